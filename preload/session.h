@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * session - the life of the tracer in one process: from its first MPI call to MPI_Finalize
+ */
+#ifndef SPOOR_SESSION_H
+#define SPOOR_SESSION_H
+
+#include <stdbool.h>
+
+/* Called by the MPI_Init and MPI_Init_thread wrappers after the PMPI function succeeded, before call_end: learns rank and size in
+ * MPI_COMM_WORLD, makes the private communicator for the merge. thread_level: MPI_THREAD_* as provided. */
+void session_initialized(int thread_level);
+
+/* Called by the MPI_Finalize wrapper after its event was committed and before PMPI_Finalize: ends recording, merges the
+ * ranks' traces, leaves one trace file in the spool. Never fails the caller and never blocks longer than the deadline. */
+void session_finalize(void);
+
+/* Rank in MPI_COMM_WORLD; 0 before session_initialized. */
+int session_world_rank(void);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * handoff - what whoever switches tracing on tells the tracer, as one environment variable
+ *
+ * Written by the SPANK plugin and by `spoor run`, read by the tracer in the user's process: the only value that crosses from
+ * deciding to observing. Its name starts with SLURM_ because only such names survive `srun --export=NONE`. It is untrusted
+ * input: whatever it says, the tracer only ever acts with the rights of the user who runs it. libc only.
+ *
+ * Form: `1;mode=lossless;spool=/var/spool/spoor/123.0.n1;memory=8388608;deadline=10;private=...`, each value with `%`, `;`, and bytes
+ * outside 0x21..0x7e written as %HH. Unknown keys are ignored; a missing key has its default.
+ */
+#ifndef SPOOR_HANDOFF_H
+#define SPOOR_HANDOFF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/error.h"
+
+#define HANDOFF_VARIABLE "SLURM_SPOOR_HANDOFF"
+
+enum handoff_mode { HANDOFF_OFF, HANDOFF_LOSSLESS, HANDOFF_LOSSY };
+
+struct handoff {
+	enum handoff_mode mode;
+	uint64_t threshold; /* of HANDOFF_LOSSY: tokens of a pattern; 0: all lossy */
+	char spool[1024];   /* absolute: this step's own folder, exists, owned by the user, mode 0700 */
+	uint64_t memory;    /* bytes a rank may use for its arena; default 8 MiB, at least 1 MiB */
+	uint32_t deadline;  /* seconds for the merge in MPI_Finalize; default 10 */
+};
+
+/* Fills with defaults (mode off, spool empty). */
+void handoff_default(struct handoff *h);
+/* Returns the text's length, or -1 if it does not fit. */
+int handoff_encode(const struct handoff *h, char *out, size_t size);
+/* Returns 0, or -1 with error set (and *h is then the default: off). */
+int handoff_decode(struct handoff *h, const char *text, struct error *error);
+
+#endif

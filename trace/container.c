@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * container - a .spoor file: header, table of chunks, chunks (doc/trace-format.md, section "Container")
+ */
+#include "trace/container.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/crc32.h"
+
+#define HEADER_SIZE 32
+#define ENTRY_SIZE 32
+#define MAX_CHUNKS 1024
+#define MAX_CHUNK_SIZE (UINT64_C(1) << 34) /* decompressed; larger is refused as damaged */
+#define VERSION_MAJOR 1
+#define VERSION_MINOR 0
+
+static const uint8_t magic[8] = {0x89, 'S', 'P', 'O', 'O', 'R', '\r', '\n'};
+
+struct container {
+	char *name;
+	uint8_t *bytes; /* the file */
+	size_t size;
+	struct chunk *chunks;
+	void **owned; /* decompressed data, one a chunk, NULL where data points into bytes */
+	size_t count;
+};
+
+/* One entry of the table as it is in the file. */
+struct entry {
+	char id[CHUNK_ID_SIZE + 1];
+	uint32_t crc;
+	uint64_t offset, stored, size;
+};
+
+static uint64_t get(const uint8_t *p, unsigned n)
+{
+	uint64_t v = 0;
+	while (n--)
+		v = v << 8 | p[n];
+	return v;
+}
+
+static void put(uint8_t *p, uint64_t v, unsigned n)
+{
+	for (; n--; v >>= 8)
+		*p++ = (uint8_t)v;
+}
+
+static int header_check(const uint8_t *h, size_t n, const char *name, size_t *count, struct error *error)
+{
+	if (n < HEADER_SIZE)
+		return error_set(error, "%s: not a spoor trace: %zu bytes, a header has %d", name, n, HEADER_SIZE);
+	if (memcmp(h, magic, sizeof magic) != 0)
+		return error_set(error, "%s: not a spoor trace: the first 8 bytes are not the magic number", name);
+	if (crc32_of(h, 28) != get(h + 28, 4))
+		return error_set(error, "%s: header at offset 0: checksum mismatch, the file is damaged", name);
+	if (get(h + 8, 2) != VERSION_MAJOR)
+		return error_set(error, "%s: trace format version %" PRIu64 ".%" PRIu64 ", this spoor reads version %d: use a newer spoor",
+		                 name, get(h + 8, 2), get(h + 10, 2), VERSION_MAJOR);
+	if (get(h + 16, 4) != 0)
+		return error_set(error, "%s: needs a feature that this spoor does not know (incompatible flags 0x%" PRIx64 "): use a newer spoor",
+		                 name, get(h + 16, 4));
+	*count = get(h + 20, 4);
+	if (*count > MAX_CHUNKS)
+		return error_set(error, "%s: header at offset 20: %zu chunks, at most %d are allowed", name, *count, MAX_CHUNKS);
+	return 0;
+}
+
+static int entry_parse(struct entry *e, const uint8_t *p, const char *name, uint64_t file_size, struct error *error)
+{
+	for (int i = 0; i < CHUNK_ID_SIZE; i++)
+		e->id[i] = p[i] >= 0x20 && p[i] < 0x7f ? (char)p[i] : '?';
+	e->id[CHUNK_ID_SIZE] = 0;
+	e->crc = (uint32_t)get(p + 4, 4);
+	e->offset = get(p + 8, 8);
+	e->stored = get(p + 16, 8);
+	e->size = get(p + 24, 8);
+	if (e->offset > file_size || e->stored > file_size - e->offset)
+		return error_set(error,
+		                 "%s: chunk %s at offset %" PRIu64 ": its %" PRIu64 " bytes end past the end of the file (%" PRIu64
+		                 " bytes): truncated",
+		                 name, e->id, e->offset, e->stored, file_size);
+	if (e->size > MAX_CHUNK_SIZE || e->size < e->stored)
+		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": impossible size %" PRIu64, name, e->id, e->offset, e->size);
+	return 0;
+}
+
+/* Checks stored bytes against the entry and decompresses them. *owned is NULL if the chunk is stored as it is. */
+static int entry_load(const struct entry *e, const uint8_t *stored, const char *name, const struct codec *codec, void **owned,
+                      struct error *error)
+{
+	*owned = NULL;
+	if (crc32_of(stored, e->stored) != e->crc)
+		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": checksum mismatch, the file is damaged", name, e->id, e->offset);
+	if (e->stored == e->size)
+		return 0;
+	if (!codec)
+		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": is compressed, which this program cannot read", name, e->id,
+		                 e->offset);
+	*owned = malloc(e->size ? e->size : 1);
+	if (!*owned)
+		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": no memory for %" PRIu64 " bytes", name, e->id, e->offset, e->size);
+	if (codec->decompress(*owned, e->size, stored, e->stored) != 0) {
+		free(*owned);
+		*owned = NULL;
+		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": does not decompress, the file is damaged", name, e->id, e->offset);
+	}
+	return 0;
+}
+
+/* Takes bytes (malloc'ed), whatever happens. */
+static int parse_take(struct container **out, const char *name, uint8_t *bytes, size_t n, const struct codec *codec, struct error *error)
+{
+	int rv = -1;
+	struct container *c = calloc(1, sizeof *c);
+	if (!c || !(c->name = strdup(name))) {
+		free(bytes);
+		error_set(error, "%s: no memory", name);
+		goto done;
+	}
+	c->bytes = bytes;
+	c->size = n;
+	size_t count;
+	if (header_check(bytes, n, name, &count, error) != 0)
+		goto done;
+	if (count * ENTRY_SIZE > n - HEADER_SIZE) {
+		error_set(error, "%s: chunk table at offset %d: %zu entries end past the end of the file: truncated", name, HEADER_SIZE, count);
+		goto done;
+	}
+	if (crc32_of(bytes + HEADER_SIZE, count * ENTRY_SIZE) != get(bytes + 24, 4)) {
+		error_set(error, "%s: chunk table at offset %d: checksum mismatch, the file is damaged", name, HEADER_SIZE);
+		goto done;
+	}
+	c->chunks = calloc(count + 1, sizeof *c->chunks);
+	c->owned = calloc(count + 1, sizeof *c->owned);
+	if (!c->chunks || !c->owned) {
+		error_set(error, "%s: no memory", name);
+		goto done;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct entry e;
+		if (entry_parse(&e, bytes + HEADER_SIZE + i * ENTRY_SIZE, name, n, error) != 0 ||
+		    entry_load(&e, bytes + e.offset, name, codec, &c->owned[i], error) != 0)
+			goto done;
+		struct chunk *chunk = &c->chunks[i];
+		memcpy(chunk->id, e.id, sizeof chunk->id);
+		chunk->data = c->owned[i] ? c->owned[i] : bytes + e.offset;
+		chunk->size = e.size;
+		chunk->offset = e.offset;
+		chunk->stored_size = e.stored;
+		c->count++;
+	}
+	rv = 0;
+done:
+	if (rv != 0) {
+		container_destroy(c);
+		c = NULL;
+	}
+	*out = c;
+	return rv;
+}
+
+/* Reads up to n bytes at offset. Returns how many there were, or -1. */
+static ssize_t read_at(int fd, void *buffer, size_t n, uint64_t offset)
+{
+	size_t done = 0;
+	while (done < n) {
+		ssize_t got = pread(fd, (char *)buffer + done, n - done, (off_t)(offset + done));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -1;
+		if (got == 0)
+			break;
+		done += (size_t)got;
+	}
+	return (ssize_t)done;
+}
+
+/* Opens a regular file for reading and tells its size. */
+static int file_open(const char *path, uint64_t *size, struct error *error)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* O_NONBLOCK: a planted FIFO must not hang us */
+	if (fd < 0)
+		return error_set(error, "%s: cannot open: %s", path, strerror(errno));
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return error_set(error, "%s: not a regular file", path);
+	}
+	*size = (uint64_t)st.st_size;
+	return fd;
+}
+
+int container_open(struct container **out, const char *path, const struct codec *codec, struct error *error)
+{
+	*out = NULL;
+	uint64_t size;
+	int fd = file_open(path, &size, error);
+	if (fd < 0)
+		return -1;
+	uint8_t *bytes = malloc(size ? size : 1);
+	ssize_t got = bytes ? read_at(fd, bytes, size, 0) : -1;
+	int failure = bytes ? errno : ENOMEM;
+	close(fd);
+	if (got < 0) {
+		free(bytes);
+		return error_set(error, "%s: cannot read: %s", path, strerror(failure));
+	}
+	return parse_take(out, path, bytes, (size_t)got, codec, error);
+}
+
+int container_parse(struct container **out, const char *name, const void *bytes, size_t n, const struct codec *codec,
+                    struct error *error)
+{
+	*out = NULL;
+	uint8_t *copy = malloc(n ? n : 1);
+	if (!copy)
+		return error_set(error, "%s: no memory", name);
+	memcpy(copy, bytes, n);
+	return parse_take(out, name, copy, n, codec, error);
+}
+
+void container_destroy(struct container *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; c->owned && i < c->count; i++)
+		free(c->owned[i]);
+	free(c->owned);
+	free(c->chunks);
+	free(c->bytes);
+	free(c->name);
+	free(c);
+}
+
+size_t container_count(const struct container *c)
+{
+	return c->count;
+}
+
+const struct chunk *container_at(const struct container *c, size_t i)
+{
+	return i < c->count ? &c->chunks[i] : NULL;
+}
+
+const struct chunk *container_find(const struct container *c, const char *id)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (strcmp(c->chunks[i].id, id) == 0)
+			return &c->chunks[i];
+	return NULL;
+}
+
+size_t container_file_size(const struct container *c)
+{
+	return c->size;
+}
+
+const char *container_name(const struct container *c)
+{
+	return c->name;
+}
+
+int container_read_chunk(const char *path, const char *id, const struct codec *codec, uint8_t **data, size_t *size,
+                         struct error *error)
+{
+	int rv = -1;
+	uint8_t head[HEADER_SIZE + 32 * ENTRY_SIZE], *table = head + HEADER_SIZE, *more = NULL, *stored = NULL;
+	uint64_t file_size;
+	*data = NULL;
+	int fd = file_open(path, &file_size, error);
+	if (fd < 0)
+		return -1;
+	ssize_t got = read_at(fd, head, sizeof head, 0);
+	size_t count;
+	if (got < 0) {
+		error_set(error, "%s: cannot read: %s", path, strerror(errno));
+		goto done;
+	}
+	if (header_check(head, (size_t)got, path, &count, error) != 0)
+		goto done;
+	if (HEADER_SIZE + count * ENTRY_SIZE > (size_t)got) {
+		more = malloc(count * ENTRY_SIZE);
+		if (!more || read_at(fd, more, count * ENTRY_SIZE, HEADER_SIZE) != (ssize_t)(count * ENTRY_SIZE)) {
+			error_set(error, "%s: chunk table at offset %d: truncated", path, HEADER_SIZE);
+			goto done;
+		}
+		table = more;
+	}
+	if (crc32_of(table, count * ENTRY_SIZE) != get(head + 24, 4)) {
+		error_set(error, "%s: chunk table at offset %d: checksum mismatch, the file is damaged", path, HEADER_SIZE);
+		goto done;
+	}
+	rv = 1;
+	for (size_t i = 0; i < count; i++) {
+		if (memcmp(table + i * ENTRY_SIZE, id, CHUNK_ID_SIZE) != 0)
+			continue;
+		rv = -1;
+		struct entry e;
+		void *owned;
+		if (entry_parse(&e, table + i * ENTRY_SIZE, path, file_size, error) != 0)
+			goto done;
+		stored = malloc(e.stored + 1);
+		if (!stored || read_at(fd, stored, e.stored, e.offset) != (ssize_t)e.stored) {
+			error_set(error, "%s: chunk %s at offset %" PRIu64 ": cannot read", path, e.id, e.offset);
+			goto done;
+		}
+		if (entry_load(&e, stored, path, codec, &owned, error) != 0)
+			goto done;
+		if (owned) {
+			free(stored);
+			stored = realloc(owned, e.size + 1);
+			if (!stored) {
+				free(owned);
+				error_set(error, "%s: no memory", path);
+				goto done;
+			}
+		}
+		stored[e.size] = 0;
+		*data = stored;
+		*size = e.size;
+		stored = NULL;
+		rv = 0;
+		break;
+	}
+done:
+	free(stored);
+	free(more);
+	close(fd);
+	return rv;
+}
+
+int container_encode(const struct chunk *chunks, size_t n, const struct codec *codec, uint8_t **out, size_t *size)
+{
+	size_t room = HEADER_SIZE + n * ENTRY_SIZE;
+	for (size_t i = 0; i < n; i++)
+		room += chunks[i].size;
+	uint8_t *bytes = calloc(1, room);
+	if (!bytes)
+		return -1;
+	size_t at = HEADER_SIZE + n * ENTRY_SIZE;
+	for (size_t i = 0; i < n; i++) {
+		const struct chunk *c = &chunks[i];
+		uint8_t *entry = bytes + HEADER_SIZE + i * ENTRY_SIZE;
+		size_t stored = codec && c->size ? codec->compress(bytes + at, c->data, c->size) : 0;
+		if (stored == 0 || stored >= c->size) {
+			stored = c->size;
+			if (stored)
+				memcpy(bytes + at, c->data, stored);
+		}
+		memcpy(entry, c->id, CHUNK_ID_SIZE);
+		put(entry + 4, crc32_of(bytes + at, stored), 4);
+		put(entry + 8, at, 8);
+		put(entry + 16, stored, 8);
+		put(entry + 24, c->size, 8);
+		at += stored;
+	}
+	memcpy(bytes, magic, sizeof magic);
+	put(bytes + 8, VERSION_MAJOR, 2);
+	put(bytes + 10, VERSION_MINOR, 2);
+	put(bytes + 20, n, 4);
+	put(bytes + 24, crc32_of(bytes + HEADER_SIZE, n * ENTRY_SIZE), 4);
+	put(bytes + 28, crc32_of(bytes, 28), 4);
+	*out = bytes;
+	*size = at;
+	return 0;
+}
+
+int container_publish(const char *path, unsigned mode, const void *bytes, size_t n)
+{
+	char *temporary = NULL;
+	int rv = -1, failure, fd = -1;
+	size_t length = strlen(path);
+	const char *slash = strrchr(path, '/');
+	size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
+
+	/* ".NAME.PID.tmp": hidden from those who walk the archive, and never taken by two processes of a node at once */
+	temporary = malloc(length + 48);
+	if (!temporary)
+		return -1;
+	snprintf(temporary, length + 48, "%.*s.%s.%ld.tmp", (int)folder, path, path + folder, (long)getpid());
+	unlink(temporary);
+	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		goto done;
+	for (size_t done = 0; done < n;) {
+		ssize_t put = write(fd, (const char *)bytes + done, n - done);
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			goto remove;
+		done += (size_t)put;
+	}
+	if (fchmod(fd, mode) != 0 || fsync(fd) != 0 || link(temporary, path) != 0)
+		goto remove;
+	rv = 0;
+remove:
+	failure = errno;
+	unlink(temporary);
+	errno = failure;
+done:
+	failure = errno;
+	if (fd >= 0)
+		close(fd);
+	free(temporary);
+	errno = failure;
+	return rv;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * container - a .spoor file: header, table of chunks, chunks (doc/trace-format.md, section "Container")
+ *
+ * A container is read whole and checked whole: once container_open() has succeeded, every chunk is there, has its checksum,
+ * and (with a codec) is decompressed. It knows nothing of what chunks mean.
+ */
+#ifndef SPOOR_CONTAINER_H
+#define SPOOR_CONTAINER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/error.h"
+
+/* Compression of chunks, given by whoever links a compressor (the tracer does not: it writes chunks as they are). */
+struct codec {
+	/* Returns the compressed size, or 0 if that is not smaller than n or did not work. out holds n bytes. */
+	size_t (*compress)(void *out, const void *in, size_t n);
+	/* Fills exactly n bytes of out. Returns 0, or -1 if the input does not decompress to exactly n bytes. */
+	int (*decompress)(void *out, size_t n, const void *in, size_t stored);
+};
+
+#define CHUNK_ID_SIZE 4
+struct chunk {
+	char id[CHUNK_ID_SIZE + 1]; /* four printable characters and a NUL: "META" */
+	const uint8_t *data;        /* decompressed */
+	size_t size;
+	uint64_t offset;    /* in the file, for messages; 0 for a chunk that is to be written */
+	size_t stored_size; /* in the file, compressed */
+};
+
+struct container;
+
+/* Reads and checks the file. codec may be NULL: then a compressed chunk is an error. Returns 0, or -1 with error set
+ * ("FILE: chunk SITE at offset 312: checksum mismatch ..."). The caller destroys *out. */
+int container_open(struct container **out, const char *path, const struct codec *codec, struct error *error);
+/* The same from memory; name is used in messages. bytes are copied. */
+int container_parse(struct container **out, const char *name, const void *bytes, size_t n, const struct codec *codec,
+                    struct error *error);
+void container_destroy(struct container *c);
+
+size_t container_count(const struct container *c);
+const struct chunk *container_at(const struct container *c, size_t i);
+/* The chunk with this id, or NULL. Valid until the container is destroyed. */
+const struct chunk *container_find(const struct container *c, const char *id);
+/* Size of the file in bytes. */
+size_t container_file_size(const struct container *c);
+const char *container_name(const struct container *c);
+
+/* Only one chunk of a file, read with as little I/O as possible (header, table, chunk): what `spoor list` needs. The caller frees
+ * *data. Returns 0 found, 1 no such chunk, -1 error. *data has a NUL behind its last byte. */
+int container_read_chunk(const char *path, const char *id, const struct codec *codec, uint8_t **data, size_t *size,
+                         struct error *error);
+
+/* Encodes chunks (id, data, size are used) into one malloc'ed buffer. Returns 0, or -1 (no memory). codec may be NULL. */
+int container_encode(const struct chunk *chunks, size_t n, const struct codec *codec, uint8_t **out, size_t *size);
+
+/* Writes bytes to path: to a temporary name in the same folder, mode, fsync, then link to path, which must not exist
+ * (errno EEXIST otherwise); the temporary name is gone in any case. Returns 0 or -1 with errno. */
+int container_publish(const char *path, unsigned mode, const void *bytes, size_t n);
+
+#endif
