@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# spoor_folders - where spoor's parts are installed, besides bin/spoor
+#
+#   spoorpkglibdir    lib/spoor       the tracer that jobs preload
+#   spoorlibexecdir   libexec/spoor   helpers that the plugin starts
+#   slurmplugindir    lib/slurm       the SPANK plugin
+#   spoorsysconfdir   etc/spoor       the site's policy
+AC_DEFUN([SPOOR_FOLDERS], [
+	AC_ARG_WITH([slurm-plugindir], [AS_HELP_STRING([--with-slurm-plugindir=DIR],
+		[where the SPANK plugin is installed @<:@LIBDIR/slurm@:>@])],
+		[slurmplugindir=$withval], [slurmplugindir='${libdir}/slurm'])
+	AC_SUBST([slurmplugindir])
+	AC_SUBST([spoorpkglibdir], ['${libdir}/spoor'])
+	AC_SUBST([spoorlibexecdir], ['${libexecdir}/spoor'])
+	AC_SUBST([spoorsysconfdir], ['${sysconfdir}/spoor'])
+])

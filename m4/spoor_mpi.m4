@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# spoor_mpi - Open MPI's mpi.h for the tracer, and its compiler wrappers for the tests' programs
+#
+# Sets MPI_CPPFLAGS (only -I options: the tracer reads mpi.h and never links libmpi), MPICC, and MPIFC (empty if there is
+# no Fortran compiler wrapper).
+AC_DEFUN([SPOOR_MPI], [
+	AC_ARG_VAR([MPICC], [Open MPI's C compiler wrapper])
+	AC_ARG_VAR([MPIFC], [Open MPI's Fortran compiler wrapper])
+	AC_PATH_PROGS([MPICC], [mpicc.openmpi mpicc])
+	AC_PATH_PROGS([MPIFC], [mpifort.openmpi mpifort mpif90.openmpi mpif90])
+	AC_ARG_VAR([MPI_CPPFLAGS], [where mpi.h is, overriding MPICC and pkg-config])
+
+	AS_IF([test -z "$MPI_CPPFLAGS" && test -n "$MPICC"], [
+		for spoor_flag in `$MPICC --showme:compile 2>/dev/null`; do
+			AS_CASE([$spoor_flag], [-I*], [MPI_CPPFLAGS="$MPI_CPPFLAGS $spoor_flag"])
+		done
+	])
+	AS_IF([test -z "$MPI_CPPFLAGS"], [MPI_CPPFLAGS=`$PKG_CONFIG --cflags-only-I ompi-c 2>/dev/null`])
+
+	spoor_saved_CPPFLAGS=$CPPFLAGS
+	CPPFLAGS="$CPPFLAGS $MPI_CPPFLAGS"
+	AC_CHECK_HEADER([mpi.h], [spoor_mpi_header=yes], [spoor_mpi_header=no])
+	AC_COMPUTE_INT([spoor_mpi_number], [OMPI_MAJOR_VERSION * 10000 + OMPI_MINOR_VERSION * 100 + OMPI_RELEASE_VERSION],
+		[[#include <mpi.h>]], [spoor_mpi_number=0])
+	CPPFLAGS=$spoor_saved_CPPFLAGS
+
+	spoor_have_mpi=`expr $spoor_mpi_number / 10000`.`expr $spoor_mpi_number / 100 % 100`
+	spoor_have_mpi=$spoor_have_mpi.`expr $spoor_mpi_number % 100`
+	AS_IF([test $spoor_mpi_header = no || test -z "$MPICC"],
+		[SPOOR_MISSING([Open MPI (mpicc and mpi.h)], [libopenmpi-dev openmpi-bin], [openmpi-devel],
+			[or set MPICC (EL: module load mpi/openmpi-x86_64)])],
+	[test $spoor_mpi_number -lt 40000],
+		[SPOOR_MISSING([Open MPI >= 4.0 (the mpi.h found is not one)], [libopenmpi-dev openmpi-bin], [openmpi-devel],
+			[or set MPICC (EL: module load mpi/openmpi-x86_64)])])
+])

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# spoor_summary - what configure found, as the last thing it prints
+AC_DEFUN([SPOOR_SUMMARY], [
+	AC_MSG_NOTICE([spoor $PACKAGE_VERSION
+
+  Compiler   $CC $CFLAGS
+  Python     $spoor_have_python ($PYTHON)
+  Slurm      $spoor_have_slurm
+  Open MPI   $spoor_have_mpi ($MPICC, Fortran: ${MPIFC:-not found (Debian: gfortran, RPM: gcc-gfortran)})
+  jansson    $spoor_have_JANSSON
+  zstd       $spoor_have_ZSTD
+  PMIx       $spoor_have_PMIX
+  PAPI       $spoor_have_PAPI
+  SQLite     $spoor_have_SQLITE
+
+  Prefix     $prefix
+  Plugin     $slurmplugindir
+])])

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# spoor_warnings - the language (C11 with GNU builtins) and the warnings; --enable-werror
+AC_DEFUN([SPOOR_WARNINGS], [
+	AC_ARG_ENABLE([werror], [AS_HELP_STRING([--enable-werror], [make compiler warnings errors])], [],
+		[enable_werror=no])
+	WARNING_CFLAGS="-std=gnu11 -Wall -Wextra"
+	AS_IF([test "x$enable_werror" = xyes], [WARNING_CFLAGS="$WARNING_CFLAGS -Werror"])
+	AC_SUBST([WARNING_CFLAGS])
+])
