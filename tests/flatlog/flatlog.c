@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * flatlog - lines, and the file that they go to
+ */
+#include "tests/flatlog/flatlog.h"
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+int spoor_transparent = 1; /* tells spoor that the caller is behind this library */
+
+pthread_mutex_t flatlog_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+static enum { EARLY, OPEN, CLOSED } state;
+static FILE *out; /* EARLY: memory */
+static char *early;
+static size_t early_size;
+static unsigned long sequence;
+
+static void die(const char *what, const char *which)
+{
+	fprintf(stderr, "flatlog: %s: %s\n", what, which);
+	_exit(99);
+}
+
+void *flatlog_next(const char *name)
+{
+	void *p = dlsym(RTLD_NEXT, name);
+
+	if (!p)
+		die("no such function behind this library", name);
+	return p;
+}
+
+static bool starts_with(const char *s, const char *prefix)
+{
+	return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+static bool from_application(void *return_address)
+{
+	Dl_info info;
+
+	if (!dladdr(return_address, &info) || !info.dli_fname)
+		return true;
+	const char *slash = strrchr(info.dli_fname, '/');
+	const char *file = slash ? slash + 1 : info.dli_fname;
+	return !starts_with(file, "libmpi") && !starts_with(file, "libopen-") && !starts_with(file, "mca_") &&
+	       !starts_with(file, "libspoor") && !starts_with(file, "libompi");
+}
+
+bool line_begin(struct line *l, const char *function, void *return_address)
+{
+	memset(l, 0, sizeof(*l));
+	l->function = function;
+	return state != CLOSED && getenv("FLATLOG_DIR") && from_application(return_address);
+}
+
+void line_put(struct line *l, int i, const char *name, char *value)
+{
+	free(l->part[i]);
+	if (asprintf(&l->part[i], "%s=%s", name, value) < 0)
+		die("no memory", name);
+	free(value);
+}
+
+void line_absent(struct line *l, int i, const char *name)
+{
+	line_put(l, i, name, say_name("-"));
+}
+
+bool line_end(struct line *l, int rc)
+{
+	if (rc == MPI_SUCCESS)
+		return true;
+	int class = rc;
+	PMPI_Error_class(rc, &class);
+	line_put(l, LINE_PARTS - 1, "error", say_error(class));
+	return false;
+}
+
+void line_write(struct line *l)
+{
+	pthread_mutex_lock(&flatlog_lock);
+	if (!out && state == EARLY)
+		out = open_memstream(&early, &early_size);
+	if (out && state != CLOSED)
+		fprintf(out, "%lu %s", sequence++, l->function);
+	for (int i = 0; i < LINE_PARTS; i++) {
+		if (out && state != CLOSED && l->part[i])
+			fprintf(out, " %s", l->part[i]);
+		free(l->part[i]);
+	}
+	if (out && state != CLOSED) {
+		fputc('\n', out);
+		fflush(out);
+	}
+	pthread_mutex_unlock(&flatlog_lock);
+}
+
+void flatlog_open(void)
+{
+	const char *dir = getenv("FLATLOG_DIR");
+	int rank;
+	char *path;
+
+	if (!dir || state != EARLY)
+		return;
+	PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	if (asprintf(&path, "%s/%d.log", dir, rank) < 0)
+		die("no memory", dir);
+	FILE *file = fopen(path, "w");
+	if (!file)
+		die("cannot write", path);
+	setvbuf(file, NULL, _IOFBF, 1 << 16);
+	if (out) {
+		fclose(out);
+		fputs(early, file);
+		free(early);
+		early = NULL;
+	}
+	out = file;
+	state = OPEN;
+	free(path);
+}
+
+void flatlog_close(void)
+{
+	pthread_mutex_lock(&flatlog_lock);
+	if (state == OPEN)
+		fclose(out);
+	out = NULL;
+	state = CLOSED;
+	pthread_mutex_unlock(&flatlog_lock);
+}
+
+bool flatlog_leave(void)
+{
+	const char *s = getenv("FLATLOG_IGNORED");
+
+	return s && strcmp(s, "leave") == 0;
+}

@@ -1,0 +1,280 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""generate - writes the flat logger's wrappers (C and Fortran) from calls.table
+
+Usage: generate.py calls.table > wrappers.c
+
+A wrapper says its inputs into the line's parts, calls the next function of that name, says its outputs, writes the line:
+
+    int MPI_Comm_rank(MPI_Comm comm, int *rank)
+    {
+            NEXT(MPI_Comm_rank, int, (MPI_Comm, int *));
+            struct line l;
+            if (!line_begin(&l, "MPI_Comm_rank", __builtin_return_address(0)))
+                    return next(comm, rank);
+            line_put(&l, 0, "comm", say_comm(comm));
+            line_absent(&l, 1, "rank");
+            int rc = next(comm, rank);
+            if (line_end(&l, rc)) {
+                    line_put(&l, 1, "rank", say_peer(*rank));
+            }
+            line_write(&l);
+            return rc;
+    }
+"""
+import re
+import sys
+
+# kind: (C type, Fortran's type where it is not the same, how a value is said, conversion of a Fortran handle to C)
+INT = ("int", "int")
+KINDS = {
+    "int": (*INT, "say_int", ""),
+    "count": (*INT, "say_count", ""),
+    "peer": (*INT, "say_peer", ""),
+    "tag": (*INT, "say_tag", ""),
+    "flag": (*INT, "say_flag", ""),
+    "thread": (*INT, "say_thread", ""),
+    "relation": (*INT, "say_relation", ""),
+    "split": (*INT, "say_split", ""),
+    "lock": (*INT, "say_lock", ""),
+    "order": (*INT, "say_order", ""),
+    "combiner": (*INT, "say_combiner", ""),
+    "distribute": (*INT, "say_distribute", ""),
+    "darg": (*INT, "say_darg", ""),
+    "seek": (*INT, "say_seek", ""),
+    "topology": (*INT, "say_topology", ""),
+    "rma_assert": (*INT, "say_rma_assert", ""),
+    "amode": (*INT, "say_amode", ""),
+    "weight": (*INT, "say_int", ""),
+    "triple": (*INT, "say_int", ""),
+    "keyval": (*INT, "say_keyval", ""),
+    "aint": ("MPI_Aint", "MPI_Aint", "say_int", ""),
+    "offset": ("MPI_Offset", "MPI_Offset", "say_int", ""),
+    "bigcount": ("MPI_Count", "MPI_Count", "say_count", ""),
+    "comm": ("MPI_Comm", "int", "say_comm", "PMPI_Comm_f2c"),
+    "type": ("MPI_Datatype", "int", "say_type", "PMPI_Type_f2c"),
+    "group": ("MPI_Group", "int", "say_group", "PMPI_Group_f2c"),
+    "op": ("MPI_Op", "int", "say_op", "PMPI_Op_f2c"),
+    "win": ("MPI_Win", "int", "say_win", "PMPI_Win_f2c"),
+    "file": ("MPI_File", "int", "say_file", "PMPI_File_f2c"),
+    "info": ("MPI_Info", "int", "say_info", "PMPI_Info_f2c"),
+    "errhandler": ("MPI_Errhandler", "int", "say_errhandler", "PMPI_Errhandler_f2c"),
+    "message": ("MPI_Message", "int", "say_message", "PMPI_Message_f2c"),
+    "liverequest": ("MPI_Request", "int", "say_live_request", "PMPI_Request_f2c"),
+    "request": ("MPI_Request", "int", "say_new_request", "PMPI_Request_f2c"),
+    # not values: see the branches below
+    "buf": ("void *", None, None, ""),
+    "cbuf": ("const void *", None, None, ""),
+    "rmabuf": (None, None, None, ""),
+    "place": ("void *", None, None, ""),
+    "cplace": ("const void *", None, None, ""),
+    "pointer": (None, None, None, ""),
+    "pointed": (None, "int", None, ""),
+    "string": ("char *", None, None, ""),
+    "cstring": ("char *", None, None, ""),
+    "status": ("MPI_Status *", "int *", None, ""),
+    "setstatus": ("MPI_Status *", "int *", None, ""),
+    "nostatus": ("MPI_Status *", "int *", None, ""),
+}
+BUFFERS = ("buf", "cbuf", "rmabuf", "place", "cplace", "pointer")
+STRINGS = ("string", "cstring")
+STATUSES = ("status", "setstatus", "nostatus")
+
+PARAMETER = re.compile(r"""(?P<mark>[>=~]?)(?P<name>\w+):(?P<kind>\w+)
+                           (?:\((?P<note>[^)]*)\))?
+                           (?:\[(?P<array>.*?)\](?=$|\?))?
+                           (?:\?(?P<when>.*))?$""", re.X)
+
+
+class Parameter:
+    def __init__(self, text):
+        m = PARAMETER.match(text)
+        if not m or m["kind"] not in KINDS:
+            sys.exit(f"generate.py: not a parameter: {text}")
+        self.mark, self.name, self.kind, self.note = m["mark"], m["name"], m["kind"], m["note"]
+        self.array, self.when = m["array"], m["when"]
+        self.ctype, self.ftype, self.say, self.f2c = KINDS[self.kind]
+
+    def silent(self):
+        return self.kind in ("buf", "cbuf", "rmabuf", "pointer")
+
+    def by_pointer(self):
+        """Is it a pointer in C?"""
+        return bool(self.mark or self.array or self.kind == "pointed")
+
+    def c(self, function):
+        """Its declaration in C."""
+        n = self.name
+        if self.kind == "pointer":
+            return f"{self.note} *{n}"
+        if self.kind == "rmabuf":
+            return f"{'const ' if 'ut' in function else ''}void *{n}"
+        if self.kind in BUFFERS:
+            return f"{self.ctype}{n}"
+        if self.kind in STRINGS:
+            return f"{'' if self.mark else 'const '}char *{n}"
+        if self.kind in STATUSES:
+            return f"{'' if self.mark else 'const '}MPI_Status *{n}"
+        if self.kind == "pointed":
+            return f"{KINDS[self.note][0]} *{n}"
+        if self.kind == "triple":
+            return f"int {n}[][3]"
+        if self.array:
+            return f"{'' if self.mark else 'const '}{self.ctype} {n}[]"
+        return f"{self.ctype} *{n}" if self.mark else f"{self.ctype} {n}"
+
+    def fortran(self):
+        """Its declaration in the Fortran wrapper: everything is an address."""
+        if self.kind in BUFFERS:
+            return f"void *{self.name}_f"
+        if self.kind in STRINGS:
+            return f"char *{self.name}_f"
+        return f"{self.ftype.rstrip(' *')} *{self.name}_f"
+
+    def value(self, fortran, index=None):
+        """The expression of its value (of element index) in C's terms."""
+        name = self.name + ("_f" if fortran else "")
+        if index is not None:
+            v = f"((int *){name})[{index}]" if self.kind == "triple" else f"{name}[{index}]"
+        elif fortran or self.by_pointer():
+            v = f"*{name}"
+        else:
+            v = name
+        f2c = KINDS[self.note][3] if self.kind == "pointed" else self.f2c
+        return f"{f2c}({v})" if fortran and f2c else v
+
+    def put(self, i, fortran):
+        """The statements that say it into part i."""
+        name = self.name + ("_f" if fortran else "")
+        shown = f'"{self.name}"'
+        if self.kind in ("place", "cplace"):
+            text = f'if (in_place({name})) line_put(&l, {i}, {shown}, say_name("MPI_IN_PLACE"));'
+        elif self.kind in STRINGS:
+            text = f'line_put(&l, {i}, {shown}, ' + (
+                f"say_string({name}, fortran_length({name}, {name}_length))" if fortran else
+                f"say_string({name}, strlen({name}))") + ");"
+        elif self.kind in ("setstatus", "status"):
+            note = self.note or "MPI_BYTE"
+            text = ("line_put_fstatus" if fortran else "line_put_status") + f"(&l, {i}, {shown}, {name}, {note});"
+        elif self.kind == "nostatus":
+            text = f"line_absent_status(&l, {i}, {shown});"
+        elif self.array:
+            say = f"SAY_ARRAY({self.array}, {self.say}({self.value(fortran, 'i_')}))"
+            if self.kind == "weight":
+                say = f"unweighted({name}) ? say_weights({name}) : {say}"
+            text = f"line_put(&l, {i}, {shown}, {say});"
+        elif self.kind == "request":
+            text = f"line_put(&l, {i}, {shown}, say_new_request({self.value(fortran)}, {self.note}));"
+        elif self.kind == "pointed":
+            text = f"line_put(&l, {i}, {shown}, {KINDS[self.note][2]}({self.value(fortran)}));"
+        else:
+            text = f"line_put(&l, {i}, {shown}, {self.say}({self.value(fortran)}));"
+        return f"if ({self.when}) {text}" if self.when else text
+
+    def absent(self, i):
+        kind = "_status" if self.kind in STATUSES else ""
+        return f'line_absent{kind}(&l, {i}, "{self.name}");'
+
+
+def wrapper(function, parameters, fortran):
+    """The text of one wrapper."""
+    out = []
+    if fortran:
+        name = function.lower() + "_"
+        declared = [p.fortran() for p in parameters] + ["int *ierror_f"]
+        passed = [p.name + "_f" for p in parameters] + ["ierror_f"]
+        lengths = [p.name + "_f_length" for p in parameters if p.kind in STRINGS]
+        declared += ["size_t " + n for n in lengths]
+        passed += lengths
+        result = "void"
+    else:
+        name = function
+        declared = [p.c(function) for p in parameters]
+        passed = [p.name for p in parameters]
+        result = "int"
+    signature = ", ".join(declared) or "void"
+    call = f"next({', '.join(passed)})"
+    out.append(f"{result} {name}({signature})")
+    out.append("{")
+    out.append(f"NEXT({name}, {result}, ({signature}));")
+    out.append("struct line l;")
+    if fortran:
+        out.append(f'if (!line_begin(&l, "{function}", __builtin_return_address(0))) {{ {call}; return; }}')
+        # what the expressions of arrays, conditions and notes speak of, as a C program would have it
+        said = " ".join(f"{p.array or ''} {p.when or ''} {p.note or ''}" for p in parameters)
+        for p in parameters:
+            if not re.search(rf"\b{p.name}\b", said):
+                continue
+            if p.kind in BUFFERS or p.by_pointer():
+                out.append(f"__typeof__({p.name}_f) {p.name} = {p.name}_f;")
+            else:
+                out.append(f"{p.ctype} {p.name} = {p.value(True)};")
+    else:
+        out.append(f'if (!line_begin(&l, "{function}", __builtin_return_address(0))) return {call};')
+    # inputs, and `-` for what may not come
+    for i, p in enumerate(parameters):
+        if p.silent():
+            continue
+        if p.mark in (">", "=") or p.when:
+            out.append(p.absent(i))
+        if p.mark not in (">", "="):
+            out.append(p.put(i, fortran))
+        if p.mark == "~":
+            out.append(f"__typeof__({p.value(fortran)}) old_{p.name} = {p.value(fortran)};")
+        if p.kind == "status" and p.mark:
+            out.append(("OWN_FSTATUS" if fortran else "OWN_STATUS") + f"({p.name}{'_f' if fortran else ''});")
+    if fortran:
+        out.append("int own_ierror_;")
+        out.append("if (!ierror_f) ierror_f = &own_ierror_;")
+        out.append(f"{call};")
+        out.append("int rc = *ierror_f;")
+    else:
+        out.append(f"int rc = {call};")
+    outputs = [(i, p) for i, p in enumerate(parameters) if p.mark and not p.silent()]
+    if outputs:
+        out.append("if (line_end(&l, rc)) {")
+        for i, p in outputs:
+            if p.mark == "~":
+                out.append(f"forget_{p.kind}(old_{p.name});")
+            else:
+                out.append(p.put(i, fortran))
+        out.append("}")
+    else:
+        out.append("line_end(&l, rc);")
+    out.append("line_write(&l);")
+    if not fortran:
+        out.append("return rc;")
+    lines = [out[0], "{"] + ["\t" + line for line in out[2:]] + ["}", ""]
+    return "\n".join(lines)
+
+
+def spread(word):
+    """MPI_{A,B} as MPI_A and MPI_B"""
+    m = re.match(r"(.*)\{(.*)\}(.*)$", word)
+    return [m[1] + x + m[3] for x in m[2].split(",")] if m else [word]
+
+
+def read(path):
+    """Yields (function, parameters), twins included."""
+    text = open(path, encoding="utf-8").read()
+    text = "\n".join(line for line in text.split("\n") if not line.startswith("#"))
+    text = re.sub(r"\n[ \t]+", " ", text)
+    for line in filter(None, text.split("\n")):
+        words = line.split()
+        parameters = [Parameter(w) for w in words[1:]]
+        for function in spread(words[0].lstrip("*")):
+            yield function, parameters
+            if words[0].startswith("*"):
+                yield "MPI_I" + function[4:].lower(), parameters + [Parameter(">request:request(0)")]
+
+
+def main():
+    print("/* written by tests/flatlog/generate.py */")
+    print('#include "tests/flatlog/flatlog.h"\n')
+    for function, parameters in read(sys.argv[1]):
+        print(wrapper(function, parameters, False))
+        print(wrapper(function, parameters, True))
+
+
+if __name__ == "__main__":
+    main()

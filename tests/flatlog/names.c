@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * names - how values are said: constants by name, handles by symbol, strings in quotes (doc/events.md, section "Values")
+ */
+#include "tests/flatlog/flatlog.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+
+/* ---- texts ---- */
+
+static char *checked(char *s)
+{
+	if (!s)
+		abort();
+	return s;
+}
+
+char *say_name(const char *name)
+{
+	return checked(strdup(name));
+}
+
+char *say_int(long long v)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%lld", v);
+	return say_name(text);
+}
+
+char *say_append(char *text, int comma, char *more)
+{
+	size_t n = strlen(text), m = strlen(more);
+
+	text = checked(realloc(text, n + m + 2));
+	if (comma)
+		text[n++] = ',';
+	memcpy(text + n, more, m + 1);
+	free(more);
+	return text;
+}
+
+char *say_string(const char *s, size_t n)
+{
+	char *text = checked(malloc(4 * n + 3)), *p = text;
+
+	*p++ = '"';
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = s[i];
+
+		if (c == '"' || c == '\\')
+			p += sprintf(p, "\\%c", c);
+		else if (c < 0x20 || c == 0x7f)
+			p += sprintf(p, "\\x%02x", c);
+		else
+			*p++ = c;
+	}
+	*p++ = '"';
+	*p = 0;
+	return text;
+}
+
+size_t fortran_length(const char *s, size_t n)
+{
+	while (n && s[n - 1] == ' ')
+		n--;
+	return n;
+}
+
+/* ---- named integers ---- */
+
+struct named {
+	const char *name;
+	long long value;
+};
+#define NAMED(x) {#x, x}
+
+static char *say_named(long long v, const struct named *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (names[i].value == v)
+			return say_name(names[i].name);
+	return say_int(v);
+}
+#define SAY_NAMED(v, ...) \
+	({ \
+		static const struct named names_[] = {__VA_ARGS__}; \
+		say_named((v), names_, sizeof(names_) / sizeof(*names_)); \
+	})
+
+/* Names of the bits that are set, in ascending order; what has no name stays a number. */
+static char *say_bits(int v, const struct named *names, size_t n)
+{
+	char *text = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!(v & names[i].value))
+			continue;
+		v &= ~names[i].value;
+		text = text ? say_append(say_append(text, 0, say_name("|")), 0, say_name(names[i].name)) : say_name(names[i].name);
+	}
+	if (!text)
+		return say_int(v);
+	return v ? say_append(say_append(text, 0, say_name("|")), 0, say_int(v)) : text;
+}
+#define SAY_BITS(v, ...) \
+	({ \
+		static const struct named names_[] = {__VA_ARGS__}; \
+		say_bits((v), names_, sizeof(names_) / sizeof(*names_)); \
+	})
+
+char *say_count(long long v)
+{
+	return SAY_NAMED(v, NAMED(MPI_UNDEFINED));
+}
+char *say_peer(int v)
+{
+	return SAY_NAMED(v, NAMED(MPI_ANY_SOURCE), NAMED(MPI_PROC_NULL), NAMED(MPI_ROOT), NAMED(MPI_UNDEFINED));
+}
+char *say_tag(int v)
+{
+	return SAY_NAMED(v, NAMED(MPI_ANY_TAG));
+}
+char *say_flag(int v)
+{
+	return say_int(v != 0);
+}
+char *say_thread(int v)
+{
+	return SAY_NAMED(v, NAMED(MPI_THREAD_SINGLE), NAMED(MPI_THREAD_FUNNELED), NAMED(MPI_THREAD_SERIALIZED),
+	                 NAMED(MPI_THREAD_MULTIPLE));
+}
+char *say_relation(int v)
+{
+	return SAY_NAMED(v, NAMED(MPI_IDENT), NAMED(MPI_CONGRUENT), NAMED(MPI_SIMILAR), NAMED(MPI_UNEQUAL));
+}
+char *say_split(int v)
+{
+	return SAY_NAMED(v, NAMED(MPI_COMM_TYPE_SHARED), NAMED(MPI_UNDEFINED));
+}
+char *say_lock(int v)
+{
+	return SAY_NAMED(v, NAMED(MPI_LOCK_EXCLUSIVE), NAMED(MPI_LOCK_SHARED));
+}
+char *say_order(int v)
+{
+	return SAY_NAMED(v, NAMED(MPI_ORDER_C), NAMED(MPI_ORDER_FORTRAN));
+}
+char *say_combiner(int v)
+{
+	return SAY_NAMED(v, NAMED(MPI_COMBINER_NAMED), NAMED(MPI_COMBINER_DUP), NAMED(MPI_COMBINER_CONTIGUOUS),
+	                 NAMED(MPI_COMBINER_VECTOR), NAMED(MPI_COMBINER_HVECTOR), NAMED(MPI_COMBINER_INDEXED),
+	                 NAMED(MPI_COMBINER_HINDEXED), NAMED(MPI_COMBINER_INDEXED_BLOCK), NAMED(MPI_COMBINER_STRUCT),
+	                 NAMED(MPI_COMBINER_SUBARRAY), NAMED(MPI_COMBINER_DARRAY), NAMED(MPI_COMBINER_F90_REAL),
+	                 NAMED(MPI_COMBINER_F90_COMPLEX), NAMED(MPI_COMBINER_F90_INTEGER), NAMED(MPI_COMBINER_RESIZED),
+	                 NAMED(MPI_COMBINER_HINDEXED_BLOCK));
+}
+char *say_distribute(int v)
+{
+	return SAY_NAMED(v, NAMED(MPI_DISTRIBUTE_BLOCK), NAMED(MPI_DISTRIBUTE_CYCLIC), NAMED(MPI_DISTRIBUTE_NONE));
+}
+char *say_darg(int v)
+{
+	return SAY_NAMED(v, NAMED(MPI_DISTRIBUTE_DFLT_DARG));
+}
+char *say_seek(int v)
+{
+	return SAY_NAMED(v, NAMED(MPI_SEEK_SET), NAMED(MPI_SEEK_CUR), NAMED(MPI_SEEK_END));
+}
+char *say_topology(int v)
+{
+	return SAY_NAMED(v, NAMED(MPI_CART), NAMED(MPI_GRAPH), NAMED(MPI_DIST_GRAPH), NAMED(MPI_UNDEFINED));
+}
+char *say_rma_assert(int v)
+{
+	return SAY_BITS(v, NAMED(MPI_MODE_NOCHECK), NAMED(MPI_MODE_NOPRECEDE), NAMED(MPI_MODE_NOPUT), NAMED(MPI_MODE_NOSTORE),
+	                NAMED(MPI_MODE_NOSUCCEED));
+}
+char *say_amode(int v)
+{
+	return SAY_BITS(v, NAMED(MPI_MODE_CREATE), NAMED(MPI_MODE_RDONLY), NAMED(MPI_MODE_WRONLY), NAMED(MPI_MODE_RDWR),
+	                NAMED(MPI_MODE_DELETE_ON_CLOSE), NAMED(MPI_MODE_UNIQUE_OPEN), NAMED(MPI_MODE_EXCL),
+	                NAMED(MPI_MODE_APPEND), NAMED(MPI_MODE_SEQUENTIAL));
+}
+
+char *say_error(int v)
+{
+#define E(x) {"MPI_ERR_" #x, MPI_ERR_##x}
+	return SAY_NAMED(v, E(BUFFER), E(COUNT), E(TYPE), E(TAG), E(COMM), E(RANK), E(REQUEST), E(ROOT), E(GROUP), E(OP),
+	                 E(TOPOLOGY), E(DIMS), E(ARG), E(UNKNOWN), E(TRUNCATE), E(OTHER), E(INTERN), E(IN_STATUS), E(PENDING),
+	                 E(ACCESS), E(AMODE), E(ASSERT), E(BAD_FILE), E(BASE), E(CONVERSION), E(DISP), E(DUP_DATAREP),
+	                 E(FILE_EXISTS), E(FILE_IN_USE), E(FILE), E(INFO_KEY), E(INFO_NOKEY), E(INFO_VALUE), E(INFO), E(IO),
+	                 E(KEYVAL), E(LOCKTYPE), E(NAME), E(NO_MEM), E(NOT_SAME), E(NO_SPACE), E(NO_SUCH_FILE), E(PORT),
+	                 E(QUOTA), E(READ_ONLY), E(RMA_CONFLICT), E(RMA_SYNC), E(SERVICE), E(SIZE), E(SPAWN),
+	                 E(UNSUPPORTED_DATAREP), E(UNSUPPORTED_OPERATION), E(WIN), E(RMA_RANGE), E(RMA_ATTACH), E(RMA_FLAVOR),
+	                 E(RMA_SHARED));
+#undef E
+}
+
+/* ---- handles ---- */
+
+/* The symbols of one kind: a list of the handles that live now. */
+struct symbols {
+	const char *letter;
+	uintptr_t *handle;
+	int *number;
+	int n;
+	int next;
+};
+
+static char *say_symbol(struct symbols *s, uintptr_t handle)
+{
+	int number = -1;
+
+	pthread_mutex_lock(&flatlog_lock);
+	for (int i = 0; i < s->n && number < 0; i++)
+		if (s->handle[i] == handle)
+			number = s->number[i];
+	if (number < 0) {
+		s->handle = (uintptr_t *)checked(realloc(s->handle, (s->n + 1) * sizeof(*s->handle)));
+		s->number = (int *)checked(realloc(s->number, (s->n + 1) * sizeof(*s->number)));
+		s->handle[s->n] = handle;
+		number = s->number[s->n++] = s->next++;
+	}
+	pthread_mutex_unlock(&flatlog_lock);
+	return say_append(say_name(s->letter), 0, say_int(number));
+}
+
+static void forget(struct symbols *s, uintptr_t handle)
+{
+	pthread_mutex_lock(&flatlog_lock);
+	for (int i = 0; i < s->n; i++) {
+		if (s->handle[i] != handle)
+			continue;
+		s->n--;
+		s->handle[i] = s->handle[s->n];
+		s->number[i] = s->number[s->n];
+		break;
+	}
+	pthread_mutex_unlock(&flatlog_lock);
+}
+
+struct known {
+	const char *name;
+	uintptr_t handle;
+};
+#define KNOWN(x) {#x, (uintptr_t)(x)}
+
+/* One kind of handle: its letter and the predefined ones. */
+#define HANDLE(kind, type, letter, ...) \
+	static struct symbols kind##_symbols = {letter, NULL, NULL, 0, 0}; \
+	char *say_##kind(type h) \
+	{ \
+		const struct known known[] = {__VA_ARGS__}; \
+		for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) \
+			if (known[i].handle == (uintptr_t)h) \
+				return say_name(known[i].name); \
+		return say_symbol(&kind##_symbols, (uintptr_t)h); \
+	} \
+	void forget_##kind(type h) \
+	{ \
+		forget(&kind##_symbols, (uintptr_t)h); \
+	}
+
+HANDLE(comm, MPI_Comm, "c", KNOWN(MPI_COMM_WORLD), KNOWN(MPI_COMM_SELF), KNOWN(MPI_COMM_NULL))
+HANDLE(group, MPI_Group, "g", KNOWN(MPI_GROUP_NULL), KNOWN(MPI_GROUP_EMPTY))
+HANDLE(op, MPI_Op, "o", KNOWN(MPI_OP_NULL), KNOWN(MPI_MAX), KNOWN(MPI_MIN), KNOWN(MPI_SUM), KNOWN(MPI_PROD), KNOWN(MPI_LAND),
+       KNOWN(MPI_BAND), KNOWN(MPI_LOR), KNOWN(MPI_BOR), KNOWN(MPI_LXOR), KNOWN(MPI_BXOR), KNOWN(MPI_MAXLOC),
+       KNOWN(MPI_MINLOC), KNOWN(MPI_REPLACE), KNOWN(MPI_NO_OP))
+HANDLE(win, MPI_Win, "w", KNOWN(MPI_WIN_NULL))
+HANDLE(file, MPI_File, "f", KNOWN(MPI_FILE_NULL))
+HANDLE(info, MPI_Info, "n", KNOWN(MPI_INFO_NULL), KNOWN(MPI_INFO_ENV))
+HANDLE(errhandler, MPI_Errhandler, "e", KNOWN(MPI_ERRHANDLER_NULL), KNOWN(MPI_ERRORS_ARE_FATAL), KNOWN(MPI_ERRORS_RETURN))
+HANDLE(message, MPI_Message, "m", KNOWN(MPI_MESSAGE_NULL), KNOWN(MPI_MESSAGE_NO_PROC))
+HANDLE(keyval, int, "k", KNOWN(MPI_KEYVAL_INVALID), KNOWN(MPI_TAG_UB), KNOWN(MPI_HOST), KNOWN(MPI_IO),
+       KNOWN(MPI_WTIME_IS_GLOBAL), KNOWN(MPI_APPNUM), KNOWN(MPI_LASTUSEDCODE), KNOWN(MPI_UNIVERSE_SIZE), KNOWN(MPI_WIN_BASE),
+       KNOWN(MPI_WIN_SIZE), KNOWN(MPI_WIN_DISP_UNIT), KNOWN(MPI_WIN_CREATE_FLAVOR), KNOWN(MPI_WIN_MODEL))
+/* Of two names of one type the standard's first one. */
+HANDLE(type, MPI_Datatype, "t", KNOWN(MPI_DATATYPE_NULL), KNOWN(MPI_CHAR), KNOWN(MPI_SHORT), KNOWN(MPI_INT), KNOWN(MPI_LONG),
+       KNOWN(MPI_LONG_LONG_INT), KNOWN(MPI_SIGNED_CHAR), KNOWN(MPI_UNSIGNED_CHAR), KNOWN(MPI_UNSIGNED_SHORT),
+       KNOWN(MPI_UNSIGNED), KNOWN(MPI_UNSIGNED_LONG), KNOWN(MPI_UNSIGNED_LONG_LONG), KNOWN(MPI_FLOAT), KNOWN(MPI_DOUBLE),
+       KNOWN(MPI_LONG_DOUBLE), KNOWN(MPI_WCHAR), KNOWN(MPI_C_BOOL), KNOWN(MPI_INT8_T), KNOWN(MPI_INT16_T), KNOWN(MPI_INT32_T),
+       KNOWN(MPI_INT64_T), KNOWN(MPI_UINT8_T), KNOWN(MPI_UINT16_T), KNOWN(MPI_UINT32_T), KNOWN(MPI_UINT64_T),
+       KNOWN(MPI_C_COMPLEX), KNOWN(MPI_C_FLOAT_COMPLEX), KNOWN(MPI_C_DOUBLE_COMPLEX), KNOWN(MPI_C_LONG_DOUBLE_COMPLEX),
+       KNOWN(MPI_BYTE), KNOWN(MPI_PACKED), KNOWN(MPI_AINT), KNOWN(MPI_OFFSET), KNOWN(MPI_COUNT), KNOWN(MPI_CXX_BOOL),
+       KNOWN(MPI_CXX_FLOAT_COMPLEX), KNOWN(MPI_CXX_DOUBLE_COMPLEX), KNOWN(MPI_CXX_LONG_DOUBLE_COMPLEX),
+       KNOWN(MPI_FLOAT_INT), KNOWN(MPI_DOUBLE_INT), KNOWN(MPI_LONG_INT), KNOWN(MPI_2INT), KNOWN(MPI_SHORT_INT),
+       KNOWN(MPI_LONG_DOUBLE_INT), KNOWN(MPI_INTEGER), KNOWN(MPI_REAL), KNOWN(MPI_DOUBLE_PRECISION), KNOWN(MPI_COMPLEX),
+       KNOWN(MPI_LOGICAL), KNOWN(MPI_CHARACTER), KNOWN(MPI_DOUBLE_COMPLEX), KNOWN(MPI_2REAL), KNOWN(MPI_2DOUBLE_PRECISION),
+       KNOWN(MPI_2INTEGER), KNOWN(MPI_2COMPLEX), KNOWN(MPI_2DOUBLE_COMPLEX), KNOWN(MPI_INTEGER1), KNOWN(MPI_INTEGER2),
+       KNOWN(MPI_INTEGER4), KNOWN(MPI_INTEGER8), KNOWN(MPI_REAL4), KNOWN(MPI_REAL8),
+       KNOWN(MPI_REAL16), KNOWN(MPI_COMPLEX8), KNOWN(MPI_COMPLEX16), KNOWN(MPI_COMPLEX32), KNOWN(MPI_LOGICAL1),
+       KNOWN(MPI_LOGICAL2), KNOWN(MPI_LOGICAL4), KNOWN(MPI_LOGICAL8))
+
+/* ---- sentinels ---- */
+
+/* Open MPI's Fortran sentinels are common blocks; the one that the program uses is the first of that name. */
+static bool is_fortran(const char *name, const void *p)
+{
+	return p && p == dlsym(RTLD_DEFAULT, name);
+}
+
+bool in_place(const void *buffer)
+{
+	return buffer == MPI_IN_PLACE || is_fortran("mpi_fortran_in_place_", buffer);
+}
+
+static bool weights_empty(const void *weights)
+{
+	return weights == (const void *)MPI_WEIGHTS_EMPTY || is_fortran("mpi_fortran_weights_empty_", weights);
+}
+
+bool unweighted(const void *weights)
+{
+	return weights == (const void *)MPI_UNWEIGHTED || is_fortran("mpi_fortran_unweighted_", weights) || weights_empty(weights);
+}
+
+char *say_weights(const void *weights)
+{
+	return say_name(weights_empty(weights) ? "MPI_WEIGHTS_EMPTY" : "MPI_UNWEIGHTED");
+}
+
+bool ignored(const void *status)
+{
+	return status == MPI_STATUS_IGNORE || is_fortran("mpi_fortran_status_ignore_", status) ||
+	       is_fortran("mpi_fortran_statuses_ignore_", status);
+}

@@ -1,0 +1,740 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * requests - the live requests, statuses, and the functions that start, complete and free requests
+ *
+ * The list of live requests is in order of creation. A handle means the oldest live request that has it; within one array each
+ * live request is meant at most once (Open MPI gives one handle to all requests to MPI_PROC_NULL). Before a call its request
+ * arguments are resolved to numbers (a batch); after it those that the call completed leave the list.
+ */
+#include "tests/flatlog/flatlog.h"
+
+/* ---- live requests ---- */
+
+struct live {
+	MPI_Request handle;
+	int number;
+	int traits;
+	bool active; /* a persistent one: between start and completion */
+};
+
+static struct live *live;
+static int live_count;
+
+static struct live *live_find(int number)
+{
+	for (int i = 0; i < live_count; i++)
+		if (live[i].number == number)
+			return &live[i];
+	return NULL;
+}
+
+/* A new request takes the lowest free number. */
+static struct live *live_add(MPI_Request h, int traits)
+{
+	int number = 0;
+
+	while (live_find(number))
+		number++;
+	live = (struct live *)realloc(live, (live_count + 1) * sizeof(*live));
+	if (!live)
+		abort();
+	live[live_count] = (struct live){h, number, traits, !(traits & PERSISTENT)};
+	return &live[live_count++];
+}
+
+static void live_remove(int number)
+{
+	struct live *r = live_find(number);
+
+	if (!r)
+		return;
+	memmove(r, r + 1, (live + live_count - (r + 1)) * sizeof(*r));
+	live_count--;
+}
+
+static char *say_number(int number)
+{
+	return number < 0 ? say_name("MPI_REQUEST_NULL") : say_append(say_name("r"), 0, say_int(number));
+}
+
+char *say_new_request(MPI_Request h, int traits)
+{
+	int number = -1;
+
+	pthread_mutex_lock(&flatlog_lock);
+	if (h != MPI_REQUEST_NULL)
+		number = live_add(h, traits)->number;
+	pthread_mutex_unlock(&flatlog_lock);
+	return say_number(number);
+}
+
+/* ---- batches: the requests of one call ---- */
+
+#define BATCH_NULL (-1)
+struct batch {
+	int n;
+	int *number; /* BATCH_NULL for MPI_REQUEST_NULL */
+};
+
+static void batch_begin(struct batch *b, int n, const MPI_Request *handles)
+{
+	b->n = n < 0 ? 0 : n;
+	b->number = (int *)malloc((b->n + 1) * sizeof(int));
+	if (!b->number)
+		abort();
+	pthread_mutex_lock(&flatlog_lock);
+	for (int i = 0; i < b->n; i++) {
+		int found = BATCH_NULL;
+
+		for (int k = 0; k < live_count && handles[i] != MPI_REQUEST_NULL && found < 0; k++) {
+			bool taken = false;
+
+			for (int j = 0; j < i; j++)
+				taken = taken || b->number[j] == live[k].number;
+			if (!taken && live[k].handle == handles[i])
+				found = live[k].number;
+		}
+		if (found < 0 && handles[i] != MPI_REQUEST_NULL)
+			found = live_add(handles[i], 0)->number; /* never seen: numbered now */
+		b->number[i] = found;
+	}
+	pthread_mutex_unlock(&flatlog_lock);
+}
+
+static void batch_end(struct batch *b)
+{
+	free(b->number);
+}
+
+static char *batch_say(const struct batch *b)
+{
+	return SAY_ARRAY(b->n, say_number(b->number[i_]));
+}
+
+/* Is request i an active receive, so that its status describes a message? */
+static bool batch_receives(const struct batch *b, int i)
+{
+	pthread_mutex_lock(&flatlog_lock);
+	const struct live *r = live_find(b->number[i]);
+	bool receives = r && r->active && (r->traits & RECEIVE);
+	pthread_mutex_unlock(&flatlog_lock);
+	return receives;
+}
+
+/* Request i is complete. Returns what batch_receives() said before. */
+static bool batch_complete(struct batch *b, int i)
+{
+	pthread_mutex_lock(&flatlog_lock);
+	bool receives = batch_receives(b, i);
+	struct live *r = live_find(b->number[i]);
+
+	if (r && r->traits & PERSISTENT)
+		r->active = false;
+	else if (r)
+		live_remove(r->number);
+	pthread_mutex_unlock(&flatlog_lock);
+	return receives;
+}
+
+/* After an error: what has become MPI_REQUEST_NULL is complete. */
+static void batch_failed(struct batch *b, const MPI_Request *after)
+{
+	for (int i = 0; i < b->n; i++)
+		if (b->number[i] >= 0 && after[i] == MPI_REQUEST_NULL)
+			batch_complete(b, i);
+}
+
+char *say_live_request(MPI_Request h)
+{
+	struct batch b;
+
+	batch_begin(&b, 1, &h);
+	char *text = say_number(b.number[0]);
+	batch_end(&b);
+	return text;
+}
+
+/* ---- statuses ---- */
+
+struct fields {
+	char *source, *tag, *count;
+};
+
+static struct fields fields_all(const char *text)
+{
+	return (struct fields){say_name(text), say_name(text), say_name(text)};
+}
+
+/* s: what the library returned, NULL if it was not asked for. describes: a message, not a send or an inactive request. */
+static struct fields fields_of(const MPI_Status *s, MPI_Datatype type, bool describes)
+{
+	int cancelled = 0, count = 0;
+
+	if (!describes)
+		return fields_all("-");
+	if (!s)
+		return fields_all("?");
+	PMPI_Test_cancelled(s, &cancelled);
+	if (cancelled)
+		return fields_all("-");
+	PMPI_Get_count(s, type, &count);
+	return (struct fields){say_peer(s->MPI_SOURCE), say_tag(s->MPI_TAG), say_count(count)};
+}
+
+static void fields_put(struct line *l, int i, const char *name, struct fields f)
+{
+	char *text = say_append(say_name(name), 0, say_name(".MPI_SOURCE="));
+
+	text = say_append(text, 0, f.source);
+	text = say_append(say_append(say_append(text, 0, say_name(" ")), 0, say_name(name)), 0, say_name(".MPI_TAG="));
+	text = say_append(text, 0, f.tag);
+	text = say_append(say_append(say_append(text, 0, say_name(" ")), 0, say_name(name)), 0, say_name(".count="));
+	free(l->part[i]);
+	l->part[i] = say_append(text, 0, f.count);
+}
+
+void line_absent_status(struct line *l, int i, const char *name)
+{
+	fields_put(l, i, name, fields_all("-"));
+}
+
+void line_put_status(struct line *l, int i, const char *name, const MPI_Status *s, MPI_Datatype type)
+{
+	fields_put(l, i, name, fields_of(ignored(s) ? NULL : s, type, true));
+}
+
+void line_put_fstatus(struct line *l, int i, const char *name, const int *s, MPI_Datatype type)
+{
+	MPI_Status c;
+
+	if (!ignored(s))
+		PMPI_Status_f2c(s, &c);
+	fields_put(l, i, name, fields_of(ignored(s) ? NULL : &c, type, true));
+}
+
+/* Statuses of n completed requests: request which[i] (NULL: i) of the batch has status s[i]. Completes them. */
+static void complete_array(struct line *l, int part, struct batch *b, int n, const int *which, const MPI_Status *s)
+{
+	struct fields all = fields_all("[");
+
+	for (int i = 0; i < n; i++) {
+		struct fields f = fields_of(s ? &s[i] : NULL, MPI_BYTE, batch_complete(b, which ? which[i] : i));
+
+		all.source = say_append(all.source, i, f.source);
+		all.tag = say_append(all.tag, i, f.tag);
+		all.count = say_append(all.count, i, f.count);
+	}
+	all.source = say_append(all.source, 0, say_name("]"));
+	all.tag = say_append(all.tag, 0, say_name("]"));
+	all.count = say_append(all.count, 0, say_name("]"));
+	fields_put(l, part, "statuses", all);
+}
+
+/* ---- after each function of the family: the same for both languages. s is NULL if not known ---- */
+
+static void after_wait(struct line *l, struct batch *b, int part, const MPI_Status *s)
+{
+	fields_put(l, part, "status", fields_of(s, MPI_BYTE, batch_complete(b, 0)));
+}
+
+static void after_any(struct line *l, struct batch *b, int part, int index, bool flag, const MPI_Status *s)
+{
+	if (flag && index != MPI_UNDEFINED)
+		fields_put(l, part, "status", fields_of(s, MPI_BYTE, batch_complete(b, index)));
+}
+
+static void after_some(struct line *l, struct batch *b, int outcount, const int *indices, const MPI_Status *s)
+{
+	line_put(l, 2, "outcount", say_count(outcount));
+	if (outcount == 0 || outcount == MPI_UNDEFINED)
+		return;
+	line_put(l, 3, "indices", SAY_ARRAY(outcount, say_int(indices[i_])));
+	complete_array(l, 4, b, outcount, indices, s);
+}
+
+/* ---- C ---- */
+
+#define BEGIN(function, ...) \
+	struct line l; \
+	struct batch b; \
+	if (!line_begin(&l, #function, __builtin_return_address(0))) \
+		return next(__VA_ARGS__)
+#define END(array) \
+	do { \
+		if (rc != MPI_SUCCESS) \
+			batch_failed(&b, array); \
+		line_write(&l); \
+		batch_end(&b); \
+	} while (0)
+#define SINGLE(handles) \
+	(batch_begin(&b, 1, handles), line_put(&l, 0, "request", say_number(b.number[0])))
+#define ARRAY(count_name, n, handles) \
+	(batch_begin(&b, n, handles), line_put(&l, 0, count_name, say_int(n)), line_put(&l, 1, "requests", batch_say(&b)))
+#define KNOWN(s) (ignored(s) ? NULL : (s))
+
+/* The caller's array of n statuses, or one of ours where the caller does not want them. */
+static MPI_Status *own_statuses(int n, MPI_Status *s, MPI_Status **own)
+{
+	*own = ignored(s) && !flatlog_leave() ? (MPI_Status *)calloc(n > 0 ? n : 1, sizeof(MPI_Status)) : NULL;
+	return *own ? *own : s;
+}
+
+int MPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+	NEXT(MPI_Wait, int, (MPI_Request *, MPI_Status *));
+	BEGIN(MPI_Wait, request, status);
+	SINGLE(request);
+	line_absent_status(&l, 1, "status");
+	OWN_STATUS(status);
+	int rc = next(request, status);
+	if (line_end(&l, rc))
+		after_wait(&l, &b, 1, KNOWN(status));
+	END(request);
+	return rc;
+}
+
+int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+	NEXT(MPI_Test, int, (MPI_Request *, int *, MPI_Status *));
+	BEGIN(MPI_Test, request, flag, status);
+	SINGLE(request);
+	line_absent(&l, 1, "flag");
+	line_absent_status(&l, 2, "status");
+	OWN_STATUS(status);
+	int rc = next(request, flag, status);
+	if (line_end(&l, rc)) {
+		line_put(&l, 1, "flag", say_flag(*flag));
+		if (*flag)
+			after_wait(&l, &b, 2, KNOWN(status));
+	}
+	END(request);
+	return rc;
+}
+
+int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+{
+	NEXT(MPI_Request_get_status, int, (MPI_Request, int *, MPI_Status *));
+	BEGIN(MPI_Request_get_status, request, flag, status);
+	SINGLE(&request);
+	line_absent(&l, 1, "flag");
+	line_absent_status(&l, 2, "status");
+	OWN_STATUS(status);
+	int rc = next(request, flag, status);
+	if (line_end(&l, rc)) {
+		line_put(&l, 1, "flag", say_flag(*flag));
+		if (*flag)
+			fields_put(&l, 2, "status", fields_of(KNOWN(status), MPI_BYTE, batch_receives(&b, 0)));
+	}
+	END(&request);
+	return rc;
+}
+
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
+{
+	NEXT(MPI_Waitall, int, (int, MPI_Request *, MPI_Status *));
+	MPI_Status *own;
+	BEGIN(MPI_Waitall, count, requests, statuses);
+	ARRAY("count", count, requests);
+	line_absent_status(&l, 2, "statuses");
+	statuses = own_statuses(count, statuses, &own);
+	int rc = next(count, requests, statuses);
+	if (line_end(&l, rc))
+		complete_array(&l, 2, &b, b.n, NULL, KNOWN(statuses));
+	END(requests);
+	free(own);
+	return rc;
+}
+
+int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
+{
+	NEXT(MPI_Testall, int, (int, MPI_Request *, int *, MPI_Status *));
+	MPI_Status *own;
+	BEGIN(MPI_Testall, count, requests, flag, statuses);
+	ARRAY("count", count, requests);
+	line_absent(&l, 2, "flag");
+	line_absent_status(&l, 3, "statuses");
+	statuses = own_statuses(count, statuses, &own);
+	int rc = next(count, requests, flag, statuses);
+	if (line_end(&l, rc)) {
+		line_put(&l, 2, "flag", say_flag(*flag));
+		if (*flag)
+			complete_array(&l, 3, &b, b.n, NULL, KNOWN(statuses));
+	}
+	END(requests);
+	free(own);
+	return rc;
+}
+
+int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
+{
+	NEXT(MPI_Waitany, int, (int, MPI_Request *, int *, MPI_Status *));
+	BEGIN(MPI_Waitany, count, requests, index, status);
+	ARRAY("count", count, requests);
+	line_absent(&l, 2, "index");
+	line_absent_status(&l, 3, "status");
+	OWN_STATUS(status);
+	int rc = next(count, requests, index, status);
+	if (line_end(&l, rc)) {
+		line_put(&l, 2, "index", say_count(*index));
+		after_any(&l, &b, 3, *index, true, KNOWN(status));
+	}
+	END(requests);
+	return rc;
+}
+
+int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
+{
+	NEXT(MPI_Testany, int, (int, MPI_Request *, int *, int *, MPI_Status *));
+	BEGIN(MPI_Testany, count, requests, index, flag, status);
+	ARRAY("count", count, requests);
+	line_absent(&l, 2, "index");
+	line_absent(&l, 3, "flag");
+	line_absent_status(&l, 4, "status");
+	OWN_STATUS(status);
+	int rc = next(count, requests, index, flag, status);
+	if (line_end(&l, rc)) {
+		line_put(&l, 2, "index", say_count(*index));
+		line_put(&l, 3, "flag", say_flag(*flag));
+		after_any(&l, &b, 4, *index, *flag, KNOWN(status));
+	}
+	END(requests);
+	return rc;
+}
+
+#define SOME(function) \
+	int function(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[]) \
+	{ \
+		NEXT(function, int, (int, MPI_Request *, int *, int *, MPI_Status *)); \
+		MPI_Status *own; \
+		BEGIN(function, incount, requests, outcount, indices, statuses); \
+		ARRAY("incount", incount, requests); \
+		line_absent(&l, 2, "outcount"); \
+		line_absent(&l, 3, "indices"); \
+		line_absent_status(&l, 4, "statuses"); \
+		statuses = own_statuses(incount, statuses, &own); \
+		int rc = next(incount, requests, outcount, indices, statuses); \
+		if (line_end(&l, rc)) \
+			after_some(&l, &b, *outcount, indices, KNOWN(statuses)); \
+		END(requests); \
+		free(own); \
+		return rc; \
+	}
+SOME(MPI_Waitsome)
+SOME(MPI_Testsome)
+
+int MPI_Request_free(MPI_Request *request)
+{
+	NEXT(MPI_Request_free, int, (MPI_Request *));
+	BEGIN(MPI_Request_free, request);
+	SINGLE(request);
+	int rc = next(request);
+	if (line_end(&l, rc))
+		live_remove(b.number[0]);
+	END(request);
+	return rc;
+}
+
+int MPI_Cancel(MPI_Request *request)
+{
+	NEXT(MPI_Cancel, int, (MPI_Request *));
+	BEGIN(MPI_Cancel, request);
+	SINGLE(request);
+	int rc = next(request);
+	line_end(&l, rc);
+	END(request);
+	return rc;
+}
+
+static void batch_start(struct batch *b)
+{
+	for (int i = 0; i < b->n; i++)
+		if (live_find(b->number[i]))
+			live_find(b->number[i])->active = true;
+}
+
+int MPI_Start(MPI_Request *request)
+{
+	NEXT(MPI_Start, int, (MPI_Request *));
+	BEGIN(MPI_Start, request);
+	SINGLE(request);
+	int rc = next(request);
+	if (line_end(&l, rc))
+		batch_start(&b);
+	END(request);
+	return rc;
+}
+
+int MPI_Startall(int count, MPI_Request requests[])
+{
+	NEXT(MPI_Startall, int, (int, MPI_Request *));
+	BEGIN(MPI_Startall, count, requests);
+	ARRAY("count", count, requests);
+	int rc = next(count, requests);
+	if (line_end(&l, rc))
+		batch_start(&b);
+	END(requests);
+	return rc;
+}
+
+/* ---- Fortran: the caller's own arguments go to the next library; copies in C's terms are what is said ---- */
+
+static MPI_Request *c_requests(int n, const int *f)
+{
+	MPI_Request *c = (MPI_Request *)malloc((n > 0 ? n : 1) * sizeof(*c));
+
+	if (!c)
+		abort();
+	for (int i = 0; i < n; i++)
+		c[i] = PMPI_Request_f2c(f[i]);
+	return c;
+}
+
+static int *own_fstatuses(int n, int *s, int **own)
+{
+	*own = ignored(s) && !flatlog_leave() ? (int *)calloc(n > 0 ? n : 1, sizeof(MPI_Status)) : NULL;
+	return *own ? *own : s;
+}
+
+/* NULL if they are ignored. */
+static MPI_Status *c_statuses(int n, const int *f)
+{
+	if (ignored(f))
+		return NULL;
+	MPI_Status *c = (MPI_Status *)malloc((n > 0 ? n : 1) * sizeof(*c));
+	if (!c)
+		abort();
+	for (int i = 0; i < n; i++)
+		PMPI_Status_f2c(f + i * MPI_F_STATUS_INTS, &c[i]);
+	return c;
+}
+
+#define FBEGIN(function, ...) \
+	struct line l; \
+	struct batch b; \
+	if (!line_begin(&l, #function, __builtin_return_address(0))) { \
+		next(__VA_ARGS__); \
+		return; \
+	}
+#define FSINGLE() \
+	MPI_Request c_request = PMPI_Request_f2c(*request); \
+	SINGLE(&c_request)
+#define FARRAY(count_name, n) \
+	MPI_Request *c_request = c_requests(n, requests); \
+	ARRAY(count_name, n, c_request); \
+	free(c_request)
+#define FEND(n, handles) \
+	do { \
+		if (*ierror != MPI_SUCCESS) { \
+			MPI_Request *after = c_requests(n, handles); \
+			batch_failed(&b, after); \
+			free(after); \
+		} \
+		line_write(&l); \
+		batch_end(&b); \
+	} while (0)
+
+void mpi_wait_(int *request, int *status, int *ierror)
+{
+	NEXT(mpi_wait_, void, (int *, int *, int *));
+	FBEGIN(MPI_Wait, request, status, ierror);
+	FSINGLE();
+	line_absent_status(&l, 1, "status");
+	OWN_FSTATUS(status);
+	next(request, status, ierror);
+	MPI_Status *s = c_statuses(1, status);
+	if (line_end(&l, *ierror))
+		after_wait(&l, &b, 1, s);
+	free(s);
+	FEND(1, request);
+}
+
+void mpi_test_(int *request, int *flag, int *status, int *ierror)
+{
+	NEXT(mpi_test_, void, (int *, int *, int *, int *));
+	FBEGIN(MPI_Test, request, flag, status, ierror);
+	FSINGLE();
+	line_absent(&l, 1, "flag");
+	line_absent_status(&l, 2, "status");
+	OWN_FSTATUS(status);
+	next(request, flag, status, ierror);
+	MPI_Status *s = c_statuses(1, status);
+	if (line_end(&l, *ierror)) {
+		line_put(&l, 1, "flag", say_flag(*flag));
+		if (*flag)
+			after_wait(&l, &b, 2, s);
+	}
+	free(s);
+	FEND(1, request);
+}
+
+void mpi_request_get_status_(int *request, int *flag, int *status, int *ierror)
+{
+	NEXT(mpi_request_get_status_, void, (int *, int *, int *, int *));
+	FBEGIN(MPI_Request_get_status, request, flag, status, ierror);
+	FSINGLE();
+	line_absent(&l, 1, "flag");
+	line_absent_status(&l, 2, "status");
+	OWN_FSTATUS(status);
+	next(request, flag, status, ierror);
+	MPI_Status *s = c_statuses(1, status);
+	if (line_end(&l, *ierror)) {
+		line_put(&l, 1, "flag", say_flag(*flag));
+		if (*flag)
+			fields_put(&l, 2, "status", fields_of(s, MPI_BYTE, batch_receives(&b, 0)));
+	}
+	free(s);
+	FEND(1, request);
+}
+
+void mpi_waitall_(int *count, int *requests, int *statuses, int *ierror)
+{
+	NEXT(mpi_waitall_, void, (int *, int *, int *, int *));
+	int *own;
+	FBEGIN(MPI_Waitall, count, requests, statuses, ierror);
+	FARRAY("count", *count);
+	line_absent_status(&l, 2, "statuses");
+	statuses = own_fstatuses(*count, statuses, &own);
+	next(count, requests, statuses, ierror);
+	if (line_end(&l, *ierror)) {
+		MPI_Status *s = c_statuses(*count, statuses);
+		complete_array(&l, 2, &b, b.n, NULL, s);
+		free(s);
+	}
+	free(own);
+	FEND(*count, requests);
+}
+
+void mpi_testall_(int *count, int *requests, int *flag, int *statuses, int *ierror)
+{
+	NEXT(mpi_testall_, void, (int *, int *, int *, int *, int *));
+	int *own;
+	FBEGIN(MPI_Testall, count, requests, flag, statuses, ierror);
+	FARRAY("count", *count);
+	line_absent(&l, 2, "flag");
+	line_absent_status(&l, 3, "statuses");
+	statuses = own_fstatuses(*count, statuses, &own);
+	next(count, requests, flag, statuses, ierror);
+	if (line_end(&l, *ierror)) {
+		line_put(&l, 2, "flag", say_flag(*flag));
+		if (*flag) {
+			MPI_Status *s = c_statuses(*count, statuses);
+			complete_array(&l, 3, &b, b.n, NULL, s);
+			free(s);
+		}
+	}
+	free(own);
+	FEND(*count, requests);
+}
+
+/* Fortran counts from 1. */
+static int c_index(int f)
+{
+	return f == MPI_UNDEFINED ? f : f - 1;
+}
+
+void mpi_waitany_(int *count, int *requests, int *index, int *status, int *ierror)
+{
+	NEXT(mpi_waitany_, void, (int *, int *, int *, int *, int *));
+	FBEGIN(MPI_Waitany, count, requests, index, status, ierror);
+	FARRAY("count", *count);
+	line_absent(&l, 2, "index");
+	line_absent_status(&l, 3, "status");
+	OWN_FSTATUS(status);
+	next(count, requests, index, status, ierror);
+	if (line_end(&l, *ierror)) {
+		MPI_Status *s = c_statuses(1, status);
+		line_put(&l, 2, "index", say_count(c_index(*index)));
+		after_any(&l, &b, 3, c_index(*index), true, s);
+		free(s);
+	}
+	FEND(*count, requests);
+}
+
+void mpi_testany_(int *count, int *requests, int *index, int *flag, int *status, int *ierror)
+{
+	NEXT(mpi_testany_, void, (int *, int *, int *, int *, int *, int *));
+	FBEGIN(MPI_Testany, count, requests, index, flag, status, ierror);
+	FARRAY("count", *count);
+	line_absent(&l, 2, "index");
+	line_absent(&l, 3, "flag");
+	line_absent_status(&l, 4, "status");
+	OWN_FSTATUS(status);
+	next(count, requests, index, flag, status, ierror);
+	if (line_end(&l, *ierror)) {
+		MPI_Status *s = c_statuses(1, status);
+		line_put(&l, 2, "index", say_count(c_index(*index)));
+		line_put(&l, 3, "flag", say_flag(*flag));
+		after_any(&l, &b, 4, c_index(*index), *flag, s);
+		free(s);
+	}
+	FEND(*count, requests);
+}
+
+#define FSOME(name, function) \
+	void name(int *incount, int *requests, int *outcount, int *indices, int *statuses, int *ierror) \
+	{ \
+		NEXT(name, void, (int *, int *, int *, int *, int *, int *)); \
+		int *own; \
+		FBEGIN(function, incount, requests, outcount, indices, statuses, ierror); \
+		FARRAY("incount", *incount); \
+		line_absent(&l, 2, "outcount"); \
+		line_absent(&l, 3, "indices"); \
+		line_absent_status(&l, 4, "statuses"); \
+		statuses = own_fstatuses(*incount, statuses, &own); \
+		next(incount, requests, outcount, indices, statuses, ierror); \
+		if (line_end(&l, *ierror)) { \
+			int n = *outcount == MPI_UNDEFINED ? 0 : *outcount; \
+			MPI_Status *s = c_statuses(n, statuses); \
+			int c[n + 1]; \
+			for (int i = 0; i < n; i++) \
+				c[i] = c_index(indices[i]); \
+			after_some(&l, &b, *outcount, c, s); \
+			free(s); \
+		} \
+		free(own); \
+		FEND(*incount, requests); \
+	}
+FSOME(mpi_waitsome_, MPI_Waitsome)
+FSOME(mpi_testsome_, MPI_Testsome)
+
+void mpi_request_free_(int *request, int *ierror)
+{
+	NEXT(mpi_request_free_, void, (int *, int *));
+	FBEGIN(MPI_Request_free, request, ierror);
+	FSINGLE();
+	next(request, ierror);
+	if (line_end(&l, *ierror))
+		live_remove(b.number[0]);
+	FEND(1, request);
+}
+
+void mpi_cancel_(int *request, int *ierror)
+{
+	NEXT(mpi_cancel_, void, (int *, int *));
+	FBEGIN(MPI_Cancel, request, ierror);
+	FSINGLE();
+	next(request, ierror);
+	line_end(&l, *ierror);
+	FEND(1, request);
+}
+
+void mpi_start_(int *request, int *ierror)
+{
+	NEXT(mpi_start_, void, (int *, int *));
+	FBEGIN(MPI_Start, request, ierror);
+	FSINGLE();
+	next(request, ierror);
+	if (line_end(&l, *ierror))
+		batch_start(&b);
+	FEND(1, request);
+}
+
+void mpi_startall_(int *count, int *requests, int *ierror)
+{
+	NEXT(mpi_startall_, void, (int *, int *, int *));
+	FBEGIN(MPI_Startall, count, requests, ierror);
+	FARRAY("count", *count);
+	next(count, requests, ierror);
+	if (line_end(&l, *ierror))
+		batch_start(&b);
+	FEND(*count, requests);
+}
