@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * arena - the memory of one rank's recorder
+ */
+#include "trace/arena.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char magic[8] = "spoorar";
+
+static int map(struct arena *a, int fd, uint64_t size, int flags)
+{
+	void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, fd, 0);
+	if (base == MAP_FAILED)
+		return -1;
+	a->base = base;
+	a->header = base;
+	a->size = size;
+	a->fd = fd;
+	return 0;
+}
+
+int arena_create(struct arena *a, const char *path, uint64_t size, struct error *error)
+{
+	*a = (struct arena){.fd = -1};
+	size = size < ARENA_MIN_SIZE ? ARENA_MIN_SIZE : size > ARENA_MAX_SIZE ? ARENA_MAX_SIZE : size;
+	size &= ~UINT64_C(4095);
+	int fd = -1, flags = MAP_PRIVATE | MAP_ANONYMOUS;
+	if (path) {
+		flags = MAP_SHARED;
+		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+		if (fd < 0)
+			return error_set(error, "%s: cannot create the arena: %s", path, strerror(errno));
+		/* The first pages are allocated for real: a full file system shows here, as an error, and not as SIGBUS later.
+		 * The recorder extends the allocation as it goes (arena_alloc). */
+		int failure = posix_fallocate(fd, 0, (off_t)ARENA_MIN_SIZE);
+		if (failure || ftruncate(fd, (off_t)size) != 0) {
+			error_set(error, "%s: cannot allocate %llu bytes: %s", path, (unsigned long long)ARENA_MIN_SIZE,
+			          strerror(failure ? failure : errno));
+			close(fd);
+			unlink(path);
+			return -1;
+		}
+	}
+	if (map(a, fd, size, flags) != 0) {
+		error_set(error, "%s: cannot map %llu bytes: %s", path ? path : "private arena", (unsigned long long)size, strerror(errno));
+		if (fd >= 0) {
+			close(fd);
+			unlink(path);
+		}
+		return -1;
+	}
+	struct arena_header *h = a->header;
+	h->version = ARENA_VERSION;
+	h->size = path ? ARENA_MIN_SIZE : size; /* what is backed by storage */
+	h->used = (sizeof *h + 63) & ~UINT64_C(63);
+	arena_barrier();
+	memcpy(h->magic, magic, sizeof magic);
+	return 0;
+}
+
+int arena_open(struct arena *a, const char *path, struct error *error)
+{
+	*a = (struct arena){.fd = -1};
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return error_set(error, "%s: cannot open the arena: %s", path, strerror(errno));
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return error_set(error, "%s: not a regular file", path);
+	}
+	uint64_t size = (uint64_t)st.st_size;
+	if (size < sizeof(struct arena_header) || size > ARENA_MAX_SIZE) {
+		close(fd);
+		return error_set(error, "%s: not an arena: impossible size %llu", path, (unsigned long long)size);
+	}
+	/* Read, not mapped: a file that somebody truncates under a mapping kills the reader. */
+	if (map(a, -1, size + ARENA_SLACK, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE) != 0) {
+		close(fd);
+		return error_set(error, "%s: no memory for %llu bytes", path, (unsigned long long)size);
+	}
+	for (uint64_t done = 0; done < size;) {
+		/* holes at the end are not worth copying: stop at the bump pointer once the header is there */
+		uint64_t want = done < sizeof(struct arena_header) ? sizeof(struct arena_header) : a->header->used;
+		if (want > size)
+			want = size;
+		if (done >= want)
+			break;
+		ssize_t got = pread(fd, a->base + done, want - done, (off_t)done);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		done += (uint64_t)got;
+	}
+	close(fd);
+	struct arena_header *h = a->header;
+	const char *what = memcmp(h->magic, magic, sizeof magic) != 0 ? "no magic number (never initialised, or not an arena)"
+	                   : h->version != ARENA_VERSION              ? "written by another version of spoor"
+	                   : h->used > size || h->used < sizeof *h    ? "truncated"
+	                   : h->journal_count > ARENA_JOURNAL         ? "damaged journal"
+	                                                              : NULL;
+	for (uint64_t i = what ? 0 : h->journal_count; i-- > 0;) {
+		uint64_t where = h->journal[i].where;
+		if (where % 8 || where > size - 8)
+			what = "damaged journal";
+		else if (where < offsetof(struct arena_header, journal_count) || where >= sizeof *h)
+			*arena_at(a, uint64_t, where) = h->journal[i].old;
+	}
+	if (!what && (h->used > size || h->used < sizeof *h))
+		what = "damaged journal";
+	if (what) {
+		arena_close(a);
+		return error_set(error, "%s: %s", path, what);
+	}
+	h->journal_count = 0;
+	h->size = a->size;
+	return 0;
+}
+
+void arena_close(struct arena *a)
+{
+	if (a->base)
+		munmap(a->base, a->size);
+	if (a->fd >= 0)
+		close(a->fd);
+	*a = (struct arena){.fd = -1};
+}
+
+/* A mapped page without storage behind it would be SIGBUS when it is touched, so storage is allocated first. */
+bool arena_extend(struct arena *a, uint64_t n)
+{
+	struct arena_header *h = a->header;
+	if (n > a->size - h->used)
+		return false;
+	while (h->used + n > h->size) {
+		uint64_t step = h->size < (UINT64_C(8) << 20) ? h->size : UINT64_C(8) << 20;
+		if (h->size + step > a->size)
+			step = a->size - h->size;
+		if (step == 0 || a->fd < 0 || posix_fallocate(a->fd, (off_t)h->size, (off_t)step) != 0)
+			return false;
+		h->size += step;
+	}
+	return true;
+}
+
+ref arena_alloc(struct arena *a, uint64_t n)
+{
+	struct arena_header *h = a->header;
+	uint64_t at = h->used;
+	n = (n + 7) & ~UINT64_C(7);
+	if (!arena_room(a, n))
+		return 0;
+	arena_set(a, h->used, at + n);
+	if (a->fd < 0)
+		memset(a->base + at, 0, n); /* a salvaged arena may hold what an undone operation left */
+	return (ref)at;
+}
+
+static unsigned class_of(uint64_t n)
+{
+	return n <= 32 ? 5 : 64 - (unsigned)__builtin_clzll(n - 1);
+}
+
+ref arena_alloc_block(struct arena *a, uint64_t n, uint64_t *capacity)
+{
+	unsigned k = class_of(n);
+	struct arena_header *h = a->header;
+	if (k >= ARENA_CLASSES)
+		return 0;
+	*capacity = UINT64_C(1) << k;
+	ref r = h->free[k];
+	if (r && arena_valid(a, r, *capacity)) {
+		arena_set(a, h->free[k], *arena_at(a, ref, r));
+		return r;
+	}
+	return arena_alloc(a, *capacity);
+}
+
+void arena_free_block(struct arena *a, ref r, uint64_t capacity)
+{
+	if (!r)
+		return;
+	struct arena_header *h = a->header;
+	unsigned k = class_of(capacity);
+	arena_set(a, *arena_at(a, ref, r), h->free[k]);
+	arena_set(a, h->free[k], r);
+}

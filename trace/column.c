@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * column - everything that varies from one visit of a site to the next: the recording side
+ */
+#include "trace/column.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/pattern.h"
+
+/* Stretches that are searched one by one; behind them the dictionary has single values only, found by hash. */
+#define LINEAR 16
+/* Longest period that is followed without touching the grammar, in runs: 32 KiB of the arena for a column that needs it. */
+#define MAX_PERIOD 2048
+
+struct dict_slot {
+	int64_t value;
+	ref column;
+	uint32_t index; /* + 1; 0 is a free slot */
+};
+
+int columns_init(struct columns *x, struct arena *a)
+{
+	*x = (struct columns){.arena = a, .grammars = {.arena = a}};
+	x->scratch = malloc(MAX_PERIOD * sizeof *x->scratch);
+	return x->scratch ? 0 : -1;
+}
+
+void columns_free(struct columns *x)
+{
+	grammar_index_free(&x->grammars);
+	free(x->slots);
+	free(x->scratch);
+	*x = (struct columns){0};
+}
+
+/* The dictionary. */
+
+static inline struct dict_run *dict_runs(const struct columns *x, struct column *c)
+{
+	return c->dict ? arena_at(x->arena, struct dict_run, c->dict) : &c->first;
+}
+
+static size_t slot_of(const struct columns *x, ref column, int64_t value)
+{
+	uint64_t h = ((uint64_t)value ^ (uint64_t)column << 40) * UINT64_C(0x9e3779b97f4a7c15);
+	size_t i = (size_t)(h ^ h >> 32) & x->mask;
+	while (x->slots[i].index && (x->slots[i].value != value || x->slots[i].column != column))
+		i = (i + 1) & x->mask;
+	return i;
+}
+
+static void slots_add(struct columns *x, ref column, int64_t value, uint32_t index)
+{
+	if ((x->count + 1) * 2 > (x->slots ? x->mask + 1 : 0)) {
+		size_t old_size = x->slots ? x->mask + 1 : 0, size = old_size ? old_size * 2 : 1024;
+		struct dict_slot *old = x->slots, *slots = calloc(size, sizeof *slots);
+		if (!slots)
+			return; /* the value will be `new` once more: larger, still exact */
+		x->slots = slots;
+		x->mask = size - 1;
+		for (size_t i = 0; i < old_size; i++)
+			if (old[i].index)
+				slots[slot_of(x, old[i].column, old[i].value)] = old[i];
+		free(old);
+	}
+	x->slots[slot_of(x, column, value)] = (struct dict_slot){value, column, index + 1};
+	x->count++;
+}
+
+/* Position of value in a stretch, or -1. */
+static int64_t run_find(const struct dict_run *r, int64_t value)
+{
+	if (value == r->start)
+		return 0;
+	if (r->count == 1)
+		return -1;
+	int64_t distance, at;
+	if (__builtin_sub_overflow(value, r->start, &distance) || (distance == INT64_MIN && r->stride == -1) || distance % r->stride)
+		return -1;
+	at = distance / r->stride;
+	return at > 0 && (uint64_t)at < r->count ? at : -1;
+}
+
+static int64_t dict_find(const struct columns *x, struct column *c, int64_t value)
+{
+	const struct dict_run *runs = dict_runs(x, c);
+	uint32_t linear = c->dict_count < LINEAR ? c->dict_count : LINEAR;
+	for (uint32_t i = 0; i < linear; i++) {
+		int64_t at = run_find(&runs[i], value);
+		if (at >= 0)
+			return (int64_t)runs[i].first + at;
+	}
+	if (c->dict_count > LINEAR && x->slots) {
+		const struct dict_slot *s = &x->slots[slot_of(x, arena_ref(x->arena, c), value)];
+		if (s->index)
+			return s->index - 1;
+	}
+	return -1;
+}
+
+static int64_t dict_value(const struct columns *x, struct column *c, uint32_t index)
+{
+	const struct dict_run *runs = dict_runs(x, c);
+	uint32_t low = 0, high = c->dict_count;
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+		if (runs[middle].first <= index)
+			low = middle;
+		else
+			high = middle;
+	}
+	return runs[low].start + runs[low].stride * (int64_t)(index - runs[low].first);
+}
+
+static bool dict_add(struct columns *x, struct column *c, int64_t value)
+{
+	struct arena *a = x->arena;
+	struct dict_run *runs = dict_runs(x, c);
+	if (c->dict_count == 0) {
+		c->first = (struct dict_run){.start = value, .count = 1};
+		arena_barrier();
+		c->dict_count = 1;
+		return true;
+	}
+	struct dict_run *last = &runs[c->dict_count - 1];
+	int64_t stride, next;
+	if (c->dict_count <= LINEAR) {
+		if (last->count == 1 && !__builtin_sub_overflow(value, last->start, &stride)) {
+			last->stride = stride;
+			arena_barrier();
+			last->count = 2;
+			return true;
+		}
+		if (last->count > 1 && !__builtin_mul_overflow(last->stride, (int64_t)last->count, &next) &&
+		    !__builtin_add_overflow(next, last->start, &next) && next == value) {
+			last->count++;
+			return true;
+		}
+	}
+	uint64_t index = last->first + last->count;
+	if (index >= UINT32_MAX / 2)
+		return false;
+	if (c->dict_count * sizeof *runs >= c->dict_capacity) {
+		uint64_t capacity;
+		ref old = c->dict, more = arena_alloc_block(a, (c->dict_count + 1) * sizeof *runs * 2, &capacity);
+		if (!more) {
+			arena_commit(a);
+			return false;
+		}
+		memcpy(arena_at(a, struct dict_run, more), runs, c->dict_count * sizeof *runs);
+		arena_set(a, c->dict, more);
+		if (old)
+			arena_free_block(a, old, c->dict_capacity);
+		c->dict_capacity = (uint32_t)capacity; /* shares its word with dict */
+		arena_commit(a);
+		runs = dict_runs(x, c);
+	}
+	runs[c->dict_count] = (struct dict_run){.start = value, .count = 1, .first = index};
+	arena_barrier();
+	c->dict_count++;
+	if (c->dict_count > LINEAR)
+		slots_add(x, arena_ref(a, c), value, (uint32_t)index);
+	return true;
+}
+
+/* The run of new values under way may have gone on without the dictionary being told. */
+static void dict_sync(struct columns *x, struct column *c)
+{
+	if (c->run > c->synced) {
+		dict_runs(x, c)[c->dict_count - 1].count += c->run - c->synced;
+		arena_barrier();
+		c->synced = c->run;
+	}
+}
+
+/* After a new value: what must come next to be new without a look into the dictionary. That is the next value of the last stretch,
+ * if the stretch moves away from all others. */
+static void expect_new(struct columns *x, struct column *c)
+{
+	const struct dict_run *runs = dict_runs(x, c), *last = &runs[c->dict_count - 1];
+	c->expect = VALUE_NONE;
+	c->step = 0;
+	if (last->count < 2 || c->dict_count > LINEAR)
+		return;
+	int64_t limit, next; /* far enough from overflow for any run that a process can make */
+	if (__builtin_mul_overflow(last->stride, INT64_C(1) << 40, &limit) || __builtin_add_overflow(limit, last->start, &limit))
+		return;
+	next = last->start + last->stride * (int64_t)last->count;
+	for (const struct dict_run *r = runs; r < last; r++) {
+		int64_t end = r->start + r->stride * (int64_t)(r->count - 1);
+		if (last->stride > 0 ? (r->start >= last->start || end >= last->start) : (r->start <= last->start || end <= last->start))
+			return;
+	}
+	if (last->start <= VALUE_NONE || next <= VALUE_NONE || limit <= VALUE_NONE)
+		return;
+	c->expect = next;
+	c->step = last->stride;
+}
+
+/* The pattern. */
+
+static bool close_run(struct columns *x, struct column *c)
+{
+	if (!c->grammar) {
+		if (c->token == 0 && c->lead == 0) {
+			c->lead = c->run;
+			return true;
+		}
+		ref grammar = grammar_create(&x->grammars);
+		if (!grammar || grammar_append(&x->grammars, grammar, 0, c->lead) != 0)
+			return false;
+		arena_barrier();
+		c->grammar = grammar;
+	}
+	return grammar_append(&x->grammars, c->grammar, c->token, c->run) == 0;
+}
+
+static inline uint32_t loop_cursor(uint64_t loop)
+{
+	return (uint32_t)loop;
+}
+
+/* Puts the loop under way into the grammar. */
+static bool leave_loop(struct columns *x, struct column *c)
+{
+	struct arena *a = x->arena;
+	const struct period_run *runs = arena_at(a, struct period_run, c->period);
+	uint32_t cursor = loop_cursor(c->loop);
+	uint64_t loops = c->loop >> 32;
+	if (loops > 0) {
+		arena_set(a, c->loop, cursor); /* with the append: one operation */
+		if (grammar_append_rule(&x->grammars, c->grammar, c->rule, loops) != 0) {
+			c->loop = loops << 32 | cursor;
+			return false;
+		}
+	}
+	while (c->flushed < cursor) {
+		uint32_t i = c->flushed;
+		arena_set(a, c->flushed, i + 1);
+		if (grammar_append(&x->grammars, c->grammar, runs[i].token, runs[i].length) != 0) {
+			c->flushed = i;
+			return false;
+		}
+	}
+	c->period_length = 0;
+	return true;
+}
+
+/* The grammar ends with a loop: follows it, if value is how its next turn begins. */
+static bool enter_loop(struct columns *x, struct column *c, int64_t value)
+{
+	struct arena *a = x->arena;
+	ref rule = grammar_loop(&x->grammars, c->grammar);
+	if (!rule)
+		return false;
+	size_t n = grammar_expand(&x->grammars, rule, 0, x->scratch, MAX_PERIOD);
+	if (n < 2 || dict_value(x, c, x->scratch[0].token - 1) != value)
+		return false;
+	uint64_t bytes = n * sizeof(struct period_run);
+	if (bytes > c->period_capacity) {
+		uint64_t capacity;
+		ref period = arena_alloc_block(a, bytes, &capacity);
+		if (period) {
+			arena_free_block(a, c->period, c->period_capacity);
+			arena_set(a, c->period, period);
+			arena_set(a, c->period_capacity, (uint32_t)capacity);
+		}
+		arena_commit(a);
+		if (!period)
+			return false;
+	}
+	struct period_run *runs = arena_at(a, struct period_run, c->period);
+	for (size_t i = 0; i < n; i++)
+		runs[i] = (struct period_run){dict_value(x, c, x->scratch[i].token - 1), x->scratch[i].token, x->scratch[i].length};
+	c->rule = rule;
+	c->loop = 0;
+	c->flushed = 0;
+	arena_barrier();
+	c->period_length = (uint32_t)n;
+	arena_barrier();
+	c->token = runs[0].token;
+	arena_barrier();
+	c->run = 1;
+	c->expect = value;
+	c->step = 0;
+	return true;
+}
+
+void column_turn(struct columns *x, struct column *c, int64_t value)
+{
+	if (c->period_length) {
+		const struct period_run *runs = arena_at(x->arena, struct period_run, c->period);
+		uint64_t loop = c->loop + 1;
+		if (loop_cursor(loop) == c->period_length)
+			loop = ((loop >> 32) + 1) << 32;
+		const struct period_run *next = &runs[loop_cursor(loop)];
+		if (next->value == value && c->run == runs[loop_cursor(c->loop)].length && loop >> 32 < UINT32_MAX) {
+			c->loop = loop;
+			arena_barrier();
+			c->token = next->token;
+			arena_barrier();
+			c->run = 1;
+			c->expect = value;
+			return;
+		}
+		if (!leave_loop(x, c)) {
+			x->failed = true;
+			return;
+		}
+	} else if (c->token == 0 && c->run) {
+		dict_sync(x, c);
+	}
+	int64_t index = c->run ? dict_find(x, c, value) : -1;
+	if (index < 0 && !dict_add(x, c, value)) {
+		x->failed = true;
+		return;
+	}
+	uint32_t token = (uint32_t)(index + 1);
+	if (token == 0 && c->token == 0 && c->run) {
+		arena_barrier();
+		c->run++;
+		arena_barrier();
+		c->synced = c->run;
+		expect_new(x, c);
+		return;
+	}
+	if (c->run && !close_run(x, c)) {
+		x->failed = true;
+		return;
+	}
+	if (c->grammar && token && enter_loop(x, c, value))
+		return;
+	c->synced = 1;
+	arena_barrier();
+	c->token = token;
+	arena_barrier();
+	c->run = 1;
+	if (token == 0) {
+		expect_new(x, c);
+	} else {
+		c->expect = value;
+		c->step = 0;
+	}
+}
+
+/* Taking out. */
+
+void column_image_free(struct column_image *image)
+{
+	writer_free(&image->pattern);
+	free(image->dict);
+	*image = (struct column_image){0};
+}
+
+static bool image_add(struct column_image *image, size_t *capacity, struct dict_run r)
+{
+	if (image->dict_count == *capacity) {
+		size_t more = *capacity ? *capacity * 2 : 4;
+		struct dict_run *dict = realloc(image->dict, more * sizeof *dict);
+		if (!dict)
+			return false;
+		image->dict = dict;
+		*capacity = more;
+	}
+	image->dict[image->dict_count++] = r;
+	return true;
+}
+
+/* Cuts the first `count` values of the dictionary into canonical stretches: from left to right, as long as possible, a stretch of fewer
+ * than DICT_STRETCH values as single values. Depends on the values alone, not on how the recorder had cut them. */
+static bool image_dict(struct column_image *image, const struct dict_run *runs, uint32_t n, uint64_t count)
+{
+	size_t capacity = 0;
+	struct dict_run now = {0};
+	for (uint32_t i = 0; i < n && count > 0; i++) {
+		uint64_t take = runs[i].count < count ? runs[i].count : count;
+		count -= take;
+		for (uint64_t k = 0; k < take;) {
+			int64_t value = (int64_t)((uint64_t)runs[i].start + (uint64_t)runs[i].stride * k);
+			uint64_t rest = take - k;
+			if (now.count == 0) {
+				now = (struct dict_run){.start = value, .count = 1};
+				k++;
+			} else if (now.count == 1) {
+				now.stride = (int64_t)((uint64_t)value - (uint64_t)now.start);
+				now.count = 2;
+				k++;
+			} else if (value == (int64_t)((uint64_t)now.start + (uint64_t)now.stride * now.count)) {
+				/* the rest of this stretch follows at once if it has the same stride */
+				uint64_t step = rest > 1 && runs[i].stride == now.stride ? rest : 1;
+				now.count += step;
+				k += step;
+			} else if (now.count >= DICT_STRETCH) {
+				if (!image_add(image, &capacity, now))
+					return false;
+				now.count = 0;
+			} else {
+				if (!image_add(image, &capacity, (struct dict_run){.start = now.start, .count = 1}))
+					return false;
+				now.start = (int64_t)((uint64_t)now.start + (uint64_t)now.stride);
+				now.count--;
+				if (now.count == 1)
+					now.stride = 0;
+			}
+		}
+	}
+	if (now.count >= DICT_STRETCH)
+		return count == 0 && image_add(image, &capacity, now);
+	for (uint64_t k = 0; k < now.count; k++)
+		if (!image_add(image, &capacity, (struct dict_run){.start = (int64_t)((uint64_t)now.start + (uint64_t)now.stride * k), .count = 1}))
+			return false;
+	return count == 0;
+}
+
+/* What a column of an untrusted arena refers to is inside the arena. */
+static bool column_valid(struct columns *x, struct column *c)
+{
+	struct arena *a = x->arena;
+	if (c->dict_count > 1 && !arena_valid(a, c->dict, (uint64_t)c->dict_count * sizeof(struct dict_run)))
+		return false;
+	const struct dict_run *runs = dict_runs(x, c);
+	uint64_t first = 0;
+	for (uint32_t i = 0; i < c->dict_count; i++) {
+		if (runs[i].first != first || runs[i].count == 0 || runs[i].count > INT64_MAX - first)
+			return false;
+		first += runs[i].count;
+	}
+	if (c->period_length &&
+	    (!c->grammar || !arena_valid(a, c->period, (uint64_t)c->period_length * sizeof(struct period_run)) ||
+	     loop_cursor(c->loop) >= c->period_length || c->flushed > loop_cursor(c->loop)))
+		return false;
+	if (c->grammar && grammar_index_add(&x->grammars, c->grammar) != 0)
+		return false;
+	/* a loop's rule must still be one of the grammar's: it is what the grammar ends with */
+	if (c->period_length && c->loop >> 32 && grammar_loop(&x->grammars, c->grammar) != c->rule)
+		return false;
+	return true;
+}
+
+/* The pattern of a column that is not constant, all of it. */
+static int image_pattern(struct columns *x, struct column *c, struct writer *out)
+{
+	if (!c->grammar) {
+		uint64_t counts[2] = {c->lead, c->run};
+		uint64_t tokens[2] = {0, c->token};
+		unsigned from = c->lead ? 0 : 1, end = c->run ? 2 : 1;
+		if (from < end && end - from == 2 && tokens[1] == 0) { /* a crash between two stores: the lead again, as the run */
+			from = 1;
+			counts[1] += counts[0];
+		}
+		writer_uint(out, 1);
+		writer_uint(out, end - from);
+		for (unsigned i = from; i < end; i++) {
+			writer_uint(out, tokens[i] << 2 | (counts[i] > 1));
+			if (counts[i] > 1)
+				writer_uint(out, counts[i]);
+		}
+		return out->failed ? -1 : 0;
+	}
+	if (c->run && !close_run(x, c))
+		return -1;
+	return grammar_write(&x->grammars, c->grammar, out);
+}
+
+/* Replays the first `visits` values of a pattern and its dictionary into a new column, and takes that out. */
+static int extract_prefix(const struct pattern *p, const struct dict_run *runs, uint32_t n, uint64_t visits, struct column_image *out)
+{
+	int rv = -1;
+	struct arena scratch;
+	struct columns x;
+	struct pattern_cursor cursor = {0};
+	uint32_t token, stretch = 0;
+	uint64_t count, known = 0, done = 0;
+	if (arena_create(&scratch, NULL, UINT64_C(1) << 28, NULL) != 0)
+		return -1;
+	ref r = arena_alloc(&scratch, sizeof(struct column));
+	if (columns_init(&x, &scratch) != 0 || pattern_begin(&cursor, p) != 0)
+		goto done;
+	struct column *c = arena_at(&scratch, struct column, r);
+	column_init(c);
+	while (done < visits && pattern_next(&cursor, &token, &count) == 0) {
+		for (; count > 0 && done < visits; count--, done++) {
+			uint64_t index = token == PATTERN_NEW ? known++ : token - 1;
+			/* stretches are walked forward for new values, and searched for old ones */
+			uint32_t at = index < runs[stretch].first ? 0 : stretch;
+			while (at < n && index >= runs[at].first + runs[at].count)
+				at++;
+			if (at == n)
+				goto done;
+			if (token == PATTERN_NEW)
+				stretch = at;
+			column_put(&x, c, (int64_t)((uint64_t)runs[at].start + (uint64_t)runs[at].stride * (index - runs[at].first)));
+			arena_commit(&scratch);
+		}
+	}
+	if (done == visits && !x.failed)
+		rv = column_extract(&x, c, visits, out);
+done:
+	pattern_end(&cursor);
+	columns_free(&x);
+	arena_close(&scratch);
+	return rv;
+}
+
+int column_extract(struct columns *x, struct column *c, uint64_t visits, struct column_image *out)
+{
+	int rv = -1;
+	struct pattern pattern = {0};
+	*out = (struct column_image){.visits = visits};
+	if (visits == 0)
+		return 0;
+	if (!column_valid(x, c) || c->dict_count == 0)
+		return -1;
+	if (c->token == 0 && c->run > c->synced) {
+		if (c->run - c->synced > INT64_MAX / 2 - dict_runs(x, c)[c->dict_count - 1].first)
+			return -1;
+		dict_sync(x, c);
+	}
+	if (c->period_length && !leave_loop(x, c))
+		return -1;
+	if (!c->grammar && c->lead <= 1 && (visits == 1 || (c->lead == 1 && c->token == 1 && c->run >= visits - 1)))
+		return image_dict(out, dict_runs(x, c), c->dict_count, 1) ? 0 : -1; /* constant: no pattern */
+	if (image_pattern(x, c, &out->pattern) != 0 || pattern_parse(&pattern, out->pattern.data, out->pattern.size) != 0 ||
+	    pattern_length(&pattern) < visits)
+		goto done;
+	if (pattern_length(&pattern) == visits) {
+		rv = image_dict(out, dict_runs(x, c), c->dict_count, pattern_news(&pattern)) ? 0 : -1;
+	} else {
+		writer_free(&out->pattern);
+		rv = extract_prefix(&pattern, dict_runs(x, c), c->dict_count, visits, out);
+	}
+done:
+	pattern_free(&pattern);
+	return rv;
+}

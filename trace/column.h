@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * column - everything that varies from one visit of a site to the next, compressed as it grows (DESIGN: elastic columns)
+ *
+ * A column is a sequence of 64-bit values in time order. It is kept as a dictionary (the values in order of first appearance) and a pattern:
+ * the sequence of tokens, where token 0 is `new` (the next value of the dictionary) and token k + 1 is dictionary value k again.
+ * 5 5 7 5 is `new 1 new 1` over the dictionary 5 7. What the column holds, in order, is
+ *
+ *     pattern   the grammar once there is one, else `new`^lead
+ *     loop      while the pattern repeats a rule: the rule `loops` times, then runs flushed..cursor of its expansion (the period)
+ *     run       the token under way, `run` times
+ *
+ * so that most visits are one compare (`expect`), a periodic column is one more compare per run, and the grammar is touched only when
+ * a loop begins or ends or nothing repeats.
+ *
+ *     5 5 5 5        lead 1, token 1, run 3             the constant case: no grammar, dictionary inside the column
+ *     7 8 9 10       token 0 (new), run 4, step 1       a counter: the dictionary is one strided run
+ *     1 2 1 2 1 2 1  grammar `new^2 R^2`, R -> 1 2 ...  then period [1 2], cursor on the run under way
+ *
+ * Stores are ordered so that after any prefix of them the first n values are what they were, n being the values before the put (arena.h): a
+ * reader of a crashed arena takes as many values as the site has visits and ignores what may stand behind them.
+ */
+#ifndef SPOOR_COLUMN_H
+#define SPOOR_COLUMN_H
+
+#include "trace/arena.h"
+#include "trace/grammar.h"
+
+/* Values from here up to VALUE_CONSTANT + 2^32 - 1 are named constants: VALUE_CONSTANT + index in the string pool. */
+#define VALUE_CONSTANT INT64_MIN
+/* No value: what is expected where nothing can be. */
+#define VALUE_NONE (INT64_MIN + (INT64_C(1) << 32))
+
+static inline bool value_is_constant(int64_t v)
+{
+	return v < VALUE_NONE;
+}
+
+/* A stretch of a dictionary: start, start + stride, ... */
+struct dict_run {
+	int64_t start, stride;
+	uint64_t count;
+	uint64_t first; /* dictionary index of start */
+};
+
+/* A run of the period, flattened with its value. */
+struct period_run {
+	int64_t value;
+	uint32_t token, length;
+};
+
+struct column {
+	int64_t expect; /* the value that makes the run longer */
+	int64_t step;   /* what expect changes by then: 0, or the stride of a run of new values */
+	uint64_t run;
+	uint32_t token;
+	ref grammar;
+	uint64_t synced; /* of a run of new values: how many the dictionary has been told of */
+	uint64_t lead;
+	uint64_t loop;          /* loops << 32 | cursor: one word, so that both change at once */
+	uint32_t period_length; /* 0: no loop under way */
+	uint32_t flushed;
+	ref period, rule;
+	uint32_t period_capacity; /* bytes */
+	uint32_t dict_count;      /* stretches in the dictionary; the first is `first`, all are at `dict` once it is set */
+	ref dict;
+	uint32_t dict_capacity; /* bytes */
+	struct dict_run first;
+};
+
+/* What all columns of an arena share, in private memory. */
+struct columns {
+	struct arena *arena;
+	struct grammar_index grammars;
+	struct dict_slot *slots; /* (column, value) -> dictionary index, for large dictionaries */
+	size_t mask, count;
+	struct grammar_run *scratch;
+	bool failed; /* a put found no memory; what it put is lost, and the arena takes no more */
+};
+
+/* Returns 0 or -1 (no memory). */
+int columns_init(struct columns *x, struct arena *a);
+void columns_free(struct columns *x);
+
+/* A zeroed column is empty except for this. */
+static inline void column_init(struct column *c)
+{
+	c->expect = VALUE_NONE;
+}
+
+/* The general case of a put; sets x->failed when there was no memory. */
+void column_turn(struct columns *x, struct column *c, int64_t value);
+
+static inline void column_put(struct columns *x, struct column *c, int64_t value)
+{
+	if (__builtin_expect(value == c->expect, 1)) {
+		c->run++;
+		c->expect += c->step;
+	} else {
+		column_turn(x, c, value);
+	}
+}
+
+/* What a column is when it is taken out of its arena. `pattern` is in the form of doc/trace-format.md, empty if all values are equal. */
+struct column_image {
+	uint64_t visits;
+	struct writer pattern;
+	struct dict_run *dict; /* canonical: stretches of more than one value have at least DICT_STRETCH */
+	size_t dict_count;
+};
+#define DICT_STRETCH 4
+
+/* Takes the first `visits` values out of a column of a private arena (arena_open), which the column may be changed by. Everything in it is
+ * checked. Returns 0, or -1 if the column is damaged or holds fewer values. The caller frees the image in any case. */
+int column_extract(struct columns *x, struct column *c, uint64_t visits, struct column_image *out);
+void column_image_free(struct column_image *image);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * pattern - a sequence of dictionary tokens as a grammar, as it is stored
+ */
+#include "trace/pattern.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/varint.h"
+
+static int rule_measure(struct pattern *p, struct pattern_rule *rule)
+{
+	for (size_t i = rule->first; i < rule->end; i++) {
+		const struct pattern_symbol *s = &p->symbols[i];
+		uint64_t length = s->rule ? p->rules[s->id].length : 1;
+		uint64_t news = s->rule ? p->rules[s->id].news : s->id == PATTERN_NEW;
+		if (__builtin_mul_overflow(length, s->exponent, &length) || __builtin_add_overflow(rule->length, length, &rule->length) ||
+		    rule->length > INT64_MAX)
+			return -1;
+		rule->news += news * s->exponent; /* at most length */
+	}
+	return rule->length > 0 ? 0 : -1; /* an empty rule would let a few bytes take for ever to walk */
+}
+
+int pattern_parse(struct pattern *p, const uint8_t *bytes, size_t n)
+{
+	*p = (struct pattern){0};
+	struct reader r = reader_of(bytes, n);
+	size_t rules = reader_count(&r), used = 0;
+	if (r.bad || rules == 0)
+		return -1;
+	p->rules = calloc(rules, sizeof *p->rules);
+	p->symbols = malloc(n * sizeof *p->symbols); /* each takes a byte at least */
+	if (!p->rules || !p->symbols)
+		return -1;
+	for (size_t i = 0; i < rules; i++) {
+		struct pattern_rule *rule = &p->rules[i];
+		size_t count = reader_count(&r);
+		rule->first = used;
+		for (size_t k = 0; k < count; k++) {
+			uint64_t v = reader_uint(&r);
+			struct pattern_symbol s = {.exponent = v & 1 ? reader_uint(&r) : 1, .rule = v >> 1 & 1};
+			if (r.bad || s.exponent == 0 || v >> 2 >= UINT32_MAX || (s.rule && v >> 2 >= i))
+				return -1;
+			s.id = (uint32_t)(v >> 2);
+			p->symbols[used++] = s;
+		}
+		rule->end = used;
+		if (r.bad || rule_measure(p, rule) != 0)
+			return -1;
+	}
+	p->rule_count = rules;
+	return r.at == r.end ? 0 : -1;
+}
+
+void pattern_free(struct pattern *p)
+{
+	free(p->rules);
+	free(p->symbols);
+	*p = (struct pattern){0};
+}
+
+uint64_t pattern_length(const struct pattern *p)
+{
+	return p->rules[p->rule_count - 1].length;
+}
+
+uint64_t pattern_news(const struct pattern *p)
+{
+	return p->rules[p->rule_count - 1].news;
+}
+
+size_t pattern_symbols(const struct pattern *p)
+{
+	return p->rules[p->rule_count - 1].end;
+}
+
+static int push(struct pattern_cursor *c, size_t rule, uint64_t times)
+{
+	if (c->depth == c->capacity) {
+		size_t capacity = c->capacity ? c->capacity * 2 : 8;
+		struct pattern_level *stack = realloc(c->stack, capacity * sizeof *stack);
+		if (!stack)
+			return -1;
+		c->stack = stack;
+		c->capacity = capacity;
+	}
+	c->stack[c->depth++] = (struct pattern_level){rule, c->pattern->rules[rule].first, times};
+	return 0;
+}
+
+int pattern_begin(struct pattern_cursor *c, const struct pattern *p)
+{
+	*c = (struct pattern_cursor){.pattern = p};
+	return push(c, p->rule_count - 1, 1);
+}
+
+void pattern_end(struct pattern_cursor *c)
+{
+	free(c->stack);
+	*c = (struct pattern_cursor){0};
+}
+
+int pattern_next(struct pattern_cursor *c, uint32_t *token, uint64_t *count)
+{
+	while (c->depth > 0) {
+		struct pattern_level *top = &c->stack[c->depth - 1];
+		const struct pattern_rule *rule = &c->pattern->rules[top->rule];
+		if (top->at == rule->end) {
+			if (--top->times == 0)
+				c->depth--;
+			else
+				top->at = rule->first;
+			continue;
+		}
+		const struct pattern_symbol *s = &c->pattern->symbols[top->at++];
+		if (!s->rule) {
+			*token = s->id;
+			*count = s->exponent;
+			return 0;
+		}
+		if (push(c, s->id, s->exponent) != 0)
+			return -1;
+	}
+	return 1;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * pattern - a sequence of dictionary tokens as a grammar, as it is stored (doc/trace-format.md, section "Patterns")
+ *
+ * Rules refer only to rules before them, and the last rule is the sequence: no cycles by construction, and lengths follow in one pass.
+ */
+#ifndef SPOOR_PATTERN_H
+#define SPOOR_PATTERN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PATTERN_NEW 0 /* token: the next value of the dictionary; k + 1 is dictionary value k */
+
+struct pattern_symbol {
+	uint64_t exponent;
+	uint32_t id;   /* token or rule */
+	uint32_t rule; /* 1: id is a rule */
+};
+
+struct pattern_rule {
+	size_t first, end; /* symbols */
+	uint64_t length;   /* tokens in the expansion */
+	uint64_t news;     /* `new` tokens among them */
+};
+
+struct pattern {
+	struct pattern_symbol *symbols;
+	struct pattern_rule *rules;
+	size_t rule_count;
+};
+
+/* Parses and checks. Returns 0, or -1 if the bytes are no pattern (or no memory). The caller frees it in any case. */
+int pattern_parse(struct pattern *p, const uint8_t *bytes, size_t n);
+void pattern_free(struct pattern *p);
+
+/* Tokens in all, and how many of them are `new` (the size of the dictionary). */
+uint64_t pattern_length(const struct pattern *p);
+uint64_t pattern_news(const struct pattern *p);
+/* Largest number of tokens, written out as runs, that a reader must look at; for the sizes of parts. */
+size_t pattern_symbols(const struct pattern *p);
+
+/* A position in a pattern. Valid as long as the pattern. */
+struct pattern_cursor {
+	const struct pattern *pattern;
+	struct pattern_level {
+		size_t rule, at;
+		uint64_t times; /* turns of this rule left, this one included */
+	} *stack;
+	size_t depth, capacity;
+};
+
+/* Before the first token. Returns 0 or -1 (no memory). */
+int pattern_begin(struct pattern_cursor *c, const struct pattern *p);
+void pattern_end(struct pattern_cursor *c);
+/* The next run of equal tokens within one symbol. Returns 0, 1 at the end, -1 no memory. */
+int pattern_next(struct pattern_cursor *c, uint32_t *token, uint64_t *count);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * record - what one rank's recorder keeps in its arena
+ */
+#include "trace/record.h"
+
+#include <string.h>
+
+uint32_t table_add(struct arena *a, struct table *t, const void *element, size_t size)
+{
+	if ((t->count + UINT64_C(1)) * size > t->capacity) {
+		uint64_t capacity;
+		ref more = arena_alloc_block(a, (t->count + UINT64_C(1)) * size * 2, &capacity);
+		if (!more) {
+			arena_commit(a);
+			return UINT32_MAX;
+		}
+		if (t->count)
+			memcpy(a->base + more, a->base + t->at, t->count * size);
+		if (t->at)
+			arena_free_block(a, t->at, t->capacity);
+		arena_set(a, t->at, more);
+		arena_set(a, t->capacity, capacity);
+		arena_commit(a);
+	}
+	memcpy(table_at(a, t, t->count, size), element, size);
+	arena_barrier();
+	return t->count++;
+}
+
+struct record *record_create(struct arena *a)
+{
+	ref r = arena_alloc(a, sizeof(struct record));
+	arena_commit(a);
+	if (!r)
+		return NULL;
+	struct record *record = arena_at(a, struct record, r);
+	struct record_node root = {.parent = 0, .module = UINT32_MAX};
+	if (record_add_string(a, record, "", 0) != 0 || table_add(a, &record->nodes, &root, sizeof root) != 0)
+		return NULL;
+	arena_barrier();
+	a->header->root = r;
+	return record;
+}
+
+uint32_t record_add_string(struct arena *a, struct record *r, const void *bytes, size_t n)
+{
+	ref at = n < UINT32_MAX ? arena_alloc(a, sizeof(struct record_string) + n) : 0;
+	arena_commit(a);
+	if (!at)
+		return UINT32_MAX;
+	struct record_string *s = arena_at(a, struct record_string, at);
+	s->length = (uint32_t)n;
+	memcpy(s->bytes, bytes, n);
+	return table_add(a, &r->strings, &at, sizeof at);
+}
+
+uint32_t record_add_vector(struct arena *a, struct record *r, const int64_t *values, size_t n)
+{
+	ref at = n < UINT32_MAX ? arena_alloc(a, sizeof(struct record_vector) + n * sizeof *values) : 0;
+	arena_commit(a);
+	if (!at)
+		return UINT32_MAX;
+	struct record_vector *v = arena_at(a, struct record_vector, at);
+	v->count = (uint32_t)n;
+	if (n)
+		memcpy(v->values, values, n * sizeof *values);
+	return table_add(a, &r->vectors, &at, sizeof at);
+}
+
+ref record_new_site(struct arena *a, uint32_t function, uint32_t path, uint32_t columns)
+{
+	ref at = arena_alloc(a, sizeof(struct site) + (columns + 1) * sizeof(struct column));
+	arena_commit(a);
+	if (!at)
+		return 0;
+	struct site *s = arena_at(a, struct site, at);
+	s->function = function;
+	s->path = path;
+	s->id = UINT32_MAX;
+	s->columns = columns;
+	for (uint32_t i = 0; i <= columns; i++)
+		column_init(&s->column[i]);
+	return at;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * record - what one rank's recorder keeps in its arena: the graph of sites and what the sites refer to
+ *
+ *     record ── sites ──> site: function, call path, columns, successor column, times, edges
+ *            ── functions (schema strings), strings, vectors        pools, referred to by index
+ *            ── path nodes ── modules                               a tree of frames, root = node 0 = outermost
+ *            ── objects                                             sites that are no events: one visit = one row of a table
+ *
+ * The order of events is in the successor columns: the last column of a site says, for each visit but the last one of all, which
+ * site came next. Nothing here is ever moved or removed while recording, except that tables grow.
+ */
+#ifndef SPOOR_RECORD_H
+#define SPOOR_RECORD_H
+
+#include "trace/column.h"
+
+/* A growing array of equal elements. New elements are complete before `count` tells of them. */
+struct table {
+	ref at;
+	uint32_t count;
+	uint64_t capacity; /* bytes */
+};
+
+struct record_string {
+	uint32_t length;
+	char bytes[];
+};
+
+struct record_vector {
+	uint32_t count;
+	uint32_t unused;
+	int64_t values[];
+};
+
+struct record_module {
+	uint32_t name, build_id; /* strings; build_id is raw bytes, string 0 (empty) if there is none */
+};
+
+/* A frame: `offset` is the return address relative to the module. Module UINT32_MAX: no module, offset is a path_gap. */
+struct record_node {
+	uint32_t parent, module;
+	uint64_t offset;
+};
+
+enum path_gap {
+	GAP_NO_UNWIND = 1, /* the frames further out are not known: there was no unwind information */
+	GAP_TOO_DEEP = 2,  /* the frames further out were left out: more than CALLPATH_MAX */
+	GAP_NO_MODULE = 3, /* one frame in code that belongs to no file */
+};
+
+struct record_time {
+	uint64_t sum, min, max; /* ticks */
+};
+
+/* Computation between one site and the next: between the end of the one call and the begin of the other. */
+struct record_edge {
+	ref next; /* edge of the same site */
+	uint32_t to;
+	uint64_t count;
+	struct record_time compute;
+};
+
+struct site {
+	uint32_t function; /* index of the function's schema */
+	uint32_t path;     /* index of the innermost frame's node */
+	uint32_t id;       /* index in record.sites, or UINT32_MAX for an object table */
+	uint32_t columns;  /* without the successor column */
+	uint64_t visits;
+	struct record_time communicate;
+	ref edges, last_edge;
+	struct column column[]; /* columns + 1: the last one is the successor */
+};
+
+enum record_state { RECORD_CREATED, RECORD_INITIALIZED, RECORD_FINALIZED };
+enum record_flags {
+	RECORD_FULL = 1, /* the budget was used up: recording stopped, `events` are all that there are */
+};
+
+struct record {
+	uint32_t state, flags;
+	uint32_t rank, size;   /* in MPI_COMM_WORLD */
+	uint64_t events;       /* complete ones */
+	uint64_t lost;         /* events after RECORD_FULL */
+	ref first, last;       /* site of the first and of the last complete event */
+	ref in_flight, unused; /* site of the call that was entered and has not returned */
+	/* The event under way, from the first put to the end of its commit: what to go back to if it is not completed. */
+	ref undo_site, undo_last;
+	uint64_t undo_visits, undo_events;
+	struct table sites;     /* ref */
+	struct table functions; /* uint32_t: string of the schema, "MPI_Send count:i ..." */
+	struct table strings;   /* ref; 0 is the empty string */
+	struct table vectors;   /* ref */
+	struct table modules;   /* struct record_module */
+	struct table nodes;     /* struct record_node; 0 is the root */
+	struct table objects;   /* ref: sites */
+	/* Two readings of both clocks, far apart: ticks * (ns[1] - ns[0]) / (ticks[1] - ticks[0]) */
+	uint64_t clock_ticks[2], clock_ns[2];
+	int64_t realtime_ns; /* of clock_ns[0], since 1970 */
+	uint32_t facts;      /* string: key=value lines of the process (trace/facts.h), 0 if none */
+	uint32_t host;       /* string */
+};
+
+/* Appends an element to a table. Returns its index, or UINT32_MAX if there was no room. Commits the arena. */
+uint32_t table_add(struct arena *a, struct table *t, const void *element, size_t size);
+
+static inline void *table_at(const struct arena *a, const struct table *t, uint32_t i, size_t size)
+{
+	return a->base + t->at + (uint64_t)i * size;
+}
+
+/* A new record as the root of a new arena: tables are empty but for string 0 and node 0. Returns NULL if there is no room. */
+struct record *record_create(struct arena *a);
+
+/* Adds to a pool, without looking whether it is there. Returns the index or UINT32_MAX. */
+uint32_t record_add_string(struct arena *a, struct record *r, const void *bytes, size_t n);
+uint32_t record_add_vector(struct arena *a, struct record *r, const int64_t *values, size_t n);
+/* A site with its columns, not yet in any table. Returns 0 if there is no room. */
+ref record_new_site(struct arena *a, uint32_t function, uint32_t path, uint32_t columns);
+
+#endif
