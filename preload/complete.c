@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * complete - the wait and test functions: which live requests a call meant, what became of them, and their statuses
+ *
+ * Statuses are asked for where the caller ignored them, but only if one of the requests is a receive.
+ */
+#include "preload/complete.h"
+
+struct completion completion_begin(const uint64_t *bits, int n)
+{
+	struct completion w = {NULL, n > 0 ? (size_t)n : 0, n, false};
+
+	if (n < 0 || (n && !bits))
+		return w;
+	w.refs = scratch(SCRATCH_REFS, w.n, sizeof(*w.refs));
+	if (!w.refs)
+		return w;
+	request_find_all(w.refs, bits, w.n, REQUEST_NULL_BITS);
+	for (size_t i = 0; i < w.n; i++)
+		w.receives |= (w.refs[i].traits & REQUEST_RECV) != 0;
+	return w;
+}
+
+struct completion completion_begin_one(struct request_ref *ref, uint64_t bits)
+{
+	*ref = request_find(bits, REQUEST_NULL_BITS, true);
+	return (struct completion){ref, 1, 1, (ref->traits & REQUEST_RECV) != 0};
+}
+
+/* ---- puts ---- */
+
+static void put_requests(struct call *c, const struct completion *w)
+{
+	PUT_ARRAY(c, w->refs, w->refs ? (ptrdiff_t)w->n : -1, request_value(c, w->refs[i_].number));
+}
+
+static void put_request(struct call *c, const struct completion *w)
+{
+	call_put(c, request_value(c, w->refs->number));
+}
+
+/* The status of request i; '-' if there is none. */
+static void put_status_of(struct call *c, const struct completion *w, size_t i, const MPI_Status *status)
+{
+	bool has = w->refs && i < w->n && (w->refs[i].traits & REQUEST_RECV);
+
+	put_status(c, has ? status : NULL, session_world_rank(), false, NULL);
+}
+
+/* Three arrays of n statuses, one for each request, or for each of indices. */
+static void put_statuses(struct call *c, const struct completion *w, const MPI_Status *statuses, int n, const int *indices, int first)
+{
+	const int base = session_world_rank();
+	const int64_t absent = call_constant(c, CONST_ABSENT);
+	uint8_t few[64], *has = few;
+
+	if (!w->refs || n < 0 || (n > 64 && !(has = scratch(SCRATCH_BITS, n, 1)))) {
+		put_no_status(c);
+		return;
+	}
+	for (int k = 0; k < n; k++) {
+		size_t i = indices ? (size_t)(indices[k] - first) : (size_t)k;
+
+		has[k] = statuses && i < w->n && (w->refs[i].traits & REQUEST_RECV) && status_has_message(&statuses[k]);
+	}
+	PUT_ARRAY(c, has, n, has[i_] ? role_peer(c, statuses[i_].MPI_SOURCE, base) : absent);
+	PUT_ARRAY(c, has, n, has[i_] ? role_tag(c, statuses[i_].MPI_TAG) : absent);
+	PUT_ARRAY(c, has, n, has[i_] ? status_bytes(&statuses[i_]) : absent);
+}
+
+/* ---- events ---- */
+
+void record_MPI_Wait(struct call *c, bool ok, int rc, const struct completion *w, const MPI_Status *status)
+{
+	put_request(c, w);
+	put_status_of(c, w, 0, ok ? status : NULL);
+	wrap_commit(c, ok, rc);
+}
+
+void record_MPI_Waitall(struct call *c, bool ok, int rc, const struct completion *w, const MPI_Status *statuses)
+{
+	call_put(c, w->count);
+	put_requests(c, w);
+	if (ok)
+		put_statuses(c, w, statuses, (int)w->n, NULL, 0);
+	else
+		put_no_status(c);
+	wrap_commit(c, ok, rc);
+}
+
+void record_MPI_Waitany(struct call *c, bool ok, int rc, const struct completion *w, int index, const MPI_Status *status)
+{
+	call_put(c, w->count);
+	put_requests(c, w);
+	if (ok)
+		call_put(c, role_undef(c, index));
+	else
+		call_put_absent(c);
+	put_status_of(c, w, (size_t)index, ok ? status : NULL);
+	wrap_commit(c, ok, rc);
+}
+
+void record_MPI_Test(struct call *c, bool ok, int rc, const struct completion *w, int flag, const MPI_Status *status)
+{
+	put_request(c, w);
+	if (ok)
+		call_put(c, role_flag(c, flag));
+	else
+		call_put_absent(c);
+	put_status_of(c, w, 0, ok && flag ? status : NULL);
+	wrap_commit(c, ok, rc);
+}
+
+void record_MPI_Testall(struct call *c, bool ok, int rc, const struct completion *w, int flag, const MPI_Status *statuses)
+{
+	call_put(c, w->count);
+	put_requests(c, w);
+	if (ok)
+		call_put(c, role_flag(c, flag));
+	else
+		call_put_absent(c);
+	if (ok && flag)
+		put_statuses(c, w, statuses, (int)w->n, NULL, 0);
+	else
+		put_no_status(c);
+	wrap_commit(c, ok, rc);
+}
+
+void record_MPI_Testany(struct call *c, bool ok, int rc, const struct completion *w, int index, int flag, const MPI_Status *status)
+{
+	call_put(c, w->count);
+	put_requests(c, w);
+	if (ok) {
+		call_put(c, role_undef(c, index));
+		call_put(c, role_flag(c, flag));
+	} else {
+		call_put_absent(c);
+		call_put_absent(c);
+	}
+	put_status_of(c, w, (size_t)index, ok && flag ? status : NULL);
+	wrap_commit(c, ok, rc);
+}
+
+void record_MPI_Waitsome(struct call *c, bool ok, int rc, const struct completion *w, int outcount, const int *indices, int first,
+                         const MPI_Status *statuses)
+{
+	call_put(c, w->count);
+	put_requests(c, w);
+	if (ok)
+		call_put(c, role_undef(c, outcount));
+	else
+		call_put_absent(c);
+	if (ok && outcount > 0 && outcount != MPI_UNDEFINED) {
+		PUT_ARRAY(c, indices, outcount, indices[i_] - first);
+		put_statuses(c, w, statuses, outcount, indices, first);
+	} else {
+		call_put_absent(c);
+		put_no_status(c);
+	}
+	wrap_commit(c, ok, rc);
+}
+
+void record_MPI_Startall(struct call *c, bool ok, int rc, const struct completion *w)
+{
+	call_put(c, w->count);
+	put_requests(c, w);
+	wrap_commit(c, ok, rc);
+}
+
+/* ---- wrappers of the C functions ---- */
+
+static struct completion begin(int n, const MPI_Request *requests)
+{
+	uint64_t *bits = requests && n >= 0 ? scratch(SCRATCH_BITS, (size_t)n, sizeof(*bits)) : NULL;
+
+	for (int i = 0; bits && i < n; i++)
+		bits[i] = HANDLE_BITS(requests[i]);
+	return completion_begin(bits, n);
+}
+
+static void end(const struct completion *w, const MPI_Request *requests)
+{
+	const MPI_Request null = MPI_REQUEST_NULL;
+
+	for (size_t i = 0; w->refs && i < w->n; i++)
+		if (requests[i] == null)
+			request_end(&w->refs[i]);
+}
+
+/* The statuses to pass on: the caller's, or our own if it has none and one is wanted. */
+static MPI_Status *wanted(const struct completion *w, MPI_Status *statuses)
+{
+	if (statuses != MPI_STATUSES_IGNORE || !w->receives)
+		return statuses;
+	return scratch(SCRATCH_OWN, w->n, sizeof(*statuses)); /* without memory: MPI_STATUSES_IGNORE */
+}
+_Static_assert(MPI_STATUSES_IGNORE == NULL && MPI_STATUS_IGNORE == NULL, "an ignored status is a null pointer");
+
+MPI_WRAPPER int MPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+	struct call c;
+	struct request_ref ref;
+	struct completion w;
+	MPI_Status own;
+	bool ok;
+	int rc;
+
+	if (!wrap_begin(&c, FN_MPI_Wait))
+		return next.MPI_Wait(request, status);
+	w = completion_begin_one(&ref, request ? HANDLE_BITS(*request) : 0);
+	if (status == MPI_STATUS_IGNORE && w.receives)
+		status = &own;
+	rc = next.MPI_Wait(request, status);
+	ok = wrap_end(&c, rc);
+	record_MPI_Wait(&c, ok, rc, &w, status);
+	if (request && *request == MPI_REQUEST_NULL)
+		request_end(&ref);
+	return rc;
+}
+
+MPI_WRAPPER int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+	struct call c;
+	struct request_ref ref;
+	struct completion w;
+	MPI_Status own;
+	bool ok;
+	int rc;
+
+	if (!wrap_begin(&c, FN_MPI_Test))
+		return next.MPI_Test(request, flag, status);
+	w = completion_begin_one(&ref, request ? HANDLE_BITS(*request) : 0);
+	if (status == MPI_STATUS_IGNORE && w.receives)
+		status = &own;
+	rc = next.MPI_Test(request, flag, status);
+	ok = wrap_end(&c, rc);
+	record_MPI_Test(&c, ok, rc, &w, ok && *flag, status);
+	if (request && *request == MPI_REQUEST_NULL)
+		request_end(&ref);
+	return rc;
+}
+
+MPI_WRAPPER int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+{
+	struct call c;
+	struct request_ref ref;
+	struct completion w;
+	MPI_Status own;
+	bool ok;
+	int rc;
+
+	if (!wrap_begin(&c, FN_MPI_Request_get_status))
+		return next.MPI_Request_get_status(request, flag, status);
+	w = completion_begin_one(&ref, HANDLE_BITS(request));
+	if (status == MPI_STATUS_IGNORE && w.receives)
+		status = &own;
+	rc = next.MPI_Request_get_status(request, flag, status);
+	ok = wrap_end(&c, rc);
+	record_MPI_Request_get_status(&c, ok, rc, &w, ok && *flag, status);
+	return rc;
+}
+
+MPI_WRAPPER int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
+{
+	struct call c;
+	struct completion w;
+	bool ok;
+	int rc;
+
+	if (!wrap_begin(&c, FN_MPI_Waitall))
+		return next.MPI_Waitall(count, array_of_requests, array_of_statuses);
+	w = begin(count, array_of_requests);
+	array_of_statuses = wanted(&w, array_of_statuses);
+	rc = next.MPI_Waitall(count, array_of_requests, array_of_statuses);
+	ok = wrap_end(&c, rc);
+	record_MPI_Waitall(&c, ok, rc, &w, array_of_statuses);
+	end(&w, array_of_requests);
+	return rc;
+}
+
+MPI_WRAPPER int MPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses)
+{
+	struct call c;
+	struct completion w;
+	bool ok;
+	int rc;
+
+	if (!wrap_begin(&c, FN_MPI_Testall))
+		return next.MPI_Testall(count, array_of_requests, flag, array_of_statuses);
+	w = begin(count, array_of_requests);
+	array_of_statuses = wanted(&w, array_of_statuses);
+	rc = next.MPI_Testall(count, array_of_requests, flag, array_of_statuses);
+	ok = wrap_end(&c, rc);
+	record_MPI_Testall(&c, ok, rc, &w, ok && *flag, array_of_statuses);
+	end(&w, array_of_requests);
+	return rc;
+}
+
+MPI_WRAPPER int MPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Status *status)
+{
+	struct call c;
+	struct completion w;
+	MPI_Status own;
+	bool ok;
+	int rc;
+
+	if (!wrap_begin(&c, FN_MPI_Waitany))
+		return next.MPI_Waitany(count, array_of_requests, index, status);
+	w = begin(count, array_of_requests);
+	if (status == MPI_STATUS_IGNORE && w.receives)
+		status = &own;
+	rc = next.MPI_Waitany(count, array_of_requests, index, status);
+	ok = wrap_end(&c, rc);
+	record_MPI_Waitany(&c, ok, rc, &w, ok ? *index : 0, status);
+	end(&w, array_of_requests);
+	return rc;
+}
+
+MPI_WRAPPER int MPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *flag, MPI_Status *status)
+{
+	struct call c;
+	struct completion w;
+	MPI_Status own;
+	bool ok;
+	int rc;
+
+	if (!wrap_begin(&c, FN_MPI_Testany))
+		return next.MPI_Testany(count, array_of_requests, index, flag, status);
+	w = begin(count, array_of_requests);
+	if (status == MPI_STATUS_IGNORE && w.receives)
+		status = &own;
+	rc = next.MPI_Testany(count, array_of_requests, index, flag, status);
+	ok = wrap_end(&c, rc);
+	record_MPI_Testany(&c, ok, rc, &w, ok ? *index : 0, ok && *flag, status);
+	end(&w, array_of_requests);
+	return rc;
+}
+
+MPI_WRAPPER int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
+                             MPI_Status array_of_statuses[])
+{
+	struct call c;
+	struct completion w;
+	bool ok;
+	int rc;
+
+	if (!wrap_begin(&c, FN_MPI_Waitsome))
+		return next.MPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+	w = begin(incount, array_of_requests);
+	array_of_statuses = wanted(&w, array_of_statuses);
+	rc = next.MPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+	ok = wrap_end(&c, rc);
+	record_MPI_Waitsome(&c, ok, rc, &w, ok ? *outcount : 0, array_of_indices, 0, array_of_statuses);
+	end(&w, array_of_requests);
+	return rc;
+}
+
+MPI_WRAPPER int MPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
+                             MPI_Status array_of_statuses[])
+{
+	struct call c;
+	struct completion w;
+	bool ok;
+	int rc;
+
+	if (!wrap_begin(&c, FN_MPI_Testsome))
+		return next.MPI_Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+	w = begin(incount, array_of_requests);
+	array_of_statuses = wanted(&w, array_of_statuses);
+	rc = next.MPI_Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+	ok = wrap_end(&c, rc);
+	record_MPI_Testsome(&c, ok, rc, &w, ok ? *outcount : 0, array_of_indices, 0, array_of_statuses);
+	end(&w, array_of_requests);
+	return rc;
+}
+
+MPI_WRAPPER int MPI_Startall(int count, MPI_Request array_of_requests[])
+{
+	struct call c;
+	struct completion w;
+	bool ok;
+	int rc;
+
+	if (!wrap_begin(&c, FN_MPI_Startall))
+		return next.MPI_Startall(count, array_of_requests);
+	w = begin(count, array_of_requests);
+	rc = next.MPI_Startall(count, array_of_requests);
+	ok = wrap_end(&c, rc);
+	record_MPI_Startall(&c, ok, rc, &w);
+	return rc;
+}

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""generate - makes the schema and the MPI wrappers from mpi.table and the library's mpi.h
+
+    generate.py [--cc CC] [--cppflags=FLAGS] [--output FOLDER]     FOLDER (default .) gets the files below
+    generate.py --list [...]                                       prints functions: wrapped, excluded, missing
+
+    schema.h schema.c    functions, their parameters, constants: the same for all libraries
+    calls.h calls.c      prototypes, names and predefined handles of the library (see real.h)
+    roles.h              encodes values by role (see puts.h)
+    record.h             what the wrappers of C and of Fortran share
+    wrap_c1.c ...        wrappers of the C functions, in parts that compile in a few seconds each
+    wrap_fortran.c       wrappers of the Fortran functions
+
+Run by make; python3's standard library only. A function that mpi.h declares and the table does not know is reported, and has no
+wrapper: the application calls the library itself then.
+"""
+import argparse
+import os
+import shlex
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from generator import c, fortran, library, record, schema, table  # noqa: E402
+
+PARTS = 4  # files of C wrappers
+
+
+def write(folder, name, text):
+    """Writes only what has changed, so that make compiles only that."""
+    path = os.path.join(folder, name)
+    try:
+        with open(path, encoding="ascii") as f:
+            if f.read() == text:
+                os.utime(path)
+                return
+    except OSError:
+        pass
+    with open(path + ".new", "w", encoding="ascii") as f:
+        f.write(text)
+    os.replace(path + ".new", path)
+
+
+def check_prototypes(functions, lib):
+    for f in functions:
+        p = lib.prototypes[f.name]
+        declared = [d for d in p.parameters if d != "..."]
+        if len(declared) != len(f.parameters):
+            raise table.TableError(f"mpi.table: {f.name} has {len(f.parameters)} parameters, in mpi.h {len(declared)}: "
+                                   f"{', '.join(p.parameters)}")
+
+
+def generate(t, lib, folder):
+    functions = [f for f in t.functions if f.name in lib.prototypes]
+    check_prototypes(functions, lib)
+    generated = [f for f in functions if not f.by_hand]
+    write(folder, "schema.h", schema.schema_h(t))
+    write(folder, "schema.c", schema.schema_c(t))
+    write(folder, "calls.h", schema.calls_h(t, lib))
+    write(folder, "calls.c", schema.calls_c(t, lib))
+    write(folder, "roles.h", schema.roles_h(t, lib))
+    write(folder, "record.h", f"{schema.MARK}#ifndef SPOOR_RECORD_H\n#define SPOOR_RECORD_H\n\n#include \"preload/wrap.h\"\n\n" +
+          "".join(record.signature(f) + ";\n" for f in generated) + "\n#endif\n")
+    head = schema.MARK + '#include "preload/record.h"\n\n'
+    for i in range(PARTS):
+        part = generated[i * len(generated) // PARTS : (i + 1) * len(generated) // PARTS]
+        write(folder, f"wrap_c{i + 1}.c", head + "\n".join(c.source(f, lib.prototypes[f.name]) for f in part))
+    write(folder, "wrap_fortran.c", schema.MARK + '#include "preload/fortran.h"\n#include "preload/record.h"\n\n' +
+          "\n".join(fortran.wrapper(f) for f in generated))
+
+
+def main():
+    a = argparse.ArgumentParser()
+    a.add_argument("--cc", default="cc")
+    a.add_argument("--cppflags", default="")
+    a.add_argument("--table", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "mpi.table"))
+    a.add_argument("--output", default=".")
+    a.add_argument("--list", action="store_true")
+    a = a.parse_args()
+    try:
+        t = table.Table(a.table)
+        lib = library.Library(shlex.split(a.cc), shlex.split(a.cppflags), t.constants())
+        missing = [n for n in sorted(lib.prototypes) if n not in t.by_name and not t.excluded_because(n)]
+        if a.list:
+            for name in sorted(lib.prototypes):
+                reason = t.excluded_because(name)
+                print(name, "wrapped" if name in t.by_name else f"excluded: {reason}" if reason else "missing")
+            return 0
+        for name in missing:
+            print(f"generate.py: mpi.h declares {name}, which is not in mpi.table: it will not be recorded", file=sys.stderr)
+        os.makedirs(a.output, exist_ok=True)
+        generate(t, lib, a.output)
+        return 0
+    except (table.TableError, library.LibraryError, OSError) as e:
+        print(f"generate.py: {e}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""c - the wrappers of the C functions"""
+from generator.record import Recorder, is_put
+from generator.table import HANDLES
+
+
+def entry_type(p):
+    return "int" if p.role.name == "keyval" else HANDLES[p.role.name][0]
+
+
+def argument(p):
+    """What the wrapper passes to the record_ function."""
+    if p.on_entry:
+        return f"{p.name}_entry"
+    if p.role.type == "string":
+        return f"text_c({p.name})"
+    if p.length and p.role.type == "handle":
+        return f"(struct handles){{{p.name}, NULL}}"
+    if p.length and p.role.type == "aint1":
+        return f"(struct addresses){{{p.name}, NULL}}"
+    return f"(const int *){p.name}" if p.name == "ranges" else p.name
+
+
+def wrapper(f, prototype):
+    names = [p.name for p in f.parameters]
+    call = f"next.{f.name}({', '.join(names)})"
+    out = [f"MPI_WRAPPER {prototype.result} {f.name}({prototype.declare(names)})\n{{\n\tstruct call c;\n"]
+    own = [p for p in f.parameters if p.role.name == "status" and p.direction == ">"]
+    out += ["\tMPI_Status own_status;\n"] if own else []
+    out += [f"\t{entry_type(p)} {p.name}_entry;\n" for p in f.parameters if p.on_entry]
+    out.append(f"\tbool ok;\n\tint rc;\n\n\tif (!wrap_begin(&c, FN_{f.name}))\n\t\treturn {call};\n")
+    out += [f"\t{p.name}_entry = {p.name} ? *{p.name} : 0;\n" for p in f.parameters if p.on_entry]
+    out += [f"\tif ({p.name} == MPI_STATUS_IGNORE)\n\t\t{p.name} = &own_status;\n" for p in own]
+    arguments = ", ".join(["&c", "ok", "rc"] + [argument(p) for p in f.parameters if is_put(p)])
+    out.append(f"\trc = {call};\n\tok = wrap_end(&c, rc);\n\trecord_{f.name}({arguments});\n\treturn rc;\n}}\n")
+    return "".join(out)
+
+
+def source(f, prototype):
+    return Recorder(f).function() + "\n" + wrapper(f, prototype)

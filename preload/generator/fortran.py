@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""fortran - the wrappers of the Fortran functions of mpif.h and `use mpi`
+
+A Fortran function has the parameters of the C function, all by address, then ierror, then the lengths of the strings by value.
+(mpi_f08 is the same with another symbol and an ierror that may be a null pointer, which is why this is asked for here already.)
+"""
+from generator.record import is_put
+from generator.table import HANDLES
+
+TYPES = {"aint": "MPI_Aint", "offset": "MPI_Offset", "count": "MPI_Count", "buffer": "void", "string": "char"}
+
+
+def parameters_of(f):
+    if f.name in ("MPI_Init", "MPI_Init_thread"):
+        return [p for p in f.parameters if p.name not in ("argc", "argv")]
+    return f.parameters
+
+
+def names_of(f):
+    names = [p.name for p in parameters_of(f)] + ([] if f.name == "MPI_Pcontrol" else ["ierror"])
+    return names + [f"{p.name}_n" for p in f.parameters if p.role.type in ("string", "names") and p.name != "array_of_errcodes"]
+
+
+def c_parameters(f):
+    """The parameter list as C sees it."""
+    out = [f"{TYPES.get(p.role.type, 'char' if p.role.type == 'names' else 'MPI_Fint')} *{p.name}" for p in parameters_of(f)]
+    out += ["MPI_Fint *ierror"] * (f.name != "MPI_Pcontrol")
+    return ", ".join(out + [f"size_t {n}" for n in names_of(f) if n.endswith("_n")])
+
+
+def f2c(p, value):
+    return f"real.{HANDLES[p.role.name][1]}({value})"
+
+
+def argument(p):
+    """What the wrapper passes to the record_ function: translated to C."""
+    role, name = p.role, p.name
+    if role.type == "string":
+        return f"text_fortran({name}, {name}_n)"
+    if role.type == "status":
+        return f"{name}_c"
+    if role.type == "buffer":
+        return f"fortran_place({name})"
+    if role.type == "weights":
+        return f"fortran_weights({name})"
+    if p.length:
+        struct = {"handle": "handles", "aint1": "addresses"}.get(role.type)
+        if struct:
+            return f"(struct {struct}){{NULL, {name}}}"
+        return name
+    if role.type == "handle":
+        if p.on_entry:
+            return f"{name}_entry"
+        if p.is_output:
+            return f"&({HANDLES[role.name][0]}){{ok ? {f2c(p, '*' + name)} : 0}}"
+        return f2c(p, "*" + name)
+    if p.on_entry:
+        return f"{name}_entry"
+    if role.type == "aint1" and p.is_output:
+        return f"&(MPI_Aint){{*{name}}}"
+    return name if p.is_output else f"*{name}"
+
+
+def wrapper(f):
+    call = f"next_fortran.{f.lower}({', '.join(names_of(f))})"
+    status = next((p for p in f.parameters if p.role.name == "status"), None)
+    out = [f"MPI_WRAPPER void {f.lower}_({c_parameters(f)})\n{{\n\tstruct call c;\n\tMPI_Fint own_error;\n"]
+    if status:
+        out.append("\tMPI_Status translated;\n\tconst MPI_Status *status_c;\n")
+    if status and status.direction == ">":
+        out.append("\tMPI_Fint own_status[FORTRAN_STATUS_SIZE];\n")
+    for p in f.parameters:
+        if p.on_entry:
+            out.append(f"\t{'int' if p.role.name == 'keyval' else HANDLES[p.role.name][0]} {p.name}_entry;\n")
+    out.append(f"\tbool ok;\n\n\tif (!wrap_begin_fortran(&c, FN_{f.name})) {{\n\t\t{call};\n\t\treturn;\n\t}}\n"
+               "\tif (!ierror)\n\t\tierror = &own_error;\n")
+    for p in f.parameters:
+        if p.on_entry:
+            out.append(f"\t{p.name}_entry = {'*' + p.name if p.role.name == 'keyval' else f2c(p, '*' + p.name)};\n")
+    if status and status.direction == ">":
+        out.append("\tif (fortran_ignores(status))\n\t\tstatus = own_status;\n")
+    out.append(f"\t{call};\n\tok = wrap_end(&c, *ierror);\n")
+    if status:
+        out.append(f"\tstatus_c = fortran_status(status, &translated, {'ok' if status.is_output else 'true'});\n")
+    arguments = ", ".join(["&c", "ok", "*ierror"] + [argument(p) for p in f.parameters if is_put(p)])
+    out.append(f"\trecord_{f.name}({arguments});\n}}\n")
+    return "".join(out) + aliases(f)
+
+
+def aliases(f):
+    out = f"FORTRAN_ALIASES({f.lower}, {f.name.upper()})\n"
+    for other in f.aliases:
+        for name in (other, other + "_", other + "__", other.upper()):
+            out += f"FORTRAN_ALIAS({name}, {f.lower})\n"
+    return out

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""library - what the MPI library's mpi.h declares: functions, and which constants there are"""
+import re
+import subprocess
+
+PREAMBLE = "#define OMPI_OMIT_MPI1_COMPAT_DECLS 0\n#define OMPI_SKIP_MPICXX 1\n#include <mpi.h>\n"
+PROTOTYPE = re.compile(r"^(?:extern )?([A-Za-z_][\w ]*?[ *]+)(MPI_\w+) ?\((.*)\)$")
+
+
+class LibraryError(Exception):
+    pass
+
+
+class Prototype:
+    def __init__(self, result, name, parameters):
+        self.result, self.name, self.parameters = result, name, parameters  # parameters: declarations, as text
+
+    def declare(self, names):
+        """The parameter list with other names: 'const void *buf' or 'int ranges[][3]', renamed."""
+        out = []
+        for declaration, name in zip(self.parameters, names):
+            m = re.match(r"^(.*?)(\w+)((?:\[\w*\])*)$", declaration)
+            out.append(f"{m.group(1)}{name}{m.group(3)}")
+        return ", ".join(out) or "void"
+
+
+class Library:
+    def __init__(self, compiler, flags, constants):
+        source = PREAMBLE + "".join(f'SPOOR_CONSTANT "{c}" {c} ;\n' for c in constants)
+        command = compiler + flags + ["-E", "-P", "-x", "c", "-"]
+        try:
+            run = subprocess.run(command, input=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+        except OSError as e:
+            raise LibraryError(f"cannot run the compiler ({' '.join(command)}): {e.strerror}") from None
+        if run.returncode:
+            raise LibraryError(f"cannot read mpi.h with {' '.join(command)}:\n{run.stderr}"
+                               "expected: the folder of Open MPI's mpi.h as -I option (MPI_CPPFLAGS)")
+        self.text = run.stdout
+        self.prototypes = {}
+        self.read_prototypes(self.text.split("SPOOR_CONSTANT", 1)[0])
+        self.read_constants(constants)
+
+    def read_prototypes(self, text):
+        text = re.sub(r"__attribute__ *\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)", "", text)
+        for statement in text.split(";"):
+            statement = " ".join(statement.split())
+            m = PROTOTYPE.match(statement)
+            if not m or "typedef" in m.group(1):
+                continue
+            result, name, parameters = m.groups()
+            parameters = [" ".join(p.split()) for p in parameters.split(",")]
+            if parameters == ["void"]:
+                parameters = []
+            self.prototypes[name] = Prototype(result.strip(), name, parameters)
+        if "MPI_Send" not in self.prototypes:
+            raise LibraryError("found no prototype of MPI_Send in mpi.h")
+
+    def read_constants(self, constants):
+        """symbols: predefined handles -> the variable whose address they are. values: other constants that exist."""
+        self.symbols, self.values = {}, set()
+        head = self.text.split("SPOOR_CONSTANT", 1)[0]
+        words = set(re.findall(r"\w+", head))
+        for name, expansion in re.findall(r'SPOOR_CONSTANT\s+"(\w+)"([^;"]*);', self.text):
+            expansion = expansion.strip()
+            m = re.search(r"&\s*\(?\s*(\w+)", expansion)
+            if m:
+                self.symbols[name] = m.group(1)
+            elif expansion != name or name in words:
+                self.values.add(name)
+        if "MPI_COMM_WORLD" not in self.symbols:
+            raise LibraryError("MPI_COMM_WORLD is not the address of a variable in this mpi.h: only Open MPI is supported")

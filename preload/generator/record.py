@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""record - record.h and the record_ functions: the puts of each function, for C and Fortran callers alike"""
+import re
+
+from generator.table import HANDLES
+
+C_TYPES = {"int": "int", "logical": "int", "mask": "int", "aint": "MPI_Aint", "aint1": "MPI_Aint", "offset": "MPI_Offset",
+           "count": "MPI_Count", "weights": "int"}
+
+
+def is_put(p):
+    """Does the record_ function get it?"""
+    return p.role.kind != "-" or p.role.name == "status"
+
+
+def c_parameter(p):
+    """Its declaration in the record_ function; None if it is not passed."""
+    type = p.role.type
+    if not is_put(p):
+        return None
+    if type == "string":
+        return f"struct text {p.name}"
+    if type == "status":
+        return f"const MPI_Status *{p.name}"
+    if type == "buffer":
+        return f"const void *{p.name}"
+    if type == "handle":
+        if p.length:
+            return f"struct handles {p.name}"
+        return f"{HANDLES[p.role.name][0]} " + ("const *" if p.is_output else "") + p.name
+    if type == "aint1" and p.length:
+        return f"struct addresses {p.name}"
+    return ("const " if p.length or p.is_output else "") + C_TYPES[type] + (" *" if p.length or p.is_output else " ") + p.name
+
+
+def signature(f):
+    parameters = [c_parameter(p) for p in f.parameters if is_put(p)]
+    return f"void record_{f.name}({', '.join(['struct call *c', 'bool ok', 'int rc'] + parameters)})"
+
+
+class Recorder:
+    """Writes one record_ function."""
+
+    def __init__(self, f):
+        self.f = f
+        comms = [p for p in f.parameters if p.role.name == "comm" and not p.is_output]
+        self.comm = comms[0] if comms else None
+        self.used = {c for p in f.parameters for c in p.conditions}
+
+    def base(self):
+        return "me.rank" if self.comm else "session_world_rank()"
+
+    def length(self, p):
+        """The C expression of an array's length."""
+        text = p.length
+        words = set(re.findall(r"\w+", text))
+        outputs = {q.name for q in self.f.parameters if q.is_output and not q.length}
+        text = re.sub(r"\w+", lambda m: "*" + m.group() if m.group() in outputs else m.group(), text)
+        parameters = {q.name for q in self.f.parameters}
+        asks = self.comm and self.comm.name in words
+        for name, expression in (("size", "me.size"), ("peers", "me.peers"), ("indegree", "length_in({}, INT_MAX)"),
+                                 ("outdegree", "length_out({}, INT_MAX)")):
+            if name in words and name not in parameters:
+                text = re.sub(rf"\b{name}\b", expression.format(self.comm.name), text)
+                asks = True
+        return f"me.size ? {text} : 0" if asks else text
+
+    def element(self, p):
+        role = p.role
+        if role.type == "handle":
+            return f"handle_value(c, handle_number(HANDLE_{role.name.upper()}, bits_{role.name}({p.name}, i_), ok))"
+        value = f"({p.name}.f ? {p.name}.f[i_] : {p.name}.c[i_])" if role.type == "aint1" else f"{p.name}[i_]"
+        return self.encoded(p, value)
+
+    def encoded(self, p, value):
+        if p.role.type == "weights":
+            return value
+        return f"role_{p.role.name}(c, {value}{', ' + self.base() if p.role.kind == 'p' else ''})"
+
+    def statement(self, p):
+        """The put of a parameter that is significant."""
+        role, name, star = p.role, p.name, "*" if p.is_output else ""
+        if role.type == "status":
+            if not p.notes:
+                return f"put_status(c, {name}, {self.base()}, false, NULL);"
+            return f"put_status(c, {name}, {self.base()}, true, {p.notes[0]});"
+        if role.type == "string":
+            return f"put_text(c, {name});"
+        if role.type == "buffer":
+            return f"put_place(c, {name});"
+        if p.length:
+            array = f"({name}.c || {name}.f)" if role.type in ("handle", "aint1") else name
+            put = f"PUT_ARRAY(c, {array}, {self.length(p)}, {self.element(p)});"
+            return f"if (!put_weights_sentinel(c, {name}))\n\t\t{put}" if role.type == "weights" else put
+        if role.name == "keyval":
+            return f"put_keyval(c, {star}{name}, ok);"
+        if role.name == "request":
+            if p.is_output:
+                traits = " | ".join(f"REQUEST_{n.upper()}" for n in p.notes) or "0"
+                return f"put_new_request(c, {name}, ok, {traits});"
+            return (f"struct request_ref {name}_ref = request_find(HANDLE_BITS({name}), REQUEST_NULL_BITS, ok);\n"
+                    f"\tcall_put(c, request_value(c, {name}_ref.number));")
+        if role.name == "comm":
+            if p.is_output:
+                return f"put_new_comm(c, {name}, ok, {'&me' if 'dup' in p.notes else 'NULL'});"
+            if p is self.comm:
+                return "put_comm(c, &me);"
+            return f"{{\n\t\tstruct comm_info other = handle_comm(c, {name}, ok, NULL);\n\n\t\tput_comm(c, &other);\n\t}}"
+        if role.type == "handle":
+            return f"put_handle(c, HANDLE_{role.name.upper()}, HANDLE_BITS({star}{name}), ok);"
+        return f"call_put(c, {self.encoded(p, star + name)});"
+
+    def put(self, p):
+        if p.role.name == "nostatus":
+            return "\tput_no_status(c);\n"
+        if not p.schema():
+            return ""
+        named = {"root": "is_root", "leaf": "is_leaf", "leader": "is_leader", "flag": "*flag"}
+        conditions = [named.get(c, f"{c} != MPI_IN_PLACE") for c in p.conditions]
+        handled = p.role.name in ("comm", "request") and not p.conditions  # their put_new_ functions look at ok
+        if p.is_output and not handled:
+            conditions.insert(0, "ok")
+        if not conditions:
+            return f"\t{self.statement(p)}\n"
+        absent = "put_no_status(c);" if p.role.type == "status" else "call_put_absent(c);"
+        statement = self.statement(p).replace("\n", "\n\t")
+        if p.length:
+            statement = f"{{\n\t\t{statement}\n\t}} else {{\n\t\t{absent}\n\t}}"
+            return f"\tif ({' && '.join(conditions)}) {statement}\n"
+        return f"\tif ({' && '.join(conditions)})\n\t\t{statement}\n\telse\n\t\t{absent}\n"
+
+    def body(self):
+        out = []
+        if self.comm:
+            out.append(f"\tconst struct comm_info me = handle_comm(c, {self.comm.name}, ok, NULL);\n")
+        for condition, test in (("root", "comm_at_root(&me, root)"), ("leaf", "comm_is_leaf(&me, root)"),
+                                ("leader", "local_leader == me.rank")):
+            if condition in self.used:
+                out.append(f"\tconst bool is_{condition} = {test};\n")
+        if out:
+            out.append("\n")
+        out += [self.put(p) for p in self.f.parameters]
+        for p in self.f.parameters:
+            if p.direction == "!" and p.role.name == "request":
+                out.append(f"\tif (ok)\n\t\trequest_end(&{p.name}_ref);\n")
+            elif p.direction == "!":
+                bits = f"(intptr_t){p.name}" if p.role.name == "keyval" else p.name
+                out.append(f"\tif (ok)\n\t\thandle_forget(HANDLE_{p.role.name.upper()}, HANDLE_BITS({bits}));\n")
+        return "".join(out)
+
+    def function(self):
+        return f"{signature(self.f)}\n{{\n{self.body()}\twrap_commit(c, ok, rc);\n}}\n"

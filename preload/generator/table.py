@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""table - reads preload/mpi.table, which explains its own form"""
+import fnmatch
+import re
+
+PARAMETER = re.compile(r"(\w+)([:>=*!])(\w+)(?:\(([\w,]+)\))?(?:\[([^\]]+)\])?(?:\?([\w&]+))?$")
+CONDITIONS = {"root", "leaf", "leader", "flag", "sendbuf", "recvbuf"}
+SHORT = {"array_of_requests": "requests", "array_of_statuses": "statuses", "array_of_indices": "indices"}
+# The role of each kind of handle -> its C type and the name of its conversion from Fortran
+HANDLES = {
+    "comm": ("MPI_Comm", "MPI_Comm_f2c"), "type": ("MPI_Datatype", "MPI_Type_f2c"), "group": ("MPI_Group", "MPI_Group_f2c"),
+    "op": ("MPI_Op", "MPI_Op_f2c"), "win": ("MPI_Win", "MPI_Win_f2c"), "file": ("MPI_File", "MPI_File_f2c"),
+    "info": ("MPI_Info", "MPI_Info_f2c"), "errhandler": ("MPI_Errhandler", "MPI_Errhandler_f2c"),
+    "message": ("MPI_Message", "MPI_Message_f2c"), "request": ("MPI_Request", "MPI_Request_f2c"),
+}
+
+
+class TableError(Exception):
+    pass
+
+
+class Role:
+    def __init__(self, name, kind, type, constants):
+        self.name, self.kind, self.type, self.constants = name, kind, type, constants
+
+
+class Parameter:
+    """One parameter; direction is the character between name and role."""
+
+    def __init__(self, text, roles):
+        m = PARAMETER.match(text)
+        if not m:
+            raise TableError(f"'{text}' is not of the form NAME:ROLE, NAME>ROLE(X)[LENGTH]?CONDITION, ...")
+        self.name, self.direction, role, notes, self.length, conditions = m.groups()
+        if role not in roles:
+            raise TableError(f"parameter {self.name}: there is no role '{role}'")
+        self.role = roles[role]
+        self.notes = notes.split(",") if notes else []
+        self.conditions = conditions.split("&") if conditions else []
+        for c in self.conditions:
+            if c not in CONDITIONS:
+                raise TableError(f"parameter {self.name}: unknown condition '{c}' (there are {', '.join(sorted(CONDITIONS))})")
+
+    @property
+    def is_output(self):
+        return self.direction in ">="
+
+    @property
+    def on_entry(self):
+        """Passed by address and recorded as it was before the call."""
+        return self.direction in "*!"
+
+    def schema(self):
+        """What it becomes in the schema: a list of (name, kind)."""
+        name = SHORT.get(self.name, self.name)
+        array = "[" if self.length else ""
+        if self.role.type == "status":
+            return [(f"{name}.MPI_SOURCE", array + "p"), (f"{name}.MPI_TAG", array + "i"), (f"{name}.count", array + "i")]
+        return [] if self.role.kind == "-" else [(name, array + self.role.kind)]
+
+
+class Function:
+    def __init__(self, name, parameters, by_hand):
+        self.name, self.parameters, self.by_hand, self.aliases = name, parameters, by_hand, []
+
+    @property
+    def lower(self):
+        return self.name.lower()
+
+    def schema(self):
+        return " ".join([self.name] + [f"{n}:{k}" for p in self.parameters for n, k in p.schema()])
+
+
+def expand(text):
+    """MPI_{A,B}_c -> MPI_A_c, MPI_B_c"""
+    m = re.search(r"\{([^}]*)\}", text)
+    if not m:
+        return [text]
+    return [t for option in m.group(1).split(",") for t in expand(text[: m.start()] + option + text[m.end() :])]
+
+
+class Table:
+    def __init__(self, path):
+        self.roles, self.functions, self.excluded = {}, [], []
+        self.by_name = {}
+        lines = []
+        with open(path, encoding="ascii") as f:
+            for number, line in enumerate(f, 1):
+                if not line.strip() or line.startswith("#"):
+                    continue
+                if line[0].isspace() and lines:
+                    lines[-1][1] += " " + line.strip()
+                else:
+                    lines.append([number, line.strip()])
+        for number, line in lines:
+            try:
+                self.read(line)
+            except TableError as e:
+                raise TableError(f"{path}:{number}: {e}") from None
+
+    def read(self, line):
+        words = line.split()
+        if words[0] == "role":
+            name, kind, type = words[1:4]
+            self.roles[name] = Role(name, kind, type, words[4:])
+        elif words[0] == "exclude":
+            pattern, reason = line[len("exclude ") :].split(": ", 1)
+            self.excluded.append((pattern, reason))
+        elif words[0] == "alias":
+            if words[1] not in self.by_name:
+                raise TableError(f"alias of '{words[1]}', which is not in the table above")
+            self.by_name[words[1]].aliases.append(words[2])
+        else:
+            by_hand = words[0] == "hand"
+            if by_hand:
+                words.pop(0)
+            twin = words[0].startswith("I+")
+            for name in expand(words[0].removeprefix("I+") if hasattr(str, "removeprefix") else words[0][2 * twin :]):
+                self.add(name, words[1:], by_hand)
+                if twin:
+                    self.add("MPI_I" + name[4].lower() + name[5:], words[1:] + ["request>request"], by_hand)
+
+    def add(self, name, parameters, by_hand):
+        if name in self.by_name:
+            raise TableError(f"{name} is in the table twice")
+        f = Function(name, [Parameter(p, self.roles) for p in parameters], by_hand)
+        self.by_name[name] = f
+        self.functions.append(f)
+
+    def excluded_because(self, name):
+        for pattern, reason in self.excluded:
+            if fnmatch.fnmatchcase(name, pattern):
+                return reason
+        return None
+
+    def constants(self):
+        """All names of constants, in the order of the roles, each once."""
+        return list(dict.fromkeys(c for r in self.roles.values() for c in r.constants))

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * length - how long the arrays are whose length is not an argument of the call, asked from MPI
+ */
+#include "preload/puts.h"
+
+static int least(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+static int topology(MPI_Comm comm)
+{
+	int kind = MPI_UNDEFINED;
+
+	real.MPI_Topo_test(comm, &kind);
+	return kind;
+}
+
+static int degree(MPI_Comm comm, bool in, int most)
+{
+	int n = 0, rank = 0, indegree = 0, outdegree = 0, weighted;
+
+	switch (topology(comm)) {
+	case MPI_CART:
+		real.MPI_Cartdim_get(comm, &n);
+		return least(2 * n, most);
+	case MPI_GRAPH:
+		real.MPI_Comm_rank(comm, &rank);
+		real.MPI_Graph_neighbors_count(comm, rank, &n);
+		return least(n, most);
+	case MPI_DIST_GRAPH:
+		real.MPI_Dist_graph_neighbors_count(comm, &indegree, &outdegree, &weighted);
+		return least(in ? indegree : outdegree, most);
+	default:
+		return 0;
+	}
+}
+
+int length_in(MPI_Comm comm, int most)
+{
+	return degree(comm, true, most);
+}
+
+int length_out(MPI_Comm comm, int most)
+{
+	return degree(comm, false, most);
+}
+
+int length_cart(MPI_Comm comm, int most)
+{
+	int n = 0;
+
+	if (topology(comm) == MPI_CART)
+		real.MPI_Cartdim_get(comm, &n);
+	return least(n, most);
+}
+
+int length_graph_nodes(MPI_Comm comm, int most)
+{
+	int nodes = 0, edges;
+
+	if (topology(comm) == MPI_GRAPH)
+		real.MPI_Graphdims_get(comm, &nodes, &edges);
+	return least(nodes, most);
+}
+
+int length_graph_edges(MPI_Comm comm, int most)
+{
+	int nodes, edges = 0;
+
+	if (topology(comm) == MPI_GRAPH)
+		real.MPI_Graphdims_get(comm, &nodes, &edges);
+	return least(edges, most);
+}
+
+int length_graph_neighbors(MPI_Comm comm, int rank, int most)
+{
+	int n = 0;
+
+	if (topology(comm) == MPI_GRAPH)
+		real.MPI_Graph_neighbors_count(comm, rank, &n);
+	return least(n, most);
+}
+
+int length_contents(MPI_Datatype type, int which, int most)
+{
+	int n[3] = {0, 0, 0}, combiner;
+
+	real.MPI_Type_get_envelope(type, &n[0], &n[1], &n[2], &combiner);
+	return least(n[which], most);
+}
+
+int length_sum(const int *values, int n)
+{
+	int sum = 0;
+
+	for (int i = 0; values && i < n; i++)
+		sum += values[i];
+	return sum;
+}
+
+int length_last(const int *values, int n)
+{
+	return values && n > 0 ? values[n - 1] : 0;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * puts - encodes parameters by their role and puts them into the call's event
+ *
+ * `ok` says that the call succeeded: only then a handle that was never seen gets a number, and memory behind pointers is
+ * what the standard says it is. In a failed call NULL pointers and negative counts are put as absent.
+ */
+#ifndef SPOOR_PUTS_H
+#define SPOOR_PUTS_H
+
+#include <limits.h>
+#include <string.h>
+
+#include "preload/handle.h"
+#include "preload/request.h"
+#include "preload/scratch.h"
+#include "preload/session.h"
+
+/* ---- what a call passes, in C or in Fortran ---- */
+
+struct text {
+	const char *bytes; /* NULL: none */
+	size_t n;          /* TEXT_C: up to the NUL (not looked at before it is put: it may not be significant) */
+};
+#define TEXT_C SIZE_MAX
+static inline struct text text_c(const char *s)
+{
+	return (struct text){s, TEXT_C};
+}
+/* Fortran's strings have a length and are padded with blanks. */
+static inline struct text text_fortran(const char *s, size_t n)
+{
+	n = (unsigned)n; /* older compilers pass an int, whose upper half is undefined */
+	while (n && s[n - 1] == ' ')
+		n--;
+	return (struct text){s, n};
+}
+
+/* An array of handles: one of the two is set. */
+struct handles {
+	const void *c;
+	const MPI_Fint *f;
+};
+/* An array of addresses of the MPI-1 functions: INTEGER in Fortran. */
+struct addresses {
+	const MPI_Aint *c;
+	const MPI_Fint *f;
+};
+
+/* The encoded value of a bit mask: the names of its bits, by ascending bits, joined by |. */
+int64_t role_mask(struct call *c, int64_t v, const struct mpi_value *bits, size_t n);
+
+#include "preload/roles.h" /* generated: role_tag(c, value), role_peer(c, value, base), ..., bits_type(handles, i), ... */
+#include "preload/status.h"
+
+/* ---- single values ---- */
+
+static inline void put_handle(struct call *c, enum handle_kind kind, uint64_t bits, bool ok)
+{
+	int32_t n = handle_number(kind, bits, ok);
+
+	if (__builtin_expect(n >= 0, 1))
+		call_put(c, n);
+	else
+		call_put(c, handle_value(c, n));
+}
+
+static inline void put_comm(struct call *c, const struct comm_info *info)
+{
+	call_put(c, handle_value(c, info->number));
+}
+
+static inline void put_new_comm(struct call *c, const MPI_Comm *comm, bool ok, const struct comm_info *like)
+{
+	struct comm_info info;
+
+	if (!ok || !comm) {
+		call_put_absent(c);
+		return;
+	}
+	info = handle_comm(c, *comm, true, like);
+	put_comm(c, &info);
+}
+
+static inline void put_text(struct call *c, struct text t)
+{
+	if (t.bytes)
+		call_put_string(c, t.bytes, t.n == TEXT_C ? strlen(t.bytes) : t.n);
+	else
+		call_put_absent(c);
+}
+
+/* Kind b: only said when it is MPI_IN_PLACE. */
+static inline void put_place(struct call *c, const void *buffer)
+{
+	call_put(c, __builtin_expect(buffer == MPI_IN_PLACE, 0) ? call_constant(c, CONST_MPI_IN_PLACE) : 0);
+}
+
+/* The keyval that a predefined attribute has is in the handle table, too. */
+static inline void put_keyval(struct call *c, int keyval, bool ok)
+{
+	put_handle(c, HANDLE_KEYVAL, HANDLE_BITS((intptr_t)keyval), ok);
+}
+
+/* ---- requests ---- */
+
+#define REQUEST_NULL_BITS HANDLE_BITS(MPI_REQUEST_NULL)
+
+static inline int64_t request_value(struct call *c, int32_t number)
+{
+	if (__builtin_expect(number >= 0, 1))
+		return number;
+	return call_constant(c, number == REQUEST_NONE ? CONST_MPI_REQUEST_NULL : CONST_ABSENT);
+}
+
+static inline void put_new_request(struct call *c, const MPI_Request *request, bool ok, unsigned traits)
+{
+	if (!ok || !request)
+		call_put_absent(c);
+	else
+		call_put(c, request_value(c, request_new(HANDLE_BITS(*request), REQUEST_NULL_BITS, traits)));
+}
+
+/* ---- statuses: three parameters ---- */
+
+static inline void put_no_status(struct call *c)
+{
+	call_put_absent(c);
+	call_put_absent(c);
+	call_put_absent(c);
+}
+
+/* typed: count in units of type, else in bytes. s NULL: none. */
+static inline void put_status(struct call *c, const MPI_Status *s, int base, bool typed, MPI_Datatype type)
+{
+	if (!status_has_message(s)) {
+		put_no_status(c);
+		return;
+	}
+	call_put(c, role_peer(c, s->MPI_SOURCE, base));
+	call_put(c, role_tag(c, s->MPI_TAG));
+	call_put(c, role_bigcount(c, typed ? status_count(s, type) : status_bytes(s)));
+}
+
+/* ---- arrays ---- */
+
+/* Puts the n values of the expression element over i_; if array is NULL or n negative: absent. */
+#define PUT_ARRAY(c, array, n, element) \
+	do { \
+		ptrdiff_t n_ = (n); \
+		int64_t *values_ = NULL; \
+		if (((array) || n_ == 0) && n_ >= 0) \
+			values_ = scratch(SCRATCH_VALUES, (size_t)n_, sizeof(*values_)); \
+		for (ptrdiff_t i_ = 0; values_ && i_ < n_; i_++) \
+			values_[i_] = (element); \
+		if (values_) \
+			call_put_vector((c), values_, (size_t)n_); \
+		else \
+			call_put_absent(c); \
+	} while (0)
+
+/* Are these weights one of the sentinels MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY? Then it is put. */
+static inline bool put_weights_sentinel(struct call *c, const int *weights)
+{
+	if (weights == MPI_UNWEIGHTED)
+		call_put(c, call_constant(c, CONST_MPI_UNWEIGHTED));
+	else if (weights == MPI_WEIGHTS_EMPTY)
+		call_put(c, call_constant(c, CONST_MPI_WEIGHTS_EMPTY));
+	else
+		return false;
+	return true;
+}
+
+/* ---- who is root, lengths of arrays (length.c). The communicator must be valid. ---- */
+
+static inline bool comm_at_root(const struct comm_info *info, int root)
+{
+	return info->inter ? root == MPI_ROOT : root == info->rank;
+}
+
+/* Gives to or gets from the root. */
+static inline bool comm_is_leaf(const struct comm_info *info, int root)
+{
+	return !info->inter || root >= 0;
+}
+
+int length_in(MPI_Comm comm, int most);   /* neighbours that send to the caller */
+int length_out(MPI_Comm comm, int most);  /* neighbours that the caller sends to */
+int length_cart(MPI_Comm comm, int most); /* dimensions */
+int length_graph_nodes(MPI_Comm comm, int most);
+int length_graph_edges(MPI_Comm comm, int most);
+int length_graph_neighbors(MPI_Comm comm, int rank, int most);
+int length_contents(MPI_Datatype type, int which, int most); /* 0: integers, 1: addresses, 2: datatypes */
+int length_sum(const int *values, int n);
+int length_last(const int *values, int n);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * real - the MPI library of this process, found at run time
+ */
+#define _GNU_SOURCE
+#include "preload/real.h"
+#include "preload/handle.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+struct mpi_calls real, next;
+struct mpi_fortran_calls next_fortran;
+void *real_predefined[REAL_PREDEFINED_COUNT];
+struct real_sentinel real_sentinel[SENTINEL_COUNT];
+enum real_state real_state;
+bool real_fortran_found;
+
+static const char *const sentinel_names[SENTINEL_COUNT] = {
+	[SENTINEL_IN_PLACE] = "mpi_fortran_in_place",
+	[SENTINEL_STATUS_IGNORE] = "mpi_fortran_status_ignore",
+	[SENTINEL_STATUSES_IGNORE] = "mpi_fortran_statuses_ignore",
+	[SENTINEL_UNWEIGHTED] = "mpi_fortran_unweighted",
+	[SENTINEL_WEIGHTS_EMPTY] = "mpi_fortran_weights_empty",
+	[SENTINEL_ARGV_NULL] = "mpi_fortran_argv_null",
+	[SENTINEL_ARGVS_NULL] = "mpi_fortran_argvs_null",
+	[SENTINEL_ERRCODES_IGNORE] = "mpi_fortran_errcodes_ignore",
+};
+
+static pthread_mutex_t wake_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Stands for functions that are not there. The callers' argument lists differ; on all ABIs with MPI the callee may ignore
+ * what it was passed. */
+static int missing(void)
+{
+	return MPI_ERR_OTHER;
+}
+
+static void missing_fortran(void)
+{
+}
+
+/* The structs of calls.h hold nothing but function pointers: look at them as arrays. */
+static void fill(void *calls, size_t count, void *value)
+{
+	for (size_t i = 0; i < count; i++)
+		((void **)calls)[i] = value;
+}
+
+/* Where to search for the symbol: the whole process, or a library that was loaded with RTLD_LOCAL and what it depends on.
+ * (The scope's value says nothing: RTLD_DEFAULT is a null pointer.) */
+static bool find_scope(void *return_address, const char *symbol, void **scope)
+{
+	static const char *const libraries[] = {"libmpi.so.40", "libmpi.so.80", "libmpi.so.20", "libmpi_mpifh.so.40", "libmpi.so"};
+	Dl_info info;
+
+	*scope = RTLD_DEFAULT;
+	if (dlsym(*scope, symbol))
+		return true;
+	for (size_t i = 0; i <= sizeof(libraries) / sizeof(*libraries); i++) {
+		const char *name = i ? libraries[i - 1] : dladdr(return_address, &info) ? info.dli_fname : NULL;
+
+		*scope = name ? dlopen(name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+		if (*scope && dlsym(*scope, symbol))
+			return true; /* the reference is kept: the library must not go away while we call into it */
+		if (*scope)
+			dlclose(*scope);
+	}
+	return false;
+}
+
+static const void *module_of(const void *address)
+{
+	Dl_info info;
+
+	return address && dladdr(address, &info) ? info.dli_fbase : NULL;
+}
+
+/* The tool behind us, if there is one: a module that defines MPI_Init without being the library that has PMPI_Init. */
+static const void *tool_behind;
+
+static void find_calls(void *scope)
+{
+	void **r = (void **)&real, **n = (void **)&next;
+	void *init_behind;
+
+	for (size_t i = 0; i < MPI_CALLS_COUNT; i++) {
+		char name[64];
+		void *f;
+
+		snprintf(name, sizeof(name), "P%s", mpi_calls_names[i]);
+		f = dlsym(scope, name);
+		r[i] = n[i] = f ? f : (void *)missing;
+	}
+	init_behind = dlsym(RTLD_NEXT, "MPI_Init");
+	if (init_behind && module_of(init_behind) != module_of((void *)real.MPI_Init)) {
+		tool_behind = module_of(init_behind);
+		for (size_t i = 0; i < MPI_CALLS_COUNT; i++) {
+			void *f = dlsym(RTLD_NEXT, mpi_calls_names[i]);
+
+			if (f)
+				n[i] = f;
+		}
+	}
+	for (size_t i = 0; i < REAL_PREDEFINED_COUNT; i++)
+		real_predefined[i] = dlsym(scope, mpi_predefined_symbols[i]);
+}
+
+/* Another tool that was loaded before us gets the application's calls first. Unless it says that it passes each call on to
+ * the next library, we may see some and not others, in an order that is not the application's: step aside. */
+static bool tool_in_front(void)
+{
+	void *first = dlsym(RTLD_DEFAULT, "MPI_Init");
+
+	return first && module_of(first) != module_of((void *)real_wake) && !dlsym(RTLD_DEFAULT, "spoor_transparent");
+}
+
+bool real_wake(void *return_address)
+{
+	int saved = errno;
+
+	pthread_mutex_lock(&wake_lock);
+	if (real_state == REAL_UNKNOWN) {
+		void *scope;
+
+		if (find_scope(return_address, "PMPI_Init", &scope)) {
+			bool aside;
+
+			find_calls(scope);
+			aside = tool_in_front();
+			if (!aside)
+				handle_begin();
+			__atomic_store_n(&real_state, aside ? REAL_PASSIVE : REAL_ACTIVE, __ATOMIC_RELEASE);
+		} else {
+			fill(&real, MPI_CALLS_COUNT, (void *)missing);
+			fill(&next, MPI_CALLS_COUNT, (void *)missing);
+		}
+	}
+	pthread_mutex_unlock(&wake_lock);
+	errno = saved;
+	return real_state == REAL_ACTIVE;
+}
+
+/* The usual ways in which compilers spell the Fortran name x. */
+static void spell(const char *x, char out[REAL_SPELLINGS][64])
+{
+	snprintf(out[0], 64, "%s_", x);
+	snprintf(out[1], 64, "%s", x);
+	snprintf(out[2], 64, "%s__", x);
+	for (size_t i = 0; i < 64; i++) {
+		out[3][i] = x[i] >= 'a' && x[i] <= 'z' ? x[i] - 'a' + 'A' : x[i];
+		if (!x[i])
+			break;
+	}
+}
+
+static void *find_spelled(void *scope, const char *x)
+{
+	char names[REAL_SPELLINGS][64];
+
+	spell(x, names);
+	for (int i = 0; i < REAL_SPELLINGS; i++) {
+		void *p = dlsym(scope, names[i]);
+
+		if (p)
+			return p;
+	}
+	return NULL;
+}
+
+static bool find_fortran(void *return_address)
+{
+	void **n = (void **)&next_fortran, *scope, *behind;
+	bool tool;
+
+	if (!find_scope(return_address, "pmpi_init_", &scope) && !find_scope(return_address, "PMPI_INIT", &scope)) {
+		fill(&next_fortran, MPI_FORTRAN_CALLS_COUNT, (void *)missing_fortran);
+		return false;
+	}
+	behind = find_spelled(RTLD_NEXT, "mpi_init");
+	tool = behind && module_of(behind) != module_of(find_spelled(scope, "pmpi_init"));
+	for (size_t i = 0; i < MPI_FORTRAN_CALLS_COUNT; i++) {
+		char name[64];
+		void *f = tool ? find_spelled(RTLD_NEXT, mpi_fortran_calls_names[i]) : NULL;
+
+		snprintf(name, sizeof(name), "p%s", mpi_fortran_calls_names[i]);
+		if (!f)
+			f = find_spelled(scope, name);
+		n[i] = f ? f : (void *)missing_fortran;
+	}
+	for (int s = 0; s < SENTINEL_COUNT; s++) {
+		char names[REAL_SPELLINGS][64];
+
+		spell(sentinel_names[s], names);
+		for (int i = 0; i < REAL_SPELLINGS; i++)
+			real_sentinel[s].address[i] = dlsym(scope, names[i]);
+	}
+	return true;
+}
+
+bool real_wake_fortran(void *return_address)
+{
+	if (!real_fortran_found) {
+		int saved = errno;
+
+		real_wake(return_address);
+		pthread_mutex_lock(&wake_lock);
+		if (!real_fortran_found)
+			__atomic_store_n(&real_fortran_found, find_fortran(return_address), __ATOMIC_RELEASE);
+		pthread_mutex_unlock(&wake_lock);
+		errno = saved;
+	}
+	return real_state == REAL_ACTIVE;
+}
+
+/* ---- who calls? ---- */
+
+static bool is_library_name(const char *path)
+{
+	static const char *const prefixes[] = {"libmpi.", "libmpi_mpifh", "libmpi_usempi", "libopen-", "libmca_", "mca_", "libpmix"};
+	const char *name = strrchr(path, '/');
+
+	name = name ? name + 1 : path;
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
+static bool look_up_library(void *address)
+{
+	Dl_info info;
+
+	if (!dladdr(address, &info))
+		return false;
+	return info.dli_fbase == module_of((void *)real.MPI_Init) || (tool_behind && info.dli_fbase == tool_behind) ||
+	       (info.dli_fname && is_library_name(info.dli_fname));
+}
+
+/* Verdicts by return address: bit 0 of the word is the verdict, the others are the address (no return address is odd-sensitive
+ * here: an address that differs only in bit 0 is an instruction of the same function). */
+#define VERDICTS 256
+static uintptr_t verdicts[VERDICTS];
+
+bool real_is_library(void *return_address)
+{
+	uintptr_t address = (uintptr_t)return_address & ~(uintptr_t)1;
+	uintptr_t *slot = &verdicts[(address >> 1) * 0x9e3779b97f4a7c15u >> 56 & (VERDICTS - 1)];
+	uintptr_t known = __atomic_load_n(slot, __ATOMIC_RELAXED);
+
+	if ((known & ~(uintptr_t)1) != address) {
+		int saved = errno;
+
+		known = address | look_up_library(return_address);
+		__atomic_store_n(slot, known, __ATOMIC_RELAXED);
+		errno = saved;
+	}
+	return known & 1;
+}

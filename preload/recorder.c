@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * recorder - turns MPI calls into events of this rank's arena
+ */
+#include "preload/recorder.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "preload/callpath.h"
+#include "preload/clock.h"
+#include "preload/module.h"
+#include "preload/session.h"
+#include "trace/index.h"
+#include "trace/record.h"
+
+/* What an event may allocate without asking again. Larger things (a long vector, leaving a long loop) may still fail; then the event is taken
+ * back and recording stops. */
+#define EVENT_ROOM 16384
+/* Functions have a second schema, for calls that returned an error. */
+#define FUNCTIONS (2 * FN_COUNT)
+#define FUNCTION_ERROR FN_COUNT
+
+bool clock_is_counter;
+
+struct recorder {
+	struct arena arena;
+	struct record *record;
+	struct columns columns;
+	struct memo *memo;
+	struct module_list modules;
+	struct index strings, vectors, nodes, sites;
+	struct site *last;
+	uint64_t last_end; /* ticks; 0: no event yet */
+	uint32_t functions[FUNCTIONS]; /* index in record.functions + 1 */
+	uint32_t widths[FUNCTIONS];    /* columns */
+	int64_t constants[MPI_CONSTANT_COUNT]; /* 0: not interned yet */
+	int64_t absent;
+	struct site *objects[OBJECT_COUNT];
+	bool threads, stopped;
+	pthread_mutex_t lock;
+};
+
+/* NULL while nothing is recorded. There is one recorder a process; it lives as long as the process. */
+static struct recorder *current;
+
+static inline void enter(struct recorder *r)
+{
+	if (__builtin_expect(r->threads, 0))
+		pthread_mutex_lock(&r->lock);
+}
+
+static inline void leave(struct recorder *r)
+{
+	if (__builtin_expect(r->threads, 0))
+		pthread_mutex_unlock(&r->lock);
+}
+
+/* Pools. */
+
+struct bytes {
+	const struct recorder *recorder;
+	const void *at;
+	size_t n;
+};
+
+static bool string_equal(const void *context, uint32_t number)
+{
+	const struct bytes *b = context;
+	const struct recorder *r = b->recorder;
+	ref at = *(ref *)table_at(&r->arena, &r->record->strings, number, sizeof at);
+	const struct record_string *s = arena_at(&r->arena, struct record_string, at);
+	return s->length == b->n && memcmp(s->bytes, b->at, b->n) == 0;
+}
+
+static uint32_t intern_string(struct recorder *r, const void *bytes, size_t n)
+{
+	if (n == 0)
+		return 0;
+	uint64_t hash = hash_bytes(bytes, n);
+	uint32_t i = index_find(&r->strings, hash, string_equal, &(struct bytes){r, bytes, n});
+	if (i != INDEX_NONE)
+		return i;
+	i = arena_room(&r->arena, n + EVENT_ROOM) ? record_add_string(&r->arena, r->record, bytes, n) : UINT32_MAX;
+	if (i == UINT32_MAX) {
+		r->columns.failed = true;
+		return 0;
+	}
+	index_add(&r->strings, hash, i);
+	return i;
+}
+
+static struct record_vector *vector_at(const struct recorder *r, uint32_t i)
+{
+	return arena_at(&r->arena, struct record_vector, *(ref *)table_at(&r->arena, &r->record->vectors, i, sizeof(ref)));
+}
+
+static bool vector_equal(const void *context, uint32_t number)
+{
+	const struct bytes *b = context;
+	const struct record_vector *v = vector_at(b->recorder, number);
+	return v->count == b->n && (b->n == 0 || memcmp(v->values, b->at, b->n * sizeof *v->values) == 0);
+}
+
+static uint32_t intern_vector(struct recorder *r, const int64_t *values, size_t n)
+{
+	uint64_t hash = hash_bytes(values, n * sizeof *values);
+	uint32_t i = index_find(&r->vectors, hash, vector_equal, &(struct bytes){r, values, n});
+	if (i != INDEX_NONE)
+		return i;
+	i = arena_room(&r->arena, n * sizeof *values + EVENT_ROOM) ? record_add_vector(&r->arena, r->record, values, n) : UINT32_MAX;
+	if (i == UINT32_MAX) {
+		r->columns.failed = true;
+		return UINT32_MAX;
+	}
+	index_add(&r->vectors, hash, i);
+	return i;
+}
+
+/* Sites. */
+
+static uint32_t node_of(struct recorder *r, uint32_t parent, uint32_t module, uint64_t offset);
+
+struct node_key {
+	const struct recorder *recorder;
+	struct record_node node;
+};
+
+static bool node_equal(const void *context, uint32_t number)
+{
+	const struct node_key *k = context;
+	const struct record_node *n = table_at(&k->recorder->arena, &k->recorder->record->nodes, number, sizeof *n);
+	return n->parent == k->node.parent && n->module == k->node.module && n->offset == k->node.offset;
+}
+
+static uint32_t node_of(struct recorder *r, uint32_t parent, uint32_t module, uint64_t offset)
+{
+	struct node_key k = {r, {parent, module, offset}};
+	uint64_t hash = hash_mix(hash_mix(hash_mix(1, parent), module), offset);
+	uint32_t i = index_find(&r->nodes, hash, node_equal, &k);
+	if (i != INDEX_NONE)
+		return i;
+	i = table_add(&r->arena, &r->record->nodes, &k.node, sizeof k.node);
+	if (i == UINT32_MAX)
+		r->columns.failed = true;
+	else
+		index_add(&r->nodes, hash, i);
+	return i;
+}
+
+static uint32_t module_of(struct recorder *r, struct module *m)
+{
+	/* the list may have been made anew since: find the module by its strings */
+	struct record_module wanted = {intern_string(r, m->name, strlen(m->name)), intern_string(r, m->build_id, m->build_id_size)};
+	for (uint32_t i = 0; i < r->record->modules.count; i++) {
+		const struct record_module *known = table_at(&r->arena, &r->record->modules, i, sizeof *known);
+		if (known->build_id == wanted.build_id && (known->build_id || known->name == wanted.name))
+			return i;
+	}
+	return table_add(&r->arena, &r->record->modules, &wanted, sizeof wanted);
+}
+
+/* The node of the innermost frame of a call path. */
+static uint32_t path_of(struct recorder *r, const struct callpath *path)
+{
+	uint32_t at = path->gap ? node_of(r, 0, UINT32_MAX, (uint64_t)path->gap) : 0;
+	for (size_t i = path->count; i-- > 0 && at != UINT32_MAX;) {
+		uintptr_t address = path->frame[i].address;
+		struct module *m = module_find(&r->modules, address);
+		if (m && m->number == UINT32_MAX)
+			m->number = module_of(r, m);
+		at = m ? node_of(r, at, m->number, address - m->bias) : node_of(r, at, UINT32_MAX, GAP_NO_MODULE);
+	}
+	return at;
+}
+
+static uint32_t schema_width(const char *schema)
+{
+	uint32_t n = 0;
+	for (; *schema; schema++)
+		n += *schema == ' ';
+	return n;
+}
+
+/* Makes the function known to the record. Returns false if there is no room. */
+static bool function_known(struct recorder *r, uint32_t function)
+{
+	if (r->functions[function])
+		return true;
+	char schema[4096];
+	const char *text = mpi_schema[function % FN_COUNT];
+	size_t n = strlen(text);
+	if (n + sizeof " error:i" > sizeof schema)
+		return false;
+	memcpy(schema, text, n + 1);
+	if (function >= FUNCTION_ERROR) {
+		memcpy(schema + n, " error:i", sizeof " error:i");
+		n += sizeof " error:i" - 1;
+	}
+	uint32_t string = intern_string(r, schema, n);
+	uint32_t i = string ? table_add(&r->arena, &r->record->functions, &string, sizeof string) : UINT32_MAX;
+	if (i == UINT32_MAX)
+		return false;
+	r->functions[function] = i + 1;
+	r->widths[function] = schema_width(schema);
+	return true;
+}
+
+struct site_key {
+	const struct recorder *recorder;
+	uint32_t function, path;
+};
+
+static struct site *site_at(const struct recorder *r, const struct table *t, uint32_t i)
+{
+	return arena_at(&r->arena, struct site, *(ref *)table_at(&r->arena, t, i, sizeof(ref)));
+}
+
+static bool site_equal(const void *context, uint32_t number)
+{
+	const struct site_key *k = context;
+	const struct site *s = site_at(k->recorder, &k->recorder->record->sites, number);
+	return s->function == k->function && s->path == k->path;
+}
+
+/* The site of a function and a path; NULL if there is no room for a new one. */
+static struct site *site_of(struct recorder *r, uint32_t function, uint32_t path)
+{
+	if (path == UINT32_MAX || !function_known(r, function))
+		return NULL;
+	struct site_key k = {r, r->functions[function] - 1, path};
+	uint64_t hash = hash_mix(hash_mix(2, k.function), path);
+	uint32_t i = index_find(&r->sites, hash, site_equal, &k);
+	if (i != INDEX_NONE)
+		return site_at(r, &r->record->sites, i);
+	if (!arena_room(&r->arena, EVENT_ROOM + (r->widths[function] + 1) * sizeof(struct column)))
+		return NULL;
+	ref at = record_new_site(&r->arena, k.function, path, r->widths[function]);
+	if (!at)
+		return NULL;
+	struct site *s = arena_at(&r->arena, struct site, at);
+	s->id = r->record->sites.count;
+	if (table_add(&r->arena, &r->record->sites, &at, sizeof at) == UINT32_MAX)
+		return NULL;
+	index_add(&r->sites, hash, s->id);
+	recorder_calibrate();
+	return s;
+}
+
+/* The way of a call that the memo does not know. */
+static __attribute__((noinline)) struct site *site_unwound(struct recorder *r, uint32_t function, void *return_address, void *cfa)
+{
+	int saved = errno;
+	struct callpath path;
+	callpath_unwind(&path, return_address, cfa);
+	struct site *s = site_of(r, function, path_of(r, &path));
+	if (s)
+		memo_add(r->memo, function, &path, s, cfa);
+	errno = saved;
+	return s;
+}
+
+/* The budget is used up: what was recorded until now is what the trace has. */
+static __attribute__((noinline, cold)) void stop_full(struct recorder *r)
+{
+	if (!r->stopped) {
+		r->stopped = true;
+		r->record->flags |= RECORD_FULL;
+	}
+	r->record->lost++;
+}
+
+bool call_begin_at(struct call *c, enum mpi_function f, void *return_address, void *cfa)
+{
+	struct recorder *r = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
+	if (__builtin_expect(!r, 0)) {
+		if (!session_wake())
+			return false;
+		r = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
+		if (!r)
+			return false;
+	}
+	enter(r);
+	struct site *s = NULL;
+	if (__builtin_expect(!r->stopped, 1) && arena_room(&r->arena, EVENT_ROOM)) {
+		s = memo_find(r->memo, f, return_address, cfa);
+		if (__builtin_expect(!s, 0))
+			s = site_unwound(r, f, return_address, cfa);
+	}
+	if (__builtin_expect(!s, 0)) {
+		stop_full(r);
+		leave(r);
+		return false;
+	}
+	r->record->in_flight = arena_ref(&r->arena, s);
+	leave(r);
+	c->rec = r;
+	c->site = s;
+	c->function = f;
+	c->failed = false;
+	c->start = clock_ticks();
+	return true;
+}
+
+bool call_end(struct call *c, int rc)
+{
+	c->end = clock_ticks();
+	struct recorder *r = c->rec;
+	enter(r);
+	if (__builtin_expect(rc != 0, 0)) {
+		int saved = errno;
+		struct site *s = site_of(r, c->function + FUNCTION_ERROR, c->site->path);
+		errno = saved;
+		c->failed = s != NULL;
+		if (s)
+			c->site = s;
+		else
+			r->columns.failed = true; /* the event will be taken back */
+	}
+	struct record *record = r->record;
+	record->undo_visits = c->site->visits;
+	record->undo_events = record->events;
+	record->undo_last = record->last;
+	arena_barrier();
+	record->undo_site = arena_ref(&r->arena, c->site);
+	arena_barrier();
+	c->next = c->site->column;
+	return rc == 0;
+}
+
+void call_put(struct call *c, int64_t value)
+{
+	column_put(&c->rec->columns, c->next++, value);
+}
+
+void call_put_vector(struct call *c, const int64_t *values, size_t n)
+{
+	struct recorder *r = c->rec;
+	struct column *column = c->next++;
+	if (__builtin_expect(column->step == 0 && column->expect >= 0 && column->expect < r->record->vectors.count, 1)) {
+		const struct record_vector *v = vector_at(r, (uint32_t)column->expect);
+		if (v->count == n && (n == 0 || memcmp(v->values, values, n * sizeof *values) == 0)) {
+			column->run++;
+			return;
+		}
+	}
+	uint32_t i = intern_vector(r, values, n);
+	if (i != UINT32_MAX)
+		column_put(&r->columns, column, i);
+}
+
+void call_put_string(struct call *c, const char *bytes, size_t n)
+{
+	uint32_t i = intern_string(c->rec, bytes, n);
+	column_put(&c->rec->columns, c->next++, i);
+}
+
+int64_t call_constant_named(struct call *c, const char *name)
+{
+	return VALUE_CONSTANT + intern_string(c->rec, name, strlen(name));
+}
+
+int64_t call_constant(struct call *c, enum mpi_constant k)
+{
+	struct recorder *r = c->rec;
+	if (__builtin_expect(r->constants[k] == 0, 0))
+		r->constants[k] = call_constant_named(c, mpi_constant_name[k]);
+	return r->constants[k];
+}
+
+void call_put_absent(struct call *c)
+{
+	struct recorder *r = c->rec;
+	if (__builtin_expect(r->absent == 0, 0))
+		r->absent = call_constant_named(c, "-");
+	column_put(&r->columns, c->next++, r->absent);
+}
+
+void call_put_error(struct call *c, enum mpi_constant error_class)
+{
+	if (c->failed)
+		call_put(c, call_constant(c, error_class));
+}
+
+void call_object(struct call *c, enum object object, const int64_t *values, size_t n)
+{
+	struct recorder *r = c->rec;
+	struct site *s = r->objects[object];
+	if (!s) {
+		const char *schema = mpi_object_schema[object];
+		uint32_t string = intern_string(r, schema, strlen(schema));
+		uint32_t function = string ? table_add(&r->arena, &r->record->functions, &string, sizeof string) : UINT32_MAX;
+		ref at = function != UINT32_MAX ? record_new_site(&r->arena, function, 0, schema_width(schema)) : 0;
+		if (!at || table_add(&r->arena, &r->record->objects, &at, sizeof at) == UINT32_MAX) {
+			r->columns.failed = true;
+			return;
+		}
+		s = r->objects[object] = arena_at(&r->arena, struct site, at);
+	}
+	for (size_t i = 0; i < n && i < s->columns; i++)
+		column_put(&r->columns, &s->column[i], values[i]);
+	arena_barrier();
+	s->visits++;
+}
+
+static inline void time_add(struct record_time *t, uint64_t count, uint64_t ticks)
+{
+	t->sum += ticks;
+	if (count == 0 || ticks < t->min)
+		t->min = ticks;
+	if (ticks > t->max)
+		t->max = ticks;
+}
+
+static void edge_add(struct recorder *r, struct site *from, const struct site *to, uint64_t ticks)
+{
+	struct record_edge *e = arena_at(&r->arena, struct record_edge, from->last_edge);
+	if (__builtin_expect(!from->last_edge || e->to != to->id, 0)) {
+		ref at = from->edges;
+		while (at && arena_at(&r->arena, struct record_edge, at)->to != to->id)
+			at = arena_at(&r->arena, struct record_edge, at)->next;
+		if (!at) {
+			at = arena_alloc(&r->arena, sizeof *e);
+			arena_commit(&r->arena);
+			if (!at)
+				return;
+			e = arena_at(&r->arena, struct record_edge, at);
+			e->next = from->edges;
+			e->to = to->id;
+			arena_barrier();
+			from->edges = at;
+		}
+		from->last_edge = at;
+		e = arena_at(&r->arena, struct record_edge, at);
+	}
+	time_add(&e->compute, e->count, ticks);
+	e->count++;
+}
+
+void call_commit(struct call *c)
+{
+	struct recorder *r = c->rec;
+	struct record *record = r->record;
+	struct site *s = c->site, *last = r->last;
+	if (last)
+		column_put(&r->columns, &last->column[last->columns], s->id);
+	if (__builtin_expect(r->columns.failed, 0)) {
+		stop_full(r);
+	} else {
+		/* with several threads there is no "previous call" whose end this computation began at */
+		if (last && !r->threads)
+			edge_add(r, last, s, c->start > r->last_end ? c->start - r->last_end : 0);
+		time_add(&s->communicate, s->visits, c->end > c->start ? c->end - c->start : 0);
+		r->last_end = c->end;
+		r->last = s;
+		record->in_flight = 0;
+		arena_barrier();
+		s->visits++;
+		if (!record->first)
+			record->first = arena_ref(&r->arena, s);
+		record->last = arena_ref(&r->arena, s);
+		arena_barrier();
+		record->events++;
+		arena_barrier();
+		record->undo_site = 0;
+	}
+	leave(r);
+}
+
+/* The life of the recorder. */
+
+int recorder_start(const char *path, uint64_t memory, struct error *error)
+{
+	struct recorder *r = calloc(1, sizeof *r);
+	if (!r)
+		return error_set(error, "no memory for the recorder");
+	if (arena_create(&r->arena, path, memory, error) != 0)
+		goto fail;
+	if (columns_init(&r->columns, &r->arena) != 0 || !(r->memo = memo_create()) || !(r->record = record_create(&r->arena))) {
+		error_set(error, "no memory for the recorder");
+		goto fail;
+	}
+	clock_is_counter = clock_has_counter();
+	pthread_mutex_init(&r->lock, NULL);
+	r->record->clock_ticks[0] = clock_ticks();
+	r->record->clock_ns[0] = clock_ns(CLOCK_MONOTONIC);
+	r->record->realtime_ns = (int64_t)clock_ns(CLOCK_REALTIME);
+	__atomic_store_n(&current, r, __ATOMIC_RELEASE);
+	return 0;
+fail:
+	memo_destroy(r->memo);
+	columns_free(&r->columns);
+	arena_close(&r->arena);
+	free(r);
+	return -1;
+}
+
+void recorder_stop(void)
+{
+	/* calls of other threads that are under way end in the arena: it is never unmapped */
+	__atomic_store_n(&current, NULL, __ATOMIC_RELEASE);
+}
+
+void recorder_calibrate(void)
+{
+	struct recorder *r = current;
+	if (!r)
+		return;
+	r->record->clock_ticks[1] = clock_ticks();
+	r->record->clock_ns[1] = clock_ns(CLOCK_MONOTONIC);
+}
+
+void recorder_identify(uint32_t rank, uint32_t size, bool threads)
+{
+	struct recorder *r = current;
+	if (!r)
+		return;
+	r->record->rank = rank;
+	r->record->size = size;
+	r->threads = threads;
+	arena_barrier();
+	r->record->state = RECORD_INITIALIZED;
+	recorder_calibrate();
+}
+
+int recorder_describe(const char *facts, size_t n, const char *host)
+{
+	struct recorder *r = current;
+	if (!r)
+		return -1;
+	r->record->host = intern_string(r, host, strlen(host));
+	r->record->facts = intern_string(r, facts, n);
+	return r->record->facts ? 0 : -1;
+}
+
+void recorder_finalized(void)
+{
+	struct recorder *r = current;
+	if (!r)
+		return;
+	recorder_calibrate();
+	r->record->state = RECORD_FINALIZED;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * scratch - memory for the arrays of one call: each thread has a few buffers that grow and are used again
+ */
+#ifndef SPOOR_SCRATCH_H
+#define SPOOR_SCRATCH_H
+
+#include <stddef.h>
+
+enum scratch {
+	SCRATCH_VALUES,   /* the vector that is being put */
+	SCRATCH_BITS,     /* request handles on entry */
+	SCRATCH_REFS,     /* what they meant */
+	SCRATCH_STATUSES, /* in C's form */
+	SCRATCH_OWN,      /* statuses that the caller did not want */
+	SCRATCH_COUNT
+};
+
+/* The calling thread's buffer, of at least count elements of size bytes, valid until the same thread asks for the same buffer
+ * again. NULL: too large or no memory. Keeps errno. It is freed when the thread ends. */
+static inline void *scratch(enum scratch which, size_t count, size_t size);
+
+/* ---- implementation ---- */
+
+struct scratch_buffer {
+	void *memory;
+	size_t size;
+};
+extern __thread struct scratch_buffer scratch_buffers[SCRATCH_COUNT] __attribute__((tls_model("initial-exec")));
+void *scratch_grow(enum scratch which, size_t count, size_t size);
+
+static inline void *scratch(enum scratch which, size_t count, size_t size)
+{
+	struct scratch_buffer *b = &scratch_buffers[which];
+
+	if (__builtin_expect(count <= b->size / size, 1) && b->memory)
+		return b->memory;
+	return scratch_grow(which, count, size);
+}
+
+#endif

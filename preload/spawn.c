@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * spawn - wrappers of MPI_Comm_spawn and MPI_Comm_spawn_multiple
+ *
+ * Their arrays of strings have no kind of their own: they are recorded as named constants whose name is what is to be printed,
+ * ["-n","5"] or [["-n","5"],[]]. A list that does not fit into NAMES_SIZE is cut, with "..." as its last element.
+ */
+#include "preload/fortran.h"
+#include "preload/wrap.h"
+
+#include <stdio.h>
+
+#define NAMES_SIZE 4000
+
+/* A text that grows in a buffer and is cut where that ends. */
+struct names {
+	char text[NAMES_SIZE + 8];
+	size_t n;
+	bool cut;
+};
+
+static void add_char(struct names *s, char ch)
+{
+	if (s->n < NAMES_SIZE)
+		s->text[s->n++] = ch;
+	else
+		s->cut = true;
+}
+
+static void add_quoted(struct names *s, struct text t, bool first)
+{
+	size_t n = t.n == TEXT_C ? strlen(t.bytes) : t.n;
+	size_t before = s->n;
+
+	if (!first)
+		add_char(s, ',');
+	add_char(s, '"');
+	for (size_t i = 0; i < n; i++) {
+		unsigned char b = t.bytes[i];
+		char hex[5];
+
+		if (b == '"' || b == '\\')
+			add_char(s, '\\');
+		if (b >= 0x20 && b != 0x7f) {
+			add_char(s, b);
+			continue;
+		}
+		snprintf(hex, sizeof(hex), "\\x%02x", b);
+		for (int k = 0; k < 4; k++)
+			add_char(s, hex[k]);
+	}
+	add_char(s, '"');
+	if (s->cut)
+		s->n = before;
+}
+
+static void put_names(struct call *c, struct names *s)
+{
+	memcpy(s->text + s->n, s->cut ? ",...]" : "]", s->cut ? 6 : 2);
+	call_put(c, call_constant_named(c, s->text));
+}
+
+/* Where the strings of an argument list are: C's are NULL-terminated arrays of strings; Fortran's are arrays of strings of one
+ * length, which end with a blank one; row i of a two-dimensional one is every count-th, beginning with the i-th. */
+struct arguments {
+	char **c;
+	const char *fortran;
+	size_t length; /* of each Fortran string */
+	size_t stride; /* Fortran strings from one argument to the next */
+};
+
+static struct text argument(const struct arguments *a, size_t i)
+{
+	struct text t;
+
+	if (a->c)
+		return text_c(a->c[i]);
+	if (!a->fortran)
+		return text_c(NULL);
+	t = text_fortran(a->fortran + i * a->stride * a->length, a->length);
+	return t.n ? t : text_c(NULL);
+}
+
+static void add_arguments(struct names *s, const struct arguments *a)
+{
+	struct text t;
+
+	add_char(s, '[');
+	for (size_t i = 0; !s->cut && (t = argument(a, i)).bytes; i++)
+		add_quoted(s, t, i == 0);
+}
+
+/* What both functions are given, in C's form. */
+struct spawn {
+	struct text command;             /* MPI_Comm_spawn */
+	struct arguments commands;       /* MPI_Comm_spawn_multiple: count of them */
+	char ***argvs;                   /* C */
+	struct arguments argv;           /* MPI_Comm_spawn; MPI_Comm_spawn_multiple in Fortran: row 0 */
+	bool no_argvs;
+	int count;
+	int maxprocs;
+	const int *array_of_maxprocs;
+	struct handles infos;
+	MPI_Info info;
+	int root;
+	MPI_Comm comm;
+	const MPI_Comm *intercomm;
+	const int *errcodes; /* NULL: ignored */
+};
+
+static void put_errcodes(struct call *c, const struct spawn *s, bool valid, int n)
+{
+	if (valid && s->errcodes)
+		PUT_ARRAY(c, s->errcodes, n, s->errcodes[i_]);
+	else
+		call_put_absent(c);
+}
+
+static void record_MPI_Comm_spawn(struct call *c, bool ok, int rc, const struct spawn *s)
+{
+	const struct comm_info info = handle_comm(c, s->comm, ok, NULL);
+	const bool is_root = comm_at_root(&info, s->root);
+	struct names names = {.n = 0};
+
+	if (is_root) {
+		put_text(c, s->command);
+		add_arguments(&names, &s->argv);
+		put_names(c, &names);
+		call_put(c, s->maxprocs);
+		put_handle(c, HANDLE_INFO, HANDLE_BITS(s->info), ok);
+	} else {
+		for (int i = 0; i < 4; i++)
+			call_put_absent(c);
+	}
+	call_put(c, role_root(c, s->root));
+	put_comm(c, &info);
+	put_new_comm(c, s->intercomm, ok, NULL);
+	put_errcodes(c, s, ok && is_root, s->maxprocs);
+	wrap_commit(c, ok, rc);
+}
+
+static void put_multiple(struct call *c, bool ok, const struct spawn *s)
+{
+	struct names names = {.n = 0};
+
+	call_put(c, s->count);
+	add_char(&names, '[');
+	for (int i = 0; !names.cut && i < s->count; i++)
+		add_quoted(&names, argument(&s->commands, (size_t)i), i == 0);
+	put_names(c, &names);
+	names = (struct names){.n = 0};
+	add_char(&names, '[');
+	for (int i = 0; !names.cut && i < s->count && !s->no_argvs; i++) {
+		struct arguments row = s->argv;
+
+		if (s->argvs)
+			row.c = s->argvs[i];
+		else
+			row.fortran += (size_t)i * row.length;
+		if (i)
+			add_char(&names, ',');
+		add_arguments(&names, &row);
+		if (!names.cut)
+			add_char(&names, ']');
+	}
+	put_names(c, &names);
+	PUT_ARRAY(c, s->array_of_maxprocs, s->count, s->array_of_maxprocs[i_]);
+	PUT_ARRAY(c, s->infos.c || s->infos.f, s->count,
+	          handle_value(c, handle_number(HANDLE_INFO, bits_info(s->infos, i_), ok)));
+}
+
+static void record_MPI_Comm_spawn_multiple(struct call *c, bool ok, int rc, const struct spawn *s)
+{
+	const struct comm_info info = handle_comm(c, s->comm, ok, NULL);
+	const bool is_root = comm_at_root(&info, s->root);
+
+	if (is_root) {
+		put_multiple(c, ok, s);
+	} else {
+		for (int i = 0; i < 5; i++)
+			call_put_absent(c);
+	}
+	call_put(c, role_root(c, s->root));
+	put_comm(c, &info);
+	put_new_comm(c, s->intercomm, ok, NULL);
+	put_errcodes(c, s, ok && is_root, is_root ? length_sum(s->array_of_maxprocs, s->count) : 0);
+	wrap_commit(c, ok, rc);
+}
+
+MPI_WRAPPER int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
+                               MPI_Comm *intercomm, int array_of_errcodes[])
+{
+	struct call c;
+	bool ok;
+	int rc;
+
+	if (!wrap_begin(&c, FN_MPI_Comm_spawn))
+		return next.MPI_Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
+	rc = next.MPI_Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
+	ok = wrap_end(&c, rc);
+	record_MPI_Comm_spawn(&c, ok, rc,
+	                      &(struct spawn){.command = text_c(command), .argv = {.c = argv}, .maxprocs = maxprocs, .info = info,
+	                                      .root = root, .comm = comm, .intercomm = intercomm,
+	                                      .errcodes = array_of_errcodes});
+	return rc;
+}
+
+MPI_WRAPPER int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_of_argv[],
+                                        const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm,
+                                        MPI_Comm *intercomm, int array_of_errcodes[])
+{
+	struct call c;
+	bool ok;
+	int rc;
+
+	if (!wrap_begin(&c, FN_MPI_Comm_spawn_multiple))
+		return next.MPI_Comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root,
+		                                    comm, intercomm, array_of_errcodes);
+	rc = next.MPI_Comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm,
+	                                  intercomm, array_of_errcodes);
+	ok = wrap_end(&c, rc);
+	record_MPI_Comm_spawn_multiple(&c, ok, rc,
+	                               &(struct spawn){.count = count, .commands = {.c = array_of_commands}, .argvs = array_of_argv,
+	                                               .no_argvs = array_of_argv == MPI_ARGVS_NULL,
+	                                               .array_of_maxprocs = array_of_maxprocs, .infos = {array_of_info, NULL},
+	                                               .root = root, .comm = comm, .intercomm = intercomm,
+	                                               .errcodes = array_of_errcodes});
+	return rc;
+}
+
+MPI_WRAPPER void mpi_comm_spawn_(char *command, char *argv, MPI_Fint *maxprocs, MPI_Fint *info, MPI_Fint *root, MPI_Fint *comm,
+                                 MPI_Fint *intercomm, MPI_Fint *array_of_errcodes, MPI_Fint *ierror, size_t command_n,
+                                 size_t argv_n)
+{
+	struct call c;
+	struct spawn s;
+	MPI_Comm new_comm;
+	MPI_Fint own_error;
+	bool ok;
+
+	if (!wrap_begin_fortran(&c, FN_MPI_Comm_spawn)) {
+		next_fortran.mpi_comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, ierror, command_n,
+		                            argv_n);
+		return;
+	}
+	if (!ierror)
+		ierror = &own_error;
+	next_fortran.mpi_comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, ierror, command_n,
+	                            argv_n);
+	ok = wrap_end(&c, *ierror);
+	new_comm = ok ? real.MPI_Comm_f2c(*intercomm) : MPI_COMM_NULL;
+	s = (struct spawn){.command = text_fortran(command, command_n), .argv = {NULL, argv, (unsigned)argv_n, 1},
+	                   .maxprocs = *maxprocs, .info = real.MPI_Info_f2c(*info), .root = *root,
+	                   .comm = real.MPI_Comm_f2c(*comm), .intercomm = &new_comm, .errcodes = array_of_errcodes};
+	if (real_is_sentinel(SENTINEL_ARGV_NULL, argv))
+		s.argv.fortran = NULL;
+	if (real_is_sentinel(SENTINEL_ERRCODES_IGNORE, array_of_errcodes))
+		s.errcodes = NULL;
+	record_MPI_Comm_spawn(&c, ok, *ierror, &s);
+}
+FORTRAN_ALIASES(mpi_comm_spawn, MPI_COMM_SPAWN)
+
+MPI_WRAPPER void mpi_comm_spawn_multiple_(MPI_Fint *count, char *array_of_commands, char *array_of_argv,
+                                          MPI_Fint *array_of_maxprocs, MPI_Fint *array_of_info, MPI_Fint *root, MPI_Fint *comm,
+                                          MPI_Fint *intercomm, MPI_Fint *array_of_errcodes, MPI_Fint *ierror,
+                                          size_t array_of_commands_n, size_t array_of_argv_n)
+{
+	struct call c;
+	struct spawn s;
+	MPI_Comm new_comm;
+	MPI_Fint own_error;
+	bool ok;
+
+	if (!wrap_begin_fortran(&c, FN_MPI_Comm_spawn_multiple)) {
+		next_fortran.mpi_comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root,
+		                                     comm, intercomm, array_of_errcodes, ierror, array_of_commands_n,
+		                                     array_of_argv_n);
+		return;
+	}
+	if (!ierror)
+		ierror = &own_error;
+	next_fortran.mpi_comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm,
+	                                     intercomm, array_of_errcodes, ierror, array_of_commands_n, array_of_argv_n);
+	ok = wrap_end(&c, *ierror);
+	new_comm = ok ? real.MPI_Comm_f2c(*intercomm) : MPI_COMM_NULL;
+	s = (struct spawn){.commands = {NULL, array_of_commands, (unsigned)array_of_commands_n, 1},
+	                   .argv = {NULL, array_of_argv, (unsigned)array_of_argv_n, (size_t)*count},
+	                   .no_argvs = real_is_sentinel(SENTINEL_ARGVS_NULL, array_of_argv), .count = *count,
+	                   .array_of_maxprocs = array_of_maxprocs, .infos = {NULL, array_of_info}, .root = *root,
+	                   .comm = real.MPI_Comm_f2c(*comm), .intercomm = &new_comm, .errcodes = array_of_errcodes};
+	if (real_is_sentinel(SENTINEL_ERRCODES_IGNORE, array_of_errcodes))
+		s.errcodes = NULL;
+	record_MPI_Comm_spawn_multiple(&c, ok, *ierror, &s);
+}
+FORTRAN_ALIASES(mpi_comm_spawn_multiple, MPI_COMM_SPAWN_MULTIPLE)

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * status - what a status says about a message
+ */
+#ifndef SPOOR_STATUS_H
+#define SPOOR_STATUS_H
+
+#include "preload/handle.h"
+
+/* Does the status describe a message? Not an empty one (an inactive request's: its source is MPI_ANY_SOURCE, which no message has)
+ * nor a cancelled receive's. */
+static inline bool status_has_message(const MPI_Status *s)
+{
+	if (!s || s->MPI_SOURCE == MPI_ANY_SOURCE)
+		return false;
+#ifdef OPEN_MPI
+	return !s->_cancelled;
+#else
+	int cancelled = 0;
+
+	return real.MPI_Test_cancelled(s, &cancelled) != MPI_SUCCESS || !cancelled;
+#endif
+}
+
+static inline int64_t status_bytes(const MPI_Status *s)
+{
+#ifdef OPEN_MPI
+	return (int64_t)s->_ucount;
+#else
+	MPI_Count n = MPI_UNDEFINED;
+
+	real.MPI_Get_elements_x(s, MPI_BYTE, &n);
+	return n;
+#endif
+}
+
+/* As MPI_Get_count, but not limited to an int: MPI_UNDEFINED if it is not a whole number of type. */
+static inline int64_t status_count(const MPI_Status *s, MPI_Datatype type)
+{
+	int64_t bytes = status_bytes(s), size;
+
+	if (!bytes)
+		return 0;
+	size = handle_type_size(type);
+	return size > 0 && bytes % size == 0 ? bytes / size : MPI_UNDEFINED;
+}
+
+#endif

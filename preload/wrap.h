@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * wrap - what every wrapper of an MPI function does around the call itself
+ *
+ * The generated wrappers look like this (MPI_Test_cancelled stands for all; special.c and complete.c have those written by hand):
+ *
+ *     MPI_WRAPPER int MPI_Test_cancelled(const MPI_Status *status, int *flag)
+ *     {
+ *         struct call c;
+ *         if (!wrap_begin(&c, FN_MPI_Test_cancelled))              // not recorded: just pass it on
+ *             return next.MPI_Test_cancelled(status, flag);
+ *         int rc = next.MPI_Test_cancelled(status, flag);
+ *         bool ok = wrap_end(&c, rc);                              // takes the time
+ *         record_MPI_Test_cancelled(&c, ok, rc, status, flag);     // puts every parameter, commits
+ *         return rc;
+ *     }
+ *
+ * The record_ functions take what C callers pass and are shared: the Fortran wrapper calls the library's own Fortran function with
+ * its caller's own arguments, and then translates them for record_.
+ */
+#ifndef SPOOR_WRAP_H
+#define SPOOR_WRAP_H
+
+#include "preload/puts.h"
+
+#define MPI_WRAPPER __attribute__((visibility("default")))
+
+/* How many recorded MPI calls this thread is in. More than one: a call made by the MPI library itself while it executes the
+ * application's call, or by a callback of the application. */
+extern __thread int wrap_depth __attribute__((tls_model("initial-exec")));
+
+/* Both must be expanded in the exported function itself: they identify it by its return address. False: pass the call on. */
+#define wrap_begin(c, f) \
+	((__builtin_expect(real_state == REAL_ACTIVE, 1) || real_wake(__builtin_return_address(0))) && \
+	 (__builtin_expect(!wrap_depth, 1) || !real_is_library(__builtin_return_address(0))) && \
+	 call_begin((c), (f)) && (wrap_depth++, true))
+#define wrap_begin_fortran(c, f) \
+	((__builtin_expect(real_fortran_found, 1) || (real_wake_fortran(__builtin_return_address(0)), true)) && wrap_begin(c, f))
+
+static inline bool wrap_end(struct call *c, int rc)
+{
+	wrap_depth--;
+	return call_end(c, rc);
+}
+
+/* The last step of a record_ function. */
+void wrap_error(struct call *c, int rc);
+static inline void wrap_commit(struct call *c, bool ok, int rc)
+{
+	if (__builtin_expect(!ok, 0))
+		wrap_error(c, rc);
+	call_commit(c);
+}
+
+/* Defines the other spellings of the Fortran function lower_, which compilers may call. */
+#define FORTRAN_ALIAS(name, lower) __typeof__(lower##_) name __attribute__((alias(#lower "_"), visibility("default")));
+#define FORTRAN_ALIASES(lower, upper) \
+	FORTRAN_ALIAS(lower, lower) FORTRAN_ALIAS(lower##__, lower) FORTRAN_ALIAS(upper, lower)
+
+#endif
