@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# exports - what goes into other programs' processes needs only libc, and shows only the names that it must
+#
+# Names other than the patterns here are listed in tests/exports.list as "LIBRARY NAME".
+import glob
+import os
+import re
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tap  # noqa: E402
+
+MPI = re.compile(r"(MPI_[A-Z]\w*|mpi_[a-z0-9_]+)$")  # C, and Fortran's mpi_send_, mpi_send__, mpi_send, MPI_SEND, mpi_send_f08_
+SPANK = re.compile(r"(slurm_spank_[a-z_]+|plugin_name|plugin_type|plugin_version|spank_plugin_version)$")
+NO_NAME = re.compile(r"(?!)")
+
+# File; the names that it may define; the names that it may expect from the process.
+LIBRARIES = {
+    "libspoor-preload.so": (MPI, NO_NAME),
+    "spoor.so": (SPANK, re.compile(r"(spank|slurm)_[a-z_]+$")),
+}
+NEEDED = re.compile(r"(libc\.so\.6|ld-linux[-a-z0-9_]*\.so\.\d)$")
+
+
+def output(*command):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True,
+                          env=dict(os.environ, LC_ALL="C")).stdout
+
+
+def dynamic_names(path):
+    """Defined names, strongly undefined names without a version of libc, as two sorted lists."""
+    defined, undefined = [], []
+    for line in output("nm", "-D", path).splitlines():
+        kind, name = line.split()[-2:]
+        if kind == "U":
+            if "@GLIBC_" not in name:
+                undefined.append(name)
+        elif kind not in "wv" and kind != "A":
+            defined.append(name.split("@")[0])
+    return sorted(defined), sorted(undefined)
+
+
+listed = {}
+with open(os.path.join(tap.SOURCE, "tests", "exports.list"), encoding="utf-8") as file:
+    for line in file:
+        if line.strip() and not line.startswith("#"):
+            library, name = line.split()
+            listed.setdefault(library, set()).add(name)
+
+for library, (may_define, may_expect) in LIBRARIES.items():
+    found = glob.glob(os.path.join(tap.BUILD, "**", ".libs", library), recursive=True)
+    if not tap.equal(len(found), 1, f"{library} was built once"):
+        continue
+    path = found[0]
+    needed = re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "-d", path))
+    tap.ok(needed and all(NEEDED.match(name) for name in needed), f"{library} needs only libc", *needed)
+    tap.ok(not re.search(r"\((RPATH|RUNPATH|TEXTREL)\)", output("readelf", "-d", path)),
+           f"{library} has no library path and no text relocations")
+
+    defined, undefined = dynamic_names(path)
+    tap.ok(defined, f"{library} exports something")
+    others = [name for name in defined if not may_define.match(name)]
+    tap.equal(others, sorted(listed.get(library, ())), f"{library} exports nothing else")
+    strangers = [name for name in undefined if not may_expect.match(name)]
+    tap.ok(not strangers, f"{library} expects nothing that may be missing", *strangers)
+tap.done()

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# layers - every #include points the way of the data, and into a user's process comes nothing but libc
+import os
+import re
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tap  # noqa: E402
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+
+# The headers of C11, POSIX, and Linux.
+LIBC = re.compile(r"""(assert|byteswap|complex|ctype|dirent|dlfcn|elf|endian|errno|fcntl|features|fenv|float|fnmatch|ftw|getopt
+    |glob|grp|inttypes|iso646|libgen|limits|link|locale|malloc|math|netdb|poll|pthread|pwd|regex|sched|search|semaphore|setjmp
+    |signal|spawn|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|stdnoreturn|string|strings|syslog|termios
+    |threads|time|ucontext|unistd|wchar|x86intrin|cpuid|(sys|linux|arpa|netinet)/[a-z0-9_-]+)\.h$""", re.VERBOSE)
+
+# By folder, or by file without its ending where that has a rule of its own: which of our headers it may include (folder,
+# or a single header), and which libraries.
+RULES = {
+    "trace": (["trace"], []),
+    "merge": (["trace", "merge"], []),
+    "preload": (["trace", "merge", "spank/handoff.h", "preload"], ["mpi.h", "unwind.h"]),  # libgcc_eh, linked static
+    "policy": (["trace", "policy"], ["jansson.h"]),
+    "policy/escape": (["trace/error.h", "policy/escape.h"], []),  # shared with the handoff, which the tracer reads
+    "spank/handoff": (["trace/error.h", "spank/handoff.h", "policy/escape.h"], []),
+    "spank": (["trace", "merge", "policy", "archive", "spank"], ["slurm/", "jansson.h"]),
+    "archive": (["trace", "merge", "archive", "spank/handoff.h"], ["jansson.h", "zstd.h", "sqlite3.h"]),
+    "replay": (["trace", "replay"], ["mpi.h"]),
+    "cmd": (["trace", "merge", "policy", "spank", "archive", "replay", "cmd"], ["jansson.h", "zstd.h"]),
+    "bench": (None, None),
+    "tests": (None, None),
+}
+
+
+def rule(path):
+    return RULES.get(os.path.splitext(path)[0]) or RULES.get(path.split("/")[0])
+
+
+def violations(path, text):
+    """What is wrong with the #includes of a file, as a list of texts."""
+    found = rule(path)
+    if found is None:
+        return [f"{path}: this folder has no rule in tests/layers.t"]
+    ours, libraries = found
+    if ours is None:
+        return []
+    wrong = []
+    for quote, header in INCLUDE.findall(text):
+        if quote == '"':
+            if header == "config.h":
+                wrong.append(f'{path}: "config.h" is there without being included')
+            elif "/" not in header:
+                wrong.append(f'{path}: "{header}" must be written from the top folder')
+            elif not any(header == allowed or header.startswith(allowed + "/") for allowed in ours):
+                wrong.append(f'{path}: must not include "{header}" (allowed: {", ".join(ours)})')
+        elif not LIBC.match(header) and not any(header.startswith(library) for library in libraries):
+            wrong.append(f"{path}: must not include <{header}> (allowed: libc{''.join(', ' + l for l in libraries)})")
+    return wrong
+
+
+def is_build(folder):
+    return os.path.exists(os.path.join(folder, "config.status"))
+
+
+def sources(top):
+    for folder, folders, files in os.walk(top):
+        folders[:] = sorted(f for f in folders if not f.startswith(".") and not is_build(os.path.join(folder, f)))
+        for name in sorted(files):
+            if name.endswith((".c", ".h")):
+                yield os.path.relpath(os.path.join(folder, name), top)
+
+
+def scan(top):
+    wrong, count = {}, {}
+    for path in sources(top):
+        if "/" not in path:
+            continue
+        with open(os.path.join(top, path), encoding="utf-8", errors="replace") as file:
+            top_folder = path.split("/")[0]
+            count[top_folder] = count.get(top_folder, 0) + 1
+            wrong.setdefault(top_folder, []).extend(violations(path, file.read()))
+    return wrong, count
+
+
+# The scanner sees what it must see.
+BAD = [
+    ("trace/a.c", '#include "merge/tree.h"'),
+    ("trace/a.h", "#include <zstd.h>"),
+    ("merge/a.c", '#  include "preload/schema.h"'),
+    ("preload/a.c", "#include <jansson.h>"),
+    ("preload/a.c", '#include "spank/plugin.h"'),
+    ("trace/a.c", "#include <unwind.h>"),
+    ("cmd/a.c", '#include "preload/schema.h"'),
+    ("archive/a.c", "#include <mpi.h>"),
+    ("spank/handoff.c", "#include <slurm/spank.h>"),
+    ("policy/a.c", '#include "policy.h"'),
+    ("elsewhere/a.c", ""),
+]
+for path, text in BAD:
+    tap.ok(violations(path, text), f"would be found: {path}: {text or 'a folder without a rule'}")
+with tempfile.TemporaryDirectory() as folder:
+    os.makedirs(os.path.join(folder, "trace", "deep"))
+    with open(os.path.join(folder, "trace", "deep", "a.c"), "w", encoding="utf-8") as file:
+        file.write('#include <stdio.h>\n#include "trace/error.h"\n#include <mpi.h>\n')
+    tap.equal(len(scan(folder)[0]["trace"]), 1, "would be found: a file in a folder below")
+
+# The sources, and what was generated from them.
+wrong, count = scan(tap.SOURCE)
+if os.path.realpath(tap.BUILD) != os.path.realpath(tap.SOURCE):
+    for folder, texts in scan(tap.BUILD)[0].items():
+        if folder in RULES:
+            wrong.setdefault(folder, []).extend(texts)
+for folder in ("trace", "merge", "preload", "policy", "spank", "archive", "cmd"):
+    tap.ok(count.get(folder), f"{folder}/ has sources")
+for folder in sorted(wrong):
+    tap.ok(not wrong[folder], f"{folder}/ includes only what it may", *wrong[folder])
+tap.done()
