@@ -367,9 +367,20 @@ static bool image_add(struct column_image *image, size_t *capacity, struct dict_
 	return true;
 }
 
+/* Adds a stretch as its single values. */
+static bool image_add_single(struct column_image *image, size_t *capacity, const struct dict_run *r)
+{
+	for (uint64_t k = 0; k < r->count; k++)
+		if (!image_add(image, capacity,
+		               (struct dict_run){.start = (int64_t)((uint64_t)r->start + (uint64_t)r->stride * k), .count = 1}))
+			return false;
+	return true;
+}
+
 /* Cuts the first `count` values of the dictionary into canonical stretches: from left to right, as long as possible, a stretch of fewer
- * than DICT_STRETCH values as single values. Depends on the values alone, not on how the recorder had cut them. */
-static bool image_dict(struct column_image *image, const struct dict_run *runs, uint32_t n, uint64_t count)
+ * than DICT_STRETCH values as single values; named constants and references always as single values. Depends on the values alone, not on
+ * how the recorder had cut them. */
+static bool image_dict(struct column_image *image, const struct dict_run *runs, uint32_t n, uint64_t count, bool references)
 {
 	size_t capacity = 0;
 	struct dict_run now = {0};
@@ -378,38 +389,33 @@ static bool image_dict(struct column_image *image, const struct dict_run *runs, 
 		count -= take;
 		for (uint64_t k = 0; k < take;) {
 			int64_t value = (int64_t)((uint64_t)runs[i].start + (uint64_t)runs[i].stride * k);
-			uint64_t rest = take - k;
-			if (now.count == 0) {
-				now = (struct dict_run){.start = value, .count = 1};
-				k++;
-			} else if (now.count == 1) {
+			bool single = references || value_is_constant(value);
+			if (now.count > 1 && !single && value == (int64_t)((uint64_t)now.start + (uint64_t)now.stride * now.count)) {
+				/* the rest of this stretch follows at once if it has the same stride */
+				uint64_t step = runs[i].stride == now.stride ? take - k : 1;
+				now.count += step;
+				k += step;
+			} else if (now.count == 1 && !single && !value_is_constant(now.start)) {
 				now.stride = (int64_t)((uint64_t)value - (uint64_t)now.start);
 				now.count = 2;
 				k++;
-			} else if (value == (int64_t)((uint64_t)now.start + (uint64_t)now.stride * now.count)) {
-				/* the rest of this stretch follows at once if it has the same stride */
-				uint64_t step = rest > 1 && runs[i].stride == now.stride ? rest : 1;
-				now.count += step;
-				k += step;
-			} else if (now.count >= DICT_STRETCH) {
-				if (!image_add(image, &capacity, now))
-					return false;
-				now.count = 0;
-			} else {
+			} else if (now.count > 1 && now.count < DICT_STRETCH && !single) {
+				/* too short: its first value is single, and what is left may be longer with this one */
 				if (!image_add(image, &capacity, (struct dict_run){.start = now.start, .count = 1}))
 					return false;
 				now.start = (int64_t)((uint64_t)now.start + (uint64_t)now.stride);
 				now.count--;
-				if (now.count == 1)
-					now.stride = 0;
+			} else {
+				bool whole = now.count >= DICT_STRETCH;
+				if (whole ? !image_add(image, &capacity, now) : !image_add_single(image, &capacity, &now))
+					return false;
+				now = (struct dict_run){.start = value, .count = 1};
+				k++;
 			}
 		}
 	}
-	if (now.count >= DICT_STRETCH)
-		return count == 0 && image_add(image, &capacity, now);
-	for (uint64_t k = 0; k < now.count; k++)
-		if (!image_add(image, &capacity, (struct dict_run){.start = (int64_t)((uint64_t)now.start + (uint64_t)now.stride * k), .count = 1}))
-			return false;
+	if (now.count >= DICT_STRETCH ? !image_add(image, &capacity, now) : !image_add_single(image, &capacity, &now))
+		return false;
 	return count == 0;
 }
 
@@ -464,7 +470,8 @@ static int image_pattern(struct columns *x, struct column *c, struct writer *out
 }
 
 /* Replays the first `visits` values of a pattern and its dictionary into a new column, and takes that out. */
-static int extract_prefix(const struct pattern *p, const struct dict_run *runs, uint32_t n, uint64_t visits, struct column_image *out)
+static int extract_prefix(const struct pattern *p, const struct dict_run *runs, uint32_t n, uint64_t visits, bool references,
+                          struct column_image *out)
 {
 	int rv = -1;
 	struct arena scratch;
@@ -495,7 +502,7 @@ static int extract_prefix(const struct pattern *p, const struct dict_run *runs, 
 		}
 	}
 	if (done == visits && !x.failed)
-		rv = column_extract(&x, c, visits, out);
+		rv = column_extract(&x, c, visits, references, out);
 done:
 	pattern_end(&cursor);
 	columns_free(&x);
@@ -503,7 +510,7 @@ done:
 	return rv;
 }
 
-int column_extract(struct columns *x, struct column *c, uint64_t visits, struct column_image *out)
+int column_extract(struct columns *x, struct column *c, uint64_t visits, bool references, struct column_image *out)
 {
 	int rv = -1;
 	struct pattern pattern = {0};
@@ -520,15 +527,15 @@ int column_extract(struct columns *x, struct column *c, uint64_t visits, struct 
 	if (c->period_length && !leave_loop(x, c))
 		return -1;
 	if (!c->grammar && c->lead <= 1 && (visits == 1 || (c->lead == 1 && c->token == 1 && c->run >= visits - 1)))
-		return image_dict(out, dict_runs(x, c), c->dict_count, 1) ? 0 : -1; /* constant: no pattern */
+		return image_dict(out, dict_runs(x, c), c->dict_count, 1, references) ? 0 : -1; /* constant: no pattern */
 	if (image_pattern(x, c, &out->pattern) != 0 || pattern_parse(&pattern, out->pattern.data, out->pattern.size) != 0 ||
 	    pattern_length(&pattern) < visits)
 		goto done;
 	if (pattern_length(&pattern) == visits) {
-		rv = image_dict(out, dict_runs(x, c), c->dict_count, pattern_news(&pattern)) ? 0 : -1;
+		rv = image_dict(out, dict_runs(x, c), c->dict_count, pattern_news(&pattern), references) ? 0 : -1;
 	} else {
 		writer_free(&out->pattern);
-		rv = extract_prefix(&pattern, dict_runs(x, c), c->dict_count, visits, out);
+		rv = extract_prefix(&pattern, dict_runs(x, c), c->dict_count, visits, references, out);
 	}
 done:
 	pattern_free(&pattern);

@@ -96,7 +96,7 @@ struct record {
 	/* Two readings of both clocks, far apart: ticks * (ns[1] - ns[0]) / (ticks[1] - ticks[0]) */
 	uint64_t clock_ticks[2], clock_ns[2];
 	int64_t realtime_ns; /* of clock_ns[0], since 1970 */
-	uint32_t facts;      /* string: key=value lines of the process (trace/facts.h), 0 if none */
+	ref facts;           /* struct record_string, in no pool: key=value lines of the process; 0 if none */
 	uint32_t host;       /* string */
 };
 

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * merge - the trace of two sets of ranks: the union of their sites
+ */
+#include "merge/merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/column.h"
+
+/* Numbers of things in `from` -> numbers in `into`. */
+struct translation {
+	struct trace *into;
+	const struct trace *from;
+	uint32_t *strings, *vectors, *patterns, *modules, *nodes, *functions, *sites;
+};
+
+static uint32_t *numbers(uint32_t n)
+{
+	return malloc(((size_t)n + 1) * sizeof(uint32_t));
+}
+
+static int64_t value_translate(const struct translation *x, int64_t v, enum reference reference)
+{
+	if (value_is_constant(v))
+		return VALUE_CONSTANT + x->strings[(uint64_t)v - (uint64_t)VALUE_CONSTANT];
+	switch (reference) {
+	case REFERENCE_STRING:
+		return x->strings[v];
+	case REFERENCE_VECTOR:
+		return x->vectors[v];
+	case REFERENCE_SITE:
+		return x->sites[v];
+	case REFERENCE_NONE:
+		break;
+	}
+	return v;
+}
+
+static int map_translate(const struct translation *x, const struct rankmap *m, enum reference reference, struct rankmap *out)
+{
+	struct rankmap_builder b = {.references = reference != REFERENCE_NONE};
+	for (size_t i = 0; i < m->count; i++) {
+		struct rank_piece p = m->pieces[i];
+		if (p.slope == 0)
+			p.value = value_translate(x, p.value, reference);
+		rankmap_add(&b, p);
+	}
+	return rankmap_take(&b, out);
+}
+
+/* Pools. */
+
+static int translate_strings(struct translation *x)
+{
+	const struct pool *p = &x->from->strings;
+	for (uint32_t i = 0; i < p->count; i++)
+		if ((x->strings[i] = pool_intern(&x->into->strings, p->items[i].bytes, p->items[i].size)) == UINT32_MAX)
+			return -1;
+	return 0;
+}
+
+static int translate_vectors(struct translation *x)
+{
+	const struct pool *p = &x->from->vectors;
+	int64_t *values = NULL;
+	size_t capacity = 0;
+	int rv = -1;
+	for (uint32_t i = 0; i < p->count; i++) {
+		size_t n = p->items[i].size / sizeof *values;
+		if (n > capacity || !values) {
+			free(values);
+			capacity = n;
+			values = malloc((n + 1) * sizeof *values);
+			if (!values)
+				return -1;
+		}
+		if (n)
+			memcpy(values, p->items[i].bytes, p->items[i].size);
+		for (size_t k = 0; k < n; k++)
+			values[k] = value_translate(x, values[k], REFERENCE_NONE);
+		if ((x->vectors[i] = pool_intern(&x->into->vectors, values, p->items[i].size)) == UINT32_MAX)
+			goto done;
+	}
+	rv = 0;
+done:
+	free(values);
+	return rv;
+}
+
+static int translate_patterns(struct translation *x)
+{
+	const struct pool *p = &x->from->patterns;
+	for (uint32_t i = 0; i < p->count; i++)
+		if ((x->patterns[i] = pool_intern(&x->into->patterns, p->items[i].bytes, p->items[i].size)) == UINT32_MAX)
+			return -1;
+	return 0;
+}
+
+static int translate_paths(struct translation *x)
+{
+	const struct trace *from = x->from;
+	for (uint32_t i = 0; i < from->module_count; i++) {
+		struct trace_module m = {x->strings[from->modules[i].name], x->strings[from->modules[i].build_id]};
+		if ((x->modules[i] = trace_module(x->into, m)) == UINT32_MAX)
+			return -1;
+	}
+	x->nodes[0] = 0;
+	for (uint32_t i = 1; i < from->node_count; i++) {
+		const struct trace_node *n = &from->nodes[i];
+		uint32_t module = n->module == UINT32_MAX ? UINT32_MAX : x->modules[n->module];
+		if ((x->nodes[i] = trace_node(x->into, (struct trace_node){x->nodes[n->parent], module, n->offset})) == UINT32_MAX)
+			return -1;
+	}
+	return 0;
+}
+
+static int translate_functions(struct translation *x)
+{
+	for (uint32_t i = 0; i < x->from->function_count; i++)
+		if ((x->functions[i] = trace_function(x->into, x->strings[x->from->functions[i].string])) == UINT32_MAX)
+			return -1;
+	return 0;
+}
+
+static int translate_sites(struct translation *x)
+{
+	for (uint32_t i = 0; i < x->from->site_count; i++) {
+		const struct trace_site *s = &x->from->sites[i];
+		if ((x->sites[i] = trace_site(x->into, x->functions[s->function], x->nodes[s->node], false)) == UINT32_MAX)
+			return -1;
+	}
+	return 0;
+}
+
+/* Columns. */
+
+static bool same_shape(const struct trace_group *a, const struct trace_group *b)
+{
+	if (a->pattern != b->pattern || a->count != b->count)
+		return false;
+	for (uint32_t i = 0; i < a->count; i++)
+		if (a->dict[i].count != b->dict[i].count)
+			return false;
+	return true;
+}
+
+static int merge_group(struct translation *x, struct trace_column *into, const struct trace_group *from, enum reference reference)
+{
+	int rv = -1;
+	struct trace_group g = {.pattern = from->pattern ? x->patterns[from->pattern - 1] + 1 : 0};
+	g.dict = calloc(from->count, sizeof *g.dict);
+	if (!g.dict)
+		return -1;
+	for (; g.count < from->count; g.count++) {
+		struct trace_stretch *to = &g.dict[g.count];
+		const struct trace_stretch *s = &from->dict[g.count];
+		to->count = s->count;
+		if (map_translate(x, &s->start, reference, &to->start) != 0 ||
+		    (s->count > 1 && map_translate(x, &s->stride, REFERENCE_NONE, &to->stride) != 0)) {
+			g.count++;
+			goto done;
+		}
+	}
+	for (uint32_t i = 0; i < into->count; i++) {
+		struct trace_group *known = &into->groups[i];
+		if (!same_shape(known, &g))
+			continue;
+		for (uint32_t k = 0; k < g.count; k++)
+			if (rankmap_union(&known->dict[k].start, &known->dict[k].start, &g.dict[k].start, reference != REFERENCE_NONE) != 0 ||
+			    (g.dict[k].count > 1 &&
+			     rankmap_union(&known->dict[k].stride, &known->dict[k].stride, &g.dict[k].stride, false) != 0))
+				goto done;
+		rv = 0;
+		goto done;
+	}
+	return trace_add_group_take(into, &g);
+done:
+	trace_group_free(&g);
+	return rv;
+}
+
+static int merge_site(struct translation *x, struct trace_site *into, const struct trace_site *from, bool object)
+{
+	if (rankmap_union(&into->visits, &into->visits, &from->visits, false) != 0)
+		return -1;
+	for (uint32_t i = 0; i < from->column_count; i++) {
+		enum reference reference = schema_reference(trace_schema(x->from, from), i);
+		for (uint32_t g = 0; g < from->columns[i].count; g++)
+			if (merge_group(x, &into->columns[i], &from->columns[i].groups[g], reference) != 0)
+				return -1;
+	}
+	if (object)
+		return 0;
+	trace_time_add(&into->communicate, &from->communicate);
+	for (uint32_t i = 0; i < from->edge_count; i++) {
+		struct trace_edge *e = trace_edge(into, x->sites[from->edges[i].to]);
+		if (!e)
+			return -1;
+		trace_time_add(&e->compute, &from->edges[i].compute);
+	}
+	return 0;
+}
+
+static int merge_all_sites(struct translation *x)
+{
+	for (uint32_t i = 0; i < x->from->site_count; i++)
+		if (merge_site(x, &x->into->sites[x->sites[i]], &x->from->sites[i], false) != 0)
+			return -1;
+	for (uint32_t i = 0; i < x->from->object_count; i++) {
+		const struct trace_site *s = &x->from->objects[i];
+		uint32_t to = trace_site(x->into, x->functions[s->function], x->nodes[s->node], true);
+		if (to == UINT32_MAX || merge_site(x, &x->into->objects[to], s, true) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int merge_map(struct translation *x, struct rankmap *into, const struct rankmap *from, enum reference reference)
+{
+	struct rankmap translated;
+	if (map_translate(x, from, reference, &translated) != 0)
+		return -1;
+	int rv = rankmap_union(into, into, &translated, reference != REFERENCE_NONE);
+	rankmap_free(&translated);
+	return rv;
+}
+
+static int merge_ranks(struct translation *x)
+{
+	const struct trace *from = x->from;
+	struct trace *into = x->into;
+	if (merge_map(x, &into->events, &from->events, REFERENCE_NONE) != 0 || merge_map(x, &into->first, &from->first, REFERENCE_SITE) != 0 ||
+	    merge_map(x, &into->host, &from->host, REFERENCE_STRING) != 0 || merge_map(x, &into->lost, &from->lost, REFERENCE_NONE) != 0)
+		return -1;
+	if (from->size > into->size)
+		into->size = from->size;
+	return 0;
+}
+
+int merge_into(struct trace *into, const struct trace *from, struct error *error)
+{
+	struct translation x = {.into = into, .from = from};
+	x.strings = numbers(from->strings.count);
+	x.vectors = numbers(from->vectors.count);
+	x.patterns = numbers(from->patterns.count);
+	x.modules = numbers(from->module_count);
+	x.nodes = numbers(from->node_count);
+	x.functions = numbers(from->function_count);
+	x.sites = numbers(from->site_count);
+	bool ok = x.strings && x.vectors && x.patterns && x.modules && x.nodes && x.functions && x.sites;
+	ok = ok && translate_strings(&x) == 0 && translate_vectors(&x) == 0 && translate_patterns(&x) == 0 && translate_paths(&x) == 0 &&
+	     translate_functions(&x) == 0 && translate_sites(&x) == 0 && merge_all_sites(&x) == 0 && merge_ranks(&x) == 0;
+	free(x.strings);
+	free(x.vectors);
+	free(x.patterns);
+	free(x.modules);
+	free(x.nodes);
+	free(x.functions);
+	free(x.sites);
+	return ok ? 0 : error_set(error, "cannot merge: a rank is in both traces, or there is no memory");
+}
+
+/* Canonical order: a new trace is given the things of the old one in sorted order, and then the old one is merged into it. */
+
+static int compare_items(const struct pool_item *a, const struct pool_item *b)
+{
+	size_t n = a->size < b->size ? a->size : b->size;
+	int order = n ? memcmp(a->bytes, b->bytes, n) : 0;
+	return order ? order : (a->size > b->size) - (a->size < b->size);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	return compare_items(a, b);
+}
+
+static int order_pool(struct pool *into, const struct pool *from)
+{
+	int rv = -1;
+	struct pool_item *items = malloc((from->count + 1) * sizeof *items);
+	if (!items)
+		return -1;
+	if (from->count)
+		memcpy(items, from->items, from->count * sizeof *items);
+	qsort(items, from->count, sizeof *items, by_bytes);
+	for (uint32_t i = 0; i < from->count; i++)
+		if (pool_intern(into, items[i].bytes, items[i].size) == UINT32_MAX)
+			goto done;
+	rv = 0;
+done:
+	free(items);
+	return rv;
+}
+
+struct ordered_node {
+	uint32_t number; /* in the old trace */
+	uint32_t module; /* in the new one */
+	uint64_t offset;
+	uint32_t parent; /* in the old trace */
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct ordered_node *x = a, *y = b;
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	if (x->module != y->module)
+		return x->module < y->module ? -1 : 1;
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static int by_module(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+	return x[0] != y[0] ? (x[0] < y[0] ? -1 : 1) : (x[1] > y[1]) - (x[1] < y[1]);
+}
+
+/* Modules by build id, then name; frames depth first, by module and offset. The strings are there already, in order. */
+static int order_paths(struct trace *into, const struct trace *from, const uint32_t *strings)
+{
+	int rv = -1;
+	uint32_t n = from->node_count;
+	uint32_t(*modules)[2] = malloc((from->module_count + 1) * sizeof *modules);
+	uint32_t *translated = numbers(n), *module_numbers = numbers(from->module_count), *first = numbers(n), *stack = numbers(n);
+	struct ordered_node *nodes = malloc((n + 1) * sizeof *nodes);
+	if (!modules || !translated || !module_numbers || !nodes || !first || !stack)
+		goto done;
+	for (uint32_t i = 0; i < from->module_count; i++) {
+		modules[i][0] = strings[from->modules[i].build_id];
+		modules[i][1] = strings[from->modules[i].name];
+	}
+	qsort(modules, from->module_count, sizeof *modules, by_module);
+	for (uint32_t i = 0; i < from->module_count; i++)
+		if (trace_module(into, (struct trace_module){modules[i][1], modules[i][0]}) == UINT32_MAX)
+			goto done;
+	for (uint32_t i = 0; i < from->module_count; i++)
+		module_numbers[i] = trace_module(into, (struct trace_module){strings[from->modules[i].name], strings[from->modules[i].build_id]});
+	for (uint32_t i = 1; i < n; i++) {
+		uint32_t module = from->nodes[i].module;
+		nodes[i - 1] = (struct ordered_node){i, module == UINT32_MAX ? UINT32_MAX : module_numbers[module], from->nodes[i].offset,
+		                                     from->nodes[i].parent};
+	}
+	qsort(nodes, n - 1, sizeof *nodes, by_place);
+	/* first[p]: where the children of p begin in nodes */
+	for (uint32_t i = 0; i < n; i++)
+		first[i] = UINT32_MAX;
+	for (uint32_t i = n - 1; i-- > 0;)
+		first[nodes[i].parent] = i;
+	size_t depth = 0;
+	translated[0] = 0;
+	if (n > 1)
+		stack[depth++] = first[0];
+	while (depth > 0) {
+		uint32_t i = stack[depth - 1];
+		const struct ordered_node *node = &nodes[i];
+		translated[node->number] = trace_node(into, (struct trace_node){translated[node->parent], node->module, node->offset});
+		if (translated[node->number] == UINT32_MAX)
+			goto done;
+		if (i + 1 < n - 1 && nodes[i + 1].parent == node->parent)
+			stack[depth - 1] = i + 1;
+		else
+			depth--;
+		if (first[node->number] != UINT32_MAX)
+			stack[depth++] = first[node->number];
+	}
+	rv = 0;
+done:
+	free(modules);
+	free(translated);
+	free(module_numbers);
+	free(first);
+	free(stack);
+	free(nodes);
+	return rv;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+	return (*x > *y) - (*x < *y);
+}
+
+static int order_functions(struct trace *into, const struct trace *from, const uint32_t *strings)
+{
+	int rv = -1;
+	uint32_t *order = numbers(from->function_count);
+	if (!order)
+		return -1;
+	for (uint32_t i = 0; i < from->function_count; i++)
+		order[i] = strings[from->functions[i].string];
+	qsort(order, from->function_count, sizeof *order, by_number);
+	for (uint32_t i = 0; i < from->function_count; i++)
+		if (trace_function(into, order[i]) == UINT32_MAX)
+			goto done;
+	rv = 0;
+done:
+	free(order);
+	return rv;
+}
+
+static int by_pair(const void *a, const void *b)
+{
+	return by_module(a, b);
+}
+
+static int order_sites(const struct translation *x, bool object)
+{
+	int rv = -1;
+	uint32_t n = object ? x->from->object_count : x->from->site_count;
+	const struct trace_site *sites = object ? x->from->objects : x->from->sites;
+	uint32_t(*order)[2] = malloc(((size_t)n + 1) * sizeof *order);
+	if (!order)
+		return -1;
+	for (uint32_t i = 0; i < n; i++) {
+		order[i][0] = x->nodes[sites[i].node];
+		order[i][1] = x->functions[sites[i].function];
+	}
+	qsort(order, n, sizeof *order, by_pair);
+	for (uint32_t i = 0; i < n; i++)
+		if (trace_site(x->into, order[i][1], order[i][0], object) == UINT32_MAX)
+			goto done;
+	rv = 0;
+done:
+	free(order);
+	return rv;
+}
+
+static int by_group(const void *a, const void *b)
+{
+	const struct trace_group *x = a, *y = b;
+	uint32_t first_x = trace_group_ranks(x)->pieces[0].first, first_y = trace_group_ranks(y)->pieces[0].first;
+	return (first_x > first_y) - (first_x < first_y); /* groups of a column have no rank in common */
+}
+
+static int by_target(const void *a, const void *b)
+{
+	const struct trace_edge *x = a, *y = b;
+	return (x->to > y->to) - (x->to < y->to);
+}
+
+static void order_inside(struct trace_site *sites, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t k = 0; k < sites[i].column_count; k++)
+			if (sites[i].columns[k].count > 1)
+				qsort(sites[i].columns[k].groups, sites[i].columns[k].count, sizeof *sites[i].columns[k].groups, by_group);
+		if (sites[i].edge_count > 1)
+			qsort(sites[i].edges, sites[i].edge_count, sizeof *sites[i].edges, by_target);
+	}
+}
+
+int merge_canonical(struct trace *out, const struct trace *t, struct error *error)
+{
+	int rv = -1;
+	struct translation x = {.into = out, .from = t};
+	struct pool vectors = {0};
+	x.strings = numbers(t->strings.count);
+	x.vectors = numbers(t->vectors.count);
+	x.modules = numbers(t->module_count);
+	x.nodes = numbers(t->node_count);
+	x.functions = numbers(t->function_count);
+	if (trace_init(out) != 0 || !x.strings || !x.vectors || !x.modules || !x.nodes || !x.functions)
+		goto done;
+	if (order_pool(&out->strings, &t->strings) != 0 || translate_strings(&x) != 0)
+		goto done;
+	/* vectors hold strings' numbers: translate first, then sort */
+	struct trace scratch = {.strings = out->strings};
+	x.into = &scratch;
+	if (translate_vectors(&x) != 0) {
+		vectors = scratch.vectors;
+		goto done;
+	}
+	vectors = scratch.vectors;
+	x.into = out;
+	if (order_pool(&out->vectors, &vectors) != 0 || order_pool(&out->patterns, &t->patterns) != 0 ||
+	    order_paths(out, t, x.strings) != 0 || translate_paths(&x) != 0 || order_functions(out, t, x.strings) != 0 ||
+	    translate_functions(&x) != 0 || order_sites(&x, false) != 0 || order_sites(&x, true) != 0)
+		goto done;
+	rv = merge_into(out, t, error);
+	if (rv == 0) {
+		order_inside(out->sites, out->site_count);
+		order_inside(out->objects, out->object_count);
+	}
+done:
+	for (uint32_t i = 0; i < vectors.count; i++)
+		free(vectors.items[i].bytes);
+	free(vectors.items);
+	index_free(&vectors.index);
+	free(x.strings);
+	free(x.vectors);
+	free(x.modules);
+	free(x.nodes);
+	free(x.functions);
+	return rv == 0 ? 0 : error_set(error, "no memory to order the trace");
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * merge - the trace of two sets of ranks: the union of their sites
+ *
+ * Sites are the same if function and call path are. In each column, groups whose pattern and dictionary shape are equal become one
+ * group; dictionary positions become functions of the rank. There is no search and no alignment: cost is linear in what is merged. The
+ * result does not depend on the order of merging, once it is in canonical form. See DESIGN section 3.
+ */
+#ifndef SPOOR_MERGE_H
+#define SPOOR_MERGE_H
+
+#include "trace/trace.h"
+
+/* Adds `from` to `into`; they have no rank in common. Returns 0, or -1 with error set; `into` is then good for trace_free only. */
+int merge_into(struct trace *into, const struct trace *from, struct error *error);
+
+/* The same trace with everything in canonical order, into *out (which is not initialised yet, and which the caller frees in any case).
+ * Traces of the same ranks and events have the same canonical form, byte for byte. Returns 0, or -1 with error set. */
+int merge_canonical(struct trace *out, const struct trace *t, struct error *error);
+
+#endif

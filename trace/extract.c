@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * extract - the trace of one rank, from its arena
+ *
+ * The arena may be what a killed process left, or what a user made up: every number and reference in it is checked before it is
+ * followed. Cost is linear in the arena's used size, not in the number of events.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/record.h"
+#include "trace/trace.h"
+
+struct extraction {
+	struct arena *arena;
+	struct record *record;
+	struct columns columns;
+	struct trace *trace;
+	uint32_t rank;
+	double ns_per_tick;
+	/* numbers in the arena -> numbers in the trace */
+	uint32_t *strings, *vectors, *modules, *nodes, *functions;
+	/* refs of sites are in record.sites, whose index is site.id */
+};
+
+static bool table_valid(const struct arena *a, const struct table *t, size_t size)
+{
+	return t->count == 0 || arena_valid(a, t->at, (uint64_t)t->count * size);
+}
+
+/* The element's reference, if `n` bytes behind it are valid; else 0. */
+static ref table_ref(const struct extraction *x, const struct table *t, uint32_t i, uint64_t n)
+{
+	ref at = *(const ref *)table_at(x->arena, t, i, sizeof(ref));
+	return arena_valid(x->arena, at, n) ? at : 0;
+}
+
+static int extract_strings(struct extraction *x)
+{
+	const struct table *t = &x->record->strings;
+	for (uint32_t i = 0; i < t->count; i++) {
+		ref at = table_ref(x, t, i, sizeof(struct record_string));
+		const struct record_string *s = arena_at(x->arena, struct record_string, at);
+		if (!at || !arena_valid(x->arena, at, sizeof *s + s->length))
+			return -1;
+		x->strings[i] = pool_intern(&x->trace->strings, s->bytes, s->length);
+		if (x->strings[i] == UINT32_MAX)
+			return -1;
+	}
+	return 0;
+}
+
+/* Translates a value of a column. */
+static bool value_translate(const struct extraction *x, int64_t *v, enum reference reference)
+{
+	if (value_is_constant(*v)) {
+		uint64_t i = (uint64_t)*v - (uint64_t)VALUE_CONSTANT;
+		if (i >= x->record->strings.count)
+			return false;
+		*v = VALUE_CONSTANT + x->strings[i];
+		return true;
+	}
+	switch (reference) {
+	case REFERENCE_NONE:
+		return true;
+	case REFERENCE_STRING:
+		if (*v < 0 || *v >= x->record->strings.count)
+			return false;
+		*v = x->strings[*v];
+		return true;
+	case REFERENCE_VECTOR:
+		if (*v < 0 || *v >= x->record->vectors.count)
+			return false;
+		*v = x->vectors[*v];
+		return true;
+	case REFERENCE_SITE:
+		return *v >= 0 && *v < x->record->sites.count; /* sites keep their numbers */
+	}
+	return false;
+}
+
+static int extract_vectors(struct extraction *x)
+{
+	const struct table *t = &x->record->vectors;
+	for (uint32_t i = 0; i < t->count; i++) {
+		ref at = table_ref(x, t, i, sizeof(struct record_vector));
+		struct record_vector *v = arena_at(x->arena, struct record_vector, at);
+		if (!at || !arena_valid(x->arena, at, sizeof *v + (uint64_t)v->count * sizeof *v->values))
+			return -1;
+		for (uint32_t k = 0; k < v->count; k++)
+			if (!value_translate(x, &v->values[k], REFERENCE_NONE))
+				return -1;
+		x->vectors[i] = pool_intern(&x->trace->vectors, v->values, v->count * sizeof *v->values);
+		if (x->vectors[i] == UINT32_MAX)
+			return -1;
+	}
+	return 0;
+}
+
+static int extract_paths(struct extraction *x)
+{
+	const struct record *r = x->record;
+	for (uint32_t i = 0; i < r->modules.count; i++) {
+		const struct record_module *m = table_at(x->arena, &r->modules, i, sizeof *m);
+		if (m->name >= r->strings.count || m->build_id >= r->strings.count)
+			return -1;
+		x->modules[i] = trace_module(x->trace, (struct trace_module){x->strings[m->name], x->strings[m->build_id]});
+		if (x->modules[i] == UINT32_MAX)
+			return -1;
+	}
+	for (uint32_t i = 1; i < r->nodes.count; i++) {
+		const struct record_node *n = table_at(x->arena, &r->nodes, i, sizeof *n);
+		if (n->parent >= i || (n->module >= r->modules.count && n->module != UINT32_MAX))
+			return -1;
+		uint32_t module = n->module == UINT32_MAX ? UINT32_MAX : x->modules[n->module];
+		x->nodes[i] = trace_node(x->trace, (struct trace_node){x->nodes[n->parent], module, n->offset});
+		if (x->nodes[i] == UINT32_MAX)
+			return -1;
+	}
+	for (uint32_t i = 0; i < r->functions.count; i++) {
+		uint32_t string = *(const uint32_t *)table_at(x->arena, &r->functions, i, sizeof string);
+		x->functions[i] = string < r->strings.count ? trace_function(x->trace, x->strings[string]) : UINT32_MAX;
+		if (x->functions[i] == UINT32_MAX)
+			return -1;
+	}
+	return 0;
+}
+
+static int extract_column(struct extraction *x, struct column *c, uint64_t visits, enum reference reference, struct trace_column *out)
+{
+	int rv = -1;
+	struct column_image image;
+	struct trace_group group = {0};
+	if (column_extract(&x->columns, c, visits, reference != REFERENCE_NONE, &image) != 0)
+		goto done;
+	if (visits == 0) {
+		rv = 0;
+		goto done;
+	}
+	group.dict = calloc(image.dict_count, sizeof *group.dict);
+	if (!group.dict)
+		goto done;
+	for (size_t i = 0; i < image.dict_count; i++) {
+		struct dict_run *d = &image.dict[i];
+		struct trace_stretch *s = &group.dict[group.count++];
+		s->count = d->count;
+		if (!value_translate(x, &d->start, reference) || rankmap_single(&s->start, x->rank, d->start) != 0 ||
+		    (d->count > 1 && rankmap_single(&s->stride, x->rank, d->stride) != 0))
+			goto done;
+	}
+	if (image.pattern.size) {
+		group.pattern = pool_intern(&x->trace->patterns, image.pattern.data, image.pattern.size) + 1;
+		if (group.pattern == 0)
+			goto done;
+	}
+	rv = trace_add_group_take(out, &group);
+done:
+	trace_group_free(&group);
+	column_image_free(&image);
+	return rv;
+}
+
+static struct trace_time time_of(const struct extraction *x, const struct record_time *t, uint64_t count)
+{
+	return (struct trace_time){
+	        .count = count,
+	        .sum = (uint64_t)((double)t->sum * x->ns_per_tick),
+	        .min = (uint64_t)((double)t->min * x->ns_per_tick),
+	        .max = (uint64_t)((double)t->max * x->ns_per_tick),
+	        .min_rank = x->rank,
+	        .max_rank = x->rank,
+	};
+}
+
+/* A site whose header was checked. `visits` are the complete ones, `successors` how many of them have a successor. */
+static int extract_site(struct extraction *x, struct site *s, uint64_t visits, uint64_t successors, bool object)
+{
+	uint32_t i = trace_site(x->trace, x->functions[s->function], x->nodes[s->path], object);
+	if (i == UINT32_MAX)
+		return -1;
+	struct trace_site *out = object ? &x->trace->objects[i] : &x->trace->sites[i];
+	if (out->visits.count || (!object && i != s->id) || trace_schema(x->trace, out)->count != s->columns ||
+	    rankmap_single(&out->visits, x->rank, (int64_t)visits) != 0)
+		return -1;
+	for (uint32_t k = 0; k < s->columns; k++)
+		if (extract_column(x, &s->column[k], visits, schema_reference(trace_schema(x->trace, out), k), &out->columns[k]) != 0)
+			return -1;
+	if (object)
+		return 0;
+	if (extract_column(x, &s->column[s->columns], successors, REFERENCE_SITE, &out->columns[s->columns]) != 0)
+		return -1;
+	out->communicate = time_of(x, &s->communicate, visits);
+	uint32_t limit = x->record->sites.count;
+	for (ref at = s->edges; at && limit-- > 0;) {
+		if (!arena_valid(x->arena, at, sizeof(struct record_edge)))
+			return -1;
+		const struct record_edge *e = arena_at(x->arena, struct record_edge, at);
+		struct trace_time t = time_of(x, &e->compute, e->count);
+		struct trace_edge *edge = e->to < x->record->sites.count && e->count ? trace_edge(out, e->to) : NULL;
+		if (edge)
+			trace_time_add(&edge->compute, &t);
+		at = e->next;
+	}
+	return 0;
+}
+
+static int extract_sites(struct extraction *x)
+{
+	struct record *r = x->record;
+	struct arena *a = x->arena;
+	ref last = r->last, undo = 0;
+	if (r->undo_site && r->undo_events == r->events) { /* killed between the first put and the end of the commit */
+		undo = r->undo_site;
+		last = r->undo_last;
+	}
+	for (int object = 0; object < 2; object++) {
+		const struct table *t = object ? &r->objects : &r->sites;
+		for (uint32_t i = 0; i < t->count; i++) {
+			ref at = table_ref(x, t, i, sizeof(struct site));
+			struct site *s = arena_at(a, struct site, at);
+			if (!at || s->columns > SCHEMA_MAX || !arena_valid(a, at, sizeof *s + (s->columns + UINT64_C(1)) * sizeof(struct column)) ||
+			    s->function >= r->functions.count || s->path >= r->nodes.count || (!object && s->id != i))
+				return -1;
+			uint64_t visits = at == undo ? r->undo_visits : s->visits;
+			if (extract_site(x, s, visits, visits - (at == last && visits > 0), object) != 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+/* The site with this reference, as its number; UINT32_MAX if there is none. */
+static uint32_t site_number(const struct extraction *x, ref wanted)
+{
+	for (uint32_t i = 0; i < x->record->sites.count; i++)
+		if (*(const ref *)table_at(x->arena, &x->record->sites, i, sizeof(ref)) == wanted)
+			return i;
+	return UINT32_MAX;
+}
+
+static int extract_rank(struct extraction *x)
+{
+	const struct record *r = x->record;
+	struct trace *t = x->trace;
+	t->size = r->size;
+	if (rankmap_single(&t->events, x->rank, (int64_t)r->events) != 0)
+		return -1;
+	if (r->events > 0) {
+		uint32_t first = site_number(x, r->first);
+		if (first == UINT32_MAX || rankmap_single(&t->first, x->rank, first) != 0)
+			return -1;
+	}
+	if (r->host < r->strings.count && rankmap_single(&t->host, x->rank, x->strings[r->host]) != 0)
+		return -1;
+	if (r->lost && rankmap_single(&t->lost, x->rank, (int64_t)(r->lost & INT64_MAX)) != 0)
+		return -1;
+	return 0;
+}
+
+static uint32_t *numbers(uint32_t n)
+{
+	return calloc((size_t)n + 1, sizeof(uint32_t));
+}
+
+int trace_extract(struct trace *t, struct arena *a, struct error *error)
+{
+	int rv = -1;
+	struct extraction x = {.arena = a, .trace = t};
+	if (trace_init(t) != 0)
+		return error_set(error, "no memory");
+	if (!arena_valid(a, a->header->root, sizeof(struct record)))
+		return error_set(error, "the arena has no record: it was never initialised");
+	struct record *r = x.record = arena_at(a, struct record, a->header->root);
+	if (columns_init(&x.columns, a) != 0)
+		return error_set(error, "no memory");
+	if (!table_valid(a, &r->strings, sizeof(ref)) || !table_valid(a, &r->vectors, sizeof(ref)) || !table_valid(a, &r->sites, sizeof(ref)) ||
+	    !table_valid(a, &r->objects, sizeof(ref)) || !table_valid(a, &r->functions, sizeof(uint32_t)) ||
+	    !table_valid(a, &r->modules, sizeof(struct record_module)) || !table_valid(a, &r->nodes, sizeof(struct record_node)) ||
+	    r->nodes.count == 0) {
+		error_set(error, "the arena's tables are damaged");
+		goto done;
+	}
+	if (r->state == RECORD_CREATED)
+		r->size = 1;
+	if (r->size == 0 || r->rank >= r->size || r->size > INT32_MAX) {
+		error_set(error, "the arena's rank %u of %u is impossible", r->rank, r->size);
+		goto done;
+	}
+	x.rank = r->rank;
+	uint64_t ticks = r->clock_ticks[1] - r->clock_ticks[0], ns = r->clock_ns[1] - r->clock_ns[0];
+	x.ns_per_tick = ticks > 0 && r->clock_ticks[1] > r->clock_ticks[0] && r->clock_ns[1] > r->clock_ns[0] ? (double)ns / (double)ticks : 1;
+	x.strings = numbers(r->strings.count);
+	x.vectors = numbers(r->vectors.count);
+	x.modules = numbers(r->modules.count);
+	x.nodes = numbers(r->nodes.count);
+	x.functions = numbers(r->functions.count);
+	if (!x.strings || !x.vectors || !x.modules || !x.nodes || !x.functions) {
+		error_set(error, "no memory");
+		goto done;
+	}
+	if (extract_strings(&x) != 0 || extract_vectors(&x) != 0 || extract_paths(&x) != 0 || extract_sites(&x) != 0 ||
+	    extract_rank(&x) != 0) {
+		error_set(error, "the arena of rank %u is damaged, or there is no memory", x.rank);
+		goto done;
+	}
+	rv = 0;
+done:
+	columns_free(&x.columns);
+	free(x.strings);
+	free(x.vectors);
+	free(x.modules);
+	free(x.nodes);
+	free(x.functions);
+	return rv;
+}

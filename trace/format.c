@@ -1,0 +1,633 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * format - a trace as chunks of a container; the byte layout is in doc/trace-format.md, in the same order
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/column.h"
+#include "trace/container.h"
+#include "trace/trace.h"
+#include "trace/varint.h"
+
+/* Values: plain integers, named constants, and what does not fit into 62 bits. */
+
+static void put_value(struct writer *w, int64_t v)
+{
+	uint64_t u = zigzag(v);
+	if (value_is_constant(v)) {
+		writer_uint(w, ((uint64_t)v - (uint64_t)VALUE_CONSTANT) << 2 | 1);
+	} else if (u < UINT64_C(1) << 62) {
+		writer_uint(w, u << 1);
+	} else {
+		writer_uint(w, 3);
+		writer_uint(w, u);
+	}
+}
+
+static int64_t get_value(struct reader *r)
+{
+	uint64_t u = reader_uint(r);
+	if (!(u & 1))
+		return unzigzag(u >> 1);
+	if (u & 2) {
+		int64_t v = unzigzag(reader_uint(r));
+		r->bad |= value_is_constant(v);
+		return v;
+	}
+	if (u >> 2 > UINT32_MAX)
+		r->bad = true;
+	return (int64_t)((uint64_t)VALUE_CONSTANT + (u >> 2 & UINT32_MAX));
+}
+
+/* Maps from rank to value, over a known set of ranks (the domain). */
+
+enum { MAP_SAME = 0, MAP_SLOPE = 1, MAP_PIECES = 2 };
+
+static void put_map(struct writer *w, const struct rankmap *m, const struct rankmap *domain)
+{
+	int64_t value;
+	if (rankmap_constant(m, &value)) {
+		writer_uint(w, MAP_SAME);
+		put_value(w, value);
+	} else if (m->count == 1 && domain->count == 1) {
+		writer_uint(w, MAP_SLOPE);
+		put_value(w, m->pieces[0].value);
+		writer_int(w, m->pieces[0].slope);
+	} else {
+		/* the domain gives the ranks; pieces only say for how many of them each holds */
+		writer_uint(w, MAP_PIECES + m->count - 1);
+		uint32_t next = 0;
+		for (size_t i = 0; i < m->count; i++) {
+			const struct rank_piece *p = &m->pieces[i];
+			writer_uint(w, p->first - next);
+			writer_uint(w, p->count - 1);
+			if (p->count > 1) {
+				writer_uint(w, p->step - 1);
+				writer_int(w, p->slope);
+			}
+			put_value(w, p->value);
+			next = p->first + (p->count - 1) * p->step + 1;
+		}
+	}
+}
+
+static int get_pieces(struct reader *r, size_t n, struct rankmap *m)
+{
+	uint64_t next = 0;
+	m->pieces = calloc(n ? n : 1, sizeof *m->pieces);
+	if (!m->pieces)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		struct rank_piece *p = &m->pieces[i];
+		uint64_t first = next + reader_uint(r), count = reader_uint(r) + 1, step = 1;
+		if (count > 1) {
+			step = reader_uint(r) + 1;
+			p->slope = reader_int(r);
+		}
+		p->value = get_value(r);
+		if (r->bad || first >= INT32_MAX || count - 1 >= INT32_MAX || step >= INT32_MAX || first + (count - 1) * step >= INT32_MAX)
+			return -1;
+		p->first = (uint32_t)first;
+		p->count = (uint32_t)count;
+		p->step = (uint32_t)step;
+		m->count++;
+		next = first + (count - 1) * step + 1;
+	}
+	return 0;
+}
+
+static int get_map(struct reader *r, struct rankmap *m, const struct rankmap *domain)
+{
+	uint64_t tag = reader_uint(r);
+	if (r->bad)
+		return -1;
+	if (tag >= MAP_PIECES)
+		return tag - MAP_PIECES < (uint64_t)(r->end - r->at) ? get_pieces(r, (size_t)(tag - MAP_PIECES) + 1, m) : -1;
+	int64_t value = get_value(r), slope = tag == MAP_SLOPE ? reader_int(r) : 0;
+	if (r->bad || (tag == MAP_SLOPE && domain->count != 1))
+		return -1;
+	struct rankmap_builder b = {0};
+	for (size_t i = 0; i < domain->count; i++) {
+		struct rank_piece p = domain->pieces[i];
+		p.value = value;
+		p.slope = slope;
+		rankmap_add(&b, p);
+	}
+	return rankmap_take(&b, m);
+}
+
+/* A set of ranks: 0 if it is the whole domain, else its pieces. */
+static void put_ranks(struct writer *w, const struct rankmap *m, const struct rankmap *domain)
+{
+	if (rankmap_same_ranks(m, domain)) {
+		writer_uint(w, 0);
+		return;
+	}
+	struct rankmap_builder b = {0};
+	struct rankmap set;
+	for (size_t i = 0; i < m->count; i++) {
+		struct rank_piece p = m->pieces[i];
+		p.value = p.slope = 0;
+		rankmap_add(&b, p);
+	}
+	if (rankmap_take(&b, &set) != 0) {
+		w->failed = true;
+		return;
+	}
+	writer_uint(w, set.count);
+	uint32_t next = 0;
+	for (size_t i = 0; i < set.count; i++) {
+		const struct rank_piece *p = &set.pieces[i];
+		writer_uint(w, p->first - next);
+		writer_uint(w, p->count - 1);
+		if (p->count > 1)
+			writer_uint(w, p->step - 1);
+		next = p->first + (p->count - 1) * p->step + 1;
+	}
+	rankmap_free(&set);
+}
+
+static int get_ranks(struct reader *r, struct rankmap *m, const struct rankmap *domain)
+{
+	size_t n = reader_count(r);
+	uint64_t next = 0;
+	if (r->bad)
+		return -1;
+	if (n == 0) {
+		struct rankmap_builder b = {0};
+		for (size_t i = 0; i < domain->count; i++) {
+			struct rank_piece p = domain->pieces[i];
+			p.value = p.slope = 0;
+			rankmap_add(&b, p);
+		}
+		return rankmap_take(&b, m);
+	}
+	m->pieces = calloc(n, sizeof *m->pieces);
+	if (!m->pieces)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		struct rank_piece *p = &m->pieces[m->count++];
+		uint64_t first = next + reader_uint(r), count = reader_uint(r) + 1, step = count > 1 ? reader_uint(r) + 1 : 1;
+		if (r->bad || first >= INT32_MAX || count - 1 >= INT32_MAX || step >= INT32_MAX || first + (count - 1) * step >= INT32_MAX)
+			return -1;
+		*p = (struct rank_piece){.first = (uint32_t)first, .count = (uint32_t)count, .step = (uint32_t)step};
+		next = first + (count - 1) * step + 1;
+	}
+	return 0;
+}
+
+/* STRG, PATT: byte strings. VECT: vectors. */
+
+static void put_pool(struct writer *w, const struct pool *p, uint32_t from)
+{
+	writer_uint(w, p->count - from);
+	for (uint32_t i = from; i < p->count; i++) {
+		writer_uint(w, p->items[i].size);
+		writer_bytes(w, p->items[i].bytes, p->items[i].size);
+	}
+}
+
+static int get_pool(struct reader *r, struct pool *p)
+{
+	for (size_t n = reader_count(r); n-- > 0;) {
+		size_t size = reader_count(r);
+		const uint8_t *bytes = reader_bytes(r, size);
+		uint32_t number = p->count;
+		if (!bytes || pool_intern(p, bytes, size) != number)
+			return -1;
+	}
+	return r->bad || r->at != r->end ? -1 : 0;
+}
+
+static int64_t vector_element(const struct pool_item *item, size_t i)
+{
+	int64_t v;
+	memcpy(&v, item->bytes + i * sizeof v, sizeof v);
+	return v;
+}
+
+static void put_vectors(struct writer *w, const struct pool *p)
+{
+	writer_uint(w, p->count);
+	for (uint32_t i = 0; i < p->count; i++) {
+		size_t n = p->items[i].size / sizeof(int64_t);
+		writer_uint(w, n);
+		/* runs: a value, a difference, how many more values follow with that difference */
+		for (size_t k = 0; k < n;) {
+			int64_t value = vector_element(&p->items[i], k), stride = 0;
+			size_t count = 1;
+			if (k + 1 < n) {
+				int64_t second = vector_element(&p->items[i], k + 1);
+				stride = (int64_t)((uint64_t)second - (uint64_t)value);
+				if (value_is_constant(value) || value_is_constant(second) || stride == INT64_MIN)
+					stride = 0;
+				while (k + count < n && vector_element(&p->items[i], k + count) ==
+				                                (int64_t)((uint64_t)value + (uint64_t)stride * count))
+					count++;
+				if (stride != 0 && count < 3)
+					count = 1;
+			}
+			put_value(w, value);
+			writer_uint(w, (count - 1) << 1 | (stride != 0 && count > 1));
+			if (stride != 0 && count > 1)
+				writer_int(w, stride);
+			k += count;
+		}
+	}
+}
+
+/* A vector that decodes to more elements than this is taken for damage: 128 MiB. */
+#define MAX_VECTOR (UINT64_C(1) << 24)
+
+static int get_vectors(struct reader *r, struct pool *p)
+{
+	for (size_t vectors = reader_count(r); vectors-- > 0;) {
+		uint64_t n = reader_uint(r);
+		if (r->bad || n > MAX_VECTOR)
+			return -1;
+		int64_t *values = malloc((n ? n : 1) * sizeof *values);
+		uint32_t number = p->count;
+		bool ok = values;
+		for (uint64_t k = 0; ok && k < n;) {
+			int64_t value = get_value(r);
+			uint64_t more = reader_uint(r);
+			int64_t stride = more & 1 ? reader_int(r) : 0;
+			more >>= 1;
+			ok = !r->bad && more < n - k;
+			for (uint64_t i = 0; ok && i <= more; i++)
+				values[k++] = (int64_t)((uint64_t)value + (uint64_t)stride * i);
+		}
+		ok = ok && pool_intern(p, values, n * sizeof *values) == number;
+		free(values);
+		if (!ok)
+			return -1;
+	}
+	return r->bad || r->at != r->end ? -1 : 0;
+}
+
+/* PATH: modules and the tree of frames. */
+
+static void put_paths(struct writer *w, const struct trace *t)
+{
+	writer_uint(w, t->module_count);
+	for (uint32_t i = 0; i < t->module_count; i++) {
+		writer_uint(w, t->modules[i].name);
+		writer_uint(w, t->modules[i].build_id);
+	}
+	writer_uint(w, t->node_count - 1);
+	uint64_t offset = 0;
+	for (uint32_t i = 1; i < t->node_count; i++) {
+		const struct trace_node *n = &t->nodes[i];
+		writer_uint(w, i - 1 - n->parent);
+		writer_uint(w, n->module == UINT32_MAX ? 0 : n->module + UINT64_C(1));
+		if (n->module == UINT32_MAX) {
+			writer_uint(w, n->offset);
+		} else {
+			writer_int(w, (int64_t)(n->offset - offset));
+			offset = n->offset;
+		}
+	}
+}
+
+static int get_paths(struct reader *r, struct trace *t)
+{
+	for (size_t n = reader_count(r); n-- > 0;) {
+		uint64_t name = reader_uint(r), build_id = reader_uint(r);
+		uint32_t number = t->module_count;
+		if (r->bad || name >= t->strings.count || build_id >= t->strings.count ||
+		    trace_module(t, (struct trace_module){(uint32_t)name, (uint32_t)build_id}) != number)
+			return -1;
+	}
+	uint64_t offset = 0;
+	for (size_t n = reader_count(r); n-- > 0;) {
+		uint32_t number = t->node_count;
+		uint64_t back = reader_uint(r), module = reader_uint(r);
+		if (r->bad || back > number - 1 || module > t->module_count)
+			return -1;
+		struct trace_node node = {number - 1 - (uint32_t)back, module == 0 ? UINT32_MAX : (uint32_t)module - 1, 0};
+		if (module == 0)
+			node.offset = reader_uint(r);
+		else
+			node.offset = offset += (uint64_t)reader_int(r);
+		if (trace_node(t, node) != number)
+			return -1;
+	}
+	return r->bad || r->at != r->end ? -1 : 0;
+}
+
+/* RANK: what is known of each rank. */
+
+static void put_rank(struct writer *w, const struct trace *t)
+{
+	struct rankmap world = {&(struct rank_piece){.first = 0, .count = t->size, .step = 1}, 1};
+	writer_uint(w, t->size);
+	put_ranks(w, &t->events, &world);
+	put_map(w, &t->events, &t->events);
+	const struct rankmap *maps[] = {&t->first, &t->host, &t->lost};
+	for (int i = 0; i < 3; i++) {
+		writer_uint(w, maps[i]->count > 0);
+		if (maps[i]->count) {
+			put_ranks(w, maps[i], &t->events);
+			put_map(w, maps[i], maps[i]);
+		}
+	}
+}
+
+static int get_rank(struct reader *r, struct trace *t)
+{
+	int rv = -1;
+	struct rankmap ranks = {0};
+	uint64_t size = reader_uint(r);
+	if (r->bad || size == 0 || size > INT32_MAX)
+		return -1;
+	t->size = (uint32_t)size;
+	struct rankmap world = {&(struct rank_piece){.first = 0, .count = t->size, .step = 1}, 1};
+	if (get_ranks(r, &ranks, &world) != 0 || get_map(r, &t->events, &ranks) != 0)
+		goto done;
+	struct rankmap *maps[] = {&t->first, &t->host, &t->lost};
+	for (int i = 0; i < 3; i++) {
+		if (reader_uint(r) != 1)
+			continue;
+		rankmap_free(&ranks);
+		if (get_ranks(r, &ranks, &t->events) != 0 || get_map(r, maps[i], &ranks) != 0)
+			goto done;
+	}
+	rv = r->bad || r->at != r->end ? -1 : 0;
+done:
+	rankmap_free(&ranks);
+	return rv;
+}
+
+/* SITE: functions, sites and object tables with their columns. */
+
+static void put_column(struct writer *w, const struct trace_column *c, const struct rankmap *domain)
+{
+	int64_t value;
+	/* by far the most common: one value, the same for all visits of all ranks */
+	if (c->count == 1 && c->groups[0].pattern == 0 && rankmap_same_ranks(trace_group_ranks(&c->groups[0]), domain) &&
+	    rankmap_constant(&c->groups[0].dict[0].start, &value)) {
+		writer_uint(w, 0);
+		put_value(w, value);
+		return;
+	}
+	writer_uint(w, c->count + UINT64_C(1));
+	for (uint32_t g = 0; g < c->count; g++) {
+		const struct trace_group *group = &c->groups[g];
+		const struct rankmap *ranks = trace_group_ranks(group);
+		put_ranks(w, ranks, domain);
+		writer_uint(w, group->pattern);
+		if (group->pattern)
+			writer_uint(w, group->count);
+		for (uint32_t i = 0; i < group->count; i++) {
+			if (group->pattern)
+				writer_uint(w, group->dict[i].count - 1);
+			put_map(w, &group->dict[i].start, ranks);
+			if (group->dict[i].count > 1)
+				put_map(w, &group->dict[i].stride, ranks);
+		}
+	}
+}
+
+static int get_group(struct reader *r, struct trace_group *group, const struct rankmap *ranks)
+{
+	uint64_t pattern = reader_uint(r), count = pattern ? reader_count(r) : 1;
+	if (r->bad || pattern > UINT32_MAX || count == 0 || count > UINT32_MAX)
+		return -1;
+	group->pattern = (uint32_t)pattern;
+	group->dict = calloc(count, sizeof *group->dict);
+	if (!group->dict)
+		return -1;
+	while (group->count < count) {
+		struct trace_stretch *s = &group->dict[group->count++];
+		s->count = pattern ? reader_uint(r) : 0;
+		if (s->count >= INT64_MAX)
+			return -1;
+		s->count++;
+		if (get_map(r, &s->start, ranks) != 0 || (s->count > 1 && get_map(r, &s->stride, ranks) != 0))
+			return -1;
+	}
+	return 0;
+}
+
+static int get_column(struct reader *r, struct trace_column *c, const struct rankmap *domain)
+{
+	size_t groups = reader_count(r);
+	if (r->bad)
+		return -1;
+	for (size_t g = 0; g < (groups ? groups - 1 : 1); g++) {
+		int rv = -1;
+		struct trace_group group = {0};
+		struct rankmap ranks = {0};
+		if (groups == 0) {
+			struct rankmap_builder b = {0};
+			int64_t value = get_value(r);
+			for (size_t i = 0; i < domain->count; i++) {
+				struct rank_piece p = domain->pieces[i];
+				p.value = value;
+				p.slope = 0;
+				rankmap_add(&b, p);
+			}
+			group.dict = calloc(1, sizeof *group.dict);
+			group.count = group.dict ? 1 : 0;
+			if (group.dict) {
+				group.dict[0].count = 1;
+				rv = rankmap_take(&b, &group.dict[0].start);
+			}
+		} else {
+			rv = get_ranks(r, &ranks, domain);
+			if (rv == 0)
+				rv = get_group(r, &group, &ranks);
+		}
+		rankmap_free(&ranks);
+		if (rv != 0) {
+			trace_group_free(&group);
+			return -1;
+		}
+		if (trace_add_group_take(c, &group) != 0)
+			return -1;
+	}
+	return r->bad ? -1 : 0;
+}
+
+static void put_sites(struct writer *w, const struct trace *t)
+{
+	writer_uint(w, t->function_count);
+	for (uint32_t i = 0; i < t->function_count; i++)
+		writer_uint(w, t->functions[i].string);
+	for (int object = 0; object < 2; object++) {
+		uint32_t n = object ? t->object_count : t->site_count;
+		writer_uint(w, n);
+		for (uint32_t i = 0; i < n; i++) {
+			const struct trace_site *s = object ? &t->objects[i] : &t->sites[i];
+			writer_uint(w, s->function);
+			writer_uint(w, s->node);
+			put_ranks(w, &s->visits, &t->events);
+			put_map(w, &s->visits, &s->visits);
+			for (uint32_t k = 0; k < s->column_count; k++)
+				put_column(w, &s->columns[k], &s->visits);
+		}
+	}
+}
+
+static int get_sites(struct reader *r, struct trace *t)
+{
+	for (size_t n = reader_count(r); n-- > 0;) {
+		uint64_t string = reader_uint(r);
+		uint32_t number = t->function_count;
+		if (r->bad || string >= t->strings.count || trace_function(t, (uint32_t)string) != number)
+			return -1;
+	}
+	for (int object = 0; object < 2; object++) {
+		for (size_t n = reader_count(r); n-- > 0;) {
+			uint64_t function = reader_uint(r), node = reader_uint(r);
+			uint32_t number = object ? t->object_count : t->site_count;
+			if (r->bad || function >= t->function_count || node >= t->node_count ||
+			    trace_site(t, (uint32_t)function, (uint32_t)node, object) != number)
+				return -1;
+			struct trace_site *s = object ? &t->objects[number] : &t->sites[number];
+			struct rankmap ranks = {0};
+			int rv = get_ranks(r, &ranks, &t->events);
+			if (rv == 0)
+				rv = get_map(r, &s->visits, &ranks);
+			rankmap_free(&ranks);
+			for (uint32_t k = 0; rv == 0 && k < s->column_count; k++)
+				rv = get_column(r, &s->columns[k], &s->visits);
+			if (rv != 0)
+				return -1;
+		}
+	}
+	return r->bad || r->at != r->end ? -1 : 0;
+}
+
+/* TIME: communicate deltas per site, compute deltas per edge. */
+
+static void put_time(struct writer *w, const struct trace_time *t)
+{
+	writer_uint(w, t->count);
+	if (t->count == 0)
+		return;
+	writer_uint(w, t->sum);
+	writer_uint(w, t->min);
+	writer_uint(w, t->max - t->min);
+	writer_uint(w, t->min_rank);
+	writer_uint(w, t->max_rank);
+}
+
+static void get_time(struct reader *r, struct trace_time *t)
+{
+	t->count = reader_uint(r);
+	if (t->count == 0)
+		return;
+	t->sum = reader_uint(r);
+	t->min = reader_uint(r);
+	t->max = t->min + reader_uint(r);
+	t->min_rank = (uint32_t)reader_uint(r);
+	t->max_rank = (uint32_t)reader_uint(r);
+}
+
+static void put_times(struct writer *w, const struct trace *t)
+{
+	for (uint32_t i = 0; i < t->site_count; i++) {
+		const struct trace_site *s = &t->sites[i];
+		put_time(w, &s->communicate);
+		writer_uint(w, s->edge_count);
+		for (uint32_t k = 0; k < s->edge_count; k++) {
+			writer_uint(w, s->edges[k].to);
+			put_time(w, &s->edges[k].compute);
+		}
+	}
+}
+
+static int get_times(struct reader *r, struct trace *t)
+{
+	for (uint32_t i = 0; i < t->site_count; i++) {
+		struct trace_site *s = &t->sites[i];
+		get_time(r, &s->communicate);
+		size_t edges = reader_count(r);
+		if (r->bad || edges > t->site_count)
+			return -1;
+		s->edges = calloc(edges ? edges : 1, sizeof *s->edges);
+		if (!s->edges)
+			return -1;
+		while (s->edge_count < edges) {
+			struct trace_edge *e = &s->edges[s->edge_count++];
+			uint64_t to = reader_uint(r);
+			e->to = to < UINT32_MAX ? (uint32_t)to : UINT32_MAX;
+			get_time(r, &e->compute);
+		}
+	}
+	return r->bad || r->at != r->end ? -1 : 0;
+}
+
+/* The whole. */
+
+enum { PART_STRG, PART_PATH, PART_VECT, PART_PATT, PART_RANK, PART_SITE, PART_TIME, PARTS };
+static const char part_id[PARTS][CHUNK_ID_SIZE + 1] = {"STRG", "PATH", "VECT", "PATT", "RANK", "SITE", "TIME"};
+
+int trace_encode(const struct trace *t, const struct chunk *further, size_t n, const struct codec *codec, uint8_t **bytes, size_t *size)
+{
+	int rv = -1;
+	struct writer part[PARTS] = {{0}};
+	struct chunk *chunks = calloc(PARTS + n, sizeof *chunks);
+	put_pool(&part[PART_STRG], &t->strings, 1);
+	put_paths(&part[PART_PATH], t);
+	put_vectors(&part[PART_VECT], &t->vectors);
+	put_pool(&part[PART_PATT], &t->patterns, 0);
+	put_rank(&part[PART_RANK], t);
+	put_sites(&part[PART_SITE], t);
+	put_times(&part[PART_TIME], t);
+	if (!chunks)
+		goto done;
+	for (size_t i = 0; i < PARTS; i++) {
+		if (part[i].failed)
+			goto done;
+		memcpy(chunks[i].id, part_id[i], sizeof chunks[i].id);
+		chunks[i].data = part[i].data;
+		chunks[i].size = part[i].size;
+	}
+	for (size_t i = 0; i < n; i++)
+		chunks[PARTS + i] = further[i];
+	rv = container_encode(chunks, PARTS + n, codec, bytes, size);
+done:
+	for (size_t i = 0; i < PARTS; i++)
+		writer_free(&part[i]);
+	free(chunks);
+	return rv;
+}
+
+static int get_strings(struct reader *r, struct trace *t)
+{
+	return get_pool(r, &t->strings);
+}
+
+static int get_all_vectors(struct reader *r, struct trace *t)
+{
+	return get_vectors(r, &t->vectors);
+}
+
+static int get_patterns(struct reader *r, struct trace *t)
+{
+	return get_pool(r, &t->patterns);
+}
+
+int trace_decode(struct trace *t, const struct container *c, struct error *error)
+{
+	static int (*const get[PARTS])(struct reader *, struct trace *) = {get_strings,  get_paths, get_all_vectors, get_patterns,
+	                                                                   get_rank, get_sites, get_times};
+	struct error inner = {""};
+	if (trace_init(t) != 0)
+		return error_set(error, "%s: no memory", container_name(c));
+	for (size_t i = 0; i < PARTS; i++) {
+		const struct chunk *chunk = container_find(c, part_id[i]);
+		if (!chunk)
+			return error_set(error, "%s: chunk %s is missing: not a complete trace", container_name(c), part_id[i]);
+		struct reader r = reader_of(chunk->data, chunk->size);
+		if (get[i](&r, t) != 0)
+			return error_set(error, "%s: chunk %s at offset %llu: damaged content at its byte %zu", container_name(c), part_id[i],
+			                 (unsigned long long)chunk->offset, reader_offset(&r));
+	}
+	if (trace_check(t, &inner) != 0)
+		return error_set(error, "%s: chunk SITE at offset %llu: %s", container_name(c),
+		                 (unsigned long long)container_find(c, "SITE")->offset, inner.text);
+	return 0;
+}

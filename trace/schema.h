@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * schema - what a function's columns are: "MPI_Send count:i datatype:t dest:p tag:i comm:c" (doc/events.md, "Kinds")
+ *
+ * A trace carries the schemas of the functions in it, so that its readers need no table of MPI.
+ */
+#ifndef SPOOR_SCHEMA_H
+#define SPOOR_SCHEMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Columns of a function at most; more is refused as damage. */
+#define SCHEMA_MAX 64
+/* The kind of the column behind the last one: the next site. */
+#define KIND_SUCCESSOR 'x'
+
+struct schema_column {
+	const char *name; /* not terminated; inside the text */
+	uint16_t length;
+	char kind;
+	bool vector;
+};
+
+struct schema {
+	const char *function; /* not terminated */
+	size_t function_length;
+	size_t count;
+	struct schema_column column[SCHEMA_MAX];
+	bool object; /* an object table: its name begins with '@' */
+};
+
+/* text must outlive the schema. Returns 0, or -1 if it has not this form. */
+int schema_parse(struct schema *s, const char *text, size_t n);
+
+/* What the values of a column refer to. */
+enum reference { REFERENCE_NONE, REFERENCE_STRING, REFERENCE_VECTOR, REFERENCE_SITE };
+static inline enum reference schema_reference(const struct schema *s, size_t column)
+{
+	if (column >= s->count)
+		return REFERENCE_SITE;
+	if (s->column[column].vector)
+		return REFERENCE_VECTOR;
+	return s->column[column].kind == 's' ? REFERENCE_STRING : REFERENCE_NONE;
+}
+
+#endif

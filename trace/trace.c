@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * trace - the trace of a set of ranks, in memory
+ */
+#include "trace/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/column.h"
+#include "trace/pattern.h"
+
+/* Makes room for one more element; false on no memory. */
+static bool grow(void *array, uint32_t count, uint32_t *capacity, size_t size)
+{
+	if (count < *capacity)
+		return true;
+	uint32_t more = *capacity ? *capacity * 2 : 8;
+	void **at = array, *p = more > *capacity ? realloc(*at, more * size) : NULL;
+	if (!p)
+		return false;
+	*at = p;
+	*capacity = more;
+	return true;
+}
+
+/* Pools. */
+
+struct wanted {
+	const void *in;
+	const void *thing;
+	size_t n;
+};
+
+static bool item_equal(const void *context, uint32_t i)
+{
+	const struct wanted *w = context;
+	const struct pool *p = w->in;
+	return p->items[i].size == w->n && memcmp(p->items[i].bytes, w->thing, w->n) == 0;
+}
+
+uint32_t pool_intern(struct pool *p, const void *bytes, size_t n)
+{
+	if (n == 0)
+		bytes = "";
+	uint64_t hash = hash_bytes(bytes, n);
+	uint32_t i = index_find(&p->index, hash, item_equal, &(struct wanted){p, bytes, n});
+	if (i != INDEX_NONE)
+		return i;
+	uint8_t *copy = malloc(n + 1);
+	if (!copy || !grow(&p->items, p->count, &p->capacity, sizeof *p->items) || index_add(&p->index, hash, p->count) != 0) {
+		free(copy);
+		return UINT32_MAX;
+	}
+	memcpy(copy, bytes, n);
+	copy[n] = 0;
+	p->items[p->count] = (struct pool_item){copy, n};
+	return p->count++;
+}
+
+static void pool_free(struct pool *p)
+{
+	for (uint32_t i = 0; i < p->count; i++)
+		free(p->items[i].bytes);
+	free(p->items);
+	index_free(&p->index);
+}
+
+/* Things of fixed size. */
+
+static bool module_equal(const void *context, uint32_t i)
+{
+	const struct wanted *w = context;
+	const struct trace_module *a = &((const struct trace *)w->in)->modules[i], *b = w->thing;
+	return a->build_id == b->build_id && (a->build_id || a->name == b->name);
+}
+
+uint32_t trace_module(struct trace *t, struct trace_module m)
+{
+	uint64_t hash = hash_mix(hash_mix(1, m.build_id), m.build_id ? 0 : m.name);
+	uint32_t i = index_find(&t->module_index, hash, module_equal, &(struct wanted){t, &m, 0});
+	if (i != INDEX_NONE) {
+		/* the same file under two names: the one that sorts first, so that no order of merging matters */
+		const struct pool_item *items = t->strings.items;
+		if (strcmp((const char *)items[m.name].bytes, (const char *)items[t->modules[i].name].bytes) < 0)
+			t->modules[i].name = m.name;
+		return i;
+	}
+	if (!grow(&t->modules, t->module_count, &t->module_capacity, sizeof m) || index_add(&t->module_index, hash, t->module_count) != 0)
+		return UINT32_MAX;
+	t->modules[t->module_count] = m;
+	return t->module_count++;
+}
+
+static bool node_equal(const void *context, uint32_t i)
+{
+	const struct wanted *w = context;
+	const struct trace_node *a = &((const struct trace *)w->in)->nodes[i], *b = w->thing;
+	return i > 0 && a->parent == b->parent && a->module == b->module && a->offset == b->offset;
+}
+
+uint32_t trace_node(struct trace *t, struct trace_node n)
+{
+	uint64_t hash = hash_mix(hash_mix(hash_mix(2, n.parent), n.module), n.offset);
+	uint32_t i = index_find(&t->node_index, hash, node_equal, &(struct wanted){t, &n, 0});
+	if (i != INDEX_NONE)
+		return i;
+	if (!grow(&t->nodes, t->node_count, &t->node_capacity, sizeof n) || index_add(&t->node_index, hash, t->node_count) != 0)
+		return UINT32_MAX;
+	t->nodes[t->node_count] = n;
+	return t->node_count++;
+}
+
+static bool function_equal(const void *context, uint32_t i)
+{
+	const struct wanted *w = context;
+	return ((const struct trace *)w->in)->functions[i].string == *(const uint32_t *)w->thing;
+}
+
+uint32_t trace_function(struct trace *t, uint32_t string)
+{
+	uint64_t hash = hash_mix(3, string);
+	uint32_t i = index_find(&t->function_index, hash, function_equal, &(struct wanted){t, &string, 0});
+	if (i != INDEX_NONE)
+		return i;
+	struct trace_function f = {.string = string};
+	if (schema_parse(&f.schema, (const char *)t->strings.items[string].bytes, t->strings.items[string].size) != 0 ||
+	    !grow(&t->functions, t->function_count, &t->function_capacity, sizeof f) ||
+	    index_add(&t->function_index, hash, t->function_count) != 0)
+		return UINT32_MAX;
+	t->functions[t->function_count] = f;
+	return t->function_count++;
+}
+
+static bool site_equal(const void *context, uint32_t i)
+{
+	const struct wanted *w = context;
+	const struct trace_site *a = &((const struct trace_site *)w->in)[i], *b = w->thing;
+	return a->function == b->function && a->node == b->node;
+}
+
+uint32_t trace_site(struct trace *t, uint32_t function, uint32_t node, bool object)
+{
+	struct trace_site **sites = object ? &t->objects : &t->sites;
+	uint32_t *count = object ? &t->object_count : &t->site_count;
+	uint32_t *capacity = object ? &t->object_capacity : &t->site_capacity;
+	struct index *index = object ? &t->object_index : &t->site_index;
+	struct trace_site s = {.function = function, .node = node};
+	uint64_t hash = hash_mix(hash_mix(4, function), node);
+	uint32_t i = index_find(index, hash, site_equal, &(struct wanted){*sites, &s, 0});
+	if (i != INDEX_NONE)
+		return i;
+	s.column_count = (uint32_t)t->functions[function].schema.count + !object;
+	s.columns = calloc(s.column_count + 1, sizeof *s.columns);
+	if (!s.columns || !grow(sites, *count, capacity, sizeof s) || index_add(index, hash, *count) != 0) {
+		free(s.columns);
+		return UINT32_MAX;
+	}
+	(*sites)[*count] = s;
+	return (*count)++;
+}
+
+void trace_group_free(struct trace_group *g)
+{
+	for (uint32_t i = 0; g->dict && i < g->count; i++) {
+		rankmap_free(&g->dict[i].start);
+		rankmap_free(&g->dict[i].stride);
+	}
+	free(g->dict);
+	*g = (struct trace_group){0};
+}
+
+int trace_add_group_take(struct trace_column *c, struct trace_group *g)
+{
+	struct trace_group *groups = realloc(c->groups, (c->count + 1) * sizeof *groups);
+	if (!groups) {
+		trace_group_free(g);
+		return -1;
+	}
+	c->groups = groups;
+	c->groups[c->count++] = *g;
+	*g = (struct trace_group){0};
+	return 0;
+}
+
+void trace_time_add(struct trace_time *to, const struct trace_time *t)
+{
+	if (t->count == 0)
+		return;
+	if (to->count == 0 || t->min < to->min || (t->min == to->min && t->min_rank < to->min_rank)) {
+		to->min = t->min;
+		to->min_rank = t->min_rank;
+	}
+	if (to->count == 0 || t->max > to->max || (t->max == to->max && t->max_rank < to->max_rank)) {
+		to->max = t->max;
+		to->max_rank = t->max_rank;
+	}
+	to->count += t->count;
+	to->sum += t->sum;
+}
+
+struct trace_edge *trace_edge(struct trace_site *s, uint32_t to)
+{
+	for (uint32_t i = 0; i < s->edge_count; i++)
+		if (s->edges[i].to == to)
+			return &s->edges[i];
+	struct trace_edge *edges = realloc(s->edges, (s->edge_count + 1) * sizeof *edges);
+	if (!edges)
+		return NULL;
+	s->edges = edges;
+	s->edges[s->edge_count] = (struct trace_edge){.to = to};
+	return &s->edges[s->edge_count++];
+}
+
+int trace_init(struct trace *t)
+{
+	*t = (struct trace){0};
+	if (pool_intern(&t->strings, "", 0) != 0 || trace_node(t, (struct trace_node){0, UINT32_MAX, 0}) != 0)
+		return -1;
+	return 0;
+}
+
+static void sites_free(struct trace_site *sites, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct trace_site *s = &sites[i];
+		for (uint32_t k = 0; k < s->column_count; k++) {
+			for (uint32_t g = 0; g < s->columns[k].count; g++)
+				trace_group_free(&s->columns[k].groups[g]);
+			free(s->columns[k].groups);
+		}
+		free(s->columns);
+		free(s->edges);
+		rankmap_free(&s->visits);
+	}
+	free(sites);
+}
+
+void trace_free(struct trace *t)
+{
+	pool_free(&t->strings);
+	pool_free(&t->vectors);
+	pool_free(&t->patterns);
+	free(t->modules);
+	free(t->nodes);
+	free(t->functions);
+	sites_free(t->sites, t->site_count);
+	sites_free(t->objects, t->object_count);
+	index_free(&t->module_index);
+	index_free(&t->node_index);
+	index_free(&t->function_index);
+	index_free(&t->site_index);
+	index_free(&t->object_index);
+	rankmap_free(&t->events);
+	rankmap_free(&t->first);
+	rankmap_free(&t->host);
+	rankmap_free(&t->lost);
+	*t = (struct trace){0};
+}
+
+/* Checking. */
+
+static bool value_ok(const struct trace *t, int64_t v, enum reference reference)
+{
+	if (value_is_constant(v))
+		return (uint64_t)v - (uint64_t)VALUE_CONSTANT < t->strings.count;
+	switch (reference) {
+	case REFERENCE_STRING:
+		return v >= 0 && v < t->strings.count;
+	case REFERENCE_VECTOR:
+		return v >= 0 && v < t->vectors.count;
+	case REFERENCE_SITE:
+		return v >= 0 && v < t->site_count;
+	case REFERENCE_NONE:
+		break;
+	}
+	return true;
+}
+
+static bool map_ok(const struct trace *t, const struct rankmap *m, enum reference reference)
+{
+	for (size_t i = 0; i < m->count; i++) {
+		const struct rank_piece *p = &m->pieces[i];
+		if (p->count == 0 || p->step == 0 || p->first >= t->size || p->count - 1 > (t->size - 1 - p->first) / p->step)
+			return false;
+		if (i > 0 && p->first <= m->pieces[i - 1].first + (m->pieces[i - 1].count - 1) * m->pieces[i - 1].step)
+			return false;
+		if (!value_ok(t, p->value, reference) || (p->slope && (reference || value_is_constant(p->value))))
+			return false;
+	}
+	return true;
+}
+
+static bool group_ok(const struct trace *t, const struct trace_group *g, enum reference reference, const uint64_t *news)
+{
+	uint64_t values = 0;
+	if (g->count == 0 || g->pattern > t->patterns.count)
+		return false;
+	for (uint32_t i = 0; i < g->count; i++) {
+		const struct trace_stretch *s = &g->dict[i];
+		if (s->count == 0 || (s->count > 1 && reference) || __builtin_add_overflow(values, s->count, &values) ||
+		    !map_ok(t, &s->start, reference) || !map_ok(t, &s->stride, REFERENCE_NONE) || s->start.count == 0 ||
+		    !rankmap_same_ranks(&s->start, trace_group_ranks(g)) ||
+		    (s->count > 1 ? !rankmap_same_ranks(&s->stride, &s->start) : s->stride.count != 0))
+			return false;
+	}
+	return values == (g->pattern ? news[g->pattern - 1] : 1);
+}
+
+static int site_check(const struct trace *t, const struct trace_site *s, uint32_t number, const uint64_t *news, struct error *error)
+{
+	if (s->function >= t->function_count || s->node >= t->node_count)
+		return error_set(error, "site %u: its function or its call path does not exist", number);
+	if (!map_ok(t, &s->visits, REFERENCE_NONE) || s->visits.count == 0)
+		return error_set(error, "site %u: damaged list of ranks", number);
+	for (uint32_t i = 0; i < s->column_count; i++)
+		for (uint32_t k = 0; k < s->columns[i].count; k++)
+			if (!group_ok(t, &s->columns[i].groups[k], schema_reference(trace_schema(t, s), i), news))
+				return error_set(error, "site %u, column %u, group %u: damaged", number, i, k);
+	for (uint32_t i = 0; i < s->edge_count; i++)
+		if (s->edges[i].to >= t->site_count)
+			return error_set(error, "site %u: edge to site %u, which does not exist", number, s->edges[i].to);
+	return 0;
+}
+
+int trace_check(const struct trace *t, struct error *error)
+{
+	int rv = -1;
+	uint64_t *news = calloc(t->patterns.count + 1, sizeof *news);
+	if (!news)
+		return error_set(error, "no memory");
+	for (uint32_t i = 0; i < t->patterns.count; i++) {
+		struct pattern p;
+		int bad = pattern_parse(&p, t->patterns.items[i].bytes, t->patterns.items[i].size);
+		if (!bad)
+			news[i] = pattern_news(&p);
+		pattern_free(&p);
+		if (bad) {
+			error_set(error, "pattern %u: damaged", i);
+			goto done;
+		}
+	}
+	for (uint32_t i = 0; i < t->vectors.count; i++) {
+		size_t n = t->vectors.items[i].size / sizeof(int64_t);
+		for (size_t k = 0; k < n; k++) {
+			int64_t v;
+			memcpy(&v, t->vectors.items[i].bytes + k * sizeof v, sizeof v);
+			if (!value_ok(t, v, REFERENCE_NONE)) {
+				error_set(error, "vector %u: damaged", i);
+				goto done;
+			}
+		}
+	}
+	for (uint32_t i = 0; i < t->module_count; i++)
+		if (t->modules[i].name >= t->strings.count || t->modules[i].build_id >= t->strings.count) {
+			error_set(error, "module %u: damaged", i);
+			goto done;
+		}
+	for (uint32_t i = 1; i < t->node_count; i++)
+		if (t->nodes[i].parent >= i || (t->nodes[i].module >= t->module_count && t->nodes[i].module != UINT32_MAX)) {
+			error_set(error, "call path node %u: damaged", i);
+			goto done;
+		}
+	for (uint32_t i = 0; i < t->site_count; i++)
+		if (site_check(t, &t->sites[i], i, news, error) != 0)
+			goto done;
+	for (uint32_t i = 0; i < t->object_count; i++)
+		if (site_check(t, &t->objects[i], i, news, error) != 0)
+			goto done;
+	if (!map_ok(t, &t->events, REFERENCE_NONE) || !map_ok(t, &t->first, REFERENCE_SITE) || !map_ok(t, &t->host, REFERENCE_STRING) ||
+	    !map_ok(t, &t->lost, REFERENCE_NONE)) {
+		error_set(error, "list of ranks: damaged");
+		goto done;
+	}
+	rv = 0;
+done:
+	free(news);
+	return rv;
+}

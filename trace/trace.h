@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * trace - the trace of a set of ranks, in memory: what arenas become, what is merged, sent, stored and read
+ *
+ *     pools    strings, vectors, patterns, modules, nodes (frames of call paths, a tree), functions: each thing once, by number
+ *     sites    (function, call path): per column, groups of ranks whose pattern is equal; the dictionary of a group is a
+ *              list of stretches whose begin and stride are functions of the rank (rankmap)
+ *     objects  tables that are no events: one row = one visit
+ *     ranks    per rank: number of events, first site, host, flags
+ *
+ * Numbers of things mean nothing outside one trace; a merge translates them (merge/merge.h).
+ */
+#ifndef SPOOR_TRACE_H
+#define SPOOR_TRACE_H
+
+#include "trace/error.h"
+#include "trace/index.h"
+#include "trace/rankmap.h"
+#include "trace/schema.h"
+
+/* Strings, vectors (as bytes of int64_t) and patterns. Number 0 of the strings is the empty string. */
+struct pool {
+	struct pool_item {
+		uint8_t *bytes; /* malloc'ed, with a NUL behind */
+		size_t size;
+	} *items;
+	uint32_t count, capacity;
+	struct index index;
+};
+
+struct trace_module {
+	uint32_t name, build_id; /* strings; build_id is raw bytes, 0 if there is none. A module is what its build id says, else its name. */
+};
+
+struct trace_node {
+	uint32_t parent, module; /* node; module, or UINT32_MAX: offset is an enum path_gap (record.h) */
+	uint64_t offset;
+};
+
+struct trace_stretch {
+	uint64_t count;                /* values; if more than 1 then at least DICT_STRETCH */
+	struct rankmap start, stride; /* stride is empty if count is 1 */
+};
+
+struct trace_group {
+	uint32_t pattern; /* in the pool + 1; 0: constant, one value in the dictionary */
+	uint32_t count;   /* stretches, at least 1; the ranks of the group are those of the first one's start */
+	struct trace_stretch *dict;
+};
+
+struct trace_column {
+	struct trace_group *groups;
+	uint32_t count;
+};
+
+/* Durations in ns, over all ranks and visits. */
+struct trace_time {
+	uint64_t count, sum, min, max;
+	uint32_t min_rank, max_rank;
+};
+
+struct trace_edge {
+	uint32_t to;
+	struct trace_time compute;
+};
+
+struct trace_site {
+	uint32_t function, node;
+	struct rankmap visits;
+	struct trace_column *columns; /* the schema's, and behind them the successor (not in object tables) */
+	uint32_t column_count;
+	struct trace_time communicate;
+	struct trace_edge *edges; /* by `to`, each once */
+	uint32_t edge_count;
+};
+
+struct trace_function {
+	uint32_t string;
+	struct schema schema;
+};
+
+struct trace {
+	struct pool strings, vectors, patterns;
+	struct trace_module *modules;
+	struct trace_node *nodes; /* 0 is the root */
+	struct trace_function *functions;
+	struct trace_site *sites, *objects;
+	uint32_t module_count, node_count, function_count, site_count, object_count;
+	uint32_t module_capacity, node_capacity, function_capacity, site_capacity, object_capacity;
+	struct index module_index, node_index, function_index, site_index, object_index;
+	uint32_t size; /* of MPI_COMM_WORLD */
+	struct rankmap events, first, host, lost; /* by rank: number; site; string; events that were not kept (only if any) */
+};
+
+/* An empty trace: string 0 and node 0. Returns 0 or -1. */
+int trace_init(struct trace *t);
+void trace_free(struct trace *t);
+
+/* Each returns the number of the thing, which is added if it is not there, or UINT32_MAX on no memory. */
+uint32_t pool_intern(struct pool *p, const void *bytes, size_t n);
+uint32_t trace_module(struct trace *t, struct trace_module m);
+uint32_t trace_node(struct trace *t, struct trace_node n);
+uint32_t trace_function(struct trace *t, uint32_t string); /* UINT32_MAX also if the string is no schema */
+/* A new site has columns without groups. object: in the object tables. */
+uint32_t trace_site(struct trace *t, uint32_t function, uint32_t node, bool object);
+/* Adds a group (which the trace owns then, also on failure). Returns 0 or -1. */
+int trace_add_group_take(struct trace_column *c, struct trace_group *g);
+void trace_group_free(struct trace_group *g);
+/* Adds t to the sums of `to`. */
+void trace_time_add(struct trace_time *to, const struct trace_time *t);
+/* The edge from a site, added if it is not there; NULL on no memory. */
+struct trace_edge *trace_edge(struct trace_site *s, uint32_t to);
+
+static inline const struct schema *trace_schema(const struct trace *t, const struct trace_site *s)
+{
+	return &t->functions[s->function].schema;
+}
+
+/* The ranks of a group: the keys of this map. */
+static inline const struct rankmap *trace_group_ranks(const struct trace_group *g)
+{
+	return &g->dict[0].start;
+}
+
+/* Checks everything that one part says of another: numbers in range, patterns, kinds. To be called on whatever was read from outside, before
+ * anything else looks at it. Returns 0, or -1 with error set. */
+int trace_check(const struct trace *t, struct error *error);
+
+/* extract.c: the trace of one rank, from an arena that arena_open has opened (it is used up by that). What a killed rank left
+ * half done is taken back. Returns 0, or -1 with error set. The caller frees *t in any case. */
+struct arena;
+int trace_extract(struct trace *t, struct arena *a, struct error *error);
+
+/* format.c: the chunks of doc/trace-format.md. */
+struct writer;
+struct container;
+struct codec;
+struct chunk;
+/* Encodes a trace as a container, with further chunks behind its own. Returns 0 or -1; *bytes is malloc'ed. */
+int trace_encode(const struct trace *t, const struct chunk *further, size_t n, const struct codec *codec, uint8_t **bytes, size_t *size);
+/* Decodes and checks. Returns 0, or -1 with error set. The caller frees *t in any case. */
+int trace_decode(struct trace *t, const struct container *c, struct error *error);
+
+#endif

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * walk - the events of one rank of a trace, in order
+ */
+#include "trace/walk.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/column.h"
+#include "trace/pattern.h"
+
+/* Where a rank is in one column. */
+struct column_cursor {
+	bool open;
+	bool constant;
+	struct pattern_cursor pattern;
+	uint32_t token;
+	uint64_t left;         /* of the run of token under way */
+	struct dict_run *dict; /* of this rank */
+	uint32_t count, at;    /* stretches; the one that the next new value is in */
+	uint64_t known;        /* new values so far */
+};
+
+struct walk {
+	const struct trace *trace;
+	uint32_t rank;
+	uint64_t events, next;
+	uint32_t site;
+	struct column_cursor **sites; /* cursors of each site, made at its first visit */
+	struct pattern *patterns;     /* parsed when first used */
+	int64_t *comm_ranks;
+	size_t comm_count;
+};
+
+static void cursor_close(struct column_cursor *c)
+{
+	pattern_end(&c->pattern);
+	free(c->dict);
+	*c = (struct column_cursor){0};
+}
+
+/* Opens a column for a rank: finds its group, evaluates the dictionary. Returns 0; 1 if the rank has nothing there; -1 on no memory. */
+static int cursor_open(struct column_cursor *c, const struct trace *t, const struct trace_column *column, uint32_t rank,
+                       struct pattern *patterns)
+{
+	int64_t unused;
+	for (uint32_t g = 0; g < column->count; g++) {
+		const struct trace_group *group = &column->groups[g];
+		if (!rankmap_get(trace_group_ranks(group), rank, &unused))
+			continue;
+		c->dict = calloc(group->count, sizeof *c->dict);
+		if (!c->dict)
+			return -1;
+		c->count = group->count;
+		uint64_t first = 0;
+		for (uint32_t i = 0; i < group->count; i++) {
+			struct dict_run *d = &c->dict[i];
+			d->count = group->dict[i].count;
+			d->first = first;
+			first += d->count;
+			if (!rankmap_get(&group->dict[i].start, rank, &d->start) ||
+			    (d->count > 1 && !rankmap_get(&group->dict[i].stride, rank, &d->stride)))
+				return -1;
+		}
+		c->open = true;
+		c->constant = group->pattern == 0;
+		if (c->constant)
+			return 0;
+		struct pattern *p = &patterns[group->pattern - 1];
+		const struct pool_item *item = &t->patterns.items[group->pattern - 1];
+		if (!p->rules && pattern_parse(p, item->bytes, item->size) != 0)
+			return -1;
+		return pattern_begin(&c->pattern, p);
+	}
+	return 1;
+}
+
+/* The next value. Returns 0, or 1 at the end of the column, -1 on no memory or contradiction. */
+static int cursor_next(struct column_cursor *c, int64_t *value)
+{
+	if (c->constant) {
+		*value = c->dict[0].start;
+		return 0;
+	}
+	if (c->left == 0) {
+		int rv = pattern_next(&c->pattern, &c->token, &c->left);
+		if (rv != 0)
+			return rv;
+	}
+	c->left--;
+	uint64_t index;
+	uint32_t low = 0, high = c->count;
+	if (c->token == PATTERN_NEW) {
+		index = c->known++;
+		while (c->at < c->count && index >= c->dict[c->at].first + c->dict[c->at].count)
+			c->at++;
+		low = c->at;
+		high = low + 1;
+	} else {
+		index = c->token - 1;
+		if (index >= c->known)
+			return -1;
+	}
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+		if (c->dict[middle].first <= index)
+			low = middle;
+		else
+			high = middle;
+	}
+	if (low >= c->count)
+		return -1;
+	*value = (int64_t)((uint64_t)c->dict[low].start + (uint64_t)c->dict[low].stride * (index - c->dict[low].first));
+	return 0;
+}
+
+int walk_object(const struct trace *t, uint32_t rank, const char *table, const char *column, int64_t **values, size_t *n,
+                struct error *error)
+{
+	*values = NULL;
+	*n = 0;
+	for (uint32_t i = 0; i < t->object_count; i++) {
+		const struct trace_site *s = &t->objects[i];
+		const struct schema *schema = trace_schema(t, s);
+		int64_t rows;
+		if (schema->function_length != strlen(table) || memcmp(schema->function, table, schema->function_length) != 0 ||
+		    !rankmap_get(&s->visits, rank, &rows) || rows <= 0)
+			continue;
+		for (size_t k = 0; k < schema->count; k++) {
+			if (schema->column[k].length != strlen(column) || memcmp(schema->column[k].name, column, schema->column[k].length) != 0)
+				continue;
+			struct column_cursor c = {0};
+			struct pattern *patterns = calloc(t->patterns.count + 1, sizeof *patterns);
+			size_t capacity = 0;
+			int rv = patterns ? cursor_open(&c, t, &s->columns[k], rank, patterns) : -1;
+			while (rv == 0 && *n < (uint64_t)rows) {
+				if (*n == capacity) {
+					capacity = capacity ? capacity * 2 : 16;
+					int64_t *more = realloc(*values, capacity * sizeof *more);
+					if (!more) {
+						rv = -1;
+						break;
+					}
+					*values = more;
+				}
+				rv = cursor_next(&c, &(*values)[*n]);
+				if (rv == 0)
+					++*n;
+			}
+			cursor_close(&c);
+			for (uint32_t p = 0; patterns && p < t->patterns.count; p++)
+				pattern_free(&patterns[p]);
+			free(patterns);
+			if (rv != 0) {
+				free(*values);
+				*values = NULL;
+				*n = 0;
+				return error_set(error, "rank %u: table %s is damaged", rank, table);
+			}
+			return 0;
+		}
+	}
+	return 0;
+}
+
+int walk_begin(struct walk **out, const struct trace *t, uint32_t rank, struct error *error)
+{
+	int64_t events, first = 0;
+	*out = NULL;
+	if (!rankmap_get(&t->events, rank, &events))
+		return error_set(error, rank < t->size ? "rank %u is missing in this trace" : "rank %u does not exist: the trace has %u ranks", rank,
+		                 t->size);
+	if (events < 0 || (events > 0 && !rankmap_get(&t->first, rank, &first)))
+		return error_set(error, "rank %u: damaged number of events", rank);
+	struct walk *w = calloc(1, sizeof *w);
+	if (!w)
+		return error_set(error, "no memory");
+	w->trace = t;
+	w->rank = rank;
+	w->events = (uint64_t)events;
+	w->site = (uint32_t)first;
+	w->sites = calloc((size_t)t->site_count + 1, sizeof *w->sites);
+	w->patterns = calloc((size_t)t->patterns.count + 1, sizeof *w->patterns);
+	if (!w->sites || !w->patterns) {
+		walk_end(w);
+		return error_set(error, "no memory");
+	}
+	if (walk_object(t, rank, "@comm", "rank", &w->comm_ranks, &w->comm_count, error) != 0) {
+		walk_end(w);
+		return -1;
+	}
+	*out = w;
+	return 0;
+}
+
+void walk_end(struct walk *w)
+{
+	if (!w)
+		return;
+	for (uint32_t i = 0; w->sites && i < w->trace->site_count; i++) {
+		for (uint32_t k = 0; w->sites[i] && k < w->trace->sites[i].column_count; k++)
+			cursor_close(&w->sites[i][k]);
+		free(w->sites[i]);
+	}
+	for (uint32_t i = 0; w->patterns && i < w->trace->patterns.count; i++)
+		pattern_free(&w->patterns[i]);
+	free(w->sites);
+	free(w->patterns);
+	free(w->comm_ranks);
+	free(w);
+}
+
+static int64_t base_of(const struct walk *w, const struct event *e)
+{
+	for (size_t i = 0; i < e->schema->count; i++) {
+		if (e->schema->column[i].kind != 'c' || e->schema->column[i].vector)
+			continue;
+		int64_t v = e->values[i];
+		if (value_is_constant(v)) {
+			const struct pool_item *name = &w->trace->strings.items[(uint64_t)v - (uint64_t)VALUE_CONSTANT];
+			return strcmp((const char *)name->bytes, "MPI_COMM_WORLD") == 0 ? (int64_t)w->rank : 0;
+		}
+		/* rows of @comm are relative to the rank in MPI_COMM_WORLD themselves; a constant there means that there is no rank */
+		if (v < 0 || (uint64_t)v >= w->comm_count || value_is_constant(w->comm_ranks[v]))
+			return 0;
+		return w->comm_ranks[v] + w->rank;
+	}
+	return w->rank;
+}
+
+int walk_next(struct walk *w, struct event *e, struct error *error)
+{
+	if (w->next == w->events)
+		return 1;
+	const struct trace *t = w->trace;
+	const struct trace_site *s = &t->sites[w->site];
+	struct column_cursor *cursors = w->sites[w->site];
+	if (!cursors) {
+		cursors = w->sites[w->site] = calloc(s->column_count, sizeof *cursors);
+		if (!cursors)
+			return error_set(error, "no memory");
+	}
+	e->number = w->next++;
+	e->site = w->site;
+	e->schema = trace_schema(t, s);
+	for (uint32_t k = 0; k < s->column_count; k++) {
+		bool successor = k + 1 == s->column_count;
+		if (successor && w->next == w->events)
+			break;
+		int64_t value;
+		int rv = cursors[k].open ? 0 : cursor_open(&cursors[k], t, &s->columns[k], w->rank, w->patterns);
+		if (rv == 0)
+			rv = cursor_next(&cursors[k], &value);
+		if (rv != 0)
+			return error_set(error, "rank %u, event %" PRIu64 ", site %u: column %u ends too early, or there is no memory", w->rank,
+			                 e->number, e->site, k);
+		if (successor)
+			w->site = (uint32_t)value;
+		else
+			e->values[k] = value;
+	}
+	e->base = base_of(w, e);
+	return 0;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * walk - the events of one rank of a trace, in order: follows the successor columns from the first site
+ *
+ * The trace must have passed trace_check. A walk expands nothing: its memory depends on the size of the trace, not on the number of events.
+ */
+#ifndef SPOOR_WALK_H
+#define SPOOR_WALK_H
+
+#include "trace/trace.h"
+
+struct walk;
+
+struct event {
+	uint64_t number; /* from 0 */
+	uint32_t site;
+	const struct schema *schema;
+	int64_t base;               /* what `p` values are relative to */
+	int64_t values[SCHEMA_MAX]; /* one for each column of the schema, as recorded (doc/events.md, "Kinds") */
+};
+
+/* Returns 0; or -1 with error set: the rank is not in the trace, or no memory. The trace must outlive the walk. */
+int walk_begin(struct walk **out, const struct trace *t, uint32_t rank, struct error *error);
+void walk_end(struct walk *w);
+/* The next event. Returns 0, 1 at the end, -1 with error set if the trace contradicts itself. */
+int walk_next(struct walk *w, struct event *e, struct error *error);
+
+/* The rows of a column of an object table (`@comm`, "size") of one rank. *values is malloc'ed; *n is 0 if there is no such table. Returns 0 or
+ * -1 with error set. */
+int walk_object(const struct trace *t, uint32_t rank, const char *table, const char *column, int64_t **values, size_t *n,
+                struct error *error);
+
+#endif
