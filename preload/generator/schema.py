@@ -15,7 +15,7 @@ def schema_h(table):
             "/* The MPI functions that are recorded. */\nenum mpi_function {\n" +
             lines("\tFN_{},\n", [f.name for f in table.functions]) + "\tFN_COUNT\n};\n\n"
             "/* Named constants that values can be. CONST_ABSENT is \"-\". */\nenum mpi_constant {\n\tCONST_ABSENT,\n" +
-            lines("\tCONST_{},\n", table.constants()) + "\tCONST_COUNT\n};\n\n"
+            lines("\tCONST_{},\n", table.constants()) + "\tMPI_CONSTANT_COUNT\n};\n\n"
             "/* By enum mpi_function: name, then NAME:KIND of each parameter (doc/events.md, \"Kinds\"). */\n"
             "extern const char *const mpi_schema[];\n"
             "/* By enum mpi_constant. */\nextern const char *const mpi_constant_name[];\n"
