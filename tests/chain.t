@@ -1,0 +1,250 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# chain - jobs in a real Slurm leave the traces that they should, and are otherwise as without spoor
+set -u
+. "$(dirname "$0")/tap.sh"
+
+top=${SPOOR_SOURCE:-$(cd "$(dirname "$0")/.." && pwd)}
+build=${SPOOR_BUILD:-$PWD}
+site=$build/site
+work=$(mktemp -d "${TMPDIR:-/tmp}/chain.XXXXXX") || exit 1
+chmod 711 "$work"
+ending=$build/tests/ending
+other=65534 # a user who is not root
+
+clean_up() {
+	"$top/tests/site" stop "$build"
+	rm -rf "$work"
+}
+if [ "$(id -u)" != 0 ]; then
+	echo '1..0 # SKIP a cluster needs root'
+	exit 0
+fi
+trap clean_up EXIT
+trap 'exit 1' INT TERM HUP
+"$top/tests/site" start "$build" || bail_out 'no cluster with spoor'
+environment=$("$top/tests/site" env "$build") && eval "$environment" || bail_out 'no environment for the cluster'
+
+# Submits the script on stdin as NAME, with what else sbatch gets, and waits until it ended. Sets $job, $status, $out (a file).
+# With AS set, as that user.
+run_job() {
+	local name=$1 folder=$work/$1
+	shift
+	out=$folder/out
+	rm -rf "$folder" && mkdir "$folder" && cat >"$folder/script" && chown -R "${AS:-0}" "$folder" && cd "$folder" || exit 1
+	job=$(as_user sbatch --parsable --wait --job-name="$name" --output="$out" "$@" script 2>"$folder/sbatch")
+	status=$?
+	cd / || exit 1
+}
+
+as_user() {
+	if [ -n "${AS-}" ]; then
+		setpriv --reuid="$AS" --regid="$AS" --clear-groups "$@"
+	else
+		"$@"
+	fi
+}
+
+traces() {
+	find "$site/archive" -name "$job.*.spoor" | sort
+}
+
+spool_is_empty() {
+	[ -z "$(find "$site/spool" -mindepth 1)" ]
+}
+
+# leaves TITLE COUNT: the job leaves that many traces, all of them sound. The plugin collects while Slurm already calls the job ended.
+leaves() {
+	local end=$((SECONDS + 20)) found count
+	while :; do
+		found=$(traces)
+		count=$(grep -c . <<<"$found")
+		{ [ "$count" -lt "$2" ] || ! spool_is_empty; } && [ $SECONDS -lt $end ] || break
+		sleep 0.2
+	done
+	if [ "$count" != "$2" ]; then
+		fail "$1: $2 traces" || diag <<-END
+			job $job left $count:
+			$found
+			its output:
+			$(tail -n 20 "$out")
+			in the spool: $(find "$site/spool" -mindepth 1 | head)
+			of spoor in the logs of the nodes:
+			$(grep -h "\[$job\..*spoor" "$site"/cluster/log/slurmd-n* | tail -n 20)
+		END
+		return
+	fi
+	pass "$1: $2 traces"
+	[ "$2" = 0 ] || ok "$1: verified" spoor verify $found
+}
+
+ranks() {
+	spoor list --json | python3 -c '
+import json, sys
+for line in sys.stdin:
+	for job in (lambda v: v if isinstance(v, list) else [v])(json.loads(line)):
+		if str(job.get("job")) == sys.argv[1]: print(job.get("ranks"))' "$job"
+}
+
+# What captures and what does not.
+run_job srun --trace=lossless -N4 --ntasks-per-node=2 <<-END
+	#!/bin/sh
+	srun $ending
+END
+leaves 'srun, 4 nodes x 2 ranks' 1
+is 'srun: exit status' "$status" 0
+is 'srun: output' "$(cat "$out")" '8 ranks, sum 28, ending: normal
+this goes to stderr'
+is 'srun: ranks' "$(ranks)" 8
+
+run_job mpirun --trace=lossless -N2 --ntasks-per-node=4 <<-END
+	#!/bin/sh
+	mpirun $ending
+END
+leaves 'mpirun, 2 nodes x 4 ranks' 1
+is 'mpirun: ranks' "$(ranks)" 8
+
+run_job default -N2 --ntasks-per-node=1 <<-END
+	#!/bin/sh
+	srun $ending
+END
+leaves 'no flag, the policy captures by default' 1
+
+run_job directive -N1 -n2 <<-END
+	#!/bin/sh
+	#SBATCH --trace=lossy:16
+	srun $ending
+END
+leaves '#SBATCH --trace=lossy:16' 1
+
+run_job off --trace=off -N2 --ntasks-per-node=1 <<-END
+	#!/bin/sh
+	srun $ending
+	mpirun $ending
+END
+leaves '--trace=off' 0
+
+SPOOR_TRACE=off run_job environment -N1 -n2 <<-END
+	#!/bin/sh
+	srun $ending
+END
+leaves 'SPOOR_TRACE=off' 0
+
+run_job two --trace -N2 --ntasks-per-node=2 <<-END
+	#!/bin/sh
+	mpirun $ending
+	mpirun $ending
+END
+leaves 'two mpiruns in one script' 2
+
+run_job steps --trace -N2 --ntasks-per-node=2 <<-END
+	#!/bin/sh
+	srun -N1 -n2 $ending
+	srun $ending
+	srun /bin/true
+END
+leaves 'two steps with MPI and one without' 2
+
+run_job none --trace=lossless -N2 --ntasks-per-node=1 <<-'END'
+	#!/bin/bash
+	srun /bin/echo in a step
+	seq 3 | tail -n 1
+	(ls / >/dev/null; exit 4) || echo "status $?"
+	python3 -c 'print("python")'
+END
+leaves 'no MPI' 0
+is 'no MPI: output' "$(cat "$out")" 'in a step
+in a step
+3
+status 4
+python'
+
+AS=$other run_job other --trace -N2 --ntasks-per-node=2 <<-END
+	#!/bin/sh
+	srun $ending
+END
+leaves 'a user who is not root' 1
+is 'a user who is not root: owns the trace' "$(stat --format='%u %a' $(traces))" "$other 440"
+is 'a user who is not root: reads the trace' "$(AS=$other as_user cat $(traces) | cksum)" "$(cksum <"$(traces)")"
+
+# The job is as it is without tracing: output byte for byte, and exit status. What ids and times differ from run to run with
+# abort is replaced, and the lines sorted, since several processes write them.
+same() {
+	local how=$1 launcher=$2 mode
+	for mode in off lossless; do
+		run_job "$how-$mode" --trace=$mode -N2 --ntasks-per-node=2 <<-END
+			#!/bin/sh
+			$launcher $ending $how
+			exit \$?
+		END
+		if [ "$how" = abort ]; then
+			sed -E "s/\b$job\b/JOB/g; s/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}/TIME/g; s/(\[[^]:]+:)[0-9]+\]/\1PID]/g" "$out" |
+				sort >"$work/$mode"
+		else
+			cp "$out" "$work/$mode"
+		fi
+		echo "exit status $status" >>"$work/$mode"
+	done
+	[ "$how" = abort ] || leaves "$launcher, $how" 1
+	ok "$launcher, $how: same output and exit status as without tracing" diff -u "$work/off" "$work/lossless"
+}
+same normal srun
+same exit srun
+is 'srun, exit: exit status' "$status" 3
+same abort srun
+same normal mpirun
+same exit mpirun
+same abort mpirun
+
+# Bad input.
+bad_value() {
+	local message
+	message=$("$@" 2>&1 </dev/null) && fail "$1: an unknown value of --trace is refused" && return
+	pass "$1: an unknown value of --trace is refused"
+	like "$1: the message names the value and the choices" "$message" 'sometimes.*off.*on.*lossless.*lossy'
+}
+newest=$(squeue --noheader --states=all --format=%A | sort -n | tail -n 1)
+bad_value sbatch --trace=sometimes --wrap=true
+bad_value srun --trace=sometimes /bin/echo ran
+bad_value salloc --trace=sometimes /bin/echo ran
+is 'an unknown value starts no job' "$(squeue --noheader --states=all --format=%A | sort -n | tail -n 1)" "$newest"
+
+policy=$site/policy.json
+cp "$policy" "$work/policy.json"
+for bad in '{ "mode": ' '{ "mode": "sometimes" }' '{ "moed": "lossless" }' ''; do
+	printf '%s' "$bad" >"$policy"
+	run_job "policy" --trace -N2 --ntasks-per-node=1 <<-END
+		#!/bin/sh
+		srun $ending
+	END
+	leaves "policy '$bad'" 0
+	is "policy '$bad': the job runs" "$status $(cat "$out")" '0 2 ranks, sum 1, ending: normal
+this goes to stderr'
+done
+rm "$policy"
+run_job "no-policy" -N2 --ntasks-per-node=1 <<-END
+	#!/bin/sh
+	srun $ending
+END
+leaves 'no policy' 0
+is 'no policy: the job runs' "$status" 0
+
+sed 's/"lossless"/"off"/' "$work/policy.json" >"$policy"
+run_job asked --trace -N1 -n2 <<-END
+	#!/bin/sh
+	srun $ending
+END
+leaves 'policy off, the user asks' 1
+run_job unasked -N1 -n2 <<-END
+	#!/bin/sh
+	srun $ending
+END
+leaves 'policy off, nobody asks' 0
+cp "$work/policy.json" "$policy"
+
+# What is left at the end.
+is 'the spool is empty' "$(find "$site/spool" -mindepth 1)" ''
+is 'nothing in the archive is readable by the world' "$(find "$site/archive" -type f -perm /007)" ''
+is 'nothing in the archive is unfinished' "$(find "$site/archive" -type f ! -name '*.spoor' ! -name '*.exit')" ''
+is 'no node was drained' "$(sinfo --noheader --format=%T)" idle
+done_testing
