@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# run - the test runner itself: counts what fails, ends what hangs, leaves nothing behind
+set -u
+. "$(dirname "$0")/tap.sh"
+run=$(cd "$(dirname "$0")" && pwd)/run
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+# case_of NAME: makes a test of the script on stdin.
+case_of() {
+	{ echo '#!/bin/sh'; cat; } >"$1" && chmod +x "$1"
+}
+
+# runs TITLE EXPECTED-STATUS EXPECTED-LAST-LINE TESTS...
+runs() {
+	local title=$1 status=$2 last=$3
+	shift 3
+	output=$("$run" --build . --limit 2 "$@" 2>&1)
+	is "$title" "$? $(tail -n 1 <<<"$output")" "$status $last"
+}
+
+# Not kill -0: a zombie that init has not reaped yet is ended.
+ended() {
+	! readlink "/proc/$1/exe"
+}
+
+case_of good <<<'echo 1..2; echo ok 1 - one; echo ok'
+case_of bad <<<'echo 1..2; echo ok; echo not ok 2 - two; echo "# because"; exit 1'
+case_of skips <<<'echo 1..2; echo ok; echo "ok 2 - x # SKIP not today"'
+case_of skips_all <<<'echo "1..0 # SKIP not here"'
+case_of todo <<<'echo 1..1; echo "not ok 1 - later # TODO write it"'
+case_of status <<<'echo 1..1; echo ok; exit 7'
+case_of short <<<'echo 1..3; echo ok'
+case_of planless <<<'echo ok'
+case_of crash <<<'echo 1..1; echo ok; kill -SEGV $$'
+case_of hangs <<<'echo 1..1; echo ok; echo $$ >pid; sleep 60'
+case_of leaves <<<'echo 1..1; echo ok; sleep 60 & echo $! >pid'
+case_of bails <<<'echo "Bail out! no more"; exit 1'
+case_of environment <<<'echo 1..1; test -d "$SPOOR_SOURCE/tests" && test -d "$TMPDIR" && touch "$TMPDIR/x" && echo "$TMPDIR" >tmpdir && echo ok'
+
+runs 'passes' 0 '2 passed, 0 failed' good
+runs 'a failure' 1 '3 passed, 1 failed' good bad
+like 'a failure is told with its diagnostics' "$output" 'Failed:.*bad: two.*# because'
+runs 'a skipped point' 0 '1 passed, 0 failed, 1 skipped' skips
+runs 'a skipped file' 0 '2 passed, 0 failed, 1 skipped' good skips_all
+runs 'nothing passed' 1 '0 passed, 0 failed, 1 skipped' skips_all
+runs 'a point to do' 0 '1 passed, 0 failed' todo
+runs 'exit status without a failed point' 1 '1 passed, 1 failed' status
+runs 'fewer points than planned' 1 '1 passed, 1 failed' short
+runs 'no plan' 1 '1 passed, 1 failed' planless
+runs 'a crash' 1 '1 passed, 1 failed' crash
+runs 'no such file' 1 '0 passed, 1 failed' nothing
+runs 'bails out' 1 '0 passed, 2 failed' bails
+runs 'environment' 0 '1 passed, 0 failed' environment
+ok 'the temporary folder is gone' test ! -e "$(cat tmpdir)"
+runs 'a test that hangs' 1 '1 passed, 1 failed' hangs
+ok 'is ended' ended "$(cat pid)"
+runs 'a test that leaves a process' 0 '1 passed, 0 failed' leaves
+ok 'which is ended' ended "$(cat pid)"
+
+for signal in INT TERM; do
+	rm -f pid
+	# A shell gives its background jobs SIGINT ignored; a terminal does not.
+	"$run" --build . hangs good >output 2>&1 &
+	until [ -s pid ]; do sleep 0.1; done
+	kill -$signal $!
+	wait $!
+	is "SIG$signal ends it" "$? $(tail -n 1 output)" '130 1 passed, 0 failed'
+	ok "SIG$signal ends the test" ended "$(cat pid)"
+done
+done_testing
