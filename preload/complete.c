@@ -184,6 +184,8 @@ static void end(const struct completion *w, const MPI_Request *requests)
 	for (size_t i = 0; w->refs && i < w->n; i++)
 		if (requests[i] == null)
 			request_end(&w->refs[i]);
+		else
+			request_release(&w->refs[i]);
 }
 
 /* The statuses to pass on: the caller's, or our own if it has none and one is wanted. */
@@ -212,8 +214,8 @@ MPI_WRAPPER int MPI_Wait(MPI_Request *request, MPI_Status *status)
 	rc = next.MPI_Wait(request, status);
 	ok = wrap_end(&c, rc);
 	record_MPI_Wait(&c, ok, rc, &w, status);
-	if (request && *request == MPI_REQUEST_NULL)
-		request_end(&ref);
+	if (request)
+		end(&w, request);
 	return rc;
 }
 
@@ -234,8 +236,8 @@ MPI_WRAPPER int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 	rc = next.MPI_Test(request, flag, status);
 	ok = wrap_end(&c, rc);
 	record_MPI_Test(&c, ok, rc, &w, ok && *flag, status);
-	if (request && *request == MPI_REQUEST_NULL)
-		request_end(&ref);
+	if (request)
+		end(&w, request);
 	return rc;
 }
 
@@ -256,6 +258,7 @@ MPI_WRAPPER int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Statu
 	rc = next.MPI_Request_get_status(request, flag, status);
 	ok = wrap_end(&c, rc);
 	record_MPI_Request_get_status(&c, ok, rc, &w, ok && *flag, status);
+	end(&w, &request);
 	return rc;
 }
 
@@ -386,5 +389,6 @@ MPI_WRAPPER int MPI_Startall(int count, MPI_Request array_of_requests[])
 	rc = next.MPI_Startall(count, array_of_requests);
 	ok = wrap_end(&c, rc);
 	record_MPI_Startall(&c, ok, rc, &w);
+	end(&w, array_of_requests);
 	return rc;
 }

@@ -25,6 +25,8 @@ static void end(const struct completion *w, const MPI_Fint *requests)
 	for (size_t i = 0; w->refs && i < w->n; i++)
 		if (requests[i] == null)
 			request_end(&w->refs[i]);
+		else
+			request_release(&w->refs[i]);
 }
 
 /* The statuses to pass on: the caller's, or our own if it has none and one is wanted. */
@@ -123,6 +125,7 @@ MPI_WRAPPER void mpi_request_get_status_(MPI_Fint *request, MPI_Fint *flag, MPI_
 	ok = wrap_end(&c, *ierror);
 	record_MPI_Request_get_status(&c, ok, *ierror, &w, ok && *flag,
 	                              fortran_status(status, &translated, ok && *flag && w.receives));
+	end(&w, request);
 }
 FORTRAN_ALIASES(mpi_request_get_status, MPI_REQUEST_GET_STATUS)
 
@@ -287,5 +290,6 @@ MPI_WRAPPER void mpi_startall_(MPI_Fint *count, MPI_Fint *array_of_requests, MPI
 	next_fortran.mpi_startall(count, array_of_requests, ierror);
 	ok = wrap_end(&c, *ierror);
 	record_MPI_Startall(&c, ok, *ierror, &w);
+	end(&w, array_of_requests);
 }
 FORTRAN_ALIASES(mpi_startall, MPI_STARTALL)

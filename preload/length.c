@@ -46,6 +46,14 @@ int length_out(MPI_Comm comm, int most)
 	return degree(comm, false, most);
 }
 
+int length_weights(MPI_Comm comm, bool in, int most)
+{
+	int indegree = 0, outdegree = 0, weighted = 0;
+
+	real.MPI_Dist_graph_neighbors_count(comm, &indegree, &outdegree, &weighted);
+	return weighted ? least(in ? indegree : outdegree, most) : -1;
+}
+
 int length_cart(MPI_Comm comm, int most)
 {
 	int n = 0;

@@ -185,6 +185,7 @@ static inline bool comm_is_leaf(const struct comm_info *info, int root)
 
 int length_in(MPI_Comm comm, int most);   /* neighbours that send to the caller */
 int length_out(MPI_Comm comm, int most);  /* neighbours that the caller sends to */
+int length_weights(MPI_Comm comm, bool in, int most); /* -1 if there are no weights: the array is not written */
 int length_cart(MPI_Comm comm, int most); /* dimensions */
 int length_graph_nodes(MPI_Comm comm, int most);
 int length_graph_edges(MPI_Comm comm, int most);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * real - the MPI library of this process, found at run time
  */
-#define _GNU_SOURCE
 #include "preload/real.h"
 #include "preload/handle.h"
 

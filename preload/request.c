@@ -29,6 +29,7 @@ struct slot {
 struct node {
 	int32_t next; /* -1: none */
 	uint8_t traits;
+	bool claimed; /* only kept with several threads */
 };
 
 static struct slot *slots;
@@ -166,7 +167,7 @@ static int32_t add(uint64_t bits, unsigned traits)
 	errno = saved;
 	if (number < 0)
 		return REQUEST_UNKNOWN;
-	nodes[number] = (struct node){-1, (uint8_t)traits};
+	nodes[number] = (struct node){-1, (uint8_t)traits, false};
 	if (s) {
 		nodes[s->last].next = number;
 		s->last = number;
@@ -179,6 +180,18 @@ static int32_t add(uint64_t bits, unsigned traits)
 		used++;
 	}
 	live++;
+	return number;
+}
+
+/* The first of a list, from number on, that no other thread has claimed; -1: none. It is claimed then. */
+static int32_t claim(int32_t number)
+{
+	if (__builtin_expect(!handle_locking, 1))
+		return number;
+	while (number >= 0 && nodes[number].claimed)
+		number = nodes[number].next;
+	if (number >= 0)
+		nodes[number].claimed = true;
 	return number;
 }
 
@@ -208,10 +221,9 @@ struct request_ref request_find(uint64_t bits, uint64_t null, bool may_be_new)
 		return ref;
 	lock();
 	s = find(bits);
-	if (s)
-		ref.number = s->first;
-	else if (may_be_new)
-		ref.number = add(bits, 0);
+	ref.number = s ? claim(s->first) : REQUEST_NONE;
+	if (ref.number < 0)
+		ref.number = may_be_new ? claim(add(bits, 0)) : REQUEST_UNKNOWN;
 	if (ref.number >= 0)
 		ref.traits = nodes[ref.number].traits;
 	unlock();
@@ -231,22 +243,20 @@ void request_find_all(struct request_ref *refs, const uint64_t *bits, size_t n, 
 		if (bits[i] == null || !bits[i])
 			continue;
 		s = find(bits[i]);
-		if (!s || (s->epoch == epoch && s->cursor < 0)) {
-			refs[i].number = add(bits[i], 0);
-			s = find(bits[i]);
-			if (s) {
-				s->epoch = epoch;
-				s->cursor = -1;
-			}
-			continue;
-		}
-		if (s->epoch != epoch) {
+		if (s && s->epoch != epoch) {
 			s->epoch = epoch;
 			s->cursor = s->first;
 		}
-		refs[i].number = s->cursor;
-		refs[i].traits = nodes[s->cursor].traits;
-		s->cursor = nodes[s->cursor].next;
+		refs[i].number = s ? claim(s->cursor) : REQUEST_NONE;
+		if (refs[i].number < 0) {
+			refs[i].number = claim(add(bits[i], 0));
+			s = find(bits[i]);
+			if (refs[i].number < 0)
+				continue;
+			s->epoch = epoch;
+		}
+		refs[i].traits = nodes[refs[i].number].traits;
+		s->cursor = nodes[refs[i].number].next;
 	}
 	unlock();
 }
@@ -280,6 +290,15 @@ void request_end(const struct request_ref *ref)
 	give_number(number);
 	live--;
 out:
+	unlock();
+}
+
+void request_release(const struct request_ref *ref)
+{
+	if (__builtin_expect(!handle_locking, 1) || ref->number < 0)
+		return;
+	lock();
+	nodes[ref->number].claimed = false;
 	unlock();
 }
 

@@ -5,6 +5,11 @@
  * one takes the lowest number that is free, so a loop's requests have the same numbers in every iteration. Several live
  * requests may have the same handle (Open MPI has one request object for all that is sent to MPI_PROC_NULL): then the oldest one
  * is meant, and an array is resolved from left to right, each live request at most once.
+ *
+ * With several threads in MPI, a completed request's handle may be given to a new request of another thread before the completing
+ * call has come back to us. Therefore a call that may complete requests claims what it was given: while claimed, a live
+ * request is meant by nobody else. Every ref from request_find and request_find_all is given back by request_end or
+ * request_release.
  */
 #ifndef SPOOR_REQUEST_H
 #define SPOOR_REQUEST_H
@@ -36,6 +41,8 @@ struct request_ref request_find(uint64_t bits, uint64_t null, bool may_be_new);
 void request_find_all(struct request_ref *refs, const uint64_t *bits, size_t n, uint64_t null);
 /* The request is not live any more. Does nothing for a ref that has no number. */
 void request_end(const struct request_ref *ref);
+/* It is still live. */
+void request_release(const struct request_ref *ref);
 /* How many are live; for tests. */
 size_t request_count(void);
 /* Forgets everything and frees the memory; for tests. */

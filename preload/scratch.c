@@ -9,7 +9,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-__thread struct scratch_buffer scratch_buffers[SCRATCH_COUNT] __attribute__((tls_model("initial-exec")));
+__thread int wrap_depth __attribute__((tls_model("initial-exec")));
+__thread struct scratch_buffer scratch_buffers[SCRATCH_LEVELS][SCRATCH_COUNT] __attribute__((tls_model("initial-exec")));
 
 static pthread_key_t at_thread_end;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -19,7 +20,7 @@ static void free_buffers(void *buffers)
 {
 	struct scratch_buffer *b = buffers;
 
-	for (int i = 0; i < SCRATCH_COUNT; i++) {
+	for (int i = 0; i < SCRATCH_LEVELS * SCRATCH_COUNT; i++) {
 		free(b[i].memory);
 		b[i] = (struct scratch_buffer){NULL, 0};
 	}
@@ -32,11 +33,14 @@ static void make_key(void)
 
 void *scratch_grow(enum scratch which, size_t count, size_t size)
 {
-	struct scratch_buffer *b = &scratch_buffers[which];
+	struct scratch_buffer *b;
 	int saved = errno;
 	size_t wanted = 256; /* bytes: enough for a small halo exchange */
 	void *memory = NULL;
 
+	if (wrap_depth >= SCRATCH_LEVELS)
+		return NULL;
+	b = &scratch_buffers[wrap_depth][which];
 	if (count <= SIZE_MAX / 4 / size) {
 		while (wanted < count * size)
 			wanted *= 2;

@@ -5,8 +5,6 @@
 
 #include <stdio.h>
 
-__thread int wrap_depth __attribute__((tls_model("initial-exec")));
-
 void wrap_error(struct call *c, int rc)
 {
 	enum mpi_constant name = CONST_MPI_ERR_UNKNOWN; /* also for a class that the application added */

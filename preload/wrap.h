@@ -24,9 +24,8 @@
 
 #define MPI_WRAPPER __attribute__((visibility("default")))
 
-/* How many recorded MPI calls this thread is in. More than one: a call made by the MPI library itself while it executes the
- * application's call, or by a callback of the application. */
-extern __thread int wrap_depth __attribute__((tls_model("initial-exec")));
+/* wrap_depth (scratch.h) is how many recorded MPI calls this thread is in. A call made while it is not 0 comes from the MPI
+ * library itself, which executes the application's call, or from a callback of the application; only the latter is recorded. */
 
 /* Both must be expanded in the exported function itself: they identify it by its return address. False: pass the call on. */
 #define wrap_begin(c, f) \

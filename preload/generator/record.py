@@ -141,8 +141,9 @@ class Recorder:
             out.append("\n")
         out += [self.put(p) for p in self.f.parameters]
         for p in self.f.parameters:
-            if p.direction == "!" and p.role.name == "request":
-                out.append(f"\tif (ok)\n\t\trequest_end(&{p.name}_ref);\n")
+            if p.role.name == "request" and not p.is_output:
+                end = f"if (ok)\n\t\trequest_end(&{p.name}_ref);\n\telse\n\t\t" if p.direction == "!" else ""
+                out.append(f"\t{end}request_release(&{p.name}_ref);\n")
             elif p.direction == "!":
                 bits = f"(intptr_t){p.name}" if p.role.name == "keyval" else p.name
                 out.append(f"\tif (ok)\n\t\thandle_forget(HANDLE_{p.role.name.upper()}, HANDLE_BITS({bits}));\n")
