@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * module - which loaded file an address belongs to
  */
-#define _GNU_SOURCE
 #include "preload/module.h"
 
 #include <elf.h>

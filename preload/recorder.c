@@ -36,7 +36,6 @@ struct recorder {
 	uint32_t functions[FUNCTIONS]; /* index in record.functions + 1 */
 	uint32_t widths[FUNCTIONS];    /* columns */
 	int64_t constants[MPI_CONSTANT_COUNT]; /* 0: not interned yet */
-	int64_t absent;
 	struct site *objects[OBJECT_COUNT];
 	bool threads, stopped;
 	pthread_mutex_t lock;
@@ -371,10 +370,7 @@ int64_t call_constant(struct call *c, enum mpi_constant k)
 
 void call_put_absent(struct call *c)
 {
-	struct recorder *r = c->rec;
-	if (__builtin_expect(r->absent == 0, 0))
-		r->absent = call_constant_named(c, "-");
-	column_put(&r->columns, c->next++, r->absent);
+	call_put(c, call_constant(c, CONST_ABSENT));
 }
 
 void call_put_error(struct call *c, enum mpi_constant error_class)
@@ -511,13 +507,14 @@ void recorder_calibrate(void)
 	r->record->clock_ns[1] = clock_ns(CLOCK_MONOTONIC);
 }
 
-void recorder_identify(uint32_t rank, uint32_t size, bool threads)
+void recorder_identify(uint32_t rank, uint32_t size, uint64_t world, bool threads)
 {
 	struct recorder *r = current;
 	if (!r)
 		return;
 	r->record->rank = rank;
 	r->record->size = size;
+	r->record->world = world;
 	r->threads = threads;
 	arena_barrier();
 	r->record->state = RECORD_INITIALIZED;
@@ -530,8 +527,16 @@ int recorder_describe(const char *facts, size_t n, const char *host)
 	if (!r)
 		return -1;
 	r->record->host = intern_string(r, host, strlen(host));
-	r->record->facts = intern_string(r, facts, n);
-	return r->record->facts ? 0 : -1;
+	ref at = arena_room(&r->arena, n + EVENT_ROOM) ? arena_alloc(&r->arena, sizeof(struct record_string) + n) : 0;
+	arena_commit(&r->arena);
+	if (!at)
+		return -1;
+	struct record_string *s = arena_at(&r->arena, struct record_string, at);
+	s->length = (uint32_t)n;
+	memcpy(s->bytes, facts, n);
+	arena_barrier();
+	r->record->facts = at;
+	return 0;
 }
 
 void recorder_finalized(void)

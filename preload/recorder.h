@@ -35,8 +35,9 @@ struct call {
 	struct recorder *rec;
 	struct site *site;
 	struct column *next; /* the column that the next put writes */
-	uint64_t start;      /* clock ticks */
+	uint64_t start, end; /* clock ticks */
 	uint32_t function;
+	bool failed; /* an error variant */
 };
 
 /* Begins to record a call of function f. Must be expanded in the wrapper itself (it identifies the caller by the
@@ -69,5 +70,21 @@ void call_object(struct call *c, enum object table, const int64_t *values, size_
 
 /* The event is complete: it becomes the last event of this rank. */
 void call_commit(struct call *c);
+
+/* For session.c: the recorder of this process. */
+
+/* Makes the recorder on a new arena at path. Returns 0, or -1 with error set. */
+struct error;
+int recorder_start(const char *path, uint64_t memory, struct error *error);
+/* No further call is recorded; the arena stays mapped. recorder_stop in a forked child: its parent's arena is left alone. */
+void recorder_stop(void);
+/* MPI_Init is done: the identity of this rank. world: equal for the ranks of one MPI_COMM_WORLD, and only for them. threads: calls may
+ * come from several threads at once. */
+void recorder_identify(uint32_t rank, uint32_t size, uint64_t world, bool threads);
+/* Another reading of both clocks, so that ticks can be turned into time. */
+void recorder_calibrate(void);
+/* Facts of the process, as key=value lines; once, and host's name. Returns 0 or -1. */
+int recorder_describe(const char *facts, size_t n, const char *host);
+void recorder_finalized(void);
 
 #endif

@@ -6,6 +6,10 @@
 
 #include <stdbool.h>
 
+/* Called by the recorder at a call while nothing is recorded: decides once, by the handoff, whether this process records, and starts
+ * the recorder. False: nothing is recorded. Keeps errno. */
+bool session_wake(void);
+
 /* Called by the MPI_Init and MPI_Init_thread wrappers after the PMPI function succeeded, before call_end: learns rank and size in
  * MPI_COMM_WORLD, makes the private communicator for the merge. thread_level: MPI_THREAD_* as provided. */
 void session_initialized(int thread_level);

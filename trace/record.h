@@ -79,6 +79,7 @@ enum record_flags {
 struct record {
 	uint32_t state, flags;
 	uint32_t rank, size;   /* in MPI_COMM_WORLD */
+	uint64_t world;        /* equal for the ranks of one MPI_COMM_WORLD */
 	uint64_t events;       /* complete ones */
 	uint64_t lost;         /* events after RECORD_FULL */
 	ref first, last;       /* site of the first and of the last complete event */

@@ -3,8 +3,8 @@
  *
  * A trace carries the schemas of the functions in it, so that its readers need no table of MPI.
  */
-#ifndef SPOOR_SCHEMA_H
-#define SPOOR_SCHEMA_H
+#ifndef SPOOR_TRACE_SCHEMA_H
+#define SPOOR_TRACE_SCHEMA_H
 
 #include <stdbool.h>
 #include <stddef.h>

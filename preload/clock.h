@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * clock - ticks of the CPU's constant-rate counter where there is one, else nanoseconds of CLOCK_MONOTONIC
+ */
+#ifndef SPOOR_CLOCK_H
+#define SPOOR_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#ifdef __x86_64__
+#include <cpuid.h>
+#include <x86intrin.h>
+#endif
+
+extern bool clock_is_counter;
+
+static inline uint64_t clock_ns(clockid_t id)
+{
+	struct timespec ts;
+	clock_gettime(id, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static inline uint64_t clock_ticks(void)
+{
+#if defined(__x86_64__)
+	if (__builtin_expect(clock_is_counter, 1))
+		return __rdtsc();
+#elif defined(__aarch64__)
+	uint64_t ticks;
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+	return ticks;
+#endif
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+/* True if the CPU says that its counter runs at a constant rate in all states of power (CPUID 80000007H, EDX bit 8), or if the
+ * kernel itself uses it as its clock. */
+static inline bool clock_has_counter(void)
+{
+#ifdef __x86_64__
+	unsigned a, b, c, d;
+	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d >> 8 & 1);
+#else
+	return true;
+#endif
+}
+
+#endif

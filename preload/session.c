@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * session - the life of the tracer in one process
+ *
+ * A process that never calls MPI never comes here. What goes wrong here is told in a note in the step's spool folder, which whoever
+ * collects the traces passes on to the node's log; the application sees nothing.
+ */
+#include "preload/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "merge/merge.h"
+#include "preload/clock.h"
+#include "preload/module.h"
+#include "preload/real.h"
+#include "preload/recorder.h"
+#include "preload/tree.h"
+#include "spank/handoff.h"
+#include "trace/arena.h"
+#include "trace/container.h"
+#include "trace/index.h"
+#include "trace/record.h"
+#include "trace/varint.h"
+
+enum state { ASLEEP, AWAKE, OFF };
+
+static struct session {
+	enum state state; /* atomic; ASLEEP -> AWAKE | OFF once, AWAKE -> OFF */
+	struct handoff handoff;
+	char arena[1200];
+	int rank, size;
+	uint64_t world;
+	bool initialized;
+	MPI_Comm comm; /* a private duplicate of MPI_COMM_WORLD */
+	pid_t pid;
+} session;
+
+static pthread_mutex_t waking = PTHREAD_MUTEX_INITIALIZER;
+
+/* Says what went wrong where the administrator's side looks for it. */
+static void note(const char *text)
+{
+	char path[1200];
+	snprintf(path, sizeof path, "%s/note-%ld", session.handoff.spool, (long)getpid());
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return;
+	if (write(fd, text, strlen(text)) < 0 || write(fd, "\n", 1) < 0) {
+		/* there is nobody left to tell */
+	}
+	close(fd);
+}
+
+/* In a forked child: the arena is the parent's. */
+static void on_fork(void)
+{
+	recorder_stop();
+	__atomic_store_n(&session.state, OFF, __ATOMIC_RELEASE);
+}
+
+/* A process that asked MPI something and never initialised it leaves nothing behind. */
+static __attribute__((destructor)) void on_unload(void)
+{
+	if (session.state == AWAKE && !session.initialized && session.pid == getpid()) {
+		recorder_stop();
+		unlink(session.arena);
+	}
+}
+
+static bool wake(void)
+{
+	struct error error = {""};
+	struct handoff *h = &session.handoff;
+	const char *text = getenv(HANDOFF_VARIABLE);
+	if (!text || handoff_decode(h, text, &error) != 0 || h->mode == HANDOFF_OFF)
+		return false;
+	session.pid = getpid();
+	snprintf(session.arena, sizeof session.arena, "%s/rank-%ld-%" PRIx64 ".arena", h->spool, (long)session.pid, clock_ns(CLOCK_REALTIME));
+	if (recorder_start(session.arena, h->memory, &error) != 0) {
+		note(error.text);
+		return false;
+	}
+	pthread_atfork(NULL, NULL, on_fork);
+	return true;
+}
+
+bool session_wake(void)
+{
+	if (__atomic_load_n(&session.state, __ATOMIC_ACQUIRE) == OFF)
+		return false;
+	int saved = errno;
+	pthread_mutex_lock(&waking);
+	if (session.state == ASLEEP)
+		__atomic_store_n(&session.state, wake() ? AWAKE : OFF, __ATOMIC_RELEASE);
+	bool awake = session.state == AWAKE;
+	pthread_mutex_unlock(&waking);
+	errno = saved;
+	return awake;
+}
+
+int session_world_rank(void)
+{
+	return session.rank;
+}
+
+/* Facts: what only the process itself knows, as key=value lines; values escaped like the handoff's. */
+
+static void fact(struct writer *w, const char *key, const void *value, size_t n)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	const uint8_t *bytes = value;
+	writer_bytes(w, key, strlen(key));
+	writer_bytes(w, "=", 1);
+	for (size_t i = 0; i < n; i++) {
+		uint8_t b = bytes[i];
+		if (b > 0x20 && b < 0x7f && b != '%' && b != ';')
+			writer_bytes(w, &b, 1);
+		else
+			writer_bytes(w, (char[3]){'%', digits[b >> 4], digits[b & 15]}, 3);
+	}
+	writer_bytes(w, "\n", 1);
+}
+
+static void fact_text(struct writer *w, const char *key, const char *value)
+{
+	fact(w, key, value, strlen(value));
+}
+
+static void fact_number(struct writer *w, const char *key, uint64_t value)
+{
+	char text[32];
+	snprintf(text, sizeof text, "%" PRIu64, value);
+	fact_text(w, key, text);
+}
+
+/* The arguments, separated by NUL, as the kernel has them. */
+static void fact_command(struct writer *w)
+{
+	char arguments[4096];
+	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	ssize_t n = read(fd, arguments, sizeof arguments);
+	close(fd);
+	if (n > 0)
+		fact(w, "command", arguments, (size_t)n - (arguments[n - 1] == 0));
+}
+
+static void fact_executable(struct writer *w)
+{
+	char path[4096], hex[2 * 64 + 1] = "";
+	ssize_t n = readlink("/proc/self/exe", path, sizeof path);
+	if (n > 0)
+		fact(w, "exe", path, (size_t)n);
+	struct module_list list = {0};
+	module_find(&list, 0); /* the executable is the first of all */
+	if (list.count > 0) {
+		for (size_t i = 0; i < list.modules[0].build_id_size; i++)
+			snprintf(hex + 2 * i, 3, "%02x", list.modules[0].build_id[i]);
+		fact_text(w, "exe_build_id", hex);
+	}
+	module_list_free(&list);
+}
+
+static void fact_library(struct writer *w)
+{
+	char text[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
+	int n = 0, major = 0, minor = 0;
+	if (real.MPI_Get_library_version(text, &n) == MPI_SUCCESS)
+		fact_text(w, "mpi_library", text);
+	if (real.MPI_Get_version(&major, &minor) == MPI_SUCCESS) {
+		snprintf(text, sizeof text, "%d.%d", major, minor);
+		fact_text(w, "mpi_version", text);
+	}
+}
+
+/* A number that all ranks of this MPI_COMM_WORLD know, and no other world on this machine has. The launcher's name for the job
+ * serves; without one rank 0 makes up a number. */
+static uint64_t agree_on_world(void)
+{
+	const char *name = getenv("PMIX_NAMESPACE");
+	uint64_t world = name ? hash_bytes(name, strlen(name)) : 0;
+	if (!name) {
+		world = hash_mix(hash_mix(clock_ns(CLOCK_REALTIME), (uint64_t)getpid()), (uint64_t)(uintptr_t)&session);
+		real.MPI_Bcast(&world, sizeof world, MPI_BYTE, 0, session.comm);
+	}
+	return world;
+}
+
+void session_initialized(int thread_level)
+{
+	if (session.state != AWAKE)
+		return;
+	int saved = errno;
+	char host[256] = "";
+	struct writer facts = {0};
+	const char *node = getenv("SLURMD_NODENAME");
+	if (real.MPI_Comm_rank(MPI_COMM_WORLD, &session.rank) != MPI_SUCCESS ||
+	    real.MPI_Comm_size(MPI_COMM_WORLD, &session.size) != MPI_SUCCESS ||
+	    real.MPI_Comm_dup(MPI_COMM_WORLD, &session.comm) != MPI_SUCCESS) {
+		note("cannot learn the rank, or make a communicator");
+		errno = saved;
+		return;
+	}
+	real.MPI_Comm_set_errhandler(session.comm, MPI_ERRORS_RETURN);
+	session.world = agree_on_world();
+	if (node)
+		snprintf(host, sizeof host, "%s", node);
+	else
+		gethostname(host, sizeof host - 1);
+	fact_number(&facts, "ranks", (uint64_t)session.size);
+	fact_command(&facts);
+	fact_executable(&facts);
+	fact_library(&facts);
+	fact_number(&facts, "thread_level", (uint64_t)thread_level);
+	recorder_identify((uint32_t)session.rank, (uint32_t)session.size, session.world, thread_level == MPI_THREAD_MULTIPLE);
+	if (facts.failed || recorder_describe((const char *)facts.data, facts.size, host) != 0)
+		note("no memory for the facts of the process");
+	writer_free(&facts);
+	session.initialized = true;
+	errno = saved;
+}
+
+/* hosts=n1,n2 ranks_per_node=4,4: the nodes in the order of their lowest rank. */
+static void fact_hosts(struct writer *w, const struct trace *t)
+{
+	struct writer hosts = {0}, counts = {0};
+	uint64_t *ranks = calloc(t->strings.count, sizeof *ranks);
+	uint32_t *order = calloc(t->strings.count, sizeof *order), n = 0;
+	for (size_t i = 0; ranks && order && i < t->host.count; i++) {
+		const struct rank_piece *p = &t->host.pieces[i];
+		if (ranks[p->value] == 0)
+			order[n++] = (uint32_t)p->value;
+		ranks[p->value] += p->count;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		char text[32];
+		writer_bytes(&hosts, ",", i > 0);
+		writer_bytes(&hosts, t->strings.items[order[i]].bytes, t->strings.items[order[i]].size);
+		writer_bytes(&counts, text, (size_t)snprintf(text, sizeof text, "%s%" PRIu64, i ? "," : "", ranks[order[i]]));
+	}
+	fact(w, "hosts", hosts.data, hosts.size);
+	fact(w, "ranks_per_node", counts.data, counts.size);
+	writer_free(&hosts);
+	writer_free(&counts);
+	free(ranks);
+	free(order);
+}
+
+/* Rank 0: the whole trace becomes a file in the spool. */
+static int keep(const struct trace *t, const struct arena *a, struct error *error)
+{
+	int rv = -1;
+	char path[1200];
+	struct trace canonical = {.size = 0};
+	struct writer facts = {0};
+	uint8_t *bytes = NULL;
+	size_t size;
+	const struct record *r = arena_at(a, struct record, a->header->root);
+	if (r->facts && arena_valid(a, r->facts, sizeof(struct record_string))) {
+		const struct record_string *s = arena_at(a, struct record_string, r->facts);
+		writer_bytes(&facts, s->bytes, s->length);
+	}
+	fact_number(&facts, "start_ns", (uint64_t)r->realtime_ns);
+	fact_number(&facts, "end_ns", clock_ns(CLOCK_REALTIME));
+	fact_hosts(&facts, t);
+	struct chunk chunk = {.id = "FACT", .data = facts.data, .size = facts.size};
+	if (facts.failed || merge_canonical(&canonical, t, error) != 0 || trace_encode(&canonical, &chunk, 1, NULL, &bytes, &size) != 0) {
+		error_set(error, "no memory to encode the trace");
+		goto done;
+	}
+	snprintf(path, sizeof path, "%s/world-%016" PRIx64 ".spoor", session.handoff.spool, session.world);
+	if (container_publish(path, 0600, bytes, size) != 0) {
+		error_set(error, "%s: cannot write the trace: %s", path, strerror(errno));
+		goto done;
+	}
+	rv = 0;
+done:
+	free(bytes);
+	writer_free(&facts);
+	trace_free(&canonical);
+	return rv;
+}
+
+void session_finalize(void)
+{
+	if (session.state != AWAKE || !session.initialized)
+		return;
+	int saved = errno;
+	struct error error = {""};
+	struct arena a;
+	struct trace t = {.size = 0};
+	struct tree tree = {
+	        .comm = session.comm,
+	        .rank = session.rank,
+	        .size = session.size,
+	        .deadline = clock_ns(CLOCK_MONOTONIC) + (uint64_t)session.handoff.deadline * 1000000000,
+	};
+	recorder_finalized();
+	recorder_stop();
+	__atomic_store_n(&session.state, OFF, __ATOMIC_RELEASE);
+	int rv = arena_open(&a, session.arena, &error);
+	if (rv == 0)
+		rv = trace_extract(&t, &a, &error);
+	if (tree_merge(&tree, rv == 0 ? &t : NULL, &error) != 0)
+		rv = -1;
+	bool kept = session.rank == 0 && rv == 0 && keep(&t, &a, &error) == 0;
+	if (tree_settle(&tree, kept) == 0 && rv == 0)
+		unlink(session.arena);
+	else if (error.text[0])
+		note(error.text);
+	trace_free(&t);
+	arena_close(&a);
+	if (rv == 0)
+		real.MPI_Comm_free(&session.comm); /* after a failure somebody may still have a message under way on it */
+	errno = saved;
+}
