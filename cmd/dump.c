@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * dump - `spoor dump FILE|JOB [--rank R]`: every event of a rank, decoded, one a line
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/open.h"
+#include "cmd/print.h"
+
+static const char usage[] = "Usage: spoor dump FILE|JOB [--rank R] [--from N] [--count N] [--archive DIR]\n"
+                            "Prints the events of one rank, or of all, in order, one a line (see spoor-dump(1)).\n\n"
+                            "  -r, --rank R       only rank R of MPI_COMM_WORLD; without it each line begins with \"R: \"\n"
+                            "      --from N       begin with event N (from 0)\n"
+                            "      --count N      at most N events of a rank\n"
+                            "      --archive DIR  look for JOB in this archive\n";
+
+struct options {
+	const char *file, *archive;
+	long rank; /* -1: all */
+	uint64_t from, count;
+};
+
+static int dump_rank(const struct trace *t, uint32_t rank, const struct options *o)
+{
+	int rv;
+	struct walk *w;
+	struct event e;
+	struct error error = {""};
+	if (walk_begin(&w, t, rank, &error) != 0)
+		goto fail;
+	for (uint64_t left = o->count; left > 0 && (rv = walk_next(w, &e, &error)) == 0;) {
+		if (e.number < o->from)
+			continue;
+		left--;
+		if (o->rank < 0)
+			printf("%u: ", rank);
+		print_event(stdout, t, &e);
+		if (ferror(stdout))
+			break;
+	}
+	walk_end(w);
+	if (!error.text[0])
+		return ferror(stdout) ? -1 : 0;
+fail:
+	fflush(stdout);
+	fprintf(stderr, "spoor: %s: %s\n", o->file, error.text);
+	return -1;
+}
+
+static int number(const char *text, const char *option, uint64_t max, uint64_t *out)
+{
+	char *end;
+	*out = strtoull(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || *out > max) {
+		fprintf(stderr, "spoor dump: %s: expected a number from 0 to %" PRIu64 ", not \"%s\"\n", option, max, text);
+		return -1;
+	}
+	return 0;
+}
+
+int cmd_dump(int argc, char **argv)
+{
+	static const struct option long_options[] = {{"rank", required_argument, NULL, 'r'},    {"from", required_argument, NULL, 'f'},
+	                                             {"count", required_argument, NULL, 'c'},   {"archive", required_argument, NULL, 'a'},
+	                                             {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
+	struct options o = {.rank = -1, .count = UINT64_MAX};
+	uint64_t rank;
+	int option;
+	while ((option = getopt_long(argc, argv, "r:h", long_options, NULL)) != -1) {
+		switch (option) {
+		case 'r':
+			if (number(optarg, "--rank", INT32_MAX, &rank) != 0)
+				return CMD_USAGE;
+			o.rank = (long)rank;
+			break;
+		case 'f':
+			if (number(optarg, "--from", INT64_MAX, &o.from) != 0)
+				return CMD_USAGE;
+			break;
+		case 'c':
+			if (number(optarg, "--count", INT64_MAX, &o.count) != 0)
+				return CMD_USAGE;
+			break;
+		case 'a':
+			o.archive = optarg;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return CMD_OK;
+		default:
+			fputs(usage, stderr);
+			return CMD_USAGE;
+		}
+	}
+	if (optind + 1 != argc) {
+		fputs(usage, stderr);
+		return CMD_USAGE;
+	}
+	o.file = argv[optind];
+	struct container *c;
+	struct trace t;
+	if (open_trace(o.file, o.archive, &c, &t) != 0)
+		return CMD_FAILED;
+	static char buffer[1 << 16];
+	setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
+	int rv = 0;
+	if (o.rank >= 0) {
+		rv = dump_rank(&t, (uint32_t)o.rank, &o);
+	} else {
+		for (size_t i = 0; rv == 0 && i < t.events.count; i++)
+			for (uint32_t k = 0; rv == 0 && k < t.events.pieces[i].count; k++)
+				rv = dump_rank(&t, t.events.pieces[i].first + k * t.events.pieces[i].step, &o);
+	}
+	if (fflush(stdout) != 0)
+		rv = -1;
+	trace_free(&t);
+	container_destroy(c);
+	return rv == 0 ? CMD_OK : CMD_FAILED;
+}
