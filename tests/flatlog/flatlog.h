@@ -8,6 +8,7 @@
  *
  *     calls.table + generate.py  ->  wrappers.c   one wrapper in C and one in Fortran for each function
  *     requests.c                                   live requests; the wait, test and start functions
+ *     statuses.c, shape.c                          statuses; lengths of arrays and who is the root
  *     life.c                                       init, finalize, abort
  *     names.c                                      how values are said: constants, handles, strings
  *     flatlog.c                                    lines and the file
@@ -138,6 +139,7 @@ bool at_root(int root, MPI_Comm comm);  /* this process is the root */
 bool leaf(int root, MPI_Comm comm);     /* this process gives to or gets from the root */
 int indegree(MPI_Comm comm);            /* neighbours in a topology */
 int outdegree(MPI_Comm comm);
+bool weighted(const void *weights, MPI_Comm comm); /* are weights returned into this array? */
 int cartdim(MPI_Comm comm, int at_most);
 int graph_nodes(MPI_Comm comm, int at_most);
 int graph_edges(MPI_Comm comm, int at_most);
@@ -147,7 +149,16 @@ int last(const int *values, int n);
 int sum(const int *values, int n);
 int least(int a, int b);
 
-/* ---- statuses (requests.c) ---- */
+/* ---- statuses (statuses.c) ---- */
+
+struct fields {
+	char *source, *tag, *count;
+};
+struct fields fields_all(const char *text);
+/* s: what the library returned, NULL if it was not asked for. describes: a message, not a send or an inactive request. */
+struct fields fields_of(const MPI_Status *s, MPI_Datatype type, bool describes);
+/* Part i becomes NAME.MPI_SOURCE=.. NAME.MPI_TAG=.. NAME.count=..; takes the texts. */
+void fields_put(struct line *l, int i, const char *name, struct fields f);
 
 /* A status that describes a message; `count` is in units of type. A cancelled or (leave mode) ignored one is handled. */
 void line_put_status(struct line *l, int i, const char *name, const MPI_Status *s, MPI_Datatype type);

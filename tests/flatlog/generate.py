@@ -80,6 +80,9 @@ BUFFERS = ("buf", "cbuf", "rmabuf", "place", "cplace", "pointer")
 STRINGS = ("string", "cstring")
 STATUSES = ("status", "setstatus", "nostatus")
 
+# `use mpi` has a second specific procedure of these, whose baseptr is a TYPE(C_PTR).
+TAKES_C_PTR = ("MPI_Alloc_mem", "MPI_Win_allocate", "MPI_Win_allocate_shared", "MPI_Win_shared_query")
+
 PARAMETER = re.compile(r"""(?P<mark>[>=~]?)(?P<name>\w+):(?P<kind>\w+)
                            (?:\((?P<note>[^)]*)\))?
                            (?:\[(?P<array>.*?)\](?=$|\?))?
@@ -176,11 +179,11 @@ class Parameter:
         return f'line_absent{kind}(&l, {i}, "{self.name}");'
 
 
-def wrapper(function, parameters, fortran):
-    """The text of one wrapper."""
+def wrapper(function, parameters, fortran=None):
+    """The text of one wrapper. fortran: the ending of its name in Fortran, None for C."""
     out = []
     if fortran:
-        name = function.lower() + "_"
+        name = function.lower() + fortran
         declared = [p.fortran() for p in parameters] + ["int *ierror_f"]
         passed = [p.name + "_f" for p in parameters] + ["ierror_f"]
         lengths = [p.name + "_f_length" for p in parameters if p.kind in STRINGS]
@@ -272,8 +275,10 @@ def main():
     print("/* written by tests/flatlog/generate.py */")
     print('#include "tests/flatlog/flatlog.h"\n')
     for function, parameters in read(sys.argv[1]):
-        print(wrapper(function, parameters, False))
-        print(wrapper(function, parameters, True))
+        print(wrapper(function, parameters))
+        print(wrapper(function, parameters, "_"))
+        if function in TAKES_C_PTR:
+            print(wrapper(function, parameters, "_cptr_"))
 
 
 if __name__ == "__main__":

@@ -155,62 +155,6 @@ char *say_live_request(MPI_Request h)
 
 /* ---- statuses ---- */
 
-struct fields {
-	char *source, *tag, *count;
-};
-
-static struct fields fields_all(const char *text)
-{
-	return (struct fields){say_name(text), say_name(text), say_name(text)};
-}
-
-/* s: what the library returned, NULL if it was not asked for. describes: a message, not a send or an inactive request. */
-static struct fields fields_of(const MPI_Status *s, MPI_Datatype type, bool describes)
-{
-	int cancelled = 0, count = 0;
-
-	if (!describes)
-		return fields_all("-");
-	if (!s)
-		return fields_all("?");
-	PMPI_Test_cancelled(s, &cancelled);
-	if (cancelled)
-		return fields_all("-");
-	PMPI_Get_count(s, type, &count);
-	return (struct fields){say_peer(s->MPI_SOURCE), say_tag(s->MPI_TAG), say_count(count)};
-}
-
-static void fields_put(struct line *l, int i, const char *name, struct fields f)
-{
-	char *text = say_append(say_name(name), 0, say_name(".MPI_SOURCE="));
-
-	text = say_append(text, 0, f.source);
-	text = say_append(say_append(say_append(text, 0, say_name(" ")), 0, say_name(name)), 0, say_name(".MPI_TAG="));
-	text = say_append(text, 0, f.tag);
-	text = say_append(say_append(say_append(text, 0, say_name(" ")), 0, say_name(name)), 0, say_name(".count="));
-	free(l->part[i]);
-	l->part[i] = say_append(text, 0, f.count);
-}
-
-void line_absent_status(struct line *l, int i, const char *name)
-{
-	fields_put(l, i, name, fields_all("-"));
-}
-
-void line_put_status(struct line *l, int i, const char *name, const MPI_Status *s, MPI_Datatype type)
-{
-	fields_put(l, i, name, fields_of(ignored(s) ? NULL : s, type, true));
-}
-
-void line_put_fstatus(struct line *l, int i, const char *name, const int *s, MPI_Datatype type)
-{
-	MPI_Status c;
-
-	if (!ignored(s))
-		PMPI_Status_f2c(s, &c);
-	fields_put(l, i, name, fields_of(ignored(s) ? NULL : &c, type, true));
-}
-
 /* Statuses of n completed requests: request which[i] (NULL: i) of the batch has status s[i]. Completes them. */
 static void complete_array(struct line *l, int part, struct batch *b, int n, const int *which, const MPI_Status *s)
 {

@@ -141,6 +141,16 @@ int outdegree(MPI_Comm comm)
 	return degree(comm, false);
 }
 
+/* Where the graph has no weights the caller's arrays are left alone. */
+bool weighted(const void *weights, MPI_Comm comm)
+{
+	int in, out, has = 0;
+
+	if (topology(comm) == MPI_DIST_GRAPH)
+		PMPI_Dist_graph_neighbors_count(comm, &in, &out, &has);
+	return has || unweighted(weights);
+}
+
 int contents(MPI_Datatype type, int which)
 {
 	int n[3] = {0, 0, 0}, combiner;

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# flatlog - the judge is judged: its log of a small program is what was written down by hand, and it knows every MPI function
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tap  # noqa: E402
+import launch  # noqa: E402
+
+FLATLOG = os.path.join(tap.BUILD, "tests/flatlog/flatlog.so")
+
+# What is not an event (doc/events.md, rule 6), what MPI-3.1 no longer has, the tools interface, and what starts other programs.
+UNKNOWN = re.compile(r"""MPI_(Wtime|Wtick|Aint_add|Aint_diff|\w+_[fc]2[cf]|Status_(f082f|f2f08|c2f08|f082c)|T_\w+
+    |Address|Errhandler_(create|get|set)|Type_(extent|hindexed|hvector|lb|struct|ub)
+    |Comm_spawn|Comm_spawn_multiple|Register_datarep
+    |\w+_FN|CONVERSION_FN_NULL|\w+_F90)$""", re.VERBOSE)
+
+
+def defined(path):
+    """The functions that a shared library defines for others."""
+    lines = subprocess.run(["nm", "-D", "--defined-only", path], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return {m[1] for m in re.finditer(r"^\S+ [TW] (\w+)", lines, re.MULTILINE)}
+
+
+def loaded(path, name):
+    """The file of the library `name` that path is linked with."""
+    lines = subprocess.run(["ldd", path], stdout=subprocess.PIPE, text=True, check=True).stdout
+    m = re.search(rf"{name}\S* => (\S+)", lines)
+    return m and m[1]
+
+
+def check_log(program, ranks, title):
+    with tempfile.TemporaryDirectory() as folder:
+        done = launch.mpirun(ranks, [os.path.join(tap.BUILD, program)], flatlog=FLATLOG, folder=folder)
+        tap.equal(done.returncode, 0, f"{title}: the program ends with status 0")
+        for rank in range(ranks):
+            with open(os.path.join(tap.SOURCE, f"tests/flatlog/sample.{rank}"), encoding="utf-8") as f:
+                expected = f.read()
+            path = os.path.join(folder, f"{rank}.log")
+            got = ""
+            if os.path.exists(path):
+                with open(path, encoding="utf-8") as f:
+                    got = f.read()
+            wrong = [f"got      {g}\nexpected {e}" for g, e in zip(got.splitlines(), expected.splitlines()) if g != e]
+            tap.ok(got == expected, f"{title}: rank {rank} is what was written by hand", *wrong[:3],
+                   f"{len(got.splitlines())} lines, expected {len(expected.splitlines())}")
+
+
+def main():
+    flatlog = defined(FLATLOG)
+    tap.ok("MPI_Send" in flatlog and "mpi_send_" in flatlog, "it defines C's and Fortran's functions")
+    library = loaded(FLATLOG, "libmpi.so")
+    every = {f for f in defined(library) if f.startswith("MPI_") and not UNKNOWN.match(f)}
+    tap.ok(len(every) > 300, "Open MPI's functions are found")
+    tap.equal(sorted(every - flatlog), [], "it knows every function of MPI-3.1 that is an event")
+    tap.equal(sorted({f for f in flatlog if f.startswith("MPI_")} - defined(library)), [], "it invents no function")
+    fortran = [f for f in flatlog if f.startswith("MPI_") and f.lower() + "_" not in flatlog]
+    tap.equal(sorted(fortran), [], "what it knows in C it knows in Fortran")
+    check_log("tests/flatlog/sample", 2, "sample")
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

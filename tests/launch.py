@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""launch - runs MPI programs on this machine, with more ranks than cores, for tests
+
+    launch.mpirun(4, ["./program"])                              as it is
+    launch.mpirun(4, ["./program"], flatlog="flatlog.so", folder="logs")     with the flat logger in front
+    launch.mpirun(4, ["./program"], before=["spoor", "run", "-o", "x.spoor", "--"])
+"""
+import os
+import shutil
+import subprocess
+
+BUILD = os.environ.get("SPOOR_BUILD") or os.getcwd()
+
+# Busy waiting without yielding makes runs with more ranks than cores many times longer.
+MCA = ["--mca", "mpi_yield_when_idle", "1", "--mca", "btl", "self,vader", "--mca", "pml", "ob1"]
+
+
+def spoor():
+    """The spoor command of this build, else the installed one."""
+    for name in ("spoor", "cmd/spoor"):
+        path = os.path.join(BUILD, name)
+        if os.path.isfile(path):
+            return path
+    return shutil.which("spoor") or "spoor"
+
+
+def command(ranks, program, flatlog=None, before=()):
+    """The command line. The flat logger is put in front of what is preloaded in the ranks only."""
+    front = ["sh", "-c", 'LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}" exec "$@"', os.path.abspath(flatlog)] if flatlog else []
+    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    return [*before, "mpirun", "--oversubscribe", *root, "-n", str(ranks), *MCA, *front, *program]
+
+
+def mpirun(ranks, program, flatlog=None, folder=None, before=(), cwd=None, timeout=120, environment=None):
+    """Returns the completed process, output captured as bytes; its status is 124 if it took too long."""
+    env = dict(os.environ, **(environment or {}))
+    env.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
+    env["PMIX_MCA_gds"] = "hash"  # no shared memory files of the runtime are left behind after a kill
+    if folder:
+        env["FLATLOG_DIR"] = os.path.abspath(folder)
+    process = subprocess.Popen(command(ranks, program, flatlog, before), cwd=cwd, env=env, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        out, err = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        process.terminate()  # mpirun ends its ranks
+        try:
+            out, err = process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, err = process.communicate()
+        return subprocess.CompletedProcess(process.args, 124, out, err + b"launch: took too long\n")
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
