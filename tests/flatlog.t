@@ -51,6 +51,37 @@ def check_log(program, ranks, title):
                    f"{len(got.splitlines())} lines, expected {len(expected.splitlines())}")
 
 
+# A spoor that lies: it dumps the flat log, with the change that the sed script in the file `lie` beside it makes to rank 1.
+LIAR = r"""#!/bin/sh
+case $1 in
+run)
+	while [ "$1" != -- ]; do [ "$1" = -o ] && : >"$2"; shift; done
+	shift
+	exec "$@" ;;
+dump)
+	script=
+	[ "$4" != 1 ] || script=$(cat "${0%/*}/lie")
+	exec sed "$script" "${2%/*}/flat/$4.log" ;;
+esac
+"""
+
+
+def check_exact(title, lie, status, said):
+    """tests/exact finds this lie."""
+    with tempfile.TemporaryDirectory() as folder:
+        liar = os.path.join(folder, "spoor")
+        with open(liar, "w", encoding="ascii") as f:
+            f.write(LIAR)
+        os.chmod(liar, 0o755)
+        with open(os.path.join(folder, "lie"), "w", encoding="ascii") as f:
+            f.write(lie)
+        done = subprocess.run([sys.executable, os.path.join(tap.SOURCE, "tests/exact"), "-n", "2", "--spoor", liar, "--",
+                               os.path.join(tap.BUILD, "tests/flatlog/sample")], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False)
+        tap.ok(done.returncode == status and re.search(said, done.stdout), f"exact: {title}",
+               f"status {done.returncode}, expected {status}", f"no match for {said} in:", done.stdout)
+
+
 def main():
     flatlog = defined(FLATLOG)
     tap.ok("MPI_Send" in flatlog and "mpi_send_" in flatlog, "it defines C's and Fortran's functions")
@@ -62,6 +93,12 @@ def main():
     fortran = [f for f in flatlog if f.startswith("MPI_") and f.lower() + "_" not in flatlog]
     tap.equal(sorted(fortran), [], "what it knows in C it knows in Fortran")
     check_log("tests/flatlog/sample", 2, "sample")
+    check_exact("equal", "", 0, "2 ranks, 90 events, all equal")
+    check_exact("one value", "5s/tag=MPI_ANY_TAG/tag=0/; 6s/tag=MPI_ANY_TAG/tag=0/", 1, "rank 1: line 5: differs in tag\n")
+    check_exact("a line is missing", "20d", 1, "rank 1: line 19: another (call|sequence)")
+    check_exact("the end is missing", "$d", 1, "rank 1: line 43: one ends here")
+    check_exact("a line too many", "$p", 1, "rank 1: line 44: one ends here")
+    check_exact("another order", "8s/\\(tag=[0-9]*\\) \\(comm=[^ ]*\\)/\\2 \\1/", 1, "rank 1: line 7: another order of parameters")
     tap.done()
 
 
