@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * request - unit test of preload/request.c
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int fail_after = -1; /* the k-th allocation from now on fails; -1: none */
+
+static void *test_calloc(size_t n, size_t size)
+{
+	return fail_after >= 0 && fail_after-- == 0 ? NULL : calloc(n, size);
+}
+
+static void *test_realloc(void *p, size_t size)
+{
+	return fail_after >= 0 && fail_after-- == 0 ? NULL : realloc(p, size);
+}
+#define calloc test_calloc
+#define realloc test_realloc
+#include "preload/request.c"
+#undef calloc
+#undef realloc
+
+bool handle_locking;
+
+static int count, failed;
+
+static void ok(bool condition, const char *title)
+{
+	printf("%s %d - %s\n", condition ? "ok" : "not ok", ++count, title);
+	failed += !condition;
+}
+
+#define NULL_REQUEST 0x1000
+#define P 0x2000 /* shared by all requests to MPI_PROC_NULL */
+
+static struct request_ref find_one(uint64_t bits)
+{
+	return request_find(bits, NULL_REQUEST, false);
+}
+
+static void bad_arguments(void)
+{
+	struct request_ref ref;
+
+	ok(request_new(NULL_REQUEST, NULL_REQUEST, 0) == REQUEST_NONE, "MPI_REQUEST_NULL is never live");
+	ok(request_new(0, NULL_REQUEST, 0) == REQUEST_UNKNOWN, "a handle of no bits is not recorded");
+	ok(find_one(NULL_REQUEST).number == REQUEST_NONE, "MPI_REQUEST_NULL is found as none");
+	ok(find_one(0x99).number == REQUEST_UNKNOWN, "a failed call's unknown request does not become live");
+	ok(find_one(0).number == REQUEST_UNKNOWN, "nor do no bits");
+	request_end(&(struct request_ref){0x99, REQUEST_NONE, 0});
+	request_end(&(struct request_ref){0x99, REQUEST_UNKNOWN, 0});
+	request_end(&(struct request_ref){0x99, 7, 0});
+	request_release(&(struct request_ref){0x99, REQUEST_UNKNOWN, 0});
+	ok(request_count() == 0, "ending what is not live does nothing");
+	request_find_all(&ref, (uint64_t[]){0}, 0, NULL_REQUEST);
+	ok(request_count() == 0, "an empty array means nothing");
+	request_reset();
+}
+
+static void numbers(void)
+{
+	struct request_ref a, b;
+
+	ok(request_new(0x10, NULL_REQUEST, REQUEST_RECV) == 0 && request_new(0x20, NULL_REQUEST, 0) == 1 &&
+	   request_new(0x30, NULL_REQUEST, REQUEST_PERSISTENT) == 2, "numbers count up from 0");
+	a = find_one(0x10);
+	b = find_one(0x20);
+	ok(a.number == 0 && a.traits == REQUEST_RECV && b.number == 1 && b.traits == 0, "a request is found with its traits");
+	request_end(&b);
+	ok(find_one(0x20).number == REQUEST_UNKNOWN, "a completed one is forgotten");
+	request_end(&a);
+	ok(request_new(0x40, NULL_REQUEST, 0) == 0 && request_new(0x50, NULL_REQUEST, 0) == 1 && request_new(0x60, NULL_REQUEST, 0) == 3,
+	   "a new one takes the lowest number that is free");
+	ok(request_find(0x70, NULL_REQUEST, true).number == 4 && request_count() == 5, "one that was never seen becomes live");
+	request_reset();
+}
+
+static void shared_handles(void)
+{
+	const uint64_t all[] = {P, 0x10, NULL_REQUEST, P, P, P};
+	struct request_ref refs[6];
+
+	for (int i = 0; i < 3; i++)
+		request_new(P, NULL_REQUEST, i == 1 ? REQUEST_RECV : 0);
+	request_new(0x10, NULL_REQUEST, 0);
+	ok(find_one(P).number == 0 && find_one(P).number == 0, "of several with one handle the oldest is meant, each time");
+	request_find_all(refs, all, 6, NULL_REQUEST);
+	ok(refs[0].number == 0 && refs[1].number == 3 && refs[2].number == REQUEST_NONE && refs[3].number == 1 && refs[4].number == 2,
+	   "in an array from left to right, each at most once");
+	ok(refs[3].traits == REQUEST_RECV && refs[5].number == 4, "traits belong to the request; one more becomes live");
+	request_find_all(refs, all, 6, NULL_REQUEST);
+	ok(refs[0].number == 0 && refs[3].number == 1 && refs[4].number == 2 && refs[5].number == 4, "the next array begins anew");
+	request_end(&refs[3]);
+	ok(find_one(P).number == 0, "one from the middle can complete");
+	request_end(&refs[0]);
+	ok(find_one(P).number == 2, "then the oldest");
+	request_end(&refs[5]);
+	ok(request_new(P, NULL_REQUEST, 0) == 0, "then the youngest; its number is free again");
+	request_find_all(refs, all, 1, NULL_REQUEST);
+	request_find_all(refs + 1, all, 5, NULL_REQUEST);
+	ok(refs[1].number == 2 && refs[4].number == 0, "the order is that of creation, not of numbers");
+	request_reset();
+}
+
+static void threads(void)
+{
+	struct request_ref a, b, two[2];
+
+	handle_locking = true;
+	request_new(0x10, NULL_REQUEST, REQUEST_RECV);
+	a = request_find(0x10, NULL_REQUEST, true);
+	request_new(0x10, NULL_REQUEST, 0); /* MPI has completed the first one and given its handle to another thread */
+	b = request_find(0x10, NULL_REQUEST, true);
+	ok(a.number == 0 && b.number == 1, "a request that a call waits for is not meant by another call");
+	request_end(&a);
+	request_release(&b);
+	request_find_all(two, (uint64_t[]){0x10, 0x20}, 2, NULL_REQUEST);
+	ok(two[0].number == 1 && two[1].number == 0, "after its call it is again");
+	request_end(&two[0]);
+	request_end(&two[1]);
+	ok(request_count() == 0, "nothing is left");
+	handle_locking = false;
+	request_reset();
+}
+
+/* The same operations on the table and on a plain list. */
+static void against_model(void)
+{
+	enum { MOST = 3000, STEPS = 60000 };
+	static uint64_t bits[MOST];
+	static int number[MOST];
+	int n = 0, wrong = 0;
+	unsigned seed = 1;
+
+	for (int step = 0; step < STEPS; step++) {
+		seed = seed * 1103515245u + 12345u;
+		unsigned r = seed >> 8;
+		bool growing = step / 10000 % 2 == 0;
+
+		if (n < MOST && r % 16 < (growing ? 10u : 6u)) {
+			uint64_t h = 0x5000 + r / 16 % 700 * 64; /* many are the same */
+			bool taken[MOST + 1] = {false};
+			int lowest = 0;
+
+			for (int i = 0; i < n; i++)
+				taken[number[i]] = true;
+			while (taken[lowest])
+				lowest++;
+			bits[n] = h;
+			number[n] = lowest;
+			wrong += request_new(h, NULL_REQUEST, 0) != lowest;
+			n++;
+		} else if (n) {
+			int i = r / 16 % n, oldest = 0;
+			struct request_ref ref = find_one(bits[i]);
+
+			while (bits[oldest] != bits[i])
+				oldest++;
+			wrong += ref.number != number[oldest];
+			if (r % 3 == 0 && oldest != i) { /* as MPI_Waitany may: not the oldest */
+				ref.number = number[i];
+				oldest = i;
+			}
+			request_end(&ref);
+			memmove(bits + oldest, bits + oldest + 1, (n - oldest - 1) * sizeof(*bits));
+			memmove(number + oldest, number + oldest + 1, (n - oldest - 1) * sizeof(*number));
+			n--;
+		}
+		wrong += request_count() != (size_t)n;
+	}
+	ok(wrong == 0, "60000 random operations agree with a list");
+	request_reset();
+}
+
+static void many_with_one_handle(void)
+{
+	enum { N = 100000 };
+	uint64_t *bits = malloc(N * sizeof(*bits));
+	struct request_ref *refs = malloc(N * sizeof(*refs));
+	int wrong = 0;
+
+	for (int i = 0; i < N; i++) {
+		bits[i] = P;
+		wrong += request_new(P, NULL_REQUEST, 0) != i;
+	}
+	request_find_all(refs, bits, N, NULL_REQUEST);
+	for (int i = 0; i < N; i++) {
+		wrong += refs[i].number != i;
+		request_end(&refs[i]);
+	}
+	ok(wrong == 0 && request_count() == 0, "100000 requests with one handle take linear time");
+	free(bits);
+	free(refs);
+	request_reset();
+}
+
+static void no_memory(void)
+{
+	int unknown = 0;
+
+	for (int k = 0; k < 4; k++) {
+		struct request_ref ref;
+
+		fail_after = k;
+		for (int i = 0; i < 200; i++) {
+			int32_t number = request_new(0x100 + 16 * i, NULL_REQUEST, 0);
+
+			unknown += number == REQUEST_UNKNOWN;
+			ref = find_one(0x100 + 16 * i);
+			if (ref.number != (number >= 0 ? number : REQUEST_UNKNOWN))
+				unknown = -1000;
+			if (i % 2)
+				request_end(&ref);
+		}
+		fail_after = -1;
+		request_reset();
+	}
+	ok(unknown > 0, "when the k-th allocation fails, that request is unknown, and the others are right");
+}
+
+int main(void)
+{
+	bad_arguments();
+	numbers();
+	shared_handles();
+	threads();
+	against_model();
+	many_with_one_handle();
+	no_memory();
+	printf("1..%d\n", count);
+	return failed != 0;
+}
