@@ -3,7 +3,8 @@
  *
  * The list of live requests is in order of creation. A handle means the oldest live request that has it; within one array each
  * live request is meant at most once (Open MPI gives one handle to all requests to MPI_PROC_NULL). Before a call its request
- * arguments are resolved to numbers (a batch); after it those that the call completed leave the list.
+ * arguments are resolved to numbers (a batch); after it those that the call completed leave the list. In between the library may
+ * have given the handle to another thread's new request.
  */
 #include "tests/flatlog/flatlog.h"
 
@@ -14,6 +15,7 @@ struct live {
 	int number;
 	int traits;
 	bool active; /* a persistent one: between start and completion */
+	bool busy;   /* a call that may complete it has not returned: another thread cannot mean it */
 };
 
 static struct live *live;
@@ -37,7 +39,7 @@ static struct live *live_add(MPI_Request h, int traits)
 	live = (struct live *)realloc(live, (live_count + 1) * sizeof(*live));
 	if (!live)
 		abort();
-	live[live_count] = (struct live){h, number, traits, !(traits & PERSISTENT)};
+	live[live_count] = (struct live){h, number, traits, !(traits & PERSISTENT), false};
 	return &live[live_count++];
 }
 
@@ -86,22 +88,25 @@ static void batch_begin(struct batch *b, int n, const MPI_Request *handles)
 		int found = BATCH_NULL;
 
 		for (int k = 0; k < live_count && handles[i] != MPI_REQUEST_NULL && found < 0; k++) {
-			bool taken = false;
-
-			for (int j = 0; j < i; j++)
-				taken = taken || b->number[j] == live[k].number;
-			if (!taken && live[k].handle == handles[i])
+			if (!live[k].busy && live[k].handle == handles[i])
 				found = live[k].number;
 		}
 		if (found < 0 && handles[i] != MPI_REQUEST_NULL)
 			found = live_add(handles[i], 0)->number; /* never seen: numbered now */
 		b->number[i] = found;
+		if (found >= 0)
+			live_find(found)->busy = true;
 	}
 	pthread_mutex_unlock(&flatlog_lock);
 }
 
 static void batch_end(struct batch *b)
 {
+	pthread_mutex_lock(&flatlog_lock);
+	for (int i = 0; i < b->n; i++)
+		if (live_find(b->number[i]))
+			live_find(b->number[i])->busy = false;
+	pthread_mutex_unlock(&flatlog_lock);
 	free(b->number);
 }
 
@@ -127,12 +132,23 @@ static bool batch_complete(struct batch *b, int i)
 	bool receives = batch_receives(b, i);
 	struct live *r = live_find(b->number[i]);
 
-	if (r && r->traits & PERSISTENT)
+	if (r && r->traits & PERSISTENT) {
 		r->active = false;
-	else if (r)
+	} else if (r) {
 		live_remove(r->number);
+		b->number[i] = BATCH_NULL; /* another thread may have the number now */
+	}
 	pthread_mutex_unlock(&flatlog_lock);
 	return receives;
+}
+
+/* The request of the call is freed. */
+static void batch_free(struct batch *b)
+{
+	pthread_mutex_lock(&flatlog_lock);
+	live_remove(b->number[0]);
+	b->number[0] = BATCH_NULL;
+	pthread_mutex_unlock(&flatlog_lock);
 }
 
 /* After an error: what has become MPI_REQUEST_NULL is complete. */
@@ -372,7 +388,7 @@ int MPI_Request_free(MPI_Request *request)
 	SINGLE(request);
 	int rc = next(request);
 	if (line_end(&l, rc))
-		live_remove(b.number[0]);
+		batch_free(&b);
 	END(request);
 	return rc;
 }
@@ -647,7 +663,7 @@ void mpi_request_free_(int *request, int *ierror)
 	FSINGLE();
 	next(request, ierror);
 	if (line_end(&l, *ierror))
-		live_remove(b.number[0]);
+		batch_free(&b);
 	FEND(1, request);
 }
 
