@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * datatype - sizes in bytes of the datatypes of one rank, from the calls that made them
+ */
+#include "cmd/datatype.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/column.h"
+
+#define UNKNOWN UINT64_MAX
+
+struct datatypes {
+	const struct trace *trace;
+	uint64_t *sizes; /* by number */
+	size_t count;
+};
+
+/* Of the C ABI that the tracer runs on (LP64). */
+static const struct {
+	const char *name;
+	unsigned size;
+} predefined[] = {
+        {"MPI_CHAR", 1}, {"MPI_SIGNED_CHAR", 1}, {"MPI_UNSIGNED_CHAR", 1}, {"MPI_BYTE", 1}, {"MPI_PACKED", 1}, {"MPI_SHORT", 2},
+        {"MPI_UNSIGNED_SHORT", 2}, {"MPI_INT", 4}, {"MPI_UNSIGNED", 4}, {"MPI_LONG", 8}, {"MPI_UNSIGNED_LONG", 8}, {"MPI_LONG_LONG_INT", 8},
+        {"MPI_LONG_LONG", 8}, {"MPI_UNSIGNED_LONG_LONG", 8}, {"MPI_FLOAT", 4}, {"MPI_DOUBLE", 8}, {"MPI_LONG_DOUBLE", 16}, {"MPI_WCHAR", 4},
+        {"MPI_C_BOOL", 1}, {"MPI_INT8_T", 1}, {"MPI_INT16_T", 2}, {"MPI_INT32_T", 4}, {"MPI_INT64_T", 8}, {"MPI_UINT8_T", 1},
+        {"MPI_UINT16_T", 2}, {"MPI_UINT32_T", 4}, {"MPI_UINT64_T", 8}, {"MPI_AINT", 8}, {"MPI_OFFSET", 8}, {"MPI_COUNT", 8},
+        {"MPI_C_COMPLEX", 8}, {"MPI_C_FLOAT_COMPLEX", 8}, {"MPI_C_DOUBLE_COMPLEX", 16}, {"MPI_C_LONG_DOUBLE_COMPLEX", 32},
+        {"MPI_CXX_BOOL", 1}, {"MPI_CXX_FLOAT_COMPLEX", 8}, {"MPI_CXX_DOUBLE_COMPLEX", 16}, {"MPI_CXX_LONG_DOUBLE_COMPLEX", 32},
+        {"MPI_FLOAT_INT", 8}, {"MPI_DOUBLE_INT", 12}, {"MPI_LONG_INT", 12}, {"MPI_2INT", 8}, {"MPI_SHORT_INT", 6},
+        {"MPI_LONG_DOUBLE_INT", 20}, {"MPI_INTEGER", 4}, {"MPI_REAL", 4}, {"MPI_DOUBLE_PRECISION", 8}, {"MPI_COMPLEX", 8},
+        {"MPI_DOUBLE_COMPLEX", 16}, {"MPI_LOGICAL", 4}, {"MPI_CHARACTER", 1}, {"MPI_INTEGER1", 1}, {"MPI_INTEGER2", 2}, {"MPI_INTEGER4", 4},
+        {"MPI_INTEGER8", 8}, {"MPI_REAL4", 4}, {"MPI_REAL8", 8}, {"MPI_REAL16", 16}, {"MPI_COMPLEX8", 8}, {"MPI_COMPLEX16", 16},
+        {"MPI_COMPLEX32", 32}, {"MPI_2REAL", 8}, {"MPI_2DOUBLE_PRECISION", 16}, {"MPI_2INTEGER", 8}, {"MPI_LOGICAL1", 1},
+        {"MPI_LOGICAL2", 2}, {"MPI_LOGICAL4", 4}, {"MPI_LOGICAL8", 8}, {"MPI_LB", 0}, {"MPI_UB", 0},
+};
+
+struct datatypes *datatypes_create(const struct trace *t)
+{
+	struct datatypes *d = calloc(1, sizeof *d);
+	if (d)
+		d->trace = t;
+	return d;
+}
+
+void datatypes_destroy(struct datatypes *d)
+{
+	if (d)
+		free(d->sizes);
+	free(d);
+}
+
+bool datatypes_size(const struct datatypes *d, int64_t datatype, uint64_t *size)
+{
+	if (!value_is_constant(datatype)) {
+		if (datatype < 0 || (uint64_t)datatype >= d->count || d->sizes[datatype] == UNKNOWN)
+			return false;
+		*size = d->sizes[datatype];
+		return true;
+	}
+	const char *name = (const char *)d->trace->strings.items[(uint64_t)datatype - (uint64_t)VALUE_CONSTANT].bytes;
+	for (size_t i = 0; i < sizeof predefined / sizeof *predefined; i++)
+		if (strcmp(predefined[i].name, name) == 0) {
+			*size = predefined[i].size;
+			return true;
+		}
+	return false;
+}
+
+/* The column with this name, or -1. */
+static int column(const struct schema *s, const char *name)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->column[i].length == strlen(name) && memcmp(s->column[i].name, name, s->column[i].length) == 0)
+			return (int)i;
+	return -1;
+}
+
+/* An integer parameter, 0 if there is none. */
+static uint64_t integer(const struct event *e, const char *name)
+{
+	int i = column(e->schema, name);
+	return i >= 0 && !e->schema->column[i].vector && !value_is_constant(e->values[i]) ? (uint64_t)e->values[i] : 0;
+}
+
+/* An array parameter; *n is 0 if there is none. */
+static const struct pool_item *array(const struct datatypes *d, const struct event *e, const char *name, size_t *n)
+{
+	int i = column(e->schema, name);
+	*n = 0;
+	if (i < 0 || !e->schema->column[i].vector || value_is_constant(e->values[i]))
+		return NULL;
+	const struct pool_item *item = &d->trace->vectors.items[e->values[i]];
+	*n = item->size / sizeof(int64_t);
+	return item;
+}
+
+static int64_t element(const struct pool_item *item, size_t i)
+{
+	int64_t v;
+	memcpy(&v, item->bytes + i * sizeof v, sizeof v);
+	return v;
+}
+
+/* How many elements of the old type a constructor takes. */
+static uint64_t elements(const struct datatypes *d, const struct event *e)
+{
+	size_t n;
+	const struct pool_item *lengths = array(d, e, "array_of_blocklengths", &n);
+	uint64_t sum = 0;
+	if (lengths) {
+		for (size_t i = 0; i < n; i++)
+			sum += (uint64_t)element(lengths, i);
+		return sum;
+	}
+	const struct pool_item *sizes = array(d, e, "array_of_subsizes", &n);
+	if (sizes) {
+		for (size_t i = 0, product = 1; i < n; i++)
+			sum = product *= (uint64_t)element(sizes, i);
+		return sum;
+	}
+	if (column(e->schema, "count") < 0)
+		return 1; /* dup, resized */
+	return integer(e, "count") * (column(e->schema, "blocklength") >= 0 ? integer(e, "blocklength") : 1);
+}
+
+static uint64_t size_made(const struct datatypes *d, const struct event *e)
+{
+	uint64_t size;
+	int old = column(e->schema, "oldtype");
+	if (old >= 0) {
+		if (column(e->schema, "array_of_gsizes") >= 0)
+			return UNKNOWN; /* darray: depends on the process grid */
+		return datatypes_size(d, e->values[old], &size) ? elements(d, e) * size : UNKNOWN;
+	}
+	size_t n, k;
+	const struct pool_item *types = array(d, e, "array_of_types", &n), *lengths = array(d, e, "array_of_blocklengths", &k);
+	if (!types || !lengths || n != k)
+		return UNKNOWN;
+	uint64_t sum = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (!datatypes_size(d, element(types, i), &size))
+			return UNKNOWN;
+		sum += size * (uint64_t)element(lengths, i);
+	}
+	return sum;
+}
+
+void datatypes_event(struct datatypes *d, const struct event *e)
+{
+	int made = column(e->schema, "newtype");
+	if (made < 0 || e->schema->column[made].kind != 't' || value_is_constant(e->values[made]))
+		return;
+	int64_t number = e->values[made];
+	if (number < 0 || number > INT32_MAX)
+		return;
+	if ((uint64_t)number >= d->count) {
+		size_t count = (size_t)number + 16;
+		uint64_t *sizes = realloc(d->sizes, count * sizeof *sizes);
+		if (!sizes)
+			return; /* sizes stay unknown */
+		for (size_t i = d->count; i < count; i++)
+			sizes[i] = UNKNOWN;
+		d->sizes = sizes;
+		d->count = count;
+	}
+	d->sizes[number] = size_made(d, e);
+}

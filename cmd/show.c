@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * show - `spoor show FILE|JOB`: what ran, and where its MPI time went
+ */
+#include "cmd/show.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/open.h"
+#include "cmd/path.h"
+#include "cmd/print.h"
+
+static const char usage[] = "Usage: spoor show FILE|JOB [--sites] [--loops [--rank R]] [--matrix] [--json] [--archive DIR]\n"
+                            "Without a view: the job's metadata, and calls and time by function.\n\n"
+                            "      --sites        every call site with its call path\n"
+                            "      --loops        the program's skeleton as seen by one rank: loops with trip counts, calls\n"
+                            "      --matrix       messages and bytes from rank to rank\n"
+                            "  -r, --rank R       the rank of --loops (default 0)\n"
+                            "      --json         as JSON\n"
+                            "      --archive DIR  look for JOB in this archive\n";
+
+struct total {
+	const char *name;
+	size_t length;
+	struct trace_time time;
+	uint32_t sites;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct total *x = a, *y = b;
+	if (x->time.sum != y->time.sum)
+		return x->time.sum < y->time.sum ? 1 : -1;
+	size_t n = x->length < y->length ? x->length : y->length;
+	int order = memcmp(x->name, y->name, n);
+	return order ? order : (x->length > y->length) - (x->length < y->length);
+}
+
+/* Sums by function name, the most expensive first. Returns how many; *out is malloc'ed. */
+static size_t totals(const struct trace *t, struct total **out)
+{
+	size_t n = 0;
+	*out = calloc((size_t)t->function_count + 1, sizeof **out);
+	for (uint32_t i = 0; *out && i < t->site_count; i++) {
+		const struct schema *s = trace_schema(t, &t->sites[i]);
+		size_t k = 0;
+		while (k < n && ((*out)[k].length != s->function_length || memcmp((*out)[k].name, s->function, s->function_length) != 0))
+			k++;
+		if (k == n)
+			(*out)[n++] = (struct total){.name = s->function, .length = s->function_length};
+		trace_time_add(&(*out)[k].time, &t->sites[i].communicate);
+		(*out)[k].sites++;
+	}
+	if (*out)
+		qsort(*out, n, sizeof **out, by_time);
+	return n;
+}
+
+/* Time between MPI calls, all ranks. */
+static uint64_t compute_ns(const struct trace *t)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < t->site_count; i++)
+		for (uint32_t k = 0; k < t->sites[i].edge_count; k++)
+			sum += t->sites[i].edges[k].compute.sum;
+	return sum;
+}
+
+
+/* A member of the metadata as one line, whatever its type. */
+static void print_member(const char *label, const json_t *value)
+{
+	if (!value || json_is_null(value))
+		return;
+	if (json_is_string(value)) {
+		if (json_string_length(value) > 0)
+			printf("%-12s %s\n", label, json_string_value(value));
+		return;
+	}
+	char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+	if (text)
+		printf("%-12s %s\n", label, text);
+	free(text);
+}
+
+static void print_meta(const struct show *s)
+{
+	static const struct {
+		const char *label, *key;
+	} lines[] = {
+	        {"Job", "job_id"},       {"Step", "step_id"},         {"Array", "array"},          {"Het job", "het"},
+	        {"Name", "job_name"},    {"User", "user"},            {"Account", "account"},      {"Partition", "partition"},
+	        {"QoS", "qos"},          {"State", "state"},          {"Exit code", "exit_code"},  {"Signal", "signal"},
+	        {"Nodes", "node_list"},  {"Hosts", "hosts"},          {"Ranks/node", "ranks_per_node"}, {"Start", "start"},
+	        {"End", "end"},          {"Executable", "executable"}, {"Build id", "exe_build_id"}, {"Command", "command"},
+	        {"MPI", "mpi_library"},  {"Mode", "mode"},            {"Rule", "rule"},            {"spoor", "spoor_version"},
+	};
+	printf("%-12s %s, %zu bytes\n", "Trace", s->name, container_file_size(s->container));
+	for (size_t i = 0; s->meta && i < sizeof lines / sizeof *lines; i++)
+		print_member(lines[i].label, json_object_get(s->meta, lines[i].key));
+}
+
+int show_summary(const struct show *s, json_t *json)
+{
+	const struct trace *t = s->trace;
+	struct total *list;
+	struct trace_time all = {0};
+	size_t n = totals(t, &list);
+	if (!list) {
+		fputs("spoor: no memory\n", stderr);
+		return -1;
+	}
+	for (size_t i = 0; i < n; i++)
+		trace_time_add(&all, &list[i].time);
+	uint64_t compute = compute_ns(t), elapsed = compute + all.sum, events = (uint64_t)rankmap_sum(&t->events);
+	if (json) {
+		json_t *functions = json_array();
+		for (size_t i = 0; i < n; i++)
+			json_array_append_new(functions,
+			                      json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "function",
+			                                json_stringn(list[i].name, list[i].length), "sites", (json_int_t)list[i].sites, "calls",
+			                                (json_int_t)list[i].time.count, "time_ns", (json_int_t)list[i].time.sum, "min_ns",
+			                                (json_int_t)list[i].time.min, "max_ns", (json_int_t)list[i].time.max, "min_rank",
+			                                (json_int_t)list[i].time.min_rank, "max_rank", (json_int_t)list[i].time.max_rank, "share_ppm",
+			                                (json_int_t)(elapsed ? (double)list[i].time.sum * 1e6 / (double)elapsed : 0)));
+		json_object_set_new(json, "functions", functions);
+		json_object_set_new(json, "ranks", json_integer((json_int_t)t->size));
+		json_object_set_new(json, "ranks_present", json_integer((json_int_t)rankmap_size(&t->events)));
+		json_object_set_new(json, "events", json_integer((json_int_t)events));
+		json_object_set_new(json, "events_lost", json_integer((json_int_t)rankmap_sum(&t->lost)));
+		json_object_set_new(json, "mpi_ns", json_integer((json_int_t)all.sum));
+		json_object_set_new(json, "compute_ns", json_integer((json_int_t)compute));
+		free(list);
+		return 0;
+	}
+	print_meta(s);
+	printf("%-12s %u", "Ranks", t->size);
+	if (rankmap_size(&t->events) != t->size)
+		printf(" (%" PRIu64 " in this trace)", rankmap_size(&t->events));
+	printf("\n%-12s %" PRIu64 ", %u call sites, %.3f bytes an event\n", "Events", events, t->site_count,
+	       events ? (double)container_file_size(s->container) / (double)events : 0.0);
+	if (t->lost.count)
+		printf("%-12s %" PRId64 " events were not recorded: the memory budget of %" PRIu64 " ranks was used up\n", "Lost",
+		       rankmap_sum(&t->lost), rankmap_size(&t->lost));
+	printf("%-12s %.3f s of %.3f s, all ranks (%.1f %%)\n\n", "In MPI", (double)all.sum * 1e-9, (double)elapsed * 1e-9,
+	       elapsed ? 100.0 * (double)all.sum / (double)elapsed : 0.0);
+	printf("%-28s %6s %12s %12s %6s %12s %12s %8s\n", "FUNCTION", "SITES", "CALLS", "TIME s", "SHARE", "MEAN us", "MAX us", "OF RANK");
+	for (size_t i = 0; i < n; i++) {
+		const struct trace_time *time = &list[i].time;
+		if (time->count == 0)
+			continue;
+		printf("%-28.*s %6u %12" PRIu64 " %12.6f %5.1f%% %12.3f %12.3f %8u\n", (int)list[i].length, list[i].name, list[i].sites,
+		       time->count, (double)time->sum * 1e-9, elapsed ? 100.0 * (double)time->sum / (double)elapsed : 0.0,
+		       (double)time->sum * 1e-3 / (double)time->count, (double)time->max * 1e-3, time->max_rank);
+	}
+	free(list);
+	return 0;
+}
+
+static const struct trace_site *sorted_by;
+
+static int by_site_time(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint64_t p = sorted_by[x].communicate.sum, q = sorted_by[y].communicate.sum;
+	return p != q ? (p < q ? 1 : -1) : (x > y) - (x < y);
+}
+
+int show_sites(const struct show *s, json_t *json)
+{
+	int rv = -1;
+	const struct trace *t = s->trace;
+	json_t *list = json ? json_array() : NULL;
+	struct path_names *names = path_names_create(t);
+	uint32_t *order = malloc(((size_t)t->site_count + 1) * sizeof *order);
+	if (!names || !order || (json && !list)) {
+		fputs("spoor: no memory\n", stderr);
+		goto done;
+	}
+	for (uint32_t i = 0; i < t->site_count; i++)
+		order[i] = i;
+	sorted_by = t->sites;
+	qsort(order, t->site_count, sizeof *order, by_site_time);
+	for (uint32_t i = 0; i < t->site_count; i++) {
+		const struct trace_site *site = &t->sites[order[i]];
+		const struct schema *schema = trace_schema(t, site);
+		json_t *frames = json ? json_array() : NULL;
+		if (!json) {
+			printf("site %u  ", order[i]);
+			print_function(stdout, schema);
+			printf("  %" PRId64 " calls, %" PRIu64 " ranks, %.6f s, max %.3f us on rank %u\n", rankmap_sum(&site->visits),
+			       rankmap_size(&site->visits), (double)site->communicate.sum * 1e-9, (double)site->communicate.max * 1e-3,
+			       site->communicate.max_rank);
+		}
+		for (uint32_t node = site->node; node != 0; node = t->nodes[node].parent) {
+			char text[1024];
+			path_frame(names, node, text, sizeof text);
+			if (json)
+				json_array_append_new(frames, json_string(text));
+			else
+				printf("    %s\n", text);
+		}
+		if (json)
+			json_array_append_new(list, json_pack("{s:i, s:o, s:I, s:I, s:I, s:I, s:i, s:o}", "site", (int)order[i], "function",
+			                                      json_stringn(schema->function, schema->function_length), "calls",
+			                                      (json_int_t)rankmap_sum(&site->visits), "ranks", (json_int_t)rankmap_size(&site->visits),
+			                                      "time_ns", (json_int_t)site->communicate.sum, "max_ns",
+			                                      (json_int_t)site->communicate.max, "max_rank", (int)site->communicate.max_rank, "path",
+			                                      frames));
+	}
+	if (json)
+		json_object_set(json, "sites", list);
+	rv = 0;
+done:
+	json_decref(list);
+	free(order);
+	path_names_destroy(names);
+	return rv;
+}
+
+static json_t *meta_of(const struct container *c)
+{
+	const struct chunk *chunk = container_find(c, "META");
+	return chunk ? json_loadb((const char *)chunk->data, chunk->size, 0, NULL) : NULL;
+}
+
+int cmd_show(int argc, char **argv)
+{
+	static const struct option options[] = {{"sites", no_argument, NULL, 's'},  {"loops", no_argument, NULL, 'l'},
+	                                        {"matrix", no_argument, NULL, 'm'}, {"rank", required_argument, NULL, 'r'},
+	                                        {"json", no_argument, NULL, 'j'},   {"archive", required_argument, NULL, 'a'},
+	                                        {"help", no_argument, NULL, 'h'},   {NULL, 0, NULL, 0}};
+	bool sites = false, loops = false, matrix = false, as_json = false;
+	const char *archive = NULL;
+	struct show s = {.rank = 0};
+	char *end;
+	for (int option; (option = getopt_long(argc, argv, "r:h", options, NULL)) != -1;) {
+		switch (option) {
+		case 's':
+			sites = true;
+			break;
+		case 'l':
+			loops = true;
+			break;
+		case 'm':
+			matrix = true;
+			break;
+		case 'r':
+			s.rank = (uint32_t)strtoul(optarg, &end, 10);
+			if (*optarg < '0' || *optarg > '9' || *end) {
+				fprintf(stderr, "spoor show: --rank: expected a rank, not \"%s\"\n", optarg);
+				return CMD_USAGE;
+			}
+			break;
+		case 'j':
+			as_json = true;
+			break;
+		case 'a':
+			archive = optarg;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return CMD_OK;
+		default:
+			fputs(usage, stderr);
+			return CMD_USAGE;
+		}
+	}
+	if (optind + 1 != argc) {
+		fputs(usage, stderr);
+		return CMD_USAGE;
+	}
+	struct container *c;
+	struct trace t;
+	if (open_trace(argv[optind], archive, &c, &t) != 0)
+		return CMD_FAILED;
+	s.name = container_name(c);
+	s.container = c;
+	s.trace = &t;
+	s.meta = meta_of(c);
+	json_t *json = as_json ? json_object() : NULL;
+	if (json) {
+		json_object_set_new(json, "trace", json_string(s.name));
+		json_object_set_new(json, "size", json_integer((json_int_t)container_file_size(c)));
+		json_object_set_new(json, "meta", s.meta ? json_incref(s.meta) : json_null());
+	}
+	int rv = 0;
+	if (!sites && !loops && !matrix)
+		rv = show_summary(&s, json);
+	if (rv == 0 && sites)
+		rv = show_sites(&s, json);
+	if (rv == 0 && loops)
+		rv = show_loops(&s, json);
+	if (rv == 0 && matrix)
+		rv = show_matrix(&s, json);
+	if (rv == 0 && json) {
+		rv = json_dumpf(json, stdout, JSON_INDENT(2));
+		putchar('\n');
+	}
+	if (fflush(stdout) != 0)
+		rv = -1;
+	json_decref(json);
+	json_decref(s.meta);
+	trace_free(&t);
+	container_destroy(c);
+	return rv == 0 ? CMD_OK : CMD_FAILED;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * stat - `spoor stat FILE|JOB`: where the bytes of a trace go
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/open.h"
+
+static const char usage[] = "Usage: spoor stat FILE|JOB [--json] [--archive DIR]\n"
+                            "Prints the size of each part of a trace, as stored and decompressed, and what it holds.\n\n"
+                            "      --json         as JSON\n"
+                            "      --archive DIR  look for JOB in this archive\n";
+
+static const struct {
+	const char *id, *what;
+} parts[] = {
+        {"STRG", "strings: functions, parameters, names, files"},
+        {"PATH", "call paths: modules and frames"},
+        {"VECT", "vectors: values of array parameters"},
+        {"PATT", "patterns: the order of values"},
+        {"RANK", "ranks: events, first sites, hosts"},
+        {"SITE", "sites: columns and dictionaries"},
+        {"TIME", "times: compute and communicate deltas"},
+        {"FACT", "facts of the process"},
+        {"META", "metadata of the job"},
+};
+
+static const char *what_is(const char *id)
+{
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (strcmp(parts[i].id, id) == 0)
+			return parts[i].what;
+	return "(unknown to this version)";
+}
+
+/* What a trace holds, counted. */
+struct counts {
+	uint64_t events, columns, constant, groups, values;
+};
+
+static struct counts count(const struct trace *t)
+{
+	struct counts n = {.events = (uint64_t)rankmap_sum(&t->events)};
+	for (uint32_t i = 0; i < t->site_count; i++)
+		for (uint32_t k = 0; k < t->sites[i].column_count; k++) {
+			const struct trace_column *c = &t->sites[i].columns[k];
+			n.columns++;
+			n.constant += c->count == 1 && c->groups[0].pattern == 0;
+			n.groups += c->count;
+			for (uint32_t g = 0; g < c->count; g++)
+				n.values += c->groups[g].count;
+		}
+	return n;
+}
+
+static void print_text(const struct container *c, const struct trace *t)
+{
+	struct counts n = count(t);
+	size_t size = container_file_size(c), rest = size;
+	printf("%-6s %10s %10s %6s  %s\n", "PART", "STORED", "SIZE", "SHARE", "WHAT");
+	for (size_t i = 0; i < container_count(c); i++) {
+		const struct chunk *chunk = container_at(c, i);
+		rest -= chunk->stored_size < rest ? chunk->stored_size : rest;
+		printf("%-6s %10zu %10zu %5.1f%%  %s\n", chunk->id, chunk->stored_size, chunk->size, 100.0 * (double)chunk->stored_size / (double)size,
+		       what_is(chunk->id));
+	}
+	printf("%-6s %10zu %10zu %5.1f%%  %s\n", "-", rest, rest, 100.0 * (double)rest / (double)size, "header and table of chunks");
+	printf("%-6s %10zu\n\n", "all", size);
+	printf("%" PRIu64 " events of %" PRIu64 " ranks, %.3f bytes an event\n", n.events, rankmap_size(&t->events),
+	       n.events ? (double)size / (double)n.events : 0.0);
+	printf("%u sites (%u functions, %u frames), %" PRIu64 " columns of which %" PRIu64 " are constant\n", t->site_count, t->function_count,
+	       t->node_count - 1, n.columns, n.constant);
+	printf("%" PRIu64 " groups of ranks, %" PRIu64 " dictionary stretches, %u patterns, %u vectors, %u strings\n", n.groups, n.values,
+	       t->patterns.count, t->vectors.count, t->strings.count);
+}
+
+static int print_json(const struct container *c, const struct trace *t)
+{
+	struct counts n = count(t);
+	json_t *list = json_array();
+	for (size_t i = 0; i < container_count(c); i++) {
+		const struct chunk *chunk = container_at(c, i);
+		json_array_append_new(list, json_pack("{s:s, s:I, s:I}", "part", chunk->id, "stored", (json_int_t)chunk->stored_size, "size",
+		                                      (json_int_t)chunk->size));
+	}
+	json_t *root = json_pack("{s:I, s:o, s:I, s:I, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:i, s:i, s:i}", "size",
+	                         (json_int_t)container_file_size(c), "parts", list, "events", (json_int_t)n.events, "ranks",
+	                         (json_int_t)rankmap_size(&t->events), "sites", (int)t->site_count, "functions", (int)t->function_count,
+	                         "frames", (int)t->node_count - 1, "columns", (json_int_t)n.columns, "constant_columns", (json_int_t)n.constant,
+	                         "groups", (json_int_t)n.groups, "stretches", (json_int_t)n.values, "patterns", (int)t->patterns.count,
+	                         "vectors", (int)t->vectors.count, "strings", (int)t->strings.count);
+	int rv = root ? json_dumpf(root, stdout, JSON_INDENT(2)) : -1;
+	putchar('\n');
+	json_decref(root);
+	return rv;
+}
+
+int cmd_stat(int argc, char **argv)
+{
+	static const struct option options[] = {
+	        {"json", no_argument, NULL, 'j'}, {"archive", required_argument, NULL, 'a'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	bool json = false;
+	const char *archive = NULL;
+	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+		switch (option) {
+		case 'j':
+			json = true;
+			break;
+		case 'a':
+			archive = optarg;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return CMD_OK;
+		default:
+			fputs(usage, stderr);
+			return CMD_USAGE;
+		}
+	}
+	if (optind + 1 != argc) {
+		fputs(usage, stderr);
+		return CMD_USAGE;
+	}
+	struct container *c;
+	struct trace t;
+	if (open_trace(argv[optind], archive, &c, &t) != 0)
+		return CMD_FAILED;
+	int rv = 0;
+	if (json)
+		rv = print_json(c, &t);
+	else
+		print_text(c, &t);
+	trace_free(&t);
+	container_destroy(c);
+	return rv == 0 && fflush(stdout) == 0 ? CMD_OK : CMD_FAILED;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * verify - `spoor verify FILE...`: structure, checksums, and that every event of every rank decodes
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cmd/cmd.h"
+#include "cmd/open.h"
+#include "trace/walk.h"
+
+static const char usage[] = "Usage: spoor verify FILE|JOB... [--quick] [--archive DIR]\n"
+                            "Checks structure and checksums, and decodes every event of every rank.\n"
+                            "Prints one line a trace; the exit status is 1 if one is not good.\n\n"
+                            "      --quick        structure and checksums only\n"
+                            "      --archive DIR  look for JOB in this archive\n";
+
+static int verify_rank(const char *name, const struct trace *t, uint32_t rank, uint64_t *events)
+{
+	struct walk *w;
+	struct event e;
+	struct error error = {""};
+	int rv = walk_begin(&w, t, rank, &error);
+	if (rv == 0) {
+		while ((rv = walk_next(w, &e, &error)) == 0)
+			++*events;
+		walk_end(w);
+	}
+	if (rv < 0)
+		fprintf(stderr, "spoor: %s: %s\n", name, error.text);
+	return rv < 0 ? -1 : 0;
+}
+
+static int verify(const char *name, const char *archive, bool quick)
+{
+	struct container *c;
+	struct trace t;
+	uint64_t events = 0;
+	int rv = 0;
+	if (open_trace(name, archive, &c, &t) != 0)
+		return -1;
+	for (size_t i = 0; !quick && rv == 0 && i < t.events.count; i++)
+		for (uint32_t k = 0; rv == 0 && k < t.events.pieces[i].count; k++)
+			rv = verify_rank(name, &t, t.events.pieces[i].first + k * t.events.pieces[i].step, &events);
+	if (rv == 0 && quick)
+		printf("%s: good: %" PRIu64 " ranks, %" PRId64 " events, not decoded\n", name, rankmap_size(&t.events), rankmap_sum(&t.events));
+	else if (rv == 0)
+		printf("%s: good: %" PRIu64 " ranks, %" PRIu64 " events\n", name, rankmap_size(&t.events), events);
+	trace_free(&t);
+	container_destroy(c);
+	return rv;
+}
+
+int cmd_verify(int argc, char **argv)
+{
+	static const struct option options[] = {
+	        {"quick", no_argument, NULL, 'q'}, {"archive", required_argument, NULL, 'a'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	bool quick = false;
+	const char *archive = NULL;
+	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+		switch (option) {
+		case 'q':
+			quick = true;
+			break;
+		case 'a':
+			archive = optarg;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return CMD_OK;
+		default:
+			fputs(usage, stderr);
+			return CMD_USAGE;
+		}
+	}
+	if (optind == argc) {
+		fputs(usage, stderr);
+		return CMD_USAGE;
+	}
+	int rv = CMD_OK;
+	for (; optind < argc; optind++)
+		if (verify(argv[optind], archive, quick) != 0)
+			rv = CMD_FAILED;
+	return rv;
+}
