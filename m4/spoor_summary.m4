@@ -9,6 +9,7 @@ AC_DEFUN([SPOOR_SUMMARY], [
   Open MPI   $spoor_have_mpi ($MPICC, Fortran: ${MPIFC:-not found (Debian: gfortran, RPM: gcc-gfortran)})
   jansson    $spoor_have_JANSSON
   zstd       $spoor_have_ZSTD
+  libdw      $spoor_have_LIBDW
   PMIx       $spoor_have_PMIX
   PAPI       $spoor_have_PAPI
   SQLite     $spoor_have_SQLITE

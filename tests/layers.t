@@ -30,7 +30,7 @@ RULES = {
     "spank": (["trace", "merge", "policy", "archive", "spank"], ["slurm/", "jansson.h"]),
     "archive": (["trace", "merge", "archive", "spank/handoff.h"], ["jansson.h", "zstd.h", "sqlite3.h"]),
     "replay": (["trace", "replay"], ["mpi.h"]),
-    "cmd": (["trace", "merge", "policy", "spank", "archive", "replay", "cmd"], ["jansson.h", "zstd.h"]),
+    "cmd": (["trace", "merge", "policy", "spank", "archive", "replay", "cmd"], ["jansson.h", "zstd.h", "elfutils/"]),
     "bench": (None, None),
     "tests": (None, None),
 }
