@@ -1,0 +1,301 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""reader - an independent reader of trace files, written from doc/trace-format.md and doc/events.md alone
+
+    reader.py FILE            what is in it
+    reader.py FILE RANK       the events of a rank, as `spoor dump` prints them
+
+For tests: readable rather than fast, and it trusts nothing but asserts.
+"""
+import ctypes
+import ctypes.util
+import struct
+import sys
+import zlib
+
+MASK = (1 << 64) - 1
+
+
+def signed(u):
+    u &= MASK
+    return u - (1 << 64) if u >> 63 else u
+
+
+def unzstd(data, size):
+    lib = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
+    lib.ZSTD_decompress.restype = ctypes.c_size_t
+    lib.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
+    out = ctypes.create_string_buffer(size)
+    n = lib.ZSTD_decompress(out, size, data, len(data))
+    assert n == size, "zstd"
+    return out.raw
+
+
+def chunks(data):
+    assert data[:8] == b"\x89SPOOR\r\n", "magic"
+    major, _, _, incompatible, n, table_crc, crc = struct.unpack_from("<HHIIIII", data, 8)
+    assert major == 1 and incompatible == 0 and crc == zlib.crc32(data[:28])
+    assert table_crc == zlib.crc32(data[32:32 + 32 * n])
+    found = {}
+    for i in range(n):
+        name, crc, offset, stored, size = struct.unpack_from("<4sIQQQ", data, 32 + 32 * i)
+        part = data[offset:offset + stored]
+        assert len(part) == stored and zlib.crc32(part) == crc, name
+        found[name.decode()] = part if stored == size else unzstd(part, size)
+    return found
+
+
+class Name(str):
+    """A named constant."""
+
+
+class Bytes:
+    def __init__(self, data, strings=None):
+        self.data, self.at, self.strings = data, 0, strings
+
+    def uint(self):
+        v = shift = 0
+        while True:
+            b = self.data[self.at]
+            self.at += 1
+            v |= (b & 0x7f) << shift
+            shift += 7
+            if b < 0x80:
+                assert v <= MASK
+                return v
+
+    def int(self):
+        u = self.uint()
+        return (u >> 1) ^ -(u & 1)
+
+    def value(self):
+        u = self.uint()
+        if u % 2 == 0:
+            u //= 2
+            return (u >> 1) ^ -(u & 1)
+        if u % 4 == 1:
+            return Name(self.strings[u // 4].decode("latin-1"))
+        assert u == 3
+        return self.int()
+
+    def bytes(self, n):
+        self.at += n
+        assert self.at <= len(self.data)
+        return self.data[self.at - n:self.at]
+
+    def pieces(self, n, values):
+        out, after = {}, 0
+        for _ in range(n):
+            first = after + self.uint()
+            count = self.uint() + 1
+            step = self.uint() + 1 if count > 1 else 1
+            slope = self.int() if count > 1 and values else 0
+            value = self.value() if values else 0
+            for i in range(count):
+                out[first + i * step] = value if slope == 0 else signed(value + i * slope)
+            after = first + (count - 1) * step + 1
+        return out
+
+    def ranks(self, domain):
+        n = self.uint()
+        return list(domain) if n == 0 else sorted(self.pieces(n, False))
+
+    def map(self, domain):
+        t = self.uint()
+        if t >= 2:
+            return self.pieces(t - 1, True)
+        value, slope = self.value(), self.int() if t == 1 else 0
+        return {r: value if slope == 0 else signed(value + i * slope) for i, r in enumerate(domain)}
+
+    def done(self):
+        assert self.at == len(self.data), "bytes left over"
+
+
+class Trace:
+    def __init__(self, path):
+        with open(path, "rb") as f:
+            found = chunks(f.read())
+        b = Bytes(found["STRG"])
+        self.strings = [b""] + [b.bytes(b.uint()) for _ in range(b.uint())]
+        b.done()
+        self.read_vectors(Bytes(found["VECT"], self.strings))
+        self.read_patterns(Bytes(found["PATT"]))
+        self.read_ranks(Bytes(found["RANK"], self.strings))
+        self.read_sites(Bytes(found["SITE"], self.strings))
+        self.read_paths(Bytes(found["PATH"]))
+
+    def read_paths(self, b):
+        self.modules = [(b.uint(), b.uint()) for _ in range(b.uint())]
+        frames = b.uint()
+        offset = 0
+        for i in range(1, frames + 1):
+            assert b.uint() < i
+            module = b.uint()
+            assert module <= len(self.modules)
+            if module:
+                offset += b.int()
+            else:
+                b.uint()
+        b.done()
+
+    def read_vectors(self, b):
+        self.vectors = []
+        for _ in range(b.uint()):
+            n, v = b.uint(), []
+            while len(v) < n:
+                value, m = b.value(), b.uint()
+                stride = b.int() if m % 2 else 0
+                v += [value if stride == 0 else signed(value + i * stride) for i in range(m // 2 + 1)]
+            assert len(v) == n
+            self.vectors.append(v)
+        b.done()
+
+    def read_patterns(self, b):
+        self.patterns = []
+        for _ in range(b.uint()):
+            p = Bytes(b.bytes(b.uint()))
+            rules = []
+            for i in range(p.uint()):
+                rule = []
+                for _ in range(p.uint()):
+                    s = p.uint()
+                    exponent = p.uint() if s & 1 else 1
+                    assert exponent and not (s & 2 and s // 4 >= i)
+                    rule.append((bool(s & 2), s // 4, exponent))
+                rules.append(rule)
+            p.done()
+            self.patterns.append(rules)
+        b.done()
+
+    def read_ranks(self, b):
+        self.size = b.uint()
+        here = b.ranks(range(self.size))
+        self.events = b.map(here)
+        maps = []
+        for _ in range(3):
+            maps.append(b.map(b.ranks(here)) if b.uint() else {})
+        self.first, self.host, self.lost = maps
+        b.done()
+
+    def read_sites(self, b):
+        schemas = [self.strings[b.uint()].decode() for _ in range(b.uint())]
+        self.functions = [(s.split()[0], [c.rsplit(":", 1) for c in s.split()[1:]]) for s in schemas]
+        here = sorted(self.events)
+        self.sites, self.objects = [], []
+        for objects in (False, True):
+            for _ in range(b.uint()):
+                name, parameters = self.functions[b.uint()]
+                b.uint()
+                ranks = b.ranks(here)
+                visits = b.map(ranks)
+                columns = [self.read_column(b, ranks) for _ in range(len(parameters) + (not objects))]
+                (self.objects if objects else self.sites).append((name, parameters, visits, columns))
+        b.done()
+
+    def read_column(self, b, ranks):
+        g = b.uint()
+        if g == 0:
+            value = b.value()
+            return [(set(ranks), None, [(1, {r: value for r in ranks}, None)])]
+        groups = []
+        for _ in range(g - 1):
+            mine = b.ranks(ranks)
+            p = b.uint()
+            dictionary = []
+            for _ in range(b.uint() if p else 1):
+                count = b.uint() + 1 if p else 1
+                start = b.map(mine)
+                dictionary.append((count, start, b.map(mine) if count > 1 else None))
+            groups.append((set(mine), p, dictionary))
+        return groups
+
+    def tokens(self, pattern):
+        rules = self.patterns[pattern]
+
+        def expand(i):
+            for is_rule, number, exponent in rules[i]:
+                for _ in range(exponent):
+                    if is_rule:
+                        yield from expand(number)
+                    else:
+                        yield number
+        return expand(len(rules) - 1)
+
+    def column(self, groups, rank):
+        """The values of a column, in order."""
+        for ranks, pattern, dictionary in groups:
+            if rank not in ranks:
+                continue
+            if not pattern:
+                while True:
+                    yield dictionary[0][1][rank]
+            values, fresh = [], ((start[rank] if stride is None else signed(start[rank] + i * stride[rank]))
+                                 for count, start, stride in dictionary for i in range(count))
+            for token in self.tokens(pattern - 1):
+                if token == 0:
+                    values.append(next(fresh))
+                    yield values[-1]
+                else:
+                    yield values[token - 1]
+            return
+
+    def table(self, name, column, rank):
+        for table, parameters, visits, columns in self.objects:
+            if table == name and rank in visits:
+                i = [p[0] for p in parameters].index(column)
+                values = self.column(columns[i], rank)
+                return [next(values) for _ in range(visits[rank])]
+        return []
+
+    def text(self, value, kind, base):
+        if kind[0] == "[":
+            if isinstance(value, Name):
+                return value
+            return "[" + ",".join(self.text(v, kind[1:], base) for v in self.vectors[value]) + "]"
+        if kind == "s" and value != "-":
+            raw = value.encode("latin-1") if isinstance(value, Name) else self.strings[value]
+            return '"' + "".join("\\" + chr(c) if c in b'"\\' else chr(c) if 0x20 <= c != 0x7f else f"\\x{c:02x}" for c in raw) + '"'
+        if isinstance(value, Name):
+            return value
+        if kind == "p":
+            return str(value + base)
+        return str(value) if kind == "i" else f"{kind}{value}"
+
+    def dump(self, rank):
+        comms = [r if isinstance(r, Name) else r + rank for r in self.table("@comm", "rank", rank)]
+        cursors = {}
+        site = self.first.get(rank)
+        for number in range(self.events[rank]):
+            name, parameters, _, columns = self.sites[site]
+            cursor = cursors.setdefault(site, [self.column(c, rank) for c in columns])
+            values = [next(c) for c in cursor[:-1]]
+            base = rank
+            for (_, kind), v in zip(parameters, values):
+                if kind == "c":
+                    base = 0
+                    if v == "MPI_COMM_WORLD":
+                        base = rank
+                    elif not isinstance(v, Name) and v < len(comms) and not isinstance(comms[v], Name):
+                        base = comms[v]
+                    break
+            words = [str(number), name]
+            for (parameter, kind), v in zip(parameters, values):
+                if parameter[0] != "." and not (kind == "b" and not isinstance(v, Name)):
+                    words.append(f"{parameter}={self.text(v, kind, base)}")
+            yield " ".join(words)
+            if number + 1 < self.events[rank]:
+                site = next(cursor[-1])
+
+
+def main():
+    trace = Trace(sys.argv[1])
+    if len(sys.argv) < 3:
+        print(f"{len(trace.events)} of {trace.size} ranks, {sum(trace.events.values())} events, {len(trace.sites)} sites")
+        return
+    sys.stdout.reconfigure(encoding="latin-1")
+    for line in trace.dump(int(sys.argv[2])):
+        print(line)
+
+
+if __name__ == "__main__":
+    main()
