@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -107,13 +108,59 @@ static void find_calls(void *scope)
 		real_predefined[i] = dlsym(scope, mpi_predefined_symbols[i]);
 }
 
-/* Another tool that was loaded before us gets the application's calls first. Unless it says that it passes each call on to
- * the next library, we may see some and not others, in an order that is not the application's: step aside. */
+/* Our own addresses: to tell them from others quickly (dladdr looks at all symbols of a module). */
+struct range {
+	uintptr_t begin, end;
+};
+
+static int find_range(struct dl_phdr_info *info, size_t size, void *out)
+{
+	struct range *r = out;
+
+	(void)size;
+	*r = (struct range){UINTPTR_MAX, 0};
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		uintptr_t at = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+
+		if (info->dlpi_phdr[i].p_type != PT_LOAD)
+			continue;
+		r->begin = at < r->begin ? at : r->begin;
+		r->end = at + info->dlpi_phdr[i].p_memsz > r->end ? at + info->dlpi_phdr[i].p_memsz : r->end;
+	}
+	return (uintptr_t)find_range >= r->begin && (uintptr_t)find_range < r->end; /* not 0: found, stop */
+}
+
+/* Does the dynamic linker give the application another module's function of this name than ours? */
+static bool is_taken(const char *name, const struct range *ours)
+{
+	void *first = dlsym(RTLD_DEFAULT, name);
+	const ElfW(Sym) *symbol = NULL;
+	Dl_info info;
+
+	if (!first || ((uintptr_t)first >= ours->begin && (uintptr_t)first < ours->end) || !dladdr1(first, &info, (void **)&symbol, RTLD_DL_SYMENT))
+		return false;
+	if (info.dli_fbase == module_of((void *)real.MPI_Init))
+		return false; /* the library's: a function that has no wrapper */
+	/* Where a program that is not position independent takes a function's address, that is its own jump to the function. */
+	return !symbol || symbol->st_shndx != SHN_UNDEF;
+}
+
+/* Another tool that was loaded before us, or is part of the program, gets the application's calls first. Unless it says that it
+ * passes each call on to the next library, we may see some and not others, in an order that is not the application's: step aside. */
 static bool tool_in_front(void)
 {
-	void *first = dlsym(RTLD_DEFAULT, "MPI_Init");
+	struct range ours;
 
-	return first && module_of(first) != module_of((void *)real_wake) && !dlsym(RTLD_DEFAULT, "spoor_transparent");
+	if (dlsym(RTLD_DEFAULT, "spoor_transparent") || !dl_iterate_phdr(find_range, &ours))
+		return false;
+	for (size_t i = 0; i < FN_COUNT; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(mpi_schema[i], " "), mpi_schema[i]);
+		if (is_taken(name, &ours))
+			return true;
+	}
+	return false;
 }
 
 bool real_wake(void *return_address)
