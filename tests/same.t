@@ -11,8 +11,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import launch  # noqa: E402
 import tap  # noqa: E402
 
-# mpirun's own messages name the process and the job: [host:PID], [[1234,1],0].
-VARIES = re.compile(rb"\[[\w.-]+:\d+\]|\[\[\d+,\d+\],(?=\d+\])|PID \d+|signal \d+ \(\w[\w ]*\)")
+# What mpirun itself says of a job that failed names the processes ([host:PID], [[1234,1],0]), addresses, and whichever of
+# several failing ranks it noticed first.
+VARIES = re.compile(rb"\[[\w.-]+:\d+\]|\[\[\d+,\d+\],\d+\]|\bPID \d+|\brank \d+ (?=with)|0x[0-9a-f]+")
 
 
 def outcome(program, before=()):
