@@ -69,7 +69,7 @@ def main():
     try:
         for ranks in (4, 8):
             for name in ("pt2pt", "farm", "halo", "persistent", "collectives", "comms", "inter", "types", "objects", "errors",
-                         "windows"):
+                         "windows", "many"):
                 exact(name, [own(name)], ranks=ranks)
             exact("files", [own("files"), os.path.join(folder, "file")], ranks=ranks)
             for name in ("fixed", "modern"):
@@ -85,6 +85,7 @@ def main():
             exact(f"random program {seed}", [own("random"), str(seed), "400"], ranks=3 + seed % 4)
         exact("a single rank", [own("collectives")], ranks=1)
         exact("nothing but init and finalize", [own("ends"), "empty"])
+        exact("children of fork", [own("ends"), "fork"])
         exact("exit status 3", [own("ends"), "exit3"], "--status", "3")
         exact("abort: every rank until it was killed", [own("ends"), "abort"], "--status", "7", "--partial")
         hpcc = shutil.which("hpcc")

@@ -39,6 +39,7 @@ def main():
     check("abort", "ends", "abort")
     check("killed by a signal", "ends", "segv")
     check("no finalize", "ends", "nofinalize")
+    check("fork", "ends", "fork")
     check("much output", "ends", "loud")
     tap.equal(check("no MPI", "ends", "nompi"), [], "no MPI: nothing is left")
     check("errors returned", "errors")

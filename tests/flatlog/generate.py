@@ -73,12 +73,11 @@ KINDS = {
     "string": ("char *", None, None, ""),
     "cstring": ("char *", None, None, ""),
     "status": ("MPI_Status *", "int *", None, ""),
-    "setstatus": ("MPI_Status *", "int *", None, ""),
     "nostatus": ("MPI_Status *", "int *", None, ""),
 }
 BUFFERS = ("buf", "cbuf", "rmabuf", "place", "cplace", "pointer")
 STRINGS = ("string", "cstring")
-STATUSES = ("status", "setstatus", "nostatus")
+STATUSES = ("status", "nostatus")
 
 # `use mpi` has a second specific procedure of these, whose baseptr is a TYPE(C_PTR).
 TAKES_C_PTR = ("MPI_Alloc_mem", "MPI_Win_allocate", "MPI_Win_allocate_shared", "MPI_Win_shared_query")
@@ -156,7 +155,7 @@ class Parameter:
             text = f'line_put(&l, {i}, {shown}, ' + (
                 f"say_string({name}, fortran_length({name}, {name}_length))" if fortran else
                 f"say_string({name}, strlen({name}))") + ");"
-        elif self.kind in ("setstatus", "status"):
+        elif self.kind == "status":
             note = self.note or "MPI_BYTE"
             text = ("line_put_fstatus" if fortran else "line_put_status") + f"(&l, {i}, {shown}, {name}, {note});"
         elif self.kind == "nostatus":

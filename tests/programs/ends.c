@@ -6,9 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-/* ends normal|exit3|abort|segv|nofinalize|loud|empty|nompi|twice */
+/* ends normal|exit3|abort|segv|nofinalize|loud|empty|nompi|fork */
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "normal";
@@ -38,6 +39,21 @@ int main(int argc, char **argv)
 	if (!strcmp(how, "segv")) {
 		if (rank == size - 1)
 			raise(11);
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+	if (!strcmp(how, "fork")) {
+		/* children that end with and without exit's work, and one that executes something else */
+		int status;
+
+		fflush(stdout);
+		if (fork() == 0)
+			exit(0);
+		if (fork() == 0)
+			_exit(0);
+		wait(&status);
+		wait(&status);
+		if (rank == 0 && system("echo a shell") != 0)
+			return 9;
 		MPI_Barrier(MPI_COMM_WORLD);
 	}
 	if (!strcmp(how, "nofinalize"))
