@@ -49,6 +49,7 @@ KINDS = {
     "triple": (*INT, "say_int", ""),
     "keyval": (*INT, "say_keyval", ""),
     "aint": ("MPI_Aint", "MPI_Aint", "say_int", ""),
+    "aint1": ("MPI_Aint", "int", "say_int", ""),  # MPI-1's Fortran has no INTEGER of another size
     "offset": ("MPI_Offset", "MPI_Offset", "say_int", ""),
     "bigcount": ("MPI_Count", "MPI_Count", "say_count", ""),
     "comm": ("MPI_Comm", "int", "say_comm", "PMPI_Comm_f2c"),
@@ -257,23 +258,25 @@ def spread(word):
 
 
 def read(path):
-    """Yields (function, parameters), twins included."""
+    """Yields (function, parameters, whether it is an old one), twins included."""
     text = open(path, encoding="utf-8").read()
     text = "\n".join(line for line in text.split("\n") if not line.startswith("#"))
     text = re.sub(r"\n[ \t]+", " ", text)
     for line in filter(None, text.split("\n")):
-        words = line.split()
+        old, words = line.startswith("old "), line.removeprefix("old ").split()
         parameters = [Parameter(w) for w in words[1:]]
         for function in spread(words[0].lstrip("*")):
-            yield function, parameters
+            yield function, parameters, old
             if words[0].startswith("*"):
-                yield "MPI_I" + function[4:].lower(), parameters + [Parameter(">request:request(0)")]
+                yield "MPI_I" + function[4:].lower(), parameters + [Parameter(">request:request(0)")], old
 
 
 def main():
     print("/* written by tests/flatlog/generate.py */")
     print('#include "tests/flatlog/flatlog.h"\n')
-    for function, parameters in read(sys.argv[1]):
+    for function, parameters, old in read(sys.argv[1]):
+        if old:
+            print(f"#undef {function}")
         print(wrapper(function, parameters))
         print(wrapper(function, parameters, "_"))
         if function in TAKES_C_PTR:

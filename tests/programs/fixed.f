@@ -8,7 +8,7 @@ C fixed - FORTRAN 77 with mpif.h: a halo exchange, MPI_STATUS_IGNORE, MPI_IN_PLA
       integer status(MPI_STATUS_SIZE), stats(MPI_STATUS_SIZE, 8)
       logical periods(2), reorder, flag
       double precision u(64), halo(16, 4), total, part
-      integer counts(64), displs(64)
+      integer counts(64), displs(64), kinds(2), type
       character*(MPI_MAX_PROCESSOR_NAME) name
 
       call MPI_INIT(ierr)
@@ -80,6 +80,25 @@ C fixed - FORTRAN 77 with mpif.h: a halo exchange, MPI_STATUS_IGNORE, MPI_IN_PLA
          call MPI_SCATTER(u, 2, MPI_DOUBLE_PRECISION, halo, 2,
      &        MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
       end if
+C     what MPI-3.0 removed and old programs call
+      call MPI_TYPE_EXTENT(MPI_REAL, n, ierr)
+      call MPI_TYPE_HVECTOR(3, 1, 64, MPI_REAL, type, ierr)
+      call MPI_TYPE_LB(type, n, ierr)
+      call MPI_TYPE_UB(type, n, ierr)
+      call MPI_TYPE_FREE(type, ierr)
+      call MPI_ADDRESS(u, i, ierr)
+      counts(1) = 1
+      counts(2) = 1
+      displs(1) = 0
+      displs(2) = 8
+      kinds(1) = MPI_INTEGER
+      kinds(2) = MPI_DOUBLE_PRECISION
+      call MPI_TYPE_STRUCT(2, counts, displs, kinds, type, ierr)
+      call MPI_TYPE_HINDEXED(2, counts, displs, type, kinds(1), ierr)
+      call MPI_TYPE_FREE(type, ierr)
+      call MPI_TYPE_FREE(kinds(1), ierr)
+      call MPI_ERRHANDLER_GET(MPI_COMM_WORLD, n, ierr)
+      call MPI_ERRHANDLER_SET(MPI_COMM_WORLD, n, ierr)
       call MPI_INITIALIZED(flag, ierr)
       call MPI_BARRIER(MPI_COMM_WORLD, ierr)
       if (rank .eq. 0) write (*, *) 'fixed:', total
