@@ -80,6 +80,8 @@ def main():
         for name in ("pt2pt", "farm", "halo", "persistent"):
             exact(f"{name}, statuses ignored", [own(name)], "--leave")
         exact("modern (Fortran), statuses ignored", [own("modern")], "--leave")
+        for name in ("comms", "inter", "types", "objects", "errors"):
+            exact(f"{name}, the same without the judge", [own(name)], "--alone")
         exact("threads", [own("threads")], "--unordered")
         for seed in range(1, 7):
             exact(f"random program {seed}", [own("random"), str(seed), "400"], ranks=3 + seed % 4)

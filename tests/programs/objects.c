@@ -74,7 +74,7 @@ static void infos(void)
 	MPI_Info_create(&info);
 	MPI_Info_free(&info);
 	MPI_Info_free(&other);
-	MPI_Info_get_nkeys(MPI_INFO_ENV, &n);
+	MPI_Info_get(MPI_INFO_ENV, "maxprocs", sizeof(value) - 1, value, &flag);
 }
 
 static void attributes(void)
