@@ -163,6 +163,15 @@ static bool tool_in_front(void)
 	return false;
 }
 
+/* MPI was initialized without us seeing it (by a language binding that has no wrappers): the trace would begin somewhere in the
+ * middle, and ranks might not agree on that. */
+static bool too_late(void)
+{
+	int initialized = 0;
+
+	return real.MPI_Initialized(&initialized) == MPI_SUCCESS && initialized;
+}
+
 bool real_wake(void *return_address)
 {
 	int saved = errno;
@@ -175,7 +184,7 @@ bool real_wake(void *return_address)
 			bool aside;
 
 			find_calls(scope);
-			aside = tool_in_front();
+			aside = tool_in_front() || too_late();
 			if (!aside)
 				handle_begin();
 			__atomic_store_n(&real_state, aside ? REAL_PASSIVE : REAL_ACTIVE, __ATOMIC_RELEASE);

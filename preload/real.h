@@ -28,7 +28,7 @@ extern struct mpi_fortran_calls next_fortran;
 
 enum real_state {
 	REAL_UNKNOWN, /* no MPI call yet, or no MPI library found yet */
-	REAL_PASSIVE, /* another tool is in front of us: only pass calls on, for good */
+	REAL_PASSIVE, /* another tool is in front of us, or MPI was initialized behind our back: only pass calls on, for good */
 	REAL_ACTIVE
 };
 extern enum real_state real_state;

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# tools - the tracer beside other tools, in programs that load MPI late, and in programs without MPI
+#
+# Traced or not is told by what the tracer leaves in the spool folder of the handoff.
+import glob
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import launch  # noqa: E402
+import tap  # noqa: E402
+
+TRACER = os.path.join(tap.BUILD, ".libs", "libspoor-preload.so")
+TOOLS = os.path.join(tap.BUILD, "tests", "tools")
+
+
+def run(preload, program, ranks=2):
+    """Returns (output, number of traces)."""
+    with tempfile.TemporaryDirectory() as spool:
+        env = {"SLURM_SPOOR_HANDOFF": f"1;mode=lossless;spool={spool}", "SPOOR_TEST_PRELOAD": ":".join(preload)}
+        ranked = ["sh", "-c", 'LD_PRELOAD="$SPOOR_TEST_PRELOAD" exec "$@"', "sh", *program]
+        done = launch.mpirun(ranks, ranked, environment=env)
+        output = done.stdout.decode() + done.stderr.decode()
+        if done.returncode:
+            output += f"(status {done.returncode})"
+        return output, len(glob.glob(os.path.join(spool, "world-*.spoor")))
+
+
+def tool(name):
+    return os.path.join(TOOLS, name)
+
+
+PROGRAM = [tool("program")]
+SAW = sorted(f"rank {r}: tool saw 3 sends" for r in range(2))
+
+output, traces = run([TRACER], PROGRAM)
+tap.equal((output, traces), ("", 1), "alone: one trace, errno is kept, nothing is printed")
+
+output, traces = run([tool("tool.so"), TRACER], PROGRAM)
+tap.equal((sorted(output.splitlines()), traces), (SAW, 0), "a tool in front: it works, and the tracer steps aside")
+
+output, traces = run([tool("onlysend.so"), TRACER], PROGRAM)
+tap.equal((output, traces), ("", 0), "a tool in front that takes only MPI_Send: the tracer steps aside")
+
+output, traces = run([tool("transparent.so"), TRACER], PROGRAM)
+tap.equal((sorted(output.splitlines()), traces), (SAW, 1), "a tool in front that passes each call on: both work")
+
+output, traces = run([TRACER, tool("tool.so")], PROGRAM)
+tap.equal((sorted(output.splitlines()), traces), (SAW, 1), "a tool behind: both work")
+
+output, traces = run([TRACER], [tool("loader"), tool("module.so")])
+tap.equal((output, traces), ("no MPI\n" * 2, 1), "MPI loaded with RTLD_LOCAL after a call without MPI: traced")
+
+done = subprocess.run([tool("loader")], env=dict(os.environ, LD_PRELOAD=TRACER), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                      universal_newlines=True)
+tap.equal((done.stdout, done.returncode), ("no MPI\n", 0), "a program without MPI that asks for it is told no")
+tap.done()
