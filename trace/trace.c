@@ -261,8 +261,8 @@ void trace_free(struct trace *t)
 
 static bool value_ok(const struct trace *t, int64_t v, enum reference reference)
 {
-	if (value_is_constant(v))
-		return (uint64_t)v - (uint64_t)VALUE_CONSTANT < t->strings.count;
+	if (value_is_constant(v)) /* any parameter may be "-", but no site */
+		return reference != REFERENCE_SITE && (uint64_t)v - (uint64_t)VALUE_CONSTANT < t->strings.count;
 	switch (reference) {
 	case REFERENCE_STRING:
 		return v >= 0 && v < t->strings.count;
@@ -290,6 +290,14 @@ static bool map_ok(const struct trace *t, const struct rankmap *m, enum referenc
 	return true;
 }
 
+static bool has_constants(const struct rankmap *m)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (value_is_constant(m->pieces[i].value))
+			return true;
+	return false;
+}
+
 static bool group_ok(const struct trace *t, const struct trace_group *g, enum reference reference, const uint64_t *news)
 {
 	uint64_t values = 0;
@@ -310,7 +318,7 @@ static int site_check(const struct trace *t, const struct trace_site *s, uint32_
 {
 	if (s->function >= t->function_count || s->node >= t->node_count)
 		return error_set(error, "site %u: its function or its call path does not exist", number);
-	if (!map_ok(t, &s->visits, REFERENCE_NONE) || s->visits.count == 0)
+	if (!map_ok(t, &s->visits, REFERENCE_NONE) || has_constants(&s->visits) || s->visits.count == 0)
 		return error_set(error, "site %u: damaged list of ranks", number);
 	for (uint32_t i = 0; i < s->column_count; i++)
 		for (uint32_t k = 0; k < s->columns[i].count; k++)
@@ -367,7 +375,7 @@ int trace_check(const struct trace *t, struct error *error)
 		if (site_check(t, &t->objects[i], i, news, error) != 0)
 			goto done;
 	if (!map_ok(t, &t->events, REFERENCE_NONE) || !map_ok(t, &t->first, REFERENCE_SITE) || !map_ok(t, &t->host, REFERENCE_STRING) ||
-	    !map_ok(t, &t->lost, REFERENCE_NONE)) {
+	    !map_ok(t, &t->lost, REFERENCE_NONE) || has_constants(&t->events) || has_constants(&t->host) || has_constants(&t->lost)) {
 		error_set(error, "list of ranks: damaged");
 		goto done;
 	}

@@ -62,6 +62,9 @@ static int cursor_open(struct column_cursor *c, const struct trace *t, const str
 			if (!rankmap_get(&group->dict[i].start, rank, &d->start) ||
 			    (d->count > 1 && !rankmap_get(&group->dict[i].stride, rank, &d->stride)))
 				return -1;
+			/* arithmetic on damaged numbers may end up among the named constants */
+			if (value_is_constant(d->start) && (d->count > 1 || (uint64_t)d->start - (uint64_t)VALUE_CONSTANT >= t->strings.count))
+				return -1;
 		}
 		c->open = true;
 		c->constant = group->pattern == 0;
@@ -112,7 +115,7 @@ static int cursor_next(struct column_cursor *c, int64_t *value)
 	if (low >= c->count)
 		return -1;
 	*value = (int64_t)((uint64_t)c->dict[low].start + (uint64_t)c->dict[low].stride * (index - c->dict[low].first));
-	return 0;
+	return value_is_constant(*value) && c->dict[low].count > 1 ? -1 : 0;
 }
 
 int walk_object(const struct trace *t, uint32_t rank, const char *table, const char *column, int64_t **values, size_t *n,
