@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * mode - how much of a job is captured
+ */
+#include "policy/mode.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int mode_parse(struct mode *mode, const char *text)
+{
+	struct mode m = {MODE_OFF, 0};
+
+	if (!strcmp(text, "lossless")) {
+		m.kind = MODE_LOSSLESS;
+	} else if (!strcmp(text, "lossy")) {
+		m = (struct mode){MODE_LOSSY, MODE_THRESHOLD};
+	} else if (!strncmp(text, "lossy:", 6)) {
+		const char *digits = text + 6;
+		size_t n = strspn(digits, "0123456789");
+		if (n == 0 || n > 10 || digits[n] || strtoull(digits, NULL, 10) > UINT32_MAX)
+			return -1;
+		m = (struct mode){MODE_LOSSY, (uint32_t)strtoull(digits, NULL, 10)};
+	} else if (strcmp(text, "off")) {
+		return -1;
+	}
+	*mode = m;
+	return 0;
+}
+
+bool mode_choice_valid(const char *text)
+{
+	struct mode ignored;
+	return !strcmp(text, "on") || !strcmp(text, "") || !strcmp(text, "1") || !strcmp(text, "0") ||
+	       !mode_parse(&ignored, text);
+}
+
+char *mode_format(const struct mode *mode, char out[MODE_TEXT_SIZE])
+{
+	if (mode->kind == MODE_LOSSY)
+		snprintf(out, MODE_TEXT_SIZE, "lossy:%" PRIu32, mode->threshold);
+	else
+		snprintf(out, MODE_TEXT_SIZE, "%s", mode->kind == MODE_LOSSLESS ? "lossless" : "off");
+	return out;
+}
