@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * config - the plugin's arguments in plugstack.conf: policy=PATH helper=PATH preload=PATH
+ */
+#ifndef SPOOR_CONFIG_H
+#define SPOOR_CONFIG_H
+
+#include "trace/error.h"
+
+/* Where things are; the defaults are where `make install` puts them. The strings live as long as the plugin's arguments. */
+struct config {
+	const char *policy;  /* the site's policy file */
+	const char *helper;  /* spoor-helper */
+	const char *preload; /* the tracer */
+};
+
+/* Fills from the plugin's arguments. Returns 0, or -1 with the first error set; an argument that is wrong is then left out. */
+int config_read(struct config *config, int ac, char **av, struct error *error);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * folder - the folders that root makes for users
+ */
+#include "spank/folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define LEFT_OVERS  100 /* how many folders of earlier runs of one step may be there */
+
+/* Opens a folder, making it first if need be. at/name as for openat; path is for messages. With only_root, it must be root's and nobody
+ * else's to write. */
+static int open_folder(int at, const char *name, mode_t mode, bool only_root, const char *path, struct error *error)
+{
+	struct stat st;
+	bool made = mkdirat(at, name, mode & 0700) == 0;
+
+	if (!made && errno != EEXIST)
+		return error_set(error, "%s: cannot be made: %s", path, strerror(errno));
+	int fd = openat(at, name, OPEN_FOLDER);
+	if (fd < 0)
+		return error_set(error, "%s: cannot be opened as a folder: %s", path, strerror(errno));
+	if ((made && fchmod(fd, mode)) || fstat(fd, &st)) {
+		error_set(error, "%s: %s", path, strerror(errno));
+	} else if (only_root && (st.st_uid != 0 || st.st_mode & 022)) {
+		error_set(error, "%s: belongs to user %lu with mode %04o; it must be root's and nobody else may write it", path,
+		          (unsigned long)st.st_uid, (unsigned)st.st_mode & 07777);
+	} else {
+		return fd;
+	}
+	close(fd);
+	return -1;
+}
+
+int folder_make_step(const char *spool, const char *name, uid_t uid, gid_t gid, char *path, size_t size,
+                     struct error *error)
+{
+	int fd = open_folder(AT_FDCWD, spool, 0711, true, spool, error), folder = -1;
+	size_t base = strlen(spool) + 1;
+
+	if (fd < 0)
+		return -1;
+	for (int i = 0; i <= LEFT_OVERS; i++) {
+		int n = i ? snprintf(path, size, "%s/%s.%d", spool, name, i) : snprintf(path, size, "%s/%s", spool, name);
+		if (n < 0 || (size_t)n >= size) {
+			error_set(error, "%s/%s: the path is too long", spool, name);
+			goto failed;
+		}
+		if (!mkdirat(fd, path + base, 0700))
+			break;
+		if (errno != EEXIST || i == LEFT_OVERS) {
+			error_set(error, "%s: cannot be made: %s", path, strerror(errno));
+			goto failed;
+		}
+	}
+	folder = openat(fd, path + base, OPEN_FOLDER);
+	if (folder < 0 || fchown(folder, uid, gid)) {
+		error_set(error, "%s: cannot be given to user %lu: %s", path, (unsigned long)uid, strerror(errno));
+		unlinkat(fd, path + base, AT_REMOVEDIR);
+		goto failed;
+	}
+	close(folder);
+	return fd;
+failed:
+	if (folder >= 0)
+		close(folder);
+	close(fd);
+	return -1;
+}
+
+static const char *last_component(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+int64_t folder_step_changed(int spool_fd, const char *path)
+{
+	struct stat st;
+	if (fstatat(spool_fd, last_component(path), &st, AT_SYMLINK_NOFOLLOW))
+		return 0;
+	return st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
+}
+
+int folder_remove_step(int spool_fd, const char *path)
+{
+	return unlinkat(spool_fd, last_component(path), AT_REMOVEDIR);
+}
+
+/* The day's folder itself. Two nodes may make it at the same time: both set the same owner and mode. */
+static int open_day(int month, const char *name, gid_t group, const char *path, struct error *error)
+{
+	struct stat st;
+	int fd = open_folder(month, name, 0700, false, path, error);
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) || st.st_uid != 0)
+		error_set(error, "%s: is not root's", path);
+	else if (((st.st_mode & 07777) != 03777 || st.st_gid != group) && (fchown(fd, 0, group) || fchmod(fd, 03777)))
+		error_set(error, "%s: cannot be given to group %lu: %s", path, (unsigned long)group, strerror(errno));
+	else
+		return fd;
+	close(fd);
+	return -1;
+}
+
+int folder_make_day(const char *archive, time_t when, gid_t group, char *path, size_t size, struct error *error)
+{
+	struct tm tm;
+	char year[8], month[4], day[4];
+	int rv = -1, fds[4] = {-1, -1, -1, -1};
+
+	if (!localtime_r(&when, &tm) || !strftime(year, sizeof year, "%Y", &tm) || !strftime(month, sizeof month, "%m", &tm) ||
+	    !strftime(day, sizeof day, "%d", &tm))
+		return error_set(error, "%s: today has no date", archive);
+	int n = snprintf(path, size, "%s/%s/%s/%s", archive, year, month, day);
+	if (n < 0 || (size_t)n >= size)
+		return error_set(error, "%s: the path is too long", archive);
+	if ((fds[0] = open_folder(AT_FDCWD, archive, 0755, true, archive, error)) >= 0 &&
+	    (fds[1] = open_folder(fds[0], year, 0755, true, path, error)) >= 0 &&
+	    (fds[2] = open_folder(fds[1], month, 0755, true, path, error)) >= 0 &&
+	    (fds[3] = open_day(fds[2], day, group, path, error)) >= 0)
+		rv = 0;
+	for (size_t i = 0; i < 4; i++) {
+		if (fds[i] >= 0)
+			close(fds[i]);
+	}
+	return rv;
+}

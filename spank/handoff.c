@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * handoff - what whoever switches tracing on tells the tracer, as one environment variable
+ */
+#include "spank/handoff.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "policy/escape.h"
+
+#define MEMORY_DEFAULT   (UINT64_C(8) << 20)
+#define MEMORY_MINIMUM   (UINT64_C(1) << 20)
+#define DEADLINE_DEFAULT 10
+
+static const char *const mode_names[] = {
+	[HANDOFF_OFF] = "off", [HANDOFF_LOSSLESS] = "lossless", [HANDOFF_LOSSY] = "lossy"};
+
+void handoff_default(struct handoff *h)
+{
+	memset(h, 0, sizeof *h);
+	h->memory = MEMORY_DEFAULT;
+	h->deadline = DEADLINE_DEFAULT;
+}
+
+int handoff_encode(const struct handoff *h, char *out, size_t size)
+{
+	char spool[3 * sizeof h->spool];
+
+	if (escape_write(spool, sizeof spool, h->spool) < 0)
+		return -1;
+	int n = snprintf(out, size, "1;mode=%s;threshold=%" PRIu64 ";spool=%s;memory=%" PRIu64 ";deadline=%" PRIu32,
+	                 mode_names[h->mode], h->threshold, spool, h->memory, h->deadline);
+	return n < 0 || (size_t)n >= size ? -1 : n;
+}
+
+/* A decimal number that fits limit; -1 otherwise. Not strtoull: it takes signs and blanks. */
+static int read_number(uint64_t *out, const char *text, uint64_t limit)
+{
+	uint64_t v = 0;
+
+	if (!*text)
+		return -1;
+	for (; *text; text++) {
+		if (*text < '0' || *text > '9')
+			return -1;
+		uint64_t digit = (uint64_t)(*text - '0');
+		if (v > (limit - digit) / 10)
+			return -1;
+		v = 10 * v + digit;
+	}
+	*out = v;
+	return 0;
+}
+
+static int read_mode(enum handoff_mode *mode, const char *text)
+{
+	for (size_t i = 0; i < sizeof mode_names / sizeof mode_names[0]; i++) {
+		if (!strcmp(text, mode_names[i])) {
+			*mode = (enum handoff_mode)i;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+static int read_field(struct handoff *h, const char *key, size_t key_size, const char *value, struct error *error)
+{
+	uint64_t number;
+
+#define IS(name) (key_size == sizeof(name) - 1 && !memcmp(key, name, key_size))
+	if (IS("mode")) {
+		if (read_mode(&h->mode, value))
+			return error_set(error, HANDOFF_VARIABLE ": mode=%s: expected off, lossless or lossy", value);
+	} else if (IS("threshold")) {
+		if (read_number(&h->threshold, value, UINT64_MAX))
+			return error_set(error, HANDOFF_VARIABLE ": threshold=%s: expected a number", value);
+	} else if (IS("spool")) {
+		if (value[0] != '/')
+			return error_set(error, HANDOFF_VARIABLE ": spool=%s: expected an absolute path", value);
+		if ((size_t)snprintf(h->spool, sizeof h->spool, "%s", value) >= sizeof h->spool)
+			return error_set(error, HANDOFF_VARIABLE ": spool: longer than %zu bytes", sizeof h->spool - 1);
+	} else if (IS("memory")) {
+		if (read_number(&h->memory, value, UINT64_MAX) || h->memory < MEMORY_MINIMUM)
+			return error_set(error, HANDOFF_VARIABLE ": memory=%s: expected at least %" PRIu64 " bytes", value,
+			                 MEMORY_MINIMUM);
+	} else if (IS("deadline")) {
+		if (read_number(&number, value, UINT32_MAX))
+			return error_set(error, HANDOFF_VARIABLE ": deadline=%s: expected seconds", value);
+		h->deadline = (uint32_t)number;
+	}
+#undef IS
+	return 0;
+}
+
+static int decode(struct handoff *h, const char *text, struct error *error)
+{
+	char value[4096]; /* also of keys that are not known here */
+
+	if (strncmp(text, "1;", 2))
+		return error_set(error, HANDOFF_VARIABLE ": starts with \"%.16s\": expected version \"1;\"", text);
+	for (const char *field = text + 2; *field;) {
+		size_t n = strcspn(field, ";");
+		const char *equals = memchr(field, '=', n);
+		if (!equals)
+			return error_set(error, HANDOFF_VARIABLE ": \"%.*s\": expected KEY=VALUE", (int)(n < 64 ? n : 64),
+			                 field);
+		size_t key_size = (size_t)(equals - field);
+		if (escape_read(value, sizeof value, equals + 1, n - key_size - 1, '\0') < 0)
+			return error_set(error, HANDOFF_VARIABLE ": %.*s: too long, or not escaped as %%HH",
+			                 (int)(key_size < 64 ? key_size : 64), field);
+		if (read_field(h, field, key_size, value, error))
+			return -1;
+		field += n;
+		field += *field == ';';
+	}
+	if (h->mode != HANDOFF_OFF && !h->spool[0])
+		return error_set(error, HANDOFF_VARIABLE ": mode=%s without a spool", mode_names[h->mode]);
+	return 0;
+}
+
+int handoff_decode(struct handoff *h, const char *text, struct error *error)
+{
+	handoff_default(h);
+	if (!decode(h, text, error))
+		return 0;
+	handoff_default(h);
+	return -1;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * helper - spoor-helper, which the plugin runs for what needs more than libc
+ *
+ * Nothing but the plugin calls it; run by hand it can do no more than whoever runs it.
+ */
+#include "spank/helper.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "spank/process.h"
+
+/* Facts from stdin. Returns 0, or -1 having said why. */
+static int read_facts(struct facts *facts)
+{
+	char *text = malloc(PROCESS_INPUT_MAX + 1);
+	struct error error = {""};
+	size_t n = 0;
+	ssize_t got = -1;
+
+	while (text && n <= PROCESS_INPUT_MAX && (got = read(STDIN_FILENO, text + n, PROCESS_INPUT_MAX + 1 - n)) > 0)
+		n += (size_t)got;
+	int rv = -1;
+	if (!text)
+		fputs("out of memory\n", stderr);
+	else if (got < 0)
+		fprintf(stderr, "stdin: %s\n", strerror(errno));
+	else if (n > PROCESS_INPUT_MAX)
+		fprintf(stderr, "stdin: more than %d bytes\n", PROCESS_INPUT_MAX);
+	else if (facts_decode(facts, text, n, "stdin", &error))
+		fprintf(stderr, "%s\n", error.text);
+	else
+		rv = 0;
+	free(text);
+	return rv;
+}
+
+int main(int argc, char **argv)
+{
+	struct facts facts = {0};
+	int rv = -1;
+
+	signal(SIGPIPE, SIG_IGN); /* the plugin may have stopped listening */
+	if (argc == 4 && !strcmp(argv[1], "decide")) {
+		if (!read_facts(&facts))
+			rv = helper_decide(&facts, argv[2], argv[3]);
+	} else if (argc == 2 && !strcmp(argv[1], "collect")) {
+		if (!read_facts(&facts))
+			rv = helper_collect(&facts);
+	} else {
+		fputs("Usage: spoor-helper decide POLICY PRELOAD | collect\n"
+		      "Started by spoor's Slurm plugin, with facts of a job on stdin.\n", stderr);
+		return 2;
+	}
+	facts_clear(&facts);
+	return rv ? 1 : 0;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * metadata - the facts of a job as a JSON object
+ */
+#include "spank/metadata.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum kind {
+	TEXT,
+	NUMBER,
+	NAMES,     /* a,b: a list of texts */
+	NUMBERS,   /* 4,4: a list of numbers */
+	ARGUMENTS, /* a list of texts, separated by FACT_SEPARATOR */
+	HIDDEN,    /* on the way only */
+};
+
+/* In the order in which they are written. */
+static const struct {
+	const char *name;
+	enum kind kind;
+} known[] = {
+	{"job", NUMBER},
+	{"step", TEXT},
+	{"array_job", NUMBER},
+	{"array_task", NUMBER},
+	{"het_job_id", NUMBER},
+	{"het_component", NUMBER},
+	{"het_size", NUMBER},
+	{"restart", NUMBER},
+	{"cluster", TEXT},
+	{"job_name", TEXT},
+	{"user", TEXT},
+	{"uid", NUMBER},
+	{"account", TEXT},
+	{"partition", TEXT},
+	{"qos", TEXT},
+	{"node_list", TEXT},
+	{"nodes", NUMBER},
+	{"tasks", NUMBER},
+	{"tasks_per_node", TEXT},
+	{"node", TEXT},
+	{"exit_code", NUMBER},
+	{"signal", NUMBER},
+	{"exit_task", NUMBER},
+	{"mode", TEXT},
+	{"rule", TEXT},
+	{"rule_where", TEXT},
+	{"rule_reason", TEXT},
+	{"ranks", NUMBER},
+	{"hosts", NAMES},
+	{"ranks_per_node", NUMBERS},
+	{"command", ARGUMENTS},
+	{"exe", TEXT},
+	{"exe_build_id", TEXT},
+	{"mpi_library", TEXT},
+	{"mpi_version", TEXT},
+	{"thread_level", NUMBER},
+	{"start_ns", NUMBER},
+	{"end_ns", NUMBER},
+	{"step_start", NUMBER},
+	{"step_end", NUMBER},
+	{"spoor_version", TEXT},
+	{"slurm_version", TEXT},
+	{"gid", HIDDEN},
+	{"node_index", HIDDEN},
+	{"groups", HIDDEN},
+	{"spool", HIDDEN},
+	{"day", HIDDEN},
+};
+#define KNOWN (sizeof known / sizeof known[0])
+
+/* What is not UTF-8 becomes question marks: a command line may hold any bytes, JSON may not. */
+static json_t *text_new(const char *text)
+{
+	json_t *string = json_string(text);
+	if (string)
+		return string;
+	char *copy = strdup(text);
+	for (char *p = copy; p && *p; p++) {
+		if ((unsigned char)*p >= 0x80)
+			*p = '?';
+	}
+	string = copy ? json_string(copy) : NULL;
+	free(copy);
+	return string;
+}
+
+/* A number that is none (or does not fit) stays the text that it is. */
+static json_t *number_new(const char *text)
+{
+	char *end;
+	long long number = strtoll(text, &end, 10);
+	char again[32];
+	snprintf(again, sizeof again, "%lld", number);
+	return *text && !*end && !strcmp(again, text) ? json_integer(number) : text_new(text);
+}
+
+static json_t *list_new(const char *text, char separator, json_t *(*element_new)(const char *))
+{
+	json_t *list = json_array();
+	char *copy = strdup(text), *rest = copy, delimiters[2] = {separator, '\0'};
+
+	for (char *item; list && *text && (item = strsep(&rest, delimiters));)
+		json_array_append_new(list, element_new(item));
+	free(copy);
+	return list;
+}
+
+static json_t *value_new(enum kind kind, const char *text)
+{
+	switch (kind) {
+	case NUMBER:
+		return number_new(text);
+	case NAMES:
+		return list_new(text, ',', text_new);
+	case NUMBERS:
+		return list_new(text, ',', number_new);
+	case ARGUMENTS:
+		return list_new(text, FACT_SEPARATOR, text_new);
+	default:
+		return text_new(text);
+	}
+}
+
+/* "2026-03-01T12:00:00Z" */
+static json_t *time_new(int64_t seconds)
+{
+	time_t t = (time_t)seconds;
+	struct tm tm;
+	char text[40];
+
+	if (!gmtime_r(&t, &tm) || !strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm))
+		return NULL;
+	return json_string(text);
+}
+
+static const char *state(const struct facts *facts)
+{
+	if (facts_number(facts, "signal", 0) > 0)
+		return "KILLED";
+	return facts_number(facts, "exit_code", 0) != 0 ? "FAILED" : "COMPLETED";
+}
+
+static void add_times(json_t *object, const struct facts *facts)
+{
+	int64_t start = facts_number(facts, "start_ns", -1), end = facts_number(facts, "end_ns", -1);
+
+	if (start >= 0)
+		json_object_set_new(object, "start", time_new(start / 1000000000));
+	if (end >= 0)
+		json_object_set_new(object, "end", time_new(end / 1000000000));
+	if (start >= 0 && end >= start)
+		json_object_set_new(object, "elapsed", json_real((double)((end - start) / 1000000) / 1000.0));
+}
+
+static void add_unknown(json_t *object, const struct facts *facts)
+{
+	for (size_t i = 0; i < facts->count; i++) {
+		size_t k = 0;
+		while (k < KNOWN && strcmp(known[k].name, facts->items[i].name))
+			k++;
+		if (k == KNOWN && !json_object_get(object, facts->items[i].name))
+			json_object_set_new(object, facts->items[i].name, text_new(facts->items[i].value));
+	}
+}
+
+static char *dump(json_t *object)
+{
+	char *text = object ? json_dumps(object, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12)) : NULL;
+	json_decref(object);
+	return text;
+}
+
+char *metadata_encode(const struct facts *facts)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "version", json_integer(1));
+	json_object_set_new(object, "state", json_string(state(facts)));
+	add_times(object, facts);
+	for (size_t i = 0; i < KNOWN; i++) {
+		const char *value = facts_get(facts, known[i].name);
+		if (value && known[i].kind != HIDDEN)
+			json_object_set_new(object, known[i].name, value_new(known[i].kind, value));
+	}
+	add_unknown(object, facts);
+	return dump(object);
+}
+
+char *metadata_encode_note(const struct facts *facts)
+{
+	static const char *const names[] = {"job", "step", "node", "exit_code", "signal", "exit_task"};
+	json_t *object = json_object();
+
+	json_object_set_new(object, "version", json_integer(1));
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		const char *value = facts_get(facts, names[i]);
+		bool text = !strcmp(names[i], "node") || !strcmp(names[i], "step");
+		if (value)
+			json_object_set_new(object, names[i], value_new(text ? TEXT : NUMBER, value));
+	}
+	return dump(object);
+}

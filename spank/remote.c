@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * remote - what the plugin does in slurmstepd
+ */
+#include "spank/remote.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "policy/decision.h"
+#include "spank/folder.h"
+#include "spank/handoff.h"
+#include "spank/option.h"
+#include "spank/step.h"
+
+/* How long the policy may take to be read; it is a small file, but it may be on a file system that hangs. */
+#define DECIDE_SECONDS 5
+#define PRELOAD_MAX    65536
+
+/* This slurmstepd runs one step. */
+static struct {
+	struct step step;
+	struct decision decision;
+	char spool[DECISION_PATH_SIZE + 300]; /* the step's own folder */
+	int spool_fd;                         /* of the folder above it */
+	int64_t spool_changed;                /* when it was made: another time at the end means that a tracer worked there */
+	bool capturing;
+	int exit_status;    /* of the task with the highest exit code, as wait() gives it; 0 if all ended well */
+	uint32_t exit_task; /* which task that was */
+	time_t start;
+} remote = {.spool_fd = -1};
+
+/* Not slurm_error: of a slurmstepd that goes to the user's stderr as well. */
+#define LOG(format, ...) \
+	slurm_info("spoor: %" PRIu32 ".%s: " format, remote.step.job, remote.step.id_text, __VA_ARGS__)
+
+/* The helper's messages, one line each. */
+static void log_lines(char *text)
+{
+	char *rest = text;
+	for (char *line; (line = strsep(&rest, "\n"));) {
+		if (*line)
+			LOG("%s", line);
+	}
+}
+
+/* --- the tasks' environment --- */
+
+/* Takes the tracer out of a value of LD_PRELOAD: it is there already when a traced batch script starts a step. */
+static void remove_path(char *list, const char *path)
+{
+	size_t n = strlen(path);
+	char *out = list;
+
+	for (const char *p = list; *p;) {
+		size_t length = strcspn(p, ": ");
+		if (length > 0 && (length != n || memcmp(p, path, n))) {
+			if (out > list)
+				*out++ = ':';
+			memmove(out, p, length);
+			out += length;
+		}
+		p += length;
+		p += *p != '\0';
+	}
+	*out = '\0';
+}
+
+/* Sets LD_PRELOAD to the tracer (if it is to be there) and what the user has in it. Returns 0 or -1. */
+static int set_preload(spank_t spank, const char *preload, bool present)
+{
+	size_t room = strlen(preload) + 2;
+	char *value = calloc(1, room + PRELOAD_MAX);
+	int rv = -1;
+
+	if (!value)
+		return -1;
+	char *users = value + room;
+	spank_err_t rc = spank_getenv(spank, "LD_PRELOAD", users, PRELOAD_MAX);
+	bool had = rc == ESPANK_SUCCESS && strstr(users, preload);
+	if (rc == ESPANK_NOSPACE)
+		goto done; /* nothing that spoor could add to */
+	if (rc != ESPANK_SUCCESS)
+		users[0] = '\0';
+	if (!present && !had) { /* leave it as it is, to the byte */
+		rv = 0;
+		goto done;
+	}
+	remove_path(users, preload);
+	if (present) {
+		memcpy(value, preload, room - 2);
+		if (users[0])
+			memmove(value + room - 1, users, strlen(users) + 1);
+		value[room - 2] = users[0] ? ':' : '\0';
+	} else {
+		memmove(value, users, strlen(users) + 1);
+	}
+	rc = value[0] ? spank_setenv(spank, "LD_PRELOAD", value, 1) : spank_unsetenv(spank, "LD_PRELOAD");
+	rv = rc == ESPANK_SUCCESS ? 0 : -1;
+done:
+	free(value);
+	return rv;
+}
+
+static int set_handoff(spank_t spank, struct error *error)
+{
+	struct handoff h;
+	char text[4096];
+
+	handoff_default(&h);
+	h.mode = remote.decision.mode.kind == MODE_LOSSY ? HANDOFF_LOSSY : HANDOFF_LOSSLESS;
+	h.threshold = remote.decision.mode.threshold;
+	h.memory = remote.decision.memory;
+	h.deadline = remote.decision.deadline;
+	if ((size_t)snprintf(h.spool, sizeof h.spool, "%s", remote.spool) >= sizeof h.spool ||
+	    handoff_encode(&h, text, sizeof text) < 0)
+		return error_set(error, "%s: the path is too long", remote.spool);
+	spank_err_t rc = spank_setenv(spank, HANDOFF_VARIABLE, text, 1);
+	return rc == ESPANK_SUCCESS ? 0 : error_set(error, HANDOFF_VARIABLE " cannot be set: %s", spank_strerror(rc));
+}
+
+static void clear_environment(spank_t spank, const struct config *config)
+{
+	char one[8];
+	if (spank_getenv(spank, HANDOFF_VARIABLE, one, sizeof one) != ESPANK_ENV_NOEXIST)
+		spank_unsetenv(spank, HANDOFF_VARIABLE);
+	set_preload(spank, config->preload, false);
+}
+
+/* --- before the tasks --- */
+
+static void add_choice(spank_t spank, struct facts *facts)
+{
+	char value[64];
+
+	facts_set(facts, "trace_option", option_value());
+	if (spank_getenv(spank, OPTION_VARIABLE, value, sizeof value) == ESPANK_SUCCESS ||
+	    spank_getenv(spank, OPTION_VARIABLE_EXPORT, value, sizeof value) == ESPANK_SUCCESS)
+		facts_set(facts, "trace_environment", value);
+}
+
+/* The facts as the helper's stdin; NULL with error set. */
+static char *encode(const struct facts *facts, struct error *error)
+{
+	char *text = facts_encode(facts);
+	if (!text)
+		error_set(error, "out of memory");
+	return text;
+}
+
+/* Asks the helper, which knows JSON. It also looks whether the user can read the tracer, because the dynamic loader would complain
+ * to the user about one that it cannot load. */
+static int decide(spank_t spank, const struct config *config, struct error *error)
+{
+	static char output[16384], messages[4096];
+	const char *argv[] = {config->helper, "decide", config->policy, config->preload, NULL};
+	struct facts facts = {0};
+
+	step_facts(&remote.step, spank, &facts);
+	add_choice(spank, &facts);
+	char *input = encode(&facts, error);
+	facts_clear(&facts);
+	if (!input)
+		return -1;
+	struct process p = {.argv = argv, .input = input, .seconds = DECIDE_SECONDS, .output = output,
+	                    .output_size = sizeof output, .messages = messages, .message_size = sizeof messages};
+	int rv = process_run(&p, error);
+	free(input);
+	if (rv && messages[0]) /* it said why itself */
+		error->text[0] = '\0';
+	log_lines(messages);
+	if (rv)
+		return -1;
+	return decision_decode(&remote.decision, output, strlen(output), error);
+}
+
+static int prepare(spank_t spank, const struct config *config, struct error *error)
+{
+	char name[320];
+
+	snprintf(name, sizeof name, "%" PRIu32 ".%s.%s", remote.step.job, remote.step.id_text, remote.step.node);
+	remote.spool_fd = folder_make_step(remote.decision.spool, name, remote.step.identity.uid, remote.step.identity.gid,
+	                                   remote.spool, sizeof remote.spool, error);
+	if (remote.spool_fd < 0)
+		return -1;
+	remote.spool_changed = folder_step_changed(remote.spool_fd, remote.spool);
+	if (!set_handoff(spank, error)) {
+		if (!set_preload(spank, config->preload, true))
+			return 0;
+		error_set(error, "LD_PRELOAD cannot be set");
+	}
+	folder_remove_step(remote.spool_fd, remote.spool);
+	close(remote.spool_fd);
+	remote.spool_fd = -1;
+	return -1;
+}
+
+void remote_begin(spank_t spank, const struct config *config)
+{
+	struct error error = {""};
+	char mode[MODE_TEXT_SIZE];
+
+	remote.start = time(NULL);
+	if (step_read(&remote.step, spank, &error)) {
+		slurm_info("spoor: %s", error.text);
+		return;
+	}
+	if (!step_has_tasks(&remote.step))
+		return;
+	if (decide(spank, config, &error)) {
+		if (error.text[0])
+			LOG("not captured: %s", error.text);
+	} else if (remote.decision.mode.kind == MODE_OFF) {
+		slurm_verbose("spoor: %" PRIu32 ".%s: not captured: %s", remote.step.job, remote.step.id_text,
+		              remote.decision.reason);
+	} else if (prepare(spank, config, &error)) {
+		LOG("not captured: %s", error.text);
+	} else {
+		remote.capturing = true;
+		LOG("captured, mode %s: %s", mode_format(&remote.decision.mode, mode), remote.decision.reason);
+	}
+	if (!remote.capturing)
+		clear_environment(spank, config);
+}
+
+/* --- the tasks --- */
+
+/* As Slurm does it for a step: the highest exit code counts, and a signal more than any. */
+static int severity(int status)
+{
+	return WIFSIGNALED(status) ? 256 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void remote_task_exit(spank_t spank)
+{
+	int status;
+	uint32_t task = 0;
+
+	if (!remote.capturing || spank_get_item(spank, S_TASK_EXIT_STATUS, &status) != ESPANK_SUCCESS)
+		return;
+	if (severity(status) <= severity(remote.exit_status))
+		return;
+	remote.exit_status = status;
+	remote.exit_task = spank_get_item(spank, S_TASK_GLOBAL_ID, &task) == ESPANK_SUCCESS ? task : 0;
+}
+
+/* --- after the tasks --- */
+
+/* The group that may read what is in the archive; root's if there is none. */
+static gid_t admin_group(void)
+{
+	struct group group, *found = NULL;
+	char buffer[16384];
+
+	if (!remote.decision.admin_group[0])
+		return 0;
+	if (getgrnam_r(remote.decision.admin_group, &group, buffer, sizeof buffer, &found) || !found) {
+		LOG("no group %s: the trace is its user's alone", remote.decision.admin_group);
+		return 0;
+	}
+	return group.gr_gid;
+}
+
+static void add_ending(struct facts *facts, const char *day)
+{
+	char mode[MODE_TEXT_SIZE];
+	int status = remote.exit_status;
+
+	facts_set(facts, "mode", mode_format(&remote.decision.mode, mode));
+	facts_set(facts, "rule", remote.decision.rule);
+	facts_set(facts, "rule_where", remote.decision.where);
+	facts_set(facts, "rule_reason", remote.decision.reason);
+	facts_format(facts, "exit_code", "%d", WIFEXITED(status) ? WEXITSTATUS(status) : 0);
+	facts_format(facts, "signal", "%d", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+	if (status)
+		facts_format(facts, "exit_task", "%" PRIu32, remote.exit_task);
+	facts_format(facts, "step_start", "%lld", (long long)remote.start);
+	facts_format(facts, "step_end", "%lld", (long long)time(NULL));
+	facts_set(facts, "spool", remote.spool);
+	facts_set(facts, "day", day);
+}
+
+/* Has the job's user's own process do it: what a user can write is not parsed by root. */
+static int collect(spank_t spank, const struct config *config, struct error *error)
+{
+	static char messages[4096];
+	char day[DECISION_PATH_SIZE + 32];
+	const char *argv[] = {config->helper, "collect", NULL};
+	struct facts facts = {0};
+
+	if (folder_make_day(remote.decision.archive, time(NULL), admin_group(), day, sizeof day, error))
+		return -1;
+	step_facts(&remote.step, spank, &facts);
+	add_ending(&facts, day);
+	char *input = encode(&facts, error);
+	facts_clear(&facts);
+	if (!input)
+		return -1;
+	struct process p = {.argv = argv, .input = input, .identity = &remote.step.identity, .abandon = true,
+	                    .seconds = remote.decision.deadline, .messages = messages, .message_size = sizeof messages};
+	int rv = process_run(&p, error);
+	free(input);
+	log_lines(messages);
+	return rv;
+}
+
+void remote_end(spank_t spank, const struct config *config)
+{
+	struct error error = {""};
+
+	if (!remote.capturing)
+		return;
+	remote.capturing = false;
+	/* Most steps make no MPI call. Those that do leave nothing where rank 0 is not, but how they ended may have to be told. */
+	bool worked = folder_step_changed(remote.spool_fd, remote.spool) != remote.spool_changed;
+	bool removed = folder_remove_step(remote.spool_fd, remote.spool) == 0;
+	if (!removed || (worked && remote.exit_status != 0)) {
+		if (collect(spank, config, &error))
+			LOG("%s", error.text);
+		if (!removed && folder_remove_step(remote.spool_fd, remote.spool))
+			LOG("%s is kept: %s", remote.spool, strerror(errno));
+	}
+	close(remote.spool_fd);
+	remote.spool_fd = -1;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * seal - a raw trace into the file that is kept
+ */
+#include "spank/seal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "archive/codec_zstd.h"
+#include "spank/metadata.h"
+#include "trace/arena.h"
+#include "trace/record.h"
+
+#define CHUNKS_MAX 64
+#define NOTES_MAX  5 /* ranks that have the same trouble say the same */
+
+/* --- what is in the folder --- */
+
+static bool has_form(const char *name, const char *prefix, const char *suffix)
+{
+	size_t n = strlen(name), p = strlen(prefix), s = strlen(suffix);
+	return n >= p + s && !strncmp(name, prefix, p) && !strcmp(name + n - s, suffix);
+}
+
+static int append(struct spool_file **files, size_t *count, const char *folder, const char *name, int64_t time)
+{
+	struct spool_file *more = realloc(*files, (*count + 1) * sizeof **files);
+	char *path = NULL;
+
+	if (more)
+		*files = more;
+	if (!more || asprintf(&path, "%s/%s", folder, name) < 0)
+		return -1;
+	more[(*count)++] = (struct spool_file){path, time};
+	return 0;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	const struct spool_file *x = a, *y = b;
+	return x->time != y->time ? (x->time > y->time) - (x->time < y->time) : strcmp(x->path, y->path);
+}
+
+int spool_read(struct spool *spool, const char *folder, struct error *error)
+{
+	int rv = 0;
+
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return errno == ENOENT ? 0 : error_set(error, "%s: cannot be read: %s", folder, strerror(errno));
+	}
+	for (struct dirent *e; !rv && (e = readdir(dir));) {
+		struct stat st;
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW))
+			continue;
+		int64_t time = st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
+		if (S_ISREG(st.st_mode) && has_form(e->d_name, "world-", ".spoor"))
+			rv = append(&spool->worlds, &spool->world_count, folder, e->d_name, time);
+		else if (S_ISREG(st.st_mode) && has_form(e->d_name, "rank-", ".arena"))
+			rv = append(&spool->arenas, &spool->arena_count, folder, e->d_name, time);
+		else if (S_ISREG(st.st_mode) && has_form(e->d_name, "note-", ""))
+			rv = append(&spool->notes, &spool->note_count, folder, e->d_name, time);
+		else
+			rv = append(&spool->rest, &spool->rest_count, folder, e->d_name, time);
+	}
+	closedir(dir);
+	if (rv)
+		error_set(error, "%s: out of memory", folder);
+	if (spool->world_count)
+		qsort(spool->worlds, spool->world_count, sizeof *spool->worlds, compare_times);
+	return rv;
+}
+
+static void free_files(struct spool_file *files, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(files[i].path);
+	free(files);
+}
+
+void spool_free(struct spool *spool)
+{
+	free_files(spool->worlds, spool->world_count);
+	free_files(spool->arenas, spool->arena_count);
+	free_files(spool->notes, spool->note_count);
+	free_files(spool->rest, spool->rest_count);
+	*spool = (struct spool){0};
+}
+
+/* One that cannot be read is not known to be empty. */
+static bool is_empty_arena(const char *path)
+{
+	struct error ignored = {""};
+	struct arena arena;
+
+	if (arena_open(&arena, path, &ignored))
+		return false;
+	ref root = arena.header->root;
+	bool empty = root == 0 || (arena_valid(&arena, root, sizeof(struct record)) &&
+	                           arena_at(&arena, struct record, root)->state == RECORD_CREATED);
+	arena_close(&arena);
+	return empty;
+}
+
+size_t spool_remove_empty_arenas(const struct spool *spool)
+{
+	size_t left = 0;
+	for (size_t i = 0; i < spool->arena_count; i++) {
+		if (!is_empty_arena(spool->arenas[i].path) || unlink(spool->arenas[i].path))
+			left++;
+	}
+	return left;
+}
+
+/* The text of a note, on one line, printable. */
+static void tell_note(const char *path)
+{
+	char text[400];
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return;
+	for (ssize_t i = 0; i < n; i++) {
+		if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+			text[i] = i + 1 < n ? ' ' : '\0';
+	}
+	text[n] = '\0';
+	fprintf(stderr, "tracer: %s\n", text);
+}
+
+void spool_tell_notes(const struct spool *spool)
+{
+	for (size_t i = 0; i < spool->note_count; i++) {
+		if (i < NOTES_MAX)
+			tell_note(spool->notes[i].path);
+		unlink(spool->notes[i].path);
+	}
+	if (spool->note_count > NOTES_MAX)
+		fprintf(stderr, "tracer: and %zu more such notes\n", spool->note_count - NOTES_MAX);
+}
+
+/* --- sealing --- */
+
+/* The tracer's facts, then the job's over them. */
+static char *describe(const struct container *raw, const struct facts *job, struct error *error)
+{
+	const struct chunk *own = container_find(raw, "FACT");
+	struct facts all = {0};
+	char *text = NULL;
+
+	if (own && facts_decode(&all, (const char *)own->data, own->size, container_name(raw), error))
+		goto done;
+	for (size_t i = 0; i < job->count; i++)
+		facts_set(&all, job->items[i].name, job->items[i].value);
+	facts_set(&all, "spoor_version", PACKAGE_VERSION);
+	text = all.failed || job->failed ? NULL : metadata_encode(&all);
+	if (!text)
+		error_set(error, "%s: no memory for the metadata", container_name(raw));
+done:
+	facts_clear(&all);
+	return text;
+}
+
+int seal_trace(const char *path, const struct facts *job, uint8_t **bytes, size_t *size, struct error *error)
+{
+	struct chunk chunks[CHUNKS_MAX] = {{.id = "META"}};
+	struct container *raw = NULL;
+	char *metadata = NULL;
+	size_t n = 1;
+	int rv = -1;
+
+	*bytes = NULL;
+	if (container_open(&raw, path, &codec_zstd, error))
+		goto done;
+	if (container_count(raw) >= CHUNKS_MAX) {
+		error_set(error, "%s: %zu chunks are more than a raw trace has", path, container_count(raw));
+		goto done;
+	}
+	if (!(metadata = describe(raw, job, error)))
+		goto done;
+	chunks[0].data = (const uint8_t *)metadata;
+	chunks[0].size = strlen(metadata);
+	for (size_t i = 0; i < container_count(raw); i++) {
+		const struct chunk *chunk = container_at(raw, i);
+		if (strcmp(chunk->id, "FACT") && strcmp(chunk->id, "META")) /* what they say is in the metadata */
+			chunks[n++] = *chunk;
+	}
+	if (container_encode(chunks, n, &codec_zstd, bytes, size))
+		error_set(error, "%s: no memory to compress the trace", path);
+	else
+		rv = 0;
+done:
+	free(metadata);
+	container_destroy(raw);
+	return rv;
+}

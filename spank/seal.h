@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * seal - a raw trace, as the tracer leaves it in a spool folder, into the file that is kept: with metadata, compressed
+ */
+#ifndef SPOOR_SEAL_H
+#define SPOOR_SEAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "policy/facts.h"
+
+/* The raw traces of a spool folder, oldest first, and what else is there. Zero-initialised is empty. */
+struct spool {
+	struct spool_file {
+		char *path;
+		int64_t time; /* of the last change, ns */
+	} *worlds, *arenas, *notes, *rest;
+	size_t world_count, arena_count, note_count, rest_count;
+};
+
+/* Lists a spool folder; one that is not there is empty. Returns 0, or -1 with error set. The caller frees it. */
+int spool_read(struct spool *spool, const char *folder, struct error *error);
+void spool_free(struct spool *spool);
+
+/* Removes arenas whose process never came through MPI_Init: they hold nothing that anybody could want. Returns how many other
+ * arenas are left. */
+size_t spool_remove_empty_arenas(const struct spool *spool);
+/* Prints what the tracer had to say, and removes it. */
+void spool_tell_notes(const struct spool *spool);
+
+/* Makes the file's bytes (malloc'ed) from the raw trace at path: its own facts, and the job's, which win, become the chunk META.
+ * Returns 0, or -1 with error set. */
+int seal_trace(const char *path, const struct facts *job, uint8_t **bytes, size_t *size, struct error *error);
+
+#endif
