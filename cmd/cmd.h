@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cmd - the subcommands of `spoor`
+ *
+ * Each gets its own arguments, its name first, and returns the exit status: 0 good, 1 it failed (and said why on stderr),
+ * 2 it was called wrongly. Messages start with "spoor: " or the name of the subcommand.
+ */
+#ifndef SPOOR_CMD_H
+#define SPOOR_CMD_H
+
+enum { CMD_OK = 0, CMD_FAILED = 1, CMD_USAGE = 2 };
+
+int cmd_doctor(int argc, char **argv);
+int cmd_dump(int argc, char **argv);
+int cmd_list(int argc, char **argv);
+int cmd_policy(int argc, char **argv);
+int cmd_run(int argc, char **argv);
+int cmd_show(int argc, char **argv);
+int cmd_stat(int argc, char **argv);
+int cmd_verify(int argc, char **argv);
+
+#endif

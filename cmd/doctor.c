@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * doctor - `spoor doctor`: is spoor installed right, does Slurm load it, may it do what it has to?
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <grp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "policy/policy.h"
+
+static const char usage[] =
+	"Usage: spoor doctor\n"
+	"Checks this node's installation: files, Slurm's plugin stack, policy, spool and archive. Prints a line for each;\n"
+	"the exit status is 1 if something must be done. Run it as root, on a compute node.\n";
+
+#define PATH_SIZE 4096
+
+static unsigned bad, doubtful;
+
+static void say(const char *verdict, const char *format, va_list ap)
+{
+	printf("%-6s", verdict);
+	vprintf(format, ap);
+	putchar('\n');
+}
+
+#define SPEAKER(name, verdict, counting)                                                           \
+	static void name(const char *format, ...) __attribute__((format(printf, 1, 2)));           \
+	static void name(const char *format, ...)                                                  \
+	{                                                                                          \
+		va_list ap;                                                                        \
+		counting;                                                                          \
+		va_start(ap, format);                                                              \
+		say(verdict, format, ap);                                                          \
+		va_end(ap);                                                                        \
+	}
+
+SPEAKER(good, "good", (void)0)
+SPEAKER(doubt, "doubt", doubtful++)
+SPEAKER(wrong, "wrong", bad++)
+
+/* --- what is installed --- */
+
+/* Runs a command, its output in out (with a NUL). Returns its status as wait() gives it, or -1. */
+static int capture(char *const argv[], const char *preload, char *out, size_t size)
+{
+	int ends[2];
+	size_t n = 0;
+	int status = -1;
+
+	out[0] = '\0';
+	if (pipe2(ends, O_CLOEXEC))
+		return -1;
+	pid_t pid = fork();
+	if (pid == 0) {
+		dup2(ends[1], 1);
+		dup2(ends[1], 2);
+		if (preload)
+			setenv("LD_PRELOAD", preload, 1);
+		execvp(argv[0], argv);
+		_exit(127);
+	}
+	close(ends[1]);
+	for (ssize_t got; pid > 0 && n + 1 < size && (got = read(ends[0], out + n, size - 1 - n)) > 0;)
+		n += (size_t)got;
+	out[n] = '\0';
+	close(ends[0]);
+	if (pid > 0)
+		waitpid(pid, &status, 0);
+	return status;
+}
+
+static void check_tracer(void)
+{
+	static const char path[] = SPOOR_PKGLIBDIR "/libspoor-preload.so";
+	char *const argv[] = {"true", NULL};
+	char out[512];
+	struct stat st;
+
+	if (stat(path, &st)) {
+		wrong("%s: the tracer is not there: %s; run `make install`", path, strerror(errno));
+		return;
+	}
+	if (!(st.st_mode & S_IROTH))
+		wrong("%s: users cannot read the tracer (mode %04o); chmod 755 it", path, (unsigned)st.st_mode & 07777);
+	int status = capture(argv, path, out, sizeof out);
+	out[strcspn(out, "\n")] = '\0';
+	if (status != 0 || out[0])
+		wrong("%s: cannot be loaded into a process: %s", path, out);
+	else
+		good("%s: the tracer can be loaded", path);
+}
+
+static void check_helper(void)
+{
+	static const char path[] = SPOOR_LIBEXECDIR "/spoor-helper";
+	struct stat st;
+
+	if (stat(path, &st))
+		wrong("%s: the helper is not there: %s; run `make install`", path, strerror(errno));
+	else if (!(st.st_mode & S_IXOTH))
+		wrong("%s: users cannot execute the helper (mode %04o); chmod 755 it", path, (unsigned)st.st_mode & 07777);
+	else
+		good("%s: the helper is there", path);
+}
+
+/* The plugin fits one release of Slurm, and an optional one that does not fit is left out without a word. */
+static void check_plugin_version(const char *path)
+{
+	char *const argv[] = {"sinfo", "--version", NULL};
+	char out[256];
+
+	void *plugin = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+	const unsigned *version = plugin ? dlsym(plugin, "plugin_version") : NULL;
+	if (!version) {
+		wrong("%s: is not a plugin: %s", path, dlerror());
+		return;
+	}
+	unsigned major = *version >> 16 & 0xff, minor = *version >> 8 & 0xff, installed_major, installed_minor;
+	int status = capture(argv, NULL, out, sizeof out);
+	const char *number = strpbrk(out, "0123456789");
+	if (status != 0 || !number || sscanf(number, "%u.%u", &installed_major, &installed_minor) != 2)
+		doubt("%s: made for Slurm %u.%02u; `sinfo --version` does not say which is installed", path, major, minor);
+	else if (major != installed_major || minor != installed_minor)
+		wrong("%s: made for Slurm %u.%02u, installed is %u.%02u: Slurm leaves it out; build spoor again", path, major,
+		      minor, installed_major, installed_minor);
+	else
+		good("%s: the plugin is made for the Slurm that is installed (%u.%02u)", path, major, minor);
+	dlclose(plugin);
+}
+
+/* --- Slurm's plugin stack --- */
+
+struct stack {
+	char plugin[PATH_SIZE]; /* of the line that loads it; empty: none does */
+	char policy[PATH_SIZE];
+	bool required;
+};
+
+static void read_stack(const char *path, int depth, struct stack *stack);
+
+/* `include GLOB`, relative to the file that has it. */
+static void include(const char *from, const char *pattern, int depth, struct stack *stack)
+{
+	char full[PATH_SIZE];
+	const char *slash = strrchr(from, '/');
+	glob_t found;
+
+	snprintf(full, sizeof full, "%.*s%s", pattern[0] == '/' || !slash ? 0 : (int)(slash - from + 1), from, pattern);
+	if (depth < 8 && glob(full, 0, NULL, &found) == 0) {
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			read_stack(found.gl_pathv[i], depth + 1, stack);
+		globfree(&found);
+	}
+}
+
+static void read_stack_line(const char *path, char *line, int depth, struct stack *stack)
+{
+	char *rest = line, *word = strtok_r(rest, " \t\n", &rest), *file = strtok_r(NULL, " \t\n", &rest);
+
+	if (!word || word[0] == '#' || !file)
+		return;
+	if (!strcmp(word, "include")) {
+		include(path, file, depth, stack);
+		return;
+	}
+	const char *slash = strrchr(file, '/');
+	if (strcmp(slash ? slash + 1 : file, "spoor.so"))
+		return;
+	snprintf(stack->plugin, sizeof stack->plugin, "%s%s", slash ? "" : SPOOR_PLUGINDIR "/", file);
+	stack->required = !strcmp(word, "required");
+	for (char *argument; (argument = strtok_r(NULL, " \t\n", &rest));) {
+		if (!strncmp(argument, "policy=", 7))
+			snprintf(stack->policy, sizeof stack->policy, "%s", argument + 7);
+	}
+}
+
+static void read_stack(const char *path, int depth, struct stack *stack)
+{
+	char *line = NULL;
+	size_t size = 0;
+	FILE *file = fopen(path, "re");
+
+	if (!file)
+		return;
+	while (getline(&line, &size, file) >= 0)
+		read_stack_line(path, line, depth, stack);
+	free(line);
+	fclose(file);
+}
+
+/* The plugin stack's file: as slurm.conf says, or beside it. Returns 0, or -1 if there is no slurm.conf. */
+static int find_stack(char out[PATH_SIZE])
+{
+	const char *configuration = getenv("SLURM_CONF");
+	char *line = NULL;
+	size_t size = 0;
+
+	if (!configuration || !*configuration)
+		configuration = "/etc/slurm/slurm.conf";
+	FILE *file = fopen(configuration, "re");
+	if (!file) {
+		doubt("%s: Slurm's configuration cannot be read: %s; set SLURM_CONF", configuration, strerror(errno));
+		return -1;
+	}
+	const char *slash = strrchr(configuration, '/');
+	snprintf(out, PATH_SIZE, "%.*splugstack.conf", slash ? (int)(slash - configuration + 1) : 0, configuration);
+	while (getline(&line, &size, file) >= 0) {
+		char *value = line + strspn(line, " \t");
+		if (!strncasecmp(value, "PlugStackConfig=", 16))
+			snprintf(out, PATH_SIZE, "%.*s", (int)strcspn(value + 16, " \t\n#"), value + 16);
+	}
+	free(line);
+	fclose(file);
+	return 0;
+}
+
+static void check_stack(struct stack *stack)
+{
+	char path[PATH_SIZE];
+
+	if (find_stack(path))
+		return;
+	read_stack(path, 0, stack);
+	if (!stack->plugin[0]) {
+		wrong("%s: Slurm does not load spoor; add the line: optional %s/spoor.so", path, SPOOR_PLUGINDIR);
+		return;
+	}
+	if (stack->required)
+		doubt("%s: spoor is \"required\": after an upgrade of Slurm no job would start; make it \"optional\"", path);
+	else
+		good("%s: Slurm loads spoor", path);
+	check_plugin_version(stack->plugin);
+}
+
+/* --- policy and folders --- */
+
+static void check_folder(const char *path, const char *what, unsigned need)
+{
+	struct stat st;
+
+	if (lstat(path, &st))
+		doubt("%s: the %s is not there: %s; the first traced job makes it, if the folder above is there", path, what,
+		      strerror(errno));
+	else if (!S_ISDIR(st.st_mode))
+		wrong("%s: the %s is not a folder (a symbolic link is none)", path, what);
+	else if (st.st_uid != 0 || st.st_mode & 022)
+		wrong("%s: the %s belongs to user %lu with mode %04o; chown root, and chmod go-w", path, what,
+		      (unsigned long)st.st_uid, (unsigned)st.st_mode & 07777);
+	else if ((st.st_mode & need) != need)
+		wrong("%s: users cannot enter the %s (mode %04o); chmod %04o", path, what, (unsigned)st.st_mode & 07777,
+		      ((unsigned)st.st_mode & 07777) | need);
+	else
+		good("%s: the %s is root's alone to write", path, what);
+}
+
+/* Folders of steps that ended and could not be delivered. Those of running steps look the same, so this is no more than a number. */
+static void count_spool(const char *path)
+{
+	DIR *dir = opendir(path);
+	size_t n = 0;
+
+	if (!dir)
+		return;
+	for (struct dirent *e; (e = readdir(dir));)
+		n += isdigit((unsigned char)e->d_name[0]) != 0;
+	closedir(dir);
+	if (n)
+		doubt("%s: %zu steps are running, or were not delivered to the archive", path, n);
+}
+
+static void check_policy(const char *path)
+{
+	struct problems problems = {0};
+	struct policy *policy = policy_load(path, true, &problems);
+	struct facts none = {0};
+	struct decision d;
+	char mode[MODE_TEXT_SIZE];
+
+	if (!policy) {
+		wrong("%s: the policy is not good, no job is traced:", path);
+		fputs(problems.text ? problems.text : "", stdout);
+		problems_clear(&problems);
+		return;
+	}
+	policy_decide(policy, &none, &d);
+	good("%s: the policy is good: %zu rules; other jobs: %s", path, policy_rule_count(policy), mode_format(&d.mode, mode));
+	if (d.admin_group[0] && !getgrnam(d.admin_group))
+		wrong("%s: \"admin_group\": there is no group %s", path, d.admin_group);
+	check_folder(d.archive, "archive", 0011);
+	check_folder(d.spool, "spool", 0011);
+	count_spool(d.spool);
+	policy_destroy(policy);
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	struct stack stack = {.policy = SPOOR_SYSCONFDIR "/policy.json"};
+
+	if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+		fputs(usage, stdout);
+		return CMD_OK;
+	}
+	if (argc > 1) {
+		fprintf(stderr, "spoor doctor: unexpected argument %s\n%s", argv[1], usage);
+		return CMD_USAGE;
+	}
+	check_tracer();
+	check_helper();
+	check_stack(&stack);
+	check_policy(stack.policy);
+	printf("%u wrong, %u in doubt\n", bad, doubtful);
+	return bad ? CMD_FAILED : CMD_OK;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * main - the command `spoor`: finds the subcommand and runs it
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "policy/suggest.h"
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *summary;
+} commands[] = {
+	{"run", cmd_run, "trace a command without Slurm: mpirun, mpiexec, or one process"},
+	{"list", cmd_list, "list the traces of the archive"},
+	{"show", cmd_show, "show what a trace is of"},
+	{"dump", cmd_dump, "print every event of a trace"},
+	{"stat", cmd_stat, "print the size of a trace by part"},
+	{"verify", cmd_verify, "check that traces are whole and can be decoded"},
+	{"policy", cmd_policy, "check a site's policy, or explain what it does with a job"},
+	{"doctor", cmd_doctor, "check this installation"},
+};
+#define COMMANDS (sizeof commands / sizeof commands[0])
+
+static void usage(FILE *out)
+{
+	fputs("Usage: spoor COMMAND [ARGUMENT...]\n"
+	      "Traces of MPI jobs: small, merged, archived with the job's metadata.\n\n", out);
+	for (size_t i = 0; i < COMMANDS; i++)
+		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
+	fputs("\n`spoor COMMAND --help` says more about one. In Slurm, jobs are traced by the site's policy and by\n"
+	      "sbatch|srun|salloc --trace[=off|on|lossless|lossy[:N]], or SPOOR_TRACE=... in the environment.\n", out);
+}
+
+static int unknown(const char *name)
+{
+	const char *names[COMMANDS];
+
+	for (size_t i = 0; i < COMMANDS; i++)
+		names[i] = commands[i].name;
+	const char *near = suggest(name, names, COMMANDS);
+	fprintf(stderr, "spoor: unknown command \"%s\"", name);
+	if (near)
+		fprintf(stderr, "; did you mean \"%s\"?\n", near);
+	else
+		fputs("; `spoor --help` lists them\n", stderr);
+	return CMD_USAGE;
+}
+
+/* What was printed has to be written: a full disk is not success. */
+static int finish(int status)
+{
+	if (fflush(stdout) || ferror(stdout)) {
+		perror("spoor: stdout");
+		return status ? status : CMD_FAILED;
+	}
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "";
+
+	if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
+		usage(stdout);
+		return finish(CMD_OK);
+	}
+	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
+		puts("spoor " PACKAGE_VERSION);
+		return finish(CMD_OK);
+	}
+	if (argc < 2) {
+		usage(stderr);
+		return CMD_USAGE;
+	}
+	for (size_t i = 0; i < COMMANDS; i++) {
+		if (!strcmp(name, commands[i].name))
+			return finish(commands[i].run(argc - 1, argv + 1));
+	}
+	return unknown(name);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * policy - `spoor policy check FILE` and `spoor policy explain [FACT=VALUE...]`
+ */
+#include "policy/policy.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "policy/suggest.h"
+
+static const char usage[] =
+	"Usage: spoor policy check [FILE]\n"
+	"       spoor policy explain [--policy FILE] [FACT=VALUE...]\n\n"
+	"check prints everything that is wrong with a policy file; the exit status is 1 if anything is.\n"
+	"explain says what would happen to a job with these facts, and which rule says so:\n"
+	"user, groups, account, partition, qos, job_name, nodes, tasks; trace_option (what --trace says)\n"
+	"and trace_environment (what SPOOR_TRACE says).\n\n"
+	"Without FILE it is SPOOR_POLICY of the environment, or " SPOOR_SYSCONFDIR "/policy.json.\n";
+
+static int wrong(const char *message, const char *argument)
+{
+	fprintf(stderr, "spoor policy: %s%s\n%s", message, argument, usage);
+	return CMD_USAGE;
+}
+
+static struct policy *load(const char *path)
+{
+	struct problems problems = {0};
+	struct policy *policy = policy_load(path, false, &problems);
+
+	if (problems.text)
+		fputs(problems.text, stderr);
+	if (problems.count > PROBLEMS_MAX)
+		fprintf(stderr, "%s: and %zu more problems\n", path, problems.count - PROBLEMS_MAX);
+	problems_clear(&problems);
+	return policy;
+}
+
+static int check(const char *path)
+{
+	struct policy *policy = load(path);
+	struct decision d;
+	struct facts none = {0};
+	char mode[MODE_TEXT_SIZE];
+
+	if (!policy)
+		return CMD_FAILED;
+	policy_decide(policy, &none, &d);
+	printf("%s: good: %zu rules; a job that no rule matches: %s\n", path, policy_rule_count(policy),
+	       mode_format(&d.mode, mode));
+	policy_destroy(policy);
+	return CMD_OK;
+}
+
+static int read_facts(struct facts *facts, int argc, char **argv)
+{
+	for (int i = 0; i < argc; i++) {
+		char *equals = strchr(argv[i], '=');
+		if (!equals)
+			return wrong("expected FACT=VALUE, found ", argv[i]);
+		*equals = '\0';
+		size_t k = 0;
+		while (k < policy_fact_count && strcmp(policy_fact_names[k], argv[i]))
+			k++;
+		if (k == policy_fact_count) {
+			const char *near = suggest(argv[i], policy_fact_names, policy_fact_count);
+			fprintf(stderr, "spoor policy: unknown fact \"%s\"%s%s%s\n", argv[i], near ? "; did you mean \"" : "",
+			        near ? near : "; see spoor policy --help", near ? "\"?" : "");
+			return CMD_USAGE;
+		}
+		facts_set(facts, argv[i], equals + 1);
+		const char *value = equals + 1;
+		if ((!strcmp(argv[i], "nodes") || !strcmp(argv[i], "tasks")) && facts_number(facts, argv[i], -1) < 0)
+			return wrong("expected a number of nodes or tasks, found ", value);
+		if (!strncmp(argv[i], "trace_", 6) && !mode_choice_valid(value))
+			return wrong("expected one of " MODE_CHOICES ", found ", value);
+	}
+	return CMD_OK;
+}
+
+static int explain(const char *path, int argc, char **argv)
+{
+	struct facts facts = {0};
+	struct decision d;
+	char mode[MODE_TEXT_SIZE];
+	int status = read_facts(&facts, argc, argv);
+
+	if (status == CMD_OK) {
+		struct policy *policy = load(path);
+		status = policy ? CMD_OK : CMD_FAILED;
+		if (policy) {
+			policy_explain(policy, &facts, stdout);
+			policy_decide(policy, &facts, &d);
+			printf("mode         %s\nbecause      %s\nrule         %s%s%s%s\n", mode_format(&d.mode, mode), d.reason,
+			       d.rule, d.where[0] ? " (" : "", d.where, d.where[0] ? ")" : "");
+			printf("archive      %s\nspool        %s\nadmin_group  %s\nmemory       %" PRIu64
+			       " bytes a rank\ndeadline     %" PRIu32 " s\n",
+			       d.archive, d.spool, d.admin_group[0] ? d.admin_group : "-", d.memory, d.deadline);
+		}
+		policy_destroy(policy);
+	}
+	facts_clear(&facts);
+	return status;
+}
+
+int cmd_policy(int argc, char **argv)
+{
+	const char *path = getenv("SPOOR_POLICY");
+
+	if (!path || !*path)
+		path = SPOOR_SYSCONFDIR "/policy.json";
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+			fputs(usage, stdout);
+			return CMD_OK;
+		}
+	}
+	if (argc < 2)
+		return wrong("expected check or explain", "");
+	if (!strcmp(argv[1], "check")) {
+		if (argc > 3)
+			return wrong("expected one file, found also ", argv[3]);
+		return check(argc == 3 ? argv[2] : path);
+	}
+	if (strcmp(argv[1], "explain"))
+		return wrong("expected check or explain, found ", argv[1]);
+	int first = 2;
+	if (argc > 2 && !strcmp(argv[2], "--policy")) {
+		if (argc < 4)
+			return wrong("--policy needs a file", "");
+		path = argv[3];
+		first = 4;
+	} else if (argc > 2 && !strncmp(argv[2], "--policy=", 9)) {
+		path = argv[2] + 9;
+		first = 3;
+	}
+	return explain(path, argc - first, argv + first);
+}

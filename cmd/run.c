@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * run - `spoor run`: what the plugin does, for one command and without Slurm
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "policy/mode.h"
+#include "spank/handoff.h"
+#include "spank/seal.h"
+#include "trace/container.h"
+
+static const char usage[] =
+	"Usage: spoor run [OPTION...] -- COMMAND [ARGUMENT...]\n"
+	"Runs COMMAND (mpirun, mpiexec, or one MPI program) and writes its trace. The exit status is COMMAND's.\n\n"
+	"  -m, --mode MODE     lossless (the default), lossy, lossy:N, or off\n"
+	"  -o, --output FILE   default: COMMAND's name with .spoor, in the working directory\n"
+	"  -f, --force         overwrite FILE\n\n"
+	"A COMMAND that starts several MPI programs makes FILE, FILE.1, FILE.2, ...\n";
+
+struct run {
+	struct mode mode;
+	char output[PATH_MAX];
+	bool force;
+	char folder[PATH_MAX]; /* the private spool */
+	char **command;
+	int status; /* as wait() gives it */
+	time_t start;
+};
+
+/* --- the command --- */
+
+static volatile sig_atomic_t child;
+
+/* What the terminal sends, the command gets from it as well: passed on is only what was sent to us alone. */
+static void forward(int number, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (child > 0 && info->si_code <= 0)
+		kill((pid_t)child, number);
+}
+
+static const int forwarded[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH};
+#define FORWARDED (sizeof forwarded / sizeof forwarded[0])
+
+static const char *tracer(void)
+{
+	const char *own = getenv("SPOOR_PRELOAD"); /* of a build that is not installed */
+	return own && *own ? own : SPOOR_PKGLIBDIR "/libspoor-preload.so";
+}
+
+static int set_environment(const struct run *run)
+{
+	struct handoff h;
+	char text[2 * PATH_MAX], *preload = NULL;
+	const char *users = getenv("LD_PRELOAD");
+
+	handoff_default(&h);
+	h.mode = run->mode.kind == MODE_LOSSY ? HANDOFF_LOSSY : HANDOFF_LOSSLESS;
+	h.threshold = run->mode.threshold;
+	if ((size_t)snprintf(h.spool, sizeof h.spool, "%s", run->folder) >= sizeof h.spool ||
+	    handoff_encode(&h, text, sizeof text) < 0 ||
+	    asprintf(&preload, "%s%s%s", tracer(), users && *users ? ":" : "", users ? users : "") < 0)
+		return -1;
+	int rv = setenv(HANDOFF_VARIABLE, text, 1) || setenv("LD_PRELOAD", preload, 1) ? -1 : 0;
+	free(preload);
+	return rv;
+}
+
+static int start(struct run *run)
+{
+	struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART}, old[FORWARDED];
+	sigset_t all, before;
+
+	sigfillset(&all); /* until `child` is set, a signal waits */
+	sigprocmask(SIG_BLOCK, &all, &before);
+	for (size_t i = 0; i < FORWARDED; i++) {
+		sigaction(forwarded[i], NULL, &old[i]);
+		if (old[i].sa_handler != SIG_IGN)
+			sigaction(forwarded[i], &action, NULL);
+	}
+	pid_t pid = fork();
+	if (pid == 0) {
+		for (size_t i = 0; i < FORWARDED; i++)
+			sigaction(forwarded[i], &old[i], NULL);
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		if (run->mode.kind != MODE_OFF && set_environment(run)) {
+			fputs("spoor run: no memory for the environment; not traced\n", stderr);
+		}
+		execvp(run->command[0], run->command);
+		int failure = errno;
+		fprintf(stderr, "spoor run: %s: %s\n", run->command[0], strerror(failure));
+		_exit(failure == ENOENT ? 127 : 126);
+	}
+	child = pid;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (pid < 0) {
+		fprintf(stderr, "spoor run: %s: no process: %s\n", run->command[0], strerror(errno));
+		return -1;
+	}
+	while (waitpid(pid, &run->status, 0) < 0 && errno == EINTR)
+		;
+	child = 0;
+	return 0;
+}
+
+/* --- the traces --- */
+
+static void describe(const struct run *run, struct facts *facts)
+{
+	const struct passwd *pw = getpwuid(getuid());
+	char mode[MODE_TEXT_SIZE], host[256] = "";
+
+	gethostname(host, sizeof host - 1);
+	facts_set(facts, "user", pw ? pw->pw_name : NULL);
+	facts_format(facts, "uid", "%lu", (unsigned long)getuid());
+	facts_set(facts, "node", host);
+	facts_set(facts, "mode", mode_format(&run->mode, mode));
+	facts_set(facts, "rule", "spoor run");
+	facts_format(facts, "exit_code", "%d", WIFEXITED(run->status) ? WEXITSTATUS(run->status) : 0);
+	facts_format(facts, "signal", "%d", WIFSIGNALED(run->status) ? WTERMSIG(run->status) : 0);
+	facts_format(facts, "step_start", "%lld", (long long)run->start);
+	facts_format(facts, "step_end", "%lld", (long long)time(NULL));
+}
+
+/* The trace of the i-th MPI program of the command. */
+static int write_trace(const struct run *run, const struct facts *facts, const char *raw, size_t i)
+{
+	char path[PATH_MAX + 32];
+	struct error error = {""};
+	uint8_t *bytes;
+	size_t size;
+	int rv = -1;
+
+	if (i)
+		snprintf(path, sizeof path, "%s.%zu", run->output, i);
+	else
+		snprintf(path, sizeof path, "%s", run->output);
+	if (seal_trace(raw, facts, &bytes, &size, &error)) {
+		fprintf(stderr, "spoor run: %s\n", error.text);
+	} else {
+		mode_t mask = umask(0);
+		umask(mask);
+		if (run->force)
+			unlink(path);
+		rv = container_publish(path, 0666 & ~mask, bytes, size);
+		if (rv)
+			fprintf(stderr, "spoor run: %s: %s; the raw trace is %s\n", path, strerror(errno), raw);
+		else
+			unlink(raw);
+	}
+	free(bytes);
+	return rv;
+}
+
+static int collect(const struct run *run)
+{
+	struct spool spool = {0};
+	struct error error = {""};
+	struct facts facts = {0};
+	int rv = 0;
+
+	if (spool_read(&spool, run->folder, &error)) {
+		fprintf(stderr, "spoor run: %s\n", error.text);
+		return -1;
+	}
+	describe(run, &facts);
+	spool_tell_notes(&spool);
+	for (size_t i = 0; i < spool.world_count; i++)
+		rv |= write_trace(run, &facts, spool.worlds[i].path, i);
+	size_t left = spool_remove_empty_arenas(&spool);
+	if (left)
+		fprintf(stderr, "spoor run: %zu ranks did not come to MPI_Finalize; what they recorded is in %s\n", left, run->folder);
+	else if (spool.world_count == 0)
+		fprintf(stderr, "spoor run: no trace: %s ran no MPI program (of Open MPI, dynamically linked)\n", run->command[0]);
+	for (size_t i = 0; i < spool.rest_count; i++)
+		unlink(spool.rest[i].path);
+	spool_free(&spool);
+	facts_clear(&facts);
+	return rv;
+}
+
+/* --- before and after --- */
+
+static int prepare(struct run *run)
+{
+	const char *temporary = getenv("TMPDIR"), *base = strrchr(run->command[0], '/');
+
+	if (!run->output[0] && (size_t)snprintf(run->output, sizeof run->output, "%s.spoor", base ? base + 1 : run->command[0]) >=
+	                               sizeof run->output) {
+		fputs("spoor run: the name of the command is too long for a file\n", stderr);
+		return -1;
+	}
+	if (run->mode.kind == MODE_OFF)
+		return 0;
+	if (!run->force && access(run->output, F_OK) == 0) {
+		fprintf(stderr, "spoor run: %s exists; -f overwrites it, -o FILE names another\n", run->output);
+		return -1;
+	}
+	if (access(tracer(), R_OK)) {
+		fprintf(stderr, "spoor run: %s: the tracer is not there: %s\n", tracer(), strerror(errno));
+		return -1;
+	}
+	if (strpbrk(tracer(), " :")) {
+		fprintf(stderr, "spoor run: %s: the dynamic loader takes no path with blanks or colons\n", tracer());
+		return -1;
+	}
+	if (!temporary || temporary[0] != '/')
+		temporary = "/tmp";
+	if ((size_t)snprintf(run->folder, sizeof run->folder, "%s/spoor-run.XXXXXX", temporary) >= sizeof run->folder ||
+	    !mkdtemp(run->folder)) {
+		fprintf(stderr, "spoor run: %s: no folder for the trace: %s\n", temporary, strerror(errno));
+		return -1;
+	}
+	return 0;
+}
+
+/* Ends as the command did. */
+static int finish(const struct run *run, bool traced)
+{
+	if (WIFSIGNALED(run->status)) {
+		struct rlimit none = {0, 0};
+		setrlimit(RLIMIT_CORE, &none); /* one core file is enough */
+		signal(WTERMSIG(run->status), SIG_DFL);
+		raise(WTERMSIG(run->status));
+		return 128 + WTERMSIG(run->status);
+	}
+	int status = WEXITSTATUS(run->status);
+	return status == 0 && !traced ? CMD_FAILED : status;
+}
+
+int cmd_run(int argc, char **argv)
+{
+	static const struct option options[] = {{"mode", required_argument, NULL, 'm'}, {"output", required_argument, NULL, 'o'},
+	                                        {"force", no_argument, NULL, 'f'},      {"help", no_argument, NULL, 'h'},
+	                                        {NULL, 0, NULL, 0}};
+	static struct run run = {.mode = {MODE_LOSSLESS, 0}};
+
+	for (int option; (option = getopt_long(argc, argv, "+m:o:fh", options, NULL)) != -1;) {
+		switch (option) {
+		case 'm':
+			if (mode_parse(&run.mode, optarg)) {
+				fprintf(stderr, "spoor run: --mode %s: expected off, lossless, lossy or lossy:N\n", optarg);
+				return CMD_USAGE;
+			}
+			break;
+		case 'o':
+			if (!*optarg || (size_t)snprintf(run.output, sizeof run.output, "%s", optarg) >= sizeof run.output) {
+				fputs("spoor run: --output: not a path\n", stderr);
+				return CMD_USAGE;
+			}
+			break;
+		case 'f':
+			run.force = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return CMD_OK;
+		default:
+			fputs(usage, stderr);
+			return CMD_USAGE;
+		}
+	}
+	if (optind >= argc) {
+		fprintf(stderr, "spoor run: no command\n%s", usage);
+		return CMD_USAGE;
+	}
+	run.command = argv + optind;
+	if (prepare(&run))
+		return CMD_FAILED;
+	run.start = time(NULL);
+	int rv = start(&run);
+	bool traced = true;
+	if (!rv && run.folder[0])
+		traced = collect(&run) == 0;
+	if (run.folder[0])
+		rmdir(run.folder); /* stays if something in it could not be written */
+	return rv ? CMD_FAILED : finish(&run, traced);
+}
