@@ -47,7 +47,8 @@ static void put_status_of(struct call *c, const struct completion *w, size_t i, 
 }
 
 /* Three arrays of n statuses, one for each request, or for each of indices. */
-static void put_statuses(struct call *c, const struct completion *w, const MPI_Status *statuses, int n, const int *indices, int first)
+static void put_statuses(struct call *c, const struct completion *w, const MPI_Status *statuses, int n,
+                         const int *indices, int first)
 {
 	const int base = session_world_rank();
 	const int64_t absent = call_constant(c, CONST_ABSENT);
@@ -87,7 +88,8 @@ void record_MPI_Waitall(struct call *c, bool ok, int rc, const struct completion
 	wrap_commit(c, ok, rc);
 }
 
-void record_MPI_Waitany(struct call *c, bool ok, int rc, const struct completion *w, int index, const MPI_Status *status)
+void record_MPI_Waitany(struct call *c, bool ok, int rc, const struct completion *w, int index,
+                        const MPI_Status *status)
 {
 	call_put(c, w->count);
 	put_requests(c, w);
@@ -110,7 +112,8 @@ void record_MPI_Test(struct call *c, bool ok, int rc, const struct completion *w
 	wrap_commit(c, ok, rc);
 }
 
-void record_MPI_Testall(struct call *c, bool ok, int rc, const struct completion *w, int flag, const MPI_Status *statuses)
+void record_MPI_Testall(struct call *c, bool ok, int rc, const struct completion *w, int flag,
+                        const MPI_Status *statuses)
 {
 	call_put(c, w->count);
 	put_requests(c, w);
@@ -125,7 +128,8 @@ void record_MPI_Testall(struct call *c, bool ok, int rc, const struct completion
 	wrap_commit(c, ok, rc);
 }
 
-void record_MPI_Testany(struct call *c, bool ok, int rc, const struct completion *w, int index, int flag, const MPI_Status *status)
+void record_MPI_Testany(struct call *c, bool ok, int rc, const struct completion *w, int index, int flag,
+                        const MPI_Status *status)
 {
 	call_put(c, w->count);
 	put_requests(c, w);
@@ -140,8 +144,8 @@ void record_MPI_Testany(struct call *c, bool ok, int rc, const struct completion
 	wrap_commit(c, ok, rc);
 }
 
-void record_MPI_Waitsome(struct call *c, bool ok, int rc, const struct completion *w, int outcount, const int *indices, int first,
-                         const MPI_Status *statuses)
+void record_MPI_Waitsome(struct call *c, bool ok, int rc, const struct completion *w, int outcount, const int *indices,
+                         int first, const MPI_Status *statuses)
 {
 	call_put(c, w->count);
 	put_requests(c, w);
@@ -191,11 +195,13 @@ static void end(const struct completion *w, const MPI_Request *requests)
 /* The statuses to pass on: the caller's, or our own if it has none and one is wanted. */
 static MPI_Status *wanted(const struct completion *w, MPI_Status *statuses)
 {
+	MPI_Status *own;
+
 	if (statuses != MPI_STATUSES_IGNORE || !w->receives)
 		return statuses;
-	return scratch(SCRATCH_OWN, w->n, sizeof(*statuses)); /* without memory: MPI_STATUSES_IGNORE */
+	own = scratch(SCRATCH_OWN, w->n, sizeof(*own));
+	return own ? own : MPI_STATUSES_IGNORE;
 }
-_Static_assert(MPI_STATUSES_IGNORE == NULL && MPI_STATUS_IGNORE == NULL, "an ignored status is a null pointer");
 
 MPI_WRAPPER int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {

@@ -98,7 +98,8 @@ MPI_WRAPPER void mpi_test_(MPI_Fint *request, MPI_Fint *flag, MPI_Fint *status, 
 		status = own;
 	next_fortran.mpi_test(request, flag, status, ierror);
 	ok = wrap_end(&c, *ierror);
-	record_MPI_Test(&c, ok, *ierror, &w, ok && *flag, fortran_status(status, &translated, ok && *flag && w.receives));
+	record_MPI_Test(&c, ok, *ierror, &w, ok && *flag,
+	                fortran_status(status, &translated, ok && *flag && w.receives));
 	end(&w, request);
 }
 FORTRAN_ALIASES(mpi_test, MPI_TEST)
@@ -129,7 +130,8 @@ MPI_WRAPPER void mpi_request_get_status_(MPI_Fint *request, MPI_Fint *flag, MPI_
 }
 FORTRAN_ALIASES(mpi_request_get_status, MPI_REQUEST_GET_STATUS)
 
-MPI_WRAPPER void mpi_waitall_(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *array_of_statuses, MPI_Fint *ierror)
+MPI_WRAPPER void mpi_waitall_(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *array_of_statuses,
+                              MPI_Fint *ierror)
 {
 	struct call c;
 	struct completion w;
@@ -169,12 +171,14 @@ MPI_WRAPPER void mpi_testall_(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_
 	array_of_statuses = wanted(&w, array_of_statuses);
 	next_fortran.mpi_testall(count, array_of_requests, flag, array_of_statuses, ierror);
 	ok = wrap_end(&c, *ierror);
-	record_MPI_Testall(&c, ok, *ierror, &w, ok && *flag, translate(&w, array_of_statuses, ok && *flag ? *count : 0));
+	record_MPI_Testall(&c, ok, *ierror, &w, ok && *flag,
+	                   translate(&w, array_of_statuses, ok && *flag ? *count : 0));
 	end(&w, array_of_requests);
 }
 FORTRAN_ALIASES(mpi_testall, MPI_TESTALL)
 
-MPI_WRAPPER void mpi_waitany_(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *index, MPI_Fint *status, MPI_Fint *ierror)
+MPI_WRAPPER void mpi_waitany_(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *index, MPI_Fint *status,
+                              MPI_Fint *ierror)
 {
 	struct call c;
 	struct completion w;
@@ -199,8 +203,8 @@ MPI_WRAPPER void mpi_waitany_(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_
 }
 FORTRAN_ALIASES(mpi_waitany, MPI_WAITANY)
 
-MPI_WRAPPER void mpi_testany_(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *index, MPI_Fint *flag, MPI_Fint *status,
-                              MPI_Fint *ierror)
+MPI_WRAPPER void mpi_testany_(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *index, MPI_Fint *flag,
+                              MPI_Fint *status, MPI_Fint *ierror)
 {
 	struct call c;
 	struct completion w;
@@ -225,8 +229,8 @@ MPI_WRAPPER void mpi_testany_(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_
 }
 FORTRAN_ALIASES(mpi_testany, MPI_TESTANY)
 
-MPI_WRAPPER void mpi_waitsome_(MPI_Fint *incount, MPI_Fint *array_of_requests, MPI_Fint *outcount, MPI_Fint *array_of_indices,
-                               MPI_Fint *array_of_statuses, MPI_Fint *ierror)
+MPI_WRAPPER void mpi_waitsome_(MPI_Fint *incount, MPI_Fint *array_of_requests, MPI_Fint *outcount,
+                               MPI_Fint *array_of_indices, MPI_Fint *array_of_statuses, MPI_Fint *ierror)
 {
 	struct call c;
 	struct completion w;
@@ -234,7 +238,8 @@ MPI_WRAPPER void mpi_waitsome_(MPI_Fint *incount, MPI_Fint *array_of_requests, M
 	bool ok;
 
 	if (!wrap_begin_fortran(&c, FN_MPI_Waitsome)) {
-		next_fortran.mpi_waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierror);
+		next_fortran.mpi_waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses,
+		                          ierror);
 		return;
 	}
 	if (!ierror)
@@ -249,8 +254,8 @@ MPI_WRAPPER void mpi_waitsome_(MPI_Fint *incount, MPI_Fint *array_of_requests, M
 }
 FORTRAN_ALIASES(mpi_waitsome, MPI_WAITSOME)
 
-MPI_WRAPPER void mpi_testsome_(MPI_Fint *incount, MPI_Fint *array_of_requests, MPI_Fint *outcount, MPI_Fint *array_of_indices,
-                               MPI_Fint *array_of_statuses, MPI_Fint *ierror)
+MPI_WRAPPER void mpi_testsome_(MPI_Fint *incount, MPI_Fint *array_of_requests, MPI_Fint *outcount,
+                               MPI_Fint *array_of_indices, MPI_Fint *array_of_statuses, MPI_Fint *ierror)
 {
 	struct call c;
 	struct completion w;
@@ -258,7 +263,8 @@ MPI_WRAPPER void mpi_testsome_(MPI_Fint *incount, MPI_Fint *array_of_requests, M
 	bool ok;
 
 	if (!wrap_begin_fortran(&c, FN_MPI_Testsome)) {
-		next_fortran.mpi_testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierror);
+		next_fortran.mpi_testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses,
+		                          ierror);
 		return;
 	}
 	if (!ierror)

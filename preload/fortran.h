@@ -29,7 +29,8 @@ static inline const int *fortran_weights(const MPI_Fint *weights)
 /* Did the caller ignore the status, or the statuses? */
 static inline bool fortran_ignores(const MPI_Fint *status)
 {
-	return !status || real_is_sentinel(SENTINEL_STATUS_IGNORE, status) || real_is_sentinel(SENTINEL_STATUSES_IGNORE, status);
+	return !status || real_is_sentinel(SENTINEL_STATUS_IGNORE, status) ||
+	       real_is_sentinel(SENTINEL_STATUSES_IGNORE, status);
 }
 
 /* The status in C's form, in *translated; NULL if there is none (valid is false, or it is ignored). */

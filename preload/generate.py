@@ -12,8 +12,8 @@
     wrap_c1.c ...        wrappers of the C functions, in parts that compile in a few seconds each
     wrap_fortran.c       wrappers of the Fortran functions
 
-Run by make; python3's standard library only. A function that mpi.h declares and the table does not know is reported, and has no
-wrapper: the application calls the library itself then.
+Run by make; python3's standard library only. A function that mpi.h declares and the table does not know is reported,
+and has no wrapper: the application calls the library itself then.
 """
 import argparse
 import os
@@ -60,7 +60,8 @@ def generate(t, lib, folder):
     write(folder, "calls.h", schema.calls_h(t, lib))
     write(folder, "calls.c", schema.calls_c(t, lib))
     write(folder, "roles.h", schema.roles_h(t, lib))
-    write(folder, "record.h", f"{schema.MARK}#ifndef SPOOR_RECORD_H\n#define SPOOR_RECORD_H\n\n#include \"preload/wrap.h\"\n\n" +
+    guard = '#ifndef SPOOR_RECORD_H\n#define SPOOR_RECORD_H\n\n#include "preload/wrap.h"\n\n'
+    write(folder, "record.h", schema.MARK + guard +
           "".join(record.signature(f) + ";\n" for f in generated) + "\n#endif\n")
     head = schema.MARK + '#include "preload/record.h"\n\n'
     for i in range(PARTS):
@@ -88,7 +89,8 @@ def main():
                 print(name, "wrapped" if name in t.by_name else f"excluded: {reason}" if reason else "missing")
             return 0
         for name in missing:
-            print(f"generate.py: mpi.h declares {name}, which is not in mpi.table: it will not be recorded", file=sys.stderr)
+            print(f"generate.py: mpi.h declares {name}, which is not in mpi.table: it will not be recorded",
+                  file=sys.stderr)
         os.makedirs(a.output, exist_ok=True)
         generate(t, lib, a.output)
         return 0

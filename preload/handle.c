@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * handle - symbols for MPI's handles: c0, t2, ...
  *
- * Open addressing with linear probing; a power of two of slots, at most half of them used; removal moves later entries back, so
- * that there are no tombstones. An entry is 32 bytes: a look-up touches one cache line, seldom two. Key 0 is an empty slot.
+ * Open addressing with linear probing; a power of two of slots, at most half of them used; removal moves later entries
+ * back, so that there are no tombstones. An entry is 32 bytes: a look-up touches one cache line, seldom two. Key 0 is
+ * an empty slot.
  */
 #include "preload/handle.h"
 
@@ -164,7 +165,8 @@ void handle_begin(void)
 			e->type_size = -1;
 	}
 	for (size_t i = 0; i < MPI_KEYVALS_COUNT; i++)
-		insert(make_key(HANDLE_KEYVAL, HANDLE_BITS((intptr_t)mpi_keyvals[i].value)), ~(int32_t)mpi_keyvals[i].constant);
+		insert(make_key(HANDLE_KEYVAL, HANDLE_BITS((intptr_t)mpi_keyvals[i].value)),
+		       ~(int32_t)mpi_keyvals[i].constant);
 }
 
 void handle_end(void)

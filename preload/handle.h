@@ -2,8 +2,8 @@
  * handle - symbols for MPI's handles: c0, t2, ...
  *
  * A handle is some bits that mean something only in this process and only now. Here it gets a number by order of first
- * appearance in its kind (doc/events.md, "Values"), which is the same in every run; predefined handles and null handles are
- * named constants. All kinds but requests (request.h) are in one hash table, keyed by kind and bits.
+ * appearance in its kind (doc/events.md, "Values"), which is the same in every run; predefined handles and null handles
+ * are named constants. All kinds but requests (request.h) are in one hash table, keyed by kind and bits.
  *
  * Numbers are what the functions of this header deal in:
  *     n >= 0            the object cN, tN, ...
@@ -33,12 +33,13 @@ enum handle_kind {
 };
 #define HANDLE_ABSENT INT32_MIN
 
-/* A communicator as a call needs it. All zero but the number for one that has no ranks (null, or unknown in a failed call). */
+/* A communicator as a call needs it. All zero but the number for one that has no ranks (null, or unknown in a failed
+ * call). */
 struct comm_info {
 	int32_t number;
-	int32_t rank;   /* the caller's */
-	int32_t size;   /* of the local group */
-	int32_t peers;  /* processes that a collective call talks to: the remote group's size, or size */
+	int32_t rank;  /* the caller's */
+	int32_t size;  /* of the local group */
+	int32_t peers; /* processes that a collective call talks to: the remote group's size, or size */
 	bool inter;
 };
 
@@ -46,19 +47,20 @@ struct comm_info {
 void handle_begin(void);
 /* Forgets everything and frees the memory; for tests. */
 void handle_end(void);
-/* MPI_Init succeeded: MPI_COMM_WORLD and MPI_COMM_SELF may be asked. multiple: calls may come from several threads at once. */
+/* MPI_Init succeeded: MPI_COMM_WORLD and MPI_COMM_SELF may be asked. multiple: calls may come from several threads at
+ * once. */
 void handle_initialized(bool multiple);
 extern bool handle_locking;
 
-/* The number of a handle. One that was never seen gets the next number of its kind if may_be_new, else is HANDLE_ABSENT (a call
- * that failed may have been passed anything). Bits 0 are HANDLE_ABSENT except for keyvals. */
+/* The number of a handle. One that was never seen gets the next number of its kind if may_be_new, else is HANDLE_ABSENT
+ * (a call that failed may have been passed anything). Bits 0 are HANDLE_ABSENT except for keyvals. */
 int32_t handle_number(enum handle_kind kind, uint64_t bits, bool may_be_new);
 /* The object is freed: the same bits will be a new object. Predefined handles stay. */
 void handle_forget(enum handle_kind kind, uint64_t bits);
 
-/* A communicator that a call was given or gave back. When it gets its number here, its row is added to OBJECT_COMM. `like`
- * is NULL, or the communicator that it is a duplicate of (MPI_Comm_idup: it cannot be asked yet). ok: the call succeeded, so
- * that the handle is valid and may be asked for its group. */
+/* A communicator that a call was given or gave back. When it gets its number here, its row is added to OBJECT_COMM.
+ * `like` is NULL, or the communicator that it is a duplicate of (MPI_Comm_idup: it cannot be asked yet). ok: the call
+ * succeeded, so that the handle is valid and may be asked for its group. */
 struct comm_info handle_comm(struct call *c, MPI_Comm comm, bool ok, const struct comm_info *like);
 
 /* The size of a datatype in bytes; -1 if unknown. type must be valid. */
@@ -69,7 +71,7 @@ static inline int64_t handle_value(struct call *c, int32_t number)
 {
 	if (__builtin_expect(number >= 0, 1))
 		return number;
-	return call_constant(c, number == HANDLE_ABSENT ? CONST_ABSENT : (enum mpi_constant)~number);
+	return call_constant(c, number == HANDLE_ABSENT ? CONST_ABSENT : (enum mpi_constant) ~number);
 }
 
 /* An MPI handle's bits: MPI's handle types are pointers or integers. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * puts - encodes parameters by their role and puts them into the call's event
  *
- * `ok` says that the call succeeded: only then a handle that was never seen gets a number, and memory behind pointers is
- * what the standard says it is. In a failed call NULL pointers and negative counts are put as absent.
+ * `ok` says that the call succeeded: only then a handle that was never seen gets a number, and memory behind pointers
+ * is what the standard says it is. In a failed call NULL pointers and negative counts are put as absent.
  */
 #ifndef SPOOR_PUTS_H
 #define SPOOR_PUTS_H
@@ -144,18 +144,18 @@ static inline void put_status(struct call *c, const MPI_Status *s, int base, boo
 /* ---- arrays ---- */
 
 /* Puts the n values of the expression element over i_; if array is NULL or n negative: absent. */
-#define PUT_ARRAY(c, array, n, element) \
-	do { \
-		ptrdiff_t n_ = (n); \
-		int64_t *values_ = NULL; \
-		if (((array) || n_ == 0) && n_ >= 0) \
+#define PUT_ARRAY(c, array, n, element)                                                  \
+	do {                                                                             \
+		ptrdiff_t n_ = (n);                                                      \
+		int64_t *values_ = NULL;                                                 \
+		if (((array) || n_ == 0) && n_ >= 0)                                     \
 			values_ = scratch(SCRATCH_VALUES, (size_t)n_, sizeof(*values_)); \
-		for (ptrdiff_t i_ = 0; values_ && i_ < n_; i_++) \
-			values_[i_] = (element); \
-		if (values_) \
-			call_put_vector((c), values_, (size_t)n_); \
-		else \
-			call_put_absent(c); \
+		for (ptrdiff_t i_ = 0; values_ && i_ < n_; i_++)                         \
+			values_[i_] = (element);                                         \
+		if (values_)                                                             \
+			call_put_vector((c), values_, (size_t)n_);                       \
+		else                                                                     \
+			call_put_absent(c);                                              \
 	} while (0)
 
 /* Are these weights one of the sentinels MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY? Then it is put. */
@@ -183,10 +183,10 @@ static inline bool comm_is_leaf(const struct comm_info *info, int root)
 	return !info->inter || root >= 0;
 }
 
-int length_in(MPI_Comm comm, int most);   /* neighbours that send to the caller */
-int length_out(MPI_Comm comm, int most);  /* neighbours that the caller sends to */
+int length_in(MPI_Comm comm, int most);               /* neighbours that send to the caller */
+int length_out(MPI_Comm comm, int most);              /* neighbours that the caller sends to */
 int length_weights(MPI_Comm comm, bool in, int most); /* -1 if there are no weights: the array is not written */
-int length_cart(MPI_Comm comm, int most); /* dimensions */
+int length_cart(MPI_Comm comm, int most);             /* dimensions */
 int length_graph_nodes(MPI_Comm comm, int most);
 int length_graph_edges(MPI_Comm comm, int most);
 int length_graph_neighbors(MPI_Comm comm, int rank, int most);

@@ -31,8 +31,8 @@ static const char *const sentinel_names[SENTINEL_COUNT] = {
 
 static pthread_mutex_t wake_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Stands for functions that are not there. The callers' argument lists differ; on all ABIs with MPI the callee may ignore
- * what it was passed. */
+/* Stands for functions that are not there. The callers' argument lists differ; on all ABIs with MPI the callee may
+ * ignore what it was passed. */
 static int missing(void)
 {
 	return MPI_ERR_OTHER;
@@ -49,11 +49,12 @@ static void fill(void *calls, size_t count, void *value)
 		((void **)calls)[i] = value;
 }
 
-/* Where to search for the symbol: the whole process, or a library that was loaded with RTLD_LOCAL and what it depends on.
- * (The scope's value says nothing: RTLD_DEFAULT is a null pointer.) */
+/* Where to search for the symbol: the whole process, or a library that was loaded with RTLD_LOCAL and what it depends
+ * on. (The scope's value says nothing: RTLD_DEFAULT is a null pointer.) */
 static bool find_scope(void *return_address, const char *symbol, void **scope)
 {
-	static const char *const libraries[] = {"libmpi.so.40", "libmpi.so.80", "libmpi.so.20", "libmpi_mpifh.so.40", "libmpi.so"};
+	static const char *const libraries[] = {"libmpi.so.40", "libmpi.so.80", "libmpi.so.20", "libmpi_mpifh.so.40",
+	                                        "libmpi.so"};
 	Dl_info info;
 
 	*scope = RTLD_DEFAULT;
@@ -137,16 +138,19 @@ static bool is_taken(const char *name, const struct range *ours)
 	const ElfW(Sym) *symbol = NULL;
 	Dl_info info;
 
-	if (!first || ((uintptr_t)first >= ours->begin && (uintptr_t)first < ours->end) || !dladdr1(first, &info, (void **)&symbol, RTLD_DL_SYMENT))
+	if (!first || ((uintptr_t)first >= ours->begin && (uintptr_t)first < ours->end) ||
+	    !dladdr1(first, &info, (void **)&symbol, RTLD_DL_SYMENT))
 		return false;
 	if (info.dli_fbase == module_of((void *)real.MPI_Init))
 		return false; /* the library's: a function that has no wrapper */
-	/* Where a program that is not position independent takes a function's address, that is its own jump to the function. */
+	/* Where a program that is not position independent takes a function's address, that is its own jump to the
+	 * function. */
 	return !symbol || symbol->st_shndx != SHN_UNDEF;
 }
 
-/* Another tool that was loaded before us, or is part of the program, gets the application's calls first. Unless it says that it
- * passes each call on to the next library, we may see some and not others, in an order that is not the application's: step aside. */
+/* Another tool that was loaded before us, or is part of the program, gets the application's calls first. Unless it says
+ * that it passes each call on to the next library, we may see some and not others, in an order that is not the
+ * application's: step aside. */
 static bool tool_in_front(void)
 {
 	struct range ours;
@@ -163,8 +167,8 @@ static bool tool_in_front(void)
 	return false;
 }
 
-/* MPI was initialized without us seeing it (by a language binding that has no wrappers): the trace would begin somewhere in the
- * middle, and ranks might not agree on that. */
+/* MPI was initialized without us seeing it (by a language binding that has no wrappers): the trace would begin
+ * somewhere in the middle, and ranks might not agree on that. */
 static bool too_late(void)
 {
 	int initialized = 0;
@@ -274,7 +278,8 @@ bool real_wake_fortran(void *return_address)
 
 static bool is_library_name(const char *path)
 {
-	static const char *const prefixes[] = {"libmpi.", "libmpi_mpifh", "libmpi_usempi", "libopen-", "libmca_", "mca_", "libpmix"};
+	static const char *const prefixes[] = {"libmpi.", "libmpi_mpifh", "libmpi_usempi", "libopen-",
+	                                       "libmca_", "mca_",         "libpmix"};
 	const char *name = strrchr(path, '/');
 
 	name = name ? name + 1 : path;
@@ -294,8 +299,8 @@ static bool look_up_library(void *address)
 	       (info.dli_fname && is_library_name(info.dli_fname));
 }
 
-/* Verdicts by return address: bit 0 of the word is the verdict, the others are the address (no return address is odd-sensitive
- * here: an address that differs only in bit 0 is an instruction of the same function). */
+/* Verdicts by return address: bit 0 of the word is the verdict, the others are the address (no return address is
+ * odd-sensitive here: an address that differs only in bit 0 is an instruction of the same function). */
 #define VERDICTS 256
 static uintptr_t verdicts[VERDICTS];
 

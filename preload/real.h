@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * real - the MPI library of this process, found at run time
  *
- * The tracer is loaded into every process of a job, whether that uses MPI or not, so it has no undefined symbol of any MPI
- * library. mpi.h is only read at build time, for types and prototypes (calls.h is generated from it); functions and the
- * addresses of predefined handles are looked up when the process makes its first MPI call. After including this header use
+ * The tracer is loaded into every process of a job, whether that uses MPI or not, so it has no undefined symbol of any
+ * MPI library. mpi.h is only read at build time, for types and prototypes (calls.h is generated from it); functions and
+ * the addresses of predefined handles are looked up when the process makes its first MPI call. After including this
+ * header use
  *
  *     real.MPI_Send(...)      the library's own function, PMPI_Send: for what the tracer itself does
  *     next.MPI_Send(...)      where a wrapper passes the application's call on: the same, or another tool's MPI_Send if
@@ -17,7 +18,7 @@
 #define SPOOR_REAL_H
 
 #define OMPI_OMIT_MPI1_COMPAT_DECLS 0 /* Open MPI: declare the removed functions too */
-#define OMPI_SKIP_MPICXX 1
+#define OMPI_SKIP_MPICXX            1
 #include <mpi.h>
 #include <stdbool.h>
 
@@ -28,20 +29,23 @@ extern struct mpi_fortran_calls next_fortran;
 
 enum real_state {
 	REAL_UNKNOWN, /* no MPI call yet, or no MPI library found yet */
-	REAL_PASSIVE, /* another tool is in front of us, or MPI was initialized behind our back: only pass calls on, for good */
+	REAL_PASSIVE, /* another tool is in front of us, or MPI was initialized behind our back: only pass calls on, for
+	                 good */
 	REAL_ACTIVE
 };
 extern enum real_state real_state;
 
-/* Called by a wrapper while the state is not REAL_ACTIVE, with its return address: looks for the MPI library (in the whole
- * process, else in what the calling module depends on). Returns whether the state is REAL_ACTIVE now. Keeps errno. */
+/* Called by a wrapper while the state is not REAL_ACTIVE, with its return address: looks for the MPI library (in the
+ * whole process, else in what the calling module depends on). Returns whether the state is REAL_ACTIVE now. Keeps
+ * errno. */
 bool real_wake(void *return_address);
 /* The same for a Fortran wrapper: finds the Fortran entries, too. */
 bool real_wake_fortran(void *return_address);
 extern bool real_fortran_found;
 
-/* Is this return address inside the MPI library or one of its plug-ins? For calls made while another one runs: such a call
- * comes from the library itself, or from the application's callback (error handler, attribute function, user operation). */
+/* Is this return address inside the MPI library or one of its plug-ins? For calls made while another one runs: such a
+ * call comes from the library itself, or from the application's callback (error handler, attribute function, user
+ * operation). */
 bool real_is_library(void *return_address);
 
 /* The addresses of the common-block variables that stand for a sentinel in Fortran; NULL where there is none. */

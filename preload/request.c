@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * request - symbols for live requests: r0, r1, ...
  *
- * Two tables. `nodes`, by number: what is known of a live request, and the next younger one with the same handle. `slots`, a hash
- * table by handle (as in handle.c): the oldest and the youngest live request with that handle. For four sends, of which the
- * first and the last two are to MPI_PROC_NULL and share the handle P:
+ * Two tables. `nodes`, by number: what is known of a live request, and the next younger one with the same handle.
+ * `slots`, a hash table by handle (as in handle.c): the oldest and the youngest live request with that handle. For four
+ * sends, of which the first and the last two are to MPI_PROC_NULL and share the handle P:
  *
  *     slots   P: first 0, last 3      Q: first 1, last 1
  *     nodes   0: next 2   1: -   2: next 3   3: -

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 
 __thread int wrap_depth __attribute__((tls_model("initial-exec")));
-__thread struct scratch_buffer scratch_buffers[SCRATCH_LEVELS][SCRATCH_COUNT] __attribute__((tls_model("initial-exec")));
+__thread struct scratch_buffer scratch_buffers[SCRATCH_LEVELS][SCRATCH_COUNT]
+	__attribute__((tls_model("initial-exec")));
 
 static pthread_key_t at_thread_end;
 static pthread_once_t once = PTHREAD_ONCE_INIT;

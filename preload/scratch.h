@@ -15,13 +15,14 @@ enum scratch {
 	SCRATCH_COUNT
 };
 
-/* How many recorded MPI calls this thread is in (wrap.h): more than one in a callback of the application that calls MPI. */
+/* How many recorded MPI calls this thread is in (wrap.h): more than one in a callback of the application that calls
+ * MPI. */
 extern __thread int wrap_depth __attribute__((tls_model("initial-exec")));
 #define SCRATCH_LEVELS 4
 
-/* The calling thread's buffer, of at least count elements of size bytes, valid until the same thread asks for the same buffer
- * again in the same call (a call made by a callback has buffers of its own). NULL: too large, no memory, or callbacks nested
- * deeper than SCRATCH_LEVELS. Keeps errno. It is freed when the thread ends. */
+/* The calling thread's buffer, of at least count elements of size bytes, valid until the same thread asks for the same
+ * buffer again in the same call (a call made by a callback has buffers of its own). NULL: too large, no memory, or
+ * callbacks nested deeper than SCRATCH_LEVELS. Keeps errno. It is freed when the thread ends. */
 static inline void *scratch(enum scratch which, size_t count, size_t size);
 
 /* ---- implementation ---- */
@@ -30,7 +31,8 @@ struct scratch_buffer {
 	void *memory;
 	size_t size;
 };
-extern __thread struct scratch_buffer scratch_buffers[SCRATCH_LEVELS][SCRATCH_COUNT] __attribute__((tls_model("initial-exec")));
+extern __thread struct scratch_buffer scratch_buffers[SCRATCH_LEVELS][SCRATCH_COUNT]
+	__attribute__((tls_model("initial-exec")));
 void *scratch_grow(enum scratch which, size_t count, size_t size);
 
 static inline void *scratch(enum scratch which, size_t count, size_t size)

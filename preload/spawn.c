@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * spawn - wrappers of MPI_Comm_spawn and MPI_Comm_spawn_multiple
  *
- * Their arrays of strings have no kind of their own: they are recorded as named constants whose name is what is to be printed,
+ * Their arrays of strings have no kind of their own: they are recorded as named constants whose name is what is to be
+ * printed,
  * ["-n","5"] or [["-n","5"],[]]. A list that does not fit into NAMES_SIZE is cut, with "..." as its last element.
  */
 #include "preload/fortran.h"
@@ -28,7 +29,7 @@ static void add_char(struct names *s, char ch)
 
 static void add_quoted(struct names *s, struct text t, bool first)
 {
-	size_t n = t.n == TEXT_C ? strlen(t.bytes) : t.n;
+	size_t n = !t.bytes ? 0 : t.n == TEXT_C ? strlen(t.bytes) : t.n;
 	size_t before = s->n;
 
 	if (!first)
@@ -59,8 +60,9 @@ static void put_names(struct call *c, struct names *s)
 	call_put(c, call_constant_named(c, s->text));
 }
 
-/* Where the strings of an argument list are: C's are NULL-terminated arrays of strings; Fortran's are arrays of strings of one
- * length, which end with a blank one; row i of a two-dimensional one is every count-th, beginning with the i-th. */
+/* Where the strings of an argument list are: C's are NULL-terminated arrays of strings; Fortran's are arrays of strings
+ * of one length, which end with a blank one; row i of a two-dimensional one is every count-th, beginning with the i-th.
+ */
 struct arguments {
 	char **c;
 	const char *fortran;
@@ -91,10 +93,10 @@ static void add_arguments(struct names *s, const struct arguments *a)
 
 /* What both functions are given, in C's form. */
 struct spawn {
-	struct text command;             /* MPI_Comm_spawn */
-	struct arguments commands;       /* MPI_Comm_spawn_multiple: count of them */
-	char ***argvs;                   /* C */
-	struct arguments argv;           /* MPI_Comm_spawn; MPI_Comm_spawn_multiple in Fortran: row 0 */
+	struct text command;       /* MPI_Comm_spawn */
+	struct arguments commands; /* MPI_Comm_spawn_multiple: count of them */
+	char ***argvs;             /* C */
+	struct arguments argv;     /* MPI_Comm_spawn; MPI_Comm_spawn_multiple in Fortran: row 0 */
 	bool no_argvs;
 	int count;
 	int maxprocs;
@@ -198,38 +200,48 @@ MPI_WRAPPER int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, 
 	rc = next.MPI_Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
 	ok = wrap_end(&c, rc);
 	record_MPI_Comm_spawn(&c, ok, rc,
-	                      &(struct spawn){.command = text_c(command), .argv = {.c = argv}, .maxprocs = maxprocs, .info = info,
-	                                      .root = root, .comm = comm, .intercomm = intercomm,
+	                      &(struct spawn){.command = text_c(command),
+	                                      .argv = {.c = argv},
+	                                      .maxprocs = maxprocs,
+	                                      .info = info,
+	                                      .root = root,
+	                                      .comm = comm,
+	                                      .intercomm = intercomm,
 	                                      .errcodes = array_of_errcodes});
 	return rc;
 }
 
 MPI_WRAPPER int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_of_argv[],
-                                        const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm,
-                                        MPI_Comm *intercomm, int array_of_errcodes[])
+                                        const int array_of_maxprocs[], const MPI_Info array_of_info[], int root,
+                                        MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[])
 {
 	struct call c;
 	bool ok;
 	int rc;
 
 	if (!wrap_begin(&c, FN_MPI_Comm_spawn_multiple))
-		return next.MPI_Comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root,
-		                                    comm, intercomm, array_of_errcodes);
-	rc = next.MPI_Comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm,
-	                                  intercomm, array_of_errcodes);
+		return next.MPI_Comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs,
+		                                    array_of_info, root, comm, intercomm, array_of_errcodes);
+	rc = next.MPI_Comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info,
+	                                  root, comm, intercomm, array_of_errcodes);
 	ok = wrap_end(&c, rc);
 	record_MPI_Comm_spawn_multiple(&c, ok, rc,
-	                               &(struct spawn){.count = count, .commands = {.c = array_of_commands}, .argvs = array_of_argv,
+	                               &(struct spawn){.count = count,
+	                                               .commands = {.c = array_of_commands},
+	                                               .argvs = array_of_argv,
 	                                               .no_argvs = array_of_argv == MPI_ARGVS_NULL,
-	                                               .array_of_maxprocs = array_of_maxprocs, .infos = {array_of_info, NULL},
-	                                               .root = root, .comm = comm, .intercomm = intercomm,
+	                                               .array_of_maxprocs = array_of_maxprocs,
+	                                               .infos = {array_of_info, NULL},
+	                                               .root = root,
+	                                               .comm = comm,
+	                                               .intercomm = intercomm,
 	                                               .errcodes = array_of_errcodes});
 	return rc;
 }
 
-MPI_WRAPPER void mpi_comm_spawn_(char *command, char *argv, MPI_Fint *maxprocs, MPI_Fint *info, MPI_Fint *root, MPI_Fint *comm,
-                                 MPI_Fint *intercomm, MPI_Fint *array_of_errcodes, MPI_Fint *ierror, size_t command_n,
-                                 size_t argv_n)
+MPI_WRAPPER void mpi_comm_spawn_(char *command, char *argv, MPI_Fint *maxprocs, MPI_Fint *info, MPI_Fint *root,
+                                 MPI_Fint *comm, MPI_Fint *intercomm, MPI_Fint *array_of_errcodes, MPI_Fint *ierror,
+                                 size_t command_n, size_t argv_n)
 {
 	struct call c;
 	struct spawn s;
@@ -238,19 +250,24 @@ MPI_WRAPPER void mpi_comm_spawn_(char *command, char *argv, MPI_Fint *maxprocs, 
 	bool ok;
 
 	if (!wrap_begin_fortran(&c, FN_MPI_Comm_spawn)) {
-		next_fortran.mpi_comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, ierror, command_n,
-		                            argv_n);
+		next_fortran.mpi_comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes,
+		                            ierror, command_n, argv_n);
 		return;
 	}
 	if (!ierror)
 		ierror = &own_error;
-	next_fortran.mpi_comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, ierror, command_n,
-	                            argv_n);
+	next_fortran.mpi_comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, ierror,
+	                            command_n, argv_n);
 	ok = wrap_end(&c, *ierror);
 	new_comm = ok ? real.MPI_Comm_f2c(*intercomm) : MPI_COMM_NULL;
-	s = (struct spawn){.command = text_fortran(command, command_n), .argv = {NULL, argv, (unsigned)argv_n, 1},
-	                   .maxprocs = *maxprocs, .info = real.MPI_Info_f2c(*info), .root = *root,
-	                   .comm = real.MPI_Comm_f2c(*comm), .intercomm = &new_comm, .errcodes = array_of_errcodes};
+	s = (struct spawn){.command = text_fortran(command, command_n),
+	                   .argv = {NULL, argv, (unsigned)argv_n, 1},
+	                   .maxprocs = *maxprocs,
+	                   .info = real.MPI_Info_f2c(*info),
+	                   .root = *root,
+	                   .comm = real.MPI_Comm_f2c(*comm),
+	                   .intercomm = &new_comm,
+	                   .errcodes = array_of_errcodes};
 	if (real_is_sentinel(SENTINEL_ARGV_NULL, argv))
 		s.argv.fortran = NULL;
 	if (real_is_sentinel(SENTINEL_ERRCODES_IGNORE, array_of_errcodes))
@@ -260,9 +277,9 @@ MPI_WRAPPER void mpi_comm_spawn_(char *command, char *argv, MPI_Fint *maxprocs, 
 FORTRAN_ALIASES(mpi_comm_spawn, MPI_COMM_SPAWN)
 
 MPI_WRAPPER void mpi_comm_spawn_multiple_(MPI_Fint *count, char *array_of_commands, char *array_of_argv,
-                                          MPI_Fint *array_of_maxprocs, MPI_Fint *array_of_info, MPI_Fint *root, MPI_Fint *comm,
-                                          MPI_Fint *intercomm, MPI_Fint *array_of_errcodes, MPI_Fint *ierror,
-                                          size_t array_of_commands_n, size_t array_of_argv_n)
+                                          MPI_Fint *array_of_maxprocs, MPI_Fint *array_of_info, MPI_Fint *root,
+                                          MPI_Fint *comm, MPI_Fint *intercomm, MPI_Fint *array_of_errcodes,
+                                          MPI_Fint *ierror, size_t array_of_commands_n, size_t array_of_argv_n)
 {
 	struct call c;
 	struct spawn s;
@@ -271,22 +288,28 @@ MPI_WRAPPER void mpi_comm_spawn_multiple_(MPI_Fint *count, char *array_of_comman
 	bool ok;
 
 	if (!wrap_begin_fortran(&c, FN_MPI_Comm_spawn_multiple)) {
-		next_fortran.mpi_comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root,
-		                                     comm, intercomm, array_of_errcodes, ierror, array_of_commands_n,
-		                                     array_of_argv_n);
+		next_fortran.mpi_comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs,
+		                                     array_of_info, root, comm, intercomm, array_of_errcodes, ierror,
+		                                     array_of_commands_n, array_of_argv_n);
 		return;
 	}
 	if (!ierror)
 		ierror = &own_error;
-	next_fortran.mpi_comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm,
-	                                     intercomm, array_of_errcodes, ierror, array_of_commands_n, array_of_argv_n);
+	next_fortran.mpi_comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info,
+	                                     root, comm, intercomm, array_of_errcodes, ierror, array_of_commands_n,
+	                                     array_of_argv_n);
 	ok = wrap_end(&c, *ierror);
 	new_comm = ok ? real.MPI_Comm_f2c(*intercomm) : MPI_COMM_NULL;
 	s = (struct spawn){.commands = {NULL, array_of_commands, (unsigned)array_of_commands_n, 1},
 	                   .argv = {NULL, array_of_argv, (unsigned)array_of_argv_n, (size_t)*count},
-	                   .no_argvs = real_is_sentinel(SENTINEL_ARGVS_NULL, array_of_argv), .count = *count,
-	                   .array_of_maxprocs = array_of_maxprocs, .infos = {NULL, array_of_info}, .root = *root,
-	                   .comm = real.MPI_Comm_f2c(*comm), .intercomm = &new_comm, .errcodes = array_of_errcodes};
+	                   .no_argvs = real_is_sentinel(SENTINEL_ARGVS_NULL, array_of_argv),
+	                   .count = *count,
+	                   .array_of_maxprocs = array_of_maxprocs,
+	                   .infos = {NULL, array_of_info},
+	                   .root = *root,
+	                   .comm = real.MPI_Comm_f2c(*comm),
+	                   .intercomm = &new_comm,
+	                   .errcodes = array_of_errcodes};
 	if (real_is_sentinel(SENTINEL_ERRCODES_IGNORE, array_of_errcodes))
 		s.errcodes = NULL;
 	record_MPI_Comm_spawn_multiple(&c, ok, *ierror, &s);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * special - wrappers of the functions with which MPI begins and ends, and of those that are legal without it
  */
-#include "preload/session.h"
 #include "preload/fortran.h"
+#include "preload/session.h"
 #include "preload/wrap.h"
 
 /* ---- begin ---- */
@@ -111,7 +111,8 @@ static void record_finalize(struct call *c)
 
 static void record_abort(struct call *c, MPI_Comm comm, int errorcode)
 {
-	const struct comm_info info = handle_comm(c, comm, false, NULL); /* never seen: it may be invalid, and is not asked */
+	const struct comm_info info =
+		handle_comm(c, comm, false, NULL); /* never seen: it may be invalid, and is not asked */
 
 	wrap_end(c, MPI_SUCCESS);
 	put_comm(c, &info);
@@ -157,7 +158,8 @@ MPI_WRAPPER void mpi_abort_(MPI_Fint *comm, MPI_Fint *errorcode, MPI_Fint *ierro
 }
 FORTRAN_ALIASES(mpi_abort, MPI_ABORT)
 
-/* ---- is MPI there? Libraries ask that in programs without MPI, through weak references that find us: the answer is no ---- */
+/* ---- is MPI there? Libraries ask that in programs without MPI, through weak references that find us: the answer is no
+ * ---- */
 
 static void record_flag(struct call *c, int rc, const int *flag)
 {

@@ -6,8 +6,8 @@
 
 #include "preload/handle.h"
 
-/* Does the status describe a message? Not an empty one (an inactive request's: its source is MPI_ANY_SOURCE, which no message has)
- * nor a cancelled receive's. */
+/* Does the status describe a message? Not an empty one (an inactive request's: its source is MPI_ANY_SOURCE, which no
+ * message has) nor a cancelled receive's. */
 static inline bool status_has_message(const MPI_Status *s)
 {
 	if (!s || s->MPI_SOURCE == MPI_ANY_SOURCE)

@@ -30,7 +30,8 @@ int64_t role_mask(struct call *c, int64_t v, const struct mpi_value *bits, size_
 		if (!(v & bits[i].value))
 			continue;
 		v &= ~(int64_t)bits[i].value;
-		used += snprintf(text + used, sizeof(text) - used, "%s%s", used ? "|" : "", mpi_constant_name[bits[i].constant]);
+		used += snprintf(text + used, sizeof(text) - used, "%s%s", used ? "|" : "",
+		                 mpi_constant_name[bits[i].constant]);
 	}
 	if (v && used) /* bits that have no name stay a number */
 		snprintf(text + used, sizeof(text) - used, "|%lld", (long long)v);

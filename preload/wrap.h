@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * wrap - what every wrapper of an MPI function does around the call itself
  *
- * The generated wrappers look like this (MPI_Test_cancelled stands for all; special.c and complete.c have those written by hand):
+ * The generated wrappers look like this (MPI_Test_cancelled stands for all; special.c and complete.c have those written
+ * by hand):
  *
  *     MPI_WRAPPER int MPI_Test_cancelled(const MPI_Status *status, int *flag)
  *     {
@@ -14,8 +15,8 @@
  *         return rc;
  *     }
  *
- * The record_ functions take what C callers pass and are shared: the Fortran wrapper calls the library's own Fortran function with
- * its caller's own arguments, and then translates them for record_.
+ * The record_ functions take what C callers pass and are shared: the Fortran wrapper calls the library's own Fortran
+ * function with its caller's own arguments, and then translates them for record_.
  */
 #ifndef SPOOR_WRAP_H
 #define SPOOR_WRAP_H
@@ -24,16 +25,19 @@
 
 #define MPI_WRAPPER __attribute__((visibility("default")))
 
-/* wrap_depth (scratch.h) is how many recorded MPI calls this thread is in. A call made while it is not 0 comes from the MPI
- * library itself, which executes the application's call, or from a callback of the application; only the latter is recorded. */
+/* wrap_depth (scratch.h) is how many recorded MPI calls this thread is in. A call made while it is not 0 comes from the
+ * MPI library itself, which executes the application's call, or from a callback of the application; only the latter is
+ * recorded. */
 
-/* Both must be expanded in the exported function itself: they identify it by its return address. False: pass the call on. */
-#define wrap_begin(c, f) \
+/* Both must be expanded in the exported function itself: they identify it by its return address. False: pass the call
+ * on. */
+#define wrap_begin(c, f)                                                                               \
 	((__builtin_expect(real_state == REAL_ACTIVE, 1) || real_wake(__builtin_return_address(0))) && \
-	 (__builtin_expect(!wrap_depth, 1) || !real_is_library(__builtin_return_address(0))) && \
+	 (__builtin_expect(!wrap_depth, 1) || !real_is_library(__builtin_return_address(0))) &&        \
 	 call_begin((c), (f)) && (wrap_depth++, true))
-#define wrap_begin_fortran(c, f) \
-	((__builtin_expect(real_fortran_found, 1) || (real_wake_fortran(__builtin_return_address(0)), true)) && wrap_begin(c, f))
+#define wrap_begin_fortran(c, f)                                                                                \
+	((__builtin_expect(real_fortran_found, 1) || (real_wake_fortran(__builtin_return_address(0)), true)) && \
+	 wrap_begin(c, f))
 
 static inline bool wrap_end(struct call *c, int rc)
 {

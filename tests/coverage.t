@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# coverage - every MPI function that the library has is wrapped, or is left out for a reason that preload/mpi.table gives
+# coverage - every MPI function of the library is wrapped, or is left out for a reason that preload/mpi.table gives
 #
-# What there is is taken from two sources: mpi.h (preload/coverage.list, made by preload/generate.py --list), and the symbols of
-# libmpi itself, so that a declaration that the generator does not understand is found too.
+# What there is is taken from two sources: mpi.h (preload/coverage.list, made by preload/generate.py --list), and the
+# symbols of libmpi itself, so that a declaration that the generator does not understand is found too.
 import glob
 import os
 import re
@@ -19,7 +19,8 @@ NO_FUNCTIONS = {"MPI_F_STATUS_IGNORE", "MPI_F_STATUSES_IGNORE"}
 
 
 def symbols(path):
-    run = subprocess.run(["nm", "-D", "--defined-only", path], check=True, stdout=subprocess.PIPE, universal_newlines=True)
+    run = subprocess.run(["nm", "-D", "--defined-only", path], check=True, stdout=subprocess.PIPE,
+                         universal_newlines=True)
     return {line.split()[-1].split("@")[0] for line in run.stdout.splitlines()}
 
 
@@ -55,7 +56,8 @@ libmpi = find_libmpi()
 if libmpi:
     names = {n for n in symbols(libmpi) if re.match(r"MPI_[A-Z]\w*$", n) and not re.match(r"MPI_[A-Z0-9_]+$", n)}
     unknown = sorted(names - set(state) - NO_FUNCTIONS)
-    patterns = re.findall(r"^exclude (\S+): ", open(os.path.join(tap.SOURCE, "preload", "mpi.table"), encoding="ascii").read(), re.M)
+    with open(os.path.join(tap.SOURCE, "preload", "mpi.table"), encoding="ascii") as f:
+        patterns = re.findall(r"^exclude (\S+): ", f.read(), re.M)
     unknown = [n for n in unknown if not any(re.fullmatch(p.replace("*", ".*"), n) for p in patterns)]
     tap.ok(len(names) > 350 and not unknown, f"every function of {os.path.basename(libmpi)} is known",
            "these are in the library, but neither wrapped nor excluded:", *unknown)

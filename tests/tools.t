@@ -55,7 +55,7 @@ tap.equal((sorted(output.splitlines()), traces), (SAW, 1), "a tool behind: both 
 output, traces = run([TRACER], [tool("loader"), tool("module.so")])
 tap.equal((output, traces), ("no MPI\n" * 2, 1), "MPI loaded with RTLD_LOCAL after a call without MPI: traced")
 
-done = subprocess.run([tool("loader")], env=dict(os.environ, LD_PRELOAD=TRACER), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                      universal_newlines=True)
+done = subprocess.run([tool("loader")], env=dict(os.environ, LD_PRELOAD=TRACER), stdout=subprocess.PIPE,
+                      stderr=subprocess.STDOUT, universal_newlines=True)
 tap.equal((done.stdout, done.returncode), ("no MPI\n", 0), "a program without MPI that asks for it is told no")
 tap.done()

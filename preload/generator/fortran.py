@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """fortran - the wrappers of the Fortran functions of mpif.h and `use mpi`
 
-A Fortran function has the parameters of the C function, all by address, then ierror, then the lengths of the strings by value.
-(mpi_f08 is the same with another symbol and an ierror that may be a null pointer, which is why this is asked for here already.)
+A Fortran function has the parameters of the C function, all by address, then ierror, then the lengths of the strings by
+value. (mpi_f08 is the same with another symbol and an ierror that may be a null pointer, which is why this is asked for
+here already.)
 """
 from generator.record import is_put
 from generator.table import HANDLES
 
-TYPES = {"aint": "MPI_Aint", "offset": "MPI_Offset", "count": "MPI_Count", "buffer": "void", "string": "char"}
+TYPES = {"aint": "MPI_Aint", "offset": "MPI_Offset", "count": "MPI_Count", "buffer": "void", "string": "char",
+         "names": "char"}
 
 
 def parameters_of(f):
@@ -18,12 +20,12 @@ def parameters_of(f):
 
 def names_of(f):
     names = [p.name for p in parameters_of(f)] + ([] if f.name == "MPI_Pcontrol" else ["ierror"])
-    return names + [f"{p.name}_n" for p in f.parameters if p.role.type in ("string", "names") and p.name != "array_of_errcodes"]
+    return names + [f"{p.name}_n" for p in f.parameters if p.role.type in ("string", "names")]
 
 
 def c_parameters(f):
     """The parameter list as C sees it."""
-    out = [f"{TYPES.get(p.role.type, 'char' if p.role.type == 'names' else 'MPI_Fint')} *{p.name}" for p in parameters_of(f)]
+    out = [f"{TYPES.get(p.role.type, 'MPI_Fint')} *{p.name}" for p in parameters_of(f)]
     out += ["MPI_Fint *ierror"] * (f.name != "MPI_Pcontrol")
     return ", ".join(out + [f"size_t {n}" for n in names_of(f) if n.endswith("_n")])
 

@@ -29,7 +29,8 @@ class Library:
         source = PREAMBLE + "".join(f'SPOOR_CONSTANT "{c}" {c} ;\n' for c in constants)
         command = compiler + flags + ["-E", "-P", "-x", "c", "-"]
         try:
-            run = subprocess.run(command, input=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+            run = subprocess.run(command, input=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 universal_newlines=True)
         except OSError as e:
             raise LibraryError(f"cannot run the compiler ({' '.join(command)}): {e.strerror}") from None
         if run.returncode:
@@ -68,4 +69,5 @@ class Library:
             elif expansion != name or name in words:
                 self.values.add(name)
         if "MPI_COMM_WORLD" not in self.symbols:
-            raise LibraryError("MPI_COMM_WORLD is not the address of a variable in this mpi.h: only Open MPI is supported")
+            raise LibraryError("MPI_COMM_WORLD is not the address of a variable in this mpi.h: "
+                               "only Open MPI is supported")

@@ -4,8 +4,8 @@ import re
 
 from generator.table import HANDLES
 
-C_TYPES = {"int": "int", "logical": "int", "mask": "int", "aint": "MPI_Aint", "aint1": "MPI_Aint", "offset": "MPI_Offset",
-           "count": "MPI_Count", "weights": "int"}
+C_TYPES = {"int": "int", "logical": "int", "mask": "int", "weights": "int", "aint": "MPI_Aint", "aint1": "MPI_Aint",
+           "offset": "MPI_Offset", "count": "MPI_Count"}
 
 
 def is_put(p):
@@ -30,7 +30,8 @@ def c_parameter(p):
         return f"{HANDLES[p.role.name][0]} " + ("const *" if p.is_output else "") + p.name
     if type == "aint1" and p.length:
         return f"struct addresses {p.name}"
-    return ("const " if p.length or p.is_output else "") + C_TYPES[type] + (" *" if p.length or p.is_output else " ") + p.name
+    by_address = p.length or p.is_output
+    return f"const {C_TYPES[type]} *{p.name}" if by_address else f"{C_TYPES[type]} {p.name}"
 
 
 def signature(f):
@@ -105,7 +106,8 @@ class Recorder:
                 return f"put_new_comm(c, {name}, ok, {'&me' if 'dup' in p.notes else 'NULL'});"
             if p is self.comm:
                 return "put_comm(c, &me);"
-            return f"{{\n\t\tstruct comm_info other = handle_comm(c, {name}, ok, NULL);\n\n\t\tput_comm(c, &other);\n\t}}"
+            return (f"{{\n\t\tstruct comm_info other = handle_comm(c, {name}, ok, NULL);\n\n"
+                    "\t\tput_comm(c, &other);\n\t}")
         if role.type == "handle":
             return f"put_handle(c, HANDLE_{role.name.upper()}, HANDLE_BITS({star}{name}), ok);"
         return f"call_put(c, {self.encoded(p, star + name)});"

@@ -14,12 +14,13 @@ def schema_h(table):
     return (f"{MARK}#ifndef SPOOR_SCHEMA_H\n#define SPOOR_SCHEMA_H\n\n"
             "/* The MPI functions that are recorded. */\nenum mpi_function {\n" +
             lines("\tFN_{},\n", [f.name for f in table.functions]) + "\tFN_COUNT\n};\n\n"
-            "/* Named constants that values can be. CONST_ABSENT is \"-\". */\nenum mpi_constant {\n\tCONST_ABSENT,\n" +
+            '/* Named constants that values can be. CONST_ABSENT is "-". */\nenum mpi_constant {\n\tCONST_ABSENT,\n' +
             lines("\tCONST_{},\n", table.constants()) + "\tMPI_CONSTANT_COUNT\n};\n\n"
             "/* By enum mpi_function: name, then NAME:KIND of each parameter (doc/events.md, \"Kinds\"). */\n"
             "extern const char *const mpi_schema[];\n"
             "/* By enum mpi_constant. */\nextern const char *const mpi_constant_name[];\n"
-            "/* By enum object (recorder.h), in the form of mpi_schema. */\nextern const char *const mpi_object_schema[];\n\n#endif\n")
+            "/* By enum object (recorder.h), in the form of mpi_schema. */\n"
+            "extern const char *const mpi_object_schema[];\n\n#endif\n")
 
 
 def schema_c(table):
@@ -41,8 +42,9 @@ def wrapped(table, library):
 def calls_h(table, library):
     functions = [p for p in library.prototypes.values() if not p.name.startswith("MPI_T_")]
     handles = predefined(table, library)
-    out = [f"{MARK}/* Included by preload/real.h, which explains it. */\n#ifndef SPOOR_CALLS_H\n#define SPOOR_CALLS_H\n\n",
-           "#include <stddef.h>\n\n", lines("#undef {}\n", [p.name for p in functions]), "\nstruct mpi_calls {\n"]
+    out = [f"{MARK}/* Included by preload/real.h, which explains it. */\n",
+           "#ifndef SPOOR_CALLS_H\n#define SPOOR_CALLS_H\n\n#include <stddef.h>\n\n",
+           lines("#undef {}\n", [p.name for p in functions]), "\nstruct mpi_calls {\n"]
     for p in functions:
         out.append(f"\t{p.result} (*{p.name})({', '.join(p.parameters) or 'void'});\n")
     out.append("};\n#define MPI_CALLS_COUNT (sizeof(struct mpi_calls) / sizeof(void *))\n"
@@ -51,17 +53,21 @@ def calls_h(table, library):
         out.append(f"\tvoid (*{f.lower})({fortran_parameters(f)});\n")
     out.append("};\n#define MPI_FORTRAN_CALLS_COUNT (sizeof(struct mpi_fortran_calls) / sizeof(void *))\n"
                "extern const char *const mpi_fortran_calls_names[];\n\n"
-               "/* Predefined handles: the variables of the library whose addresses they are. */\nenum real_predefined {\n" +
+               "/* Predefined handles: the variables of the library whose addresses they are. */\n"
+               "enum real_predefined {\n" +
                lines("\tPREDEFINED_{},\n", [c for c, r in handles]) + "\tREAL_PREDEFINED_COUNT\n};\n"
                "extern void *real_predefined[];\nextern const char *const mpi_predefined_symbols[];\n"
                "/* kind: enum handle_kind; 0: requests. */\n"
-               "struct mpi_predefined {\n\tint kind;\n\tint constant;\n};\nextern const struct mpi_predefined mpi_predefined[];\n\n")
+               "struct mpi_predefined {\n\tint kind;\n\tint constant;\n};\n"
+               "extern const struct mpi_predefined mpi_predefined[];\n\n")
     for c, r in handles:
         out.append(f"#undef {c}\n#define {c} (({HANDLES[r.name][0]})real_predefined[PREDEFINED_{c}])\n")
-    out.append("\n/* Integer constants that tables are searched for. */\nstruct mpi_value {\n\tint value;\n\tint constant;\n};\n"
-               f"#define MPI_KEYVALS_COUNT {len(values_of(table, library, 'keyval'))}\nextern const struct mpi_value mpi_keyvals[];\n"
-               f"#define MPI_ERRORS_COUNT {len(values_of(table, library, 'error'))}\nextern const struct mpi_value mpi_errors[];\n"
-               "\n#endif\n")
+    out.append("\n/* Integer constants that tables are searched for. */\n"
+               "struct mpi_value {\n\tint value;\n\tint constant;\n};\n")
+    for array, role in (("mpi_keyvals", "keyval"), ("mpi_errors", "error")):
+        out.append(f"#define {array.upper()}_COUNT {len(values_of(table, library, role))}\n"
+                   f"extern const struct mpi_value {array}[];\n")
+    out.append("\n#endif\n")
     return "".join(out)
 
 
@@ -72,10 +78,12 @@ def values_of(table, library, role):
 def calls_c(table, library):
     functions = [p.name for p in library.prototypes.values() if not p.name.startswith("MPI_T_")]
     handles = predefined(table, library)
-    out = [f'{MARK}#include "preload/handle.h"\n\nconst char *const mpi_calls_names[] = {{\n', lines('\t"{}",\n', functions),
+    out = [f'{MARK}#include "preload/handle.h"\n\nconst char *const mpi_calls_names[] = {{\n',
+           lines('\t"{}",\n', functions),
            "};\n\nconst char *const mpi_fortran_calls_names[] = {\n",
            lines('\t"{}",\n', [f.lower for f in wrapped(table, library)]),
-           "};\n\nconst char *const mpi_predefined_symbols[] = {\n", lines('\t"{}",\n', [library.symbols[c] for c, r in handles]),
+           "};\n\nconst char *const mpi_predefined_symbols[] = {\n",
+           lines('\t"{}",\n', [library.symbols[c] for c, r in handles]),
            "};\n\nconst struct mpi_predefined mpi_predefined[] = {\n"]
     for c, r in handles:
         kind = "0" if r.name == "request" else f"HANDLE_{r.name.upper()}"
@@ -88,7 +96,8 @@ def calls_c(table, library):
 
 
 def roles_h(table, library):
-    out = [f"{MARK}/* Included by preload/puts.h: values of a role, encoded. */\n#ifndef SPOOR_ROLES_H\n#define SPOOR_ROLES_H\n\n"]
+    out = [f"{MARK}/* Included by preload/puts.h: values of a role, encoded. */\n"
+           "#ifndef SPOOR_ROLES_H\n#define SPOOR_ROLES_H\n\n"]
     for r in table.roles.values():
         constants = [c for c in r.constants if c in library.values]
         if r.type == "mask":

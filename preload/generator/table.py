@@ -8,9 +8,9 @@ CONDITIONS = {"root", "leaf", "leader", "flag", "sendbuf", "recvbuf"}
 SHORT = {"array_of_requests": "requests", "array_of_statuses": "statuses", "array_of_indices": "indices"}
 # The role of each kind of handle -> its C type and the name of its conversion from Fortran
 HANDLES = {
-    "comm": ("MPI_Comm", "MPI_Comm_f2c"), "type": ("MPI_Datatype", "MPI_Type_f2c"), "group": ("MPI_Group", "MPI_Group_f2c"),
-    "op": ("MPI_Op", "MPI_Op_f2c"), "win": ("MPI_Win", "MPI_Win_f2c"), "file": ("MPI_File", "MPI_File_f2c"),
-    "info": ("MPI_Info", "MPI_Info_f2c"), "errhandler": ("MPI_Errhandler", "MPI_Errhandler_f2c"),
+    "comm": ("MPI_Comm", "MPI_Comm_f2c"), "type": ("MPI_Datatype", "MPI_Type_f2c"),
+    "group": ("MPI_Group", "MPI_Group_f2c"), "op": ("MPI_Op", "MPI_Op_f2c"), "win": ("MPI_Win", "MPI_Win_f2c"),
+    "file": ("MPI_File", "MPI_File_f2c"), "info": ("MPI_Info", "MPI_Info_f2c"), "errhandler": ("MPI_Errhandler", "MPI_Errhandler_f2c"),
     "message": ("MPI_Message", "MPI_Message_f2c"), "request": ("MPI_Request", "MPI_Request_f2c"),
 }
 
@@ -39,7 +39,8 @@ class Parameter:
         self.conditions = conditions.split("&") if conditions else []
         for c in self.conditions:
             if c not in CONDITIONS:
-                raise TableError(f"parameter {self.name}: unknown condition '{c}' (there are {', '.join(sorted(CONDITIONS))})")
+                raise TableError(f"parameter {self.name}: unknown condition '{c}' "
+                                 f"(there are {', '.join(sorted(CONDITIONS))})")
 
     @property
     def is_output(self):
@@ -55,7 +56,8 @@ class Parameter:
         name = SHORT.get(self.name, self.name)
         array = "[" if self.length else ""
         if self.role.type == "status":
-            return [(f"{name}.MPI_SOURCE", array + "p"), (f"{name}.MPI_TAG", array + "i"), (f"{name}.count", array + "i")]
+            parts = (("MPI_SOURCE", "p"), ("MPI_TAG", "i"), ("count", "i"))
+            return [(f"{name}.{part}", array + kind) for part, kind in parts]
         return [] if self.role.kind == "-" else [(name, array + self.role.kind)]
 
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * loader - a program without MPI: asks by weak references whether there is MPI, then loads a module that uses it, if one is given
+ * loader - a program without MPI: asks by weak references whether there is MPI, then loads a module that uses it, if
+ * one is given
  */
 #include <dlfcn.h>
 #include <errno.h>

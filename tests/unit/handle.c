@@ -49,7 +49,8 @@ void call_object(struct call *c, enum object table_, const int64_t *values, size
 		memcpy(rows[row_count++], values, sizeof(rows[0]));
 }
 
-/* A communicator of the test's library: bits are 0x100 * rank + size; odd multiples of 0x10000 are intercommunicators. */
+/* A communicator of the test's library: bits are 0x100 * rank + size; odd multiples of 0x10000 are intercommunicators.
+ */
 static int comm_rank(MPI_Comm comm, int *rank)
 {
 	asked++;
@@ -124,25 +125,30 @@ static void predefined(void)
 	begin();
 	for (size_t i = 0; i < REAL_PREDEFINED_COUNT; i++)
 		if (mpi_predefined[i].kind)
-			right &= handle_number(mpi_predefined[i].kind, HANDLE_BITS(objects[i]), false) == ~mpi_predefined[i].constant;
+			right &= handle_number(mpi_predefined[i].kind, HANDLE_BITS(objects[i]), false) ==
+			         ~mpi_predefined[i].constant;
 	ok(right, "predefined handles are named constants");
 	ok(handle_number(HANDLE_GROUP, HANDLE_BITS(MPI_INT), false) == HANDLE_ABSENT, "of their kind only");
 	handle_forget(HANDLE_TYPE, HANDLE_BITS(MPI_INT));
 	ok(handle_number(HANDLE_TYPE, HANDLE_BITS(MPI_INT), false) == ~CONST_MPI_INT, "they are never forgotten");
 	ok(handle_value(NULL, ~CONST_MPI_INT) == 1000000 + CONST_MPI_INT, "and have their name as value");
-	ok(handle_number(HANDLE_KEYVAL, HANDLE_BITS((intptr_t)MPI_KEYVAL_INVALID), false) == ~CONST_MPI_KEYVAL_INVALID &&
-	   handle_number(HANDLE_KEYVAL, HANDLE_BITS((intptr_t)MPI_TAG_UB), false) == ~CONST_MPI_TAG_UB, "keyvals, too");
+	ok(handle_number(HANDLE_KEYVAL, HANDLE_BITS((intptr_t)MPI_KEYVAL_INVALID), false) ==
+	                   ~CONST_MPI_KEYVAL_INVALID &&
+	           handle_number(HANDLE_KEYVAL, HANDLE_BITS((intptr_t)MPI_TAG_UB), false) == ~CONST_MPI_TAG_UB,
+	   "keyvals, too");
 }
 
 static void numbers(void)
 {
 	begin();
 	ok(handle_number(HANDLE_TYPE, 0x1000, false) == HANDLE_ABSENT, "a failed call's unknown handle gets no number");
-	ok(handle_number(HANDLE_TYPE, 0x1000, true) == 0 && handle_number(HANDLE_TYPE, 0x2000, true) == 1, "numbers count up from 0");
+	ok(handle_number(HANDLE_TYPE, 0x1000, true) == 0 && handle_number(HANDLE_TYPE, 0x2000, true) == 1,
+	   "numbers count up from 0");
 	ok(handle_number(HANDLE_OP, 0x1000, true) == 0, "in each kind");
 	ok(handle_number(HANDLE_TYPE, 0x1000, true) == 0 && handle_number(HANDLE_TYPE, 0x2000, false) == 1, "and stay");
 	handle_forget(HANDLE_TYPE, 0x1000);
-	ok(handle_number(HANDLE_TYPE, 0x1000, true) == 2, "a freed handle's bits are a new object, with a number never used");
+	ok(handle_number(HANDLE_TYPE, 0x1000, true) == 2,
+	   "a freed handle's bits are a new object, with a number never used");
 	ok(handle_number(HANDLE_OP, 0x1000, true) == 0, "other kinds are not affected");
 }
 
@@ -157,27 +163,33 @@ static void communicators(void)
 	ok(a.number == HANDLE_ABSENT && !a.size && !row_count, "a failed call's unknown communicator is not asked");
 	asked = 0;
 	a = handle_comm(NULL, parent, true, NULL);
-	ok(a.number == 0 && a.rank == 2 && a.size == 5 && a.peers == 5 && !a.inter, "a new one is asked for rank and size");
-	ok(row_count == 1 && rows[0][0] == -1 && rows[0][1] == 5, "and gets its row: rank relative to the world's, size");
+	ok(a.number == 0 && a.rank == 2 && a.size == 5 && a.peers == 5 && !a.inter,
+	   "a new one is asked for rank and size");
+	ok(row_count == 1 && rows[0][0] == -1 && rows[0][1] == 5,
+	   "and gets its row: rank relative to the world's, size");
 	a = handle_comm(NULL, parent, true, NULL);
 	ok(asked == 1 && row_count == 1 && a.rank == 2, "once");
 	a = handle_comm(NULL, inter, true, NULL);
-	ok(a.number == 1 && a.inter && a.size == 3 && a.peers == 77, "an intercommunicator's peers are the remote group");
+	ok(a.number == 1 && a.inter && a.size == 3 && a.peers == 77,
+	   "an intercommunicator's peers are the remote group");
 	a = handle_comm(NULL, parent, true, NULL);
 	asked = 0;
 	b = handle_comm(NULL, dup, true, &a);
-	ok(b.number == 2 && b.rank == 2 && b.size == 5 && !asked && row_count == 3, "a duplicate that is not ready is not asked");
+	ok(b.number == 2 && b.rank == 2 && b.size == 5 && !asked && row_count == 3,
+	   "a duplicate that is not ready is not asked");
 	handle_forget(HANDLE_COMM, HANDLE_BITS(parent));
 	a = handle_comm(NULL, parent, true, NULL);
 	ok(a.number == 3 && row_count == 4, "a freed communicator's bits are a new one with a row of its own");
 	a = handle_comm(NULL, MPI_COMM_NULL, true, NULL);
-	ok(a.number == ~CONST_MPI_COMM_NULL && !a.rank && !a.size && row_count == 4, "MPI_COMM_NULL has no rank and no row");
+	ok(a.number == ~CONST_MPI_COMM_NULL && !a.rank && !a.size && row_count == 4,
+	   "MPI_COMM_NULL has no rank and no row");
 }
 
 static void type_sizes(void)
 {
 	begin();
-	ok(handle_type_size((MPI_Datatype)0x5018) == 0x18 && handle_type_size((MPI_Datatype)0x5018) == 0x18 && asked == 1,
+	ok(handle_type_size((MPI_Datatype)0x5018) == 0x18 && handle_type_size((MPI_Datatype)0x5018) == 0x18 &&
+	           asked == 1,
 	   "a datatype is asked for its size once");
 	ok(handle_type_size((MPI_Datatype)0x5118) == -1, "a size that MPI does not tell is unknown");
 	ok(handle_type_size(MPI_DATATYPE_NULL) == -1, "MPI_DATATYPE_NULL has none");
@@ -221,7 +233,8 @@ static void no_memory(void)
 	handle_end();
 	fail_after = 0;
 	handle_begin();
-	ok(handle_number(HANDLE_TYPE, HANDLE_BITS(MPI_INT), false) == HANDLE_ABSENT, "not even room for the predefined ones");
+	ok(handle_number(HANDLE_TYPE, HANDLE_BITS(MPI_INT), false) == HANDLE_ABSENT,
+	   "not even room for the predefined ones");
 	fail_after = -1;
 }
 

@@ -16,7 +16,7 @@ static void *test_realloc(void *p, size_t size)
 {
 	return fail_after >= 0 && fail_after-- == 0 ? NULL : realloc(p, size);
 }
-#define calloc test_calloc
+#define calloc  test_calloc
 #define realloc test_realloc
 #include "preload/request.c"
 #undef calloc
@@ -33,7 +33,7 @@ static void ok(bool condition, const char *title)
 }
 
 #define NULL_REQUEST 0x1000
-#define P 0x2000 /* shared by all requests to MPI_PROC_NULL */
+#define P            0x2000 /* shared by all requests to MPI_PROC_NULL */
 
 static struct request_ref find_one(uint64_t bits)
 {
@@ -64,16 +64,20 @@ static void numbers(void)
 	struct request_ref a, b;
 
 	ok(request_new(0x10, NULL_REQUEST, REQUEST_RECV) == 0 && request_new(0x20, NULL_REQUEST, 0) == 1 &&
-	   request_new(0x30, NULL_REQUEST, REQUEST_PERSISTENT) == 2, "numbers count up from 0");
+	           request_new(0x30, NULL_REQUEST, REQUEST_PERSISTENT) == 2,
+	   "numbers count up from 0");
 	a = find_one(0x10);
 	b = find_one(0x20);
-	ok(a.number == 0 && a.traits == REQUEST_RECV && b.number == 1 && b.traits == 0, "a request is found with its traits");
+	ok(a.number == 0 && a.traits == REQUEST_RECV && b.number == 1 && b.traits == 0,
+	   "a request is found with its traits");
 	request_end(&b);
 	ok(find_one(0x20).number == REQUEST_UNKNOWN, "a completed one is forgotten");
 	request_end(&a);
-	ok(request_new(0x40, NULL_REQUEST, 0) == 0 && request_new(0x50, NULL_REQUEST, 0) == 1 && request_new(0x60, NULL_REQUEST, 0) == 3,
+	ok(request_new(0x40, NULL_REQUEST, 0) == 0 && request_new(0x50, NULL_REQUEST, 0) == 1 &&
+	           request_new(0x60, NULL_REQUEST, 0) == 3,
 	   "a new one takes the lowest number that is free");
-	ok(request_find(0x70, NULL_REQUEST, true).number == 4 && request_count() == 5, "one that was never seen becomes live");
+	ok(request_find(0x70, NULL_REQUEST, true).number == 4 && request_count() == 5,
+	   "one that was never seen becomes live");
 	request_reset();
 }
 
@@ -85,13 +89,17 @@ static void shared_handles(void)
 	for (int i = 0; i < 3; i++)
 		request_new(P, NULL_REQUEST, i == 1 ? REQUEST_RECV : 0);
 	request_new(0x10, NULL_REQUEST, 0);
-	ok(find_one(P).number == 0 && find_one(P).number == 0, "of several with one handle the oldest is meant, each time");
+	ok(find_one(P).number == 0 && find_one(P).number == 0,
+	   "of several with one handle the oldest is meant, each time");
 	request_find_all(refs, all, 6, NULL_REQUEST);
-	ok(refs[0].number == 0 && refs[1].number == 3 && refs[2].number == REQUEST_NONE && refs[3].number == 1 && refs[4].number == 2,
+	ok(refs[0].number == 0 && refs[1].number == 3 && refs[2].number == REQUEST_NONE && refs[3].number == 1 &&
+	           refs[4].number == 2,
 	   "in an array from left to right, each at most once");
-	ok(refs[3].traits == REQUEST_RECV && refs[5].number == 4, "traits belong to the request; one more becomes live");
+	ok(refs[3].traits == REQUEST_RECV && refs[5].number == 4,
+	   "traits belong to the request; one more becomes live");
 	request_find_all(refs, all, 6, NULL_REQUEST);
-	ok(refs[0].number == 0 && refs[3].number == 1 && refs[4].number == 2 && refs[5].number == 4, "the next array begins anew");
+	ok(refs[0].number == 0 && refs[3].number == 1 && refs[4].number == 2 && refs[5].number == 4,
+	   "the next array begins anew");
 	request_end(&refs[3]);
 	ok(find_one(P).number == 0, "one from the middle can complete");
 	request_end(&refs[0]);
