@@ -172,9 +172,9 @@ class Trace:
         here = b.ranks(range(self.size))
         self.events = b.map(here)
         maps = []
-        for _ in range(3):
+        for _ in range(4):
             maps.append(b.map(b.ranks(here)) if b.uint() else {})
-        self.first, self.host, self.lost = maps
+        self.first, self.host, self.lost, self.in_flight = maps
         b.done()
 
     def read_sites(self, b):

@@ -100,7 +100,11 @@ int arena_open(struct arena *a, const char *path, struct error *error)
 	}
 	close(fd);
 	struct arena_header *h = a->header;
-	const char *what = memcmp(h->magic, magic, sizeof magic) != 0 ? "no magic number (never initialised, or not an arena)"
+	if (memcmp(h->magic, (char[8]){0}, sizeof h->magic) == 0) {
+		arena_close(a);
+		return 1;
+	}
+	const char *what = memcmp(h->magic, magic, sizeof magic) != 0 ? "not an arena"
 	                   : h->version != ARENA_VERSION              ? "written by another version of spoor"
 	                   : h->used > size || h->used < sizeof *h    ? "truncated"
 	                   : h->journal_count > ARENA_JOURNAL         ? "damaged journal"

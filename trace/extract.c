@@ -251,6 +251,9 @@ static int extract_rank(struct extraction *x)
 	}
 	if (r->host < r->strings.count && rankmap_single(&t->host, x->rank, x->strings[r->host]) != 0)
 		return -1;
+	uint32_t in_flight = r->state != RECORD_FINALIZED && r->in_flight ? site_number(x, r->in_flight) : UINT32_MAX;
+	if (in_flight != UINT32_MAX && rankmap_single(&t->in_flight, x->rank, in_flight) != 0)
+		return -1;
 	if (r->lost && rankmap_single(&t->lost, x->rank, (int64_t)(r->lost & INT64_MAX)) != 0)
 		return -1;
 	return 0;

@@ -323,8 +323,8 @@ static void put_rank(struct writer *w, const struct trace *t)
 	writer_uint(w, t->size);
 	put_ranks(w, &t->events, &world);
 	put_map(w, &t->events, &t->events);
-	const struct rankmap *maps[] = {&t->first, &t->host, &t->lost};
-	for (int i = 0; i < 3; i++) {
+	const struct rankmap *maps[] = {&t->first, &t->host, &t->lost, &t->in_flight};
+	for (int i = 0; i < 4; i++) {
 		writer_uint(w, maps[i]->count > 0);
 		if (maps[i]->count) {
 			put_ranks(w, maps[i], &t->events);
@@ -344,8 +344,8 @@ static int get_rank(struct reader *r, struct trace *t)
 	struct rankmap world = {&(struct rank_piece){.first = 0, .count = t->size, .step = 1}, 1};
 	if (get_ranks(r, &ranks, &world) != 0 || get_map(r, &t->events, &ranks) != 0)
 		goto done;
-	struct rankmap *maps[] = {&t->first, &t->host, &t->lost};
-	for (int i = 0; i < 3; i++) {
+	struct rankmap *maps[] = {&t->first, &t->host, &t->lost, &t->in_flight};
+	for (int i = 0; i < 4; i++) {
 		if (reader_uint(r) != 1)
 			continue;
 		rankmap_free(&ranks);

@@ -254,6 +254,7 @@ void trace_free(struct trace *t)
 	rankmap_free(&t->first);
 	rankmap_free(&t->host);
 	rankmap_free(&t->lost);
+	rankmap_free(&t->in_flight);
 	*t = (struct trace){0};
 }
 
@@ -375,6 +376,7 @@ int trace_check(const struct trace *t, struct error *error)
 		if (site_check(t, &t->objects[i], i, news, error) != 0)
 			goto done;
 	if (!map_ok(t, &t->events, REFERENCE_NONE) || !map_ok(t, &t->first, REFERENCE_SITE) || !map_ok(t, &t->host, REFERENCE_STRING) ||
+	    !map_ok(t, &t->in_flight, REFERENCE_SITE) ||
 	    !map_ok(t, &t->lost, REFERENCE_NONE) || has_constants(&t->events) || has_constants(&t->host) || has_constants(&t->lost)) {
 		error_set(error, "list of ranks: damaged");
 		goto done;

@@ -88,7 +88,9 @@ struct trace {
 	uint32_t module_capacity, node_capacity, function_capacity, site_capacity, object_capacity;
 	struct index module_index, node_index, function_index, site_index, object_index;
 	uint32_t size; /* of MPI_COMM_WORLD */
-	struct rankmap events, first, host, lost; /* by rank: number; site; string; events that were not kept (only if any) */
+	/* By rank: number of events; first site; host (string). Of some ranks: events that were not kept, because memory was used up; the site of a
+	 * call that the rank was in when it ended (only if it was killed). */
+	struct rankmap events, first, host, lost, in_flight;
 };
 
 /* An empty trace: string 0 and node 0. Returns 0 or -1. */
