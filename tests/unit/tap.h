@@ -39,12 +39,12 @@ static uint64_t random_next(void)
 	return random_state;
 }
 
-static uint64_t random_below(uint64_t n)
+static uint64_t __attribute__((unused)) random_below(uint64_t n)
 {
 	return random_next() % n;
 }
 
-static void random_seed(uint64_t seed)
+static void __attribute__((unused)) random_seed(uint64_t seed)
 {
 	random_state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
 	for (int i = 0; i < 8; i++)

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * callpath - unit test of preload/callpath.c: the memo knows a call path again, and never takes one for another
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "preload/callpath.h"
+#include "tests/unit/tap.h"
+#include "trace/record.h"
+
+#define APART __attribute__((noinline, noclone, noipa))
+
+static struct memo *memo;
+static void *seen_address, *seen_cfa;
+static int unwound;
+static struct callpath path; /* of the last unwinding */
+
+/* As a wrapper does it. Returns a number that stands for the call path: equal paths, equal numbers. */
+static APART intptr_t site(void)
+{
+	static struct {
+		size_t count;
+		uintptr_t address[CALLPATH_MAX];
+	} known[512];
+	static intptr_t count;
+	void *address = seen_address = __builtin_return_address(0), *cfa = seen_cfa = __builtin_dwarf_cfa();
+	void *value = memo_find(memo, 1, address, cfa);
+	if (value)
+		return (intptr_t)value;
+	unwound++;
+	callpath_unwind(&path, address, cfa);
+	intptr_t i = 0;
+	for (; i < count; i++) {
+		size_t k = 0;
+		while (k < path.count && k < known[i].count && known[i].address[k] == path.frame[k].address)
+			k++;
+		if (k == path.count && k == known[i].count)
+			break;
+	}
+	if (i == count) {
+		known[i].count = path.count;
+		for (size_t k = 0; k < path.count; k++)
+			known[i].address[k] = path.frame[k].address;
+		count++;
+	}
+	memo_add(memo, 1, &path, (void *)(i + 1), cfa);
+	return i + 1;
+}
+
+static APART intptr_t common(void)
+{
+	volatile intptr_t v = site();
+	return v;
+}
+
+/* Two callers of the same code and size of frame: below them, return address and stack pointer are equal. */
+static APART intptr_t first(int x)
+{
+	volatile intptr_t v = common();
+	return v + 0 * x;
+}
+
+static APART intptr_t second(int x)
+{
+	volatile intptr_t v = common();
+	return v + 0 * x;
+}
+
+static APART intptr_t deep(int n)
+{
+	volatile intptr_t v = n > 0 ? deep(n - 1) : site();
+	return v;
+}
+
+/* The same path at another place of the stack. */
+static APART intptr_t shifted(size_t n)
+{
+	volatile char *room = __builtin_alloca(n);
+	room[0] = 1;
+	volatile intptr_t v = common();
+	return v;
+}
+
+int main(void)
+{
+	memo = memo_create();
+	if (!memo)
+		abort();
+	intptr_t a[3], b[3];
+	void *address[2], *cfa[2];
+	for (volatile int i = 0; i < 3; i++) {
+		a[i] = first(i);
+		address[0] = seen_address;
+		cfa[0] = seen_cfa;
+		b[i] = second(i);
+		address[1] = seen_address;
+		cfa[1] = seen_cfa;
+	}
+	ok(address[0] == address[1] && cfa[0] == cfa[1], "two callers with equal return address and stack pointer of the innermost call");
+	ok(a[0] != b[0], "are told apart");
+	ok(a[0] == a[1] && a[1] == a[2] && b[0] == b[1] && b[1] == b[2] && unwound == 2, "and known again (%d of 6 calls were unwound)", unwound);
+	intptr_t x[4];
+	for (volatile int i = 0; i < 4; i++) /* volatile: the loop is not unrolled into four call sites */
+		x[i] = shifted(16 + (size_t)i * 4000);
+	ok(x[1] == x[2] && x[2] == x[3], "one path at several places of the stack is one path");
+	deep(20);
+	ok(path.count > 20 && path.gap == 0, "20 frames deep: the whole path (%zu frames)", path.count);
+	deep(10000);
+	ok(path.count == CALLPATH_MAX && path.gap == GAP_TOO_DEEP, "10000 frames deep: cut, and it says so");
+	unwound = 0;
+	memo_clear(memo);
+	first(0);
+	ok(unwound == 1, "a memo that has forgotten unwinds again");
+	for (int i = 0; i < 400; i++) /* more than fits into the memo */
+		deep(300 + i);
+	ok(deep(300) == deep(300), "a full memo forgets, and goes on");
+	memo_destroy(memo);
+	memo_destroy(NULL);
+	return tap_end();
+}
