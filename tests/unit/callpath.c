@@ -87,7 +87,7 @@ int main(void)
 	if (!memo)
 		abort();
 	intptr_t a[3], b[3];
-	void *address[2], *cfa[2];
+	void *address[2] = {NULL, NULL}, *cfa[2] = {NULL, NULL};
 	for (volatile int i = 0; i < 3; i++) {
 		a[i] = first(i);
 		address[0] = seen_address;
