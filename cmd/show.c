@@ -14,11 +14,12 @@
 #include "cmd/path.h"
 #include "cmd/print.h"
 
-static const char usage[] = "Usage: spoor show FILE|JOB [--sites] [--loops [--rank R]] [--matrix] [--json] [--archive DIR]\n"
+static const char usage[] = "Usage: spoor show FILE|JOB [--sites] [--loops [--rank R]] [--matrix] [--last] [--json] [--archive DIR]\n"
                             "Without a view: the job's metadata, and calls and time by function.\n\n"
                             "      --sites        every call site with its call path\n"
                             "      --loops        the program's skeleton as seen by one rank: loops with trip counts, calls\n"
                             "      --matrix       messages and bytes from rank to rank\n"
+                            "      --last         where every rank was when it ended\n"
                             "  -r, --rank R       the rank of --loops (default 0)\n"
                             "      --json         as JSON\n"
                             "      --archive DIR  look for JOB in this archive\n";
@@ -81,7 +82,21 @@ static void print_member(const char *label, const json_t *value)
 			printf("%-12s %s\n", label, json_string_value(value));
 		return;
 	}
-	char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+	if (json_is_array(value)) { /* a list of words: arguments, hosts, ranks */
+		size_t i;
+		json_t *item;
+		printf("%-12s", label);
+		json_array_foreach(value, i, item) {
+			char *text = json_dumps(item, JSON_COMPACT | JSON_ENCODE_ANY);
+			const char *word = json_is_string(item) ? json_string_value(item) : NULL;
+			/* as it is if it needs no quotes to be one word */
+			printf(" %s", word && *word && !strpbrk(word, " \t\n\"\\'") ? word : text ? text : "?");
+			free(text);
+		}
+		putchar('\n');
+		return;
+	}
+	char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
 	if (text)
 		printf("%-12s %s\n", label, text);
 	free(text);
@@ -92,12 +107,13 @@ static void print_meta(const struct show *s)
 	static const struct {
 		const char *label, *key;
 	} lines[] = {
-	        {"Job", "job_id"},       {"Step", "step_id"},         {"Array", "array"},          {"Het job", "het"},
-	        {"Name", "job_name"},    {"User", "user"},            {"Account", "account"},      {"Partition", "partition"},
-	        {"QoS", "qos"},          {"State", "state"},          {"Exit code", "exit_code"},  {"Signal", "signal"},
-	        {"Nodes", "node_list"},  {"Hosts", "hosts"},          {"Ranks/node", "ranks_per_node"}, {"Start", "start"},
-	        {"End", "end"},          {"Executable", "executable"}, {"Build id", "exe_build_id"}, {"Command", "command"},
-	        {"MPI", "mpi_library"},  {"Mode", "mode"},            {"Rule", "rule"},            {"spoor", "spoor_version"},
+	        {"Cluster", "cluster"},      {"Job", "job"},          {"Step", "step"},         {"Array job", "array_job"},
+	        {"Array task", "array_task"}, {"Het job", "het_job_id"}, {"Name", "job_name"},   {"User", "user"},
+	        {"Account", "account"},      {"Partition", "partition"}, {"QoS", "qos"},       {"State", "state"},
+	        {"Exit code", "exit_code"},  {"Signal", "signal"},    {"Nodes", "node_list"},   {"Hosts", "hosts"},
+	        {"Ranks/node", "ranks_per_node"}, {"Start", "start"}, {"End", "end"},           {"Elapsed s", "elapsed"},
+	        {"Executable", "exe"},       {"Build id", "exe_build_id"}, {"Command", "command"}, {"MPI", "mpi_library"},
+	        {"Mode", "mode"},            {"Rule", "rule"},        {"Rule at", "rule_where"}, {"spoor", "spoor_version"},
 	};
 	printf("%-12s %s, %zu bytes\n", "Trace", s->name, container_file_size(s->container));
 	for (size_t i = 0; s->meta && i < sizeof lines / sizeof *lines; i++)
@@ -231,10 +247,10 @@ static json_t *meta_of(const struct container *c)
 int cmd_show(int argc, char **argv)
 {
 	static const struct option options[] = {{"sites", no_argument, NULL, 's'},  {"loops", no_argument, NULL, 'l'},
-	                                        {"matrix", no_argument, NULL, 'm'}, {"rank", required_argument, NULL, 'r'},
+	                                        {"matrix", no_argument, NULL, 'm'}, {"last", no_argument, NULL, 'e'}, {"rank", required_argument, NULL, 'r'},
 	                                        {"json", no_argument, NULL, 'j'},   {"archive", required_argument, NULL, 'a'},
 	                                        {"help", no_argument, NULL, 'h'},   {NULL, 0, NULL, 0}};
-	bool sites = false, loops = false, matrix = false, as_json = false;
+	bool sites = false, loops = false, matrix = false, last = false, as_json = false;
 	const char *archive = NULL;
 	struct show s = {.rank = 0};
 	char *end;
@@ -248,6 +264,9 @@ int cmd_show(int argc, char **argv)
 			break;
 		case 'm':
 			matrix = true;
+			break;
+		case 'e':
+			last = true;
 			break;
 		case 'r':
 			s.rank = (uint32_t)strtoul(optarg, &end, 10);
@@ -289,7 +308,7 @@ int cmd_show(int argc, char **argv)
 		json_object_set_new(json, "meta", s.meta ? json_incref(s.meta) : json_null());
 	}
 	int rv = 0;
-	if (!sites && !loops && !matrix)
+	if (!sites && !loops && !matrix && !last)
 		rv = show_summary(&s, json);
 	if (rv == 0 && sites)
 		rv = show_sites(&s, json);
@@ -297,6 +316,8 @@ int cmd_show(int argc, char **argv)
 		rv = show_loops(&s, json);
 	if (rv == 0 && matrix)
 		rv = show_matrix(&s, json);
+	if (rv == 0 && last)
+		rv = show_last(&s, json);
 	if (rv == 0 && json) {
 		rv = json_dumpf(json, stdout, JSON_INDENT(2));
 		putchar('\n');

@@ -23,5 +23,6 @@ int show_summary(const struct show *s, json_t *json);
 int show_sites(const struct show *s, json_t *json);
 int show_loops(const struct show *s, json_t *json);  /* of s->rank */
 int show_matrix(const struct show *s, json_t *json);
+int show_last(const struct show *s, json_t *json);
 
 #endif

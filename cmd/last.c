@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * last - `spoor show --last`: where every rank was when it ended, ranks with the same call path together
+ */
+#include "cmd/show.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/path.h"
+#include "cmd/print.h"
+#include "trace/walk.h"
+
+struct place {
+	uint32_t site;
+	bool in_flight; /* in the call; else after it */
+	struct rankmap_builder ranks;
+	struct rankmap map;
+	uint64_t count;
+};
+
+/* The site of a rank's last event, or UINT32_MAX if it has none. */
+static uint32_t last_site(const struct show *s, uint32_t rank)
+{
+	struct walk *w;
+	struct event e = {.site = UINT32_MAX};
+	struct error error = {""};
+	if (walk_begin(&w, s->trace, rank, &error) == 0)
+		while (walk_next(w, &e, &error) == 0) {
+		}
+	if (error.text[0])
+		fprintf(stderr, "spoor: %s: %s\n", s->name, error.text);
+	walk_end(w);
+	return e.site;
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+	return x->count != y->count ? (x->count < y->count ? 1 : -1) : (x->site > y->site) - (x->site < y->site);
+}
+
+static void print_ranks(const struct rankmap *m)
+{
+	for (size_t i = 0; i < m->count; i++) {
+		const struct rank_piece *p = &m->pieces[i];
+		printf("%s%u", i ? "," : "", p->first);
+		if (p->count > 1)
+			printf("-%u", p->first + (p->count - 1) * p->step);
+		if (p->count > 2 && p->step > 1)
+			printf(":%u", p->step);
+	}
+}
+
+static json_t *json_ranks(const struct rankmap *m)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < m->count; i++)
+		for (uint32_t k = 0; k < m->pieces[i].count; k++)
+			json_array_append_new(list, json_integer(m->pieces[i].first + k * m->pieces[i].step));
+	return list;
+}
+
+static void print_place(const struct show *s, struct path_names *names, const struct place *p, json_t *json)
+{
+	const struct trace *t = s->trace;
+	const struct schema *schema = p->site < t->site_count ? trace_schema(t, &t->sites[p->site]) : NULL;
+	json_t *frames = json ? json_array() : NULL;
+	if (!json) {
+		printf("%" PRIu64 " rank%s (", p->count, p->count == 1 ? "" : "s");
+		print_ranks(&p->map);
+		fputs(schema ? (p->in_flight ? ") in " : ") after ") : ") before its first MPI call", stdout);
+		if (schema)
+			print_function(stdout, schema);
+		putchar('\n');
+	}
+	for (uint32_t node = schema ? t->sites[p->site].node : 0; node != 0; node = t->nodes[node].parent) {
+		char text[1024];
+		path_frame(names, node, text, sizeof text);
+		if (json)
+			json_array_append_new(frames, json_string(text));
+		else
+			printf("    %s\n", text);
+	}
+	if (json)
+		json_array_append_new(json, json_pack("{s:o, s:s, s:o, s:o}", "function",
+		                                      schema ? json_stringn(schema->function, schema->function_length) : json_null(), "where",
+		                                      p->in_flight ? "in" : "after", "ranks", json_ranks(&p->map), "path", frames));
+}
+
+int show_last(const struct show *s, json_t *json)
+{
+	int rv = -1;
+	const struct trace *t = s->trace;
+	size_t count = 0, n = 2 * ((size_t)t->site_count + 1);
+	struct place *places = calloc(n, sizeof *places);
+	struct path_names *names = path_names_create(t);
+	if (!places || !names)
+		goto done;
+	for (size_t i = 0; i < t->events.count; i++)
+		for (uint32_t k = 0; k < t->events.pieces[i].count; k++) {
+			uint32_t rank = t->events.pieces[i].first + k * t->events.pieces[i].step;
+			int64_t site;
+			bool in_flight = rankmap_get(&t->in_flight, rank, &site);
+			uint32_t at = in_flight ? (uint32_t)site : last_site(s, rank);
+			size_t slot = at < t->site_count ? 2 * (size_t)at + in_flight : n - 1;
+			struct place *p = &places[slot];
+			p->site = at;
+			p->in_flight = in_flight;
+			p->count++;
+			rankmap_add(&p->ranks, (struct rank_piece){.first = rank, .count = 1, .step = 1});
+		}
+	for (size_t i = 0; i < n; i++) {
+		if (places[i].count == 0)
+			continue;
+		if (rankmap_take(&places[i].ranks, &places[i].map) != 0)
+			goto done;
+		places[count++] = places[i];
+	}
+	qsort(places, count, sizeof *places, by_count);
+	json_t *list = json ? json_array() : NULL;
+	for (size_t i = 0; i < count; i++)
+		print_place(s, names, &places[i], list);
+	uint64_t missing = t->size - rankmap_size(&t->events);
+	if (json) {
+		json_object_set_new(json, "last", list);
+		json_object_set_new(json, "ranks_missing", json_integer((json_int_t)missing));
+	} else if (missing) {
+		printf("%" PRIu64 " rank%s not in this trace\n", missing, missing == 1 ? " is" : "s are");
+	}
+	rv = 0;
+done:
+	if (rv != 0)
+		fputs("spoor: no memory\n", stderr);
+	for (size_t i = 0; places && i < (count ? count : n); i++)
+		rankmap_free(&places[i].map);
+	free(places);
+	path_names_destroy(names);
+	return rv;
+}
