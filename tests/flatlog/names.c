@@ -183,10 +183,11 @@ char *say_amode(int v)
 	                NAMED(MPI_MODE_APPEND), NAMED(MPI_MODE_SEQUENTIAL));
 }
 
+/* A class that the application has added has no name of its own. */
 char *say_error(int v)
 {
 #define E(x) {"MPI_ERR_" #x, MPI_ERR_##x}
-	return SAY_NAMED(v, E(BUFFER), E(COUNT), E(TYPE), E(TAG), E(COMM), E(RANK), E(REQUEST), E(ROOT), E(GROUP), E(OP),
+	char *text = SAY_NAMED(v, E(BUFFER), E(COUNT), E(TYPE), E(TAG), E(COMM), E(RANK), E(REQUEST), E(ROOT), E(GROUP), E(OP),
 	                 E(TOPOLOGY), E(DIMS), E(ARG), E(UNKNOWN), E(TRUNCATE), E(OTHER), E(INTERN), E(IN_STATUS), E(PENDING),
 	                 E(ACCESS), E(AMODE), E(ASSERT), E(BAD_FILE), E(BASE), E(CONVERSION), E(DISP), E(DUP_DATAREP),
 	                 E(FILE_EXISTS), E(FILE_IN_USE), E(FILE), E(INFO_KEY), E(INFO_NOKEY), E(INFO_VALUE), E(INFO), E(IO),
@@ -195,6 +196,10 @@ char *say_error(int v)
 	                 E(UNSUPPORTED_DATAREP), E(UNSUPPORTED_OPERATION), E(WIN), E(RMA_RANGE), E(RMA_ATTACH), E(RMA_FLAVOR),
 	                 E(RMA_SHARED));
 #undef E
+	if (text[0] == 'M')
+		return text;
+	free(text);
+	return say_name("MPI_ERR_UNKNOWN");
 }
 
 /* ---- handles ---- */

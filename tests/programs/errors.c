@@ -4,6 +4,19 @@
 #include <mpi.h>
 #include <stdio.h>
 
+static int code;
+
+static int refuse(MPI_Comm comm, int keyval, void *extra, void *in, void *out, int *flag)
+{
+	(void)comm;
+	(void)keyval;
+	(void)extra;
+	(void)in;
+	(void)out;
+	(void)flag;
+	return code;
+}
+
 int main(int argc, char **argv)
 {
 	int rank, size, a[8] = {0}, b[8], n, rc, codes[8];
@@ -45,6 +58,16 @@ int main(int argc, char **argv)
 	MPI_Irecv(b, 8, MPI_INT, left, 6, MPI_COMM_WORLD, &q[0]);
 	MPI_Send(a, 8, MPI_INT, right, 6, MPI_COMM_WORLD);
 	MPI_Wait(&q[0], &s[0]);
+
+	/* an error of the program's own */
+	MPI_Add_error_class(&n);
+	MPI_Add_error_code(n, &code);
+	MPI_Comm_create_keyval(refuse, MPI_COMM_NULL_DELETE_FN, &n, NULL);
+	MPI_Comm_set_attr(MPI_COMM_SELF, n, a);
+	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	MPI_Comm_dup(MPI_COMM_SELF, &c);
+	MPI_Comm_delete_attr(MPI_COMM_SELF, n);
+	MPI_Comm_free_keyval(&n);
 
 	MPI_Type_vector(-1, 1, 1, MPI_INT, &t);
 	MPI_File_open(MPI_COMM_SELF, "/nonexistent/folder/file", MPI_MODE_RDONLY, MPI_INFO_NULL, &f);
