@@ -13,6 +13,7 @@
 
 #include "spank/helper.h"
 #include "spank/metadata.h"
+#include "spank/process.h"
 #include "spank/seal.h"
 #include "trace/container.h"
 
@@ -126,5 +127,5 @@ int helper_collect(struct facts *facts)
 	for (size_t i = 0; i < spool.rest_count; i++)
 		unlink(spool.rest[i].path); /* unfinished files of processes that are gone */
 	spool_free(&spool);
-	return rv;
+	return rv || fputs(PROCESS_DONE, stdout) < 0 || fflush(stdout) ? -1 : 0;
 }

@@ -12,7 +12,8 @@
  * user (facts uid and gid) whether the tracer PRELOAD can be read. Runs as root. */
 int helper_decide(struct facts *facts, const char *policy, const char *preload);
 
-/* `spoor-helper collect`: seals and archives what the step left in its spool folder. Runs as the job's user. */
+/* `spoor-helper collect`: seals and archives what the step left in its spool folder, and prints PROCESS_DONE (spank/process.h) if
+ * all of it is delivered. Runs as the job's user. */
 int helper_collect(struct facts *facts);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "policy/mode.h"
 
@@ -17,7 +18,8 @@ static char value[64];
 static int take(int val, const char *argument, int remote)
 {
 	(void)val;
-	if (!argument || !*argument)
+	/* Slurm hands an option without a value down to steps as "(null)". */
+	if (!argument || !*argument || !strcmp(argument, "(null)"))
 		argument = "on";
 	if (!remote && !mode_choice_valid(argument)) {
 		slurm_error("spoor: --trace=%s: expected one of " MODE_CHOICES, argument);

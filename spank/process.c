@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Exit status of a child that did not get as far as the helper: what it failed at. */
-enum failed { FAILED_IDENTITY = 121, FAILED_DESCRIPTORS = 122, FAILED_EXEC = 123 };
+/* Exit status of a child that did not get as far as the helper. It says on stderr what it failed at. */
+#define FAILED 121
 
 static int64_t now_ms(void)
 {
@@ -59,12 +59,25 @@ static bool become(const struct identity *who)
 	return who->uid == 0 || syscall(SYS_setresuid, (uid_t)0, (uid_t)0, (uid_t)0) != 0; /* there is no way back */
 }
 
+static void fail(const char *what)
+{
+	if (write(2, what, strlen(what)) < 0) {
+		/* the exit status must do */
+	}
+	_exit(FAILED);
+}
+
 static void run_child(const struct process *p, int in, int out, int err)
 {
 	static char *const environment[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", NULL};
 	sigset_t none;
 
 	setsid();
+	if (p->detached) {
+		pid_t pid = fork();
+		if (pid)
+			_exit(pid < 0 ? FAILED : 0);
+	}
 	for (int i = 1; i < NSIG; i++) {
 		if (i != SIGKILL && i != SIGSTOP)
 			signal(i, SIG_DFL);
@@ -75,16 +88,16 @@ static void run_child(const struct process *p, int in, int out, int err)
 	int high[3] = {fcntl(in, F_DUPFD, 3), fcntl(out, F_DUPFD, 3), fcntl(err, F_DUPFD, 3)};
 	for (int i = 0; i < 3; i++) {
 		if (high[i] < 0 || dup2(high[i], i) != i)
-			_exit(FAILED_DESCRIPTORS);
+			_exit(FAILED);
 	}
 	close_from(3);
 	umask(077);
 	if (p->identity && !become(p->identity))
-		_exit(FAILED_IDENTITY);
+		fail("the helper could not become the job's user\n");
 	if (chdir("/"))
-		_exit(FAILED_DESCRIPTORS);
+		fail("the helper could not enter /\n");
 	execve(p->argv[0], (char *const *)p->argv, environment);
-	_exit(FAILED_EXEC);
+	fail("the helper could not be executed: is it there, and may everybody execute it?\n");
 }
 
 /* --- in slurmstepd --- */
@@ -145,24 +158,23 @@ static int wait_until(pid_t pid, int64_t end)
 	}
 }
 
-static int explain(const char *path, int status, unsigned seconds, bool abandoned, struct error *error)
+static int explain(const char *path, int status, unsigned seconds, struct error *error)
 {
 	if (status == -1)
-		return error_set(error, "%s: not done after %u s, and %s", path, seconds, abandoned ? "left alone" : "killed");
+		return error_set(error, "%s: not done after %u s, and killed", path, seconds);
 	if (WIFSIGNALED(status))
 		return error_set(error, "%s: killed by signal %d", path, WTERMSIG(status));
-	switch (WEXITSTATUS(status)) {
-	case 0:
-		return 0;
-	case FAILED_IDENTITY:
-		return error_set(error, "%s: could not become the job's user", path);
-	case FAILED_DESCRIPTORS:
-		return error_set(error, "%s: could not be started: no descriptors", path);
-	case FAILED_EXEC:
-		return error_set(error, "%s: could not be executed: is it there, and may everybody execute it?", path);
-	default:
-		return error_set(error, "%s: exit status %d", path, WEXITSTATUS(status));
-	}
+	return WEXITSTATUS(status) == 0 ? 0 : error_set(error, "%s: exit status %d", path, WEXITSTATUS(status));
+}
+
+/* status is that of the process between. */
+static int explain_detached(const struct process *p, bool ended, int status, struct error *error)
+{
+	if (status != 0)
+		return error_set(error, "%s: could not be started", p->argv[0]);
+	if (!ended)
+		return error_set(error, "%s: not done after %u s, and left alone", p->argv[0], p->seconds);
+	return strcmp(p->output, PROCESS_DONE) ? error_set(error, "%s: did not do all that it should", p->argv[0]) : 0;
 }
 
 static int open_pipes(int pipes[3][2], const char *input, struct error *error)
@@ -213,8 +225,9 @@ int process_run(struct process *p, struct error *error)
 	pipes[1][0] = pipes[2][0] = -1;
 	close_pipes(pipes);
 	read_streams(streams, end);
+	bool ended = streams[0].fd < 0 && streams[1].fd < 0;
 	int status = wait_until(pid, end);
-	if (status == -1 && !p->abandon) {
+	if (status == -1 && !p->detached) {
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
 	}
@@ -224,7 +237,7 @@ int process_run(struct process *p, struct error *error)
 		if (streams[i].text)
 			streams[i].text[streams[i].used] = '\0';
 	}
-	rv = explain(p->argv[0], status, p->seconds, p->abandon, error);
+	rv = p->detached ? explain_detached(p, ended, status, error) : explain(p->argv[0], status, p->seconds, error);
 done:
 	close_pipes(pipes);
 	return rv;

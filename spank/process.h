@@ -22,19 +22,23 @@ struct process {
 	const char *const *argv; /* argv[0] is the absolute path; NULL-terminated */
 	const char *input;       /* goes to its stdin; at most PROCESS_INPUT_MAX bytes */
 	const struct identity *identity; /* NULL: as the caller */
-	unsigned seconds;        /* how long to wait */
-	bool abandon;            /* when they are over: true leaves it running, false kills it */
+	unsigned seconds;        /* how long to wait; then it is killed, unless it is detached */
+	/* Not a child of slurmstepd: Slurm kills those when the job is over. Its exit status cannot be had then: that it did all well it
+	 * says by PROCESS_DONE as its whole output. After the time it is left running. */
+	bool detached;
 	char *output;            /* what it wrote to stdout, with a NUL; what does not fit is dropped */
 	size_t output_size;
 	char *messages;          /* the same of stderr */
 	size_t message_size;
 };
 
+#define PROCESS_DONE "done\n"
+
 /* A pipe holds this much on every Linux, so that writing never waits for the helper. */
 #define PROCESS_INPUT_MAX 65536
 
 /* Runs it with an empty environment (but PATH), closed descriptors, default signals, in a session of its own, in folder /.
- * Returns 0 if it ended with exit status 0, else -1 with error set. */
+ * Returns 0 if it ended with exit status 0 (detached: said PROCESS_DONE), else -1 with error set. */
 int process_run(struct process *p, struct error *error);
 
 #endif

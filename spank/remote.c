@@ -274,7 +274,7 @@ static void add_ending(struct facts *facts, const char *day)
 
 	facts_set(facts, "mode", mode_format(&remote.decision.mode, mode));
 	facts_set(facts, "rule", remote.decision.rule);
-	facts_set(facts, "rule_where", remote.decision.where);
+	facts_set(facts, "rule_where", remote.decision.where[0] ? remote.decision.where : NULL);
 	facts_set(facts, "rule_reason", remote.decision.reason);
 	facts_format(facts, "exit_code", "%d", WIFEXITED(status) ? WEXITSTATUS(status) : 0);
 	facts_format(facts, "signal", "%d", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
@@ -289,7 +289,7 @@ static void add_ending(struct facts *facts, const char *day)
 /* Has the job's user's own process do it: what a user can write is not parsed by root. */
 static int collect(spank_t spank, const struct config *config, struct error *error)
 {
-	static char messages[4096];
+	static char messages[4096], output[16];
 	char day[DECISION_PATH_SIZE + 32];
 	const char *argv[] = {config->helper, "collect", NULL};
 	struct facts facts = {0};
@@ -302,8 +302,9 @@ static int collect(spank_t spank, const struct config *config, struct error *err
 	facts_clear(&facts);
 	if (!input)
 		return -1;
-	struct process p = {.argv = argv, .input = input, .identity = &remote.step.identity, .abandon = true,
-	                    .seconds = remote.decision.deadline, .messages = messages, .message_size = sizeof messages};
+	struct process p = {.argv = argv, .input = input, .identity = &remote.step.identity, .detached = true,
+	                    .seconds = remote.decision.deadline, .output = output, .output_size = sizeof output,
+	                    .messages = messages, .message_size = sizeof messages};
 	int rv = process_run(&p, error);
 	free(input);
 	log_lines(messages);

@@ -115,10 +115,11 @@ void step_facts(const struct step *step, spank_t spank, struct facts *facts)
 	add_number(facts, "nodes", spank, S_JOB_NNODES);
 	add_number(facts, "tasks", spank, S_JOB_TOTAL_TASK_COUNT);
 	add_number(facts, "restart", spank, S_SLURM_RESTART_COUNT);
-	if (spank_get_item(spank, S_JOB_ARRAY_ID, &array) == ESPANK_SUCCESS && array != 0 && array != NO_VAL) {
+	/* A job that is no array says that it is its own array, without a task. */
+	if (spank_get_item(spank, S_JOB_ARRAY_ID, &array) == ESPANK_SUCCESS && array != 0 && array != NO_VAL &&
+	    spank_get_item(spank, S_JOB_ARRAY_TASK_ID, &task) == ESPANK_SUCCESS && task != NO_VAL) {
 		facts_format(facts, "array_job", "%" PRIu32, array);
-		if (spank_get_item(spank, S_JOB_ARRAY_TASK_ID, &task) == ESPANK_SUCCESS && task != NO_VAL)
-			facts_format(facts, "array_task", "%" PRIu32, task);
+		facts_format(facts, "array_task", "%" PRIu32, task);
 	}
 	if (spank_get_item(spank, S_SLURM_VERSION, &version) == ESPANK_SUCCESS)
 		facts_set(facts, "slurm_version", version);
