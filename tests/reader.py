@@ -83,27 +83,37 @@ class Bytes:
         assert self.at <= len(self.data)
         return self.data[self.at - n:self.at]
 
-    def pieces(self, n, values):
-        out, after = {}, 0
-        for _ in range(n):
-            first = after + self.uint()
-            count = self.uint() + 1
+    def items(self, values, after=0):
+        """A list of items, as {rank: value}, and the rank behind the last one."""
+        out = {}
+        for _ in range(self.uint()):
+            times = self.uint() + 1
+            if times > 1:
+                step = self.uint() + 1
+                slope = self.int() if values else 0
+                body, end = self.items(values, after + self.uint())
+                for k in range(times):
+                    for rank, v in body.items():
+                        out[rank + k * step] = v if isinstance(v, Name) or not slope else signed(v + k * slope)
+                after = end + (times - 1) * step
+                continue
+            first, count = after + self.uint(), self.uint() + 1
             step = self.uint() + 1 if count > 1 else 1
             slope = self.int() if count > 1 and values else 0
             value = self.value() if values else 0
             for i in range(count):
                 out[first + i * step] = value if slope == 0 else signed(value + i * slope)
             after = first + (count - 1) * step + 1
-        return out
+        return out, after
 
     def ranks(self, domain):
-        n = self.uint()
-        return list(domain) if n == 0 else sorted(self.pieces(n, False))
+        return sorted(self.items(False)[0]) if self.uint() else list(domain)
 
     def map(self, domain):
         t = self.uint()
-        if t >= 2:
-            return self.pieces(t - 1, True)
+        assert t <= 2
+        if t == 2:
+            return self.items(True)[0]
         value, slope = self.value(), self.int() if t == 1 else 0
         return {r: value if slope == 0 else signed(value + i * slope) for i, r in enumerate(domain)}
 

@@ -6,106 +6,33 @@
 
 #include "trace/column.h"
 #include "trace/container.h"
+#include "trace/pieces.h"
 #include "trace/trace.h"
 #include "trace/varint.h"
 
-/* Values: plain integers, named constants, and what does not fit into 62 bits. */
-
-static void put_value(struct writer *w, int64_t v)
-{
-	uint64_t u = zigzag(v);
-	if (value_is_constant(v)) {
-		writer_uint(w, ((uint64_t)v - (uint64_t)VALUE_CONSTANT) << 2 | 1);
-	} else if (u < UINT64_C(1) << 62) {
-		writer_uint(w, u << 1);
-	} else {
-		writer_uint(w, 3);
-		writer_uint(w, u);
-	}
-}
-
-static int64_t get_value(struct reader *r)
-{
-	uint64_t u = reader_uint(r);
-	if (!(u & 1))
-		return unzigzag(u >> 1);
-	if (u & 2) {
-		int64_t v = unzigzag(reader_uint(r));
-		r->bad |= value_is_constant(v);
-		return v;
-	}
-	if (u >> 2 > UINT32_MAX)
-		r->bad = true;
-	return (int64_t)((uint64_t)VALUE_CONSTANT + (u >> 2 & UINT32_MAX));
-}
-
 /* Maps from rank to value, over a known set of ranks (the domain). */
 
-enum { MAP_SAME = 0, MAP_SLOPE = 1, MAP_PIECES = 2 };
+enum { MAP_SAME, MAP_SLOPE, MAP_PIECES };
 
 static void put_map(struct writer *w, const struct rankmap *m, const struct rankmap *domain)
 {
 	int64_t value;
 	if (rankmap_constant(m, &value)) {
 		writer_uint(w, MAP_SAME);
-		put_value(w, value);
+		value_put(w, value);
 	} else if (m->count == 1 && domain->count == 1) {
 		writer_uint(w, MAP_SLOPE);
-		put_value(w, m->pieces[0].value);
+		value_put(w, m->pieces[0].value);
 		writer_int(w, m->pieces[0].slope);
 	} else {
-		/* the domain gives the ranks; pieces only say for how many of them each holds */
-		writer_uint(w, MAP_PIECES + m->count - 1);
-		uint32_t next = 0;
-		for (size_t i = 0; i < m->count; i++) {
-			const struct rank_piece *p = &m->pieces[i];
-			writer_uint(w, p->first - next);
-			writer_uint(w, p->count - 1);
-			if (p->count > 1) {
-				writer_uint(w, p->step - 1);
-				writer_int(w, p->slope);
-			}
-			put_value(w, p->value);
-			next = p->first + (p->count - 1) * p->step + 1;
-		}
+		writer_uint(w, MAP_PIECES);
+		pieces_put(w, m, true);
 	}
 }
 
-static int get_pieces(struct reader *r, size_t n, struct rankmap *m)
+/* The ranks of a map, all with the same value, or, in one piece, with a slope. */
+static int fill(struct rankmap *m, const struct rankmap *domain, int64_t value, int64_t slope)
 {
-	uint64_t next = 0;
-	m->pieces = calloc(n ? n : 1, sizeof *m->pieces);
-	if (!m->pieces)
-		return -1;
-	for (size_t i = 0; i < n; i++) {
-		struct rank_piece *p = &m->pieces[i];
-		uint64_t first = next + reader_uint(r), count = reader_uint(r) + 1, step = 1;
-		if (count > 1) {
-			step = reader_uint(r) + 1;
-			p->slope = reader_int(r);
-		}
-		p->value = get_value(r);
-		if (r->bad || first >= INT32_MAX || count - 1 >= INT32_MAX || step >= INT32_MAX || first + (count - 1) * step >= INT32_MAX)
-			return -1;
-		p->first = (uint32_t)first;
-		p->count = (uint32_t)count;
-		p->step = (uint32_t)step;
-		m->count++;
-		next = first + (count - 1) * step + 1;
-	}
-	return 0;
-}
-
-static int get_map(struct reader *r, struct rankmap *m, const struct rankmap *domain)
-{
-	uint64_t tag = reader_uint(r);
-	if (r->bad)
-		return -1;
-	if (tag >= MAP_PIECES)
-		return tag - MAP_PIECES < (uint64_t)(r->end - r->at) ? get_pieces(r, (size_t)(tag - MAP_PIECES) + 1, m) : -1;
-	int64_t value = get_value(r), slope = tag == MAP_SLOPE ? reader_int(r) : 0;
-	if (r->bad || (tag == MAP_SLOPE && domain->count != 1))
-		return -1;
 	struct rankmap_builder b = {0};
 	for (size_t i = 0; i < domain->count; i++) {
 		struct rank_piece p = domain->pieces[i];
@@ -116,64 +43,41 @@ static int get_map(struct reader *r, struct rankmap *m, const struct rankmap *do
 	return rankmap_take(&b, m);
 }
 
-/* A set of ranks: 0 if it is the whole domain, else its pieces. */
+static int get_map(struct reader *r, struct rankmap *m, const struct rankmap *domain, bool references)
+{
+	uint64_t tag = reader_uint(r);
+	if (r->bad || tag > MAP_PIECES)
+		return -1;
+	if (tag == MAP_PIECES)
+		return pieces_get(r, m, true, references);
+	int64_t value = value_get(r), slope = tag == MAP_SLOPE ? reader_int(r) : 0;
+	if (r->bad || (tag == MAP_SLOPE && domain->count != 1))
+		return -1;
+	return fill(m, domain, value, slope);
+}
+
+/* A set of ranks: 0 if it is the whole domain, else 1 and its pieces. */
 static void put_ranks(struct writer *w, const struct rankmap *m, const struct rankmap *domain)
 {
-	if (rankmap_same_ranks(m, domain)) {
-		writer_uint(w, 0);
-		return;
-	}
-	struct rankmap_builder b = {0};
 	struct rankmap set;
-	for (size_t i = 0; i < m->count; i++) {
-		struct rank_piece p = m->pieces[i];
-		p.value = p.slope = 0;
-		rankmap_add(&b, p);
-	}
-	if (rankmap_take(&b, &set) != 0) {
+	bool whole = rankmap_same_ranks(m, domain);
+	writer_uint(w, !whole);
+	if (whole)
+		return;
+	if (fill(&set, m, 0, 0) != 0) {
 		w->failed = true;
 		return;
 	}
-	writer_uint(w, set.count);
-	uint32_t next = 0;
-	for (size_t i = 0; i < set.count; i++) {
-		const struct rank_piece *p = &set.pieces[i];
-		writer_uint(w, p->first - next);
-		writer_uint(w, p->count - 1);
-		if (p->count > 1)
-			writer_uint(w, p->step - 1);
-		next = p->first + (p->count - 1) * p->step + 1;
-	}
+	pieces_put(w, &set, false);
 	rankmap_free(&set);
 }
 
 static int get_ranks(struct reader *r, struct rankmap *m, const struct rankmap *domain)
 {
-	size_t n = reader_count(r);
-	uint64_t next = 0;
-	if (r->bad)
+	uint64_t whole = reader_uint(r);
+	if (r->bad || whole > 1)
 		return -1;
-	if (n == 0) {
-		struct rankmap_builder b = {0};
-		for (size_t i = 0; i < domain->count; i++) {
-			struct rank_piece p = domain->pieces[i];
-			p.value = p.slope = 0;
-			rankmap_add(&b, p);
-		}
-		return rankmap_take(&b, m);
-	}
-	m->pieces = calloc(n, sizeof *m->pieces);
-	if (!m->pieces)
-		return -1;
-	for (size_t i = 0; i < n; i++) {
-		struct rank_piece *p = &m->pieces[m->count++];
-		uint64_t first = next + reader_uint(r), count = reader_uint(r) + 1, step = count > 1 ? reader_uint(r) + 1 : 1;
-		if (r->bad || first >= INT32_MAX || count - 1 >= INT32_MAX || step >= INT32_MAX || first + (count - 1) * step >= INT32_MAX)
-			return -1;
-		*p = (struct rank_piece){.first = (uint32_t)first, .count = (uint32_t)count, .step = (uint32_t)step};
-		next = first + (count - 1) * step + 1;
-	}
-	return 0;
+	return whole == 0 ? fill(m, domain, 0, 0) : pieces_get(r, m, false, false);
 }
 
 /* STRG, PATT: byte strings. VECT: vectors. */
@@ -227,7 +131,7 @@ static void put_vectors(struct writer *w, const struct pool *p)
 				if (stride != 0 && count < 3)
 					count = 1;
 			}
-			put_value(w, value);
+			value_put(w, value);
 			writer_uint(w, (count - 1) << 1 | (stride != 0 && count > 1));
 			if (stride != 0 && count > 1)
 				writer_int(w, stride);
@@ -249,7 +153,7 @@ static int get_vectors(struct reader *r, struct pool *p)
 		uint32_t number = p->count;
 		bool ok = values;
 		for (uint64_t k = 0; ok && k < n;) {
-			int64_t value = get_value(r);
+			int64_t value = value_get(r);
 			uint64_t more = reader_uint(r);
 			int64_t stride = more & 1 ? reader_int(r) : 0;
 			more >>= 1;
@@ -342,14 +246,14 @@ static int get_rank(struct reader *r, struct trace *t)
 		return -1;
 	t->size = (uint32_t)size;
 	struct rankmap world = {&(struct rank_piece){.first = 0, .count = t->size, .step = 1}, 1};
-	if (get_ranks(r, &ranks, &world) != 0 || get_map(r, &t->events, &ranks) != 0)
+	if (get_ranks(r, &ranks, &world) != 0 || get_map(r, &t->events, &ranks, false) != 0)
 		goto done;
 	struct rankmap *maps[] = {&t->first, &t->host, &t->lost, &t->in_flight};
 	for (int i = 0; i < 4; i++) {
 		if (reader_uint(r) != 1)
 			continue;
 		rankmap_free(&ranks);
-		if (get_ranks(r, &ranks, &t->events) != 0 || get_map(r, maps[i], &ranks) != 0)
+		if (get_ranks(r, &ranks, &t->events) != 0 || get_map(r, maps[i], &ranks, maps[i] != &t->lost) != 0)
 			goto done;
 	}
 	rv = r->bad || r->at != r->end ? -1 : 0;
@@ -367,7 +271,7 @@ static void put_column(struct writer *w, const struct trace_column *c, const str
 	if (c->count == 1 && c->groups[0].pattern == 0 && rankmap_same_ranks(trace_group_ranks(&c->groups[0]), domain) &&
 	    rankmap_constant(&c->groups[0].dict[0].start, &value)) {
 		writer_uint(w, 0);
-		put_value(w, value);
+		value_put(w, value);
 		return;
 	}
 	writer_uint(w, c->count + UINT64_C(1));
@@ -388,7 +292,7 @@ static void put_column(struct writer *w, const struct trace_column *c, const str
 	}
 }
 
-static int get_group(struct reader *r, struct trace_group *group, const struct rankmap *ranks)
+static int get_group(struct reader *r, struct trace_group *group, const struct rankmap *ranks, bool references)
 {
 	uint64_t pattern = reader_uint(r), count = pattern ? reader_count(r) : 1;
 	if (r->bad || pattern > UINT32_MAX || count == 0 || count > UINT32_MAX)
@@ -403,13 +307,13 @@ static int get_group(struct reader *r, struct trace_group *group, const struct r
 		if (s->count >= INT64_MAX)
 			return -1;
 		s->count++;
-		if (get_map(r, &s->start, ranks) != 0 || (s->count > 1 && get_map(r, &s->stride, ranks) != 0))
+		if (get_map(r, &s->start, ranks, references) != 0 || (s->count > 1 && get_map(r, &s->stride, ranks, false) != 0))
 			return -1;
 	}
 	return 0;
 }
 
-static int get_column(struct reader *r, struct trace_column *c, const struct rankmap *domain)
+static int get_column(struct reader *r, struct trace_column *c, const struct rankmap *domain, bool references)
 {
 	size_t groups = reader_count(r);
 	if (r->bad)
@@ -419,24 +323,17 @@ static int get_column(struct reader *r, struct trace_column *c, const struct ran
 		struct trace_group group = {0};
 		struct rankmap ranks = {0};
 		if (groups == 0) {
-			struct rankmap_builder b = {0};
-			int64_t value = get_value(r);
-			for (size_t i = 0; i < domain->count; i++) {
-				struct rank_piece p = domain->pieces[i];
-				p.value = value;
-				p.slope = 0;
-				rankmap_add(&b, p);
-			}
+			int64_t value = value_get(r);
 			group.dict = calloc(1, sizeof *group.dict);
 			group.count = group.dict ? 1 : 0;
 			if (group.dict) {
 				group.dict[0].count = 1;
-				rv = rankmap_take(&b, &group.dict[0].start);
+				rv = fill(&group.dict[0].start, domain, value, 0);
 			}
 		} else {
 			rv = get_ranks(r, &ranks, domain);
 			if (rv == 0)
-				rv = get_group(r, &group, &ranks);
+				rv = get_group(r, &group, &ranks, references);
 		}
 		rankmap_free(&ranks);
 		if (rv != 0) {
@@ -488,10 +385,10 @@ static int get_sites(struct reader *r, struct trace *t)
 			struct rankmap ranks = {0};
 			int rv = get_ranks(r, &ranks, &t->events);
 			if (rv == 0)
-				rv = get_map(r, &s->visits, &ranks);
+				rv = get_map(r, &s->visits, &ranks, false);
 			rankmap_free(&ranks);
 			for (uint32_t k = 0; rv == 0 && k < s->column_count; k++)
-				rv = get_column(r, &s->columns[k], &s->visits);
+				rv = get_column(r, &s->columns[k], &s->visits, schema_reference(trace_schema(t, s), k) != REFERENCE_NONE);
 			if (rv != 0)
 				return -1;
 		}
