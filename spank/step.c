@@ -85,6 +85,21 @@ static void add_variable(struct facts *facts, const char *name, spank_t spank, c
 		facts_set(facts, name, value);
 }
 
+/* Which component of a heterogeneous job this is: each has a job id of its own. */
+static void add_het_component(const struct step *step, spank_t spank, struct facts *facts)
+{
+	int64_t size = facts_number(facts, "het_size", 0);
+
+	for (int i = 0; i < size && i < 1024; i++) {
+		char variable[64], value[32];
+		snprintf(variable, sizeof variable, "SLURM_JOB_ID_HET_GROUP_%d", i);
+		if (spank_getenv(spank, variable, value, sizeof value) == ESPANK_SUCCESS && strtoul(value, NULL, 10) == step->job) {
+			facts_format(facts, "het_component", "%d", i);
+			return;
+		}
+	}
+}
+
 void step_facts(const struct step *step, spank_t spank, struct facts *facts)
 {
 	static const struct {
@@ -99,8 +114,7 @@ void step_facts(const struct step *step, spank_t spank, struct facts *facts)
 		{"node_list", "SLURM_JOB_NODELIST"},
 		{"tasks_per_node", "SLURM_STEP_TASKS_PER_NODE"},
 		{"tasks_per_node", "SLURM_TASKS_PER_NODE"},
-		{"het_job_id", "SLURM_HET_JOB_ID"},
-		{"het_component", "SLURM_HET_JOB_OFFSET"},
+		{"het_job_id", "SLURM_JOB_ID_HET_GROUP_0"},
 		{"het_size", "SLURM_HET_SIZE"},
 	};
 	uint32_t array = 0, task = 0;
@@ -125,4 +139,5 @@ void step_facts(const struct step *step, spank_t spank, struct facts *facts)
 		facts_set(facts, "slurm_version", version);
 	for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
 		add_variable(facts, variables[i].name, spank, variables[i].variable);
+	add_het_component(step, spank, facts);
 }
