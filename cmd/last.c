@@ -46,7 +46,7 @@ static void print_ranks(const struct rankmap *m)
 		const struct rank_piece *p = &m->pieces[i];
 		printf("%s%u", i ? "," : "", p->first);
 		if (p->count > 1)
-			printf("-%u", p->first + (p->count - 1) * p->step);
+			printf("%c%u", p->count == 2 && p->step > 1 ? ',' : '-', p->first + (p->count - 1) * p->step);
 		if (p->count > 2 && p->step > 1)
 			printf(":%u", p->step);
 	}

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "merge/salvage.h"
 #include "policy/mode.h"
 #include "spank/handoff.h"
 #include "spank/seal.h"
@@ -172,6 +173,9 @@ static int collect(const struct run *run)
 	struct facts facts = {0};
 	int rv = 0;
 
+	if (salvage_folder(run->folder, &error) < 0)
+		fprintf(stderr, "spoor run: %s\n", error.text);
+	error.text[0] = '\0';
 	if (spool_read(&spool, run->folder, &error)) {
 		fprintf(stderr, "spoor run: %s\n", error.text);
 		return -1;
@@ -180,9 +184,8 @@ static int collect(const struct run *run)
 	spool_tell_notes(&spool);
 	for (size_t i = 0; i < spool.world_count; i++)
 		rv |= write_trace(run, &facts, spool.worlds[i].path, i);
-	size_t left = spool_remove_empty_arenas(&spool);
-	if (left)
-		fprintf(stderr, "spoor run: %zu ranks did not come to MPI_Finalize; what they recorded is in %s\n", left, run->folder);
+	if (spool.arena_count)
+		fprintf(stderr, "spoor run: what %zu ranks recorded could not be read, and is kept in %s\n", spool.arena_count, run->folder);
 	else if (spool.world_count == 0)
 		fprintf(stderr, "spoor run: no trace: %s ran no MPI program (of Open MPI, dynamically linked)\n", run->command[0]);
 	for (size_t i = 0; i < spool.rest_count; i++)

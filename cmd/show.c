@@ -157,6 +157,8 @@ int show_summary(const struct show *s, json_t *json)
 	printf("%-12s %u", "Ranks", t->size);
 	if (rankmap_size(&t->events) != t->size)
 		printf(" (%" PRIu64 " in this trace)", rankmap_size(&t->events));
+	if (s->meta && json_object_get(s->meta, "partial"))
+		printf("\n%-12s the ranks did not come through MPI_Finalize; --last shows where they were", "Partial");
 	printf("\n%-12s %" PRIu64 ", %u call sites, %.3f bytes an event\n", "Events", events, t->site_count,
 	       events ? (double)container_file_size(s->container) / (double)events : 0.0);
 	if (t->lost.count)

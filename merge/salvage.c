@@ -181,6 +181,8 @@ static int world(const char *folder, struct left *lefts, size_t n, size_t first,
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME, &now);
 	fact(&facts, "end_ns", (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+	char world_fact[64];
+	writer_bytes(&facts, world_fact, (size_t)snprintf(world_fact, sizeof world_fact, "world=%016" PRIx64 "\n", id));
 	fact(&facts, "partial", 1);
 	fact(&facts, "ranks_missing", all.size - rankmap_size(&all.events));
 	struct chunk chunk = {.id = "FACT", .data = facts.data, .size = facts.size};

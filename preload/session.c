@@ -271,6 +271,9 @@ static int keep(const struct trace *t, const struct arena *a, struct error *erro
 	fact_number(&facts, "start_ns", (uint64_t)r->realtime_ns);
 	fact_number(&facts, "end_ns", clock_ns(CLOCK_REALTIME));
 	fact_hosts(&facts, t);
+	char world[32];
+	snprintf(world, sizeof world, "%016" PRIx64, session.world);
+	fact_text(&facts, "world", world);
 	struct chunk chunk = {.id = "FACT", .data = facts.data, .size = facts.size};
 	if (facts.failed || merge_canonical(&canonical, t, error) != 0 || trace_encode(&canonical, &chunk, 1, NULL, &bytes, &size) != 0) {
 		error_set(error, "no memory to encode the trace");

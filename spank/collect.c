@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "merge/salvage.h"
 #include "spank/helper.h"
 #include "spank/metadata.h"
 #include "spank/process.h"
@@ -111,6 +112,9 @@ int helper_collect(struct facts *facts)
 		return -1;
 	}
 	const char *day = facts_get(facts, "day"), *folder = facts_get(facts, "spool");
+	if (salvage_folder(folder, &error) < 0)
+		fprintf(stderr, "%s\n", error.text);
+	error.text[0] = '\0';
 	if (spool_read(&spool, folder, &error)) {
 		fprintf(stderr, "%s\n", error.text);
 		return -1;
@@ -121,9 +125,8 @@ int helper_collect(struct facts *facts)
 		rv |= deliver(facts, day, &next, spool.worlds[i].path);
 	if (spool.world_count == 0)
 		rv |= leave_exit_note(facts, day);
-	size_t left = spool_remove_empty_arenas(&spool);
-	if (left)
-		fprintf(stderr, "%s: %zu ranks did not come to MPI_Finalize; what they recorded is kept there\n", folder, left);
+	if (spool.arena_count)
+		fprintf(stderr, "%s: what %zu ranks recorded could not be read, and is kept there\n", folder, spool.arena_count);
 	for (size_t i = 0; i < spool.rest_count; i++)
 		unlink(spool.rest[i].path); /* unfinished files of processes that are gone */
 	spool_free(&spool);

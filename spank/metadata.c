@@ -46,6 +46,8 @@ static const struct {
 	{"exit_code", NUMBER},
 	{"signal", NUMBER},
 	{"exit_task", NUMBER},
+	{"partial", NUMBER},
+	{"ranks_missing", NUMBER},
 	{"mode", TEXT},
 	{"rule", TEXT},
 	{"rule_where", TEXT},

@@ -14,8 +14,6 @@
 
 #include "archive/codec_zstd.h"
 #include "spank/metadata.h"
-#include "trace/arena.h"
-#include "trace/record.h"
 
 #define CHUNKS_MAX 64
 #define NOTES_MAX  5 /* ranks that have the same trouble say the same */
@@ -94,31 +92,6 @@ void spool_free(struct spool *spool)
 	free_files(spool->notes, spool->note_count);
 	free_files(spool->rest, spool->rest_count);
 	*spool = (struct spool){0};
-}
-
-/* One that cannot be read is not known to be empty. */
-static bool is_empty_arena(const char *path)
-{
-	struct error ignored = {""};
-	struct arena arena;
-
-	if (arena_open(&arena, path, &ignored))
-		return false;
-	ref root = arena.header->root;
-	bool empty = root == 0 || (arena_valid(&arena, root, sizeof(struct record)) &&
-	                           arena_at(&arena, struct record, root)->state == RECORD_CREATED);
-	arena_close(&arena);
-	return empty;
-}
-
-size_t spool_remove_empty_arenas(const struct spool *spool)
-{
-	size_t left = 0;
-	for (size_t i = 0; i < spool->arena_count; i++) {
-		if (!is_empty_arena(spool->arenas[i].path) || unlink(spool->arenas[i].path))
-			left++;
-	}
-	return left;
 }
 
 /* The text of a note, on one line, printable. */

@@ -22,9 +22,6 @@ struct spool {
 int spool_read(struct spool *spool, const char *folder, struct error *error);
 void spool_free(struct spool *spool);
 
-/* Removes arenas whose process never came through MPI_Init: they hold nothing that anybody could want. Returns how many other
- * arenas are left. */
-size_t spool_remove_empty_arenas(const struct spool *spool);
 /* Prints what the tracer had to say, and removes it. */
 void spool_tell_notes(const struct spool *spool);
 
