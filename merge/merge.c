@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "merge/refine.h"
 #include "trace/column.h"
 
 /* Numbers of things in `from` -> numbers in `into`. */
@@ -88,13 +89,14 @@ done:
 	return rv;
 }
 
-static int translate_patterns(struct translation *x)
+/* Only patterns that a column refers to are taken over. */
+static uint32_t pattern_translate(struct translation *x, uint32_t number)
 {
-	const struct pool *p = &x->from->patterns;
-	for (uint32_t i = 0; i < p->count; i++)
-		if ((x->patterns[i] = pool_intern(&x->into->patterns, p->items[i].bytes, p->items[i].size)) == UINT32_MAX)
-			return -1;
-	return 0;
+	if (x->patterns[number] == UINT32_MAX) {
+		const struct pool_item *p = &x->from->patterns.items[number];
+		x->patterns[number] = pool_intern(&x->into->patterns, p->bytes, p->size);
+	}
+	return x->patterns[number];
 }
 
 static int translate_paths(struct translation *x)
@@ -148,10 +150,12 @@ static bool same_shape(const struct trace_group *a, const struct trace_group *b)
 static int merge_group(struct translation *x, struct trace_column *into, const struct trace_group *from, enum reference reference)
 {
 	int rv = -1;
-	struct trace_group g = {.pattern = from->pattern ? x->patterns[from->pattern - 1] + 1 : 0};
+	struct trace_group g = {.pattern = from->pattern ? pattern_translate(x, from->pattern - 1) + 1 : 0};
 	g.dict = calloc(from->count, sizeof *g.dict);
-	if (!g.dict)
+	if (!g.dict || (from->pattern && g.pattern == 0)) {
+		free(g.dict);
 		return -1;
+	}
 	for (; g.count < from->count; g.count++) {
 		struct trace_stretch *to = &g.dict[g.count];
 		const struct trace_stretch *s = &from->dict[g.count];
@@ -249,8 +253,10 @@ int merge_into(struct trace *into, const struct trace *from, struct error *error
 	x.nodes = numbers(from->node_count);
 	x.functions = numbers(from->function_count);
 	x.sites = numbers(from->site_count);
+	for (uint32_t i = 0; x.patterns && i < from->patterns.count; i++)
+		x.patterns[i] = UINT32_MAX;
 	bool ok = x.strings && x.vectors && x.patterns && x.modules && x.nodes && x.functions && x.sites;
-	ok = ok && translate_strings(&x) == 0 && translate_vectors(&x) == 0 && translate_patterns(&x) == 0 && translate_paths(&x) == 0 &&
+	ok = ok && translate_strings(&x) == 0 && translate_vectors(&x) == 0 && translate_paths(&x) == 0 &&
 	     translate_functions(&x) == 0 && translate_sites(&x) == 0 && merge_all_sites(&x) == 0 && merge_ranks(&x) == 0;
 	free(x.strings);
 	free(x.vectors);
@@ -276,16 +282,19 @@ static int by_bytes(const void *a, const void *b)
 	return compare_items(a, b);
 }
 
-static int order_pool(struct pool *into, const struct pool *from)
+/* `used` may be NULL: all are. */
+static int order_pool(struct pool *into, const struct pool *from, const bool *used)
 {
 	int rv = -1;
+	uint32_t n = 0;
 	struct pool_item *items = malloc((from->count + 1) * sizeof *items);
 	if (!items)
 		return -1;
-	if (from->count)
-		memcpy(items, from->items, from->count * sizeof *items);
-	qsort(items, from->count, sizeof *items, by_bytes);
 	for (uint32_t i = 0; i < from->count; i++)
+		if (!used || used[i])
+			items[n++] = from->items[i];
+	qsort(items, n, sizeof *items, by_bytes);
+	for (uint32_t i = 0; i < n; i++)
 		if (pool_intern(into, items[i].bytes, items[i].size) == UINT32_MAX)
 			goto done;
 	rv = 0;
@@ -451,7 +460,25 @@ static void order_inside(struct trace_site *sites, uint32_t n)
 	}
 }
 
-int merge_canonical(struct trace *out, const struct trace *t, struct error *error)
+static int order_patterns(struct trace *into, const struct trace *from)
+{
+	bool *used = calloc(from->patterns.count + 1, sizeof *used);
+	if (!used)
+		return -1;
+	for (int object = 0; object < 2; object++)
+		for (uint32_t i = 0; i < (object ? from->object_count : from->site_count); i++) {
+			const struct trace_site *s = object ? &from->objects[i] : &from->sites[i];
+			for (uint32_t k = 0; k < s->column_count; k++)
+				for (uint32_t g = 0; g < s->columns[k].count; g++)
+					if (s->columns[k].groups[g].pattern)
+						used[s->columns[k].groups[g].pattern - 1] = true;
+		}
+	int rv = order_pool(&into->patterns, &from->patterns, used);
+	free(used);
+	return rv;
+}
+
+static int order_trace(struct trace *out, const struct trace *t, struct error *error)
 {
 	int rv = -1;
 	struct translation x = {.into = out, .from = t};
@@ -463,7 +490,7 @@ int merge_canonical(struct trace *out, const struct trace *t, struct error *erro
 	x.functions = numbers(t->function_count);
 	if (trace_init(out) != 0 || !x.strings || !x.vectors || !x.modules || !x.nodes || !x.functions)
 		goto done;
-	if (order_pool(&out->strings, &t->strings) != 0 || translate_strings(&x) != 0)
+	if (order_pool(&out->strings, &t->strings, NULL) != 0 || translate_strings(&x) != 0)
 		goto done;
 	/* vectors hold strings' numbers: translate first, then sort */
 	struct trace scratch = {.strings = out->strings};
@@ -474,7 +501,7 @@ int merge_canonical(struct trace *out, const struct trace *t, struct error *erro
 	}
 	vectors = scratch.vectors;
 	x.into = out;
-	if (order_pool(&out->vectors, &vectors) != 0 || order_pool(&out->patterns, &t->patterns) != 0 ||
+	if (order_pool(&out->vectors, &vectors, NULL) != 0 || order_patterns(out, t) != 0 ||
 	    order_paths(out, t, x.strings) != 0 || translate_paths(&x) != 0 || order_functions(out, t, x.strings) != 0 ||
 	    translate_functions(&x) != 0 || order_sites(&x, false) != 0 || order_sites(&x, true) != 0)
 		goto done;
@@ -494,4 +521,18 @@ done:
 	free(x.nodes);
 	free(x.functions);
 	return rv == 0 ? 0 : error_set(error, "no memory to order the trace");
+}
+
+int merge_canonical(struct trace *out, const struct trace *t, struct error *error)
+{
+	/* refining looks at groups in canonical order, so that its result does not depend on the order of merging either */
+	struct trace ordered;
+	int rv = order_trace(&ordered, t, error);
+	if (rv == 0 && refine_trace(&ordered) < 0)
+		rv = error_set(error, "no memory to refine the trace");
+	*out = (struct trace){.size = 0};
+	if (rv == 0)
+		rv = order_trace(out, &ordered, error);
+	trace_free(&ordered);
+	return rv;
 }

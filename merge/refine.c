@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * refine - gives ranks whose columns repeat different values at the same places one common pattern
+ *
+ * Patterns are not written out: each is looked at as a beginning, a loop, and an end (shape). Of a loop only one turn is compared; loops with
+ * different periods are compared over the least common multiple. What does not have that form, or is too long, stays as it is.
+ */
+#include "merge/refine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/column.h"
+#include "trace/grammar.h"
+#include "trace/pattern.h"
+
+/* Values of a refined column at most: beyond, ranks have nothing in common. */
+#define MAX_CLASSES 64
+/* Tokens that are written out, of a beginning, an end, or one turn of a loop. */
+#define MAX_TOKENS 4096
+
+/* A pattern: `head` tokens, then `turns` times `body` tokens, then `tail` tokens. Tokens are classes: numbers of dictionary values. */
+struct shape {
+	uint8_t *classes; /* head, one turn, tail */
+	uint64_t head, body, turns, tail, length;
+};
+
+static void shape_free(struct shape *s)
+{
+	free(s->classes);
+	*s = (struct shape){0};
+}
+
+static unsigned class_at(const struct shape *s, uint64_t at)
+{
+	if (at < s->head)
+		return s->classes[at];
+	at -= s->head;
+	if (at < s->body * s->turns)
+		return s->classes[s->head + at % s->body];
+	return s->classes[s->head + s->body + (at - s->body * s->turns)];
+}
+
+static uint64_t symbol_length(const struct pattern *p, const struct pattern_symbol *s)
+{
+	return (s->rule ? p->rules[s->id].length : 1) * s->exponent;
+}
+
+static bool class_of(uint32_t token, unsigned *known, uint8_t **out)
+{
+	if (token != PATTERN_NEW && token - 1 >= *known)
+		return false;
+	*(*out)++ = (uint8_t)(token == PATTERN_NEW ? (*known)++ : token - 1);
+	return true;
+}
+
+/* Writes a symbol out, `times` for its exponent. *known counts new values. Returns 0, 1 if a token means nothing, -1 on no memory. */
+static int expand(const struct pattern *p, const struct pattern_symbol *s, uint64_t times, uint8_t **out, unsigned *known)
+{
+	for (; times > 0; times--) {
+		struct pattern rule = *p;
+		struct pattern_cursor cursor;
+		uint32_t token = s->id;
+		uint64_t count = 1;
+		if (!s->rule) {
+			if (!class_of(token, known, out))
+				return 1;
+			continue;
+		}
+		rule.rule_count = s->id + 1; /* the last rule is what a cursor walks */
+		if (pattern_begin(&cursor, &rule) != 0)
+			return -1;
+		bool sound = true;
+		while (sound && pattern_next(&cursor, &token, &count) == 0)
+			for (; sound && count > 0; count--)
+				sound = class_of(token, known, out);
+		pattern_end(&cursor);
+		if (!sound)
+			return 1;
+	}
+	return 0;
+}
+
+/* Returns 0, 1 if the pattern has not this form, -1 on no memory. */
+static int shape_of(struct shape *s, const struct pool_item *bytes)
+{
+	struct pattern p;
+	int rv = 1;
+	*s = (struct shape){0};
+	if (pattern_parse(&p, bytes->bytes, bytes->size) != 0 || pattern_news(&p) > MAX_CLASSES)
+		goto done;
+	const struct pattern_rule *start = &p.rules[p.rule_count - 1];
+	size_t loop = start->end;
+	s->length = s->head = pattern_length(&p);
+	if (s->length > MAX_TOKENS) {
+		loop = start->first;
+		for (size_t i = start->first; i < start->end; i++)
+			if (symbol_length(&p, &p.symbols[i]) > symbol_length(&p, &p.symbols[loop]))
+				loop = i;
+		const struct pattern_symbol *x = &p.symbols[loop];
+		s->head = 0;
+		for (size_t i = start->first; i < loop; i++)
+			s->head += symbol_length(&p, &p.symbols[i]);
+		s->turns = x->exponent;
+		s->body = symbol_length(&p, x) / x->exponent;
+		s->tail = s->length - s->head - s->body * s->turns;
+		/* a loop in which new values come is none */
+		if (s->turns < 2 || s->head > MAX_TOKENS || s->body > MAX_TOKENS || s->tail > MAX_TOKENS ||
+		    (x->rule ? p.rules[x->id].news > 0 : x->id == PATTERN_NEW))
+			goto done;
+	}
+	uint8_t *out = s->classes = malloc(s->head + s->body + s->tail + 1);
+	unsigned known = 0;
+	rv = out ? 0 : -1;
+	for (size_t i = start->first; rv == 0 && i < start->end; i++)
+		rv = expand(&p, &p.symbols[i], i == loop ? 1 : p.symbols[i].exponent, &out, &known);
+done:
+	pattern_free(&p);
+	if (rv != 0)
+		shape_free(s);
+	return rv;
+}
+
+/* A constant group, of ranks that all have the same number of visits. */
+static int shape_constant(struct shape *s, uint64_t length)
+{
+	*s = (struct shape){.length = length, .head = length};
+	if (length > MAX_TOKENS) {
+		s->head = 1;
+		s->body = 1;
+		s->turns = length - 1;
+	}
+	s->classes = calloc(1, s->head + s->body + 1);
+	return s->classes ? 0 : -1;
+}
+
+static uint64_t gcd(uint64_t a, uint64_t b)
+{
+	return b ? gcd(b, a % b) : a;
+}
+
+/* Where the written out part of a refinement is: the shapes' longest head and tail, and turns that all can make. */
+static bool frame_of(struct shape *frame, const struct shape *shapes, size_t n)
+{
+	uint64_t end = shapes[0].length, body = 1;
+	*frame = (struct shape){.length = shapes[0].length, .head = shapes[0].length};
+	if (frame->length <= MAX_TOKENS)
+		return true;
+	frame->head = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct shape *s = &shapes[i];
+		uint64_t stop = s->head + s->body * s->turns;
+		frame->head = s->head > frame->head ? s->head : frame->head;
+		end = stop < end ? stop : end;
+		body = body / gcd(body, s->body) * s->body;
+		if (body > MAX_TOKENS)
+			return false;
+	}
+	if (end <= frame->head || (end - frame->head) / body < 3)
+		return false;
+	frame->body = body;
+	frame->turns = (end - frame->head) / body;
+	frame->tail = frame->length - frame->head - frame->body * frame->turns;
+	return frame->tail <= 2 * MAX_TOKENS;
+}
+
+/* The classes of the common refinement, in order of first appearance; *first[k]: where class k appears first. Returns the
+ * number of classes, 0 if there are too many, -1 on no memory. */
+static int refine(struct shape *frame, const struct shape *shapes, size_t n, uint64_t first[MAX_CLASSES])
+{
+	uint64_t explicit = frame->head + frame->body + frame->tail;
+	unsigned classes = 1;
+	frame->classes = calloc(1, explicit + 1);
+	if (!frame->classes)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		/* (class so far, class in this shape) -> new class */
+		int16_t pair[MAX_CLASSES][MAX_CLASSES + 1];
+		memset(pair, -1, sizeof pair);
+		classes = 0;
+		for (uint64_t at = 0; at < explicit; at++) {
+			uint64_t place = at < frame->head + frame->body ? at : at + frame->body * (frame->turns ? frame->turns - 1 : 0);
+			int16_t *class = &pair[frame->classes[at]][class_at(&shapes[i], place)];
+			if (*class < 0) {
+				if (classes == MAX_CLASSES)
+					return 0;
+				first[classes] = place;
+				*class = (int16_t)classes++;
+			}
+			frame->classes[at] = (uint8_t)*class;
+		}
+	}
+	return (int)classes;
+}
+
+static int append_run(struct grammar_index *g, ref start, const uint8_t *classes, uint64_t n, uint32_t *known)
+{
+	for (uint64_t i = 0; i < n;) {
+		uint64_t run = 1;
+		uint32_t token = classes[i] + 1u;
+		if (classes[i] == *known) {
+			token = PATTERN_NEW;
+			++*known;
+		}
+		while (i + run < n && (token == PATTERN_NEW ? classes[i + run] == *known : classes[i + run] == classes[i])) {
+			run++;
+			*known += token == PATTERN_NEW;
+		}
+		if (grammar_append(g, start, token, run) != 0)
+			return -1;
+		i += run;
+	}
+	return 0;
+}
+
+/* The pattern of a refinement: the head and the first turn, the other turns as one rule, the tail. */
+static int pattern_of(const struct shape *s, struct writer *out)
+{
+	int rv = -1;
+	struct arena a;
+	struct grammar_index g = {.arena = &a};
+	struct writer parts[3] = {{0}};
+	uint32_t known = 0;
+	if (arena_create(&a, NULL, UINT64_C(16) << 20, NULL) != 0)
+		return -1;
+	ref head = grammar_create(&g), body = grammar_create(&g), tail = grammar_create(&g);
+	const uint8_t *turn = s->classes + s->head;
+	if (!head || !body || !tail || append_run(&g, head, s->classes, s->head + s->body, &known) != 0 ||
+	    (s->body && append_run(&g, body, turn, s->body, &known) != 0) ||
+	    (s->tail && append_run(&g, tail, turn + s->body, s->tail, &known) != 0))
+		goto done;
+	if (s->turns < 2) {
+		rv = grammar_write(&g, head, out);
+		goto done;
+	}
+	/* three lists of rules become one: rules of the later lists are renumbered; the last rule is head, body^(turns - 1), tail */
+	ref roots[3] = {head, body, tail};
+	uint64_t counts[3] = {0}, total = 0;
+	for (int i = 0; i < 3; i++) {
+		if (i == 2 && s->tail == 0)
+			break;
+		if (grammar_write(&g, roots[i], &parts[i]) != 0)
+			goto done;
+		struct reader r = reader_of(parts[i].data, parts[i].size);
+		counts[i] = reader_uint(&r);
+		total += counts[i];
+	}
+	writer_uint(out, total + 1);
+	uint64_t base = 0;
+	for (int i = 0; i < 3; i++) {
+		struct reader r = reader_of(parts[i].data, parts[i].size);
+		if (counts[i] == 0)
+			break;
+		reader_uint(&r);
+		for (uint64_t rule = 0; rule < counts[i]; rule++) {
+			uint64_t n = reader_uint(&r);
+			writer_uint(out, n);
+			while (n-- > 0) {
+				uint64_t symbol = reader_uint(&r);
+				writer_uint(out, symbol & 2 ? symbol + (base << 2) : symbol);
+				if (symbol & 1)
+					writer_uint(out, reader_uint(&r));
+			}
+		}
+		base += counts[i];
+	}
+	writer_uint(out, 2 + (counts[2] > 0));
+	writer_uint(out, (counts[0] - 1) << 2 | 2);
+	writer_uint(out, (counts[0] + counts[1] - 1) << 2 | 2 | (s->turns > 2));
+	if (s->turns > 2)
+		writer_uint(out, s->turns - 1);
+	if (counts[2] > 0)
+		writer_uint(out, (total - 1) << 2 | 2);
+	rv = out->failed ? -1 : 0;
+done:
+	for (int i = 0; i < 3; i++)
+		writer_free(&parts[i]);
+	grammar_index_free(&g);
+	arena_close(&a);
+	return rv;
+}
+
+/* The refined group: the value of a class is, in each group, the value that the group has at the place where the class appears first. */
+static int group_of(struct trace_group *out, const struct trace_group *groups, const size_t *members, const struct shape *shapes, size_t n,
+                    const uint64_t *first, unsigned classes, enum reference reference)
+{
+	*out = (struct trace_group){.dict = calloc(classes, sizeof *out->dict)};
+	if (!out->dict)
+		return -1;
+	for (; out->count < classes; out->count++) {
+		struct trace_stretch *s = &out->dict[out->count];
+		s->count = 1;
+		for (size_t i = 0; i < n; i++) {
+			const struct trace_group *g = &groups[members[i]];
+			unsigned value = class_at(&shapes[i], first[out->count]);
+			if (value >= g->count || rankmap_union(&s->start, &s->start, &g->dict[value].start, reference != REFERENCE_NONE) != 0) {
+				out->count++;
+				return -1;
+			}
+		}
+	}
+	return 0;
+}
+
+static bool single_values(const struct trace_group *g)
+{
+	for (uint32_t i = 0; i < g->count; i++)
+		if (g->dict[i].count > 1)
+			return false;
+	return g->count <= MAX_CLASSES;
+}
+
+/* Visits of a group's ranks, if it is the same number for all; else 0. */
+static uint64_t visits_of(const struct trace_site *s, const struct trace_group *g)
+{
+	const struct rankmap *ranks = trace_group_ranks(g);
+	int64_t all = 0, one;
+	for (size_t i = 0; i < ranks->count; i++)
+		for (uint32_t k = 0; k < ranks->pieces[i].count; k++) {
+			if (!rankmap_get(&s->visits, ranks->pieces[i].first + k * ranks->pieces[i].step, &one) || (all && one != all))
+				return 0;
+			all = one;
+		}
+	return all > 0 ? (uint64_t)all : 0;
+}
+
+/* Refines the groups of a column that have length `length`. Returns 1 if that made one group of them, 0, or -1. */
+static int refine_length(struct trace *t, struct trace_column *c, struct shape *all, uint64_t length, enum reference reference)
+{
+	int rv = 0;
+	size_t n = 0;
+	uint64_t first[MAX_CLASSES], values = 0;
+	struct shape frame = {0};
+	struct writer bytes = {0};
+	struct trace_group made = {0};
+	size_t *members = malloc(c->count * sizeof *members);
+	struct shape *shapes = malloc(c->count * sizeof *shapes);
+	if (!members || !shapes) {
+		rv = -1;
+		goto done;
+	}
+	for (uint32_t i = 0; i < c->count; i++)
+		if (all[i].classes && all[i].length == length) {
+			members[n] = i;
+			shapes[n++] = all[i];
+			values += c->groups[i].count;
+		}
+	if (n < 2 || !frame_of(&frame, shapes, n))
+		goto done;
+	rv = refine(&frame, shapes, n, first);
+	if (rv <= 0)
+		goto done;
+	unsigned classes = (unsigned)rv;
+	rv = 0;
+	if (classes >= values)
+		goto done; /* nothing is gained: the groups have little in common */
+	if (group_of(&made, c->groups, members, shapes, n, first, classes, reference) != 0 || pattern_of(&frame, &bytes) != 0)
+		rv = -1;
+	if (rv == 0 && (made.pattern = pool_intern(&t->patterns, bytes.data, bytes.size) + 1) == 0)
+		rv = -1;
+	if (rv != 0)
+		goto done;
+	trace_group_free(&c->groups[members[0]]);
+	c->groups[members[0]] = made;
+	made = (struct trace_group){0};
+	shape_free(&all[members[0]]);
+	for (size_t i = n; i-- > 1;) {
+		trace_group_free(&c->groups[members[i]]);
+		shape_free(&all[members[i]]);
+		memmove(&c->groups[members[i]], &c->groups[members[i] + 1], (c->count - members[i] - 1) * sizeof *c->groups);
+		memmove(&all[members[i]], &all[members[i] + 1], (c->count - members[i] - 1) * sizeof *all);
+		all[--c->count] = (struct shape){0};
+	}
+	rv = 1;
+done:
+	trace_group_free(&made);
+	writer_free(&bytes);
+	shape_free(&frame);
+	free(members);
+	free(shapes);
+	return rv;
+}
+
+static int refine_column(struct trace *t, const struct trace_site *s, struct trace_column *c, bool successor, enum reference reference)
+{
+	int changed = 0;
+	uint32_t n = c->count;
+	struct shape *shapes = calloc(n, sizeof *shapes);
+	if (!shapes)
+		return -1;
+	for (uint32_t i = 0; changed == 0 && i < n; i++) {
+		const struct trace_group *g = &c->groups[i];
+		/* how long a constant successor column is depends on where the rank ends: left alone */
+		uint64_t visits = g->pattern == 0 && !successor ? visits_of(s, g) : 0;
+		int rv = !single_values(g)    ? 1
+		         : g->pattern != 0    ? shape_of(&shapes[i], &t->patterns.items[g->pattern - 1])
+		         : visits > 0         ? shape_constant(&shapes[i], visits)
+		                              : 1;
+		if (rv < 0)
+			changed = -1;
+	}
+	/* each length once; a made group has no shape any more */
+	for (uint32_t i = 0; changed >= 0 && i < c->count; i++) {
+		if (!shapes[i].classes)
+			continue;
+		int rv = refine_length(t, c, shapes, shapes[i].length, reference);
+		changed = rv < 0 ? -1 : changed + rv;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		shape_free(&shapes[i]);
+	free(shapes);
+	return changed;
+}
+
+int refine_trace(struct trace *t)
+{
+	int changed = 0;
+	for (uint32_t i = 0; i < t->site_count; i++) {
+		struct trace_site *s = &t->sites[i];
+		for (uint32_t k = 0; k < s->column_count; k++) {
+			if (s->columns[k].count < 2)
+				continue;
+			int rv = refine_column(t, s, &s->columns[k], k + 1 == s->column_count, schema_reference(trace_schema(t, s), k));
+			if (rv < 0)
+				return -1;
+			changed += rv;
+		}
+	}
+	return changed;
+}
