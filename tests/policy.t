@@ -126,5 +126,5 @@ trace_option=on")" 'user 65534 cannot read the tracer: Permission denied'
 fi
 printf '{ "version": 1, "mdoe": 1, "rules": 3 }' >"$work/policy.json"
 is 'decide: one line for the log' "$(decide /dev/null <<<"$facts" | sed "s|$work/||")" \
-	'policy.json:1:16: $: unknown key "mdoe"; did you mean "mode"? (and 1 more problems)'
+	'policy.json:1:17: $: unknown key "mdoe"; did you mean "mode"? (and 1 more problems)'
 done_testing

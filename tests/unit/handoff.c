@@ -116,7 +116,7 @@ static void test_facts(void)
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		struct facts g = {0};
 		error.text[0] = '\0';
-		ok(facts_decode(&g, bad[i], strlen(bad[i]), "it", &error) && strstr(error.text, "it: line"), "refused: %s: %s", bad[i],
+		ok(facts_decode(&g, bad[i], strlen(bad[i]), "it", &error) && strstr(error.text, "it: line"), "refused: bad line %zu: %s", i,
 		   error.text);
 		facts_clear(&g);
 	}
