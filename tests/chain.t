@@ -9,6 +9,7 @@ build=${SPOOR_BUILD:-$PWD}
 site=$build/site
 work=$(mktemp -d "${TMPDIR:-/tmp}/chain.XXXXXX") || exit 1
 chmod 711 "$work"
+unset TMPDIR # jobs of other users could not use it
 ending=$build/tests/ending
 other=65534 # a user who is not root
 
@@ -26,15 +27,23 @@ trap 'exit 1' INT TERM HUP
 environment=$("$top/tests/site" env "$build") && eval "$environment" || bail_out 'no environment for the cluster'
 
 # Submits the script on stdin as NAME, with what else sbatch gets, and waits until it ended. Sets $job, $status, $out (a file).
-# With AS set, as that user.
+# With AS set, as that user. stderr is behind stdout, since their order is chance. (sbatch --wait looks only every ten seconds.)
 run_job() {
-	local name=$1 folder=$work/$1
+	local name=$1 folder=$work/$1 end=$((SECONDS + 60)) shown
 	shift
 	out=$folder/out
 	rm -rf "$folder" && mkdir "$folder" && cat >"$folder/script" && chown -R "${AS:-0}" "$folder" && cd "$folder" || exit 1
-	job=$(as_user sbatch --parsable --wait --job-name="$name" --output="$out" "$@" script 2>"$folder/sbatch")
-	status=$?
+	job=$(as_user sbatch --parsable --job-name="$name" --output="$out" --error="$folder/err" "$@" script 2>&1)
 	cd / || exit 1
+	while :; do
+		shown=$(scontrol --oneliner show job "$job" 2>&1)
+		[[ $shown =~ JobState=(PENDING|CONFIGURING|RUNNING|COMPLETING) ]] ||
+			{ [[ $shown =~ \ ExitCode=([0-9]+): ]] && break; }
+		[[ $job =~ ^[0-9]+$ && $SECONDS -lt $end ]] || bail_out "job $name: $job: $shown"
+		sleep 0.1
+	done
+	status=${BASH_REMATCH[1]}
+	cat "$folder/err" >>"$out"
 }
 
 as_user() {
@@ -55,7 +64,7 @@ spool_is_empty() {
 
 # leaves TITLE COUNT: the job leaves that many traces, all of them sound. The plugin collects while Slurm already calls the job ended.
 leaves() {
-	local end=$((SECONDS + 20)) found count
+	local end=$((SECONDS + 10)) found count
 	while :; do
 		found=$(traces)
 		count=$(grep -c . <<<"$found")
@@ -171,22 +180,23 @@ is 'a user who is not root: reads the trace' "$(AS=$other as_user cat $(traces) 
 # abort is replaced, and the lines sorted, since several processes write them.
 same() {
 	local how=$1 launcher=$2 mode
+	rm -f "$work"/*.result
 	for mode in off lossless; do
-		run_job "$how-$mode" --trace=$mode -N2 --ntasks-per-node=2 <<-END
+		run_job "$how" --trace=$mode -N2 --ntasks-per-node=2 <<-END
 			#!/bin/sh
 			$launcher $ending $how
 			exit \$?
 		END
 		if [ "$how" = abort ]; then
-			sed -E "s/\b$job\b/JOB/g; s/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}/TIME/g; s/(\[[^]:]+:)[0-9]+\]/\1PID]/g" "$out" |
-				sort >"$work/$mode"
+			sed -E "s/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}/TIME/g; s/\b$job\b/JOB/g; s/(\[[^]:]+:)[0-9]+\]/\1PID]/g" "$out" |
+				sort >"$work/$mode.result"
 		else
-			cp "$out" "$work/$mode"
+			sed -E 's/\[\[[0-9]+,1\],/[[JOB,1],/' "$out" >"$work/$mode.result" # mpirun makes up a number
 		fi
-		echo "exit status $status" >>"$work/$mode"
+		echo "exit status $status" >>"$work/$mode.result"
 	done
 	[ "$how" = abort ] || leaves "$launcher, $how" 1
-	ok "$launcher, $how: same output and exit status as without tracing" diff -u "$work/off" "$work/lossless"
+	ok "$launcher, $how: same output and exit status as without tracing" diff -u "$work/off.result" "$work/lossless.result"
 }
 same normal srun
 same exit srun
@@ -209,16 +219,17 @@ bad_value srun --trace=sometimes /bin/echo ran
 bad_value salloc --trace=sometimes /bin/echo ran
 is 'an unknown value starts no job' "$(squeue --noheader --states=all --format=%A | sort -n | tail -n 1)" "$newest"
 
-policy=$site/policy.json
+policy=$site/policy.json # of the cluster; only root may write it
 cp "$policy" "$work/policy.json"
-for bad in '{ "mode": ' '{ "mode": "sometimes" }' '{ "moed": "lossless" }' ''; do
-	printf '%s' "$bad" >"$policy"
+for bad in 's/}//' 's/"lossless"/"sometimes"/' 's/"mode"/"moed"/' 's/"version": 1/"version": 99/' 'd'; do
+	sed "$bad" "$work/policy.json" >"$policy"
+	ok "policy with $bad: spoor policy check refuses it" eval "! spoor policy check $policy"
 	run_job "policy" --trace -N2 --ntasks-per-node=1 <<-END
 		#!/bin/sh
 		srun $ending
 	END
-	leaves "policy '$bad'" 0
-	is "policy '$bad': the job runs" "$status $(cat "$out")" '0 2 ranks, sum 1, ending: normal
+	leaves "policy with $bad" 0
+	is "policy with $bad: the job runs" "$status $(cat "$out")" '0 2 ranks, sum 1, ending: normal
 this goes to stderr'
 done
 rm "$policy"
