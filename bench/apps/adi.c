@@ -5,7 +5,7 @@
  * sweep no rank waits: in each of q stages it takes what its predecessor found out, solves in one cell, and passes on.
  * Cells are not all of the same size, so message sizes and tags change from stage to stage.
  */
-#include "app.h"
+#include "bench/apps/app.h"
 
 enum { SIDE = 4, MAX_Q = 32, CELL = (SIDE + 1) * (SIDE + 1) * (SIDE + 1), FACE = (SIDE + 1) * (SIDE + 1) };
 

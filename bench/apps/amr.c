@@ -5,7 +5,7 @@
  * or coarsened, those whose owner changes are sent there, and with them the neighbours of a rank, and the number and
  * size of its messages, change.
  */
-#include "app.h"
+#include "bench/apps/app.h"
 
 enum { CELLS = 4, MAX_LEVEL = 2, REGRID = 10, MOST = CELLS << MAX_LEVEL };
 

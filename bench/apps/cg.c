@@ -5,7 +5,7 @@
  * each rank swaps its part with its partner across the diagonal. Dot products are exchanges of one number. The operator
  * is a stand-in of the same shape that keeps the numbers bounded.
  */
-#include "app.h"
+#include "bench/apps/app.h"
 
 enum { MAX_STAGES = 16, LENGTH = 64, INNER = 5 };
 

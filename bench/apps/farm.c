@@ -4,7 +4,7 @@
  * A step is one task for each worker on average; which worker gets which task is not determined, the sum of the results
  * is.
  */
-#include "app.h"
+#include "bench/apps/app.h"
 
 enum { TASK = 1, RESULT, STOP, MOST = 32 };
 

@@ -4,7 +4,7 @@
  * The transform along a pencil is a cheap stand-in of the same shape (butterflies); what is exchanged, and with whom,
  * is real.
  */
-#include "app.h"
+#include "bench/apps/app.h"
 
 #include <complex.h>
 

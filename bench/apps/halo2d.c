@@ -3,7 +3,7 @@
  *
  * Without --periodic the ranks at the edge have MPI_PROC_NULL as neighbours.
  */
-#include "app.h"
+#include "bench/apps/app.h"
 
 enum { N = 16, SIDES = 4 };
 

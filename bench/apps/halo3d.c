@@ -4,7 +4,7 @@
  *
  * Without --periodic the neighbours outside of the grid are MPI_PROC_NULL.
  */
-#include "app.h"
+#include "bench/apps/app.h"
 
 enum { N = 5, DIRECTIONS = 27, CENTRE = 13 };
 

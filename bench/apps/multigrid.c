@@ -5,7 +5,7 @@
  * every second rank of each dimension goes on: the others send it their cell and wait for it to come back. So the
  * neighbours, the message sizes and who takes part depend on the level.
  */
-#include "app.h"
+#include "bench/apps/app.h"
 
 enum { FINEST = 8, COARSEST = 2, MAX_LEVELS = 24 };
 

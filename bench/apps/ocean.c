@@ -6,7 +6,7 @@
  * exchanges one field and adds up the residual of all ranks in each iteration, until it is small: about 9 to 20 times,
  * by the wind of the day. Every 50 steps rank 0 gathers diagnostics.
  */
-#include "app.h"
+#include "bench/apps/app.h"
 
 enum { N = 12, FIELDS = 3, MOST = 60 };
 

@@ -2,7 +2,7 @@
  * sort - bucket sort of new random keys in each step, as in the IS benchmark: MPI_Alltoallv with counts that depend on
  * the data
  */
-#include "app.h"
+#include "bench/apps/app.h"
 
 enum { KEYS = 512, BUCKETS = 256, KEY_BITS = 16 };
 

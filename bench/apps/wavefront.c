@@ -4,7 +4,7 @@
  * In the lower sweep each plane waits for the ranks to the north and west and then lets those to the south and east go;
  * the upper sweep runs back. Ranks at the edge make no call there.
  */
-#include "app.h"
+#include "bench/apps/app.h"
 
 enum { N = 8, PLANES = 8, NORTH = 0, SOUTH, WEST, EAST };
 

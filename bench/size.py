@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""size - traces of the mini-applications: bytes, growth with steps and ranks, memory of the recorder"""
+import glob
+import json
+import lzma
+import os
+import re
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+
+import launch
+import otf2
+
+POLL = 0.01  # s
+
+# The same in each time step: the size must not depend on the number of steps.
+REGULAR = ("halo2d", "halo3d", "wavefront", "multigrid", "cg", "adi", "fft")
+# Grow by at most 20 % from 16 to 64 ranks.
+SCALING = ("halo2d", "halo3d", "wavefront", "multigrid")
+STEP_GROWTH, RANK_GROWTH = 0.05, 0.20
+OCEAN_STEP = 2  # bytes each step may cost; all ranks behave alike
+MEMORY, MEMORY_REGULAR = 8 << 20, 1 << 20
+
+ARENA_HEADER = struct.Struct("<8sIIQQ")  # trace/arena.h: magic, version, layout, size, used
+ARENA_MAGIC, ARENA_VERSION = b"spoorar\0", 1
+
+
+class Arenas(threading.Thread):
+    """Opens the arenas of a run as they appear. They are removed when the ranks are merged; what is open can still be read."""
+
+    def __init__(self, folder):
+        super().__init__(daemon=True)
+        self.folder, self.files, self.over = folder, {}, threading.Event()
+
+    def run(self):
+        while not self.over.wait(POLL):
+            for path in glob.glob(os.path.join(self.folder, "spoor-run.*", "*.arena")):
+                if path not in self.files:
+                    try:
+                        self.files[path] = open(path, "rb")
+                    except OSError:
+                        pass
+
+    def used(self):
+        """Bytes used in each arena, when the run is over."""
+        self.over.set()
+        self.join()
+        found = []
+        for file in self.files.values():
+            with file:
+                header = file.read(ARENA_HEADER.size)
+            if len(header) == ARENA_HEADER.size:
+                magic, version, _, _, used = ARENA_HEADER.unpack(header)
+                if magic == ARENA_MAGIC and version == ARENA_VERSION:
+                    found.append(used)
+        return found
+
+
+class Failed(Exception):
+    pass
+
+
+def checksum(app, done):
+    """The last word of the line that an application ends with."""
+    found = re.search(rb"checksum ([0-9a-f]{16})", done.stdout)
+    if done.returncode != 0 or not found:
+        said = (done.stdout + done.stderr).decode(errors="replace").strip()[-500:]
+        raise Failed(f"{app} ended with status {done.returncode}: {said}")
+    return found[1].decode()
+
+
+def read_events(spoor, trace, xz_limit):
+    """Decodes all ranks' events. Returns (bytes of the flat log, the same under xz -9 or None, bytes in OTF2)."""
+    flat, estimate, sizes, lines = 0, 0, {}, []
+    dump = subprocess.Popen([spoor, "dump", trace], stdout=subprocess.PIPE)
+    for line in dump.stdout:
+        _, _, line = line.partition(b" ")  # "RANK: "
+        flat += len(line)
+        event = line.partition(b" ")[2]
+        size = sizes.get(event)
+        if size is None:
+            if len(sizes) > 500000:
+                sizes.clear()
+            size = sizes[event] = otf2.event(event.decode(errors="replace").rstrip("\n"))
+        estimate += size
+        if flat <= xz_limit:
+            lines.append(line)
+    if dump.wait() != 0:
+        raise Failed(f"spoor dump {trace} ended with status {dump.returncode}")
+    packed = len(lzma.compress(b"".join(lines), preset=9)) if flat <= xz_limit else None
+    return flat, packed, estimate
+
+
+def measure(app, ranks, steps, expected, xz_limit):
+    """One traced run. expected: the checksum of a run that was not traced, or None."""
+    program = [os.path.join(launch.BUILD, "bench/apps", app), str(steps)]
+    with tempfile.TemporaryDirectory(prefix="spoor-bench-") as folder:
+        trace = os.path.join(folder, "trace.spoor")
+        arenas = Arenas(folder)
+        arenas.start()
+        start = time.monotonic()
+        try:
+            done = launch.mpirun(ranks, program, before=[launch.spoor(), "run", "-o", trace, "--"], timeout=900,
+                                 environment={"TMPDIR": folder})
+        finally:
+            used = arenas.used()
+        elapsed = time.monotonic() - start
+        same = checksum(app, done)
+        if expected and same != expected:
+            raise Failed(f"{app}, {ranks} ranks, {steps} steps: checksum {same} traced, {expected} untraced")
+        stat = subprocess.run([launch.spoor(), "stat", "--json", trace], stdout=subprocess.PIPE)
+        if stat.returncode != 0:
+            raise Failed(f"spoor stat ended with status {stat.returncode}")
+        stat = json.loads(stat.stdout)
+        flat, packed, estimate = read_events(launch.spoor(), trace, xz_limit)
+    parts = {part["part"]: part["stored"] for part in stat["parts"]}
+    return {"app": app, "ranks": ranks, "steps": steps, "events": stat["events"], "trace": stat["size"],
+            "body": stat["size"] - parts.get("META", 0), "parts": parts, "sites": stat["sites"],
+            "bytes_per_event": stat["size"] / stat["events"], "flat": flat, "flat_xz": packed, "otf2": estimate,
+            "memory": max(used) if len(used) == ranks else None, "elapsed": elapsed}
+
+
+def untraced(app, ranks, steps):
+    program = [os.path.join(launch.BUILD, "bench/apps", app), str(steps)]
+    return checksum(app, launch.mpirun(ranks, program, timeout=900))
+
+
+def size_text(n):
+    if n is None:
+        return "-"
+    for unit in ("", "k", "M"):
+        if n < 10000:
+            return f"{n:.0f}{unit}" if unit == "" else f"{n:.1f}{unit}"
+        n /= 1000
+    return f"{n:.1f}G"
+
+
+def times_text(row, name):
+    if row[name] is None:
+        return "-"
+    times = row[name] / row["trace"]
+    return f"{size_text(row[name])} ({times:.{1 if times < 10 else 0}f}x)"
+
+
+HEAD = f"{'APPLICATION':<12}{'RANKS':>6}{'STEPS':>6}{'EVENTS':>10}{'TRACE':>9}{'B/EVENT':>9}{'FLAT LOG':>17}" \
+       f"{'FLAT, XZ -9':>15}{'OTF2 (EST.)':>16}{'MEMORY':>9}"
+
+
+def row_text(row):
+    limit = MEMORY_REGULAR if row["app"] in REGULAR else MEMORY
+    missed = "  MISSED: memory" if row["memory"] is not None and row["memory"] > limit else ""
+    for name, what in (("flat", "the flat log"), ("flat_xz", "the flat log under xz -9"), ("otf2", "OTF2")):
+        if row[name] is not None and row[name] < row["trace"]:
+            missed += f"  MISSED: larger than {what}"
+    return f"{row['app']:<12}{row['ranks']:>6}{row['steps']:>6}{row['events']:>10}{row['trace']:>9}{row['bytes_per_event']:>9.4f}" \
+           f"{times_text(row, 'flat'):>17}{times_text(row, 'flat_xz'):>15}{times_text(row, 'otf2'):>16}" \
+           f"{size_text(row['memory']):>9}{missed}"
+
+
+def growth(rows):
+    """What must not grow: from the smaller number of steps to the larger, and from rank number to rank number at equal steps."""
+    found, by = [], {(r["app"], r["ranks"], r["steps"]): r for r in rows}
+    for (app, ranks, steps), row in sorted(by.items()):
+        more = [s for a, r, s in by if (a, r) == (app, ranks) and s > steps]
+        if more:
+            other = by[app, ranks, min(more)]
+            bytes_more = other["body"] - row["body"]
+            each = bytes_more / (other["steps"] - steps)
+            target = each <= OCEAN_STEP if app == "ocean" else \
+                bytes_more <= STEP_GROWTH * row["body"] if app in REGULAR else None
+            found.append({"app": app, "of": "steps", "ranks": ranks, "from": steps, "to": other["steps"],
+                          "growth": bytes_more / row["body"], "bytes_per_step": each, "met": target})
+        more = [r for a, r, s in by if (a, s) == (app, steps) and r > ranks]
+        if more:
+            other = by[app, min(more), steps]
+            share = (other["body"] - row["body"]) / row["body"]
+            target = share <= RANK_GROWTH if app in SCALING and (ranks, other["ranks"]) == (16, 64) else None
+            found.append({"app": app, "of": "ranks", "steps": steps, "from": ranks, "to": other["ranks"], "growth": share,
+                          "met": target})
+    return found
+
+
+def growth_text(g):
+    if g["of"] == "steps":
+        what = f"{g['from']} -> {g['to']} steps, {g['ranks']} ranks"
+        each = f"{g['bytes_per_step']:.2f} B a step"
+    else:
+        what, each = f"{g['from']} -> {g['to']} ranks, {g['steps']} steps", ""
+    target = f"at most {OCEAN_STEP} B a step" if g["app"] == "ocean" and g["of"] == "steps" else \
+        f"at most {STEP_GROWTH:.0%}" if g["of"] == "steps" else f"at most {RANK_GROWTH:.0%}"
+    result = "" if g["met"] is None else f"{target}: {'met' if g['met'] else 'MISSED'}"
+    return f"{g['app']:<12}{what:<32}{g['growth']:>+8.1%}{each:>18}   {result}".rstrip()
+
+
+def run(plan, apps, xz_limit, report):
+    """plan: {ranks: [steps, ...]}. Longer flat logs than xz_limit bytes are not compressed: it takes too long. report(text)
+    prints. Returns (rows, growths, failures)."""
+    rows, failures = [], []
+    report(HEAD)
+    for app in apps:
+        for ranks, all_steps in plan.items():
+            for i, steps in enumerate(all_steps):
+                try:
+                    rows.append(measure(app, ranks, steps, untraced(app, ranks, steps) if i == 0 else None, xz_limit))
+                    report(row_text(rows[-1]))
+                except (Failed, OSError) as e:
+                    failures.append(str(e))
+                    report(f"{app:<12}{ranks:>6}{steps:>6}  failed: {e}")
+    growths = growth(rows)
+    report("")
+    report("Growth of the trace without the job's metadata")
+    for g in growths:
+        report(growth_text(g))
+    return rows, growths, failures
