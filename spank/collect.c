@@ -112,7 +112,7 @@ int helper_collect(struct facts *facts)
 		return -1;
 	}
 	const char *day = facts_get(facts, "day"), *folder = facts_get(facts, "spool");
-	if (salvage_folder(folder, &error) < 0)
+	if (access(folder, F_OK) == 0 && salvage_folder(folder, &error) < 0) /* gone already where only an exit note is left to write */
 		fprintf(stderr, "%s\n", error.text);
 	error.text[0] = '\0';
 	if (spool_read(&spool, folder, &error)) {
