@@ -34,8 +34,6 @@ def command(ranks, program, flatlog=None, before=()):
 def mpirun(ranks, program, flatlog=None, folder=None, before=(), cwd=None, timeout=120, environment=None):
     """Returns the completed process, output captured as bytes; its status is 124 if it took too long."""
     env = dict(os.environ, **(environment or {}))
-    env.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
-    env["PMIX_MCA_gds"] = "hash"  # no shared memory files of the runtime are left behind after a kill
     if folder:
         env["FLATLOG_DIR"] = os.path.abspath(folder)
     process = subprocess.Popen(command(ranks, program, flatlog, before), cwd=cwd, env=env, stdin=subprocess.DEVNULL,
