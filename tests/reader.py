@@ -285,7 +285,7 @@ class Trace:
                     base = 0
                     if v == "MPI_COMM_WORLD":
                         base = rank
-                    elif not isinstance(v, Name) and v < len(comms) and not isinstance(comms[v], Name):
+                    elif not isinstance(v, Name) and 0 <= v < len(comms) and not isinstance(comms[v], Name):
                         base = comms[v]
                     break
             words = [str(number), name]

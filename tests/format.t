@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# format - the worked example of doc/trace-format.md is a trace; the golden traces of earlier versions can be read; damage is told
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import reader  # noqa: E402
+import tap  # noqa: E402
+
+SPOOR = os.path.join(tap.BUILD, "spoor")
+GOLDEN = os.path.join(tap.SOURCE, "tests/golden")
+
+
+def example():
+    """The chunks, the first bytes of the file, and the events of the example."""
+    with open(os.path.join(tap.SOURCE, "doc/trace-format.md"), encoding="utf-8") as f:
+        text = f.read().split("## Example", 1)[1]
+    chunks, head, events, name = {}, b"", [], None
+    for line in text.splitlines():
+        m = re.fullmatch(r" {4}(?:([A-Z]{4}) | {5}|)((?:[0-9a-f]{2} ?)+) *; .*", line)
+        if not m:
+            if re.match(r" {4}\d+ MPI_", line):
+                events.append(line.strip())
+            continue
+        name = m[1] or name
+        if name:
+            chunks[name] = chunks.get(name, b"") + bytes.fromhex(m[2])
+        else:
+            head += bytes.fromhex(m[2])
+    return chunks, head, events
+
+
+def container(chunks):
+    table, data, at = b"", b"", 32 + 32 * len(chunks)
+    for name, content in chunks.items():
+        table += struct.pack("<4sIQQQ", name.encode(), zlib.crc32(content), at + len(data), len(content), len(content))
+        data += content
+    head = b"\x89SPOOR\r\n" + struct.pack("<HHIIII", 1, 0, 0, 0, len(chunks), zlib.crc32(table))
+    return head + struct.pack("<I", zlib.crc32(head)) + table + data
+
+
+def spoor(*arguments):
+    done = subprocess.run([SPOOR, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
+    return done.returncode, done.stdout, done.stderr
+
+
+def main():
+    chunks, head, events = example()
+    data = container(chunks)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "example.spoor")
+
+        def write(content):
+            with open(path, "wb") as f:
+                f.write(content)
+            return path
+
+        write(data)
+        tap.ok(len(chunks) == 7 and head == data[:64], "the example's first bytes are those of its chunks", head.hex() + "\n" + data[:64].hex())
+        tap.ok(list(reader.Trace(path).dump(0)) == events and len(events) == 5, "the independent reader finds its events")
+        status, out, err = spoor("dump", path, "--rank", "0")
+        tap.ok(status == 0 and out.splitlines() == events, "spoor dump finds its events", out + err)
+        tap.ok(spoor("verify", path)[0] == 0, "spoor verify finds it good")
+
+        for name in sorted(os.listdir(GOLDEN)):
+            if not name.endswith(".spoor"):
+                continue
+            golden = os.path.join(GOLDEN, name)
+            with open(golden[:-6] + ".dump", encoding="utf-8") as f:
+                expected = f.read()
+            status, out, err = spoor("dump", golden)
+            tap.ok(status == 0 and out == expected, f"{name}: dumped as it always was", err)
+            ranks = reader.Trace(golden)
+            lines = "".join(f"{r}: {line}\n" for r in sorted(ranks.events) for line in ranks.dump(r))
+            tap.ok(lines == expected, f"{name}: the independent reader agrees")
+
+        # Damage: what is wrong, and where; exit status 1; never a crash.
+        cases = [("an empty file", b"", "not a spoor trace"), ("another file", b"#!/bin/sh\n" * 20, "magic number"),
+                 ("a cut header", data[:20], "not a spoor trace"), ("a cut table", data[:100], "chunk table at offset 32"),
+                 ("a cut chunk", data[:-5], "chunk TIME at offset"), ("a bit in the header", data[:12] + b"\1" + data[13:], "header at offset 0"),
+                 ("a bit in the table", data[:40] + b"\1" + data[41:], "chunk table at offset 32"),
+                 ("a bit in a chunk", data[:260] + bytes([data[260] ^ 1]) + data[261:], "chunk STRG at offset 256: checksum mismatch"),
+                 ("a missing chunk", container({k: v for k, v in chunks.items() if k != "SITE"}), "chunk SITE is missing"),
+                 ("a lie in a chunk", container(dict(chunks, PATT=b"\x01\x05\x01\x03\x00\x08\x00")), "event 2"),
+                 ("a chunk with too much in it", container(dict(chunks, VECT=b"\0\0")), "chunk VECT at offset")]
+        for title, content, says in cases:
+            write(content)
+            status, out, err = spoor("verify", path)
+            tap.ok(status == 1 and says in err and path in err, f"{title}: told, exit status 1", f"status {status}: {err}")
+        newer = bytearray(data)
+        struct.pack_into("<H", newer, 8, 2)
+        struct.pack_into("<I", newer, 28, zlib.crc32(bytes(newer[:28])))
+        status, out, err = spoor("show", write(bytes(newer)))
+        tap.ok(status == 1 and "version 2.0" in err and "newer spoor" in err, "a newer version: told", err)
+        status, out, err = spoor("dump", write(data), "--rank", "5")
+        tap.ok(status == 1 and "rank 5 does not exist" in err, "a rank that is not there: told", err)
+        status, out, err = spoor("dump", path, "--rank", "x")
+        tap.ok(status == 2 and "--rank" in err, "no rank at all: told, exit status 2", err)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
