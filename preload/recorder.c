@@ -44,8 +44,12 @@ struct recorder {
 /* NULL while nothing is recorded. There is one recorder a process; it lives as long as the process. */
 static struct recorder *current;
 
+/* This thread is changing the arena. A call from a signal handler that comes then is passed on and counted, not recorded. */
+static __thread volatile bool busy __attribute__((tls_model("initial-exec")));
+
 static inline void enter(struct recorder *r)
 {
+	busy = true;
 	if (__builtin_expect(r->threads, 0))
 		pthread_mutex_lock(&r->lock);
 }
@@ -54,6 +58,7 @@ static inline void leave(struct recorder *r)
 {
 	if (__builtin_expect(r->threads, 0))
 		pthread_mutex_unlock(&r->lock);
+	busy = false;
 }
 
 /* Pools. */
@@ -279,6 +284,10 @@ bool call_begin_at(struct call *c, enum mpi_function f, void *return_address, vo
 		r = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
 		if (!r)
 			return false;
+	}
+	if (__builtin_expect(busy, 0)) {
+		r->record->lost++;
+		return false;
 	}
 	enter(r);
 	struct site *s = NULL;
