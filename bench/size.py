@@ -72,6 +72,24 @@ def checksum(app, done):
     return found[1].decode()
 
 
+def peak(folder):
+    """The most memory of a rank in bytes, as the application says at its end (bench/apps/app.h); None if none did."""
+    found = []
+    for path in glob.glob(os.path.join(folder, "[0-9]*")):
+        with open(path) as f:
+            found.append(1024 * int(f.read()))
+    return max(found, default=None)
+
+
+def application(app, ranks, steps, folder, before=()):
+    """Runs it. Returns its checksum and the most memory of a rank."""
+    memory = os.path.join(folder, "memory")
+    os.mkdir(memory)
+    program = [os.path.join(launch.BUILD, "bench/apps", app), str(steps)]
+    done = launch.mpirun(ranks, program, before=before, timeout=900, environment={"TMPDIR": folder, "APP_MEMORY": memory})
+    return checksum(app, done), peak(memory)
+
+
 def read_events(spoor, trace, xz_limit):
     """Decodes all ranks' events. Returns (bytes of the flat log, the same under xz -9 or None, bytes in OTF2)."""
     flat, estimate, sizes, lines = 0, 0, {}, []
@@ -94,23 +112,25 @@ def read_events(spoor, trace, xz_limit):
     return flat, packed, estimate
 
 
-def measure(app, ranks, steps, expected, xz_limit):
-    """One traced run. expected: the checksum of a run that was not traced, or None."""
-    program = [os.path.join(launch.BUILD, "bench/apps", app), str(steps)]
+def untraced(app, ranks, steps):
+    with tempfile.TemporaryDirectory(prefix="spoor-bench-") as folder:
+        return application(app, ranks, steps, folder)
+
+
+def measure(app, ranks, steps, base, xz_limit):
+    """One traced run. base: what untraced() returned for the same number of ranks and steps."""
     with tempfile.TemporaryDirectory(prefix="spoor-bench-") as folder:
         trace = os.path.join(folder, "trace.spoor")
         arenas = Arenas(folder)
         arenas.start()
         start = time.monotonic()
         try:
-            done = launch.mpirun(ranks, program, before=[launch.spoor(), "run", "-o", trace, "--"], timeout=900,
-                                 environment={"TMPDIR": folder})
+            same, most = application(app, ranks, steps, folder, [launch.spoor(), "run", "-o", trace, "--"])
         finally:
             used = arenas.used()
         elapsed = time.monotonic() - start
-        same = checksum(app, done)
-        if expected and same != expected:
-            raise Failed(f"{app}, {ranks} ranks, {steps} steps: checksum {same} traced, {expected} untraced")
+        if same != base[0]:
+            raise Failed(f"{app}, {ranks} ranks, {steps} steps: checksum {same} traced, {base[0]} untraced")
         stat = subprocess.run([launch.spoor(), "stat", "--json", trace], stdout=subprocess.PIPE)
         if stat.returncode != 0:
             raise Failed(f"spoor stat ended with status {stat.returncode}")
@@ -120,12 +140,8 @@ def measure(app, ranks, steps, expected, xz_limit):
     return {"app": app, "ranks": ranks, "steps": steps, "events": stat["events"], "trace": stat["size"],
             "body": stat["size"] - parts.get("META", 0), "parts": parts, "sites": stat["sites"],
             "bytes_per_event": stat["size"] / stat["events"], "flat": flat, "flat_xz": packed, "otf2": estimate,
-            "memory": max(used) if len(used) == ranks else None, "elapsed": elapsed}
-
-
-def untraced(app, ranks, steps):
-    program = [os.path.join(launch.BUILD, "bench/apps", app), str(steps)]
-    return checksum(app, launch.mpirun(ranks, program, timeout=900))
+            "arena": max(used) if len(used) == ranks else None, "peak": most, "peak_base": base[1],
+            "elapsed": elapsed}
 
 
 def size_text(n):
@@ -145,25 +161,33 @@ def times_text(row, name):
     return f"{size_text(row[name])} ({times:.{1 if times < 10 else 0}f}x)"
 
 
-HEAD = f"{'APPLICATION':<12}{'RANKS':>6}{'STEPS':>6}{'EVENTS':>10}{'TRACE':>9}{'B/EVENT':>9}{'FLAT LOG':>17}" \
-       f"{'FLAT, XZ -9':>15}{'OTF2 (EST.)':>16}{'MEMORY':>9}"
+HEAD = f"{'APPLICATION':<12}{'RANKS':>6}{'STEPS':>6}{'EVENTS':>9}{'TRACE':>8}{'B/EVENT':>9}{'FLAT LOG':>17}" \
+       f"{'FLAT, XZ -9':>15}{'OTF2 (EST.)':>16}{'ARENA':>8}{'PEAK +':>8}"
+
+
+def misses(row):
+    """The targets that a run misses, as text."""
+    found = []
+    added = row["peak"] - row["peak_base"] if row["peak"] and row["peak_base"] else 0
+    if (row["arena"] or 0) > (MEMORY_REGULAR if row["app"] in REGULAR else MEMORY) or added > MEMORY:
+        found.append("memory")
+    for name, what in (("flat", "flat log"), ("flat_xz", "flat log under xz -9"), ("otf2", "OTF2")):
+        if row[name] is not None and row[name] < row["body"]:  # none of them has metadata of the job
+            found.append("larger than the " + what)
+    return "  MISSED: " + ", ".join(found) if found else ""
 
 
 def row_text(row):
-    limit = MEMORY_REGULAR if row["app"] in REGULAR else MEMORY
-    missed = "  MISSED: memory" if row["memory"] is not None and row["memory"] > limit else ""
-    for name, what in (("flat", "the flat log"), ("flat_xz", "the flat log under xz -9"), ("otf2", "OTF2")):
-        if row[name] is not None and row[name] < row["trace"]:
-            missed += f"  MISSED: larger than {what}"
-    return f"{row['app']:<12}{row['ranks']:>6}{row['steps']:>6}{row['events']:>10}{row['trace']:>9}{row['bytes_per_event']:>9.4f}" \
+    added = row["peak"] - row["peak_base"] if row["peak"] and row["peak_base"] else None
+    return f"{row['app']:<12}{row['ranks']:>6}{row['steps']:>6}{row['events']:>9}{row['trace']:>8}{row['bytes_per_event']:>9.4f}" \
            f"{times_text(row, 'flat'):>17}{times_text(row, 'flat_xz'):>15}{times_text(row, 'otf2'):>16}" \
-           f"{size_text(row['memory']):>9}{missed}"
+           f"{size_text(row['arena']):>8}{size_text(added):>8}{misses(row)}"
 
 
 def growth(rows):
     """What must not grow: from the smaller number of steps to the larger, and from rank number to rank number at equal steps."""
     found, by = [], {(r["app"], r["ranks"], r["steps"]): r for r in rows}
-    for (app, ranks, steps), row in sorted(by.items()):
+    for (app, ranks, steps), row in by.items():
         more = [s for a, r, s in by if (a, r) == (app, ranks) and s > steps]
         if more:
             other = by[app, ranks, min(more)]
@@ -202,9 +226,9 @@ def run(plan, apps, xz_limit, report):
     report(HEAD)
     for app in apps:
         for ranks, all_steps in plan.items():
-            for i, steps in enumerate(all_steps):
+            for steps in all_steps:
                 try:
-                    rows.append(measure(app, ranks, steps, untraced(app, ranks, steps) if i == 0 else None, xz_limit))
+                    rows.append(measure(app, ranks, steps, untraced(app, ranks, steps), xz_limit))
                     report(row_text(rows[-1]))
                 except (Failed, OSError) as e:
                     failures.append(str(e))

@@ -10,6 +10,9 @@
  *
  * and depends on nothing but the arguments and the number of ranks: so a traced run can be compared with one that is
  * not.
+ *
+ * If the environment variable APP_MEMORY names a folder, each rank leaves there a file RANK with the peak of its memory
+ * in KiB, written when MPI_Finalize is over.
  */
 #ifndef SPOOR_BENCH_APP_H
 #define SPOOR_BENCH_APP_H
@@ -22,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 struct app {
@@ -130,6 +134,21 @@ static inline uint64_t sum_add(uint64_t sum, const double *x, size_t n)
 	return sum;
 }
 
+static inline void app_tell_memory(const struct app *app)
+{
+	const char *folder = getenv("APP_MEMORY");
+	struct rusage usage;
+	char path[4096];
+	if (!folder || getrusage(RUSAGE_SELF, &usage) != 0)
+		return;
+	snprintf(path, sizeof path, "%s/%d", folder, app->rank);
+	FILE *f = fopen(path, "w");
+	if (f) {
+		fprintf(f, "%ld\n", usage.ru_maxrss);
+		fclose(f);
+	}
+}
+
 /* Prints the checksum of all ranks' sums and ends MPI. The value is for main to return. */
 static inline int app_end(const struct app *app, uint64_t sum)
 {
@@ -139,6 +158,7 @@ static inline int app_end(const struct app *app, uint64_t sum)
 		printf("%s: %d ranks, %d steps, checksum %016llx\n", app->name, app->size, app->steps,
 		       (unsigned long long)all);
 	MPI_Finalize();
+	app_tell_memory(app);
 	return 0;
 }
 
