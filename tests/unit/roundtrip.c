@@ -334,7 +334,7 @@ static bool survive_lie(const struct container *c)
 
 int main(int argc, char **argv)
 {
-	uint64_t programs = argc > 1 ? strtoull(argv[1], NULL, 10) : 2000, first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+	uint64_t programs = argc > 1 ? strtoull(argv[1], NULL, 10) : 10000, first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
 	uint64_t events = 0, bytes_in_all = 0, damaged = 0, wrong = 0, orders = 0, refused = 0, lies = 0, lies_refused = 0;
 	struct rank_log *logs = calloc(RANKS, sizeof *logs);
 	for (uint64_t seed = first; seed < first + programs; seed++) {
