@@ -72,15 +72,18 @@ static void run_child(const struct process *p, int in, int out, int err)
 	static char *const environment[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", NULL};
 	sigset_t none;
 
+	for (int i = 1; i < NSIG; i++) {
+		/* When a job ends, slurmd asks all processes of its steps to end, and with proctrack/linuxproc a helper may be taken for one
+		 * of them as long as the process between has not gone. */
+		bool asked = i == SIGTERM || i == SIGINT || i == SIGHUP || i == SIGQUIT;
+		if (i != SIGKILL && i != SIGSTOP)
+			signal(i, asked && p->detached ? SIG_IGN : SIG_DFL);
+	}
 	setsid();
 	if (p->detached) {
 		pid_t pid = fork();
 		if (pid)
 			_exit(pid < 0 ? FAILED : 0);
-	}
-	for (int i = 1; i < NSIG; i++) {
-		if (i != SIGKILL && i != SIGSTOP)
-			signal(i, SIG_DFL);
 	}
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);

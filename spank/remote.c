@@ -22,6 +22,7 @@
 /* How long the policy may take to be read; it is a small file, but it may be on a file system that hangs. */
 #define DECIDE_SECONDS 5
 #define PRELOAD_MAX    65536
+#define COLLECT_ATTEMPTS 3
 
 /* This slurmstepd runs one step. */
 static struct {
@@ -305,9 +306,17 @@ static int collect(spank_t spank, const struct config *config, struct error *err
 	struct process p = {.argv = argv, .input = input, .identity = &remote.step.identity, .detached = true,
 	                    .seconds = remote.decision.deadline, .output = output, .output_size = sizeof output,
 	                    .messages = messages, .message_size = sizeof messages};
-	int rv = process_run(&p, error);
+	int rv = -1;
+	for (int i = 0; i < COLLECT_ATTEMPTS && rv; i++) {
+		time_t begin = time(NULL);
+		messages[0] = output[0] = error->text[0] = '\0';
+		rv = process_run(&p, error);
+		/* one that said why it failed, or took its time, would do so again; one that was killed would not */
+		if (rv && (messages[0] || time(NULL) - begin >= p.seconds))
+			i = COLLECT_ATTEMPTS;
+		log_lines(messages);
+	}
 	free(input);
-	log_lines(messages);
 	return rv;
 }
 
