@@ -154,6 +154,13 @@ run_job steps --trace -N2 --ntasks-per-node=2 <<-END
 END
 leaves 'two steps with MPI and one without' 2
 
+# Steps end while Slurm already ends the job or starts the next one: what collects must survive that every time.
+run_job many -N2 --ntasks-per-node=1 <<-END
+	#!/bin/sh
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12; do srun $ending; done
+END
+leaves 'many steps' 12
+
 run_job none --trace=lossless -N2 --ntasks-per-node=1 <<-'END'
 	#!/bin/bash
 	srun /bin/echo in a step
