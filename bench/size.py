@@ -171,9 +171,9 @@ def misses(row):
     added = row["peak"] - row["peak_base"] if row["peak"] and row["peak_base"] else 0
     if (row["arena"] or 0) > (MEMORY_REGULAR if row["app"] in REGULAR else MEMORY) or added > MEMORY:
         found.append("memory")
-    for name, what in (("flat", "flat log"), ("flat_xz", "flat log under xz -9"), ("otf2", "OTF2")):
+    for name, what in (("flat", "the flat log"), ("flat_xz", "the flat log under xz -9"), ("otf2", "OTF2")):
         if row[name] is not None and row[name] < row["body"]:  # none of them has metadata of the job
-            found.append("larger than the " + what)
+            found.append("larger than " + what)
     return "  MISSED: " + ", ".join(found) if found else ""
 
 
