@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "preload/numbers.h"
 #include "preload/session.h"
 
 struct entry {
@@ -30,7 +31,7 @@ static struct entry *table;
 static size_t mask; /* slots - 1 */
 static unsigned shift;
 static size_t used;
-static int32_t next_number[HANDLE_KINDS];
+static struct numbers numbers[HANDLE_KINDS]; /* communicators never give theirs back: it is the row in OBJECT_COMM */
 bool handle_locking;
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -140,10 +141,14 @@ static struct entry *find_or_number(enum handle_kind kind, uint64_t bits, bool m
 		return e;
 	if (!may_be_new || (!bits && kind != HANDLE_KEYVAL))
 		return NULL;
-	e = insert(key, next_number[kind]);
-	if (!e)
+	int32_t number = numbers_take(&numbers[kind]);
+	if (number < 0)
 		return NULL;
-	next_number[kind]++;
+	e = insert(key, number);
+	if (!e) {
+		numbers_give(&numbers[kind], number);
+		return NULL;
+	}
 	if (kind == HANDLE_TYPE)
 		e->type_size = -1;
 	return e;
@@ -174,7 +179,8 @@ void handle_end(void)
 	free(table);
 	table = NULL;
 	mask = used = 0;
-	memset(next_number, 0, sizeof(next_number));
+	for (int i = 0; i < HANDLE_KINDS; i++)
+		numbers_reset(&numbers[i]);
 }
 
 int32_t handle_number(enum handle_kind kind, uint64_t bits, bool may_be_new)
@@ -195,8 +201,11 @@ void handle_forget(enum handle_kind kind, uint64_t bits)
 
 	lock();
 	e = find(make_key(kind, bits));
-	if (e && e->number >= 0)
+	if (e && e->number >= 0) {
+		if (kind != HANDLE_COMM)
+			numbers_give(&numbers[kind], e->number);
 		remove_entry(e);
+	}
 	unlock();
 }
 

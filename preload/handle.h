@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * handle - symbols for MPI's handles: c0, t2, ...
  *
- * A handle is some bits that mean something only in this process and only now. Here it gets a number by order of first
- * appearance in its kind (doc/events.md, "Values"), which is the same in every run; predefined handles and null handles
- * are named constants. All kinds but requests (request.h) are in one hash table, keyed by kind and bits.
+ * A handle is some bits that mean something only in this process and only now. Here it gets the lowest number that is free in
+ * its kind (doc/events.md, "Values"), which is the same in every run; predefined handles and null handles are named constants. All kinds but requests (request.h) are in one hash table, keyed by kind and bits.
  *
  * Numbers are what the functions of this header deal in:
  *     n >= 0            the object cN, tN, ...

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "preload/numbers.h"
+
 extern bool handle_locking; /* handle.h, which knows MPI: this file does not */
 
 struct slot {
@@ -37,9 +39,8 @@ static size_t mask;
 static unsigned shift;
 static size_t used;
 static struct node *nodes;
-static uint64_t *taken; /* bitmap of numbers in use */
-static size_t words;    /* of taken; nodes has 64 times as many elements */
-static size_t first_free_word;
+static size_t node_count;
+static struct numbers numbers;
 static size_t live;
 static uint32_t epoch;
 static pthread_mutex_t request_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -112,45 +113,26 @@ static void remove_slot(struct slot *s)
 
 static bool grow_nodes(void)
 {
-	size_t bigger = words ? 2 * words : 1;
-	struct node *n = realloc(nodes, bigger * 64 * sizeof(*n));
-	uint64_t *t;
+	size_t bigger = node_count ? 2 * node_count : 64;
+	struct node *n = realloc(nodes, bigger * sizeof(*n));
 
 	if (!n)
 		return false;
 	nodes = n;
-	t = realloc(taken, bigger * sizeof(*t));
-	if (!t)
-		return false;
-	memset(t + words, 0, (bigger - words) * sizeof(*t));
-	taken = t;
-	words = bigger;
+	node_count = bigger;
 	return true;
 }
 
-/* The lowest free number, or -1 without memory. */
+/* The lowest free number, with a node; or -1 without memory. */
 static int32_t take_number(void)
 {
-	size_t w = first_free_word;
+	int32_t number = numbers_take(&numbers);
 
-	while (w < words && taken[w] == UINT64_MAX)
-		w++;
-	first_free_word = w;
-	if (w == words && (w >= INT32_MAX / 64 / 2 || !grow_nodes()))
+	if (number >= 0 && (size_t)number >= node_count && !grow_nodes()) {
+		numbers_give(&numbers, number);
 		return -1;
-	int bit = __builtin_ctzll(~taken[w]);
-
-	taken[w] |= (uint64_t)1 << bit;
-	return (int32_t)(w * 64 + bit);
-}
-
-static void give_number(int32_t number)
-{
-	size_t w = (size_t)number / 64;
-
-	taken[w] &= ~((uint64_t)1 << number % 64);
-	if (w < first_free_word)
-		first_free_word = w;
+	}
+	return number;
 }
 
 static int32_t add(uint64_t bits, unsigned traits)
@@ -287,7 +269,7 @@ void request_end(const struct request_ref *ref)
 	} else {
 		goto out;
 	}
-	give_number(number);
+	numbers_give(&numbers, number);
 	live--;
 out:
 	unlock();
@@ -311,10 +293,9 @@ void request_reset(void)
 {
 	free(slots);
 	free(nodes);
-	free(taken);
+	numbers_reset(&numbers);
 	slots = NULL;
 	nodes = NULL;
-	taken = NULL;
-	mask = used = words = first_free_word = live = 0;
+	mask = used = node_count = live = 0;
 	epoch = 0;
 }

@@ -210,8 +210,21 @@ struct symbols {
 	uintptr_t *handle;
 	int *number;
 	int n;
-	int next;
+	int again; /* a number is used again when it is free */
+	int next;  /* else */
 };
+
+static int lowest_free(const struct symbols *s)
+{
+	for (int number = 0;; number++) {
+		int used = 0;
+
+		for (int i = 0; i < s->n; i++)
+			used |= s->number[i] == number;
+		if (!used)
+			return number;
+	}
+}
 
 static char *say_symbol(struct symbols *s, uintptr_t handle)
 {
@@ -225,7 +238,8 @@ static char *say_symbol(struct symbols *s, uintptr_t handle)
 		s->handle = (uintptr_t *)checked(realloc(s->handle, (s->n + 1) * sizeof(*s->handle)));
 		s->number = (int *)checked(realloc(s->number, (s->n + 1) * sizeof(*s->number)));
 		s->handle[s->n] = handle;
-		number = s->number[s->n++] = s->next++;
+		number = s->again ? lowest_free(s) : s->next++;
+		s->number[s->n++] = number;
 	}
 	pthread_mutex_unlock(&flatlog_lock);
 	return say_append(say_name(s->letter), 0, say_int(number));
@@ -253,7 +267,7 @@ struct known {
 
 /* One kind of handle: its letter and the predefined ones. */
 #define HANDLE(kind, type, letter, ...) \
-	static struct symbols kind##_symbols = {letter, NULL, NULL, 0, 0}; \
+	static struct symbols kind##_symbols = {letter, NULL, NULL, 0, #letter[1] != 'c', 0}; \
 	char *say_##kind(type h) \
 	{ \
 		const struct known known[] = {__VA_ARGS__}; \

@@ -138,7 +138,7 @@ static void predefined(void)
 	   "keyvals, too");
 }
 
-static void numbers(void)
+static void numbering(void)
 {
 	begin();
 	ok(handle_number(HANDLE_TYPE, 0x1000, false) == HANDLE_ABSENT, "a failed call's unknown handle gets no number");
@@ -147,8 +147,8 @@ static void numbers(void)
 	ok(handle_number(HANDLE_OP, 0x1000, true) == 0, "in each kind");
 	ok(handle_number(HANDLE_TYPE, 0x1000, true) == 0 && handle_number(HANDLE_TYPE, 0x2000, false) == 1, "and stay");
 	handle_forget(HANDLE_TYPE, 0x1000);
-	ok(handle_number(HANDLE_TYPE, 0x1000, true) == 2,
-	   "a freed handle's bits are a new object, with a number never used");
+	ok(handle_number(HANDLE_TYPE, 0x3000, true) == 0 && handle_number(HANDLE_TYPE, 0x1000, true) == 2,
+	   "a freed handle's number is the next one's, its bits are a new object");
 	ok(handle_number(HANDLE_OP, 0x1000, true) == 0, "other kinds are not affected");
 }
 
@@ -242,7 +242,7 @@ int main(void)
 {
 	before_mpi();
 	predefined();
-	numbers();
+	numbering();
 	communicators();
 	type_sizes();
 	many();

@@ -59,7 +59,7 @@ static void bad_arguments(void)
 	request_reset();
 }
 
-static void numbers(void)
+static void numbering(void)
 {
 	struct request_ref a, b;
 
@@ -231,7 +231,7 @@ static void no_memory(void)
 int main(void)
 {
 	bad_arguments();
-	numbers();
+	numbering();
 	shared_handles();
 	threads();
 	against_model();

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * numbers - gives out the lowest number that is free
+ */
+#include "preload/numbers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int32_t numbers_take(struct numbers *n)
+{
+	size_t w = n->first;
+
+	while (w < n->words && n->taken[w] == UINT64_MAX)
+		w++;
+	n->first = w;
+	if (w >= INT32_MAX / 64)
+		return -1;
+	if (w == n->words) {
+		size_t words = n->words ? 2 * n->words : 1;
+		uint64_t *taken = realloc(n->taken, words * sizeof(*taken));
+
+		if (!taken)
+			return -1;
+		memset(taken + n->words, 0, (words - n->words) * sizeof(*taken));
+		n->taken = taken;
+		n->words = words;
+	}
+	int bit = __builtin_ctzll(~n->taken[w]);
+
+	n->taken[w] |= (uint64_t)1 << bit;
+	return (int32_t)(w * 64 + bit);
+}
+
+void numbers_give(struct numbers *n, int32_t number)
+{
+	size_t w = (size_t)number / 64;
+
+	n->taken[w] &= ~((uint64_t)1 << number % 64);
+	if (w < n->first)
+		n->first = w;
+}
+
+void numbers_reset(struct numbers *n)
+{
+	free(n->taken);
+	*n = (struct numbers){NULL, 0, 0};
+}
