@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# real - exact traces of programs as distributions have them (LAMMPS, ScaLAPACK's tests, mpi4py), and of the mini-applications
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tap  # noqa: E402
+
+EXACT = os.path.join(tap.SOURCE, "tests/exact")
+PROGRAMS = os.path.join(tap.SOURCE, "tests/programs")
+SCALAPACK = "/usr/lib/x86_64-linux-gnu/scalapack/openmpi-tests"
+APPS = ("halo2d", "halo3d", "wavefront", "multigrid", "cg", "adi", "fft", "sort", "ocean", "amr", "farm")
+
+
+def exact(title, program, *options, ranks=4, needs=None):
+    if needs and not os.path.exists(needs):
+        tap.skip(f"{title}, {ranks} ranks", f"{needs} is not there")
+        return
+    done = subprocess.run([sys.executable, EXACT, "-n", str(ranks), "--timeout", "200", *options, "--", *program],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    tap.ok(done.returncode == 0, f"{title}, {ranks} ranks", done.stdout.decode(errors="replace"))
+
+
+def main():
+    folder = tempfile.mkdtemp(prefix="real-t-")
+    try:
+        exact("LAMMPS", ["lmp", "-in", os.path.join(PROGRAMS, "in.lj"), "-log", "none"], "--chdir", folder, ranks=8, needs="/usr/bin/lmp")
+        exact("mpi4py", ["/usr/bin/python3", os.path.join(PROGRAMS, "pack.py")], needs="/usr/lib/python3/dist-packages/mpi4py")
+        for name, data in (("xdllt", "LLT.dat"), ("xdqr", "QR.dat")):
+            source = os.path.join(SCALAPACK, data)
+            if os.path.exists(source):
+                shutil.copy(source, folder)
+            exact(f"ScaLAPACK {name}", [os.path.join(SCALAPACK, name)], "--chdir", folder, needs=source)
+        for app in APPS:
+            exact(f"mini-application {app}", [os.path.join(tap.BUILD, "bench/apps", app), "10"])
+        for app in ("halo3d", "multigrid", "amr"):
+            exact(f"mini-application {app}", [os.path.join(tap.BUILD, "bench/apps", app), "3"], ranks=16)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
