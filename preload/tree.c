@@ -18,8 +18,9 @@
 #define TAG_SIZE 1
 #define TAG_TRACE 2
 #define TAG_ANSWER 3
-/* What one rank may send: more is refused, and the arenas are left to be merged later without a deadline. */
-#define MAX_MESSAGE (INT64_C(1) << 30)
+/* What one rank may send. More is refused, and the arenas are left to be merged when the step has ended: merging takes about sixteen times the size in
+ * memory (measured on the bucket sort), and that is the job's memory here. */
+#define MAX_MESSAGE (INT64_C(32) << 20)
 
 /* Tests until the request is done. Returns 0, or -1: deadline or error. */
 static int wait_for(const struct tree *tree, MPI_Request *request)
