@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# real - exact traces of programs as distributions have them (LAMMPS, ScaLAPACK's tests, mpi4py), and of the mini-applications
+# real - exact traces of programs as distributions have them (LAMMPS, mpi4py), and of the mini-applications
 import os
 import shutil
 import subprocess
@@ -13,7 +13,6 @@ import tap  # noqa: E402
 
 EXACT = os.path.join(tap.SOURCE, "tests/exact")
 PROGRAMS = os.path.join(tap.SOURCE, "tests/programs")
-SCALAPACK = "/usr/lib/x86_64-linux-gnu/scalapack/openmpi-tests"
 APPS = ("halo2d", "halo3d", "wavefront", "multigrid", "cg", "adi", "fft", "sort", "ocean", "amr", "farm")
 
 
@@ -31,11 +30,6 @@ def main():
     try:
         exact("LAMMPS", ["lmp", "-in", os.path.join(PROGRAMS, "in.lj"), "-log", "none"], "--chdir", folder, ranks=8, needs="/usr/bin/lmp")
         exact("mpi4py", ["/usr/bin/python3", os.path.join(PROGRAMS, "pack.py")], needs="/usr/lib/python3/dist-packages/mpi4py")
-        for name, data in (("xdllt", "LLT.dat"), ("xdqr", "QR.dat")):
-            source = os.path.join(SCALAPACK, data)
-            if os.path.exists(source):
-                shutil.copy(source, folder)
-            exact(f"ScaLAPACK {name}", [os.path.join(SCALAPACK, name)], "--chdir", folder, needs=source)
         for app in APPS:
             exact(f"mini-application {app}", [os.path.join(tap.BUILD, "bench/apps", app), "10"])
         for app in ("halo3d", "multigrid", "amr"):
