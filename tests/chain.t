@@ -195,7 +195,7 @@ same() {
 		END
 		if [ "$how" = abort ]; then
 			# what Slurm, mpirun and Open MPI say of it, and how often, differs from run to run without spoor, too
-			grep -E '^([0-9]+ ranks, sum|this goes to stderr|MPI_ABORT was invoked|with errorcode)' "$out" | sort >"$work/$mode.result"
+			grep -E '^([0-9]+ ranks, sum|this goes to stderr)' "$out" | sort >"$work/$mode.result"
 		else
 			sed -E 's/\[\[[0-9]+,1\],/[[JOB,1],/' "$out" >"$work/$mode.result" # mpirun makes up a number
 		fi
