@@ -81,9 +81,12 @@ static void run_child(const struct process *p, int in, int out, int err)
 	}
 	setsid();
 	if (p->detached) {
-		pid_t pid = fork();
+		pid_t between = getpid(), pid = fork();
 		if (pid)
 			_exit(pid < 0 ? FAILED : 0);
+		/* proctrack/linuxproc kills what descends from slurmstepd and does not bear its name: be adopted before exec changes that. */
+		while (getppid() == between)
+			nanosleep(&(struct timespec){0, 1000000}, NULL);
 	}
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
