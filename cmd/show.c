@@ -41,6 +41,13 @@ static int by_time(const void *a, const void *b)
 	return order ? order : (x->length > y->length) - (x->length < y->length);
 }
 
+static void totals_free(struct total *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		trace_time_free(&list[i].time);
+	free(list);
+}
+
 /* Sums by function name, the most expensive first. Returns how many; *out is malloc'ed. */
 static size_t totals(const struct trace *t, struct total **out)
 {
@@ -53,7 +60,11 @@ static size_t totals(const struct trace *t, struct total **out)
 			k++;
 		if (k == n)
 			(*out)[n++] = (struct total){.name = s->function, .length = s->function_length};
-		trace_time_add(&(*out)[k].time, &t->sites[i].communicate);
+		if (trace_time_add(&(*out)[k].time, &t->sites[i].communicate) != 0) {
+			totals_free(*out, n);
+			*out = NULL;
+			break;
+		}
 		(*out)[k].sites++;
 	}
 	if (*out)
@@ -124,15 +135,15 @@ int show_summary(const struct show *s, json_t *json)
 {
 	const struct trace *t = s->trace;
 	struct total *list;
-	struct trace_time all = {0};
+	uint64_t mpi = 0;
 	size_t n = totals(t, &list);
 	if (!list) {
 		fputs("spoor: no memory\n", stderr);
 		return -1;
 	}
 	for (size_t i = 0; i < n; i++)
-		trace_time_add(&all, &list[i].time);
-	uint64_t compute = compute_ns(t), elapsed = compute + all.sum, events = (uint64_t)rankmap_sum(&t->events);
+		mpi += list[i].time.sum;
+	uint64_t compute = compute_ns(t), elapsed = compute + mpi, events = (uint64_t)rankmap_sum(&t->events);
 	if (json) {
 		json_t *functions = json_array();
 		for (size_t i = 0; i < n; i++)
@@ -148,9 +159,9 @@ int show_summary(const struct show *s, json_t *json)
 		json_object_set_new(json, "ranks_present", json_integer((json_int_t)rankmap_size(&t->events)));
 		json_object_set_new(json, "events", json_integer((json_int_t)events));
 		json_object_set_new(json, "events_lost", json_integer((json_int_t)rankmap_sum(&t->lost)));
-		json_object_set_new(json, "mpi_ns", json_integer((json_int_t)all.sum));
+		json_object_set_new(json, "mpi_ns", json_integer((json_int_t)mpi));
 		json_object_set_new(json, "compute_ns", json_integer((json_int_t)compute));
-		free(list);
+		totals_free(list, n);
 		return 0;
 	}
 	print_meta(s);
@@ -164,8 +175,8 @@ int show_summary(const struct show *s, json_t *json)
 	if (t->lost.count)
 		printf("%-12s %" PRId64 " events were not recorded: the memory budget of %" PRIu64 " ranks was used up\n", "Lost",
 		       rankmap_sum(&t->lost), rankmap_size(&t->lost));
-	printf("%-12s %.3f s of %.3f s, all ranks (%.1f %%)\n\n", "In MPI", (double)all.sum * 1e-9, (double)elapsed * 1e-9,
-	       elapsed ? 100.0 * (double)all.sum / (double)elapsed : 0.0);
+	printf("%-12s %.3f s of %.3f s, all ranks (%.1f %%)\n\n", "In MPI", (double)mpi * 1e-9, (double)elapsed * 1e-9,
+	       elapsed ? 100.0 * (double)mpi / (double)elapsed : 0.0);
 	printf("%-28s %6s %12s %12s %6s %12s %12s %8s\n", "FUNCTION", "SITES", "CALLS", "TIME s", "SHARE", "MEAN us", "MAX us", "OF RANK");
 	for (size_t i = 0; i < n; i++) {
 		const struct trace_time *time = &list[i].time;
@@ -175,7 +186,7 @@ int show_summary(const struct show *s, json_t *json)
 		       time->count, (double)time->sum * 1e-9, elapsed ? 100.0 * (double)time->sum / (double)elapsed : 0.0,
 		       (double)time->sum * 1e-3 / (double)time->count, (double)time->max * 1e-3, time->max_rank);
 	}
-	free(list);
+	totals_free(list, n);
 	return 0;
 }
 

@@ -196,12 +196,12 @@ static int merge_site(struct translation *x, struct trace_site *into, const stru
 	}
 	if (object)
 		return 0;
-	trace_time_add(&into->communicate, &from->communicate);
+	if (trace_time_add(&into->communicate, &from->communicate) != 0)
+		return -1;
 	for (uint32_t i = 0; i < from->edge_count; i++) {
 		struct trace_edge *e = trace_edge(into, x->sites[from->edges[i].to]);
-		if (!e)
+		if (!e || trace_time_add(&e->compute, &from->edges[i].compute) != 0)
 			return -1;
-		trace_time_add(&e->compute, &from->edges[i].compute);
 	}
 	return 0;
 }
@@ -443,20 +443,13 @@ static int by_group(const void *a, const void *b)
 	return (first_x > first_y) - (first_x < first_y); /* groups of a column have no rank in common */
 }
 
-static int by_target(const void *a, const void *b)
-{
-	const struct trace_edge *x = a, *y = b;
-	return (x->to > y->to) - (x->to < y->to);
-}
-
 static void order_inside(struct trace_site *sites, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		for (uint32_t k = 0; k < sites[i].column_count; k++)
 			if (sites[i].columns[k].count > 1)
 				qsort(sites[i].columns[k].groups, sites[i].columns[k].count, sizeof *sites[i].columns[k].groups, by_group);
-		if (sites[i].edge_count > 1)
-			qsort(sites[i].edges, sites[i].edge_count, sizeof *sites[i].edges, by_target);
+		trace_sort_edges(&sites[i]);
 	}
 }
 

@@ -196,8 +196,8 @@ static int extract_site(struct extraction *x, struct site *s, uint64_t visits, u
 		const struct record_edge *e = arena_at(x->arena, struct record_edge, at);
 		struct trace_time t = time_of(x, &e->compute, e->count);
 		struct trace_edge *edge = e->to < x->record->sites.count && e->count ? trace_edge(out, e->to) : NULL;
-		if (edge)
-			trace_time_add(&edge->compute, &t);
+		if (edge && trace_time_add(&edge->compute, &t) != 0)
+			return -1;
 		at = e->next;
 	}
 	return 0;

@@ -446,6 +446,7 @@ static int get_times(struct reader *r, struct trace *t)
 		s->edges = calloc(edges ? edges : 1, sizeof *s->edges);
 		if (!s->edges)
 			return -1;
+		s->edge_capacity = (uint32_t)edges;
 		while (s->edge_count < edges) {
 			struct trace_edge *e = &s->edges[s->edge_count++];
 			uint64_t to = reader_uint(r);

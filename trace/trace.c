@@ -182,33 +182,46 @@ int trace_add_group_take(struct trace_column *c, struct trace_group *g)
 	return 0;
 }
 
-void trace_time_add(struct trace_time *to, const struct trace_time *t)
+/* Few edges are looked through; more than that have an index. */
+#define EDGES_PLAIN 8
+
+static bool edge_equal(const void *context, uint32_t i)
 {
-	if (t->count == 0)
-		return;
-	if (to->count == 0 || t->min < to->min || (t->min == to->min && t->min_rank < to->min_rank)) {
-		to->min = t->min;
-		to->min_rank = t->min_rank;
-	}
-	if (to->count == 0 || t->max > to->max || (t->max == to->max && t->max_rank < to->max_rank)) {
-		to->max = t->max;
-		to->max_rank = t->max_rank;
-	}
-	to->count += t->count;
-	to->sum += t->sum;
+	const struct wanted *w = context;
+	return ((const struct trace_edge *)w->in)[i].to == *(const uint32_t *)w->thing;
 }
 
 struct trace_edge *trace_edge(struct trace_site *s, uint32_t to)
 {
-	for (uint32_t i = 0; i < s->edge_count; i++)
-		if (s->edges[i].to == to)
+	if (s->edge_count <= EDGES_PLAIN) {
+		for (uint32_t i = 0; i < s->edge_count; i++)
+			if (s->edges[i].to == to)
+				return &s->edges[i];
+	} else {
+		for (uint32_t i = (uint32_t)s->edge_index.count; i < s->edge_count; i++)
+			if (index_add(&s->edge_index, hash_mix(5, s->edges[i].to), i) != 0)
+				return NULL;
+		uint32_t i = index_find(&s->edge_index, hash_mix(5, to), edge_equal, &(struct wanted){s->edges, &to, 0});
+		if (i != INDEX_NONE)
 			return &s->edges[i];
-	struct trace_edge *edges = realloc(s->edges, (s->edge_count + 1) * sizeof *edges);
-	if (!edges)
+	}
+	if (!grow(&s->edges, s->edge_count, &s->edge_capacity, sizeof *s->edges))
 		return NULL;
-	s->edges = edges;
 	s->edges[s->edge_count] = (struct trace_edge){.to = to};
 	return &s->edges[s->edge_count++];
+}
+
+static int by_target(const void *a, const void *b)
+{
+	const struct trace_edge *x = a, *y = b;
+	return (x->to > y->to) - (x->to < y->to);
+}
+
+void trace_sort_edges(struct trace_site *s)
+{
+	if (s->edge_count > 1)
+		qsort(s->edges, s->edge_count, sizeof *s->edges, by_target);
+	index_free(&s->edge_index);
 }
 
 int trace_init(struct trace *t)
@@ -229,7 +242,11 @@ static void sites_free(struct trace_site *sites, uint32_t n)
 			free(s->columns[k].groups);
 		}
 		free(s->columns);
+		trace_time_free(&s->communicate);
+		for (uint32_t k = 0; k < s->edge_count; k++)
+			trace_time_free(&s->edges[k].compute);
 		free(s->edges);
+		index_free(&s->edge_index);
 		rankmap_free(&s->visits);
 	}
 	free(sites);

@@ -16,6 +16,7 @@
 #include "trace/index.h"
 #include "trace/rankmap.h"
 #include "trace/schema.h"
+#include "trace/time.h"
 
 /* Strings, vectors (as bytes of int64_t) and patterns. Number 0 of the strings is the empty string. */
 struct pool {
@@ -52,12 +53,6 @@ struct trace_column {
 	uint32_t count;
 };
 
-/* Durations in ns, over all ranks and visits. */
-struct trace_time {
-	uint64_t count, sum, min, max;
-	uint32_t min_rank, max_rank;
-};
-
 struct trace_edge {
 	uint32_t to;
 	struct trace_time compute;
@@ -70,7 +65,8 @@ struct trace_site {
 	uint32_t column_count;
 	struct trace_time communicate;
 	struct trace_edge *edges; /* by `to`, each once */
-	uint32_t edge_count;
+	uint32_t edge_count, edge_capacity;
+	struct index edge_index;
 };
 
 struct trace_function {
@@ -107,10 +103,10 @@ uint32_t trace_site(struct trace *t, uint32_t function, uint32_t node, bool obje
 /* Adds a group (which the trace owns then, also on failure). Returns 0 or -1. */
 int trace_add_group_take(struct trace_column *c, struct trace_group *g);
 void trace_group_free(struct trace_group *g);
-/* Adds t to the sums of `to`. */
-void trace_time_add(struct trace_time *to, const struct trace_time *t);
-/* The edge from a site, added if it is not there; NULL on no memory. */
+/* The edge from a site, added if it is not there; NULL on no memory. Valid until the next one is added. */
 struct trace_edge *trace_edge(struct trace_site *s, uint32_t to);
+/* Puts the edges of a site in ascending order of `to`. */
+void trace_sort_edges(struct trace_site *s);
 
 static inline const struct schema *trace_schema(const struct trace *t, const struct trace_site *s)
 {
