@@ -3,7 +3,6 @@
  */
 #include "policy/policy.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,6 +79,14 @@ static int read_facts(struct facts *facts, int argc, char **argv)
 	return CMD_OK;
 }
 
+static void print_setting(const struct setting *s, const struct settings *set)
+{
+	char value[SETTING_TEXT_SIZE];
+	bool unit = s->kind == SETTING_COUNT || s->kind == SETTING_BYTES;
+
+	printf("%-12s %s%s%s\n", s->name, *setting_format(s, set, value) ? value : "-", unit ? " " : "", unit ? s->words : "");
+}
+
 static int explain(const char *path, int argc, char **argv)
 {
 	struct facts facts = {0};
@@ -95,9 +102,10 @@ static int explain(const char *path, int argc, char **argv)
 			policy_decide(policy, &facts, &d);
 			printf("mode         %s\nbecause      %s\nrule         %s%s%s%s\n", mode_format(&d.mode, mode), d.reason,
 			       d.rule, d.where[0] ? " (" : "", d.where, d.where[0] ? ")" : "");
-			printf("archive      %s\nspool        %s\nadmin_group  %s\nmemory       %" PRIu64
-			       " bytes a rank\ndeadline     %" PRIu32 " s\n",
-			       d.archive, d.spool, d.admin_group[0] ? d.admin_group : "-", d.memory, d.deadline);
+			printf("archive      %s\nspool        %s\nadmin_group  %s\n", d.archive, d.spool,
+			       d.admin_group[0] ? d.admin_group : "-");
+			for (size_t i = 0; i < setting_count; i++)
+				print_setting(&setting_table[i], &d.set);
 		}
 		policy_destroy(policy);
 	}

@@ -19,6 +19,7 @@
 #include "cmd/cmd.h"
 #include "merge/salvage.h"
 #include "policy/mode.h"
+#include "policy/setting.h"
 #include "spank/handoff.h"
 #include "spank/seal.h"
 #include "trace/container.h"
@@ -28,11 +29,15 @@ static const char usage[] =
 	"Runs COMMAND (mpirun, mpiexec, or one MPI program) and writes its trace. The exit status is COMMAND's.\n\n"
 	"  -m, --mode MODE     lossless (the default), lossy, lossy:N, or off\n"
 	"  -o, --output FILE   default: COMMAND's name with .spoor, in the working directory\n"
-	"  -f, --force         overwrite FILE\n\n"
+	"  -f, --force         overwrite FILE\n";
+
+static const char usage_end[] =
+	"\n"
 	"A COMMAND that starts several MPI programs makes FILE, FILE.1, FILE.2, ...\n";
 
 struct run {
 	struct mode mode;
+	struct settings set;
 	char output[PATH_MAX];
 	bool force;
 	char folder[PATH_MAX]; /* the private spool */
@@ -71,6 +76,7 @@ static int set_environment(const struct run *run)
 	handoff_default(&h);
 	h.mode = run->mode.kind == MODE_LOSSY ? HANDOFF_LOSSY : HANDOFF_LOSSLESS;
 	h.threshold = run->mode.threshold;
+	h.set = run->set;
 	if ((size_t)snprintf(h.spool, sizeof h.spool, "%s", run->folder) >= sizeof h.spool ||
 	    handoff_encode(&h, text, sizeof text) < 0 ||
 	    asprintf(&preload, "%s%s%s", tracer(), users && *users ? ":" : "", users ? users : "") < 0)
@@ -244,13 +250,49 @@ static int finish(const struct run *run, bool traced)
 	return status == 0 && !traced ? CMD_FAILED : status;
 }
 
+#define OWN_OPTIONS 4
+
+/* The options of the table of settings go from SETTING_OPTION on. */
+enum { SETTING_OPTION = 256 };
+
+static void print_usage(FILE *out)
+{
+	char value[SETTING_TEXT_SIZE], expected[SETTING_EXPECTED_SIZE];
+	struct settings standard;
+
+	settings_default(&standard);
+	fputs(usage, out);
+	for (size_t i = 0; i < setting_count; i++) {
+		const struct setting *s = &setting_table[i];
+		if (s->tracer)
+			fprintf(out, "      --%-13s %s,\n                      %s (default: %s)\n", s->name, s->help, setting_expected(s, expected),
+			        *setting_format(s, &standard, value) ? value : "none");
+	}
+	fputs(usage_end, out);
+}
+
+static int read_setting(struct settings *set, const struct setting *s, const char *value)
+{
+	char expected[SETTING_EXPECTED_SIZE];
+
+	if (!setting_parse(s, set, value))
+		return 0;
+	fprintf(stderr, "spoor run: --%s %s: expected %s\n", s->name, value, setting_expected(s, expected));
+	return -1;
+}
+
 int cmd_run(int argc, char **argv)
 {
-	static const struct option options[] = {{"mode", required_argument, NULL, 'm'}, {"output", required_argument, NULL, 'o'},
-	                                        {"force", no_argument, NULL, 'f'},      {"help", no_argument, NULL, 'h'},
-	                                        {NULL, 0, NULL, 0}};
+	static struct option options[OWN_OPTIONS + setting_count + 1] = {
+		{"mode", required_argument, NULL, 'm'}, {"output", required_argument, NULL, 'o'},
+		{"force", no_argument, NULL, 'f'},      {"help", no_argument, NULL, 'h'}};
 	static struct run run = {.mode = {MODE_LOSSLESS, 0}};
 
+	settings_default(&run.set);
+	for (size_t i = 0, n = OWN_OPTIONS; i < setting_count; i++) {
+		if (setting_table[i].tracer)
+			options[n++] = (struct option){setting_table[i].name, required_argument, NULL, SETTING_OPTION + (int)i};
+	}
 	for (int option; (option = getopt_long(argc, argv, "+m:o:fh", options, NULL)) != -1;) {
 		switch (option) {
 		case 'm':
@@ -269,15 +311,21 @@ int cmd_run(int argc, char **argv)
 			run.force = true;
 			break;
 		case 'h':
-			fputs(usage, stdout);
+			print_usage(stdout);
 			return CMD_OK;
 		default:
-			fputs(usage, stderr);
+			if (option >= SETTING_OPTION) {
+				if (read_setting(&run.set, &setting_table[option - SETTING_OPTION], optarg))
+					return CMD_USAGE;
+				break;
+			}
+			print_usage(stderr);
 			return CMD_USAGE;
 		}
 	}
 	if (optind >= argc) {
-		fprintf(stderr, "spoor run: no command\n%s", usage);
+		fputs("spoor run: no command\n", stderr);
+		print_usage(stderr);
 		return CMD_USAGE;
 	}
 	run.command = argv + optind;

@@ -3,7 +3,6 @@
  */
 #include "policy/decision.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,8 +17,10 @@ char *decision_encode(const struct decision *d)
 	facts_set(&f, "archive", d->archive);
 	facts_set(&f, "spool", d->spool);
 	facts_set(&f, "admin_group", d->admin_group);
-	facts_format(&f, "memory", "%" PRIu64, d->memory);
-	facts_format(&f, "deadline", "%" PRIu32, d->deadline);
+	for (size_t i = 0; i < setting_count; i++) {
+		char value[SETTING_TEXT_SIZE];
+		facts_set(&f, setting_table[i].name, setting_format(&setting_table[i], &d->set, value));
+	}
 	facts_set(&f, "rule", d->rule);
 	facts_set(&f, "where", d->where);
 	facts_set(&f, "reason", d->reason);
@@ -53,17 +54,23 @@ int decision_decode(struct decision *d, const char *text, size_t n, struct error
 	    take(d->rule, sizeof d->rule, &f, "rule", error) || take(d->where, sizeof d->where, &f, "where", error) ||
 	    take(d->reason, sizeof d->reason, &f, "reason", error))
 		goto done;
-	int64_t memory = facts_number(&f, "memory", -1), deadline = facts_number(&f, "deadline", -1);
 	if (mode_parse(&d->mode, mode)) {
 		error_set(error, "decision: mode %s is not one of off, lossless, lossy:N", mode);
 		goto done;
 	}
-	if (d->archive[0] != '/' || d->spool[0] != '/' || memory <= 0 || deadline <= 0 || deadline > UINT32_MAX) {
-		error_set(error, "decision: archive, spool, memory or deadline out of range");
+	if (d->archive[0] != '/' || d->spool[0] != '/') {
+		error_set(error, "decision: archive or spool is no absolute path");
 		goto done;
 	}
-	d->memory = (uint64_t)memory;
-	d->deadline = (uint32_t)deadline;
+	for (size_t i = 0; i < setting_count; i++) {
+		const struct setting *s = &setting_table[i];
+		const char *value = facts_get(&f, s->name);
+		char expected[SETTING_EXPECTED_SIZE];
+		if (!value || setting_parse(s, &d->set, value)) {
+			error_set(error, "decision: %s is \"%s\"; expected %s", s->name, value ? value : "", setting_expected(s, expected));
+			goto done;
+		}
+	}
 	rv = 0;
 done:
 	facts_clear(&f);

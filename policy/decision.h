@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "policy/mode.h"
+#include "policy/setting.h"
 #include "trace/error.h"
 
 #define DECISION_PATH_SIZE 1024
@@ -19,8 +20,7 @@ struct decision {
 	char archive[DECISION_PATH_SIZE]; /* absolute */
 	char spool[DECISION_PATH_SIZE];   /* absolute; node-local, root's */
 	char admin_group[64];             /* may read everybody's traces; empty: none */
-	uint64_t memory;                  /* bytes of arena a rank */
-	uint32_t deadline;                /* seconds for the merge at MPI_Finalize, and for the end of the step */
+	struct settings set;
 	char rule[128];                   /* name of the rule that decided, or "default", "command line", "environment" */
 	char where[1200];                 /* FILE:LINE of what decided; empty for command line and environment */
 	char reason[512];                 /* a sentence for people */

@@ -15,13 +15,10 @@
 #include "policy/place.h"
 #include "policy/suggest.h"
 
-#define MEMORY_MIN   (UINT64_C(1) << 20)
-#define MEMORY_MAX   (UINT64_C(2) << 30)
-#define DEADLINE_MAX 3600
-#define RULES_MAX    1000
-#define GLOBS_MAX    1000
-#define KEYS_MAX     32
-#define PATH_SIZE    256
+#define RULES_MAX 1000
+#define GLOBS_MAX 1000
+#define KEYS_MAX  64
+#define PATH_SIZE 256
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 struct parse {
@@ -184,39 +181,6 @@ static void read_group(struct parse *p, const struct spot *s, void *into)
 		strcpy(into, name);
 }
 
-static void read_memory(struct parse *p, const struct spot *s, void *into)
-{
-	static const char expected[] = "bytes from 1048576 to 2147483648, or a text such as \"8 MiB\" (KiB, MiB, GiB)";
-	static const char *const units[] = {"KiB", "MiB", "GiB"};
-	const char *text = json_string_value(s->value);
-	uint64_t bytes = 0;
-
-	if (json_is_integer(s->value) && json_integer_value(s->value) > 0) {
-		bytes = (uint64_t)json_integer_value(s->value);
-	} else if (text && text[0] >= '1' && text[0] <= '9' && strspn(text, "0123456789") <= 10) {
-		char *unit;
-		bytes = strtoull(text, &unit, 10);
-		unit += *unit == ' ';
-		size_t i = 0;
-		while (i < COUNT(units) && strcmp(unit, units[i]))
-			i++;
-		bytes = i < COUNT(units) ? bytes << 10 * (i + 1) : 0;
-	}
-	if (bytes < MEMORY_MIN || bytes > MEMORY_MAX)
-		problem_found(p, s, expected);
-	else
-		*(uint64_t *)into = bytes;
-}
-
-static void read_deadline(struct parse *p, const struct spot *s, void *into)
-{
-	json_int_t seconds = json_integer_value(s->value);
-	if (!json_is_integer(s->value) || seconds < 1 || seconds > DEADLINE_MAX)
-		problem_found(p, s, "seconds from 1 to 3600");
-	else
-		*(uint32_t *)into = (uint32_t)seconds;
-}
-
 static int parse_user_choice(const char *text)
 {
 	static const char *const names[] = {[USER_ANY] = "any", [USER_OFF] = "off", [USER_NONE] = "none"};
@@ -252,10 +216,54 @@ static void read_name(struct parse *p, const struct spot *s, void *into)
 		*(char **)into = strdup(name);
 }
 
+/* --- settings --- */
+
+/* A number in JSON, or a text (of a TEXT also a list of texts), as the text that setting_parse reads; NULL: it is none of them. */
+static const char *setting_source(const struct setting *setting, const json_t *value, char out[SETTING_TEXT_SIZE + 1])
+{
+	const char *text = json_string_value(value);
+	size_t n = 0;
+
+	if (text)
+		return setting->kind == SETTING_COUNT ? NULL : text;
+	if (json_is_integer(value) && (setting->kind == SETTING_COUNT || setting->kind == SETTING_BYTES)) {
+		snprintf(out, SETTING_TEXT_SIZE, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+		return out;
+	}
+	if (!json_is_array(value) || setting->kind != SETTING_TEXT)
+		return NULL;
+	out[0] = '\0';
+	for (size_t i = 0; i < json_array_size(value); i++) {
+		const char *name = json_string_value(json_array_get(value, i));
+		if (!name || !*name || strchr(name, ',') || n + strlen(name) + 1 >= SETTING_TEXT_SIZE)
+			return NULL;
+		n += (size_t)sprintf(out + n, "%s%s", i ? "," : "", name);
+	}
+	return out;
+}
+
+/* Into settings, and notes in has (which may be NULL) that it is there. */
+static void read_setting(struct parse *p, const struct spot *s, const struct setting *setting, struct settings *into, bool *has)
+{
+	char buffer[SETTING_TEXT_SIZE + 1], expected[SETTING_EXPECTED_SIZE];
+	const char *text = setting_source(setting, s->value, buffer);
+
+	if (!text || setting_parse(setting, into, text))
+		problem_found(p, s, setting_expected(setting, expected));
+	else if (has)
+		has[setting - setting_table] = true;
+}
+
 /* --- objects --- */
 
-/* Reads an object of these keys into a structure. */
-static void read_object(struct parse *p, const struct spot *s, const struct key *keys, size_t n, void *into)
+/* Where the settings of an object go; none: it has no such keys. */
+struct target {
+	struct settings *set;
+	bool *has;
+};
+
+/* Reads an object of these keys, and of settings, into a structure. */
+static void read_object(struct parse *p, const struct spot *s, const struct key *keys, size_t n, void *into, const struct target *target)
 {
 	const char *names[KEYS_MAX];
 	size_t first[KEYS_MAX] = {0};
@@ -266,13 +274,16 @@ static void read_object(struct parse *p, const struct spot *s, const struct key 
 	}
 	for (size_t i = 0; i < n; i++)
 		names[i] = keys[i].name;
+	size_t known = n;
+	for (size_t i = 0; target && i < setting_count; i++)
+		names[known++] = setting_table[i].name;
 	for (struct place place = place_begin(p->text, s->at); place_next(&place);) {
 		char path[PATH_SIZE], *name = place_key(&place);
 		size_t k = 0;
-		while (name && k < n && strcmp(name, names[k]))
+		while (name && k < known && strcmp(name, names[k]))
 			k++;
-		if (name && k == n) {
-			const char *near = suggest(name, names, n);
+		if (name && k == known) {
+			const char *near = suggest(name, names, known);
 			problem(p, place.key, s->path, "unknown key \"%.60s\"%s%s%s", name, near ? "; did you mean \"" : "",
 			        near ? near : "", near ? "\"?" : "");
 		} else if (name && first[k]) {
@@ -285,7 +296,9 @@ static void read_object(struct parse *p, const struct spot *s, const struct key 
 			/* From the text, and not from the tree, which has the last value of a key that is there twice. */
 			json_t *value = json_loadb(p->text + place.value, place.next - place.value, JSON_DECODE_ANY, NULL);
 			struct spot member = {value, place.value, path};
-			if (value)
+			if (value && k >= n)
+				read_setting(p, &member, &setting_table[k - n], target->set, target->has);
+			else if (value)
 				keys[k].read(p, &member, (char *)into + keys[k].offset);
 			else
 				problem(p, place.value, path, "out of memory");
@@ -378,7 +391,7 @@ static void read_match(struct parse *p, const struct spot *s, void *into)
 	};
 	struct rule *rule = into;
 
-	read_object(p, s, keys, COUNT(keys), rule);
+	read_object(p, s, keys, COUNT(keys), rule, NULL);
 	for (size_t i = 0; i < RULE_NUMBERS; i++) {
 		if (rule->numbers[i].has_min && rule->numbers[i].has_max && rule->numbers[i].min > rule->numbers[i].max)
 			problem(p, s->at, s->path, "matches nothing: %s_min is more than %s_max", rule_number_facts[i],
@@ -394,13 +407,11 @@ static void read_rule(struct parse *p, const struct spot *s, struct rule *rule)
 		{"match", read_match, 0, false, NULL},
 		{"mode", read_mode, offsetof(struct rule, mode), true, MODE_POLICY_CHOICES},
 		{"user", read_rule_user_choice, 0, false, NULL},
-		{"memory", read_memory, offsetof(struct rule, memory), false, NULL},
-		{"deadline", read_deadline, offsetof(struct rule, deadline), false, NULL},
-	};
+		};
 	size_t column;
 
 	place_line_column(p->text, s->at, &rule->line, &column);
-	read_object(p, s, keys, COUNT(keys), rule);
+	read_object(p, s, keys, COUNT(keys), rule, &(struct target){&rule->set, rule->has});
 	for (const struct rule *other = p->policy->rules; rule->name && other < rule; other++) {
 		if (other->name && !strcmp(other->name, rule->name))
 			problem(p, s->at, s->path, "its name \"%s\" is that of the rule in line %zu already", rule->name,
@@ -453,8 +464,6 @@ void parse_policy(struct policy *policy, const char *text, size_t size, struct p
 		{"archive", read_folder, offsetof(struct policy, defaults.archive), false, NULL},
 		{"spool", read_folder, offsetof(struct policy, defaults.spool), false, NULL},
 		{"admin_group", read_group, offsetof(struct policy, defaults.admin_group), false, NULL},
-		{"memory", read_memory, offsetof(struct policy, defaults.memory), false, NULL},
-		{"deadline", read_deadline, offsetof(struct policy, defaults.deadline), false, NULL},
 		{"user", read_user_choice, offsetof(struct policy, user), false, NULL},
 		{"rules", read_rules, 0, true, "an empty list [] if there are none"},
 	};
@@ -472,6 +481,6 @@ void parse_policy(struct policy *policy, const char *text, size_t size, struct p
 		return;
 	}
 	struct spot s = {root, place_root(text), "$"};
-	read_object(&p, &s, keys, COUNT(keys), policy);
+	read_object(&p, &s, keys, COUNT(keys), policy, &(struct target){&policy->defaults.set, NULL});
 	json_decref(root);
 }

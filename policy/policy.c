@@ -24,10 +24,9 @@ void policy_default_decision(struct decision *d)
 		.mode = {MODE_OFF, 0},
 		.archive = SPOOR_LOCALSTATEDIR "/lib/spoor/archive",
 		.spool = SPOOR_LOCALSTATEDIR "/spool/spoor",
-		.memory = UINT64_C(8) << 20,
-		.deadline = 10,
 		.rule = "default",
 	};
+	settings_default(&d->set);
 }
 
 /* --- loading --- */
@@ -158,8 +157,10 @@ void policy_decide(const struct policy *p, const struct facts *facts, struct dec
 	*d = p->defaults;
 	if (rule) {
 		d->mode = rule->mode;
-		d->memory = rule->memory ? rule->memory : d->memory;
-		d->deadline = rule->deadline ? rule->deadline : d->deadline;
+		for (size_t i = 0; i < setting_count; i++) {
+			if (rule->has[i])
+				setting_copy(&setting_table[i], &d->set, &rule->set);
+		}
 		snprintf(d->rule, sizeof d->rule, "%s", rule->name);
 		snprintf(d->reason, sizeof d->reason, "rule \"%s\" matches", rule->name);
 	} else {

@@ -28,8 +28,8 @@ struct rule {
 	struct mode mode;
 	bool has_user;
 	enum user_choice user;
-	uint64_t memory;   /* 0: the policy's */
-	uint32_t deadline; /* 0: the policy's */
+	bool has[setting_count]; /* which of set the rule says; the others are the policy's */
+	struct settings set;
 	struct globs texts[RULE_TEXTS];
 	struct {
 		bool has_min, has_max;
@@ -39,7 +39,7 @@ struct rule {
 
 struct policy {
 	char *path;
-	struct decision defaults; /* mode, archive, spool, admin_group, memory, deadline */
+	struct decision defaults; /* mode, archive, spool, admin_group, settings */
 	size_t mode_line;         /* where "mode" stands; 1 if it is not there */
 	enum user_choice user;
 	struct rule *rules;

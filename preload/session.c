@@ -83,7 +83,7 @@ static bool wake(void)
 		return false;
 	session.pid = getpid();
 	snprintf(session.arena, sizeof session.arena, "%s/rank-%ld-%" PRIx64 ".arena", h->spool, (long)session.pid, clock_ns(CLOCK_REALTIME));
-	if (recorder_start(session.arena, h->memory, &error) != 0) {
+	if (recorder_start(session.arena, h->set.memory, &error) != 0) {
 		note(error.text);
 		return false;
 	}
@@ -304,7 +304,7 @@ void session_finalize(void)
 	        .comm = session.comm,
 	        .rank = session.rank,
 	        .size = session.size,
-	        .deadline = clock_ns(CLOCK_MONOTONIC) + (uint64_t)session.handoff.deadline * 1000000000,
+	        .deadline = clock_ns(CLOCK_MONOTONIC) + (uint64_t)session.handoff.set.deadline * 1000000000,
 	};
 	recorder_finalized();
 	recorder_stop();

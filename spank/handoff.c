@@ -9,18 +9,13 @@
 
 #include "policy/escape.h"
 
-#define MEMORY_DEFAULT   (UINT64_C(8) << 20)
-#define MEMORY_MINIMUM   (UINT64_C(1) << 20)
-#define DEADLINE_DEFAULT 10
-
 static const char *const mode_names[] = {
 	[HANDOFF_OFF] = "off", [HANDOFF_LOSSLESS] = "lossless", [HANDOFF_LOSSY] = "lossy"};
 
 void handoff_default(struct handoff *h)
 {
 	memset(h, 0, sizeof *h);
-	h->memory = MEMORY_DEFAULT;
-	h->deadline = DEADLINE_DEFAULT;
+	settings_default(&h->set);
 }
 
 int handoff_encode(const struct handoff *h, char *out, size_t size)
@@ -29,8 +24,13 @@ int handoff_encode(const struct handoff *h, char *out, size_t size)
 
 	if (escape_write(spool, sizeof spool, h->spool) < 0)
 		return -1;
-	int n = snprintf(out, size, "1;mode=%s;threshold=%" PRIu64 ";spool=%s;memory=%" PRIu64 ";deadline=%" PRIu32,
-	                 mode_names[h->mode], h->threshold, spool, h->memory, h->deadline);
+	int n = snprintf(out, size, "1;mode=%s;threshold=%" PRIu64 ";spool=%s", mode_names[h->mode], h->threshold, spool);
+	for (size_t i = 0; i < setting_count && n >= 0 && (size_t)n < size; i++) {
+		const struct setting *s = &setting_table[i];
+		char value[SETTING_TEXT_SIZE], word[3 * SETTING_TEXT_SIZE];
+		if (s->tracer && escape_write(word, sizeof word, setting_format(s, &h->set, value)) >= 0)
+			n += snprintf(out + n, size - (size_t)n, ";%s=%s", s->name, word);
+	}
 	return n < 0 || (size_t)n >= size ? -1 : n;
 }
 
@@ -66,7 +66,8 @@ static int read_mode(enum handoff_mode *mode, const char *text)
 
 static int read_field(struct handoff *h, const char *key, size_t key_size, const char *value, struct error *error)
 {
-	uint64_t number;
+	const struct setting *setting = setting_find(key, key_size);
+	char expected[SETTING_EXPECTED_SIZE];
 
 #define IS(name) (key_size == sizeof(name) - 1 && !memcmp(key, name, key_size))
 	if (IS("mode")) {
@@ -80,14 +81,8 @@ static int read_field(struct handoff *h, const char *key, size_t key_size, const
 			return error_set(error, HANDOFF_VARIABLE ": spool=%s: expected an absolute path", value);
 		if ((size_t)snprintf(h->spool, sizeof h->spool, "%s", value) >= sizeof h->spool)
 			return error_set(error, HANDOFF_VARIABLE ": spool: longer than %zu bytes", sizeof h->spool - 1);
-	} else if (IS("memory")) {
-		if (read_number(&h->memory, value, UINT64_MAX) || h->memory < MEMORY_MINIMUM)
-			return error_set(error, HANDOFF_VARIABLE ": memory=%s: expected at least %" PRIu64 " bytes", value,
-			                 MEMORY_MINIMUM);
-	} else if (IS("deadline")) {
-		if (read_number(&number, value, UINT32_MAX))
-			return error_set(error, HANDOFF_VARIABLE ": deadline=%s: expected seconds", value);
-		h->deadline = (uint32_t)number;
+	} else if (setting && setting->tracer && setting_parse(setting, &h->set, value)) {
+		return error_set(error, HANDOFF_VARIABLE ": %s=%s: expected %s", setting->name, value, setting_expected(setting, expected));
 	}
 #undef IS
 	return 0;

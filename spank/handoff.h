@@ -5,7 +5,7 @@
  * deciding to observing. Its name starts with SLURM_ because only such names survive `srun --export=NONE`. It is untrusted
  * input: whatever it says, the tracer only ever acts with the rights of the user who runs it. libc only.
  *
- * Form: `1;mode=lossless;spool=/var/spool/spoor/123.0.n1;memory=8388608;deadline=10;private=...`, each value with `%`, `;`, and bytes
+ * Form: `1;mode=lossless;spool=/var/spool/spoor/123.0.n1;memory=8388608;deadline=10;...`, each value with `%`, `;`, and bytes
  * outside 0x21..0x7e written as %HH. Unknown keys are ignored; a missing key has its default.
  */
 #ifndef SPOOR_HANDOFF_H
@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "policy/setting.h"
 #include "trace/error.h"
 
 #define HANDOFF_VARIABLE "SLURM_SPOOR_HANDOFF"
@@ -24,8 +25,7 @@ struct handoff {
 	enum handoff_mode mode;
 	uint64_t threshold; /* of HANDOFF_LOSSY: tokens of a pattern; 0: all lossy */
 	char spool[1024];   /* absolute: this step's own folder, exists, owned by the user, mode 0700 */
-	uint64_t memory;    /* bytes a rank may use for its arena; default 8 MiB, at least 1 MiB */
-	uint32_t deadline;  /* seconds for the merge in MPI_Finalize; default 10 */
+	struct settings set; /* those of policy/setting.h that reach the tracer; the others have their standard values */
 };
 
 /* Fills with defaults (mode off, spool empty). */

@@ -117,8 +117,7 @@ static int set_handoff(spank_t spank, struct error *error)
 	handoff_default(&h);
 	h.mode = remote.decision.mode.kind == MODE_LOSSY ? HANDOFF_LOSSY : HANDOFF_LOSSLESS;
 	h.threshold = remote.decision.mode.threshold;
-	h.memory = remote.decision.memory;
-	h.deadline = remote.decision.deadline;
+	h.set = remote.decision.set;
 	if ((size_t)snprintf(h.spool, sizeof h.spool, "%s", remote.spool) >= sizeof h.spool ||
 	    handoff_encode(&h, text, sizeof text) < 0)
 		return error_set(error, "%s: the path is too long", remote.spool);
@@ -304,7 +303,7 @@ static int collect(spank_t spank, const struct config *config, struct error *err
 	if (!input)
 		return -1;
 	struct process p = {.argv = argv, .input = input, .identity = &remote.step.identity, .detached = true,
-	                    .seconds = remote.decision.deadline, .output = output, .output_size = sizeof output,
+	                    .seconds = (unsigned)remote.decision.set.deadline, .output = output, .output_size = sizeof output,
 	                    .messages = messages, .message_size = sizeof messages};
 	int rv = -1;
 	for (int i = 0; i < COLLECT_ATTEMPTS && rv; i++) {

@@ -82,7 +82,7 @@ sed 's/"user": "off"/"user": "any"/; s/"mode": "lossy:7"/"mode": "off"/' "$work/
 decides 'on where the site has off: lossless' lossless 'command line' trace_option=on
 decides 'lossy without a number' lossy:128 'command line' trace_option=lossy
 got=$(explain nodes=4 partition=long)
-like 'limits of a rule' "$got" 'memory +4194304 bytes.*deadline +30 s'
+like 'limits of a rule' "$got" 'memory +4194304 bytes.*deadline +30 seconds'
 like 'explain names the archive' "$got" 'archive +/archive
 '
 like 'explain says why not' "$got" 'good:12: rule "never" does not match: account is not known'
@@ -106,6 +106,7 @@ spool=/spool
 admin_group=wheel
 memory=2097152
 deadline=20
+retention=0
 rule=command%20line
 where=
 reason=[^[:space:]]*$'

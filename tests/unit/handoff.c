@@ -71,9 +71,9 @@ static void test_handoff(void)
 	refuses("1;mode=lossless;spool=/a%00", "escaped");
 	refuses("1;mode=lossy;threshold=-1;spool=/a", "a number");
 	refuses("1;mode=lossy;threshold=18446744073709551616;spool=/a", "a number");
-	refuses("1;mode=lossless;spool=/a;memory=1", "at least");
-	refuses("1;mode=lossless;spool=/a;memory=", "at least");
-	refuses("1;mode=lossless;spool=/a;memory=99999999999999999999", "at least");
+	refuses("1;mode=lossless;spool=/a;memory=1", "bytes from 1048576");
+	refuses("1;mode=lossless;spool=/a;memory=", "bytes from");
+	refuses("1;mode=lossless;spool=/a;memory=99999999999999999999", "bytes from");
 	refuses("1;mode=lossless;spool=/a;deadline=4294967296", "seconds");
 	refuses("1;mode=lossless;spool=/a;deadline=+1", "seconds");
 	strcpy(long_text, "1;mode=lossless;spool=/");
@@ -85,7 +85,7 @@ static void test_handoff(void)
 	long_text[23 + 1023] = '\0';
 	refuses(long_text, "longer than");
 
-	ok(!handoff_decode(&h, "1;", &error) && h.mode == HANDOFF_OFF && h.memory == 8 << 20 && h.deadline == 10, "defaults");
+	ok(!handoff_decode(&h, "1;", &error) && h.mode == HANDOFF_OFF && h.set.memory == 8 << 20 && h.set.deadline == 10, "defaults");
 	ok(!handoff_decode(&h, "1;colour=green;mode=off", &error), "an unknown key is ignored");
 	ok(!handoff_decode(&h, "1;mode=lossy;threshold=18446744073709551615;spool=/;", NULL) && h.threshold == UINT64_MAX,
 	   "limits, a semicolon at the end, no error wanted");
@@ -93,8 +93,8 @@ static void test_handoff(void)
 	handoff_default(&h);
 	h.mode = HANDOFF_LOSSY;
 	h.threshold = 12;
-	h.memory = 1 << 20;
-	h.deadline = 0;
+	h.set.memory = 1 << 20;
+	h.set.deadline = 3600;
 	strcpy(h.spool, "/with blank;semicolon%percent\xc3\xa9=");
 	int n = handoff_encode(&h, text, sizeof text);
 	ok(n == (int)strlen(text) && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789ABCDEF=;%/") == (size_t)n,
@@ -138,8 +138,7 @@ static void test_facts(void)
 
 static void test_decision(void)
 {
-	struct decision d = {.mode = {MODE_LOSSY, 5}, .archive = "/a b", .spool = "/s", .admin_group = "", .memory = 1 << 20,
-	                     .deadline = 3, .rule = "a rule", .where = "f:1", .reason = "because"}, back;
+	struct decision d = {.mode = {MODE_LOSSY, 5}, .archive = "/a b", .spool = "/s", .admin_group = "", .set = {.memory = 1 << 20, .deadline = 3}, .rule = "a rule", .where = "f:1", .reason = "because"}, back;
 	struct error error = {""};
 
 	char *text = decision_encode(&d);

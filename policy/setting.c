@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * setting - the knobs of capturing, in one table
+ */
+#include "policy/setting.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum reach { SITE, TRACER };
+
+#define ROW(name, kind, least, most, standard, words, reach, help) \
+	{#name, SETTING_##kind, offsetof(struct settings, name), least, most, standard, words, reach == TRACER, help},
+const struct setting setting_table[] = {SETTINGS(ROW)};
+
+const struct setting *setting_find(const char *name, size_t n)
+{
+	for (size_t i = 0; i < setting_count; i++) {
+		if (strlen(setting_table[i].name) == n && !memcmp(setting_table[i].name, name, n))
+			return &setting_table[i];
+	}
+	return NULL;
+}
+
+uint64_t setting_number(const struct setting *s, const struct settings *all)
+{
+	uint64_t value;
+	memcpy(&value, (const char *)all + s->offset, sizeof value);
+	return value;
+}
+
+const char *setting_text(const struct setting *s, const struct settings *all)
+{
+	return (const char *)all + s->offset;
+}
+
+void setting_put_number(const struct setting *s, struct settings *all, uint64_t value)
+{
+	memcpy((char *)all + s->offset, &value, sizeof value);
+}
+
+void settings_default(struct settings *all)
+{
+	memset(all, 0, sizeof *all);
+	for (size_t i = 0; i < setting_count; i++) {
+		if (setting_table[i].kind != SETTING_TEXT)
+			setting_put_number(&setting_table[i], all, setting_table[i].standard);
+	}
+}
+
+/* --- values as text --- */
+
+/* Decimal digits, and what follows them. Not strtoull, which takes signs and blanks. */
+static int read_digits(const char *text, uint64_t *value, const char **rest)
+{
+	uint64_t v = 0;
+	const char *p = text;
+
+	for (; *p >= '0' && *p <= '9'; p++) {
+		uint64_t digit = (uint64_t)(*p - '0');
+		if (v > (UINT64_MAX - digit) / 10)
+			return -1;
+		v = 10 * v + digit;
+	}
+	*value = v;
+	*rest = p;
+	return p > text ? 0 : -1;
+}
+
+static int read_bytes(const char *text, uint64_t *value)
+{
+	static const char *const units[] = {"", "KiB", "MiB", "GiB"};
+	const char *unit;
+
+	if (read_digits(text, value, &unit))
+		return -1;
+	unit += *unit == ' ' && unit[1];
+	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+		if (!strcmp(unit, units[i])) {
+			if (*value > UINT64_MAX >> 10 * i)
+				return -1;
+			*value <<= 10 * i;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+static int read_choice(const struct setting *s, const char *text, uint64_t *value)
+{
+	size_t n = strlen(text);
+
+	*value = 0;
+	for (const char *word = s->words; n > 0; ++*value) {
+		size_t length = strcspn(word, "|");
+		if (length == n && !memcmp(word, text, n))
+			return 0;
+		word += length;
+		if (!*word++)
+			break;
+	}
+	return -1;
+}
+
+/* How many names a TEXT has. */
+static uint64_t count_names(const char *text)
+{
+	uint64_t n = *text != '\0';
+	for (; *text; text++)
+		n += *text == ',';
+	return n;
+}
+
+static int read_names(const struct setting *s, const char *text)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:.=+-,";
+	size_t length = strlen(text);
+	uint64_t n = count_names(text);
+
+	if (length >= SETTING_TEXT_SIZE || strspn(text, plain) != length || strstr(text, ",,") || text[0] == ',' ||
+	    (length && text[length - 1] == ','))
+		return -1;
+	return n >= s->least && n <= s->most ? 0 : -1;
+}
+
+int setting_parse(const struct setting *s, struct settings *all, const char *text)
+{
+	uint64_t value = 0;
+	const char *rest = "";
+	int rv = -1;
+
+	switch (s->kind) {
+	case SETTING_COUNT:
+		rv = read_digits(text, &value, &rest);
+		break;
+	case SETTING_BYTES:
+		rv = read_bytes(text, &value);
+		break;
+	case SETTING_CHOICE:
+		rv = read_choice(s, text, &value);
+		break;
+	case SETTING_TEXT:
+		if (read_names(s, text))
+			return -1;
+		memset((char *)all + s->offset, 0, SETTING_TEXT_SIZE);
+		strcpy((char *)all + s->offset, text);
+		return 0;
+	}
+	if (rv || *rest || (s->kind != SETTING_CHOICE && (value < s->least || value > s->most)))
+		return -1;
+	setting_put_number(s, all, value);
+	return 0;
+}
+
+char *setting_format(const struct setting *s, const struct settings *all, char out[SETTING_TEXT_SIZE])
+{
+	if (s->kind == SETTING_TEXT) {
+		snprintf(out, SETTING_TEXT_SIZE, "%s", setting_text(s, all));
+	} else if (s->kind == SETTING_CHOICE) {
+		const char *word = s->words;
+		for (uint64_t i = setting_number(s, all); i > 0 && strchr(word, '|'); i--)
+			word = strchr(word, '|') + 1;
+		snprintf(out, SETTING_TEXT_SIZE, "%.*s", (int)strcspn(word, "|"), word);
+	} else {
+		snprintf(out, SETTING_TEXT_SIZE, "%" PRIu64, setting_number(s, all));
+	}
+	return out;
+}
+
+char *setting_expected(const struct setting *s, char out[SETTING_EXPECTED_SIZE])
+{
+	size_t n = 0;
+
+	switch (s->kind) {
+	case SETTING_COUNT:
+	case SETTING_BYTES:
+		snprintf(out, SETTING_EXPECTED_SIZE, "%s from %" PRIu64 " to %" PRIu64 "%s", s->words, s->least, s->most,
+		         s->kind == SETTING_BYTES ? ", or a text such as \"8 MiB\" (KiB, MiB, GiB)" : "");
+		break;
+	case SETTING_CHOICE:
+		for (const char *word = s->words; n < SETTING_EXPECTED_SIZE;) {
+			int length = (int)strcspn(word, "|");
+			const char *before = word == s->words ? "" : word[length] ? ", " : " or ";
+			n += (size_t)snprintf(out + n, SETTING_EXPECTED_SIZE - n, "%s\"%.*s\"", before, length, word);
+			if (!word[length])
+				break;
+			word += length + 1;
+		}
+		break;
+	case SETTING_TEXT:
+		snprintf(out, SETTING_EXPECTED_SIZE, "a text of %" PRIu64 " to %" PRIu64 " names of %s, separated by commas", s->least,
+		         s->most, s->words);
+		break;
+	}
+	return out;
+}
+
+/* --- several --- */
+
+void setting_copy(const struct setting *s, struct settings *to, const struct settings *from)
+{
+	size_t size = s->kind == SETTING_TEXT ? SETTING_TEXT_SIZE : sizeof(uint64_t);
+	memcpy((char *)to + s->offset, (const char *)from + s->offset, size);
+}
+
+int setting_compare(const struct setting *s, const struct settings *a, const struct settings *b)
+{
+	bool text = s->kind == SETTING_TEXT;
+	uint64_t x = text ? count_names(setting_text(s, a)) : setting_number(s, a);
+	uint64_t y = text ? count_names(setting_text(s, b)) : setting_number(s, b);
+	return (x > y) - (x < y);
+}
