@@ -339,29 +339,27 @@ bool call_end(struct call *c, int rc)
 
 void call_put(struct call *c, int64_t value)
 {
-	column_put(&c->rec->columns, c->next++, value);
+	column_put(&c->rec->columns, c->next++, c->site->visits, value);
 }
 
 void call_put_vector(struct call *c, const int64_t *values, size_t n)
 {
 	struct recorder *r = c->rec;
 	struct column *column = c->next++;
-	if (__builtin_expect(column->step == 0 && column->expect >= 0 && column->expect < r->record->vectors.count, 1)) {
+	if (__builtin_expect(column->expect >= 0 && column->expect < r->record->vectors.count, 1)) {
 		const struct record_vector *v = vector_at(r, (uint32_t)column->expect);
-		if (v->count == n && (n == 0 || memcmp(v->values, values, n * sizeof *values) == 0)) {
-			column->run++;
+		if (v->count == n && (n == 0 || memcmp(v->values, values, n * sizeof *values) == 0))
 			return;
-		}
 	}
 	uint32_t i = intern_vector(r, values, n);
 	if (i != UINT32_MAX)
-		column_put(&r->columns, column, i);
+		column_put(&r->columns, column, c->site->visits, i);
 }
 
 void call_put_string(struct call *c, const char *bytes, size_t n)
 {
 	uint32_t i = intern_string(c->rec, bytes, n);
-	column_put(&c->rec->columns, c->next++, i);
+	column_put(&c->rec->columns, c->next++, c->site->visits, i);
 }
 
 int64_t call_constant_named(struct call *c, const char *name)
@@ -404,7 +402,7 @@ void call_object(struct call *c, enum object object, const int64_t *values, size
 		s = r->objects[object] = arena_at(&r->arena, struct site, at);
 	}
 	for (size_t i = 0; i < n && i < s->columns; i++)
-		column_put(&r->columns, &s->column[i], values[i]);
+		column_put(&r->columns, &s->column[i], s->visits, values[i]);
 	arena_barrier();
 	s->visits++;
 }
@@ -449,7 +447,7 @@ void call_commit(struct call *c)
 	struct record *record = r->record;
 	struct site *s = c->site, *last = r->last;
 	if (last)
-		column_put(&r->columns, &last->column[last->columns], s->id);
+		column_put(&r->columns, &last->column[last->columns], last->visits - 1, s->id);
 	if (__builtin_expect(r->columns.failed, 0)) {
 		stop_full(r);
 	} else {

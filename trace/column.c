@@ -165,12 +165,12 @@ static bool dict_add(struct columns *x, struct column *c, int64_t value)
 }
 
 /* The run of new values under way may have gone on without the dictionary being told. */
-static void dict_sync(struct columns *x, struct column *c)
+static void dict_sync(struct columns *x, struct column *c, uint64_t run)
 {
-	if (c->run > c->synced) {
-		dict_runs(x, c)[c->dict_count - 1].count += c->run - c->synced;
+	if (run > c->synced) {
+		dict_runs(x, c)[c->dict_count - 1].count += run - c->synced;
 		arena_barrier();
-		c->synced = c->run;
+		c->synced = run;
 	}
 }
 
@@ -179,8 +179,7 @@ static void dict_sync(struct columns *x, struct column *c)
 static void expect_new(struct columns *x, struct column *c)
 {
 	const struct dict_run *runs = dict_runs(x, c), *last = &runs[c->dict_count - 1];
-	c->expect = VALUE_NONE;
-	c->step = 0;
+	c->expect = c->next = VALUE_NONE;
 	if (last->count < 2 || c->dict_count > LINEAR)
 		return;
 	int64_t limit, next; /* far enough from overflow for any run that a process can make */
@@ -194,17 +193,16 @@ static void expect_new(struct columns *x, struct column *c)
 	}
 	if (last->start <= VALUE_NONE || next <= VALUE_NONE || limit <= VALUE_NONE)
 		return;
-	c->expect = next;
-	c->step = last->stride;
+	c->next = next;
 }
 
 /* The pattern. */
 
-static bool close_run(struct columns *x, struct column *c)
+static bool close_run(struct columns *x, struct column *c, uint64_t run)
 {
 	if (!c->grammar) {
 		if (c->token == 0 && c->lead == 0) {
-			c->lead = c->run;
+			c->lead = run;
 			return true;
 		}
 		ref grammar = grammar_create(&x->grammars);
@@ -213,7 +211,7 @@ static bool close_run(struct columns *x, struct column *c)
 		arena_barrier();
 		c->grammar = grammar;
 	}
-	return grammar_append(&x->grammars, c->grammar, c->token, c->run) == 0;
+	return grammar_append(&x->grammars, c->grammar, c->token, run) == 0;
 }
 
 static inline uint32_t loop_cursor(uint64_t loop)
@@ -243,12 +241,14 @@ static bool leave_loop(struct columns *x, struct column *c)
 			return false;
 		}
 	}
+	c->token = runs[cursor].token;
+	arena_barrier();
 	c->period_length = 0;
 	return true;
 }
 
 /* The grammar ends with a loop: follows it, if value is how its next turn begins. */
-static bool enter_loop(struct columns *x, struct column *c, int64_t value)
+static bool enter_loop(struct columns *x, struct column *c, uint64_t visits, int64_t value)
 {
 	struct arena *a = x->arena;
 	ref rule = grammar_loop(&x->grammars, c->grammar);
@@ -279,28 +279,25 @@ static bool enter_loop(struct columns *x, struct column *c, int64_t value)
 	arena_barrier();
 	c->period_length = (uint32_t)n;
 	arena_barrier();
-	c->token = runs[0].token;
-	arena_barrier();
-	c->run = 1;
+	c->start = visits;
 	c->expect = value;
-	c->step = 0;
 	return true;
 }
 
-void column_turn(struct columns *x, struct column *c, int64_t value)
+void column_turn(struct columns *x, struct column *c, uint64_t visits, int64_t value)
 {
+	uint64_t run = visits - c->start;
+	c->raw = VALUE_NONE;
 	if (c->period_length) {
 		const struct period_run *runs = arena_at(x->arena, struct period_run, c->period);
 		uint64_t loop = c->loop + 1;
 		if (loop_cursor(loop) == c->period_length)
 			loop = ((loop >> 32) + 1) << 32;
 		const struct period_run *next = &runs[loop_cursor(loop)];
-		if (next->value == value && c->run == runs[loop_cursor(c->loop)].length && loop >> 32 < UINT32_MAX) {
+		if (__builtin_expect(next->value == value && run == runs[loop_cursor(c->loop)].length && loop >> 32 < UINT32_MAX, 1)) {
 			c->loop = loop;
 			arena_barrier();
-			c->token = next->token;
-			arena_barrier();
-			c->run = 1;
+			c->start = visits;
 			c->expect = value;
 			return;
 		}
@@ -308,40 +305,41 @@ void column_turn(struct columns *x, struct column *c, int64_t value)
 			x->failed = true;
 			return;
 		}
-	} else if (c->token == 0 && c->run) {
-		dict_sync(x, c);
+	} else if (c->token == 0) {
+		if (value == c->next) {
+			c->next += dict_runs(x, c)[c->dict_count - 1].stride;
+			return;
+		}
+		if (run)
+			dict_sync(x, c, run);
 	}
-	int64_t index = c->run ? dict_find(x, c, value) : -1;
+	int64_t index = run ? dict_find(x, c, value) : -1;
 	if (index < 0 && !dict_add(x, c, value)) {
 		x->failed = true;
 		return;
 	}
 	uint32_t token = (uint32_t)(index + 1);
-	if (token == 0 && c->token == 0 && c->run) {
+	if (token == 0 && c->token == 0 && run) {
 		arena_barrier();
-		c->run++;
-		arena_barrier();
-		c->synced = c->run;
+		c->synced = run + 1;
 		expect_new(x, c);
 		return;
 	}
-	if (c->run && !close_run(x, c)) {
+	if (run && !close_run(x, c, run)) {
 		x->failed = true;
 		return;
 	}
-	if (c->grammar && token && enter_loop(x, c, value))
+	if (c->grammar && token && enter_loop(x, c, visits, value))
 		return;
 	c->synced = 1;
 	arena_barrier();
-	c->token = token;
+	c->start = visits;
 	arena_barrier();
-	c->run = 1;
-	if (token == 0) {
+	c->token = token;
+	if (token == 0)
 		expect_new(x, c);
-	} else {
+	else
 		c->expect = value;
-		c->step = 0;
-	}
 }
 
 /* Taking out. */
@@ -445,12 +443,12 @@ static bool column_valid(struct columns *x, struct column *c)
 }
 
 /* The pattern of a column that is not constant, all of it. */
-static int image_pattern(struct columns *x, struct column *c, struct writer *out)
+static int image_pattern(struct columns *x, struct column *c, uint64_t run, struct writer *out)
 {
 	if (!c->grammar) {
-		uint64_t counts[2] = {c->lead, c->run};
+		uint64_t counts[2] = {c->lead, run};
 		uint64_t tokens[2] = {0, c->token};
-		unsigned from = c->lead ? 0 : 1, end = c->run ? 2 : 1;
+		unsigned from = c->lead ? 0 : 1, end = run ? 2 : 1;
 		if (from < end && end - from == 2 && tokens[1] == 0) { /* a crash between two stores: the lead again, as the run */
 			from = 1;
 			counts[1] += counts[0];
@@ -464,7 +462,7 @@ static int image_pattern(struct columns *x, struct column *c, struct writer *out
 		}
 		return out->failed ? -1 : 0;
 	}
-	if (c->run && !close_run(x, c))
+	if (run && !close_run(x, c, run))
 		return -1;
 	return grammar_write(&x->grammars, c->grammar, out);
 }
@@ -497,7 +495,7 @@ static int extract_prefix(const struct pattern *p, const struct dict_run *runs, 
 				goto done;
 			if (token == PATTERN_NEW)
 				stretch = at;
-			column_put(&x, c, (int64_t)((uint64_t)runs[at].start + (uint64_t)runs[at].stride * (index - runs[at].first)));
+			column_put(&x, c, done, (int64_t)((uint64_t)runs[at].start + (uint64_t)runs[at].stride * (index - runs[at].first)));
 			arena_commit(&scratch);
 		}
 	}
@@ -519,16 +517,18 @@ int column_extract(struct columns *x, struct column *c, uint64_t visits, bool re
 		return 0;
 	if (!column_valid(x, c) || c->dict_count == 0)
 		return -1;
-	if (c->token == 0 && c->run > c->synced) {
-		if (c->run - c->synced > INT64_MAX / 2 - dict_runs(x, c)[c->dict_count - 1].first)
+	uint64_t run = visits > c->start ? visits - c->start : 0;
+	if (c->period_length) {
+		if (!leave_loop(x, c))
 			return -1;
-		dict_sync(x, c);
+	} else if (c->token == 0 && run > c->synced) {
+		if (run - c->synced > INT64_MAX / 2 - dict_runs(x, c)[c->dict_count - 1].first)
+			return -1;
+		dict_sync(x, c, run);
 	}
-	if (c->period_length && !leave_loop(x, c))
-		return -1;
-	if (!c->grammar && c->lead <= 1 && (visits == 1 || (c->lead == 1 && c->token == 1 && c->run >= visits - 1)))
+	if (!c->grammar && c->lead <= 1 && (visits == 1 || (c->lead == 1 && c->token == 1 && run >= visits - 1)))
 		return image_dict(out, dict_runs(x, c), c->dict_count, 1, references) ? 0 : -1; /* constant: no pattern */
-	if (image_pattern(x, c, &out->pattern) != 0 || pattern_parse(&pattern, out->pattern.data, out->pattern.size) != 0 ||
+	if (image_pattern(x, c, run, &out->pattern) != 0 || pattern_parse(&pattern, out->pattern.data, out->pattern.size) != 0 ||
 	    pattern_length(&pattern) < visits)
 		goto done;
 	if (pattern_length(&pattern) == visits) {

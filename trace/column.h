@@ -7,13 +7,14 @@
  *
  *     pattern   the grammar once there is one, else `new`^lead
  *     loop      while the pattern repeats a rule: the rule `loops` times, then runs flushed..cursor of its expansion (the period)
- *     run       the token under way, `run` times
+ *     run       the token under way, since visit `start`
  *
- * so that most visits are one compare (`expect`), a periodic column is one more compare per run, and the grammar is touched only when
- * a loop begins or ends or nothing repeats.
+ * How long the run under way is follows from how many values there are, which the site knows (its visits). So a visit that brings what was
+ * expected writes nothing at all: it is one compare. A periodic column is one more compare per run, and the grammar is touched only when a
+ * loop begins or ends or nothing repeats.
  *
- *     5 5 5 5        lead 1, token 1, run 3             the constant case: no grammar, dictionary inside the column
- *     7 8 9 10       token 0 (new), run 4, step 1       a counter: the dictionary is one strided run
+ *     5 5 5 5        lead 1, token 1, start 1           the constant case: no grammar, dictionary inside the column
+ *     7 8 9 10       token 0 (new), start 0, next 11    a counter: the dictionary is one strided run
  *     1 2 1 2 1 2 1  grammar `new^2 R^2`, R -> 1 2 ...  then period [1 2], cursor on the run under way
  *
  * Stores are ordered so that after any prefix of them the first n values are what they were, n being the values before the put (arena.h): a
@@ -49,14 +50,17 @@ struct period_run {
 };
 
 struct column {
-	int64_t expect; /* the value that makes the run longer */
-	int64_t step;   /* what expect changes by then: 0, or the stride of a run of new values */
-	uint64_t run;
-	uint32_t token;
+	int64_t expect; /* the value that makes the run longer and changes nothing; VALUE_NONE: there is none */
+	int64_t raw;    /* the recorder's: what was encoded as `expect` (column_remember); VALUE_NONE: nothing that is known */
+	uint64_t start; /* values before the run under way */
+	uint32_t token; /* of the run under way; in a loop the period has it */
 	ref grammar;
 	uint64_t synced; /* of a run of new values: how many the dictionary has been told of */
 	uint64_t lead;
-	uint64_t loop;          /* loops << 32 | cursor: one word, so that both change at once */
+	union {
+		uint64_t loop; /* in a loop: loops << 32 | cursor: one word, so that both change at once */
+		int64_t next;  /* else, token 0: the value that is new and goes on with the last stretch; VALUE_NONE: none is known */
+	};
 	uint32_t period_length; /* 0: no loop under way */
 	uint32_t flushed;
 	ref period, rule;
@@ -84,20 +88,30 @@ void columns_free(struct columns *x);
 /* A zeroed column is empty except for this. */
 static inline void column_init(struct column *c)
 {
-	c->expect = VALUE_NONE;
+	c->expect = c->raw = VALUE_NONE;
+	c->next = VALUE_NONE;
 }
 
 /* The general case of a put; sets x->failed when there was no memory. */
-void column_turn(struct columns *x, struct column *c, int64_t value);
+void column_turn(struct columns *x, struct column *c, uint64_t visits, int64_t value);
 
-static inline void column_put(struct columns *x, struct column *c, int64_t value)
+/* Puts a value behind the `visits` values that the column has. */
+static inline void column_put(struct columns *x, struct column *c, uint64_t visits, int64_t value)
 {
-	if (__builtin_expect(value == c->expect, 1)) {
-		c->run++;
-		c->expect += c->step;
-	} else {
-		column_turn(x, c, value);
-	}
+	if (__builtin_expect(value != c->expect, 0))
+		column_turn(x, c, visits, value);
+}
+
+/* After the put of `value`, which was made of `raw`: as long as column_expects(c, raw), a put of what raw is encoded as changes nothing and
+ * may be left out. */
+static inline void column_remember(struct column *c, int64_t value, int64_t raw)
+{
+	c->raw = c->expect == value ? raw : VALUE_NONE;
+}
+
+static inline bool column_expects(const struct column *c, int64_t raw)
+{
+	return c->raw == raw;
 }
 
 /* What a column is when it is taken out of its arena. `pattern` is in the form of doc/trace-format.md, empty if all values are equal. */

@@ -33,7 +33,7 @@ static struct result round_trip(size_t n, size_t visits, bool references)
 	arena_commit(&a);
 	column_init(c);
 	for (size_t i = 0; i < n; i++)
-		column_put(&x, c, in[i]);
+		column_put(&x, c, i, in[i]);
 	result.arena = a.header->used - begin;
 	result.overflows = a.header->overflows;
 	if (x.failed || column_extract(&x, c, visits, references, &image) != 0) {
@@ -184,9 +184,9 @@ int main(void)
 	column_image_free(&image);
 	ok(column_extract(&x, c, 1, false, &image) != 0, "more values than there are: refused");
 	column_image_free(&image);
-	column_put(&x, c, 1);
-	column_put(&x, c, 2);
-	column_put(&x, c, 1);
+	column_put(&x, c, 0, 1);
+	column_put(&x, c, 1, 2);
+	column_put(&x, c, 2, 1);
 	c->grammar = 0x7ffffff8;
 	ok(column_extract(&x, c, 3, false, &image) != 0, "a grammar outside of the arena: refused");
 	column_image_free(&image);

@@ -172,10 +172,10 @@ static void call(struct machine *m, const struct call *c)
 			v = vector_of(m, v);
 		else if (c->site % 3 == 1 && i == 2)
 			v = string_of(m, v);
-		column_put(&m->columns, &s->column[i], v);
+		column_put(&m->columns, &s->column[i], s->visits, v);
 	}
 	if (m->last)
-		column_put(&m->columns, &m->last->column[COLUMNS], s->id);
+		column_put(&m->columns, &m->last->column[COLUMNS], m->last->visits - 1, s->id);
 	else
 		m->record->first = arena_ref(&m->arena, s);
 	m->last = s;
