@@ -89,7 +89,7 @@ static const struct pool_item *array(const struct datatypes *d, const struct eve
 {
 	int i = column(e->schema, name);
 	*n = 0;
-	if (i < 0 || !e->schema->column[i].vector || value_is_constant(e->values[i]))
+	if (i < 0 || !e->schema->column[i].vector || value_is_constant(e->values[i]) || e->values[i] == VALUE_LOSSY)
 		return NULL;
 	const struct pool_item *item = &d->trace->vectors.items[e->values[i]];
 	*n = item->size / sizeof(int64_t);
@@ -128,6 +128,9 @@ static uint64_t elements(const struct datatypes *d, const struct event *e)
 static uint64_t size_made(const struct datatypes *d, const struct event *e)
 {
 	uint64_t size;
+	for (size_t i = 0; i < e->schema->count; i++)
+		if (e->values[i] == VALUE_LOSSY)
+			return UNKNOWN;
 	int old = column(e->schema, "oldtype");
 	if (old >= 0) {
 		if (column(e->schema, "array_of_gsizes") >= 0)

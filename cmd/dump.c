@@ -26,7 +26,7 @@ struct options {
 
 static int dump_rank(const struct trace *t, uint32_t rank, const struct options *o)
 {
-	int rv;
+	int rv = 0;
 	struct walk *w;
 	struct event e;
 	struct error error = {""};
@@ -41,6 +41,11 @@ static int dump_rank(const struct trace *t, uint32_t rank, const struct options 
 		print_event(stdout, t, &e);
 		if (ferror(stdout))
 			break;
+	}
+	if (walk_unordered(w) && rv == 1) {
+		fflush(stdout);
+		fprintf(stderr, "spoor: %s: rank %u: the order of events is not known any more behind event %" PRIu64
+		        ": successors were counted, not kept (spoor show --sites)\n", o->file, rank, e.number);
 	}
 	walk_end(w);
 	if (!error.text[0])

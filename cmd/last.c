@@ -30,6 +30,8 @@ static uint32_t last_site(const struct show *s, uint32_t rank)
 		}
 	if (error.text[0])
 		fprintf(stderr, "spoor: %s: %s\n", s->name, error.text);
+	if (w && walk_unordered(w))
+		e.site = UINT32_MAX;
 	walk_end(w);
 	return e.site;
 }

@@ -125,10 +125,11 @@ static int count_rank(struct matrix *m, const struct show *s, uint32_t rank)
 		struct send at = send_of(e.schema);
 		/* persistent sends are counted when they are made, not when they are started; an error variant sent nothing */
 		if (at.dest < 0 || at.count < 0 || at.datatype < 0 || at.comm < 0 || value_is_constant(e.values[at.dest]) ||
+		    e.values[at.dest] == VALUE_LOSSY ||
 		    value_is_constant(e.values[at.count]))
 			continue;
 		uint64_t size, bytes = 0;
-		if (datatypes_size(types, e.values[at.datatype], &size))
+		if (e.values[at.count] != VALUE_LOSSY && datatypes_size(types, e.values[at.datatype], &size))
 			bytes = (uint64_t)e.values[at.count] * size;
 		else
 			m->unknown_sizes++;

@@ -57,6 +57,10 @@ static void print_scalar(FILE *out, const struct trace *t, int64_t value, char k
 
 static void print_value(FILE *out, const struct trace *t, const struct schema_column *c, int64_t value, int64_t base)
 {
+	if (value == VALUE_LOSSY) {
+		putc_unlocked('?', out);
+		return;
+	}
 	if (!c->vector || value_is_constant(value)) {
 		print_scalar(out, t, value, c->kind, base);
 		return;
@@ -79,7 +83,7 @@ void print_event(FILE *out, const struct trace *t, const struct event *e)
 	print_function(out, e->schema);
 	for (size_t i = 0; i < e->schema->count; i++) {
 		const struct schema_column *c = &e->schema->column[i];
-		if (c->name[0] == '.' || (c->kind == 'b' && !c->vector && !value_is_constant(e->values[i])))
+		if (c->name[0] == '.' || (c->kind == 'b' && !c->vector && !value_is_constant(e->values[i]) && e->values[i] != VALUE_LOSSY))
 			continue;
 		putc_unlocked(' ', out);
 		fwrite(c->name, 1, c->length, out);

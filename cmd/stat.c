@@ -40,7 +40,7 @@ static const char *what_is(const char *id)
 
 /* What a trace holds, counted. */
 struct counts {
-	uint64_t events, columns, constant, groups, values;
+	uint64_t events, columns, constant, lossy, unordered, groups, values;
 };
 
 static struct counts count(const struct trace *t)
@@ -50,10 +50,15 @@ static struct counts count(const struct trace *t)
 		for (uint32_t k = 0; k < t->sites[i].column_count; k++) {
 			const struct trace_column *c = &t->sites[i].columns[k];
 			n.columns++;
-			n.constant += c->count == 1 && c->groups[0].pattern == 0;
+			n.constant += c->count == 1 && c->groups[0].pattern == 0 && !c->groups[0].lossy;
 			n.groups += c->count;
-			for (uint32_t g = 0; g < c->count; g++)
+			bool lossy = false;
+			for (uint32_t g = 0; g < c->count; g++) {
 				n.values += c->groups[g].count;
+				lossy |= c->groups[g].lossy != NULL;
+			}
+			n.lossy += lossy;
+			n.unordered += lossy && k + 1 == t->sites[i].column_count;
 		}
 	return n;
 }
@@ -75,6 +80,9 @@ static void print_text(const struct container *c, const struct trace *t)
 	       n.events ? (double)size / (double)n.events : 0.0);
 	printf("%u sites (%u functions, %u frames), %" PRIu64 " columns of which %" PRIu64 " are constant\n", t->site_count, t->function_count,
 	       t->node_count - 1, n.columns, n.constant);
+	if (n.lossy)
+		printf("%" PRIu64 " columns are lossy (values are counted, their order is not kept), %" PRIu64 " of them successors\n", n.lossy,
+		       n.unordered);
 	printf("%" PRIu64 " groups of ranks, %" PRIu64 " dictionary stretches, %u patterns, %u vectors, %u strings\n", n.groups, n.values,
 	       t->patterns.count, t->vectors.count, t->strings.count);
 }
@@ -88,10 +96,11 @@ static int print_json(const struct container *c, const struct trace *t)
 		json_array_append_new(list, json_pack("{s:s, s:I, s:I}", "part", chunk->id, "stored", (json_int_t)chunk->stored_size, "size",
 		                                      (json_int_t)chunk->size));
 	}
-	json_t *root = json_pack("{s:I, s:o, s:I, s:I, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:i, s:i, s:i}", "size",
+	json_t *root = json_pack("{s:I, s:o, s:I, s:I, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:i, s:i}", "size",
 	                         (json_int_t)container_file_size(c), "parts", list, "events", (json_int_t)n.events, "ranks",
 	                         (json_int_t)rankmap_size(&t->events), "sites", (int)t->site_count, "functions", (int)t->function_count,
 	                         "frames", (int)t->node_count - 1, "columns", (json_int_t)n.columns, "constant_columns", (json_int_t)n.constant,
+	                         "lossy_columns", (json_int_t)n.lossy, "lossy_successors", (json_int_t)n.unordered,
 	                         "groups", (json_int_t)n.groups, "stretches", (json_int_t)n.values, "patterns", (int)t->patterns.count,
 	                         "vectors", (int)t->vectors.count, "strings", (int)t->strings.count);
 	int rv = root ? json_dumpf(root, stdout, JSON_INDENT(2)) : -1;

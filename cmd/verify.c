@@ -15,7 +15,7 @@ static const char usage[] = "Usage: spoor verify FILE|JOB... [--quick] [--archiv
                             "      --quick        structure and checksums only\n"
                             "      --archive DIR  look for JOB in this archive\n";
 
-static int verify_rank(const char *name, const struct trace *t, uint32_t rank, uint64_t *events)
+static int verify_rank(const char *name, const struct trace *t, uint32_t rank, uint64_t *events, bool *unordered)
 {
 	struct walk *w;
 	struct event e;
@@ -24,6 +24,7 @@ static int verify_rank(const char *name, const struct trace *t, uint32_t rank, u
 	if (rv == 0) {
 		while ((rv = walk_next(w, &e, &error)) == 0)
 			++*events;
+		*unordered |= walk_unordered(w);
 		walk_end(w);
 	}
 	if (rv < 0)
@@ -36,14 +37,18 @@ static int verify(const char *name, const char *archive, bool quick)
 	struct container *c;
 	struct trace t;
 	uint64_t events = 0;
+	bool unordered = false;
 	int rv = 0;
 	if (open_trace(name, archive, &c, &t) != 0)
 		return -1;
 	for (size_t i = 0; !quick && rv == 0 && i < t.events.count; i++)
 		for (uint32_t k = 0; rv == 0 && k < t.events.pieces[i].count; k++)
-			rv = verify_rank(name, &t, t.events.pieces[i].first + k * t.events.pieces[i].step, &events);
+			rv = verify_rank(name, &t, t.events.pieces[i].first + k * t.events.pieces[i].step, &events, &unordered);
 	if (rv == 0 && quick)
 		printf("%s: good: %" PRIu64 " ranks, %" PRId64 " events, not decoded\n", name, rankmap_size(&t.events), rankmap_sum(&t.events));
+	else if (rv == 0 && unordered)
+		printf("%s: good: %" PRIu64 " ranks, %" PRId64 " events, of which %" PRIu64 " are in order: lossy\n", name,
+		       rankmap_size(&t.events), rankmap_sum(&t.events), events);
 	else if (rv == 0)
 		printf("%s: good: %" PRIu64 " ranks, %" PRIu64 " events\n", name, rankmap_size(&t.events), events);
 	trace_free(&t);

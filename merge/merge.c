@@ -139,7 +139,7 @@ static int translate_sites(struct translation *x)
 
 static bool same_shape(const struct trace_group *a, const struct trace_group *b)
 {
-	if (a->pattern != b->pattern || a->count != b->count)
+	if (a->lossy || b->lossy || a->pattern != b->pattern || a->count != b->count)
 		return false;
 	for (uint32_t i = 0; i < a->count; i++)
 		if (a->dict[i].count != b->dict[i].count)
@@ -147,9 +147,75 @@ static bool same_shape(const struct trace_group *a, const struct trace_group *b)
 	return true;
 }
 
+/* A column has one group without order at most. */
+static struct trace_group *lossy_group(struct trace_column *c, const struct rankmap *ranks)
+{
+	struct trace_group g = {0};
+	for (uint32_t i = 0; i < c->count; i++) {
+		struct trace_group *known = &c->groups[i];
+		if (!known->lossy)
+			continue;
+		if (trace_group_lossy(&g, ranks) != 0 ||
+		    rankmap_union(&known->dict[0].start, &known->dict[0].start, &g.dict[0].start, true) != 0)
+			known = NULL;
+		trace_group_free(&g);
+		return known;
+	}
+	if (trace_group_lossy(&g, ranks) != 0) {
+		trace_group_free(&g);
+		return NULL;
+	}
+	return trace_add_group_take(c, &g) == 0 ? &c->groups[c->count - 1] : NULL;
+}
+
+static int tally_translate(const struct translation *x, struct tally *into, const struct tally *from, enum reference reference)
+{
+	struct tally t = {0};
+	int rv = -1;
+	if (reference == REFERENCE_STRING) {
+		for (uint32_t i = 0; i < from->count; i++)
+			if (tally_add(&t, value_translate(x, from->bins[i].min, reference), from->bins[i].count) != 0)
+				goto done;
+		rv = tally_merge(into, &t) != 0 ? -1 : trace_tally_fold(x->into, into);
+		goto done;
+	}
+	uint32_t constants = tally_constants(from);
+	for (uint32_t i = 0; i < constants; i++)
+		if (tally_add(&t, value_translate(x, from->bins[i].min, REFERENCE_NONE), from->bins[i].count) != 0)
+			goto done;
+	const struct tally numbers = {from->bins + constants, from->count - constants, 0};
+	rv = tally_merge(into, &t) != 0 || (numbers.count && tally_merge(into, &numbers) != 0) ? -1 : 0;
+done:
+	tally_free(&t);
+	return rv;
+}
+
+static int merge_lossy(struct translation *x, struct trace_column *into, const struct trace_group *from, enum reference reference)
+{
+	struct trace_group *g = lossy_group(into, trace_group_ranks(from));
+	if (!g)
+		return -1;
+	struct trace_lossy *to = g->lossy;
+	const struct trace_lossy *l = from->lossy;
+	to->why |= l->why;
+	to->since = l->since < to->since ? l->since : to->since;
+	/* the values of a vector column are lengths */
+	if (tally_translate(x, &to->values, &l->values, reference == REFERENCE_STRING ? reference : REFERENCE_NONE) != 0 ||
+	    tally_translate(x, &to->elements, &l->elements, REFERENCE_NONE) != 0)
+		return -1;
+	for (uint32_t i = 0; i < l->next_count; i++) {
+		struct tally *runs = trace_next(to, x->sites[l->next[i].to]);
+		if (!runs || tally_merge(runs, &l->next[i].runs) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int merge_group(struct translation *x, struct trace_column *into, const struct trace_group *from, enum reference reference)
 {
 	int rv = -1;
+	if (from->lossy)
+		return merge_lossy(x, into, from, reference);
 	struct trace_group g = {.pattern = from->pattern ? pattern_translate(x, from->pattern - 1) + 1 : 0};
 	g.dict = calloc(from->count, sizeof *g.dict);
 	if (!g.dict || (from->pattern && g.pattern == 0)) {

@@ -306,7 +306,7 @@ static bool single_values(const struct trace_group *g)
 	for (uint32_t i = 0; i < g->count; i++)
 		if (g->dict[i].count > 1)
 			return false;
-	return g->count <= MAX_CLASSES;
+	return g->count <= MAX_CLASSES && !g->lossy;
 }
 
 /* Visits of a group's ranks, if it is the same number for all; else 0. */

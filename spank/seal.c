@@ -170,7 +170,7 @@ int seal_trace(const char *path, const struct facts *job, uint8_t **bytes, size_
 		if (strcmp(chunk->id, "FACT") && strcmp(chunk->id, "META")) /* what they say is in the metadata */
 			chunks[n++] = *chunk;
 	}
-	if (container_encode(chunks, n, &codec_zstd, bytes, size))
+	if (container_encode(chunks, n, container_flags(raw), &codec_zstd, bytes, size))
 		error_set(error, "%s: no memory to compress the trace", path);
 	else
 		rv = 0;

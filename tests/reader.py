@@ -34,7 +34,7 @@ def unzstd(data, size):
 def chunks(data):
     assert data[:8] == b"\x89SPOOR\r\n", "magic"
     major, _, _, incompatible, n, table_crc, crc = struct.unpack_from("<HHIIIII", data, 8)
-    assert major == 1 and incompatible == 0 and crc == zlib.crc32(data[:28])
+    assert major == 1 and incompatible & ~1 == 0 and crc == zlib.crc32(data[:28])
     assert table_crc == zlib.crc32(data[32:32 + 32 * n])
     found = {}
     for i in range(n):
@@ -47,6 +47,9 @@ def chunks(data):
 
 class Name(str):
     """A named constant."""
+
+
+LOSSY = Name("?")
 
 
 class Bytes:
@@ -116,6 +119,27 @@ class Bytes:
             return self.items(True)[0]
         value, slope = self.value(), self.int() if t == 1 else 0
         return {r: value if slope == 0 else signed(value + i * slope) for i, r in enumerate(domain)}
+
+    def tally(self):
+        """[(least, greatest, count, sum)], constants as (name, name, count, None)"""
+        bins, before = [], 0
+        for _ in range(self.uint()):
+            low = self.value()
+            tag = self.uint()
+            count = tag // 2 + 1
+            if isinstance(low, Name):
+                assert tag % 2 == 0
+                bins.append((low, low, count, None))
+                continue
+            low = signed(low + before)
+            high, total = low, low * count
+            if tag % 2:
+                high = signed(low + self.uint())
+                total += self.uint()
+            assert high >= low
+            bins.append((low, high, count, signed(total)))
+            before = high
+        return bins
 
     def done(self):
         assert self.at == len(self.data), "bytes left over"
@@ -198,11 +222,12 @@ class Trace:
                 b.uint()
                 ranks = b.ranks(here)
                 visits = b.map(ranks)
-                columns = [self.read_column(b, ranks) for _ in range(len(parameters) + (not objects))]
+                kinds = [kind for _, kind in parameters] + ["x"] * (not objects)
+                columns = [self.read_column(b, ranks, kind) for kind in kinds]
                 (self.objects if objects else self.sites).append((name, parameters, visits, columns))
         b.done()
 
-    def read_column(self, b, ranks):
+    def read_column(self, b, ranks, kind):
         g = b.uint()
         if g == 0:
             value = b.value()
@@ -211,6 +236,15 @@ class Trace:
         for _ in range(g - 1):
             mine = b.ranks(ranks)
             p = b.uint()
+            if p == len(self.patterns) + 1:
+                lossy = {"why": b.uint(), "since": b.uint()}
+                if kind == "x":
+                    lossy["next"] = {b.uint(): b.tally() for _ in range(b.uint())}
+                else:
+                    lossy["values"] = b.tally()
+                    lossy["elements"] = b.tally() if kind[0] == "[" else []
+                groups.append((set(mine), lossy, [(1, {r: LOSSY for r in mine}, None)]))
+                continue
             dictionary = []
             for _ in range(b.uint() if p else 1):
                 count = b.uint() + 1 if p else 1
@@ -236,7 +270,7 @@ class Trace:
         for ranks, pattern, dictionary in groups:
             if rank not in ranks:
                 continue
-            if not pattern:
+            if not pattern or isinstance(pattern, dict):
                 while True:
                     yield dictionary[0][1][rank]
             values, fresh = [], ((start[rank] if stride is None else signed(start[rank] + i * stride[rank]))
@@ -258,6 +292,8 @@ class Trace:
         return []
 
     def text(self, value, kind, base):
+        if value is LOSSY:
+            return "?"
         if kind[0] == "[":
             if isinstance(value, Name):
                 return value
@@ -295,6 +331,8 @@ class Trace:
             yield " ".join(words)
             if number + 1 < self.events[rank]:
                 site = next(cursor[-1])
+                if site is LOSSY:
+                    return
 
 
 def main():

@@ -31,6 +31,9 @@
 /* No value: what is expected where nothing can be. */
 #define VALUE_NONE (INT64_MIN + (INT64_C(1) << 32))
 
+/* A value that is not known: its column is a tally (trace/tally.h). Never in a column of an arena. */
+#define VALUE_LOSSY (VALUE_NONE + 1)
+
 static inline bool value_is_constant(int64_t v)
 {
 	return v < VALUE_NONE;

@@ -64,9 +64,9 @@ static int header_check(const uint8_t *h, size_t n, const char *name, size_t *co
 	if (get(h + 8, 2) != VERSION_MAJOR)
 		return error_set(error, "%s: trace format version %" PRIu64 ".%" PRIu64 ", this spoor reads version %d: use a newer spoor",
 		                 name, get(h + 8, 2), get(h + 10, 2), VERSION_MAJOR);
-	if (get(h + 16, 4) != 0)
+	if (get(h + 16, 4) & ~(uint64_t)CONTAINER_KNOWN)
 		return error_set(error, "%s: needs a feature that this spoor does not know (incompatible flags 0x%" PRIx64 "): use a newer spoor",
-		                 name, get(h + 16, 4));
+		                 name, get(h + 16, 4) & ~(uint64_t)CONTAINER_KNOWN);
 	*count = get(h + 20, 4);
 	if (*count > MAX_CHUNKS)
 		return error_set(error, "%s: header at offset 20: %zu chunks, at most %d are allowed", name, *count, MAX_CHUNKS);
@@ -259,6 +259,11 @@ const struct chunk *container_find(const struct container *c, const char *id)
 	return NULL;
 }
 
+uint32_t container_flags(const struct container *c)
+{
+	return (uint32_t)get(c->bytes + 16, 4);
+}
+
 size_t container_file_size(const struct container *c)
 {
 	return c->size;
@@ -338,7 +343,7 @@ done:
 	return rv;
 }
 
-int container_encode(const struct chunk *chunks, size_t n, const struct codec *codec, uint8_t **out, size_t *size)
+int container_encode(const struct chunk *chunks, size_t n, uint32_t flags, const struct codec *codec, uint8_t **out, size_t *size)
 {
 	size_t room = HEADER_SIZE + n * ENTRY_SIZE;
 	for (size_t i = 0; i < n; i++)
@@ -366,6 +371,7 @@ int container_encode(const struct chunk *chunks, size_t n, const struct codec *c
 	memcpy(bytes, magic, sizeof magic);
 	put(bytes + 8, VERSION_MAJOR, 2);
 	put(bytes + 10, VERSION_MINOR, 2);
+	put(bytes + 16, flags, 4);
 	put(bytes + 20, n, 4);
 	put(bytes + 24, crc32_of(bytes + HEADER_SIZE, n * ENTRY_SIZE), 4);
 	put(bytes + 28, crc32_of(bytes, 28), 4);

@@ -31,6 +31,10 @@ struct chunk {
 
 struct container;
 
+/* Incompatible flags: a reader that does not know one cannot read the file. */
+#define CONTAINER_LOSSY 1u /* columns without order */
+#define CONTAINER_KNOWN CONTAINER_LOSSY
+
 /* Reads and checks the file. codec may be NULL: then a compressed chunk is an error. Returns 0, or -1 with error set
  * ("FILE: chunk SITE at offset 312: checksum mismatch ..."). The caller destroys *out. */
 int container_open(struct container **out, const char *path, const struct codec *codec, struct error *error);
@@ -43,6 +47,8 @@ size_t container_count(const struct container *c);
 const struct chunk *container_at(const struct container *c, size_t i);
 /* The chunk with this id, or NULL. Valid until the container is destroyed. */
 const struct chunk *container_find(const struct container *c, const char *id);
+/* Its incompatible flags. */
+uint32_t container_flags(const struct container *c);
 /* Size of the file in bytes. */
 size_t container_file_size(const struct container *c);
 const char *container_name(const struct container *c);
@@ -52,8 +58,8 @@ const char *container_name(const struct container *c);
 int container_read_chunk(const char *path, const char *id, const struct codec *codec, uint8_t **data, size_t *size,
                          struct error *error);
 
-/* Encodes chunks (id, data, size are used) into one malloc'ed buffer. Returns 0, or -1 (no memory). codec may be NULL. */
-int container_encode(const struct chunk *chunks, size_t n, const struct codec *codec, uint8_t **out, size_t *size);
+/* Encodes chunks (id, data, size are used), with incompatible flags, into one malloc'ed buffer. Returns 0, or -1 (no memory). codec may be NULL. */
+int container_encode(const struct chunk *chunks, size_t n, uint32_t flags, const struct codec *codec, uint8_t **out, size_t *size);
 
 /* Writes bytes to path: to a temporary name in the same folder, mode, fsync, then link to path, which must not exist
  * (errno EEXIST otherwise); the temporary name is gone in any case. Returns 0 or -1 with errno. */

@@ -264,11 +264,46 @@ done:
 
 /* SITE: functions, sites and object tables with their columns. */
 
-static void put_column(struct writer *w, const struct trace_column *c, const struct rankmap *domain)
+/* A group without order is told from one with a pattern by a number that no pattern has. */
+static void put_lossy(struct writer *w, const struct trace_lossy *l, enum reference reference)
+{
+	writer_uint(w, l->why);
+	writer_uint(w, l->since);
+	if (reference == REFERENCE_SITE) {
+		writer_uint(w, l->next_count);
+		for (uint32_t i = 0; i < l->next_count; i++) {
+			writer_uint(w, l->next[i].to);
+			tally_put(w, &l->next[i].runs);
+		}
+		return;
+	}
+	tally_put(w, &l->values);
+	if (reference == REFERENCE_VECTOR)
+		tally_put(w, &l->elements);
+}
+
+static int get_lossy(struct reader *r, struct trace_lossy *l, enum reference reference)
+{
+	l->why = (uint32_t)reader_uint(r);
+	l->since = reader_uint(r);
+	if (reference != REFERENCE_SITE)
+		return tally_get(r, &l->values) != 0 || (reference == REFERENCE_VECTOR && tally_get(r, &l->elements) != 0) ? -1 : 0;
+	for (size_t n = reader_count(r); n-- > 0;) {
+		uint64_t to = reader_uint(r);
+		uint32_t before = l->next_count;
+		struct tally *runs = r->bad || to >= UINT32_MAX ? NULL : trace_next(l, (uint32_t)to);
+		if (!runs || l->next_count == before || tally_get(r, runs) != 0)
+			return -1;
+	}
+	return r->bad ? -1 : 0;
+}
+
+static void put_column(struct writer *w, const struct trace_column *c, const struct rankmap *domain, uint32_t patterns,
+                       enum reference reference)
 {
 	int64_t value;
 	/* by far the most common: one value, the same for all visits of all ranks */
-	if (c->count == 1 && c->groups[0].pattern == 0 && rankmap_same_ranks(trace_group_ranks(&c->groups[0]), domain) &&
+	if (c->count == 1 && c->groups[0].pattern == 0 && !c->groups[0].lossy && rankmap_same_ranks(trace_group_ranks(&c->groups[0]), domain) &&
 	    rankmap_constant(&c->groups[0].dict[0].start, &value)) {
 		writer_uint(w, 0);
 		value_put(w, value);
@@ -279,6 +314,11 @@ static void put_column(struct writer *w, const struct trace_column *c, const str
 		const struct trace_group *group = &c->groups[g];
 		const struct rankmap *ranks = trace_group_ranks(group);
 		put_ranks(w, ranks, domain);
+		if (group->lossy) {
+			writer_uint(w, patterns + UINT64_C(1));
+			put_lossy(w, group->lossy, reference);
+			continue;
+		}
 		writer_uint(w, group->pattern);
 		if (group->pattern)
 			writer_uint(w, group->count);
@@ -292,9 +332,13 @@ static void put_column(struct writer *w, const struct trace_column *c, const str
 	}
 }
 
-static int get_group(struct reader *r, struct trace_group *group, const struct rankmap *ranks, bool references)
+static int get_group(struct reader *r, struct trace_group *group, const struct rankmap *ranks, uint32_t patterns, enum reference reference)
 {
-	uint64_t pattern = reader_uint(r), count = pattern ? reader_count(r) : 1;
+	bool references = reference != REFERENCE_NONE;
+	uint64_t pattern = reader_uint(r);
+	if (pattern == patterns + UINT64_C(1))
+		return trace_group_lossy(group, ranks) == 0 ? get_lossy(r, group->lossy, reference) : -1;
+	uint64_t count = pattern ? reader_count(r) : 1;
 	if (r->bad || pattern > UINT32_MAX || count == 0 || count > UINT32_MAX)
 		return -1;
 	group->pattern = (uint32_t)pattern;
@@ -313,7 +357,7 @@ static int get_group(struct reader *r, struct trace_group *group, const struct r
 	return 0;
 }
 
-static int get_column(struct reader *r, struct trace_column *c, const struct rankmap *domain, bool references)
+static int get_column(struct reader *r, struct trace_column *c, const struct rankmap *domain, uint32_t patterns, enum reference reference)
 {
 	size_t groups = reader_count(r);
 	if (r->bad)
@@ -333,7 +377,7 @@ static int get_column(struct reader *r, struct trace_column *c, const struct ran
 		} else {
 			rv = get_ranks(r, &ranks, domain);
 			if (rv == 0)
-				rv = get_group(r, &group, &ranks, references);
+				rv = get_group(r, &group, &ranks, patterns, reference);
 		}
 		rankmap_free(&ranks);
 		if (rv != 0) {
@@ -361,7 +405,7 @@ static void put_sites(struct writer *w, const struct trace *t)
 			put_ranks(w, &s->visits, &t->events);
 			put_map(w, &s->visits, &s->visits);
 			for (uint32_t k = 0; k < s->column_count; k++)
-				put_column(w, &s->columns[k], &s->visits);
+				put_column(w, &s->columns[k], &s->visits, t->patterns.count, schema_reference(trace_schema(t, s), k));
 		}
 	}
 }
@@ -388,7 +432,7 @@ static int get_sites(struct reader *r, struct trace *t)
 				rv = get_map(r, &s->visits, &ranks, false);
 			rankmap_free(&ranks);
 			for (uint32_t k = 0; rv == 0 && k < s->column_count; k++)
-				rv = get_column(r, &s->columns[k], &s->visits, schema_reference(trace_schema(t, s), k) != REFERENCE_NONE);
+				rv = get_column(r, &s->columns[k], &s->visits, t->patterns.count, schema_reference(trace_schema(t, s), k));
 			if (rv != 0)
 				return -1;
 		}
@@ -485,7 +529,7 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 	}
 	for (size_t i = 0; i < n; i++)
 		chunks[PARTS + i] = further[i];
-	rv = container_encode(chunks, PARTS + n, codec, bytes, size);
+	rv = container_encode(chunks, PARTS + n, trace_has_lossy(t) ? CONTAINER_LOSSY : 0, codec, bytes, size);
 done:
 	for (size_t i = 0; i < PARTS; i++)
 		writer_free(&part[i]);

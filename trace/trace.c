@@ -166,7 +166,96 @@ void trace_group_free(struct trace_group *g)
 		rankmap_free(&g->dict[i].stride);
 	}
 	free(g->dict);
+	if (g->lossy) {
+		tally_free(&g->lossy->values);
+		tally_free(&g->lossy->elements);
+		for (uint32_t i = 0; i < g->lossy->next_count; i++)
+			tally_free(&g->lossy->next[i].runs);
+		free(g->lossy->next);
+		free(g->lossy);
+	}
 	*g = (struct trace_group){0};
+}
+
+int trace_group_lossy(struct trace_group *g, const struct rankmap *ranks)
+{
+	struct rankmap_builder b = {.references = true};
+	g->lossy = calloc(1, sizeof *g->lossy);
+	g->dict = calloc(1, sizeof *g->dict);
+	if (!g->lossy || !g->dict)
+		return -1;
+	g->lossy->since = UINT64_MAX;
+	g->count = 1;
+	g->dict[0].count = 1;
+	for (size_t i = 0; i < ranks->count; i++) {
+		struct rank_piece p = ranks->pieces[i];
+		p.value = VALUE_LOSSY;
+		p.slope = 0;
+		rankmap_add(&b, p);
+	}
+	return rankmap_take(&b, &g->dict[0].start);
+}
+
+struct tally *trace_next(struct trace_lossy *l, uint32_t to)
+{
+	uint32_t low = 0, high = l->next_count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (l->next[middle].to == to)
+			return &l->next[middle].runs;
+		if (l->next[middle].to < to)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!grow(&l->next, l->next_count, &l->next_capacity, sizeof *l->next))
+		return NULL;
+	memmove(&l->next[low + 1], &l->next[low], (l->next_count - low) * sizeof *l->next);
+	l->next_count++;
+	l->next[low] = (struct trace_next){.to = to};
+	return &l->next[low].runs;
+}
+
+int trace_tally_fold(struct trace *t, struct tally *tally)
+{
+	bool fold = tally_coarse(tally);
+	for (uint32_t i = 0, n = tally_constants(tally); !fold && i < n; i++) {
+		const struct pool_item *name = &t->strings.items[(uint64_t)tally->bins[i].min - (uint64_t)VALUE_CONSTANT];
+		fold = name->size == 1 && name->bytes[0] == '?';
+	}
+	if (!fold)
+		return 0;
+	uint32_t unknown = pool_intern(&t->strings, "?", 1);
+	if (unknown == UINT32_MAX)
+		return -1;
+	tally_fold(tally, VALUE_CONSTANT + unknown);
+	return 0;
+}
+
+bool trace_has_lossy(const struct trace *t)
+{
+	for (int object = 0; object < 2; object++)
+		for (uint32_t i = 0; i < (object ? t->object_count : t->site_count); i++) {
+			const struct trace_site *s = object ? &t->objects[i] : &t->sites[i];
+			for (uint32_t k = 0; k < s->column_count; k++)
+				for (uint32_t g = 0; g < s->columns[k].count; g++)
+					if (s->columns[k].groups[g].lossy)
+						return true;
+		}
+	return false;
+}
+
+const char *trace_why_text(uint32_t why, char out[WHY_SIZE])
+{
+	static const char *const words[] = {"threshold", "memory", "ranks"};
+	out[0] = 0;
+	for (int i = 0; i < 3; i++)
+		if (why >> i & 1) {
+			if (out[0])
+				strcat(out, "+");
+			strcat(out, words[i]);
+		}
+	return out;
 }
 
 int trace_add_group_take(struct trace_column *c, struct trace_group *g)
@@ -316,9 +405,46 @@ static bool has_constants(const struct rankmap *m)
 	return false;
 }
 
+/* In order, without constants that do not exist. numbers: every value is a number of at least `least`. */
+static bool tally_ok(const struct trace *t, const struct tally *tally, enum reference reference, bool numbers, int64_t least)
+{
+	for (uint32_t i = 0; i < tally->count; i++) {
+		const struct tally_bin *b = &tally->bins[i];
+		bool constant = value_is_constant(b->min);
+		if (b->count == 0 || b->max < b->min || (i > 0 && b->min <= tally->bins[i - 1].max) || (constant && b->min != b->max) ||
+		    (!constant && b->min <= VALUE_LOSSY) || !value_ok(t, b->min, reference) || !value_ok(t, b->max, reference) ||
+		    (numbers && (constant || b->min < least)))
+			return false;
+	}
+	return true;
+}
+
+static bool lossy_ok(const struct trace *t, const struct trace_group *g, enum reference reference)
+{
+	const struct trace_lossy *l = g->lossy;
+	const struct rankmap *ranks = &g->dict[0].start;
+	int64_t value;
+	if (g->pattern || g->count != 1 || g->dict[0].count != 1 || ranks->count == 0 || !map_ok(t, ranks, REFERENCE_NONE) ||
+	    !rankmap_constant(ranks, &value) || value != VALUE_LOSSY || l->why & ~(uint32_t)WHY_ALL)
+		return false;
+	if (reference == REFERENCE_SITE ? l->values.count > 0 : l->next_count > 0)
+		return false;
+	if (reference != REFERENCE_VECTOR && l->elements.count > 0)
+		return false;
+	for (uint32_t i = 0; i < l->next_count; i++)
+		if (l->next[i].to >= t->site_count || (i > 0 && l->next[i].to <= l->next[i - 1].to) || l->next[i].runs.count == 0 ||
+		    !tally_ok(t, &l->next[i].runs, REFERENCE_NONE, true, 1))
+			return false;
+	/* the length of a vector is no reference */
+	return tally_ok(t, &l->values, reference == REFERENCE_STRING ? REFERENCE_STRING : REFERENCE_NONE, false, 0) &&
+	       tally_ok(t, &l->elements, REFERENCE_NONE, false, 0);
+}
+
 static bool group_ok(const struct trace *t, const struct trace_group *g, enum reference reference, const uint64_t *news)
 {
 	uint64_t values = 0;
+	if (g->lossy)
+		return lossy_ok(t, g, reference);
 	if (g->count == 0 || g->pattern > t->patterns.count)
 		return false;
 	for (uint32_t i = 0; i < g->count; i++) {

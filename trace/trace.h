@@ -16,6 +16,7 @@
 #include "trace/index.h"
 #include "trace/rankmap.h"
 #include "trace/schema.h"
+#include "trace/tally.h"
 #include "trace/time.h"
 
 /* Strings, vectors (as bytes of int64_t) and patterns. Number 0 of the strings is the empty string. */
@@ -42,10 +43,35 @@ struct trace_stretch {
 	struct rankmap start, stride; /* stride is empty if count is 1 */
 };
 
+/* Why a column gave up the order of its values. */
+enum trace_why {
+	WHY_THRESHOLD = 1, /* more tokens than the mode allows (lossy:N) */
+	WHY_MEMORY = 2,    /* the rank's memory budget was nearly used up */
+	WHY_RANKS = 4,     /* more tokens than the mode allows, over all ranks together */
+	WHY_ALL = 7,
+};
+
+/* A successor that was followed in runs: it came runs.count times after something else, and tally_sum(runs) times in all. */
+struct trace_next {
+	uint32_t to;
+	struct tally runs;
+};
+
+/* What is known of a column that has no order. */
+struct trace_lossy {
+	uint32_t why;          /* enum trace_why, or'ed over the ranks */
+	uint64_t since;        /* the first event (number in its rank) at which this happened to one of them */
+	struct tally values;   /* of a vector column: lengths, and constants that stand for a whole vector */
+	struct tally elements; /* of a vector column */
+	struct trace_next *next; /* of the successor column; in order of `to`, each once */
+	uint32_t next_count, next_capacity;
+};
+
 struct trace_group {
 	uint32_t pattern; /* in the pool + 1; 0: constant, one value in the dictionary */
 	uint32_t count;   /* stretches, at least 1; the ranks of the group are those of the first one's start */
 	struct trace_stretch *dict;
+	struct trace_lossy *lossy; /* NULL: the values are known in order. Else the pattern is 0 and the one value of the dictionary is VALUE_LOSSY */
 };
 
 struct trace_column {
@@ -103,6 +129,14 @@ uint32_t trace_site(struct trace *t, uint32_t function, uint32_t node, bool obje
 /* Adds a group (which the trace owns then, also on failure). Returns 0 or -1. */
 int trace_add_group_take(struct trace_column *c, struct trace_group *g);
 void trace_group_free(struct trace_group *g);
+/* Makes an empty group one without order, of these ranks. Returns 0 or -1; the caller frees the group in any case. */
+int trace_group_lossy(struct trace_group *g, const struct rankmap *ranks);
+/* The runs of a successor, added if it is not there; NULL on no memory. Valid until the next one is added. */
+struct tally *trace_next(struct trace_lossy *l, uint32_t to);
+/* Strings have no order: more than TALLY_EXACT different ones are counted as the constant "?". Returns 0 or -1. */
+int trace_tally_fold(struct trace *t, struct tally *tally);
+/* Does any column have no order? */
+bool trace_has_lossy(const struct trace *t);
 /* The edge from a site, added if it is not there; NULL on no memory. Valid until the next one is added. */
 struct trace_edge *trace_edge(struct trace_site *s, uint32_t to);
 /* Puts the edges of a site in ascending order of `to`. */
@@ -118,6 +152,10 @@ static inline const struct rankmap *trace_group_ranks(const struct trace_group *
 {
 	return &g->dict[0].start;
 }
+
+/* "threshold+memory" and the like: the words of a set of enum trace_why. Returns out. */
+#define WHY_SIZE 40
+const char *trace_why_text(uint32_t why, char out[WHY_SIZE]);
 
 /* Checks everything that one part says of another: numbers in range, patterns, kinds. To be called on whatever was read from outside, before
  * anything else looks at it. Returns 0, or -1 with error set. */

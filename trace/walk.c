@@ -27,6 +27,7 @@ struct walk {
 	uint32_t rank;
 	uint64_t events, next;
 	uint32_t site;
+	bool unordered;
 	struct column_cursor **sites; /* cursors of each site, made at its first visit */
 	struct pattern *patterns;     /* parsed when first used */
 	int64_t *comm_ranks;
@@ -232,6 +233,11 @@ static int64_t base_of(const struct walk *w, const struct event *e)
 	return w->rank;
 }
 
+bool walk_unordered(const struct walk *w)
+{
+	return w->unordered;
+}
+
 int walk_next(struct walk *w, struct event *e, struct error *error)
 {
 	if (w->next == w->events)
@@ -258,7 +264,10 @@ int walk_next(struct walk *w, struct event *e, struct error *error)
 		if (rv != 0)
 			return error_set(error, "rank %u, event %" PRIu64 ", site %u: column %u ends too early, or there is no memory", w->rank,
 			                 e->number, e->site, k);
-		if (successor)
+		if (successor && value == VALUE_LOSSY) {
+			w->unordered = true;
+			w->next = w->events; /* what came next is not known */
+		} else if (successor)
 			w->site = (uint32_t)value;
 		else
 			e->values[k] = value;

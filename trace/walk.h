@@ -15,7 +15,7 @@ struct event {
 	uint32_t site;
 	const struct schema *schema;
 	int64_t base;               /* what `p` values are relative to */
-	int64_t values[SCHEMA_MAX]; /* one for each column of the schema, as recorded (doc/events.md, "Kinds") */
+	int64_t values[SCHEMA_MAX]; /* one for each column of the schema, as recorded (doc/events.md, "Kinds"); VALUE_LOSSY: not known */
 };
 
 /* Returns 0; or -1 with error set: the rank is not in the trace, or no memory. The trace must outlive the walk. */
@@ -23,6 +23,8 @@ int walk_begin(struct walk **out, const struct trace *t, uint32_t rank, struct e
 void walk_end(struct walk *w);
 /* The next event. Returns 0, 1 at the end, -1 with error set if the trace contradicts itself. */
 int walk_next(struct walk *w, struct event *e, struct error *error);
+/* True if the walk came to its end early: which event comes next is not known, because the successors of the last one's site are a tally. */
+bool walk_unordered(const struct walk *w);
 
 /* The rows of a column of an object table (`@comm`, "size") of one rank. *values is malloc'ed; *n is 0 if there is no such table. Returns 0 or
  * -1 with error set. */
