@@ -53,7 +53,7 @@ static const MPI_Status *translate(const struct completion *w, const MPI_Fint *s
 	return out;
 }
 
-MPI_WRAPPER void mpi_wait_(MPI_Fint *request, MPI_Fint *status, MPI_Fint *ierror)
+MPI_WRAPPER void FORTRAN_NAME(mpi_wait)(MPI_Fint *request, MPI_Fint *status, MPI_Fint *ierror)
 {
 	struct call c;
 	struct request_ref ref;
@@ -63,7 +63,7 @@ MPI_WRAPPER void mpi_wait_(MPI_Fint *request, MPI_Fint *status, MPI_Fint *ierror
 	bool ok;
 
 	if (!wrap_begin_fortran(&c, FN_MPI_Wait)) {
-		next_fortran.mpi_wait(request, status, ierror);
+		FORTRAN_NEXT.mpi_wait(request, status, ierror);
 		return;
 	}
 	if (!ierror)
@@ -71,14 +71,14 @@ MPI_WRAPPER void mpi_wait_(MPI_Fint *request, MPI_Fint *status, MPI_Fint *ierror
 	w = begin_one(&ref, *request);
 	if (w.receives && fortran_ignores(status))
 		status = own;
-	next_fortran.mpi_wait(request, status, ierror);
+	FORTRAN_NEXT.mpi_wait(request, status, ierror);
 	ok = wrap_end(&c, *ierror);
 	record_MPI_Wait(&c, ok, *ierror, &w, fortran_status(status, &translated, ok && w.receives));
 	end(&w, request);
 }
 FORTRAN_ALIASES(mpi_wait, MPI_WAIT)
 
-MPI_WRAPPER void mpi_test_(MPI_Fint *request, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
+MPI_WRAPPER void FORTRAN_NAME(mpi_test)(MPI_Fint *request, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
 {
 	struct call c;
 	struct request_ref ref;
@@ -88,7 +88,7 @@ MPI_WRAPPER void mpi_test_(MPI_Fint *request, MPI_Fint *flag, MPI_Fint *status, 
 	bool ok;
 
 	if (!wrap_begin_fortran(&c, FN_MPI_Test)) {
-		next_fortran.mpi_test(request, flag, status, ierror);
+		FORTRAN_NEXT.mpi_test(request, flag, status, ierror);
 		return;
 	}
 	if (!ierror)
@@ -96,7 +96,7 @@ MPI_WRAPPER void mpi_test_(MPI_Fint *request, MPI_Fint *flag, MPI_Fint *status, 
 	w = begin_one(&ref, *request);
 	if (w.receives && fortran_ignores(status))
 		status = own;
-	next_fortran.mpi_test(request, flag, status, ierror);
+	FORTRAN_NEXT.mpi_test(request, flag, status, ierror);
 	ok = wrap_end(&c, *ierror);
 	record_MPI_Test(&c, ok, *ierror, &w, ok && *flag,
 	                fortran_status(status, &translated, ok && *flag && w.receives));
@@ -104,7 +104,7 @@ MPI_WRAPPER void mpi_test_(MPI_Fint *request, MPI_Fint *flag, MPI_Fint *status, 
 }
 FORTRAN_ALIASES(mpi_test, MPI_TEST)
 
-MPI_WRAPPER void mpi_request_get_status_(MPI_Fint *request, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
+MPI_WRAPPER void FORTRAN_NAME(mpi_request_get_status)(MPI_Fint *request, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
 {
 	struct call c;
 	struct request_ref ref;
@@ -114,7 +114,7 @@ MPI_WRAPPER void mpi_request_get_status_(MPI_Fint *request, MPI_Fint *flag, MPI_
 	bool ok;
 
 	if (!wrap_begin_fortran(&c, FN_MPI_Request_get_status)) {
-		next_fortran.mpi_request_get_status(request, flag, status, ierror);
+		FORTRAN_NEXT.mpi_request_get_status(request, flag, status, ierror);
 		return;
 	}
 	if (!ierror)
@@ -122,7 +122,7 @@ MPI_WRAPPER void mpi_request_get_status_(MPI_Fint *request, MPI_Fint *flag, MPI_
 	w = begin_one(&ref, *request);
 	if (w.receives && fortran_ignores(status))
 		status = own;
-	next_fortran.mpi_request_get_status(request, flag, status, ierror);
+	FORTRAN_NEXT.mpi_request_get_status(request, flag, status, ierror);
 	ok = wrap_end(&c, *ierror);
 	record_MPI_Request_get_status(&c, ok, *ierror, &w, ok && *flag,
 	                              fortran_status(status, &translated, ok && *flag && w.receives));
@@ -130,7 +130,7 @@ MPI_WRAPPER void mpi_request_get_status_(MPI_Fint *request, MPI_Fint *flag, MPI_
 }
 FORTRAN_ALIASES(mpi_request_get_status, MPI_REQUEST_GET_STATUS)
 
-MPI_WRAPPER void mpi_waitall_(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *array_of_statuses,
+MPI_WRAPPER void FORTRAN_NAME(mpi_waitall)(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *array_of_statuses,
                               MPI_Fint *ierror)
 {
 	struct call c;
@@ -139,21 +139,21 @@ MPI_WRAPPER void mpi_waitall_(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_
 	bool ok;
 
 	if (!wrap_begin_fortran(&c, FN_MPI_Waitall)) {
-		next_fortran.mpi_waitall(count, array_of_requests, array_of_statuses, ierror);
+		FORTRAN_NEXT.mpi_waitall(count, array_of_requests, array_of_statuses, ierror);
 		return;
 	}
 	if (!ierror)
 		ierror = &own_error;
 	w = begin(*count, array_of_requests);
 	array_of_statuses = wanted(&w, array_of_statuses);
-	next_fortran.mpi_waitall(count, array_of_requests, array_of_statuses, ierror);
+	FORTRAN_NEXT.mpi_waitall(count, array_of_requests, array_of_statuses, ierror);
 	ok = wrap_end(&c, *ierror);
 	record_MPI_Waitall(&c, ok, *ierror, &w, translate(&w, array_of_statuses, ok ? *count : 0));
 	end(&w, array_of_requests);
 }
 FORTRAN_ALIASES(mpi_waitall, MPI_WAITALL)
 
-MPI_WRAPPER void mpi_testall_(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *flag, MPI_Fint *array_of_statuses,
+MPI_WRAPPER void FORTRAN_NAME(mpi_testall)(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *flag, MPI_Fint *array_of_statuses,
                               MPI_Fint *ierror)
 {
 	struct call c;
@@ -162,14 +162,14 @@ MPI_WRAPPER void mpi_testall_(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_
 	bool ok;
 
 	if (!wrap_begin_fortran(&c, FN_MPI_Testall)) {
-		next_fortran.mpi_testall(count, array_of_requests, flag, array_of_statuses, ierror);
+		FORTRAN_NEXT.mpi_testall(count, array_of_requests, flag, array_of_statuses, ierror);
 		return;
 	}
 	if (!ierror)
 		ierror = &own_error;
 	w = begin(*count, array_of_requests);
 	array_of_statuses = wanted(&w, array_of_statuses);
-	next_fortran.mpi_testall(count, array_of_requests, flag, array_of_statuses, ierror);
+	FORTRAN_NEXT.mpi_testall(count, array_of_requests, flag, array_of_statuses, ierror);
 	ok = wrap_end(&c, *ierror);
 	record_MPI_Testall(&c, ok, *ierror, &w, ok && *flag,
 	                   translate(&w, array_of_statuses, ok && *flag ? *count : 0));
@@ -177,7 +177,7 @@ MPI_WRAPPER void mpi_testall_(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_
 }
 FORTRAN_ALIASES(mpi_testall, MPI_TESTALL)
 
-MPI_WRAPPER void mpi_waitany_(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *index, MPI_Fint *status,
+MPI_WRAPPER void FORTRAN_NAME(mpi_waitany)(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *index, MPI_Fint *status,
                               MPI_Fint *ierror)
 {
 	struct call c;
@@ -187,7 +187,7 @@ MPI_WRAPPER void mpi_waitany_(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_
 	bool ok;
 
 	if (!wrap_begin_fortran(&c, FN_MPI_Waitany)) {
-		next_fortran.mpi_waitany(count, array_of_requests, index, status, ierror);
+		FORTRAN_NEXT.mpi_waitany(count, array_of_requests, index, status, ierror);
 		return;
 	}
 	if (!ierror)
@@ -195,7 +195,7 @@ MPI_WRAPPER void mpi_waitany_(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_
 	w = begin(*count, array_of_requests);
 	if (w.receives && fortran_ignores(status))
 		status = own;
-	next_fortran.mpi_waitany(count, array_of_requests, index, status, ierror);
+	FORTRAN_NEXT.mpi_waitany(count, array_of_requests, index, status, ierror);
 	ok = wrap_end(&c, *ierror);
 	record_MPI_Waitany(&c, ok, *ierror, &w, ok ? fortran_index(*index) : 0,
 	                   fortran_status(status, &translated, ok && w.receives));
@@ -203,7 +203,7 @@ MPI_WRAPPER void mpi_waitany_(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_
 }
 FORTRAN_ALIASES(mpi_waitany, MPI_WAITANY)
 
-MPI_WRAPPER void mpi_testany_(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *index, MPI_Fint *flag,
+MPI_WRAPPER void FORTRAN_NAME(mpi_testany)(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *index, MPI_Fint *flag,
                               MPI_Fint *status, MPI_Fint *ierror)
 {
 	struct call c;
@@ -213,7 +213,7 @@ MPI_WRAPPER void mpi_testany_(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_
 	bool ok;
 
 	if (!wrap_begin_fortran(&c, FN_MPI_Testany)) {
-		next_fortran.mpi_testany(count, array_of_requests, index, flag, status, ierror);
+		FORTRAN_NEXT.mpi_testany(count, array_of_requests, index, flag, status, ierror);
 		return;
 	}
 	if (!ierror)
@@ -221,7 +221,7 @@ MPI_WRAPPER void mpi_testany_(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_
 	w = begin(*count, array_of_requests);
 	if (w.receives && fortran_ignores(status))
 		status = own;
-	next_fortran.mpi_testany(count, array_of_requests, index, flag, status, ierror);
+	FORTRAN_NEXT.mpi_testany(count, array_of_requests, index, flag, status, ierror);
 	ok = wrap_end(&c, *ierror);
 	record_MPI_Testany(&c, ok, *ierror, &w, ok ? fortran_index(*index) : 0, ok && *flag,
 	                   fortran_status(status, &translated, ok && *flag && w.receives));
@@ -229,7 +229,7 @@ MPI_WRAPPER void mpi_testany_(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_
 }
 FORTRAN_ALIASES(mpi_testany, MPI_TESTANY)
 
-MPI_WRAPPER void mpi_waitsome_(MPI_Fint *incount, MPI_Fint *array_of_requests, MPI_Fint *outcount,
+MPI_WRAPPER void FORTRAN_NAME(mpi_waitsome)(MPI_Fint *incount, MPI_Fint *array_of_requests, MPI_Fint *outcount,
                                MPI_Fint *array_of_indices, MPI_Fint *array_of_statuses, MPI_Fint *ierror)
 {
 	struct call c;
@@ -238,7 +238,7 @@ MPI_WRAPPER void mpi_waitsome_(MPI_Fint *incount, MPI_Fint *array_of_requests, M
 	bool ok;
 
 	if (!wrap_begin_fortran(&c, FN_MPI_Waitsome)) {
-		next_fortran.mpi_waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses,
+		FORTRAN_NEXT.mpi_waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses,
 		                          ierror);
 		return;
 	}
@@ -246,7 +246,7 @@ MPI_WRAPPER void mpi_waitsome_(MPI_Fint *incount, MPI_Fint *array_of_requests, M
 		ierror = &own_error;
 	w = begin(*incount, array_of_requests);
 	array_of_statuses = wanted(&w, array_of_statuses);
-	next_fortran.mpi_waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierror);
+	FORTRAN_NEXT.mpi_waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierror);
 	ok = wrap_end(&c, *ierror);
 	record_MPI_Waitsome(&c, ok, *ierror, &w, ok ? *outcount : 0, array_of_indices, 1,
 	                    translate(&w, array_of_statuses, ok && *outcount != MPI_UNDEFINED ? *outcount : 0));
@@ -254,7 +254,7 @@ MPI_WRAPPER void mpi_waitsome_(MPI_Fint *incount, MPI_Fint *array_of_requests, M
 }
 FORTRAN_ALIASES(mpi_waitsome, MPI_WAITSOME)
 
-MPI_WRAPPER void mpi_testsome_(MPI_Fint *incount, MPI_Fint *array_of_requests, MPI_Fint *outcount,
+MPI_WRAPPER void FORTRAN_NAME(mpi_testsome)(MPI_Fint *incount, MPI_Fint *array_of_requests, MPI_Fint *outcount,
                                MPI_Fint *array_of_indices, MPI_Fint *array_of_statuses, MPI_Fint *ierror)
 {
 	struct call c;
@@ -263,7 +263,7 @@ MPI_WRAPPER void mpi_testsome_(MPI_Fint *incount, MPI_Fint *array_of_requests, M
 	bool ok;
 
 	if (!wrap_begin_fortran(&c, FN_MPI_Testsome)) {
-		next_fortran.mpi_testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses,
+		FORTRAN_NEXT.mpi_testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses,
 		                          ierror);
 		return;
 	}
@@ -271,7 +271,7 @@ MPI_WRAPPER void mpi_testsome_(MPI_Fint *incount, MPI_Fint *array_of_requests, M
 		ierror = &own_error;
 	w = begin(*incount, array_of_requests);
 	array_of_statuses = wanted(&w, array_of_statuses);
-	next_fortran.mpi_testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierror);
+	FORTRAN_NEXT.mpi_testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierror);
 	ok = wrap_end(&c, *ierror);
 	record_MPI_Testsome(&c, ok, *ierror, &w, ok ? *outcount : 0, array_of_indices, 1,
 	                    translate(&w, array_of_statuses, ok && *outcount != MPI_UNDEFINED ? *outcount : 0));
@@ -279,7 +279,7 @@ MPI_WRAPPER void mpi_testsome_(MPI_Fint *incount, MPI_Fint *array_of_requests, M
 }
 FORTRAN_ALIASES(mpi_testsome, MPI_TESTSOME)
 
-MPI_WRAPPER void mpi_startall_(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *ierror)
+MPI_WRAPPER void FORTRAN_NAME(mpi_startall)(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *ierror)
 {
 	struct call c;
 	struct completion w;
@@ -287,13 +287,13 @@ MPI_WRAPPER void mpi_startall_(MPI_Fint *count, MPI_Fint *array_of_requests, MPI
 	bool ok;
 
 	if (!wrap_begin_fortran(&c, FN_MPI_Startall)) {
-		next_fortran.mpi_startall(count, array_of_requests, ierror);
+		FORTRAN_NEXT.mpi_startall(count, array_of_requests, ierror);
 		return;
 	}
 	if (!ierror)
 		ierror = &own_error;
 	w = begin(*count, array_of_requests);
-	next_fortran.mpi_startall(count, array_of_requests, ierror);
+	FORTRAN_NEXT.mpi_startall(count, array_of_requests, ierror);
 	ok = wrap_end(&c, *ierror);
 	record_MPI_Startall(&c, ok, *ierror, &w);
 	end(&w, array_of_requests);

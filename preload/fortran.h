@@ -2,15 +2,60 @@
  * fortran - translates what Fortran callers pass into what C callers pass, for the record_ functions
  *
  * In Fortran, MPI_IN_PLACE, MPI_STATUS_IGNORE and so on are variables that are known by their addresses.
+ *
+ * There are three bindings, which differ in the names of the functions and in nothing else that a wrapper sees: handles of mpi_f08
+ * are derived types of one INTEGER, its statuses are laid out like C's, its ierror may be absent (a null pointer).
+ *
+ *     mpif.h and `use mpi`   mpi_send_         all arguments by address, then the lengths of strings by value
+ *     mpi_f08                mpi_send_f08_     the same
+ *     mpi_f08 with TS 29113  mpi_send_f08ts_   choice buffers come as descriptors, whose first word is the address
+ *
+ * The generated wrappers are written out for each. Those written by hand are for mpif.h, and become those of mpi_f08 when they are
+ * compiled with FORTRAN_F08 (f08.c); none of them has a choice buffer.
  */
 #ifndef SPOOR_FORTRAN_H
 #define SPOOR_FORTRAN_H
 
-#include "preload/puts.h"
+#include "preload/wrap.h"
+
+/* As wrap_begin, for a wrapper of this enum fortran. */
+#define wrap_begin_binding(c, f, binding)                                         \
+	((__builtin_expect(real_fortran_found[binding], 1) ||                     \
+	  (real_wake_fortran(__builtin_return_address(0), (binding)), true)) &&   \
+	 wrap_begin(c, f))
+
+/* Defines another spelling of the function, which other compilers may call. */
+#define FORTRAN_ALIAS(name, target) \
+	extern __typeof__(target) name __attribute__((alias(#target), visibility("default")));
+
+#ifdef FORTRAN_F08
+#define FORTRAN_NAME(lower)      lower##_f08_
+#define FORTRAN_NEXT             next_f08
+#define wrap_begin_fortran(c, f) wrap_begin_binding(c, f, FORTRAN_MPI_F08)
+#define FORTRAN_ALIASES(lower, upper)              \
+	FORTRAN_ALIAS(lower##_f08, lower##_f08_)   \
+	FORTRAN_ALIAS(lower##_f08__, lower##_f08_) \
+	FORTRAN_ALIAS(upper##_F08, lower##_f08_)
+#else
+#define FORTRAN_NAME(lower)      lower##_
+#define FORTRAN_NEXT             next_fortran
+#define wrap_begin_fortran(c, f) wrap_begin_binding(c, f, FORTRAN_MPIF_H)
+#define FORTRAN_ALIASES(lower, upper)      \
+	FORTRAN_ALIAS(lower, lower##_)     \
+	FORTRAN_ALIAS(lower##__, lower##_) \
+	FORTRAN_ALIAS(upper, lower##_)
+#endif
 
 _Static_assert(sizeof(MPI_Fint) == sizeof(int), "Fortran's INTEGER is a C int: the wrappers read arrays of it as such");
 /* A Fortran status in INTEGERs. */
 #define FORTRAN_STATUS_SIZE ((int)(sizeof(MPI_Status) / sizeof(MPI_Fint)))
+
+/* The address of a choice buffer that came as a descriptor: in all compilers' descriptors, as in the standard's CFI_cdesc_t, it is the
+ * first word. */
+static inline const void *fortran_descriptor(const void *descriptor)
+{
+	return descriptor ? *(const void *const *)descriptor : NULL;
+}
 
 static inline const void *fortran_place(const void *buffer)
 {

@@ -10,7 +10,8 @@
     roles.h              encodes values by role (see puts.h)
     record.h             what the wrappers of C and of Fortran share
     wrap_c1.c ...        wrappers of the C functions, in parts that compile in a few seconds each
-    wrap_fortran.c       wrappers of the Fortran functions
+    wrap_fortran.c       wrappers of the Fortran functions of mpif.h and `use mpi`
+    wrap_f08.c           wrappers of the Fortran functions of mpi_f08
 
 Run by make; python3's standard library only. A function that mpi.h declares and the table does not know is reported,
 and has no wrapper: the application calls the library itself then.
@@ -67,8 +68,9 @@ def generate(t, lib, folder):
     for i in range(PARTS):
         part = generated[i * len(generated) // PARTS : (i + 1) * len(generated) // PARTS]
         write(folder, f"wrap_c{i + 1}.c", head + "\n".join(c.source(f, lib.prototypes[f.name]) for f in part))
-    write(folder, "wrap_fortran.c", schema.MARK + '#include "preload/fortran.h"\n#include "preload/record.h"\n\n' +
-          "\n".join(fortran.wrapper(f) for f in generated))
+    head = schema.MARK + '#include "preload/fortran.h"\n#include "preload/record.h"\n\n'
+    for name, bindings in (("wrap_fortran.c", [fortran.MPIF_H]), ("wrap_f08.c", [fortran.F08, fortran.F08TS])):
+        write(folder, name, head + "\n".join(fortran.source(generated, b) for b in bindings))
 
 
 def main():

@@ -12,11 +12,11 @@
 #include <string.h>
 
 struct mpi_calls real, next;
-struct mpi_fortran_calls next_fortran;
+struct mpi_fortran_calls next_fortran, next_f08, next_f08ts;
 void *real_predefined[REAL_PREDEFINED_COUNT];
 struct real_sentinel real_sentinel[SENTINEL_COUNT];
 enum real_state real_state;
-bool real_fortran_found;
+bool real_fortran_found[FORTRAN_COUNT];
 
 static const char *const sentinel_names[SENTINEL_COUNT] = {
 	[SENTINEL_IN_PLACE] = "mpi_fortran_in_place",
@@ -54,7 +54,7 @@ static void fill(void *calls, size_t count, void *value)
 static bool find_scope(void *return_address, const char *symbol, void **scope)
 {
 	static const char *const libraries[] = {"libmpi.so.40", "libmpi.so.80", "libmpi.so.20", "libmpi_mpifh.so.40",
-	                                        "libmpi.so"};
+	                                        "libmpi_usempif08.so.40", "libmpi.so"};
 	Dl_info info;
 
 	*scope = RTLD_DEFAULT;
@@ -188,7 +188,7 @@ bool real_wake(void *return_address)
 			bool aside;
 
 			find_calls(scope);
-			aside = tool_in_front() || too_late();
+			aside = !MPI_COMM_WORLD || tool_in_front() || too_late(); /* null: not the kind of library whose mpi.h we know */
 			if (!aside)
 				handle_begin();
 			__atomic_store_n(&real_state, aside ? REAL_PASSIVE : REAL_ACTIVE, __ATOMIC_RELEASE);
@@ -229,24 +229,72 @@ static void *find_spelled(void *scope, const char *x)
 	return NULL;
 }
 
-static bool find_fortran(void *return_address)
+/* The entries of a binding: how the names of its functions end, and a function that all libraries with this binding have. Profiling
+ * names begin with p, in MPICH's mpi_f08 with pmpir_. */
+static const struct binding {
+	struct mpi_fortran_calls *calls;
+	const char *ending;
+	const char *probe;
+} bindings[FORTRAN_COUNT] = {
+	[FORTRAN_MPIF_H] = {&next_fortran, "", "init"},
+	[FORTRAN_MPI_F08] = {&next_f08, "_f08", "comm_rank"},
+	[FORTRAN_MPI_F08TS] = {&next_f08ts, "_f08ts", "send"},
+};
+
+/* The profiling entry of mpi_NAME. */
+static void *find_profiling(void *scope, const struct binding *b, const char *name)
 {
-	void **n = (void **)&next_fortran, *scope, *behind;
+	static const char *const prefixes[] = {"pmpi", "pmpir"};
+	size_t n = strlen(name);
+	void *f = NULL;
+
+	for (size_t i = 0; i < 2 && !f; i++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "%s_%s%s", prefixes[i], name, b->ending);
+		f = find_spelled(scope, text);
+		if (!f && *b->ending && n > 2 && !strcmp(name + n - 2, "_c")) { /* MPICH's name of the large-count form */
+			snprintf(text, sizeof(text), "%s_%.*s%s_large", prefixes[i], (int)n - 2, name, b->ending);
+			f = find_spelled(scope, text);
+		}
+	}
+	return f;
+}
+
+static bool find_fortran_scope(void *return_address, const struct binding *b, void **scope)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "pmpi_%s%s_", b->probe, b->ending);
+	if (find_scope(return_address, name, scope))
+		return true;
+	snprintf(name, sizeof(name), "pmpir_%s%s_", b->probe, b->ending);
+	return find_scope(return_address, *b->ending ? name : "PMPI_INIT", scope);
+}
+
+static bool find_fortran(void *return_address, const struct binding *b)
+{
+	void **n = (void **)b->calls, *scope, *behind;
+	char probe[64];
 	bool tool;
 
-	if (!find_scope(return_address, "pmpi_init_", &scope) && !find_scope(return_address, "PMPI_INIT", &scope)) {
-		fill(&next_fortran, MPI_FORTRAN_CALLS_COUNT, (void *)missing_fortran);
+	if (!find_fortran_scope(return_address, b, &scope)) {
+		fill(b->calls, MPI_FORTRAN_CALLS_COUNT, (void *)missing_fortran);
 		return false;
 	}
-	behind = find_spelled(RTLD_NEXT, "mpi_init");
-	tool = behind && module_of(behind) != module_of(find_spelled(scope, "pmpi_init"));
+	snprintf(probe, sizeof(probe), "mpi_%s%s", b->probe, b->ending);
+	behind = find_spelled(RTLD_NEXT, probe);
+	tool = behind && module_of(behind) != module_of(find_profiling(scope, b, b->probe));
 	for (size_t i = 0; i < MPI_FORTRAN_CALLS_COUNT; i++) {
-		char name[64];
-		void *f = tool ? find_spelled(RTLD_NEXT, mpi_fortran_calls_names[i]) : NULL;
+		const char *name = mpi_fortran_calls_names[i];
+		char text[64];
+		void *f = NULL;
 
-		snprintf(name, sizeof(name), "p%s", mpi_fortran_calls_names[i]);
+		snprintf(text, sizeof(text), "%s%s", name, b->ending);
+		if (tool)
+			f = find_spelled(RTLD_NEXT, text);
 		if (!f)
-			f = find_spelled(scope, name);
+			f = find_profiling(scope, b, name + sizeof("mpi_") - 1);
 		n[i] = f ? f : (void *)missing_fortran;
 	}
 	for (int s = 0; s < SENTINEL_COUNT; s++) {
@@ -254,20 +302,21 @@ static bool find_fortran(void *return_address)
 
 		spell(sentinel_names[s], names);
 		for (int i = 0; i < REAL_SPELLINGS; i++)
-			real_sentinel[s].address[i] = dlsym(scope, names[i]);
+			if (!real_sentinel[s].address[i])
+				real_sentinel[s].address[i] = dlsym(scope, names[i]);
 	}
 	return true;
 }
 
-bool real_wake_fortran(void *return_address)
+bool real_wake_fortran(void *return_address, enum fortran binding)
 {
-	if (!real_fortran_found) {
+	if (!real_fortran_found[binding]) {
 		int saved = errno;
 
 		real_wake(return_address);
 		pthread_mutex_lock(&wake_lock);
-		if (!real_fortran_found)
-			__atomic_store_n(&real_fortran_found, find_fortran(return_address), __ATOMIC_RELEASE);
+		if (!real_fortran_found[binding])
+			__atomic_store_n(&real_fortran_found[binding], find_fortran(return_address, &bindings[binding]), __ATOMIC_RELEASE);
 		pthread_mutex_unlock(&wake_lock);
 		errno = saved;
 	}

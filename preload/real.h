@@ -25,7 +25,9 @@
 #include "preload/calls.h" /* generated: struct mpi_calls, struct mpi_fortran_calls, real_predefined[], macros */
 
 extern struct mpi_calls real, next;
-extern struct mpi_fortran_calls next_fortran;
+/* mpif.h and `use mpi`; mpi_f08; mpi_f08 with descriptors (fortran.h). */
+enum fortran { FORTRAN_MPIF_H, FORTRAN_MPI_F08, FORTRAN_MPI_F08TS, FORTRAN_COUNT };
+extern struct mpi_fortran_calls next_fortran, next_f08, next_f08ts;
 
 enum real_state {
 	REAL_UNKNOWN, /* no MPI call yet, or no MPI library found yet */
@@ -39,9 +41,9 @@ extern enum real_state real_state;
  * whole process, else in what the calling module depends on). Returns whether the state is REAL_ACTIVE now. Keeps
  * errno. */
 bool real_wake(void *return_address);
-/* The same for a Fortran wrapper: finds the Fortran entries, too. */
-bool real_wake_fortran(void *return_address);
-extern bool real_fortran_found;
+/* The same for a Fortran wrapper: finds the entries of its binding, too. */
+bool real_wake_fortran(void *return_address, enum fortran binding);
+extern bool real_fortran_found[FORTRAN_COUNT];
 
 /* Is this return address inside the MPI library or one of its plug-ins? For calls made while another one runs: such a
  * call comes from the library itself, or from the application's callback (error handler, attribute function, user

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * spawn - wrappers of MPI_Comm_spawn and MPI_Comm_spawn_multiple
- *
- * Their arrays of strings have no kind of their own: they are recorded as named constants whose name is what is to be
- * printed,
- * ["-n","5"] or [["-n","5"],[]]. A list that does not fit into NAMES_SIZE is cut, with "..." as its last element.
  */
-#include "preload/fortran.h"
-#include "preload/wrap.h"
+#include "preload/spawn.h"
 
 #include <stdio.h>
 
@@ -60,16 +55,6 @@ static void put_names(struct call *c, struct names *s)
 	call_put(c, call_constant_named(c, s->text));
 }
 
-/* Where the strings of an argument list are: C's are NULL-terminated arrays of strings; Fortran's are arrays of strings
- * of one length, which end with a blank one; row i of a two-dimensional one is every count-th, beginning with the i-th.
- */
-struct arguments {
-	char **c;
-	const char *fortran;
-	size_t length; /* of each Fortran string */
-	size_t stride; /* Fortran strings from one argument to the next */
-};
-
 static struct text argument(const struct arguments *a, size_t i)
 {
 	struct text t;
@@ -91,24 +76,6 @@ static void add_arguments(struct names *s, const struct arguments *a)
 		add_quoted(s, t, i == 0);
 }
 
-/* What both functions are given, in C's form. */
-struct spawn {
-	struct text command;       /* MPI_Comm_spawn */
-	struct arguments commands; /* MPI_Comm_spawn_multiple: count of them */
-	char ***argvs;             /* C */
-	struct arguments argv;     /* MPI_Comm_spawn; MPI_Comm_spawn_multiple in Fortran: row 0 */
-	bool no_argvs;
-	int count;
-	int maxprocs;
-	const int *array_of_maxprocs;
-	struct handles infos;
-	MPI_Info info;
-	int root;
-	MPI_Comm comm;
-	const MPI_Comm *intercomm;
-	const int *errcodes; /* NULL: ignored */
-};
-
 static void put_errcodes(struct call *c, const struct spawn *s, bool valid, int n)
 {
 	if (valid && s->errcodes)
@@ -117,7 +84,7 @@ static void put_errcodes(struct call *c, const struct spawn *s, bool valid, int 
 		call_put_absent(c);
 }
 
-static void record_MPI_Comm_spawn(struct call *c, bool ok, int rc, const struct spawn *s)
+void record_MPI_Comm_spawn(struct call *c, bool ok, int rc, const struct spawn *s)
 {
 	const struct comm_info info = handle_comm(c, s->comm, ok, NULL);
 	const bool is_root = comm_at_root(&info, s->root);
@@ -170,7 +137,7 @@ static void put_multiple(struct call *c, bool ok, const struct spawn *s)
 	          handle_value(c, handle_number(HANDLE_INFO, bits_info(s->infos, i_), ok)));
 }
 
-static void record_MPI_Comm_spawn_multiple(struct call *c, bool ok, int rc, const struct spawn *s)
+void record_MPI_Comm_spawn_multiple(struct call *c, bool ok, int rc, const struct spawn *s)
 {
 	const struct comm_info info = handle_comm(c, s->comm, ok, NULL);
 	const bool is_root = comm_at_root(&info, s->root);
@@ -238,80 +205,3 @@ MPI_WRAPPER int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], ch
 	                                               .errcodes = array_of_errcodes});
 	return rc;
 }
-
-MPI_WRAPPER void mpi_comm_spawn_(char *command, char *argv, MPI_Fint *maxprocs, MPI_Fint *info, MPI_Fint *root,
-                                 MPI_Fint *comm, MPI_Fint *intercomm, MPI_Fint *array_of_errcodes, MPI_Fint *ierror,
-                                 size_t command_n, size_t argv_n)
-{
-	struct call c;
-	struct spawn s;
-	MPI_Comm new_comm;
-	MPI_Fint own_error;
-	bool ok;
-
-	if (!wrap_begin_fortran(&c, FN_MPI_Comm_spawn)) {
-		next_fortran.mpi_comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes,
-		                            ierror, command_n, argv_n);
-		return;
-	}
-	if (!ierror)
-		ierror = &own_error;
-	next_fortran.mpi_comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, ierror,
-	                            command_n, argv_n);
-	ok = wrap_end(&c, *ierror);
-	new_comm = ok ? real.MPI_Comm_f2c(*intercomm) : MPI_COMM_NULL;
-	s = (struct spawn){.command = text_fortran(command, command_n),
-	                   .argv = {NULL, argv, (unsigned)argv_n, 1},
-	                   .maxprocs = *maxprocs,
-	                   .info = real.MPI_Info_f2c(*info),
-	                   .root = *root,
-	                   .comm = real.MPI_Comm_f2c(*comm),
-	                   .intercomm = &new_comm,
-	                   .errcodes = array_of_errcodes};
-	if (real_is_sentinel(SENTINEL_ARGV_NULL, argv))
-		s.argv.fortran = NULL;
-	if (real_is_sentinel(SENTINEL_ERRCODES_IGNORE, array_of_errcodes))
-		s.errcodes = NULL;
-	record_MPI_Comm_spawn(&c, ok, *ierror, &s);
-}
-FORTRAN_ALIASES(mpi_comm_spawn, MPI_COMM_SPAWN)
-
-MPI_WRAPPER void mpi_comm_spawn_multiple_(MPI_Fint *count, char *array_of_commands, char *array_of_argv,
-                                          MPI_Fint *array_of_maxprocs, MPI_Fint *array_of_info, MPI_Fint *root,
-                                          MPI_Fint *comm, MPI_Fint *intercomm, MPI_Fint *array_of_errcodes,
-                                          MPI_Fint *ierror, size_t array_of_commands_n, size_t array_of_argv_n)
-{
-	struct call c;
-	struct spawn s;
-	MPI_Comm new_comm;
-	MPI_Fint own_error;
-	bool ok;
-
-	if (!wrap_begin_fortran(&c, FN_MPI_Comm_spawn_multiple)) {
-		next_fortran.mpi_comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs,
-		                                     array_of_info, root, comm, intercomm, array_of_errcodes, ierror,
-		                                     array_of_commands_n, array_of_argv_n);
-		return;
-	}
-	if (!ierror)
-		ierror = &own_error;
-	next_fortran.mpi_comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info,
-	                                     root, comm, intercomm, array_of_errcodes, ierror, array_of_commands_n,
-	                                     array_of_argv_n);
-	ok = wrap_end(&c, *ierror);
-	new_comm = ok ? real.MPI_Comm_f2c(*intercomm) : MPI_COMM_NULL;
-	s = (struct spawn){.commands = {NULL, array_of_commands, (unsigned)array_of_commands_n, 1},
-	                   .argv = {NULL, array_of_argv, (unsigned)array_of_argv_n, (size_t)*count},
-	                   .no_argvs = real_is_sentinel(SENTINEL_ARGVS_NULL, array_of_argv),
-	                   .count = *count,
-	                   .array_of_maxprocs = array_of_maxprocs,
-	                   .infos = {NULL, array_of_info},
-	                   .root = *root,
-	                   .comm = real.MPI_Comm_f2c(*comm),
-	                   .intercomm = &new_comm,
-	                   .errcodes = array_of_errcodes};
-	if (real_is_sentinel(SENTINEL_ERRCODES_IGNORE, array_of_errcodes))
-		s.errcodes = NULL;
-	record_MPI_Comm_spawn_multiple(&c, ok, *ierror, &s);
-}
-FORTRAN_ALIASES(mpi_comm_spawn_multiple, MPI_COMM_SPAWN_MULTIPLE)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * special - wrappers of the functions with which MPI begins and ends, and of those that are legal without it
+ * special - wrappers of the functions with which MPI begins and ends, and of those that are legal without it, in C
  */
-#include "preload/fortran.h"
+#include "preload/special.h"
+
 #include "preload/session.h"
-#include "preload/wrap.h"
 
 /* ---- begin ---- */
 
@@ -17,7 +17,7 @@ static void initialized(void)
 	session_initialized(level);
 }
 
-static void record_init(struct call *c, int rc)
+void record_init(struct call *c, int rc)
 {
 	bool ok;
 
@@ -28,7 +28,7 @@ static void record_init(struct call *c, int rc)
 	wrap_commit(c, ok, rc);
 }
 
-static void record_init_thread(struct call *c, int rc, int required, const int *provided)
+void record_init_thread(struct call *c, int rc, int required, const int *provided)
 {
 	bool ok;
 
@@ -68,48 +68,16 @@ MPI_WRAPPER int MPI_Init_thread(int *argc, char ***argv, int required, int *prov
 	return rc;
 }
 
-MPI_WRAPPER void mpi_init_(MPI_Fint *ierror)
-{
-	struct call c;
-	MPI_Fint own_error;
-
-	if (!wrap_begin_fortran(&c, FN_MPI_Init)) {
-		next_fortran.mpi_init(ierror);
-		return;
-	}
-	if (!ierror)
-		ierror = &own_error;
-	next_fortran.mpi_init(ierror);
-	record_init(&c, *ierror);
-}
-FORTRAN_ALIASES(mpi_init, MPI_INIT)
-
-MPI_WRAPPER void mpi_init_thread_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
-{
-	struct call c;
-	MPI_Fint own_error;
-
-	if (!wrap_begin_fortran(&c, FN_MPI_Init_thread)) {
-		next_fortran.mpi_init_thread(required, provided, ierror);
-		return;
-	}
-	if (!ierror)
-		ierror = &own_error;
-	next_fortran.mpi_init_thread(required, provided, ierror);
-	record_init_thread(&c, *ierror, *required, provided);
-}
-FORTRAN_ALIASES(mpi_init_thread, MPI_INIT_THREAD)
-
 /* ---- end: recorded when they are entered; what comes after is not the application's any more ---- */
 
-static void record_finalize(struct call *c)
+void record_finalize(struct call *c)
 {
 	wrap_end(c, MPI_SUCCESS);
 	call_commit(c);
 	session_finalize();
 }
 
-static void record_abort(struct call *c, MPI_Comm comm, int errorcode)
+void record_abort(struct call *c, MPI_Comm comm, int errorcode)
 {
 	const struct comm_info info =
 		handle_comm(c, comm, false, NULL); /* never seen: it may be invalid, and is not asked */
@@ -129,16 +97,6 @@ MPI_WRAPPER int MPI_Finalize(void)
 	return next.MPI_Finalize();
 }
 
-MPI_WRAPPER void mpi_finalize_(MPI_Fint *ierror)
-{
-	struct call c;
-
-	if (wrap_begin_fortran(&c, FN_MPI_Finalize))
-		record_finalize(&c);
-	next_fortran.mpi_finalize(ierror);
-}
-FORTRAN_ALIASES(mpi_finalize, MPI_FINALIZE)
-
 MPI_WRAPPER int MPI_Abort(MPI_Comm comm, int errorcode)
 {
 	struct call c;
@@ -148,20 +106,10 @@ MPI_WRAPPER int MPI_Abort(MPI_Comm comm, int errorcode)
 	return next.MPI_Abort(comm, errorcode);
 }
 
-MPI_WRAPPER void mpi_abort_(MPI_Fint *comm, MPI_Fint *errorcode, MPI_Fint *ierror)
-{
-	struct call c;
-
-	if (wrap_begin_fortran(&c, FN_MPI_Abort))
-		record_abort(&c, real.MPI_Comm_f2c(*comm), *errorcode);
-	next_fortran.mpi_abort(comm, errorcode, ierror);
-}
-FORTRAN_ALIASES(mpi_abort, MPI_ABORT)
-
 /* ---- is MPI there? Libraries ask that in programs without MPI, through weak references that find us: the answer is no
  * ---- */
 
-static void record_flag(struct call *c, int rc, const int *flag)
+void record_flag(struct call *c, int rc, const int *flag)
 {
 	bool ok = wrap_end(c, rc);
 
@@ -204,45 +152,9 @@ MPI_WRAPPER int MPI_Finalized(int *flag)
 	return rc;
 }
 
-MPI_WRAPPER void mpi_initialized_(MPI_Fint *flag, MPI_Fint *ierror)
-{
-	struct call c;
-	MPI_Fint own_error;
-
-	if (!wrap_begin_fortran(&c, FN_MPI_Initialized)) {
-		if (real_state == REAL_UNKNOWN)
-			*flag = *ierror = 0;
-		next_fortran.mpi_initialized(flag, ierror);
-		return;
-	}
-	if (!ierror)
-		ierror = &own_error;
-	next_fortran.mpi_initialized(flag, ierror);
-	record_flag(&c, *ierror, flag);
-}
-FORTRAN_ALIASES(mpi_initialized, MPI_INITIALIZED)
-
-MPI_WRAPPER void mpi_finalized_(MPI_Fint *flag, MPI_Fint *ierror)
-{
-	struct call c;
-	MPI_Fint own_error;
-
-	if (!wrap_begin_fortran(&c, FN_MPI_Finalized)) {
-		if (real_state == REAL_UNKNOWN)
-			*flag = *ierror = 0;
-		next_fortran.mpi_finalized(flag, ierror);
-		return;
-	}
-	if (!ierror)
-		ierror = &own_error;
-	next_fortran.mpi_finalized(flag, ierror);
-	record_flag(&c, *ierror, flag);
-}
-FORTRAN_ALIASES(mpi_finalized, MPI_FINALIZED)
-
 /* ---- MPI_Pcontrol: the arguments after the level are for tools that know them, and cannot be passed on ---- */
 
-static void record_pcontrol(struct call *c, int rc, int level)
+void record_pcontrol(struct call *c, int rc, int level)
 {
 	bool ok = wrap_end(c, rc);
 
@@ -261,16 +173,3 @@ MPI_WRAPPER int MPI_Pcontrol(const int level, ...)
 	record_pcontrol(&c, rc, level);
 	return rc;
 }
-
-MPI_WRAPPER void mpi_pcontrol_(MPI_Fint *level)
-{
-	struct call c;
-
-	if (!wrap_begin_fortran(&c, FN_MPI_Pcontrol)) {
-		next_fortran.mpi_pcontrol(level);
-		return;
-	}
-	next_fortran.mpi_pcontrol(level);
-	record_pcontrol(&c, MPI_SUCCESS, *level);
-}
-FORTRAN_ALIASES(mpi_pcontrol, MPI_PCONTROL)

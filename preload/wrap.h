@@ -35,9 +35,6 @@
 	((__builtin_expect(real_state == REAL_ACTIVE, 1) || real_wake(__builtin_return_address(0))) && \
 	 (__builtin_expect(!wrap_depth, 1) || !real_is_library(__builtin_return_address(0))) &&        \
 	 call_begin((c), (f)) && (wrap_depth++, true))
-#define wrap_begin_fortran(c, f)                                                                                \
-	((__builtin_expect(real_fortran_found, 1) || (real_wake_fortran(__builtin_return_address(0)), true)) && \
-	 wrap_begin(c, f))
 
 static inline bool wrap_end(struct call *c, int rc)
 {
@@ -53,10 +50,5 @@ static inline void wrap_commit(struct call *c, bool ok, int rc)
 		wrap_error(c, rc);
 	call_commit(c);
 }
-
-/* Defines the other spellings of the Fortran function lower_, which compilers may call. */
-#define FORTRAN_ALIAS(name, lower) __typeof__(lower##_) name __attribute__((alias(#lower "_"), visibility("default")));
-#define FORTRAN_ALIASES(lower, upper) \
-	FORTRAN_ALIAS(lower, lower) FORTRAN_ALIAS(lower##__, lower) FORTRAN_ALIAS(upper, lower)
 
 #endif

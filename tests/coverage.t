@@ -24,8 +24,8 @@ def symbols(path):
     return {line.split()[-1].split("@")[0] for line in run.stdout.splitlines()}
 
 
-def find_libmpi():
-    """The libmpi of the compiler wrapper that the tests use; None if it cannot be found."""
+def find_libraries():
+    """The folders of the libraries of the compiler wrapper that the tests use."""
     mpicc = "mpicc"
     with open(os.path.join(tap.BUILD, "Makefile"), encoding="utf-8") as f:
         m = re.search(r"^MPICC = (\S+)", f.read(), re.M)
@@ -33,9 +33,13 @@ def find_libmpi():
     try:
         run = subprocess.run([mpicc, "--showme:libdirs"], stdout=subprocess.PIPE, universal_newlines=True)
     except OSError:
-        return None
-    paths = [os.path.join(folder, "libmpi.so") for folder in run.stdout.split()]
-    return next((p for p in paths if os.path.exists(p)), None)
+        return []
+    return run.stdout.split()
+
+
+def find_library(name):
+    """Its path; None if it cannot be found."""
+    return next((p for p in (os.path.join(folder, name) for folder in find_libraries()) if os.path.exists(p)), None)
 
 
 with open(os.path.join(tap.BUILD, "preload", "coverage.list"), encoding="ascii") as f:
@@ -43,8 +47,8 @@ with open(os.path.join(tap.BUILD, "preload", "coverage.list"), encoding="ascii")
 wrapped = sorted(n for n, s in state.items() if s == "wrapped")
 missing = sorted(n for n, s in state.items() if s == "missing")
 excluded = {n: s.split(": ", 1)[1] for n, s in state.items() if s.startswith("excluded")}
-for name, reason in sorted(excluded.items()):
-    print(f"# not wrapped: {name}: {reason}")
+with open(os.path.join(tap.SOURCE, "preload", "mpi.table"), encoding="ascii") as f:
+    OUT = dict(re.findall(r"^exclude (\S+): (.*)", f.read(), re.M))
 
 tap.ok(len(state) > 350, f"mpi.h declares {len(state)} functions, {len(wrapped)} of them are wrapped",
        "expected at least the 350 of MPI-3.1: is mpi.h read correctly?")
@@ -52,13 +56,11 @@ tap.ok(not missing, "every function of mpi.h is in preload/mpi.table",
        "add these functions (HACKING.md says how), or an `exclude` line with a reason:", *missing)
 tap.ok(all(len(r) > 5 for r in excluded.values()), "every function that is left out has a reason")
 
-libmpi = find_libmpi()
+libmpi = find_library("libmpi.so")
 if libmpi:
     names = {n for n in symbols(libmpi) if re.match(r"MPI_[A-Z]\w*$", n) and not re.match(r"MPI_[A-Z0-9_]+$", n)}
     unknown = sorted(names - set(state) - NO_FUNCTIONS)
-    with open(os.path.join(tap.SOURCE, "preload", "mpi.table"), encoding="ascii") as f:
-        patterns = re.findall(r"^exclude (\S+): ", f.read(), re.M)
-    unknown = [n for n in unknown if not any(re.fullmatch(p.replace("*", ".*"), n) for p in patterns)]
+    unknown = [n for n in unknown if not any(re.fullmatch(p.replace("*", ".*"), n) for p in OUT)]
     tap.ok(len(names) > 350 and not unknown, f"every function of {os.path.basename(libmpi)} is known",
            "these are in the library, but neither wrapped nor excluded:", *unknown)
 else:
@@ -69,9 +71,38 @@ if tap.equal(len(libraries), 1, "libspoor-preload.so was built once"):
     exported = symbols(libraries[0])
     absent = [n for n in wrapped if n not in exported]
     tap.ok(not absent, "the tracer defines every wrapped function for C", *absent)
-    fortran = [spelled for n in wrapped for spelled in (n.lower(), n.lower() + "_", n.lower() + "__", n.upper())]
-    absent = [n for n in fortran if n not in exported]
-    tap.ok(not absent, "and for Fortran, in four spellings", *absent)
+    table = [("mpi.h", len(state), len(wrapped), len(excluded))]
+    for title, library, ending in (("mpif.h, `use mpi`", "libmpi_mpifh.so", ""), ("mpi_f08", "libmpi_usempif08.so", "_f08")):
+        path = find_library(library)
+        if not path:
+            tap.skip(f"every function of {title} is wrapped", f"{library} is not there")
+            continue
+        there = symbols(path)
+        # those of mpif.h are told from mpi_f08's, and both from the library's own variables and MPI_SIZEOF
+        pattern = re.compile(rf"mpi_(?!fortran_|sizeof_|conversion_fn)(\w+?){ending}_$")
+        functions = {m.group(1) for m in map(pattern.match, there) if m and not m.group(1).endswith("_")}
+        if not ending:
+            functions = {f for f in functions if "_f08" not in f and "p" + "mpi_" + f + "_" in there}
+        patterns = [(re.compile(re.escape(p).replace(r"\*", ".*").lower()), reason) for p, reason in OUT.items()]
+        out = {f for f in functions if any(p.fullmatch("mpi_" + f) for p, reason in patterns)}
+        absent = sorted(f for f in functions - out if f"mpi_{f}{ending}_" not in exported)
+        tap.ok(len(functions) > 340 and not absent, f"every function of {title} is wrapped, or left out for the same reason",
+               *[f"mpi_{f}{ending}_" for f in absent])
+        table.append((title, len(functions), len(functions) - len(out) - len(absent), len(out)))
+    endings = ("", "_f08", "_f08ts")
+    small = [n for n in wrapped if not n.endswith("_c")]
+    wanted = [spelled for n in small for end in endings[:2] for spelled in
+              (n.lower() + end, n.lower() + end + "_", n.lower() + end + "__", (n + end).upper())]
+    absent = [n for n in wanted if n not in exported]
+    tap.ok(not absent, "the tracer defines them for Fortran, in four spellings", *absent)
+    tap.ok("mpi_send_f08ts_" in exported and "mpi_comm_rank_f08ts_" not in exported,
+           "and those with choice buffers for mpi_f08 with descriptors")
+    print("#\n# binding              functions   wrapped   left out")
+    for title, functions, with_wrapper, without in table:
+        print(f"# {title:20} {functions:9} {with_wrapper:9} {without:10}")
+    for reason in sorted(set(excluded.values())):
+        names = [n for n in sorted(excluded) if excluded[n] == reason]
+        print(f"# left out, {len(names)}: {reason}: {' '.join(names)}")
     extra = sorted(n for n in exported if re.match(r"MPI_[A-Z][a-z]\w*$", n) and n not in wrapped)
     tap.ok(not extra, "and no function that is not in the library", *extra)
 tap.done()

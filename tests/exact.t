@@ -43,9 +43,12 @@ def main():
                     exact(f"{name} (Fortran)", [own(name)], ranks=ranks)
                 else:
                     tap.skip(f"{name} (Fortran), {ranks} ranks", "no Fortran compiler")
+            if os.path.exists(own("f08")):
+                exact("f08 (Fortran 2008)", [own("f08"), os.path.join(folder, "file8")], ranks=ranks)
         for name in ("pt2pt", "farm", "halo", "persistent"):
             exact(f"{name}, statuses ignored", [own(name)], "--leave")
         exact("modern (Fortran), statuses ignored", [own("modern")], "--leave")
+        exact("f08 (Fortran 2008), statuses ignored", [own("f08")], "--leave")
         for name in ("comms", "inter", "types", "objects", "errors"):
             exact(f"{name}, the same without the judge", [own(name)], "--alone")
         exact("threads", [own("threads")], "--unordered")

@@ -88,7 +88,7 @@ def main():
     every = {f for f in defined(library) if f.startswith("MPI_") and not UNKNOWN.match(f)}
     tap.ok(len(every) > 300, "Open MPI's functions are found")
     tap.equal(sorted(every - flatlog), [], "it knows every function of MPI-3.1 that is an event")
-    tap.equal(sorted({f for f in flatlog if f.startswith("MPI_")} - defined(library)), [], "it invents no function")
+    tap.equal(sorted({f for f in flatlog if f.startswith("MPI_") and not f.isupper()} - defined(library)), [], "it invents no function")
     fortran = [f for f in flatlog if f.startswith("MPI_") and f.lower() + "_" not in flatlog]
     tap.equal(sorted(fortran), [], "what it knows in C it knows in Fortran")
     check_log("tests/flatlog/sample", 2, "sample")

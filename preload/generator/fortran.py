@@ -1,15 +1,43 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""fortran - the wrappers of the Fortran functions of mpif.h and `use mpi`
+"""fortran - the wrappers of the Fortran functions of mpif.h and `use mpi`, and of mpi_f08
 
 A Fortran function has the parameters of the C function, all by address, then ierror, then the lengths of the strings by
-value. (mpi_f08 is the same with another symbol and an ierror that may be a null pointer, which is why this is asked for
-here already.)
+value. In mpi_f08 ierror may be a null pointer; where the compiler has TS 29113, choice buffers come as descriptors
+(preload/fortran.h).
 """
 from generator.record import is_put
 from generator.table import HANDLES
 
 TYPES = {"aint": "MPI_Aint", "offset": "MPI_Offset", "count": "MPI_Count", "buffer": "void", "string": "char",
          "names": "char"}
+
+
+class Binding:
+    def __init__(self, ending, calls, name):
+        self.ending, self.calls, self.name = ending, calls, name
+
+    def has(self, f):
+        """Does this binding have the function?"""
+        if self is F08TS:
+            return any(is_choice(p) for p in f.parameters)
+        return self is F08 or not f.is_large
+
+    def names(self, f):
+        """Its names without the compiler's ending: the standard's first, then other libraries'."""
+        out = [f.lower + self.ending]
+        if f.is_large:
+            out.append(f.lower[: -len("_c")] + self.ending + "_large")  # MPICH
+        return out + [other + self.ending for other in f.aliases if self is MPIF_H]
+
+
+MPIF_H = Binding("", "next_fortran", "FORTRAN_MPIF_H")
+F08 = Binding("_f08", "next_f08", "FORTRAN_MPI_F08")
+F08TS = Binding("_f08ts", "next_f08ts", "FORTRAN_MPI_F08TS")
+
+
+def is_choice(p):
+    """A choice buffer, not a procedure or a TYPE(C_PTR)."""
+    return p.role.name in ("buffer", "place") and p.name not in ("baseptr", "buffer_addr", "extra_state")
 
 
 def parameters_of(f):
@@ -34,7 +62,7 @@ def f2c(p, value):
     return f"real.{HANDLES[p.role.name][1]}({value})"
 
 
-def argument(p):
+def argument(p, binding):
     """What the wrapper passes to the record_ function: translated to C."""
     role, name = p.role, p.name
     if role.type == "string":
@@ -42,7 +70,7 @@ def argument(p):
     if role.type == "status":
         return f"{name}_c"
     if role.type == "buffer":
-        return f"fortran_place({name})"
+        return f"fortran_place(fortran_descriptor({name}))" if binding is F08TS else f"fortran_place({name})"
     if role.type == "weights":
         return f"fortran_weights({name})"
     if p.length:
@@ -63,10 +91,11 @@ def argument(p):
     return name if p.is_output else f"*{name}"
 
 
-def wrapper(f):
-    call = f"next_fortran.{f.lower}({', '.join(names_of(f))})"
+def wrapper(f, binding):
+    name = f.lower + binding.ending + "_"
+    call = f"{binding.calls}.{f.lower}({', '.join(names_of(f))})"
     status = next((p for p in f.parameters if p.role.name == "status"), None)
-    out = [f"MPI_WRAPPER void {f.lower}_({c_parameters(f)})\n{{\n\tstruct call c;\n\tMPI_Fint own_error;\n"]
+    out = [f"MPI_WRAPPER void {name}({c_parameters(f)})\n{{\n\tstruct call c;\n\tMPI_Fint own_error;\n"]
     if status:
         out.append("\tMPI_Status translated;\n\tconst MPI_Status *status_c;\n")
     if status and status.direction == ">":
@@ -74,7 +103,8 @@ def wrapper(f):
     for p in f.parameters:
         if p.on_entry:
             out.append(f"\t{'int' if p.role.name == 'keyval' else HANDLES[p.role.name][0]} {p.name}_entry;\n")
-    out.append(f"\tbool ok;\n\n\tif (!wrap_begin_fortran(&c, FN_{f.name})) {{\n\t\t{call};\n\t\treturn;\n\t}}\n"
+    out.append(f"\tbool ok;\n\n\tif (!wrap_begin_binding(&c, FN_{f.name}, {binding.name})) {{\n"
+               f"\t\t{call};\n\t\treturn;\n\t}}\n"
                "\tif (!ierror)\n\t\tierror = &own_error;\n")
     for p in f.parameters:
         if p.on_entry:
@@ -84,14 +114,16 @@ def wrapper(f):
     out.append(f"\t{call};\n\tok = wrap_end(&c, *ierror);\n")
     if status:
         out.append(f"\tstatus_c = fortran_status(status, &translated, {'ok' if status.is_output else 'true'});\n")
-    arguments = ", ".join(["&c", "ok", "*ierror"] + [argument(p) for p in f.parameters if is_put(p)])
+    arguments = ", ".join(["&c", "ok", "*ierror"] + [argument(p, binding) for p in f.parameters if is_put(p)])
     out.append(f"\trecord_{f.name}({arguments});\n}}\n")
-    return "".join(out) + aliases(f)
+    return "".join(out) + aliases(name, binding.names(f))
 
 
-def aliases(f):
-    out = f"FORTRAN_ALIASES({f.lower}, {f.name.upper()})\n"
-    for other in f.aliases:
-        for name in (other, other + "_", other + "__", other.upper()):
-            out += f"FORTRAN_ALIAS({name}, {f.lower})\n"
-    return out
+def aliases(name, spelled):
+    """The other names of the wrapper."""
+    names = [other for s in spelled for other in (s + "_", s, s + "__", s.upper()) if other != name]
+    return "".join(f"FORTRAN_ALIAS({other}, {name})\n" for other in names)
+
+
+def source(functions, binding):
+    return "\n".join(wrapper(f, binding) for f in functions if binding.has(f))

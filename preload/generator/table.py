@@ -69,6 +69,11 @@ class Function:
     def lower(self):
         return self.name.lower()
 
+    @property
+    def is_large(self):
+        """A large-count form, which mpif.h does not have."""
+        return self.name.endswith("_c")
+
     def schema(self):
         return " ".join([self.name] + [f"{n}:{k}" for p in self.parameters for n, k in p.schema()])
 

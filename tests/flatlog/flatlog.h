@@ -62,6 +62,18 @@ void *flatlog_next(const char *name);
 	if (!next) \
 		next = (result(*) parameters)flatlog_next(#name)
 
+/* A Fortran function name_ is also called name, name__, and NAME by other compilers. No compiler's upper case is known to the
+ * preprocessor: generate.py says those. */
+#define FORTRAN_SPELLED(name, parameters) \
+	void name##_ parameters; \
+	void name parameters __attribute__((alias(#name "_"))); \
+	void name##__ parameters __attribute__((alias(#name "_")));
+/* mpi_f08: ierror may be absent. */
+#define OWN_IERROR() \
+	int own_ierror; \
+	if (!ierror) \
+		ierror = &own_ierror
+
 extern pthread_mutex_t flatlog_lock;
 
 /* ---- values (names.c): all return a malloc'ed text ---- */

@@ -278,9 +278,15 @@ def main():
         if old:
             print(f"#undef {function}")
         print(wrapper(function, parameters))
-        print(wrapper(function, parameters, "_"))
-        if function in TAKES_C_PTR:
-            print(wrapper(function, parameters, "_cptr_"))
+        endings = ["_"] + ["_f08_"] * (not old) + ["_cptr_"] * (function in TAKES_C_PTR)
+        for ending in endings:
+            text = wrapper(function, parameters, ending)
+            print(text)
+            if ending == "_":  # as other compilers call it
+                name = function.lower()
+                head = text.split("\n", 1)[0].replace(f" {name}_(", " {}(", 1)
+                for other in (name, name + "__", name.upper()):
+                    print(head.format(other) + f' __attribute__((alias("{name}_")));')
 
 
 if __name__ == "__main__":

@@ -18,20 +18,6 @@ int MPI_Init(int *argc, char ***argv)
 	return rc;
 }
 
-void mpi_init_(int *ierror)
-{
-	NEXT(mpi_init_, void, (int *));
-	struct line l;
-	bool said = line_begin(&l, "MPI_Init", __builtin_return_address(0));
-
-	next(ierror);
-	if (!said)
-		return;
-	if (line_end(&l, *ierror))
-		flatlog_open();
-	line_write(&l);
-}
-
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
 	NEXT(MPI_Init_thread, int, (int *, char ***, int, int *));
@@ -49,24 +35,6 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 	}
 	line_write(&l);
 	return rc;
-}
-
-void mpi_init_thread_(int *required, int *provided, int *ierror)
-{
-	NEXT(mpi_init_thread_, void, (int *, int *, int *));
-	struct line l;
-	bool said = line_begin(&l, "MPI_Init_thread", __builtin_return_address(0));
-
-	next(required, provided, ierror);
-	if (!said)
-		return;
-	line_put(&l, 2, "required", say_thread(*required));
-	line_absent(&l, 3, "provided");
-	if (line_end(&l, *ierror)) {
-		line_put(&l, 3, "provided", say_thread(*provided));
-		flatlog_open();
-	}
-	line_write(&l);
 }
 
 /* Said on entry: nothing comes after it. */
@@ -87,13 +55,6 @@ int MPI_Finalize(void)
 	return next();
 }
 
-void mpi_finalize_(int *ierror)
-{
-	NEXT(mpi_finalize_, void, (int *));
-	say_finalize(__builtin_return_address(0));
-	next(ierror);
-}
-
 static void say_abort(MPI_Comm comm, int errorcode, void *return_address)
 {
 	struct line l;
@@ -111,13 +72,6 @@ int MPI_Abort(MPI_Comm comm, int errorcode)
 	NEXT(MPI_Abort, int, (MPI_Comm, int));
 	say_abort(comm, errorcode, __builtin_return_address(0));
 	return next(comm, errorcode);
-}
-
-void mpi_abort_(int *comm, int *errorcode, int *ierror)
-{
-	NEXT(mpi_abort_, void, (int *, int *, int *));
-	say_abort(PMPI_Comm_f2c(*comm), *errorcode, __builtin_return_address(0));
-	next(comm, errorcode, ierror);
 }
 
 static void say_pcontrol(int level, void *return_address)
@@ -140,9 +94,11 @@ int MPI_Pcontrol(const int level, ...)
 	return rc;
 }
 
-void mpi_pcontrol_(int *level)
-{
-	NEXT(mpi_pcontrol_, void, (int *));
-	next(level);
-	say_pcontrol(*level, __builtin_return_address(0));
-}
+#define FORTRAN(name, parameters) FORTRAN_SPELLED(name, parameters) void name##_ parameters
+#define NEXT_FORTRAN(name, parameters) NEXT(name##_, void, parameters)
+#include "tests/flatlog/life_fortran.h"
+#undef FORTRAN
+#undef NEXT_FORTRAN
+#define FORTRAN(name, parameters) void name##_f08_ parameters
+#define NEXT_FORTRAN(name, parameters) NEXT(name##_f08_, void, parameters)
+#include "tests/flatlog/life_fortran.h"
