@@ -6,19 +6,25 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pwd.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "archive/unfinished.h"
 #include "merge/salvage.h"
 #include "spank/helper.h"
+#include "spank/kept.h"
 #include "spank/metadata.h"
 #include "spank/process.h"
 #include "spank/seal.h"
 #include "trace/container.h"
 
 #define WORLDS_MAX 100000 /* numbers that are tried for the traces of one step */
+
+/* Another node's helper of the same step may be writing; it does not take so long between two writes. */
+#define AGAIN_AGE 300
 
 /* Publishes as DAY/JOB.STEP.N.spoor with the first N that is free, from *next on. */
 static int publish(const struct facts *facts, const char *day, unsigned *next, const void *bytes, size_t size)
@@ -40,8 +46,17 @@ static int publish(const struct facts *facts, const char *day, unsigned *next, c
 	return -1;
 }
 
+/* An earlier attempt may have come as far as the archive: to this day's folder, or to that of its own day. */
+static bool is_delivered(const struct facts *facts, const char *day, const void *bytes, size_t size)
+{
+	char prefix[256];
+
+	snprintf(prefix, sizeof prefix, "%s.%s.", facts_get(facts, "job"), facts_get(facts, "step"));
+	return kept_is_delivered(day, prefix, bytes, size) || kept_is_delivered(facts_get(facts, "first_day"), prefix, bytes, size);
+}
+
 /* Returns 0, or -1 having said why; the raw trace is gone only if it was delivered. */
-static int deliver(const struct facts *facts, const char *day, unsigned *next, const char *raw)
+static int deliver(const struct facts *facts, const char *day, bool again, unsigned *next, const char *raw)
 {
 	struct error error = {""};
 	uint8_t *bytes;
@@ -50,6 +65,8 @@ static int deliver(const struct facts *facts, const char *day, unsigned *next, c
 
 	if (seal_trace(raw, facts, &bytes, &size, &error))
 		fprintf(stderr, "%s\n", error.text);
+	else if (again && is_delivered(facts, day, bytes, size))
+		rv = unlink(raw);
 	else if (publish(facts, day, next, bytes, size))
 		fprintf(stderr, "%s: not archived in %s: %s\n", raw, day, strerror(errno));
 	else if (unlink(raw))
@@ -100,35 +117,114 @@ static void name_user(struct facts *facts)
 		facts_format(facts, "user", "%lu", (unsigned long)getuid());
 }
 
-int helper_collect(struct facts *facts)
+/* What was recorded becomes raw traces, and what does not belong there goes. Returns 0, or -1 having said why. */
+static int tidy(struct spool *spool, const char *folder)
 {
 	struct error error = {""};
+
+	if (access(folder, F_OK) == 0 && salvage_folder(folder, &error) < 0) /* gone already where only an exit note is left to write */
+		fprintf(stderr, "%s\n", error.text);
+	error.text[0] = '\0';
+	if (spool_read(spool, folder, &error)) {
+		fprintf(stderr, "%s\n", error.text);
+		return -1;
+	}
+	spool_tell_notes(spool);
+	for (size_t i = 0; i < spool->rest_count; i++)
+		unlink(spool->rest[i].path); /* unfinished files of processes that are gone */
+	return 0;
+}
+
+/* Everything in one folder under its lock. again: there are facts of an earlier attempt. */
+static int collect(struct facts *facts, const char *day, bool again)
+{
+	const char *folder = facts_get(facts, "spool");
 	struct spool spool = {0};
 	unsigned next = 0;
 	int rv = 0;
+
+	if (tidy(&spool, folder))
+		return -1;
+	name_user(facts);
+	if (again) {
+		char prefix[256];
+		snprintf(prefix, sizeof prefix, "%s.%s.", facts_get(facts, "job"), facts_get(facts, "step"));
+		unfinished_remove(facts_get(facts, "first_day"), prefix, AGAIN_AGE, 0, NULL);
+	}
+	for (size_t i = 0; i < spool.world_count; i++)
+		rv |= deliver(facts, day, again, &next, spool.worlds[i].path);
+	if (spool.world_count == 0)
+		rv |= leave_exit_note(facts, day);
+	if (spool.arena_count)
+		fprintf(stderr, "%s: what %zu ranks recorded could not be read, and is kept there\n", folder, spool.arena_count);
+	if (!rv && !spool.arena_count)
+		kept_clear(folder);
+	spool_free(&spool);
+	return rv;
+}
+
+/* Takes the folder's lock. Returns it; -1 if there is no folder (there may still be an exit note to write); -2 having said why not. */
+static int begin(const char *folder)
+{
+	int lock = kept_lock(folder);
+
+	if (lock >= 0 || errno == ENOENT)
+		return lock;
+	if (errno == EWOULDBLOCK)
+		fprintf(stderr, "%s: another helper is delivering it\n", folder);
+	else
+		fprintf(stderr, "%s: cannot be locked: %s\n", folder, strerror(errno));
+	return -2;
+}
+
+static int end(const char *folder, int lock, int rv)
+{
+	if (lock >= 0)
+		kept_unlock(folder, lock);
+	return rv || fputs(PROCESS_DONE, stdout) < 0 || fflush(stdout) ? -1 : 0;
+}
+
+int helper_collect(struct facts *facts)
+{
+	/* What only whoever started this helper can say; all else the first attempt knew better. */
+	static const char *const stay[] = {"job", "step", "uid", "spool", "day", NULL};
+	struct error error = {""};
+	int kept = 0;
 
 	if (!names_are_sound(facts)) {
 		fputs("stdin: job, step, day or spool is missing\n", stderr);
 		return -1;
 	}
-	const char *day = facts_get(facts, "day"), *folder = facts_get(facts, "spool");
-	if (access(folder, F_OK) == 0 && salvage_folder(folder, &error) < 0) /* gone already where only an exit note is left to write */
+	const char *folder = facts_get(facts, "spool");
+	int lock = begin(folder);
+	if (lock == -2)
+		return -1;
+	facts_set(facts, "first_day", facts_get(facts, "day"));
+	/* Without facts kept (the disk is full) it is delivered all the same. */
+	if (lock >= 0 && ((kept = kept_save(folder, facts, &error)) < 0 || kept_load(folder, facts, stay, &error) < 0))
 		fprintf(stderr, "%s\n", error.text);
-	error.text[0] = '\0';
-	if (spool_read(&spool, folder, &error)) {
-		fprintf(stderr, "%s\n", error.text);
+	return end(folder, lock, collect(facts, facts_get(facts, "day"), kept > 0));
+}
+
+int helper_keep(struct facts *facts)
+{
+	struct spool spool = {0};
+	struct error error = {""};
+	int rv = -1;
+
+	facts_set(facts, "day", "/");
+	if (!names_are_sound(facts)) {
+		fputs("stdin: job, step or spool is missing\n", stderr);
 		return -1;
 	}
-	name_user(facts);
-	spool_tell_notes(&spool);
-	for (size_t i = 0; i < spool.world_count; i++)
-		rv |= deliver(facts, day, &next, spool.worlds[i].path);
-	if (spool.world_count == 0)
-		rv |= leave_exit_note(facts, day);
-	if (spool.arena_count)
-		fprintf(stderr, "%s: what %zu ranks recorded could not be read, and is kept there\n", folder, spool.arena_count);
-	for (size_t i = 0; i < spool.rest_count; i++)
-		unlink(spool.rest[i].path); /* unfinished files of processes that are gone */
+	const char *folder = facts_get(facts, "spool");
+	int lock = begin(folder);
+	if (lock == -2)
+		return -1;
+	if (lock >= 0 && kept_save(folder, facts, &error) < 0)
+		fprintf(stderr, "%s\n", error.text);
+	else
+		rv = tidy(&spool, folder);
 	spool_free(&spool);
-	return rv || fputs(PROCESS_DONE, stdout) < 0 || fflush(stdout) ? -1 : 0;
+	return end(folder, lock, rv);
 }

@@ -3,11 +3,13 @@
  */
 #include "spank/folder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -80,12 +82,37 @@ static const char *last_component(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+int folder_lock_step(int spool_fd, const char *path)
+{
+	int fd = openat(spool_fd, last_component(path), OPEN_FOLDER);
+	if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
 int64_t folder_step_changed(int spool_fd, const char *path)
 {
 	struct stat st;
 	if (fstatat(spool_fd, last_component(path), &st, AT_SYMLINK_NOFOLLOW))
 		return 0;
 	return st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
+}
+
+bool folder_has_steps(const char *spool)
+{
+	bool found = false;
+	int fd = open(spool, OPEN_FOLDER);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+
+	for (struct dirent *e; dir && !found && (e = readdir(dir));)
+		found = e->d_name[0] >= '0' && e->d_name[0] <= '9';
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	return found;
 }
 
 int folder_remove_step(int spool_fd, const char *path)

@@ -7,6 +7,7 @@
 #ifndef SPOOR_FOLDER_H
 #define SPOOR_FOLDER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -18,8 +19,13 @@
  * the job, NAME.1, NAME.2, ... is taken. path gets the folder's path. Returns an open descriptor of SPOOL, or -1. */
 int folder_make_step(const char *spool, const char *name, uid_t uid, gid_t gid, char *path, size_t size,
                      struct error *error);
+/* Locks the step's folder (the last component of path) as that of a running step, until the descriptor that is returned is closed or its processes
+ * are gone: who sweeps the spool leaves it alone. Returns -1 if that cannot be. */
+int folder_lock_step(int spool_fd, const char *path);
 /* Changes whenever something is made or removed in the step's folder (the last component of path); 0 if it is not there. */
 int64_t folder_step_changed(int spool_fd, const char *path);
+/* True if there is a folder of some step in the spool (for certain only if the caller may list it). */
+bool folder_has_steps(const char *spool);
 /* Removes the step's folder (the last component of path) if it is empty. Returns 0, or -1 with errno. */
 int folder_remove_step(int spool_fd, const char *path);
 

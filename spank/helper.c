@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "spank/process.h"
+#include "spank/sweep.h"
 
 /* Facts from stdin. Returns 0, or -1 having said why. */
 static int read_facts(struct facts *facts)
@@ -39,6 +40,29 @@ static int read_facts(struct facts *facts)
 	return rv;
 }
 
+static void tell(const char *text)
+{
+	fprintf(stderr, "%s\n", text);
+}
+
+int helper_sweep(struct facts *facts)
+{
+	struct error error = {""};
+	struct sweep s = {.spool = facts_get(facts, "spool"), .archive = facts_get(facts, "archive"),
+	                  .helper = facts_get(facts, "helper"), .group = (gid_t)facts_number(facts, "group", 0),
+	                  .seconds = (unsigned)facts_number(facts, "deadline", 10), .settled = facts_number(facts, "settled", SWEEP_SETTLED), .tell = tell};
+
+	if (!s.spool || s.spool[0] != '/' || !s.archive || s.archive[0] != '/' || !s.helper || s.helper[0] != '/') {
+		fputs("stdin: spool, archive or helper is missing\n", stderr);
+		return -1;
+	}
+	if (sweep_spool(&s, &error)) {
+		fprintf(stderr, "%s\n", error.text);
+		return -1;
+	}
+	return fputs(PROCESS_DONE, stdout) < 0 || fflush(stdout) ? -1 : 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct facts facts = {0};
@@ -51,8 +75,14 @@ int main(int argc, char **argv)
 	} else if (argc == 2 && !strcmp(argv[1], "collect")) {
 		if (!read_facts(&facts))
 			rv = helper_collect(&facts);
+	} else if (argc == 2 && !strcmp(argv[1], "keep")) {
+		if (!read_facts(&facts))
+			rv = helper_keep(&facts);
+	} else if (argc == 2 && !strcmp(argv[1], "sweep")) {
+		if (!read_facts(&facts))
+			rv = helper_sweep(&facts);
 	} else {
-		fputs("Usage: spoor-helper decide POLICY PRELOAD | collect\n"
+		fputs("Usage: spoor-helper decide POLICY PRELOAD | collect | keep | sweep\n"
 		      "Started by spoor's Slurm plugin, with facts of a job on stdin.\n", stderr);
 		return 2;
 	}

@@ -72,6 +72,7 @@ static const struct {
 	{"groups", HIDDEN},
 	{"spool", HIDDEN},
 	{"day", HIDDEN},
+	{"first_day", HIDDEN},
 };
 #define KNOWN (sizeof known / sizeof known[0])
 

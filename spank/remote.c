@@ -30,12 +30,13 @@ static struct {
 	struct decision decision;
 	char spool[DECISION_PATH_SIZE + 300]; /* the step's own folder */
 	int spool_fd;                         /* of the folder above it */
+	int lock_fd;                          /* of its own folder: nobody sweeps it away while the step runs */
 	int64_t spool_changed;                /* when it was made: another time at the end means that a tracer worked there */
 	bool capturing;
 	int exit_status;    /* of the task with the highest exit code, as wait() gives it; 0 if all ended well */
 	uint32_t exit_task; /* which task that was */
 	time_t start;
-} remote = {.spool_fd = -1};
+} remote = {.spool_fd = -1, .lock_fd = -1};
 
 /* Not slurm_error: of a slurmstepd that goes to the user's stderr as well. */
 #define LOG(format, ...) \
@@ -180,6 +181,15 @@ static int decide(spank_t spank, const struct config *config, struct error *erro
 	return decision_decode(&remote.decision, output, strlen(output), error);
 }
 
+static void close_folders(void)
+{
+	if (remote.lock_fd >= 0)
+		close(remote.lock_fd);
+	if (remote.spool_fd >= 0)
+		close(remote.spool_fd);
+	remote.lock_fd = remote.spool_fd = -1;
+}
+
 static int prepare(spank_t spank, const struct config *config, struct error *error)
 {
 	char name[320];
@@ -189,6 +199,7 @@ static int prepare(spank_t spank, const struct config *config, struct error *err
 	                                   remote.spool, sizeof remote.spool, error);
 	if (remote.spool_fd < 0)
 		return -1;
+	remote.lock_fd = folder_lock_step(remote.spool_fd, remote.spool);
 	remote.spool_changed = folder_step_changed(remote.spool_fd, remote.spool);
 	if (!set_handoff(spank, error)) {
 		if (!set_preload(spank, config->preload, true))
@@ -196,8 +207,7 @@ static int prepare(spank_t spank, const struct config *config, struct error *err
 		error_set(error, "LD_PRELOAD cannot be set");
 	}
 	folder_remove_step(remote.spool_fd, remote.spool);
-	close(remote.spool_fd);
-	remote.spool_fd = -1;
+	close_folders();
 	return -1;
 }
 
@@ -286,26 +296,21 @@ static void add_ending(struct facts *facts, const char *day)
 	facts_set(facts, "day", day);
 }
 
-/* Has the job's user's own process do it: what a user can write is not parsed by root. */
-static int collect(spank_t spank, const struct config *config, struct error *error)
+/* Runs the helper, as the job's user if identity is given, and logs what it says. Some have been killed together with the job: those are
+ * started again. */
+static int run_helper(const struct config *config, const char *what, const struct facts *facts, const struct identity *identity,
+                      struct error *error)
 {
 	static char messages[4096], output[16];
-	char day[DECISION_PATH_SIZE + 32];
-	const char *argv[] = {config->helper, "collect", NULL};
-	struct facts facts = {0};
+	const char *argv[] = {config->helper, what, NULL};
+	char *input = encode(facts, error);
+	int rv = -1;
 
-	if (folder_make_day(remote.decision.archive, time(NULL), admin_group(), day, sizeof day, error))
-		return -1;
-	step_facts(&remote.step, spank, &facts);
-	add_ending(&facts, day);
-	char *input = encode(&facts, error);
-	facts_clear(&facts);
 	if (!input)
 		return -1;
-	struct process p = {.argv = argv, .input = input, .identity = &remote.step.identity, .detached = true,
+	struct process p = {.argv = argv, .input = input, .identity = identity, .detached = true,
 	                    .seconds = (unsigned)remote.decision.set.deadline, .output = output, .output_size = sizeof output,
 	                    .messages = messages, .message_size = sizeof messages};
-	int rv = -1;
 	for (int i = 0; i < COLLECT_ATTEMPTS && rv; i++) {
 		time_t begin = time(NULL);
 		messages[0] = output[0] = error->text[0] = '\0';
@@ -319,6 +324,42 @@ static int collect(spank_t spank, const struct config *config, struct error *err
 	return rv;
 }
 
+/* Has the job's user's own process do it: what a user can write is not parsed by root. Without an archive it is kept for a sweep. */
+static int collect(spank_t spank, const struct config *config, struct error *error)
+{
+	char day[DECISION_PATH_SIZE + 32];
+	struct error keeping = {""};
+	struct facts facts = {0};
+
+	int rv = folder_make_day(remote.decision.archive, time(NULL), admin_group(), day, sizeof day, error);
+	step_facts(&remote.step, spank, &facts);
+	add_ending(&facts, rv ? NULL : day);
+	if (!rv)
+		rv = run_helper(config, "collect", &facts, &remote.step.identity, error);
+	else if (run_helper(config, "keep", &facts, &remote.step.identity, &keeping))
+		LOG("%s", keeping.text);
+	facts_clear(&facts);
+	return rv;
+}
+
+/* What earlier steps had to keep: now that the archive takes traces again. */
+static void sweep(const struct config *config)
+{
+	struct error error = {""};
+	struct facts facts = {0};
+
+	if (!folder_has_steps(remote.decision.spool))
+		return;
+	facts_set(&facts, "spool", remote.decision.spool);
+	facts_set(&facts, "archive", remote.decision.archive);
+	facts_set(&facts, "helper", config->helper);
+	facts_format(&facts, "group", "%lu", (unsigned long)admin_group());
+	facts_format(&facts, "deadline", "%u", (unsigned)remote.decision.set.deadline);
+	if (run_helper(config, "sweep", &facts, NULL, &error))
+		LOG("%s", error.text);
+	facts_clear(&facts);
+}
+
 void remote_end(spank_t spank, const struct config *config)
 {
 	struct error error = {""};
@@ -327,14 +368,16 @@ void remote_end(spank_t spank, const struct config *config)
 		return;
 	remote.capturing = false;
 	/* Most steps make no MPI call. Those that do leave nothing where rank 0 is not, but how they ended may have to be told. */
-	bool worked = folder_step_changed(remote.spool_fd, remote.spool) != remote.spool_changed;
-	bool removed = folder_remove_step(remote.spool_fd, remote.spool) == 0;
-	if (!removed || (worked && remote.exit_status != 0)) {
-		if (collect(spank, config, &error))
+	bool worked = folder_step_changed(remote.spool_fd, remote.spool) != remote.spool_changed, delivered = false;
+	bool tell = worked && remote.exit_status != 0;
+	if (tell || folder_remove_step(remote.spool_fd, remote.spool)) {
+		delivered = collect(spank, config, &error) == 0;
+		if (!delivered)
 			LOG("%s", error.text);
-		if (!removed && folder_remove_step(remote.spool_fd, remote.spool))
+		if (folder_remove_step(remote.spool_fd, remote.spool) && errno != ENOENT)
 			LOG("%s is kept: %s", remote.spool, strerror(errno));
 	}
-	close(remote.spool_fd);
-	remote.spool_fd = -1;
+	close_folders();
+	if (delivered)
+		sweep(config);
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "archive/codec_zstd.h"
+#include "spank/kept.h"
 #include "spank/metadata.h"
 
 #define CHUNKS_MAX 64
@@ -58,7 +59,7 @@ int spool_read(struct spool *spool, const char *folder, struct error *error)
 	}
 	for (struct dirent *e; !rv && (e = readdir(dir));) {
 		struct stat st;
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW))
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || kept_is_own(e->d_name) || fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW))
 			continue;
 		int64_t time = st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
 		if (S_ISREG(st.st_mode) && has_form(e->d_name, "world-", ".spoor"))

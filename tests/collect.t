@@ -82,7 +82,8 @@ ok 'collect: what it makes is whole' spoor verify archive/2026/03/0?/*.spoor
 like 'collect: a folder that is not there' "$(raw s4; sed -n 1p <(facts 9 0 s4 3 | spoor-helper collect 2>&1))" 's4/world-.*: not archived in .*/03: No such file'
 is 'collect: and the raw trace stays' "$(ls s4 | grep -c world)" 1
 like 'collect: a raw trace that is damaged' "$(printf 'xx' >s4/world-0.spoor; collect 9 0 s4 1 | head -n 1)" 'world-0.spoor: '
-is 'collect: the other one is delivered, the damaged one stays' "$(ls s4; ls archive/2026/03/01)" 'world-0.spoor
+is 'collect: the other one is delivered, the damaged one stays, with the facts' "$(ls s4; ls archive/2026/03/01)" 'facts
+world-0.spoor
 7.0.0.spoor
 7.0.1.spoor
 9.0.0.spoor'

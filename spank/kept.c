@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * kept - what a step's spool folder holds besides raw traces
+ */
+#include "spank/kept.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/container.h"
+
+#define FACTS_MAX (1 << 20)
+
+static int join(char path[4096], const char *folder, const char *name)
+{
+	int n = snprintf(path, 4096, "%s/%s", folder, name);
+	if (n >= 0 && n < 4096)
+		return 0;
+	errno = ENAMETOOLONG;
+	return -1;
+}
+
+int kept_lock(const char *folder)
+{
+	char path[4096];
+	struct stat st;
+
+	if (join(path, folder, KEPT_LOCK))
+		return -1;
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	if (fd < 0)
+		return -1;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+		/* The one that had it may have finished, and removed it, between the two calls. */
+		if (!fstat(fd, &st) && st.st_nlink > 0)
+			return fd;
+		errno = EWOULDBLOCK;
+	}
+	int failure = errno;
+	close(fd);
+	errno = failure;
+	return -1;
+}
+
+void kept_unlock(const char *folder, int lock)
+{
+	char path[4096];
+
+	if (join(path, folder, KEPT_LOCK) == 0)
+		unlink(path);
+	close(lock);
+}
+
+int kept_save(const char *folder, const struct facts *facts, struct error *error)
+{
+	char path[4096];
+	char *text = facts_encode(facts);
+	int rv = -1;
+
+	if (!text)
+		return error_set(error, "%s: no memory for the facts", folder);
+	if (join(path, folder, KEPT_FACTS) == 0) {
+		if (container_publish(path, 0600, text, strlen(text)) == 0)
+			rv = 0;
+		else if (errno == EEXIST)
+			rv = 1;
+	}
+	if (rv < 0)
+		error_set(error, "%s: the facts of the step cannot be kept: %s", folder, strerror(errno));
+	free(text);
+	return rv;
+}
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+	while (*names && strcmp(*names, name))
+		names++;
+	return *names != NULL;
+}
+
+int kept_load(const char *folder, struct facts *facts, const char *const *stay, struct error *error)
+{
+	char path[4096];
+	struct facts saved = {0};
+	struct stat st;
+	int rv = -1;
+
+	if (join(path, folder, KEPT_FACTS))
+		return error_set(error, "%s: the path is too long", folder);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return errno == ENOENT ? 1 : error_set(error, "%s: %s", path, strerror(errno));
+	char *text = malloc(FACTS_MAX);
+	if (!text || fstat(fd, &st)) {
+		error_set(error, "%s: %s", path, strerror(errno));
+		goto done;
+	}
+	ssize_t n = S_ISREG(st.st_mode) ? read(fd, text, FACTS_MAX) : -1;
+	if (n < 0 || n == FACTS_MAX) {
+		error_set(error, "%s: expected a regular file of less than %d bytes", path, FACTS_MAX);
+		goto done;
+	}
+	if (facts_decode(&saved, text, (size_t)n, path, error))
+		goto done;
+	for (size_t i = 0; i < saved.count; i++) {
+		if (!facts_get(facts, saved.items[i].name) || !is_one_of(saved.items[i].name, stay))
+			facts_set(facts, saved.items[i].name, saved.items[i].value);
+	}
+	rv = 0;
+done:
+	facts_clear(&saved);
+	free(text);
+	close(fd);
+	return rv;
+}
+
+void kept_clear(const char *folder)
+{
+	char path[4096];
+
+	if (join(path, folder, KEPT_FACTS) == 0)
+		unlink(path);
+}
+
+bool kept_is_own(const char *name)
+{
+	return !strcmp(name, KEPT_FACTS) || !strcmp(name, KEPT_LOCK);
+}
+
+static bool has_bytes(int folder, const char *name, const uint8_t *bytes, size_t size)
+{
+	uint8_t buffer[65536];
+	struct stat st;
+	size_t done = 0;
+	ssize_t n = 0;
+
+	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	bool same = !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && (uint64_t)st.st_size == size;
+	while (same && done < size && (n = read(fd, buffer, sizeof buffer)) > 0) {
+		same = (size_t)n <= size - done && !memcmp(buffer, bytes + done, (size_t)n);
+		done += (size_t)n;
+	}
+	close(fd);
+	return same && done == size;
+}
+
+bool kept_is_delivered(const char *day, const char *prefix, const void *bytes, size_t size)
+{
+	DIR *dir = day ? opendir(day) : NULL;
+	bool found = false;
+
+	if (!dir)
+		return false;
+	for (struct dirent *e; !found && (e = readdir(dir));)
+		found = !strncmp(e->d_name, prefix, strlen(prefix)) && has_bytes(dirfd(dir), e->d_name, bytes, size);
+	closedir(dir);
+	return found;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * kept - what a step's spool folder holds besides raw traces, so that they can be delivered later, once: the step's facts, and a lock
+ *
+ *     FOLDER/facts   written before anything is delivered; removed when all was
+ *     FOLDER/lock    there and held (flock) while a helper delivers
+ *
+ * The folder is the user's, and so is who calls this: what they change in it changes their own trace's metadata and nothing else.
+ */
+#ifndef SPOOR_KEPT_H
+#define SPOOR_KEPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "policy/facts.h"
+
+#define KEPT_FACTS "facts"
+#define KEPT_LOCK  "lock"
+
+/* Returns a descriptor that holds the lock until it is closed, or -1 with errno; EWOULDBLOCK: another helper has it. */
+int kept_lock(const char *folder);
+/* Gives it back. */
+void kept_unlock(const char *folder, int lock);
+/* Saves the facts; those of an earlier attempt stay. Returns 1 if there was one, 0 if not, -1 with error set. */
+int kept_save(const char *folder, const struct facts *facts, struct error *error);
+/* Adds the saved facts to facts, those named in stay (NULL-terminated) only if they are not there yet. Returns 0, 1 if none are saved, -1 with
+ * error set. */
+int kept_load(const char *folder, struct facts *facts, const char *const *stay, struct error *error);
+/* All is delivered: removes the facts. */
+void kept_clear(const char *folder);
+/* True for the names above. */
+bool kept_is_own(const char *name);
+
+/* Looks in a day's folder of the archive for a regular file JOB.STEP.*.spoor of this user with exactly these bytes: delivered already, by a
+ * helper that was killed before it could remove the raw trace. day may be NULL. */
+bool kept_is_delivered(const char *day, const char *prefix, const void *bytes, size_t size);
+
+#endif

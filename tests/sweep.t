@@ -1,0 +1,131 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# sweep - what could not be delivered is kept in the spool with its facts, and delivered later, exactly once
+set -u
+. "$(dirname "$0")/tap.sh"
+
+build=${SPOOR_BUILD:-$PWD}
+work=$(mktemp -d "${TMPDIR:-/tmp}/sweep.XXXXXX") || exit 1
+chmod 711 "$work"
+trap 'rm -rf "$work"' EXIT
+export SPOOR_PRELOAD=$build/.libs/libspoor-preload.so SPOOR_ARCHIVE=$work/archive
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+PATH=$build:$PATH
+cd "$work" || exit 1
+if [ "$(id -u)" != 0 ]; then
+	echo '1..0 # SKIP only root sweeps a spool'
+	exit 0
+fi
+mkdir -m 711 spool && mkdir -m 755 archive
+today=$work/archive/$(date +%Y/%m/%d)
+
+# step NAME: a step's folder with a raw trace, as the tracer leaves it. (A copy: making one takes longer than all else here.)
+mkdir raw && SLURM_SPOOR_HANDOFF="1;mode=lossless;spool=$work/raw" LD_PRELOAD=$SPOOR_PRELOAD "$build/tests/ending" >/dev/null 2>&1
+step() {
+	mkdir -m 700 "spool/$1" && cp raw/* "spool/$1"
+}
+facts() {
+	printf '%s\n' "job=$1" step=0 "spool=$work/spool/$1.0.n1" "uid=0" node=n1 exit_code=3 signal=0 exit_task=2 partition=long "${@:2}"
+}
+sweep() {
+	printf '%s\n' "spool=$work/spool" "archive=$work/archive" "helper=$build/spoor-helper" "$@" | spoor-helper sweep 2>&1
+}
+# Waits until the helpers (which are nobody's children) are done with it.
+gone() {
+	local i
+	for i in {1..100}; do
+		[ -e "spool/$1" ] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+archived() {
+	find archive -name '*.spoor' -printf '%f\n' | sort | tr '\n' ' '
+}
+
+# The archive is away when the step ends.
+step 1.0.n1
+is 'keep: says that it is done' "$(facts 1 | spoor-helper keep 2>&1)" 'done'
+is 'keep: the facts are beside the raw trace' "$(ls spool/1.0.n1 | sed 's/world-.*/world/')" 'facts
+world'
+is 'keep: for the user alone' "$(stat --format=%a spool/1.0.n1/facts)" 600
+like 'sweep: the archive is still away' "$(mv archive away; : >archive; sweep; rm archive; mv away archive)" 'archive: cannot be opened as a folder'
+is 'sweep: and the trace is still there' "$(ls spool/1.0.n1 | wc -l)" 2
+like 'sweep: delivers' "$(sweep)" '1.0.n1: delivered
+done$'
+is 'sweep: to the archive' "$(archived)" '1.0.0.spoor '
+is 'sweep: nothing is left in the spool' "$(ls -A spool)" ''
+is 'sweep: with the facts of then' "$(spoor list --json | grep -o '"exit_code":3,"signal":0,"exit_task":2\|"partition":"long"' | tr '\n' ' ')" \
+	'"partition":"long" "exit_code":3,"signal":0,"exit_task":2 '
+is 'sweep: mode' "$(stat --format=%a "$today/1.0.0.spoor")" 440
+
+# The helper is killed between the archive and the spool.
+step 2.0.n1 && cp -r spool/2.0.n1 copy
+is 'collect' "$(facts 2 "day=$today" | spoor-helper collect 2>&1; ls -A spool/2.0.n1)" 'done'
+rm -r spool/2.0.n1 && mv copy spool/2.0.n1 && facts 2 "first_day=$today" >spool/2.0.n1/facts
+like 'delivered already: the raw trace goes' "$(sweep)" '2.0.n1: delivered'
+is 'delivered already: there is one' "$(archived)" '1.0.0.spoor 2.0.0.spoor '
+# The same, found on another day.
+step 3.0.n1 && cp -r spool/3.0.n1 copy && mkdir -p archive/2026/02/01
+is 'collect, another day' "$(facts 3 "day=$work/archive/2026/02/01" | spoor-helper collect 2>&1; ls -A spool/3.0.n1)" 'done'
+rm -r spool/3.0.n1 && mv copy spool/3.0.n1 && facts 3 "first_day=$work/archive/2026/02/01" >spool/3.0.n1/facts
+like 'delivered on another day: the raw trace goes' "$(sweep)" '3.0.n1: delivered'
+is 'delivered on another day: there is one' "$(archived)" '1.0.0.spoor 2.0.0.spoor 3.0.0.spoor '
+
+# The archive is full, or the day's folder went.
+step 4.0.n1
+like 'collect: cannot be archived' "$(facts 4 "day=$work/archive/nowhere" | spoor-helper collect 2>&1)" 'not archived in .*nowhere'
+is 'collect: and is kept with its facts' "$(ls spool/4.0.n1 | sed 's/world-.*/world/')" 'facts
+world'
+: >"$today/.4.0.0.spoor.99999.tmp" && touch -d '2 hours ago' "$today/.4.0.0.spoor.99999.tmp"
+facts 4 "first_day=$today" >spool/4.0.n1/facts
+like 'collect: later' "$(sweep)" '4.0.n1: delivered'
+is 'collect: what the killed helper left unfinished is gone' "$(find archive -name '*.tmp')" ''
+
+# Steps that run, helpers that work, and folders that are none of a step.
+step 5.0.n1 && step 6.0.n1 && facts 5 >spool/5.0.n1/facts
+(
+	exec 9<spool/5.0.n1 && flock --shared 9 && : >ready
+	until [ -e over ]; do sleep 0.1; done
+) &
+until [ -e ready ]; do sleep 0.1; done
+is 'sweep: leaves running steps alone, and those about to start' "$(sweep; ls spool)" 'done
+5.0.n1
+6.0.n1'
+: >over && wait
+step 7.0.n1 && facts 7 >spool/7.0.n1/facts && : >spool/7.0.n1/lock
+(
+	exec 9<spool/7.0.n1/lock && flock 9 && : >ready2
+	until [ -e over2 ]; do sleep 0.1; done
+) &
+until [ -e ready2 ]; do sleep 0.1; done
+got=$(sweep settled=0)
+like 'sweep: leaves what a helper is at' "$got" '7.0.n1: another helper is delivering it'
+is 'sweep: a node that went down left no facts' "$(ls spool; archived)" '7.0.n1
+1.0.0.spoor 2.0.0.spoor 3.0.0.spoor 4.0.0.spoor 5.0.0.spoor 6.0.0.spoor '
+: >over2 && wait
+sweep >/dev/null
+mkdir spool/8 spool/nonsense && : >spool/8/a && ln -s /etc spool/9.0.n1 && : >spool/10.0.n1
+like 'sweep: a name that is none' "$(sweep settled=0)" '8: is not named JOB.STEP.NODE'
+is 'sweep: symbolic links and files are not followed' "$(ls spool | tr '\n' ' ')" '10.0.n1 8 9.0.n1 nonsense '
+rm -r spool/8 spool/nonsense spool/9.0.n1 spool/10.0.n1
+
+# Many at once: each trace is delivered once.
+for job in 20 21 22 23 24 25; do
+	step $job.0.n1 && facts $job >spool/$job.0.n1/facts
+done
+for i in 1 2 3 4 5; do sweep >/dev/null & done
+wait
+for job in 20 21 22 23 24 25; do gone $job.0.n1; done
+is 'five sweeps at once: each once' "$(archived | tr ' ' '\n' | grep ^2[0-5] | tr '\n' ' ')" \
+	'20.0.0.spoor 21.0.0.spoor 22.0.0.spoor 23.0.0.spoor 24.0.0.spoor 25.0.0.spoor '
+
+# Of another user: by a process of theirs, and as theirs.
+step 30.0.n1 && facts 30 >spool/30.0.n1/facts && chown -R 65534:65534 spool/30.0.n1
+like 'another user' "$(sweep)" '30.0.n1: delivered'
+is 'another user: owns the trace' "$(stat --format='%u %a' "$today/30.0.0.spoor")" '65534 440'
+step 31.0.n1 && ln -s /etc/shadow spool/31.0.n1/facts && chown -hR 65534:65534 spool/31.0.n1
+like 'facts that lead elsewhere are not read' "$(sweep)" 'facts: .*Too many levels of symbolic links|facts: .*cannot be kept'
+chmod 777 spool
+like 'a spool that others can write is not swept' "$(sweep)" "spool must be root's"
+done_testing
