@@ -407,15 +407,6 @@ void call_object(struct call *c, enum object object, const int64_t *values, size
 	s->visits++;
 }
 
-static inline void time_add(struct record_time *t, uint64_t count, uint64_t ticks)
-{
-	t->sum += ticks;
-	if (count == 0 || ticks < t->min)
-		t->min = ticks;
-	if (ticks > t->max)
-		t->max = ticks;
-}
-
 static void edge_add(struct recorder *r, struct site *from, const struct site *to, uint64_t ticks)
 {
 	struct record_edge *e = arena_at(&r->arena, struct record_edge, from->last_edge);
@@ -437,8 +428,7 @@ static void edge_add(struct recorder *r, struct site *from, const struct site *t
 		from->last_edge = at;
 		e = arena_at(&r->arena, struct record_edge, at);
 	}
-	time_add(&e->compute, e->count, ticks);
-	e->count++;
+	record_time_add(&r->arena, &e->compute, ticks, to->visits);
 }
 
 void call_commit(struct call *c)
@@ -454,7 +444,7 @@ void call_commit(struct call *c)
 		/* with several threads there is no "previous call" whose end this computation began at */
 		if (last && !r->threads)
 			edge_add(r, last, s, c->start > r->last_end ? c->start - r->last_end : 0);
-		time_add(&s->communicate, s->visits, c->end > c->start ? c->end - c->start : 0);
+		record_time_add(&r->arena, &s->communicate, c->end > c->start ? c->end - c->start : 0, s->visits);
 		r->last_end = c->end;
 		r->last = s;
 		record->in_flight = 0;

@@ -159,18 +159,6 @@ done:
 	return rv;
 }
 
-static struct trace_time time_of(const struct extraction *x, const struct record_time *t, uint64_t count)
-{
-	return (struct trace_time){
-	        .count = count,
-	        .sum = (uint64_t)((double)t->sum * x->ns_per_tick),
-	        .min = (uint64_t)((double)t->min * x->ns_per_tick),
-	        .max = (uint64_t)((double)t->max * x->ns_per_tick),
-	        .min_rank = x->rank,
-	        .max_rank = x->rank,
-	};
-}
-
 /* A site whose header was checked. `visits` are the complete ones, `successors` how many of them have a successor. */
 static int extract_site(struct extraction *x, struct site *s, uint64_t visits, uint64_t successors, bool object)
 {
@@ -188,16 +176,16 @@ static int extract_site(struct extraction *x, struct site *s, uint64_t visits, u
 		return 0;
 	if (extract_column(x, &s->column[s->columns], successors, REFERENCE_SITE, &out->columns[s->columns]) != 0)
 		return -1;
-	out->communicate = time_of(x, &s->communicate, visits);
+	/* times of a damaged arena are left out: the events are worth more */
+	trace_time_extract(&out->communicate, x->arena, &s->communicate, x->ns_per_tick, x->rank);
 	uint32_t limit = x->record->sites.count;
 	for (ref at = s->edges; at && limit-- > 0;) {
 		if (!arena_valid(x->arena, at, sizeof(struct record_edge)))
 			return -1;
 		const struct record_edge *e = arena_at(x->arena, struct record_edge, at);
-		struct trace_time t = time_of(x, &e->compute, e->count);
-		struct trace_edge *edge = e->to < x->record->sites.count && e->count ? trace_edge(out, e->to) : NULL;
-		if (edge && trace_time_add(&edge->compute, &t) != 0)
-			return -1;
+		struct trace_edge *edge = e->to < x->record->sites.count ? trace_edge(out, e->to) : NULL;
+		if (edge && edge->compute.count == 0)
+			trace_time_extract(&edge->compute, x->arena, &e->compute, x->ns_per_tick, x->rank);
 		at = e->next;
 	}
 	return 0;

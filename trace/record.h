@@ -13,6 +13,7 @@
 #define SPOOR_RECORD_H
 
 #include "trace/column.h"
+#include "trace/time.h"
 
 /* A growing array of equal elements. New elements are complete before `count` tells of them. */
 struct table {
@@ -48,15 +49,10 @@ enum path_gap {
 	GAP_NO_MODULE = 3, /* one frame in code that belongs to no file */
 };
 
-struct record_time {
-	uint64_t sum, min, max; /* ticks */
-};
-
 /* Computation between one site and the next: between the end of the one call and the begin of the other. */
 struct record_edge {
 	ref next; /* edge of the same site */
 	uint32_t to;
-	uint64_t count;
 	struct record_time compute;
 };
 

@@ -29,6 +29,216 @@ int trace_time_copy(struct trace_time *to, const struct trace_time *t)
 	return trace_time_add(to, t);
 }
 
+/* In the arena. */
+
+/* Makes the window reach bin i. False if there is no room. */
+static bool window_reach(struct arena *a, struct record_time *t, unsigned i)
+{
+	unsigned from = t->count && t->first < i ? t->first : i, end = t->count && t->first + t->count > i ? t->first + t->count : i + 1;
+	unsigned count = 4;
+	while (count < end - from)
+		count *= 2;
+	/* what is left over is on the side that it grew to */
+	if (from == i && t->count)
+		from = end > count ? end - count : 0;
+	uint64_t capacity;
+	ref bins = arena_alloc_block(a, count * sizeof(uint64_t), &capacity);
+	if (!bins) {
+		arena_commit(a);
+		return false;
+	}
+	struct record_time now = {.bins = bins, .first = (uint16_t)from, .count = (uint16_t)count};
+	memset(a->base + bins, 0, count * sizeof(uint64_t));
+	if (t->count) {
+		memcpy(arena_at(a, uint64_t, bins) + (t->first - from), a->base + t->bins, t->count * sizeof(uint64_t));
+		arena_free_block(a, t->bins, t->count * sizeof(uint64_t));
+	}
+	arena_save(a, &t->bins);
+	arena_barrier();
+	memcpy(&t->bins, &now.bins, sizeof(uint64_t));
+	arena_commit(a);
+	return true;
+}
+
+void record_time_spill(struct arena *a, struct record_time *t, uint64_t *bin)
+{
+	unsigned index = t->first + (unsigned)(bin - arena_at(a, uint64_t, t->bins));
+	ref at = t->spilled;
+	while (at && arena_at(a, struct record_spill, at)->index != index)
+		at = arena_at(a, struct record_spill, at)->next;
+	if (!at) {
+		at = arena_alloc(a, sizeof(struct record_spill));
+		arena_commit(a);
+		if (!at) { /* the count stops, rather than run into the next field */
+			*bin -= TIME_ONE + (*bin & (TIME_ONE - 1)) / (TIME_FULL / TIME_ONE);
+			return;
+		}
+		*arena_at(a, struct record_spill, at) = (struct record_spill){.next = t->spilled, .index = index};
+		arena_set(a, t->spilled, at);
+		arena_commit(a);
+	}
+	struct record_spill *s = arena_at(a, struct record_spill, at);
+	arena_set(a, s->count, s->count + *bin / TIME_ONE);
+	arena_set(a, s->parts, s->parts + *bin % TIME_ONE);
+	arena_set(a, *bin, 0);
+	arena_commit(a);
+}
+
+void record_time_turn(struct arena *a, struct record_time *t, uint64_t ticks, uint64_t visit)
+{
+	bool first = t->count == 0;
+	unsigned index = time_index(ticks), at = index - t->first;
+	if (at >= t->count && !window_reach(a, t, index)) {
+		if (first)
+			return;
+		at = index < t->first ? 0 : t->count - 1U;
+	} else {
+		at = index - t->first;
+	}
+	if (first || ticks < t->min) {
+		t->min = ticks;
+		t->min_visit = visit;
+	}
+	if (first || ticks > t->max) {
+		t->max = ticks;
+		t->max_visit = visit;
+	}
+	uint64_t *bin = arena_at(a, uint64_t, t->bins) + at;
+	unsigned shift = (unsigned)__builtin_clzll(ticks | 1);
+	*bin += TIME_ONE + ((ticks | 1) << shift >> 44 & 0xffff);
+	if (*bin >= TIME_FULL)
+		record_time_spill(a, t, bin);
+	uint128 square = (uint128)ticks * ticks;
+	t->sum += ticks;
+	t->squares[1] += (uint64_t)(square >> 64) + __builtin_add_overflow(t->squares[0], (uint64_t)square, &t->squares[0]);
+}
+
+/* From the arena to a trace. */
+
+/* The bins of an arena, one by one, with those that spilled. Returns how many there are, or SIZE_MAX if something is damaged. */
+static size_t bins_read(const struct arena *a, const struct record_time *t, struct record_spill *out)
+{
+	size_t n = 0;
+	if (t->count && !arena_valid(a, t->bins, t->count * sizeof(uint64_t)))
+		return SIZE_MAX;
+	for (unsigned i = 0; i < t->count; i++) {
+		uint64_t word = arena_at(a, uint64_t, t->bins)[i];
+		out[i] = (struct record_spill){.index = t->first + i, .count = word / TIME_ONE, .parts = word % TIME_ONE};
+	}
+	unsigned limit = t->count;
+	for (ref at = t->spilled; at; at = arena_at(a, struct record_spill, at)->next) {
+		if (limit-- == 0 || !arena_valid(a, at, sizeof(struct record_spill)))
+			return SIZE_MAX;
+		const struct record_spill *s = arena_at(a, struct record_spill, at);
+		if (s->index - t->first >= t->count)
+			return SIZE_MAX;
+		out[s->index - t->first].count += s->count;
+		out[s->index - t->first].parts += s->parts;
+	}
+	for (unsigned i = 0; i < t->count; i++)
+		if (out[i].count)
+			out[n++] = out[i];
+	return n;
+}
+
+/* Counters are used for at most this many ticks or ns: a day times 2^11. Anything larger is damage, and would not fit sums. */
+#define TIME_SANE (UINT64_C(1) << 58)
+
+static uint64_t ns_of(double ticks, double ns_per_tick)
+{
+	double ns = ticks * ns_per_tick + 0.5;
+	return ns < (double)(UINT64_C(1) << 63) ? (uint64_t)ns : UINT64_C(1) << 63;
+}
+
+/* What is no number of this world becomes 0. */
+static uint128 whole_of(double v)
+{
+	return v > 0 && v < 0x1p126 ? (uint128)v : 0;
+}
+
+static uint128 square_over(uint64_t sum, uint64_t count)
+{
+	return (uint128)sum * sum / count;
+}
+
+int trace_time_extract(struct trace_time *to, const struct arena *a, const struct record_time *t, double ns_per_tick, uint32_t rank)
+{
+	int rv = -1;
+	*to = (struct trace_time){0};
+	if (t->count == 0)
+		return 0;
+	if (t->count > 64 * TIME_PER_OCTAVE || t->first > 64 * TIME_PER_OCTAVE || t->min > t->max || t->max > TIME_SANE || t->sum > TIME_SANE)
+		return -1;
+	struct record_spill *read = malloc(t->count * sizeof *read);
+	size_t n = read ? bins_read(a, t, read) : SIZE_MAX;
+	if (n == SIZE_MAX || n == 0) {
+		rv = n == 0 ? 0 : -1;
+		goto done;
+	}
+	to->bins = calloc(n, sizeof *to->bins);
+	if (!to->bins)
+		goto done;
+	to->min = ns_of((double)t->min, ns_per_tick);
+	to->max = ns_of((double)t->max, ns_per_tick);
+	to->sum = ns_of((double)t->sum, ns_per_tick);
+	to->min_rank = to->max_rank = rank;
+	to->min_visit = t->min_visit;
+	to->max_visit = t->max_visit;
+	uint64_t ticks = 0, largest = 0, sum = 0;
+	double spread = 0;
+	uint128 between = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct time_bin *b = &to->bins[i];
+		uint64_t floor = time_floor(read[i].index), width = time_floor(read[i].index + 1) - floor, end = floor + width - 1;
+		double mean = (double)floor + (double)width * ((double)read[i].parts / (double)read[i].count + (width >> 16 ? 0.5 : 0)) / 65536;
+		floor = floor < t->min ? t->min : floor;
+		end = end > t->max ? t->max : end;
+		mean = mean < (double)floor ? (double)floor : mean > (double)end ? (double)end : mean;
+		b->count = read[i].count;
+		b->min = ns_of((double)floor, ns_per_tick);
+		b->max = ns_of((double)end, ns_per_tick);
+		b->sum = ns_of(mean * (double)b->count, ns_per_tick);
+		to->count += b->count;
+		ticks += b->count;
+		sum += b->sum;
+		if (b->sum >= to->bins[largest].sum)
+			largest = i;
+		if (b->count > 1)
+			spread += (double)b->count * ((double)b->max - (double)b->min) * ((double)b->max - (double)b->min) / 12;
+	}
+	/* the parts are cut off at 1/65536: the sum is the exact one */
+	to->bins[largest].sum += to->sum - sum;
+	if ((int64_t)to->bins[largest].sum < 0 || to->bins[largest].sum > TIME_SANE)
+		to->bins[largest].sum = to->bins[largest].min * to->bins[largest].count;
+	for (size_t i = 0; i < n; i++)
+		between += square_over(to->bins[i].sum, to->bins[i].count);
+	/* what the bins' means leave of the sum of squares is the spread inside of bins: shared among them by their widths, at most as much as evenly
+	 * spread values have */
+	uint128 total = (uint128)t->squares[1] << 64 | t->squares[0];
+	double mean = (double)t->sum / (double)ticks, variance = 0;
+	uint64_t whole = t->sum / ticks;
+	uint128 around = total - 2 * (uint128)whole * t->sum + (uint128)ticks * whole * whole;
+	if (around >> 120 == 0) /* not damaged */
+		variance = (double)around / (double)ticks - (mean - (double)whole) * (mean - (double)whole);
+	variance = variance > 0 ? variance * ns_per_tick * ns_per_tick : 0;
+	to->squares = square_over(to->sum, to->count) + whole_of(variance * (double)to->count);
+	double inside = to->squares > between ? (double)(to->squares - between) : 0, share = spread > inside ? inside / spread : 1;
+	for (size_t i = 0; i < n; i++) {
+		struct time_bin *b = &to->bins[i];
+		double own = b->count > 1 ? (double)b->count * ((double)b->max - (double)b->min) * ((double)b->max - (double)b->min) / 12 : 0;
+		b->squares = square_over(b->sum, b->count) + whole_of(own * share);
+	}
+	to->bin_count = (uint32_t)n;
+	rv = 0;
+done:
+	free(read);
+	if (rv != 0)
+		trace_time_free(to);
+	return rv;
+}
+
+/* In a trace. */
+
 static unsigned bin_index(const struct time_bin *b)
 {
 	return time_index(b->sum / b->count);
@@ -93,8 +303,7 @@ int trace_time_add(struct trace_time *to, const struct trace_time *t)
 
 void trace_time_balance(struct trace_time *t, unsigned k)
 {
-	/* Joining two neighbours costs how full the result is (relative to a fair share) times how far its values are apart: the cheapest first. So a
-	 * rare but distant group of values keeps a bin of its own, and a crowded stretch is cut where it is thinnest. */
+	/* the loss: how much the values' spread inside of bins grows, relative to their size */
 	while (t->bin_count > k) {
 		uint32_t best = 0;
 		double least = 0;

@@ -50,13 +50,63 @@ static inline unsigned time_index(uint64_t v)
 /* The smallest value of a bin; that of bin i + 1 is behind its largest. */
 uint64_t time_floor(unsigned index);
 
+/* In an arena: a histogram that grows, of counter ticks. Zeroed is empty. What it counts is what its bins count. */
+struct record_time {
+	uint64_t min, max, sum;
+	uint64_t squares[2]; /* 128 bits, the low word first */
+	uint64_t min_visit, max_visit;
+	/* The window: bins first .. first + count - 1, a word each: how many values << 40 | the sum of where inside the bin they are, in 1/65536 of its
+	 * width. These three are one word of the arena, so that they change together. */
+	ref bins;
+	uint16_t first, count;
+	ref spilled; /* struct record_spill: words that were full */
+	uint32_t unused;
+};
+
+struct record_spill {
+	ref next;
+	uint32_t index;
+	uint64_t count, parts;
+};
+
+#define TIME_ONE (UINT64_C(1) << 40)
+#define TIME_FULL (UINT64_C(0xffffff) << 40)
+
+/* The rest of record_time_add: a new extreme value, or a bin that is not in the window. */
+void record_time_turn(struct arena *a, struct record_time *t, uint64_t ticks, uint64_t visit);
+/* A bin's word is full. */
+void record_time_spill(struct arena *a, struct record_time *t, uint64_t *bin);
+
+/* Adds a value, which was that of this visit. To be called with room in the arena for TIME_ROOM bytes. Without room for a bin the value is
+ * counted in the nearest one. */
+#define TIME_ROOM 8192
+static inline void record_time_add(struct arena *a, struct record_time *t, uint64_t ticks, uint64_t visit)
+{
+	unsigned shift = (unsigned)__builtin_clzll(ticks | 1);
+	uint64_t top = (ticks | 1) << shift;
+	unsigned at = (62 - shift) * TIME_PER_OCTAVE + (unsigned)(top >> 60) - t->first;
+	if (__builtin_expect(at >= t->count || ticks - t->min > t->max - t->min, 0)) {
+		record_time_turn(a, t, ticks, visit);
+		return;
+	}
+	uint64_t *bin = arena_at(a, uint64_t, t->bins) + at;
+	if (__builtin_expect((*bin += TIME_ONE + (top >> 44 & 0xffff)) >= TIME_FULL, 0))
+		record_time_spill(a, t, bin);
+	uint128 square = (uint128)ticks * ticks;
+	t->sum += ticks;
+	t->squares[1] += (uint64_t)(square >> 64) + __builtin_add_overflow(t->squares[0], (uint64_t)square, &t->squares[0]);
+}
+
+/* The histogram in ns, as that of one rank. Everything in it is checked. Returns 0; -1 on no memory, or if it is damaged. */
+int trace_time_extract(struct trace_time *to, const struct arena *a, const struct record_time *t, double ns_per_tick, uint32_t rank);
+
 void trace_time_free(struct trace_time *t);
 /* `to` is overwritten. Returns 0, or -1 on no memory (`to` is empty then). */
 int trace_time_copy(struct trace_time *to, const struct trace_time *t);
 /* Adds t to `to`. Linear in the bins of both. Returns 0, or -1 on no memory (then `to` has the sums without the bins). */
 int trace_time_add(struct trace_time *to, const struct trace_time *t);
-/* Joins neighbouring bins until there are at most k: each full to about count / k, with the widest gaps between them where that costs
- * little. */
+/* Joins neighbouring bins until there are at most k, always the two whose joining loses least: few values, or values close together. So a
+ * rare but distant group of values keeps a bin of its own, and a crowd is shared by several bins. */
 void trace_time_balance(struct trace_time *t, unsigned k);
 
 /* In ns; 0 if there are no values. */
