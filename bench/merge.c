@@ -112,7 +112,7 @@ static uint32_t string(struct rank *r, const char *text)
 }
 
 /* One turn of a loop has these values; it is made `turns` times. */
-static void column(struct rank *r, struct trace_column *c, const int64_t *values, uint32_t n, uint64_t turns)
+static void column(struct rank *r, struct trace_column *c, const int64_t *values, uint32_t n, uint64_t turns, bool reference)
 {
 	struct trace_group g = {0};
 	uint32_t token[MAX_VALUES];
@@ -149,7 +149,7 @@ static void column(struct rank *r, struct trace_column *c, const int64_t *values
 	g.dict = calloc(known, sizeof *g.dict);
 	for (; g.dict && g.count < known; g.count++) {
 		g.dict[g.count].count = 1;
-		if (rankmap_single(&g.dict[g.count].start, r->rank, dictionary[g.count]) != 0)
+		if (rankmap_single(&g.dict[g.count].start, r->rank, dictionary[g.count], reference) != 0)
 			die("no memory");
 	}
 	if (!g.dict || trace_add_group_take(c, &g) != 0)
@@ -178,10 +178,10 @@ static uint32_t site(struct rank *r, const char *schema, uint64_t line, uint32_t
 	if (number == UINT32_MAX)
 		die("no memory");
 	struct trace_site *s = &t->sites[number];
-	if (s->column_count != columns + 1 || rankmap_single(&s->visits, r->rank, (int64_t)(n * turns)) != 0)
+	if (s->column_count != columns + 1 || rankmap_single(&s->visits, r->rank, (int64_t)(n * turns), false) != 0)
 		die("a schema has another number of parameters");
 	for (uint32_t k = 0; k < columns; k++)
-		column(r, &s->columns[k], values[k], n, turns);
+		column(r, &s->columns[k], values[k], n, turns, false);
 	duration(r, &s->communicate, n * turns);
 	r->site_count++;
 	r->events += n * turns;
@@ -195,7 +195,7 @@ static void successor(struct rank *r, uint32_t number, uint32_t n, uint32_t next
 	for (uint32_t i = 0; i < n; i++)
 		values[i] = i + 1 < n ? number : next;
 	struct trace_site *s = &r->trace.sites[number];
-	column(r, &s->columns[s->column_count - 1], values, n, turns);
+	column(r, &s->columns[s->column_count - 1], values, n, turns, true);
 	for (uint32_t i = 0; i < n; i += n > 1 ? n - 1 : 1) {
 		struct trace_edge *e = trace_edge(s, (uint32_t)values[i]);
 		if (!e)
@@ -263,8 +263,8 @@ static void finish(struct rank *r, const uint32_t *sites, const uint32_t *visits
 	snprintf(host, sizeof host, "node%05u", per_host ? r->rank / per_host : 0);
 	struct trace *t = &r->trace;
 	t->size = r->grid->n;
-	if (rankmap_single(&t->events, r->rank, (int64_t)r->events) != 0 || rankmap_single(&t->first, r->rank, sites[0]) != 0 ||
-	    rankmap_single(&t->host, r->rank, string(r, host)) != 0)
+	if (rankmap_single(&t->events, r->rank, (int64_t)r->events, false) != 0 || rankmap_single(&t->first, r->rank, sites[0], true) != 0 ||
+	    rankmap_single(&t->host, r->rank, string(r, host), true) != 0)
 		die("no memory");
 }
 
