@@ -59,18 +59,30 @@ void callpath_unwind(struct callpath *path, void *return_address, void *cfa)
 /* Entries are of different lengths, one behind the other in a pool of this size; about 20,000 call paths of 8 frames. */
 #define POOL_SIZE (UINT64_C(4) << 20)
 
+/* No call is this one: no return address is 0. */
+static struct memo_entry nothing = {.followed = &nothing};
+
+#define HEADS 4096
+
+static size_t hash_of(uint32_t key, uintptr_t address, uintptr_t cfa)
+{
+	uint64_t h = (address ^ cfa << 17 ^ (uint64_t)key << 40) * UINT64_C(0x9e3779b97f4a7c15);
+	return (size_t)(h >> 52);
+}
+
 struct memo *memo_create(void)
 {
 	struct memo *m = calloc(1, sizeof *m);
 	if (!m)
 		return NULL;
-	m->heads = calloc(MEMO_HEADS, sizeof *m->heads);
+	m->heads = calloc(HEADS, sizeof *m->heads);
 	m->pool = mmap(NULL, POOL_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (!m->heads || m->pool == MAP_FAILED) {
 		m->pool = m->pool == MAP_FAILED ? NULL : m->pool;
 		memo_destroy(m);
 		return NULL;
 	}
+	memo_clear(m);
 	return m;
 }
 
@@ -86,8 +98,21 @@ void memo_destroy(struct memo *m)
 
 void memo_clear(struct memo *m)
 {
-	memset(m->heads, 0, MEMO_HEADS * sizeof *m->heads);
-	m->used = 0;
+	memset(m->heads, 0, HEADS * sizeof *m->heads);
+	m->at = (struct memo_entry *)(void *)m->pool; /* stands for "before the first" */
+	*m->at = nothing;
+	m->used = sizeof *m->at;
+}
+
+void *memo_search(struct memo *m, uint32_t key, uintptr_t address, uintptr_t cfa)
+{
+	for (struct memo_entry *e = m->heads[hash_of(key, address, cfa)]; e; e = e->next)
+		if (memo_is(e, key, address, cfa)) {
+			m->at->followed = e;
+			m->at = e;
+			return e->value;
+		}
+	return NULL;
 }
 
 void memo_add(struct memo *m, uint32_t key, const struct callpath *path, void *value, void *cfa)
@@ -104,11 +129,14 @@ void memo_add(struct memo *m, uint32_t key, const struct callpath *path, void *v
 	        .address = path->frame[0].address,
 	        .cfa = (uintptr_t)cfa,
 	        .value = value,
+	        .followed = &nothing,
 	};
 	memcpy(e->slot, path->frame + 1, e->slots * sizeof *e->slot);
-	struct memo_entry **head = &m->heads[memo_hash(key, e->address, e->cfa)];
+	struct memo_entry **head = &m->heads[hash_of(key, e->address, e->cfa)];
 	e->next = *head;
 	*head = e;
+	m->at->followed = e;
+	m->at = e;
 #else
 	/* Elsewhere return addresses live in a register first; where they are saved is not known here. Every call is unwound. */
 	(void)m, (void)key, (void)path, (void)value, (void)cfa;

@@ -30,50 +30,85 @@ struct callpath {
 /* Unwinds the stack of the calling thread, from the frame that return_address returns to, whose callee's frame ends at cfa. */
 void callpath_unwind(struct callpath *path, void *return_address, void *cfa);
 
-/* The memo: (key, return address, cfa, slots) -> value (not NULL). Bounded: when full it forgets everything. */
+/* The memo: (key, return address, cfa, slots) -> value (not NULL). Bounded: when full it forgets everything. A program comes by its calls
+ * in much the same order again and again: each entry knows which one was found after it, so that a look-up is mostly one comparison. */
 struct memo;
 struct memo *memo_create(void);
 void memo_destroy(struct memo *m);
 /* Adds what was just unwound. Running out of memory is no error: it is then unwound again next time. */
 void memo_add(struct memo *m, uint32_t key, const struct callpath *path, void *value, void *cfa);
 void memo_clear(struct memo *m);
+/* The value for this call, or NULL: unwind. */
+static inline void *memo_find(struct memo *m, uint32_t key, void *return_address, void *cfa);
+
+/* ---- implementation ---- */
 
 struct memo_entry {
-	uint32_t key, slots;
 	uintptr_t address, cfa;
+	uint32_t key, slots;
 	void *value;
-	struct memo_entry *next; /* with the same hash */
+	struct memo_entry *followed; /* what was found after it the last time; never NULL */
+	struct memo_entry *next;     /* with the same hash */
 	struct callpath_frame slot[];
 };
 
 struct memo {
+	struct memo_entry *at; /* what was found last; never NULL */
 	struct memo_entry **heads;
 	uint8_t *pool;
 	size_t used;
 };
 
-#define MEMO_HEADS 4096
+void *memo_search(struct memo *m, uint32_t key, uintptr_t address, uintptr_t cfa);
 
-static inline size_t memo_hash(uint32_t key, uintptr_t address, uintptr_t cfa)
+/* Do the slots hold what they held when the entry was made? */
+static inline bool memo_holds(const struct memo_entry *e)
 {
-	uint64_t h = (address ^ cfa << 17 ^ (uint64_t)key << 40) * UINT64_C(0x9e3779b97f4a7c15);
-	return (size_t)(h >> 52);
+	const struct callpath_frame *s = e->slot;
+	uint32_t n = e->slots;
+#define SAME(i) (*s[i].slot == s[i].address)
+	for (; n >= 8; n -= 8, s += 8)
+		if (!SAME(0) || !SAME(1) || !SAME(2) || !SAME(3) || !SAME(4) || !SAME(5) || !SAME(6) || !SAME(7))
+			return false;
+	switch (n) { /* unrolled: this is most of what a call path costs */
+	case 7:
+		if (!SAME(6))
+			return false; /* fall through */
+	case 6:
+		if (!SAME(5))
+			return false; /* fall through */
+	case 5:
+		if (!SAME(4))
+			return false; /* fall through */
+	case 4:
+		if (!SAME(3))
+			return false; /* fall through */
+	case 3:
+		if (!SAME(2))
+			return false; /* fall through */
+	case 2:
+		if (!SAME(1))
+			return false; /* fall through */
+	case 1:
+		return SAME(0);
+	default:
+		return true;
+	}
+#undef SAME
 }
 
-/* The value for this call, or NULL: unwind. */
-static inline void *memo_find(const struct memo *m, uint32_t key, void *return_address, void *cfa)
+static inline bool memo_is(const struct memo_entry *e, uint32_t key, uintptr_t address, uintptr_t cfa)
 {
-	uintptr_t address = (uintptr_t)return_address, frame = (uintptr_t)cfa;
-	for (const struct memo_entry *e = m->heads[memo_hash(key, address, frame)]; e; e = e->next) {
-		if (e->address != address || e->cfa != frame || e->key != key)
-			continue;
-		uint32_t i = 0;
-		while (i < e->slots && *e->slot[i].slot == e->slot[i].address)
-			i++;
-		if (i == e->slots)
-			return e->value;
-	}
-	return NULL;
+	return e->address == address && e->cfa == cfa && e->key == key && memo_holds(e);
+}
+
+static inline void *memo_find(struct memo *m, uint32_t key, void *return_address, void *cfa)
+{
+	struct memo_entry *e = m->at->followed;
+	if (__builtin_expect(!memo_is(e, key, (uintptr_t)return_address, (uintptr_t)cfa), 0))
+		return memo_search(m, key, (uintptr_t)return_address, (uintptr_t)cfa);
+	m->at = e;
+	return e->value;
 }
 
 #endif

@@ -61,7 +61,7 @@ def generate(t, lib, folder):
     write(folder, "calls.h", schema.calls_h(t, lib))
     write(folder, "calls.c", schema.calls_c(t, lib))
     write(folder, "roles.h", schema.roles_h(t, lib))
-    guard = '#ifndef SPOOR_RECORD_H\n#define SPOOR_RECORD_H\n\n#include "preload/wrap.h"\n\n'
+    guard = '#ifndef SPOOR_WRAPPERS_RECORD_H\n#define SPOOR_WRAPPERS_RECORD_H\n\n#include "preload/wrap.h"\n\n'
     write(folder, "record.h", schema.MARK + guard +
           "".join(record.signature(f) + ";\n" for f in generated) + "\n#endif\n")
     head = schema.MARK + '#include "preload/record.h"\n\n'

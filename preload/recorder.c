@@ -27,38 +27,43 @@ bool clock_is_counter;
 struct recorder {
 	struct arena arena;
 	struct record *record;
-	struct columns columns;
 	struct memo *memo;
-	struct module_list modules;
-	struct index strings, vectors, nodes, sites;
 	struct site *last;
 	uint64_t last_end; /* ticks; 0: no event yet */
+	uint64_t limit;    /* of the arena's used bytes, up to which an event may begin without asking for room; 0 to have it ask */
+	struct columns columns;
+	struct module_list modules;
+	struct index strings, vectors, nodes, sites;
 	uint32_t functions[FUNCTIONS]; /* index in record.functions + 1 */
 	uint32_t widths[FUNCTIONS];    /* columns */
 	int64_t constants[MPI_CONSTANT_COUNT]; /* 0: not interned yet */
 	struct site *objects[OBJECT_COUNT];
-	bool threads, stopped;
+	bool shared, stopped;
 	pthread_mutex_t lock;
 };
 
 /* NULL while nothing is recorded. There is one recorder a process; it lives as long as the process. */
 static struct recorder *current;
 
-/* This thread is changing the arena. A call from a signal handler that comes then is passed on and counted, not recorded. */
-static __thread volatile bool busy __attribute__((tls_model("initial-exec")));
+__thread struct recording recording __attribute__((tls_model("initial-exec")));
+uint64_t call_generation;
 
-static inline void enter(struct recorder *r)
+/* The slow way into the arena. A call from a signal handler that comes inside is passed on and counted, not recorded; on the fast way the
+ * thread is not `ready` then. */
+static void enter(struct recorder *r)
 {
-	busy = true;
-	if (__builtin_expect(r->threads, 0))
+	recording.busy = true;
+	arena_barrier();
+	if (r->shared)
 		pthread_mutex_lock(&r->lock);
 }
 
-static inline void leave(struct recorder *r)
+static void leave(struct recorder *r)
 {
-	if (__builtin_expect(r->threads, 0))
+	if (r->shared)
 		pthread_mutex_unlock(&r->lock);
-	busy = false;
+	arena_barrier();
+	recording.busy = false;
 }
 
 /* Pools. */
@@ -272,51 +277,102 @@ static __attribute__((noinline, cold)) void stop_full(struct recorder *r)
 		r->stopped = true;
 		r->record->flags |= RECORD_FULL;
 	}
+	r->limit = 0;
 	r->record->lost++;
 }
 
-bool call_begin_at(struct call *c, enum mpi_function f, void *return_address, void *cfa)
+/* The site of a call, which is in flight then; NULL: nothing more is recorded. */
+static __attribute__((noinline)) struct site *site_slowly(struct recorder *r, uint32_t function, void *return_address, void *cfa)
+{
+	int saved = errno;
+	struct site *s = NULL;
+	if (!r->stopped && arena_room(&r->arena, EVENT_ROOM)) {
+		r->limit = r->arena.header->size - EVENT_ROOM;
+		s = memo_find(r->memo, function, return_address, cfa);
+		if (!s)
+			s = site_unwound(r, function, return_address, cfa);
+	}
+	if (!s)
+		stop_full(r);
+	errno = saved;
+	return s;
+}
+
+/* A call that the thread was not ready for: its first one, one made inside of another (in a callback, or a signal handler), or one of several
+ * threads that share a recorder. */
+static __attribute__((noinline)) bool begin_slowly(struct call *c, enum mpi_function f, void *return_address, void *cfa)
 {
 	struct recorder *r = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
-	if (__builtin_expect(!r, 0)) {
+	if (!r) {
 		if (!session_wake())
 			return false;
 		r = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
 		if (!r)
 			return false;
 	}
-	if (__builtin_expect(busy, 0)) {
-		r->record->lost++;
+	struct recording *me = &recording;
+	/* a call further out than the one that the thread is in: that one was left by longjmp */
+	if (me->depth && (uintptr_t)cfa >= (uintptr_t)me->frame)
+		me->depth = 0;
+	else if (me->busy || (me->known == r && me->depth == 0 && !r->shared)) {
+		__atomic_fetch_add(&r->record->lost, 1, __ATOMIC_RELAXED);
 		return false;
 	}
+	me->known = r;
 	enter(r);
-	struct site *s = NULL;
-	if (__builtin_expect(!r->stopped, 1) && arena_room(&r->arena, EVENT_ROOM)) {
-		s = memo_find(r->memo, f, return_address, cfa);
-		if (__builtin_expect(!s, 0))
-			s = site_unwound(r, f, return_address, cfa);
-	}
-	if (__builtin_expect(!s, 0)) {
-		stop_full(r);
-		leave(r);
+	struct site *s = site_slowly(r, f, return_address, cfa);
+	c->outer = r->record->in_flight;
+	if (s)
+		r->record->in_flight = arena_ref(&r->arena, s);
+	leave(r);
+	if (!s) {
+		if (me->depth == 0 && !r->shared)
+			me->ready = r;
 		return false;
 	}
-	r->record->in_flight = arena_ref(&r->arena, s);
-	leave(r);
-	c->rec = r;
-	c->site = s;
-	c->function = f;
-	c->failed = false;
+	*c = (struct call){.rec = r, .site = s, .frame = cfa, .function = f, .slow = true, .level = me->depth, .outer = c->outer, .outer_frame = me->frame};
+	me->depth++;
+	me->frame = cfa;
 	c->start = clock_ticks();
 	return true;
 }
 
-bool call_end(struct call *c, int rc)
+bool call_begin_at(struct call *c, enum mpi_function f, void *return_address, void *cfa)
 {
-	c->end = clock_ticks();
+	struct recorder *r = recording.ready;
+	if (__builtin_expect(!r, 0))
+		return begin_slowly(c, f, return_address, cfa);
+	recording.ready = NULL;
+	arena_barrier();
+	struct site *s;
+	if (__builtin_expect(r->arena.header->used > r->limit, 0) || __builtin_expect(!(s = memo_find(r->memo, f, return_address, cfa)), 0)) {
+		s = __atomic_load_n(&current, __ATOMIC_RELAXED) == r ? site_slowly(r, f, return_address, cfa) : NULL;
+		if (!s) {
+			arena_barrier();
+			recording.ready = __atomic_load_n(&current, __ATOMIC_RELAXED);
+			return false;
+		}
+	}
+	r->record->in_flight = arena_ref(&r->arena, s);
+	c->rec = r;
+	c->site = s;
+	c->frame = cfa;
+	c->function = f;
+	c->failed = c->slow = false;
+	c->level = 0;
+	arena_barrier();
+	recording.frame = cfa;
+	recording.depth = 1;
+	c->start = clock_ticks();
+	return true;
+}
+
+bool call_end_slowly(struct call *c, int rc)
+{
 	struct recorder *r = c->rec;
-	enter(r);
-	if (__builtin_expect(rc != 0, 0)) {
+	if (c->slow)
+		enter(r);
+	if (rc != 0) {
 		int saved = errno;
 		struct site *s = site_of(r, c->function + FUNCTION_ERROR, c->site->path);
 		errno = saved;
@@ -326,40 +382,70 @@ bool call_end(struct call *c, int rc)
 		else
 			r->columns.failed = true; /* the event will be taken back */
 	}
-	struct record *record = r->record;
-	record->undo_visits = c->site->visits;
-	record->undo_events = record->events;
-	record->undo_last = record->last;
-	arena_barrier();
-	record->undo_site = arena_ref(&r->arena, c->site);
-	arena_barrier();
+	r->record->in_flight = arena_ref(&r->arena, c->site);
 	c->next = c->site->column;
 	return rc == 0;
 }
 
-void call_put(struct call *c, int64_t value)
+void call_turn(struct call *c, int64_t value)
 {
-	column_put(&c->rec->columns, c->next++, c->site->visits, value);
+	column_turn(&c->rec->columns, c->next++, c->site->visits, value);
+}
+
+/* What the next column expects, or would if what it expects did not come. */
+const int64_t *call_expected_turn(struct call *c, size_t n)
+{
+	struct recorder *r = c->rec;
+	struct column *column = c->next;
+	for (int turn = 0; turn < 2; turn++) {
+		int64_t i = turn ? column_guess(&r->columns, column) : column->expect;
+		if (i < 0 || i >= r->record->vectors.count)
+			continue;
+		const struct record_vector *v = vector_at(r, (uint32_t)i);
+		if (v->count != n)
+			continue;
+		return v->values;
+	}
+	return NULL;
 }
 
 void call_put_vector(struct call *c, const int64_t *values, size_t n)
 {
 	struct recorder *r = c->rec;
 	struct column *column = c->next++;
-	if (__builtin_expect(column->expect >= 0 && column->expect < r->record->vectors.count, 1)) {
-		const struct record_vector *v = vector_at(r, (uint32_t)column->expect);
-		if (v->count == n && (n == 0 || memcmp(v->values, values, n * sizeof *values) == 0))
+	for (int turn = 0; turn < 2; turn++) {
+		int64_t i = turn ? column_guess(&r->columns, column) : column->expect;
+		if (i < 0 || i >= r->record->vectors.count)
+			continue;
+		const struct record_vector *v = vector_at(r, (uint32_t)i);
+		if (v->count == n && (n == 0 || memcmp(v->values, values, n * sizeof *values) == 0)) {
+			column_put(&r->columns, column, c->site->visits, i);
+			column_remember(column, i, (int64_t)(intptr_t)v);
 			return;
+		}
 	}
 	uint32_t i = intern_vector(r, values, n);
-	if (i != UINT32_MAX)
+	if (i != UINT32_MAX) {
 		column_put(&r->columns, column, c->site->visits, i);
+		column_remember(column, i, (int64_t)(intptr_t)vector_at(r, i));
+	}
+}
+
+void call_distrust(struct call *c)
+{
+	for (uint32_t i = 0; i < c->site->columns; i++)
+		c->site->column[i].raw = VALUE_NONE;
+	c->site->generation = __atomic_load_n(&call_generation, __ATOMIC_RELAXED);
+}
+
+void call_forget(void)
+{
+	__atomic_fetch_add(&call_generation, 1, __ATOMIC_RELAXED);
 }
 
 void call_put_string(struct call *c, const char *bytes, size_t n)
 {
-	uint32_t i = intern_string(c->rec, bytes, n);
-	column_put(&c->rec->columns, c->next++, c->site->visits, i);
+	call_put(c, intern_string(c->rec, bytes, n));
 }
 
 int64_t call_constant_named(struct call *c, const char *name)
@@ -436,29 +522,39 @@ void call_commit(struct call *c)
 	struct recorder *r = c->rec;
 	struct record *record = r->record;
 	struct site *s = c->site, *last = r->last;
-	if (last)
-		column_put(&r->columns, &last->column[last->columns], last->visits - 1, s->id);
+	if (__builtin_expect(last != NULL, 1))
+		column_put(&r->columns, &last->successor, last->visits - 1, s->id);
+	else
+		record->first = arena_ref(&r->arena, s);
 	if (__builtin_expect(r->columns.failed, 0)) {
 		stop_full(r);
 	} else {
 		/* with several threads there is no "previous call" whose end this computation began at */
-		if (last && !r->threads)
+		if (__builtin_expect(last && !r->shared, 1))
 			edge_add(r, last, s, c->start > r->last_end ? c->start - r->last_end : 0);
 		record_time_add(&r->arena, &s->communicate, c->end > c->start ? c->end - c->start : 0, s->visits);
 		r->last_end = c->end;
 		r->last = s;
-		record->in_flight = 0;
+		/* the order matters: see record.h */
 		arena_barrier();
 		s->visits++;
-		if (!record->first)
-			record->first = arena_ref(&r->arena, s);
+		arena_barrier();
 		record->last = arena_ref(&r->arena, s);
 		arena_barrier();
 		record->events++;
 		arena_barrier();
-		record->undo_site = 0;
+		record->in_flight = 0;
 	}
+	arena_barrier();
+	if (__builtin_expect(!c->slow, 1)) {
+		recording.ready = r;
+		return;
+	}
+	record->in_flight = c->outer;
+	recording.frame = c->outer_frame;
 	leave(r);
+	if (c->level == 0 && !r->shared)
+		recording.ready = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
 }
 
 /* The life of the recorder. */
@@ -492,7 +588,11 @@ fail:
 void recorder_stop(void)
 {
 	/* calls of other threads that are under way end in the arena: it is never unmapped */
+	struct recorder *r = current;
 	__atomic_store_n(&current, NULL, __ATOMIC_RELEASE);
+	if (r)
+		r->limit = 0; /* whoever is ready for another call asks, and finds that there is no recorder */
+	recording.ready = NULL;
 }
 
 void recorder_calibrate(void)
@@ -512,7 +612,7 @@ void recorder_identify(uint32_t rank, uint32_t size, uint64_t world, bool thread
 	r->record->rank = rank;
 	r->record->size = size;
 	r->record->world = world;
-	r->threads = threads;
+	r->shared = threads;
 	arena_barrier();
 	r->record->state = RECORD_INITIALIZED;
 	recorder_calibrate();

@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-__thread int wrap_depth __attribute__((tls_model("initial-exec")));
 __thread struct scratch_buffer scratch_buffers[SCRATCH_LEVELS][SCRATCH_COUNT]
 	__attribute__((tls_model("initial-exec")));
 
@@ -39,9 +38,9 @@ void *scratch_grow(enum scratch which, size_t count, size_t size)
 	size_t wanted = 256; /* bytes: enough for a small halo exchange */
 	void *memory = NULL;
 
-	if (wrap_depth >= SCRATCH_LEVELS)
+	if (recording.depth >= SCRATCH_LEVELS)
 		return NULL;
-	b = &scratch_buffers[wrap_depth][which];
+	b = &scratch_buffers[recording.depth][which];
 	if (count <= SIZE_MAX / 4 / size) {
 		while (wanted < count * size)
 			wanted *= 2;

@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 
+#include "preload/recorder.h"
+
 enum scratch {
 	SCRATCH_VALUES,   /* the vector that is being put */
 	SCRATCH_BITS,     /* request handles on entry */
@@ -15,9 +17,7 @@ enum scratch {
 	SCRATCH_COUNT
 };
 
-/* How many recorded MPI calls this thread is in (wrap.h): more than one in a callback of the application that calls
- * MPI. */
-extern __thread int wrap_depth __attribute__((tls_model("initial-exec")));
+/* Calls inside of calls (recording.depth) have buffers of their own. */
 #define SCRATCH_LEVELS 4
 
 /* The calling thread's buffer, of at least count elements of size bytes, valid until the same thread asks for the same
@@ -37,9 +37,9 @@ void *scratch_grow(enum scratch which, size_t count, size_t size);
 
 static inline void *scratch(enum scratch which, size_t count, size_t size)
 {
-	struct scratch_buffer *b = &scratch_buffers[wrap_depth & (SCRATCH_LEVELS - 1)][which];
+	struct scratch_buffer *b = &scratch_buffers[recording.depth & (SCRATCH_LEVELS - 1)][which];
 
-	if (__builtin_expect(count <= b->size / size && b->memory && wrap_depth < SCRATCH_LEVELS, 1))
+	if (__builtin_expect(count <= b->size / size && b->memory && recording.depth < SCRATCH_LEVELS, 1))
 		return b->memory;
 	return scratch_grow(which, count, size);
 }

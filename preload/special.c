@@ -21,9 +21,9 @@ void record_init(struct call *c, int rc)
 {
 	bool ok;
 
-	wrap_depth--;
 	if (rc == MPI_SUCCESS)
 		initialized();
+	call_reconsider(c);
 	ok = call_end(c, rc);
 	wrap_commit(c, ok, rc);
 }
@@ -32,9 +32,9 @@ void record_init_thread(struct call *c, int rc, int required, const int *provide
 {
 	bool ok;
 
-	wrap_depth--;
 	if (rc == MPI_SUCCESS)
 		initialized();
+	call_reconsider(c);
 	ok = call_end(c, rc);
 	call_put(c, role_thread(c, required));
 	if (ok)

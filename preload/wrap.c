@@ -5,6 +5,11 @@
 
 #include <stdio.h>
 
+bool wrap_may_begin(void *return_address)
+{
+	return (real_state == REAL_ACTIVE || real_wake(return_address)) && (!recording.depth || !real_is_library(return_address));
+}
+
 void wrap_error(struct call *c, int rc)
 {
 	enum mpi_constant name = CONST_MPI_ERR_UNKNOWN; /* also for a class that the application added */

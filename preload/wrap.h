@@ -25,20 +25,17 @@
 
 #define MPI_WRAPPER __attribute__((visibility("default")))
 
-/* wrap_depth (scratch.h) is how many recorded MPI calls this thread is in. A call made while it is not 0 comes from the
- * MPI library itself, which executes the application's call, or from a callback of the application; only the latter is
- * recorded. */
+/* May this call be recorded, although the thread is not ready? Finds the MPI library first. While the thread is in a recorded call
+ * (recording.depth), a call comes from the MPI library itself, which executes the application's call, or from a callback of the application;
+ * only the latter is recorded. */
+bool wrap_may_begin(void *return_address);
 
-/* Both must be expanded in the exported function itself: they identify it by its return address. False: pass the call
- * on. */
-#define wrap_begin(c, f)                                                                               \
-	((__builtin_expect(real_state == REAL_ACTIVE, 1) || real_wake(__builtin_return_address(0))) && \
-	 (__builtin_expect(!wrap_depth, 1) || !real_is_library(__builtin_return_address(0))) &&        \
-	 call_begin((c), (f)) && (wrap_depth++, true))
+/* Must be expanded in the exported function itself: it is identified by its return address. False: pass the call on. */
+#define wrap_begin(c, f) \
+	((__builtin_expect(recording.ready != NULL, 1) || wrap_may_begin(__builtin_return_address(0))) && call_begin((c), (f)))
 
 static inline bool wrap_end(struct call *c, int rc)
 {
-	wrap_depth--;
 	return call_end(c, rc);
 }
 

@@ -112,9 +112,20 @@ static inline void column_remember(struct column *c, int64_t value, int64_t raw)
 	c->raw = c->expect == value ? raw : VALUE_NONE;
 }
 
+/* The value that a column which is in a loop goes on with if the run under way is over now; VALUE_NONE: none is known. */
+static inline int64_t column_guess(const struct columns *x, const struct column *c);
+
 static inline bool column_expects(const struct column *c, int64_t raw)
 {
 	return c->raw == raw;
+}
+
+static inline int64_t column_guess(const struct columns *x, const struct column *c)
+{
+	if (!c->period_length)
+		return VALUE_NONE;
+	uint32_t next = (uint32_t)c->loop + 1;
+	return arena_at(x->arena, struct period_run, c->period)[next < c->period_length ? next : 0].value;
 }
 
 /* What a column is when it is taken out of its arena. `pattern` is in the form of doc/trace-format.md, empty if all values are equal. */

@@ -143,8 +143,8 @@ static int extract_column(struct extraction *x, struct column *c, uint64_t visit
 		struct dict_run *d = &image.dict[i];
 		struct trace_stretch *s = &group.dict[group.count++];
 		s->count = d->count;
-		if (!value_translate(x, &d->start, reference) || rankmap_single(&s->start, x->rank, d->start, reference != REFERENCE_NONE) != 0 ||
-		    (d->count > 1 && rankmap_single(&s->stride, x->rank, d->stride, false) != 0))
+		if (!value_translate(x, &d->start, reference) || rankmap_single(&s->start, x->rank, d->start) != 0 ||
+		    (d->count > 1 && rankmap_single(&s->stride, x->rank, d->stride) != 0))
 			goto done;
 	}
 	if (image.pattern.size) {
@@ -166,15 +166,15 @@ static int extract_site(struct extraction *x, struct site *s, uint64_t visits, u
 	if (i == UINT32_MAX)
 		return -1;
 	struct trace_site *out = object ? &x->trace->objects[i] : &x->trace->sites[i];
-	if (!rankmap_empty(&out->visits) || (!object && i != s->id) || trace_schema(x->trace, out)->count != s->columns ||
-	    rankmap_single(&out->visits, x->rank, (int64_t)visits, false) != 0)
+	if (out->visits.count || (!object && i != s->id) || trace_schema(x->trace, out)->count != s->columns ||
+	    rankmap_single(&out->visits, x->rank, (int64_t)visits) != 0)
 		return -1;
 	for (uint32_t k = 0; k < s->columns; k++)
 		if (extract_column(x, &s->column[k], visits, schema_reference(trace_schema(x->trace, out), k), &out->columns[k]) != 0)
 			return -1;
 	if (object)
 		return 0;
-	if (extract_column(x, &s->column[s->columns], successors, REFERENCE_SITE, &out->columns[s->columns]) != 0)
+	if (extract_column(x, &s->successor, successors, REFERENCE_SITE, &out->columns[s->columns]) != 0)
 		return -1;
 	/* times of a damaged arena are left out: the events are worth more */
 	trace_time_extract(&out->communicate, x->arena, &s->communicate, x->ns_per_tick, x->rank);
@@ -195,21 +195,25 @@ static int extract_sites(struct extraction *x)
 {
 	struct record *r = x->record;
 	struct arena *a = x->arena;
-	ref last = r->last, undo = 0;
-	if (r->undo_site && r->undo_events == r->events) { /* killed between the first put and the end of the commit */
-		undo = r->undo_site;
-		last = r->undo_last;
+	uint64_t events = 0;
+	for (uint32_t i = 0; i < r->sites.count; i++) {
+		ref at = table_ref(x, &r->sites, i, sizeof(struct site));
+		events += at ? arena_at(a, struct site, at)->visits : 0;
+	}
+	if (r->in_flight && events == r->events + 1) { /* killed in the middle of a commit (record.h): its event is complete */
+		r->events++;
+		r->last = r->in_flight;
+		r->in_flight = 0;
 	}
 	for (int object = 0; object < 2; object++) {
 		const struct table *t = object ? &r->objects : &r->sites;
 		for (uint32_t i = 0; i < t->count; i++) {
 			ref at = table_ref(x, t, i, sizeof(struct site));
 			struct site *s = arena_at(a, struct site, at);
-			if (!at || s->columns > SCHEMA_MAX || !arena_valid(a, at, sizeof *s + (s->columns + UINT64_C(1)) * sizeof(struct column)) ||
+			if (!at || s->columns > SCHEMA_MAX || !arena_valid(a, at, sizeof *s + s->columns * sizeof(struct column)) ||
 			    s->function >= r->functions.count || s->path >= r->nodes.count || (!object && s->id != i))
 				return -1;
-			uint64_t visits = at == undo ? r->undo_visits : s->visits;
-			if (extract_site(x, s, visits, visits - (at == last && visits > 0), object) != 0)
+			if (extract_site(x, s, s->visits, s->visits - (at == r->last && s->visits > 0), object) != 0)
 				return -1;
 		}
 	}
@@ -230,19 +234,19 @@ static int extract_rank(struct extraction *x)
 	const struct record *r = x->record;
 	struct trace *t = x->trace;
 	t->size = r->size;
-	if (rankmap_single(&t->events, x->rank, (int64_t)r->events, false) != 0)
+	if (rankmap_single(&t->events, x->rank, (int64_t)r->events) != 0)
 		return -1;
 	if (r->events > 0) {
 		uint32_t first = site_number(x, r->first);
-		if (first == UINT32_MAX || rankmap_single(&t->first, x->rank, first, true) != 0)
+		if (first == UINT32_MAX || rankmap_single(&t->first, x->rank, first) != 0)
 			return -1;
 	}
-	if (r->host < r->strings.count && rankmap_single(&t->host, x->rank, x->strings[r->host], true) != 0)
+	if (r->host < r->strings.count && rankmap_single(&t->host, x->rank, x->strings[r->host]) != 0)
 		return -1;
 	uint32_t in_flight = r->state != RECORD_FINALIZED && r->in_flight ? site_number(x, r->in_flight) : UINT32_MAX;
-	if (in_flight != UINT32_MAX && rankmap_single(&t->in_flight, x->rank, in_flight, true) != 0)
+	if (in_flight != UINT32_MAX && rankmap_single(&t->in_flight, x->rank, in_flight) != 0)
 		return -1;
-	if (r->lost && rankmap_single(&t->lost, x->rank, (int64_t)(r->lost & INT64_MAX), false) != 0)
+	if (r->lost && rankmap_single(&t->lost, x->rank, (int64_t)(r->lost & INT64_MAX)) != 0)
 		return -1;
 	return 0;
 }

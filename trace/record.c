@@ -69,7 +69,7 @@ uint32_t record_add_vector(struct arena *a, struct record *r, const int64_t *val
 
 ref record_new_site(struct arena *a, uint32_t function, uint32_t path, uint32_t columns)
 {
-	ref at = arena_alloc(a, sizeof(struct site) + (columns + 1) * sizeof(struct column));
+	ref at = arena_alloc(a, sizeof(struct site) + columns * sizeof(struct column));
 	arena_commit(a);
 	if (!at)
 		return 0;
@@ -78,7 +78,8 @@ ref record_new_site(struct arena *a, uint32_t function, uint32_t path, uint32_t 
 	s->path = path;
 	s->id = UINT32_MAX;
 	s->columns = columns;
-	for (uint32_t i = 0; i <= columns; i++)
+	column_init(&s->successor);
+	for (uint32_t i = 0; i < columns; i++)
 		column_init(&s->column[i]);
 	return at;
 }

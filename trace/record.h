@@ -6,8 +6,12 @@
  *            ── path nodes ── modules                               a tree of frames, root = node 0 = outermost
  *            ── objects                                             sites that are no events: one visit = one row of a table
  *
- * The order of events is in the successor columns: the last column of a site says, for each visit but the last one of all, which
- * site came next. Nothing here is ever moved or removed while recording, except that tables grow.
+ * The order of events is in the successor columns: that of a site says, for each visit but the last one of all, which site came next.
+ *
+ * An event is complete when its site's `visits` counts it: until then whatever was put into columns for it stands behind their end. What
+ * follows - `last`, then `events`, then `in_flight` = 0 - only says so again: where the visits of all sites are one more than `events`, the
+ * process died in between, and the last event is that of the site in flight.
+ * Nothing here is ever moved or removed while recording, except that tables grow.
  */
 #ifndef SPOOR_RECORD_H
 #define SPOOR_RECORD_H
@@ -62,9 +66,11 @@ struct site {
 	uint32_t id;       /* index in record.sites, or UINT32_MAX for an object table */
 	uint32_t columns;  /* without the successor column */
 	uint64_t visits;
-	struct record_time communicate;
 	ref edges, last_edge;
-	struct column column[]; /* columns + 1: the last one is the successor */
+	uint64_t generation; /* the recorder's: of the handles that its columns remember (column_remember) */
+	struct record_time communicate;
+	struct column successor;
+	struct column column[];
 };
 
 enum record_state { RECORD_CREATED, RECORD_INITIALIZED, RECORD_FINALIZED };
@@ -79,10 +85,7 @@ struct record {
 	uint64_t events;       /* complete ones */
 	uint64_t lost;         /* events after RECORD_FULL */
 	ref first, last;       /* site of the first and of the last complete event */
-	ref in_flight, unused; /* site of the call that was entered and has not returned */
-	/* The event under way, from the first put to the end of its commit: what to go back to if it is not completed. */
-	ref undo_site, undo_last;
-	uint64_t undo_visits, undo_events;
+	ref in_flight, unused; /* site of the call that was entered and has not returned, or whose event is not complete yet */
 	struct table sites;     /* ref */
 	struct table functions; /* uint32_t: string of the schema, "MPI_Send count:i ..." */
 	struct table strings;   /* ref; 0 is the empty string */

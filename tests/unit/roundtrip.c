@@ -175,7 +175,7 @@ static void call(struct machine *m, const struct call *c)
 		column_put(&m->columns, &s->column[i], s->visits, v);
 	}
 	if (m->last)
-		column_put(&m->columns, &m->last->column[COLUMNS], m->last->visits - 1, s->id);
+		column_put(&m->columns, &m->last->successor, m->last->visits - 1, s->id);
 	else
 		m->record->first = arena_ref(&m->arena, s);
 	m->last = s;
