@@ -230,7 +230,7 @@ void handle_initialized(bool multiple)
 {
 	const MPI_Comm comms[] = {MPI_COMM_WORLD, MPI_COMM_SELF};
 
-	handle_locking = multiple;
+	handle_locking |= multiple;
 	for (int i = 0; i < 2; i++) {
 		struct entry *e = find(make_key(HANDLE_COMM, HANDLE_BITS(comms[i])));
 		struct comm_info info;
@@ -241,6 +241,11 @@ void handle_initialized(bool multiple)
 		e->comm.rank = info.rank;
 		e->comm.size = e->comm.peers = info.size;
 	}
+}
+
+void handle_session(bool multiple)
+{
+	handle_locking |= multiple;
 }
 
 static struct comm_info first_sight(struct call *c, MPI_Comm comm, bool ok, const struct comm_info *like)

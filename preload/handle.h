@@ -28,6 +28,7 @@ enum handle_kind {
 	HANDLE_ERRHANDLER,
 	HANDLE_MESSAGE,
 	HANDLE_KEYVAL,
+	HANDLE_SESSION,
 	HANDLE_KINDS
 };
 #define HANDLE_ABSENT INT32_MIN
@@ -50,6 +51,8 @@ void handle_end(void);
  * once. */
 void handle_initialized(bool multiple);
 extern bool handle_locking;
+/* A session is open, and perhaps nothing else. */
+void handle_session(bool multiple);
 
 /* The number of a handle. One that was never seen gets the next number of its kind if may_be_new, else is HANDLE_ABSENT
  * (a call that failed may have been passed anything). Bits 0 are HANDLE_ABSENT except for keyvals. */

@@ -98,6 +98,17 @@ int length_contents(MPI_Datatype type, int which, int most)
 	return least(n[which], most);
 }
 
+#ifdef HAVE_MPI_Type_get_envelope_c
+int64_t length_contents_c(MPI_Datatype type, int which, int64_t most)
+{
+	MPI_Count n[4] = {0, 0, 0, 0};
+	int combiner;
+
+	real.MPI_Type_get_envelope_c(type, &n[0], &n[1], &n[2], &n[3], &combiner);
+	return n[which] < most ? n[which] : most;
+}
+#endif
+
 int length_sum(const int *values, int n)
 {
 	int sum = 0;

@@ -81,6 +81,11 @@ static inline void put_new_comm(struct call *c, const MPI_Comm *comm, bool ok, c
 	put_comm(c, &info);
 }
 
+#ifdef HAVE_MPI_Session_init
+/* MPI_Session_init succeeded (special.c). */
+void put_new_session(struct call *c, MPI_Session session);
+#endif
+
 static inline void put_text(struct call *c, struct text t)
 {
 	if (t.bytes)
@@ -191,6 +196,7 @@ int length_graph_nodes(MPI_Comm comm, int most);
 int length_graph_edges(MPI_Comm comm, int most);
 int length_graph_neighbors(MPI_Comm comm, int rank, int most);
 int length_contents(MPI_Datatype type, int which, int most); /* 0: integers, 1: addresses, 2: datatypes */
+int64_t length_contents_c(MPI_Datatype type, int which, int64_t most); /* 2: large counts, 3: datatypes */
 int length_sum(const int *values, int n);
 int length_last(const int *values, int n);
 

@@ -236,25 +236,27 @@ static const struct binding {
 	const char *ending;
 	const char *probe;
 } bindings[FORTRAN_COUNT] = {
-	[FORTRAN_MPIF_H] = {&next_fortran, "", "init"},
-	[FORTRAN_MPI_F08] = {&next_f08, "_f08", "comm_rank"},
-	[FORTRAN_MPI_F08TS] = {&next_f08ts, "_f08ts", "send"},
+	[FORTRAN_MPIF_H] = {&next_fortran, "", "mpi_init"},
+	[FORTRAN_MPI_F08] = {&next_f08, "_f08", "mpi_comm_rank"},
+	[FORTRAN_MPI_F08TS] = {&next_f08ts, "_f08ts", "mpi_send"},
 };
 
-/* The profiling entry of mpi_NAME. */
+/* The profiling entry of mpi_..., which is the name. */
 static void *find_profiling(void *scope, const struct binding *b, const char *name)
 {
 	static const char *const prefixes[] = {"pmpi", "pmpir"};
-	size_t n = strlen(name);
+	size_t n;
 	void *f = NULL;
 
+	name += strlen("mpi");
+	n = strlen(name);
 	for (size_t i = 0; i < 2 && !f; i++) {
 		char text[64];
 
-		snprintf(text, sizeof(text), "%s_%s%s", prefixes[i], name, b->ending);
+		snprintf(text, sizeof(text), "%s%s%s", prefixes[i], name, b->ending);
 		f = find_spelled(scope, text);
 		if (!f && *b->ending && n > 2 && !strcmp(name + n - 2, "_c")) { /* MPICH's name of the large-count form */
-			snprintf(text, sizeof(text), "%s_%.*s%s_large", prefixes[i], (int)n - 2, name, b->ending);
+			snprintf(text, sizeof(text), "%s%.*s%s_large", prefixes[i], (int)n - 2, name, b->ending);
 			f = find_spelled(scope, text);
 		}
 	}
@@ -265,10 +267,10 @@ static bool find_fortran_scope(void *return_address, const struct binding *b, vo
 {
 	char name[64];
 
-	snprintf(name, sizeof(name), "pmpi_%s%s_", b->probe, b->ending);
+	snprintf(name, sizeof(name), "p%s%s_", b->probe, b->ending);
 	if (find_scope(return_address, name, scope))
 		return true;
-	snprintf(name, sizeof(name), "pmpir_%s%s_", b->probe, b->ending);
+	snprintf(name, sizeof(name), "pmpir%s%s_", b->probe + strlen("mpi"), b->ending);
 	return find_scope(return_address, *b->ending ? name : "PMPI_INIT", scope);
 }
 
@@ -282,7 +284,7 @@ static bool find_fortran(void *return_address, const struct binding *b)
 		fill(b->calls, MPI_FORTRAN_CALLS_COUNT, (void *)missing_fortran);
 		return false;
 	}
-	snprintf(probe, sizeof(probe), "mpi_%s%s", b->probe, b->ending);
+	snprintf(probe, sizeof(probe), "%s%s", b->probe, b->ending);
 	behind = find_spelled(RTLD_NEXT, probe);
 	tool = behind && module_of(behind) != module_of(find_profiling(scope, b, b->probe));
 	for (size_t i = 0; i < MPI_FORTRAN_CALLS_COUNT; i++) {
@@ -294,7 +296,7 @@ static bool find_fortran(void *return_address, const struct binding *b)
 		if (tool)
 			f = find_spelled(RTLD_NEXT, text);
 		if (!f)
-			f = find_profiling(scope, b, name + sizeof("mpi_") - 1);
+			f = find_profiling(scope, b, name);
 		n[i] = f ? f : (void *)missing_fortran;
 	}
 	for (int s = 0; s < SENTINEL_COUNT; s++) {

@@ -20,6 +20,9 @@
 #define OMPI_OMIT_MPI1_COMPAT_DECLS 0 /* Open MPI: declare the removed functions too */
 #define OMPI_SKIP_MPICXX            1
 #include <mpi.h>
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h> /* Open MPI: MPIX_... */
+#endif
 #include <stdbool.h>
 
 #include "preload/calls.h" /* generated: struct mpi_calls, struct mpi_fortran_calls, real_predefined[], macros */

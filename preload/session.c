@@ -71,6 +71,8 @@ static __attribute__((destructor)) void on_unload(void)
 	if (session.state == AWAKE && !session.initialized && session.pid == getpid()) {
 		recorder_stop();
 		unlink(session.arena);
+	} else if (session.state == AWAKE && !session.comm && session.pid == getpid()) {
+		recorder_finalized(); /* sessions only: the arenas are merged by whoever collects them */
 	}
 }
 
@@ -194,23 +196,12 @@ static uint64_t agree_on_world(void)
 	return world;
 }
 
-void session_initialized(int thread_level)
+/* Rank, size and world are known. */
+static void identify(int thread_level)
 {
-	if (session.state != AWAKE)
-		return;
-	int saved = errno;
 	char host[256] = "";
 	struct writer facts = {0};
 	const char *node = getenv("SLURMD_NODENAME");
-	if (real.MPI_Comm_rank(MPI_COMM_WORLD, &session.rank) != MPI_SUCCESS ||
-	    real.MPI_Comm_size(MPI_COMM_WORLD, &session.size) != MPI_SUCCESS ||
-	    real.MPI_Comm_dup(MPI_COMM_WORLD, &session.comm) != MPI_SUCCESS) {
-		note("cannot learn the rank, or make a communicator");
-		errno = saved;
-		return;
-	}
-	real.MPI_Comm_set_errhandler(session.comm, MPI_ERRORS_RETURN);
-	session.world = agree_on_world();
 	if (node)
 		snprintf(host, sizeof host, "%s", node);
 	else
@@ -225,6 +216,36 @@ void session_initialized(int thread_level)
 		note("no memory for the facts of the process");
 	writer_free(&facts);
 	session.initialized = true;
+}
+
+void session_initialized(int thread_level)
+{
+	if (session.state != AWAKE)
+		return;
+	int saved = errno;
+	if (real.MPI_Comm_rank(MPI_COMM_WORLD, &session.rank) != MPI_SUCCESS ||
+	    real.MPI_Comm_size(MPI_COMM_WORLD, &session.size) != MPI_SUCCESS ||
+	    real.MPI_Comm_dup(MPI_COMM_WORLD, &session.comm) != MPI_SUCCESS) {
+		note("cannot learn the rank, or make a communicator");
+		errno = saved;
+		return;
+	}
+	real.MPI_Comm_set_errhandler(session.comm, MPI_ERRORS_RETURN);
+	session.world = agree_on_world();
+	identify(thread_level);
+	errno = saved;
+}
+
+void session_opened(int rank, int size, int thread_level)
+{
+	if (session.state != AWAKE || session.initialized)
+		return;
+	int saved = errno;
+	const char *name = getenv("PMIX_NAMESPACE");
+	session.rank = rank;
+	session.size = size;
+	session.world = name ? hash_bytes(name, strlen(name)) : hash_mix(clock_ns(CLOCK_REALTIME), (uint64_t)session.pid);
+	identify(thread_level);
 	errno = saved;
 }
 
@@ -294,7 +315,7 @@ done:
 
 void session_finalize(void)
 {
-	if (session.state != AWAKE || !session.initialized)
+	if (session.state != AWAKE || !session.initialized || !session.comm)
 		return;
 	int saved = errno;
 	struct error error = {""};

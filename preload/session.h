@@ -14,6 +14,10 @@ bool session_wake(void);
  * MPI_COMM_WORLD, makes the private communicator for the merge. thread_level: MPI_THREAD_* as provided. */
 void session_initialized(int thread_level);
 
+/* Called by the MPI_Session_init wrapper: rank and size in the process set of the world. Until MPI_Init is called, if ever, there is no
+ * communicator for a merge: not every process of the world need have a session. The arenas stay then. */
+void session_opened(int rank, int size, int thread_level);
+
 /* Called by the MPI_Finalize wrapper after its event was committed and before PMPI_Finalize: ends recording, merges the
  * ranks' traces, leaves one trace file in the spool. Never fails the caller and never blocks longer than the deadline. */
 void session_finalize(void);

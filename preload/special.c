@@ -68,6 +68,34 @@ MPI_WRAPPER int MPI_Init_thread(int *argc, char ***argv, int required, int *prov
 	return rc;
 }
 
+#ifdef HAVE_MPI_Session_init
+/* Without MPI_Init there is no MPI_COMM_WORLD, but the process set of that name says the same. */
+void put_new_session(struct call *c, MPI_Session session)
+{
+	char text[64] = "";
+	int rank = 0, size = 1, flag = 0, length = sizeof(text), initialized = 0;
+	MPI_Group group = MPI_GROUP_NULL;
+	MPI_Info info = MPI_INFO_NULL;
+	bool multiple = false;
+
+	put_handle(c, HANDLE_SESSION, HANDLE_BITS(session), true);
+	if (real.MPI_Initialized(&initialized) == MPI_SUCCESS && initialized)
+		return;
+	if (real.MPI_Session_get_info(session, &info) == MPI_SUCCESS) {
+		real.MPI_Info_get_string(info, "thread_level", &length, text, &flag);
+		multiple = flag && !strcmp(text, "MPI_THREAD_MULTIPLE");
+		real.MPI_Info_free(&info);
+	}
+	if (real.MPI_Group_from_session_pset(session, "mpi://WORLD", &group) == MPI_SUCCESS) {
+		real.MPI_Group_rank(group, &rank);
+		real.MPI_Group_size(group, &size);
+		real.MPI_Group_free(&group);
+	}
+	handle_session(multiple);
+	session_opened(rank, size, multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE);
+}
+#endif
+
 /* ---- end: recorded when they are entered; what comes after is not the application's any more ---- */
 
 void record_finalize(struct call *c)

@@ -58,7 +58,7 @@ tap.ok(all(len(r) > 5 for r in excluded.values()), "every function that is left 
 
 libmpi = find_library("libmpi.so")
 if libmpi:
-    names = {n for n in symbols(libmpi) if re.match(r"MPI_[A-Z]\w*$", n) and not re.match(r"MPI_[A-Z0-9_]+$", n)}
+    names = {n for n in symbols(libmpi) if re.match(r"MPIX?_[A-Z]\w*$", n) and not re.match(r"MPIX?_[A-Z0-9_]+(_f(08)?)?$|MPIX_\w+_f(08)?$", n)}
     unknown = sorted(names - set(state) - NO_FUNCTIONS)
     unknown = [n for n in unknown if not any(re.fullmatch(p.replace("*", ".*"), n) for p in OUT)]
     tap.ok(len(names) > 350 and not unknown, f"every function of {os.path.basename(libmpi)} is known",
@@ -79,15 +79,15 @@ if tap.equal(len(libraries), 1, "libspoor-preload.so was built once"):
             continue
         there = symbols(path)
         # those of mpif.h are told from mpi_f08's, and both from the library's own variables and MPI_SIZEOF
-        pattern = re.compile(rf"mpi_(?!fortran_|sizeof_|conversion_fn)(\w+?){ending}_$")
+        pattern = re.compile(rf"(mpix?_(?!fortran_|sizeof_|conversion_fn)\w+?){ending}_$")
         functions = {m.group(1) for m in map(pattern.match, there) if m and not m.group(1).endswith("_")}
         if not ending:
-            functions = {f for f in functions if "_f08" not in f and "p" + "mpi_" + f + "_" in there}
+            functions = {f for f in functions if "_f08" not in f and "p" + f + "_" in there}
         patterns = [(re.compile(re.escape(p).replace(r"\*", ".*").lower()), reason) for p, reason in OUT.items()]
-        out = {f for f in functions if any(p.fullmatch("mpi_" + f) for p, reason in patterns)}
-        absent = sorted(f for f in functions - out if f"mpi_{f}{ending}_" not in exported)
+        out = {f for f in functions if any(p.fullmatch(f) for p, reason in patterns)}
+        absent = sorted(f for f in functions - out if f"{f}{ending}_" not in exported)
         tap.ok(len(functions) > 340 and not absent, f"every function of {title} is wrapped, or left out for the same reason",
-               *[f"mpi_{f}{ending}_" for f in absent])
+               *[f"{f}{ending}_" for f in absent])
         table.append((title, len(functions), len(functions) - len(out) - len(absent), len(out)))
     endings = ("", "_f08", "_f08ts")
     small = [n for n in wrapped if not n.endswith("_c")]
@@ -103,6 +103,6 @@ if tap.equal(len(libraries), 1, "libspoor-preload.so was built once"):
     for reason in sorted(set(excluded.values())):
         names = [n for n in sorted(excluded) if excluded[n] == reason]
         print(f"# left out, {len(names)}: {reason}: {' '.join(names)}")
-    extra = sorted(n for n in exported if re.match(r"MPI_[A-Z][a-z]\w*$", n) and n not in wrapped)
+    extra = sorted(n for n in exported if re.match(r"MPIX?_[A-Z][a-z]\w*$", n) and n not in wrapped and not n.endswith("_F08"))
     tap.ok(not extra, "and no function that is not in the library", *extra)
 tap.done()

@@ -34,7 +34,7 @@ def main():
     folder = tempfile.mkdtemp(prefix="exact-t-")
     try:
         for ranks in (4, 8):
-            for name in ("pt2pt", "farm", "halo", "persistent", "collectives", "comms", "inter", "types", "objects", "errors",
+            for name in ("pt2pt", "farm", "halo", "persistent", "pcoll", "collectives", "comms", "inter", "types", "objects", "errors",
                          "windows", "many"):
                 exact(name, [own(name)], ranks=ranks)
             exact("files", [own("files"), os.path.join(folder, "file")], ranks=ranks)

@@ -13,7 +13,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
 
-MPI = re.compile(r"(MPI_[A-Z]\w*|mpi_[a-z0-9_]+)$")  # C, and Fortran's mpi_send_, mpi_send__, mpi_send, MPI_SEND, mpi_send_f08_
+MPI = re.compile(r"(MPIX?_[A-Z]\w*|mpix?_[a-z0-9_]+)$")  # C, and Fortran's mpi_send_, mpi_send__, mpi_send, MPI_SEND, mpi_send_f08_
 SPANK = re.compile(r"(slurm_spank_[a-z_]+|plugin_name|plugin_type|plugin_version|spank_plugin_version)$")
 NO_NAME = re.compile(r"(?!)")
 

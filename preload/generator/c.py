@@ -28,10 +28,12 @@ def wrapper(f, prototype):
     own = [p for p in f.parameters if p.role.name == "status" and p.direction == ">"]
     out += ["\tMPI_Status own_status;\n"] if own else []
     out += [f"\t{entry_type(p)} {p.name}_entry;\n" for p in f.parameters if p.on_entry]
+    out += ["\tbool room;\n"] * f.asks_room
     out.append(f"\tbool ok;\n\tint rc;\n\n\tif (!wrap_begin(&c, FN_{f.name}))\n\t\treturn {call};\n")
     out += [f"\t{p.name}_entry = {p.name} ? *{p.name} : 0;\n" for p in f.parameters if p.on_entry]
+    out += [f"\troom = {f.room} && *{f.room} > 0;\n"] * f.asks_room
     out += [f"\tif ({p.name} == MPI_STATUS_IGNORE)\n\t\t{p.name} = &own_status;\n" for p in own]
-    arguments = ", ".join(["&c", "ok", "rc"] + [argument(p) for p in f.parameters if is_put(p)])
+    arguments = ", ".join(["&c", "ok", "rc"] + [argument(p) for p in f.parameters if is_put(p)] + ["room"] * f.asks_room)
     out.append(f"\trc = {call};\n\tok = wrap_end(&c, rc);\n\trecord_{f.name}({arguments});\n\treturn rc;\n}}\n")
     return "".join(out)
 

@@ -103,18 +103,20 @@ def wrapper(f, binding):
     for p in f.parameters:
         if p.on_entry:
             out.append(f"\t{'int' if p.role.name == 'keyval' else HANDLES[p.role.name][0]} {p.name}_entry;\n")
+    out += ["\tbool room;\n"] * f.asks_room
     out.append(f"\tbool ok;\n\n\tif (!wrap_begin_binding(&c, FN_{f.name}, {binding.name})) {{\n"
                f"\t\t{call};\n\t\treturn;\n\t}}\n"
                "\tif (!ierror)\n\t\tierror = &own_error;\n")
     for p in f.parameters:
         if p.on_entry:
             out.append(f"\t{p.name}_entry = {'*' + p.name if p.role.name == 'keyval' else f2c(p, '*' + p.name)};\n")
+    out += [f"\troom = *{f.room} > 0;\n"] * f.asks_room
     if status and status.direction == ">":
         out.append("\tif (fortran_ignores(status))\n\t\tstatus = own_status;\n")
     out.append(f"\t{call};\n\tok = wrap_end(&c, *ierror);\n")
     if status:
         out.append(f"\tstatus_c = fortran_status(status, &translated, {'ok' if status.is_output else 'true'});\n")
-    arguments = ", ".join(["&c", "ok", "*ierror"] + [argument(p, binding) for p in f.parameters if is_put(p)])
+    arguments = ", ".join(["&c", "ok", "*ierror"] + [argument(p, binding) for p in f.parameters if is_put(p)] + ["room"] * f.asks_room)
     out.append(f"\trecord_{f.name}({arguments});\n}}\n")
     return "".join(out) + aliases(name, binding.names(f))
 

@@ -3,8 +3,9 @@
 import re
 import subprocess
 
-PREAMBLE = "#define OMPI_OMIT_MPI1_COMPAT_DECLS 0\n#define OMPI_SKIP_MPICXX 1\n#include <mpi.h>\n"
-PROTOTYPE = re.compile(r"^(?:extern )?([A-Za-z_][\w ]*?[ *]+)(MPI_\w+) ?\((.*)\)$")
+PREAMBLE = "#define OMPI_OMIT_MPI1_COMPAT_DECLS 0\n#define OMPI_SKIP_MPICXX 1\n#include <mpi.h>\n" \
+           "#if __has_include(<mpi-ext.h>)\n#include <mpi-ext.h>\n#endif\n"
+PROTOTYPE = re.compile(r"^(?:extern )?([A-Za-z_][\w ]*?[ *]+)(MPIX?_\w+) ?\((.*)\)$")
 
 
 class LibraryError(Exception):

@@ -35,7 +35,7 @@ def c_parameter(p):
 
 
 def signature(f):
-    parameters = [c_parameter(p) for p in f.parameters if is_put(p)]
+    parameters = [c_parameter(p) for p in f.parameters if is_put(p)] + ["bool room"] * f.asks_room
     return f"void record_{f.name}({', '.join(['struct call *c', 'bool ok', 'int rc'] + parameters)})"
 
 
@@ -101,6 +101,8 @@ class Recorder:
                 return f"put_new_request(c, {name}, ok, {traits});"
             return (f"struct request_ref {name}_ref = request_find(HANDLE_BITS({name}), REQUEST_NULL_BITS, ok);\n"
                     f"\tcall_put(c, request_value(c, {name}_ref.number));")
+        if role.name == "session" and self.f.name == "MPI_Session_init":
+            return f"put_new_session(c, *{name});"
         if role.name == "comm":
             if p.is_output:
                 return f"put_new_comm(c, {name}, ok, {'&me' if 'dup' in p.notes else 'NULL'});"
@@ -117,7 +119,8 @@ class Recorder:
             return "\tput_no_status(c);\n"
         if not p.schema():
             return ""
-        named = {"root": "is_root", "leaf": "is_leaf", "leader": "is_leader", "flag": "*flag"}
+        named = {"root": "is_root", "leaf": "is_leaf", "leader": "is_leader", "flag": "*flag",
+                 "room": "room", "origin": "op != MPI_NO_OP"}
         conditions = [named.get(c, f"{c} != MPI_IN_PLACE") for c in p.conditions]
         handled = p.role.name in ("comm", "request") and not p.conditions  # their put_new_ functions look at ok
         if p.is_output and not handled:

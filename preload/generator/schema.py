@@ -47,7 +47,9 @@ def calls_h(table, library):
            lines("#undef {}\n", [p.name for p in functions]), "\nstruct mpi_calls {\n"]
     for p in functions:
         out.append(f"\t{p.result} (*{p.name})({', '.join(p.parameters) or 'void'});\n")
-    out.append("};\n#define MPI_CALLS_COUNT (sizeof(struct mpi_calls) / sizeof(void *))\n"
+    out.append("};\n\n/* MPI 4.0 and later: functions that this library has. */\n" +
+               lines("#define HAVE_{} 1\n", [f.name for f in wrapped(table, library) if f.by_hand or f.name.endswith("_c") or f.name.startswith("MPI_Session_")]))
+    out.append("#define MPI_CALLS_COUNT (sizeof(struct mpi_calls) / sizeof(void *))\n"
                "extern const char *const mpi_calls_names[];\n\nstruct mpi_fortran_calls {\n")
     for f in wrapped(table, library):
         out.append(f"\tvoid (*{f.lower})({fortran_parameters(f)});\n")
@@ -112,6 +114,8 @@ def roles_h(table, library):
                 out.append(f"\tif (v == {c})\n\t\treturn call_constant(c, CONST_{c});\n")
             out.append("\treturn v" + (" - base" if base else " != 0" if r.type == "logical" else "") + ";\n}\n\n")
     for role, (type, f2c) in HANDLES.items():
+        if f2c not in library.prototypes:
+            continue
         out.append(f"static inline uint64_t bits_{role}(struct handles h, ptrdiff_t i)\n{{\n"
                    f"\treturn HANDLE_BITS(h.f ? real.{f2c}(h.f[i]) : (({type} const *)h.c)[i]);\n}}\n\n")
     return "".join(out) + "#endif\n"

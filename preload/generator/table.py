@@ -4,7 +4,8 @@ import fnmatch
 import re
 
 PARAMETER = re.compile(r"(\w+)([:>=*!])(\w+)(?:\(([\w,]+)\))?(?:\[([^\]]+)\])?(?:\?([\w&]+))?$")
-CONDITIONS = {"root", "leaf", "leader", "flag", "sendbuf", "recvbuf"}
+FORMS = re.compile(r"(?:([ILP]+)\+)?(.+)$")
+CONDITIONS = {"root", "leaf", "leader", "flag", "room", "origin", "sendbuf", "recvbuf"}
 SHORT = {"array_of_requests": "requests", "array_of_statuses": "statuses", "array_of_indices": "indices"}
 # The role of each kind of handle -> its C type and the name of its conversion from Fortran
 HANDLES = {
@@ -12,6 +13,7 @@ HANDLES = {
     "group": ("MPI_Group", "MPI_Group_f2c"), "op": ("MPI_Op", "MPI_Op_f2c"), "win": ("MPI_Win", "MPI_Win_f2c"),
     "file": ("MPI_File", "MPI_File_f2c"), "info": ("MPI_Info", "MPI_Info_f2c"), "errhandler": ("MPI_Errhandler", "MPI_Errhandler_f2c"),
     "message": ("MPI_Message", "MPI_Message_f2c"), "request": ("MPI_Request", "MPI_Request_f2c"),
+    "session": ("MPI_Session", "MPI_Session_f2c"),
 }
 
 
@@ -20,21 +22,25 @@ class TableError(Exception):
 
 
 class Role:
+    """large: the same role in large-count functions."""
+
     def __init__(self, name, kind, type, constants):
-        self.name, self.kind, self.type, self.constants = name, kind, type, constants
+        self.name, self.kind, self.constants = name, kind, constants
+        self.type, _, wide = type.partition("/")
+        self.large = Role(name, kind, wide, constants) if wide else self
 
 
 class Parameter:
     """One parameter; direction is the character between name and role."""
 
-    def __init__(self, text, roles):
+    def __init__(self, text, roles, large):
         m = PARAMETER.match(text)
         if not m:
             raise TableError(f"'{text}' is not of the form NAME:ROLE, NAME>ROLE(X)[LENGTH]?CONDITION, ...")
         self.name, self.direction, role, notes, self.length, conditions = m.groups()
         if role not in roles:
             raise TableError(f"parameter {self.name}: there is no role '{role}'")
-        self.role = roles[role]
+        self.role = roles[role].large if large else roles[role]
         self.notes = notes.split(",") if notes else []
         self.conditions = conditions.split("&") if conditions else []
         for c in self.conditions:
@@ -64,6 +70,12 @@ class Parameter:
 class Function:
     def __init__(self, name, parameters, by_hand):
         self.name, self.parameters, self.by_hand, self.aliases = name, parameters, by_hand, []
+        self.asks_room = any("room" in p.conditions for p in parameters)
+
+    @property
+    def room(self):
+        """The parameter that condition `room` is about."""
+        return next((p.name for p in self.parameters if p.direction == "="), None)
 
     @property
     def lower(self):
@@ -84,6 +96,17 @@ def expand(text):
     if not m:
         return [text]
     return [t for option in m.group(1).split(",") for t in expand(text[: m.start()] + option + text[m.end() :])]
+
+
+def forms(name, letters):
+    """(name, more parameters) of a function's forms but the large-count ones."""
+    out = [(name, [])]
+    if "I" in letters:
+        out.append(("MPI_I" + name[4].lower() + name[5:], ["request>request"]))
+    if "P" in letters:
+        more = ["info:info", "request>request(persistent)"]
+        out += [(name + "_init", more), ("MPIX_" + name[4:] + "_init", more)]
+    return out
 
 
 class Table:
@@ -121,16 +144,17 @@ class Table:
             by_hand = words[0] == "hand"
             if by_hand:
                 words.pop(0)
-            twin = words[0].startswith("I+")
-            for name in expand(words[0].removeprefix("I+") if hasattr(str, "removeprefix") else words[0][2 * twin :]):
-                self.add(name, words[1:], by_hand)
-                if twin:
-                    self.add("MPI_I" + name[4].lower() + name[5:], words[1:] + ["request>request"], by_hand)
+            m = FORMS.match(words[0])
+            for name in expand(m.group(2)):
+                for form, more in forms(name, m.group(1) or ""):
+                    self.add(form, words[1:] + more, by_hand, False)
+                    if "L" in (m.group(1) or "") and form.startswith("MPI_"):
+                        self.add(form + "_c", words[1:] + more, by_hand, True)
 
-    def add(self, name, parameters, by_hand):
+    def add(self, name, parameters, by_hand, large):
         if name in self.by_name:
             raise TableError(f"{name} is in the table twice")
-        f = Function(name, [Parameter(p, self.roles) for p in parameters], by_hand)
+        f = Function(name, [Parameter(p, self.roles, large) for p in parameters], by_hand)
         self.by_name[name] = f
         self.functions.append(f)
 

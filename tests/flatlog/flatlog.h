@@ -23,6 +23,7 @@
 
 #define _GNU_SOURCE
 #include <mpi.h>
+#include <mpi-ext.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -269,6 +269,8 @@ def read(path):
             yield function, parameters, old
             if words[0].startswith("*"):
                 yield "MPI_I" + function[4:].lower(), parameters + [Parameter(">request:request(0)")], old
+                persistent = [Parameter("info:info"), Parameter(">request:request(PERSISTENT)")]
+                yield "MPIX_" + function[4:] + "_init", parameters + persistent, old  # as MPI 4.0's MPI_Xyz_init
 
 
 def main():
