@@ -116,9 +116,9 @@ int cmd_dump(int argc, char **argv)
 	if (o.rank >= 0) {
 		rv = dump_rank(&t, (uint32_t)o.rank, &o);
 	} else {
-		for (size_t i = 0; rv == 0 && i < t.events.count; i++)
-			for (uint32_t k = 0; rv == 0 && k < t.events.pieces[i].count; k++)
-				rv = dump_rank(&t, t.events.pieces[i].first + k * t.events.pieces[i].step, &o);
+		int64_t unused;
+		for (uint64_t rank = 0; rv == 0 && rankmap_next(&t.events, &rank, &unused); rank++)
+			rv = dump_rank(&t, (uint32_t)rank, &o);
 	}
 	if (fflush(stdout) != 0)
 		rv = -1;

@@ -44,22 +44,27 @@ static int by_count(const void *a, const void *b)
 
 static void print_ranks(const struct rankmap *m)
 {
-	for (size_t i = 0; i < m->count; i++) {
-		const struct rank_piece *p = &m->pieces[i];
+	size_t n;
+	struct rank_piece *pieces;
+	if (rankmap_pieces(m, &pieces, &n) != 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		const struct rank_piece *p = &pieces[i];
 		printf("%s%u", i ? "," : "", p->first);
 		if (p->count > 1)
 			printf("%c%u", p->count == 2 && p->step > 1 ? ',' : '-', p->first + (p->count - 1) * p->step);
 		if (p->count > 2 && p->step > 1)
 			printf(":%u", p->step);
 	}
+	free(pieces);
 }
 
 static json_t *json_ranks(const struct rankmap *m)
 {
 	json_t *list = json_array();
-	for (size_t i = 0; i < m->count; i++)
-		for (uint32_t k = 0; k < m->pieces[i].count; k++)
-			json_array_append_new(list, json_integer(m->pieces[i].first + k * m->pieces[i].step));
+	int64_t unused;
+	for (uint64_t rank = 0; rankmap_next(m, &rank, &unused); rank++)
+		json_array_append_new(list, json_integer((json_int_t)rank));
 	return list;
 }
 
@@ -99,19 +104,18 @@ int show_last(const struct show *s, json_t *json)
 	struct path_names *names = path_names_create(t);
 	if (!places || !names)
 		goto done;
-	for (size_t i = 0; i < t->events.count; i++)
-		for (uint32_t k = 0; k < t->events.pieces[i].count; k++) {
-			uint32_t rank = t->events.pieces[i].first + k * t->events.pieces[i].step;
-			int64_t site;
-			bool in_flight = rankmap_get(&t->in_flight, rank, &site);
-			uint32_t at = in_flight ? (uint32_t)site : last_site(s, rank);
-			size_t slot = at < t->site_count ? 2 * (size_t)at + in_flight : n - 1;
-			struct place *p = &places[slot];
-			p->site = at;
-			p->in_flight = in_flight;
-			p->count++;
-			rankmap_add(&p->ranks, (struct rank_piece){.first = rank, .count = 1, .step = 1});
-		}
+	int64_t site;
+	for (uint64_t r = 0; rankmap_next(&t->events, &r, &site); r++) {
+		uint32_t rank = (uint32_t)r;
+		bool in_flight = rankmap_get(&t->in_flight, rank, &site);
+		uint32_t at = in_flight ? (uint32_t)site : last_site(s, rank);
+		size_t slot = at < t->site_count ? 2 * (size_t)at + in_flight : n - 1;
+		struct place *p = &places[slot];
+		p->site = at;
+		p->in_flight = in_flight;
+		p->count++;
+		rankmap_add(&p->ranks, (struct rank_piece){.first = rank, .count = 1, .step = 1});
+	}
 	for (size_t i = 0; i < n; i++) {
 		if (places[i].count == 0)
 			continue;

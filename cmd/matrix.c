@@ -166,9 +166,9 @@ int show_matrix(const struct show *s, json_t *json)
 	int rv = 0;
 	struct matrix m = {0};
 	const struct rankmap *present = &s->trace->events;
-	for (size_t i = 0; rv == 0 && i < present->count; i++)
-		for (uint32_t k = 0; rv == 0 && k < present->pieces[i].count; k++)
-			rv = count_rank(&m, s, present->pieces[i].first + k * present->pieces[i].step);
+	int64_t unused;
+	for (uint64_t rank = 0; rv == 0 && rankmap_next(present, &rank, &unused); rank++)
+		rv = count_rank(&m, s, (uint32_t)rank);
 	if (rv != 0)
 		goto done;
 	size_t n = 0;

@@ -172,7 +172,7 @@ int show_summary(const struct show *s, json_t *json)
 		printf("\n%-12s the ranks did not come through MPI_Finalize; --last shows where they were", "Partial");
 	printf("\n%-12s %" PRIu64 ", %u call sites, %.3f bytes an event\n", "Events", events, t->site_count,
 	       events ? (double)container_file_size(s->container) / (double)events : 0.0);
-	if (t->lost.count)
+	if (!rankmap_empty(&t->lost))
 		printf("%-12s %" PRId64 " events were not recorded: the memory budget of %" PRIu64 " ranks was used up\n", "Lost",
 		       rankmap_sum(&t->lost), rankmap_size(&t->lost));
 	printf("%-12s %.3f s of %.3f s, all ranks (%.1f %%)\n\n", "In MPI", (double)mpi * 1e-9, (double)elapsed * 1e-9,

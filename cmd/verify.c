@@ -41,9 +41,9 @@ static int verify(const char *name, const char *archive, bool quick)
 	int rv = 0;
 	if (open_trace(name, archive, &c, &t) != 0)
 		return -1;
-	for (size_t i = 0; !quick && rv == 0 && i < t.events.count; i++)
-		for (uint32_t k = 0; rv == 0 && k < t.events.pieces[i].count; k++)
-			rv = verify_rank(name, &t, t.events.pieces[i].first + k * t.events.pieces[i].step, &events, &unordered);
+	int64_t unused;
+	for (uint64_t rank = 0; !quick && rv == 0 && rankmap_next(&t.events, &rank, &unused); rank++)
+		rv = verify_rank(name, &t, (uint32_t)rank, &events, &unordered);
 	if (rv == 0 && quick)
 		printf("%s: good: %" PRIu64 " ranks, %" PRId64 " events, not decoded\n", name, rankmap_size(&t.events), rankmap_sum(&t.events));
 	else if (rv == 0 && unordered)

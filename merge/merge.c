@@ -38,16 +38,20 @@ static int64_t value_translate(const struct translation *x, int64_t v, enum refe
 	return v;
 }
 
+struct leaf_translation {
+	const struct translation *x;
+	enum reference reference;
+};
+
+static int64_t leaf_translate(void *context, int64_t v)
+{
+	const struct leaf_translation *l = context;
+	return value_translate(l->x, v, l->reference);
+}
+
 static int map_translate(const struct translation *x, const struct rankmap *m, enum reference reference, struct rankmap *out)
 {
-	struct rankmap_builder b = {.references = reference != REFERENCE_NONE};
-	for (size_t i = 0; i < m->count; i++) {
-		struct rank_piece p = m->pieces[i];
-		if (p.slope == 0)
-			p.value = value_translate(x, p.value, reference);
-		rankmap_add(&b, p);
-	}
-	return rankmap_take(&b, out);
+	return rankmap_translate(out, m, leaf_translate, &(struct leaf_translation){x, reference});
 }
 
 /* Pools. */
@@ -156,7 +160,7 @@ static struct trace_group *lossy_group(struct trace_column *c, const struct rank
 		if (!known->lossy)
 			continue;
 		if (trace_group_lossy(&g, ranks) != 0 ||
-		    rankmap_union(&known->dict[0].start, &known->dict[0].start, &g.dict[0].start, true) != 0)
+		    rankmap_union(&known->dict[0].start, &known->dict[0].start, &g.dict[0].start) != 0)
 			known = NULL;
 		trace_group_free(&g);
 		return known;
@@ -237,9 +241,9 @@ static int merge_group(struct translation *x, struct trace_column *into, const s
 		if (!same_shape(known, &g))
 			continue;
 		for (uint32_t k = 0; k < g.count; k++)
-			if (rankmap_union(&known->dict[k].start, &known->dict[k].start, &g.dict[k].start, reference != REFERENCE_NONE) != 0 ||
+			if (rankmap_union(&known->dict[k].start, &known->dict[k].start, &g.dict[k].start) != 0 ||
 			    (g.dict[k].count > 1 &&
-			     rankmap_union(&known->dict[k].stride, &known->dict[k].stride, &g.dict[k].stride, false) != 0))
+			     rankmap_union(&known->dict[k].stride, &known->dict[k].stride, &g.dict[k].stride) != 0))
 				goto done;
 		rv = 0;
 		goto done;
@@ -252,7 +256,7 @@ done:
 
 static int merge_site(struct translation *x, struct trace_site *into, const struct trace_site *from, bool object)
 {
-	if (rankmap_union(&into->visits, &into->visits, &from->visits, false) != 0)
+	if (rankmap_union(&into->visits, &into->visits, &from->visits) != 0)
 		return -1;
 	for (uint32_t i = 0; i < from->column_count; i++) {
 		enum reference reference = schema_reference(trace_schema(x->from, from), i);
@@ -291,7 +295,7 @@ static int merge_map(struct translation *x, struct rankmap *into, const struct r
 	struct rankmap translated;
 	if (map_translate(x, from, reference, &translated) != 0)
 		return -1;
-	int rv = rankmap_union(into, into, &translated, reference != REFERENCE_NONE);
+	int rv = rankmap_union(into, into, &translated);
 	rankmap_free(&translated);
 	return rv;
 }
@@ -505,7 +509,7 @@ done:
 static int by_group(const void *a, const void *b)
 {
 	const struct trace_group *x = a, *y = b;
-	uint32_t first_x = trace_group_ranks(x)->pieces[0].first, first_y = trace_group_ranks(y)->pieces[0].first;
+	uint32_t first_x = rankmap_first(trace_group_ranks(x)), first_y = rankmap_first(trace_group_ranks(y));
 	return (first_x > first_y) - (first_x < first_y); /* groups of a column have no rank in common */
 }
 

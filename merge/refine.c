@@ -281,7 +281,7 @@ done:
 
 /* The refined group: the value of a class is, in each group, the value that the group has at the place where the class appears first. */
 static int group_of(struct trace_group *out, const struct trace_group *groups, const size_t *members, const struct shape *shapes, size_t n,
-                    const uint64_t *first, unsigned classes, enum reference reference)
+                    const uint64_t *first, unsigned classes)
 {
 	*out = (struct trace_group){.dict = calloc(classes, sizeof *out->dict)};
 	if (!out->dict)
@@ -292,7 +292,7 @@ static int group_of(struct trace_group *out, const struct trace_group *groups, c
 		for (size_t i = 0; i < n; i++) {
 			const struct trace_group *g = &groups[members[i]];
 			unsigned value = class_at(&shapes[i], first[out->count]);
-			if (value >= g->count || rankmap_union(&s->start, &s->start, &g->dict[value].start, reference != REFERENCE_NONE) != 0) {
+			if (value >= g->count || rankmap_union(&s->start, &s->start, &g->dict[value].start) != 0) {
 				out->count++;
 				return -1;
 			}
@@ -309,22 +309,21 @@ static bool single_values(const struct trace_group *g)
 	return g->count <= MAX_CLASSES && !g->lossy;
 }
 
-/* Visits of a group's ranks, if it is the same number for all; else 0. */
-static uint64_t visits_of(const struct trace_site *s, const struct trace_group *g)
+/* Visits of a group's ranks, if it is the same number for all; else 0. Returns -1 on no memory. */
+static int64_t visits_of(const struct trace_site *s, const struct trace_group *g)
 {
-	const struct rankmap *ranks = trace_group_ranks(g);
-	int64_t all = 0, one;
-	for (size_t i = 0; i < ranks->count; i++)
-		for (uint32_t k = 0; k < ranks->pieces[i].count; k++) {
-			if (!rankmap_get(&s->visits, ranks->pieces[i].first + k * ranks->pieces[i].step, &one) || (all && one != all))
-				return 0;
-			all = one;
-		}
-	return all > 0 ? (uint64_t)all : 0;
+	struct rankmap visits;
+	int64_t all = 0;
+	if (rankmap_restrict(&visits, &s->visits, trace_group_ranks(g)) != 0)
+		return -1;
+	if (!rankmap_constant(&visits, &all) || all < 0)
+		all = 0;
+	rankmap_free(&visits);
+	return all;
 }
 
 /* Refines the groups of a column that have length `length`. Returns 1 if that made one group of them, 0, or -1. */
-static int refine_length(struct trace *t, struct trace_column *c, struct shape *all, uint64_t length, enum reference reference)
+static int refine_length(struct trace *t, struct trace_column *c, struct shape *all, uint64_t length)
 {
 	int rv = 0;
 	size_t n = 0;
@@ -353,7 +352,7 @@ static int refine_length(struct trace *t, struct trace_column *c, struct shape *
 	rv = 0;
 	if (classes >= values)
 		goto done; /* nothing is gained: the groups have little in common */
-	if (group_of(&made, c->groups, members, shapes, n, first, classes, reference) != 0 || pattern_of(&frame, &bytes) != 0)
+	if (group_of(&made, c->groups, members, shapes, n, first, classes) != 0 || pattern_of(&frame, &bytes) != 0)
 		rv = -1;
 	if (rv == 0 && (made.pattern = pool_intern(&t->patterns, bytes.data, bytes.size) + 1) == 0)
 		rv = -1;
@@ -380,7 +379,7 @@ done:
 	return rv;
 }
 
-static int refine_column(struct trace *t, const struct trace_site *s, struct trace_column *c, bool successor, enum reference reference)
+static int refine_column(struct trace *t, const struct trace_site *s, struct trace_column *c, bool successor)
 {
 	int changed = 0;
 	uint32_t n = c->count;
@@ -390,19 +389,19 @@ static int refine_column(struct trace *t, const struct trace_site *s, struct tra
 	for (uint32_t i = 0; changed == 0 && i < n; i++) {
 		const struct trace_group *g = &c->groups[i];
 		/* how long a constant successor column is depends on where the rank ends: left alone */
-		uint64_t visits = g->pattern == 0 && !successor ? visits_of(s, g) : 0;
+		int64_t visits = g->pattern == 0 && !successor ? visits_of(s, g) : 0;
 		int rv = !single_values(g)    ? 1
 		         : g->pattern != 0    ? shape_of(&shapes[i], &t->patterns.items[g->pattern - 1])
-		         : visits > 0         ? shape_constant(&shapes[i], visits)
+		         : visits > 0         ? shape_constant(&shapes[i], (uint64_t)visits)
 		                              : 1;
-		if (rv < 0)
+		if (rv < 0 || visits < 0)
 			changed = -1;
 	}
 	/* each length once; a made group has no shape any more */
 	for (uint32_t i = 0; changed >= 0 && i < c->count; i++) {
 		if (!shapes[i].classes)
 			continue;
-		int rv = refine_length(t, c, shapes, shapes[i].length, reference);
+		int rv = refine_length(t, c, shapes, shapes[i].length);
 		changed = rv < 0 ? -1 : changed + rv;
 	}
 	for (uint32_t i = 0; i < n; i++)
@@ -419,7 +418,7 @@ int refine_trace(struct trace *t)
 		for (uint32_t k = 0; k < s->column_count; k++) {
 			if (s->columns[k].count < 2)
 				continue;
-			int rv = refine_column(t, s, &s->columns[k], k + 1 == s->column_count, schema_reference(trace_schema(t, s), k));
+			int rv = refine_column(t, s, &s->columns[k], k + 1 == s->column_count);
 			if (rv < 0)
 				return -1;
 			changed += rv;

@@ -255,8 +255,12 @@ static void fact_hosts(struct writer *w, const struct trace *t)
 	struct writer hosts = {0}, counts = {0};
 	uint64_t *ranks = calloc(t->strings.count, sizeof *ranks);
 	uint32_t *order = calloc(t->strings.count, sizeof *order), n = 0;
-	for (size_t i = 0; ranks && order && i < t->host.count; i++) {
-		const struct rank_piece *p = &t->host.pieces[i];
+	size_t pieces = 0;
+	struct rank_piece *piece = NULL;
+	if (rankmap_pieces(&t->host, &piece, &pieces) != 0)
+		note("no memory for the list of hosts");
+	for (size_t i = 0; ranks && order && i < pieces; i++) {
+		const struct rank_piece *p = &piece[i];
 		if (ranks[p->value] == 0)
 			order[n++] = (uint32_t)p->value;
 		ranks[p->value] += p->count;
@@ -269,6 +273,7 @@ static void fact_hosts(struct writer *w, const struct trace *t)
 	}
 	fact(w, "hosts", hosts.data, hosts.size);
 	fact(w, "ranks_per_node", counts.data, counts.size);
+	free(piece);
 	writer_free(&hosts);
 	writer_free(&counts);
 	free(ranks);

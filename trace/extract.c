@@ -143,8 +143,8 @@ static int extract_column(struct extraction *x, struct column *c, uint64_t visit
 		struct dict_run *d = &image.dict[i];
 		struct trace_stretch *s = &group.dict[group.count++];
 		s->count = d->count;
-		if (!value_translate(x, &d->start, reference) || rankmap_single(&s->start, x->rank, d->start) != 0 ||
-		    (d->count > 1 && rankmap_single(&s->stride, x->rank, d->stride) != 0))
+		if (!value_translate(x, &d->start, reference) || rankmap_single(&s->start, x->rank, d->start, reference != REFERENCE_NONE) != 0 ||
+		    (d->count > 1 && rankmap_single(&s->stride, x->rank, d->stride, false) != 0))
 			goto done;
 	}
 	if (image.pattern.size) {
@@ -166,8 +166,8 @@ static int extract_site(struct extraction *x, struct site *s, uint64_t visits, u
 	if (i == UINT32_MAX)
 		return -1;
 	struct trace_site *out = object ? &x->trace->objects[i] : &x->trace->sites[i];
-	if (out->visits.count || (!object && i != s->id) || trace_schema(x->trace, out)->count != s->columns ||
-	    rankmap_single(&out->visits, x->rank, (int64_t)visits) != 0)
+	if (!rankmap_empty(&out->visits) || (!object && i != s->id) || trace_schema(x->trace, out)->count != s->columns ||
+	    rankmap_single(&out->visits, x->rank, (int64_t)visits, false) != 0)
 		return -1;
 	for (uint32_t k = 0; k < s->columns; k++)
 		if (extract_column(x, &s->column[k], visits, schema_reference(trace_schema(x->trace, out), k), &out->columns[k]) != 0)
@@ -234,19 +234,19 @@ static int extract_rank(struct extraction *x)
 	const struct record *r = x->record;
 	struct trace *t = x->trace;
 	t->size = r->size;
-	if (rankmap_single(&t->events, x->rank, (int64_t)r->events) != 0)
+	if (rankmap_single(&t->events, x->rank, (int64_t)r->events, false) != 0)
 		return -1;
 	if (r->events > 0) {
 		uint32_t first = site_number(x, r->first);
-		if (first == UINT32_MAX || rankmap_single(&t->first, x->rank, first) != 0)
+		if (first == UINT32_MAX || rankmap_single(&t->first, x->rank, first, true) != 0)
 			return -1;
 	}
-	if (r->host < r->strings.count && rankmap_single(&t->host, x->rank, x->strings[r->host]) != 0)
+	if (r->host < r->strings.count && rankmap_single(&t->host, x->rank, x->strings[r->host], true) != 0)
 		return -1;
 	uint32_t in_flight = r->state != RECORD_FINALIZED && r->in_flight ? site_number(x, r->in_flight) : UINT32_MAX;
-	if (in_flight != UINT32_MAX && rankmap_single(&t->in_flight, x->rank, in_flight) != 0)
+	if (in_flight != UINT32_MAX && rankmap_single(&t->in_flight, x->rank, in_flight, true) != 0)
 		return -1;
-	if (r->lost && rankmap_single(&t->lost, x->rank, (int64_t)(r->lost & INT64_MAX)) != 0)
+	if (r->lost && rankmap_single(&t->lost, x->rank, (int64_t)(r->lost & INT64_MAX), false) != 0)
 		return -1;
 	return 0;
 }

@@ -14,33 +14,48 @@
 
 enum { MAP_SAME, MAP_SLOPE, MAP_PIECES };
 
-static void put_map(struct writer *w, const struct rankmap *m, const struct rankmap *domain)
+static void put_map(struct writer *w, const struct rankmap *m)
 {
 	int64_t value;
 	if (rankmap_constant(m, &value)) {
 		writer_uint(w, MAP_SAME);
 		value_put(w, value);
-	} else if (m->count == 1 && domain->count == 1) {
+		return;
+	}
+	struct rank_piece *pieces;
+	size_t count;
+	if (rankmap_pieces(m, &pieces, &count) != 0) {
+		w->failed = true;
+		return;
+	}
+	if (count == 1) { /* all that the domain has, so that is one piece, too */
 		writer_uint(w, MAP_SLOPE);
-		value_put(w, m->pieces[0].value);
-		writer_int(w, m->pieces[0].slope);
+		value_put(w, pieces[0].value);
+		writer_int(w, pieces[0].slope);
 	} else {
 		writer_uint(w, MAP_PIECES);
 		pieces_put(w, m, true);
 	}
+	free(pieces);
 }
 
-/* The ranks of a map, all with the same value, or, in one piece, with a slope. */
-static int fill(struct rankmap *m, const struct rankmap *domain, int64_t value, int64_t slope)
+/* The ranks of a domain that is one piece, with values that differ by `slope`. */
+static int get_slope(struct rankmap *m, const struct rankmap *domain, int64_t value, int64_t slope, bool references)
 {
-	struct rankmap_builder b = {0};
-	for (size_t i = 0; i < domain->count; i++) {
-		struct rank_piece p = domain->pieces[i];
-		p.value = value;
-		p.slope = slope;
-		rankmap_add(&b, p);
+	int rv = -1;
+	struct rankmap_builder b = {.references = references};
+	struct rank_piece *pieces;
+	size_t count;
+	if (rankmap_pieces(domain, &pieces, &count) != 0)
+		return -1;
+	if (count == 1 && (slope == 0 || !(references || value_is_constant(value)))) {
+		pieces[0].value = value;
+		pieces[0].slope = slope;
+		rankmap_add(&b, pieces[0]);
+		rv = rankmap_take(&b, m);
 	}
-	return rankmap_take(&b, m);
+	free(pieces);
+	return rv;
 }
 
 static int get_map(struct reader *r, struct rankmap *m, const struct rankmap *domain, bool references)
@@ -51,9 +66,9 @@ static int get_map(struct reader *r, struct rankmap *m, const struct rankmap *do
 	if (tag == MAP_PIECES)
 		return pieces_get(r, m, true, references);
 	int64_t value = value_get(r), slope = tag == MAP_SLOPE ? reader_int(r) : 0;
-	if (r->bad || (tag == MAP_SLOPE && domain->count != 1))
+	if (r->bad)
 		return -1;
-	return fill(m, domain, value, slope);
+	return tag == MAP_SAME ? rankmap_fill(m, domain, value, references) : get_slope(m, domain, value, slope, references);
 }
 
 /* A set of ranks: 0 if it is the whole domain, else 1 and its pieces. */
@@ -64,7 +79,7 @@ static void put_ranks(struct writer *w, const struct rankmap *m, const struct ra
 	writer_uint(w, !whole);
 	if (whole)
 		return;
-	if (fill(&set, m, 0, 0) != 0) {
+	if (rankmap_fill(&set, m, 0, false) != 0) {
 		w->failed = true;
 		return;
 	}
@@ -77,7 +92,7 @@ static int get_ranks(struct reader *r, struct rankmap *m, const struct rankmap *
 	uint64_t whole = reader_uint(r);
 	if (r->bad || whole > 1)
 		return -1;
-	return whole == 0 ? fill(m, domain, 0, 0) : pieces_get(r, m, false, false);
+	return whole == 0 ? rankmap_fill(m, domain, 0, false) : pieces_get(r, m, false, false);
 }
 
 /* STRG, PATT: byte strings. VECT: vectors. */
@@ -221,18 +236,31 @@ static int get_paths(struct reader *r, struct trace *t)
 
 /* RANK: what is known of each rank. */
 
+/* All ranks of MPI_COMM_WORLD. */
+static int world_of(const struct trace *t, struct rankmap *world)
+{
+	struct rankmap_builder b = {.references = false};
+	rankmap_add(&b, (struct rank_piece){.count = t->size, .step = 1});
+	return rankmap_take(&b, world);
+}
+
 static void put_rank(struct writer *w, const struct trace *t)
 {
-	struct rankmap world = {&(struct rank_piece){.first = 0, .count = t->size, .step = 1}, 1};
+	struct rankmap world;
+	if (world_of(t, &world) != 0) {
+		w->failed = true;
+		return;
+	}
 	writer_uint(w, t->size);
 	put_ranks(w, &t->events, &world);
-	put_map(w, &t->events, &t->events);
+	rankmap_free(&world);
+	put_map(w, &t->events);
 	const struct rankmap *maps[] = {&t->first, &t->host, &t->lost, &t->in_flight};
 	for (int i = 0; i < 4; i++) {
-		writer_uint(w, maps[i]->count > 0);
-		if (maps[i]->count) {
+		writer_uint(w, !rankmap_empty(maps[i]));
+		if (!rankmap_empty(maps[i])) {
 			put_ranks(w, maps[i], &t->events);
-			put_map(w, maps[i], maps[i]);
+			put_map(w, maps[i]);
 		}
 	}
 }
@@ -245,7 +273,9 @@ static int get_rank(struct reader *r, struct trace *t)
 	if (r->bad || size == 0 || size > INT32_MAX)
 		return -1;
 	t->size = (uint32_t)size;
-	struct rankmap world = {&(struct rank_piece){.first = 0, .count = t->size, .step = 1}, 1};
+	struct rankmap world;
+	if (world_of(t, &world) != 0)
+		return -1;
 	if (get_ranks(r, &ranks, &world) != 0 || get_map(r, &t->events, &ranks, false) != 0)
 		goto done;
 	struct rankmap *maps[] = {&t->first, &t->host, &t->lost, &t->in_flight};
@@ -259,6 +289,7 @@ static int get_rank(struct reader *r, struct trace *t)
 	rv = r->bad || r->at != r->end ? -1 : 0;
 done:
 	rankmap_free(&ranks);
+	rankmap_free(&world);
 	return rv;
 }
 
@@ -325,9 +356,9 @@ static void put_column(struct writer *w, const struct trace_column *c, const str
 		for (uint32_t i = 0; i < group->count; i++) {
 			if (group->pattern)
 				writer_uint(w, group->dict[i].count - 1);
-			put_map(w, &group->dict[i].start, ranks);
+			put_map(w, &group->dict[i].start);
 			if (group->dict[i].count > 1)
-				put_map(w, &group->dict[i].stride, ranks);
+				put_map(w, &group->dict[i].stride);
 		}
 	}
 }
@@ -372,7 +403,7 @@ static int get_column(struct reader *r, struct trace_column *c, const struct ran
 			group.count = group.dict ? 1 : 0;
 			if (group.dict) {
 				group.dict[0].count = 1;
-				rv = fill(&group.dict[0].start, domain, value, 0);
+				rv = rankmap_fill(&group.dict[0].start, domain, value, reference != REFERENCE_NONE);
 			}
 		} else {
 			rv = get_ranks(r, &ranks, domain);
@@ -403,7 +434,7 @@ static void put_sites(struct writer *w, const struct trace *t)
 			writer_uint(w, s->function);
 			writer_uint(w, s->node);
 			put_ranks(w, &s->visits, &t->events);
-			put_map(w, &s->visits, &s->visits);
+			put_map(w, &s->visits);
 			for (uint32_t k = 0; k < s->column_count; k++)
 				put_column(w, &s->columns[k], &s->visits, t->patterns.count, schema_reference(trace_schema(t, s), k));
 		}

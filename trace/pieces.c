@@ -179,16 +179,19 @@ static void put_items(struct writer *w, const struct item *items, size_t count, 
 
 void pieces_put(struct writer *w, const struct rankmap *m, bool values)
 {
-	size_t count = m->count;
+	size_t count;
+	struct rank_piece *pieces;
+	bool failed = rankmap_pieces(m, &pieces, &count) != 0;
 	struct item *items = calloc(count + 1, sizeof *items), *other = calloc(count + 1, sizeof *other);
-	if (!items || !other) {
+	if (failed || !items || !other) {
 		w->failed = true;
+		free(pieces);
 		free(items);
 		free(other);
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {
-		const struct rank_piece *p = &m->pieces[i];
+		const struct rank_piece *p = &pieces[i];
 		items[i] = (struct item){.first = p->first, .last = p->first + (p->count - 1) * p->step, .piece = *p, .times = 1};
 		if (!values)
 			items[i].piece.value = items[i].piece.slope = 0;
@@ -206,6 +209,7 @@ void pieces_put(struct writer *w, const struct rankmap *m, bool values)
 	put_items(w, items, count, &next, values);
 	items_free(items, count);
 	free(other);
+	free(pieces);
 }
 
 struct getting {

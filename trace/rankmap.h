@@ -1,9 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * rankmap - a value for each rank of a set of ranks, as strided pieces
+ * rankmap - a value for each rank of a set of ranks, as a decision diagram over the bits of the rank
  *
- * A piece says: ranks first, first + step, ... (count of them) have value, value + slope, ... The pieces of a map are canonical: what a greedy
- * walk over the ranks in ascending order makes, whatever the order in which the map was put together. A rank set is a map whose values are
- * all 0. Values that are references (to strings, vectors, sites) and named constants never have a slope: their numbers mean nothing.
+ * The ranks of a machine are a grid, whether the program says so or not: who has a neighbour above, and how far away it is, depends on the
+ * high bits of the rank; on the left, on the low bits. A map is therefore a tree over the bits of the rank, highest bit first, in which
+ * equal subtrees are one node, and plain values are relative: the value of a rank is the sum of what stands at the edges on the way down
+ * (an edge-valued decision diagram; Lai and Sastry, DAC 1992).
+ *
+ *     ranks 0..7 of a ring, each with the distance to the next one: 1 1 1 1 1 1 1 -7
+ *
+ *     level 3   base 1, node C              C: low A0 = plain, high B
+ *     level 2                               B: low plain, high D
+ *     level 1                               D: low plain, high plain with delta -8
+ *
+ * So the size of a regular map is the logarithm of the number of ranks, in as many dimensions as there are; two maps of neighbouring
+ * ranges are joined in time linear in their nodes; and the form is canonical: equal maps have equal nodes, however they were put together.
+ * The worst case (all values different, without order) is one node a rank.
+ *
+ * Named constants, and values that are references (numbers of strings, vectors, sites), are no numbers to calculate with: each is a leaf of its own.
+ * A rank set is a map in which all values are 0.
  */
 #ifndef SPOOR_RANKMAP_H
 #define SPOOR_RANKMAP_H
@@ -12,41 +26,100 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a node's edge leads to: one of these two, or node n as n + RANK_NODE. The first two stand for whole subtrees of any height. */
+#define RANK_ABSENT 0 /* no rank */
+#define RANK_PLAIN 1  /* all ranks, with the value that was added up on the way */
+#define RANK_NODE 2
+#define RANK_LEVELS 32
+
+/* Nodes come after what they refer to. delta is what is added on the way to `high`; 0 if one side has no plain value. A leaf
+ * has low RANK_LEAF; delta is its constant or reference, which all ranks below have. */
+#define RANK_LEAF UINT32_MAX
+struct rank_node {
+	uint32_t low, high;
+	int64_t delta;
+};
+
+/* Zero-initialised is empty. */
+struct rankmap {
+	struct rank_node *nodes;
+	uint32_t node_count, root;
+	uint32_t level; /* of the root: it has the ranks below 2^level; the lowest level that has them all */
+	int64_t base;   /* of the root: the value of the first rank that has a plain one; else 0. Arithmetic is modulo 2^64. */
+};
+
+/* Ranks first, first + step, ... (count of them) have value, value + slope, ... */
 struct rank_piece {
 	uint32_t first, count, step; /* step >= 1; 1 if count is 1 */
-	int64_t value, slope;        /* arithmetic modulo 2^64 */
+	int64_t value, slope;        /* slope is 0 for constants and references */
 };
 
-struct rankmap {
-	struct rank_piece *pieces; /* in ascending order of ranks, not overlapping */
-	size_t count;
+/* A diagram that is being made: every node once. */
+struct rank_loom {
+	struct rank_node *nodes;
+	bool *plain; /* has the node a plain value? */
+	uint32_t *slots;
+	uint32_t count, capacity, mask;
+	bool failed;
 };
 
-/* Collects pieces in ascending order of ranks and makes them canonical. Zero-initialised is empty; `references` forbids slopes. */
+struct rank_edge {
+	uint32_t to;
+	int64_t base;
+};
+
+/* Collects pieces in ascending order of ranks. Zero-initialised is empty; `references`: all values are references. */
 struct rankmap_builder {
-	struct rankmap map;
-	size_t capacity;
-	struct rank_piece last; /* count 0: none */
+	struct rank_loom loom;
+	struct rank_edge edge[RANK_LEVELS + 1]; /* of the aligned blocks that make up the ranks below `next`; by level */
+	uint64_t next;
 	bool references, failed;
 };
 
 void rankmap_add(struct rankmap_builder *b, struct rank_piece piece);
-/* Gives the map to the caller. Returns 0, or -1 (no memory; *out is empty). The builder is empty again. */
+/* Gives the map to the caller. Returns 0, or -1 (no memory, or not in ascending order; *out is empty). The builder is empty again. */
 int rankmap_take(struct rankmap_builder *b, struct rankmap *out);
 
 void rankmap_free(struct rankmap *m);
 /* One rank. Returns 0 or -1. */
-int rankmap_single(struct rankmap *m, uint32_t rank, int64_t value);
+int rankmap_single(struct rankmap *m, uint32_t rank, int64_t value, bool reference);
 int rankmap_copy(struct rankmap *m, const struct rankmap *from);
-/* All of a and b, which have no rank in common, into *out (which may be a). Returns 0, or -1: no memory, or a rank stands in both. */
-int rankmap_union(struct rankmap *out, const struct rankmap *a, const struct rankmap *b, bool references);
+/* The ranks of `domain`, all with this value. out may be domain. Returns 0 or -1. */
+int rankmap_fill(struct rankmap *out, const struct rankmap *domain, int64_t value, bool reference);
+/* All of a and b, which have no rank in common, into *out (which may be a or b). Returns 0, or -1: no memory, or a rank stands in both. */
+int rankmap_union(struct rankmap *out, const struct rankmap *a, const struct rankmap *b);
+/* What m says of the ranks that are in `set` as well. Returns 0 or -1. */
+int rankmap_restrict(struct rankmap *out, const struct rankmap *m, const struct rankmap *set);
+/* Constants and references become what `translate` says. out may be m. Returns 0 or -1. */
+int rankmap_translate(struct rankmap *out, const struct rankmap *m, int64_t (*translate)(void *context, int64_t value), void *context);
+
+static inline bool rankmap_empty(const struct rankmap *m)
+{
+	return m->root == RANK_ABSENT;
+}
 
 /* True and the value, if the rank is in the map. */
 bool rankmap_get(const struct rankmap *m, uint32_t rank, int64_t *value);
+/* The next rank from *rank on, and its value; false if there is none. for (uint64_t r = 0; rankmap_next(m, &r, &v); r++) sees all. */
+bool rankmap_next(const struct rankmap *m, uint64_t *rank, int64_t *value);
 uint64_t rankmap_size(const struct rankmap *m); /* ranks */
-/* Sum of all values. */
+/* The lowest and the highest rank of a map that is not empty. */
+uint32_t rankmap_first(const struct rankmap *m);
+uint32_t rankmap_last(const struct rankmap *m);
+/* Sum of all plain values. */
 int64_t rankmap_sum(const struct rankmap *m);
-bool rankmap_constant(const struct rankmap *m, int64_t *value); /* are all values equal? */
+bool rankmap_constant(const struct rankmap *m, int64_t *value); /* is there a rank, and are all values equal? */
 bool rankmap_same_ranks(const struct rankmap *a, const struct rankmap *b);
+bool rankmap_equal(const struct rankmap *a, const struct rankmap *b);
+/* The map as a list of pieces, in ascending order of ranks, made by a greedy walk: takes as long as there are ranks with different values. *pieces is
+ * malloc'ed. Returns 0 or -1. */
+int rankmap_pieces(const struct rankmap *m, struct rank_piece **pieces, size_t *count);
+
+/* For those who read diagrams from outside (format.c): the edge to a node with these two sides. */
+struct rank_edge rank_edge_make(struct rank_loom *l, struct rank_edge low, struct rank_edge high);
+struct rank_edge rank_edge_leaf(struct rank_loom *l, int64_t value);
+/* The map with this root; the loom stays as it is. Returns 0 or -1. */
+int rank_loom_map(const struct rank_loom *l, struct rank_edge root, uint32_t level, struct rankmap *out);
+void rank_loom_free(struct rank_loom *l);
 
 #endif

@@ -179,7 +179,6 @@ void trace_group_free(struct trace_group *g)
 
 int trace_group_lossy(struct trace_group *g, const struct rankmap *ranks)
 {
-	struct rankmap_builder b = {.references = true};
 	g->lossy = calloc(1, sizeof *g->lossy);
 	g->dict = calloc(1, sizeof *g->dict);
 	if (!g->lossy || !g->dict)
@@ -187,13 +186,7 @@ int trace_group_lossy(struct trace_group *g, const struct rankmap *ranks)
 	g->lossy->since = UINT64_MAX;
 	g->count = 1;
 	g->dict[0].count = 1;
-	for (size_t i = 0; i < ranks->count; i++) {
-		struct rank_piece p = ranks->pieces[i];
-		p.value = VALUE_LOSSY;
-		p.slope = 0;
-		rankmap_add(&b, p);
-	}
-	return rankmap_take(&b, &g->dict[0].start);
+	return rankmap_fill(&g->dict[0].start, ranks, VALUE_LOSSY, true);
 }
 
 struct tally *trace_next(struct trace_lossy *l, uint32_t to)
@@ -383,24 +376,26 @@ static bool value_ok(const struct trace *t, int64_t v, enum reference reference)
 	return true;
 }
 
+/* Do all its ranks exist, and may its values be what they are? */
 static bool map_ok(const struct trace *t, const struct rankmap *m, enum reference reference)
 {
-	for (size_t i = 0; i < m->count; i++) {
-		const struct rank_piece *p = &m->pieces[i];
-		if (p->count == 0 || p->step == 0 || p->first >= t->size || p->count - 1 > (t->size - 1 - p->first) / p->step)
-			return false;
-		if (i > 0 && p->first <= m->pieces[i - 1].first + (m->pieces[i - 1].count - 1) * m->pieces[i - 1].step)
-			return false;
-		if (!value_ok(t, p->value, reference) || (p->slope && (reference || value_is_constant(p->value))))
-			return false;
+	bool plain = m->root == RANK_PLAIN;
+	for (uint32_t i = 0; i < m->node_count; i++) {
+		const struct rank_node *n = &m->nodes[i];
+		if (n->low == RANK_LEAF) {
+			if (!value_ok(t, n->delta, reference) || (!reference && !value_is_constant(n->delta)))
+				return false;
+		} else {
+			plain |= n->low == RANK_PLAIN || n->high == RANK_PLAIN;
+		}
 	}
-	return true;
+	return rankmap_empty(m) || (!(plain && reference) && rankmap_last(m) < t->size);
 }
 
 static bool has_constants(const struct rankmap *m)
 {
-	for (size_t i = 0; i < m->count; i++)
-		if (value_is_constant(m->pieces[i].value))
+	for (uint32_t i = 0; i < m->node_count; i++)
+		if (m->nodes[i].low == RANK_LEAF && value_is_constant(m->nodes[i].delta))
 			return true;
 	return false;
 }
@@ -424,7 +419,7 @@ static bool lossy_ok(const struct trace *t, const struct trace_group *g, enum re
 	const struct trace_lossy *l = g->lossy;
 	const struct rankmap *ranks = &g->dict[0].start;
 	int64_t value;
-	if (g->pattern || g->count != 1 || g->dict[0].count != 1 || ranks->count == 0 || !map_ok(t, ranks, REFERENCE_NONE) ||
+	if (g->pattern || g->count != 1 || g->dict[0].count != 1 || rankmap_empty(ranks) || rankmap_last(ranks) >= t->size ||
 	    !rankmap_constant(ranks, &value) || value != VALUE_LOSSY || l->why & ~(uint32_t)WHY_ALL)
 		return false;
 	if (reference == REFERENCE_SITE ? l->values.count > 0 : l->next_count > 0)
@@ -450,9 +445,9 @@ static bool group_ok(const struct trace *t, const struct trace_group *g, enum re
 	for (uint32_t i = 0; i < g->count; i++) {
 		const struct trace_stretch *s = &g->dict[i];
 		if (s->count == 0 || (s->count > 1 && reference) || __builtin_add_overflow(values, s->count, &values) ||
-		    !map_ok(t, &s->start, reference) || !map_ok(t, &s->stride, REFERENCE_NONE) || s->start.count == 0 ||
+		    !map_ok(t, &s->start, reference) || !map_ok(t, &s->stride, REFERENCE_NONE) || rankmap_empty(&s->start) ||
 		    !rankmap_same_ranks(&s->start, trace_group_ranks(g)) ||
-		    (s->count > 1 ? !rankmap_same_ranks(&s->stride, &s->start) : s->stride.count != 0))
+		    (s->count > 1 ? !rankmap_same_ranks(&s->stride, &s->start) : !rankmap_empty(&s->stride)))
 			return false;
 	}
 	return values == (g->pattern ? news[g->pattern - 1] : 1);
@@ -462,7 +457,7 @@ static int site_check(const struct trace *t, const struct trace_site *s, uint32_
 {
 	if (s->function >= t->function_count || s->node >= t->node_count)
 		return error_set(error, "site %u: its function or its call path does not exist", number);
-	if (!map_ok(t, &s->visits, REFERENCE_NONE) || has_constants(&s->visits) || s->visits.count == 0)
+	if (!map_ok(t, &s->visits, REFERENCE_NONE) || has_constants(&s->visits) || rankmap_empty(&s->visits))
 		return error_set(error, "site %u: damaged list of ranks", number);
 	for (uint32_t i = 0; i < s->column_count; i++)
 		for (uint32_t k = 0; k < s->columns[i].count; k++)

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * merge - merges the traces of synthetic ranks without MPI: bytes, time and memory of each step of the tree
+ *
+ * Ranks are made one after the other and merged as a binary counter counts: two neighbouring traces of 2^k ranks become one of 2^(k + 1), as in
+ * MPI_Finalize, and never more than one trace of each size is there. A step is what a rank of the tree does: it has a trace, it gets the bytes of
+ * another one, and it must have the bytes of both in the end. Of each level some steps are done like that and measured; the others skip the bytes.
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <malloc.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "archive/codec_zstd.h"
+#include "merge/merge.h"
+#include "trace/column.h"
+#include "trace/container.h"
+#include "trace/trace.h"
+#include "trace/varint.h"
+
+#define STEPS 1000     /* turns of the ranks' main loop */
+#define SAMPLES 8      /* steps measured of each level; of the highest levels all that there are */
+#define MAX_VALUES 256 /* of one turn of a loop */
+
+/* Memory: what malloc has given and not taken back, and the most of it. */
+extern void *__libc_malloc(size_t n);
+extern void *__libc_calloc(size_t n, size_t size);
+extern void *__libc_realloc(void *p, size_t n);
+extern void __libc_free(void *p);
+static size_t in_use, peak;
+static uint32_t per_host = 64; /* ranks; 0: all are on one */
+
+static void *count(void *p)
+{
+	if (p)
+		in_use += malloc_usable_size(p);
+	if (in_use > peak)
+		peak = in_use;
+	return p;
+}
+
+void *malloc(size_t n)
+{
+	return count(__libc_malloc(n));
+}
+
+void *calloc(size_t n, size_t size)
+{
+	return count(__libc_calloc(n, size));
+}
+
+void *realloc(void *p, size_t n)
+{
+	size_t before = p ? malloc_usable_size(p) : 0;
+	void *q = __libc_realloc(p, n);
+	if (q || n == 0)
+		in_use -= before;
+	return count(q);
+}
+
+void free(void *p)
+{
+	if (p)
+		in_use -= malloc_usable_size(p);
+	__libc_free(p);
+}
+
+static void die(const char *what)
+{
+	fprintf(stderr, "merge: %s\n", what);
+	exit(1);
+}
+
+/* CPU time: other programs do not count. */
+static double seconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static uint64_t mix(uint64_t x)
+{
+	x ^= x >> 31;
+	x *= UINT64_C(0x7fb5d329728ea185);
+	x ^= x >> 27;
+	x *= UINT64_C(0x81dadef4bc2dd44d);
+	return x ^ x >> 33;
+}
+
+/* Ranks. */
+
+struct grid {
+	uint32_t n, size[3];
+};
+
+struct rank {
+	struct trace trace;
+	const struct grid *grid;
+	uint32_t rank, at[3];
+	int64_t null;       /* MPI_PROC_NULL */
+	uint32_t site_count;
+	uint64_t events;
+};
+
+static uint32_t string(struct rank *r, const char *text)
+{
+	return pool_intern(&r->trace.strings, text, strlen(text));
+}
+
+/* One turn of a loop has these values; it is made `turns` times. */
+static void column(struct rank *r, struct trace_column *c, const int64_t *values, uint32_t n, uint64_t turns, bool reference)
+{
+	struct trace_group g = {0};
+	uint32_t token[MAX_VALUES];
+	int64_t dictionary[MAX_VALUES];
+	uint32_t known = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		for (token[i] = 0; token[i] < known && dictionary[token[i]] != values[i];)
+			token[i]++;
+		if (token[i] == known)
+			dictionary[known++] = values[i];
+	}
+	if (known > 1) {
+		struct writer w = {0};
+		uint32_t seen = 0;
+		writer_uint(&w, turns > 1 ? 2 : 1);
+		if (turns > 1) {
+			writer_uint(&w, n);
+			for (uint32_t i = 0; i < n; i++)
+				writer_uint(&w, (token[i] + UINT64_C(1)) << 2);
+		}
+		writer_uint(&w, n + (turns > 1));
+		for (uint32_t i = 0; i < n; i++) {
+			writer_uint(&w, token[i] == seen ? 0 : (token[i] + UINT64_C(1)) << 2);
+			seen += token[i] == seen;
+		}
+		if (turns > 1) {
+			writer_uint(&w, 2 | (turns > 2));
+			if (turns > 2)
+				writer_uint(&w, turns - 1);
+		}
+		g.pattern = pool_intern(&r->trace.patterns, w.data, w.size) + 1;
+		writer_free(&w);
+	}
+	g.dict = calloc(known, sizeof *g.dict);
+	for (; g.dict && g.count < known; g.count++) {
+		g.dict[g.count].count = 1;
+		if (rankmap_single(&g.dict[g.count].start, r->rank, dictionary[g.count], reference) != 0)
+			die("no memory");
+	}
+	if (!g.dict || trace_add_group_take(c, &g) != 0)
+		die("no memory");
+}
+
+static void duration(struct rank *r, struct trace_time *t, uint64_t count)
+{
+	uint64_t mean = 1000 + mix(r->rank * UINT64_C(977) + r->site_count) % 4096;
+	struct trace_time one = {.count = count, .sum = mean * count, .min = mean, .max = mean, .min_rank = r->rank, .max_rank = r->rank,
+	                         .squares = (uint128)mean * mean * count,
+	                         .bins = &(struct time_bin){count, mean, mean, mean * count, (uint128)mean * mean * count}, .bin_count = 1};
+	if (trace_time_add(t, &one) != 0)
+		die("no memory");
+}
+
+/* A site at a call path of its own, below main. Its columns: values[k][0 .. n), in each of `turns` turns. */
+static uint32_t site(struct rank *r, const char *schema, uint64_t line, uint32_t columns, int64_t values[][MAX_VALUES], uint32_t n, uint64_t turns)
+{
+	struct trace *t = &r->trace;
+	uint32_t module = trace_module(t, (struct trace_module){string(r, "/home/user/bin/application"), string(r, "\x12\x34\x56\x78")});
+	uint32_t node = 0;
+	for (uint64_t frame = 0; frame < 4; frame++)
+		node = trace_node(t, (struct trace_node){node, module, 0x1000 * (frame + 1) + (frame == 3 ? line : 0)});
+	uint32_t number = trace_site(t, trace_function(t, string(r, schema)), node, false);
+	if (number == UINT32_MAX)
+		die("no memory");
+	struct trace_site *s = &t->sites[number];
+	if (s->column_count != columns + 1 || rankmap_single(&s->visits, r->rank, (int64_t)(n * turns), false) != 0)
+		die("a schema has another number of parameters");
+	for (uint32_t k = 0; k < columns; k++)
+		column(r, &s->columns[k], values[k], n, turns, false);
+	duration(r, &s->communicate, n * turns);
+	r->site_count++;
+	r->events += n * turns;
+	return number;
+}
+
+/* Which site follows: inside a loop of n visits of this site, then the next one; at the end of a turn of the main loop `around`. */
+static void successor(struct rank *r, uint32_t number, uint32_t n, uint32_t next, uint64_t turns)
+{
+	int64_t values[MAX_VALUES] = {0};
+	for (uint32_t i = 0; i < n; i++)
+		values[i] = i + 1 < n ? number : next;
+	struct trace_site *s = &r->trace.sites[number];
+	column(r, &s->columns[s->column_count - 1], values, n, turns, true);
+	for (uint32_t i = 0; i < n; i += n > 1 ? n - 1 : 1) {
+		struct trace_edge *e = trace_edge(s, (uint32_t)values[i]);
+		if (!e)
+			die("no memory");
+		duration(r, &e->compute, turns);
+	}
+}
+
+static int64_t neighbour(const struct rank *r, int direction, uint32_t distance)
+{
+	int dimension = direction / 2, sign = direction % 2 ? 1 : -1;
+	int64_t stride = dimension == 0 ? 1 : dimension == 1 ? r->grid->size[0] : (int64_t)r->grid->size[0] * r->grid->size[1];
+	int64_t at = (int64_t)r->at[dimension] + sign * (int64_t)distance;
+	return at < 0 || at >= r->grid->size[dimension] ? r->null : sign * (int64_t)distance * stride;
+}
+
+static const char irecv[] = "MPI_Irecv count:i datatype:t source:p tag:i comm:c request:r";
+static const char isend[] = "MPI_Isend count:i datatype:t dest:p tag:i comm:c request:r";
+
+/* Receives and sends of one exchange: n neighbours, values of count and peer for each. Returns the sites. */
+static void exchange(struct rank *r, uint64_t line, const int64_t *peers, const int64_t *counts, uint32_t n, uint64_t turns, uint32_t sites[2])
+{
+	int64_t values[6][MAX_VALUES] = {{0}};
+	int64_t real = VALUE_CONSTANT + string(r, "MPI_DOUBLE"), world = VALUE_CONSTANT + string(r, "MPI_COMM_WORLD");
+	for (int send = 0; send < 2; send++) {
+		for (uint32_t i = 0; i < n; i++) {
+			values[0][i] = counts[i];
+			values[1][i] = real;
+			values[2][i] = peers[send ? i : n - 1 - i];
+			values[3][i] = 17;
+			values[4][i] = world;
+			values[5][i] = send * n + i;
+		}
+		sites[send] = site(r, send ? isend : irecv, line + 0x40 * (uint64_t)send, 6, values, n, turns);
+	}
+}
+
+static void halo(struct rank *r, uint64_t line, uint32_t distance, uint64_t turns, uint32_t sites[2])
+{
+	int64_t peers[6] = {0}, counts[6] = {0};
+	for (int d = 0; d < 6; d++) {
+		peers[d] = neighbour(r, d, distance);
+		counts[d] = 4096 >> d / 2;
+	}
+	exchange(r, line, peers, counts, 6, turns, sites);
+}
+
+/* One rank in MAX has neighbours, sizes and an order of them that nobody else has. */
+static void odd(struct rank *r, uint64_t line, uint64_t turns, uint32_t sites[2], uint32_t n)
+{
+	int64_t peers[MAX_VALUES] = {0}, counts[MAX_VALUES] = {0};
+	for (uint32_t i = 0; i < n; i++) {
+		peers[i] = (int64_t)(mix(r->rank * UINT64_C(131) + i) % r->grid->n) - r->rank;
+		counts[i] = (int64_t)(mix(r->rank * UINT64_C(733) + i % (n - 2)) % 100000);
+	}
+	exchange(r, line, peers, counts, n, turns, sites);
+}
+
+/* All sites follow each other and the last is followed by the first, but in the last turn. */
+static void finish(struct rank *r, const uint32_t *sites, const uint32_t *visits, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		successor(r, sites[i], visits[i], sites[(i + 1) % n], STEPS);
+	char host[32];
+	snprintf(host, sizeof host, "node%05u", per_host ? r->rank / per_host : 0);
+	struct trace *t = &r->trace;
+	t->size = r->grid->n;
+	if (rankmap_single(&t->events, r->rank, (int64_t)r->events, false) != 0 || rankmap_single(&t->first, r->rank, sites[0], true) != 0 ||
+	    rankmap_single(&t->host, r->rank, string(r, host), true) != 0)
+		die("no memory");
+}
+
+static void make_halo(struct rank *r)
+{
+	uint32_t sites[2], visits[2] = {6, 6};
+	halo(r, 0x100, 1, STEPS, sites);
+	finish(r, sites, visits, 2);
+}
+
+/* Down and up again: on level k the ranks whose coordinates are multiples of 2^k exchange with neighbours that far away. */
+static void make_multigrid(struct rank *r)
+{
+	uint32_t sites[64], visits[64], n = 0;
+	for (uint32_t level = 0; level < 10; level++) {
+		uint32_t step = UINT32_C(1) << level;
+		if (step >= r->grid->size[0] || (r->at[0] | r->at[1] | r->at[2]) & (step - 1))
+			break;
+		halo(r, 0x1000 + 0x100 * level, step, STEPS, &sites[n]);
+		visits[n] = visits[n + 1] = 6;
+		n += 2;
+	}
+	finish(r, sites, visits, n);
+}
+
+static void make_irregular(struct rank *r)
+{
+	uint32_t sites[2], visits[2] = {6, 6};
+	if (mix(r->rank + UINT64_C(1)) % 20 == 0) {
+		uint32_t n = 6 + (uint32_t)(mix(r->rank) % 6);
+		odd(r, 0x100, STEPS, sites, n);
+		visits[0] = visits[1] = n;
+	} else {
+		halo(r, 0x100, 1, STEPS, sites);
+	}
+	finish(r, sites, visits, 2);
+}
+
+static void make_worst(struct rank *r)
+{
+	uint32_t sites[2], n = 6 + (uint32_t)(mix(r->rank) % 6), visits[2] = {n, n};
+	odd(r, 0x100, STEPS, sites, n);
+	finish(r, sites, visits, 2);
+}
+
+static const struct workload {
+	const char *name;
+	void (*make)(struct rank *r);
+	int most; /* 2^most ranks, unless told otherwise: what differs in all ranks grows with them */
+} workloads[] = {{"halo3d", make_halo, 16}, {"multigrid", make_multigrid, 16}, {"irregular", make_irregular, 14}, {"worst", make_worst, 12}};
+#define WORKLOADS (sizeof workloads / sizeof workloads[0])
+
+static struct trace *make(const struct workload *w, const struct grid *grid, uint32_t rank)
+{
+	struct rank r = {.grid = grid, .rank = rank};
+	if (trace_init(&r.trace) != 0)
+		die("no memory");
+	r.at[0] = rank % grid->size[0];
+	r.at[1] = rank / grid->size[0] % grid->size[1];
+	r.at[2] = rank / grid->size[0] / grid->size[1];
+	r.null = VALUE_CONSTANT + string(&r, "MPI_PROC_NULL");
+	w->make(&r);
+	struct trace *t = malloc(sizeof *t);
+	if (!t)
+		die("no memory");
+	*t = r.trace;
+	return t;
+}
+
+/* Steps. */
+
+struct level {
+	uint64_t steps, measured;
+	double sum, most; /* seconds a step */
+	size_t bytes;     /* of the largest message */
+	size_t memory;    /* the most that a step had at once: its own trace, the other's bytes, and what it made of them */
+};
+
+static void encode(const struct trace *t, uint8_t **bytes, size_t *size)
+{
+	if (trace_encode(t, NULL, 0, NULL, bytes, size) != 0)
+		die("no memory");
+}
+
+/* b (freed) is merged into a. */
+static void merge_step(struct level *level, struct trace *a, struct trace *b, bool measured)
+{
+	struct error error = {""};
+	level->steps++;
+	if (!measured) {
+		if (merge_into(a, b, &error) != 0)
+			die(error.text);
+		trace_free(b);
+		free(b);
+		return;
+	}
+	uint8_t *bytes, *answer;
+	size_t size, answer_size;
+	struct container *c = NULL;
+	struct trace part = {.size = 0};
+	encode(b, &bytes, &size);
+	trace_free(b);
+	free(b);
+	size_t before = in_use;
+	peak = in_use;
+	double begin = seconds();
+	if (container_parse(&c, "part", bytes, size, NULL, &error) != 0 || trace_decode(&part, c, &error) != 0 || merge_into(a, &part, &error) != 0)
+		die(error.text);
+	trace_free(&part);
+	container_destroy(c);
+	encode(a, &answer, &answer_size);
+	double took = seconds() - begin;
+	level->measured++;
+	level->sum += took;
+	level->most = took > level->most ? took : level->most;
+	level->bytes = size > level->bytes ? size : level->bytes;
+	size_t memory = peak - before + size;
+	level->memory = memory > level->memory ? memory : level->memory;
+	free(bytes);
+	free(answer);
+}
+
+static struct grid grid_of(int k)
+{
+	struct grid g = {.n = UINT32_C(1) << k, .size = {UINT32_C(1) << (k + 2) / 3, UINT32_C(1) << (k + 1) / 3, UINT32_C(1) << k / 3}};
+	return g;
+}
+
+static void run(const struct workload *w, int k, bool levels, bool json)
+{
+	struct grid grid = grid_of(k);
+	struct trace *parts[32] = {NULL}, canonical;
+	struct level level[32] = {{0}};
+	struct error error = {""};
+	for (uint32_t rank = 0; rank < grid.n; rank++) {
+		struct trace *t = make(w, &grid, rank);
+		int i = 0;
+		for (; parts[i]; i++) {
+			/* the first ones of a level, and all of the highest levels; the rank of the root is among them */
+			bool measured = level[i].steps < SAMPLES / 2 || i + 3 >= k;
+			merge_step(&level[i], parts[i], t, measured);
+			t = parts[i];
+			parts[i] = NULL;
+		}
+		parts[i] = t;
+	}
+	struct trace *root = parts[k];
+	uint8_t *bytes, *packed;
+	size_t size, packed_size, before = in_use;
+	peak = in_use;
+	double begin = seconds();
+	if (merge_canonical(&canonical, root, &error) != 0)
+		die(error.text);
+	encode(&canonical, &bytes, &size);
+	double took = seconds() - begin;
+	size_t memory = peak - before;
+	if (trace_encode(&canonical, NULL, 0, &codec_zstd, &packed, &packed_size) != 0)
+		die("no memory");
+	double slowest = 0;
+	size_t most_memory = 0, most_bytes = 0;
+	for (int i = 0; i < k; i++) {
+		slowest = level[i].most > slowest ? level[i].most : slowest;
+		most_memory = level[i].memory > most_memory ? level[i].memory : most_memory;
+		most_bytes = level[i].bytes > most_bytes ? level[i].bytes : most_bytes;
+		if (levels)
+			printf("    level %2d  %8zu bytes  %9.3f ms (most %9.3f)  %9zu bytes of memory  (%" PRIu64 " of %" PRIu64 " steps)\n", i, level[i].bytes,
+			       1e3 * level[i].sum / (double)(level[i].measured ? level[i].measured : 1), 1e3 * level[i].most, level[i].memory,
+			       level[i].measured, level[i].steps);
+	}
+	if (json)
+		printf("{\"workload\":\"%s\",\"ranks\":%u,\"step_ms\":%.3f,\"message\":%zu,\"step_memory\":%zu,\"root_memory\":%zu,\"last_ms\":%.3f,"
+		       "\"last_memory\":%zu,\"raw\":%zu,\"file\":%zu}\n",
+		       w->name, grid.n, 1e3 * slowest, most_bytes, most_memory, level[k - 1].memory, 1e3 * took, memory, size, packed_size);
+	else
+		printf("%-10s %8u %10.3f %11zu %11zu %10.3f %11zu %11zu %11zu\n", w->name, grid.n, 1e3 * slowest, most_bytes, most_memory, 1e3 * took,
+		       memory, size, packed_size);
+	fflush(stdout);
+	free(bytes);
+	free(packed);
+	trace_free(&canonical);
+	trace_free(root);
+	free(root);
+}
+
+static const char usage[] =
+        "Usage: bench/merge [--from K] [--to K] [--per-host N] [--levels] [--json] [halo3d|multigrid|irregular|worst]...\n"
+        "Merges the traces of 2^K synthetic ranks for K = 6, 8, 10, ... without MPI.\n\n"
+        "  --from K, --to K  the smallest and the largest number of ranks; at most 20\n"
+        "  --per-host N      ranks of a host, of which each has a name (default 64); 0: all are on one host\n"
+        "  --levels          the steps of each level of the tree as well\n"
+        "  --json            an object a line\n\n"
+        "STEP is the slowest step of the tree: decode a message, merge it, encode the result (CPU time). LAST is what the root does behind the\n"
+        "last step: canonical form, encoding. MEMORY is what they allocate, the other's message included. RAW is what is written by the tracer, FILE\n"
+        "what is kept (zstd).\n";
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {{"from", required_argument, NULL, 'f'}, {"to", required_argument, NULL, 't'}, {"per-host", required_argument, NULL, 'p'}, {"levels", no_argument, NULL, 'l'},
+	                                        {"json", no_argument, NULL, 'j'},       {"help", no_argument, NULL, 'h'},      {NULL, 0, NULL, 0}};
+	int from = 6, to = 0;
+	bool levels = false, json = false;
+	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+		switch (option) {
+		case 'f':
+			from = atoi(optarg);
+			break;
+		case 't':
+			to = atoi(optarg);
+			break;
+		case 'p':
+			per_host = (uint32_t)atoi(optarg);
+			break;
+		case 'l':
+			levels = true;
+			break;
+		case 'j':
+			json = true;
+			break;
+		default:
+			fputs(usage, option == 'h' ? stdout : stderr);
+			return option == 'h' ? 0 : 2;
+		}
+	}
+	if (from < 3 || from > 20 || to < 0 || to > 20) {
+		fputs(usage, stderr);
+		return 2;
+	}
+	if (!json)
+		printf("%-10s %8s %10s %11s %11s %10s %11s %11s %11s\n", "WORKLOAD", "RANKS", "STEP ms", "MESSAGE", "MEMORY", "LAST ms", "MEMORY", "RAW", "FILE");
+	for (size_t i = 0; i < WORKLOADS; i++) {
+		bool wanted = optind == argc;
+		for (int k = optind; k < argc; k++)
+			wanted |= !strcmp(argv[k], workloads[i].name);
+		for (int k = from; wanted && k <= (to ? to : workloads[i].most); k += k % 2 ? 1 : 2)
+			run(&workloads[i], k, levels, json);
+	}
+	return 0;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * rankmap - maps from rank to value against plain arrays: every operation on random and on regular maps, in every order of joining
+ */
+#include "trace/rankmap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/tap.h"
+#include "trace/column.h"
+
+enum { RANKS = 700 };
+
+struct plain {
+	bool in[RANKS];
+	int64_t value[RANKS];
+};
+
+static uint32_t pick(uint32_t n)
+{
+	return (uint32_t)random_below(n);
+}
+
+/* Maps of all kinds: grids with and without borders, strided, constants among numbers, references, chance. */
+static void plain_make(struct plain *p, bool *references, bool *chance)
+{
+	uint32_t kind = pick(7), n = 1 + pick(RANKS), x = 1 + pick(12), y = 1 + pick(12), slope = pick(50), step = 1 + pick(5);
+	*references = kind == 5;
+	*chance = kind == 6;
+	memset(p, 0, sizeof *p);
+	for (uint32_t r = 0; r < n; r++) {
+		p->in[r] = kind != 3 || r % step == 0;
+		p->value[r] = kind == 0 ? (r % x == x - 1 ? -(int64_t)x + 1 : 1)
+		            : kind == 1 ? ((r / x) % y == 0 ? VALUE_CONSTANT + 3 : -(int64_t)x)
+		            : kind == 2 ? (int64_t)r * slope - 100
+		            : kind == 3 ? (int64_t)(r ^ x) - r
+		            : kind == 4 ? (pick(3) ? (int64_t)pick(4) : VALUE_CONSTANT + pick(2))
+		            : kind == 5 ? pick(3)
+		                        : (int64_t)(random_next() >> 1);
+		if (kind >= 4 && pick(4) == 0)
+			p->in[r] = false;
+	}
+}
+
+static struct rankmap map_of(const struct plain *p, bool references, uint32_t from, uint32_t to)
+{
+	struct rankmap_builder b = {.references = references};
+	struct rankmap m;
+	for (uint32_t r = from; r < to; r++)
+		if (p->in[r])
+			rankmap_add(&b, (struct rank_piece){.first = r, .count = 1, .step = 1, .value = p->value[r]});
+	if (rankmap_take(&b, &m) != 0)
+		abort();
+	return m;
+}
+
+static bool holds(const struct rankmap *m, const struct plain *p)
+{
+	uint64_t next = 0, size = 0;
+	int64_t value, last = 0;
+	bool all_equal = true;
+	for (uint32_t r = 0; r < RANKS; r++) {
+		bool in = rankmap_get(m, r, &value);
+		if (in != p->in[r] || (in && value != p->value[r]))
+			return false;
+		if (!in)
+			continue;
+		if (!rankmap_next(m, &next, &value) || next != r || value != p->value[r])
+			return false;
+		if (size == 0 && rankmap_first(m) != r)
+			return false;
+		all_equal &= size == 0 || value == last;
+		last = value;
+		next++;
+		size++;
+		if (rankmap_last(m) < r)
+			return false;
+	}
+	bool constant = rankmap_constant(m, &value);
+	return rankmap_size(m) == size && rankmap_empty(m) == (size == 0) && !rankmap_next(m, &next, &value) &&
+	       constant == (size > 0 && all_equal) && (size == 0 || rankmap_last(m) < RANKS);
+}
+
+static bool pieces_hold(const struct rankmap *m, bool references)
+{
+	struct rank_piece *pieces;
+	size_t n;
+	struct rankmap_builder b = {.references = references};
+	struct rankmap again;
+	if (rankmap_pieces(m, &pieces, &n) != 0)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		rankmap_add(&b, pieces[i]);
+	free(pieces);
+	bool same = rankmap_take(&b, &again) == 0 && rankmap_equal(m, &again);
+	rankmap_free(&again);
+	return same;
+}
+
+static int64_t sum_of(const struct plain *p)
+{
+	int64_t sum = 0;
+	for (uint32_t r = 0; r < RANKS; r++)
+		sum += p->in[r] && p->value[r] >= -(1 << 20) && p->value[r] <= 1 << 20 ? p->value[r] : 0;
+	return sum;
+}
+
+/* Splits the ranks among several maps by chance or by range, and joins those in random order. */
+static bool joins(const struct plain *p, bool references, const struct rankmap *whole)
+{
+	struct rankmap part[8];
+	struct plain some[8];
+	uint32_t n = 2 + pick(7), ranges = pick(2);
+	memset(some, 0, sizeof some);
+	for (uint32_t r = 0; r < RANKS; r++) {
+		uint32_t i = ranges ? r * n / RANKS : pick(n);
+		some[i].in[r] = p->in[r];
+		some[i].value[r] = p->value[r];
+	}
+	for (uint32_t i = 0; i < n; i++)
+		part[i] = map_of(&some[i], references, 0, RANKS);
+	for (uint32_t left = n; left > 1; left--) {
+		uint32_t a = pick(left), b = pick(left);
+		if (a == b) {
+			left++;
+			continue;
+		}
+		if (rankmap_union(&part[a], &part[a], &part[b]) != 0)
+			return false;
+		rankmap_free(&part[b]);
+		part[b] = part[left - 1];
+	}
+	bool same = rankmap_equal(&part[0], whole);
+	rankmap_free(&part[0]);
+	return same;
+}
+
+static int64_t more(void *context, int64_t v)
+{
+	return v + *(int64_t *)context;
+}
+
+int main(void)
+{
+	random_seed(7);
+	bool all = true, joined = true, pieced = true, restricted = true, filled = true, translated = true, overlaps = true;
+	for (int round = 0; round < 3000; round++) {
+		struct plain p, q;
+		bool references, chance, unused;
+		plain_make(&p, &references, &chance);
+		plain_make(&q, &unused, &unused);
+		struct rankmap m = map_of(&p, references, 0, RANKS), set = map_of(&q, false, 0, RANKS), other;
+		all &= holds(&m, &p) && (references || chance || rankmap_sum(&m) == sum_of(&p));
+		joined &= joins(&p, references, &m);
+		pieced &= pieces_hold(&m, references);
+		struct plain both = p;
+		for (uint32_t r = 0; r < RANKS; r++)
+			both.in[r] &= q.in[r];
+		restricted &= rankmap_restrict(&other, &m, &set) == 0 && holds(&other, &both);
+		bool common = !rankmap_empty(&other);
+		rankmap_free(&other);
+		overlaps &= (rankmap_union(&other, &m, &set) != 0) == common;
+		if (!common)
+			rankmap_free(&other);
+		int64_t value = pick(2) ? 17 : VALUE_CONSTANT + 9;
+		struct plain same = p;
+		for (uint32_t r = 0; r < RANKS; r++)
+			same.value[r] = value;
+		filled &= rankmap_fill(&other, &m, value, references) == 0 && holds(&other, &same) && rankmap_same_ranks(&other, &m) &&
+		          (common || rankmap_empty(&m) || rankmap_empty(&set) || !rankmap_same_ranks(&m, &set));
+		rankmap_free(&other);
+		int64_t by = 2;
+		struct plain moved = p;
+		for (uint32_t r = 0; r < RANKS; r++)
+			moved.value[r] += references || value_is_constant(p.value[r]) ? by : 0;
+		translated &= rankmap_translate(&other, &m, more, &by) == 0 && holds(&other, &moved);
+		rankmap_free(&other);
+		rankmap_free(&m);
+		rankmap_free(&set);
+	}
+	ok(all, "maps hold what was put in: get, next, size, sum, first, last, constant");
+	ok(joined, "joining parts in any order gives the same nodes");
+	ok(pieced, "pieces make the same map again");
+	ok(restricted, "restrict keeps the ranks of a set");
+	ok(overlaps, "a rank in both maps is noticed, and nothing else");
+	ok(filled, "fill gives all ranks one value");
+	ok(translated, "translate changes constants and references");
+
+	struct rankmap_builder b = {.references = false};
+	struct rankmap ring;
+	rankmap_add(&b, (struct rank_piece){.count = (1 << 20) - 1, .step = 1, .value = 1});
+	rankmap_add(&b, (struct rank_piece){.first = (1 << 20) - 1, .count = 1, .step = 1, .value = 1 - (1 << 20)});
+	ok(rankmap_take(&b, &ring) == 0 && ring.node_count <= 20 && rankmap_size(&ring) == 1 << 20 && rankmap_sum(&ring) == 0,
+	   "a ring of 2^20 ranks is 20 nodes");
+	rankmap_free(&ring);
+	return tap_end();
+}
