@@ -398,3 +398,64 @@ MPI_WRAPPER int MPI_Startall(int count, MPI_Request array_of_requests[])
 	end(&w, array_of_requests);
 	return rc;
 }
+
+/* ---- MPI 4.1: they look and complete nothing ---- */
+
+#ifdef HAVE_MPI_Request_get_status_all
+MPI_WRAPPER int MPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses)
+{
+	struct call c;
+	struct completion w;
+	bool ok;
+	int rc;
+
+	if (!wrap_begin(&c, FN_MPI_Request_get_status_all))
+		return next.MPI_Request_get_status_all(count, array_of_requests, flag, array_of_statuses);
+	w = begin(count, array_of_requests);
+	array_of_statuses = wanted(&w, array_of_statuses);
+	rc = next.MPI_Request_get_status_all(count, array_of_requests, flag, array_of_statuses);
+	ok = wrap_end(&c, rc);
+	record_MPI_Testall(&c, ok, rc, &w, ok && *flag, array_of_statuses);
+	end(&w, array_of_requests);
+	return rc;
+}
+
+MPI_WRAPPER int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *index, int *flag, MPI_Status *status)
+{
+	struct call c;
+	struct completion w;
+	MPI_Status own;
+	bool ok;
+	int rc;
+
+	if (!wrap_begin(&c, FN_MPI_Request_get_status_any))
+		return next.MPI_Request_get_status_any(count, array_of_requests, index, flag, status);
+	w = begin(count, array_of_requests);
+	if (status == MPI_STATUS_IGNORE && w.receives)
+		status = &own;
+	rc = next.MPI_Request_get_status_any(count, array_of_requests, index, flag, status);
+	ok = wrap_end(&c, rc);
+	record_MPI_Testany(&c, ok, rc, &w, ok ? *index : 0, ok && *flag, status);
+	end(&w, array_of_requests);
+	return rc;
+}
+
+MPI_WRAPPER int MPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
+                                            MPI_Status *array_of_statuses)
+{
+	struct call c;
+	struct completion w;
+	bool ok;
+	int rc;
+
+	if (!wrap_begin(&c, FN_MPI_Request_get_status_some))
+		return next.MPI_Request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+	w = begin(incount, array_of_requests);
+	array_of_statuses = wanted(&w, array_of_statuses);
+	rc = next.MPI_Request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+	ok = wrap_end(&c, rc);
+	record_MPI_Testsome(&c, ok, rc, &w, ok ? *outcount : 0, array_of_indices, 0, array_of_statuses);
+	end(&w, array_of_requests);
+	return rc;
+}
+#endif

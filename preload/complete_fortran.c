@@ -299,3 +299,82 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_startall)(MPI_Fint *count, MPI_Fint *array_of_
 	end(&w, array_of_requests);
 }
 FORTRAN_ALIASES(mpi_startall, MPI_STARTALL)
+
+/* ---- MPI 4.1: they look and complete nothing ---- */
+
+#ifdef HAVE_MPI_Request_get_status_all
+MPI_WRAPPER void FORTRAN_NAME(mpi_request_get_status_all)(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *flag, MPI_Fint *array_of_statuses,
+                              MPI_Fint *ierror)
+{
+	struct call c;
+	struct completion w;
+	MPI_Fint own_error;
+	bool ok;
+
+	if (!wrap_begin_fortran(&c, FN_MPI_Request_get_status_all)) {
+		FORTRAN_NEXT.mpi_request_get_status_all(count, array_of_requests, flag, array_of_statuses, ierror);
+		return;
+	}
+	if (!ierror)
+		ierror = &own_error;
+	w = begin(*count, array_of_requests);
+	array_of_statuses = wanted(&w, array_of_statuses);
+	FORTRAN_NEXT.mpi_request_get_status_all(count, array_of_requests, flag, array_of_statuses, ierror);
+	ok = wrap_end(&c, *ierror);
+	record_MPI_Testall(&c, ok, *ierror, &w, ok && *flag,
+	                   translate(&w, array_of_statuses, ok && *flag ? *count : 0));
+	end(&w, array_of_requests);
+}
+FORTRAN_ALIASES(mpi_request_get_status_all, MPI_REQUEST_GET_STATUS_ALL)
+
+MPI_WRAPPER void FORTRAN_NAME(mpi_request_get_status_any)(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *index, MPI_Fint *flag,
+                              MPI_Fint *status, MPI_Fint *ierror)
+{
+	struct call c;
+	struct completion w;
+	MPI_Fint own[FORTRAN_STATUS_SIZE], own_error;
+	MPI_Status translated;
+	bool ok;
+
+	if (!wrap_begin_fortran(&c, FN_MPI_Request_get_status_any)) {
+		FORTRAN_NEXT.mpi_request_get_status_any(count, array_of_requests, index, flag, status, ierror);
+		return;
+	}
+	if (!ierror)
+		ierror = &own_error;
+	w = begin(*count, array_of_requests);
+	if (w.receives && fortran_ignores(status))
+		status = own;
+	FORTRAN_NEXT.mpi_request_get_status_any(count, array_of_requests, index, flag, status, ierror);
+	ok = wrap_end(&c, *ierror);
+	record_MPI_Testany(&c, ok, *ierror, &w, ok ? fortran_index(*index) : 0, ok && *flag,
+	                   fortran_status(status, &translated, ok && *flag && w.receives));
+	end(&w, array_of_requests);
+}
+FORTRAN_ALIASES(mpi_request_get_status_any, MPI_REQUEST_GET_STATUS_ANY)
+
+MPI_WRAPPER void FORTRAN_NAME(mpi_request_get_status_some)(MPI_Fint *incount, MPI_Fint *array_of_requests, MPI_Fint *outcount,
+                               MPI_Fint *array_of_indices, MPI_Fint *array_of_statuses, MPI_Fint *ierror)
+{
+	struct call c;
+	struct completion w;
+	MPI_Fint own_error;
+	bool ok;
+
+	if (!wrap_begin_fortran(&c, FN_MPI_Request_get_status_some)) {
+		FORTRAN_NEXT.mpi_request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses,
+		                          ierror);
+		return;
+	}
+	if (!ierror)
+		ierror = &own_error;
+	w = begin(*incount, array_of_requests);
+	array_of_statuses = wanted(&w, array_of_statuses);
+	FORTRAN_NEXT.mpi_request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierror);
+	ok = wrap_end(&c, *ierror);
+	record_MPI_Testsome(&c, ok, *ierror, &w, ok ? *outcount : 0, array_of_indices, 1,
+	                    translate(&w, array_of_statuses, ok && *outcount != MPI_UNDEFINED ? *outcount : 0));
+	end(&w, array_of_requests);
+}
+FORTRAN_ALIASES(mpi_request_get_status_some, MPI_REQUEST_GET_STATUS_SOME)
+#endif
