@@ -254,6 +254,21 @@ done:
 	return rv;
 }
 
+static void merge_extremes(struct trace_site *into, const struct trace_site *from)
+{
+	if (from->communicate.count == 0)
+		return;
+	bool none = into->communicate.count == 0;
+	if (none || from->least < into->least || (from->least == into->least && from->least_rank < into->least_rank)) {
+		into->least = from->least;
+		into->least_rank = from->least_rank;
+	}
+	if (none || from->most > into->most || (from->most == into->most && from->most_rank < into->most_rank)) {
+		into->most = from->most;
+		into->most_rank = from->most_rank;
+	}
+}
+
 static int merge_site(struct translation *x, struct trace_site *into, const struct trace_site *from, bool object)
 {
 	if (rankmap_union(&into->visits, &into->visits, &from->visits) != 0)
@@ -266,6 +281,7 @@ static int merge_site(struct translation *x, struct trace_site *into, const stru
 	}
 	if (object)
 		return 0;
+	merge_extremes(into, from);
 	if (trace_time_add(&into->communicate, &from->communicate) != 0)
 		return -1;
 	for (uint32_t i = 0; i < from->edge_count; i++) {
@@ -308,6 +324,11 @@ static int merge_ranks(struct translation *x)
 	    merge_map(x, &into->host, &from->host, REFERENCE_STRING) != 0 || merge_map(x, &into->lost, &from->lost, REFERENCE_NONE) != 0 ||
 	    merge_map(x, &into->in_flight, &from->in_flight, REFERENCE_SITE) != 0)
 		return -1;
+	if (merge_map(x, &into->compute, &from->compute, REFERENCE_NONE) != 0 || merge_map(x, &into->elapsed, &from->elapsed, REFERENCE_NONE) != 0 ||
+	    merge_map(x, &into->overhead, &from->overhead, REFERENCE_NONE) != 0)
+		return -1;
+	if (from->bins > into->bins)
+		into->bins = from->bins;
 	if (from->size > into->size)
 		into->size = from->size;
 	return 0;

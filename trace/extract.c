@@ -178,6 +178,8 @@ static int extract_site(struct extraction *x, struct site *s, uint64_t visits, u
 		return -1;
 	/* times of a damaged arena are left out: the events are worth more */
 	trace_time_extract(&out->communicate, x->arena, &s->communicate, x->ns_per_tick, x->rank);
+	out->least = out->most = out->communicate.sum;
+	out->least_rank = out->most_rank = x->rank;
 	uint32_t limit = x->record->sites.count;
 	for (ref at = s->edges; at && limit-- > 0;) {
 		if (!arena_valid(x->arena, at, sizeof(struct record_edge)))
@@ -251,6 +253,25 @@ static int extract_rank(struct extraction *x)
 	return 0;
 }
 
+/* Sums over the sites, which have been extracted. */
+static int extract_totals(struct extraction *x)
+{
+	struct trace *t = x->trace;
+	uint64_t compute = 0, communicate = 0;
+	for (uint32_t i = 0; i < t->site_count; i++) {
+		communicate += t->sites[i].communicate.sum;
+		for (uint32_t k = 0; k < t->sites[i].edge_count; k++)
+			compute += t->sites[i].edges[k].compute.sum;
+	}
+	double overhead = (double)x->record->own_ticks * x->ns_per_tick;
+	t->bins = x->record->bins <= TIME_BINS_MAX ? x->record->bins : 0;
+	return rankmap_single(&t->compute, x->rank, (int64_t)compute) != 0 ||
+	                       rankmap_single(&t->elapsed, x->rank, (int64_t)(compute + communicate)) != 0 ||
+	                       rankmap_single(&t->overhead, x->rank, overhead < 0x1p62 ? (int64_t)overhead : INT64_MAX / 2) != 0
+	               ? -1
+	               : 0;
+}
+
 static uint32_t *numbers(uint32_t n)
 {
 	return calloc((size_t)n + 1, sizeof(uint32_t));
@@ -293,7 +314,7 @@ int trace_extract(struct trace *t, struct arena *a, struct error *error)
 		goto done;
 	}
 	if (extract_strings(&x) != 0 || extract_vectors(&x) != 0 || extract_paths(&x) != 0 || extract_sites(&x) != 0 ||
-	    extract_rank(&x) != 0) {
+	    extract_rank(&x) != 0 || extract_totals(&x) != 0) {
 		error_set(error, "the arena of rank %u is damaged, or there is no memory", x.rank);
 		goto done;
 	}

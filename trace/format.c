@@ -7,6 +7,7 @@
 #include "trace/column.h"
 #include "trace/container.h"
 #include "trace/pieces.h"
+#include "trace/times.h"
 #include "trace/trace.h"
 #include "trace/varint.h"
 
@@ -471,71 +472,10 @@ static int get_sites(struct reader *r, struct trace *t)
 	return r->bad || r->at != r->end ? -1 : 0;
 }
 
-/* TIME: communicate deltas per site, compute deltas per edge. */
-
-static void put_time(struct writer *w, const struct trace_time *t)
-{
-	writer_uint(w, t->count);
-	if (t->count == 0)
-		return;
-	writer_uint(w, t->sum);
-	writer_uint(w, t->min);
-	writer_uint(w, t->max - t->min);
-	writer_uint(w, t->min_rank);
-	writer_uint(w, t->max_rank);
-}
-
-static void get_time(struct reader *r, struct trace_time *t)
-{
-	t->count = reader_uint(r);
-	if (t->count == 0)
-		return;
-	t->sum = reader_uint(r);
-	t->min = reader_uint(r);
-	t->max = t->min + reader_uint(r);
-	t->min_rank = (uint32_t)reader_uint(r);
-	t->max_rank = (uint32_t)reader_uint(r);
-}
-
-static void put_times(struct writer *w, const struct trace *t)
-{
-	for (uint32_t i = 0; i < t->site_count; i++) {
-		const struct trace_site *s = &t->sites[i];
-		put_time(w, &s->communicate);
-		writer_uint(w, s->edge_count);
-		for (uint32_t k = 0; k < s->edge_count; k++) {
-			writer_uint(w, s->edges[k].to);
-			put_time(w, &s->edges[k].compute);
-		}
-	}
-}
-
-static int get_times(struct reader *r, struct trace *t)
-{
-	for (uint32_t i = 0; i < t->site_count; i++) {
-		struct trace_site *s = &t->sites[i];
-		get_time(r, &s->communicate);
-		size_t edges = reader_count(r);
-		if (r->bad || edges > t->site_count)
-			return -1;
-		s->edges = calloc(edges ? edges : 1, sizeof *s->edges);
-		if (!s->edges)
-			return -1;
-		s->edge_capacity = (uint32_t)edges;
-		while (s->edge_count < edges) {
-			struct trace_edge *e = &s->edges[s->edge_count++];
-			uint64_t to = reader_uint(r);
-			e->to = to < UINT32_MAX ? (uint32_t)to : UINT32_MAX;
-			get_time(r, &e->compute);
-		}
-	}
-	return r->bad || r->at != r->end ? -1 : 0;
-}
-
 /* The whole. */
 
-enum { PART_STRG, PART_PATH, PART_VECT, PART_PATT, PART_RANK, PART_SITE, PART_TIME, PARTS };
-static const char part_id[PARTS][CHUNK_ID_SIZE + 1] = {"STRG", "PATH", "VECT", "PATT", "RANK", "SITE", "TIME"};
+enum { PART_STRG, PART_PATH, PART_VECT, PART_PATT, PART_RANK, PART_SITE, PART_HIST, PARTS };
+static const char part_id[PARTS][CHUNK_ID_SIZE + 1] = {"STRG", "PATH", "VECT", "PATT", "RANK", "SITE", "HIST"};
 
 int trace_encode(const struct trace *t, const struct chunk *further, size_t n, const struct codec *codec, uint8_t **bytes, size_t *size)
 {
@@ -548,7 +488,7 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 	put_pool(&part[PART_PATT], &t->patterns, 0);
 	put_rank(&part[PART_RANK], t);
 	put_sites(&part[PART_SITE], t);
-	put_times(&part[PART_TIME], t);
+	times_put(&part[PART_HIST], t);
 	if (!chunks)
 		goto done;
 	for (size_t i = 0; i < PARTS; i++) {
@@ -586,16 +526,19 @@ static int get_patterns(struct reader *r, struct trace *t)
 int trace_decode(struct trace *t, const struct container *c, struct error *error)
 {
 	static int (*const get[PARTS])(struct reader *, struct trace *) = {get_strings,  get_paths, get_all_vectors, get_patterns,
-	                                                                   get_rank, get_sites, get_times};
+	                                                                   get_rank, get_sites, times_get};
 	struct error inner = {""};
 	if (trace_init(t) != 0)
 		return error_set(error, "%s: no memory", container_name(c));
 	for (size_t i = 0; i < PARTS; i++) {
 		const struct chunk *chunk = container_find(c, part_id[i]);
+		bool sums = i == PART_HIST && !chunk;
+		if (sums) /* version 1.0 */
+			chunk = container_find(c, "TIME");
 		if (!chunk)
 			return error_set(error, "%s: chunk %s is missing: not a complete trace", container_name(c), part_id[i]);
 		struct reader r = reader_of(chunk->data, chunk->size);
-		if (get[i](&r, t) != 0)
+		if ((sums ? times_get_sums : get[i])(&r, t) != 0)
 			return error_set(error, "%s: chunk %s at offset %llu: damaged content at its byte %zu", container_name(c), part_id[i],
 			                 (unsigned long long)chunk->offset, reader_offset(&r));
 	}

@@ -98,6 +98,8 @@ struct record {
 	int64_t realtime_ns; /* of clock_ns[0], since 1970 */
 	ref facts;           /* struct record_string, in no pool: key=value lines of the process; 0 if none */
 	uint32_t host;       /* string */
+	uint32_t bins;       /* trace.bins */
+	uint64_t own_ticks;  /* used by the recorder itself, and left out of all times */
 };
 
 /* Appends an element to a table. Returns its index, or UINT32_MAX if there was no room. Commits the arena. */

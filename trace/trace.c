@@ -354,6 +354,9 @@ void trace_free(struct trace *t)
 	rankmap_free(&t->host);
 	rankmap_free(&t->lost);
 	rankmap_free(&t->in_flight);
+	rankmap_free(&t->compute);
+	rankmap_free(&t->elapsed);
+	rankmap_free(&t->overhead);
 	*t = (struct trace){0};
 }
 

@@ -90,6 +90,10 @@ struct trace_site {
 	struct trace_column *columns; /* the schema's, and behind them the successor (not in object tables) */
 	uint32_t column_count;
 	struct trace_time communicate;
+	/* The sums of communicate of single ranks: the least and the most, and a rank that has it (the lowest one). A rank that spends little time in a
+	 * call that synchronizes is one that the others wait for. */
+	uint64_t least, most;
+	uint32_t least_rank, most_rank;
 	struct trace_edge *edges; /* by `to`, each once */
 	uint32_t edge_count, edge_capacity;
 	struct index edge_index;
@@ -99,6 +103,8 @@ struct trace_function {
 	uint32_t string;
 	struct schema schema;
 };
+
+#define TRACE_TOTALS 3 /* compute, elapsed, overhead */
 
 struct trace {
 	struct pool strings, vectors, patterns;
@@ -113,6 +119,10 @@ struct trace {
 	/* By rank: number of events; first site; host (string). Of some ranks: events that were not kept, because memory was used up; the site of a
 	 * call that the rank was in when it ended (only if it was killed). */
 	struct rankmap events, first, host, lost, in_flight;
+	/* By rank, in ns: sum of the compute times; sum of all times; what the tracer itself used, which is in neither of them. In a file of a complete
+	 * trace rounded to a fraction of the range; the extremes are exact. Empty if not known (version 1.0). */
+	struct rankmap compute, elapsed, overhead;
+	uint32_t bins; /* k: bins of histograms in the file of a complete trace; 0: TIME_BINS */
 };
 
 /* An empty trace: string 0 and node 0. Returns 0 or -1. */

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * times - the chunk with the times of a trace: histograms of sites and edges, totals of ranks (doc/trace-format.md, "HIST")
+ *
+ * A trace that lacks ranks may still be merged: its times are stored as they are. In a complete one, histograms have few bins, what describes
+ * a bin is rounded to a few per cent of the bin's width, and the totals of ranks are rounded to fractions of the range that they are in; count, sum,
+ * minimum and maximum of each histogram, with rank and visit, stay exact. Encoding what was decoded gives the same bytes.
+ */
+#ifndef SPOOR_TIMES_H
+#define SPOOR_TIMES_H
+
+#include "trace/trace.h"
+#include "trace/varint.h"
+
+void times_put(struct writer *w, const struct trace *t);
+/* Returns 0, or -1: damaged, or no memory. */
+int times_get(struct reader *r, struct trace *t);
+/* The chunk TIME of version 1.0. */
+int times_get_sums(struct reader *r, struct trace *t);
+
+#endif
