@@ -25,7 +25,7 @@ static const struct {
         {"PATT", "patterns: the order of values"},
         {"RANK", "ranks: events, first sites, hosts"},
         {"SITE", "sites: columns and dictionaries"},
-        {"TIME", "times: compute and communicate deltas"},
+        {"HIST", "times: compute and communicate deltas"},
         {"FACT", "facts of the process"},
         {"META", "metadata of the job"},
 };

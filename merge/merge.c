@@ -324,9 +324,9 @@ static int merge_ranks(struct translation *x)
 	    merge_map(x, &into->host, &from->host, REFERENCE_STRING) != 0 || merge_map(x, &into->lost, &from->lost, REFERENCE_NONE) != 0 ||
 	    merge_map(x, &into->in_flight, &from->in_flight, REFERENCE_SITE) != 0)
 		return -1;
-	if (merge_map(x, &into->compute, &from->compute, REFERENCE_NONE) != 0 || merge_map(x, &into->elapsed, &from->elapsed, REFERENCE_NONE) != 0 ||
-	    merge_map(x, &into->overhead, &from->overhead, REFERENCE_NONE) != 0)
-		return -1;
+	for (unsigned i = 0; i < TRACE_TOTALS; i++)
+		if (trace_total_add(&into->total[i], &from->total[i]) != 0)
+			return -1;
 	if (from->bins > into->bins)
 		into->bins = from->bins;
 	if (from->size > into->size)

@@ -34,7 +34,7 @@ def unzstd(data, size):
 def chunks(data):
     assert data[:8] == b"\x89SPOOR\r\n", "magic"
     major, _, _, incompatible, n, table_crc, crc = struct.unpack_from("<HHIIIII", data, 8)
-    assert major == 1 and incompatible & ~1 == 0 and crc == zlib.crc32(data[:28])
+    assert major == 1 and incompatible & ~3 == 0 and crc == zlib.crc32(data[:28])
     assert table_crc == zlib.crc32(data[32:32 + 32 * n])
     found = {}
     for i in range(n):

@@ -265,11 +265,14 @@ static int extract_totals(struct extraction *x)
 	}
 	double overhead = (double)x->record->own_ticks * x->ns_per_tick;
 	t->bins = x->record->bins <= TIME_BINS_MAX ? x->record->bins : 0;
-	return rankmap_single(&t->compute, x->rank, (int64_t)compute) != 0 ||
-	                       rankmap_single(&t->elapsed, x->rank, (int64_t)(compute + communicate)) != 0 ||
-	                       rankmap_single(&t->overhead, x->rank, overhead < 0x1p62 ? (int64_t)overhead : INT64_MAX / 2) != 0
-	               ? -1
-	               : 0;
+	uint64_t totals[TRACE_TOTALS] = {compute, compute + communicate, overhead < 0x1p62 ? (uint64_t)overhead : 0};
+	for (unsigned i = 0; i < TRACE_TOTALS; i++) {
+		struct trace_rank_ns one = {x->rank, totals[i]};
+		struct trace_total total = {1, one.ns, one.ns, one.ns, x->rank, x->rank, &one};
+		if (trace_total_add(&t->total[i], &total) != 0)
+			return -1;
+	}
+	return 0;
 }
 
 static uint32_t *numbers(uint32_t n)

@@ -500,7 +500,7 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 	}
 	for (size_t i = 0; i < n; i++)
 		chunks[PARTS + i] = further[i];
-	rv = container_encode(chunks, PARTS + n, trace_has_lossy(t) ? CONTAINER_LOSSY : 0, codec, bytes, size);
+	rv = container_encode(chunks, PARTS + n, CONTAINER_HIST | (trace_has_lossy(t) ? CONTAINER_LOSSY : 0), codec, bytes, size);
 done:
 	for (size_t i = 0; i < PARTS; i++)
 		writer_free(&part[i]);

@@ -7,56 +7,16 @@
 
 #include "trace/entropy.h"
 
-/* More ranks than this have no totals of their own: a reader would have to make room for them because a few bytes say so. */
-#define MAX_TOTALS (UINT64_C(1) << 20)
-
-static const struct rankmap *const *total_maps(const struct trace *t, const struct rankmap *maps[TRACE_TOTALS])
-{
-	maps[0] = &t->compute;
-	maps[1] = &t->elapsed;
-	maps[2] = &t->overhead;
-	return maps;
-}
-
+/* Only then nothing can be added. Further streams have numbers above the ranks'. */
 static bool is_complete(const struct trace *t)
 {
-	uint64_t ranks = 0;
-	for (size_t i = 0; i < t->events.count; i++) {
-		const struct rank_piece *p = &t->events.pieces[i];
-		if (p->first < t->size)
-			ranks += (t->size - 1 - p->first) / p->step + 1 < p->count ? (t->size - 1 - p->first) / p->step + 1 : p->count;
-	}
+	uint64_t ranks = 0, rank = 0;
+	int64_t unused;
+	if (rankmap_size(&t->events) < t->size)
+		return false;
+	while (rankmap_next(&t->events, &rank, &unused) && rank == ranks && rank < t->size)
+		rank = ++ranks;
 	return ranks == t->size;
-}
-
-/* The totals of ranks, in ascending order of ranks: all those that have events, or none. */
-
-static bool totals_known(const struct trace *t, const struct rankmap *m)
-{
-	return rankmap_same_ranks(m, &t->events) && rankmap_size(m) <= MAX_TOTALS;
-}
-
-static int each_total(const struct rankmap *m, size_t *piece, uint32_t *at, int64_t *value)
-{
-	if (*piece == m->count)
-		return 1;
-	const struct rank_piece *p = &m->pieces[*piece];
-	*value = (int64_t)((uint64_t)p->value + (uint64_t)p->slope * *at);
-	if (++*at == p->count) {
-		++*piece;
-		*at = 0;
-	}
-	return 0;
-}
-
-/* In the order of `ranks`, a map made of values[]. */
-static int totals_take(struct rankmap *m, const struct rankmap *ranks, const int64_t *values)
-{
-	struct rankmap_builder b = {0};
-	for (size_t i = 0; i < ranks->count; i++)
-		for (uint32_t k = 0; k < ranks->pieces[i].count; k++)
-			rankmap_add(&b, (struct rank_piece){.first = ranks->pieces[i].first + k * ranks->pieces[i].step, .count = 1, .step = 1, .value = *values++});
-	return rankmap_take(&b, m);
 }
 
 /* The form of parts: integers as they are. */
@@ -137,16 +97,20 @@ static int get_whole(struct reader *r, struct trace_time *t)
 
 static void put_parts(struct writer *w, const struct trace *t)
 {
-	const struct rankmap *maps[TRACE_TOTALS];
-	total_maps(t, maps);
 	for (unsigned i = 0; i < TRACE_TOTALS; i++) {
-		bool known = totals_known(t, maps[i]);
-		size_t piece = 0;
-		uint32_t at = 0;
-		int64_t value;
-		writer_uint(w, known);
-		while (known && each_total(maps[i], &piece, &at, &value) == 0)
-			writer_int(w, value);
+		const struct trace_total *total = &t->total[i];
+		writer_uint(w, total->count);
+		if (total->count == 0)
+			continue;
+		writer_uint(w, total->sum);
+		writer_uint(w, total->min);
+		writer_uint(w, total->max - total->min);
+		writer_uint(w, total->min_rank);
+		writer_uint(w, total->max_rank);
+		for (uint64_t k = 0; total->ranks && k < total->count; k++) {
+			writer_uint(w, total->ranks[k].rank);
+			writer_uint(w, total->ranks[k].ns - total->min);
+		}
 	}
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		const struct trace_site *s = &t->sites[i];
@@ -174,20 +138,22 @@ static int get_edges(struct trace *t, struct trace_site *s, uint64_t edges)
 
 static int get_parts(struct reader *r, struct trace *t)
 {
-	struct rankmap *maps[TRACE_TOTALS] = {&t->compute, &t->elapsed, &t->overhead};
-	uint64_t ranks = rankmap_size(&t->events);
 	for (unsigned i = 0; i < TRACE_TOTALS; i++) {
-		uint64_t known = reader_uint(r);
-		if (r->bad || known > 1 || (known && ranks > (uint64_t)(r->end - r->at)))
-			return -1;
-		if (!known)
+		struct trace_total *total = &t->total[i];
+		total->count = reader_uint(r);
+		if (total->count == 0)
 			continue;
-		int64_t *values = malloc((ranks + 1) * sizeof *values);
-		for (uint64_t k = 0; values && k < ranks; k++)
-			values[k] = reader_int(r);
-		int rv = values && !r->bad ? totals_take(maps[i], &t->events, values) : -1;
-		free(values);
-		if (rv != 0)
+		total->sum = reader_uint(r);
+		total->min = reader_uint(r);
+		total->max = total->min + reader_uint(r);
+		total->min_rank = get_rank(r);
+		total->max_rank = get_rank(r);
+		if (total->count > TOTALS_MAX)
+			continue;
+		total->ranks = calloc(total->count, sizeof *total->ranks);
+		for (uint64_t k = 0; total->ranks && k < total->count; k++)
+			total->ranks[k] = (struct trace_rank_ns){get_rank(r), total->min + reader_uint(r)};
+		if (!total->ranks || r->bad)
 			return -1;
 	}
 	for (uint32_t i = 0; i < t->site_count; i++) {
@@ -255,10 +221,10 @@ enum {
 
 /* Contexts. Those of communicate and of compute times are apart. */
 enum {
-	AT_FLAG, AT_LEAST, AT_MOST, AT_LEVEL, /* AT_LEVEL + map */
+	AT_FLAG, AT_COUNT, AT_TOTAL, AT_LEAST, AT_MOST, AT_LEVEL, /* AT_LEVEL + kind of total */
 	AT_EDGES = AT_LEVEL + TRACE_TOTALS, AT_TO, AT_SHARE_LEAST, AT_SHARE_MOST,
 	AT_TIME,
-	IN_COUNT = 0, IN_MEAN, IN_LOW, IN_HIGH, IN_DEVIATION, IN_BINS, IN_BIN_COUNT, IN_BIN_MIN, IN_BIN_MAX, IN_BIN_MEAN, IN_BIN_DEVIATION,
+	IN_COUNT = 0, IN_MEAN, IN_LOW, IN_HIGH, IN_DEVIATION, IN_BINS, IN_BIN_COUNT, IN_BIN_MIN, IN_BIN_MAX, IN_BIN_DEVIATION, IN_VISIT,
 	IN_ALL,
 	AT_END = AT_TIME + 2 * IN_ALL,
 };
@@ -323,7 +289,8 @@ static uint64_t mean_code(double mean, uint64_t min, uint64_t max)
 struct place {
 	unsigned at;          /* the first context */
 	uint32_t only;        /* UINT32_MAX, or the rank that all values are of */
-	unsigned rank_bits, visit_bits;
+	unsigned rank_bits;
+	bool once;            /* no rank was there twice */
 	unsigned k;
 };
 
@@ -349,6 +316,17 @@ static void put_bins(struct entropy_writer *e, const struct place *p, struct tra
 	}
 }
 
+static void put_visit(struct entropy_writer *e, const struct place *p, uint64_t visit)
+{
+	if (!p->once)
+		entropy_put_number(e, p->at + IN_VISIT, DIGITS, visit);
+}
+
+static uint64_t get_visit(struct entropy_reader *e, const struct place *p)
+{
+	return p->once ? 0 : entropy_number(e, p->at + IN_VISIT, DIGITS);
+}
+
 static void put_time(struct entropy_writer *e, const struct place *p, const struct trace_time *time, uint64_t expected)
 {
 	struct trace_time t;
@@ -366,11 +344,11 @@ static void put_time(struct entropy_writer *e, const struct place *p, const stru
 	}
 	if (p->only == UINT32_MAX)
 		entropy_put_bits(e, p->rank_bits, t.min_rank);
-	entropy_put_bits(e, p->visit_bits, t.min_visit);
+	put_visit(e, p, t.min_visit);
 	if (t.count > 1) {
 		if (p->only == UINT32_MAX)
 			entropy_put_bits(e, p->rank_bits, t.max_rank);
-		entropy_put_bits(e, p->visit_bits, t.max_visit);
+		put_visit(e, p, t.max_visit);
 		entropy_put_number(e, p->at + IN_DEVIATION, DIGITS, deviation_code(trace_time_deviation(&t), t.max - t.min, PER_OCTAVE_WHOLE));
 		put_bins(e, p, &t);
 	}
@@ -431,12 +409,12 @@ static int get_time(struct entropy_reader *e, const struct place *p, struct trac
 			return -1;
 	}
 	t->min_rank = t->max_rank = p->only == UINT32_MAX ? (uint32_t)entropy_bits(e, p->rank_bits) : p->only;
-	t->min_visit = t->max_visit = entropy_bits(e, p->visit_bits);
+	t->min_visit = t->max_visit = get_visit(e, p);
 	t->squares = squares_of(t->count, t->sum, 0);
 	if (t->count > 1) {
 		if (p->only == UINT32_MAX)
 			t->max_rank = (uint32_t)entropy_bits(e, p->rank_bits);
-		t->max_visit = entropy_bits(e, p->visit_bits);
+		t->max_visit = get_visit(e, p);
 		t->squares = squares_of(t->count, t->sum,
 		                        deviation_of(entropy_number(e, p->at + IN_DEVIATION, DIGITS), t->max - t->min, PER_OCTAVE_WHOLE));
 		return get_bins(e, p, t);
@@ -446,92 +424,87 @@ static int get_time(struct entropy_reader *e, const struct place *p, struct trac
 
 /* What SITE says of the visits of a site. */
 struct visits {
-	uint64_t sum, most, ranks;
+	uint64_t sum, ranks;
 	uint32_t first; /* rank */
 };
 
 static struct visits visits_of(const struct trace_site *s)
 {
-	struct visits v = {.first = s->visits.count ? s->visits.pieces[0].first : 0};
-	for (size_t i = 0; i < s->visits.count; i++) {
-		const struct rank_piece *p = &s->visits.pieces[i];
-		uint64_t first = (uint64_t)p->value, last = first + (uint64_t)p->slope * (p->count - 1), n = p->count;
-		v.ranks += n;
-		v.sum += n * first + (uint64_t)p->slope * (n * (n - 1) / 2);
-		v.most = first > v.most ? first : v.most;
-		v.most = last > v.most ? last : v.most;
-	}
-	return v;
+	return (struct visits){
+	        .sum = (uint64_t)rankmap_sum(&s->visits),
+	        .ranks = rankmap_size(&s->visits),
+	        .first = rankmap_empty(&s->visits) ? 0 : rankmap_first(&s->visits),
+	};
 }
 
 static struct place place_of(const struct trace *t, const struct visits *from, const struct visits *of, bool compute)
 {
-	uint32_t last = 0;
-	for (size_t i = 0; i < t->events.count; i++) {
-		const struct rank_piece *p = &t->events.pieces[i];
-		uint32_t end = p->first + (p->count - 1) * p->step;
-		last = end > last ? end : last;
-	}
 	return (struct place){
 	        .at = AT_TIME + (compute ? IN_ALL : 0),
 	        .only = from->ranks == 1 ? from->first : UINT32_MAX,
-	        .rank_bits = bits_for(last + UINT64_C(1)),
-	        .visit_bits = bits_for(of->most),
+	        .rank_bits = bits_for(rankmap_empty(&t->events) ? 0 : rankmap_last(&t->events) + UINT64_C(1)),
+	        .once = of->sum <= of->ranks,
 	        .k = t->bins ? t->bins : TIME_BINS,
 	};
 }
 
-static unsigned level_count(unsigned map, uint64_t least, uint64_t most)
+static unsigned level_count(unsigned kind, uint64_t least, uint64_t most)
 {
-	uint64_t finest = most / FINEST + 1, levels = (most - least) / finest, limit = map == TRACE_TOTALS - 1 ? LEVELS_OVERHEAD : LEVELS_TIME;
+	uint64_t finest = most / FINEST + 1, levels = (most - least) / finest, limit = kind == TOTAL_OVERHEAD ? LEVELS_OVERHEAD : LEVELS_TIME;
 	return (unsigned)(levels < 1 ? most > least : levels < limit ? levels : limit - 1);
 }
 
 static void put_totals(struct entropy_writer *e, const struct trace *t)
 {
-	const struct rankmap *maps[TRACE_TOTALS];
-	total_maps(t, maps);
 	for (unsigned i = 0; i < TRACE_TOTALS; i++) {
-		bool known = totals_known(t, maps[i]) && maps[i]->count;
-		size_t piece = 0;
-		uint32_t at = 0;
-		int64_t value;
-		uint64_t least = UINT64_MAX, most = 0;
-		entropy_put_symbol(e, AT_FLAG, 1, known);
-		if (!known)
+		const struct trace_total *total = &t->total[i];
+		unsigned bits = bits_for(rankmap_empty(&t->events) ? 0 : rankmap_last(&t->events) + UINT64_C(1));
+		entropy_put_number(e, AT_COUNT, DIGITS, total->count);
+		if (total->count == 0)
 			continue;
-		while (each_total(maps[i], &piece, &at, &value) == 0) {
-			least = (uint64_t)value < least ? (uint64_t)value : least;
-			most = (uint64_t)value > most ? (uint64_t)value : most;
-		}
-		entropy_put_number(e, AT_LEAST, DIGITS, least);
-		entropy_put_number(e, AT_MOST, DIGITS, most - least);
-		unsigned levels = level_count(i, least, most);
-		piece = at = 0;
-		while (levels && each_total(maps[i], &piece, &at, &value) == 0)
+		uint64_t range = total->max - total->min;
+		entropy_put_number(e, AT_TOTAL, DIGITS, total->sum);
+		entropy_put_number(e, AT_LEAST, DIGITS, total->min);
+		entropy_put_number(e, AT_MOST, DIGITS, range);
+		entropy_put_bits(e, bits, total->min_rank);
+		entropy_put_bits(e, bits, total->max_rank);
+		unsigned levels = level_count(i, total->min, total->max);
+		/* only if they are those of the events, which the reader knows */
+		bool each = total->ranks && total->count == rankmap_size(&t->events);
+		entropy_put_symbol(e, AT_FLAG, 1, each);
+		for (uint64_t k = 0; each && levels && k < total->count; k++)
 			entropy_put_symbol(e, AT_LEVEL + i, bits_for(levels + 1U),
-			                   (unsigned)((((uint128)((uint64_t)value - least) * levels * 2 + (most - least)) / (most - least)) / 2));
+			                   (unsigned)(((uint128)(total->ranks[k].ns - total->min) * levels * 2 + range) / range / 2));
 	}
 }
 
 static int get_totals(struct entropy_reader *e, struct trace *t)
 {
-	struct rankmap *maps[TRACE_TOTALS] = {&t->compute, &t->elapsed, &t->overhead};
-	uint64_t ranks = rankmap_size(&t->events);
 	for (unsigned i = 0; i < TRACE_TOTALS; i++) {
+		struct trace_total *total = &t->total[i];
+		unsigned bits = bits_for(rankmap_empty(&t->events) ? 0 : rankmap_last(&t->events) + UINT64_C(1));
+		total->count = entropy_number(e, AT_COUNT, DIGITS);
+		if (total->count == 0)
+			continue;
+		total->sum = entropy_number(e, AT_TOTAL, DIGITS);
+		total->min = entropy_number(e, AT_LEAST, DIGITS);
+		uint64_t range = entropy_number(e, AT_MOST, DIGITS), rank = 0;
+		int64_t unused;
+		if (__builtin_add_overflow(total->min, range, &total->max))
+			return -1;
+		total->min_rank = (uint32_t)entropy_bits(e, bits);
+		total->max_rank = (uint32_t)entropy_bits(e, bits);
+		unsigned levels = level_count(i, total->min, total->max);
 		if (!entropy_symbol(e, AT_FLAG, 1))
 			continue;
-		uint64_t least = entropy_number(e, AT_LEAST, DIGITS), range = entropy_number(e, AT_MOST, DIGITS);
-		int64_t *values = ranks <= MAX_TOTALS && least + range >= least ? malloc((ranks + 1) * sizeof *values) : NULL;
-		unsigned levels = level_count(i, least, least + range);
-		for (uint64_t k = 0; values && k < ranks; k++) {
-			unsigned level = levels ? entropy_symbol(e, AT_LEVEL + i, bits_for(levels + 1U)) : 0;
-			values[k] = (int64_t)(least + (levels ? (uint64_t)(((uint128)range * (level < levels ? level : levels) * 2 + levels) / levels / 2) : 0));
-		}
-		int rv = values ? totals_take(maps[i], &t->events, values) : -1;
-		free(values);
-		if (rv != 0)
+		if (total->count > TOTALS_MAX || total->count != rankmap_size(&t->events) ||
+		    !(total->ranks = calloc(total->count, sizeof *total->ranks)))
 			return -1;
+		for (uint64_t k = 0; k < total->count && rankmap_next(&t->events, &rank, &unused); k++, rank++) {
+			unsigned level = levels ? entropy_symbol(e, AT_LEVEL + i, bits_for(levels + 1U)) : 0;
+			uint64_t more = levels ? (uint64_t)(((uint128)range * (level < levels ? level : levels) * 2 + levels) / levels / 2) : 0;
+			total->ranks[k] = (struct trace_rank_ns){(uint32_t)rank, total->min + more};
+		}
 	}
 	return 0;
 }

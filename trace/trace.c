@@ -264,6 +264,34 @@ int trace_add_group_take(struct trace_column *c, struct trace_group *g)
 	return 0;
 }
 
+int trace_total_add(struct trace_total *to, const struct trace_total *from)
+{
+	struct trace_rank_ns *ranks = NULL;
+	uint64_t count = to->count + from->count, n = 0;
+	if (from->count == 0)
+		return 0;
+	if (count <= TOTALS_MAX && from->ranks && (to->count == 0 || to->ranks)) {
+		ranks = malloc(count * sizeof *ranks);
+		if (!ranks)
+			return -1;
+		for (uint64_t i = 0, k = 0; i < to->count || k < from->count;)
+			ranks[n++] = k == from->count || (i < to->count && to->ranks[i].rank <= from->ranks[k].rank) ? to->ranks[i++] : from->ranks[k++];
+	}
+	if (to->count == 0 || from->min < to->min || (from->min == to->min && from->min_rank < to->min_rank)) {
+		to->min = from->min;
+		to->min_rank = from->min_rank;
+	}
+	if (to->count == 0 || from->max > to->max || (from->max == to->max && from->max_rank < to->max_rank)) {
+		to->max = from->max;
+		to->max_rank = from->max_rank;
+	}
+	free(to->ranks);
+	to->ranks = ranks;
+	to->count = count;
+	to->sum += from->sum;
+	return 0;
+}
+
 /* Few edges are looked through; more than that have an index. */
 #define EDGES_PLAIN 8
 
@@ -354,9 +382,8 @@ void trace_free(struct trace *t)
 	rankmap_free(&t->host);
 	rankmap_free(&t->lost);
 	rankmap_free(&t->in_flight);
-	rankmap_free(&t->compute);
-	rankmap_free(&t->elapsed);
-	rankmap_free(&t->overhead);
+	for (unsigned i = 0; i < TRACE_TOTALS; i++)
+		free(t->total[i].ranks);
 	*t = (struct trace){0};
 }
 

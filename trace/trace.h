@@ -104,7 +104,20 @@ struct trace_function {
 	struct schema schema;
 };
 
-#define TRACE_TOTALS 3 /* compute, elapsed, overhead */
+/* Sums of single ranks, in ns: of the compute times; of all times; what the tracer itself used, which is in neither of them. */
+enum trace_total_kind { TOTAL_COMPUTE, TOTAL_ELAPSED, TOTAL_OVERHEAD, TRACE_TOTALS };
+
+/* With more ranks than this, only the sum and the extremes are kept. */
+#define TOTALS_MAX 4096
+
+struct trace_total {
+	uint64_t count, sum, min, max; /* over `count` ranks; 0: not known (version 1.0) */
+	uint32_t min_rank, max_rank;   /* the lowest that has it */
+	struct trace_rank_ns {
+		uint32_t rank;
+		uint64_t ns;
+	} *ranks; /* malloc'ed, count of them, by rank; NULL if there are too many. In a file of a complete trace rounded to a fraction of max - min */
+};
 
 struct trace {
 	struct pool strings, vectors, patterns;
@@ -119,9 +132,7 @@ struct trace {
 	/* By rank: number of events; first site; host (string). Of some ranks: events that were not kept, because memory was used up; the site of a
 	 * call that the rank was in when it ended (only if it was killed). */
 	struct rankmap events, first, host, lost, in_flight;
-	/* By rank, in ns: sum of the compute times; sum of all times; what the tracer itself used, which is in neither of them. In a file of a complete
-	 * trace rounded to a fraction of the range; the extremes are exact. Empty if not known (version 1.0). */
-	struct rankmap compute, elapsed, overhead;
+	struct trace_total total[TRACE_TOTALS]; /* by enum trace_total_kind */
 	uint32_t bins; /* k: bins of histograms in the file of a complete trace; 0: TIME_BINS */
 };
 
@@ -147,6 +158,8 @@ struct tally *trace_next(struct trace_lossy *l, uint32_t to);
 int trace_tally_fold(struct trace *t, struct tally *tally);
 /* Does any column have no order? */
 bool trace_has_lossy(const struct trace *t);
+/* Adds the ranks of `from` to a total. Returns 0 or -1. */
+int trace_total_add(struct trace_total *to, const struct trace_total *from);
 /* The edge from a site, added if it is not there; NULL on no memory. Valid until the next one is added. */
 struct trace_edge *trace_edge(struct trace_site *s, uint32_t to);
 /* Puts the edges of a site in ascending order of `to`. */
