@@ -3,16 +3,13 @@
  */
 #include "archive/archive.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fnmatch.h>
+#include <grp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,9 +19,6 @@
 #define PATH_SIZE 4096
 
 /* --- walking the days --- */
-
-/* Called for every file of the archive whose name has the ending that is looked for. Not 0 ends the walk. */
-typedef int visit_function(void *context, const char *path, const char *name);
 
 static bool is_number(const char *name, size_t digits)
 {
@@ -51,8 +45,8 @@ static char **folder_names(const char *path, size_t digits, size_t *count)
 	return names;
 }
 
-/* first_day: "YYYY/MM/DD"; days before it are skipped. level: 0 years, 1 months, 2 days, 3 files. */
-static int walk(const char *folder, const char *day, const char *first_day, int level, visit_function *visit, void *context)
+/* first_day: "YYYY/MM/DD"; days before it are skipped. level: 0 years, 1 months, 2 days, 3 files; last: what is visited, 2 or 3. */
+static int walk(const char *folder, const char *day, const char *first_day, int level, int last, archive_visit *visit, void *context)
 {
 	static const size_t digits[] = {4, 2, 2, 0};
 	char path[PATH_SIZE], here[16];
@@ -69,8 +63,12 @@ static int walk(const char *folder, const char *day, const char *first_day, int 
 			rv = visit(context, path, names[i]);
 		} else {
 			snprintf(here, sizeof here, "%s%s%.4s", day, level ? "/" : "", names[i]);
-			if (strncmp(here, first_day, strlen(here)) >= 0)
-				rv = walk(path, here, first_day, level + 1, visit, context);
+			if (strncmp(here, first_day, strlen(here)) < 0)
+				; /* before */
+			else if (level == last)
+				rv = visit(context, path, here);
+			else
+				rv = walk(path, here, first_day, level + 1, last, visit, context);
 		}
 		free(names[i]);
 	}
@@ -78,7 +76,7 @@ static int walk(const char *folder, const char *day, const char *first_day, int 
 	return rv;
 }
 
-static int walk_archive(const char *archive, int64_t since, visit_function *visit, void *context, struct error *error)
+static int walk_archive(const char *archive, int64_t since, int last, archive_visit *visit, void *context, struct error *error)
 {
 	char first_day[16] = "";
 	time_t t = (time_t)since;
@@ -88,7 +86,12 @@ static int walk_archive(const char *archive, int64_t since, visit_function *visi
 		return error_set(error, "%s: the archive cannot be read: %s", archive, strerror(errno));
 	if (since > 0 && localtime_r(&t, &tm))
 		strftime(first_day, sizeof first_day, "%Y/%m/%d", &tm);
-	return walk(archive, "", first_day, 0, visit, context);
+	return walk(archive, "", first_day, 0, last, visit, context);
+}
+
+int archive_days(const char *archive, int64_t since, archive_visit *visit, void *context, struct error *error)
+{
+	return walk_archive(archive, since, 2, visit, context, error);
 }
 
 static bool ends_with(const char *name, const char *ending)
@@ -111,13 +114,6 @@ int64_t metadata_number(const json_t *metadata, const char *key, int64_t otherwi
 	return json_is_number(number) ? (int64_t)json_number_value(number) : otherwise;
 }
 
-/* A file that is not ours to read is normal; one that is damaged is told. */
-static void damaged(struct archive_list *list, const char *path, const char *what)
-{
-	list->damaged++;
-	fprintf(stderr, "spoor: %s%s%s\n", what ? path : "", what ? ": " : "", what ? what : path);
-}
-
 static json_t *parse_metadata(const char *path, const uint8_t *text, size_t n, struct error *error)
 {
 	json_error_t json;
@@ -130,8 +126,7 @@ static json_t *parse_metadata(const char *path, const uint8_t *text, size_t n, s
 	return NULL;
 }
 
-/* The metadata of a file of the archive, checked against the file's name and owner. */
-static json_t *read_metadata(const char *path, const char *name, unsigned long uid, struct error *error)
+json_t *metadata_read(const char *path, const char *name, unsigned long uid, struct error *error)
 {
 	uint8_t *text = NULL;
 	size_t n = 0;
@@ -155,212 +150,36 @@ static json_t *read_metadata(const char *path, const char *name, unsigned long u
 	return NULL;
 }
 
-/* --- listing --- */
-
-static bool glob_matches(const char *glob, const char *value)
-{
-	return !glob || !fnmatch(glob, value, 0);
-}
-
-static bool passes(const struct archive_filter *f, const json_t *metadata)
-{
-	const char *exe = metadata_text(metadata, "exe", ""), *slash = strrchr(exe, '/');
-	int64_t start = metadata_number(metadata, "start_ns", 0) / 1000000000;
-
-	return glob_matches(f->user, metadata_text(metadata, "user", "")) &&
-	       (glob_matches(f->exe, exe) || glob_matches(f->exe, slash ? slash + 1 : exe)) &&
-	       (!f->state || !strcasecmp(f->state, metadata_text(metadata, "state", ""))) &&
-	       (!f->since || start >= f->since) && (!f->until || start <= f->until);
-}
-
-/* What is gathered on the walk. */
-struct gathering {
-	struct archive_list *list;
-	struct note {
-		json_t *note;
-		unsigned long uid;
-	} *notes;
-	size_t note_count;
-	bool no_memory;
-};
-
-static void add_entry(struct gathering *g, const char *path, const char *name, const struct stat *st)
-{
-	struct archive_list *list = g->list;
-	struct error error = {""};
-
-	json_t *metadata = read_metadata(path, name, (unsigned long)st->st_uid, &error);
-	if (!metadata) {
-		damaged(list, error.text, NULL);
-		return;
-	}
-	struct archive_entry *entries = realloc(list->entries, (list->count + 1) * sizeof *entries);
-	if (entries)
-		list->entries = entries;
-	struct archive_entry entry = {strdup(path), strndup(name, strlen(name) - strlen(".spoor")), (uint64_t)st->st_size,
-	                              metadata, (unsigned long)st->st_uid};
-	if (entries && entry.path && entry.name) {
-		list->entries[list->count++] = entry;
-		return;
-	}
-	free(entry.path);
-	free(entry.name);
-	json_decref(metadata);
-	g->no_memory = true;
-}
-
-static void add_note(struct gathering *g, const char *path, const struct stat *st)
-{
-	json_error_t json;
-
-	if (st->st_size > 4096) {
-		damaged(g->list, path, "an exit note of more than 4096 bytes");
-		return;
-	}
-	json_t *note = json_load_file(path, 0, &json);
-	if (!json_is_object(note)) {
-		damaged(g->list, path, note ? "not an object" : json.text);
-		json_decref(note);
-		return;
-	}
-	struct note *notes = realloc(g->notes, (g->note_count + 1) * sizeof *notes);
-	if (!notes) {
-		json_decref(note);
-		g->no_memory = true;
-		return;
-	}
-	g->notes = notes;
-	g->notes[g->note_count++] = (struct note){note, (unsigned long)st->st_uid};
-}
-
-static int gather(void *context, const char *path, const char *name)
-{
-	struct gathering *g = context;
-	struct stat st;
-	bool trace = ends_with(name, ".spoor"), note = ends_with(name, ".exit");
-
-	if ((!trace && !note) || !isdigit((unsigned char)name[0]))
-		return 0;
-	if (lstat(path, &st))
-		return 0; /* removed while we look */
-	if (!S_ISREG(st.st_mode)) {
-		damaged(g->list, path, "not a regular file");
-	} else if (access(path, R_OK)) {
-		g->list->unreadable += trace;
-	} else if (trace) {
-		add_entry(g, path, name, &st);
-	} else {
-		add_note(g, path, &st);
-	}
-	return g->no_memory;
-}
-
-/* As in the plugin: a signal is worse than any exit code. */
-static int64_t severity(const json_t *object)
-{
-	int64_t signal = metadata_number(object, "signal", 0);
-	return signal > 0 ? 256 + signal : metadata_number(object, "exit_code", 0);
-}
-
-static void merge_note(json_t *metadata, json_t *note)
-{
-	static const char *const keys[] = {"exit_code", "signal", "exit_task"};
-
-	if (severity(note) <= severity(metadata))
-		return;
-	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-		if (json_is_integer(json_object_get(note, keys[i])))
-			json_object_set(metadata, keys[i], json_object_get(note, keys[i]));
-	}
-	json_object_set_new(metadata, "state", json_string(severity(metadata) > 256 ? "KILLED" : "FAILED"));
-}
-
-static void merge_notes(const struct gathering *g)
-{
-	for (size_t i = 0; i < g->note_count; i++) {
-		const struct note *n = &g->notes[i];
-		for (size_t k = 0; k < g->list->count; k++) {
-			struct archive_entry *e = &g->list->entries[k];
-			if (e->uid == n->uid &&
-			    metadata_number(e->metadata, "job", -1) == metadata_number(n->note, "job", -2) &&
-			    !strcmp(metadata_text(e->metadata, "step", ""), metadata_text(n->note, "step", "?")))
-				merge_note(e->metadata, n->note);
-		}
-	}
-}
-
-static int compare_starts(const void *a, const void *b)
-{
-	const struct archive_entry *x = a, *y = b;
-	int64_t s = metadata_number(x->metadata, "start_ns", 0), t = metadata_number(y->metadata, "start_ns", 0);
-	return s != t ? (s > t) - (s < t) : strcmp(x->name, y->name);
-}
-
-static void free_entry(struct archive_entry *e)
-{
-	free(e->path);
-	free(e->name);
-	json_decref(e->metadata);
-}
-
-/* After the notes are merged: they decide about the state. */
-static void keep_what_passes(struct archive_list *list, const struct archive_filter *filter)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < list->count; i++) {
-		if (passes(filter, list->entries[i].metadata))
-			list->entries[kept++] = list->entries[i];
-		else
-			free_entry(&list->entries[i]);
-	}
-	list->count = kept;
-}
-
-int archive_read(struct archive_list *list, const char *archive, const struct archive_filter *filter, struct error *error)
-{
-	struct gathering g = {.list = list};
-
-	*list = (struct archive_list){0};
-	int rv = walk_archive(archive, filter->since, gather, &g, error);
-	if (g.no_memory)
-		rv = error_set(error, "%s: out of memory", archive);
-	merge_notes(&g);
-	for (size_t i = 0; i < g.note_count; i++)
-		json_decref(g.notes[i].note);
-	free(g.notes);
-	if (rv) {
-		archive_list_free(list);
-		return -1;
-	}
-	keep_what_passes(list, filter);
-	if (list->count)
-		qsort(list->entries, list->count, sizeof *list->entries, compare_starts);
-	return 0;
-}
-
-void archive_list_free(struct archive_list *list)
-{
-	for (size_t i = 0; i < list->count; i++)
-		free_entry(&list->entries[i]);
-	free(list->entries);
-	*list = (struct archive_list){0};
-}
-
 /* --- where it is, and which file is meant --- */
+
+/* Only one key of the policy: the rest may be wrong, and it is not for us to say. */
+static json_t *policy_read(void)
+{
+	const char *file = getenv("SPOOR_POLICY");
+	return json_load_file(file && *file ? file : SPOOR_SYSCONFDIR "/policy.json", 0, NULL);
+}
 
 int archive_default(char *path, size_t size, struct error *error)
 {
-	const char *folder = getenv("SPOOR_ARCHIVE"), *file = getenv("SPOOR_POLICY");
+	const char *folder = getenv("SPOOR_ARCHIVE");
 	json_t *policy = NULL;
 
 	if (!folder || !*folder) {
-		/* Only this key: the rest may be wrong, and it is not for us to say. */
-		policy = json_load_file(file && *file ? file : SPOOR_SYSCONFDIR "/policy.json", 0, NULL);
+		policy = policy_read();
 		folder = metadata_text(policy, "archive", SPOOR_LOCALSTATEDIR "/lib/spoor/archive");
 	}
 	int n = snprintf(path, size, "%s", folder);
 	json_decref(policy);
 	return n < 0 || (size_t)n >= size ? error_set(error, "the archive's path is too long") : 0;
+}
+
+gid_t archive_group(void)
+{
+	json_t *policy = policy_read();
+	const char *name = metadata_text(policy, "admin_group", "");
+	const struct group *group = *name ? getgrnam(name) : NULL;
+	json_decref(policy);
+	return group ? group->gr_gid : 0;
 }
 
 struct search {
@@ -406,7 +225,7 @@ int archive_resolve(const char *file_or_job, const char *archive, char *path, si
 	if (archive ? snprintf(folder, sizeof folder, "%s", archive) >= PATH_SIZE
 	            : archive_default(folder, sizeof folder, error) != 0)
 		return error_set(error, "the archive's path is too long");
-	if (walk_archive(folder, 0, search_visit, &s, error))
+	if (walk_archive(folder, 0, 3, search_visit, &s, error))
 		return -1;
 	if (s.count == 0)
 		return error_set(error, "%s: no such file, and no trace of such a job in the archive %s", file_or_job, folder);

@@ -10,35 +10,18 @@
 #include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "trace/error.h"
 
-/* What a trace must be to be listed; NULL, or 0 for times, is no condition. Texts are globs; exe is matched with the path of the
- * executable and with its last component; state without regard to case. */
-struct archive_filter {
-	const char *user, *state, *exe;
-	int64_t since, until; /* start of the trace, seconds since 1970 */
-};
+/* Called with the path and the name of a file, or with the path of a day's folder and "YYYY/MM/DD". Not 0 ends the walk. */
+typedef int archive_visit(void *context, const char *path, const char *name);
+/* Visits the folders of all days, from that of `since` (seconds since 1970; 0: all) on, in order. Returns what visit returned, 0, or -1 with error set if
+ * the archive cannot be read. */
+int archive_days(const char *archive, int64_t since, archive_visit *visit, void *context, struct error *error);
 
-struct archive_entry {
-	char *path;
-	char *name;       /* "123.0.0": the file's name without its ending */
-	uint64_t size;    /* bytes */
-	json_t *metadata; /* an object (doc/metadata.md), with the exit notes of other nodes merged into it */
-	unsigned long uid;
-};
-
-struct archive_list {
-	struct archive_entry *entries; /* by start */
-	size_t count;
-	size_t unreadable; /* files that are not for us to read */
-	size_t damaged;    /* files that are not what they should be; each was told on stderr */
-};
-
-/* Lists the archive. Returns 0, or -1 with error set (the folder cannot be read, or memory is short). The caller frees the list. */
-int archive_read(struct archive_list *list, const char *archive, const struct archive_filter *filter, struct error *error);
-void archive_list_free(struct archive_list *list);
-
+/* The metadata of a file of the archive (doc/metadata.md), checked against the file's name and owner; a new object, or NULL with error set. */
+json_t *metadata_read(const char *path, const char *name, unsigned long uid, struct error *error);
 /* Metadata, with a default for what is not there or is of another type. Valid as long as the metadata. */
 const char *metadata_text(const json_t *metadata, const char *key, const char *otherwise);
 int64_t metadata_number(const json_t *metadata, const char *key, int64_t otherwise);
@@ -46,6 +29,9 @@ int64_t metadata_number(const json_t *metadata, const char *key, int64_t otherwi
 /* The site's archive: SPOOR_ARCHIVE of the environment, or that of the policy (SPOOR_POLICY, or where it is installed), or the one that
  * is built in. Returns 0, or -1 with error set. */
 int archive_default(char *path, size_t size, struct error *error);
+
+/* The group that the policy lets read everybody's traces; 0 if there is none. */
+gid_t archive_group(void);
 
 /* The path of a trace: of a file as it is; of "JOB", "JOB.STEP" or "JOB.STEP.N" in the archive (NULL: the default). An existing
  * file wins. Returns 0, or -1 with error set: there is none, or there are several (which are named). */

@@ -11,6 +11,7 @@ enum { CMD_OK = 0, CMD_FAILED = 1, CMD_USAGE = 2 };
 
 int cmd_doctor(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
+int cmd_index(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_policy(int argc, char **argv);
 int cmd_run(int argc, char **argv);

@@ -11,19 +11,34 @@
 #include <time.h>
 
 #include "archive/archive.h"
+#include "archive/catalog.h"
+#include "archive/scan.h"
 #include "cmd/cmd.h"
 
 static const char usage[] =
-	"Usage: spoor list [FILTER...] [--json] [--archive DIR]\n"
-	"Lists the traces of the archive that you may read, by start.\n\n"
-	"  -u, --user USER      only of this user (a glob)\n"
-	"  -s, --state STATE    only COMPLETED, FAILED or KILLED jobs\n"
-	"      --since TIME     only those that started at TIME or later\n"
-	"      --until TIME     only those that started at TIME or earlier\n"
-	"  -e, --exe GLOB       only of this executable (its path, or its last component)\n"
-	"      --json           the whole metadata, an object a line\n"
-	"      --archive DIR    this archive; else SPOOR_ARCHIVE of the environment, else the policy's\n\n"
-	"TIME is 2026-03-31, 2026-03-31T12:00, 2026-03-31T12:00:00 (local), or an age: 30m, 12h, 7d.\n";
+	"Usage: spoor list [FILTER...] [--sort KEY] [--reverse] [--limit N] [--json] [--archive DIR]\n"
+	"Lists the traces of the archive that you may read, by start, from its index (see spoor index).\n\n"
+	"  -u, --user USER        only of this user\n"
+	"  -s, --state STATE      only COMPLETED, FAILED or KILLED jobs\n"
+	"      --since TIME       only those that started at TIME or later\n"
+	"      --until TIME       only those that started at TIME or earlier\n"
+	"  -e, --exe GLOB         only of this executable (its path, or its last component)\n"
+	"  -j, --job ID           only of this job, array or heterogeneous job\n"
+	"  -n, --name GLOB        only jobs of this name\n"
+	"  -A, --account, -p, --partition, -q, --qos, --cluster GLOB   as the job had them\n"
+	"  -w, --node GLOB        only those with ranks on such a node\n"
+	"      --mode GLOB        only traces of this mode: lossless, lossy:*\n"
+	"      --rule GLOB        only those that this rule of the policy decided for\n"
+	"      --ranks N[-M], --nodes N[-M]   only with so many; \"64-\" is 64 or more, \"-64\" at most 64\n"
+	"      --elapsed T[-T]    only those that took so long: 90s, 30m, 12h, 7d; \"1h-\" is an hour or more\n"
+	"      --partial, --whole only traces that were made of what killed ranks left; only the others\n"
+	"      --sort KEY         start, job, user, ranks, nodes, size, elapsed or exe\n"
+	"      --reverse          the other way round\n"
+	"      --limit N          no more than N\n"
+	"      --json             the whole metadata, an object a line\n"
+	"      --archive DIR      this archive; else SPOOR_ARCHIVE of the environment, else the policy's\n\n"
+	"Texts are patterns, as for file names (*, ?, [...]); quote them. TIME is 2026-03-31, 2026-03-31T12:00,\n"
+	"2026-03-31T12:00:00 (local), or an age: 30m, 12h, 7d.\n";
 
 static int wrong(const char *message, const char *argument)
 {
@@ -111,121 +126,239 @@ static const char *format_size(char out[32], uint64_t bytes)
 
 static const char *format_count(char out[32], int64_t count)
 {
-	if (count < 0)
-		strcpy(out, "-");
-	else
-		snprintf(out, 32, "%" PRId64, count);
-	return out;
+	snprintf(out, 32, "%" PRId64, count);
+	return count > 0 ? out : strcpy(out, "-");
 }
 
 #define ROW "%-16s %-10s %-10s %-19s %9s %6s %5s %6s  %s\n"
 
-static void print_row(const struct archive_entry *e)
+struct output {
+	const char *archive;
+	bool json;
+};
+
+static int print_row(void *context, const struct catalog_row *r)
 {
 	char name[64], user[64], state[64], exe[64], start[32], elapsed[32], ranks[32], nodes[32], size[32];
-	const json_t *m = e->metadata;
-	int64_t begin = metadata_number(m, "start_ns", 0), end = metadata_number(m, "end_ns", -1);
-	const char *path = metadata_text(m, "exe", ""), *slash = strrchr(path, '/');
-	size_t hosts = json_array_size(json_object_get(m, "hosts"));
+	const char *slash = strrchr(r->exe, '/');
+	(void)context;
 
-	printf(ROW, cell(name, e->name), cell(user, metadata_text(m, "user", "")), cell(state, metadata_text(m, "state", "")),
-	       format_start(start, begin), format_elapsed(elapsed, begin, end),
-	       format_count(ranks, metadata_number(m, "ranks", -1)),
-	       format_count(nodes, hosts ? (int64_t)hosts : metadata_number(m, "nodes", -1)), format_size(size, e->size),
-	       cell(exe, slash ? slash + 1 : path));
+	printf(ROW, cell(name, r->name), cell(user, r->user), cell(state, r->state), format_start(start, r->start_ns),
+	       format_elapsed(elapsed, r->start_ns, r->end_ns), format_count(ranks, r->ranks), format_count(nodes, r->nodes),
+	       format_size(size, r->size), cell(exe, slash ? slash + 1 : r->exe));
+	return 0;
 }
 
-static void print_json(const struct archive_entry *e)
+/* The metadata as it is, with the file's own facts behind it. */
+static int print_json(void *context, const struct catalog_row *r)
 {
-	json_t *object = json_copy((json_t *)e->metadata);
+	const struct output *o = context;
+	size_t n = strlen(r->metadata);
+	char path[4400];
 
-	json_object_set_new(object, "name", json_string(e->name));
-	json_object_set_new(object, "path", json_string(e->path));
-	json_object_set_new(object, "size", json_integer((json_int_t)e->size));
-	char *text = json_dumps(object, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12));
-	if (text)
-		puts(text);
+	snprintf(path, sizeof path, "%s/%s/%s.spoor", o->archive, r->day, r->name);
+	json_t *own = json_pack("{s:s, s:s, s:I}", "name", r->name, "path", path, "size", (json_int_t)r->size);
+	char *text = own ? json_dumps(own, JSON_COMPACT | JSON_PRESERVE_ORDER) : NULL;
+	if (text && n > 2)
+		printf("%.*s,%s\n", (int)(n - 1), r->metadata, text + 1);
 	free(text);
-	json_decref(object);
+	json_decref(own);
+	return 0;
 }
 
-static int list(const char *archive, const struct archive_filter *filter, bool json)
+static void tell(const char *text)
+{
+	fprintf(stderr, "spoor: %s\n", text);
+}
+
+static int list(const char *archive, const struct catalog_filter *filter, bool json)
 {
 	char folder[4096];
-	struct archive_list found;
+	struct scan scan = {.wait = 2000};
+	struct catalog *catalog = NULL;
 	struct error error = {""};
+	size_t unreadable = 0, damaged = 0;
+	int status = CMD_FAILED, fresh = -1;
 
 	if ((!archive && archive_default(folder, sizeof folder, &error)) ||
-	    archive_read(&found, archive ? archive : folder, filter, &error)) {
-		fprintf(stderr, "spoor: %s\n", error.text);
-		return CMD_FAILED;
-	}
+	    catalog_open(&catalog, archive ? archive : folder, archive_group(), &error) ||
+	    (fresh = scan_archive(catalog, &scan, &error)) < 0 || catalog_lock(catalog, CATALOG_SHARE, 10000, &error))
+		goto done;
+	if (fresh > 0)
+		fputs("spoor: the index could not be brought up to date now: the newest traces may be missing\n", stderr);
 	if (!json)
 		printf(ROW, "JOB", "USER", "STATE", "START", "ELAPSED", "RANKS", "NODES", "SIZE", "EXECUTABLE");
-	for (size_t i = 0; i < found.count; i++)
-		json ? print_json(&found.entries[i]) : print_row(&found.entries[i]);
-	if (found.unreadable)
-		fprintf(stderr, "spoor: %zu traces are not yours to read\n", found.unreadable);
-	if (found.damaged)
-		fprintf(stderr, "spoor: %zu files are damaged and were left out\n", found.damaged);
-	int status = found.damaged ? CMD_FAILED : CMD_OK;
-	archive_list_free(&found);
+	struct output output = {catalog->archive, json};
+	if (catalog_list(catalog, filter, json, json ? print_json : print_row, &output, &error))
+		goto done;
+	damaged = catalog_troubles(catalog, tell, &unreadable);
+	if (unreadable)
+		fprintf(stderr, "spoor: %zu traces are not yours to read\n", unreadable);
+	if (damaged)
+		fprintf(stderr, "spoor: %zu files are damaged and were left out\n", damaged);
+	status = damaged ? CMD_FAILED : CMD_OK;
+done:
+	if (error.text[0])
+		fprintf(stderr, "spoor: %s\n", error.text);
+	catalog_close(catalog);
 	return status;
 }
 
-static bool is_state(const char *text)
+static bool is_one_of(const char *text, const char *const *words)
 {
-	static const char *const states[] = {"COMPLETED", "FAILED", "KILLED"};
-	for (size_t i = 0; i < 3; i++) {
-		if (!strcasecmp(text, states[i]))
-			return true;
+	while (*words && strcasecmp(text, *words))
+		words++;
+	return *words != NULL;
+}
+
+/* "N", "N-", "-M" or "N-M", each with a unit if they are times. Returns 0, or -1: it is no range. */
+static int read_range(const char *text, bool times, int64_t *min, int64_t *max)
+{
+	static const char units[] = "smhd";
+	static const int64_t lengths[] = {1, 60, 3600, 86400};
+	int64_t ends[2] = {0, -1};
+	bool dash = false;
+
+	for (int i = 0; i < 2; i++) {
+		size_t digits = strspn(text, "0123456789");
+		if (digits > 12)
+			return -1;
+		if (digits) {
+			ends[i] = strtoll(text, NULL, 10);
+			text += digits;
+			const char *unit = times && *text ? strchr(units, *text) : NULL;
+			if (unit) {
+				ends[i] *= lengths[unit - units];
+				text++;
+			}
+		}
+		if (i == 0 && *text == '-') {
+			dash = true;
+			text++;
+		} else if (i == 0) {
+			ends[1] = digits ? ends[0] : -1;
+			break;
+		}
 	}
-	return false;
+	*min = ends[0];
+	*max = ends[1];
+	return *text || (!dash && ends[1] < 0) || (dash && ends[0] == 0 && ends[1] < 0) ? -1 : 0;
+}
+
+enum { SINCE = 256, UNTIL, ARCHIVE, JSON, MODE, RULE, RANKS, NODES, ELAPSED, PARTIAL, WHOLE, SORT, REVERSE, LIMIT, CLUSTER };
+
+static const struct option options[] = {
+	{"user", required_argument, NULL, 'u'},      {"state", required_argument, NULL, 's'},
+	{"since", required_argument, NULL, SINCE},   {"until", required_argument, NULL, UNTIL},
+	{"exe", required_argument, NULL, 'e'},       {"archive", required_argument, NULL, ARCHIVE},
+	{"job", required_argument, NULL, 'j'},       {"name", required_argument, NULL, 'n'},
+	{"account", required_argument, NULL, 'A'},   {"partition", required_argument, NULL, 'p'},
+	{"qos", required_argument, NULL, 'q'},       {"cluster", required_argument, NULL, CLUSTER},
+	{"node", required_argument, NULL, 'w'},      {"mode", required_argument, NULL, MODE},
+	{"rule", required_argument, NULL, RULE},     {"ranks", required_argument, NULL, RANKS},
+	{"nodes", required_argument, NULL, NODES},   {"elapsed", required_argument, NULL, ELAPSED},
+	{"partial", no_argument, NULL, PARTIAL},     {"whole", no_argument, NULL, WHOLE},
+	{"sort", required_argument, NULL, SORT},     {"reverse", no_argument, NULL, REVERSE},
+	{"limit", required_argument, NULL, LIMIT},   {"json", no_argument, NULL, JSON},
+	{"help", no_argument, NULL, 'h'},            {NULL, 0, NULL, 0}};
+
+/* Patterns, each by its option. */
+static const char **pattern(struct catalog_filter *f, int option)
+{
+	switch (option) {
+	case 'u':
+		return &f->user;
+	case 'e':
+		return &f->exe;
+	case 'n':
+		return &f->job_name;
+	case 'A':
+		return &f->account;
+	case 'p':
+		return &f->partition;
+	case 'q':
+		return &f->qos;
+	case 'w':
+		return &f->node;
+	case CLUSTER:
+		return &f->cluster;
+	case MODE:
+		return &f->mode;
+	case RULE:
+		return &f->rule;
+	default:
+		return NULL;
+	}
+}
+
+/* Returns 0, or the exit status with what was wrong said. */
+static int read_condition(struct catalog_filter *f, int option, const char *value)
+{
+	static const char *const states[] = {"COMPLETED", "FAILED", "KILLED", NULL};
+	const char **text = pattern(f, option);
+
+	if (text) {
+		*text = value;
+		return 0;
+	}
+	switch (option) {
+	case 's':
+		f->state = value;
+		return is_one_of(value, states) ? 0 : wrong("expected COMPLETED, FAILED or KILLED, found ", value);
+	case SINCE:
+	case UNTIL:
+		return read_time(value, option == UNTIL, option == SINCE ? &f->since : &f->until) ? wrong("not a time: ", value) : 0;
+	case 'j':
+	case LIMIT:
+		*(option == 'j' ? &f->job : &f->limit) = strtoll(value, NULL, 10);
+		return *value && strlen(value) < 12 && strspn(value, "0123456789") == strlen(value) ? 0 : wrong("expected a number, found ", value);
+	case RANKS:
+		return read_range(value, false, &f->ranks_min, &f->ranks_max) ? wrong("expected N, N-, -M or N-M ranks, found ", value) : 0;
+	case NODES:
+		return read_range(value, false, &f->nodes_min, &f->nodes_max) ? wrong("expected N, N-, -M or N-M nodes, found ", value) : 0;
+	case ELAPSED:
+		return read_range(value, true, &f->elapsed_min, &f->elapsed_max) ? wrong("expected a range of times such as 1h-, found ", value) : 0;
+	case SORT:
+		f->sort = value;
+		return is_one_of(value, catalog_sorts) ? 0 : wrong("cannot sort by ", value);
+	default:
+		return -1;
+	}
 }
 
 int cmd_list(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"user", required_argument, NULL, 'u'},  {"state", required_argument, NULL, 's'},
-		{"since", required_argument, NULL, 'S'}, {"until", required_argument, NULL, 'U'},
-		{"exe", required_argument, NULL, 'e'},   {"archive", required_argument, NULL, 'a'},
-		{"json", no_argument, NULL, 'j'},        {"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0}};
-	struct archive_filter filter = {0};
+	struct catalog_filter filter = CATALOG_FILTER_ALL;
 	const char *archive = NULL;
 	bool json = false;
 
-	for (int option; (option = getopt_long(argc, argv, "u:s:e:h", options, NULL)) != -1;) {
+	for (int option; (option = getopt_long(argc, argv, "u:s:e:j:n:A:p:q:w:h", options, NULL)) != -1;) {
+		int status = 0;
 		switch (option) {
-		case 'u':
-			filter.user = optarg;
-			break;
-		case 's':
-			if (!is_state(optarg))
-				return wrong("expected COMPLETED, FAILED or KILLED, found ", optarg);
-			filter.state = optarg;
-			break;
-		case 'S':
-		case 'U':
-			if (read_time(optarg, option == 'U', option == 'S' ? &filter.since : &filter.until))
-				return wrong("not a time: ", optarg);
-			break;
-		case 'e':
-			filter.exe = optarg;
-			break;
-		case 'a':
+		case ARCHIVE:
 			archive = optarg;
 			break;
-		case 'j':
+		case JSON:
 			json = true;
+			break;
+		case PARTIAL:
+		case WHOLE:
+			filter.partial = option == PARTIAL ? 1 : -1;
+			break;
+		case REVERSE:
+			filter.reverse = true;
 			break;
 		case 'h':
 			fputs(usage, stdout);
 			return CMD_OK;
-		default:
+		case '?':
 			fputs(usage, stderr);
 			return CMD_USAGE;
+		default:
+			status = read_condition(&filter, option, optarg);
 		}
+		if (status)
+			return status;
 	}
 	if (optind < argc)
 		return wrong("unexpected argument ", argv[optind]);

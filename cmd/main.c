@@ -15,6 +15,7 @@ static const struct command {
 } commands[] = {
 	{"run", cmd_run, "trace a command without Slurm: mpirun, mpiexec, or one process"},
 	{"list", cmd_list, "list the traces of the archive"},
+	{"index", cmd_index, "bring the index of the archive up to date"},
 	{"show", cmd_show, "show what a trace is of"},
 	{"dump", cmd_dump, "print every event of a trace"},
 	{"stat", cmd_stat, "print the size of a trace by part"},

@@ -6,6 +6,7 @@ set -u
 
 build=${SPOOR_BUILD:-$PWD}
 work=$(mktemp -d "${TMPDIR:-/tmp}/collect.XXXXXX") || exit 1
+chmod 711 "$work" # root lists as user nobody
 trap 'rm -rf "$work"' EXIT
 export SPOOR_PRELOAD=$build/.libs/libspoor-preload.so SPOOR_ARCHIVE=$work/archive
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_rmaps_base_oversubscribe=1
@@ -19,7 +20,7 @@ like 'no command' "$(spoor 2>&1)" '^Usage: spoor COMMAND'
 like 'unknown command' "$(spoor lsit 2>&1)" 'unknown command "lsit"; did you mean "list"\?'
 is 'unknown command: exit status' "$(spoor lsit 2>/dev/null; echo $?)" 2
 like 'version' "$(spoor --version)" '^spoor [0-9]'
-for command in run list show dump stat verify policy doctor; do
+for command in run list index show dump stat verify policy doctor; do
 	like "spoor $command --help" "$(spoor $command --help)" "^Usage: spoor $command"
 	is "spoor $command --nonsense: exit status" "$(spoor $command --nonsense >/dev/null 2>&1; echo $?)" 2
 done
@@ -99,7 +100,7 @@ is 'list: user' "$(names --user "$(id -un)")" '7.0.0 7.0.1 8.batch.0 9.0.0'
 is 'list: another user' "$(names --user nobody-at-all)" ''
 is 'list: state' "$(names --state failed)" '8.batch.0'
 is 'list: executable' "$(names --exe endin\?) | $(names --exe '*/tests/ending') | $(names --exe x)" '7.0.0 7.0.1 8.batch.0 9.0.0 | 7.0.0 7.0.1 8.batch.0 9.0.0 | '
-is 'list: since, until' "$(SPOOR_ARCHIVE=$work/archive names --until 1h)|$(names --since 1d | wc -w)" '|0'
+is 'list: since, until' "$(SPOOR_ARCHIVE=$work/archive names --until 1h)|$(names --since 1d | wc -w)" '|4'
 is 'list: a bad time' "$(spoor list --since yesterday 2>/dev/null; echo $?)" 2
 is 'list: a bad state' "$(spoor list --state well 2>/dev/null; echo $?)" 2
 is 'list: no archive' "$(spoor list --archive "$work/nothing" 2>&1; echo $?)" "spoor: $work/nothing: the archive cannot be read: No such file or directory
@@ -126,8 +127,10 @@ is 'a note where the trace is not' "$(mkdir s5; collect 7 0 s5 1 exit_code=0 sig
 is 'a note counts' "$(names --state KILLED)" '7.0.0 7.0.1'
 if [ "$(id -u)" = 0 ]; then
 	chown 65534 archive/2026/03/01/7.0.n2.exit
+	spoor index --full >/dev/null # what changes without a change of its folder
 	is 'a note of somebody else does not' "$(names --state KILLED)" ''
 	chown 65534 archive/2026/03/02/8.batch.0.spoor
+	spoor index --full >/dev/null
 	like 'a trace that is not of its owner' "$(spoor list 2>&1 >/dev/null)" "8.batch.0.spoor: its metadata is of user 0, the file of user 65534"
 	chown 0 archive/2026/03/02/8.batch.0.spoor
 fi

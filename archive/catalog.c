@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * catalog - the index of an archive: where it is, its tables, its lock, and what is asked of it
+ */
+#include "archive/catalog.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "archive/humble.h"
+#include "trace/index.h"
+
+#ifndef SQLITE_OPEN_NOFOLLOW
+#define SQLITE_OPEN_NOFOLLOW 0 /* before 3.31; open_own has looked */
+#endif
+
+#define APPLICATION_ID 0x53504f52 /* "SPOR", in the file's header */
+
+/* --- tables (doc/index.md) --- */
+
+static const char schema[] =
+	"CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
+	"CREATE TABLE day (day TEXT PRIMARY KEY, mtime INTEGER, ctime INTEGER, read INTEGER) WITHOUT ROWID;"
+	"CREATE TABLE file (id INTEGER PRIMARY KEY, day TEXT NOT NULL, file TEXT NOT NULL, kind INTEGER NOT NULL, size INTEGER, mtime INTEGER,"
+	" ctime INTEGER, inode INTEGER, uid INTEGER, UNIQUE (day, file));"
+	"CREATE TABLE damage (id INTEGER PRIMARY KEY REFERENCES file ON DELETE CASCADE, problem TEXT);"
+	"CREATE TABLE note (id INTEGER PRIMARY KEY REFERENCES file ON DELETE CASCADE, job INTEGER, step TEXT, uid INTEGER, json TEXT);"
+	"CREATE INDEX note_job ON note (job, step);"
+	"CREATE TABLE trace (id INTEGER PRIMARY KEY REFERENCES file ON DELETE CASCADE, day TEXT, name TEXT, size INTEGER, uid INTEGER,"
+	" job INTEGER, step TEXT, array_job INTEGER, array_task INTEGER, het_job_id INTEGER, user TEXT, account TEXT, partition TEXT, qos TEXT,"
+	" job_name TEXT, cluster TEXT, node TEXT, hosts TEXT, exe TEXT, exe_name TEXT, state TEXT, mode TEXT, rule TEXT, mpi_library TEXT,"
+	" spoor_version TEXT, ranks INTEGER, nodes INTEGER, tasks INTEGER, exit_code INTEGER, signal INTEGER, partial INTEGER,"
+	" start_ns INTEGER, end_ns INTEGER);"
+	"CREATE INDEX trace_start ON trace (start_ns);"
+	"CREATE INDEX trace_job ON trace (job, step);"
+	"CREATE TABLE metadata (id INTEGER PRIMARY KEY REFERENCES trace ON DELETE CASCADE, json TEXT, noted TEXT);"
+	"CREATE TABLE summary (id INTEGER PRIMARY KEY REFERENCES trace ON DELETE CASCADE, version INTEGER NOT NULL, problem TEXT, events INTEGER,"
+	" messages INTEGER, bytes INTEGER, mpi_ns INTEGER, compute_ns INTEGER, parallel_efficiency REAL, load_balance REAL,"
+	" communication_efficiency REAL);"
+	"CREATE TABLE function (id INTEGER REFERENCES trace ON DELETE CASCADE, function TEXT, calls INTEGER, ns INTEGER, bytes INTEGER,"
+	" PRIMARY KEY (id, function)) WITHOUT ROWID;";
+
+static int failed(struct catalog *c, const char *what, struct error *error)
+{
+	return error_set(error, "%s: the index: %s: %s", c->path, what, sqlite3_errmsg(c->db));
+}
+
+static int run(struct catalog *c, const char *sql, struct error *error)
+{
+	return sqlite3_exec(c->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : failed(c, "a change", error);
+}
+
+static int64_t number(struct catalog *c, const char *sql, int64_t otherwise)
+{
+	sqlite3_stmt *s = NULL;
+	int64_t value = otherwise;
+
+	if (sqlite3_prepare_v2(c->db, sql, -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
+		value = sqlite3_column_int64(s, 0);
+	sqlite3_finalize(s);
+	return value;
+}
+
+/* Who this index is for: another identity may read other traces. */
+static void identity(char *out, size_t size)
+{
+	gid_t groups[256];
+	int n = getgroups(256, groups);
+	uint64_t sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += hash_mix(1, groups[i]); /* in any order */
+	snprintf(out, size, "%lu:%lu:%llx", (unsigned long)geteuid(), (unsigned long)getegid(), (unsigned long long)sum);
+}
+
+static bool is_site(const struct catalog *c)
+{
+	size_t n = strlen(c->archive);
+	return !strncmp(c->path, c->archive, n) && !strcmp(c->path + n, "/.index/index.db");
+}
+
+static bool is_current(struct catalog *c)
+{
+	char who[64], mine[64];
+	sqlite3_stmt *s = NULL;
+	bool same = false;
+
+	if (number(c, "PRAGMA application_id", 0) != APPLICATION_ID || number(c, "PRAGMA user_version", 0) != CATALOG_VERSION)
+		return false;
+	identity(mine, sizeof mine);
+	if (sqlite3_prepare_v2(c->db, "SELECT value FROM about WHERE name = 'identity'", -1, &s, NULL) == SQLITE_OK &&
+	    sqlite3_step(s) == SQLITE_ROW) {
+		snprintf(who, sizeof who, "%s", (const char *)sqlite3_column_text(s, 0));
+		same = is_site(c) || !strcmp(who, mine); /* of the site's, all who may write it read the same */
+	}
+	sqlite3_finalize(s);
+	return same;
+}
+
+static int make_tables(struct catalog *c, struct error *error)
+{
+	char mine[64], sql[512];
+
+	identity(mine, sizeof mine);
+	snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d; INSERT INTO about VALUES ('identity', '%s')",
+	         APPLICATION_ID, CATALOG_VERSION, mine);
+	return run(c, "BEGIN IMMEDIATE", error) || run(c, schema, error) || run(c, sql, error) || run(c, "COMMIT", error) ? -1 : 0;
+}
+
+/* --- opening --- */
+
+/* matches(GLOB, TEXT), and any_matches(GLOB, "a,b,c"). */
+static void sql_matches(sqlite3_context *context, int n, sqlite3_value **values)
+{
+	const char *glob = (const char *)sqlite3_value_text(values[0]), *text = (const char *)sqlite3_value_text(values[1]);
+	(void)n;
+	sqlite3_result_int(context, glob && text && fnmatch(glob, text, 0) == 0);
+}
+
+static void sql_any_matches(sqlite3_context *context, int n, sqlite3_value **values)
+{
+	const char *glob = (const char *)sqlite3_value_text(values[0]), *text = (const char *)sqlite3_value_text(values[1]);
+	bool found = false;
+	char one[256];
+	(void)n;
+
+	for (const char *p = text; glob && p && *p && !found;) {
+		size_t length = strcspn(p, ",");
+		snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one - 1), p);
+		found = fnmatch(glob, one, 0) == 0;
+		p += length + (p[length] == ',');
+	}
+	sqlite3_result_int(context, found);
+}
+
+/* Opens or makes a file with exactly this mode. */
+static int open_own(const char *path, mode_t mode)
+{
+	mode_t old = umask(0);
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, mode);
+	umask(old);
+	return fd;
+}
+
+/* What is in the file may be anybody's doing: nothing in it is executed. */
+static int connect_database(struct catalog *c, struct error *error)
+{
+	bool memory = c->path[0] == ':';
+	int flags = (c->writable ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_NOMUTEX |
+	            (memory ? 0 : SQLITE_OPEN_NOFOLLOW);
+
+	if (c->writable && !memory) { /* SQLite's own would be 0644; its journal gets the mode of the database */
+		int fd = open_own(c->path, is_site(c) ? 0660 : 0600);
+		if (fd < 0)
+			return error_set(error, "%s: the index cannot be made: %s", c->path, strerror(errno));
+		close(fd);
+	}
+	if (sqlite3_open_v2(c->path, &c->db, flags, NULL) != SQLITE_OK)
+		return error_set(error, "%s: the index cannot be opened: %s", c->path, c->db ? sqlite3_errmsg(c->db) : "out of memory");
+	sqlite3_busy_timeout(c->db, 10000);
+	sqlite3_create_function(c->db, "matches", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, sql_matches, NULL, NULL);
+	sqlite3_create_function(c->db, "any_matches", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, sql_any_matches, NULL, NULL);
+	sqlite3_exec(c->db, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA foreign_keys = ON;"
+	             "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
+	return 0;
+}
+
+/* A folder and those above it. */
+static void make_folders(char *path)
+{
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(path, 0700);
+		*slash = '/';
+	}
+}
+
+static void place_in_cache(struct catalog *c)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	unsigned long long name = hash_bytes(c->archive, strlen(c->archive));
+	int n = -1;
+
+	if (cache && cache[0] == '/')
+		n = snprintf(c->path, sizeof c->path, "%s/spoor/%016llx.db", cache, name);
+	else if (home && home[0] == '/')
+		n = snprintf(c->path, sizeof c->path, "%s/.cache/spoor/%016llx.db", home, name);
+	if (n < 0 || (size_t)n >= sizeof c->path) {
+		strcpy(c->path, ":memory:");
+		return;
+	}
+	make_folders(c->path);
+}
+
+/* Opens FILE.lock. Returns 0, or -1: the index cannot be here. */
+static int open_lock(struct catalog *c, mode_t mode)
+{
+	char path[4300];
+
+	snprintf(path, sizeof path, "%s.lock", c->path);
+	c->lock = open_own(path, mode);
+	c->writable = c->lock >= 0 && (access(c->path, W_OK) == 0 || errno == ENOENT);
+	if (c->lock < 0)
+		c->lock = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	return c->lock >= 0 && (c->writable || access(c->path, R_OK) == 0) ? 0 : -1;
+}
+
+static int place(struct catalog *c, struct error *error)
+{
+	char folder[4120];
+
+	snprintf(folder, sizeof folder, "%s/.index", c->archive);
+	if (access(folder, R_OK | X_OK) == 0) {
+		snprintf(c->path, sizeof c->path, "%s/index.db", folder);
+		if (open_lock(c, 0660) == 0)
+			return connect_database(c, error);
+	}
+	place_in_cache(c);
+	if (c->path[0] != ':' && (open_lock(c, 0600) || !c->writable)) {
+		if (c->lock >= 0)
+			close(c->lock);
+		strcpy(c->path, ":memory:");
+	}
+	if (c->path[0] == ':') {
+		c->lock = -1;
+		c->writable = true;
+	}
+	return connect_database(c, error);
+}
+
+/* Root's part; it opens nothing but the archive's own folder. */
+static int become_humble(const char *archive, gid_t group, struct error *error)
+{
+	struct stat st, index;
+	int rv = -1;
+
+	int fd = open(archive, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st)) {
+		error_set(error, "%s: the archive cannot be read: %s", archive, strerror(errno));
+	} else if (st.st_uid != 0) {
+		rv = humble_become(st.st_uid, st.st_gid, error);
+	} else if (st.st_mode & 022) {
+		error_set(error, "%s: is root's, and others can write it (mode %04o); chmod go-w, or `spoor setup`", archive,
+		          (unsigned)st.st_mode & 07777);
+	} else {
+		if (mkdirat(fd, ".index", 0700) == 0 && (fchownat(fd, ".index", 0, group, AT_SYMLINK_NOFOLLOW) || fchmodat(fd, ".index", 02770, 0)))
+			error_set(error, "%s/.index: %s", archive, strerror(errno));
+		else if (fstatat(fd, ".index", &index, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(index.st_mode))
+			error_set(error, "%s/.index: is not a folder", archive);
+		else
+			rv = humble_become(humble_nobody(), index.st_gid, error);
+	}
+	if (fd >= 0)
+		close(fd);
+	if (!rv && access(archive, R_OK | X_OK))
+		return error_set(error, "%s: root reads an archive as user nobody, who cannot enter this one: %s", archive, strerror(errno));
+	return rv;
+}
+
+int catalog_open(struct catalog **out, const char *archive, gid_t group, struct error *error)
+{
+	struct catalog *c = calloc(1, sizeof *c);
+
+	*out = NULL;
+	if (!c)
+		return error_set(error, "out of memory");
+	c->lock = -1;
+	char *real = realpath(archive, NULL);
+	if (!real || access(archive, R_OK | X_OK))
+		error_set(error, "%s: the archive cannot be read: %s", archive, strerror(errno));
+	else if (strlen(real) >= sizeof c->archive)
+		error_set(error, "%s: the path is too long", archive);
+	else if (strcpy(c->archive, real), geteuid() == 0 && become_humble(real, group, error))
+		;
+	else if (place(c, error) == 0)
+		*out = c;
+	free(real);
+	if (*out)
+		return 0;
+	catalog_close(c);
+	return -1;
+}
+
+void catalog_close(struct catalog *c)
+{
+	if (!c)
+		return;
+	sqlite3_close(c->db);
+	if (c->lock >= 0)
+		close(c->lock);
+	free(c);
+}
+
+/* --- the lock --- */
+
+static int take_lock(struct catalog *c, enum catalog_lock how, int wait, struct error *error)
+{
+	int operation = how == CATALOG_CHANGE ? LOCK_EX : LOCK_SH;
+
+	if (c->lock < 0)
+		return 0;
+	if (wait < 0) {
+		while (flock(c->lock, operation)) {
+			if (errno != EINTR)
+				return error_set(error, "%s.lock: cannot be locked: %s; does its file system know flock?", c->path, strerror(errno));
+		}
+		return 0;
+	}
+	for (;; wait -= 20) {
+		if (flock(c->lock, operation | LOCK_NB) == 0)
+			return 0;
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return error_set(error, "%s.lock: cannot be locked: %s; does its file system know flock?", c->path, strerror(errno));
+		if (wait <= 0)
+			return error_set(error, "%s: another process is changing the index", c->path);
+		nanosleep(&(struct timespec){0, 20000000}, NULL);
+	}
+}
+
+/* With the exclusive lock: nobody has the database open in the middle of anything. */
+static int begin_anew(struct catalog *c, struct error *error)
+{
+	char journal[4300];
+
+	sqlite3_close(c->db);
+	c->db = NULL;
+	if (c->path[0] != ':') {
+		snprintf(journal, sizeof journal, "%s-journal", c->path);
+		if ((unlink(journal) && errno != ENOENT) || (unlink(c->path) && errno != ENOENT))
+			return error_set(error, "%s: a damaged index cannot be removed: %s", c->path, strerror(errno));
+	}
+	return connect_database(c, error) || make_tables(c, error) ? -1 : 0;
+}
+
+int catalog_lock(struct catalog *c, enum catalog_lock how, int wait, struct error *error)
+{
+	if (how == CATALOG_UNLOCK) {
+		if (c->lock >= 0)
+			flock(c->lock, LOCK_UN);
+		return 0;
+	}
+	if (how == CATALOG_CHANGE && !c->writable)
+		return error_set(error, "%s: you may read this index, and not change it", c->path);
+	if (take_lock(c, how, wait, error))
+		return -1;
+	/* Another process may have begun it anew: then this database is not the one that is there now. */
+	int moved = 0;
+	if (c->path[0] != ':')
+		sqlite3_file_control(c->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+	if (moved) {
+		sqlite3_close(c->db);
+		c->db = NULL;
+		if (connect_database(c, error))
+			return -1;
+	}
+	if (is_current(c))
+		return 0;
+	if (how == CATALOG_CHANGE)
+		return begin_anew(c, error);
+	return error_set(error, "%s: the index is damaged, or of another version of spoor; `spoor index` makes it anew", c->path);
+}
+
+int catalog_clear(struct catalog *c, struct error *error)
+{
+	if (catalog_lock(c, CATALOG_CHANGE, -1, error))
+		return -1;
+	int rv = begin_anew(c, error);
+	catalog_lock(c, CATALOG_UNLOCK, 0, NULL);
+	return rv;
+}
+
+/* --- questions --- */
+
+const char *const catalog_sorts[] = {"start", "job", "user", "ranks", "nodes", "size", "elapsed", "exe", NULL};
+
+static const char *const sort_columns[] = {"t.start_ns", "t.job", "t.user", "t.ranks", "t.nodes", "t.size", "t.end_ns - t.start_ns", "t.exe_name"};
+
+struct question {
+	char sql[8192];
+	size_t used;
+	struct {
+		const char *text;
+		int64_t number;
+	} values[64];
+	int count;
+};
+
+static void ask(struct question *q, const char *condition, const char *text, int64_t number)
+{
+	q->used += (size_t)snprintf(q->sql + q->used, sizeof q->sql - q->used, " AND (%s)", condition);
+	for (const char *p = strchr(condition, '?'); p; p = strchr(p + 1, '?')) {
+		q->values[q->count].text = text;
+		q->values[q->count++].number = number;
+	}
+}
+
+static void ask_text(struct question *q, const char *condition, const char *value)
+{
+	if (value)
+		ask(q, condition, value, 0);
+}
+
+static void ask_number(struct question *q, const char *condition, int64_t value, bool wanted)
+{
+	if (wanted)
+		ask(q, condition, NULL, value);
+}
+
+static void build(struct question *q, const struct catalog_filter *f, bool metadata)
+{
+	size_t sort = 0;
+
+	while (f->sort && catalog_sorts[sort] && strcmp(catalog_sorts[sort], f->sort))
+		sort++;
+	if (!catalog_sorts[sort])
+		sort = 0;
+	q->used = (size_t)snprintf(q->sql, sizeof q->sql,
+	                           "SELECT t.day, t.name, t.user, t.state, t.exe, t.job_name, %s, t.size, t.job, t.start_ns, t.end_ns, t.ranks,"
+	                           " t.nodes FROM trace t %s WHERE 1",
+	                           metadata ? "coalesce(m.noted, m.json)" : "NULL", metadata ? "JOIN metadata m USING (id)" : "");
+	ask_text(q, "matches(?, t.user)", f->user);
+	ask_text(q, "t.state = upper(?)", f->state);
+	ask_text(q, "matches(?, t.exe_name) OR matches(?, t.exe)", f->exe);
+	ask_text(q, "matches(?, t.account)", f->account);
+	ask_text(q, "matches(?, t.partition)", f->partition);
+	ask_text(q, "matches(?, t.qos)", f->qos);
+	ask_text(q, "matches(?, t.job_name)", f->job_name);
+	ask_text(q, "matches(?, t.cluster)", f->cluster);
+	ask_text(q, "any_matches(?, t.hosts) OR matches(?, t.node)", f->node);
+	ask_text(q, "matches(?, t.mode)", f->mode);
+	ask_text(q, "matches(?, t.rule)", f->rule);
+	ask_number(q, "t.start_ns >= ? * 1000000000", f->since, f->since > 0);
+	ask_number(q, "t.start_ns < (? + 1) * 1000000000", f->until, f->until > 0);
+	ask_number(q, "t.job = ? OR t.array_job = ? OR t.het_job_id = ?", f->job, f->job > 0);
+	ask_number(q, "t.ranks >= ?", f->ranks_min, f->ranks_min > 0);
+	ask_number(q, "t.ranks <= ?", f->ranks_max, f->ranks_max >= 0);
+	ask_number(q, "t.nodes >= ?", f->nodes_min, f->nodes_min > 0);
+	ask_number(q, "t.nodes <= ?", f->nodes_max, f->nodes_max >= 0);
+	ask_number(q, "t.end_ns - t.start_ns >= ? * 1000000000", f->elapsed_min, f->elapsed_min > 0);
+	ask_number(q, "t.end_ns - t.start_ns <= ? * 1000000000", f->elapsed_max, f->elapsed_max >= 0);
+	if (f->partial)
+		ask(q, f->partial > 0 ? "t.partial" : "NOT t.partial", NULL, 0);
+	q->used += (size_t)snprintf(q->sql + q->used, sizeof q->sql - q->used, " ORDER BY %s%s, t.name", sort_columns[sort],
+	                            f->reverse ? " DESC" : "");
+	if (f->limit > 0)
+		snprintf(q->sql + q->used, sizeof q->sql - q->used, " LIMIT %lld", (long long)f->limit);
+}
+
+static const char *text_at(sqlite3_stmt *s, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(s, column);
+	return text ? text : "";
+}
+
+int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool metadata, int (*row)(void *, const struct catalog_row *),
+                 void *context, struct error *error)
+{
+	struct question q = {.used = 0};
+	sqlite3_stmt *s = NULL;
+	int rv = 0, rc = SQLITE_DONE;
+
+	build(&q, filter, metadata);
+	if (sqlite3_prepare_v2(c->db, q.sql, -1, &s, NULL) != SQLITE_OK)
+		return failed(c, "a question", error);
+	for (int i = 0; i < q.count; i++) {
+		if (q.values[i].text)
+			sqlite3_bind_text(s, i + 1, q.values[i].text, -1, SQLITE_STATIC);
+		else
+			sqlite3_bind_int64(s, i + 1, q.values[i].number);
+	}
+	while (rv == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+		struct catalog_row r = {.day = text_at(s, 0), .name = text_at(s, 1), .user = text_at(s, 2), .state = text_at(s, 3),
+		                        .exe = text_at(s, 4), .job_name = text_at(s, 5), .metadata = metadata ? text_at(s, 6) : NULL,
+		                        .size = (uint64_t)sqlite3_column_int64(s, 7), .job = sqlite3_column_int64(s, 8),
+		                        .start_ns = sqlite3_column_int64(s, 9), .end_ns = sqlite3_column_int64(s, 10),
+		                        .ranks = sqlite3_column_int64(s, 11), .nodes = sqlite3_column_int64(s, 12)};
+		rv = row(context, &r);
+	}
+	if (rv == 0 && rc != SQLITE_DONE)
+		rv = failed(c, "a question", error);
+	sqlite3_finalize(s);
+	return rv;
+}
+
+size_t catalog_troubles(struct catalog *c, void (*tell)(const char *text), size_t *unreadable)
+{
+	sqlite3_stmt *s = NULL;
+	size_t n = 0;
+
+	*unreadable = (size_t)number(c, "SELECT count(*) FROM file WHERE kind = 3", 0);
+	if (sqlite3_prepare_v2(c->db, "SELECT problem FROM damage JOIN file USING (id) ORDER BY day, file", -1, &s, NULL) == SQLITE_OK) {
+		for (; sqlite3_step(s) == SQLITE_ROW; n++)
+			tell(text_at(s, 0));
+	}
+	sqlite3_finalize(s);
+	return n;
+}

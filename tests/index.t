@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# index - the index of an archive: what it says, that it follows the files, and that many may use it at once
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import archive  # noqa: E402
+import tap  # noqa: E402
+
+SPOOR = os.path.join(tap.BUILD, "spoor")
+work = tempfile.mkdtemp(prefix="index.", dir=os.environ.get("TMPDIR"))
+os.chmod(work, 0o711)
+os.environ["XDG_CACHE_HOME"] = os.path.join(work, "cache")
+root = os.geteuid() == 0
+NOW = int(time.time())
+
+
+def spoor(*arguments, **more):
+    return subprocess.run([SPOOR, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, errors="surrogateescape", timeout=280, **more)
+
+
+def names(folder, *arguments, **more):
+    run = spoor("list", "--archive", folder, "--json", *arguments, **more)
+    return [json.loads(line)["name"] for line in run.stdout.splitlines()]
+
+
+def jobs(folder, *arguments, **more):
+    return [int(name.split(".")[0]) for name in names(folder, *arguments, **more)]
+
+
+# Small: what filters say, against the rule by which the traces were made.
+small = os.path.join(work, "small")
+os.mkdir(small, 0o755)
+archive.fill(small, 1000, 20, 1, NOW)
+every = range(1, 1001)
+tap.equal(jobs(small), list(every), "all of them, by start")
+FILTERS = [
+    (("--user", "u7"), lambda j: j % 50 == 7),
+    (("-u", "u[12]"), lambda j: j % 50 in (1, 2)),
+    (("--state", "killed"), lambda j: j % 25 == 0),
+    (("--state", "FAILED"), lambda j: j % 10 == 0 and j % 25),
+    (("--exe", "app3"), lambda j: j % 11 == 3),
+    (("--exe", "/home/u3/*"), lambda j: j % 50 == 3),
+    (("--account", "a[0-2]", "-p", "long"), lambda j: j % 7 < 3 and j % 3 == 1),
+    (("--name", "name 12"), lambda j: j % 13 == 12),
+    (("--cluster", "syn*", "-q", "normal", "--mode", "lossless", "--rule", "def*"), lambda j: True),
+    (("--qos", "high"), lambda j: False),
+    (("--job", "17"), lambda j: j == 17),
+    (("--ranks", "64-"), lambda j: 4 << j % 8 >= 64),
+    (("--ranks", "-8"), lambda j: 4 << j % 8 <= 8),
+    (("--nodes", "2-4"), lambda j: 2 <= 1 << j % 8 <= 4),
+    (("--nodes", "16"), lambda j: 1 << j % 8 == 16),
+    (("--node", "n77"), lambda j: 0 <= (77 - j) % 1000 < 1 << j % 8),
+    (("--elapsed", "1m-5m"), lambda j: 60 <= j % 5000 <= 300),
+    (("--elapsed", "-90s"), lambda j: j % 5000 <= 90),
+    (("--partial",), lambda j: j % 100 == 0),
+    (("--whole", "--job", "100"), lambda j: False),
+    (("--since", "2d", "--until", "1d"), lambda j: NOW - 2 * 86400 - 60 <= NOW - 20 * 86400 + (j - 1) * 1728 <= NOW - 86400 + 60),
+]
+for arguments, rule in FILTERS:
+    wanted = [j for j in every if rule(j)]
+    got = jobs(small, *arguments)
+    slack = 1 if "--since" in arguments else 0  # the clock went on
+    tap.ok(got == wanted or (slack and len(set(got) ^ set(wanted)) <= slack), "list " + " ".join(arguments), f"{got}\n{wanted}")
+tap.equal(jobs(small, "--sort", "job", "--reverse", "--limit", "3"), [1000, 999, 998], "sorted, reversed, limited")
+tap.equal(sorted(j % 8 for j in jobs(small, "--sort", "ranks", "--limit", "250")), [0] * 125 + [1] * 125, "sorted by ranks")
+for arguments in (("--ranks", "many"), ("--ranks", "-"), ("--nodes", "3-4-5"), ("--elapsed", "1y-"), ("--sort", "colour"), ("--limit", "-1"),
+                  ("--job", "x"), ("--job", ""), ("--state", "well"), ("--since", "yesterday")):
+    run = spoor("list", "--archive", small, *arguments)
+    tap.ok(run.returncode == 2 and arguments[1] in run.stderr and not run.stdout, "refused: list " + " ".join(arguments), run.stderr)
+one = json.loads(spoor("list", "--archive", small, "--json", "--job", "5").stdout)
+tap.equal({k: one[k] for k in archive.metadata(5, 0) if "start" not in k and "end_ns" != k},
+          {k: v for k, v in archive.metadata(5, 0).items() if "start" not in k and "end_ns" != k}, "the metadata is what is in the file")
+tap.equal((one["name"], one["size"], os.path.exists(one["path"])), ("5.0.0", os.path.getsize(one["path"]), True), "and the file's facts")
+
+# It follows the files.
+path = one["path"]
+os.unlink(path)
+tap.equal(jobs(small, "--job", "5"), [], "a file that was removed")
+archive.fill(small, 3, 1, 2001, NOW)
+tap.equal(jobs(small, "--sort", "job", "--reverse", "--limit", "3"), [2003, 2002, 2001], "files that were added")
+run = spoor("index", "--archive", small)
+tap.ok(" 0 files added, 0 changed, 0 removed" in run.stdout, "nothing more to do", run.stdout, run.stderr)
+day = os.path.dirname(path)
+with open(os.path.join(day, "6.0.0.spoor"), "wb") as file:
+    file.write(archive.container(dict(archive.metadata(6, NOW), user="rewritten")))
+run = spoor("index", "--archive", small, "--full")
+tap.equal(jobs(small, "--user", "rewritten"), [6], "--full: a file that was rewritten")
+with open(os.path.join(day, "7.0.0.spoor"), "r+b") as file:
+    file.write(b"not a trace")
+spoor("index", "--archive", small, "--full")
+run = spoor("list", "--archive", small)
+tap.ok(run.returncode == 1 and "7.0.0.spoor: " in run.stderr and "1 files are damaged" in run.stderr, "a damaged file is told", run.stderr)
+os.unlink(os.path.join(day, "7.0.0.spoor"))
+
+# Exit notes, before and after their trace.
+with open(os.path.join(day, "6.0.n9.exit"), "w", encoding="utf-8") as file:
+    json.dump({"version": 1, "job": 6, "step": "0", "node": "n9", "exit_code": 0, "signal": 11}, file)
+tap.equal(jobs(small, "--user", "rewritten", "--state", "KILLED"), [6], "an exit note counts")
+os.unlink(os.path.join(day, "6.0.n9.exit"))
+tap.equal(jobs(small, "--user", "rewritten", "--state", "KILLED"), [], "and counts no more when it is gone")
+with open(os.path.join(day, "3001.0.n9.exit"), "w", encoding="utf-8") as file:
+    json.dump({"version": 1, "job": 3001, "step": "0", "node": "n9", "exit_code": 7, "signal": 0}, file)
+spoor("index", "--archive", small)
+archive.fill(small, 1, 1, 3001, NOW)
+tap.equal([json.loads(line)["exit_code"] for line in spoor("list", "--archive", small, "--json", "--job", "3001").stdout.splitlines()], [7],
+          "a note that was there first")
+shutil.rmtree(day)
+tap.ok(not set(jobs(small)) & {6}, "a day that was removed")
+
+# Names with everything in them.
+odd = os.path.join(work, "odd")
+os.makedirs(os.path.join(odd, "2026/03/01"), 0o755)
+os.chmod(odd, 0o755)
+ODD = ["a b", 'quote"s', "new\nline", "tab\tand \x1b[31m", "umläut ∀ 漢字", "'; DROP TABLE trace; --", "%s%n", "*", "[", "\\", "x" * 5000]
+for n, text in enumerate(ODD):
+    with open(os.path.join(odd, f"2026/03/01/{n + 1}.0.0.spoor"), "wb") as file:
+        file.write(archive.container(dict(archive.metadata(n + 1, NOW), job_name=text, exe="/bin/" + text, user=text)))
+run = spoor("list", "--archive", odd, "--json", "--sort", "job")
+tap.equal([json.loads(line)["job_name"] for line in run.stdout.splitlines()], ODD, "names with blanks, quotes, newlines, UTF-8: as they are")
+run = spoor("list", "--archive", odd)
+tap.ok(len(run.stdout.splitlines()) == 1 + len(ODD) and "\x1b" not in run.stdout, "in the table: a line each, nothing for the terminal")
+for n, text in enumerate(ODD):
+    pattern = "".join("\\" + c if c in "*?[\\" else c for c in text)
+    tap.equal(jobs(odd, "--name", pattern), [n + 1], f"found by name: {text[:20]!r}")
+
+# Many at once, and some that are killed.
+busy = os.path.join(work, "busy")
+os.mkdir(busy, 0o755)
+archive.fill(busy, 2000, 30, 1, NOW)
+processes = [subprocess.Popen([SPOOR, *what, "--archive", busy], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+             for what in (["index"], ["index", "--rebuild"], ["index"], ["list"], ["list", "--json"], ["index", "--full"])]
+for process in processes:
+    out, err = process.communicate(timeout=120)
+    tap.ok(process.returncode == 0, "at once: " + " ".join(process.args[1:-2]), out[-300:], err)
+tap.equal(jobs(busy), list(range(1, 2001)), "and the index is whole")
+random.seed(1)
+for i in range(8):
+    process = subprocess.Popen([SPOOR, "index", "--rebuild", "--archive", busy], stdout=subprocess.DEVNULL)
+    time.sleep(random.random() * 0.15)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+tap.equal(jobs(busy), list(range(1, 2001)), "killed in the middle: the next one goes on")
+index = spoor("index", "--path", "--archive", busy).stdout.strip()
+tap.ok(os.path.exists(index), "--path", index)
+for what, damage in (("no database", lambda f: f.write(b"x" * 5000)), ("cut", lambda f: f.truncate(5000)), ("empty", lambda f: f.truncate(0)),
+                     ("another version", lambda f: (f.seek(60), f.write(b"\x00\x00\x00\x63")))):
+    with open(index, "r+b") as file:
+        damage(file)
+    run = spoor("list", "--archive", busy)
+    tap.ok(len(run.stdout.splitlines()) == 2001, f"a damaged index ({what}) is made anew", run.stdout[:300], run.stderr)
+
+# Whose it is.
+if root:
+    site = os.path.join(busy, ".index")
+    st = os.stat(site)
+    tap.equal((st.st_uid, st.st_mode & 0o7777), (0, 0o2770), "the site's: in a folder of root, with the admin group")
+    st = os.stat(index)
+    tap.ok(index == os.path.join(site, "index.db") and st.st_uid != 0 and st.st_mode & 0o7777 == 0o660, "written by nobody, not by root", st)
+
+    def other():
+        os.setgroups([])
+        os.setgid(65533)
+        os.setuid(65533)
+    # Of a user: only their own traces, from an index of their own.
+    mine = os.path.join(busy, time.strftime("%Y/%m/%d", time.localtime(NOW)))
+    os.makedirs(mine, exist_ok=True)
+    target = os.path.join(mine, "9000.0.0.spoor")
+    with open(target, "wb") as file:
+        file.write(archive.container(dict(archive.metadata(9000, NOW), uid=65533)))
+    os.chown(target, 65533, 0)
+    os.chmod(target, 0o440)
+    home = os.path.join(work, "home")
+    os.mkdir(home)
+    os.chown(home, 65533, 65533)
+    environment = {"HOME": home, "PATH": os.environ["PATH"]}
+    tap.equal(jobs(busy, preexec_fn=other, env=environment), [9000], "a user: their own traces")
+    run = spoor("list", "--archive", busy, preexec_fn=other, env=environment)
+    tap.ok("2000 traces are not yours to read" in run.stderr, "a user: is told of the others", run.stderr)
+    cache = os.path.join(home, ".cache/spoor")
+    tap.equal((os.stat(cache).st_mode & 0o777, {os.stat(os.path.join(cache, f)).st_mode & 0o777 for f in os.listdir(cache)}), (0o700, {0o600}),
+              "a user: the index is theirs alone")
+    tap.equal(jobs(busy, preexec_fn=other, env={"HOME": "/nonexistent"}), [9000], "a user without a home: in memory")
+    tap.ok(not os.path.exists("/nonexistent"), "a user without a home: nothing is made")
+    run = spoor("list", "--archive", work + "/private")
+    os.mkdir(work + "/private", 0o700)
+    run = spoor("list", "--archive", work + "/private")
+    tap.ok(run.returncode == 1 and "as user nobody, who cannot enter" in run.stderr, "root does not read what nobody may", run.stderr)
+
+# Large: 100,000 traces. Time is that of the processor: the machine may have other things to do.
+large = os.path.join(work, "large")
+os.mkdir(large, 0o755)
+archive.fill(large, 100000, 365, 1, NOW)
+begin = time.monotonic()
+run = spoor("index", "--archive", large)
+tap.ok("100000 files added" in run.stdout, f"100,000 traces indexed in {time.monotonic() - begin:.1f} s", run.stdout, run.stderr)
+
+
+def cost(*arguments):
+    best = None
+    for _ in range(3):
+        before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        run = spoor("list", "--archive", large, *arguments)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        best = min(best or (9, 9), (spent, time.monotonic() - begin))
+    return best, len(run.stdout.splitlines()) - 1
+
+
+for arguments, count in (((), 100000), (("--user", "u7"), 2000), (("--exe", "app*3", "--ranks", "64-", "--sort", "elapsed"), None),
+                         (("--node", "n77"), None), (("--since", "30d", "--state", "FAILED"), None)):
+    (spent, elapsed), found = cost(*arguments)
+    tap.ok(spent < 1 and count in (None, found) and found > 0,
+           f"list {' '.join(arguments)}: {found} of 100,000 in {spent:.2f} s of processor time, {elapsed:.2f} s")
+shutil.rmtree(work)
+tap.done()
