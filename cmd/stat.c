@@ -26,6 +26,7 @@ static const struct {
         {"RANK", "ranks: events, first sites, hosts"},
         {"SITE", "sites: columns and dictionaries"},
         {"HIST", "times: compute and communicate deltas"},
+        {"TIME", "times (version 1.0)"},
         {"FACT", "facts of the process"},
         {"META", "metadata of the job"},
 };

@@ -4,6 +4,7 @@
 #include "trace/times.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "trace/entropy.h"
 
@@ -215,7 +216,9 @@ enum {
 	BITS_MEAN = 6,        /* of a bin, in its range */
 	LEVELS_TIME = 32, LEVELS_OVERHEAD = 8, /* totals of ranks: between the least and the most */
 	FINEST = 1024,        /* but no finer than this fraction of the most */
-	VALUES_PER_BIN = 16,  /* a histogram has at most one bin for so many values */
+	VALUES_PER_BIN = 16,  /* a histogram has at most one bin for so many values, */
+	SHARE_FULL = 128,     /* k bins if its sum is at least this fraction of all time, */
+	SHARE_HALF = 4,       /* half as many for each factor of this below */
 	PER_OCTAVE_WHOLE = 32, PER_OCTAVE_BIN = 8, /* deviations */
 };
 
@@ -292,12 +295,16 @@ struct place {
 	unsigned rank_bits;
 	bool once;            /* no rank was there twice */
 	unsigned k;
+	uint64_t all; /* ns of all sites and edges but those that no program can do without */
 };
 
 static void put_bins(struct entropy_writer *e, const struct place *p, struct trace_time *t)
 {
 	uint64_t most = t->count / VALUES_PER_BIN;
-	trace_time_balance(t, most < 1 ? 1 : most < p->k ? (unsigned)most : p->k);
+	unsigned k = p->k;
+	for (uint128 share = (uint128)t->sum * SHARE_FULL; share < p->all && k > 1; share *= SHARE_HALF)
+		k /= 2;
+	trace_time_balance(t, most < 1 ? 1 : most < k ? (unsigned)most : k);
 	entropy_put_symbol(e, p->at + IN_BINS, 7, t->bin_count);
 	unsigned before = time_index(t->min);
 	for (uint32_t i = 0; t->bin_count > 1 && i < t->bin_count; i++) {
@@ -539,6 +546,21 @@ static void get_share(struct entropy_reader *e, const struct place *p, const str
 	s->most_rank = (uint32_t)entropy_bits(e, p->rank_bits);
 }
 
+/* A short run is not all MPI_Init. */
+static uint64_t all_time(const struct trace *t)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < t->site_count; i++) {
+		const struct schema *s = trace_schema(t, &t->sites[i]);
+		if (!(s->function_length >= 8 && memcmp(s->function, "MPI_Init", 8) == 0) &&
+		    !(s->function_length == 12 && memcmp(s->function, "MPI_Finalize", 12) == 0))
+			sum += t->sites[i].communicate.sum;
+		for (uint32_t k = 0; k < t->sites[i].edge_count; k++)
+			sum += t->sites[i].edges[k].compute.sum;
+	}
+	return sum;
+}
+
 static void put_compact(struct writer *w, const struct trace *t)
 {
 	struct entropy_writer *e = malloc(sizeof *e);
@@ -549,11 +571,13 @@ static void put_compact(struct writer *w, const struct trace *t)
 	}
 	for (uint32_t i = 0; i < t->site_count; i++)
 		visits[i] = visits_of(&t->sites[i]);
+	uint64_t all = all_time(t);
 	entropy_begin(e, w);
 	put_totals(e, t);
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		const struct trace_site *s = &t->sites[i];
 		struct place here = place_of(t, &visits[i], &visits[i], false);
+		here.all = all;
 		put_time(e, &here, &s->communicate, visits[i].sum);
 		put_share(e, &here, &visits[i], s);
 		entropy_put_number(e, AT_EDGES, DIGITS, s->edge_count);
@@ -561,6 +585,7 @@ static void put_compact(struct writer *w, const struct trace *t)
 		for (uint32_t k = 0; k < s->edge_count; k++) {
 			const struct trace_edge *edge = &s->edges[k];
 			struct place there = place_of(t, &visits[i], &visits[edge->to], true);
+			there.all = all;
 			if (k > 0 && edge->to <= edge[-1].to)
 				w->failed = true; /* not in canonical order */
 			entropy_put_number(e, AT_TO, DIGITS, k == 0 ? zigzag((int64_t)edge->to - i - 1) : edge->to - s->edges[k - 1].to - UINT64_C(1));
