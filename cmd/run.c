@@ -147,28 +147,27 @@ static int write_trace(const struct run *run, const struct facts *facts, const c
 {
 	char path[PATH_MAX + 32];
 	struct error error = {""};
-	uint8_t *bytes;
-	size_t size;
+	struct sealed sealed;
 	int rv = -1;
 
 	if (i)
 		snprintf(path, sizeof path, "%s.%zu", run->output, i);
 	else
 		snprintf(path, sizeof path, "%s", run->output);
-	if (seal_trace(raw, facts, &bytes, &size, &error)) {
+	if (seal_trace(raw, facts, &sealed, &error)) {
 		fprintf(stderr, "spoor run: %s\n", error.text);
 	} else {
 		mode_t mask = umask(0);
 		umask(mask);
 		if (run->force)
 			unlink(path);
-		rv = container_publish(path, 0666 & ~mask, bytes, size);
+		rv = container_publish(path, 0666 & ~mask, sealed.bytes, sealed.size);
 		if (rv)
 			fprintf(stderr, "spoor run: %s: %s; the raw trace is %s\n", path, strerror(errno), raw);
 		else
 			unlink(raw);
 	}
-	free(bytes);
+	free(sealed.bytes);
 	return rv;
 }
 
@@ -179,7 +178,8 @@ static int collect(const struct run *run)
 	struct facts facts = {0};
 	int rv = 0;
 
-	if (salvage_folder(run->folder, &error) < 0)
+	struct salvage salvage = {.running = 0};
+	if (salvage_folder(&salvage, run->folder, &error) < 0)
 		fprintf(stderr, "spoor run: %s\n", error.text);
 	error.text[0] = '\0';
 	if (spool_read(&spool, run->folder, &error)) {

@@ -607,16 +607,31 @@ done:
 	return rv == 0 ? 0 : error_set(error, "no memory to order the trace");
 }
 
-int merge_canonical(struct trace *out, const struct trace *t, struct error *error)
+/* Refining looks at groups in canonical order, so that its result does not depend on the order of merging either. */
+static int refine_ordered(struct trace *t, struct error *error)
 {
-	/* refining looks at groups in canonical order, so that its result does not depend on the order of merging either */
+	struct trace ordered;
+	int changed = refine_trace(t);
+	if (changed < 0)
+		return error_set(error, "no memory to refine the trace");
+	if (changed == 0)
+		return 0;
+	int rv = order_trace(&ordered, t, error);
+	trace_free(t);
+	*t = ordered;
+	return rv;
+}
+
+int merge_finish(struct trace *t, bool whole, struct error *error)
+{
 	struct trace ordered;
 	int rv = order_trace(&ordered, t, error);
-	if (rv == 0 && refine_trace(&ordered) < 0)
-		rv = error_set(error, "no memory to refine the trace");
-	*out = (struct trace){.size = 0};
-	if (rv == 0)
-		rv = order_trace(out, &ordered, error);
-	trace_free(&ordered);
-	return rv;
+	trace_free(t);
+	*t = ordered;
+	return rv == 0 && whole ? refine_ordered(t, error) : rv;
+}
+
+int merge_canonical(struct trace *out, const struct trace *t, struct error *error)
+{
+	return order_trace(out, t, error) == 0 ? refine_ordered(out, error) : -1;
 }

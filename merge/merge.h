@@ -13,8 +13,13 @@
 /* Adds `from` to `into`; they have no rank in common. Returns 0, or -1 with error set; `into` is then good for trace_free only. */
 int merge_into(struct trace *into, const struct trace *from, struct error *error);
 
-/* The same trace with everything in canonical order, into *out (which is not initialised yet, and which the caller frees in any case).
- * Traces of the same ranks and events have the same canonical form, byte for byte. Returns 0, or -1 with error set. */
+/* Puts everything in canonical order: traces of the same ranks and events have the same canonical form, byte for byte, however they were merged. whole: no
+ * more is to be merged into it; then it is refined (merge/refine.h). Memory: the trace twice. Returns 0, or -1 with error set; the trace is then
+ * good for trace_free only. */
+int merge_finish(struct trace *t, bool whole, struct error *error);
+
+/* The same for a trace that is to stay as it is, as a whole one, into *out (which is not initialised yet, and which the caller frees in any
+ * case). */
 int merge_canonical(struct trace *out, const struct trace *t, struct error *error);
 
 #endif

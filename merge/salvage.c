@@ -7,26 +7,33 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "merge/merge.h"
-#include "trace/arena.h"
+#include "merge/world.h"
 #include "trace/container.h"
-#include "trace/record.h"
-#include "trace/varint.h"
 
 #define PATH_SIZE 1400
+#define NAMES     100 /* files of one world that a folder may have */
+
+enum fate {
+	WAITING,
+	MERGED, /* into the world at hand */
+	KEPT    /* looked at; stays or is gone */
+};
 
 struct left {
 	char path[PATH_SIZE];
 	uint64_t world;
 	uint32_t rank;
-	bool done;
+	enum fate fate;
 };
 
 static bool ends_in(const char *name, const char *end)
@@ -35,29 +42,61 @@ static bool ends_in(const char *name, const char *end)
 	return n > k && strcmp(name + n - k, end) == 0;
 }
 
-/* What an arena says of itself. Returns 0; 1 if its process never initialised MPI; -1 if it cannot be read. */
-static int identify(struct left *l, struct error *error)
+static void tell(struct salvage *s, const char *text)
 {
-	struct arena a;
-	int rv = -1;
-	int opened = arena_open(&a, l->path, error);
-	if (opened != 0)
-		return opened;
-	if (a.header->root == 0) {
-		rv = 1;
-	} else if (!arena_valid(&a, a.header->root, sizeof(struct record))) {
-		error_set(error, "%s: has no record", l->path);
-	} else {
-		const struct record *r = arena_at(&a, struct record, a.header->root);
-		l->world = r->world;
-		l->rank = r->rank;
-		rv = r->state == RECORD_CREATED;
-	}
-	arena_close(&a);
-	return rv;
+	if (s->tell)
+		s->tell(s->context, text);
 }
 
-static int list(const char *folder, struct left **out, size_t *count, struct error *error)
+/* A recorder holds a lock on its arena. */
+static bool is_running(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	bool running = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+	close(fd);
+	return running;
+}
+
+/* What cannot be read has nothing in it for anybody, unless another spoor can. */
+static int give_up(struct salvage *s, struct left *l, bool version, struct error *why, struct error *error)
+{
+	s->damaged++;
+	l->fate = KEPT;
+	if (version || !s->remove_damaged) {
+		error_set(error, "%s", why->text);
+		return -1;
+	}
+	tell(s, why->text);
+	unlink(l->path);
+	return 0;
+}
+
+/* Opens an arena and reads what it says of itself. Returns 0 with it open; 1 if it is done with; -1. */
+static int open_left(struct salvage *s, struct left *l, struct arena *a, struct error *error)
+{
+	struct error why = {""};
+	if (is_running(l->path)) {
+		s->running++;
+		l->fate = KEPT;
+		return 1;
+	}
+	int opened = arena_open(a, l->path, &why);
+	int what = opened == 0 ? world_identify(a, l->path, &l->world, &l->rank, &why) : opened;
+	if (what == 0)
+		return 0;
+	if (opened == 0)
+		arena_close(a);
+	if (what == 1) { /* its process never initialised MPI */
+		unlink(l->path);
+		l->fate = KEPT;
+		return 1;
+	}
+	return give_up(s, l, opened == ARENA_OTHER_VERSION, &why, error) == 0 ? 1 : -1;
+}
+
+static int list(struct salvage *s, const char *folder, struct left **out, size_t *count, struct error *error)
 {
 	size_t capacity = 0;
 	*out = NULL;
@@ -67,8 +106,15 @@ static int list(const char *folder, struct left **out, size_t *count, struct err
 		return error_set(error, "%s: cannot read the folder: %s", folder, strerror(errno));
 	int rv = 0;
 	for (struct dirent *e; (e = readdir(dir));) {
-		if (!ends_in(e->d_name, ".arena") || strlen(folder) + strlen(e->d_name) + 2 > PATH_SIZE)
+		struct stat st;
+		struct arena a;
+		if (!ends_in(e->d_name, ".arena") || strlen(folder) + strlen(e->d_name) + 2 > PATH_SIZE ||
+		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
 			continue;
+		if (st.st_uid != geteuid() || st.st_nlink > 1) { /* not made by the tracer */
+			rv = error_set(error, "%s/%s: is somebody else's, or has a second name; left alone", folder, e->d_name);
+			continue;
+		}
 		if (*count == capacity) {
 			capacity = capacity ? capacity * 2 : 16;
 			struct left *more = realloc(*out, capacity * sizeof *more);
@@ -79,148 +125,136 @@ static int list(const char *folder, struct left **out, size_t *count, struct err
 			*out = more;
 		}
 		struct left *l = &(*out)[*count];
-		*l = (struct left){.done = false};
+		*l = (struct left){.fate = WAITING};
 		snprintf(l->path, sizeof l->path, "%s/%s", folder, e->d_name);
-		int what = identify(l, error);
-		if (what == 0)
+		int what = open_left(s, l, &a, error);
+		if (what == 0) {
+			arena_close(&a);
 			++*count;
-		else if (what == 1)
-			unlink(l->path);
-		else
+		} else if (what < 0) {
 			rv = -1;
+		}
 	}
 	closedir(dir);
 	return rv;
 }
 
-static void fact(struct writer *w, const char *key, uint64_t value)
+/* In the order of ranks: the sites of a world then have the same numbers whatever the folder's order, which makes merging quick. */
+static int by_world(const void *a, const void *b)
 {
-	char text[96];
-	writer_bytes(w, text, (size_t)snprintf(text, sizeof text, "%s=%" PRIu64 "\n", key, value));
+	const struct left *x = a, *y = b;
+	return x->world != y->world ? (x->world > y->world ? 1 : -1) : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Adds one arena to the trace of its world, and the facts of the lowest rank to the facts. */
-static int add(struct trace *t, struct left *l, struct writer *facts, uint32_t *facts_rank, struct error *error)
+/* Files of this world that are there already: arenas of ranks that are in one are not needed any more. path gets the first name that is free. */
+static int drop_merged(const char *folder, struct left *lefts, size_t n, char path[PATH_SIZE], struct error *error)
 {
-	int rv = -1;
-	struct arena a;
-	struct trace one = {.size = 0};
-	if (arena_open(&a, l->path, error) != 0)
-		return -1;
-	const struct record *r = arena_at(&a, struct record, a.header->root);
-	int64_t events;
-	if (rankmap_get(&t->events, l->rank, &events)) {
-		error_set(error, "%s: rank %u has left two arenas", l->path, l->rank);
-	} else if (trace_extract(&one, &a, error) == 0 && merge_into(t, &one, error) == 0) {
-		if (l->rank < *facts_rank && r->facts && arena_valid(&a, r->facts, sizeof(struct record_string))) {
-			const struct record_string *s = arena_at(&a, struct record_string, r->facts);
-			if (arena_valid(&a, r->facts, sizeof *s + s->length)) {
-				*facts_rank = l->rank;
-				facts->size = 0;
-				writer_bytes(facts, s->bytes, s->length);
-				fact(facts, "start_ns", (uint64_t)r->realtime_ns);
-			}
-		}
-		l->done = true;
-		rv = 0;
+	for (unsigned i = 0; i < NAMES; i++) {
+		struct container *c = NULL;
+		struct trace t = {.size = 0};
+		int64_t events;
+		if (i)
+			snprintf(path, PATH_SIZE, "%s/world-%016" PRIx64 ".%u.spoor", folder, lefts[0].world, i);
+		else
+			snprintf(path, PATH_SIZE, "%s/world-%016" PRIx64 ".spoor", folder, lefts[0].world);
+		if (access(path, F_OK) != 0)
+			return 0;
+		if (container_open(&c, path, NULL, NULL) == 0 && trace_decode(&t, c, NULL) == 0)
+			for (size_t k = 0; k < n; k++)
+				if (lefts[k].fate == WAITING && rankmap_get(&t.events, lefts[k].rank, &events)) {
+					unlink(lefts[k].path);
+					lefts[k].fate = KEPT;
+				}
+		trace_free(&t);
+		container_destroy(c);
 	}
-	trace_free(&one);
+	return error_set(error, "%s: there are too many traces of one world", folder);
+}
+
+static int add(struct salvage *s, struct world *w, struct left *l, struct error *error)
+{
+	struct arena a;
+	struct error why = {""};
+	int64_t events;
+	int what = open_left(s, l, &a, error);
+	if (what != 0)
+		return what < 0 ? -1 : 0;
+	if (rankmap_get(&w->trace.events, l->rank, &events)) {
+		arena_close(&a);
+		l->fate = KEPT;
+		return error_set(error, "%s: rank %" PRIu32 " has left two arenas", l->path, l->rank);
+	}
+	int rv = world_add_arena(w, &a, l->path, &why);
 	arena_close(&a);
+	if (rv == 0)
+		l->fate = MERGED;
+	else
+		rv = give_up(s, l, false, &why, error);
 	return rv;
 }
 
-/* The world's file, if the tracer itself has left one. */
-static bool in_trace(const char *path, uint32_t rank)
+/* All arenas of one world: lefts[0..n). Returns 0 or -1. */
+static int world(struct salvage *s, const char *folder, struct left *lefts, size_t n, struct error *error)
 {
-	struct container *c;
-	struct trace t = {.size = 0};
-	int64_t events;
-	bool found = container_open(&c, path, NULL, NULL) == 0 && trace_decode(&t, c, NULL) == 0 && rankmap_get(&t.events, rank, &events);
-	trace_free(&t);
-	container_destroy(c);
-	return found;
-}
-
-/* All arenas of the world of lefts[first]. Returns 1 if that made a trace, 0 if there was nothing to make, -1. */
-static int world(const char *folder, struct left *lefts, size_t n, size_t first, struct error *error)
-{
-	int rv = -1, failed = 0;
+	int rv = 0;
 	char path[PATH_SIZE];
-	struct trace all = {.size = 0}, canonical = {.size = 0};
-	struct writer facts = {0};
-	uint8_t *bytes = NULL;
-	size_t size;
-	uint32_t facts_rank = UINT32_MAX;
-	uint64_t id = lefts[first].world;
-	snprintf(path, sizeof path, "%s/world-%016" PRIx64 ".spoor", folder, id);
-	bool exists = access(path, F_OK) == 0;
-	if (trace_init(&all) != 0) {
-		error_set(error, "no memory");
-		goto done;
-	}
-	for (size_t i = first; i < n; i++) {
-		if (lefts[i].world != id || lefts[i].done)
-			continue;
-		if (exists) {
-			/* the ranks had settled, and this one did not learn of it in time */
-			lefts[i].done = true;
-			if (in_trace(path, lefts[i].rank))
-				unlink(lefts[i].path);
-			continue;
-		}
-		if (add(&all, &lefts[i], &facts, &facts_rank, error) != 0) {
-			failed = -1;
-			lefts[i].done = true;
-			lefts[i].path[0] = 0;
-		}
-	}
-	if (exists || rankmap_size(&all.events) == 0) {
-		rv = failed;
-		goto done;
-	}
+	struct world w;
 	struct timespec now;
+	uint8_t *bytes = NULL;
+	size_t size, merged = 0;
+	if (world_init(&w, lefts[0].world) != 0) {
+		rv = error_set(error, "no memory");
+		goto done;
+	}
+	if (drop_merged(folder, lefts, n, path, error) != 0) {
+		rv = -1;
+		goto done;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (lefts[i].fate != WAITING)
+			continue;
+		if (add(s, &w, &lefts[i], error) != 0)
+			rv = -1;
+		merged += lefts[i].fate == MERGED;
+	}
+	if (merged == 0)
+		goto done;
 	clock_gettime(CLOCK_REALTIME, &now);
-	fact(&facts, "end_ns", (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
-	char world_fact[64];
-	writer_bytes(&facts, world_fact, (size_t)snprintf(world_fact, sizeof world_fact, "world=%016" PRIx64 "\n", id));
-	fact(&facts, "partial", 1);
-	fact(&facts, "ranks_missing", all.size - rankmap_size(&all.events));
-	struct chunk chunk = {.id = "FACT", .data = facts.data, .size = facts.size};
-	if (facts.failed || merge_canonical(&canonical, &all, error) != 0 || trace_encode(&canonical, &chunk, 1, NULL, &bytes, &size) != 0) {
-		error_set(error, "no memory to encode the trace");
+	if (world_encode(&w, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec, &bytes, &size, error) != 0) {
+		rv = -1;
 		goto done;
 	}
 	if (container_publish(path, 0600, bytes, size) != 0) {
-		error_set(error, "%s: cannot write: %s", path, strerror(errno));
-		goto done;
+		int failure = errno;
+		if (!s->deliver || s->deliver(s->context, bytes, size) != 0) {
+			rv = error_set(error, "%s: cannot write: %s", path, strerror(failure));
+			goto done;
+		}
 	}
-	for (size_t i = first; i < n; i++)
-		if (lefts[i].world == id && lefts[i].path[0])
+	s->made++;
+	for (size_t i = 0; i < n; i++)
+		if (lefts[i].fate == MERGED)
 			unlink(lefts[i].path);
-	rv = failed ? -1 : 1;
 done:
 	free(bytes);
-	writer_free(&facts);
-	trace_free(&all);
-	trace_free(&canonical);
+	world_free(&w);
 	return rv;
 }
 
-int salvage_folder(const char *folder, struct error *error)
+int salvage_folder(struct salvage *s, const char *folder, struct error *error)
 {
 	struct left *lefts;
 	size_t n;
-	int made = 0, rv = list(folder, &lefts, &n, error);
-	for (size_t i = 0; i < n; i++) {
-		if (lefts[i].done)
-			continue;
-		int one = world(folder, lefts, n, i, error);
-		if (one < 0)
+	s->made = s->running = s->damaged = 0;
+	int rv = list(s, folder, &lefts, &n, error);
+	if (n > 0)
+		qsort(lefts, n, sizeof *lefts, by_world);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && lefts[end].world == lefts[i].world;)
+			end++;
+		if (world(s, folder, lefts + i, end - i, error) != 0)
 			rv = -1;
-		else
-			made += one;
-		lefts[i].done = true;
 	}
 	free(lefts);
-	return rv < 0 ? -1 : made;
+	return rv;
 }

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "merge/merge.h"
+#include "merge/world.h"
 #include "preload/clock.h"
 #include "preload/module.h"
 #include "preload/real.h"
@@ -114,32 +114,9 @@ int session_world_rank(void)
 
 /* Facts: what only the process itself knows, as key=value lines; values escaped like the handoff's. */
 
-static void fact(struct writer *w, const char *key, const void *value, size_t n)
-{
-	static const char digits[] = "0123456789ABCDEF";
-	const uint8_t *bytes = value;
-	writer_bytes(w, key, strlen(key));
-	writer_bytes(w, "=", 1);
-	for (size_t i = 0; i < n; i++) {
-		uint8_t b = bytes[i];
-		if (b > 0x20 && b < 0x7f && b != '%' && b != ';')
-			writer_bytes(w, &b, 1);
-		else
-			writer_bytes(w, (char[3]){'%', digits[b >> 4], digits[b & 15]}, 3);
-	}
-	writer_bytes(w, "\n", 1);
-}
-
 static void fact_text(struct writer *w, const char *key, const char *value)
 {
-	fact(w, key, value, strlen(value));
-}
-
-static void fact_number(struct writer *w, const char *key, uint64_t value)
-{
-	char text[32];
-	snprintf(text, sizeof text, "%" PRIu64, value);
-	fact_text(w, key, text);
+	world_put_fact(w, key, value, strlen(value));
 }
 
 /* The arguments, separated by NUL, as the kernel has them. */
@@ -152,7 +129,7 @@ static void fact_command(struct writer *w)
 	ssize_t n = read(fd, arguments, sizeof arguments);
 	close(fd);
 	if (n > 0)
-		fact(w, "command", arguments, (size_t)n - (arguments[n - 1] == 0));
+		world_put_fact(w, "command", arguments, (size_t)n - (arguments[n - 1] == 0));
 }
 
 static void fact_executable(struct writer *w)
@@ -160,7 +137,7 @@ static void fact_executable(struct writer *w)
 	char path[4096], hex[2 * 64 + 1] = "";
 	ssize_t n = readlink("/proc/self/exe", path, sizeof path);
 	if (n > 0)
-		fact(w, "exe", path, (size_t)n);
+		world_put_fact(w, "exe", path, (size_t)n);
 	struct module_list list = {0};
 	module_find(&list, 0); /* the executable is the first of all */
 	if (list.count > 0) {
@@ -206,11 +183,11 @@ static void identify(int thread_level)
 		snprintf(host, sizeof host, "%s", node);
 	else
 		gethostname(host, sizeof host - 1);
-	fact_number(&facts, "ranks", (uint64_t)session.size);
+	world_put_number(&facts, "ranks", (uint64_t)session.size);
 	fact_command(&facts);
 	fact_executable(&facts);
 	fact_library(&facts);
-	fact_number(&facts, "thread_level", (uint64_t)thread_level);
+	world_put_number(&facts, "thread_level", (uint64_t)thread_level);
 	recorder_identify((uint32_t)session.rank, (uint32_t)session.size, session.world, thread_level == MPI_THREAD_MULTIPLE);
 	if (facts.failed || recorder_describe((const char *)facts.data, facts.size, host) != 0)
 		note("no memory for the facts of the process");
@@ -249,72 +226,32 @@ void session_opened(int rank, int size, int thread_level)
 	errno = saved;
 }
 
-/* hosts=n1,n2 ranks_per_node=4,4: the nodes in the order of their lowest rank. */
-static void fact_hosts(struct writer *w, const struct trace *t)
-{
-	struct writer hosts = {0}, counts = {0};
-	uint64_t *ranks = calloc(t->strings.count, sizeof *ranks);
-	uint32_t *order = calloc(t->strings.count, sizeof *order), n = 0;
-	size_t pieces = 0;
-	struct rank_piece *piece = NULL;
-	if (rankmap_pieces(&t->host, &piece, &pieces) != 0)
-		note("no memory for the list of hosts");
-	for (size_t i = 0; ranks && order && i < pieces; i++) {
-		const struct rank_piece *p = &piece[i];
-		if (ranks[p->value] == 0)
-			order[n++] = (uint32_t)p->value;
-		ranks[p->value] += p->count;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		char text[32];
-		writer_bytes(&hosts, ",", i > 0);
-		writer_bytes(&hosts, t->strings.items[order[i]].bytes, t->strings.items[order[i]].size);
-		writer_bytes(&counts, text, (size_t)snprintf(text, sizeof text, "%s%" PRIu64, i ? "," : "", ranks[order[i]]));
-	}
-	fact(w, "hosts", hosts.data, hosts.size);
-	fact(w, "ranks_per_node", counts.data, counts.size);
-	free(piece);
-	writer_free(&hosts);
-	writer_free(&counts);
-	free(ranks);
-	free(order);
-}
-
-/* Rank 0: the whole trace becomes a file in the spool. */
-static int keep(const struct trace *t, const struct arena *a, struct error *error)
+/* Rank 0: the whole trace, which is used up, becomes a file in the spool. */
+static int keep(struct trace *t, const struct arena *a, struct error *error)
 {
 	int rv = -1;
 	char path[1200];
-	struct trace canonical = {.size = 0};
-	struct writer facts = {0};
+	struct world w;
 	uint8_t *bytes = NULL;
 	size_t size;
-	const struct record *r = arena_at(a, struct record, a->header->root);
-	if (r->facts && arena_valid(a, r->facts, sizeof(struct record_string))) {
-		const struct record_string *s = arena_at(a, struct record_string, r->facts);
-		writer_bytes(&facts, s->bytes, s->length);
-	}
-	fact_number(&facts, "start_ns", (uint64_t)r->realtime_ns);
-	fact_number(&facts, "end_ns", clock_ns(CLOCK_REALTIME));
-	fact_hosts(&facts, t);
-	char world[32];
-	snprintf(world, sizeof world, "%016" PRIx64, session.world);
-	fact_text(&facts, "world", world);
-	struct chunk chunk = {.id = "FACT", .data = facts.data, .size = facts.size};
-	if (facts.failed || merge_canonical(&canonical, t, error) != 0 || trace_encode(&canonical, &chunk, 1, NULL, &bytes, &size) != 0) {
+	if (world_init(&w, session.world) != 0) {
 		error_set(error, "no memory to encode the trace");
 		goto done;
 	}
-	snprintf(path, sizeof path, "%s/world-%016" PRIx64 ".spoor", session.handoff.spool, session.world);
-	if (container_publish(path, 0600, bytes, size) != 0) {
-		error_set(error, "%s: cannot write the trace: %s", path, strerror(errno));
+	trace_free(&w.trace);
+	w.trace = *t;
+	*t = (struct trace){.size = 0};
+	world_add_process(&w, a);
+	if (world_encode(&w, 0, &bytes, &size, error) != 0)
 		goto done;
-	}
-	rv = 0;
+	snprintf(path, sizeof path, "%s/world-%016" PRIx64 ".spoor", session.handoff.spool, session.world);
+	if (container_publish(path, 0600, bytes, size) != 0)
+		error_set(error, "%s: cannot write the trace: %s", path, strerror(errno));
+	else
+		rv = 0;
 done:
 	free(bytes);
-	writer_free(&facts);
-	trace_free(&canonical);
+	world_free(&w);
 	return rv;
 }
 

@@ -26,19 +26,36 @@
 /* Another node's helper of the same step may be writing; it does not take so long between two writes. */
 #define AGAIN_AGE 300
 
-/* Publishes as DAY/JOB.STEP.N.spoor with the first N that is free, from *next on. */
-static int publish(const struct facts *facts, const char *day, unsigned *next, const void *bytes, size_t size)
+/* Where the traces of a folder go. */
+struct target {
+	const struct facts *facts;
+	const char *day;
+	bool again;    /* there was an earlier attempt */
+	unsigned next; /* the number that is tried first */
+	unsigned parts;
+};
+
+/* Publishes as DAY/JOB.STEP.N.spoor with the first N that is free, from t->next on; a part as JOB.STEP.N.NODE.spoor: what it is joined to takes
+ * the shorter name. */
+static int publish(struct target *t, const struct sealed *sealed)
 {
 	char path[4096];
+	const struct facts *facts = t->facts;
+	const char *node = facts_get(facts, "node"), *dot = "";
+	unsigned *next = sealed->part ? &t->parts : &t->next;
 
+	if (sealed->part && node)
+		dot = ".";
+	else
+		node = "";
 	for (; *next < WORLDS_MAX; ++*next) {
-		int n = snprintf(path, sizeof path, "%s/%s.%s.%u.spoor", day, facts_get(facts, "job"), facts_get(facts, "step"),
-		                 *next);
+		int n = snprintf(path, sizeof path, "%s/%s.%s.%u%s%s.spoor", t->day, facts_get(facts, "job"), facts_get(facts, "step"), *next, dot,
+		                 node);
 		if (n < 0 || (size_t)n >= sizeof path) {
 			errno = ENAMETOOLONG;
 			return -1;
 		}
-		if (!container_publish(path, 0440, bytes, size))
+		if (!container_publish(path, 0440, sealed->bytes, sealed->size))
 			return 0;
 		if (errno != EEXIST)
 			return -1;
@@ -55,26 +72,52 @@ static bool is_delivered(const struct facts *facts, const char *day, const void 
 	return kept_is_delivered(day, prefix, bytes, size) || kept_is_delivered(facts_get(facts, "first_day"), prefix, bytes, size);
 }
 
+/* raw is only for messages. Returns 0, or -1 having said why. */
+static int archive_sealed(struct target *t, const char *raw, const struct sealed *sealed)
+{
+	if (t->again && is_delivered(t->facts, t->day, sealed->bytes, sealed->size))
+		return 0;
+	if (publish(t, sealed) == 0)
+		return 0;
+	fprintf(stderr, "%s: not archived in %s: %s\n", raw, t->day, strerror(errno));
+	return -1;
+}
+
 /* Returns 0, or -1 having said why; the raw trace is gone only if it was delivered. */
-static int deliver(const struct facts *facts, const char *day, bool again, unsigned *next, const char *raw)
+static int deliver(struct target *t, const char *raw)
 {
 	struct error error = {""};
-	uint8_t *bytes;
-	size_t size;
+	struct sealed sealed;
 	int rv = -1;
 
-	if (seal_trace(raw, facts, &bytes, &size, &error))
+	if (seal_trace(raw, t->facts, &sealed, &error))
 		fprintf(stderr, "%s\n", error.text);
-	else if (again && is_delivered(facts, day, bytes, size))
-		rv = unlink(raw);
-	else if (publish(facts, day, next, bytes, size))
-		fprintf(stderr, "%s: not archived in %s: %s\n", raw, day, strerror(errno));
-	else if (unlink(raw))
+	else if (archive_sealed(t, raw, &sealed) == 0 && (rv = unlink(raw)) != 0)
 		fprintf(stderr, "%s: archived, and cannot be removed: %s\n", raw, strerror(errno));
-	else
-		rv = 0;
-	free(bytes);
+	free(sealed.bytes);
 	return rv;
+}
+
+/* The same of a trace for which the spool has no room. */
+static int deliver_bytes(void *context, const uint8_t *bytes, size_t size)
+{
+	struct target *t = context;
+	struct error error = {""};
+	struct sealed sealed;
+	int rv = -1;
+
+	if (seal_bytes("the spool is full: a trace in memory", bytes, size, t->facts, &sealed, &error))
+		fprintf(stderr, "%s\n", error.text);
+	else
+		rv = archive_sealed(t, facts_get(t->facts, "spool"), &sealed);
+	free(sealed.bytes);
+	return rv;
+}
+
+static void tell_line(void *context, const char *text)
+{
+	(void)context;
+	fprintf(stderr, "%s\n", text);
 }
 
 /* The trace is with the node of rank 0. How tasks ended elsewhere is told in a note beside it. */
@@ -118,12 +161,14 @@ static void name_user(struct facts *facts)
 }
 
 /* What was recorded becomes raw traces, and what does not belong there goes. Returns 0, or -1 having said why. */
-static int tidy(struct spool *spool, const char *folder)
+static int tidy(struct spool *spool, struct salvage *salvage, const char *folder)
 {
 	struct error error = {""};
 
-	if (access(folder, F_OK) == 0 && salvage_folder(folder, &error) < 0) /* gone already where only an exit note is left to write */
+	if (access(folder, F_OK) == 0 && salvage_folder(salvage, folder, &error) < 0) /* gone already where only an exit note is left to write */
 		fprintf(stderr, "%s\n", error.text);
+	if (salvage->running)
+		fprintf(stderr, "%s: %zu processes still record there\n", folder, salvage->running);
 	error.text[0] = '\0';
 	if (spool_read(spool, folder, &error)) {
 		fprintf(stderr, "%s\n", error.text);
@@ -140,20 +185,21 @@ static int collect(struct facts *facts, const char *day, bool again)
 {
 	const char *folder = facts_get(facts, "spool");
 	struct spool spool = {0};
-	unsigned next = 0;
+	struct target target = {.facts = facts, .day = day, .again = again};
+	struct salvage salvage = {.deliver = deliver_bytes, .tell = tell_line, .context = &target, .remove_damaged = true};
 	int rv = 0;
 
-	if (tidy(&spool, folder))
-		return -1;
 	name_user(facts);
+	if (tidy(&spool, &salvage, folder))
+		return -1;
 	if (again) {
 		char prefix[256];
 		snprintf(prefix, sizeof prefix, "%s.%s.", facts_get(facts, "job"), facts_get(facts, "step"));
 		unfinished_remove(facts_get(facts, "first_day"), prefix, AGAIN_AGE, 0, NULL);
 	}
 	for (size_t i = 0; i < spool.world_count; i++)
-		rv |= deliver(facts, day, again, &next, spool.worlds[i].path);
-	if (spool.world_count == 0)
+		rv |= deliver(&target, spool.worlds[i].path);
+	if (spool.world_count == 0 && salvage.made == 0)
 		rv |= leave_exit_note(facts, day);
 	if (spool.arena_count)
 		fprintf(stderr, "%s: what %zu ranks recorded could not be read, and is kept there\n", folder, spool.arena_count);
@@ -209,6 +255,7 @@ int helper_collect(struct facts *facts)
 int helper_keep(struct facts *facts)
 {
 	struct spool spool = {0};
+	struct salvage salvage = {.tell = tell_line};
 	struct error error = {""};
 	int rv = -1;
 
@@ -224,7 +271,7 @@ int helper_keep(struct facts *facts)
 	if (lock >= 0 && kept_save(folder, facts, &error) < 0)
 		fprintf(stderr, "%s\n", error.text);
 	else
-		rv = tidy(&spool, folder);
+		rv = tidy(&spool, &salvage, folder);
 	spool_free(&spool);
 	return end(folder, lock, rv);
 }

@@ -127,18 +127,46 @@ void spool_tell_notes(const struct spool *spool)
 
 /* --- sealing --- */
 
-/* The tracer's facts, then the job's over them. */
-static char *describe(const struct container *raw, const struct facts *job, struct error *error)
+/* Why not all ranks came to MPI_Finalize, or did not find each other there. */
+static const char *reason(const struct facts *all)
+{
+	const char *ending = facts_get(all, "ending"); /* what Slurm or the kernel said */
+
+	if (facts_number(all, "aborted", 0) > 0)
+		return "abort";
+	if (ending)
+		return ending;
+	if (facts_number(all, "signal", 0) > 0)
+		return "signal";
+	return facts_number(all, "ranks_unfinished", 0) > 0 ? "exit" : "deadline";
+}
+
+/* A part is known by the folder that it comes from, so that it is joined once. */
+static void add_part(struct facts *all)
+{
+	const char *spool = facts_get(all, "spool"), *slash = spool ? strrchr(spool, '/') : NULL;
+
+	if (slash && slash[1])
+		facts_set(all, "part", slash + 1);
+}
+
+char *seal_describe(const struct container *raw, const struct facts *job, bool *part, struct error *error)
 {
 	const struct chunk *own = container_find(raw, "FACT");
 	struct facts all = {0};
 	char *text = NULL;
 
+	/* The tracer's facts, then the job's over them. */
 	if (own && facts_decode(&all, (const char *)own->data, own->size, container_name(raw), error))
 		goto done;
 	for (size_t i = 0; i < job->count; i++)
 		facts_set(&all, job->items[i].name, job->items[i].value);
 	facts_set(&all, "spoor_version", PACKAGE_VERSION);
+	*part = facts_number(&all, "ranks_missing", 0) > 0;
+	if (facts_number(&all, "partial", 0) > 0)
+		facts_set(&all, "reason", reason(&all));
+	if (*part)
+		add_part(&all);
 	text = all.failed || job->failed ? NULL : metadata_encode(&all);
 	if (!text)
 		error_set(error, "%s: no memory for the metadata", container_name(raw));
@@ -147,23 +175,16 @@ done:
 	return text;
 }
 
-int seal_trace(const char *path, const struct facts *job, uint8_t **bytes, size_t *size, struct error *error)
+static int seal(const struct container *raw, const struct facts *job, struct sealed *sealed, struct error *error)
 {
 	struct chunk chunks[CHUNKS_MAX] = {{.id = "META"}};
-	struct container *raw = NULL;
-	char *metadata = NULL;
 	size_t n = 1;
-	int rv = -1;
 
-	*bytes = NULL;
-	if (container_open(&raw, path, &codec_zstd, error))
-		goto done;
-	if (container_count(raw) >= CHUNKS_MAX) {
-		error_set(error, "%s: %zu chunks are more than a raw trace has", path, container_count(raw));
-		goto done;
-	}
-	if (!(metadata = describe(raw, job, error)))
-		goto done;
+	if (container_count(raw) >= CHUNKS_MAX)
+		return error_set(error, "%s: %zu chunks are more than a raw trace has", container_name(raw), container_count(raw));
+	char *metadata = seal_describe(raw, job, &sealed->part, error);
+	if (!metadata)
+		return -1;
 	chunks[0].data = (const uint8_t *)metadata;
 	chunks[0].size = strlen(metadata);
 	for (size_t i = 0; i < container_count(raw); i++) {
@@ -171,12 +192,29 @@ int seal_trace(const char *path, const struct facts *job, uint8_t **bytes, size_
 		if (strcmp(chunk->id, "FACT") && strcmp(chunk->id, "META")) /* what they say is in the metadata */
 			chunks[n++] = *chunk;
 	}
-	if (container_encode(chunks, n, container_flags(raw), &codec_zstd, bytes, size))
-		error_set(error, "%s: no memory to compress the trace", path);
-	else
-		rv = 0;
-done:
+	int rv = container_encode(chunks, n, container_flags(raw), &codec_zstd, &sealed->bytes, &sealed->size);
+	if (rv)
+		error_set(error, "%s: no memory to compress the trace", container_name(raw));
 	free(metadata);
+	return rv;
+}
+
+int seal_trace(const char *path, const struct facts *job, struct sealed *sealed, struct error *error)
+{
+	struct container *raw = NULL;
+
+	*sealed = (struct sealed){NULL};
+	int rv = container_open(&raw, path, &codec_zstd, error) ? -1 : seal(raw, job, sealed, error);
+	container_destroy(raw);
+	return rv;
+}
+
+int seal_bytes(const char *name, const void *bytes, size_t size, const struct facts *job, struct sealed *sealed, struct error *error)
+{
+	struct container *raw = NULL;
+
+	*sealed = (struct sealed){NULL};
+	int rv = container_parse(&raw, name, bytes, size, &codec_zstd, error) ? -1 : seal(raw, job, sealed, error);
 	container_destroy(raw);
 	return rv;
 }

@@ -4,6 +4,7 @@
 #ifndef SPOOR_SEAL_H
 #define SPOOR_SEAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,8 +26,22 @@ void spool_free(struct spool *spool);
 /* Prints what the tracer had to say, and removes it. */
 void spool_tell_notes(const struct spool *spool);
 
-/* Makes the file's bytes (malloc'ed) from the raw trace at path: its own facts, and the job's, which win, become the chunk META.
- * Returns 0, or -1 with error set. */
-int seal_trace(const char *path, const struct facts *job, uint8_t **bytes, size_t *size, struct error *error);
+/* The file of a trace. */
+struct sealed {
+	uint8_t *bytes; /* malloc'ed */
+	size_t size;
+	bool part; /* ranks are missing: other nodes may have them (merge/world.h) */
+};
+
+/* Makes the file from the raw trace at path: its own facts, and the job's, which win, become the chunk META.
+ * Returns 0, or -1 with error set; sealed->bytes may be freed in any case. */
+int seal_trace(const char *path, const struct facts *job, struct sealed *sealed, struct error *error);
+/* The same from memory; name is for messages. */
+int seal_bytes(const char *name, const void *bytes, size_t size, const struct facts *job, struct sealed *sealed, struct error *error);
+
+/* The facts of a raw trace and of its job as the text of META (malloc'ed), or NULL with error set. Decides why a partial trace is one
+ * (doc/metadata.md, "reason"). */
+struct container;
+char *seal_describe(const struct container *raw, const struct facts *job, bool *part, struct error *error);
 
 #endif

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -35,6 +36,7 @@ int arena_create(struct arena *a, const char *path, uint64_t size, struct error 
 		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 		if (fd < 0)
 			return error_set(error, "%s: cannot create the arena: %s", path, strerror(errno));
+		flock(fd, LOCK_EX | LOCK_NB); /* says that somebody records; a file system without locks does not matter much */
 		/* The first pages are allocated for real: a full file system shows here, as an error, and not as SIGBUS later.
 		 * The recorder extends the allocation as it goes (arena_alloc). */
 		int failure = posix_fallocate(fd, 0, (off_t)ARENA_MIN_SIZE);
@@ -119,8 +121,10 @@ int arena_open(struct arena *a, const char *path, struct error *error)
 	if (!what && (h->used > size || h->used < sizeof *h))
 		what = "damaged journal";
 	if (what) {
+		bool other = memcmp(h->magic, magic, sizeof magic) == 0 && h->version != ARENA_VERSION;
 		arena_close(a);
-		return error_set(error, "%s: %s", path, what);
+		error_set(error, "%s: %s", path, what);
+		return other ? ARENA_OTHER_VERSION : -1;
 	}
 	h->journal_count = 0;
 	h->size = a->size;

@@ -56,12 +56,14 @@ struct arena {
 	int fd; /* -1 for a private arena */
 };
 
-/* Creates the file (which must not exist; mode 0600), sparse, of the given size (clamped to MIN..MAX), and maps it. path may be NULL: a private
+/* Creates the file (which must not exist; mode 0600), locked (flock) for as long as it is open, sparse, of the given size (clamped to MIN..MAX), and maps it. path may be NULL: a private
  * arena in anonymous memory. Returns 0 or -1. */
 int arena_create(struct arena *a, const char *path, uint64_t size, struct error *error);
 /* Copies an existing arena to private memory, with ARENA_SLACK bytes of room to finish it: what is changed never reaches the file. Checks header and journal against the file's size and
  * puts an unfinished operation back. Everything behind the header is still untrusted. Returns 0; 1 if its process was gone before it was
- * initialised (then there is nothing in it, and nothing is mapped); -1 with error set. */
+ * initialised (then there is nothing in it, and nothing is mapped); -1 with error set; ARENA_OTHER_VERSION with error set if another version
+ * of spoor could read it. */
+#define ARENA_OTHER_VERSION 2
 int arena_open(struct arena *a, const char *path, struct error *error);
 /* Unmaps; the file stays. */
 void arena_close(struct arena *a);

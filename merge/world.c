@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * world - the trace of one MPI_COMM_WORLD while it is put together
+ */
+#include "merge/world.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "merge/merge.h"
+#include "trace/container.h"
+#include "trace/record.h"
+
+int world_init(struct world *w, uint64_t id)
+{
+	*w = (struct world){.id = id, .facts_rank = UINT32_MAX};
+	return trace_init(&w->trace);
+}
+
+void world_free(struct world *w)
+{
+	trace_free(&w->trace);
+	writer_free(&w->facts);
+}
+
+/* Facts. */
+
+void world_put_fact(struct writer *w, const char *key, const void *value, size_t n)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	const uint8_t *bytes = value;
+	writer_bytes(w, key, strlen(key));
+	writer_bytes(w, "=", 1);
+	for (size_t i = 0; i < n; i++) {
+		uint8_t b = bytes[i];
+		if (b > 0x20 && b < 0x7f && b != '%' && b != ';')
+			writer_bytes(w, &b, 1);
+		else
+			writer_bytes(w, (char[3]){'%', digits[b >> 4], digits[b & 15]}, 3);
+	}
+	writer_bytes(w, "\n", 1);
+}
+
+void world_put_number(struct writer *w, const char *key, uint64_t value)
+{
+	char text[32];
+	world_put_fact(w, key, text, (size_t)snprintf(text, sizeof text, "%" PRIu64, value));
+}
+
+/* The next line: *line is where it begins, its length is returned, and *rest is behind it; false at the end. */
+static bool next_line(const char **rest, const char *end, const char **line, size_t *n)
+{
+	if (*rest >= end)
+		return false;
+	*line = *rest;
+	const char *stop = memchr(*line, '\n', (size_t)(end - *line));
+	*n = (size_t)((stop ? stop : end) - *line);
+	*rest = stop ? stop + 1 : end;
+	return true;
+}
+
+static bool has_key(const char *line, size_t n, const char *key)
+{
+	size_t k = strlen(key);
+	return n > k && line[k] == '=' && memcmp(line, key, k) == 0;
+}
+
+uint64_t world_fact(const char *facts, size_t size, const char *key, int base, uint64_t otherwise)
+{
+	const char *rest = facts, *line;
+	size_t n, k = strlen(key) + 1;
+	while (facts && next_line(&rest, facts + size, &line, &n)) {
+		char text[32], *end;
+		if (!has_key(line, n, key) || n - k == 0 || n - k >= sizeof text)
+			continue;
+		memcpy(text, line + k, n - k);
+		text[n - k] = 0;
+		uint64_t value = strtoull(text, &end, base);
+		return *end ? otherwise : value;
+	}
+	return otherwise;
+}
+
+/* Facts of the trace as a whole are made again when it is written; what remains is of the process. */
+static const char *const of_world[] = {"start_ns", "end_ns", "hosts", "ranks_per_node", "world", "partial", "ranks_missing", "ranks_unfinished", "aborted"};
+
+static void take_process_facts(struct world *w, uint32_t rank, const char *facts, size_t size, uint64_t start_ns, uint64_t end_ns)
+{
+	const char *rest = facts, *line;
+	size_t n;
+	if (rank >= w->facts_rank)
+		return;
+	w->facts_rank = rank;
+	w->start_ns = start_ns;
+	w->end_ns = end_ns;
+	w->facts.size = 0;
+	while (facts && next_line(&rest, facts + size, &line, &n)) {
+		size_t k = 0, all = sizeof of_world / sizeof of_world[0];
+		while (k < all && !has_key(line, n, of_world[k]))
+			k++;
+		if (k < all)
+			continue;
+		writer_bytes(&w->facts, line, n);
+		writer_bytes(&w->facts, "\n", 1);
+	}
+}
+
+/* hosts=n1,n2 ranks_per_node=4,4: the nodes in the order of their lowest rank. */
+static void put_hosts(struct writer *w, const struct trace *t)
+{
+	struct writer hosts = {0}, counts = {0};
+	uint64_t *ranks = calloc(t->strings.count, sizeof *ranks);
+	uint32_t *order = calloc(t->strings.count, sizeof *order), n = 0;
+	int64_t host;
+	for (uint64_t r = 0; ranks && order && rankmap_next(&t->host, &r, &host); r++) {
+		if (ranks[host]++ == 0)
+			order[n++] = (uint32_t)host;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		char text[32];
+		writer_bytes(&hosts, ",", i > 0);
+		writer_bytes(&hosts, t->strings.items[order[i]].bytes, t->strings.items[order[i]].size);
+		writer_bytes(&counts, text, (size_t)snprintf(text, sizeof text, "%s%" PRIu64, i ? "," : "", ranks[order[i]]));
+	}
+	world_put_fact(w, "hosts", hosts.data, hosts.size);
+	world_put_fact(w, "ranks_per_node", counts.data, counts.size);
+	w->failed |= !ranks || !order || hosts.failed || counts.failed;
+	writer_free(&hosts);
+	writer_free(&counts);
+	free(ranks);
+	free(order);
+}
+
+/* Adding. */
+
+static const struct record *record_of(const struct arena *a)
+{
+	ref root = a->header->root;
+	return root && arena_valid(a, root, sizeof(struct record)) ? arena_at(a, struct record, root) : NULL;
+}
+
+int world_identify(const struct arena *a, const char *name, uint64_t *id, uint32_t *rank, struct error *error)
+{
+	const struct record *r = record_of(a);
+	if (a->header->root == 0)
+		return 1;
+	if (!r)
+		return error_set(error, "%s: has no record", name);
+	if (r->state == RECORD_CREATED)
+		return 1;
+	*id = r->world;
+	*rank = r->rank;
+	return 0;
+}
+
+/* By the arena's own clock: the same whenever it is read. */
+static uint64_t end_of(const struct record *r)
+{
+	return r->state == RECORD_FINALIZED && r->clock_ns[1] >= r->clock_ns[0] ? (uint64_t)r->realtime_ns + (r->clock_ns[1] - r->clock_ns[0]) : 0;
+}
+
+void world_add_process(struct world *w, const struct arena *a)
+{
+	const struct record *r = record_of(a);
+	if (!r)
+		return;
+	const struct record_string *s = NULL;
+	if (r->facts && arena_valid(a, r->facts, sizeof *s))
+		s = arena_at(a, struct record_string, r->facts);
+	if (s && !arena_valid(a, r->facts, sizeof *s + s->length))
+		s = NULL;
+	take_process_facts(w, r->rank, s ? s->bytes : "", s ? s->length : 0, (uint64_t)r->realtime_ns, end_of(r));
+	w->unfinished += r->state != RECORD_FINALIZED;
+}
+
+static bool in_abort(const struct trace *t)
+{
+	int64_t visits;
+	for (uint32_t i = 0; i < t->site_count; i++) {
+		const struct schema *s = trace_schema(t, &t->sites[i]);
+		if (s->function_length == 9 && memcmp(s->function, "MPI_Abort", 9) == 0 &&
+		    rankmap_constant(&t->sites[i].visits, &visits)) /* it is recorded when it is entered, and does not come back */
+			return true;
+	}
+	return false;
+}
+
+int world_add_arena(struct world *w, struct arena *a, const char *name, struct error *error)
+{
+	int rv = -1;
+	struct trace one = {.size = 0};
+	struct world said = {.facts_rank = UINT32_MAX};
+	uint64_t id = 0;
+	uint32_t rank = 0;
+	int64_t events;
+	int what = world_identify(a, name, &id, &rank, error);
+	if (what != 0)
+		return what > 0 ? error_set(error, "%s: its process did not initialise MPI", name) : -1;
+	if (id != w->id)
+		return error_set(error, "%s: is of another MPI_COMM_WORLD (%016" PRIx64 ", not %016" PRIx64 ")", name, id, w->id);
+	if (rankmap_get(&w->trace.events, rank, &events))
+		return error_set(error, "%s: rank %" PRIu32 " is there already", name, rank);
+	world_add_process(&said, a); /* reading the events uses the arena up */
+	if (trace_extract(&one, a, error) == 0) {
+		bool aborted = in_abort(&one);
+		if (merge_into(&w->trace, &one, error) == 0) {
+			if (said.facts_rank != UINT32_MAX)
+				take_process_facts(w, rank, (const char *)said.facts.data, said.facts.size, said.start_ns, said.end_ns);
+			w->unfinished += said.unfinished;
+			w->aborted |= aborted;
+			rv = 0;
+		}
+	} else if (error) {
+		struct error inner = *error;
+		error->text[0] = 0;
+		error_set(error, "%s: %.400s", name, inner.text);
+	}
+	trace_free(&one);
+	writer_free(&said.facts);
+	return rv;
+}
+
+int world_add_trace(struct world *w, const struct trace *t, const char *facts, size_t size, struct error *error)
+{
+	if (rankmap_empty(&t->events))
+		return error_set(error, "a trace without ranks");
+	if (merge_into(&w->trace, t, error) != 0)
+		return -1;
+	take_process_facts(w, rankmap_first(&t->events), facts, size, world_fact(facts, size, "start_ns", 10, 0), world_fact(facts, size, "end_ns", 10, 0));
+	w->unfinished += world_fact(facts, size, "ranks_unfinished", 10, 0);
+	w->aborted |= world_fact(facts, size, "aborted", 10, 0) > 0;
+	return 0;
+}
+
+uint64_t world_missing(const struct world *w)
+{
+	struct rankmap ranks = {0};
+	struct rankmap_builder b = {0};
+	uint64_t there = rankmap_size(&w->trace.events);
+	if (there > 0 && rankmap_last(&w->trace.events) >= w->trace.size) {
+		/* further threads of ranks are streams behind those of the ranks */
+		rankmap_add(&b, (struct rank_piece){.first = 0, .count = w->trace.size, .step = 1});
+		if (rankmap_take(&b, &ranks) == 0 && rankmap_restrict(&ranks, &w->trace.events, &ranks) == 0)
+			there = rankmap_size(&ranks);
+		rankmap_free(&ranks);
+	}
+	return there < w->trace.size ? w->trace.size - there : 0;
+}
+
+int world_encode(struct world *w, uint64_t ended_ns, uint8_t **bytes, size_t *size, struct error *error)
+{
+	struct writer facts = {0};
+	uint64_t missing = world_missing(w);
+	char id[32];
+	int rv = -1;
+	*bytes = NULL;
+	writer_bytes(&facts, w->facts.data, w->facts.size);
+	world_put_number(&facts, "start_ns", w->start_ns);
+	if (w->end_ns || ended_ns)
+		world_put_number(&facts, "end_ns", w->end_ns ? w->end_ns : ended_ns);
+	put_hosts(&facts, &w->trace);
+	world_put_fact(&facts, "world", id, (size_t)snprintf(id, sizeof id, "%016" PRIx64, w->id));
+	if (missing || w->unfinished) {
+		world_put_number(&facts, "partial", 1);
+		world_put_number(&facts, "ranks_missing", missing);
+		world_put_number(&facts, "ranks_unfinished", w->unfinished);
+	}
+	if (w->aborted)
+		world_put_number(&facts, "aborted", 1);
+	struct chunk chunk = {.id = "FACT", .data = facts.data, .size = facts.size};
+	if (merge_finish(&w->trace, missing == 0, error) == 0) {
+		rv = facts.failed || w->facts.failed ? -1 : trace_encode(&w->trace, &chunk, 1, NULL, bytes, size);
+		if (rv != 0)
+			error_set(error, "no memory to encode the trace");
+	}
+	writer_free(&facts);
+	return rv;
+}
