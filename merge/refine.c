@@ -280,8 +280,8 @@ done:
 }
 
 /* The refined group: the value of a class is, in each group, the value that the group has at the place where the class appears first. */
-static int group_of(struct trace_group *out, const struct trace_group *groups, const size_t *members, const struct shape *shapes, size_t n,
-                    const uint64_t *first, unsigned classes)
+static int group_of(struct trace_group *out, const struct trace_group *groups, const struct shape *shapes, size_t n, const uint64_t *first,
+                    unsigned classes)
 {
 	*out = (struct trace_group){.dict = calloc(classes, sizeof *out->dict)};
 	if (!out->dict)
@@ -290,7 +290,7 @@ static int group_of(struct trace_group *out, const struct trace_group *groups, c
 		struct trace_stretch *s = &out->dict[out->count];
 		s->count = 1;
 		for (size_t i = 0; i < n; i++) {
-			const struct trace_group *g = &groups[members[i]];
+			const struct trace_group *g = &groups[i];
 			unsigned value = class_at(&shapes[i], first[out->count]);
 			if (value >= g->count || rankmap_union(&s->start, &s->start, &g->dict[value].start) != 0) {
 				out->count++;
@@ -301,12 +301,28 @@ static int group_of(struct trace_group *out, const struct trace_group *groups, c
 	return 0;
 }
 
-static bool single_values(const struct trace_group *g)
+static uint64_t values_of(const struct trace_group *g)
 {
+	uint64_t n = 0;
+	for (uint32_t i = 0; i < g->count && n <= MAX_CLASSES; i++)
+		n += g->dict[i].count <= MAX_CLASSES ? g->dict[i].count : MAX_CLASSES + 1;
+	return n;
+}
+
+/* The same group with one stretch for each of its values. Returns 0 or -1. */
+static int group_spread(struct trace_group *out, const struct trace_group *g)
+{
+	*out = (struct trace_group){.pattern = g->pattern, .dict = calloc(values_of(g), sizeof *out->dict)};
+	if (!out->dict)
+		return -1;
 	for (uint32_t i = 0; i < g->count; i++)
-		if (g->dict[i].count > 1)
-			return false;
-	return g->count <= MAX_CLASSES && !g->lossy;
+		for (uint64_t k = 0; k < g->dict[i].count; k++) {
+			struct trace_stretch *s = &out->dict[out->count++];
+			s->count = 1;
+			if (k == 0 ? rankmap_copy(&s->start, &g->dict[i].start) : rankmap_sum_of(&s->start, &g->dict[i].start, &g->dict[i].stride, k))
+				return -1;
+		}
+	return 0;
 }
 
 /* Visits of a group's ranks, if it is the same number for all; else 0. Returns -1 on no memory. */
@@ -333,7 +349,8 @@ static int refine_length(struct trace *t, struct trace_column *c, struct shape *
 	struct trace_group made = {0};
 	size_t *members = malloc(c->count * sizeof *members);
 	struct shape *shapes = malloc(c->count * sizeof *shapes);
-	if (!members || !shapes) {
+	struct trace_group *spread = calloc(c->count, sizeof *spread);
+	if (!members || !shapes || !spread) {
 		rv = -1;
 		goto done;
 	}
@@ -352,7 +369,12 @@ static int refine_length(struct trace *t, struct trace_column *c, struct shape *
 	rv = 0;
 	if (classes >= values)
 		goto done; /* nothing is gained: the groups have little in common */
-	if (group_of(&made, c->groups, members, shapes, n, first, classes) != 0 || pattern_of(&frame, &bytes) != 0)
+	for (size_t i = 0; i < n; i++)
+		if (group_spread(&spread[i], &c->groups[members[i]]) != 0) {
+			rv = -1;
+			goto done;
+		}
+	if (group_of(&made, spread, shapes, n, first, classes) != 0 || pattern_of(&frame, &bytes) != 0)
 		rv = -1;
 	if (rv == 0 && (made.pattern = pool_intern(&t->patterns, bytes.data, bytes.size) + 1) == 0)
 		rv = -1;
@@ -374,6 +396,9 @@ done:
 	trace_group_free(&made);
 	writer_free(&bytes);
 	shape_free(&frame);
+	for (size_t i = 0; spread && i < n; i++)
+		trace_group_free(&spread[i]);
+	free(spread);
 	free(members);
 	free(shapes);
 	return rv;
@@ -390,7 +415,7 @@ static int refine_column(struct trace *t, const struct trace_site *s, struct tra
 		const struct trace_group *g = &c->groups[i];
 		/* how long a constant successor column is depends on where the rank ends: left alone */
 		int64_t visits = g->pattern == 0 && !successor ? visits_of(s, g) : 0;
-		int rv = !single_values(g)    ? 1
+		int rv = g->lossy || values_of(g) > MAX_CLASSES ? 1
 		         : g->pattern != 0    ? shape_of(&shapes[i], &t->patterns.items[g->pattern - 1])
 		         : visits > 0         ? shape_constant(&shapes[i], (uint64_t)visits)
 		                              : 1;

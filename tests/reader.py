@@ -34,7 +34,7 @@ def unzstd(data, size):
 def chunks(data):
     assert data[:8] == b"\x89SPOOR\r\n", "magic"
     major, _, _, incompatible, n, table_crc, crc = struct.unpack_from("<HHIIIII", data, 8)
-    assert major == 1 and incompatible & ~3 == 0 and crc == zlib.crc32(data[:28])
+    assert major == 1 and incompatible & ~7 == 0 and crc == zlib.crc32(data[:28])
     assert table_crc == zlib.crc32(data[32:32 + 32 * n])
     found = {}
     for i in range(n):
@@ -53,8 +53,40 @@ LOSSY = Name("?")
 
 
 class Bytes:
+    nodes = []  # of the trace that is being read
+
     def __init__(self, data, strings=None):
         self.data, self.at, self.strings = data, 0, strings
+
+    def read_nodes(self):
+        Bytes.nodes = []
+        for i in range(self.uint()):
+            u = self.uint()
+            if u == 0:
+                Bytes.nodes.append((self.value(),))
+                continue
+            low, high = u - 1, self.uint()
+            low, high = [e if e < 2 else i - (e - 1) + 2 for e in (low, high)]
+            Bytes.nodes.append((low, high, self.int() if self.plain(low) and self.plain(high) else 0))
+        self.done()
+
+    def plain(self, edge):
+        if edge < 2:
+            return edge == 1
+        node = Bytes.nodes[edge - 2]
+        return len(node) == 3 and (self.plain(node[0]) or self.plain(node[1]))
+
+    def expand(self, edge, level, first, base, out):
+        """All ranks of a diagram."""
+        if edge == 0:
+            return
+        node = Bytes.nodes[edge - 2] if edge > 1 else None
+        if node is None or len(node) == 1:
+            for rank in range(first, first + (1 << level)):
+                out[rank] = signed(base) if node is None else node[0]
+            return
+        self.expand(node[0], level - 1, first, base, out)
+        self.expand(node[1], level - 1, first + (1 << (level - 1)), base + node[2], out)
 
     def uint(self):
         v = shift = 0
@@ -110,13 +142,25 @@ class Bytes:
         return out, after
 
     def ranks(self, domain):
-        return sorted(self.items(False)[0]) if self.uint() else list(domain)
+        kind, out = self.uint(), {}
+        if kind == 2:
+            edge = self.uint()
+            self.expand(edge, self.uint(), 0, 0, out)
+            return sorted(out)
+        return sorted(self.items(False)[0]) if kind else list(domain)
 
     def map(self, domain):
         t = self.uint()
-        assert t <= 2
+        assert t <= 4
         if t == 2:
             return self.items(True)[0]
+        if t == 3:
+            out, edge = {}, self.uint()
+            self.expand(edge, max(domain).bit_length(), 0, self.int() if self.plain(edge) else 0, out)
+            assert sorted(out) == sorted(domain)
+            return out
+        if t == 4:
+            return {r: self.value() for r in sorted(domain)}
         value, slope = self.value(), self.int() if t == 1 else 0
         return {r: value if slope == 0 else signed(value + i * slope) for i, r in enumerate(domain)}
 
@@ -154,6 +198,8 @@ class Trace:
         b.done()
         self.read_vectors(Bytes(found["VECT"], self.strings))
         self.read_patterns(Bytes(found["PATT"]))
+        if "MAPS" in found:
+            Bytes(found["MAPS"], self.strings).read_nodes()
         self.read_ranks(Bytes(found["RANK"], self.strings))
         self.read_sites(Bytes(found["SITE"], self.strings))
         self.read_paths(Bytes(found["PATH"]))

@@ -34,7 +34,8 @@ struct container;
 /* Incompatible flags: a reader that does not know one cannot read the file. */
 #define CONTAINER_LOSSY 1u /* columns without order */
 #define CONTAINER_HIST 2u  /* times are in the chunk HIST */
-#define CONTAINER_KNOWN (CONTAINER_LOSSY | CONTAINER_HIST)
+#define CONTAINER_MAPS 4u  /* maps that share their nodes */
+#define CONTAINER_KNOWN (CONTAINER_LOSSY | CONTAINER_HIST | CONTAINER_MAPS)
 
 /* Reads and checks the file. codec may be NULL: then a compressed chunk is an error. Returns 0, or -1 with error set
  * ("FILE: chunk SITE at offset 312: checksum mismatch ..."). The caller destroys *out. */

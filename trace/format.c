@@ -6,95 +6,11 @@
 
 #include "trace/column.h"
 #include "trace/container.h"
+#include "trace/maps.h"
 #include "trace/pieces.h"
 #include "trace/times.h"
 #include "trace/trace.h"
 #include "trace/varint.h"
-
-/* Maps from rank to value, over a known set of ranks (the domain). */
-
-enum { MAP_SAME, MAP_SLOPE, MAP_PIECES };
-
-static void put_map(struct writer *w, const struct rankmap *m)
-{
-	int64_t value;
-	if (rankmap_constant(m, &value)) {
-		writer_uint(w, MAP_SAME);
-		value_put(w, value);
-		return;
-	}
-	struct rank_piece *pieces;
-	size_t count;
-	if (rankmap_pieces(m, &pieces, &count) != 0) {
-		w->failed = true;
-		return;
-	}
-	if (count == 1) { /* all that the domain has, so that is one piece, too */
-		writer_uint(w, MAP_SLOPE);
-		value_put(w, pieces[0].value);
-		writer_int(w, pieces[0].slope);
-	} else {
-		writer_uint(w, MAP_PIECES);
-		pieces_put(w, m, true);
-	}
-	free(pieces);
-}
-
-/* The ranks of a domain that is one piece, with values that differ by `slope`. */
-static int get_slope(struct rankmap *m, const struct rankmap *domain, int64_t value, int64_t slope, bool references)
-{
-	int rv = -1;
-	struct rankmap_builder b = {.references = references};
-	struct rank_piece *pieces;
-	size_t count;
-	if (rankmap_pieces(domain, &pieces, &count) != 0)
-		return -1;
-	if (count == 1 && (slope == 0 || !(references || value_is_constant(value)))) {
-		pieces[0].value = value;
-		pieces[0].slope = slope;
-		rankmap_add(&b, pieces[0]);
-		rv = rankmap_take(&b, m);
-	}
-	free(pieces);
-	return rv;
-}
-
-static int get_map(struct reader *r, struct rankmap *m, const struct rankmap *domain, bool references)
-{
-	uint64_t tag = reader_uint(r);
-	if (r->bad || tag > MAP_PIECES)
-		return -1;
-	if (tag == MAP_PIECES)
-		return pieces_get(r, m, true, references);
-	int64_t value = value_get(r), slope = tag == MAP_SLOPE ? reader_int(r) : 0;
-	if (r->bad)
-		return -1;
-	return tag == MAP_SAME ? rankmap_fill(m, domain, value, references) : get_slope(m, domain, value, slope, references);
-}
-
-/* A set of ranks: 0 if it is the whole domain, else 1 and its pieces. */
-static void put_ranks(struct writer *w, const struct rankmap *m, const struct rankmap *domain)
-{
-	struct rankmap set;
-	bool whole = rankmap_same_ranks(m, domain);
-	writer_uint(w, !whole);
-	if (whole)
-		return;
-	if (rankmap_fill(&set, m, 0, false) != 0) {
-		w->failed = true;
-		return;
-	}
-	pieces_put(w, &set, false);
-	rankmap_free(&set);
-}
-
-static int get_ranks(struct reader *r, struct rankmap *m, const struct rankmap *domain)
-{
-	uint64_t whole = reader_uint(r);
-	if (r->bad || whole > 1)
-		return -1;
-	return whole == 0 ? rankmap_fill(m, domain, 0, false) : pieces_get(r, m, false, false);
-}
 
 /* STRG, PATT: byte strings. VECT: vectors. */
 
@@ -245,7 +161,7 @@ static int world_of(const struct trace *t, struct rankmap *world)
 	return rankmap_take(&b, world);
 }
 
-static void put_rank(struct writer *w, const struct trace *t)
+static void put_rank(struct writer *w, struct map_table *maps, const struct trace *t)
 {
 	struct rankmap world;
 	if (world_of(t, &world) != 0) {
@@ -253,20 +169,20 @@ static void put_rank(struct writer *w, const struct trace *t)
 		return;
 	}
 	writer_uint(w, t->size);
-	put_ranks(w, &t->events, &world);
+	map_put_ranks(w, maps, &t->events, &world);
 	rankmap_free(&world);
-	put_map(w, &t->events);
-	const struct rankmap *maps[] = {&t->first, &t->host, &t->lost, &t->in_flight};
+	map_put(w, maps, &t->events);
+	const struct rankmap *each[] = {&t->first, &t->host, &t->lost, &t->in_flight};
 	for (int i = 0; i < 4; i++) {
-		writer_uint(w, !rankmap_empty(maps[i]));
-		if (!rankmap_empty(maps[i])) {
-			put_ranks(w, maps[i], &t->events);
-			put_map(w, maps[i]);
+		writer_uint(w, !rankmap_empty(each[i]));
+		if (!rankmap_empty(each[i])) {
+			map_put_ranks(w, maps, each[i], &t->events);
+			map_put(w, maps, each[i]);
 		}
 	}
 }
 
-static int get_rank(struct reader *r, struct trace *t)
+static int get_rank(struct reader *r, const struct map_table *maps, struct trace *t)
 {
 	int rv = -1;
 	struct rankmap ranks = {0};
@@ -277,14 +193,14 @@ static int get_rank(struct reader *r, struct trace *t)
 	struct rankmap world;
 	if (world_of(t, &world) != 0)
 		return -1;
-	if (get_ranks(r, &ranks, &world) != 0 || get_map(r, &t->events, &ranks, false) != 0)
+	if (map_get_ranks(r, maps, &ranks, &world) != 0 || map_get(r, maps, &t->events, &ranks, false) != 0)
 		goto done;
-	struct rankmap *maps[] = {&t->first, &t->host, &t->lost, &t->in_flight};
+	struct rankmap *each[] = {&t->first, &t->host, &t->lost, &t->in_flight};
 	for (int i = 0; i < 4; i++) {
 		if (reader_uint(r) != 1)
 			continue;
 		rankmap_free(&ranks);
-		if (get_ranks(r, &ranks, &t->events) != 0 || get_map(r, maps[i], &ranks, maps[i] != &t->lost) != 0)
+		if (map_get_ranks(r, maps, &ranks, &t->events) != 0 || map_get(r, maps, each[i], &ranks, each[i] != &t->lost) != 0)
 			goto done;
 	}
 	rv = r->bad || r->at != r->end ? -1 : 0;
@@ -330,7 +246,7 @@ static int get_lossy(struct reader *r, struct trace_lossy *l, enum reference ref
 	return r->bad ? -1 : 0;
 }
 
-static void put_column(struct writer *w, const struct trace_column *c, const struct rankmap *domain, uint32_t patterns,
+static void put_column(struct writer *w, struct map_table *maps, const struct trace_column *c, const struct rankmap *domain, uint32_t patterns,
                        enum reference reference)
 {
 	int64_t value;
@@ -345,7 +261,7 @@ static void put_column(struct writer *w, const struct trace_column *c, const str
 	for (uint32_t g = 0; g < c->count; g++) {
 		const struct trace_group *group = &c->groups[g];
 		const struct rankmap *ranks = trace_group_ranks(group);
-		put_ranks(w, ranks, domain);
+		map_put_ranks(w, maps, ranks, domain);
 		if (group->lossy) {
 			writer_uint(w, patterns + UINT64_C(1));
 			put_lossy(w, group->lossy, reference);
@@ -357,14 +273,14 @@ static void put_column(struct writer *w, const struct trace_column *c, const str
 		for (uint32_t i = 0; i < group->count; i++) {
 			if (group->pattern)
 				writer_uint(w, group->dict[i].count - 1);
-			put_map(w, &group->dict[i].start);
+			map_put(w, maps, &group->dict[i].start);
 			if (group->dict[i].count > 1)
-				put_map(w, &group->dict[i].stride);
+				map_put(w, maps, &group->dict[i].stride);
 		}
 	}
 }
 
-static int get_group(struct reader *r, struct trace_group *group, const struct rankmap *ranks, uint32_t patterns, enum reference reference)
+static int get_group(struct reader *r, const struct map_table *maps, struct trace_group *group, const struct rankmap *ranks, uint32_t patterns, enum reference reference)
 {
 	bool references = reference != REFERENCE_NONE;
 	uint64_t pattern = reader_uint(r);
@@ -383,13 +299,13 @@ static int get_group(struct reader *r, struct trace_group *group, const struct r
 		if (s->count >= INT64_MAX)
 			return -1;
 		s->count++;
-		if (get_map(r, &s->start, ranks, references) != 0 || (s->count > 1 && get_map(r, &s->stride, ranks, false) != 0))
+		if (map_get(r, maps, &s->start, ranks, references) != 0 || (s->count > 1 && map_get(r, maps, &s->stride, ranks, false) != 0))
 			return -1;
 	}
 	return 0;
 }
 
-static int get_column(struct reader *r, struct trace_column *c, const struct rankmap *domain, uint32_t patterns, enum reference reference)
+static int get_column(struct reader *r, const struct map_table *maps, struct trace_column *c, const struct rankmap *domain, uint32_t patterns, enum reference reference)
 {
 	size_t groups = reader_count(r);
 	if (r->bad)
@@ -407,9 +323,9 @@ static int get_column(struct reader *r, struct trace_column *c, const struct ran
 				rv = rankmap_fill(&group.dict[0].start, domain, value, reference != REFERENCE_NONE);
 			}
 		} else {
-			rv = get_ranks(r, &ranks, domain);
+			rv = map_get_ranks(r, maps, &ranks, domain);
 			if (rv == 0)
-				rv = get_group(r, &group, &ranks, patterns, reference);
+				rv = get_group(r, maps, &group, &ranks, patterns, reference);
 		}
 		rankmap_free(&ranks);
 		if (rv != 0) {
@@ -422,7 +338,7 @@ static int get_column(struct reader *r, struct trace_column *c, const struct ran
 	return r->bad ? -1 : 0;
 }
 
-static void put_sites(struct writer *w, const struct trace *t)
+static void put_sites(struct writer *w, struct map_table *maps, const struct trace *t)
 {
 	writer_uint(w, t->function_count);
 	for (uint32_t i = 0; i < t->function_count; i++)
@@ -434,15 +350,15 @@ static void put_sites(struct writer *w, const struct trace *t)
 			const struct trace_site *s = object ? &t->objects[i] : &t->sites[i];
 			writer_uint(w, s->function);
 			writer_uint(w, s->node);
-			put_ranks(w, &s->visits, &t->events);
-			put_map(w, &s->visits);
+			map_put_ranks(w, maps, &s->visits, &t->events);
+			map_put(w, maps, &s->visits);
 			for (uint32_t k = 0; k < s->column_count; k++)
-				put_column(w, &s->columns[k], &s->visits, t->patterns.count, schema_reference(trace_schema(t, s), k));
+				put_column(w, maps, &s->columns[k], &s->visits, t->patterns.count, schema_reference(trace_schema(t, s), k));
 		}
 	}
 }
 
-static int get_sites(struct reader *r, struct trace *t)
+static int get_sites(struct reader *r, const struct map_table *maps, struct trace *t)
 {
 	for (size_t n = reader_count(r); n-- > 0;) {
 		uint64_t string = reader_uint(r);
@@ -459,12 +375,12 @@ static int get_sites(struct reader *r, struct trace *t)
 				return -1;
 			struct trace_site *s = object ? &t->objects[number] : &t->sites[number];
 			struct rankmap ranks = {0};
-			int rv = get_ranks(r, &ranks, &t->events);
+			int rv = map_get_ranks(r, maps, &ranks, &t->events);
 			if (rv == 0)
-				rv = get_map(r, &s->visits, &ranks, false);
+				rv = map_get(r, maps, &s->visits, &ranks, false);
 			rankmap_free(&ranks);
 			for (uint32_t k = 0; rv == 0 && k < s->column_count; k++)
-				rv = get_column(r, &s->columns[k], &s->visits, t->patterns.count, schema_reference(trace_schema(t, s), k));
+				rv = get_column(r, maps, &s->columns[k], &s->visits, t->patterns.count, schema_reference(trace_schema(t, s), k));
 			if (rv != 0)
 				return -1;
 		}
@@ -472,78 +388,98 @@ static int get_sites(struct reader *r, struct trace *t)
 	return r->bad || r->at != r->end ? -1 : 0;
 }
 
-/* The whole. */
+/* The whole. Nodes of maps are a chunk only if there are any: older readers can read the file then. */
 
-enum { PART_STRG, PART_PATH, PART_VECT, PART_PATT, PART_RANK, PART_SITE, PART_HIST, PARTS };
-static const char part_id[PARTS][CHUNK_ID_SIZE + 1] = {"STRG", "PATH", "VECT", "PATT", "RANK", "SITE", "HIST"};
+enum { PART_STRG, PART_PATH, PART_VECT, PART_PATT, PART_MAPS, PART_RANK, PART_SITE, PART_HIST, PARTS };
+static const char part_id[PARTS][CHUNK_ID_SIZE + 1] = {"STRG", "PATH", "VECT", "PATT", "MAPS", "RANK", "SITE", "HIST"};
 
 int trace_encode(const struct trace *t, const struct chunk *further, size_t n, const struct codec *codec, uint8_t **bytes, size_t *size)
 {
 	int rv = -1;
 	struct writer part[PARTS] = {{0}};
+	struct map_table maps = {.height = NULL};
 	struct chunk *chunks = calloc(PARTS + n, sizeof *chunks);
 	put_pool(&part[PART_STRG], &t->strings, 1);
 	put_paths(&part[PART_PATH], t);
 	put_vectors(&part[PART_VECT], &t->vectors);
 	put_pool(&part[PART_PATT], &t->patterns, 0);
-	put_rank(&part[PART_RANK], t);
-	put_sites(&part[PART_SITE], t);
+	put_rank(&part[PART_RANK], &maps, t);
+	put_sites(&part[PART_SITE], &maps, t);
 	times_put(&part[PART_HIST], t);
+	map_table_put(&part[PART_MAPS], &maps);
 	if (!chunks)
 		goto done;
+	size_t count = 0;
 	for (size_t i = 0; i < PARTS; i++) {
 		if (part[i].failed)
 			goto done;
-		memcpy(chunks[i].id, part_id[i], sizeof chunks[i].id);
-		chunks[i].data = part[i].data;
-		chunks[i].size = part[i].size;
+		if (i == PART_MAPS && maps.loom.count == 0)
+			continue;
+		memcpy(chunks[count].id, part_id[i], sizeof chunks[count].id);
+		chunks[count].data = part[i].data;
+		chunks[count++].size = part[i].size;
 	}
 	for (size_t i = 0; i < n; i++)
-		chunks[PARTS + i] = further[i];
-	rv = container_encode(chunks, PARTS + n, CONTAINER_HIST | (trace_has_lossy(t) ? CONTAINER_LOSSY : 0), codec, bytes, size);
+		chunks[count++] = further[i];
+	uint32_t flags = CONTAINER_HIST | (trace_has_lossy(t) ? CONTAINER_LOSSY : 0) | (maps.loom.count ? CONTAINER_MAPS : 0);
+	rv = container_encode(chunks, count, flags, codec, bytes, size);
 done:
 	for (size_t i = 0; i < PARTS; i++)
 		writer_free(&part[i]);
+	map_table_free(&maps);
 	free(chunks);
 	return rv;
 }
 
-static int get_strings(struct reader *r, struct trace *t)
+static int get_part(struct reader *r, size_t part, struct map_table *maps, struct trace *t)
 {
-	return get_pool(r, &t->strings);
-}
-
-static int get_all_vectors(struct reader *r, struct trace *t)
-{
-	return get_vectors(r, &t->vectors);
-}
-
-static int get_patterns(struct reader *r, struct trace *t)
-{
-	return get_pool(r, &t->patterns);
+	switch (part) {
+	case PART_STRG:
+		return get_pool(r, &t->strings);
+	case PART_PATH:
+		return get_paths(r, t);
+	case PART_VECT:
+		return get_vectors(r, &t->vectors);
+	case PART_PATT:
+		return get_pool(r, &t->patterns);
+	case PART_MAPS:
+		return map_table_get(r, maps);
+	case PART_RANK:
+		return get_rank(r, maps, t);
+	case PART_SITE:
+		return get_sites(r, maps, t);
+	case PART_HIST:
+		return times_get(r, t);
+	}
+	return -1;
 }
 
 int trace_decode(struct trace *t, const struct container *c, struct error *error)
 {
-	static int (*const get[PARTS])(struct reader *, struct trace *) = {get_strings,  get_paths, get_all_vectors, get_patterns,
-	                                                                   get_rank, get_sites, times_get};
 	struct error inner = {""};
+	struct map_table maps = {.height = NULL};
+	int rv = 0;
 	if (trace_init(t) != 0)
 		return error_set(error, "%s: no memory", container_name(c));
-	for (size_t i = 0; i < PARTS; i++) {
+	for (size_t i = 0; rv == 0 && i < PARTS; i++) {
 		const struct chunk *chunk = container_find(c, part_id[i]);
 		bool sums = i == PART_HIST && !chunk;
 		if (sums) /* version 1.0 */
 			chunk = container_find(c, "TIME");
-		if (!chunk)
-			return error_set(error, "%s: chunk %s is missing: not a complete trace", container_name(c), part_id[i]);
+		if (!chunk && i == PART_MAPS)
+			continue;
+		if (!chunk) {
+			rv = error_set(error, "%s: chunk %s is missing: not a complete trace", container_name(c), part_id[i]);
+			break;
+		}
 		struct reader r = reader_of(chunk->data, chunk->size);
-		if ((sums ? times_get_sums : get[i])(&r, t) != 0)
-			return error_set(error, "%s: chunk %s at offset %llu: damaged content at its byte %zu", container_name(c), part_id[i],
-			                 (unsigned long long)chunk->offset, reader_offset(&r));
+		if ((sums ? times_get_sums(&r, t) : get_part(&r, i, &maps, t)) != 0)
+			rv = error_set(error, "%s: chunk %s at offset %llu: damaged content at its byte %zu", container_name(c), part_id[i],
+			               (unsigned long long)chunk->offset, reader_offset(&r));
 	}
-	if (trace_check(t, &inner) != 0)
-		return error_set(error, "%s: chunk SITE at offset %llu: %s", container_name(c),
-		                 (unsigned long long)container_find(c, "SITE")->offset, inner.text);
-	return 0;
+	map_table_free(&maps);
+	if (rv == 0 && trace_check(t, &inner) != 0)
+		rv = error_set(error, "%s: chunk SITE at offset %llu: %s", container_name(c),
+		               (unsigned long long)container_find(c, "SITE")->offset, inner.text);
+	return rv;
 }

@@ -28,6 +28,7 @@ void rank_loom_free(struct rank_loom *l)
 	free(l->nodes);
 	free(l->plain);
 	free(l->slots);
+	free(l->scratch);
 	*l = (struct rank_loom){0};
 }
 
@@ -45,14 +46,17 @@ static bool loom_grow(struct rank_loom *l)
 	bool *plain = nodes ? realloc(l->plain, capacity * sizeof *plain) : NULL;
 	if (plain)
 		l->plain = plain;
-	uint32_t *slots = plain ? calloc(capacity, 2 * sizeof *slots) : NULL;
-	if (!slots || capacity > UINT32_C(1) << 30) {
+	uint32_t *slots = plain ? calloc(capacity, 2 * sizeof *slots) : NULL, *scratch = slots ? calloc(capacity, 2 * sizeof *scratch) : NULL;
+	if (!scratch || capacity > UINT32_C(1) << 30) {
 		free(slots);
+		free(scratch);
 		l->failed = true;
 		return false;
 	}
 	free(l->slots);
+	free(l->scratch);
 	l->slots = slots;
+	l->scratch = scratch;
 	l->capacity = capacity;
 	l->mask = 2 * capacity - 1;
 	for (uint32_t i = 0; i < l->count; i++) {
@@ -64,7 +68,7 @@ static bool loom_grow(struct rank_loom *l)
 	return true;
 }
 
-static bool loom_plain(const struct rank_loom *l, uint32_t to)
+bool rank_loom_plain(const struct rank_loom *l, uint32_t to)
 {
 	return to == RANK_PLAIN || (to >= RANK_NODE && l->plain[to - RANK_NODE]);
 }
@@ -80,7 +84,7 @@ static uint32_t loom_intern(struct rank_loom *l, struct rank_node n)
 			return l->slots[at] - 1 + RANK_NODE;
 	}
 	l->nodes[l->count] = n;
-	l->plain[l->count] = n.low != RANK_LEAF && (loom_plain(l, n.low) || loom_plain(l, n.high));
+	l->plain[l->count] = n.low != RANK_LEAF && (rank_loom_plain(l, n.low) || rank_loom_plain(l, n.high));
 	l->slots[at] = ++l->count;
 	return l->count - 1 + RANK_NODE;
 }
@@ -94,7 +98,7 @@ struct rank_edge rank_edge_make(struct rank_loom *l, struct rank_edge low, struc
 {
 	if (low.to == RANK_ABSENT && high.to == RANK_ABSENT)
 		return absent;
-	bool low_plain = loom_plain(l, low.to), high_plain = loom_plain(l, high.to);
+	bool low_plain = rank_loom_plain(l, low.to), high_plain = rank_loom_plain(l, high.to);
 	struct rank_node n = {.low = low.to, .high = high.to, .delta = low_plain && high_plain ? minus(high.base, low.base) : 0};
 	struct rank_edge made = {.base = low_plain ? low.base : high_plain ? high.base : 0};
 	bool uniform = low.to == RANK_PLAIN || (low.to >= RANK_NODE && l->nodes[low.to - RANK_NODE].low == RANK_LEAF);
@@ -102,22 +106,29 @@ struct rank_edge rank_edge_make(struct rank_loom *l, struct rank_edge low, struc
 	return made;
 }
 
-/* The nodes below `to`, renumbered in the order of a walk (low side first, nodes after their sides): the canonical order. */
-static uint32_t collect(const struct rank_loom *l, uint32_t to, uint32_t *number, struct rank_node *out, uint32_t *count)
+void rank_loom_rollback(struct rank_loom *l, uint32_t count)
 {
-	if (to < RANK_NODE)
-		return to;
-	uint32_t i = to - RANK_NODE;
-	if (number[i])
-		return number[i];
-	struct rank_node n = l->nodes[i];
-	if (n.low != RANK_LEAF) {
-		n.low = collect(l, n.low, number, out, count);
-		n.high = collect(l, n.high, number, out, count);
+	/* in reverse order: no node's search goes past the place of one that came later */
+	while (l->count > count) {
+		uint32_t at = hash_node(&l->nodes[--l->count]) & l->mask;
+		while (l->slots[at] != l->count + 1)
+			at = (at + 1) & l->mask;
+		l->slots[at] = 0;
 	}
-	if (out)
-		out[*count] = n;
-	return number[i] = (*count)++ + RANK_NODE;
+}
+
+/* Numbers the nodes below `to` in the order of a walk (low side first, nodes after their sides): the canonical order. number[i]: of node i, + RANK_NODE. */
+static void collect(const struct rank_loom *l, uint32_t to, uint32_t *number, uint32_t *order, uint32_t *count)
+{
+	if (to < RANK_NODE || number[to - RANK_NODE])
+		return;
+	const struct rank_node *n = &l->nodes[to - RANK_NODE];
+	if (n->low != RANK_LEAF) {
+		collect(l, n->low, number, order, count);
+		collect(l, n->high, number, order, count);
+	}
+	order[*count] = to - RANK_NODE;
+	number[to - RANK_NODE] = (*count)++ + RANK_NODE;
 }
 
 int rank_loom_map(const struct rank_loom *l, struct rank_edge root, uint32_t level, struct rankmap *out)
@@ -131,17 +142,23 @@ int rank_loom_map(const struct rank_loom *l, struct rank_edge root, uint32_t lev
 	}
 	if (root.to == RANK_ABSENT)
 		return 0;
-	uint32_t *number = calloc((size_t)l->count + 1, sizeof *number), count = 0;
-	if (!number)
-		return -1;
-	collect(l, root.to, number, NULL, &count);
+	uint32_t count = 0, *number = l->scratch, *order = number + l->capacity;
+	collect(l, root.to, number, order, &count);
 	struct rank_node *nodes = count ? malloc(count * sizeof *nodes) : NULL;
-	if (nodes || count == 0) {
-		memset(number, 0, ((size_t)l->count + 1) * sizeof *number);
-		*out = (struct rankmap){.nodes = nodes, .level = level, .base = loom_plain(l, root.to) ? root.base : 0};
-		out->root = collect(l, root.to, number, nodes, &out->node_count);
+	*out = (struct rankmap){.nodes = nodes, .node_count = count, .level = level, .base = rank_loom_plain(l, root.to) ? root.base : 0};
+	out->root = root.to < RANK_NODE ? root.to : number[root.to - RANK_NODE];
+	for (uint32_t i = 0; nodes && i < count; i++) {
+		struct rank_node n = l->nodes[order[i]];
+		if (n.low != RANK_LEAF) {
+			n.low = n.low < RANK_NODE ? n.low : number[n.low - RANK_NODE];
+			n.high = n.high < RANK_NODE ? n.high : number[n.high - RANK_NODE];
+		}
+		nodes[i] = n;
 	}
-	free(number);
+	for (uint32_t i = 0; i < count; i++)
+		number[order[i]] = 0;
+	if (!nodes && count > 0)
+		*out = (struct rankmap){0};
 	return nodes || count == 0 ? 0 : -1;
 }
 
@@ -269,6 +286,11 @@ static struct rank_edge *weave(struct rank_loom *l, const struct rankmap *m, con
 	return edge;
 }
 
+struct rank_edge *rank_loom_weave(struct rank_loom *l, const struct rankmap *m)
+{
+	return weave(l, m, NULL);
+}
+
 static int rewrite(struct rankmap *out, const struct rankmap *m, struct rank_loom *l, const struct rewriting *x)
 {
 	int rv = -1;
@@ -322,6 +344,7 @@ struct pairing {
 	struct rank_edge *edges_a, *edges_b; /* what the nodes are in the loom */
 	struct pair *pairs;
 	size_t mask, count;
+	uint64_t times;
 	bool overlap, failed;
 };
 
@@ -412,6 +435,26 @@ static struct rank_edge restrict_to(struct pairing *x, uint32_t a, uint32_t b)
 	return made;
 }
 
+/* Both have the same ranks: a whole subtree here may be nodes there. */
+static struct rank_edge add(struct pairing *x, uint32_t a, uint32_t b)
+{
+	const struct rank_node *na = inner(x->a, a), *nb = inner(x->b, b);
+	if (a == RANK_ABSENT || b == RANK_ABSENT || (!na && !nb)) {
+		x->overlap |= a != b;
+		return a == RANK_PLAIN ? (struct rank_edge){RANK_PLAIN, 0} : absent;
+	}
+	struct pair *known = pair_find(x, a, b, 0);
+	if (!known || x->overlap)
+		return absent;
+	if (known->a)
+		return known->edge;
+	struct rank_edge low = add(x, na ? na->low : a, nb ? nb->low : b), high = add(x, na ? na->high : a, nb ? nb->high : b);
+	high.base = plus(high.base, plus(na ? na->delta : 0, (int64_t)(x->times * (uint64_t)(nb ? nb->delta : 0))));
+	struct rank_edge made = rank_edge_make(&x->loom, low, high);
+	pair_keep(x, a, b, 0, made);
+	return made;
+}
+
 /* The map seen from a higher level; its nodes are a copy, NULL on no memory. */
 static struct rankmap raised(const struct rankmap *m, uint32_t level)
 {
@@ -426,20 +469,23 @@ static struct rankmap raised(const struct rankmap *m, uint32_t level)
 	return high;
 }
 
-static int both(struct rankmap *out, const struct rankmap *a, const struct rankmap *b, bool unite_them)
+enum operation { UNITE, RESTRICT, ADD };
+
+static int both(struct rankmap *out, const struct rankmap *a, const struct rankmap *b, enum operation operation, uint64_t times)
 {
 	int rv = -1;
 	uint32_t level = a->level > b->level ? a->level : b->level;
 	struct rankmap high_a = raised(a, level), high_b = raised(b, level), made = {0};
-	struct pairing x = {.a = &high_a, .b = &high_b};
+	struct pairing x = {.a = &high_a, .b = &high_b, .times = times};
 	if (high_a.nodes && high_b.nodes) {
 		x.edges_a = weave(&x.loom, &high_a, NULL);
 		x.edges_b = weave(&x.loom, &high_b, NULL);
 	}
 	if (x.edges_a && x.edges_b) {
-		struct rank_edge root = unite_them ? unite(&x, high_a.root, high_b.root, minus(b->base, a->base))
-		                                   : restrict_to(&x, high_a.root, high_b.root);
-		root.base = plus(root.base, a->base);
+		struct rank_edge root = operation == UNITE      ? unite(&x, high_a.root, high_b.root, minus(b->base, a->base))
+		                      : operation == RESTRICT ? restrict_to(&x, high_a.root, high_b.root)
+		                                              : add(&x, high_a.root, high_b.root);
+		root.base = plus(root.base, plus(a->base, operation == ADD ? (int64_t)(times * (uint64_t)b->base) : 0));
 		rv = x.overlap || x.failed ? -1 : rank_loom_map(&x.loom, root, level, &made);
 	}
 	rank_loom_free(&x.loom);
@@ -458,12 +504,17 @@ static int both(struct rankmap *out, const struct rankmap *a, const struct rankm
 
 int rankmap_union(struct rankmap *out, const struct rankmap *a, const struct rankmap *b)
 {
-	return both(out, a, b, true);
+	return both(out, a, b, UNITE, 0);
 }
 
 int rankmap_restrict(struct rankmap *out, const struct rankmap *m, const struct rankmap *set)
 {
-	return both(out, m, set, false);
+	return both(out, m, set, RESTRICT, 0);
+}
+
+int rankmap_sum_of(struct rankmap *out, const struct rankmap *a, const struct rankmap *b, uint64_t times)
+{
+	return both(out, a, b, ADD, times);
 }
 
 /* Questions. */

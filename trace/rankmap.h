@@ -59,6 +59,7 @@ struct rank_loom {
 	struct rank_node *nodes;
 	bool *plain; /* has the node a plain value? */
 	uint32_t *slots;
+	uint32_t *scratch; /* 2 * capacity; the first half is 0 */
 	uint32_t count, capacity, mask;
 	bool failed;
 };
@@ -90,6 +91,8 @@ int rankmap_fill(struct rankmap *out, const struct rankmap *domain, int64_t valu
 int rankmap_union(struct rankmap *out, const struct rankmap *a, const struct rankmap *b);
 /* What m says of the ranks that are in `set` as well. Returns 0 or -1. */
 int rankmap_restrict(struct rankmap *out, const struct rankmap *m, const struct rankmap *set);
+/* Of two maps with the same ranks and without constants: the values of a, and `times` those of b. Returns 0 or -1. */
+int rankmap_sum_of(struct rankmap *out, const struct rankmap *a, const struct rankmap *b, uint64_t times);
 /* Constants and references become what `translate` says. out may be m. Returns 0 or -1. */
 int rankmap_translate(struct rankmap *out, const struct rankmap *m, int64_t (*translate)(void *context, int64_t value), void *context);
 
@@ -118,6 +121,12 @@ int rankmap_pieces(const struct rankmap *m, struct rank_piece **pieces, size_t *
 /* For those who read diagrams from outside (format.c): the edge to a node with these two sides. */
 struct rank_edge rank_edge_make(struct rank_loom *l, struct rank_edge low, struct rank_edge high);
 struct rank_edge rank_edge_leaf(struct rank_loom *l, int64_t value);
+/* Has what an edge leads to a plain value? */
+bool rank_loom_plain(const struct rank_loom *l, uint32_t to);
+/* Adds the nodes of a map. Returns the edges to ABSENT, PLAIN and each of its nodes, in the order of struct rank_node's numbers; malloc'ed, NULL on no memory. */
+struct rank_edge *rank_loom_weave(struct rank_loom *l, const struct rankmap *m);
+/* Takes the nodes that were added last out again, until there are `count`. */
+void rank_loom_rollback(struct rank_loom *l, uint32_t count);
 /* The map with this root; the loom stays as it is. Returns 0 or -1. */
 int rank_loom_map(const struct rank_loom *l, struct rank_edge root, uint32_t level, struct rankmap *out);
 void rank_loom_free(struct rank_loom *l);

@@ -143,7 +143,7 @@ static int64_t more(void *context, int64_t v)
 int main(void)
 {
 	random_seed(7);
-	bool all = true, joined = true, pieced = true, restricted = true, filled = true, translated = true, overlaps = true;
+	bool all = true, joined = true, pieced = true, restricted = true, filled = true, translated = true, overlaps = true, added = true;
 	for (int round = 0; round < 3000; round++) {
 		struct plain p, q;
 		bool references, chance, unused;
@@ -169,6 +169,23 @@ int main(void)
 		filled &= rankmap_fill(&other, &m, value, references) == 0 && holds(&other, &same) && rankmap_same_ranks(&other, &m) &&
 		          (common || rankmap_empty(&m) || rankmap_empty(&set) || !rankmap_same_ranks(&m, &set));
 		rankmap_free(&other);
+		struct plain twice = p;
+		for (uint32_t r = 0; r < RANKS; r++)
+			twice.value[r] = (int64_t)((uint64_t)p.value[r] + 3 * (uint64_t)(int64_t)(r / 7));
+		struct rankmap_builder slow = {.references = false};
+		for (uint32_t r = 0; r < RANKS; r++)
+			if (p.in[r])
+				rankmap_add(&slow, (struct rank_piece){.first = r, .count = 1, .step = 1, .value = r / 7});
+		struct rankmap second, third;
+		bool constants = references;
+		for (uint32_t r = 0; r < RANKS; r++)
+			constants |= p.in[r] && value_is_constant(p.value[r]);
+		added &= rankmap_take(&slow, &second) == 0;
+		if (!constants) {
+			added &= rankmap_sum_of(&third, &m, &second, 3) == 0 && holds(&third, &twice);
+			rankmap_free(&third);
+		}
+		rankmap_free(&second);
 		int64_t by = 2;
 		struct plain moved = p;
 		for (uint32_t r = 0; r < RANKS; r++)
@@ -184,6 +201,7 @@ int main(void)
 	ok(restricted, "restrict keeps the ranks of a set");
 	ok(overlaps, "a rank in both maps is noticed, and nothing else");
 	ok(filled, "fill gives all ranks one value");
+	ok(added, "sums of two maps");
 	ok(translated, "translate changes constants and references");
 
 	struct rankmap_builder b = {.references = false};
