@@ -98,7 +98,7 @@ static int explain(const char *path, int argc, char **argv)
 		struct policy *policy = load(path);
 		status = policy ? CMD_OK : CMD_FAILED;
 		if (policy) {
-			policy_explain(policy, &facts, stdout);
+			policy_explain(policy, &facts, 50, stdout);
 			policy_decide(policy, &facts, &d);
 			printf("mode         %s\nbecause      %s\nrule         %s%s%s%s\n", mode_format(&d.mode, mode), d.reason,
 			       d.rule, d.where[0] ? " (" : "", d.where, d.where[0] ? ")" : "");

@@ -24,6 +24,7 @@ char *decision_encode(const struct decision *d)
 	facts_set(&f, "rule", d->rule);
 	facts_set(&f, "where", d->where);
 	facts_set(&f, "reason", d->reason);
+	facts_set(&f, "alternatives", d->alternatives);
 	char *text = facts_encode(&f);
 	facts_clear(&f);
 	return text;
@@ -52,7 +53,8 @@ int decision_decode(struct decision *d, const char *text, size_t n, struct error
 	    take(d->spool, sizeof d->spool, &f, "spool", error) ||
 	    take(d->admin_group, sizeof d->admin_group, &f, "admin_group", error) ||
 	    take(d->rule, sizeof d->rule, &f, "rule", error) || take(d->where, sizeof d->where, &f, "where", error) ||
-	    take(d->reason, sizeof d->reason, &f, "reason", error))
+	    take(d->reason, sizeof d->reason, &f, "reason", error) ||
+	    take(d->alternatives, sizeof d->alternatives, &f, "alternatives", error))
 		goto done;
 	if (mode_parse(&d->mode, mode)) {
 		error_set(error, "decision: mode %s is not one of off, lossless, lossy:N", mode);

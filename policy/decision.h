@@ -14,6 +14,7 @@
 #include "trace/error.h"
 
 #define DECISION_PATH_SIZE 1024
+#define DECISION_ALTERNATIVES_SIZE 12288
 
 struct decision {
 	struct mode mode;
@@ -24,6 +25,8 @@ struct decision {
 	char rule[128];                   /* name of the rule that decided, or "default", "command line", "environment" */
 	char where[1200];                 /* FILE:LINE of what decided; empty for command line and environment */
 	char reason[512];                 /* a sentence for people */
+	/* What else may happen, by what the program is (policy/alternative.h); empty: the decision holds for all. */
+	char alternatives[DECISION_ALTERNATIVES_SIZE];
 };
 
 /* The text, malloc'ed, or NULL if memory is short. */

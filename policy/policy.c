@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * policy - what a site wants traced
+ * policy - what a site wants traced: reading it
  */
 #include "policy/policy.h"
 
@@ -11,12 +11,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "policy/choice.h"
 #include "policy/parse.h"
 #include "policy/rule.h"
+#include "policy/source.h"
 
-const char *const policy_fact_names[] = {"user", "groups", "account", "partition", "qos", "job_name", "nodes", "tasks",
-                                         "trace_option", "trace_environment"};
-const size_t policy_fact_count = sizeof policy_fact_names / sizeof policy_fact_names[0];
+const char *const policy_fact_names[POLICY_FACTS] = {
+	"user", "groups", "account", "partition", "qos", "job_name", "executable", "reservation", "container", "weekday",
+	"nodes", "tasks", "ranks", "time_limit", "time", "job", "het_job_id", "trace_option", "trace_environment",
+};
+const size_t policy_fact_count = POLICY_FACTS;
 
 void policy_default_decision(struct decision *d)
 {
@@ -31,154 +35,166 @@ void policy_default_decision(struct decision *d)
 
 /* --- loading --- */
 
-/* The file's bytes with a NUL behind them, malloc'ed; or NULL with a problem. */
-static char *read_file(const char *path, bool trusted, size_t *size, struct problems *problems)
+/* Numbers where messages say which file they are from: the policy itself is the last. */
+static void read_files(struct policy *policy, const struct source *source, struct problems *problems)
+{
+	struct parser *parser = parser_create(policy, problems);
+	const char *main = source->files[source->count - 1].path;
+
+	for (size_t i = 0; i < source->count && parser; i++) {
+		const struct source_file *f = &source->files[i];
+		size_t size;
+		char *text = f->fd >= 0 ? source_read(f, &size, problems) : NULL;
+		if (text)
+			parser_read(parser, f->path, i + 1 < source->count ? main : NULL, text, size);
+		free(text);
+	}
+	parser_destroy(parser);
+	policy->head.main_file = (uint32_t)source->count - 1;
+	policy->head.source = image_add_text(policy, source->identity);
+	if (!parser || policy->head.source == UINT32_MAX || image_index(policy))
+		problems_add(problems, main, 1, 1, "out of memory");
+}
+
+static struct policy *load(const struct source *source, struct problems *problems)
+{
+	size_t before = problems->count;
+	struct policy *policy = image_create();
+
+	if (policy) {
+		policy_default_decision(&policy->head.defaults);
+		settings_default(&policy->head.cap);
+		policy->head.mode_line = 1;
+		read_files(policy, source, problems);
+	} else {
+		problems_add(problems, source->files[source->count - 1].path, 1, 1, "out of memory");
+	}
+	if (problems->count == before)
+		return policy;
+	image_destroy(policy);
+	return NULL;
+}
+
+/* The cache's folder, or -1. */
+static int open_cache(const char *path)
 {
 	struct stat st;
-	char *text = NULL;
-	size_t n = 0;
 
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0 || fstat(fd, &st)) {
-		problems_add(problems, path, 1, 1, "cannot be opened: %s", strerror(errno));
-	} else if (!S_ISREG(st.st_mode)) {
-		problems_add(problems, path, 1, 1, "is not a regular file");
-	} else if (trusted && (st.st_uid != 0 || st.st_mode & 022)) {
-		problems_add(problems, path, 1, 1,
-		             "belongs to user %lu with mode %04o; it is only used if it is root's and nobody else may write it",
-		             (unsigned long)st.st_uid, (unsigned)st.st_mode & 07777);
-	} else if (st.st_size > POLICY_SIZE_MAX) {
-		problems_add(problems, path, 1, 1, "has %lld bytes; a policy may have at most %d", (long long)st.st_size,
-		             POLICY_SIZE_MAX);
-	} else if (!(text = calloc(1, POLICY_SIZE_MAX + 1))) {
-		problems_add(problems, path, 1, 1, "out of memory");
-	} else {
-		ssize_t got;
-		while ((got = read(fd, text + n, POLICY_SIZE_MAX - n)) > 0)
-			n += (size_t)got;
-		if (got < 0)
-			problems_add(problems, path, 1, 1, "cannot be read: %s", strerror(errno));
-	}
-	if (fd >= 0)
+	if (mkdir(path, 0700) && errno != EEXIST)
+		return -1;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && (fstat(fd, &st) || st.st_uid != geteuid() || st.st_mode & 022)) {
 		close(fd);
-	*size = n;
-	return text;
+		return -1;
+	}
+	return fd;
+}
+
+struct policy *policy_load_cached(const char *path, bool trusted, const char *cache, struct problems *problems)
+{
+	struct source source;
+	struct policy *policy = NULL;
+	size_t before = problems->count;
+	char name[64];
+	int folder = -1;
+
+	if (source_open(&source, path, trusted, problems))
+		problems_add(problems, path, 1, 1, "out of memory");
+	if (problems->count > before) {
+		for (size_t i = 0; i < source.count; i++) /* what else is wrong, in files that can be read */
+			if (source.files[i].size > POLICY_SIZE_MAX)
+				goto done;
+		if (!trusted && source.count && source.size <= POLICY_SIZE_MAX && source.identity)
+			image_destroy(load(&source, problems));
+		goto done;
+	}
+	snprintf(name, sizeof name, "policy-%016" PRIx64, image_key(0, path, strlen(path)));
+	if (cache && source.size >= POLICY_CACHE_MIN && (folder = open_cache(cache)) >= 0)
+		policy = image_load(folder, name, source.identity);
+	if (!policy) {
+		policy = load(&source, problems);
+		if (policy && folder >= 0)
+			image_save(policy, folder, name); /* if it cannot be, it is parsed again next time */
+	}
+done:
+	if (folder >= 0)
+		close(folder);
+	source_close(&source);
+	return policy;
 }
 
 struct policy *policy_load(const char *path, bool trusted, struct problems *problems)
 {
-	size_t size, before = problems->count;
-	char *text = read_file(path, trusted, &size, problems);
-	struct policy *policy = text ? calloc(1, sizeof *policy) : NULL;
-
-	if (policy && (policy->path = strdup(path)) && problems->count == before) {
-		policy_default_decision(&policy->defaults);
-		policy->mode_line = 1;
-		parse_policy(policy, text, size, problems);
-	} else if (problems->count == before) {
-		problems_add(problems, path, 1, 1, "out of memory");
-	}
-	free(text);
-	if (problems->count > before) {
-		policy_destroy(policy);
-		return NULL;
-	}
-	return policy;
+	return policy_load_cached(path, trusted, NULL, problems);
 }
 
 void policy_destroy(struct policy *p)
 {
-	if (!p)
-		return;
-	for (size_t i = 0; i < p->rule_count; i++)
-		rule_clear(&p->rules[i]);
-	free(p->rules);
-	free(p->path);
-	free(p);
+	image_destroy(p);
 }
 
 size_t policy_rule_count(const struct policy *p)
 {
-	return p->rule_count;
+	return p->head.counts[PART_RULES];
 }
 
-/* --- deciding --- */
+/* --- what is asked of it --- */
 
-static const struct rule *first_match(const struct policy *p, const struct facts *facts)
+bool policy_uses(const struct policy *p, const char *fact)
 {
-	for (size_t i = 0; i < p->rule_count; i++) {
-		if (rule_matches(&p->rules[i], facts, NULL))
-			return &p->rules[i];
+	for (size_t i = 0; i < CONDITIONS; i++) {
+		if (!strcmp(condition_table[i].fact, fact))
+			return p->head.used >> i & 1;
 	}
-	return NULL;
+	return false;
 }
 
-/* What a user's word means where the site would do `site`: "on" is the site's own kind of capture. */
-static int choice_mode(struct mode *mode, const char *choice, const struct mode *site)
+const char *policy_fact_problem(const char *name, const char *value)
 {
-	if (!strcmp(choice, "on") || !strcmp(choice, "1") || !*choice) {
-		*mode = site->kind != MODE_OFF ? *site : (struct mode){MODE_LOSSLESS, 0};
-		return 0;
+	static char text[700];
+	struct facts one = {0};
+	struct choice choice;
+	struct error error = {""};
+
+	if (!strncmp(name, "trace_", 6)) {
+		if (!choice_parse(&choice, value, &error))
+			return NULL;
+		snprintf(text, sizeof text, "%s", error.text);
+		return text;
 	}
-	return mode_parse(mode, strcmp(choice, "0") ? choice : "off");
+	if (!strcmp(name, "time"))
+		return condition_minutes(value, strlen(value)) < 0 ? "expected a time of the day such as 14:30" : NULL;
+	if (!strcmp(name, "time_limit"))
+		return condition_time_limit(value) < 0 ? "expected minutes, or a time as Slurm writes it, such as 1-12:00:00" : NULL;
+	bool number = !strcmp(name, "nodes") || !strcmp(name, "tasks") || !strcmp(name, "ranks") || !strcmp(name, "job") ||
+	              !strcmp(name, "het_job_id");
+	facts_set(&one, name, value);
+	bool good = !number || facts_number(&one, name, -1) >= 0;
+	facts_clear(&one);
+	return good ? NULL : "expected a number";
 }
 
-/* Applies what the user said (on the command line, else in the environment) to a decision of the site. */
-static void apply_choice(struct decision *d, enum user_choice allowed, const struct facts *facts)
+/* --- what nobody can reach --- */
+
+void policy_find_unreachable(const struct policy *p, struct problems *problems)
 {
-	const char *option = facts_get(facts, "trace_option"), *environment = facts_get(facts, "trace_environment");
-	const char *choice = option ? option : environment;
-	const char *by = option ? "command line" : "environment";
-	const char *said = option ? "--trace" : "SPOOR_TRACE";
-	char site_reason[sizeof d->reason], text[MODE_TEXT_SIZE];
-	struct mode mode;
+	uint64_t *asks = calloc(p->head.counts[PART_RULES] + 1, sizeof *asks); /* which conditions a rule has */
 
-	if (!choice)
-		return;
-	memcpy(site_reason, d->reason, sizeof site_reason);
-	if (choice_mode(&mode, choice, &d->mode)) {
-		snprintf(d->reason, sizeof d->reason, "%.300s; %s=%.40s is none of " MODE_CHOICES " and was ignored",
-		         site_reason, said, choice);
-	} else if (allowed == USER_NONE || (allowed == USER_OFF && mode.kind != MODE_OFF)) {
-		snprintf(d->reason, sizeof d->reason, "%.300s; %s=%.40s was ignored: the policy has \"user\": \"%s\"",
-		         site_reason, said, choice, allowed == USER_NONE ? "none" : "off");
-	} else {
-		d->mode = mode;
-		snprintf(d->rule, sizeof d->rule, "%s", by);
-		d->where[0] = '\0';
-		snprintf(d->reason, sizeof d->reason, "%s=%.40s says %s", said, choice, mode_format(&mode, text));
-	}
-}
-
-void policy_decide(const struct policy *p, const struct facts *facts, struct decision *d)
-{
-	const struct rule *rule = first_match(p, facts);
-
-	*d = p->defaults;
-	if (rule) {
-		d->mode = rule->mode;
-		for (size_t i = 0; i < setting_count; i++) {
-			if (rule->has[i])
-				setting_copy(&setting_table[i], &d->set, &rule->set);
+	for (size_t i = 0; asks && i < p->head.counts[PART_RULES]; i++) {
+		const struct rule *rule = &p->rules[i];
+		for (uint32_t c = 0; c < rule->conditions; c++)
+			asks[i] |= UINT64_C(1) << p->conditions[rule->condition + c].what;
+		for (size_t j = 0; j < i; j++) {
+			const struct rule *before = &p->rules[j];
+			if ((asks[j] & ~asks[i]) || !rule_covers(p, before, rule))
+				continue;
+			problems_add(problems, policy_text(p, p->files[rule->file]), rule->line, 1,
+			             "rule \"%s\" is never reached: rule \"%s\" in line %" PRIu32 "%s%s matches all that it would",
+			             policy_text(p, rule->name), policy_text(p, before->name), before->line,
+			             before->file == rule->file ? "" : " of ",
+			             before->file == rule->file ? "" : policy_text(p, p->files[before->file]));
+			break;
 		}
-		snprintf(d->rule, sizeof d->rule, "%s", rule->name);
-		snprintf(d->reason, sizeof d->reason, "rule \"%s\" matches", rule->name);
-	} else {
-		snprintf(d->reason, sizeof d->reason, "%s", p->rule_count ? "no rule matches" : "there are no rules");
 	}
-	snprintf(d->where, sizeof d->where, "%s:%zu", p->path, rule ? rule->line : p->mode_line);
-	apply_choice(d, rule && rule->has_user ? rule->user : p->user, facts);
-}
-
-void policy_explain(const struct policy *p, const struct facts *facts, FILE *out)
-{
-	for (size_t i = 0; i < p->rule_count; i++) {
-		struct error why = {""};
-		bool matches = rule_matches(&p->rules[i], facts, &why);
-		fprintf(out, "%s:%zu: rule \"%s\" %s%s\n", p->path, p->rules[i].line, p->rules[i].name,
-		        matches ? "matches" : "does not match: ", why.text);
-		if (matches)
-			return;
-	}
-	fprintf(out, "%s:%zu: the default applies\n", p->path, p->mode_line);
+	free(asks);
 }

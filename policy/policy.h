@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * policy - what a site wants traced: a JSON file with defaults and an ordered list of rules (doc/policy.md)
+ * policy - what a site wants traced: JSON files with defaults and an ordered list of rules (doc/policy.md)
  */
 #ifndef SPOOR_POLICY_H
 #define SPOOR_POLICY_H
@@ -11,12 +11,15 @@
 #include "policy/decision.h"
 #include "policy/facts.h"
 
-/* A policy file may have at most this many bytes: far more than people write, little enough that reading it takes no time. */
-#define POLICY_SIZE_MAX (256 * 1024)
+/* A policy may have at most this many bytes in all its files: far more than people write, and what a program writes that makes a rule for each
+ * of some ten thousand projects. */
+#define POLICY_SIZE_MAX (16 * 1024 * 1024)
+/* One that is larger than this is kept in a form that need not be parsed again (policy_load_cached). */
+#define POLICY_CACHE_MIN (32 * 1024)
 
 struct policy;
 
-/* What is wrong with a policy file: lines "FILE:LINE:COLUMN: PATH: what", at most PROBLEMS_MAX of them. Zero-initialised is empty. */
+/* What is wrong with a policy: lines "FILE:LINE:COLUMN: PATH: what", at most PROBLEMS_MAX of them. Zero-initialised is empty. */
 #define PROBLEMS_MAX 50
 struct problems {
 	char *text; /* each line ends with a newline; NULL if there is none */
@@ -26,22 +29,46 @@ struct problems {
 
 void problems_clear(struct problems *p);
 
-/* Reads the policy file. With trusted set, the file must be root's and nobody else may be able to write it: to be asked by whoever
- * acts on it as root. Returns NULL with problems if there is any; the caller destroys the policy and clears the problems. */
+/* Reads the policy: the rules of the files *.json of PATH.d in the order of their names (where PATH is without a .json at its end), then PATH. With trusted
+ * set, all must be root's and nobody else may be able to write them: to be asked by whoever acts on it as root. Returns NULL with
+ * problems if there is any; the caller destroys the policy and clears the problems. */
 struct policy *policy_load(const char *path, bool trusted, struct problems *problems);
+/* The same; a large policy is read from a copy in the folder cache, which is made there if it is not there or does not fit the files
+ * any more. The folder is made if only its last component is missing; if it cannot be used, or is not the caller's alone to write, there is no copy. */
+struct policy *policy_load_cached(const char *path, bool trusted, const char *cache, struct problems *problems);
 void policy_destroy(struct policy *p);
 
-/* Facts that matter: user, groups (a comma-separated list), account, partition, qos, job_name, nodes, tasks; trace_option (what --trace
- * said) and trace_environment (what SPOOR_TRACE said), both only if they were given. */
-extern const char *const policy_fact_names[];
-extern const size_t policy_fact_count;
+/* Adds rules that no job can reach, because a rule before them matches all that they would. */
+void policy_find_unreachable(const struct policy *p, struct problems *problems);
 
-/* Decides. Command line before environment before rules (the first that matches) before defaults; the first two only as far as "user"
- * lets users choose. */
+/* The facts that matter: those that conditions look at (user, groups, account, ...), trace_option (what --trace said) and trace_environment (what
+ * SPOOR_TRACE said), the last two only if they were given. doc/policy.md describes them. */
+#define POLICY_FACTS 19
+extern const char *const policy_fact_names[POLICY_FACTS];
+extern const size_t policy_fact_count;
+/* What is wrong with a fact's value, as people give it; NULL if nothing is. */
+const char *policy_fact_problem(const char *name, const char *value);
+/* True if some rule looks at this fact. */
+bool policy_uses(const struct policy *p, const char *fact);
+
+/* Decides: command line before environment before rules (the first that matches) before defaults; the first two only as far as "user" lets
+ * users choose; and nothing exceeds the cap. */
 void policy_decide(const struct policy *p, const struct facts *facts, struct decision *d);
 
-/* Prints to out, rule by rule, why each did or did not match. */
-void policy_explain(const struct policy *p, const struct facts *facts, FILE *out);
+/* Where a value of a decision is from. */
+struct origin {
+	const char *by;   /* "default", "policy", "rule", "environment", "command line", "cap" */
+	const char *file; /* NULL: it stands in no file */
+	unsigned line;
+};
+struct origins {
+	struct origin mode, archive, set[setting_count];
+};
+/* The same, and says of each value where it is from. The files live as long as the policy. */
+void policy_decide_origins(const struct policy *p, const struct facts *facts, struct decision *d, struct origins *origins);
+
+/* Prints to out, rule by rule, why each did or did not match; at most `most` of those that do not. */
+void policy_explain(const struct policy *p, const struct facts *facts, size_t most, FILE *out);
 
 /* The number of rules, for messages. */
 size_t policy_rule_count(const struct policy *p);

@@ -1,93 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * rule - one rule of a policy, and whether it is for a job
+ * rule - whether a rule is for a job
  */
 #include "policy/rule.h"
 
-#include <fnmatch.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-const char *const rule_text_facts[RULE_TEXTS] = {
-	[RULE_USER] = "user",           [RULE_GROUP] = "groups", [RULE_ACCOUNT] = "account",
-	[RULE_PARTITION] = "partition", [RULE_QOS] = "qos",      [RULE_JOB_NAME] = "job_name",
-};
-
-const char *const rule_number_facts[RULE_NUMBERS] = {[RULE_NODES] = "nodes", [RULE_TASKS] = "tasks"};
-
-void rule_clear(struct rule *r)
+enum verdict rule_verdict(const struct policy *p, const struct rule *r, const struct subject *s, struct error *why)
 {
-	free(r->name);
-	for (size_t t = 0; t < RULE_TEXTS; t++) {
-		for (size_t i = 0; i < r->texts[t].count; i++)
-			free(r->texts[t].items[i]);
-		free(r->texts[t].items);
+	enum verdict all = HOLDS;
+
+	for (uint32_t i = 0; i < r->conditions; i++) {
+		enum verdict one = condition_holds(p, &p->conditions[r->condition + i], s, why);
+		if (one == HOLDS_NOT)
+			return HOLDS_NOT;
+		if (one == UNKNOWN)
+			all = UNKNOWN;
 	}
-	*r = (struct rule){0};
+	return all;
 }
 
-static bool globs_match(const struct globs *globs, const char *value)
+bool rule_covers(const struct policy *p, const struct rule *a, const struct rule *b)
 {
-	for (size_t i = 0; i < globs->count; i++) {
-		if (!fnmatch(globs->items[i], value, 0))
-			return true;
-	}
-	return false;
-}
-
-/* A job's partition and groups may be several, separated by commas: one that matches is enough. */
-static bool globs_match_any(const struct globs *globs, const char *values)
-{
-	char one[256];
-
-	for (const char *p = values;; p++) {
-		size_t n = strcspn(p, ",");
-		if (n < sizeof one) {
-			memcpy(one, p, n);
-			one[n] = '\0';
-			if (globs_match(globs, one))
-				return true;
-		}
-		p += n;
-		if (!*p)
+	/* Both have their conditions in the order of the table. */
+	for (uint32_t i = 0, j = 0; i < a->conditions; i++, j++) {
+		const struct condition *of_a = &p->conditions[a->condition + i];
+		while (j < b->conditions && p->conditions[b->condition + j].what < of_a->what)
+			j++;
+		if (j == b->conditions || p->conditions[b->condition + j].what != of_a->what ||
+		    !condition_covers(p, of_a, &p->conditions[b->condition + j]))
 			return false;
-	}
-}
-
-bool rule_matches(const struct rule *r, const struct facts *facts, struct error *why)
-{
-	for (size_t t = 0; t < RULE_TEXTS; t++) {
-		const char *name = rule_text_facts[t], *value = facts_get(facts, name);
-		bool several = t == RULE_GROUP || t == RULE_PARTITION;
-		if (r->texts[t].count == 0)
-			continue;
-		if (!value) {
-			error_set(why, "%s is not known", name);
-			return false;
-		}
-		if (!(several ? globs_match_any : globs_match)(&r->texts[t], value)) {
-			error_set(why, "%s is \"%s\", not \"%s\"%s", name, value,
-			          r->texts[t].items[0], r->texts[t].count > 1 ? " or another of the list" : "");
-			return false;
-		}
-	}
-	for (size_t i = 0; i < RULE_NUMBERS; i++) {
-		const char *name = rule_number_facts[i];
-		int64_t value = facts_number(facts, name, -1);
-		if (!r->numbers[i].has_min && !r->numbers[i].has_max)
-			continue;
-		if (value < 0) {
-			error_set(why, "%s is not known", name);
-			return false;
-		}
-		if (r->numbers[i].has_min && value < r->numbers[i].min) {
-			error_set(why, "%s is %" PRId64 ", less than %" PRIu32, name, value, r->numbers[i].min);
-			return false;
-		}
-		if (r->numbers[i].has_max && value > r->numbers[i].max) {
-			error_set(why, "%s is %" PRId64 ", more than %" PRIu32, name, value, r->numbers[i].max);
-			return false;
-		}
 	}
 	return true;
+}
+
+const struct value *rule_value(const struct policy *p, const struct rule *r, size_t setting)
+{
+	for (uint32_t i = 0; i < r->values; i++) {
+		if (p->values[r->value + i].setting == setting)
+			return &p->values[r->value + i];
+	}
+	return NULL;
 }

@@ -37,6 +37,7 @@ static struct session {
 	char arena[1200];
 	int rank, size;
 	uint64_t world;
+	int choice; /* which alternative of the handoff; -1: it has none */
 	bool initialized;
 	MPI_Comm comm; /* a private duplicate of MPI_COMM_WORLD */
 	pid_t pid;
@@ -76,12 +77,41 @@ static __attribute__((destructor)) void on_unload(void)
 	}
 }
 
+/* How many ranks there will be, as far as launchers tell before MPI_Init; else 1. */
+static uint64_t expected_ranks(void)
+{
+	static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"};
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		const char *value = getenv(names[i]);
+		unsigned long long n = value ? strtoull(value, NULL, 10) : 0;
+		if (n > 0)
+			return n;
+	}
+	return 1;
+}
+
+/* Where the policy asks what the program is. Another executable of the same MPI program may say that all are captured, so that one that would not be
+ * goes on for now. */
+static void choose(struct handoff *h)
+{
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+	path[n > 0 ? n : 0] = '\0';
+	session.choice = handoff_choose(h, path, expected_ranks());
+	if (session.choice >= 0 && h->mode == HANDOFF_OFF)
+		handoff_take(h, handoff_first_capture(h));
+}
+
 static bool wake(void)
 {
 	struct error error = {""};
 	struct handoff *h = &session.handoff;
 	const char *text = getenv(HANDOFF_VARIABLE);
-	if (!text || handoff_decode(h, text, &error) != 0 || h->mode == HANDOFF_OFF)
+	session.choice = -1;
+	if (!text || handoff_decode(h, text, &error) != 0)
+		return false;
+	choose(h);
+	if (h->mode == HANDOFF_OFF)
 		return false;
 	session.pid = getpid();
 	snprintf(session.arena, sizeof session.arena, "%s/rank-%ld-%" PRIx64 ".arena", h->spool, (long)session.pid, clock_ns(CLOCK_REALTIME));
@@ -173,6 +203,27 @@ static uint64_t agree_on_world(void)
 	return world;
 }
 
+/* All ranks do what the first rule says that is for any of them. False: nothing is captured. */
+static bool agree_on_choice(void)
+{
+	int first = session.choice;
+
+	if (session.choice < 0)
+		return true;
+	real.MPI_Allreduce(&session.choice, &first, 1, MPI_INT, MPI_MIN, session.comm);
+	handoff_take(&session.handoff, first);
+	return session.handoff.mode != HANDOFF_OFF;
+}
+
+/* Nothing is captured after all. */
+static void drop(void)
+{
+	recorder_stop();
+	__atomic_store_n(&session.state, OFF, __ATOMIC_RELEASE);
+	unlink(session.arena);
+	real.MPI_Comm_free(&session.comm);
+}
+
 /* Rank, size and world are known. */
 static void identify(int thread_level)
 {
@@ -188,6 +239,7 @@ static void identify(int thread_level)
 	fact_executable(&facts);
 	fact_library(&facts);
 	world_put_number(&facts, "thread_level", (uint64_t)thread_level);
+	writer_bytes(&facts, session.handoff.facts, strlen(session.handoff.facts));
 	recorder_identify((uint32_t)session.rank, (uint32_t)session.size, session.world, thread_level == MPI_THREAD_MULTIPLE);
 	if (facts.failed || recorder_describe((const char *)facts.data, facts.size, host) != 0)
 		note("no memory for the facts of the process");
@@ -208,8 +260,12 @@ void session_initialized(int thread_level)
 		return;
 	}
 	real.MPI_Comm_set_errhandler(session.comm, MPI_ERRORS_RETURN);
-	session.world = agree_on_world();
-	identify(thread_level);
+	if (agree_on_choice()) {
+		session.world = agree_on_world();
+		identify(thread_level);
+	} else {
+		drop();
+	}
 	errno = saved;
 }
 

@@ -3,7 +3,9 @@
  */
 #include "spank/handoff.h"
 
+#include <fnmatch.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,6 +32,15 @@ int handoff_encode(const struct handoff *h, char *out, size_t size)
 		char value[SETTING_TEXT_SIZE], word[3 * SETTING_TEXT_SIZE];
 		if (s->tracer && escape_write(word, sizeof word, setting_format(s, &h->set, value)) >= 0)
 			n += snprintf(out + n, size - (size_t)n, ";%s=%s", s->name, word);
+	}
+	for (const char *one = h->alternatives; *one && n >= 0 && (size_t)n < size;) {
+		char line[4096], word[3 * sizeof line];
+		size_t length = strcspn(one, "\n");
+		snprintf(line, sizeof line, "%.*s", (int)length, one);
+		if (length >= sizeof line || escape_write(word, sizeof word, line) < 0)
+			return -1;
+		n += snprintf(out + n, size - (size_t)n, ";alt=%s", word);
+		one += length + (one[length] == '\n');
 	}
 	return n < 0 || (size_t)n >= size ? -1 : n;
 }
@@ -81,6 +92,10 @@ static int read_field(struct handoff *h, const char *key, size_t key_size, const
 			return error_set(error, HANDOFF_VARIABLE ": spool=%s: expected an absolute path", value);
 		if ((size_t)snprintf(h->spool, sizeof h->spool, "%s", value) >= sizeof h->spool)
 			return error_set(error, HANDOFF_VARIABLE ": spool: longer than %zu bytes", sizeof h->spool - 1);
+	} else if (IS("alt")) {
+		size_t used = strlen(h->alternatives), room = sizeof h->alternatives - used;
+		if (strchr(value, '\n') || (size_t)snprintf(h->alternatives + used, room, "%s%s", used ? "\n" : "", value) >= room)
+			return error_set(error, HANDOFF_VARIABLE ": alt: more than %zu bytes", sizeof h->alternatives - 1);
 	} else if (setting && setting->tracer && setting_parse(setting, &h->set, value)) {
 		return error_set(error, HANDOFF_VARIABLE ": %s=%s: expected %s", setting->name, value, setting_expected(setting, expected));
 	}
@@ -121,4 +136,117 @@ int handoff_decode(struct handoff *h, const char *text, struct error *error)
 		return 0;
 	handoff_default(h);
 	return -1;
+}
+
+/* --- alternatives --- */
+
+/* Calls visit for each field of the alternative, which is n bytes long; stops when it returns false, and returns that. */
+static bool walk_fields(const char *text, size_t n, bool (*visit)(void *context, const char *key, size_t key_size, const char *value),
+                        void *context)
+{
+	char value[4096];
+
+	for (const char *field = text, *end = text + n; field < end;) {
+		const char *semicolon = memchr(field, ';', (size_t)(end - field));
+		size_t length = semicolon ? (size_t)(semicolon - field) : (size_t)(end - field);
+		const char *equals = memchr(field, '=', length);
+		size_t key_size = equals ? (size_t)(equals - field) : 0;
+		if (!equals || escape_read(value, sizeof value, equals + 1, length - key_size - 1, '\0') < 0 ||
+		    !visit(context, field, key_size, value))
+			return false;
+		field += length + 1;
+	}
+	return true;
+}
+
+/* What is asked for, and what was found of it. */
+struct question {
+	const char *executable, *name;
+	uint64_t ranks;
+	bool asks_executable, is_executable, is_ranks;
+};
+
+#define IS(key, size, word) ((size) == sizeof(word) - 1 && !memcmp(key, word, size))
+
+static bool ask(void *context, const char *key, size_t key_size, const char *value)
+{
+	struct question *q = context;
+	uint64_t least, most;
+	char number[32];
+
+	if (IS(key, key_size, "exe")) {
+		q->asks_executable = true;
+		q->is_executable = q->is_executable || !fnmatch(value, q->executable, 0) || !fnmatch(value, q->name, 0);
+	} else if (IS(key, key_size, "ranks")) {
+		size_t n = strcspn(value, "-");
+		snprintf(number, sizeof number, "%.*s", (int)(n < 30 ? n : 30), value);
+		q->is_ranks = value[n] && !read_number(&least, number, UINT64_MAX) && !read_number(&most, value + n + 1, UINT64_MAX) &&
+		              q->ranks >= least && q->ranks <= most;
+	}
+	return true;
+}
+
+static bool apply(void *context, const char *key, size_t key_size, const char *value)
+{
+	struct handoff *h = context;
+	const struct setting *setting = setting_find(key, key_size);
+	char word[3072];
+
+	if (IS(key, key_size, "mode"))
+		return !read_mode(&h->mode, value);
+	if (IS(key, key_size, "threshold"))
+		return !read_number(&h->threshold, value, UINT64_MAX);
+	if (setting && setting->tracer)
+		return !setting_parse(setting, &h->set, value);
+	if (key_size > 5 && !memcmp(key, "fact.", 5) && escape_write(word, sizeof word, value) >= 0) {
+		size_t used = strlen(h->facts), room = sizeof h->facts - used;
+		if ((size_t)snprintf(h->facts + used, room, "%.*s=%s\n", (int)key_size - 5, key + 5, word) >= room)
+			h->facts[used] = '\0';
+	}
+	return true;
+}
+
+int handoff_take(struct handoff *h, int number)
+{
+	const char *one = h->alternatives;
+	struct handoff result = *h;
+
+	for (int i = 0; *one && i < number; i++) {
+		one += strcspn(one, "\n");
+		one += *one == '\n';
+	}
+	result.facts[0] = '\0';
+	settings_default(&result.set);
+	if (!*one || number < 0 || !walk_fields(one, strcspn(one, "\n"), apply, &result))
+		return -1;
+	*h = result;
+	return 0;
+}
+
+int handoff_choose(struct handoff *h, const char *executable, uint64_t ranks)
+{
+	const char *slash = strrchr(executable, '/');
+	int number = 0;
+
+	for (const char *one = h->alternatives; *one; number++) {
+		struct question q = {executable, slash ? slash + 1 : executable, ranks, false, false, true};
+		size_t length = strcspn(one, "\n");
+		if (walk_fields(one, length, ask, &q) && (!q.asks_executable || q.is_executable) && q.is_ranks)
+			return handoff_take(h, number) ? -1 : number;
+		one += length + (one[length] == '\n');
+	}
+	return -1;
+}
+
+int handoff_first_capture(const struct handoff *h)
+{
+	static struct handoff one; /* it is large, and stacks of threads may be small; whoever asks is alone */
+
+	for (int number = 0;; number++) {
+		one = *h;
+		if (handoff_take(&one, number))
+			return -1;
+		if (one.mode != HANDOFF_OFF)
+			return number;
+	}
 }

@@ -113,7 +113,7 @@ done:
 static int set_handoff(spank_t spank, struct error *error)
 {
 	struct handoff h;
-	char text[4096];
+	char text[HANDOFF_SIZE];
 
 	handoff_default(&h);
 	h.mode = remote.decision.mode.kind == MODE_LOSSY ? HANDOFF_LOSSY : HANDOFF_LOSSLESS;
@@ -159,7 +159,7 @@ static char *encode(const struct facts *facts, struct error *error)
  * to the user about one that it cannot load. */
 static int decide(spank_t spank, const struct config *config, struct error *error)
 {
-	static char output[16384], messages[4096];
+	static char output[65536], messages[4096];
 	const char *argv[] = {config->helper, "decide", config->policy, config->preload, NULL};
 	struct facts facts = {0};
 

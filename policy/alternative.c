@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * alternative - what rules say that only the process can decide
+ */
+#include "policy/alternative.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "policy/condition.h"
+#include "policy/escape.h"
+
+/* A text that grows; once something did not fit, full is set. */
+struct text {
+	char *bytes;
+	size_t size, used;
+	bool full;
+};
+
+static void add(struct text *t, const char *key, const char *value)
+{
+	char word[3 * FACT_VALUE_MAX / 4];
+
+	if (t->full || escape_write(word, sizeof word, value) < 0) {
+		t->full = true;
+		return;
+	}
+	int n = snprintf(t->bytes + t->used, t->size - t->used, "%s%s=%s", t->used ? ";" : "", key, word);
+	t->full = n < 0 || (size_t)n >= t->size - t->used;
+	if (!t->full)
+		t->used += (size_t)n;
+	else
+		t->bytes[t->used] = '\0';
+}
+
+static void add_conditions(struct text *t, const struct policy *p, const struct rule *rule)
+{
+	char range[64];
+
+	for (uint32_t i = 0; i < rule->conditions; i++) {
+		const struct condition *c = &p->conditions[rule->condition + i];
+		for (uint32_t g = 0; c->what == IF_EXECUTABLE && g < c->globs; g++)
+			add(t, "exe", policy_text(p, p->globs[c->glob + g].text));
+		snprintf(range, sizeof range, "%" PRIu64 "-%" PRIu64, c->least, c->most);
+		if (c->what == IF_RANKS)
+			add(t, "ranks", range);
+	}
+}
+
+int alternative_add(struct decision *d, const struct policy *p, const struct rule *rule, const struct decision *one)
+{
+	static const char *const modes[] = {[MODE_OFF] = "off", [MODE_LOSSLESS] = "lossless", [MODE_LOSSY] = "lossy"};
+	char bytes[4096] = "", value[SETTING_TEXT_SIZE], base[SETTING_TEXT_SIZE], mode[MODE_TEXT_SIZE];
+	struct settings standard;
+	struct text inner = {bytes, sizeof bytes, 0, false};
+	struct text outer = {d->alternatives, sizeof d->alternatives, strlen(d->alternatives), false};
+
+	settings_default(&standard);
+	if (rule)
+		add_conditions(&inner, p, rule);
+	add(&inner, "mode", modes[one->mode.kind]);
+	snprintf(value, sizeof value, "%" PRIu32, one->mode.threshold);
+	add(&inner, "threshold", value);
+	for (size_t i = 0; i < setting_count; i++) {
+		const struct setting *s = &setting_table[i];
+		char key[80];
+		if (!s->tracer) {
+			snprintf(key, sizeof key, "fact.%s", s->name);
+			add(&inner, key, setting_format(s, &one->set, value));
+		} else if (strcmp(setting_format(s, &one->set, value), setting_format(s, &standard, base))) {
+			add(&inner, s->name, value);
+		}
+	}
+	add(&inner, "fact.mode", mode_format(&one->mode, mode));
+	add(&inner, "fact.rule", one->rule);
+	if (one->where[0])
+		add(&inner, "fact.rule_where", one->where);
+	add(&inner, "fact.rule_reason", one->reason);
+	if (!inner.full)
+		add(&outer, "alt", bytes);
+	return inner.full || outer.full ? -1 : 0;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * condition - what rules can ask of a job
+ */
+#include "policy/condition.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct condition_row condition_table[CONDITIONS] = {
+	[IF_USER] = {"user", "user", CONDITION_TEXT, false, false, NULL},
+	[IF_GROUP] = {"group", "groups", CONDITION_TEXT, true, false, NULL},
+	[IF_ACCOUNT] = {"account", "account", CONDITION_TEXT, false, false, NULL},
+	[IF_PARTITION] = {"partition", "partition", CONDITION_TEXT, true, false, NULL},
+	[IF_QOS] = {"qos", "qos", CONDITION_TEXT, false, false, NULL},
+	[IF_JOB_NAME] = {"job_name", "job_name", CONDITION_TEXT, false, false, NULL},
+	[IF_EXECUTABLE] = {"executable", "executable", CONDITION_TEXT, false, true, NULL},
+	[IF_RESERVATION] = {"reservation", "reservation", CONDITION_TEXT, true, false, NULL},
+	[IF_CONTAINER] = {"container", "container", CONDITION_TEXT, false, false, NULL},
+	[IF_WEEKDAY] = {"weekday", "weekday", CONDITION_TEXT, false, false, NULL},
+	[IF_NODES] = {"nodes", "nodes", CONDITION_RANGE, false, false, "nodes"},
+	[IF_TASKS] = {"tasks", "tasks", CONDITION_RANGE, false, false, "tasks"},
+	[IF_RANKS] = {"ranks", "ranks", CONDITION_RANGE, false, true, "ranks"},
+	[IF_TIME_LIMIT] = {"time_limit", "time_limit", CONDITION_RANGE, false, false, "minutes"},
+	[IF_TIME] = {"time", "time", CONDITION_TIME, false, false, NULL},
+	[IF_SAMPLE] = {"sample", "job", CONDITION_SHARE, false, false, NULL},
+};
+
+/* --- values of facts --- */
+
+int condition_minutes(const char *text, size_t length)
+{
+	if (length != 5 || text[2] != ':')
+		return -1;
+	for (size_t i = 0; i < 5; i++) {
+		if (i != 2 && (text[i] < '0' || text[i] > '9'))
+			return -1;
+	}
+	int hours = (text[0] - '0') * 10 + text[1] - '0', minutes = (text[3] - '0') * 10 + text[4] - '0';
+	return hours < 24 ? (minutes < 60 ? 60 * hours + minutes : -1) : hours == 24 && minutes == 0 ? 1440 : -1;
+}
+
+int64_t condition_time_limit(const char *text)
+{
+	unsigned long part[3] = {0}, days = 0;
+	size_t n = 0;
+	char *end;
+
+	if (!strcmp(text, "UNLIMITED"))
+		return INT64_MAX;
+	if (*text < '0' || *text > '9')
+		return -1;
+	for (const char *p = text;; p = end + 1) {
+		if (*p < '0' || *p > '9' || n == 3 || strspn(p, "0123456789") > 9)
+			return -1;
+		unsigned long number = strtoul(p, &end, 10);
+		if (*end == '-' && n == 0 && !days && end != text && p == text) {
+			days = number;
+			continue;
+		}
+		part[n++] = number;
+		if (!*end)
+			break;
+		if (*end != ':')
+			return -1;
+	}
+	if (strchr(text, '-')) /* days-hours[:minutes[:seconds]] */
+		return (int64_t)(days * 1440 + part[0] * 60 + part[1] + (part[2] > 0));
+	if (n == 1) /* minutes */
+		return (int64_t)part[0];
+	return n == 2 ? (int64_t)(part[0] + (part[1] > 0)) : (int64_t)(part[0] * 60 + part[1] + (part[2] > 0));
+}
+
+/* splitmix64's finish: every bit of the job's number counts for every bit of the result. */
+uint32_t condition_hash(uint64_t job)
+{
+	uint64_t h = job + UINT64_C(0x9e3779b97f4a7c15);
+	h = (h ^ h >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	h = (h ^ h >> 27) * UINT64_C(0x94d049bb133111eb);
+	return (uint32_t)((h ^ h >> 31) >> 32);
+}
+
+/* The values of a fact. A list is cut at its commas, in a copy. */
+static void split(struct subject *s, size_t what, size_t *n, char **room)
+{
+	bool several = condition_table[what].several;
+	char *values = *room;
+
+	s->first[what] = (uint32_t)*n;
+	strcpy(values, s->text[what]);
+	*room += strlen(values) + 1;
+	for (char *value; values && *n < SUBJECT_VALUES; ++*n) {
+		value = several ? strsep(&values, ",") : values;
+		values = several ? values : NULL;
+		s->values[*n].text = value;
+		s->values[*n].length = strlen(value);
+	}
+	s->count[what] = (uint32_t)*n - s->first[what];
+}
+
+int subject_read(struct subject *s, const struct facts *facts)
+{
+	size_t n = 0, size = 1;
+
+	*s = (struct subject){.facts = facts, .minutes = -1};
+	for (size_t i = 0; i < CONDITIONS; i++) {
+		s->text[i] = facts_get(facts, condition_table[i].fact);
+		s->number[i] = -1;
+		size += s->text[i] ? strlen(s->text[i]) + 1 : 0;
+	}
+	char *room = s->copy = malloc(size);
+	if (!s->copy)
+		return -1;
+	for (size_t i = 0; i < CONDITIONS; i++) {
+		if (s->text[i] && condition_table[i].kind == CONDITION_TEXT)
+			split(s, i, &n, &room);
+		else if (s->text[i] && condition_table[i].kind == CONDITION_RANGE)
+			s->number[i] = facts_number(facts, condition_table[i].fact, -1);
+	}
+	if (s->text[IF_TIME_LIMIT])
+		s->number[IF_TIME_LIMIT] = condition_time_limit(s->text[IF_TIME_LIMIT]);
+	if (s->text[IF_TIME])
+		s->minutes = condition_minutes(s->text[IF_TIME], strlen(s->text[IF_TIME]));
+	/* The components of a heterogeneous job have numbers of their own, and are one job. */
+	int64_t job = facts_number(facts, "het_job_id", facts_number(facts, "job", -1));
+	s->has_job = job >= 0;
+	s->hash = condition_hash((uint64_t)job);
+	return 0;
+}
+
+void subject_free(struct subject *s)
+{
+	free(s->copy);
+	s->copy = NULL;
+}
+
+/* --- holding --- */
+
+static bool globs_match(const struct policy *p, const struct condition *c, const char *value, size_t length)
+{
+	for (uint32_t i = 0; i < c->globs; i++) {
+		const struct glob *g = &p->globs[c->glob + i];
+		if (glob_matches(g, policy_text(p, g->text), value, length))
+			return true;
+	}
+	return false;
+}
+
+static bool text_holds(const struct policy *p, const struct condition *c, const struct subject *s)
+{
+	for (uint32_t i = 0; i < s->count[c->what]; i++) {
+		const char *value = s->values[s->first[c->what] + i].text;
+		size_t length = s->values[s->first[c->what] + i].length;
+		if (globs_match(p, c, value, length))
+			return true;
+		/* An executable is known by its path, and by its name. */
+		const char *slash = c->what == IF_EXECUTABLE ? strrchr(value, '/') : NULL;
+		if (slash && globs_match(p, c, slash + 1, strlen(slash + 1)))
+			return true;
+	}
+	return false;
+}
+
+/* From the first minute on, until before the second; over midnight if that is smaller. */
+static bool in_span(int minutes, int from, int to)
+{
+	return from < to ? minutes >= from && minutes < to : minutes >= from || minutes < to;
+}
+
+static bool time_holds(const struct policy *p, const struct condition *c, int minutes)
+{
+	for (uint32_t i = 0; i + 1 < c->globs; i += 2) {
+		if (in_span(minutes, (int)p->globs[c->glob + i].text, (int)p->globs[c->glob + i + 1].text))
+			return true;
+	}
+	return false;
+}
+
+static void explain_text(const struct policy *p, const struct condition *c, const struct subject *s, struct error *why)
+{
+	error_set(why, "%s is \"%.150s\", not \"%.100s\"%s", condition_table[c->what].fact, s->text[c->what],
+	          policy_text(p, p->globs[c->glob].text), c->globs > 1 ? " or another of the list" : "");
+}
+
+enum verdict condition_holds(const struct policy *p, const struct condition *c, const struct subject *s, struct error *why)
+{
+	const struct condition_row *row = &condition_table[c->what];
+	int64_t number = s->number[c->what];
+
+	if (row->kind == CONDITION_SHARE ? !s->has_job : row->kind == CONDITION_TIME ? s->minutes < 0 :
+	    row->kind == CONDITION_RANGE ? number < 0 : !s->text[c->what]) {
+		if (row->late)
+			return UNKNOWN;
+		if (why)
+			error_set(why, "%s is not known", row->fact);
+		return HOLDS_NOT;
+	}
+	switch (row->kind) {
+	case CONDITION_TEXT:
+		if (text_holds(p, c, s))
+			return HOLDS;
+		if (why)
+			explain_text(p, c, s, why);
+		return HOLDS_NOT;
+	case CONDITION_RANGE:
+		if ((uint64_t)number >= c->least && (uint64_t)number <= c->most)
+			return HOLDS;
+		if (why && (uint64_t)number < c->least)
+			error_set(why, "%s is %" PRId64 ", less than %" PRIu64, row->fact, number, c->least);
+		else if (why)
+			error_set(why, "%s is %s, more than %" PRIu64, row->fact, s->text[c->what], c->most);
+		return HOLDS_NOT;
+	case CONDITION_TIME:
+		if (time_holds(p, c, s->minutes))
+			return HOLDS;
+		if (why)
+			error_set(why, "time is %s, outside of what is named", s->text[c->what]);
+		return HOLDS_NOT;
+	default:
+		if (s->hash < c->share || c->share == UINT32_MAX)
+			return HOLDS;
+		if (why)
+			error_set(why, "job %s is not in the sample (its place is %.6f, and the sample ends at %.6f)", s->text[c->what],
+			          (double)s->hash / 4294967296.0, (double)c->share / 4294967296.0);
+		return HOLDS_NOT;
+	}
+}
+
+bool condition_is_late(const struct condition *c)
+{
+	return condition_table[c->what].late;
+}
+
+/* --- covering --- */
+
+static bool globs_cover(const struct policy *p, const struct condition *a, const struct condition *b)
+{
+	for (uint32_t j = 0; j < b->globs; j++) {
+		const struct glob *glob = &p->globs[b->glob + j];
+		bool covered = false;
+		for (uint32_t i = 0; i < a->globs && !covered; i++) {
+			const struct glob *by = &p->globs[a->glob + i];
+			covered = glob_covers(by, policy_text(p, by->text), glob, policy_text(p, glob->text));
+		}
+		if (!covered)
+			return false;
+	}
+	return true;
+}
+
+static bool times_cover(const struct policy *p, const struct condition *a, const struct condition *b)
+{
+	for (int minutes = 0; minutes < 1440; minutes++) {
+		if (time_holds(p, b, minutes) && !time_holds(p, a, minutes))
+			return false;
+	}
+	return true;
+}
+
+bool condition_covers(const struct policy *p, const struct condition *a, const struct condition *b)
+{
+	switch (condition_table[a->what].kind) {
+	case CONDITION_TEXT:
+		return globs_cover(p, a, b);
+	case CONDITION_RANGE:
+		return a->least <= b->least && a->most >= b->most;
+	case CONDITION_TIME:
+		return times_cover(p, a, b);
+	default:
+		return a->share >= b->share;
+	}
+}

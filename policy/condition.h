@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * condition - what rules can ask of a job: one table; inside of policy/ only
+ */
+#ifndef SPOOR_CONDITION_H
+#define SPOOR_CONDITION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "policy/facts.h"
+#include "policy/image.h"
+
+enum condition_kind {
+	CONDITION_TEXT,  /* one of the patterns matches */
+	CONDITION_RANGE, /* keys NAME_min and NAME_max */
+	CONDITION_TIME,  /* "HH:MM-HH:MM" */
+	CONDITION_SHARE, /* a part of all jobs */
+};
+
+enum condition_name {
+	IF_USER, IF_GROUP, IF_ACCOUNT, IF_PARTITION, IF_QOS, IF_JOB_NAME, IF_EXECUTABLE, IF_RESERVATION, IF_CONTAINER, IF_WEEKDAY,
+	IF_NODES, IF_TASKS, IF_RANKS, IF_TIME_LIMIT, IF_TIME, IF_SAMPLE, CONDITIONS
+};
+
+struct condition_row {
+	const char *name; /* the key in a rule */
+	const char *fact; /* what it looks at */
+	enum condition_kind kind;
+	bool several; /* the fact is a list, separated by commas: one that matches is enough */
+	bool late;    /* it may be known only in the process, when that starts */
+	const char *unit;
+};
+extern const struct condition_row condition_table[CONDITIONS];
+
+/* The facts of a job, ready to be asked for. */
+#define SUBJECT_VALUES 1100
+struct subject {
+	const struct facts *facts;
+	const char *text[CONDITIONS]; /* the fact; NULL: not known */
+	struct {
+		const char *text; /* with a NUL behind it */
+		size_t length;
+	} values[SUBJECT_VALUES];
+	uint32_t first[CONDITIONS], count[CONDITIONS]; /* which of values a condition looks at */
+	int64_t number[CONDITIONS]; /* -1: not known */
+	int minutes;                /* of the day; -1: not known */
+	uint32_t hash;              /* of the job, for samples */
+	bool has_job;
+	char *copy;
+};
+
+/* Returns 0, or -1 (no memory). The facts must stay. */
+int subject_read(struct subject *s, const struct facts *facts);
+void subject_free(struct subject *s);
+
+enum verdict { HOLDS, HOLDS_NOT, UNKNOWN };
+
+/* Does it hold for this job? If not, why (if not NULL) gets the reason. UNKNOWN: a late fact is not there; does not say why. */
+enum verdict condition_holds(const struct policy *p, const struct condition *c, const struct subject *s, struct error *why);
+/* Does the condition, given to a tracer, need anything but the executable and the number of ranks? */
+bool condition_is_late(const struct condition *c);
+/* True if b can only hold if a does. */
+bool condition_covers(const struct policy *p, const struct condition *a, const struct condition *b);
+
+/* "HH:MM" of the first length bytes as minutes from 0 to 1440, or -1. */
+int condition_minutes(const char *text, size_t length);
+/* "1-12:00:00", "90", "2:30:00", as Slurm writes times, in minutes (rounded up); -1: none. UNLIMITED: INT64_MAX. */
+int64_t condition_time_limit(const char *text);
+/* A job's place in 0 to 2^32 - 1, stable for ever: doc/policy.md says how it is made. */
+uint32_t condition_hash(uint64_t job);
+
+#endif

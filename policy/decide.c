@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * decide - from facts to a decision
+ *
+ * Most rules are told by the facts; one that asks for the executable or the number of ranks is decided where the program starts. Such rules
+ * that would match otherwise go with the decision as its alternatives, in order, before what holds if none of them does.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/alternative.h"
+#include "policy/choice.h"
+#include "policy/policy.h"
+#include "policy/rule.h"
+
+#define NOTHING (&(struct origins){0})
+
+/* --- finding rules --- */
+
+/* A bit for each rule that may match. NULL if memory is short. */
+static uint64_t *find_candidates(const struct policy *p, const struct subject *s)
+{
+	size_t words = p->head.counts[PART_ALWAYS];
+	uint64_t *bits = malloc(words * sizeof *bits);
+
+	if (!bits)
+		return NULL;
+	memcpy(bits, p->always, words * sizeof *bits);
+	for (uint32_t what = 0; what < CONDITIONS; what++) {
+		bool asked = p->head.used >> what & 1;
+		for (uint32_t i = 0; asked && i < s->count[what]; i++) {
+			const char *text = s->values[s->first[what] + i].text;
+			size_t length = s->values[s->first[what] + i].length;
+			for (size_t n = 1; n <= length && n <= IMAGE_PREFIX; n++)
+				image_find(p, image_key(what, text, n), bits);
+		}
+	}
+	return bits;
+}
+
+/* Rules that match but for what is known late; then the first that matches without doubt, or NULL. Returns how many there are of the first kind. */
+static size_t find_rules(const struct policy *p, const struct subject *s, const struct rule *late[ALTERNATIVES_MAX], bool *too_many,
+                         const struct rule **found)
+{
+	uint64_t *bits = find_candidates(p, s);
+	size_t n = 0;
+
+	*found = NULL;
+	*too_many = false;
+	for (size_t word = 0; bits && word < p->head.counts[PART_ALWAYS] && !*found; word++) {
+		for (uint64_t left = bits[word]; left && !*found; left &= left - 1) {
+			const struct rule *rule = &p->rules[word * 64 + (size_t)__builtin_ctzll(left)];
+			enum verdict verdict = rule_verdict(p, rule, s, NULL);
+			if (verdict == HOLDS)
+				*found = rule;
+			else if (verdict == UNKNOWN && n < ALTERNATIVES_MAX)
+				late[n++] = rule;
+			else if (verdict == UNKNOWN)
+				*too_many = true;
+		}
+	}
+	free(bits);
+	return n;
+}
+
+/* --- what a rule makes of the defaults --- */
+
+static void apply_rule(const struct policy *p, const struct rule *rule, struct decision *d, struct origins *o)
+{
+	struct origin here = {"rule", policy_text(p, p->files[rule->file]), rule->line};
+
+	d->mode = rule->mode;
+	o->mode = here;
+	if (rule->archive) {
+		snprintf(d->archive, sizeof d->archive, "%s", policy_text(p, rule->archive));
+		o->archive = here;
+	}
+	for (uint32_t i = 0; i < rule->values; i++) {
+		const struct value *value = &p->values[rule->value + i];
+		const struct setting *s = &setting_table[value->setting];
+		if (s->kind == SETTING_TEXT)
+			setting_parse(s, &d->set, policy_text(p, value->text));
+		else
+			setting_put_number(s, &d->set, value->number);
+		o->set[value->setting] = here;
+	}
+	snprintf(d->rule, sizeof d->rule, "%s", policy_text(p, rule->name));
+	snprintf(d->where, sizeof d->where, "%s:%" PRIu32, here.file, here.line);
+	snprintf(d->reason, sizeof d->reason, "rule \"%s\" matches", d->rule);
+}
+
+static void apply_defaults(const struct policy *p, struct decision *d, struct origins *o)
+{
+	const char *file = policy_text(p, p->files[p->head.main_file]);
+
+	*d = p->head.defaults;
+	o->mode = (struct origin){"policy", file, p->head.mode_line};
+	o->archive = (struct origin){"policy", file, 1};
+	for (size_t i = 0; i < setting_count; i++) {
+		bool said = p->head.set_line[i] != 0;
+		o->set[i] = (struct origin){said ? "policy" : "default", said ? file : NULL, p->head.set_line[i]};
+	}
+	snprintf(d->reason, sizeof d->reason, "%s", p->head.counts[PART_RULES] ? "no rule matches" : "there are no rules");
+	snprintf(d->where, sizeof d->where, "%s:%" PRIu32, file, p->head.mode_line);
+}
+
+/* --- what users choose --- */
+
+/* How much a mode captures: nothing, lossy by its threshold, all. */
+static uint64_t amount(const struct mode *mode)
+{
+	return mode->kind == MODE_OFF ? 0 : mode->kind == MODE_LOSSLESS ? UINT64_MAX : 1 + (uint64_t)mode->threshold;
+}
+
+static bool may(uint32_t allowed, int direction)
+{
+	return allowed == USER_ANY || direction == 0 || (allowed == USER_RAISE && direction > 0) ||
+	       (allowed == USER_LOWER && direction < 0);
+}
+
+static const char *choice_name(uint32_t allowed)
+{
+	static const char *const names[] = {[USER_ANY] = "any", [USER_RAISE] = "raise", [USER_LOWER] = "lower",
+	                                    [USER_OFF] = "off", [USER_NONE] = "none"};
+	return names[allowed];
+}
+
+static void add_reason(struct decision *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add_reason(struct decision *d, const char *format, ...)
+{
+	size_t n = strlen(d->reason);
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(d->reason + n, sizeof d->reason - n, format, ap);
+	va_end(ap);
+}
+
+/* Applies what the user said at one place. Returns true if the mode is the user's then. */
+static bool apply_choice(struct decision *d, uint32_t allowed, const char *text, const char *said, const char *by, struct origins *o)
+{
+	char site[sizeof d->reason], mode_text[MODE_TEXT_SIZE];
+	struct error error = {""};
+	struct choice choice;
+	bool taken = false;
+
+	if (choice_parse(&choice, text, &error)) {
+		add_reason(d, "; %s=%.40s was ignored: %.150s", said, text, error.text);
+		return false;
+	}
+	/* "on" is the site's own kind of capture; where it has none, all */
+	struct mode mode = !choice.on ? choice.mode : d->mode.kind != MODE_OFF ? d->mode : (struct mode){MODE_LOSSLESS, 0};
+	uint64_t wanted = amount(&mode), has = amount(&d->mode);
+	if (may(allowed, (wanted > has) - (wanted < has)) || (allowed == USER_OFF && wanted == 0)) {
+		memcpy(site, d->reason, sizeof site);
+		d->mode = mode;
+		o->mode = (struct origin){by, NULL, 0};
+		snprintf(d->rule, sizeof d->rule, "%s", by);
+		d->where[0] = '\0';
+		snprintf(d->reason, sizeof d->reason, "%s=%.60s says %s", said, text, mode_format(&mode, mode_text));
+		taken = true;
+	} else {
+		add_reason(d, "; %s=%.40s was ignored: the policy has \"user\": \"%s\"", said, text, choice_name(allowed));
+	}
+	for (size_t i = 0; i < setting_count; i++) {
+		const struct setting *s = &setting_table[i];
+		if (!choice.has[i])
+			continue;
+		if (allowed != USER_OFF && allowed != USER_NONE && may(allowed, setting_compare(s, &choice.set, &d->set))) {
+			setting_copy(s, &d->set, &choice.set);
+			o->set[i] = (struct origin){by, NULL, 0};
+		} else {
+			add_reason(d, "; %s of %s was ignored: the policy has \"user\": \"%s\"", s->name, said, choice_name(allowed));
+		}
+	}
+	return taken;
+}
+
+static void apply_choices(struct decision *d, uint32_t allowed, const struct facts *facts, struct origins *o)
+{
+	const char *option = facts_get(facts, "trace_option"), *environment = facts_get(facts, "trace_environment");
+
+	if (option)
+		apply_choice(d, allowed, option, "--trace", "command line", o);
+	else if (environment)
+		apply_choice(d, allowed, environment, "SPOOR_TRACE", "environment", o);
+}
+
+static void apply_cap(const struct policy *p, struct decision *d, struct origins *o)
+{
+	struct origin here = {"cap", policy_text(p, p->files[p->head.main_file]), p->head.cap_line};
+	char text[MODE_TEXT_SIZE];
+
+	if (!p->head.has_cap)
+		return;
+	/* A cap without a mode has off there, and means none. */
+	if (p->head.cap_mode.kind != MODE_OFF && amount(&d->mode) > amount(&p->head.cap_mode)) {
+		d->mode = p->head.cap_mode;
+		o->mode = here;
+		add_reason(d, "; the cap in line %" PRIu32 " makes it %s", p->head.cap_line, mode_format(&d->mode, text));
+	}
+	for (size_t i = 0; i < setting_count; i++) {
+		if (p->head.cap_has[i] && setting_compare(&setting_table[i], &d->set, &p->head.cap) > 0) {
+			setting_copy(&setting_table[i], &d->set, &p->head.cap);
+			o->set[i] = here;
+		}
+	}
+}
+
+/* --- containers --- */
+
+static bool asks_for_container(const struct policy *p, const struct rule *rule)
+{
+	for (uint32_t i = 0; rule && i < rule->conditions; i++) {
+		if (p->conditions[rule->condition + i].what == IF_CONTAINER)
+			return true;
+	}
+	return false;
+}
+
+/* The tracer's file is not there in a container's own tree of files, and the dynamic loader would complain to the user. */
+static void skip_container(const struct policy *p, const struct rule *rule, const struct facts *facts, struct decision *d)
+{
+	const char *container = facts_get(facts, "container");
+
+	if (!container || !*container || p->head.containers || asks_for_container(p, rule) || d->mode.kind == MODE_OFF)
+		return;
+	d->mode = (struct mode){MODE_OFF, 0};
+	add_reason(d, "; but the step runs in a container (%.100s), and the policy says \"containers\": \"skip\"", container);
+}
+
+/* --- deciding --- */
+
+static void decide_by(const struct policy *p, const struct rule *rule, const struct facts *facts, struct decision *d, struct origins *o)
+{
+	apply_defaults(p, d, o);
+	if (rule)
+		apply_rule(p, rule, d, o);
+	apply_choices(d, rule && rule->user >= 0 ? (uint32_t)rule->user : p->head.user, facts, o);
+	apply_cap(p, d, o);
+	skip_container(p, rule, facts, d);
+}
+
+/* What would be done by each of the rules that are decided late, then what is done if none of them holds. */
+static void add_alternatives(const struct policy *p, const struct rule *const *late, size_t n, const struct facts *facts, struct decision *d)
+{
+	struct decision *one = malloc(sizeof *one);
+	bool captures = d->mode.kind != MODE_OFF;
+	int rv = one ? 0 : -1;
+
+	for (size_t i = 0; i < n && !rv; i++) {
+		decide_by(p, late[i], facts, one, NOTHING);
+		captures = captures || one->mode.kind != MODE_OFF;
+		rv = alternative_add(d, p, late[i], one);
+	}
+	rv = rv ? rv : alternative_add(d, p, NULL, d);
+	if (rv)
+		add_reason(d, "; rules that ask for the executable are left out: they are too long");
+	if (rv || !captures)
+		d->alternatives[0] = '\0';
+	free(one);
+}
+
+void policy_decide_origins(const struct policy *p, const struct facts *facts, struct decision *d, struct origins *origins)
+{
+	const struct rule *late[ALTERNATIVES_MAX], *rule = NULL;
+	struct subject *s = malloc(sizeof *s);
+	size_t n = 0;
+	bool too_many = false, read = s && !subject_read(s, facts);
+
+	if (read)
+		n = find_rules(p, s, late, &too_many, &rule);
+	decide_by(p, rule, facts, d, origins);
+	if (!read) {
+		d->mode = (struct mode){MODE_OFF, 0};
+		snprintf(d->reason, sizeof d->reason, "out of memory");
+	}
+	if (n > 0)
+		add_alternatives(p, late, n, facts, d);
+	if (too_many)
+		add_reason(d, "; more than %d rules ask for the executable, the rest was not looked at", ALTERNATIVES_MAX);
+	if (read)
+		subject_free(s);
+	free(s);
+}
+
+void policy_decide(const struct policy *p, const struct facts *facts, struct decision *d)
+{
+	policy_decide_origins(p, facts, d, NOTHING);
+}
+
+void policy_explain(const struct policy *p, const struct facts *facts, size_t most, FILE *out)
+{
+	struct subject *s = malloc(sizeof *s);
+	size_t untold = 0;
+	bool matched = false;
+
+	if (!s || subject_read(s, facts)) {
+		free(s);
+		return;
+	}
+	for (size_t i = 0; i < p->head.counts[PART_RULES] && !matched; i++) {
+		const struct rule *rule = &p->rules[i];
+		struct error why = {""};
+		enum verdict verdict = rule_verdict(p, rule, s, &why);
+		matched = verdict == HOLDS;
+		if (verdict == HOLDS_NOT && i >= most) {
+			untold++;
+			continue;
+		}
+		if (matched && untold)
+			fprintf(out, "and %zu more rules do not match\n", untold);
+		fprintf(out, "%s:%" PRIu32 ": rule \"%s\" %s%s\n", policy_text(p, p->files[rule->file]), rule->line, policy_text(p, rule->name),
+		        matched ? "matches" : verdict == UNKNOWN ? "matches if the program does" : "does not match: ", why.text);
+	}
+	if (!matched && untold)
+		fprintf(out, "and %zu more rules do not match\n", untold);
+	if (!matched)
+		fprintf(out, "%s:%" PRIu32 ": the default applies\n", policy_text(p, p->files[p->head.main_file]), p->head.mode_line);
+	subject_free(s);
+	free(s);
+}
