@@ -9,13 +9,16 @@
 #include "cmd/cmd.h"
 #include "policy/suggest.h"
 
+#define EXPLAIN_MOST 50 /* rules that are told though they do not match */
+
 static const char usage[] =
 	"Usage: spoor policy check [FILE]\n"
 	"       spoor policy explain [--policy FILE] [FACT=VALUE...]\n\n"
-	"check prints everything that is wrong with a policy file; the exit status is 1 if anything is.\n"
+	"check prints everything that is wrong with a policy and its fragments; the exit status is 1 if anything is.\n"
 	"explain says what would happen to a job with these facts, and which rule says so:\n"
-	"user, groups, account, partition, qos, job_name, nodes, tasks; trace_option (what --trace says)\n"
-	"and trace_environment (what SPOOR_TRACE says).\n\n"
+	"user, groups, account, partition, qos, job_name, executable, reservation, container, weekday (mon),\n"
+	"time (14:30), nodes, tasks, ranks, time_limit (minutes or D-HH:MM:SS), job (its number);\n"
+	"trace_option (what --trace says) and trace_environment (what SPOOR_TRACE says).\n\n"
 	"Without FILE it is SPOOR_POLICY of the environment, or " SPOOR_SYSCONFDIR "/policy.json.\n";
 
 static int wrong(const char *message, const char *argument)
@@ -24,33 +27,42 @@ static int wrong(const char *message, const char *argument)
 	return CMD_USAGE;
 }
 
+static void print_problems(const char *path, struct problems *problems)
+{
+	if (problems->text)
+		fputs(problems->text, stderr);
+	if (problems->count > PROBLEMS_MAX)
+		fprintf(stderr, "%s: and %zu more problems\n", path, problems->count - PROBLEMS_MAX);
+	problems_clear(problems);
+}
+
 static struct policy *load(const char *path)
 {
 	struct problems problems = {0};
 	struct policy *policy = policy_load(path, false, &problems);
 
-	if (problems.text)
-		fputs(problems.text, stderr);
-	if (problems.count > PROBLEMS_MAX)
-		fprintf(stderr, "%s: and %zu more problems\n", path, problems.count - PROBLEMS_MAX);
-	problems_clear(&problems);
+	print_problems(path, &problems);
 	return policy;
 }
 
 static int check(const char *path)
 {
 	struct policy *policy = load(path);
-	struct decision d;
+	struct problems problems = {0};
 	struct facts none = {0};
 	char mode[MODE_TEXT_SIZE];
+	struct decision d;
 
 	if (!policy)
 		return CMD_FAILED;
+	policy_find_unreachable(policy, &problems);
+	bool good = problems.count == 0;
+	print_problems(path, &problems);
 	policy_decide(policy, &none, &d);
-	printf("%s: good: %zu rules; a job that no rule matches: %s\n", path, policy_rule_count(policy),
-	       mode_format(&d.mode, mode));
+	if (good)
+		printf("%s: good: %zu rules; a job that no rule matches: %s\n", path, policy_rule_count(policy), mode_format(&d.mode, mode));
 	policy_destroy(policy);
-	return CMD_OK;
+	return good ? CMD_OK : CMD_FAILED;
 }
 
 static int read_facts(struct facts *facts, int argc, char **argv)
@@ -69,43 +81,61 @@ static int read_facts(struct facts *facts, int argc, char **argv)
 			        near ? near : "; see spoor policy --help", near ? "\"?" : "");
 			return CMD_USAGE;
 		}
+		const char *problem = policy_fact_problem(argv[i], equals + 1);
+		if (problem) {
+			fprintf(stderr, "spoor policy: %s=%s: %s\n", argv[i], equals + 1, problem);
+			return CMD_USAGE;
+		}
 		facts_set(facts, argv[i], equals + 1);
-		const char *value = equals + 1;
-		if ((!strcmp(argv[i], "nodes") || !strcmp(argv[i], "tasks")) && facts_number(facts, argv[i], -1) < 0)
-			return wrong("expected a number of nodes or tasks, found ", value);
-		if (!strncmp(argv[i], "trace_", 6) && !mode_choice_valid(value))
-			return wrong("expected one of " MODE_CHOICES ", found ", value);
 	}
 	return CMD_OK;
 }
 
-static void print_setting(const struct setting *s, const struct settings *set)
+static void print_origin(const struct origin *o)
+{
+	if (o->file)
+		printf("   (%s, %s:%u)\n", o->by, o->file, o->line);
+	else
+		printf("   (%s)\n", o->by);
+}
+
+static void print_setting(const struct setting *s, const struct settings *set, const struct origin *o)
 {
 	char value[SETTING_TEXT_SIZE];
 	bool unit = s->kind == SETTING_COUNT || s->kind == SETTING_BYTES;
 
-	printf("%-12s %s%s%s\n", s->name, *setting_format(s, set, value) ? value : "-", unit ? " " : "", unit ? s->words : "");
+	printf("%-13s %s%s%s", s->name, *setting_format(s, set, value) ? value : "-", unit ? " " : "", unit ? s->words : "");
+	print_origin(o);
+}
+
+static void print_decision(const struct decision *d, const struct origins *o)
+{
+	char mode[MODE_TEXT_SIZE];
+
+	printf("mode          %s", mode_format(&d->mode, mode));
+	print_origin(&o->mode);
+	printf("because       %s\nrule          %s%s%s%s\n", d->reason, d->rule, d->where[0] ? " (" : "", d->where, d->where[0] ? ")" : "");
+	printf("archive       %s\nspool         %s\nadmin_group   %s\n", d->archive, d->spool, d->admin_group[0] ? d->admin_group : "-");
+	for (size_t i = 0; i < setting_count; i++)
+		print_setting(&setting_table[i], &d->set, &o->set[i]);
+	if (d->alternatives[0])
+		puts("This is so unless the program is one that a rule above asks for: say executable=PATH, ranks=N.");
 }
 
 static int explain(const char *path, int argc, char **argv)
 {
 	struct facts facts = {0};
 	struct decision d;
-	char mode[MODE_TEXT_SIZE];
+	struct origins origins;
 	int status = read_facts(&facts, argc, argv);
 
 	if (status == CMD_OK) {
 		struct policy *policy = load(path);
 		status = policy ? CMD_OK : CMD_FAILED;
 		if (policy) {
-			policy_explain(policy, &facts, 50, stdout);
-			policy_decide(policy, &facts, &d);
-			printf("mode         %s\nbecause      %s\nrule         %s%s%s%s\n", mode_format(&d.mode, mode), d.reason,
-			       d.rule, d.where[0] ? " (" : "", d.where, d.where[0] ? ")" : "");
-			printf("archive      %s\nspool        %s\nadmin_group  %s\n", d.archive, d.spool,
-			       d.admin_group[0] ? d.admin_group : "-");
-			for (size_t i = 0; i < setting_count; i++)
-				print_setting(&setting_table[i], &d.set);
+			policy_explain(policy, &facts, EXPLAIN_MOST, stdout);
+			policy_decide_origins(policy, &facts, &d, &origins);
+			print_decision(&d, &origins);
 		}
 		policy_destroy(policy);
 	}

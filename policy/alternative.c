@@ -64,12 +64,10 @@ int alternative_add(struct decision *d, const struct policy *p, const struct rul
 	for (size_t i = 0; i < setting_count; i++) {
 		const struct setting *s = &setting_table[i];
 		char key[80];
-		if (!s->tracer) {
-			snprintf(key, sizeof key, "fact.%s", s->name);
-			add(&inner, key, setting_format(s, &one->set, value));
-		} else if (strcmp(setting_format(s, &one->set, value), setting_format(s, &standard, base))) {
-			add(&inner, s->name, value);
-		}
+		if (!strcmp(setting_format(s, &one->set, value), setting_format(s, &standard, base)))
+			continue;
+		snprintf(key, sizeof key, "%s%s", s->tracer ? "" : "fact.", s->name);
+		add(&inner, key, value);
 	}
 	add(&inner, "fact.mode", mode_format(&one->mode, mode));
 	add(&inner, "fact.rule", one->rule);

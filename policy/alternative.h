@@ -11,7 +11,7 @@
 #include "policy/decision.h"
 #include "policy/image.h"
 
-#define ALTERNATIVES_MAX 64
+#define ALTERNATIVES_MAX 32
 
 /* Appends to d->alternatives what one says, if rule's late conditions hold (NULL: it has none). Returns 0, or -1: it does not fit. */
 int alternative_add(struct decision *d, const struct policy *p, const struct rule *rule, const struct decision *one);

@@ -225,10 +225,10 @@ static void skip_container(const struct policy *p, const struct rule *rule, cons
 {
 	const char *container = facts_get(facts, "container");
 
-	if (!container || !*container || p->head.containers || asks_for_container(p, rule) || d->mode.kind == MODE_OFF)
+	if (!container || !*container || d->set.containers || asks_for_container(p, rule) || d->mode.kind == MODE_OFF)
 		return;
 	d->mode = (struct mode){MODE_OFF, 0};
-	add_reason(d, "; but the step runs in a container (%.100s), and the policy says \"containers\": \"skip\"", container);
+	add_reason(d, "; but the step runs in a container (%.100s), and \"containers\" is \"skip\"", container);
 }
 
 /* --- deciding --- */

@@ -14,7 +14,7 @@
 #include "trace/error.h"
 
 #define DECISION_PATH_SIZE 1024
-#define DECISION_ALTERNATIVES_SIZE 12288
+#define DECISION_ALTERNATIVES_SIZE 16000
 
 struct decision {
 	struct mode mode;

@@ -13,6 +13,7 @@
 enum glob_kind {
 	GLOB_LITERAL, /* nothing special: equal or not */
 	GLOB_PREFIX,  /* text and one `*` at the end */
+	GLOB_STARS,   /* text with `*` and `?`, and nothing else that is special */
 	GLOB_PATTERN,
 };
 

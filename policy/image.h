@@ -66,7 +66,6 @@ struct head {
 	uint32_t mode_line;  /* where "mode" stands; 1 if it is not there */
 	uint32_t set_line[setting_count]; /* where a setting stands; 0: it is not there */
 	uint32_t user;       /* enum user_choice */
-	uint32_t containers; /* nonzero: steps in containers are captured as others are */
 	uint32_t has_cap, cap_line;
 	struct mode cap_mode;
 	bool cap_has[setting_count];

@@ -29,13 +29,6 @@ int mode_parse(struct mode *mode, const char *text)
 	return 0;
 }
 
-bool mode_choice_valid(const char *text)
-{
-	struct mode ignored;
-	return !strcmp(text, "on") || !strcmp(text, "") || !strcmp(text, "1") || !strcmp(text, "0") ||
-	       !mode_parse(&ignored, text);
-}
-
 char *mode_format(const struct mode *mode, char out[MODE_TEXT_SIZE])
 {
 	if (mode->kind == MODE_LOSSY)

@@ -18,15 +18,11 @@ struct mode {
 /* The threshold of "lossy" without one. */
 #define MODE_THRESHOLD 128
 
-/* What users may say (--trace, SPOOR_TRACE), for messages. */
-#define MODE_CHOICES "off, on, lossless, lossy, lossy:N"
 /* What a policy may say. */
 #define MODE_POLICY_CHOICES "\"off\", \"lossless\", \"lossy\" or \"lossy:N\" (N: 0 to 4294967295)"
 
 /* Reads off, lossless, lossy or lossy:N. Returns 0, or -1 and leaves *mode alone. */
 int mode_parse(struct mode *mode, const char *text);
-/* True for all that mode_parse takes, and for "on", "" and "1" (capture, as the site does it) and "0" (off). */
-bool mode_choice_valid(const char *text);
 /* Writes the form that mode_parse reads. Returns out. */
 #define MODE_TEXT_SIZE 20
 char *mode_format(const struct mode *mode, char out[MODE_TEXT_SIZE]);

@@ -176,17 +176,32 @@ const char *policy_fact_problem(const char *name, const char *value)
 
 /* --- what nobody can reach --- */
 
+/* A bit for each rule that may cover this one: one that the index finds must begin as one of its patterns does. */
+static void find_similar(const struct policy *p, const struct rule *rule, uint64_t *bits)
+{
+	memcpy(bits, p->always, p->head.counts[PART_ALWAYS] * sizeof *bits);
+	for (uint32_t c = 0; c < rule->conditions; c++) {
+		const struct condition *condition = &p->conditions[rule->condition + c];
+		bool text = condition_table[condition->what].kind == CONDITION_TEXT && condition->globs;
+		const struct glob *g = text ? &p->globs[condition->glob] : NULL;
+		for (size_t n = 1; g && n <= g->prefix && n <= IMAGE_PREFIX; n++)
+			image_find(p, image_key(condition->what, policy_text(p, g->text), n), bits);
+	}
+}
+
 void policy_find_unreachable(const struct policy *p, struct problems *problems)
 {
 	uint64_t *asks = calloc(p->head.counts[PART_RULES] + 1, sizeof *asks); /* which conditions a rule has */
+	uint64_t *bits = calloc(p->head.counts[PART_ALWAYS] + 1, sizeof *bits);
 
-	for (size_t i = 0; asks && i < p->head.counts[PART_RULES]; i++) {
+	for (size_t i = 0; asks && bits && i < p->head.counts[PART_RULES]; i++) {
 		const struct rule *rule = &p->rules[i];
 		for (uint32_t c = 0; c < rule->conditions; c++)
 			asks[i] |= UINT64_C(1) << p->conditions[rule->condition + c].what;
+		find_similar(p, rule, bits);
 		for (size_t j = 0; j < i; j++) {
 			const struct rule *before = &p->rules[j];
-			if ((asks[j] & ~asks[i]) || !rule_covers(p, before, rule))
+			if (!(bits[j / 64] >> j % 64 & 1) || (asks[j] & ~asks[i]) || !rule_covers(p, before, rule))
 				continue;
 			problems_add(problems, policy_text(p, p->files[rule->file]), rule->line, 1,
 			             "rule \"%s\" is never reached: rule \"%s\" in line %" PRIu32 "%s%s matches all that it would",
@@ -197,4 +212,5 @@ void policy_find_unreachable(const struct policy *p, struct problems *problems)
 		}
 	}
 	free(asks);
+	free(bits);
 }

@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
+#include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "policy/policy.h"
@@ -24,7 +27,7 @@ static size_t user_groups(const char *user, gid_t gid, gid_t groups[GROUPS_MAX])
 }
 
 /* The names behind the numbers. Sites may have users that only the nodes' directory service knows, or not at all. */
-static size_t name_user(struct facts *facts, uid_t uid, gid_t gid, gid_t groups[GROUPS_MAX])
+static size_t name_user(struct facts *facts, uid_t uid, gid_t gid, bool name_groups, gid_t groups[GROUPS_MAX])
 {
 	const struct passwd *pw = getpwuid(uid);
 	char names[FACT_VALUE_MAX] = "";
@@ -35,7 +38,7 @@ static size_t name_user(struct facts *facts, uid_t uid, gid_t gid, gid_t groups[
 	else
 		facts_format(facts, "user", "%lu", (unsigned long)uid);
 	size_t n = user_groups(pw ? facts_get(facts, "user") : NULL, gid, groups);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && name_groups; i++) {
 		const struct group *gr = getgrgid(groups[i]);
 		if (gr && used + strlen(gr->gr_name) + 2 < sizeof names)
 			used += (size_t)sprintf(names + used, "%s%s", used ? "," : "", gr->gr_name);
@@ -43,6 +46,51 @@ static size_t name_user(struct facts *facts, uid_t uid, gid_t gid, gid_t groups[
 	if (used)
 		facts_set(facts, "groups", names);
 	return n;
+}
+
+/* Newer Slurms say when a job began and has to end. Of others its controller is asked, but only if a rule wants to know: that is a
+ * question from each node for each step. */
+static void ask_controller(struct facts *facts)
+{
+	char command[64], line[8192];
+	const char *conf = facts_get(facts, "slurm_conf");
+	const char *wanted = " TimeLimit=";
+
+	if (conf)
+		setenv("SLURM_CONF", conf, 1);
+	snprintf(command, sizeof command, "scontrol --oneliner show job %" PRId64 " 2>&1", facts_number(facts, "job", 0));
+	FILE *answer = popen(command, "re");
+	size_t n = answer ? fread(line, 1, sizeof line - 1, answer) : 0;
+	line[n] = '\0';
+	if (answer)
+		pclose(answer);
+	char *value = strstr(line, wanted);
+	if (value)
+		facts_format(facts, "time_limit", "%.*s", (int)strcspn(value + strlen(wanted), " \n"), value + strlen(wanted));
+	else
+		fprintf(stderr, "the time limit is not known: %.*s\n", (int)strcspn(line, "\n"), line);
+}
+
+static void add_times(struct facts *facts, const struct policy *policy)
+{
+	static const char *const days[] = {"sun", "mon", "tue", "wed", "thu", "fri", "sat"};
+	int64_t start = facts_number(facts, "job_start", -1), end = facts_number(facts, "job_end", -1);
+	time_t when = start > 0 ? (time_t)start : time(NULL);
+	struct tm tm;
+
+	if (localtime_r(&when, &tm)) {
+		facts_format(facts, "time", "%02d:%02d", tm.tm_hour, tm.tm_min);
+		facts_set(facts, "weekday", days[tm.tm_wday]);
+	}
+	if (start > 0 && end >= start)
+		facts_format(facts, "time_limit", "%" PRId64, (end - start + 59) / 60);
+	else if (policy_uses(policy, "time_limit"))
+		ask_controller(facts);
+	/* What Slurm does not name, a job does not have. */
+	if (!facts_get(facts, "reservation"))
+		facts_set(facts, "reservation", "");
+	if (!facts_get(facts, "container"))
+		facts_set(facts, "container", "");
 }
 
 /* As the user, for good. Returns 0, or -1 having said why. */
@@ -63,7 +111,7 @@ int helper_decide(struct facts *facts, const char *path, const char *preload)
 {
 	static gid_t groups[GROUPS_MAX];
 	struct problems problems = {0};
-	struct decision decision;
+	static struct decision decision;
 	int rv = -1;
 
 	int64_t uid = facts_number(facts, "uid", -1), gid = facts_number(facts, "gid", -1);
@@ -71,7 +119,7 @@ int helper_decide(struct facts *facts, const char *path, const char *preload)
 		fputs("stdin: uid and gid are missing\n", stderr);
 		return -1;
 	}
-	struct policy *policy = policy_load(path, geteuid() == 0, &problems);
+	struct policy *policy = policy_load_cached(path, geteuid() == 0, SPOOR_LOCALSTATEDIR "/cache/spoor", &problems);
 	if (!policy) {
 		const char *text = problems.text ? problems.text : "no memory";
 		/* The whole list is for `spoor policy check`; a log of every job's every step is no place for it. */
@@ -82,13 +130,15 @@ int helper_decide(struct facts *facts, const char *path, const char *preload)
 		problems_clear(&problems);
 		return -1;
 	}
-	size_t n = name_user(facts, (uid_t)uid, (gid_t)gid, groups);
+	size_t n = name_user(facts, (uid_t)uid, (gid_t)gid, policy_uses(policy, "groups"), groups);
+	add_times(facts, policy);
 	policy_decide(policy, facts, &decision);
 	policy_destroy(policy);
 	char *text = decision_encode(&decision);
+	bool off = decision.mode.kind == MODE_OFF && !decision.alternatives[0];
 	if (!text) {
 		fputs("out of memory\n", stderr);
-	} else if (decision.mode.kind == MODE_OFF || !check_preload(preload, (uid_t)uid, (gid_t)gid, groups, n)) {
+	} else if (off || !check_preload(preload, (uid_t)uid, (gid_t)gid, groups, n)) {
 		rv = fputs(text, stdout) < 0 || fflush(stdout) ? -1 : 0;
 	}
 	free(text);

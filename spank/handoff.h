@@ -19,7 +19,7 @@
 
 #define HANDOFF_VARIABLE "SLURM_SPOOR_HANDOFF"
 
-#define HANDOFF_ALTERNATIVES_SIZE 12288
+#define HANDOFF_ALTERNATIVES_SIZE 16000
 /* The longest text that handoff_encode writes, with its NUL. */
 #define HANDOFF_SIZE (32 * 1024)
 

@@ -5,17 +5,20 @@
 
 #include <stdlib.h>
 
-#include "policy/mode.h"
+#include "policy/choice.h"
 #include "spank/option.h"
 
 void local_init(void)
 {
 	const char *value = getenv(OPTION_VARIABLE);
 
+	struct choice choice;
+	struct error error = {""};
+
 	if (!value)
 		return;
-	if (mode_choice_valid(value))
+	if (!choice_parse(&choice, value, &error))
 		setenv(OPTION_VARIABLE_EXPORT, value, 1);
 	else
-		slurm_error("spoor: " OPTION_VARIABLE "=%s is ignored: expected one of " MODE_CHOICES, value);
+		slurm_error("spoor: " OPTION_VARIABLE "=%s is ignored: %s", value, error.text);
 }

@@ -10,19 +10,22 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "policy/mode.h"
+#include "policy/choice.h"
 
 static bool given;
-static char value[64];
+static char value[CHOICE_SIZE];
 
 static int take(int val, const char *argument, int remote)
 {
+	struct choice choice;
+	struct error error = {""};
+
 	(void)val;
 	/* Slurm hands an option without a value down to steps as "(null)". */
 	if (!argument || !*argument || !strcmp(argument, "(null)"))
 		argument = "on";
-	if (!remote && !mode_choice_valid(argument)) {
-		slurm_error("spoor: --trace=%s: expected one of " MODE_CHOICES, argument);
+	if (!remote && choice_parse(&choice, argument, &error)) {
+		slurm_error("spoor: --trace=%s: %s", argument, error.text);
 		return -1;
 	}
 	given = true;
@@ -33,7 +36,7 @@ static int take(int val, const char *argument, int remote)
 int option_register(spank_t spank)
 {
 	static struct spank_option options[] = {
-		{"trace", "MODE", "capture the job's MPI calls (off, on, lossless, lossy[:N])", 2, 0, take},
+		{"trace", "MODE", "capture the job's MPI calls (off, on, lossless, lossy[:N])[,SETTING=VALUE]...", 2, 0, take},
 		{"spoor", "MODE", "the same as --trace", 2, 1, take},
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * option - --trace[=off|on|lossless|lossy[:N]] of srun, sbatch and salloc, and its alias --spoor
+ * option - --trace[=off|on|lossless|lossy[:N]][,SETTING=VALUE]... of srun, sbatch and salloc, and its alias --spoor
  */
 #ifndef SPOOR_OPTION_H
 #define SPOOR_OPTION_H

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "policy/choice.h"
 #include "policy/decision.h"
 #include "spank/folder.h"
 #include "spank/handoff.h"
@@ -113,15 +114,21 @@ done:
 static int set_handoff(spank_t spank, struct error *error)
 {
 	struct handoff h;
-	char text[HANDOFF_SIZE];
+	static const enum handoff_mode modes[] = {
+		[MODE_OFF] = HANDOFF_OFF, [MODE_LOSSLESS] = HANDOFF_LOSSLESS, [MODE_LOSSY] = HANDOFF_LOSSY};
+	static char text[HANDOFF_SIZE];
+	const char *alternatives = remote.decision.alternatives;
 
 	handoff_default(&h);
-	h.mode = remote.decision.mode.kind == MODE_LOSSY ? HANDOFF_LOSSY : HANDOFF_LOSSLESS;
+	h.mode = modes[remote.decision.mode.kind];
 	h.threshold = remote.decision.mode.threshold;
 	h.set = remote.decision.set;
 	if ((size_t)snprintf(h.spool, sizeof h.spool, "%s", remote.spool) >= sizeof h.spool ||
 	    handoff_encode(&h, text, sizeof text) < 0)
 		return error_set(error, "%s: the path is too long", remote.spool);
+	size_t used = strlen(text);
+	if (alternatives[0] && (size_t)snprintf(text + used, sizeof text - used, ";%s", alternatives) >= sizeof text - used)
+		return error_set(error, "the rules that ask for the executable are too long");
 	spank_err_t rc = spank_setenv(spank, HANDOFF_VARIABLE, text, 1);
 	return rc == ESPANK_SUCCESS ? 0 : error_set(error, HANDOFF_VARIABLE " cannot be set: %s", spank_strerror(rc));
 }
@@ -138,7 +145,7 @@ static void clear_environment(spank_t spank, const struct config *config)
 
 static void add_choice(spank_t spank, struct facts *facts)
 {
-	char value[64];
+	char value[CHOICE_SIZE];
 
 	facts_set(facts, "trace_option", option_value());
 	if (spank_getenv(spank, OPTION_VARIABLE, value, sizeof value) == ESPANK_SUCCESS ||
@@ -226,14 +233,15 @@ void remote_begin(spank_t spank, const struct config *config)
 	if (decide(spank, config, &error)) {
 		if (error.text[0])
 			LOG("not captured: %s", error.text);
-	} else if (remote.decision.mode.kind == MODE_OFF) {
+	} else if (remote.decision.mode.kind == MODE_OFF && !remote.decision.alternatives[0]) {
 		slurm_verbose("spoor: %" PRIu32 ".%s: not captured: %s", remote.step.job, remote.step.id_text,
 		              remote.decision.reason);
 	} else if (prepare(spank, config, &error)) {
 		LOG("not captured: %s", error.text);
 	} else {
 		remote.capturing = true;
-		LOG("captured, mode %s: %s", mode_format(&remote.decision.mode, mode), remote.decision.reason);
+		LOG("captured, mode %s%s: %s", mode_format(&remote.decision.mode, mode),
+		    remote.decision.alternatives[0] ? " unless the executable says otherwise" : "", remote.decision.reason);
 	}
 	if (!remote.capturing)
 		clear_environment(spank, config);
@@ -282,10 +290,14 @@ static void add_ending(struct facts *facts, const char *day)
 	char mode[MODE_TEXT_SIZE];
 	int status = remote.exit_status;
 
-	facts_set(facts, "mode", mode_format(&remote.decision.mode, mode));
-	facts_set(facts, "rule", remote.decision.rule);
-	facts_set(facts, "rule_where", remote.decision.where[0] ? remote.decision.where : NULL);
-	facts_set(facts, "rule_reason", remote.decision.reason);
+	if (!remote.decision.alternatives[0]) { /* else the trace says it itself */
+		facts_set(facts, "mode", mode_format(&remote.decision.mode, mode));
+		facts_set(facts, "rule", remote.decision.rule);
+		facts_set(facts, "rule_where", remote.decision.where[0] ? remote.decision.where : NULL);
+		facts_set(facts, "rule_reason", remote.decision.reason);
+		if (remote.decision.set.retention)
+			facts_format(facts, "retention", "%" PRIu64, remote.decision.set.retention);
+	}
 	facts_format(facts, "exit_code", "%d", WIFEXITED(status) ? WEXITSTATUS(status) : 0);
 	facts_format(facts, "signal", "%d", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 	if (status)

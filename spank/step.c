@@ -114,6 +114,11 @@ void step_facts(const struct step *step, spank_t spank, struct facts *facts)
 		{"node_list", "SLURM_JOB_NODELIST"},
 		{"tasks_per_node", "SLURM_STEP_TASKS_PER_NODE"},
 		{"tasks_per_node", "SLURM_TASKS_PER_NODE"},
+		{"reservation", "SLURM_JOB_RESERVATION"},
+		{"container", "SLURM_CONTAINER"},
+		{"container", "SLURM_SPANK__SLURM_SPANK_OPTION_pyxis_container_image"},
+		{"job_start", "SLURM_JOB_START_TIME"},
+		{"job_end", "SLURM_JOB_END_TIME"},
 		{"het_job_id", "SLURM_JOB_ID_HET_GROUP_0"},
 		{"het_size", "SLURM_HET_SIZE"},
 	};
@@ -137,6 +142,7 @@ void step_facts(const struct step *step, spank_t spank, struct facts *facts)
 	}
 	if (spank_get_item(spank, S_SLURM_VERSION, &version) == ESPANK_SUCCESS)
 		facts_set(facts, "slurm_version", version);
+	facts_set(facts, "slurm_conf", getenv("SLURM_CONF")); /* of slurmd: not the job's */
 	for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
 		add_variable(facts, variables[i].name, spank, variables[i].variable);
 	add_het_component(step, spank, facts);

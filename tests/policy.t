@@ -18,8 +18,8 @@ for folder in "$top"/tests/invalid/policy/*/; do
 	is "$case: message" "$got" "$(cat "$folder/error")"
 done
 
-head -c 10000000 /dev/zero | tr '\0' ' ' >"$work/big"
-is '10 MB' "$("$build/spoor" policy check "$work/big" 2>&1)" "$work/big:1:1: has 10000000 bytes; a policy may have at most 262144"
+head -c 20000000 /dev/zero | tr '\0' ' ' >"$work/big"
+is '20 MB' "$("$build/spoor" policy check "$work/big" 2>&1)" "$work/big:1:1: has 20000000 bytes; a policy may have at most 16777216"
 printf '{"version": 1, "rules": [%s0]}' "$(printf '0,%.0s' {1..900})" >"$work/many"
 got=$("$build/spoor" policy check "$work/many" 2>&1)
 is 'many problems: 50 of them' "$(grep -c 'expected an object' <<<"$got")" 50
@@ -60,7 +60,7 @@ explain() {
 decides() {
 	local title=$1 mode=$2 rule=$3
 	shift 3
-	is "$title" "$(explain "$@" | sed -n 's/^\(mode\|rule\) *//p' | sed "s|$work/||")" "$mode
+	is "$title" "$(explain "$@" | sed -n 's/^mode  *\([^ ]*\).*/\1/p; s/^rule  *//p' | sed "s|$work/||")" "$mode
 $rule"
 }
 decides 'default' lossy:7 'default (good:4)'
@@ -88,8 +88,92 @@ like 'explain names the archive' "$got" 'archive +/archive
 like 'explain says why not' "$got" 'good:12: rule "never" does not match: account is not known'
 like 'explain says what matches' "$got" 'good:13: rule "big" matches'
 like 'unknown fact' "$(explain acount=x)" 'unknown fact "acount"; did you mean "account"\?'
-like 'not a number' "$(explain nodes=many)" 'expected a number of nodes or tasks, found many'
-like 'not a choice' "$(explain trace_option=sometimes)" 'expected one of off, on, lossless.*found sometimes'
+like 'not a number' "$(explain nodes=many)" 'nodes=many: expected a number'
+like 'not a choice' "$(explain trace_option=sometimes)" 'trace_option=sometimes: expected one of off, on, lossless.*found sometimes'
+
+# All conditions, who decides, and fragments.
+mkdir "$work/full.d"
+cat >"$work/full.json" <<'END'
+{
+	"version": 1,
+	"mode": "lossy:100",
+	"memory": "4 MiB",
+	"user": "raise",
+	"cap": { "mode": "lossy:500", "memory": "32 MiB" },
+	"rules": [
+		{ "name": "night", "match": { "time": [ "22:00-06:00", "12:00-12:30" ], "weekday": [ "mon", "sun" ] }, "mode": "lossy:1" },
+		{ "name": "long", "match": { "time_limit_min": 1440 }, "mode": "lossy:2" },
+		{ "name": "reserved", "match": { "reservation": "?*" }, "mode": "lossy:3", "archive": "/elsewhere", "retention": 30 },
+		{ "name": "contained", "match": { "container": "*.sqsh" }, "mode": "lossy:4" },
+		{ "name": "program", "match": { "executable": [ "/opt/*/lmp*", "vasp_std" ], "ranks_min": 8 }, "mode": "lossy:5", "user": "lower" },
+		{ "name": "threshold", "match": { "qos": "high" }, "mode": "lossy", "threshold": 6, "memory": "8 MiB", "user": "off" },
+		{ "name": "half", "match": { "sample": 0.5, "account": "s" }, "mode": "lossy:7", "user": "any" }
+	]
+}
+END
+echo '{ "version": 1, "rules": [ { "name": "second", "match": { "user": "z*" }, "mode": "lossy:8" } ] }' >"$work/full.d/20.json"
+echo '{ "version": 1, "rules": [ { "name": "first", "match": { "user": "zoe" }, "mode": "lossy:9" } ] }' >"$work/full.d/10.json"
+echo 'not read' >"$work/full.d/README"
+mv "$work/good" "$work/good.kept" && cp "$work/full.json" "$work/good" && mv "$work/full.d" "$work/good.d"
+ok 'a policy with fragments is good' "$build/spoor" policy check "$work/good"
+decides 'nothing is known' lossy:100 'default (good:3)'
+decides 'time: over midnight' lossy:1 'night (good:8)' time=05:59 weekday=mon
+decides 'time: a span ends before its second time' lossy:100 'default (good:3)' time=06:00 weekday=mon
+decides 'time: another span' lossy:1 'night (good:8)' time=12:15 weekday=sun
+decides 'weekday' lossy:100 'default (good:3)' time=12:15 weekday=tue
+decides 'time limit' lossy:2 'long (good:9)' time_limit=1-00:00:00
+decides 'time limit: minutes' lossy:100 'default (good:3)' time_limit=1439
+decides 'time limit: none' lossy:2 'long (good:9)' time_limit=UNLIMITED
+decides 'reservation' lossy:3 'reserved (good:10)' reservation=r1
+decides 'no reservation' lossy:100 'default (good:3)' reservation=
+decides 'a rule that asks for containers captures them' lossy:4 'contained (good:11)' container=/images/a.sqsh
+decides 'other containers are skipped' off 'default (good:3)' container=/images/a.sif
+decides 'executable: the path' lossy:5 'program (good:12)' executable=/opt/lammps/23/lmp_mpi ranks=8
+decides 'executable: the name' lossy:5 'program (good:12)' executable=/home/u/bin/vasp_std ranks=1000
+decides 'executable: not the name alone' lossy:100 'default (good:3)' executable=/usr/bin/lmp_mpi ranks=8
+decides 'ranks' lossy:100 'default (good:3)' executable=vasp_std ranks=7
+like 'executable: not known yet' "$(explain user=bob)" 'rule "program" matches if the program does.*This is so unless the program is one'
+decides 'threshold' lossy:6 'threshold (good:13)' qos=high
+decides 'sample: in' lossy:7 'half (good:14)' account=s job=3
+decides 'sample: not in' lossy:100 'default (good:3)' account=s job=1
+decides 'sample: a component goes where the first one goes' lossy:7 'half (good:14)' account=s job=1 het_job_id=3
+decides 'fragments come first, in the order of their names' lossy:9 'first (good.d/10.json:1)' user=zoe
+decides 'fragments: the next' lossy:8 'second (good.d/20.json:1)' user=zac
+decides 'user raise: more' lossy:200 'command line' trace_option=lossy:200
+decides 'user raise: not less' lossy:100 'default (good:3)' trace_option=lossy:99
+decides 'user raise: not off' lossy:100 'default (good:3)' trace_option=off
+decides 'user lower: not more' lossy:5 'program (good:12)' executable=vasp_std ranks=8 trace_option=lossless
+decides 'user lower: less' lossy:1 'command line' executable=vasp_std ranks=8 trace_option=lossy:1
+decides 'user off: only off' lossy:6 'threshold (good:13)' qos=high trace_option=lossy:5
+decides 'user off: off' off 'command line' qos=high trace_option=off
+decides 'nothing exceeds the cap' lossy:500 'command line' trace_option=lossless
+memory() {
+	explain "$@" | sed -n "s|$work/||; s/^memory *//p"
+}
+is 'a setting of the policy' "$(memory)" '4194304 bytes   (policy, good:4)'
+is 'a setting of a rule' "$(memory qos=high)" '8388608 bytes   (rule, good:13)'
+is 'a setting of the environment' "$(memory trace_environment=on,memory=8MiB)" '8388608 bytes   (environment)'
+is 'a setting of the command line, before the environment' "$(memory trace_option=memory=9MiB trace_environment=memory=8MiB)" \
+	'9437184 bytes   (command line)'
+is 'a setting that is not for this user' "$(memory trace_option=on,memory=2MiB)" '4194304 bytes   (policy, good:4)'
+is 'a setting above the cap' "$(memory trace_option=on,memory=64MiB)" '33554432 bytes   (cap, good:6)'
+is 'a standard value' "$(explain | sed -n 's/^deadline *//p')" '10 seconds   (default)'
+like 'archive and retention of a rule' "$(explain reservation=r)" 'archive +/elsewhere
+.*retention +30 days   \(rule, [^ ]*good:10\)'
+like 'a setting that is none' "$(explain trace_option=on,memroy=2MiB)" 'memroy is no setting of the tracer; did you mean memory\?'
+like 'a setting that is the site'"'"'s' "$(explain trace_option=retention=2)" 'retention is no setting of the tracer'
+like 'a setting out of range' "$(explain trace_option=memory=1)" 'memory=1: expected bytes from 1048576'
+like 'a time that is none' "$(explain time=8)" 'time=8: expected a time of the day such as 14:30'
+printf '{ "version": 1, "rules": [%s] }' "$(for i in {1..40}; do printf '%s{"name":"%d","match":{"executable":"p%d"},"mode":"off"}' "${comma-}" $i $i; comma=,; done)" \
+	>"$work/programs.json"
+like 'more rules on executables than are looked at' "$("$build/spoor" policy explain --policy "$work/programs.json")" \
+	'more than 32 rules ask for the executable, the rest was not looked at'
+python3 -c '
+import json
+print(json.dumps({"version": 1, "rules": [{"name": str(i), "mode": "off", "match": {"nodes_min": i, "tasks_min": 30000 - i}} for i in range(20001)]}))' >"$work/too-many.json"
+like 'more rules than there may be' "$("$build/spoor" policy check "$work/too-many.json" 2>&1)" \
+	'rules\[20000\]: more than 20000 rules; a policy may have no more, with its fragments'
+mv "$work/good.kept" "$work/good" && rm -r "$work/good.d"
 
 # The helper, as the plugin asks it.
 cp "$work/good" "$work/policy.json"
@@ -106,10 +190,11 @@ spool=/spool
 admin_group=wheel
 memory=2097152
 deadline=20
-retention=0
-rule=command%20line
+(.*
+)?rule=command%20line
 where=
-reason=[^[:space:]]*$'
+reason=[^[:space:]]*
+alternatives=$'
 like 'decide: a tracer that is not there' "$(decide /nonsense.so <<<"$facts")" '^/nonsense.so: user [0-9]+ cannot read the tracer: No such file'
 like 'decide: facts that are none' "$(decide /dev/null <<<'uid=0 gid=0')" '^stdin: line 1 is not NAME=VALUE'
 like 'decide: who?' "$(decide /dev/null <<<'job=1')" 'uid and gid are missing'

@@ -166,7 +166,6 @@ static void test_mode(void)
 		ok(mode_parse(&mode, bad[i]) == -1 && mode.threshold == 99, "no mode: \"%s\"", bad[i]);
 	ok(!mode_parse(&mode, "lossy:4294967295") && !strcmp(mode_format(&mode, text), "lossy:4294967295"), "the longest mode");
 	ok(!mode_parse(&mode, "lossy") && mode.threshold == MODE_THRESHOLD, "lossy without a number");
-	ok(mode_choice_valid("on") && mode_choice_valid("") && !mode_choice_valid("yes"), "choices of users");
 }
 
 int main(void)
