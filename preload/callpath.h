@@ -62,7 +62,7 @@ struct memo {
 void *memo_search(struct memo *m, uint32_t key, uintptr_t address, uintptr_t cfa);
 
 /* Do the slots hold what they held when the entry was made? */
-static inline bool memo_holds(const struct memo_entry *e)
+static inline __attribute__((always_inline)) bool memo_holds(const struct memo_entry *e)
 {
 	const struct callpath_frame *s = e->slot;
 	uint32_t n = e->slots;
@@ -97,7 +97,7 @@ static inline bool memo_holds(const struct memo_entry *e)
 #undef SAME
 }
 
-static inline bool memo_is(const struct memo_entry *e, uint32_t key, uintptr_t address, uintptr_t cfa)
+static inline __attribute__((always_inline)) bool memo_is(const struct memo_entry *e, uint32_t key, uintptr_t address, uintptr_t cfa)
 {
 	return e->address == address && e->cfa == cfa && e->key == key && memo_holds(e);
 }

@@ -35,6 +35,8 @@ static struct numbers numbers[HANDLE_KINDS]; /* communicators never give theirs 
 bool handle_locking;
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 
+__thread struct handle_last handle_last __attribute__((tls_model("initial-exec")));
+
 static inline void lock(void)
 {
 	if (__builtin_expect(handle_locking, 0))
@@ -176,6 +178,7 @@ void handle_begin(void)
 
 void handle_end(void)
 {
+	handle_last.bits = 0;
 	free(table);
 	table = NULL;
 	mask = used = 0;
@@ -205,6 +208,8 @@ void handle_forget(enum handle_kind kind, uint64_t bits)
 		if (kind != HANDLE_COMM)
 			numbers_give(&numbers[kind], e->number);
 		remove_entry(e);
+		if (kind != HANDLE_MESSAGE) /* what depends on those is looked up each time */
+			call_forget();
 	}
 	unlock();
 }
@@ -282,16 +287,18 @@ static struct comm_info first_sight(struct call *c, MPI_Comm comm, bool ok, cons
 	return info;
 }
 
-struct comm_info handle_comm(struct call *c, MPI_Comm comm, bool ok, const struct comm_info *like)
+struct comm_info handle_comm_slowly(struct call *c, MPI_Comm comm, bool ok, const struct comm_info *like)
 {
 	struct comm_info info;
 	struct entry *e;
+	uint64_t generation = __atomic_load_n(&call_generation, __ATOMIC_RELAXED);
 
 	lock();
 	e = find(make_key(HANDLE_COMM, HANDLE_BITS(comm)));
 	if (__builtin_expect(e != NULL, 1)) {
 		info = (struct comm_info){e->number, e->comm.rank, e->comm.size, e->comm.peers, e->comm.inter};
 		unlock();
+		handle_last = (struct handle_last){HANDLE_BITS(comm), generation, info};
 		return info;
 	}
 	unlock();

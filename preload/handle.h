@@ -63,7 +63,7 @@ void handle_forget(enum handle_kind kind, uint64_t bits);
 /* A communicator that a call was given or gave back. When it gets its number here, its row is added to OBJECT_COMM.
  * `like` is NULL, or the communicator that it is a duplicate of (MPI_Comm_idup: it cannot be asked yet). ok: the call
  * succeeded, so that the handle is valid and may be asked for its group. */
-struct comm_info handle_comm(struct call *c, MPI_Comm comm, bool ok, const struct comm_info *like);
+static inline struct comm_info handle_comm(struct call *c, MPI_Comm comm, bool ok, const struct comm_info *like);
 
 /* The size of a datatype in bytes; -1 if unknown. type must be valid. */
 int64_t handle_type_size(MPI_Datatype type);
@@ -78,5 +78,22 @@ static inline int64_t handle_value(struct call *c, int32_t number)
 
 /* An MPI handle's bits: MPI's handle types are pointers or integers. */
 #define HANDLE_BITS(h) ((uint64_t)(uintptr_t)(h))
+
+/* ---- implementation ---- */
+
+/* The communicator that this thread asked for last; it is that one as long as no handle was freed. */
+struct handle_last {
+	uint64_t bits, generation; /* bits 0: none */
+	struct comm_info info;
+};
+extern __thread struct handle_last handle_last __attribute__((tls_model("initial-exec"), visibility("hidden")));
+struct comm_info handle_comm_slowly(struct call *c, MPI_Comm comm, bool ok, const struct comm_info *like);
+
+static inline struct comm_info handle_comm(struct call *c, MPI_Comm comm, bool ok, const struct comm_info *like)
+{
+	if (__builtin_expect(handle_last.bits == HANDLE_BITS(comm) && handle_last.generation == call_generation && comm, 1))
+		return handle_last.info;
+	return handle_comm_slowly(c, comm, ok, like);
+}
 
 #endif

@@ -64,6 +64,15 @@ static inline void put_handle(struct call *c, enum handle_kind kind, uint64_t bi
 		call_put(c, handle_value(c, n));
 }
 
+/* The same, if the site's raws are to be trusted. */
+static inline void put_handle_raw(struct call *c, enum handle_kind kind, uint64_t bits, bool ok)
+{
+	if (call_expects(c, 0, (int64_t)bits))
+		call_skip(c, 1);
+	else
+		call_put_raw(c, handle_value(c, handle_number(kind, bits, ok)), (int64_t)bits);
+}
+
 static inline void put_comm(struct call *c, const struct comm_info *info)
 {
 	call_put(c, handle_value(c, info->number));
@@ -117,7 +126,7 @@ static inline int64_t request_value(struct call *c, int32_t number)
 	return call_constant(c, number == REQUEST_NONE ? CONST_MPI_REQUEST_NULL : CONST_ABSENT);
 }
 
-static inline void put_new_request(struct call *c, const MPI_Request *request, bool ok, unsigned traits)
+static inline __attribute__((always_inline)) void put_new_request(struct call *c, const MPI_Request *request, bool ok, unsigned traits)
 {
 	if (!ok || !request)
 		call_put_absent(c);
@@ -135,32 +144,56 @@ static inline void put_no_status(struct call *c)
 }
 
 /* typed: count in units of type, else in bytes. s NULL: none. */
-static inline void put_status(struct call *c, const MPI_Status *s, int base, bool typed, MPI_Datatype type)
+static void __attribute__((noinline, unused)) put_status(struct call *c, const MPI_Status *s, int base, bool typed, MPI_Datatype type)
 {
 	if (!status_has_message(s)) {
 		put_no_status(c);
 		return;
 	}
-	call_put(c, role_peer(c, s->MPI_SOURCE, base));
-	call_put(c, role_tag(c, s->MPI_TAG));
-	call_put(c, role_bigcount(c, typed ? status_count(s, type) : status_bytes(s)));
+	int64_t bytes = status_bytes(s);
+
+	call_put_raw(c, role_peer(c, s->MPI_SOURCE, base), s->MPI_SOURCE);
+	call_put_raw(c, role_tag(c, s->MPI_TAG), s->MPI_TAG);
+	call_put_raw(c, role_bigcount(c, typed ? status_count(s, type) : bytes), bytes);
 }
+
+/* The same. same: base and type are what they were at the last visit. Then the status may be, too; base is not even evaluated. */
+#define PUT_STATUS(c, status, base, typed, type, same)                                                                \
+	do {                                                                                                          \
+		const MPI_Status *s_ = (status);                                                                      \
+		if ((same) && __builtin_expect(s_ != NULL, 1) && status_is_plain(s_) &&                               \
+		    call_expects(c, 0, s_->MPI_SOURCE) && call_expects(c, 1, s_->MPI_TAG) && call_expects(c, 2, status_bytes(s_))) \
+			call_skip(c, 3);                                                                              \
+		else                                                                                                  \
+			put_status(c, s_, base, typed, type);                                                         \
+	} while (0)
 
 /* ---- arrays ---- */
 
-/* Puts the n values of the expression element over i_; if array is NULL or n negative: absent. */
-#define PUT_ARRAY(c, array, n, element)                                                  \
-	do {                                                                             \
-		ptrdiff_t n_ = (n);                                                      \
-		int64_t *values_ = NULL;                                                 \
-		if (((array) || n_ == 0) && n_ >= 0)                                     \
-			values_ = scratch(SCRATCH_VALUES, (size_t)n_, sizeof(*values_)); \
-		for (ptrdiff_t i_ = 0; values_ && i_ < n_; i_++)                         \
-			values_[i_] = (element);                                         \
-		if (values_)                                                             \
-			call_put_vector((c), values_, (size_t)n_);                       \
-		else                                                                     \
-			call_put_absent(c);                                              \
+/* Puts the n values of the expression element over i_; if array is NULL or n negative: absent. They are compared with what is expected
+ * before they are gathered: element must have no effects. */
+#define PUT_ARRAY(c, array, n, element)                                                                                 \
+	do {                                                                                                            \
+		ptrdiff_t n_ = (n), i_ = 0;                                                                             \
+		int64_t *values_ = NULL;                                                                                \
+		if (__builtin_expect(((array) || n_ == 0) && n_ >= 0, 1)) {                                             \
+			const int64_t *expected_ = call_expected((c), (size_t)n_);                                      \
+			if (__builtin_expect(expected_ != NULL, 1)) {                                                   \
+				while (i_ < n_ && expected_[i_] == (int64_t)(element))                                  \
+					i_++;                                                                           \
+				if (__builtin_expect(i_ == n_, 1)) {                                                    \
+					call_put_expected((c), expected_);                                              \
+					break;                                                                          \
+				}                                                                                       \
+			}                                                                                               \
+			values_ = scratch(SCRATCH_VALUES, (size_t)n_, sizeof(*values_));                                \
+		}                                                                                                       \
+		for (i_ = 0; values_ && i_ < n_; i_++)                                                                  \
+			values_[i_] = (element);                                                                        \
+		if (values_)                                                                                            \
+			call_put_vector((c), values_, (size_t)n_);                                                      \
+		else                                                                                                    \
+			call_put_absent(c);                                                                             \
 	} while (0)
 
 /* Are these weights one of the sentinels MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY? Then it is put. */

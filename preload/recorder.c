@@ -281,8 +281,8 @@ static __attribute__((noinline, cold)) void stop_full(struct recorder *r)
 	r->record->lost++;
 }
 
-/* The site of a call, which is in flight then; NULL: nothing more is recorded. */
-static __attribute__((noinline)) struct site *site_slowly(struct recorder *r, uint32_t function, void *return_address, void *cfa)
+/* The site of a call; NULL: nothing more is recorded. */
+static struct site *site_slowly(struct recorder *r, uint32_t function, void *return_address, void *cfa)
 {
 	int saved = errno;
 	struct site *s = NULL;
@@ -298,11 +298,14 @@ static __attribute__((noinline)) struct site *site_slowly(struct recorder *r, ui
 	return s;
 }
 
-/* A call that the thread was not ready for: its first one, one made inside of another (in a callback, or a signal handler), or one of several
- * threads that share a recorder. */
+/* A call that is not what the memo thinks comes next, or that the thread was not ready for: its first one, one made inside of another (in a
+ * callback, or a signal handler), or one of several threads that share a recorder. */
 static __attribute__((noinline)) bool begin_slowly(struct call *c, enum mpi_function f, void *return_address, void *cfa)
 {
+	struct recording *me = &recording;
 	struct recorder *r = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
+	bool ready = me->ready != NULL;
+	me->ready = NULL;
 	if (!r) {
 		if (!session_wake())
 			return false;
@@ -310,59 +313,56 @@ static __attribute__((noinline)) bool begin_slowly(struct call *c, enum mpi_func
 		if (!r)
 			return false;
 	}
-	struct recording *me = &recording;
-	/* a call further out than the one that the thread is in: that one was left by longjmp */
-	if (me->depth && (uintptr_t)cfa >= (uintptr_t)me->frame)
-		me->depth = 0;
-	else if (me->busy || (me->known == r && me->depth == 0 && !r->shared)) {
-		__atomic_fetch_add(&r->record->lost, 1, __ATOMIC_RELAXED);
-		return false;
+	if (!ready) {
+		/* a call from further out than the one that the thread is in: that one was left by longjmp */
+		if (me->frame && (uintptr_t)cfa >= (uintptr_t)me->frame) {
+			me->frame = NULL;
+			me->depth = 0;
+		} else if (me->busy || (me->known == r && !me->frame && !r->shared)) {
+			__atomic_fetch_add(&r->record->lost, 1, __ATOMIC_RELAXED);
+			return false;
+		}
 	}
+	*c = (struct call){.rec = r, .slow = me->frame || r->shared, .level = me->depth, .outer_frame = me->frame};
 	me->known = r;
 	enter(r);
-	struct site *s = site_slowly(r, f, return_address, cfa);
-	c->outer = r->record->in_flight;
-	if (s)
-		r->record->in_flight = arena_ref(&r->arena, s);
+	c->site = site_slowly(r, f, return_address, cfa);
+	if (c->site) {
+		c->outer = r->record->in_flight;
+		r->record->in_flight = arena_ref(&r->arena, c->site);
+	}
 	leave(r);
-	if (!s) {
-		if (me->depth == 0 && !r->shared)
+	if (!c->site) {
+		if (!c->slow)
 			me->ready = r;
 		return false;
 	}
-	*c = (struct call){.rec = r, .site = s, .frame = cfa, .function = f, .slow = true, .level = me->depth, .outer = c->outer, .outer_frame = me->frame};
-	me->depth++;
+	if (me->frame)
+		me->depth++;
 	me->frame = cfa;
 	c->start = clock_ticks();
 	return true;
 }
 
+/* The fast way calls nothing, so that it needs no registers saved: whatever is unusual is done all over by the slow way. */
 bool call_begin_at(struct call *c, enum mpi_function f, void *return_address, void *cfa)
 {
 	struct recorder *r = recording.ready;
-	if (__builtin_expect(!r, 0))
+	if (__builtin_expect(!r || r->arena.header->used > r->limit, 0))
+		return begin_slowly(c, f, return_address, cfa);
+	struct memo_entry *e = r->memo->at->followed;
+	if (__builtin_expect(!memo_is(e, f, (uintptr_t)return_address, (uintptr_t)cfa), 0))
 		return begin_slowly(c, f, return_address, cfa);
 	recording.ready = NULL;
 	arena_barrier();
-	struct site *s;
-	if (__builtin_expect(r->arena.header->used > r->limit, 0) || __builtin_expect(!(s = memo_find(r->memo, f, return_address, cfa)), 0)) {
-		s = __atomic_load_n(&current, __ATOMIC_RELAXED) == r ? site_slowly(r, f, return_address, cfa) : NULL;
-		if (!s) {
-			arena_barrier();
-			recording.ready = __atomic_load_n(&current, __ATOMIC_RELAXED);
-			return false;
-		}
-	}
+	r->memo->at = e;
+	struct site *s = e->value;
 	r->record->in_flight = arena_ref(&r->arena, s);
 	c->rec = r;
 	c->site = s;
-	c->frame = cfa;
-	c->function = f;
-	c->failed = c->slow = false;
-	c->level = 0;
+	c->plain = 0;
 	arena_barrier();
 	recording.frame = cfa;
-	recording.depth = 1;
 	c->start = clock_ticks();
 	return true;
 }
@@ -374,7 +374,10 @@ bool call_end_slowly(struct call *c, int rc)
 		enter(r);
 	if (rc != 0) {
 		int saved = errno;
-		struct site *s = site_of(r, c->function + FUNCTION_ERROR, c->site->path);
+		uint32_t function = 0;
+		while (function < FN_COUNT && r->functions[function] != c->site->function + 1)
+			function++;
+		struct site *s = site_of(r, function + FUNCTION_ERROR, c->site->path);
 		errno = saved;
 		c->failed = s != NULL;
 		if (s)
@@ -392,43 +395,44 @@ void call_turn(struct call *c, int64_t value)
 	column_turn(&c->rec->columns, c->next++, c->site->visits, value);
 }
 
-/* What the next column expects, or would if what it expects did not come. */
+/* What the next column expects, or would if the run under way was over. */
 const int64_t *call_expected_turn(struct call *c, size_t n)
 {
 	struct recorder *r = c->rec;
-	struct column *column = c->next;
-	for (int turn = 0; turn < 2; turn++) {
-		int64_t i = turn ? column_guess(&r->columns, column) : column->expect;
-		if (i < 0 || i >= r->record->vectors.count)
-			continue;
-		const struct record_vector *v = vector_at(r, (uint32_t)i);
-		if (v->count != n)
-			continue;
-		return v->values;
-	}
+	int64_t candidates[2] = {column_guess(&r->columns, c->next), c->next->expect};
+	for (int i = 0; i < 2; i++)
+		if (candidates[i] >= 0 && candidates[i] < r->record->vectors.count) {
+			const struct record_vector *v = vector_at(r, (uint32_t)candidates[i]);
+			if (v->count == n)
+				return v->values;
+		}
 	return NULL;
+}
+
+static void put_vector(struct call *c, uint32_t i)
+{
+	struct column *column = c->next;
+	call_put(c, i);
+	if (!c->failed)
+		column_remember(column, i, (int64_t)(intptr_t)vector_at(c->rec, i));
+}
+
+void call_put_expected_turn(struct call *c, const int64_t *values)
+{
+	struct recorder *r = c->rec;
+	int64_t candidates[2] = {column_guess(&r->columns, c->next), c->next->expect};
+	for (int i = 0; i < 2; i++)
+		if (candidates[i] >= 0 && candidates[i] < r->record->vectors.count && vector_at(r, (uint32_t)candidates[i])->values == values) {
+			put_vector(c, (uint32_t)candidates[i]);
+			return;
+		}
 }
 
 void call_put_vector(struct call *c, const int64_t *values, size_t n)
 {
-	struct recorder *r = c->rec;
-	struct column *column = c->next++;
-	for (int turn = 0; turn < 2; turn++) {
-		int64_t i = turn ? column_guess(&r->columns, column) : column->expect;
-		if (i < 0 || i >= r->record->vectors.count)
-			continue;
-		const struct record_vector *v = vector_at(r, (uint32_t)i);
-		if (v->count == n && (n == 0 || memcmp(v->values, values, n * sizeof *values) == 0)) {
-			column_put(&r->columns, column, c->site->visits, i);
-			column_remember(column, i, (int64_t)(intptr_t)v);
-			return;
-		}
-	}
-	uint32_t i = intern_vector(r, values, n);
-	if (i != UINT32_MAX) {
-		column_put(&r->columns, column, c->site->visits, i);
-		column_remember(column, i, (int64_t)(intptr_t)vector_at(r, i));
-	}
+	uint32_t i = intern_vector(c->rec, values, n);
+	if (i != UINT32_MAX)
+		put_vector(c, i);
 }
 
 void call_distrust(struct call *c)
@@ -493,68 +497,99 @@ void call_object(struct call *c, enum object object, const int64_t *values, size
 	s->visits++;
 }
 
-static void edge_add(struct recorder *r, struct site *from, const struct site *to, uint64_t ticks)
+/* The edge between two sites; NULL if there is no room for a new one. */
+static struct record_edge *edge_of(struct recorder *r, struct site *from, const struct site *to)
 {
-	struct record_edge *e = arena_at(&r->arena, struct record_edge, from->last_edge);
-	if (__builtin_expect(!from->last_edge || e->to != to->id, 0)) {
-		ref at = from->edges;
-		while (at && arena_at(&r->arena, struct record_edge, at)->to != to->id)
-			at = arena_at(&r->arena, struct record_edge, at)->next;
-		if (!at) {
-			at = arena_alloc(&r->arena, sizeof *e);
-			arena_commit(&r->arena);
-			if (!at)
-				return;
-			e = arena_at(&r->arena, struct record_edge, at);
-			e->next = from->edges;
-			e->to = to->id;
-			arena_barrier();
-			from->edges = at;
-		}
-		from->last_edge = at;
-		e = arena_at(&r->arena, struct record_edge, at);
+	ref at = from->edges;
+	while (at && arena_at(&r->arena, struct record_edge, at)->to != to->id)
+		at = arena_at(&r->arena, struct record_edge, at)->next;
+	if (!at) {
+		at = arena_alloc(&r->arena, sizeof(struct record_edge));
+		arena_commit(&r->arena);
+		if (!at)
+			return NULL;
+		struct record_edge *e = arena_at(&r->arena, struct record_edge, at);
+		e->next = from->edges;
+		e->to = to->id;
+		arena_barrier();
+		from->edges = at;
 	}
-	record_time_add(&r->arena, &e->compute, ticks, to->visits);
+	from->last_edge = at;
+	return arena_at(&r->arena, struct record_edge, at);
 }
 
-void call_commit(struct call *c)
+/* The event counts from here on. The order matters: see record.h. */
+static inline void count_event(struct recorder *r, struct site *s, uint64_t end)
+{
+	struct record *record = r->record;
+	r->last_end = end;
+	r->last = s;
+	arena_barrier();
+	s->visits++;
+	arena_barrier();
+	record->last = arena_ref(&r->arena, s);
+	arena_barrier();
+	record->events++;
+	arena_barrier();
+	record->in_flight = 0;
+	arena_barrier();
+}
+
+static __attribute__((noinline)) void commit_slowly(struct call *c)
 {
 	struct recorder *r = c->rec;
-	struct record *record = r->record;
 	struct site *s = c->site, *last = r->last;
-	if (__builtin_expect(last != NULL, 1))
+	if (last)
 		column_put(&r->columns, &last->successor, last->visits - 1, s->id);
 	else
-		record->first = arena_ref(&r->arena, s);
-	if (__builtin_expect(r->columns.failed, 0)) {
+		r->record->first = arena_ref(&r->arena, s);
+	if (r->columns.failed) {
 		stop_full(r);
 	} else {
 		/* with several threads there is no "previous call" whose end this computation began at */
-		if (__builtin_expect(last && !r->shared, 1))
-			edge_add(r, last, s, c->start > r->last_end ? c->start - r->last_end : 0);
+		struct record_edge *e = last && !r->shared ? edge_of(r, last, s) : NULL;
+		if (e)
+			record_time_add(&r->arena, &e->compute, c->start > r->last_end ? c->start - r->last_end : 0, s->visits);
 		record_time_add(&r->arena, &s->communicate, c->end > c->start ? c->end - c->start : 0, s->visits);
-		r->last_end = c->end;
-		r->last = s;
-		/* the order matters: see record.h */
-		arena_barrier();
-		s->visits++;
-		arena_barrier();
-		record->last = arena_ref(&r->arena, s);
-		arena_barrier();
-		record->events++;
-		arena_barrier();
-		record->in_flight = 0;
+		count_event(r, s, c->end);
 	}
-	arena_barrier();
-	if (__builtin_expect(!c->slow, 1)) {
+	if (!c->slow) {
 		recording.ready = r;
 		return;
 	}
-	record->in_flight = c->outer;
+	r->record->in_flight = c->outer;
 	recording.frame = c->outer_frame;
+	recording.depth = c->level;
 	leave(r);
-	if (c->level == 0 && !r->shared)
+	if (!c->outer_frame && !r->shared)
 		recording.ready = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
+}
+
+/* As call_begin_at: first everything is looked at, then everything is changed, or nothing. */
+void call_commit(struct call *c)
+{
+	struct recorder *r = c->rec;
+	struct site *s = c->site, *last = r->last;
+	if (__builtin_expect(c->plain || !last || r->columns.failed || last->successor.expect != s->id, 0)) {
+		commit_slowly(c);
+		return;
+	}
+	struct record_edge *e = arena_at(&r->arena, struct record_edge, last->last_edge);
+	if (__builtin_expect(!last->last_edge || e->to != s->id, 0)) {
+		commit_slowly(c);
+		return;
+	}
+	uint64_t compute = c->start - r->last_end, communicate = c->end - c->start;
+	uint64_t *compute_bin = record_time_bin(&r->arena, &e->compute, compute);
+	uint64_t *communicate_bin = record_time_bin(&r->arena, &s->communicate, communicate);
+	if (__builtin_expect(!compute_bin || !communicate_bin, 0)) {
+		commit_slowly(c);
+		return;
+	}
+	record_time_count(&e->compute, compute_bin, compute);
+	record_time_count(&s->communicate, communicate_bin, communicate);
+	count_event(r, s, c->end);
+	recording.ready = r;
 }
 
 /* The life of the recorder. */

@@ -36,24 +36,27 @@ struct call {
 	struct site *site;
 	struct column *next; /* the column that the next put writes */
 	uint64_t start, end; /* clock ticks */
-	void *frame;         /* the wrapper's CFA */
-	uint32_t function;
-	bool failed;         /* an error variant */
-	bool slow;           /* not the plain case: inside of another call, or several threads share the recorder */
-	int level;           /* how many recorded calls the thread was in when this one began */
-	uint32_t outer;      /* ref: what was in flight then */
+	union {
+		struct {
+			bool failed;  /* an error variant */
+			bool slow;    /* not the plain case: inside of another call, or several threads share the recorder */
+			int level;    /* recorded calls that the thread was in when this one began */
+		};
+		uint64_t plain; /* 0: none of these */
+	};
+	uint32_t outer; /* ref: what was in flight then (slow) */
 	void *outer_frame;
 };
 
 /* What this thread is doing. */
 struct recording {
 	struct recorder *ready; /* its recorder; NULL inside of a recorded call, in the recorder itself, and before the first call */
-	int depth;              /* recorded calls that it is in; more than one in a callback of the application */
+	void *frame;            /* inside of a recorded call: the CFA of its wrapper; else NULL */
+	int depth;              /* how many recorded calls are around that one: in a callback of the application there may be some */
 	bool busy;              /* it is in the recorder, on the slow way */
 	struct recorder *known; /* its recorder, whatever it is doing */
-	void *frame;            /* CFA of the innermost call that it is in */
 };
-extern __thread struct recording recording __attribute__((tls_model("initial-exec")));
+extern __thread struct recording recording __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* Begins to record a call of function f. Must be expanded in the wrapper itself (it identifies the caller by the
  * wrapper's return address and frame). False: this process or thread does not record; call nothing else then. */
@@ -83,11 +86,13 @@ static inline void call_put_raw(struct call *c, int64_t value, int64_t raw);
  * site are forgotten. call_forget() is to be called when a handle is freed. */
 static inline bool call_trusts(const struct call *c);
 void call_distrust(struct call *c);
-extern uint64_t call_generation;
+extern uint64_t call_generation __attribute__((visibility("hidden")));
 void call_forget(void);
 
-/* The n values that the next parameter, a vector, is expected to have; NULL if it is not known, or not n. If they are right, call_skip(c, 1). */
+/* The n values that the next parameter, a vector, is expected to have; NULL if it is not known, or not n. If they are right, they are put by
+ * call_put_expected. */
 static inline const int64_t *call_expected(struct call *c, size_t n);
+static inline void call_put_expected(struct call *c, const int64_t *values);
 
 /* The encoded value of a named constant, for use in puts and vectors. Cheap after the first use. */
 int64_t call_constant(struct call *c, enum mpi_constant k);
@@ -133,11 +138,12 @@ void recorder_finalized(void);
 bool call_end_slowly(struct call *c, int rc);
 void call_turn(struct call *c, int64_t value);
 const int64_t *call_expected_turn(struct call *c, size_t n);
+void call_put_expected_turn(struct call *c, const int64_t *values);
 
 static inline bool call_end(struct call *c, int rc)
 {
 	c->end = clock_ticks();
-	recording.depth = c->level;
+	recording.frame = NULL;
 	c->next = c->site->column;
 	return __builtin_expect(rc == 0 && !c->slow, 1) ? true : call_end_slowly(c, rc);
 }
@@ -179,7 +185,15 @@ static inline const int64_t *call_expected(struct call *c, size_t n)
 	if (__builtin_expect(c->next->raw == VALUE_NONE, 0))
 		return call_expected_turn(c, n);
 	const struct record_vector *v = (const struct record_vector *)(intptr_t)c->next->raw;
-	return v->count == n ? v->values : NULL;
+	return v->count == n ? v->values : call_expected_turn(c, n);
+}
+
+static inline void call_put_expected(struct call *c, const int64_t *values)
+{
+	if (__builtin_expect(c->next->raw == (intptr_t)((const char *)values - offsetof(struct record_vector, values)), 1))
+		c->next++;
+	else
+		call_put_expected_turn(c, values);
 }
 
 #endif

@@ -21,6 +21,17 @@ static inline bool status_has_message(const MPI_Status *s)
 #endif
 }
 
+/* It does, and that is cheap to know. */
+static inline bool status_is_plain(const MPI_Status *s)
+{
+#ifdef OPEN_MPI
+	return !s->_cancelled && s->MPI_SOURCE != MPI_ANY_SOURCE;
+#else
+	(void)s;
+	return false;
+#endif
+}
+
 static inline int64_t status_bytes(const MPI_Status *s)
 {
 #ifdef OPEN_MPI

@@ -7,7 +7,7 @@
 
 bool wrap_may_begin(void *return_address)
 {
-	return (real_state == REAL_ACTIVE || real_wake(return_address)) && (!recording.depth || !real_is_library(return_address));
+	return (real_state == REAL_ACTIVE || real_wake(return_address)) && (!recording.frame || !real_is_library(return_address));
 }
 
 void wrap_error(struct call *c, int rc)

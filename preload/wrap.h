@@ -26,7 +26,7 @@
 #define MPI_WRAPPER __attribute__((visibility("default")))
 
 /* May this call be recorded, although the thread is not ready? Finds the MPI library first. While the thread is in a recorded call
- * (recording.depth), a call comes from the MPI library itself, which executes the application's call, or from a callback of the application;
+ * (recording.frame), a call comes from the MPI library itself, which executes the application's call, or from a callback of the application;
  * only the latter is recorded. */
 bool wrap_may_begin(void *return_address);
 

@@ -80,21 +80,47 @@ void record_time_spill(struct arena *a, struct record_time *t, uint64_t *bin);
 /* Adds a value, which was that of this visit. To be called with room in the arena for TIME_ROOM bytes. Without room for a bin the value is
  * counted in the nearest one. */
 #define TIME_ROOM 8192
-static inline void record_time_add(struct arena *a, struct record_time *t, uint64_t ticks, uint64_t visit)
+static inline void record_time_add(struct arena *a, struct record_time *t, uint64_t ticks, uint64_t visit);
+
+/* The two halves of the plain case of record_time_add, which change nothing and call nothing: the bin of a value that is no new extreme, if it
+ * is in the window and not nearly full, else NULL; and counting the value there. */
+static inline uint64_t *record_time_bin(const struct arena *a, const struct record_time *t, uint64_t ticks);
+static inline void record_time_count(struct record_time *t, uint64_t *bin, uint64_t ticks);
+
+/* A double has exponent and fraction side by side: shifted, they are time_index and, below that, where inside the bin the value is. (Exact up
+ * to 2^53; 0 is in no bin here, and is left to record_time_turn.) */
+static inline uint64_t time_bits(uint64_t ticks)
 {
-	unsigned shift = (unsigned)__builtin_clzll(ticks | 1);
-	uint64_t top = (ticks | 1) << shift;
-	unsigned at = (62 - shift) * TIME_PER_OCTAVE + (unsigned)(top >> 60) - t->first;
-	if (__builtin_expect(at >= t->count || ticks - t->min > t->max - t->min, 0)) {
-		record_time_turn(a, t, ticks, visit);
-		return;
-	}
+	double d = (double)(int64_t)ticks;
+	uint64_t bits;
+	__builtin_memcpy(&bits, &d, sizeof bits);
+	return bits;
+}
+
+static inline uint64_t *record_time_bin(const struct arena *a, const struct record_time *t, uint64_t ticks)
+{
+	unsigned at = (unsigned)(time_bits(ticks) >> 49) - 1023 * TIME_PER_OCTAVE - t->first;
+	if (at >= t->count || ticks < t->min || ticks > t->max)
+		return NULL;
 	uint64_t *bin = arena_at(a, uint64_t, t->bins) + at;
-	if (__builtin_expect((*bin += TIME_ONE + (top >> 44 & 0xffff)) >= TIME_FULL, 0))
-		record_time_spill(a, t, bin);
+	return *bin < TIME_FULL - TIME_ONE ? bin : NULL;
+}
+
+static inline void record_time_count(struct record_time *t, uint64_t *bin, uint64_t ticks)
+{
+	*bin += TIME_ONE + (time_bits(ticks) >> 33 & 0xffff);
 	uint128 square = (uint128)ticks * ticks;
 	t->sum += ticks;
 	t->squares[1] += (uint64_t)(square >> 64) + __builtin_add_overflow(t->squares[0], (uint64_t)square, &t->squares[0]);
+}
+
+static inline void record_time_add(struct arena *a, struct record_time *t, uint64_t ticks, uint64_t visit)
+{
+	uint64_t *bin = record_time_bin(a, t, ticks);
+	if (__builtin_expect(bin != NULL, 1))
+		record_time_count(t, bin, ticks);
+	else
+		record_time_turn(a, t, ticks, visit);
 }
 
 /* The histogram in ns, as that of one rank. Everything in it is checked. Returns 0; -1 on no memory, or if it is damaged. */

@@ -34,7 +34,7 @@ def wrapper(f, prototype):
     out += [f"\troom = {f.room} && *{f.room} > 0;\n"] * f.asks_room
     out += [f"\tif ({p.name} == MPI_STATUS_IGNORE)\n\t\t{p.name} = &own_status;\n" for p in own]
     arguments = ", ".join(["&c", "ok", "rc"] + [argument(p) for p in f.parameters if is_put(p)] + ["room"] * f.asks_room)
-    out.append(f"\trc = {call};\n\tok = wrap_end(&c, rc);\n\trecord_{f.name}({arguments});\n\treturn rc;\n}}\n")
+    out.append(f"\trc = {call};\n\tok = wrap_end(&c, rc);\n\tput_{f.name}({arguments});\n\treturn rc;\n}}\n")
     return "".join(out)
 
 

@@ -82,9 +82,9 @@ class Recorder:
         """The put of a parameter that is significant."""
         role, name, star = p.role, p.name, "*" if p.is_output else ""
         if role.type == "status":
-            if not p.notes:
-                return f"put_status(c, {name}, {self.base()}, false, NULL);"
-            return f"put_status(c, {name}, {self.base()}, true, {p.notes[0]});"
+            base = f"handle_comm(c, {self.comm.name}, ok, NULL).rank" if self.comm else self.base()
+            typed = f"true, {p.notes[0]}" if p.notes else "false, NULL"
+            return f"PUT_STATUS(c, {name}, {base}, {typed}, {self.same(p)});"
         if role.type == "string":
             return f"put_text(c, {name});"
         if role.type == "buffer":
@@ -134,9 +134,92 @@ class Recorder:
             return f"\tif ({' && '.join(conditions)}) {statement}\n"
         return f"\tif ({' && '.join(conditions)})\n\t\t{statement}\n\telse\n\t\t{absent}\n"
 
+    def raw(self, p):
+        """The C expression of what p's value follows from, or None if it does not follow from something so small."""
+        role = p.role
+        if p.conditions or p.length or len(p.schema()) != 1:
+            return None
+        if role.type in ("int", "logical", "mask", "aint", "offset", "count") and role.kind != "k" and not p.on_entry:
+            return ("*" if p.is_output else "") + p.name
+        if role.type == "handle" and role.name not in ("request", "message", "session", "file") and not p.is_output and p.direction == ":":
+            return f"HANDLE_BITS({p.name})"
+        return None
+
+    def groups(self):
+        """Parameters in order: lists of those with a raw that stand side by side, and single others."""
+        out = []
+        for p in self.f.parameters:
+            if not p.schema() and p.role.name != "nostatus":
+                continue
+            if not self.raw(p) or p.role.kind == "p" and self.comm and not self.raw(self.comm):
+                out.append(p)
+            elif out and isinstance(out[-1], list):
+                out[-1].append(p)
+            else:
+                out.append([p])
+        flat = []
+        for g in out:  # a peer means something in its communicator, which must be looked at with it
+            alone = isinstance(g, list) and self.comm and self.comm not in g and any(p.role.kind == "p" for p in g)
+            flat += g if alone else [g]
+        return flat
+
+    def put_raw(self, p):
+        """The put of a parameter with a raw."""
+        role, name, raw = p.role, p.name, self.raw(p)
+        if p is self.comm:
+            return f"call_put_raw(c, handle_value(c, me.number), {raw});"
+        if role.name == "comm":
+            return f"call_put_raw(c, handle_value(c, handle_comm(c, {name}, ok, NULL).number), {raw});"
+        if role.type == "handle":
+            return f"put_handle_raw(c, HANDLE_{role.name.upper()}, {raw}, ok);"
+        if p.is_output:
+            return f"if (ok)\n\t\t\tcall_put_raw(c, {self.encoded(p, '*' + name)}, {raw});\n\t\telse\n\t\t\tcall_put_absent(c);"
+        return f"call_put_raw(c, {self.encoded(p, name)}, {raw});"
+
+    def group(self, group, same, needs_me):
+        """A list of parameters that mostly are what they were at the last visit; see call_expects() in recorder.h."""
+        tests = [f"call_expects(c, {i}, {self.raw(p)})" for i, p in enumerate(group)]
+        trust = any(p.role.type == "handle" for p in group)
+        if trust:
+            tests.insert(0, "call_trusts(c)")
+        if any(p.is_output for p in group):
+            tests.insert(0, "ok")
+        out = [f"\tconst bool {same} = {' && '.join(tests)};\n\n"]
+        out.append(f"\tif (__builtin_expect({same}, 1)) {{\n\t\tcall_skip(c, {len(group)});\n\t}} else {{\n")
+        puts = [self.put_raw(p) for p in group]
+        if needs_me and any("me." in put for put in puts):
+            out.append(f"\t\tconst struct comm_info me = handle_comm(c, {self.comm.name}, ok, NULL);\n\n")
+        if trust:
+            out.append("\t\tif (!call_trusts(c))\n\t\t\tcall_distrust(c);\n")
+        out += [f"\t\t{put}\n" for put in puts]
+        return "".join(out + ["\t}\n"])
+
+    def same(self, p):
+        """The C expression of whether what p's meaning depends on - the communicator, its datatype - is as it was."""
+        names = p.notes + ([self.comm.name] if self.comm else [])
+        flags = {self.flags.get(n, "false") for n in names}
+        return "false" if "false" in flags else " && ".join(sorted(flags)) or "true"
+
+    def puts(self):
+        """All puts; whether the communicator must be known before them."""
+        groups = self.groups()
+        self.flags = {}  # parameter -> the C variable that says that it is as it was
+        single = "".join(self.put(p) for p in groups if not isinstance(p, list))
+        me = bool(self.comm) and (bool({"root", "leaf", "leader"} & self.used) or "me." in single or "&me" in single)
+        out = []
+        for p in groups:
+            if isinstance(p, list):
+                same = f"same{len(set(self.flags.values()))}"
+                self.flags.update({q.name: same for q in p})
+                out.append(self.group(p, same, not me))
+            else:
+                out.append(self.put(p))
+        return "".join(out), me
+
     def body(self):
         out = []
-        if self.comm:
+        puts, me = self.puts()
+        if me:
             out.append(f"\tconst struct comm_info me = handle_comm(c, {self.comm.name}, ok, NULL);\n")
         for condition, test in (("root", "comm_at_root(&me, root)"), ("leaf", "comm_is_leaf(&me, root)"),
                                 ("leader", "local_leader == me.rank")):
@@ -144,7 +227,7 @@ class Recorder:
                 out.append(f"\tconst bool is_{condition} = {test};\n")
         if out:
             out.append("\n")
-        out += [self.put(p) for p in self.f.parameters]
+        out.append(puts)
         for p in self.f.parameters:
             if p.role.name == "request" and not p.is_output:
                 end = f"if (ok)\n\t\trequest_end(&{p.name}_ref);\n\telse\n\t\t" if p.direction == "!" else ""
@@ -155,4 +238,8 @@ class Recorder:
         return "".join(out)
 
     def function(self):
-        return f"{signature(self.f)}\n{{\n{self.body()}\twrap_commit(c, ok, rc);\n}}\n"
+        """Inline for the C wrapper in the same file, and callable for those of Fortran."""
+        inline = signature(self.f).replace("void record_", "static inline __attribute__((always_inline)) void put_", 1)
+        names = re.findall(r"(\w+)(?:,|\)$)", signature(self.f))
+        return (f"{inline}\n{{\n{self.body()}\twrap_commit(c, ok, rc);\n}}\n\n"
+                f"{signature(self.f)}\n{{\n\tput_{self.f.name}({', '.join(names)});\n}}\n")

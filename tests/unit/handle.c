@@ -39,6 +39,13 @@ int64_t call_constant(struct call *c, enum mpi_constant k)
 	return 1000000 + k;
 }
 
+uint64_t call_generation;
+
+void call_forget(void)
+{
+	call_generation++;
+}
+
 static int64_t rows[100][2];
 static int row_count, asked;
 
