@@ -14,6 +14,7 @@ int cmd_dump(int argc, char **argv);
 int cmd_index(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_policy(int argc, char **argv);
+int cmd_replay(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_stat(int argc, char **argv);

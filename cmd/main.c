@@ -18,6 +18,7 @@ static const struct command {
 	{"index", cmd_index, "bring the index of the archive up to date"},
 	{"show", cmd_show, "show what a trace is of"},
 	{"dump", cmd_dump, "print every event of a trace"},
+	{"replay", cmd_replay, "run a trace as an MPI program again; --check compares"},
 	{"stat", cmd_stat, "print the size of a trace by part"},
 	{"verify", cmd_verify, "check that traces are whole and can be decoded"},
 	{"policy", cmd_policy, "check a site's policy, or explain what it does with a job"},

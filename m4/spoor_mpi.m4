@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # spoor_mpi - Open MPI's mpi.h for the tracer, and its compiler wrappers for the tests' programs
 #
-# Sets MPI_CPPFLAGS (only -I options: the tracer reads mpi.h and never links libmpi), MPICC, and MPIFC (empty if there is
-# no Fortran compiler wrapper).
+# Sets MPI_CPPFLAGS (only -I options: the tracer reads mpi.h and never links libmpi), MPI_LIBS (for spoor-replay, which does), MPICC, and
+# MPIFC (empty if there is no Fortran compiler wrapper).
 AC_DEFUN([SPOOR_MPI], [
 	AC_ARG_VAR([MPICC], [Open MPI's C compiler wrapper])
 	AC_ARG_VAR([MPIFC], [Open MPI's Fortran compiler wrapper])
 	AC_PATH_PROGS([MPICC], [mpicc.openmpi mpicc])
 	AC_PATH_PROGS([MPIFC], [mpifort.openmpi mpifort mpif90.openmpi mpif90])
+	AC_ARG_VAR([MPI_LIBS], [how to link the MPI library, overriding MPICC and pkg-config])
+	AS_IF([test -z "$MPI_LIBS" && test -n "$MPICC"], [MPI_LIBS=`$MPICC --showme:link 2>/dev/null`])
+	AS_IF([test -z "$MPI_LIBS"], [MPI_LIBS=`$PKG_CONFIG --libs ompi-c 2>/dev/null`])
 	AC_ARG_VAR([MPI_CPPFLAGS], [where mpi.h is, overriding MPICC and pkg-config])
 
 	AS_IF([test -z "$MPI_CPPFLAGS" && test -n "$MPICC"], [

@@ -30,7 +30,7 @@ RULES = {
     "spank/handoff": (["trace/error.h", "spank/handoff.h", "policy/escape.h", "policy/setting.h"], []),
     "spank": (["trace", "merge", "policy", "archive", "spank"], ["slurm/", "jansson.h"]),
     "archive": (["trace", "merge", "archive", "spank/handoff.h"], ["jansson.h", "zstd.h", "sqlite3.h"]),
-    "replay": (["trace", "replay"], ["mpi.h"]),
+    "replay": (["trace", "replay", "archive/codec_zstd.h"], ["mpi.h"]),
     "cmd": (["trace", "merge", "policy", "spank", "archive", "replay", "cmd"], ["jansson.h", "zstd.h", "elfutils/"]),
     "bench": (None, None),
     "tests": (None, None),

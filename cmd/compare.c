@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * compare - are the events of two traces the same?
+ */
+#include "cmd/compare.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/print.h"
+#include "trace/column.h"
+#include "trace/walk.h"
+
+#define SHOWN 4 /* ranks whose first difference is printed */
+
+/* Where the columns of a function of a are in the function of the same name in b. */
+struct pairing {
+	uint32_t function; /* of b; UINT32_MAX: not looked for yet */
+	bool same;
+	int16_t column[SCHEMA_MAX]; /* -1: not compared */
+};
+
+struct compare {
+	const struct trace *a, *b;
+	struct pairing *pairings; /* by function of a */
+};
+
+static const struct pool_item *constant(const struct trace *t, int64_t v)
+{
+	return &t->strings.items[(uint64_t)v - (uint64_t)VALUE_CONSTANT];
+}
+
+static bool same_bytes(const struct pool_item *a, const struct pool_item *b)
+{
+	return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
+}
+
+static bool same_scalar(const struct compare *c, char kind, int64_t a, int64_t b)
+{
+	if (value_is_constant(a) || value_is_constant(b))
+		return value_is_constant(a) && value_is_constant(b) && same_bytes(constant(c->a, a), constant(c->b, b));
+	return kind == 's' ? same_bytes(&c->a->strings.items[a], &c->b->strings.items[b]) : a == b;
+}
+
+static bool same_value(const struct compare *c, const struct schema_column *column, int64_t a, int64_t b)
+{
+	if (!column->vector || value_is_constant(a) || value_is_constant(b))
+		return same_scalar(c, column->kind, a, b);
+	const struct pool_item *x = &c->a->vectors.items[a], *y = &c->b->vectors.items[b];
+
+	if (x->size != y->size)
+		return false;
+	for (size_t i = 0; i < x->size; i += sizeof a) {
+		memcpy(&a, x->bytes + i, sizeof a);
+		memcpy(&b, y->bytes + i, sizeof b);
+		if (!same_scalar(c, column->kind, a, b))
+			return false;
+	}
+	return true;
+}
+
+static void pair(struct pairing *p, uint32_t function, const struct schema *a, const struct schema *b)
+{
+	size_t found = 0, shown = 0;
+
+	p->function = function;
+	p->same = a->function_length == b->function_length && memcmp(a->function, b->function, a->function_length) == 0;
+	for (size_t i = 0; i < a->count; i++) {
+		const struct schema_column *x = &a->column[i];
+
+		p->column[i] = -1;
+		if (x->name[0] == '.')
+			continue;
+		for (size_t k = 0; k < b->count; k++) {
+			const struct schema_column *y = &b->column[k];
+
+			if (x->length == y->length && memcmp(x->name, y->name, x->length) == 0 && x->kind == y->kind && x->vector == y->vector)
+				p->column[i] = (int16_t)k;
+		}
+		found += p->column[i] >= 0;
+		p->same &= p->column[i] >= 0 || x->kind == 'b';
+	}
+	for (size_t k = 0; k < b->count; k++)
+		shown += b->column[k].name[0] != '.' && b->column[k].kind != 'b';
+	for (size_t i = 0; i < a->count; i++)
+		found -= p->column[i] >= 0 && a->column[i].kind == 'b';
+	p->same &= found == shown;
+}
+
+static bool same_event(struct compare *c, const struct event *a, const struct event *b)
+{
+	uint32_t fa = c->a->sites[a->site].function, fb = c->b->sites[b->site].function;
+	struct pairing *p = &c->pairings[fa];
+
+	if (p->function != fb)
+		pair(p, fb, a->schema, b->schema);
+	if (!p->same)
+		return false;
+	for (size_t i = 0; i < a->schema->count; i++) {
+		int64_t x = a->values[i], y = p->column[i] >= 0 ? b->values[p->column[i]] : 0;
+
+		if (p->column[i] < 0)
+			continue;
+		if (a->schema->column[i].kind == 'b' && !value_is_constant(x) && !value_is_constant(y))
+			continue; /* which buffer it was, is not replayed */
+		if (!same_value(c, &a->schema->column[i], x, y))
+			return false;
+	}
+	return true;
+}
+
+/* Returns 0 if they are the same, 1 if not, -1 with error set. */
+static int compare_rank(struct compare *c, uint32_t rank, const char *a_name, const char *b_name, bool prefix, FILE *out, uint64_t *events,
+                        struct error *error)
+{
+	struct walk *wa = NULL, *wb = NULL;
+	struct event ea, eb;
+	int rv = -1, x, y;
+
+	if (walk_begin(&wa, c->a, rank, error) != 0 || walk_begin(&wb, c->b, rank, error) != 0)
+		goto done;
+	for (;;) {
+		x = walk_next(wa, &ea, error);
+		y = x < 0 ? 0 : walk_next(wb, &eb, error);
+		if (x < 0 || y < 0)
+			goto done;
+		if (x || y || !same_event(c, &ea, &eb))
+			break;
+		++*events;
+	}
+	rv = (x && y) || (prefix && (x || y)) ? 0 : 1;
+	if (rv && out) {
+		fprintf(out, "rank %u: first difference\n  %s: ", rank, a_name);
+		if (x)
+			fputs("(no more events)\n", out);
+		else
+			print_event(out, c->a, &ea);
+		fprintf(out, "  %s: ", b_name);
+		if (y)
+			fputs("(no more events)\n", out);
+		else
+			print_event(out, c->b, &eb);
+	}
+done:
+	walk_end(wa);
+	walk_end(wb);
+	return rv;
+}
+
+int compare_traces(const struct trace *a, const struct trace *b, const char *a_name, const char *b_name, bool prefix, FILE *out,
+                   struct compare_result *result, struct error *error)
+{
+	struct compare c = {a, b, malloc(((size_t)a->function_count + 1) * sizeof *c.pairings)};
+	int rv = -1;
+
+	*result = (struct compare_result){0, 0, 0};
+	if (!c.pairings)
+		return error_set(error, "no memory");
+	for (uint32_t i = 0; i < a->function_count; i++)
+		c.pairings[i].function = UINT32_MAX;
+	for (size_t i = 0; i < a->events.count; i++) {
+		const struct rank_piece *p = &a->events.pieces[i];
+
+		for (uint32_t k = 0; k < p->count; k++) {
+			int64_t unused;
+			uint32_t rank = p->first + k * p->step;
+
+			if (!rankmap_get(&b->events, rank, &unused)) {
+				if (prefix)
+					continue;
+				error_set(error, "rank %u is missing in %s", rank, b_name);
+				goto done;
+			}
+			int one = compare_rank(&c, rank, a_name, b_name, prefix, result->ranks_different < SHOWN ? out : NULL, &result->events, error);
+
+			if (one < 0)
+				goto done;
+			result->ranks++;
+			result->ranks_different += one > 0;
+		}
+	}
+	rv = 0;
+done:
+	free(c.pairings);
+	return rv;
+}

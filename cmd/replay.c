@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * replay - `spoor replay`: starts spoor-replay on as many ranks as the trace has, and compares what comes out
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "archive/archive.h"
+#include "archive/codec_zstd.h"
+#include "cmd/cmd.h"
+#include "cmd/compare.h"
+#include "trace/container.h"
+
+static const char usage[] =
+        "Usage: spoor replay [OPTION...] FILE|JOB [-- [LAUNCHER] [ARGUMENT...]]\n"
+        "Runs a trace as an MPI program on the same number of ranks: every recorded call with the recorded sizes and outcomes.\n\n"
+        "  --check                     trace the replay, and compare its trace with this one\n"
+        "  --compute sleep|spin|none   how to pass the time between calls (default sleep; with --check none)\n"
+        "  --scale FACTOR              this times as long (default 1)\n"
+        "  --seed N                    draws times with this seed (default 1)\n"
+        "  --scratch DIR               folder for the application's files (default: one below TMPDIR, removed at the end)\n"
+        "  --partial                   replay a trace that is no whole run, up to its end\n"
+        "  --output FILE               with --check: keep the trace of the replay\n"
+        "  --archive DIR               where JOB is looked for\n"
+        "  -v, --verbose               say how long it took\n\n"
+        "LAUNCHER starts the ranks: srun inside of a job of Slurm, else mpirun. What follows -- and begins with - is added to its arguments;\n"
+        "anything else replaces it: spoor replay FILE -- mpirun --hostfile hosts\n";
+
+struct options {
+	const char *file, *archive, *compute, *scale, *seed, *scratch, *output;
+	bool check, partial, verbose;
+	char **launcher; /* what follows -- */
+	int launcher_count;
+	char path[PATH_MAX];
+};
+
+static const char *program(void)
+{
+	const char *own = getenv("SPOOR_REPLAY"); /* of a build that is not installed */
+	return own && *own ? own : SPOOR_LIBEXECDIR "/spoor-replay";
+}
+
+/* --- the command line of the launcher --- */
+
+struct command {
+	char *words[256];
+	int count;
+};
+
+static int add(struct command *c, const char *word)
+{
+	if (c->count == (int)(sizeof c->words / sizeof *c->words) - 1) {
+		fputs("spoor replay: too many arguments\n", stderr);
+		return -1;
+	}
+	c->words[c->count++] = (char *)word;
+	c->words[c->count] = NULL;
+	return 0;
+}
+
+static int add_option(struct command *c, const char *name, const char *value)
+{
+	return value ? add(c, name) || add(c, value) ? -1 : 0 : 0;
+}
+
+static int add_launcher(struct command *c, const struct options *o, uint32_t ranks, char *number)
+{
+	bool own = o->launcher_count && o->launcher[0][0] != '-', slurm = !own && getenv("SLURM_JOB_ID");
+	int i = own;
+
+	if (add(c, own ? o->launcher[0] : slurm ? "srun" : "mpirun"))
+		return -1;
+	snprintf(number, 16, "%u", ranks);
+	if (!own && !slurm && (long)ranks > sysconf(_SC_NPROCESSORS_ONLN) && add(c, "--oversubscribe"))
+		return -1;
+	if (add_option(c, "-n", number))
+		return -1;
+	for (; i < o->launcher_count; i++)
+		if (add(c, o->launcher[i]))
+			return -1;
+	return 0;
+}
+
+static int make_command(struct command *c, const struct options *o, uint32_t ranks, const char *check_output, char *number)
+{
+	static char self[PATH_MAX];
+
+	if (check_output) {
+		ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+		if (n <= 0)
+			return -1;
+		self[n] = '\0';
+		if (add(c, self) || add(c, "run") || add(c, "-f") || add(c, "-o") || add(c, check_output) || add(c, "--"))
+			return -1;
+	}
+	if (add_launcher(c, o, ranks, number) || add(c, program()) ||
+	    add_option(c, "--compute", o->compute ? o->compute : check_output ? "none" : NULL) || add_option(c, "--scale", o->scale) ||
+	    add_option(c, "--seed", o->seed) || add_option(c, "--scratch", o->scratch))
+		return -1;
+	return (o->partial && add(c, "--partial")) || (o->verbose && add(c, "--verbose")) || add(c, o->path) ? -1 : 0;
+}
+
+/* The exit status, as a shell has it. */
+static int run_command(const struct command *c)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		execvp(c->words[0], c->words);
+		fprintf(stderr, "spoor replay: %s: %s\n", c->words[0], strerror(errno));
+		_exit(127);
+	}
+	if (pid < 0) {
+		fprintf(stderr, "spoor replay: no process: %s\n", strerror(errno));
+		return 1;
+	}
+	signal(SIGINT, SIG_IGN); /* what the terminal sends, the launcher gets */
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	signal(SIGINT, SIG_DFL);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* --- --check --- */
+
+static int load(const char *path, struct container **container, struct trace *trace)
+{
+	struct error error = {""};
+
+	*container = NULL;
+	*trace = (struct trace){.size = 0};
+	if (container_open(container, path, &codec_zstd, &error) == 0 && trace_decode(trace, *container, &error) == 0)
+		return 0;
+	fprintf(stderr, "spoor replay: %s\n", error.text);
+	trace_free(trace);
+	container_destroy(*container);
+	*container = NULL;
+	return -1;
+}
+
+static int check(const struct options *o, const struct trace *trace, const char *output)
+{
+	struct container *container;
+	struct trace replayed;
+	struct compare_result result;
+	struct error error = {""};
+	int rv = CMD_FAILED;
+
+	if (load(output, &container, &replayed) != 0)
+		return CMD_FAILED;
+	if (replayed.size != trace->size)
+		fprintf(stderr, "spoor replay: the replay had %u ranks, the trace has %u\n", replayed.size, trace->size);
+	else if (compare_traces(trace, &replayed, "recorded", "replayed", o->partial, stdout, &result, &error) != 0)
+		fprintf(stderr, "spoor replay: %s\n", error.text);
+	else if (result.ranks_different)
+		printf("%llu of %llu ranks differ\n", (unsigned long long)result.ranks_different, (unsigned long long)result.ranks);
+	else
+		rv = CMD_OK;
+	if (rv == CMD_OK)
+		printf("equal: %llu ranks, %llu events\n", (unsigned long long)result.ranks, (unsigned long long)result.events);
+	trace_free(&replayed);
+	container_destroy(container);
+	return rv;
+}
+
+static int run_checked(const struct options *o, const struct trace *trace)
+{
+	const char *temporary = getenv("TMPDIR");
+	char folder[PATH_MAX] = "", output[PATH_MAX + 16], number[16];
+	struct command c = {.count = 0};
+	int rv = CMD_FAILED;
+
+	if (o->output) {
+		snprintf(output, sizeof output, "%s", o->output);
+	} else {
+		snprintf(folder, sizeof folder, "%s/spoor-check.XXXXXX", temporary && temporary[0] == '/' ? temporary : "/tmp");
+		if (!mkdtemp(folder)) {
+			fprintf(stderr, "spoor replay: %s: %s\n", folder, strerror(errno));
+			return CMD_FAILED;
+		}
+		snprintf(output, sizeof output, "%s/replay.spoor", folder);
+	}
+	if (make_command(&c, o, trace->size, output, number) == 0) {
+		int status = run_command(&c);
+
+		if (status != 0)
+			fprintf(stderr, "spoor replay: the replay ended with status %d\n", status);
+		if (access(output, R_OK) == 0)
+			rv = check(o, trace, output);
+		if (status != 0)
+			rv = CMD_FAILED;
+	}
+	if (folder[0]) {
+		unlink(output);
+		rmdir(folder);
+	}
+	return rv;
+}
+
+static int parse(struct options *o, int argc, char **argv)
+{
+	static const struct option options[] = {{"check", no_argument, NULL, 'C'},          {"compute", required_argument, NULL, 'c'},
+	                                        {"scale", required_argument, NULL, 's'},    {"seed", required_argument, NULL, 'e'},
+	                                        {"scratch", required_argument, NULL, 'd'},  {"partial", no_argument, NULL, 'p'},
+	                                        {"archive", required_argument, NULL, 'a'},  {"output", required_argument, NULL, 'o'},
+	                                        {"verbose", no_argument, NULL, 'v'},        {"help", no_argument, NULL, 'h'},
+	                                        {NULL, 0, NULL, 0}};
+	int end = 0;
+
+	while (end < argc && strcmp(argv[end], "--") != 0)
+		end++;
+	if (end < argc) {
+		o->launcher = argv + end + 1;
+		o->launcher_count = argc - end - 1;
+	}
+	for (int option; (option = getopt_long(end, argv, "o:vh", options, NULL)) != -1;) {
+		switch (option) {
+		case 'C':
+			o->check = true;
+			break;
+		case 'c':
+			o->compute = optarg;
+			break;
+		case 's':
+			o->scale = optarg;
+			break;
+		case 'e':
+			o->seed = optarg;
+			break;
+		case 'd':
+			o->scratch = optarg;
+			break;
+		case 'p':
+			o->partial = true;
+			break;
+		case 'a':
+			o->archive = optarg;
+			break;
+		case 'o':
+			o->output = optarg;
+			break;
+		case 'v':
+			o->verbose = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			exit(CMD_OK);
+		default:
+			fputs(usage, stderr);
+			return -1;
+		}
+	}
+	if (optind + 1 != end) {
+		fputs(usage, stderr);
+		return -1;
+	}
+	if (o->output && !o->check) {
+		fputs("spoor replay: --output goes with --check\n", stderr);
+		return -1;
+	}
+	o->file = argv[optind];
+	return 0;
+}
+
+int cmd_replay(int argc, char **argv)
+{
+	static struct options o;
+	char number[16];
+	struct command c = {.count = 0};
+	struct container *container;
+	struct trace trace;
+	struct error error = {""};
+	int rv = CMD_FAILED;
+
+	if (parse(&o, argc, argv) != 0)
+		return CMD_USAGE;
+	if (archive_resolve(o.file, o.archive, o.path, sizeof o.path, &error) != 0) {
+		fprintf(stderr, "spoor replay: %s\n", error.text);
+		return CMD_FAILED;
+	}
+	if (access(program(), X_OK) != 0) {
+		fprintf(stderr, "spoor replay: %s: %s: it is installed with spoor where an MPI library is\n", program(), strerror(errno));
+		return CMD_FAILED;
+	}
+	if (load(o.path, &container, &trace) != 0)
+		return CMD_FAILED;
+	if (o.check)
+		rv = run_checked(&o, &trace);
+	else if (make_command(&c, &o, trace.size, NULL, number) == 0)
+		rv = run_command(&c);
+	trace_free(&trace);
+	container_destroy(container);
+	return rv;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * address - MPI functions that take addresses of the recorded processes, which mean nothing here (outcome.h)
+ *
+ * Datatypes with absolute addresses (for MPI_BOTTOM) are laid out anew: as they were relative to each other if that fits into what a program may
+ * have in one piece, else one block behind the other. Dynamic windows have one piece of memory, and all accesses go there.
+ */
+#include "replay/outcome.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#define FAR      ((MPI_Aint)1 << 32) /* a displacement beyond this is an address */
+#define TOGETHER ((MPI_Aint)1 << 30) /* addresses this near each other stay so */
+#define REGION   ((MPI_Aint)1 << 24) /* of a dynamic window, on each rank */
+
+static MPI_Aint extent_of(MPI_Datatype type)
+{
+	MPI_Aint lb = 0, extent = 0;
+
+	PMPI_Type_get_extent(type, &lb, &extent);
+	return extent < 0 ? -extent : extent;
+}
+
+/* The displacements to use: the caller's, or a malloc'ed array. lengths or types may be NULL: then they are all `length` and `type`. */
+static const MPI_Aint *near(int n, const MPI_Aint *disps, const int *lengths, int length, const MPI_Datatype *types, MPI_Datatype type)
+{
+	MPI_Aint low = 0, high = 0, at = 0;
+
+	for (int i = 0; i < n; i++) {
+		low = i == 0 || disps[i] < low ? disps[i] : low;
+		high = i == 0 || disps[i] > high ? disps[i] : high;
+	}
+	if (n <= 0 || (low > -FAR && high < FAR))
+		return disps;
+	MPI_Aint *own = malloc((size_t)n * sizeof *own);
+
+	for (int i = 0; own && i < n; i++) {
+		own[i] = high - low <= TOGETHER ? disps[i] - low : at;
+		at += (lengths ? lengths[i] : length) * extent_of(types ? types[i] : type);
+	}
+	return own ? own : disps;
+}
+
+static int done(int rc, const MPI_Aint *own, const MPI_Aint *disps)
+{
+	if (own != disps)
+		free((void *)own);
+	return rc;
+}
+
+int MPI_Type_create_hindexed(int count, const int lengths[], const MPI_Aint disps[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+	const MPI_Aint *own = near(count, disps, lengths, 0, NULL, oldtype);
+
+	return done(PMPI_Type_create_hindexed(count, lengths, own, oldtype, newtype), own, disps);
+}
+
+int MPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint disps[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+	const MPI_Aint *own = near(count, disps, NULL, blocklength, NULL, oldtype);
+
+	return done(PMPI_Type_create_hindexed_block(count, blocklength, own, oldtype, newtype), own, disps);
+}
+
+int MPI_Type_create_struct(int count, const int lengths[], const MPI_Aint disps[], const MPI_Datatype types[], MPI_Datatype *newtype)
+{
+	const MPI_Aint *own = near(count, disps, lengths, 0, types, MPI_BYTE);
+
+	return done(PMPI_Type_create_struct(count, lengths, own, types, newtype), own, disps);
+}
+
+/* ---- windows ---- */
+
+int MPI_Win_test(MPI_Win win, int *flag)
+{
+	int unused;
+
+	if (replay_outcome.natural)
+		return PMPI_Win_test(win, flag);
+	*flag = replay_outcome.flag;
+	if (*flag)
+		return PMPI_Win_wait(win);
+	return PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &unused, MPI_STATUS_IGNORE);
+}
+
+struct dynamic {
+	struct dynamic *next;
+	MPI_Win win;
+	void *region;
+	MPI_Aint *address; /* by rank */
+};
+static struct dynamic *dynamics;
+
+static struct dynamic **find(MPI_Win win)
+{
+	struct dynamic **d = &dynamics;
+
+	while (*d && (*d)->win != win)
+		d = &(*d)->next;
+	return d;
+}
+
+static MPI_Aint place(MPI_Win win, int target, MPI_Aint disp)
+{
+	if (!dynamics || target < 0)
+		return disp;
+	struct dynamic *d = *find(win);
+
+	return d ? d->address[target] : disp;
+}
+
+int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+	int size, rc = PMPI_Win_create_dynamic(info, comm, win);
+	struct dynamic *d;
+
+	if (rc != MPI_SUCCESS)
+		return rc;
+	PMPI_Comm_size(comm, &size);
+	d = calloc(1, sizeof *d);
+	if (!d || !(d->address = calloc((size_t)size, sizeof *d->address)) || !(d->region = calloc(1, (size_t)REGION)))
+		return MPI_ERR_NO_MEM;
+	MPI_Aint own;
+
+	PMPI_Win_attach(*win, d->region, REGION);
+	PMPI_Get_address(d->region, &own);
+	PMPI_Allgather(&own, 1, MPI_AINT, d->address, 1, MPI_AINT, comm);
+	d->win = *win;
+	d->next = dynamics;
+	dynamics = d;
+	return rc;
+}
+
+int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
+{
+	return *find(win) ? MPI_SUCCESS : PMPI_Win_attach(win, base, size);
+}
+
+int MPI_Win_detach(MPI_Win win, const void *base)
+{
+	return *find(win) ? MPI_SUCCESS : PMPI_Win_detach(win, base);
+}
+
+int MPI_Win_free(MPI_Win *win)
+{
+	struct dynamic **at = find(*win), *d = *at;
+
+	if (replay_outcome.error)
+		return replay_outcome.error;
+	if (d)
+		PMPI_Win_detach(*win, d->region);
+	int rc = PMPI_Win_free(win);
+
+	if (d) {
+		*at = d->next;
+		free(d->region);
+		free(d->address);
+		free(d);
+	}
+	return rc;
+}
+
+int MPI_Put(const void *origin, int count, MPI_Datatype type, int target, MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Win win)
+{
+	return PMPI_Put(origin, count, type, target, place(win, target, disp), tcount, ttype, win);
+}
+
+int MPI_Get(void *origin, int count, MPI_Datatype type, int target, MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Win win)
+{
+	return PMPI_Get(origin, count, type, target, place(win, target, disp), tcount, ttype, win);
+}
+
+int MPI_Accumulate(const void *origin, int count, MPI_Datatype type, int target, MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op,
+                   MPI_Win win)
+{
+	return PMPI_Accumulate(origin, count, type, target, place(win, target, disp), tcount, ttype, op, win);
+}
+
+int MPI_Get_accumulate(const void *origin, int count, MPI_Datatype type, void *result, int rcount, MPI_Datatype rtype, int target,
+                       MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win)
+{
+	return PMPI_Get_accumulate(origin, count, type, result, rcount, rtype, target, place(win, target, disp), tcount, ttype, op, win);
+}
+
+int MPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype type, int target, MPI_Aint disp, MPI_Op op, MPI_Win win)
+{
+	return PMPI_Fetch_and_op(origin, result, type, target, place(win, target, disp), op, win);
+}
+
+int MPI_Compare_and_swap(const void *origin, const void *compare, void *result, MPI_Datatype type, int target, MPI_Aint disp, MPI_Win win)
+{
+	return PMPI_Compare_and_swap(origin, compare, result, type, target, place(win, target, disp), win);
+}
+
+int MPI_Rput(const void *origin, int count, MPI_Datatype type, int target, MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Win win,
+             MPI_Request *request)
+{
+	MPI_Request real = MPI_REQUEST_NULL;
+
+	return outcome_made(PMPI_Rput(origin, count, type, target, place(win, target, disp), tcount, ttype, win, &real), real, request);
+}
+
+int MPI_Rget(void *origin, int count, MPI_Datatype type, int target, MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Win win,
+             MPI_Request *request)
+{
+	MPI_Request real = MPI_REQUEST_NULL;
+
+	return outcome_made(PMPI_Rget(origin, count, type, target, place(win, target, disp), tcount, ttype, win, &real), real, request);
+}
+
+int MPI_Raccumulate(const void *origin, int count, MPI_Datatype type, int target, MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op,
+                    MPI_Win win, MPI_Request *request)
+{
+	MPI_Request real = MPI_REQUEST_NULL;
+
+	return outcome_made(PMPI_Raccumulate(origin, count, type, target, place(win, target, disp), tcount, ttype, op, win, &real), real, request);
+}
+
+int MPI_Rget_accumulate(const void *origin, int count, MPI_Datatype type, void *result, int rcount, MPI_Datatype rtype, int target,
+                        MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+	MPI_Request real = MPI_REQUEST_NULL;
+	int rc = PMPI_Rget_accumulate(origin, count, type, result, rcount, rtype, target, place(win, target, disp), tcount, ttype, op, win, &real);
+
+	return outcome_made(rc, real, request);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * compute - the time between two calls
+ */
+#include "replay/compute.h"
+
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#define GOLDEN   0.6180339887498949
+#define SHORT_NS 3000         /* not worth a system call: is waited for with the next one */
+#define LATE_NS  1000000000.0 /* more than this late, and it is not made up for: the machine was busy with something else */
+
+struct compute {
+	const struct trace *trace;
+	uint32_t rank;
+	enum compute_mode mode;
+	double scale;
+	uint64_t seed;
+	struct state {
+		uint64_t visits;
+		double *position; /* by edge: where in its histogram the next draw is, 0 .. 1 */
+	} *sites;
+	uint32_t last; /* site of the last call, or UINT32_MAX */
+	int64_t end;   /* of the last call, ns */
+	double late;   /* ns */
+};
+
+static int64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static uint64_t mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+	return x ^ x >> 31;
+}
+
+struct compute *compute_create(const struct trace *t, uint32_t rank, enum compute_mode mode, double scale, uint64_t seed)
+{
+	struct compute *c = calloc(1, sizeof *c);
+
+	if (!c)
+		return NULL;
+	*c = (struct compute){.trace = t, .rank = rank, .mode = mode, .scale = scale, .seed = seed, .last = UINT32_MAX};
+	c->sites = calloc((size_t)t->site_count + 1, sizeof *c->sites);
+	if (!c->sites) {
+		free(c);
+		return NULL;
+	}
+	if (mode == COMPUTE_SLEEP)
+		prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); /* else a sleep takes 50 us longer */
+	return c;
+}
+
+void compute_destroy(struct compute *c)
+{
+	if (!c)
+		return;
+	for (uint32_t i = 0; i < c->trace->site_count; i++)
+		free(c->sites[i].position);
+	free(c->sites);
+	free(c);
+}
+
+/* The value at a position of the histogram, without its extremes, which belong to one visit each: a mean-preserving point of the bin. */
+static double value_at(const struct trace_time *t, double position)
+{
+	double rest = (double)t->count - 2, at = position * rest;
+
+	if (rest <= 0)
+		return (double)t->sum / (double)t->count;
+	for (uint32_t i = 0; i < t->bin_count; i++) {
+		const struct time_bin *b = &t->bins[i];
+		double count = (double)b->count - (i == 0) - (i + 1 == t->bin_count);
+		double sum = (double)b->sum - (i == 0 ? (double)t->min : 0) - (i + 1 == t->bin_count ? (double)t->max : 0);
+
+		if (count <= 0)
+			continue;
+		if (at >= count) {
+			at -= count;
+			continue;
+		}
+		double mean = sum / count, down = mean - (double)b->min, up = (double)b->max - mean, width = down < up ? down : up;
+
+		return width > 0 ? mean + (2 * at / count - 1) * width : mean;
+	}
+	return ((double)t->sum - (double)t->min - (double)t->max) / rest;
+}
+
+double compute_draw(struct compute *c, uint32_t to)
+{
+	const struct trace_site *s = &c->trace->sites[c->last];
+	struct state *state = &c->sites[c->last];
+	uint64_t visit = state->visits - 1;
+	uint32_t k = 0;
+
+	while (k < s->edge_count && s->edges[k].to != to)
+		k++;
+	if (k == s->edge_count || s->edges[k].compute.count == 0)
+		return 0;
+	const struct trace_time *t = &s->edges[k].compute;
+
+	if (!state->position) {
+		state->position = malloc(s->edge_count * sizeof *state->position);
+		for (uint32_t i = 0; state->position && i < s->edge_count; i++)
+			state->position[i] = (double)(mix(mix(c->seed) ^ mix((uint64_t)c->rank << 32 | c->last) ^ s->edges[i].to) >> 11) * 0x1p-53;
+	}
+	if (t->max_rank == c->rank && t->max_visit == visit)
+		return (double)t->max;
+	if (t->min_rank == c->rank && t->min_visit == visit)
+		return (double)t->min;
+	if (!state->position)
+		return (double)t->sum / (double)t->count;
+	double position = state->position[k] + GOLDEN;
+
+	state->position[k] = position -= position >= 1;
+	return value_at(t, position);
+}
+
+static void wait_until(struct compute *c, int64_t begin, double ns)
+{
+	int64_t until = begin + (int64_t)ns;
+
+	if (c->mode == COMPUTE_SPIN) {
+		while (now() < until)
+			;
+		return;
+	}
+	struct timespec t = {until / 1000000000, until % 1000000000};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) != 0)
+		;
+}
+
+void compute_before(struct compute *c, uint32_t site)
+{
+	if (c->last == UINT32_MAX || c->mode == COMPUTE_NONE)
+		return;
+	double want = compute_draw(c, site) * c->scale - c->late, passed = (double)(now() - c->end);
+
+	if (want - passed > (c->mode == COMPUTE_SPIN ? 0 : SHORT_NS)) {
+		wait_until(c, c->end, want);
+		passed = (double)(now() - c->end);
+	}
+	c->late = passed - want;
+	if (c->late > LATE_NS)
+		c->late = 0;
+}
+
+void compute_after(struct compute *c, uint32_t site)
+{
+	c->last = site;
+	c->sites[site].visits++;
+	if (c->mode != COMPUTE_NONE)
+		c->end = now();
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * main - spoor-replay: one rank of a replay, an MPI program
+ */
+#include <errno.h>
+#include <ftw.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "archive/codec_zstd.h"
+#include "replay/compute.h"
+#include "replay/plan.h"
+#include "replay/scout.h"
+#include "trace/container.h"
+
+static const char usage[] =
+        "Usage: mpirun -n RANKS spoor-replay [OPTION...] FILE\n"
+        "Replays a trace: every recorded call, with the recorded sizes and outcomes. `spoor replay FILE` starts it.\n\n"
+        "  --compute sleep|spin|none   how to pass the time between calls (default sleep)\n"
+        "  --scale FACTOR              this times as long (default 1)\n"
+        "  --seed N                    draws times with this seed (default 1)\n"
+        "  --scratch DIR               folder for the application's files (default: one below TMPDIR, removed at the end)\n"
+        "  --partial                   replay a trace that is no whole run, up to its end\n"
+        "  -v, --verbose               say how long it took\n";
+
+struct replay {
+	const char *file;
+	enum compute_mode compute;
+	double scale;
+	uint64_t seed;
+	const char *scratch;
+	bool partial, verbose;
+
+	struct container *container;
+	struct trace trace;
+	struct plan *plans;
+	uint32_t rank;
+	bool initialized;
+	struct play play;
+	struct scout *scout;
+	struct compute *time;
+	char folder[4096];
+	bool remove_folder;
+	uint64_t events, different; /* calls that ended otherwise than they did */
+	char first_difference[200];
+	struct error error;
+};
+
+/* ---- before MPI_Init: everything that can be known ---- */
+
+/* A number that a launcher tells its processes. */
+static bool told(const char *const *names, uint32_t *value)
+{
+	for (; *names; names++) {
+		const char *text = getenv(*names);
+		char *end;
+
+		if (!text || !*text)
+			continue;
+		errno = 0;
+		unsigned long n = strtoul(text, &end, 10);
+
+		if (!errno && !*end && n <= UINT32_MAX) {
+			*value = (uint32_t)n;
+			return true;
+		}
+	}
+	return false;
+}
+
+static const char *const rank_names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", NULL};
+static const char *const size_names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL};
+
+/* One of the ranks says it, if they know who they are. */
+static int refuse(const struct replay *r, const char *text)
+{
+	if (r->rank == 0)
+		fprintf(stderr, "spoor-replay: %s: %s\n", r->file, text);
+	return -1;
+}
+
+static int wrong_size(const struct replay *r, uint32_t size)
+{
+	char text[200];
+
+	snprintf(text, sizeof text, "the trace has %u ranks, but this is a run of %u: start it with -n %u", r->trace.size, size, r->trace.size);
+	return refuse(r, text);
+}
+
+static int load(struct replay *r)
+{
+	char text[PLAN_TEXT], whole[PLAN_TEXT + 100];
+	uint32_t size;
+
+	told(rank_names, &r->rank);
+	if (container_open(&r->container, r->file, &codec_zstd, &r->error) != 0 || trace_decode(&r->trace, r->container, &r->error) != 0) {
+		if (r->rank == 0)
+			fprintf(stderr, "spoor-replay: %s\n", r->error.text);
+		return -1;
+	}
+	if (told(size_names, &size) && size != r->trace.size)
+		return wrong_size(r, size);
+	if (!r->partial && plan_partial(&r->trace, text)) {
+		snprintf(whole, sizeof whole, "this is no whole run: %s (--partial replays what there is)", text);
+		return refuse(r, whole);
+	}
+	r->plans = plan_create(&r->trace, &r->error);
+	return r->plans ? 0 : refuse(r, r->error.text);
+}
+
+/* ---- the scratch folder ---- */
+
+static int prepare_folder(struct replay *r)
+{
+	const char *temporary = getenv("TMPDIR");
+
+	if (!plan_calls(&r->trace, "MPI_File_"))
+		return 0;
+	if (r->scratch) {
+		snprintf(r->folder, sizeof r->folder, "%s", r->scratch);
+	} else {
+		if (r->rank == 0) {
+			snprintf(r->folder, sizeof r->folder, "%s/spoor-replay.XXXXXX", temporary && *temporary == '/' ? temporary : "/tmp");
+			if (!mkdtemp(r->folder))
+				r->folder[0] = '\0';
+		}
+		PMPI_Bcast(r->folder, sizeof r->folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+		r->remove_folder = true;
+	}
+	if (!r->folder[0] || (mkdir(r->folder, 0700) != 0 && errno != EEXIST))
+		return refuse(r, "no scratch folder for the application's files; --scratch names one");
+	replay_outcome.scratch = r->folder;
+	return 0;
+}
+
+static int remove_one(const char *path, const struct stat *s, int kind, struct FTW *f)
+{
+	(void)s, (void)kind, (void)f;
+	remove(path);
+	return 0;
+}
+
+static void remove_folder(struct replay *r)
+{
+	if (!r->remove_folder)
+		return;
+	PMPI_Barrier(MPI_COMM_WORLD);
+	nftw(r->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* ---- the replay ---- */
+
+static struct fate next_fate(void *context, int source)
+{
+	struct replay *r = context;
+	int from;
+
+	if (source != MPI_ANY_SOURCE && !replay_outcome.every)
+		return (struct fate){FATE_NATURAL, source};
+	if (scout_next(r->scout, &from, &r->error) != 0) {
+		fprintf(stderr, "spoor-replay: %s: %s\n", r->file, r->error.text);
+		PMPI_Abort(MPI_COMM_WORLD, 1);
+	}
+	if (from == SCOUT_NEVER)
+		return (struct fate){FATE_NEVER, source};
+	return from >= 0 ? (struct fate){FATE_SOURCE, from} : (struct fate){FATE_NATURAL, source};
+}
+
+/* MPI is up. */
+static int started(struct replay *r)
+{
+	int rank, size;
+	int64_t host = 0;
+
+	PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	PMPI_Comm_size(MPI_COMM_WORLD, &size);
+	r->initialized = true;
+	if ((uint32_t)size != r->trace.size) {
+		r->rank = (uint32_t)rank;
+		return wrong_size(r, (uint32_t)size);
+	}
+	if ((uint32_t)rank != r->rank) {
+		fprintf(stderr, "spoor-replay: this launcher does not tell a process its rank before MPI_Init (looked for %s, ...)\n", rank_names[0]);
+		return -1;
+	}
+	rankmap_get(&r->trace.host, r->rank, &host);
+	replay_outcome.node = (int)host;
+	return prepare_folder(r);
+}
+
+static const char *class_name(int class)
+{
+	for (size_t i = 0; i < play_name_count; i++)
+		if (play_names[i].kind == PLAY_ERROR && play_names[i].value == class)
+			return play_names[i].name;
+	return class == MPI_SUCCESS ? "success" : "an error";
+}
+
+static void compare(struct replay *r, const struct event *e, int rc)
+{
+	int class = rc;
+
+	if (rc != MPI_SUCCESS)
+		PMPI_Error_class(rc, &class);
+	if (__builtin_expect(class == replay_outcome.error, 1) || (class && replay_outcome.error == MPI_ERR_UNKNOWN))
+		return;
+	if (r->different++ == 0)
+		snprintf(r->first_difference, sizeof r->first_difference, "event %" PRIu64 ", %.*s: ended with %s, was recorded with %s", e->number,
+		         (int)e->schema->function_length, e->schema->function, class_name(class), class_name(replay_outcome.error));
+}
+
+/* The error class that the event ended with. */
+static int recorded_error(struct replay *r, const struct plan *plan, const struct event *e)
+{
+	if (plan->error < 0)
+		return MPI_SUCCESS;
+	int64_t v = e->values[plan->error];
+	const struct play_constant *c = value_is_constant(v) ? &r->play.constants[(uint64_t)v - (uint64_t)VALUE_CONSTANT] : NULL;
+
+	return c && c->kind == PLAY_ERROR ? (int)c->value : MPI_ERR_UNKNOWN;
+}
+
+static void replay_event(struct replay *r, const struct plan *plan, const struct event *e)
+{
+	int64_t values[SCHEMA_MAX];
+	const int64_t *v = e->values;
+
+	if (!plan->same) {
+		for (size_t i = 0; i < plan->columns; i++)
+			values[i] = plan->from[i] < 0 ? 0 : e->values[plan->from[i]];
+		v = values;
+	}
+	play_next(&r->play, e, plan->error >= 0);
+	replay_outcome.error = recorded_error(r, plan, e);
+	replay_outcome.natural = replay_outcome.error != MPI_SUCCESS;
+	compute_before(r->time, e->site);
+	int rc = plan->call->call(&r->play, v);
+
+	compute_after(r->time, e->site);
+	compare(r, e, rc);
+}
+
+static int replay_all(struct replay *r)
+{
+	struct walk *walk;
+	struct event e;
+	int rv = walk_begin(&walk, &r->trace, r->rank, &r->error);
+
+	if (setjmp(r->play.out)) /* an event that cannot be replayed: this is the end */
+		return -1;
+
+	while (rv == 0 && (rv = walk_next(walk, &e, &r->error)) == 0) {
+		const struct plan *plan = &r->plans[r->trace.sites[e.site].function];
+
+		if (plan->special == PLAN_ABORT)
+			break;
+		if (plan->special == PLAN_FINALIZE) {
+			remove_folder(r);
+			r->initialized = false;
+		}
+		replay_event(r, plan, &e);
+		r->events++;
+		if (plan->special == PLAN_INIT && started(r) != 0) {
+			PMPI_Finalize();
+			exit(2);
+		}
+	}
+	walk_end(walk);
+	return rv < 0 ? -1 : 0;
+}
+
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static int run(struct replay *r)
+{
+	bool every;
+	double begin = seconds();
+
+	r->time = compute_create(&r->trace, r->rank, r->compute, r->scale, r->seed);
+	if (!r->time || play_begin(&r->play, &r->trace, r->rank, &r->error) != 0)
+		return refuse(r, "no memory");
+	if (scout_needed(&r->trace, &every)) {
+		if (scout_begin(&r->scout, &r->trace, r->rank, every, 0, &r->error) != 0)
+			return refuse(r, r->error.text);
+		replay_outcome.fate = next_fate;
+		replay_outcome.context = r;
+		replay_outcome.every = every;
+	}
+	if (replay_all(r) != 0) {
+		fprintf(stderr, "spoor-replay: %s: %s\n", r->file, r->error.text);
+		if (r->initialized)
+			PMPI_Abort(MPI_COMM_WORLD, 1);
+		return -1;
+	}
+	if (r->different)
+		fprintf(stderr, "spoor-replay: %s: rank %u: %" PRIu64 " calls ended otherwise than they were recorded; the first one is %s\n", r->file,
+		        r->rank, r->different, r->first_difference);
+	if (r->verbose && r->rank == 0)
+		fprintf(stderr, "spoor-replay: rank 0: %" PRIu64 " events in %.6f s\n", r->events, seconds() - begin);
+	return r->different ? -1 : 0;
+}
+
+/* ---- the command line ---- */
+
+static int wrong(const char *option, const char *value, const char *expected)
+{
+	fprintf(stderr, "spoor-replay: %s %s: expected %s\n", option, value, expected);
+	return -1;
+}
+
+static int parse(struct replay *r, int argc, char **argv)
+{
+	static const struct option options[] = {{"compute", required_argument, NULL, 'c'}, {"scale", required_argument, NULL, 's'},
+	                                        {"seed", required_argument, NULL, 'e'},    {"scratch", required_argument, NULL, 'd'},
+	                                        {"partial", no_argument, NULL, 'p'},       {"verbose", no_argument, NULL, 'v'},
+	                                        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
+	char *end;
+
+	for (int option; (option = getopt_long(argc, argv, "vh", options, NULL)) != -1;) {
+		switch (option) {
+		case 'c':
+			r->compute = strcmp(optarg, "spin") == 0 ? COMPUTE_SPIN : strcmp(optarg, "none") == 0 ? COMPUTE_NONE : COMPUTE_SLEEP;
+			if (r->compute == COMPUTE_SLEEP && strcmp(optarg, "sleep") != 0)
+				return wrong("--compute", optarg, "sleep, spin or none");
+			break;
+		case 's':
+			r->scale = strtod(optarg, &end);
+			if (end == optarg || *end || !(r->scale >= 0 && r->scale <= 1e9))
+				return wrong("--scale", optarg, "a factor, such as 0.5");
+			break;
+		case 'e':
+			r->seed = strtoull(optarg, &end, 10);
+			if (end == optarg || *end || *optarg == '-')
+				return wrong("--seed", optarg, "a number");
+			break;
+		case 'd':
+			r->scratch = optarg;
+			break;
+		case 'p':
+			r->partial = true;
+			break;
+		case 'v':
+			r->verbose = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			exit(0);
+		default:
+			fputs(usage, stderr);
+			return -1;
+		}
+	}
+	if (optind + 1 != argc) {
+		fputs(usage, stderr);
+		return -1;
+	}
+	r->file = argv[optind];
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static struct replay r = {.scale = 1, .seed = 1};
+
+	if (parse(&r, argc, argv) != 0)
+		return 2;
+	if (load(&r) != 0)
+		return 2;
+	int rv = run(&r);
+
+	scout_end(r.scout);
+	compute_destroy(r.time);
+	if (r.play.trace)
+		play_end(&r.play);
+	free(r.plans);
+	trace_free(&r.trace);
+	container_destroy(r.container);
+	return rv == 0 ? 0 : 1;
+}

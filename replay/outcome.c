@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * outcome - MPI functions that come out as they did: messages, requests, and what depends on the machine
+ */
+#include "replay/outcome.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct outcome replay_outcome;
+
+/* ---- requests and their handles ---- */
+
+static struct entry *entry_of(MPI_Request request)
+{
+	return request == MPI_REQUEST_NULL ? NULL : (struct entry *)request;
+}
+
+static MPI_Request real_of(MPI_Request request)
+{
+	return request == MPI_REQUEST_NULL ? MPI_REQUEST_NULL : entry_of(request)->real;
+}
+
+int outcome_made(int rc, MPI_Request real, MPI_Request *request)
+{
+	struct entry *e = replay_outcome.entry;
+
+	if (rc != MPI_SUCCESS)
+		return rc;
+	if (!e) { /* the recorded call gave MPI_REQUEST_NULL */
+		if (real != MPI_REQUEST_NULL)
+			PMPI_Request_free(&real);
+		*request = MPI_REQUEST_NULL;
+		return rc;
+	}
+	*e = (struct entry){.real = real, .own = MPI_REQUEST_NULL};
+	*request = (MPI_Request)e;
+	return rc;
+}
+
+/* After a call that may have completed the request. */
+static void settle(MPI_Request *request, MPI_Request real)
+{
+	struct entry *e = entry_of(*request);
+
+	if (!e)
+		return;
+	e->real = real;
+	if (real != MPI_REQUEST_NULL)
+		return;
+	if (e->tracked)
+		e->real = e->own;
+	else
+		*request = MPI_REQUEST_NULL;
+}
+
+/* The library's requests of an array; valid until the next call. */
+static MPI_Request *reals(int n, const MPI_Request *requests)
+{
+	static MPI_Request *array;
+	static int capacity;
+
+	if (n > capacity) {
+		MPI_Request *more = realloc(array, (size_t)n * 2 * sizeof *more);
+
+		if (!more) {
+			fputs("spoor-replay: no memory\n", stderr);
+			PMPI_Abort(MPI_COMM_WORLD, 1);
+			return NULL;
+		}
+		array = more;
+		capacity = 2 * n;
+	}
+	for (int i = 0; i < n; i++)
+		array[i] = real_of(requests[i]);
+	return array;
+}
+
+static void settle_all(int n, MPI_Request *requests, const MPI_Request *real)
+{
+	for (int i = 0; i < n; i++)
+		settle(&requests[i], real[i]);
+}
+
+/* Lets the library work, as a test would that sees nothing. */
+static void look(MPI_Request real)
+{
+	int flag;
+
+	PMPI_Request_get_status(real, &flag, MPI_STATUS_IGNORE);
+}
+
+int MPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+	MPI_Request real = real_of(*request);
+	int rc = PMPI_Wait(&real, status);
+
+	settle(request, real);
+	return rc;
+}
+
+int MPI_Waitall(int n, MPI_Request requests[], MPI_Status *statuses)
+{
+	MPI_Request *real = reals(n, requests);
+	int rc = PMPI_Waitall(n, real, statuses);
+
+	if (n > 0)
+		settle_all(n, requests, real);
+	return rc;
+}
+
+int MPI_Waitany(int n, MPI_Request requests[], int *index, MPI_Status *status)
+{
+	if (replay_outcome.natural || replay_outcome.index == MPI_UNDEFINED || replay_outcome.index >= n) {
+		MPI_Request *real = reals(n, requests);
+		int rc = PMPI_Waitany(n, real, index, status);
+
+		settle_all(n, requests, real);
+		return rc;
+	}
+	*index = replay_outcome.index;
+	return MPI_Wait(&requests[*index], status);
+}
+
+/* Completes those requests that were completed. */
+static int some(int n, MPI_Request requests[], int *outcount, int *indices, MPI_Status *statuses)
+{
+	MPI_Request *real = reals(n, requests);
+	int count = replay_outcome.count;
+
+	for (int i = 0; i < count; i++) {
+		indices[i] = replay_outcome.indices[i];
+		if (indices[i] >= n)
+			return MPI_ERR_ARG;
+		real[i] = real_of(requests[indices[i]]);
+	}
+	int rc = PMPI_Waitall(count, real, statuses);
+
+	for (int i = 0; i < count; i++)
+		settle(&requests[indices[i]], real[i]);
+	*outcount = count;
+	return rc;
+}
+
+int MPI_Waitsome(int n, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
+{
+	if (replay_outcome.natural || replay_outcome.count == MPI_UNDEFINED) {
+		MPI_Request *real = reals(n, requests);
+		int rc = PMPI_Waitsome(n, real, outcount, indices, statuses);
+
+		settle_all(n, requests, real);
+		return rc;
+	}
+	return some(n, requests, outcount, indices, statuses);
+}
+
+int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+	if (replay_outcome.natural) {
+		MPI_Request real = real_of(*request);
+		int rc = PMPI_Test(&real, flag, status);
+
+		settle(request, real);
+		return rc;
+	}
+	*flag = replay_outcome.flag;
+	if (*flag)
+		return MPI_Wait(request, status);
+	look(real_of(*request));
+	return MPI_SUCCESS;
+}
+
+/* Looks at the first request that there is: that is enough for the library to go on with all. */
+static void look_at(int n, const MPI_Request *requests)
+{
+	for (int i = 0; i < n; i++) {
+		MPI_Request real = real_of(requests[i]);
+
+		if (real != MPI_REQUEST_NULL) {
+			look(real);
+			return;
+		}
+	}
+}
+
+int MPI_Testall(int n, MPI_Request requests[], int *flag, MPI_Status statuses[])
+{
+	if (replay_outcome.natural) {
+		MPI_Request *real = reals(n, requests);
+		int rc = PMPI_Testall(n, real, flag, statuses);
+
+		settle_all(n, requests, real);
+		return rc;
+	}
+	*flag = replay_outcome.flag;
+	if (*flag)
+		return MPI_Waitall(n, requests, statuses);
+	look_at(n, requests);
+	return MPI_SUCCESS;
+}
+
+int MPI_Testany(int n, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
+{
+	if (replay_outcome.natural || (replay_outcome.flag && replay_outcome.index == MPI_UNDEFINED)) {
+		MPI_Request *real = reals(n, requests);
+		int rc = PMPI_Testany(n, real, index, flag, status);
+
+		settle_all(n, requests, real);
+		return rc;
+	}
+	*flag = replay_outcome.flag;
+	if (*flag)
+		return MPI_Waitany(n, requests, index, status);
+	*index = replay_outcome.index;
+	look_at(n, requests);
+	return MPI_SUCCESS;
+}
+
+int MPI_Testsome(int n, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
+{
+	if (replay_outcome.natural || replay_outcome.count == MPI_UNDEFINED) {
+		MPI_Request *real = reals(n, requests);
+		int rc = PMPI_Testsome(n, real, outcount, indices, statuses);
+
+		settle_all(n, requests, real);
+		return rc;
+	}
+	if (replay_outcome.count > 0)
+		return some(n, requests, outcount, indices, statuses);
+	*outcount = 0;
+	look_at(n, requests);
+	return MPI_SUCCESS;
+}
+
+int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+{
+	int rc;
+
+	do
+		rc = PMPI_Request_get_status(real_of(request), flag, status);
+	while (rc == MPI_SUCCESS && !*flag && replay_outcome.flag && !replay_outcome.natural);
+	if (rc == MPI_SUCCESS && !replay_outcome.natural)
+		*flag = replay_outcome.flag;
+	return rc;
+}
+
+int MPI_Cancel(MPI_Request *request)
+{
+	struct entry *e = entry_of(*request);
+
+	if (e && e->received)
+		return MPI_SUCCESS;
+	return PMPI_Cancel(e ? &e->real : request);
+}
+
+int MPI_Request_free(MPI_Request *request)
+{
+	struct entry *e = entry_of(*request);
+	int rc = MPI_SUCCESS;
+
+	if (!e)
+		return PMPI_Request_free(request);
+	if (e->tracked) {
+		if (e->own != e->real)
+			PMPI_Request_free(&e->own);
+		PMPI_Type_free(&e->datatype);
+	}
+	if (e->real != MPI_REQUEST_NULL)
+		rc = PMPI_Request_free(&e->real);
+	*request = MPI_REQUEST_NULL;
+	return rc;
+}
+
+int MPI_Grequest_complete(MPI_Request request)
+{
+	return PMPI_Grequest_complete(real_of(request));
+}
+
+/* ---- receives: from whom ---- */
+
+/* A source from which no message comes: ourselves, or whoever is first on the other side. */
+static int nobody(MPI_Comm comm)
+{
+	int inter = 0, rank = 0;
+
+	PMPI_Comm_test_inter(comm, &inter);
+	if (!inter)
+		PMPI_Comm_rank(comm, &rank);
+	return rank;
+}
+
+static int post(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *real, bool *received)
+{
+	struct fate fate = {FATE_NATURAL, source};
+
+	if (replay_outcome.fate && !replay_outcome.natural)
+		fate = replay_outcome.fate(replay_outcome.context, source);
+	*received = fate.kind == FATE_SOURCE;
+	if (fate.kind == FATE_SOURCE)
+		source = fate.source;
+	else if (fate.kind == FATE_NEVER && source != MPI_PROC_NULL)
+		source = nobody(comm);
+	return PMPI_Irecv(buf, count, datatype, source, tag, comm, real);
+}
+
+int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	MPI_Request real = MPI_REQUEST_NULL;
+	bool received;
+	int rc = post(buf, count, datatype, source, tag, comm, &real, &received);
+
+	rc = outcome_made(rc, real, request);
+	if (rc == MPI_SUCCESS && replay_outcome.entry)
+		replay_outcome.entry->received = received;
+	return rc;
+}
+
+int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	MPI_Request real = MPI_REQUEST_NULL;
+	struct entry *e = replay_outcome.entry;
+	int rc = outcome_made(PMPI_Recv_init(buf, count, datatype, source, tag, comm, &real), real, request);
+
+	if (rc == MPI_SUCCESS && e && replay_outcome.fate && (replay_outcome.every || source == MPI_ANY_SOURCE)) {
+		*e = (struct entry){.real = real, .tracked = true, .own = real, .buf = buf, .count = count, .source = source, .tag = tag, .comm = comm};
+		PMPI_Type_dup(datatype, &e->datatype); /* the application may free its own */
+	}
+	return rc;
+}
+
+int MPI_Start(MPI_Request *request)
+{
+	struct entry *e = entry_of(*request);
+
+	if (!e)
+		return PMPI_Start(request);
+	if (e->tracked && !replay_outcome.natural) {
+		bool received;
+		int rc = post(e->buf, e->count, e->datatype, e->source, e->tag, e->comm, &e->real, &received);
+
+		e->received = received;
+		return rc;
+	}
+	return PMPI_Start(&e->real);
+}
+
+int MPI_Startall(int n, MPI_Request requests[])
+{
+	for (int i = 0; i < n; i++) {
+		int rc = MPI_Start(&requests[i]);
+
+		if (rc != MPI_SUCCESS)
+			return rc;
+	}
+	return MPI_SUCCESS;
+}
+
+static int asked(int source)
+{
+	return source == MPI_ANY_SOURCE && !replay_outcome.natural ? replay_outcome.source : source;
+}
+
+int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+	return PMPI_Recv(buf, count, datatype, asked(source), tag, comm, status);
+}
+
+int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount,
+                 MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+	return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, asked(source), recvtag, comm, status);
+}
+
+int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm,
+                         MPI_Status *status)
+{
+	return PMPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, asked(source), recvtag, comm, status);
+}
+
+int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+	if (replay_outcome.natural)
+		return PMPI_Probe(source, tag, comm, status);
+	return PMPI_Probe(replay_outcome.source, replay_outcome.tag, comm, status);
+}
+
+int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+	int rc;
+
+	if (replay_outcome.natural)
+		return PMPI_Iprobe(source, tag, comm, flag, status);
+	*flag = replay_outcome.flag;
+	if (*flag)
+		return PMPI_Probe(replay_outcome.source, replay_outcome.tag, comm, status);
+	rc = PMPI_Iprobe(source, tag, comm, flag, MPI_STATUS_IGNORE);
+	*flag = 0;
+	return rc;
+}
+
+int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+{
+	if (replay_outcome.natural)
+		return PMPI_Mprobe(source, tag, comm, message, status);
+	return PMPI_Mprobe(replay_outcome.source, replay_outcome.tag, comm, message, status);
+}
+
+int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
+{
+	int rc;
+
+	if (replay_outcome.natural)
+		return PMPI_Improbe(source, tag, comm, flag, message, status);
+	*flag = replay_outcome.flag;
+	if (*flag)
+		return PMPI_Mprobe(replay_outcome.source, replay_outcome.tag, comm, message, status);
+	rc = PMPI_Iprobe(source, tag, comm, flag, MPI_STATUS_IGNORE);
+	*flag = 0;
+	return rc;
+}
+
+/* ---- what depends on the machine ---- */
+
+int MPI_Get_processor_name(char *name, int *length)
+{
+	int rc = PMPI_Get_processor_name(name, length);
+
+	if (rc == MPI_SUCCESS && replay_outcome.text && strlen(replay_outcome.text) < MPI_MAX_PROCESSOR_NAME) {
+		strcpy(name, replay_outcome.text);
+		*length = (int)strlen(name);
+	}
+	return rc;
+}
+
+/* Whoever shared memory then is one group now, wherever the ranks are. */
+int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
+{
+	if (split_type != MPI_COMM_TYPE_SHARED && split_type != MPI_UNDEFINED)
+		return PMPI_Comm_split_type(comm, split_type, key, info, newcomm);
+	return PMPI_Comm_split(comm, split_type == MPI_UNDEFINED ? MPI_UNDEFINED : replay_outcome.node, key, newcomm);
+}
+
+/* A file's place in the scratch folder: the whole path as one name, so that nothing else is ever touched. Longer names than a file may have
+ * are cut, with a hash of the whole. */
+static const char *scratch_path(const char *name)
+{
+	static char path[8192];
+	size_t n = (size_t)snprintf(path, sizeof path - 1024, "%s/", replay_outcome.scratch), begin = n;
+	unsigned long long hash = 14695981039346656037u;
+
+	for (const char *c = name; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+	for (const char *c = name; *c && n - begin < 200; c++) {
+		if (*c == '/' || *c == '%' || *c == ':')
+			n += (size_t)snprintf(path + n, 8, "%%%02x", (unsigned char)*c);
+		else
+			path[n++] = *c;
+	}
+	path[n] = '\0';
+	if (strlen(name) >= 190)
+		snprintf(path + n, 24, "%%%016llx", hash);
+	return path;
+}
+
+/* What the application found there, is there. */
+static void provide(const char *path, long long size)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return;
+	if (size >= 0 && ftruncate(fd, size) != 0)
+		perror(path);
+	close(fd);
+}
+
+int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
+{
+	const char *path = scratch_path(filename);
+
+	if (replay_outcome.error)
+		return replay_outcome.error;
+	if (!(amode & MPI_MODE_CREATE))
+		provide(path, -1);
+	return PMPI_File_open(comm, path, amode, info, fh);
+}
+
+int MPI_File_delete(const char *filename, MPI_Info info)
+{
+	const char *path = scratch_path(filename);
+
+	if (replay_outcome.error)
+		return replay_outcome.error;
+	provide(path, -1);
+	return PMPI_File_delete(path, info);
+}
+
+/* The size that the file had; if the application found it so, it is made so. */
+int MPI_File_get_size(MPI_File fh, MPI_Offset *size)
+{
+	if (replay_outcome.error)
+		return replay_outcome.error;
+	int rc = PMPI_File_get_size(fh, size);
+
+	if (rc == MPI_SUCCESS)
+		*size = replay_outcome.size;
+	return rc;
+}
+
+/* A tracer knows a tool behind it by this. */
+int MPI_Init(int *argc, char ***argv)
+{
+	return PMPI_Init(argc, argv);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * outcome - MPI functions that come out as they did: the layer between a tracer (or none) and the MPI library
+ *
+ * What an MPI call does may depend on time: whose message MPI_ANY_SOURCE takes, which request MPI_Waitany completes, whether
+ * MPI_Test sees a message already. The replay issues all calls with the parameters that were recorded. They come here, having passed whatever tool
+ * is preloaded - which so sees what was recorded - and are made in the library such that they end as they ended then:
+ *
+ *     MPI_Recv(MPI_ANY_SOURCE)     receives from the source of the recorded status
+ *     MPI_Waitany                  waits for the request that was completed
+ *     MPI_Test, flag=1             waits; flag=0: asks, and says that the request is not complete
+ *     MPI_File_open(name)          opens a file of the scratch folder
+ *
+ * None of this can wait for something that does not come: what was seen then had happened before, and everything that happened before is
+ * replayed. Before each call the replay says in replay_outcome how the event ended.
+ *
+ * Requests have handles of our own, the addresses of entries: two live ones never have the same (Open MPI's may).
+ */
+#ifndef SPOOR_OUTCOME_H
+#define SPOOR_OUTCOME_H
+
+#define OMPI_OMIT_MPI1_COMPAT_DECLS 0
+#define OMPI_SKIP_MPICXX            1
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What becomes of a receive that was posted. */
+enum fate_kind {
+	FATE_NATURAL, /* not known, or nothing to care about: as the library does it */
+	FATE_SOURCE,  /* it gets a message of this source */
+	FATE_NEVER    /* it is cancelled before a message comes */
+};
+struct fate {
+	enum fate_kind kind;
+	int source;
+};
+
+/* A live request. */
+struct entry {
+	MPI_Request real; /* the library's; MPI_REQUEST_NULL: complete and gone */
+	bool received;    /* it gets a message: to cancel it is too late */
+	bool tracked;     /* a persistent receive that is started as another one each time: */
+	MPI_Request own;  /* the library's persistent request, which is never started */
+	void *buf;
+	int count, source, tag;
+	MPI_Datatype datatype; /* a duplicate */
+	MPI_Comm comm;
+};
+
+struct outcome {
+	bool natural; /* as the library does it: the event returned an error, or nothing is known */
+	int error;    /* the error class that the event returned; MPI_SUCCESS: none */
+	struct entry *entry; /* where the request is to be kept that is made; NULL: MPI_REQUEST_NULL */
+	int flag, index, count, source, tag;
+	const int *indices;
+	const char *text;
+	long long size;
+	/* For a receive that is posted now: what becomes of it. NULL: FATE_NATURAL always. */
+	struct fate (*fate)(void *context, int source);
+	void *context;
+	bool every; /* all receives are asked for, not only those from MPI_ANY_SOURCE */
+	int node;            /* the same number for ranks that were on the same node */
+	const char *scratch; /* folder for the application's files */
+};
+extern struct outcome replay_outcome;
+
+/* For the generated functions: keeps a request that was made, and gives it its handle. Returns rc. */
+int outcome_made(int rc, MPI_Request real, MPI_Request *request);
+
+#endif
