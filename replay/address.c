@@ -196,24 +196,27 @@ int MPI_Rput(const void *origin, int count, MPI_Datatype type, int target, MPI_A
              MPI_Request *request)
 {
 	MPI_Request real = MPI_REQUEST_NULL;
+	int rc = PMPI_Rput(origin, count, type, target, place(win, target, disp), tcount, ttype, win, &real);
 
-	return outcome_made(PMPI_Rput(origin, count, type, target, place(win, target, disp), tcount, ttype, win, &real), real, request);
+	return outcome_made(rc, real, request);
 }
 
 int MPI_Rget(void *origin, int count, MPI_Datatype type, int target, MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Win win,
              MPI_Request *request)
 {
 	MPI_Request real = MPI_REQUEST_NULL;
+	int rc = PMPI_Rget(origin, count, type, target, place(win, target, disp), tcount, ttype, win, &real);
 
-	return outcome_made(PMPI_Rget(origin, count, type, target, place(win, target, disp), tcount, ttype, win, &real), real, request);
+	return outcome_made(rc, real, request);
 }
 
 int MPI_Raccumulate(const void *origin, int count, MPI_Datatype type, int target, MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op,
                     MPI_Win win, MPI_Request *request)
 {
 	MPI_Request real = MPI_REQUEST_NULL;
+	int rc = PMPI_Raccumulate(origin, count, type, target, place(win, target, disp), tcount, ttype, op, win, &real);
 
-	return outcome_made(PMPI_Raccumulate(origin, count, type, target, place(win, target, disp), tcount, ttype, op, win, &real), real, request);
+	return outcome_made(rc, real, request);
 }
 
 int MPI_Rget_accumulate(const void *origin, int count, MPI_Datatype type, void *result, int rcount, MPI_Datatype rtype, int target,

@@ -359,7 +359,10 @@ def refused(f, prototype):
     """MPI_X below the tracer: fails if it has failed; finds an attribute if it was found."""
     names = [p.name for p in f.parameters]
     found = "\t*flag = replay_outcome.flag;\n" if re.search(r"get_attr$|Attr_get$", f.name) else ""
-    return (f"int {f.name}({prototype.declare(names)})\n{{\n\tif (replay_outcome.error)\n\t\treturn replay_outcome.error;\n"
+    # The application's function may have copied the attribute from another object: it is there.
+    put = f.name.replace("_delete_attr", "_set_attr").replace("Attr_delete", "Attr_put")
+    there = f"\tP{put}({', '.join(names)}, NULL);\n" if put != f.name else ""
+    return (f"int {f.name}({prototype.declare(names)})\n{{\n\tif (replay_outcome.error)\n\t\treturn replay_outcome.error;\n{there}"
             f"\tint rc = P{f.name}({', '.join(names)});\n{found}\treturn rc;\n}}\n")
 
 

@@ -92,7 +92,8 @@ static void look(MPI_Request real)
 	PMPI_Request_get_status(real, &flag, MPI_STATUS_IGNORE);
 }
 
-int MPI_Wait(MPI_Request *request, MPI_Status *status)
+/* The functions below call these, and not each other: that would be seen by the tracer. */
+static int wait_one(MPI_Request *request, MPI_Status *status)
 {
 	MPI_Request real = real_of(*request);
 	int rc = PMPI_Wait(&real, status);
@@ -101,17 +102,16 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status)
 	return rc;
 }
 
-int MPI_Waitall(int n, MPI_Request requests[], MPI_Status *statuses)
+static int wait_all(int n, MPI_Request requests[], MPI_Status *statuses)
 {
 	MPI_Request *real = reals(n, requests);
 	int rc = PMPI_Waitall(n, real, statuses);
 
-	if (n > 0)
-		settle_all(n, requests, real);
+	settle_all(n, requests, real);
 	return rc;
 }
 
-int MPI_Waitany(int n, MPI_Request requests[], int *index, MPI_Status *status)
+static int wait_any(int n, MPI_Request requests[], int *index, MPI_Status *status)
 {
 	if (replay_outcome.natural || replay_outcome.index == MPI_UNDEFINED || replay_outcome.index >= n) {
 		MPI_Request *real = reals(n, requests);
@@ -121,7 +121,22 @@ int MPI_Waitany(int n, MPI_Request requests[], int *index, MPI_Status *status)
 		return rc;
 	}
 	*index = replay_outcome.index;
-	return MPI_Wait(&requests[*index], status);
+	return wait_one(&requests[*index], status);
+}
+
+int MPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+	return wait_one(request, status);
+}
+
+int MPI_Waitall(int n, MPI_Request requests[], MPI_Status *statuses)
+{
+	return wait_all(n, requests, statuses);
+}
+
+int MPI_Waitany(int n, MPI_Request requests[], int *index, MPI_Status *status)
+{
+	return wait_any(n, requests, index, status);
 }
 
 /* Completes those requests that were completed. */
@@ -167,7 +182,7 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 	}
 	*flag = replay_outcome.flag;
 	if (*flag)
-		return MPI_Wait(request, status);
+		return wait_one(request, status);
 	look(real_of(*request));
 	return MPI_SUCCESS;
 }
@@ -196,7 +211,7 @@ int MPI_Testall(int n, MPI_Request requests[], int *flag, MPI_Status statuses[])
 	}
 	*flag = replay_outcome.flag;
 	if (*flag)
-		return MPI_Waitall(n, requests, statuses);
+		return wait_all(n, requests, statuses);
 	look_at(n, requests);
 	return MPI_SUCCESS;
 }
@@ -212,7 +227,7 @@ int MPI_Testany(int n, MPI_Request requests[], int *index, int *flag, MPI_Status
 	}
 	*flag = replay_outcome.flag;
 	if (*flag)
-		return MPI_Waitany(n, requests, index, status);
+		return wait_any(n, requests, index, status);
 	*index = replay_outcome.index;
 	look_at(n, requests);
 	return MPI_SUCCESS;
@@ -321,8 +336,9 @@ int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int t
 {
 	MPI_Request real = MPI_REQUEST_NULL;
 	struct entry *e = replay_outcome.entry;
-	int rc = outcome_made(PMPI_Recv_init(buf, count, datatype, source, tag, comm, &real), real, request);
+	int rc = PMPI_Recv_init(buf, count, datatype, source, tag, comm, &real);
 
+	rc = outcome_made(rc, real, request);
 	if (rc == MPI_SUCCESS && e && replay_outcome.fate && (replay_outcome.every || source == MPI_ANY_SOURCE)) {
 		*e = (struct entry){.real = real, .tracked = true, .own = real, .buf = buf, .count = count, .source = source, .tag = tag, .comm = comm};
 		PMPI_Type_dup(datatype, &e->datatype); /* the application may free its own */
@@ -330,7 +346,7 @@ int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int t
 	return rc;
 }
 
-int MPI_Start(MPI_Request *request)
+static int start_one(MPI_Request *request)
 {
 	struct entry *e = entry_of(*request);
 
@@ -346,10 +362,15 @@ int MPI_Start(MPI_Request *request)
 	return PMPI_Start(&e->real);
 }
 
+int MPI_Start(MPI_Request *request)
+{
+	return start_one(request);
+}
+
 int MPI_Startall(int n, MPI_Request requests[])
 {
 	for (int i = 0; i < n; i++) {
-		int rc = MPI_Start(&requests[i]);
+		int rc = start_one(&requests[i]);
 
 		if (rc != MPI_SUCCESS)
 			return rc;
