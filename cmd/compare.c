@@ -158,26 +158,23 @@ int compare_traces(const struct trace *a, const struct trace *b, const char *a_n
 		return error_set(error, "no memory");
 	for (uint32_t i = 0; i < a->function_count; i++)
 		c.pairings[i].function = UINT32_MAX;
-	for (size_t i = 0; i < a->events.count; i++) {
-		const struct rank_piece *p = &a->events.pieces[i];
+	int64_t unused;
 
-		for (uint32_t k = 0; k < p->count; k++) {
-			int64_t unused;
-			uint32_t rank = p->first + k * p->step;
+	for (uint64_t r = 0; rankmap_next(&a->events, &r, &unused); r++) {
+		uint32_t rank = (uint32_t)r;
 
-			if (!rankmap_get(&b->events, rank, &unused)) {
-				if (prefix)
-					continue;
-				error_set(error, "rank %u is missing in %s", rank, b_name);
-				goto done;
-			}
-			int one = compare_rank(&c, rank, a_name, b_name, prefix, result->ranks_different < SHOWN ? out : NULL, &result->events, error);
-
-			if (one < 0)
-				goto done;
-			result->ranks++;
-			result->ranks_different += one > 0;
+		if (!rankmap_get(&b->events, rank, &unused)) {
+			if (prefix)
+				continue;
+			error_set(error, "rank %u is missing in %s", rank, b_name);
+			goto done;
 		}
+		int one = compare_rank(&c, rank, a_name, b_name, prefix, result->ranks_different < SHOWN ? out : NULL, &result->events, error);
+
+		if (one < 0)
+			goto done;
+		result->ranks++;
+		result->ranks_different += one > 0;
 	}
 	rv = 0;
 done:

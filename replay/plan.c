@@ -103,7 +103,7 @@ const char *plan_partial(const struct trace *t, char text[PLAN_TEXT])
 		snprintf(text, PLAN_TEXT, "it has the events of only %" PRIu64 " of %u ranks", ranks, t->size);
 	else if (finalized < t->size)
 		snprintf(text, PLAN_TEXT, "%" PRIu64 " of %u ranks did not come to MPI_Finalize", t->size - finalized, t->size);
-	else if (t->lost.count)
+	else if (!rankmap_empty(&t->lost))
 		snprintf(text, PLAN_TEXT, "%" PRId64 " events of %" PRIu64 " ranks are missing, because the memory budget was used up",
 		         rankmap_sum(&t->lost), rankmap_size(&t->lost));
 	else

@@ -212,7 +212,7 @@ struct object *play_object(struct play *p, enum play_kind kind, int64_t v)
 	const struct play_table *t = &p->tables[kind];
 
 	if (v < 0 || (uint64_t)v >= t->count || !t->objects[v] || !t->objects[v]->handle)
-		play_fail(p, "it uses %c%" PRId64 ", which no recorded call has made", "?ctgowfnemkr"[kind], v);
+		play_fail(p, "it uses %c%" PRId64 ", which no recorded call has made", "?ctgowfnemkqr"[kind], v);
 	return t->objects[v];
 }
 

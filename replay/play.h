@@ -26,6 +26,7 @@ enum play_kind {
 	PLAY_ERRHANDLER,
 	PLAY_MESSAGE,
 	PLAY_KEYVAL,
+	PLAY_SESSION,
 	PLAY_REQUEST,
 	PLAY_KINDS,
 	PLAY_INTEGER = PLAY_KINDS, /* of constants only */

@@ -96,10 +96,11 @@ static bool any_source(const struct trace *t, const struct trace_site *s, int so
 
 	for (uint32_t g = 0; g < c->count; g++)
 		for (uint32_t d = 0; d < c->groups[g].count; d++)
-			for (size_t i = 0; i < c->groups[g].dict[d].start.count; i++) {
-				int64_t v = c->groups[g].dict[d].start.pieces[i].value;
+			for (size_t i = 0; i < c->groups[g].dict[d].start.node_count; i++) {
+				const struct rank_node *n = &c->groups[g].dict[d].start.nodes[i];
+				int64_t v = n->delta;
 
-				if (value_is_constant(v) && (uint64_t)v - (uint64_t)VALUE_CONSTANT < t->strings.count &&
+				if (n->low == RANK_LEAF && value_is_constant(v) && (uint64_t)v - (uint64_t)VALUE_CONSTANT < t->strings.count &&
 				    strcmp((const char *)t->strings.items[(uint64_t)v - (uint64_t)VALUE_CONSTANT].bytes, "MPI_ANY_SOURCE") == 0)
 					return true;
 			}
