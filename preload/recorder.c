@@ -17,7 +17,7 @@
 
 /* What an event may allocate without asking again. Larger things (a long vector, leaving a long loop) may still fail; then the event is taken
  * back and recording stops. */
-#define EVENT_ROOM 16384
+#define EVENT_ROOM 24576
 /* Functions have a second schema, for calls that returned an error. */
 #define FUNCTIONS (2 * FN_COUNT)
 #define FUNCTION_ERROR FN_COUNT
@@ -30,10 +30,12 @@ struct recorder {
 	struct memo *memo;
 	struct site *last;
 	uint64_t last_end; /* ticks; 0: no event yet */
+	/* What an event costs in ticks, as measured now and then: after its end, and before the next one's begin. It is no time of the application. */
+	uint64_t cost, before, sample_at, sampled;
 	uint64_t limit;    /* of the arena's used bytes, up to which an event may begin without asking for room; 0 to have it ask */
 	struct columns columns;
 	struct module_list modules;
-	struct index strings, vectors, nodes, sites;
+	struct index strings, vectors, nodes, sites, edges;
 	uint32_t functions[FUNCTIONS]; /* index in record.functions + 1 */
 	uint32_t widths[FUNCTIONS];    /* columns */
 	int64_t constants[MPI_CONSTANT_COUNT]; /* 0: not interned yet */
@@ -250,11 +252,19 @@ static struct site *site_of(struct recorder *r, uint32_t function, uint32_t path
 		return NULL;
 	struct site *s = arena_at(&r->arena, struct site, at);
 	s->id = r->record->sites.count;
+	s->cost = (uint32_t)r->cost;
 	if (table_add(&r->arena, &r->record->sites, &at, sizeof at) == UINT32_MAX)
 		return NULL;
 	index_add(&r->sites, hash, s->id);
 	recorder_calibrate();
 	return s;
+}
+
+/* Time that the recorder used itself, since the end of the last event: it is no computation. */
+static void own_time(struct recorder *r, uint64_t ticks)
+{
+	r->record->own_ticks += ticks;
+	r->last_end += ticks;
 }
 
 /* The way of a call that the memo does not know. */
@@ -286,11 +296,15 @@ static struct site *site_slowly(struct recorder *r, uint32_t function, void *ret
 {
 	int saved = errno;
 	struct site *s = NULL;
+	uint64_t begin = clock_ticks();
 	if (!r->stopped && arena_room(&r->arena, EVENT_ROOM)) {
 		r->limit = r->arena.header->size - EVENT_ROOM;
 		s = memo_find(r->memo, function, return_address, cfa);
-		if (!s)
+		r->before = clock_ticks() - begin;
+		if (!s) {
 			s = site_unwound(r, function, return_address, cfa);
+			own_time(r, clock_ticks() - begin);
+		}
 	}
 	if (!s)
 		stop_full(r);
@@ -497,12 +511,38 @@ void call_object(struct call *c, enum object object, const int64_t *values, size
 	s->visits++;
 }
 
+struct edge_key {
+	const struct recorder *recorder;
+	uint32_t from, to;
+};
+
+static bool edge_equal(const void *context, uint32_t at)
+{
+	const struct edge_key *k = context;
+	const struct record_edge *e = arena_at(&k->recorder->arena, struct record_edge, at);
+	return e->from == k->from && e->to == k->to;
+}
+
+/* The edge, or 0. Most sites have few. */
+static ref edge_find(const struct recorder *r, const struct site *from, uint32_t to)
+{
+	ref at = from->edges;
+	for (int i = 0; at && i < 4; i++) {
+		const struct record_edge *e = arena_at(&r->arena, struct record_edge, at);
+		if (e->to == to)
+			return at;
+		at = e->next;
+	}
+	if (!at)
+		return 0;
+	uint32_t found = index_find(&r->edges, hash_mix(hash_mix(3, from->id), to), edge_equal, &(struct edge_key){r, from->id, to});
+	return found == INDEX_NONE ? 0 : found;
+}
+
 /* The edge between two sites; NULL if there is no room for a new one. */
 static struct record_edge *edge_of(struct recorder *r, struct site *from, const struct site *to)
 {
-	ref at = from->edges;
-	while (at && arena_at(&r->arena, struct record_edge, at)->to != to->id)
-		at = arena_at(&r->arena, struct record_edge, at)->next;
+	ref at = edge_find(r, from, to->id);
 	if (!at) {
 		at = arena_alloc(&r->arena, sizeof(struct record_edge));
 		arena_commit(&r->arena);
@@ -510,19 +550,45 @@ static struct record_edge *edge_of(struct recorder *r, struct site *from, const 
 			return NULL;
 		struct record_edge *e = arena_at(&r->arena, struct record_edge, at);
 		e->next = from->edges;
+		e->from = from->id;
 		e->to = to->id;
 		arena_barrier();
 		from->edges = at;
+		index_add(&r->edges, hash_mix(hash_mix(3, e->from), e->to), at);
 	}
 	from->last_edge = at;
 	return arena_at(&r->arena, struct record_edge, at);
 }
 
+/* How much an event costs now: the one that has just been recorded, and what was measured of its begin. */
+static __attribute__((noinline, cold)) void sample(struct recorder *r, const struct call *c)
+{
+	/* no round number of events: loops may be of such a length; the first events are not like the others */
+	enum { EVERY = 61, FIRST = 16, SMOOTH = 8, OUTLIER = 16 };
+	struct record *record = r->record;
+	struct site *s = c->site;
+	uint64_t now = clock_ticks(), after = now > c->end ? now - c->end : 0, cost = after + r->before;
+	record->own_ticks += r->cost * (record->events - r->sampled);
+	if (record->events <= FIRST || cost > OUTLIER * r->cost) {
+		/* something that happens once, or another process had the processor; or events are dearer now than they were */
+		record->own_ticks += after;
+		r->last_end = now;
+		r->cost = record->events > FIRST ? r->cost + r->cost / SMOOTH + 1 : r->cost && r->cost < cost ? r->cost : cost;
+	} else {
+		r->cost += cost / SMOOTH - r->cost / SMOOTH;
+		s->cost = (uint32_t)(s->cost ? s->cost + cost / SMOOTH - s->cost / SMOOTH : cost);
+	}
+	r->sampled = record->events;
+	r->sample_at = record->events < FIRST ? 0 : record->events + EVERY;
+	if (!r->stopped)
+		r->limit = 0; /* measure the next one's begin */
+}
+
 /* The event counts from here on. The order matters: see record.h. */
-static inline void count_event(struct recorder *r, struct site *s, uint64_t end)
+static inline void count_event(struct recorder *r, struct site *s, const struct call *c)
 {
 	struct record *record = r->record;
-	r->last_end = end;
+	r->last_end = c->end + s->cost;
 	r->last = s;
 	arena_barrier();
 	s->visits++;
@@ -533,6 +599,8 @@ static inline void count_event(struct recorder *r, struct site *s, uint64_t end)
 	arena_barrier();
 	record->in_flight = 0;
 	arena_barrier();
+	if (__builtin_expect(record->events >= r->sample_at, 0))
+		sample(r, c);
 }
 
 static __attribute__((noinline)) void commit_slowly(struct call *c)
@@ -551,7 +619,7 @@ static __attribute__((noinline)) void commit_slowly(struct call *c)
 		if (e)
 			record_time_add(&r->arena, &e->compute, c->start > r->last_end ? c->start - r->last_end : 0, s->visits);
 		record_time_add(&r->arena, &s->communicate, c->end > c->start ? c->end - c->start : 0, s->visits);
-		count_event(r, s, c->end);
+		count_event(r, s, c);
 	}
 	if (!c->slow) {
 		recording.ready = r;
@@ -588,7 +656,7 @@ void call_commit(struct call *c)
 	}
 	record_time_count(&e->compute, compute_bin, compute);
 	record_time_count(&s->communicate, communicate_bin, communicate);
-	count_event(r, s, c->end);
+	count_event(r, s, c);
 	recording.ready = r;
 }
 
@@ -650,6 +718,7 @@ void recorder_identify(uint32_t rank, uint32_t size, uint64_t world, bool thread
 	r->shared = threads;
 	arena_barrier();
 	r->record->state = RECORD_INITIALIZED;
+	r->sample_at = 0; /* what this call's wrapper does besides recording is not cheap */
 	recorder_calibrate();
 }
 

@@ -39,6 +39,7 @@ static struct session {
 	uint64_t world;
 	int choice; /* which alternative of the handoff; -1: it has none */
 	bool initialized;
+	uint64_t finalizing; /* CLOCK_MONOTONIC */
 	MPI_Comm comm; /* a private duplicate of MPI_COMM_WORLD */
 	pid_t pid;
 } session;
@@ -298,6 +299,8 @@ static int keep(struct trace *t, const struct arena *a, struct error *error)
 	w.trace = *t;
 	*t = (struct trace){.size = 0};
 	world_add_process(&w, a);
+	/* until now: what is left is to encode and to write */
+	world_put_number(&w.facts, "finalize_ns", clock_ns(CLOCK_MONOTONIC) - session.finalizing);
 	if (world_encode(&w, 0, &bytes, &size, error) != 0)
 		goto done;
 	snprintf(path, sizeof path, "%s/world-%016" PRIx64 ".spoor", session.handoff.spool, session.world);
@@ -319,6 +322,7 @@ void session_finalize(void)
 	struct error error = {""};
 	struct arena a;
 	struct trace t = {.size = 0};
+	session.finalizing = clock_ns(CLOCK_MONOTONIC);
 	struct tree tree = {
 	        .comm = session.comm,
 	        .rank = session.rank,

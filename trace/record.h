@@ -56,7 +56,7 @@ enum path_gap {
 /* Computation between one site and the next: between the end of the one call and the begin of the other. */
 struct record_edge {
 	ref next; /* edge of the same site */
-	uint32_t to;
+	uint32_t from, to, unused; /* sites */
 	struct record_time compute;
 };
 
@@ -67,6 +67,7 @@ struct site {
 	uint32_t columns;  /* without the successor column */
 	uint64_t visits;
 	ref edges, last_edge;
+	uint32_t cost, unused; /* of recording a visit, in ticks, as far as it was measured */
 	uint64_t generation; /* the recorder's: of the handles that its columns remember (column_remember) */
 	struct record_time communicate;
 	struct column successor;
