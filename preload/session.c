@@ -225,6 +225,20 @@ static void drop(void)
 	real.MPI_Comm_free(&session.comm);
 }
 
+/* A world that another one spawned says which: Open MPI leaves its parents' port in the environment, which begins with their
+ * namespace and the number of the process that spawned it. */
+static void fact_parent(struct writer *w)
+{
+	char text[32];
+	const char *port = getenv("OMPI_PARENT_PORT");
+	size_t n = port ? strcspn(port, ".") : 0;
+	if (!n || !port[n])
+		return;
+	snprintf(text, sizeof text, "%016" PRIx64, hash_bytes(port, n));
+	world_put_text(w, "parent_world", text);
+	world_put_number(w, "parent_rank", strtoul(port + n + 1, NULL, 10));
+}
+
 /* Rank, size and world are known. */
 static void identify(int thread_level)
 {
@@ -240,6 +254,7 @@ static void identify(int thread_level)
 	fact_executable(&facts);
 	fact_library(&facts);
 	world_put_number(&facts, "thread_level", (uint64_t)thread_level);
+	fact_parent(&facts);
 	writer_bytes(&facts, session.handoff.facts, strlen(session.handoff.facts));
 	recorder_identify((uint32_t)session.rank, (uint32_t)session.size, session.world, thread_level == MPI_THREAD_MULTIPLE);
 	if (facts.failed || recorder_describe((const char *)facts.data, facts.size, host) != 0)

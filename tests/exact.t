@@ -45,6 +45,8 @@ def main():
                     tap.skip(f"{name} (Fortran), {ranks} ranks", "no Fortran compiler")
             if os.path.exists(own("f08")):
                 exact("f08 (Fortran 2008)", [own("f08"), os.path.join(folder, "file8")], ranks=ranks)
+                exact("more (Fortran)", [own("more"), os.path.join(folder, "more")], ranks=ranks // 2)
+                exact("more (Fortran 2008)", [own("more8"), os.path.join(folder, "more8")], ranks=ranks // 2)
         for name in ("pt2pt", "farm", "halo", "persistent"):
             exact(f"{name}, statuses ignored", [own(name)], "--leave")
         exact("modern (Fortran), statuses ignored", [own("modern")], "--leave")

@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <stdarg.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int spoor_transparent = 1; /* tells spoor that the caller is behind this library */
@@ -107,7 +108,12 @@ void flatlog_open(void)
 	if (!dir || state != EARLY)
 		return;
 	PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	if (asprintf(&path, "%s/%d.log", dir, rank) < 0)
+	const char *world = getenv("FLATLOG_WORLDS") ? getenv("PMIX_NAMESPACE") : NULL;
+	if (asprintf(&path, "%s/%s", dir, world ? world : "") < 0)
+		die("no memory", dir);
+	mkdir(path, 0777);
+	free(path);
+	if (asprintf(&path, "%s/%s/%d.log", dir, world ? world : "", rank) < 0)
 		die("no memory", dir);
 	FILE *file = fopen(path, "w");
 	if (!file)

@@ -9,11 +9,12 @@
  *     calls.table + generate.py  ->  wrappers.c   one wrapper in C and one in Fortran for each function
  *     requests.c                                   live requests; the wait, test and start functions
  *     statuses.c, shape.c                          statuses; lengths of arrays and who is the root
+ *     spawn.c                                      MPI_Comm_spawn
  *     life.c                                       init, finalize, abort
  *     names.c                                      how values are said: constants, handles, strings
  *     flatlog.c                                    lines and the file
  *
- * Environment: FLATLOG_DIR (unset: nothing is logged); FLATLOG_IGNORED=leave: where the application ignores a status, the next
+ * Environment: FLATLOG_DIR (unset: nothing is logged); FLATLOG_WORLDS: each world has a folder in it; FLATLOG_IGNORED=leave: where the application ignores a status, the next
  * library sees that too, and what is then not known is logged as `?`. Otherwise a status is always asked for.
  *
  * Only calls that come from the application are logged: the return address is not in libmpi*, libopen-*, mca_*, libspoor*.
