@@ -222,7 +222,8 @@ static void drop(void)
 	recorder_stop();
 	__atomic_store_n(&session.state, OFF, __ATOMIC_RELEASE);
 	unlink(session.arena);
-	real.MPI_Comm_free(&session.comm);
+	if (session.comm)
+		real.MPI_Comm_free(&session.comm);
 }
 
 /* A world that another one spawned says which: Open MPI leaves its parents' port in the environment, which begins with their
@@ -235,7 +236,7 @@ static void fact_parent(struct writer *w)
 	if (!n || !port[n])
 		return;
 	snprintf(text, sizeof text, "%016" PRIx64, hash_bytes(port, n));
-	world_put_text(w, "parent_world", text);
+	fact_text(w, "parent_world", text);
 	world_put_number(w, "parent_rank", strtoul(port + n + 1, NULL, 10));
 }
 
@@ -294,7 +295,12 @@ void session_opened(int rank, int size, int thread_level)
 	session.rank = rank;
 	session.size = size;
 	session.world = name ? hash_bytes(name, strlen(name)) : hash_mix(clock_ns(CLOCK_REALTIME), (uint64_t)session.pid);
-	identify(thread_level);
+	if (session.choice >= 0) /* its own: there is nobody to agree with */
+		handoff_take(&session.handoff, session.choice);
+	if (session.handoff.mode == HANDOFF_OFF)
+		drop();
+	else
+		identify(thread_level);
 	errno = saved;
 }
 
