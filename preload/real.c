@@ -3,6 +3,7 @@
  */
 #include "preload/real.h"
 #include "preload/handle.h"
+#include "preload/session.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -185,11 +186,17 @@ bool real_wake(void *return_address)
 		void *scope;
 
 		if (find_scope(return_address, "PMPI_Init", &scope)) {
-			bool aside;
+			const char *aside;
 
 			find_calls(scope);
-			aside = !MPI_COMM_WORLD || tool_in_front() || too_late(); /* null: not the kind of library whose mpi.h we know */
-			if (!aside)
+			/* null: not the kind of library whose mpi.h we know */
+			aside = !MPI_COMM_WORLD    ? "not captured: the program's MPI library is not the one that the tracer was built for"
+			        : tool_in_front() ? "not captured: another MPI tool is in front of the tracer"
+			        : too_late()      ? "not captured: MPI was initialized before the tracer saw a call"
+			                          : NULL;
+			if (aside)
+				session_refuse(aside);
+			else
 				handle_begin();
 			__atomic_store_n(&real_state, aside ? REAL_PASSIVE : REAL_ACTIVE, __ATOMIC_RELEASE);
 		} else {

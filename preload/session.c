@@ -138,6 +138,19 @@ bool session_wake(void)
 	return awake;
 }
 
+void session_refuse(const char *why)
+{
+	const char *text = getenv(HANDOFF_VARIABLE);
+
+	pthread_mutex_lock(&waking);
+	if (session.state == ASLEEP) {
+		if (text && handoff_decode(&session.handoff, text, NULL) == 0 && session.handoff.mode != HANDOFF_OFF)
+			note(why);
+		__atomic_store_n(&session.state, OFF, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&waking);
+}
+
 int session_world_rank(void)
 {
 	return session.rank;

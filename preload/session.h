@@ -10,6 +10,9 @@
  * the recorder. False: nothing is recorded. Keeps errno. */
 bool session_wake(void);
 
+/* Says in the step's spool folder, if it has one, why this process records nothing. */
+void session_refuse(const char *why);
+
 /* Called by the MPI_Init and MPI_Init_thread wrappers after the PMPI function succeeded, before call_end: learns rank and size in
  * MPI_COMM_WORLD, makes the private communicator for the merge. thread_level: MPI_THREAD_* as provided. */
 void session_initialized(int thread_level);

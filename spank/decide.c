@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * decide - spoor-helper decide: the facts of a step in, a decision out
  */
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
 #include <inttypes.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "policy/policy.h"
+#include "spank/folder.h"
 #include "spank/helper.h"
+#include "spank/process.h"
 
 #define GROUPS_MAX 1024
 
@@ -93,6 +99,27 @@ static void add_times(struct facts *facts, const struct policy *policy)
 		facts_set(facts, "container", "");
 }
 
+/* Is it a shared library that programs of this helper's kind can load? The dynamic loader would tell the user if not. Returns 0, or -1 having
+ * said why. */
+static int check_library(const char *path)
+{
+	ElfW(Ehdr) own = {0}, library = {0};
+	int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool read_self = self >= 0 && pread(self, &own, sizeof own, 0) == sizeof own;
+	bool read_library = fd >= 0 && pread(fd, &library, sizeof library, 0) == sizeof library;
+
+	if (self >= 0)
+		close(self);
+	if (fd >= 0)
+		close(fd);
+	if (read_self && (!read_library || memcmp(library.e_ident, ELFMAG, SELFMAG) || library.e_ident[EI_CLASS] != own.e_ident[EI_CLASS] ||
+	                  library.e_machine != own.e_machine || library.e_type != ET_DYN)) {
+		fprintf(stderr, "%s: the tracer is no library for this machine\n", path);
+		return -1;
+	}
+	return 0;
+}
+
 /* As the user, for good. Returns 0, or -1 having said why. */
 static int check_preload(const char *preload, uid_t uid, gid_t gid, const gid_t *groups, size_t n)
 {
@@ -104,7 +131,85 @@ static int check_preload(const char *preload, uid_t uid, gid_t gid, const gid_t 
 		fprintf(stderr, "%s: user %lu cannot read the tracer: %s\n", preload, (unsigned long)uid, strerror(errno));
 		return -1;
 	}
+	return check_library(preload);
+}
+
+/* The same in a child, which becomes the user. */
+static int try_preload(const char *preload, uid_t uid, gid_t gid, const gid_t *groups, size_t n)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(check_preload(preload, uid, gid, groups, n) ? 1 : 0);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid) {
+		fprintf(stderr, "no process: %s\n", strerror(errno));
+		return -1;
+	}
+	return status ? -1 : 0;
+}
+
+/* The step's folder; its path becomes a fact. Returns 0, or -1 having said why. */
+static int make_folder(struct facts *facts, const struct decision *d, uid_t uid, gid_t gid)
+{
+	const char *name = facts_get(facts, "step_folder");
+	uint64_t ranks = (uint64_t)facts_number(facts, "local_tasks", 1);
+	struct error error = {""};
+	char path[DECISION_PATH_SIZE + 300];
+
+	if (!name)
+		return 0;
+	if (!*name || name[0] == '.' || strchr(name, '/')) {
+		fputs("stdin: step_folder is no name\n", stderr);
+		return -1;
+	}
+	int fd = folder_make_step(d->spool, name, uid, gid, path, sizeof path, &error);
+	if (fd >= 0 && folder_check_room(fd, d->spool, d->set.spool_reserve + ranks * d->set.memory, &error)) {
+		folder_remove_step(fd, path);
+		close(fd);
+		fd = -1;
+	}
+	if (fd < 0) {
+		fprintf(stderr, "%s\n", error.text);
+		return -1;
+	}
+	close(fd);
+	facts_set(facts, "folder", path);
 	return 0;
+}
+
+/* The decision, and the folder. */
+static int answer(const struct decision *d, const struct facts *facts)
+{
+	struct facts folder = {0};
+	char *text = decision_encode(d);
+
+	facts_set(&folder, "folder", facts_get(facts, "folder"));
+	char *more = facts_encode(&folder);
+	int rv = text && more && printf("%s%s", text, more) >= 0 && fflush(stdout) == 0 ? 0 : -1;
+	if (rv)
+		fputs("no memory for an answer, or nobody who listens\n", stderr);
+	free(text);
+	free(more);
+	facts_clear(&folder);
+	return rv;
+}
+
+int helper_day(struct facts *facts)
+{
+	const char *archive = facts_get(facts, "archive");
+	struct error error = {""};
+	char path[DECISION_PATH_SIZE + 32];
+
+	if (!archive || archive[0] != '/') {
+		fputs("stdin: archive is missing\n", stderr);
+		return -1;
+	}
+	if (folder_make_day(archive, (time_t)facts_number(facts, "when", 0), (gid_t)facts_number(facts, "group", 0), path, sizeof path, &error)) {
+		fprintf(stderr, "%s\n", error.text);
+		return -1;
+	}
+	return fputs(PROCESS_DONE, stdout) < 0 || fflush(stdout) ? -1 : 0;
 }
 
 int helper_decide(struct facts *facts, const char *path, const char *preload)
@@ -112,7 +217,6 @@ int helper_decide(struct facts *facts, const char *path, const char *preload)
 	static gid_t groups[GROUPS_MAX];
 	struct problems problems = {0};
 	static struct decision decision;
-	int rv = -1;
 
 	int64_t uid = facts_number(facts, "uid", -1), gid = facts_number(facts, "gid", -1);
 	if (uid < 0 || gid < 0 || uid >= UINT32_MAX || gid >= UINT32_MAX) {
@@ -134,13 +238,10 @@ int helper_decide(struct facts *facts, const char *path, const char *preload)
 	add_times(facts, policy);
 	policy_decide(policy, facts, &decision);
 	policy_destroy(policy);
-	char *text = decision_encode(&decision);
 	bool off = decision.mode.kind == MODE_OFF && !decision.alternatives[0];
-	if (!text) {
-		fputs("out of memory\n", stderr);
-	} else if (off || !check_preload(preload, (uid_t)uid, (gid_t)gid, groups, n)) {
-		rv = fputs(text, stdout) < 0 || fflush(stdout) ? -1 : 0;
-	}
-	free(text);
-	return rv;
+	if (!off && try_preload(preload, (uid_t)uid, (gid_t)gid, groups, n))
+		return -1;
+	if (!off && make_folder(facts, &decision, (uid_t)uid, (gid_t)gid))
+		return -1;
+	return answer(&decision, facts);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -136,6 +137,35 @@ static int open_day(int month, const char *name, gid_t group, const char *path, 
 		return fd;
 	close(fd);
 	return -1;
+}
+
+int folder_open_spool(const char *spool, struct error *error)
+{
+	int fd = open(spool, OPEN_FOLDER);
+	return fd >= 0 ? fd : error_set(error, "%s: cannot be opened as a folder: %s", spool, strerror(errno));
+}
+
+int folder_check_room(int spool_fd, const char *spool, uint64_t bytes, struct error *error)
+{
+	struct statvfs st;
+
+	if (fstatvfs(spool_fd, &st))
+		return error_set(error, "%s: %s", spool, strerror(errno));
+	if (st.f_bavail < bytes / st.f_frsize)
+		return error_set(error, "%s: %ju bytes are free on its disk, and %ju are needed: the memory of the ranks, and \"spool_reserve\"", spool,
+		                 (uintmax_t)st.f_bavail * st.f_frsize, (uintmax_t)bytes);
+	return st.f_files && st.f_favail == 0 ? error_set(error, "%s: no more files fit on its disk", spool) : 0;
+}
+
+int folder_day_path(const char *archive, time_t when, char *path, size_t size, struct error *error)
+{
+	struct tm tm;
+	char day[16];
+
+	if (!localtime_r(&when, &tm) || !strftime(day, sizeof day, "%Y/%m/%d", &tm))
+		return error_set(error, "%s: today has no date", archive);
+	int n = snprintf(path, size, "%s/%s", archive, day);
+	return n < 0 || (size_t)n >= size ? error_set(error, "%s: the path is too long", archive) : 0;
 }
 
 int folder_make_day(const char *archive, time_t when, gid_t group, char *path, size_t size, struct error *error)

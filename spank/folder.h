@@ -29,6 +29,13 @@ bool folder_has_steps(const char *spool);
 /* Removes the step's folder (the last component of path) if it is empty. Returns 0, or -1 with errno. */
 int folder_remove_step(int spool_fd, const char *path);
 
+/* Opens SPOOL. Returns the descriptor, or -1. */
+int folder_open_spool(const char *spool, struct error *error);
+/* The path that folder_make_day makes. Returns 0, or -1 with error set. */
+int folder_day_path(const char *archive, time_t when, char *path, size_t size, struct error *error);
+/* Returns 0 if SPOOL's file system has that many bytes left for users, -1 with error set if not. */
+int folder_check_room(int spool_fd, const char *spool, uint64_t bytes, struct error *error);
+
 /* Makes ARCHIVE/YYYY/MM/DD of the local time and what is missing above it: ARCHIVE, YYYY and MM are root's, 0755; DD is 3777 with the
  * group: everybody can add files, nobody can remove those of others, and they get the group. path gets its path. Returns 0 or -1. */
 int folder_make_day(const char *archive, time_t when, gid_t group, char *path, size_t size, struct error *error);

@@ -75,6 +75,9 @@ int main(int argc, char **argv)
 	} else if (argc == 2 && !strcmp(argv[1], "collect")) {
 		if (!read_facts(&facts))
 			rv = helper_collect(&facts);
+	} else if (argc == 2 && !strcmp(argv[1], "day")) {
+		if (!read_facts(&facts))
+			rv = helper_day(&facts);
 	} else if (argc == 2 && !strcmp(argv[1], "keep")) {
 		if (!read_facts(&facts))
 			rv = helper_keep(&facts);

@@ -9,7 +9,8 @@
 #include "policy/facts.h"
 
 /* `spoor-helper decide POLICY PRELOAD`: reads the policy and writes the decision to stdout. If that is to capture, looks as the job's
- * user (facts uid and gid) whether the tracer PRELOAD can be read. Runs as root. */
+ * user (facts uid and gid) whether the tracer PRELOAD can be loaded; with the fact step_folder makes the step's folder of that name in the spool, and
+ * writes its path as the fact folder. Runs as root. */
 int helper_decide(struct facts *facts, const char *policy, const char *preload);
 
 /* `spoor-helper collect`: seals and archives what the step left in its spool folder, and prints PROCESS_DONE (spank/process.h) if
@@ -23,5 +24,8 @@ int helper_keep(struct facts *facts);
 /* `spoor-helper sweep`: delivers what earlier steps kept (spank/sweep.h; facts spool, archive, group, helper, deadline), and removes unfinished files
  * from the folder of the archive where it delivers. Runs as root, and reads nothing that users can write. */
 int helper_sweep(struct facts *facts);
+
+/* `spoor-helper day`: makes today's folder (fact `when`) in the archive, for the group. Runs as root. */
+int helper_day(struct facts *facts);
 
 #endif

@@ -77,6 +77,7 @@ static const struct {
 	{"container", TEXT},
 	{"retention", NUMBER},
 	{"slurm_conf", HIDDEN},
+	{"local_tasks", HIDDEN},
 	{"job_start", HIDDEN},
 	{"job_end", HIDDEN},
 	{"gid", HIDDEN},

@@ -21,6 +21,7 @@
 
 /* Exit status of a child that did not get as far as the helper. It says on stderr what it failed at. */
 #define FAILED 121
+#define REAP_MS 500
 
 static int64_t now_ms(void)
 {
@@ -235,7 +236,7 @@ int process_run(struct process *p, struct error *error)
 	int status = wait_until(pid, end);
 	if (status == -1 && !p->detached) {
 		kill(pid, SIGKILL);
-		waitpid(pid, NULL, 0);
+		wait_until(pid, now_ms() + REAP_MS); /* in a file system that hangs not even that ends it */
 	}
 	for (int i = 0; i < 2; i++) {
 		if (streams[i].fd >= 0)
@@ -247,4 +248,21 @@ int process_run(struct process *p, struct error *error)
 done:
 	close_pipes(pipes);
 	return rv;
+}
+
+int process_guard(int (*work)(void *argument), void *argument, unsigned seconds, struct error *error)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		return error_set(error, "no process: %s", strerror(errno));
+	if (pid == 0)
+		_exit(work(argument));
+	int status = wait_until(pid, now_ms() + seconds * INT64_C(1000));
+	if (status == -1) {
+		kill(pid, SIGKILL);
+		wait_until(pid, now_ms() + REAP_MS);
+		return error_set(error, "the file system does not answer within %u s", seconds);
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : error_set(error, "killed by signal %d", WTERMSIG(status));
 }

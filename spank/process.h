@@ -41,4 +41,9 @@ struct process {
  * Returns 0 if it ended with exit status 0 (detached: said PROCESS_DONE), else -1 with error set. */
 int process_run(struct process *p, struct error *error);
 
+/* Does work(argument) in a child, which shares the memory of `argument` only if that was mapped so, and waits for at most that many seconds: for
+ * system calls on a file system that may hang. The child may make system calls only. Returns what work returned (0 to 100), or -1 with
+ * error set: it is not done after that time, and is left to itself. */
+int process_guard(int (*work)(void *argument), void *argument, unsigned seconds, struct error *error);
+
 #endif

@@ -22,6 +22,7 @@
 
 /* How long the policy may take to be read; it is a small file, but it may be on a file system that hangs. */
 #define DECIDE_SECONDS 5
+#define LOOK_SECONDS   5
 #define PRELOAD_MAX    65536
 #define COLLECT_ATTEMPTS 3
 
@@ -162,7 +163,20 @@ static char *encode(const struct facts *facts, struct error *error)
 	return text;
 }
 
-/* Asks the helper, which knows JSON. It also looks whether the user can read the tracer, because the dynamic loader would complain
+/* Where the helper made the step's folder, if it did: it does what a file system that hangs would keep from coming back. */
+static int take_folder(const char *answer, struct error *error)
+{
+	struct facts facts = {0};
+	int rv = facts_decode(&facts, answer, strlen(answer), "decision", error);
+	const char *folder = facts_get(&facts, "folder");
+
+	if (!rv && folder && (size_t)snprintf(remote.spool, sizeof remote.spool, "%s", folder) >= sizeof remote.spool)
+		rv = error_set(error, "%s: the path is too long", folder);
+	facts_clear(&facts);
+	return rv;
+}
+
+/* Asks the helper, which knows JSON. It also makes the step's folder, and looks whether the user can read the tracer, because the dynamic loader would complain
  * to the user about one that it cannot load. */
 static int decide(spank_t spank, const struct config *config, struct error *error)
 {
@@ -172,6 +186,7 @@ static int decide(spank_t spank, const struct config *config, struct error *erro
 
 	step_facts(&remote.step, spank, &facts);
 	add_choice(spank, &facts);
+	facts_format(&facts, "step_folder", "%" PRIu32 ".%s.%s", remote.step.job, remote.step.id_text, remote.step.node);
 	char *input = encode(&facts, error);
 	facts_clear(&facts);
 	if (!input)
@@ -183,9 +198,9 @@ static int decide(spank_t spank, const struct config *config, struct error *erro
 	if (rv && messages[0]) /* it said why itself */
 		error->text[0] = '\0';
 	log_lines(messages);
-	if (rv)
+	if (rv || decision_decode(&remote.decision, output, strlen(output), error))
 		return -1;
-	return decision_decode(&remote.decision, output, strlen(output), error);
+	return take_folder(output, error);
 }
 
 static void close_folders(void)
@@ -199,12 +214,7 @@ static void close_folders(void)
 
 static int prepare(spank_t spank, const struct config *config, struct error *error)
 {
-	char name[320];
-
-	snprintf(name, sizeof name, "%" PRIu32 ".%s.%s", remote.step.job, remote.step.id_text, remote.step.node);
-	remote.spool_fd = folder_make_step(remote.decision.spool, name, remote.step.identity.uid, remote.step.identity.gid,
-	                                   remote.spool, sizeof remote.spool, error);
-	if (remote.spool_fd < 0)
+	if ((remote.spool_fd = folder_open_spool(remote.decision.spool, error)) < 0)
 		return -1;
 	remote.lock_fd = folder_lock_step(remote.spool_fd, remote.spool);
 	remote.spool_changed = folder_step_changed(remote.spool_fd, remote.spool);
@@ -336,6 +346,21 @@ static int run_helper(const struct config *config, const char *what, const struc
 	return rv;
 }
 
+static int make_day(const struct config *config, char *day, size_t size, struct error *error)
+{
+	struct facts facts = {0};
+	time_t now = time(NULL);
+
+	if (folder_day_path(remote.decision.archive, now, day, size, error))
+		return -1;
+	facts_set(&facts, "archive", remote.decision.archive);
+	facts_format(&facts, "when", "%lld", (long long)now);
+	facts_format(&facts, "group", "%lu", (unsigned long)admin_group());
+	int rv = run_helper(config, "day", &facts, NULL, error);
+	facts_clear(&facts);
+	return rv;
+}
+
 /* Has the job's user's own process do it: what a user can write is not parsed by root. Without an archive it is kept for a sweep. */
 static int collect(spank_t spank, const struct config *config, struct error *error)
 {
@@ -343,7 +368,7 @@ static int collect(spank_t spank, const struct config *config, struct error *err
 	struct error keeping = {""};
 	struct facts facts = {0};
 
-	int rv = folder_make_day(remote.decision.archive, time(NULL), admin_group(), day, sizeof day, error);
+	int rv = make_day(config, day, sizeof day, error);
 	step_facts(&remote.step, spank, &facts);
 	add_ending(&facts, rv ? NULL : day);
 	if (!rv)
@@ -372,22 +397,43 @@ static void sweep(const struct config *config)
 	facts_clear(&facts);
 }
 
+/* What is looked at in the spool when the tasks have ended, in a child that may hang there. */
+enum { LOOK_TELL = 1, LOOK_LEFT = 2 };
+
+/* Most steps make no MPI call. Those that do leave nothing where rank 0 is not, but how they ended may have to be told. */
+static int look(void *argument)
+{
+	(void)argument;
+	bool worked = folder_step_changed(remote.spool_fd, remote.spool) != remote.spool_changed;
+	if (worked && remote.exit_status != 0)
+		return LOOK_TELL;
+	return folder_remove_step(remote.spool_fd, remote.spool) ? LOOK_LEFT : 0;
+}
+
+/* Is it gone? */
+static int look_again(void *argument)
+{
+	(void)argument;
+	return folder_remove_step(remote.spool_fd, remote.spool) && errno != ENOENT ? LOOK_LEFT : 0;
+}
+
 void remote_end(spank_t spank, const struct config *config)
 {
 	struct error error = {""};
+	bool delivered = false;
 
 	if (!remote.capturing)
 		return;
 	remote.capturing = false;
-	/* Most steps make no MPI call. Those that do leave nothing where rank 0 is not, but how they ended may have to be told. */
-	bool worked = folder_step_changed(remote.spool_fd, remote.spool) != remote.spool_changed, delivered = false;
-	bool tell = worked && remote.exit_status != 0;
-	if (tell || folder_remove_step(remote.spool_fd, remote.spool)) {
+	int found = process_guard(look, NULL, LOOK_SECONDS, &error);
+	if (found < 0) {
+		LOG("%s: %s: what is in it is left there", remote.spool, error.text);
+	} else if (found > 0) {
 		delivered = collect(spank, config, &error) == 0;
-		if (!delivered)
+		if (!delivered && error.text[0])
 			LOG("%s", error.text);
-		if (folder_remove_step(remote.spool_fd, remote.spool) && errno != ENOENT)
-			LOG("%s is kept: %s", remote.spool, strerror(errno));
+		if (process_guard(look_again, NULL, LOOK_SECONDS, &error) != 0)
+			LOG("%s is kept, and delivered after a later step of this node", remote.spool);
 	}
 	close_folders();
 	if (delivered)

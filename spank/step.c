@@ -133,6 +133,7 @@ void step_facts(const struct step *step, spank_t spank, struct facts *facts)
 	facts_format(facts, "node_index", "%" PRIu32, step->node_index);
 	add_number(facts, "nodes", spank, S_JOB_NNODES);
 	add_number(facts, "tasks", spank, S_JOB_TOTAL_TASK_COUNT);
+	add_number(facts, "local_tasks", spank, S_JOB_LOCAL_TASK_COUNT);
 	add_number(facts, "restart", spank, S_SLURM_RESTART_COUNT);
 	/* A job that is no array says that it is its own array, without a task. */
 	if (spank_get_item(spank, S_JOB_ARRAY_ID, &array) == ESPANK_SUCCESS && array != 0 && array != NO_VAL &&

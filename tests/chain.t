@@ -262,6 +262,6 @@ cp "$work/policy.json" "$policy"
 # What is left at the end.
 is 'the spool is empty' "$(find "$site/spool" -mindepth 1)" ''
 is 'nothing in the archive is readable by the world' "$(find "$site/archive" -type f -perm /007)" ''
-is 'nothing in the archive is unfinished' "$(find "$site/archive" -type f ! -name '*.spoor' ! -name '*.exit')" ''
+is 'nothing in the archive is unfinished' "$(find "$site/archive" -name .index -prune -o -type f ! -name '*.spoor' ! -name '*.exit' -print)" ''
 is 'no node was drained' "$(sinfo --noheader --format=%T)" idle
 done_testing
