@@ -13,6 +13,7 @@
 #include "preload/module.h"
 #include "preload/session.h"
 #include "trace/index.h"
+#include "trace/lossy.h"
 #include "trace/record.h"
 
 /* What an event may allocate without asking again. Larger things (a long vector, leaving a long loop) may still fail; then the event is taken
@@ -251,6 +252,7 @@ static struct site *site_of(struct recorder *r, uint32_t function, uint32_t path
 	if (!at)
 		return NULL;
 	struct site *s = arena_at(&r->arena, struct site, at);
+	record_set_roles(s, mpi_schema[function % FN_COUNT]);
 	s->id = r->record->sites.count;
 	s->cost = (uint32_t)r->cost;
 	if (table_add(&r->arena, &r->record->sites, &at, sizeof at) == UINT32_MAX)
@@ -444,7 +446,12 @@ void call_put_expected_turn(struct call *c, const int64_t *values)
 
 void call_put_vector(struct call *c, const int64_t *values, size_t n)
 {
-	uint32_t i = intern_vector(c->rec, values, n);
+	struct recorder *r = c->rec;
+	if (c->next->lossy && (c->next->role & ROLE_KINDS) == ROLE_VECTOR) {
+		lossy_put_vector(&r->columns, c->next++, c->site->visits, values, n);
+		return;
+	}
+	uint32_t i = intern_vector(r, values, n);
 	if (i != UINT32_MAX)
 		put_vector(c, i);
 }
@@ -504,6 +511,7 @@ void call_object(struct call *c, enum object object, const int64_t *values, size
 			return;
 		}
 		s = r->objects[object] = arena_at(&r->arena, struct site, at);
+		record_set_roles(s, schema);
 	}
 	for (size_t i = 0; i < n && i < s->columns; i++)
 		column_put(&r->columns, &s->column[i], s->visits, values[i]);
@@ -673,6 +681,8 @@ int recorder_start(const char *path, uint64_t memory, struct error *error)
 		error_set(error, "no memory for the recorder");
 		goto fail;
 	}
+	r->columns.record = r->record;
+	r->record->threshold = UINT64_MAX;
 	clock_is_counter = clock_has_counter();
 	pthread_mutex_init(&r->lock, NULL);
 	r->record->clock_ticks[0] = clock_ticks();
@@ -686,6 +696,16 @@ fail:
 	arena_close(&r->arena);
 	free(r);
 	return -1;
+}
+
+void recorder_lossy(uint64_t threshold, bool structure)
+{
+	struct recorder *r = current;
+	if (!r)
+		return;
+	r->columns.threshold = r->record->threshold = threshold;
+	r->columns.structure = structure;
+	r->record->structure = structure;
 }
 
 void recorder_stop(void)

@@ -122,6 +122,8 @@ static inline void call_reconsider(struct call *c)
 /* Makes the recorder on a new arena at path. Returns 0, or -1 with error set. */
 struct error;
 int recorder_start(const char *path, uint64_t memory, struct error *error);
+/* Columns of more tokens than the threshold become tallies (trace/lossy.h). structure: the order of calls, and handles, too. */
+void recorder_lossy(uint64_t threshold, bool structure);
 /* No further call is recorded; the arena stays mapped. recorder_stop in a forked child: its parent's arena is left alone. */
 void recorder_stop(void);
 /* MPI_Init is done: the identity of this rank. world: equal for the ranks of one MPI_COMM_WORLD, and only for them. threads: calls may

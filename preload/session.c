@@ -120,6 +120,8 @@ static bool wake(void)
 		note(error.text);
 		return false;
 	}
+	if (h->mode == HANDOFF_LOSSY)
+		recorder_lossy(h->threshold, h->set.structure == 0);
 	pthread_atfork(NULL, NULL, on_fork);
 	return true;
 }

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/lossy.h"
 #include "trace/pattern.h"
+#include "trace/trace.h"
 
 /* Stretches that are searched one by one; behind them the dictionary has single values only, found by hash. */
 #define LINEAR 16
@@ -21,7 +23,7 @@ struct dict_slot {
 
 int columns_init(struct columns *x, struct arena *a)
 {
-	*x = (struct columns){.arena = a, .grammars = {.arena = a}};
+	*x = (struct columns){.arena = a, .grammars = {.arena = a}, .threshold = UINT64_MAX};
 	x->scratch = malloc(MAX_PERIOD * sizeof *x->scratch);
 	return x->scratch ? 0 : -1;
 }
@@ -41,10 +43,15 @@ static inline struct dict_run *dict_runs(const struct columns *x, struct column 
 	return c->dict ? arena_at(x->arena, struct dict_run, c->dict) : &c->first;
 }
 
-static size_t slot_of(const struct columns *x, ref column, int64_t value)
+static size_t slot_home(const struct columns *x, ref column, int64_t value)
 {
 	uint64_t h = ((uint64_t)value ^ (uint64_t)column << 40) * UINT64_C(0x9e3779b97f4a7c15);
-	size_t i = (size_t)(h ^ h >> 32) & x->mask;
+	return (size_t)(h ^ h >> 32) & x->mask;
+}
+
+static size_t slot_of(const struct columns *x, ref column, int64_t value)
+{
+	size_t i = slot_home(x, column, value);
 	while (x->slots[i].index && (x->slots[i].value != value || x->slots[i].column != column))
 		i = (i + 1) & x->mask;
 	return i;
@@ -66,6 +73,39 @@ static void slots_add(struct columns *x, ref column, int64_t value, uint32_t ind
 	}
 	x->slots[slot_of(x, column, value)] = (struct dict_slot){value, column, index + 1};
 	x->count++;
+}
+
+static void slots_remove(struct columns *x, ref column, int64_t value)
+{
+	if (!x->slots)
+		return;
+	size_t i = slot_of(x, column, value);
+	if (!x->slots[i].index)
+		return;
+	x->count--;
+	for (size_t j = i;;) {
+		x->slots[i].index = 0;
+		size_t home;
+		do {
+			j = (j + 1) & x->mask;
+			if (!x->slots[j].index)
+				return;
+			home = slot_home(x, x->slots[j].column, x->slots[j].value);
+		} while (i <= j ? home > i && home <= j : home > i || home <= j);
+		x->slots[i] = x->slots[j];
+		i = j;
+	}
+}
+
+int64_t column_slot(const struct columns *x, const struct column *c, int64_t value)
+{
+	const struct dict_slot *s = x->slots ? &x->slots[slot_of(x, arena_ref(x->arena, c), value)] : NULL;
+	return s && s->index ? (int64_t)s->index - 1 : -1;
+}
+
+void column_slot_add(struct columns *x, const struct column *c, int64_t value, uint32_t number)
+{
+	slots_add(x, arena_ref(x->arena, c), value, number);
 }
 
 /* Position of value in a stretch, or -1. */
@@ -284,10 +324,33 @@ static bool enter_loop(struct columns *x, struct column *c, uint64_t visits, int
 	return true;
 }
 
+/* Does the column have more tokens than it may: symbols of its pattern, or stretches of its dictionary? A grammar that goes on growing is
+ * looked through once in a while. */
+static bool too_long(struct columns *x, struct column *c, uint64_t run, int64_t value)
+{
+	uint64_t threshold = x->threshold;
+	if ((c->role & ROLE_EXACT && !x->structure) || c->dict_count == 0)
+		return false;
+	if (!c->grammar && c->lead == 0 && run == 1 && value == c->first.start)
+		return false; /* constant until now */
+	if (c->dict_count > threshold)
+		return true;
+	if (!c->grammar)
+		return 1u + (c->lead > 0) > threshold;
+	if (++c->appends <= threshold / 2 && c->appends < UINT16_MAX)
+		return false;
+	c->appends = 0;
+	return threshold < UINT32_MAX && grammar_size(&x->grammars, c->grammar, (uint32_t)threshold) > threshold;
+}
+
 void column_turn(struct columns *x, struct column *c, uint64_t visits, int64_t value)
 {
 	uint64_t run = visits - c->start;
 	c->raw = VALUE_NONE;
+	if (c->lossy) {
+		lossy_turn(x, c, visits, value);
+		return;
+	}
 	if (c->period_length) {
 		const struct period_run *runs = arena_at(x->arena, struct period_run, c->period);
 		uint64_t loop = c->loop + 1;
@@ -312,6 +375,10 @@ void column_turn(struct columns *x, struct column *c, uint64_t visits, int64_t v
 		}
 		if (run)
 			dict_sync(x, c, run);
+	}
+	if (__builtin_expect(x->threshold != UINT64_MAX, 0) && too_long(x, c, run, value) && lossy_make(x, c, visits, WHY_THRESHOLD)) {
+		lossy_turn(x, c, visits, value);
+		return;
 	}
 	int64_t index = run ? dict_find(x, c, value) : -1;
 	if (index < 0 && !dict_add(x, c, value)) {
@@ -340,6 +407,80 @@ void column_turn(struct columns *x, struct column *c, uint64_t visits, int64_t v
 		expect_new(x, c);
 	else
 		c->expect = value;
+}
+
+/* For trace/lossy.c. */
+
+const struct dict_run *column_dict(const struct columns *x, struct column *c)
+{
+	return dict_runs(x, c);
+}
+
+
+int column_pattern(struct columns *x, struct column *c, uint64_t visits, struct pattern *out)
+{
+	struct writer w = {0};
+	*out = (struct pattern){0};
+	if (c->period_length && !leave_loop(x, c))
+		return -1;
+	uint64_t run = visits - c->start;
+	if (c->token == 0 && run)
+		dict_sync(x, c, run);
+	if (c->grammar) {
+		if (grammar_write(&x->grammars, c->grammar, &w) != 0)
+			w.failed = true;
+	} else {
+		writer_uint(&w, 1);
+		writer_uint(&w, 1);
+		writer_uint(&w, (c->lead ? 0 : c->token) << 2 | 1);
+		writer_uint(&w, c->lead ? c->lead : run);
+		run = c->lead ? run : 0;
+	}
+	int rv = !w.failed && pattern_parse(out, w.data, w.size) == 0 ? 0 : -1;
+	writer_free(&w);
+	if (rv != 0 || run == 0)
+		return rv;
+	struct pattern_rule *last = &out->rules[out->rule_count - 1];
+	struct pattern_symbol *symbols = realloc(out->symbols, (last->end + 1) * sizeof *symbols);
+	if (!symbols)
+		return -1;
+	out->symbols = symbols;
+	symbols[last->end++] = (struct pattern_symbol){run, c->token, 0};
+	last->length += run;
+	last->news += c->token == 0 ? run : 0;
+	return 0;
+}
+
+/* The order of stores: once `lossy` is set, nobody looks at the rest. */
+void column_release(struct columns *x, struct column *c, ref lossy, uint64_t start, int64_t expect)
+{
+	struct arena *a = x->arena;
+	const struct dict_run *runs = dict_runs(x, c);
+	c->raw = VALUE_NONE;
+	for (uint32_t i = LINEAR; i < c->dict_count; i++)
+		slots_remove(x, arena_ref(a, c), runs[i].start);
+	arena_set(a, c->start, start);
+	arena_set(a, c->expect, expect);
+	arena_set(a, c->lossy, lossy);
+	arena_commit(a);
+	ref grammar = c->grammar;
+	c->grammar = 0;
+	arena_barrier();
+	if (grammar)
+		grammar_destroy(&x->grammars, grammar);
+	arena_free_block(a, c->period, c->period_capacity);
+	arena_free_block(a, c->dict, c->dict_capacity);
+	arena_set(a, c->period, 0);
+	arena_set(a, c->dict, 0);
+	arena_set(a, c->dict_count, 0);
+	arena_commit(a);
+	c->period_capacity = c->dict_capacity = 0;
+}
+
+uint64_t column_size(const struct columns *x, struct column *c)
+{
+	return (c->grammar ? (uint64_t)grammar_size(&x->grammars, c->grammar, UINT32_MAX) * sizeof(struct node) : 0) + c->dict_capacity +
+	       c->period_capacity;
 }
 
 /* Taking out. */

@@ -72,7 +72,21 @@ struct column {
 	ref dict;
 	uint32_t dict_capacity; /* bytes */
 	struct dict_run first;
+	ref lossy;        /* struct lossy: the column gave up its order (trace/lossy.h), and of all this only expect and start mean something */
+	uint16_t role;    /* enum column_role */
+	uint16_t appends; /* since the size of the pattern was looked at */
 };
+
+/* What the values of a column are when their order is given up. */
+enum column_role {
+	ROLE_VALUE,
+	ROLE_STRING, /* numbers of strings */
+	ROLE_VECTOR, /* numbers of vectors */
+	ROLE_NEXT,   /* the successor column */
+	ROLE_KINDS = 3,
+	ROLE_EXACT = 4, /* or'ed: the order is kept whatever the threshold, unless the structure may be lossy or memory is used up */
+};
+
 
 /* What all columns of an arena share, in private memory. */
 struct columns {
@@ -81,6 +95,10 @@ struct columns {
 	struct dict_slot *slots; /* (column, value) -> dictionary index, for large dictionaries */
 	size_t mask, count;
 	struct grammar_run *scratch;
+	const struct record *record; /* the arena's; NULL: there is none, and no vectors */
+	uint64_t threshold;          /* tokens that a column may have; UINT64_MAX: any number */
+	bool structure;              /* ROLE_EXACT makes no difference */
+	uint32_t bins;               /* of a tally at most, to save memory; 0: any number */
 	bool failed; /* a put found no memory; what it put is lost, and the arena takes no more */
 };
 
@@ -127,6 +145,20 @@ static inline int64_t column_guess(const struct columns *x, const struct column 
 	uint32_t next = (uint32_t)c->loop + 1;
 	return arena_at(x->arena, struct period_run, c->period)[next < c->period_length ? next : 0].value;
 }
+
+/* For trace/lossy.c. */
+struct pattern;
+/* Everything in a column as a pattern, the run under way included; a loop under way is left. Returns 0, or -1 on no memory (then the column
+ * is as good as before). The caller frees the pattern in any case. */
+int column_pattern(struct columns *x, struct column *c, uint64_t visits, struct pattern *out);
+const struct dict_run *column_dict(const struct columns *x, struct column *c);
+/* Makes a column lossy, with a run under way, and gives the memory of its pattern and dictionary back. */
+void column_release(struct columns *x, struct column *c, ref lossy, uint64_t start, int64_t expect);
+/* A number that is known of (column, value); -1: none. */
+int64_t column_slot(const struct columns *x, const struct column *c, int64_t value);
+void column_slot_add(struct columns *x, const struct column *c, int64_t value, uint32_t number);
+/* The bytes of the arena that a column has, about. */
+uint64_t column_size(const struct columns *x, struct column *c);
 
 /* What a column is when it is taken out of its arena. `pattern` is in the form of doc/trace-format.md, empty if all values are equal. */
 struct column_image {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/lossy.h"
 #include "trace/record.h"
 #include "trace/trace.h"
 
@@ -125,9 +126,56 @@ static int extract_paths(struct extraction *x)
 	return 0;
 }
 
+static int extract_tally(const struct extraction *x, struct tally *to, const struct tally *from, enum reference reference)
+{
+	for (uint32_t i = 0; i < from->count; i++) {
+		struct tally_bin b = from->bins[i];
+		bool translated = value_is_constant(b.min) || reference == REFERENCE_STRING;
+		if (translated && (!value_translate(x, &b.min, reference) || tally_add(to, b.min, b.count) != 0))
+			return -1;
+		struct tally one = {&b, 1, 1};
+		if (!translated && tally_merge(to, &one) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int extract_lossy(struct extraction *x, struct column *c, uint64_t visits, enum reference reference, struct trace_column *out)
+{
+	static const enum column_role roles[] = {[REFERENCE_NONE] = ROLE_VALUE, [REFERENCE_STRING] = ROLE_STRING,
+	                                         [REFERENCE_VECTOR] = ROLE_VECTOR, [REFERENCE_SITE] = ROLE_NEXT};
+	int rv = -1;
+	struct lossy_image image = {0};
+	struct trace_group group = {0};
+	struct rankmap rank = {0};
+	if ((c->role & ROLE_KINDS) != roles[reference] || lossy_extract(&x->columns, c, visits, &image) != 0 ||
+	    rankmap_single(&rank, x->rank, 0, false) != 0 || trace_group_lossy(&group, &rank) != 0)
+		goto done;
+	struct trace_lossy *l = group.lossy;
+	l->why = image.why & WHY_ALL;
+	l->since = image.since;
+	if (extract_tally(x, &l->values, &image.values, reference == REFERENCE_STRING ? reference : REFERENCE_NONE) != 0 ||
+	    extract_tally(x, &l->elements, &image.elements, REFERENCE_NONE) != 0 ||
+	    (reference == REFERENCE_STRING && trace_tally_fold(x->trace, &l->values) != 0))
+		goto done;
+	for (size_t i = 0; i < image.next_count; i++) {
+		struct tally *runs = image.next[i].to < x->record->sites.count ? trace_next(l, image.next[i].to) : NULL;
+		if (!runs || tally_merge(runs, &image.next[i].runs) != 0)
+			goto done;
+	}
+	rv = visits == 0 ? 0 : trace_add_group_take(out, &group);
+done:
+	rankmap_free(&rank);
+	trace_group_free(&group);
+	lossy_image_free(&image);
+	return rv;
+}
+
 static int extract_column(struct extraction *x, struct column *c, uint64_t visits, enum reference reference, struct trace_column *out)
 {
 	int rv = -1;
+	if (c->lossy)
+		return extract_lossy(x, c, visits, reference, out);
 	struct column_image image;
 	struct trace_group group = {0};
 	if (column_extract(&x->columns, c, visits, reference != REFERENCE_NONE, &image) != 0)

@@ -544,3 +544,38 @@ int grammar_write(const struct grammar_index *g, ref start, struct writer *out)
 	order_free(&o);
 	return rv == 0 && !out->failed ? 0 : -1;
 }
+
+uint32_t grammar_size(const struct grammar_index *g, ref start, uint32_t limit)
+{
+	struct order o = {.g = g};
+	uint32_t n = 0;
+	for (ref x = node_at(g, start)->next; x != start && n <= limit; x = node_at(g, x)->next)
+		n++;
+	if (n <= limit && order_rules(&o, start) == 0)
+		for (size_t i = 0; i + 1 < o.count && n <= limit; i++)
+			for (ref x = node_at(g, o.rules[i])->next; x != o.rules[i]; x = node_at(g, x)->next)
+				n++;
+	order_free(&o);
+	return n;
+}
+
+void grammar_destroy(struct grammar_index *g, ref start)
+{
+	struct order o = {.g = g};
+	if (order_rules(&o, start) == 0) {
+		/* the pairs first, while all of them stand as they were put into the index */
+		for (size_t i = 0; i < o.count; i++)
+			for (ref x = node_at(g, o.rules[i])->next; x != o.rules[i]; x = node_at(g, x)->next)
+				index_remove(g, x);
+		for (size_t i = 0; i < o.count; i++) {
+			for (ref x = node_at(g, o.rules[i])->next, next; x != o.rules[i]; x = next) {
+				next = node_at(g, x)->next;
+				node_free(g, x);
+				arena_commit(g->arena);
+			}
+			node_free(g, o.rules[i]);
+			arena_commit(g->arena);
+		}
+	}
+	order_free(&o);
+}

@@ -62,6 +62,11 @@ size_t grammar_expand(const struct grammar_index *g, ref rule, uint32_t refused,
  * rule contains itself. Returns 0, or -1 if it is damaged. */
 int grammar_index_add(struct grammar_index *g, ref start);
 
+/* How many symbols the rules have in all; may stop counting once there are more than `limit`. */
+uint32_t grammar_size(const struct grammar_index *g, ref start, uint32_t limit);
+/* Gives the memory of a grammar that nothing refers to any more back to the arena. */
+void grammar_destroy(struct grammar_index *g, ref start);
+
 /* Writes the rules in the form of doc/trace-format.md section "Patterns": children before parents, the start rule last. Returns 0, or
  * -1 on no memory. */
 int grammar_write(const struct grammar_index *g, ref start, struct writer *out);

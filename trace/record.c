@@ -81,5 +81,26 @@ ref record_new_site(struct arena *a, uint32_t function, uint32_t path, uint32_t 
 	column_init(&s->successor);
 	for (uint32_t i = 0; i < columns; i++)
 		column_init(&s->column[i]);
+	s->successor.role = ROLE_NEXT | ROLE_EXACT;
 	return at;
+}
+
+void record_set_roles(struct site *s, const char *schema)
+{
+	static const char *const makers[] = {"@",          "MPI_Type_",     "MPI_Comm_",   "MPI_Group_", "MPI_Cart_",
+	                                     "MPI_Graph_", "MPI_Dist_gr",   "MPI_Interco", "MPI_Op_",    "MPI_Win_cre",
+	                                     "MPI_Win_all", "MPI_Info_",    "MPI_File_op", "MPI_File_set_view",
+	                                     "MPI_Init",   "MPI_Cartdim",   "MPI_Graphdi", "MPI_Topo"};
+	uint16_t exact = 0;
+	for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+		if (strncmp(schema, makers[i], strlen(makers[i])) == 0)
+			exact = ROLE_EXACT;
+	uint32_t i = 0;
+	for (const char *at = schema; i < s->columns && (at = strchr(at, ':')); at++, i++) {
+		bool vector = at[1] == '[';
+		char kind = at[1 + vector];
+		s->column[i].role = (vector ? ROLE_VECTOR : kind == 's' ? ROLE_STRING : ROLE_VALUE) | exact;
+		if (strchr("ctgowfnemk", kind))
+			s->column[i].role |= ROLE_EXACT;
+	}
 }

@@ -216,18 +216,18 @@ int tally_merge(struct tally *t, const struct tally *from)
 	return 0;
 }
 
-void tally_drop(struct tally *t, int64_t value)
+int64_t tally_place(const struct tally *t, int64_t value)
 {
 	uint32_t at = place_of(t, value);
-	if (at == t->count || t->bins[at].min > value)
-		return;
-	struct tally_bin *b = &t->bins[at];
-	if (--b->count == 0) {
-		memmove(b, b + 1, (t->count - at - 1) * sizeof *b);
-		t->count--;
-	} else {
-		b->sum -= (uint64_t)value;
-	}
+	if (at < t->count && t->bins[at].min <= value)
+		return at;
+	if (value_is_constant(value) || !tally_coarse(t))
+		return -1;
+	if (at < t->count && tally_cell(t->bins[at].min) == tally_cell(value))
+		return at;
+	if (at > 0 && !value_is_constant(t->bins[at - 1].max) && tally_cell(t->bins[at - 1].max) == tally_cell(value))
+		return at - 1;
+	return -1;
 }
 
 void tally_fold(struct tally *t, int64_t constant)

@@ -44,8 +44,8 @@ int tally_add(struct tally *t, int64_t value, uint64_t count);
 /* `times` times each of start, start + stride, ... (count of them). Cost depends on the cells that they fall into, not on the count. */
 int tally_add_run(struct tally *t, int64_t start, int64_t stride, uint64_t count, uint64_t times);
 int tally_merge(struct tally *t, const struct tally *from);
-/* Takes one away again, which was the last one added to a bin of more than one, or to an exact one. */
-void tally_drop(struct tally *t, int64_t value);
+/* The bin that counts value, if no bin must be added for it; else -1. */
+int64_t tally_place(const struct tally *t, int64_t value);
 /* Counts every number, but not the constants, as `constant`: for numbers that have no order, once there are more than TALLY_EXACT. */
 void tally_fold(struct tally *t, int64_t constant);
 /* If the tally is coarse: joins neighbours until there are at most `bins` for numbers, of counts as even as their values let them be. */

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * lossy - columns of an arena that gave up their order: tallies in place of pattern and dictionary
+ *
+ *     ROLE_VALUE   how often each value came; the run under way (expect, since visit start) is not in the tally yet
+ *     ROLE_STRING  the same, of numbers of strings
+ *     ROLE_NEXT    for each successor, the lengths of its runs; the run under way is not in it yet
+ *     ROLE_VECTOR  lengths and elements; there are two of each, and a put makes the older pair what the newer one is, and one vector more
+ *
+ * So whatever is cut off in the middle of a put (arena.h), a reader who knows how many visits count finds a tally of just these: a run is as
+ * long as the visits say, and of the two pairs one holds that many vectors. A put of a value, with the tally of the run that it
+ * ends, is one operation of the arena.
+ *
+ * Tallies grow to the log-linear form of trace/tally.h and no further: at most about 120 bins for values up to 10^6, 500 for any. Without memory,
+ * or beyond columns.bins, neighbouring bins are joined; counts and sums stay exact.
+ */
+#ifndef SPOOR_LOSSY_H
+#define SPOOR_LOSSY_H
+
+#include "trace/column.h"
+#include "trace/tally.h"
+
+struct lossy_tally {
+	ref bins; /* struct tally_bin */
+	uint32_t count;
+	uint32_t capacity; /* bytes */
+	uint32_t unused;
+};
+
+struct lossy_next {
+	uint32_t to, unused;
+	struct lossy_tally runs;
+};
+
+struct lossy {
+	uint32_t why;   /* enum trace_why */
+	uint32_t which; /* the pair that is newer */
+	uint64_t since; /* number of the event */
+	uint64_t values[2];             /* ROLE_VECTOR: how many each pair holds */
+	struct lossy_tally tally[2];    /* lengths; without ROLE_VECTOR only the first one is used */
+	struct lossy_tally elements[2];
+	ref next; /* ROLE_NEXT: struct lossy_next, one for each successor */
+	uint32_t next_count;
+	uint64_t next_capacity; /* bytes */
+};
+
+/* Takes the order from a column with `visits` values, and gives its memory back to the arena. False, and nothing is changed, if there is no memory. */
+bool lossy_make(struct columns *x, struct column *c, uint64_t visits, uint32_t why);
+/* Puts a value; sets x->failed if there was no memory at all. */
+void lossy_turn(struct columns *x, struct column *c, uint64_t visits, int64_t value);
+void lossy_put_vector(struct columns *x, struct column *c, uint64_t visits, const int64_t *values, size_t n);
+/* Joins bins until there are at most `bins` in a tally, to save memory. */
+void lossy_shrink(struct columns *x, struct column *c, uint32_t bins);
+
+/* What a column of an untrusted arena holds after `visits` values, in numbers of the arena. Returns 0, or -1: damaged, or no memory. The caller
+ * frees the parts in any case. */
+struct lossy_image {
+	uint32_t why;
+	uint64_t since;
+	struct tally values, elements;
+	struct lossy_runs {
+		uint32_t to;
+		struct tally runs;
+	} *next;
+	size_t next_count;
+};
+int lossy_extract(struct columns *x, struct column *c, uint64_t visits, struct lossy_image *out);
+void lossy_image_free(struct lossy_image *image);
+
+/* What is counted in a pattern with a dictionary of n stretches, without writing it out. Both return 0, or -1 on no memory or when take does. */
+struct pattern;
+/* take(context, start, stride, count, how often each of these values comes): all values, some in several calls. */
+int pattern_each(const struct pattern *p, const struct dict_run *dict, size_t n,
+                 int (*take)(void *context, int64_t start, int64_t stride, uint64_t count, uint64_t times), void *context);
+/* take(context, value, length of a run, how many runs of this length) for all runs but the last one, which is left in *value, *length. */
+int pattern_runs(const struct pattern *p, const struct dict_run *dict, size_t n,
+                 int (*take)(void *context, int64_t value, uint64_t length, uint64_t runs), void *context, int64_t *value, uint64_t *length);
+
+#endif
