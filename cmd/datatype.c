@@ -91,7 +91,7 @@ static const struct pool_item *array(const struct datatypes *d, const struct eve
 	*n = 0;
 	if (i < 0 || !e->schema->column[i].vector || value_is_constant(e->values[i]) || e->values[i] == VALUE_LOSSY)
 		return NULL;
-	const struct pool_item *item = &d->trace->vectors.items[e->values[i]];
+	const struct pool_item *item = event_vector(d->trace, e, e->values[i]);
 	*n = item->size / sizeof(int64_t);
 	return item;
 }

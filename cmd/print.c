@@ -55,24 +55,24 @@ static void print_scalar(FILE *out, const struct trace *t, int64_t value, char k
 	}
 }
 
-static void print_value(FILE *out, const struct trace *t, const struct schema_column *c, int64_t value, int64_t base)
+static void print_value(FILE *out, const struct trace *t, const struct event *e, const struct schema_column *c, int64_t value)
 {
 	if (value == VALUE_LOSSY) {
 		putc_unlocked('?', out);
 		return;
 	}
 	if (!c->vector || value_is_constant(value)) {
-		print_scalar(out, t, value, c->kind, base);
+		print_scalar(out, t, value, c->kind, e->base);
 		return;
 	}
-	const struct pool_item *vector = &t->vectors.items[value];
+	const struct pool_item *vector = event_vector(t, e, value);
 	putc_unlocked('[', out);
 	for (size_t i = 0; i < vector->size / sizeof(int64_t); i++) {
 		int64_t element;
 		memcpy(&element, vector->bytes + i * sizeof element, sizeof element);
 		if (i > 0)
 			putc_unlocked(',', out);
-		print_scalar(out, t, element, c->kind, base);
+		print_scalar(out, t, element, c->kind, e->base);
 	}
 	putc_unlocked(']', out);
 }
@@ -88,7 +88,7 @@ void print_event(FILE *out, const struct trace *t, const struct event *e)
 		putc_unlocked(' ', out);
 		fwrite(c->name, 1, c->length, out);
 		putc_unlocked('=', out);
-		print_value(out, t, c, e->values[i], e->base);
+		print_value(out, t, e, c, e->values[i]);
 	}
 	putc_unlocked('\n', out);
 }

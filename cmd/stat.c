@@ -85,7 +85,7 @@ static void print_text(const struct container *c, const struct trace *t)
 		printf("%" PRIu64 " columns are lossy (values are counted, their order is not kept), %" PRIu64 " of them successors\n", n.lossy,
 		       n.unordered);
 	printf("%" PRIu64 " groups of ranks, %" PRIu64 " dictionary stretches, %u patterns, %u vectors, %u strings\n", n.groups, n.values,
-	       t->patterns.count, t->vectors.count, t->strings.count);
+	       t->patterns.count, t->vector_pool.count, t->strings.count);
 }
 
 static int print_json(const struct container *c, const struct trace *t)
@@ -103,7 +103,7 @@ static int print_json(const struct container *c, const struct trace *t)
 	                         "frames", (int)t->node_count - 1, "columns", (json_int_t)n.columns, "constant_columns", (json_int_t)n.constant,
 	                         "lossy_columns", (json_int_t)n.lossy, "lossy_successors", (json_int_t)n.unordered,
 	                         "groups", (json_int_t)n.groups, "stretches", (json_int_t)n.values, "patterns", (int)t->patterns.count,
-	                         "vectors", (int)t->vectors.count, "strings", (int)t->strings.count);
+	                         "vectors", (int)t->vector_pool.count, "strings", (int)t->strings.count);
 	int rv = root ? json_dumpf(root, stdout, JSON_INDENT(2)) : -1;
 	putchar('\n');
 	json_decref(root);

@@ -21,6 +21,8 @@ static uint32_t *numbers(uint32_t n)
 	return malloc(((size_t)n + 1) * sizeof(uint32_t));
 }
 
+static uint32_t vector_translate(const struct translation *x, uint32_t number);
+
 static int64_t value_translate(const struct translation *x, int64_t v, enum reference reference)
 {
 	if (value_is_constant(v))
@@ -29,7 +31,7 @@ static int64_t value_translate(const struct translation *x, int64_t v, enum refe
 	case REFERENCE_STRING:
 		return x->strings[v];
 	case REFERENCE_VECTOR:
-		return x->vectors[v];
+		return vector_translate(x, (uint32_t)v);
 	case REFERENCE_SITE:
 		return x->sites[v];
 	case REFERENCE_NONE:
@@ -65,32 +67,30 @@ static int translate_strings(struct translation *x)
 	return 0;
 }
 
-static int translate_vectors(struct translation *x)
+/* The elements of a vector, translated; malloc'ed, NULL on no memory. */
+static int64_t *vector_translated(const struct translation *x, const struct pool_item *p)
 {
-	const struct pool *p = &x->from->vectors;
-	int64_t *values = NULL;
-	size_t capacity = 0;
-	int rv = -1;
-	for (uint32_t i = 0; i < p->count; i++) {
-		size_t n = p->items[i].size / sizeof *values;
-		if (n > capacity || !values) {
-			free(values);
-			capacity = n;
-			values = malloc((n + 1) * sizeof *values);
-			if (!values)
-				return -1;
-		}
-		if (n)
-			memcpy(values, p->items[i].bytes, p->items[i].size);
-		for (size_t k = 0; k < n; k++)
-			values[k] = value_translate(x, values[k], REFERENCE_NONE);
-		if ((x->vectors[i] = pool_intern(&x->into->vectors, values, p->items[i].size)) == UINT32_MAX)
-			goto done;
+	size_t n = p->size / sizeof(int64_t);
+	int64_t *values = malloc((n + 1) * sizeof *values);
+	if (!values)
+		return NULL;
+	memcpy(values, p->bytes, p->size);
+	for (size_t k = 0; k < n; k++)
+		values[k] = value_translate(x, values[k], REFERENCE_NONE);
+	return values;
+}
+
+/* Only vectors that a column refers to are taken over. */
+static uint32_t vector_translate(const struct translation *x, uint32_t number)
+{
+	if (x->vectors[number] == UINT32_MAX) {
+		const struct pool_item *p = &x->from->vector_pool.items[number];
+		int64_t *values = vector_translated(x, p);
+		if (values)
+			x->vectors[number] = pool_intern(&x->into->vector_pool, values, p->size);
+		free(values);
 	}
-	rv = 0;
-done:
-	free(values);
-	return rv;
+	return x->vectors[number];
 }
 
 /* Only patterns that a column refers to are taken over. */
@@ -146,7 +146,7 @@ static bool same_shape(const struct trace_group *a, const struct trace_group *b)
 	if (a->lossy || b->lossy || a->pattern != b->pattern || a->count != b->count)
 		return false;
 	for (uint32_t i = 0; i < a->count; i++)
-		if (a->dict[i].count != b->dict[i].count)
+		if (!trace_stretch_alike(&a->dict[i], &b->dict[i]))
 			return false;
 	return true;
 }
@@ -215,6 +215,23 @@ static int merge_lossy(struct translation *x, struct trace_column *into, const s
 	return 0;
 }
 
+static int stretch_translate(struct translation *x, const struct trace_stretch *s, enum reference reference, struct trace_stretch *to)
+{
+	*to = (struct trace_stretch){.count = s->count, .vector = s->vector};
+	if (map_translate(x, &s->start, s->vector ? REFERENCE_NONE : reference, &to->start) != 0 ||
+	    (s->count > 1 && map_translate(x, &s->stride, REFERENCE_NONE, &to->stride) != 0))
+		return -1;
+	if (!s->vector)
+		return 0;
+	to->elements = calloc(s->width + UINT64_C(1), sizeof *to->elements);
+	if (!to->elements)
+		return -1;
+	for (; to->width < s->width; to->width++)
+		if (map_translate(x, &s->elements[to->width], REFERENCE_NONE, &to->elements[to->width]) != 0)
+			return -1;
+	return 0;
+}
+
 static int merge_group(struct translation *x, struct trace_column *into, const struct trace_group *from, enum reference reference)
 {
 	int rv = -1;
@@ -226,24 +243,17 @@ static int merge_group(struct translation *x, struct trace_column *into, const s
 		free(g.dict);
 		return -1;
 	}
-	for (; g.count < from->count; g.count++) {
-		struct trace_stretch *to = &g.dict[g.count];
-		const struct trace_stretch *s = &from->dict[g.count];
-		to->count = s->count;
-		if (map_translate(x, &s->start, reference, &to->start) != 0 ||
-		    (s->count > 1 && map_translate(x, &s->stride, REFERENCE_NONE, &to->stride) != 0)) {
-			g.count++;
+	while (g.count < from->count) {
+		g.count++;
+		if (stretch_translate(x, &from->dict[g.count - 1], reference, &g.dict[g.count - 1]) != 0)
 			goto done;
-		}
 	}
 	for (uint32_t i = 0; i < into->count; i++) {
 		struct trace_group *known = &into->groups[i];
 		if (!same_shape(known, &g))
 			continue;
 		for (uint32_t k = 0; k < g.count; k++)
-			if (rankmap_union(&known->dict[k].start, &known->dict[k].start, &g.dict[k].start) != 0 ||
-			    (g.dict[k].count > 1 &&
-			     rankmap_union(&known->dict[k].stride, &known->dict[k].stride, &g.dict[k].stride) != 0))
+			if (trace_stretch_join(&known->dict[k], &g.dict[k]) != 0)
 				goto done;
 		rv = 0;
 		goto done;
@@ -338,7 +348,7 @@ int merge_into(struct trace *into, const struct trace *from, struct error *error
 {
 	struct translation x = {.into = into, .from = from};
 	x.strings = numbers(from->strings.count);
-	x.vectors = numbers(from->vectors.count);
+	x.vectors = numbers(from->vector_pool.count);
 	x.patterns = numbers(from->patterns.count);
 	x.modules = numbers(from->module_count);
 	x.nodes = numbers(from->node_count);
@@ -346,8 +356,10 @@ int merge_into(struct trace *into, const struct trace *from, struct error *error
 	x.sites = numbers(from->site_count);
 	for (uint32_t i = 0; x.patterns && i < from->patterns.count; i++)
 		x.patterns[i] = UINT32_MAX;
+	for (uint32_t i = 0; x.vectors && i < from->vector_pool.count; i++)
+		x.vectors[i] = UINT32_MAX;
 	bool ok = x.strings && x.vectors && x.patterns && x.modules && x.nodes && x.functions && x.sites;
-	ok = ok && translate_strings(&x) == 0 && translate_vectors(&x) == 0 && translate_paths(&x) == 0 &&
+	ok = ok && translate_strings(&x) == 0 && translate_paths(&x) == 0 &&
 	     translate_functions(&x) == 0 && translate_sites(&x) == 0 && merge_all_sites(&x) == 0 && merge_ranks(&x) == 0;
 	free(x.strings);
 	free(x.vectors);
@@ -544,21 +556,68 @@ static void order_inside(struct trace_site *sites, uint32_t n)
 	}
 }
 
-static int order_patterns(struct trace *into, const struct trace *from)
+/* Which patterns, or which vectors, are referred to. */
+static void mark_used(const struct trace *t, bool *patterns, bool *vectors)
 {
-	bool *used = calloc(from->patterns.count + 1, sizeof *used);
-	if (!used)
-		return -1;
 	for (int object = 0; object < 2; object++)
-		for (uint32_t i = 0; i < (object ? from->object_count : from->site_count); i++) {
-			const struct trace_site *s = object ? &from->objects[i] : &from->sites[i];
+		for (uint32_t i = 0; i < (object ? t->object_count : t->site_count); i++) {
+			const struct trace_site *s = object ? &t->objects[i] : &t->sites[i];
 			for (uint32_t k = 0; k < s->column_count; k++)
-				for (uint32_t g = 0; g < s->columns[k].count; g++)
-					if (s->columns[k].groups[g].pattern)
-						used[s->columns[k].groups[g].pattern - 1] = true;
+				for (uint32_t g = 0; g < s->columns[k].count; g++) {
+					const struct trace_group *group = &s->columns[k].groups[g];
+					if (group->pattern)
+						patterns[group->pattern - 1] = true;
+					if (schema_reference(trace_schema(t, s), k) != REFERENCE_VECTOR || group->lossy)
+						continue;
+					for (uint32_t d = 0; d < group->count; d++)
+						for (uint32_t n = 0; !group->dict[d].vector && n < group->dict[d].start.node_count; n++) {
+							const struct rank_node *node = &group->dict[d].start.nodes[n];
+							if (node->low == RANK_LEAF && !value_is_constant(node->delta))
+								vectors[node->delta] = true;
+						}
+				}
 		}
-	int rv = order_pool(&into->patterns, &from->patterns, used);
-	free(used);
+}
+
+/* Vectors hold strings' numbers: they are translated first, then sorted. */
+static int order_vectors(struct translation *x, const bool *used)
+{
+	int rv = -1;
+	uint32_t n = 0;
+	const struct pool *from = &x->from->vector_pool;
+	struct pool_item *items = calloc(from->count + UINT64_C(1), sizeof *items);
+	if (!items)
+		return -1;
+	for (uint32_t i = 0; i < from->count; i++) {
+		if (!used[i])
+			continue;
+		items[n] = (struct pool_item){.bytes = (uint8_t *)vector_translated(x, &from->items[i]), .size = from->items[i].size};
+		if (!items[n++].bytes)
+			goto done;
+	}
+	qsort(items, n, sizeof *items, by_bytes);
+	for (uint32_t i = 0; i < n; i++)
+		if (pool_intern(&x->into->vector_pool, items[i].bytes, items[i].size) == UINT32_MAX)
+			goto done;
+	rv = 0;
+done:
+	for (uint32_t i = 0; i < n; i++)
+		free(items[i].bytes);
+	free(items);
+	return rv;
+}
+
+static int order_used(struct translation *x)
+{
+	bool *patterns = calloc(x->from->patterns.count + UINT64_C(1), sizeof *patterns);
+	bool *vectors = calloc(x->from->vector_pool.count + UINT64_C(1), sizeof *vectors);
+	int rv = -1;
+	if (patterns && vectors) {
+		mark_used(x->from, patterns, vectors);
+		rv = order_pool(&x->into->patterns, &x->from->patterns, patterns) != 0 || order_vectors(x, vectors) != 0 ? -1 : 0;
+	}
+	free(patterns);
+	free(vectors);
 	return rv;
 }
 
@@ -566,26 +625,15 @@ static int order_trace(struct trace *out, const struct trace *t, struct error *e
 {
 	int rv = -1;
 	struct translation x = {.into = out, .from = t};
-	struct pool vectors = {0};
 	x.strings = numbers(t->strings.count);
-	x.vectors = numbers(t->vectors.count);
 	x.modules = numbers(t->module_count);
 	x.nodes = numbers(t->node_count);
 	x.functions = numbers(t->function_count);
-	if (trace_init(out) != 0 || !x.strings || !x.vectors || !x.modules || !x.nodes || !x.functions)
+	if (trace_init(out) != 0 || !x.strings || !x.modules || !x.nodes || !x.functions)
 		goto done;
 	if (order_pool(&out->strings, &t->strings, NULL) != 0 || translate_strings(&x) != 0)
 		goto done;
-	/* vectors hold strings' numbers: translate first, then sort */
-	struct trace scratch = {.strings = out->strings};
-	x.into = &scratch;
-	if (translate_vectors(&x) != 0) {
-		vectors = scratch.vectors;
-		goto done;
-	}
-	vectors = scratch.vectors;
-	x.into = out;
-	if (order_pool(&out->vectors, &vectors, NULL) != 0 || order_patterns(out, t) != 0 ||
+	if (order_used(&x) != 0 ||
 	    order_paths(out, t, x.strings) != 0 || translate_paths(&x) != 0 || order_functions(out, t, x.strings) != 0 ||
 	    translate_functions(&x) != 0 || order_sites(&x, false) != 0 || order_sites(&x, true) != 0)
 		goto done;
@@ -595,12 +643,7 @@ static int order_trace(struct trace *out, const struct trace *t, struct error *e
 		order_inside(out->objects, out->object_count);
 	}
 done:
-	for (uint32_t i = 0; i < vectors.count; i++)
-		free(vectors.items[i].bytes);
-	free(vectors.items);
-	index_free(&vectors.index);
 	free(x.strings);
-	free(x.vectors);
 	free(x.modules);
 	free(x.nodes);
 	free(x.functions);

@@ -279,6 +279,23 @@ done:
 	return rv;
 }
 
+/* The first value of a stretch. */
+static int stretch_copy(struct trace_stretch *to, const struct trace_stretch *s)
+{
+	*to = (struct trace_stretch){.count = 1, .vector = s->vector};
+	if (rankmap_copy(&to->start, &s->start) != 0)
+		return -1;
+	if (!s->vector)
+		return 0;
+	to->elements = calloc(s->width + UINT64_C(1), sizeof *to->elements);
+	if (!to->elements)
+		return -1;
+	for (; to->width < s->width; to->width++)
+		if (rankmap_copy(&to->elements[to->width], &s->elements[to->width]) != 0)
+			return -1;
+	return 0;
+}
+
 /* The refined group: the value of a class is, in each group, the value that the group has at the place where the class appears first. */
 static int group_of(struct trace_group *out, const struct trace_group *groups, const struct shape *shapes, size_t n, const uint64_t *first,
                     unsigned classes)
@@ -288,11 +305,14 @@ static int group_of(struct trace_group *out, const struct trace_group *groups, c
 		return -1;
 	for (; out->count < classes; out->count++) {
 		struct trace_stretch *s = &out->dict[out->count];
-		s->count = 1;
 		for (size_t i = 0; i < n; i++) {
 			const struct trace_group *g = &groups[i];
 			unsigned value = class_at(&shapes[i], first[out->count]);
-			if (value >= g->count || rankmap_union(&s->start, &s->start, &g->dict[value].start) != 0) {
+			if (value >= g->count || (i > 0 && !trace_stretch_alike(s, &g->dict[value]))) {
+				out->count++;
+				return 1;
+			}
+			if (i == 0 ? stretch_copy(s, &g->dict[value]) != 0 : trace_stretch_join(s, &g->dict[value]) != 0) {
 				out->count++;
 				return -1;
 			}
@@ -319,7 +339,7 @@ static int group_spread(struct trace_group *out, const struct trace_group *g)
 		for (uint64_t k = 0; k < g->dict[i].count; k++) {
 			struct trace_stretch *s = &out->dict[out->count++];
 			s->count = 1;
-			if (k == 0 ? rankmap_copy(&s->start, &g->dict[i].start) : rankmap_sum_of(&s->start, &g->dict[i].start, &g->dict[i].stride, k))
+			if (k == 0 ? stretch_copy(s, &g->dict[i]) : rankmap_sum_of(&s->start, &g->dict[i].start, &g->dict[i].stride, k))
 				return -1;
 		}
 	return 0;
@@ -374,7 +394,12 @@ static int refine_length(struct trace *t, struct trace_column *c, struct shape *
 			rv = -1;
 			goto done;
 		}
-	if (group_of(&made, spread, shapes, n, first, classes) != 0 || pattern_of(&frame, &bytes) != 0)
+	rv = group_of(&made, spread, shapes, n, first, classes);
+	if (rv > 0) { /* arrays of different lengths */
+		rv = 0;
+		goto done;
+	}
+	if (rv == 0 && pattern_of(&frame, &bytes) != 0)
 		rv = -1;
 	if (rv == 0 && (made.pattern = pool_intern(&t->patterns, bytes.data, bytes.size) + 1) == 0)
 		rv = -1;

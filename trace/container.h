@@ -34,7 +34,7 @@ struct container;
 /* Incompatible flags: a reader that does not know one cannot read the file. */
 #define CONTAINER_LOSSY 1u /* columns without order */
 #define CONTAINER_HIST 2u  /* times are in the chunk HIST */
-#define CONTAINER_MAPS 4u  /* maps that share their nodes */
+#define CONTAINER_MAPS 4u  /* maps that share their nodes, arrays as maps of their elements */
 #define CONTAINER_KNOWN (CONTAINER_LOSSY | CONTAINER_HIST | CONTAINER_MAPS)
 
 /* Reads and checks the file. codec may be NULL: then a compressed chunk is an error. Returns 0, or -1 with error set

@@ -50,6 +50,8 @@ static int extract_strings(struct extraction *x)
 	return 0;
 }
 
+static bool vector_translate(const struct extraction *x, int64_t *number);
+
 /* Translates a value of a column. */
 static bool value_translate(const struct extraction *x, int64_t *v, enum reference reference)
 {
@@ -69,16 +71,63 @@ static bool value_translate(const struct extraction *x, int64_t *v, enum referen
 		*v = x->strings[*v];
 		return true;
 	case REFERENCE_VECTOR:
-		if (*v < 0 || *v >= x->record->vectors.count)
-			return false;
-		*v = x->vectors[*v];
-		return true;
+		return *v >= 0 && *v < x->record->vectors.count && vector_translate(x, v);
 	case REFERENCE_SITE:
 		return *v >= 0 && *v < x->record->sites.count; /* sites keep their numbers */
 	}
 	return false;
 }
 
+static struct record_vector *vector_at(const struct extraction *x, uint32_t i)
+{
+	return arena_at(x->arena, struct record_vector, *(const ref *)table_at(x->arena, &x->record->vectors, i, sizeof(ref)));
+}
+
+static bool vector_translate(const struct extraction *x, int64_t *number)
+{
+	uint32_t *known = &x->vectors[*number];
+	if (*known == UINT32_MAX) {
+		const struct record_vector *v = vector_at(x, (uint32_t)*number);
+		*known = pool_intern(&x->trace->vector_pool, v->values, v->count * sizeof *v->values);
+	}
+	*number = *known;
+	return *known != UINT32_MAX;
+}
+
+/* Are the array values of a column kept as families (trace.h)? */
+static bool is_family(const struct extraction *x, const struct column_image *image)
+{
+	uint64_t all = 0;
+	if (image->dict_count > FAMILY_VALUES)
+		return false;
+	for (size_t i = 0; i < image->dict_count; i++) {
+		int64_t number = image->dict[i].start;
+		if (value_is_constant(number))
+			continue;
+		if (number < 0 || number >= x->record->vectors.count)
+			return false; /* it is damaged, and will be found to be */
+		uint32_t width = vector_at(x, (uint32_t)number)->count;
+		all += width;
+		if (width > FAMILY_WIDTH)
+			return false;
+	}
+	return all <= FAMILY_ALL;
+}
+
+static int extract_family(const struct extraction *x, uint32_t number, struct trace_stretch *out)
+{
+	const struct record_vector *v = vector_at(x, number);
+	out->vector = true;
+	out->elements = calloc(v->count + UINT64_C(1), sizeof *out->elements);
+	if (!out->elements || rankmap_single(&out->start, x->rank, 0, false) != 0)
+		return -1;
+	for (; out->width < v->count; out->width++)
+		if (rankmap_single(&out->elements[out->width], x->rank, v->values[out->width], false) != 0)
+			return -1;
+	return 0;
+}
+
+/* Checks all vectors and translates their elements. They come to the pool when a column needs them there. */
 static int extract_vectors(struct extraction *x)
 {
 	const struct table *t = &x->record->vectors;
@@ -90,9 +139,7 @@ static int extract_vectors(struct extraction *x)
 		for (uint32_t k = 0; k < v->count; k++)
 			if (!value_translate(x, &v->values[k], REFERENCE_NONE))
 				return -1;
-		x->vectors[i] = pool_intern(&x->trace->vectors, v->values, v->count * sizeof *v->values);
-		if (x->vectors[i] == UINT32_MAX)
-			return -1;
+		x->vectors[i] = UINT32_MAX;
 	}
 	return 0;
 }
@@ -187,10 +234,16 @@ static int extract_column(struct extraction *x, struct column *c, uint64_t visit
 	group.dict = calloc(image.dict_count, sizeof *group.dict);
 	if (!group.dict)
 		goto done;
+	bool family = reference == REFERENCE_VECTOR && is_family(x, &image);
 	for (size_t i = 0; i < image.dict_count; i++) {
 		struct dict_run *d = &image.dict[i];
 		struct trace_stretch *s = &group.dict[group.count++];
 		s->count = d->count;
+		if (family && !value_is_constant(d->start)) {
+			if (extract_family(x, (uint32_t)d->start, s) != 0)
+				goto done;
+			continue;
+		}
 		if (!value_translate(x, &d->start, reference) || rankmap_single(&s->start, x->rank, d->start, reference != REFERENCE_NONE) != 0 ||
 		    (d->count > 1 && rankmap_single(&s->stride, x->rank, d->stride, false) != 0))
 			goto done;

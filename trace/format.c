@@ -246,13 +246,88 @@ static int get_lossy(struct reader *r, struct trace_lossy *l, enum reference ref
 	return r->bad ? -1 : 0;
 }
 
+/* Where a map would be: arrays, as a map for each element. */
+#define MAP_ARRAY 5
+
+/* Is b what a is, with plain values that are all `stride` more? */
+static bool map_follows(const struct rankmap *a, const struct rankmap *b, int64_t stride)
+{
+	struct rankmap moved = *b;
+	moved.base = (int64_t)((uint64_t)b->base - (uint64_t)stride);
+	return rankmap_equal(a, &moved);
+}
+
+static void put_stretch(struct writer *w, struct map_table *maps, const struct trace_stretch *s)
+{
+	if (!s->vector) {
+		map_put(w, maps, &s->start);
+		if (s->count > 1)
+			map_put(w, maps, &s->stride);
+		return;
+	}
+	writer_uint(w, MAP_ARRAY);
+	writer_uint(w, s->width);
+	for (uint32_t k = 0; k < s->width;) {
+		const struct rankmap *m = &s->elements[k];
+		uint32_t count = 1;
+		int64_t stride = k + 1 < s->width ? (int64_t)((uint64_t)m[1].base - (uint64_t)m->base) : 0;
+		while (k + count < s->width && map_follows(&m[count - 1], &m[count], stride))
+			count++;
+		map_put(w, maps, m);
+		writer_uint(w, (uint64_t)(count - 1) << 1 | (count > 1 && stride));
+		if (count > 1 && stride)
+			writer_int(w, stride);
+		k += count;
+	}
+}
+
+/* Reads an array after its mark. */
+static int get_array(struct reader *r, const struct map_table *maps, struct trace_stretch *s, const struct rankmap *ranks)
+{
+	uint64_t width = reader_uint(r);
+	if (r->bad || width > FAMILY_WIDTH || rankmap_fill(&s->start, ranks, 0, false) != 0)
+		return -1;
+	s->vector = true;
+	s->elements = calloc(width + 1, sizeof *s->elements);
+	if (!s->elements)
+		return -1;
+	while (s->width < width) {
+		const struct rankmap *m = &s->elements[s->width++];
+		if (map_get(r, maps, &s->elements[s->width - 1], ranks, false) != 0)
+			return -1;
+		uint64_t more = reader_uint(r), stride = more & 1 ? (uint64_t)reader_int(r) : 0;
+		if (r->bad || more >> 1 > width - s->width)
+			return -1;
+		for (uint64_t i = 1; i <= more >> 1; i++) {
+			struct rankmap *next = &s->elements[s->width++];
+			if (rankmap_copy(next, m) != 0)
+				return -1;
+			if (rankmap_has_plain(m))
+				next->base = (int64_t)((uint64_t)m->base + stride * i);
+		}
+	}
+	return 0;
+}
+
+static int get_stretch(struct reader *r, const struct map_table *maps, struct trace_stretch *s, const struct rankmap *ranks, enum reference reference)
+{
+	struct reader peek = *r;
+	if (reference == REFERENCE_VECTOR && s->count == 1 && reader_uint(&peek) == MAP_ARRAY) {
+		*r = peek;
+		return get_array(r, maps, s, ranks);
+	}
+	if (map_get(r, maps, &s->start, ranks, reference != REFERENCE_NONE) != 0)
+		return -1;
+	return s->count > 1 ? map_get(r, maps, &s->stride, ranks, false) : 0;
+}
+
 static void put_column(struct writer *w, struct map_table *maps, const struct trace_column *c, const struct rankmap *domain, uint32_t patterns,
                        enum reference reference)
 {
 	int64_t value;
 	/* by far the most common: one value, the same for all visits of all ranks */
 	if (c->count == 1 && c->groups[0].pattern == 0 && !c->groups[0].lossy && rankmap_same_ranks(trace_group_ranks(&c->groups[0]), domain) &&
-	    rankmap_constant(&c->groups[0].dict[0].start, &value)) {
+	    !c->groups[0].dict[0].vector && rankmap_constant(&c->groups[0].dict[0].start, &value)) {
 		writer_uint(w, 0);
 		value_put(w, value);
 		return;
@@ -273,16 +348,13 @@ static void put_column(struct writer *w, struct map_table *maps, const struct tr
 		for (uint32_t i = 0; i < group->count; i++) {
 			if (group->pattern)
 				writer_uint(w, group->dict[i].count - 1);
-			map_put(w, maps, &group->dict[i].start);
-			if (group->dict[i].count > 1)
-				map_put(w, maps, &group->dict[i].stride);
+			put_stretch(w, maps, &group->dict[i]);
 		}
 	}
 }
 
 static int get_group(struct reader *r, const struct map_table *maps, struct trace_group *group, const struct rankmap *ranks, uint32_t patterns, enum reference reference)
 {
-	bool references = reference != REFERENCE_NONE;
 	uint64_t pattern = reader_uint(r);
 	if (pattern == patterns + UINT64_C(1))
 		return trace_group_lossy(group, ranks) == 0 ? get_lossy(r, group->lossy, reference) : -1;
@@ -299,7 +371,7 @@ static int get_group(struct reader *r, const struct map_table *maps, struct trac
 		if (s->count >= INT64_MAX)
 			return -1;
 		s->count++;
-		if (map_get(r, maps, &s->start, ranks, references) != 0 || (s->count > 1 && map_get(r, maps, &s->stride, ranks, false) != 0))
+		if (get_stretch(r, maps, s, ranks, reference) != 0)
 			return -1;
 	}
 	return 0;
@@ -388,7 +460,7 @@ static int get_sites(struct reader *r, const struct map_table *maps, struct trac
 	return r->bad || r->at != r->end ? -1 : 0;
 }
 
-/* The whole. Nodes of maps are a chunk only if there are any: older readers can read the file then. */
+/* The whole. Nodes of maps are a chunk only if there are any. */
 
 enum { PART_STRG, PART_PATH, PART_VECT, PART_PATT, PART_MAPS, PART_RANK, PART_SITE, PART_HIST, PARTS };
 static const char part_id[PARTS][CHUNK_ID_SIZE + 1] = {"STRG", "PATH", "VECT", "PATT", "MAPS", "RANK", "SITE", "HIST"};
@@ -401,7 +473,7 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 	struct chunk *chunks = calloc(PARTS + n, sizeof *chunks);
 	put_pool(&part[PART_STRG], &t->strings, 1);
 	put_paths(&part[PART_PATH], t);
-	put_vectors(&part[PART_VECT], &t->vectors);
+	put_vectors(&part[PART_VECT], &t->vector_pool);
 	put_pool(&part[PART_PATT], &t->patterns, 0);
 	put_rank(&part[PART_RANK], &maps, t);
 	put_sites(&part[PART_SITE], &maps, t);
@@ -421,7 +493,7 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 	}
 	for (size_t i = 0; i < n; i++)
 		chunks[count++] = further[i];
-	uint32_t flags = CONTAINER_HIST | (trace_has_lossy(t) ? CONTAINER_LOSSY : 0) | (maps.loom.count ? CONTAINER_MAPS : 0);
+	uint32_t flags = CONTAINER_HIST | CONTAINER_MAPS | (trace_has_lossy(t) ? CONTAINER_LOSSY : 0);
 	rv = container_encode(chunks, count, flags, codec, bytes, size);
 done:
 	for (size_t i = 0; i < PARTS; i++)
@@ -439,7 +511,7 @@ static int get_part(struct reader *r, size_t part, struct map_table *maps, struc
 	case PART_PATH:
 		return get_paths(r, t);
 	case PART_VECT:
-		return get_vectors(r, &t->vectors);
+		return get_vectors(r, &t->vector_pool);
 	case PART_PATT:
 		return get_pool(r, &t->patterns);
 	case PART_MAPS:

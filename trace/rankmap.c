@@ -636,6 +636,14 @@ uint32_t rankmap_last(const struct rankmap *m)
 	return rank | (uint32_t)((UINT64_C(1) << level) - 1);
 }
 
+bool rankmap_has_plain(const struct rankmap *m)
+{
+	bool plain = m->root == RANK_PLAIN;
+	for (uint32_t i = 0; i < m->node_count && !plain; i++)
+		plain = m->nodes[i].low != RANK_LEAF && (m->nodes[i].low == RANK_PLAIN || m->nodes[i].high == RANK_PLAIN);
+	return plain;
+}
+
 bool rankmap_constant(const struct rankmap *m, int64_t *value)
 {
 	const struct rank_node *leaf = NULL;

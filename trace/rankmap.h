@@ -103,6 +103,8 @@ static inline bool rankmap_empty(const struct rankmap *m)
 
 /* True and the value, if the rank is in the map. */
 bool rankmap_get(const struct rankmap *m, uint32_t rank, int64_t *value);
+/* Is there a plain value? (Adding to `base` then adds to all plain values.) */
+bool rankmap_has_plain(const struct rankmap *m);
 /* The next rank from *rank on, and its value; false if there is none. for (uint64_t r = 0; rankmap_next(m, &r, &v); r++) sees all. */
 bool rankmap_next(const struct rankmap *m, uint64_t *rank, int64_t *value);
 uint64_t rankmap_size(const struct rankmap *m); /* ranks */

@@ -57,7 +57,7 @@ uint32_t pool_intern(struct pool *p, const void *bytes, size_t n)
 	return p->count++;
 }
 
-static void pool_free(struct pool *p)
+void pool_free(struct pool *p)
 {
 	for (uint32_t i = 0; i < p->count; i++)
 		free(p->items[i].bytes);
@@ -164,6 +164,9 @@ void trace_group_free(struct trace_group *g)
 	for (uint32_t i = 0; g->dict && i < g->count; i++) {
 		rankmap_free(&g->dict[i].start);
 		rankmap_free(&g->dict[i].stride);
+		for (uint32_t k = 0; g->dict[i].elements && k < g->dict[i].width; k++)
+			rankmap_free(&g->dict[i].elements[k]);
+		free(g->dict[i].elements);
 	}
 	free(g->dict);
 	if (g->lossy) {
@@ -249,6 +252,22 @@ const char *trace_why_text(uint32_t why, char out[WHY_SIZE])
 			strcat(out, words[i]);
 		}
 	return out;
+}
+
+bool trace_stretch_alike(const struct trace_stretch *a, const struct trace_stretch *b)
+{
+	return a->count == b->count && a->vector == b->vector && a->width == b->width;
+}
+
+int trace_stretch_join(struct trace_stretch *to, const struct trace_stretch *from)
+{
+	if (rankmap_union(&to->start, &to->start, &from->start) != 0 ||
+	    (to->count > 1 && rankmap_union(&to->stride, &to->stride, &from->stride) != 0))
+		return -1;
+	for (uint32_t k = 0; k < to->width; k++)
+		if (rankmap_union(&to->elements[k], &to->elements[k], &from->elements[k]) != 0)
+			return -1;
+	return 0;
 }
 
 int trace_add_group_take(struct trace_column *c, struct trace_group *g)
@@ -365,7 +384,7 @@ static void sites_free(struct trace_site *sites, uint32_t n)
 void trace_free(struct trace *t)
 {
 	pool_free(&t->strings);
-	pool_free(&t->vectors);
+	pool_free(&t->vector_pool);
 	pool_free(&t->patterns);
 	free(t->modules);
 	free(t->nodes);
@@ -397,7 +416,7 @@ static bool value_ok(const struct trace *t, int64_t v, enum reference reference)
 	case REFERENCE_STRING:
 		return v >= 0 && v < t->strings.count;
 	case REFERENCE_VECTOR:
-		return v >= 0 && v < t->vectors.count;
+		return v >= 0 && v < t->vector_pool.count;
 	case REFERENCE_SITE:
 		return v >= 0 && v < t->site_count;
 	case REFERENCE_NONE:
@@ -465,6 +484,18 @@ static bool lossy_ok(const struct trace *t, const struct trace_group *g, enum re
 	       tally_ok(t, &l->elements, REFERENCE_NONE, false, 0);
 }
 
+static bool vector_ok(const struct trace *t, const struct trace_stretch *s)
+{
+	int64_t value;
+	if (s->count != 1 || s->width > FAMILY_WIDTH || (s->width && !s->elements) || !rankmap_empty(&s->stride) ||
+	    !map_ok(t, &s->start, REFERENCE_NONE) || !rankmap_constant(&s->start, &value) || value != 0)
+		return false;
+	for (uint32_t k = 0; k < s->width; k++)
+		if (!map_ok(t, &s->elements[k], REFERENCE_NONE) || !rankmap_same_ranks(&s->elements[k], &s->start))
+			return false;
+	return true;
+}
+
 static bool group_ok(const struct trace *t, const struct trace_group *g, enum reference reference, const uint64_t *news)
 {
 	uint64_t values = 0;
@@ -474,6 +505,14 @@ static bool group_ok(const struct trace *t, const struct trace_group *g, enum re
 		return false;
 	for (uint32_t i = 0; i < g->count; i++) {
 		const struct trace_stretch *s = &g->dict[i];
+		if (s->vector) {
+			values++;
+			if (reference != REFERENCE_VECTOR || !vector_ok(t, s) || !rankmap_same_ranks(&s->start, trace_group_ranks(g)))
+				return false;
+			continue;
+		}
+		if (s->width || s->elements)
+			return false;
 		if (s->count == 0 || (s->count > 1 && reference) || __builtin_add_overflow(values, s->count, &values) ||
 		    !map_ok(t, &s->start, reference) || !map_ok(t, &s->stride, REFERENCE_NONE) || rankmap_empty(&s->start) ||
 		    !rankmap_same_ranks(&s->start, trace_group_ranks(g)) ||
@@ -516,11 +555,11 @@ int trace_check(const struct trace *t, struct error *error)
 			goto done;
 		}
 	}
-	for (uint32_t i = 0; i < t->vectors.count; i++) {
-		size_t n = t->vectors.items[i].size / sizeof(int64_t);
+	for (uint32_t i = 0; i < t->vector_pool.count; i++) {
+		size_t n = t->vector_pool.items[i].size / sizeof(int64_t);
 		for (size_t k = 0; k < n; k++) {
 			int64_t v;
-			memcpy(&v, t->vectors.items[i].bytes + k * sizeof v, sizeof v);
+			memcpy(&v, t->vector_pool.items[i].bytes + k * sizeof v, sizeof v);
 			if (!value_ok(t, v, REFERENCE_NONE)) {
 				error_set(error, "vector %u: damaged", i);
 				goto done;

@@ -41,7 +41,17 @@ struct trace_node {
 struct trace_stretch {
 	uint64_t count;                /* values; if more than 1 then at least DICT_STRETCH */
 	struct rankmap start, stride; /* stride is empty if count is 1 */
+	/* An array value as one map for each element, so that its ranks need not have the same array; `start` says which ranks (all 0). */
+	bool vector;
+	uint32_t width; /* elements */
+	struct rankmap *elements;
 };
+
+/* Array values are kept like that in groups that are no larger than this (it depends on nothing but the shape of the group, so that any order of
+ * merging comes to the same). Others are numbers in the pool of vectors. */
+#define FAMILY_VALUES 64   /* stretches of the group */
+#define FAMILY_WIDTH 256   /* elements of one */
+#define FAMILY_ALL 1024    /* elements of all */
 
 /* Why a column gave up the order of its values. */
 enum trace_why {
@@ -120,7 +130,7 @@ struct trace_total {
 };
 
 struct trace {
-	struct pool strings, vectors, patterns;
+	struct pool strings, vector_pool, patterns; /* vectors of an event: event_vector (walk.h) */
 	struct trace_module *modules;
 	struct trace_node *nodes; /* 0 is the root */
 	struct trace_function *functions;
@@ -142,6 +152,7 @@ void trace_free(struct trace *t);
 
 /* Each returns the number of the thing, which is added if it is not there, or UINT32_MAX on no memory. */
 uint32_t pool_intern(struct pool *p, const void *bytes, size_t n);
+void pool_free(struct pool *p);
 uint32_t trace_module(struct trace *t, struct trace_module m);
 uint32_t trace_node(struct trace *t, struct trace_node n);
 uint32_t trace_function(struct trace *t, uint32_t string); /* UINT32_MAX also if the string is no schema */
@@ -150,6 +161,9 @@ uint32_t trace_site(struct trace *t, uint32_t function, uint32_t node, bool obje
 /* Adds a group (which the trace owns then, also on failure). Returns 0 or -1. */
 int trace_add_group_take(struct trace_column *c, struct trace_group *g);
 void trace_group_free(struct trace_group *g);
+/* May the two be one? Then trace_stretch_join adds the ranks of `from`, which are others, to `to`. Returns 0 or -1. */
+bool trace_stretch_alike(const struct trace_stretch *a, const struct trace_stretch *b);
+int trace_stretch_join(struct trace_stretch *to, const struct trace_stretch *from);
 /* Makes an empty group one without order, of these ranks. Returns 0 or -1; the caller frees the group in any case. */
 int trace_group_lossy(struct trace_group *g, const struct rankmap *ranks);
 /* The runs of a successor, added if it is not there; NULL on no memory. Valid until the next one is added. */

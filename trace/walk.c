@@ -32,6 +32,7 @@ struct walk {
 	struct pattern *patterns;     /* parsed when first used */
 	int64_t *comm_ranks;
 	size_t comm_count;
+	struct pool own; /* arrays of this rank that are no arrays of the trace */
 };
 
 static void cursor_close(struct column_cursor *c)
@@ -41,9 +42,22 @@ static void cursor_close(struct column_cursor *c)
 	*c = (struct column_cursor){0};
 }
 
+/* The array that a family has for a rank, as a number behind those of the trace's pool. Returns 0 or -1. */
+static int array_of(const struct trace *t, const struct trace_stretch *s, uint32_t rank, struct pool *own, int64_t *number)
+{
+	int64_t elements[FAMILY_WIDTH];
+	for (uint32_t k = 0; k < s->width; k++)
+		if (!rankmap_get(&s->elements[k], rank, &elements[k]) ||
+		    (value_is_constant(elements[k]) && (uint64_t)elements[k] - (uint64_t)VALUE_CONSTANT >= t->strings.count))
+			return -1;
+	uint32_t i = pool_intern(own, elements, s->width * sizeof *elements);
+	*number = (int64_t)t->vector_pool.count + i;
+	return i == UINT32_MAX ? -1 : 0;
+}
+
 /* Opens a column for a rank: finds its group, evaluates the dictionary. Returns 0; 1 if the rank has nothing there; -1 on no memory. */
 static int cursor_open(struct column_cursor *c, const struct trace *t, const struct trace_column *column, uint32_t rank,
-                       struct pattern *patterns)
+                       struct pattern *patterns, struct pool *own)
 {
 	int64_t unused;
 	for (uint32_t g = 0; g < column->count; g++) {
@@ -60,6 +74,11 @@ static int cursor_open(struct column_cursor *c, const struct trace *t, const str
 			d->count = group->dict[i].count;
 			d->first = first;
 			first += d->count;
+			if (group->dict[i].vector) {
+				if (array_of(t, &group->dict[i], rank, own, &d->start) != 0)
+					return -1;
+				continue;
+			}
 			if (!rankmap_get(&group->dict[i].start, rank, &d->start) ||
 			    (d->count > 1 && !rankmap_get(&group->dict[i].stride, rank, &d->stride)))
 				return -1;
@@ -135,9 +154,10 @@ int walk_object(const struct trace *t, uint32_t rank, const char *table, const c
 			if (schema->column[k].length != strlen(column) || memcmp(schema->column[k].name, column, schema->column[k].length) != 0)
 				continue;
 			struct column_cursor c = {0};
+			struct pool own = {0}; /* tables have no arrays */
 			struct pattern *patterns = calloc(t->patterns.count + 1, sizeof *patterns);
 			size_t capacity = 0;
-			int rv = patterns ? cursor_open(&c, t, &s->columns[k], rank, patterns) : -1;
+			int rv = patterns ? cursor_open(&c, t, &s->columns[k], rank, patterns, &own) : -1;
 			while (rv == 0 && *n < (uint64_t)rows) {
 				if (*n == capacity) {
 					capacity = capacity ? capacity * 2 : 16;
@@ -153,6 +173,7 @@ int walk_object(const struct trace *t, uint32_t rank, const char *table, const c
 					++*n;
 			}
 			cursor_close(&c);
+			pool_free(&own);
 			for (uint32_t p = 0; patterns && p < t->patterns.count; p++)
 				pattern_free(&patterns[p]);
 			free(patterns);
@@ -212,6 +233,7 @@ void walk_end(struct walk *w)
 	free(w->sites);
 	free(w->patterns);
 	free(w->comm_ranks);
+	pool_free(&w->own);
 	free(w);
 }
 
@@ -253,12 +275,13 @@ int walk_next(struct walk *w, struct event *e, struct error *error)
 	e->number = w->next++;
 	e->site = w->site;
 	e->schema = trace_schema(t, s);
+	e->own = &w->own;
 	for (uint32_t k = 0; k < s->column_count; k++) {
 		bool successor = k + 1 == s->column_count;
 		if (successor && w->next == w->events)
 			break;
 		int64_t value;
-		int rv = cursors[k].open ? 0 : cursor_open(&cursors[k], t, &s->columns[k], w->rank, w->patterns);
+		int rv = cursors[k].open ? 0 : cursor_open(&cursors[k], t, &s->columns[k], w->rank, w->patterns, &w->own);
 		if (rv == 0)
 			rv = cursor_next(&cursors[k], &value);
 		if (rv != 0)

@@ -15,8 +15,16 @@ struct event {
 	uint32_t site;
 	const struct schema *schema;
 	int64_t base;               /* what `p` values are relative to */
+	const struct pool *own;     /* arrays that are functions of the rank: see event_vector */
 	int64_t values[SCHEMA_MAX]; /* one for each column of the schema, as recorded (doc/events.md, "Kinds"); VALUE_LOSSY: not known */
 };
+
+/* The elements (int64_t, not aligned) of an array value of an event that is no named constant. Valid until the next walk_next. */
+static inline const struct pool_item *event_vector(const struct trace *t, const struct event *e, int64_t value)
+{
+	uint64_t number = (uint64_t)value;
+	return number < t->vector_pool.count ? &t->vector_pool.items[number] : &e->own->items[number - t->vector_pool.count];
+}
 
 /* Returns 0; or -1 with error set: the rank is not in the trace, or no memory. The trace must outlive the walk. */
 int walk_begin(struct walk **out, const struct trace *t, uint32_t rank, struct error *error);

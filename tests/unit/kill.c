@@ -205,7 +205,7 @@ static int64_t check(void)
 			bool sends = parameter(i, 0) < 3, failed = i % 97 == 96, right;
 			if (sends) {
 				int64_t v;
-				memcpy(&v, t.vectors.items[e.values[4]].bytes, sizeof v);
+				memcpy(&v, event_vector(&t, &e, e.values[4])->bytes, sizeof v);
 				right = e.schema->count == 5u + failed && e.values[0] == parameter(i, 1) && e.values[2] == parameter(i, 2) &&
 				        e.values[3] == parameter(i, 3) && v == parameter(i, 1) &&
 				        strcmp((const char *)t.strings.items[e.values[1] - VALUE_CONSTANT].bytes, mpi_constant_name[1 + i % 3]) == 0;

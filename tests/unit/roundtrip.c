@@ -248,7 +248,8 @@ static bool same_value(const struct trace *t, const struct event *e, int i, int6
 		return false;
 	if (e->schema->column[i].vector) {
 		int64_t pair[3] = {expected, expected, expected + 1};
-		return t->vectors.items[v].size == sizeof pair && memcmp(t->vectors.items[v].bytes, pair, sizeof pair) == 0;
+		const struct pool_item *vector = event_vector(t, e, v);
+		return vector->size == sizeof pair && memcmp(vector->bytes, pair, sizeof pair) == 0;
 	}
 	if (e->schema->column[i].kind == 's') {
 		snprintf(text, sizeof text, "s%lld", (long long)expected);
