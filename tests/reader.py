@@ -164,6 +164,18 @@ class Bytes:
         value, slope = self.value(), self.int() if t == 1 else 0
         return {r: value if slope == 0 else signed(value + i * slope) for i, r in enumerate(domain)}
 
+    def arrays(self, domain):
+        """{rank: (element, ...)}"""
+        assert self.uint() == 5
+        width, elements = self.uint(), []
+        while len(elements) < width:
+            first, m = self.map(domain), self.uint()
+            stride = self.int() if m % 2 else 0
+            elements += [{r: v if isinstance(v, Name) or not stride else signed(v + i * stride) for r, v in first.items()}
+                         for i in range(m // 2 + 1)]
+        assert len(elements) == width
+        return {r: tuple(e[r] for e in elements) for r in domain}
+
     def tally(self):
         """[(least, greatest, count, sum)], constants as (name, name, count, None)"""
         bins, before = [], 0
@@ -294,7 +306,7 @@ class Trace:
             dictionary = []
             for _ in range(b.uint() if p else 1):
                 count = b.uint() + 1 if p else 1
-                start = b.map(mine)
+                start = b.arrays(mine) if kind[0] == "[" and b.data[b.at] == 5 else b.map(mine)
                 dictionary.append((count, start, b.map(mine) if count > 1 else None))
             groups.append((set(mine), p, dictionary))
         return groups
@@ -343,7 +355,8 @@ class Trace:
         if kind[0] == "[":
             if isinstance(value, Name):
                 return value
-            return "[" + ",".join(self.text(v, kind[1:], base) for v in self.vectors[value]) + "]"
+            value = value if isinstance(value, tuple) else self.vectors[value]
+            return "[" + ",".join(self.text(v, kind[1:], base) for v in value) + "]"
         if kind == "s" and value != "-":
             raw = value.encode("latin-1") if isinstance(value, Name) else self.strings[value]
             return '"' + "".join("\\" + chr(c) if c in b'"\\' else chr(c) if 0x20 <= c != 0x7f else f"\\x{c:02x}" for c in raw) + '"'
