@@ -42,11 +42,12 @@ static bool same_scalar(const struct compare *c, char kind, int64_t a, int64_t b
 	return kind == 's' ? same_bytes(&c->a->strings.items[a], &c->b->strings.items[b]) : a == b;
 }
 
-static bool same_value(const struct compare *c, const struct schema_column *column, int64_t a, int64_t b)
+static bool same_value(const struct compare *c, const struct event *ea, const struct event *eb, const struct schema_column *column, int64_t a,
+                       int64_t b)
 {
 	if (!column->vector || value_is_constant(a) || value_is_constant(b))
 		return same_scalar(c, column->kind, a, b);
-	const struct pool_item *x = &c->a->vectors.items[a], *y = &c->b->vectors.items[b];
+	const struct pool_item *x = event_vector(c->a, ea, a), *y = event_vector(c->b, eb, b);
 
 	if (x->size != y->size)
 		return false;
@@ -103,7 +104,7 @@ static bool same_event(struct compare *c, const struct event *a, const struct ev
 			continue;
 		if (a->schema->column[i].kind == 'b' && !value_is_constant(x) && !value_is_constant(y))
 			continue; /* which buffer it was, is not replayed */
-		if (!same_value(c, &a->schema->column[i], x, y))
+		if (!same_value(c, a, b, &a->schema->column[i], x, y))
 			return false;
 	}
 	return true;

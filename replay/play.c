@@ -255,7 +255,7 @@ void play_bind_all(struct play *p, enum play_kind kind, int64_t v, void **handle
 {
 	if (value_is_constant(v))
 		return;
-	const struct pool_item *item = &p->trace->vectors.items[v];
+	const struct pool_item *item = event_vector(p->trace, p->event, v);
 
 	for (size_t i = 0; i < item->size / sizeof(int64_t); i++) {
 		int64_t number;
@@ -285,7 +285,7 @@ static const struct pool_item *elements(struct play *p, int64_t v, size_t *n)
 	*n = 0;
 	if (value_is_constant(v))
 		return NULL;
-	const struct pool_item *item = &p->trace->vectors.items[v];
+	const struct pool_item *item = event_vector(p->trace, p->event, v);
 
 	*n = item->size / sizeof(int64_t);
 	return item;

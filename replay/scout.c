@@ -230,7 +230,7 @@ static int64_t item(const struct trace *t, const struct event *e, int column, si
 	*n = 0;
 	if (value_is_constant(v))
 		return v;
-	const struct pool_item *vector = &t->vectors.items[v];
+	const struct pool_item *vector = event_vector(t, e, v);
 
 	*n = vector->size / sizeof v;
 	if (i < *n)

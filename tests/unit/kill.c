@@ -82,16 +82,16 @@ static __attribute__((noinline)) void call(uint64_t i)
 	volatile char here[16];
 	here[0] = (char)i;
 	bool sends = parameter(i, 0) < 3;
-	if (sends ? !call_begin(&c, FN_MPI_Send) : !call_begin(&c, FN_MPI_Recv))
+	if (sends ? !call_begin(&c, FN_MPI_Type_indexed) : !call_begin(&c, FN_MPI_Recv))
 		_exit(3);
-	int64_t vector[3] = {parameter(i, 1), parameter(i, 1) + 1, 9};
+	int64_t vector[3] = {parameter(i, 1), parameter(i, 1) + 1, 9}, other[2] = {parameter(i, 3), 1};
 	call_end(&c, i % 97 == 96);
 	if (sends) {
 		call_put(&c, parameter(i, 1));
+		call_put_vector(&c, vector, 3);
+		call_put_vector(&c, other, 2);
 		call_put(&c, call_constant(&c, (enum mpi_constant)(1 + i % 3)));
 		call_put(&c, parameter(i, 2));
-		call_put(&c, parameter(i, 3));
-		call_put_vector(&c, vector, 3); /* recorded as any column: the walk does not ask for kinds */
 	} else {
 		for (int k = 1; k < 9; k++)
 			call_put(&c, parameter(i, k % 4));
@@ -204,11 +204,12 @@ static int64_t check(void)
 			}
 			bool sends = parameter(i, 0) < 3, failed = i % 97 == 96, right;
 			if (sends) {
-				int64_t v;
-				memcpy(&v, event_vector(&t, &e, e.values[4])->bytes, sizeof v);
-				right = e.schema->count == 5u + failed && e.values[0] == parameter(i, 1) && e.values[2] == parameter(i, 2) &&
-				        e.values[3] == parameter(i, 3) && v == parameter(i, 1) &&
-				        strcmp((const char *)t.strings.items[e.values[1] - VALUE_CONSTANT].bytes, mpi_constant_name[1 + i % 3]) == 0;
+				int64_t v, other;
+				memcpy(&v, event_vector(&t, &e, e.values[1])->bytes, sizeof v);
+				memcpy(&other, event_vector(&t, &e, e.values[2])->bytes, sizeof other);
+				right = e.schema->count == 5u + failed && e.values[0] == parameter(i, 1) && e.values[4] == parameter(i, 2) &&
+				        other == parameter(i, 3) && v == parameter(i, 1) &&
+				        strcmp((const char *)t.strings.items[e.values[3] - VALUE_CONSTANT].bytes, mpi_constant_name[1 + i % 3]) == 0;
 			} else {
 				right = e.schema->count == 8u + failed;
 				for (int k = 1; right && k < 9; k++)
