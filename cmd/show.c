@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/balance.h"
 #include "cmd/cmd.h"
 #include "cmd/open.h"
 #include "cmd/path.h"
@@ -72,17 +73,6 @@ static size_t totals(const struct trace *t, struct total **out)
 	return n;
 }
 
-/* Time between MPI calls, all ranks. */
-static uint64_t compute_ns(const struct trace *t)
-{
-	uint64_t sum = 0;
-	for (uint32_t i = 0; i < t->site_count; i++)
-		for (uint32_t k = 0; k < t->sites[i].edge_count; k++)
-			sum += t->sites[i].edges[k].compute.sum;
-	return sum;
-}
-
-
 /* A member of the metadata as one line, whatever its type. */
 static void print_member(const char *label, const json_t *value)
 {
@@ -135,15 +125,14 @@ int show_summary(const struct show *s, json_t *json)
 {
 	const struct trace *t = s->trace;
 	struct total *list;
-	uint64_t mpi = 0;
+	struct summary sum;
 	size_t n = totals(t, &list);
-	if (!list) {
+	if (!list || summary_make(&sum, t) != 0) {
+		totals_free(list, list ? n : 0);
 		fputs("spoor: no memory\n", stderr);
 		return -1;
 	}
-	for (size_t i = 0; i < n; i++)
-		mpi += list[i].time.sum;
-	uint64_t compute = compute_ns(t), elapsed = compute + mpi, events = (uint64_t)rankmap_sum(&t->events);
+	uint64_t mpi = sum.mpi_ns, elapsed = sum.compute_ns + mpi, events = sum.events;
 	if (json) {
 		json_t *functions = json_array();
 		for (size_t i = 0; i < n; i++)
@@ -160,9 +149,10 @@ int show_summary(const struct show *s, json_t *json)
 		json_object_set_new(json, "events", json_integer((json_int_t)events));
 		json_object_set_new(json, "events_lost", json_integer((json_int_t)rankmap_sum(&t->lost)));
 		json_object_set_new(json, "mpi_ns", json_integer((json_int_t)mpi));
-		json_object_set_new(json, "compute_ns", json_integer((json_int_t)compute));
+		json_object_set_new(json, "compute_ns", json_integer((json_int_t)sum.compute_ns));
+		summary_json(&sum, json);
 		totals_free(list, n);
-		return 0;
+		return show_balance(s, json);
 	}
 	print_meta(s);
 	printf("%-12s %u", "Ranks", t->size);
@@ -175,8 +165,7 @@ int show_summary(const struct show *s, json_t *json)
 	if (!rankmap_empty(&t->lost))
 		printf("%-12s %" PRId64 " events were not recorded: the memory budget of %" PRIu64 " ranks was used up\n", "Lost",
 		       rankmap_sum(&t->lost), rankmap_size(&t->lost));
-	printf("%-12s %.3f s of %.3f s, all ranks (%.1f %%)\n\n", "In MPI", (double)mpi * 1e-9, (double)elapsed * 1e-9,
-	       elapsed ? 100.0 * (double)mpi / (double)elapsed : 0.0);
+	summary_print(s, &sum);
 	printf("%-28s %6s %12s %12s %6s %12s %12s %8s\n", "FUNCTION", "SITES", "CALLS", "TIME s", "SHARE", "MEAN us", "MAX us", "OF RANK");
 	for (size_t i = 0; i < n; i++) {
 		const struct trace_time *time = &list[i].time;
@@ -187,7 +176,7 @@ int show_summary(const struct show *s, json_t *json)
 		       (double)time->sum * 1e-3 / (double)time->count, (double)time->max * 1e-3, time->max_rank);
 	}
 	totals_free(list, n);
-	return 0;
+	return show_balance(s, NULL);
 }
 
 static const struct trace_site *sorted_by;
@@ -224,6 +213,7 @@ int show_sites(const struct show *s, json_t *json)
 			printf("  %" PRId64 " calls, %" PRIu64 " ranks, %.6f s, max %.3f us on rank %u\n", rankmap_sum(&site->visits),
 			       rankmap_size(&site->visits), (double)site->communicate.sum * 1e-9, (double)site->communicate.max * 1e-3,
 			       site->communicate.max_rank);
+			balance_site(stdout, site);
 		}
 		for (uint32_t node = site->node; node != 0; node = t->nodes[node].parent) {
 			char text[1024];
@@ -234,12 +224,7 @@ int show_sites(const struct show *s, json_t *json)
 				printf("    %s\n", text);
 		}
 		if (json)
-			json_array_append_new(list, json_pack("{s:i, s:o, s:I, s:I, s:I, s:I, s:i, s:o}", "site", (int)order[i], "function",
-			                                      json_stringn(schema->function, schema->function_length), "calls",
-			                                      (json_int_t)rankmap_sum(&site->visits), "ranks", (json_int_t)rankmap_size(&site->visits),
-			                                      "time_ns", (json_int_t)site->communicate.sum, "max_ns",
-			                                      (json_int_t)site->communicate.max, "max_rank", (int)site->communicate.max_rank, "path",
-			                                      frames));
+			json_array_append_new(list, balance_json(t, order[i], frames));
 	}
 	if (json)
 		json_object_set(json, "sites", list);

@@ -360,7 +360,8 @@ static int extract_totals(struct extraction *x)
 	struct trace *t = x->trace;
 	uint64_t compute = 0, communicate = 0;
 	for (uint32_t i = 0; i < t->site_count; i++) {
-		communicate += t->sites[i].communicate.sum;
+		if (!trace_initializes(trace_schema(t, &t->sites[i])))
+			communicate += t->sites[i].communicate.sum;
 		for (uint32_t k = 0; k < t->sites[i].edge_count; k++)
 			compute += t->sites[i].edges[k].compute.sum;
 	}

@@ -211,7 +211,6 @@ int times_get_sums(struct reader *r, struct trace *t)
 
 enum {
 	DIGITS = 63,          /* all */
-	DIGITS_COUNT = 5,     /* values in a bin that is not the last */
 	DIGITS_SHARE = 6,     /* least and most of a rank: what they are less or more than the mean */
 	BITS_MEAN = 6,        /* of a bin, in its range */
 	LEVELS_TIME = 32, LEVELS_OVERHEAD = 8, /* totals of ranks: between the least and the most */
@@ -295,7 +294,7 @@ struct place {
 	unsigned rank_bits;
 	bool once;            /* no rank was there twice */
 	unsigned k;
-	uint64_t all; /* ns of all sites and edges but those that no program can do without */
+	uint64_t all; /* ns of all sites and edges but MPI_Init */
 };
 
 static void put_bins(struct entropy_writer *e, const struct place *p, struct trace_time *t)
@@ -317,7 +316,7 @@ static void put_bins(struct entropy_writer *e, const struct place *p, struct tra
 		entropy_put_number(e, p->at + IN_BIN_MAX, DIGITS, high - low);
 		before = high;
 		if (i + 1 < t->bin_count) /* the last has what is left */
-			entropy_put_number(e, p->at + IN_BIN_COUNT, DIGITS_COUNT, b->count);
+			entropy_put_number(e, p->at + IN_BIN_COUNT, DIGITS, b->count);
 		entropy_put_bits(e, BITS_MEAN, mean_code(time_bin_mean(b), min, max));
 		entropy_put_number(e, p->at + IN_BIN_DEVIATION, DIGITS, deviation_code(time_bin_deviation(b), max - min, PER_OCTAVE_BIN));
 	}
@@ -384,7 +383,7 @@ static int get_bins(struct entropy_reader *e, const struct place *p, struct trac
 		if (low > high || high >= 64 * TIME_PER_OCTAVE)
 			return -1;
 		before = (unsigned)high;
-		b->count = i + 1 < n ? entropy_number(e, p->at + IN_BIN_COUNT, DIGITS_COUNT) : left;
+		b->count = i + 1 < n ? entropy_number(e, p->at + IN_BIN_COUNT, DIGITS) : left;
 		if (b->count == 0 || b->count > left)
 			return -1;
 		left -= b->count;
@@ -552,8 +551,7 @@ static uint64_t all_time(const struct trace *t)
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		const struct schema *s = trace_schema(t, &t->sites[i]);
-		if (!(s->function_length >= 8 && memcmp(s->function, "MPI_Init", 8) == 0) &&
-		    !(s->function_length == 12 && memcmp(s->function, "MPI_Finalize", 12) == 0))
+		if (!trace_initializes(s))
 			sum += t->sites[i].communicate.sum;
 		for (uint32_t k = 0; k < t->sites[i].edge_count; k++)
 			sum += t->sites[i].edges[k].compute.sum;

@@ -283,6 +283,11 @@ int trace_add_group_take(struct trace_column *c, struct trace_group *g)
 	return 0;
 }
 
+bool trace_initializes(const struct schema *s)
+{
+	return (s->function_length == 8 || s->function_length == 15) && memcmp(s->function, "MPI_Init_thread", s->function_length) == 0;
+}
+
 int trace_total_add(struct trace_total *to, const struct trace_total *from)
 {
 	struct trace_rank_ns *ranks = NULL;

@@ -114,7 +114,7 @@ struct trace_function {
 	struct schema schema;
 };
 
-/* Sums of single ranks, in ns: of the compute times; of all times; what the tracer itself used, which is in neither of them. */
+/* Sums of single ranks, in ns: of the compute times; of all times but that of MPI_Init; what the tracer itself used, which is in neither of them. */
 enum trace_total_kind { TOTAL_COMPUTE, TOTAL_ELAPSED, TOTAL_OVERHEAD, TRACE_TOTALS };
 
 /* With more ranks than this, only the sum and the extremes are kept. */
@@ -183,6 +183,9 @@ static inline const struct schema *trace_schema(const struct trace *t, const str
 {
 	return &t->functions[s->function].schema;
 }
+
+/* MPI_Init, MPI_Init_thread: to start is not to communicate. */
+bool trace_initializes(const struct schema *s);
 
 /* The ranks of a group: the keys of this map. */
 static inline const struct rankmap *trace_group_ranks(const struct trace_group *g)

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""times.t - times in the trace are those that the program measured itself, on whatever machine"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import launch  # noqa: E402
+import tap  # noqa: E402
+
+RANKS, STEPS = 3, 60
+PROGRAM = os.path.join(tap.BUILD, "tests/programs/known")
+
+
+def close(a, b, relative=0.02, absolute=0):
+    return abs(a - b) <= relative * abs(b) + absolute
+
+
+def measured(out):
+    ranks = {}
+    for line in out.decode().splitlines():
+        words = line.split()
+        if len(words) == 13 and words[2] == "steady":
+            n = [int(w) for i, w in enumerate(words) if i not in (2, 6)]
+            ranks[n[0]] = dict(steady=dict(min=n[2], max=n[3], sum=n[4]), bimodal=dict(min=n[5], max=n[6], sum=n[7], long=n[8]),
+                               compute=n[9], run=n[10])
+    return ranks
+
+
+def show(*arguments):
+    return json.loads(subprocess.run([launch.spoor(), "show", "--json", *arguments], check=True, stdout=subprocess.PIPE).stdout)
+
+
+def check_path(trace_edge, ranks, path):
+    got, values = trace_edge["compute"], [(rank, m[path]) for rank, m in sorted(ranks.items())]
+    total = sum(v["sum"] for _, v in values)
+    count = got["count"]
+    tap.ok(close(got["sum_ns"], total), f"{path}: the mean is within 2 %", f"{got['sum_ns'] / count} {total / count}")
+    low, high = min(v["min"] for _, v in values), max(v["max"] for _, v in values)
+    tap.ok(close(got["min_ns"], low) and close(got["max_ns"], high), f"{path}: minimum and maximum", got, low, high)
+    # the ranks that have extremes; two ranks may be so close that the clock cannot tell
+    fastest = [r for r, v in values if close(v["min"], low)]
+    slowest = [r for r, v in values if close(v["max"], high)]
+    tap.ok(got["min_rank"] in fastest and got["max_rank"] in slowest, f"{path}: ranks of minimum and maximum", got, values)
+    bins = got["bins"]
+    tap.ok(sum(b["count"] for b in bins) == count and all(b["min_ns"] <= b["mean_ns"] <= b["max_ns"] for b in bins),
+           f"{path}: all values are in bins", bins)
+    return bins
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, "known.spoor")
+        done = launch.mpirun(RANKS, [PROGRAM, str(STEPS)], before=[launch.spoor(), "run", "-o", trace, "--"])
+        ranks = measured(done.stdout)
+        if not tap.ok(done.returncode == 0 and len(ranks) == RANKS, "the program ran", done.stderr.decode(errors="replace")):
+            tap.done()
+        shown = show("--sites", trace)
+        reduces = [s for s in shown["sites"] if s["function"] == "MPI_Allreduce"]
+        tap.equal(len(reduces), 2, "two paths into one call are two sites")
+        numbers = [s["site"] for s in reduces]
+        edges = {(s["site"], e["to"]): e for s in shown["sites"] for e in s["edges"]}
+        between = [edges[pair] for pair in ((numbers[0], numbers[1]), (numbers[1], numbers[0]))]
+        between.sort(key=lambda e: -e["compute"]["count"])  # the bimodal one comes in each step, the steady one between steps, too
+        bimodal, steady = between
+        tap.ok(bimodal["compute"]["count"] == RANKS * STEPS and steady["compute"]["count"] == RANKS * (STEPS - 1), "how often each was gone through",
+               [e["compute"]["count"] for e in between])
+        bins = check_path(bimodal, ranks, "bimodal")
+        longer = sum(m["bimodal"]["long"] for m in ranks.values())
+        found = sum(b["count"] for b in bins if b["mean_ns"] > 1500000)
+        tap.ok(abs(found - longer) <= 2, "bimodal: the right bins", f"{found} {longer}", bins)
+        # the first of the steady computations follows the barrier
+        steady_sum = sum(m["steady"]["sum"] for m in ranks.values())
+        first = [e for (a, b), e in edges.items() if b in numbers and a not in numbers]
+        tap.ok(len(first) == 1 and first[0]["compute"]["count"] == RANKS and
+               close(steady["compute"]["sum_ns"] + first[0]["compute"]["sum_ns"], steady_sum), "steady: the mean is within 2 %", first, steady_sum)
+        slow = max(range(RANKS), key=lambda r: ranks[r]["steady"]["sum"])
+        tap.ok(bimodal["compute"]["mean_ns"] != steady["compute"]["mean_ns"], "the two paths have distributions of their own")
+
+        s = show(trace)["summary"]
+        compute, run = [ranks[r]["compute"] for r in range(RANKS)], max(m["run"] for m in ranks.values())
+        balance, communication = sum(compute) / RANKS / max(compute), max(compute) / run
+        tap.ok(close(s["compute_ns"], sum(compute)), "computation of all ranks", s, compute)
+        tap.ok(close(s["compute_max_ns"], max(compute)), "and the most of a rank", s, compute)
+        tap.ok(compute[s["compute_max_rank"]] >= 0.98 * max(compute) and (slow is not None), "which has the right number", s, compute)
+        tap.ok(close(s["run_ns"], run), "time of the run", s, run)
+        tap.ok(close(s["load_balance"], balance), "load balance within 2 %", s["load_balance"], balance)
+        tap.ok(close(s["communication_efficiency"], communication), "communication efficiency within 2 %", s["communication_efficiency"], communication)
+        tap.ok(close(s["parallel_efficiency"], balance * communication), "parallel efficiency within 2 %", s["parallel_efficiency"],
+               balance * communication)
+        tap.ok(0 < s["overhead_ns"] < 0.02 * RANKS * run, "the tracer's own time is known", s["overhead_ns"])
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
