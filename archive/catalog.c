@@ -38,7 +38,7 @@ static const char schema[] =
 	" job INTEGER, step TEXT, array_job INTEGER, array_task INTEGER, het_job_id INTEGER, user TEXT, account TEXT, partition TEXT, qos TEXT,"
 	" job_name TEXT, cluster TEXT, node TEXT, hosts TEXT, exe TEXT, exe_name TEXT, state TEXT, mode TEXT, rule TEXT, mpi_library TEXT,"
 	" spoor_version TEXT, ranks INTEGER, nodes INTEGER, tasks INTEGER, exit_code INTEGER, signal INTEGER, partial INTEGER,"
-	" start_ns INTEGER, end_ns INTEGER);"
+	" retention INTEGER, start_ns INTEGER, end_ns INTEGER);"
 	"CREATE INDEX trace_start ON trace (start_ns);"
 	"CREATE INDEX trace_job ON trace (job, step);"
 	"CREATE TABLE metadata (id INTEGER PRIMARY KEY REFERENCES trace ON DELETE CASCADE, json TEXT, noted TEXT);"

@@ -14,10 +14,13 @@ int cmd_dump(int argc, char **argv);
 int cmd_index(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_policy(int argc, char **argv);
+int cmd_prune(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_setup(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
+int cmd_sweep(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 
 #endif

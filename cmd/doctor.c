@@ -14,17 +14,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "archive/archive.h"
 #include "cmd/cmd.h"
 #include "policy/policy.h"
+#include "spank/journal.h"
 
 static const char usage[] =
-	"Usage: spoor doctor\n"
-	"Checks this node's installation: files, Slurm's plugin stack, policy, spool and archive. Prints a line for each;\n"
-	"the exit status is 1 if something must be done. Run it as root, on a compute node.\n";
+	"Usage: spoor doctor [JOB]\n"
+	"Checks this node's installation: files, Slurm's plugin stack, policy, spool, archive and log. Prints a line for each;\n"
+	"the exit status is 1 if something must be done. Run it as root, on a compute node.\n\n"
+	"With a job's number: says what was decided for each of its steps on this node and why, what became of their traces, and\n"
+	"what of them is in the spool and in the archive.\n";
 
 #define PATH_SIZE 4096
 
@@ -267,19 +272,44 @@ static void check_folder(const char *path, const char *what, unsigned need)
 		good("%s: the %s is root's alone to write", path, what);
 }
 
-/* Folders of steps that ended and could not be delivered. Those of running steps look the same, so this is no more than a number. */
+/* Folders of steps that ended and could not be delivered. */
 static void count_spool(const char *path)
 {
 	DIR *dir = opendir(path);
-	size_t n = 0;
+	size_t kept = 0, running = 0;
 
 	if (!dir)
 		return;
-	for (struct dirent *e; (e = readdir(dir));)
-		n += isdigit((unsigned char)e->d_name[0]) != 0;
+	for (struct dirent *e; (e = readdir(dir));) {
+		if (!isdigit((unsigned char)e->d_name[0]))
+			continue;
+		int fd = openat(dirfd(dir), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		bool locked = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0;
+		running += locked;
+		kept += !locked;
+		if (fd >= 0)
+			close(fd);
+	}
 	closedir(dir);
-	if (n)
-		doubt("%s: %zu steps are running, or were not delivered to the archive", path, n);
+	if (kept)
+		wrong("%s: %zu steps were not delivered to the archive (%zu are running); `spoor sweep` delivers them", path, kept, running);
+	else
+		good("%s: nothing waits to be delivered; %zu steps are running", path, running);
+}
+
+/* Traces are parsed as nobody (archive/catalog.h): an index that lies where nobody can go is none. */
+static void check_archive_readable(const char *archive)
+{
+	struct stat st;
+	char path[PATH_SIZE + 16];
+
+	snprintf(path, sizeof path, "%s/.index", archive);
+	if (lstat(path, &st))
+		doubt("%s: the site's index is not there; `spoor setup` makes its folder, and `spoor index` the index", path);
+	else if (!S_ISDIR(st.st_mode) || st.st_uid != 0 || (st.st_mode & 07777) != 02770)
+		wrong("%s: must be a folder of root with mode 2770; `spoor setup` sets it right", path);
+	else
+		good("%s: the site's index is there", path);
 }
 
 static void check_policy(const char *path)
@@ -301,18 +331,156 @@ static void check_policy(const char *path)
 	if (d.admin_group[0] && !getgrnam(d.admin_group))
 		wrong("%s: \"admin_group\": there is no group %s", path, d.admin_group);
 	check_folder(d.archive, "archive", 0011);
+	check_archive_readable(d.archive);
 	check_folder(d.spool, "spool", 0011);
 	count_spool(d.spool);
 	policy_destroy(policy);
 }
 
+static void check_journal(void)
+{
+	struct stat st;
+
+	if (lstat(JOURNAL_FOLDER, &st))
+		doubt("%s: the log of decisions is not there: %s; `spoor setup` makes it, or the next step", JOURNAL_FOLDER, strerror(errno));
+	else if (!S_ISDIR(st.st_mode) || st.st_uid != 0 || st.st_mode & 022)
+		wrong("%s: must be a folder of root that nobody else can write; `spoor setup` sets it right", JOURNAL_FOLDER);
+	else
+		good("%s: decisions are logged", JOURNAL_FOLDER);
+}
+
+/* --- one job --- */
+
+static const char *value(const struct facts *facts, const char *name)
+{
+	const char *text = facts_get(facts, name);
+	return text ? text : "?";
+}
+
+static void tell_line(void *context, const char *time, const struct facts *facts)
+{
+	const char *what = value(facts, "what"), *why = facts_get(facts, "why"), *where = facts_get(facts, "where");
+	char text[256];
+	(void)context;
+
+	if (!strcmp(what, "captured"))
+		snprintf(text, sizeof text, "is captured, mode %s", value(facts, "mode"));
+	else if (!strcmp(what, "off"))
+		snprintf(text, sizeof text, "is not captured");
+	else if (!strcmp(what, "failed"))
+		snprintf(text, sizeof text, "is not captured, because something is wrong");
+	else if (!strcmp(what, "delivered"))
+		snprintf(text, sizeof text, "ended; its trace was delivered");
+	else if (!strcmp(what, "kept"))
+		snprintf(text, sizeof text, "ended; its trace could not be delivered and is kept in the spool");
+	else if (!strcmp(what, "empty"))
+		snprintf(text, sizeof text, "ended, and left nothing here");
+	else
+		snprintf(text, sizeof text, "%s", what);
+	printf("      %s node %s, step %s, user %s: %s\n", time, value(facts, "node"), value(facts, "step"), value(facts, "uid"), text);
+	if (facts_get(facts, "rule") && (!strcmp(what, "captured") || !strcmp(what, "off")))
+		printf("          decided by %s%s%s: %s\n", value(facts, "rule"), where ? ", " : "", where ? where : "", value(facts, "reason"));
+	if (why)
+		printf("          %s\n", why);
+}
+
+static void find_in_spool(const char *spool, const char *job)
+{
+	char path[PATH_SIZE + 600];
+	size_t n = strlen(job);
+	struct stat st;
+	DIR *dir = opendir(spool);
+
+	if (!dir) {
+		doubt("%s: the spool cannot be listed: %s%s", spool, strerror(errno), geteuid() ? "; ask again as root" : "");
+		return;
+	}
+	for (struct dirent *e; (e = readdir(dir));) {
+		if (strncmp(e->d_name, job, n) || e->d_name[n] != '.')
+			continue;
+		int fd = openat(dirfd(dir), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		bool runs = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;
+		snprintf(path, sizeof path, "%s/facts", e->d_name);
+		if (runs)
+			good("%s/%s: its step is running", spool, e->d_name);
+		else
+			wrong("%s/%s: is kept%s; `spoor sweep` delivers it", spool, e->d_name,
+			      fstatat(dirfd(dir), path, &st, AT_SYMLINK_NOFOLLOW) == 0 ? "" : ", without facts: the node went down before its step ended");
+		if (fd >= 0)
+			close(fd);
+	}
+	closedir(dir);
+}
+
+struct search {
+	const char *job;
+	size_t found;
+};
+
+/* Names only: what is in the files is not for root to read. */
+static int find_in_day(void *context, const char *path, const char *day)
+{
+	struct search *s = context;
+	size_t n = strlen(s->job);
+	DIR *dir = opendir(path);
+	(void)day;
+
+	for (struct dirent *e; dir && (e = readdir(dir));) {
+		struct stat st;
+		if (strncmp(e->d_name, s->job, n) || e->d_name[n] != '.' || fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW))
+			continue;
+		good("%s/%s: is there, %lld bytes, of user %lu", path, e->d_name, (long long)st.st_size, (unsigned long)st.st_uid);
+		s->found++;
+	}
+	if (dir)
+		closedir(dir);
+	return 0;
+}
+
+static int explain_job(const char *job, const char *policy_path)
+{
+	struct search search = {.job = job};
+	struct problems problems = {0};
+	struct facts none = {0};
+	struct error error = {""};
+	struct decision d;
+
+	policy_default_decision(&d);
+	struct policy *policy = policy_load(policy_path, geteuid() == 0, &problems);
+	if (policy)
+		policy_decide(policy, &none, &d);
+	else
+		wrong("%s: the policy is not good now; looking where it would be without one", policy_path);
+	policy_destroy(policy);
+	problems_clear(&problems);
+	printf("job %s, as %s/node.log has it:\n", job, JOURNAL_FOLDER);
+	int n = journal_read(JOURNAL_FOLDER, strtoll(job, NULL, 10), tell_line, NULL);
+	if (n < 0)
+		doubt("%s: cannot be read: %s; ask again as root, or as one of the admin group", JOURNAL_FOLDER, strerror(errno));
+	else if (n == 0)
+		doubt("job %s: no step of it was begun on this node with spoor loaded, or the log goes not so far back; ask on its nodes", job);
+	find_in_spool(d.spool, job);
+	if (archive_days(d.archive, 0, find_in_day, &search, &error) < 0)
+		doubt("%s", error.text);
+	else if (search.found == 0)
+		doubt("%s: there is no trace of job %s in the archive", d.archive, job);
+	return bad || search.found == 0 ? CMD_FAILED : CMD_OK;
+}
+
 int cmd_doctor(int argc, char **argv)
 {
+	const char *own = getenv("SPOOR_POLICY");
 	struct stack stack = {.policy = SPOOR_SYSCONFDIR "/policy.json"};
 
 	if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
 		fputs(usage, stdout);
 		return CMD_OK;
+	}
+	if (argc == 2 && argv[1][0] && strlen(argv[1]) < 12 && strspn(argv[1], "0123456789") == strlen(argv[1])) {
+		char path[PATH_SIZE];
+		if (find_stack(path) == 0)
+			read_stack(path, 0, &stack);
+		return explain_job(argv[1], own && *own ? own : stack.policy);
 	}
 	if (argc > 1) {
 		fprintf(stderr, "spoor doctor: unexpected argument %s\n%s", argv[1], usage);
@@ -322,6 +490,7 @@ int cmd_doctor(int argc, char **argv)
 	check_helper();
 	check_stack(&stack);
 	check_policy(stack.policy);
+	check_journal();
 	printf("%u wrong, %u in doubt\n", bad, doubtful);
 	return bad ? CMD_FAILED : CMD_OK;
 }

@@ -22,6 +22,9 @@ static const struct command {
 	{"stat", cmd_stat, "print the size of a trace by part"},
 	{"verify", cmd_verify, "check that traces are whole and can be decoded"},
 	{"policy", cmd_policy, "check a site's policy, or explain what it does with a job"},
+	{"prune", cmd_prune, "remove traces that have had their time"},
+	{"setup", cmd_setup, "make the folders that the policy names"},
+	{"sweep", cmd_sweep, "deliver what earlier steps had to keep in this node's spool"},
 	{"doctor", cmd_doctor, "check this installation"},
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])

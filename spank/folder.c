@@ -86,11 +86,15 @@ static const char *last_component(const char *path)
 int folder_lock_step(int spool_fd, const char *path)
 {
 	int fd = openat(spool_fd, last_component(path), OPEN_FOLDER);
-	if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB)) {
-		close(fd);
-		return -1;
+	/* who looks whether it is locked holds the lock for a moment */
+	for (int i = 0; fd >= 0 && i < 50; i++) {
+		if (flock(fd, LOCK_SH | LOCK_NB) == 0)
+			return fd;
+		usleep(10000);
 	}
-	return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
 }
 
 int64_t folder_step_changed(int spool_fd, const char *path)

@@ -26,7 +26,7 @@ int handoff_encode(const struct handoff *h, char *out, size_t size)
 
 	if (escape_write(spool, sizeof spool, h->spool) < 0)
 		return -1;
-	int n = snprintf(out, size, "1;mode=%s;threshold=%" PRIu64 ";spool=%s", mode_names[h->mode], h->threshold, spool);
+	int n = snprintf(out, size, "1;mode=%s;threshold=%" PRIu64 "%s%s", mode_names[h->mode], h->threshold, spool[0] ? ";spool=" : "", spool);
 	for (size_t i = 0; i < setting_count && n >= 0 && (size_t)n < size; i++) {
 		const struct setting *s = &setting_table[i];
 		char value[SETTING_TEXT_SIZE], word[3 * SETTING_TEXT_SIZE];

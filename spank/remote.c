@@ -17,6 +17,7 @@
 #include "policy/decision.h"
 #include "spank/folder.h"
 #include "spank/handoff.h"
+#include "spank/journal.h"
 #include "spank/option.h"
 #include "spank/step.h"
 
@@ -35,6 +36,7 @@ static struct {
 	int lock_fd;                          /* of its own folder: nobody sweeps it away while the step runs */
 	int64_t spool_changed;                /* when it was made: another time at the end means that a tracer worked there */
 	bool capturing;
+	char why[512]; /* the helper's first message, if it failed */
 	int exit_status;    /* of the task with the highest exit code, as wait() gives it; 0 if all ended well */
 	uint32_t exit_task; /* which task that was */
 	time_t start;
@@ -52,6 +54,28 @@ static void log_lines(char *text)
 		if (*line)
 			LOG("%s", line);
 	}
+}
+
+/* Tells `spoor doctor`. What the decision says is there unless it could not be made. */
+static void note(const char *what, const char *why)
+{
+	struct facts facts = {0};
+	char mode[MODE_TEXT_SIZE];
+
+	facts_format(&facts, "job", "%" PRIu32, remote.step.job);
+	facts_set(&facts, "step", remote.step.id_text);
+	facts_set(&facts, "node", remote.step.node);
+	facts_format(&facts, "uid", "%lu", (unsigned long)remote.step.identity.uid);
+	facts_set(&facts, "what", what);
+	if (remote.decision.rule[0]) {
+		facts_set(&facts, "mode", mode_format(&remote.decision.mode, mode));
+		facts_set(&facts, "rule", remote.decision.rule);
+		facts_set(&facts, "where", remote.decision.where[0] ? remote.decision.where : NULL);
+		facts_set(&facts, "reason", remote.decision.reason);
+	}
+	facts_set(&facts, "why", why && why[0] ? why : NULL);
+	journal_write(JOURNAL_FOLDER, &facts);
+	facts_clear(&facts);
 }
 
 /* --- the tasks' environment --- */
@@ -195,8 +219,10 @@ static int decide(spank_t spank, const struct config *config, struct error *erro
 	                    .output_size = sizeof output, .messages = messages, .message_size = sizeof messages};
 	int rv = process_run(&p, error);
 	free(input);
-	if (rv && messages[0]) /* it said why itself */
+	if (rv && messages[0]) { /* it said why itself */
+		snprintf(remote.why, sizeof remote.why, "%.*s", (int)strcspn(messages, "\n"), messages);
 		error->text[0] = '\0';
+	}
 	log_lines(messages);
 	if (rv || decision_decode(&remote.decision, output, strlen(output), error))
 		return -1;
@@ -243,15 +269,19 @@ void remote_begin(spank_t spank, const struct config *config)
 	if (decide(spank, config, &error)) {
 		if (error.text[0])
 			LOG("not captured: %s", error.text);
+		note("failed", error.text[0] ? error.text : remote.why);
 	} else if (remote.decision.mode.kind == MODE_OFF && !remote.decision.alternatives[0]) {
 		slurm_verbose("spoor: %" PRIu32 ".%s: not captured: %s", remote.step.job, remote.step.id_text,
 		              remote.decision.reason);
+		note("off", NULL);
 	} else if (prepare(spank, config, &error)) {
 		LOG("not captured: %s", error.text);
+		note("failed", error.text);
 	} else {
 		remote.capturing = true;
 		LOG("captured, mode %s%s: %s", mode_format(&remote.decision.mode, mode),
 		    remote.decision.alternatives[0] ? " unless the executable says otherwise" : "", remote.decision.reason);
+		note("captured", remote.decision.alternatives[0] ? "unless the executable says otherwise" : NULL);
 	}
 	if (!remote.capturing)
 		clear_environment(spank, config);
@@ -337,6 +367,8 @@ static int run_helper(const struct config *config, const char *what, const struc
 		time_t begin = time(NULL);
 		messages[0] = output[0] = error->text[0] = '\0';
 		rv = process_run(&p, error);
+		if (rv && messages[0])
+			snprintf(remote.why, sizeof remote.why, "%.*s", (int)strcspn(messages, "\n"), messages);
 		/* one that said why it failed, or took its time, would do so again; one that was killed would not */
 		if (rv && (messages[0] || time(NULL) - begin >= p.seconds))
 			i = COLLECT_ATTEMPTS;
@@ -428,12 +460,19 @@ void remote_end(spank_t spank, const struct config *config)
 	int found = process_guard(look, NULL, LOOK_SECONDS, &error);
 	if (found < 0) {
 		LOG("%s: %s: what is in it is left there", remote.spool, error.text);
+		note("kept", error.text);
 	} else if (found > 0) {
 		delivered = collect(spank, config, &error) == 0;
 		if (!delivered && error.text[0])
 			LOG("%s", error.text);
-		if (process_guard(look_again, NULL, LOOK_SECONDS, &error) != 0)
+		if (process_guard(look_again, NULL, LOOK_SECONDS, &error) != 0) {
 			LOG("%s is kept, and delivered after a later step of this node", remote.spool);
+			note("kept", remote.why[0] ? remote.why : error.text);
+		} else {
+			note("delivered", NULL);
+		}
+	} else {
+		note("empty", "no process of the step called MPI_Init, or rank 0 was on another node");
 	}
 	close_folders();
 	if (delivered)

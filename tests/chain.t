@@ -259,6 +259,49 @@ END
 leaves 'policy off, nobody asks' 0
 cp "$work/policy.json" "$policy"
 
+# Why is there a trace, or none?
+like 'doctor: a job that nobody asked to trace' "$(spoor doctor "$job")" "step 0, user 0: is not captured
+ +decided by default, .*there is no trace of job $job in the archive"
+run_job doctor --trace=lossless -N1 -n2 <<-END
+	#!/bin/sh
+	srun $ending
+	srun /bin/true
+END
+leaves 'doctor' 1
+got=$(spoor doctor "$job")
+like 'doctor: a job with a trace' "$got" 'step 0, user 0: is captured, mode lossless
+ +decided by command line: .*step 0, user 0: ended; its trace was delivered.*step 1, user 0: ended, and left nothing here
+ +no process of the step called MPI_Init'
+like 'doctor: the trace' "$got" "$job.0.0.spoor: is there"
+printf '{' >"$policy"
+run_job doctor -N1 <<-END
+	#!/bin/sh
+	srun /bin/true
+END
+like 'doctor: a bad policy' "$(spoor doctor "$job")" 'is not captured, because something is wrong
+ +[^ ]*policy.json:1:'
+cp "$work/policy.json" "$policy"
+
+# The archive is away when a job ends, and is there again when the next one does.
+mv "$site/archive" "$site/away" && : >"$site/archive"
+run_job away --trace -N1 -n2 <<-END
+	#!/bin/sh
+	srun $ending
+END
+is 'archive away: the job does not notice' "$status $(cat "$out")" '0 2 ranks, sum 1, ending: normal
+this goes to stderr'
+away=$job end=$((SECONDS + 15))
+until spoor doctor "$away" | grep -q 'is kept in the spool' || [ $SECONDS -gt $end ]; do sleep 0.2; done
+like 'archive away: doctor knows where the trace is' "$(spoor doctor "$away")" "could not be delivered and is kept.*/$away.0.[^ ]*: is kept; \`spoor sweep\` delivers it"
+rm "$site/archive" && mv "$site/away" "$site/archive"
+run_job back --trace -N1 -n2 <<-END
+	#!/bin/sh
+	srun $ending
+END
+leaves 'archive back' 1
+job=$away
+leaves 'archive back: what was kept is delivered' 1
+
 # What is left at the end.
 is 'the spool is empty' "$(find "$site/spool" -mindepth 1)" ''
 is 'nothing in the archive is readable by the world' "$(find "$site/archive" -type f -perm /007)" ''

@@ -212,11 +212,19 @@ void pieces_put(struct writer *w, const struct rankmap *m, bool values)
 	free(pieces);
 }
 
+/* A few bytes may say 2^31 ranks; what they cost is bounded. More than any machine has threads. */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+#define MAX_WORK (UINT64_C(1) << 16)
+#else
+#define MAX_WORK (UINT64_C(1) << 27)
+#endif
+
 struct getting {
 	struct reader *r;
 	struct rankmap_builder builder;
 	uint64_t pieces;
 	uint64_t after; /* the next rank must be at least this */
+	uint64_t work;  /* ranks that were added one by one */
 	bool values;
 };
 
@@ -253,6 +261,8 @@ static int get_items(struct getting *g, uint64_t *next, uint64_t ranks, uint64_t
 		*next = first + (n - 1) * step + 1;
 		first += ranks;
 		if (first < g->after || first + (n - 1) * step >= INT32_MAX)
+			return -1;
+		if ((slope != 0 || step != 1) && (g->work += n) > MAX_WORK)
 			return -1;
 		g->after = first + (n - 1) * step + 1;
 		rankmap_add(&g->builder, (struct rank_piece){

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * expire - which files of an archive have had their time, by its index
+ *
+ * The age of a trace is that of its day's folder, which root made: not what the trace says of itself. How long it is to be kept is what the policy
+ * said when it was made, as it stands in its metadata (a user can change that in their own trace: limits that must hold are
+ * max_days and the quotas).
+ */
+#ifndef SPOOR_EXPIRE_H
+#define SPOOR_EXPIRE_H
+
+#include "archive/catalog.h"
+
+struct expire {
+	int64_t max_days;               /* nothing is kept longer; 0: no limit */
+	uint64_t quota, user_quota;     /* bytes of all, of each user; the oldest go first; 0: none */
+};
+
+/* Calls file for each that is to go, oldest first: day "2026/03/01", name, size, why. What it returns, if it is not 0, ends the list. Returns that, or
+ * 0, or -1 with error set. The catalog must be locked. */
+int expire_list(struct catalog *c, const struct expire *rules,
+                int (*file)(void *context, const char *day, const char *name, uint64_t size, const char *why), void *context, struct error *error);
+
+#endif

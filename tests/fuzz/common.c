@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * common - what the harnesses share
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "merge/merge.h"
+#include "tests/fuzz/fuzz.h"
+#include "trace/container.h"
+#include "trace/trace.h"
+#include "trace/walk.h"
+
+#define EVENTS_MAX 3000 /* of each rank; loops make any number of events out of a few bytes */
+#define RANKS_MAX  24
+
+const char *fuzz_file(const uint8_t *data, size_t size)
+{
+	static char path[64];
+	static int fd = -1;
+
+	if (fd < 0) {
+		fd = memfd_create("fuzz", MFD_CLOEXEC);
+		snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	}
+	if (fd < 0 || ftruncate(fd, 0) || ftruncate(fd, (off_t)size) || pwrite(fd, data, size, 0) != (ssize_t)size || fchmod(fd, 0644))
+		abort();
+	return path;
+}
+
+static void walk(const struct trace *t, uint32_t rank)
+{
+	struct walk *w = NULL;
+	struct error error = {""};
+	struct event e;
+
+	if (walk_begin(&w, t, rank, &error))
+		return;
+	for (int i = 0; i < EVENTS_MAX && walk_next(w, &e, &error) == 0; i++) {
+	}
+	walk_end(w);
+}
+
+void fuzz_trace(struct trace *t)
+{
+	struct trace canonical, again, into;
+	struct container *c = NULL;
+	struct error error = {""};
+	uint8_t *bytes = NULL;
+	size_t size = 0;
+
+	for (uint32_t rank = 0; rank < t->size && rank < RANKS_MAX; rank++)
+		walk(t, rank);
+	if (merge_canonical(&canonical, t, &error) == 0 && trace_encode(&canonical, NULL, 0, NULL, &bytes, &size) == 0) {
+		/* what spoor wrote, spoor reads */
+		memset(&again, 0, sizeof again);
+		if (container_parse(&c, "fuzz", bytes, size, NULL, &error) || trace_decode(&again, c, &error)) {
+			fprintf(stderr, "what was written cannot be read: %s\n", error.text);
+			abort();
+		}
+		trace_free(&again);
+		container_destroy(c);
+	}
+	free(bytes);
+	if (trace_init(&into) == 0)
+		merge_into(&into, t, &error);
+	trace_free(&into);
+	trace_free(&canonical);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * fuzz - what the harnesses share: each file of tests/fuzz defines LLVMFuzzerTestOneInput for one parser of untrusted input
+ *
+ * They are linked with libFuzzer to look for new inputs, and with replay.c to read those of tests/fuzz/corpus again.
+ */
+#ifndef SPOOR_FUZZ_H
+#define SPOOR_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct trace;
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The path of a file with these bytes, for parsers that want a path; the same name every time. */
+const char *fuzz_file(const uint8_t *data, size_t size);
+/* All that readers do with a trace that passed its checks: walks ranks, makes the canonical form, merges, encodes and decodes. */
+void fuzz_trace(struct trace *t);
+
+#endif

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# prune - what has had its time goes, by retention, age and quota; first it is only shown
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import archive  # noqa: E402
+import tap  # noqa: E402
+
+SPOOR = os.path.join(tap.BUILD, "spoor")
+work = tempfile.mkdtemp(prefix="prune.", dir=os.environ.get("TMPDIR"))
+os.chmod(work, 0o711)
+os.environ["XDG_CACHE_HOME"] = os.path.join(work, "cache")
+store = os.path.join(work, "archive")
+os.mkdir(store, 0o755)
+DAY = 86400
+NOW = int(time.time())
+
+
+def put(job, age, retention=None, uid=None, size=0):
+    """A trace that is `age` days old."""
+    folder = os.path.join(store, time.strftime("%Y/%m/%d", time.localtime(NOW - age * DAY)))
+    os.makedirs(folder, exist_ok=True)
+    facts = dict(archive.metadata(job, NOW - age * DAY), uid=uid or os.getuid(), filler="x" * size)
+    if retention is not None:
+        facts["retention"] = retention
+    path = os.path.join(folder, f"{job}.0.0.spoor")
+    with open(path, "wb") as file:
+        file.write(archive.container(facts))
+    os.chmod(path, 0o440)
+    if uid:
+        os.chown(path, uid, 0)
+    return path
+
+
+def prune(*arguments):
+    run = subprocess.run([SPOOR, "prune", "--archive", store, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    jobs = [int(line.split("/")[3].split(".")[0]) for line in run.stdout.splitlines() if "\t" in line]
+    return run, jobs
+
+
+def there():
+    return sorted(int(name.split(".")[0]) for _, _, names in os.walk(store) for name in names if name.endswith(".spoor"))
+
+
+put(1, 40)
+put(2, 40, 30)
+put(3, 40, 60)
+put(4, 20, 10)
+put(5, 20, 0)
+put(6, 0, 1)
+run, jobs = prune()
+tap.equal(jobs, [2, 4], "retention: what is over")
+tap.ok("its retention of 30 days is over" in run.stdout and "2 files would go" in run.stdout and "--delete" in run.stdout, "it says why", run.stdout)
+tap.equal(there(), [1, 2, 3, 4, 5, 6], "without --delete nothing is removed")
+run, jobs = prune("--delete")
+tap.equal((jobs, there()), ([2, 4], [1, 3, 5, 6]), "with --delete it is")
+tap.equal(prune("--delete")[1], [], "once")
+tap.equal(prune("--max-age", "30")[1], [1, 3], "age: whatever the retention")
+run, jobs = prune("--max-age", "30", "--delete", "--quiet")
+tap.ok("\t" not in run.stdout and "2 files removed" in run.stdout and there() == [5, 6], "--quiet", run.stdout)
+old = os.path.join(store, time.strftime("%Y/%m/%d", time.localtime(NOW - 40 * DAY)))
+tap.ok(not os.path.exists(old), "a folder that became empty goes")
+tap.ok(os.path.isdir(os.path.join(store, time.strftime("%Y/%m/%d", time.localtime(NOW)))), "that of today stays")
+
+# Quotas: the oldest first.
+for job, age in ((11, 9), (12, 8), (13, 7), (14, 6)):
+    put(job, age, size=100000)
+run, jobs = prune("--quota", "250K")
+tap.equal(jobs, [5, 11, 12], "quota: the oldest, until the others fit")
+if os.geteuid() == 0:
+    for job, age in ((21, 5), (22, 4), (23, 3)):
+        put(job, age, uid=65534, size=100000)
+    run, jobs = prune("--user-quota", "250K")
+    tap.equal(jobs, [5, 11, 12, 21], "each user's quota")
+    run, jobs = prune("--quota", "1M", "--user-quota", "150K", "--delete")
+    tap.equal(there(), [6, 14, 23], "both, removed")
+
+# What else goes, and what does not.
+path = put(31, 20)
+day = os.path.dirname(path)
+for name, age in ((".31.0.0.spoor.4711.tmp", 2 * 3600), (".31.0.1.spoor.4712.tmp", 60)):
+    with open(os.path.join(day, name), "w", encoding="utf-8") as file:
+        file.write("unfinished")
+    os.utime(os.path.join(day, name), (NOW - age, NOW - age))
+for name in ("31.0.n1.exit", "99.0.n1.exit"):
+    with open(os.path.join(day, name), "w", encoding="utf-8") as file:
+        file.write('{"version":1,"job":%s,"step":"0","exit_code":1,"signal":0}' % name.split(".")[0])
+with open(os.path.join(day, "README"), "w", encoding="utf-8") as file:
+    file.write("somebody's")
+run, jobs = prune("--delete")
+tap.equal(sorted(os.listdir(day)), [".31.0.1.spoor.4712.tmp", "31.0.0.spoor", "31.0.n1.exit", "README"],
+          "an exit note without a trace, and what a killed process left; nothing else")
+
+# Only files of the archive, whatever the index says.
+outside = os.path.join(work, "outside")
+os.makedirs(outside)
+with open(os.path.join(outside, "41.0.0.spoor"), "wb") as file:
+    file.write(archive.container(dict(archive.metadata(41, 0), retention=1)))
+os.makedirs(os.path.join(store, "2020/01"), exist_ok=True)
+os.symlink(outside, os.path.join(store, "2020/01/01"))
+prune("--delete", "--max-age", "1")
+tap.equal(os.listdir(outside), ["41.0.0.spoor"], "symbolic links are not followed")
+for arguments in (("--quota", "much"), ("--quota", "0"), ("--quota", "1X"), ("--max-age", "x"), ("--max-age", "0"), ("--nonsense",), ("file",)):
+    run, jobs = prune(*arguments)
+    tap.ok(run.returncode == 2 and not run.stdout, "refused: " + " ".join(arguments), run.stderr)
+subprocess.run(["rm", "-rf", work], check=True)
+tap.done()
