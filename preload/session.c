@@ -38,9 +38,12 @@ static struct session {
 	int rank, size;
 	uint64_t world;
 	int choice; /* which alternative of the handoff; -1: it has none */
+	bool against;  /* that captures nothing */
+	bool declined; /* there is a handoff, and this process records nothing: the others need not wait for it */
 	bool initialized;
 	uint64_t finalizing; /* CLOCK_MONOTONIC */
-	MPI_Comm comm; /* a private duplicate of MPI_COMM_WORLD */
+	bool world_made; /* MPI_Init was called: there is an MPI_COMM_WORLD */
+	uint32_t host;
 	pid_t pid;
 } session;
 
@@ -73,7 +76,7 @@ static __attribute__((destructor)) void on_unload(void)
 	if (session.state == AWAKE && !session.initialized && session.pid == getpid()) {
 		recorder_stop();
 		unlink(session.arena);
-	} else if (session.state == AWAKE && !session.comm && session.pid == getpid()) {
+	} else if (session.state == AWAKE && !session.world_made && session.pid == getpid()) {
 		recorder_finalized(); /* sessions only: the arenas are merged by whoever collects them */
 	}
 }
@@ -99,7 +102,8 @@ static void choose(struct handoff *h)
 	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
 	path[n > 0 ? n : 0] = '\0';
 	session.choice = handoff_choose(h, path, expected_ranks());
-	if (session.choice >= 0 && h->mode == HANDOFF_OFF)
+	session.against = session.choice >= 0 && h->mode == HANDOFF_OFF;
+	if (session.against)
 		handoff_take(h, handoff_first_capture(h));
 }
 
@@ -118,6 +122,7 @@ static bool wake(void)
 	snprintf(session.arena, sizeof session.arena, "%s/rank-%ld-%" PRIx64 ".arena", h->spool, (long)session.pid, clock_ns(CLOCK_REALTIME));
 	if (recorder_start(session.arena, h->set.memory, &error) != 0) {
 		note(error.text);
+		session.declined = true;
 		return false;
 	}
 	if (h->mode == HANDOFF_LOSSY)
@@ -206,29 +211,48 @@ static void fact_library(struct writer *w)
 	}
 }
 
-/* A number that all ranks of this MPI_COMM_WORLD know, and no other world on this machine has. The launcher's name for the job
- * serves; without one rank 0 makes up a number. */
-static uint64_t agree_on_world(void)
+static uint64_t mix_variable(uint64_t hash, const char *name)
 {
-	const char *name = getenv("PMIX_NAMESPACE");
-	uint64_t world = name ? hash_bytes(name, strlen(name)) : 0;
-	if (!name) {
-		world = hash_mix(hash_mix(clock_ns(CLOCK_REALTIME), (uint64_t)getpid()), (uint64_t)(uintptr_t)&session);
-		real.MPI_Bcast(&world, sizeof world, MPI_BYTE, 0, session.comm);
-	}
-	return world;
+	const char *value = getenv(name);
+	return hash_mix(hash, value ? hash_bytes(value, strlen(value)) : 0);
 }
 
-/* All ranks do what the first rule says that is for any of them. False: nothing is captured. */
-static bool agree_on_choice(void)
+/* Tells jobs, and the runs of a job, from each other. */
+static uint64_t number_job(void)
 {
-	int first = session.choice;
+	return mix_variable(mix_variable(1, "SLURM_JOB_ID"), "SLURM_RESTART_COUNT");
+}
 
-	if (session.choice < 0)
-		return true;
-	real.MPI_Allreduce(&session.choice, &first, 1, MPI_INT, MPI_MIN, session.comm);
-	handoff_take(&session.handoff, first);
-	return session.handoff.mode != HANDOFF_OFF;
+/* A number that all ranks of this MPI_COMM_WORLD know, and no other world has, without asking anybody (preload/tree.h says why): the
+ * launcher's name for it, and what tells the runs of a job from each other. */
+static uint64_t number_world(void)
+{
+	static const char *const names[] = {"PMIX_NAMESPACE", "PMI_JOBID", "SLURM_STEP_ID"};
+	uint64_t world = number_job();
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (getenv(names[i]) && (session.size > 1 || i == 0))
+			return mix_variable(world, names[i]);
+	if (session.size == 1) /* started by itself, and several may be in one step */
+		return hash_mix(hash_mix(world, clock_ns(CLOCK_REALTIME)), (uint64_t)session.pid);
+	return hash_mix(world, (uint64_t)getppid());
+}
+
+/* By its new name the other ranks of the node know that it is here. */
+static void rename_arena(void)
+{
+	char path[sizeof session.arena];
+	int n = snprintf(path, sizeof path, "%s/" TREE_ARENA, session.handoff.spool, (unsigned long long)session.world, (unsigned)session.rank, session.host);
+	if (n > 0 && (size_t)n < sizeof path && access(path, F_OK) != 0 && rename(session.arena, path) == 0)
+		strcpy(session.arena, path);
+}
+
+/* All ranks do what the first rule says that is for any of them. Ranks are not asked before MPI_Finalize (preload/tree.h), so that a rank whose own
+ * rule is against it only goes on if another one may have another executable. */
+static bool settle_choice(void)
+{
+	const char *applications = getenv("OMPI_NUM_APP_CTX");
+
+	return !session.against || (session.size > 1 && applications && strtoul(applications, NULL, 10) > 1);
 }
 
 /* Nothing is captured after all. */
@@ -237,8 +261,7 @@ static void drop(void)
 	recorder_stop();
 	__atomic_store_n(&session.state, OFF, __ATOMIC_RELEASE);
 	unlink(session.arena);
-	if (session.comm)
-		real.MPI_Comm_free(&session.comm);
+	session.declined = true;
 }
 
 /* A world that another one spawned says which: Open MPI leaves its parents' port in the environment, which begins with their
@@ -250,9 +273,17 @@ static void fact_parent(struct writer *w)
 	size_t n = port ? strcspn(port, ".") : 0;
 	if (!n || !port[n])
 		return;
-	snprintf(text, sizeof text, "%016" PRIx64, hash_bytes(port, n));
+	snprintf(text, sizeof text, "%016" PRIx64, hash_mix(number_job(), hash_bytes(port, n)));
 	fact_text(w, "parent_world", text);
 	world_put_number(w, "parent_rank", strtoul(port + n + 1, NULL, 10));
+}
+
+/* What the first rule of all ranks says. False: nothing is captured. */
+static bool agreed(const struct tree *tree)
+{
+	if (session.choice < 0 || tree->first_choice == INT64_MAX)
+		return true;
+	return handoff_take(&session.handoff, (int)tree->first_choice) != 0 || session.handoff.mode != HANDOFF_OFF;
 }
 
 /* Rank, size and world are known. */
@@ -265,6 +296,7 @@ static void identify(int thread_level)
 		snprintf(host, sizeof host, "%s", node);
 	else
 		gethostname(host, sizeof host - 1);
+	session.host = (uint32_t)hash_bytes(host, strlen(host));
 	world_put_number(&facts, "ranks", (uint64_t)session.size);
 	fact_command(&facts);
 	fact_executable(&facts);
@@ -276,6 +308,7 @@ static void identify(int thread_level)
 	if (facts.failed || recorder_describe((const char *)facts.data, facts.size, host) != 0)
 		note("no memory for the facts of the process");
 	writer_free(&facts);
+	rename_arena();
 	session.initialized = true;
 }
 
@@ -285,18 +318,18 @@ void session_initialized(int thread_level)
 		return;
 	int saved = errno;
 	if (real.MPI_Comm_rank(MPI_COMM_WORLD, &session.rank) != MPI_SUCCESS ||
-	    real.MPI_Comm_size(MPI_COMM_WORLD, &session.size) != MPI_SUCCESS ||
-	    real.MPI_Comm_dup(MPI_COMM_WORLD, &session.comm) != MPI_SUCCESS) {
-		note("cannot learn the rank, or make a communicator");
+	    real.MPI_Comm_size(MPI_COMM_WORLD, &session.size) != MPI_SUCCESS) {
+		note("cannot learn the rank");
 		errno = saved;
 		return;
 	}
-	real.MPI_Comm_set_errhandler(session.comm, MPI_ERRORS_RETURN);
-	if (agree_on_choice()) {
-		session.world = agree_on_world();
-		identify(thread_level);
-	} else {
+	session.world_made = true;
+	if (!settle_choice()) {
 		drop();
+	} else {
+		if (!session.initialized)
+			session.world = number_world();
+		identify(thread_level);
 	}
 	errno = saved;
 }
@@ -306,10 +339,9 @@ void session_opened(int rank, int size, int thread_level)
 	if (session.state != AWAKE || session.initialized)
 		return;
 	int saved = errno;
-	const char *name = getenv("PMIX_NAMESPACE");
 	session.rank = rank;
 	session.size = size;
-	session.world = name ? hash_bytes(name, strlen(name)) : hash_mix(clock_ns(CLOCK_REALTIME), (uint64_t)session.pid);
+	session.world = number_world();
 	if (session.choice >= 0) /* its own: there is nobody to agree with */
 		handoff_take(&session.handoff, session.choice);
 	if (session.handoff.mode == HANDOFF_OFF)
@@ -350,37 +382,50 @@ done:
 	return rv;
 }
 
+/* Another rank may be waiting for this one, which has nothing. */
+static void decline(void)
+{
+	struct error error = {""};
+	uint64_t patience = (uint64_t)session.handoff.set.deadline * 1000000000;
+	struct tree tree = {.patience = patience, .deadline = clock_ns(CLOCK_MONOTONIC) + patience, .choice = session.choice < 0 ? INT64_MAX : session.choice};
+
+	session.declined = false;
+	if (real.MPI_Comm_rank(MPI_COMM_WORLD, &tree.rank) == MPI_SUCCESS && real.MPI_Comm_size(MPI_COMM_WORLD, &tree.size) == MPI_SUCCESS)
+		tree_meet(&tree, false, &error);
+}
+
 void session_finalize(void)
 {
-	if (session.state != AWAKE || !session.initialized || !session.comm)
-		return;
 	int saved = errno;
+	if (session.declined)
+		decline();
+	errno = saved;
+	if (session.state != AWAKE || !session.initialized || !session.world_made)
+		return;
 	struct error error = {""};
 	struct arena a;
 	struct trace t = {.size = 0};
 	session.finalizing = clock_ns(CLOCK_MONOTONIC);
-	struct tree tree = {
-	        .comm = session.comm,
-	        .rank = session.rank,
-	        .size = session.size,
-	        .deadline = clock_ns(CLOCK_MONOTONIC) + (uint64_t)session.handoff.set.deadline * 1000000000,
-	};
+	uint64_t patience = (uint64_t)session.handoff.set.deadline * 1000000000;
+	struct tree tree = {.rank = session.rank, .size = session.size, .patience = patience, .deadline = clock_ns(CLOCK_MONOTONIC) + patience,
+	                    .choice = session.choice < 0 ? INT64_MAX : session.choice, .folder = session.handoff.spool, .world = session.world,
+	                    .host = session.host};
 	recorder_finalized();
 	recorder_stop();
 	__atomic_store_n(&session.state, OFF, __ATOMIC_RELEASE);
-	int rv = arena_open(&a, session.arena, &error);
-	if (rv == 0)
-		rv = trace_extract(&t, &a, &error);
-	if (tree_merge(&tree, rv == 0 ? &t : NULL, &error) != 0)
-		rv = -1;
-	bool kept = session.rank == 0 && rv == 0 && keep(&t, &a, &error) == 0;
-	if (tree_settle(&tree, kept) == 0 && rv == 0)
+	bool open = arena_open(&a, session.arena, &error) == 0;
+	bool good = open && trace_extract(&t, &a, &error) == 0;
+	bool met = tree_meet(&tree, good, &error) == 0;
+	good = met && agreed(&tree) && tree_merge(&tree, &t, &error) == 0;
+	bool kept = good && session.rank == 0 && keep(&t, &a, &error) == 0;
+	bool settled = met && agreed(&tree) && tree_settle(&tree, kept) == 0;
+	if (settled || (met && !agreed(&tree)))
 		unlink(session.arena);
 	else if (error.text[0])
 		note(error.text);
 	trace_free(&t);
-	arena_close(&a);
-	if (rv == 0)
-		real.MPI_Comm_free(&session.comm); /* after a failure somebody may still have a message under way on it */
+	if (open)
+		arena_close(&a);
+	tree_end(&tree, good && settled);
 	errno = saved;
 }

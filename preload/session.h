@@ -14,11 +14,11 @@ bool session_wake(void);
 void session_refuse(const char *why);
 
 /* Called by the MPI_Init and MPI_Init_thread wrappers after the PMPI function succeeded, before call_end: learns rank and size in
- * MPI_COMM_WORLD, makes the private communicator for the merge. thread_level: MPI_THREAD_* as provided. */
+ * MPI_COMM_WORLD. No other rank is asked for anything: it may not be traced. thread_level: MPI_THREAD_* as provided. */
 void session_initialized(int thread_level);
 
 /* Called by the MPI_Session_init wrapper: rank and size in the process set of the world. Until MPI_Init is called, if ever, there is no
- * communicator for a merge: not every process of the world need have a session. The arenas stay then. */
+ * MPI_COMM_WORLD to merge in: not every process of the world need have a session. The arenas stay then. */
 void session_opened(int rank, int size, int thread_level);
 
 /* Called by the MPI_Finalize wrapper after its event was committed and before PMPI_Finalize: ends recording, merges the

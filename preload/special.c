@@ -122,6 +122,8 @@ MPI_WRAPPER int MPI_Finalize(void)
 
 	if (wrap_begin(&c, FN_MPI_Finalize))
 		record_finalize(&c);
+	else
+		session_finalize();
 	return next.MPI_Finalize();
 }
 

@@ -2,6 +2,7 @@
  * special_fortran - the functions with which MPI begins and ends, and those that are legal without it, in Fortran
  */
 #include "preload/fortran.h"
+#include "preload/session.h"
 #include "preload/special.h"
 
 MPI_WRAPPER void FORTRAN_NAME(mpi_init)(MPI_Fint *ierror)
@@ -42,6 +43,8 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_finalize)(MPI_Fint *ierror)
 
 	if (wrap_begin_fortran(&c, FN_MPI_Finalize))
 		record_finalize(&c);
+	else
+		session_finalize();
 	FORTRAN_NEXT.mpi_finalize(ierror);
 }
 FORTRAN_ALIASES(mpi_finalize, MPI_FINALIZE)

@@ -1,33 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tree - merges the traces of all ranks at MPI_Finalize, along a binomial tree
+ * tree - merges the traces of all ranks at MPI_Finalize
  *
- * Rank r receives from r + 1, r + 2, r + 4, ... as long as those bits are not set in r, and then sends to r without its lowest set bit. Each
- * message is preceded by its length. Nothing blocks: requests are tested until they are done or the deadline passes; a request that
- * is given up keeps its buffer for ever, since the library may still write to it.
+ * In a binomial tree, number i receives from i + 1, i + 2, i + 4, ... as long as those bits are not set in i, and then sends to i without its lowest
+ * set bit. The ranks of a node are numbered among themselves (they find each other's arenas in the node's folder), and so are the nodes' leaders,
+ * by a prefix sum over all ranks. A leader learns which rank its parent is from a directory that is spread over the ranks: rank i knows leader i.
+ *
+ * Nothing blocks: requests are tested until they are done or the deadline passes; a request that is given up keeps its buffer for
+ * ever, since the library may still write to it. Each trace is preceded by its length.
  */
 #include "preload/tree.h"
 
+#include <dirent.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-#include "preload/clock.h"
 #include "merge/merge.h"
+#include "preload/clock.h"
 #include "trace/container.h"
 
-#define TAG_SIZE 1
-#define TAG_TRACE 2
-#define TAG_ANSWER 3
-/* What one rank may send. More is refused, and the arenas are left to be merged when the step has ended: merging takes about sixteen times the size in
- * memory (measured on the bucket sort), and that is the job's memory here. */
+enum tag { TAG_SIZE = 1, TAG_TRACE, TAG_ANSWER, TAG_LEADER, TAG_QUESTION, TAG_REPLY, TAG_HELLO /* + level */ };
+/* What one rank may send. More is refused, and the arenas are left to be merged when the step has ended: merging takes several times the size in
+ * memory, and that is the job's memory here. */
 #define MAX_MESSAGE (INT64_C(32) << 20)
+/* Clocks of nodes differ by less. */
+#define SKEW UINT64_C(1000000000)
 
 /* Tests until the request is done. Returns 0, or -1: deadline or error. */
-static int wait_for(const struct tree *tree, MPI_Request *request)
+static int wait_for(const struct tree *tree, MPI_Request *request, MPI_Status *status)
 {
 	for (unsigned spins = 0;; spins++) {
 		int done = 0;
-		if (real.MPI_Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+		if (real.MPI_Test(request, &done, status) != MPI_SUCCESS)
 			return -1;
 		if (done)
 			return 0;
@@ -39,6 +45,232 @@ static int wait_for(const struct tree *tree, MPI_Request *request)
 			nanosleep(&(struct timespec){.tv_nsec = spins < 2000 ? 20000 : 1000000}, NULL);
 	}
 }
+
+/* Meeting. */
+
+/* Of all ranks: the least readiness, the begin of the one that came first, the first choice. */
+static int reduce(struct tree *tree, const int64_t in[3], int64_t out[3])
+{
+	MPI_Request request = MPI_REQUEST_NULL;
+	int64_t *buffer = malloc(6 * sizeof *buffer);
+	if (!buffer)
+		return -1;
+	memcpy(buffer, in, 3 * sizeof *in);
+	if (real.MPI_Iallreduce(buffer, buffer + 3, 3, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD, &request) != MPI_SUCCESS ||
+	    wait_for(tree, &request, MPI_STATUS_IGNORE) != 0)
+		return -1;
+	memcpy(out, buffer + 3, 3 * sizeof *out);
+	free(buffer);
+	return 0;
+}
+
+int tree_meet(struct tree *tree, bool ready, struct error *error)
+{
+	int rv = -1;
+	MPI_Request request = MPI_REQUEST_NULL;
+	MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+	tree->comm = MPI_COMM_NULL;
+	tree->first_choice = tree->choice;
+	if (tree->size == 1)
+		return ready ? 0 : -1;
+	/* a lost peer must not end the job here */
+	if (real.MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler) != MPI_SUCCESS)
+		return error_set(error, "the error handler of MPI_COMM_WORLD cannot be had");
+	real.MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	int64_t now = (int64_t)clock_ns(CLOCK_REALTIME), mine[3] = {ready, now, tree->choice}, all[3];
+	MPI_Comm *comm = malloc(sizeof *comm); /* is written when the request completes, whenever that is */
+	if (!comm)
+		goto done;
+	if (reduce(tree, mine, all) != 0) {
+		error_set(error, "not all ranks came to MPI_Finalize within the deadline");
+		goto done;
+	}
+	tree->first_choice = all[2];
+	if (!all[0]) {
+		error_set(error, ready ? "another rank has no trace" : "this rank has no trace");
+		goto done;
+	}
+	if ((uint64_t)((int64_t)clock_ns(CLOCK_REALTIME) - all[1]) > tree->patience + SKEW) {
+		error_set(error, "the first rank came to MPI_Finalize too long ago, and waits no more");
+		goto done;
+	}
+	if (real.MPI_Comm_idup(MPI_COMM_WORLD, comm, &request) != MPI_SUCCESS || wait_for(tree, &request, MPI_STATUS_IGNORE) != 0) {
+		error_set(error, "no communicator within the deadline");
+		goto done;
+	}
+	tree->comm = *comm;
+	free(comm);
+	real.MPI_Comm_set_errhandler(tree->comm, MPI_ERRORS_RETURN);
+	rv = 0;
+done:
+	real.MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+	real.MPI_Errhandler_free(&handler);
+	return rv;
+}
+
+/* Who is where. */
+
+static int by_rank(const void *a, const void *b)
+{
+	const int *x = a, *y = b;
+	return (*x > *y) - (*x < *y);
+}
+
+/* The ranks of this node in ascending order, by their arenas: this one alone if they cannot be seen. *ranks is malloc'ed. */
+static int find_neighbours(const struct tree *tree, int **ranks, int *count)
+{
+	int capacity = 64;
+	bool here = false;
+	*count = 0;
+	*ranks = malloc((size_t)capacity * sizeof **ranks);
+	DIR *dir = *ranks ? opendir(tree->folder) : NULL;
+	for (struct dirent *e; dir && (e = readdir(dir));) {
+		unsigned long long world;
+		unsigned rank, host;
+		int end = 0;
+		if (sscanf(e->d_name, TREE_ARENA "%n", &world, &rank, &host, &end) != 3 || end == 0 || e->d_name[end] || world != tree->world ||
+		    host != tree->host || rank >= (unsigned)tree->size)
+			continue;
+		if (*count == capacity) {
+			int *more = realloc(*ranks, 2 * (size_t)capacity * sizeof **ranks);
+			if (!more)
+				break;
+			*ranks = more;
+			capacity *= 2;
+		}
+		here |= (int)rank == tree->rank;
+		(*ranks)[(*count)++] = (int)rank;
+	}
+	if (dir)
+		closedir(dir);
+	if (!*ranks || *count == capacity)
+		return -1;
+	if (!here) {
+		*count = 0;
+		(*ranks)[(*count)++] = tree->rank;
+	}
+	qsort(*ranks, (size_t)*count, sizeof **ranks, by_rank);
+	return 0;
+}
+
+static int send_number(const struct tree *tree, int to, int tag, int value)
+{
+	MPI_Request request = MPI_REQUEST_NULL;
+	int *buffer = malloc(sizeof *buffer);
+	if (!buffer)
+		return -1;
+	*buffer = value;
+	if (real.MPI_Isend(buffer, 1, MPI_INT, to, tag, tree->comm, &request) != MPI_SUCCESS || wait_for(tree, &request, MPI_STATUS_IGNORE) != 0)
+		return -1;
+	free(buffer);
+	return 0;
+}
+
+static int receive_number(const struct tree *tree, int from, int tag, int *value, int *source)
+{
+	MPI_Request request = MPI_REQUEST_NULL;
+	MPI_Status status;
+	int *buffer = malloc(sizeof *buffer);
+	if (!buffer || real.MPI_Irecv(buffer, 1, MPI_INT, from, tag, tree->comm, &request) != MPI_SUCCESS || wait_for(tree, &request, &status) != 0)
+		return -1;
+	*value = *buffer;
+	*source = status.MPI_SOURCE;
+	free(buffer);
+	return 0;
+}
+
+/* How many leaders have lower ranks, and how many there are. */
+static int number_leaders(const struct tree *tree, bool leader, int *before, int *all)
+{
+	MPI_Request request[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+	int *buffer = calloc(3, sizeof *buffer);
+	if (!buffer)
+		return -1;
+	buffer[0] = leader;
+	if (real.MPI_Iexscan(buffer, buffer + 1, 1, MPI_INT, MPI_SUM, tree->comm, &request[0]) != MPI_SUCCESS ||
+	    real.MPI_Iallreduce(buffer, buffer + 2, 1, MPI_INT, MPI_SUM, tree->comm, &request[1]) != MPI_SUCCESS ||
+	    wait_for(tree, &request[0], MPI_STATUS_IGNORE) != 0 || wait_for(tree, &request[1], MPI_STATUS_IGNORE) != 0)
+		return -1;
+	*before = tree->rank == 0 ? 0 : buffer[1];
+	*all = buffer[2];
+	free(buffer);
+	return 0;
+}
+
+/* The bits k for which i + 2^k is a child of i in a tree of n. */
+static int child_bits(int i, int n, int bits[32])
+{
+	int count = 0;
+	for (int bit = 0; bit < 31 && !(i >> bit & 1) && 1 << bit < n; bit++)
+		if (i + (1 << bit) < n)
+			bits[count++] = bit;
+	return count;
+}
+
+/* This rank's page of the directory: who leader number `rank` is, and the answers to those who ask for it. */
+static int serve_directory(const struct tree *tree, int leaders)
+{
+	int leader, who, source, bits[32];
+	if (tree->rank >= leaders)
+		return 0;
+	if (receive_number(tree, MPI_ANY_SOURCE, TAG_LEADER, &leader, &source) != 0)
+		return -1;
+	for (int n = child_bits(tree->rank, leaders, bits); n > 0; n--)
+		if (receive_number(tree, MPI_ANY_SOURCE, TAG_QUESTION, &who, &source) != 0 || send_number(tree, source, TAG_REPLY, leader) != 0)
+			return -1;
+	return 0;
+}
+
+/* Leader number `number` of so many: its parent, and its children among the leaders. */
+static int find_leaders(struct tree *tree, bool leader, int number, int leaders)
+{
+	int bits[32], source, nothing;
+	if (leaders < 2)
+		return 0;
+	/* small messages to ranks that are here: they are on their way at once, whether they are received yet or not */
+	if (leader && send_number(tree, number, TAG_LEADER, tree->rank) != 0)
+		return -1;
+	if (leader && number > 0 && send_number(tree, number & (number - 1), TAG_QUESTION, tree->rank) != 0)
+		return -1;
+	if (serve_directory(tree, leaders) != 0)
+		return -1;
+	if (!leader)
+		return 0;
+	if (number > 0) {
+		int bit = __builtin_ctz((unsigned)number);
+		if (receive_number(tree, number & (number - 1), TAG_REPLY, &tree->parent, &source) != 0 || tree->parent < 0 ||
+		    tree->parent >= tree->size || send_number(tree, tree->parent, TAG_HELLO + bit, tree->rank) != 0)
+			return -1;
+	}
+	for (int i = 0, n = child_bits(number, leaders, bits); i < n; i++) {
+		if (receive_number(tree, MPI_ANY_SOURCE, TAG_HELLO + bits[i], &nothing, &source) != 0)
+			return -1;
+		tree->children[tree->child_count++] = source;
+	}
+	return 0;
+}
+
+static int find_places(struct tree *tree)
+{
+	int *ranks, count, at = 0, number, leaders, bits[32], rv = -1;
+	tree->parent = -1;
+	tree->child_count = 0;
+	if (find_neighbours(tree, &ranks, &count) != 0)
+		goto done;
+	while (ranks[at] != tree->rank)
+		at++;
+	for (int i = 0, n = child_bits(at, count, bits); i < n; i++)
+		tree->children[tree->child_count++] = ranks[at + (1 << bits[i])];
+	if (at > 0)
+		tree->parent = ranks[at & (at - 1)];
+	if (number_leaders(tree, at == 0, &number, &leaders) == 0)
+		rv = find_leaders(tree, at == 0, number, leaders);
+done:
+	free(ranks);
+	return rv;
+}
+
+/* Merging. */
 
 /* Takes bytes (malloc'ed): frees them unless the request was given up. */
 static int send_take(const struct tree *tree, int to, uint8_t *bytes, int64_t size)
@@ -53,7 +285,7 @@ static int send_take(const struct tree *tree, int to, uint8_t *bytes, int64_t si
 	if (real.MPI_Isend(length, (int)sizeof *length, MPI_BYTE, to, TAG_SIZE, tree->comm, &request[0]) != MPI_SUCCESS ||
 	    (size > 0 && real.MPI_Isend(bytes, (int)size, MPI_BYTE, to, TAG_TRACE, tree->comm, &request[1]) != MPI_SUCCESS))
 		return -1;
-	if (wait_for(tree, &request[0]) != 0 || (size > 0 && wait_for(tree, &request[1]) != 0))
+	if (wait_for(tree, &request[0], MPI_STATUS_IGNORE) != 0 || (size > 0 && wait_for(tree, &request[1], MPI_STATUS_IGNORE) != 0))
 		return -1;
 	free(length);
 	free(bytes);
@@ -67,7 +299,7 @@ static int receive(const struct tree *tree, int from, uint8_t **bytes, int64_t *
 	MPI_Request request;
 	*bytes = NULL;
 	if (!length || real.MPI_Irecv(length, (int)sizeof *length, MPI_BYTE, from, TAG_SIZE, tree->comm, &request) != MPI_SUCCESS ||
-	    wait_for(tree, &request) != 0)
+	    wait_for(tree, &request, MPI_STATUS_IGNORE) != 0)
 		return -1;
 	*size = *length;
 	free(length);
@@ -75,7 +307,7 @@ static int receive(const struct tree *tree, int from, uint8_t **bytes, int64_t *
 		return -1;
 	uint8_t *buffer = malloc((size_t)*size);
 	if (!buffer || real.MPI_Irecv(buffer, (int)*size, MPI_BYTE, from, TAG_TRACE, tree->comm, &request) != MPI_SUCCESS ||
-	    wait_for(tree, &request) != 0)
+	    wait_for(tree, &request, MPI_STATUS_IGNORE) != 0)
 		return -1;
 	*bytes = buffer;
 	return 0;
@@ -86,8 +318,11 @@ static int merge_received(struct trace *t, const uint8_t *bytes, size_t size, st
 	int rv = -1;
 	struct container *c = NULL;
 	struct trace part = {.size = 0};
-	if (container_parse(&c, "part", bytes, size, NULL, error) == 0 && trace_decode(&part, c, error) == 0)
+	if (container_parse(&c, "part", bytes, size, NULL, error) == 0 && trace_decode(&part, c, error) == 0) {
+		container_destroy(c);
+		c = NULL;
 		rv = merge_into(t, &part, error);
+	}
 	trace_free(&part);
 	container_destroy(c);
 	return rv;
@@ -95,52 +330,48 @@ static int merge_received(struct trace *t, const uint8_t *bytes, size_t size, st
 
 int tree_merge(struct tree *tree, struct trace *t, struct error *error)
 {
-	int rv = t ? 0 : -1, bit = 0;
-	for (; !(tree->rank >> bit & 1) && 1 << bit < tree->size; bit++) {
-		int child = tree->rank + (1 << bit);
+	int rv = 0;
+	if (tree->size == 1)
+		return 0;
+	if (find_places(tree) != 0)
+		return error_set(error, "the ranks did not find each other within the deadline");
+	for (int i = 0; i < tree->child_count; i++) {
 		uint8_t *bytes;
 		int64_t size;
-		if (child >= tree->size)
-			continue;
-		tree->children |= UINT32_C(1) << bit;
-		if (receive(tree, child, &bytes, &size) != 0)
-			rv = error_set(error, "no trace came from rank %d within the deadline", child);
+		if (receive(tree, tree->children[i], &bytes, &size) != 0)
+			rv = error_set(error, "no trace came from rank %d within the deadline", tree->children[i]);
 		else if (rv == 0 && merge_received(t, bytes, (size_t)size, error) != 0)
 			rv = -1;
 		free(bytes);
 	}
-	if (tree->rank == 0)
+	if (tree->parent < 0)
 		return rv;
 	/* a rank that has failed says so (length 0), so that nobody waits for it */
 	uint8_t *bytes = NULL;
 	size_t size = 0;
 	if (rv == 0 && (trace_encode(t, NULL, 0, NULL, &bytes, &size) != 0 || size > MAX_MESSAGE))
 		rv = error_set(error, "no memory to encode the trace");
-	if (send_take(tree, tree->rank & (tree->rank - 1), bytes, rv == 0 ? (int64_t)size : 0) != 0)
-		rv = error_set(error, "rank %d did not take the trace within the deadline", tree->rank & (tree->rank - 1));
+	trace_free(t);
+	if (send_take(tree, tree->parent, bytes, rv == 0 ? (int64_t)size : 0) != 0)
+		rv = error_set(error, "rank %d did not take the trace within the deadline", tree->parent);
 	return rv;
 }
 
 int tree_settle(struct tree *tree, bool kept)
 {
-	char *answer = malloc(1);
-	MPI_Request request;
-	if (!answer)
+	int answer = kept, source;
+	if (tree->size == 1)
+		return kept ? 0 : -1;
+	if (tree->parent >= 0 && receive_number(tree, tree->parent, TAG_ANSWER, &answer, &source) != 0)
 		return -1;
-	*answer = (char)kept;
-	if (tree->rank != 0) {
-		if (real.MPI_Irecv(answer, 1, MPI_BYTE, tree->rank & (tree->rank - 1), TAG_ANSWER, tree->comm, &request) != MPI_SUCCESS)
-			return -1;
-		if (wait_for(tree, &request) != 0)
-			return -1;
-	}
-	int rv = *answer ? 0 : -1;
-	for (int bit = 31; bit-- > 0;)
-		if (tree->children >> bit & 1) {
-			if (real.MPI_Isend(answer, 1, MPI_BYTE, tree->rank + (1 << bit), TAG_ANSWER, tree->comm, &request) != MPI_SUCCESS ||
-			    wait_for(tree, &request) != 0)
-				return rv; /* that child keeps its arena; its rank is in the trace, too: who collects sees that */
-		}
-	free(answer);
-	return rv;
+	for (int i = tree->child_count; i-- > 0;)
+		if (send_number(tree, tree->children[i], TAG_ANSWER, answer) != 0)
+			break; /* those keep their arenas; their ranks are in the trace, too: who collects sees that */
+	return answer ? 0 : -1;
+}
+
+void tree_end(struct tree *tree, bool good)
+{
+	if (good && tree->comm != MPI_COMM_NULL)
+		real.MPI_Comm_free(&tree->comm); /* after a failure somebody may still have a message under way on it */
 }

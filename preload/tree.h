@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tree - merges the traces of all ranks at MPI_Finalize, along a binomial tree, under a deadline
+ * tree - merges the traces of all ranks at MPI_Finalize: the ranks of a node first, then the nodes, under a deadline
+ *
+ *     tree_meet     are all ranks here, and ready?
+ *     tree_merge    ranks of a node along a binomial tree to its lowest rank, the node's leader; leaders along another one to rank 0
+ *     tree_settle   everybody learns whether the whole was kept
+ *
+ * Before MPI_Finalize nothing is said to any other rank: a rank that is not traced (no plugin on its node, a spool without room, another tool in
+ * front) would never answer. So the first message is a non-blocking reduction in MPI_Finalize, and if it does not come back in time, everybody
+ * leaves it at that.
  */
 #ifndef SPOOR_TREE_H
 #define SPOOR_TREE_H
@@ -12,18 +20,38 @@
 #include "trace/trace.h"
 
 struct tree {
-	MPI_Comm comm;     /* private to spoor, with errors returned */
-	int rank, size;    /* in comm */
-	uint64_t deadline; /* CLOCK_MONOTONIC ns: nothing waits longer */
-	uint32_t children; /* bit k: rank + 2^k has given us its trace */
+	/* given */
+	int rank, size;      /* in MPI_COMM_WORLD */
+	uint64_t deadline;   /* CLOCK_MONOTONIC ns: nothing waits longer */
+	uint64_t patience;   /* ns from the begin to the deadline */
+	int64_t choice;      /* which of the policy's rules is for this rank; INT64_MAX: none in particular */
+	const char *folder;  /* in which the ranks of this node have their arenas */
+	uint64_t world;      /* MPI_COMM_WORLD's number */
+	uint32_t host;       /* the node's number */
+	/* its own */
+	int64_t first_choice; /* the least of all ranks */
+	MPI_Comm comm;       /* private, with errors returned; MPI_COMM_NULL before all have met */
+	int parent;          /* -1: rank 0 */
+	int children[64];
+	int child_count;
 };
 
-/* Merges into *t (this rank's trace; NULL if it has none, then nobody has the whole) what the ranks below it in the tree have, and passes the
- * result on to the rank above. On rank 0, *t is the trace of all ranks then. Returns 0, or -1 with error set: a rank did not come, or failed; then nobody has the whole. */
+/* The name of the arena of a rank: others on the node find it by that. */
+#define TREE_ARENA "rank-%016llx-%u-%08x.arena" /* world, rank, host */
+
+/* Waits until all ranks have come to MPI_Finalize. ready: this rank has a trace. Returns 0 if all are here and ready; else -1 with error set. */
+int tree_meet(struct tree *tree, bool ready, struct error *error);
+
+/* Merges into *t (this rank's trace) what the ranks below it in the tree have, and passes the result on to the rank above. On rank 0, *t is the
+ * trace of all ranks then; elsewhere it is used up. Only after tree_meet has succeeded. Returns 0, or -1 with error set: a rank did not come, or
+ * failed; then nobody has the whole. */
 int tree_merge(struct tree *tree, struct trace *t, struct error *error);
 
 /* Tells all ranks, from rank 0 downwards, whether the whole trace was kept (`kept` counts on rank 0 only). Returns 0 if it was, -1 if not or
  * if the deadline passed without an answer: then this rank's arena must stay. */
 int tree_settle(struct tree *tree, bool kept);
+
+/* good: nothing is under way any more, and the communicator can be given back. */
+void tree_end(struct tree *tree, bool good);
 
 #endif
