@@ -13,6 +13,7 @@ int cmd_doctor(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_index(int argc, char **argv);
 int cmd_list(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
 int cmd_policy(int argc, char **argv);
 int cmd_prune(int argc, char **argv);
 int cmd_replay(int argc, char **argv);

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "archive/archive.h"
+#include "archive/join.h"
 #include "archive/catalog.h"
 #include "archive/scan.h"
 #include "cmd/cmd.h"
@@ -180,8 +181,14 @@ static int list(const char *archive, const struct catalog_filter *filter, bool j
 	size_t unreadable = 0, damaged = 0;
 	int status = CMD_FAILED, fresh = -1;
 
-	if ((!archive && archive_default(folder, sizeof folder, &error)) ||
-	    catalog_open(&catalog, archive ? archive : folder, archive_group(), &error) ||
+	if (!archive && archive_default(folder, sizeof folder, &error) == 0)
+		archive = folder;
+	if (archive) {
+		/* the parts of what was not joined yet; of one that cannot be joined, the parts are listed */
+		struct join_search joining = {.archive = archive, .since = (int64_t)time(NULL) - JOIN_AGE, .job = -1};
+		join_archive(&joining, NULL);
+	}
+	if (!archive || catalog_open(&catalog, archive, archive_group(), &error) ||
 	    (fresh = scan_archive(catalog, &scan, &error)) < 0 || catalog_lock(catalog, CATALOG_SHARE, 10000, &error))
 		goto done;
 	if (fresh > 0)

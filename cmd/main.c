@@ -20,6 +20,7 @@ static const struct command {
 	{"dump", cmd_dump, "print every event of a trace"},
 	{"replay", cmd_replay, "run a trace as an MPI program again; --check compares"},
 	{"stat", cmd_stat, "print the size of a trace by part"},
+	{"merge", cmd_merge, "merge arenas, and parts of a trace, into one trace"},
 	{"verify", cmd_verify, "check that traces are whole and can be decoded"},
 	{"policy", cmd_policy, "check a site's policy, or explain what it does with a job"},
 	{"prune", cmd_prune, "remove traces that have had their time"},

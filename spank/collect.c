@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "archive/join.h"
 #include "archive/unfinished.h"
 #include "merge/salvage.h"
 #include "spank/helper.h"
@@ -32,7 +33,8 @@ struct target {
 	const char *day;
 	bool again;    /* there was an earlier attempt */
 	unsigned next; /* the number that is tried first */
-	unsigned parts;
+	unsigned parts; /* likewise, of a part */
+	bool delivered_part;
 };
 
 /* Publishes as DAY/JOB.STEP.N.spoor with the first N that is free, from t->next on; a part as JOB.STEP.N.NODE.spoor: what it is joined to takes
@@ -77,8 +79,10 @@ static int archive_sealed(struct target *t, const char *raw, const struct sealed
 {
 	if (t->again && is_delivered(t->facts, t->day, sealed->bytes, sealed->size))
 		return 0;
-	if (publish(t, sealed) == 0)
+	if (publish(t, sealed) == 0) {
+		t->delivered_part |= sealed->part;
 		return 0;
+	}
 	fprintf(stderr, "%s: not archived in %s: %s\n", raw, t->day, strerror(errno));
 	return -1;
 }
@@ -180,6 +184,21 @@ static int tidy(struct spool *spool, struct salvage *salvage, const char *folder
 	return 0;
 }
 
+static void say(const char *text)
+{
+	fprintf(stderr, "%s\n", text);
+}
+
+/* The last node that delivers a part makes the whole of them. If that is not to be, lists and sweeps do it later: nothing is wrong then. */
+static void join_parts(const struct facts *facts, const char *day)
+{
+	struct error error = {""};
+	struct join_search s = {.day = day, .job = facts_number(facts, "job", -1), .whole = true};
+
+	if (join_archive(&s, &error) != 0)
+		say(error.text);
+}
+
 /* Everything in one folder under its lock. again: there are facts of an earlier attempt. */
 static int collect(struct facts *facts, const char *day, bool again)
 {
@@ -206,6 +225,8 @@ static int collect(struct facts *facts, const char *day, bool again)
 	if (!rv && !spool.arena_count)
 		kept_clear(folder);
 	spool_free(&spool);
+	if (target.delivered_part)
+		join_parts(facts, day);
 	return rv;
 }
 

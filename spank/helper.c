@@ -10,8 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "archive/join.h"
 #include "spank/process.h"
 #include "spank/sweep.h"
 
@@ -59,6 +61,11 @@ int helper_sweep(struct facts *facts)
 	if (sweep_spool(&s, &error)) {
 		fprintf(stderr, "%s\n", error.text);
 		return -1;
+	}
+	if (s.delivered > 0) {
+		struct join_search joining = {.archive = s.archive, .since = (int64_t)time(NULL) - JOIN_AGE, .job = -1, .tell = tell};
+		if (join_archive(&joining, &error))
+			fprintf(stderr, "%s\n", error.text);
 	}
 	return fputs(PROCESS_DONE, stdout) < 0 || fflush(stdout) ? -1 : 0;
 }

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * join - the parts of one MPI_COMM_WORLD that several nodes delivered become one trace: traces and metadata (joinery.c: in the archive)
+ */
+#include "archive/join.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "archive/archive.h"
+#include "archive/codec_zstd.h"
+#include "merge/merge.h"
+#include "trace/container.h"
+
+/* Why a trace is partial, that which says most first: the others are what it did to the other nodes. */
+static const char *const reasons[] = {"abort", "oom", "time-limit", "preempted", "cancelled", "node-lost", "signal", "exit", "deadline"};
+#define REASONS (sizeof reasons / sizeof reasons[0])
+
+int join_init(struct join *j)
+{
+	*j = (struct join){.base_rank = UINT32_MAX, .parts = json_array()};
+	return trace_init(&j->trace) != 0 || !j->parts ? -1 : 0;
+}
+
+void join_free(struct join *j)
+{
+	trace_free(&j->trace);
+	json_decref(j->base);
+	json_decref(j->parts);
+	json_decref(j->worst);
+	*j = (struct join){0};
+}
+
+/* As in the plugin: a signal is worse than any exit code. */
+static int64_t severity(const json_t *m)
+{
+	int64_t signal = metadata_number(m, "signal", 0);
+	return signal > 0 ? 256 + signal : metadata_number(m, "exit_code", 0);
+}
+
+static const char *worse_reason(const char *known, const char *found)
+{
+	for (size_t i = 0; i < REASONS; i++)
+		if ((known && !strcmp(known, reasons[i])) || (found && !strcmp(found, reasons[i])))
+			return reasons[i];
+	return NULL;
+}
+
+static void note_metadata(struct join *j, const json_t *m)
+{
+	const json_t *parts = json_object_get(m, "parts"), *part = json_object_get(m, "part");
+	int64_t start = metadata_number(m, "start_ns", 0), end = metadata_number(m, "end_ns", 0);
+	size_t i;
+	json_t *one;
+
+	json_array_foreach((json_t *)parts, i, one)
+		json_array_append(j->parts, one);
+	if (json_is_string(part))
+		json_array_append(j->parts, (json_t *)part);
+	j->unfinished += metadata_number(m, "ranks_unfinished", 0);
+	j->start_ns = start > 0 && (j->start_ns == 0 || start < j->start_ns) ? start : j->start_ns;
+	j->end_ns = end > j->end_ns ? end : j->end_ns;
+	j->reason = worse_reason(j->reason, metadata_text(m, "reason", NULL));
+	if (!j->worst || severity(m) > severity(j->worst)) {
+		json_decref(j->worst);
+		j->worst = json_incref((json_t *)m);
+	}
+}
+
+int join_add_take(struct join *j, const char *name, struct trace *t, json_t *metadata, struct error *error)
+{
+	struct error inner = {""};
+	const char *world = metadata_text(metadata, "world", "");
+	int rv = -1;
+
+	if (rankmap_empty(&t->events)) {
+		error_set(error, "%s: a trace without ranks", name);
+	} else if (j->count > 0 && (strcmp(world, metadata_text(j->base, "world", "")) != 0 || t->size != j->trace.size)) {
+		error_set(error, "%s: is of another MPI_COMM_WORLD than what came before it (%s of %u ranks, not %s of %u)", name, *world ? world : "unknown",
+		          t->size, metadata_text(j->base, "world", "unknown"), j->trace.size);
+	} else if (j->count == 0) {
+		trace_free(&j->trace);
+		j->trace = *t;
+		*t = (struct trace){.size = 0};
+		rv = 0;
+	} else if ((rv = merge_into(&j->trace, t, &inner)) != 0) {
+		error_set(error, "%s: %s", name, inner.text);
+	}
+	uint32_t first = rv == 0 ? (j->count == 0 ? rankmap_first(&j->trace.events) : rankmap_first(&t->events)) : UINT32_MAX;
+	if (rv == 0) {
+		note_metadata(j, metadata);
+		if (first < j->base_rank) {
+			json_decref(j->base);
+			j->base = json_incref(metadata);
+			j->base_rank = first;
+		}
+		j->count++;
+	}
+	trace_free(t);
+	json_decref(metadata);
+	return rv;
+}
+
+int join_add_file(struct join *j, const char *path, struct error *error)
+{
+	struct container *c = NULL;
+	struct trace t = {.size = 0};
+	json_error_t json;
+
+	if (container_open(&c, path, &codec_zstd, error) || trace_decode(&t, c, error)) {
+		trace_free(&t);
+		container_destroy(c);
+		return -1;
+	}
+	const struct chunk *chunk = container_find(c, "META");
+	json_t *m = chunk ? json_loadb((const char *)chunk->data, chunk->size, JSON_REJECT_DUPLICATES, &json) : json_object();
+	container_destroy(c);
+	if (!json_is_object(m)) {
+		error_set(error, "%s: chunk META: %s", path, m ? "not an object" : json.text);
+		json_decref(m);
+		trace_free(&t);
+		return -1;
+	}
+	return join_add_take(j, path, &t, m, error);
+}
+
+/* --- metadata of the whole --- */
+
+static void set_hosts(json_t *m, const struct trace *t)
+{
+	json_t *hosts = json_array(), *counts = json_array();
+	uint64_t *ranks = calloc((size_t)t->strings.count + 1, sizeof *ranks);
+	uint32_t *order = calloc((size_t)t->strings.count + 1, sizeof *order), n = 0;
+	int64_t host;
+
+	for (uint64_t r = 0; ranks && order && rankmap_next(&t->host, &r, &host); r++)
+		if (ranks[host]++ == 0)
+			order[n++] = (uint32_t)host;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pool_item *name = &t->strings.items[order[i]];
+		json_t *text = json_stringn((const char *)name->bytes, name->size);
+		json_array_append_new(hosts, text ? text : json_string("?"));
+		json_array_append_new(counts, json_integer((json_int_t)ranks[order[i]]));
+	}
+	json_object_set_new(m, "hosts", hosts);
+	json_object_set_new(m, "ranks_per_node", counts);
+	free(ranks);
+	free(order);
+}
+
+static void set_times(json_t *m, int64_t end)
+{
+	time_t seconds = (time_t)(end / 1000000000);
+	int64_t start = metadata_number(m, "start_ns", -1);
+	struct tm tm;
+	char text[40];
+
+	if (end <= 0 || start < 0 || end < start)
+		return;
+	json_object_set_new(m, "end_ns", json_integer(end));
+	if (gmtime_r(&seconds, &tm) && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm))
+		json_object_set_new(m, "end", json_string(text));
+	json_object_set_new(m, "elapsed", json_real((double)((end - start) / 1000000) / 1000.0));
+}
+
+static void set_ending(json_t *m, const struct join *j)
+{
+	static const char *const keys[] = {"exit_code", "signal", "exit_task"};
+
+	if (!j->worst || severity(j->worst) <= severity(m))
+		return;
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		if (json_is_integer(json_object_get(j->worst, keys[i])))
+			json_object_set(m, keys[i], json_object_get(j->worst, keys[i]));
+	json_object_set_new(m, "state", json_string(severity(m) > 256 ? "KILLED" : "FAILED"));
+}
+
+static void set_partial(json_t *m, const struct join *j, uint64_t missing)
+{
+	static const char *const keys[] = {"partial", "reason", "ranks_missing", "ranks_unfinished", "part", "parts"};
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		json_object_del(m, keys[i]);
+	if (json_array_size(j->parts) > 0)
+		json_object_set(m, "parts", j->parts);
+	if (missing == 0 && j->unfinished == 0)
+		return;
+	json_object_set_new(m, "partial", json_integer(1));
+	json_object_set_new(m, "reason", json_string(j->reason ? j->reason : "exit"));
+	json_object_set_new(m, "ranks_missing", json_integer((json_int_t)missing));
+	json_object_set_new(m, "ranks_unfinished", json_integer(j->unfinished));
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+	json_t *const *x = a, *const *y = b;
+	return strcmp(json_string_value(*x), json_string_value(*y));
+}
+
+/* In ascending order, so that the order of joining does not show. */
+static void sort_parts(json_t **parts)
+{
+	size_t n = json_array_size(*parts), i;
+	json_t **items = calloc(n + 1, sizeof *items), *one, *sorted = json_array();
+
+	json_array_foreach(*parts, i, one)
+		if (items)
+			items[i] = one;
+	if (items)
+		qsort(items, n, sizeof *items, compare_texts);
+	for (i = 0; items && i < n; i++)
+		json_array_append(sorted, items[i]);
+	free(items);
+	json_decref(*parts);
+	*parts = sorted;
+}
+
+int join_encode(struct join *j, uint8_t **bytes, size_t *size, uint64_t *missing, struct error *error)
+{
+	struct chunk chunk = {.id = "META"};
+	int rv = -1;
+
+	*bytes = NULL;
+	if (j->count == 0)
+		return error_set(error, "there is nothing to merge");
+	json_t *m = json_deep_copy(j->base);
+	uint64_t there = 0;
+	int64_t value;
+	for (uint64_t r = 0; rankmap_next(&j->trace.events, &r, &value) && r < j->trace.size; r++)
+		there++;
+	*missing = j->trace.size - there;
+	if (j->count > 1) {
+		sort_parts(&j->parts);
+		set_hosts(m, &j->trace);
+		set_times(m, j->end_ns);
+		set_ending(m, j);
+		set_partial(m, j, *missing);
+		if (merge_finish(&j->trace, *missing == 0, error) != 0)
+			goto done;
+	}
+	char *text = json_object_size(m) ? json_dumps(m, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12)) : NULL;
+	if (text) {
+		chunk.data = (const uint8_t *)text;
+		chunk.size = strlen(text);
+	}
+	rv = trace_encode(&j->trace, &chunk, text ? 1 : 0, &codec_zstd, bytes, size);
+	if (rv != 0)
+		error_set(error, "no memory to encode the trace");
+	free(text);
+done:
+	json_decref(m);
+	return rv;
+}

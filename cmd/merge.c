@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * merge - `spoor merge FILE... -o OUT`: arenas and traces of one MPI_COMM_WORLD into one trace
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "archive/codec_zstd.h"
+#include "archive/join.h"
+#include "cmd/cmd.h"
+#include "cmd/progress.h"
+#include "merge/world.h"
+#include "spank/seal.h"
+#include "trace/arena.h"
+#include "trace/container.h"
+
+static const char usage[] =
+	"Usage: spoor merge FILE... -o OUT\n"
+	"Merges what is known of one MPI program's ranks into one trace: arenas (as ranks that were killed leave them), parts of several\n"
+	"nodes, raw traces. The result does not depend on the order of the files. A rank must be in one of them only.\n\n"
+	"  -o, --output OUT  the trace; an existing file is not overwritten\n"
+	"  -f, --force       overwrite OUT\n"
+	"  -q, --quiet       no progress on the terminal\n";
+
+struct merge {
+	struct world world; /* of arenas and raw traces */
+	bool any;           /* is there a world? */
+	struct join join;   /* of sealed traces, and in the end of all */
+};
+
+static int add_arena(struct merge *m, const char *path, struct error *error)
+{
+	struct arena a;
+	uint64_t id;
+	uint32_t rank;
+	int rv = arena_open(&a, path, error);
+
+	if (rv != 0)
+		return rv == 1 ? 0 : -1;
+	rv = world_identify(&a, path, &id, &rank, error);
+	if (rv == 0 && !m->any) {
+		m->any = true;
+		world_free(&m->world);
+		rv = world_init(&m->world, id);
+	}
+	if (rv == 0)
+		rv = world_add_arena(&m->world, &a, path, error);
+	else if (rv == 1)
+		fprintf(stderr, "spoor merge: %s: its process did not initialise MPI; left out\n", path);
+	arena_close(&a);
+	return rv < 0 ? -1 : 0;
+}
+
+static int add_trace(struct merge *m, const char *path, struct error *error)
+{
+	struct container *c = NULL;
+	struct trace t = {.size = 0};
+	int rv = -1;
+
+	if (container_open(&c, path, &codec_zstd, error))
+		return -1;
+	const struct chunk *facts = container_find(c, "FACT");
+	if (!facts) {
+		container_destroy(c);
+		return join_add_file(&m->join, path, error);
+	}
+	const char *text = (const char *)facts->data;
+	uint64_t id = world_fact(text, facts->size, "world", 16, 0);
+	if (trace_decode(&t, c, error) == 0) {
+		if (m->any && m->world.id != id) {
+			error_set(error, "%s: is of another MPI_COMM_WORLD than what came before it", path);
+		} else {
+			rv = m->any ? 0 : (world_free(&m->world), world_init(&m->world, id));
+			m->any = true;
+			if (rv == 0)
+				rv = world_add_trace(&m->world, &t, text, facts->size, error);
+		}
+	}
+	trace_free(&t);
+	container_destroy(c);
+	return rv;
+}
+
+static int add_file(struct merge *m, const char *path, struct error *error)
+{
+	char magic[8] = "";
+	FILE *f = fopen(path, "re");
+
+	if (!f)
+		return error_set(error, "%s: %s", path, strerror(errno));
+	size_t n = fread(magic, 1, sizeof magic, f);
+	fclose(f);
+	if (n == sizeof magic && !memcmp(magic, "spoorar", sizeof magic))
+		return add_arena(m, path, error);
+	if (n == sizeof magic && !memcmp(magic, "\x89SPOOR\r\n", sizeof magic))
+		return add_trace(m, path, error);
+	return error_set(error, "%s: neither a trace nor an arena", path);
+}
+
+/* What arenas and raw traces made becomes a trace like the others. */
+static int seal_world(struct merge *m, struct error *error)
+{
+	struct facts none = {0};
+	struct container *raw = NULL;
+	struct trace t = {.size = 0};
+	uint8_t *bytes = NULL;
+	size_t size;
+	bool part;
+	json_error_t json;
+	int rv = -1;
+
+	if (world_encode(&m->world, 0, &bytes, &size, error) || container_parse(&raw, "the arenas", bytes, size, NULL, error) ||
+	    trace_decode(&t, raw, error))
+		goto done;
+	char *text = seal_describe(raw, &none, &part, error);
+	json_t *metadata = text ? json_loads(text, JSON_REJECT_DUPLICATES, &json) : NULL;
+	free(text);
+	if (!metadata) {
+		error_set(error, "the arenas' facts are no metadata");
+		goto done;
+	}
+	rv = join_add_take(&m->join, "the arenas", &t, metadata, error);
+done:
+	trace_free(&t);
+	container_destroy(raw);
+	free(bytes);
+	return rv;
+}
+
+static int write_file(const char *output, bool force, const uint8_t *bytes, size_t size, struct error *error)
+{
+	char path[4096];
+	mode_t mask = umask(0);
+
+	umask(mask);
+	if (!force)
+		return container_publish(output, 0666 & ~mask, bytes, size) ? error_set(error, "%s: %s%s", output, strerror(errno), errno == EEXIST ? "; -f overwrites it" : "")
+		                                                            : 0;
+	if ((size_t)snprintf(path, sizeof path, "%s.%ld.new", output, (long)getpid()) >= sizeof path)
+		return error_set(error, "%s: the name is too long", output);
+	if (container_publish(path, 0666 & ~mask, bytes, size) || rename(path, output)) {
+		int failure = errno;
+		unlink(path);
+		return error_set(error, "%s: %s", output, strerror(failure));
+	}
+	return 0;
+}
+
+static int merge(char **files, int count, const char *output, bool force, bool quiet)
+{
+	struct merge m = {.any = false};
+	struct progress progress;
+	struct error error = {""};
+	uint8_t *bytes = NULL;
+	size_t size = 0;
+	uint64_t missing = 0;
+	int rv = join_init(&m.join) != 0 ? error_set(&error, "no memory") : 0;
+
+	progress_begin(&progress, "merging", (uint64_t)count, quiet);
+	for (int i = 0; i < count && rv == 0; i++) {
+		rv = add_file(&m, files[i], &error);
+		progress_step(&progress, (uint64_t)i + 1);
+	}
+	if (rv == 0 && m.any)
+		rv = seal_world(&m, &error);
+	if (rv == 0)
+		rv = join_encode(&m.join, &bytes, &size, &missing, &error);
+	progress_end(&progress);
+	if (rv == 0)
+		rv = write_file(output, force, bytes, size, &error);
+	if (rv != 0)
+		fprintf(stderr, "spoor merge: %s\n", error.text);
+	else if (missing)
+		fprintf(stderr, "spoor merge: %s: %" PRIu64 " of %" PRIu32 " ranks are missing\n", output, missing, m.join.trace.size);
+	free(bytes);
+	world_free(&m.world);
+	join_free(&m.join);
+	return rv == 0 ? CMD_OK : CMD_FAILED;
+}
+
+int cmd_merge(int argc, char **argv)
+{
+	static const struct option options[] = {{"output", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'f'},
+	                                        {"quiet", no_argument, NULL, 'q'},        {"help", no_argument, NULL, 'h'},
+	                                        {NULL, 0, NULL, 0}};
+	const char *output = NULL;
+	bool force = false, quiet = false;
+
+	for (int option; (option = getopt_long(argc, argv, "o:fqh", options, NULL)) != -1;) {
+		switch (option) {
+		case 'o':
+			output = optarg;
+			break;
+		case 'f':
+			force = true;
+			break;
+		case 'q':
+			quiet = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return CMD_OK;
+		default:
+			fputs(usage, stderr);
+			return CMD_USAGE;
+		}
+	}
+	if (optind == argc || !output) {
+		fprintf(stderr, "spoor merge: %s\n%s", output ? "no files to merge" : "say with -o where the trace is to go", usage);
+		return CMD_USAGE;
+	}
+	return merge(argv + optind, argc - optind, output, force, quiet);
+}
