@@ -83,7 +83,7 @@ uint64_t world_fact(const char *facts, size_t size, const char *key, int base, u
 }
 
 /* Facts of the trace as a whole are made again when it is written; what remains is of the process. */
-static const char *const of_world[] = {"start_ns", "end_ns", "hosts", "ranks_per_node", "world", "partial", "ranks_missing", "ranks_unfinished", "aborted"};
+static const char *const of_world[] = {"start_ns", "end_ns", "hosts", "ranks_per_node", "world", "partial", "ranks_missing", "ranks_unfinished", "aborted", "finalize_ns"};
 
 static void take_process_facts(struct world *w, uint32_t rank, const char *facts, size_t size, uint64_t start_ns, uint64_t end_ns)
 {

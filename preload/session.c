@@ -419,7 +419,7 @@ void session_finalize(void)
 	good = met && agreed(&tree) && tree_merge(&tree, &t, &error) == 0;
 	bool kept = good && session.rank == 0 && keep(&t, &a, &error) == 0;
 	bool settled = met && agreed(&tree) && tree_settle(&tree, kept) == 0;
-	if (settled || (met && !agreed(&tree)))
+	if (settled || !agreed(&tree))
 		unlink(session.arena);
 	else if (error.text[0])
 		note(error.text);
