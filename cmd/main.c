@@ -26,6 +26,7 @@ static const struct command {
 	{"prune", cmd_prune, "remove traces that have had their time"},
 	{"setup", cmd_setup, "make the folders that the policy names"},
 	{"sweep", cmd_sweep, "deliver what earlier steps had to keep in this node's spool"},
+	{"diff", cmd_diff, "compare two traces call site by call site"},
 	{"doctor", cmd_doctor, "check this installation"},
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# replay - traces are replayed, and the trace of the replay is the same; what cannot be replayed is refused; two traces are compared
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import launch  # noqa: E402
+import tap  # noqa: E402
+
+APPS = ("adi", "amr", "cg", "farm", "fft", "halo2d", "halo3d", "multigrid", "ocean", "sort", "wavefront")
+PROGRAMS = ("pt2pt", "farm", "halo", "persistent", "collectives", "comms", "inter", "types", "objects", "errors", "windows", "many",
+            "fixed", "modern")
+
+
+def prefix():
+    """Where this build is installed."""
+    with open(os.path.join(tap.BUILD, "Makefile"), encoding="utf-8") as f:
+        return next(line.split("=", 1)[1].strip() for line in f if line.startswith("prefix ="))
+
+
+SPOOR = os.path.join(prefix(), "bin/spoor")
+REPLAY = os.path.join(prefix(), "libexec/spoor/spoor-replay")
+LAUNCHER = launch.command(1, [])
+LAUNCHER = ["--", "mpirun", *(word for word in LAUNCHER[1:] if word not in ("-n", "1"))]
+
+
+def run(command, timeout=100, environment=None, cwd=None):
+    """Returns the exit status, and what it said."""
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout,
+                              env=dict(os.environ, **(environment or {})), cwd=cwd)
+    except subprocess.TimeoutExpired as e:
+        return 124, (e.stdout or b"").decode(errors="replace") + "took too long"
+    return done.returncode, done.stdout.decode(errors="replace")
+
+
+def trace(folder, name, program, ranks=4, options=(), cwd=None):
+    """Traces a program. Returns the path of the trace."""
+    path = os.path.join(folder, name + ".spoor")
+    done = launch.mpirun(ranks, program, before=[SPOOR, "run", *options, "-f", "-o", path, "--"], cwd=cwd)
+    if not os.path.exists(path):
+        tap.ok(False, f"{name} is traced", done.stdout + done.stderr)
+    return path
+
+
+def check(folder, name, program, ranks=4, cwd=None):
+    path = trace(folder, name, program, ranks, cwd=cwd)
+    status, said = run([SPOOR, "replay", "--check", path, *LAUNCHER])
+    tap.ok(status == 0 and "equal: " in said, f"{name}, {ranks} ranks: the replay's trace is the same", said[-3000:])
+    return path
+
+
+def direct(ranks, *arguments):
+    done = launch.mpirun(ranks, [REPLAY, *arguments])
+    return done.returncode, (done.stdout + done.stderr).decode(errors="replace")
+
+
+def newer(path, out):
+    """The trace with another major version."""
+    with open(path, "rb") as f:
+        data = bytearray(f.read())
+    struct.pack_into("<H", data, 8, 2)
+    struct.pack_into("<I", data, 28, zlib.crc32(data[:28]))
+    with open(out, "wb") as f:
+        f.write(data)
+    return out
+
+
+def refused(title, arguments, *words):
+    status, said = run([SPOOR, "replay", *arguments, *LAUNCHER], timeout=60)
+    tap.ok(status != 0 and all(w in said for w in words), title, f"status {status}, expected the words {words}", said[-2000:])
+
+
+def bad_input(folder, good):
+    status, said = direct(3, good)
+    tap.ok(status != 0 and "the trace has 4 ranks, but this is a run of 3: start it with -n 4" in said, "wrong number of ranks", said)
+    cut = os.path.join(folder, "cut.spoor")
+    with open(good, "rb") as f, open(cut, "wb") as out:
+        out.write(f.read()[:-40])
+    refused("a truncated trace", [cut], cut)
+    refused("a newer format", [newer(good, os.path.join(folder, "newer.spoor"))], "version 2")
+    refused("no such file", [os.path.join(folder, "absent.spoor")], "absent")
+    refused("not a way to compute", ["--compute", "fast", good], "sleep, spin or none")
+    refused("not a factor", ["--scale", "x", good], "a factor")
+
+
+def partial(folder):
+    path = trace(folder, "abort", [os.path.join(tap.BUILD, "tests/programs/ends"), "abort"])
+    refused("a trace of ranks that were killed", [path], "did not come to MPI_Finalize", "--partial")
+    status, said = run([SPOOR, "replay", "--check", "--partial", path, *LAUNCHER])
+    tap.ok(status == 0 and "equal: " in said, "as far as it goes, with --partial", said)
+
+
+def diff(folder):
+    app = os.path.join(tap.BUILD, "bench/apps/halo2d")
+    a, b = trace(folder, "a", [app, "5"]), trace(folder, "b", [app, "9"])
+    same = trace(folder, "same", [app, "5"])
+    status, said = run([SPOOR, "diff", a, same])
+    tap.ok(status == 0 and "all with the same parameters in the same order" in said and "; 0 differ" in said, "diff of two equal runs", said)
+    status, said = run([SPOOR, "diff", "--json", "--top", "0", a, b])
+    found = json.loads(said) if status == 0 else {"sites": [], "only_a": 1}
+    sites = [s for s in found["sites"] if s["function"] == "MPI_Isend"]
+    tap.ok(found["only_a"] == 0 and found["only_b"] == 0, "diff of two runs of different length: the same sites", said[:2000])
+    tap.ok(sites and all(s["b"]["calls"] * 5 == s["a"]["calls"] * 9 and s["b"]["bytes"] * 5 == s["a"]["bytes"] * 9 for s in sites),
+           "calls and bytes in proportion", said[:2000])
+    # the same program built anew, with its lines moved
+    copy = os.path.join(folder, "halo2d.c")
+    with open(os.path.join(tap.SOURCE, "bench/apps/halo2d.c"), encoding="utf-8") as f, open(copy, "w", encoding="utf-8") as out:
+        out.write("/* one */\n/* two */\n" + f.read())
+    built = os.path.join(folder, "halo2d")
+    status, said = run(["mpicc", "-std=gnu11", "-O1", "-g", "-I", tap.SOURCE, "-o", built, copy])
+    if status != 0:
+        tap.skip("diff of two versions of a program", "mpicc does not build it")
+        return
+    c = trace(folder, "c", [built, "5"])
+    status, said = run([SPOOR, "diff", a, c])
+    tap.ok(status == 0 and "0 matched by address" in said and "0 only in " + a in said, "diff of two versions of a program matches all sites",
+           said)
+
+
+def main():
+    folder = tempfile.mkdtemp(prefix="replay-t-")
+    try:
+        for app in APPS:
+            check(folder, app, [os.path.join(tap.BUILD, "bench/apps", app), "8"])
+        for name in PROGRAMS:
+            if os.path.exists(os.path.join(tap.BUILD, "tests/programs", name)):
+                check(folder, "program " + name, [os.path.join(tap.BUILD, "tests/programs", name)])
+        check(folder, "program files", [os.path.join(tap.BUILD, "tests/programs/files"), os.path.join(folder, "file")])
+        for seed in (1, 2):
+            check(folder, f"random program {seed}", [os.path.join(tap.BUILD, "tests/programs/random"), str(seed), "300"])
+        if os.path.exists("/usr/bin/lmp"):
+            check(folder, "LAMMPS", ["lmp", "-in", os.path.join(tap.SOURCE, "tests/programs/in.lj"), "-log", "none"], cwd=folder)
+        else:
+            tap.skip("LAMMPS", "lmp is not there")
+        bad_input(folder, os.path.join(folder, "halo2d.spoor"))
+        partial(folder)
+        diff(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
