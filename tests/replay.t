@@ -28,8 +28,7 @@ def prefix():
 
 SPOOR = os.path.join(prefix(), "bin/spoor")
 REPLAY = os.path.join(prefix(), "libexec/spoor/spoor-replay")
-LAUNCHER = launch.command(1, [])
-LAUNCHER = ["--", "mpirun", *(word for word in LAUNCHER[1:] if word not in ("-n", "1"))]
+LAUNCHER = ["--", "mpirun", "--oversubscribe", *(["--allow-run-as-root"] if os.geteuid() == 0 else []), *launch.MCA]
 
 
 def run(command, timeout=100, environment=None, cwd=None):
