@@ -164,7 +164,10 @@ static int check(const struct options *o, const struct trace *trace, const char 
 		printf("%llu of %llu ranks differ\n", (unsigned long long)result.ranks_different, (unsigned long long)result.ranks);
 	else
 		rv = CMD_OK;
-	if (rv == CMD_OK)
+	if (rv == CMD_OK && o->partial)
+		printf("equal: %llu ranks, %llu of %llu events\n", (unsigned long long)result.ranks, (unsigned long long)result.events,
+		       (unsigned long long)rankmap_sum(&trace->events));
+	else if (rv == CMD_OK)
 		printf("equal: %llu ranks, %llu events\n", (unsigned long long)result.ranks, (unsigned long long)result.events);
 	trace_free(&replayed);
 	container_destroy(container);

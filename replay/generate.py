@@ -344,6 +344,8 @@ LAYER_BY_HAND = {"MPI_Irecv", "MPI_Recv_init", "MPI_Rput", "MPI_Rget", "MPI_Racc
 # Where a callback of the application may have failed, or the file system: the layer returns the recorded error.
 REFUSED = re.compile(r"MPI_(Comm_(dup|dup_with_info|free|disconnect)|Type_(dup|free)|File_\w+|\w+_(set|get|delete)_attr"
                      r"|Attr_\w+|Register_datarep)$")
+POLLED = re.compile(r"MPI_([SR]?send|Send|Barrier|Bcast|Gatherv?|Scatterv?|Allgatherv?|Alltoall[vw]?|Reduce|Allreduce|Scan|Exscan"
+                    r"|Reduce_scatter(_block)?|Neighbor_\w+)(_c)?$")
 REFUSED_BY_HAND = {"MPI_File_open", "MPI_File_delete", "MPI_File_get_size"}
 
 
@@ -371,6 +373,30 @@ def refused(f, prototype):
             f"\tint rc = P{f.name}({', '.join(names)});\n{found}\treturn rc;\n}}\n")
 
 
+# Collective calls that have no non-blocking form: all members wait for each other first.
+GATED = {"MPI_Comm_dup": "comm", "MPI_Comm_dup_with_info": "comm", "MPI_Comm_create": "comm", "MPI_Comm_split": "comm",
+         "MPI_Intercomm_merge": "intercomm", "MPI_Cart_create": "comm_old", "MPI_Cart_sub": "comm", "MPI_Graph_create": "comm_old",
+         "MPI_Dist_graph_create": "comm_old", "MPI_Dist_graph_create_adjacent": "comm_old", "MPI_Intercomm_create": "local_comm",
+         "MPI_Win_create": "comm", "MPI_Win_allocate": "comm", "MPI_Win_allocate_shared": "comm", "MPI_Comm_free": "*comm",
+         "MPI_Comm_disconnect": "*comm"}
+
+
+def polled(f, prototype, other):
+    """MPI_X below the tracer: where waiting must come to an end, in its non-blocking form."""
+    names = [p.name for p in f.parameters]
+    call = ", ".join(names)
+    return (f"int {f.name}({prototype.declare(names)})\n{{\n\tMPI_Request real;\n\n\tif (!replay_outcome.polling)\n"
+            f"\t\treturn P{f.name}({call});\n\tint rc = P{other}({call + ', ' if call else ''}&real);\n\n"
+            "\treturn rc == MPI_SUCCESS ? poll_wait(&real, MPI_STATUS_IGNORE) : rc;\n}\n")
+
+
+def gated(f, prototype):
+    names = [p.name for p in f.parameters]
+    error = "\tif (replay_outcome.error)\n\t\treturn replay_outcome.error;\n" if REFUSED.match(f.name) else ""
+    return (f"int {f.name}({prototype.declare(names)})\n{{\n{error}\tpoll_gate({GATED[f.name]});\n"
+            f"\treturn P{f.name}({', '.join(names)});\n}}\n")
+
+
 def generate(t, lib, folder):
     calls, layers, rows, missing, declarations = [], [], [], [], []
     for f in t.functions:
@@ -391,6 +417,12 @@ def generate(t, lib, folder):
         rows.append(f'\t{{"{f.name}", "{call.schema}", call_{f.name}}},\n')
         if makes_request(f) and f.name not in LAYER_BY_HAND:
             layers.append(layer(f, prototype))
+        elif f.name in GATED:
+            layers.append(gated(f, prototype))
+        elif POLLED.match(f.name):
+            other = "MPI_I" + f.name[4].lower() + f.name[5:]
+            if other in lib.prototypes and len(lib.prototypes[other].parameters) == len(prototype.parameters) + 1:
+                layers.append(polled(f, prototype, other))
         elif REFUSED.match(f.name) and f.name not in REFUSED_BY_HAND and not makes_request(f):
             layers.append(refused(f, prototype))
     for text in missing:

@@ -188,6 +188,11 @@ static int started(struct replay *r)
 		fprintf(stderr, "spoor-replay: this launcher does not tell a process its rank before MPI_Init (looked for %s, ...)\n", rank_names[0]);
 		return -1;
 	}
+	if (r->partial) {
+		PMPI_Comm_dup(MPI_COMM_WORLD, &replay_outcome.own);
+		replay_outcome.out = &r->play.out;
+		replay_outcome.polling = true;
+	}
 	rankmap_get(&r->trace.host, r->rank, &host);
 	replay_outcome.node = (int)host;
 	return prepare_folder(r);
@@ -251,8 +256,14 @@ static int replay_all(struct replay *r)
 	struct event e;
 	int rv = walk_begin(&walk, &r->trace, r->rank, &r->error);
 
-	if (setjmp(r->play.out)) /* an event that cannot be replayed: this is the end */
+	switch (setjmp(r->play.out)) {
+	case 0:
+		break;
+	case POLL_STUCK: /* nobody goes on: this was all that there is */
+		return 0;
+	default: /* an event that cannot be replayed */
 		return -1;
+	}
 
 	while (rv == 0 && (rv = walk_next(walk, &e, &r->error)) == 0) {
 		const struct plan *plan = &r->plans[r->trace.sites[e.site].function];
@@ -260,11 +271,13 @@ static int replay_all(struct replay *r)
 		if (plan->special == PLAN_ABORT)
 			break;
 		if (plan->special == PLAN_FINALIZE) {
+			if (r->partial) /* others have not come here */
+				break;
 			remove_folder(r);
 			r->initialized = false;
 		}
 		replay_event(r, plan, &e);
-		r->events++;
+		replay_outcome.progress = (long long)++r->events;
 		if (plan->special == PLAN_INIT && started(r) != 0) {
 			PMPI_Finalize();
 			exit(2);
@@ -280,6 +293,16 @@ static double seconds(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* The end of what there is: the others may need answers still. Then MPI ends, which is not an event of the trace. */
+static void end_partial(struct replay *r)
+{
+	poll_linger();
+	replay_outcome.polling = false;
+	PMPI_Barrier(replay_outcome.own);
+	remove_folder(r);
+	PMPI_Finalize();
 }
 
 static int run(struct replay *r)
@@ -303,6 +326,8 @@ static int run(struct replay *r)
 			PMPI_Abort(MPI_COMM_WORLD, 1);
 		return -1;
 	}
+	if (r->initialized) /* no call of MPI_Finalize is recorded */
+		end_partial(r);
 	if (r->different)
 		fprintf(stderr, "spoor-replay: %s: rank %u: %" PRIu64 " calls ended otherwise than they were recorded; the first one is %s\n", r->file,
 		        r->rank, r->different, r->first_difference);

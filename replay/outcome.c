@@ -96,7 +96,7 @@ static void look(MPI_Request real)
 static int wait_one(MPI_Request *request, MPI_Status *status)
 {
 	MPI_Request real = real_of(*request);
-	int rc = PMPI_Wait(&real, status);
+	int rc = replay_outcome.polling ? poll_wait(&real, status) : PMPI_Wait(&real, status);
 
 	settle(request, real);
 	return rc;
@@ -105,7 +105,7 @@ static int wait_one(MPI_Request *request, MPI_Status *status)
 static int wait_all(int n, MPI_Request requests[], MPI_Status *statuses)
 {
 	MPI_Request *real = reals(n, requests);
-	int rc = PMPI_Waitall(n, real, statuses);
+	int rc = replay_outcome.polling ? poll_waitall(n, real, statuses) : PMPI_Waitall(n, real, statuses);
 
 	settle_all(n, requests, real);
 	return rc;
@@ -151,7 +151,7 @@ static int some(int n, MPI_Request requests[], int *outcount, int *indices, MPI_
 			return MPI_ERR_ARG;
 		real[i] = real_of(requests[indices[i]]);
 	}
-	int rc = PMPI_Waitall(count, real, statuses);
+	int rc = replay_outcome.polling ? poll_waitall(count, real, statuses) : PMPI_Waitall(count, real, statuses);
 
 	for (int i = 0; i < count; i++)
 		settle(&requests[indices[i]], real[i]);
@@ -385,13 +385,29 @@ static int asked(int source)
 
 int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-	return PMPI_Recv(buf, count, datatype, asked(source), tag, comm, status);
+	MPI_Request real;
+	int rc;
+
+	if (!replay_outcome.polling)
+		return PMPI_Recv(buf, count, datatype, asked(source), tag, comm, status);
+	rc = PMPI_Irecv(buf, count, datatype, asked(source), tag, comm, &real);
+	return rc == MPI_SUCCESS ? poll_wait(&real, status) : rc;
 }
 
 int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount,
                  MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-	return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, asked(source), recvtag, comm, status);
+	MPI_Request real[2];
+	int rc;
+
+	if (!replay_outcome.polling)
+		return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, asked(source), recvtag, comm, status);
+	rc = PMPI_Irecv(recvbuf, recvcount, recvtype, asked(source), recvtag, comm, &real[0]);
+	if (rc == MPI_SUCCESS)
+		rc = PMPI_Isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, &real[1]);
+	if (rc == MPI_SUCCESS)
+		rc = poll_wait(&real[1], MPI_STATUS_IGNORE);
+	return rc == MPI_SUCCESS ? poll_wait(&real[0], status) : rc;
 }
 
 int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm,
@@ -400,11 +416,38 @@ int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, 
 	return PMPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, asked(source), recvtag, comm, status);
 }
 
+/* Waits for the message of the recorded status. */
+static int probe(MPI_Comm comm, MPI_Status *status)
+{
+	int flag = 0, rc = MPI_SUCCESS;
+
+	if (!replay_outcome.polling)
+		return PMPI_Probe(replay_outcome.source, replay_outcome.tag, comm, status);
+	while (rc == MPI_SUCCESS && !flag) {
+		poll_turn();
+		rc = PMPI_Iprobe(replay_outcome.source, replay_outcome.tag, comm, &flag, status);
+	}
+	return rc;
+}
+
+static int mprobe(MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+{
+	int flag = 0, rc = MPI_SUCCESS;
+
+	if (!replay_outcome.polling)
+		return PMPI_Mprobe(replay_outcome.source, replay_outcome.tag, comm, message, status);
+	while (rc == MPI_SUCCESS && !flag) {
+		poll_turn();
+		rc = PMPI_Improbe(replay_outcome.source, replay_outcome.tag, comm, &flag, message, status);
+	}
+	return rc;
+}
+
 int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
 	if (replay_outcome.natural)
 		return PMPI_Probe(source, tag, comm, status);
-	return PMPI_Probe(replay_outcome.source, replay_outcome.tag, comm, status);
+	return probe(comm, status);
 }
 
 int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
@@ -415,7 +458,7 @@ int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status
 		return PMPI_Iprobe(source, tag, comm, flag, status);
 	*flag = replay_outcome.flag;
 	if (*flag)
-		return PMPI_Probe(replay_outcome.source, replay_outcome.tag, comm, status);
+		return probe(comm, status);
 	rc = PMPI_Iprobe(source, tag, comm, flag, MPI_STATUS_IGNORE);
 	*flag = 0;
 	return rc;
@@ -425,7 +468,7 @@ int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Sta
 {
 	if (replay_outcome.natural)
 		return PMPI_Mprobe(source, tag, comm, message, status);
-	return PMPI_Mprobe(replay_outcome.source, replay_outcome.tag, comm, message, status);
+	return mprobe(comm, message, status);
 }
 
 int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
@@ -436,7 +479,7 @@ int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mess
 		return PMPI_Improbe(source, tag, comm, flag, message, status);
 	*flag = replay_outcome.flag;
 	if (*flag)
-		return PMPI_Mprobe(replay_outcome.source, replay_outcome.tag, comm, message, status);
+		return mprobe(comm, message, status);
 	rc = PMPI_Iprobe(source, tag, comm, flag, MPI_STATUS_IGNORE);
 	*flag = 0;
 	return rc;
@@ -460,6 +503,7 @@ int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, M
 {
 	if (split_type != MPI_COMM_TYPE_SHARED && split_type != MPI_UNDEFINED)
 		return PMPI_Comm_split_type(comm, split_type, key, info, newcomm);
+	poll_gate(comm);
 	return PMPI_Comm_split(comm, split_type == MPI_UNDEFINED ? MPI_UNDEFINED : replay_outcome.node, key, newcomm);
 }
 
@@ -503,6 +547,7 @@ int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info,
 
 	if (replay_outcome.error)
 		return replay_outcome.error;
+	poll_gate(comm);
 	if (!(amode & MPI_MODE_CREATE))
 		provide(path, -1);
 	return PMPI_File_open(comm, path, amode, info, fh);

@@ -21,6 +21,7 @@
 #define OMPI_OMIT_MPI1_COMPAT_DECLS 0
 #define OMPI_SKIP_MPICXX            1
 #include <mpi.h>
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -60,9 +61,31 @@ struct outcome {
 	void *context;
 	bool every; /* all receives are asked for, not only those from MPI_ANY_SOURCE */
 	int node;            /* the same number for ranks that were on the same node */
+	bool polling;
+	jmp_buf *out;
+	MPI_Comm own;         /* of all ranks; for votes */
+	long long progress;   /* events */
+	void (*service)(void); /* called while waiting; NULL: nothing to do */
 	const char *scratch; /* folder for the application's files */
 };
 extern struct outcome replay_outcome;
+
+/* ---- poll.c: waiting that comes to an end ----
+ *
+ * A trace that is no whole run, and one without order, may have ranks that wait for what does not come. With replay_outcome.polling all calls that
+ * wait are made in their non-blocking forms and asked for again and again. A rank that waits, or is at its end, joins a vote on a communicator of our own; when all have
+ * joined, several times, and none has done anything between, then nobody ever will. */
+
+#define POLL_STUCK 2 /* what setjmp returns then */
+/* One turn of waiting. Does not return when nobody goes on any more: jumps to *replay_outcome.out. */
+void poll_turn(void);
+/* As PMPI_Wait and PMPI_Waitall, with turns. */
+int poll_wait(MPI_Request *real, MPI_Status *status);
+int poll_waitall(int n, MPI_Request *real, MPI_Status *statuses);
+/* Until all members have come here: before calls that have no non-blocking form. */
+int poll_gate(MPI_Comm comm);
+/* At the end: until nobody goes on any more. */
+void poll_linger(void);
 
 /* For the generated functions: keeps a request that was made, and gives it its handle. Returns rc. */
 int outcome_made(int rc, MPI_Request real, MPI_Request *request);

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * poll - waiting that comes to an end (outcome.h)
+ */
+#include "replay/outcome.h"
+
+#include <sched.h>
+#include <time.h>
+
+/* So often the vote must be unanimous, over at least this time: a message that is on its way arrives meanwhile. */
+#define VOTES 20
+#define NS    500000000LL
+
+static bool over; /* the vote was taken */
+
+static long long now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+/* Has everybody come to a stop for good? All ranks get the same answer in the same vote. */
+static int stopped(void)
+{
+	static MPI_Request vote = MPI_REQUEST_NULL;
+	static long long mine[2], all[2], before = -1, last_progress = -1, since;
+	static int same, size;
+	int done;
+
+	if (replay_outcome.progress != last_progress) {
+		last_progress = replay_outcome.progress;
+		since = now();
+	}
+	if (vote == MPI_REQUEST_NULL) {
+		mine[0] = replay_outcome.progress;
+		mine[1] = now() - since >= NS;
+		if (!size)
+			PMPI_Comm_size(replay_outcome.own, &size);
+		PMPI_Iallreduce(mine, all, 2, MPI_LONG_LONG, MPI_SUM, replay_outcome.own, &vote);
+	}
+	PMPI_Test(&vote, &done, MPI_STATUS_IGNORE);
+	if (!done)
+		return 0;
+	same = all[0] == before ? same + 1 : 0;
+	before = all[0];
+	return same >= VOTES && all[1] == size;
+}
+
+void poll_turn(void)
+{
+	if (replay_outcome.service)
+		replay_outcome.service();
+	if (stopped()) {
+		over = true;
+		longjmp(*replay_outcome.out, POLL_STUCK);
+	}
+	sched_yield();
+}
+
+int poll_wait(MPI_Request *real, MPI_Status *status)
+{
+	int done = 0, rc = PMPI_Test(real, &done, status);
+
+	while (rc == MPI_SUCCESS && !done) {
+		poll_turn();
+		rc = PMPI_Test(real, &done, status);
+	}
+	return rc;
+}
+
+int poll_waitall(int n, MPI_Request *real, MPI_Status *statuses)
+{
+	int done = 0, rc = PMPI_Testall(n, real, &done, statuses);
+
+	while (rc == MPI_SUCCESS && !done) {
+		poll_turn();
+		rc = PMPI_Testall(n, real, &done, statuses);
+	}
+	return rc;
+}
+
+int poll_gate(MPI_Comm comm)
+{
+	MPI_Request real;
+
+	if (!replay_outcome.polling || comm == MPI_COMM_NULL)
+		return MPI_SUCCESS;
+	int rc = PMPI_Ibarrier(comm, &real);
+
+	return rc == MPI_SUCCESS ? poll_wait(&real, MPI_STATUS_IGNORE) : rc;
+}
+
+void poll_linger(void)
+{
+	while (!over && !stopped()) {
+		if (replay_outcome.service)
+			replay_outcome.service();
+		sched_yield();
+	}
+	over = true;
+}
