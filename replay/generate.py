@@ -344,7 +344,7 @@ LAYER_BY_HAND = {"MPI_Irecv", "MPI_Recv_init", "MPI_Rput", "MPI_Rget", "MPI_Racc
 # Where a callback of the application may have failed, or the file system: the layer returns the recorded error.
 REFUSED = re.compile(r"MPI_(Comm_(dup|dup_with_info|free|disconnect)|Type_(dup|free)|File_\w+|\w+_(set|get|delete)_attr"
                      r"|Attr_\w+|Register_datarep)$")
-POLLED = re.compile(r"MPI_([SR]?send|Send|Barrier|Bcast|Gatherv?|Scatterv?|Allgatherv?|Alltoall[vw]?|Reduce|Allreduce|Scan|Exscan"
+POLLED = re.compile(r"MPI_([BSR]send|Send|Barrier|Bcast|Gatherv?|Scatterv?|Allgatherv?|Alltoall[vw]?|Reduce|Allreduce|Scan|Exscan"
                     r"|Reduce_scatter(_block)?|Neighbor_\w+)(_c)?$")
 REFUSED_BY_HAND = {"MPI_File_open", "MPI_File_delete", "MPI_File_get_size"}
 
@@ -358,6 +358,20 @@ def layer(f, prototype):
     names = [p.name for p in f.parameters]
     request = next(p.name for p in f.parameters if p.role.name == "request")
     call = ", ".join("&real" if n == request else n for n in names)
+    send = re.match(r"MPI_(I[bsr]?send|[BSR]?[sS]end_init)$", f.name)
+    if send:  # of a trace without order
+        text = (f"lossy_made_init(ENTRY_PERSISTENT_SEND, {', '.join(names)})" if f.name.endswith("_init") else
+                f"lossy_send({', '.join(names[:-1])}) == MPI_SUCCESS ? lossy_made(ENTRY_PLAIN, MPI_REQUEST_NULL, request) : MPI_ERR_OTHER")
+        return (f"int {f.name}({prototype.declare(names)})\n{{\n\tMPI_Request real = MPI_REQUEST_NULL;\n\n\tif (replay_outcome.lossy)\n"
+                f"\t\treturn {text};\n\tint rc = P{f.name}({call});\n\n\treturn outcome_made(rc, real, request);\n}}\n")
+    if f.name.startswith("MPI_Comm_idup"):  # the communicator may be used when this is complete
+        return (f"int {f.name}({prototype.declare(names)})\n{{\n\tMPI_Request real = MPI_REQUEST_NULL;\n\tint rc = P{f.name}({call});\n\n"
+                f"\tif (replay_outcome.lossy && rc == MPI_SUCCESS)\n\t\trc = poll_wait(&real, MPI_STATUS_IGNORE);\n"
+                "\treturn outcome_made(rc, real, request);\n}\n")
+    if f.name.endswith("_init"):
+        return (f"int {f.name}({prototype.declare(names)})\n{{\n\tMPI_Request real = MPI_REQUEST_NULL;\n\tint rc = P{f.name}({call});\n\n"
+                f"\tif (replay_outcome.lossy && rc == MPI_SUCCESS)\n\t\treturn lossy_made(ENTRY_PERSISTENT, real, request);\n"
+                "\treturn outcome_made(rc, real, request);\n}\n")
     return (f"int {f.name}({prototype.declare(names)})\n{{\n\tMPI_Request real = MPI_REQUEST_NULL;\n"
             f"\tint rc = P{f.name}({call});\n\n\treturn outcome_made(rc, real, {request});\n}}\n")
 
@@ -385,15 +399,19 @@ def polled(f, prototype, other):
     """MPI_X below the tracer: where waiting must come to an end, in its non-blocking form."""
     names = [p.name for p in f.parameters]
     call = ", ".join(names)
-    return (f"int {f.name}({prototype.declare(names)})\n{{\n\tMPI_Request real;\n\n\tif (!replay_outcome.polling)\n"
+    lossy = ""
+    if f.name.lower().endswith("send"):
+        lossy = f"\tif (replay_outcome.lossy)\n\t\treturn lossy_send({call});\n"
+    return (f"int {f.name}({prototype.declare(names)})\n{{\n\tMPI_Request real;\n\n{lossy}\tif (!replay_outcome.polling)\n"
             f"\t\treturn P{f.name}({call});\n\tint rc = P{other}({call + ', ' if call else ''}&real);\n\n"
             "\treturn rc == MPI_SUCCESS ? poll_wait(&real, MPI_STATUS_IGNORE) : rc;\n}\n")
 
 
 def gated(f, prototype):
     names = [p.name for p in f.parameters]
+    drain = f"\tif (replay_outcome.lossy)\n\t\tlossy_drain({GATED[f.name]});\n" if GATED[f.name].startswith("*") else ""
     error = "\tif (replay_outcome.error)\n\t\treturn replay_outcome.error;\n" if REFUSED.match(f.name) else ""
-    return (f"int {f.name}({prototype.declare(names)})\n{{\n{error}\tpoll_gate({GATED[f.name]});\n"
+    return (f"int {f.name}({prototype.declare(names)})\n{{\n{error}{drain}\tpoll_gate({GATED[f.name]});\n"
             f"\treturn P{f.name}({', '.join(names)});\n}}\n")
 
 

@@ -14,6 +14,7 @@
 
 #include "archive/codec_zstd.h"
 #include "replay/compute.h"
+#include "replay/draw.h"
 #include "replay/plan.h"
 #include "replay/scout.h"
 #include "trace/container.h"
@@ -44,6 +45,7 @@ struct replay {
 	struct play play;
 	struct scout *scout;
 	struct compute *time;
+	struct draw *draw; /* of a trace without order */
 	char folder[4096];
 	bool remove_folder;
 	uint64_t events, different; /* calls that ended otherwise than they did */
@@ -109,6 +111,9 @@ static int load(struct replay *r)
 		snprintf(whole, sizeof whole, "this is no whole run: %s (--partial replays what there is)", text);
 		return refuse(r, whole);
 	}
+	replay_outcome.lossy = trace_has_lossy(&r->trace);
+	if (replay_outcome.lossy && draw_possible(&r->trace, &r->error) != 0)
+		return refuse(r, r->error.text);
 	r->plans = plan_create(&r->trace, &r->error);
 	return r->plans ? 0 : refuse(r, r->error.text);
 }
@@ -188,10 +193,15 @@ static int started(struct replay *r)
 		fprintf(stderr, "spoor-replay: this launcher does not tell a process its rank before MPI_Init (looked for %s, ...)\n", rank_names[0]);
 		return -1;
 	}
-	if (r->partial) {
+	if (r->partial || r->draw) {
 		PMPI_Comm_dup(MPI_COMM_WORLD, &replay_outcome.own);
 		replay_outcome.out = &r->play.out;
 		replay_outcome.polling = true;
+	}
+	if (r->draw) {
+		lossy_comm(MPI_COMM_WORLD);
+		lossy_comm(MPI_COMM_SELF);
+		replay_outcome.service = lossy_service;
 	}
 	rankmap_get(&r->trace.host, r->rank, &host);
 	replay_outcome.node = (int)host;
@@ -230,7 +240,28 @@ static int recorded_error(struct replay *r, const struct plan *plan, const struc
 	return c && c->kind == PLAY_ERROR ? (int)c->value : MPI_ERR_UNKNOWN;
 }
 
-static void replay_event(struct replay *r, const struct plan *plan, const struct event *e)
+/* Values that are not known; how many requests an array has; how long a receive may wait. */
+static void draw(struct replay *r, struct event *e)
+{
+	const struct trace_time *t = &r->trace.sites[e->site].communicate;
+
+	draw_event(r->draw, &r->play, e);
+	r->play.request_count = 0;
+	for (size_t i = 0; i < e->schema->count; i++) {
+		const struct schema_column *c = &e->schema->column[i];
+
+		if (c->kind == 'r' && c->vector)
+			for (size_t k = 0; k < i; k++)
+				if (e->schema->column[k].kind == 'i' && !value_is_constant(e->values[k])) {
+					if (e->values[i] != VALUE_LOSSY && !value_is_constant(e->values[i]))
+						e->values[k] = (int64_t)(r->trace.vectors.items[e->values[i]].size / sizeof(int64_t));
+					r->play.request_count = (int)e->values[k];
+				}
+	}
+	replay_outcome.patience = r->compute == COMPUTE_NONE || !t->count ? 0 : (long long)(r->scale * (double)t->sum / (double)t->count);
+}
+
+static void replay_event(struct replay *r, const struct plan *plan, struct event *e)
 {
 	int64_t values[SCHEMA_MAX];
 	const int64_t *v = e->values;
@@ -241,6 +272,8 @@ static void replay_event(struct replay *r, const struct plan *plan, const struct
 		v = values;
 	}
 	play_next(&r->play, e, plan->error >= 0);
+	if (r->draw)
+		draw(r, e);
 	replay_outcome.error = recorded_error(r, plan, e);
 	replay_outcome.natural = replay_outcome.error != MPI_SUCCESS;
 	compute_before(r->time, e->site);
@@ -248,6 +281,22 @@ static void replay_event(struct replay *r, const struct plan *plan, const struct
 
 	compute_after(r->time, e->site);
 	compare(r, e, rc);
+}
+
+/* All messages are received. */
+static void end_messages(struct replay *r)
+{
+	long long own[2], all[2];
+
+	lossy_drain(MPI_COMM_NULL);
+	lossy_counts(&own[0], &own[1]);
+	PMPI_Allreduce(own, all, 2, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+	if (all[0] != all[1] && r->rank == 0)
+		fprintf(stderr, "spoor-replay: %s: %lld messages were sent, %lld received\n", r->file, all[0], all[1]);
+	else if (r->verbose && r->rank == 0)
+		fprintf(stderr, "spoor-replay: %lld messages were sent, and all of them received\n", all[0]);
+	r->different += all[0] != all[1];
+	replay_outcome.polling = false;
 }
 
 static int replay_all(struct replay *r)
@@ -260,7 +309,9 @@ static int replay_all(struct replay *r)
 	case 0:
 		break;
 	case POLL_STUCK: /* nobody goes on: this was all that there is */
-		return 0;
+		if (!r->draw || r->partial)
+			return 0;
+		return error_set(&r->error, "rank %u: all ranks wait for each other", r->rank);
 	default: /* an event that cannot be replayed */
 		return -1;
 	}
@@ -273,6 +324,8 @@ static int replay_all(struct replay *r)
 		if (plan->special == PLAN_FINALIZE) {
 			if (r->partial) /* others have not come here */
 				break;
+			if (r->draw)
+				end_messages(r);
 			remove_folder(r);
 			r->initialized = false;
 		}
@@ -313,7 +366,9 @@ static int run(struct replay *r)
 	r->time = compute_create(&r->trace, r->rank, r->compute, r->scale, r->seed);
 	if (!r->time || play_begin(&r->play, &r->trace, r->rank, &r->error) != 0)
 		return refuse(r, "no memory");
-	if (scout_needed(&r->trace, &every)) {
+	if (replay_outcome.lossy && draw_begin(&r->draw, &r->trace, r->rank, r->seed, &r->error) != 0)
+		return refuse(r, r->error.text);
+	if (!r->draw && scout_needed(&r->trace, &every)) {
 		if (scout_begin(&r->scout, &r->trace, r->rank, every, 0, &r->error) != 0)
 			return refuse(r, r->error.text);
 		replay_outcome.fate = next_fate;
@@ -405,6 +460,7 @@ int main(int argc, char **argv)
 	int rv = run(&r);
 
 	scout_end(r.scout);
+	draw_end(r.draw);
 	compute_destroy(r.time);
 	if (r.play.trace)
 		play_end(&r.play);

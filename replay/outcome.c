@@ -29,6 +29,8 @@ int outcome_made(int rc, MPI_Request real, MPI_Request *request)
 
 	if (rc != MPI_SUCCESS)
 		return rc;
+	if (replay_outcome.lossy)
+		return lossy_made(ENTRY_PLAIN, real, request);
 	if (!e) { /* the recorded call gave MPI_REQUEST_NULL */
 		if (real != MPI_REQUEST_NULL)
 			PMPI_Request_free(&real);
@@ -89,12 +91,18 @@ static void look(MPI_Request real)
 {
 	int flag;
 
+	if (replay_outcome.lossy) {
+		lossy_service();
+		return;
+	}
 	PMPI_Request_get_status(real, &flag, MPI_STATUS_IGNORE);
 }
 
 /* The functions below call these, and not each other: that would be seen by the tracer. */
 static int wait_one(MPI_Request *request, MPI_Status *status)
 {
+	if (replay_outcome.lossy)
+		return lossy_complete(request, status);
 	MPI_Request real = real_of(*request);
 	int rc = replay_outcome.polling ? poll_wait(&real, status) : PMPI_Wait(&real, status);
 
@@ -104,6 +112,11 @@ static int wait_one(MPI_Request *request, MPI_Status *status)
 
 static int wait_all(int n, MPI_Request requests[], MPI_Status *statuses)
 {
+	if (replay_outcome.lossy) {
+		for (int i = 0; i < n; i++)
+			lossy_complete(&requests[i], statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]);
+		return MPI_SUCCESS;
+	}
 	MPI_Request *real = reals(n, requests);
 	int rc = replay_outcome.polling ? poll_waitall(n, real, statuses) : PMPI_Waitall(n, real, statuses);
 
@@ -113,6 +126,10 @@ static int wait_all(int n, MPI_Request requests[], MPI_Status *statuses)
 
 static int wait_any(int n, MPI_Request requests[], int *index, MPI_Status *status)
 {
+	if (replay_outcome.lossy) {
+		*index = n == 0 ? MPI_UNDEFINED : replay_outcome.index >= 0 && replay_outcome.index < n ? replay_outcome.index : 0;
+		return n == 0 ? MPI_SUCCESS : lossy_complete(&requests[*index], status);
+	}
 	if (replay_outcome.natural || replay_outcome.index == MPI_UNDEFINED || replay_outcome.index >= n) {
 		MPI_Request *real = reals(n, requests);
 		int rc = PMPI_Waitany(n, real, index, status);
@@ -142,8 +159,17 @@ int MPI_Waitany(int n, MPI_Request requests[], int *index, MPI_Status *status)
 /* Completes those requests that were completed. */
 static int some(int n, MPI_Request requests[], int *outcount, int *indices, MPI_Status *statuses)
 {
-	MPI_Request *real = reals(n, requests);
 	int count = replay_outcome.count;
+
+	if (replay_outcome.lossy) {
+		*outcount = count < n ? count : n;
+		for (int i = 0; i < *outcount; i++) {
+			indices[i] = i;
+			lossy_complete(&requests[i], statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]);
+		}
+		return MPI_SUCCESS;
+	}
+	MPI_Request *real = reals(n, requests);
 
 	for (int i = 0; i < count; i++) {
 		indices[i] = replay_outcome.indices[i];
@@ -253,6 +279,11 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
 	int rc;
 
+	if (replay_outcome.lossy) {
+		lossy_service();
+		*flag = replay_outcome.flag;
+		return PMPI_Request_get_status(MPI_REQUEST_NULL, &rc, status);
+	}
 	do
 		rc = PMPI_Request_get_status(real_of(request), flag, status);
 	while (rc == MPI_SUCCESS && !*flag && replay_outcome.flag && !replay_outcome.natural);
@@ -265,7 +296,7 @@ int MPI_Cancel(MPI_Request *request)
 {
 	struct entry *e = entry_of(*request);
 
-	if (e && e->received)
+	if ((e && e->received) || replay_outcome.lossy)
 		return MPI_SUCCESS;
 	return PMPI_Cancel(e ? &e->real : request);
 }
@@ -275,6 +306,10 @@ int MPI_Request_free(MPI_Request *request)
 	struct entry *e = entry_of(*request);
 	int rc = MPI_SUCCESS;
 
+	if (replay_outcome.lossy) {
+		lossy_free(request);
+		return MPI_SUCCESS;
+	}
 	if (!e)
 		return PMPI_Request_free(request);
 	if (e->tracked) {
@@ -290,6 +325,8 @@ int MPI_Request_free(MPI_Request *request)
 
 int MPI_Grequest_complete(MPI_Request request)
 {
+	if (replay_outcome.lossy)
+		return MPI_SUCCESS;
 	return PMPI_Grequest_complete(real_of(request));
 }
 
@@ -324,8 +361,11 @@ int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
 {
 	MPI_Request real = MPI_REQUEST_NULL;
 	bool received;
-	int rc = post(buf, count, datatype, source, tag, comm, &real, &received);
+	int rc;
 
+	if (replay_outcome.lossy)
+		return lossy_made(ENTRY_RECV, MPI_REQUEST_NULL, request);
+	rc = post(buf, count, datatype, source, tag, comm, &real, &received);
 	rc = outcome_made(rc, real, request);
 	if (rc == MPI_SUCCESS && replay_outcome.entry)
 		replay_outcome.entry->received = received;
@@ -336,6 +376,9 @@ int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int t
 {
 	MPI_Request real = MPI_REQUEST_NULL;
 	struct entry *e = replay_outcome.entry;
+
+	if (replay_outcome.lossy)
+		return lossy_made_init(ENTRY_PERSISTENT_RECV, buf, count, datatype, source, tag, comm, request);
 	int rc = PMPI_Recv_init(buf, count, datatype, source, tag, comm, &real);
 
 	rc = outcome_made(rc, real, request);
@@ -350,6 +393,8 @@ static int start_one(MPI_Request *request)
 {
 	struct entry *e = entry_of(*request);
 
+	if (replay_outcome.lossy)
+		return lossy_start(request);
 	if (!e)
 		return PMPI_Start(request);
 	if (e->tracked && !replay_outcome.natural) {
@@ -388,18 +433,24 @@ int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, M
 	MPI_Request real;
 	int rc;
 
+	if (replay_outcome.lossy)
+		return lossy_receive(status);
 	if (!replay_outcome.polling)
 		return PMPI_Recv(buf, count, datatype, asked(source), tag, comm, status);
 	rc = PMPI_Irecv(buf, count, datatype, asked(source), tag, comm, &real);
 	return rc == MPI_SUCCESS ? poll_wait(&real, status) : rc;
 }
 
-int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount,
-                 MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+static int sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount,
+                    MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
 	MPI_Request real[2];
 	int rc;
 
+	if (replay_outcome.lossy) {
+		rc = lossy_send(sendbuf, sendcount, sendtype, dest, sendtag, comm);
+		return rc == MPI_SUCCESS ? lossy_receive(status) : rc;
+	}
 	if (!replay_outcome.polling)
 		return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, asked(source), recvtag, comm, status);
 	rc = PMPI_Irecv(recvbuf, recvcount, recvtype, asked(source), recvtag, comm, &real[0]);
@@ -410,9 +461,17 @@ int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int 
 	return rc == MPI_SUCCESS ? poll_wait(&real[0], status) : rc;
 }
 
+int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount,
+                 MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+	return sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+}
+
 int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm,
                          MPI_Status *status)
 {
+	if (replay_outcome.lossy || replay_outcome.polling)
+		return sendrecv(buf, count, datatype, dest, sendtag, buf, count, datatype, source, recvtag, comm, status);
 	return PMPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, asked(source), recvtag, comm, status);
 }
 
@@ -421,6 +480,10 @@ static int probe(MPI_Comm comm, MPI_Status *status)
 {
 	int flag = 0, rc = MPI_SUCCESS;
 
+	if (replay_outcome.lossy) {
+		lossy_service();
+		return PMPI_Iprobe(MPI_PROC_NULL, 0, comm, &flag, status);
+	}
 	if (!replay_outcome.polling)
 		return PMPI_Probe(replay_outcome.source, replay_outcome.tag, comm, status);
 	while (rc == MPI_SUCCESS && !flag) {
@@ -434,6 +497,10 @@ static int mprobe(MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
 	int flag = 0, rc = MPI_SUCCESS;
 
+	if (replay_outcome.lossy) {
+		lossy_service();
+		return PMPI_Improbe(MPI_PROC_NULL, 0, comm, &flag, message, status);
+	}
 	if (!replay_outcome.polling)
 		return PMPI_Mprobe(replay_outcome.source, replay_outcome.tag, comm, message, status);
 	while (rc == MPI_SUCCESS && !flag) {
@@ -459,7 +526,7 @@ int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status
 	*flag = replay_outcome.flag;
 	if (*flag)
 		return probe(comm, status);
-	rc = PMPI_Iprobe(source, tag, comm, flag, MPI_STATUS_IGNORE);
+	rc = PMPI_Iprobe(replay_outcome.lossy ? MPI_PROC_NULL : source, tag, comm, flag, MPI_STATUS_IGNORE);
 	*flag = 0;
 	return rc;
 }
@@ -480,7 +547,7 @@ int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mess
 	*flag = replay_outcome.flag;
 	if (*flag)
 		return mprobe(comm, message, status);
-	rc = PMPI_Iprobe(source, tag, comm, flag, MPI_STATUS_IGNORE);
+	rc = PMPI_Iprobe(replay_outcome.lossy ? MPI_PROC_NULL : source, tag, comm, flag, MPI_STATUS_IGNORE);
 	*flag = 0;
 	return rc;
 }

@@ -36,8 +36,13 @@ struct fate {
 	int source;
 };
 
+/* What a request is, in the replay of a trace without order. */
+enum entry_kind { ENTRY_PLAIN, ENTRY_RECV, ENTRY_PERSISTENT, ENTRY_PERSISTENT_SEND, ENTRY_PERSISTENT_RECV };
+
 /* A live request. */
 struct entry {
+	enum entry_kind kind;
+	bool drawn; /* its number is not known: it is not in the player's table */
 	MPI_Request real; /* the library's; MPI_REQUEST_NULL: complete and gone */
 	bool received;    /* it gets a message: to cancel it is too late */
 	bool tracked;     /* a persistent receive that is started as another one each time: */
@@ -62,6 +67,8 @@ struct outcome {
 	bool every; /* all receives are asked for, not only those from MPI_ANY_SOURCE */
 	int node;            /* the same number for ranks that were on the same node */
 	bool polling;
+	bool lossy;         /* a trace without order: lossy.c */
+	long long patience; /* ns that a receive waits then */
 	jmp_buf *out;
 	MPI_Comm own;         /* of all ranks; for votes */
 	long long progress;   /* events */
@@ -86,6 +93,29 @@ int poll_waitall(int n, MPI_Request *real, MPI_Status *statuses);
 int poll_gate(MPI_Comm comm);
 /* At the end: until nobody goes on any more. */
 void poll_linger(void);
+
+/* ---- lossy.c: a trace without order ---- */
+
+/* Messages may come in this communicator. */
+void lossy_comm(MPI_Comm comm);
+/* For replay_outcome.service. */
+void lossy_service(void);
+int lossy_send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
+int lossy_receive(MPI_Status *status);
+/* A request that was made: real is the library's, which is completed some time. */
+int lossy_made(enum entry_kind kind, MPI_Request real, MPI_Request *request);
+int lossy_made_init(enum entry_kind kind, const void *buf, int count, MPI_Datatype datatype, int peer, int tag, MPI_Comm comm,
+                    MPI_Request *request);
+int lossy_start(MPI_Request *request);
+int lossy_complete(MPI_Request *request, MPI_Status *status);
+void lossy_free(MPI_Request *request);
+void lossy_keep(MPI_Request real);
+void lossy_live(struct entry *e);
+struct entry *lossy_entry(void);
+struct entry *lossy_pick(int i, bool persistent);
+/* All messages in a communicator are received, on all its ranks; MPI_COMM_NULL: in all of them, and all else is complete. */
+void lossy_drain(MPI_Comm comm);
+void lossy_counts(long long *sent, long long *received);
 
 /* For the generated functions: keeps a request that was made, and gives it its handle. Returns rc. */
 int outcome_made(int rc, MPI_Request real, MPI_Request *request);

@@ -189,7 +189,7 @@ int64_t play_rank(struct play *p, int64_t v)
 
 const char *play_string(struct play *p, int64_t v)
 {
-	return value_is_constant(v) ? NULL : (const char *)p->trace->strings.items[v].bytes;
+	return value_is_constant(v) || v == VALUE_LOSSY ? NULL : (const char *)p->trace->strings.items[v].bytes;
 }
 
 /* ---- objects ---- */
@@ -247,6 +247,8 @@ void play_bind(struct play *p, enum play_kind kind, int64_t v, void *handle)
 	void *memory = kind == PLAY_WIN ? o->win.memory : NULL; /* allocated just before */
 
 	*o = (struct object){.handle = handle};
+	if (kind == PLAY_COMM && replay_outcome.lossy)
+		lossy_comm(handle);
 	if (kind == PLAY_WIN)
 		o->win.memory = memory;
 }
@@ -283,7 +285,7 @@ void play_unbind(struct play *p, enum play_kind kind, int64_t v)
 static const struct pool_item *elements(struct play *p, int64_t v, size_t *n)
 {
 	*n = 0;
-	if (value_is_constant(v))
+	if (value_is_constant(v) || v == VALUE_LOSSY)
 		return NULL;
 	const struct pool_item *item = event_vector(p->trace, p->event, v);
 
@@ -364,6 +366,8 @@ struct entry *play_entry(struct play *p, int64_t v)
 {
 	if (value_is_constant(v))
 		return NULL;
+	if (v == VALUE_LOSSY)
+		return lossy_entry();
 	if (v < 0 || v > INT32_MAX)
 		play_fail(p, "number %" PRId64 " of a request", v);
 	if ((uint64_t)v >= p->entry_count) {
@@ -385,9 +389,23 @@ struct entry *play_entry(struct play *p, int64_t v)
 	return p->entries[v];
 }
 
+/* The i-th request of a call of which it is not known which ones it had: the oldest ones; persistent ones are started in turn. */
+static struct entry *unknown(struct play *p, int i)
+{
+	static int turn;
+	bool start = p->event->schema->function_length >= 9 && memcmp(p->event->schema->function, "MPI_Start", 9) == 0;
+	struct entry *e = lossy_pick(start ? turn++ : i, start);
+
+	if (start && !e) {
+		turn = 1;
+		e = lossy_pick(0, true);
+	}
+	return e;
+}
+
 MPI_Request play_request(struct play *p, int64_t v)
 {
-	struct entry *e = play_entry(p, v);
+	struct entry *e = v == VALUE_LOSSY ? unknown(p, 0) : play_entry(p, v);
 
 	return e ? (MPI_Request)e : MPI_REQUEST_NULL;
 }
@@ -396,7 +414,13 @@ MPI_Request *play_requests(struct play *p, int64_t v)
 {
 	size_t n;
 	const struct pool_item *item = elements(p, v, &n);
-	MPI_Request *out = play_scratch(p, (n + 1) * sizeof *out);
+	MPI_Request *out = play_scratch(p, (n + (size_t)p->request_count + 1) * sizeof *out);
+
+	for (int i = 0; v == VALUE_LOSSY && i < p->request_count; i++) {
+		struct entry *e = unknown(p, i);
+
+		out[i] = e ? (MPI_Request)e : MPI_REQUEST_NULL;
+	}
 
 	for (size_t i = 0; i < n; i++)
 		out[i] = play_request(p, element(item, i));
@@ -410,7 +434,7 @@ int play_length(struct play *p, int64_t v)
 	size_t n;
 
 	elements(p, v, &n);
-	return (int)n;
+	return v == VALUE_LOSSY ? p->request_count : (int)n;
 }
 
 int64_t play_sum(struct play *p, int64_t v)
@@ -455,7 +479,7 @@ void *play_room(struct play *p, int64_t v, size_t size)
 	size_t n;
 
 	elements(p, v, &n);
-	return play_scratch(p, (n + 64) * size);
+	return play_scratch(p, (n + (size_t)p->request_count + 64) * size);
 }
 
 char *play_text(struct play *p, int64_t length)

@@ -86,6 +86,7 @@ struct play {
 	void *memory;       /* of MPI_Alloc_mem, a list */
 	MPI_Status *statuses;
 	size_t status_capacity;
+	int request_count; /* of an array of requests that are not known */
 	jmp_buf out; /* where to go with an event that cannot be replayed */
 	struct error *error;
 };

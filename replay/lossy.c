@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * lossy - messages of a trace without order (ScalaTrace II, ICS'13, section 3.5): drawn by the senders, received by whoever they reach
+ *
+ * A rank's calls are in their order, but to whom it sent how much, and when, are drawn. So the receives that were recorded need not fit the
+ * sends that are made. What is received follows the sends, not the recorded receives: whenever a rank waits for anything, it takes in
+ * all messages that have come, in all communicators. A recorded receive, or the completion of one, takes the next of these; if there
+ * is none it waits for one as long as the recorded call took, and no longer.
+ *
+ * Nothing waits for a message that may not come, and collective calls stay in the order of the trace, so there is no deadlock: a
+ * send waits for its receiver, if there are very many of them under way, in a loop that receives. A communicator is freed, and MPI ends, when all messages in it are received:
+ * sends are synchronous, and the barrier that follows the last one is one that can be asked (Hoefler et al., PPoPP 2010: NBX).
+ */
+#include "replay/outcome.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define UNDER_WAY 1024 /* sends; more of them wait */
+#define KEPT      4096 /* messages that have come and were not asked for, of which the envelope is kept */
+
+struct message {
+	int source, tag;
+	size_t bytes;
+};
+
+static struct {
+	MPI_Request *requests; /* sends */
+	MPI_Comm *comms;
+	int count, capacity;
+	MPI_Request *others; /* everything else that was begun: collectives, files */
+	int other_count, other_capacity;
+	MPI_Comm *known; /* in which messages may come */
+	int known_count, known_capacity;
+	struct entry **live; /* requests of the application, oldest first */
+	int live_count, live_capacity;
+	struct message kept[KEPT];
+	unsigned long first, end; /* of those; end - first may be more than KEPT: then the oldest envelopes are forgotten */
+	char *buffer;
+	int size;
+	long long sent, received;
+} l;
+
+static void *grow(void *array, int count, int *capacity, size_t size)
+{
+	if (count < *capacity)
+		return array;
+	*capacity = *capacity ? 2 * *capacity : 64;
+	void *more = realloc(array, (size_t)*capacity * size);
+
+	if (!more)
+		PMPI_Abort(MPI_COMM_WORLD, 1);
+	return more;
+}
+
+void lossy_counts(long long *sent, long long *received)
+{
+	*sent = l.sent;
+	*received = l.received;
+}
+
+void lossy_comm(MPI_Comm comm)
+{
+	if (comm == MPI_COMM_NULL)
+		return;
+	for (int i = 0; i < l.known_count; i++)
+		if (l.known[i] == comm)
+			return;
+	l.known = grow(l.known, l.known_count, &l.known_capacity, sizeof *l.known);
+	l.known[l.known_count++] = comm;
+}
+
+/* ---- messages ---- */
+
+static void take_in(MPI_Message *message, const MPI_Status *status)
+{
+	MPI_Status s = *status;
+	int bytes = 0;
+
+	PMPI_Get_elements(&s, MPI_BYTE, &bytes);
+	if (bytes > l.size) {
+		free(l.buffer);
+		l.size = 2 * bytes;
+		l.buffer = malloc((size_t)l.size);
+		if (!l.buffer)
+			PMPI_Abort(MPI_COMM_WORLD, 1);
+	}
+	PMPI_Mrecv(l.buffer, bytes, MPI_BYTE, message, &s);
+	l.kept[l.end++ % KEPT] = (struct message){status->MPI_SOURCE, status->MPI_TAG, (size_t)bytes};
+	l.received++;
+}
+
+static void forget_sent(void)
+{
+	int n = 0, done;
+
+	for (int i = 0; i < l.count; i++) {
+		PMPI_Test(&l.requests[i], &done, MPI_STATUS_IGNORE);
+		if (done)
+			continue;
+		l.requests[n] = l.requests[i];
+		l.comms[n++] = l.comms[i];
+	}
+	l.count = n;
+	n = 0;
+	for (int i = 0; i < l.other_count; i++) {
+		PMPI_Test(&l.others[i], &done, MPI_STATUS_IGNORE);
+		if (!done)
+			l.others[n++] = l.others[i];
+	}
+	l.other_count = n;
+}
+
+void lossy_service(void)
+{
+	for (int i = 0; i < l.known_count; i++) {
+		MPI_Message message;
+		MPI_Status status;
+		int flag;
+
+		while (PMPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, l.known[i], &flag, &message, &status) == MPI_SUCCESS && flag)
+			take_in(&message, &status);
+	}
+	forget_sent();
+}
+
+/* Messages go as bytes: whoever takes them in does not know the datatype. */
+int lossy_send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+	int rc;
+
+	if (dest == MPI_PROC_NULL)
+		return MPI_SUCCESS;
+	l.requests = grow(l.requests, l.count, &l.capacity, sizeof *l.requests);
+	l.comms = realloc(l.comms, (size_t)l.capacity * sizeof *l.comms);
+	rc = PMPI_Issend(buf, count, datatype, dest, tag < 0 ? 0 : tag, comm, &l.requests[l.count]);
+	if (rc != MPI_SUCCESS)
+		return rc;
+	l.comms[l.count++] = comm;
+	l.sent++;
+	lossy_service();
+	while (l.count >= UNDER_WAY)
+		poll_turn();
+	return MPI_SUCCESS;
+}
+
+void lossy_keep(MPI_Request real)
+{
+	if (real == MPI_REQUEST_NULL)
+		return;
+	l.others = grow(l.others, l.other_count, &l.other_capacity, sizeof *l.others);
+	l.others[l.other_count++] = real;
+}
+
+static long long now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+/* The next message, if one comes in time. */
+int lossy_receive(MPI_Status *status)
+{
+	long long until = 0;
+	bool come;
+
+	lossy_service();
+	while (!(come = l.first < l.end) && replay_outcome.patience > 0) {
+		long long t = now();
+
+		if (!until)
+			until = t + replay_outcome.patience;
+		if (t >= until)
+			break;
+		poll_turn();
+	}
+	if (status == MPI_STATUS_IGNORE)
+		status = &(MPI_Status){0};
+	memset(status, 0, sizeof *status);
+	status->MPI_SOURCE = MPI_ANY_SOURCE;
+	status->MPI_TAG = MPI_ANY_TAG;
+	PMPI_Status_set_cancelled(status, 0);
+	if (!come)
+		return MPI_SUCCESS;
+	if (l.end - l.first > KEPT)
+		l.first = l.end - KEPT; /* more came than were asked for */
+	const struct message *m = &l.kept[l.first++ % KEPT];
+
+	status->MPI_SOURCE = m->source;
+	status->MPI_TAG = m->tag;
+	PMPI_Status_set_elements_x(status, MPI_BYTE, (MPI_Count)m->bytes);
+	return MPI_SUCCESS;
+}
+
+/* ---- requests ---- */
+
+struct entry *lossy_entry(void)
+{
+	struct entry *e = calloc(1, sizeof *e);
+
+	if (!e)
+		PMPI_Abort(MPI_COMM_WORLD, 1);
+	e->real = e->own = MPI_REQUEST_NULL;
+	e->drawn = true;
+	return e;
+}
+
+void lossy_live(struct entry *e)
+{
+	l.live = grow(l.live, l.live_count, &l.live_capacity, sizeof *l.live);
+	l.live[l.live_count++] = e;
+}
+
+static void remove_live(struct entry *e)
+{
+	for (int i = 0; i < l.live_count; i++)
+		if (l.live[i] == e) {
+			memmove(&l.live[i], &l.live[i + 1], (size_t)(l.live_count - i - 1) * sizeof *l.live);
+			l.live_count--;
+			return;
+		}
+}
+
+/* The i-th oldest request that is not persistent (or that is), for a call of which it is not known which one it was for. */
+struct entry *lossy_pick(int i, bool persistent)
+{
+	for (int k = 0; k < l.live_count; k++)
+		if ((l.live[k]->kind >= ENTRY_PERSISTENT) == persistent && i-- == 0)
+			return l.live[k];
+	return NULL;
+}
+
+/* The request is complete, as far as the application is told. */
+int lossy_complete(MPI_Request *request, MPI_Status *status)
+{
+	struct entry *e = *request == MPI_REQUEST_NULL ? NULL : (struct entry *)*request;
+	int rc = MPI_SUCCESS;
+
+	if (e && (e->kind == ENTRY_RECV || (e->kind == ENTRY_PERSISTENT_RECV && e->received))) {
+		e->received = false;
+		rc = lossy_receive(status);
+	} else if (status != MPI_STATUS_IGNORE) {
+		memset(status, 0, sizeof *status);
+		status->MPI_SOURCE = MPI_ANY_SOURCE;
+		status->MPI_TAG = MPI_ANY_TAG;
+	}
+	if (!e || e->kind >= ENTRY_PERSISTENT)
+		return rc;
+	lossy_free(request);
+	return rc;
+}
+
+void lossy_free(MPI_Request *request)
+{
+	struct entry *e = *request == MPI_REQUEST_NULL ? NULL : (struct entry *)*request;
+
+	*request = MPI_REQUEST_NULL;
+	if (!e)
+		return;
+	remove_live(e);
+	e->kind = ENTRY_PLAIN;
+	if (e->drawn)
+		free(e);
+}
+
+int lossy_start(MPI_Request *request)
+{
+	struct entry *e = *request == MPI_REQUEST_NULL ? NULL : (struct entry *)*request;
+
+	if (!e)
+		return MPI_SUCCESS;
+	if (e->kind == ENTRY_PERSISTENT_SEND)
+		return lossy_send(e->buf, e->count, e->datatype, e->source, e->tag, e->comm);
+	e->received = e->kind == ENTRY_PERSISTENT_RECV; /* there is something to wait for */
+	if (e->kind != ENTRY_PERSISTENT)
+		return MPI_SUCCESS;
+	int rc = PMPI_Start(&e->own);
+
+	return rc == MPI_SUCCESS ? poll_wait(&e->own, MPI_STATUS_IGNORE) : rc;
+}
+
+int lossy_made(enum entry_kind kind, MPI_Request real, MPI_Request *request)
+{
+	struct entry *e = replay_outcome.entry;
+
+	if (!e)
+		e = lossy_entry();
+	*e = (struct entry){.real = MPI_REQUEST_NULL, .own = kind >= ENTRY_PERSISTENT ? real : MPI_REQUEST_NULL, .kind = kind, .drawn = e->drawn};
+	if (kind < ENTRY_PERSISTENT)
+		lossy_keep(real);
+	lossy_live(e);
+	*request = (MPI_Request)e;
+	return MPI_SUCCESS;
+}
+
+int lossy_made_init(enum entry_kind kind, const void *buf, int count, MPI_Datatype datatype, int peer, int tag, MPI_Comm comm,
+                    MPI_Request *request)
+{
+	lossy_made(kind, MPI_REQUEST_NULL, request);
+	struct entry *e = (struct entry *)*request;
+
+	e->buf = (void *)buf;
+	e->count = count;
+	e->source = peer;
+	e->tag = tag;
+	e->comm = comm;
+	return PMPI_Type_dup(datatype, &e->datatype);
+}
+
+/* ---- the end ---- */
+
+static int sends_in(MPI_Comm comm)
+{
+	int n = 0;
+
+	for (int i = 0; i < l.count; i++)
+		n += comm == MPI_COMM_NULL || l.comms[i] == comm;
+	return n;
+}
+
+void lossy_drain(MPI_Comm comm)
+{
+	MPI_Request barrier;
+
+	while (sends_in(comm) > 0)
+		poll_turn();
+	PMPI_Ibarrier(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, &barrier);
+	poll_wait(&barrier, MPI_STATUS_IGNORE);
+	lossy_service();
+	for (int i = 0; i < l.known_count; i++)
+		if (l.known[i] == comm)
+			l.known[i--] = l.known[--l.known_count];
+	if (comm == MPI_COMM_NULL)
+		while (l.other_count > 0)
+			poll_turn();
+}
