@@ -149,7 +149,7 @@ static bool count_of(const struct trace *t, const struct event *e, const char *o
 	i = column(e->schema, many);
 	if (i < 0 || value_is_constant(e->values[i]) || e->values[i] == VALUE_LOSSY)
 		return false;
-	const struct pool_item *v = &t->vectors.items[e->values[i]];
+	const struct pool_item *v = event_vector(t, e, e->values[i]);
 
 	*count = 0;
 	for (size_t k = 0; k < v->size; k += sizeof(int64_t)) {

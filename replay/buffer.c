@@ -86,7 +86,7 @@ static void *vector(struct play *p, enum play_pool pool, int64_t counts, int64_t
 		if (!one) {
 			int64_t v;
 
-			memcpy(&v, event_vector(p->trace, p->event, types)->bytes + (size_t)i * sizeof v, sizeof v);
+			memcpy(&v, play_vector(p, types)->bytes + (size_t)i * sizeof v, sizeof v);
 			type = play_object(p, PLAY_TYPE, v);
 		}
 		if (c[i] <= 0)

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VECTORS 8 /* drawn arrays that an event can have */
-
 /* A column of a site that has no order, in this rank. */
 struct source {
 	bool looked, lossy;
@@ -24,7 +22,7 @@ struct fitting {
 };
 
 struct draw {
-	struct trace *trace;
+	const struct trace *trace;
 	uint32_t rank;
 	uint64_t seed;
 	uint64_t *visits;         /* by site */
@@ -32,7 +30,7 @@ struct draw {
 	struct fitting *fittings; /* by function */
 	uint64_t *operations;     /* collective ones drawn, by communicator + 1; 0: MPI_COMM_WORLD */
 	size_t operation_count;
-	int64_t *vectors[VECTORS];
+	int64_t *vectors[PLAY_ARRAYS];
 	int used;
 };
 
@@ -183,18 +181,13 @@ static int add_site(struct fitting *f, const struct trace *t, const struct trace
 	return rv;
 }
 
-int draw_begin(struct draw **out, struct trace *t, uint32_t rank, uint64_t seed, struct error *error)
+int draw_begin(struct draw **out, const struct trace *t, uint32_t rank, uint64_t seed, struct error *error)
 {
 	struct draw *d = calloc(1, sizeof *d);
-	struct pool_item *items = realloc(t->vectors.items, ((size_t)t->vectors.count + VECTORS) * sizeof *items);
 
 	*out = d;
-	if (items)
-		t->vectors.items = items;
-	if (!d || !items)
+	if (!d)
 		return error_set(error, "no memory");
-	memset(items + t->vectors.count, 0, VECTORS * sizeof *items);
-	t->vectors.capacity = t->vectors.count + VECTORS;
 	*d = (struct draw){.trace = t, .rank = rank, .seed = seed};
 	d->visits = calloc((size_t)t->site_count + 1, sizeof *d->visits);
 	d->sources = calloc((size_t)t->site_count + 1, sizeof *d->sources);
@@ -222,7 +215,7 @@ void draw_end(struct draw *d)
 		tally_free(&d->fittings[i].roots);
 		tally_free(&d->fittings[i].counts);
 	}
-	for (int i = 0; i < VECTORS; i++)
+	for (int i = 0; i < PLAY_ARRAYS; i++)
 		free(d->vectors[i]);
 	free(d->visits);
 	free(d->sources);
@@ -325,17 +318,17 @@ static uint64_t operation(struct draw *d, int64_t comm)
 	return d->operations[i]++;
 }
 
-static int64_t *vector(struct draw *d, struct event *e, size_t column, int n)
+static int64_t *vector(struct draw *d, struct play *p, struct event *e, size_t column, int n)
 {
-	if (d->used == VECTORS)
+	if (d->used == PLAY_ARRAYS)
 		return NULL;
 	int64_t *v = realloc(d->vectors[d->used], ((size_t)n + 1) * sizeof *v);
 
 	if (!v)
 		return NULL;
 	d->vectors[d->used] = v;
-	d->trace->vectors.items[d->trace->vectors.count + (uint32_t)d->used] = (struct pool_item){(uint8_t *)v, (size_t)n * sizeof *v};
-	e->values[column] = (int64_t)d->trace->vectors.count + d->used++;
+	p->drawn[d->used] = (struct pool_item){(uint8_t *)v, (size_t)n * sizeof *v};
+	e->values[column] = PLAY_DRAWN + d->used++;
 	return v;
 }
 
@@ -365,7 +358,7 @@ static void fit(struct draw *d, struct play *p, const struct fitting *f, struct 
 			e->values[i] = positive(drawn(&f->counts, hash(number, 2, each ? (uint64_t)me : 0, 0)));
 			continue;
 		}
-		int64_t *v = vector(d, e, i, size);
+		int64_t *v = vector(d, p, e, i, size);
 
 		for (int k = 0; v && k < size; k++) {
 			sides[0] = pairs ? (send ? me : k) : k;
@@ -379,11 +372,11 @@ static void fit(struct draw *d, struct play *p, const struct fitting *f, struct 
 		if (!s->column[i].vector || value_is_constant(e->values[i]) ||
 		    !(send || column_is(s, i, "rdispls") || column_is(s, i, "displs")))
 			continue;
-		int64_t *v = vector(d, e, i, size), at = 0;
+		int64_t *v = vector(d, p, e, i, size), at = 0;
 
 		for (size_t c = 0; v && c < s->count; c++)
 			if (column_is(s, c, send ? "sendcounts" : "recvcounts") && !value_is_constant(e->values[c])) {
-				const uint8_t *counts = d->trace->vectors.items[e->values[c]].bytes;
+				const uint8_t *counts = play_vector(p, e->values[c])->bytes;
 
 				for (int k = 0; k < size; k++) {
 					int64_t count;

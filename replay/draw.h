@@ -18,8 +18,8 @@ struct draw;
 
 /* Can this trace be replayed? Returns 0; or -1 with error set, which says what has no order and must have one. */
 int draw_possible(const struct trace *t, struct error *error);
-/* The trace's pool of vectors is made larger. Returns 0, or -1 with error set. */
-int draw_begin(struct draw **out, struct trace *t, uint32_t rank, uint64_t seed, struct error *error);
+/* Returns 0, or -1 with error set. */
+int draw_begin(struct draw **out, const struct trace *t, uint32_t rank, uint64_t seed, struct error *error);
 void draw_end(struct draw *d);
 /* Replaces values of the event that are not known. What stays VALUE_LOSSY is an output, or a request. */
 void draw_event(struct draw *d, struct play *p, struct event *e);

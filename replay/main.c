@@ -254,7 +254,7 @@ static void draw(struct replay *r, struct event *e)
 			for (size_t k = 0; k < i; k++)
 				if (e->schema->column[k].kind == 'i' && !value_is_constant(e->values[k])) {
 					if (e->values[i] != VALUE_LOSSY && !value_is_constant(e->values[i]))
-						e->values[k] = (int64_t)(r->trace.vectors.items[e->values[i]].size / sizeof(int64_t));
+						e->values[k] = (int64_t)(event_vector(&r->trace, e, e->values[i])->size / sizeof(int64_t));
 					r->play.request_count = (int)e->values[k];
 				}
 	}

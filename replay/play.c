@@ -257,7 +257,7 @@ void play_bind_all(struct play *p, enum play_kind kind, int64_t v, void **handle
 {
 	if (value_is_constant(v))
 		return;
-	const struct pool_item *item = event_vector(p->trace, p->event, v);
+	const struct pool_item *item = play_vector(p, v);
 
 	for (size_t i = 0; i < item->size / sizeof(int64_t); i++) {
 		int64_t number;
@@ -287,7 +287,7 @@ static const struct pool_item *elements(struct play *p, int64_t v, size_t *n)
 	*n = 0;
 	if (value_is_constant(v) || v == VALUE_LOSSY)
 		return NULL;
-	const struct pool_item *item = event_vector(p->trace, p->event, v);
+	const struct pool_item *item = play_vector(p, v);
 
 	*n = item->size / sizeof(int64_t);
 	return item;

@@ -66,6 +66,9 @@ struct play_constant {
 
 enum play_pool { BUFFER_OUT, BUFFER_IN };
 
+#define PLAY_ARRAYS 8
+#define PLAY_DRAWN  (INT64_C(1) << 48)
+
 struct play {
 	const struct trace *trace;
 	uint32_t rank;
@@ -86,6 +89,7 @@ struct play {
 	void *memory;       /* of MPI_Alloc_mem, a list */
 	MPI_Status *statuses;
 	size_t status_capacity;
+	struct pool_item drawn[PLAY_ARRAYS]; /* arrays that are not in the trace: value PLAY_DRAWN + i */
 	int request_count; /* of an array of requests that are not known */
 	jmp_buf out; /* where to go with an event that cannot be replayed */
 	struct error *error;
@@ -114,6 +118,12 @@ void play_end(struct play *p);
 void play_next(struct play *p, const struct event *e, bool failed);
 /* The event cannot be replayed: leaves the call, with the text in p->error. */
 __attribute__((noreturn, format(printf, 2, 3))) void play_fail(struct play *p, const char *format, ...);
+
+/* The elements of an array value. */
+static inline const struct pool_item *play_vector(const struct play *p, int64_t v)
+{
+	return v >= PLAY_DRAWN ? &p->drawn[v - PLAY_DRAWN] : event_vector(p->trace, p->event, v);
+}
 
 /* Scalars. What is absent is 0. */
 int64_t play_int(struct play *p, int64_t v);
