@@ -49,6 +49,9 @@ static void print_scalar(FILE *out, const struct trace *t, int64_t value, char k
 	case 'i':
 		fprintf(out, "%" PRId64, value);
 		break;
+	case 'a':
+		fprintf(out, "b%" PRId64, value);
+		break;
 	default:
 		fprintf(out, "%c%" PRId64, kind, value);
 		break;

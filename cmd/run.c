@@ -255,6 +255,11 @@ static int finish(const struct run *run, bool traced)
 /* The options of the table of settings go from SETTING_OPTION on. */
 enum { SETTING_OPTION = 256 };
 
+static bool is_switch(const struct setting *s)
+{
+	return s->kind == SETTING_CHOICE && !strcmp(s->words, "off|on");
+}
+
 static void print_usage(FILE *out)
 {
 	char value[SETTING_TEXT_SIZE], expected[SETTING_EXPECTED_SIZE];
@@ -291,7 +296,8 @@ int cmd_run(int argc, char **argv)
 	settings_default(&run.set);
 	for (size_t i = 0, n = OWN_OPTIONS; i < setting_count; i++) {
 		if (setting_table[i].tracer)
-			options[n++] = (struct option){setting_table[i].name, required_argument, NULL, SETTING_OPTION + (int)i};
+			options[n++] = (struct option){setting_table[i].name, is_switch(&setting_table[i]) ? optional_argument : required_argument,
+			                               NULL, SETTING_OPTION + (int)i};
 	}
 	for (int option; (option = getopt_long(argc, argv, "+m:o:fh", options, NULL)) != -1;) {
 		switch (option) {
@@ -315,7 +321,7 @@ int cmd_run(int argc, char **argv)
 			return CMD_OK;
 		default:
 			if (option >= SETTING_OPTION) {
-				if (read_setting(&run.set, &setting_table[option - SETTING_OPTION], optarg))
+				if (read_setting(&run.set, &setting_table[option - SETTING_OPTION], optarg ? optarg : "on"))
 					return CMD_USAGE;
 				break;
 			}

@@ -130,6 +130,8 @@ static const char *setting_source(const struct setting *setting, const json_t *v
 
 	if (text)
 		return setting->kind == SETTING_COUNT ? NULL : text;
+	if (json_is_boolean(value) && setting->kind == SETTING_CHOICE && !strcmp(setting->words, "off|on"))
+		return json_is_true(value) ? "on" : "off";
 	if (json_is_integer(value) && (setting->kind == SETTING_COUNT || setting->kind == SETTING_BYTES)) {
 		snprintf(out, SETTING_TEXT_SIZE, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
 		return out;

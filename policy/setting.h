@@ -18,7 +18,8 @@
  *
  *     kind   COUNT  a number from least to most; words is its unit, for messages ("seconds")
  *            BYTES  the same in bytes; a text such as "8 MiB" is read, too
- *            CHOICE the place of one of the words in "first|second|third", which go from the least captured to the most
+ *            CHOICE the place of one of the words in "first|second|third", which go from the least captured to the most;
+ *                   of "off|on", true and false in a policy, and --NAME alone, mean the words
  *            TEXT   names of a-z A-Z 0-9 _ : . = + -, separated by commas; least and most bound how many there may be, standard is 0 (none)
  *     reach  TRACER  it is handed to the tracer, and `spoor run` has an option for it
  *            SITE    it ends with what root or the helper does
@@ -30,7 +31,8 @@
 	X(structure, CHOICE, 0, 1, 1, "lossy|exact", TRACER, "lossy: modes lossy:N may give up the order of calls and handles, too") \
 	X(retention, COUNT, 0, 36500, 0, "days", SITE, "how long the trace is kept in the archive; 0: for ever") \
 	X(spool_reserve, BYTES, 0, UINT64_C(1) << 50, UINT64_C(64) << 20, "bytes", SITE, "what must be free on the spool's disk, beside the memory of the ranks") \
-	X(containers, CHOICE, 0, 1, 0, "skip|trace", TRACER, "what is done where programs run in a container")
+	X(containers, CHOICE, 0, 1, 0, "skip|trace", TRACER, "what is done where programs run in a container") \
+	X(buffers, CHOICE, 0, 1, 0, "off|on", TRACER, "whether calls are recorded with their buffers: which are the same")
 
 #define SETTING_TEXT_SIZE 256
 

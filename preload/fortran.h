@@ -62,6 +62,12 @@ static inline const void *fortran_place(const void *buffer)
 	return real_is_sentinel(SENTINEL_IN_PLACE, buffer) ? MPI_IN_PLACE : buffer;
 }
 
+/* The same where buffers are recorded. */
+static inline const void *fortran_buffer(const void *buffer)
+{
+	return real_is_sentinel(SENTINEL_BOTTOM, buffer) ? MPI_BOTTOM : fortran_place(buffer);
+}
+
 static inline const int *fortran_weights(const MPI_Fint *weights)
 {
 	if (real_is_sentinel(SENTINEL_UNWEIGHTED, weights))

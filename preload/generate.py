@@ -9,6 +9,7 @@
     calls.h calls.c      prototypes, names and predefined handles of the library (see real.h)
     roles.h              encodes values by role (see puts.h)
     record.h             what the wrappers of C and of Fortran share
+    record_buffers.c     what they share where buffers are recorded
     wrap_c1.c ...        wrappers of the C functions, in parts that compile in a few seconds each
     wrap_fortran.c       wrappers of the Fortran functions of mpif.h and `use mpi`
     wrap_f08.c           wrappers of the Fortran functions of mpi_f08
@@ -63,11 +64,15 @@ def generate(t, lib, folder):
     write(folder, "roles.h", schema.roles_h(t, lib))
     guard = '#ifndef SPOOR_WRAPPERS_RECORD_H\n#define SPOOR_WRAPPERS_RECORD_H\n\n#include "preload/wrap.h"\n\n'
     write(folder, "record.h", schema.MARK + guard +
-          "".join(record.signature(f) + ";\n" for f in generated) + "\n#endif\n")
+          "".join(record.signature(f) + ";\n" for f in generated) +
+          "\n/* The same where buffers are recorded. */\n" +
+          "".join(record.signature(f, True) + ";\n" for f in generated if f.has_buffers) + "\n#endif\n")
     head = schema.MARK + '#include "preload/record.h"\n\n'
     for i in range(PARTS):
         part = generated[i * len(generated) // PARTS : (i + 1) * len(generated) // PARTS]
         write(folder, f"wrap_c{i + 1}.c", head + "\n".join(c.source(f, lib.prototypes[f.name]) for f in part))
+    write(folder, "record_buffers.c",
+          head + "\n".join(record.Recorder(f, True).function() for f in generated if f.has_buffers))
     head = schema.MARK + '#include "preload/fortran.h"\n#include "preload/record.h"\n\n'
     for name, bindings in (("wrap_fortran.c", [fortran.MPIF_H]), ("wrap_f08.c", [fortran.F08, fortran.F08TS])):
         write(folder, name, head + "\n".join(fortran.source(generated, b) for b in bindings))

@@ -144,8 +144,11 @@ static struct entry *find_or_number(enum handle_kind kind, uint64_t bits, bool m
 	if (!may_be_new || (!bits && kind != HANDLE_KEYVAL))
 		return NULL;
 	int32_t number = numbers_take(&numbers[kind]);
-	if (number < 0)
+	if (number < 0 || (kind == HANDLE_BUFFER && number >= HANDLE_BUFFERS)) {
+		if (number >= 0)
+			numbers_give(&numbers[kind], number);
 		return NULL;
+	}
 	e = insert(key, number);
 	if (!e) {
 		numbers_give(&numbers[kind], number);

@@ -29,9 +29,11 @@ enum handle_kind {
 	HANDLE_MESSAGE,
 	HANDLE_KEYVAL,
 	HANDLE_SESSION,
+	HANDLE_BUFFER, /* an address: never forgotten, at most HANDLE_BUFFERS of them have a number */
 	HANDLE_KINDS
 };
-#define HANDLE_ABSENT INT32_MIN
+#define HANDLE_ABSENT  INT32_MIN
+#define HANDLE_BUFFERS (1 << 17) /* 8 MiB of table; a program that uses more has no buffers worth telling apart */
 
 /* A communicator as a call needs it. All zero but the number for one that has no ranks (null, or unknown in a failed
  * call). */

@@ -109,6 +109,15 @@ static inline void put_place(struct call *c, const void *buffer)
 	call_put(c, __builtin_expect(buffer == MPI_IN_PLACE, 0) ? call_constant(c, CONST_MPI_IN_PLACE) : 0);
 }
 
+/* Kind a: where buffers are recorded. Null pointers are MPI_BOTTOM, which is what that is in C. */
+static inline void put_buffer(struct call *c, const void *buffer)
+{
+	if (buffer == MPI_IN_PLACE || buffer == MPI_BOTTOM)
+		call_put(c, call_constant(c, buffer == MPI_BOTTOM ? CONST_MPI_BOTTOM : CONST_MPI_IN_PLACE));
+	else
+		put_handle(c, HANDLE_BUFFER, HANDLE_BITS(buffer), true);
+}
+
 /* The keyval that a predefined attribute has is in the handle table, too. */
 static inline void put_keyval(struct call *c, int keyval, bool ok)
 {

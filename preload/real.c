@@ -21,6 +21,7 @@ bool real_fortran_found[FORTRAN_COUNT];
 
 static const char *const sentinel_names[SENTINEL_COUNT] = {
 	[SENTINEL_IN_PLACE] = "mpi_fortran_in_place",
+	[SENTINEL_BOTTOM] = "mpi_fortran_bottom",
 	[SENTINEL_STATUS_IGNORE] = "mpi_fortran_status_ignore",
 	[SENTINEL_STATUSES_IGNORE] = "mpi_fortran_statuses_ignore",
 	[SENTINEL_UNWEIGHTED] = "mpi_fortran_unweighted",

@@ -24,6 +24,7 @@
 #define FUNCTION_ERROR FN_COUNT
 
 bool clock_is_counter;
+bool call_buffers;
 
 struct recorder {
 	struct arena arena;
@@ -201,7 +202,9 @@ static bool function_known(struct recorder *r, uint32_t function)
 	if (r->functions[function])
 		return true;
 	char schema[4096];
-	const char *text = mpi_schema[function % FN_COUNT];
+	const char *text = call_buffers ? mpi_schema_buffers[function % FN_COUNT] : NULL;
+	if (!text)
+		text = mpi_schema[function % FN_COUNT];
 	size_t n = strlen(text);
 	if (n + sizeof " error:i" > sizeof schema)
 		return false;

@@ -117,6 +117,9 @@ static inline void call_reconsider(struct call *c)
 	}
 }
 
+/* Are buffers recorded, by the schemas of mpi_schema_buffers? session.c sets it before the first call that has one. */
+extern bool call_buffers;
+
 /* For session.c: the recorder of this process. */
 
 /* Makes the recorder on a new arena at path. Returns 0, or -1 with error set. */

@@ -309,6 +309,7 @@ static void identify(int thread_level)
 		note("no memory for the facts of the process");
 	writer_free(&facts);
 	rename_arena();
+	call_buffers = session.handoff.set.buffers;
 	session.initialized = true;
 }
 

@@ -53,6 +53,8 @@ def main():
         exact("f08 (Fortran 2008), statuses ignored", [own("f08")], "--leave")
         for name in ("comms", "inter", "types", "objects", "errors"):
             exact(f"{name}, the same without the judge", [own(name)], "--alone")
+        for name in ("pt2pt", "collectives", "inter", "more", "more8"):
+            exact(f"{name}, with buffers", [own(name), os.path.join(folder, "buffers")], "--buffers")
         exact("threads", [own("threads")], "--unordered")
         for seed in range(1, 7):
             exact(f"random program {seed}", [own("random"), str(seed), "400"], ranks=3 + seed % 4)

@@ -364,7 +364,7 @@ class Trace:
             return value
         if kind == "p":
             return str(value + base)
-        return str(value) if kind == "i" else f"{kind}{value}"
+        return str(value) if kind == "i" else f"{'b' if kind == 'a' else kind}{value}"
 
     def dump(self, rank):
         comms = [r if isinstance(r, Name) else r + rank for r in self.table("@comm", "rank", rank)]

@@ -34,9 +34,14 @@ def wrapper(f, prototype):
     out += [f"\troom = {f.room} && *{f.room} > 0;\n"] * f.asks_room
     out += [f"\tif ({p.name} == MPI_STATUS_IGNORE)\n\t\t{p.name} = &own_status;\n" for p in own]
     arguments = ", ".join(["&c", "ok", "rc"] + [argument(p) for p in f.parameters if is_put(p)] + ["room"] * f.asks_room)
-    out.append(f"\trc = {call};\n\tok = wrap_end(&c, rc);\n\tput_{f.name}({arguments});\n\treturn rc;\n}}\n")
+    put = f"\tput_{f.name}({arguments});\n"
+    if f.has_buffers:
+        arguments = ["&c", "ok", "rc"] + [argument(p) for p in f.parameters if is_put(p, True)] + ["room"] * f.asks_room
+        put = (f"\tif (__builtin_expect(call_buffers, 0))\n\t\tbuffers_{f.name}({', '.join(arguments)});\n"
+               f"\telse\n\t{put}")
+    out.append(f"\trc = {call};\n\tok = wrap_end(&c, rc);\n{put}\treturn rc;\n}}\n")
     return "".join(out)
 
 
 def source(f, prototype):
-    return Recorder(f).function() + "\n" + wrapper(f, prototype)
+    return Recorder(f, False).function() + "\n" + wrapper(f, prototype)

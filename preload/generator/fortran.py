@@ -8,7 +8,7 @@ value. In mpi_f08 ierror may be a null pointer; where the compiler has TS 29113,
 from generator.record import is_put
 from generator.table import HANDLES
 
-TYPES = {"aint": "MPI_Aint", "offset": "MPI_Offset", "count": "MPI_Count", "buffer": "void", "string": "char",
+TYPES = {"aint": "MPI_Aint", "offset": "MPI_Offset", "count": "MPI_Count", "buffer": "void", "void": "void", "string": "char",
          "names": "char"}
 
 
@@ -37,7 +37,7 @@ F08TS = Binding("_f08ts", "next_f08ts", "FORTRAN_MPI_F08TS")
 
 def is_choice(p):
     """A choice buffer, not a procedure or a TYPE(C_PTR)."""
-    return p.role.name in ("buffer", "place") and p.name not in ("baseptr", "buffer_addr", "extra_state")
+    return p.role.type == "buffer"
 
 
 def parameters_of(f):
@@ -62,13 +62,15 @@ def f2c(p, value):
     return f"real.{HANDLES[p.role.name][1]}({value})"
 
 
-def argument(p, binding):
+def argument(p, binding, buffers=False):
     """What the wrapper passes to the record_ function: translated to C."""
     role, name = p.role, p.name
     if role.type == "string":
         return f"text_fortran({name}, {name}_n)"
     if role.type == "status":
         return f"{name}_c"
+    if role.type == "buffer" and buffers:
+        return f"fortran_buffer(fortran_descriptor({name}))" if binding is F08TS else f"fortran_buffer({name})"
     if role.type == "buffer":
         return f"fortran_place(fortran_descriptor({name}))" if binding is F08TS else f"fortran_place({name})"
     if role.type == "weights":
@@ -116,6 +118,10 @@ def wrapper(f, binding):
     out.append(f"\t{call};\n\tok = wrap_end(&c, *ierror);\n")
     if status:
         out.append(f"\tstatus_c = fortran_status(status, &translated, {'ok' if status.is_output else 'true'});\n")
+    if f.has_buffers:
+        arguments = ["&c", "ok", "*ierror"] + [argument(p, binding, True) for p in f.parameters if is_put(p, True)]
+        out.append(f"\tif (__builtin_expect(call_buffers, 0)) {{\n"
+                   f"\t\tbuffers_{f.name}({', '.join(arguments + ['room'] * f.asks_room)});\n\t\treturn;\n\t}}\n")
     arguments = ", ".join(["&c", "ok", "*ierror"] + [argument(p, binding) for p in f.parameters if is_put(p)] + ["room"] * f.asks_room)
     out.append(f"\trecord_{f.name}({arguments});\n}}\n")
     return "".join(out) + aliases(name, binding.names(f))

@@ -8,16 +8,14 @@ C_TYPES = {"int": "int", "logical": "int", "mask": "int", "weights": "int", "ain
            "offset": "MPI_Offset", "count": "MPI_Count"}
 
 
-def is_put(p):
-    """Does the record_ function get it?"""
-    return p.role.kind != "-" or p.role.name == "status"
+def is_put(p, buffers=False):
+    """Does the record_ function get it? buffers: the buffers_ function, which is for when they are recorded."""
+    return buffers and p.role.type == "buffer" or p.role.kind != "-" or p.role.name == "status"
 
 
 def c_parameter(p):
-    """Its declaration in the record_ function; None if it is not passed."""
+    """Its declaration in the record_ function."""
     type = p.role.type
-    if not is_put(p):
-        return None
     if type == "string":
         return f"struct text {p.name}"
     if type == "status":
@@ -34,19 +32,23 @@ def c_parameter(p):
     return f"const {C_TYPES[type]} *{p.name}" if by_address else f"{C_TYPES[type]} {p.name}"
 
 
-def signature(f):
-    parameters = [c_parameter(p) for p in f.parameters if is_put(p)] + ["bool room"] * f.asks_room
-    return f"void record_{f.name}({', '.join(['struct call *c', 'bool ok', 'int rc'] + parameters)})"
+def signature(f, buffers=False):
+    parameters = [c_parameter(p) for p in f.parameters if is_put(p, buffers)] + ["bool room"] * f.asks_room
+    return f"void {'buffers' if buffers else 'record'}_{f.name}({', '.join(['struct call *c', 'bool ok', 'int rc'] + parameters)})"
 
 
 class Recorder:
-    """Writes one record_ function."""
+    """Writes one record_ function, or the buffers_ function, which puts buffers, too, and need not be fast."""
 
-    def __init__(self, f):
-        self.f = f
+    def __init__(self, f, buffers):
+        self.f, self.buffers = f, buffers
         comms = [p for p in f.parameters if p.role.name == "comm" and not p.is_output]
         self.comm = comms[0] if comms else None
-        self.used = {c for p in f.parameters for c in p.conditions}
+        self.used = {c for p in f.parameters for c in self.conditions(p)}
+
+    def conditions(self, p):
+        """Of a buffer they matter only where it is recorded."""
+        return p.conditions if self.buffers or p.role.type != "buffer" else []
 
     def base(self):
         return "me.rank" if self.comm else "session_world_rank()"
@@ -88,7 +90,7 @@ class Recorder:
         if role.type == "string":
             return f"put_text(c, {name});"
         if role.type == "buffer":
-            return f"put_place(c, {name});"
+            return f"put_buffer(c, {name});" if self.buffers else f"put_place(c, {name});"
         if p.length:
             array = f"({name}.c || {name}.f)" if role.type in ("handle", "aint1") else name
             put = f"PUT_ARRAY(c, {array}, {self.length(p)}, {self.element(p)});"
@@ -117,11 +119,11 @@ class Recorder:
     def put(self, p):
         if p.role.name == "nostatus":
             return "\tput_no_status(c);\n"
-        if not p.schema():
+        if not p.schema(self.buffers):
             return ""
         named = {"root": "is_root", "leaf": "is_leaf", "leader": "is_leader", "flag": "*flag",
                  "room": "room", "origin": "op != MPI_NO_OP"}
-        conditions = [named.get(c, f"{c} != MPI_IN_PLACE") for c in p.conditions]
+        conditions = [named.get(c, f"{c} != MPI_IN_PLACE") for c in self.conditions(p)]
         handled = p.role.name in ("comm", "request") and not p.conditions  # their put_new_ functions look at ok
         if p.is_output and not handled:
             conditions.insert(0, "ok")
@@ -137,7 +139,7 @@ class Recorder:
     def raw(self, p):
         """The C expression of what p's value follows from, or None if it does not follow from something so small."""
         role = p.role
-        if p.conditions or p.length or len(p.schema()) != 1:
+        if self.buffers or p.conditions or p.length or len(p.schema()) != 1:
             return None
         if role.type in ("int", "logical", "mask", "aint", "offset", "count") and role.kind != "k" and not p.on_entry:
             return ("*" if p.is_output else "") + p.name
@@ -149,7 +151,7 @@ class Recorder:
         """Parameters in order: lists of those with a raw that stand side by side, and single others."""
         out = []
         for p in self.f.parameters:
-            if not p.schema() and p.role.name != "nostatus":
+            if not p.schema(self.buffers) and p.role.name != "nostatus":
                 continue
             if not self.raw(p) or p.role.kind == "p" and self.comm and not self.raw(self.comm):
                 out.append(p)
@@ -239,6 +241,8 @@ class Recorder:
 
     def function(self):
         """Inline for the C wrapper in the same file, and callable for those of Fortran."""
+        if self.buffers:
+            return f"{signature(self.f, True)}\n{{\n{self.body()}\twrap_commit(c, ok, rc);\n}}\n"
         inline = signature(self.f).replace("void record_", "static inline __attribute__((always_inline)) void put_", 1)
         names = re.findall(r"(\w+)(?:,|\)$)", signature(self.f))
         return (f"{inline}\n{{\n{self.body()}\twrap_commit(c, ok, rc);\n}}\n\n"

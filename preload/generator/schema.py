@@ -18,6 +18,8 @@ def schema_h(table):
             lines("\tCONST_{},\n", table.constants()) + "\tMPI_CONSTANT_COUNT\n};\n\n"
             "/* By enum mpi_function: name, then NAME:KIND of each parameter (doc/events.md, \"Kinds\"). */\n"
             "extern const char *const mpi_schema[];\n"
+            "/* The same where buffers are recorded; NULL: no different. */\n"
+            "extern const char *const mpi_schema_buffers[];\n"
             "/* By enum mpi_constant. */\nextern const char *const mpi_constant_name[];\n"
             "/* By enum object (recorder.h), in the form of mpi_schema. */\n"
             "extern const char *const mpi_object_schema[];\n\n#endif\n")
@@ -26,6 +28,8 @@ def schema_h(table):
 def schema_c(table):
     return (f'{MARK}#include "preload/schema.h"\n\nconst char *const mpi_schema[] = {{\n' +
             lines('\t"{}",\n', [f.schema() for f in table.functions]) +
+            '};\n\nconst char *const mpi_schema_buffers[FN_COUNT] = {\n' +
+            lines('\t[FN_{}] = "{}",\n', [(f.name, f.schema(True)) for f in table.functions if f.has_buffers]) +
             '};\n\nconst char *const mpi_constant_name[] = {\n\t"-",\n' + lines('\t"{}",\n', table.constants()) +
             '};\n\nconst char *const mpi_object_schema[] = {\n\t"@comm rank:p size:i",\n};\n')
 

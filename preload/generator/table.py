@@ -57,8 +57,10 @@ class Parameter:
         """Passed by address and recorded as it was before the call."""
         return self.direction in "*!"
 
-    def schema(self):
-        """What it becomes in the schema: a list of (name, kind)."""
+    def schema(self, buffers=False):
+        """What it becomes in the schema: a list of (name, kind). buffers: where they are recorded."""
+        if buffers and self.role.type == "buffer":
+            return [(self.name, "a")]
         name = SHORT.get(self.name, self.name)
         array = "[" if self.length else ""
         if self.role.type == "status":
@@ -86,8 +88,12 @@ class Function:
         """A large-count form, which mpif.h does not have."""
         return self.name.endswith("_c")
 
-    def schema(self):
-        return " ".join([self.name] + [f"{n}:{k}" for p in self.parameters for n, k in p.schema()])
+    @property
+    def has_buffers(self):
+        return any(p.role.type == "buffer" for p in self.parameters)
+
+    def schema(self, buffers=False):
+        return " ".join([self.name] + [f"{n}:{k}" for p in self.parameters for n, k in p.schema(buffers)])
 
 
 def expand(text):

@@ -70,6 +70,40 @@ void line_absent(struct line *l, int i, const char *name)
 	line_put(l, i, name, say_name("-"));
 }
 
+/* bN: the Nth address that was said. */
+static char *say_address(const void *buffer)
+{
+	static const void **known;
+	static int count;
+	int i = 0;
+
+	pthread_mutex_lock(&flatlog_lock);
+	while (i < count && known[i] != buffer)
+		i++;
+	if (i == count) {
+		known = realloc(known, (count + 1) * sizeof(*known));
+		if (!known)
+			die("no memory", "buffers");
+		known[count++] = buffer;
+	}
+	pthread_mutex_unlock(&flatlog_lock);
+	return say_append(say_name("b"), 0, say_int(i));
+}
+
+void line_put_buffer(struct line *l, int i, const char *name, const void *buffer, bool significant, bool place)
+{
+	if (!getenv("FLATLOG_BUFFERS")) {
+		if (place && in_place(buffer))
+			line_put(l, i, name, say_name("MPI_IN_PLACE"));
+	} else if (!significant) {
+		line_absent(l, i, name);
+	} else if (in_place(buffer)) {
+		line_put(l, i, name, say_name("MPI_IN_PLACE"));
+	} else {
+		line_put(l, i, name, bottom(buffer) ? say_name("MPI_BOTTOM") : say_address(buffer));
+	}
+}
+
 bool line_end(struct line *l, int rc)
 {
 	if (rc == MPI_SUCCESS)

@@ -14,7 +14,7 @@
  *     names.c                                      how values are said: constants, handles, strings
  *     flatlog.c                                    lines and the file
  *
- * Environment: FLATLOG_DIR (unset: nothing is logged); FLATLOG_WORLDS: each world has a folder in it; FLATLOG_IGNORED=leave: where the application ignores a status, the next
+ * Environment: FLATLOG_DIR (unset: nothing is logged); FLATLOG_BUFFERS: with buffers (doc/events.md, rule 2); FLATLOG_WORLDS: each world has a folder in it; FLATLOG_IGNORED=leave: where the application ignores a status, the next
  * library sees that too, and what is then not known is logged as `?`. Otherwise a status is always asked for.
  *
  * Only calls that come from the application are logged: the return address is not in libmpi*, libopen-*, mca_*, libspoor*.
@@ -47,6 +47,8 @@ bool line_begin(struct line *l, const char *function, void *return_address);
 /* Part i becomes `name=value`; takes value, which was malloc'ed. */
 void line_put(struct line *l, int i, const char *name, char *value);
 void line_absent(struct line *l, int i, const char *name); /* name=- */
+/* A choice buffer. With FLATLOG_BUFFERS it is said always; else only MPI_IN_PLACE where that may be. */
+void line_put_buffer(struct line *l, int i, const char *name, const void *buffer, bool significant, bool place);
 /* The call has come back. False: with an error; then the outputs stay absent and the error's class is the last part. */
 bool line_end(struct line *l, int rc);
 /* Gives the line its number and writes it. */
@@ -141,6 +143,7 @@ size_t fortran_length(const char *s, size_t n);
 /* ---- sentinels: C's values and the addresses of Fortran's variables ---- */
 
 bool in_place(const void *buffer);
+bool bottom(const void *buffer);
 bool unweighted(const void *weights); /* MPI_UNWEIGHTED or MPI_WEIGHTS_EMPTY */
 char *say_weights(const void *weights);
 bool ignored(const void *status); /* MPI_STATUS_IGNORE or MPI_STATUSES_IGNORE */

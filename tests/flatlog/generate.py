@@ -99,7 +99,10 @@ class Parameter:
         self.ctype, self.ftype, self.say, self.f2c = KINDS[self.kind]
 
     def silent(self):
-        return self.kind in ("buf", "cbuf", "rmabuf", "pointer")
+        return self.kind == "pointer"
+
+    def is_buffer(self):
+        return self.kind in BUFFERS and self.kind != "pointer"
 
     def by_pointer(self):
         """Is it a pointer in C?"""
@@ -109,7 +112,7 @@ class Parameter:
         """Its declaration in C."""
         n = self.name
         if self.kind == "pointer":
-            return f"{self.note} *{n}"
+            return f"{'const ' if self.note == 'const' else ''}{'void' if self.note == 'const' else self.note} *{n}"
         if self.kind == "rmabuf":
             return f"{'const ' if 'ut' in function else ''}void *{n}"
         if self.kind in BUFFERS:
@@ -150,9 +153,10 @@ class Parameter:
         """The statements that say it into part i."""
         name = self.name + ("_f" if fortran else "")
         shown = f'"{self.name}"'
-        if self.kind in ("place", "cplace"):
-            text = f'if (in_place({name})) line_put(&l, {i}, {shown}, say_name("MPI_IN_PLACE"));'
-        elif self.kind in STRINGS:
+        if self.is_buffer():
+            text = f'line_put_buffer(&l, {i}, {shown}, {name}, {self.when or "true"}, {int("place" in self.kind)});'
+            return text
+        if self.kind in STRINGS:
             text = f'line_put(&l, {i}, {shown}, ' + (
                 f"say_string({name}, fortran_length({name}, {name}_length))" if fortran else
                 f"say_string({name}, strlen({name}))") + ");"
@@ -218,7 +222,7 @@ def wrapper(function, parameters, fortran=None):
     for i, p in enumerate(parameters):
         if p.silent():
             continue
-        if p.mark in (">", "=") or p.when:
+        if p.mark in (">", "=") or p.when and not p.is_buffer():
             out.append(p.absent(i))
         if p.mark not in (">", "="):
             out.append(p.put(i, fortran))

@@ -324,6 +324,11 @@ bool in_place(const void *buffer)
 	return buffer == MPI_IN_PLACE || is_fortran("mpi_fortran_in_place_", buffer);
 }
 
+bool bottom(const void *buffer)
+{
+	return buffer == MPI_BOTTOM || is_fortran("mpi_fortran_bottom_", buffer);
+}
+
 static bool weights_empty(const void *weights)
 {
 	return weights == (const void *)MPI_WEIGHTS_EMPTY || is_fortran("mpi_fortran_weights_empty_", weights);
