@@ -117,8 +117,8 @@ struct trace_function {
 /* Sums of single ranks, in ns: of the compute times; of all times but that of MPI_Init; what the tracer itself used, which is in neither of them. */
 enum trace_total_kind { TOTAL_COMPUTE, TOTAL_ELAPSED, TOTAL_OVERHEAD, TRACE_TOTALS };
 
-/* With more ranks than this, only the sum and the extremes are kept. */
-#define TOTALS_MAX 4096
+/* With more ranks than this, only the sum and the extremes are kept: a trace must not grow with the ranks. */
+#define TOTALS_MAX 64
 
 struct trace_total {
 	uint64_t count, sum, min, max; /* over `count` ranks; 0: not known (version 1.0) */
