@@ -10,11 +10,15 @@
 #include "cmd/cmd.h"
 #include "cmd/open.h"
 #include "cmd/print.h"
+#include "trace/search.h"
 
-static const char usage[] = "Usage: spoor dump FILE|JOB [--rank R] [--from N] [--count N] [--archive DIR]\n"
+static const char usage[] = "Usage: spoor dump FILE|JOB [--rank R] [--from N | --at TIME] [--count N]\n"
+                            "                  [--archive DIR]\n"
                             "Prints the events of one rank, or of all, in order, one a line (see spoor-dump(1)).\n\n"
                             "  -r, --rank R       only rank R of MPI_COMM_WORLD; without it each line begins with \"R: \"\n"
                             "      --from N       begin with event N (from 0)\n"
+                            "      --at TIME      begin with the event that was under way at a time (12.5s, 300ms) from MPI_Init on,\n"
+                            "                     or came next; found with mean times\n"
                             "      --count N      at most N events of a rank\n"
                             "      --archive DIR  look for JOB in this archive\n";
 
@@ -22,6 +26,7 @@ struct options {
 	const char *file, *archive;
 	long rank; /* -1: all */
 	uint64_t from, count;
+	double at; /* ns; negative: not asked for */
 };
 
 static int dump_rank(const struct trace *t, uint32_t rank, const struct options *o)
@@ -32,7 +37,14 @@ static int dump_rank(const struct trace *t, uint32_t rank, const struct options 
 	struct error error = {""};
 	if (walk_begin(&w, t, rank, &error) != 0)
 		goto fail;
-	for (uint64_t left = o->count; left > 0 && (rv = walk_next(w, &e, &error)) == 0;) {
+	if (o->at >= 0) {
+		struct moment m;
+		rv = search_time(&m, t, rank, o->at, &error);
+		if (rv == 0 && walk_seek(w, m.event, m.site, m.visits) != 0)
+			rv = error_set(&error, "no memory");
+		free(m.visits);
+	}
+	for (uint64_t left = o->count; rv == 0 && left > 0 && (rv = walk_next(w, &e, &error)) == 0;) {
 		if (e.number < o->from)
 			continue;
 		left--;
@@ -42,7 +54,7 @@ static int dump_rank(const struct trace *t, uint32_t rank, const struct options 
 		if (ferror(stdout))
 			break;
 	}
-	if (walk_unordered(w) && rv == 1) {
+	if (rv == 1 && walk_unordered(w)) {
 		fflush(stdout);
 		fprintf(stderr, "spoor: %s: rank %u: the order of events is not known any more behind event %" PRIu64
 		        ": successors were counted, not kept (spoor show --sites)\n", o->file, rank, e.number);
@@ -69,10 +81,10 @@ static int number(const char *text, const char *option, uint64_t max, uint64_t *
 
 int cmd_dump(int argc, char **argv)
 {
-	static const struct option long_options[] = {{"rank", required_argument, NULL, 'r'},    {"from", required_argument, NULL, 'f'},
+	static const struct option long_options[] = {{"rank", required_argument, NULL, 'r'},    {"from", required_argument, NULL, 'f'}, {"at", required_argument, NULL, 't'},
 	                                             {"count", required_argument, NULL, 'c'},   {"archive", required_argument, NULL, 'a'},
 	                                             {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
-	struct options o = {.rank = -1, .count = UINT64_MAX};
+	struct options o = {.rank = -1, .count = UINT64_MAX, .at = -1};
 	uint64_t rank;
 	int option;
 	while ((option = getopt_long(argc, argv, "r:h", long_options, NULL)) != -1) {
@@ -85,6 +97,12 @@ int cmd_dump(int argc, char **argv)
 		case 'f':
 			if (number(optarg, "--from", INT64_MAX, &o.from) != 0)
 				return CMD_USAGE;
+			break;
+		case 't':
+			if (parse_time(optarg, &o.at) != 0) {
+				fprintf(stderr, "spoor dump: --at: expected a time like 12.5s or 300ms, not \"%s\"\n", optarg);
+				return CMD_USAGE;
+			}
 			break;
 		case 'c':
 			if (number(optarg, "--count", INT64_MAX, &o.count) != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * last - `spoor show --last`: where every rank was when it ended, ranks with the same call path together
+ * last - `spoor show --last`, `--at`: where every rank was when it ended, or at a time, ranks with the same call path together
  */
 #include "cmd/show.h"
 
@@ -9,11 +9,12 @@
 
 #include "cmd/path.h"
 #include "cmd/print.h"
+#include "trace/search.h"
 #include "trace/walk.h"
 
 struct place {
 	uint32_t site;
-	bool in_flight; /* in the call; else after it */
+	bool in_flight; /* in the call; else after it, or (at a time) before it */
 	struct rankmap_builder ranks;
 	struct rankmap map;
 	uint64_t count;
@@ -34,6 +35,23 @@ static uint32_t last_site(const struct show *s, uint32_t rank)
 		e.site = UINT32_MAX;
 	walk_end(w);
 	return e.site;
+}
+
+/* The site that a rank was in, or was about to come to, at the time asked for. */
+static uint32_t site_then(const struct show *s, uint32_t rank, bool *inside)
+{
+	struct moment m;
+	struct error error = {""};
+	uint32_t site = UINT32_MAX;
+	*inside = false;
+	if (search_time(&m, s->trace, rank, s->at, &error) == 0) {
+		site = m.site;
+		*inside = m.inside;
+	} else {
+		fprintf(stderr, "spoor: %s: %s\n", s->name, error.text);
+	}
+	free(m.visits);
+	return site;
 }
 
 static int by_count(const void *a, const void *b)
@@ -76,7 +94,7 @@ static void print_place(const struct show *s, struct path_names *names, const st
 	if (!json) {
 		printf("%" PRIu64 " rank%s (", p->count, p->count == 1 ? "" : "s");
 		print_ranks(&p->map);
-		fputs(schema ? (p->in_flight ? ") in " : ") after ") : ") before its first MPI call", stdout);
+		fputs(schema ? (p->in_flight ? ") in " : s->at >= 0 ? ") before " : ") after ") : ") before its first MPI call", stdout);
 		if (schema)
 			print_function(stdout, schema);
 		putchar('\n');
@@ -92,7 +110,7 @@ static void print_place(const struct show *s, struct path_names *names, const st
 	if (json)
 		json_array_append_new(json, json_pack("{s:o, s:s, s:o, s:o}", "function",
 		                                      schema ? json_stringn(schema->function, schema->function_length) : json_null(), "where",
-		                                      p->in_flight ? "in" : "after", "ranks", json_ranks(&p->map), "path", frames));
+		                                      p->in_flight ? "in" : s->at >= 0 ? "before" : "after", "ranks", json_ranks(&p->map), "path", frames));
 }
 
 int show_last(const struct show *s, json_t *json)
@@ -108,7 +126,7 @@ int show_last(const struct show *s, json_t *json)
 	for (uint64_t r = 0; rankmap_next(&t->events, &r, &site); r++) {
 		uint32_t rank = (uint32_t)r;
 		bool in_flight = rankmap_get(&t->in_flight, rank, &site);
-		uint32_t at = in_flight ? (uint32_t)site : last_site(s, rank);
+		uint32_t at = s->at >= 0 ? site_then(s, rank, &in_flight) : in_flight ? (uint32_t)site : last_site(s, rank);
 		size_t slot = at < t->site_count ? 2 * (size_t)at + in_flight : n - 1;
 		struct place *p = &places[slot];
 		p->site = at;
@@ -129,7 +147,7 @@ int show_last(const struct show *s, json_t *json)
 		print_place(s, names, &places[i], list);
 	uint64_t missing = t->size - rankmap_size(&t->events);
 	if (json) {
-		json_object_set_new(json, "last", list);
+		json_object_set_new(json, s->at >= 0 ? "at" : "last", list);
 		json_object_set_new(json, "ranks_missing", json_integer((json_int_t)missing));
 	} else if (missing) {
 		printf("%" PRIu64 " rank%s not in this trace\n", missing, missing == 1 ? " is" : "s are");

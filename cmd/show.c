@@ -15,12 +15,14 @@
 #include "cmd/path.h"
 #include "cmd/print.h"
 
-static const char usage[] = "Usage: spoor show FILE|JOB [--sites] [--loops [--rank R]] [--matrix] [--last] [--json] [--archive DIR]\n"
+static const char usage[] = "Usage: spoor show FILE|JOB [--sites] [--loops [--rank R]] [--matrix] [--last] [--at TIME]\n"
+                            "                  [--json] [--archive DIR]\n"
                             "Without a view: the job's metadata, and calls and time by function.\n\n"
                             "      --sites        every call site with its call path\n"
                             "      --loops        the program's skeleton as seen by one rank: loops with trip counts, calls\n"
                             "      --matrix       messages and bytes from rank to rank\n"
                             "      --last         where every rank was when it ended\n"
+                            "      --at TIME      where every rank was at a time (12.5s, 300ms) from MPI_Init on, with mean times\n"
                             "  -r, --rank R       the rank of --loops (default 0)\n"
                             "      --json         as JSON\n"
                             "      --archive DIR  look for JOB in this archive\n";
@@ -245,12 +247,12 @@ static json_t *meta_of(const struct container *c)
 int cmd_show(int argc, char **argv)
 {
 	static const struct option options[] = {{"sites", no_argument, NULL, 's'},  {"loops", no_argument, NULL, 'l'},
-	                                        {"matrix", no_argument, NULL, 'm'}, {"last", no_argument, NULL, 'e'}, {"rank", required_argument, NULL, 'r'},
+	                                        {"matrix", no_argument, NULL, 'm'}, {"last", no_argument, NULL, 'e'}, {"at", required_argument, NULL, 't'}, {"rank", required_argument, NULL, 'r'},
 	                                        {"json", no_argument, NULL, 'j'},   {"archive", required_argument, NULL, 'a'},
 	                                        {"help", no_argument, NULL, 'h'},   {NULL, 0, NULL, 0}};
 	bool sites = false, loops = false, matrix = false, last = false, as_json = false;
 	const char *archive = NULL;
-	struct show s = {.rank = 0};
+	struct show s = {.rank = 0, .at = -1};
 	char *end;
 	for (int option; (option = getopt_long(argc, argv, "r:h", options, NULL)) != -1;) {
 		switch (option) {
@@ -262,6 +264,12 @@ int cmd_show(int argc, char **argv)
 			break;
 		case 'm':
 			matrix = true;
+			break;
+		case 't':
+			if (parse_time(optarg, &s.at) != 0) {
+				fprintf(stderr, "spoor show: --at: expected a time like 12.5s or 300ms, not \"%s\"\n", optarg);
+				return CMD_USAGE;
+			}
 			break;
 		case 'e':
 			last = true;
@@ -306,7 +314,7 @@ int cmd_show(int argc, char **argv)
 		json_object_set_new(json, "meta", s.meta ? json_incref(s.meta) : json_null());
 	}
 	int rv = 0;
-	if (!sites && !loops && !matrix && !last)
+	if (!sites && !loops && !matrix && !last && s.at < 0)
 		rv = show_summary(&s, json);
 	if (rv == 0 && sites)
 		rv = show_sites(&s, json);
@@ -314,7 +322,7 @@ int cmd_show(int argc, char **argv)
 		rv = show_loops(&s, json);
 	if (rv == 0 && matrix)
 		rv = show_matrix(&s, json);
-	if (rv == 0 && last)
+	if (rv == 0 && (last || s.at >= 0))
 		rv = show_last(&s, json);
 	if (rv == 0 && json) {
 		rv = json_dumpf(json, stdout, JSON_INDENT(2));

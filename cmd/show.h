@@ -16,6 +16,7 @@ struct show {
 	const struct trace *trace;
 	json_t *meta; /* the META chunk; NULL if there is none */
 	uint32_t rank;
+	double at; /* ns, for show_last: at that time; negative: at the end */
 };
 
 /* Each returns 0, or -1 after a message on stderr. With json not NULL nothing is printed, and the view becomes members of that object. */

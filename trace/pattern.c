@@ -124,3 +124,38 @@ int pattern_next(struct pattern_cursor *c, uint32_t *token, uint64_t *count)
 	}
 	return 1;
 }
+
+int pattern_skip(struct pattern_cursor *c, uint64_t *n, uint64_t *news)
+{
+	while (c->depth > 0 && *n > 0) {
+		struct pattern_level *top = &c->stack[c->depth - 1];
+		const struct pattern_rule *rule = &c->pattern->rules[top->rule];
+		if (top->at == rule->end) {
+			if (--top->times == 0) {
+				c->depth--;
+				continue;
+			}
+			top->at = rule->first;
+		}
+		if (top->at == rule->first && *n >= rule->length) { /* whole turns */
+			uint64_t turns = *n / rule->length < top->times ? *n / rule->length : top->times;
+			*n -= turns * rule->length;
+			*news += turns * rule->news;
+			top->times -= turns;
+			if (top->times == 0)
+				c->depth--;
+			continue;
+		}
+		const struct pattern_symbol *s = &c->pattern->symbols[top->at];
+		if (!s->rule && s->exponent > *n)
+			return 0;
+		top->at++;
+		if (!s->rule) {
+			*n -= s->exponent;
+			*news += s->id == PATTERN_NEW ? s->exponent : 0;
+		} else if (push(c, s->id, s->exponent) != 0) {
+			return -1;
+		}
+	}
+	return 0;
+}

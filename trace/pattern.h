@@ -55,4 +55,8 @@ void pattern_end(struct pattern_cursor *c);
 /* The next run of equal tokens within one symbol. Returns 0, 1 at the end, -1 no memory. */
 int pattern_next(struct pattern_cursor *c, uint32_t *token, uint64_t *count);
 
+/* Leaves out symbols while they fit into *n tokens, takes off *n what they are, and adds how many of them were `new`. What is left of *n is
+ * inside the run that pattern_next gives then. Costs what the grammar's depth and the length of its rules cost. Returns 0, -1 no memory. */
+int pattern_skip(struct pattern_cursor *c, uint64_t *n, uint64_t *news);
+
 #endif

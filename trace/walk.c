@@ -8,19 +8,8 @@
 #include <string.h>
 
 #include "trace/column.h"
+#include "trace/cursor.h"
 #include "trace/pattern.h"
-
-/* Where a rank is in one column. */
-struct column_cursor {
-	bool open;
-	bool constant;
-	struct pattern_cursor pattern;
-	uint32_t token;
-	uint64_t left;         /* of the run of token under way */
-	struct dict_run *dict; /* of this rank */
-	uint32_t count, at;    /* stretches; the one that the next new value is in */
-	uint64_t known;        /* new values so far */
-};
 
 struct walk {
 	const struct trace *trace;
@@ -29,13 +18,14 @@ struct walk {
 	uint32_t site;
 	bool unordered;
 	struct column_cursor **sites; /* cursors of each site, made at its first visit */
+	uint64_t *skip;               /* visits of each site before the place where the walk began; NULL: none */
 	struct pattern *patterns;     /* parsed when first used */
 	int64_t *comm_ranks;
 	size_t comm_count;
 	struct pool own; /* arrays of this rank that are no arrays of the trace */
 };
 
-static void cursor_close(struct column_cursor *c)
+void column_cursor_close(struct column_cursor *c)
 {
 	pattern_end(&c->pattern);
 	free(c->dict);
@@ -56,7 +46,7 @@ static int array_of(const struct trace *t, const struct trace_stretch *s, uint32
 }
 
 /* Opens a column for a rank: finds its group, evaluates the dictionary. Returns 0; 1 if the rank has nothing there; -1 on no memory. */
-static int cursor_open(struct column_cursor *c, const struct trace *t, const struct trace_column *column, uint32_t rank,
+int column_cursor_open(struct column_cursor *c, const struct trace *t, const struct trace_column *column, uint32_t rank,
                        struct pattern *patterns, struct pool *own)
 {
 	int64_t unused;
@@ -100,7 +90,7 @@ static int cursor_open(struct column_cursor *c, const struct trace *t, const str
 }
 
 /* The next value. Returns 0, or 1 at the end of the column, -1 on no memory or contradiction. */
-static int cursor_next(struct column_cursor *c, int64_t *value)
+int column_cursor_next(struct column_cursor *c, int64_t *value)
 {
 	if (c->constant) {
 		*value = c->dict[0].start;
@@ -138,6 +128,24 @@ static int cursor_next(struct column_cursor *c, int64_t *value)
 	return value_is_constant(*value) && c->dict[low].count > 1 ? -1 : 0;
 }
 
+int column_cursor_skip(struct column_cursor *c, uint64_t n)
+{
+	uint64_t news = 0;
+	if (c->constant || n == 0)
+		return 0;
+	if (pattern_skip(&c->pattern, &n, &news) != 0)
+		return -1;
+	c->known += news;
+	if (n == 0)
+		return 0;
+	if (pattern_next(&c->pattern, &c->token, &c->left) != 0 || c->left < n)
+		return -1;
+	c->left -= n;
+	if (c->token == PATTERN_NEW)
+		c->known += n;
+	return 0;
+}
+
 int walk_object(const struct trace *t, uint32_t rank, const char *table, const char *column, int64_t **values, size_t *n,
                 struct error *error)
 {
@@ -157,7 +165,7 @@ int walk_object(const struct trace *t, uint32_t rank, const char *table, const c
 			struct pool own = {0}; /* tables have no arrays */
 			struct pattern *patterns = calloc(t->patterns.count + 1, sizeof *patterns);
 			size_t capacity = 0;
-			int rv = patterns ? cursor_open(&c, t, &s->columns[k], rank, patterns, &own) : -1;
+			int rv = patterns ? column_cursor_open(&c, t, &s->columns[k], rank, patterns, &own) : -1;
 			while (rv == 0 && *n < (uint64_t)rows) {
 				if (*n == capacity) {
 					capacity = capacity ? capacity * 2 : 16;
@@ -168,11 +176,11 @@ int walk_object(const struct trace *t, uint32_t rank, const char *table, const c
 					}
 					*values = more;
 				}
-				rv = cursor_next(&c, &(*values)[*n]);
+				rv = column_cursor_next(&c, &(*values)[*n]);
 				if (rv == 0)
 					++*n;
 			}
-			cursor_close(&c);
+			column_cursor_close(&c);
 			pool_free(&own);
 			for (uint32_t p = 0; patterns && p < t->patterns.count; p++)
 				pattern_free(&patterns[p]);
@@ -225,7 +233,7 @@ void walk_end(struct walk *w)
 		return;
 	for (uint32_t i = 0; w->sites && i < w->trace->site_count; i++) {
 		for (uint32_t k = 0; w->sites[i] && k < w->trace->sites[i].column_count; k++)
-			cursor_close(&w->sites[i][k]);
+			column_cursor_close(&w->sites[i][k]);
 		free(w->sites[i]);
 	}
 	for (uint32_t i = 0; w->patterns && i < w->trace->patterns.count; i++)
@@ -233,6 +241,7 @@ void walk_end(struct walk *w)
 	free(w->sites);
 	free(w->patterns);
 	free(w->comm_ranks);
+	free(w->skip);
 	pool_free(&w->own);
 	free(w);
 }
@@ -253,6 +262,17 @@ static int64_t base_of(const struct walk *w, const struct event *e)
 		return w->comm_ranks[v] + w->rank;
 	}
 	return w->rank;
+}
+
+int walk_seek(struct walk *w, uint64_t number, uint32_t site, const uint64_t *visits)
+{
+	w->skip = malloc(((size_t)w->trace->site_count + 1) * sizeof *w->skip);
+	if (!w->skip)
+		return -1;
+	memcpy(w->skip, visits, w->trace->site_count * sizeof *w->skip);
+	w->next = number;
+	w->site = site;
+	return 0;
 }
 
 bool walk_unordered(const struct walk *w)
@@ -281,9 +301,14 @@ int walk_next(struct walk *w, struct event *e, struct error *error)
 		if (successor && w->next == w->events)
 			break;
 		int64_t value;
-		int rv = cursors[k].open ? 0 : cursor_open(&cursors[k], t, &s->columns[k], w->rank, w->patterns, &w->own);
+		int rv = 0;
+		if (!cursors[k].open) {
+			rv = column_cursor_open(&cursors[k], t, &s->columns[k], w->rank, w->patterns, &w->own);
+			if (rv == 0 && w->skip)
+				rv = column_cursor_skip(&cursors[k], w->skip[w->site]);
+		}
 		if (rv == 0)
-			rv = cursor_next(&cursors[k], &value);
+			rv = column_cursor_next(&cursors[k], &value);
 		if (rv != 0)
 			return error_set(error, "rank %u, event %" PRIu64 ", site %u: column %u ends too early, or there is no memory", w->rank,
 			                 e->number, e->site, k);

@@ -29,6 +29,9 @@ static inline const struct pool_item *event_vector(const struct trace *t, const 
 /* Returns 0; or -1 with error set: the rank is not in the trace, or no memory. The trace must outlive the walk. */
 int walk_begin(struct walk **out, const struct trace *t, uint32_t rank, struct error *error);
 void walk_end(struct walk *w);
+/* Before the first walk_next: has the walk begin with this event instead (search.h), which is at `site`; visits: how often the rank was at each site
+ * before. Returns 0, or -1 on no memory. */
+int walk_seek(struct walk *w, uint64_t number, uint32_t site, const uint64_t *visits);
 /* The next event. Returns 0, 1 at the end, -1 with error set if the trace contradicts itself. */
 int walk_next(struct walk *w, struct event *e, struct error *error);
 /* True if the walk came to its end early: which event comes next is not known, because the successors of the last one's site are a tally. */
