@@ -154,22 +154,23 @@ static uint64_t repeats(const struct search *s, const struct step *then, struct 
 	return *counter ? (**counter - 1) / *turns : 0;
 }
 
-/* The walk is in the state that it was in before step `from`, but for numbers of turns: passes as many repetitions as there are, not beyond `ns`. */
-static void pass(struct search *s, uint32_t from, double ns)
+/* The walk is in the state that it was in before step `from`, but for numbers of turns: passes as many repetitions as there are, not beyond `ns`. Returns
+ * whether there were any. */
+static bool pass(struct search *s, uint32_t from, double ns)
 {
 	const struct step *first = &s->steps[from];
 	uint64_t events = s->event - first->events, turns, *counter;
 	double time = s->time - first->time;
 	uint64_t times = (s->events - 1 - s->event) / events;
 	if (ns < s->time + time)
-		return;
+		return false;
 	if (time > 0 && (ns - s->time) / time < (double)times)
 		times = (uint64_t)((ns - s->time) / time);
 	/* what is at hand first: most vain attempts end here */
 	uint64_t own = repeats(s, first, &s->places[s->site], &counter, &turns);
 	times = own < times ? own : times;
 	if (times == 0 || s->work > 64 * (uint64_t)s->count + (1u << 22))
-		return;
+		return false;
 	for (uint32_t i = from; i < s->count && times > 0; i++) {
 		const struct step *step = &s->steps[i];
 		s->work++;
@@ -179,7 +180,7 @@ static void pass(struct search *s, uint32_t from, double ns)
 		times = n < times ? n : times;
 	}
 	if (times == 0)
-		return;
+		return false;
 	for (uint32_t i = from; i < s->count; i++) {
 		const struct step *step = &s->steps[i];
 		struct place *p = &s->places[step->site];
@@ -193,6 +194,7 @@ static void pass(struct search *s, uint32_t from, double ns)
 	s->event += times * events;
 	s->time += (double)times * time;
 	s->work = 0;
+	return true;
 }
 
 static int by_target(const void *key, const void *element)
@@ -221,8 +223,8 @@ static int run(struct search *s, double ns, struct moment *m, struct error *erro
 		}
 		uint64_t state = hash_mix(s->hash, s->site);
 		uint32_t *slot = &s->slots[state & (2 * STEPS - 1)];
-		if (*slot && s->steps[*slot - 1].site == s->site)
-			pass(s, *slot - 1, ns);
+		if (*slot && s->steps[*slot - 1].site == s->site && pass(s, *slot - 1, ns))
+			continue;
 		int64_t next;
 		int rv = p->cursor.open ? 0 : column_cursor_open(&p->cursor, t, &site->columns[site->column_count - 1], s->rank, s->patterns, &s->own);
 		if (rv == 0)
