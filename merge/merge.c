@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "merge/loss.h"
 #include "merge/refine.h"
 #include "trace/column.h"
 
@@ -337,6 +338,7 @@ static int merge_ranks(struct translation *x)
 	for (unsigned i = 0; i < TRACE_TOTALS; i++)
 		if (trace_total_add(&into->total[i], &from->total[i]) != 0)
 			return -1;
+	loss_merge(&into->loss, &from->loss);
 	if (from->bins > into->bins)
 		into->bins = from->bins;
 	if (from->size > into->size)
@@ -654,10 +656,10 @@ done:
 static int refine_ordered(struct trace *t, struct error *error)
 {
 	struct trace ordered;
-	int changed = refine_trace(t);
-	if (changed < 0)
+	int changed = refine_trace(t), lost = changed < 0 ? -1 : loss_finish(t);
+	if (lost < 0)
 		return error_set(error, "no memory to refine the trace");
-	if (changed == 0)
+	if (changed == 0 && lost == 0)
 		return 0;
 	int rv = order_trace(&ordered, t, error);
 	trace_free(t);

@@ -214,12 +214,20 @@ static void dict_sync(struct columns *x, struct column *c, uint64_t run)
 	}
 }
 
+/* Are the values numbers of things, of which stretches mean nothing? */
+static bool references(const struct column *c)
+{
+	return (c->role & ROLE_KINDS) != ROLE_VALUE;
+}
+
 /* After a new value: what must come next to be new without a look into the dictionary. That is the next value of the last stretch,
  * if the stretch moves away from all others. */
 static void expect_new(struct columns *x, struct column *c)
 {
 	const struct dict_run *runs = dict_runs(x, c), *last = &runs[c->dict_count - 1];
 	c->expect = c->next = VALUE_NONE;
+	if (x->threshold != UINT64_MAX && references(c))
+		return; /* each new one is one token more */
 	if (last->count < 2 || c->dict_count > LINEAR)
 		return;
 	int64_t limit, next; /* far enough from overflow for any run that a process can make */
@@ -333,7 +341,8 @@ static bool too_long(struct columns *x, struct column *c, uint64_t run, int64_t 
 		return false;
 	if (!c->grammar && c->lead == 0 && run == 1 && value == c->first.start)
 		return false; /* constant until now */
-	if (c->dict_count > threshold)
+	const struct dict_run *last = &dict_runs(x, c)[c->dict_count - 1];
+	if ((references(c) ? last->first + last->count : c->dict_count) > threshold)
 		return true;
 	if (!c->grammar)
 		return 1u + (c->lead > 0) > threshold;

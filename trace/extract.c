@@ -365,6 +365,16 @@ static int extract_totals(struct extraction *x)
 		for (uint32_t k = 0; k < t->sites[i].edge_count; k++)
 			compute += t->sites[i].edges[k].compute.sum;
 	}
+	if (x->record->threshold != UINT64_MAX) {
+		t->loss.lossy = true;
+		t->loss.threshold = x->record->threshold;
+		t->loss.structure = x->record->structure;
+	}
+	for (int i = 0; i < TRACE_STAGES; i++)
+		if (x->record->stage[i]) {
+			t->loss.stage[i].ranks = 1;
+			t->loss.stage[i].since = x->record->stage[i] - 1;
+		}
 	double overhead = (double)x->record->own_ticks * x->ns_per_tick;
 	t->bins = x->record->bins <= TIME_BINS_MAX ? x->record->bins : 0;
 	uint64_t totals[TRACE_TOTALS] = {compute, compute + communicate, overhead < 0x1p62 ? (uint64_t)overhead : 0};

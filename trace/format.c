@@ -460,10 +460,50 @@ static int get_sites(struct reader *r, const struct map_table *maps, struct trac
 	return r->bad || r->at != r->end ? -1 : 0;
 }
 
+/* LOSS: what was given up on purpose, and because memory was used up. */
+
+static bool has_loss(const struct trace_loss *l)
+{
+	bool any = l->lossy;
+	for (int i = 0; i < TRACE_STAGES; i++)
+		any |= l->stage[i].ranks > 0;
+	return any;
+}
+
+static void put_loss(struct writer *w, const struct trace_loss *l)
+{
+	writer_uint(w, l->lossy);
+	if (l->lossy) {
+		writer_uint(w, l->threshold);
+		writer_uint(w, l->structure);
+	}
+	for (int i = 0; i < TRACE_STAGES; i++) {
+		writer_uint(w, l->stage[i].ranks);
+		if (l->stage[i].ranks)
+			writer_uint(w, l->stage[i].since);
+	}
+}
+
+static int get_loss(struct reader *r, struct trace_loss *l)
+{
+	l->lossy = reader_uint(r) != 0;
+	if (l->lossy) {
+		l->threshold = reader_uint(r);
+		l->structure = reader_uint(r) != 0;
+	}
+	for (int i = 0; i < TRACE_STAGES; i++) {
+		l->stage[i].ranks = reader_uint(r);
+		if (l->stage[i].ranks)
+			l->stage[i].since = reader_uint(r);
+	}
+	return r->bad || r->at != r->end ? -1 : 0;
+}
+
+/* The whole. Nodes of maps are a chunk only if there are any: older readers can read the file then. */
 /* The whole. Nodes of maps are a chunk only if there are any. */
 
-enum { PART_STRG, PART_PATH, PART_VECT, PART_PATT, PART_MAPS, PART_RANK, PART_SITE, PART_HIST, PARTS };
-static const char part_id[PARTS][CHUNK_ID_SIZE + 1] = {"STRG", "PATH", "VECT", "PATT", "MAPS", "RANK", "SITE", "HIST"};
+enum { PART_STRG, PART_PATH, PART_VECT, PART_PATT, PART_MAPS, PART_RANK, PART_SITE, PART_HIST, PART_LOSS, PARTS };
+static const char part_id[PARTS][CHUNK_ID_SIZE + 1] = {"STRG", "PATH", "VECT", "PATT", "MAPS", "RANK", "SITE", "HIST", "LOSS"};
 
 int trace_encode(const struct trace *t, const struct chunk *further, size_t n, const struct codec *codec, uint8_t **bytes, size_t *size)
 {
@@ -479,13 +519,14 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 	put_sites(&part[PART_SITE], &maps, t);
 	times_put(&part[PART_HIST], t);
 	map_table_put(&part[PART_MAPS], &maps);
+	put_loss(&part[PART_LOSS], &t->loss);
 	if (!chunks)
 		goto done;
 	size_t count = 0;
 	for (size_t i = 0; i < PARTS; i++) {
 		if (part[i].failed)
 			goto done;
-		if (i == PART_MAPS && maps.loom.count == 0)
+		if ((i == PART_MAPS && maps.loom.count == 0) || (i == PART_LOSS && !has_loss(&t->loss)))
 			continue;
 		memcpy(chunks[count].id, part_id[i], sizeof chunks[count].id);
 		chunks[count].data = part[i].data;
@@ -522,6 +563,8 @@ static int get_part(struct reader *r, size_t part, struct map_table *maps, struc
 		return get_sites(r, maps, t);
 	case PART_HIST:
 		return times_get(r, t);
+	case PART_LOSS:
+		return get_loss(r, &t->loss);
 	}
 	return -1;
 }
@@ -538,7 +581,7 @@ int trace_decode(struct trace *t, const struct container *c, struct error *error
 		bool sums = i == PART_HIST && !chunk;
 		if (sums) /* version 1.0 */
 			chunk = container_find(c, "TIME");
-		if (!chunk && i == PART_MAPS)
+		if (!chunk && (i == PART_MAPS || i == PART_LOSS))
 			continue;
 		if (!chunk) {
 			rv = error_set(error, "%s: chunk %s is missing: not a complete trace", container_name(c), part_id[i]);

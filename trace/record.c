@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "trace/schema.h"
+
 uint32_t table_add(struct arena *a, struct table *t, const void *element, size_t size)
 {
 	if ((t->count + UINT64_C(1)) * size > t->capacity) {
@@ -87,20 +89,10 @@ ref record_new_site(struct arena *a, uint32_t function, uint32_t path, uint32_t 
 
 void record_set_roles(struct site *s, const char *schema)
 {
-	static const char *const makers[] = {"@",          "MPI_Type_",     "MPI_Comm_",   "MPI_Group_", "MPI_Cart_",
-	                                     "MPI_Graph_", "MPI_Dist_gr",   "MPI_Interco", "MPI_Op_",    "MPI_Win_cre",
-	                                     "MPI_Win_all", "MPI_Info_",    "MPI_File_op", "MPI_File_set_view",
-	                                     "MPI_Init",   "MPI_Cartdim",   "MPI_Graphdi", "MPI_Topo"};
-	uint16_t exact = 0;
-	for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
-		if (strncmp(schema, makers[i], strlen(makers[i])) == 0)
-			exact = ROLE_EXACT;
-	uint32_t i = 0;
-	for (const char *at = schema; i < s->columns && (at = strchr(at, ':')); at++, i++) {
-		bool vector = at[1] == '[';
-		char kind = at[1 + vector];
-		s->column[i].role = (vector ? ROLE_VECTOR : kind == 's' ? ROLE_STRING : ROLE_VALUE) | exact;
-		if (strchr("ctgowfnemk", kind))
-			s->column[i].role |= ROLE_EXACT;
-	}
+	static const enum column_role roles[] = {[REFERENCE_NONE] = ROLE_VALUE, [REFERENCE_STRING] = ROLE_STRING, [REFERENCE_VECTOR] = ROLE_VECTOR};
+	struct schema parsed;
+	if (schema_parse(&parsed, schema, strlen(schema)) != 0)
+		return;
+	for (uint32_t i = 0; i < s->columns && i < parsed.count; i++)
+		s->column[i].role = (uint16_t)(roles[schema_reference(&parsed, i)] | (schema_exact(&parsed, i) ? ROLE_EXACT : 0));
 }

@@ -103,6 +103,7 @@ struct record {
 	uint64_t own_ticks;  /* used by the recorder itself, and left out of all times */
 	uint64_t structure;  /* the structure may be lossy */
 	uint64_t threshold;  /* tokens of a column; UINT64_MAX: any number */
+	uint64_t stage[4];   /* by enum trace_stage: the event at which it came, + 1 */
 };
 
 /* Appends an element to a table. Returns its index, or UINT32_MAX if there was no room. Commits the arena. */
@@ -121,8 +122,7 @@ uint32_t record_add_string(struct arena *a, struct record *r, const void *bytes,
 uint32_t record_add_vector(struct arena *a, struct record *r, const int64_t *values, size_t n);
 /* A site with its columns, not yet in any table. Returns 0 if there is no room. */
 ref record_new_site(struct arena *a, uint32_t function, uint32_t path, uint32_t columns);
-/* What becomes of each column when it gives up its order (enum column_role). Exact stay: successors, handles other than requests, and
- * whatever describes how objects are made - communicators, datatypes, groups, windows, ...: without them nothing else means anything. */
+/* What becomes of each column when it gives up its order (enum column_role). */
 void record_set_roles(struct site *s, const char *schema);
 
 #endif

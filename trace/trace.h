@@ -129,6 +129,18 @@ struct trace_total {
 	} *ranks; /* malloc'ed, count of them, by rank; NULL if there are too many. In a file of a complete trace rounded to a fraction of max - min */
 };
 
+/* What was given up when a rank's memory was nearly used up, in this order. */
+enum trace_stage { STAGE_COLUMNS, STAGE_PATHS, STAGE_COUNTING, TRACE_STAGES };
+
+struct trace_loss {
+	bool lossy, structure; /* the mode was lossy:threshold; may the order of calls and handles be given up, too? */
+	uint64_t threshold;
+	struct {
+		uint64_t ranks; /* to how many it happened */
+		uint64_t since; /* the first event (number in its rank) at which it did */
+	} stage[TRACE_STAGES];
+};
+
 struct trace {
 	struct pool strings, vector_pool, patterns; /* vectors of an event: event_vector (walk.h) */
 	struct trace_module *modules;
@@ -144,6 +156,7 @@ struct trace {
 	struct rankmap events, first, host, lost, in_flight;
 	struct trace_total total[TRACE_TOTALS]; /* by enum trace_total_kind */
 	uint32_t bins; /* k: bins of histograms in the file of a complete trace; 0: TIME_BINS */
+	struct trace_loss loss;
 };
 
 /* An empty trace: string 0 and node 0. Returns 0 or -1. */
