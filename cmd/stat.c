@@ -11,9 +11,10 @@
 #include "cmd/cmd.h"
 #include "cmd/open.h"
 
-static const char usage[] = "Usage: spoor stat FILE|JOB [--json] [--archive DIR]\n"
+static const char usage[] = "Usage: spoor stat FILE|JOB [--json] [--columns] [--archive DIR]\n"
                             "Prints the size of each part of a trace, as stored and decompressed, and what it holds.\n\n"
                             "      --json         as JSON\n"
+                            "      --columns      and what each column is: constant, in order, or lossy (counted) and why\n"
                             "      --archive DIR  look for JOB in this archive\n";
 
 static const struct {
@@ -28,6 +29,7 @@ static const struct {
         {"HIST", "times: compute and communicate deltas"},
         {"TIME", "times (version 1.0)"},
         {"FACT", "facts of the process"},
+        {"LOSS", "loss: what was given up, and why"},
         {"META", "metadata of the job"},
 };
 
@@ -88,6 +90,61 @@ static void print_text(const struct container *c, const struct trace *t)
 	       t->patterns.count, t->vector_pool.count, t->strings.count);
 }
 
+/* What a mode or a full memory took, of the whole trace. */
+static void print_loss(const struct trace *t)
+{
+	static const char *const stages[TRACE_STAGES] = {"the largest columns are lossy", "new call paths are cut", "events are counted only"};
+	if (t->loss.lossy)
+		printf("mode lossy:%" PRIu64 ", structure %s\n", t->loss.threshold, t->loss.structure ? "lossy" : "exact");
+	for (int i = 0; i < TRACE_STAGES; i++)
+		if (t->loss.stage[i].ranks)
+			printf("memory was nearly used up in %" PRIu64 " ranks: %s, since event %" PRIu64 "\n", t->loss.stage[i].ranks, stages[i],
+			       t->loss.stage[i].since);
+}
+
+static void print_column(const struct trace_column *c)
+{
+	char why[WHY_SIZE];
+	uint64_t constant = 0, ordered = 0;
+	const struct trace_lossy *l = NULL;
+	for (uint32_t g = 0; g < c->count; g++) {
+		constant += !c->groups[g].pattern && !c->groups[g].lossy;
+		ordered += c->groups[g].pattern != 0;
+		if (c->groups[g].lossy)
+			l = c->groups[g].lossy;
+	}
+	if (c->count == 0)
+		printf("nothing");
+	if (constant)
+		printf("constant%s", ordered || l ? ", " : "");
+	if (ordered)
+		printf("in order (%" PRIu64 " patterns)%s", ordered, l ? ", " : "");
+	if (!l)
+		return;
+	printf("lossy (%s, since event %" PRIu64 "): ", trace_why_text(l->why, why), l->since);
+	if (l->next_count)
+		printf("%u successors", l->next_count);
+	else
+		printf("%" PRIu64 " values in %u bins%s", tally_count(&l->values), l->values.count, tally_coarse(&l->values) ? "" : ", each exact");
+	if (l->elements.count)
+		printf("; %" PRIu64 " elements in %u bins", tally_count(&l->elements), l->elements.count);
+}
+
+static void print_columns(const struct trace *t)
+{
+	for (uint32_t i = 0; i < t->site_count; i++) {
+		const struct trace_site *s = &t->sites[i];
+		const struct schema *schema = trace_schema(t, s);
+		printf("\nsite %u %.*s\n", i, (int)schema->function_length, schema->function);
+		for (uint32_t k = 0; k < s->column_count; k++) {
+			bool successor = k == schema->count;
+			printf("  %-24.*s ", successor ? 9 : schema->column[k].length, successor ? "successor" : schema->column[k].name);
+			print_column(&s->columns[k]);
+			putchar('\n');
+		}
+	}
+}
+
 static int print_json(const struct container *c, const struct trace *t)
 {
 	struct counts n = count(t);
@@ -113,13 +170,16 @@ static int print_json(const struct container *c, const struct trace *t)
 int cmd_stat(int argc, char **argv)
 {
 	static const struct option options[] = {
-	        {"json", no_argument, NULL, 'j'}, {"archive", required_argument, NULL, 'a'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-	bool json = false;
+	        {"json", no_argument, NULL, 'j'}, {"columns", no_argument, NULL, 'c'}, {"archive", required_argument, NULL, 'a'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	bool json = false, columns = false;
 	const char *archive = NULL;
 	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
 		switch (option) {
 		case 'j':
 			json = true;
+			break;
+		case 'c':
+			columns = true;
 			break;
 		case 'a':
 			archive = optarg;
@@ -144,7 +204,9 @@ int cmd_stat(int argc, char **argv)
 	if (json)
 		rv = print_json(c, &t);
 	else
-		print_text(c, &t);
+		print_text(c, &t), print_loss(&t);
+	if (!json && columns)
+		print_columns(&t);
 	trace_free(&t);
 	container_destroy(c);
 	return rv == 0 && fflush(stdout) == 0 ? CMD_OK : CMD_FAILED;

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# lossy - lossy traces do not grow with time steps, hardly with ranks, and count every value that the flat logger saw
+import collections
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import launch  # noqa: E402
+import reader  # noqa: E402
+import tap  # noqa: E402
+
+APPS = os.path.join(tap.BUILD, "bench/apps")
+FLATLOG = next((p for p in (os.path.join(tap.BUILD, d, "flatlog.so") for d in ("tests/flatlog/.libs", "tests/flatlog")) if os.path.exists(p)),
+               None)
+
+
+def traced(folder, name, ranks, steps, *options, flat=None):
+    """Runs a mini-application; returns the trace's path, or None with the reason printed."""
+    path = os.path.join(folder, f"{name}-{ranks}-{steps}-{'-'.join(options).replace(':', '')}.spoor")
+    done = launch.mpirun(ranks, [os.path.join(APPS, name), str(steps)], flatlog=FLATLOG if flat else None, folder=flat,
+                         before=[launch.spoor(), "run", *options, "-o", path, "--"], timeout=300)
+    if done.returncode or not os.path.exists(path):
+        print("# " + done.stderr.decode(errors="replace").replace("\n", "\n# "))
+        return None
+    return path
+
+
+def number(text):
+    """A number, or that of a handle; None: a constant."""
+    return int(text.lstrip("abcdefghijklmnopqrstuvwxyz")) if re.fullmatch(r"-?\d+|[a-z]\d+", text) else None
+
+
+def of_flat(folder, ranks, peers):
+    """(function, parameter) -> Counter of values; elements of arrays one by one; peers of the world relative."""
+    found = collections.defaultdict(collections.Counter)
+    for rank in range(ranks):
+        with open(os.path.join(folder, f"{rank}.log"), encoding="latin-1") as f:
+            for line in f:
+                _, function, *words = line.rstrip("\n").split(" ")
+                for word in words:
+                    name, _, text = word.partition("=")
+                    for v in text.strip("[]").split(",") if text[:1] == "[" else [text]:
+                        if v == "":
+                            continue
+                        n = number(v)
+                        if n is not None and (function, name) in peers:
+                            n -= rank
+                        found[function, name][v if n is None else n] += 1
+    return found
+
+
+def of_trace(trace):
+    """The same, as lists of bins (least, greatest, count, sum), constants with themselves as least."""
+    found = collections.defaultdict(list)
+    for function, parameters, visits, columns in trace.sites:
+        for (name, kind), groups in zip(parameters, columns):
+            if name[0] == "." or kind in "bs":
+                continue
+            bins = found[function, name]
+            for group in groups:
+                if isinstance(group[1], dict):
+                    whole = group[1]["values"]
+                    bins += [b for b in whole if isinstance(b[0], reader.Name)] + group[1]["elements"] if kind[0] == "[" else whole
+                    continue
+                for rank in group[0]:
+                    for value, _ in zip(trace.column([group], rank), range(visits[rank])):
+                        vector = value if isinstance(value, (list, tuple)) else trace.vectors[value] \
+                            if kind[0] == "[" and not isinstance(value, reader.Name) else [value]
+                        bins += [(v, v, 1, v) for v in vector]
+    return found
+
+
+def wrong(flat, bins):
+    """What is wrong with the bins, if anything."""
+    constants = collections.Counter()
+    numbers = []
+    for low, high, count, total in bins:
+        if isinstance(low, reader.Name):
+            constants[str(low)] += count
+        else:
+            numbers.append((low, high, count, total))
+    wanted = collections.Counter({v: n for v, n in flat.items() if isinstance(v, int)})
+    named = collections.Counter({v: n for v, n in flat.items() if not isinstance(v, int)})
+    if constants != named:
+        return f"constants {constants} instead of {named}"
+    if sum(b[2] for b in numbers) != sum(wanted.values()):
+        return f"{sum(b[2] for b in numbers)} values instead of {sum(wanted.values())}"
+    if sum(b[3] for b in numbers) != sum(v * n for v, n in wanted.items()):
+        return "another sum"
+    if all(b[0] == b[1] for b in numbers):
+        got = collections.Counter()
+        for b in numbers:
+            got[b[0]] += b[2]
+        return None if got == wanted else f"{got} instead of {wanted}"
+    spans = sorted(numbers)
+    if all(a[1] < b[0] for a, b in zip(spans, spans[1:])):  # of one site: each bin is exact
+        for low, high, count, total in spans:
+            inside = {v: n for v, n in wanted.items() if low <= v <= high}
+            if (sum(inside.values()), sum(v * n for v, n in inside.items())) != (count, total) or low not in inside or high not in inside:
+                return f"bin {low}..{high}: {count} values, sum {total}; the flat log has {sum(inside.values())}"
+    return None
+
+
+def exact_counts(folder, name, ranks, steps, *options):
+    title = f"{name}, {ranks} ranks, {' '.join(options)}: every value is counted as the flat log has it"
+    if not FLATLOG:
+        tap.skip(title, "the flat logger is not built")
+        return
+    logs = tempfile.mkdtemp(dir=folder)
+    path = traced(folder, name, ranks, steps, *options, flat=logs)
+    if not path:
+        tap.ok(False, title)
+        return
+    trace = reader.Trace(path)
+    peers = {(function, p) for function, parameters, _, _ in trace.sites for p, kind in parameters if kind[-1] == "p"}
+    flat, ours = of_flat(logs, ranks, peers), of_trace(trace)
+    faults = [f"{key}: {fault}" for key in ours if (fault := wrong(flat[key], ours[key]))]
+    faults += [f"{function} is missing" for function, _ in flat if not any(f == function for f, _ in ours)]
+    events = sum(len(open(os.path.join(logs, f"{r}.log"), "rb").read().split(b"\n")) - 1 for r in range(ranks))
+    seen = sum(trace.events.values())
+    tap.ok(not faults and seen == events, title, *faults[:20], f"{seen} events, {events} in the flat log")
+
+
+def sizes(folder, name, few, many, steps, *options):
+    def size(ranks, n):
+        path = traced(folder, name, ranks, n, *options)
+        return os.path.getsize(path) if path else 0
+
+    short, long, wide = size(few, steps), size(few, 10 * steps), size(many, steps)
+    tap.ok(short and long <= 1.1 * short, f"{name}, {' '.join(options)}: {steps} steps {short} bytes, {10 * steps} steps {long} bytes")
+    tap.ok(short and 0 < wide <= 1.5 * short, f"{name}, {' '.join(options)}: {few} ranks {short} bytes, {many} ranks {wide} bytes")
+
+
+def spoor(*arguments):
+    return subprocess.run([launch.spoor(), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def kinds(folder):
+    lossless = traced(folder, "amr", 4, 20, "--mode", "lossless")
+    infinite = traced(folder, "amr", 4, 20, "--mode", "lossy:4294967295")
+    nothing = traced(folder, "amr", 4, 20, "--mode", "lossy:0", "--structure", "lossy")
+    if not (lossless and infinite and nothing):
+        tap.ok(False, "amr is traced in all modes")
+        return
+    dumps = [spoor("dump", path, "-r", "1").stdout for path in (lossless, infinite)]
+    tap.ok("?" not in dumps[1] and dumps[1].count("\n") == dumps[0].count("\n"), "a threshold that nothing reaches is lossless")
+    done = spoor("dump", nothing, "-r", "1")
+    tap.ok(done.returncode == 0 and "order of events is not known" in done.stderr, "all lossy: the walk ends, and says so", done.stderr)
+    done = spoor("verify", nothing)
+    tap.ok(done.returncode == 0 and "lossy" in done.stdout, "all lossy: verify tells", done.stdout + done.stderr)
+    patterns = [g for _, _, _, columns in reader.Trace(nothing).sites for groups in columns for g in groups if isinstance(g[1], int) and g[1]]
+    tap.ok(not patterns, "all lossy: what is not constant has no order")
+    done = spoor("stat", nothing)
+    tap.ok("columns are lossy" in done.stdout, "stat tells what is lossy", done.stdout)
+    for mode in ("lossy:x", "lossy:-1", "lossy:"):
+        done = spoor("run", "--mode", mode, "--", "true")
+        tap.ok(done.returncode != 0 and mode in done.stderr, f"{mode} is refused", done.stderr)
+
+
+def main():
+    if not os.path.exists(os.path.join(APPS, "amr")) or not shutil.which("mpirun"):
+        tap.skip_all("the mini-applications are not built, or there is no mpirun")
+    folder = tempfile.mkdtemp(prefix="lossy-t-")
+    try:
+        kinds(folder)
+        for name in ("amr", "sort", "farm"):
+            exact_counts(folder, name, 8, 20, "--mode", "lossy:30")
+            exact_counts(folder, name, 8, 20, "--mode", "lossy:0", "--structure", "lossy")
+        sizes(folder, "sort", 16, 64, 60, "--mode", "lossy:30")
+        sizes(folder, "farm", 16, 64, 60, "--mode", "lossy:30")
+        sizes(folder, "amr", 16, 64, 60, "--mode", "lossy:30", "--structure", "lossy")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
