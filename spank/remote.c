@@ -112,8 +112,8 @@ static int set_preload(spank_t spank, const char *preload, bool present)
 	char *users = value + room;
 	spank_err_t rc = spank_getenv(spank, "LD_PRELOAD", users, PRELOAD_MAX);
 	bool had = rc == ESPANK_SUCCESS && strstr(users, preload);
-	if (rc == ESPANK_NOSPACE)
-		goto done; /* nothing that spoor could add to */
+	if (rc != ESPANK_SUCCESS && rc != ESPANK_ENV_NOEXIST)
+		goto done; /* too long, or not to be known: nothing that spoor could add to */
 	if (rc != ESPANK_SUCCESS)
 		users[0] = '\0';
 	if (!present && !had) { /* leave it as it is, to the byte */
@@ -259,6 +259,8 @@ void remote_begin(spank_t spank, const struct config *config)
 	struct error error = {""};
 	char mode[MODE_TEXT_SIZE];
 
+	if (remote.capturing) /* Slurm calls once; twice would leave a folder behind */
+		return;
 	remote.start = time(NULL);
 	if (step_read(&remote.step, spank, &error)) {
 		slurm_info("spoor: %s", error.text);
