@@ -124,4 +124,8 @@ void path_frame(struct path_names *p, uint32_t node, char *out, size_t size)
 	} else {
 		snprintf(out, size, "%s+0x%" PRIx64, base, n->offset);
 	}
+	for (; *out; out++) { /* names of files may hold line ends, and what terminals take for commands */
+		if ((unsigned char)*out < 0x20 || *out == 0x7f)
+			*out = '?';
+	}
 }

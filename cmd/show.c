@@ -75,12 +75,22 @@ static size_t totals(const struct trace *t, struct total **out)
 	return n;
 }
 
+/* Names may hold line ends, and what terminals take for commands. */
+static bool has_control_characters(const char *text)
+{
+	for (; *text; text++) {
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			return true;
+	}
+	return false;
+}
+
 /* A member of the metadata as one line, whatever its type. */
 static void print_member(const char *label, const json_t *value)
 {
 	if (!value || json_is_null(value))
 		return;
-	if (json_is_string(value)) {
+	if (json_is_string(value) && !has_control_characters(json_string_value(value))) {
 		if (json_string_length(value) > 0)
 			printf("%-12s %s\n", label, json_string_value(value));
 		return;
@@ -93,7 +103,7 @@ static void print_member(const char *label, const json_t *value)
 			char *text = json_dumps(item, JSON_COMPACT | JSON_ENCODE_ANY);
 			const char *word = json_is_string(item) ? json_string_value(item) : NULL;
 			/* as it is if it needs no quotes to be one word */
-			printf(" %s", word && *word && !strpbrk(word, " \t\n\"\\'") ? word : text ? text : "?");
+			printf(" %s", word && *word && !strpbrk(word, " \"\\'") && !has_control_characters(word) ? word : text ? text : "?");
 			free(text);
 		}
 		putchar('\n');

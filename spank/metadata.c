@@ -91,18 +91,39 @@ static const struct {
 };
 #define KNOWN (sizeof known / sizeof known[0])
 
-/* What is not UTF-8 becomes question marks: a command line may hold any bytes, JSON may not. */
+/* The length of the UTF-8 character at p; 0: it is none. */
+static size_t character(const char *p)
+{
+	unsigned char c = (unsigned char)*p;
+	size_t n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+	char one[5] = "";
+
+	for (size_t i = 1; i < n; i++) {
+		if (((unsigned char)p[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	memcpy(one, p, n);
+	json_t *string = n > 2 ? json_stringn(one, n) : NULL; /* jansson knows about surrogates and what is too long */
+	json_decref(string);
+	return n > 2 && !string ? 0 : n;
+}
+
+/* A byte that is no UTF-8 becomes U+FFFD: a command line may hold any bytes, JSON may not. */
 static json_t *text_new(const char *text)
 {
 	json_t *string = json_string(text);
-	if (string)
-		return string;
-	char *copy = strdup(text);
-	for (char *p = copy; p && *p; p++) {
-		if ((unsigned char)*p >= 0x80)
-			*p = '?';
+	char *copy = string ? NULL : malloc(3 * strlen(text) + 1), *out = copy;
+
+	for (const char *p = text; copy && *p;) {
+		size_t n = character(p);
+		memcpy(out, n ? p : "\xef\xbf\xbd", n ? n : 3);
+		out += n ? n : 3;
+		p += n ? n : 1;
 	}
-	string = copy ? json_string(copy) : NULL;
+	if (copy) {
+		*out = '\0';
+		string = json_string(copy);
+	}
 	free(copy);
 	return string;
 }

@@ -26,74 +26,7 @@ trap 'exit 1' INT TERM HUP
 "$top/tests/site" start "$build" || bail_out 'no cluster with spoor'
 environment=$("$top/tests/site" env "$build") && eval "$environment" || bail_out 'no environment for the cluster'
 
-# Submits the script on stdin as NAME, with what else sbatch gets, and waits until it ended. Sets $job, $status, $out (a file).
-# With AS set, as that user. stderr is behind stdout, since their order is chance. (sbatch --wait looks only every ten seconds.)
-run_job() {
-	local name=$1 folder=$work/$1 end=$((SECONDS + 60)) shown
-	shift
-	out=$folder/out
-	rm -rf "$folder" && mkdir "$folder" && cat >"$folder/script" && chown -R "${AS:-0}" "$folder" && cd "$folder" || exit 1
-	job=$(as_user sbatch --parsable --job-name="$name" --output="$out" --error="$folder/err" "$@" script 2>&1)
-	cd / || exit 1
-	while :; do
-		shown=$(scontrol --oneliner show job "$job" 2>&1)
-		[[ $shown =~ JobState=(PENDING|CONFIGURING|RUNNING|COMPLETING) ]] ||
-			{ [[ $shown =~ \ ExitCode=([0-9]+): ]] && break; }
-		[[ $job =~ ^[0-9]+$ && $SECONDS -lt $end ]] || bail_out "job $name: $job: $shown"
-		sleep 0.1
-	done
-	status=${BASH_REMATCH[1]}
-	cat "$folder/err" >>"$out"
-}
-
-as_user() {
-	if [ -n "${AS-}" ]; then
-		setpriv --reuid="$AS" --regid="$AS" --clear-groups "$@"
-	else
-		"$@"
-	fi
-}
-
-traces() {
-	find "$site/archive" -name "$job.*.spoor" | sort
-}
-
-spool_is_empty() {
-	[ -z "$(find "$site/spool" -mindepth 1)" ]
-}
-
-# leaves TITLE COUNT: the job leaves that many traces, all of them sound. The plugin collects while Slurm already calls the job ended.
-leaves() {
-	local end=$((SECONDS + 10)) found count
-	while :; do
-		found=$(traces)
-		count=$(grep -c . <<<"$found")
-		{ [ "$count" -lt "$2" ] || ! spool_is_empty; } && [ $SECONDS -lt $end ] || break
-		sleep 0.2
-	done
-	if [ "$count" != "$2" ]; then
-		fail "$1: $2 traces" || diag <<-END
-			job $job left $count:
-			$found
-			its output:
-			$(tail -n 20 "$out")
-			in the spool: $(find "$site/spool" -mindepth 1 | head)
-			of spoor in the logs of the nodes:
-			$(grep -h "\[$job\..*spoor" "$site"/cluster/log/slurmd-n* | tail -n 20)
-		END
-		return
-	fi
-	pass "$1: $2 traces"
-	[ "$2" = 0 ] || ok "$1: verified" spoor verify $found
-}
-
-ranks() {
-	spoor list --json | python3 -c '
-import json, sys
-for line in sys.stdin:
-	for job in (lambda v: v if isinstance(v, list) else [v])(json.loads(line)):
-		if str(job.get("job")) == sys.argv[1]: print(job.get("ranks"))' "$job"
-}
+. "$top/tests/jobs.sh"
 
 # What captures and what does not.
 run_job srun --trace=lossless -N4 --ntasks-per-node=2 <<-END
