@@ -32,7 +32,7 @@ static const char usage[] =
 	"      --rule GLOB        only those that this rule of the policy decided for\n"
 	"      --ranks N[-M], --nodes N[-M]   only with so many; \"64-\" is 64 or more, \"-64\" at most 64\n"
 	"      --elapsed T[-T]    only those that took so long: 90s, 30m, 12h, 7d; \"1h-\" is an hour or more\n"
-	"      --partial, --whole only traces that were made of what killed ranks left; only the others\n"
+	"      --partial, --whole   only traces that were made of what killed ranks left; only the others\n"
 	"      --sort KEY         start, job, user, ranks, nodes, size, elapsed or exe\n"
 	"      --reverse          the other way round\n"
 	"      --limit N          no more than N\n"

@@ -188,7 +188,7 @@ static int tally_translate(const struct translation *x, struct tally *into, cons
 	for (uint32_t i = 0; i < constants; i++)
 		if (tally_add(&t, value_translate(x, from->bins[i].min, REFERENCE_NONE), from->bins[i].count) != 0)
 			goto done;
-	const struct tally numbers = {from->bins + constants, from->count - constants, 0};
+	const struct tally numbers = {from->bins ? from->bins + constants : NULL, from->count - constants, 0};
 	rv = tally_merge(into, &t) != 0 || (numbers.count && tally_merge(into, &numbers) != 0) ? -1 : 0;
 done:
 	tally_free(&t);

@@ -142,7 +142,7 @@ int rank_loom_map(const struct rank_loom *l, struct rank_edge root, uint32_t lev
 	}
 	if (root.to == RANK_ABSENT)
 		return 0;
-	uint32_t count = 0, *number = l->scratch, *order = number + l->capacity;
+	uint32_t count = 0, *number = l->scratch, *order = number ? number + l->capacity : NULL;
 	collect(l, root.to, number, order, &count);
 	struct rank_node *nodes = count ? malloc(count * sizeof *nodes) : NULL;
 	*out = (struct rankmap){.nodes = nodes, .node_count = count, .level = level, .base = rank_loom_plain(l, root.to) ? root.base : 0};

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "merge/merge.h"
@@ -17,18 +15,26 @@
 #define EVENTS_MAX 3000 /* of each rank; loops make any number of events out of a few bytes */
 #define RANKS_MAX  24
 
+static char file_path[256];
+
+static void remove_file(void)
+{
+	unlink(file_path);
+}
+
 const char *fuzz_file(const uint8_t *data, size_t size)
 {
-	static char path[64];
+	const char *folder = getenv("TMPDIR");
 	static int fd = -1;
 
 	if (fd < 0) {
-		fd = memfd_create("fuzz", MFD_CLOEXEC);
-		snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+		snprintf(file_path, sizeof file_path, "%s/fuzz.XXXXXX", folder ? folder : "/tmp");
+		fd = mkstemp(file_path);
+		atexit(remove_file);
 	}
-	if (fd < 0 || ftruncate(fd, 0) || ftruncate(fd, (off_t)size) || pwrite(fd, data, size, 0) != (ssize_t)size || fchmod(fd, 0644))
+	if (fd < 0 || ftruncate(fd, 0) || ftruncate(fd, (off_t)size) || pwrite(fd, data, size, 0) != (ssize_t)size)
 		abort();
-	return path;
+	return file_path;
 }
 
 static void walk(const struct trace *t, uint32_t rank)

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""man - makes the manual pages
+
+    man.py command SPOOR NAME ADDED      spoor-NAME(1) (NAME "-": spoor(1)) from `SPOOR NAME --help`, and Markdown that is added
+    man.py page FILE.md NAME SECTION SUMMARY   NAME(SECTION) from a page of the documentation
+
+A command's options are described in one place, its --help; what a page says more is in doc/man/. Of Markdown: headings, paragraphs, tables, lists,
+indented examples, `code`, **bold**.
+"""
+import os
+import re
+import subprocess
+import sys
+
+SECTIONS = {"policy": 5, "trace": 5, "slurm": 8}
+
+
+def quote(text):
+    """Text as it is, for the middle of a line."""
+    return text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
+
+
+def words(text):
+    """Inline Markdown."""
+    out = []
+    for part in re.split(r"(`[^`]+`|\*\*[^*]+\*\*|\[[^]]+\]\([^)]+\))", text):
+        if part.startswith("`") and len(part) > 1:
+            out.append("\\fB" + quote(part[1:-1]) + "\\fR")
+        elif part.startswith("**") and len(part) > 4:
+            out.append("\\fB" + quote(part[2:-2]) + "\\fR")
+        elif part.startswith("[") and "](" in part:
+            out.append(quote(part[1:part.index("](")]))
+        else:
+            out.append(quote(part))
+    text = "".join(out)
+    return "\\&" + text if text[:1] in ".'" else text
+
+
+def example(lines):
+    return [".PP", ".RS 4", ".nf", *("\\&" + quote(line) for line in lines), ".fi", ".RE"]
+
+
+def table(rows):
+    out = []
+    for row in rows[2:] if len(rows) > 1 and set(rows[1]) <= set("|-: ") else rows:
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", row.strip().strip("|"))]
+        out += [".TP", words(cells[0]) or "\\&", " \\(en ".join(words(cell) for cell in cells[1:]) or "\\&"]
+    return out
+
+
+def markdown(text):
+    out, lines, at = [], text.expandtabs().splitlines(), 0
+    while at < len(lines):
+        line = lines[at]
+        end = at + 1
+        if line.startswith("#"):
+            level = len(line) - len(line.lstrip("#"))
+            title = line.lstrip("# ").replace("`", "")
+            out += [] if level == 1 else [(".SH " if level == 2 else ".SS ") + quote(title.upper() if level == 2 else title)]
+        elif line.startswith("    "):
+            while end < len(lines) and (lines[end].startswith("    ") or (not lines[end] and lines[end + 1:end + 2] and lines[end + 1].startswith("    "))):
+                end += 1
+            out += example([one[4:] for one in lines[at:end]])
+        elif line.startswith("|"):
+            while end < len(lines) and lines[end].startswith("|"):
+                end += 1
+            out += table(lines[at:end])
+        elif re.match(r"([-*]|\d+\.) ", line):
+            while end < len(lines) and lines[end].startswith("  ") and lines[end].strip():
+                end += 1
+            mark, rest = line.split(" ", 1)
+            out += [".IP " + ("\\(bu" if mark in "-*" else mark) + " 3", words(" ".join([rest] + [one.strip() for one in lines[at + 1:end]]))]
+        elif line.strip():
+            while end < len(lines) and lines[end].strip() and not re.match(r"#|\||    |[-*] |\d+\. ", lines[end]):
+                end += 1
+            out += [".PP", words(" ".join(one.strip() for one in lines[at:end]))]
+        at = end
+    return out
+
+
+def head(name, section, summary):
+    return [f'.\\" made by doc/man.py', f'.TH {quote(name.upper())} {section} "" "spoor" "spoor"', ".SH NAME", f"{quote(name)} \\- {quote(summary)}"]
+
+
+def options(lines):
+    """Lines of --help that say what options do: "  -x, --long ARG   what"; deeper lines go on."""
+    out = []
+    for line in lines:
+        found = re.match(r"\s{1,8}(-.*?)(?:\s{2,}(.*))?$", line)
+        if found:
+            out += [".TP", "\\fB" + quote(found.group(1)) + "\\fR", quote(found.group(2) or "") or "\\&"]
+        else:
+            out.append(quote(line.strip()))
+    return out
+
+
+def from_help(text):
+    """SYNOPSIS, DESCRIPTION and OPTIONS."""
+    blocks = [block.splitlines() for block in re.split(r"\n\s*\n", text.strip("\n"))]
+    first = blocks[0]
+    n = 1
+    while n < len(first) and (first[n].startswith("       ") or first[n].startswith("  spoor")):
+        n += 1
+    out = [".SH SYNOPSIS"]
+    for line in first[:n]:
+        out += [".nf", "\\fB" + quote(re.sub(r"^(Usage:)?\s+", "", line)) + "\\fR", ".fi"]
+    out.append(".SH DESCRIPTION")
+    in_options = False
+    for block in [first[n:]] + blocks[1:]:
+        if not block:
+            continue
+        if re.match(r"\s+-", block[0]):
+            out += [] if in_options else [".SH OPTIONS"]
+            in_options = True
+            out += options(block)
+        elif all(line.startswith("  ") for line in block):
+            out += example([line[2:] for line in block])
+        else:
+            split = next((i for i, line in enumerate(block) if re.match(r"\s+-", line)), len(block))
+            out += [".PP"] + ["\\&" + quote(line.strip()) for line in block[:split]]
+            if block[split:]:
+                out += [] if in_options else [".SH OPTIONS"]
+                in_options = True
+                out += options(block[split:])
+    return out
+
+
+def run(spoor, *arguments):
+    return subprocess.run([spoor, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def commands(spoor):
+    """Name and summary of each, out of `spoor --help`."""
+    return re.findall(r"^  ([a-z]+) +(\S.*)$", run(spoor, "--help"), re.MULTILINE)
+
+
+def main():
+    if sys.argv[1] == "page":
+        path, name, section, summary = sys.argv[2:6]
+        with open(path, encoding="utf-8") as file:
+            text = markdown(file.read())
+        body = head(name, section, summary) + [".SH DESCRIPTION"] + text
+    else:
+        spoor, name, added = sys.argv[2:5]
+        every = commands(spoor)
+        if name == "-":
+            body = head("spoor", 1, "traces of MPI jobs: small, merged, archived with the job's metadata") + from_help(run(spoor, "--help"))
+        else:
+            body = head("spoor-" + name, 1, dict(every)[name]) + from_help(run(spoor, name, "--help"))
+        if os.path.exists(added):
+            with open(added, encoding="utf-8") as file:
+                body += markdown(file.read())
+        body += [".SH EXIT STATUS", "0: good. 1: it failed, and said why on stderr. 2: it was called wrongly." if name != "run" else
+                 "That of COMMAND; 126 or 127 if it cannot be started; 1 if the trace cannot be written.",
+                 ".SH SEE ALSO", ", ".join(f"\\fBspoor{'' if other == '-' else quote('-' + other)}\\fR(1)" for other in
+                                           ["-"] + [n for n, _ in every] if other != name) +
+                 ", \\fBspoor\\-policy\\fR(5), \\fBspoor\\-trace\\fR(5), \\fBspoor\\-slurm\\fR(8)"]
+    print("\n".join(line for line in body if line != ""))
+
+
+if __name__ == "__main__":
+    main()

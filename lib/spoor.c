@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * spoor - libspoor: a stable face of trace/ for other programs
+ */
+#include "lib/spoor.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "archive/codec_zstd.h"
+#include "trace/column.h"
+#include "trace/container.h"
+#include "trace/trace.h"
+#include "trace/walk.h"
+
+struct function {
+	char *name;
+	char *columns[SCHEMA_MAX]; /* with a NUL */
+};
+
+struct spoor_trace {
+	struct container *container;
+	struct trace trace;
+	struct function *functions; /* by trace.functions */
+	char *metadata;
+};
+
+struct spoor_walk {
+	const struct spoor_trace *trace;
+	struct walk *walk;
+	struct event event;
+};
+
+_Static_assert(SPOOR_ARGUMENTS >= SCHEMA_MAX, "an event has room for all columns");
+
+static void say(char *error, const char *text)
+{
+	if (error)
+		snprintf(error, SPOOR_ERROR_SIZE, "%s", text);
+}
+
+const char *spoor_version(void)
+{
+	return PACKAGE_VERSION;
+}
+
+int spoor_api(void)
+{
+	return SPOOR_API;
+}
+
+/* --- a trace --- */
+
+static int name_functions(struct spoor_trace *t)
+{
+	t->functions = calloc((size_t)t->trace.function_count + 1, sizeof *t->functions);
+	for (uint32_t i = 0; t->functions && i < t->trace.function_count; i++) {
+		const struct schema *s = &t->trace.functions[i].schema;
+		if (!(t->functions[i].name = strndup(s->function, s->function_length)))
+			return -1;
+		for (size_t k = 0; k < s->count; k++) {
+			if (!(t->functions[i].columns[k] = strndup(s->column[k].name, s->column[k].length)))
+				return -1;
+		}
+	}
+	return t->functions ? 0 : -1;
+}
+
+static int decode(struct spoor_trace *t, struct error *error)
+{
+	if (trace_decode(&t->trace, t->container, error))
+		return -1;
+	const struct chunk *meta = container_find(t->container, "META");
+	t->metadata = meta ? strndup((const char *)meta->data, meta->size) : strdup("{}");
+	return !t->metadata || name_functions(t) ? error_set(error, "out of memory") : 0;
+}
+
+static struct spoor_trace *open_trace(const char *path, const void *bytes, size_t size, char *text)
+{
+	struct spoor_trace *t = calloc(1, sizeof *t);
+	struct error error = {""};
+	int rv = -1;
+
+	if (!t)
+		error_set(&error, "out of memory");
+	else if ((bytes ? container_parse(&t->container, path, bytes, size, &codec_zstd, &error)
+	                : container_open(&t->container, path, &codec_zstd, &error)) == 0)
+		rv = decode(t, &error);
+	if (rv == 0)
+		return t;
+	say(text, error.text);
+	spoor_close(t);
+	return NULL;
+}
+
+struct spoor_trace *spoor_open(const char *path, char *error)
+{
+	return open_trace(path, NULL, 0, error);
+}
+
+struct spoor_trace *spoor_open_memory(const char *name, const void *bytes, size_t size, char *error)
+{
+	return open_trace(name, bytes ? bytes : "", size, error);
+}
+
+void spoor_close(struct spoor_trace *t)
+{
+	if (!t)
+		return;
+	for (uint32_t i = 0; t->functions && i < t->trace.function_count; i++) {
+		free(t->functions[i].name);
+		for (size_t k = 0; k < SCHEMA_MAX; k++)
+			free(t->functions[i].columns[k]);
+	}
+	free(t->functions);
+	free(t->metadata);
+	trace_free(&t->trace);
+	container_destroy(t->container);
+	free(t);
+}
+
+const char *spoor_metadata(const struct spoor_trace *t)
+{
+	return t->metadata;
+}
+
+uint32_t spoor_ranks(const struct spoor_trace *t)
+{
+	return t->trace.size;
+}
+
+uint64_t spoor_events(const struct spoor_trace *t, uint32_t rank)
+{
+	int64_t n = 0;
+	return rankmap_get(&t->trace.events, rank, &n) ? (uint64_t)n : 0;
+}
+
+static const char *string_at(const struct trace *t, int64_t number)
+{
+	return number >= 0 && (uint64_t)number < t->strings.count ? (const char *)t->strings.items[number].bytes : "";
+}
+
+const char *spoor_host(const struct spoor_trace *t, uint32_t rank)
+{
+	int64_t host = 0;
+	return rankmap_get(&t->trace.host, rank, &host) ? string_at(&t->trace, host) : "";
+}
+
+uint32_t spoor_sites(const struct spoor_trace *t)
+{
+	return t->trace.site_count;
+}
+
+const char *spoor_site_function(const struct spoor_trace *t, uint32_t site)
+{
+	return site < t->trace.site_count ? t->functions[t->trace.sites[site].function].name : NULL;
+}
+
+int spoor_site_frame(const struct spoor_trace *t, uint32_t site, uint32_t depth, const char **module, uint64_t *offset)
+{
+	if (site >= t->trace.site_count)
+		return 1;
+	uint32_t node = t->trace.sites[site].node;
+	for (; node != 0 && depth > 0; depth--)
+		node = t->trace.nodes[node].parent;
+	if (node == 0)
+		return 1;
+	const struct trace_node *n = &t->trace.nodes[node];
+	if (n->module == UINT32_MAX)
+		return 2;
+	*module = string_at(&t->trace, t->trace.modules[n->module].name);
+	*offset = n->offset;
+	return 0;
+}
+
+/* --- events --- */
+
+struct spoor_walk *spoor_walk_begin(const struct spoor_trace *t, uint32_t rank, char *text)
+{
+	struct spoor_walk *w = calloc(1, sizeof *w);
+	struct error error = {""};
+
+	if (!w)
+		error_set(&error, "out of memory");
+	else if (walk_begin(&w->walk, &t->trace, rank, &error) == 0) {
+		w->trace = t;
+		return w;
+	}
+	say(text, error.text);
+	free(w);
+	return NULL;
+}
+
+void spoor_walk_end(struct spoor_walk *w)
+{
+	if (!w)
+		return;
+	walk_end(w->walk);
+	free(w);
+}
+
+static struct spoor_value scalar(const struct trace *t, int64_t value, char kind, int64_t base)
+{
+	struct spoor_value v = {.kind = SPOOR_SYMBOL, .integer = value, .letter = kind};
+
+	if (value == VALUE_LOSSY) {
+		v.kind = SPOOR_UNKNOWN;
+	} else if (value_is_constant(value)) {
+		v.text = string_at(t, (int64_t)((uint64_t)value - (uint64_t)VALUE_CONSTANT));
+		v.kind = !strcmp(v.text, "-") ? SPOOR_ABSENT : kind == 's' ? SPOOR_TEXT : SPOOR_CONSTANT;
+	} else if (kind == 's') {
+		v.kind = SPOOR_TEXT;
+		v.text = string_at(t, value);
+	} else if (kind == 'p' || kind == 'i') {
+		v.kind = SPOOR_INTEGER;
+		v.integer = kind == 'p' ? (int64_t)((uint64_t)value + (uint64_t)base) : value;
+	}
+	return v;
+}
+
+static struct spoor_value value_of(const struct trace *t, const struct event *e, const struct schema_column *c, int64_t value)
+{
+	if (!c->vector || value == VALUE_LOSSY || value_is_constant(value))
+		return scalar(t, value, c->kind, e->base);
+	const struct pool_item *vector = event_vector(t, e, value);
+	return (struct spoor_value){.kind = SPOOR_ARRAY, .letter = c->kind, .count = (uint32_t)(vector->size / sizeof(int64_t)),
+	                            .reserved = {(uint64_t)(uintptr_t)vector->bytes, (uint64_t)e->base}};
+}
+
+int spoor_walk_next(struct spoor_walk *w, struct spoor_event *out, char *text)
+{
+	const struct trace *t = &w->trace->trace;
+	struct error error = {""};
+	struct event *e = &w->event;
+
+	int rv = walk_next(w->walk, e, &error);
+	if (rv) {
+		if (rv < 0)
+			say(text, error.text);
+		return rv;
+	}
+	const struct function *f = &w->trace->functions[t->sites[e->site].function];
+	out->number = e->number;
+	out->site = e->site;
+	out->function = f->name;
+	out->count = 0;
+	for (size_t i = 0; i < e->schema->count; i++) {
+		const struct schema_column *c = &e->schema->column[i];
+		if (c->name[0] == '.' || (c->kind == 'b' && !c->vector && !value_is_constant(e->values[i])))
+			continue; /* how spoor found it out, and buffers whose identity was not recorded */
+		out->names[out->count] = f->columns[i];
+		out->values[out->count++] = value_of(t, e, c, e->values[i]);
+	}
+	return 0;
+}
+
+int spoor_element(const struct spoor_trace *t, const struct spoor_value *array, uint32_t i, struct spoor_value *element)
+{
+	int64_t value;
+
+	if (array->kind != SPOOR_ARRAY || i >= array->count)
+		return -1;
+	memcpy(&value, (const uint8_t *)(uintptr_t)array->reserved[0] + i * sizeof value, sizeof value);
+	*element = scalar(&t->trace, value, array->letter, (int64_t)array->reserved[1]);
+	return 0;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * spoor - reads traces of MPI jobs: libspoor's interface, for programs in C and C++, and for whatever can call C
+ *
+ *     struct spoor_trace *t;
+ *     struct spoor_walk *w;
+ *     struct spoor_event e;
+ *     char error[SPOOR_ERROR_SIZE];
+ *
+ *     if (!(t = spoor_open("job.spoor", error)) || !(w = spoor_walk_begin(t, 0, error)))
+ *             return complain(error);
+ *     while (spoor_walk_next(w, &e, error) == 0)
+ *             printf("%llu %s\n", (unsigned long long)e.number, e.function);
+ *     spoor_walk_end(w);
+ *     spoor_close(t);
+ *
+ * A file is read and checked whole by spoor_open: nothing that is in it can do harm afterwards. Functions that can fail take `error`, a buffer of
+ * SPOOR_ERROR_SIZE bytes or NULL, which gets a text that says what, where, and what was expected. What a function returns is valid until the trace
+ * (or the walk) that it came from is gone. One trace may be read by several threads at once, one walk by one. Link with `pkg-config --libs spoor`.
+ */
+#ifndef SPOOR_H
+#define SPOOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SPOOR_API        1 /* raised when something is added; what is there stays as it is */
+#define SPOOR_ERROR_SIZE 512
+#define SPOOR_ARGUMENTS  64 /* no function has more parameters and results */
+
+struct spoor_trace;
+struct spoor_walk;
+
+/* The version of the library that is loaded, "0.1.0", and its SPOOR_API. */
+const char *spoor_version(void);
+int spoor_api(void);
+
+/* Reads a trace file. Returns NULL with error set if it cannot be read, or is damaged. The caller closes it. */
+struct spoor_trace *spoor_open(const char *path, char *error);
+/* The same of bytes in memory, which are copied; name is used in messages. */
+struct spoor_trace *spoor_open_memory(const char *name, const void *bytes, size_t size, char *error);
+void spoor_close(struct spoor_trace *t);
+
+/* The job's metadata as the text of a JSON object (doc/metadata.md), or "{}" if there is none. */
+const char *spoor_metadata(const struct spoor_trace *t);
+/* The number of ranks in MPI_COMM_WORLD; some may have left no events. */
+uint32_t spoor_ranks(const struct spoor_trace *t);
+/* Events of a rank; 0 if there is no such rank. */
+uint64_t spoor_events(const struct spoor_trace *t, uint32_t rank);
+/* The name of the node that a rank ran on; "" if it is not known. */
+const char *spoor_host(const struct spoor_trace *t, uint32_t rank);
+
+/* Call sites: (function, call path), numbered from 0. */
+uint32_t spoor_sites(const struct spoor_trace *t);
+/* "MPI_Send"; NULL if there is no such site. */
+const char *spoor_site_function(const struct spoor_trace *t, uint32_t site);
+/* One frame of a site's call path, the innermost first: the file that the code is in, and the return address relative to where that is loaded. Returns
+ * 0; 1 if there is no frame `depth`; 2 if frames are missing there (the stack could not be unwound further). */
+int spoor_site_frame(const struct spoor_trace *t, uint32_t site, uint32_t depth, const char **module, uint64_t *offset);
+
+enum spoor_kind {
+	SPOOR_ABSENT,   /* not there: a result that the call did not set */
+	SPOOR_INTEGER,  /* integer is the value (also a rank, a tag, a count) */
+	SPOOR_CONSTANT, /* text is its name: "MPI_ANY_SOURCE", "MPI_COMM_WORLD" */
+	SPOOR_SYMBOL,   /* integer with letter: a handle, c1, r0; equal symbols are the same object */
+	SPOOR_TEXT,     /* text (may be a string of the program) */
+	SPOOR_ARRAY,    /* count elements: spoor_element */
+	SPOOR_UNKNOWN   /* its order was not recorded (lossy) */
+};
+
+struct spoor_value {
+	enum spoor_kind kind;
+	int64_t integer;
+	const char *text;
+	char letter;
+	uint32_t count;
+	uint64_t reserved[2]; /* the library's own */
+};
+
+struct spoor_event {
+	uint64_t number; /* from 0 */
+	uint32_t site;
+	const char *function;
+	uint32_t count; /* of arguments */
+	const char *names[SPOOR_ARGUMENTS]; /* of the MPI standard, with ".": "status.MPI_SOURCE" for results in structures */
+	struct spoor_value values[SPOOR_ARGUMENTS];
+};
+
+/* Starts at the first event of a rank. Returns NULL with error set if the rank left none. The caller ends it, before the trace is closed. */
+struct spoor_walk *spoor_walk_begin(const struct spoor_trace *t, uint32_t rank, char *error);
+void spoor_walk_end(struct spoor_walk *w);
+/* The next event: 0; 1 at the end; -1 with error set if the trace contradicts itself. What *e points to is valid until the next call. */
+int spoor_walk_next(struct spoor_walk *w, struct spoor_event *e, char *error);
+/* An element of an array: 0, or -1 if there is none. */
+int spoor_element(const struct spoor_trace *t, const struct spoor_value *array, uint32_t i, struct spoor_value *element);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# manual - every command has a manual page that says what its --help does; completion knows every command and option
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tap  # noqa: E402
+
+SPOOR = os.path.join(tap.BUILD, "spoor")
+
+
+def run(*command, **more):
+    return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+
+
+def page(name):
+    try:
+        with open(os.path.join(tap.BUILD, "doc", name), encoding="utf-8") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def plain(text):
+    return re.sub(r"\\f[BRI]|\\&", "", text).replace("\\-", "-").replace("\\(aq", "'").replace("\\e", "\\")
+
+
+commands = re.findall(r"^  ([a-z]+) +\S", run(SPOOR, "--help").stdout, re.MULTILINE)
+tap.ok(len(commands) > 10, "commands")
+pages = ["spoor.1", *(f"spoor-{name}.1" for name in commands), "spoor-policy.5", "spoor-trace.5", "spoor-slurm.8"]
+for name in commands:
+    text = plain(page(f"spoor-{name}.1"))
+    usage = run(SPOOR, name, "--help").stdout
+    options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", usage))
+    tap.ok(text, f"spoor-{name}(1) is there (doc/Makemodule.am, spoor_commands)")
+    tap.equal(sorted(options - set(re.findall(r"--[a-z][a-z-]+", text))), [], f"spoor-{name}(1) has every option of --help")
+    synopsis = usage.splitlines()[0].replace("Usage: ", "")
+    tap.ok(synopsis in text, f"spoor-{name}(1): the synopsis", synopsis)
+for name in pages:
+    text = page(name)
+    tap.ok(all(f".SH {section}" in text for section in ("NAME", "DESCRIPTION")), f"{name}: name and description")
+    if shutil.which("groff"):
+        problems = run("groff", "-man", "-Tutf8", "-ww", "-z", os.path.join(tap.BUILD, "doc", name)).stderr
+        problems = "\n".join(line for line in problems.splitlines() if "adjust" not in line and "break" not in line)
+        tap.ok(not problems, f"{name}: groff has nothing to say", problems)
+
+
+def complete(*words_):
+    script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); compopt() { :; }; _spoor; printf "%s\\n" "${COMPREPLY[@]}"'
+    return run("bash", "-c", script, "bash", os.path.join(tap.SOURCE, "doc", "spoor.bash"), SPOOR, *words_).stdout.split()
+
+
+tap.equal(sorted(set(complete("")) - {"--help", "--version"}), sorted(commands), "completion: the commands")
+tap.equal(complete("li"), ["list"], "completion: the beginning of a command")
+for name in commands:
+    usage = run(SPOOR, name, "--help").stdout
+    wanted = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", usage))
+    tap.ok(wanted <= set(complete(name, "--")), f"completion: options of {name}", wanted - set(complete(name, "--")))
+tap.equal(complete("list", "--st"), ["--state"], "completion: the beginning of an option")
+tap.equal(complete("list", "--state", "F"), ["FAILED"], "completion: a choice")
+tap.equal(complete("list", "--sort", ""), "start job user ranks nodes size elapsed exe".split(), "completion: keys to sort by")
+tap.equal(complete("policy", "e"), ["explain"], "completion: policy explain")
+tap.done()
