@@ -177,6 +177,7 @@ mv "$work/good.kept" "$work/good" && rm -r "$work/good.d"
 
 # The helper, as the plugin asks it.
 cp "$work/good" "$work/policy.json"
+tracer=$build/.libs/libspoor-preload.so
 facts="uid=$(id -u)
 gid=$(id -g)
 job_name=a%20b
@@ -184,7 +185,7 @@ trace_option=lossless"
 decide() {
 	"$build/spoor-helper" decide "$work/policy.json" "$1" 2>&1
 }
-like 'decide: the decision as facts' "$(decide /dev/null <<<"$facts")" '^mode=lossless
+like 'decide: the decision as facts' "$(decide "$tracer" <<<"$facts")" '^mode=lossless
 archive=/archive
 spool=/spool
 admin_group=wheel
@@ -196,21 +197,21 @@ where=
 reason=[^[:space:]]*
 alternatives=$'
 like 'decide: a tracer that is not there' "$(decide /nonsense.so <<<"$facts")" '^/nonsense.so: user [0-9]+ cannot read the tracer: No such file'
-like 'decide: facts that are none' "$(decide /dev/null <<<'uid=0 gid=0')" '^stdin: line 1 is not NAME=VALUE'
-like 'decide: who?' "$(decide /dev/null <<<'job=1')" 'uid and gid are missing'
-ok 'decide: without facts' eval "! $build/spoor-helper decide $work/policy.json /dev/null </dev/null"
-ok 'decide: too much' eval "! head -c 100000 /dev/zero | $build/spoor-helper decide $work/policy.json /dev/null"
+like 'decide: facts that are none' "$(decide "$tracer" <<<'uid=0 gid=0')" '^stdin: line 1 is not NAME=VALUE'
+like 'decide: who?' "$(decide "$tracer" <<<'job=1')" 'uid and gid are missing'
+ok 'decide: without facts' eval "! $build/spoor-helper decide $work/policy.json $tracer </dev/null"
+ok 'decide: too much' eval "! head -c 100000 /dev/zero | $build/spoor-helper decide $work/policy.json $tracer"
 if [ "$(id -u)" = 0 ]; then
 	chmod 666 "$work/policy.json"
-	like 'decide: root uses no policy that others can write' "$(decide /dev/null <<<"$facts")" 'with mode 0666; it is only used if'
+	like 'decide: root uses no policy that others can write' "$(decide "$tracer" <<<"$facts")" 'with mode 0666; it is only used if'
 	chmod 644 "$work/policy.json" && chown 65534 "$work/policy.json"
-	like 'decide: nor one of somebody else' "$(decide /dev/null <<<"$facts")" 'belongs to user 65534'
+	like 'decide: nor one of somebody else' "$(decide "$tracer" <<<"$facts")" 'belongs to user 65534'
 	chown 0 "$work/policy.json" && : >"$work/private" && chmod 600 "$work/private"
 	like 'decide: looks as the user whether the tracer can be read' "$(decide "$work/private" <<<"uid=65534
 gid=65534
 trace_option=on")" 'user 65534 cannot read the tracer: Permission denied'
 fi
 printf '{ "version": 1, "mdoe": 1, "rules": 3 }' >"$work/policy.json"
-is 'decide: one line for the log' "$(decide /dev/null <<<"$facts" | sed "s|$work/||")" \
+is 'decide: one line for the log' "$(decide "$tracer" <<<"$facts" | sed "s|$work/||")" \
 	'policy.json:1:17: $: unknown key "mdoe"; did you mean "mode"? (and 1 more problems)'
 done_testing
