@@ -116,6 +116,16 @@ leaves 'a user who is not root' 1
 is 'a user who is not root: owns the trace' "$(stat --format='%u %a' $(traces))" "$other 440"
 is 'a user who is not root: reads the trace' "$(AS=$other as_user cat $(traces) | cksum)" "$(cksum <"$(traces)")"
 
+# What a job's environment says is nothing to root: the trace goes where the policy says, and nothing else is made.
+mkdir -m 777 "$work/evil" && printf '{"version":1,"archive":"%s","spool":"%s","rules":[],"mode":"off"}' "$work/evil/a" "$work/evil/s" >"$work/evil/policy.json"
+AS=$other SPOOR_POLICY=$work/evil/policy.json SPOOR_ARCHIVE=$work/evil/a run_job environment --trace -N1 -n2 <<-END
+	#!/bin/sh
+	export SPOOR_POLICY=$work/evil/policy.json SPOOR_ARCHIVE=$work/evil/a SLURM_SPOOR_HANDOFF="1;mode=lossless;spool=$work/evil"
+	srun $ending
+END
+leaves 'an environment that leads elsewhere' 1
+is 'an environment that leads elsewhere: nothing is there' "$(find "$work/evil" -mindepth 1 -printf '%f ')" 'policy.json '
+
 # The job is as it is without tracing: output byte for byte, and exit status. Of an abort, what the ranks say is compared.
 same() {
 	local how=$1 launcher=$2 mode

@@ -17,7 +17,7 @@
 #define HEADER_SIZE 32
 #define ENTRY_SIZE 32
 #define MAX_CHUNKS 1024
-#define MAX_CHUNK_SIZE (UINT64_C(1) << 34) /* decompressed; larger is refused as damaged */
+#define MAX_CHUNK_SIZE (UINT64_C(1) << 34) /* decompressed; larger is refused as damaged, as is 2^16 times the stored size (zstd: 2^15) */
 #define VERSION_MAJOR 1
 #define VERSION_MINOR 0
 
@@ -87,7 +87,7 @@ static int entry_parse(struct entry *e, const uint8_t *p, const char *name, uint
 		                 "%s: chunk %s at offset %" PRIu64 ": its %" PRIu64 " bytes end past the end of the file (%" PRIu64
 		                 " bytes): truncated",
 		                 name, e->id, e->offset, e->stored, file_size);
-	if (e->size > MAX_CHUNK_SIZE || e->size < e->stored)
+	if (e->size > MAX_CHUNK_SIZE || e->size < e->stored || e->size >> 16 > e->stored)
 		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": impossible size %" PRIu64, name, e->id, e->offset, e->size);
 	return 0;
 }
@@ -144,10 +144,16 @@ static int parse_take(struct container **out, const char *name, uint8_t *bytes, 
 		error_set(error, "%s: no memory", name);
 		goto done;
 	}
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0, total = 0; i < count; i++) {
 		struct entry e;
-		if (entry_parse(&e, bytes + HEADER_SIZE + i * ENTRY_SIZE, name, n, error) != 0 ||
-		    entry_load(&e, bytes + e.offset, name, codec, &c->owned[i], error) != 0)
+		if (entry_parse(&e, bytes + HEADER_SIZE + i * ENTRY_SIZE, name, n, error) != 0)
+			goto done;
+		total += e.stored; /* a thousand chunks may not be the same bytes, to be decompressed a thousand times */
+		if (total > n) {
+			error_set(error, "%s: chunk %s at offset %" PRIu64 ": overlaps another chunk", name, e.id, e.offset);
+			goto done;
+		}
+		if (entry_load(&e, bytes + e.offset, name, codec, &c->owned[i], error) != 0)
 			goto done;
 		struct chunk *chunk = &c->chunks[i];
 		memcpy(chunk->id, e.id, sizeof chunk->id);

@@ -1,0 +1,17 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# fuzz - what a fuzzer found for the parsers of policy, arena, trace and handoff, read again with ASan and UBSan
+set -u
+. "$(dirname "$0")/tap.sh"
+
+top=${SPOOR_SOURCE:-$(cd "$(dirname "$0")/.." && pwd)}
+build=${SPOOR_BUILD:-$PWD}
+export CC=cc ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+for name in handoff policy arena trace; do
+	count=$(find "$top/tests/fuzz/corpus/$name" -type f | wc -l)
+	ok "$name: has a corpus" test "$count" -gt 0
+	if ok "$name: the harness is built" "$top/tests/fuzz/build" replay "$build" $name; then
+		ok "$name: $count inputs" timeout 200 "$build/fuzz/replay-$name" "$top/tests/fuzz/corpus/$name"
+	fi
+done
+done_testing
