@@ -154,7 +154,7 @@ int compare_traces(const struct trace *a, const struct trace *b, const char *a_n
 	struct compare c = {a, b, malloc(((size_t)a->function_count + 1) * sizeof *c.pairings)};
 	int rv = -1;
 
-	*result = (struct compare_result){0, 0, 0};
+	*result = (struct compare_result){.ranks = 0};
 	if (!c.pairings)
 		return error_set(error, "no memory");
 	for (uint32_t i = 0; i < a->function_count; i++)
@@ -180,5 +180,115 @@ int compare_traces(const struct trace *a, const struct trace *b, const char *a_n
 	rv = 0;
 done:
 	free(c.pairings);
+	return rv;
+}
+
+/* ---- traces without order ---- */
+
+/* What all calls of a function have together. */
+struct total {
+	const char *name;
+	size_t length;
+	uint64_t calls;
+	uint64_t counts; /* of messages that are sent or that there is room for */
+};
+
+struct totals {
+	struct total *functions;
+	size_t count;
+};
+
+static struct total *total_of(struct totals *t, const struct schema *s)
+{
+	for (size_t i = 0; i < t->count; i++)
+		if (t->functions[i].length == s->function_length && memcmp(t->functions[i].name, s->function, s->function_length) == 0)
+			return &t->functions[i];
+	struct total *more = realloc(t->functions, (t->count + 1) * sizeof *more);
+
+	if (!more)
+		return NULL;
+	t->functions = more;
+	more[t->count] = (struct total){s->function, s->function_length, 0, 0};
+	return &more[t->count++];
+}
+
+static bool named(const struct schema_column *c, const char *name)
+{
+	return c->length == strlen(name) && memcmp(c->name, name, c->length) == 0;
+}
+
+/* The columns that are counts of messages between two ranks: those of collective operations are drawn one by one, not dealt out. */
+static bool is_message_count(const struct schema *s, size_t column)
+{
+	const struct schema_column *c = &s->column[column];
+	bool peer = false;
+
+	for (size_t i = 0; i < s->count; i++)
+		peer |= named(&s->column[i], "dest") || named(&s->column[i], "source");
+	return peer && !c->vector && (named(c, "count") || named(c, "sendcount") || named(c, "recvcount"));
+}
+
+static int add_totals(struct totals *totals, const struct trace *t, struct error *error)
+{
+	int64_t unused;
+
+	for (uint32_t i = 0; i < t->site_count; i++) {
+		const struct schema *s = trace_schema(t, &t->sites[i]);
+		struct total *total = total_of(totals, s);
+
+		if (!total)
+			return error_set(error, "no memory");
+		total->calls += (uint64_t)rankmap_sum(&t->sites[i].visits);
+		for (size_t k = 0; k < s->count; k++)
+			for (uint32_t g = 0; is_message_count(s, k) && g < t->sites[i].columns[k].count; g++)
+				if (t->sites[i].columns[k].groups[g].lossy)
+					total->counts += tally_sum(&t->sites[i].columns[k].groups[g].lossy->values);
+	}
+	for (uint64_t r = 0; rankmap_next(&t->events, &r, &unused); r++) {
+		struct walk *w;
+		struct event e;
+		int rv = walk_begin(&w, t, (uint32_t)r, error);
+
+		while (rv == 0 && (rv = walk_next(w, &e, error)) == 0)
+			for (size_t k = 0; k < e.schema->count; k++)
+				if (!value_is_constant(e.values[k]) && e.values[k] != VALUE_LOSSY && is_message_count(e.schema, k))
+					total_of(totals, e.schema)->counts += (uint64_t)e.values[k];
+		walk_end(w);
+		if (rv < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int compare_totals(const struct trace *a, const struct trace *b, const char *a_name, const char *b_name, FILE *out,
+                   struct compare_result *result, struct error *error)
+{
+	struct totals x = {NULL, 0}, y = {NULL, 0};
+	int rv = -1;
+
+	*result = (struct compare_result){.ranks = a->size};
+	if (add_totals(&x, a, error) != 0 || add_totals(&y, b, error) != 0)
+		goto done;
+	rv = 0;
+	for (size_t i = 0; i < x.count; i++) {
+		static const struct total none;
+		const struct total *f = &x.functions[i], *g = &none;
+
+		for (size_t k = 0; k < y.count; k++)
+			if (y.functions[k].length == f->length && memcmp(y.functions[k].name, f->name, f->length) == 0)
+				g = &y.functions[k];
+		result->events += f->calls;
+		/* sums modulo 2^64 of what is not negative: a thousandth, for bins that hold a range */
+		uint64_t off = f->counts > g->counts ? f->counts - g->counts : g->counts - f->counts;
+
+		if (f->calls == g->calls && off <= f->counts / 1000)
+			continue;
+		result->functions_different++;
+		fprintf(out, "%.*s: %s: %" PRIu64 " calls, counts %" PRIu64 "; %s: %" PRIu64 " calls, counts %" PRIu64 "\n", (int)f->length, f->name,
+		        a_name, f->calls, f->counts, b_name, g->calls, g->counts);
+	}
+done:
+	free(x.functions);
+	free(y.functions);
 	return rv;
 }
