@@ -286,6 +286,8 @@ class Call:
         raise Unknown(f"parameter {p.name}")
 
     def argument(self, p):
+        if p.name in ("baseptr", "buffer_addr"):
+            return self.buffer(p)
         if p.role.type == "buffer" and p.role.name != "pointer" and not p.is_output:
             expression = self.buffer(p)
             if p.role.kind == "b":
