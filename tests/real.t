@@ -9,10 +9,12 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import launch  # noqa: E402
 import tap  # noqa: E402
 
 EXACT = os.path.join(tap.SOURCE, "tests/exact")
 PROGRAMS = os.path.join(tap.SOURCE, "tests/programs")
+SCALAPACK = "/usr/lib/x86_64-linux-gnu/scalapack/openmpi-tests"
 APPS = ("halo2d", "halo3d", "wavefront", "multigrid", "cg", "adi", "fft", "sort", "ocean", "amr", "farm")
 
 
@@ -25,9 +27,43 @@ def exact(title, program, *options, ranks=4, needs=None):
     tap.ok(done.returncode == 0, f"{title}, {ranks} ranks", done.stdout.decode(errors="replace"))
 
 
+def compiled(folder, compiler, source, *options):
+    """The path of a program; where it does not compile, because something is not installed, one that is not there."""
+    path = os.path.join(folder, source.split(".")[0])
+    try:
+        subprocess.run([compiler, "-O1", "-g", "-w", "-o", path, os.path.join(PROGRAMS, source), *options],
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    except OSError:
+        pass
+    return path
+
+
+def same_output(title, program, folder):
+    """For what runs as ever, but cannot be traced."""
+    plain = launch.mpirun(4, program)
+    traced = launch.mpirun(4, program, before=[launch.spoor(), "run", "-o", os.path.join(folder, "none.spoor"), "--"])
+    tap.equal((traced.returncode, traced.stdout), (plain.returncode, plain.stdout), title)
+
+
 def main():
     folder = tempfile.mkdtemp(prefix="real-t-")
     try:
+        mpi4py = "/usr/lib/python3/dist-packages/mpi4py"
+        for ranks in (2, 4):
+            exact("mpi4py, all of its interface", ["/usr/bin/python3", os.path.join(PROGRAMS, "walk.py"), os.path.join(folder, "walk")],
+                  ranks=ranks, needs=mpi4py)
+        program = compiled(folder, "mpicxx", "plus.cc", "-std=c++17")
+        exact("C++", [program], needs=program)
+        program = compiled(folder, "mpicc", "solve.c", "-I/usr/include/hypre", "-lHYPRE", "-lm")
+        exact("hypre", [program], ranks=8, needs=program)
+        if os.path.exists(SCALAPACK):
+            for name, data in (("xdqr", "QR.dat"), ("xdinv", "INV.dat"), ("xdtrd", "TRD.dat")):
+                shutil.copy(os.path.join(SCALAPACK, data), folder)
+                exact(f"ScaLAPACK's {name}", [os.path.join(SCALAPACK, name)], "--chdir", folder)
+        else:
+            tap.skip("ScaLAPACK's tests", "scalapack-mpi-test is not installed")
+        same_output("functions that ctypes asks the library for: the program runs as ever",
+                    ["/usr/bin/python3", os.path.join(PROGRAMS, "local.py")], folder)
         exact("LAMMPS", ["lmp", "-in", os.path.join(PROGRAMS, "in.lj"), "-log", "none"], "--chdir", folder, ranks=8, needs="/usr/bin/lmp")
         exact("mpi4py", ["/usr/bin/python3", os.path.join(PROGRAMS, "pack.py")], needs="/usr/lib/python3/dist-packages/mpi4py")
         for app in APPS:

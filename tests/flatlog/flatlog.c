@@ -46,6 +46,8 @@ static bool from_application(void *return_address)
 		return true;
 	const char *slash = strrchr(info.dli_fname, '/');
 	const char *file = slash ? slash + 1 : info.dli_fname;
+	if (starts_with(file, "libmpi_cxx")) /* the C++ bindings, which call for the application */
+		return true;
 	return !starts_with(file, "libmpi") && !starts_with(file, "libopen-") && !starts_with(file, "mca_") &&
 	       !starts_with(file, "libspoor") && !starts_with(file, "libompi");
 }
