@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			facts_set(&facts, policy_fact_names[i], i % 3 ? "4" : "a,b*");
 		facts_set(&facts, "trace_option", "on");
 		policy_decide(policy, &facts, &d);
-		policy_explain(policy, &facts, nowhere);
+		policy_explain(policy, &facts, 20, nowhere);
 		facts_clear(&facts);
 		policy_destroy(policy);
 	}
