@@ -32,7 +32,9 @@
 	X(retention, COUNT, 0, 36500, 0, "days", SITE, "how long the trace is kept in the archive; 0: for ever") \
 	X(spool_reserve, BYTES, 0, UINT64_C(1) << 50, UINT64_C(64) << 20, "bytes", SITE, "what must be free on the spool's disk, beside the memory of the ranks") \
 	X(containers, CHOICE, 0, 1, 0, "skip|trace", TRACER, "what is done where programs run in a container") \
-	X(buffers, CHOICE, 0, 1, 0, "off|on", TRACER, "whether calls are recorded with their buffers: which are the same")
+	X(buffers, CHOICE, 0, 1, 0, "off|on", TRACER, "whether calls are recorded with their buffers: which are the same") \
+	X(timing, CHOICE, 0, 1, 1, "aggregate|histogram", TRACER, "aggregate: times without their distribution; histogram: with it") \
+	X(bins, COUNT, 1, 64, 8, "bins", TRACER, "how many bins a histogram of times has in a complete trace, at most")
 
 #define SETTING_TEXT_SIZE 256
 

@@ -711,6 +711,13 @@ void recorder_lossy(uint64_t threshold, bool structure)
 	r->record->structure = structure;
 }
 
+void recorder_bins(uint32_t bins)
+{
+	struct recorder *r = current;
+	if (r)
+		r->record->bins = bins;
+}
+
 void recorder_stop(void)
 {
 	/* calls of other threads that are under way end in the arena: it is never unmapped */

@@ -127,6 +127,8 @@ struct error;
 int recorder_start(const char *path, uint64_t memory, struct error *error);
 /* Columns of more tokens than the threshold become tallies (trace/lossy.h). structure: the order of calls, and handles, too. */
 void recorder_lossy(uint64_t threshold, bool structure);
+/* How many bins histograms of times are to have in the end: 1 .. TIME_BINS_MAX. */
+void recorder_bins(uint32_t bins);
 /* No further call is recorded; the arena stays mapped. recorder_stop in a forked child: its parent's arena is left alone. */
 void recorder_stop(void);
 /* MPI_Init is done: the identity of this rank. world: equal for the ranks of one MPI_COMM_WORLD, and only for them. threads: calls may

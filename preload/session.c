@@ -125,6 +125,7 @@ static bool wake(void)
 		session.declined = true;
 		return false;
 	}
+	recorder_bins(h->set.timing == 0 ? 1 : (uint32_t)h->set.bins);
 	if (h->mode == HANDOFF_LOSSY)
 		recorder_lossy(h->threshold, h->set.structure == 0);
 	pthread_atfork(NULL, NULL, on_fork);

@@ -201,6 +201,78 @@ class Bytes:
         assert self.at == len(self.data), "bytes left over"
 
 
+class Coder:
+    """The range coder of the chunk HIST."""
+
+    def __init__(self, data):
+        self.data, self.at, self.range, self.code, self.learnt = data + b"\0" * 4, 0, (1 << 32) - 1, 0, {}
+        for _ in range(4):
+            self.next()
+
+    def next(self):
+        assert self.at < len(self.data), "HIST ends too early"
+        self.code = (self.code << 8 | self.data[self.at]) & 0xffffffff
+        self.at += 1
+
+    def normalize(self):
+        while self.range < 1 << 24:
+            self.range <<= 8
+            self.next()
+
+    def symbol(self, context, n):
+        node = 1
+        for _ in range(n):
+            p = self.learnt.get((context, node), 1024)
+            bound = (self.range >> 11) * p
+            bit = self.code >= bound
+            if bit:
+                self.code -= bound
+                self.range -= bound
+                p -= p >> 4
+            else:
+                self.range = bound
+                p += (2048 - p) >> 4
+            self.learnt[context, node] = p
+            self.normalize()
+            node = node << 1 | bit
+        return node - (1 << n)
+
+    def bits(self, n):
+        v = 0
+        for _ in range(n):
+            self.range >>= 1
+            bit = self.code >= self.range
+            self.code -= self.range if bit else 0
+            self.normalize()
+            v = v << 1 | bit
+        return v
+
+    def number(self, context, digits=63):
+        size = self.symbol(context, 7)
+        assert size <= 64
+        kept = min(size - 1, digits)
+        return ((1 << kept | self.bits(kept)) << (size - 1 - kept)) if size else 0
+
+    def signed(self, context):
+        u = self.number(context)
+        return (u >> 1) ^ -(u & 1)
+
+
+def bits_for(n):
+    return (n - 1).bit_length() if n > 1 else 0
+
+
+def index_of(v):
+    v = max(v, 1)
+    e = v.bit_length() - 1
+    return 8 * e + ((v << 3) >> e) - 8
+
+
+def floor_of(i):
+    e, sub = divmod(i, 8)
+    return 0 if i == 0 else (1 << e) + -(-sub * (1 << e) // 8)
+
+
 class Trace:
     def __init__(self, path):
         with open(path, "rb") as f:
@@ -215,6 +287,101 @@ class Trace:
         self.read_ranks(Bytes(found["RANK"], self.strings))
         self.read_sites(Bytes(found["SITE"], self.strings))
         self.read_paths(Bytes(found["PATH"]))
+        if "HIST" in found:
+            self.read_times(found["HIST"])
+
+    def read_times(self, data):
+        b = Bytes(data)
+        self.bins = b.uint()
+        self.totals, self.times = [], []
+        if self.bins == 0:
+            self.read_parts(b)
+            return
+        c = Coder(data[b.at:])
+        rank_bits = bits_for(max(self.events, default=-1) + 1)
+        for t in range(3):
+            total, n = {}, c.number(1)
+            self.totals.append(total)
+            if n == 0:
+                continue
+            total.update(sum=c.number(2), min=c.number(3))
+            total["max"] = total["min"] + c.number(4)
+            total.update(min_rank=c.bits(rank_bits), max_rank=c.bits(rank_bits), ranks={})
+            span = total["max"] - total["min"]
+            levels = max(1, min(span // (total["max"] // 1024 + 1), 7 if t == 2 else 31))
+            for rank in sorted(self.events) if c.symbol(0, 1) else []:
+                level = min(c.symbol(5 + t, bits_for(levels + 1)), levels) if span else 0
+                total["ranks"][rank] = total["min"] + (span * level * 2 + levels) // levels // 2
+        for i, (_, _, visits, _) in enumerate(self.sites):
+            mine = sum(visits.values())
+            once = [sum(v.values()) <= len(v) for _, _, v, _ in self.sites]
+            site = {"time": self.read_time(c, 0, mine, visits, once[i], rank_bits), "edges": {}}
+            if len(visits) > 1 and mine != len(visits) and site["time"]["count"]:
+                mean = site["time"]["sum"] // len(visits)
+                site.update(least=max(0, mean - c.number(10, 6)), most=mean + c.number(11, 6), least_rank=c.bits(rank_bits), most_rank=c.bits(rank_bits))
+            left, to = mine, None
+            edges = c.number(8)
+            for k in range(edges):
+                to = i + 1 + c.signed(9) if k == 0 else to + 1 + c.number(9)
+                assert 0 <= to < len(self.sites)
+                site["edges"][to] = self.read_time(c, 1, left if k + 1 == edges else 0, visits, once[to], rank_bits)
+                left -= site["edges"][to]["count"]
+            self.times.append(site)
+        assert c.at >= len(data) - b.at, "HIST has too much in it"
+
+    def read_time(self, c, compute, expected, visits, once, rank_bits):
+        at = 12 + 12 * compute
+        t = {"count": expected + c.signed(at), "bins": []}
+        assert t["count"] >= 0
+        if t["count"] == 0:
+            return t
+        mean, many = c.number(at + 1), t["count"] > 1
+        t.update(sum=mean, min=mean, max=mean)
+        if many:
+            t["sum"] = mean * t["count"] + c.bits(bits_for(t["count"]))
+            t["min"] = mean - c.number(at + 2)
+            t["max"] = mean + c.number(at + 3)
+        for name in ("min", "max") if many else ("min",):
+            t[name + "_rank"] = c.bits(rank_bits) if len(visits) > 1 else next(iter(visits))
+            t[name + "_visit"] = 0 if once else c.number(at + 11)
+        if not many:
+            return t
+        c.number(at + 4)  # the deviation
+        n, before, left = c.symbol(at + 5, 7), index_of(t["min"]), t["count"]
+        for k in range(n if n > 1 else 0):
+            low = before + c.signed(at + 7)
+            before = low + c.number(at + 8)
+            count = c.number(at + 6) if k + 1 < n else left
+            left -= count
+            low, high = max(floor_of(low), t["min"]), min(floor_of(before + 1) - 1, t["max"])
+            assert count > 0 and left >= 0 and low <= high
+            t["bins"].append((count, low, high, low + (c.bits(6) + 0.5) * (high - low + 1) / 64))
+            c.number(at + 9)
+        return t
+
+    def read_parts(self, b):
+        b.uint()
+        for _ in range(3):
+            n = b.uint()
+            self.totals.append([b.uint() for _ in range((5 + (2 * n if n <= 64 else 0)) if n else 0)])
+
+        def time():
+            count = b.uint()
+            if count:
+                for _ in range(9):
+                    b.uint()
+                for _ in range(b.uint() * 6):
+                    b.uint()
+            return {"count": count}
+        for _ in self.sites:
+            site = {"time": time(), "edges": {}}
+            for _ in range(4):
+                b.uint()
+            for _ in range(b.uint()):
+                to = b.uint()
+                site["edges"][to] = time()
+            self.times.append(site)
+        b.done()
 
     def read_paths(self, b):
         self.modules = [(b.uint(), b.uint()) for _ in range(b.uint())]

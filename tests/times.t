@@ -9,6 +9,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import launch  # noqa: E402
+import reader  # noqa: E402
 import tap  # noqa: E402
 
 RANKS, STEPS = 3, 60
@@ -79,6 +80,29 @@ def main():
                close(steady["compute"]["sum_ns"] + first[0]["compute"]["sum_ns"], steady_sum), "steady: the mean is within 2 %", first, steady_sum)
         slow = max(range(RANKS), key=lambda r: ranks[r]["steady"]["sum"])
         tap.ok(bimodal["compute"]["mean_ns"] != steady["compute"]["mean_ns"], "the two paths have distributions of their own")
+
+        other = reader.Trace(trace)
+        differ = []
+        for s in shown["sites"]:
+            mine = other.times[s["site"]]
+            for a, b in [(s["communicate"], mine["time"])] + [(e["compute"], mine["edges"][e["to"]]) for e in s["edges"]]:
+                if a["count"] != b["count"] or a["count"] and any(a[x] != b[y] for x, y in (("sum_ns", "sum"), ("min_ns", "min"), ("max_ns", "max"),
+                                                                                            ("min_rank", "min_rank"), ("min_visit", "min_visit"))):
+                    differ.append((a, b))
+                elif len(b["bins"]) > 1 and any(x["count"] != y[0] or abs(x["mean_ns"] - y[3]) > 1 for x, y in zip(a["bins"], b["bins"])):
+                    differ.append((a, b))
+        tap.ok(not differ, "the independent reader finds the same histograms", differ[:1])
+
+        def dump(*arguments):
+            return subprocess.run([launch.spoor(), "dump", trace, "--rank", "1", *arguments], check=True, stdout=subprocess.PIPE).stdout
+
+        whole, run = dump().splitlines(), ranks[1]["run"] / 1e9
+        parts = [dump("--at", f"{show(trace)['summary']['run_ns'] * i / 4e9 + 0.0:.6f}s").splitlines() for i in range(5)]
+        tap.ok(all(p and p == whole[-len(p):] for p in parts) and len(parts[0]) == len(whole), "dump --at begins in the middle",
+               [p[:1] for p in parts])
+        at = show("--at", f"{run / 2:.3f}s", trace)["at"]
+        tap.equal(sorted(r for p in at for r in p["ranks"]), list(range(RANKS)), "show --at has every rank once")
+        tap.equal(subprocess.run([launch.spoor(), "show", "--at", "noon", trace], stderr=subprocess.DEVNULL).returncode, 2, "a time that is none is refused")
 
         s = show(trace)["summary"]
         compute, run = [ranks[r]["compute"] for r in range(RANKS)], max(m["run"] for m in ranks.values())

@@ -646,6 +646,7 @@ void times_put(struct writer *w, const struct trace *t)
 {
 	if (!is_complete(t)) {
 		writer_uint(w, 0);
+		writer_uint(w, t->bins);
 		put_parts(w, t);
 		return;
 	}
@@ -658,7 +659,10 @@ int times_get(struct reader *r, struct trace *t)
 	uint64_t k = reader_uint(r);
 	if (r->bad || k > TIME_BINS_MAX)
 		return -1;
-	t->bins = (uint32_t)k;
+	uint64_t later = k ? k : reader_uint(r); /* k of the complete trace */
+	if (later > TIME_BINS_MAX)
+		return -1;
+	t->bins = (uint32_t)later;
 	int rv = k == 0 ? get_parts(r, t) : get_compact(r, t);
 	return rv != 0 || r->bad || r->at != r->end ? -1 : 0;
 }

@@ -138,7 +138,7 @@ static void test_facts(void)
 
 static void test_decision(void)
 {
-	struct decision d = {.mode = {MODE_LOSSY, 5}, .archive = "/a b", .spool = "/s", .admin_group = "", .set = {.memory = 1 << 20, .deadline = 3}, .rule = "a rule", .where = "f:1", .reason = "because"}, back;
+	struct decision d = {.mode = {MODE_LOSSY, 5}, .archive = "/a b", .spool = "/s", .admin_group = "", .set = {.memory = 1 << 20, .deadline = 3, .bins = 5}, .rule = "a rule", .where = "f:1", .reason = "because"}, back;
 	struct error error = {""};
 
 	char *text = decision_encode(&d);
