@@ -36,6 +36,7 @@ struct record *record_create(struct arena *a)
 	if (!r)
 		return NULL;
 	struct record *record = arena_at(a, struct record, r);
+	record->threshold = UINT64_MAX;
 	struct record_node root = {.parent = 0, .module = UINT32_MAX};
 	if (record_add_string(a, record, "", 0) != 0 || table_add(a, &record->nodes, &root, sizeof root) != 0)
 		return NULL;
