@@ -28,7 +28,7 @@ struct completion completion_begin_one(struct request_ref *ref, uint64_t bits)
 
 /* ---- puts ---- */
 
-static void put_requests(struct call *c, const struct completion *w)
+static inline __attribute__((always_inline)) void put_requests(struct call *c, const struct completion *w)
 {
 	PUT_ARRAY(c, w->refs, w->refs ? (ptrdiff_t)w->n : -1, request_value(c, w->refs[i_].number));
 }
@@ -39,15 +39,15 @@ static void put_request(struct call *c, const struct completion *w)
 }
 
 /* The status of request i; '-' if there is none. */
-static void put_status_of(struct call *c, const struct completion *w, size_t i, const MPI_Status *status)
+static inline __attribute__((always_inline)) void put_status_of(struct call *c, const struct completion *w, size_t i, const MPI_Status *status)
 {
 	bool has = w->refs && i < w->n && (w->refs[i].traits & REQUEST_RECV);
 
-	put_status(c, has ? status : NULL, session_world_rank(), false, NULL);
+	PUT_STATUS(c, has ? status : NULL, session_world_rank(), false, NULL, true);
 }
 
 /* Three arrays of n statuses, one for each request, or for each of indices. */
-static void put_statuses(struct call *c, const struct completion *w, const MPI_Status *statuses, int n,
+static inline __attribute__((always_inline)) void put_statuses(struct call *c, const struct completion *w, const MPI_Status *statuses, int n,
                          const int *indices, int first)
 {
 	const int base = session_world_rank();
@@ -58,6 +58,8 @@ static void put_statuses(struct call *c, const struct completion *w, const MPI_S
 		put_no_status(c);
 		return;
 	}
+	if (!w->receives)
+		statuses = NULL;
 	for (int k = 0; k < n; k++) {
 		size_t i = indices ? (size_t)(indices[k] - first) : (size_t)k;
 
@@ -172,8 +174,11 @@ void record_MPI_Startall(struct call *c, bool ok, int rc, const struct completio
 
 /* ---- wrappers of the C functions ---- */
 
-static struct completion begin(int n, const MPI_Request *requests)
+static inline __attribute__((always_inline)) struct completion begin(int n, const MPI_Request *requests)
 {
+	if (sizeof(*requests) == sizeof(uint64_t)) /* handles are their bits */
+		return completion_begin((const uint64_t *)(const void *)requests, n);
+
 	uint64_t *bits = requests && n >= 0 ? scratch(SCRATCH_BITS, (size_t)n, sizeof(*bits)) : NULL;
 
 	for (int i = 0; bits && i < n; i++)
@@ -181,7 +186,7 @@ static struct completion begin(int n, const MPI_Request *requests)
 	return completion_begin(bits, n);
 }
 
-static void end(const struct completion *w, const MPI_Request *requests)
+static inline void end(const struct completion *w, const MPI_Request *requests)
 {
 	const MPI_Request null = MPI_REQUEST_NULL;
 

@@ -31,15 +31,6 @@ int32_t numbers_take(struct numbers *n)
 	return (int32_t)(w * 64 + bit);
 }
 
-void numbers_give(struct numbers *n, int32_t number)
-{
-	size_t w = (size_t)number / 64;
-
-	n->taken[w] &= ~((uint64_t)1 << number % 64);
-	if (w < n->first)
-		n->first = w;
-}
-
 void numbers_reset(struct numbers *n)
 {
 	free(n->taken);

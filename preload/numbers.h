@@ -19,7 +19,14 @@ struct numbers {
 /* The lowest free number, which is taken then; -1 without memory, or past INT32_MAX. */
 int32_t numbers_take(struct numbers *n);
 /* Makes a number that was taken free again. */
-void numbers_give(struct numbers *n, int32_t number);
+static inline void numbers_give(struct numbers *n, int32_t number)
+{
+	size_t w = (size_t)number / 64;
+
+	n->taken[w] &= ~((uint64_t)1 << number % 64);
+	if (w < n->first)
+		n->first = w;
+}
 /* All are free again; the memory is given back. */
 void numbers_reset(struct numbers *n);
 

@@ -489,9 +489,9 @@ int64_t call_constant(struct call *c, enum mpi_constant k)
 	return r->constants[k];
 }
 
-void call_put_absent(struct call *c)
+void call_put_absent_turn(struct call *c)
 {
-	call_put(c, call_constant(c, CONST_ABSENT));
+	call_put_raw(c, call_constant(c, CONST_ABSENT), CALL_ABSENT);
 }
 
 void call_put_error(struct call *c, enum mpi_constant error_class)

@@ -74,7 +74,7 @@ void call_put_error(struct call *c, enum mpi_constant error_class);
 static inline void call_put(struct call *c, int64_t value);
 void call_put_vector(struct call *c, const int64_t *values, size_t n); /* for kinds "[K" */
 void call_put_string(struct call *c, const char *bytes, size_t n);     /* for kind "s" */
-void call_put_absent(struct call *c);                                  /* the constant "-", any kind */
+static inline void call_put_absent(struct call *c);                    /* the constant "-", any kind */
 
 /* A value that is made of something `raw` (an argument as it was passed) can be left out when the raw is the one of the last visit and that
  * settles what the value is: then the column expects it, and a put changes nothing. call_expects(c, i, raw) says so of the i-th next
@@ -144,6 +144,7 @@ void recorder_finalized(void);
 
 bool call_end_slowly(struct call *c, int rc);
 void call_turn(struct call *c, int64_t value);
+void call_put_absent_turn(struct call *c);
 const int64_t *call_expected_turn(struct call *c, size_t n);
 void call_put_expected_turn(struct call *c, const int64_t *values);
 
@@ -181,6 +182,17 @@ static inline void call_put_raw(struct call *c, int64_t value, int64_t raw)
 		column_remember(column, value, raw);
 }
 
+/* The raw of "-". */
+#define CALL_ABSENT (VALUE_NONE + 1)
+
+static inline void call_put_absent(struct call *c)
+{
+	if (__builtin_expect(c->next->raw == CALL_ABSENT, 1))
+		c->next++;
+	else
+		call_put_absent_turn(c);
+}
+
 static inline bool call_trusts(const struct call *c)
 {
 	return c->site->generation == __atomic_load_n(&call_generation, __ATOMIC_RELAXED);
@@ -188,8 +200,8 @@ static inline bool call_trusts(const struct call *c)
 
 static inline const int64_t *call_expected(struct call *c, size_t n)
 {
-	/* the raw of a vector is where it is: vectors never move */
-	if (__builtin_expect(c->next->raw == VALUE_NONE, 0))
+	/* the raw of a vector is where it is: vectors never move; VALUE_NONE and CALL_ABSENT are negative */
+	if (__builtin_expect(c->next->raw < 0, 0))
 		return call_expected_turn(c, n);
 	const struct record_vector *v = (const struct record_vector *)(intptr_t)c->next->raw;
 	return v->count == n ? v->values : call_expected_turn(c, n);

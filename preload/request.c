@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * request - symbols for live requests: r0, r1, ...
  *
- * Two tables. `nodes`, by number: what is known of a live request, and the next younger one with the same handle.
- * `slots`, a hash table by handle (as in handle.c): the oldest and the youngest live request with that handle. For four
- * sends, of which the first and the last two are to MPI_PROC_NULL and share the handle P:
- *
- *     slots   P: first 0, last 3      Q: first 1, last 1
- *     nodes   0: next 2   1: -   2: next 3   3: -
- *
  * Resolving an array walks each list once, by a cursor in the slot that is valid for this array only (its epoch).
  */
 #include "preload/request.h"
@@ -17,38 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "preload/numbers.h"
+struct request_table request_table;
+#define table request_table
 
-extern bool handle_locking; /* handle.h, which knows MPI: this file does not */
-
-struct slot {
-	uint64_t key; /* handle bits; 0: empty */
-	int32_t first, last;
-	int32_t cursor; /* the next one that an array with this epoch means; -1: all are taken */
-	uint32_t epoch;
-};
-
-struct node {
-	int32_t next; /* -1: none */
-	uint8_t traits;
-	bool claimed; /* only kept with several threads */
-};
-
-static struct slot *slots;
-static size_t mask;
-static unsigned shift;
-static size_t used;
-static struct node *nodes;
-static size_t node_count;
-static struct numbers numbers;
-static size_t live;
-static uint32_t epoch;
 static pthread_mutex_t request_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static inline void lock(void)
 {
-	if (__builtin_expect(handle_locking, 0))
+	if (__builtin_expect(handle_locking, 0)) {
 		pthread_mutex_lock(&request_lock);
+		table.room = 0;
+	}
 }
 
 static inline void unlock(void)
@@ -57,79 +29,75 @@ static inline void unlock(void)
 		pthread_mutex_unlock(&request_lock);
 }
 
-static inline size_t home(uint64_t key)
+static inline struct request_slot *find(uint64_t key)
 {
-	return key * 0x9e3779b97f4a7c15u >> shift;
-}
-
-static inline struct slot *find(uint64_t key)
-{
-	if (__builtin_expect(!slots, 0))
+	if (__builtin_expect(!table.slots, 0))
 		return NULL;
-	for (size_t i = home(key);; i = (i + 1) & mask) {
-		if (slots[i].key == key)
-			return &slots[i];
-		if (!slots[i].key)
+	for (size_t i = request_home(key);; i = (i + 1) & table.mask) {
+		if (table.slots[i].key == key)
+			return &table.slots[i];
+		if (!table.slots[i].key)
 			return NULL;
 	}
 }
 
 static bool grow_slots(void)
 {
-	size_t old_count = slots ? mask + 1 : 0, count = slots ? 2 * old_count : 64;
-	struct slot *old = slots, *bigger = calloc(count, sizeof(*bigger));
+	size_t old_count = table.slots ? table.mask + 1 : 0, count = table.slots ? 2 * old_count : 64;
+	struct request_slot *old = table.slots, *bigger = calloc(count, sizeof(*bigger));
 
 	if (!bigger)
 		return false;
-	slots = bigger;
-	mask = count - 1;
-	shift = 64 - __builtin_ctzl(count);
+	table.slots = bigger;
+	table.mask = count - 1;
+	table.shift = 64 - __builtin_ctzl(count);
+	table.room = handle_locking ? 0 : count / 2;
 	for (size_t i = 0; i < old_count; i++) {
 		size_t j;
 
 		if (!old[i].key)
 			continue;
-		for (j = home(old[i].key); slots[j].key; j = (j + 1) & mask)
+		for (j = request_home(old[i].key); table.slots[j].key; j = (j + 1) & table.mask)
 			;
-		slots[j] = old[i];
+		table.slots[j] = old[i];
 	}
 	free(old);
 	return true;
 }
 
-static void remove_slot(struct slot *s)
+static void remove_slot(struct request_slot *s)
 {
-	size_t hole = s - slots;
+	size_t hole = s - table.slots;
 
-	for (size_t i = (hole + 1) & mask; slots[i].key; i = (i + 1) & mask) {
-		if (((i - home(slots[i].key)) & mask) >= ((i - hole) & mask)) {
-			slots[hole] = slots[i];
+	for (size_t i = (hole + 1) & table.mask; table.slots[i].key; i = (i + 1) & table.mask) {
+		if (((i - request_home(table.slots[i].key)) & table.mask) >= ((i - hole) & table.mask)) {
+			table.slots[hole] = table.slots[i];
 			hole = i;
 		}
 	}
-	slots[hole].key = 0;
-	used--;
+	table.slots[hole].key = 0;
+	table.used--;
 }
 
 static bool grow_nodes(void)
 {
-	size_t bigger = node_count ? 2 * node_count : 64;
-	struct node *n = realloc(nodes, bigger * sizeof(*n));
+	size_t bigger = table.node_count ? 2 * table.node_count : 64;
+	struct request_node *n = realloc(table.nodes, bigger * sizeof(*n));
 
 	if (!n)
 		return false;
-	nodes = n;
-	node_count = bigger;
+	table.nodes = n;
+	table.node_count = bigger;
 	return true;
 }
 
 /* The lowest free number, with a node; or -1 without memory. */
 static int32_t take_number(void)
 {
-	int32_t number = numbers_take(&numbers);
+	int32_t number = numbers_take(&table.numbers);
 
-	if (number >= 0 && (size_t)number >= node_count && !grow_nodes()) {
-		numbers_give(&numbers, number);
+	if (number >= 0 && (size_t)number >= table.node_count && !grow_nodes()) {
+		numbers_give(&table.numbers, number);
 		return -1;
 	}
 	return number;
@@ -138,10 +106,10 @@ static int32_t take_number(void)
 static int32_t add(uint64_t bits, unsigned traits)
 {
 	int saved = errno;
-	struct slot *s = find(bits);
+	struct request_slot *s = find(bits);
 	int32_t number;
 
-	if (!s && 2 * (used + 1) > (slots ? mask + 1 : 0) && !grow_slots()) {
+	if (!s && 2 * (table.used + 1) > (table.slots ? table.mask + 1 : 0) && !grow_slots()) {
 		errno = saved;
 		return REQUEST_UNKNOWN;
 	}
@@ -149,19 +117,19 @@ static int32_t add(uint64_t bits, unsigned traits)
 	errno = saved;
 	if (number < 0)
 		return REQUEST_UNKNOWN;
-	nodes[number] = (struct node){-1, (uint8_t)traits, false};
+	table.nodes[number] = (struct request_node){-1, (uint8_t)traits, false};
 	if (s) {
-		nodes[s->last].next = number;
+		table.nodes[s->last].next = number;
 		s->last = number;
 	} else {
 		size_t i;
 
-		for (i = home(bits); slots[i].key; i = (i + 1) & mask)
+		for (i = request_home(bits); table.slots[i].key; i = (i + 1) & table.mask)
 			;
-		slots[i] = (struct slot){bits, number, number, number, 0};
-		used++;
+		table.slots[i] = (struct request_slot){bits, number, number, number, 0};
+		table.used++;
 	}
-	live++;
+	table.live++;
 	return number;
 }
 
@@ -170,14 +138,14 @@ static int32_t claim(int32_t number)
 {
 	if (__builtin_expect(!handle_locking, 1))
 		return number;
-	while (number >= 0 && nodes[number].claimed)
-		number = nodes[number].next;
+	while (number >= 0 && table.nodes[number].claimed)
+		number = table.nodes[number].next;
 	if (number >= 0)
-		nodes[number].claimed = true;
+		table.nodes[number].claimed = true;
 	return number;
 }
 
-int32_t request_new(uint64_t bits, uint64_t null, unsigned traits)
+int32_t request_new_slowly(uint64_t bits, uint64_t null, unsigned traits)
 {
 	int32_t number;
 
@@ -194,7 +162,7 @@ int32_t request_new(uint64_t bits, uint64_t null, unsigned traits)
 struct request_ref request_find(uint64_t bits, uint64_t null, bool may_be_new)
 {
 	struct request_ref ref = {bits, REQUEST_NONE, 0};
-	const struct slot *s;
+	const struct request_slot *s;
 
 	if (bits == null)
 		return ref;
@@ -207,45 +175,62 @@ struct request_ref request_find(uint64_t bits, uint64_t null, bool may_be_new)
 	if (ref.number < 0)
 		ref.number = may_be_new ? claim(add(bits, 0)) : REQUEST_UNKNOWN;
 	if (ref.number >= 0)
-		ref.traits = nodes[ref.number].traits;
+		ref.traits = table.nodes[ref.number].traits;
 	unlock();
+	return ref;
+}
+
+static struct request_ref find_next(uint64_t bits, uint64_t null)
+{
+	struct request_ref ref = {bits, bits == null ? REQUEST_NONE : REQUEST_UNKNOWN, 0};
+	struct request_slot *s;
+
+	if (bits == null || !bits)
+		return ref;
+	s = find(bits);
+	if (s && s->epoch != table.epoch) {
+		s->epoch = table.epoch;
+		s->cursor = s->first;
+	}
+	ref.number = s ? claim(s->cursor) : REQUEST_NONE;
+	if (ref.number < 0) {
+		ref.number = claim(add(bits, 0));
+		s = find(bits);
+		if (ref.number < 0)
+			return ref;
+		s->epoch = table.epoch;
+	}
+	ref.traits = table.nodes[ref.number].traits;
+	s->cursor = table.nodes[ref.number].next;
 	return ref;
 }
 
 void request_find_all(struct request_ref *refs, const uint64_t *bits, size_t n, uint64_t null)
 {
 	lock();
-	if (!++epoch) /* wrapped: no slot may look as if it had been visited */
-		for (size_t i = epoch = 1; slots && i <= mask + 1; i++)
-			slots[i - 1].epoch = 0;
+	if (!++table.epoch) /* wrapped: no slot may look as if it had been visited */
+		for (size_t i = table.epoch = 1; table.slots && i <= table.mask + 1; i++)
+			table.slots[i - 1].epoch = 0;
+	const size_t room = table.room;
 	for (size_t i = 0; i < n; i++) {
-		struct slot *s;
+		struct request_slot *s = room ? &table.slots[request_home(bits[i])] : NULL;
 
-		refs[i] = (struct request_ref){bits[i], bits[i] == null ? REQUEST_NONE : REQUEST_UNKNOWN, 0};
-		if (bits[i] == null || !bits[i])
-			continue;
-		s = find(bits[i]);
-		if (s && s->epoch != epoch) {
-			s->epoch = epoch;
-			s->cursor = s->first;
+		if (__builtin_expect(s && s->key == bits[i] && bits[i] && s->epoch != table.epoch, 1)) {
+			const struct request_node *node = &table.nodes[s->first];
+
+			s->epoch = table.epoch;
+			s->cursor = node->next;
+			refs[i] = (struct request_ref){bits[i], s->first, node->traits};
+		} else {
+			refs[i] = find_next(bits[i], null);
 		}
-		refs[i].number = s ? claim(s->cursor) : REQUEST_NONE;
-		if (refs[i].number < 0) {
-			refs[i].number = claim(add(bits[i], 0));
-			s = find(bits[i]);
-			if (refs[i].number < 0)
-				continue;
-			s->epoch = epoch;
-		}
-		refs[i].traits = nodes[refs[i].number].traits;
-		s->cursor = nodes[refs[i].number].next;
 	}
 	unlock();
 }
 
-void request_end(const struct request_ref *ref)
+void request_end_slowly(const struct request_ref *ref)
 {
-	struct slot *s;
+	struct request_slot *s;
 	int32_t number = ref->number;
 
 	if (number < 0)
@@ -253,49 +238,46 @@ void request_end(const struct request_ref *ref)
 	lock();
 	s = find(ref->bits);
 	if (s && s->first == number) { /* nearly always */
-		s->first = nodes[number].next;
+		s->first = table.nodes[number].next;
 		if (s->first < 0)
 			remove_slot(s);
 	} else if (s) {
 		int32_t before = s->first;
 
-		while (before >= 0 && nodes[before].next != number)
-			before = nodes[before].next;
+		while (before >= 0 && table.nodes[before].next != number)
+			before = table.nodes[before].next;
 		if (before < 0)
 			goto out;
-		nodes[before].next = nodes[number].next;
+		table.nodes[before].next = table.nodes[number].next;
 		if (s->last == number)
 			s->last = before;
 	} else {
 		goto out;
 	}
-	numbers_give(&numbers, number);
-	live--;
+	numbers_give(&table.numbers, number);
+	table.live--;
 out:
 	unlock();
 }
 
-void request_release(const struct request_ref *ref)
+void request_release_slowly(const struct request_ref *ref)
 {
-	if (__builtin_expect(!handle_locking, 1) || ref->number < 0)
+	if (ref->number < 0)
 		return;
 	lock();
-	nodes[ref->number].claimed = false;
+	table.nodes[ref->number].claimed = false;
 	unlock();
 }
 
 size_t request_count(void)
 {
-	return live;
+	return table.live;
 }
 
 void request_reset(void)
 {
-	free(slots);
-	free(nodes);
-	numbers_reset(&numbers);
-	slots = NULL;
-	nodes = NULL;
-	mask = used = node_count = live = 0;
-	epoch = 0;
+	free(table.slots);
+	free(table.nodes);
+	numbers_reset(&table.numbers);
+	table = (struct request_table){.epoch = 0};
 }

@@ -35,19 +35,114 @@ struct request_ref {
 
 /* A new live request; null is the handle bits of MPI_REQUEST_NULL, which is never live. Returns its number, or
  * REQUEST_NONE, or REQUEST_UNKNOWN. */
-int32_t request_new(uint64_t bits, uint64_t null, unsigned traits);
+static inline int32_t request_new(uint64_t bits, uint64_t null, unsigned traits);
 /* What handle bits mean now: the oldest live request that has them. One that was never seen becomes live if may_be_new.
  */
 struct request_ref request_find(uint64_t bits, uint64_t null, bool may_be_new);
 /* The same for an array: fills n refs. Requests that were never seen become live. */
 void request_find_all(struct request_ref *refs, const uint64_t *bits, size_t n, uint64_t null);
 /* The request is not live any more. Does nothing for a ref that has no number. */
-void request_end(const struct request_ref *ref);
+static inline void request_end(const struct request_ref *ref);
 /* It is still live. */
-void request_release(const struct request_ref *ref);
+static inline void request_release(const struct request_ref *ref);
 /* How many are live; for tests. */
 size_t request_count(void);
 /* Forgets everything and frees the memory; for tests. */
 void request_reset(void);
+
+/* ---- implementation: the plain cases are inline, since most events of most programs are about requests ---- */
+
+#include "preload/numbers.h"
+
+/* Two tables. `nodes`, by number: what is known of a live request, and the next younger one with the same handle.
+ * `slots`, a hash table by handle (as in handle.c): the oldest and the youngest live request with that handle. For four
+ * sends, of which the first and the last two are to MPI_PROC_NULL and share the handle P:
+ *
+ *     slots   P: first 0, last 3      Q: first 1, last 1
+ *     nodes   0: next 2   1: -   2: next 3   3: -
+ */
+struct request_slot {
+	uint64_t key; /* handle bits; 0: empty */
+	int32_t first, last;
+	int32_t cursor; /* the next one that an array with this epoch means; -1: all are taken */
+	uint32_t epoch;
+};
+
+struct request_node {
+	int32_t next; /* -1: none */
+	uint8_t traits;
+	bool claimed; /* only kept with several threads */
+};
+
+extern struct request_table {
+	struct request_slot *slots;
+	size_t mask;
+	unsigned shift;
+	uint32_t epoch;
+	size_t used, room; /* room: how many slots may be used before the table grows; 0 while several threads use it */
+	struct request_node *nodes;
+	size_t node_count;
+	struct numbers numbers;
+	size_t live;
+} request_table __attribute__((visibility("hidden")));
+
+int32_t request_new_slowly(uint64_t bits, uint64_t null, unsigned traits);
+void request_end_slowly(const struct request_ref *ref);
+void request_release_slowly(const struct request_ref *ref);
+extern bool handle_locking __attribute__((visibility("hidden"))); /* handle.h, which knows MPI: this file does not */
+
+static inline size_t request_home(uint64_t key)
+{
+	return key * 0x9e3779b97f4a7c15u >> request_table.shift;
+}
+
+static inline int32_t request_new(uint64_t bits, uint64_t null, unsigned traits)
+{
+	struct request_table *t = &request_table;
+	if (__builtin_expect(t->used >= t->room || bits == null || !bits, 0))
+		return request_new_slowly(bits, null, traits);
+	struct request_slot *s = &t->slots[request_home(bits)];
+	size_t w = t->numbers.first;
+	if (__builtin_expect(s->key || w >= t->numbers.words || !~t->numbers.taken[w], 0))
+		return request_new_slowly(bits, null, traits);
+	int bit = __builtin_ctzll(~t->numbers.taken[w]);
+	int32_t number = (int32_t)(w * 64 + (size_t)bit);
+	if (__builtin_expect((size_t)number >= t->node_count, 0))
+		return request_new_slowly(bits, null, traits);
+	t->numbers.taken[w] |= (uint64_t)1 << bit;
+	t->nodes[number] = (struct request_node){-1, (uint8_t)traits, false};
+	*s = (struct request_slot){bits, number, number, number, 0};
+	t->used++;
+	t->live++;
+	return number;
+}
+
+static inline void request_end(const struct request_ref *ref)
+{
+	struct request_table *t = &request_table;
+	int32_t number = ref->number;
+	if (number < 0)
+		return;
+	if (__builtin_expect(!t->room, 0)) {
+		request_end_slowly(ref);
+		return;
+	}
+	size_t i = request_home(ref->bits);
+	struct request_slot *s = &t->slots[i];
+	if (__builtin_expect(s->key != ref->bits || s->first != number || t->nodes[number].next >= 0 || t->slots[(i + 1) & t->mask].key, 0)) {
+		request_end_slowly(ref);
+		return;
+	}
+	s->key = 0;
+	t->used--;
+	t->live--;
+	numbers_give(&t->numbers, number);
+}
+
+static inline void request_release(const struct request_ref *ref)
+{
+	if (__builtin_expect(handle_locking, 0))
+		request_release_slowly(ref);
+}
 
 #endif
