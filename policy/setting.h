@@ -29,6 +29,7 @@
 	X(memory, BYTES, UINT64_C(1) << 20, UINT64_C(2) << 30, UINT64_C(8) << 20, "bytes", TRACER, "memory of a rank for its trace") \
 	X(deadline, COUNT, 1, 3600, 10, "seconds", TRACER, "time for merging in MPI_Finalize, and that the end of a step waits for the archive") \
 	X(structure, CHOICE, 0, 1, 1, "lossy|exact", TRACER, "lossy: modes lossy:N may give up the order of calls and handles, too") \
+	X(site_tolerance, COUNT, 0, 64, 0, "frames", TRACER, "calls whose call paths differ in at most so many frames are of one site") \
 	X(retention, COUNT, 0, 36500, 0, "days", SITE, "how long the trace is kept in the archive; 0: for ever") \
 	X(spool_reserve, BYTES, 0, UINT64_C(1) << 50, UINT64_C(64) << 20, "bytes", SITE, "what must be free on the spool's disk, beside the memory of the ranks") \
 	X(containers, CHOICE, 0, 1, 0, "skip|trace", TRACER, "what is done where programs run in a container") \

@@ -43,6 +43,11 @@ struct recorder {
 	int64_t constants[MPI_CONSTANT_COUNT]; /* 0: not interned yet */
 	struct site *objects[OBJECT_COUNT];
 	bool shared, stopped;
+	bool unloaded;      /* a file was unloaded: another one may be where it was, so that no address means what it meant */
+	unsigned tolerance; /* frames by which the call paths of a site may differ */
+	/* The call path that is being looked at: not on the stack, which may be that of a signal handler and small. */
+	struct callpath path;
+	struct record_node frames[CALLPATH_MAX + 1];
 	pthread_mutex_t lock;
 };
 
@@ -174,17 +179,31 @@ static uint32_t module_of(struct recorder *r, struct module *m)
 	return table_add(&r->arena, &r->record->modules, &wanted, sizeof wanted);
 }
 
-/* The node of the innermost frame of a call path. */
-static uint32_t path_of(struct recorder *r, const struct callpath *path)
+/* A call path as the record has it: nodes without parents, outermost first. Returns how many; 0 if there is no room. */
+static size_t frames_of(struct recorder *r, const struct callpath *path, struct record_node frames[CALLPATH_MAX + 1])
 {
-	uint32_t at = path->gap ? node_of(r, 0, UINT32_MAX, (uint64_t)path->gap) : 0;
-	for (size_t i = path->count; i-- > 0 && at != UINT32_MAX;) {
+	size_t n = 0;
+	if (path->gap)
+		frames[n++] = (struct record_node){.module = UINT32_MAX, .offset = (uint64_t)path->gap};
+	for (size_t i = path->count; i-- > 0;) {
 		uintptr_t address = path->frame[i].address;
 		struct module *m = module_find(&r->modules, address);
 		if (m && m->number == UINT32_MAX)
 			m->number = module_of(r, m);
-		at = m ? node_of(r, at, m->number, address - m->bias) : node_of(r, at, UINT32_MAX, GAP_NO_MODULE);
+		if (m && m->number == UINT32_MAX)
+			return 0;
+		frames[n++] = m ? (struct record_node){.module = m->number, .offset = address - m->bias}
+		                : (struct record_node){.module = UINT32_MAX, .offset = GAP_NO_MODULE};
 	}
+	return n;
+}
+
+/* The node of the innermost frame. */
+static uint32_t path_of(struct recorder *r, const struct record_node *frames, size_t n)
+{
+	uint32_t at = 0;
+	for (size_t i = 0; i < n && at != UINT32_MAX; i++)
+		at = node_of(r, at, frames[i].module, frames[i].offset);
 	return at;
 }
 
@@ -272,15 +291,51 @@ static void own_time(struct recorder *r, uint64_t ticks)
 	r->last_end += ticks;
 }
 
+/* In how many frames, counted from the outermost, a known path and another one differ; not more than `most`. */
+static size_t path_distance(const struct recorder *r, uint32_t path, const struct record_node *frames, size_t n, size_t most)
+{
+	size_t length = 0, distance;
+	for (uint32_t at = path; at; at = ((struct record_node *)table_at(&r->arena, &r->record->nodes, at, sizeof *frames))->parent)
+		length++;
+	distance = n > length ? n - length : 0;
+	for (size_t i = length; i > 0 && distance < most; i--) {
+		const struct record_node *node = table_at(&r->arena, &r->record->nodes, path, sizeof *node);
+		distance += i > n || node->module != frames[i - 1].module || node->offset != frames[i - 1].offset;
+		path = node->parent;
+	}
+	return distance;
+}
+
+/* Approximate call paths (ICS'13, section 3.3): the site of the function whose path differs least, in at most `tolerance` frames; of several
+ * the oldest. NULL if there is none. */
+static struct site *site_near(const struct recorder *r, uint32_t function, const struct record_node *frames, size_t n)
+{
+	struct site *best = NULL;
+	size_t least = r->tolerance + (size_t)1;
+	for (uint32_t i = 0; r->functions[function] && i < r->record->sites.count && least > 0; i++) {
+		struct site *s = site_at(r, &r->record->sites, i);
+		if (s->function != r->functions[function] - 1)
+			continue;
+		size_t distance = path_distance(r, s->path, frames, n, least);
+		if (distance < least) {
+			least = distance;
+			best = s;
+		}
+	}
+	return best;
+}
+
 /* The way of a call that the memo does not know. */
 static __attribute__((noinline)) struct site *site_unwound(struct recorder *r, uint32_t function, void *return_address, void *cfa)
 {
 	int saved = errno;
-	struct callpath path;
-	callpath_unwind(&path, return_address, cfa);
-	struct site *s = site_of(r, function, path_of(r, &path));
+	callpath_unwind(&r->path, return_address, cfa);
+	size_t n = frames_of(r, &r->path, r->frames);
+	struct site *s = r->tolerance && n ? site_near(r, function, r->frames, n) : NULL;
+	if (!s && n)
+		s = site_of(r, function, path_of(r, r->frames, n));
 	if (s)
-		memo_add(r->memo, function, &path, s, cfa);
+		memo_add(r->memo, function, &r->path, s, cfa);
 	errno = saved;
 	return s;
 }
@@ -304,6 +359,8 @@ static struct site *site_slowly(struct recorder *r, uint32_t function, void *ret
 	uint64_t begin = clock_ticks();
 	if (!r->stopped && arena_room(&r->arena, EVENT_ROOM)) {
 		r->limit = r->arena.header->size - EVENT_ROOM;
+		if (__atomic_exchange_n(&r->unloaded, false, __ATOMIC_ACQ_REL))
+			memo_clear(r->memo);
 		s = memo_find(r->memo, function, return_address, cfa);
 		r->before = clock_ticks() - begin;
 		if (!s) {
@@ -726,6 +783,21 @@ void recorder_stop(void)
 	if (r)
 		r->limit = 0; /* whoever is ready for another call asks, and finds that there is no recorder */
 	recording.ready = NULL;
+}
+
+void recorder_tolerate(unsigned frames)
+{
+	if (current)
+		current->tolerance = frames;
+}
+
+void recorder_unloaded(void)
+{
+	struct recorder *r = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
+	if (!r)
+		return;
+	__atomic_store_n(&r->unloaded, true, __ATOMIC_RELEASE);
+	r->limit = 0; /* the next call asks */
 }
 
 void recorder_calibrate(void)

@@ -129,6 +129,10 @@ int recorder_start(const char *path, uint64_t memory, struct error *error);
 void recorder_lossy(uint64_t threshold, bool structure);
 /* How many bins histograms of times are to have in the end: 1 .. TIME_BINS_MAX. */
 void recorder_bins(uint32_t bins);
+/* Calls of a function whose call paths differ in at most this many frames are of one site; 0, the default: in none. */
+void recorder_tolerate(unsigned frames);
+/* A file was unloaded: addresses may mean something else from now on. */
+void recorder_unloaded(void);
 /* No further call is recorded; the arena stays mapped. recorder_stop in a forked child: its parent's arena is left alone. */
 void recorder_stop(void);
 /* MPI_Init is done: the identity of this rank. world: equal for the ranks of one MPI_COMM_WORLD, and only for them. threads: calls may

@@ -128,6 +128,7 @@ static bool wake(void)
 	recorder_bins(h->set.timing == 0 ? 1 : (uint32_t)h->set.bins);
 	if (h->mode == HANDOFF_LOSSY)
 		recorder_lossy(h->threshold, h->set.structure == 0);
+	recorder_tolerate((unsigned)h->set.site_tolerance);
 	pthread_atfork(NULL, NULL, on_fork);
 	return true;
 }
@@ -303,6 +304,8 @@ static void identify(int thread_level)
 	fact_executable(&facts);
 	fact_library(&facts);
 	world_put_number(&facts, "thread_level", (uint64_t)thread_level);
+	if (session.handoff.set.site_tolerance)
+		world_put_number(&facts, "site_tolerance", session.handoff.set.site_tolerance);
 	fact_parent(&facts);
 	writer_bytes(&facts, session.handoff.facts, strlen(session.handoff.facts));
 	recorder_identify((uint32_t)session.rank, (uint32_t)session.size, session.world, thread_level == MPI_THREAD_MULTIPLE);
