@@ -715,7 +715,7 @@ void call_commit(struct call *c)
 		commit_slowly(c);
 		return;
 	}
-	uint64_t compute = c->start - r->last_end, communicate = c->end - c->start;
+	uint64_t compute = c->start > r->last_end ? c->start - r->last_end : 0, communicate = c->end - c->start;
 	uint64_t *compute_bin = record_time_bin(&r->arena, &e->compute, compute);
 	uint64_t *communicate_bin = record_time_bin(&r->arena, &s->communicate, communicate);
 	if (__builtin_expect(!compute_bin || !communicate_bin, 0)) {

@@ -352,38 +352,21 @@ static bool too_long(struct columns *x, struct column *c, uint64_t run, int64_t 
 	return threshold < UINT32_MAX && grammar_size(&x->grammars, c->grammar, (uint32_t)threshold) > threshold;
 }
 
-void column_turn(struct columns *x, struct column *c, uint64_t visits, int64_t value)
+/* A column that is in no loop, or whose loop ends, or that is no counter. */
+static __attribute__((noinline)) void turn_slowly(struct columns *x, struct column *c, uint64_t visits, int64_t value)
 {
 	uint64_t run = visits - c->start;
-	c->raw = VALUE_NONE;
 	if (c->lossy) {
 		lossy_turn(x, c, visits, value);
 		return;
 	}
 	if (c->period_length) {
-		const struct period_run *runs = arena_at(x->arena, struct period_run, c->period);
-		uint64_t loop = c->loop + 1;
-		if (loop_cursor(loop) == c->period_length)
-			loop = ((loop >> 32) + 1) << 32;
-		const struct period_run *next = &runs[loop_cursor(loop)];
-		if (__builtin_expect(next->value == value && run == runs[loop_cursor(c->loop)].length && loop >> 32 < UINT32_MAX, 1)) {
-			c->loop = loop;
-			arena_barrier();
-			c->start = visits;
-			c->expect = value;
-			return;
-		}
 		if (!leave_loop(x, c)) {
 			x->failed = true;
 			return;
 		}
-	} else if (c->token == 0) {
-		if (value == c->next) {
-			c->next += dict_runs(x, c)[c->dict_count - 1].stride;
-			return;
-		}
-		if (run)
-			dict_sync(x, c, run);
+	} else if (c->token == 0 && run) {
+		dict_sync(x, c, run);
 	}
 	if (__builtin_expect(x->threshold != UINT64_MAX, 0) && too_long(x, c, run, value) && lossy_make(x, c, visits, WHY_THRESHOLD)) {
 		lossy_turn(x, c, visits, value);
@@ -416,6 +399,33 @@ void column_turn(struct columns *x, struct column *c, uint64_t visits, int64_t v
 		expect_new(x, c);
 	else
 		c->expect = value;
+}
+
+/* What happens most calls nothing, so that it needs no registers saved. */
+void column_turn(struct columns *x, struct column *c, uint64_t visits, int64_t value)
+{
+	c->raw = VALUE_NONE;
+	if (__builtin_expect(c->lossy, 0)) {
+		turn_slowly(x, c, visits, value);
+	} else if (c->period_length) {
+		const struct period_run *runs = arena_at(x->arena, struct period_run, c->period);
+		uint64_t loop = c->loop + 1;
+		if (loop_cursor(loop) == c->period_length)
+			loop = ((loop >> 32) + 1) << 32;
+		const struct period_run *next = &runs[loop_cursor(loop)];
+		if (__builtin_expect(next->value != value || visits - c->start != runs[loop_cursor(c->loop)].length || loop >> 32 == UINT32_MAX, 0)) {
+			turn_slowly(x, c, visits, value);
+			return;
+		}
+		c->loop = loop;
+		arena_barrier();
+		c->start = visits;
+		c->expect = value;
+	} else if (c->token == 0 && value == c->next) {
+		c->next += dict_runs(x, c)[c->dict_count - 1].stride;
+	} else {
+		turn_slowly(x, c, visits, value);
+	}
 }
 
 /* For trace/lossy.c. */

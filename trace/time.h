@@ -88,10 +88,10 @@ static inline uint64_t *record_time_bin(const struct arena *a, const struct reco
 static inline void record_time_count(struct record_time *t, uint64_t *bin, uint64_t ticks);
 
 /* A double has exponent and fraction side by side: shifted, they are time_index and, below that, where inside the bin the value is. (Exact up
- * to 2^53; 0 is in no bin here, and is left to record_time_turn.) */
+ * to 2^53; 0 is where 1 is.) */
 static inline uint64_t time_bits(uint64_t ticks)
 {
-	double d = (double)(int64_t)ticks;
+	double d = (double)(int64_t)(ticks + (ticks == 0));
 	uint64_t bits;
 	__builtin_memcpy(&bits, &d, sizeof bits);
 	return bits;
