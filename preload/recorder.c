@@ -14,11 +14,17 @@
 #include "preload/session.h"
 #include "trace/index.h"
 #include "trace/lossy.h"
+#include "trace/reclaim.h"
 #include "trace/record.h"
+#include "trace/trace.h"
 
 /* What an event may allocate without asking again. Larger things (a long vector, leaving a long loop) may still fail; then the event is taken
  * back and recording stops. */
 #define EVENT_ROOM 24576
+/* Of a site with its columns, about. */
+#define SITE_SIZE UINT64_C(1200)
+/* Memory is not reclaimed again before so many events. */
+#define RECLAIM_EVENTS 10
 /* Functions have a second schema, for calls that returned an error. */
 #define FUNCTIONS (2 * FN_COUNT)
 #define FUNCTION_ERROR FN_COUNT
@@ -34,6 +40,8 @@ struct recorder {
 	uint64_t last_end; /* ticks; 0: no event yet */
 	/* What an event costs in ticks, as measured now and then: after its end, and before the next one's begin. It is no time of the application. */
 	uint64_t cost, before, sample_at, sampled;
+	bool cutting; /* the path that is looked up is short already */
+	uint64_t reclaimed; /* events + 1 when memory was reclaimed the last time */
 	uint64_t limit;    /* of the arena's used bytes, up to which an event may begin without asking for room; 0 to have it ask */
 	struct columns columns;
 	struct module_list modules;
@@ -117,8 +125,9 @@ static struct record_vector *vector_at(const struct recorder *r, uint32_t i)
 static bool vector_equal(const void *context, uint32_t number)
 {
 	const struct bytes *b = context;
-	const struct record_vector *v = vector_at(b->recorder, number);
-	return v->count == b->n && (b->n == 0 || memcmp(v->values, b->at, b->n * sizeof *v->values) == 0);
+	const struct recorder *r = b->recorder;
+	const struct record_vector *v = vector_at(r, number);
+	return (const void *)v != r->arena.base && v->count == b->n && (b->n == 0 || memcmp(v->values, b->at, b->n * sizeof *v->values) == 0);
 }
 
 static uint32_t intern_vector(struct recorder *r, const int64_t *values, size_t n)
@@ -159,6 +168,8 @@ static uint32_t node_of(struct recorder *r, uint32_t parent, uint32_t module, ui
 	uint32_t i = index_find(&r->nodes, hash, node_equal, &k);
 	if (i != INDEX_NONE)
 		return i;
+	if (r->record->stage[STAGE_PATHS] && !r->cutting)
+		return UINT32_MAX; /* paths that are new are cut */
 	i = table_add(&r->arena, &r->record->nodes, &k.node, sizeof k.node);
 	if (i == UINT32_MAX)
 		r->columns.failed = true;
@@ -270,6 +281,9 @@ static struct site *site_of(struct recorder *r, uint32_t function, uint32_t path
 		return site_at(r, &r->record->sites, i);
 	if (!arena_room(&r->arena, EVENT_ROOM + (r->widths[function] + 1) * sizeof(struct column)))
 		return NULL;
+	/* sites are never given back: they get a quarter of the memory, then paths are cut */
+	if (r->record->sites.count * SITE_SIZE > r->arena.size / 4 && !r->record->stage[STAGE_PATHS])
+		r->record->stage[STAGE_PATHS] = r->record->events + 1;
 	ref at = record_new_site(&r->arena, k.function, path, r->widths[function]);
 	if (!at)
 		return NULL;
@@ -325,6 +339,19 @@ static struct site *site_near(const struct recorder *r, uint32_t function, const
 	return best;
 }
 
+/* The same, or of the innermost frame alone if the path is new and new ones are cut. */
+static uint32_t path_or_cut(struct recorder *r, const struct record_node *frames, size_t n)
+{
+	uint32_t at = path_of(r, frames, n);
+	if (at == UINT32_MAX && r->record->stage[STAGE_PATHS]) {
+		const struct record_node cut[2] = {{.module = UINT32_MAX, .offset = GAP_TOO_DEEP}, frames[n - 1]};
+		r->cutting = true;
+		at = path_of(r, cut, 2);
+		r->cutting = false;
+	}
+	return at;
+}
+
 /* The way of a call that the memo does not know. */
 static __attribute__((noinline)) struct site *site_unwound(struct recorder *r, uint32_t function, void *return_address, void *cfa)
 {
@@ -333,7 +360,7 @@ static __attribute__((noinline)) struct site *site_unwound(struct recorder *r, u
 	size_t n = frames_of(r, &r->path, r->frames);
 	struct site *s = r->tolerance && n ? site_near(r, function, r->frames, n) : NULL;
 	if (!s && n)
-		s = site_of(r, function, path_of(r, r->frames, n));
+		s = site_of(r, function, path_or_cut(r, r->frames, n));
 	if (s)
 		memo_add(r->memo, function, &r->path, s, cfa);
 	errno = saved;
@@ -346,19 +373,39 @@ static __attribute__((noinline, cold)) void stop_full(struct recorder *r)
 	if (!r->stopped) {
 		r->stopped = true;
 		r->record->flags |= RECORD_FULL;
+		r->record->stage[STAGE_COUNTING] = r->record->events + 1;
 	}
 	r->limit = 0;
 	r->record->lost++;
 }
 
 /* The site of a call; NULL: nothing more is recorded. */
+/* What columns need to give up their order when the rest is used up. */
+static uint64_t reserve(const struct recorder *r)
+{
+	return r->arena.header->size < r->arena.size ? 0 : r->arena.size / 16;
+}
+
+/* Is there memory for another event? When there is nearly none, the largest columns give up their order, and if that does not give much, call
+ * paths that are new are cut. */
+static bool room(struct recorder *r)
+{
+	if (arena_room(&r->arena, EVENT_ROOM + r->arena.size / 16))
+		return true;
+	uint64_t freed = r->record->events >= r->reclaimed + RECLAIM_EVENTS || !r->reclaimed ? record_reclaim(&r->columns, r->record) : 0;
+	r->reclaimed = r->record->events + 1;
+	if (freed < r->arena.size / 8 && !r->record->stage[STAGE_PATHS])
+		r->record->stage[STAGE_PATHS] = r->record->events + 1;
+	return arena_room(&r->arena, EVENT_ROOM);
+}
+
 static struct site *site_slowly(struct recorder *r, uint32_t function, void *return_address, void *cfa)
 {
 	int saved = errno;
 	struct site *s = NULL;
 	uint64_t begin = clock_ticks();
-	if (!r->stopped && arena_room(&r->arena, EVENT_ROOM)) {
-		r->limit = r->arena.header->size - EVENT_ROOM;
+	if (!r->stopped && room(r)) {
+		r->limit = r->arena.header->size - EVENT_ROOM - reserve(r);
 		if (__atomic_exchange_n(&r->unloaded, false, __ATOMIC_ACQ_REL))
 			memo_clear(r->memo);
 		s = memo_find(r->memo, function, return_address, cfa);
@@ -612,6 +659,8 @@ static struct record_edge *edge_of(struct recorder *r, struct site *from, const 
 {
 	ref at = edge_find(r, from, to->id);
 	if (!at) {
+		if (r->record->stage[STAGE_PATHS]) /* there may be as many as pairs of sites */
+			return NULL;
 		at = arena_alloc(&r->arena, sizeof(struct record_edge));
 		arena_commit(&r->arena);
 		if (!at)

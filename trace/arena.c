@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -128,6 +129,7 @@ int arena_open(struct arena *a, const char *path, struct error *error)
 	}
 	h->journal_count = 0;
 	h->size = a->size;
+	memset(h->free, 0, sizeof h->free); /* what was being put together may be half done */
 	return 0;
 }
 
@@ -140,8 +142,19 @@ void arena_close(struct arena *a)
 	*a = (struct arena){.fd = -1};
 }
 
+static unsigned class_of(uint64_t n)
+{
+	return n <= 32 ? 5 : 64 - (unsigned)__builtin_clzll(n - 1);
+}
+
+/* Blocks are aligned like everything else: the space behind the header must be a multiple of 8 only. */
+static bool free_valid(const struct arena *a, unsigned k)
+{
+	return k < ARENA_CLASSES && a->header->free[k] && arena_valid(a, a->header->free[k], UINT64_C(1) << k);
+}
+
 /* A mapped page without storage behind it would be SIGBUS when it is touched, so storage is allocated first. */
-bool arena_extend(struct arena *a, uint64_t n)
+static bool extend(struct arena *a, uint64_t n)
 {
 	struct arena_header *h = a->header;
 	if (n > a->size - h->used)
@@ -157,37 +170,60 @@ bool arena_extend(struct arena *a, uint64_t n)
 	return true;
 }
 
+bool arena_extend(struct arena *a, uint64_t n)
+{
+	if (extend(a, n))
+		return true;
+	for (unsigned k = class_of(n); k < ARENA_CLASSES; k++)
+		if (free_valid(a, k))
+			return true;
+	return false;
+}
+
+/* A free block of class k, cut off a larger one if need be; 0: there is none. */
+static ref take_free(struct arena *a, unsigned k)
+{
+	struct arena_header *h = a->header;
+	unsigned from = k;
+	while (from < ARENA_CLASSES && !free_valid(a, from))
+		from++;
+	if (from >= ARENA_CLASSES)
+		return 0;
+	ref r = h->free[from];
+	arena_set(a, h->free[from], *arena_at(a, ref, r));
+	while (from > k) {
+		ref half = r + (ref)(UINT64_C(1) << --from);
+		arena_set(a, *arena_at(a, ref, half), h->free[from]);
+		arena_set(a, h->free[from], half);
+	}
+	return r;
+}
+
 ref arena_alloc(struct arena *a, uint64_t n)
 {
 	struct arena_header *h = a->header;
 	uint64_t at = h->used;
 	n = (n + 7) & ~UINT64_C(7);
-	if (!arena_room(a, n))
-		return 0;
+	if (h->used + n > h->size && !extend(a, n)) {
+		ref r = class_of(n) < ARENA_CLASSES ? take_free(a, class_of(n)) : 0;
+		if (r)
+			memset(a->base + r, 0, n);
+		return r;
+	}
 	arena_set(a, h->used, at + n);
 	if (a->fd < 0)
 		memset(a->base + at, 0, n); /* a salvaged arena may hold what an undone operation left */
 	return (ref)at;
 }
 
-static unsigned class_of(uint64_t n)
-{
-	return n <= 32 ? 5 : 64 - (unsigned)__builtin_clzll(n - 1);
-}
-
 ref arena_alloc_block(struct arena *a, uint64_t n, uint64_t *capacity)
 {
 	unsigned k = class_of(n);
-	struct arena_header *h = a->header;
 	if (k >= ARENA_CLASSES)
 		return 0;
 	*capacity = UINT64_C(1) << k;
-	ref r = h->free[k];
-	if (r && arena_valid(a, r, *capacity)) {
-		arena_set(a, h->free[k], *arena_at(a, ref, r));
-		return r;
-	}
-	return arena_alloc(a, *capacity);
+	ref r = take_free(a, k);
+	return r ? r : arena_alloc(a, *capacity);
 }
 
 void arena_free_block(struct arena *a, ref r, uint64_t capacity)
@@ -198,4 +234,62 @@ void arena_free_block(struct arena *a, ref r, uint64_t capacity)
 	unsigned k = class_of(capacity);
 	arena_set(a, *arena_at(a, ref, r), h->free[k]);
 	arena_set(a, h->free[k], r);
+}
+
+/* Cuts a range into blocks, outside of any operation. */
+static void carve(struct arena *a, uint64_t at, uint64_t end)
+{
+	struct arena_header *h = a->header;
+	while (end - at >= 32) {
+		unsigned k = 63 - (unsigned)__builtin_clzll(end - at);
+		if (k >= ARENA_CLASSES)
+			k = ARENA_CLASSES - 1;
+		*arena_at(a, ref, at) = h->free[k];
+		arena_barrier();
+		h->free[k] = (ref)at;
+		at += UINT64_C(1) << k;
+	}
+}
+
+void arena_free_range(struct arena *a, ref r, uint64_t n)
+{
+	carve(a, r, r + ((n + 7) & ~UINT64_C(7)));
+}
+
+struct range {
+	uint64_t at, end;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+void arena_compact(struct arena *a)
+{
+	struct arena_header *h = a->header;
+	size_t n = 0, limit = h->used / 32 + 1;
+	for (unsigned k = 0; k < ARENA_CLASSES; k++)
+		for (ref r = h->free[k]; r && n < limit; r = *arena_at(a, ref, r))
+			n++;
+	struct range *ranges = n ? malloc(n * sizeof *ranges) : NULL;
+	if (!ranges)
+		return;
+	size_t filled = 0;
+	for (unsigned k = 0; k < ARENA_CLASSES; k++) {
+		for (ref r = h->free[k]; r && filled < n; r = *arena_at(a, ref, r))
+			ranges[filled++] = (struct range){r, r + (UINT64_C(1) << k)};
+		h->free[k] = 0;
+	}
+	qsort(ranges, filled, sizeof *ranges, by_place);
+	for (size_t i = 0; i < filled;) {
+		uint64_t end = ranges[i].end;
+		size_t next = i + 1;
+		while (next < filled && ranges[next].at == end)
+			end = ranges[next++].end;
+		carve(a, ranges[i].at, end);
+		i = next;
+	}
+	free(ranges);
 }

@@ -86,7 +86,7 @@ static inline bool arena_valid(const struct arena *a, ref r, uint64_t n)
 	return r >= sizeof(struct arena_header) && r % 8 == 0 && n <= a->header->used && r <= a->header->used - n;
 }
 
-/* True if n bytes can be allocated for sure: they are inside the budget and storage backs them. */
+/* True if n bytes can be allocated for sure: they are inside the budget and storage backs them, or a free block is that large. */
 bool arena_extend(struct arena *a, uint64_t n);
 static inline bool arena_room(struct arena *a, uint64_t n)
 {
@@ -97,6 +97,11 @@ static inline bool arena_room(struct arena *a, uint64_t n)
 ref arena_alloc(struct arena *a, uint64_t n);
 /* A block of at least n bytes from the free blocks or new, not zeroed; *capacity is its size (a power of two). */
 ref arena_alloc_block(struct arena *a, uint64_t n, uint64_t *capacity);
+/* Gives n bytes back that were allocated as one piece: used again after arena_compact at the latest. */
+void arena_free_range(struct arena *a, ref r, uint64_t n);
+/* Puts free blocks that are neighbours together, and cuts them into blocks as large as they can be. Nothing of it matters to readers, who begin
+ * without free blocks. */
+void arena_compact(struct arena *a);
 /* Gives a block of arena_alloc_block back. */
 void arena_free_block(struct arena *a, ref r, uint64_t capacity);
 

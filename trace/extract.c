@@ -132,6 +132,9 @@ static int extract_vectors(struct extraction *x)
 {
 	const struct table *t = &x->record->vectors;
 	for (uint32_t i = 0; i < t->count; i++) {
+		x->vectors[i] = UINT32_MAX;
+		if (*(const ref *)table_at(x->arena, t, i, sizeof(ref)) == 0)
+			continue; /* nothing refers to it any more */
 		ref at = table_ref(x, t, i, sizeof(struct record_vector));
 		struct record_vector *v = arena_at(x->arena, struct record_vector, at);
 		if (!at || !arena_valid(x->arena, at, sizeof *v + (uint64_t)v->count * sizeof *v->values))
