@@ -13,7 +13,7 @@
 #include "trace/container.h"
 
 /* Why a trace is partial, that which says most first: the others are what it did to the other nodes. */
-static const char *const reasons[] = {"abort", "oom", "time-limit", "preempted", "cancelled", "node-lost", "signal", "exit", "deadline"};
+static const char *const reasons[] = {"abort", "oom", "node-lost", "time-limit", "preempted", "cancelled", "signal", "exit", "deadline"};
 #define REASONS (sizeof reasons / sizeof reasons[0])
 
 int join_init(struct join *j)

@@ -202,6 +202,7 @@ static void successor(struct rank *r, uint32_t number, uint32_t n, uint32_t next
 			die("no memory");
 		duration(r, &e->compute, turns);
 	}
+	trace_sort_edges(s);
 }
 
 static int64_t neighbour(const struct rank *r, int direction, uint32_t distance)

@@ -308,6 +308,9 @@ static int merge_all_sites(struct translation *x)
 	for (uint32_t i = 0; i < x->from->site_count; i++)
 		if (merge_site(x, &x->into->sites[x->sites[i]], &x->from->sites[i], false) != 0)
 			return -1;
+	/* what is sent on from here must have them in order, whatever came from where */
+	for (uint32_t i = 0; i < x->from->site_count; i++)
+		trace_sort_edges(&x->into->sites[x->sites[i]]);
 	for (uint32_t i = 0; i < x->from->object_count; i++) {
 		const struct trace_site *s = &x->from->objects[i];
 		uint32_t to = trace_site(x->into, x->functions[s->function], x->nodes[s->node], true);

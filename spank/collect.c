@@ -267,6 +267,9 @@ int helper_collect(struct facts *facts)
 	if (lock == -2)
 		return -1;
 	facts_set(facts, "first_day", facts_get(facts, "day"));
+	/* nobody has said how the step ended: its node, or the slurmstepd of it, went down */
+	if (facts_number(facts, "swept", 0) > 0 && !kept_has_facts(folder))
+		facts_set(facts, "ending", "node-lost");
 	/* Without facts kept (the disk is full) it is delivered all the same. */
 	if (lock >= 0 && ((kept = kept_save(folder, facts, &error)) < 0 || kept_load(folder, facts, stay, &error) < 0))
 		fprintf(stderr, "%s\n", error.text);

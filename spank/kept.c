@@ -57,6 +57,14 @@ void kept_unlock(const char *folder, int lock)
 	close(lock);
 }
 
+bool kept_has_facts(const char *folder)
+{
+	char path[4096];
+	struct stat st;
+
+	return join(path, folder, KEPT_FACTS) == 0 && lstat(path, &st) == 0;
+}
+
 int kept_save(const char *folder, const struct facts *facts, struct error *error)
 {
 	char path[4096];

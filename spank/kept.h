@@ -22,6 +22,8 @@
 int kept_lock(const char *folder);
 /* Gives it back. */
 void kept_unlock(const char *folder, int lock);
+/* Are there facts of an earlier attempt? */
+bool kept_has_facts(const char *folder);
 /* Saves the facts; those of an earlier attempt stay. Returns 1 if there was one, 0 if not, -1 with error set. */
 int kept_save(const char *folder, const struct facts *facts, struct error *error);
 /* Adds the saved facts to facts, those named in stay (NULL-terminated) only if they are not there yet. Returns 0, 1 if none are saved, -1 with

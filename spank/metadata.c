@@ -85,6 +85,7 @@ static const struct {
 	{"groups", HIDDEN},
 	{"aborted", HIDDEN},
 	{"ending", HIDDEN},
+	{"swept", HIDDEN},
 	{"spool", HIDDEN},
 	{"day", HIDDEN},
 	{"first_day", HIDDEN},

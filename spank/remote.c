@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 
 #include "policy/choice.h"
 #include "policy/decision.h"
+#include "spank/ending.h"
 #include "spank/folder.h"
 #include "spank/handoff.h"
 #include "spank/journal.h"
@@ -37,6 +39,8 @@ static struct {
 	int64_t spool_changed;                /* when it was made: another time at the end means that a tracer worked there */
 	bool capturing;
 	char why[512]; /* the helper's first message, if it failed */
+	uint64_t oom_kills; /* of the step's cgroup when it began */
+	bool oom;           /* a task was killed because memory was short */
 	int exit_status;    /* of the task with the highest exit code, as wait() gives it; 0 if all ended well */
 	uint32_t exit_task; /* which task that was */
 	time_t start;
@@ -262,6 +266,7 @@ void remote_begin(spank_t spank, const struct config *config)
 	if (remote.capturing) /* Slurm calls once; twice would leave a folder behind */
 		return;
 	remote.start = time(NULL);
+	remote.oom_kills = ending_own_oom_kills();
 	if (step_read(&remote.step, spank, &error)) {
 		slurm_info("spoor: %s", error.text);
 		return;
@@ -304,6 +309,9 @@ void remote_task_exit(spank_t spank)
 
 	if (!remote.capturing || spank_get_item(spank, S_TASK_EXIT_STATUS, &status) != ESPANK_SUCCESS)
 		return;
+	/* while the step's cgroup is still there */
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && !remote.oom)
+		remote.oom = ending_own_oom_kills() > remote.oom_kills;
 	if (severity(status) <= severity(remote.exit_status))
 		return;
 	remote.exit_status = status;
@@ -348,6 +356,19 @@ static void add_ending(struct facts *facts, const char *day)
 	facts_format(facts, "step_end", "%lld", (long long)time(NULL));
 	facts_set(facts, "spool", remote.spool);
 	facts_set(facts, "day", day);
+}
+
+/* slurmctld is asked by the first node of a step, and only if its tasks were ended by a signal: a job on many nodes must not be heard of from all of
+ * them at once. What the first node says counts for the parts of the others, when they are joined. */
+static void add_reason(struct facts *facts)
+{
+	const char *reason = NULL;
+
+	if (remote.oom)
+		reason = "oom";
+	else if (WIFSIGNALED(remote.exit_status) && remote.step.node_index == 0)
+		reason = ending_of_job(remote.step.job);
+	facts_set(facts, "ending", reason);
 }
 
 /* Runs the helper, as the job's user if identity is given, and logs what it says. Some have been killed together with the job: those are
@@ -405,6 +426,7 @@ static int collect(spank_t spank, const struct config *config, struct error *err
 	int rv = make_day(config, day, sizeof day, error);
 	step_facts(&remote.step, spank, &facts);
 	add_ending(&facts, rv ? NULL : day);
+	add_reason(&facts);
 	if (!rv)
 		rv = run_helper(config, "collect", &facts, &remote.step.identity, error);
 	else if (run_helper(config, "keep", &facts, &remote.step.identity, &keeping))

@@ -62,6 +62,7 @@ static char *describe(const struct sweep *s, const char *name, const char *day, 
 		facts_format(&facts, "spool", "%s/%s", s->spool, name);
 		facts_format(&facts, "uid", "%lu", (unsigned long)uid);
 		facts_set(&facts, "day", day);
+		facts_set(&facts, "swept", "1");
 		text = facts_encode(&facts);
 	}
 	facts_clear(&facts);
