@@ -126,26 +126,24 @@ int join_add_file(struct join *j, const char *path, struct error *error)
 
 /* --- metadata of the whole --- */
 
+struct host_list {
+	json_t *hosts, *counts;
+};
+
+static void add_host(void *context, const char *name, uint64_t ranks)
+{
+	struct host_list *l = context;
+	json_t *text = json_string(name);
+	json_array_append_new(l->hosts, text ? text : json_string("?"));
+	json_array_append_new(l->counts, json_integer((json_int_t)ranks));
+}
+
 static void set_hosts(json_t *m, const struct trace *t)
 {
-	json_t *hosts = json_array(), *counts = json_array();
-	uint64_t *ranks = calloc((size_t)t->strings.count + 1, sizeof *ranks);
-	uint32_t *order = calloc((size_t)t->strings.count + 1, sizeof *order), n = 0;
-	int64_t host;
-
-	for (uint64_t r = 0; ranks && order && rankmap_next(&t->host, &r, &host); r++)
-		if (ranks[host]++ == 0)
-			order[n++] = (uint32_t)host;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct pool_item *name = &t->strings.items[order[i]];
-		json_t *text = json_stringn((const char *)name->bytes, name->size);
-		json_array_append_new(hosts, text ? text : json_string("?"));
-		json_array_append_new(counts, json_integer((json_int_t)ranks[order[i]]));
-	}
-	json_object_set_new(m, "hosts", hosts);
-	json_object_set_new(m, "ranks_per_node", counts);
-	free(ranks);
-	free(order);
+	struct host_list l = {json_array(), json_array()};
+	trace_hosts(t, add_host, &l);
+	json_object_set_new(m, "hosts", l.hosts);
+	json_object_set_new(m, "ranks_per_node", l.counts);
 }
 
 static void set_times(json_t *m, int64_t end)

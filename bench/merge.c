@@ -265,7 +265,7 @@ static void finish(struct rank *r, const uint32_t *sites, const uint32_t *visits
 	struct trace *t = &r->trace;
 	t->size = r->grid->n;
 	if (rankmap_single(&t->events, r->rank, (int64_t)r->events, false) != 0 || rankmap_single(&t->first, r->rank, sites[0], true) != 0 ||
-	    rankmap_single(&t->host, r->rank, string(r, host), true) != 0)
+	    trace_set_host(t, r->rank, host, strlen(host)) != 0)
 		die("no memory");
 }
 

@@ -143,8 +143,9 @@ static const char *string_at(const struct trace *t, int64_t number)
 
 const char *spoor_host(const struct spoor_trace *t, uint32_t rank)
 {
-	int64_t host = 0;
-	return rankmap_get(&t->trace.host, rank, &host) ? string_at(&t->trace, host) : "";
+	static _Thread_local char name[TRACE_HOST_MAX];
+	trace_host(&t->trace, rank, name);
+	return name;
 }
 
 uint32_t spoor_sites(const struct spoor_trace *t)

@@ -50,7 +50,7 @@ const char *spoor_metadata(const struct spoor_trace *t);
 uint32_t spoor_ranks(const struct spoor_trace *t);
 /* Events of a rank; 0 if there is no such rank. */
 uint64_t spoor_events(const struct spoor_trace *t, uint32_t rank);
-/* The name of the node that a rank ran on; "" if it is not known. */
+/* The name of the node that a rank ran on; "" if it is not known. Valid until this thread asks again. */
 const char *spoor_host(const struct spoor_trace *t, uint32_t rank);
 
 /* Call sites: (function, call path), numbered from 0. */

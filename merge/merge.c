@@ -335,7 +335,8 @@ static int merge_ranks(struct translation *x)
 	const struct trace *from = x->from;
 	struct trace *into = x->into;
 	if (merge_map(x, &into->events, &from->events, REFERENCE_NONE) != 0 || merge_map(x, &into->first, &from->first, REFERENCE_SITE) != 0 ||
-	    merge_map(x, &into->host, &from->host, REFERENCE_STRING) != 0 || merge_map(x, &into->lost, &from->lost, REFERENCE_NONE) != 0 ||
+	    merge_map(x, &into->host, &from->host, REFERENCE_STRING) != 0 ||
+	    merge_map(x, &into->host_number, &from->host_number, REFERENCE_NONE) != 0 || merge_map(x, &into->lost, &from->lost, REFERENCE_NONE) != 0 ||
 	    merge_map(x, &into->in_flight, &from->in_flight, REFERENCE_SITE) != 0)
 		return -1;
 	for (unsigned i = 0; i < TRACE_TOTALS; i++)

@@ -106,30 +106,29 @@ static void take_process_facts(struct world *w, uint32_t rank, const char *facts
 	}
 }
 
+struct host_list {
+	struct writer hosts, counts;
+};
+
+static void put_host(void *context, const char *name, uint64_t ranks)
+{
+	struct host_list *l = context;
+	char text[32];
+	bool first = l->hosts.size == 0;
+	writer_bytes(&l->hosts, ",", !first);
+	writer_bytes(&l->hosts, name, strlen(name));
+	writer_bytes(&l->counts, text, (size_t)snprintf(text, sizeof text, "%s%" PRIu64, first ? "" : ",", ranks));
+}
+
 /* hosts=n1,n2 ranks_per_node=4,4: the nodes in the order of their lowest rank. */
 static void put_hosts(struct writer *w, const struct trace *t)
 {
-	struct writer hosts = {0}, counts = {0};
-	uint64_t *ranks = calloc(t->strings.count, sizeof *ranks);
-	uint32_t *order = calloc(t->strings.count, sizeof *order), n = 0;
-	int64_t host;
-	for (uint64_t r = 0; ranks && order && rankmap_next(&t->host, &r, &host); r++) {
-		if (ranks[host]++ == 0)
-			order[n++] = (uint32_t)host;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		char text[32];
-		writer_bytes(&hosts, ",", i > 0);
-		writer_bytes(&hosts, t->strings.items[order[i]].bytes, t->strings.items[order[i]].size);
-		writer_bytes(&counts, text, (size_t)snprintf(text, sizeof text, "%s%" PRIu64, i ? "," : "", ranks[order[i]]));
-	}
-	world_put_fact(w, "hosts", hosts.data, hosts.size);
-	world_put_fact(w, "ranks_per_node", counts.data, counts.size);
-	w->failed |= !ranks || !order || hosts.failed || counts.failed;
-	writer_free(&hosts);
-	writer_free(&counts);
-	free(ranks);
-	free(order);
+	struct host_list l = {.hosts = {0}};
+	w->failed |= trace_hosts(t, put_host, &l) != 0 || l.hosts.failed || l.counts.failed;
+	world_put_fact(w, "hosts", l.hosts.data, l.hosts.size);
+	world_put_fact(w, "ranks_per_node", l.counts.data, l.counts.size);
+	writer_free(&l.hosts);
+	writer_free(&l.counts);
 }
 
 /* Adding. */

@@ -17,6 +17,7 @@
 #include "replay/draw.h"
 #include "replay/plan.h"
 #include "replay/scout.h"
+#include "trace/index.h"
 #include "trace/container.h"
 
 static const char usage[] =
@@ -203,8 +204,11 @@ static int started(struct replay *r)
 		lossy_comm(MPI_COMM_SELF);
 		replay_outcome.service = lossy_service;
 	}
+	/* equal for ranks of one node */
+	int64_t number = 0;
 	rankmap_get(&r->trace.host, r->rank, &host);
-	replay_outcome.node = (int)host;
+	rankmap_get(&r->trace.host_number, r->rank, &number);
+	replay_outcome.node = (int)(hash_mix((uint64_t)host + 1, (uint64_t)number) & INT32_MAX);
 	return prepare_folder(r);
 }
 

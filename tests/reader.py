@@ -434,6 +434,7 @@ class Trace:
         for _ in range(4):
             maps.append(b.map(b.ranks(here)) if b.uint() else {})
         self.first, self.host, self.lost, self.in_flight = maps
+        self.host_number = b.map(b.ranks(here)) if b.at < len(b.data) and b.uint() else {}
         b.done()
 
     def read_sites(self, b):

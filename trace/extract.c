@@ -35,6 +35,21 @@ static ref table_ref(const struct extraction *x, const struct table *t, uint32_t
 	return arena_valid(x->arena, at, n) ? at : 0;
 }
 
+static const struct record_string *string_at(const struct extraction *x, uint32_t i)
+{
+	return arena_at(x->arena, struct record_string, *(const ref *)table_at(x->arena, &x->record->strings, i, sizeof(ref)));
+}
+
+/* The number in the trace of a string, which comes to the pool when something refers to it. UINT32_MAX: no memory. */
+static uint32_t string_translate(const struct extraction *x, uint32_t i)
+{
+	if (x->strings[i] == UINT32_MAX) {
+		const struct record_string *s = string_at(x, i);
+		x->strings[i] = pool_intern(&x->trace->strings, s->bytes, s->length);
+	}
+	return x->strings[i];
+}
+
 static int extract_strings(struct extraction *x)
 {
 	const struct table *t = &x->record->strings;
@@ -43,9 +58,7 @@ static int extract_strings(struct extraction *x)
 		const struct record_string *s = arena_at(x->arena, struct record_string, at);
 		if (!at || !arena_valid(x->arena, at, sizeof *s + s->length))
 			return -1;
-		x->strings[i] = pool_intern(&x->trace->strings, s->bytes, s->length);
-		if (x->strings[i] == UINT32_MAX)
-			return -1;
+		x->strings[i] = UINT32_MAX;
 	}
 	return 0;
 }
@@ -59,6 +72,8 @@ static bool value_translate(const struct extraction *x, int64_t *v, enum referen
 		uint64_t i = (uint64_t)*v - (uint64_t)VALUE_CONSTANT;
 		if (i >= x->record->strings.count)
 			return false;
+		if (string_translate(x, (uint32_t)i) == UINT32_MAX)
+			return false;
 		*v = VALUE_CONSTANT + x->strings[i];
 		return true;
 	}
@@ -67,6 +82,8 @@ static bool value_translate(const struct extraction *x, int64_t *v, enum referen
 		return true;
 	case REFERENCE_STRING:
 		if (*v < 0 || *v >= x->record->strings.count)
+			return false;
+		if (string_translate(x, (uint32_t)*v) == UINT32_MAX)
 			return false;
 		*v = x->strings[*v];
 		return true;
@@ -154,7 +171,10 @@ static int extract_paths(struct extraction *x)
 		const struct record_module *m = table_at(x->arena, &r->modules, i, sizeof *m);
 		if (m->name >= r->strings.count || m->build_id >= r->strings.count)
 			return -1;
-		x->modules[i] = trace_module(x->trace, (struct trace_module){x->strings[m->name], x->strings[m->build_id]});
+		uint32_t name = string_translate(x, m->name), id = string_translate(x, m->build_id);
+		if (name == UINT32_MAX || id == UINT32_MAX)
+			return -1;
+		x->modules[i] = trace_module(x->trace, (struct trace_module){name, id});
 		if (x->modules[i] == UINT32_MAX)
 			return -1;
 	}
@@ -169,7 +189,9 @@ static int extract_paths(struct extraction *x)
 	}
 	for (uint32_t i = 0; i < r->functions.count; i++) {
 		uint32_t string = *(const uint32_t *)table_at(x->arena, &r->functions, i, sizeof string);
-		x->functions[i] = string < r->strings.count ? trace_function(x->trace, x->strings[string]) : UINT32_MAX;
+		x->functions[i] = string < r->strings.count && string_translate(x, string) != UINT32_MAX
+		                        ? trace_function(x->trace, x->strings[string])
+		                        : UINT32_MAX;
 		if (x->functions[i] == UINT32_MAX)
 			return -1;
 	}
@@ -347,8 +369,11 @@ static int extract_rank(struct extraction *x)
 		if (first == UINT32_MAX || rankmap_single(&t->first, x->rank, first, true) != 0)
 			return -1;
 	}
-	if (r->host < r->strings.count && rankmap_single(&t->host, x->rank, x->strings[r->host], true) != 0)
-		return -1;
+	if (r->host < r->strings.count) {
+		const struct record_string *host = string_at(x, r->host);
+		if (trace_set_host(t, x->rank, host->bytes, host->length) != 0)
+			return -1;
+	}
 	uint32_t in_flight = r->state != RECORD_FINALIZED && r->in_flight ? site_number(x, r->in_flight) : UINT32_MAX;
 	if (in_flight != UINT32_MAX && rankmap_single(&t->in_flight, x->rank, in_flight, true) != 0)
 		return -1;

@@ -172,8 +172,8 @@ static void put_rank(struct writer *w, struct map_table *maps, const struct trac
 	map_put_ranks(w, maps, &t->events, &world);
 	rankmap_free(&world);
 	map_put(w, maps, &t->events);
-	const struct rankmap *each[] = {&t->first, &t->host, &t->lost, &t->in_flight};
-	for (int i = 0; i < 4; i++) {
+	const struct rankmap *each[] = {&t->first, &t->host, &t->lost, &t->in_flight, &t->host_number};
+	for (int i = 0; i < 5; i++) {
 		writer_uint(w, !rankmap_empty(each[i]));
 		if (!rankmap_empty(each[i])) {
 			map_put_ranks(w, maps, each[i], &t->events);
@@ -195,12 +195,12 @@ static int get_rank(struct reader *r, const struct map_table *maps, struct trace
 		return -1;
 	if (map_get_ranks(r, maps, &ranks, &world) != 0 || map_get(r, maps, &t->events, &ranks, false) != 0)
 		goto done;
-	struct rankmap *each[] = {&t->first, &t->host, &t->lost, &t->in_flight};
-	for (int i = 0; i < 4; i++) {
+	struct rankmap *each[] = {&t->first, &t->host, &t->lost, &t->in_flight, &t->host_number};
+	for (int i = 0; i < 5 && r->at != r->end; i++) {
 		if (reader_uint(r) != 1)
 			continue;
 		rankmap_free(&ranks);
-		if (map_get_ranks(r, maps, &ranks, &t->events) != 0 || map_get(r, maps, each[i], &ranks, each[i] != &t->lost) != 0)
+		if (map_get_ranks(r, maps, &ranks, &t->events) != 0 || map_get(r, maps, each[i], &ranks, i != 2 && i != 4) != 0)
 			goto done;
 	}
 	rv = r->bad || r->at != r->end ? -1 : 0;

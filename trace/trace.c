@@ -404,11 +404,121 @@ void trace_free(struct trace *t)
 	rankmap_free(&t->events);
 	rankmap_free(&t->first);
 	rankmap_free(&t->host);
+	rankmap_free(&t->host_number);
 	rankmap_free(&t->lost);
 	rankmap_free(&t->in_flight);
 	for (unsigned i = 0; i < TRACE_TOTALS; i++)
 		free(t->total[i].ranks);
 	*t = (struct trace){0};
+}
+
+/* Hosts. */
+
+#define HOST_DIGITS 9
+
+/* Where the number in a name is: the last digits of its first part. Returns how many digits there are, 0 if there is no number. */
+static size_t host_digits(const char *name, size_t n, size_t *at)
+{
+	size_t end = 0, digits = 0;
+	while (end < n && name[end] != '.')
+		end++;
+	while (end > 0 && !(name[end - 1] >= '0' && name[end - 1] <= '9'))
+		end--;
+	while (digits < end && name[end - 1 - digits] >= '0' && name[end - 1 - digits] <= '9')
+		digits++;
+	*at = end - digits;
+	return digits <= HOST_DIGITS && n < TRACE_HOST_MAX && !memchr(name, '#', n) ? digits : 0;
+}
+
+int trace_set_host(struct trace *t, uint32_t rank, const char *name, size_t n)
+{
+	char form[TRACE_HOST_MAX];
+	size_t at, digits = host_digits(name, n, &at);
+	int64_t number = 0;
+	if (digits) {
+		memcpy(form, name, n);
+		for (size_t i = at; i < at + digits; i++) {
+			number = 10 * number + (name[i] - '0');
+			form[i] = '#';
+		}
+		if (rankmap_single(&t->host_number, rank, number, false) != 0)
+			return -1;
+		name = form;
+	}
+	uint32_t string = pool_intern(&t->strings, name, n);
+	return string == UINT32_MAX ? -1 : rankmap_single(&t->host, rank, string, true);
+}
+
+static void host_name(const struct trace *t, int64_t host, bool numbered, int64_t number, char name[TRACE_HOST_MAX])
+{
+	const struct pool_item *form = &t->strings.items[host];
+	size_t n = form->size < TRACE_HOST_MAX ? form->size : TRACE_HOST_MAX - 1;
+	memcpy(name, form->bytes, n);
+	name[n] = '\0';
+	for (size_t i = n; numbered && i-- > 0;)
+		if (name[i] == '#') {
+			name[i] = (char)('0' + (number < 0 ? 0 : number % 10));
+			number /= 10;
+		}
+}
+
+void trace_host(const struct trace *t, uint32_t rank, char name[TRACE_HOST_MAX])
+{
+	int64_t host, number = 0;
+	name[0] = '\0';
+	if (rankmap_get(&t->host, rank, &host)) {
+		bool numbered = rankmap_get(&t->host_number, rank, &number);
+		host_name(t, host, numbered, number, name);
+	}
+}
+
+struct host {
+	int64_t host, number;
+	bool numbered;
+	uint64_t ranks;
+};
+
+static bool host_equal(const void *context, uint32_t i)
+{
+	const struct wanted *w = context;
+	const struct host *a = &((const struct host *)w->in)[i], *b = w->thing;
+	return a->host == b->host && a->number == b->number && a->numbered == b->numbered;
+}
+
+int trace_hosts(const struct trace *t, void (*tell)(void *context, const char *name, uint64_t ranks), void *context)
+{
+	int rv = -1;
+	struct index index = {0};
+	struct host *hosts = NULL;
+	uint32_t count = 0, capacity = 0, last = 0;
+	struct host h = {.ranks = 0};
+	for (uint64_t r = 0; rankmap_next(&t->host, &r, &h.host); r++) {
+		h.number = 0;
+		h.numbered = rankmap_get(&t->host_number, (uint32_t)r, &h.number);
+		if (count > 0 && host_equal(&(struct wanted){hosts, &h, 0}, last)) {
+			hosts[last].ranks++;
+			continue;
+		}
+		uint64_t hash = hash_mix(hash_mix(h.numbered, (uint64_t)h.host), (uint64_t)h.number);
+		last = index_find(&index, hash, host_equal, &(struct wanted){hosts, &h, 0});
+		if (last == INDEX_NONE) {
+			if (!grow(&hosts, count, &capacity, sizeof *hosts) || index_add(&index, hash, count) != 0)
+				goto done;
+			last = count++;
+			hosts[last] = h;
+		}
+		hosts[last].ranks++;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		char name[TRACE_HOST_MAX];
+		host_name(t, hosts[i].host, hosts[i].numbered, hosts[i].number, name);
+		tell(context, name, hosts[i].ranks);
+	}
+	rv = 0;
+done:
+	free(hosts);
+	index_free(&index);
+	return rv;
 }
 
 /* Checking. */
@@ -589,7 +699,7 @@ int trace_check(const struct trace *t, struct error *error)
 			goto done;
 	if (!map_ok(t, &t->events, REFERENCE_NONE) || !map_ok(t, &t->first, REFERENCE_SITE) || !map_ok(t, &t->host, REFERENCE_STRING) ||
 	    !map_ok(t, &t->in_flight, REFERENCE_SITE) ||
-	    !map_ok(t, &t->lost, REFERENCE_NONE) || has_constants(&t->events) || has_constants(&t->host) || has_constants(&t->lost)) {
+	    !map_ok(t, &t->host_number, REFERENCE_NONE) || has_constants(&t->host_number) || !map_ok(t, &t->lost, REFERENCE_NONE) || has_constants(&t->events) || has_constants(&t->host) || has_constants(&t->lost)) {
 		error_set(error, "list of ranks: damaged");
 		goto done;
 	}
