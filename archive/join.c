@@ -126,6 +126,9 @@ int join_add_file(struct join *j, const char *path, struct error *error)
 
 /* --- metadata of the whole --- */
 
+/* As in the facts of a world. */
+#define HOSTS_LISTED 1024
+
 struct host_list {
 	json_t *hosts, *counts;
 };
@@ -142,8 +145,15 @@ static void set_hosts(json_t *m, const struct trace *t)
 {
 	struct host_list l = {json_array(), json_array()};
 	trace_hosts(t, add_host, &l);
-	json_object_set_new(m, "hosts", l.hosts);
-	json_object_set_new(m, "ranks_per_node", l.counts);
+	if (json_array_size(l.hosts) <= HOSTS_LISTED) {
+		json_object_set(m, "hosts", l.hosts);
+		json_object_set(m, "ranks_per_node", l.counts);
+	} else {
+		json_object_del(m, "hosts");
+		json_object_del(m, "ranks_per_node");
+	}
+	json_decref(l.hosts);
+	json_decref(l.counts);
 }
 
 static void set_times(json_t *m, int64_t end)

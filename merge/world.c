@@ -106,15 +106,21 @@ static void take_process_facts(struct world *w, uint32_t rank, const char *facts
 	}
 }
 
+/* More hosts than this are not listed: the trace knows the host of each rank, and metadata must not grow with the machine. */
+#define HOSTS_LISTED 1024
+
 struct host_list {
 	struct writer hosts, counts;
+	size_t count;
 };
 
 static void put_host(void *context, const char *name, uint64_t ranks)
 {
 	struct host_list *l = context;
 	char text[32];
-	bool first = l->hosts.size == 0;
+	bool first = l->count++ == 0;
+	if (l->count > HOSTS_LISTED)
+		return;
 	writer_bytes(&l->hosts, ",", !first);
 	writer_bytes(&l->hosts, name, strlen(name));
 	writer_bytes(&l->counts, text, (size_t)snprintf(text, sizeof text, "%s%" PRIu64, first ? "" : ",", ranks));
@@ -125,8 +131,10 @@ static void put_hosts(struct writer *w, const struct trace *t)
 {
 	struct host_list l = {.hosts = {0}};
 	w->failed |= trace_hosts(t, put_host, &l) != 0 || l.hosts.failed || l.counts.failed;
-	world_put_fact(w, "hosts", l.hosts.data, l.hosts.size);
-	world_put_fact(w, "ranks_per_node", l.counts.data, l.counts.size);
+	if (l.count <= HOSTS_LISTED) {
+		world_put_fact(w, "hosts", l.hosts.data, l.hosts.size);
+		world_put_fact(w, "ranks_per_node", l.counts.data, l.counts.size);
+	}
 	writer_free(&l.hosts);
 	writer_free(&l.counts);
 }
