@@ -120,7 +120,7 @@ static int by_rank(const void *a, const void *b)
 static int find_neighbours(const struct tree *tree, int **ranks, int *count)
 {
 	int capacity = 64;
-	bool here = false;
+	bool here = false, failed = false;
 	*count = 0;
 	*ranks = malloc((size_t)capacity * sizeof **ranks);
 	DIR *dir = *ranks ? opendir(tree->folder) : NULL;
@@ -133,8 +133,10 @@ static int find_neighbours(const struct tree *tree, int **ranks, int *count)
 			continue;
 		if (*count == capacity) {
 			int *more = realloc(*ranks, 2 * (size_t)capacity * sizeof **ranks);
-			if (!more)
+			if (!more) {
+				failed = true;
 				break;
+			}
 			*ranks = more;
 			capacity *= 2;
 		}
@@ -143,11 +145,11 @@ static int find_neighbours(const struct tree *tree, int **ranks, int *count)
 	}
 	if (dir)
 		closedir(dir);
-	if (!*ranks || *count == capacity)
+	if (!*ranks || failed)
 		return -1;
 	if (!here) {
-		*count = 0;
-		(*ranks)[(*count)++] = tree->rank;
+		(*ranks)[0] = tree->rank;
+		*count = 1;
 	}
 	qsort(*ranks, (size_t)*count, sizeof **ranks, by_rank);
 	return 0;

@@ -188,5 +188,11 @@ if os.geteuid() == 0:
     tap.equal((archived(), os.stat(day + "/7.0.0.n0.spoor").st_uid), (["7.0.0.n0.spoor", "7.0.0.n1.spoor"], 65534), "another user's part is not touched")
 else:
     tap.skip("another user's part is not touched", "not root")
+# As many ranks as tables begin with
+for ranks in (63, 64, 65):
+    spool, _, done = run(f"ranks{ranks}", [os.path.join(BUILD, "bench/apps/halo2d"), "2"], ranks=ranks)
+    left = sorted(name.split("-")[0] for name in os.listdir(spool))
+    tap.ok(done.returncode == 0 and "tracer:" not in done.stderr and left == ["world"], f"{ranks} ranks merge in MPI_Finalize", str(left[:5]), done.stderr[-500:])
+
 shutil.rmtree(work)
 tap.done()
