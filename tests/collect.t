@@ -91,6 +91,29 @@ world-0.spoor
 like 'collect: without a job' "$(printf 'step=0\nspool=/a\nday=/b\n' | spoor-helper collect 2>&1)" 'job, step, day or spool is missing'
 like 'collect: a step with a slash' "$(collect 1 ../../x s1 1)" 'job, step, day or spool is missing'
 
+# Links that somebody planted in the spool: what they lead to is neither read, nor archived, nor removed.
+aborted() {
+	mkdir "$1" && SLURM_SPOOR_HANDOFF="1;mode=lossless;spool=$work/$1" LD_PRELOAD=$SPOOR_PRELOAD "$ending" abort >/dev/null 2>&1
+	find "$1" -name '*.arena'
+}
+arena=$(aborted s6)
+ok 'planted: an aborted process leaves its arena' test -s "$arena"
+mv "$arena" victim && cp victim copy && ln victim "$arena"
+like 'planted: a hard link' "$(collect 20 0 s6 1)" 'somebody else.s, or has a second name; left alone'
+is 'planted: no trace of it, and the file is as it was' "$(ls archive/2026/03/01 | grep -c '^20'; cmp victim copy && echo same)" '0
+same'
+rm -f "$arena"
+ln -s "$work/victim" "$arena"
+collect 20 1 s6 1 >/dev/null
+is 'planted: a symbolic link' "$(ls archive/2026/03/01 | grep -c '^20'; cmp victim copy && echo same)" '0
+same'
+mv victim s6/world-0000000000000001.spoor.keep 2>/dev/null
+ln -s /etc/passwd s6/world-0000000000000002.spoor
+collect 20 2 s6 1 >/dev/null
+is 'planted: a link in the place of a raw trace' "$(ls archive/2026/03/01 | grep -c '^20'; test -s /etc/passwd && echo there)" '0
+there'
+rm -rf s6 copy
+
 # spoor list.
 names() {
 	spoor list --json "$@" | python3 -c 'import json, sys; print(*[json.loads(line)["name"] for line in sys.stdin])'
