@@ -10,6 +10,7 @@
 #include "archive/archive.h"
 #include "archive/codec_zstd.h"
 #include "merge/merge.h"
+#include "merge/world.h"
 #include "trace/container.h"
 
 /* Why a trace is partial, that which says most first: the others are what it did to the other nodes. */
@@ -125,9 +126,6 @@ int join_add_file(struct join *j, const char *path, struct error *error)
 }
 
 /* --- metadata of the whole --- */
-
-/* As in the facts of a world. */
-#define HOSTS_LISTED 1024
 
 struct host_list {
 	json_t *hosts, *counts;

@@ -9,9 +9,9 @@
 
 /* Opens a file, or a job of the archive ("123", "123.0", "123.0.1"), and decodes it. On failure says why on stderr and returns -1; else 0, and the
  * caller gives both back with trace_free and container_destroy. archive may be NULL: the site's. */
+int open_trace(const char *file_or_job, const char *archive, struct container **container, struct trace *trace);
+
 /* A time: a number, and s (or nothing), ms, us, ns. In ns. Returns 0 or -1. */
 int parse_time(const char *text, double *ns);
-
-int open_trace(const char *file_or_job, const char *archive, struct container **container, struct trace *trace);
 
 #endif

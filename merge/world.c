@@ -106,9 +106,6 @@ static void take_process_facts(struct world *w, uint32_t rank, const char *facts
 	}
 }
 
-/* More hosts than this are not listed: the trace knows the host of each rank, and metadata must not grow with the machine. */
-#define HOSTS_LISTED 1024
-
 struct host_list {
 	struct writer hosts, counts;
 	size_t count;

@@ -13,6 +13,9 @@
 #include "trace/trace.h"
 #include "trace/varint.h"
 
+/* More hosts than this are not listed in facts and metadata: the trace knows the host of each rank, and they must not grow with the machine. */
+#define HOSTS_LISTED 1024
+
 struct world {
 	struct trace trace;
 	uint64_t id;               /* equal for the ranks of one MPI_COMM_WORLD */
