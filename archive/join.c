@@ -12,6 +12,7 @@
 #include "merge/merge.h"
 #include "merge/world.h"
 #include "trace/container.h"
+#include "trace/host.h"
 
 /* Why a trace is partial, that which says most first: the others are what it did to the other nodes. */
 static const char *const reasons[] = {"abort", "oom", "node-lost", "time-limit", "preempted", "cancelled", "signal", "exit", "deadline"};
@@ -142,7 +143,7 @@ static void add_host(void *context, const char *name, uint64_t ranks)
 static void set_hosts(json_t *m, const struct trace *t)
 {
 	struct host_list l = {json_array(), json_array()};
-	trace_hosts(t, add_host, &l);
+	host_each(t, add_host, &l);
 	if (json_array_size(l.hosts) <= HOSTS_LISTED) {
 		json_object_set(m, "hosts", l.hosts);
 		json_object_set(m, "ranks_per_node", l.counts);

@@ -18,6 +18,7 @@
 #include "merge/merge.h"
 #include "trace/column.h"
 #include "trace/container.h"
+#include "trace/host.h"
 #include "trace/trace.h"
 #include "trace/varint.h"
 
@@ -265,7 +266,7 @@ static void finish(struct rank *r, const uint32_t *sites, const uint32_t *visits
 	struct trace *t = &r->trace;
 	t->size = r->grid->n;
 	if (rankmap_single(&t->events, r->rank, (int64_t)r->events, false) != 0 || rankmap_single(&t->first, r->rank, sites[0], true) != 0 ||
-	    trace_set_host(t, r->rank, host, strlen(host)) != 0)
+	    host_set(t, r->rank, host, strlen(host)) != 0)
 		die("no memory");
 }
 

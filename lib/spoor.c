@@ -11,6 +11,7 @@
 #include "archive/codec_zstd.h"
 #include "trace/column.h"
 #include "trace/container.h"
+#include "trace/host.h"
 #include "trace/trace.h"
 #include "trace/walk.h"
 
@@ -143,8 +144,8 @@ static const char *string_at(const struct trace *t, int64_t number)
 
 const char *spoor_host(const struct spoor_trace *t, uint32_t rank)
 {
-	static _Thread_local char name[TRACE_HOST_MAX];
-	trace_host(&t->trace, rank, name);
+	static _Thread_local char name[HOST_MAX];
+	host_get(&t->trace, rank, name);
 	return name;
 }
 

@@ -10,6 +10,7 @@
 
 #include "merge/merge.h"
 #include "trace/container.h"
+#include "trace/host.h"
 #include "trace/record.h"
 
 int world_init(struct world *w, uint64_t id)
@@ -127,7 +128,7 @@ static void put_host(void *context, const char *name, uint64_t ranks)
 static void put_hosts(struct writer *w, const struct trace *t)
 {
 	struct host_list l = {.hosts = {0}};
-	w->failed |= trace_hosts(t, put_host, &l) != 0 || l.hosts.failed || l.counts.failed;
+	w->failed |= host_each(t, put_host, &l) != 0 || l.hosts.failed || l.counts.failed;
 	if (l.count <= HOSTS_LISTED) {
 		world_put_fact(w, "hosts", l.hosts.data, l.hosts.size);
 		world_put_fact(w, "ranks_per_node", l.counts.data, l.counts.size);

@@ -146,12 +146,16 @@ static inline int64_t column_guess(const struct columns *x, const struct column 
 	return arena_at(x->arena, struct period_run, c->period)[next < c->period_length ? next : 0].value;
 }
 
-/* For trace/lossy.c. */
+/* For trace/lossy.c and trace/image.c. */
 struct pattern;
 /* Everything in a column as a pattern, the run under way included; a loop under way is left. Returns 0, or -1 on no memory (then the column
  * is as good as before). The caller frees the pattern in any case. */
 int column_pattern(struct columns *x, struct column *c, uint64_t visits, struct pattern *out);
 const struct dict_run *column_dict(const struct columns *x, struct column *c);
+/* Ends the loop under way, and tells the dictionary of all values of the run under way, which has `run` visits. Returns 0 or -1. */
+int column_settle(struct columns *x, struct column *c, uint64_t run);
+/* Puts the run under way into the pattern, as its last one. Returns 0 or -1. */
+int column_close(struct columns *x, struct column *c, uint64_t run);
 /* Makes a column lossy, with a run under way, and gives the memory of its pattern and dictionary back. */
 void column_release(struct columns *x, struct column *c, ref lossy, uint64_t start, int64_t expect);
 /* A number that is known of (column, value); -1: none. */
@@ -159,20 +163,5 @@ int64_t column_slot(const struct columns *x, const struct column *c, int64_t val
 void column_slot_add(struct columns *x, const struct column *c, int64_t value, uint32_t number);
 /* The bytes of the arena that a column has, about. */
 uint64_t column_size(const struct columns *x, struct column *c);
-
-/* What a column is when it is taken out of its arena. `pattern` is in the form of doc/trace-format.md, empty if all values are equal. */
-struct column_image {
-	uint64_t visits;
-	struct writer pattern;
-	struct dict_run *dict; /* canonical: stretches of more than one value have at least DICT_STRETCH */
-	size_t dict_count;
-};
-#define DICT_STRETCH 4
-
-/* Takes the first `visits` values out of a column of a private arena (arena_open), which may change the column. Everything in it is
- * checked. references: the values are numbers of things, so that stretches of them mean nothing and are not made. Returns 0, or -1 if
- * the column is damaged or holds fewer values. The caller frees the image in any case. */
-int column_extract(struct columns *x, struct column *c, uint64_t visits, bool references, struct column_image *out);
-void column_image_free(struct column_image *image);
 
 #endif

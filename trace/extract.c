@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/host.h"
+#include "trace/image.h"
 #include "trace/lossy.h"
 #include "trace/record.h"
 #include "trace/trace.h"
@@ -371,7 +373,7 @@ static int extract_rank(struct extraction *x)
 	}
 	if (r->host < r->strings.count) {
 		const struct record_string *host = string_at(x, r->host);
-		if (trace_set_host(t, x->rank, host->bytes, host->length) != 0)
+		if (host_set(t, x->rank, host->bytes, host->length) != 0)
 			return -1;
 	}
 	uint32_t in_flight = r->state != RECORD_FINALIZED && r->in_flight ? site_number(x, r->in_flight) : UINT32_MAX;

@@ -90,7 +90,7 @@ int map_table_get(struct reader *r, struct map_table *t)
 /* Adds the nodes of a map. Returns the edge to its root. */
 static struct rank_edge weave_map(struct map_table *t, const struct rankmap *m)
 {
-	struct rank_edge *edge = rank_loom_weave(&t->loom, m), root = {RANK_ABSENT, 0};
+	struct rank_edge *edge = rankmap_weave(&t->loom, m), root = {RANK_ABSENT, 0};
 	if (!edge) {
 		t->loom.failed = true;
 		return root;

@@ -154,8 +154,7 @@ struct trace {
 	/* By rank: number of events; first site; host (string). Of some ranks: events that were not kept, because memory was used up; the site of a
 	 * call that the rank was in when it ended (only if it was killed). */
 	struct rankmap events, first, host, lost, in_flight;
-	/* Of hosts whose name has a number: that number; `host` is then the name with a `#` for each of its digits. A machine's thousands of names are
-	 * one string like that. trace_host puts them together. */
+	/* Of hosts whose name has a number: that number; `host` is then the name with a `#` for each of its digits (trace/host.h). */
 	struct rankmap host_number;
 	struct trace_total total[TRACE_TOTALS]; /* by enum trace_total_kind */
 	uint32_t bins; /* k: bins of histograms in the file of a complete trace; 0: TIME_BINS */
@@ -213,15 +212,7 @@ static inline const struct rankmap *trace_group_ranks(const struct trace_group *
 #define WHY_SIZE 40
 const char *trace_why_text(uint32_t why, char out[WHY_SIZE]);
 
-/* Sets the host of a rank that has none yet; only in a trace of that rank alone. Returns 0 or -1. */
-int trace_set_host(struct trace *t, uint32_t rank, const char *name, size_t n);
-/* The host of a rank; name gets a terminated text, "" if it is not known, cut if it is longer. */
-#define TRACE_HOST_MAX 512
-void trace_host(const struct trace *t, uint32_t rank, char name[TRACE_HOST_MAX]);
-/* Calls tell for each host, in the order of their lowest ranks, with the number of its ranks. Returns 0, or -1 on no memory. */
-int trace_hosts(const struct trace *t, void (*tell)(void *context, const char *name, uint64_t ranks), void *context);
-
-/* Checks everything that one part says of another: numbers in range, patterns, kinds. To be called on whatever was read from outside, before
+/* check.c: checks everything that one part says of another: numbers in range, patterns, kinds. To be called on whatever was read from outside, before
  * anything else looks at it. Returns 0, or -1 with error set. */
 int trace_check(const struct trace *t, struct error *error);
 

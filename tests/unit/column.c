@@ -7,6 +7,7 @@
 
 #include "tests/unit/tap.h"
 #include "trace/column.h"
+#include "trace/image.h"
 #include "trace/pattern.h"
 
 #define MAX 400000
