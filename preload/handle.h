@@ -15,7 +15,7 @@
 #define SPOOR_HANDLE_H
 
 #include "preload/real.h"
-#include "preload/recorder.h"
+#include "preload/call.h"
 
 enum handle_kind {
 	HANDLE_COMM = 1,

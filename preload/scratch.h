@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "preload/recorder.h"
+#include "preload/call.h"
 
 enum scratch {
 	SCRATCH_VALUES,   /* the vector that is being put */

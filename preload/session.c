@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "merge/world.h"
+#include "preload/call.h"
 #include "preload/clock.h"
 #include "preload/module.h"
 #include "preload/real.h"

@@ -179,7 +179,7 @@ class Recorder:
         return f"call_put_raw(c, {self.encoded(p, name)}, {raw});"
 
     def group(self, group, same, needs_me):
-        """A list of parameters that mostly are what they were at the last visit; see call_expects() in recorder.h."""
+        """A list of parameters that mostly are what they were at the last visit; see call_expects() in call.h."""
         tests = [f"call_expects(c, {i}, {self.raw(p)})" for i, p in enumerate(group)]
         trust = any(p.role.type == "handle" for p in group)
         if trust:

@@ -21,7 +21,7 @@ def schema_h(table):
             "/* The same where buffers are recorded; NULL: no different. */\n"
             "extern const char *const mpi_schema_buffers[];\n"
             "/* By enum mpi_constant. */\nextern const char *const mpi_constant_name[];\n"
-            "/* By enum object (recorder.h), in the form of mpi_schema. */\n"
+            "/* By enum object (call.h), in the form of mpi_schema. */\n"
             "extern const char *const mpi_object_schema[];\n\n#endif\n")
 
 

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "preload/call.h"
 #include "preload/recorder.h"
 #include "preload/session.h"
 #include "tests/unit/tap.h"

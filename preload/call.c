@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * call - one MPI call becomes an event
+ */
+#include "preload/call.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "preload/place.h"
+#include "preload/pool.h"
+#include "preload/session.h"
+#include "trace/lossy.h"
+#include "trace/reclaim.h"
+#include "trace/trace.h"
+
+/* Memory is not reclaimed again before so many events. */
+#define RECLAIM_EVENTS 10
+
+bool call_buffers;
+__thread struct recording recording __attribute__((tls_model("initial-exec")));
+uint64_t call_generation;
+
+/* The slow way into the arena. A call from a signal handler that comes inside is passed on and counted, not recorded; on the fast way the
+ * thread is not `ready` then. */
+static void enter(struct recorder *r)
+{
+	recording.busy = true;
+	arena_barrier();
+	if (r->shared)
+		pthread_mutex_lock(&r->lock);
+}
+
+static void leave(struct recorder *r)
+{
+	if (r->shared)
+		pthread_mutex_unlock(&r->lock);
+	arena_barrier();
+	recording.busy = false;
+}
+
+/* Time that the recorder used itself, since the end of the last event: it is no computation. */
+static void own_time(struct recorder *r, uint64_t ticks)
+{
+	r->record->own_ticks += ticks;
+	r->last_end += ticks;
+}
+
+/* The budget is used up: what was recorded until now is what the trace has. */
+static __attribute__((noinline, cold)) void stop_full(struct recorder *r)
+{
+	if (!r->stopped) {
+		r->stopped = true;
+		r->record->flags |= RECORD_FULL;
+		r->record->stage[STAGE_COUNTING] = r->record->events + 1;
+	}
+	r->limit = 0;
+	r->record->lost++;
+}
+
+/* What columns need to give up their order when the rest is used up. */
+static uint64_t reserve(const struct recorder *r)
+{
+	return r->arena.header->size < r->arena.size ? 0 : r->arena.size / 16;
+}
+
+/* Is there memory for another event? When there is nearly none, the largest columns give up their order, and if that does not give much, call
+ * paths that are new are cut. */
+static bool room(struct recorder *r)
+{
+	if (arena_room(&r->arena, EVENT_ROOM + r->arena.size / 16))
+		return true;
+	uint64_t freed = r->record->events >= r->reclaimed + RECLAIM_EVENTS || !r->reclaimed ? record_reclaim(&r->columns, r->record) : 0;
+	r->reclaimed = r->record->events + 1;
+	if (freed < r->arena.size / 8 && !r->record->stage[STAGE_PATHS])
+		r->record->stage[STAGE_PATHS] = r->record->events + 1;
+	return arena_room(&r->arena, EVENT_ROOM);
+}
+
+/* The site of a call; NULL: nothing more is recorded. */
+static struct site *site_slowly(struct recorder *r, uint32_t function, void *return_address, void *cfa)
+{
+	int saved = errno;
+	struct site *s = NULL;
+	uint64_t begin = clock_ticks();
+	if (!r->stopped && room(r)) {
+		r->limit = r->arena.header->size - EVENT_ROOM - reserve(r);
+		if (__atomic_exchange_n(&r->unloaded, false, __ATOMIC_ACQ_REL))
+			memo_clear(r->memo);
+		s = memo_find(r->memo, function, return_address, cfa);
+		r->before = clock_ticks() - begin;
+		if (!s) {
+			s = place_unwind(r, function, return_address, cfa);
+			own_time(r, clock_ticks() - begin);
+		}
+	}
+	if (!s)
+		stop_full(r);
+	errno = saved;
+	return s;
+}
+
+/* A call that is not what the memo thinks comes next, or that the thread was not ready for: its first one, one made inside of another (in a
+ * callback, or a signal handler), or one of several threads that share a recorder. */
+static __attribute__((noinline)) bool begin_slowly(struct call *c, enum mpi_function f, void *return_address, void *cfa)
+{
+	struct recording *me = &recording;
+	struct recorder *r = __atomic_load_n(&recorder_current, __ATOMIC_ACQUIRE);
+	bool ready = me->ready != NULL;
+	me->ready = NULL;
+	if (!r) {
+		if (!session_wake())
+			return false;
+		r = __atomic_load_n(&recorder_current, __ATOMIC_ACQUIRE);
+		if (!r)
+			return false;
+	}
+	if (!ready) {
+		/* a call from further out than the one that the thread is in: that one was left by longjmp */
+		if (me->frame && (uintptr_t)cfa >= (uintptr_t)me->frame) {
+			me->frame = NULL;
+			me->depth = 0;
+		} else if (me->busy || (me->known == r && !me->frame && !r->shared)) {
+			__atomic_fetch_add(&r->record->lost, 1, __ATOMIC_RELAXED);
+			return false;
+		}
+	}
+	*c = (struct call){.rec = r, .slow = me->frame || r->shared, .level = me->depth, .outer_frame = me->frame};
+	me->known = r;
+	enter(r);
+	c->site = site_slowly(r, f, return_address, cfa);
+	if (c->site) {
+		c->outer = r->record->in_flight;
+		r->record->in_flight = arena_ref(&r->arena, c->site);
+	}
+	leave(r);
+	if (!c->site) {
+		if (!c->slow)
+			me->ready = r;
+		return false;
+	}
+	if (me->frame)
+		me->depth++;
+	me->frame = cfa;
+	c->start = clock_ticks();
+	return true;
+}
+
+/* The fast way calls nothing, so that it needs no registers saved: whatever is unusual is done all over by the slow way. */
+bool call_begin_at(struct call *c, enum mpi_function f, void *return_address, void *cfa)
+{
+	struct recorder *r = recording.ready;
+	if (__builtin_expect(!r || r->arena.header->used > r->limit, 0))
+		return begin_slowly(c, f, return_address, cfa);
+	struct memo_entry *e = r->memo->at->followed;
+	if (__builtin_expect(!memo_is(e, f, (uintptr_t)return_address, (uintptr_t)cfa), 0))
+		return begin_slowly(c, f, return_address, cfa);
+	recording.ready = NULL;
+	arena_barrier();
+	r->memo->at = e;
+	struct site *s = e->value;
+	r->record->in_flight = arena_ref(&r->arena, s);
+	c->rec = r;
+	c->site = s;
+	c->plain = 0;
+	arena_barrier();
+	recording.frame = cfa;
+	c->start = clock_ticks();
+	return true;
+}
+
+bool call_end_slowly(struct call *c, int rc)
+{
+	struct recorder *r = c->rec;
+	if (c->slow)
+		enter(r);
+	if (rc != 0) {
+		int saved = errno;
+		uint32_t function = 0;
+		while (function < FN_COUNT && r->functions[function] != c->site->function + 1)
+			function++;
+		struct site *s = place_site(r, function + FUNCTION_ERROR, c->site->path);
+		errno = saved;
+		c->failed = s != NULL;
+		if (s)
+			c->site = s;
+		else
+			r->columns.failed = true; /* the event will be taken back */
+	}
+	r->record->in_flight = arena_ref(&r->arena, c->site);
+	c->next = c->site->column;
+	return rc == 0;
+}
+
+void call_turn(struct call *c, int64_t value)
+{
+	column_turn(&c->rec->columns, c->next++, c->site->visits, value);
+}
+
+/* What the next column expects, or would if the run under way was over. */
+const int64_t *call_expected_turn(struct call *c, size_t n)
+{
+	struct recorder *r = c->rec;
+	int64_t candidates[2] = {column_guess(&r->columns, c->next), c->next->expect};
+	for (int i = 0; i < 2; i++)
+		if (candidates[i] >= 0 && candidates[i] < r->record->vectors.count) {
+			const struct record_vector *v = pool_vector_at(r, (uint32_t)candidates[i]);
+			if (v->count == n)
+				return v->values;
+		}
+	return NULL;
+}
+
+static void put_vector(struct call *c, uint32_t i)
+{
+	struct column *column = c->next;
+	call_put(c, i);
+	if (!c->failed)
+		column_remember(column, i, (int64_t)(intptr_t)pool_vector_at(c->rec, i));
+}
+
+void call_put_expected_turn(struct call *c, const int64_t *values)
+{
+	struct recorder *r = c->rec;
+	int64_t candidates[2] = {column_guess(&r->columns, c->next), c->next->expect};
+	for (int i = 0; i < 2; i++)
+		if (candidates[i] >= 0 && candidates[i] < r->record->vectors.count && pool_vector_at(r, (uint32_t)candidates[i])->values == values) {
+			put_vector(c, (uint32_t)candidates[i]);
+			return;
+		}
+}
+
+void call_put_vector(struct call *c, const int64_t *values, size_t n)
+{
+	struct recorder *r = c->rec;
+	if (c->next->lossy && (c->next->role & ROLE_KINDS) == ROLE_VECTOR) {
+		lossy_put_vector(&r->columns, c->next++, c->site->visits, values, n);
+		return;
+	}
+	uint32_t i = pool_vector(r, values, n);
+	if (i != UINT32_MAX)
+		put_vector(c, i);
+}
+
+void call_distrust(struct call *c)
+{
+	for (uint32_t i = 0; i < c->site->columns; i++)
+		c->site->column[i].raw = VALUE_NONE;
+	c->site->generation = __atomic_load_n(&call_generation, __ATOMIC_RELAXED);
+}
+
+void call_forget(void)
+{
+	__atomic_fetch_add(&call_generation, 1, __ATOMIC_RELAXED);
+}
+
+void call_put_string(struct call *c, const char *bytes, size_t n)
+{
+	call_put(c, pool_string(c->rec, bytes, n));
+}
+
+int64_t call_constant_named(struct call *c, const char *name)
+{
+	return VALUE_CONSTANT + pool_string(c->rec, name, strlen(name));
+}
+
+int64_t call_constant(struct call *c, enum mpi_constant k)
+{
+	struct recorder *r = c->rec;
+	if (__builtin_expect(r->constants[k] == 0, 0))
+		r->constants[k] = call_constant_named(c, mpi_constant_name[k]);
+	return r->constants[k];
+}
+
+void call_put_absent_turn(struct call *c)
+{
+	call_put_raw(c, call_constant(c, CONST_ABSENT), CALL_ABSENT);
+}
+
+void call_put_error(struct call *c, enum mpi_constant error_class)
+{
+	if (c->failed)
+		call_put(c, call_constant(c, error_class));
+}
+
+void call_object(struct call *c, enum object object, const int64_t *values, size_t n)
+{
+	struct recorder *r = c->rec;
+	struct site *s = r->objects[object];
+	if (!s) {
+		const char *schema = mpi_object_schema[object];
+		uint32_t string = pool_string(r, schema, strlen(schema));
+		uint32_t function = string ? table_add(&r->arena, &r->record->functions, &string, sizeof string) : UINT32_MAX;
+		ref at = function != UINT32_MAX ? record_new_site(&r->arena, function, 0, place_width(schema)) : 0;
+		if (!at || table_add(&r->arena, &r->record->objects, &at, sizeof at) == UINT32_MAX) {
+			r->columns.failed = true;
+			return;
+		}
+		s = r->objects[object] = arena_at(&r->arena, struct site, at);
+		record_set_roles(s, schema);
+	}
+	for (size_t i = 0; i < n && i < s->columns; i++)
+		column_put(&r->columns, &s->column[i], s->visits, values[i]);
+	arena_barrier();
+	s->visits++;
+}
+
+/* How much an event costs now: the one that has just been recorded, and what was measured of its begin. */
+static __attribute__((noinline, cold)) void sample(struct recorder *r, const struct call *c)
+{
+	/* no round number of events: loops may be of such a length; the first events are not like the others */
+	enum { EVERY = 61, FIRST = 16, SMOOTH = 8, OUTLIER = 16 };
+	struct record *record = r->record;
+	struct site *s = c->site;
+	uint64_t now = clock_ticks(), after = now > c->end ? now - c->end : 0, cost = after + r->before;
+	record->own_ticks += r->cost * (record->events - r->sampled);
+	if (record->events <= FIRST || cost > OUTLIER * r->cost) {
+		/* something that happens once, or another process had the processor; or events are dearer now than they were */
+		record->own_ticks += after;
+		r->last_end = now;
+		r->cost = record->events > FIRST ? r->cost + r->cost / SMOOTH + 1 : r->cost && r->cost < cost ? r->cost : cost;
+	} else {
+		r->cost += cost / SMOOTH - r->cost / SMOOTH;
+		s->cost = (uint32_t)(s->cost ? s->cost + cost / SMOOTH - s->cost / SMOOTH : cost);
+	}
+	r->sampled = record->events;
+	r->sample_at = record->events < FIRST ? 0 : record->events + EVERY;
+	if (!r->stopped)
+		r->limit = 0; /* measure the next one's begin */
+}
+
+/* The event counts from here on. The order matters: see record.h. */
+static inline void count_event(struct recorder *r, struct site *s, const struct call *c)
+{
+	struct record *record = r->record;
+	r->last_end = c->end + s->cost;
+	r->last = s;
+	arena_barrier();
+	s->visits++;
+	arena_barrier();
+	record->last = arena_ref(&r->arena, s);
+	arena_barrier();
+	record->events++;
+	arena_barrier();
+	record->in_flight = 0;
+	arena_barrier();
+	if (__builtin_expect(record->events >= r->sample_at, 0))
+		sample(r, c);
+}
+
+static __attribute__((noinline)) void commit_slowly(struct call *c)
+{
+	struct recorder *r = c->rec;
+	struct site *s = c->site, *last = r->last;
+	if (last)
+		column_put(&r->columns, &last->successor, last->visits - 1, s->id);
+	else
+		r->record->first = arena_ref(&r->arena, s);
+	if (r->columns.failed) {
+		stop_full(r);
+	} else {
+		/* with several threads there is no "previous call" whose end this computation began at */
+		struct record_edge *e = last && !r->shared ? place_edge(r, last, s) : NULL;
+		if (e)
+			record_time_add(&r->arena, &e->compute, c->start > r->last_end ? c->start - r->last_end : 0, s->visits);
+		record_time_add(&r->arena, &s->communicate, c->end > c->start ? c->end - c->start : 0, s->visits);
+		count_event(r, s, c);
+	}
+	if (!c->slow) {
+		recording.ready = r;
+		return;
+	}
+	r->record->in_flight = c->outer;
+	recording.frame = c->outer_frame;
+	recording.depth = c->level;
+	leave(r);
+	if (!c->outer_frame && !r->shared)
+		recording.ready = __atomic_load_n(&recorder_current, __ATOMIC_ACQUIRE);
+}
+
+/* As call_begin_at: first everything is looked at, then everything is changed, or nothing. */
+void call_commit(struct call *c)
+{
+	struct recorder *r = c->rec;
+	struct site *s = c->site, *last = r->last;
+	if (__builtin_expect(c->plain || !last || r->columns.failed || last->successor.expect != s->id, 0)) {
+		commit_slowly(c);
+		return;
+	}
+	struct record_edge *e = arena_at(&r->arena, struct record_edge, last->last_edge);
+	if (__builtin_expect(!last->last_edge || e->to != s->id, 0)) {
+		commit_slowly(c);
+		return;
+	}
+	uint64_t compute = c->start > r->last_end ? c->start - r->last_end : 0, communicate = c->end - c->start;
+	uint64_t *compute_bin = record_time_bin(&r->arena, &e->compute, compute);
+	uint64_t *communicate_bin = record_time_bin(&r->arena, &s->communicate, communicate);
+	if (__builtin_expect(!compute_bin || !communicate_bin, 0)) {
+		commit_slowly(c);
+		return;
+	}
+	record_time_count(&e->compute, compute_bin, compute);
+	record_time_count(&s->communicate, communicate_bin, communicate);
+	count_event(r, s, c);
+	recording.ready = r;
+}

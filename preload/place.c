@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * place - where in the program a call is made
+ */
+#include "preload/place.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "preload/pool.h"
+#include "preload/recorder.h"
+#include "trace/trace.h"
+
+/* Of a site with its columns, about. */
+#define SITE_SIZE UINT64_C(1200)
+
+struct node_key {
+	const struct recorder *recorder;
+	struct record_node node;
+};
+
+static bool node_equal(const void *context, uint32_t number)
+{
+	const struct node_key *k = context;
+	const struct record_node *n = table_at(&k->recorder->arena, &k->recorder->record->nodes, number, sizeof *n);
+	return n->parent == k->node.parent && n->module == k->node.module && n->offset == k->node.offset;
+}
+
+static uint32_t node_of(struct recorder *r, uint32_t parent, uint32_t module, uint64_t offset)
+{
+	struct node_key k = {r, {parent, module, offset}};
+	uint64_t hash = hash_mix(hash_mix(hash_mix(1, parent), module), offset);
+	uint32_t i = index_find(&r->nodes, hash, node_equal, &k);
+	if (i != INDEX_NONE)
+		return i;
+	if (r->record->stage[STAGE_PATHS] && !r->cutting)
+		return UINT32_MAX; /* paths that are new are cut */
+	i = table_add(&r->arena, &r->record->nodes, &k.node, sizeof k.node);
+	if (i == UINT32_MAX)
+		r->columns.failed = true;
+	else
+		index_add(&r->nodes, hash, i);
+	return i;
+}
+
+static uint32_t module_of(struct recorder *r, struct module *m)
+{
+	/* the list may have been made anew since: find the module by its strings */
+	struct record_module wanted = {pool_string(r, m->name, strlen(m->name)), pool_string(r, m->build_id, m->build_id_size)};
+	for (uint32_t i = 0; i < r->record->modules.count; i++) {
+		const struct record_module *known = table_at(&r->arena, &r->record->modules, i, sizeof *known);
+		if (known->build_id == wanted.build_id && (known->build_id || known->name == wanted.name))
+			return i;
+	}
+	return table_add(&r->arena, &r->record->modules, &wanted, sizeof wanted);
+}
+
+/* A call path as the record has it: nodes without parents, outermost first. Returns how many; 0 if there is no room. */
+static size_t frames_of(struct recorder *r, const struct callpath *path, struct record_node frames[CALLPATH_MAX + 1])
+{
+	size_t n = 0;
+	if (path->gap)
+		frames[n++] = (struct record_node){.module = UINT32_MAX, .offset = (uint64_t)path->gap};
+	for (size_t i = path->count; i-- > 0;) {
+		uintptr_t address = path->frame[i].address;
+		struct module *m = module_find(&r->modules, address);
+		if (m && m->number == UINT32_MAX)
+			m->number = module_of(r, m);
+		if (m && m->number == UINT32_MAX)
+			return 0;
+		frames[n++] = m ? (struct record_node){.module = m->number, .offset = address - m->bias}
+		                : (struct record_node){.module = UINT32_MAX, .offset = GAP_NO_MODULE};
+	}
+	return n;
+}
+
+/* The node of the innermost frame. */
+static uint32_t path_of(struct recorder *r, const struct record_node *frames, size_t n)
+{
+	uint32_t at = 0;
+	for (size_t i = 0; i < n && at != UINT32_MAX; i++)
+		at = node_of(r, at, frames[i].module, frames[i].offset);
+	return at;
+}
+
+uint32_t place_width(const char *schema)
+{
+	uint32_t n = 0;
+	for (; *schema; schema++)
+		n += *schema == ' ';
+	return n;
+}
+
+/* Makes the function known to the record. Returns false if there is no room. */
+static bool function_known(struct recorder *r, uint32_t function)
+{
+	if (r->functions[function])
+		return true;
+	char schema[4096];
+	const char *text = call_buffers ? mpi_schema_buffers[function % FN_COUNT] : NULL;
+	if (!text)
+		text = mpi_schema[function % FN_COUNT];
+	size_t n = strlen(text);
+	if (n + sizeof " error:i" > sizeof schema)
+		return false;
+	memcpy(schema, text, n + 1);
+	if (function >= FUNCTION_ERROR) {
+		memcpy(schema + n, " error:i", sizeof " error:i");
+		n += sizeof " error:i" - 1;
+	}
+	uint32_t string = pool_string(r, schema, n);
+	uint32_t i = string ? table_add(&r->arena, &r->record->functions, &string, sizeof string) : UINT32_MAX;
+	if (i == UINT32_MAX)
+		return false;
+	r->functions[function] = i + 1;
+	r->widths[function] = place_width(schema);
+	return true;
+}
+
+struct site_key {
+	const struct recorder *recorder;
+	uint32_t function, path;
+};
+
+static struct site *site_at(const struct recorder *r, const struct table *t, uint32_t i)
+{
+	return arena_at(&r->arena, struct site, *(ref *)table_at(&r->arena, t, i, sizeof(ref)));
+}
+
+static bool site_equal(const void *context, uint32_t number)
+{
+	const struct site_key *k = context;
+	const struct site *s = site_at(k->recorder, &k->recorder->record->sites, number);
+	return s->function == k->function && s->path == k->path;
+}
+
+struct site *place_site(struct recorder *r, uint32_t function, uint32_t path)
+{
+	if (path == UINT32_MAX || !function_known(r, function))
+		return NULL;
+	struct site_key k = {r, r->functions[function] - 1, path};
+	uint64_t hash = hash_mix(hash_mix(2, k.function), path);
+	uint32_t i = index_find(&r->sites, hash, site_equal, &k);
+	if (i != INDEX_NONE)
+		return site_at(r, &r->record->sites, i);
+	if (!arena_room(&r->arena, EVENT_ROOM + (r->widths[function] + 1) * sizeof(struct column)))
+		return NULL;
+	/* sites are never given back: they get a quarter of the memory, then paths are cut */
+	if (r->record->sites.count * SITE_SIZE > r->arena.size / 4 && !r->record->stage[STAGE_PATHS])
+		r->record->stage[STAGE_PATHS] = r->record->events + 1;
+	ref at = record_new_site(&r->arena, k.function, path, r->widths[function]);
+	if (!at)
+		return NULL;
+	struct site *s = arena_at(&r->arena, struct site, at);
+	record_set_roles(s, mpi_schema[function % FN_COUNT]);
+	s->id = r->record->sites.count;
+	s->cost = (uint32_t)r->cost;
+	if (table_add(&r->arena, &r->record->sites, &at, sizeof at) == UINT32_MAX)
+		return NULL;
+	index_add(&r->sites, hash, s->id);
+	recorder_calibrate();
+	return s;
+}
+
+/* In how many frames, counted from the outermost, a known path and another one differ; not more than `most`. */
+static size_t path_distance(const struct recorder *r, uint32_t path, const struct record_node *frames, size_t n, size_t most)
+{
+	size_t length = 0, distance;
+	for (uint32_t at = path; at; at = ((struct record_node *)table_at(&r->arena, &r->record->nodes, at, sizeof *frames))->parent)
+		length++;
+	distance = n > length ? n - length : 0;
+	for (size_t i = length; i > 0 && distance < most; i--) {
+		const struct record_node *node = table_at(&r->arena, &r->record->nodes, path, sizeof *node);
+		distance += i > n || node->module != frames[i - 1].module || node->offset != frames[i - 1].offset;
+		path = node->parent;
+	}
+	return distance;
+}
+
+/* Approximate call paths (ICS'13, section 3.3): the site of the function whose path differs least, in at most `tolerance` frames; of several
+ * the oldest. NULL if there is none. */
+static struct site *site_near(const struct recorder *r, uint32_t function, const struct record_node *frames, size_t n)
+{
+	struct site *best = NULL;
+	size_t least = r->tolerance + (size_t)1;
+	for (uint32_t i = 0; r->functions[function] && i < r->record->sites.count && least > 0; i++) {
+		struct site *s = site_at(r, &r->record->sites, i);
+		if (s->function != r->functions[function] - 1)
+			continue;
+		size_t distance = path_distance(r, s->path, frames, n, least);
+		if (distance < least) {
+			least = distance;
+			best = s;
+		}
+	}
+	return best;
+}
+
+/* The same, or of the innermost frame alone if the path is new and new ones are cut. */
+static uint32_t path_or_cut(struct recorder *r, const struct record_node *frames, size_t n)
+{
+	uint32_t at = path_of(r, frames, n);
+	if (at == UINT32_MAX && r->record->stage[STAGE_PATHS]) {
+		const struct record_node cut[2] = {{.module = UINT32_MAX, .offset = GAP_TOO_DEEP}, frames[n - 1]};
+		r->cutting = true;
+		at = path_of(r, cut, 2);
+		r->cutting = false;
+	}
+	return at;
+}
+
+struct site *place_unwind(struct recorder *r, uint32_t function, void *return_address, void *cfa)
+{
+	int saved = errno;
+	callpath_unwind(&r->path, return_address, cfa);
+	size_t n = frames_of(r, &r->path, r->frames);
+	struct site *s = r->tolerance && n ? site_near(r, function, r->frames, n) : NULL;
+	if (!s && n)
+		s = place_site(r, function, path_or_cut(r, r->frames, n));
+	if (s)
+		memo_add(r->memo, function, &r->path, s, cfa);
+	errno = saved;
+	return s;
+}
+
+struct edge_key {
+	const struct recorder *recorder;
+	uint32_t from, to;
+};
+
+static bool edge_equal(const void *context, uint32_t at)
+{
+	const struct edge_key *k = context;
+	const struct record_edge *e = arena_at(&k->recorder->arena, struct record_edge, at);
+	return e->from == k->from && e->to == k->to;
+}
+
+/* The edge, or 0. Most sites have few. */
+static ref edge_find(const struct recorder *r, const struct site *from, uint32_t to)
+{
+	ref at = from->edges;
+	for (int i = 0; at && i < 4; i++) {
+		const struct record_edge *e = arena_at(&r->arena, struct record_edge, at);
+		if (e->to == to)
+			return at;
+		at = e->next;
+	}
+	if (!at)
+		return 0;
+	uint32_t found = index_find(&r->edges, hash_mix(hash_mix(3, from->id), to), edge_equal, &(struct edge_key){r, from->id, to});
+	return found == INDEX_NONE ? 0 : found;
+}
+
+struct record_edge *place_edge(struct recorder *r, struct site *from, const struct site *to)
+{
+	ref at = edge_find(r, from, to->id);
+	if (!at) {
+		if (r->record->stage[STAGE_PATHS]) /* there may be as many as pairs of sites */
+			return NULL;
+		at = arena_alloc(&r->arena, sizeof(struct record_edge));
+		arena_commit(&r->arena);
+		if (!at)
+			return NULL;
+		struct record_edge *e = arena_at(&r->arena, struct record_edge, at);
+		e->next = from->edges;
+		e->from = from->id;
+		e->to = to->id;
+		arena_barrier();
+		from->edges = at;
+		index_add(&r->edges, hash_mix(hash_mix(3, e->from), e->to), at);
+	}
+	from->last_edge = at;
+	return arena_at(&r->arena, struct record_edge, at);
+}

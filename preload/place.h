@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * place - where in the program a call is made: frames, call paths, sites, and edges from one site to the next
+ */
+#ifndef SPOOR_PLACE_H
+#define SPOOR_PLACE_H
+
+#include "preload/state.h"
+
+/* The site of a function (enum mpi_function, + FUNCTION_ERROR) and a path (index of a node); NULL if there is no room for a new one. */
+struct site *place_site(struct recorder *r, uint32_t function, uint32_t path);
+/* The way of a call that the memo does not know: the stack is unwound, and the memo knows it from then on. NULL: no room. Keeps errno. */
+struct site *place_unwind(struct recorder *r, uint32_t function, void *return_address, void *cfa);
+/* The edge between two sites; NULL if there is no room for a new one. */
+struct record_edge *place_edge(struct recorder *r, struct site *from, const struct site *to);
+/* The columns of a schema. */
+uint32_t place_width(const char *schema);
+
+#endif

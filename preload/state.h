@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * state - what a recorder is, for the files that it is made of
+ *
+ *     recorder  its life: made, identified, stopped
+ *     call      one MPI call: begin, end, puts, commit
+ *     place     where a call is made: frames, call paths, sites, edges
+ *     pool      strings and vectors, each kept once
+ *
+ * Nobody else includes this.
+ */
+#ifndef SPOOR_STATE_H
+#define SPOOR_STATE_H
+
+#include <pthread.h>
+
+#include "preload/call.h"
+#include "preload/callpath.h"
+#include "preload/module.h"
+#include "trace/index.h"
+#include "trace/record.h"
+
+/* What an event may allocate without asking again. Larger things (a long vector, leaving a long loop) may still fail; then the event is taken
+ * back and recording stops. */
+#define EVENT_ROOM 24576
+/* Functions have a second schema, for calls that returned an error. */
+#define FUNCTIONS (2 * FN_COUNT)
+#define FUNCTION_ERROR FN_COUNT
+
+struct recorder {
+	struct arena arena;
+	struct record *record;
+	struct memo *memo;
+	struct site *last;
+	uint64_t last_end; /* ticks; 0: no event yet */
+	/* What an event costs in ticks, as measured now and then: after its end, and before the next one's begin. It is no time of the application. */
+	uint64_t cost, before, sample_at, sampled;
+	bool cutting; /* the path that is looked up is short already */
+	uint64_t reclaimed; /* events + 1 when memory was reclaimed the last time */
+	uint64_t limit;    /* of the arena's used bytes, up to which an event may begin without asking for room; 0 to have it ask */
+	struct columns columns;
+	struct module_list modules;
+	struct index strings, vectors, nodes, sites, edges;
+	uint32_t functions[FUNCTIONS]; /* index in record.functions + 1 */
+	uint32_t widths[FUNCTIONS];    /* columns */
+	int64_t constants[MPI_CONSTANT_COUNT]; /* 0: not interned yet */
+	struct site *objects[OBJECT_COUNT];
+	bool shared, stopped;
+	bool unloaded;      /* a file was unloaded: another one may be where it was, so that no address means what it meant */
+	unsigned tolerance; /* frames by which the call paths of a site may differ */
+	/* The call path that is being looked at: not on the stack, which may be that of a signal handler and small. */
+	struct callpath path;
+	struct record_node frames[CALLPATH_MAX + 1];
+	pthread_mutex_t lock;
+};
+
+/* NULL while nothing is recorded. There is one recorder a process; it lives as long as the process. */
+extern struct recorder *recorder_current __attribute__((visibility("hidden")));
+
+#endif
