@@ -55,7 +55,6 @@ static const struct {
 	{"rule", TEXT},
 	{"rule_where", TEXT},
 	{"rule_reason", TEXT},
-	{"notes", ARGUMENTS},
 	{"ranks", NUMBER},
 	{"hosts", NAMES},
 	{"ranks_per_node", NUMBERS},

@@ -157,14 +157,16 @@ static bool free_valid(const struct arena *a, unsigned k)
 static bool extend(struct arena *a, uint64_t n)
 {
 	struct arena_header *h = a->header;
-	if (n > a->size - h->used)
+	if (n + a->held > a->size - h->used)
 		return false;
-	while (h->used + n > h->size) {
+	while (h->used + a->held + n > h->size) {
 		uint64_t step = h->size < (UINT64_C(8) << 20) ? h->size : UINT64_C(8) << 20;
 		if (h->size + step > a->size)
 			step = a->size - h->size;
-		if (step == 0 || a->fd < 0 || posix_fallocate(a->fd, (off_t)h->size, (off_t)step) != 0)
+		if (step == 0 || a->fd < 0 || a->full || posix_fallocate(a->fd, (off_t)h->size, (off_t)step) != 0) {
+			a->full = true; /* not asked again: each time would cost a system call */
 			return false;
+		}
 		h->size += step;
 	}
 	return true;
@@ -190,6 +192,7 @@ static ref take_free(struct arena *a, unsigned k)
 	if (from >= ARENA_CLASSES)
 		return 0;
 	ref r = h->free[from];
+	a->free_bytes -= UINT64_C(1) << k;
 	arena_set(a, h->free[from], *arena_at(a, ref, r));
 	while (from > k) {
 		ref half = r + (ref)(UINT64_C(1) << --from);
@@ -204,7 +207,7 @@ ref arena_alloc(struct arena *a, uint64_t n)
 	struct arena_header *h = a->header;
 	uint64_t at = h->used;
 	n = (n + 7) & ~UINT64_C(7);
-	if (h->used + n > h->size && !extend(a, n)) {
+	if (h->used + a->held + n > h->size && !extend(a, n)) {
 		ref r = class_of(n) < ARENA_CLASSES ? take_free(a, class_of(n)) : 0;
 		if (r)
 			memset(a->base + r, 0, n);
@@ -232,6 +235,7 @@ void arena_free_block(struct arena *a, ref r, uint64_t capacity)
 		return;
 	struct arena_header *h = a->header;
 	unsigned k = class_of(capacity);
+	a->free_bytes += UINT64_C(1) << k;
 	arena_set(a, *arena_at(a, ref, r), h->free[k]);
 	arena_set(a, h->free[k], r);
 }
@@ -247,6 +251,7 @@ static void carve(struct arena *a, uint64_t at, uint64_t end)
 		*arena_at(a, ref, at) = h->free[k];
 		arena_barrier();
 		h->free[k] = (ref)at;
+		a->free_bytes += UINT64_C(1) << k;
 		at += UINT64_C(1) << k;
 	}
 }
@@ -277,6 +282,7 @@ void arena_compact(struct arena *a)
 	if (!ranges)
 		return;
 	size_t filled = 0;
+	a->free_bytes = 0;
 	for (unsigned k = 0; k < ARENA_CLASSES; k++) {
 		for (ref r = h->free[k]; r && filled < n; r = *arena_at(a, ref, r))
 			ranges[filled++] = (struct range){r, r + (UINT64_C(1) << k)};

@@ -54,6 +54,9 @@ struct arena {
 	struct arena_header *header;
 	uint64_t size;
 	int fd; /* -1 for a private arena */
+	bool full;            /* no more storage backs it than does now, whatever size is */
+	uint64_t free_bytes;  /* in free blocks */
+	uint64_t held;        /* bytes at the end that are not handed out, for what must not fail when the rest is used up */
 };
 
 /* Creates the file (which must not exist; mode 0600), locked (flock) for as long as it is open, sparse, of the given size (clamped to MIN..MAX), and maps it. path may be NULL: a private
@@ -90,9 +93,15 @@ static inline bool arena_valid(const struct arena *a, ref r, uint64_t n)
 bool arena_extend(struct arena *a, uint64_t n);
 static inline bool arena_room(struct arena *a, uint64_t n)
 {
-	return __builtin_expect(a->header->used + n <= a->header->size, 1) || arena_extend(a, n);
+	return __builtin_expect(a->header->used + a->held + n <= a->header->size, 1) || arena_extend(a, n);
 }
 
+/* About how many bytes can be had in all, in whatever pieces. */
+static inline uint64_t arena_left(const struct arena *a)
+{
+	uint64_t end = a->full ? a->header->size : a->size, used = a->header->used + a->held;
+	return (used < end ? end - used : 0) + a->free_bytes;
+}
 /* n bytes, zeroed, aligned to 8; 0 if there is no room. */
 ref arena_alloc(struct arena *a, uint64_t n);
 /* A block of at least n bytes from the free blocks or new, not zeroed; *capacity is its size (a power of two). */

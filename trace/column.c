@@ -108,6 +108,11 @@ void column_slot_add(struct columns *x, const struct column *c, int64_t value, u
 	slots_add(x, arena_ref(x->arena, c), value, number);
 }
 
+void column_slot_remove(struct columns *x, const struct column *c, int64_t value)
+{
+	slots_remove(x, arena_ref(x->arena, c), value);
+}
+
 /* Position of value in a stretch, or -1. */
 static int64_t run_find(const struct dict_run *r, int64_t value)
 {
@@ -352,6 +357,12 @@ static bool too_long(struct columns *x, struct column *c, uint64_t run, int64_t 
 	return threshold < UINT32_MAX && grammar_size(&x->grammars, c->grammar, (uint32_t)threshold) > threshold;
 }
 
+static void turn_without_memory(struct columns *x, struct column *c, uint64_t visits, int64_t value)
+{
+	lossy_force(x, c, visits);
+	lossy_turn(x, c, visits, value);
+}
+
 /* A column that is in no loop, or whose loop ends, or that is no counter. */
 static __attribute__((noinline)) void turn_slowly(struct columns *x, struct column *c, uint64_t visits, int64_t value)
 {
@@ -362,7 +373,7 @@ static __attribute__((noinline)) void turn_slowly(struct columns *x, struct colu
 	}
 	if (c->period_length) {
 		if (!leave_loop(x, c)) {
-			x->failed = true;
+			turn_without_memory(x, c, visits, value);
 			return;
 		}
 	} else if (c->token == 0 && run) {
@@ -374,7 +385,7 @@ static __attribute__((noinline)) void turn_slowly(struct columns *x, struct colu
 	}
 	int64_t index = run ? dict_find(x, c, value) : -1;
 	if (index < 0 && !dict_add(x, c, value)) {
-		x->failed = true;
+		turn_without_memory(x, c, visits, value);
 		return;
 	}
 	uint32_t token = (uint32_t)(index + 1);
@@ -385,7 +396,7 @@ static __attribute__((noinline)) void turn_slowly(struct columns *x, struct colu
 		return;
 	}
 	if (run && !close_run(x, c, run)) {
-		x->failed = true;
+		turn_without_memory(x, c, visits, value);
 		return;
 	}
 	if (c->grammar && token && enter_loop(x, c, visits, value))

@@ -95,11 +95,11 @@ struct columns {
 	struct dict_slot *slots; /* (column, value) -> dictionary index, for large dictionaries */
 	size_t mask, count;
 	struct grammar_run *scratch;
-	const struct record *record; /* the arena's; NULL: there is none, and no vectors */
+	struct record *record;       /* the arena's; NULL: there is none, and no vectors */
 	uint64_t threshold;          /* tokens that a column may have; UINT64_MAX: any number */
 	bool structure;              /* ROLE_EXACT makes no difference */
 	uint32_t bins;               /* of a tally at most, to save memory; 0: any number */
-	bool failed; /* a put found no memory; what it put is lost, and the arena takes no more */
+	bool failed; /* something found no memory, and nothing could be done about it: what was put is lost, and the arena takes no more */
 };
 
 /* Returns 0 or -1 (no memory). */
@@ -113,7 +113,7 @@ static inline void column_init(struct column *c)
 	c->next = VALUE_NONE;
 }
 
-/* The general case of a put; sets x->failed when there was no memory. */
+/* The general case of a put. Without memory the column gives up its order. */
 void column_turn(struct columns *x, struct column *c, uint64_t visits, int64_t value);
 
 /* Puts a value behind the `visits` values that the column has. */
@@ -161,6 +161,7 @@ void column_release(struct columns *x, struct column *c, ref lossy, uint64_t sta
 /* A number that is known of (column, value); -1: none. */
 int64_t column_slot(const struct columns *x, const struct column *c, int64_t value);
 void column_slot_add(struct columns *x, const struct column *c, int64_t value, uint32_t number);
+void column_slot_remove(struct columns *x, const struct column *c, int64_t value);
 /* The bytes of the arena that a column has, about. */
 uint64_t column_size(const struct columns *x, struct column *c);
 

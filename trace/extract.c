@@ -214,6 +214,15 @@ static int extract_tally(const struct extraction *x, struct tally *to, const str
 	return 0;
 }
 
+/* Values of which nothing is known but that there were so many: the constant `?`, of sites nothing. */
+static int extract_others(const struct extraction *x, struct tally *to, uint64_t count, enum reference reference)
+{
+	if (count == 0 || reference == REFERENCE_SITE)
+		return 0;
+	uint32_t string = pool_intern(&x->trace->strings, "?", 1);
+	return string == UINT32_MAX ? -1 : tally_add(to, VALUE_CONSTANT + string, count);
+}
+
 static int extract_lossy(struct extraction *x, struct column *c, uint64_t visits, enum reference reference, struct trace_column *out)
 {
 	static const enum column_role roles[] = {[REFERENCE_NONE] = ROLE_VALUE, [REFERENCE_STRING] = ROLE_STRING,
@@ -230,6 +239,7 @@ static int extract_lossy(struct extraction *x, struct column *c, uint64_t visits
 	l->since = image.since;
 	if (extract_tally(x, &l->values, &image.values, reference == REFERENCE_STRING ? reference : REFERENCE_NONE) != 0 ||
 	    extract_tally(x, &l->elements, &image.elements, REFERENCE_NONE) != 0 ||
+	    extract_others(x, &l->values, image.others[0], reference) != 0 || extract_others(x, &l->elements, image.others[1], reference) != 0 ||
 	    (reference == REFERENCE_STRING && trace_tally_fold(x->trace, &l->values) != 0))
 		goto done;
 	for (size_t i = 0; i < image.next_count; i++) {

@@ -8,6 +8,7 @@
 
 #include "trace/pattern.h"
 #include "trace/record.h"
+#include "trace/trace.h"
 
 static struct lossy *lossy_of(const struct columns *x, const struct column *c)
 {
@@ -23,87 +24,98 @@ static struct tally view(const struct columns *x, const struct lossy_tally *t)
 static bool copy(struct tally *out, const struct tally *t)
 {
 	*out = (struct tally){.bins = malloc((t->count + 1) * sizeof *t->bins), .capacity = t->count + 1};
-	if (!out->bins)
+	if (!out->bins) {
+		out->capacity = 0;
 		return false;
+	}
 	if (t->count)
 		memcpy(out->bins, t->bins, t->count * sizeof *t->bins);
 	out->count = t->count;
 	return true;
 }
 
-/* Makes `t` hold what `from` holds: in its block if that is large enough and `fresh` says that nobody reads it, else in a new one. */
-static bool store(struct columns *x, struct lossy_tally *t, const struct tally *from, bool fresh)
+/* Blocks that an operation has given up: they are not free before it ends, for until then it can be undone. */
+struct retired {
+	struct {
+		ref at;
+		uint64_t capacity;
+	} block[4];
+	unsigned count;
+};
+
+static void retire(struct columns *x, struct retired *old, ref at, uint64_t capacity)
+{
+	if (at && old->count < sizeof old->block / sizeof *old->block) {
+		old->block[old->count].at = at;
+		old->block[old->count++].capacity = capacity;
+	} else {
+		arena_free_block(x->arena, at, capacity);
+	}
+}
+
+static void commit(struct columns *x, struct retired *old)
+{
+	for (unsigned i = 0; i < old->count; i++)
+		arena_free_block(x->arena, old->block[i].at, old->block[i].capacity);
+	arena_commit(x->arena);
+}
+
+/* Makes `t` hold what `from` holds, in a new block. */
+static bool store(struct columns *x, struct lossy_tally *t, const struct tally *from, struct retired *old)
 {
 	struct arena *a = x->arena;
-	uint64_t bytes = from->count * sizeof *from->bins, capacity = t->capacity;
-	ref at = t->bins;
-	if (!fresh || bytes > capacity) {
-		if (bytes == 0)
-			return true;
-		at = arena_alloc_block(a, bytes, &capacity);
-		if (!at)
-			return false;
-	}
-	if (bytes)
-		memcpy(arena_at(a, struct tally_bin, at), from->bins, bytes);
-	if (at != t->bins) {
-		if (t->bins)
-			arena_free_block(a, t->bins, t->capacity);
-		arena_set(a, t->bins, at);
-		arena_set(a, t->capacity, (uint32_t)capacity);
-	}
+	uint64_t bytes = from->count * sizeof *from->bins, capacity;
+	if (bytes == 0)
+		return true;
+	ref at = arena_alloc_block(a, bytes, &capacity);
+	if (!at)
+		return false;
+	memcpy(arena_at(a, struct tally_bin, at), from->bins, bytes);
+	retire(x, old, t->bins, t->capacity);
+	arena_set(a, t->bins, at);
+	arena_set(a, t->capacity, (uint32_t)capacity);
 	arena_set(a, t->count, from->count);
 	return true;
 }
 
-/* Adds to the nearest bin, without memory. */
-static void squeeze(struct columns *x, struct lossy_tally *t, int64_t value, uint64_t count)
+static inline void count_in(struct arena *a, struct tally_bin *b, int64_t value, uint64_t count)
 {
-	struct tally v = view(x, t);
-	uint32_t at = 0;
-	for (uint32_t i = 1; i < v.count; i++)
-		if (!value_is_constant(v.bins[i].min) && v.bins[i].min <= value)
-			at = i;
-	struct tally_bin *b = v.count ? &v.bins[at] : NULL;
-	if (!b || value_is_constant(b->min) || value_is_constant(value)) {
-		x->failed = true;
-		return;
-	}
 	if (value < b->min)
-		arena_set(x->arena, b->min, value);
+		arena_set(a, b->min, value);
 	if (value > b->max)
-		arena_set(x->arena, b->max, value);
-	arena_set(x->arena, b->count, b->count + count);
-	arena_set(x->arena, b->sum, b->sum + (uint64_t)value * count);
+		arena_set(a, b->max, value);
+	arena_set(a, b->count, b->count + count);
+	arena_set(a, b->sum, b->sum + (uint64_t)value * count);
 }
 
-/* Adds to a tally, as part of the operation under way. */
-static void add(struct columns *x, struct lossy_tally *t, int64_t value, uint64_t count)
+/* Adds to the nearest bin, without memory. False: there is none. */
+static bool squeeze(struct columns *x, struct lossy_tally *t, int64_t value, uint64_t count)
+{
+	struct tally v = view(x, t);
+	struct tally_bin *b = NULL;
+	for (uint32_t i = 0; i < v.count; i++)
+		if (!value_is_constant(v.bins[i].min) && (!b || v.bins[i].min <= value))
+			b = &v.bins[i];
+	if (!b || value_is_constant(value))
+		return false;
+	count_in(x->arena, b, value, count);
+	return true;
+}
+
+/* Adds to a tally, as part of the operation under way; *others counts what no memory can be had for (NULL: nothing does). */
+static void add(struct columns *x, struct lossy_tally *t, int64_t value, uint64_t count, uint64_t *others, struct retired *old)
 {
 	struct tally v = view(x, t), grown;
 	int64_t at = v.count ? tally_place(&v, value) : -1;
 	if (__builtin_expect(at >= 0, 1)) {
-		struct tally_bin *b = &v.bins[at];
-		if (value < b->min)
-			arena_set(x->arena, b->min, value);
-		if (value > b->max)
-			arena_set(x->arena, b->max, value);
-		arena_set(x->arena, b->count, b->count + count);
-		arena_set(x->arena, b->sum, b->sum + (uint64_t)value * count);
+		count_in(x->arena, &v.bins[at], value, count);
 		return;
 	}
-	if (!copy(&grown, &v)) {
-		squeeze(x, t, value, count);
-		return;
-	}
-	if (tally_add(&grown, value, count) != 0) {
-		squeeze(x, t, value, count);
-	} else {
-		if (x->bins)
-			tally_balance(&grown, x->bins);
-		if (!store(x, t, &grown, false))
-			squeeze(x, t, value, count);
-	}
+	bool done = copy(&grown, &v) && tally_add(&grown, value, count) == 0;
+	if (done && x->bins)
+		tally_balance(&grown, x->bins);
+	if (!(done && store(x, t, &grown, old)) && !squeeze(x, t, value, count) && others)
+		arena_set(x->arena, *others, *others + count);
 	tally_free(&grown);
 }
 
@@ -118,8 +130,10 @@ static struct lossy_tally *runs_of(struct columns *x, struct column *c, int64_t 
 	if ((l->next_count + UINT64_C(1)) * sizeof(struct lossy_next) > l->next_capacity) {
 		uint64_t capacity;
 		ref more = arena_alloc_block(a, (l->next_count + UINT64_C(1)) * sizeof(struct lossy_next), &capacity);
-		if (!more)
+		if (!more) {
+			arena_commit(a);
 			return NULL;
+		}
 		if (l->next_count)
 			memcpy(a->base + more, a->base + l->next, l->next_count * sizeof(struct lossy_next));
 		if (l->next)
@@ -136,16 +150,15 @@ static struct lossy_tally *runs_of(struct columns *x, struct column *c, int64_t 
 }
 
 /* A run has ended. */
-static void count_run(struct columns *x, struct column *c, int64_t value, uint64_t length, uint64_t runs)
+static void count_run(struct columns *x, struct column *c, int64_t value, uint64_t length, struct retired *old)
 {
+	struct lossy *l = lossy_of(x, c);
 	if ((c->role & ROLE_KINDS) == ROLE_NEXT) {
 		struct lossy_tally *t = runs_of(x, c, value);
 		if (t)
-			add(x, t, (int64_t)length, runs);
-		else
-			x->failed = true;
+			add(x, t, (int64_t)length, 1, NULL, old);
 	} else {
-		add(x, &lossy_of(x, c)->tally[0], value, length * runs);
+		add(x, &l->tally, value, length, &l->others[0], old);
 	}
 }
 
@@ -157,23 +170,28 @@ static const struct record_vector *vector_at(const struct columns *x, int64_t i)
 	return arena_at(x->arena, struct record_vector, *(ref *)table_at(x->arena, t, (uint32_t)i, sizeof(ref)));
 }
 
+static void put_vector(struct columns *x, struct column *c, uint64_t visits, const int64_t *values, size_t n);
+
 void lossy_turn(struct columns *x, struct column *c, uint64_t visits, int64_t value)
 {
+	struct retired old = {.count = 0};
+	if (c->lossy == LOSSY_FORGOTTEN)
+		return;
 	if ((c->role & ROLE_KINDS) == ROLE_VECTOR) {
 		const struct record_vector *v = value_is_constant(value) ? NULL : vector_at(x, value);
 		if (v)
-			lossy_put_vector(x, c, visits, v->values, v->count);
-		else
-			lossy_put_vector(x, c, visits, &value, SIZE_MAX);
+			put_vector(x, c, visits, v->values, v->count);
+		else if (value != c->expect || visits == c->start)
+			put_vector(x, c, visits, &value, SIZE_MAX);
 		return;
 	}
 	if (value == c->expect) /* the column has just become lossy, and its last run goes on */
 		return;
 	if (c->expect != VALUE_NONE && visits > c->start)
-		count_run(x, c, c->expect, visits - c->start, 1);
+		count_run(x, c, c->expect, visits - c->start, &old);
 	arena_set(x->arena, c->start, visits);
 	arena_set(x->arena, c->expect, value);
-	arena_commit(x->arena);
+	commit(x, &old);
 }
 
 /* n is SIZE_MAX: *values is a constant in place of a vector. */
@@ -194,29 +212,96 @@ static bool add_vector(struct tally *lengths, struct tally *elements, const int6
 	return true;
 }
 
-void lossy_put_vector(struct columns *x, struct column *c, uint64_t visits, const int64_t *values, size_t n)
+/* Vectors of more elements than this are counted in a copy of the tally: the journal has no room for each of them. */
+#define PLAIN_ELEMENTS 64
+
+/* The vector under way came `times` times. */
+static void count_vector(struct columns *x, struct lossy *l, const struct record_vector *v, uint64_t times, struct retired *old)
+{
+	struct tally elements = view(x, &l->elements), grown = {0}, lengths = {0};
+	bool plain = v->count <= PLAIN_ELEMENTS;
+	for (uint32_t i = 0; plain && i < v->count; i++)
+		plain = tally_place(&elements, v->values[i]) >= 0;
+	add(x, &l->tally, v->count, times, &l->others[0], old);
+	if (plain) {
+		for (uint32_t i = 0, k; i < v->count; i = k) {
+			for (k = i + 1; k < v->count && v->values[k] == v->values[i]; k++) {
+			}
+			count_in(x->arena, &elements.bins[tally_place(&elements, v->values[i])], v->values[i], (k - i) * times);
+		}
+		return;
+	}
+	bool done = copy(&grown, &elements) && add_vector(&lengths, &grown, v->values, v->count, times);
+	if (done && x->bins)
+		tally_balance(&grown, x->bins);
+	if (!(done && store(x, &l->elements, &grown, old)))
+		for (uint32_t i = 0; i < v->count; i++)
+			if (!squeeze(x, &l->elements, v->values[i], times))
+				arena_set(x->arena, l->others[1], l->others[1] + times);
+	tally_free(&grown);
+	tally_free(&lengths);
+}
+
+/* What is under way has ended: a constant, a vector, or a vector that there was no memory to keep. */
+static void count_under_way(struct columns *x, struct column *c, uint64_t times, struct retired *old)
 {
 	struct lossy *l = lossy_of(x, c);
-	uint32_t now = l->which & 1, other = !now;
-	struct tally v[2] = {view(x, &l->tally[now]), view(x, &l->elements[now])}, t[2] = {{0}, {0}};
-	bool done = copy(&t[0], &v[0]) && copy(&t[1], &v[1]) && add_vector(&t[0], &t[1], values, n, 1);
-	if (done && x->bins) {
-		tally_balance(&t[0], x->bins);
-		tally_balance(&t[1], x->bins);
+	const struct lossy_vector *v = &l->vector[l->which & 1];
+	if (c->expect != VALUE_NONE)
+		add(x, &l->tally, c->expect, times, &l->others[0], old);
+	else if (v->at)
+		count_vector(x, l, arena_at(x->arena, struct record_vector, v->at), times, old);
+	else
+		arena_set(x->arena, l->others[0], l->others[0] + times);
+}
+
+/* Keeps a vector where nobody reads it yet. */
+static void keep_vector(struct columns *x, struct lossy_vector *to, const int64_t *values, size_t n)
+{
+	struct arena *a = x->arena;
+	uint64_t capacity;
+	if (!to->at || sizeof(struct record_vector) + n * sizeof *values > to->capacity) {
+		ref at = n < UINT32_MAX / 16 ? arena_alloc_block(a, sizeof(struct record_vector) + n * sizeof *values, &capacity) : 0;
+		ref unused = to->at;
+		uint64_t unused_capacity = to->capacity;
+		arena_set(a, to->at, at);
+		arena_set(a, to->capacity, at ? (uint32_t)capacity : 0);
+		arena_free_block(a, unused, unused_capacity);
+		arena_commit(a);
+		if (!at)
+			return;
 	}
-	l->values[other] = UINT64_MAX; /* while it is being changed it is nobody's */
-	arena_barrier();
-	done = done && store(x, &l->tally[other], &t[0], true) && store(x, &l->elements[other], &t[1], true);
-	arena_commit(x->arena);
-	if (done) {
-		l->values[other] = visits + 1;
-		arena_barrier();
-		l->which = other;
-	} else {
-		x->failed = true;
+	struct record_vector *v = arena_at(a, struct record_vector, to->at);
+	v->count = (uint32_t)n;
+	if (n)
+		memcpy(v->values, values, n * sizeof *values);
+}
+
+static void put_vector(struct columns *x, struct column *c, uint64_t visits, const int64_t *values, size_t n)
+{
+	struct retired old = {.count = 0};
+	struct lossy *l = lossy_of(x, c);
+	uint32_t other = !(l->which & 1);
+	uint64_t run = visits > c->start ? visits - c->start : 0;
+	const struct lossy_vector *now = &l->vector[!other];
+	if (n != SIZE_MAX) {
+		const struct record_vector *v = run && c->expect == VALUE_NONE && now->at ? arena_at(x->arena, struct record_vector, now->at) : NULL;
+		if (v && v->count == n && (n == 0 || memcmp(v->values, values, n * sizeof *values) == 0))
+			return;
+		keep_vector(x, &l->vector[other], values, n);
 	}
-	tally_free(&t[0]);
-	tally_free(&t[1]);
+	if (run)
+		count_under_way(x, c, run, &old);
+	arena_set(x->arena, l->which, other);
+	arena_set(x->arena, c->start, visits);
+	arena_set(x->arena, c->expect, n == SIZE_MAX ? *values : VALUE_NONE);
+	commit(x, &old);
+}
+
+void lossy_put_vector(struct columns *x, struct column *c, uint64_t visits, const int64_t *values, size_t n)
+{
+	if (c->lossy != LOSSY_FORGOTTEN)
+		put_vector(x, c, visits, values, n);
 }
 
 /* Making one. */
@@ -296,10 +381,36 @@ static void making_free(struct making *m)
 	free(m->next);
 }
 
+/* Gives a tally's block back. */
+static void release(struct columns *x, struct lossy_tally *t)
+{
+	arena_free_block(x->arena, t->bins, t->capacity);
+	t->bins = 0;
+}
+
+/* Gives back what a lossy column has that no column refers to (any more). */
+static void lossy_free(struct columns *x, ref at)
+{
+	struct arena *a = x->arena;
+	struct lossy *l = arena_at(a, struct lossy, at);
+	for (uint32_t i = 0; i < l->next_count; i++) {
+		release(x, &arena_at(a, struct lossy_next, l->next)[i].runs);
+		arena_commit(a); /* there may be many */
+	}
+	arena_free_block(a, l->next, l->next_capacity);
+	release(x, &l->tally);
+	release(x, &l->elements);
+	for (int i = 0; i < 2; i++)
+		arena_free_block(a, l->vector[i].at, l->vector[i].capacity);
+	arena_free_block(a, at, sizeof *l);
+	arena_commit(a);
+}
+
 bool lossy_make(struct columns *x, struct column *c, uint64_t visits, uint32_t why)
 {
 	struct arena *a = x->arena;
 	struct making m = {.x = x, .c = c};
+	struct retired none = {.count = 0};
 	uint64_t capacity, length = 0;
 	int64_t value = VALUE_NONE;
 	bool done = false;
@@ -310,13 +421,12 @@ bool lossy_make(struct columns *x, struct column *c, uint64_t visits, uint32_t w
 		tally_balance(&m.elements, x->bins);
 	}
 	ref at = arena_alloc_block(a, sizeof(struct lossy), &capacity);
+	arena_commit(a);
 	if (!at)
 		goto done;
 	struct lossy *l = arena_at(a, struct lossy, at);
 	*l = (struct lossy){.why = why, .since = x->record ? x->record->events : 0};
-	done = store(x, &l->tally[0], &m.values, true) && store(x, &l->elements[0], &m.elements, true);
-	l->values[0] = visits;
-	l->values[1] = UINT64_MAX;
+	done = store(x, &l->tally, &m.values, &none) && store(x, &l->elements, &m.elements, &none);
 	if (done && m.next_count) {
 		l->next = arena_alloc_block(a, m.next_count * sizeof(struct lossy_next), &l->next_capacity);
 		done = l->next;
@@ -324,19 +434,14 @@ bool lossy_make(struct columns *x, struct column *c, uint64_t visits, uint32_t w
 	for (size_t i = 0; done && i < m.next_count; i++) {
 		struct lossy_next *next = &arena_at(a, struct lossy_next, l->next)[l->next_count++];
 		*next = (struct lossy_next){.to = m.next[i].to};
-		done = store(x, &next->runs, &m.next[i].runs, true);
+		if (x->bins)
+			tally_balance(&m.next[i].runs, x->bins);
+		done = store(x, &next->runs, &m.next[i].runs, &none);
+		arena_commit(a);
 	}
 	arena_commit(a);
 	if (!done) {
-		for (uint32_t i = 0; i < l->next_count; i++) {
-			struct lossy_tally *t = &arena_at(a, struct lossy_next, l->next)[i].runs;
-			arena_free_block(a, t->bins, t->capacity);
-		}
-		arena_free_block(a, l->next, l->next_capacity);
-		arena_free_block(a, l->tally[0].bins, l->tally[0].capacity);
-		arena_free_block(a, l->elements[0].bins, l->elements[0].capacity);
-		arena_free_block(a, at, capacity);
-		arena_commit(a);
+		lossy_free(x, at);
 		goto done;
 	}
 	column_release(x, c, at, visits - length, length ? value : VALUE_NONE);
@@ -347,28 +452,76 @@ done:
 	return done;
 }
 
+static void note_since(struct columns *x)
+{
+	if (x->record && !x->record->stage[STAGE_COLUMNS])
+		x->record->stage[STAGE_COLUMNS] = x->record->events + 1;
+}
+
+void lossy_force(struct columns *x, struct column *c, uint64_t visits)
+{
+	if (c->lossy)
+		return;
+	note_since(x);
+	if (!lossy_make(x, c, visits, WHY_MEMORY))
+		column_release(x, c, LOSSY_FORGOTTEN, visits, VALUE_NONE);
+}
+
+void lossy_forget(struct columns *x, struct column *c, uint64_t visits)
+{
+	ref at = c->lossy;
+	if (!at || at == LOSSY_FORGOTTEN)
+		return;
+	note_since(x);
+	const struct lossy *l = lossy_of(x, c);
+	for (uint32_t i = 0; i < l->next_count; i++)
+		column_slot_remove(x, c, arena_at(x->arena, struct lossy_next, l->next)[i].to);
+	arena_set(x->arena, c->lossy, LOSSY_FORGOTTEN);
+	arena_set(x->arena, c->start, visits);
+	arena_set(x->arena, c->expect, VALUE_NONE);
+	arena_commit(x->arena);
+	c->raw = VALUE_NONE;
+	lossy_free(x, at);
+}
+
+static uint64_t tally_bytes(const struct lossy_tally *t)
+{
+	return t->bins ? t->capacity : 0;
+}
+
+uint64_t lossy_size(const struct columns *x, const struct column *c)
+{
+	if (!c->lossy || c->lossy == LOSSY_FORGOTTEN)
+		return 0;
+	const struct lossy *l = lossy_of(x, c);
+	uint64_t bytes = sizeof *l + tally_bytes(&l->tally) + tally_bytes(&l->elements) + l->vector[0].capacity + l->vector[1].capacity + l->next_capacity;
+	for (uint32_t i = 0; i < l->next_count; i++)
+		bytes += tally_bytes(&arena_at(x->arena, struct lossy_next, l->next)[i].runs);
+	return bytes;
+}
+
 static void shrink(struct columns *x, struct lossy_tally *t, uint32_t bins)
 {
 	struct tally v = view(x, t), small;
+	struct retired old = {.count = 0};
 	if (v.count <= bins || !copy(&small, &v))
 		return;
 	tally_balance(&small, bins);
 	if (small.count < v.count)
-		store(x, t, &small, false);
+		store(x, t, &small, &old);
+	commit(x, &old);
 	tally_free(&small);
 }
 
 void lossy_shrink(struct columns *x, struct column *c, uint32_t bins)
 {
-	if (!c->lossy)
+	if (!c->lossy || c->lossy == LOSSY_FORGOTTEN)
 		return;
 	struct lossy *l = lossy_of(x, c);
-	uint32_t now = l->which & 1;
-	shrink(x, &l->tally[now], bins);
-	shrink(x, &l->elements[now], bins);
+	shrink(x, &l->tally, bins);
+	shrink(x, &l->elements, bins);
 	for (uint32_t i = 0; i < l->next_count; i++)
 		shrink(x, &arena_at(x->arena, struct lossy_next, l->next)[i].runs, bins);
-	arena_commit(x->arena);
 }
 
 /* Taking out. */
@@ -389,28 +542,45 @@ static int take_tally(const struct columns *x, const struct lossy_tally *t, stru
 	return copy(out, &v) ? 0 : -1;
 }
 
+/* The vector under way, `run` times. */
+static int take_vector(const struct columns *x, const struct lossy *l, uint64_t run, struct lossy_image *out)
+{
+	ref at = l->vector[l->which & 1].at;
+	if (!at) {
+		out->others[0] += run;
+		return 0;
+	}
+	if (!arena_valid(x->arena, at, sizeof(struct record_vector)))
+		return -1;
+	const struct record_vector *v = arena_at(x->arena, struct record_vector, at);
+	if (!arena_valid(x->arena, at, sizeof *v + v->count * (uint64_t)sizeof *v->values))
+		return -1;
+	return add_vector(&out->values, &out->elements, v->values, v->count, run) ? 0 : -1;
+}
+
 int lossy_extract(struct columns *x, struct column *c, uint64_t visits, struct lossy_image *out)
 {
-	*out = (struct lossy_image){0};
+	*out = (struct lossy_image){.why = WHY_MEMORY};
+	if (c->lossy == LOSSY_FORGOTTEN) {
+		out->others[0] = visits;
+		return 0;
+	}
 	if (!arena_valid(x->arena, c->lossy, sizeof(struct lossy)))
 		return -1;
 	const struct lossy *l = lossy_of(x, c);
 	out->why = l->why;
 	out->since = l->since;
-	if ((c->role & ROLE_KINDS) == ROLE_VECTOR) {
-		uint32_t which = l->which & 1;
-		if (l->values[which] != visits)
-			which = !which;
-		if (l->values[which] != visits)
-			return -1;
-		return take_tally(x, &l->tally[which], &out->values) != 0 || take_tally(x, &l->elements[which], &out->elements) != 0 ? -1 : 0;
-	}
-	uint64_t run = visits > c->start && c->expect != VALUE_NONE ? visits - c->start : 0;
+	out->others[0] = l->others[0];
+	out->others[1] = l->others[1];
+	uint64_t run = visits > c->start ? visits - c->start : 0;
 	if ((c->role & ROLE_KINDS) != ROLE_NEXT) {
-		if (take_tally(x, &l->tally[0], &out->values) != 0)
+		if (take_tally(x, &l->tally, &out->values) != 0 || take_tally(x, &l->elements, &out->elements) != 0)
 			return -1;
-		return run && tally_add(&out->values, c->expect, run) != 0 ? -1 : 0;
+		if (run && c->expect != VALUE_NONE)
+			return tally_add(&out->values, c->expect, run);
+		return run && (c->role & ROLE_KINDS) == ROLE_VECTOR ? take_vector(x, l, run, out) : 0;
 	}
+	run = c->expect != VALUE_NONE ? run : 0;
 	if (l->next_count && !arena_valid(x->arena, l->next, l->next_count * (uint64_t)sizeof(struct lossy_next)))
 		return -1;
 	out->next = calloc(l->next_count + UINT64_C(1), sizeof *out->next);
@@ -428,6 +598,8 @@ int lossy_extract(struct columns *x, struct column *c, uint64_t visits, struct l
 			if (tally_add(&r->runs, (int64_t)run, 1) != 0)
 				return -1;
 		}
+		if (r->runs.count == 0) /* there was no memory to count them */
+			out->next_count--;
 	}
 	if (open) {
 		struct lossy_runs *r = &out->next[out->next_count++];

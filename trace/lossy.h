@@ -4,14 +4,14 @@
  *     ROLE_VALUE   how often each value came; the run under way (expect, since visit start) is not in the tally yet
  *     ROLE_STRING  the same, of numbers of strings
  *     ROLE_NEXT    for each successor, the lengths of its runs; the run under way is not in it yet
- *     ROLE_VECTOR  lengths and elements; there are two of each, and a put makes the older pair what the newer one is, and one vector more
+ *     ROLE_VECTOR  lengths and elements; the run under way is of the constant `expect`, or of the vector in `vector[which]`
  *
- * So whatever is cut off in the middle of a put (arena.h), a reader who knows how many visits count finds a tally of just these: a run is as
- * long as the visits say, and of the two pairs one holds that many vectors. A put of a value, with the tally of the run that it
- * ends, is one operation of the arena.
+ * So whatever is cut off in the middle of a put (arena.h), a reader who knows how many visits count finds a tally of just these: the run under
+ * way is as long as the visits say. A put, with the tally of the run that it ends, is one operation of the arena.
  *
  * Tallies grow to the log-linear form of trace/tally.h and no further: at most about 120 bins for values up to 10^6, 500 for any. Without memory,
- * or beyond columns.bins, neighbouring bins are joined; counts and sums stay exact.
+ * or beyond columns.bins, neighbouring bins are joined; counts and sums stay exact. Nothing here fails: where there is not even memory for one bin,
+ * values are counted as `others`, and a column that cannot become lossy is forgotten: it has so many values, and no more is known.
  */
 #ifndef SPOOR_LOSSY_H
 #define SPOOR_LOSSY_H
@@ -33,23 +33,36 @@ struct lossy_next {
 
 struct lossy {
 	uint32_t why;   /* enum trace_why */
-	uint32_t which; /* the pair that is newer */
+	uint32_t which; /* of the two vectors, the one under way */
 	uint64_t since; /* number of the event */
-	uint64_t values[2];             /* ROLE_VECTOR: how many each pair holds */
-	struct lossy_tally tally[2];    /* lengths; without ROLE_VECTOR only the first one is used */
-	struct lossy_tally elements[2];
+	uint64_t others[2]; /* how many values (lengths), and elements, are in no bin */
+	struct lossy_tally tally;
+	struct lossy_tally elements;
+	struct lossy_vector {
+		ref at; /* struct record_vector */
+		uint32_t capacity; /* bytes */
+	} vector[2];
 	ref next; /* ROLE_NEXT: struct lossy_next, one for each successor */
 	uint32_t next_count;
 	uint64_t next_capacity; /* bytes */
 };
 
+/* column.lossy of a column that was forgotten. */
+#define LOSSY_FORGOTTEN 8
+
 /* Takes the order from a column with `visits` values, and gives its memory back to the arena. False, and nothing is changed, if there is no memory. */
 bool lossy_make(struct columns *x, struct column *c, uint64_t visits, uint32_t why);
-/* Puts a value; sets x->failed if there was no memory at all. */
+/* The same in need of memory: the column is forgotten if nothing else can be done. Tells `columns.since` of it. */
+void lossy_force(struct columns *x, struct column *c, uint64_t visits);
+/* Of a column that is lossy: gives all its memory back. */
+void lossy_forget(struct columns *x, struct column *c, uint64_t visits);
+/* Puts a value. */
 void lossy_turn(struct columns *x, struct column *c, uint64_t visits, int64_t value);
 void lossy_put_vector(struct columns *x, struct column *c, uint64_t visits, const int64_t *values, size_t n);
 /* Joins bins until there are at most `bins` in a tally, to save memory. */
 void lossy_shrink(struct columns *x, struct column *c, uint32_t bins);
+/* The bytes of the arena that a lossy column has. */
+uint64_t lossy_size(const struct columns *x, const struct column *c);
 
 /* What a column of an untrusted arena holds after `visits` values, in numbers of the arena. Returns 0, or -1: damaged, or no memory. The caller
  * frees the parts in any case. */
@@ -57,6 +70,7 @@ struct lossy_image {
 	uint32_t why;
 	uint64_t since;
 	struct tally values, elements;
+	uint64_t others[2]; /* values, and elements, that are in neither. (Successors that are not known are the visits that the runs do not have.) */
 	struct lossy_runs {
 		uint32_t to;
 		struct tally runs;

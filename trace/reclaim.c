@@ -9,11 +9,20 @@
 #include "trace/trace.h"
 
 /* Columns smaller than this are not worth it: a tally has its size, too. */
-#define SMALL 1024
+#define SMALL 512
 
 struct victim {
 	struct column *column;
-	uint64_t visits, size;
+	uint64_t values, size;
+};
+
+struct reclaiming {
+	struct columns *columns;
+	struct record *record;
+	struct victim *victims;
+	size_t count, capacity;
+	bool *used;  /* by number of vector */
+	bool lossy;  /* columns that are lossy already are what is looked for */
 };
 
 static int by_size(const void *a, const void *b)
@@ -32,7 +41,7 @@ static uint64_t vector_bytes(const struct record_vector *v)
 	return sizeof *v + v->count * sizeof *v->values;
 }
 
-/* Calls take for each vector that a column in order refers to. */
+/* The bytes of all vectors that a column in order refers to, which are also marked in `used` if that is not NULL. */
 static uint64_t each_vector(const struct columns *x, const struct record *r, struct column *c, bool *used)
 {
 	uint64_t bytes = 0;
@@ -56,61 +65,85 @@ static uint64_t each_vector(const struct columns *x, const struct record *r, str
 	return bytes;
 }
 
-static void free_vectors(struct columns *x, struct record *r)
+static void mark_vectors(void *context, struct column *c, uint64_t values)
 {
-	bool *used = calloc(r->vectors.count + UINT64_C(1), sizeof *used);
-	if (!used)
+	struct reclaiming *k = context;
+	(void)values;
+	each_vector(k->columns, k->record, c, k->used);
+}
+
+static void free_vectors(struct reclaiming *k)
+{
+	struct columns *x = k->columns;
+	struct record *r = k->record;
+	k->used = calloc(r->vectors.count + UINT64_C(1), sizeof *k->used);
+	if (!k->used)
 		return;
-	for (uint32_t i = 0; i < r->sites.count; i++) {
-		struct site *s = arena_at(x->arena, struct site, *(ref *)table_at(x->arena, &r->sites, i, sizeof(ref)));
-		for (uint32_t k = 0; k < s->columns; k++)
-			each_vector(x, r, &s->column[k], used);
-	}
+	record_each_column(x->arena, r, mark_vectors, k);
 	for (uint32_t i = 0; i < r->vectors.count; i++) {
 		ref at = *vector_ref(x, r, i);
-		if (used[i] || !at)
+		if (k->used[i] || !at)
 			continue;
 		*vector_ref(x, r, i) = 0;
 		arena_barrier();
 		arena_free_range(x->arena, at, vector_bytes(arena_at(x->arena, struct record_vector, at)));
 	}
-	free(used);
+	free(k->used);
 }
 
-static void consider(struct columns *x, struct record *r, struct victim *victims, size_t *n, struct column *c, uint64_t visits)
+static void consider(void *context, struct column *c, uint64_t values)
 {
-	if (c->lossy || visits == 0)
+	struct reclaiming *k = context;
+	if (values == 0 || (c->lossy != 0) != k->lossy)
 		return;
-	uint64_t size = column_size(x, c) + each_vector(x, r, c, NULL);
-	if (size >= SMALL)
-		victims[(*n)++] = (struct victim){c, visits, size};
+	uint64_t size = k->lossy ? lossy_size(k->columns, c) : column_size(k->columns, c) + each_vector(k->columns, k->record, c, NULL);
+	if (size < SMALL || size == 0)
+		return;
+	if (k->count == k->capacity) {
+		size_t capacity = k->capacity ? k->capacity * 2 : 256;
+		struct victim *more = realloc(k->victims, capacity * sizeof *more);
+		if (!more)
+			return; /* those that are known must do */
+		k->victims = more;
+		k->capacity = capacity;
+	}
+	k->victims[k->count++] = (struct victim){c, values, size};
+}
+
+/* The columns in question, the largest first. */
+static void look(struct reclaiming *k, bool lossy)
+{
+	k->count = 0;
+	k->lossy = lossy;
+	record_each_column(k->columns->arena, k->record, consider, k);
+	if (k->count)
+		qsort(k->victims, k->count, sizeof *k->victims, by_size);
 }
 
 uint64_t record_reclaim(struct columns *x, struct record *r)
 {
-	uint64_t freed = 0, wanted = x->arena->size / 4, columns = 0;
-	size_t n = 0;
-	for (uint32_t i = 0; i < r->sites.count; i++)
-		columns += arena_at(x->arena, struct site, *(ref *)table_at(x->arena, &r->sites, i, sizeof(ref)))->columns + 1;
-	struct victim *victims = malloc((columns + 1) * sizeof *victims);
-	if (!victims)
-		return 0;
+	struct reclaiming k = {.columns = x, .record = r};
+	uint64_t before = arena_left(x->arena), wanted = x->arena->size / 4, freed = 0;
 	x->bins = RECLAIM_BINS;
-	for (uint32_t i = 0; i < r->sites.count; i++) {
-		ref at = *(ref *)table_at(x->arena, &r->sites, i, sizeof(ref));
-		struct site *s = arena_at(x->arena, struct site, at);
-		for (uint32_t k = 0; k < s->columns; k++)
-			consider(x, r, victims, &n, &s->column[k], s->visits);
-		consider(x, r, victims, &n, &s->successor, s->visits - (at == r->last && s->visits > 0));
+	look(&k, false);
+	for (size_t i = 0; i < k.count && freed < wanted; i++) {
+		lossy_force(x, k.victims[i].column, k.victims[i].values);
+		freed += k.victims[i].size;
 	}
-	qsort(victims, n, sizeof *victims, by_size);
-	for (size_t i = 0; i < n && freed < wanted; i++)
-		if (lossy_make(x, victims[i].column, victims[i].visits, WHY_MEMORY))
-			freed += victims[i].size;
-	free(victims);
-	free_vectors(x, r);
+	free_vectors(&k);
+	/* nearly everything has no order any more: fewer bins, and then only how many values there were */
+	if (arena_left(x->arena) < before + x->arena->size / 16) {
+		look(&k, true);
+		for (size_t i = 0; i < k.count; i++)
+			lossy_shrink(x, k.victims[i].column, RECLAIM_BINS);
+	}
+	if (arena_left(x->arena) < x->arena->size / 16) {
+		look(&k, true);
+		for (size_t i = 0; i < k.count && arena_left(x->arena) < x->arena->size / 8; i++)
+			lossy_forget(x, k.victims[i].column, k.victims[i].values);
+	}
+	free(k.victims);
 	arena_compact(x->arena);
-	if (freed && !r->stage[STAGE_COLUMNS])
-		r->stage[STAGE_COLUMNS] = r->events + 1;
-	return freed;
+	uint64_t after = arena_left(x->arena);
+	return after > before ? after - before : 0;
 }

@@ -88,6 +88,17 @@ ref record_new_site(struct arena *a, uint32_t function, uint32_t path, uint32_t 
 	return at;
 }
 
+void record_each_column(struct arena *a, struct record *r, record_take *take, void *context)
+{
+	for (uint32_t i = 0; i < r->sites.count; i++) {
+		ref at = *(ref *)table_at(a, &r->sites, i, sizeof(ref));
+		struct site *s = arena_at(a, struct site, at);
+		for (uint32_t k = 0; k < s->columns; k++)
+			take(context, &s->column[k], s->visits);
+		take(context, &s->successor, s->visits - (at == r->last && s->visits > 0));
+	}
+}
+
 void record_set_roles(struct site *s, const char *schema)
 {
 	static const enum column_role roles[] = {[REFERENCE_NONE] = ROLE_VALUE, [REFERENCE_STRING] = ROLE_STRING, [REFERENCE_VECTOR] = ROLE_VECTOR};

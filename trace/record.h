@@ -122,6 +122,10 @@ uint32_t record_add_string(struct arena *a, struct record *r, const void *bytes,
 uint32_t record_add_vector(struct arena *a, struct record *r, const int64_t *values, size_t n);
 /* A site with its columns, not yet in any table. Returns 0 if there is no room. */
 ref record_new_site(struct arena *a, uint32_t function, uint32_t path, uint32_t columns);
+/* Calls take for each column of the record, in any order, with the values of it that count. What is to give up its order when memory is short is listed
+ * here, and only here. */
+typedef void record_take(void *context, struct column *c, uint64_t values);
+void record_each_column(struct arena *a, struct record *r, record_take *take, void *context);
 /* What becomes of each column when it gives up its order (enum column_role). */
 void record_set_roles(struct site *s, const char *schema);
 
