@@ -55,6 +55,11 @@ runs 'no such file' 1 '0 passed, 1 failed' nothing
 runs 'bails out' 1 '0 passed, 2 failed' bails
 runs 'environment' 0 '1 passed, 0 failed' environment
 ok 'the temporary folder is gone' test ! -e "$(cat tmpdir)"
+# Each waits for the other.
+case_of left <<<'echo 1..1; touch left.is; until [ -e right.is ]; do sleep 0.1; done; echo ok'
+case_of right <<<'echo 1..2; touch right.is; until [ -e left.is ]; do sleep 0.1; done; echo ok; echo ok'
+runs 'two rows side by side' 0 '5 passed, 0 failed' left good --beside right
+runs 'a failure in the second' 1 '3 passed, 1 failed' good --beside bad
 runs 'a test that hangs' 1 '1 passed, 1 failed' hangs
 ok 'is ended' ended "$(cat pid)"
 runs 'a test that leaves a process' 0 '1 passed, 0 failed' leaves
