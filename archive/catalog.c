@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "archive/humble.h"
+#include "archive/question.h"
 #include "trace/index.h"
 
 #ifndef SQLITE_OPEN_NOFOLLOW
@@ -37,16 +38,20 @@ static const char schema[] =
 	"CREATE TABLE trace (id INTEGER PRIMARY KEY REFERENCES file ON DELETE CASCADE, day TEXT, name TEXT, size INTEGER, uid INTEGER,"
 	" job INTEGER, step TEXT, array_job INTEGER, array_task INTEGER, het_job_id INTEGER, user TEXT, account TEXT, partition TEXT, qos TEXT,"
 	" job_name TEXT, cluster TEXT, node TEXT, hosts TEXT, exe TEXT, exe_name TEXT, state TEXT, mode TEXT, rule TEXT, mpi_library TEXT,"
-	" spoor_version TEXT, ranks INTEGER, nodes INTEGER, tasks INTEGER, exit_code INTEGER, signal INTEGER, partial INTEGER,"
+	" spoor_version TEXT, ranks INTEGER, nodes INTEGER, tasks INTEGER, exit_code INTEGER, signal INTEGER, partial INTEGER, reason TEXT,"
 	" retention INTEGER, start_ns INTEGER, end_ns INTEGER);"
 	"CREATE INDEX trace_start ON trace (start_ns);"
 	"CREATE INDEX trace_job ON trace (job, step);"
 	"CREATE TABLE metadata (id INTEGER PRIMARY KEY REFERENCES trace ON DELETE CASCADE, json TEXT, noted TEXT);"
-	"CREATE TABLE summary (id INTEGER PRIMARY KEY REFERENCES trace ON DELETE CASCADE, version INTEGER NOT NULL, problem TEXT, events INTEGER,"
-	" messages INTEGER, bytes INTEGER, mpi_ns INTEGER, compute_ns INTEGER, parallel_efficiency REAL, load_balance REAL,"
-	" communication_efficiency REAL);"
+	"CREATE TABLE summary (id INTEGER PRIMARY KEY REFERENCES trace ON DELETE CASCADE, version INTEGER NOT NULL, problem TEXT, ranks INTEGER,"
+	" events INTEGER, lost INTEGER, messages INTEGER, unsized INTEGER, bytes INTEGER, sizes TEXT, mpi_ns INTEGER, compute_ns INTEGER,"
+	" overhead_ns INTEGER, run_ns INTEGER, computed_ns INTEGER, compute_peak_ns INTEGER, run_peak_ns INTEGER, wait_ns INTEGER,"
+	" degraded INTEGER, load_balance REAL, communication_efficiency REAL, parallel_efficiency REAL);"
 	"CREATE TABLE function (id INTEGER REFERENCES trace ON DELETE CASCADE, function TEXT, calls INTEGER, ns INTEGER, bytes INTEGER,"
-	" PRIMARY KEY (id, function)) WITHOUT ROWID;";
+	" wait_ns INTEGER, peak_ns INTEGER, PRIMARY KEY (id, function)) WITHOUT ROWID;"
+	"CREATE TABLE place (place INTEGER PRIMARY KEY, identity INTEGER UNIQUE, function TEXT, frames TEXT);"
+	"CREATE TABLE site (id INTEGER REFERENCES trace ON DELETE CASCADE, site INTEGER, place INTEGER, calls INTEGER, ns INTEGER,"
+	" bytes INTEGER, wait_ns INTEGER, peak_ns INTEGER, PRIMARY KEY (id, site)) WITHOUT ROWID;";
 
 static int failed(struct catalog *c, const char *what, struct error *error)
 {
@@ -289,6 +294,23 @@ int catalog_open(struct catalog **out, const char *archive, gid_t group, struct 
 	return -1;
 }
 
+int catalog_again(struct catalog **out, const struct catalog *c, struct error *error)
+{
+	struct catalog *again = c->path[0] == ':' ? NULL : calloc(1, sizeof *again);
+
+	*out = NULL;
+	if (!again)
+		return error_set(error, "%s", c->path[0] == ':' ? "the index is in memory" : "out of memory");
+	strcpy(again->archive, c->archive);
+	strcpy(again->path, c->path);
+	again->lock = -1;
+	if (connect_database(again, error) == 0)
+		*out = again;
+	else
+		catalog_close(again);
+	return *out ? 0 : -1;
+}
+
 void catalog_close(struct catalog *c)
 {
 	if (!c)
@@ -383,37 +405,6 @@ const char *const catalog_sorts[] = {"start", "job", "user", "ranks", "nodes", "
 
 static const char *const sort_columns[] = {"t.start_ns", "t.job", "t.user", "t.ranks", "t.nodes", "t.size", "t.end_ns - t.start_ns", "t.exe_name"};
 
-struct question {
-	char sql[8192];
-	size_t used;
-	struct {
-		const char *text;
-		int64_t number;
-	} values[64];
-	int count;
-};
-
-static void ask(struct question *q, const char *condition, const char *text, int64_t number)
-{
-	q->used += (size_t)snprintf(q->sql + q->used, sizeof q->sql - q->used, " AND (%s)", condition);
-	for (const char *p = strchr(condition, '?'); p; p = strchr(p + 1, '?')) {
-		q->values[q->count].text = text;
-		q->values[q->count++].number = number;
-	}
-}
-
-static void ask_text(struct question *q, const char *condition, const char *value)
-{
-	if (value)
-		ask(q, condition, value, 0);
-}
-
-static void ask_number(struct question *q, const char *condition, int64_t value, bool wanted)
-{
-	if (wanted)
-		ask(q, condition, NULL, value);
-}
-
 static void build(struct question *q, const struct catalog_filter *f, bool metadata)
 {
 	size_t sort = 0;
@@ -422,42 +413,13 @@ static void build(struct question *q, const struct catalog_filter *f, bool metad
 		sort++;
 	if (!catalog_sorts[sort])
 		sort = 0;
-	q->used = (size_t)snprintf(q->sql, sizeof q->sql,
-	                           "SELECT t.day, t.name, t.user, t.state, t.exe, t.job_name, %s, t.size, t.job, t.start_ns, t.end_ns, t.ranks,"
-	                           " t.nodes FROM trace t %s WHERE 1",
-	                           metadata ? "coalesce(m.noted, m.json)" : "NULL", metadata ? "JOIN metadata m USING (id)" : "");
-	ask_text(q, "matches(?, t.user)", f->user);
-	ask_text(q, "t.state = upper(?)", f->state);
-	ask_text(q, "matches(?, t.exe_name) OR matches(?, t.exe)", f->exe);
-	ask_text(q, "matches(?, t.account)", f->account);
-	ask_text(q, "matches(?, t.partition)", f->partition);
-	ask_text(q, "matches(?, t.qos)", f->qos);
-	ask_text(q, "matches(?, t.job_name)", f->job_name);
-	ask_text(q, "matches(?, t.cluster)", f->cluster);
-	ask_text(q, "any_matches(?, t.hosts) OR matches(?, t.node)", f->node);
-	ask_text(q, "matches(?, t.mode)", f->mode);
-	ask_text(q, "matches(?, t.rule)", f->rule);
-	ask_number(q, "t.start_ns >= ? * 1000000000", f->since, f->since > 0);
-	ask_number(q, "t.start_ns < (? + 1) * 1000000000", f->until, f->until > 0);
-	ask_number(q, "t.job = ? OR t.array_job = ? OR t.het_job_id = ?", f->job, f->job > 0);
-	ask_number(q, "t.ranks >= ?", f->ranks_min, f->ranks_min > 0);
-	ask_number(q, "t.ranks <= ?", f->ranks_max, f->ranks_max >= 0);
-	ask_number(q, "t.nodes >= ?", f->nodes_min, f->nodes_min > 0);
-	ask_number(q, "t.nodes <= ?", f->nodes_max, f->nodes_max >= 0);
-	ask_number(q, "t.end_ns - t.start_ns >= ? * 1000000000", f->elapsed_min, f->elapsed_min > 0);
-	ask_number(q, "t.end_ns - t.start_ns <= ? * 1000000000", f->elapsed_max, f->elapsed_max >= 0);
-	if (f->partial)
-		ask(q, f->partial > 0 ? "t.partial" : "NOT t.partial", NULL, 0);
-	q->used += (size_t)snprintf(q->sql + q->used, sizeof q->sql - q->used, " ORDER BY %s%s, t.name", sort_columns[sort],
-	                            f->reverse ? " DESC" : "");
+	question_say(q, "SELECT t.day, t.name, t.user, t.state, t.exe, t.job_name, %s, t.size, t.job, t.start_ns, t.end_ns, t.ranks,"
+	             " t.nodes FROM trace t %s WHERE 1",
+	             metadata ? "coalesce(m.noted, m.json)" : "NULL", metadata ? "JOIN metadata m USING (id)" : "");
+	question_filter(q, f);
+	question_say(q, " ORDER BY %s%s, t.name", sort_columns[sort], f->reverse ? " DESC" : "");
 	if (f->limit > 0)
-		snprintf(q->sql + q->used, sizeof q->sql - q->used, " LIMIT %lld", (long long)f->limit);
-}
-
-static const char *text_at(sqlite3_stmt *s, int column)
-{
-	const char *text = (const char *)sqlite3_column_text(s, column);
-	return text ? text : "";
+		question_say(q, " LIMIT %lld", (long long)f->limit);
 }
 
 int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool metadata, int (*row)(void *, const struct catalog_row *),
@@ -468,19 +430,13 @@ int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool me
 	int rv = 0, rc = SQLITE_DONE;
 
 	build(&q, filter, metadata);
-	if (sqlite3_prepare_v2(c->db, q.sql, -1, &s, NULL) != SQLITE_OK)
-		return failed(c, "a question", error);
-	for (int i = 0; i < q.count; i++) {
-		if (q.values[i].text)
-			sqlite3_bind_text(s, i + 1, q.values[i].text, -1, SQLITE_STATIC);
-		else
-			sqlite3_bind_int64(s, i + 1, q.values[i].number);
-	}
+	if (question_prepare(&q, c, &s, error))
+		return -1;
 	while (rv == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW) {
-		struct catalog_row r = {.day = text_at(s, 0), .name = text_at(s, 1), .user = text_at(s, 2), .state = text_at(s, 3),
-		                        .exe = text_at(s, 4), .job_name = text_at(s, 5), .metadata = metadata ? text_at(s, 6) : NULL,
-		                        .size = (uint64_t)sqlite3_column_int64(s, 7), .job = sqlite3_column_int64(s, 8),
-		                        .start_ns = sqlite3_column_int64(s, 9), .end_ns = sqlite3_column_int64(s, 10),
+		struct catalog_row r = {.day = question_text(s, 0), .name = question_text(s, 1), .user = question_text(s, 2),
+		                        .state = question_text(s, 3), .exe = question_text(s, 4), .job_name = question_text(s, 5),
+		                        .metadata = metadata ? question_text(s, 6) : NULL, .size = (uint64_t)sqlite3_column_int64(s, 7),
+		                        .job = sqlite3_column_int64(s, 8), .start_ns = sqlite3_column_int64(s, 9), .end_ns = sqlite3_column_int64(s, 10),
 		                        .ranks = sqlite3_column_int64(s, 11), .nodes = sqlite3_column_int64(s, 12)};
 		rv = row(context, &r);
 	}
@@ -498,7 +454,7 @@ size_t catalog_troubles(struct catalog *c, void (*tell)(const char *text), size_
 	*unreadable = (size_t)number(c, "SELECT count(*) FROM file WHERE kind = 3", 0);
 	if (sqlite3_prepare_v2(c->db, "SELECT problem FROM damage JOIN file USING (id) ORDER BY day, file", -1, &s, NULL) == SQLITE_OK) {
 		for (; sqlite3_step(s) == SQLITE_ROW; n++)
-			tell(text_at(s, 0));
+			tell(question_text(s, 0));
 	}
 	sqlite3_finalize(s);
 	return n;

@@ -24,7 +24,7 @@
 #include "trace/error.h"
 
 /* Of the tables. An index of another version is made anew. */
-#define CATALOG_VERSION 1
+#define CATALOG_VERSION 2
 
 struct sqlite3;
 
@@ -41,6 +41,9 @@ struct catalog {
  * archive is then never parsed with root's rights. Returns 0, or -1 with error set. The caller closes it. */
 int catalog_open(struct catalog **out, const char *archive, gid_t group, struct error *error);
 void catalog_close(struct catalog *c);
+/* The same index once more, for another thread to read while the lock of c is held. Returns 0, or -1 with error set: it is in memory, and cannot be
+ * shared. The caller closes it. */
+int catalog_again(struct catalog **out, const struct catalog *c, struct error *error);
 /* Empties it. Returns 0, or -1 with error set. */
 int catalog_clear(struct catalog *c, struct error *error);
 

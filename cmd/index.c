@@ -2,13 +2,16 @@
  * index - `spoor index`: brings the index of the archive up to date, or makes it anew
  */
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 
 #include "archive/archive.h"
 #include "archive/catalog.h"
+#include "archive/harvest.h"
 #include "archive/scan.h"
 #include "cmd/cmd.h"
+#include "cmd/progress.h"
 
 static const char usage[] =
 	"Usage: spoor index [--full|--rebuild] [--path] [--archive DIR]\n"
@@ -19,14 +22,30 @@ static const char usage[] =
 	"  --path          print where the index is, and do nothing\n"
 	"  --archive DIR   this archive; else SPOOR_ARCHIVE of the environment, else the policy's\n";
 
+static void show_progress(void *context, uint64_t done, uint64_t all)
+{
+	struct progress *bar = context;
+	bar->total = all;
+	progress_step(bar, done);
+}
+
 static int update(struct catalog *catalog, struct scan *scan, bool rebuild, struct error *error)
 {
 	if ((rebuild && catalog_clear(catalog, error)) || scan_archive(catalog, scan, error) < 0)
 		return -1;
+	struct harvest harvest = {.wait = -1};
 	if (!catalog->writable)
 		return error_set(error, "%s: you may read this index, and not change it", catalog->path);
-	printf("%s: %zu days read, %zu files added, %zu changed, %zu removed\n", catalog->path, scan->days, scan->added, scan->changed,
-	       scan->removed);
+	struct progress bar;
+	progress_begin(&bar, "Reading traces", 0, false);
+	harvest.progress = show_progress;
+	harvest.context = &bar;
+	int rv = harvest_archive(catalog, &harvest, error);
+	progress_end(&bar);
+	if (rv < 0)
+		return -1;
+	printf("%s: %zu days read, %zu files added, %zu changed, %zu removed; %" PRIu64 " traces read\n", catalog->path, scan->days, scan->added,
+	       scan->changed, scan->removed, harvest.done);
 	return 0;
 }
 

@@ -22,7 +22,7 @@ static int64_t now_ms(void)
 
 void progress_begin(struct progress *p, const char *what, uint64_t total, bool quiet)
 {
-	*p = (struct progress){.what = what, .total = total, .begin_ms = now_ms(), .on = !quiet && total > 1 && isatty(STDERR_FILENO)};
+	*p = (struct progress){.what = what, .total = total, .begin_ms = now_ms(), .on = !quiet && isatty(STDERR_FILENO)};
 }
 
 void progress_step(struct progress *p, uint64_t done)
@@ -30,7 +30,7 @@ void progress_step(struct progress *p, uint64_t done)
 	char bar[WIDTH + 1];
 	int64_t now = p->on ? now_ms() : 0;
 
-	if (!p->on || now - p->begin_ms < AFTER || now - p->shown_ms < EVERY)
+	if (!p->on || p->total < 2 || now - p->begin_ms < AFTER || now - p->shown_ms < EVERY)
 		return;
 	p->shown_ms = now;
 	size_t full = done < p->total ? (size_t)(done * WIDTH / p->total) : WIDTH;
@@ -38,6 +38,10 @@ void progress_step(struct progress *p, uint64_t done)
 	memset(bar, '#', full);
 	bar[WIDTH] = '\0';
 	fprintf(stderr, "\r%s [%s] %" PRIu64 " of %" PRIu64, p->what, bar, done, p->total);
+	if (done > 0 && done < p->total) {
+		int64_t left = (int64_t)((double)(now - p->begin_ms) / (double)done * (double)(p->total - done) / 1000) + 1;
+		fprintf(stderr, left < 120 ? ", %" PRId64 " s left\033[K" : ", %" PRId64 " min left\033[K", left < 120 ? left : (left + 30) / 60);
+	}
 	fflush(stderr);
 }
 

@@ -12,12 +12,14 @@
 #define SPOOR_SUMMARY_H
 
 #include "trace/trace.h"
+#include "trace/volume.h"
 
 struct summary {
 	uint32_t ranks;           /* in the trace */
 	uint64_t events, lost;
 	uint64_t messages, bytes; /* sent point to point; bytes of those whose size is known */
 	uint64_t unsized;         /* messages whose size is not known: derived datatypes, persistent requests */
+	uint64_t sizes[VOLUME_SIZES]; /* messages of each size class (volume.h) */
 	uint64_t mpi_ns, compute_ns, overhead_ns;
 	uint64_t run_ns;          /* of the rank that took longest, after MPI_Init */
 	uint64_t compute_min_ns, compute_max_ns, overhead_max_ns;

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * aggregate - sums over the traces of an archive: groups, how they are put together, and their form as bytes
+ */
+#include "archive/aggregate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "archive/aggregate_group.h"
+#include "trace/varint.h"
+
+const char *const aggregate_names[] = {"all", "user", "account", "partition", "executable", "job", "node", "month", "function", "site", NULL};
+
+const char *const aggregate_reasons[AGGREGATE_REASONS] = {"abort", "oom", "node-lost", "time-limit", "preempted", "cancelled", "signal", "exit", "deadline",
+                                                          "other"};
+
+/* --- groups --- */
+
+static void group_free(struct aggregate_group *g)
+{
+	free(g->key);
+	free(g->sizes);
+	free(g->function);
+	free(g->frames);
+	free(g->example.day);
+	free(g->example.name);
+	free(g->example.user);
+	free(g->example.exe);
+}
+
+struct aggregate *aggregate_create(enum aggregate_by by)
+{
+	struct aggregate *a = calloc(1, sizeof *a);
+
+	if (!a)
+		return NULL;
+	a->by = by;
+	a->total.last_job = INT64_MIN;
+	a->total.key = strdup("");
+	a->skipped = json_array();
+	if (a->total.key && a->skipped)
+		return a;
+	aggregate_destroy(a);
+	return NULL;
+}
+
+void aggregate_destroy(struct aggregate *a)
+{
+	if (!a)
+		return;
+	for (size_t i = 0; i < a->count; i++) {
+		group_free(a->groups[i]);
+		free(a->groups[i]);
+	}
+	group_free(&a->total);
+	free(a->groups);
+	index_free(&a->index);
+	json_decref(a->skipped);
+	free(a);
+}
+
+struct wanted {
+	const struct aggregate *a;
+	const char *key;
+};
+
+static bool has_key(const void *context, uint32_t number)
+{
+	const struct wanted *w = context;
+	return strcmp(w->a->groups[number]->key, w->key) == 0;
+}
+
+struct aggregate_group *aggregate_group(struct aggregate *a, const char *key)
+{
+	struct wanted w = {a, key};
+	uint64_t hash = hash_bytes(key, strlen(key));
+	uint32_t number = index_find(&a->index, hash, has_key, &w);
+
+	if (number != INDEX_NONE)
+		return a->groups[number];
+	if (a->count == a->capacity) {
+		size_t capacity = a->capacity ? 2 * a->capacity : 64;
+		struct aggregate_group **more = realloc(a->groups, capacity * sizeof(struct aggregate_group *));
+		if (!more)
+			return NULL;
+		a->groups = more;
+		a->capacity = capacity;
+	}
+	struct aggregate_group *g = calloc(1, sizeof *g);
+	if (!g || !(g->key = strdup(key)) || index_add(&a->index, hash, (uint32_t)a->count)) {
+		free(g ? g->key : NULL);
+		free(g);
+		return NULL;
+	}
+	g->last_job = INT64_MIN;
+	return a->groups[a->count++] = g;
+}
+
+int aggregate_add_sizes(struct aggregate_group *g, const uint64_t *sizes)
+{
+	if (!g->sizes && !(g->sizes = calloc(VOLUME_SIZES, sizeof *g->sizes)))
+		return -1;
+	for (int i = 0; i < VOLUME_SIZES; i++)
+		g->sizes[i] += sizes[i];
+	return 0;
+}
+
+static int replace(char **to, const char *text)
+{
+	char *copy = strdup(text);
+	if (!copy)
+		return -1;
+	free(*to);
+	*to = copy;
+	return 0;
+}
+
+int aggregate_example(struct aggregate_group *g, const struct aggregate_example *e)
+{
+	struct aggregate_example *mine = &g->example;
+
+	if (mine->name && (e->weight < mine->weight || (e->weight == mine->weight && strcmp(e->name, mine->name) >= 0)))
+		return 0;
+	mine->weight = e->weight;
+	mine->site = e->site;
+	return replace(&mine->day, e->day) || replace(&mine->name, e->name) || replace(&mine->user, e->user) || replace(&mine->exe, e->exe) ? -1 : 0;
+}
+
+static int merge_group(struct aggregate_group *to, const struct aggregate_group *from)
+{
+	for (int i = 0; i < AGGREGATE_SUMS; i++)
+		to->sum[i] += from->sum[i];
+	for (int i = 0; i < AGGREGATE_REASONS; i++)
+		to->reasons[i] += from->reasons[i];
+	if ((from->sizes && aggregate_add_sizes(to, from->sizes)) || (from->example.name && aggregate_example(to, &from->example)))
+		return -1;
+	return from->function && !to->function && (replace(&to->function, from->function) || replace(&to->frames, from->frames)) ? -1 : 0;
+}
+
+int aggregate_merge(struct aggregate *to, const struct aggregate *from)
+{
+	for (size_t i = 0; i < from->count; i++) {
+		struct aggregate_group *g = aggregate_group(to, from->groups[i]->key);
+		if (!g || merge_group(g, from->groups[i]))
+			return -1;
+	}
+	to->unreadable += from->unreadable;
+	to->missing += from->missing;
+	return merge_group(&to->total, &from->total) || json_array_extend(to->skipped, from->skipped) ? -1 : 0;
+}
+
+/* Paths of files may be no UTF-8, which JSON must be. */
+int aggregate_skip(struct aggregate *a, const char *problem)
+{
+	json_t *text = json_string(problem);
+	char *plain = text ? NULL : strdup(problem);
+
+	for (char *p = plain; p && *p; p++)
+		*p = (unsigned char)*p < 0x80 ? *p : '?';
+	if (plain)
+		text = json_string(plain);
+	free(plain);
+	return json_array_append_new(a->skipped, text);
+}
+
+/* --- bytes --- */
+
+static void put_text(struct writer *w, const char *text)
+{
+	size_t n = text ? strlen(text) : 0;
+	writer_uint(w, text ? n + 1 : 0);
+	writer_bytes(w, text, n);
+}
+
+/* *text stays NULL if there was none. */
+static void get_text(struct reader *r, char **text)
+{
+	size_t n = reader_count(r);
+	const uint8_t *bytes = n ? reader_bytes(r, n - 1) : NULL;
+
+	if (!bytes)
+		return;
+	free(*text);
+	*text = strndup((const char *)bytes, n - 1);
+	r->bad |= !*text;
+}
+
+static void put_group(struct writer *w, const struct aggregate_group *g)
+{
+	const struct aggregate_example *e = &g->example;
+
+	put_text(w, g->key);
+	for (int i = 0; i < AGGREGATE_SUMS; i++) {
+		writer_uint(w, (uint64_t)g->sum[i]);
+		writer_uint(w, (uint64_t)(g->sum[i] >> 64));
+	}
+	for (int i = 0; i < AGGREGATE_REASONS; i++)
+		writer_uint(w, g->reasons[i]);
+	writer_uint(w, g->sizes != NULL);
+	for (int i = 0; g->sizes && i < VOLUME_SIZES; i++)
+		writer_uint(w, g->sizes[i]);
+	put_text(w, g->function);
+	put_text(w, g->frames);
+	writer_uint(w, e->weight);
+	writer_uint(w, e->site);
+	put_text(w, e->day);
+	put_text(w, e->name);
+	put_text(w, e->user);
+	put_text(w, e->exe);
+}
+
+static void get_group(struct reader *r, struct aggregate_group *g)
+{
+	struct aggregate_example *e = &g->example;
+
+	for (int i = 0; i < AGGREGATE_SUMS; i++) {
+		uint64_t low = reader_uint(r);
+		g->sum[i] = (uint128)reader_uint(r) << 64 | low;
+	}
+	for (int i = 0; i < AGGREGATE_REASONS; i++)
+		g->reasons[i] = reader_uint(r);
+	if (reader_uint(r)) {
+		uint64_t sizes[VOLUME_SIZES];
+		for (int i = 0; i < VOLUME_SIZES; i++)
+			sizes[i] = reader_uint(r);
+		r->bad |= aggregate_add_sizes(g, sizes) != 0;
+	}
+	get_text(r, &g->function);
+	get_text(r, &g->frames);
+	e->weight = reader_uint(r);
+	e->site = (uint32_t)reader_uint(r);
+	get_text(r, &e->day);
+	get_text(r, &e->name);
+	get_text(r, &e->user);
+	get_text(r, &e->exe);
+}
+
+int aggregate_encode(const struct aggregate *a, uint8_t **bytes, size_t *size)
+{
+	struct writer w = {0};
+	const json_t *text;
+	size_t i;
+
+	writer_uint(&w, a->by);
+	writer_uint(&w, a->unreadable);
+	writer_uint(&w, a->missing);
+	writer_uint(&w, json_array_size(a->skipped));
+	json_array_foreach(a->skipped, i, text)
+		put_text(&w, json_string_value(text));
+	put_group(&w, &a->total);
+	writer_uint(&w, a->count);
+	for (i = 0; i < a->count; i++)
+		put_group(&w, a->groups[i]);
+	*bytes = w.data;
+	*size = w.size;
+	if (!w.failed)
+		return 0;
+	writer_free(&w);
+	return -1;
+}
+
+int aggregate_decode(struct aggregate **out, const uint8_t *bytes, size_t size)
+{
+	struct reader r = reader_of(bytes, size);
+	uint64_t by = reader_uint(&r);
+	struct aggregate *a = by <= AGGREGATE_SITE ? aggregate_create((enum aggregate_by)by) : NULL;
+	char *text = NULL;
+
+	*out = NULL;
+	if (!a)
+		return -1;
+	a->unreadable = reader_uint(&r);
+	a->missing = reader_uint(&r);
+	for (size_t n = reader_count(&r); n > 0 && !r.bad; n--) {
+		get_text(&r, &text);
+		r.bad |= !text || aggregate_skip(a, text);
+	}
+	get_text(&r, &text);
+	get_group(&r, &a->total);
+	for (size_t n = reader_count(&r); n > 0 && !r.bad; n--) {
+		get_text(&r, &text);
+		struct aggregate_group *g = text ? aggregate_group(a, text) : NULL;
+		if (g)
+			get_group(&r, g);
+		r.bad |= !g;
+	}
+	free(text);
+	if (!r.bad && r.at == r.end) {
+		*out = a;
+		return 0;
+	}
+	aggregate_destroy(a);
+	return -1;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * aggregate_group - how an aggregate grows; for those who fill it
+ */
+#ifndef SPOOR_AGGREGATE_GROUP_H
+#define SPOOR_AGGREGATE_GROUP_H
+
+#include "archive/aggregate.h"
+
+/* Returns NULL on no memory. */
+struct aggregate *aggregate_create(enum aggregate_by by);
+/* The group with this key, added if it is not there; NULL on no memory. Valid as long as the aggregate. */
+struct aggregate_group *aggregate_group(struct aggregate *a, const char *key);
+/* Each returns 0 or -1 (no memory). aggregate_example: if it has more weight than the one that is there; texts are copied. */
+int aggregate_add_sizes(struct aggregate_group *g, const uint64_t *sizes);
+int aggregate_example(struct aggregate_group *g, const struct aggregate_example *e);
+/* Adds a trace that was left out, and why. */
+int aggregate_skip(struct aggregate *a, const char *problem);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * digest - what the index keeps of a trace
+ */
+#include "archive/digest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "archive/codec_zstd.h"
+#include "trace/container.h"
+#include "trace/record.h"
+#include "trace/summary.h"
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+	uint64_t product;
+	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+static void add(uint64_t *to, uint64_t n)
+{
+	if (__builtin_add_overflow(*to, n, to))
+		*to = UINT64_MAX;
+}
+
+/* --- call sites --- */
+
+static int calls_of(struct digest_calls *c, const struct trace *t, const struct trace_site *s)
+{
+	struct volume v = {0};
+	uint64_t ranks = rankmap_size(&s->visits), least = times(ranks, s->least);
+
+	if (volume_add(&v, t, s) != 0)
+		return -1;
+	*c = (struct digest_calls){.calls = (uint64_t)rankmap_sum(&s->visits), .ns = s->communicate.sum, .bytes = v.bytes, .peak_ns = times(ranks, s->most)};
+	if (summary_waits_for_all(trace_schema(t, s)) && ranks > 1 && least < c->ns)
+		c->wait_ns = c->ns - least;
+	return 0;
+}
+
+/* The name of a module's file; what the trace says is anybody's text. */
+static void module_name(const struct trace *t, uint32_t module, char out[64])
+{
+	const struct pool_item *name = &t->strings.items[t->modules[module].name];
+	const char *text = (const char *)name->bytes, *slash = strrchr(text, '/');
+	size_t n = 0;
+
+	for (text = slash ? slash + 1 : text; text[n] && n < 63; n++)
+		out[n] = text[n] > ' ' && text[n] < 0x7f ? text[n] : '?';
+	out[n] = '\0';
+}
+
+static uint64_t hash_module(uint64_t h, const struct trace *t, uint32_t module)
+{
+	const struct trace_module *m = &t->modules[module];
+	const struct pool_item *id = &t->strings.items[m->build_id ? m->build_id : m->name];
+	return hash_mix(h, hash_bytes(id->bytes, id->size));
+}
+
+static int name_site(struct digest_site *d, const struct trace *t, uint32_t number)
+{
+	const struct trace_site *s = &t->sites[number];
+	const struct schema *schema = trace_schema(t, s);
+	uint64_t h = hash_bytes(schema->function, schema->function_length);
+	char text[DIGEST_FRAMES * 100 + 8] = "", name[64];
+	size_t n = 0, frames = 0;
+
+	for (uint32_t node = s->node; node; node = t->nodes[node].parent) {
+		const struct trace_node *frame = &t->nodes[node];
+		h = hash_mix(frame->module == UINT32_MAX ? h : hash_module(h, t, frame->module), frame->offset);
+		if (frame->module == UINT32_MAX || frames > DIGEST_FRAMES)
+			continue;
+		if (frames++ == DIGEST_FRAMES) {
+			n += (size_t)snprintf(text + n, sizeof text - n, " ...");
+			continue;
+		}
+		module_name(t, frame->module, name);
+		n += (size_t)snprintf(text + n, sizeof text - n, "%s%s+0x%llx", n ? " < " : "", name, (unsigned long long)frame->offset);
+	}
+	d->number = number;
+	d->identity = h;
+	d->function = strndup(schema->function, schema->function_length);
+	d->frames = strdup(n ? text : "-");
+	return d->function && d->frames ? 0 : -1;
+}
+
+/* --- the whole --- */
+
+struct work {
+	struct digest *d;
+	const struct trace *t;
+	struct digest_calls *calls; /* of each site */
+	uint32_t *order;
+};
+
+static int by_function(const void *a, const void *b, void *context)
+{
+	const struct work *w = context;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct schema *p = trace_schema(w->t, &w->t->sites[x]), *q = trace_schema(w->t, &w->t->sites[y]);
+	size_t n = p->function_length < q->function_length ? p->function_length : q->function_length;
+	int order = memcmp(p->function, q->function, n);
+	return order ? order : (p->function_length > q->function_length) - (p->function_length < q->function_length);
+}
+
+static int by_time(const void *a, const void *b, void *context)
+{
+	const struct work *w = context;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint64_t p = w->calls[x].ns, q = w->calls[y].ns;
+	return p != q ? (p < q ? 1 : -1) : (x > y) - (x < y);
+}
+
+static int add_functions(struct work *w)
+{
+	struct digest *d = w->d;
+	uint32_t n = w->t->site_count;
+
+	d->functions = calloc((size_t)n + 1, sizeof *d->functions);
+	if (!d->functions)
+		return -1;
+	qsort_r(w->order, n, sizeof *w->order, by_function, w);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct digest_calls *c = &w->calls[w->order[i]];
+		if (i == 0 || by_function(&w->order[i - 1], &w->order[i], w)) {
+			const struct schema *s = trace_schema(w->t, &w->t->sites[w->order[i]]);
+			d->functions[d->function_count].name = strndup(s->function, s->function_length);
+			if (!d->functions[d->function_count++].name)
+				return -1;
+		}
+		struct digest_calls *sum = &d->functions[d->function_count - 1].calls;
+		add(&sum->calls, c->calls);
+		add(&sum->ns, c->ns);
+		add(&sum->bytes, c->bytes);
+		add(&sum->wait_ns, c->wait_ns);
+		add(&sum->peak_ns, c->peak_ns);
+	}
+	return 0;
+}
+
+static int add_sites(struct work *w)
+{
+	struct digest *d = w->d;
+	uint32_t n = w->t->site_count;
+
+	d->sites = calloc(DIGEST_SITES, sizeof *d->sites);
+	if (!d->sites)
+		return -1;
+	qsort_r(w->order, n, sizeof *w->order, by_time, w);
+	for (uint32_t i = 0; i < n && d->site_count < DIGEST_SITES; i++) {
+		uint32_t number = w->order[i];
+		if (w->calls[number].ns == 0)
+			break;
+		if (trace_initializes(trace_schema(w->t, &w->t->sites[number])))
+			continue;
+		struct digest_site *s = &d->sites[d->site_count++];
+		s->calls = w->calls[number];
+		if (name_site(s, w->t, number) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static uint64_t degradations(const struct trace *t)
+{
+	uint64_t bits = 0;
+
+	for (uint32_t i = 0; i < t->site_count + t->object_count; i++) {
+		const struct trace_site *s = i < t->site_count ? &t->sites[i] : &t->objects[i - t->site_count];
+		for (uint32_t c = 0; c < s->column_count; c++)
+			for (uint32_t g = 0; g < s->columns[c].count; g++)
+				bits |= s->columns[c].groups[g].lossy ? s->columns[c].groups[g].lossy->why & WHY_ALL : 0;
+	}
+	for (int i = 0; i < TRACE_STAGES; i++)
+		bits |= t->loss.stage[i].ranks ? UINT64_C(16) << i : 0;
+	return bits;
+}
+
+static int fill(struct digest *d, const struct trace *t)
+{
+	struct summary s;
+	struct work w = {d, t, calloc((size_t)t->site_count + 1, sizeof *w.calls), calloc((size_t)t->site_count + 1, sizeof *w.order)};
+	const struct trace_total *compute = &t->total[TOTAL_COMPUTE], *elapsed = &t->total[TOTAL_ELAPSED];
+	int rv = -1;
+
+	if (!w.calls || !w.order || summary_make(&s, t) != 0)
+		goto done;
+	for (uint32_t i = 0; i < t->site_count; i++) {
+		w.order[i] = i;
+		if (calls_of(&w.calls[i], t, &t->sites[i]) != 0)
+			goto done;
+		add(&d->wait_ns, w.calls[i].wait_ns);
+	}
+	d->ranks = s.ranks;
+	d->events = s.events;
+	d->lost = s.lost;
+	d->messages = s.messages;
+	d->unsized = s.unsized;
+	d->bytes = s.bytes;
+	d->mpi_ns = s.mpi_ns;
+	d->compute_ns = s.compute_ns;
+	d->overhead_ns = s.overhead_ns;
+	d->run_ns = s.run_ns;
+	d->load_balance = s.load_balance;
+	d->communication_efficiency = s.communication_efficiency;
+	d->parallel_efficiency = s.parallel_efficiency;
+	memcpy(d->sizes, s.sizes, sizeof d->sizes);
+	if (s.parallel_efficiency >= 0) {
+		d->computed_ns = compute->sum;
+		d->compute_peak_ns = times(compute->max, compute->count);
+		d->run_peak_ns = times(elapsed->max, compute->count);
+	}
+	d->degraded = degradations(t);
+	rv = add_functions(&w) || add_sites(&w) ? -1 : 0;
+done:
+	free(w.calls);
+	free(w.order);
+	return rv;
+}
+
+int digest_read(struct digest *d, const char *path, struct error *error)
+{
+	struct container *c = NULL;
+	struct trace t = {.size = 0};
+	int rv = -1;
+
+	*d = (struct digest){.ranks = 0};
+	if (container_open(&c, path, &codec_zstd, error) == 0 && trace_decode(&t, c, error) == 0)
+		rv = fill(d, &t) == 0 ? 0 : error_set(error, "%s: no memory", path);
+	trace_free(&t);
+	container_destroy(c);
+	return rv;
+}
+
+void digest_free(struct digest *d)
+{
+	for (size_t i = 0; i < d->function_count; i++)
+		free(d->functions[i].name);
+	for (size_t i = 0; i < d->site_count; i++) {
+		free(d->sites[i].function);
+		free(d->sites[i].frames);
+	}
+	free(d->functions);
+	free(d->sites);
+	*d = (struct digest){.ranks = 0};
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * digest - what the index keeps of a trace, so that questions about many traces need not open them
+ *
+ * Numbers are those of trace/summary.h. Times are ns of all ranks together, unless they say otherwise; those that are called `peak` are what the time
+ * would be if all ranks took as long as the one that took longest, so that ratios of sums over traces are means weighted by time:
+ *
+ *     load balance              computed / compute_peak
+ *     communication efficiency  compute_peak / run_peak
+ *     parallel efficiency       computed / run_peak
+ *     imbalance of calls        peak / ns
+ */
+#ifndef SPOOR_DIGEST_H
+#define SPOOR_DIGEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/error.h"
+#include "trace/volume.h"
+
+/* A digest of another version in an index is made anew. */
+#define DIGEST_VERSION 1
+/* Call sites that are kept: those with most time. */
+#define DIGEST_SITES 16
+/* Frames of a call path that are kept as text, from the innermost. */
+#define DIGEST_FRAMES 3
+
+/* What is kept of an MPI function, and of a call site. */
+struct digest_calls {
+	uint64_t calls, ns, bytes; /* bytes: what its callers passed on (volume.h), as far as that is known */
+	uint64_t wait_ns;          /* of calls that wait for all ranks: the time that ranks were in them longer than the rank that came last */
+	uint64_t peak_ns;          /* of each site: its ranks times the most of a rank */
+};
+
+struct digest_function {
+	char *name;
+	struct digest_calls calls;
+};
+
+struct digest_site {
+	uint32_t number;   /* in the trace */
+	char *function;
+	uint64_t identity; /* of function and call path: equal in all traces of the same program file */
+	char *frames;      /* "solve+0x41f < libhalo.so+0x80 < ...", innermost first; file names and offsets */
+	struct digest_calls calls;
+};
+
+struct digest {
+	uint64_t ranks, events, lost, messages, unsized, bytes;
+	uint64_t mpi_ns, compute_ns, overhead_ns, run_ns;   /* run_ns: of the rank that took longest */
+	uint64_t computed_ns, compute_peak_ns, run_peak_ns; /* 0: not known */
+	uint64_t wait_ns;
+	uint64_t degraded; /* bits: 0..2 enum trace_why of any column, 4..6 enum trace_stage */
+	double load_balance, communication_efficiency, parallel_efficiency; /* negative: not known */
+	uint64_t sizes[VOLUME_SIZES]; /* messages by size class */
+	struct digest_function *functions; /* by name */
+	size_t function_count;
+	struct digest_site *sites; /* most time first */
+	size_t site_count;
+};
+
+/* Reads a trace file. Returns 0, or -1 with error set: it cannot be read, is damaged, of a newer version. The caller frees *d in any case. */
+int digest_read(struct digest *d, const char *path, struct error *error);
+void digest_free(struct digest *d);
+
+#endif

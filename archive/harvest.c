@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * harvest - puts the digests of traces into the index of an archive
+ *
+ *     threads: take the next task, read its trace      [ window of results, in order ]      caller: writes a batch in one transaction
+ */
+#include "archive/harvest.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "archive/digest.h"
+
+#define WINDOW 2048 /* results in memory */
+#define BATCH 256   /* of one transaction: others may use the index in between */
+
+struct task {
+	int64_t id, mtime, ctime, inode;
+	char day[11], *file;
+};
+
+struct result {
+	struct digest digest;
+	struct error problem; /* empty: none */
+	bool done;
+};
+
+struct gang {
+	const char *archive;
+	struct task *tasks;
+	size_t count, capacity, next, written;
+	struct result *results; /* of task i: i % WINDOW */
+	pthread_mutex_t mutex;
+	pthread_cond_t done, room;
+	bool stop;
+};
+
+unsigned harvest_cores(void)
+{
+	cpu_set_t set;
+	int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+	return n < 1 ? 1 : n > 64 ? 64 : (unsigned)n;
+}
+
+/* --- what is to be done --- */
+
+static int failed(struct catalog *c, struct error *error)
+{
+	return error_set(error, "%s: the index: %s", c->path, sqlite3_errmsg(c->db));
+}
+
+static int add_task(struct gang *g, sqlite3_stmt *s)
+{
+	if (g->count == g->capacity) {
+		size_t capacity = g->capacity ? 2 * g->capacity : 1024;
+		struct task *more = realloc(g->tasks, capacity * sizeof *more);
+		if (!more)
+			return -1;
+		g->tasks = more;
+		g->capacity = capacity;
+	}
+	struct task *t = &g->tasks[g->count];
+	*t = (struct task){.id = sqlite3_column_int64(s, 0), .mtime = sqlite3_column_int64(s, 3), .ctime = sqlite3_column_int64(s, 4),
+	                   .inode = sqlite3_column_int64(s, 5)};
+	const char *day = (const char *)sqlite3_column_text(s, 1), *file = (const char *)sqlite3_column_text(s, 2);
+	snprintf(t->day, sizeof t->day, "%s", day ? day : "");
+	t->file = file ? strdup(file) : NULL;
+	if (!t->file)
+		return -1;
+	g->count++;
+	return 0;
+}
+
+static int list_tasks(struct catalog *c, const struct harvest *h, struct gang *g, struct error *error)
+{
+	sqlite3_stmt *s = NULL;
+	int rc, rv = 0;
+
+	if (sqlite3_prepare_v2(c->db,
+	                       "SELECT t.id, f.day, f.file, f.mtime, f.ctime, f.inode FROM trace t JOIN file f USING (id) LEFT JOIN summary s USING (id)"
+	                       " WHERE (s.id IS NULL OR s.version <> ?) AND abs(t.job) % ? = ? ORDER BY t.id",
+	                       -1, &s, NULL) != SQLITE_OK)
+		return failed(c, error);
+	sqlite3_bind_int(s, 1, DIGEST_VERSION);
+	sqlite3_bind_int64(s, 2, h->of ? (int64_t)h->of : 1);
+	sqlite3_bind_int64(s, 3, h->of ? (int64_t)h->share : 0);
+	while (rv == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW)
+		rv = add_task(g, s) ? error_set(error, "out of memory") : 0;
+	if (rv == 0 && rc != SQLITE_DONE)
+		rv = failed(c, error);
+	sqlite3_finalize(s);
+	return rv;
+}
+
+uint64_t harvest_missing(struct catalog *c)
+{
+	sqlite3_stmt *s = NULL;
+	uint64_t n = 0;
+
+	if (sqlite3_prepare_v2(c->db, "SELECT count(*) FROM trace t LEFT JOIN summary s USING (id) WHERE s.id IS NULL OR s.version <> ?", -1, &s, NULL) ==
+	    SQLITE_OK) {
+		sqlite3_bind_int(s, 1, DIGEST_VERSION);
+		if (sqlite3_step(s) == SQLITE_ROW)
+			n = (uint64_t)sqlite3_column_int64(s, 0);
+	}
+	sqlite3_finalize(s);
+	return n;
+}
+
+/* --- reading --- */
+
+static void *work(void *context)
+{
+	struct gang *g = context;
+	char path[8300];
+
+	pthread_mutex_lock(&g->mutex);
+	for (;;) {
+		while (!g->stop && g->next < g->count && g->next >= g->written + WINDOW)
+			pthread_cond_wait(&g->room, &g->mutex);
+		if (g->stop || g->next >= g->count)
+			break;
+		struct task *t = &g->tasks[g->next];
+		struct result *r = &g->results[g->next++ % WINDOW];
+		pthread_mutex_unlock(&g->mutex);
+		snprintf(path, sizeof path, "%s/%s/%s", g->archive, t->day, t->file);
+		r->problem.text[0] = '\0';
+		digest_read(&r->digest, path, &r->problem);
+		pthread_mutex_lock(&g->mutex);
+		r->done = true;
+		pthread_cond_signal(&g->done);
+	}
+	pthread_mutex_unlock(&g->mutex);
+	return NULL;
+}
+
+/* --- writing --- */
+
+enum statement { SAME, SUMMARY, FUNCTION, FIND_PLACE, PLACE, SITE, STATEMENTS };
+
+static const char *const texts[STATEMENTS] = {
+	[SAME] = "SELECT 1 FROM file WHERE id = ? AND day = ? AND file = ? AND mtime = ? AND ctime = ? AND inode = ?",
+	[SUMMARY] = "INSERT OR REPLACE INTO summary (id, version, problem, sizes, ranks, events, lost, messages, unsized, bytes, mpi_ns, compute_ns,"
+	            " overhead_ns, run_ns, computed_ns, compute_peak_ns, run_peak_ns, wait_ns, degraded, load_balance, communication_efficiency,"
+	            " parallel_efficiency) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	[FUNCTION] = "INSERT OR REPLACE INTO function (id, function, calls, ns, bytes, wait_ns, peak_ns) VALUES (?, ?, ?, ?, ?, ?, ?)",
+	[FIND_PLACE] = "SELECT place FROM place WHERE identity = ?",
+	[PLACE] = "INSERT INTO place (identity, function, frames) VALUES (?, ?, ?)",
+	[SITE] = "INSERT OR REPLACE INTO site (id, site, calls, ns, bytes, wait_ns, peak_ns, place) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+};
+
+struct writing {
+	struct catalog *c;
+	struct error *error;
+	sqlite3_stmt *s[STATEMENTS];
+};
+
+static void bind_count(sqlite3_stmt *s, int at, uint64_t n)
+{
+	sqlite3_bind_int64(s, at, n > INT64_MAX ? INT64_MAX : (int64_t)n);
+}
+
+static int execute(struct writing *w, enum statement statement)
+{
+	int rc = sqlite3_step(w->s[statement]);
+	sqlite3_reset(w->s[statement]);
+	return rc == SQLITE_DONE ? 0 : failed(w->c, w->error);
+}
+
+/* Is the file still the one that was read? */
+static bool is_same(struct writing *w, const struct task *t)
+{
+	sqlite3_stmt *s = w->s[SAME];
+	const int64_t facts[] = {t->mtime, t->ctime, t->inode};
+
+	sqlite3_bind_int64(s, 1, t->id);
+	sqlite3_bind_text(s, 2, t->day, -1, SQLITE_STATIC);
+	sqlite3_bind_text(s, 3, t->file, -1, SQLITE_STATIC);
+	for (int i = 0; i < 3; i++)
+		sqlite3_bind_int64(s, 4 + i, facts[i]);
+	int rc = sqlite3_step(s);
+	sqlite3_reset(s);
+	return rc == SQLITE_ROW;
+}
+
+static int write_summary(struct writing *w, int64_t id, const struct result *r)
+{
+	const struct digest *d = &r->digest;
+	const uint64_t counts[] = {d->ranks, d->events, d->lost, d->messages, d->unsized, d->bytes, d->mpi_ns, d->compute_ns, d->overhead_ns, d->run_ns,
+	                           d->computed_ns, d->compute_peak_ns, d->run_peak_ns, d->wait_ns, d->degraded};
+	const double efficiencies[] = {d->load_balance, d->communication_efficiency, d->parallel_efficiency};
+	char sizes[VOLUME_SIZES * 24] = "";
+	sqlite3_stmt *s = w->s[SUMMARY];
+	size_t n = 0;
+
+	for (int i = 0; i < VOLUME_SIZES; i++)
+		if (d->sizes[i])
+			n += (size_t)snprintf(sizes + n, sizeof sizes - n, "%s%d:%" PRIu64, n ? " " : "", i, d->sizes[i]);
+	sqlite3_clear_bindings(s);
+	sqlite3_bind_int64(s, 1, id);
+	sqlite3_bind_int(s, 2, DIGEST_VERSION);
+	if (r->problem.text[0]) {
+		sqlite3_bind_text(s, 3, r->problem.text, -1, SQLITE_STATIC);
+		return execute(w, SUMMARY);
+	}
+	sqlite3_bind_text(s, 4, sizes, -1, SQLITE_STATIC);
+	for (int i = 0; i < 15; i++)
+		bind_count(s, 5 + i, counts[i]);
+	for (int i = 0; i < 3; i++)
+		if (efficiencies[i] >= 0)
+			sqlite3_bind_double(s, 20 + i, efficiencies[i]);
+	return execute(w, SUMMARY);
+}
+
+static void bind_calls(sqlite3_stmt *s, int64_t id, const struct digest_calls *c)
+{
+	sqlite3_bind_int64(s, 1, id);
+	bind_count(s, 3, c->calls);
+	bind_count(s, 4, c->ns);
+	bind_count(s, 5, c->bytes);
+	bind_count(s, 6, c->wait_ns);
+	bind_count(s, 7, c->peak_ns);
+}
+
+static int find_place(struct writing *w, const struct digest_site *d, int64_t *place)
+{
+	sqlite3_stmt *find = w->s[FIND_PLACE], *insert = w->s[PLACE];
+
+	sqlite3_bind_int64(find, 1, (int64_t)d->identity);
+	int rc = sqlite3_step(find);
+	if (rc == SQLITE_ROW)
+		*place = sqlite3_column_int64(find, 0);
+	sqlite3_reset(find);
+	if (rc == SQLITE_ROW)
+		return 0;
+	sqlite3_bind_int64(insert, 1, (int64_t)d->identity);
+	sqlite3_bind_text(insert, 2, d->function, -1, SQLITE_STATIC);
+	sqlite3_bind_text(insert, 3, d->frames, -1, SQLITE_STATIC);
+	if (execute(w, PLACE))
+		return -1;
+	*place = sqlite3_last_insert_rowid(w->c->db);
+	return 0;
+}
+
+static int write_result(struct writing *w, const struct task *t, const struct result *r)
+{
+	const struct digest *d = &r->digest;
+	int64_t place;
+
+	if (!is_same(w, t))
+		return 0; /* the next one looks again */
+	if (write_summary(w, t->id, r))
+		return -1;
+	for (size_t i = 0; !r->problem.text[0] && i < d->function_count; i++) {
+		bind_calls(w->s[FUNCTION], t->id, &d->functions[i].calls);
+		sqlite3_bind_text(w->s[FUNCTION], 2, d->functions[i].name, -1, SQLITE_STATIC);
+		if (execute(w, FUNCTION))
+			return -1;
+	}
+	for (size_t i = 0; !r->problem.text[0] && i < d->site_count; i++) {
+		if (find_place(w, &d->sites[i], &place))
+			return -1;
+		bind_calls(w->s[SITE], t->id, &d->sites[i].calls);
+		sqlite3_bind_int64(w->s[SITE], 2, d->sites[i].number);
+		sqlite3_bind_int64(w->s[SITE], 8, place);
+		if (execute(w, SITE))
+			return -1;
+	}
+	return 0;
+}
+
+/* Tasks first .. end - 1, in one transaction. Returns 0, 1 if the lock could not be had, -1 with error set. */
+static int write_batch(struct catalog *c, struct harvest *h, struct gang *g, size_t first, size_t end, struct error *error)
+{
+	struct writing w = {.c = c, .error = error};
+	struct error locked = {""};
+	int rv = 0;
+
+	if (catalog_lock(c, CATALOG_CHANGE, h->wait, &locked)) {
+		catalog_lock(c, CATALOG_UNLOCK, 0, NULL);
+		return h->wait >= 0 ? 1 : error_set(error, "%s", locked.text);
+	}
+	if (sqlite3_exec(c->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
+		rv = failed(c, error);
+	bool begun = rv == 0;
+	for (int i = 0; i < STATEMENTS && rv == 0; i++)
+		rv = sqlite3_prepare_v2(c->db, texts[i], -1, &w.s[i], NULL) == SQLITE_OK ? 0 : failed(c, error);
+	for (size_t i = first; i < end && rv == 0; i++) {
+		rv = write_result(&w, &g->tasks[i], &g->results[i % WINDOW]);
+		h->problems += g->results[i % WINDOW].problem.text[0] != '\0';
+	}
+	for (int i = 0; i < STATEMENTS; i++)
+		sqlite3_finalize(w.s[i]);
+	if (begun && sqlite3_exec(c->db, rv ? "ROLLBACK" : "COMMIT", NULL, NULL, NULL) != SQLITE_OK && rv == 0)
+		rv = failed(c, error);
+	catalog_lock(c, CATALOG_UNLOCK, 0, NULL);
+	return rv;
+}
+
+/* With the mutex held, which is given back while batches are written. */
+static int write_all(struct catalog *c, struct harvest *h, struct gang *g, struct error *error)
+{
+	int rv = 0;
+
+	while (rv == 0 && g->written < g->count) {
+		size_t first = g->written, most = g->count - first < BATCH ? g->count - first : BATCH, end = first;
+		for (;;) {
+			while (end < first + most && g->results[end % WINDOW].done)
+				end++;
+			if (end == first + most)
+				break;
+			pthread_cond_wait(&g->done, &g->mutex);
+		}
+		pthread_mutex_unlock(&g->mutex);
+		rv = write_batch(c, h, g, first, end, error);
+		for (size_t i = first; i < end; i++) {
+			digest_free(&g->results[i % WINDOW].digest);
+			g->results[i % WINDOW].done = false;
+		}
+		h->done += rv ? 0 : end - first;
+		if (h->progress)
+			h->progress(h->context, h->done, g->count);
+		pthread_mutex_lock(&g->mutex);
+		g->written = end;
+		pthread_cond_broadcast(&g->room);
+	}
+	return rv;
+}
+
+static int run(struct catalog *c, struct harvest *h, struct gang *g, struct error *error)
+{
+	unsigned wanted = h->threads ? h->threads : harvest_cores(), started = 0;
+	pthread_t threads[64];
+	int rv;
+
+	if (wanted > 64)
+		wanted = 64;
+	if (wanted > g->count)
+		wanted = (unsigned)g->count;
+	while (started < wanted && pthread_create(&threads[started], NULL, work, g) == 0)
+		started++;
+	if (started == 0)
+		return error_set(error, "a thread cannot be started");
+	pthread_mutex_lock(&g->mutex);
+	rv = write_all(c, h, g, error);
+	g->stop = true;
+	pthread_cond_broadcast(&g->room);
+	pthread_mutex_unlock(&g->mutex);
+	for (unsigned i = 0; i < started; i++)
+		pthread_join(threads[i], NULL);
+	for (size_t i = 0; i < WINDOW; i++)
+		if (g->results[i].done)
+			digest_free(&g->results[i].digest);
+	return rv;
+}
+
+int harvest_archive(struct catalog *c, struct harvest *h, struct error *error)
+{
+	struct gang g = {.archive = c->archive, .mutex = PTHREAD_MUTEX_INITIALIZER, .done = PTHREAD_COND_INITIALIZER, .room = PTHREAD_COND_INITIALIZER};
+	int rv;
+
+	h->done = h->problems = 0;
+	if (catalog_lock(c, CATALOG_SHARE, h->wait, error))
+		return h->wait >= 0 ? (error->text[0] = '\0', 1) : -1;
+	rv = list_tasks(c, h, &g, error);
+	catalog_lock(c, CATALOG_UNLOCK, 0, NULL);
+	if (rv == 0 && g.count > 0 && !c->writable)
+		rv = 1;
+	if (rv == 0 && g.count > 0) {
+		g.results = calloc(WINDOW, sizeof *g.results);
+		rv = g.results ? run(c, h, &g, error) : error_set(error, "out of memory");
+	}
+	for (size_t i = 0; i < g.count; i++)
+		free(g.tasks[i].file);
+	free(g.tasks);
+	free(g.results);
+	return rv;
+}
