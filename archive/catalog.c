@@ -218,7 +218,7 @@ static int open_lock(struct catalog *c, mode_t mode)
 	return c->lock >= 0 && (c->writable || access(c->path, R_OK) == 0) ? 0 : -1;
 }
 
-static int place(struct catalog *c, struct error *error)
+static void place(struct catalog *c)
 {
 	char folder[4120];
 
@@ -226,7 +226,9 @@ static int place(struct catalog *c, struct error *error)
 	if (access(folder, R_OK | X_OK) == 0) {
 		snprintf(c->path, sizeof c->path, "%s/index.db", folder);
 		if (open_lock(c, 0660) == 0)
-			return connect_database(c, error);
+			return;
+		if (c->lock >= 0)
+			close(c->lock);
 	}
 	place_in_cache(c);
 	if (c->path[0] != ':' && (open_lock(c, 0600) || !c->writable)) {
@@ -238,7 +240,6 @@ static int place(struct catalog *c, struct error *error)
 		c->lock = -1;
 		c->writable = true;
 	}
-	return connect_database(c, error);
 }
 
 /* Root's part; it opens nothing but the archive's own folder. */
@@ -285,8 +286,8 @@ int catalog_open(struct catalog **out, const char *archive, gid_t group, struct 
 		error_set(error, "%s: the path is too long", archive);
 	else if (strcpy(c->archive, real), geteuid() == 0 && become_humble(real, group, error))
 		;
-	else if (place(c, error) == 0)
-		*out = c;
+	else
+		place(c), *out = c;
 	free(real);
 	if (*out)
 		return 0;
@@ -362,6 +363,21 @@ static int begin_anew(struct catalog *c, struct error *error)
 	return connect_database(c, error) || make_tables(c, error) ? -1 : 0;
 }
 
+/* The database that is there now: another process may have begun it anew. Only with the lock: whoever opens it without may see the journal of the new
+ * one beside the old one, take it for what a killed process left, and put it back. */
+static int reconnect(struct catalog *c, struct error *error)
+{
+	int moved = 0;
+
+	if (c->db && c->path[0] != ':')
+		sqlite3_file_control(c->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+	if (c->db && !moved)
+		return 0;
+	sqlite3_close(c->db);
+	c->db = NULL;
+	return connect_database(c, error);
+}
+
 int catalog_lock(struct catalog *c, enum catalog_lock how, int wait, struct error *error)
 {
 	if (how == CATALOG_UNLOCK) {
@@ -373,21 +389,13 @@ int catalog_lock(struct catalog *c, enum catalog_lock how, int wait, struct erro
 		return error_set(error, "%s: you may read this index, and not change it", c->path);
 	if (take_lock(c, how, wait, error))
 		return -1;
-	/* Another process may have begun it anew: then this database is not the one that is there now. */
-	int moved = 0;
-	if (c->path[0] != ':')
-		sqlite3_file_control(c->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
-	if (moved) {
-		sqlite3_close(c->db);
-		c->db = NULL;
-		if (connect_database(c, error))
-			return -1;
-	}
-	if (is_current(c))
-		return 0;
-	if (how == CATALOG_CHANGE)
-		return begin_anew(c, error);
-	return error_set(error, "%s: the index is damaged, or of another version of spoor; `spoor index` makes it anew", c->path);
+	int rv = reconnect(c, error);
+	if (!rv && !is_current(c))
+		rv = how == CATALOG_CHANGE ? begin_anew(c, error)
+		                           : error_set(error, "%s: the index is damaged, or of another version of spoor; `spoor index` makes it anew", c->path);
+	if (rv)
+		catalog_lock(c, CATALOG_UNLOCK, 0, NULL);
+	return rv;
 }
 
 int catalog_clear(struct catalog *c, struct error *error)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * list - `spoor list`: the traces of the archive, one a line
  */
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -134,17 +135,17 @@ static const char *format_count(char out[32], int64_t count)
 #define ROW "%-16s %-10s %-10s %-19s %9s %6s %5s %6s  %s\n"
 
 struct output {
+	FILE *file;
 	const char *archive;
-	bool json;
 };
 
 static int print_row(void *context, const struct catalog_row *r)
 {
 	char name[64], user[64], state[64], exe[64], start[32], elapsed[32], ranks[32], nodes[32], size[32];
 	const char *slash = strrchr(r->exe, '/');
-	(void)context;
+	const struct output *o = context;
 
-	printf(ROW, cell(name, r->name), cell(user, r->user), cell(state, r->state), format_start(start, r->start_ns),
+	fprintf(o->file, ROW, cell(name, r->name), cell(user, r->user), cell(state, r->state), format_start(start, r->start_ns),
 	       format_elapsed(elapsed, r->start_ns, r->end_ns), format_count(ranks, r->ranks), format_count(nodes, r->nodes),
 	       format_size(size, r->size), cell(exe, slash ? slash + 1 : r->exe));
 	return 0;
@@ -161,7 +162,7 @@ static int print_json(void *context, const struct catalog_row *r)
 	json_t *own = json_pack("{s:s, s:s, s:I}", "name", r->name, "path", path, "size", (json_int_t)r->size);
 	char *text = own ? json_dumps(own, JSON_COMPACT | JSON_PRESERVE_ORDER) : NULL;
 	if (text && n > 2)
-		printf("%.*s,%s\n", (int)(n - 1), r->metadata, text + 1);
+		fprintf(o->file, "%.*s,%s\n", (int)(n - 1), r->metadata, text + 1);
 	free(text);
 	json_decref(own);
 	return 0;
@@ -178,8 +179,10 @@ static int list(const char *archive, const struct catalog_filter *filter, bool j
 	struct scan scan = {.wait = 2000};
 	struct catalog *catalog = NULL;
 	struct error error = {""};
-	size_t unreadable = 0, damaged = 0;
+	size_t unreadable = 0, damaged = 0, size = 0;
+	char *text = NULL;
 	int status = CMD_FAILED, fresh = -1;
+	struct output output = {open_memstream(&text, &size), NULL};
 
 	if (!archive && archive_default(folder, sizeof folder, &error) == 0)
 		archive = folder;
@@ -188,14 +191,16 @@ static int list(const char *archive, const struct catalog_filter *filter, bool j
 		struct join_search joining = {.archive = archive, .since = (int64_t)time(NULL) - JOIN_AGE, .job = -1};
 		join_archive(&joining, NULL);
 	}
-	if (!archive || catalog_open(&catalog, archive, archive_group(), &error) ||
+	if (!output.file)
+		error_set(&error, "out of memory");
+	if (!output.file || !archive || catalog_open(&catalog, archive, archive_group(), &error) ||
 	    (fresh = scan_archive(catalog, &scan, &error)) < 0 || catalog_lock(catalog, CATALOG_SHARE, 10000, &error))
 		goto done;
 	if (fresh > 0)
 		fputs("spoor: the index could not be brought up to date now: the newest traces may be missing\n", stderr);
 	if (!json)
-		printf(ROW, "JOB", "USER", "STATE", "START", "ELAPSED", "RANKS", "NODES", "SIZE", "EXECUTABLE");
-	struct output output = {catalog->archive, json};
+		fprintf(output.file, ROW, "JOB", "USER", "STATE", "START", "ELAPSED", "RANKS", "NODES", "SIZE", "EXECUTABLE");
+	output.archive = catalog->archive;
 	if (catalog_list(catalog, filter, json, json ? print_json : print_row, &output, &error))
 		goto done;
 	damaged = catalog_troubles(catalog, tell, &unreadable);
@@ -205,9 +210,17 @@ static int list(const char *archive, const struct catalog_filter *filter, bool j
 		fprintf(stderr, "spoor: %zu files are damaged and were left out\n", damaged);
 	status = damaged ? CMD_FAILED : CMD_OK;
 done:
-	if (error.text[0])
-		fprintf(stderr, "spoor: %s\n", error.text);
+	/* Printed when the index is free again: a pager that waits for its reader must not keep everybody else from changing it. */
 	catalog_close(catalog);
+	if (output.file)
+		fclose(output.file);
+	if (text && (fwrite(text, 1, size, stdout) != size || fflush(stdout)))
+		error_set(&error, "the list cannot be written: %s", strerror(errno));
+	free(text);
+	if (error.text[0]) {
+		fprintf(stderr, "spoor: %s\n", error.text);
+		status = CMD_FAILED;
+	}
 	return status;
 }
 
