@@ -131,6 +131,10 @@ static void print_meta(const struct show *s)
 	printf("%-12s %s, %zu bytes\n", "Trace", s->name, container_file_size(s->container));
 	for (size_t i = 0; s->meta && i < sizeof lines / sizeof *lines; i++)
 		print_member(lines[i].label, json_object_get(s->meta, lines[i].key));
+	size_t i;
+	json_t *note;
+	json_array_foreach(json_object_get(s->meta, "notes"), i, note)
+		print_member("Note", note);
 }
 
 int show_summary(const struct show *s, json_t *json)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/counter.h"
 #include "policy/match.h"
 #include "policy/reader.h"
 #include "policy/suggest.h"
@@ -155,6 +156,36 @@ struct target {
 	bool *has;      /* which are there; NULL if nobody wants to know */
 };
 
+/* Says what is wrong with a list of counters. False: it is something else. */
+static bool unknown_counter(struct parser *p, const struct spot *s, const char *list)
+{
+	const char *name = NULL, *presets[200], *near;
+	char copies[200][40], own[80];
+	size_t length = 0, n = 0;
+
+	switch (counter_check(list, &name, &length)) {
+	case COUNTER_UNKNOWN:
+		for (const char *preset; n < COUNT(presets) && (preset = counter_preset(n)); n++) {
+			snprintf(copies[n], sizeof copies[n], "%s", preset);
+			presets[n] = copies[n];
+		}
+		snprintf(own, sizeof own, "%.*s", (int)length, name);
+		near = suggest(own, presets, n);
+		reader_problem(p, s->at, s->path, "%.60s is no event of PAPI%s%s%s", own, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+		return true;
+	case COUNTER_FORM:
+		reader_problem(p, s->at, s->path, "%.*s is no event: expected PAPI_NAME, or COMPONENT::EVENT such as perf::TASK-CLOCK",
+		               (int)(length < 60 ? length : 60), name);
+		return true;
+	case COUNTER_TWICE:
+		reader_problem(p, s->at, s->path, "%.*s is there twice", (int)(length < 60 ? length : 60), name);
+		return true;
+	case COUNTER_GOOD:
+		break;
+	}
+	return false;
+}
+
 static void read_setting(struct parser *p, const struct spot *s, const struct setting *setting, const struct target *target)
 {
 	char buffer[SETTING_TEXT_SIZE + 1], expected[SETTING_EXPECTED_SIZE];
@@ -162,7 +193,8 @@ static void read_setting(struct parser *p, const struct spot *s, const struct se
 	size_t line, column, i = (size_t)(setting - setting_table);
 
 	if (!text || setting_parse(setting, target->set, text)) {
-		reader_found(p, s, setting_expected(setting, expected));
+		if (!text || setting->offset != offsetof(struct settings, counters) || !unknown_counter(p, s, text))
+			reader_found(p, s, setting_expected(setting, expected));
 		return;
 	}
 	reader_line(p, s->at, &line, &column);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policy/counter.h"
+
 enum reach { SITE, TRACER };
 
 #define ROW(name, kind, least, most, standard, words, reach, help) \
@@ -102,6 +104,57 @@ static int read_choice(const struct setting *s, const char *text, uint64_t *valu
 	return -1;
 }
 
+/* A fraction 0.DIGITS in millionths, rounded up: what is asked for is not exceeded, but it is not made nothing either. */
+static int read_fraction(const char *text, uint64_t *millionths)
+{
+	uint64_t whole, v = 0;
+	const char *p;
+
+	if (read_digits(text, &whole, &p) || whole > 0 || *p++ != '.' || !*p)
+		return -1;
+	for (int i = 0; *p >= '0' && *p <= '9'; p++, i++)
+		v = i < 6 ? 10 * v + (uint64_t)(*p - '0') : v;
+	if (*p)
+		return -1;
+	for (size_t digits = strlen(strchr(text, '.') + 1); digits < 6; digits++)
+		v *= 10;
+	*millionths = v;
+	return 0;
+}
+
+/* The place of the last word. */
+static uint64_t last_place(const struct setting *s)
+{
+	uint64_t n = 0;
+	for (const char *p = s->words; *p; p++)
+		n += *p == '|';
+	return n;
+}
+
+static int read_grade(const struct setting *s, const char *text, uint64_t *value)
+{
+	char word[32];
+	size_t n = strcspn(text, ":");
+	uint64_t error = 0;
+
+	if (n >= sizeof word)
+		return -1;
+	snprintf(word, sizeof word, "%.*s", (int)n, text);
+	if (read_choice(s, word, value))
+		return -1;
+	bool last = *value == last_place(s);
+	if (text[n] && (!last || read_fraction(text + n + 1, &error) || error < s->least || error > s->most))
+		return -1;
+	if (last)
+		*value = GRADE_EXACT - error;
+	return 0;
+}
+
+uint64_t setting_error(uint64_t grade)
+{
+	return grade < GRADE_EXACT && grade >= GRADE_EXACT - 1000000 ? GRADE_EXACT - grade : 0;
+}
+
 /* How many names a TEXT has. */
 static uint64_t count_names(const char *text)
 {
@@ -120,7 +173,9 @@ static int read_names(const struct setting *s, const char *text)
 	if (length >= SETTING_TEXT_SIZE || strspn(text, plain) != length || strstr(text, ",,") || text[0] == ',' ||
 	    (length && text[length - 1] == ','))
 		return -1;
-	return n >= s->least && n <= s->most ? 0 : -1;
+	if (n < s->least || n > s->most)
+		return -1;
+	return offsetof(struct settings, counters) == s->offset && counter_check(text, NULL, NULL) ? -1 : 0;
 }
 
 int setting_parse(const struct setting *s, struct settings *all, const char *text)
@@ -139,6 +194,9 @@ int setting_parse(const struct setting *s, struct settings *all, const char *tex
 	case SETTING_CHOICE:
 		rv = read_choice(s, text, &value);
 		break;
+	case SETTING_GRADE:
+		rv = read_grade(s, text, &value);
+		break;
 	case SETTING_TEXT:
 		if (read_names(s, text))
 			return -1;
@@ -146,7 +204,7 @@ int setting_parse(const struct setting *s, struct settings *all, const char *tex
 		strcpy((char *)all + s->offset, text);
 		return 0;
 	}
-	if (rv || *rest || (s->kind != SETTING_CHOICE && (value < s->least || value > s->most)))
+	if (rv || *rest || ((s->kind == SETTING_COUNT || s->kind == SETTING_BYTES) && (value < s->least || value > s->most)))
 		return -1;
 	setting_put_number(s, all, value);
 	return 0;
@@ -156,11 +214,17 @@ char *setting_format(const struct setting *s, const struct settings *all, char o
 {
 	if (s->kind == SETTING_TEXT) {
 		snprintf(out, SETTING_TEXT_SIZE, "%s", setting_text(s, all));
-	} else if (s->kind == SETTING_CHOICE) {
+	} else if (s->kind == SETTING_CHOICE || s->kind == SETTING_GRADE) {
 		const char *word = s->words;
 		for (uint64_t i = setting_number(s, all); i > 0 && strchr(word, '|'); i--)
 			word = strchr(word, '|') + 1;
-		snprintf(out, SETTING_TEXT_SIZE, "%.*s", (int)strcspn(word, "|"), word);
+		int n = snprintf(out, SETTING_TEXT_SIZE, "%.*s", (int)strcspn(word, "|"), word);
+		uint64_t error = s->kind == SETTING_GRADE && !strchr(word, '|') ? setting_error(setting_number(s, all)) : 0;
+		if (error) {
+			n += snprintf(out + n, SETTING_TEXT_SIZE - (size_t)n, ":0.%06" PRIu64, error);
+			while (out[n - 1] == '0')
+				out[--n] = '\0';
+		}
 	} else {
 		snprintf(out, SETTING_TEXT_SIZE, "%" PRIu64, setting_number(s, all));
 	}
@@ -178,6 +242,7 @@ char *setting_expected(const struct setting *s, char out[SETTING_EXPECTED_SIZE])
 		         s->kind == SETTING_BYTES ? ", or a text such as \"8 MiB\" (KiB, MiB, GiB)" : "");
 		break;
 	case SETTING_CHOICE:
+	case SETTING_GRADE:
 		for (const char *word = s->words; n < SETTING_EXPECTED_SIZE;) {
 			int length = (int)strcspn(word, "|");
 			const char *before = word == s->words ? "" : word[length] ? ", " : " or ";
@@ -186,10 +251,15 @@ char *setting_expected(const struct setting *s, char out[SETTING_EXPECTED_SIZE])
 				break;
 			word += length + 1;
 		}
+		if (s->kind == SETTING_GRADE && n < SETTING_EXPECTED_SIZE)
+			snprintf(out + n, SETTING_EXPECTED_SIZE - n, " (or with :E, E from 0.000001 to 0.5)");
 		break;
 	case SETTING_TEXT:
-		snprintf(out, SETTING_EXPECTED_SIZE, "a text of %" PRIu64 " to %" PRIu64 " names of %s, separated by commas", s->least,
-		         s->most, s->words);
+		if (offsetof(struct settings, counters) == s->offset)
+			snprintf(out, SETTING_EXPECTED_SIZE, "a list of at most %d events, such as " COUNTER_EXAMPLES, COUNTERS_MAX);
+		else
+			snprintf(out, SETTING_EXPECTED_SIZE, "a text of %" PRIu64 " to %" PRIu64 " names of %s, separated by commas", s->least,
+			         s->most, s->words);
 		break;
 	}
 	return out;

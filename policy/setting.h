@@ -20,6 +20,9 @@
  *            BYTES  the same in bytes; a text such as "8 MiB" is read, too
  *            CHOICE the place of one of the words in "first|second|third", which go from the least captured to the most;
  *                   of "off|on", true and false in a policy, and --NAME alone, mean the words
+ *            GRADE  a CHOICE whose last word may be followed by `:E`, a fraction: what is captured of it may be wrong by that much, relative to
+ *                   itself. least and most are those of E in millionths. As a number it is the place of the word, but the last word is
+ *                   GRADE_EXACT, and with E it is GRADE_EXACT - E in millionths, so that what captures more is more.
  *            TEXT   names of a-z A-Z 0-9 _ : . = + -, separated by commas; least and most bound how many there may be, standard is 0 (none)
  *     reach  TRACER  it is handed to the tracer, and `spoor run` has an option for it
  *            SITE    it ends with what root or the helper does
@@ -34,14 +37,18 @@
 	X(spool_reserve, BYTES, 0, UINT64_C(1) << 50, UINT64_C(64) << 20, "bytes", SITE, "what must be free on the spool's disk, beside the memory of the ranks") \
 	X(containers, CHOICE, 0, 1, 0, "skip|trace", TRACER, "what is done where programs run in a container") \
 	X(buffers, CHOICE, 0, 1, 0, "off|on", TRACER, "whether calls are recorded with their buffers: which are the same") \
-	X(timing, CHOICE, 0, 1, 1, "aggregate|histogram", TRACER, "aggregate: times without their distribution; histogram: with it") \
-	X(bins, COUNT, 1, 64, 8, "bins", TRACER, "how many bins a histogram of times has in a complete trace, at most")
+	X(timing, GRADE, 1, 500000, 1, "aggregate|histogram|full", TRACER, "aggregate: times without their distribution; histogram: with it; full: that of each event, too; full:E: with an error of at most E") \
+	X(bins, COUNT, 1, 64, 8, "bins", TRACER, "how many bins a histogram of times has in a complete trace, at most") \
+	X(counters, TEXT, 0, COUNTERS_MAX, 0, "PAPI events", TRACER, "events that are counted in calls and between them (perf::TASK-CLOCK, PAPI_TOT_INS, ...)")
 
 #define SETTING_TEXT_SIZE 256
+#define COUNTERS_MAX 8
+#define GRADE_EXACT UINT64_C(1000010)
 
 #define SETTING_MEMBER_COUNT(name)  uint64_t name;
 #define SETTING_MEMBER_BYTES(name)  uint64_t name;
 #define SETTING_MEMBER_CHOICE(name) uint64_t name;
+#define SETTING_MEMBER_GRADE(name)  uint64_t name;
 #define SETTING_MEMBER_TEXT(name)   char name[SETTING_TEXT_SIZE];
 #define SETTING_MEMBER(name, kind, least, most, standard, words, reach, help) SETTING_MEMBER_##kind(name)
 
@@ -49,7 +56,7 @@ struct settings {
 	SETTINGS(SETTING_MEMBER)
 };
 
-enum setting_kind { SETTING_COUNT, SETTING_BYTES, SETTING_CHOICE, SETTING_TEXT };
+enum setting_kind { SETTING_COUNT, SETTING_BYTES, SETTING_CHOICE, SETTING_GRADE, SETTING_TEXT };
 
 struct setting {
 	const char *name;
@@ -75,6 +82,9 @@ uint64_t setting_number(const struct setting *s, const struct settings *all);
 const char *setting_text(const struct setting *s, const struct settings *all);
 /* The value must be in range. */
 void setting_put_number(const struct setting *s, struct settings *all, uint64_t value);
+
+/* What a GRADE says of errors: in millionths; 0: there are none, or it is not its last word. */
+uint64_t setting_error(uint64_t grade);
 
 /* Reads a value as people write it. Returns 0, or -1 and leaves *all alone. */
 int setting_parse(const struct setting *s, struct settings *all, const char *text);

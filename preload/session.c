@@ -308,6 +308,8 @@ static void identify(int thread_level)
 	if (session.handoff.set.site_tolerance)
 		world_put_number(&facts, "site_tolerance", session.handoff.set.site_tolerance);
 	fact_parent(&facts);
+	if (session.handoff.notes[0])
+		fact_text(&facts, "notes", session.handoff.notes);
 	writer_bytes(&facts, session.handoff.facts, strlen(session.handoff.facts));
 	recorder_identify((uint32_t)session.rank, (uint32_t)session.size, session.world, thread_level == MPI_THREAD_MULTIPLE);
 	if (facts.failed || recorder_describe((const char *)facts.data, facts.size, host) != 0)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "policy/escape.h"
+#include "policy/mode.h"
 
 static const char *const mode_names[] = {
 	[HANDOFF_OFF] = "off", [HANDOFF_LOSSLESS] = "lossless", [HANDOFF_LOSSY] = "lossy"};
@@ -75,18 +76,47 @@ static int read_mode(enum handoff_mode *mode, const char *text)
 	return -1;
 }
 
+/* What there is no more room for is left out. */
+static void note(struct handoff *h, const char *key, const char *value, const char *expected, const char *instead)
+{
+	size_t used = strlen(h->notes), room = sizeof h->notes - used;
+	int n = snprintf(h->notes + used, room, "%s%s=%.60s: expected %s; %s is used", used ? (char[]){HANDOFF_SEPARATOR, '\0'} : "", key, value, expected,
+	                 *instead ? instead : "none");
+
+	if (n < 0 || (size_t)n >= room)
+		h->notes[used] = '\0';
+}
+
+/* What is wrong with a setting must not cost the trace: another version of spoor, or somebody's hand, wrote it. */
+static void take_setting(struct handoff *h, const struct setting *s, const char *value)
+{
+	char expected[SETTING_EXPECTED_SIZE], instead[SETTING_TEXT_SIZE];
+
+	if (setting_parse(s, &h->set, value))
+		note(h, s->name, value, setting_expected(s, expected), setting_format(s, &h->set, instead));
+}
+
+static void take_threshold(struct handoff *h, const char *value)
+{
+	char instead[32];
+
+	if (!read_number(&h->threshold, value, UINT64_MAX))
+		return;
+	h->threshold = MODE_THRESHOLD;
+	snprintf(instead, sizeof instead, "%d", MODE_THRESHOLD);
+	note(h, "threshold", value, "a number of tokens", instead);
+}
+
 static int read_field(struct handoff *h, const char *key, size_t key_size, const char *value, struct error *error)
 {
 	const struct setting *setting = setting_find(key, key_size);
-	char expected[SETTING_EXPECTED_SIZE];
 
 #define IS(name) (key_size == sizeof(name) - 1 && !memcmp(key, name, key_size))
 	if (IS("mode")) {
 		if (read_mode(&h->mode, value))
 			return error_set(error, HANDOFF_VARIABLE ": mode=%s: expected off, lossless or lossy", value);
 	} else if (IS("threshold")) {
-		if (read_number(&h->threshold, value, UINT64_MAX))
-			return error_set(error, HANDOFF_VARIABLE ": threshold=%s: expected a number", value);
+		take_threshold(h, value);
 	} else if (IS("spool")) {
 		if (value[0] != '/')
 			return error_set(error, HANDOFF_VARIABLE ": spool=%s: expected an absolute path", value);
@@ -96,8 +126,8 @@ static int read_field(struct handoff *h, const char *key, size_t key_size, const
 		size_t used = strlen(h->alternatives), room = sizeof h->alternatives - used;
 		if (strchr(value, '\n') || (size_t)snprintf(h->alternatives + used, room, "%s%s", used ? "\n" : "", value) >= room)
 			return error_set(error, HANDOFF_VARIABLE ": alt: more than %zu bytes", sizeof h->alternatives - 1);
-	} else if (setting && setting->tracer && setting_parse(setting, &h->set, value)) {
-		return error_set(error, HANDOFF_VARIABLE ": %s=%s: expected %s", setting->name, value, setting_expected(setting, expected));
+	} else if (setting && setting->tracer) {
+		take_setting(h, setting, value);
 	}
 #undef IS
 	return 0;
@@ -195,9 +225,9 @@ static bool apply(void *context, const char *key, size_t key_size, const char *v
 	if (IS(key, key_size, "mode"))
 		return !read_mode(&h->mode, value);
 	if (IS(key, key_size, "threshold"))
-		return !read_number(&h->threshold, value, UINT64_MAX);
-	if (setting && setting->tracer)
-		return !setting_parse(setting, &h->set, value);
+		take_threshold(h, value);
+	else if (setting && setting->tracer)
+		take_setting(h, setting, value);
 	if (key_size > 5 && !memcmp(key, "fact.", 5) && escape_write(word, sizeof word, value) >= 0) {
 		size_t used = strlen(h->facts), room = sizeof h->facts - used;
 		if ((size_t)snprintf(h->facts + used, room, "%.*s=%s\n", (int)key_size - 5, key + 5, word) >= room)
@@ -215,7 +245,7 @@ int handoff_take(struct handoff *h, int number)
 		one += strcspn(one, "\n");
 		one += *one == '\n';
 	}
-	result.facts[0] = '\0';
+	result.facts[0] = result.notes[0] = '\0';
 	settings_default(&result.set);
 	if (!*one || number < 0 || !walk_fields(one, strcspn(one, "\n"), apply, &result))
 		return -1;

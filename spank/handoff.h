@@ -6,7 +6,8 @@
  * input: whatever it says, the tracer only ever acts with the rights of the user who runs it. libc only.
  *
  * Form: `1;mode=lossless;spool=/var/spool/spoor/123.0.n1;memory=8388608;deadline=10;...`, each value with `%`, `;`, and bytes
- * outside 0x21..0x7e written as %HH. The key `alt` may come several times, each an alternative. Unknown keys are ignored; a missing key has its default.
+ * outside 0x21..0x7e written as %HH. The key `alt` may come several times, each an alternative. Unknown keys are ignored; a missing key has its default, and so has
+ * a setting (or the threshold) whose value cannot be read: h->notes says so then.
  */
 #ifndef SPOOR_HANDOFF_H
 #define SPOOR_HANDOFF_H
@@ -34,7 +35,10 @@ struct handoff {
 	char alternatives[HANDOFF_ALTERNATIVES_SIZE];
 	/* After handoff_choose: what the trace's metadata is to say of it, as lines NAME=VALUE with escaped values. */
 	char facts[2048];
+	/* What could not be read, and what is used instead; texts for people, each behind the last one's HANDOFF_SEPARATOR; empty: nothing. */
+	char notes[1024];
 };
+#define HANDOFF_SEPARATOR '\x1f'
 
 /* Fills with defaults (mode off, spool empty). */
 void handoff_default(struct handoff *h);

@@ -55,6 +55,7 @@ static const struct {
 	{"rule", TEXT},
 	{"rule_where", TEXT},
 	{"rule_reason", TEXT},
+	{"notes", ARGUMENTS},
 	{"ranks", NUMBER},
 	{"hosts", NAMES},
 	{"ranks_per_node", NUMBERS},

@@ -51,6 +51,20 @@ static void refuses(const char *text, const char *words)
 	ok(h.mode == HANDOFF_OFF && !h.spool[0], "and that means off");
 }
 
+/* A setting that cannot be read is what it is without it, and there is a note. */
+static void falls_back(const char *text, const char *words)
+{
+	struct handoff h, standard;
+	struct error error = {""};
+	char all[256];
+
+	handoff_default(&standard);
+	snprintf(all, sizeof all, "1;mode=lossy;spool=/a;%s", text);
+	int rv = handoff_decode(&h, all, &error);
+	ok(rv == 0 && !memcmp(&h.set, &standard.set, sizeof h.set) && (!h.threshold || h.threshold == MODE_THRESHOLD), "%s: the standard value", text);
+	ok(strstr(h.notes, words), "and a note: %s", h.notes);
+}
+
 static void test_handoff(void)
 {
 	struct handoff h, back;
@@ -69,13 +83,20 @@ static void test_handoff(void)
 	refuses("1;mode=lossless;spool=/a b", "escaped");
 	refuses("1;mode=lossless;spool=/a%2", "escaped");
 	refuses("1;mode=lossless;spool=/a%00", "escaped");
-	refuses("1;mode=lossy;threshold=-1;spool=/a", "a number");
-	refuses("1;mode=lossy;threshold=18446744073709551616;spool=/a", "a number");
-	refuses("1;mode=lossless;spool=/a;memory=1", "bytes from 1048576");
-	refuses("1;mode=lossless;spool=/a;memory=", "bytes from");
-	refuses("1;mode=lossless;spool=/a;memory=99999999999999999999", "bytes from");
-	refuses("1;mode=lossless;spool=/a;deadline=4294967296", "seconds");
-	refuses("1;mode=lossless;spool=/a;deadline=+1", "seconds");
+	falls_back("threshold=-1", "threshold=-1: expected a number of tokens; 128 is used");
+	falls_back("threshold=18446744073709551616", "a number");
+	falls_back("threshold=many", "a number");
+	falls_back("memory=1", "bytes from 1048576");
+	falls_back("memory=", "bytes from");
+	falls_back("memory=99999999999999999999", "; 8388608 is used");
+	falls_back("deadline=4294967296", "seconds");
+	falls_back("deadline=+1", "seconds");
+	falls_back("bins=0", "bins=0: expected bins from 1 to 64; 8 is used");
+	falls_back("timing=often", "timing=often: expected \"aggregate\", \"histogram\" or \"full\"");
+	falls_back("timing=full:1", "; histogram is used");
+	falls_back("timing=histogram:0.1", "timing=");
+	falls_back("counters=PAPI_TOT_INST", "; none is used");
+	falls_back("bins=0;timing=x;counters=a", "; none is used");
 	strcpy(long_text, "1;mode=lossless;spool=/");
 	memset(long_text + strlen(long_text), 'a', 15000);
 	refuses(long_text, "too long");
@@ -90,14 +111,30 @@ static void test_handoff(void)
 	ok(!handoff_decode(&h, "1;mode=lossy;threshold=18446744073709551615;spool=/;", NULL) && h.threshold == UINT64_MAX,
 	   "limits, a semicolon at the end, no error wanted");
 
+	static const struct {
+		const char *text, *again;
+		uint64_t error;
+	} timings[] = {{"aggregate", "aggregate", 0}, {"histogram", "histogram", 0}, {"full", "full", 0}, {"full:0.01", "full:0.01", 10000},
+	               {"full:0.5", "full:0.5", 500000}, {"full:0.000001", "full:0.000001", 1}, {"full:0.0000019", "full:0.000001", 1}};
+	for (size_t i = 0; i < sizeof timings / sizeof timings[0]; i++) {
+		const struct setting *s = setting_find("timing", 6);
+		char again[SETTING_TEXT_SIZE];
+		settings_default(&h.set);
+		ok(!setting_parse(s, &h.set, timings[i].text) && !strcmp(setting_format(s, &h.set, again), timings[i].again) &&
+		   setting_error(h.set.timing) == timings[i].error, "%s is %s", timings[i].text, again);
+	}
+	ok(setting_error(GRADE_EXACT) == 0 && GRADE_EXACT - 10000 > GRADE_EXACT - 500000, "a smaller error captures more");
+
 	handoff_default(&h);
 	h.mode = HANDOFF_LOSSY;
 	h.threshold = 12;
+	h.set.timing = GRADE_EXACT - 20000;
+	strcpy(h.set.counters, "perf::TASK-CLOCK,PAPI_TOT_INS");
 	h.set.memory = 1 << 20;
 	h.set.deadline = 3600;
 	strcpy(h.spool, "/with blank;semicolon%percent\xc3\xa9=");
 	int n = handoff_encode(&h, text, sizeof text);
-	ok(n == (int)strlen(text) && strspn(text, "abcdefghijklmnopqrstuvwxyz_0123456789ABCDEF=;%/") == (size_t)n,
+	ok(n == (int)strlen(text) && strspn(text, "abcdefghijklmnopqrstuvwxyz_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ=;%/:.,-") == (size_t)n,
 	   "only printable: %s", text);
 	ok(!handoff_decode(&back, text, &error) && !memcmp(&h, &back, sizeof h), "and back: %s", error.text);
 	ok(handoff_encode(&h, text, (size_t)n + 1) == n && handoff_encode(&h, text, (size_t)n) == -1, "no room");
