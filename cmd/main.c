@@ -18,6 +18,7 @@ static const struct command {
 	{"index", cmd_index, "bring the index of the archive up to date"},
 	{"show", cmd_show, "show what a trace is of"},
 	{"dump", cmd_dump, "print every event of a trace"},
+	{"export", cmd_export, "write a trace for other tools: Vampir, Perfetto, SimGrid"},
 	{"replay", cmd_replay, "run a trace as an MPI program again; --check compares"},
 	{"stat", cmd_stat, "print the size of a trace by part"},
 	{"merge", cmd_merge, "merge arenas, and parts of a trace, into one trace"},

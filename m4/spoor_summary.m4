@@ -12,6 +12,7 @@ AC_DEFUN([SPOOR_SUMMARY], [
   libdw      $spoor_have_LIBDW
   PMIx       $spoor_have_PMIX
   PAPI       $spoor_have_PAPI
+  OTF2       $spoor_have_OTF2
   SQLite     $spoor_have_SQLITE
 
   Prefix     $prefix

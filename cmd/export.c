@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * export - `spoor export FILE|JOB`: a trace in the forms of other tools
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/export/export.h"
+#include "cmd/open.h"
+
+static const char usage[] = "Usage: spoor export FILE|JOB --otf2 DIR | --chrome FILE\n"
+                            "                    [--archive DIR]\n"
+                            "Writes a trace for other tools (see spoor-export(1)).\n\n"
+                            "      --otf2 DIR         an OTF2 archive, DIR/traces.otf2: for Vampir, ViTE, Scalasca\n"
+                            "      --chrome FILE      JSON for Perfetto and chrome://tracing (FILE -: standard output)\n"
+                            "      --archive DIR      look for JOB in this archive\n";
+
+enum format { FORMAT_NONE, FORMAT_OTF2, FORMAT_CHROME };
+
+struct options {
+	enum format format;
+	const char *out, *archive;
+};
+
+/* Returns 0, or the exit status + 1. */
+static int parse(int argc, char **argv, struct options *o)
+{
+	static const struct option options[] = {{"otf2", required_argument, NULL, FORMAT_OTF2}, {"chrome", required_argument, NULL, FORMAT_CHROME},
+	                                        {"archive", required_argument, NULL, 'a'},      {"help", no_argument, NULL, 'h'},
+	                                        {NULL, 0, NULL, 0}};
+	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+		switch (option) {
+		case FORMAT_OTF2:
+		case FORMAT_CHROME:
+			if (o->format != FORMAT_NONE) {
+				fputs("spoor export: one format at a time\n", stderr);
+				return CMD_USAGE + 1;
+			}
+			o->format = (enum format)option;
+			o->out = optarg;
+			break;
+		case 'a':
+			o->archive = optarg;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return CMD_OK + 1;
+		default:
+			fputs(usage, stderr);
+			return CMD_USAGE + 1;
+		}
+	}
+	if (optind + 1 != argc || o->format == FORMAT_NONE) {
+		fputs(usage, stderr);
+		return CMD_USAGE + 1;
+	}
+	return 0;
+}
+
+/* What the reader of the export has to know. */
+static void notes(const struct export *x)
+{
+	const struct trace *t = x->trace;
+	if (x->meta && json_object_get(x->meta, "partial"))
+		fprintf(stderr, "spoor export: %s: a partial trace: each rank up to where it ended\n", x->name);
+	if (rankmap_size(&t->events) < t->size)
+		fprintf(stderr, "spoor export: %s: ranks that are missing in the trace: %" PRIu64 "\n", x->name, t->size - rankmap_size(&t->events));
+	if (!rankmap_empty(&t->lost))
+		fprintf(stderr, "spoor export: %s: events that were not recorded because memory was used up: %" PRId64 "\n", x->name, rankmap_sum(&t->lost));
+	if (x->cut)
+		fprintf(stderr, "spoor export: %s: ranks that end early, because the order of their calls was given up: %" PRIu64 "\n", x->name, x->cut);
+	if (x->unknown)
+		fprintf(stderr, "spoor export: %s: a lossy trace: messages and requests left out because a value is not known: %" PRIu64 "\n", x->name,
+		        x->unknown);
+}
+
+int cmd_export(int argc, char **argv)
+{
+	struct options o = {.format = FORMAT_NONE};
+	struct container *c;
+	struct trace t;
+	struct export x;
+	int rv = parse(argc, argv, &o);
+	if (rv != 0)
+		return rv - 1;
+	if (open_trace(argv[optind], o.archive, &c, &t) != 0)
+		return CMD_FAILED;
+	const struct chunk *chunk = container_find(c, "META");
+	json_t *meta = chunk ? json_loadb((const char *)chunk->data, chunk->size, 0, NULL) : NULL;
+	rv = export_begin(&x, container_name(c), &t, meta);
+	if (rv == 0)
+		rv = o.format == FORMAT_OTF2 ? export_otf2(&x, o.out) : export_chrome(&x, o.out);
+	progress_end(&x.progress);
+	if (rv == 0)
+		notes(&x);
+	else
+		fprintf(stderr, "spoor export: %s: %s\n", x.name, x.error.text);
+	export_end(&x);
+	json_decref(meta);
+	trace_free(&t);
+	container_destroy(c);
+	return rv == 0 ? CMD_OK : CMD_FAILED;
+}

@@ -1,0 +1,600 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * act - what the calls of one rank do
+ */
+#include "cmd/export/act.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/datatype.h"
+#include "trace/index.h"
+
+enum live_kind { LIVE_NOTHING, LIVE_SEND, LIVE_RECV, LIVE_COLLECTIVE };
+
+/* A request, or a probed message. */
+struct live {
+	enum live_kind kind;
+	bool persistent, active;
+	struct act act; /* as it was begun */
+	enum live_kind second; /* of MPI_Isendrecv: the receive, too */
+	struct act other;
+};
+
+struct channel {
+	uint64_t key, count; /* key 0: free */
+};
+
+struct acts {
+	const struct calls *calls;
+	const struct comms *comms;
+	uint32_t stream, self;
+	struct datatypes *types;
+	struct live *live; /* by number of the request */
+	size_t live_count;
+	struct live *messages; /* by number of the message */
+	size_t message_count;
+	struct channel *channels;
+	size_t channel_count, channel_mask;
+	uint64_t requests, unknown;
+	struct act *list;
+	size_t count, capacity;
+	bool failed;
+};
+
+struct acts *acts_create(const struct calls *calls, const struct comms *comms, uint32_t stream)
+{
+	struct acts *a = calloc(1, sizeof *a);
+	if (!a)
+		return NULL;
+	*a = (struct acts){.calls = calls, .comms = comms, .stream = stream, .self = stream_rank(calls->trace, stream), .channel_mask = 255};
+	a->types = datatypes_create(calls->trace);
+	a->channels = calloc(a->channel_mask + 1, sizeof *a->channels);
+	if (!a->types || !a->channels) {
+		acts_destroy(a);
+		return NULL;
+	}
+	return a;
+}
+
+void acts_destroy(struct acts *a)
+{
+	if (!a)
+		return;
+	datatypes_destroy(a->types);
+	free(a->live);
+	free(a->messages);
+	free(a->channels);
+	free(a->list);
+	free(a);
+}
+
+bool acts_type_size(const struct acts *a, int64_t datatype, uint64_t *size)
+{
+	return datatypes_size(a->types, datatype, size);
+}
+
+uint64_t acts_unknown(const struct acts *a)
+{
+	return a->unknown;
+}
+
+static void emit(struct acts *a, const struct act *act)
+{
+	if (a->count == a->capacity) {
+		size_t capacity = 2 * a->capacity + 16;
+		struct act *list = realloc(a->list, capacity * sizeof *list);
+		if (!list) {
+			a->failed = true;
+			return;
+		}
+		a->list = list;
+		a->capacity = capacity;
+	}
+	a->list[a->count++] = *act;
+}
+
+static struct live *at(struct live **list, size_t *count, int64_t number)
+{
+	if (number < 0 || number > INT32_MAX)
+		return NULL;
+	if ((uint64_t)number >= *count) {
+		size_t more = (size_t)number + *count / 2 + 16;
+		struct live *bigger = realloc(*list, more * sizeof *bigger);
+		if (!bigger)
+			return NULL;
+		memset(bigger + *count, 0, (more - *count) * sizeof *bigger);
+		*list = bigger;
+		*count = more;
+	}
+	return &(*list)[number];
+}
+
+/* --- channels --- */
+
+static uint64_t *channel(struct acts *a, bool receive, const struct act *m)
+{
+	uint64_t key = hash_mix(hash_mix(hash_mix(13 + receive, m->comm), m->local), (uint64_t)m->tag) | 1;
+	if ((a->channel_count + 1) * 2 > a->channel_mask) {
+		size_t mask = 2 * a->channel_mask + 1;
+		struct channel *bigger = calloc(mask + 1, sizeof *bigger);
+		if (!bigger) {
+			a->failed = true;
+			return NULL;
+		}
+		for (size_t i = 0; i <= a->channel_mask; i++) {
+			size_t k = a->channels[i].key & mask;
+			while (a->channels[i].key && bigger[k].key)
+				k = (k + 1) & mask;
+			if (a->channels[i].key)
+				bigger[k] = a->channels[i];
+		}
+		free(a->channels);
+		a->channels = bigger;
+		a->channel_mask = mask;
+	}
+	size_t i = key & a->channel_mask;
+	while (a->channels[i].key && a->channels[i].key != key)
+		i = (i + 1) & a->channel_mask;
+	a->channel_count += !a->channels[i].key;
+	a->channels[i].key = key;
+	return &a->channels[i].count;
+}
+
+static void number(struct acts *a, bool receive, struct act *m)
+{
+	uint64_t *count = channel(a, receive, m);
+	if (count)
+		m->number = (*count)++;
+}
+
+/* --- values --- */
+
+/* A rank in the call's communicator; -1: MPI_ANY_SOURCE; -2: MPI_PROC_NULL, MPI_ROOT; -3: not known. */
+static int64_t peer(const struct acts *a, const struct event *e, int64_t value)
+{
+	const char *name = call_constant(a->calls->trace, value);
+	if (name)
+		return strcmp(name, "MPI_ANY_SOURCE") == 0 ? -1 : strcmp(name, "?") == 0 ? -3 : -2;
+	return value <= VALUE_LOSSY ? -3 : value + e->base;
+}
+
+/* -1: MPI_ANY_TAG; -2: not known. */
+static int64_t tag(int64_t value)
+{
+	return value_is_constant(value) ? -1 : value <= VALUE_LOSSY ? -2 : value;
+}
+
+static void size(const struct acts *a, struct act *m, int64_t count, int64_t datatype)
+{
+	uint64_t n;
+	m->sized = count >= 0 && acts_type_size(a, datatype, &n);
+	m->bytes = m->sized ? (uint64_t)count * n : 0;
+}
+
+/* Fills in who is meant; false if that is not known, or nobody. */
+static bool address(struct acts *a, struct act *m, int64_t who, int64_t what)
+{
+	if (who == -2)
+		return false;
+	if (who == -3 || what == -2) {
+		a->unknown++;
+		return false;
+	}
+	m->local = who < 0 ? RANK_UNKNOWN : (uint32_t)who;
+	m->peer = who < 0 ? RANK_UNKNOWN : comms_world(a->comms, m->comm, who, a->self);
+	m->tag = what;
+	return true;
+}
+
+static struct act message(const struct acts *a, const struct call *c, const struct event *e, enum act_kind kind)
+{
+	return (struct act){.kind = kind, .comm = comms_find(a->comms, a->stream, call_value(c, e, FIELD_COMM)), .local = RANK_UNKNOWN, .peer = RANK_UNKNOWN};
+}
+
+static void begin(struct acts *a, struct live *l);
+
+/* The call has made a request, for this and possibly that. */
+static void requested(struct acts *a, const struct call *c, const struct event *e, enum live_kind kind, const struct act *act, enum live_kind second,
+                      const struct act *other)
+{
+	int64_t symbol = call_value(c, e, FIELD_REQUEST);
+	if (symbol <= VALUE_LOSSY) { /* MPI_REQUEST_NULL, or not known */
+		a->unknown += symbol == VALUE_LOSSY;
+		return;
+	}
+	struct live *l = at(&a->live, &a->live_count, symbol);
+	if (!l) {
+		a->failed = true;
+		return;
+	}
+	*l = (struct live){.kind = kind, .persistent = c->way == WAY_PERSISTENT, .act = *act, .second = second};
+	if (other)
+		l->other = *other;
+	if (!l->persistent)
+		begin(a, l);
+}
+
+static void begin_one(struct acts *a, enum live_kind kind, struct act *m)
+{
+	if (kind == LIVE_NOTHING)
+		return;
+	m->request = a->requests++;
+	m->kind = kind == LIVE_SEND ? ACT_SEND_BEGIN : kind == LIVE_RECV ? ACT_RECV_BEGIN : ACT_COLLECTIVE_BEGIN;
+	m->open = kind == LIVE_RECV && (m->local == RANK_UNKNOWN || m->tag < 0);
+	if (kind != LIVE_COLLECTIVE && !m->open)
+		number(a, kind == LIVE_RECV, m);
+	emit(a, m);
+}
+
+static void begin(struct acts *a, struct live *l)
+{
+	l->active = true;
+	begin_one(a, l->kind, &l->act);
+	begin_one(a, l->second, &l->other);
+}
+
+static void end_one(struct acts *a, enum live_kind kind, const struct act *begun, int64_t source, int64_t what, int64_t bytes)
+{
+	struct act m = *begun;
+	if (kind == LIVE_SEND || kind == LIVE_COLLECTIVE) {
+		m.kind = kind == LIVE_SEND ? ACT_SEND_END : ACT_COLLECTIVE_END;
+	} else if (kind == LIVE_RECV) {
+		m.kind = ACT_RECV_END;
+		if (source == -2 && m.open) {
+			m.kind = ACT_CANCELLED; /* a status that says nothing */
+		} else if (source == -2) {
+			uint64_t *count = channel(a, true, &m);
+			if (count && *count == m.number + 1)
+				(*count)--;
+			m.kind = ACT_CANCELLED;
+		} else if (m.open) {
+			if (!address(a, &m, source, what))
+				m.kind = ACT_CANCELLED;
+			else
+				number(a, true, &m);
+			m.open = false;
+		}
+		if (m.kind == ACT_RECV_END) {
+			m.sized = bytes >= 0;
+			m.bytes = m.sized ? (uint64_t)bytes : 0;
+		}
+	} else {
+		return;
+	}
+	emit(a, &m);
+}
+
+/* A request is complete. The status says -2 where it says nothing. */
+static void end(struct acts *a, int64_t symbol, int64_t source, int64_t what, int64_t bytes)
+{
+	if (symbol < 0 || (uint64_t)symbol >= a->live_count || !a->live[symbol].active)
+		return;
+	struct live *l = &a->live[symbol];
+	l->active = false;
+	end_one(a, l->kind, &l->act, source, what, bytes);
+	end_one(a, l->second, &l->other, source, what, bytes);
+	if (!l->persistent)
+		l->kind = l->second = LIVE_NOTHING;
+}
+
+/* --- calls --- */
+
+static void send(struct acts *a, const struct call *c, const struct event *e)
+{
+	struct act m = message(a, c, e, ACT_SEND);
+	bool real = address(a, &m, peer(a, e, call_value(c, e, FIELD_DEST)), tag(call_value(c, e, FIELD_TAG)));
+	bool pair = c->at[FIELD_SENDCOUNT] >= 0;
+	size(a, &m, call_value(c, e, pair ? FIELD_SENDCOUNT : FIELD_COUNT), call_value(c, e, pair ? FIELD_SENDTYPE : FIELD_TYPE));
+	if (c->way != WAY_BLOCKING) {
+		requested(a, c, e, real ? LIVE_SEND : LIVE_NOTHING, &m, LIVE_NOTHING, NULL);
+	} else if (real) {
+		number(a, false, &m);
+		m.exchange = c->kind == CALL_SENDRECV;
+		emit(a, &m);
+	}
+}
+
+static void receive(struct acts *a, const struct call *c, const struct event *e)
+{
+	struct act m = message(a, c, e, ACT_RECV);
+	enum field tag_at = c->at[FIELD_RECVTAG] >= 0 ? FIELD_RECVTAG : FIELD_TAG;
+	bool pair = c->at[FIELD_RECVCOUNT] >= 0;
+	int64_t count = call_value(c, e, pair ? FIELD_RECVCOUNT : FIELD_COUNT), type = call_value(c, e, pair ? FIELD_RECVTYPE : FIELD_TYPE);
+	int64_t who = peer(a, e, call_value(c, e, FIELD_SOURCE)), what = tag(call_value(c, e, tag_at));
+	if (c->way != WAY_BLOCKING) {
+		bool real = address(a, &m, who, what);
+		size(a, &m, count, type);
+		requested(a, c, e, real ? LIVE_RECV : LIVE_NOTHING, &m, LIVE_NOTHING, NULL);
+		return;
+	}
+	if (who == -2)
+		return;
+	if (who < 0)
+		who = peer(a, e, call_value(c, e, FIELD_STATUS_SOURCE));
+	if (what < 0)
+		what = tag(call_value(c, e, FIELD_STATUS_TAG));
+	if (what == -1)
+		what = -2;
+	if (!address(a, &m, who, what))
+		return;
+	size(a, &m, call_value(c, e, FIELD_STATUS_COUNT), type);
+	number(a, true, &m);
+	emit(a, &m);
+}
+
+static void send_and_receive(struct acts *a, const struct call *c, const struct event *e)
+{
+	if (c->way == WAY_BLOCKING) {
+		send(a, c, e);
+		receive(a, c, e);
+		return;
+	}
+	struct act out = message(a, c, e, ACT_SEND), in = message(a, c, e, ACT_RECV);
+	bool sends = address(a, &out, peer(a, e, call_value(c, e, FIELD_DEST)), tag(call_value(c, e, FIELD_TAG)));
+	bool receives = address(a, &in, peer(a, e, call_value(c, e, FIELD_SOURCE)), tag(call_value(c, e, FIELD_RECVTAG)));
+	bool pair = c->at[FIELD_SENDCOUNT] >= 0;
+	size(a, &out, call_value(c, e, pair ? FIELD_SENDCOUNT : FIELD_COUNT), call_value(c, e, pair ? FIELD_SENDTYPE : FIELD_TYPE));
+	size(a, &in, call_value(c, e, pair ? FIELD_RECVCOUNT : FIELD_COUNT), call_value(c, e, pair ? FIELD_RECVTYPE : FIELD_TYPE));
+	requested(a, c, e, sends ? LIVE_SEND : LIVE_NOTHING, &out, receives ? LIVE_RECV : LIVE_NOTHING, &in);
+}
+
+static void probe(struct acts *a, const struct call *c, const struct event *e)
+{
+	int64_t symbol = call_value(c, e, FIELD_MESSAGE);
+	if (symbol <= VALUE_LOSSY)
+		return;
+	struct live *l = at(&a->messages, &a->message_count, symbol);
+	if (!l)
+		return;
+	*l = (struct live){.kind = LIVE_RECV, .act = message(a, c, e, ACT_RECV)};
+	if (!address(a, &l->act, peer(a, e, call_value(c, e, FIELD_STATUS_SOURCE)), tag(call_value(c, e, FIELD_STATUS_TAG))))
+		l->kind = LIVE_NOTHING;
+}
+
+static void receive_probed(struct acts *a, const struct call *c, const struct event *e)
+{
+	int64_t symbol = call_value(c, e, FIELD_MESSAGE);
+	if (symbol < 0 || (uint64_t)symbol >= a->message_count)
+		return;
+	struct live *l = &a->messages[symbol];
+	bool real = l->kind == LIVE_RECV;
+	size(a, &l->act, call_value(c, e, c->way == WAY_BLOCKING ? FIELD_STATUS_COUNT : FIELD_COUNT), call_value(c, e, FIELD_TYPE));
+	if (c->way != WAY_BLOCKING) {
+		requested(a, c, e, real ? LIVE_RECV : LIVE_NOTHING, &l->act, LIVE_NOTHING, NULL);
+	} else if (real) {
+		number(a, true, &l->act);
+		emit(a, &l->act);
+	}
+	l->kind = LIVE_NOTHING;
+}
+
+static void start(struct acts *a, const struct call *c, const struct event *e)
+{
+	size_t n;
+	const struct pool_item *list = call_array(a->calls, c, e, FIELD_REQUESTS, &n);
+	int64_t one = call_value(c, e, FIELD_REQUEST);
+	for (size_t i = 0; i < (list ? n : 1); i++) {
+		int64_t symbol = list ? array_element(list, i) : one;
+		if (symbol >= 0 && (uint64_t)symbol < a->live_count && a->live[symbol].persistent && !a->live[symbol].active)
+			begin(a, &a->live[symbol]);
+		else
+			a->unknown += symbol == VALUE_LOSSY;
+	}
+}
+
+static int64_t bytes_of(int64_t value)
+{
+	return value <= VALUE_LOSSY ? -1 : value;
+}
+
+static void complete(struct acts *a, const struct call *c, const struct event *e)
+{
+	size_t n, k;
+	const struct pool_item *list = call_array(a->calls, c, e, FIELD_REQUESTS, &n), *which = call_array(a->calls, c, e, FIELD_INDICES, &k);
+	const struct pool_item *sources, *tags, *counts;
+	size_t ns, nt, nc;
+	bool some = c->at[FIELD_INDICES] >= 0;
+	a->unknown += call_value(c, e, FIELD_REQUESTS) == VALUE_LOSSY || call_value(c, e, FIELD_REQUEST) == VALUE_LOSSY;
+	if (c->at[FIELD_FLAG] >= 0 && call_number(c, e, FIELD_FLAG) == 0)
+		return;
+	if (!list) { /* MPI_Wait, MPI_Test */
+		end(a, call_value(c, e, FIELD_REQUEST), peer(a, e, call_value(c, e, FIELD_STATUS_SOURCE)), tag(call_value(c, e, FIELD_STATUS_TAG)),
+		    bytes_of(call_value(c, e, FIELD_STATUS_COUNT)));
+		return;
+	}
+	if (c->at[FIELD_INDEX] >= 0) { /* MPI_Waitany, MPI_Testany */
+		int64_t i = call_value(c, e, FIELD_INDEX);
+		if (i >= 0 && (uint64_t)i < n)
+			end(a, array_element(list, (size_t)i), peer(a, e, call_value(c, e, FIELD_STATUS_SOURCE)), tag(call_value(c, e, FIELD_STATUS_TAG)),
+			    bytes_of(call_value(c, e, FIELD_STATUS_COUNT)));
+		return;
+	}
+	sources = call_array(a->calls, c, e, FIELD_STATUS_SOURCE, &ns);
+	tags = call_array(a->calls, c, e, FIELD_STATUS_TAG, &nt);
+	counts = call_array(a->calls, c, e, FIELD_STATUS_COUNT, &nc);
+	bool lossy = call_value(c, e, FIELD_STATUS_SOURCE) == VALUE_LOSSY;
+	for (size_t i = 0; i < (some ? k : n); i++) {
+		int64_t index = some ? array_element(which, i) : (int64_t)i;
+		if (index < 0 || (uint64_t)index >= n)
+			continue;
+		end(a, array_element(list, (size_t)index), sources && i < ns ? peer(a, e, array_element(sources, i)) : lossy ? -3 : -2,
+		    tags && i < nt ? tag(array_element(tags, i)) : -2, counts && i < nc ? bytes_of(array_element(counts, i)) : -1);
+	}
+}
+
+static void release(struct acts *a, const struct call *c, const struct event *e)
+{
+	int64_t symbol = call_value(c, e, FIELD_REQUEST);
+	if (symbol < 0 || (uint64_t)symbol >= a->live_count)
+		return;
+	struct live *l = &a->live[symbol];
+	if (l->active && l->kind == LIVE_RECV) { /* whether it was ever received nobody knows */
+		struct act m = l->act;
+		m.kind = ACT_CANCELLED;
+		emit(a, &m);
+	} else if (l->active) {
+		end(a, symbol, -2, -2, -1);
+	}
+	*l = (struct live){.kind = LIVE_NOTHING};
+}
+
+/* Sum of an array of counts, times the size of their type; 0 if it is not known. */
+static uint64_t sum(const struct acts *a, const struct call *c, const struct event *e, enum field counts, enum field type, enum field types)
+{
+	size_t n, k;
+	uint64_t all = 0, size = 0;
+	const struct pool_item *list = call_array(a->calls, c, e, counts, &n), *each = call_array(a->calls, c, e, types, &k);
+	if (!each && !acts_type_size(a, call_value(c, e, type), &size))
+		return 0;
+	for (size_t i = 0; list && i < n; i++) {
+		int64_t v = array_element(list, i);
+		if (each && (i >= k || !acts_type_size(a, array_element(each, i), &size)))
+			size = 0;
+		if (v > 0)
+			all += (uint64_t)v * size;
+	}
+	return all;
+}
+
+static void collective(struct acts *a, const struct call *c, const struct event *e)
+{
+	struct act m = message(a, c, e, ACT_COLLECTIVE);
+	struct act piece = {0};
+	uint32_t members = m.comm == COMM_UNKNOWN ? 0 : comms_at(a->comms, m.comm)->size;
+	int64_t root = call_value(c, e, FIELD_ROOT);
+	m.collective = c->collective;
+	m.local = root >= 0 ? (uint32_t)root : RANK_UNKNOWN;
+	m.peer = root >= 0 ? comms_world(a->comms, m.comm, root, a->self) : RANK_UNKNOWN;
+	bool is_root = m.peer == a->self;
+	size(a, &piece, call_value(c, e, c->at[FIELD_SENDCOUNT] >= 0 ? FIELD_SENDCOUNT : FIELD_COUNT),
+	     call_value(c, e, c->at[FIELD_SENDTYPE] >= 0 ? FIELD_SENDTYPE : FIELD_TYPE));
+	m.send_piece = piece.bytes;
+	m.sized = piece.sized;
+	size(a, &piece, call_value(c, e, c->at[FIELD_RECVCOUNT] >= 0 ? FIELD_RECVCOUNT : FIELD_COUNT),
+	     call_value(c, e, c->at[FIELD_RECVTYPE] >= 0 ? FIELD_RECVTYPE : FIELD_TYPE));
+	m.receive_piece = piece.bytes;
+	m.sized = m.sized || piece.sized || c->collective == COLLECTIVE_BARRIER;
+	if (m.send_piece == 0 && c->collective == COLLECTIVE_ALLTOALL)
+		m.send_piece = m.receive_piece; /* in place */
+	uint64_t sends = sum(a, c, e, FIELD_SENDCOUNTS, FIELD_SENDTYPE, FIELD_SENDTYPES);
+	uint64_t receives = sum(a, c, e, FIELD_RECVCOUNTS, c->at[FIELD_RECVTYPE] >= 0 ? FIELD_RECVTYPE : FIELD_TYPE, FIELD_RECVTYPES);
+	switch (c->collective) {
+	case COLLECTIVE_BARRIER:
+	case COLLECTIVES:
+		break;
+	case COLLECTIVE_BCAST:
+		m.sent = is_root ? m.send_piece : 0;
+		m.received = is_root ? 0 : m.send_piece;
+		break;
+	case COLLECTIVE_GATHER:
+		m.sent = m.send_piece;
+		m.received = is_root ? members * m.receive_piece : 0;
+		break;
+	case COLLECTIVE_GATHERV:
+		m.sent = m.send_piece;
+		m.received = is_root ? receives : 0;
+		break;
+	case COLLECTIVE_SCATTER:
+		m.sent = is_root ? members * m.send_piece : 0;
+		m.received = m.receive_piece;
+		break;
+	case COLLECTIVE_SCATTERV:
+		m.sent = is_root ? sends : 0;
+		m.received = m.receive_piece;
+		break;
+	case COLLECTIVE_ALLGATHER:
+	case COLLECTIVE_ALLTOALL:
+		m.sent = c->collective == COLLECTIVE_ALLGATHER ? m.send_piece : members * m.send_piece;
+		m.received = members * m.receive_piece;
+		break;
+	case COLLECTIVE_ALLGATHERV:
+		m.sent = m.send_piece;
+		m.received = receives;
+		break;
+	case COLLECTIVE_ALLTOALLV:
+	case COLLECTIVE_ALLTOALLW:
+		m.sent = sends ? sends : receives;
+		m.received = receives;
+		break;
+	case COLLECTIVE_REDUCE:
+		m.sent = m.send_piece;
+		m.received = is_root ? m.send_piece : 0;
+		break;
+	case COLLECTIVE_ALLREDUCE:
+	case COLLECTIVE_SCAN:
+	case COLLECTIVE_EXSCAN:
+		m.sent = m.received = m.send_piece;
+		break;
+	case COLLECTIVE_REDUCE_SCATTER:
+		m.sent = receives;
+		m.received = members ? receives / members : 0;
+		break;
+	case COLLECTIVE_REDUCE_SCATTER_BLOCK:
+		m.sent = members * m.receive_piece;
+		m.received = m.receive_piece;
+		break;
+	case COLLECTIVE_NEIGHBOR:
+		m.sent = sends ? sends : m.send_piece;
+		m.received = receives ? receives : m.receive_piece;
+		break;
+	}
+	if (c->way == WAY_BLOCKING)
+		emit(a, &m);
+	else
+		requested(a, c, e, LIVE_COLLECTIVE, &m, LIVE_NOTHING, NULL);
+}
+
+const struct act *acts_event(struct acts *a, const struct event *e, size_t *n)
+{
+	static const struct act none;
+	const struct call *c = call_of(a->calls, e);
+	a->count = 0;
+	datatypes_event(a->types, e);
+	if (c->at[FIELD_ERROR] < 0) { /* what failed did nothing */
+		switch (c->kind) {
+		case CALL_SEND:
+			send(a, c, e);
+			break;
+		case CALL_RECV:
+			receive(a, c, e);
+			break;
+		case CALL_SENDRECV:
+			send_and_receive(a, c, e);
+			break;
+		case CALL_MPROBE:
+			probe(a, c, e);
+			break;
+		case CALL_MRECV:
+			receive_probed(a, c, e);
+			break;
+		case CALL_START:
+			start(a, c, e);
+			break;
+		case CALL_COMPLETE:
+			complete(a, c, e);
+			break;
+		case CALL_FREE:
+			release(a, c, e);
+			break;
+		case CALL_COLLECTIVE:
+			collective(a, c, e);
+			break;
+		case CALL_COMM_MAKE:
+		case CALL_COMM_FREE: {
+			struct act m = message(a, c, e, c->kind == CALL_COMM_MAKE ? ACT_COMM_MADE : ACT_COMM_FREED);
+			if (c->kind == CALL_COMM_MAKE)
+				m.comm = comms_find(a->comms, a->stream, call_value(c, e, FIELD_NEW));
+			if (m.comm != COMM_UNKNOWN)
+				emit(a, &m);
+			break;
+		}
+		case CALL_INIT:
+		case CALL_FINALIZE:
+		case CALL_CANCEL:
+		case CALL_OTHER:
+			break;
+		}
+	}
+	*n = a->count;
+	return a->failed ? NULL : a->list ? a->list : &none;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * chrome - `spoor export --chrome FILE`: the JSON of Chrome's trace viewer, which Perfetto opens too
+ *
+ * A process is a rank, a thread a thread. A call is a complete event ("X") with its parameters; a message is a flow from the call that sends it to the
+ * one in which it is received. Written as it comes: memory does not depend on the number of events.
+ */
+#include "cmd/export/export.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/print.h"
+#include "trace/index.h"
+
+/* A text as a JSON string. Bytes that are no UTF-8 become U+FFFD. */
+static void put_text(FILE *out, const char *text, size_t n)
+{
+	putc_unlocked('"', out);
+	for (size_t i = 0; i < n;) {
+		unsigned char b = (unsigned char)text[i];
+		size_t more = b < 0x80 ? 0 : b >= 0xc2 && b < 0xe0 ? 1 : b >= 0xe0 && b < 0xf0 ? 2 : b >= 0xf0 && b < 0xf5 ? 3 : 9;
+		if (more == 0) {
+			if (b == '"' || b == '\\')
+				fprintf(out, "\\%c", b);
+			else if (b < 0x20 || b == 0x7f)
+				fprintf(out, "\\u%04x", b);
+			else
+				putc_unlocked(b, out);
+			i++;
+			continue;
+		}
+		bool good = more < 9 && i + more < n;
+		for (size_t k = 1; good && k <= more; k++)
+			good = ((unsigned char)text[i + k] & 0xc0) == 0x80;
+		if (good && ((b == 0xe0 && (unsigned char)text[i + 1] < 0xa0) || (b == 0xed && (unsigned char)text[i + 1] > 0x9f) ||
+		             (b == 0xf0 && (unsigned char)text[i + 1] < 0x90) || (b == 0xf4 && (unsigned char)text[i + 1] > 0x8f)))
+			good = false;
+		if (good)
+			fwrite(text + i, 1, more + 1, out);
+		else
+			fputs("\\ufffd", out);
+		i += good ? more + 1 : 1;
+	}
+	putc_unlocked('"', out);
+}
+
+static void put_string(FILE *out, const char *text)
+{
+	put_text(out, text, strlen(text));
+}
+
+/* A time in us, exact to the ns. */
+static void put_us(FILE *out, const char *name, uint64_t ns)
+{
+	fprintf(out, ",\"%s\":%" PRIu64 ".%03u", name, ns / 1000, (unsigned)(ns % 1000));
+}
+
+static void put_header(struct export *x, FILE *out)
+{
+	const struct trace *t = x->trace;
+	char host[TRACE_HOST_MAX], label[TRACE_HOST_MAX + 32];
+	int64_t unused;
+	fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"spoor " PACKAGE_VERSION "\"", out);
+	static const char *const keys[] = {"cluster", "job", "step", "job_name", "user", "start", "end", "exe", "mode", "state", "partial", "reason"};
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		const json_t *value = x->meta ? json_object_get(x->meta, keys[i]) : NULL;
+		char *text = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+		if (text)
+			fprintf(out, ",\"%s\":%s", keys[i], text);
+		free(text);
+	}
+	fputs("},\n\"traceEvents\":[", out);
+	const char *comma = "\n";
+	for (uint64_t stream = 0; rankmap_next(&t->events, &stream, &unused); stream++) {
+		uint32_t rank = stream_rank(t, (uint32_t)stream), thread = stream_thread(t, (uint32_t)stream);
+		if (thread == 0) {
+			trace_host(t, (uint32_t)stream, host);
+			snprintf(label, sizeof label, "rank %u%s%s", rank, host[0] ? " on " : "", host);
+			fprintf(out, "%s{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%u,\"args\":{\"name\":", comma, rank);
+			put_string(out, label);
+			fprintf(out, "}},\n{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%u,\"args\":{\"sort_index\":%u}}", rank, rank);
+			comma = ",\n";
+		}
+		fprintf(out, "%s{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"%s\"}}", comma, rank, thread,
+		        thread ? "MPI calls of a thread" : "MPI calls");
+		comma = ",\n";
+	}
+}
+
+/* The parameters of a call as one text, as `spoor dump` prints them. */
+static int put_parameters(struct track *t, FILE *out, FILE *scratch, char **text, size_t *size)
+{
+	rewind(scratch);
+	print_event(scratch, t->export->trace, &t->event);
+	if (fflush(scratch) != 0)
+		return -1;
+	size_t n = (size_t)ftell(scratch);
+	const char *begin = *text, *end = *text + (n < *size ? n : *size);
+	for (int words = 0; words < 2 && begin < end; begin++) /* the number and the function */
+		words += *begin == ' ' || *begin == '\n';
+	while (end > begin && end[-1] == '\n')
+		end--;
+	fputs(",\"args\":{\"event\":", out);
+	fprintf(out, "%" PRIu64, t->event.number);
+	if (end > begin) {
+		fputs(",\"call\":", out);
+		put_text(out, begin, (size_t)(end - begin));
+	}
+	if (t->export->paths[t->event.site][0]) {
+		fputs(",\"from\":", out);
+		put_string(out, t->export->paths[t->event.site]);
+	}
+	putc_unlocked('}', out);
+	return 0;
+}
+
+/* The same number on both sides of a message. */
+static uint64_t flow(const struct act *m, uint32_t from, uint32_t to)
+{
+	uint64_t id = hash_mix(hash_mix(hash_mix(hash_mix(hash_mix(17, m->comm), from), to), (uint64_t)m->tag), m->number);
+	return id >> 11; /* readers keep numbers as doubles */
+}
+
+static void put_flow(struct track *t, FILE *out, const struct act *m)
+{
+	uint32_t self = stream_rank(t->export->trace, t->stream), thread = stream_thread(t->export->trace, t->stream);
+	bool sent = m->kind == ACT_SEND || m->kind == ACT_SEND_BEGIN, received = m->kind == ACT_RECV || m->kind == ACT_RECV_END;
+	if ((!sent && !received) || m->peer == RANK_UNKNOWN || m->comm == COMM_UNKNOWN)
+		return;
+	fprintf(out, ",\n{\"ph\":\"%s\",\"cat\":\"message\",\"name\":\"message\",\"id\":%" PRIu64 ",\"pid\":%u,\"tid\":%u", sent ? "s" : "f\",\"bp\":\"e",
+	        sent ? flow(m, self, m->peer) : flow(m, m->peer, self), self, thread);
+	put_us(out, "ts", sent || t->end == t->begin ? t->begin : t->end - 1); /* inside the call */
+	if (sent && m->sized)
+		fprintf(out, ",\"args\":{\"bytes\":%" PRIu64 ",\"to\":%u,\"tag\":%" PRId64 "}", m->bytes, m->peer, m->tag);
+	putc_unlocked('}', out);
+}
+
+static int put_rank(struct export *x, FILE *out, uint32_t stream)
+{
+	struct track t;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *scratch = open_memstream(&text, &size);
+	int rv = scratch ? track_begin(&t, x, stream, true) : error_set(&x->error, "no memory");
+	while (rv == 0 && scratch && (rv = track_next(&t)) == 0) {
+		const struct call *call = call_of(&x->calls, &t.event);
+		fprintf(out, ",\n{\"ph\":\"X\",\"cat\":\"MPI\",\"name\":");
+		put_string(out, call->name);
+		fprintf(out, ",\"pid\":%u,\"tid\":%u", stream_rank(x->trace, stream), stream_thread(x->trace, stream));
+		put_us(out, "ts", t.begin);
+		put_us(out, "dur", t.end - t.begin);
+		if (put_parameters(&t, out, scratch, &text, &size) != 0)
+			rv = error_set(&x->error, "no memory");
+		putc_unlocked('}', out);
+		for (size_t i = 0; i < t.count; i++)
+			put_flow(&t, out, &t.list[i]);
+		if (ferror(out))
+			rv = error_set(&x->error, "cannot be written: is the disk full?");
+	}
+	if (scratch) {
+		track_end(&t);
+		fclose(scratch);
+	}
+	free(text);
+	return rv < 0 ? -1 : 0;
+}
+
+int export_chrome(struct export *x, const char *file)
+{
+	struct output out;
+	int64_t unused;
+	int rv = output_file(&out, file, &x->error);
+	if (rv == 0)
+		put_header(x, out.file);
+	for (uint64_t stream = 0; rv == 0 && rankmap_next(&x->trace->events, &stream, &unused); stream++)
+		rv = put_rank(x, out.file, (uint32_t)stream);
+	if (rv == 0) {
+		fputs("\n]}\n", out.file);
+		rv = output_finish(&out, &x->error);
+	}
+	output_discard(&out);
+	return rv;
+}

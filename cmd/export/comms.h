@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * comms - the communicators of a job: which of the ranks' own c0, c1, ... are the same, and who is in them
+ *
+ * A trace names communicators rank by rank. All members of one make the same calls on its parent in the same order, so that one is known by its parent,
+ * by how many were made of that before, and by what tells apart those that one call makes: the color, the node, the coordinates that
+ * MPI_Cart_sub drops. Where that does not say it (MPI_Comm_create with other groups on other ranks), the ranks in it do, taken in order.
+ * Intercommunicators, and what has to do with other worlds, are not known.
+ *
+ * Costs one walk of each rank up to the last communicator that it makes; nothing if none is made.
+ */
+#ifndef SPOOR_EXPORT_COMMS_H
+#define SPOOR_EXPORT_COMMS_H
+
+#include "cmd/export/call.h"
+
+#define COMM_WORLD 0
+#define COMM_SELF 1 /* that of each rank */
+#define COMM_UNKNOWN UINT32_MAX
+#define RANK_UNKNOWN UINT32_MAX
+
+struct comm {
+	uint32_t size;
+	uint32_t *members; /* ranks of MPI_COMM_WORLD; RANK_UNKNOWN: not in the trace; NULL: MPI_COMM_WORLD and _SELF */
+	uint32_t parent;   /* COMM_UNKNOWN if it is not known */
+	const char *name;  /* that the program gave it; NULL */
+};
+
+struct comms;
+
+/* Returns 0, or -1 with error set. The caller destroys *out. The trace must outlive it. */
+int comms_make(struct comms **out, const struct calls *calls, struct error *error);
+void comms_destroy(struct comms *c);
+uint32_t comms_count(const struct comms *c);
+const struct comm *comms_at(const struct comms *c, uint32_t number);
+/* The communicator that a rank calls by this value (of a column of kind c), or COMM_UNKNOWN. */
+uint32_t comms_find(const struct comms *c, uint32_t stream, int64_t value);
+/* The rank in MPI_COMM_WORLD of a rank in a communicator; of COMM_SELF: `self`. RANK_UNKNOWN if it is not known. */
+uint32_t comms_world(const struct comms *c, uint32_t comm, int64_t rank, uint32_t self);
+/* The other way round. */
+uint32_t comms_local(const struct comms *c, uint32_t comm, uint32_t world);
+/* Is it of all ranks, in the order of MPI_COMM_WORLD? */
+bool comms_is_world(const struct comms *c, uint32_t comm);
+
+#endif

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# export - what spoor export writes holds the events of the trace, each message once, and nothing is left after an error
+import collections
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import launch  # noqa: E402
+import tap  # noqa: E402
+
+SPOOR = os.path.join(tap.BUILD, "spoor")
+GOLDEN = os.path.join(tap.SOURCE, "tests/golden")
+PROGRAMS = ("halo", "pt2pt", "comms", "farm", "persistent", "collectives")
+
+
+def run(*command, **more):
+    return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, **more)
+
+
+def spoor(*arguments):
+    done = run(SPOOR, *arguments)
+    return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+
+
+def calls(trace):
+    """By rank: the functions that were called, in order."""
+    by_rank = collections.defaultdict(list)
+    for line in spoor("dump", trace)[1].splitlines():
+        rank, _, function, *_ = line.split()
+        by_rank[int(rank[:-1])].append(function)
+    return by_rank
+
+
+def chrome(title, trace, folder, lossless=True):
+    file = os.path.join(folder, "out.json")
+    status, _, err = spoor("export", trace, "--chrome", file)
+    if not tap.ok(status == 0, f"{title}: --chrome", err):
+        return
+    with open(file, encoding="utf-8") as stream:
+        events = json.load(stream)["traceEvents"]
+    seen, ends, nested = collections.defaultdict(list), {}, []
+    for event in events:
+        if event["ph"] == "X":
+            seen[event["pid"]].append(event["name"])
+            if event["ts"] < ends.get(event["pid"], 0) - 0.0015:
+                nested.append(event)
+            ends[event["pid"]] = event["ts"] + event["dur"]
+    tap.ok(seen == calls(trace), f"{title}: --chrome: the calls that spoor dump prints")
+    tap.equal(nested, [], f"{title}: --chrome: one call after the other")
+    sent = collections.Counter(e["id"] for e in events if e["ph"] == "s")
+    received = collections.Counter(e["id"] for e in events if e["ph"] == "f")
+    if lossless:
+        tap.ok(sent == received and set(sent.values()) <= {1}, f"{title}: --chrome: all messages arrive, each once",
+               f"sent only {list((sent - received).items())[:5]}, received only {list((received - sent).items())[:5]}")
+
+
+def otf2(title, trace, folder, whole=True):
+    out = os.path.join(folder, "otf2")
+    status, _, err = spoor("export", trace, "--otf2", out)
+    if "built without OTF2" in err:
+        tap.skip(f"{title}: --otf2", "built without it")
+        return
+    if not tap.ok(status == 0, f"{title}: --otf2", err):
+        return
+    if shutil.which("otf2-print"):
+        done = run("otf2-print", out + "/traces.otf2")
+        entered, left, kinds = collections.defaultdict(list), collections.Counter(), collections.Counter()
+        for line in done.stdout.decode(errors="replace").splitlines():
+            found = re.match(r"([A-Z_0-9]+) +(\d+) +(\d+) (.*)", line)
+            if found:
+                kinds[found[1]] += 1
+                region = re.search(r'Region: "([^"]*)"', found[4])
+                if found[1] == "ENTER":
+                    entered[int(found[2])].append(region[1])
+                left[int(found[2])] += found[1] == "LEAVE"
+        expected = calls(trace)
+        tap.ok(entered == expected, f"{title}: otf2-print: the calls that spoor dump prints")
+        tap.ok(all(left[rank] == len(expected[rank]) for rank in expected), f"{title}: otf2-print: all are left")
+        tap.equal(done.stderr.decode(), "", f"{title}: otf2-print has nothing to say")
+        if whole:
+            tap.equal(kinds["MPI_SEND"] + kinds["MPI_ISEND"], kinds["MPI_RECV"] + kinds["MPI_IRECV"], f"{title}: otf2-print: as many sent as received")
+            tap.ok(kinds["MPI_IRECV_REQUEST"] == kinds["MPI_IRECV"] + kinds["MPI_REQUEST_CANCELLED"],
+                   f"{title}: otf2-print: receives are complete, or cancelled", kinds)
+    else:
+        tap.skip(f"{title}: otf2-print", "otf2-tools is not installed")
+    shutil.rmtree(out)
+
+
+def bad(folder):
+    good = os.path.join(GOLDEN, "1.1.spoor")
+    with open(good, "rb") as stream:
+        content = stream.read()
+    damaged = {"cut": content[:len(content) // 2], "changed": content[:400] + b"\0\1\2\3" + content[404:], "empty": b"",
+               "newer": content[:8] + b"\x02\x00" + content[10:], "other": b"#!/bin/sh\nexit\n"}
+    for name, data in damaged.items():
+        path = os.path.join(folder, name + ".spoor")
+        with open(path, "wb") as stream:
+            stream.write(data)
+        before = sorted(os.listdir(folder))
+        for form in ("--otf2", "--chrome"):
+            status, _, err = spoor("export", path, form, os.path.join(folder, "result"))
+            tap.ok(status == 1 and path in err, f"{name}: {form}: says what is wrong", err)
+            tap.equal(sorted(os.listdir(folder)), before, f"{name}: {form}: nothing is left")
+    with open(os.path.join(folder, "file"), "w", encoding="utf-8") as stream:
+        stream.write("mine")
+    status, _, err = spoor("export", good, "--otf2", os.path.join(folder, "file"))
+    tap.ok(status == 1 and "exists already" in err, "a folder that exists is not touched", err)
+    status, _, err = spoor("export", good, "--chrome", os.path.join(folder, "none/file"))
+    tap.ok(status == 1 and "No such file" in err, "a folder that is not there", err)
+    before = sorted(os.listdir(folder))
+    done = run("bash", "-c", 'ulimit -f 1; trap "" XFSZ; exec "$@"', "bash", SPOOR, "export", good, "--chrome", os.path.join(folder, "big"))
+    tap.ok(done.returncode == 1 and b"cannot be written" in done.stderr, "no room for the file", done.stderr)
+    tap.equal(sorted(os.listdir(folder)), before, "no room: nothing is left")
+    tap.equal(spoor("export", good)[0], 2, "no format")
+
+
+def main():
+    folder = tempfile.mkdtemp(prefix="export-t-")
+    try:
+        for name in PROGRAMS:
+            trace = os.path.join(folder, name + ".spoor")
+            done = launch.mpirun(4, [os.path.join(tap.BUILD, "tests/programs", name)], before=[SPOOR, "run", "-o", trace, "--"])
+            if not tap.ok(done.returncode == 0 and os.path.exists(trace), f"{name}: a trace of it", done.stderr.decode(errors="replace")):
+                continue
+            chrome(name, trace, folder)
+            otf2(name, trace, folder)
+        for name in sorted(n for n in os.listdir(GOLDEN) if n.endswith(".spoor")):
+            chrome(name, os.path.join(GOLDEN, name), folder, lossless="lossy" not in name)
+            otf2(name, os.path.join(GOLDEN, name), folder, whole="lossy" not in name)
+        bad(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
