@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cmd/print.h"
+#include "trace/host.h"
 #include "trace/index.h"
 
 /* A text as a JSON string. Bytes that are no UTF-8 become U+FFFD. */
@@ -59,7 +60,7 @@ static void put_us(FILE *out, const char *name, uint64_t ns)
 static void put_header(struct export *x, FILE *out)
 {
 	const struct trace *t = x->trace;
-	char host[TRACE_HOST_MAX], label[TRACE_HOST_MAX + 32];
+	char host[HOST_MAX], label[HOST_MAX + 32];
 	int64_t unused;
 	fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"spoor " PACKAGE_VERSION "\"", out);
 	static const char *const keys[] = {"cluster", "job", "step", "job_name", "user", "start", "end", "exe", "mode", "state", "partial", "reason"};
@@ -75,7 +76,7 @@ static void put_header(struct export *x, FILE *out)
 	for (uint64_t stream = 0; rankmap_next(&t->events, &stream, &unused); stream++) {
 		uint32_t rank = stream_rank(t, (uint32_t)stream), thread = stream_thread(t, (uint32_t)stream);
 		if (thread == 0) {
-			trace_host(t, (uint32_t)stream, host);
+			host_get(t, (uint32_t)stream, host);
 			snprintf(label, sizeof label, "rank %u%s%s", rank, host[0] ? " on " : "", host);
 			fprintf(out, "%s{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%u,\"args\":{\"name\":", comma, rank);
 			put_string(out, label);

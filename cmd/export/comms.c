@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/host.h"
 #include "trace/index.h"
 
 /* A communicator as one rank knows it. */
@@ -86,14 +87,14 @@ static uint64_t key_of(struct scan *s, int64_t value, uint64_t **made, struct ow
 static uint64_t color_of(struct scan *s, const struct call *c, const struct event *e, const struct own *parent, int64_t size, int64_t **dims, size_t *ndims)
 {
 	const struct trace *t = s->calls->trace;
-	char host[TRACE_HOST_MAX];
+	char host[HOST_MAX];
 	size_t n;
 	*dims = NULL;
 	*ndims = 0;
 	if (c->at[FIELD_COLOR] >= 0)
 		return (uint64_t)call_value(c, e, FIELD_COLOR);
 	if (c->at[FIELD_SPLIT_TYPE] >= 0) {
-		trace_host(t, s->stream, host);
+		host_get(t, s->stream, host);
 		return text_hash(host);
 	}
 	const struct pool_item *item = call_array(s->calls, c, e, FIELD_DIMS, &n);

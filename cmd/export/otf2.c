@@ -13,6 +13,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "trace/host.h"
+
 #define CHUNK_EVENTS (1 << 20) /* bytes; the library takes 256 KiB to 16 MiB */
 #define CHUNK_DEFINITIONS (4 << 20)
 #define ATTRIBUTE_FROM 0
@@ -241,7 +243,7 @@ static OTF2_RegionRole role_of(const struct call *c)
 static int define_places(struct archive *a)
 {
 	const struct trace *t = a->export->trace;
-	char host[TRACE_HOST_MAX], name[64];
+	char host[HOST_MAX], name[64];
 	json_t *nodes = json_object();
 	OTF2_SystemTreeNodeRef next = 0;
 	const char *machine = meta_text(a, "cluster");
@@ -252,7 +254,7 @@ static int define_places(struct archive *a)
 	if (!nodes)
 		return error_set(&a->export->error, "no memory");
 	for (uint32_t rank = 0; rank < t->size; rank++) {
-		trace_host(t, rank, host);
+		host_get(t, rank, host);
 		json_t *known = json_object_get(nodes, host);
 		uint32_t node = known ? (uint32_t)json_integer_value(known) : next;
 		if (!known) {
