@@ -7,18 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A column of a site that has no order, in this rank. */
-struct source {
-	bool looked, lossy;
-	const struct tally *values;
-	uint64_t total, offset, factor, shift;
-};
+#include "replay/deal.h"
 
 /* A function whose calls fit each other. */
 struct fitting {
 	bool is, lossy; /* lossy: counts or roots have no order somewhere */
 	int comm, root;
 	struct tally roots, counts;
+	uint64_t each;        /* operations, as far as each rank has had its part in the same number of them */
+	uint64_t *operations; /* that there were, by communicator + 1; 0: MPI_COMM_WORLD */
+	size_t operation_count;
 };
 
 struct draw {
@@ -26,25 +24,11 @@ struct draw {
 	uint32_t rank;
 	uint64_t seed;
 	uint64_t *visits;         /* by site */
-	struct source **sources;  /* by site: of each column */
+	struct deal *deal;
 	struct fitting *fittings; /* by function */
-	uint64_t *operations;     /* collective ones drawn, by communicator + 1; 0: MPI_COMM_WORLD */
-	size_t operation_count;
 	int64_t *vectors[PLAY_ARRAYS];
 	int used;
 };
-
-static uint64_t mix(uint64_t x)
-{
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-	return x ^ x >> 31;
-}
-
-static uint64_t hash(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
-{
-	return mix(mix(mix(mix(a + 1) ^ (b + 0x9e3779b97f4a7c15u)) + c) ^ (d * 0xda942042e4dd58b5u));
-}
 
 static bool is(const char *text, size_t n, const char *name)
 {
@@ -91,14 +75,6 @@ static bool is_count(const struct schema *s, size_t i)
 	return false;
 }
 
-static const struct trace_group *lossy_group(const struct trace_column *c)
-{
-	for (uint32_t g = 0; g < c->count; g++)
-		if (c->groups[g].lossy)
-			return &c->groups[g];
-	return NULL;
-}
-
 /* ---- what can be drawn ---- */
 
 static bool is_output(const struct schema *s, size_t i)
@@ -140,7 +116,7 @@ int draw_possible(const struct trace *t, struct error *error)
 		const struct schema *s = trace_schema(t, site);
 
 		for (uint32_t k = 0; k < site->column_count; k++)
-			if (lossy_group(&site->columns[k]) && !possible(s, k))
+			if (deal_group(&site->columns[k]) && !possible(s, k))
 				return error_set(error, "it cannot be replayed: %.*s of %.*s (site %u) has no order",
 				                 k < s->count ? (int)s->column[k].length : 9, k < s->count ? s->column[k].name : "successor",
 				                 (int)s->function_length, s->function, i);
@@ -149,6 +125,15 @@ int draw_possible(const struct trace *t, struct error *error)
 }
 
 /* ---- begin and end ---- */
+
+/* Without named constants, which stand for counts that are not significant. */
+static int add_numbers(struct tally *to, const struct tally *from)
+{
+	uint32_t constants = tally_constants(from);
+	struct tally numbers = {from->bins + constants, from->count - constants, from->count - constants};
+
+	return numbers.count ? tally_merge(to, &numbers) : 0;
+}
 
 static int add_site(struct fitting *f, const struct trace *t, const struct trace_site *site)
 {
@@ -171,7 +156,7 @@ static int add_site(struct fitting *f, const struct trace *t, const struct trace
 
 			if (group->lossy) {
 				f->lossy = true;
-				rv = tally_merge(to, s->column[i].vector ? &group->lossy->elements : &group->lossy->values);
+				rv = add_numbers(to, s->column[i].vector ? &group->lossy->elements : &group->lossy->values);
 			} else if (group->pattern == 0 && !s->column[i].vector && rankmap_constant(&group->dict[0].start, &value) &&
 			           !value_is_constant(value)) {
 				rv = tally_add(to, value, rankmap_size(&group->dict[0].start));
@@ -190,9 +175,9 @@ int draw_begin(struct draw **out, const struct trace *t, uint32_t rank, uint64_t
 		return error_set(error, "no memory");
 	*d = (struct draw){.trace = t, .rank = rank, .seed = seed};
 	d->visits = calloc((size_t)t->site_count + 1, sizeof *d->visits);
-	d->sources = calloc((size_t)t->site_count + 1, sizeof *d->sources);
+	d->deal = deal_create(t, rank, seed);
 	d->fittings = calloc((size_t)t->function_count + 1, sizeof *d->fittings);
-	if (!d->visits || !d->sources || !d->fittings)
+	if (!d->visits || !d->deal || !d->fittings)
 		return error_set(error, "no memory");
 	for (uint32_t i = 0; i < t->function_count; i++)
 		d->fittings[i] = (struct fitting){.is = collective(&t->functions[i].schema) != NULL, .comm = -1, .root = -1};
@@ -201,7 +186,10 @@ int draw_begin(struct draw **out, const struct trace *t, uint32_t rank, uint64_t
 
 		if (f->is && add_site(f, t, &t->sites[i]) != 0)
 			return error_set(error, "no memory");
+		f->each += (uint64_t)rankmap_sum(&t->sites[i].visits);
 	}
+	for (uint32_t i = 0; i < t->function_count; i++)
+		d->fittings[i].each = d->fittings[i].each / t->size + (d->fittings[i].each < t->size);
 	return 0;
 }
 
@@ -209,113 +197,49 @@ void draw_end(struct draw *d)
 {
 	if (!d)
 		return;
-	for (uint32_t i = 0; d->sources && i < d->trace->site_count; i++)
-		free(d->sources[i]);
 	for (uint32_t i = 0; d->fittings && i < d->trace->function_count; i++) {
 		tally_free(&d->fittings[i].roots);
 		tally_free(&d->fittings[i].counts);
+		free(d->fittings[i].operations);
 	}
 	for (int i = 0; i < PLAY_ARRAYS; i++)
 		free(d->vectors[i]);
 	free(d->visits);
-	free(d->sources);
+	deal_destroy(d->deal);
 	free(d->fittings);
-	free(d->operations);
 	free(d);
-}
-
-/* ---- a value of a tally ---- */
-
-static int64_t at_place(const struct tally *t, uint64_t place)
-{
-	for (uint32_t i = 0; i < t->count; i++) {
-		const struct tally_bin *b = &t->bins[i];
-
-		if (place >= b->count) {
-			place -= b->count;
-			continue;
-		}
-		if (b->min == b->max || value_is_constant(b->min))
-			return b->min;
-		/* the mean, such that the sum over all places of the bin is its sum */
-		int64_t sum = (int64_t)b->sum, n = (int64_t)b->count, mean = sum / n, rest = sum % n;
-
-		if (rest < 0) {
-			mean--;
-			rest += n;
-		}
-		return mean + ((int64_t)place < rest);
-	}
-	return 0;
-}
-
-static uint64_t gcd(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t r = a % b;
-
-		a = b;
-		b = r;
-	}
-	return a;
-}
-
-static void look(struct draw *d, struct source *s, uint32_t site, size_t column)
-{
-	const struct trace_site *at = &d->trace->sites[site];
-	const struct trace_group *g = lossy_group(&at->columns[column]);
-	int64_t value, before = 0;
-
-	s->looked = true;
-	if (!g || !rankmap_get(trace_group_ranks(g), d->rank, &value))
-		return;
-	s->lossy = true;
-	s->values = &g->lossy->values;
-	s->total = tally_count(s->values);
-	for (uint64_t r = 0; rankmap_next(trace_group_ranks(g), &r, &value) && r < d->rank; r++)
-		if (rankmap_get(&at->visits, (uint32_t)r, &value))
-			before += value;
-	s->offset = (uint64_t)before;
-	s->shift = s->total ? hash(d->seed, site, column, 1) % s->total : 0;
-	s->factor = (uint64_t)((double)s->total * 0.6180339887498949) | 1;
-	while (s->total > 1 && gcd(s->factor % s->total, s->total) != 1)
-		s->factor++;
-}
-
-static int64_t dealt(const struct source *s, uint64_t visit)
-{
-	if (s->total == 0)
-		return 0;
-	uint64_t n = (s->offset + visit) % s->total;
-
-	__extension__ typedef unsigned __int128 wide;
-	return at_place(s->values, (uint64_t)(((wide)n * s->factor + s->shift) % s->total));
-}
-
-static int64_t drawn(const struct tally *t, uint64_t random)
-{
-	uint64_t total = tally_count(t);
-
-	return total ? at_place(t, random % total) : 0;
 }
 
 /* ---- collective operations ---- */
 
-static uint64_t operation(struct draw *d, int64_t comm)
+/* The number of this operation on its communicator. */
+static uint64_t operation(struct fitting *f, int64_t comm)
 {
 	size_t i = comm >= 0 ? (size_t)comm + 1 : 0;
 
-	if (i >= d->operation_count) {
+	if (i >= f->operation_count) {
 		size_t count = 2 * i + 16;
-		uint64_t *more = realloc(d->operations, count * sizeof *more);
+		uint64_t *more = realloc(f->operations, count * sizeof *more);
 
 		if (!more)
 			return 0;
-		memset(more + d->operation_count, 0, (count - d->operation_count) * sizeof *more);
-		d->operations = more;
-		d->operation_count = count;
+		memset(more + f->operation_count, 0, (count - f->operation_count) * sizeof *more);
+		f->operations = more;
+		f->operation_count = count;
 	}
-	return d->operations[i]++;
+	return f->operations[i]++;
+}
+
+/* Value `entry` of `entries` that operation `number` has: all entries of all operations have the values of the tally, each in its turn. */
+static int64_t fitted(const struct draw *d, const struct fitting *f, const struct tally *t, uint64_t number, uint64_t entries, uint64_t entry)
+{
+	uint64_t all = f->each * entries, total = tally_count(t), what = (uint64_t)(t == &f->roots);
+
+	if (all == 0 || total == 0)
+		return 0;
+	uint64_t place = deal_permute((number * entries + entry) % all, all, deal_factor(all), deal_hash(d->seed, what, all, total));
+
+	return deal_place(t, (uint64_t)(((double)place + 0.5) / (double)all * (double)total));
 }
 
 static int64_t *vector(struct draw *d, struct play *p, struct event *e, size_t column, int n)
@@ -337,34 +261,33 @@ static int64_t positive(int64_t v)
 	return v > 0 ? v : 0;
 }
 
-static void fit(struct draw *d, struct play *p, const struct fitting *f, struct event *e)
+static void fit(struct draw *d, struct play *p, struct fitting *f, struct event *e)
 {
 	const struct schema *s = e->schema;
 	const char *kind = collective(s);
 	struct object *comm = play_object(p, PLAY_COMM, e->values[f->comm]);
-	int size = play_peers(comm), me = 0, sides[2];
+	int size = play_peers(comm), me = 0;
 	bool pairs = strcmp(kind, "alltoallv") == 0, each = strchr(kind, 'v') != NULL || strcmp(kind, "reduce_scatter") == 0;
-	uint64_t number = hash(d->seed, operation(d, value_is_constant(e->values[f->comm]) ? -1 : e->values[f->comm]), 0, 0);
+	uint64_t n = (uint64_t)size, entries = pairs ? n * n : each ? n : 1;
+	uint64_t number = operation(f, value_is_constant(e->values[f->comm]) ? -1 : e->values[f->comm]);
 
 	PMPI_Comm_rank(comm->handle, &me);
 	if (f->root >= 0 && e->values[f->root] == VALUE_LOSSY)
-		e->values[f->root] = positive(drawn(&f->roots, hash(number, 1, 0, 0))) % size;
+		e->values[f->root] = positive(fitted(d, f, &f->roots, number, 1, 0)) % size;
 	for (size_t i = 0; i < s->count; i++) {
 		bool send = s->column[i].name[0] == 's';
 
 		if (!is_count(s, i) || (value_is_constant(e->values[i])))
 			continue;
 		if (!s->column[i].vector) {
-			e->values[i] = positive(drawn(&f->counts, hash(number, 2, each ? (uint64_t)me : 0, 0)));
+			e->values[i] = positive(fitted(d, f, &f->counts, number, entries, each ? (uint64_t)me : 0));
 			continue;
 		}
 		int64_t *v = vector(d, p, e, i, size);
 
-		for (int k = 0; v && k < size; k++) {
-			sides[0] = pairs ? (send ? me : k) : k;
-			sides[1] = pairs ? (send ? k : me) : 0;
-			v[k] = positive(drawn(&f->counts, hash(number, 2, (uint64_t)sides[0], (uint64_t)sides[1])));
-		}
+		for (int k = 0; v && k < size; k++) /* from one to another */
+			v[k] = positive(fitted(d, f, &f->counts, number, entries,
+			                       !pairs ? (uint64_t)k : send ? (uint64_t)me * n + (uint64_t)k : (uint64_t)k * n + (uint64_t)me));
 	}
 	for (size_t i = 0; i < s->count; i++) { /* displacements, one after the other */
 		bool send = column_is(s, i, "sdispls") || (column_is(s, i, "displs") && strcmp(kind, "scatterv") == 0);
@@ -392,27 +315,22 @@ static void fit(struct draw *d, struct play *p, const struct fitting *f, struct 
 void draw_event(struct draw *d, struct play *p, struct event *e)
 {
 	const struct trace_site *site = &d->trace->sites[e->site];
-	const struct fitting *f = &d->fittings[site->function];
+	struct fitting *f = &d->fittings[site->function];
 	uint64_t visit = d->visits[e->site]++;
 
 	d->used = 0;
 	if (f->is && f->lossy && f->comm >= 0)
 		fit(d, p, f, e);
-	if (!d->sources[e->site])
-		d->sources[e->site] = calloc(site->column_count, sizeof **d->sources);
-	for (size_t i = 0; d->sources[e->site] && i < e->schema->count; i++) {
+	for (size_t i = 0; i < e->schema->count; i++) {
 		const struct schema_column *c = &e->schema->column[i];
-		struct source *s = &d->sources[e->site][i];
 
 		if (e->values[i] != VALUE_LOSSY || c->vector || c->kind == 'r')
 			continue;
-		if (!s->looked)
-			look(d, s, e->site, i);
 		if (c->kind == 's') {
 			e->values[i] = 0; /* the empty string */
 			continue;
 		}
-		e->values[i] = dealt(s, visit);
+		e->values[i] = deal_value(d->deal, e->site, i, visit);
 		if ((is_count(e->schema, i) || column_is(e->schema, i, "incount")) && !value_is_constant(e->values[i]))
 			e->values[i] = positive(e->values[i]);
 	}
@@ -420,18 +338,37 @@ void draw_event(struct draw *d, struct play *p, struct event *e)
 		const struct schema_column *c = &e->schema->column[i];
 		int k = -1;
 
-		if (c->kind != 'p' || c->vector || !d->sources[e->site] || !d->sources[e->site][i].lossy || value_is_constant(e->values[i]) ||
-		    is_output(e->schema, i))
+		if (c->kind != 'p' || c->vector || !deal_lossy(d->deal, e->site, i) || value_is_constant(e->values[i]) || is_output(e->schema, i))
 			continue;
 		for (size_t m = 0; m < e->schema->count; m++)
 			if (e->schema->column[m].kind == 'c' && k < 0)
 				k = (int)m;
 		int size = k >= 0 ? play_peers(play_object(p, PLAY_COMM, e->values[k])) : 0;
 
-		if (size > 0) {
-			int64_t rank = (e->values[i] + e->base) % size;
-
-			e->values[i] = (rank < 0 ? rank + size : rank) - e->base;
-		}
+		if (size > 0)
+			e->values[i] = deal_rank(e->values[i], e->base, size) - e->base;
 	}
+}
+
+static bool is_proc_null(const struct draw *d, int64_t v)
+{
+	return value_is_constant(v) && v != VALUE_LOSSY &&
+	       strcmp((const char *)d->trace->strings.items[(uint64_t)v - (uint64_t)VALUE_CONSTANT].bytes, "MPI_PROC_NULL") == 0;
+}
+
+bool draw_sure(const struct draw *d, const struct event *e)
+{
+	const struct trace_site *site = &d->trace->sites[e->site];
+
+	for (size_t i = 0; i < e->schema->count; i++) {
+		if (!column_is(e->schema, i, "source"))
+			continue;
+		const struct trace_group *g = deal_group(&site->columns[i]);
+
+		for (uint32_t k = 0; g && k < g->lossy->values.count; k++)
+			if (is_proc_null(d, g->lossy->values.bins[k].min))
+				return false;
+		return !is_proc_null(d, e->values[i]);
+	}
+	return false;
 }

@@ -2,13 +2,14 @@
  * lossy - messages of a trace without order (ScalaTrace II, ICS'13, section 3.5): drawn by the senders, received by whoever they reach
  *
  * A rank's calls are in their order, but to whom it sent how much, and when, are drawn. So the receives that were recorded need not fit the
- * sends that are made. What is received follows the sends, not the recorded receives: whenever a rank waits for anything, it takes in
- * all messages that have come, in all communicators. A recorded receive, or the completion of one, takes the next of these; if there
- * is none it waits for one as long as the recorded call took, and no longer.
+ * sends that are made. What is received follows the sends: whenever a rank waits for anything, it takes in all messages that have come, in all
+ * communicators. A recorded receive, or the completion of one, waits until all messages have come of which this rank knows that they were sent
+ * before (follow.h), and takes one of those that have come. If there is none, but a message was received for certain (no MPI_PROC_NULL among the
+ * recorded sources), it waits for one a while, and no longer.
  *
- * Nothing waits for a message that may not come, and collective calls stay in the order of the trace, so there is no deadlock: a
- * send waits for its receiver, if there are very many of them under way, in a loop that receives. A communicator is freed, and MPI ends, when all messages in it are received:
- * sends are synchronous, and the barrier that follows the last one is one that can be asked (Hoefler et al., PPoPP 2010: NBX).
+ * Collective calls stay in the order of the trace, and nothing else waits for what may not come, so there is no deadlock: a send waits for its
+ * receiver, if there are very many of them under way, in a loop that receives. A communicator is freed, and MPI ends, when all messages in it are
+ * received: sends are synchronous, and the barrier that follows the last one is one that can be asked (Hoefler et al., PPoPP 2010: NBX).
  */
 #include "replay/outcome.h"
 
@@ -17,6 +18,7 @@
 #include <time.h>
 
 #define UNDER_WAY 1024 /* sends; more of them wait */
+#define UNFOLLOWED (1 << 28) /* in the tag of a message: its receiver does not know that it was sent */
 #define KEPT      4096 /* messages that have come and were not asked for, of which the envelope is kept */
 
 struct message {
@@ -30,7 +32,10 @@ static struct {
 	int count, capacity;
 	MPI_Request *others; /* everything else that was begun: collectives, files */
 	int other_count, other_capacity;
-	MPI_Comm *known; /* in which messages may come */
+	struct known { /* a communicator in which messages may come */
+		MPI_Comm comm;
+		long long *const *by_source;
+	} *known;
 	int known_count, known_capacity;
 	struct entry **live; /* requests of the application, oldest first */
 	int live_count, live_capacity;
@@ -59,20 +64,20 @@ void lossy_counts(long long *sent, long long *received)
 	*received = l.received;
 }
 
-void lossy_comm(MPI_Comm comm)
+void lossy_comm(MPI_Comm comm, long long *const *by_source)
 {
 	if (comm == MPI_COMM_NULL)
 		return;
 	for (int i = 0; i < l.known_count; i++)
-		if (l.known[i] == comm)
+		if (l.known[i].comm == comm)
 			return;
 	l.known = grow(l.known, l.known_count, &l.known_capacity, sizeof *l.known);
-	l.known[l.known_count++] = comm;
+	l.known[l.known_count++] = (struct known){comm, by_source};
 }
 
 /* ---- messages ---- */
 
-static void take_in(MPI_Message *message, const MPI_Status *status)
+static void take_in(const struct known *k, MPI_Message *message, const MPI_Status *status)
 {
 	MPI_Status s = *status;
 	int bytes = 0;
@@ -86,8 +91,10 @@ static void take_in(MPI_Message *message, const MPI_Status *status)
 			PMPI_Abort(MPI_COMM_WORLD, 1);
 	}
 	PMPI_Mrecv(l.buffer, bytes, MPI_BYTE, message, &s);
-	l.kept[l.end++ % KEPT] = (struct message){status->MPI_SOURCE, status->MPI_TAG, (size_t)bytes};
+	l.kept[l.end++ % KEPT] = (struct message){status->MPI_SOURCE, status->MPI_TAG & ~UNFOLLOWED, (size_t)bytes};
 	l.received++;
+	if (k->by_source && k->by_source[status->MPI_SOURCE] && !(status->MPI_TAG & UNFOLLOWED))
+		++*k->by_source[status->MPI_SOURCE];
 }
 
 static void forget_sent(void)
@@ -118,14 +125,14 @@ void lossy_service(void)
 		MPI_Status status;
 		int flag;
 
-		while (PMPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, l.known[i], &flag, &message, &status) == MPI_SUCCESS && flag)
-			take_in(&message, &status);
+		while (PMPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, l.known[i].comm, &flag, &message, &status) == MPI_SUCCESS && flag)
+			take_in(&l.known[i], &message, &status);
 	}
 	forget_sent();
 }
 
 /* Messages go as bytes: whoever takes them in does not know the datatype. */
-int lossy_send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+static int send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
 	int rc;
 
@@ -133,7 +140,7 @@ int lossy_send(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 		return MPI_SUCCESS;
 	l.requests = grow(l.requests, l.count, &l.capacity, sizeof *l.requests);
 	l.comms = realloc(l.comms, (size_t)l.capacity * sizeof *l.comms);
-	rc = PMPI_Issend(buf, count, datatype, dest, tag < 0 ? 0 : tag, comm, &l.requests[l.count]);
+	rc = PMPI_Issend(buf, count, datatype, dest, tag, comm, &l.requests[l.count]);
 	if (rc != MPI_SUCCESS)
 		return rc;
 	l.comms[l.count++] = comm;
@@ -142,6 +149,22 @@ int lossy_send(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 	while (l.count >= UNDER_WAY)
 		poll_turn();
 	return MPI_SUCCESS;
+}
+
+int lossy_send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+	return send(buf, count, datatype, dest, tag < 0 ? 0 : tag & ~UNFOLLOWED, comm);
+}
+
+/* Can messages be marked? */
+static int mark(void)
+{
+	static int flag;
+	static int *highest;
+
+	if (!flag)
+		PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &highest, &flag);
+	return flag && *highest >= 2 * UNFOLLOWED - 1 ? UNFOLLOWED : 0;
 }
 
 void lossy_keep(MPI_Request real)
@@ -160,23 +183,41 @@ static long long now(void)
 	return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-/* The next message, if one comes in time. */
-int lossy_receive(MPI_Status *status)
+void lossy_await(void)
 {
-	long long until = 0;
+	long long released = replay_outcome.released;
+
+	lossy_service();
+	while (replay_outcome.arrived && !replay_outcome.arrived(replay_outcome.following)) {
+		if (released != replay_outcome.released) {
+			replay_outcome.forgive(replay_outcome.following);
+			return;
+		}
+		poll_turn();
+	}
+}
+
+/* Until there is a message, or the event has waited for one long enough. */
+static bool wait_for_any(void)
+{
+	static long long event, until;
+
+	if (replay_outcome.patience > 0 && event != replay_outcome.progress + 1) {
+		event = replay_outcome.progress + 1;
+		until = now() + replay_outcome.patience;
+	}
+	while (l.first == l.end && replay_outcome.patience > 0 && now() < until)
+		poll_turn();
+	return l.first < l.end;
+}
+
+int lossy_receive(MPI_Status *status, bool sure)
+{
 	MPI_Status unused;
 	bool come;
 
-	lossy_service();
-	while (!(come = l.first < l.end) && replay_outcome.patience > 0) {
-		long long t = now();
-
-		if (!until)
-			until = t + replay_outcome.patience;
-		if (t >= until)
-			break;
-		poll_turn();
-	}
+	lossy_await();
+	come = sure ? wait_for_any() : l.first < l.end;
 	if (status == MPI_STATUS_IGNORE)
 		status = &unused;
 	memset(status, 0, sizeof *status);
@@ -241,7 +282,7 @@ int lossy_complete(MPI_Request *request, MPI_Status *status)
 
 	if (e && (e->kind == ENTRY_RECV || (e->kind == ENTRY_PERSISTENT_RECV && e->received))) {
 		e->received = false;
-		rc = lossy_receive(status);
+		rc = lossy_receive(status, e->sure);
 	} else if (status != MPI_STATUS_IGNORE) {
 		memset(status, 0, sizeof *status);
 		status->MPI_SOURCE = MPI_ANY_SOURCE;
@@ -273,7 +314,7 @@ int lossy_start(MPI_Request *request)
 	if (!e)
 		return MPI_SUCCESS;
 	if (e->kind == ENTRY_PERSISTENT_SEND)
-		return lossy_send(e->buf, e->count, e->datatype, e->source, e->tag, e->comm);
+		return send(e->buf, e->count, e->datatype, e->source, (e->tag < 0 ? 0 : e->tag & ~UNFOLLOWED) | mark(), e->comm);
 	e->received = e->kind == ENTRY_PERSISTENT_RECV; /* there is something to wait for */
 	if (e->kind != ENTRY_PERSISTENT)
 		return MPI_SUCCESS;
@@ -288,7 +329,8 @@ int lossy_made(enum entry_kind kind, MPI_Request real, MPI_Request *request)
 
 	if (!e)
 		e = lossy_entry();
-	*e = (struct entry){.real = MPI_REQUEST_NULL, .own = kind >= ENTRY_PERSISTENT ? real : MPI_REQUEST_NULL, .kind = kind, .drawn = e->drawn};
+	*e = (struct entry){.real = MPI_REQUEST_NULL, .own = kind >= ENTRY_PERSISTENT ? real : MPI_REQUEST_NULL, .kind = kind,
+	                    .drawn = e->drawn, .sure = replay_outcome.sure};
 	if (kind < ENTRY_PERSISTENT)
 		lossy_keep(real);
 	lossy_live(e);
@@ -331,7 +373,7 @@ void lossy_drain(MPI_Comm comm)
 	poll_wait(&barrier, MPI_STATUS_IGNORE);
 	lossy_service();
 	for (int i = 0; i < l.known_count; i++)
-		if (l.known[i] == comm)
+		if (l.known[i].comm == comm)
 			l.known[i--] = l.known[--l.known_count];
 	if (comm == MPI_COMM_NULL)
 		while (l.other_count > 0)

@@ -46,7 +46,8 @@ struct replay {
 	struct play play;
 	struct scout *scout;
 	struct compute *time;
-	struct draw *draw; /* of a trace without order */
+	struct draw *draw; /* of a trace without order, as the next one */
+	struct follow *follow;
 	char folder[4096];
 	bool remove_folder;
 	uint64_t events, different; /* calls that ended otherwise than they did */
@@ -200,9 +201,13 @@ static int started(struct replay *r)
 		replay_outcome.polling = true;
 	}
 	if (r->draw) {
-		lossy_comm(MPI_COMM_WORLD);
-		lossy_comm(MPI_COMM_SELF);
+		lossy_comm(MPI_COMM_SELF, NULL);
+		follow_comm(r->follow, FOLLOW_WORLD, MPI_COMM_WORLD);
+		r->play.follow = r->follow;
 		replay_outcome.service = lossy_service;
+		replay_outcome.arrived = follow_arrived;
+		replay_outcome.forgive = follow_forgive;
+		replay_outcome.following = r->follow;
 	}
 	/* equal for ranks of one node */
 	int64_t number = 0;
@@ -262,7 +267,9 @@ static void draw(struct replay *r, struct event *e)
 					r->play.request_count = (int)e->values[k];
 				}
 	}
-	replay_outcome.patience = r->compute == COMPUTE_NONE || !t->count ? 0 : (long long)(r->scale * (double)t->sum / (double)t->count);
+	replay_outcome.sure = draw_sure(r->draw, e);
+	replay_outcome.patience = r->compute == COMPUTE_NONE || !t->count ? 0 : (long long)(2 * r->scale * (double)t->sum / (double)t->count);
+	follow_event(r->follow, e);
 }
 
 static void replay_event(struct replay *r, const struct plan *plan, struct event *e)
@@ -284,6 +291,8 @@ static void replay_event(struct replay *r, const struct plan *plan, struct event
 	int rc = plan->call->call(&r->play, v);
 
 	compute_after(r->time, e->site);
+	if (r->follow)
+		follow_leave(r->follow, e);
 	compare(r, e, rc);
 }
 
@@ -291,6 +300,7 @@ static void replay_event(struct replay *r, const struct plan *plan, struct event
 static void end_messages(struct replay *r)
 {
 	long long own[2], all[2];
+	int more = 0;
 
 	lossy_drain(MPI_COMM_NULL);
 	lossy_counts(&own[0], &own[1]);
@@ -298,7 +308,8 @@ static void end_messages(struct replay *r)
 	if (all[0] != all[1] && r->rank == 0)
 		fprintf(stderr, "spoor-replay: %s: %lld messages were sent, %lld received\n", r->file, all[0], all[1]);
 	else if (r->verbose && r->rank == 0)
-		fprintf(stderr, "spoor-replay: %lld messages were sent, and all of them received\n", all[0]);
+		fprintf(stderr, "spoor-replay: %lld messages were sent, and all of them received; rank 0 followed %d ranks (and %d not); %lld times all ranks waited\n",
+		        all[0], follow_contexts(r->follow, &more), more, replay_outcome.released);
 	r->different += all[0] != all[1];
 	replay_outcome.polling = false;
 }
@@ -370,7 +381,8 @@ static int run(struct replay *r)
 	r->time = compute_create(&r->trace, r->rank, r->compute, r->scale, r->seed);
 	if (!r->time || play_begin(&r->play, &r->trace, r->rank, &r->error) != 0)
 		return refuse(r, "no memory");
-	if (replay_outcome.lossy && draw_begin(&r->draw, &r->trace, r->rank, r->seed, &r->error) != 0)
+	if (replay_outcome.lossy && (draw_begin(&r->draw, &r->trace, r->rank, r->seed, &r->error) != 0 ||
+	                             follow_begin(&r->follow, &r->trace, r->rank, r->seed, &r->error) != 0))
 		return refuse(r, r->error.text);
 	if (!r->draw && scout_needed(&r->trace, &every)) {
 		if (scout_begin(&r->scout, &r->trace, r->rank, every, 0, &r->error) != 0)
@@ -465,6 +477,7 @@ int main(int argc, char **argv)
 
 	scout_end(r.scout);
 	draw_end(r.draw);
+	follow_end(r.follow);
 	compute_destroy(r.time);
 	if (r.play.trace)
 		play_end(&r.play);

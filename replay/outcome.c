@@ -364,7 +364,7 @@ int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
 	int rc;
 
 	if (replay_outcome.lossy)
-		return lossy_made(ENTRY_RECV, MPI_REQUEST_NULL, request);
+		return lossy_made(source == MPI_PROC_NULL ? ENTRY_PLAIN : ENTRY_RECV, MPI_REQUEST_NULL, request);
 	rc = post(buf, count, datatype, source, tag, comm, &real, &received);
 	rc = outcome_made(rc, real, request);
 	if (rc == MPI_SUCCESS && replay_outcome.entry)
@@ -433,9 +433,9 @@ int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, M
 	MPI_Request real;
 	int rc;
 
-	if (replay_outcome.lossy)
-		return lossy_receive(status);
-	if (!replay_outcome.polling)
+	if (replay_outcome.lossy && source != MPI_PROC_NULL)
+		return lossy_receive(status, replay_outcome.sure);
+	if (!replay_outcome.polling || source == MPI_PROC_NULL)
 		return PMPI_Recv(buf, count, datatype, asked(source), tag, comm, status);
 	rc = PMPI_Irecv(buf, count, datatype, asked(source), tag, comm, &real);
 	return rc == MPI_SUCCESS ? poll_wait(&real, status) : rc;
@@ -449,7 +449,7 @@ static int sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, i
 
 	if (replay_outcome.lossy) {
 		rc = lossy_send(sendbuf, sendcount, sendtype, dest, sendtag, comm);
-		return rc == MPI_SUCCESS ? lossy_receive(status) : rc;
+		return rc == MPI_SUCCESS && source != MPI_PROC_NULL ? lossy_receive(status, replay_outcome.sure) : rc;
 	}
 	if (!replay_outcome.polling)
 		return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, asked(source), recvtag, comm, status);
@@ -481,7 +481,7 @@ static int probe(MPI_Comm comm, MPI_Status *status)
 	int flag = 0, rc = MPI_SUCCESS;
 
 	if (replay_outcome.lossy) {
-		lossy_service();
+		lossy_await();
 		return PMPI_Iprobe(MPI_PROC_NULL, 0, comm, &flag, status);
 	}
 	if (!replay_outcome.polling)
@@ -498,7 +498,7 @@ static int mprobe(MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 	int flag = 0, rc = MPI_SUCCESS;
 
 	if (replay_outcome.lossy) {
-		lossy_service();
+		lossy_await();
 		return PMPI_Improbe(MPI_PROC_NULL, 0, comm, &flag, message, status);
 	}
 	if (!replay_outcome.polling)

@@ -43,6 +43,7 @@ enum entry_kind { ENTRY_PLAIN, ENTRY_RECV, ENTRY_PERSISTENT, ENTRY_PERSISTENT_SE
 struct entry {
 	enum entry_kind kind;
 	bool drawn; /* its number is not known: it is not in the player's table */
+	bool sure;  /* a receive that gets a message: its source is not MPI_PROC_NULL */
 	MPI_Request real; /* the library's; MPI_REQUEST_NULL: complete and gone */
 	bool received;    /* it gets a message: to cancel it is too late */
 	bool tracked;     /* a persistent receive that is started as another one each time: */
@@ -68,7 +69,12 @@ struct outcome {
 	int node;            /* the same number for ranks that were on the same node */
 	bool polling;
 	bool lossy;         /* a trace without order: lossy.c */
-	long long patience; /* ns that a receive waits then */
+	bool sure;          /* a receive: see struct entry */
+	long long patience; /* ns that a receive waits for a message that nothing is known of */
+	bool (*arrived)(void *following); /* have all messages come that a receive is to wait for? */
+	void (*forgive)(void *following); /* what has not come is not waited for any more */
+	void *following;
+	long long released; /* how often all ranks waited for each other, and went on */
 	jmp_buf *out;
 	MPI_Comm own;         /* of all ranks; for votes */
 	long long progress;   /* events */
@@ -81,7 +87,8 @@ extern struct outcome replay_outcome;
  *
  * A trace that is no whole run, and one without order, may have ranks that wait for what does not come. With replay_outcome.polling all calls that
  * wait are made in their non-blocking forms and asked for again and again. A rank that waits, or is at its end, joins a vote on a communicator of our own; when all have
- * joined, several times, and none has done anything between, then nobody ever will. */
+ * joined, several times, and none has done anything between, then nobody ever will. In a trace without order nobody then waits any more for messages
+ * that have not come (lossy_await); only if that does not help either, it is the end. */
 
 #define POLL_STUCK 2 /* what setjmp returns then */
 /* One turn of waiting. Does not return when nobody goes on any more: jumps to *replay_outcome.out. */
@@ -96,12 +103,15 @@ void poll_linger(void);
 
 /* ---- lossy.c: a trace without order ---- */
 
-/* Messages may come in this communicator. */
-void lossy_comm(MPI_Comm comm);
+/* Messages may come in this communicator; they are counted by source, where that is not NULL, and nor is by_source, which must stay where it is. */
+void lossy_comm(MPI_Comm comm, long long *const *by_source);
 /* For replay_outcome.service. */
 void lossy_service(void);
 int lossy_send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-int lossy_receive(MPI_Status *status);
+/* Waits until all messages have come that are known to be under way. */
+void lossy_await(void);
+/* Awaits, and takes one of those that have come; sure: there is one, so it waits for that, for a while. */
+int lossy_receive(MPI_Status *status, bool sure);
 /* A request that was made: real is the library's, which is completed some time. */
 int lossy_made(enum entry_kind kind, MPI_Request real, MPI_Request *request);
 int lossy_made_init(enum entry_kind kind, const void *buf, int count, MPI_Datatype datatype, int peer, int tag, MPI_Comm comm,

@@ -247,8 +247,8 @@ void play_bind(struct play *p, enum play_kind kind, int64_t v, void *handle)
 	void *memory = kind == PLAY_WIN ? o->win.memory : NULL; /* allocated just before */
 
 	*o = (struct object){.handle = handle};
-	if (kind == PLAY_COMM && replay_outcome.lossy)
-		lossy_comm(handle);
+	if (kind == PLAY_COMM && p->follow)
+		follow_comm(p->follow, v, handle);
 	if (kind == PLAY_WIN)
 		o->win.memory = memory;
 }

@@ -10,6 +10,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 
+#include "replay/follow.h"
 #include "replay/outcome.h"
 #include "trace/column.h"
 #include "trace/walk.h"
@@ -91,6 +92,7 @@ struct play {
 	size_t status_capacity;
 	struct pool_item drawn[PLAY_ARRAYS]; /* arrays that are not in the trace: value PLAY_DRAWN + i */
 	int request_count; /* of an array of requests that are not known */
+	struct follow *follow; /* who is told of communicators; NULL: nobody */
 	jmp_buf out; /* where to go with an event that cannot be replayed */
 	struct error *error;
 };

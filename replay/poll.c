@@ -24,7 +24,7 @@ static long long now(void)
 static int stopped(void)
 {
 	static MPI_Request vote = MPI_REQUEST_NULL;
-	static long long mine[2], all[2], before = -1, last_progress = -1, since;
+	static long long mine[2], all[2], before = -1, released_at = -1, last_progress = -1, since;
 	static int same, size;
 	int done;
 
@@ -44,7 +44,15 @@ static int stopped(void)
 		return 0;
 	same = all[0] == before ? same + 1 : 0;
 	before = all[0];
-	return same >= VOTES && all[1] == size;
+	if (same < VOTES || all[1] != size)
+		return 0;
+	if (!replay_outcome.forgive || all[0] == released_at)
+		return 1;
+	released_at = all[0];
+	replay_outcome.released++;
+	same = 0;
+	since = now();
+	return 0;
 }
 
 void poll_turn(void)
