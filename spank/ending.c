@@ -111,3 +111,24 @@ const char *ending_of_job(uint32_t job)
 	release(message);
 	return found;
 }
+
+const char *ending_of_step(uint32_t job, uint32_t step)
+{
+	int (*load)(time_t, uint32_t, uint32_t, job_step_info_response_msg_t **, uint16_t) =
+		(int (*)(time_t, uint32_t, uint32_t, job_step_info_response_msg_t **, uint16_t))dlsym(RTLD_DEFAULT, "slurm_get_job_steps");
+	void (*release)(job_step_info_response_msg_t *) =
+		(void (*)(job_step_info_response_msg_t *))dlsym(RTLD_DEFAULT, "slurm_free_job_step_info_response_msg");
+	job_step_info_response_msg_t *message = NULL;
+	const char *found = NULL;
+
+	if (!load || !release || load(0, job, step, &message, SHOW_ALL) != SLURM_SUCCESS || !message)
+		return NULL;
+	for (uint32_t i = 0; i < message->job_step_count; i++) {
+		const job_step_info_t *s = &message->job_steps[i];
+		if (s->step_id.job_id == job && s->step_id.step_id == step && s->time_limit != INFINITE && s->time_limit != NO_VAL &&
+		    s->run_time >= (time_t)s->time_limit * 60)
+			found = "time-limit";
+	}
+	release(message);
+	return found;
+}

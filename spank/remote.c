@@ -366,7 +366,8 @@ static void add_reason(struct facts *facts)
 
 	if (remote.oom)
 		reason = "oom";
-	else if (WIFSIGNALED(remote.exit_status) && remote.step.node_index == 0)
+	else if (WIFSIGNALED(remote.exit_status) && remote.step.node_index == 0 &&
+	         !(reason = ending_of_step(remote.step.job, remote.step.id)))
 		reason = ending_of_job(remote.step.job);
 	facts_set(facts, "ending", reason);
 }

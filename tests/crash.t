@@ -52,12 +52,12 @@ def start():
 class Job:
     """One way to end. reason: what the metadata are to say; None: the trace is whole."""
 
-    def __init__(self, name, arguments, reason, options=(), ranks=RANKS, whole=False):
+    def __init__(self, name, arguments, reason, options=(), ranks=RANKS, whole=False, srun=""):
         self.name, self.reason, self.ranks, self.whole = name, reason, ranks, whole
         self.folder = os.path.join(work, name)
         os.makedirs(self.folder + "/flat")
         script = f"""#!/bin/sh
-srun --kill-on-bad-exit=1 sh -c 'LD_PRELOAD={FLATLOG}:$LD_PRELOAD exec "$@"' sh {CRASH} {arguments}
+srun --kill-on-bad-exit=1 {srun} sh -c 'LD_PRELOAD={FLATLOG}:$LD_PRELOAD exec "$@"' sh {CRASH} {arguments}
 exit 0
 """
         done = run("sbatch", "--parsable", "--trace=lossless", "--output=out", "-N4", "--ntasks-per-node=2", *options, cwd=self.folder, input=script,
@@ -164,6 +164,7 @@ try:
     start()
     # the slowest first: Slurm's time limit is a minute at least
     limit = Job("limit", "loop", "time-limit", ["--time=1"])
+    step = Job("step", "loop", "time-limit", srun="--time=1")
     hang = Job("hang", "hang", "time-limit", ["--time=1"])
     stepd = Job("stepd", "loop", "node-lost")
     cut = Job("cut", "loop", "node-lost", ranks=RANKS - 1)
@@ -197,6 +198,7 @@ try:
     row("slurmstepd is killed (swept later)", stepd)
     row("an arena is truncated", cut)
     row("time limit", limit, 150)
+    row("time limit of the step", step, 60)
     row("a rank hangs before MPI_Finalize, time limit", hang, 30)
 
     # The spool is full when the ranks finalize: what they recorded goes to the archive from memory.

@@ -10,6 +10,8 @@ import shutil
 import subprocess
 
 BUILD = os.environ.get("SPOOR_BUILD") or os.getcwd()
+PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
+SCALAPACK = "/usr/lib/x86_64-linux-gnu/scalapack/openmpi-tests"
 
 # Busy waiting without yielding makes runs with more ranks than cores many times longer.
 MCA = ["--mca", "mpi_yield_when_idle", "1", "--mca", "btl", "self,vader", "--mca", "pml", "ob1"]
@@ -49,3 +51,14 @@ def mpirun(ranks, program, flatlog=None, folder=None, before=(), cwd=None, timeo
             out, err = process.communicate()
         return subprocess.CompletedProcess(process.args, 124, out, err + b"launch: took too long\n")
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def compiled(folder, compiler, source, *options):
+    """The path of a program; where it does not compile, because something is not installed, one that is not there."""
+    path = os.path.join(folder, source.split(".")[0])
+    try:
+        subprocess.run([compiler, "-O1", "-g", "-w", "-o", path, os.path.join(PROGRAMS, source), *options],
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    except OSError:
+        pass
+    return path

@@ -13,8 +13,8 @@ import launch  # noqa: E402
 import tap  # noqa: E402
 
 EXACT = os.path.join(tap.SOURCE, "tests/exact")
-PROGRAMS = os.path.join(tap.SOURCE, "tests/programs")
-SCALAPACK = "/usr/lib/x86_64-linux-gnu/scalapack/openmpi-tests"
+PROGRAMS = launch.PROGRAMS
+SCALAPACK = launch.SCALAPACK
 APPS = ("halo2d", "halo3d", "wavefront", "multigrid", "cg", "adi", "fft", "sort", "ocean", "amr", "farm")
 
 
@@ -25,17 +25,6 @@ def exact(title, program, *options, ranks=4, needs=None):
     done = subprocess.run([sys.executable, EXACT, "-n", str(ranks), "--timeout", "200", *options, "--", *program],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     tap.ok(done.returncode == 0, f"{title}, {ranks} ranks", done.stdout.decode(errors="replace"))
-
-
-def compiled(folder, compiler, source, *options):
-    """The path of a program; where it does not compile, because something is not installed, one that is not there."""
-    path = os.path.join(folder, source.split(".")[0])
-    try:
-        subprocess.run([compiler, "-O1", "-g", "-w", "-o", path, os.path.join(PROGRAMS, source), *options],
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-    except OSError:
-        pass
-    return path
 
 
 def same_output(title, program, folder):
@@ -52,9 +41,9 @@ def main():
         for ranks in (2, 4):
             exact("mpi4py, all of its interface", ["/usr/bin/python3", os.path.join(PROGRAMS, "walk.py"), os.path.join(folder, "walk")],
                   ranks=ranks, needs=mpi4py)
-        program = compiled(folder, "mpicxx", "plus.cc", "-std=c++17")
+        program = launch.compiled(folder, "mpicxx", "plus.cc", "-std=c++17")
         exact("C++", [program], needs=program)
-        program = compiled(folder, "mpicc", "solve.c", "-I/usr/include/hypre", "-lHYPRE", "-lm")
+        program = launch.compiled(folder, "mpicc", "solve.c", "-I/usr/include/hypre", "-lHYPRE", "-lm")
         exact("hypre", [program], ranks=8, needs=program)
         if os.path.exists(SCALAPACK):
             for name, data in (("xdqr", "QR.dat"), ("xdinv", "INV.dat"), ("xdtrd", "TRD.dat")):

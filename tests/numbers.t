@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# numbers - programs as distributions have them compute and print the same numbers with the tracer
+"""Each program runs twice without and once with it. A word at the same place of all lines of one kind is a time if it is not
+the same in the first two runs, in any of these lines. All other words must be the same in the third run, too."""
+import os
+import re
+import shutil
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import launch  # noqa: E402
+import tap  # noqa: E402
+
+FEW = 3  # so many words at least must be in common: else nothing was compared
+
+
+def result(program, ranks, inputs, output, trace=None):
+    """What the program prints, or writes to the file `output`, as words in lines; None if it fails."""
+    folder = tempfile.mkdtemp(prefix="numbers-")
+    try:
+        for path in inputs:
+            shutil.copy(path, folder)
+        before = [launch.spoor(), "run", "-o", trace, "--"] if trace else []
+        done = launch.mpirun(ranks, program, before=before, cwd=folder, timeout=250)
+        text = done.stdout
+        if output and done.returncode == 0:
+            with open(os.path.join(folder, output), "rb") as f:
+                text = f.read()
+        return [line.split() for line in text.decode(errors="replace").splitlines()] if done.returncode == 0 else None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def kind(line):
+    """Of a line of a table: what is not a number in it, but for the row's name."""
+    return tuple("#" if re.search("[0-9]", word) else word for word in line[1:])
+
+
+def compare(title, program, ranks=4, inputs=(), output=None, needs=None):
+    title = f"{title}, {ranks} ranks"
+    needs = needs or program[0]
+    if not (os.path.exists(needs) or shutil.which(needs)):
+        tap.skip(title, f"{needs} is not there")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, "x.spoor")
+        runs = [result(program, ranks, inputs, output) for _ in range(2)]
+        traced = result(program, ranks, inputs, output, trace)
+        there = os.path.exists(trace)
+    if None in runs or traced is None:
+        tap.ok(False, title, f"ends well without / without / with the tracer: {[run is not None for run in (*runs, traced)]}")
+        return
+    if not len(runs[0]) == len(runs[1]) == len(traced):
+        tap.ok(False, title, f"lines: {len(runs[0])}, {len(runs[1])}, and {len(traced)} with the tracer")
+        return
+    times = {(kind(one), i) for one, two in zip(*runs) for i in range(max(len(one), len(two))) if one[i:i + 1] != two[i:i + 1]}
+    common, others = 0, []
+    for one, three in zip(runs[0], traced):
+        same = [i for i in range(len(one)) if (kind(one), i) not in times and not re.fullmatch(r"\d+:\d\d:\d\d", one[i])]
+        common += len(same)
+        if any(one[i:i + 1] != three[i:i + 1] for i in same):
+            others.append(f"{' '.join(one)}   traced: {' '.join(three)}")
+    tap.ok(there and common >= FEW and not others, f"{title}: {common} words", *others[:8], f"trace: {there}, words: {common}")
+
+
+def main():
+    folder = tempfile.mkdtemp(prefix="numbers-t-")
+    try:
+        program = launch.compiled(folder, "mpicc", "solve.c", "-I/usr/include/hypre", "-lHYPRE", "-lm")
+        compare("hypre", [program], ranks=8)
+        for name, data in (("xdqr", "QR.dat"), ("xdinv", "INV.dat"), ("xdtrd", "TRD.dat")):
+            compare(f"ScaLAPACK's {name}", [os.path.join(launch.SCALAPACK, name)], inputs=[os.path.join(launch.SCALAPACK, data)])
+        compare("LAMMPS", ["lmp", "-in", "in.lj", "-log", "none"], ranks=8, inputs=[os.path.join(launch.PROGRAMS, "in.lj")])
+        compare("HPCC", ["hpcc"], ranks=2, inputs=[os.path.join(launch.PROGRAMS, "hpccinf.txt")], output="hpccoutf.txt")
+        compare("mpi4py", ["/usr/bin/python3", os.path.join(launch.PROGRAMS, "pack.py")], needs="/usr/lib/python3/dist-packages/mpi4py")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
