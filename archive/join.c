@@ -13,6 +13,7 @@
 #include "merge/world.h"
 #include "trace/container.h"
 #include "trace/host.h"
+#include "trace/stream.h"
 
 /* Why a trace is partial, that which says most first: the others are what it did to the other nodes. */
 static const char *const reasons[] = {"abort", "oom", "node-lost", "time-limit", "preempted", "cancelled", "signal", "exit", "deadline"};
@@ -231,17 +232,15 @@ int join_encode(struct join *j, uint8_t **bytes, size_t *size, uint64_t *missing
 	if (j->count == 0)
 		return error_set(error, "there is nothing to merge");
 	json_t *m = json_deep_copy(j->base);
-	uint64_t there = 0;
-	int64_t value;
-	for (uint64_t r = 0; rankmap_next(&j->trace.events, &r, &value) && r < j->trace.size; r++)
-		there++;
-	*missing = j->trace.size - there;
+	*missing = j->trace.size - stream_ranks(&j->trace, &j->trace.events);
 	if (j->count > 1) {
 		sort_parts(&j->parts);
 		set_hosts(m, &j->trace);
 		set_times(m, j->end_ns);
 		set_ending(m, j);
 		set_partial(m, j, *missing);
+		if (stream_threads(&j->trace) > 1)
+			json_object_set_new(m, "threads", json_integer(stream_threads(&j->trace)));
 		if (merge_finish(&j->trace, *missing == 0, error) != 0)
 			goto done;
 	}

@@ -9,6 +9,7 @@
 
 #include "cmd/path.h"
 #include "cmd/print.h"
+#include "trace/stream.h"
 
 /* Sites from this share of the job's time on are shown, at most so many. */
 #define SHOWN_SHARE 0.01
@@ -39,6 +40,7 @@ void summary_json(const struct summary *s, json_t *json)
 void summary_print(const struct show *show, const struct summary *s)
 {
 	const struct trace *t = show->trace;
+	char least[STREAM_NAME], most[STREAM_NAME];
 	double all = (double)s->mpi_ns + (double)s->compute_ns;
 	if (s->messages)
 		printf("%-12s %" PRIu64 " messages, %" PRIu64 " bytes%s\n", "Sent", s->messages, s->bytes,
@@ -48,12 +50,13 @@ void summary_print(const struct show *show, const struct summary *s)
 	if (s->parallel_efficiency >= 0) {
 		printf("%-12s parallel %.1f %% = load balance %.1f %% x communication %.1f %%, over %.3f s\n", "Efficiency", 100 * s->parallel_efficiency,
 		       100 * s->load_balance, 100 * s->communication_efficiency, (double)s->run_ns * 1e-9);
-		printf("%-12s %.3f s on rank %u to %.3f s on rank %u\n", "Compute", (double)s->compute_min_ns * 1e-9, s->compute_min_rank,
-		       (double)s->compute_max_ns * 1e-9, s->compute_max_rank);
+		printf("%-12s %.3f s on rank %s to %.3f s on rank %s\n", "Compute", (double)s->compute_min_ns * 1e-9, stream_name(t, s->compute_min_rank, least),
+		       (double)s->compute_max_ns * 1e-9, stream_name(t, s->compute_max_rank, most));
 	}
 	if (t->total[TOTAL_OVERHEAD].count)
-		printf("%-12s %.6f s, all ranks; at most %.6f s (%.2f %%), on rank %u; left out of all times\n", "Overhead", (double)s->overhead_ns * 1e-9,
-		       (double)s->overhead_max_ns * 1e-9, s->run_ns ? 100.0 * (double)s->overhead_max_ns / (double)s->run_ns : 0.0, s->overhead_max_rank);
+		printf("%-12s %.6f s, all ranks; at most %.6f s (%.2f %%), on rank %s; left out of all times\n", "Overhead", (double)s->overhead_ns * 1e-9,
+		       (double)s->overhead_max_ns * 1e-9, s->run_ns ? 100.0 * (double)s->overhead_max_ns / (double)s->run_ns : 0.0,
+		       stream_name(t, s->overhead_max_rank, most));
 	putchar('\n');
 }
 
@@ -129,13 +132,13 @@ int show_balance(const struct show *show, json_t *json)
 		}
 		if (i == 0)
 			printf("\n%-24s %6s %10s %9s %12s %12s  %s\n", "SITE", "SHARE", "TIME s", "IMBALANCE", "LEAST/RANK", "MOST/RANK", "AT");
-		char least[32], most[32];
-		snprintf(least, sizeof least, "%.3f/%u", (double)s->least * 1e-9, s->least_rank);
-		snprintf(most, sizeof most, "%.3f/%u", (double)s->most * 1e-9, s->most_rank);
+		char least[64], most[64], of[STREAM_NAME];
+		snprintf(least, sizeof least, "%.3f/%s", (double)s->least * 1e-9, stream_name(t, s->least_rank, of));
+		snprintf(most, sizeof most, "%.3f/%s", (double)s->most * 1e-9, stream_name(t, s->most_rank, of));
 		printf("%-24.*s %5.1f%% %10.3f %9.2f %12s %12s  %s", (int)schema->function_length, schema->function, 100 * share,
 		       (double)s->communicate.sum * 1e-9, imbalance, least, most, text);
 		if (is_late)
-			printf(" (rank %u comes late)", late);
+			printf(" (rank %s comes late)", stream_name(t, late, of));
 		putchar('\n');
 	}
 	if (json)
@@ -150,11 +153,12 @@ done:
 	return rv;
 }
 
-static void print_bins(FILE *out, const char *what, const struct trace_time *t)
+static void print_bins(FILE *out, const struct trace *trace, const char *what, const struct trace_time *t)
 {
-	fprintf(out, "    %s: mean %.3f us, deviation %.3f, %.3f (rank %u, visit %" PRIu64 ") to %.3f (rank %u, visit %" PRIu64 ")\n", what,
-	        trace_time_mean(t) * 1e-3, trace_time_deviation(t) * 1e-3, (double)t->min * 1e-3, t->min_rank, t->min_visit, (double)t->max * 1e-3,
-	        t->max_rank, t->max_visit);
+	char least[STREAM_NAME], most[STREAM_NAME];
+	fprintf(out, "    %s: mean %.3f us, deviation %.3f, %.3f (rank %s, visit %" PRIu64 ") to %.3f (rank %s, visit %" PRIu64 ")\n", what,
+	        trace_time_mean(t) * 1e-3, trace_time_deviation(t) * 1e-3, (double)t->min * 1e-3,
+	        stream_name(trace, t->min_rank, least), t->min_visit, (double)t->max * 1e-3, stream_name(trace, t->max_rank, most), t->max_visit);
 	for (uint32_t i = 0; t->bin_count > 1 && i < t->bin_count; i++) {
 		const struct time_bin *b = &t->bins[i];
 		fprintf(out, "      %12.3f to %12.3f us: %" PRIu64 " times, mean %.3f, deviation %.3f\n", (double)b->min * 1e-3, (double)b->max * 1e-3,
@@ -162,21 +166,22 @@ static void print_bins(FILE *out, const char *what, const struct trace_time *t)
 	}
 }
 
-void balance_site(FILE *out, const struct trace_site *site)
+void balance_site(FILE *out, const struct trace *t, const struct trace_site *site)
 {
+	char least[STREAM_NAME], most[STREAM_NAME];
 	uint64_t ranks;
 	double imbalance = summary_imbalance(site, &ranks);
 	if (site->communicate.count == 0)
 		return;
-	print_bins(out, "in the call", &site->communicate);
+	print_bins(out, t, "in the call", &site->communicate);
 	if (ranks > 1 && imbalance > 0)
-		fprintf(out, "    of ranks: %.6f s (rank %u) to %.6f s (rank %u), imbalance %.2f\n", (double)site->least * 1e-9, site->least_rank,
-		        (double)site->most * 1e-9, site->most_rank, imbalance);
+		fprintf(out, "    of ranks: %.6f s (rank %s) to %.6f s (rank %s), imbalance %.2f\n", (double)site->least * 1e-9,
+		        stream_name(t, site->least_rank, least), (double)site->most * 1e-9, stream_name(t, site->most_rank, most), imbalance);
 	for (uint32_t k = 0; k < site->edge_count; k++) {
 		char what[64];
 		snprintf(what, sizeof what, "then, before site %u, %" PRIu64 " times", site->edges[k].to, site->edges[k].compute.count);
 		if (site->edges[k].compute.count)
-			print_bins(out, what, &site->edges[k].compute);
+			print_bins(out, t, what, &site->edges[k].compute);
 	}
 }
 

@@ -18,7 +18,7 @@ void summary_print(const struct show *show, const struct summary *s);
 int show_balance(const struct show *s, json_t *json);
 
 /* Of one site: its histogram, and who waits for whom; several lines. */
-void balance_site(FILE *out, const struct trace_site *site);
+void balance_site(FILE *out, const struct trace *t, const struct trace_site *site);
 /* One site as an object of --sites; takes frames. */
 json_t *balance_json(const struct trace *t, uint32_t site, json_t *frames);
 

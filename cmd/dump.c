@@ -11,11 +11,14 @@
 #include "cmd/open.h"
 #include "cmd/print.h"
 #include "trace/search.h"
+#include "trace/stream.h"
 
-static const char usage[] = "Usage: spoor dump FILE|JOB [--rank R] [--from N | --at TIME] [--count N]\n"
+static const char usage[] = "Usage: spoor dump FILE|JOB [--rank R [--thread T]] [--from N | --at TIME] [--count N]\n"
                             "                  [--archive DIR]\n"
                             "Prints the events of one rank, or of all, in order, one a line (see spoor-dump(1)).\n\n"
                             "  -r, --rank R       only rank R of MPI_COMM_WORLD; without it each line begins with \"R: \"\n"
+                            "      --thread T     only thread T of it; without it, and if the rank has several, their events follow each\n"
+                            "                     other, and each line begins with \"R: \" or, of further threads, \"R.T: \"\n"
                             "      --from N       begin with event N (from 0)\n"
                             "      --at TIME      begin with the event that was under way at a time (12.5s, 300ms) from MPI_Init on,\n"
                             "                     or came next; found with mean times\n"
@@ -24,22 +27,25 @@ static const char usage[] = "Usage: spoor dump FILE|JOB [--rank R] [--from N | -
 
 struct options {
 	const char *file, *archive;
-	long rank; /* -1: all */
+	long rank, thread; /* -1: all */
+	bool named;        /* lines say of which stream they are */
 	uint64_t from, count;
 	double at; /* ns; negative: not asked for */
 };
 
-static int dump_rank(const struct trace *t, uint32_t rank, const struct options *o)
+static int dump_stream(const struct trace *t, uint32_t stream, const struct options *o)
 {
 	int rv = 0;
 	struct walk *w;
 	struct event e;
 	struct error error = {""};
-	if (walk_begin(&w, t, rank, &error) != 0)
+	char name[STREAM_NAME];
+	stream_name(t, stream, name);
+	if (walk_begin(&w, t, stream, &error) != 0)
 		goto fail;
 	if (o->at >= 0) {
 		struct moment m;
-		rv = search_time(&m, t, rank, o->at, &error);
+		rv = search_time(&m, t, stream, o->at, &error);
 		if (rv == 0 && walk_seek(w, m.event, m.site, m.visits) != 0)
 			rv = error_set(&error, "no memory");
 		free(m.visits);
@@ -48,16 +54,16 @@ static int dump_rank(const struct trace *t, uint32_t rank, const struct options 
 		if (e.number < o->from)
 			continue;
 		left--;
-		if (o->rank < 0)
-			printf("%u: ", rank);
+		if (o->named)
+			printf("%s: ", name);
 		print_event(stdout, t, &e);
 		if (ferror(stdout))
 			break;
 	}
 	if (rv == 1 && walk_unordered(w)) {
 		fflush(stdout);
-		fprintf(stderr, "spoor: %s: rank %u: the order of events is not known any more behind event %" PRIu64
-		        ": successors were counted, not kept (spoor show --sites)\n", o->file, rank, e.number);
+		fprintf(stderr, "spoor: %s: rank %s: the order of events is not known any more behind event %" PRIu64
+		        ": successors were counted, not kept (spoor show --sites)\n", o->file, name, e.number);
 	}
 	walk_end(w);
 	if (!error.text[0])
@@ -66,6 +72,31 @@ fail:
 	fflush(stdout);
 	fprintf(stderr, "spoor: %s: %s\n", o->file, error.text);
 	return -1;
+}
+
+/* One rank: one of its threads, or all, one after the other. */
+static int dump_rank(const struct trace *t, struct options *o)
+{
+	uint32_t rank = (uint32_t)o->rank, stream, more;
+	if (rank >= t->size) {
+		fprintf(stderr, "spoor: %s: rank %u does not exist: the trace has %u ranks\n", o->file, rank, t->size);
+		return -1;
+	}
+	if (o->thread >= 0 && o->thread >= (long)stream_threads(t)) {
+		fprintf(stderr, "spoor: %s: rank %u has no thread %ld\n", o->file, rank, o->thread);
+		return -1;
+	}
+	if (o->thread >= 0)
+		return dump_stream(t, (uint32_t)o->thread * t->size + rank, o);
+	uint32_t thread = 0, other;
+	if (!stream_next(t, rank, &thread, &stream))
+		return dump_stream(t, rank, o); /* says that it is missing */
+	other = thread + 1;
+	o->named = thread > 0 || stream_next(t, rank, &other, &more);
+	for (int rv = 0; rv == 0 && stream_next(t, rank, &thread, &stream); thread++)
+		if ((rv = dump_stream(t, stream, o)) != 0)
+			return rv;
+	return 0;
 }
 
 static int number(const char *text, const char *option, uint64_t max, uint64_t *out)
@@ -81,10 +112,10 @@ static int number(const char *text, const char *option, uint64_t max, uint64_t *
 
 int cmd_dump(int argc, char **argv)
 {
-	static const struct option long_options[] = {{"rank", required_argument, NULL, 'r'},    {"from", required_argument, NULL, 'f'}, {"at", required_argument, NULL, 't'},
+	static const struct option long_options[] = {{"rank", required_argument, NULL, 'r'},    {"thread", required_argument, NULL, 'T'}, {"from", required_argument, NULL, 'f'}, {"at", required_argument, NULL, 't'},
 	                                             {"count", required_argument, NULL, 'c'},   {"archive", required_argument, NULL, 'a'},
 	                                             {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
-	struct options o = {.rank = -1, .count = UINT64_MAX, .at = -1};
+	struct options o = {.rank = -1, .thread = -1, .count = UINT64_MAX, .at = -1};
 	uint64_t rank;
 	int option;
 	while ((option = getopt_long(argc, argv, "r:h", long_options, NULL)) != -1) {
@@ -93,6 +124,11 @@ int cmd_dump(int argc, char **argv)
 			if (number(optarg, "--rank", INT32_MAX, &rank) != 0)
 				return CMD_USAGE;
 			o.rank = (long)rank;
+			break;
+		case 'T':
+			if (number(optarg, "--thread", INT32_MAX, &rank) != 0)
+				return CMD_USAGE;
+			o.thread = (long)rank;
 			break;
 		case 'f':
 			if (number(optarg, "--from", INT64_MAX, &o.from) != 0)
@@ -123,6 +159,10 @@ int cmd_dump(int argc, char **argv)
 		fputs(usage, stderr);
 		return CMD_USAGE;
 	}
+	if (o.thread >= 0 && o.rank < 0) {
+		fputs("spoor dump: --thread: of which rank? Give --rank, too\n", stderr);
+		return CMD_USAGE;
+	}
 	o.file = argv[optind];
 	struct container *c;
 	struct trace t;
@@ -132,11 +172,12 @@ int cmd_dump(int argc, char **argv)
 	setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
 	int rv = 0;
 	if (o.rank >= 0) {
-		rv = dump_rank(&t, (uint32_t)o.rank, &o);
+		rv = dump_rank(&t, &o);
 	} else {
 		int64_t unused;
-		for (uint64_t rank = 0; rv == 0 && rankmap_next(&t.events, &rank, &unused); rank++)
-			rv = dump_rank(&t, (uint32_t)rank, &o);
+		o.named = true;
+		for (uint64_t stream = 0; rv == 0 && rankmap_next(&t.events, &stream, &unused); stream++)
+			rv = dump_stream(&t, (uint32_t)stream, &o);
 	}
 	if (fflush(stdout) != 0)
 		rv = -1;

@@ -10,6 +10,7 @@
 #include "cmd/path.h"
 #include "cmd/print.h"
 #include "trace/search.h"
+#include "trace/stream.h"
 #include "trace/walk.h"
 
 struct place {
@@ -60,7 +61,7 @@ static int by_count(const void *a, const void *b)
 	return x->count != y->count ? (x->count < y->count ? 1 : -1) : (x->site > y->site) - (x->site < y->site);
 }
 
-static void print_ranks(const struct rankmap *m)
+static void print_ranks(const struct trace *t, const struct rankmap *m)
 {
 	size_t n;
 	struct rank_piece *pieces;
@@ -68,6 +69,12 @@ static void print_ranks(const struct rankmap *m)
 		return;
 	for (size_t i = 0; i < n; i++) {
 		const struct rank_piece *p = &pieces[i];
+		if (p->first + (p->count - 1) * p->step >= t->size) { /* further threads */
+			char name[STREAM_NAME];
+			for (uint32_t k = 0; k < p->count; k++)
+				printf("%s%s", i || k ? "," : "", stream_name(t, p->first + k * p->step, name));
+			continue;
+		}
 		printf("%s%u", i ? "," : "", p->first);
 		if (p->count > 1)
 			printf("%c%u", p->count == 2 && p->step > 1 ? ',' : '-', p->first + (p->count - 1) * p->step);
@@ -77,12 +84,14 @@ static void print_ranks(const struct rankmap *m)
 	free(pieces);
 }
 
-static json_t *json_ranks(const struct rankmap *m)
+/* Ranks are numbers, their further threads strings "R.T". */
+static json_t *json_ranks(const struct trace *t, const struct rankmap *m)
 {
 	json_t *list = json_array();
+	char name[STREAM_NAME];
 	int64_t unused;
 	for (uint64_t rank = 0; rankmap_next(m, &rank, &unused); rank++)
-		json_array_append_new(list, json_integer((json_int_t)rank));
+		json_array_append_new(list, rank < t->size ? json_integer((json_int_t)rank) : json_string(stream_name(t, rank, name)));
 	return list;
 }
 
@@ -92,8 +101,8 @@ static void print_place(const struct show *s, struct path_names *names, const st
 	const struct schema *schema = p->site < t->site_count ? trace_schema(t, &t->sites[p->site]) : NULL;
 	json_t *frames = json ? json_array() : NULL;
 	if (!json) {
-		printf("%" PRIu64 " rank%s (", p->count, p->count == 1 ? "" : "s");
-		print_ranks(&p->map);
+		printf("%" PRIu64 " %s%s (", p->count, stream_threads(t) > 1 ? "thread" : "rank", p->count == 1 ? "" : "s");
+		print_ranks(t, &p->map);
 		fputs(schema ? (p->in_flight ? ") in " : s->at >= 0 ? ") before " : ") after ") : ") before its first MPI call", stdout);
 		if (schema)
 			print_function(stdout, schema);
@@ -110,7 +119,7 @@ static void print_place(const struct show *s, struct path_names *names, const st
 	if (json)
 		json_array_append_new(json, json_pack("{s:o, s:s, s:o, s:o}", "function",
 		                                      schema ? json_stringn(schema->function, schema->function_length) : json_null(), "where",
-		                                      p->in_flight ? "in" : s->at >= 0 ? "before" : "after", "ranks", json_ranks(&p->map), "path", frames));
+		                                      p->in_flight ? "in" : s->at >= 0 ? "before" : "after", "ranks", json_ranks(t, &p->map), "path", frames));
 }
 
 int show_last(const struct show *s, json_t *json)
@@ -145,7 +154,7 @@ int show_last(const struct show *s, json_t *json)
 	json_t *list = json ? json_array() : NULL;
 	for (size_t i = 0; i < count; i++)
 		print_place(s, names, &places[i], list);
-	uint64_t missing = t->size - rankmap_size(&t->events);
+	uint64_t missing = t->size - stream_ranks(t, &t->events);
 	if (json) {
 		json_object_set_new(json, s->at >= 0 ? "at" : "last", list);
 		json_object_set_new(json, "ranks_missing", json_integer((json_int_t)missing));

@@ -16,6 +16,7 @@
 #include "trace/arena.h"
 #include "trace/grammar.h"
 #include "trace/pattern.h"
+#include "trace/stream.h"
 #include "trace/walk.h"
 
 /* A shorter part is printed again rather than named. */
@@ -45,7 +46,11 @@ static int sequence(const struct show *s, struct pattern *out)
 	if (arena_create(&a, NULL, ARENA_MAX_SIZE, &error) != 0)
 		goto done;
 	ref start = grammar_create(&g);
-	if (walk_begin(&w, s->trace, s->rank, &error) != 0)
+	if (s->rank >= s->trace->size) {
+		error_set(&error, "rank %u does not exist: the trace has %u ranks", s->rank, s->trace->size);
+		goto done;
+	}
+	if (walk_begin(&w, s->trace, s->thread * s->trace->size + s->rank, &error) != 0)
 		goto done;
 	while ((step = walk_next(w, &e, &error)) == 0) {
 		if (run > 0 && e.site == last) {
@@ -157,7 +162,8 @@ int show_loops(const struct show *s, json_t *json)
 	if (json) {
 		json_object_set_new(json, "loops", json_rule(&l, l.pattern.rule_count - 1));
 	} else {
-		printf("rank %u\n", s->rank);
+		char name[STREAM_NAME];
+		printf("rank %s\n", stream_name(s->trace, (uint64_t)s->thread * s->trace->size + s->rank, name));
 		print_rule(&l, l.pattern.rule_count - 1, 1);
 	}
 	rv = 0;

@@ -13,6 +13,7 @@
 
 #include "cmd/datatype.h"
 #include "trace/column.h"
+#include "trace/stream.h"
 #include "trace/walk.h"
 
 struct cell {
@@ -137,7 +138,7 @@ static int count_rank(struct matrix *m, const struct show *s, uint32_t rank)
 		if (!is_world(t, e.values[at.comm], ranks, sizes, n) || to < 0 || to >= t->size) {
 			m->other_messages++;
 			m->other_bytes += bytes;
-		} else if (add(m, rank, (uint32_t)to, bytes) != 0) {
+		} else if (add(m, stream_rank(t, rank), (uint32_t)to, bytes) != 0) {
 			error_set(&error, "no memory");
 			goto done;
 		}

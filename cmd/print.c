@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "trace/column.h"
+#include "trace/stream.h"
 
 void print_quoted(FILE *out, const struct pool_item *string)
 {
@@ -30,6 +31,7 @@ void print_function(FILE *out, const struct schema *s)
 
 static void print_scalar(FILE *out, const struct trace *t, int64_t value, char kind, int64_t base)
 {
+	uint32_t thread, number;
 	if (value_is_constant(value)) {
 		const struct pool_item *name = &t->strings.items[(uint64_t)value - (uint64_t)VALUE_CONSTANT];
 		bool absent = name->size == 1 && name->bytes[0] == '-';
@@ -52,6 +54,11 @@ static void print_scalar(FILE *out, const struct trace *t, int64_t value, char k
 	case 'a':
 		fprintf(out, "b%" PRId64, value);
 		break;
+	case 'r':
+		if (stream_foreign(value, &thread, &number)) {
+			fprintf(out, "r%u@%u", number, thread);
+			break;
+		} /* fall through */
 	default:
 		fprintf(out, "%c%" PRId64, kind, value);
 		break;

@@ -16,6 +16,7 @@
 #include "cmd/cmd.h"
 #include "cmd/compare.h"
 #include "trace/container.h"
+#include "trace/stream.h"
 
 static const char usage[] =
         "Usage: spoor replay [OPTION...] FILE|JOB [-- [LAUNCHER] [ARGUMENT...]]\n"
@@ -305,7 +306,10 @@ int cmd_replay(int argc, char **argv)
 	}
 	if (load(o.path, &container, &trace) != 0)
 		return CMD_FAILED;
-	if (o.check)
+	if (stream_threads(&trace) > 1)
+		fprintf(stderr, "spoor replay: %s: its ranks called MPI in several threads (MPI_THREAD_MULTIPLE): in which order their calls met is not "
+		        "in the trace, and only one thread of a rank can be replayed\n", o.path);
+	else if (o.check)
 		rv = run_checked(&o, &trace);
 	else if (make_command(&c, &o, trace.size, NULL, number) == 0)
 		rv = run_command(&c);

@@ -14,6 +14,7 @@
 #include "cmd/open.h"
 #include "cmd/path.h"
 #include "cmd/print.h"
+#include "trace/stream.h"
 
 static const char usage[] = "Usage: spoor show FILE|JOB [--sites] [--loops [--rank R]] [--matrix] [--last] [--at TIME]\n"
                             "                  [--json] [--archive DIR]\n"
@@ -161,7 +162,9 @@ int show_summary(const struct show *s, json_t *json)
 			                                (json_int_t)(elapsed ? (double)list[i].time.sum * 1e6 / (double)elapsed : 0)));
 		json_object_set_new(json, "functions", functions);
 		json_object_set_new(json, "ranks", json_integer((json_int_t)t->size));
-		json_object_set_new(json, "ranks_present", json_integer((json_int_t)rankmap_size(&t->events)));
+		json_object_set_new(json, "ranks_present", json_integer((json_int_t)stream_ranks(t, &t->events)));
+		if (stream_threads(t) > 1)
+			json_object_set_new(json, "threads", json_integer((json_int_t)rankmap_size(&t->events)));
 		json_object_set_new(json, "events", json_integer((json_int_t)events));
 		json_object_set_new(json, "events_lost", json_integer((json_int_t)rankmap_sum(&t->lost)));
 		json_object_set_new(json, "mpi_ns", json_integer((json_int_t)mpi));
@@ -172,8 +175,10 @@ int show_summary(const struct show *s, json_t *json)
 	}
 	print_meta(s);
 	printf("%-12s %u", "Ranks", t->size);
-	if (rankmap_size(&t->events) != t->size)
-		printf(" (%" PRIu64 " in this trace)", rankmap_size(&t->events));
+	if (stream_ranks(t, &t->events) != t->size)
+		printf(" (%" PRIu64 " in this trace)", stream_ranks(t, &t->events));
+	if (stream_threads(t) > 1)
+		printf(", %" PRIu64 " threads, at most %u of a rank", rankmap_size(&t->events), stream_threads(t));
 	if (s->meta && json_object_get(s->meta, "partial"))
 		printf("\n%-12s the ranks did not come through MPI_Finalize; --last shows where they were", "Partial");
 	printf("\n%-12s %" PRIu64 ", %u call sites, %.3f bytes an event\n", "Events", events, t->site_count,
@@ -185,11 +190,12 @@ int show_summary(const struct show *s, json_t *json)
 	printf("%-28s %6s %12s %12s %6s %12s %12s %8s\n", "FUNCTION", "SITES", "CALLS", "TIME s", "SHARE", "MEAN us", "MAX us", "OF RANK");
 	for (size_t i = 0; i < n; i++) {
 		const struct trace_time *time = &list[i].time;
+		char of[STREAM_NAME];
 		if (time->count == 0)
 			continue;
-		printf("%-28.*s %6u %12" PRIu64 " %12.6f %5.1f%% %12.3f %12.3f %8u\n", (int)list[i].length, list[i].name, list[i].sites,
+		printf("%-28.*s %6u %12" PRIu64 " %12.6f %5.1f%% %12.3f %12.3f %8s\n", (int)list[i].length, list[i].name, list[i].sites,
 		       time->count, (double)time->sum * 1e-9, elapsed ? 100.0 * (double)time->sum / (double)elapsed : 0.0,
-		       (double)time->sum * 1e-3 / (double)time->count, (double)time->max * 1e-3, time->max_rank);
+		       (double)time->sum * 1e-3 / (double)time->count, (double)time->max * 1e-3, stream_name(t, time->max_rank, of));
 	}
 	totals_free(list, n);
 	return show_balance(s, NULL);
@@ -223,13 +229,14 @@ int show_sites(const struct show *s, json_t *json)
 		const struct trace_site *site = &t->sites[order[i]];
 		const struct schema *schema = trace_schema(t, site);
 		json_t *frames = json ? json_array() : NULL;
+		char of[STREAM_NAME];
 		if (!json) {
 			printf("site %u  ", order[i]);
 			print_function(stdout, schema);
-			printf("  %" PRId64 " calls, %" PRIu64 " ranks, %.6f s, max %.3f us on rank %u\n", rankmap_sum(&site->visits),
-			       rankmap_size(&site->visits), (double)site->communicate.sum * 1e-9, (double)site->communicate.max * 1e-3,
-			       site->communicate.max_rank);
-			balance_site(stdout, site);
+			printf("  %" PRId64 " calls, %" PRIu64 " ranks, %.6f s, max %.3f us on rank %s\n", rankmap_sum(&site->visits),
+			       stream_ranks(t, &site->visits), (double)site->communicate.sum * 1e-9, (double)site->communicate.max * 1e-3,
+			       stream_name(t, site->communicate.max_rank, of));
+			balance_site(stdout, t, site);
 		}
 		for (uint32_t node = site->node; node != 0; node = t->nodes[node].parent) {
 			char text[1024];
@@ -261,7 +268,7 @@ static json_t *meta_of(const struct container *c)
 int cmd_show(int argc, char **argv)
 {
 	static const struct option options[] = {{"sites", no_argument, NULL, 's'},  {"loops", no_argument, NULL, 'l'},
-	                                        {"matrix", no_argument, NULL, 'm'}, {"last", no_argument, NULL, 'e'}, {"at", required_argument, NULL, 't'}, {"rank", required_argument, NULL, 'r'},
+	                                        {"matrix", no_argument, NULL, 'm'}, {"last", no_argument, NULL, 'e'}, {"at", required_argument, NULL, 't'}, {"rank", required_argument, NULL, 'r'}, {"thread", required_argument, NULL, 'T'},
 	                                        {"json", no_argument, NULL, 'j'},   {"archive", required_argument, NULL, 'a'},
 	                                        {"help", no_argument, NULL, 'h'},   {NULL, 0, NULL, 0}};
 	bool sites = false, loops = false, matrix = false, last = false, as_json = false;
@@ -292,6 +299,13 @@ int cmd_show(int argc, char **argv)
 			s.rank = (uint32_t)strtoul(optarg, &end, 10);
 			if (*optarg < '0' || *optarg > '9' || *end) {
 				fprintf(stderr, "spoor show: --rank: expected a rank, not \"%s\"\n", optarg);
+				return CMD_USAGE;
+			}
+			break;
+		case 'T':
+			s.thread = (uint32_t)strtoul(optarg, &end, 10);
+			if (*optarg < '0' || *optarg > '9' || *end) {
+				fprintf(stderr, "spoor show: --thread: expected a thread of the rank, not \"%s\"\n", optarg);
 				return CMD_USAGE;
 			}
 			break;

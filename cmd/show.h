@@ -15,7 +15,7 @@ struct show {
 	const struct container *container;
 	const struct trace *trace;
 	json_t *meta; /* the META chunk; NULL if there is none */
-	uint32_t rank;
+	uint32_t rank, thread;
 	double at; /* ns, for show_last: at that time; negative: at the end */
 };
 

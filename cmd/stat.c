@@ -10,6 +10,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/open.h"
+#include "trace/stream.h"
 
 static const char usage[] = "Usage: spoor stat FILE|JOB [--json] [--columns] [--archive DIR]\n"
                             "Prints the size of each part of a trace, as stored and decompressed, and what it holds.\n\n"
@@ -79,7 +80,7 @@ static void print_text(const struct container *c, const struct trace *t)
 	}
 	printf("%-6s %10zu %10zu %5.1f%%  %s\n", "-", rest, rest, 100.0 * (double)rest / (double)size, "header and table of chunks");
 	printf("%-6s %10zu\n\n", "all", size);
-	printf("%" PRIu64 " events of %" PRIu64 " ranks, %.3f bytes an event\n", n.events, rankmap_size(&t->events),
+	printf("%" PRIu64 " events of %" PRIu64 " ranks, %.3f bytes an event\n", n.events, stream_ranks(t, &t->events),
 	       n.events ? (double)size / (double)n.events : 0.0);
 	printf("%u sites (%u functions, %u frames), %" PRIu64 " columns of which %" PRIu64 " are constant\n", t->site_count, t->function_count,
 	       t->node_count - 1, n.columns, n.constant);
@@ -156,7 +157,7 @@ static int print_json(const struct container *c, const struct trace *t)
 	}
 	json_t *root = json_pack("{s:I, s:o, s:I, s:I, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:i, s:i}", "size",
 	                         (json_int_t)container_file_size(c), "parts", list, "events", (json_int_t)n.events, "ranks",
-	                         (json_int_t)rankmap_size(&t->events), "sites", (int)t->site_count, "functions", (int)t->function_count,
+	                         (json_int_t)stream_ranks(t, &t->events), "sites", (int)t->site_count, "functions", (int)t->function_count,
 	                         "frames", (int)t->node_count - 1, "columns", (json_int_t)n.columns, "constant_columns", (json_int_t)n.constant,
 	                         "lossy_columns", (json_int_t)n.lossy, "lossy_successors", (json_int_t)n.unordered,
 	                         "groups", (json_int_t)n.groups, "stretches", (json_int_t)n.values, "patterns", (int)t->patterns.count,

@@ -7,6 +7,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/open.h"
+#include "trace/stream.h"
 #include "trace/walk.h"
 
 static const char usage[] = "Usage: spoor verify FILE|JOB... [--quick] [--archive DIR]\n"
@@ -45,12 +46,12 @@ static int verify(const char *name, const char *archive, bool quick)
 	for (uint64_t rank = 0; !quick && rv == 0 && rankmap_next(&t.events, &rank, &unused); rank++)
 		rv = verify_rank(name, &t, (uint32_t)rank, &events, &unordered);
 	if (rv == 0 && quick)
-		printf("%s: good: %" PRIu64 " ranks, %" PRId64 " events, not decoded\n", name, rankmap_size(&t.events), rankmap_sum(&t.events));
+		printf("%s: good: %" PRIu64 " ranks, %" PRId64 " events, not decoded\n", name, stream_ranks(&t, &t.events), rankmap_sum(&t.events));
 	else if (rv == 0 && unordered)
 		printf("%s: good: %" PRIu64 " ranks, %" PRId64 " events, of which %" PRIu64 " are in order: lossy\n", name,
-		       rankmap_size(&t.events), rankmap_sum(&t.events), events);
+		       stream_ranks(&t, &t.events), rankmap_sum(&t.events), events);
 	else if (rv == 0)
-		printf("%s: good: %" PRIu64 " ranks, %" PRIu64 " events\n", name, rankmap_size(&t.events), events);
+		printf("%s: good: %" PRIu64 " ranks, %" PRIu64 " events\n", name, stream_ranks(&t, &t.events), events);
 	trace_free(&t);
 	container_destroy(c);
 	return rv;

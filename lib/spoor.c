@@ -12,6 +12,7 @@
 #include "trace/column.h"
 #include "trace/container.h"
 #include "trace/host.h"
+#include "trace/stream.h"
 #include "trace/trace.h"
 #include "trace/walk.h"
 
@@ -133,8 +134,25 @@ uint32_t spoor_ranks(const struct spoor_trace *t)
 
 uint64_t spoor_events(const struct spoor_trace *t, uint32_t rank)
 {
+	return spoor_thread_events(t, rank, 0);
+}
+
+uint32_t spoor_threads(const struct spoor_trace *t)
+{
+	return stream_threads(&t->trace);
+}
+
+/* A number that no stream has if there is no such rank or thread. */
+static uint32_t stream_of(const struct spoor_trace *t, uint32_t rank, uint32_t thread)
+{
+	uint64_t stream = (uint64_t)thread * t->trace.size + rank;
+	return rank < t->trace.size && stream < UINT32_MAX ? (uint32_t)stream : UINT32_MAX;
+}
+
+uint64_t spoor_thread_events(const struct spoor_trace *t, uint32_t rank, uint32_t thread)
+{
 	int64_t n = 0;
-	return rankmap_get(&t->trace.events, rank, &n) ? (uint64_t)n : 0;
+	return rankmap_get(&t->trace.events, stream_of(t, rank, thread), &n) ? (uint64_t)n : 0;
 }
 
 static const char *string_at(const struct trace *t, int64_t number)
@@ -180,12 +198,19 @@ int spoor_site_frame(const struct spoor_trace *t, uint32_t site, uint32_t depth,
 
 struct spoor_walk *spoor_walk_begin(const struct spoor_trace *t, uint32_t rank, char *text)
 {
+	return spoor_walk_begin_thread(t, rank, 0, text);
+}
+
+struct spoor_walk *spoor_walk_begin_thread(const struct spoor_trace *t, uint32_t rank, uint32_t thread, char *text)
+{
 	struct spoor_walk *w = calloc(1, sizeof *w);
 	struct error error = {""};
 
 	if (!w)
 		error_set(&error, "out of memory");
-	else if (walk_begin(&w->walk, &t->trace, rank, &error) == 0) {
+	else if (rank >= t->trace.size)
+		error_set(&error, "rank %u does not exist: the trace has %u ranks", rank, t->trace.size);
+	else if (walk_begin(&w->walk, &t->trace, stream_of(t, rank, thread), &error) == 0) {
 		w->trace = t;
 		return w;
 	}
@@ -205,6 +230,7 @@ void spoor_walk_end(struct spoor_walk *w)
 static struct spoor_value scalar(const struct trace *t, int64_t value, char kind, int64_t base)
 {
 	struct spoor_value v = {.kind = SPOOR_SYMBOL, .integer = value, .letter = kind};
+	uint32_t thread, number;
 
 	if (value == VALUE_LOSSY) {
 		v.kind = SPOOR_UNKNOWN;
@@ -214,6 +240,9 @@ static struct spoor_value scalar(const struct trace *t, int64_t value, char kind
 	} else if (kind == 's') {
 		v.kind = SPOOR_TEXT;
 		v.text = string_at(t, value);
+	} else if (kind == 'r' && stream_foreign(value, &thread, &number)) {
+		v.integer = number;
+		v.count = thread + 1;
 	} else if (kind == 'p' || kind == 'i') {
 		v.kind = SPOOR_INTEGER;
 		v.integer = kind == 'p' ? (int64_t)((uint64_t)value + (uint64_t)base) : value;

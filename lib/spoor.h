@@ -48,8 +48,11 @@ void spoor_close(struct spoor_trace *t);
 const char *spoor_metadata(const struct spoor_trace *t);
 /* The number of ranks in MPI_COMM_WORLD; some may have left no events. */
 uint32_t spoor_ranks(const struct spoor_trace *t);
-/* Events of a rank; 0 if there is no such rank. */
+/* Events of a rank (of its thread 0, which initialised MPI); 0 if there is no such rank. */
 uint64_t spoor_events(const struct spoor_trace *t, uint32_t rank);
+/* The most threads that a rank has: 1 for a program without MPI_THREAD_MULTIPLE. A rank need not have all of them: then the thread has no events. */
+uint32_t spoor_threads(const struct spoor_trace *t);
+uint64_t spoor_thread_events(const struct spoor_trace *t, uint32_t rank, uint32_t thread);
 /* The name of the node that a rank ran on; "" if it is not known. Valid until this thread asks again. */
 const char *spoor_host(const struct spoor_trace *t, uint32_t rank);
 
@@ -65,7 +68,7 @@ enum spoor_kind {
 	SPOOR_ABSENT,   /* not there: a result that the call did not set */
 	SPOOR_INTEGER,  /* integer is the value (also a rank, a tag, a count) */
 	SPOOR_CONSTANT, /* text is its name: "MPI_ANY_SOURCE", "MPI_COMM_WORLD" */
-	SPOOR_SYMBOL,   /* integer with letter: a handle, c1, r0; equal symbols are the same object */
+	SPOOR_SYMBOL,   /* integer with letter: a handle, c1, r0; equal symbols are the same object. count > 0: a request that thread count - 1 made */
 	SPOOR_TEXT,     /* text (may be a string of the program) */
 	SPOOR_ARRAY,    /* count elements: spoor_element */
 	SPOOR_UNKNOWN   /* its order was not recorded (lossy) */
@@ -91,6 +94,8 @@ struct spoor_event {
 
 /* Starts at the first event of a rank. Returns NULL with error set if the rank left none. The caller ends it, before the trace is closed. */
 struct spoor_walk *spoor_walk_begin(const struct spoor_trace *t, uint32_t rank, char *error);
+/* The same for a thread of a rank; spoor_walk_begin is thread 0. */
+struct spoor_walk *spoor_walk_begin_thread(const struct spoor_trace *t, uint32_t rank, uint32_t thread, char *error);
 void spoor_walk_end(struct spoor_walk *w);
 /* The next event: 0; 1 at the end; -1 with error set if the trace contradicts itself. What *e points to is valid until the next call. */
 int spoor_walk_next(struct spoor_walk *w, struct spoor_event *e, char *error);

@@ -12,6 +12,7 @@
 #include "trace/container.h"
 #include "trace/host.h"
 #include "trace/record.h"
+#include "trace/stream.h"
 
 int world_init(struct world *w, uint64_t id)
 {
@@ -84,7 +85,7 @@ uint64_t world_fact(const char *facts, size_t size, const char *key, int base, u
 }
 
 /* Facts of the trace as a whole are made again when it is written; what remains is of the process. */
-static const char *const of_world[] = {"start_ns", "end_ns", "hosts", "ranks_per_node", "world", "partial", "ranks_missing", "ranks_unfinished", "aborted", "finalize_ns"};
+static const char *const of_world[] = {"start_ns", "end_ns", "hosts", "ranks_per_node", "world", "partial", "ranks_missing", "ranks_unfinished", "aborted", "finalize_ns", "threads"};
 
 static void take_process_facts(struct world *w, uint32_t rank, const char *facts, size_t size, uint64_t start_ns, uint64_t end_ns)
 {
@@ -145,7 +146,13 @@ static const struct record *record_of(const struct arena *a)
 	return root && arena_valid(a, root, sizeof(struct record)) ? arena_at(a, struct record, root) : NULL;
 }
 
-int world_identify(const struct arena *a, const char *name, uint64_t *id, uint32_t *rank, struct error *error)
+/* What is impossible is found when the events are read. */
+static uint32_t stream_of(const struct record *r)
+{
+	return r->thread * r->size + r->rank;
+}
+
+int world_identify(const struct arena *a, const char *name, uint64_t *id, uint32_t *stream, struct error *error)
 {
 	const struct record *r = record_of(a);
 	if (a->header->root == 0)
@@ -155,7 +162,7 @@ int world_identify(const struct arena *a, const char *name, uint64_t *id, uint32
 	if (r->state == RECORD_CREATED)
 		return 1;
 	*id = r->world;
-	*rank = r->rank;
+	*stream = stream_of(r);
 	return 0;
 }
 
@@ -175,8 +182,8 @@ void world_add_process(struct world *w, const struct arena *a)
 		s = arena_at(a, struct record_string, r->facts);
 	if (s && !arena_valid(a, r->facts, sizeof *s + s->length))
 		s = NULL;
-	take_process_facts(w, r->rank, s ? s->bytes : "", s ? s->length : 0, (uint64_t)r->realtime_ns, end_of(r));
-	w->unfinished += r->state != RECORD_FINALIZED;
+	take_process_facts(w, stream_of(r), s ? s->bytes : "", s ? s->length : 0, (uint64_t)r->realtime_ns, end_of(r));
+	w->unfinished += r->thread == 0 && r->state != RECORD_FINALIZED;
 }
 
 static bool in_abort(const struct trace *t)
@@ -205,7 +212,7 @@ int world_add_arena(struct world *w, struct arena *a, const char *name, struct e
 	if (id != w->id)
 		return error_set(error, "%s: is of another MPI_COMM_WORLD (%016" PRIx64 ", not %016" PRIx64 ")", name, id, w->id);
 	if (rankmap_get(&w->trace.events, rank, &events))
-		return error_set(error, "%s: rank %" PRIu32 " is there already", name, rank);
+		return error_set(error, "%s: rank %" PRIu32 " is there already", name, w->trace.size ? stream_rank(&w->trace, rank) : rank);
 	world_add_process(&said, a); /* reading the events uses the arena up */
 	if (trace_extract(&one, a, error) == 0) {
 		bool aborted = in_abort(&one);
@@ -240,16 +247,7 @@ int world_add_trace(struct world *w, const struct trace *t, const char *facts, s
 
 uint64_t world_missing(const struct world *w)
 {
-	struct rankmap ranks = {0};
-	struct rankmap_builder b = {0};
-	uint64_t there = rankmap_size(&w->trace.events);
-	if (there > 0 && rankmap_last(&w->trace.events) >= w->trace.size) {
-		/* further threads of ranks are streams behind those of the ranks */
-		rankmap_add(&b, (struct rank_piece){.first = 0, .count = w->trace.size, .step = 1});
-		if (rankmap_take(&b, &ranks) == 0 && rankmap_restrict(&ranks, &w->trace.events, &ranks) == 0)
-			there = rankmap_size(&ranks);
-		rankmap_free(&ranks);
-	}
+	uint64_t there = stream_ranks(&w->trace, &w->trace.events);
 	return there < w->trace.size ? w->trace.size - there : 0;
 }
 
@@ -273,6 +271,8 @@ int world_encode(struct world *w, uint64_t ended_ns, uint8_t **bytes, size_t *si
 	}
 	if (w->aborted)
 		world_put_number(&facts, "aborted", 1);
+	if (stream_threads(&w->trace) > 1)
+		world_put_number(&facts, "threads", stream_threads(&w->trace));
 	struct chunk chunk = {.id = "FACT", .data = facts.data, .size = facts.size};
 	if (merge_finish(&w->trace, missing == 0, error) == 0) {
 		rv = facts.failed || w->facts.failed ? -1 : trace_encode(&w->trace, &chunk, 1, NULL, bytes, size);

@@ -19,6 +19,7 @@
 #include "replay/scout.h"
 #include "trace/index.h"
 #include "trace/container.h"
+#include "trace/stream.h"
 
 static const char usage[] =
         "Usage: mpirun -n RANKS spoor-replay [OPTION...] FILE\n"
@@ -109,6 +110,8 @@ static int load(struct replay *r)
 	}
 	if (told(size_names, &size) && size != r->trace.size)
 		return wrong_size(r, size);
+	if (plan_impossible(&r->trace))
+		return refuse(r, plan_impossible(&r->trace));
 	if (!r->partial && plan_partial(&r->trace, text)) {
 		snprintf(whole, sizeof whole, "this is no whole run: %s (--partial replays what there is)", text);
 		return refuse(r, whole);

@@ -2,6 +2,7 @@
  * plan - can this trace be replayed? Which call replays which function of it
  */
 #include "replay/plan.h"
+#include "trace/stream.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -90,6 +91,13 @@ struct plan *plan_create(const struct trace *t, struct error *error)
 		error_set(error, "calls in this trace that cannot be replayed here: %s", missing);
 	free(plans);
 	return NULL;
+}
+
+const char *plan_impossible(const struct trace *t)
+{
+	return stream_threads(t) > 1 ? "its ranks called MPI in several threads (MPI_THREAD_MULTIPLE): in which order their calls met is not in the trace, "
+	                               "and only one thread of a rank can be replayed"
+	                             : NULL;
 }
 
 const char *plan_partial(const struct trace *t, char text[PLAN_TEXT])

@@ -57,6 +57,7 @@ static const struct {
 	{"rule_reason", TEXT},
 	{"notes", ARGUMENTS},
 	{"ranks", NUMBER},
+	{"threads", NUMBER},
 	{"hosts", NAMES},
 	{"ranks_per_node", NUMBERS},
 	{"command", ARGUMENTS},

@@ -3,7 +3,7 @@
 """reader - an independent reader of trace files, written from doc/trace-format.md and doc/events.md alone
 
     reader.py FILE            what is in it
-    reader.py FILE RANK       the events of a rank, as `spoor dump` prints them
+    reader.py FILE RANK [THREAD]   the events of a rank's thread (0), as `spoor dump` prints them
 
 For tests: readable rather than fast, and it trusts nothing but asserts.
 """
@@ -34,7 +34,7 @@ def unzstd(data, size):
 def chunks(data):
     assert data[:8] == b"\x89SPOOR\r\n", "magic"
     major, _, _, incompatible, n, table_crc, crc = struct.unpack_from("<HHIIIII", data, 8)
-    assert major == 1 and incompatible & ~7 == 0 and crc == zlib.crc32(data[:28])
+    assert major == 1 and incompatible & ~15 == 0 and crc == zlib.crc32(data[:28])
     assert table_crc == zlib.crc32(data[32:32 + 32 * n])
     found = {}
     for i in range(n):
@@ -42,6 +42,7 @@ def chunks(data):
         part = data[offset:offset + stored]
         assert len(part) == stored and zlib.crc32(part) == crc, name
         found[name.decode()] = part if stored == size else unzstd(part, size)
+    found["flags"] = incompatible
     return found
 
 
@@ -284,7 +285,7 @@ class Trace:
         self.read_patterns(Bytes(found["PATT"]))
         if "MAPS" in found:
             Bytes(found["MAPS"], self.strings).read_nodes()
-        self.read_ranks(Bytes(found["RANK"], self.strings))
+        self.read_ranks(Bytes(found["RANK"], self.strings), found["flags"] & 8)
         self.read_sites(Bytes(found["SITE"], self.strings))
         self.read_paths(Bytes(found["PATH"]))
         if "HIST" in found:
@@ -426,9 +427,10 @@ class Trace:
             self.patterns.append(rules)
         b.done()
 
-    def read_ranks(self, b):
+    def read_ranks(self, b, threads):
         self.size = b.uint()
-        here = b.ranks(range(self.size))
+        self.threads = b.uint() if threads else 1
+        here = b.ranks(range(self.size * self.threads))
         self.events = b.map(here)
         maps = []
         for _ in range(4):
@@ -532,15 +534,18 @@ class Trace:
             return value
         if kind == "p":
             return str(value + base)
+        if kind == "r" and value >> 32:
+            return f"r{value & 0xffffffff}@{(value >> 32) - 1}"
         return str(value) if kind == "i" else f"{'b' if kind == 'a' else kind}{value}"
 
-    def dump(self, rank):
-        comms = [r if isinstance(r, Name) else r + rank for r in self.table("@comm", "rank", rank)]
+    def dump(self, stream):
+        rank = stream % self.size  # thread k of rank r is stream k * size + r
+        comms = [r if isinstance(r, Name) else r + rank for r in self.table("@comm", "rank", stream)]
         cursors = {}
-        site = self.first.get(rank)
-        for number in range(self.events[rank]):
+        site = self.first.get(stream)
+        for number in range(self.events[stream]):
             name, parameters, _, columns = self.sites[site]
-            cursor = cursors.setdefault(site, [self.column(c, rank) for c in columns])
+            cursor = cursors.setdefault(site, [self.column(c, stream) for c in columns])
             values = [next(c) for c in cursor[:-1]]
             base = rank
             for (_, kind), v in zip(parameters, values):
@@ -556,7 +561,7 @@ class Trace:
                 if parameter[0] != "." and not (kind == "b" and not isinstance(v, Name)):
                     words.append(f"{parameter}={self.text(v, kind, base)}")
             yield " ".join(words)
-            if number + 1 < self.events[rank]:
+            if number + 1 < self.events[stream]:
                 site = next(cursor[-1])
                 if site is LOSSY:
                     return
@@ -565,10 +570,11 @@ class Trace:
 def main():
     trace = Trace(sys.argv[1])
     if len(sys.argv) < 3:
-        print(f"{len(trace.events)} of {trace.size} ranks, {sum(trace.events.values())} events, {len(trace.sites)} sites")
+        ranks = sum(stream < trace.size for stream in trace.events)
+        print(f"{ranks} of {trace.size} ranks, {len(trace.events)} threads, {sum(trace.events.values())} events, {len(trace.sites)} sites")
         return
     sys.stdout.reconfigure(encoding="latin-1")
-    for line in trace.dump(int(sys.argv[2])):
+    for line in trace.dump(int(sys.argv[2]) + trace.size * int(sys.argv[3] if len(sys.argv) > 3 else 0)):
         print(line)
 
 

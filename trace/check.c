@@ -6,6 +6,7 @@
 
 #include "trace/column.h"
 #include "trace/pattern.h"
+#include "trace/stream.h"
 #include "trace/trace.h"
 
 static bool value_ok(const struct trace *t, int64_t v, enum reference reference)
@@ -38,7 +39,7 @@ static bool map_ok(const struct trace *t, const struct rankmap *m, enum referenc
 			plain |= n->low == RANK_PLAIN || n->high == RANK_PLAIN;
 		}
 	}
-	return rankmap_empty(m) || (!(plain && reference) && rankmap_last(m) < t->size);
+	return rankmap_empty(m) || (!(plain && reference) && rankmap_last(m) < stream_limit(t));
 }
 
 static bool has_constants(const struct rankmap *m)
@@ -68,7 +69,7 @@ static bool lossy_ok(const struct trace *t, const struct trace_group *g, enum re
 	const struct trace_lossy *l = g->lossy;
 	const struct rankmap *ranks = &g->dict[0].start;
 	int64_t value;
-	if (g->pattern || g->count != 1 || g->dict[0].count != 1 || rankmap_empty(ranks) || rankmap_last(ranks) >= t->size ||
+	if (g->pattern || g->count != 1 || g->dict[0].count != 1 || rankmap_empty(ranks) || rankmap_last(ranks) >= stream_limit(t) ||
 	    !rankmap_constant(ranks, &value) || value != VALUE_LOSSY || l->why & ~(uint32_t)WHY_ALL)
 		return false;
 	if (reference == REFERENCE_SITE ? l->values.count > 0 : l->next_count > 0)

@@ -18,7 +18,7 @@ struct extraction {
 	struct record *record;
 	struct columns columns;
 	struct trace *trace;
-	uint32_t rank;
+	uint32_t rank; /* the stream (stream.h) */
 	double ns_per_tick;
 	/* numbers in the arena -> numbers in the trace */
 	uint32_t *strings, *vectors, *modules, *nodes, *functions;
@@ -381,7 +381,7 @@ static int extract_rank(struct extraction *x)
 		if (first == UINT32_MAX || rankmap_single(&t->first, x->rank, first, true) != 0)
 			return -1;
 	}
-	if (r->host < r->strings.count) {
+	if (r->thread == 0 && r->host < r->strings.count) {
 		const struct record_string *host = string_at(x, r->host);
 		if (host_set(t, x->rank, host->bytes, host->length) != 0)
 			return -1;
@@ -452,11 +452,11 @@ int trace_extract(struct trace *t, struct arena *a, struct error *error)
 	}
 	if (r->state == RECORD_CREATED)
 		r->size = 1;
-	if (r->size == 0 || r->rank >= r->size || r->size > INT32_MAX) {
-		error_set(error, "the arena's rank %u of %u is impossible", r->rank, r->size);
+	if (r->size == 0 || r->rank >= r->size || r->size > INT32_MAX || r->thread >= INT32_MAX / r->size) {
+		error_set(error, "the arena's rank %u of %u, thread %u, is impossible", r->rank, r->size, r->thread);
 		goto done;
 	}
-	x.rank = r->rank;
+	x.rank = r->thread * r->size + r->rank;
 	uint64_t ticks = r->clock_ticks[1] - r->clock_ticks[0], ns = r->clock_ns[1] - r->clock_ns[0];
 	x.ns_per_tick = ticks > 0 && r->clock_ticks[1] > r->clock_ticks[0] && r->clock_ns[1] > r->clock_ns[0] ? (double)ns / (double)ticks : 1;
 	x.strings = numbers(r->strings.count);
@@ -470,7 +470,7 @@ int trace_extract(struct trace *t, struct arena *a, struct error *error)
 	}
 	if (extract_strings(&x) != 0 || extract_vectors(&x) != 0 || extract_paths(&x) != 0 || extract_sites(&x) != 0 ||
 	    extract_rank(&x) != 0 || extract_totals(&x) != 0) {
-		error_set(error, "the arena of rank %u is damaged, or there is no memory", x.rank);
+		error_set(error, "the arena of rank %u is damaged, or there is no memory", r->rank);
 		goto done;
 	}
 	rv = 0;

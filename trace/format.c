@@ -8,6 +8,7 @@
 #include "trace/container.h"
 #include "trace/maps.h"
 #include "trace/pieces.h"
+#include "trace/stream.h"
 #include "trace/times.h"
 #include "trace/trace.h"
 #include "trace/varint.h"
@@ -153,22 +154,25 @@ static int get_paths(struct reader *r, struct trace *t)
 
 /* RANK: what is known of each rank. */
 
-/* All ranks of MPI_COMM_WORLD. */
-static int world_of(const struct trace *t, struct rankmap *world)
+/* All streams that there may be: those of the ranks of MPI_COMM_WORLD, and of their further threads. */
+static int world_of(const struct trace *t, uint64_t threads, struct rankmap *world)
 {
 	struct rankmap_builder b = {.references = false};
-	rankmap_add(&b, (struct rank_piece){.count = t->size, .step = 1});
+	rankmap_add(&b, (struct rank_piece){.count = (uint32_t)(t->size * threads), .step = 1});
 	return rankmap_take(&b, world);
 }
 
 static void put_rank(struct writer *w, struct map_table *maps, const struct trace *t)
 {
 	struct rankmap world;
-	if (world_of(t, &world) != 0) {
+	uint32_t threads = stream_threads(t);
+	if (world_of(t, threads, &world) != 0) {
 		w->failed = true;
 		return;
 	}
 	writer_uint(w, t->size);
+	if (threads > 1)
+		writer_uint(w, threads);
 	map_put_ranks(w, maps, &t->events, &world);
 	rankmap_free(&world);
 	map_put(w, maps, &t->events);
@@ -182,16 +186,16 @@ static void put_rank(struct writer *w, struct map_table *maps, const struct trac
 	}
 }
 
-static int get_rank(struct reader *r, const struct map_table *maps, struct trace *t)
+static int get_rank(struct reader *r, const struct map_table *maps, bool several, struct trace *t)
 {
 	int rv = -1;
 	struct rankmap ranks = {0};
-	uint64_t size = reader_uint(r);
-	if (r->bad || size == 0 || size > INT32_MAX)
+	uint64_t size = reader_uint(r), threads = several ? reader_uint(r) : 1;
+	if (r->bad || size == 0 || size > INT32_MAX || threads < 1 || threads > INT32_MAX / size)
 		return -1;
 	t->size = (uint32_t)size;
 	struct rankmap world;
-	if (world_of(t, &world) != 0)
+	if (world_of(t, threads, &world) != 0)
 		return -1;
 	if (map_get_ranks(r, maps, &ranks, &world) != 0 || map_get(r, maps, &t->events, &ranks, false) != 0)
 		goto done;
@@ -534,7 +538,7 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 	}
 	for (size_t i = 0; i < n; i++)
 		chunks[count++] = further[i];
-	uint32_t flags = CONTAINER_HIST | CONTAINER_MAPS | (trace_has_lossy(t) ? CONTAINER_LOSSY : 0);
+	uint32_t flags = CONTAINER_HIST | CONTAINER_MAPS | (trace_has_lossy(t) ? CONTAINER_LOSSY : 0) | (stream_threads(t) > 1 ? CONTAINER_THREADS : 0);
 	rv = container_encode(chunks, count, flags, codec, bytes, size);
 done:
 	for (size_t i = 0; i < PARTS; i++)
@@ -544,7 +548,7 @@ done:
 	return rv;
 }
 
-static int get_part(struct reader *r, size_t part, struct map_table *maps, struct trace *t)
+static int get_part(struct reader *r, size_t part, struct map_table *maps, uint32_t flags, struct trace *t)
 {
 	switch (part) {
 	case PART_STRG:
@@ -558,7 +562,7 @@ static int get_part(struct reader *r, size_t part, struct map_table *maps, struc
 	case PART_MAPS:
 		return map_table_get(r, maps);
 	case PART_RANK:
-		return get_rank(r, maps, t);
+		return get_rank(r, maps, flags & CONTAINER_THREADS, t);
 	case PART_SITE:
 		return get_sites(r, maps, t);
 	case PART_HIST:
@@ -588,7 +592,7 @@ int trace_decode(struct trace *t, const struct container *c, struct error *error
 			break;
 		}
 		struct reader r = reader_of(chunk->data, chunk->size);
-		if ((sums ? times_get_sums(&r, t) : get_part(&r, i, &maps, t)) != 0)
+		if ((sums ? times_get_sums(&r, t) : get_part(&r, i, &maps, container_flags(c), t)) != 0)
 			rv = error_set(error, "%s: chunk %s at offset %llu: damaged content at its byte %zu", container_name(c), part_id[i],
 			               (unsigned long long)chunk->offset, reader_offset(&r));
 	}

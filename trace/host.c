@@ -88,7 +88,7 @@ int host_each(const struct trace *t, void (*tell)(void *context, const char *nam
 	struct host *hosts = NULL;
 	uint32_t count = 0, capacity = 0, last = 0;
 	struct host h = {.ranks = 0};
-	for (uint64_t r = 0; rankmap_next(&t->host, &r, &h.host); r++) {
+	for (uint64_t r = 0; rankmap_next(&t->host, &r, &h.host) && r < t->size; r++) {
 		h.number = 0;
 		h.numbered = rankmap_get(&t->host_number, (uint32_t)r, &h.number);
 		if (count > 0 && host_equal(&(struct wanted){hosts, &h}, last)) {

@@ -86,7 +86,8 @@ struct record {
 	uint64_t events;       /* complete ones */
 	uint64_t lost;         /* events after RECORD_FULL */
 	ref first, last;       /* site of the first and of the last complete event */
-	ref in_flight, unused; /* site of the call that was entered and has not returned, or whose event is not complete yet */
+	ref in_flight;         /* site of the call that was entered and has not returned, or whose event is not complete yet */
+	uint32_t thread;       /* of the rank: 0 is the one that initialised MPI; see trace/stream.h */
 	struct table sites;     /* ref */
 	struct table functions; /* uint32_t: string of the schema, "MPI_Send count:i ..." */
 	struct table strings;   /* ref; 0 is the empty string */

@@ -9,6 +9,7 @@
 
 #include "trace/cursor.h"
 #include "trace/index.h"
+#include "trace/stream.h"
 
 /* The steps that are remembered. A loop whose turn takes more steps than this, its inner loops passed over, is not passed over itself. */
 #define STEPS (1u << 18)
@@ -68,8 +69,7 @@ static int search_init(struct search *s, const struct trace *t, uint32_t rank, d
 	int64_t events, first = 0;
 	*s = (struct search){.t = t, .rank = rank, .stretch = stretch};
 	if (!rankmap_get(&t->events, rank, &events))
-		return error_set(error, rank < t->size ? "rank %u is missing in this trace" : "rank %u does not exist: the trace has %u ranks", rank,
-		                 t->size);
+		return stream_missing(t, rank, error);
 	if (events <= 0 || !rankmap_get(&t->first, rank, &first))
 		return error_set(error, "rank %u has no events", rank);
 	s->events = (uint64_t)events;

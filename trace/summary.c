@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "trace/stream.h"
 #include "trace/volume.h"
 
 static bool begins(const struct schema *s, const char *name)
@@ -33,7 +34,7 @@ double summary_imbalance(const struct trace_site *s, uint64_t *ranks)
 int summary_make(struct summary *s, const struct trace *t)
 {
 	*s = (struct summary){
-	        .ranks = (uint32_t)rankmap_size(&t->events),
+	        .ranks = (uint32_t)stream_ranks(t, &t->events),
 	        .events = (uint64_t)rankmap_sum(&t->events),
 	        .lost = (uint64_t)rankmap_sum(&t->lost),
 	        .load_balance = -1,

@@ -10,10 +10,11 @@
 #include "trace/column.h"
 #include "trace/cursor.h"
 #include "trace/pattern.h"
+#include "trace/stream.h"
 
 struct walk {
 	const struct trace *trace;
-	uint32_t rank;
+	uint32_t rank, stream;
 	uint64_t events, next;
 	uint32_t site;
 	bool unordered;
@@ -146,7 +147,7 @@ int column_cursor_skip(struct column_cursor *c, uint64_t n)
 	return 0;
 }
 
-int walk_object(const struct trace *t, uint32_t rank, const char *table, const char *column, int64_t **values, size_t *n,
+int walk_object(const struct trace *t, uint32_t stream, const char *table, const char *column, int64_t **values, size_t *n,
                 struct error *error)
 {
 	*values = NULL;
@@ -156,7 +157,7 @@ int walk_object(const struct trace *t, uint32_t rank, const char *table, const c
 		const struct schema *schema = trace_schema(t, s);
 		int64_t rows;
 		if (schema->function_length != strlen(table) || memcmp(schema->function, table, schema->function_length) != 0 ||
-		    !rankmap_get(&s->visits, rank, &rows) || rows <= 0)
+		    !rankmap_get(&s->visits, stream, &rows) || rows <= 0)
 			continue;
 		for (size_t k = 0; k < schema->count; k++) {
 			if (schema->column[k].length != strlen(column) || memcmp(schema->column[k].name, column, schema->column[k].length) != 0)
@@ -165,7 +166,7 @@ int walk_object(const struct trace *t, uint32_t rank, const char *table, const c
 			struct pool own = {0}; /* tables have no arrays */
 			struct pattern *patterns = calloc(t->patterns.count + 1, sizeof *patterns);
 			size_t capacity = 0;
-			int rv = patterns ? column_cursor_open(&c, t, &s->columns[k], rank, patterns, &own) : -1;
+			int rv = patterns ? column_cursor_open(&c, t, &s->columns[k], stream, patterns, &own) : -1;
 			while (rv == 0 && *n < (uint64_t)rows) {
 				if (*n == capacity) {
 					capacity = capacity ? capacity * 2 : 16;
@@ -189,7 +190,7 @@ int walk_object(const struct trace *t, uint32_t rank, const char *table, const c
 				free(*values);
 				*values = NULL;
 				*n = 0;
-				return error_set(error, "rank %u: table %s is damaged", rank, table);
+				return error_set(error, "rank %u: table %s is damaged", stream_rank(t, stream), table);
 			}
 			return 0;
 		}
@@ -197,20 +198,21 @@ int walk_object(const struct trace *t, uint32_t rank, const char *table, const c
 	return 0;
 }
 
-int walk_begin(struct walk **out, const struct trace *t, uint32_t rank, struct error *error)
+int walk_begin(struct walk **out, const struct trace *t, uint32_t stream, struct error *error)
 {
 	int64_t events, first = 0;
+	uint32_t rank = stream_rank(t, stream);
 	*out = NULL;
-	if (!rankmap_get(&t->events, rank, &events))
-		return error_set(error, rank < t->size ? "rank %u is missing in this trace" : "rank %u does not exist: the trace has %u ranks", rank,
-		                 t->size);
-	if (events < 0 || (events > 0 && !rankmap_get(&t->first, rank, &first)))
+	if (!rankmap_get(&t->events, stream, &events))
+		return stream_missing(t, stream, error);
+	if (events < 0 || (events > 0 && !rankmap_get(&t->first, stream, &first)))
 		return error_set(error, "rank %u: damaged number of events", rank);
 	struct walk *w = calloc(1, sizeof *w);
 	if (!w)
 		return error_set(error, "no memory");
 	w->trace = t;
 	w->rank = rank;
+	w->stream = stream;
 	w->events = (uint64_t)events;
 	w->site = (uint32_t)first;
 	w->sites = calloc((size_t)t->site_count + 1, sizeof *w->sites);
@@ -219,7 +221,7 @@ int walk_begin(struct walk **out, const struct trace *t, uint32_t rank, struct e
 		walk_end(w);
 		return error_set(error, "no memory");
 	}
-	if (walk_object(t, rank, "@comm", "rank", &w->comm_ranks, &w->comm_count, error) != 0) {
+	if (walk_object(t, stream, "@comm", "rank", &w->comm_ranks, &w->comm_count, error) != 0) {
 		walk_end(w);
 		return -1;
 	}
@@ -303,7 +305,7 @@ int walk_next(struct walk *w, struct event *e, struct error *error)
 		int64_t value;
 		int rv = 0;
 		if (!cursors[k].open) {
-			rv = column_cursor_open(&cursors[k], t, &s->columns[k], w->rank, w->patterns, &w->own);
+			rv = column_cursor_open(&cursors[k], t, &s->columns[k], w->stream, w->patterns, &w->own);
 			if (rv == 0 && w->skip)
 				rv = column_cursor_skip(&cursors[k], w->skip[w->site]);
 		}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * walk - the events of one rank of a trace, in order: follows the successor columns from the first site
+ * walk - the events of one stream of a trace (a rank, or a further thread of one: stream.h), in order: follows the successor columns from the
+ * first site
  *
  * The trace must have passed trace_check. A walk expands nothing: its memory depends on the size of the trace, not on the number of events.
  */
@@ -26,8 +27,8 @@ static inline const struct pool_item *event_vector(const struct trace *t, const 
 	return number < t->vector_pool.count ? &t->vector_pool.items[number] : &e->own->items[number - t->vector_pool.count];
 }
 
-/* Returns 0; or -1 with error set: the rank is not in the trace, or no memory. The trace must outlive the walk. */
-int walk_begin(struct walk **out, const struct trace *t, uint32_t rank, struct error *error);
+/* Returns 0; or -1 with error set: the stream is not in the trace, or no memory. The trace must outlive the walk. */
+int walk_begin(struct walk **out, const struct trace *t, uint32_t stream, struct error *error);
 void walk_end(struct walk *w);
 /* Before the first walk_next: has the walk begin with this event instead (search.h), which is at `site`; visits: how often the rank was at each site
  * before. Returns 0, or -1 on no memory. */
@@ -37,9 +38,9 @@ int walk_next(struct walk *w, struct event *e, struct error *error);
 /* True if the walk came to its end early: which event comes next is not known, because the successors of the last one's site are a tally. */
 bool walk_unordered(const struct walk *w);
 
-/* The rows of a column of an object table (`@comm`, "size") of one rank. *values is malloc'ed; *n is 0 if there is no such table. Returns 0 or
+/* The rows of a column of an object table (`@comm`, "size") of one stream. *values is malloc'ed; *n is 0 if there is no such table. Returns 0 or
  * -1 with error set. */
-int walk_object(const struct trace *t, uint32_t rank, const char *table, const char *column, int64_t **values, size_t *n,
+int walk_object(const struct trace *t, uint32_t stream, const char *table, const char *column, int64_t **values, size_t *n,
                 struct error *error);
 
 #endif
