@@ -10,17 +10,13 @@
 
 struct compare_result {
 	uint64_t ranks, events;   /* compared */
-	uint64_t functions_different; /* of compare_totals */
+	uint64_t functions_different, columns; /* of totals_compare (totals.h) */
 	uint64_t ranks_different; /* the first difference of each of the first few was printed */
 };
 
 /* Prints differences to out, with the two names. prefix: a rank of `b` may have more or fewer events than in `a` at its end (a partial trace).
  * Returns 0, or -1 with error set. */
 int compare_traces(const struct trace *a, const struct trace *b, const char *a_name, const char *b_name, bool prefix, FILE *out,
-                   struct compare_result *result, struct error *error);
-
-/* For a trace without order: the calls by function, and the sums of the counts of messages. Prints what differs. */
-int compare_totals(const struct trace *a, const struct trace *b, const char *a_name, const char *b_name, FILE *out,
                    struct compare_result *result, struct error *error);
 
 #endif

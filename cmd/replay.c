@@ -14,7 +14,7 @@
 #include "archive/archive.h"
 #include "archive/codec_zstd.h"
 #include "cmd/cmd.h"
-#include "cmd/compare.h"
+#include "cmd/totals.h"
 #include "trace/container.h"
 #include "trace/stream.h"
 
@@ -160,7 +160,7 @@ static int check(const struct options *o, const struct trace *trace, const char 
 		return CMD_FAILED;
 	if (replayed.size != trace->size)
 		fprintf(stderr, "spoor replay: the replay had %u ranks, the trace has %u\n", replayed.size, trace->size);
-	else if (lossy && compare_totals(trace, &replayed, "recorded", "replayed", stdout, &result, &error) != 0)
+	else if (lossy && totals_compare(trace, &replayed, "recorded", "replayed", stdout, &result, &error) != 0)
 		fprintf(stderr, "spoor replay: %s\n", error.text);
 	else if (lossy && result.functions_different)
 		printf("%llu functions differ\n", (unsigned long long)result.functions_different);
@@ -173,8 +173,8 @@ static int check(const struct options *o, const struct trace *trace, const char 
 	else
 		rv = CMD_OK;
 	if (rv == CMD_OK && lossy)
-		printf("equal as far as it has an order, calls and counts by function: %llu ranks, %llu events\n", (unsigned long long)result.ranks,
-		       (unsigned long long)result.events);
+		printf("equal as far as it has an order: calls by function, distributions of %llu parameters: %llu ranks, %llu events\n",
+		       (unsigned long long)result.columns, (unsigned long long)result.ranks, (unsigned long long)result.events);
 	else if (rv == CMD_OK && o->partial)
 		printf("equal: %llu ranks, %llu of %llu events\n", (unsigned long long)result.ranks, (unsigned long long)result.events,
 		       (unsigned long long)rankmap_sum(&trace->events));
