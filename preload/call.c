@@ -17,6 +17,7 @@
 #define RECLAIM_EVENTS 10
 
 bool call_buffers;
+struct site call_nowhere = {.id = UINT32_MAX, .successor = {.expect = VALUE_NONE}};
 __thread struct recording recording __attribute__((tls_model("initial-exec")));
 uint64_t call_generation;
 
@@ -130,7 +131,7 @@ static __attribute__((noinline)) bool begin_slowly(struct call *c, enum mpi_func
 	c->site = site_slowly(r, f, return_address, cfa);
 	if (c->site) {
 		c->outer = r->record->in_flight;
-		r->record->in_flight = arena_ref(&r->arena, c->site);
+		r->record->in_flight = c->site->self;
 	}
 	leave(r);
 	if (!c->site) {
@@ -158,7 +159,7 @@ bool call_begin_at(struct call *c, enum mpi_function f, void *return_address, vo
 	arena_barrier();
 	r->memo->at = e;
 	struct site *s = e->value;
-	r->record->in_flight = arena_ref(&r->arena, s);
+	r->record->in_flight = s->self;
 	c->rec = r;
 	c->site = s;
 	c->plain = 0;
@@ -184,9 +185,9 @@ bool call_end_slowly(struct call *c, int rc)
 		if (s)
 			c->site = s;
 		else
-			r->columns.failed = true; /* the event will be taken back */
+			c->lost = r->columns.failed = true;
 	}
-	r->record->in_flight = arena_ref(&r->arena, c->site);
+	r->record->in_flight = c->site->self;
 	c->next = c->site->column;
 	return rc == 0;
 }
@@ -194,6 +195,7 @@ bool call_end_slowly(struct call *c, int rc)
 void call_turn(struct call *c, int64_t value)
 {
 	column_turn(&c->rec->columns, c->next++, c->site->visits, value);
+	c->lost = c->rec->columns.failed;
 }
 
 /* What the next column expects, or would if the run under way was over. */
@@ -234,11 +236,12 @@ void call_put_vector(struct call *c, const int64_t *values, size_t n)
 	struct recorder *r = c->rec;
 	if (c->next->lossy && (c->next->role & ROLE_KINDS) == ROLE_VECTOR) {
 		lossy_put_vector(&r->columns, c->next++, c->site->visits, values, n);
-		return;
+	} else {
+		uint32_t i = pool_vector(r, values, n);
+		if (i != UINT32_MAX)
+			put_vector(c, i);
 	}
-	uint32_t i = pool_vector(r, values, n);
-	if (i != UINT32_MAX)
-		put_vector(c, i);
+	c->lost = r->columns.failed;
 }
 
 void call_distrust(struct call *c)
@@ -256,11 +259,14 @@ void call_forget(void)
 void call_put_string(struct call *c, const char *bytes, size_t n)
 {
 	call_put(c, pool_string(c->rec, bytes, n));
+	c->lost = c->rec->columns.failed;
 }
 
 int64_t call_constant_named(struct call *c, const char *name)
 {
-	return VALUE_CONSTANT + pool_string(c->rec, name, strlen(name));
+	uint32_t string = pool_string(c->rec, name, strlen(name));
+	c->lost = c->rec->columns.failed;
+	return VALUE_CONSTANT + string;
 }
 
 int64_t call_constant(struct call *c, enum mpi_constant k)
@@ -292,7 +298,7 @@ void call_object(struct call *c, enum object object, const int64_t *values, size
 		uint32_t function = string ? table_add(&r->arena, &r->record->functions, &string, sizeof string) : UINT32_MAX;
 		ref at = function != UINT32_MAX ? record_new_site(&r->arena, function, 0, place_width(schema)) : 0;
 		if (!at || table_add(&r->arena, &r->record->objects, &at, sizeof at) == UINT32_MAX) {
-			r->columns.failed = true;
+			c->lost = r->columns.failed = true;
 			return;
 		}
 		s = r->objects[object] = arena_at(&r->arena, struct site, at);
@@ -300,6 +306,7 @@ void call_object(struct call *c, enum object object, const int64_t *values, size
 	}
 	for (size_t i = 0; i < n && i < s->columns; i++)
 		column_put(&r->columns, &s->column[i], s->visits, values[i]);
+	c->lost = r->columns.failed;
 	arena_barrier();
 	s->visits++;
 }
@@ -328,8 +335,14 @@ static __attribute__((noinline, cold)) void sample(struct recorder *r, const str
 		r->limit = 0; /* measure the next one's begin */
 }
 
-/* The event counts from here on. The order matters: see record.h. */
-static inline void count_event(struct recorder *r, struct site *s, const struct call *c)
+static __attribute__((noinline, cold)) void sample_ready(struct recorder *r, const struct call *c)
+{
+	sample(r, c);
+	recording.ready = r;
+}
+
+/* The event counts from here on. The order matters: see record.h. True: it is time for a sample. */
+static inline bool count_event(struct recorder *r, struct site *s, const struct call *c)
 {
 	struct record *record = r->record;
 	r->last_end = c->end + s->cost;
@@ -337,33 +350,39 @@ static inline void count_event(struct recorder *r, struct site *s, const struct 
 	arena_barrier();
 	s->visits++;
 	arena_barrier();
-	record->last = arena_ref(&r->arena, s);
+	record->last = s->self;
 	arena_barrier();
 	record->events++;
 	arena_barrier();
 	record->in_flight = 0;
 	arena_barrier();
-	if (__builtin_expect(record->events >= r->sample_at, 0))
-		sample(r, c);
+	return record->events >= r->sample_at;
+}
+
+/* In ticks. What passed in less time than the recorder is thought to have used took a tick: no time at all is not plain. */
+static inline uint64_t between(uint64_t end, uint64_t start)
+{
+	return start > end ? start - end : 1;
 }
 
 static __attribute__((noinline)) void commit_slowly(struct call *c)
 {
 	struct recorder *r = c->rec;
 	struct site *s = c->site, *last = r->last;
-	if (last)
+	if (last != &call_nowhere)
 		column_put(&r->columns, &last->successor, last->visits - 1, s->id);
 	else
-		r->record->first = arena_ref(&r->arena, s);
+		r->record->first = s->self;
 	if (r->columns.failed) {
 		stop_full(r);
 	} else {
 		/* with several threads there is no "previous call" whose end this computation began at */
-		struct record_edge *e = last && !r->shared ? place_edge(r, last, s) : NULL;
+		struct record_edge *e = last != &call_nowhere && !r->shared ? place_edge(r, last, s) : NULL;
 		if (e)
-			record_time_add(&r->arena, &e->compute, c->start > r->last_end ? c->start - r->last_end : 0, s->visits);
+			record_time_add(&r->arena, &e->compute, between(r->last_end, c->start), s->visits);
 		record_time_add(&r->arena, &s->communicate, c->end > c->start ? c->end - c->start : 0, s->visits);
-		count_event(r, s, c);
+		if (count_event(r, s, c))
+			sample(r, c);
 	}
 	if (!c->slow) {
 		recording.ready = r;
@@ -382,16 +401,17 @@ void call_commit(struct call *c)
 {
 	struct recorder *r = c->rec;
 	struct site *s = c->site, *last = r->last;
-	if (__builtin_expect(c->plain || !last || r->columns.failed || last->successor.expect != s->id, 0)) {
-		commit_slowly(c);
-		return;
-	}
 	struct record_edge *e = arena_at(&r->arena, struct record_edge, last->last_edge);
-	if (__builtin_expect(!last->last_edge || e->to != s->id, 0)) {
+	if (__builtin_expect(c->plain || last->successor.expect != s->id || e->to != s->id, 0)) {
 		commit_slowly(c);
 		return;
 	}
-	uint64_t compute = c->start > r->last_end ? c->start - r->last_end : 0, communicate = c->end - c->start;
+	/* where the clock went backwards, the difference is not plain */
+	uint64_t compute = between(r->last_end, c->start), communicate = c->end - c->start;
+	if (__builtin_expect(!record_time_plain(&e->compute, compute) || !record_time_plain(&s->communicate, communicate), 0)) {
+		commit_slowly(c);
+		return;
+	}
 	uint64_t *compute_bin = record_time_bin(&r->arena, &e->compute, compute);
 	uint64_t *communicate_bin = record_time_bin(&r->arena, &s->communicate, communicate);
 	if (__builtin_expect(!compute_bin || !communicate_bin, 0)) {
@@ -400,6 +420,8 @@ void call_commit(struct call *c)
 	}
 	record_time_count(&e->compute, compute_bin, compute);
 	record_time_count(&s->communicate, communicate_bin, communicate);
-	count_event(r, s, c);
-	recording.ready = r;
+	if (__builtin_expect(count_event(r, s, c), 0))
+		sample_ready(r, c);
+	else
+		recording.ready = r;
 }

@@ -40,6 +40,7 @@ struct call {
 		struct {
 			bool failed;  /* an error variant */
 			bool slow;    /* not the plain case: inside of another call, or several threads share the recorder */
+			bool lost;    /* there was no memory for something: the event will be taken back */
 			int level;    /* recorded calls that the thread was in when this one began */
 		};
 		uint64_t plain; /* 0: none of these */

@@ -23,6 +23,7 @@ int recorder_start(const char *path, uint64_t memory, struct error *error)
 		goto fail;
 	}
 	r->columns.record = r->record;
+	r->last = &call_nowhere;
 	r->record->threshold = UINT64_MAX;
 	clock_is_counter = clock_has_counter();
 	pthread_mutex_init(&r->lock, NULL);

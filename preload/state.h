@@ -30,7 +30,7 @@ struct recorder {
 	struct arena arena;
 	struct record *record;
 	struct memo *memo;
-	struct site *last;
+	struct site *last; /* of the last event; call_nowhere before the first one */
 	uint64_t last_end; /* ticks; 0: no event yet */
 	/* What an event costs in ticks, as measured now and then: after its end, and before the next one's begin. It is no time of the application. */
 	uint64_t cost, before, sample_at, sampled;
@@ -54,6 +54,7 @@ struct recorder {
 };
 
 /* NULL while nothing is recorded. There is one recorder a process; it lives as long as the process. */
+extern struct site call_nowhere __attribute__((visibility("hidden")));
 extern struct recorder *recorder_current __attribute__((visibility("hidden")));
 
 #endif

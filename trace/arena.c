@@ -78,6 +78,10 @@ int arena_open(struct arena *a, const char *path, struct error *error)
 		return error_set(error, "%s: not a regular file", path);
 	}
 	uint64_t size = (uint64_t)st.st_size;
+	if (size == 0) { /* made, and no more */
+		close(fd);
+		return 1;
+	}
 	if (size < sizeof(struct arena_header) || size > ARENA_MAX_SIZE) {
 		close(fd);
 		return error_set(error, "%s: not an arena: impossible size %llu", path, (unsigned long long)size);

@@ -81,6 +81,7 @@ ref record_new_site(struct arena *a, uint32_t function, uint32_t path, uint32_t 
 	s->path = path;
 	s->id = UINT32_MAX;
 	s->columns = columns;
+	s->self = at;
 	column_init(&s->successor);
 	for (uint32_t i = 0; i < columns; i++)
 		column_init(&s->column[i]);

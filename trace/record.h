@@ -55,8 +55,9 @@ enum path_gap {
 
 /* Computation between one site and the next: between the end of the one call and the begin of the other. */
 struct record_edge {
-	ref next; /* edge of the same site */
-	uint32_t from, to, unused; /* sites */
+	uint32_t to, from; /* sites; no edge (ref 0) leads nowhere: what is there then, arena_header.magic, is no site's id */
+	ref next;          /* edge of the same site */
+	uint32_t unused;
 	struct record_time compute;
 };
 
@@ -67,7 +68,8 @@ struct site {
 	uint32_t columns;  /* without the successor column */
 	uint64_t visits;
 	ref edges, last_edge;
-	uint32_t cost, unused; /* of recording a visit, in ticks, as far as it was measured */
+	uint32_t cost; /* of recording a visit, in ticks, as far as it was measured */
+	ref self;
 	uint64_t generation; /* the recorder's: of the handles that its columns remember (column_remember) */
 	struct record_time communicate;
 	struct column successor;

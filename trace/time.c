@@ -70,7 +70,7 @@ void record_time_spill(struct arena *a, struct record_time *t, uint64_t *bin)
 		at = arena_alloc(a, sizeof(struct record_spill));
 		arena_commit(a);
 		if (!at) { /* the count stops, rather than run into the next field */
-			*bin -= TIME_ONE + (*bin & (TIME_ONE - 1)) / (TIME_FULL / TIME_ONE);
+			*bin -= TIME_ONE + *bin % TIME_ONE / (TIME_FULL / TIME_ONE);
 			return;
 		}
 		*arena_at(a, struct record_spill, at) = (struct record_spill){.next = t->spilled, .index = index};
@@ -84,6 +84,19 @@ void record_time_spill(struct arena *a, struct record_time *t, uint64_t *bin)
 	arena_commit(a);
 }
 
+/* Says which values are plain from now on. */
+static void plain_set(struct record_time *t)
+{
+	uint64_t low = t->min ? t->min : 1, high = t->max < TIME_EXACT ? t->max : TIME_EXACT;
+	bool all = low <= high && time_index(low) >= t->first && time_index(high) < t->first + t->count;
+	t->width = 0; /* nothing is plain as long as the others change */
+	arena_barrier();
+	t->low = low;
+	t->origin = (int32_t)((int64_t)t->bins - (int64_t)sizeof(uint64_t) * (t->first + TIME_BIAS));
+	arena_barrier();
+	t->width = all ? high - low + 1 : 0;
+}
+
 void record_time_turn(struct arena *a, struct record_time *t, uint64_t ticks, uint64_t visit)
 {
 	bool first = t->count == 0;
@@ -95,22 +108,23 @@ void record_time_turn(struct arena *a, struct record_time *t, uint64_t ticks, ui
 	} else {
 		at = index - t->first;
 	}
-	if (first || ticks < t->min) {
-		t->min = ticks;
-		t->min_visit = visit;
-	}
 	if (first || ticks > t->max) {
 		t->max = ticks;
 		t->max_visit = visit;
 	}
+	if (first || ticks < t->min) {
+		t->min = ticks;
+		t->min_visit = visit;
+	}
+	plain_set(t);
 	uint64_t *bin = arena_at(a, uint64_t, t->bins) + at;
 	unsigned shift = (unsigned)__builtin_clzll(ticks | 1);
-	*bin += TIME_ONE + ((ticks | 1) << shift >> 44 & 0xffff);
-	if (*bin >= TIME_FULL)
-		record_time_spill(a, t, bin);
 	uint128 square = (uint128)ticks * ticks;
+	*bin += TIME_ONE + ((ticks | 1) << shift >> 44 & 0xffff);
 	t->sum += ticks;
 	t->squares[1] += (uint64_t)(square >> 64) + __builtin_add_overflow(t->squares[0], (uint64_t)square, &t->squares[0]);
+	if (*bin >= TIME_FULL)
+		record_time_spill(a, t, bin);
 }
 
 /* From the arena to a trace. */

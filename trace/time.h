@@ -52,15 +52,18 @@ uint64_t time_floor(unsigned index);
 
 /* In an arena: a histogram that grows, of counter ticks. Zeroed is empty. What it counts is what its bins count. */
 struct record_time {
-	uint64_t min, max, sum;
+	/* The plain values, which need no more than counting: those v with v - low < width. They are no new extremes, not 0, and their bins are in the
+	 * window. The bin of index i is i words behind `origin`. These three follow from the others, and readers do not look at them. */
+	uint64_t low, width;
+	int32_t origin;
+	ref spilled; /* struct record_spill: words that were full */
+	uint64_t sum;
 	uint64_t squares[2]; /* 128 bits, the low word first */
-	uint64_t min_visit, max_visit;
 	/* The window: bins first .. first + count - 1, a word each: how many values << 40 | the sum of where inside the bin they are, in 1/65536 of its
 	 * width. These three are one word of the arena, so that they change together. */
 	ref bins;
 	uint16_t first, count;
-	ref spilled; /* struct record_spill: words that were full */
-	uint32_t unused;
+	uint64_t min, max, min_visit, max_visit;
 };
 
 struct record_spill {
@@ -70,9 +73,9 @@ struct record_spill {
 };
 
 #define TIME_ONE (UINT64_C(1) << 40)
-#define TIME_FULL (UINT64_C(0xffffff) << 40)
+#define TIME_FULL (UINT64_C(1) << 63) /* half of what a word can count */
 
-/* The rest of record_time_add: a new extreme value, or a bin that is not in the window. */
+/* The rest of record_time_add: a value that is not plain. */
 void record_time_turn(struct arena *a, struct record_time *t, uint64_t ticks, uint64_t visit);
 /* A bin's word is full. */
 void record_time_spill(struct arena *a, struct record_time *t, uint64_t *bin);
@@ -82,41 +85,47 @@ void record_time_spill(struct arena *a, struct record_time *t, uint64_t *bin);
 #define TIME_ROOM 8192
 static inline void record_time_add(struct arena *a, struct record_time *t, uint64_t ticks, uint64_t visit);
 
-/* The two halves of the plain case of record_time_add, which change nothing and call nothing: the bin of a value that is no new extreme, if it
- * is in the window and not nearly full, else NULL; and counting the value there. */
+/* Its plain case in steps, of which the first two change nothing and none calls anything: is the value plain, and in which bin is it; NULL:
+ * that is full. */
+static inline bool record_time_plain(const struct record_time *t, uint64_t ticks);
 static inline uint64_t *record_time_bin(const struct arena *a, const struct record_time *t, uint64_t ticks);
 static inline void record_time_count(struct record_time *t, uint64_t *bin, uint64_t ticks);
 
-/* A double has exponent and fraction side by side: shifted, they are time_index and, below that, where inside the bin the value is. (Exact up
- * to 2^53; 0 is where 1 is.) */
+/* A double has exponent and fraction side by side: shifted, they are time_index and, below that, where inside the bin the value is. Exact
+ * for what is plain: 1 .. TIME_EXACT. */
+#define TIME_EXACT ((UINT64_C(1) << 53) - 1)
+#define TIME_BIAS (1023 * TIME_PER_OCTAVE)
+
 static inline uint64_t time_bits(uint64_t ticks)
 {
-	double d = (double)(int64_t)(ticks + (ticks == 0));
+	double d = (double)(int64_t)ticks;
 	uint64_t bits;
 	__builtin_memcpy(&bits, &d, sizeof bits);
 	return bits;
 }
 
+static inline bool record_time_plain(const struct record_time *t, uint64_t ticks)
+{
+	return ticks - t->low < t->width;
+}
+
 static inline uint64_t *record_time_bin(const struct arena *a, const struct record_time *t, uint64_t ticks)
 {
-	unsigned at = (unsigned)(time_bits(ticks) >> 49) - 1023 * TIME_PER_OCTAVE - t->first;
-	if (at >= t->count || ticks < t->min || ticks > t->max)
-		return NULL;
-	uint64_t *bin = arena_at(a, uint64_t, t->bins) + at;
-	return *bin < TIME_FULL - TIME_ONE ? bin : NULL;
+	uint64_t *bin = (uint64_t *)(void *)(a->base + t->origin) + (time_bits(ticks) >> 49);
+	return __builtin_expect(*bin < TIME_FULL, 1) ? bin : NULL;
 }
 
 static inline void record_time_count(struct record_time *t, uint64_t *bin, uint64_t ticks)
 {
-	*bin += TIME_ONE + (time_bits(ticks) >> 33 & 0xffff);
 	uint128 square = (uint128)ticks * ticks;
+	*bin += TIME_ONE + (time_bits(ticks) >> 33 & 0xffff);
 	t->sum += ticks;
 	t->squares[1] += (uint64_t)(square >> 64) + __builtin_add_overflow(t->squares[0], (uint64_t)square, &t->squares[0]);
 }
 
 static inline void record_time_add(struct arena *a, struct record_time *t, uint64_t ticks, uint64_t visit)
 {
-	uint64_t *bin = record_time_bin(a, t, ticks);
+	uint64_t *bin = record_time_plain(t, ticks) ? record_time_bin(a, t, ticks) : NULL;
 	if (__builtin_expect(bin != NULL, 1))
 		record_time_count(t, bin, ticks);
 	else
