@@ -175,7 +175,7 @@ static void put_text(struct writer *w, const char *text)
 /* *text stays NULL if there was none. */
 static void get_text(struct reader *r, char **text)
 {
-	size_t n = reader_count(r);
+	uint64_t n = reader_uint(r);
 	const uint8_t *bytes = n ? reader_bytes(r, n - 1) : NULL;
 
 	if (!bytes)

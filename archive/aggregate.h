@@ -106,7 +106,7 @@ enum aggregate_column {
 };
 
 /* How a value is to be shown. */
-enum aggregate_unit { UNIT_COUNT, UNIT_HOURS, UNIT_SECONDS, UNIT_SHARE, UNIT_BYTES, UNIT_RATIO };
+enum aggregate_unit { UNIT_COUNT, UNIT_HOURS, UNIT_SECONDS, UNIT_SHARE, UNIT_BYTES, UNIT_MEAN /* of bytes */, UNIT_RATIO };
 
 struct aggregate_column_info {
 	const char *name;    /* of --sort */

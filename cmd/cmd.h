@@ -9,6 +9,7 @@
 
 enum { CMD_OK = 0, CMD_FAILED = 1, CMD_USAGE = 2 };
 
+int cmd_aggregate(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_dump(int argc, char **argv);

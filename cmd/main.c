@@ -15,6 +15,7 @@ static const struct command {
 } commands[] = {
 	{"run", cmd_run, "trace a command without Slurm: mpirun, mpiexec, or one process"},
 	{"list", cmd_list, "list the traces of the archive"},
+	{"aggregate", cmd_aggregate, "add up what the traces of the archive say"},
 	{"index", cmd_index, "bring the index of the archive up to date"},
 	{"show", cmd_show, "show what a trace is of"},
 	{"dump", cmd_dump, "print every event of a trace"},
@@ -37,7 +38,7 @@ static void usage(FILE *out)
 	fputs("Usage: spoor COMMAND [ARGUMENT...]\n"
 	      "Traces of MPI jobs: small, merged, archived with the job's metadata.\n\n", out);
 	for (size_t i = 0; i < COMMANDS; i++)
-		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
+		fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
 	fputs("\n`spoor COMMAND --help` says more about one. In Slurm, jobs are traced by the site's policy and by\n"
 	      "sbatch|srun|salloc --trace[=off|on|lossless|lossy[:N]], or SPOOR_TRACE=... in the environment.\n", out);
 }

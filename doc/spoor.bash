@@ -9,8 +9,13 @@ _spoor() {
 		choices="--help --version $("$spoor" --help 2>/dev/null | sed -n 's/^  \([a-z]*\)  *[^ ].*/\1/p')"
 	else
 		case $previous in
-		--state | -s) [ "$command" = list ] && choices='COMPLETED FAILED KILLED' ;;
-		--sort) choices='start job user ranks nodes size elapsed exe' ;;
+		--state | -s) [ "$command" = list ] || [ "$command" = aggregate ] && choices='COMPLETED FAILED KILLED' ;;
+		--by) choices='user account partition executable job node month function site' ;;
+		--sort)
+			choices='start job user ranks nodes size elapsed exe'
+			[ "$command" = aggregate ] && choices='key traces jobs hours mpi mpi-hours wait idle parallel balance communication messages bytes size
+				small small-share overhead overhead-share partial degraded events calls time share imbalance passed'
+			;;
 		--mode | -m) choices='off lossless lossy lossy:' ;;
 		--compute) choices='sleep spin none' ;;
 		--archive | --spool | --scratch)

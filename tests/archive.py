@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""archive - fills an archive with synthetic traces: files with metadata as real ones have it, and nothing to walk
+"""archive - fills an archive with synthetic traces: metadata as real ones have it, and a small program
 
-    archive.py DIR COUNT [DAYS]       COUNT traces over DAYS days (default 365), up to today
+    archive.py DIR COUNT [DAYS] [TRACE...]   COUNT traces over DAYS days (default 365), up to today; with files: what is in the files, in turn, with
+                                             metadata of a synthetic job, for measurements
 
 What is in them follows from their number alone, so that tests can say what a list must have: job j ran for user u(j % 50),
 in account a(j % 7), partition (j % 3: short, long, debug), on 2^(j % 8) nodes with 4 ranks each, as executable app(j % 11);
-every 10th failed, every 25th was killed, every 100th is partial.
+every 10th failed, every 25th was killed, every 100th is partial. The program is a loop of n(j) turns, in which each rank sends size(j) bytes to the
+next one, receives as many, and calls MPI_Allreduce; rank 0 computes twice as long as the others, who wait for it there (totals()).
 """
 import json
 import os
@@ -18,11 +20,135 @@ import zlib
 USERS, DAY = 50, 86400
 
 
-def container(metadata):
+SEND_NS, REDUCE_NS, FINALIZE_NS, INIT_NS, OVERHEAD_NS = 1000, 2000000, 5000, 70000000, 1000000
+
+
+def ranks(job):
+    return 4 << job % 8
+
+
+def turns(job):
+    return 100 * (1 + job % 4)
+
+
+def size(job):
+    return 8 << job % 11
+
+
+def work(job):
+    """What a rank computes, in ns; rank 0 twice that."""
+    return 10**9 * (1 + job % 4)
+
+
+def totals(job):
+    """What a digest of the trace must say."""
+    r, n, w = ranks(job), turns(job), work(job)
+    return {"events": r * (2 + 3 * n), "messages": r * n, "bytes": r * n * size(job), "compute": (r + 1) * w, "compute_peak": 2 * w * r,
+            "run_peak": 4 * w * r, "overhead": r * OVERHEAD_NS, "wait": (r - 1) * w,
+            "functions": {"MPI_Init": (r, r * INIT_NS, 0), "MPI_Send": (r * n, r * n * SEND_NS, r * n * size(job)),
+                          "MPI_Recv": (r * n, 2 * r * n * SEND_NS, 0), "MPI_Allreduce": (r * n, r * REDUCE_NS + (r - 1) * w, r * n * 8),
+                          "MPI_Finalize": (r, r * FINALIZE_NS, 0)}}
+
+
+def uint(v):
+    out = bytearray()
+    while v > 0x7f:
+        out.append(v & 0x7f | 0x80)
+        v >>= 7
+    return bytes(out) + bytes([v])
+
+
+def signed(v):
+    return uint(v << 1 if v >= 0 else (-v << 1) - 1)
+
+
+def value(v):
+    return uint((v << 1 if v >= 0 else (-v << 1) - 1) * 2)
+
+
+def text(v):
+    return uint(len(v)) + v
+
+
+def duration(count, total, least=None, most=None, low=0, high=0):
+    """Of a part: without bins. least and most of a single call."""
+    least = total // count if least is None else least
+    most = least if most is None else most
+    return b"".join(map(uint, (count, total, least, most - least, low, high, 0, 0, 0, 0, 0)))
+
+
+def program(job):
+    """The chunks of a trace, but for its metadata, by doc/trace-format.md."""
+    r, n, w = ranks(job), turns(job), work(job)
+    strings = [b"/opt/bin/app%d" % (job % 11), b"build id of app %4d" % (job % 11), b"MPI_Init", b"MPI_Send count:i datatype:t dest:p tag:i comm:c",
+               b"MPI_Recv count:i datatype:t source:p tag:i comm:c", b"MPI_Allreduce count:i datatype:t op:o comm:c", b"MPI_Finalize", b"MPI_BYTE",
+               b"MPI_COMM_WORLD", b"MPI_DOUBLE", b"MPI_SUM"]
+    byte, world, double, plus = (uint(4 * strings.index(name) + 5) for name in (b"MPI_BYTE", b"MPI_COMM_WORLD", b"MPI_DOUBLE", b"MPI_SUM"))
+
+    def column(v):
+        return b"\0" + v
+
+    def site(function, frame, visits, *columns):
+        return uint(function) + uint(frame) + b"\0\0" + value(visits) + b"".join(map(column, columns))
+    paths = uint(1) + uint(1) + uint(2) + uint(6) + b"\0" + uint(1) + signed(0x1000) + b"".join(
+        uint(i) + uint(1) + signed(0x10) for i in range(5))
+    pattern = uint(1) + uint(3) + b"\0" + uint(5) + uint(n - 2) + b"\0"
+    last = b"\2\0\1\2" + b"\0\0" + value(1) + b"\0\0" + value(4)
+    sites = uint(5) + b"".join(map(uint, range(3, 8))) + uint(5)
+    sites += site(0, 2, 1, value(1))
+    sites += site(1, 3, n, value(size(job)), byte, value(1), value(7), world, value(2))
+    sites += site(2, 4, n, value(size(job)), byte, value(-1), value(7), world, value(3))
+    sites += site(3, 5, n, value(1), double, plus, world) + last
+    sites += site(4, 6, 1) + b"\1" + uint(0)
+
+    def total(sums, least, most, low, high):
+        out = uint(r) + uint(sum(sums)) + uint(least) + uint(most - least) + uint(low) + uint(high)
+        return out + (b"".join(uint(i) + uint(v - least) for i, v in enumerate(sums)) if r <= 64 else b"")
+    times = uint(0) + uint(0) + total([2 * w] + [w] * (r - 1), w, 2 * w, 1, 0) + total([4 * w] * r, 4 * w, 4 * w, 0, 0)
+    times += total([OVERHEAD_NS] * r, OVERHEAD_NS, OVERHEAD_NS, 0, 0)
+
+    def spent(time, least, most, low=0, high=0, edges=b"\0"):
+        return time + uint(least) + uint(most) + uint(low) + uint(high) + edges
+    times += spent(duration(r, r * INIT_NS), INIT_NS, INIT_NS)
+    times += spent(duration(r * n, r * n * SEND_NS), n * SEND_NS, n * SEND_NS,
+                   edges=uint(1) + uint(2) + duration(r * n, (r + 1) * w, w // n, 2 * w // n, 1, 0))
+    times += spent(duration(r * n, 2 * r * n * SEND_NS), 2 * n * SEND_NS, 2 * n * SEND_NS)
+    times += spent(duration(r * n, r * REDUCE_NS + (r - 1) * w, REDUCE_NS // n, (REDUCE_NS + w) // n, 0, 1), REDUCE_NS, REDUCE_NS + w, 0, 1)
+    times += spent(duration(r, r * FINALIZE_NS), FINALIZE_NS, FINALIZE_NS)
+    return [(b"STRG", uint(len(strings)) + b"".join(map(text, strings))), (b"PATH", paths), (b"VECT", uint(0)), (b"PATT", uint(1) + text(pattern)),
+            (b"RANK", uint(r) + b"\0\0" + value(2 + 3 * n) + b"\1\0\0" + value(0) + b"\0" * 4), (b"SITE", sites), (b"HIST", times)], 2
+
+
+_programs = {}
+
+
+def content(job):
+    """[(id, bytes, size when decompressed)], incompatible flags; there are few different programs."""
+    key = (job % 11, job % 8)
+    if key not in _programs:
+        chunks, flags = program(job)
+        _programs[key] = [(name, data, len(data)) for name, data in chunks], flags
+    return _programs[key]
+
+
+def chunks_of(path):
+    """The same of a file, as they are stored there, but for the metadata."""
+    with open(path, "rb") as file:
+        data = file.read()
+    flags, count = struct.unpack_from("<II", data, 16)
+    found = [struct.unpack_from("<4sIQQQ", data, 32 + 32 * i) for i in range(count)]
+    return [(name, data[at:at + stored], whole) for name, _, at, stored, whole in found if name != b"META"], flags
+
+
+def container(metadata, chunks=(), flags=0):
     text = json.dumps(metadata, separators=(",", ":")).encode()
-    table = struct.pack("<4sIQQQ", b"META", zlib.crc32(text), 64, len(text), len(text))
-    head = b"\x89SPOOR\r\n" + struct.pack("<HHIIII", 1, 0, 0, 0, 1, zlib.crc32(table))
-    return head + struct.pack("<I", zlib.crc32(head)) + table + text
+    chunks = [(b"META", text, len(text)), *chunks]
+    table, at = b"", 32 + 32 * len(chunks)
+    for name, data, size_ in chunks:
+        table += struct.pack("<4sIQQQ", name, zlib.crc32(data), at, len(data), size_)
+        at += len(data)
+    head = b"\x89SPOOR\r\n" + struct.pack("<HHIIII", 1, 1 if flags else 0, 0, flags, len(chunks), zlib.crc32(table))
+    return head + struct.pack("<I", zlib.crc32(head)) + table + b"".join(data for _, data, _ in chunks)
 
 
 def metadata(job, start):
@@ -33,13 +159,14 @@ def metadata(job, start):
             "partition": ("short", "long", "debug")[job % 3], "qos": "normal", "user": f"u{job % USERS}", "uid": os.getuid(),
             "nodes": nodes, "tasks": 4 * nodes, "node": f"n{job % 1000}", "exit_code": 1 if job % 10 == 0 else 0,
             "signal": 9 if job % 25 == 0 else 0, "mode": "lossless", "rule": "default", "partial": int(job % 100 == 0),
+            **({"reason": ("signal", "oom", "time-limit")[job // 100 % 3]} if job % 100 == 0 else {}),
             "ranks": 4 * nodes, "hosts": [f"n{(job + i) % 1000}" for i in range(nodes)], "ranks_per_node": [4] * nodes,
             "command": [f"/home/u{job % USERS}/bin/app{job % 11}", "-n", str(job)], "exe": f"/home/u{job % USERS}/bin/app{job % 11}",
             "mpi_library": "Open MPI v4.1.4", "mpi_version": "3.1", "start_ns": start * 10**9, "end_ns": (start + job % 5000) * 10**9,
             "spoor_version": "0.1.0"}
 
 
-def fill(folder, count, days=365, first=1, now=None):
+def fill(folder, count, days=365, first=1, now=None, like=()):
     now = int(now or time.time())
     for job in range(first, first + count):
         start = now - DAY * days + (job - first) * (DAY * days // max(count, 1))
@@ -47,9 +174,9 @@ def fill(folder, count, days=365, first=1, now=None):
         os.makedirs(day, exist_ok=True)
         path = os.path.join(day, f"{job}.0.0.spoor")
         with open(path, "wb") as file:
-            file.write(container(metadata(job, start)))
+            file.write(container(metadata(job, start), *(like[job % len(like)] if like else content(job))))
         os.chmod(path, 0o440)
 
 
 if __name__ == "__main__":
-    fill(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 365)
+    fill(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 365, like=[chunks_of(path) for path in sys.argv[4:]])

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * aggregate - `spoor aggregate`: what the traces of an archive say together
+ */
+#include "cmd/aggregate.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "archive/archive.h"
+#include "archive/harvest.h"
+#include "archive/join.h"
+#include "archive/scan.h"
+#include "cmd/cmd.h"
+#include "cmd/filter.h"
+#include "cmd/progress.h"
+#include "cmd/team.h"
+
+static const char usage[] =
+	"Usage: spoor aggregate [FILTER...] [--by WHAT] [--sort KEY] [--reverse] [--top N] [--json|--csv] [--archive DIR]\n"
+	"Adds up the traces of the archive that you may read: time, waiting, efficiency, messages, call sites, the tracer's cost.\n"
+	"As an MPI job (srun -n 8 spoor aggregate ...) the tasks divide the traces among them.\n\n"
+	"      --by WHAT          a line for each user, account, partition, executable, job, node, month, function or\n"
+	"                         site (call site); else all together\n"
+	"      --sort KEY         largest first, by a key from below; else hours, for months the month\n"
+	"      --reverse          the other way round\n"
+	"      --top N            no more than N; 0: all. Else 20 in a table, and all in JSON and CSV\n"
+	"      --json, --csv      for programs: all keys, exact numbers\n"
+	FILTER_USAGE
+	"      --archive DIR      this archive; else SPOOR_ARCHIVE of the environment, else the policy's\n\n"
+	"Keys: key (the name), traces, jobs, hours (node hours); of runs: mpi (share of the time), mpi-hours, wait (node hours\n"
+	"waiting in collectives), idle (node hours that equal work would save), parallel, balance, communication (efficiencies),\n"
+	"messages, bytes, size (mean of a message), small, small-share (messages of less than 1 KiB), overhead, overhead-share (of\n"
+	"the tracer), partial, degraded, events; by function and site: calls, time, share, wait, imbalance, passed (bytes).\n"
+	FILTER_USAGE_END;
+
+struct options {
+	struct catalog_filter filter;
+	const char *archive;
+	enum aggregate_by by;
+	enum aggregate_column sort;
+	bool reverse, json, csv, sorted;
+	int64_t top; /* negative: not said */
+};
+
+static bool quiet; /* another task says what is wrong with the arguments */
+
+static int wrong(const char *message, const char *argument)
+{
+	if (!quiet)
+		fprintf(stderr, "spoor aggregate: %s%s\n%s", message, argument, usage);
+	return CMD_USAGE;
+}
+
+static int read_by(const char *text, enum aggregate_by *by)
+{
+	for (int i = AGGREGATE_USER; aggregate_names[i]; i++)
+		if (strcasecmp(text, aggregate_names[i]) == 0) {
+			*by = (enum aggregate_by)i;
+			return 0;
+		}
+	return -1;
+}
+
+/* Returns CMD_OK, or another exit status with what was wrong said; -1: only help was asked for. */
+static int parse(struct options *o, int argc, char **argv)
+{
+	enum { ARCHIVE = FILTER_END, JSON, CSV, SORT, REVERSE, TOP, BY };
+	static const struct option options[] = {
+		FILTER_OPTIONS, {"archive", required_argument, NULL, ARCHIVE}, {"by", required_argument, NULL, BY}, {"sort", required_argument, NULL, SORT},
+		{"reverse", no_argument, NULL, REVERSE}, {"top", required_argument, NULL, TOP}, {"json", no_argument, NULL, JSON},
+		{"csv", no_argument, NULL, CSV}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	const char *expected = "", *sort = NULL;
+
+	opterr = !quiet;
+	for (int option; (option = getopt_long(argc, argv, FILTER_LETTERS "h", options, NULL)) != -1;) {
+		switch (option) {
+		case ARCHIVE:
+			o->archive = optarg;
+			break;
+		case BY:
+			if (read_by(optarg, &o->by))
+				return wrong("cannot add up by ", optarg);
+			break;
+		case SORT:
+			sort = optarg;
+			break;
+		case REVERSE:
+			o->reverse = true;
+			break;
+		case TOP:
+			if (filter_number(optarg, &o->top))
+				return wrong("expected a number, found ", optarg);
+			break;
+		case JSON:
+			o->json = true;
+			break;
+		case CSV:
+			o->csv = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return -1;
+		case '?':
+			if (!quiet)
+				fputs(usage, stderr);
+			return CMD_USAGE;
+		default:
+			if (filter_read(&o->filter, option, optarg, &expected))
+				return wrong(expected, optarg);
+		}
+	}
+	if (optind < argc)
+		return wrong("unexpected argument ", argv[optind]);
+	if (o->json && o->csv)
+		return wrong("--json and --csv do not go together", "");
+	if (o->by == AGGREGATE_ALL && (sort || o->csv))
+		return wrong(sort ? "--sort" : "--csv", " needs --by");
+	o->sort = sort ? aggregate_column(sort) : o->by == AGGREGATE_MONTH ? AGGREGATE_COLUMNS : COLUMN_HOURS;
+	if (sort && o->sort == AGGREGATE_COLUMNS && strcmp(sort, "key") != 0)
+		return wrong("cannot sort by ", sort);
+	if (o->sort != AGGREGATE_COLUMNS && !aggregate_has(o->by, o->sort))
+		return wrong(o->by >= AGGREGATE_FUNCTION ? "by function or site there is no " : "only by function or site there is ", sort);
+	return CMD_OK;
+}
+
+static void show_progress(void *context, uint64_t done, uint64_t all)
+{
+	struct progress *bar = context;
+	bar->total = all;
+	progress_step(bar, done);
+}
+
+/* Opens the catalog and brings it up to date. */
+static int refresh(struct catalog **c, const struct options *o, const struct team *team, struct error *error)
+{
+	struct scan scan = {.wait = 2000};
+	char folder[4096];
+	const char *archive = o->archive;
+
+	if (!archive) {
+		if (archive_default(folder, sizeof folder, error))
+			return -1;
+		archive = folder;
+	}
+	if (team->rank == 0) {
+		struct join_search joining = {.archive = archive, .since = (int64_t)time(NULL) - JOIN_AGE, .job = -1};
+		join_archive(&joining, NULL);
+	}
+	if (catalog_open(c, archive, archive_group(), error))
+		return -1;
+	int rv = scan_archive(*c, &scan, error);
+	if (rv > 0 && team->rank == 0)
+		fputs("spoor: the index could not be brought up to date now: the newest traces may be missing\n", stderr);
+	return rv < 0 ? -1 : 0;
+}
+
+/* Rank 0 first: in an index that all have, the others find nothing more to do; one of their own each makes for himself. */
+static int refresh_all(struct catalog **c, const struct options *o, const struct team *team, struct error *error)
+{
+	bool well = team->rank > 0 || refresh(c, o, team, error) == 0;
+
+	if (!team_agrees(team, well))
+		return -1;
+	return team_agrees(team, team->rank == 0 || refresh(c, o, team, error) == 0) ? 0 : -1;
+}
+
+static int harvest_all(struct catalog *c, const struct team *team, struct error *error)
+{
+	struct progress bar;
+	struct harvest harvest = {.share = team->rank, .of = team->size, .wait = 10000, .progress = show_progress, .context = &bar};
+
+	progress_begin(&bar, "Reading traces", 0, team->rank > 0);
+	int rv = harvest_archive(c, &harvest, error);
+	progress_end(&bar);
+	return team_agrees(team, rv >= 0) ? 0 : -1;
+}
+
+struct taking {
+	struct aggregate *sum;
+	struct error *error;
+};
+
+static int take(void *context, const uint8_t *bytes, size_t size)
+{
+	struct taking *t = context;
+	struct aggregate *theirs;
+
+	if (aggregate_decode(&theirs, bytes, size))
+		return error_set(t->error, "a task sent sums that cannot be read: not all run the same version of spoor, or no memory");
+	int rv = aggregate_merge(t->sum, theirs);
+	aggregate_destroy(theirs);
+	return rv ? error_set(t->error, "out of memory") : 0;
+}
+
+/* The sums of all tasks, in rank 0. */
+static int add_up(struct aggregate **a, struct catalog *c, const struct options *o, const struct team *team, struct error *error)
+{
+	struct aggregate_share share = {.share = team->rank, .of = team->size};
+	struct taking taking = {NULL, error};
+	uint8_t *bytes = NULL;
+	size_t size = 0;
+	bool well = catalog_lock(c, CATALOG_SHARE, 10000, error) == 0;
+
+	well = well && aggregate_make(a, c, &o->filter, o->by == AGGREGATE_ALL ? AGGREGATE_SITE : o->by, &share, error) == 0;
+	catalog_lock(c, CATALOG_UNLOCK, 0, NULL);
+	if (well && team->rank > 0 && aggregate_encode(*a, &bytes, &size))
+		well = error_set(error, "out of memory") == 0;
+	taking.sum = *a;
+	if (!team_agrees(team, well))
+		return -1;
+	int rv = team->gather ? team->gather(bytes, size, take, &taking) : 0;
+	free(bytes);
+	return rv;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(json_string_value(*(json_t *const *)a), json_string_value(*(json_t *const *)b));
+}
+
+/* In an order that does not depend on how the work was divided. */
+static int sort_skipped(struct aggregate *a)
+{
+	size_t n = json_array_size(a->skipped);
+	json_t **texts = malloc((n + 1) * sizeof *texts), *sorted = json_array();
+
+	if (!texts || !sorted) {
+		free(texts);
+		json_decref(sorted);
+		return -1;
+	}
+	for (size_t i = 0; i < n; i++)
+		texts[i] = json_array_get(a->skipped, i);
+	qsort(texts, n, sizeof *texts, by_text);
+	for (size_t i = 0; i < n; i++)
+		json_array_append(sorted, texts[i]);
+	free(texts);
+	json_decref(a->skipped);
+	a->skipped = sorted;
+	return 0;
+}
+
+/* Returns the exit status. */
+static int tell_skipped(const struct aggregate *a)
+{
+	const json_t *text;
+	size_t i, n = json_array_size(a->skipped);
+
+	json_array_foreach(a->skipped, i, text)
+		fprintf(stderr, "spoor: %s\n", json_string_value(text));
+	if (a->unreadable)
+		fprintf(stderr, "spoor: %llu traces are not yours to read\n", (unsigned long long)a->unreadable);
+	if (a->missing)
+		fprintf(stderr, "spoor: %llu traces are not in the index yet, and were left out; `spoor index` puts them there\n", (unsigned long long)a->missing);
+	if (n)
+		fprintf(stderr, "spoor: %zu files are damaged or cannot be read, and were left out\n", n);
+	return n ? CMD_FAILED : CMD_OK;
+}
+
+static int print(struct aggregate *a, const struct options *o, const char *archive)
+{
+	bool programs = o->json || o->csv;
+	struct aggregate_output output = {archive, o->sort, o->top >= 0 ? (size_t)o->top : programs ? 0 : o->by == AGGREGATE_ALL ? 10 : 20};
+
+	aggregate_sort(a, o->sort, o->reverse);
+	if (sort_skipped(a))
+		return -1;
+	if (o->json)
+		return aggregate_print_json(a, o->by, &output);
+	if (o->csv)
+		return aggregate_print_csv(a, &output);
+	return o->by == AGGREGATE_ALL ? aggregate_print_total(a, &output) : aggregate_print_groups(a, &output);
+}
+
+int aggregate_run(int argc, char **argv, const struct team *team)
+{
+	struct options o = {.filter = CATALOG_FILTER_ALL, .top = -1};
+	struct catalog *c = NULL;
+	struct aggregate *a = NULL;
+	struct error error = {""};
+	int status;
+
+	if (team->rank > 0 && (!freopen("/dev/null", "w", stdout)))
+		return CMD_FAILED;
+	quiet = team->rank > 0;
+	status = parse(&o, argc, argv);
+	if (status != CMD_OK)
+		return status < 0 ? CMD_OK : status;
+	if (refresh_all(&c, &o, team, &error) || harvest_all(c, team, &error) || add_up(&a, c, &o, team, &error))
+		status = CMD_FAILED;
+	else if (team->rank == 0 && print(a, &o, c->archive))
+		error_set(&error, "out of memory");
+	else if (team->rank == 0)
+		status = tell_skipped(a);
+	if (error.text[0])
+		fprintf(stderr, "spoor: %s\n", error.text);
+	aggregate_destroy(a);
+	catalog_close(c);
+	if (status == CMD_OK && (fflush(stdout) || ferror(stdout)))
+		status = CMD_FAILED;
+	return error.text[0] ? CMD_FAILED : status;
+}

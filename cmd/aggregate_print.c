@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * aggregate_print - of `spoor aggregate`: what comes out of it, as text, JSON, CSV
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "archive/codec_zstd.h"
+#include "cmd/aggregate.h"
+#include "cmd/cell.h"
+#include "cmd/path.h"
+#include "trace/container.h"
+
+/* Lines of code are looked for in this many traces at most: each is opened for that. */
+#define PLACES_MAX 50
+
+/* --- cells --- */
+
+static const char *number(char out[32], double v, enum aggregate_unit unit)
+{
+	static const char prefixes[] = " kMGTPE";
+	size_t prefix = 0;
+
+	if (v < 0)
+		return strcpy(out, "-");
+	switch (unit) {
+	case UNIT_COUNT:
+		if (v < 1e6) {
+			snprintf(out, 32, "%.0f", v);
+			break;
+		}
+		for (; v >= 1e3 && prefix < 6; prefix++)
+			v /= 1e3;
+		snprintf(out, 32, v < 100 ? "%.1f%c" : "%.0f%c", v, prefixes[prefix]);
+		break;
+	case UNIT_HOURS:
+		snprintf(out, 32, v >= 100 ? "%.0f" : v >= 1 || v == 0 ? "%.1f" : v >= 0.001 ? "%.3f" : "%.1e", v);
+		break;
+	case UNIT_SECONDS:
+		snprintf(out, 32, "%.3f", v);
+		break;
+	case UNIT_SHARE:
+		snprintf(out, 32, v < 0.001 && v > 0 ? "%.3f%%" : "%.1f%%", 100 * v);
+		break;
+	case UNIT_BYTES:
+	case UNIT_MEAN:
+		return cell_size(out, v < 1.8e19 ? (uint64_t)v : UINT64_MAX);
+	case UNIT_RATIO:
+		snprintf(out, 32, "%.2f", v);
+		break;
+	}
+	return out;
+}
+
+/* Where a site is, in the source if the files of then are still there: "solve at cg.c:41". Its example is opened. Else what the index has. */
+static void place(char *out, size_t size, const struct aggregate_group *g, const struct aggregate_output *o)
+{
+	char path[4600];
+	struct error error = {""};
+	struct container *c = NULL;
+	struct trace t = {.size = 0};
+
+	snprintf(out, size, "%s", g->frames);
+	snprintf(path, sizeof path, "%s/%s/%s.spoor", o->archive, g->example.day, g->example.name);
+	if (container_open(&c, path, &codec_zstd, &error) == 0 && trace_decode(&t, c, &error) == 0 && g->example.site < t.site_count) {
+		const struct trace_site *s = &t.sites[g->example.site];
+		const struct schema *schema = trace_schema(&t, s);
+		struct path_names *names = path_names_create(&t);
+		if (names && s->node && t.nodes[s->node].module != UINT32_MAX && strlen(g->function) == schema->function_length &&
+		    memcmp(g->function, schema->function, schema->function_length) == 0)
+			path_frame(names, s->node, out, size);
+		path_names_destroy(names);
+	}
+	trace_free(&t);
+	container_destroy(c);
+}
+
+/* --- tables --- */
+
+#define CELLS 24
+
+struct table {
+	char *(*rows)[CELLS];
+	size_t count;
+	size_t columns, texts; /* the first `texts` columns are texts, and the last one if `tail` */
+	bool tail, failed;
+};
+
+static void put(struct table *t, size_t row, size_t column, const char *text)
+{
+	free(t->rows[row][column]);
+	t->rows[row][column] = strdup(text);
+	t->failed |= !t->rows[row][column];
+}
+
+static void put_name(struct table *t, size_t row, size_t column, const char *text)
+{
+	char cell[64];
+	put(t, row, column, cell_text(cell, text));
+}
+
+static void print_table(const struct table *t, const char *indent)
+{
+	int widths[CELLS] = {0};
+
+	for (size_t r = 0; r < t->count; r++)
+		for (size_t c = 0; c < t->columns; c++)
+			if ((int)strlen(t->rows[r][c]) > widths[c])
+				widths[c] = (int)strlen(t->rows[r][c]);
+	for (size_t r = 0; r < t->count; r++) {
+		fputs(indent, stdout);
+		for (size_t c = 0; c < t->columns; c++) {
+			bool last = c + 1 == t->columns, text = c < t->texts || (last && t->tail);
+			if (text && last)
+				printf("%s\n", t->rows[r][c]);
+			else
+				printf(text ? "%-*s%s" : "%*s%s", widths[c], t->rows[r][c], last ? "\n" : "  ");
+		}
+	}
+}
+
+static void free_table(struct table *t)
+{
+	for (size_t r = 0; t->rows && r < t->count; r++)
+		for (size_t c = 0; c < CELLS; c++)
+			free(t->rows[r][c]);
+	free(t->rows);
+}
+
+/* The columns of the table of groups. Returns how many. */
+static size_t choose(enum aggregate_by by, enum aggregate_column sort, enum aggregate_column *columns)
+{
+	static const enum aggregate_column runs[] = {COLUMN_TRACES, COLUMN_HOURS, COLUMN_MPI, COLUMN_PARALLEL, COLUMN_BALANCE, COLUMN_COMMUNICATION,
+	                                             COLUMN_WAIT, COLUMN_IDLE, COLUMN_MESSAGES, COLUMN_SIZE, COLUMN_SMALL_SHARE, COLUMN_OVERHEAD_SHARE,
+	                                             COLUMN_PARTIAL},
+	                                   calls[] = {COLUMN_TRACES, COLUMN_CALLS, COLUMN_HOURS, COLUMN_SHARE, COLUMN_WAIT, COLUMN_IMBALANCE, COLUMN_CALL_BYTES};
+	const enum aggregate_column *from = by >= AGGREGATE_FUNCTION ? calls : runs;
+	size_t n = by >= AGGREGATE_FUNCTION ? sizeof calls / sizeof *calls : sizeof runs / sizeof *runs, count = 0;
+	bool there = sort == AGGREGATE_COLUMNS;
+
+	for (size_t i = 0; i < n; i++) {
+		if (by == AGGREGATE_JOB && from[i] == COLUMN_TRACES)
+			continue;
+		columns[count++] = from[i];
+		there |= from[i] == sort;
+	}
+	if (!there)
+		columns[count++] = sort;
+	return count;
+}
+
+static int print_groups(const struct aggregate *a, const struct aggregate_output *o, const char *indent)
+{
+	enum aggregate_column columns[AGGREGATE_COLUMNS];
+	size_t n = choose(a->by, o->sort, columns), shown = o->top && o->top < a->count ? o->top : a->count;
+	bool site = a->by == AGGREGATE_SITE, job = a->by == AGGREGATE_JOB;
+	struct table t = {.rows = calloc(shown + 1, sizeof *t.rows), .count = shown + 1, .texts = job ? 3 : site ? 2 : 1, .tail = site};
+	char heading[32] = "", cell[32], text[512];
+
+	if (!t.rows)
+		return -1;
+	t.columns = t.texts + n + site;
+	for (const char *p = site ? "function" : aggregate_names[a->by]; *p; p++)
+		heading[strlen(heading)] = (char)(*p >= 'a' ? *p - 'a' + 'A' : *p);
+	put(&t, 0, 0, heading);
+	if (job)
+		put(&t, 0, 1, "USER");
+	if (job || site)
+		put(&t, 0, t.texts - 1, "EXECUTABLE");
+	for (size_t i = 0; i < n; i++)
+		put(&t, 0, t.texts + i, aggregate_columns[columns[i]].heading);
+	if (site)
+		put(&t, 0, t.columns - 1, "AT");
+	for (size_t r = 0; r < shown; r++) {
+		const struct aggregate_group *g = a->groups[r];
+		put_name(&t, r + 1, 0, site ? g->function : g->key);
+		if (job)
+			put_name(&t, r + 1, 1, g->example.user);
+		if (job || site)
+			put_name(&t, r + 1, t.texts - 1, g->example.exe);
+		for (size_t i = 0; i < n; i++)
+			put(&t, r + 1, t.texts + i, number(cell, aggregate_value(a, g, columns[i]), aggregate_columns[columns[i]].unit));
+		if (!site)
+			continue;
+		if (r < PLACES_MAX)
+			place(text, sizeof text, g, o);
+		else
+			snprintf(text, sizeof text, "%s", g->frames);
+		put(&t, r + 1, t.columns - 1, text);
+	}
+	if (!t.failed)
+		print_table(&t, indent);
+	free_table(&t);
+	return t.failed ? -1 : 0;
+}
+
+int aggregate_print_groups(const struct aggregate *a, const struct aggregate_output *o)
+{
+	int rv = print_groups(a, o, "");
+
+	if (rv == 0 && o->top && o->top < a->count)
+		printf("... and %zu more (--top 0 has all)\n", a->count - o->top);
+	return rv;
+}
+
+/* --- the total --- */
+
+static void print_sizes(const struct aggregate_group *g)
+{
+	static const char bar[] = "########################################";
+	uint64_t all = 0, most = 0;
+	char from[32], count[32];
+
+	for (int i = 0; g->sizes && i < VOLUME_SIZES; i++) {
+		all += g->sizes[i];
+		most = g->sizes[i] > most ? g->sizes[i] : most;
+	}
+	for (int i = 0; all && i < VOLUME_SIZES; i++)
+		if (g->sizes[i])
+			printf("  from %6s  %8s  %5.1f%%  %.*s\n", cell_size(from, i ? UINT64_C(1) << (i - 1) : 0), number(count, (double)g->sizes[i], UNIT_COUNT),
+			       100 * (double)g->sizes[i] / (double)all, (int)((double)g->sizes[i] * 40 / (double)most), bar);
+}
+
+static void print_partial(const struct aggregate_group *g)
+{
+	const char *between = ": ";
+
+	printf("%-12s %.0f", "Partial", (double)g->sum[SUM_PARTIAL]);
+	for (int i = 0; i < AGGREGATE_REASONS; i++)
+		if (g->reasons[i]) {
+			printf("%s%" PRIu64 " %s", between, g->reasons[i], aggregate_reasons[i]);
+			between = ", ";
+		}
+	putchar('\n');
+	if (g->sum[SUM_DEGRADED])
+		printf("%-12s %.0f gave up order, call paths or events; %.0f events are not there\n", "Degraded", (double)g->sum[SUM_DEGRADED],
+		       (double)g->sum[SUM_LOST]);
+}
+
+int aggregate_print_total(const struct aggregate *a, const struct aggregate_output *o)
+{
+	const struct aggregate_group *g = &a->total;
+	char text[AGGREGATE_COLUMNS][32];
+
+	for (int i = 0; i < AGGREGATE_COLUMNS; i++)
+		number(text[i], aggregate_value(a, g, (enum aggregate_column)i), aggregate_columns[i].unit);
+	printf("%-12s %s of %s jobs, %s events\n", "Traces", text[COLUMN_TRACES], text[COLUMN_JOBS], text[COLUMN_EVENTS]);
+	print_partial(g);
+	printf("%-12s %s\n", "Node hours", text[COLUMN_HOURS]);
+	printf("%-12s %s of the time, %s node hours; waiting in collectives: %s node hours\n", "In MPI", text[COLUMN_MPI], text[COLUMN_MPI_HOURS],
+	       text[COLUMN_WAIT]);
+	printf("%-12s parallel %s = load balance %s x communication %s; equal work would save %s node hours\n", "Efficiency", text[COLUMN_PARALLEL],
+	       text[COLUMN_BALANCE], text[COLUMN_COMMUNICATION], text[COLUMN_IDLE]);
+	printf("%-12s %s of the time, %s node hours\n", "Tracer", text[COLUMN_OVERHEAD_SHARE], text[COLUMN_OVERHEAD]);
+	printf("%-12s %s messages, %s; mean %s; %s smaller than 1 KiB", "Sent", text[COLUMN_MESSAGES], text[COLUMN_BYTES], text[COLUMN_SIZE],
+	       text[COLUMN_SMALL_SHARE]);
+	if (g->sum[SUM_UNSIZED])
+		printf("; the size of %.1f%% is not known", 100 * (double)g->sum[SUM_UNSIZED] / (double)g->sum[SUM_MESSAGES]);
+	putchar('\n');
+	print_sizes(g);
+	if (a->count == 0)
+		return 0;
+	puts("\nCall sites with most time");
+	return print_groups(a, o, "");
+}
+
+/* --- for programs --- */
+
+int aggregate_print_json(const struct aggregate *a, enum aggregate_by by, const struct aggregate_output *o)
+{
+	size_t shown = o->top && o->top < a->count ? o->top : a->count;
+	json_t *groups = json_array(), *root;
+	char text[512];
+	int rv = -1;
+
+	for (size_t i = 0; i < shown; i++) {
+		json_t *group = aggregate_json(a, a->groups[i]);
+		if (group && a->by == AGGREGATE_SITE && o->top && i < PLACES_MAX) {
+			place(text, sizeof text, a->groups[i], o);
+			json_object_set_new(group, "at", json_string(text));
+		}
+		json_array_append_new(groups, group);
+	}
+	root = json_pack("{s:s, s:o, s:o, s:I, s:O, s:I, s:I}", "by", aggregate_names[by], "total", aggregate_json(a, &a->total),
+	                 by == AGGREGATE_ALL ? "sites" : "groups", groups, "groups_all", (json_int_t)a->count, "skipped", a->skipped,
+	                 "unreadable", (json_int_t)a->unreadable, "missing", (json_int_t)a->missing);
+	if (root) {
+		rv = json_dumpf(root, stdout, JSON_INDENT(1));
+		putchar('\n');
+	}
+	json_decref(root);
+	return rv;
+}
+
+static void print_csv_text(const char *text)
+{
+	bool plain = !text[strcspn(text, ",\"\r\n")];
+
+	if (plain) {
+		fputs(text, stdout);
+		return;
+	}
+	putchar('"');
+	for (; *text; text++)
+		printf(*text == '"' ? "\"\"" : "%c", *text);
+	putchar('"');
+}
+
+int aggregate_print_csv(const struct aggregate *a, const struct aggregate_output *o)
+{
+	size_t shown = o->top && o->top < a->count ? o->top : a->count;
+	bool site = a->by == AGGREGATE_SITE, job = a->by == AGGREGATE_JOB;
+
+	fputs(site ? "function,frames,executable" : aggregate_names[a->by], stdout);
+	fputs(job ? ",user,executable" : "", stdout);
+	for (int i = 0; i < AGGREGATE_COLUMNS; i++)
+		if (aggregate_has(a->by, (enum aggregate_column)i))
+			printf(",%s", aggregate_columns[i].json);
+	putchar('\n');
+	for (size_t r = 0; r < shown; r++) {
+		const struct aggregate_group *g = a->groups[r];
+		const char *texts[] = {site ? g->function : g->key, site ? g->frames : job ? g->example.user : NULL, site || job ? g->example.exe : NULL};
+		for (int i = 0; i < 3 && texts[i]; i++) {
+			if (i)
+				putchar(',');
+			print_csv_text(texts[i]);
+		}
+		for (int i = 0; i < AGGREGATE_COLUMNS; i++) {
+			double v = aggregate_value(a, g, (enum aggregate_column)i);
+			if (!aggregate_has(a->by, (enum aggregate_column)i))
+				continue;
+			if (v < 0)
+				putchar(',');
+			else
+				printf(",%.17g", v);
+		}
+		putchar('\n');
+	}
+	return 0;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * aggregate_start - `spoor aggregate` alone, or as one of several tasks
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/team.h"
+
+/* The program that knows an MPI library. */
+static const char *program(void)
+{
+	const char *own = getenv("SPOOR_AGGREGATE");
+	return own && *own ? own : SPOOR_LIBEXECDIR "/spoor-aggregate";
+}
+
+int cmd_aggregate(int argc, char **argv)
+{
+	static const struct team alone = {0, 1, NULL, NULL};
+	unsigned rank, size = team_expected(&rank);
+
+	if (size > 1) {
+		execv(program(), argv);
+		if (rank > 0)
+			return CMD_OK;
+		fprintf(stderr, "spoor aggregate: %s: %s; the first task does the work of all\n", program(), strerror(errno));
+	}
+	return aggregate_run(argc, argv, &alone);
+}

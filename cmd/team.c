@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * team - of how many tasks this process is one
+ */
+#include "cmd/team.h"
+
+#include <stdlib.h>
+
+unsigned team_expected(unsigned *rank)
+{
+	/* A batch script has SLURM_NTASKS without being one of several: only steps of srun have the first pair. */
+	static const char *const names[][2] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}, {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}, {"PMI_SIZE", "PMI_RANK"}};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const char *size = getenv(names[i][0]), *own = getenv(names[i][1]);
+		if (size && own && atoi(size) > 1 && atoi(own) >= 0) {
+			*rank = (unsigned)atoi(own);
+			return (unsigned)atoi(size);
+		}
+	}
+	*rank = 0;
+	return 1;
+}

@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# aggregate - what an archive says as a whole: against the rule by which its traces were made, and against what `spoor show` says of real ones
+import collections
+import csv
+import io
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import zlib
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import archive  # noqa: E402
+import tap  # noqa: E402
+
+SPOOR = os.path.join(tap.BUILD, "spoor")
+work = tempfile.mkdtemp(prefix="aggregate.", dir=os.environ.get("TMPDIR"))
+os.chmod(work, 0o711)
+os.environ["XDG_CACHE_HOME"] = os.path.join(work, "cache")
+os.environ["SPOOR_AGGREGATE"] = os.path.join(tap.BUILD, "spoor-aggregate")
+NOW, HOUR = int(time.time()), 3.6e12
+COUNT, DAYS = 500, 70
+
+
+def spoor(*arguments, before=(), **more):
+    return subprocess.run([*before, SPOOR, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          timeout=200, **more)
+
+
+def aggregate(folder, *arguments, **more):
+    run = spoor("aggregate", "--archive", folder, "--json", *arguments, **more)
+    try:
+        return json.loads(run.stdout)
+    except ValueError:
+        tap.ok(False, "aggregate " + " ".join(arguments), run.stdout[:500], run.stderr[:500])
+        return {"total": {}, "groups": [], "sites": [], "skipped": []}
+
+
+def close(a, b):
+    if a is None or b is None or isinstance(a, (str, dict, list)):
+        return a == b
+    return abs(a - b) <= 1e-12 * max(abs(a), abs(b))
+
+
+def same(got, wanted, title):
+    """Everything that is wanted is in got."""
+    wrong = [f"{key}: {k}: {got.get(key, {}).get(k)} is not {v}" for key, values in wanted.items() for k, v in values.items()
+             if not close(got.get(key, {}).get(k), v)]
+    tap.ok(not wrong and set(got) == set(wanted), title, *wrong[:8], f"keys: {sorted(set(got) ^ set(wanted))[:8]}")
+
+
+# What it must say, by the rule.
+small = os.path.join(work, "small")
+os.mkdir(small, 0o755)
+archive.fill(small, COUNT, DAYS, 1, NOW)
+START = {j: NOW - 86400 * DAYS + (j - 1) * (86400 * DAYS // COUNT) for j in range(1, COUNT + 1)}
+
+
+def expect(jobs, share=1):
+    """The numbers of a group of jobs; share: a part of each, rounded down."""
+    s, reasons, sizes = collections.Counter(), collections.Counter(), collections.Counter()
+    for j in jobs:
+        t, nodes, ranks = archive.totals(j), 1 << j % 8, archive.ranks(j)
+        part = nodes if share == "node" else 1
+        mpi = sum(ns for name, (_, ns, _) in t["functions"].items() if name != "MPI_Init")
+        add = {"node": nodes * (j % 5000) * 10**9, "mpi": mpi, "compute": t["compute"], "over": t["overhead"], "messages": t["messages"],
+               "bytes": t["bytes"], "small": t["messages"] if archive.size(j) < 1024 else 0, "cpeak": t["compute_peak"], "rpeak": t["run_peak"],
+               "nmpi": mpi * nodes // ranks, "nwait": t["wait"] * nodes // ranks, "nover": t["overhead"] * nodes // ranks,
+               "nidle": (t["compute_peak"] - t["compute"]) * nodes // ranks, "events": t["events"]}
+        s.update({k: v // part for k, v in add.items()})
+        s["traces"] += 1
+        sizes[1 << archive.size(j).bit_length() - 1] += t["messages"]
+        if j % 100 == 0:
+            s["partial"] += 1
+            reasons[archive.metadata(j, 0)["reason"]] += 1
+    out = {"traces": s["traces"], "jobs": s["traces"], "node_hours": s["node"] / HOUR, "mpi_share": s["mpi"] / (s["mpi"] + s["compute"]),
+           "mpi_node_hours": s["nmpi"] / HOUR, "wait_node_hours": s["nwait"] / HOUR, "idle_node_hours": s["nidle"] / HOUR,
+           "load_balance": s["compute"] / s["cpeak"], "communication_efficiency": s["cpeak"] / s["rpeak"],
+           "parallel_efficiency": s["compute"] / s["rpeak"], "messages": s["messages"], "bytes": s["bytes"],
+           "message_size": s["bytes"] / s["messages"], "small_messages": s["small"], "small_share": s["small"] / s["messages"],
+           "overhead_node_hours": s["nover"] / HOUR, "overhead_share": s["over"] / (s["mpi"] + s["compute"] + s["over"]), "partial": s["partial"],
+           "events": s["events"], "degraded": 0, "unsized": 0, "events_lost": 0, "partial_reasons": dict(reasons)}
+    if share == 1:
+        out["sizes"] = [{"from": k, "to": 2 * k - 1, "messages": v} for k, v in sorted(sizes.items())]
+    return out
+
+
+def groups(jobs, *keys):
+    found = collections.defaultdict(list)
+    for j in jobs:
+        for key in keys[0](j):
+            found[key].append(j)
+    return found
+
+
+KEYS = {
+    "user": lambda j: [f"u{j % 50}"],
+    "account": lambda j: [f"a{j % 7}"],
+    "partition": lambda j: [("short", "long", "debug")[j % 3]],
+    "executable": lambda j: [f"app{j % 11}"],
+    "job": lambda j: [str(j)],
+    "node": lambda j: [f"n{(j + i) % 1000}" for i in range(1 << j % 8)],
+    "month": lambda j: [time.strftime("%Y-%m", time.localtime(START[j]))],
+}
+every = range(1, COUNT + 1)
+for by, key in KEYS.items():
+    answer = aggregate(small, "--by", by)
+    wanted = {k: expect(jobs, {"node": "node", "job": 0}.get(by, 1)) for k, jobs in groups(every, key).items()}
+    same({g[by]: g for g in answer["groups"]}, wanted, f"--by {by}: {len(wanted)} groups")
+    if by == "user":
+        same({"": answer["total"]}, {"": expect(every)}, "the total")
+answer = aggregate(small, "--by", "executable", "--user", "u[1-3]", "--nodes", "2-8", "--since", "30d", "--exe", "app*")
+jobs = [j for j in every if j % 50 in (1, 2, 3) and 2 <= 1 << j % 8 <= 8 and START[j] >= NOW - 30 * 86400]
+same({g["executable"]: g for g in answer["groups"]}, {k: expect(v) for k, v in groups(jobs, KEYS["executable"]).items()}, "filters, as of spoor list")
+
+
+def expect_calls(jobs, wanted, everything):
+    s = collections.Counter()
+    for j in jobs:
+        t, nodes, ranks = archive.totals(j), 1 << j % 8, archive.ranks(j)
+        calls, ns, passed = t["functions"][wanted]
+        wait = t["wait"] if wanted == "MPI_Allreduce" else 0
+        s.update(calls=calls, ns=ns, passed=passed, node=ns * nodes // ranks, wait=wait * nodes // ranks, traces=1,
+                 peak=ranks * (archive.REDUCE_NS + archive.work(j)) if wanted == "MPI_Allreduce" else ns)
+    return {"traces": s["traces"], "jobs": s["traces"], "calls": s["calls"], "time_s": s["ns"] * 1e-9, "node_hours": s["node"] / HOUR,
+            "wait_node_hours": s["wait"] / HOUR, "passed_bytes": s["passed"], "imbalance": s["peak"] / s["ns"], "share": s["ns"] / everything}
+
+
+FUNCTIONS = ["MPI_Init", "MPI_Send", "MPI_Recv", "MPI_Allreduce", "MPI_Finalize"]
+all_ns = sum(archive.totals(j)["compute"] + sum(ns for f, (_, ns, _) in archive.totals(j)["functions"].items() if f != "MPI_Init") for j in every)
+answer = aggregate(small, "--by", "function")
+same({g["function"]: g for g in answer["groups"]}, {f: expect_calls(every, f, all_ns) for f in FUNCTIONS}, "--by function")
+answer = aggregate(small, "--by", "site")
+wanted = {(f, f"app{a}"): expect_calls([j for j in every if j % 11 == a], f, all_ns) for f in FUNCTIONS[1:] for a in range(11)}
+same({(g["function"], g["executable"]): g for g in answer["groups"]}, wanted, "--by site")
+tap.ok(any(g["frames"] == "app3+0x1040 < app3+0x1000" for g in answer["groups"]), "a site's frames", answer["groups"][:2])
+answer = aggregate(small)
+tap.ok(answer["by"] == "all" and len(answer["sites"]) == 44, "all together, with the call sites", str(answer)[:500])
+same({"": answer["total"]}, {"": expect(every)}, "all together: the total")
+
+# Order.
+by_wait = sorted(every, key=lambda j: (-(archive.totals(j)["wait"] * (1 << j % 8) // archive.ranks(j)), j))
+answer = aggregate(small, "--by", "job", "--sort", "wait", "--top", "7")
+tap.equal([int(g["job"]) for g in answer["groups"]], by_wait[:7], "--sort wait --top 7")
+tap.equal(answer["groups_all"], COUNT, "and how many there are")
+answer = aggregate(small, "--by", "job", "--sort", "key", "--top", "3", "--reverse")
+tap.equal([g["job"] for g in answer["groups"]], ["500", "499", "498"], "--sort key --reverse")
+months = [g["month"] for g in aggregate(small, "--by", "month")["groups"]]
+tap.equal(months, sorted(months), "months one after the other")
+rows = list(csv.DictReader(io.StringIO(spoor("aggregate", "--archive", small, "--by", "user", "--csv").stdout)))
+jsons = aggregate(small, "--by", "user")["groups"]
+tap.ok(len(rows) == 50 and all(close(float(row[k]), float(group[k])) for row, group in zip(rows, jsons) for k in row if k != "user"), "--csv says the same",
+       rows[:1], jsons[:1])
+table = spoor("aggregate", "--archive", small, "--by", "executable", "--sort", "small")
+lines = table.stdout.splitlines()
+tap.ok(table.returncode == 0 and not table.stderr and len(lines) == 12 and lines[0].split()[0] == "EXECUTABLE" and lines[0].split()[-1] == "SMALL" and
+       len({len(line) for line in lines}) == 1, "the table has the column that it is sorted by", table.stdout, table.stderr)
+table = spoor("aggregate", "--archive", small)
+tap.ok(table.stdout.startswith("Traces       500 of 500 jobs,") and "MPI_Allreduce" in table.stdout and "Partial      5: " in table.stdout, "the summary",
+       table.stdout)
+for arguments in (("--by", "colour"), ("--by", "user", "--sort", "colour"), ("--by", "user", "--sort", "calls"), ("--by", "function", "--sort", "mpi"),
+                  ("--sort", "wait"), ("--csv",), ("--by", "user", "--top", "x"), ("--ranks", "many"), ("--by", "user", "--csv", "--json")):
+    run = spoor("aggregate", "--archive", small, *arguments)
+    tap.ok(run.returncode == 2 and "Usage" in run.stderr and not run.stdout, "refused: " + " ".join(arguments), run.stderr)
+run = spoor("aggregate", "--archive", work + "/nowhere")
+tap.ok(run.returncode == 1 and "cannot be read" in run.stderr, "no archive", run.stderr)
+
+# As an MPI job: the same, byte for byte.
+mpirun = shutil.which("mpirun")
+if mpirun:
+    os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    launch = [mpirun, "--oversubscribe", "-n", "4", "--mca", "mpi_yield_when_idle", "1", "--mca", "btl", "self,vader", "--mca", "pml", "ob1"]
+    spoor("index", "--rebuild", "--archive", small)  # so that the tasks share that work, too
+    for arguments in (("--by", "user"), ("--by", "node"), ("--by", "function"), ("--by", "site"), ("--sort", "small", "--by", "job"), ()):
+        four = spoor("aggregate", "--archive", small, "--json", *arguments, before=launch)
+        one = spoor("aggregate", "--archive", small, "--json", *arguments)
+        tap.ok(four.stdout == one.stdout and one.stdout.count("\n") > 20 and four.returncode == 0, "four tasks: the same " + " ".join(arguments),
+               four.stdout[:300], four.stderr[:600])
+    run = spoor("aggregate", "--archive", work + "/nowhere", before=launch)
+    tap.ok(run.returncode != 0 and "cannot be read" in run.stderr, "four tasks: no archive", run.stderr[:500])
+    run = spoor("aggregate", "--archive", small, env=dict(os.environ, SPOOR_AGGREGATE="/nonexistent"), before=launch)
+    tap.ok(run.returncode == 0 and run.stdout.count("Node hours") == 1 and "the first task does the work of all" in run.stderr,
+           "four tasks without spoor-aggregate", run.stdout, run.stderr)
+else:
+    tap.skip("four tasks", "no mpirun")
+
+# Traces that cannot be read: counted, told, and the others still there.
+bad = os.path.join(work, "bad")
+os.mkdir(bad, 0o755)
+archive.fill(bad, 10, 5, 1, NOW)
+paths = {int(name.split(".")[0]): os.path.join(folder, name) for folder, _, names in os.walk(bad) for name in names if name.endswith(".spoor")}
+with open(paths[3], "r+b") as file:  # the metadata are good
+    file.seek(-100, 2)
+    file.write(b"\xff" * 50)
+with open(paths[4], "r+b") as file:
+    head = bytearray(file.read(32))
+    struct.pack_into("<H", head, 8, 2)
+    struct.pack_into("<I", head, 28, zlib.crc32(bytes(head[:28])))
+    file.seek(0)
+    file.write(head)
+with open(paths[5], "r+b") as file:
+    file.truncate(700)
+with open(os.path.join(os.path.dirname(paths[6]), ".11.0.0.spoor.77.tmp"), "wb") as file:
+    file.write(b"being written")
+run = spoor("aggregate", "--archive", bad, "--json")
+answer = json.loads(run.stdout)
+tap.equal((answer["total"]["traces"], len(answer["skipped"]), run.returncode), (7, 3, 1), "three of ten cannot be read")
+tap.ok(all(any(f"{j}.0.0.spoor: " in text for text in answer["skipped"]) for j in (3, 4, 5)) and "3 files are damaged" in run.stderr and
+       any("version 2" in text for text in answer["skipped"]), "and it says which, and why", answer["skipped"], run.stderr)
+same({"": answer["total"]}, {"": expect([j for j in range(1, 11) if j not in (3, 4, 5)])}, "the others count")
+os.unlink(paths[3])
+tap.equal(aggregate(bad)["total"]["traces"], 7, "one that was removed")
+os.unlink(paths[2])
+tap.equal(aggregate(bad)["total"]["traces"], 6, "another one")
+
+# An archive that grows meanwhile.
+grows = os.path.join(work, "grows")
+os.mkdir(grows, 0o755)
+archive.fill(grows, 300, 10, 1, NOW)
+writer = threading.Thread(target=archive.fill, args=(grows, 300, 10, 301, NOW))
+writer.start()
+counts = []
+while writer.is_alive():
+    run = spoor("aggregate", "--archive", grows, "--json")
+    counts.append(json.loads(run.stdout)["total"]["traces"] if run.returncode in (0, 1) and run.stdout else run.stderr)
+writer.join()
+time.sleep(0.1)
+tap.ok(all(isinstance(n, int) and 300 <= n <= 600 for n in counts), f"while it grows: {len(counts)} times", counts)
+run = spoor("aggregate", "--archive", grows, "--json")
+tap.equal((json.loads(run.stdout)["total"]["traces"], run.returncode), (600, 0), "and then all of them")
+
+# Real traces: what `spoor show` says of each, added up.
+real = os.path.join(work, "real")
+os.mkdir(real, 0o755)
+golden = os.path.join(tap.SOURCE, "tests/golden")
+files = [os.path.join(golden, name) for name in sorted(os.listdir(golden)) if name.endswith(".spoor")]
+archive.fill(real, len(files), 2, 0, NOW, [archive.chunks_of(path) for path in files])
+jobs = aggregate(real, "--by", "job")["groups"]
+tap.equal(len(jobs), len(files), f"{len(files)} real traces")
+for number, path in enumerate(files):
+    shown = json.loads(spoor("show", "--json", path).stdout)["summary"]
+    group = next((g for g in jobs if g["job"] == str(number)), {})
+    spent = shown["mpi_ns"] + shown["compute_ns"]
+    wanted = {"messages": shown["messages"], "bytes": shown["bytes"], "events": shown["events"], "unsized": shown["messages_unsized"],
+              "mpi_share": shown["mpi_ns"] / spent if spent else None, "load_balance": shown["load_balance"],
+              "communication_efficiency": shown["communication_efficiency"], "parallel_efficiency": shown["parallel_efficiency"],
+              "overhead_share": shown["overhead_ns"] / (spent + shown["overhead_ns"]) if spent else None}
+    same({"": group}, {"": wanted}, f"{os.path.basename(path)}: what spoor show says")
+
+# Everybody sees their own.
+if os.geteuid() == 0:
+    def other():
+        os.setgroups([])
+        os.setgid(65533)
+        os.setuid(65533)
+    path = os.path.join(os.path.dirname(paths[6]), "9000.0.0.spoor")
+    with open(path, "wb") as file:
+        file.write(archive.container(dict(archive.metadata(9000, NOW), uid=65533), *archive.content(9000)))
+    os.chown(path, 65533, 0)
+    os.chmod(path, 0o440)
+    run = spoor("aggregate", "--archive", bad, "--json", preexec_fn=other, env={"HOME": "/nonexistent", "PATH": os.environ["PATH"]})
+    answer = json.loads(run.stdout or "{}")
+    tap.equal((answer.get("total", {}).get("traces"), answer.get("unreadable")), (1, 8), "a user: their own traces")
+shutil.rmtree(work)
+tap.done()
