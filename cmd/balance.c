@@ -37,6 +37,20 @@ void summary_json(const struct summary *s, json_t *json)
 	json_object_set_new(json, "summary", sum);
 }
 
+void rank_totals_json(const struct trace *t, json_t *json)
+{
+	const struct trace_total *compute = &t->total[TOTAL_COMPUTE], *elapsed = &t->total[TOTAL_ELAPSED];
+	json_t *list = json_array();
+	for (uint64_t i = 0, k = 0; compute->ranks && elapsed->ranks && i < compute->count; i++) {
+		while (k < elapsed->count && elapsed->ranks[k].rank < compute->ranks[i].rank)
+			k++;
+		if (k < elapsed->count && elapsed->ranks[k].rank == compute->ranks[i].rank)
+			json_array_append_new(list, json_pack("{s:I, s:I, s:I}", "rank", (json_int_t)compute->ranks[i].rank, "compute_ns", (json_int_t)compute->ranks[i].ns,
+			                                      "elapsed_ns", (json_int_t)elapsed->ranks[k].ns));
+	}
+	json_object_set_new(json, "rank_totals", list);
+}
+
 void summary_print(const struct show *show, const struct summary *s)
 {
 	const struct trace *t = show->trace;

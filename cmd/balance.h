@@ -11,6 +11,8 @@
 
 /* Into the object of `spoor show --json`. */
 void summary_json(const struct summary *s, json_t *json);
+/* The times of single ranks, where the trace has them: rank, compute_ns, elapsed_ns. */
+void rank_totals_json(const struct trace *t, json_t *json);
 /* The lines "Sent", "In MPI", "Efficiency", "Compute", "Overhead". */
 void summary_print(const struct show *show, const struct summary *s);
 

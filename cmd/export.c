@@ -66,8 +66,8 @@ static void notes(const struct export *x)
 	const struct trace *t = x->trace;
 	if (x->meta && json_object_get(x->meta, "partial"))
 		fprintf(stderr, "spoor export: %s: a partial trace: each rank up to where it ended\n", x->name);
-	if (rankmap_size(&t->events) < t->size)
-		fprintf(stderr, "spoor export: %s: ranks that are missing in the trace: %" PRIu64 "\n", x->name, t->size - rankmap_size(&t->events));
+	if (stream_ranks(t, &t->events) < t->size)
+		fprintf(stderr, "spoor export: %s: ranks that are missing in the trace: %" PRIu64 "\n", x->name, t->size - stream_ranks(t, &t->events));
 	if (!rankmap_empty(&t->lost))
 		fprintf(stderr, "spoor export: %s: events that were not recorded because memory was used up: %" PRId64 "\n", x->name, rankmap_sum(&t->lost));
 	if (x->cut)

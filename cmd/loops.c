@@ -31,8 +31,7 @@ struct loops {
 	uint32_t blocks;
 };
 
-/* The pattern of the sites of a rank, site number = token - 1. */
-static int sequence(const struct show *s, struct pattern *out)
+int show_sequence(const struct show *s, struct pattern *out)
 {
 	int rv = -1, step;
 	struct error error = {""};
@@ -144,7 +143,7 @@ int show_loops(const struct show *s, json_t *json)
 {
 	int rv = -1;
 	struct loops l = {.trace = s->trace, .names = path_names_create(s->trace)};
-	if (sequence(s, &l.pattern) != 0)
+	if (show_sequence(s, &l.pattern) != 0)
 		goto done;
 	if (l.pattern.rule_count == 0) {
 		rv = 0;

@@ -20,6 +20,7 @@ static const struct command {
 	{"show", cmd_show, "show what a trace is of"},
 	{"dump", cmd_dump, "print every event of a trace"},
 	{"export", cmd_export, "write a trace for other tools: Vampir, Perfetto, SimGrid"},
+	{"report", cmd_report, "write a page that explains where a job's time went"},
 	{"replay", cmd_replay, "run a trace as an MPI program again; --check compares"},
 	{"stat", cmd_stat, "print the size of a trace by part"},
 	{"merge", cmd_merge, "merge arenas, and parts of a trace, into one trace"},

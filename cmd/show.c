@@ -170,6 +170,7 @@ int show_summary(const struct show *s, json_t *json)
 		json_object_set_new(json, "mpi_ns", json_integer((json_int_t)mpi));
 		json_object_set_new(json, "compute_ns", json_integer((json_int_t)sum.compute_ns));
 		summary_json(&sum, json);
+		rank_totals_json(t, json);
 		totals_free(list, n);
 		return show_balance(s, json);
 	}

@@ -7,6 +7,7 @@
 #define SPOOR_EXPORT_CALL_H
 
 #include "trace/column.h"
+#include "trace/stream.h"
 #include "trace/walk.h"
 
 enum call_kind {
@@ -133,16 +134,5 @@ static inline const char *call_constant(const struct trace *t, int64_t value)
 /* The elements of an array parameter; *n is 0 if it is not there, or not known. */
 const struct pool_item *call_array(const struct calls *calls, const struct call *c, const struct event *e, enum field f, size_t *n);
 int64_t array_element(const struct pool_item *item, size_t i);
-
-/* The rank in MPI_COMM_WORLD, and the thread, of a stream of events. */
-static inline uint32_t stream_rank(const struct trace *t, uint32_t stream)
-{
-	return t->size ? stream % t->size : stream;
-}
-
-static inline uint32_t stream_thread(const struct trace *t, uint32_t stream)
-{
-	return t->size ? stream / t->size : 0;
-}
 
 #endif

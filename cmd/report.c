@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * report - `spoor report FILE|JOB -o FILE`: a trace as one page that explains where the time went
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/export/output.h"
+#include "cmd/open.h"
+#include "cmd/report/html.h"
+#include "cmd/report/report.h"
+
+/* With more events than this, messages are not followed unless --full says so: a few seconds' work. */
+#define EVENTS_WALKED 20000000
+
+static const char usage[] = "Usage: spoor report FILE|JOB -o FILE [--rank R] [--full] [--archive DIR]\n"
+                            "Writes one HTML page about a trace: what ran, where time went, why it was slow (see spoor-report(1)).\n\n"
+                            "  -o, --output FILE  the page; -: standard output\n"
+                            "  -r, --rank R       whose course of the program is drawn (default 0)\n"
+                            "      --full         follow every message, however many events there are\n"
+                            "      --archive DIR  look for JOB in this archive\n";
+
+struct options {
+	const char *out, *archive;
+	uint32_t rank;
+	bool full;
+};
+
+/* --- what all sections use --- */
+
+const char *report_class_name(enum report_class c)
+{
+	static const char *const names[CLASSES] = {"computation", "sending and receiving", "collective calls", "waiting for requests", "files and one-sided operations",
+	                                           "other MPI calls"};
+	return names[c];
+}
+
+enum report_class report_class_of(const struct schema *s)
+{
+	static const struct {
+		const char *begin;
+		enum report_class class;
+	} names[] = {{"MPI_Reduce_local", CLASS_OTHER}, {"MPI_Alloc_mem", CLASS_OTHER}, {"MPI_File_", CLASS_FILES}, {"MPI_Win_", CLASS_FILES}, {"MPI_Put", CLASS_FILES}, {"MPI_Get_acc", CLASS_FILES}, {"MPI_Accumulate", CLASS_FILES},
+	             {"MPI_Fetch_and", CLASS_FILES}, {"MPI_Compare_and", CLASS_FILES}, {"MPI_Rput", CLASS_FILES}, {"MPI_Rget", CLASS_FILES}, {"MPI_Raccumulate", CLASS_FILES},
+	             {"MPI_Wait", CLASS_WAITING}, {"MPI_Test", CLASS_WAITING}, {"MPI_Probe", CLASS_WAITING}, {"MPI_Iprobe", CLASS_WAITING}, {"MPI_Mprobe", CLASS_WAITING},
+	             {"MPI_Improbe", CLASS_WAITING}, {"MPI_Request_get_status", CLASS_WAITING}, {"MPI_Barrier", CLASS_COLLECTIVES}, {"MPI_Bcast", CLASS_COLLECTIVES},
+	             {"MPI_Gather", CLASS_COLLECTIVES}, {"MPI_Scatter", CLASS_COLLECTIVES}, {"MPI_All", CLASS_COLLECTIVES}, {"MPI_Reduce", CLASS_COLLECTIVES},
+	             {"MPI_Comm_dup", CLASS_COLLECTIVES}, {"MPI_Comm_idup", CLASS_COLLECTIVES}, {"MPI_Comm_split", CLASS_COLLECTIVES},
+	             {"MPI_Comm_create_", CLASS_OTHER}, {"MPI_Comm_create", CLASS_COLLECTIVES}, {"MPI_Cart_create", CLASS_COLLECTIVES}, {"MPI_Cart_sub", CLASS_COLLECTIVES},
+	             {"MPI_Graph_create", CLASS_COLLECTIVES}, {"MPI_Dist_graph_create", CLASS_COLLECTIVES}, {"MPI_Intercomm_", CLASS_COLLECTIVES},
+	             {"MPI_Comm_free", CLASS_COLLECTIVES}, {"MPI_Comm_disconnect", CLASS_COLLECTIVES}, {"MPI_Finalize", CLASS_COLLECTIVES},
+	             {"MPI_Scan", CLASS_COLLECTIVES}, {"MPI_Exscan", CLASS_COLLECTIVES}, {"MPI_Neighbor", CLASS_COLLECTIVES}, {"MPI_Ibarrier", CLASS_COLLECTIVES},
+	             {"MPI_Ibcast", CLASS_COLLECTIVES}, {"MPI_Igather", CLASS_COLLECTIVES}, {"MPI_Iscatter", CLASS_COLLECTIVES}, {"MPI_Iall", CLASS_COLLECTIVES},
+	             {"MPI_Ireduce", CLASS_COLLECTIVES}, {"MPI_Iscan", CLASS_COLLECTIVES}, {"MPI_Iexscan", CLASS_COLLECTIVES}, {"MPI_Ineighbor", CLASS_COLLECTIVES},
+	             {"MPI_Send", CLASS_MESSAGES}, {"MPI_Bsend", CLASS_MESSAGES}, {"MPI_Ssend", CLASS_MESSAGES}, {"MPI_Rsend", CLASS_MESSAGES}, {"MPI_Isend", CLASS_MESSAGES},
+	             {"MPI_Ibsend", CLASS_MESSAGES}, {"MPI_Issend", CLASS_MESSAGES}, {"MPI_Irsend", CLASS_MESSAGES}, {"MPI_Recv", CLASS_MESSAGES},
+	             {"MPI_Irecv", CLASS_MESSAGES}, {"MPI_Mrecv", CLASS_MESSAGES}, {"MPI_Imrecv", CLASS_MESSAGES}, {"MPI_Start", CLASS_MESSAGES},
+	             {"MPI_Psend", CLASS_MESSAGES}, {"MPI_Precv", CLASS_MESSAGES}, {"MPI_Pready", CLASS_MESSAGES}};
+	if (s->function_length == 7 && memcmp(s->function, "MPI_Get", 7) == 0)
+		return CLASS_FILES;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		size_t n = strlen(names[i].begin);
+		if (s->function_length >= n && memcmp(s->function, names[i].begin, n) == 0)
+			return names[i].class;
+	}
+	return CLASS_OTHER;
+}
+
+uint64_t report_number(const struct report *r, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(r->json, key));
+}
+
+const char *report_meta(const struct report *r, const char *key)
+{
+	const char *s = r->show->meta ? json_string_value(json_object_get(r->show->meta, key)) : NULL;
+	return s && *s ? s : NULL;
+}
+
+uint64_t report_meta_number(const struct report *r, const char *key)
+{
+	json_int_t v = r->show->meta ? json_integer_value(json_object_get(r->show->meta, key)) : 0;
+	return v > 0 ? (uint64_t)v : 0;
+}
+
+bool report_partial(const struct report *r)
+{
+	return r->show->meta && json_object_get(r->show->meta, "partial");
+}
+
+/* --- the page --- */
+
+static int parse(int argc, char **argv, struct options *o)
+{
+	static const struct option options[] = {{"output", required_argument, NULL, 'o'}, {"rank", required_argument, NULL, 'r'}, {"full", no_argument, NULL, 'f'},
+	                                        {"archive", required_argument, NULL, 'a'}, {"help", no_argument, NULL, 'h'},      {NULL, 0, NULL, 0}};
+	char *end;
+	for (int option; (option = getopt_long(argc, argv, "o:r:h", options, NULL)) != -1;) {
+		switch (option) {
+		case 'o':
+			o->out = optarg;
+			break;
+		case 'r':
+			o->rank = (uint32_t)strtoul(optarg, &end, 10);
+			if (*optarg < '0' || *optarg > '9' || *end) {
+				fprintf(stderr, "spoor report: --rank: expected a rank, not \"%s\"\n", optarg);
+				return CMD_USAGE + 1;
+			}
+			break;
+		case 'f':
+			o->full = true;
+			break;
+		case 'a':
+			o->archive = optarg;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return CMD_OK + 1;
+		default:
+			fputs(usage, stderr);
+			return CMD_USAGE + 1;
+		}
+	}
+	if (optind + 1 != argc || !o->out) {
+		fputs(usage, stderr);
+		return CMD_USAGE + 1;
+	}
+	return 0;
+}
+
+static int count_traffic(struct report *r, bool full)
+{
+	const struct trace *t = r->trace;
+	struct error error = {""};
+	if (r->sum.events > EVENTS_WALKED && !full)
+		return 0;
+	if (traffic_make(&r->traffic, t, &error) != 0) {
+		fprintf(stderr, "spoor report: %s: %s\n", r->show->name, error.text);
+		return -1;
+	}
+	r->has_traffic = true;
+	r->sent = calloc((size_t)t->size + 1, sizeof *r->sent);
+	r->received = calloc((size_t)t->size + 1, sizeof *r->received);
+	if (!r->sent || !r->received) {
+		fputs("spoor report: no memory\n", stderr);
+		return -1;
+	}
+	for (size_t i = 0; i < r->traffic.count; i++) {
+		const struct traffic_cell *c = &r->traffic.cells[i];
+		if (c->from < t->size && c->to < t->size) {
+			r->sent[c->from] += c->bytes;
+			r->received[c->to] += c->bytes;
+		}
+	}
+	return 0;
+}
+
+static int gather(struct report *r, json_t *json, bool full)
+{
+	const struct trace *t = r->trace;
+	if (show_summary(r->show, json) != 0 || show_sites(r->show, json) != 0 || summary_make(&r->sum, t) != 0)
+		return -1;
+	if ((report_partial(r) || !rankmap_empty(&t->in_flight)) && show_last(r->show, json) != 0)
+		return -1;
+	for (uint32_t i = 0; i < t->site_count; i++) {
+		const struct schema *s = trace_schema(t, &t->sites[i]);
+		if (trace_initializes(s))
+			r->init_ns += t->sites[i].communicate.sum;
+		else
+			r->class_ns[report_class_of(s)] += t->sites[i].communicate.sum;
+	}
+	r->class_ns[CLASS_COMPUTE] = r->sum.compute_ns;
+	return count_traffic(r, full);
+}
+
+static int put(struct report *r)
+{
+	char title[600];
+	const char *name = report_meta(r, "job_name"), *exe = report_meta(r, "exe"), *slash = exe ? strrchr(exe, '/') : NULL;
+	uint64_t job = report_meta_number(r, "job");
+	snprintf(title, sizeof title, job ? "spoor: %s, job %" PRIu64 : "spoor: %s", name ? name : slash ? slash + 1 : exe ? exe : r->show->name, job);
+	html_head(r->out, title);
+	report_overview(r);
+	report_ending(r);
+	report_sites(r);
+	report_ranks(r);
+	report_messages(r);
+	int rv = report_timeline(r);
+	report_notes(r);
+	report_meta_table(r);
+	fputs("</main>\n", r->out);
+	html_foot(r->out);
+	return rv;
+}
+
+static int report(const struct show *s, const struct options *o)
+{
+	int rv = -1;
+	struct output out = {.file = NULL};
+	struct error error = {""};
+	json_t *json = json_object();
+	struct report r = {.show = s, .trace = s->trace, .json = json};
+	if (!json || gather(&r, json, o->full) != 0)
+		goto done;
+	if (output_file(&out, o->out, &error) != 0)
+		goto done;
+	r.out = out.file;
+	rv = put(&r);
+	if (rv == 0)
+		rv = output_finish(&out, &error);
+done:
+	if (error.text[0])
+		fprintf(stderr, "spoor report: %s\n", error.text);
+	output_discard(&out);
+	traffic_free(&r.traffic);
+	free(r.sent);
+	free(r.received);
+	json_decref(json);
+	return rv;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct options o = {.rank = 0};
+	struct container *c;
+	struct trace t;
+	int rv = parse(argc, argv, &o);
+	if (rv != 0)
+		return rv - 1;
+	if (open_trace(argv[optind], o.archive, &c, &t) != 0)
+		return CMD_FAILED;
+	const struct chunk *chunk = container_find(c, "META");
+	struct show s = {.name = container_name(c), .container = c, .trace = &t, .rank = o.rank, .at = -1};
+	s.meta = chunk ? json_loadb((const char *)chunk->data, chunk->size, 0, NULL) : NULL;
+	rv = report(&s, &o);
+	json_decref(s.meta);
+	trace_free(&t);
+	container_destroy(c);
+	return rv == 0 ? CMD_OK : CMD_FAILED;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * html - text and numbers in a page
+ */
+#include "cmd/report/html.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "cmd/report/style.h"
+
+/* Length of the UTF-8 character at s, 0 if there is none. */
+static size_t character(const unsigned char *s)
+{
+	static const unsigned char least[] = {0, 0, 0x80, 0xa0, 0x90};
+	size_t n = *s < 0x80 ? 1 : *s >= 0xc2 && *s < 0xe0 ? 2 : *s >= 0xe0 && *s < 0xf0 ? 3 : *s >= 0xf0 && *s < 0xf5 ? 4 : 0;
+	for (size_t i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	if ((*s == 0xe0 || *s == 0xf0) && s[1] < least[n])
+		return 0;
+	if ((*s == 0xed && s[1] > 0x9f) || (*s == 0xf4 && s[1] > 0x8f))
+		return 0;
+	if (n == 2 && *s == 0xc2 && s[1] < 0xa0)
+		return 0; /* control characters */
+	if (n == 3 && *s == 0xe2 && ((s[1] == 0x80 && s[2] >= 0xaa && s[2] <= 0xae) || (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9)))
+		return 0; /* marks that turn the direction of what follows */
+	return n;
+}
+
+void html_text(FILE *out, const char *text)
+{
+	const unsigned char *s = (const unsigned char *)(text ? text : "");
+	while (*s) {
+		size_t n = character(s);
+		switch (*s) {
+		case '&':
+			fputs("&amp;", out);
+			break;
+		case '<':
+			fputs("&lt;", out);
+			break;
+		case '>':
+			fputs("&gt;", out);
+			break;
+		case '"':
+			fputs("&quot;", out);
+			break;
+		case '\'':
+			fputs("&#39;", out);
+			break;
+		default:
+			if (n == 0 || *s < 0x20 || *s == 0x7f)
+				fputs("&#xfffd;", out);
+			else
+				fwrite(s, 1, n, out);
+			break;
+		}
+		s += n ? n : 1;
+	}
+}
+
+void html_head(FILE *out, const char *title)
+{
+	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+	      "form-action 'none'\">\n"
+	      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n"
+	      "<meta name=\"referrer\" content=\"no-referrer\">\n<link rel=\"icon\" href=\"data:,\">\n<title>", out);
+	html_text(out, title);
+	fprintf(out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n", report_style);
+}
+
+void html_foot(FILE *out)
+{
+	fputs("<footer>Made by spoor " PACKAGE_VERSION ". This page needs no network and runs no scripts.</footer>\n</body>\n</html>\n", out);
+}
+
+const char *text_count(char out[HTML_NUMBER], uint64_t n)
+{
+	char digits[24];
+	int length = snprintf(digits, sizeof digits, "%" PRIu64, n), at = 0;
+	for (int i = 0; i < length; i++) {
+		if (i > 0 && (length - i) % 3 == 0)
+			out[at++] = ',';
+		out[at++] = digits[i];
+	}
+	out[at] = '\0';
+	return out;
+}
+
+/* Three digits that mean something. */
+static void three(char out[HTML_NUMBER], double v, const char *unit)
+{
+	snprintf(out, HTML_NUMBER, "%.*f %s", v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2, v, unit);
+}
+
+const char *text_ns(char out[HTML_NUMBER], double ns)
+{
+	if (ns >= 3600e9 * 2)
+		three(out, ns / 3600e9, "h");
+	else if (ns >= 300e9)
+		three(out, ns / 60e9, "min");
+	else if (ns >= 0.9995e9)
+		three(out, ns / 1e9, "s");
+	else if (ns >= 0.9995e6)
+		three(out, ns / 1e6, "ms");
+	else if (ns >= 0.9995e3)
+		three(out, ns / 1e3, "µs");
+	else
+		snprintf(out, HTML_NUMBER, "%.0f ns", ns);
+	return out;
+}
+
+const char *text_bytes(char out[HTML_NUMBER], double bytes)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+	size_t i = 0;
+	for (; bytes >= 1023.5 && i + 1 < sizeof units / sizeof *units; i++)
+		bytes /= 1024;
+	if (i == 0)
+		snprintf(out, HTML_NUMBER, "%.0f B", bytes);
+	else
+		three(out, bytes, units[i]);
+	return out;
+}
+
+static void data(FILE *out, const char *name, uint64_t value, const char *text)
+{
+	fputs("<data", out);
+	if (name)
+		fprintf(out, " data-figure=\"%s\"", name);
+	fprintf(out, " value=\"%" PRIu64 "\">%s</data>", value, text);
+}
+
+void html_count(FILE *out, const char *name, uint64_t n)
+{
+	char text[HTML_NUMBER];
+	data(out, name, n, text_count(text, n));
+}
+
+void html_ns(FILE *out, const char *name, uint64_t ns)
+{
+	char text[HTML_NUMBER];
+	data(out, name, ns, text_ns(text, (double)ns));
+}
+
+void html_bytes(FILE *out, const char *name, uint64_t bytes)
+{
+	char text[HTML_NUMBER];
+	data(out, name, bytes, text_bytes(text, (double)bytes));
+}
+
+void html_share(FILE *out, const char *name, double share)
+{
+	if (share < 0) {
+		fputs("<span class=\"dim\">not known</span>", out);
+		return;
+	}
+	fputs("<data", out);
+	if (name)
+		fprintf(out, " data-figure=\"%s\"", name);
+	fprintf(out, " value=\"%.17g\">%.*f&nbsp;%%</data>", share, share < 0.0995 ? 1 : share > 0.9995 && share < 1 ? 1 : 0, 100 * share);
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * messages - who sent how much to whom, how large messages are, what collectives move
+ *
+ * The heat map has at most TILES rows: with more ranks each stands for several, so that it has the same size for any number.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/report/html.h"
+#include "cmd/report/report.h"
+
+#define TILES 64
+#define LEVELS 8
+#define SIDE 448 /* of the map, in the units of the graphic */
+#define EDGE 44
+#define SHOWN_PAIRS 10
+#define TITLED 16 /* rows up to which each cell is labelled on its own */
+
+struct map {
+	uint32_t tile, n; /* ranks of a row; rows */
+	uint64_t *bytes, *messages;
+	bool by_messages; /* sizes are not known: counts instead */
+	double least, most;
+};
+
+static uint64_t weight(const struct map *m, size_t i)
+{
+	return m->by_messages ? m->messages[i] : m->bytes[i];
+}
+
+static int gather(struct map *m, const struct report *r)
+{
+	const struct traffic *t = &r->traffic;
+	uint32_t size = r->trace->size ? r->trace->size : 1;
+	uint64_t all = 0;
+	m->tile = (size + TILES - 1) / TILES;
+	m->n = (size + m->tile - 1) / m->tile;
+	m->bytes = calloc((size_t)m->n * m->n, sizeof *m->bytes);
+	m->messages = calloc((size_t)m->n * m->n, sizeof *m->messages);
+	if (!m->bytes || !m->messages)
+		return -1;
+	for (size_t i = 0; i < t->count; i++) {
+		size_t at = (size_t)(t->cells[i].from / m->tile) * m->n + t->cells[i].to / m->tile;
+		m->bytes[at] += t->cells[i].bytes;
+		m->messages[at] += t->cells[i].messages;
+		all += t->cells[i].bytes;
+	}
+	m->by_messages = all == 0;
+	m->least = HUGE_VAL;
+	m->most = 0;
+	for (size_t i = 0; i < (size_t)m->n * m->n; i++) {
+		double v = (double)weight(m, i);
+		if (v > 0) {
+			m->least = v < m->least ? v : m->least;
+			m->most = v > m->most ? v : m->most;
+		}
+	}
+	return 0;
+}
+
+static int level(const struct map *m, size_t i)
+{
+	double v = (double)weight(m, i);
+	if (m->messages[i] == 0)
+		return 0;
+	if (v <= 0)
+		return 1;
+	if (m->most <= m->least * 1.01)
+		return 6;
+	return 1 + (int)((LEVELS - 0.001) * (log(v) - log(m->least)) / (log(m->most) - log(m->least)));
+}
+
+static const char *amount(const struct map *m, char out[HTML_NUMBER], double v)
+{
+	return m->by_messages ? text_count(out, (uint64_t)v) : text_bytes(out, v);
+}
+
+static void label(FILE *out, const struct map *m, uint32_t row)
+{
+	if (m->tile == 1)
+		fprintf(out, "%u", row);
+	else
+		fprintf(out, "%u–%u", row * m->tile, (row + 1) * m->tile - 1);
+}
+
+static void cells(FILE *out, const struct map *m)
+{
+	double w = (double)SIDE / m->n;
+	char text[HTML_NUMBER], count[HTML_NUMBER];
+	if (m->n <= TITLED) {
+		for (uint32_t y = 0; y < m->n; y++)
+			for (uint32_t x = 0; x < m->n; x++) {
+				size_t i = (size_t)y * m->n + x;
+				if (m->messages[i] == 0)
+					continue;
+				fprintf(out, "<rect class=\"h%d o\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"><title>", level(m, i), EDGE + x * w, EDGE + y * w, w, w);
+				label(out, m, y);
+				fputs(" to ", out);
+				label(out, m, x);
+				fprintf(out, ": %s, %s messages</title></rect>\n", text_bytes(text, (double)m->bytes[i]), text_count(count, m->messages[i]));
+			}
+		return;
+	}
+	fprintf(out, "<g transform=\"translate(%d %d) scale(%.5f)\">\n", EDGE, EDGE, w);
+	for (int l = 1; l <= LEVELS; l++) { /* one path a colour, neighbours in a row together */
+		bool any = false;
+		for (uint32_t y = 0; y < m->n; y++)
+			for (uint32_t x = 0, end; x < m->n; x = end) {
+				for (end = x + 1; end < m->n && level(m, (size_t)y * m->n + x) == l && level(m, (size_t)y * m->n + end) == l;)
+					end++;
+				if (level(m, (size_t)y * m->n + x) != l)
+					continue;
+				if (!any)
+					fprintf(out, "<path class=\"h%d\" d=\"", l);
+				any = true;
+				fprintf(out, "M%u %uh%uv1h-%uz", x, y, end - x, end - x);
+			}
+		if (any)
+			fputs("\"/>\n", out);
+	}
+	fputs("</g>\n", out);
+}
+
+static void picture(FILE *out, const struct map *m)
+{
+	char text[HTML_NUMBER], more[HTML_NUMBER];
+	double w = (double)SIDE / m->n;
+	uint32_t step = (m->n + 7) / 8;
+	fprintf(out, "<figure>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"map-title\"><title id=\"map-title\">%s from each rank (rows) to each rank "
+	             "(columns)</title>\n<rect class=\"s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", SIDE + EDGE + 8, SIDE + EDGE + 44,
+	        m->by_messages ? "Messages" : "Bytes", EDGE, EDGE, SIDE, SIDE);
+	cells(out, m);
+	fprintf(out, "<rect class=\"n\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", EDGE, EDGE, SIDE, SIDE);
+	for (uint32_t i = 0; i < m->n; i += step) {
+		fprintf(out, "<text class=\"d\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%u</text><text class=\"d\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%u</text>\n",
+		        EDGE + (i + 0.5) * w, EDGE - 6, i * m->tile, EDGE - 6, EDGE + (i + 0.5) * w + 4, i * m->tile);
+	}
+	fprintf(out, "<text class=\"d\" x=\"%d\" y=\"12\">to rank →</text><text class=\"d\" x=\"12\" y=\"%d\" transform=\"rotate(-90 12 %d)\" text-anchor=\"end\">← from rank</text>\n",
+	        EDGE, EDGE, EDGE);
+	for (int l = 1; l <= LEVELS; l++)
+		fprintf(out, "<rect class=\"h%d\" x=\"%d\" y=\"%d\" width=\"24\" height=\"12\"/>", l, EDGE + 90 + (l - 1) * 24, SIDE + EDGE + 18);
+	fprintf(out, "<text class=\"d\" x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text><text class=\"d\" x=\"%d\" y=\"%d\">%s</text>\n</svg>\n", EDGE + 84, SIDE + EDGE + 29,
+	        amount(m, text, m->least < m->most ? m->least : m->most), EDGE + 90 + LEVELS * 24 + 6, SIDE + EDGE + 29, amount(m, more, m->most));
+	if (m->tile > 1)
+		fprintf(out, "<figcaption>Each cell stands for %u × %u ranks. The scale is logarithmic.</figcaption>\n", m->tile, m->tile);
+	else
+		fputs("<figcaption>The scale is logarithmic. Empty: nothing was sent.</figcaption>\n", out);
+	fputs("</figure>\n", out);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct traffic_cell *x = *(const struct traffic_cell *const *)a, *y = *(const struct traffic_cell *const *)b;
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? 1 : -1;
+	if (x->messages != y->messages)
+		return x->messages < y->messages ? 1 : -1;
+	return x < y ? -1 : x > y;
+}
+
+static void pairs(FILE *out, const struct traffic *t)
+{
+	const struct traffic_cell **list = malloc((t->count + 1) * sizeof *list);
+	if (!list)
+		return;
+	for (size_t i = 0; i < t->count; i++)
+		list[i] = &t->cells[i];
+	qsort(list, t->count, sizeof *list, by_bytes);
+	fputs("<h3>The pairs that sent most</h3>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">From</th><th scope=\"col\">To</th><th scope=\"col\">Bytes</th>"
+	      "<th scope=\"col\">Messages</th></tr></thead>\n<tbody>\n", out);
+	for (size_t i = 0; i < t->count && i < SHOWN_PAIRS; i++) {
+		char key[64];
+		fprintf(out, "<tr><td>%u</td><td>%u</td><td>", list[i]->from, list[i]->to);
+		snprintf(key, sizeof key, "matrix.%u.%u.bytes", list[i]->from, list[i]->to);
+		html_bytes(out, key, list[i]->bytes);
+		fputs("</td><td>", out);
+		snprintf(key, sizeof key, "matrix.%u.%u.messages", list[i]->from, list[i]->to);
+		html_count(out, key, list[i]->messages);
+		fputs("</td></tr>\n", out);
+	}
+	fputs("</tbody></table></div>\n", out);
+	if (t->count > SHOWN_PAIRS)
+		fprintf(out, "<p class=\"dim\">%d of %zu pairs; <code>spoor show --matrix</code> prints all.</p>\n", SHOWN_PAIRS, t->count);
+	free(list);
+}
+
+static void sizes(FILE *out, const struct traffic *t)
+{
+	uint64_t most = 0;
+	for (int i = 0; i < TRAFFIC_CLASSES; i++)
+		most = t->sizes[i].messages > most ? t->sizes[i].messages : most;
+	if (most == 0)
+		return;
+	fputs("<h3 id=\"sizes\">Message sizes</h3>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">Size</th><th scope=\"col\">Messages</th><th class=\"bar\"><span class=\"narrow\">bar</span>"
+	      "</th><th scope=\"col\">Bytes</th></tr></thead>\n<tbody>\n", out);
+	for (int i = 0; i < TRAFFIC_CLASSES; i++) {
+		char from[HTML_NUMBER], to[HTML_NUMBER], key[64];
+		double least = i ? ldexp(1, i - 1) : 0;
+		if (t->sizes[i].messages == 0)
+			continue;
+		fputs("<tr><th scope=\"row\">", out);
+		if (i == 0)
+			fputs("empty", out);
+		else if (i == 1)
+			fputs("1 B", out);
+		else
+			fprintf(out, "%s to &lt; %s", text_bytes(from, least), text_bytes(to, 2 * least));
+		fputs("</th><td>", out);
+		snprintf(key, sizeof key, "message_sizes.%.0f.messages", least);
+		html_count(out, key, t->sizes[i].messages);
+		fprintf(out, "</td><td class=\"bar\"><i class=\"b1\" style=\"width:%.1f%%\"></i></td><td>", 100 * (double)t->sizes[i].messages / (double)most);
+		snprintf(key, sizeof key, "message_sizes.%.0f.bytes", least);
+		html_bytes(out, key, t->sizes[i].bytes);
+		fputs("</td></tr>\n", out);
+	}
+	fputs("</tbody></table></div>\n", out);
+}
+
+static void collectives(FILE *out, const struct traffic *t)
+{
+	bool any = false;
+	for (int i = 0; i < COLLECTIVES; i++)
+		any = any || t->collectives[i].calls;
+	if (!any)
+		return;
+	fputs("<h3>Collective operations</h3>\n<div class=\"wide\"><table>\n<caption>Bytes as the calls’ arguments say, over all ranks; how the MPI library moves them is its own."
+	      "</caption>\n<thead><tr><th scope=\"col\" class=\"l\">Operation</th><th scope=\"col\">Calls</th><th scope=\"col\">In</th><th scope=\"col\">Out</th></tr></thead>\n<tbody>\n", out);
+	for (int i = 0; i < COLLECTIVES; i++) {
+		if (t->collectives[i].calls == 0)
+			continue;
+		fprintf(out, "<tr><th scope=\"row\" class=\"l\">%s</th><td>", collective_name((enum collective)i));
+		html_count(out, NULL, t->collectives[i].calls);
+		fputs("</td><td>", out);
+		html_bytes(out, NULL, t->collectives[i].sent);
+		fputs("</td><td>", out);
+		html_bytes(out, NULL, t->collectives[i].received);
+		fputs("</td></tr>\n", out);
+	}
+	fputs("</tbody></table></div>\n", out);
+}
+
+void report_messages(struct report *r)
+{
+	FILE *out = r->out;
+	struct map m = {.n = 0};
+	fputs("<section aria-labelledby=\"messages\">\n<h2 id=\"messages\">Messages</h2>\n<p>", out);
+	html_count(out, "summary.messages", r->sum.messages);
+	fputs(" messages were sent from rank to rank, ", out);
+	html_bytes(out, NULL, r->sum.bytes);
+	fputs(r->sum.unsized ? " at least: the sizes of some are not in the trace’s summary.</p>\n" : ".</p>\n", out);
+	if (!r->has_traffic)
+		fputs("<p class=\"dim\">This trace has so many events that they were not walked for who sent to whom; <code>spoor report --full</code> does it.</p>\n", out);
+	else if (r->traffic.count == 0)
+		collectives(out, &r->traffic);
+	else if (gather(&m, r) == 0) {
+		fputs("<div class=\"two\">\n<div>\n", out);
+		picture(out, &m);
+		fputs("</div>\n<div>\n", out);
+		pairs(out, &r->traffic);
+		sizes(out, &r->traffic);
+		fputs("</div>\n</div>\n", out);
+		collectives(out, &r->traffic);
+	}
+	fputs("</section>\n", out);
+	free(m.bytes);
+	free(m.messages);
+}

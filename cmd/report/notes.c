@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * notes - what the figures leave out, and what is known of the job
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cmd/report/html.h"
+#include "cmd/report/report.h"
+
+static void item(FILE *out, bool *any, const char *text)
+{
+	if (!*any)
+		fputs("<ul>\n", out);
+	*any = true;
+	fprintf(out, "<li>%s", text);
+}
+
+static void degradations(struct report *r, bool *any)
+{
+	static const char *const stages[TRACE_STAGES] = {
+	        [STAGE_COLUMNS] = "the order of some values was given up", [STAGE_PATHS] = "new call paths were cut", [STAGE_COUNTING] = "events were only counted"};
+	const struct trace *t = r->trace;
+	FILE *out = r->out;
+	char text[HTML_NUMBER], more[HTML_NUMBER];
+	uint64_t columns = 0, lossy = 0;
+	uint32_t why = 0;
+	for (uint32_t i = 0; i < t->site_count; i++)
+		for (uint32_t k = 0; k < t->sites[i].column_count; k++) {
+			const struct trace_column *c = &t->sites[i].columns[k];
+			bool counted = false;
+			columns++;
+			for (uint32_t g = 0; g < c->count; g++)
+				if (c->groups[g].lossy) {
+					why |= c->groups[g].lossy->why;
+					counted = true;
+				}
+			lossy += counted;
+		}
+	if (t->loss.lossy) {
+		item(out, any, "");
+		fprintf(out, "The mode was <code>lossy:%" PRIu64 "</code>: values are counted exactly, but the order of those that varied more is not kept.</li>\n", t->loss.threshold);
+	}
+	if (lossy) {
+		char reasons[WHY_SIZE];
+		item(out, any, "");
+		fprintf(out, "Of %s columns %s have no order (%s). Totals stay exact.</li>\n", text_count(text, columns), text_count(more, lossy), trace_why_text(why, reasons));
+	}
+	for (int s = 0; s < TRACE_STAGES; s++)
+		if (t->loss.stage[s].ranks) {
+			item(out, any, "");
+			fprintf(out, "Memory was nearly used up: in %s rank%s %s, from event %s on.</li>\n", text_count(text, t->loss.stage[s].ranks),
+			        t->loss.stage[s].ranks == 1 ? "" : "s", stages[s], text_count(more, t->loss.stage[s].since));
+		}
+}
+
+void report_notes(struct report *r)
+{
+	const struct trace *t = r->trace;
+	FILE *out = r->out;
+	bool any = false;
+	char text[HTML_NUMBER], more[HTML_NUMBER];
+	uint64_t missing = t->size - stream_ranks(t, &t->events);
+	fputs("<section aria-labelledby=\"notes\">\n<h2 id=\"notes\">Notes</h2>\n<p>", out);
+	html_count(out, "events", r->sum.events);
+	fputs(" events from ", out);
+	html_count(out, NULL, t->site_count);
+	fputs(" call sites in a file of ", out);
+	html_bytes(out, "size", container_file_size(r->show->container));
+	fputs(".</p>\n", out);
+	if (report_partial(r)) {
+		item(out, &any, "");
+		fputs("The trace is partial: it was made of what the ranks left behind when they ended.</li>\n", out);
+	}
+	if (missing) {
+		item(out, &any, "");
+		fprintf(out, "%s of %s ranks are not in this trace.</li>\n", text_count(text, missing), text_count(more, t->size));
+	}
+	if (r->sum.lost) {
+		item(out, &any, "");
+		fprintf(out, "%s events were not recorded, because the memory of %s ranks was used up; times and totals are without them.</li>\n", text_count(text, r->sum.lost),
+		        text_count(more, rankmap_size(&t->lost)));
+	}
+	degradations(r, &any);
+	if (r->sum.parallel_efficiency < 0)
+		item(out, &any, "The times of ranks are not in this trace: it is of an early version, or without computation.</li>\n");
+	if (r->sum.unsized) {
+		item(out, &any, "");
+		fprintf(out, "The sizes of %s messages are not in the trace’s summary (derived datatypes, persistent requests); the table of sizes has them where their "
+		             "datatypes could be followed.</li>\n", text_count(text, r->sum.unsized));
+	}
+	if (r->has_traffic && r->traffic.unknown_sizes) {
+		item(out, &any, "");
+		fprintf(out, "%s messages are of a datatype whose size is not known.</li>\n", text_count(text, r->traffic.unknown_sizes));
+	}
+	if (r->has_traffic && r->traffic.other_messages) {
+		item(out, &any, "");
+		fprintf(out, "%s messages went to ranks that are not known here (intercommunicators, other worlds); they are not in the map.</li>\n",
+		        text_count(text, r->traffic.other_messages));
+	}
+	if (r->sum.overhead_ns) {
+		item(out, &any, "");
+		fputs("Tracing took ", out);
+		html_ns(out, "summary.overhead_ns", r->sum.overhead_ns);
+		fputs(" of all ranks together; it is taken out of all times here.</li>\n", out);
+	}
+	if (any)
+		fputs("</ul>\n", out);
+	fputs("<p class=\"dim\">Efficiencies are those of the POP project: load balance is the mean computation of the ranks / the most of a rank, communication "
+	      "efficiency is the most computation of a rank / the run time, parallel efficiency their product. Times are without <code>MPI_Init</code>, unless they are of it. "
+	      "All figures are those of <code>spoor show --json</code>.</p>\n</section>\n", out);
+}
+
+static void value(FILE *out, const json_t *v)
+{
+	if (json_is_string(v)) {
+		html_text(out, json_string_value(v));
+		return;
+	}
+	if (json_is_array(v)) {
+		size_t n = json_array_size(v);
+		for (size_t i = 0; i < n && i < 200; i++) {
+			fputs(i ? " " : "", out);
+			value(out, json_array_get(v, i));
+		}
+		if (n > 200)
+			fprintf(out, " … (%zu)", n);
+		return;
+	}
+	char *text = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
+	html_text(out, text);
+	free(text);
+}
+
+void report_meta_table(struct report *r)
+{
+	static const struct {
+		const char *key, *label;
+	} labels[] = {{"cluster", "Cluster"}, {"job", "Job"}, {"step", "Step"}, {"array_job", "Array job"}, {"array_task", "Array task"}, {"job_name", "Name"}, {"user", "User"},
+	              {"account", "Account"}, {"partition", "Partition"}, {"qos", "QoS"}, {"reservation", "Reservation"}, {"container", "Container"}, {"state", "State"},
+	              {"reason", "Reason"}, {"exit_code", "Exit code"}, {"signal", "Signal"}, {"node_list", "Nodes"}, {"hosts", "Hosts"}, {"ranks_per_node", "Ranks a node"},
+	              {"start", "Start"}, {"end", "End"}, {"elapsed", "Elapsed, s"}, {"exe", "Executable"}, {"exe_build_id", "Build id"}, {"command", "Command"},
+	              {"mpi_library", "MPI library"}, {"mpi_version", "MPI version"}, {"mode", "Mode"}, {"rule", "Rule"}, {"rule_where", "Rule at"}, {"rule_reason", "Reason of the rule"},
+	              {"world", "World"}, {"parent_world", "Spawned by"}, {"spoor_version", "spoor"}, {"slurm_version", "Slurm"}};
+	FILE *out = r->out;
+	fputs("<section aria-labelledby=\"job\">\n<h2 id=\"job\">Job</h2>\n<dl class=\"meta\">\n<dt>Trace</dt><dd><code>", out);
+	html_text(out, r->show->name);
+	fputs("</code></dd>\n", out);
+	for (size_t i = 0; r->show->meta && i < sizeof labels / sizeof *labels; i++) {
+		const json_t *v = json_object_get(r->show->meta, labels[i].key);
+		if (!v || json_is_null(v) || (json_is_string(v) && !*json_string_value(v)))
+			continue;
+		fprintf(out, "<dt>%s</dt><dd>", labels[i].label);
+		value(out, v);
+		fputs("</dd>\n", out);
+	}
+	fputs("</dl>\n</section>\n", out);
+}

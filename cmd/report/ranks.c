@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * ranks - how evenly the ranks share the work
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cmd/report/html.h"
+#include "cmd/report/report.h"
+#include "trace/host.h"
+
+#define WIDTH 960
+#define HEIGHT 200
+#define LEFT 64
+#define TABLE_OPEN 16 /* with more ranks than this the table is folded */
+
+struct rank {
+	uint32_t rank;
+	uint64_t compute, elapsed;
+};
+
+static uint64_t in_mpi(const struct rank *r)
+{
+	return r->elapsed > r->compute ? r->elapsed - r->compute : 0;
+}
+
+/* Of ranks whose totals are known. *list is malloc'ed. */
+static size_t known(const struct report *r, struct rank **list)
+{
+	const struct trace_total *compute = &r->trace->total[TOTAL_COMPUTE], *elapsed = &r->trace->total[TOTAL_ELAPSED];
+	size_t n = 0;
+	*list = compute->ranks && elapsed->ranks ? malloc((compute->count + 1) * sizeof **list) : NULL;
+	for (uint64_t i = 0, k = 0; *list && i < compute->count; i++) {
+		while (k < elapsed->count && elapsed->ranks[k].rank < compute->ranks[i].rank)
+			k++;
+		if (k < elapsed->count && elapsed->ranks[k].rank == compute->ranks[i].rank)
+			(*list)[n++] = (struct rank){compute->ranks[i].rank, compute->ranks[i].ns, elapsed->ranks[k].ns}; /* rounded, each for itself */
+	}
+	return n;
+}
+
+static void bars(FILE *out, const struct rank *list, size_t n)
+{
+	uint64_t most = 1;
+	double mean = 0, step = (double)(WIDTH - LEFT) / (double)n;
+	char text[HTML_NUMBER], more[HTML_NUMBER];
+	for (size_t i = 0; i < n; i++) {
+		most = list[i].elapsed > most ? list[i].elapsed : most;
+		mean += (double)list[i].compute / (double)n;
+	}
+	fprintf(out, "<figure>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"ranks-title\"><title id=\"ranks-title\">Computation and MPI of each rank"
+	             "</title>\n", WIDTH, HEIGHT + 28);
+	for (int i = 0; i <= 4; i++) {
+		double y = 8 + (double)(HEIGHT - 8) * (4 - i) / 4;
+		fprintf(out, "<path class=\"g\" d=\"M%d %.1fH%d\"/><text class=\"d\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", LEFT, y, WIDTH, LEFT - 8, y + 4,
+		        text_ns(text, (double)most * i / 4));
+	}
+	for (size_t i = 0; i < n; i++) {
+		double x = LEFT + step * (double)i, w = step > 4 ? step - (step > 12 ? 3 : 1) : step;
+		double c = (HEIGHT - 8) * (double)list[i].compute / (double)most, e = (HEIGHT - 8) * (double)list[i].elapsed / (double)most;
+		fprintf(out, "<g><title>rank %u: %s computation, %s in MPI</title><rect class=\"f2\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>"
+		             "<rect class=\"f0\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/></g>\n", list[i].rank, text_ns(text, (double)list[i].compute),
+		        text_ns(more, (double)in_mpi(&list[i])), x, HEIGHT - e, w, e > c ? e - c : 0, x, HEIGHT - c, w, c);
+		if (n <= 32 || i % 8 == 0)
+			fprintf(out, "<text class=\"d\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%u</text>\n", x + w / 2, HEIGHT + 18, list[i].rank);
+	}
+	double y = HEIGHT - (HEIGHT - 8) * mean / (double)most;
+	fprintf(out, "<path d=\"M%d %.1fH%d\" stroke=\"var(--ink)\" stroke-dasharray=\"5 4\" fill=\"none\"/>\n</svg>\n", LEFT, y, WIDTH);
+	fprintf(out, "<figcaption><span class=\"key b0\"></span>computation, <span class=\"key b2\"></span>MPI; the dashed line is the mean computation, %s</figcaption>\n</figure>\n",
+	        text_ns(text, mean));
+}
+
+static void table(struct report *r, const struct rank *list, size_t n)
+{
+	FILE *out = r->out;
+	char host[HOST_MAX], key[64];
+	fprintf(out, "<details%s><summary>The same as a table</summary>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">Rank</th><th scope=\"col\" class=\"l\">Host</th>"
+	             "<th scope=\"col\">Computation</th><th scope=\"col\">MPI</th><th scope=\"col\">Together</th><th scope=\"col\">Events</th>", n <= TABLE_OPEN ? " open" : "");
+	if (r->sent)
+		fputs("<th scope=\"col\">Sent</th><th scope=\"col\">Received</th>", out);
+	fputs("</tr></thead>\n<tbody>\n", out);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t rank = list[i].rank;
+		int64_t events = 0;
+		host_get(r->trace, rank, host);
+		rankmap_get(&r->trace->events, rank, &events);
+		fprintf(out, "<tr><th scope=\"row\">%u</th><td class=\"l\">", rank);
+		html_text(out, host);
+		fputs("</td><td>", out);
+		snprintf(key, sizeof key, "ranks.%u.compute_ns", rank);
+		html_ns(out, key, list[i].compute);
+		fputs("</td><td>", out);
+		html_ns(out, NULL, in_mpi(&list[i]));
+		fputs("</td><td>", out);
+		snprintf(key, sizeof key, "ranks.%u.elapsed_ns", rank);
+		html_ns(out, key, list[i].elapsed);
+		fputs("</td><td>", out);
+		html_count(out, NULL, (uint64_t)events);
+		if (r->sent && rank < r->trace->size) {
+			fputs("</td><td>", out);
+			html_bytes(out, NULL, r->sent[rank]);
+			fputs("</td><td>", out);
+			html_bytes(out, NULL, r->received[rank]);
+		} else if (r->sent) {
+			fputs("</td><td></td><td>", out);
+		}
+		fputs("</td></tr>\n", out);
+	}
+	fputs("</tbody></table></div></details>\n", out);
+}
+
+void report_ranks(struct report *r)
+{
+	const struct summary *s = &r->sum;
+	FILE *out = r->out;
+	struct rank *list;
+	size_t n = known(r, &list);
+	char a[HTML_NUMBER], b[HTML_NUMBER], c[HTML_NUMBER];
+	fputs("<section aria-labelledby=\"ranks\">\n<h2 id=\"ranks\">Ranks</h2>\n", out);
+	if (s->parallel_efficiency >= 0 && s->ranks) {
+		fprintf(out, "<p>Computation is between %s on rank %u and %s on rank %u, in the mean %s.</p>\n", text_ns(a, (double)s->compute_min_ns), s->compute_min_rank,
+		        text_ns(b, (double)s->compute_max_ns), s->compute_max_rank, text_ns(c, (double)s->compute_ns / s->ranks));
+		fputs("<p class=\"dim\">Most: ", out);
+		html_ns(out, "summary.compute_max_ns", s->compute_max_ns);
+		fputs(", least: ", out);
+		html_ns(out, "summary.compute_min_ns", s->compute_min_ns);
+		fputs(", all ranks: ", out);
+		html_ns(out, "summary.compute_ns", s->compute_ns);
+		fputs(" computation and ", out);
+		html_ns(out, "summary.mpi_ns", s->mpi_ns);
+		fputs(" MPI.</p>\n", out);
+	}
+	if (n > 0) {
+		bars(out, list, n);
+		table(r, list, n);
+	} else {
+		fprintf(out, "<p class=\"dim\">%s</p>\n",
+		        r->trace->total[TOTAL_COMPUTE].count ? "With this many ranks a trace keeps the sums and the extremes only, so that it does not grow with the ranks."
+		                                             : "The times of single ranks are not in this trace.");
+	}
+	fputs("</section>\n", out);
+	free(list);
+}

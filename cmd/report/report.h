@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * report - the sections of a trace's page
+ *
+ * Figures come from the object that `spoor show --json` prints, so that both say the same; graphics and a few sums from the trace itself. Graphics are SVG
+ * in the page, with titles, and a table beside them says the same in words.
+ */
+#ifndef SPOOR_REPORT_REPORT_H
+#define SPOOR_REPORT_REPORT_H
+
+#include <stdbool.h>
+
+#include "cmd/show.h"
+#include "cmd/traffic.h"
+#include "trace/summary.h"
+
+/* What time is spent on; the numbers are those of the colours (style.c). */
+enum report_class { CLASS_COMPUTE, CLASS_MESSAGES, CLASS_COLLECTIVES, CLASS_WAITING, CLASS_FILES, CLASS_OTHER, CLASSES };
+
+struct report {
+	FILE *out;
+	const struct show *show;
+	const struct trace *trace;
+	const json_t *json; /* of show: summary, functions, balance, sites, last */
+	struct summary sum;
+	uint64_t class_ns[CLASSES]; /* over all ranks, without MPI_Init */
+	uint64_t init_ns;
+	struct traffic traffic;
+	bool has_traffic;           /* else there are more events than may be walked for it */
+	uint64_t *sent, *received;  /* bytes, by rank; NULL without traffic */
+};
+
+const char *report_class_name(enum report_class c);
+enum report_class report_class_of(const struct schema *s);
+
+/* A number of the show object, 0 if it is not there. key may be "summary.mpi_ns". */
+uint64_t report_number(const struct report *r, const char *key);
+const char *report_meta(const struct report *r, const char *key); /* a text of the metadata, NULL if it is not there */
+uint64_t report_meta_number(const struct report *r, const char *key);
+bool report_partial(const struct report *r);
+
+/* The sections, in their order. */
+void report_overview(struct report *r);
+void report_ending(struct report *r); /* where every rank was, of a partial trace */
+void report_sites(struct report *r);
+void report_ranks(struct report *r);
+void report_messages(struct report *r);
+int report_timeline(struct report *r); /* 0 or -1 */
+void report_notes(struct report *r);
+void report_meta_table(struct report *r);
+
+#endif

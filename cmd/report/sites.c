@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * sites - where time went: functions and call sites; where every rank was at the end
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cmd/report/html.h"
+#include "cmd/report/report.h"
+
+/* This many sites at most; those that take less than a share of the time only while there are few. */
+#define SHOWN_SITES 40
+#define FEW_SITES 8
+#define WORTH_SHOWING 0.002
+#define SHOWN_FUNCTIONS 40
+#define SHOWN_FRAMES 24
+
+static uint64_t number(const json_t *object, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(object, key));
+}
+
+static enum report_class class_of_name(const struct report *r, const char *function)
+{
+	for (uint32_t i = 0; i < r->trace->function_count; i++) {
+		const struct schema *s = &r->trace->functions[i].schema;
+		if (strlen(function) == s->function_length && memcmp(function, s->function, s->function_length) == 0)
+			return report_class_of(s);
+	}
+	return CLASS_OTHER;
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *s = json_string_value(json_object_get(object, key));
+	return s ? s : "";
+}
+
+static void functions(struct report *r, double all)
+{
+	const json_t *list = json_object_get(r->json, "functions");
+	FILE *out = r->out;
+	fputs("<h3 id=\"functions\">By function</h3>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">Function</th><th scope=\"col\">Share</th>"
+	      "<th class=\"bar\"><span class=\"narrow\">bar</span></th><th scope=\"col\">Time, all ranks</th><th scope=\"col\">Calls</th><th scope=\"col\">Mean</th>"
+	      "<th scope=\"col\">Longest</th><th scope=\"col\">on rank</th></tr></thead>\n<tbody>\n", out);
+	for (size_t i = 0; i < json_array_size(list) && i < SHOWN_FUNCTIONS; i++) {
+		const json_t *f = json_array_get(list, i);
+		const char *name = text_of(f, "function");
+		uint64_t ns = number(f, "time_ns"), calls = number(f, "calls");
+		char key[96], mean[HTML_NUMBER];
+		if (calls == 0)
+			continue;
+		bool init = strncmp(name, "MPI_Init", 8) == 0 && strncmp(name, "MPI_Initialized", 15) != 0;
+		double share = all > 0 && !init ? (double)ns / all : 0;
+		fputs("<tr><th scope=\"row\" class=\"l\">", out);
+		html_text(out, name);
+		fputs("</th><td>", out);
+		if (init)
+			fputs("<span class=\"dim\">–</span>", out);
+		else
+			html_share(out, NULL, share);
+		fprintf(out, "</td><td class=\"bar\"><i class=\"b%d\" style=\"width:%.1f%%\"></i></td><td>", class_of_name(r, name), 100 * share);
+		snprintf(key, sizeof key, "functions.%zu.time_ns", i);
+		html_ns(out, key, ns);
+		fputs("</td><td>", out);
+		snprintf(key, sizeof key, "functions.%zu.calls", i);
+		html_count(out, key, calls);
+		fprintf(out, "</td><td>%s</td><td>", text_ns(mean, (double)ns / (double)calls));
+		html_ns(out, NULL, number(f, "max_ns"));
+		fprintf(out, "</td><td>%" PRIu64 "</td></tr>\n", number(f, "max_rank"));
+	}
+	fputs("</tbody></table></div>\n", out);
+}
+
+/* The bins of a histogram as a little graphic: their places on a logarithmic axis, their heights by count. */
+static void spark(FILE *out, const json_t *time)
+{
+	const json_t *bins = json_object_get(time, "bins");
+	size_t n = json_array_size(bins);
+	uint64_t most = 0;
+	if (n < 2)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t count = number(json_array_get(bins, i), "count");
+		most = count > most ? count : most;
+	}
+	fputs("<svg viewBox=\"0 0 72 18\" width=\"72\" height=\"18\" role=\"img\"><title>", out);
+	for (size_t i = 0; i < n; i++) {
+		const json_t *b = json_array_get(bins, i);
+		char from[HTML_NUMBER], to[HTML_NUMBER];
+		fprintf(out, "%s%" PRIu64 " × %s to %s", i ? ", " : "", number(b, "count"), text_ns(from, (double)number(b, "min_ns")),
+		        text_ns(to, (double)number(b, "max_ns")));
+	}
+	fputs("</title>", out);
+	for (size_t i = 0; i < n; i++) {
+		double height = most ? 16.0 * (double)number(json_array_get(bins, i), "count") / (double)most : 0, width = 72.0 / (double)n;
+		fprintf(out, "<rect class=\"f0\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>", (double)i * width, 18 - (height < 1 ? 1 : height), width - 1,
+		        height < 1 ? 1 : height);
+	}
+	fputs("</svg>", out);
+}
+
+/* Frames further out than main are those that start a program. */
+static size_t own_frames(const json_t *frames)
+{
+	size_t n = json_array_size(frames);
+	for (size_t i = 0; i < n; i++) {
+		const char *frame = json_string_value(json_array_get(frames, i));
+		if (frame && strncmp(frame, "main ", 5) == 0)
+			return i + 1;
+	}
+	return n;
+}
+
+static void path(FILE *out, const json_t *frames)
+{
+	size_t n = own_frames(frames);
+	const char *first = json_string_value(json_array_get(frames, 0));
+	fputs("<span class=\"path\">", out);
+	html_text(out, first ? first : "-");
+	fputs("</span>", out);
+	if (n < 2)
+		return;
+	fprintf(out, "<details><summary>called from %zu more</summary><span class=\"path\">", n - 1);
+	for (size_t i = 1; i < n && i < SHOWN_FRAMES; i++) {
+		html_text(out, json_string_value(json_array_get(frames, i)));
+		fputs(i + 1 < n ? "<br>" : "", out);
+	}
+	fputs(n > SHOWN_FRAMES ? "…</span></details>" : "</span></details>", out);
+}
+
+static int64_t late_rank(const struct report *r, uint64_t site)
+{
+	const json_t *list = json_object_get(r->json, "balance");
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *b = json_array_get(list, i), *late = json_object_get(b, "late_rank");
+		if (number(b, "site") == site)
+			return late ? json_integer_value(late) : -1;
+	}
+	return -1;
+}
+
+void report_sites(struct report *r)
+{
+	const json_t *list = json_object_get(r->json, "sites");
+	FILE *out = r->out;
+	double all = 0;
+	size_t n = json_array_size(list), shown = 0;
+	for (int c = 0; c < CLASSES; c++)
+		all += (double)r->class_ns[c];
+	fputs("<section aria-labelledby=\"sites\">\n<h2 id=\"sites\">Call sites</h2>\n<p class=\"dim\">Where in the program time is spent in MPI: function and call path. "
+	      "Imbalance is the time of the rank that spends most there / the mean of its ranks; in a call that waits for all, the rank that spends <em>least</em> comes "
+	      "last and is the one that the others wait for.</p>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">Call site</th>"
+	      "<th scope=\"col\">Share</th><th class=\"bar\"><span class=\"narrow\">bar</span></th><th scope=\"col\">Time, all ranks</th><th scope=\"col\">Calls</th>"
+	      "<th scope=\"col\">Mean</th><th scope=\"col\">Spread</th><th scope=\"col\">Imbalance</th><th scope=\"col\">Comes last</th></tr></thead>\n<tbody>\n", out);
+	for (size_t i = 0; i < n && shown < SHOWN_SITES; i++) {
+		const json_t *s = json_array_get(list, i), *time = json_object_get(s, "communicate"), *imbalance = json_object_get(s, "imbalance");
+		const char *name = text_of(s, "function");
+		uint64_t ns = number(s, "time_ns"), calls = number(s, "calls"), site = number(s, "site");
+		int64_t late = late_rank(r, site);
+		char key[64], text[HTML_NUMBER];
+		enum report_class class = class_of_name(r, name);
+		bool init = site < r->trace->site_count && trace_initializes(trace_schema(r->trace, &r->trace->sites[site]));
+		double share = all > 0 ? (double)ns / all : 0;
+		if (init)
+			continue;
+		if (shown >= FEW_SITES && share < WORTH_SHOWING)
+			break;
+		shown++;
+		fprintf(out, "<tr id=\"site%" PRIu64 "\"><th scope=\"row\" class=\"l\"><strong>", site);
+		html_text(out, name);
+		fprintf(out, "</strong> <span class=\"dim\">site %" PRIu64 "</span><br>", site);
+		path(out, json_object_get(s, "path"));
+		fputs("</th><td>", out);
+		html_share(out, NULL, share);
+		fprintf(out, "</td><td class=\"bar\"><i class=\"b%d\" style=\"width:%.1f%%\"></i></td><td>", class, 100 * share);
+		snprintf(key, sizeof key, "sites.%" PRIu64 ".time_ns", site);
+		html_ns(out, key, ns);
+		fputs("</td><td>", out);
+		snprintf(key, sizeof key, "sites.%" PRIu64 ".calls", site);
+		html_count(out, key, calls);
+		fprintf(out, "</td><td>%s</td><td>", text_ns(text, json_number_value(json_object_get(time, "mean_ns"))));
+		spark(out, time);
+		fputs("</td>", out);
+		if (json_is_number(imbalance) && number(s, "ranks") > 1)
+			fprintf(out, "<td%s>%.2f</td>", json_number_value(imbalance) >= 1.5 && share >= 0.02 ? " class=\"warn\"" : "", json_number_value(imbalance));
+		else
+			fputs("<td class=\"dim\">–</td>", out);
+		if (late >= 0)
+			fprintf(out, "<td>rank %" PRId64 "</td></tr>\n", late);
+		else
+			fputs("<td class=\"dim\">–</td></tr>\n", out);
+	}
+	fputs("</tbody></table></div>\n", out);
+	if (n > shown)
+		fprintf(out, "<p class=\"dim\">The %zu that take most of %zu; <code>spoor show --sites</code> prints all.</p>\n", shown, n);
+	functions(r, all);
+	fputs("</section>\n", out);
+}
+
+/* "0-3, 7, 9" */
+static void ranks(FILE *out, const json_t *list)
+{
+	size_t n = json_array_size(list), pieces = 0;
+	for (size_t i = 0, end; i < n; i = end) {
+		json_int_t first = json_integer_value(json_array_get(list, i));
+		for (end = i + 1; end < n && json_integer_value(json_array_get(list, end)) == first + (json_int_t)(end - i);)
+			end++;
+		if (++pieces > 40) {
+			fputs(", …", out);
+			return;
+		}
+		fprintf(out, "%s%" JSON_INTEGER_FORMAT, i ? ", " : "", first);
+		if (end - i > 1)
+			fprintf(out, "–%" JSON_INTEGER_FORMAT, first + (json_int_t)(end - i) - 1);
+	}
+}
+
+void report_ending(struct report *r)
+{
+	const json_t *list = json_object_get(r->json, "last");
+	FILE *out = r->out;
+	char text[HTML_NUMBER];
+	if (!report_partial(r) && rankmap_empty(&r->trace->in_flight))
+		return;
+	uint64_t missing = report_number(r, "ranks_missing");
+	fputs("<section aria-labelledby=\"end\">\n<h2 id=\"end\">Where every rank was at the end</h2>\n<p>", out);
+	if (report_meta(r, "state")) {
+		fputs("The job’s state is ", out);
+		html_text(out, report_meta(r, "state"));
+		if (report_meta_number(r, "signal"))
+			fprintf(out, ", ended by signal %" PRIu64, report_meta_number(r, "signal"));
+		else if (report_meta_number(r, "exit_code"))
+			fprintf(out, ", exit code %" PRIu64, report_meta_number(r, "exit_code"));
+		fputs(". ", out);
+	}
+	fputs("Ranks at the same place are together.", out);
+	if (missing)
+		fprintf(out, " <strong>%s rank%s left nothing and cannot be told about.</strong>", text_count(text, missing), missing == 1 ? "" : "s");
+	fputs("</p>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">Ranks</th><th scope=\"col\" class=\"l\">Which</th><th scope=\"col\" class=\"l\">Where</th></tr></thead>\n"
+	      "<tbody>\n", out);
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *p = json_array_get(list, i), *who = json_object_get(p, "ranks"), *function = json_object_get(p, "function");
+		fprintf(out, "<tr><td>%s</td><td class=\"l\">", text_count(text, json_array_size(who)));
+		ranks(out, who);
+		fputs("</td><td class=\"l\">", out);
+		if (json_is_string(function)) {
+			fprintf(out, "%s <strong>", text_of(p, "where"));
+			html_text(out, json_string_value(function));
+			fputs("</strong><br>", out);
+			path(out, json_object_get(p, "path"));
+		} else {
+			fputs("before its first MPI call, or it is not known where", out);
+		}
+		fputs("</td></tr>\n", out);
+	}
+	fputs("</tbody></table></div>\n</section>\n", out);
+}

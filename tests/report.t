@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# report - the page of a trace says what spoor show --json says, opens in a browser without a complaint, fits narrow and wide windows, and runs nothing
+import html.parser
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import browser  # noqa: E402
+import launch  # noqa: E402
+import tap  # noqa: E402
+
+SPOOR = os.path.join(tap.BUILD, "spoor")
+GOLDEN = os.path.join(tap.SOURCE, "tests/golden")
+HOSTILE = "<img src=x onerror=alert(1)>'\"&amp;</title><script>alert(2)</script>\u202e\x1b[31m"
+VOID = {"meta", "link", "br", "img", "hr", "input"}
+
+
+def spoor(*arguments):
+    done = subprocess.run([SPOOR, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+    return done.returncode, done.stdout, done.stderr.decode(errors="replace")
+
+
+class Page(html.parser.HTMLParser):
+    """The figures of a page, its tags, and whether they are closed in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.figures, self.tags, self.open, self.wrong, self.attributes = {}, set(), [], [], set()
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.tags.add(tag)
+        self.attributes.update(attrs)
+        if "data-figure" in attrs:
+            self.figures[attrs["data-figure"]] = float(attrs["value"])
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.add(tag)
+        self.attributes.update(dict(attrs))
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+
+def expected(shown, name):
+    """What spoor show --json has for a figure of the page."""
+    parts = name.split(".")
+    if parts[0] == "sites":
+        return next(s for s in shown["sites"] if s["site"] == int(parts[1]))[parts[2]]
+    if parts[0] == "matrix":
+        cell = next(c for c in shown["matrix"] if c[:2] == [int(parts[1]), int(parts[2])])
+        return cell[3 if parts[3] == "bytes" else 2]
+    if parts[0] == "message_sizes":
+        cell = next(c for c in shown["message_sizes"] if c[0] == int(parts[1]))
+        return cell[1 if parts[2] == "messages" else 2]
+    if parts[0] == "ranks":
+        return next(r for r in shown["rank_totals"] if r["rank"] == int(parts[1]))[parts[2]]
+    for part in parts:
+        shown = shown[int(part)] if isinstance(shown, list) else shown[part]
+    return shown
+
+
+def figures(title, trace, page):
+    shown = json.loads(spoor("show", trace, "--json")[1])
+    for view in ("--sites", "--matrix"):
+        shown.update(json.loads(spoor("show", trace, view, "--json")[1]))
+    wrong = []
+    for name, value in page.figures.items():
+        try:
+            if abs(expected(shown, name) - value) > 1e-12 * abs(value):
+                wrong.append(f"{name}: {value}, not {expected(shown, name)}")
+        except (KeyError, StopIteration, IndexError, TypeError) as error:
+            wrong.append(f"{name}: not in spoor show ({error!r})")
+    tap.ok(not wrong and len(page.figures) > 10, f"{title}: {len(page.figures)} figures are those of spoor show --json", *wrong)
+
+
+def look(title, path, view):
+    """The page in a browser, in windows of two sizes, light and dark."""
+    for width, height, dark in ((1280, 800, False), (390, 844, True)):
+        view.complaints.clear()
+        view.requests.clear()
+        view.size(width, height, dark)
+        view.open(path)
+        wide = view.evaluate("document.documentElement.scrollWidth")
+        tap.ok(wide <= width, f"{title}: fits into {width} pixels", f"{wide} wide", view.evaluate(
+            "[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth && !e.closest('.wide')).slice(0, 5)"
+            ".map(e => e.outerHTML.slice(0, 200)).join('\\n')"))
+        tap.equal(view.complaints, [], f"{title}: {width}: nothing in the console")
+        tap.equal([u for u in view.requests if not u.startswith("data:")], ["file://" + path], f"{title}: {width}: loads nothing")
+        empty = view.evaluate("[...document.querySelectorAll('svg[role=img]')].filter(s => !s.querySelector('title') || s.getBoundingClientRect().width < 20).length")
+        tap.equal(empty, 0, f"{title}: {width}: graphics have a title and are there")
+        folder = os.environ.get("SPOOR_SCREENSHOTS")
+        if folder:
+            view.screenshot(os.path.join(folder, f"{title}-{width}.png"))
+    first = view.evaluate("document.querySelector('.verdict').getBoundingClientRect().top")
+    tap.ok(first < 400, f"{title}: the first screen says why", first)
+
+
+def report(title, trace, folder, view):
+    path = os.path.join(folder, "page.html")
+    status, _, err = spoor("report", trace, "-o", path)
+    if not tap.ok(status == 0, f"{title}: a page", err):
+        return ""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    page = Page(text)
+    tap.ok(not page.open and not page.wrong, f"{title}: tags are closed in order", page.open, page.wrong)
+    tap.ok(not page.tags & {"script", "iframe", "img", "object", "embed", "form"} and not [a for a in page.attributes if a.startswith("on")],
+           f"{title}: no scripts, nothing that loads", page.tags)
+    figures(title, trace, page)
+    if view:
+        look(title, path, view)
+    return text
+
+
+def with_meta(trace, out, change):
+    """A copy of a trace with other metadata: the chunk META, and the checksums of table and header."""
+    with open(trace, "rb") as file:
+        data = bytearray(file.read())
+    count = struct.unpack_from("<I", data, 20)[0]
+    meta = {}
+    shown = json.loads(spoor("show", trace, "--json")[1])["meta"] or {}
+    meta.update(shown)
+    change(meta)
+    text = json.dumps(meta).encode()
+    for i in range(count):
+        at = 32 + 32 * i
+        if data[at:at + 4] == b"META":
+            struct.pack_into("<4sIQQQ", data, at, b"META", zlib.crc32(text), len(data), len(text), len(text))
+            data += text
+            break
+    struct.pack_into("<I", data, 24, zlib.crc32(bytes(data[32:32 + 32 * count])))
+    struct.pack_into("<I", data, 28, zlib.crc32(bytes(data[0:28])))
+    with open(out, "wb") as file:
+        file.write(data)
+
+
+def hostile(folder, view):
+    """Names that would run something in a page that does not escape them."""
+    trace = os.path.join(folder, "hostile.spoor")
+    program = os.path.join(folder, "<img src=x onerror=alert(3)>")
+    shutil.copy(os.path.join(tap.BUILD, "tests/programs/halo"), program)
+    done = launch.mpirun(2, [program], before=[SPOOR, "run", "-o", trace, "--"], cwd=folder)
+    if not tap.ok(done.returncode == 0 and os.path.exists(trace), "hostile: a trace", done.stderr.decode(errors="replace")):
+        return
+
+    def change(meta):
+        for key in ("job_name", "user", "account", "cluster", "node_list", "start", "state", "rule_reason"):
+            meta[key] = HOSTILE
+        meta.update(job=HOSTILE, hosts=[HOSTILE], command=[HOSTILE, {"a": HOSTILE}], elapsed=[HOSTILE], partial=1, reason=HOSTILE, exit_code=HOSTILE)
+
+    with_meta(trace, os.path.join(folder, "hostile2.spoor"), change)
+    text = report("hostile", os.path.join(folder, "hostile2.spoor"), folder, view)
+    tap.ok("&lt;img src=x onerror=alert(1)&gt;" in text and "onerror=alert(3)&gt;" in text, "hostile: names are shown as they are")
+    tap.ok(not any(ord(c) < 32 and c != "\n" or c == "\u202e" for c in text), "hostile: no control characters, nothing that turns text round")
+
+
+def bad(folder):
+    for name, content in (("empty", b""), ("other", b"<html>"), ("cut", open(os.path.join(GOLDEN, "1.1.spoor"), "rb").read()[:600])):
+        path = os.path.join(folder, name + ".spoor")
+        with open(path, "wb") as file:
+            file.write(content)
+        before = sorted(os.listdir(folder))
+        status, _, err = spoor("report", path, "-o", os.path.join(folder, "never.html"))
+        tap.ok(status == 1 and path in err, f"{name}: says what is wrong", err)
+        tap.equal(sorted(os.listdir(folder)), before, f"{name}: nothing is left")
+    status, _, err = spoor("report", os.path.join(GOLDEN, "1.1.spoor"), "-o", os.path.join(folder, "none/x.html"))
+    tap.ok(status == 1 and "No such file" in err, "no folder for the page", err)
+    tap.equal(spoor("report", os.path.join(GOLDEN, "1.1.spoor"))[0], 2, "no name for the page")
+
+
+def run(folder, view):
+    for name, ranks, arguments, fails in (("halo", 4, [], False), ("farm", 3, [], False), ("ends", 3, ["abort"], True)):
+        trace = os.path.join(folder, name + ".spoor")
+        done = launch.mpirun(ranks, [os.path.join(tap.BUILD, "tests/programs", name), *arguments], before=[SPOOR, "run", "-o", trace, "--"])
+        if not tap.ok(os.path.exists(trace) and fails == (done.returncode != 0), f"{name}: a trace of it", done.stderr.decode(errors="replace")):
+            continue
+        text = report(name, trace, folder, view)
+        tap.equal("Where every rank was at the end" in text, fails, f"{name}: the ending")
+    for name in sorted(n for n in os.listdir(GOLDEN) if n.endswith(".spoor")):
+        report(name, os.path.join(GOLDEN, name), folder, view if "1.0" not in name else None)
+    hostile(folder, view)
+    bad(folder)
+
+
+def main():
+    folder = tempfile.mkdtemp(prefix="report-t-")
+    try:
+        if browser.find():
+            with browser.Browser(folder) as view:
+                run(folder, view)
+        else:
+            tap.skip("pages in a browser", "no Chromium is installed")
+            run(folder, None)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
