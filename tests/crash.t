@@ -151,6 +151,35 @@ def kill(pids):
             pass
 
 
+def memory_limit(daemon, size):
+    """Puts a process and those that it will start into a memory cgroup of their own. Returns how to undo that, or None."""
+    try:
+        with open("/proc/self/cgroup", encoding="utf-8") as file:
+            lines = [line.rstrip("\n").split(":", 2) for line in file]
+        own = next((path for _, names, path in lines if "memory" in names.split(",")), None)
+        top = "/sys/fs/cgroup/memory" + own if own else "/sys/fs/cgroup" + next(path for _, names, path in lines if not names)
+        folder = f"{top}/spoor-crash-{os.getpid()}"
+        os.mkdir(folder)
+    except (OSError, StopIteration):
+        return None
+
+    def undo():
+        with open(top + "/cgroup.procs", "w", encoding="utf-8") as file:
+            file.write(str(daemon))
+        wait(20, lambda: not open(folder + "/cgroup.procs", encoding="utf-8").read())
+        os.rmdir(folder)
+
+    try:
+        with open(folder + ("/memory.limit_in_bytes" if own else "/memory.max"), "w", encoding="utf-8") as file:
+            file.write(str(size))
+        with open(folder + "/cgroup.procs", "w", encoding="utf-8") as file:
+            file.write(str(daemon))
+    except OSError:
+        os.rmdir(folder)
+        return None
+    return undo
+
+
 table = []
 
 
@@ -215,6 +244,17 @@ try:
             run("umount", "-l", spool)
     else:
         tap.skip("the spool is full", "no tmpfs can be mounted")
+
+    # The kernel ends a process of a step that takes more memory than its cgroup has.
+    with open(f"{SITE}/cluster/run/slurmd-n4.pid", encoding="utf-8") as file:
+        undo = memory_limit(int(file.read()), 512 << 20)
+    if undo:
+        try:
+            row("out of memory", Job("memory", "memory", "oom"))
+        finally:
+            undo()
+    else:
+        tap.skip("out of memory", "no memory cgroup can be made here")
     tap.equal(os.listdir(spool), [], "nothing is left in the spool")
     tap.equal(run("sinfo", "--noheader", "--format=%T").stdout.split(), ["idle"], "no node was drained")
 finally:
