@@ -86,8 +86,8 @@ static struct site *site_slowly(struct recorder *r, uint32_t function, void *ret
 	if (!r->stopped && room(r)) {
 		r->limit = r->arena.header->size - EVENT_ROOM - reserve(r);
 		if (__atomic_exchange_n(&r->unloaded, false, __ATOMIC_ACQ_REL))
-			memo_clear(r->memo);
-		s = memo_find(r->memo, function, return_address, cfa);
+			memo_clear(&r->memo);
+		s = memo_find(&r->memo, function, return_address, cfa);
 		r->before = clock_ticks() - begin;
 		if (!s) {
 			s = place_unwind(r, function, return_address, cfa);
@@ -146,19 +146,11 @@ static __attribute__((noinline)) bool begin_slowly(struct call *c, enum mpi_func
 	return true;
 }
 
-/* The fast way calls nothing, so that it needs no registers saved: whatever is unusual is done all over by the slow way. */
-bool call_begin_at(struct call *c, enum mpi_function f, void *return_address, void *cfa)
+static inline __attribute__((always_inline)) bool begin_found(struct call *c, struct recorder *r, struct memo_entry *e, void *cfa)
 {
-	struct recorder *r = recording.ready;
-	if (__builtin_expect(!r || r->arena.header->used > r->limit, 0))
-		return begin_slowly(c, f, return_address, cfa);
-	struct memo_entry *e = r->memo->at->followed;
-	if (__builtin_expect(!memo_is(e, f, (uintptr_t)return_address, (uintptr_t)cfa), 0))
-		return begin_slowly(c, f, return_address, cfa);
 	recording.ready = NULL;
 	arena_barrier();
-	r->memo->at = e;
-	struct site *s = e->value;
+	struct site *s = memo_follow(&r->memo, e);
 	r->record->in_flight = s->self;
 	c->rec = r;
 	c->site = s;
@@ -167,6 +159,30 @@ bool call_begin_at(struct call *c, enum mpi_function f, void *return_address, vo
 	recording.frame = cfa;
 	c->start = clock_ticks();
 	return true;
+}
+
+/* Of many frames. */
+static __attribute__((noinline)) bool begin_deep(struct call *c, enum mpi_function f, void *return_address, void *cfa)
+{
+	struct recorder *r = recording.ready;
+	struct memo_entry *e = r->memo.at->followed;
+	return memo_holds_deep(e) ? begin_found(c, r, e, cfa) : begin_slowly(c, f, return_address, cfa);
+}
+
+/* The fast way calls nothing, so that it needs no registers saved: whatever is unusual is done all over by the slow way. */
+bool call_begin_at(struct call *c, enum mpi_function f, void *return_address, void *cfa)
+{
+	struct recorder *r = recording.ready;
+	if (__builtin_expect(!r || r->arena.header->used > r->limit, 0))
+		return begin_slowly(c, f, return_address, cfa);
+	struct memo_entry *e = memo_next(&r->memo, f, return_address, cfa);
+	if (__builtin_expect(!e, 0))
+		return begin_slowly(c, f, return_address, cfa);
+	if (__builtin_expect(e->pairs > MEMO_UNROLLED, 0))
+		return begin_deep(c, f, return_address, cfa);
+	if (__builtin_expect(!memo_holds(e), 0))
+		return begin_slowly(c, f, return_address, cfa);
+	return begin_found(c, r, e, cfa);
 }
 
 bool call_end_slowly(struct call *c, int rc)

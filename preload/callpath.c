@@ -3,9 +3,12 @@
  */
 #include "preload/callpath.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <unwind.h>
 
 #include "trace/record.h"
@@ -70,75 +73,122 @@ static size_t hash_of(uint32_t key, uintptr_t address, uintptr_t cfa)
 	return (size_t)(h >> 52);
 }
 
-struct memo *memo_create(void)
+int memo_init(struct memo *m)
 {
-	struct memo *m = calloc(1, sizeof *m);
-	if (!m)
-		return NULL;
-	m->heads = calloc(HEADS, sizeof *m->heads);
+	*m = (struct memo){.heads = calloc(HEADS, sizeof *m->heads)};
 	m->pool = mmap(NULL, POOL_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (!m->heads || m->pool == MAP_FAILED) {
 		m->pool = m->pool == MAP_FAILED ? NULL : m->pool;
-		memo_destroy(m);
-		return NULL;
+		memo_free(m);
+		return -1;
 	}
 	memo_clear(m);
-	return m;
+	return 0;
 }
 
-void memo_destroy(struct memo *m)
+void memo_free(struct memo *m)
 {
-	if (!m)
-		return;
 	if (m->pool)
 		munmap(m->pool, POOL_SIZE);
 	free(m->heads);
-	free(m);
+	*m = (struct memo){.at = &nothing};
 }
 
 void memo_clear(struct memo *m)
 {
-	memset(m->heads, 0, HEADS * sizeof *m->heads);
+	if (m->used > sizeof *m->at)
+		memset(m->heads, 0, HEADS * sizeof *m->heads);
 	m->at = (struct memo_entry *)(void *)m->pool; /* stands for "before the first" */
 	*m->at = nothing;
 	m->used = sizeof *m->at;
 }
 
-void *memo_search(struct memo *m, uint32_t key, uintptr_t address, uintptr_t cfa)
+static bool holds_carefully(const struct memo_entry *e)
 {
-	for (struct memo_entry *e = m->heads[hash_of(key, address, cfa)]; e; e = e->next)
-		if (memo_is(e, key, address, cfa)) {
-			m->at->followed = e;
-			m->at = e;
-			return e->value;
-		}
+	for (uint32_t i = 0; i < e->pairs; i++)
+		if (*e->pair[i].slot[0] != e->pair[i].value[0] || *e->pair[i].slot[1] != e->pair[i].value[1])
+			return false;
+	return true;
+}
+
+static void *found(struct memo *m, struct memo_entry *e)
+{
+	if (e->steady) {
+		m->at->followed = e;
+		m->at = e;
+	}
+	return e->value;
+}
+
+void *memo_find(struct memo *m, uint32_t key, void *return_address, void *cfa)
+{
+	uintptr_t address = (uintptr_t)return_address, frame = (uintptr_t)cfa;
+	for (struct memo_entry *e = m->heads[hash_of(key, address, frame)]; e; e = e->next)
+		if (memo_is(e, key, address, frame) && holds_carefully(e))
+			return found(m, e);
 	return NULL;
+}
+
+/* The stack that the calling thread was started on. */
+struct stack {
+	uintptr_t low, high; /* high 0: not looked for yet; low == high: it is not known */
+};
+
+extern void *__libc_stack_end __attribute__((weak));
+
+/* Below the stack that the kernel made, nothing is mapped for so far at least (mmap_base leaves a gap), and it has no holes. */
+#define STACK_GAP (UINT64_C(64) << 20)
+
+static bool on_stack(uintptr_t from, uintptr_t to)
+{
+	static __thread struct stack own;
+	if (!own.high) {
+		own = (struct stack){1, 1};
+		pthread_attr_t attributes;
+		void *low;
+		size_t size;
+		if (getpid() == (pid_t)syscall(SYS_gettid)) { /* the libraries' answer reads /proc/self/maps */
+			if (&__libc_stack_end)
+				own = (struct stack){(uintptr_t)__libc_stack_end - STACK_GAP, (uintptr_t)__libc_stack_end};
+		} else if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+			if (pthread_attr_getstack(&attributes, &low, &size) == 0)
+				own = (struct stack){(uintptr_t)low, (uintptr_t)low + size};
+			pthread_attr_destroy(&attributes);
+		}
+	}
+	return own.low <= from && from <= to && to < own.high;
 }
 
 void memo_add(struct memo *m, uint32_t key, const struct callpath *path, void *value, void *cfa)
 {
 #if defined(__x86_64__) || defined(__i386__)
-	size_t size = sizeof(struct memo_entry) + (path->count - 1) * sizeof(struct callpath_frame);
+	const struct callpath_frame *f = path->frame + 1; /* the innermost return address is part of the key */
+	uint32_t slots = (uint32_t)path->count - 1, pairs = (slots + 1) / 2;
+	size_t size = sizeof(struct memo_entry) + pairs * sizeof(struct memo_pair);
 	if (m->used + size > POOL_SIZE)
 		memo_clear(m);
 	struct memo_entry *e = (struct memo_entry *)(void *)(m->pool + m->used);
 	m->used += size;
 	*e = (struct memo_entry){
 	        .key = key,
-	        .slots = (uint32_t)path->count - 1, /* the innermost return address is part of the key */
+	        .pairs = pairs,
 	        .address = path->frame[0].address,
 	        .cfa = (uintptr_t)cfa,
 	        .value = value,
 	        .followed = &nothing,
+	        .steady = on_stack((uintptr_t)cfa, (uintptr_t)(slots ? f[slots - 1].slot : cfa)),
 	};
-	memcpy(e->slot, path->frame + 1, e->slots * sizeof *e->slot);
+	for (uint32_t i = 0; i < 2 * pairs; i++) {
+		const struct callpath_frame *from = &f[i < slots ? i : slots - 1];
+		e->pair[i / 2].slot[i % 2] = from->slot;
+		e->pair[i / 2].value[i % 2] = from->address;
+	}
 	struct memo_entry **head = &m->heads[hash_of(key, e->address, e->cfa)];
 	e->next = *head;
 	*head = e;
-	m->at->followed = e;
-	m->at = e;
+	found(m, e);
 #else
 	/* Elsewhere return addresses live in a register first; where they are saved is not known here. Every call is unwound. */
-	(void)m, (void)key, (void)path, (void)value, (void)cfa;
+	(void)m, (void)key, (void)path, (void)value, (void)cfa, (void)on_stack, (void)found;
 #endif
 }

@@ -31,25 +31,43 @@ struct callpath {
 void callpath_unwind(struct callpath *path, void *return_address, void *cfa);
 
 /* The memo: (key, return address, cfa, slots) -> value (not NULL). Bounded: when full it forgets everything. A program comes by its calls
- * in much the same order again and again: each entry knows which one was found after it, so that a look-up is mostly one comparison. */
+ * in much the same order again and again: each entry knows which one was found after it, so that a look-up is mostly one comparison.
+ *
+ * A slot that is compared must be there. Slots of the stack that a thread was started on are, as long as the caller's frame is on it; such
+ * entries are steady, and only they are found by following. On other stacks (of a signal handler, of a fiber) a slot further out may have gone
+ * since: there it is looked at only after all that are further in were right. A memo that goes from one thread to another must be cleared. */
 struct memo;
-struct memo *memo_create(void);
-void memo_destroy(struct memo *m);
-/* Adds what was just unwound. Running out of memory is no error: it is then unwound again next time. */
+/* Returns 0, or -1 (no memory). */
+int memo_init(struct memo *m);
+void memo_free(struct memo *m);
+/* Adds what was just unwound, on the thread that calls. */
 void memo_add(struct memo *m, uint32_t key, const struct callpath *path, void *value, void *cfa);
 void memo_clear(struct memo *m);
 /* The value for this call, or NULL: unwind. */
-static inline void *memo_find(struct memo *m, uint32_t key, void *return_address, void *cfa);
+void *memo_find(struct memo *m, uint32_t key, void *return_address, void *cfa);
+/* The same in steps. The entry that is expected next, if it is for this call; else NULL. Does it hold? (memo_holds_deep: if it has more
+ * than MEMO_UNROLLED pairs.) If so, it is found by memo_follow; if not, by memo_find. */
+static inline struct memo_entry *memo_next(const struct memo *m, uint32_t key, void *return_address, void *cfa);
+static inline bool memo_holds(const struct memo_entry *e);
+static inline bool memo_holds_deep(const struct memo_entry *e);
+static inline void *memo_follow(struct memo *m, struct memo_entry *e);
 
 /* ---- implementation ---- */
 
+/* Two slots, with what they held. */
+struct memo_pair {
+	uintptr_t value[2];
+	const uintptr_t *slot[2];
+};
+
 struct memo_entry {
+	struct memo_entry *followed; /* what was found after it the last time: a steady entry, or the one that is none; never NULL */
 	uintptr_t address, cfa;
-	uint32_t key, slots;
+	uint32_t key, pairs;
 	void *value;
-	struct memo_entry *followed; /* what was found after it the last time; never NULL */
-	struct memo_entry *next;     /* with the same hash */
-	struct callpath_frame slot[];
+	struct memo_entry *next; /* with the same hash */
+	uintptr_t steady, unused;
+	struct memo_pair pair[]; /* an odd one out is there twice */
 };
 
 struct memo {
@@ -59,54 +77,103 @@ struct memo {
 	size_t used;
 };
 
-void *memo_search(struct memo *m, uint32_t key, uintptr_t address, uintptr_t cfa);
+/* Do the slots hold what they held when the entry was made? This is most of what a call path costs. All are looked at, and then it is
+ * decided: that takes fewer instructions. */
+#if defined(__SSE2__) && defined(__x86_64__)
+#include <emmintrin.h>
 
-/* Do the slots hold what they held when the entry was made? */
+static inline __attribute__((always_inline)) __m128i memo_same(const struct memo_pair *p)
+{
+	__m128d held = _mm_loadh_pd(_mm_load_sd((const double *)(const void *)p->slot[0]), (const double *)(const void *)p->slot[1]);
+	return _mm_cmpeq_epi32(_mm_castpd_si128(held), *(const __m128i *)(const void *)p->value);
+}
+#define MEMO_SAME __m128i
+#define MEMO_ALL_SAME _mm_set1_epi32(-1)
+#define MEMO_STEP(i)                                        \
+	do {                                                \
+		same = _mm_and_si128(same, memo_same(&p[i])); \
+		__asm__ volatile("" : "+x"(same) : : "memory"); /* one by one, in few registers: none has to be saved */ \
+	} while (0)
+#define MEMO_IS_SAME(v) (_mm_movemask_epi8(v) == 0xffff)
+#else
+static inline __attribute__((always_inline)) bool memo_same(const struct memo_pair *p)
+{
+	return *p->slot[0] == p->value[0] && *p->slot[1] == p->value[1];
+}
+#define MEMO_SAME bool
+#define MEMO_ALL_SAME true
+#define MEMO_STEP(i) (same = same && memo_same(&p[i]))
+#define MEMO_IS_SAME(v) (v)
+#endif
+
+#define MEMO_UNROLLED 8
+
+/* Of an entry with at most MEMO_UNROLLED pairs. */
 static inline __attribute__((always_inline)) bool memo_holds(const struct memo_entry *e)
 {
-	const struct callpath_frame *s = e->slot;
-	uint32_t n = e->slots;
-#define SAME(i) (*s[i].slot == s[i].address)
-	for (; n >= 8; n -= 8, s += 8)
-		if (!SAME(0) || !SAME(1) || !SAME(2) || !SAME(3) || !SAME(4) || !SAME(5) || !SAME(6) || !SAME(7))
-			return false;
-	switch (n) { /* unrolled: this is most of what a call path costs */
+	const struct memo_pair *p = e->pair;
+	MEMO_SAME same = MEMO_ALL_SAME;
+	switch (e->pairs) {
+	case 8:
+		MEMO_STEP(7); /* fall through */
 	case 7:
-		if (!SAME(6))
-			return false; /* fall through */
+		MEMO_STEP(6); /* fall through */
 	case 6:
-		if (!SAME(5))
-			return false; /* fall through */
+		MEMO_STEP(5); /* fall through */
 	case 5:
-		if (!SAME(4))
-			return false; /* fall through */
+		MEMO_STEP(4); /* fall through */
 	case 4:
-		if (!SAME(3))
-			return false; /* fall through */
+		MEMO_STEP(3); /* fall through */
 	case 3:
-		if (!SAME(2))
-			return false; /* fall through */
+		MEMO_STEP(2); /* fall through */
 	case 2:
-		if (!SAME(1))
-			return false; /* fall through */
+		MEMO_STEP(1); /* fall through */
 	case 1:
-		return SAME(0);
+		MEMO_STEP(0); /* fall through */
+	case 0:
+		break;
 	default:
-		return true;
+		__builtin_unreachable();
 	}
-#undef SAME
+	return MEMO_IS_SAME(same);
+}
+
+static inline __attribute__((always_inline)) bool memo_holds_deep(const struct memo_entry *e)
+{
+	const struct memo_pair *p = e->pair;
+	MEMO_SAME same = MEMO_ALL_SAME;
+	for (uint32_t n = e->pairs; n >= 4; n -= 4, p += 4) {
+		MEMO_STEP(0);
+		MEMO_STEP(1);
+		MEMO_STEP(2);
+		MEMO_STEP(3);
+	}
+	switch (e->pairs % 4) {
+	case 3:
+		MEMO_STEP(2); /* fall through */
+	case 2:
+		MEMO_STEP(1); /* fall through */
+	case 1:
+		MEMO_STEP(0); /* fall through */
+	default:
+		break;
+	}
+	return MEMO_IS_SAME(same);
 }
 
 static inline __attribute__((always_inline)) bool memo_is(const struct memo_entry *e, uint32_t key, uintptr_t address, uintptr_t cfa)
 {
-	return e->address == address && e->cfa == cfa && e->key == key && memo_holds(e);
+	return e->address == address && e->cfa == cfa && e->key == key;
 }
 
-static inline void *memo_find(struct memo *m, uint32_t key, void *return_address, void *cfa)
+static inline __attribute__((always_inline)) struct memo_entry *memo_next(const struct memo *m, uint32_t key, void *return_address, void *cfa)
 {
 	struct memo_entry *e = m->at->followed;
-	if (__builtin_expect(!memo_is(e, key, (uintptr_t)return_address, (uintptr_t)cfa), 0))
-		return memo_search(m, key, (uintptr_t)return_address, (uintptr_t)cfa);
+	return __builtin_expect(memo_is(e, key, (uintptr_t)return_address, (uintptr_t)cfa), 1) ? e : NULL;
+}
+
+static inline __attribute__((always_inline)) void *memo_follow(struct memo *m, struct memo_entry *e)
+{
 	m->at = e;
 	return e->value;
 }

@@ -217,7 +217,7 @@ struct site *place_unwind(struct recorder *r, uint32_t function, void *return_ad
 	if (!s && n)
 		s = place_site(r, function, path_or_cut(r, r->frames, n));
 	if (s)
-		memo_add(r->memo, function, &r->path, s, cfa);
+		memo_add(&r->memo, function, &r->path, s, cfa);
 	errno = saved;
 	return s;
 }

@@ -18,7 +18,7 @@ int recorder_start(const char *path, uint64_t memory, struct error *error)
 		return error_set(error, "no memory for the recorder");
 	if (arena_create(&r->arena, path, memory, error) != 0)
 		goto fail;
-	if (columns_init(&r->columns, &r->arena) != 0 || !(r->memo = memo_create()) || !(r->record = record_create(&r->arena))) {
+	if (columns_init(&r->columns, &r->arena) != 0 || memo_init(&r->memo) != 0 || !(r->record = record_create(&r->arena))) {
 		error_set(error, "no memory for the recorder");
 		goto fail;
 	}
@@ -33,7 +33,7 @@ int recorder_start(const char *path, uint64_t memory, struct error *error)
 	__atomic_store_n(&recorder_current, r, __ATOMIC_RELEASE);
 	return 0;
 fail:
-	memo_destroy(r->memo);
+	memo_free(&r->memo);
 	columns_free(&r->columns);
 	arena_close(&r->arena);
 	free(r);

@@ -29,7 +29,7 @@
 struct recorder {
 	struct arena arena;
 	struct record *record;
-	struct memo *memo;
+	struct memo memo;
 	struct site *last; /* of the last event; call_nowhere before the first one */
 	uint64_t last_end; /* ticks; 0: no event yet */
 	/* What an event costs in ticks, as measured now and then: after its end, and before the next one's begin. It is no time of the application. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * callpath - unit test of preload/callpath.c: the memo knows a call path again, and never takes one for another
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <ucontext.h>
 
 #include "preload/callpath.h"
 #include "tests/unit/tap.h"
@@ -10,9 +12,9 @@
 
 #define APART __attribute__((noinline, noclone, noipa))
 
-static struct memo *memo;
+static struct memo memo;
 static void *seen_address, *seen_cfa;
-static int unwound;
+static volatile int unwound, followed;
 static struct callpath path; /* of the last unwinding */
 
 /* As a wrapper does it. Returns a number that stands for the call path: equal paths, equal numbers. */
@@ -24,7 +26,11 @@ static APART intptr_t site(void)
 	} known[512];
 	static intptr_t count;
 	void *address = seen_address = __builtin_return_address(0), *cfa = seen_cfa = __builtin_dwarf_cfa();
-	void *value = memo_find(memo, 1, address, cfa);
+	struct memo_entry *next = memo_next(&memo, 1, address, cfa);
+	if (next && !(next->pairs > MEMO_UNROLLED ? memo_holds_deep(next) : memo_holds(next)))
+		next = NULL;
+	void *value = next ? memo_follow(&memo, next) : memo_find(&memo, 1, address, cfa);
+	followed += next != NULL;
 	if (value)
 		return (intptr_t)value;
 	unwound++;
@@ -43,7 +49,7 @@ static APART intptr_t site(void)
 			known[i].address[k] = path.frame[k].address;
 		count++;
 	}
-	memo_add(memo, 1, &path, (void *)(i + 1), cfa);
+	memo_add(&memo, 1, &path, (void *)(i + 1), cfa);
 	return i + 1;
 }
 
@@ -81,10 +87,91 @@ static APART intptr_t shifted(size_t n)
 	return v;
 }
 
+/* n frames, each called from one of two places, as the bits of mask say: all with the same stack pointers. */
+static APART intptr_t choose(int n, uint32_t mask)
+{
+	volatile intptr_t v;
+	if (n == 0)
+		v = site();
+	else if (mask & 1)
+		v = choose(n - 1, mask >> 1) * 1;
+	else {
+		v = choose(n - 1, mask >> 1);
+		__asm__ volatile("nop"); /* or the compiler makes one call of them */
+	}
+	return v;
+}
+
+static APART intptr_t chosen(int n, uint32_t mask)
+{
+	volatile intptr_t v = choose(n, mask);
+	return v;
+}
+
+/* Any single frame makes a difference, at each depth. */
+static void test_each_slot(void)
+{
+	enum { DEEPEST = 19 };
+	int wrong = 0, calls = 0;
+	followed = 0;
+	for (int n = 1; n <= DEEPEST; n++)
+		for (volatile int bit = 0; bit < n; bit++) {
+			intptr_t id[6];
+			for (volatile int i = 0; i < 6; i++, calls++) /* one frame apart, in turn, and then the same again and again */
+				id[i] = chosen(n, i & 1 || i > 4 ? UINT32_C(1) << bit : 0);
+			wrong += id[0] == id[1] || id[0] != id[2] || id[1] != id[3] || id[0] != id[4] || id[1] != id[5];
+		}
+	ok(wrong == 0, "every slot is compared: paths that differ in one frame are told apart (%d of %d wrong)", wrong, calls);
+	ok(followed > calls / 6, "and some are found by what came next before (%d of %d)", followed, calls);
+}
+
+static volatile intptr_t seen[4];
+static volatile int seen_followed;
+
+static void calls(void)
+{
+	int before = followed;
+	for (volatile int i = 0; i < 4; i++)
+		seen[i] = common();
+	seen_followed = followed - before;
+}
+
+/* On another stack slots may go away: they are looked at one by one. */
+static void test_other_stack(void)
+{
+	static ucontext_t here, there;
+	void *stack = malloc(256 * 1024);
+	getcontext(&there);
+	there.uc_stack = (stack_t){.ss_sp = stack, .ss_size = 256 * 1024};
+	there.uc_link = &here;
+	makecontext(&there, calls, 0);
+	unwound = 0;
+	swapcontext(&here, &there);
+	ok(unwound == 1 && seen[0] == seen[1] && seen[0] == seen[3] && seen_followed == 0, "a stack of one's own: known again, but not followed (%d unwound)",
+	   unwound);
+	free(stack);
+}
+
+static void *thread(void *unused)
+{
+	memo_clear(&memo);
+	calls();
+	return unused;
+}
+
+static void test_thread(void)
+{
+	pthread_t t;
+	unwound = 0;
+	if (pthread_create(&t, NULL, thread, NULL) != 0 || pthread_join(t, NULL) != 0)
+		abort();
+	ok(unwound == 1 && seen[0] == seen[3] && seen_followed == 2, "a thread's stack is its own (%d, %d)", unwound, seen_followed);
+	memo_clear(&memo);
+}
+
 int main(void)
 {
-	memo = memo_create();
-	if (!memo)
+	if (memo_init(&memo) != 0)
 		abort();
 	intptr_t a[3], b[3];
 	void *address[2] = {NULL, NULL}, *cfa[2] = {NULL, NULL};
@@ -103,18 +190,20 @@ int main(void)
 	for (volatile int i = 0; i < 4; i++) /* volatile: the loop is not unrolled into four call sites */
 		x[i] = shifted(16 + (size_t)i * 4000);
 	ok(x[1] == x[2] && x[2] == x[3], "one path at several places of the stack is one path");
+	test_each_slot();
+	test_other_stack();
+	test_thread();
 	deep(20);
 	ok(path.count > 20 && path.gap == 0, "20 frames deep: the whole path (%zu frames)", path.count);
 	deep(10000);
 	ok(path.count == CALLPATH_MAX && path.gap == GAP_TOO_DEEP, "10000 frames deep: cut, and it says so");
 	unwound = 0;
-	memo_clear(memo);
+	memo_clear(&memo);
 	first(0);
 	ok(unwound == 1, "a memo that has forgotten unwinds again");
 	for (int i = 0; i < 400; i++) /* more than fits into the memo */
 		deep(300 + i);
 	ok(deep(300) == deep(300), "a full memo forgets, and goes on");
-	memo_destroy(memo);
-	memo_destroy(NULL);
+	memo_free(&memo);
 	return tap_end();
 }
