@@ -33,6 +33,7 @@ extern void *__libc_realloc(void *p, size_t n);
 extern void __libc_free(void *p);
 static size_t in_use, peak;
 static uint32_t per_host = 64; /* ranks; 0: all are on one */
+static const char *output;     /* a file for the last trace; NULL: none */
 
 static void *count(void *p)
 {
@@ -425,6 +426,9 @@ static void run(const struct workload *w, int k, bool levels, bool json)
 	size_t memory = peak - before;
 	if (trace_encode(&canonical, NULL, 0, &codec_zstd, &packed, &packed_size) != 0)
 		die("no memory");
+	FILE *file = output ? fopen(output, "w") : NULL;
+	if (output && (!file || fwrite(packed, 1, packed_size, file) != packed_size || fclose(file) != 0))
+		die("the trace cannot be written");
 	double slowest = 0;
 	size_t most_memory = 0, most_bytes = 0;
 	for (int i = 0; i < k; i++) {
@@ -452,20 +456,23 @@ static void run(const struct workload *w, int k, bool levels, bool json)
 }
 
 static const char usage[] =
-        "Usage: bench/merge [--from K] [--to K] [--per-host N] [--levels] [--json] [halo3d|multigrid|irregular|worst]...\n"
+        "Usage: bench/merge [--from K] [--to K] [--per-host N] [--levels] [--json] [--output FILE] [halo3d|multigrid|irregular|worst]...\n"
         "Merges the traces of 2^K synthetic ranks for K = 6, 8, 10, ... without MPI.\n\n"
         "  --from K, --to K  the smallest and the largest number of ranks; at most 20\n"
         "  --per-host N      ranks of a host, of which each has a name (default 64); 0: all are on one host\n"
         "  --levels          the steps of each level of the tree as well\n"
-        "  --json            an object a line\n\n"
+        "  --json            an object a line\n"
+        "  --output FILE     where the last trace goes, for `spoor stat`\n\n"
         "STEP is the slowest step of the tree: decode a message, merge it, encode the result (CPU time). LAST is what the root does behind the\n"
         "last step: canonical form, encoding. MEMORY is what they allocate, the other's message included. RAW is what is written by the tracer, FILE\n"
         "what is kept (zstd).\n";
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {{"from", required_argument, NULL, 'f'}, {"to", required_argument, NULL, 't'}, {"per-host", required_argument, NULL, 'p'}, {"levels", no_argument, NULL, 'l'},
-	                                        {"json", no_argument, NULL, 'j'},       {"help", no_argument, NULL, 'h'},      {NULL, 0, NULL, 0}};
+	static const struct option options[] = {{"from", required_argument, NULL, 'f'},     {"to", required_argument, NULL, 't'},
+	                                        {"per-host", required_argument, NULL, 'p'}, {"levels", no_argument, NULL, 'l'},
+	                                        {"json", no_argument, NULL, 'j'},           {"output", required_argument, NULL, 'o'},
+	                                        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
 	int from = 6, to = 0;
 	bool levels = false, json = false;
 	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
@@ -484,6 +491,9 @@ int main(int argc, char **argv)
 			break;
 		case 'j':
 			json = true;
+			break;
+		case 'o':
+			output = optarg;
 			break;
 		default:
 			fputs(usage, option == 'h' ? stdout : stderr);
