@@ -34,7 +34,7 @@ def unzstd(data, size):
 def chunks(data):
     assert data[:8] == b"\x89SPOOR\r\n", "magic"
     major, _, _, incompatible, n, table_crc, crc = struct.unpack_from("<HHIIIII", data, 8)
-    assert major == 1 and incompatible & ~15 == 0 and crc == zlib.crc32(data[:28])
+    assert major == 1 and incompatible & ~31 == 0 and crc == zlib.crc32(data[:28])
     assert table_crc == zlib.crc32(data[32:32 + 32 * n])
     found = {}
     for i in range(n):
@@ -451,11 +451,13 @@ class Trace:
                 ranks = b.ranks(here)
                 visits = b.map(ranks)
                 kinds = [kind for _, kind in parameters] + ["x"] * (not objects)
-                columns = [self.read_column(b, ranks, kind) for kind in kinds]
+                columns = []
+                for kind in kinds:
+                    columns.append(self.read_column(b, ranks, kind, columns))
                 (self.objects if objects else self.sites).append((name, parameters, visits, columns))
         b.done()
 
-    def read_column(self, b, ranks, kind):
+    def read_column(self, b, ranks, kind, before):
         g = b.uint()
         if g == 0:
             value = b.value()
@@ -473,6 +475,10 @@ class Trace:
                     lossy["elements"] = b.tally() if kind[0] == "[" else []
                 groups.append((set(mine), lossy, [(1, {r: LOSSY for r in mine}, None)]))
                 continue
+            if p == len(self.patterns) + 2:
+                how = b.uint()
+                groups.append(self.derive(how % 4, before[-1 - how // 4][b.uint()], mine))
+                continue
             dictionary = []
             for _ in range(b.uint() if p else 1):
                 count = b.uint() + 1 if p else 1
@@ -480,6 +486,26 @@ class Trace:
                 dictionary.append((count, start, b.map(mine) if count > 1 else None))
             groups.append((set(mine), p, dictionary))
         return groups
+
+    def derive(self, how, group, ranks):
+        """A group that follows from one of another column."""
+        _, pattern, dictionary = group
+        made = []
+        for count, start, stride in dictionary:
+            mine = {}
+            for rank in ranks:
+                value = start[rank]
+                if how == 1 and not isinstance(value, Name):
+                    array = value if isinstance(value, tuple) else self.vectors[value]
+                    mine[rank] = tuple(signed(sum(array[:i])) for i in range(len(array)))
+                elif how == 2:
+                    assert sorted(start) == sorted(ranks) == list(range(len(ranks)))
+                    mine[rank] = tuple(self.vectors[start[i]][rank] for i in ranks)
+                else:
+                    assert how < 2
+                    mine[rank] = value
+            made.append((count, mine, stride))
+        return set(ranks), pattern, made
 
     def tokens(self, pattern):
         rules = self.patterns[pattern]

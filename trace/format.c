@@ -8,6 +8,7 @@
 #include "trace/container.h"
 #include "trace/maps.h"
 #include "trace/pieces.h"
+#include "trace/sites.h"
 #include "trace/stream.h"
 #include "trace/times.h"
 #include "trace/trace.h"
@@ -43,10 +44,12 @@ static int64_t vector_element(const struct pool_item *item, size_t i)
 	return v;
 }
 
-static void put_vectors(struct writer *w, const struct pool *p)
+static void put_vectors(struct writer *w, const struct pool *p, const struct derivations *d)
 {
-	writer_uint(w, p->count);
+	writer_uint(w, d->vector_count);
 	for (uint32_t i = 0; i < p->count; i++) {
+		if (d->vectors && d->vectors[i] == UINT32_MAX)
+			continue;
 		size_t n = p->items[i].size / sizeof(int64_t);
 		writer_uint(w, n);
 		/* runs: a value, a difference, how many more values follow with that difference */
@@ -214,256 +217,6 @@ done:
 	return rv;
 }
 
-/* SITE: functions, sites and object tables with their columns. */
-
-/* A group without order is told from one with a pattern by a number that no pattern has. */
-static void put_lossy(struct writer *w, const struct trace_lossy *l, enum reference reference)
-{
-	writer_uint(w, l->why);
-	writer_uint(w, l->since);
-	if (reference == REFERENCE_SITE) {
-		writer_uint(w, l->next_count);
-		for (uint32_t i = 0; i < l->next_count; i++) {
-			writer_uint(w, l->next[i].to);
-			tally_put(w, &l->next[i].runs);
-		}
-		return;
-	}
-	tally_put(w, &l->values);
-	if (reference == REFERENCE_VECTOR)
-		tally_put(w, &l->elements);
-}
-
-static int get_lossy(struct reader *r, struct trace_lossy *l, enum reference reference)
-{
-	l->why = (uint32_t)reader_uint(r);
-	l->since = reader_uint(r);
-	if (reference != REFERENCE_SITE)
-		return tally_get(r, &l->values) != 0 || (reference == REFERENCE_VECTOR && tally_get(r, &l->elements) != 0) ? -1 : 0;
-	for (size_t n = reader_count(r); n-- > 0;) {
-		uint64_t to = reader_uint(r);
-		uint32_t before = l->next_count;
-		struct tally *runs = r->bad || to >= UINT32_MAX ? NULL : trace_next(l, (uint32_t)to);
-		if (!runs || l->next_count == before || tally_get(r, runs) != 0)
-			return -1;
-	}
-	return r->bad ? -1 : 0;
-}
-
-/* Where a map would be: arrays, as a map for each element. */
-#define MAP_ARRAY 5
-
-/* Is b what a is, with plain values that are all `stride` more? */
-static bool map_follows(const struct rankmap *a, const struct rankmap *b, int64_t stride)
-{
-	struct rankmap moved = *b;
-	moved.base = (int64_t)((uint64_t)b->base - (uint64_t)stride);
-	return rankmap_equal(a, &moved);
-}
-
-static void put_stretch(struct writer *w, struct map_table *maps, const struct trace_stretch *s)
-{
-	if (!s->vector) {
-		map_put(w, maps, &s->start);
-		if (s->count > 1)
-			map_put(w, maps, &s->stride);
-		return;
-	}
-	writer_uint(w, MAP_ARRAY);
-	writer_uint(w, s->width);
-	for (uint32_t k = 0; k < s->width;) {
-		const struct rankmap *m = &s->elements[k];
-		uint32_t count = 1;
-		int64_t stride = k + 1 < s->width ? (int64_t)((uint64_t)m[1].base - (uint64_t)m->base) : 0;
-		while (k + count < s->width && map_follows(&m[count - 1], &m[count], stride))
-			count++;
-		map_put(w, maps, m);
-		writer_uint(w, (uint64_t)(count - 1) << 1 | (count > 1 && stride));
-		if (count > 1 && stride)
-			writer_int(w, stride);
-		k += count;
-	}
-}
-
-/* Reads an array after its mark. */
-static int get_array(struct reader *r, const struct map_table *maps, struct trace_stretch *s, const struct rankmap *ranks)
-{
-	uint64_t width = reader_uint(r);
-	if (r->bad || width > FAMILY_WIDTH || rankmap_fill(&s->start, ranks, 0, false) != 0)
-		return -1;
-	s->vector = true;
-	s->elements = calloc(width + 1, sizeof *s->elements);
-	if (!s->elements)
-		return -1;
-	while (s->width < width) {
-		const struct rankmap *m = &s->elements[s->width++];
-		if (map_get(r, maps, &s->elements[s->width - 1], ranks, false) != 0)
-			return -1;
-		uint64_t more = reader_uint(r), stride = more & 1 ? (uint64_t)reader_int(r) : 0;
-		if (r->bad || more >> 1 > width - s->width)
-			return -1;
-		for (uint64_t i = 1; i <= more >> 1; i++) {
-			struct rankmap *next = &s->elements[s->width++];
-			if (rankmap_copy(next, m) != 0)
-				return -1;
-			if (rankmap_has_plain(m))
-				next->base = (int64_t)((uint64_t)m->base + stride * i);
-		}
-	}
-	return 0;
-}
-
-static int get_stretch(struct reader *r, const struct map_table *maps, struct trace_stretch *s, const struct rankmap *ranks, enum reference reference)
-{
-	struct reader peek = *r;
-	if (reference == REFERENCE_VECTOR && s->count == 1 && reader_uint(&peek) == MAP_ARRAY) {
-		*r = peek;
-		return get_array(r, maps, s, ranks);
-	}
-	if (map_get(r, maps, &s->start, ranks, reference != REFERENCE_NONE) != 0)
-		return -1;
-	return s->count > 1 ? map_get(r, maps, &s->stride, ranks, false) : 0;
-}
-
-static void put_column(struct writer *w, struct map_table *maps, const struct trace_column *c, const struct rankmap *domain, uint32_t patterns,
-                       enum reference reference)
-{
-	int64_t value;
-	/* by far the most common: one value, the same for all visits of all ranks */
-	if (c->count == 1 && c->groups[0].pattern == 0 && !c->groups[0].lossy && rankmap_same_ranks(trace_group_ranks(&c->groups[0]), domain) &&
-	    !c->groups[0].dict[0].vector && rankmap_constant(&c->groups[0].dict[0].start, &value)) {
-		writer_uint(w, 0);
-		value_put(w, value);
-		return;
-	}
-	writer_uint(w, c->count + UINT64_C(1));
-	for (uint32_t g = 0; g < c->count; g++) {
-		const struct trace_group *group = &c->groups[g];
-		const struct rankmap *ranks = trace_group_ranks(group);
-		map_put_ranks(w, maps, ranks, domain);
-		if (group->lossy) {
-			writer_uint(w, patterns + UINT64_C(1));
-			put_lossy(w, group->lossy, reference);
-			continue;
-		}
-		writer_uint(w, group->pattern);
-		if (group->pattern)
-			writer_uint(w, group->count);
-		for (uint32_t i = 0; i < group->count; i++) {
-			if (group->pattern)
-				writer_uint(w, group->dict[i].count - 1);
-			put_stretch(w, maps, &group->dict[i]);
-		}
-	}
-}
-
-static int get_group(struct reader *r, const struct map_table *maps, struct trace_group *group, const struct rankmap *ranks, uint32_t patterns, enum reference reference)
-{
-	uint64_t pattern = reader_uint(r);
-	if (pattern == patterns + UINT64_C(1))
-		return trace_group_lossy(group, ranks) == 0 ? get_lossy(r, group->lossy, reference) : -1;
-	uint64_t count = pattern ? reader_count(r) : 1;
-	if (r->bad || pattern > UINT32_MAX || count == 0 || count > UINT32_MAX)
-		return -1;
-	group->pattern = (uint32_t)pattern;
-	group->dict = calloc(count, sizeof *group->dict);
-	if (!group->dict)
-		return -1;
-	while (group->count < count) {
-		struct trace_stretch *s = &group->dict[group->count++];
-		s->count = pattern ? reader_uint(r) : 0;
-		if (s->count >= INT64_MAX)
-			return -1;
-		s->count++;
-		if (get_stretch(r, maps, s, ranks, reference) != 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int get_column(struct reader *r, const struct map_table *maps, struct trace_column *c, const struct rankmap *domain, uint32_t patterns, enum reference reference)
-{
-	size_t groups = reader_count(r);
-	if (r->bad)
-		return -1;
-	for (size_t g = 0; g < (groups ? groups - 1 : 1); g++) {
-		int rv = -1;
-		struct trace_group group = {0};
-		struct rankmap ranks = {0};
-		if (groups == 0) {
-			int64_t value = value_get(r);
-			group.dict = calloc(1, sizeof *group.dict);
-			group.count = group.dict ? 1 : 0;
-			if (group.dict) {
-				group.dict[0].count = 1;
-				rv = rankmap_fill(&group.dict[0].start, domain, value, reference != REFERENCE_NONE);
-			}
-		} else {
-			rv = map_get_ranks(r, maps, &ranks, domain);
-			if (rv == 0)
-				rv = get_group(r, maps, &group, &ranks, patterns, reference);
-		}
-		rankmap_free(&ranks);
-		if (rv != 0) {
-			trace_group_free(&group);
-			return -1;
-		}
-		if (trace_add_group_take(c, &group) != 0)
-			return -1;
-	}
-	return r->bad ? -1 : 0;
-}
-
-static void put_sites(struct writer *w, struct map_table *maps, const struct trace *t)
-{
-	writer_uint(w, t->function_count);
-	for (uint32_t i = 0; i < t->function_count; i++)
-		writer_uint(w, t->functions[i].string);
-	for (int object = 0; object < 2; object++) {
-		uint32_t n = object ? t->object_count : t->site_count;
-		writer_uint(w, n);
-		for (uint32_t i = 0; i < n; i++) {
-			const struct trace_site *s = object ? &t->objects[i] : &t->sites[i];
-			writer_uint(w, s->function);
-			writer_uint(w, s->node);
-			map_put_ranks(w, maps, &s->visits, &t->events);
-			map_put(w, maps, &s->visits);
-			for (uint32_t k = 0; k < s->column_count; k++)
-				put_column(w, maps, &s->columns[k], &s->visits, t->patterns.count, schema_reference(trace_schema(t, s), k));
-		}
-	}
-}
-
-static int get_sites(struct reader *r, const struct map_table *maps, struct trace *t)
-{
-	for (size_t n = reader_count(r); n-- > 0;) {
-		uint64_t string = reader_uint(r);
-		uint32_t number = t->function_count;
-		if (r->bad || string >= t->strings.count || trace_function(t, (uint32_t)string) != number)
-			return -1;
-	}
-	for (int object = 0; object < 2; object++) {
-		for (size_t n = reader_count(r); n-- > 0;) {
-			uint64_t function = reader_uint(r), node = reader_uint(r);
-			uint32_t number = object ? t->object_count : t->site_count;
-			if (r->bad || function >= t->function_count || node >= t->node_count ||
-			    trace_site(t, (uint32_t)function, (uint32_t)node, object) != number)
-				return -1;
-			struct trace_site *s = object ? &t->objects[number] : &t->sites[number];
-			struct rankmap ranks = {0};
-			int rv = map_get_ranks(r, maps, &ranks, &t->events);
-			if (rv == 0)
-				rv = map_get(r, maps, &s->visits, &ranks, false);
-			rankmap_free(&ranks);
-			for (uint32_t k = 0; rv == 0 && k < s->column_count; k++)
-				rv = get_column(r, maps, &s->columns[k], &s->visits, t->patterns.count, schema_reference(trace_schema(t, s), k));
-			if (rv != 0)
-				return -1;
-		}
-	}
-	return r->bad || r->at != r->end ? -1 : 0;
-}
-
 /* LOSS: what was given up on purpose, and because memory was used up. */
 
 static bool has_loss(const struct trace_loss *l)
@@ -503,7 +256,6 @@ static int get_loss(struct reader *r, struct trace_loss *l)
 	return r->bad || r->at != r->end ? -1 : 0;
 }
 
-/* The whole. Nodes of maps are a chunk only if there are any: older readers can read the file then. */
 /* The whole. Nodes of maps are a chunk only if there are any. */
 
 enum { PART_STRG, PART_PATH, PART_VECT, PART_PATT, PART_MAPS, PART_RANK, PART_SITE, PART_HIST, PART_LOSS, PARTS };
@@ -514,13 +266,16 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 	int rv = -1;
 	struct writer part[PARTS] = {{0}};
 	struct map_table maps = {.height = NULL};
+	struct derivations derivations;
 	struct chunk *chunks = calloc(PARTS + n, sizeof *chunks);
+	if (derive_find(&derivations, t) != 0)
+		goto done;
 	put_pool(&part[PART_STRG], &t->strings, 1);
 	put_paths(&part[PART_PATH], t);
-	put_vectors(&part[PART_VECT], &t->vector_pool);
+	put_vectors(&part[PART_VECT], &t->vector_pool, &derivations);
 	put_pool(&part[PART_PATT], &t->patterns, 0);
 	put_rank(&part[PART_RANK], &maps, t);
-	put_sites(&part[PART_SITE], &maps, t);
+	sites_put(&part[PART_SITE], &maps, t, &derivations);
 	times_put(&part[PART_HIST], t);
 	map_table_put(&part[PART_MAPS], &maps);
 	put_loss(&part[PART_LOSS], &t->loss);
@@ -538,11 +293,13 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 	}
 	for (size_t i = 0; i < n; i++)
 		chunks[count++] = further[i];
-	uint32_t flags = CONTAINER_HIST | CONTAINER_MAPS | (trace_has_lossy(t) ? CONTAINER_LOSSY : 0) | (stream_threads(t) > 1 ? CONTAINER_THREADS : 0);
+	uint32_t flags = CONTAINER_HIST | CONTAINER_MAPS | (trace_has_lossy(t) ? CONTAINER_LOSSY : 0) | (stream_threads(t) > 1 ? CONTAINER_THREADS : 0) |
+	                 (derivations.count ? CONTAINER_DERIVED : 0);
 	rv = container_encode(chunks, count, flags, codec, bytes, size);
 done:
 	for (size_t i = 0; i < PARTS; i++)
 		writer_free(&part[i]);
+	derive_free(&derivations);
 	map_table_free(&maps);
 	free(chunks);
 	return rv;
@@ -564,7 +321,7 @@ static int get_part(struct reader *r, size_t part, struct map_table *maps, uint3
 	case PART_RANK:
 		return get_rank(r, maps, flags & CONTAINER_THREADS, t);
 	case PART_SITE:
-		return get_sites(r, maps, t);
+		return sites_get(r, maps, t);
 	case PART_HIST:
 		return times_get(r, t);
 	case PART_LOSS:

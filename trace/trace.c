@@ -38,6 +38,11 @@ static bool item_equal(const void *context, uint32_t i)
 	return p->items[i].size == w->n && memcmp(p->items[i].bytes, w->thing, w->n) == 0;
 }
 
+uint32_t pool_find(const struct pool *p, const void *bytes, size_t n)
+{
+	return index_find(&p->index, hash_bytes(bytes, n), item_equal, &(struct wanted){p, bytes, n});
+}
+
 uint32_t pool_intern(struct pool *p, const void *bytes, size_t n)
 {
 	if (n == 0)

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * sites - the chunk with the sites of a trace
+ */
+#include "trace/sites.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/column.h"
+#include "trace/pieces.h"
+
+/* A group without order is told from one with a pattern by a number that no pattern has. */
+static void put_lossy(struct writer *w, const struct trace_lossy *l, enum reference reference)
+{
+	writer_uint(w, l->why);
+	writer_uint(w, l->since);
+	if (reference == REFERENCE_SITE) {
+		writer_uint(w, l->next_count);
+		for (uint32_t i = 0; i < l->next_count; i++) {
+			writer_uint(w, l->next[i].to);
+			tally_put(w, &l->next[i].runs);
+		}
+		return;
+	}
+	tally_put(w, &l->values);
+	if (reference == REFERENCE_VECTOR)
+		tally_put(w, &l->elements);
+}
+
+static int get_lossy(struct reader *r, struct trace_lossy *l, enum reference reference)
+{
+	l->why = (uint32_t)reader_uint(r);
+	l->since = reader_uint(r);
+	if (reference != REFERENCE_SITE)
+		return tally_get(r, &l->values) != 0 || (reference == REFERENCE_VECTOR && tally_get(r, &l->elements) != 0) ? -1 : 0;
+	for (size_t n = reader_count(r); n-- > 0;) {
+		uint64_t to = reader_uint(r);
+		uint32_t before = l->next_count;
+		struct tally *runs = r->bad || to >= UINT32_MAX ? NULL : trace_next(l, (uint32_t)to);
+		if (!runs || l->next_count == before || tally_get(r, runs) != 0)
+			return -1;
+	}
+	return r->bad ? -1 : 0;
+}
+
+/* Where a map would be: arrays, as a map for each element. */
+#define MAP_ARRAY 5
+
+/* Is b what a is, with plain values that are all `stride` more? */
+static bool map_follows(const struct rankmap *a, const struct rankmap *b, int64_t stride)
+{
+	struct rankmap moved = *b;
+	moved.base = (int64_t)((uint64_t)b->base - (uint64_t)stride);
+	return rankmap_equal(a, &moved);
+}
+
+/* A vector's number in the file. */
+static int64_t stored_number(void *context, int64_t v)
+{
+	const struct derivations *d = context;
+	return value_is_constant(v) ? v : d->vectors[v];
+}
+
+static void put_stretch(struct writer *w, struct map_table *maps, const struct trace_stretch *s, struct derivations *d, enum reference reference)
+{
+	if (!s->vector && reference == REFERENCE_VECTOR && d->vectors) {
+		struct rankmap numbered;
+		w->failed |= rankmap_translate(&numbered, &s->start, stored_number, d) != 0;
+		map_put(w, maps, &numbered);
+		rankmap_free(&numbered);
+		return;
+	}
+	if (!s->vector) {
+		map_put(w, maps, &s->start);
+		if (s->count > 1)
+			map_put(w, maps, &s->stride);
+		return;
+	}
+	writer_uint(w, MAP_ARRAY);
+	writer_uint(w, s->width);
+	for (uint32_t k = 0; k < s->width;) {
+		const struct rankmap *m = &s->elements[k];
+		uint32_t count = 1;
+		int64_t stride = k + 1 < s->width ? (int64_t)((uint64_t)m[1].base - (uint64_t)m->base) : 0;
+		while (k + count < s->width && map_follows(&m[count - 1], &m[count], stride))
+			count++;
+		map_put(w, maps, m);
+		writer_uint(w, (uint64_t)(count - 1) << 1 | (count > 1 && stride));
+		if (count > 1 && stride)
+			writer_int(w, stride);
+		k += count;
+	}
+}
+
+/* Reads an array after its mark. */
+static int get_array(struct reader *r, const struct map_table *maps, struct trace_stretch *s, const struct rankmap *ranks)
+{
+	uint64_t width = reader_uint(r);
+	if (r->bad || width > FAMILY_WIDTH || rankmap_fill(&s->start, ranks, 0, false) != 0)
+		return -1;
+	s->vector = true;
+	s->elements = calloc(width + 1, sizeof *s->elements);
+	if (!s->elements)
+		return -1;
+	while (s->width < width) {
+		const struct rankmap *m = &s->elements[s->width++];
+		if (map_get(r, maps, &s->elements[s->width - 1], ranks, false) != 0)
+			return -1;
+		uint64_t more = reader_uint(r), stride = more & 1 ? (uint64_t)reader_int(r) : 0;
+		if (r->bad || more >> 1 > width - s->width)
+			return -1;
+		for (uint64_t i = 1; i <= more >> 1; i++) {
+			struct rankmap *next = &s->elements[s->width++];
+			if (rankmap_copy(next, m) != 0)
+				return -1;
+			if (rankmap_has_plain(m))
+				next->base = (int64_t)((uint64_t)m->base + stride * i);
+		}
+	}
+	return 0;
+}
+
+static int get_stretch(struct reader *r, const struct map_table *maps, struct trace_stretch *s, const struct rankmap *ranks, enum reference reference)
+{
+	struct reader peek = *r;
+	if (reference == REFERENCE_VECTOR && s->count == 1 && reader_uint(&peek) == MAP_ARRAY) {
+		*r = peek;
+		return get_array(r, maps, s, ranks);
+	}
+	if (map_get(r, maps, &s->start, ranks, reference != REFERENCE_NONE) != 0)
+		return -1;
+	return s->count > 1 ? map_get(r, maps, &s->stride, ranks, false) : 0;
+}
+
+/* Where a pattern's number would be: groups that have none. */
+static uint64_t mark_lossy(const struct trace *t)
+{
+	return t->patterns.count + UINT64_C(1);
+}
+
+static uint64_t mark_derived(const struct trace *t)
+{
+	return t->patterns.count + UINT64_C(2);
+}
+
+#define DERIVE_FORMS 4 /* room for one more kind */
+
+struct putting {
+	struct map_table *maps;
+	const struct trace *trace;
+	struct derivations *derivations;
+	uint32_t next; /* of them */
+};
+
+static void put_column(struct writer *w, struct putting *p, const struct trace_column *c, const struct rankmap *domain, uint32_t column,
+                       enum reference reference)
+{
+	struct map_table *maps = p->maps;
+	int64_t value;
+	/* by far the most common: one value, the same for all visits of all ranks */
+	if (c->count == 1 && c->groups[0].pattern == 0 && !c->groups[0].lossy && rankmap_same_ranks(trace_group_ranks(&c->groups[0]), domain) &&
+	    !c->groups[0].dict[0].vector && rankmap_constant(&c->groups[0].dict[0].start, &value)) {
+		writer_uint(w, 0);
+		value_put(w, value);
+		return;
+	}
+	writer_uint(w, c->count + UINT64_C(1));
+	for (uint32_t g = 0; g < c->count; g++) {
+		const struct trace_group *group = &c->groups[g];
+		const struct rankmap *ranks = trace_group_ranks(group);
+		map_put_ranks(w, maps, ranks, domain);
+		if (group->lossy) {
+			writer_uint(w, mark_lossy(p->trace));
+			put_lossy(w, group->lossy, reference);
+			continue;
+		}
+		const struct derivation *d = p->next < p->derivations->count ? &p->derivations->list[p->next] : NULL;
+		if (d && c == &(d->object ? p->trace->objects : p->trace->sites)[d->site].columns[d->column] && d->group == g) {
+			writer_uint(w, mark_derived(p->trace));
+			writer_uint(w, (uint64_t)(column - 1 - d->from) * DERIVE_FORMS + d->kind);
+			writer_uint(w, d->from_group);
+			p->next++;
+			continue;
+		}
+		writer_uint(w, group->pattern);
+		if (group->pattern)
+			writer_uint(w, group->count);
+		for (uint32_t i = 0; i < group->count; i++) {
+			if (group->pattern)
+				writer_uint(w, group->dict[i].count - 1);
+			put_stretch(w, maps, &group->dict[i], p->derivations, reference);
+		}
+	}
+}
+
+static int get_derived(struct reader *r, struct trace *t, const struct trace_site *s, uint32_t column, struct trace_group *group,
+                       const struct rankmap *ranks, enum reference reference)
+{
+	uint64_t how = reader_uint(r), back = how / DERIVE_FORMS, from_group = reader_uint(r);
+	if (r->bad || how % DERIVE_FORMS >= DERIVE_KINDS || back >= column || column >= trace_schema(t, s)->count)
+		return -1;
+	uint32_t from = column - 1 - (uint32_t)back;
+	if (schema_reference(trace_schema(t, s), from) != reference || from_group >= s->columns[from].count)
+		return -1;
+	return derive_make(t, &s->columns[from].groups[from_group], reference, (enum derive_kind)(how % DERIVE_FORMS), ranks, group) == 0 ? 0 : -1;
+}
+
+static int get_group(struct reader *r, const struct map_table *maps, struct trace *t, const struct trace_site *s, uint32_t column, struct trace_group *group,
+                     const struct rankmap *ranks, enum reference reference)
+{
+	uint64_t pattern = reader_uint(r);
+	if (pattern == mark_lossy(t))
+		return trace_group_lossy(group, ranks) == 0 ? get_lossy(r, group->lossy, reference) : -1;
+	if (pattern == mark_derived(t))
+		return get_derived(r, t, s, column, group, ranks, reference);
+	uint64_t count = pattern ? reader_count(r) : 1;
+	if (r->bad || pattern > UINT32_MAX || count == 0 || count > UINT32_MAX)
+		return -1;
+	group->pattern = (uint32_t)pattern;
+	group->dict = calloc(count, sizeof *group->dict);
+	if (!group->dict)
+		return -1;
+	while (group->count < count) {
+		struct trace_stretch *s = &group->dict[group->count++];
+		s->count = pattern ? reader_uint(r) : 0;
+		if (s->count >= INT64_MAX)
+			return -1;
+		s->count++;
+		if (get_stretch(r, maps, s, ranks, reference) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int get_column(struct reader *r, const struct map_table *maps, struct trace *t, struct trace_site *s, uint32_t column)
+{
+	struct trace_column *c = &s->columns[column];
+	const struct rankmap *domain = &s->visits;
+	enum reference reference = schema_reference(trace_schema(t, s), column);
+	size_t groups = reader_count(r);
+	if (r->bad)
+		return -1;
+	for (size_t g = 0; g < (groups ? groups - 1 : 1); g++) {
+		int rv = -1;
+		struct trace_group group = {0};
+		struct rankmap ranks = {0};
+		if (groups == 0) {
+			int64_t value = value_get(r);
+			group.dict = calloc(1, sizeof *group.dict);
+			group.count = group.dict ? 1 : 0;
+			if (group.dict) {
+				group.dict[0].count = 1;
+				rv = rankmap_fill(&group.dict[0].start, domain, value, reference != REFERENCE_NONE);
+			}
+		} else {
+			rv = map_get_ranks(r, maps, &ranks, domain);
+			if (rv == 0)
+				rv = get_group(r, maps, t, s, column, &group, &ranks, reference);
+		}
+		rankmap_free(&ranks);
+		if (rv != 0) {
+			trace_group_free(&group);
+			return -1;
+		}
+		if (trace_add_group_take(c, &group) != 0)
+			return -1;
+	}
+	return r->bad ? -1 : 0;
+}
+
+void sites_put(struct writer *w, struct map_table *maps, const struct trace *t, struct derivations *d)
+{
+	struct putting p = {.maps = maps, .trace = t, .derivations = d};
+	writer_uint(w, t->function_count);
+	for (uint32_t i = 0; i < t->function_count; i++)
+		writer_uint(w, t->functions[i].string);
+	for (int object = 0; object < 2; object++) {
+		uint32_t n = object ? t->object_count : t->site_count;
+		writer_uint(w, n);
+		for (uint32_t i = 0; i < n; i++) {
+			const struct trace_site *s = object ? &t->objects[i] : &t->sites[i];
+			writer_uint(w, s->function);
+			writer_uint(w, s->node);
+			map_put_ranks(w, maps, &s->visits, &t->events);
+			map_put(w, maps, &s->visits);
+			for (uint32_t k = 0; k < s->column_count; k++)
+				put_column(w, &p, &s->columns[k], &s->visits, k, schema_reference(trace_schema(t, s), k));
+		}
+	}
+}
+
+int sites_get(struct reader *r, const struct map_table *maps, struct trace *t)
+{
+	for (size_t n = reader_count(r); n-- > 0;) {
+		uint64_t string = reader_uint(r);
+		uint32_t number = t->function_count;
+		if (r->bad || string >= t->strings.count || trace_function(t, (uint32_t)string) != number)
+			return -1;
+	}
+	for (int object = 0; object < 2; object++) {
+		for (size_t n = reader_count(r); n-- > 0;) {
+			uint64_t function = reader_uint(r), node = reader_uint(r);
+			uint32_t number = object ? t->object_count : t->site_count;
+			if (r->bad || function >= t->function_count || node >= t->node_count ||
+			    trace_site(t, (uint32_t)function, (uint32_t)node, object) != number)
+				return -1;
+			struct trace_site *s = object ? &t->objects[number] : &t->sites[number];
+			struct rankmap ranks = {0};
+			int rv = map_get_ranks(r, maps, &ranks, &t->events);
+			if (rv == 0)
+				rv = map_get(r, maps, &s->visits, &ranks, false);
+			rankmap_free(&ranks);
+			for (uint32_t k = 0; rv == 0 && k < s->column_count; k++)
+				rv = get_column(r, maps, t, s, k);
+			if (rv != 0)
+				return -1;
+		}
+	}
+	return r->bad || r->at != r->end ? -1 : 0;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * sites - the chunk with the sites of a trace: functions, sites and object tables with their columns (doc/trace-format.md, "SITE")
+ */
+#ifndef SPOOR_SITES_H
+#define SPOOR_SITES_H
+
+#include "trace/derive.h"
+#include "trace/maps.h"
+#include "trace/trace.h"
+
+/* d: what is not stored, because it follows from something else. */
+void sites_put(struct writer *w, struct map_table *maps, const struct trace *t, struct derivations *d);
+/* Strings, vectors, patterns, call paths and ranks are there already. Returns 0, or -1: damaged, or no memory. */
+int sites_get(struct reader *r, const struct map_table *maps, struct trace *t);
+
+#endif
