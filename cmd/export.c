@@ -11,36 +11,49 @@
 #include "cmd/export/export.h"
 #include "cmd/open.h"
 
-static const char usage[] = "Usage: spoor export FILE|JOB --otf2 DIR | --chrome FILE\n"
-                            "                    [--archive DIR]\n"
+static const char usage[] = "Usage: spoor export FILE|JOB --otf2 DIR | --chrome FILE | --simgrid DIR\n"
+                            "                    [--flops RATE] [--archive DIR]\n"
                             "Writes a trace for other tools (see spoor-export(1)).\n\n"
                             "      --otf2 DIR         an OTF2 archive, DIR/traces.otf2: for Vampir, ViTE, Scalasca\n"
                             "      --chrome FILE      JSON for Perfetto and chrome://tracing (FILE -: standard output)\n"
+                            "      --simgrid DIR      time-independent traces that SimGrid's smpirun -replay runs on other machines\n"
+                            "      --flops RATE       of --simgrid: what a second of recorded computation is (default 1e9)\n"
                             "      --archive DIR      look for JOB in this archive\n";
 
-enum format { FORMAT_NONE, FORMAT_OTF2, FORMAT_CHROME };
+enum format { FORMAT_NONE, FORMAT_OTF2, FORMAT_CHROME, FORMAT_SIMGRID };
 
 struct options {
 	enum format format;
 	const char *out, *archive;
+	double flops;
 };
 
 /* Returns 0, or the exit status + 1. */
 static int parse(int argc, char **argv, struct options *o)
 {
 	static const struct option options[] = {{"otf2", required_argument, NULL, FORMAT_OTF2}, {"chrome", required_argument, NULL, FORMAT_CHROME},
+	                                        {"simgrid", required_argument, NULL, FORMAT_SIMGRID}, {"flops", required_argument, NULL, 'f'},
 	                                        {"archive", required_argument, NULL, 'a'},      {"help", no_argument, NULL, 'h'},
 	                                        {NULL, 0, NULL, 0}};
+	char *end;
 	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
 		switch (option) {
 		case FORMAT_OTF2:
 		case FORMAT_CHROME:
+		case FORMAT_SIMGRID:
 			if (o->format != FORMAT_NONE) {
 				fputs("spoor export: one format at a time\n", stderr);
 				return CMD_USAGE + 1;
 			}
 			o->format = (enum format)option;
 			o->out = optarg;
+			break;
+		case 'f':
+			o->flops = strtod(optarg, &end);
+			if (end == optarg || *end || !(o->flops > 0 && o->flops < 1e18)) {
+				fprintf(stderr, "spoor export: --flops: expected a number of operations a second, like 2.5e9, not \"%s\"\n", optarg);
+				return CMD_USAGE + 1;
+			}
 			break;
 		case 'a':
 			o->archive = optarg;
@@ -75,11 +88,18 @@ static void notes(const struct export *x)
 	if (x->unknown)
 		fprintf(stderr, "spoor export: %s: a lossy trace: messages and requests left out because a value is not known: %" PRIu64 "\n", x->name,
 		        x->unknown);
+	if (x->foreign)
+		fprintf(stderr, "spoor export: %s: calls that the replay does not know, and that take no time there (files, one-sided operations, neighbors): %" PRIu64 "\n",
+		        x->name, x->foreign);
+	if (x->left_out)
+		fprintf(stderr, "spoor export: %s: messages and operations left out: without a known partner, or cancelled: %" PRIu64 "\n", x->name, x->left_out);
+	if (x->unsized)
+		fprintf(stderr, "spoor export: %s: messages of a size that is not known; they are empty in the replay: %" PRIu64 "\n", x->name, x->unsized);
 }
 
 int cmd_export(int argc, char **argv)
 {
-	struct options o = {.format = FORMAT_NONE};
+	struct options o = {.format = FORMAT_NONE, .flops = 1e9};
 	struct container *c;
 	struct trace t;
 	struct export x;
@@ -91,8 +111,9 @@ int cmd_export(int argc, char **argv)
 	const struct chunk *chunk = container_find(c, "META");
 	json_t *meta = chunk ? json_loadb((const char *)chunk->data, chunk->size, 0, NULL) : NULL;
 	rv = export_begin(&x, container_name(c), &t, meta);
+	x.flops = o.flops;
 	if (rv == 0)
-		rv = o.format == FORMAT_OTF2 ? export_otf2(&x, o.out) : export_chrome(&x, o.out);
+		rv = o.format == FORMAT_OTF2 ? export_otf2(&x, o.out) : o.format == FORMAT_CHROME ? export_chrome(&x, o.out) : export_simgrid(&x, o.out);
 	progress_end(&x.progress);
 	if (rv == 0)
 		notes(&x);

@@ -93,6 +93,87 @@ def otf2(title, trace, folder, whole=True):
     shutil.rmtree(out)
 
 
+def simulate(folder, ranks):
+    """Runs time-independent traces: a send needs nobody, a receive its message, a collective all ranks. Returns what is wrong with them."""
+    programs, wrong = [], []
+    with open(os.path.join(folder, "traces"), encoding="ascii") as file:
+        names = file.read().split()
+    if len(names) != ranks:
+        return [f"{len(names)} files for {ranks} ranks"]
+    for rank, name in enumerate(names):
+        with open(os.path.join(folder, name), encoding="ascii") as file:
+            programs.append([line.split()[1:] for line in file if line.split()[0] == str(rank)])
+        if programs[-1][0] != ["init"] or programs[-1][-1] != ["finalize"]:
+            wrong.append(f"rank {rank} does not begin with init and end with finalize")
+    at, arrived, open_, joined = [0] * ranks, collections.Counter(), [{} for _ in range(ranks)], [None] * ranks
+    moved = True
+    while moved:
+        moved = False
+        for rank, program in enumerate(programs):
+            while at[rank] < len(program):
+                what, *words = program[at[rank]]
+                if what in ("send", "isend", "recv", "irecv"):
+                    peer, tag = int(words[0]), int(words[1])
+                    key = (rank, peer, tag) if "send" in what else (peer, rank, tag)
+                    if not 0 <= peer < ranks or tag < 0 or int(words[2]) < 0:
+                        wrong.append(f"rank {rank}: {program[at[rank]]}")
+                    if what[0] == "i":
+                        if key in open_[rank]:
+                            wrong.append(f"rank {rank}: two requests that look alike: {program[at[rank]]}")
+                        open_[rank][key] = what
+                    if "send" in what:
+                        arrived[key] += 1
+                    elif what == "recv":
+                        if not arrived[key]:
+                            break
+                        arrived[key] -= 1
+                elif what == "wait":
+                    key = tuple(map(int, words))
+                    if key not in open_[rank]:
+                        wrong.append(f"rank {rank}: nothing to wait for: {program[at[rank]]}")
+                    elif open_[rank][key] == "irecv":
+                        if not arrived[key]:
+                            break
+                        arrived[key] -= 1
+                    open_[rank].pop(key, None)
+                elif what in ("compute", "init", "finalize"):
+                    if what == "compute" and float(words[0]) <= 0:
+                        wrong.append(f"rank {rank}: {program[at[rank]]}")
+                else:
+                    joined[rank] = (what, at[rank])
+                    break
+                at[rank] += 1
+                moved = True
+        if all(joined):
+            if len({name for name, _ in joined}) != 1:
+                wrong.append(f"not all in the same operation: {joined}")
+                break
+            joined = [None] * ranks
+            at = [a + 1 for a in at]
+            moved = True
+    wrong += [f"rank {rank} hangs in {program[at[rank]]}" for rank, program in enumerate(programs) if at[rank] < len(program)]
+    left = +arrived
+    if left:
+        wrong.append(f"sent and never received: {list(left)[:5]}")
+    return wrong
+
+
+def simgrid(title, trace, folder, ranks=4):
+    out = os.path.join(folder, "simgrid")
+    status, _, err = spoor("export", trace, "--simgrid", out)
+    if not tap.ok(status == 0, f"{title}: --simgrid", err):
+        return
+    wrong = [text for text in simulate(out, ranks) if not (title in ("pt2pt", "persistent") and "never received" in text)]  # they cancel some
+    tap.ok(not wrong, f"{title}: --simgrid: every message arrives, every request is awaited once, all ranks come to the end", *wrong[:10])
+    if shutil.which("smpirun"):
+        done = run("smpirun", "-np", str(ranks), "-platform", "platform.xml", "-hostfile", "hostfile", "-replay", "traces", cwd=out)
+        said = (done.stdout + done.stderr).decode(errors="replace")
+        tap.ok(done.returncode == 0 and re.search(r"Simulation time \d", said), f"{title}: smpirun replays it to the end", said[-2000:])
+    else:
+        tap.skip(f"{title}: smpirun", "SimGrid is not installed")
+    shutil.rmtree(out)
+
+
 def bad(folder):
     good = os.path.join(GOLDEN, "1.1.spoor")
     with open(good, "rb") as stream:
@@ -104,10 +185,13 @@ def bad(folder):
         with open(path, "wb") as stream:
             stream.write(data)
         before = sorted(os.listdir(folder))
-        for form in ("--otf2", "--chrome"):
+        for form in ("--otf2", "--chrome", "--simgrid"):
             status, _, err = spoor("export", path, form, os.path.join(folder, "result"))
             tap.ok(status == 1 and path in err, f"{name}: {form}: says what is wrong", err)
             tap.equal(sorted(os.listdir(folder)), before, f"{name}: {form}: nothing is left")
+    for name, why in (("1.1-lossy", "a lossy trace"),):
+        status, _, err = spoor("export", os.path.join(GOLDEN, name + ".spoor"), "--simgrid", os.path.join(folder, "result"))
+        tap.ok(status == 1 and why in err and not os.path.exists(os.path.join(folder, "result")), f"{name}: --simgrid: refused", err)
     with open(os.path.join(folder, "file"), "w", encoding="utf-8") as stream:
         stream.write("mine")
     status, _, err = spoor("export", good, "--otf2", os.path.join(folder, "file"))
@@ -131,6 +215,7 @@ def main():
                 continue
             chrome(name, trace, folder)
             otf2(name, trace, folder)
+            simgrid(name, trace, folder)
         for name in sorted(n for n in os.listdir(GOLDEN) if n.endswith(".spoor")):
             chrome(name, os.path.join(GOLDEN, name), folder, lossless="lossy" not in name)
             otf2(name, os.path.join(GOLDEN, name), folder, whole="lossy" not in name)

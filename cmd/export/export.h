@@ -23,7 +23,8 @@ struct export {
 	uint64_t done;    /* events, over all ranks */
 	uint64_t unknown; /* acts_unknown, over all ranks */
 	uint64_t cut;     /* ranks of which the order of events is not known to the end */
-	double flops;     /* of --simgrid: computation per second */
+	double flops;     /* of --simgrid: what a second of computation is */
+	uint64_t left_out, foreign, unsized; /* of --simgrid: messages and operations that have no partner; calls that it cannot say; sizes that are not known */
 	struct error error;
 };
 
