@@ -116,6 +116,13 @@ leaves 'a user who is not root' 1
 is 'a user who is not root: owns the trace' "$(stat --format='%u %a' $(traces))" "$other 440"
 is 'a user who is not root: reads the trace' "$(AS=$other as_user cat $(traces) | cksum)" "$(cksum <"$(traces)")"
 
+# The archive as a whole: four tasks say what one process says.
+spoor index --rebuild >/dev/null # so that the tasks share the work of reading the traces
+four=$(srun --trace=off -N2 -n4 spoor aggregate --by user --json)
+is 'srun -n 4 spoor aggregate: as one process' "$four" "$(spoor aggregate --by user --json)"
+like 'srun -n 4 spoor aggregate: of all users' "$four" '"user": "nobody".*"user": "root"|"user": "root".*"user": "nobody"'
+like 'srun -n 4 spoor aggregate: a user has their own' "$(AS=$other as_user srun --trace=off -N2 -n4 spoor aggregate --json)" '"traces": 1,'
+
 # What a job's environment says is nothing to root: the trace goes where the policy says, and nothing else is made.
 mkdir -m 777 "$work/evil" && printf '{"version":1,"archive":"%s","spool":"%s","rules":[],"mode":"off"}' "$work/evil/a" "$work/evil/s" >"$work/evil/policy.json"
 AS=$other SPOOR_POLICY=$work/evil/policy.json SPOOR_ARCHIVE=$work/evil/a run_job environment --trace -N1 -n2 <<-END
