@@ -489,18 +489,31 @@ struct walk_days {
 	struct catalog *c;
 	struct scan *scan;
 	struct error *error;
+	uint64_t done, all;
 };
 
 static int visit_day(void *context, const char *path, const char *day)
 {
 	struct walk_days *w = context;
 	(void)path;
-	return update_day(w->c, w->scan, day, w->error);
+	int rv = update_day(w->c, w->scan, day, w->error);
+	if (w->scan->progress)
+		w->scan->progress(w->scan->context, ++w->done, w->all);
+	return rv;
+}
+
+static int count_day(void *context, const char *path, const char *day)
+{
+	struct walk_days *w = context;
+	(void)path;
+	(void)day;
+	w->all++;
+	return 0;
 }
 
 int scan_archive(struct catalog *c, struct scan *scan, struct error *error)
 {
-	struct walk_days w = {c, scan, error};
+	struct walk_days w = {.c = c, .scan = scan, .error = error};
 
 	scan->days = scan->added = scan->changed = scan->removed = 0;
 	if (!c->writable)
@@ -511,6 +524,8 @@ int scan_archive(struct catalog *c, struct scan *scan, struct error *error)
 			return scan->wait < 0 ? -1 : 1;
 	}
 	catalog_lock(c, CATALOG_UNLOCK, 0, NULL);
+	if (scan->progress)
+		archive_days(c->archive, 0, count_day, &w, NULL);
 	int rv = archive_days(c->archive, 0, visit_day, &w, error);
 	return rv ? rv : forget_days(c, scan, error);
 }

@@ -13,6 +13,8 @@
 struct scan {
 	bool full; /* look at every day */
 	int wait;  /* milliseconds to wait for the lock of the index; negative: for ever */
+	void (*progress)(void *context, uint64_t done, uint64_t all); /* is told how many days were looked at; may be NULL */
+	void *context;
 	/* gets: */
 	size_t days, added, changed, removed; /* days read; files */
 };

@@ -127,17 +127,11 @@ static int parse(struct options *o, int argc, char **argv)
 	return CMD_OK;
 }
 
-static void show_progress(void *context, uint64_t done, uint64_t all)
-{
-	struct progress *bar = context;
-	bar->total = all;
-	progress_step(bar, done);
-}
-
 /* Opens the catalog and brings it up to date. */
 static int refresh(struct catalog **c, const struct options *o, const struct team *team, struct error *error)
 {
-	struct scan scan = {.wait = 2000};
+	struct progress bar;
+	struct scan scan = {.wait = 2000, .progress = progress_callback, .context = &bar};
 	char folder[4096];
 	const char *archive = o->archive;
 
@@ -152,7 +146,9 @@ static int refresh(struct catalog **c, const struct options *o, const struct tea
 	}
 	if (catalog_open(c, archive, archive_group(), error))
 		return -1;
+	progress_begin(&bar, "Looking at days", 0, team->rank > 0);
 	int rv = scan_archive(*c, &scan, error);
+	progress_end(&bar);
 	if (rv > 0 && team->rank == 0)
 		fputs("spoor: the index could not be brought up to date now: the newest traces may be missing\n", stderr);
 	return rv < 0 ? -1 : 0;
@@ -171,7 +167,7 @@ static int refresh_all(struct catalog **c, const struct options *o, const struct
 static int harvest_all(struct catalog *c, const struct team *team, struct error *error)
 {
 	struct progress bar;
-	struct harvest harvest = {.share = team->rank, .of = team->size, .wait = 10000, .progress = show_progress, .context = &bar};
+	struct harvest harvest = {.share = team->rank, .of = team->size, .wait = 10000, .progress = progress_callback, .context = &bar};
 
 	progress_begin(&bar, "Reading traces", 0, team->rank > 0);
 	int rv = harvest_archive(c, &harvest, error);

@@ -22,25 +22,24 @@ static const char usage[] =
 	"  --path          print where the index is, and do nothing\n"
 	"  --archive DIR   this archive; else SPOOR_ARCHIVE of the environment, else the policy's\n";
 
-static void show_progress(void *context, uint64_t done, uint64_t all)
-{
-	struct progress *bar = context;
-	bar->total = all;
-	progress_step(bar, done);
-}
-
 static int update(struct catalog *catalog, struct scan *scan, bool rebuild, struct error *error)
 {
-	if ((rebuild && catalog_clear(catalog, error)) || scan_archive(catalog, scan, error) < 0)
+	struct progress bar;
+	struct harvest harvest = {.wait = -1, .progress = progress_callback, .context = &bar};
+
+	if (rebuild && catalog_clear(catalog, error))
 		return -1;
-	struct harvest harvest = {.wait = -1};
+	progress_begin(&bar, "Looking at days", 0, false);
+	scan->progress = progress_callback;
+	scan->context = &bar;
+	int rv = scan_archive(catalog, scan, error);
+	progress_end(&bar);
+	if (rv < 0)
+		return -1;
 	if (!catalog->writable)
 		return error_set(error, "%s: you may read this index, and not change it", catalog->path);
-	struct progress bar;
 	progress_begin(&bar, "Reading traces", 0, false);
-	harvest.progress = show_progress;
-	harvest.context = &bar;
-	int rv = harvest_archive(catalog, &harvest, error);
+	rv = harvest_archive(catalog, &harvest, error);
 	progress_end(&bar);
 	if (rv < 0)
 		return -1;

@@ -45,6 +45,13 @@ void progress_step(struct progress *p, uint64_t done)
 	fflush(stderr);
 }
 
+void progress_callback(void *context, uint64_t done, uint64_t all)
+{
+	struct progress *p = context;
+	p->total = all;
+	progress_step(p, done);
+}
+
 void progress_end(struct progress *p)
 {
 	if (p->on && p->shown_ms)

@@ -18,6 +18,8 @@ struct progress {
  * set later. */
 void progress_begin(struct progress *p, const char *what, uint64_t total, bool quiet);
 void progress_step(struct progress *p, uint64_t done);
+/* The same for those who call back: context is the struct progress. */
+void progress_callback(void *context, uint64_t done, uint64_t all);
 /* Wipes the bar. */
 void progress_end(struct progress *p);
 

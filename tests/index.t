@@ -214,26 +214,38 @@ if root:
 large = os.path.join(work, "large")
 os.mkdir(large, 0o755)
 archive.fill(large, 100000, 365, 1, NOW)
-begin = time.monotonic()
+
+
+def processor():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+begin, before = time.monotonic(), processor()
 run = spoor("index", "--archive", large)
-tap.ok("100000 files added" in run.stdout, f"100,000 traces indexed in {time.monotonic() - begin:.1f} s", run.stdout, run.stderr)
+tap.ok("100000 files added" in run.stdout and "; 100000 traces read" in run.stdout,
+       f"100,000 traces indexed in {processor() - before:.1f} s of processor time, {time.monotonic() - begin:.1f} s", run.stdout, run.stderr)
 
 
-def cost(*arguments):
+def cost(*command):
     best = None
     for _ in range(3):
-        before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-        run = spoor("list", "--archive", large, *arguments)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        best = min(best or (9, 9), (spent, time.monotonic() - begin))
-    return best, len(run.stdout.splitlines()) - 1
+        before, begin = processor(), time.monotonic()
+        run = spoor(*command, "--archive", large)
+        best = min(best or (9, 9), (processor() - before, time.monotonic() - begin))
+    return best, run.stdout
 
 
 for arguments, count in (((), 100000), (("--user", "u7"), 2000), (("--exe", "app*3", "--ranks", "64-", "--sort", "elapsed"), None),
                          (("--node", "n77"), None), (("--since", "30d", "--state", "FAILED"), None)):
-    (spent, elapsed), found = cost(*arguments)
+    (spent, elapsed), out = cost("list", *arguments)
+    found = len(out.splitlines()) - 1
     tap.ok(spent < 1 and count in (None, found) and found > 0,
            f"list {' '.join(arguments)}: {found} of 100,000 in {spent:.2f} s of processor time, {elapsed:.2f} s")
+for by, count in (("user", 50), ("function", 5), ("site", 44), ("node", 1000)):
+    (spent, elapsed), out = cost("aggregate", "--by", by, "--json")
+    found = json.loads(out)
+    tap.ok(found["total"]["traces"] == 100000 and len(found["groups"]) == count,
+           f"aggregate --by {by}: 100,000 in {spent:.2f} s of processor time, {elapsed:.2f} s", out[:500])
 shutil.rmtree(work)
 tap.done()
