@@ -79,7 +79,7 @@ int MPI_Win_test(MPI_Win win, int *flag)
 		return PMPI_Win_test(win, flag);
 	*flag = replay_outcome.flag;
 	if (*flag)
-		return PMPI_Win_wait(win);
+		return gate_win_wait(win);
 	return PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &unused, MPI_STATUS_IGNORE);
 }
 
@@ -111,8 +111,11 @@ static MPI_Aint place(MPI_Win win, int target, MPI_Aint disp)
 
 int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-	int size, rc = PMPI_Win_create_dynamic(info, comm, win);
+	int size, rc;
 	struct dynamic *d;
+
+	poll_gate(comm);
+	rc = PMPI_Win_create_dynamic(info, comm, win);
 
 	if (rc != MPI_SUCCESS)
 		return rc;
@@ -128,6 +131,7 @@ int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 	d->win = *win;
 	d->next = dynamics;
 	dynamics = d;
+	gate_keep(*win, comm);
 	return rc;
 }
 
@@ -147,9 +151,14 @@ int MPI_Win_free(MPI_Win *win)
 
 	if (replay_outcome.error)
 		return replay_outcome.error;
+	void *handle = *win;
+
+	gate_pass(handle);
 	if (d)
 		PMPI_Win_detach(*win, d->region);
 	int rc = PMPI_Win_free(win);
+
+	gate_drop(handle);
 
 	if (d) {
 		*at = d->next;

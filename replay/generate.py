@@ -342,13 +342,15 @@ class Call:
 # Functions whose message the layer below the tracer takes from the recorded source.
 ASKED = {"MPI_Recv", "MPI_Sendrecv", "MPI_Sendrecv_replace", "MPI_Probe", "MPI_Iprobe", "MPI_Mprobe", "MPI_Improbe"}
 # Functions that make a request, of which the layer is written by hand (outcome.c).
-LAYER_BY_HAND = {"MPI_Irecv", "MPI_Recv_init", "MPI_Rput", "MPI_Rget", "MPI_Raccumulate", "MPI_Rget_accumulate"}
+LAYER_BY_HAND = {"MPI_Irecv", "MPI_Recv_init", "MPI_Ibsend", "MPI_Rput", "MPI_Rget", "MPI_Raccumulate", "MPI_Rget_accumulate"}
 # Where a callback of the application may have failed, or the file system: the layer returns the recorded error.
 REFUSED = re.compile(r"MPI_(Comm_(dup|dup_with_info|free|disconnect)|Type_(dup|free)|File_\w+|\w+_(set|get|delete)_attr"
                      r"|Attr_\w+|Register_datarep)$")
-POLLED = re.compile(r"MPI_([BSR]send|Send|Barrier|Bcast|Gatherv?|Scatterv?|Allgatherv?|Alltoall[vw]?|Reduce|Allreduce|Scan|Exscan"
+POLLED = re.compile(r"MPI_([SR]send|Send|Barrier|Bcast|Gatherv?|Scatterv?|Allgatherv?|Alltoall[vw]?|Reduce|Allreduce|Scan|Exscan"
                     r"|Reduce_scatter(_block)?|Neighbor_\w+)(_c)?$")
-REFUSED_BY_HAND = {"MPI_File_open", "MPI_File_delete", "MPI_File_get_size"}
+REFUSED_BY_HAND = {"MPI_File_open", "MPI_File_close", "MPI_File_delete", "MPI_File_get_size"}
+# Collective calls on files.
+FILE_GATED = re.compile(r"MPI_File_(set_(view|size|info|atomicity)|sync|preallocate|seek_shared|i?(read|write)_(all|at_all|ordered)(_begin|_end)?)(_c)?$")
 
 
 def makes_request(f):
@@ -374,7 +376,8 @@ def layer(f, prototype):
         return (f"int {f.name}({prototype.declare(names)})\n{{\n\tMPI_Request real = MPI_REQUEST_NULL;\n\tint rc = P{f.name}({call});\n\n"
                 f"\tif (replay_outcome.lossy && rc == MPI_SUCCESS)\n\t\treturn lossy_made(ENTRY_PERSISTENT, real, request);\n"
                 "\treturn outcome_made(rc, real, request);\n}\n")
-    return (f"int {f.name}({prototype.declare(names)})\n{{\n\tMPI_Request real = MPI_REQUEST_NULL;\n"
+    gate = f"\n\tgate_pass({names[0]});\n" if FILE_GATED.match(f.name) else ""
+    return (f"int {f.name}({prototype.declare(names)})\n{{\n\tMPI_Request real = MPI_REQUEST_NULL;\n{gate}"
             f"\tint rc = P{f.name}({call});\n\n\treturn outcome_made(rc, real, {request});\n}}\n")
 
 
@@ -385,14 +388,15 @@ def refused(f, prototype):
     # The application's function may have copied the attribute from another object: it is there.
     put = f.name.replace("_delete_attr", "_set_attr").replace("Attr_delete", "Attr_put")
     there = f"\tP{put}({', '.join(names)}, NULL);\n" if put != f.name else ""
-    return (f"int {f.name}({prototype.declare(names)})\n{{\n\tif (replay_outcome.error)\n\t\treturn replay_outcome.error;\n{there}"
+    gate = f"\tgate_pass({names[0]});\n" if FILE_GATED.match(f.name) else ""
+    return (f"int {f.name}({prototype.declare(names)})\n{{\n\tif (replay_outcome.error)\n\t\treturn replay_outcome.error;\n{gate}{there}"
             f"\tint rc = P{f.name}({', '.join(names)});\n{found}\treturn rc;\n}}\n")
 
 
 # Collective calls that have no non-blocking form: all members wait for each other first.
 GATED = {"MPI_Comm_dup": "comm", "MPI_Comm_dup_with_info": "comm", "MPI_Comm_create": "comm", "MPI_Comm_split": "comm",
          "MPI_Intercomm_merge": "intercomm", "MPI_Cart_create": "comm_old", "MPI_Cart_sub": "comm", "MPI_Graph_create": "comm_old",
-         "MPI_Dist_graph_create": "comm_old", "MPI_Dist_graph_create_adjacent": "comm_old", "MPI_Intercomm_create": "local_comm",
+         "MPI_Dist_graph_create": "comm_old", "MPI_Dist_graph_create_adjacent": "comm_old",
          "MPI_Win_create": "comm", "MPI_Win_allocate": "comm", "MPI_Win_allocate_shared": "comm", "MPI_Comm_free": "*comm",
          "MPI_Comm_disconnect": "*comm"}
 
@@ -411,10 +415,12 @@ def polled(f, prototype, other):
 
 def gated(f, prototype):
     names = [p.name for p in f.parameters]
-    drain = f"\tif (replay_outcome.lossy)\n\t\tlossy_drain({GATED[f.name]});\n" if GATED[f.name].startswith("*") else ""
+    comm = GATED[f.name.removesuffix("_c")]
+    drain = f"\tif (replay_outcome.lossy)\n\t\tlossy_drain({comm});\n" if comm.startswith("*") else ""
     error = "\tif (replay_outcome.error)\n\t\treturn replay_outcome.error;\n" if REFUSED.match(f.name) else ""
-    return (f"int {f.name}({prototype.declare(names)})\n{{\n{error}{drain}\tpoll_gate({GATED[f.name]});\n"
-            f"\treturn P{f.name}({', '.join(names)});\n}}\n")
+    keep = "\tif (rc == MPI_SUCCESS)\n\t\tgate_keep(*win, comm);\n" if f.name.startswith("MPI_Win") else ""
+    return (f"int {f.name}({prototype.declare(names)})\n{{\n{error}{drain}\tpoll_gate({comm});\n"
+            f"\tint rc = P{f.name}({', '.join(names)});\n\n{keep}\treturn rc;\n}}\n")
 
 
 def generate(t, lib, folder):
@@ -437,7 +443,7 @@ def generate(t, lib, folder):
         rows.append(f'\t{{"{f.name}", "{call.schema}", call_{f.name}}},\n')
         if makes_request(f) and f.name not in LAYER_BY_HAND:
             layers.append(layer(f, prototype))
-        elif f.name in GATED:
+        elif f.name.removesuffix("_c") in GATED:
             layers.append(gated(f, prototype))
         elif POLLED.match(f.name):
             other = "MPI_I" + f.name[4].lower() + f.name[5:]

@@ -132,7 +132,13 @@ static int wait_any(int n, MPI_Request requests[], int *index, MPI_Status *statu
 	}
 	if (replay_outcome.natural || replay_outcome.index == MPI_UNDEFINED || replay_outcome.index >= n) {
 		MPI_Request *real = reals(n, requests);
-		int rc = PMPI_Waitany(n, real, index, status);
+		int rc, flag = 0;
+
+		if (!replay_outcome.polling)
+			rc = PMPI_Waitany(n, real, index, status);
+		else
+			while ((rc = PMPI_Testany(n, real, index, &flag, status)) == MPI_SUCCESS && !flag)
+				poll_turn();
 
 		settle_all(n, requests, real);
 		return rc;
@@ -189,7 +195,13 @@ int MPI_Waitsome(int n, MPI_Request requests[], int *outcount, int indices[], MP
 {
 	if (replay_outcome.natural || replay_outcome.count == MPI_UNDEFINED) {
 		MPI_Request *real = reals(n, requests);
-		int rc = PMPI_Waitsome(n, real, outcount, indices, statuses);
+		int rc;
+
+		if (!replay_outcome.polling)
+			rc = PMPI_Waitsome(n, real, outcount, indices, statuses);
+		else
+			while ((rc = PMPI_Testsome(n, real, outcount, indices, statuses)) == MPI_SUCCESS && *outcount == 0)
+				poll_turn();
 
 		settle_all(n, requests, real);
 		return rc;
@@ -284,9 +296,9 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 		*flag = replay_outcome.flag;
 		return PMPI_Request_get_status(MPI_REQUEST_NULL, &rc, status);
 	}
-	do
-		rc = PMPI_Request_get_status(real_of(request), flag, status);
-	while (rc == MPI_SUCCESS && !*flag && replay_outcome.flag && !replay_outcome.natural);
+	while ((rc = PMPI_Request_get_status(real_of(request), flag, status)) == MPI_SUCCESS && !*flag && replay_outcome.flag && !replay_outcome.natural)
+		if (replay_outcome.polling)
+			poll_turn();
 	if (rc == MPI_SUCCESS && !replay_outcome.natural)
 		*flag = replay_outcome.flag;
 	return rc;
@@ -512,8 +524,10 @@ static int mprobe(MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 
 int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-	if (replay_outcome.natural)
+	if (replay_outcome.natural && !replay_outcome.polling)
 		return PMPI_Probe(source, tag, comm, status);
+	if (replay_outcome.natural)
+		replay_outcome.source = source, replay_outcome.tag = tag;
 	return probe(comm, status);
 }
 
@@ -533,8 +547,10 @@ int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status
 
 int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
-	if (replay_outcome.natural)
+	if (replay_outcome.natural && !replay_outcome.polling)
 		return PMPI_Mprobe(source, tag, comm, message, status);
+	if (replay_outcome.natural)
+		replay_outcome.source = source, replay_outcome.tag = tag;
 	return mprobe(comm, message, status);
 }
 
@@ -617,7 +633,11 @@ int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info,
 	poll_gate(comm);
 	if (!(amode & MPI_MODE_CREATE))
 		provide(path, -1);
-	return PMPI_File_open(comm, path, amode, info, fh);
+	int rc = PMPI_File_open(comm, path, amode, info, fh);
+
+	if (rc == MPI_SUCCESS)
+		gate_keep(*fh, comm);
+	return rc;
 }
 
 int MPI_File_delete(const char *filename, MPI_Info info)

@@ -101,6 +101,17 @@ int poll_gate(MPI_Comm comm);
 /* At the end: until nobody goes on any more. */
 void poll_linger(void);
 
+/* ---- gate.c: the same for windows and files, which have no non-blocking forms either ---- */
+
+/* A window or file was made on this communicator. Collective. */
+void gate_keep(void *handle, MPI_Comm comm);
+/* Until all its members have come here. */
+void gate_pass(void *handle);
+/* It is gone. Collective. */
+void gate_drop(void *handle);
+/* MPI_Win_wait, for MPI_Win_test. */
+int gate_win_wait(MPI_Win win);
+
 /* ---- lossy.c: a trace without order ---- */
 
 /* Messages may come in this communicator; they are counted by source, where that is not NULL, and nor is by_source, which must stay where it is. */

@@ -9,7 +9,77 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ends normal|exit3|abort|segv|nofinalize|loud|empty|nompi|fork */
+/* The last rank is killed while the others are in calls that wait for it, or it holds what they wait for. */
+static void killed(const char *how, const char *path, int rank, int size)
+{
+	int last = rank == size - 1, data[8] = {0}, first = 0;
+	MPI_Group all, some;
+	MPI_Comm half, both;
+	MPI_Win win;
+	MPI_File file;
+
+	MPI_Comm_group(MPI_COMM_WORLD, &all);
+	MPI_Win_create(data, sizeof data, sizeof *data, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	if (!strcmp(how, "fence")) {
+		for (int i = 0; i < 5; i++) {
+			MPI_Win_fence(0, win);
+			MPI_Put(&rank, 1, MPI_INT, (rank + 1) % size, i, 1, MPI_INT, win);
+		}
+		if (last)
+			raise(SIGKILL);
+		MPI_Win_fence(0, win);
+	} else if (!strcmp(how, "post")) { /* everybody puts to rank 0 */
+		for (int i = 0; i < 3; i++) {
+			if (last && i == 2)
+				raise(SIGKILL);
+			if (rank == 0) {
+				MPI_Group_excl(all, 1, &first, &some);
+				MPI_Win_post(some, 0, win);
+				MPI_Win_wait(win);
+			} else {
+				MPI_Group_incl(all, 1, &first, &some);
+				MPI_Win_start(some, 0, win);
+				MPI_Put(&rank, 1, MPI_INT, 0, rank % 8, 1, MPI_INT, win);
+				MPI_Win_complete(win);
+			}
+			MPI_Group_free(&some);
+		}
+	} else if (!strcmp(how, "lock")) {
+		for (int i = 0; i < 3; i++) {
+			MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+			MPI_Put(&rank, 1, MPI_INT, 0, i, 1, MPI_INT, win);
+			if (last && i == 2)
+				raise(SIGKILL);
+			MPI_Win_unlock(0, win);
+		}
+		MPI_Barrier(MPI_COMM_WORLD);
+	} else if (!strcmp(how, "file")) {
+		MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+		MPI_File_set_view(file, rank * (MPI_Offset)sizeof data, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
+		for (int i = 0; i < 3; i++)
+			MPI_File_write_all(file, data, 8, MPI_INT, MPI_STATUS_IGNORE);
+		if (last)
+			raise(SIGKILL);
+		MPI_File_write_all(file, data, 8, MPI_INT, MPI_STATUS_IGNORE);
+		MPI_File_close(&file);
+	} else if (!strcmp(how, "group")) {
+		MPI_Comm_create_group(MPI_COMM_WORLD, all, 1, &both);
+		if (last)
+			raise(SIGKILL);
+		MPI_Comm_create_group(MPI_COMM_WORLD, all, 2, &half);
+	} else { /* inter */
+		MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+		MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 3, &both);
+		MPI_Barrier(both);
+		if (last)
+			raise(SIGKILL);
+		MPI_Comm_free(&both);
+		MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 4, &both);
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* ends normal|exit3|abort|segv|nofinalize|loud|empty|nompi|fork, or kill fence|post|lock|file|group|inter PATH */
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "normal";
@@ -37,6 +107,8 @@ int main(int argc, char **argv)
 		}
 		MPI_Barrier(MPI_COMM_WORLD);
 	}
+	if (!strcmp(how, "kill") && argc == 4)
+		killed(argv[2], argv[3], rank, size);
 	if (!strcmp(how, "segv")) {
 		if (rank == size - 1)
 			raise(11);
