@@ -16,7 +16,6 @@
 #include "cmd/cmd.h"
 #include "cmd/totals.h"
 #include "trace/container.h"
-#include "trace/stream.h"
 
 static const char usage[] =
         "Usage: spoor replay [OPTION...] FILE|JOB [-- [LAUNCHER] [ARGUMENT...]]\n"
@@ -185,6 +184,16 @@ static int check(const struct options *o, const struct trace *trace, const char 
 	return rv;
 }
 
+/* Nothing is started if the trace cannot be replayed; spoor-replay says why. */
+static int run_plan(const struct options *o)
+{
+	struct command c = {.count = 0};
+
+	if (add(&c, program()) || add(&c, "--plan") || (o->partial && add(&c, "--partial")) || add(&c, o->path))
+		return -1;
+	return run_command(&c) == 0 ? 0 : -1;
+}
+
 static int run_checked(const struct options *o, const struct trace *trace)
 {
 	const char *temporary = getenv("TMPDIR");
@@ -306,9 +315,8 @@ int cmd_replay(int argc, char **argv)
 	}
 	if (load(o.path, &container, &trace) != 0)
 		return CMD_FAILED;
-	if (stream_threads(&trace) > 1)
-		fprintf(stderr, "spoor replay: %s: its ranks called MPI in several threads (MPI_THREAD_MULTIPLE): in which order their calls met is not "
-		        "in the trace, and only one thread of a rank can be replayed\n", o.path);
+	if (run_plan(&o) != 0)
+		rv = CMD_FAILED;
 	else if (o.check)
 		rv = run_checked(&o, &trace);
 	else if (make_command(&c, &o, trace.size, NULL, number) == 0)

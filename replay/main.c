@@ -29,6 +29,7 @@ static const char usage[] =
         "  --seed N                    draws times with this seed (default 1)\n"
         "  --scratch DIR               folder for the application's files (default: one below TMPDIR, removed at the end)\n"
         "  --partial                   replay a trace that is no whole run, up to its end\n"
+        "  --plan                      only say whether it can be replayed\n"
         "  -v, --verbose               say how long it took\n";
 
 struct replay {
@@ -37,7 +38,7 @@ struct replay {
 	double scale;
 	uint64_t seed;
 	const char *scratch;
-	bool partial, verbose;
+	bool partial, verbose, plan;
 
 	struct container *container;
 	struct trace trace;
@@ -99,7 +100,7 @@ static int wrong_size(const struct replay *r, uint32_t size)
 
 static int load(struct replay *r)
 {
-	char text[PLAN_TEXT], whole[PLAN_TEXT + 100];
+	char text[PLAN_TEXT], whole[PLAN_TEXT + 100], *missing = NULL;
 	uint32_t size;
 
 	told(rank_names, &r->rank);
@@ -108,7 +109,7 @@ static int load(struct replay *r)
 			fprintf(stderr, "spoor-replay: %s\n", r->error.text);
 		return -1;
 	}
-	if (told(size_names, &size) && size != r->trace.size)
+	if (!r->plan && told(size_names, &size) && size != r->trace.size)
 		return wrong_size(r, size);
 	if (plan_impossible(&r->trace))
 		return refuse(r, plan_impossible(&r->trace));
@@ -119,8 +120,14 @@ static int load(struct replay *r)
 	replay_outcome.lossy = trace_has_lossy(&r->trace);
 	if (replay_outcome.lossy && draw_possible(&r->trace, &r->error) != 0)
 		return refuse(r, r->error.text);
-	r->plans = plan_create(&r->trace, &r->error);
-	return r->plans ? 0 : refuse(r, r->error.text);
+	r->plans = plan_create(&r->trace, &missing);
+	if (r->plans)
+		return 0;
+	if (r->rank == 0)
+		fprintf(stderr, "spoor-replay: %s: %s%s\n", r->file, missing ? "calls in this trace that cannot be replayed here:\n" : "no memory",
+		        missing ? missing : "");
+	free(missing);
+	return -1;
 }
 
 /* ---- the scratch folder ---- */
@@ -376,10 +383,19 @@ static void end_partial(struct replay *r)
 	PMPI_Finalize();
 }
 
+/* A rank that left no events, or not even that of MPI_Init: the others need it to begin. */
+static int join(struct replay *r)
+{
+	MPI_Init(NULL, NULL);
+	return started(r);
+}
+
 static int run(struct replay *r)
 {
 	bool every;
+	int64_t events = 0;
 	double begin = seconds();
+	bool there = rankmap_get(&r->trace.events, r->rank, &events) && events > 0;
 
 	r->time = compute_create(&r->trace, r->rank, r->compute, r->scale, r->seed);
 	if (!r->time || play_begin(&r->play, &r->trace, r->rank, &r->error) != 0)
@@ -387,14 +403,14 @@ static int run(struct replay *r)
 	if (replay_outcome.lossy && (draw_begin(&r->draw, &r->trace, r->rank, r->seed, &r->error) != 0 ||
 	                             follow_begin(&r->follow, &r->trace, r->rank, r->seed, &r->error) != 0))
 		return refuse(r, r->error.text);
-	if (!r->draw && scout_needed(&r->trace, &every)) {
+	if (there && !r->draw && scout_needed(&r->trace, &every)) {
 		if (scout_begin(&r->scout, &r->trace, r->rank, every, 0, &r->error) != 0)
 			return refuse(r, r->error.text);
 		replay_outcome.fate = next_fate;
 		replay_outcome.context = r;
 		replay_outcome.every = every;
 	}
-	if (replay_all(r) != 0) {
+	if (there ? replay_all(r) != 0 : join(r) != 0) {
 		fprintf(stderr, "spoor-replay: %s: %s\n", r->file, r->error.text);
 		if (r->initialized)
 			PMPI_Abort(MPI_COMM_WORLD, 1);
@@ -423,6 +439,7 @@ static int parse(struct replay *r, int argc, char **argv)
 	static const struct option options[] = {{"compute", required_argument, NULL, 'c'}, {"scale", required_argument, NULL, 's'},
 	                                        {"seed", required_argument, NULL, 'e'},    {"scratch", required_argument, NULL, 'd'},
 	                                        {"partial", no_argument, NULL, 'p'},       {"verbose", no_argument, NULL, 'v'},
+	                                        {"plan", no_argument, NULL, 'P'},
 	                                        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
 	char *end;
 
@@ -448,6 +465,9 @@ static int parse(struct replay *r, int argc, char **argv)
 			break;
 		case 'p':
 			r->partial = true;
+			break;
+		case 'P':
+			r->plan = true;
 			break;
 		case 'v':
 			r->verbose = true;
@@ -476,7 +496,7 @@ int main(int argc, char **argv)
 		return 2;
 	if (load(&r) != 0)
 		return 2;
-	int rv = run(&r);
+	int rv = r.plan ? 0 : run(&r);
 
 	scout_end(r.scout);
 	draw_end(r.draw);

@@ -31,7 +31,8 @@ static int column(const struct schema *s, const struct schema_column *name)
 	return -1;
 }
 
-static int make(struct plan *p, const struct schema *s)
+/* Returns NULL, or why not. */
+static const char *make(struct plan *p, const struct schema *s)
 {
 	struct schema own;
 
@@ -44,51 +45,48 @@ static int make(struct plan *p, const struct schema *s)
 	             : named(s, "MPI_Abort")                             ? PLAN_ABORT
 	                                                                 : PLAN_CALL;
 	p->call = find(s);
+	if (p->special == PLAN_ABORT)
+		return NULL;
 	if (!p->call || schema_parse(&own, p->call->schema, strlen(p->call->schema)) != 0)
-		return p->special == PLAN_ABORT ? 0 : -1;
+		return strncmp(s->function, "MPI_Comm_", 9) == 0 ? "it connects to processes that are not in this trace" : "it is not known here";
 	p->columns = own.count;
 	p->same = true;
 	for (size_t i = 0; i < own.count; i++) {
 		p->from[i] = (int16_t)column(s, &own.column[i]);
 		p->same &= p->from[i] == (int)i;
 		if (p->from[i] < 0 && own.column[i].kind != 'b' && own.column[i].name[0] != '.')
-			return -1;
+			return "a parameter of it is not in this trace";
 	}
-	return 0;
+	return NULL;
 }
 
-struct plan *plan_create(const struct trace *t, struct error *error)
+struct plan *plan_create(const struct trace *t, char **missing)
 {
 	struct plan *plans = calloc((size_t)t->function_count + 1, sizeof *plans);
-	bool *used = calloc((size_t)t->function_count + 1, sizeof *used);
-	char missing[180] = "";
-	size_t n = 0, more = 0;
+	uint64_t *calls = calloc((size_t)t->function_count + 1, sizeof *calls);
+	size_t size, n = 0;
+	FILE *out = open_memstream(missing, &size);
 
-	if (!plans || !used) {
-		free(plans);
-		free(used);
-		error_set(error, "no memory");
-		return NULL;
-	}
-	for (uint32_t i = 0; i < t->site_count; i++)
-		used[t->sites[i].function] = true;
-	for (uint32_t i = 0; i < t->function_count; i++) {
+	for (uint32_t i = 0; calls && i < t->site_count; i++)
+		calls[t->sites[i].function] += (uint64_t)rankmap_sum(&t->sites[i].visits);
+	for (uint32_t i = 0; plans && calls && out && i < t->function_count; i++) {
 		const struct schema *s = &t->functions[i].schema;
+		const char *why = calls[i] ? make(&plans[i], s) : NULL;
 
-		if (!used[i] || make(&plans[i], s) == 0)
-			continue;
-		if (n + s->function_length + 3 < sizeof missing)
-			n += (size_t)snprintf(missing + n, sizeof missing - n, "%s%.*s", n ? ", " : "", (int)s->function_length, s->function);
-		else
-			more++;
+		if (why)
+			fprintf(out, "%s  %.*s, %" PRIu64 " calls: %s", n++ ? "\n" : "", (int)s->function_length, s->function, calls[i], why);
 	}
-	free(used);
-	if (n == 0)
+	if (out)
+		fclose(out);
+	bool good = plans && calls && out && n == 0;
+
+	free(calls);
+	if (n == 0 && out) {
+		free(*missing);
+		*missing = NULL;
+	}
+	if (good)
 		return plans;
-	if (more)
-		error_set(error, "calls in this trace that cannot be replayed here: %s, and %zu more", missing, more);
-	else
-		error_set(error, "calls in this trace that cannot be replayed here: %s", missing);
 	free(plans);
 	return NULL;
 }

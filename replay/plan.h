@@ -16,11 +16,11 @@ struct plan {
 	bool same;      /* the trace's columns are those of the call; else: */
 	int16_t from[SCHEMA_MAX]; /* the trace's column of each of the call's, -1: not there */
 	size_t columns; /* of the call */
-	bool recv;      /* a receive with a status: no outcome is known if that is absent */
 };
 
-/* By function; malloc'ed. Returns NULL with error set: no memory, or functions that cannot be replayed, which are listed. */
-struct plan *plan_create(const struct trace *t, struct error *error);
+/* By function; malloc'ed. Returns NULL if there are functions that cannot be replayed; *missing is then a malloc'ed text, a line for each: its name, how
+ * often it is called, why. Or NULL: no memory. */
+struct plan *plan_create(const struct trace *t, char **missing);
 
 /* Why the trace is no whole run, or NULL if it is one: ranks that are missing, that did not come to MPI_Finalize, or whose events are not all
  * there. The text is in `text`. */

@@ -13,6 +13,7 @@ import zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import launch  # noqa: E402
+import reader  # noqa: E402
 import tap  # noqa: E402
 
 APPS = ("adi", "amr", "cg", "farm", "fft", "halo2d", "halo3d", "multigrid", "ocean", "sort", "wavefront")
@@ -62,33 +63,54 @@ def direct(ranks, *arguments):
     return done.returncode, (done.stdout + done.stderr).decode(errors="replace")
 
 
-def newer(path, out):
-    """The trace with another major version."""
-    with open(path, "rb") as f:
-        data = bytearray(f.read())
-    struct.pack_into("<H", data, 8, 2)
-    struct.pack_into("<I", data, 28, zlib.crc32(data[:28]))
+def written(chunks, out, version=(1, 1), flags=6, order="<"):
+    """A container of these chunks, none of them compressed."""
+    table, body, at = b"", b"", 32 + 32 * len(chunks)
+    for name, data in chunks.items():
+        table += struct.pack(order + "4sIQQQ", name.encode(), zlib.crc32(data), at + len(body), len(data), len(data))
+        body += data
+    head = b"\x89SPOOR\r\n" + struct.pack(order + "HHIIII", *version, 0, flags, len(chunks), zlib.crc32(table))
     with open(out, "wb") as f:
-        f.write(data)
+        f.write(head + struct.pack(order + "I", zlib.crc32(head)) + table + body)
     return out
 
 
 def refused(title, arguments, *words):
-    status, said = run([SPOOR, "replay", *arguments, *LAUNCHER], timeout=60)
-    tap.ok(status != 0 and all(w in said for w in words), title, f"status {status}, expected the words {words}", said[-2000:])
+    """Nothing is started, and what is said has these words."""
+    status, said = run([SPOOR, "replay", *arguments, "--", "echo", "STARTED"], timeout=60)
+    tap.ok(status != 0 and all(w in said for w in words) and "STARTED" not in said, title, f"status {status}, expected the words {words}", said[-2000:])
 
 
 def bad_input(folder, good):
     status, said = direct(3, good)
     tap.ok(status != 0 and "the trace has 4 ranks, but this is a run of 3: start it with -n 4" in said, "wrong number of ranks", said)
-    cut = os.path.join(folder, "cut.spoor")
-    with open(good, "rb") as f, open(cut, "wb") as out:
-        out.write(f.read()[:-40])
-    refused("a truncated trace", [cut], cut)
-    refused("a newer format", [newer(good, os.path.join(folder, "newer.spoor"))], "version 2")
+    new = os.path.join(folder, "new.spoor")
+    with open(good, "rb") as f:
+        data = f.read()
+    chunks = reader.chunks(data)
+    chunks.pop("flags", None)
+    tap.ok(run([SPOOR, "verify", written(chunks, new)])[0] == 0, "a trace that is written anew is good")
+    with open(new, "wb") as out:
+        out.write(data[:-40])
+    refused("a truncated trace", [new], new)
+    with open(new, "wb") as out:
+        out.write(data[:-40] + bytes([data[-40] ^ 1]) + data[-39:])
+    refused("a damaged trace", [new], new, "checksum mismatch, the file is damaged")
+    refused("a newer format", [written(chunks, new, version=(2, 0))], "version 2.0", "use a newer spoor")
+    refused("something new that must be known", [written(chunks, new, flags=1 << 30)], "incompatible flags 0x40000000", "use a newer spoor")
+    refused("a file with the bytes of its numbers the other way round", [written(chunks, new, order=">")], "another byte order")
+    strange = dict(chunks, STRG=chunks["STRG"].replace(b"MPI_Reduce ", b"MPI_Redoce ").replace(b"MPI_Cart_shift ", b"MPI_Cart_shoot "))
+    refused("calls that are not known: all of them are listed, with their number", [written(strange, new)],
+            "cannot be replayed here:", "MPI_Redoce, 4 calls: it is not known here", "MPI_Cart_shoot, 8 calls: it is not known here")
+    strange = dict(chunks, STRG=chunks["STRG"].replace(b"MPI_Comm_size ", b"MPI_Comm_join "))
+    refused("calls that connect to other processes", [written(strange, new)], "MPI_Comm_join, 4 calls: it connects to processes that are not in this trace")
+    status, said = direct(4, new)
+    tap.ok(status == 2 and said.count("MPI_Comm_join") == 1, "spoor-replay says it once", said)
     refused("no such file", [os.path.join(folder, "absent.spoor")], "absent")
-    refused("not a way to compute", ["--compute", "fast", good], "sleep, spin or none")
-    refused("not a factor", ["--scale", "x", good], "a factor")
+    status, said = run([SPOOR, "replay", "--compute", "fast", good, *LAUNCHER], timeout=60)
+    tap.ok(status != 0 and "sleep, spin or none" in said, "not a way to compute", said)
+    status, said = run([SPOOR, "replay", "--scale", "x", good, *LAUNCHER], timeout=60)
+    tap.ok(status != 0 and "a factor" in said, "not a factor", said)
 
 
 def partial(folder):
@@ -105,6 +127,16 @@ def partial(folder):
         tap.ok(status == 0 and words and int(words[3]) >= int(words[5]) - 8, f"{name}: replayed up to the end, with --partial", said[-2000:])
 
 
+    inside = [ends, "kill", "HOW", os.path.join(folder, "written")]
+    without = ["sh", "-c", '[ "$OMPI_COMM_WORLD_RANK" = 2 ] && unset LD_PRELOAD; exec "$@"', "sh", os.path.join(tap.BUILD, "bench/apps/sort"), "3"]
+    for name, program in (("post", inside), ("lock", inside), ("file", inside), ("a rank is missing", without)):
+        program = [name if word == "HOW" else word for word in program]
+        path = trace(folder, "kill-" + name.replace(" ", "-"), program)
+        refused(f"killed, {name}", [path], "this is no whole run", "--partial")
+        status, said = run([SPOOR, "replay", "--check", "--partial", path, *LAUNCHER])
+        tap.ok(status == 0 and "equal: " in said, f"killed, {name}: the replay comes to an end", f"status {status}", said[-2000:])
+
+
 def lossy(folder):
     for app in ("farm", "halo3d", "multigrid", "sort"):
         path = trace(folder, "lossy-" + app, [os.path.join(tap.BUILD, "bench/apps", app), "5"], options=("--mode", "lossy:0"))
@@ -112,6 +144,14 @@ def lossy(folder):
             status, said = run([SPOOR, "replay", "--check", "--verbose", "--seed", seed, path, *LAUNCHER])
             tap.ok(status == 0 and "equal as far as it has an order" in said and "all of them received" in said,
                    f"{app} without order, seed {seed}: every message is received, calls and counts are the same", said[-2000:])
+    other = trace(folder, "lossy-other", [os.path.join(tap.BUILD, "bench/apps/halo3d"), "5", "--periodic"], options=("--mode", "lossy:0"))
+    false = os.path.join(folder, "false-replay")
+    with open(false, "w", encoding="utf-8") as f:
+        f.write(f'#!/bin/sh\n[ "$1" = --plan ] || exec "{REPLAY}" --compute none "{other}"\n')
+    os.chmod(false, 0o755)
+    status, said = run([SPOOR, "replay", "--check", os.path.join(folder, "lossy-halo3d.spoor"), *LAUNCHER], environment={"SPOOR_REPLAY": false})
+    tap.ok(status != 0 and "MPI_Isend dest: recorded: " in said and "times MPI_PROC_NULL, replayed: 0" in said,
+           "a replay with other receivers is found out", said[-2000:])
 
 
 def diff(folder):
@@ -146,6 +186,8 @@ def main():
     try:
         for app in APPS:
             check(folder, app, [os.path.join(tap.BUILD, "bench/apps", app), "8"])
+        for app in ("sort", "wavefront"):
+            check(folder, app + "-16", [os.path.join(tap.BUILD, "bench/apps", app), "4"], ranks=16)
         for name in PROGRAMS:
             if os.path.exists(os.path.join(tap.BUILD, "tests/programs", name)):
                 check(folder, "program " + name, [os.path.join(tap.BUILD, "tests/programs", name)])

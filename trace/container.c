@@ -59,6 +59,8 @@ static int header_check(const uint8_t *h, size_t n, const char *name, size_t *co
 		return error_set(error, "%s: not a spoor trace: %zu bytes, a header has %d", name, n, HEADER_SIZE);
 	if (memcmp(h, magic, sizeof magic) != 0)
 		return error_set(error, "%s: not a spoor trace: the first 8 bytes are not the magic number", name);
+	if (crc32_of(h, 28) != get(h + 28, 4) && crc32_of(h, 28) == __builtin_bswap32((uint32_t)get(h + 28, 4)))
+		return error_set(error, "%s: header at offset 0: its numbers have another byte order: expected the lowest byte first, on whatever machine", name);
 	if (crc32_of(h, 28) != get(h + 28, 4))
 		return error_set(error, "%s: header at offset 0: checksum mismatch, the file is damaged", name);
 	if (get(h + 8, 2) != VERSION_MAJOR)
