@@ -102,7 +102,7 @@ static struct site *site_slowly(struct recorder *r, uint32_t function, void *ret
 
 /* A call that is not what the memo thinks comes next, or that the thread was not ready for: its first one, one made inside of another (in a
  * callback, or a signal handler), or one of several threads that share a recorder. */
-static __attribute__((noinline)) bool begin_slowly(struct call *c, enum mpi_function f, void *return_address, void *cfa)
+bool call_begin_slowly(struct call *c, enum mpi_function f, void *return_address, void *cfa)
 {
 	struct recording *me = &recording;
 	struct recorder *r = __atomic_load_n(&recorder_current, __ATOMIC_ACQUIRE);
@@ -162,26 +162,26 @@ static inline __attribute__((always_inline)) bool begin_found(struct call *c, st
 }
 
 /* Of many frames. */
-static __attribute__((noinline)) bool begin_deep(struct call *c, enum mpi_function f, void *return_address, void *cfa)
+static __attribute__((noinline)) bool begin_deep(struct call *c, void *cfa)
 {
 	struct recorder *r = recording.ready;
 	struct memo_entry *e = r->memo.at->followed;
-	return memo_holds_deep(e) ? begin_found(c, r, e, cfa) : begin_slowly(c, f, return_address, cfa);
+	return memo_holds_deep(e) && begin_found(c, r, e, cfa);
 }
 
-/* The fast way calls nothing, so that it needs no registers saved: whatever is unusual is done all over by the slow way. */
+/* It calls nothing, so that it needs no registers saved: whatever is unusual is done all over by the slow way. */
 bool call_begin_at(struct call *c, enum mpi_function f, void *return_address, void *cfa)
 {
 	struct recorder *r = recording.ready;
 	if (__builtin_expect(!r || r->arena.header->used > r->limit, 0))
-		return begin_slowly(c, f, return_address, cfa);
+		return false;
 	struct memo_entry *e = memo_next(&r->memo, f, return_address, cfa);
 	if (__builtin_expect(!e, 0))
-		return begin_slowly(c, f, return_address, cfa);
+		return false;
 	if (__builtin_expect(e->pairs > MEMO_UNROLLED, 0))
-		return begin_deep(c, f, return_address, cfa);
+		return begin_deep(c, cfa);
 	if (__builtin_expect(!memo_holds(e), 0))
-		return begin_slowly(c, f, return_address, cfa);
+		return false;
 	return begin_found(c, r, e, cfa);
 }
 

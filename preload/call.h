@@ -61,9 +61,13 @@ extern __thread struct recording recording __attribute__((tls_model("initial-exe
 
 /* Begins to record a call of function f. Must be expanded in the wrapper itself (it identifies the caller by the
  * wrapper's return address and frame). False: this process or thread does not record; call nothing else then. */
-#define call_begin(c, f) \
-	call_begin_at((c), (f), __builtin_return_address(0), __builtin_dwarf_cfa())
+#define call_begin(c, f)                                                                                 \
+	(call_begin_at((c), (f), __builtin_return_address(0), __builtin_dwarf_cfa()) ||                  \
+	 call_begin_slowly((c), (f), __builtin_return_address(0), __builtin_dwarf_cfa()))
+/* The call that is expected next, or false, and nothing was done. */
 bool call_begin_at(struct call *c, enum mpi_function f, void *return_address, void *cfa);
+/* Any call. */
+bool call_begin_slowly(struct call *c, enum mpi_function f, void *return_address, void *cfa);
 
 /* The PMPI function came back with rc. True: put all parameters. False (rc is not MPI_SUCCESS, i.e. 0): outputs are
  * not valid; put the inputs, and call_put_absent() for each output. The error class is recorded by
@@ -95,6 +99,11 @@ void call_forget(void);
 static inline const int64_t *call_expected(struct call *c, size_t n);
 static inline void call_put_expected(struct call *c, const int64_t *values);
 
+/* Without putting anything: the n values that the i-th next parameter, a vector, is expected to have; NULL if that takes more than a look. */
+static inline const int64_t *call_vector(const struct call *c, int i, size_t n);
+/* Is the i-th next parameter expected to be this value? Then it may be skipped. */
+static inline bool call_is(const struct call *c, int i, int64_t value);
+
 /* The encoded value of a named constant, for use in puts and vectors. Cheap after the first use. */
 int64_t call_constant(struct call *c, enum mpi_constant k);
 /* The same for a name made at run time (a mask: "MPI_MODE_CREATE|MPI_MODE_RDWR"). Not for hot calls. */
@@ -119,7 +128,7 @@ static inline void call_reconsider(struct call *c)
 }
 
 /* Are buffers recorded, by the schemas of mpi_schema_buffers? session.c sets it before the first call that has one. */
-extern bool call_buffers;
+extern bool call_buffers __attribute__((visibility("hidden")));
 
 /* ---- implementation ---- */
 
@@ -186,6 +195,20 @@ static inline const int64_t *call_expected(struct call *c, size_t n)
 		return call_expected_turn(c, n);
 	const struct record_vector *v = (const struct record_vector *)(intptr_t)c->next->raw;
 	return v->count == n ? v->values : call_expected_turn(c, n);
+}
+
+static inline const int64_t *call_vector(const struct call *c, int i, size_t n)
+{
+	const struct column *column = &c->next[i];
+	if (__builtin_expect(column->raw < 0, 0))
+		return NULL;
+	const struct record_vector *v = (const struct record_vector *)(intptr_t)column->raw;
+	return v->count == n ? v->values : NULL;
+}
+
+static inline bool call_is(const struct call *c, int i, int64_t value)
+{
+	return c->next[i].expect == value;
 }
 
 static inline void call_put_expected(struct call *c, const int64_t *values)

@@ -5,7 +5,7 @@
  */
 #include "preload/complete.h"
 
-struct completion completion_begin(const uint64_t *bits, int n)
+static inline __attribute__((always_inline)) struct completion find_all(const uint64_t *bits, int n)
 {
 	struct completion w = {NULL, n > 0 ? (size_t)n : 0, n, false};
 
@@ -15,9 +15,16 @@ struct completion completion_begin(const uint64_t *bits, int n)
 	if (!w.refs)
 		return w;
 	request_find_all(w.refs, bits, w.n, REQUEST_NULL_BITS);
+	unsigned traits = 0;
 	for (size_t i = 0; i < w.n; i++)
-		w.receives |= (w.refs[i].traits & REQUEST_RECV) != 0;
+		traits |= w.refs[i].traits;
+	w.receives = traits & REQUEST_RECV;
 	return w;
+}
+
+struct completion completion_begin(const uint64_t *bits, int n)
+{
+	return find_all(bits, n);
 }
 
 struct completion completion_begin_one(struct request_ref *ref, uint64_t bits)
@@ -68,6 +75,38 @@ static inline __attribute__((always_inline)) void put_statuses(struct call *c, c
 	PUT_ARRAY(c, has, n, has[i_] ? role_peer(c, statuses[i_].MPI_SOURCE, base) : absent);
 	PUT_ARRAY(c, has, n, has[i_] ? role_tag(c, statuses[i_].MPI_TAG) : absent);
 	PUT_ARRAY(c, has, n, has[i_] ? status_bytes(&statuses[i_]) : absent);
+}
+
+/* Are the statuses of all requests, from the i-th next parameter on, as expected? False if it takes more to know. */
+static inline __attribute__((always_inline)) bool statuses_expected(struct call *c, int i, const struct completion *w, const MPI_Status *statuses)
+{
+	const int64_t *sources = call_vector(c, i, w->n), *tags = call_vector(c, i + 1, w->n), *bytes = call_vector(c, i + 2, w->n);
+	if (!sources || !tags || !bytes || (w->receives && statuses == MPI_STATUSES_IGNORE))
+		return false;
+	const int base = session_world_rank();
+	const int64_t absent = call_constant(c, CONST_ABSENT);
+	for (size_t k = 0; k < w->n; k++) {
+		const MPI_Status *s = &statuses[k];
+		if (!(w->refs[k].traits & REQUEST_RECV)) {
+			if (sources[k] != absent || tags[k] != absent || bytes[k] != absent)
+				return false;
+		} else if (!status_is_plain(s) || sources[k] != (int64_t)s->MPI_SOURCE - base || tags[k] != s->MPI_TAG || bytes[k] != status_bytes(s)) {
+			/* (sources and tags that have names are expected as these, which are no numbers of a rank or a tag) */
+			return false;
+		}
+	}
+	return true;
+}
+
+static inline __attribute__((always_inline)) bool requests_expected(struct call *c, int i, const struct completion *w)
+{
+	const int64_t *numbers = call_vector(c, i, w->n);
+	if (!numbers || !w->refs)
+		return false;
+	for (size_t k = 0; k < w->n; k++)
+		if (numbers[k] != w->refs[k].number)
+			return false; /* also for what is no request: that has a name */
+	return true;
 }
 
 /* ---- events ---- */
@@ -177,13 +216,13 @@ void record_MPI_Startall(struct call *c, bool ok, int rc, const struct completio
 static inline __attribute__((always_inline)) struct completion begin(int n, const MPI_Request *requests)
 {
 	if (sizeof(*requests) == sizeof(uint64_t)) /* handles are their bits */
-		return completion_begin((const uint64_t *)(const void *)requests, n);
+		return find_all((const uint64_t *)(const void *)requests, n);
 
 	uint64_t *bits = requests && n >= 0 ? scratch(SCRATCH_BITS, (size_t)n, sizeof(*bits)) : NULL;
 
 	for (int i = 0; bits && i < n; i++)
 		bits[i] = HANDLE_BITS(requests[i]);
-	return completion_begin(bits, n);
+	return find_all(bits, n);
 }
 
 static inline void end(const struct completion *w, const MPI_Request *requests)
@@ -286,7 +325,10 @@ MPI_WRAPPER int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Stat
 	array_of_statuses = wanted(&w, array_of_statuses);
 	rc = next.MPI_Waitall(count, array_of_requests, array_of_statuses);
 	ok = wrap_end(&c, rc);
-	record_MPI_Waitall(&c, ok, rc, &w, array_of_statuses);
+	if (__builtin_expect(ok && call_is(&c, 0, count) && requests_expected(&c, 1, &w) && statuses_expected(&c, 2, &w, array_of_statuses), 1))
+		call_commit(&c);
+	else
+		record_MPI_Waitall(&c, ok, rc, &w, array_of_statuses);
 	end(&w, array_of_requests);
 	return rc;
 }

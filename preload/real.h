@@ -27,7 +27,7 @@
 
 #include "preload/calls.h" /* generated: struct mpi_calls, struct mpi_fortran_calls, real_predefined[], macros */
 
-extern struct mpi_calls real, next;
+extern struct mpi_calls real, next __attribute__((visibility("hidden")));
 /* mpif.h and `use mpi`; mpi_f08; mpi_f08 with descriptors (fortran.h). */
 enum fortran { FORTRAN_MPIF_H, FORTRAN_MPI_F08, FORTRAN_MPI_F08TS, FORTRAN_COUNT };
 extern struct mpi_fortran_calls next_fortran, next_f08, next_f08ts;

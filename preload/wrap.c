@@ -10,6 +10,11 @@ bool wrap_may_begin(void *return_address)
 	return (real_state == REAL_ACTIVE || real_wake(return_address)) && (!recording.frame || !real_is_library(return_address));
 }
 
+bool wrap_begin_slowly(struct call *c, enum mpi_function f, void *return_address, void *cfa)
+{
+	return (recording.ready || wrap_may_begin(return_address)) && call_begin_slowly(c, f, return_address, cfa);
+}
+
 void wrap_error(struct call *c, int rc)
 {
 	enum mpi_constant name = CONST_MPI_ERR_UNKNOWN; /* also for a class that the application added */

@@ -29,10 +29,12 @@
  * (recording.frame), a call comes from the MPI library itself, which executes the application's call, or from a callback of the application;
  * only the latter is recorded. */
 bool wrap_may_begin(void *return_address);
+bool wrap_begin_slowly(struct call *c, enum mpi_function f, void *return_address, void *cfa);
 
 /* Must be expanded in the exported function itself: it is identified by its return address. False: pass the call on. */
-#define wrap_begin(c, f) \
-	((__builtin_expect(recording.ready != NULL, 1) || wrap_may_begin(__builtin_return_address(0))) && call_begin((c), (f)))
+#define wrap_begin(c, f)                                                                                                       \
+	(__builtin_expect(call_begin_at((c), (f), __builtin_return_address(0), __builtin_dwarf_cfa()), 1) ||                   \
+	 wrap_begin_slowly((c), (f), __builtin_return_address(0), __builtin_dwarf_cfa()))
 
 static inline bool wrap_end(struct call *c, int rc)
 {

@@ -34,14 +34,15 @@ def wrapper(f, prototype):
     out += [f"\troom = {f.room} && *{f.room} > 0;\n"] * f.asks_room
     out += [f"\tif ({p.name} == MPI_STATUS_IGNORE)\n\t\t{p.name} = &own_status;\n" for p in own]
     arguments = ", ".join(["&c", "ok", "rc"] + [argument(p) for p in f.parameters if is_put(p)] + ["room"] * f.asks_room)
-    put = f"\tput_{f.name}({arguments});\n"
+    put = (f"\tif (__builtin_expect(ok, 1))\n\t\tput_{f.name}({arguments});\n"
+           f"\telse\n\t\trecord_{f.name}({arguments});\n")
     if f.has_buffers:
         arguments = ["&c", "ok", "rc"] + [argument(p) for p in f.parameters if is_put(p, True)] + ["room"] * f.asks_room
         put = (f"\tif (__builtin_expect(call_buffers, 0))\n\t\tbuffers_{f.name}({', '.join(arguments)});\n"
-               f"\telse\n\t{put}")
+               f"\telse {put.lstrip()}")
     out.append(f"\trc = {call};\n\tok = wrap_end(&c, rc);\n{put}\treturn rc;\n}}\n")
     return "".join(out)
 
 
 def source(f, prototype):
-    return Recorder(f, False).function() + "\n" + wrapper(f, prototype)
+    return Recorder(f, False).functions() + "\n" + wrapper(f, prototype)

@@ -42,6 +42,7 @@ class Recorder:
 
     def __init__(self, f, buffers):
         self.f, self.buffers = f, buffers
+        self.otherwise = None  # what to do where the first parameters are not as expected, instead of putting them
         comms = [p for p in f.parameters if p.role.name == "comm" and not p.is_output]
         self.comm = comms[0] if comms else None
         self.used = {c for p in f.parameters for c in self.conditions(p)}
@@ -188,6 +189,8 @@ class Recorder:
             tests.insert(0, "ok")
         out = [f"\tconst bool {same} = {' && '.join(tests)};\n\n"]
         out.append(f"\tif (__builtin_expect({same}, 1)) {{\n\t\tcall_skip(c, {len(group)});\n\t}} else {{\n")
+        if self.otherwise and same == "same0" and not self.flags_before:
+            return "".join(out + [self.otherwise, "\t}\n"])
         puts = [self.put_raw(p) for p in group]
         if needs_me and any("me." in put for put in puts):
             out.append(f"\t\tconst struct comm_info me = handle_comm(c, {self.comm.name}, ok, NULL);\n\n")
@@ -210,6 +213,7 @@ class Recorder:
         me = bool(self.comm) and (bool({"root", "leaf", "leader"} & self.used) or "me." in single or "&me" in single)
         out = []
         for p in groups:
+            self.flags_before = bool(out)
             if isinstance(p, list):
                 same = f"same{len(set(self.flags.values()))}"
                 self.flags.update({q.name: same for q in p})
@@ -240,10 +244,13 @@ class Recorder:
         return "".join(out)
 
     def function(self):
-        """Inline for the C wrapper in the same file, and callable for those of Fortran."""
-        if self.buffers:
-            return f"{signature(self.f, True)}\n{{\n{self.body()}\twrap_commit(c, ok, rc);\n}}\n"
+        """The function where buffers are recorded."""
+        return f"{signature(self.f, True)}\n{{\n{self.body()}\twrap_commit(c, ok, rc);\n}}\n"
+
+    def functions(self):
+        """record_, for all cases, and put_, inline for the C wrapper in the same file: of a call that succeeded, mostly as expected."""
+        names = ", ".join(re.findall(r"(\w+)(?:,|\)$)", signature(self.f)))
+        every = f"{signature(self.f)}\n{{\n{self.body()}\twrap_commit(c, ok, rc);\n}}\n\n"
+        self.otherwise = f"\t\trecord_{self.f.name}({names});\n\t\treturn;\n"
         inline = signature(self.f).replace("void record_", "static inline __attribute__((always_inline)) void put_", 1)
-        names = re.findall(r"(\w+)(?:,|\)$)", signature(self.f))
-        return (f"{inline}\n{{\n{self.body()}\twrap_commit(c, ok, rc);\n}}\n\n"
-                f"{signature(self.f)}\n{{\n\tput_{self.f.name}({', '.join(names)});\n}}\n")
+        return f"{every}{inline}\n{{\n\tok = true;\n\trc = 0;\n{self.body()}\twrap_commit(c, ok, rc);\n}}\n"

@@ -62,7 +62,7 @@ def calls_h(table, library):
                "/* Predefined handles: the variables of the library whose addresses they are. */\n"
                "enum real_predefined {\n" +
                lines("\tPREDEFINED_{},\n", [c for c, r in handles]) + "\tREAL_PREDEFINED_COUNT\n};\n"
-               "extern void *real_predefined[];\nextern const char *const mpi_predefined_symbols[];\n"
+               "extern void *real_predefined[] __attribute__((visibility(\"hidden\")));\nextern const char *const mpi_predefined_symbols[];\n"
                "/* kind: enum handle_kind; 0: requests. */\n"
                "struct mpi_predefined {\n\tint kind;\n\tint constant;\n};\n"
                "extern const struct mpi_predefined mpi_predefined[];\n\n")
