@@ -8,13 +8,9 @@
 
 #include "preload/place.h"
 #include "preload/pool.h"
+#include "preload/scarce.h"
 #include "preload/session.h"
 #include "trace/lossy.h"
-#include "trace/reclaim.h"
-#include "trace/trace.h"
-
-/* Memory is not reclaimed again before so many events. */
-#define RECLAIM_EVENTS 10
 
 bool call_buffers;
 struct site call_nowhere = {.id = UINT32_MAX, .successor = {.expect = VALUE_NONE}};
@@ -46,56 +42,33 @@ static void own_time(struct recorder *r, uint64_t ticks)
 	r->last_end += ticks;
 }
 
-/* The budget is used up: what was recorded until now is what the trace has. */
-static __attribute__((noinline, cold)) void stop_full(struct recorder *r)
-{
-	if (!r->stopped) {
-		r->stopped = true;
-		r->record->flags |= RECORD_FULL;
-		r->record->stage[STAGE_COUNTING] = r->record->events + 1;
-	}
-	r->limit = 0;
-	r->record->lost++;
-}
-
-/* What columns need to give up their order when the rest is used up. */
-static uint64_t reserve(const struct recorder *r)
-{
-	return r->arena.header->size < r->arena.size ? 0 : r->arena.size / 16;
-}
-
-/* Is there memory for another event? When there is nearly none, the largest columns give up their order, and if that does not give much, call
- * paths that are new are cut. */
-static bool room(struct recorder *r)
-{
-	if (arena_room(&r->arena, EVENT_ROOM + r->arena.size / 16))
-		return true;
-	uint64_t freed = r->record->events >= r->reclaimed + RECLAIM_EVENTS || !r->reclaimed ? record_reclaim(&r->columns, r->record) : 0;
-	r->reclaimed = r->record->events + 1;
-	if (freed < r->arena.size / 8 && !r->record->stage[STAGE_PATHS])
-		r->record->stage[STAGE_PATHS] = r->record->events + 1;
-	return arena_room(&r->arena, EVENT_ROOM);
-}
-
 /* The site of a call; NULL: nothing more is recorded. */
 static struct site *site_slowly(struct recorder *r, uint32_t function, void *return_address, void *cfa)
 {
 	int saved = errno;
-	struct site *s = NULL;
 	uint64_t begin = clock_ticks();
-	if (!r->stopped && room(r)) {
-		r->limit = r->arena.header->size - EVENT_ROOM - reserve(r);
-		if (__atomic_exchange_n(&r->unloaded, false, __ATOMIC_ACQ_REL))
-			memo_clear(&r->memo);
-		s = memo_find(&r->memo, function, return_address, cfa);
+	if (r->columns.failed) {
+		r->record->lost++;
+		return NULL;
+	}
+	scarce_room(r);
+	if (__atomic_exchange_n(&r->unloaded, false, __ATOMIC_ACQ_REL)) {
+		memo_clear(&r->memo);
+		scarce_forget(r);
+	}
+	struct site *s = memo_find(&r->memo, function, return_address, cfa);
+	if (s) {
 		r->before = clock_ticks() - begin;
-		if (!s) {
+	} else {
+		if (!scarce_cuts(r) || scarce_unwinds(r))
 			s = place_unwind(r, function, return_address, cfa);
-			own_time(r, clock_ticks() - begin);
-		}
+		if (!s)
+			s = scarce_site(r, function, return_address);
+		r->before = 0;
+		own_time(r, clock_ticks() - begin);
 	}
 	if (!s)
-		stop_full(r);
+		r->record->lost++;
 	errno = saved;
 	return s;
 }
@@ -195,13 +168,17 @@ bool call_end_slowly(struct call *c, int rc)
 		uint32_t function = 0;
 		while (function < FN_COUNT && r->functions[function] != c->site->function + 1)
 			function++;
-		struct site *s = place_site(r, function + FUNCTION_ERROR, c->site->path);
+		struct site *s = scarce_counts(c->site) ? c->site : place_site(r, function + FUNCTION_ERROR, c->site->path);
+		if (!s)
+			s = place_site(r, function + FUNCTION_ERROR, place_cut(r, NULL));
+		if (!s)
+			s = scarce_counter(r, function + FUNCTION_ERROR);
 		errno = saved;
 		c->failed = s != NULL;
 		if (s)
 			c->site = s;
 		else
-			c->lost = r->columns.failed = true;
+			c->lost = r->columns.failed = true; /* not even memory to count it: nothing more is recorded */
 	}
 	r->record->in_flight = c->site->self;
 	c->next = c->site->column;
@@ -252,12 +229,15 @@ void call_put_vector(struct call *c, const int64_t *values, size_t n)
 	struct recorder *r = c->rec;
 	if (c->next->lossy && (c->next->role & ROLE_KINDS) == ROLE_VECTOR) {
 		lossy_put_vector(&r->columns, c->next++, c->site->visits, values, n);
-	} else {
-		uint32_t i = pool_vector(r, values, n);
-		if (i != UINT32_MAX)
-			put_vector(c, i);
+		return;
 	}
-	c->lost = r->columns.failed;
+	uint32_t i = pool_vector(r, values, n);
+	if (i != UINT32_MAX) {
+		put_vector(c, i);
+		return;
+	}
+	lossy_force(&r->columns, c->next, c->site->visits);
+	lossy_put_vector(&r->columns, c->next++, c->site->visits, values, n);
 }
 
 void call_distrust(struct call *c)
@@ -308,13 +288,15 @@ void call_object(struct call *c, enum object object, const int64_t *values, size
 {
 	struct recorder *r = c->rec;
 	struct site *s = r->objects[object];
+	if (r->record->flags & RECORD_OBJECTS)
+		return;
 	if (!s) {
 		const char *schema = mpi_object_schema[object];
 		uint32_t string = pool_string(r, schema, strlen(schema));
-		uint32_t function = string ? table_add(&r->arena, &r->record->functions, &string, sizeof string) : UINT32_MAX;
+		uint32_t function = string != r->unknown ? table_add(&r->arena, &r->record->functions, &string, sizeof string) : UINT32_MAX;
 		ref at = function != UINT32_MAX ? record_new_site(&r->arena, function, 0, place_width(schema)) : 0;
 		if (!at || table_add(&r->arena, &r->record->objects, &at, sizeof at) == UINT32_MAX) {
-			c->lost = r->columns.failed = true;
+			r->record->flags |= RECORD_OBJECTS;
 			return;
 		}
 		s = r->objects[object] = arena_at(&r->arena, struct site, at);
@@ -347,7 +329,7 @@ static __attribute__((noinline, cold)) void sample(struct recorder *r, const str
 	}
 	r->sampled = record->events;
 	r->sample_at = record->events < FIRST ? 0 : record->events + EVERY;
-	if (!r->stopped)
+	if (!r->columns.failed)
 		r->limit = 0; /* measure the next one's begin */
 }
 
@@ -381,21 +363,37 @@ static inline uint64_t between(uint64_t end, uint64_t start)
 	return start > end ? start - end : 1;
 }
 
+/* A call that there is no site for. */
+static __attribute__((noinline, cold)) void count_only(struct recorder *r, const struct call *c)
+{
+	if (r->last_end && !r->shared) {
+		r->record->loose_ticks += c->start > r->last_end ? c->start - r->last_end : 0;
+		r->last_end = c->end;
+	}
+	scarce_count(r, c->site, c->end > c->start ? c->end - c->start : 0);
+}
+
 static __attribute__((noinline)) void commit_slowly(struct call *c)
 {
 	struct recorder *r = c->rec;
 	struct site *s = c->site, *last = r->last;
-	if (last != &call_nowhere)
+	bool counts = scarce_counts(s);
+	if (counts)
+		count_only(r, c);
+	else if (last != &call_nowhere)
 		column_put(&r->columns, &last->successor, last->visits - 1, s->id);
 	else
 		r->record->first = s->self;
 	if (r->columns.failed) {
-		stop_full(r);
-	} else {
+		r->record->lost++;
+	} else if (!counts) {
 		/* with several threads there is no "previous call" whose end this computation began at */
 		struct record_edge *e = last != &call_nowhere && !r->shared ? place_edge(r, last, s) : NULL;
+		uint64_t compute = between(r->last_end, c->start);
 		if (e)
-			record_time_add(&r->arena, &e->compute, between(r->last_end, c->start), s->visits);
+			record_time_add(&r->arena, &e->compute, compute, s->visits);
+		else if (last != &call_nowhere && !r->shared)
+			r->record->loose_ticks += compute;
 		record_time_add(&r->arena, &s->communicate, c->end > c->start ? c->end - c->start : 0, s->visits);
 		if (count_event(r, s, c))
 			sample(r, c);

@@ -120,9 +120,46 @@ static void *found(struct memo *m, struct memo_entry *e)
 	return e->value;
 }
 
+/* With a bound on how many entries are looked at: what is found comes to the front. If next to nothing is found, only one call in so many is
+ * looked up. */
+#define BOUND 8
+#define WINDOW 1024
+#define RARELY 16
+
+void memo_bound(struct memo *m)
+{
+	if (!m->most)
+		m->most = BOUND;
+}
+
+static void *find_bounded(struct memo *m, uint32_t key, uintptr_t address, uintptr_t frame)
+{
+	struct memo_entry **head = &m->heads[hash_of(key, address, frame)], **at = head;
+	if (m->found + m->missed == WINDOW) {
+		m->rarely = m->found < WINDOW / 16;
+		m->found = m->missed = 0;
+	}
+	if (m->rarely && ++m->asked % RARELY)
+		return NULL;
+	for (uint32_t n = m->most; *at && n > 0; at = &(*at)->next, n--) {
+		struct memo_entry *e = *at;
+		if (memo_is(e, key, address, frame) && holds_carefully(e)) {
+			*at = e->next;
+			e->next = *head;
+			*head = e;
+			m->found++;
+			return found(m, e);
+		}
+	}
+	m->missed++;
+	return NULL;
+}
+
 void *memo_find(struct memo *m, uint32_t key, void *return_address, void *cfa)
 {
 	uintptr_t address = (uintptr_t)return_address, frame = (uintptr_t)cfa;
+	if (m->most)
+		return find_bounded(m, key, address, frame);
 	for (struct memo_entry *e = m->heads[hash_of(key, address, frame)]; e; e = e->next)
 		if (memo_is(e, key, address, frame) && holds_carefully(e))
 			return found(m, e);

@@ -43,6 +43,8 @@ void memo_free(struct memo *m);
 /* Adds what was just unwound, on the thread that calls. */
 void memo_add(struct memo *m, uint32_t key, const struct callpath *path, void *value, void *cfa);
 void memo_clear(struct memo *m);
+/* A search gives up soon from now on: there are many calls that the memo does not know. */
+void memo_bound(struct memo *m);
 /* The value for this call, or NULL: unwind. */
 void *memo_find(struct memo *m, uint32_t key, void *return_address, void *cfa);
 /* The same in steps. The entry that is expected next, if it is for this call; else NULL. Does it hold? (memo_holds_deep: if it has more
@@ -75,6 +77,10 @@ struct memo {
 	struct memo_entry **heads;
 	uint8_t *pool;
 	size_t used;
+	uint32_t most;         /* entries of one hash that are looked at; 0: all */
+	uint32_t found, missed; /* lately */
+	uint32_t asked;
+	bool rarely; /* next to nothing is found */
 };
 
 /* Do the slots hold what they held when the entry was made? This is most of what a call path costs. All are looked at, and then it is

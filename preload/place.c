@@ -8,10 +8,13 @@
 
 #include "preload/pool.h"
 #include "preload/recorder.h"
+#include "preload/scarce.h"
 #include "trace/trace.h"
 
 /* Of a site with its columns, about. */
 #define SITE_SIZE UINT64_C(1200)
+/* Of an edge with its histogram. */
+#define EDGE_SIZE UINT64_C(200)
 
 struct node_key {
 	const struct recorder *recorder;
@@ -32,12 +35,10 @@ static uint32_t node_of(struct recorder *r, uint32_t parent, uint32_t module, ui
 	uint32_t i = index_find(&r->nodes, hash, node_equal, &k);
 	if (i != INDEX_NONE)
 		return i;
-	if (r->record->stage[STAGE_PATHS] && !r->cutting)
+	if (scarce_cuts(r) && !r->cutting)
 		return UINT32_MAX; /* paths that are new are cut */
 	i = table_add(&r->arena, &r->record->nodes, &k.node, sizeof k.node);
-	if (i == UINT32_MAX)
-		r->columns.failed = true;
-	else
+	if (i != UINT32_MAX)
 		index_add(&r->nodes, hash, i);
 	return i;
 }
@@ -108,12 +109,17 @@ static bool function_known(struct recorder *r, uint32_t function)
 		n += sizeof " error:i" - 1;
 	}
 	uint32_t string = pool_string(r, schema, n);
-	uint32_t i = string ? table_add(&r->arena, &r->record->functions, &string, sizeof string) : UINT32_MAX;
+	uint32_t i = string != r->unknown ? table_add(&r->arena, &r->record->functions, &string, sizeof string) : UINT32_MAX;
 	if (i == UINT32_MAX)
 		return false;
 	r->functions[function] = i + 1;
 	r->widths[function] = place_width(schema);
 	return true;
+}
+
+uint32_t place_function(struct recorder *r, uint32_t function)
+{
+	return function_known(r, function) ? r->functions[function] - 1 : UINT32_MAX;
 }
 
 struct site_key {
@@ -142,11 +148,9 @@ struct site *place_site(struct recorder *r, uint32_t function, uint32_t path)
 	uint32_t i = index_find(&r->sites, hash, site_equal, &k);
 	if (i != INDEX_NONE)
 		return site_at(r, &r->record->sites, i);
-	if (!arena_room(&r->arena, EVENT_ROOM + (r->widths[function] + 1) * sizeof(struct column)))
-		return NULL;
 	/* sites are never given back: they get a quarter of the memory, then paths are cut */
-	if (r->record->sites.count * SITE_SIZE > r->arena.size / 4 && !r->record->stage[STAGE_PATHS])
-		r->record->stage[STAGE_PATHS] = r->record->events + 1;
+	if (r->record->sites.count * SITE_SIZE > r->arena.size / 4)
+		scarce_cut(r);
 	ref at = record_new_site(&r->arena, k.function, path, r->widths[function]);
 	if (!at)
 		return NULL;
@@ -154,8 +158,10 @@ struct site *place_site(struct recorder *r, uint32_t function, uint32_t path)
 	record_set_roles(s, mpi_schema[function % FN_COUNT]);
 	s->id = r->record->sites.count;
 	s->cost = (uint32_t)r->cost;
-	if (table_add(&r->arena, &r->record->sites, &at, sizeof at) == UINT32_MAX)
+	if (table_add(&r->arena, &r->record->sites, &at, sizeof at) == UINT32_MAX) {
+		arena_free_range(&r->arena, at, sizeof *s + s->columns * sizeof *s->column);
 		return NULL;
+	}
 	index_add(&r->sites, hash, s->id);
 	recorder_calibrate();
 	return s;
@@ -195,27 +201,33 @@ static struct site *site_near(const struct recorder *r, uint32_t function, const
 	return best;
 }
 
-/* The same, or of the innermost frame alone if the path is new and new ones are cut. */
-static uint32_t path_or_cut(struct recorder *r, const struct record_node *frames, size_t n)
+uint32_t place_cut(struct recorder *r, void *return_address)
 {
-	uint32_t at = path_of(r, frames, n);
-	if (at == UINT32_MAX && r->record->stage[STAGE_PATHS]) {
-		const struct record_node cut[2] = {{.module = UINT32_MAX, .offset = GAP_TOO_DEEP}, frames[n - 1]};
-		r->cutting = true;
-		at = path_of(r, cut, 2);
-		r->cutting = false;
-	}
+	/* the innermost frame, too, is too much if there are as many as that */
+	r->path.count = return_address && r->record->sites.count * SITE_SIZE <= r->arena.size / 8 * 3;
+	r->path.gap = GAP_TOO_DEEP;
+	r->path.frame[0].address = (uintptr_t)return_address;
+	size_t n = frames_of(r, &r->path, r->frames);
+	r->cutting = true;
+	uint32_t at = n ? path_of(r, r->frames, n) : UINT32_MAX;
+	r->cutting = false;
 	return at;
 }
+
+/* Unwinding for every other call takes longer than most calls do: the program has more paths than the memo, and always others. */
+#define UNWOUND_MOST 65536
+#define UNWOUND_SHARE 4
 
 struct site *place_unwind(struct recorder *r, uint32_t function, void *return_address, void *cfa)
 {
 	int saved = errno;
+	if (++r->unwound > UNWOUND_MOST && r->unwound > r->record->events / UNWOUND_SHARE)
+		scarce_cut(r);
 	callpath_unwind(&r->path, return_address, cfa);
 	size_t n = frames_of(r, &r->path, r->frames);
 	struct site *s = r->tolerance && n ? site_near(r, function, r->frames, n) : NULL;
 	if (!s && n)
-		s = place_site(r, function, path_or_cut(r, r->frames, n));
+		s = place_site(r, function, path_of(r, r->frames, n));
 	if (s)
 		memo_add(&r->memo, function, &r->path, s, cfa);
 	errno = saved;
@@ -254,8 +266,10 @@ struct record_edge *place_edge(struct recorder *r, struct site *from, const stru
 {
 	ref at = edge_find(r, from, to->id);
 	if (!at) {
-		if (r->record->stage[STAGE_PATHS]) /* there may be as many as pairs of sites */
+		if (scarce_cuts(r)) /* there may be as many as pairs of sites */
 			return NULL;
+		if (r->edges.count * EDGE_SIZE > r->arena.size / 8)
+			scarce_cut(r);
 		at = arena_alloc(&r->arena, sizeof(struct record_edge));
 		arena_commit(&r->arena);
 		if (!at)

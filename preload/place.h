@@ -12,6 +12,10 @@ struct site *place_site(struct recorder *r, uint32_t function, uint32_t path);
 struct site *place_unwind(struct recorder *r, uint32_t function, void *return_address, void *cfa);
 /* The edge between two sites; NULL if there is no room for a new one. */
 struct record_edge *place_edge(struct recorder *r, struct site *from, const struct site *to);
+/* A path that is cut to the frame that an address returns to (NULL: to nothing), as place_site wants it; UINT32_MAX if there is no room. */
+uint32_t place_cut(struct recorder *r, void *return_address);
+/* A function's number in the record; UINT32_MAX if there is no room for its schema. */
+uint32_t place_function(struct recorder *r, uint32_t function);
 /* The columns of a schema. */
 uint32_t place_width(const char *schema);
 

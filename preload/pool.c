@@ -28,11 +28,9 @@ uint32_t pool_string(struct recorder *r, const void *bytes, size_t n)
 	uint32_t i = index_find(&r->strings, hash, string_equal, &(struct bytes){r, bytes, n});
 	if (i != INDEX_NONE)
 		return i;
-	i = arena_room(&r->arena, n + EVENT_ROOM) ? record_add_string(&r->arena, r->record, bytes, n) : UINT32_MAX;
-	if (i == UINT32_MAX) {
-		r->columns.failed = true;
-		return 0;
-	}
+	i = record_add_string(&r->arena, r->record, bytes, n);
+	if (i == UINT32_MAX)
+		return r->unknown;
 	index_add(&r->strings, hash, i);
 	return i;
 }
@@ -51,11 +49,9 @@ uint32_t pool_vector(struct recorder *r, const int64_t *values, size_t n)
 	uint32_t i = index_find(&r->vectors, hash, vector_equal, &(struct bytes){r, values, n});
 	if (i != INDEX_NONE)
 		return i;
-	i = arena_room(&r->arena, n * sizeof *values + EVENT_ROOM) ? record_add_vector(&r->arena, r->record, values, n) : UINT32_MAX;
-	if (i == UINT32_MAX) {
-		r->columns.failed = true;
+	i = record_add_vector(&r->arena, r->record, values, n);
+	if (i == UINT32_MAX)
 		return UINT32_MAX;
-	}
 	index_add(&r->vectors, hash, i);
 	return i;
 }

@@ -6,8 +6,8 @@
 
 #include "preload/state.h"
 
-/* The number of a string or a vector in its pool. Without room the event that asks is going to be taken back (columns.failed); the
- * string is then 0, which is the empty one, the vector UINT32_MAX. */
+/* The number of a string or a vector in its pool. Without room the string is the one that stands for what is not known (recorder.unknown), the vector
+ * UINT32_MAX. */
 uint32_t pool_string(struct recorder *r, const void *bytes, size_t n);
 uint32_t pool_vector(struct recorder *r, const int64_t *values, size_t n);
 

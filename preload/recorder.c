@@ -24,6 +24,9 @@ int recorder_start(const char *path, uint64_t memory, struct error *error)
 	}
 	r->columns.record = r->record;
 	r->last = &call_nowhere;
+	r->arena.held = HELD_ROOM;
+	r->unknown = UINT32_MAX;
+	r->unknown = pool_string(r, "?", 1);
 	r->record->threshold = UINT64_MAX;
 	clock_is_counter = clock_has_counter();
 	pthread_mutex_init(&r->lock, NULL);

@@ -5,6 +5,7 @@
  *     call      one MPI call: begin, end, puts, commit
  *     place     where a call is made: frames, call paths, sites, edges
  *     pool      strings and vectors, each kept once
+ *     scarce    what becomes of all that when memory is short
  *
  * Nobody else includes this.
  */
@@ -19,9 +20,11 @@
 #include "trace/index.h"
 #include "trace/record.h"
 
-/* What an event may allocate without asking again. Larger things (a long vector, leaving a long loop) may still fail; then the event is taken
- * back and recording stops. */
+/* What an event may allocate without asking again. Larger things (a long vector, leaving a long loop) may still fail; then the column that they are for
+ * gives up its order. */
 #define EVENT_ROOM 24576
+/* Of the arena's end, for counting when the rest is used up. */
+#define HELD_ROOM 32768
 /* Functions have a second schema, for calls that returned an error. */
 #define FUNCTIONS (2 * FN_COUNT)
 #define FUNCTION_ERROR FN_COUNT
@@ -35,7 +38,10 @@ struct recorder {
 	/* What an event costs in ticks, as measured now and then: after its end, and before the next one's begin. It is no time of the application. */
 	uint64_t cost, before, sample_at, sampled;
 	bool cutting; /* the path that is looked up is short already */
-	uint64_t reclaimed; /* events + 1 when memory was reclaimed the last time */
+	uint64_t reclaim_at, reclaim_after; /* events before which memory is not reclaimed again, and how many after that */
+	uint64_t unwound;       /* stacks */
+	struct scarce *scarce;  /* scarce.c; NULL as long as there is enough of everything */
+	uint32_t unknown;       /* the string "?" */
 	uint64_t limit;    /* of the arena's used bytes, up to which an event may begin without asking for room; 0 to have it ask */
 	struct columns columns;
 	struct module_list modules;
@@ -44,7 +50,7 @@ struct recorder {
 	uint32_t widths[FUNCTIONS];    /* columns */
 	int64_t constants[MPI_CONSTANT_COUNT]; /* 0: not interned yet */
 	struct site *objects[OBJECT_COUNT];
-	bool shared, stopped;
+	bool shared;
 	bool unloaded;      /* a file was unloaded: another one may be where it was, so that no address means what it meant */
 	unsigned tolerance; /* frames by which the call paths of a site may differ */
 	/* The call path that is being looked at: not on the stack, which may be that of a signal handler and small. */

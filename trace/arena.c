@@ -84,6 +84,8 @@ int arena_open(struct arena *a, const char *path, struct error *error)
 	}
 	if (size < sizeof(struct arena_header) || size > ARENA_MAX_SIZE) {
 		close(fd);
+		if (size == 0) /* it was made, and no more */
+			return 1;
 		return error_set(error, "%s: not an arena: impossible size %llu", path, (unsigned long long)size);
 	}
 	/* Read, not mapped: a file that somebody truncates under a mapping kills the reader. */

@@ -14,6 +14,8 @@
 #define LINEAR 16
 /* Longest period that is followed without touching the grammar, in runs: 32 KiB of the arena for a column that needs it. */
 #define MAX_PERIOD 2048
+/* How large a column is is looked at once in so many turns: it takes a look at each symbol. */
+#define CAP_LOOK 4096
 
 struct dict_slot {
 	int64_t value;
@@ -357,6 +359,14 @@ static bool too_long(struct columns *x, struct column *c, uint64_t run, int64_t 
 	return threshold < UINT32_MAX && grammar_size(&x->grammars, c->grammar, (uint32_t)threshold) > threshold;
 }
 
+/* Memory was short before, and the column is one of those that it will be short of again. */
+static bool too_large(struct columns *x, struct column *c)
+{
+	if ((x->threshold != UINT64_MAX && (!(c->role & ROLE_EXACT) || x->structure)) || ++c->appends % CAP_LOOK)
+		return false;
+	return column_size(x, c) > x->cap;
+}
+
 static void turn_without_memory(struct columns *x, struct column *c, uint64_t visits, int64_t value)
 {
 	lossy_force(x, c, visits);
@@ -381,6 +391,10 @@ static __attribute__((noinline)) void turn_slowly(struct columns *x, struct colu
 	}
 	if (__builtin_expect(x->threshold != UINT64_MAX, 0) && too_long(x, c, run, value) && lossy_make(x, c, visits, WHY_THRESHOLD)) {
 		lossy_turn(x, c, visits, value);
+		return;
+	}
+	if (__builtin_expect(x->cap != 0, 0) && too_large(x, c)) {
+		turn_without_memory(x, c, visits, value);
 		return;
 	}
 	int64_t index = run ? dict_find(x, c, value) : -1;

@@ -99,6 +99,7 @@ struct columns {
 	uint64_t threshold;          /* tokens that a column may have; UINT64_MAX: any number */
 	bool structure;              /* ROLE_EXACT makes no difference */
 	uint32_t bins;               /* of a tally at most, to save memory; 0: any number */
+	uint64_t cap;                /* bytes that a column may have, about, because memory was short before; 0: any number */
 	bool failed; /* something found no memory, and nothing could be done about it: what was put is lost, and the arena takes no more */
 };
 

@@ -219,15 +219,19 @@ static bool add_vector(struct tally *lengths, struct tally *elements, const int6
 static void count_vector(struct columns *x, struct lossy *l, const struct record_vector *v, uint64_t times, struct retired *old)
 {
 	struct tally elements = view(x, &l->elements), grown = {0}, lengths = {0};
+	struct tally_bin *place[PLAIN_ELEMENTS];
 	bool plain = v->count <= PLAIN_ELEMENTS;
-	for (uint32_t i = 0; plain && i < v->count; i++)
-		plain = tally_place(&elements, v->values[i]) >= 0;
+	for (uint32_t i = 0; plain && i < v->count; i++) {
+		int64_t at = i > 0 && v->values[i] == v->values[i - 1] ? place[i - 1] - elements.bins : tally_place(&elements, v->values[i]);
+		plain = at >= 0;
+		place[i] = elements.bins + (at < 0 ? 0 : at);
+	}
 	add(x, &l->tally, v->count, times, &l->others[0], old);
 	if (plain) {
 		for (uint32_t i = 0, k; i < v->count; i = k) {
 			for (k = i + 1; k < v->count && v->values[k] == v->values[i]; k++) {
 			}
-			count_in(x->arena, &elements.bins[tally_place(&elements, v->values[i])], v->values[i], (k - i) * times);
+			count_in(x->arena, place[i], v->values[i], (k - i) * times);
 		}
 		return;
 	}

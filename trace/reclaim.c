@@ -125,6 +125,7 @@ uint64_t record_reclaim(struct columns *x, struct record *r)
 	struct reclaiming k = {.columns = x, .record = r};
 	uint64_t before = arena_left(x->arena), wanted = x->arena->size / 4, freed = 0;
 	x->bins = RECLAIM_BINS;
+	x->cap = x->arena->size / RECLAIM_CAP;
 	look(&k, false);
 	for (size_t i = 0; i < k.count && freed < wanted; i++) {
 		lossy_force(x, k.victims[i].column, k.victims[i].values);

@@ -76,9 +76,17 @@ struct site {
 	struct column column[];
 };
 
+/* Calls of a function that were only counted, and the time in them, in ticks. */
+struct record_counted {
+	uint32_t function; /* index in record.functions; UINT32_MAX: there was no room for its name */
+	uint32_t unused;
+	uint64_t count, ticks, min, max;
+};
+
 enum record_state { RECORD_CREATED, RECORD_INITIALIZED, RECORD_FINALIZED };
 enum record_flags {
-	RECORD_FULL = 1, /* the budget was used up: recording stopped, `events` are all that there are */
+	RECORD_FULL = 1,    /* the budget was used up: some calls were only counted */
+	RECORD_OBJECTS = 2, /* object tables are not complete */
 };
 
 struct record {
@@ -86,7 +94,7 @@ struct record {
 	uint32_t rank, size;   /* in MPI_COMM_WORLD */
 	uint64_t world;        /* equal for the ranks of one MPI_COMM_WORLD */
 	uint64_t events;       /* complete ones */
-	uint64_t lost;         /* events after RECORD_FULL */
+	uint64_t lost;         /* calls that are no events: those in `counted`, and those from signal handlers inside the recorder */
 	ref first, last;       /* site of the first and of the last complete event */
 	ref in_flight;         /* site of the call that was entered and has not returned, or whose event is not complete yet */
 	uint32_t thread;       /* of the rank: 0 is the one that initialised MPI; see trace/stream.h */
@@ -107,6 +115,8 @@ struct record {
 	uint64_t structure;  /* the structure may be lossy */
 	uint64_t threshold;  /* tokens of a column; UINT64_MAX: any number */
 	uint64_t stage[4];   /* by enum trace_stage: the event at which it came, + 1 */
+	struct table counted; /* struct record_counted */
+	uint64_t loose_ticks; /* computation before events that no edge leads to */
 };
 
 /* Appends an element to a table. Returns its index, or UINT32_MAX if there was no room. Commits the arena. */

@@ -119,13 +119,11 @@ static void coarsen(struct tally *t)
 /* The first bin that does not end before value. */
 static uint32_t place_of(const struct tally *t, int64_t value)
 {
-	uint32_t low = 0, high = t->count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (t->bins[middle].max < value)
-			low = middle + 1;
-		else
-			high = middle;
+	uint32_t low = 0, n = t->count;
+	while (n > 0) { /* without a branch that nobody can predict */
+		uint32_t half = (n + 1) / 2;
+		low += half & -(uint32_t)(t->bins[low + half - 1].max < value);
+		n -= half;
 	}
 	return low;
 }

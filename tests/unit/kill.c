@@ -180,8 +180,11 @@ static int64_t check(void)
 	struct error error = {""};
 	int64_t n = -1, count;
 	int opened = arena_open(&a, path, &error);
-	if (opened != 0)
+	if (opened != 0) {
+		if (opened != 1 && ++complaints < 10)
+			printf("# %s\n", error.text);
 		return opened == 1 ? 0 : -1;
+	}
 	if (a.header->root == 0) { /* too early */
 		n = 0;
 	} else if (trace_extract(&t, &a, &error) == 0 && trace_check(&t, &error) == 0) {

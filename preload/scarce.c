@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * scarce - what the recorder does when memory is short, or call paths too many
+ */
+#include "preload/scarce.h"
+
+#include <stdlib.h>
+
+#include "preload/place.h"
+#include "trace/lossy.h"
+#include "trace/reclaim.h"
+
+/* Memory is not reclaimed again before so many events, and before twice as many if that gave next to nothing. */
+#define RECLAIM_FIRST 64
+#define RECLAIM_MOST (1 << 20)
+/* Once paths are cut, so many stacks are unwound, and one for so many events: known paths that the memo has forgotten. */
+#define UNWIND_FIRST 256
+#define UNWIND_EVENTS 1024
+/* Where a call with a cut path has its site; forgotten all at once. A power of two. */
+#define CUTS 4096
+
+struct scarce {
+	struct cut {
+		void *address;
+		uint32_t function;
+		struct site *site;
+	} cut[CUTS];
+	size_t count;
+	uint64_t unwound; /* since paths are cut */
+	struct site *counter[FUNCTIONS];
+	uint32_t counted[FUNCTIONS]; /* place in record.counted + 1 */
+};
+
+static struct scarce *scarce_of(struct recorder *r)
+{
+	if (!r->scarce)
+		r->scarce = calloc(1, sizeof *r->scarce);
+	return r->scarce;
+}
+
+void scarce_cut(struct recorder *r)
+{
+	if (!r->record->stage[STAGE_PATHS])
+		r->record->stage[STAGE_PATHS] = r->record->events + 1;
+	memo_bound(&r->memo);
+}
+
+void scarce_room(struct recorder *r)
+{
+	struct record *record = r->record;
+	uint64_t spare = EVENT_ROOM + r->arena.size / 16;
+	arena_room(&r->arena, spare); /* asks for storage in good time */
+	if (arena_left(&r->arena) < spare && record->events >= r->reclaim_at) {
+		uint64_t freed = record_reclaim(&r->columns, record);
+		if (freed < r->arena.size / 8)
+			scarce_cut(r);
+		if (freed > r->arena.size / 64 || !r->reclaim_after)
+			r->reclaim_after = RECLAIM_FIRST;
+		else if (r->reclaim_after < RECLAIM_MOST)
+			r->reclaim_after *= 2;
+		r->reclaim_at = record->events + r->reclaim_after;
+	}
+	/* with no end in sight it is the sampling of costs that has calls come here now and then */
+	uint64_t end = r->arena.header->size, kept = EVENT_ROOM + r->arena.held;
+	r->limit = r->arena.header->used + kept < end ? end - kept : UINT64_MAX;
+}
+
+bool scarce_unwinds(struct recorder *r)
+{
+	struct scarce *k = scarce_of(r);
+	uint64_t since = r->record->events + 1 - r->record->stage[STAGE_PATHS];
+	if (!k || k->unwound >= UNWIND_FIRST + since / UNWIND_EVENTS)
+		return false;
+	k->unwound++;
+	return true;
+}
+
+void scarce_forget(struct recorder *r)
+{
+	struct scarce *k = r->scarce;
+	if (!k)
+		return;
+	for (size_t i = 0; i < CUTS; i++)
+		k->cut[i].site = NULL;
+	k->count = 0;
+}
+
+struct site *scarce_site(struct recorder *r, uint32_t function, void *return_address)
+{
+	struct scarce *k = scarce_of(r);
+	if (!k)
+		return NULL;
+	size_t i = (size_t)(((uintptr_t)return_address ^ (uint64_t)function << 40) * UINT64_C(0x9e3779b97f4a7c15) >> 40);
+	for (i &= CUTS - 1; k->cut[i].site; i = (i + 1) & (CUTS - 1))
+		if (k->cut[i].address == return_address && k->cut[i].function == function)
+			return k->cut[i].site;
+	scarce_cut(r);
+	struct site *s = place_site(r, function, place_cut(r, return_address));
+	if (!s)
+		s = place_site(r, function, place_cut(r, NULL));
+	if (!s)
+		return scarce_counter(r, function); /* there may be room for one the next time */
+	if (k->count >= CUTS / 4 * 3) {
+		scarce_forget(r);
+		return s;
+	}
+	k->cut[i] = (struct cut){return_address, function, s};
+	k->count++;
+	return s;
+}
+
+struct site *scarce_counter(struct recorder *r, uint32_t function)
+{
+	struct scarce *k = scarce_of(r);
+	if (!k || k->counter[function])
+		return k ? k->counter[function] : NULL;
+	uint32_t width = place_width(mpi_schema[function % FN_COUNT]) + 2; /* buffers, error */
+	if (call_buffers && mpi_schema_buffers[function % FN_COUNT])
+		width = place_width(mpi_schema_buffers[function % FN_COUNT]) + 2;
+	struct site *s = calloc(1, sizeof *s + width * sizeof *s->column);
+	if (!s)
+		return NULL;
+	s->id = UINT32_MAX;
+	s->function = function;
+	s->columns = width;
+	for (uint32_t i = 0; i < width; i++) {
+		column_init(&s->column[i]);
+		s->column[i].lossy = LOSSY_FORGOTTEN;
+		s->column[i].role = ROLE_VECTOR; /* so that no vector is looked for in a pool */
+	}
+	return k->counter[function] = s;
+}
+
+void scarce_count(struct recorder *r, const struct site *counter, uint64_t ticks)
+{
+	struct record *record = r->record;
+	struct scarce *k = scarce_of(r);
+	uint32_t *at = &k->counted[counter->function];
+	if (!record->stage[STAGE_COUNTING]) {
+		record->flags |= RECORD_FULL;
+		record->stage[STAGE_COUNTING] = record->events + 1;
+		r->arena.held = 0; /* this is what it was held for */
+	}
+	record->lost++;
+	if (!*at) {
+		struct record_counted fresh = {.function = place_function(r, counter->function)};
+		uint32_t i = table_add(&r->arena, &record->counted, &fresh, sizeof fresh);
+		if (i == UINT32_MAX)
+			return;
+		*at = i + 1;
+	}
+	struct record_counted *c = table_at(&r->arena, &record->counted, *at - 1, sizeof *c);
+	c->ticks += ticks;
+	if (c->count == 0 || ticks < c->min)
+		c->min = ticks;
+	if (ticks > c->max)
+		c->max = ticks;
+	arena_barrier();
+	c->count++;
+}

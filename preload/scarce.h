@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * scarce - what the recorder does when memory is short, or call paths too many
+ *
+ *     1. the largest columns give up their order (trace/reclaim.h)
+ *     2. call paths that are new are cut to their innermost frame, and once there are too many of these, too, away: a function has one site more then.
+ *        Edges that are new are not told apart any more. Stacks are not unwound any more but now and then
+ *     3. a call that there can be no site for is only counted, with its time, by function
+ *
+ * Each of them is written down with the event at which it began (record.stage). None ends: what is known goes on to be recorded.
+ *
+ * Sites get a quarter of the arena before paths are cut, cut paths an eighth more, edges an eighth. Apart from memory, paths are cut as well when a
+ * program comes by its calls on ever new ones, so that unwinding would be most of its time.
+ */
+#ifndef SPOOR_SCARCE_H
+#define SPOOR_SCARCE_H
+
+#include "preload/state.h"
+#include "trace/trace.h"
+
+/* Between two events: sees to it that there is memory for another one, if it can be had. Takes what it takes when there is none. */
+void scarce_room(struct recorder *r);
+
+/* From now on call paths that are new are cut. */
+void scarce_cut(struct recorder *r);
+static inline bool scarce_cuts(const struct recorder *r)
+{
+	return r->record->stage[STAGE_PATHS];
+}
+/* May this stack be unwound? Mostly not, once paths are cut. */
+bool scarce_unwinds(struct recorder *r);
+
+/* The site of a call whose path is cut: of its innermost frame, of none, or the one that only counts. NULL: no memory at all. */
+struct site *scarce_site(struct recorder *r, uint32_t function, void *return_address);
+/* Addresses mean something else now. */
+void scarce_forget(struct recorder *r);
+
+/* The site that a function's calls are only counted at. It is not in the arena; what is put into its columns is gone. */
+struct site *scarce_counter(struct recorder *r, uint32_t function);
+static inline bool scarce_counts(const struct site *s)
+{
+	return s->id == UINT32_MAX;
+}
+/* A call at such a site has ended. */
+void scarce_count(struct recorder *r, const struct site *counter, uint64_t ticks);
+
+#endif
