@@ -561,7 +561,7 @@ int cmd_diff(int argc, char **argv)
 		fputs(usage, stderr);
 		return CMD_USAGE;
 	}
-	int rv = read_input(&a, argv[optind], &o, &error) != 0 || read_input(&b, argv[optind + 1], &o, &error) != 0 ||
+	int rv = open_ahead(argv + optind, 2, o.archive) != 0 || read_input(&a, argv[optind], &o, &error) != 0 || read_input(&b, argv[optind + 1], &o, &error) != 0 ||
 	         compare_inputs(&a, &b, &o, &error) != 0;
 
 	if (rv && error.text[0])

@@ -84,6 +84,8 @@ int cmd_verify(int argc, char **argv)
 		return CMD_USAGE;
 	}
 	int rv = CMD_OK;
+	if (open_ahead(argv + optind, argc - optind, archive) != 0)
+		return CMD_FAILED;
 	for (; optind < argc; optind++)
 		if (verify(argv[optind], archive, quick) != 0)
 			rv = CMD_FAILED;
