@@ -24,15 +24,22 @@ static void add(uint64_t *to, uint64_t n)
 		*to = UINT64_MAX;
 }
 
+static char *copy_name(const struct schema *s)
+{
+	return strndup(s->function, s->function_length < DIGEST_NAME ? s->function_length : DIGEST_NAME);
+}
+
 /* --- call sites --- */
 
-static int calls_of(struct digest_calls *c, const struct trace *t, const struct trace_site *s)
+/* *work: of struct volume, of the trace so far. */
+static int calls_of(struct digest_calls *c, const struct trace *t, const struct trace_site *s, uint64_t *work)
 {
-	struct volume v = {0};
+	struct volume v = {.work = *work};
 	uint64_t ranks = rankmap_size(&s->visits), least = times(ranks, s->least);
 
 	if (volume_add(&v, t, s) != 0)
 		return -1;
+	*work = v.work;
 	*c = (struct digest_calls){.calls = (uint64_t)rankmap_sum(&s->visits), .ns = s->communicate.sum, .bytes = v.bytes, .peak_ns = times(ranks, s->most)};
 	if (summary_waits_for_all(trace_schema(t, s)) && ranks > 1 && least < c->ns)
 		c->wait_ns = c->ns - least;
@@ -80,7 +87,7 @@ static int name_site(struct digest_site *d, const struct trace *t, uint32_t numb
 	}
 	d->number = number;
 	d->identity = h;
-	d->function = strndup(schema->function, schema->function_length);
+	d->function = copy_name(schema);
 	d->frames = strdup(n ? text : "-");
 	return d->function && d->frames ? 0 : -1;
 }
@@ -117,15 +124,16 @@ static int add_functions(struct work *w)
 	struct digest *d = w->d;
 	uint32_t n = w->t->site_count;
 
-	d->functions = calloc((size_t)n + 1, sizeof *d->functions);
+	d->functions = calloc(n < DIGEST_FUNCTIONS ? (size_t)n + 1 : DIGEST_FUNCTIONS, sizeof *d->functions);
 	if (!d->functions)
 		return -1;
 	qsort_r(w->order, n, sizeof *w->order, by_function, w);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct digest_calls *c = &w->calls[w->order[i]];
 		if (i == 0 || by_function(&w->order[i - 1], &w->order[i], w)) {
-			const struct schema *s = trace_schema(w->t, &w->t->sites[w->order[i]]);
-			d->functions[d->function_count].name = strndup(s->function, s->function_length);
+			if (d->function_count == DIGEST_FUNCTIONS)
+				break;
+			d->functions[d->function_count].name = copy_name(trace_schema(w->t, &w->t->sites[w->order[i]]));
 			if (!d->functions[d->function_count++].name)
 				return -1;
 		}
@@ -177,18 +185,20 @@ static uint64_t degradations(const struct trace *t)
 	return bits;
 }
 
-static int fill(struct digest *d, const struct trace *t)
+int digest_make(struct digest *d, const struct trace *t)
 {
 	struct summary s;
 	struct work w = {d, t, calloc((size_t)t->site_count + 1, sizeof *w.calls), calloc((size_t)t->site_count + 1, sizeof *w.order)};
 	const struct trace_total *compute = &t->total[TOTAL_COMPUTE], *elapsed = &t->total[TOTAL_ELAPSED];
+	uint64_t work = 0;
 	int rv = -1;
 
+	*d = (struct digest){.ranks = 0};
 	if (!w.calls || !w.order || summary_make(&s, t) != 0)
 		goto done;
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		w.order[i] = i;
-		if (calls_of(&w.calls[i], t, &t->sites[i]) != 0)
+		if (calls_of(&w.calls[i], t, &t->sites[i], &work) != 0)
 			goto done;
 		add(&d->wait_ns, w.calls[i].wait_ns);
 	}
@@ -223,11 +233,17 @@ int digest_read(struct digest *d, const char *path, struct error *error)
 {
 	struct container *c = NULL;
 	struct trace t = {.size = 0};
+	uint64_t size;
 	int rv = -1;
 
 	*d = (struct digest){.ranks = 0};
+	if (container_unpacked(path, &size, error) != 0)
+		return -1;
+	if (size > DIGEST_BYTES)
+		return error_set(error, "%s: %llu bytes when it is decompressed, at most %llu are read for the index", path, (unsigned long long)size,
+		                 (unsigned long long)DIGEST_BYTES);
 	if (container_open(&c, path, &codec_zstd, error) == 0 && trace_decode(&t, c, error) == 0)
-		rv = fill(d, &t) == 0 ? 0 : error_set(error, "%s: no memory", path);
+		rv = digest_make(d, &t) == 0 ? 0 : error_set(error, "%s: no memory", path);
 	trace_free(&t);
 	container_destroy(c);
 	return rv;

@@ -22,6 +22,11 @@
 #define DIGEST_VERSION 1
 /* Call sites that are kept: those with most time. */
 #define DIGEST_SITES 16
+/* Functions; MPI has fewer. Their names are cut to so many bytes. */
+#define DIGEST_FUNCTIONS 1024
+#define DIGEST_NAME 63
+/* A file that is larger than this when it is decompressed is not read: anybody can put one into an archive. */
+#define DIGEST_BYTES (UINT64_C(1) << 28)
 /* Frames of a call path that are kept as text, from the innermost. */
 #define DIGEST_FRAMES 3
 
@@ -61,6 +66,8 @@ struct digest {
 
 /* Reads a trace file. Returns 0, or -1 with error set: it cannot be read, is damaged, of a newer version. The caller frees *d in any case. */
 int digest_read(struct digest *d, const char *path, struct error *error);
+/* The same of a trace in memory. Returns 0, or -1 on no memory. */
+int digest_make(struct digest *d, const struct trace *t);
 void digest_free(struct digest *d);
 
 #endif

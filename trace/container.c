@@ -282,36 +282,68 @@ const char *container_name(const struct container *c)
 	return c->name;
 }
 
+/* The table of chunks, checked; `head` has the room for it, or *more gets it, malloc'ed. Returns NULL with error set. */
+static uint8_t *read_table(int fd, const char *path, uint8_t head[HEADER_SIZE + 32 * ENTRY_SIZE], uint8_t **more, size_t *count, struct error *error)
+{
+	uint8_t *table = head + HEADER_SIZE;
+	ssize_t got = read_at(fd, head, HEADER_SIZE + 32 * ENTRY_SIZE, 0);
+	if (got < 0) {
+		error_set(error, "%s: cannot read: %s", path, strerror(errno));
+		return NULL;
+	}
+	if (header_check(head, (size_t)got, path, count, error) != 0)
+		return NULL;
+	if (HEADER_SIZE + *count * ENTRY_SIZE > (size_t)got) {
+		*more = malloc(*count * ENTRY_SIZE);
+		if (!*more || read_at(fd, *more, *count * ENTRY_SIZE, HEADER_SIZE) != (ssize_t)(*count * ENTRY_SIZE)) {
+			error_set(error, "%s: chunk table at offset %d: truncated", path, HEADER_SIZE);
+			return NULL;
+		}
+		table = *more;
+	}
+	if (crc32_of(table, *count * ENTRY_SIZE) == get(head + 24, 4))
+		return table;
+	error_set(error, "%s: chunk table at offset %d: checksum mismatch, the file is damaged", path, HEADER_SIZE);
+	return NULL;
+}
+
+int container_unpacked(const char *path, uint64_t *size, struct error *error)
+{
+	uint8_t head[HEADER_SIZE + 32 * ENTRY_SIZE], *more = NULL, *table;
+	uint64_t file_size;
+	size_t count;
+	int rv = -1, fd = file_open(path, &file_size, error);
+	if (fd < 0)
+		return -1;
+	*size = file_size;
+	table = read_table(fd, path, head, &more, &count, error);
+	for (size_t i = 0; table && i < count; i++) {
+		struct entry e;
+		if (entry_parse(&e, table + i * ENTRY_SIZE, path, file_size, error) != 0)
+			goto done;
+		*size += e.size;
+	}
+	rv = table ? 0 : -1;
+done:
+	free(more);
+	close(fd);
+	return rv;
+}
+
 int container_read_chunk(const char *path, const char *id, const struct codec *codec, uint8_t **data, size_t *size,
                          struct error *error)
 {
 	int rv = -1;
-	uint8_t head[HEADER_SIZE + 32 * ENTRY_SIZE], *table = head + HEADER_SIZE, *more = NULL, *stored = NULL;
+	uint8_t head[HEADER_SIZE + 32 * ENTRY_SIZE], *table, *more = NULL, *stored = NULL;
 	uint64_t file_size;
 	*data = NULL;
 	int fd = file_open(path, &file_size, error);
 	if (fd < 0)
 		return -1;
-	ssize_t got = read_at(fd, head, sizeof head, 0);
 	size_t count;
-	if (got < 0) {
-		error_set(error, "%s: cannot read: %s", path, strerror(errno));
+	table = read_table(fd, path, head, &more, &count, error);
+	if (!table)
 		goto done;
-	}
-	if (header_check(head, (size_t)got, path, &count, error) != 0)
-		goto done;
-	if (HEADER_SIZE + count * ENTRY_SIZE > (size_t)got) {
-		more = malloc(count * ENTRY_SIZE);
-		if (!more || read_at(fd, more, count * ENTRY_SIZE, HEADER_SIZE) != (ssize_t)(count * ENTRY_SIZE)) {
-			error_set(error, "%s: chunk table at offset %d: truncated", path, HEADER_SIZE);
-			goto done;
-		}
-		table = more;
-	}
-	if (crc32_of(table, count * ENTRY_SIZE) != get(head + 24, 4)) {
-		error_set(error, "%s: chunk table at offset %d: checksum mismatch, the file is damaged", path, HEADER_SIZE);
-		goto done;
-	}
 	rv = 1;
 	for (size_t i = 0; i < count; i++) {
 		if (memcmp(table + i * ENTRY_SIZE, id, CHUNK_ID_SIZE) != 0)

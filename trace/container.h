@@ -62,6 +62,10 @@ const char *container_name(const struct container *c);
 int container_read_chunk(const char *path, const char *id, const struct codec *codec, uint8_t **data, size_t *size,
                          struct error *error);
 
+/* How many bytes the file and its chunks would be in memory, decompressed, by its table alone: for those who read files of anybody. Returns 0, or -1 with
+ * error set. */
+int container_unpacked(const char *path, uint64_t *size, struct error *error);
+
 /* Encodes chunks (id, data, size are used), with incompatible flags, into one malloc'ed buffer. Returns 0, or -1 (no memory). codec may be NULL. */
 int container_encode(const struct chunk *chunks, size_t n, uint32_t flags, const struct codec *codec, uint8_t **out, size_t *size);
 

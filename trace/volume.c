@@ -9,9 +9,6 @@
 #include "trace/column.h"
 #include "trace/pattern.h"
 
-#define VALUES_MAX (UINT64_C(1) << 24) /* of a dictionary; with more, sizes are not known */
-#define RANKS_MAX (UINT64_C(1) << 20)  /* ranks times values that are looked at one by one */
-
 /* --- functions --- */
 
 static bool begins(const struct schema *s, const char *name)
@@ -134,6 +131,15 @@ unsigned volume_class(uint64_t bytes)
 	return class < VOLUME_SIZES ? class : VOLUME_SIZES - 1;
 }
 
+/* Is there work left for so many values? Then it is done. */
+static bool afford(struct volume *v, uint64_t ranks, uint64_t values)
+{
+	if (v->work > VOLUME_WORK || values > VOLUME_WORK || ranks > (VOLUME_WORK - v->work) / (values ? values : 1))
+		return false;
+	v->work += ranks * values;
+	return true;
+}
+
 static void count_value(struct volume *v, int64_t value, uint64_t times, uint64_t size)
 {
 	if (value_is_constant(value))
@@ -171,7 +177,7 @@ static void add_stretch(struct volume *v, const struct trace_stretch *d, const u
 	if (rankmap_constant(&d->start, &start) && (d->count == 1 || rankmap_constant(&d->stride, &stride))) {
 		for (uint64_t k = 0; k < d->count; k++)
 			count_value(v, (int64_t)((uint64_t)start + k * (uint64_t)stride), counts[k] * ranks, size);
-	} else if (ranks <= RANKS_MAX / d->count) {
+	} else if (afford(v, ranks, d->count)) {
 		for (uint64_t r = 0; rankmap_next(&d->start, &r, &start); r++) {
 			bool one = d->count == 1 || value_is_constant(start) || !rankmap_get(&d->stride, (uint32_t)r, &step);
 			for (uint64_t k = 0; k < d->count; k++)
@@ -195,7 +201,7 @@ static int add_pattern(struct volume *v, const struct trace *t, const struct tra
 	int rv = -1;
 	for (uint32_t i = 0; i < g->count; i++)
 		values += g->dict[i].count;
-	if (values > VALUES_MAX)
+	if (!afford(v, 1, values))
 		return 1;
 	uint64_t *counts = malloc((values + 1) * sizeof *counts);
 	if (!counts || pattern_parse(&p, item->bytes, item->size) != 0 || count_tokens(&p, counts, values) != 0)
@@ -221,16 +227,26 @@ static void add_tally(struct volume *v, const struct tally *tally, uint64_t size
 	}
 }
 
-static void add_constant(struct volume *v, const struct trace_site *site, const struct rankmap *values, uint64_t size)
+/* Returns 0, or 1: not known. */
+static int add_constant(struct volume *v, const struct trace_site *site, const struct rankmap *values, uint64_t size)
 {
 	int64_t value, visits;
 	if (rankmap_constant(values, &value) && rankmap_same_ranks(values, &site->visits)) {
 		count_value(v, value, (uint64_t)rankmap_sum(&site->visits), size);
-		return;
+		return 0;
+	}
+	uint64_t ranks = rankmap_size(values);
+	if (!afford(v, ranks, 1)) {
+		if (!rankmap_constant(&site->visits, &visits))
+			return 1;
+		v->bytes += (uint64_t)rankmap_sum(values) * (uint64_t)visits * size;
+		v->sizes[volume_class((uint64_t)rankmap_sum(values) / ranks * size)] += ranks * (uint64_t)visits;
+		return 0;
 	}
 	for (uint64_t r = 0; rankmap_next(values, &r, &value); r++)
 		if (rankmap_get(&site->visits, (uint32_t)r, &visits))
 			count_value(v, value, (uint64_t)visits, size);
+	return 0;
 }
 
 /* Returns 0; 1 if it is not known; -1 on no memory. */
@@ -244,7 +260,7 @@ static int add_values(struct volume *v, const struct trace *t, const struct trac
 		else if (g->pattern)
 			rv = add_pattern(v, t, g, size);
 		else
-			add_constant(v, site, &g->dict[0].start, size);
+			rv = add_constant(v, site, &g->dict[0].start, size);
 		if (rv)
 			return rv;
 	}
@@ -276,5 +292,6 @@ int volume_add(struct volume *v, const struct trace *t, const struct trace_site 
 		*v = mine;
 	else
 		v->unsized += calls;
+	v->work = mine.work;
 	return rv < 0 ? -1 : 0;
 }

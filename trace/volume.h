@@ -26,9 +26,12 @@ enum volume_kind volume_kind(const struct schema *s);
 struct volume {
 	uint64_t calls, unsized; /* unsized: those of which the size is not known, or not of all */
 	uint64_t bytes;          /* of the others; modulo 2^64 */
-	uint64_t sizes[VOLUME_SIZES]; /* calls by size, of the others; where a value differs from rank to rank in more ways than can be counted one by
-	                               * one (2^20), by the mean over the ranks */
+	uint64_t sizes[VOLUME_SIZES]; /* calls by size, of the others */
+	/* Values that were looked at one by one so far. There is an end to that, since a small file can say much: from then on, calls whose size differs from
+	 * rank to rank are counted by the mean over the ranks, and those whose size differs from visit to visit are unsized. */
+	uint64_t work;
 };
+#define VOLUME_WORK (UINT64_C(1) << 24)
 
 /* Adds the site to *v, which is zeroed at first; nothing if its function passes nothing on. Returns 0, or -1 on no memory. */
 int volume_add(struct volume *v, const struct trace *t, const struct trace_site *site);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trace - fuzzes the trace file: container, chunks, walk, merge
+ * trace - fuzzes the trace file: container, chunks, walk, merge, and what the index keeps of it
  *
  * Checksums would stop nearly every change; they are made right first.
  */
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "archive/codec_zstd.h"
+#include "archive/digest.h"
 #include "tests/fuzz/fuzz.h"
 #include "trace/container.h"
 #include "trace/crc32.h"
@@ -51,8 +52,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	memcpy(file, data, size);
 	correct_sums(file, size);
-	if (container_parse(&c, "fuzz", file, size, &codec_zstd, &error) == 0 && trace_decode(&t, c, &error) == 0)
+	if (container_parse(&c, "fuzz", file, size, &codec_zstd, &error) == 0 && trace_decode(&t, c, &error) == 0) {
+		struct digest digest;
+		digest_make(&digest, &t);
+		digest_free(&digest);
 		fuzz_trace(&t);
+	}
 	trace_free(&t);
 	container_destroy(c);
 	free(file);
