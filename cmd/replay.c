@@ -87,7 +87,17 @@ static int add_launcher(struct command *c, const struct options *o, uint32_t ran
 	return 0;
 }
 
-static int make_command(struct command *c, const struct options *o, uint32_t ranks, const char *check_output, char *number)
+/* Does the trace say which buffers they were? */
+static bool has_buffers(const struct trace *t)
+{
+	for (uint32_t i = 0; i < t->function_count; i++)
+		for (size_t k = 0; k < t->functions[i].schema.count; k++)
+			if (t->functions[i].schema.column[k].kind == 'a')
+				return true;
+	return false;
+}
+
+static int make_command(struct command *c, const struct options *o, const struct trace *trace, const char *check_output, char *number)
 {
 	static char self[PATH_MAX];
 
@@ -97,10 +107,11 @@ static int make_command(struct command *c, const struct options *o, uint32_t ran
 		if (n <= 0)
 			return -1;
 		self[n] = '\0';
-		if (add(c, self) || add(c, "run") || add(c, "-f") || add(c, "-o") || add(c, check_output) || add(c, "--"))
+		if (add(c, self) || add(c, "run") || add(c, "-f") || add(c, "-o") || add(c, check_output) ||
+		    (has_buffers(trace) && add(c, "--buffers")) || add(c, "--"))
 			return -1;
 	}
-	if (add_launcher(c, o, ranks, number) || add(c, program()) ||
+	if (add_launcher(c, o, trace->size, number) || add(c, program()) ||
 	    add_option(c, "--compute", o->compute ? o->compute : check_output ? "none" : NULL) || add_option(c, "--scale", o->scale) ||
 	    add_option(c, "--seed", o->seed) || add_option(c, "--scratch", o->scratch))
 		return -1;
@@ -211,7 +222,7 @@ static int run_checked(const struct options *o, const struct trace *trace)
 		}
 		snprintf(output, sizeof output, "%s/replay.spoor", folder);
 	}
-	if (make_command(&c, o, trace->size, output, number) == 0) {
+	if (make_command(&c, o, trace, output, number) == 0) {
 		int status = run_command(&c);
 
 		if (status != 0)
@@ -319,7 +330,7 @@ int cmd_replay(int argc, char **argv)
 		rv = CMD_FAILED;
 	else if (o.check)
 		rv = run_checked(&o, &trace);
-	else if (make_command(&c, &o, trace.size, NULL, number) == 0)
+	else if (make_command(&c, &o, &trace, NULL, number) == 0)
 		rv = run_command(&c);
 	trace_free(&trace);
 	container_destroy(container);

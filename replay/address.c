@@ -236,3 +236,8 @@ int MPI_Rget_accumulate(const void *origin, int count, MPI_Datatype type, void *
 
 	return outcome_made(rc, real, request);
 }
+
+int MPI_Free_mem(void *base)
+{
+	return replay_outcome.placed ? MPI_SUCCESS : PMPI_Free_mem(base);
+}

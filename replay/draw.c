@@ -106,7 +106,7 @@ static bool possible(const struct schema *s, size_t i)
 			return false;
 	if (s->column[i].vector)
 		return collective(s) != NULL;
-	return kind == 'i' || kind == 'p' || (kind == 's' && !begins(s, "MPI_File_") && !begins(s, "MPI_Info_"));
+	return kind == 'i' || kind == 'p' || kind == 'a' || (kind == 's' && !begins(s, "MPI_File_") && !begins(s, "MPI_Info_"));
 }
 
 int draw_possible(const struct trace *t, struct error *error)

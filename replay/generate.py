@@ -65,6 +65,7 @@ class Call:
     def __init__(self, f, prototype):
         self.f, self.prototype = f, prototype
         self.column, self.schema = {}, f.schema()
+        self.places = [p.name for p in f.parameters if p.role.type == "buffer"]  # where they are recorded
         for p in f.parameters:
             if p.name in ("p", "v", "rc"):  # ours
                 p.name += "_"
@@ -96,7 +97,7 @@ class Call:
         """The expression of a buffer argument."""
         name, f = p.name, self.f
         constant = f"const void *" in self.prototype.parameters[f.parameters.index(p)]
-        pool = "BUFFER_OUT" if constant else "BUFFER_IN"
+        pool = f"PLAY_BUFFER({'BUFFER_OUT' if constant else 'BUFFER_IN'}, {self.places.index(name) if name in self.places else -1})"
         kind = bare(f.name)
         plain = lambda count, type: f"play_buffer(p, {pool}, {count}, {type})"  # noqa: E731
         if name in ("sendbuf", "recvbuf"):
@@ -149,17 +150,17 @@ class Call:
                 self.after.append("play_allocated(p, baseptr);")
             return f"&{name}"
         if f.name == "MPI_Free_mem":
-            return "play_freed(p)"
+            return f"play_freed(p, {pool})"
         if name in ("base", "buffer") and self.has("size"):
             if not self.has("win"):
-                return "play_memory(p, NULL, size)"
+                return f"play_memory(p, {pool}, NULL, size)"
             if not self.by_name["win"].is_output:  # MPI_Win_attach
                 return f"play_bytes(p, {pool}, size)"
-            return f"play_memory(p, play_window(p, v[{self.column['win']}]), size)"
+            return f"play_memory(p, {pool}, play_window(p, v[{self.column['win']}]), size)"
         if name == "base" and f.name == "MPI_Win_detach":
             return f"play_bytes(p, {pool}, 0)"
         if kind in ("comm_attach_buffer", "session_attach_buffer", "buffer_attach"):
-            return "play_memory(p, NULL, size)"
+            return f"play_memory(p, {pool}, NULL, size)"
         raise Unknown(f"buffer {name}")
 
     # ---- parameters
@@ -275,7 +276,7 @@ class Call:
         if p.name in ("pset_len", "buflen"):
             type = INTEGERS[p.role.type]  # recorded is what would be needed: there was room if there is a string
             text = next(q for q in self.f.parameters if "room" in q.conditions)
-            self.before.append(f"{type} {p.name} = play_is_place(p, {self.v(text)}) ? 0 : ({type})play_int(p, {self.v(p)});")
+            self.before.append(f"{type} {p.name} = play_is_absent({self.v(text)}) ? 0 : ({type})play_int(p, {self.v(p)});")
             return f"&{p.name}"
         if p.name == "position":
             type = INTEGERS[p.role.type]
@@ -440,7 +441,7 @@ def generate(t, lib, folder):
             continue
         if f.name.startswith("MPIX_"):  # of a header that not every library has
             declarations.append(f"int {f.name}({', '.join(prototype.parameters)});\nint P{f.name}({', '.join(prototype.parameters)});\n")
-        rows.append(f'\t{{"{f.name}", "{call.schema}", call_{f.name}}},\n')
+        rows.append(f'\t{{"{f.name}", "{call.schema}", "{" ".join(call.places)}", call_{f.name}}},\n')
         if makes_request(f) and f.name not in LAYER_BY_HAND:
             layers.append(layer(f, prototype))
         elif f.name.removesuffix("_c") in GATED:

@@ -121,6 +121,8 @@ static int load(struct replay *r)
 	if (replay_outcome.lossy && draw_possible(&r->trace, &r->error) != 0)
 		return refuse(r, r->error.text);
 	r->plans = plan_create(&r->trace, &missing);
+	for (uint32_t i = 0; r->plans && i < r->trace.function_count; i++)
+		replay_outcome.placed |= r->plans[i].placed;
 	if (r->plans)
 		return 0;
 	if (r->rank == 0)
@@ -293,6 +295,9 @@ static void replay_event(struct replay *r, const struct plan *plan, struct event
 		v = values;
 	}
 	play_next(&r->play, e, plan->error >= 0);
+	if ((r->play.placed = plan->placed))
+		for (int i = 0; i < PLAY_PLACES; i++)
+			r->play.places[i] = plan->places[i] < 0 ? VALUE_LOSSY : e->values[plan->places[i]];
 	if (r->draw)
 		draw(r, e);
 	replay_outcome.error = recorded_error(r, plan, e);

@@ -66,6 +66,7 @@ struct outcome {
 	struct fate (*fate)(void *context, int source);
 	void *context;
 	bool every; /* all receives are asked for, not only those from MPI_ANY_SOURCE */
+	bool placed;         /* buffers are where the replay says: what MPI_Free_mem gets is not what MPI_Alloc_mem gave */
 	int node;            /* the same number for ranks that were on the same node */
 	bool polling;
 	bool lossy;         /* a trace without order: lossy.c */

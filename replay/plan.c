@@ -22,13 +22,33 @@ static const struct play_call *find(const struct schema *s)
 	return NULL;
 }
 
+static bool is_same(const struct schema_column *c, const char *name, size_t n, char kind, bool vector)
+{
+	return c->length == n && memcmp(c->name, name, n) == 0 && c->kind == kind && c->vector == vector;
+}
+
 static int column(const struct schema *s, const struct schema_column *name)
 {
 	for (size_t i = 0; i < s->count; i++)
-		if (s->column[i].length == name->length && memcmp(s->column[i].name, name->name, name->length) == 0 &&
-		    s->column[i].kind == name->kind && s->column[i].vector == name->vector)
+		if (is_same(&s->column[i], name->name, name->length, name->kind, name->vector) ||
+		    (name->kind == 'b' && is_same(&s->column[i], name->name, name->length, 'a', false)))
 			return (int)i;
 	return -1;
+}
+
+/* Where buffers are recorded. */
+static void find_places(struct plan *p, const struct schema *s, const char *names)
+{
+	for (int i = 0; i < PLAY_PLACES; i++) {
+		size_t n = strcspn(names, " ");
+
+		p->places[i] = -1;
+		for (size_t k = 0; n && k < s->count; k++)
+			if (is_same(&s->column[k], names, n, 'a', false))
+				p->places[i] = (int16_t)k;
+		p->placed |= p->places[i] >= 0;
+		names += n + (names[n] == ' ');
+	}
 }
 
 /* Returns NULL, or why not. */
@@ -49,6 +69,7 @@ static const char *make(struct plan *p, const struct schema *s)
 		return NULL;
 	if (!p->call || schema_parse(&own, p->call->schema, strlen(p->call->schema)) != 0)
 		return strncmp(s->function, "MPI_Comm_", 9) == 0 ? "it connects to processes that are not in this trace" : "it is not known here";
+	find_places(p, s, p->call->places);
 	p->columns = own.count;
 	p->same = true;
 	for (size_t i = 0; i < own.count; i++) {

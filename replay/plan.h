@@ -16,6 +16,8 @@ struct plan {
 	bool same;      /* the trace's columns are those of the call; else: */
 	int16_t from[SCHEMA_MAX]; /* the trace's column of each of the call's, -1: not there */
 	size_t columns; /* of the call */
+	bool placed;    /* the trace says which buffers they were, in these columns (-1: not there): */
+	int16_t places[PLAY_PLACES];
 };
 
 /* By function; malloc'ed. Returns NULL if there are functions that cannot be replayed; *missing is then a malloc'ed text, a line for each: its name, how

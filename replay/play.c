@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define SCRATCH_SIZE (1 << 16)
 
@@ -78,6 +79,8 @@ static int read_constants(struct play *p)
 		struct play_name key = {text, 0, NULL, 0}, *found;
 
 		c->absent = strcmp(text, "-") == 0;
+		if (strcmp(text, "MPI_IN_PLACE") == 0)
+			p->in_place = VALUE_CONSTANT + (int64_t)i;
 		if (strncmp(text, "MPI_", 4) != 0)
 			continue;
 		found = bsearch(&key, sorted, play_name_count, sizeof *sorted, by_name);
@@ -95,7 +98,7 @@ static int read_constants(struct play *p)
 
 int play_begin(struct play *p, const struct trace *t, uint32_t rank, struct error *error)
 {
-	*p = (struct play){.trace = t, .rank = rank, .error = error};
+	*p = (struct play){.trace = t, .rank = rank, .error = error, .in_place = VALUE_NONE};
 	p->scratch = malloc(SCRATCH_SIZE);
 	p->scratch_size = SCRATCH_SIZE;
 	if (!p->scratch || read_constants(p) != 0)
@@ -122,6 +125,9 @@ void play_end(struct play *p)
 	}
 	for (size_t i = 0; i < p->entry_count; i++)
 		free(p->entries[i]);
+	if (p->region.at)
+		munmap(p->region.at, p->region.size);
+	free(p->region.offsets);
 	free(p->entries);
 	free(p->constants);
 	free(p->statuses);

@@ -65,7 +65,11 @@ struct play_constant {
 	struct object object;
 };
 
+/* A buffer is in one of two pools: those that are sent from, and those that are received into. Where the trace says which one it was, it is
+ * always at the same address: the one of this number among the call's buffers. */
 enum play_pool { BUFFER_OUT, BUFFER_IN };
+#define PLAY_BUFFER(pool, place) ((int)(pool) | ((place) + 1) << 1)
+#define PLAY_PLACES              4
 
 #define PLAY_ARRAYS 8
 #define PLAY_DRAWN  (INT64_C(1) << 48)
@@ -84,6 +88,16 @@ struct play {
 		char *at;
 		size_t size;
 	} pools[2];
+	bool placed; /* the trace says which buffer it was: */
+	int64_t places[PLAY_PLACES]; /* of this event */
+	struct play_region {
+		char *at;
+		size_t size, used, filled;
+		int64_t *offsets; /* by number of the buffer; 0: not seen yet */
+		size_t count;
+		int64_t last;
+	} region;
+	int64_t in_place; /* the value of MPI_IN_PLACE */
 	char *scratch; /* a stack, empty at each event */
 	size_t scratch_used, scratch_size;
 	void *scratch_more; /* pieces that did not fit, a list */
@@ -98,7 +112,7 @@ struct play {
 };
 
 struct play_call {
-	const char *name, *schema;
+	const char *name, *schema, *places; /* places: names of the buffers, in order */
 	int (*call)(struct play *p, const int64_t *values);
 };
 extern const struct play_call play_calls[];
@@ -133,7 +147,10 @@ int64_t play_rank(struct play *p, int64_t v); /* kind p */
 const char *play_string(struct play *p, int64_t v); /* NULL if absent */
 static inline bool play_is_place(const struct play *p, int64_t v)
 {
-	(void)p;
+	return v == p->in_place;
+}
+static inline bool play_is_absent(int64_t v)
+{
 	return value_is_constant(v);
 }
 
@@ -171,19 +188,19 @@ void *play_scratch(struct play *p, size_t bytes);
 MPI_Status *play_statuses(struct play *p, int n);
 void play_status(struct play *p, MPI_Status *s, const int64_t *v, struct object *type, int64_t cancelled);
 
-/* Buffers: filled ones to send from, others to receive into. They never move while the replay runs. */
-void *play_bytes(struct play *p, enum play_pool pool, int64_t bytes);
-void *play_buffer(struct play *p, enum play_pool pool, int64_t count, struct object *type);
-void *play_buffer_v(struct play *p, enum play_pool pool, int64_t counts, int64_t displs, struct object *type);
-void *play_buffer_w(struct play *p, enum play_pool pool, int64_t counts, int64_t displs, int64_t types);
+/* Buffers: filled ones to send from, others to receive into. They never move while the replay runs. pool: PLAY_BUFFER. */
+void *play_bytes(struct play *p, int pool, int64_t bytes);
+void *play_buffer(struct play *p, int pool, int64_t count, struct object *type);
+void *play_buffer_v(struct play *p, int pool, int64_t counts, int64_t displs, struct object *type);
+void *play_buffer_w(struct play *p, int pool, int64_t counts, int64_t displs, int64_t types);
 /* The position before a call of MPI_Pack or MPI_Unpack, of which the one behind it is recorded. */
 int64_t play_position(struct play *p, int64_t v, int64_t count, struct object *type, bool external);
 
 /* Memory that the application gave to MPI. */
-void *play_memory(struct play *p, struct object *win, int64_t size); /* freed with the window, if there is one */
+void *play_memory(struct play *p, int pool, struct object *win, int64_t size); /* freed with the window, if there is one */
 struct object *play_window(struct play *p, int64_t v);
 void play_allocated(struct play *p, void *base);
-void *play_freed(struct play *p);
+void *play_freed(struct play *p, int pool);
 void *play_attribute(void);
 
 /* Functions of the application. */

@@ -51,8 +51,8 @@ def trace(folder, name, program, ranks=4, options=(), cwd=None):
     return path
 
 
-def check(folder, name, program, ranks=4, cwd=None):
-    path = trace(folder, name, program, ranks, cwd=cwd)
+def check(folder, name, program, ranks=4, cwd=None, options=()):
+    path = trace(folder, name, program, ranks, cwd=cwd, options=options)
     status, said = run([SPOOR, "replay", "--check", path, *LAUNCHER])
     tap.ok(status == 0 and "equal: " in said, f"{name}, {ranks} ranks: the replay's trace is the same", said[-3000:])
     return path
@@ -192,6 +192,10 @@ def main():
             if os.path.exists(os.path.join(tap.BUILD, "tests/programs", name)):
                 check(folder, "program " + name, [os.path.join(tap.BUILD, "tests/programs", name)])
         check(folder, "program files", [os.path.join(tap.BUILD, "tests/programs/files"), os.path.join(folder, "file")])
+        for name in ("pt2pt", "windows"):
+            path = check(folder, f"program {name}, which buffers", [os.path.join(tap.BUILD, "tests/programs", name)], options=["--buffers"])
+            tap.ok("buf=b1 " in run([SPOOR, "dump", "--rank", "0", path])[1] or "origin_addr=b1 " in run([SPOOR, "dump", "--rank", "0", path])[1],
+                   f"{name}: its buffers are told from each other")
         for seed in (1, 2):
             check(folder, f"random program {seed}", [os.path.join(tap.BUILD, "tests/programs/random"), str(seed), "300"])
         if os.path.exists("/usr/bin/lmp"):
