@@ -289,17 +289,17 @@ static void replay_event(struct replay *r, const struct plan *plan, struct event
 	int64_t values[SCHEMA_MAX];
 	const int64_t *v = e->values;
 
+	play_next(&r->play, e, plan->error >= 0);
+	if (r->draw)
+		draw(r, e);
 	if (!plan->same) {
 		for (size_t i = 0; i < plan->columns; i++)
 			values[i] = plan->from[i] < 0 ? 0 : e->values[plan->from[i]];
 		v = values;
 	}
-	play_next(&r->play, e, plan->error >= 0);
 	if ((r->play.placed = plan->placed))
 		for (int i = 0; i < PLAY_PLACES; i++)
 			r->play.places[i] = plan->places[i] < 0 ? VALUE_LOSSY : e->values[plan->places[i]];
-	if (r->draw)
-		draw(r, e);
 	replay_outcome.error = recorded_error(r, plan, e);
 	replay_outcome.natural = replay_outcome.error != MPI_SUCCESS;
 	compute_before(r->time, e->site);
