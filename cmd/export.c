@@ -1,30 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * export - `spoor export FILE|JOB`: a trace in the forms of other tools
  */
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "archive/codec_zstd.h"
 #include "cmd/cmd.h"
+#include "cmd/export/anonymise.h"
 #include "cmd/export/export.h"
 #include "cmd/open.h"
 
-static const char usage[] = "Usage: spoor export FILE|JOB --otf2 DIR | --chrome FILE | --simgrid DIR\n"
-                            "                    [--flops RATE] [--archive DIR]\n"
+static const char usage[] = "Usage: spoor export FILE|JOB --otf2 DIR | --chrome FILE | --simgrid DIR | --spoor FILE\n"
+                            "                    [--anonymise KEY] [--flops RATE] [--archive DIR]\n"
                             "Writes a trace for other tools (see spoor-export(1)).\n\n"
                             "      --otf2 DIR         an OTF2 archive, DIR/traces.otf2: for Vampir, ViTE, Scalasca\n"
                             "      --chrome FILE      JSON for Perfetto and chrome://tracing (FILE -: standard output)\n"
                             "      --simgrid DIR      time-independent traces that SimGrid's smpirun -replay runs on other machines\n"
+                            "      --spoor FILE       a trace again, with --anonymise\n"
+                            "      --anonymise KEY    names, paths, users, hosts become pseudonyms; KEY: the file with the key, or env:VARIABLE\n"
                             "      --flops RATE       of --simgrid: what a second of recorded computation is (default 1e9)\n"
                             "      --archive DIR      look for JOB in this archive\n";
 
-enum format { FORMAT_NONE, FORMAT_OTF2, FORMAT_CHROME, FORMAT_SIMGRID };
+enum format { FORMAT_NONE, FORMAT_OTF2, FORMAT_CHROME, FORMAT_SIMGRID, FORMAT_SPOOR };
 
 struct options {
 	enum format format;
-	const char *out, *archive;
+	const char *out, *archive, *key;
 	double flops;
 };
 
@@ -33,6 +38,7 @@ static int parse(int argc, char **argv, struct options *o)
 {
 	static const struct option options[] = {{"otf2", required_argument, NULL, FORMAT_OTF2}, {"chrome", required_argument, NULL, FORMAT_CHROME},
 	                                        {"simgrid", required_argument, NULL, FORMAT_SIMGRID}, {"flops", required_argument, NULL, 'f'},
+	                                        {"spoor", required_argument, NULL, FORMAT_SPOOR}, {"anonymise", required_argument, NULL, 'k'}, {"anonymize", required_argument, NULL, 'k'},
 	                                        {"archive", required_argument, NULL, 'a'},      {"help", no_argument, NULL, 'h'},
 	                                        {NULL, 0, NULL, 0}};
 	char *end;
@@ -41,12 +47,16 @@ static int parse(int argc, char **argv, struct options *o)
 		case FORMAT_OTF2:
 		case FORMAT_CHROME:
 		case FORMAT_SIMGRID:
+		case FORMAT_SPOOR:
 			if (o->format != FORMAT_NONE) {
 				fputs("spoor export: one format at a time\n", stderr);
 				return CMD_USAGE + 1;
 			}
 			o->format = (enum format)option;
 			o->out = optarg;
+			break;
+		case 'k':
+			o->key = optarg;
 			break;
 		case 'f':
 			o->flops = strtod(optarg, &end);
@@ -70,7 +80,51 @@ static int parse(int argc, char **argv, struct options *o)
 		fputs(usage, stderr);
 		return CMD_USAGE + 1;
 	}
+	if (o->format == FORMAT_SPOOR && !o->key) {
+		fputs("spoor export: --spoor is for --anonymise; without it, copy the file\n", stderr);
+		return CMD_USAGE + 1;
+	}
 	return 0;
+}
+
+/* The trace as a file of its own. What else stood in the file is left out: it may say who it was. */
+static int export_spoor(struct export *x, const char *name)
+{
+	struct output out = {.file = NULL};
+	uint8_t *bytes = NULL;
+	size_t n = 0;
+	char *text = x->meta ? json_dumps(x->meta, JSON_COMPACT) : NULL;
+	struct chunk chunk = {.id = "META", .data = (const uint8_t *)text, .size = text ? strlen(text) : 0};
+	int rv = trace_encode(x->trace, &chunk, text != NULL, &codec_zstd, &bytes, &n);
+	if (rv != 0)
+		error_set(&x->error, "no memory");
+	else
+		rv = output_file(&out, name, &x->error);
+	if (rv == 0 && fwrite(bytes, 1, n, out.file) != n)
+		rv = error_set(&x->error, "%s: cannot be written: %s", name, strerror(errno));
+	if (rv == 0)
+		rv = output_finish(&out, &x->error);
+	output_discard(&out);
+	free(bytes);
+	free(text);
+	return rv;
+}
+
+static int export_as(struct export *x, const struct options *o)
+{
+	switch (o->format) {
+	case FORMAT_OTF2:
+		return export_otf2(x, o->out);
+	case FORMAT_CHROME:
+		return export_chrome(x, o->out);
+	case FORMAT_SIMGRID:
+		return export_simgrid(x, o->out);
+	case FORMAT_SPOOR:
+		return export_spoor(x, o->out);
+	case FORMAT_NONE:
+		break;
+	}
+	return -1;
 }
 
 /* What the reader of the export has to know. */
@@ -102,7 +156,7 @@ int cmd_export(int argc, char **argv)
 	struct options o = {.format = FORMAT_NONE, .flops = 1e9};
 	struct container *c;
 	struct trace t;
-	struct export x;
+	struct export x = {.name = NULL};
 	int rv = parse(argc, argv, &o);
 	if (rv != 0)
 		return rv - 1;
@@ -110,16 +164,22 @@ int cmd_export(int argc, char **argv)
 		return CMD_FAILED;
 	const struct chunk *chunk = container_find(c, "META");
 	json_t *meta = chunk ? json_loadb((const char *)chunk->data, chunk->size, 0, NULL) : NULL;
-	rv = export_begin(&x, container_name(c), &t, meta);
+	if (o.key && anonymise(&t, &meta, o.key, "spoor export") != 0)
+		rv = -1;
+	else
+		rv = export_begin(&x, container_name(c), &t, meta);
+	if (rv != 0 && o.key && !x.name)
+		goto done;
 	x.flops = o.flops;
 	if (rv == 0)
-		rv = o.format == FORMAT_OTF2 ? export_otf2(&x, o.out) : o.format == FORMAT_CHROME ? export_chrome(&x, o.out) : export_simgrid(&x, o.out);
+		rv = export_as(&x, &o);
 	progress_end(&x.progress);
 	if (rv == 0)
 		notes(&x);
 	else
 		fprintf(stderr, "spoor export: %s: %s\n", x.name, x.error.text);
 	export_end(&x);
+done:
 	json_decref(meta);
 	trace_free(&t);
 	container_destroy(c);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/export/anonymise.h"
 #include "cmd/export/output.h"
 #include "cmd/open.h"
 #include "cmd/report/html.h"
@@ -16,15 +17,17 @@
 /* With more events than this, messages are not followed unless --full says so: a few seconds' work. */
 #define EVENTS_WALKED 20000000
 
-static const char usage[] = "Usage: spoor report FILE|JOB -o FILE [--rank R] [--full] [--archive DIR]\n"
+static const char usage[] = "Usage: spoor report FILE|JOB -o FILE [--rank R] [--full] [--anonymise KEY]\n"
+                            "                    [--archive DIR]\n"
                             "Writes one HTML page about a trace: what ran, where time went, why it was slow (see spoor-report(1)).\n\n"
                             "  -o, --output FILE  the page; -: standard output\n"
                             "  -r, --rank R       whose course of the program is drawn (default 0)\n"
                             "      --full         follow every message, however many events there are\n"
+                            "      --anonymise KEY  names, paths, users, hosts become pseudonyms; KEY: the file with the key, or env:VARIABLE\n"
                             "      --archive DIR  look for JOB in this archive\n";
 
 struct options {
-	const char *out, *archive;
+	const char *out, *archive, *key;
 	uint32_t rank;
 	bool full;
 };
@@ -96,7 +99,7 @@ bool report_partial(const struct report *r)
 static int parse(int argc, char **argv, struct options *o)
 {
 	static const struct option options[] = {{"output", required_argument, NULL, 'o'}, {"rank", required_argument, NULL, 'r'}, {"full", no_argument, NULL, 'f'},
-	                                        {"archive", required_argument, NULL, 'a'}, {"help", no_argument, NULL, 'h'},      {NULL, 0, NULL, 0}};
+	                                        {"anonymise", required_argument, NULL, 'k'}, {"anonymize", required_argument, NULL, 'k'}, {"archive", required_argument, NULL, 'a'}, {"help", no_argument, NULL, 'h'},      {NULL, 0, NULL, 0}};
 	char *end;
 	for (int option; (option = getopt_long(argc, argv, "o:r:h", options, NULL)) != -1;) {
 		switch (option) {
@@ -112,6 +115,9 @@ static int parse(int argc, char **argv, struct options *o)
 			break;
 		case 'f':
 			o->full = true;
+			break;
+		case 'k':
+			o->key = optarg;
 			break;
 		case 'a':
 			o->archive = optarg;
@@ -235,7 +241,12 @@ int cmd_report(int argc, char **argv)
 	const struct chunk *chunk = container_find(c, "META");
 	struct show s = {.name = container_name(c), .container = c, .trace = &t, .rank = o.rank, .at = -1};
 	s.meta = chunk ? json_loadb((const char *)chunk->data, chunk->size, 0, NULL) : NULL;
-	rv = report(&s, &o);
+	if (o.key) {
+		rv = anonymise(&t, &s.meta, o.key, "spoor report");
+		s.name = "(anonymised)";
+	}
+	if (rv == 0)
+		rv = report(&s, &o);
 	json_decref(s.meta);
 	trace_free(&t);
 	container_destroy(c);

@@ -18,7 +18,7 @@ _spoor() {
 			;;
 		--mode | -m) choices='off lossless lossy lossy:' ;;
 		--compute) choices='sleep spin none' ;;
-		--archive | --spool | --scratch)
+		--archive | --spool | --scratch | --otf2 | --simgrid)
 			compopt -o dirnames 2>/dev/null
 			return
 			;;

@@ -14,6 +14,7 @@ AC_DEFUN([SPOOR_SUMMARY], [
   PAPI       $spoor_have_PAPI
   OTF2       $spoor_have_OTF2
   SQLite     $spoor_have_SQLITE
+  nettle     $spoor_have_NETTLE
 
   Prefix     $prefix
   Plugin     $slurmplugindir

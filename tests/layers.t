@@ -31,7 +31,7 @@ RULES = {
     "spank": (["trace", "merge", "policy", "archive", "spank"], ["slurm/", "jansson.h"]),
     "archive": (["trace", "merge", "archive", "spank/handoff.h"], ["jansson.h", "zstd.h", "sqlite3.h"]),
     "replay": (["trace", "replay", "archive/codec_zstd.h"], ["mpi.h"]),
-    "cmd": (["trace", "merge", "policy", "spank", "archive", "replay", "cmd"], ["jansson.h", "zstd.h", "elfutils/", "otf2/"]),
+    "cmd": (["trace", "merge", "policy", "spank", "archive", "replay", "cmd"], ["jansson.h", "zstd.h", "elfutils/", "otf2/", "nettle/"]),
     "cmd/team_mpi": (["cmd"], ["mpi.h"]),  # a program of its own
     "lib": (["trace", "archive/codec_zstd.h", "lib"], []),
     "bench": (None, None),

@@ -5,16 +5,15 @@ import html.parser
 import json
 import os
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
-import zlib
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import browser  # noqa: E402
 import launch  # noqa: E402
+import meta  # noqa: E402
 import tap  # noqa: E402
 
 SPOOR = os.path.join(tap.BUILD, "spoor")
@@ -126,28 +125,6 @@ def report(title, trace, folder, view):
     return text
 
 
-def with_meta(trace, out, change):
-    """A copy of a trace with other metadata: the chunk META, and the checksums of table and header."""
-    with open(trace, "rb") as file:
-        data = bytearray(file.read())
-    count = struct.unpack_from("<I", data, 20)[0]
-    meta = {}
-    shown = json.loads(spoor("show", trace, "--json")[1])["meta"] or {}
-    meta.update(shown)
-    change(meta)
-    text = json.dumps(meta).encode()
-    for i in range(count):
-        at = 32 + 32 * i
-        if data[at:at + 4] == b"META":
-            struct.pack_into("<4sIQQQ", data, at, b"META", zlib.crc32(text), len(data), len(text), len(text))
-            data += text
-            break
-    struct.pack_into("<I", data, 24, zlib.crc32(bytes(data[32:32 + 32 * count])))
-    struct.pack_into("<I", data, 28, zlib.crc32(bytes(data[0:28])))
-    with open(out, "wb") as file:
-        file.write(data)
-
-
 def hostile(folder, view):
     """Names that would run something in a page that does not escape them."""
     trace = os.path.join(folder, "hostile.spoor")
@@ -157,12 +134,12 @@ def hostile(folder, view):
     if not tap.ok(done.returncode == 0 and os.path.exists(trace), "hostile: a trace", done.stderr.decode(errors="replace")):
         return
 
-    def change(meta):
+    def change(facts):
         for key in ("job_name", "user", "account", "cluster", "node_list", "start", "state", "rule_reason"):
-            meta[key] = HOSTILE
-        meta.update(job=HOSTILE, hosts=[HOSTILE], command=[HOSTILE, {"a": HOSTILE}], elapsed=[HOSTILE], partial=1, reason=HOSTILE, exit_code=HOSTILE)
+            facts[key] = HOSTILE
+        facts.update(job=HOSTILE, hosts=[HOSTILE], command=[HOSTILE, {"a": HOSTILE}], elapsed=[HOSTILE], partial=1, reason=HOSTILE, exit_code=HOSTILE)
 
-    with_meta(trace, os.path.join(folder, "hostile2.spoor"), change)
+    meta.replace(trace, os.path.join(folder, "hostile2.spoor"), change)
     text = report("hostile", os.path.join(folder, "hostile2.spoor"), folder, view)
     tap.ok("&lt;img src=x onerror=alert(1)&gt;" in text and "onerror=alert(3)&gt;" in text, "hostile: names are shown as they are")
     tap.ok(not any(ord(c) < 32 and c != "\n" or c == "\u202e" for c in text), "hostile: no control characters, nothing that turns text round")
