@@ -11,6 +11,7 @@
 
 #include "cmd/balance.h"
 #include "cmd/cmd.h"
+#include "cmd/columns.h"
 #include "cmd/open.h"
 #include "cmd/path.h"
 #include "cmd/print.h"
@@ -167,6 +168,7 @@ int show_summary(const struct show *s, json_t *json)
 			json_object_set_new(json, "threads", json_integer((json_int_t)rankmap_size(&t->events)));
 		json_object_set_new(json, "events", json_integer((json_int_t)events));
 		json_object_set_new(json, "events_lost", json_integer((json_int_t)rankmap_sum(&t->lost)));
+		json_object_set_new(json, "loss", columns_loss_json(t));
 		json_object_set_new(json, "mpi_ns", json_integer((json_int_t)mpi));
 		json_object_set_new(json, "compute_ns", json_integer((json_int_t)sum.compute_ns));
 		summary_json(&sum, json);
@@ -184,8 +186,9 @@ int show_summary(const struct show *s, json_t *json)
 		printf("\n%-12s the ranks did not come through MPI_Finalize; --last shows where they were", "Partial");
 	printf("\n%-12s %" PRIu64 ", %u call sites, %.3f bytes an event\n", "Events", events, t->site_count,
 	       events ? (double)container_file_size(s->container) / (double)events : 0.0);
+	columns_print_loss(t);
 	if (!rankmap_empty(&t->lost))
-		printf("%-12s %" PRId64 " events were not recorded: the memory budget of %" PRIu64 " ranks was used up\n", "Lost",
+		printf("%-12s %" PRId64 " calls, in %" PRIu64 " ranks, are no events: they were only counted\n", "Counted",
 		       rankmap_sum(&t->lost), rankmap_size(&t->lost));
 	summary_print(s, &sum);
 	printf("%-28s %6s %12s %12s %6s %12s %12s %8s\n", "FUNCTION", "SITES", "CALLS", "TIME s", "SHARE", "MEAN us", "MAX us", "OF RANK");
@@ -237,6 +240,7 @@ int show_sites(const struct show *s, json_t *json)
 			printf("  %" PRId64 " calls, %" PRIu64 " ranks, %.6f s, max %.3f us on rank %s\n", rankmap_sum(&site->visits),
 			       stream_ranks(t, &site->visits), (double)site->communicate.sum * 1e-9, (double)site->communicate.max * 1e-3,
 			       stream_name(t, site->communicate.max_rank, of));
+			columns_print_short(t, site);
 			balance_site(stdout, t, site);
 		}
 		for (uint32_t node = site->node; node != 0; node = t->nodes[node].parent) {
@@ -247,8 +251,11 @@ int show_sites(const struct show *s, json_t *json)
 			else
 				printf("    %s\n", text);
 		}
-		if (json)
-			json_array_append_new(list, balance_json(t, order[i], frames));
+		if (json) {
+			json_t *one = balance_json(t, order[i], frames);
+			json_object_set_new(one, "columns", columns_json(t, site));
+			json_array_append_new(list, one);
+		}
 	}
 	if (json)
 		json_object_set(json, "sites", list);

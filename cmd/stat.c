@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/columns.h"
 #include "cmd/open.h"
 #include "trace/stream.h"
 
@@ -91,62 +92,17 @@ static void print_text(const struct container *c, const struct trace *t)
 	       t->patterns.count, t->vector_pool.count, t->strings.count);
 }
 
-/* What a mode or a full memory took, of the whole trace. */
-static void print_loss(const struct trace *t)
-{
-	static const char *const stages[TRACE_STAGES] = {"the largest columns are lossy", "new call paths are cut", "events are counted only"};
-	if (t->loss.lossy)
-		printf("mode lossy:%" PRIu64 ", structure %s\n", t->loss.threshold, t->loss.structure ? "lossy" : "exact");
-	for (int i = 0; i < TRACE_STAGES; i++)
-		if (t->loss.stage[i].ranks)
-			printf("memory was nearly used up in %" PRIu64 " ranks: %s, since event %" PRIu64 "\n", t->loss.stage[i].ranks, stages[i],
-			       t->loss.stage[i].since);
-}
-
-static void print_column(const struct trace_column *c)
-{
-	char why[WHY_SIZE];
-	uint64_t constant = 0, ordered = 0;
-	const struct trace_lossy *l = NULL;
-	for (uint32_t g = 0; g < c->count; g++) {
-		constant += !c->groups[g].pattern && !c->groups[g].lossy;
-		ordered += c->groups[g].pattern != 0;
-		if (c->groups[g].lossy)
-			l = c->groups[g].lossy;
-	}
-	if (c->count == 0)
-		printf("nothing");
-	if (constant)
-		printf("constant%s", ordered || l ? ", " : "");
-	if (ordered)
-		printf("in order (%" PRIu64 " patterns)%s", ordered, l ? ", " : "");
-	if (!l)
-		return;
-	printf("lossy (%s, since event %" PRIu64 "): ", trace_why_text(l->why, why), l->since);
-	if (l->next_count)
-		printf("%u successors", l->next_count);
-	else
-		printf("%" PRIu64 " values in %u bins%s", tally_count(&l->values), l->values.count, tally_coarse(&l->values) ? "" : ", each exact");
-	if (l->elements.count)
-		printf("; %" PRIu64 " elements in %u bins", tally_count(&l->elements), l->elements.count);
-}
-
 static void print_columns(const struct trace *t)
 {
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		const struct trace_site *s = &t->sites[i];
 		const struct schema *schema = trace_schema(t, s);
 		printf("\nsite %u %.*s\n", i, (int)schema->function_length, schema->function);
-		for (uint32_t k = 0; k < s->column_count; k++) {
-			bool successor = k == schema->count;
-			printf("  %-24.*s ", successor ? 9 : schema->column[k].length, successor ? "successor" : schema->column[k].name);
-			print_column(&s->columns[k]);
-			putchar('\n');
-		}
+		columns_print(t, s);
 	}
 }
 
-static int print_json(const struct container *c, const struct trace *t)
+static int print_json(const struct container *c, const struct trace *t, bool columns)
 {
 	struct counts n = count(t);
 	json_t *list = json_array();
@@ -162,6 +118,13 @@ static int print_json(const struct container *c, const struct trace *t)
 	                         "lossy_columns", (json_int_t)n.lossy, "lossy_successors", (json_int_t)n.unordered,
 	                         "groups", (json_int_t)n.groups, "stretches", (json_int_t)n.values, "patterns", (int)t->patterns.count,
 	                         "vectors", (int)t->vector_pool.count, "strings", (int)t->strings.count);
+	json_object_set_new(root, "loss", columns_loss_json(t));
+	json_t *sites = columns ? json_array() : NULL;
+	for (uint32_t i = 0; columns && i < t->site_count; i++)
+		json_array_append_new(sites, json_pack("{s:I, s:s%, s:o}", "site", (json_int_t)i, "function", trace_schema(t, &t->sites[i])->function,
+		                                       (size_t)trace_schema(t, &t->sites[i])->function_length, "columns", columns_json(t, &t->sites[i])));
+	if (columns)
+		json_object_set_new(root, "columns_of_sites", sites);
 	int rv = root ? json_dumpf(root, stdout, JSON_INDENT(2)) : -1;
 	putchar('\n');
 	json_decref(root);
@@ -203,9 +166,9 @@ int cmd_stat(int argc, char **argv)
 		return CMD_FAILED;
 	int rv = 0;
 	if (json)
-		rv = print_json(c, &t);
+		rv = print_json(c, &t, columns);
 	else
-		print_text(c, &t), print_loss(&t);
+		print_text(c, &t), columns_print_loss(&t);
 	if (!json && columns)
 		print_columns(&t);
 	trace_free(&t);
