@@ -10,6 +10,7 @@
 #include "preload/pool.h"
 #include "preload/scarce.h"
 #include "preload/session.h"
+#include "preload/thread.h"
 #include "trace/lossy.h"
 
 bool call_buffers;
@@ -74,12 +75,12 @@ static struct site *site_slowly(struct recorder *r, uint32_t function, void *ret
 }
 
 /* A call that is not what the memo thinks comes next, or that the thread was not ready for: its first one, one made inside of another (in a
- * callback, or a signal handler), or one of several threads that share a recorder. */
+ * callback, or a signal handler), or before MPI was initialised, when threads share a recorder. */
 bool call_begin_slowly(struct call *c, enum mpi_function f, void *return_address, void *cfa)
 {
 	struct recording *me = &recording;
 	struct recorder *r = __atomic_load_n(&recorder_current, __ATOMIC_ACQUIRE);
-	bool ready = me->ready != NULL;
+	bool ready = me->ready != NULL, known = me->known != NULL;
 	me->ready = NULL;
 	if (!r) {
 		if (!session_wake())
@@ -88,18 +89,29 @@ bool call_begin_slowly(struct call *c, enum mpi_function f, void *return_address
 		if (!r)
 			return false;
 	}
+	if (thread_several) {
+		struct recorder *mine = thread_recorder();
+		if (!mine) {
+			__atomic_fetch_add(&r->record->lost, 1, __ATOMIC_RELAXED);
+			return false;
+		}
+		r = mine;
+	}
 	if (!ready) {
 		/* a call from further out than the one that the thread is in: that one was left by longjmp */
 		if (me->frame && (uintptr_t)cfa >= (uintptr_t)me->frame) {
 			me->frame = NULL;
 			me->depth = 0;
-		} else if (me->busy || (me->known == r && !me->frame && !r->shared)) {
+		} else if (me->busy || (known && me->known == r && !me->frame && !r->shared)) {
 			__atomic_fetch_add(&r->record->lost, 1, __ATOMIC_RELAXED);
 			return false;
 		}
 	}
 	*c = (struct call){.rec = r, .slow = me->frame || r->shared, .level = me->depth, .outer_frame = me->frame};
-	me->known = r;
+	if (!me->known && !r->shared) {
+		me->known = r;
+		thread_uses(r);
+	}
 	enter(r);
 	c->site = site_slowly(r, f, return_address, cfa);
 	if (c->site) {
@@ -158,21 +170,55 @@ bool call_begin_at(struct call *c, enum mpi_function f, void *return_address, vo
 	return begin_found(c, r, e, cfa);
 }
 
+/* Which function a site is of. */
+static uint32_t function_of(const struct recorder *r, const struct site *s)
+{
+	uint32_t function = 0;
+	while (function < FN_COUNT && r->functions[function] != s->function + 1)
+		function++;
+	return function;
+}
+
+/* A call that began while MPI was not initialised, in another thread than the one that did that meanwhile: it is this thread's own event, without its
+ * call path. */
+static __attribute__((noinline, cold)) struct recorder *adopt(struct call *c)
+{
+	struct recorder *r = thread_recorder();
+	if (!r)
+		return c->rec;
+	enter(r);
+	scarce_room(r);
+	uint32_t function = scarce_counts(c->site) ? c->site->function : function_of(c->rec, c->site);
+	struct site *s = place_site(r, function, 0);
+	if (!s)
+		s = scarce_site(r, function, NULL);
+	leave(r);
+	if (!s)
+		return c->rec;
+	c->rec = r;
+	c->site = s;
+	c->outer = 0;
+	return r;
+}
+
 bool call_end_slowly(struct call *c, int rc)
 {
 	struct recorder *r = c->rec;
+	if (__builtin_expect(thread_several && recording.known != r, 0))
+		r = adopt(c);
 	if (c->slow)
 		enter(r);
 	if (rc != 0) {
 		int saved = errno;
-		uint32_t function = 0;
-		while (function < FN_COUNT && r->functions[function] != c->site->function + 1)
-			function++;
-		struct site *s = scarce_counts(c->site) ? c->site : place_site(r, function + FUNCTION_ERROR, c->site->path);
-		if (!s)
-			s = place_site(r, function + FUNCTION_ERROR, place_cut(r, NULL));
-		if (!s)
-			s = scarce_counter(r, function + FUNCTION_ERROR);
+		struct site *s = c->site;
+		if (!scarce_counts(s)) {
+			uint32_t function = function_of(r, s) + FUNCTION_ERROR;
+			s = place_site(r, function, s->path);
+			if (!s)
+				s = place_site(r, function, place_cut(r, NULL));
+			if (!s)
+				s = scarce_counter(r, function);
+		}
 		errno = saved;
 		c->failed = s != NULL;
 		if (s)
@@ -309,6 +355,12 @@ void call_object(struct call *c, enum object object, const int64_t *values, size
 	s->visits++;
 }
 
+uint64_t call_objects(const struct call *c, enum object object)
+{
+	const struct site *s = c->rec->objects[object];
+	return s ? s->visits : 0;
+}
+
 /* How much an event costs now: the one that has just been recorded, and what was measured of its begin. */
 static __attribute__((noinline, cold)) void sample(struct recorder *r, const struct call *c)
 {
@@ -387,12 +439,11 @@ static __attribute__((noinline)) void commit_slowly(struct call *c)
 	if (r->columns.failed) {
 		r->record->lost++;
 	} else if (!counts) {
-		/* with several threads there is no "previous call" whose end this computation began at */
-		struct record_edge *e = last != &call_nowhere && !r->shared ? place_edge(r, last, s) : NULL;
+		struct record_edge *e = last != &call_nowhere ? place_edge(r, last, s) : NULL;
 		uint64_t compute = between(r->last_end, c->start);
 		if (e)
 			record_time_add(&r->arena, &e->compute, compute, s->visits);
-		else if (last != &call_nowhere && !r->shared)
+		else if (last != &call_nowhere)
 			r->record->loose_ticks += compute;
 		record_time_add(&r->arena, &s->communicate, c->end > c->start ? c->end - c->start : 0, s->visits);
 		if (count_event(r, s, c))
@@ -406,8 +457,8 @@ static __attribute__((noinline)) void commit_slowly(struct call *c)
 	recording.frame = c->outer_frame;
 	recording.depth = c->level;
 	leave(r);
-	if (!c->outer_frame && !r->shared)
-		recording.ready = __atomic_load_n(&recorder_current, __ATOMIC_ACQUIRE);
+	if (!c->outer_frame && !r->shared && __atomic_load_n(&recorder_current, __ATOMIC_ACQUIRE))
+		recording.ready = r;
 }
 
 /* As call_begin_at: first everything is looked at, then everything is changed, or nothing. */

@@ -39,7 +39,7 @@ struct call {
 	union {
 		struct {
 			bool failed;  /* an error variant */
-			bool slow;    /* not the plain case: inside of another call, or several threads share the recorder */
+			bool slow;    /* not the plain case: inside of another call, or MPI is not initialised yet */
 			bool lost;    /* there was no memory for something: the event will be taken back */
 			int level;    /* recorded calls that the thread was in when this one began */
 		};
@@ -55,7 +55,8 @@ struct recording {
 	void *frame;            /* inside of a recorded call: the CFA of its wrapper; else NULL */
 	int depth;              /* how many recorded calls are around that one: in a callback of the application there may be some */
 	bool busy;              /* it is in the recorder, on the slow way */
-	struct recorder *known; /* its recorder, whatever it is doing */
+	bool refused;           /* there is no recorder for it */
+	struct recorder *known; /* its recorder, whatever it is doing; before MPI is initialised it has none */
 };
 extern __thread struct recording recording __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
@@ -113,6 +114,9 @@ int64_t call_constant_named(struct call *c, const char *name);
  * To be called when a communicator gets its number, between call_end and call_commit. Schema: mpi_object_schema[]. */
 enum object { OBJECT_COMM, OBJECT_COUNT };
 void call_object(struct call *c, enum object table, const int64_t *values, size_t n);
+
+/* How many rows this thread's table has. */
+uint64_t call_objects(const struct call *c, enum object table);
 
 /* The event is complete: it becomes the last event of this rank. */
 void call_commit(struct call *c);

@@ -3,7 +3,7 @@
  *
  * Open addressing with linear probing; a power of two of slots, at most half of them used; removal moves later entries
  * back, so that there are no tombstones. An entry is 32 bytes: a look-up touches one cache line, seldom two. Key 0 is
- * an empty slot.
+ * an empty slot. With several threads, whoever changes the table has a lock; whoever reads looks without it first (peek).
  */
 #include "preload/handle.h"
 
@@ -24,15 +24,28 @@ struct entry {
 			uint8_t inter;
 		} comm;
 		int64_t type_size; /* HANDLE_TYPE; -1: unknown yet */
+		uint64_t words[2];
 	};
 };
 
-static struct entry *table;
-static size_t mask; /* slots - 1 */
-static unsigned shift;
+static struct handles {
+	size_t mask; /* slots - 1 */
+	unsigned shift;
+	struct handles *smaller; /* what it replaced: with several threads, one may be reading there */
+	struct entry slot[];
+} *table;
 static size_t used;
+static unsigned version; /* atomic; odd while an entry is written */
 static struct numbers numbers[HANDLE_KINDS]; /* communicators never give theirs back: it is the row in OBJECT_COMM */
 bool handle_locking;
+/* The rows of @comm (call_object): communicators from first on, up to the next run's, have these. */
+static struct rows {
+	struct run {
+		int32_t first, rank, size; /* rank relative to that in MPI_COMM_WORLD */
+	} *runs;
+	size_t run_count, capacity;
+	int32_t count; /* communicators that have a row */
+} comm_rows;
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 
 __thread struct handle_last handle_last __attribute__((tls_model("initial-exec")));
@@ -55,47 +68,101 @@ static inline uint64_t make_key(enum handle_kind kind, uint64_t bits)
 	return bits ^ (uint64_t)kind << 59;
 }
 
-static inline size_t home(uint64_t key)
+static inline size_t home(const struct handles *t, uint64_t key)
 {
-	return key * 0x9e3779b97f4a7c15u >> shift;
+	return key * 0x9e3779b97f4a7c15u >> t->shift;
 }
 
 static inline struct entry *find(uint64_t key)
 {
-	if (__builtin_expect(!table, 0))
+	struct handles *t = table;
+
+	if (__builtin_expect(!t, 0))
 		return NULL;
-	for (size_t i = home(key);; i = (i + 1) & mask) {
-		if (table[i].key == key)
-			return &table[i];
-		if (!table[i].key)
+	for (size_t i = home(t, key);; i = (i + 1) & t->mask) {
+		if (t->slot[i].key == key)
+			return &t->slot[i];
+		if (!t->slot[i].key)
 			return NULL;
 	}
 }
 
+/* With several threads, without the lock: a copy of the entry. False: there is none, or it is just being written, so that whoever asks does so again
+ * under the lock. An entry is written while the version is odd; what was read while it was the same even one is what was there. */
+static bool peek(uint64_t key, struct entry *out)
+{
+	unsigned before = __atomic_load_n(&version, __ATOMIC_ACQUIRE);
+	const struct handles *t = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
+
+	if (before & 1 || !t)
+		return false;
+	size_t i = home(t, key);
+	for (size_t n = 0; n <= t->mask; n++, i = (i + 1) & t->mask) {
+		uint64_t found = __atomic_load_n(&t->slot[i].key, __ATOMIC_RELAXED);
+
+		if (found == key)
+			break;
+		if (!found)
+			return false;
+	}
+	out->key = key;
+	out->number = __atomic_load_n(&t->slot[i].number, __ATOMIC_RELAXED);
+	out->words[0] = __atomic_load_n(&t->slot[i].words[0], __ATOMIC_RELAXED);
+	out->words[1] = __atomic_load_n(&t->slot[i].words[1], __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return __atomic_load_n(&t->slot[i].key, __ATOMIC_RELAXED) == key && __atomic_load_n(&version, __ATOMIC_RELAXED) == before;
+}
+
+/* Around every change of an entry that others may read; the lock is held. */
+static void write_begin(void)
+{
+	__atomic_store_n(&version, version + 1, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+static void write_end(void)
+{
+	__atomic_store_n(&version, version + 1, __ATOMIC_RELEASE);
+}
+
+static struct handles *make_table(size_t slots)
+{
+	int saved = errno;
+	struct handles *t = calloc(1, sizeof(*t) + slots * sizeof(t->slot[0]));
+
+	errno = saved;
+	if (!t)
+		return NULL;
+	t->mask = slots - 1;
+	t->shift = 64 - __builtin_ctzl(slots);
+	return t;
+}
+
+static struct entry *empty_slot(struct handles *t, uint64_t key)
+{
+	size_t i = home(t, key);
+
+	while (t->slot[i].key)
+		i = (i + 1) & t->mask;
+	return &t->slot[i];
+}
+
 static bool grow(void)
 {
-	size_t slots = table ? 2 * (mask + 1) : 512; /* 512: all predefined handles of Open MPI fit without growing */
-	struct entry *old = table, *bigger;
-	size_t old_slots = table ? mask + 1 : 0;
-	int saved = errno;
+	struct handles *old = table, *bigger = make_table(old ? 2 * (old->mask + 1) : 512); /* 512: all predefined handles of Open MPI fit without growing */
 
-	bigger = calloc(slots, sizeof(*bigger));
-	errno = saved;
 	if (!bigger)
 		return false;
-	table = bigger;
-	mask = slots - 1;
-	shift = 64 - __builtin_ctzl(slots);
-	for (size_t i = 0; i < old_slots; i++) {
-		size_t j;
-
-		if (!old[i].key)
-			continue;
-		for (j = home(old[i].key); table[j].key; j = (j + 1) & mask)
-			;
-		table[j] = old[i];
+	for (size_t i = 0; old && i <= old->mask; i++)
+		if (old->slot[i].key)
+			*empty_slot(bigger, old->slot[i].key) = old->slot[i];
+	if (handle_locking) {
+		bigger->smaller = old; /* all of them together are as large as the new one */
+	} else {
+		bigger->smaller = old ? old->smaller : NULL;
+		free(old);
 	}
-	free(old);
+	__atomic_store_n(&table, bigger, __ATOMIC_RELEASE);
 	return true;
 }
 
@@ -103,35 +170,44 @@ static bool grow(void)
 static struct entry *insert(uint64_t key, int32_t number)
 {
 	struct entry *e = find(key);
-	size_t i;
 
 	if (e)
 		return e;
-	if (2 * (used + 1) > (table ? mask + 1 : 0) && !grow())
+	if (2 * (used + 1) > (table ? table->mask + 1 : 0) && !grow())
 		return NULL;
-	for (i = home(key); table[i].key; i = (i + 1) & mask)
-		;
 	used++;
-	e = &table[i];
+	e = empty_slot(table, key);
+	write_begin();
 	memset(e, 0, sizeof(*e));
-	e->key = key;
 	e->number = number;
+	e->key = key;
+	write_end();
 	return e;
 }
 
 static void remove_entry(struct entry *e)
 {
-	size_t hole = e - table;
+	struct handles *t = table;
+	size_t hole = e - t->slot;
 
-	for (size_t i = (hole + 1) & mask; table[i].key; i = (i + 1) & mask) {
+	write_begin();
+	for (size_t i = (hole + 1) & t->mask; t->slot[i].key; i = (i + 1) & t->mask) {
 		/* Entry i may fill the hole unless its home lies between the hole and itself. */
-		if (((i - home(table[i].key)) & mask) >= ((i - hole) & mask)) {
-			table[hole] = table[i];
+		if (((i - home(t, t->slot[i].key)) & t->mask) >= ((i - hole) & t->mask)) {
+			t->slot[hole] = t->slot[i];
 			hole = i;
 		}
 	}
-	table[hole].key = 0;
+	t->slot[hole].key = 0;
+	write_end();
 	used--;
+}
+
+static void set_type_size(struct entry *e, int64_t size)
+{
+	write_begin();
+	e->type_size = size;
+	write_end();
 }
 
 static struct entry *find_or_number(enum handle_kind kind, uint64_t bits, bool may_be_new)
@@ -155,7 +231,7 @@ static struct entry *find_or_number(enum handle_kind kind, uint64_t bits, bool m
 		return NULL;
 	}
 	if (kind == HANDLE_TYPE)
-		e->type_size = -1;
+		set_type_size(e, -1);
 	return e;
 }
 
@@ -182,18 +258,25 @@ void handle_begin(void)
 void handle_end(void)
 {
 	handle_last.bits = 0;
-	free(table);
+	for (struct handles *t = table, *smaller; t; t = smaller) {
+		smaller = t->smaller;
+		free(t);
+	}
 	table = NULL;
-	mask = used = 0;
+	used = 0;
+	free(comm_rows.runs);
+	comm_rows = (struct rows){.count = 0};
 	for (int i = 0; i < HANDLE_KINDS; i++)
 		numbers_reset(&numbers[i]);
 }
 
 int32_t handle_number(enum handle_kind kind, uint64_t bits, bool may_be_new)
 {
-	struct entry *e;
+	struct entry *e, copy;
 	int32_t n;
 
+	if (__builtin_expect(handle_locking, 0) && peek(make_key(kind, bits), &copy))
+		return copy.number;
 	lock();
 	e = find_or_number(kind, bits, may_be_new);
 	n = e ? e->number : HANDLE_ABSENT;
@@ -246,14 +329,55 @@ void handle_initialized(bool multiple)
 		if (!e)
 			continue;
 		ask_comm(comms[i], &info);
+		write_begin();
 		e->comm.rank = info.rank;
 		e->comm.size = e->comm.peers = info.size;
+		write_end();
 	}
 }
 
 void handle_session(bool multiple)
 {
 	handle_locking |= multiple;
+}
+
+/* The row of the communicator with the next number. Returns false without memory. */
+static bool rows_add(int32_t rank, int32_t size)
+{
+	const struct run *last = comm_rows.run_count ? &comm_rows.runs[comm_rows.run_count - 1] : NULL;
+
+	if (!last || last->rank != rank || last->size != size) {
+		if (comm_rows.run_count == comm_rows.capacity) {
+			size_t capacity = comm_rows.capacity ? 2 * comm_rows.capacity : 16;
+			struct run *more = realloc(comm_rows.runs, capacity * sizeof(*more));
+
+			if (!more)
+				return false;
+			comm_rows.runs = more;
+			comm_rows.capacity = capacity;
+		}
+		comm_rows.runs[comm_rows.run_count++] = (struct run){comm_rows.count, rank, size};
+	}
+	comm_rows.count++;
+	return true;
+}
+
+/* A thread's own table has the rows of all communicators up to the last one that it used (trace-format.md, "Streams"). */
+static void rows_put(struct call *c, int32_t number)
+{
+	uint64_t n = call_objects(c, OBJECT_COMM), before = UINT64_MAX;
+	size_t i = 0;
+
+	while (i + 1 < comm_rows.run_count && (uint64_t)comm_rows.runs[i + 1].first <= n)
+		i++;
+	for (; n <= (uint64_t)number && n < (uint64_t)comm_rows.count && n != before; n = call_objects(c, OBJECT_COMM)) {
+		if (i + 1 < comm_rows.run_count && (uint64_t)comm_rows.runs[i + 1].first <= n)
+			i++;
+		int64_t row[2] = {comm_rows.runs[i].rank, comm_rows.runs[i].size};
+
+		before = n;
+		call_object(c, OBJECT_COMM, row, 2);
+	}
 }
 
 static struct comm_info first_sight(struct call *c, MPI_Comm comm, bool ok, const struct comm_info *like)
@@ -278,14 +402,16 @@ static struct comm_info first_sight(struct call *c, MPI_Comm comm, bool ok, cons
 		info.number = e->number;
 	}
 	if (e && is_new) {
+		write_begin();
 		e->comm.rank = info.rank;
 		e->comm.size = info.size;
 		e->comm.peers = info.peers;
 		e->comm.inter = info.inter;
-		int64_t row[2] = {info.rank - session_world_rank(), info.size};
-
-		call_object(c, OBJECT_COMM, row, 2); /* under the lock: rows are in the order of numbers */
+		write_end();
+		rows_add(info.rank - session_world_rank(), info.size);
 	}
+	if (e && e->number >= 0)
+		rows_put(c, e->number); /* under the lock, as others may add rows */
 	unlock();
 	return info;
 }
@@ -293,13 +419,21 @@ static struct comm_info first_sight(struct call *c, MPI_Comm comm, bool ok, cons
 struct comm_info handle_comm_slowly(struct call *c, MPI_Comm comm, bool ok, const struct comm_info *like)
 {
 	struct comm_info info;
-	struct entry *e;
-	uint64_t generation = __atomic_load_n(&call_generation, __ATOMIC_RELAXED);
+	struct entry *e, copy;
+	uint64_t generation = __atomic_load_n(&call_generation, __ATOMIC_ACQUIRE);
 
+	if (__builtin_expect(handle_locking, 0) && peek(make_key(HANDLE_COMM, HANDLE_BITS(comm)), &copy) &&
+	    (copy.number < 0 || (uint64_t)copy.number < call_objects(c, OBJECT_COMM))) {
+		info = (struct comm_info){copy.number, copy.comm.rank, copy.comm.size, copy.comm.peers, copy.comm.inter};
+		handle_last = (struct handle_last){HANDLE_BITS(comm), generation, info};
+		return info;
+	}
 	lock();
 	e = find(make_key(HANDLE_COMM, HANDLE_BITS(comm)));
 	if (__builtin_expect(e != NULL, 1)) {
 		info = (struct comm_info){e->number, e->comm.rank, e->comm.size, e->comm.peers, e->comm.inter};
+		if (handle_locking && e->number >= 0)
+			rows_put(c, e->number);
 		unlock();
 		handle_last = (struct handle_last){HANDLE_BITS(comm), generation, info};
 		return info;
@@ -310,9 +444,11 @@ struct comm_info handle_comm_slowly(struct call *c, MPI_Comm comm, bool ok, cons
 
 int64_t handle_type_size(MPI_Datatype type)
 {
-	struct entry *e;
+	struct entry *e, copy;
 	int64_t size;
 
+	if (__builtin_expect(handle_locking, 0) && peek(make_key(HANDLE_TYPE, HANDLE_BITS(type)), &copy) && copy.type_size >= 0)
+		return copy.type_size;
 	lock();
 	e = find_or_number(HANDLE_TYPE, HANDLE_BITS(type), true);
 	size = e ? e->type_size : -1;
@@ -325,7 +461,7 @@ int64_t handle_type_size(MPI_Datatype type)
 		lock();
 		e = find(make_key(HANDLE_TYPE, HANDLE_BITS(type)));
 		if (e)
-			e->type_size = size;
+			set_type_size(e, size);
 		unlock();
 	}
 	return size;

@@ -9,7 +9,7 @@
  *     HANDLE_ABSENT     not a handle that could be recorded
  *     other n < 0       the named constant ~n
  *
- * Thread safety: a lock around the table when MPI provides MPI_THREAD_MULTIPLE, else none.
+ * Thread safety: when MPI provides MPI_THREAD_MULTIPLE, there is a lock around changes of the table, and look-ups take none; else nothing.
  */
 #ifndef SPOOR_HANDLE_H
 #define SPOOR_HANDLE_H

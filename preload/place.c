@@ -163,7 +163,7 @@ struct site *place_site(struct recorder *r, uint32_t function, uint32_t path)
 		return NULL;
 	}
 	index_add(&r->sites, hash, s->id);
-	recorder_calibrate();
+	recorder_calibrate(r);
 	return s;
 }
 

@@ -6,17 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "preload/clock.h"
 #include "preload/pool.h"
+#include "preload/thread.h"
 
 bool clock_is_counter;
 struct recorder *recorder_current;
 
-int recorder_start(const char *path, uint64_t memory, struct error *error)
+struct recorder *recorder_create(const char *path, uint64_t memory, uint64_t *shared, struct error *error)
 {
 	struct recorder *r = calloc(1, sizeof *r);
-	if (!r)
-		return error_set(error, "no memory for the recorder");
-	if (arena_create(&r->arena, path, memory, error) != 0)
+	if (!r) {
+		error_set(error, "no memory for the recorder");
+		return NULL;
+	}
+	if (arena_create_shared(&r->arena, path, memory, shared, error) != 0)
 		goto fail;
 	if (columns_init(&r->columns, &r->arena) != 0 || memo_init(&r->memo) != 0 || !(r->record = record_create(&r->arena))) {
 		error_set(error, "no memory for the recorder");
@@ -28,19 +32,28 @@ int recorder_start(const char *path, uint64_t memory, struct error *error)
 	r->unknown = UINT32_MAX;
 	r->unknown = pool_string(r, "?", 1);
 	r->record->threshold = UINT64_MAX;
-	clock_is_counter = clock_has_counter();
 	pthread_mutex_init(&r->lock, NULL);
-	r->record->clock_ticks[0] = clock_ticks();
-	r->record->clock_ns[0] = clock_ns(CLOCK_MONOTONIC);
-	r->record->realtime_ns = (int64_t)clock_ns(CLOCK_REALTIME);
-	__atomic_store_n(&recorder_current, r, __ATOMIC_RELEASE);
-	return 0;
+	return r;
 fail:
 	memo_free(&r->memo);
 	columns_free(&r->columns);
 	arena_close(&r->arena);
 	free(r);
-	return -1;
+	return NULL;
+}
+
+int recorder_start(const char *path, uint64_t memory, struct error *error)
+{
+	clock_is_counter = clock_has_counter();
+	struct recorder *r = recorder_create(path, memory, NULL, error);
+	if (!r)
+		return -1;
+	r->shared = true;
+	r->record->clock_ticks[0] = clock_ticks();
+	r->record->clock_ns[0] = clock_ns(CLOCK_MONOTONIC);
+	r->record->realtime_ns = (int64_t)clock_ns(CLOCK_REALTIME);
+	__atomic_store_n(&recorder_current, r, __ATOMIC_RELEASE);
+	return 0;
 }
 
 void recorder_lossy(uint64_t threshold, bool structure)
@@ -60,13 +73,28 @@ void recorder_bins(uint32_t bins)
 		r->record->bins = bins;
 }
 
-void recorder_stop(void)
+/* Is another thread in an event? While the call itself is under way nothing is written, so that it may be left alone: it would have to be one that
+ * goes on in MPI while MPI_Finalize is called. */
+static bool in_event(const struct recorder *r)
 {
-	/* calls of other threads that are under way end in the arena: it is never unmapped */
-	struct recorder *r = recorder_current;
+	return __atomic_load_n(&r->record->in_flight, __ATOMIC_RELAXED) != 0;
+}
+
+void recorder_stop(bool wait)
+{
+	/* calls of other threads that are under way end in their arenas, which are never unmapped */
+	struct recorder *first = recorder_current, *r;
+	const struct timespec moment = {.tv_nsec = 1000000};
 	__atomic_store_n(&recorder_current, NULL, __ATOMIC_RELEASE);
-	if (r)
-		r->limit = 0; /* whoever is ready for another call asks, and finds that there is no recorder */
+	if (first)
+		__atomic_store_n(&first->limit, 0, __ATOMIC_RELAXED); /* whoever is ready for another call asks, and finds that there is no recorder */
+	for (uint32_t i = 1; (r = thread_at(i)); i++)
+		__atomic_store_n(&r->limit, 0, __ATOMIC_RELAXED);
+	for (uint32_t i = 1, moments = 0; wait && (r = thread_at(i)) && moments < 20;)
+		if (in_event(r) && ++moments)
+			nanosleep(&moment, NULL);
+		else
+			i++;
 	recording.ready = NULL;
 }
 
@@ -81,20 +109,19 @@ void recorder_unloaded(void)
 	struct recorder *r = __atomic_load_n(&recorder_current, __ATOMIC_ACQUIRE);
 	if (!r)
 		return;
-	__atomic_store_n(&r->unloaded, true, __ATOMIC_RELEASE);
-	r->limit = 0; /* the next call asks */
+	for (uint32_t i = 0; r; r = thread_at(++i)) {
+		__atomic_store_n(&r->unloaded, true, __ATOMIC_RELEASE);
+		__atomic_store_n(&r->limit, 0, __ATOMIC_RELAXED); /* the next call asks */
+	}
 }
 
-void recorder_calibrate(void)
+void recorder_calibrate(struct recorder *r)
 {
-	struct recorder *r = recorder_current;
-	if (!r)
-		return;
 	r->record->clock_ticks[1] = clock_ticks();
 	r->record->clock_ns[1] = clock_ns(CLOCK_MONOTONIC);
 }
 
-void recorder_identify(uint32_t rank, uint32_t size, uint64_t world, bool threads)
+void recorder_identify(uint32_t rank, uint32_t size, uint64_t world)
 {
 	struct recorder *r = recorder_current;
 	if (!r)
@@ -102,11 +129,18 @@ void recorder_identify(uint32_t rank, uint32_t size, uint64_t world, bool thread
 	r->record->rank = rank;
 	r->record->size = size;
 	r->record->world = world;
-	r->shared = threads;
+	/* a step of another thread, of a call that began before, may be under way */
+	if (r->shared) {
+		pthread_mutex_lock(&r->lock);
+		r->shared = false;
+		pthread_mutex_unlock(&r->lock);
+		recording.known = r;
+		thread_uses(r);
+	}
 	arena_barrier();
 	r->record->state = RECORD_INITIALIZED;
 	r->sample_at = 0; /* what this call's wrapper does besides recording is not cheap */
-	recorder_calibrate();
+	recorder_calibrate(r);
 }
 
 int recorder_describe(const char *facts, size_t n, const char *host)
@@ -130,8 +164,8 @@ int recorder_describe(const char *facts, size_t n, const char *host)
 void recorder_finalized(void)
 {
 	struct recorder *r = recorder_current;
-	if (!r)
-		return;
-	recorder_calibrate();
-	r->record->state = RECORD_FINALIZED;
+	for (uint32_t i = 0; r; r = thread_at(++i)) {
+		recorder_calibrate(r);
+		r->record->state = RECORD_FINALIZED;
+	}
 }

@@ -20,13 +20,12 @@ void recorder_bins(uint32_t bins);
 void recorder_tolerate(unsigned frames);
 /* A file was unloaded: addresses may mean something else from now on. */
 void recorder_unloaded(void);
-/* No further call is recorded; the arena stays mapped. recorder_stop in a forked child: its parent's arena is left alone. */
-void recorder_stop(void);
-/* MPI_Init is done: the identity of this rank. world: equal for the ranks of one MPI_COMM_WORLD, and only for them. threads: calls may
- * come from several threads at once. */
-void recorder_identify(uint32_t rank, uint32_t size, uint64_t world, bool threads);
-/* Another reading of both clocks, so that ticks can be turned into time. */
-void recorder_calibrate(void);
+/* No further call is recorded; the arenas stay mapped. wait: other threads that are in the middle of an event are given a moment to end it (not in a
+ * forked child, which has no other threads, and whose arenas are its parent's). */
+void recorder_stop(bool wait);
+/* MPI_Init is done: the identity of this rank. world: equal for the ranks of one MPI_COMM_WORLD, and only for them. The calling thread is
+ * the one that initialised MPI. */
+void recorder_identify(uint32_t rank, uint32_t size, uint64_t world);
 /* Facts of the process, as key=value lines; once, and host's name. Returns 0 or -1. */
 int recorder_describe(const char *facts, size_t n, const char *host);
 void recorder_finalized(void);

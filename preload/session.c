@@ -16,12 +16,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "merge/merge.h"
 #include "merge/world.h"
 #include "preload/call.h"
 #include "preload/clock.h"
 #include "preload/module.h"
 #include "preload/real.h"
 #include "preload/recorder.h"
+#include "preload/thread.h"
 #include "preload/tree.h"
 #include "spank/handoff.h"
 #include "trace/arena.h"
@@ -67,7 +69,7 @@ static void note(const char *text)
 /* In a forked child: the arena is the parent's. */
 static void on_fork(void)
 {
-	recorder_stop();
+	recorder_stop(false);
 	__atomic_store_n(&session.state, OFF, __ATOMIC_RELEASE);
 }
 
@@ -75,7 +77,7 @@ static void on_fork(void)
 static __attribute__((destructor)) void on_unload(void)
 {
 	if (session.state == AWAKE && !session.initialized && session.pid == getpid()) {
-		recorder_stop();
+		recorder_stop(true);
 		unlink(session.arena);
 	} else if (session.state == AWAKE && !session.world_made && session.pid == getpid()) {
 		recorder_finalized(); /* sessions only: the arenas are merged by whoever collects them */
@@ -249,6 +251,16 @@ static void rename_arena(void)
 		strcpy(session.arena, path);
 }
 
+/* The arenas of further threads: nobody finds this rank by those. */
+static void begin_threads(void)
+{
+	char prefix[sizeof session.arena];
+
+	snprintf(prefix, sizeof prefix, "%s/rank-%016" PRIx64 "-%u-%08x-%" PRIx64 "-", session.handoff.spool, session.world, (unsigned)session.rank, session.host,
+	         clock_ns(CLOCK_REALTIME));
+	thread_begin(prefix);
+}
+
 /* All ranks do what the first rule says that is for any of them. Ranks are not asked before MPI_Finalize (preload/tree.h), so that a rank whose own
  * rule is against it only goes on if another one may have another executable. */
 static bool settle_choice(void)
@@ -261,7 +273,7 @@ static bool settle_choice(void)
 /* Nothing is captured after all. */
 static void drop(void)
 {
-	recorder_stop();
+	recorder_stop(true);
 	__atomic_store_n(&session.state, OFF, __ATOMIC_RELEASE);
 	unlink(session.arena);
 	session.declined = true;
@@ -311,11 +323,13 @@ static void identify(int thread_level)
 	if (session.handoff.notes[0])
 		fact_text(&facts, "notes", session.handoff.notes);
 	writer_bytes(&facts, session.handoff.facts, strlen(session.handoff.facts));
-	recorder_identify((uint32_t)session.rank, (uint32_t)session.size, session.world, thread_level == MPI_THREAD_MULTIPLE);
+	recorder_identify((uint32_t)session.rank, (uint32_t)session.size, session.world);
 	if (facts.failed || recorder_describe((const char *)facts.data, facts.size, host) != 0)
 		note("no memory for the facts of the process");
 	writer_free(&facts);
 	rename_arena();
+	if (thread_level == MPI_THREAD_MULTIPLE)
+		begin_threads();
 	call_buffers = session.handoff.set.buffers;
 	session.initialized = true;
 }
@@ -390,6 +404,58 @@ done:
 	return rv;
 }
 
+/* One arena's events. Another thread that is still in MPI, which it should not be, may write to it just now: it is read again then. */
+static int read_arena(struct trace *t, struct arena *a, const char *path, struct error *error)
+{
+	const struct timespec moment = {.tv_nsec = 1000000};
+	struct error why = {""};
+
+	for (int tries = 0; tries < 3; tries++) {
+		if (tries > 0)
+			nanosleep(&moment, NULL);
+		why.text[0] = '\0';
+		if (arena_open(a, path, &why) != 0)
+			continue;
+		if (trace_extract(t, a, &why) == 0)
+			return 0;
+		trace_free(t);
+		*t = (struct trace){.size = 0};
+		arena_close(a);
+	}
+	return error_set(error, "%s", why.text);
+}
+
+/* What the rank's further threads recorded is added to its trace. */
+static int add_threads(struct trace *t, struct error *error)
+{
+	for (uint32_t i = 1; thread_at(i); i++) {
+		char path[sizeof session.arena + 32];
+		struct trace one = {.size = 0};
+		struct arena a;
+
+		thread_arena(i, path, sizeof path);
+		if (read_arena(&one, &a, path, error) != 0)
+			return -1;
+		arena_close(&a);
+		int rv = merge_into(t, &one, error);
+		trace_free(&one);
+		if (rv != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void unlink_arenas(void)
+{
+	char path[sizeof session.arena + 32];
+
+	unlink(session.arena);
+	for (uint32_t i = 1; thread_at(i); i++) {
+		thread_arena(i, path, sizeof path);
+		unlink(path);
+	}
+}
+
 /* Another rank may be waiting for this one, which has nothing. */
 static void decline(void)
 {
@@ -419,16 +485,18 @@ void session_finalize(void)
 	                    .choice = session.choice < 0 ? INT64_MAX : session.choice, .folder = session.handoff.spool, .world = session.world,
 	                    .host = session.host};
 	recorder_finalized();
-	recorder_stop();
+	recorder_stop(true);
 	__atomic_store_n(&session.state, OFF, __ATOMIC_RELEASE);
-	bool open = arena_open(&a, session.arena, &error) == 0;
-	bool good = open && trace_extract(&t, &a, &error) == 0;
+	if (thread_failed())
+		note(thread_failed());
+	bool open = read_arena(&t, &a, session.arena, &error) == 0;
+	bool good = open && add_threads(&t, &error) == 0;
 	bool met = tree_meet(&tree, good, &error) == 0;
 	good = met && agreed(&tree) && tree_merge(&tree, &t, &error) == 0;
 	bool kept = good && session.rank == 0 && keep(&t, &a, &error) == 0;
 	bool settled = met && agreed(&tree) && tree_settle(&tree, kept) == 0;
 	if (settled || !agreed(&tree))
-		unlink(session.arena);
+		unlink_arenas();
 	else if (error.text[0])
 		note(error.text);
 	trace_free(&t);

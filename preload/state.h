@@ -50,7 +50,8 @@ struct recorder {
 	uint32_t widths[FUNCTIONS];    /* columns */
 	int64_t constants[MPI_CONSTANT_COUNT]; /* 0: not interned yet */
 	struct site *objects[OBJECT_COUNT];
-	bool shared;
+	bool shared; /* MPI is not initialised yet, and several threads may call: a lock for each step */
+	bool taken;  /* by a living thread (thread.c) */
 	bool unloaded;      /* a file was unloaded: another one may be where it was, so that no address means what it meant */
 	unsigned tolerance; /* frames by which the call paths of a site may differ */
 	/* The call path that is being looked at: not on the stack, which may be that of a signal handler and small. */
@@ -59,8 +60,14 @@ struct recorder {
 	pthread_mutex_t lock;
 };
 
-/* NULL while nothing is recorded. There is one recorder a process; it lives as long as the process. */
 extern struct site call_nowhere __attribute__((visibility("hidden")));
+
+/* A recorder on a new arena, with nothing in it. shared: bytes that several arenas may take together, or NULL. NULL: error is set. */
+struct recorder *recorder_create(const char *path, uint64_t memory, uint64_t *shared, struct error *error);
+/* Another reading of both clocks, so that ticks can be turned into time. */
+void recorder_calibrate(struct recorder *r);
+
+/* That of the process, or of its thread 0 if threads have recorders of their own (thread.h). NULL while nothing is recorded. It lives as long as the process. */
 extern struct recorder *recorder_current __attribute__((visibility("hidden")));
 
 #endif

@@ -28,6 +28,12 @@ static int map(struct arena *a, int fd, uint64_t size, int flags)
 
 int arena_create(struct arena *a, const char *path, uint64_t size, struct error *error)
 {
+	return arena_create_shared(a, path, size, NULL, error);
+}
+
+int arena_create_shared(struct arena *a, const char *path, uint64_t size, uint64_t *shared, struct error *error)
+{
+	const uint64_t first = shared ? ARENA_SHARE : ARENA_MIN_SIZE;
 	*a = (struct arena){.fd = -1};
 	size = size < ARENA_MIN_SIZE ? ARENA_MIN_SIZE : size > ARENA_MAX_SIZE ? ARENA_MAX_SIZE : size;
 	size &= ~UINT64_C(4095);
@@ -40,9 +46,9 @@ int arena_create(struct arena *a, const char *path, uint64_t size, struct error 
 		flock(fd, LOCK_EX | LOCK_NB); /* says that somebody records; a file system without locks does not matter much */
 		/* The first pages are allocated for real: a full file system shows here, as an error, and not as SIGBUS later.
 		 * The recorder extends the allocation as it goes (arena_alloc). */
-		int failure = posix_fallocate(fd, 0, (off_t)ARENA_MIN_SIZE);
+		int failure = posix_fallocate(fd, 0, (off_t)first);
 		if (failure || ftruncate(fd, (off_t)size) != 0) {
-			error_set(error, "%s: cannot allocate %llu bytes: %s", path, (unsigned long long)ARENA_MIN_SIZE,
+			error_set(error, "%s: cannot allocate %llu bytes: %s", path, (unsigned long long)first,
 			          strerror(failure ? failure : errno));
 			close(fd);
 			unlink(path);
@@ -59,7 +65,8 @@ int arena_create(struct arena *a, const char *path, uint64_t size, struct error 
 	}
 	struct arena_header *h = a->header;
 	h->version = ARENA_VERSION;
-	h->size = path ? ARENA_MIN_SIZE : size; /* what is backed by storage */
+	h->size = path ? first : size; /* what is backed by storage */
+	a->shared = shared;
 	h->used = (sizeof *h + 63) & ~UINT64_C(63);
 	arena_barrier();
 	memcpy(h->magic, magic, sizeof magic);
@@ -159,6 +166,18 @@ static bool free_valid(const struct arena *a, unsigned k)
 	return k < ARENA_CLASSES && a->header->free[k] && arena_valid(a, a->header->free[k], UINT64_C(1) << k);
 }
 
+/* As much of the step as the allowance that is shared with other arenas still has. */
+static uint64_t allowed(struct arena *a, uint64_t step)
+{
+	uint64_t left = a->shared ? __atomic_load_n(a->shared, __ATOMIC_RELAXED) : 0, take;
+	if (!a->shared)
+		return step;
+	do {
+		take = left < step ? left & ~UINT64_C(4095) : step;
+	} while (!__atomic_compare_exchange_n(a->shared, &left, left - take, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	return take;
+}
+
 /* A mapped page without storage behind it would be SIGBUS when it is touched, so storage is allocated first. */
 static bool extend(struct arena *a, uint64_t n)
 {
@@ -169,6 +188,7 @@ static bool extend(struct arena *a, uint64_t n)
 		uint64_t step = h->size < (UINT64_C(8) << 20) ? h->size : UINT64_C(8) << 20;
 		if (h->size + step > a->size)
 			step = a->size - h->size;
+		step = allowed(a, step);
 		if (step == 0 || a->fd < 0 || a->full || posix_fallocate(a->fd, (off_t)h->size, (off_t)step) != 0) {
 			a->full = true; /* not asked again: each time would cost a system call */
 			return false;

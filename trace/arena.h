@@ -54,6 +54,7 @@ struct arena {
 	struct arena_header *header;
 	uint64_t size;
 	int fd; /* -1 for a private arena */
+	uint64_t *shared; /* atomic: bytes of storage that this arena may still take, together with others; NULL: up to its size */
 	bool full;            /* no more storage backs it than does now, whatever size is */
 	uint64_t free_bytes;  /* in free blocks */
 	uint64_t held;        /* bytes at the end that are not handed out, for what must not fail when the rest is used up */
@@ -62,6 +63,9 @@ struct arena {
 /* Creates the file (which must not exist; mode 0600), locked (flock) for as long as it is open, sparse, of the given size (clamped to MIN..MAX), and maps it. path may be NULL: a private
  * arena in anonymous memory. Returns 0 or -1. */
 int arena_create(struct arena *a, const char *path, uint64_t size, struct error *error);
+/* The same, of several arenas that take storage from one allowance: what is left of it is in *shared. Each has ARENA_SHARE bytes in any case. */
+#define ARENA_SHARE (UINT64_C(1) << 18)
+int arena_create_shared(struct arena *a, const char *path, uint64_t size, uint64_t *shared, struct error *error);
 /* Copies an existing arena to private memory, with ARENA_SLACK bytes of room to finish it: what is changed never reaches the file. Checks header and journal against the file's size and
  * puts an unfinished operation back. Everything behind the header is still untrusted. Returns 0; 1 if its process was gone before it was
  * initialised (then there is nothing in it, and nothing is mapped); -1 with error set; ARENA_OTHER_VERSION with error set if another version

@@ -49,8 +49,17 @@ void call_forget(void)
 static int64_t rows[100][2];
 static int row_count, asked;
 
+static uint64_t rows_put_count;
+
+uint64_t call_objects(const struct call *c, enum object table_)
+{
+	(void)c, (void)table_;
+	return rows_put_count;
+}
+
 void call_object(struct call *c, enum object table_, const int64_t *values, size_t n)
 {
+	rows_put_count++;
 	(void)c;
 	if (table_ == OBJECT_COMM && n == 2 && row_count < 100)
 		memcpy(rows[row_count++], values, sizeof(rows[0]));

@@ -122,7 +122,7 @@ static void child(bool traced)
 		_exit(2);
 	if (threshold != UINT64_MAX)
 		recorder_lossy(threshold, structure);
-	recorder_identify(0, 1, 42, false);
+	recorder_identify(0, 1, 42);
 	for (uint64_t i = 0;; i++)
 		step(i, traced);
 }

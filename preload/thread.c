@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * thread - the recorders of a rank's further threads
+ *
+ * Recorders are never destroyed: another thread may be in one whenever the process ends recording.
+ */
+#include "preload/thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#include "preload/clock.h"
+#include "preload/recorder.h"
+#include "preload/state.h"
+
+bool thread_several;
+
+static struct {
+	struct recorder *recorder[THREADS_MAX]; /* [0] is not used */
+	uint32_t count;                         /* atomic; numbers that have a recorder, and 0 */
+	char prefix[1200];
+	uint64_t memory; /* bytes that the arenas may still take together */
+	struct error error;
+	bool failed;
+	pthread_mutex_t lock;
+} all = {.count = 1, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+static pthread_key_t at_thread_end;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool have_key;
+
+/* Also in the last moments of a child of fork, where the lock may be held by nobody: there is no recorder_current then. */
+static void end_thread(void *recorder)
+{
+	struct recorder *r = recorder;
+	recording = (struct recording){.ready = NULL};
+	if (!__atomic_load_n(&recorder_current, __ATOMIC_ACQUIRE))
+		return;
+	if (r->record->thread == 0) {
+		/* its stack may become another thread's */
+		__atomic_store_n(&r->unloaded, true, __ATOMIC_RELEASE);
+		__atomic_store_n(&r->limit, 0, __ATOMIC_RELAXED);
+		return;
+	}
+	pthread_mutex_lock(&all.lock);
+	r->taken = false;
+	pthread_mutex_unlock(&all.lock);
+}
+
+static void make_key(void)
+{
+	have_key = !pthread_key_create(&at_thread_end, end_thread);
+}
+
+void thread_uses(struct recorder *r)
+{
+	pthread_once(&once, make_key);
+	if (have_key)
+		pthread_setspecific(at_thread_end, r);
+}
+
+void thread_begin(const char *prefix)
+{
+	struct recorder *r = recorder_current;
+	if (thread_several || !r)
+		return;
+	snprintf(all.prefix, sizeof all.prefix, "%s", prefix);
+	all.memory = r->arena.size > r->arena.header->size ? r->arena.size - r->arena.header->size : 0;
+	r->arena.shared = &all.memory;
+	__atomic_store_n(&thread_several, true, __ATOMIC_RELEASE);
+}
+
+/* A thread's events need less than those of the rank together: a quarter of its memory each, and no more than that in all; but a little each has for
+ * sure. */
+static struct recorder *make(uint32_t number)
+{
+	char path[1300];
+	const struct recorder *first = recorder_current;
+	thread_arena(number, path, sizeof path);
+	struct recorder *r = recorder_create(path, first->arena.size / 4, &all.memory, &all.error);
+	if (!r)
+		return NULL;
+	struct record *record = r->record;
+	const struct record *of = first->record;
+	r->columns.threshold = record->threshold = of->threshold;
+	record->structure = of->structure;
+	r->columns.structure = of->structure != 0;
+	r->tolerance = first->tolerance;
+	record->bins = of->bins;
+	record->rank = of->rank;
+	record->size = of->size;
+	record->world = of->world;
+	record->thread = number;
+	/* one clock for all threads of the rank */
+	record->clock_ticks[0] = of->clock_ticks[0];
+	record->clock_ns[0] = of->clock_ns[0];
+	record->realtime_ns = of->realtime_ns;
+	recorder_calibrate(r);
+	r->shared = false;
+	arena_barrier();
+	record->state = RECORD_INITIALIZED;
+	return r;
+}
+
+/* The free one with the lowest number, or a new one. Under the lock. */
+static struct recorder *take(void)
+{
+	uint32_t n = 1;
+	while (n < all.count && all.recorder[n]->taken)
+		n++;
+	if (n < all.count)
+		return all.recorder[n];
+	if (n >= THREADS_MAX || n >= INT32_MAX / recorder_current->record->size) {
+		error_set(&all.error, "more than %u threads in MPI: the calls of further ones are not recorded", n - 1);
+		return NULL;
+	}
+	all.recorder[n] = make(n);
+	if (all.recorder[n])
+		__atomic_store_n(&all.count, n + 1, __ATOMIC_RELEASE);
+	return all.recorder[n];
+}
+
+struct recorder *thread_recorder(void)
+{
+	struct recording *me = &recording;
+	if (me->known || me->refused)
+		return me->known;
+	int saved = errno;
+	me->busy = true; /* a call from a signal handler must not come here again */
+	pthread_mutex_lock(&all.lock);
+	struct recorder *r = take();
+	if (r)
+		r->taken = true;
+	else
+		all.failed = true;
+	pthread_mutex_unlock(&all.lock);
+	if (r) { /* what the last thread left, and where: nothing of it is this one's */
+		memo_clear(&r->memo);
+		r->record->in_flight = 0;
+		r->last_end = clock_ticks();
+		r->limit = 0;
+		thread_uses(r);
+	}
+	me->known = r;
+	me->refused = !r;
+	me->busy = false;
+	errno = saved;
+	return r;
+}
+
+struct recorder *thread_at(uint32_t n)
+{
+	if (n == 0)
+		return recorder_current;
+	return n < __atomic_load_n(&all.count, __ATOMIC_ACQUIRE) ? all.recorder[n] : NULL;
+}
+
+void thread_arena(uint32_t n, char *path, size_t size)
+{
+	snprintf(path, size, "%s%u.arena", all.prefix, n);
+}
+
+const char *thread_failed(void)
+{
+	return all.failed ? all.error.text : NULL;
+}
