@@ -128,7 +128,7 @@ static inline void put_keyval(struct call *c, int keyval, bool ok)
 
 #define REQUEST_NULL_BITS HANDLE_BITS(MPI_REQUEST_NULL)
 
-static inline int64_t request_value(struct call *c, int32_t number)
+static inline int64_t request_value(struct call *c, int64_t number)
 {
 	if (__builtin_expect(number >= 0, 1))
 		return number;

@@ -6,162 +6,256 @@
 #include "preload/request.h"
 
 #include <errno.h>
-#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct request_table request_table;
-#define table request_table
 
-static pthread_mutex_t request_lock = PTHREAD_MUTEX_INITIALIZER;
+#define THREADS 4096 /* thread.h */
+static struct request_table *tables[THREADS] = {&request_table}; /* atomic; by thread, NULL from the first on that has none */
+static __thread struct request_table *mine;
 
-static inline void lock(void)
+static inline struct request_table *own(void)
+{
+	return mine ? mine : &request_table;
+}
+
+/* What is done under the lock takes less than going to sleep does. */
+static inline void lock(struct request_table *t)
 {
 	if (__builtin_expect(handle_locking, 0)) {
-		pthread_mutex_lock(&request_lock);
-		table.room = 0;
+		while (__atomic_exchange_n(&t->lock, 1, __ATOMIC_ACQUIRE))
+			sched_yield();
+		t->room = 0;
 	}
 }
 
-static inline void unlock(void)
+static inline void unlock(struct request_table *t)
 {
 	if (__builtin_expect(handle_locking, 0))
-		pthread_mutex_unlock(&request_lock);
+		__atomic_store_n(&t->lock, 0, __ATOMIC_RELEASE);
 }
 
-static inline struct request_slot *find(uint64_t key)
+void request_thread(uint32_t thread)
 {
-	if (__builtin_expect(!table.slots, 0))
+	struct request_table *t = thread < THREADS ? tables[thread] : NULL;
+	int saved = errno;
+
+	if (!t && thread < THREADS) {
+		t = calloc(1, sizeof(*t));
+		errno = saved;
+		if (t) {
+			t->thread = thread;
+			__atomic_store_n(&tables[thread], t, __ATOMIC_RELEASE);
+		}
+	}
+	if (t)
+		t->room = 0;
+	mine = t;
+}
+
+/* The table of a thread that may not be the calling one; NULL: there are no further ones. */
+static struct request_table *table_of(uint32_t thread)
+{
+	return thread < THREADS ? __atomic_load_n(&tables[thread], __ATOMIC_ACQUIRE) : NULL;
+}
+
+/* Its owner's, for a ref with a number. */
+static struct request_table *owner(const struct request_ref *ref)
+{
+	return ref->number >> 32 ? table_of((uint32_t)(ref->number >> 32) - 1) : own();
+}
+
+/* The number of a request in another thread's events. */
+static int64_t number_in(const struct request_table *t, int32_t number)
+{
+	return t == own() || number < 0 ? number : ((int64_t)t->thread + 1) << 32 | number;
+}
+
+static inline size_t home(const struct request_table *t, uint64_t key)
+{
+	return key * 0x9e3779b97f4a7c15u >> t->shift;
+}
+
+static inline struct request_slot *find(struct request_table *t, uint64_t key)
+{
+	if (__builtin_expect(!t->slots, 0))
 		return NULL;
-	for (size_t i = request_home(key);; i = (i + 1) & table.mask) {
-		if (table.slots[i].key == key)
-			return &table.slots[i];
-		if (!table.slots[i].key)
+	for (size_t i = home(t, key);; i = (i + 1) & t->mask) {
+		if (t->slots[i].key == key)
+			return &t->slots[i];
+		if (!t->slots[i].key)
 			return NULL;
 	}
 }
 
-static bool grow_slots(void)
+static bool grow_slots(struct request_table *t)
 {
-	size_t old_count = table.slots ? table.mask + 1 : 0, count = table.slots ? 2 * old_count : 64;
-	struct request_slot *old = table.slots, *bigger = calloc(count, sizeof(*bigger));
+	size_t old_count = t->slots ? t->mask + 1 : 0, count = t->slots ? 2 * old_count : 64;
+	struct request_slot *old = t->slots, *bigger = calloc(count, sizeof(*bigger));
 
 	if (!bigger)
 		return false;
-	table.slots = bigger;
-	table.mask = count - 1;
-	table.shift = 64 - __builtin_ctzl(count);
-	table.room = handle_locking ? 0 : count / 2;
+	t->slots = bigger;
+	t->mask = count - 1;
+	t->shift = 64 - __builtin_ctzl(count);
+	t->room = handle_locking ? 0 : count / 2;
 	for (size_t i = 0; i < old_count; i++) {
 		size_t j;
 
 		if (!old[i].key)
 			continue;
-		for (j = request_home(old[i].key); table.slots[j].key; j = (j + 1) & table.mask)
+		for (j = home(t, old[i].key); t->slots[j].key; j = (j + 1) & t->mask)
 			;
-		table.slots[j] = old[i];
+		t->slots[j] = old[i];
 	}
 	free(old);
 	return true;
 }
 
-static void remove_slot(struct request_slot *s)
+static void remove_slot(struct request_table *t, struct request_slot *s)
 {
-	size_t hole = s - table.slots;
+	size_t hole = s - t->slots;
 
-	for (size_t i = (hole + 1) & table.mask; table.slots[i].key; i = (i + 1) & table.mask) {
-		if (((i - request_home(table.slots[i].key)) & table.mask) >= ((i - hole) & table.mask)) {
-			table.slots[hole] = table.slots[i];
+	for (size_t i = (hole + 1) & t->mask; t->slots[i].key; i = (i + 1) & t->mask) {
+		if (((i - home(t, t->slots[i].key)) & t->mask) >= ((i - hole) & t->mask)) {
+			t->slots[hole] = t->slots[i];
 			hole = i;
 		}
 	}
-	table.slots[hole].key = 0;
-	table.used--;
+	t->slots[hole].key = 0;
+	t->used--;
 }
 
-static bool grow_nodes(void)
+static bool grow_nodes(struct request_table *t)
 {
-	size_t bigger = table.node_count ? 2 * table.node_count : 64;
-	struct request_node *n = realloc(table.nodes, bigger * sizeof(*n));
+	size_t bigger = t->node_count ? 2 * t->node_count : 64;
+	struct request_node *n = realloc(t->nodes, bigger * sizeof(*n));
 
 	if (!n)
 		return false;
-	table.nodes = n;
-	table.node_count = bigger;
+	t->nodes = n;
+	t->node_count = bigger;
 	return true;
 }
 
 /* The lowest free number, with a node; or -1 without memory. */
-static int32_t take_number(void)
+static int32_t take_number(struct request_table *t)
 {
-	int32_t number = numbers_take(&table.numbers);
+	int32_t number = numbers_take(&t->numbers);
 
-	if (number >= 0 && (size_t)number >= table.node_count && !grow_nodes()) {
-		numbers_give(&table.numbers, number);
+	if (number >= 0 && (size_t)number >= t->node_count && !grow_nodes(t)) {
+		numbers_give(&t->numbers, number);
 		return -1;
 	}
 	return number;
 }
 
-static int32_t add(uint64_t bits, unsigned traits)
+static int32_t add(struct request_table *t, uint64_t bits, unsigned traits)
 {
 	int saved = errno;
-	struct request_slot *s = find(bits);
+	struct request_slot *s = find(t, bits);
 	int32_t number;
 
-	if (!s && 2 * (table.used + 1) > (table.slots ? table.mask + 1 : 0) && !grow_slots()) {
+	if (!s && 2 * (t->used + 1) > (t->slots ? t->mask + 1 : 0) && !grow_slots(t)) {
 		errno = saved;
 		return REQUEST_UNKNOWN;
 	}
-	number = take_number();
+	number = take_number(t);
 	errno = saved;
 	if (number < 0)
 		return REQUEST_UNKNOWN;
-	table.nodes[number] = (struct request_node){-1, (uint8_t)traits, false};
+	t->nodes[number] = (struct request_node){-1, (uint8_t)traits, false};
 	if (s) {
-		table.nodes[s->last].next = number;
+		t->nodes[s->last].next = number;
 		s->last = number;
 	} else {
 		size_t i;
 
-		for (i = request_home(bits); table.slots[i].key; i = (i + 1) & table.mask)
+		for (i = home(t, bits); t->slots[i].key; i = (i + 1) & t->mask)
 			;
-		table.slots[i] = (struct request_slot){bits, number, number, number, 0};
-		table.used++;
+		t->slots[i] = (struct request_slot){bits, number, number, number, 0};
+		t->used++;
 	}
-	table.live++;
+	t->live++;
 	return number;
 }
 
 /* The first of a list, from number on, that no other thread has claimed; -1: none. It is claimed then. */
-static int32_t claim(int32_t number)
+static int32_t claim(struct request_table *t, int32_t number)
 {
 	if (__builtin_expect(!handle_locking, 1))
 		return number;
-	while (number >= 0 && table.nodes[number].claimed)
-		number = table.nodes[number].next;
+	while (number >= 0 && t->nodes[number].claimed)
+		number = t->nodes[number].next;
 	if (number >= 0)
-		table.nodes[number].claimed = true;
+		t->nodes[number].claimed = true;
 	return number;
 }
 
 int32_t request_new_slowly(uint64_t bits, uint64_t null, unsigned traits)
 {
+	struct request_table *t = own();
 	int32_t number;
 
 	if (bits == null)
 		return REQUEST_NONE;
 	if (!bits)
 		return REQUEST_UNKNOWN;
-	lock();
-	number = add(bits, traits);
-	unlock();
+	lock(t);
+	number = add(t, bits, traits);
+	unlock(t);
 	return number;
+}
+
+/* Looks in the tables of all other threads, in their order. Returns whether it was found; it is claimed then. */
+static bool find_elsewhere(struct request_ref *ref)
+{
+	struct request_table *t;
+
+	for (uint32_t i = 0; handle_locking && (t = table_of(i)); i++) {
+		const struct request_slot *s;
+		int32_t number = -1;
+
+		if (t == own())
+			continue;
+		lock(t);
+		s = find(t, ref->bits);
+		if (s)
+			number = claim(t, s->first);
+		if (number >= 0)
+			ref->traits = t->nodes[number].traits;
+		unlock(t);
+		if (number >= 0) {
+			ref->number = number_in(t, number);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* It is not in the calling thread's table. */
+static void find_other(struct request_ref *ref, bool may_be_new)
+{
+	struct request_table *t = own();
+
+	if (find_elsewhere(ref))
+		return;
+	ref->number = REQUEST_UNKNOWN;
+	if (!may_be_new)
+		return;
+	lock(t);
+	ref->number = add(t, ref->bits, 0);
+	if (ref->number >= 0)
+		ref->number = claim(t, (int32_t)ref->number);
+	unlock(t);
 }
 
 struct request_ref request_find(uint64_t bits, uint64_t null, bool may_be_new)
 {
 	struct request_ref ref = {bits, REQUEST_NONE, 0};
+	struct request_table *t = own();
 	const struct request_slot *s;
 
 	if (bits == null)
@@ -169,115 +263,146 @@ struct request_ref request_find(uint64_t bits, uint64_t null, bool may_be_new)
 	ref.number = REQUEST_UNKNOWN;
 	if (!bits)
 		return ref;
-	lock();
-	s = find(bits);
-	ref.number = s ? claim(s->first) : REQUEST_NONE;
-	if (ref.number < 0)
-		ref.number = may_be_new ? claim(add(bits, 0)) : REQUEST_UNKNOWN;
+	lock(t);
+	s = find(t, bits);
+	ref.number = s ? claim(t, s->first) : REQUEST_NONE;
 	if (ref.number >= 0)
-		ref.traits = table.nodes[ref.number].traits;
-	unlock();
+		ref.traits = t->nodes[ref.number].traits;
+	unlock(t);
+	if (ref.number < 0)
+		find_other(&ref, may_be_new);
 	return ref;
 }
 
-static struct request_ref find_next(uint64_t bits, uint64_t null)
+/* Not in the calling thread's table: to be looked for when that is not locked. */
+#define ELSEWHERE (-3)
+
+static struct request_ref find_next(struct request_table *t, uint64_t bits, uint64_t null)
 {
 	struct request_ref ref = {bits, bits == null ? REQUEST_NONE : REQUEST_UNKNOWN, 0};
 	struct request_slot *s;
 
 	if (bits == null || !bits)
 		return ref;
-	s = find(bits);
-	if (s && s->epoch != table.epoch) {
-		s->epoch = table.epoch;
+	s = find(t, bits);
+	if (s && s->epoch != t->epoch) {
+		s->epoch = t->epoch;
 		s->cursor = s->first;
 	}
-	ref.number = s ? claim(s->cursor) : REQUEST_NONE;
+	ref.number = s ? claim(t, s->cursor) : REQUEST_NONE;
 	if (ref.number < 0) {
-		ref.number = claim(add(bits, 0));
-		s = find(bits);
+		if (handle_locking) {
+			ref.number = ELSEWHERE;
+			return ref;
+		}
+		ref.number = add(t, bits, 0);
+		s = find(t, bits);
 		if (ref.number < 0)
 			return ref;
-		s->epoch = table.epoch;
+		s->epoch = t->epoch;
 	}
-	ref.traits = table.nodes[ref.number].traits;
-	s->cursor = table.nodes[ref.number].next;
+	ref.traits = t->nodes[ref.number].traits;
+	s->cursor = t->nodes[ref.number].next;
 	return ref;
 }
 
 void request_find_all(struct request_ref *refs, const uint64_t *bits, size_t n, uint64_t null)
 {
-	lock();
-	if (!++table.epoch) /* wrapped: no slot may look as if it had been visited */
-		for (size_t i = table.epoch = 1; table.slots && i <= table.mask + 1; i++)
-			table.slots[i - 1].epoch = 0;
-	const size_t room = table.room;
+	struct request_table *t = own();
+	bool elsewhere = false;
+
+	lock(t);
+	if (!++t->epoch) /* wrapped: no slot may look as if it had been visited */
+		for (size_t i = t->epoch = 1; t->slots && i <= t->mask + 1; i++)
+			t->slots[i - 1].epoch = 0;
+	const size_t room = t->room;
 	for (size_t i = 0; i < n; i++) {
-		struct request_slot *s = room ? &table.slots[request_home(bits[i])] : NULL;
+		struct request_slot *s = room ? &t->slots[home(t, bits[i])] : NULL;
 
-		if (__builtin_expect(s && s->key == bits[i] && bits[i] && s->epoch != table.epoch, 1)) {
-			const struct request_node *node = &table.nodes[s->first];
+		if (__builtin_expect(s && s->key == bits[i] && bits[i] && s->epoch != t->epoch, 1)) {
+			const struct request_node *node = &t->nodes[s->first];
 
-			s->epoch = table.epoch;
+			s->epoch = t->epoch;
 			s->cursor = node->next;
 			refs[i] = (struct request_ref){bits[i], s->first, node->traits};
 		} else {
-			refs[i] = find_next(bits[i], null);
+			refs[i] = find_next(t, bits[i], null);
+			elsewhere |= refs[i].number == ELSEWHERE;
 		}
 	}
-	unlock();
+	unlock(t);
+	for (size_t i = 0; elsewhere && i < n; i++)
+		if (refs[i].number == ELSEWHERE)
+			find_other(&refs[i], true);
 }
 
 void request_end_slowly(const struct request_ref *ref)
 {
+	struct request_table *t = owner(ref);
 	struct request_slot *s;
-	int32_t number = ref->number;
+	int32_t number = (int32_t)ref->number;
 
-	if (number < 0)
+	if (ref->number < 0 || !t)
 		return;
-	lock();
-	s = find(ref->bits);
+	lock(t);
+	s = find(t, ref->bits);
 	if (s && s->first == number) { /* nearly always */
-		s->first = table.nodes[number].next;
+		s->first = t->nodes[number].next;
 		if (s->first < 0)
-			remove_slot(s);
+			remove_slot(t, s);
 	} else if (s) {
 		int32_t before = s->first;
 
-		while (before >= 0 && table.nodes[before].next != number)
-			before = table.nodes[before].next;
+		while (before >= 0 && t->nodes[before].next != number)
+			before = t->nodes[before].next;
 		if (before < 0)
 			goto out;
-		table.nodes[before].next = table.nodes[number].next;
+		t->nodes[before].next = t->nodes[number].next;
 		if (s->last == number)
 			s->last = before;
 	} else {
 		goto out;
 	}
-	numbers_give(&table.numbers, number);
-	table.live--;
+	numbers_give(&t->numbers, number);
+	t->live--;
 out:
-	unlock();
+	unlock(t);
 }
 
 void request_release_slowly(const struct request_ref *ref)
 {
-	if (ref->number < 0)
+	struct request_table *t = owner(ref);
+
+	if (ref->number < 0 || !t)
 		return;
-	lock();
-	table.nodes[ref->number].claimed = false;
-	unlock();
+	lock(t);
+	t->nodes[(int32_t)ref->number].claimed = false;
+	unlock(t);
 }
 
 size_t request_count(void)
 {
-	return table.live;
+	size_t live = 0;
+
+	for (uint32_t i = 0; table_of(i); i++)
+		live += table_of(i)->live;
+	return live;
 }
 
 void request_reset(void)
 {
-	free(table.slots);
-	free(table.nodes);
-	numbers_reset(&table.numbers);
-	table = (struct request_table){.epoch = 0};
+	struct request_table *t;
+
+	for (uint32_t i = 0; (t = table_of(i)); i++) {
+		free(t->slots);
+		free(t->nodes);
+		numbers_reset(&t->numbers);
+		if (i == 0) {
+			request_table = (struct request_table){.epoch = 0};
+		} else {
+			tables[i] = NULL;
+			free(t);
+		}
+	}
+	mine = NULL;
 }

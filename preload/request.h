@@ -11,6 +11,9 @@
  * completing call has come back to us. Therefore a call that may complete requests claims what it was given: while
  * claimed, a live request is meant by nobody else. Every ref from request_find and request_find_all is given back by
  * request_end or request_release.
+ *
+ * Then each thread has a table of its own, for the requests that it creates, and numbers of its own; its lock is nearly always free, since others look in
+ * it only for what they did not create themselves. A request of another thread has the number of trace/stream.h: which thread's, and which there.
  */
 #ifndef SPOOR_REQUEST_H
 #define SPOOR_REQUEST_H
@@ -27,12 +30,15 @@ enum request_trait {
 /* A live request as a call meant it. */
 struct request_ref {
 	uint64_t bits;
-	int32_t number; /* or REQUEST_NONE: MPI_REQUEST_NULL; REQUEST_UNKNOWN: no memory, or may_be_new was false */
+	int64_t number; /* of another thread: (that thread + 1) << 32 more. Or REQUEST_NONE: MPI_REQUEST_NULL; REQUEST_UNKNOWN: no memory, or may_be_new was false */
 	uint8_t traits;
 };
 #define REQUEST_NONE    (-1)
 #define REQUEST_UNKNOWN (-2)
 
+/* With several threads in MPI: the calling thread is this one from now on. Called for thread 0 first, before there are others. Without memory it uses
+ * thread 0's table. */
+void request_thread(uint32_t thread);
 /* A new live request; null is the handle bits of MPI_REQUEST_NULL, which is never live. Returns its number, or
  * REQUEST_NONE, or REQUEST_UNKNOWN. */
 static inline int32_t request_new(uint64_t bits, uint64_t null, unsigned traits);
@@ -84,7 +90,9 @@ extern struct request_table {
 	size_t node_count;
 	struct numbers numbers;
 	size_t live;
-} request_table __attribute__((visibility("hidden")));
+	uint32_t thread;
+	int lock; /* with several threads */
+} request_table __attribute__((visibility("hidden"))); /* thread 0's */
 
 int32_t request_new_slowly(uint64_t bits, uint64_t null, unsigned traits);
 void request_end_slowly(const struct request_ref *ref);
@@ -120,8 +128,8 @@ static inline int32_t request_new(uint64_t bits, uint64_t null, unsigned traits)
 static inline void request_end(const struct request_ref *ref)
 {
 	struct request_table *t = &request_table;
-	int32_t number = ref->number;
-	if (number < 0)
+	int32_t number = (int32_t)ref->number;
+	if (ref->number < 0)
 		return;
 	if (__builtin_expect(!t->room, 0)) {
 		request_end_slowly(ref);

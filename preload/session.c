@@ -23,6 +23,7 @@
 #include "preload/module.h"
 #include "preload/real.h"
 #include "preload/recorder.h"
+#include "preload/request.h"
 #include "preload/thread.h"
 #include "preload/tree.h"
 #include "spank/handoff.h"
@@ -258,7 +259,7 @@ static void begin_threads(void)
 
 	snprintf(prefix, sizeof prefix, "%s/rank-%016" PRIx64 "-%u-%08x-%" PRIx64 "-", session.handoff.spool, session.world, (unsigned)session.rank, session.host,
 	         clock_ns(CLOCK_REALTIME));
-	thread_begin(prefix);
+	thread_begin(prefix, request_thread);
 }
 
 /* All ranks do what the first rule says that is for any of them. Ranks are not asked before MPI_Finalize (preload/tree.h), so that a rank whose own

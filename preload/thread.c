@@ -19,6 +19,7 @@ static struct {
 	struct recorder *recorder[THREADS_MAX]; /* [0] is not used */
 	uint32_t count;                         /* atomic; numbers that have a recorder, and 0 */
 	char prefix[1200];
+	void (*joined)(uint32_t thread);
 	uint64_t memory; /* bytes that the arenas may still take together */
 	struct error error;
 	bool failed;
@@ -59,12 +60,14 @@ void thread_uses(struct recorder *r)
 		pthread_setspecific(at_thread_end, r);
 }
 
-void thread_begin(const char *prefix)
+void thread_begin(const char *prefix, void (*joined)(uint32_t thread))
 {
 	struct recorder *r = recorder_current;
 	if (thread_several || !r)
 		return;
 	snprintf(all.prefix, sizeof all.prefix, "%s", prefix);
+	all.joined = joined;
+	joined(0);
 	all.memory = r->arena.size > r->arena.header->size ? r->arena.size - r->arena.header->size : 0;
 	r->arena.shared = &all.memory;
 	__atomic_store_n(&thread_several, true, __ATOMIC_RELEASE);
@@ -140,6 +143,7 @@ struct recorder *thread_recorder(void)
 		r->last_end = clock_ticks();
 		r->limit = 0;
 		thread_uses(r);
+		all.joined(r->record->thread);
 	}
 	me->known = r;
 	me->refused = !r;

@@ -25,8 +25,8 @@ struct recorder;
 #define THREADS_MAX 4096
 
 /* MPI is initialised, with MPI_THREAD_MULTIPLE, and the calling thread is thread 0: from now on others have recorders of their own. prefix: of the
- * names of their arenas; the thread's number and ".arena" follow. */
-void thread_begin(const char *prefix);
+ * names of their arenas; the thread's number and ".arena" follow. joined: called in each thread that gets a number, with it, and now for thread 0. */
+void thread_begin(const char *prefix, void (*joined)(uint32_t thread));
 extern bool thread_several __attribute__((visibility("hidden")));
 
 /* The calling thread's recorder, which is made if it has none. NULL: it cannot be made (that is noted once, see thread_failed), and calls of this thread

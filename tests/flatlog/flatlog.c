@@ -13,10 +13,21 @@ int spoor_transparent = 1; /* tells spoor that the caller is behind this library
 pthread_mutex_t flatlog_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
 static enum { EARLY, OPEN, CLOSED } state;
-static FILE *out; /* EARLY: memory */
 static char *early;
 static size_t early_size;
-static unsigned long sequence;
+
+/* Threads: one log for all, or with MPI_THREAD_MULTIPLE one for each that lives at a time. */
+enum { MOST = 1000 };
+static struct log {
+	FILE *out; /* EARLY: memory */
+	unsigned long sequence;
+	bool taken;
+} logs[MOST];
+static bool several;
+static char *log_path; /* without .log */
+static pthread_key_t at_end;
+static __thread int mine; /* number; 0 may be none yet */
+static __thread bool joined;
 
 static void die(const char *what, const char *which)
 {
@@ -52,11 +63,55 @@ static bool from_application(void *return_address)
 	       !starts_with(file, "libspoor") && !starts_with(file, "libompi");
 }
 
+static void leave(void *unused)
+{
+	(void)unused;
+	pthread_mutex_lock(&flatlog_lock);
+	if (joined && mine > 0)
+		logs[mine].taken = false;
+	joined = false;
+	pthread_mutex_unlock(&flatlog_lock);
+}
+
+/* The lowest number that no living thread has. */
+static void join(void)
+{
+	pthread_mutex_lock(&flatlog_lock);
+	int number = 1;
+	while (number < MOST && logs[number].taken)
+		number++;
+	if (number == MOST)
+		die("too many threads", "");
+	logs[number].taken = true;
+	mine = number;
+	joined = true;
+	if (!logs[number].out && state == OPEN) {
+		char *path;
+		if (asprintf(&path, "%s.%d.log", log_path, number) < 0)
+			die("no memory", log_path);
+		logs[number].out = fopen(path, "w");
+		if (!logs[number].out)
+			die("cannot write", path);
+		free(path);
+	}
+	pthread_setspecific(at_end, &logs[number]);
+	pthread_mutex_unlock(&flatlog_lock);
+}
+
+int flatlog_thread(void)
+{
+	return several ? mine : 0;
+}
+
 bool line_begin(struct line *l, const char *function, void *return_address)
 {
 	memset(l, 0, sizeof(*l));
 	l->function = function;
-	return state != CLOSED && getenv("FLATLOG_DIR") && from_application(return_address);
+	if (state == CLOSED || !getenv("FLATLOG_DIR") || !from_application(return_address))
+		return false;
+	if (several && !joined)
+		join();
+	return true;
 }
 
 void line_put(struct line *l, int i, const char *name, char *value)
@@ -119,10 +174,12 @@ bool line_end(struct line *l, int rc)
 void line_write(struct line *l)
 {
 	pthread_mutex_lock(&flatlog_lock);
-	if (!out && state == EARLY)
-		out = open_memstream(&early, &early_size);
+	struct log *log = &logs[flatlog_thread()];
+	if (!log->out && state == EARLY)
+		log->out = open_memstream(&early, &early_size);
+	FILE *out = log->out;
 	if (out && state != CLOSED)
-		fprintf(out, "%lu %s", sequence++, l->function);
+		fprintf(out, "%lu %s", log->sequence++, l->function);
 	for (int i = 0; i < LINE_PARTS; i++) {
 		if (out && state != CLOSED && l->part[i])
 			fprintf(out, " %s", l->part[i]);
@@ -149,29 +206,35 @@ void flatlog_open(void)
 		die("no memory", dir);
 	mkdir(path, 0777);
 	free(path);
-	if (asprintf(&path, "%s/%s/%d.log", dir, world ? world : "", rank) < 0)
+	if (asprintf(&log_path, "%s/%s/%d", dir, world ? world : "", rank) < 0 || asprintf(&path, "%s.log", log_path) < 0)
 		die("no memory", dir);
 	FILE *file = fopen(path, "w");
 	if (!file)
 		die("cannot write", path);
 	setvbuf(file, NULL, _IOFBF, 1 << 16);
-	if (out) {
-		fclose(out);
+	if (logs[0].out) {
+		fclose(logs[0].out);
 		fputs(early, file);
 		free(early);
 		early = NULL;
 	}
-	out = file;
+	logs[0].out = file;
 	state = OPEN;
 	free(path);
+	int level = MPI_THREAD_SINGLE;
+	PMPI_Query_thread(&level);
+	joined = true;
+	several = level == MPI_THREAD_MULTIPLE && pthread_key_create(&at_end, leave) == 0;
 }
 
 void flatlog_close(void)
 {
 	pthread_mutex_lock(&flatlog_lock);
-	if (state == OPEN)
-		fclose(out);
-	out = NULL;
+	for (int i = 0; i < MOST && state == OPEN; i++)
+		if (logs[i].out)
+			fclose(logs[i].out);
+	for (int i = 0; i < MOST; i++)
+		logs[i].out = NULL;
 	state = CLOSED;
 	pthread_mutex_unlock(&flatlog_lock);
 }

@@ -56,6 +56,8 @@ void line_write(struct line *l);
 
 /* After MPI_Init: opens the file of this rank and writes what was said so far. */
 void flatlog_open(void);
+/* The number of the calling thread: 0 unless MPI provides MPI_THREAD_MULTIPLE. Others than 0 have a log of their own, RANK.THREAD.log. */
+int flatlog_thread(void);
 /* From now on nothing is logged. */
 void flatlog_close(void);
 

@@ -2,7 +2,8 @@
  * requests - the live requests, statuses, and the functions that start, complete and free requests
  *
  * The list of live requests is in order of creation. A handle means the oldest live request that has it; within one array each
- * live request is meant at most once (Open MPI gives one handle to all requests to MPI_PROC_NULL). Before a call its request
+ * live request is meant at most once (Open MPI gives one handle to all requests to MPI_PROC_NULL). Those of the calling thread
+ * come first, then those of the others in the order of the threads. Before a call its request
  * arguments are resolved to numbers (a batch); after it those that the call completed leave the list. In between the library may
  * have given the handle to another thread's new request.
  */
@@ -12,12 +13,13 @@
 
 struct live {
 	MPI_Request handle;
-	int number;
+	int number; /* PER_THREAD * the thread that created it + its number there */
 	int traits;
 	bool active; /* a persistent one: between start and completion */
 	bool busy;   /* a call that may complete it has not returned: another thread cannot mean it */
 };
 
+#define PER_THREAD 1000000
 static struct live *live;
 static int live_count;
 
@@ -29,10 +31,10 @@ static struct live *live_find(int number)
 	return NULL;
 }
 
-/* A new request takes the lowest free number. */
+/* A new request takes the lowest free number of its thread. */
 static struct live *live_add(MPI_Request h, int traits)
 {
-	int number = 0;
+	int number = PER_THREAD * flatlog_thread();
 
 	while (live_find(number))
 		number++;
@@ -55,7 +57,12 @@ static void live_remove(int number)
 
 static char *say_number(int number)
 {
-	return number < 0 ? say_name("MPI_REQUEST_NULL") : say_append(say_name("r"), 0, say_int(number));
+	int thread = number / PER_THREAD;
+
+	if (number < 0)
+		return say_name("MPI_REQUEST_NULL");
+	char *text = say_append(say_name("r"), 0, say_int(number % PER_THREAD));
+	return thread == flatlog_thread() ? text : say_append(say_append(text, 0, say_name("@")), 0, say_int(thread));
 }
 
 char *say_new_request(MPI_Request h, int traits)
@@ -87,8 +94,12 @@ static void batch_begin(struct batch *b, int n, const MPI_Request *handles)
 	for (int i = 0; i < b->n; i++) {
 		int found = BATCH_NULL;
 
-		for (int k = 0; k < live_count && handles[i] != MPI_REQUEST_NULL && found < 0; k++) {
-			if (!live[k].busy && live[k].handle == handles[i])
+		for (int k = 0; k < live_count && handles[i] != MPI_REQUEST_NULL; k++) {
+			if (live[k].busy || live[k].handle != handles[i])
+				continue;
+			int thread = live[k].number / PER_THREAD, best = found / PER_THREAD, self = flatlog_thread();
+
+			if (found < 0 || (best != self && (thread == self || thread < best)))
 				found = live[k].number;
 		}
 		if (found < 0 && handles[i] != MPI_REQUEST_NULL)
