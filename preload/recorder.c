@@ -135,6 +135,7 @@ void recorder_identify(uint32_t rank, uint32_t size, uint64_t world)
 		r->shared = false;
 		pthread_mutex_unlock(&r->lock);
 		recording.known = r;
+		recording.ready = recording.frame ? NULL : r; /* in the call that initialised MPI, commonly */
 		thread_uses(r);
 	}
 	arena_barrier();
