@@ -84,6 +84,9 @@ struct aggregate {
 struct aggregate_share {
 	uint64_t share, of; /* of >= 1 */
 	unsigned threads;   /* 0: one for each core that the process may use */
+	/* Is told now and then how far it is (an estimate), by the caller's thread; may be NULL. */
+	void (*progress)(void *context, uint64_t done, uint64_t all);
+	void *context;
 };
 
 /* Returns 0, or -1 with error set. The caller destroys *out. */

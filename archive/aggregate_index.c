@@ -24,6 +24,9 @@ struct worker {
 	const struct catalog_filter *filter;
 	uint64_t share, of, thread, threads;
 	struct aggregate *a;
+	const struct aggregate_share *asked; /* of the first worker: whom to tell how far it is; else NULL */
+	uint64_t rows, seen, all;            /* traces: in the first pass, so far in both, expected */
+	int64_t last_job;
 	struct aggregate_group **places; /* groups of call sites by the number of their place */
 	size_t place_count;
 	int rv;
@@ -72,6 +75,14 @@ static void read_sizes(const char *text, uint64_t *sizes)
 	for (; sscanf(text, "%u:%" SCNu64 "%n", &class, &count, &used) == 2; text += used)
 		if (class < VOLUME_SIZES)
 			sizes[class] += count;
+}
+
+/* The other threads are about as far. */
+static void tell(struct worker *w, bool another)
+{
+	w->seen += another;
+	if (w->asked && w->asked->progress && another && w->seen % 1024 == 0)
+		w->asked->progress(w->asked->context, w->seen < w->all ? w->seen : w->all, w->all);
 }
 
 /* --- runs --- */
@@ -159,6 +170,8 @@ static int add_row(struct worker *w, sqlite3_stmt *s)
 	const char *text = question_text(s, KEY);
 	enum aggregate_by by = w->a->by;
 
+	w->rows++;
+	tell(w, true);
 	if (sqlite3_column_type(s, MADE) == SQLITE_NULL || sqlite3_column_int64(s, MADE) != DIGEST_VERSION) {
 		w->a->missing++;
 		return 0;
@@ -222,6 +235,8 @@ static int add_calls(struct worker *w, sqlite3_stmt *s)
 
 	if (!g)
 		return -1;
+	tell(w, job != w->last_job);
+	w->last_job = job;
 	nodes = nodes ? nodes : 1;
 	g->sum[SUM_TRACES]++;
 	g->sum[SUM_JOBS] += job != g->last_job;
@@ -295,11 +310,17 @@ static int make(struct worker *w)
 	enum aggregate_by by = w->a->by;
 	sqlite3_stmt *s = NULL;
 
+	if (w->asked && w->asked->progress && sqlite3_prepare_v2(w->c->db, "SELECT count(*) FROM trace", -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
+		w->all = count_at(s, 0) / w->of / w->threads * (by < AGGREGATE_FUNCTION ? 1 : 2) + 1;
+	sqlite3_finalize(s);
+	s = NULL;
 	question_say(&runs, "SELECT " RUN_COLUMNS ", %s FROM trace t LEFT JOIN summary s USING (id) WHERE 1", key_columns[by]);
 	question_filter(&runs, w->filter);
 	ask_share(&runs, w);
 	if (ask(w, &runs, add_row) || by < AGGREGATE_FUNCTION)
 		return w->error.text[0] ? -1 : 0;
+	w->all = 2 * w->rows + 1; /* with a filter there are fewer */
+	w->last_job = INT64_MIN;
 	if (by == AGGREGATE_FUNCTION) {
 		question_say(&calls, "SELECT " CALL_COLUMNS ", c.function FROM trace t JOIN summary s USING (id) JOIN function c USING (id) WHERE 1");
 	} else {
@@ -355,6 +376,7 @@ int aggregate_make(struct aggregate **out, struct catalog *c, const struct catal
 	threads = threads > 64 ? 64 : threads;
 	for (unsigned i = 0; i < threads; i++)
 		workers[i] = (struct worker){.c = c, .filter = filter, .share = share->share, .of = share->of ? share->of : 1, .thread = i, .threads = threads};
+	workers[0].asked = share;
 	for (; begun < threads && rv == 0; begun++) {
 		struct worker *w = &workers[begun];
 		w->a = aggregate_create(by);

@@ -195,13 +195,16 @@ static int take(void *context, const uint8_t *bytes, size_t size)
 /* The sums of all tasks, in rank 0. */
 static int add_up(struct aggregate **a, struct catalog *c, const struct options *o, const struct team *team, struct error *error)
 {
-	struct aggregate_share share = {.share = team->rank, .of = team->size};
+	struct progress bar;
+	struct aggregate_share share = {.share = team->rank, .of = team->size, .progress = progress_callback, .context = &bar};
 	struct taking taking = {NULL, error};
 	uint8_t *bytes = NULL;
 	size_t size = 0;
 	bool well = catalog_lock(c, CATALOG_SHARE, 10000, error) == 0;
 
+	progress_begin(&bar, "Adding up", 0, team->rank > 0);
 	well = well && aggregate_make(a, c, &o->filter, o->by == AGGREGATE_ALL ? AGGREGATE_SITE : o->by, &share, error) == 0;
+	progress_end(&bar);
 	catalog_lock(c, CATALOG_UNLOCK, 0, NULL);
 	if (well && team->rank > 0 && aggregate_encode(*a, &bytes, &size))
 		well = error_set(error, "out of memory") == 0;
