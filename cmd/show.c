@@ -17,7 +17,7 @@
 #include "cmd/print.h"
 #include "trace/stream.h"
 
-static const char usage[] = "Usage: spoor show FILE|JOB [--sites] [--loops [--rank R]] [--matrix] [--last] [--at TIME]\n"
+static const char usage[] = "Usage: spoor show FILE|JOB [--sites] [--loops [--rank R [--thread T]]] [--matrix] [--last] [--at TIME]\n"
                             "                  [--json] [--archive DIR]\n"
                             "Without a view: the job's metadata, and calls and time by function.\n\n"
                             "      --sites        every call site with its call path\n"
@@ -26,6 +26,7 @@ static const char usage[] = "Usage: spoor show FILE|JOB [--sites] [--loops [--ra
                             "      --last         where every rank was when it ended\n"
                             "      --at TIME      where every rank was at a time (12.5s, 300ms) from MPI_Init on, with mean times\n"
                             "  -r, --rank R       the rank of --loops (default 0)\n"
+                            "      --thread T     its thread (default 0); \"R.T\" is thread T of rank R everywhere\n"
                             "      --json         as JSON\n"
                             "      --archive DIR  look for JOB in this archive\n";
 
