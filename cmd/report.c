@@ -1,35 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * report - `spoor report FILE|JOB -o FILE`: a trace as one page that explains where the time went
  */
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/export/anonymise.h"
 #include "cmd/export/output.h"
+#include "cmd/filter.h"
 #include "cmd/open.h"
 #include "cmd/report/html.h"
 #include "cmd/report/report.h"
+#include "cmd/report/site.h"
 
 /* With more events than this, messages are not followed unless --full says so: a few seconds' work. */
 #define EVENTS_WALKED 20000000
 
 static const char usage[] = "Usage: spoor report FILE|JOB -o FILE [--rank R] [--full] [--anonymise KEY]\n"
                             "                    [--archive DIR]\n"
-                            "Writes one HTML page about a trace: what ran, where time went, why it was slow (see spoor-report(1)).\n\n"
-                            "  -o, --output FILE  the page; -: standard output\n"
-                            "  -r, --rank R       whose course of the program is drawn (default 0)\n"
-                            "      --full         follow every message, however many events there are\n"
-                            "      --anonymise KEY  names, paths, users, hosts become pseudonyms; KEY: the file with the key, or env:VARIABLE\n"
-                            "      --archive DIR  look for JOB in this archive\n";
+                            "       spoor report --archive [DIR] -o FILE [FILTERS]\n"
+                            "Writes one HTML page about a trace: what ran, where time went, why it was slow; or about\n"
+                            "the archive: where the node hours go (see spoor-report(1)).\n\n"
+                            "  -o, --output FILE      the page; -: standard output\n"
+                            "  -r, --rank R           whose course of the program is drawn (default 0)\n"
+                            "      --full             follow every message, however many events there are\n"
+                            "      --anonymise KEY    names, paths, users, hosts become pseudonyms; KEY: the file with the key, or env:VARIABLE\n"
+                            "      --archive [DIR]    look for JOB in this archive; without a job: the page of the archive\n\n"
+                            "FILTERS of the archive's page:\n" FILTER_USAGE FILTER_USAGE_END;
 
 struct options {
 	const char *out, *archive, *key;
 	uint32_t rank;
-	bool full;
+	bool full, site;
+	struct catalog_filter filter;
 };
 
 /* --- what all sections use --- */
@@ -99,9 +108,11 @@ bool report_partial(const struct report *r)
 static int parse(int argc, char **argv, struct options *o)
 {
 	static const struct option options[] = {{"output", required_argument, NULL, 'o'}, {"rank", required_argument, NULL, 'r'}, {"full", no_argument, NULL, 'f'},
-	                                        {"anonymise", required_argument, NULL, 'k'}, {"anonymize", required_argument, NULL, 'k'}, {"archive", required_argument, NULL, 'a'}, {"help", no_argument, NULL, 'h'},      {NULL, 0, NULL, 0}};
+	                                        {"anonymise", required_argument, NULL, 'k'}, {"anonymize", required_argument, NULL, 'k'}, {"archive", optional_argument, NULL, 'a'}, FILTER_OPTIONS, {"help", no_argument, NULL, 'h'},      {NULL, 0, NULL, 0}};
 	char *end;
-	for (int option; (option = getopt_long(argc, argv, "o:r:h", options, NULL)) != -1;) {
+	const char *expected = "";
+	bool filtered = false;
+	for (int option; (option = getopt_long(argc, argv, "o:r:h" FILTER_LETTERS, options, NULL)) != -1;) {
 		switch (option) {
 		case 'o':
 			o->out = optarg;
@@ -120,17 +131,31 @@ static int parse(int argc, char **argv, struct options *o)
 			o->key = optarg;
 			break;
 		case 'a':
-			o->archive = optarg;
+			o->archive = optarg ? optarg : argv[optind] && argv[optind][0] != '-' ? argv[optind++] : NULL;
+			o->site = true;
 			break;
 		case 'h':
 			fputs(usage, stdout);
 			return CMD_OK + 1;
 		default:
+			switch (filter_read(&o->filter, option, optarg, &expected)) {
+			case 0:
+				filtered = true;
+				continue;
+			case -1:
+				fprintf(stderr, "spoor report: expected %s, not \"%s\"\n", expected, optarg);
+				return CMD_USAGE + 1;
+			}
 			fputs(usage, stderr);
 			return CMD_USAGE + 1;
 		}
 	}
-	if (optind + 1 != argc || !o->out) {
+	o->site = o->site && optind == argc;
+	if (filtered && !o->site) {
+		fputs("spoor report: filters are for the page of the archive: spoor report --archive\n", stderr);
+		return CMD_USAGE + 1;
+	}
+	if ((!o->site && optind + 1 != argc) || !o->out || (o->site && o->key)) {
 		fputs(usage, stderr);
 		return CMD_USAGE + 1;
 	}
@@ -228,14 +253,46 @@ done:
 	return rv;
 }
 
+/* The page of the archive. Root gives up its rights to read it, for good: a child does that, and the page is root's. */
+static int site(const struct options *o)
+{
+	struct output out;
+	struct error error = {""};
+	int status = 0, rv = output_file(&out, o->out, &error);
+	if (rv == 0) {
+		fflush(stderr);
+		pid_t child = fork();
+		if (child == 0) {
+			rv = report_site(out.file, o->archive, &o->filter, &error);
+			if (rv == 0 && (fflush(out.file) != 0 || ferror(out.file)))
+				rv = error_set(&error, "%s: cannot be written", o->out);
+			if (rv != 0)
+				fprintf(stderr, "spoor report: %s\n", error.text);
+			_exit(rv == 0 ? 0 : 1);
+		}
+		if (child < 0 || waitpid(child, &status, 0) != child)
+			rv = error_set(&error, "cannot start a process: %s", strerror(errno));
+		else if (status != 0)
+			rv = -1;
+	}
+	if (rv == 0)
+		rv = output_finish(&out, &error);
+	if (error.text[0])
+		fprintf(stderr, "spoor report: %s\n", error.text);
+	output_discard(&out);
+	return rv == 0 ? CMD_OK : CMD_FAILED;
+}
+
 int cmd_report(int argc, char **argv)
 {
-	struct options o = {.rank = 0};
+	struct options o = {.filter = CATALOG_FILTER_ALL};
 	struct container *c;
 	struct trace t;
 	int rv = parse(argc, argv, &o);
 	if (rv != 0)
 		return rv - 1;
+	if (o.site)
+		return site(&o);
 	if (open_trace(argv[optind], o.archive, &c, &t) != 0)
 		return CMD_FAILED;
 	const struct chunk *chunk = container_find(c, "META");

@@ -145,6 +145,50 @@ def hostile(folder, view):
     tap.ok(not any(ord(c) < 32 and c != "\n" or c == "\u202e" for c in text), "hostile: no control characters, nothing that turns text round")
 
 
+def archive(folder, view):
+    """The page of an archive says what spoor aggregate says."""
+    root = os.path.join(folder, "archive")
+    day = os.path.join(root, "2026/03/01")
+    os.makedirs(day)
+    for path in (folder, root, os.path.join(root, "2026"), os.path.join(root, "2026/03"), day):
+        os.chmod(path, 0o755)
+    start = 1772359200
+    for number in range(6):
+        path = os.path.join(day, f"{number + 1}.0.0.spoor")
+        meta.replace(os.path.join(folder, "halo.spoor"), path,
+                     lambda facts, n=number: facts.update(job=n + 1, step=0, uid=os.getuid(), user=f"user{n % 2}", account="<b onclick=x>&",
+                                                          start="2026-03-01T10:00:00Z", start_ns=start * 10**9, end_ns=(start + 3600) * 10**9, elapsed=3600,
+                                                          exe=f"/opt/<script>{n % 3}"))
+        os.chmod(path, 0o644)
+    with open(os.path.join(day, "9.0.0.spoor"), "wb") as file:
+        file.write(b"not a trace")
+    path = os.path.join(folder, "site.html")
+    status, _, err = spoor("report", "--archive", root, "-o", path)
+    if not tap.ok(status == 0, "archive: a page", err):
+        return
+    with open(path, encoding="utf-8") as file:
+        page = Page(file.read())
+    tap.ok(not page.open and not page.wrong and "script" not in page.tags and "b" not in page.tags, "archive: tags are closed in order, names are no tags", page.open,
+           page.wrong)
+    shown = {by: json.loads(spoor("aggregate", "--archive", root, "--by", by, "--json")[1]) for by in ("user", "executable", "month")}
+    wrong = []
+    for name, value in page.figures.items():
+        view_, key, column = name.split("/") if name.count("/") == 2 else (name.split("/")[0], "", name.split("/")[-1])
+        by = {"waiting": "user", "balancing": "executable", "small": "executable", "months": "month", "total": "user"}.get(view_)
+        if by is None:
+            continue
+        source = shown[by]["total"] if view_ == "total" else next((g for g in shown[by]["groups"] if key in g.values()), {})
+        if abs((source.get(column) or 0) - value) > 1e-9 * abs(value):
+            wrong.append(f"{name}: {value}, not {source.get(column)}")
+    tap.ok(not wrong and len(page.figures) > 30, f"archive: {len(page.figures)} figures are those of spoor aggregate --json", *wrong[:10])
+    tap.ok(page.figures.get("total/jobs") == 6 and page.figures.get("total/node_hours") == 6, "archive: six jobs of an hour on a node", page.figures)
+    if view:
+        look("archive", path, view)
+    tap.equal(spoor("report", "--archive", root, "-o", path, "--user", "user1")[0], 0, "archive: filters")
+    status, _, err = spoor("report", "--archive", os.path.join(folder, "none"), "-o", os.path.join(folder, "never.html"))
+    tap.ok(status == 1 and not os.path.exists(os.path.join(folder, "never.html")), "archive: that is not there", err)
+
+
 def bad(folder):
     for name, content in (("empty", b""), ("other", b"<html>"), ("cut", open(os.path.join(GOLDEN, "1.1.spoor"), "rb").read()[:600])):
         path = os.path.join(folder, name + ".spoor")
@@ -170,6 +214,7 @@ def run(folder, view):
     for name in sorted(n for n in os.listdir(GOLDEN) if n.endswith(".spoor")):
         report(name, os.path.join(GOLDEN, name), folder, view if "1.0" not in name else None)
     hostile(folder, view)
+    archive(folder, view)
     bad(folder)
 
 

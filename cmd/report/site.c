@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * site - the page of an archive
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "archive/aggregate.h"
+#include "archive/archive.h"
+#include "archive/harvest.h"
+#include "archive/join.h"
+#include "archive/scan.h"
+#include "cmd/progress.h"
+#include "cmd/report/html.h"
+#include "cmd/report/site.h"
+
+#define TOP 15
+#define SHOWN_SKIPPED 20
+
+struct site {
+	FILE *out;
+	struct catalog *catalog;
+	const struct catalog_filter *filter;
+	struct error *error;
+};
+
+/* A table of the page: which groups, by what, and what is said of each. */
+struct view {
+	const char *id, *title, *text;
+	enum aggregate_by by;
+	enum aggregate_column sort, columns[6]; /* AGGREGATE_COLUMNS: no more */
+};
+
+static const struct view views[] = {
+        {"months", "Month by month", "How much ran, and how well. The share of tracing is of the ranks’ time.", AGGREGATE_MONTH, AGGREGATE_COLUMNS,
+         {COLUMN_HOURS, COLUMN_JOBS, COLUMN_MPI, COLUMN_PARALLEL, COLUMN_PARTIAL, COLUMN_OVERHEAD_SHARE}},
+        {"waiting", "Who waits most in collective calls", "Node hours in calls that wait for all ranks, beyond what the rank that came last spent there.", AGGREGATE_USER, COLUMN_WAIT,
+         {COLUMN_WAIT, COLUMN_HOURS, COLUMN_JOBS, COLUMN_MPI, COLUMN_PARALLEL, COLUMN_BALANCE}},
+        {"balancing", "Programs that would gain from balancing", "Node hours that would be gained if all ranks computed equally long.", AGGREGATE_EXECUTABLE, COLUMN_IDLE,
+         {COLUMN_IDLE, COLUMN_HOURS, COLUMN_JOBS, COLUMN_BALANCE, COLUMN_COMMUNICATION, COLUMN_PARALLEL}},
+        {"small", "Programs that send small messages", "Messages of less than 1 KiB: fewer, larger ones would cost less.", AGGREGATE_EXECUTABLE, COLUMN_SMALL,
+         {COLUMN_SMALL, COLUMN_SMALL_SHARE, COLUMN_MESSAGES, COLUMN_SIZE, COLUMN_MPI, COLUMN_HOURS}},
+        {"accounts", "Accounts", "Where the node hours go.", AGGREGATE_ACCOUNT, COLUMN_HOURS,
+         {COLUMN_HOURS, COLUMN_JOBS, COLUMN_MPI_HOURS, COLUMN_WAIT, COLUMN_IDLE, COLUMN_PARALLEL}},
+        {"functions", "MPI functions", "Where the time in MPI goes.", AGGREGATE_FUNCTION, COLUMN_TIME,
+         {COLUMN_TIME, COLUMN_SHARE, COLUMN_CALLS, COLUMN_IMBALANCE, COLUMN_CALL_BYTES, COLUMN_JOBS}},
+        {"callsites", "The dearest call sites", "A function with its call path, over all runs of the same program file.", AGGREGATE_SITE, COLUMN_TIME,
+         {COLUMN_TIME, COLUMN_SHARE, COLUMN_CALLS, COLUMN_IMBALANCE, COLUMN_CALL_BYTES, COLUMN_JOBS}},
+        {"jobs", "Jobs that wait most", "Single jobs; spoor report JOB explains one.", AGGREGATE_JOB, COLUMN_WAIT,
+         {COLUMN_WAIT, COLUMN_HOURS, COLUMN_MPI, COLUMN_BALANCE, COLUMN_COMMUNICATION, COLUMN_PARALLEL}},
+};
+
+/* Headings with room for words; others are those of the command. */
+static const char *heading(enum aggregate_column c)
+{
+	static const char *const names[AGGREGATE_COLUMNS] = {
+	        [COLUMN_JOBS] = "Jobs", [COLUMN_HOURS] = "Node hours", [COLUMN_MPI] = "In MPI", [COLUMN_MPI_HOURS] = "In MPI, node hours", [COLUMN_WAIT] = "Waiting, node hours",
+	        [COLUMN_IDLE] = "To gain, node hours", [COLUMN_PARALLEL] = "Parallel efficiency", [COLUMN_BALANCE] = "Load balance", [COLUMN_COMMUNICATION] = "Communication eff.",
+	        [COLUMN_MESSAGES] = "Messages", [COLUMN_SIZE] = "Mean size", [COLUMN_SMALL] = "Small", [COLUMN_SMALL_SHARE] = "Share", [COLUMN_OVERHEAD_SHARE] = "Tracing",
+	        [COLUMN_PARTIAL] = "Partial", [COLUMN_CALLS] = "Calls", [COLUMN_TIME] = "Time, all ranks", [COLUMN_SHARE] = "Share", [COLUMN_IMBALANCE] = "Imbalance",
+	        [COLUMN_CALL_BYTES] = "Bytes passed"};
+	return names[c] ? names[c] : aggregate_columns[c].heading;
+}
+
+static void value(FILE *out, const char *name, enum aggregate_unit unit, double v)
+{
+	char text[HTML_NUMBER];
+	if (v < 0) {
+		fputs("<span class=\"dim\">–</span>", out);
+		return;
+	}
+	if (unit == UNIT_SHARE) {
+		html_share(out, name, v);
+		return;
+	}
+	fputs("<data", out);
+	if (name) {
+		fputs(" data-figure=\"", out);
+		html_text(out, name);
+		putc('"', out);
+	}
+	fprintf(out, " value=\"%.17g\">", v);
+	switch (unit) {
+	case UNIT_COUNT:
+		fputs(text_count(text, (uint64_t)v), out);
+		break;
+	case UNIT_HOURS:
+		fprintf(out, "%.*f&nbsp;h", v >= 100 ? 0 : v >= 1 ? 1 : 3, v);
+		break;
+	case UNIT_SECONDS:
+		fputs(text_ns(text, v * 1e9), out);
+		break;
+	case UNIT_BYTES:
+	case UNIT_MEAN:
+		fputs(text_bytes(text, v), out);
+		break;
+	case UNIT_RATIO:
+	case UNIT_SHARE:
+		fprintf(out, "%.2f", v);
+		break;
+	}
+	fputs("</data>", out);
+}
+
+static void group(FILE *out, const struct view *v, const struct aggregate *a, const struct aggregate_group *g, double most)
+{
+	char name[160];
+	fputs("<tr><th scope=\"row\" class=\"l\">", out);
+	if (g->function) {
+		fputs("<strong>", out);
+		html_text(out, g->function);
+		fputs("</strong><br><span class=\"path\">", out);
+		html_text(out, g->frames);
+		fputs("</span>", out);
+		if (g->example.exe) {
+			fputs("<br><span class=\"dim\">", out);
+			html_text(out, g->example.exe);
+			fputs("</span>", out);
+		}
+	} else {
+		html_text(out, *g->key ? g->key : "(not known)");
+		if (v->by == AGGREGATE_JOB && g->example.user) {
+			fputs(" <span class=\"dim\">", out);
+			html_text(out, g->example.user);
+			fputs(", ", out);
+			html_text(out, g->example.exe);
+			fputs("</span>", out);
+		}
+	}
+	fputs("</th>", out);
+	for (int i = 0; i < 6 && v->columns[i] < AGGREGATE_COLUMNS; i++) {
+		const struct aggregate_column_info *info = &aggregate_columns[v->columns[i]];
+		double x = aggregate_value(a, g, v->columns[i]);
+		fputs("<td>", out);
+		snprintf(name, sizeof name, "%s/%.60s/%s", v->id, g->key, info->json);
+		value(out, v->by == AGGREGATE_SITE ? NULL : name, info->unit, x);
+		fputs("</td>", out);
+		if (i == 0)
+			fprintf(out, "<td class=\"bar\"><i class=\"b1\" style=\"width:%.1f%%\"></i></td>", most > 0 && x > 0 ? 100 * x / most : 0);
+	}
+	fputs("</tr>\n", out);
+}
+
+static int view(struct site *s, const struct view *v)
+{
+	FILE *out = s->out;
+	struct aggregate *a;
+	struct aggregate_share all = {.of = 1};
+	double most = 0;
+	if (aggregate_make(&a, s->catalog, s->filter, v->by, &all, s->error) != 0)
+		return -1;
+	aggregate_sort(a, v->sort, false);
+	fprintf(out, "<section aria-labelledby=\"%s\">\n<h2 id=\"%s\">%s</h2>\n<p class=\"dim\">%s</p>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">%s</th>", v->id,
+	        v->id, v->title, v->text, aggregate_names[v->by]);
+	for (int i = 0; i < 6 && v->columns[i] < AGGREGATE_COLUMNS; i++) {
+		fputs("<th scope=\"col\">", out);
+		html_text(out, heading(v->columns[i]));
+		fputs(i == 0 ? "</th><th class=\"bar\"><span class=\"narrow\">bar</span></th>" : "</th>", out);
+	}
+	fputs("</tr></thead>\n<tbody>\n", out);
+	size_t from = v->by == AGGREGATE_MONTH && a->count > 2 * TOP ? a->count - 2 * TOP : 0, n = v->by == AGGREGATE_MONTH ? a->count : a->count < TOP ? a->count : TOP;
+	for (size_t i = from; i < n; i++) {
+		double x = aggregate_value(a, a->groups[i], v->columns[0]);
+		most = x > most ? x : most;
+	}
+	for (size_t i = from; i < n; i++)
+		group(out, v, a, a->groups[i], most);
+	fputs("</tbody></table></div>\n", out);
+	if (n < a->count)
+		fprintf(out, "<p class=\"dim\">%zu of %zu; <code>spoor aggregate --by %s</code> prints all.</p>\n", n, a->count, aggregate_names[v->by]);
+	fputs("</section>\n", out);
+	aggregate_destroy(a);
+	return 0;
+}
+
+static void tile(FILE *out, const struct aggregate *a, const char *label, const char *below, enum aggregate_column column)
+{
+	const struct aggregate_column_info *info = &aggregate_columns[column];
+	char name[96];
+	snprintf(name, sizeof name, "total/%s", info->json);
+	fprintf(out, "<div><dt>%s<small>%s</small></dt><dd>", label, below);
+	value(out, name, info->unit, aggregate_value(a, &a->total, column));
+	fputs("</dd></div>\n", out);
+}
+
+static void sentence(FILE *out, const struct aggregate *a)
+{
+	double hours = aggregate_value(a, &a->total, COLUMN_HOURS), wait = aggregate_value(a, &a->total, COLUMN_WAIT), idle = aggregate_value(a, &a->total, COLUMN_IDLE);
+	double mpi = aggregate_value(a, &a->total, COLUMN_MPI);
+	if (!(hours > 0)) {
+		fputs("Nothing that could be added up is in this archive yet", out);
+		return;
+	}
+	fprintf(out, "%.*f node hours, %.0f&nbsp;%% of the ranks’ time in MPI", hours >= 100 ? 0 : 2, hours, mpi > 0 ? 100 * mpi : 0);
+	if (idle >= 0.005 * hours && idle >= wait)
+		fprintf(out, "; balancing would gain %.1f&nbsp;%%", 100 * idle / hours);
+	else if (wait >= 0.005 * hours)
+		fprintf(out, "; waiting in collective calls took %.1f&nbsp;%%", 100 * wait / hours);
+}
+
+static void partial(FILE *out, const struct aggregate *a)
+{
+	bool any = false;
+	for (int i = 0; i < AGGREGATE_REASONS; i++)
+		any = any || a->total.reasons[i];
+	if (!any)
+		return;
+	fputs("<section aria-labelledby=\"partial\">\n<h2 id=\"partial\">Why traces are partial</h2>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">Reason</th>"
+	      "<th scope=\"col\">Traces</th></tr></thead>\n<tbody>\n", out);
+	for (int i = 0; i < AGGREGATE_REASONS; i++) {
+		if (a->total.reasons[i] == 0)
+			continue;
+		fprintf(out, "<tr><th scope=\"row\" class=\"l\">%s</th><td>", aggregate_reasons[i]);
+		html_count(out, NULL, a->total.reasons[i]);
+		fputs("</td></tr>\n", out);
+	}
+	fputs("</tbody></table></div>\n</section>\n", out);
+}
+
+static void notes(FILE *out, const struct aggregate *a)
+{
+	size_t skipped = json_array_size(a->skipped);
+	fputs("<section aria-labelledby=\"notes\">\n<h2 id=\"notes\">Notes</h2>\n<p class=\"dim\">From the archive’s index; the same as <code>spoor aggregate</code> prints. Efficiencies are those of the "
+	      "POP project, weighted by time.</p>\n", out);
+	if (a->unreadable)
+		fprintf(out, "<p>%" PRIu64 " traces are not for whoever made this page to read.</p>\n", a->unreadable);
+	if (a->missing)
+		fprintf(out, "<p>Of %" PRIu64 " traces the index knows their metadata only.</p>\n", a->missing);
+	if (skipped)
+		fprintf(out, "<p>%zu traces could not be read, and are in no sum:</p>\n<ul>\n", skipped);
+	for (size_t i = 0; i < skipped && i < SHOWN_SKIPPED; i++) {
+		fputs("<li>", out);
+		html_text(out, json_string_value(json_array_get(a->skipped, i)));
+		fputs("</li>\n", out);
+	}
+	fputs(skipped ? "</ul>\n</section>\n" : "</section>\n", out);
+}
+
+static int page(struct site *s)
+{
+	FILE *out = s->out;
+	struct aggregate *a;
+	struct aggregate_share all = {.of = 1};
+	char now[32];
+	time_t t = time(NULL);
+	if (aggregate_make(&a, s->catalog, s->filter, AGGREGATE_ALL, &all, s->error) != 0)
+		return -1;
+	strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ", gmtime(&t));
+	html_head(out, "spoor: the archive");
+	fputs("<header>\n<h1>MPI jobs of the archive</h1>\n<p class=\"dim\"><code>", out);
+	html_text(out, s->catalog->archive);
+	fprintf(out, "</code>, %s</p>\n<nav aria-label=\"Sections\">", now);
+	for (size_t i = 0; i < sizeof views / sizeof *views; i++)
+		fprintf(out, "<a href=\"#%s\">%s</a> ", views[i].id, views[i].title);
+	fputs("</nav>\n</header>\n<main>\n<section class=\"verdict\" aria-labelledby=\"verdict\">\n<h2 id=\"verdict\">", out);
+	sentence(out, a);
+	fputs("</h2>\n<dl class=\"tiles\">\n", out);
+	tile(out, a, "Jobs", "with traces", COLUMN_JOBS);
+	tile(out, a, "Node hours", "nodes × elapsed", COLUMN_HOURS);
+	tile(out, a, "Time in MPI", "share of the ranks’ time", COLUMN_MPI);
+	tile(out, a, "Parallel efficiency", "load balance × communication", COLUMN_PARALLEL);
+	tile(out, a, "Waiting", "node hours, in calls for all ranks", COLUMN_WAIT);
+	tile(out, a, "Balancing", "node hours that it would gain", COLUMN_IDLE);
+	tile(out, a, "Messages", "point to point", COLUMN_MESSAGES);
+	tile(out, a, "Partial traces", "of jobs that did not end", COLUMN_PARTIAL);
+	tile(out, a, "Cost of tracing", "share of the ranks’ time", COLUMN_OVERHEAD_SHARE);
+	fputs("</dl>\n</section>\n", out);
+	int rv = 0;
+	for (size_t i = 0; rv == 0 && i < sizeof views / sizeof *views; i++)
+		rv = view(s, &views[i]);
+	partial(out, a);
+	notes(out, a);
+	fputs("</main>\n", out);
+	html_foot(out);
+	aggregate_destroy(a);
+	return rv;
+}
+
+static int refresh(struct catalog **c, const char *archive, struct error *error)
+{
+	struct progress bar;
+	struct scan scan = {.wait = 2000, .progress = progress_callback, .context = &bar};
+	struct harvest harvest = {.wait = 10000, .progress = progress_callback, .context = &bar};
+	char folder[4096];
+	if (!archive) {
+		if (archive_default(folder, sizeof folder, error) != 0)
+			return -1;
+		archive = folder;
+	}
+	if (catalog_open(c, archive, archive_group(), error) != 0)
+		return -1;
+	progress_begin(&bar, "Looking at days", 0, false);
+	int rv = scan_archive(*c, &scan, error);
+	progress_end(&bar);
+	if (rv < 0)
+		return -1;
+	progress_begin(&bar, "Reading traces", 0, false);
+	rv = harvest_archive(*c, &harvest, error);
+	progress_end(&bar);
+	return rv < 0 ? -1 : 0;
+}
+
+int report_site(FILE *out, const char *archive, const struct catalog_filter *filter, struct error *error)
+{
+	struct site s = {.out = out, .filter = filter, .error = error};
+	int rv = refresh(&s.catalog, archive, error);
+	if (rv == 0)
+		rv = catalog_lock(s.catalog, CATALOG_SHARE, 10000, error);
+	if (rv == 0) {
+		rv = page(&s);
+		catalog_lock(s.catalog, CATALOG_UNLOCK, 0, NULL);
+	}
+	catalog_close(s.catalog);
+	return rv;
+}
