@@ -16,7 +16,7 @@
 struct spread {
 	const struct schema_column *column;
 	bool messages, sum, wraps; /* its values are dealt out one by one; they are counts; they are ranks */
-	bool coarse;     /* ranks whose numbers cannot be compared */
+	bool coarse;     /* ranks whose numbers cannot be compared: of smaller communicators, or in bins of several */
 	struct tally a;
 	int64_t *limits; /* the greatest values of its bins, ascending */
 	uint64_t *got;   /* values of the second trace up to each limit; behind them: those beyond the last */
@@ -39,6 +39,8 @@ struct totals {
 	const struct trace *traces[2];
 	struct function *functions; /* those of the first trace; then what only the second one has */
 	size_t count;
+	int64_t *sizes; /* of communicators, by number, in the rank that is looked at */
+	size_t size_count;
 };
 
 static bool same_function(const struct schema *a, const struct schema *b)
@@ -221,6 +223,21 @@ static int add_value(struct totals *t, struct spread *x, int side, int64_t v)
 	return 0;
 }
 
+/* Is the event's communicator as large as MPI_COMM_WORLD? */
+static bool in_all(const struct totals *t, int side, const struct event *e)
+{
+	for (size_t k = 0; k < e->schema->count; k++) {
+		int64_t v = e->values[k];
+
+		if (e->schema->column[k].kind != 'c' || e->schema->column[k].vector)
+			continue;
+		if (value_is_constant(v))
+			return strcmp((const char *)t->traces[side]->strings.items[(uint64_t)v - (uint64_t)VALUE_CONSTANT].bytes, "MPI_COMM_WORLD") == 0;
+		return v >= 0 && (uint64_t)v < t->size_count && t->sizes[v] == t->traces[side]->size;
+	}
+	return false;
+}
+
 static int add_event(struct totals *t, int side, const struct event *e)
 {
 	struct function *f = function_of(t, e->schema);
@@ -238,6 +255,7 @@ static int add_event(struct totals *t, int side, const struct event *e)
 			continue;
 		int64_t v = e->values[column];
 
+		x->coarse |= x->wraps && !in_all(t, side, e);
 		if (!x->column->vector || value_is_constant(v) || v == VALUE_LOSSY) {
 			if (!x->column->vector && add_value(t, x, side, v) != 0)
 				return -1;
@@ -260,14 +278,16 @@ static int add_events(struct totals *t, int side, struct error *error)
 	int64_t unused;
 
 	for (uint64_t r = 0; rankmap_next(&trace->events, &r, &unused); r++) {
-		struct walk *w;
+		struct walk *w = NULL;
 		struct event e;
-		int rv = walk_begin(&w, trace, (uint32_t)r, error);
+		int rv = walk_object(trace, (uint32_t)r, "@comm", "size", &t->sizes, &t->size_count, error) != 0 ? -1 : walk_begin(&w, trace, (uint32_t)r, error);
 
 		while (rv == 0 && (rv = walk_next(w, &e, error)) == 0)
 			if (add_event(t, side, &e) != 0)
 				rv = error_set(error, "no memory");
 		walk_end(w);
+		free(t->sizes);
+		t->sizes = NULL;
 		if (rv < 0)
 			return -1;
 	}

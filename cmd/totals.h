@@ -7,7 +7,7 @@
 #include "cmd/compare.h"
 
 /* For a trace without order, `a`, and one of its replay, `b`. Of each function: its calls. Of each parameter of messages that has no order in `a` (peers,
- * tags, counts): how often it had each value, or a value of each bin; of counts their sum, too. Ranks count modulo the size of MPI_COMM_WORLD. Of
+ * tags, counts): how often it had each value, or a value of each bin; of counts their sum, too. Ranks count modulo the size of MPI_COMM_WORLD, if all their communicators are that large. Of
  * collective operations the same for roots and counts, within a twentieth: how many calls of different communicators make one operation is
  * not in the trace. Prints what differs, and sets result->functions_different and result->columns. Returns 0, or -1 with error set. */
 int totals_compare(const struct trace *a, const struct trace *b, const char *a_name, const char *b_name, FILE *out,

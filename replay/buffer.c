@@ -222,7 +222,7 @@ struct object *play_window(struct play *p, int64_t v)
 {
 	if (!value_is_constant(v))
 		play_bind(p, PLAY_WIN, v, NULL);
-	return value_is_constant(v) ? NULL : p->tables[PLAY_WIN].objects[v];
+	return value_is_constant(v) ? NULL : p->tables[PLAY_WIN].items[v];
 }
 
 void *play_memory(struct play *p, int pool, struct object *win, int64_t size)

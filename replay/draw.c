@@ -334,6 +334,10 @@ void draw_event(struct draw *d, struct play *p, struct event *e)
 		if ((is_count(e->schema, i) || column_is(e->schema, i, "incount")) && !value_is_constant(e->values[i]))
 			e->values[i] = positive(e->values[i]);
 	}
+	for (size_t i = 0; i < e->schema->count; i++) /* a message that was made has its flag */
+		for (size_t k = 0; k < e->schema->count && column_is(e->schema, i, "flag"); k++)
+			if (e->schema->column[k].kind == 'm' && deal_lossy(d->deal, e->site, i))
+				e->values[i] = !value_is_constant(e->values[k]);
 	for (size_t i = 0; i < e->schema->count; i++) { /* ranks that there are */
 		const struct schema_column *c = &e->schema->column[i];
 		int k = -1;

@@ -341,7 +341,8 @@ static int replay_all(struct replay *r)
 	case POLL_STUCK: /* nobody goes on: this was all that there is */
 		if (!r->draw || r->partial)
 			return 0;
-		return error_set(&r->error, "rank %u: all ranks wait for each other", r->rank);
+		return error_set(&r->error, "rank %u, event %" PRIu64 ", %.*s: all ranks wait for each other", r->rank, r->play.event->number,
+		                 (int)r->play.event->schema->function_length, r->play.event->schema->function);
 	default: /* an event that cannot be replayed */
 		return -1;
 	}

@@ -120,15 +120,12 @@ void play_end(struct play *p)
 {
 	for (int k = 0; k < PLAY_KINDS; k++) {
 		for (size_t i = 0; i < p->tables[k].count; i++)
-			free(p->tables[k].objects[i]);
-		free(p->tables[k].objects);
+			free(p->tables[k].items[i]);
+		free(p->tables[k].items);
 	}
-	for (size_t i = 0; i < p->entry_count; i++)
-		free(p->entries[i]);
 	if (p->region.at)
 		munmap(p->region.at, p->region.size);
 	free(p->region.offsets);
-	free(p->entries);
 	free(p->constants);
 	free(p->statuses);
 	free(p->scratch);
@@ -200,6 +197,35 @@ const char *play_string(struct play *p, int64_t v)
 
 /* ---- objects ---- */
 
+static void *seen(const struct play *p, enum play_kind kind, int64_t v)
+{
+	return v < 0 || (uint64_t)v >= p->tables[kind].count ? NULL : p->tables[kind].items[v];
+}
+
+/* What a number stands for, made with this size if it is new. */
+static void *place(struct play *p, enum play_kind kind, int64_t v, size_t size)
+{
+	struct play_table *t = &p->tables[kind];
+
+	if (v < 0 || v > INT32_MAX)
+		play_fail(p, "number %" PRId64 " of a handle", v);
+	if ((uint64_t)v >= t->count) {
+		size_t count = t->count ? t->count : 16;
+
+		while (count <= (uint64_t)v)
+			count *= 2;
+		void **more = realloc(t->items, count * sizeof *more);
+
+		need(p, more);
+		memset(more + t->count, 0, (count - t->count) * sizeof *more);
+		t->items = more;
+		t->count = count;
+	}
+	if (!t->items[v])
+		need(p, t->items[v] = calloc(1, size));
+	return t->items[v];
+}
+
 struct object *play_object(struct play *p, enum play_kind kind, int64_t v)
 {
 	if (value_is_constant(v)) {
@@ -215,41 +241,18 @@ struct object *play_object(struct play *p, enum play_kind kind, int64_t v)
 			play_fail(p, "%s is not known in this MPI library", constant_name(p, v));
 		return &c->object;
 	}
-	const struct play_table *t = &p->tables[kind];
+	struct object *o = seen(p, kind, v);
 
-	if (v < 0 || (uint64_t)v >= t->count || !t->objects[v] || !t->objects[v]->handle)
+	if (!o || !o->handle)
 		play_fail(p, "it uses %c%" PRId64 ", which no recorded call has made", "?ctgowfnemkqr"[kind], v);
-	return t->objects[v];
-}
-
-static struct object *place(struct play *p, enum play_kind kind, int64_t v)
-{
-	struct play_table *t = &p->tables[kind];
-
-	if (v < 0 || v > INT32_MAX)
-		play_fail(p, "number %" PRId64 " of a handle", v);
-	if ((uint64_t)v >= t->count) {
-		size_t count = t->count ? t->count : 16;
-
-		while (count <= (uint64_t)v)
-			count *= 2;
-		struct object **more = realloc(t->objects, count * sizeof *more);
-
-		need(p, more);
-		memset(more + t->count, 0, (count - t->count) * sizeof *more);
-		t->objects = more;
-		t->count = count;
-	}
-	if (!t->objects[v])
-		need(p, t->objects[v] = calloc(1, sizeof **t->objects));
-	return t->objects[v];
+	return o;
 }
 
 void play_bind(struct play *p, enum play_kind kind, int64_t v, void *handle)
 {
 	if (value_is_constant(v))
 		return;
-	struct object *o = place(p, kind, v);
+	struct object *o = place(p, kind, v, sizeof *o);
 	void *memory = kind == PLAY_WIN ? o->win.memory : NULL; /* allocated just before */
 
 	*o = (struct object){.handle = handle};
@@ -275,10 +278,10 @@ void play_bind_all(struct play *p, enum play_kind kind, int64_t v, void **handle
 
 void play_unbind(struct play *p, enum play_kind kind, int64_t v)
 {
-	if (value_is_constant(v) || v < 0 || (uint64_t)v >= p->tables[kind].count || !p->tables[kind].objects[v])
-		return;
-	struct object *o = p->tables[kind].objects[v];
+	struct object *o = seen(p, kind, v);
 
+	if (!o)
+		return;
 	if (kind == PLAY_WIN) {
 		free(o->win.memory);
 		o->win.memory = NULL;
@@ -374,25 +377,13 @@ struct entry *play_entry(struct play *p, int64_t v)
 		return NULL;
 	if (v == VALUE_LOSSY)
 		return lossy_entry();
-	if (v < 0 || v > INT32_MAX)
-		play_fail(p, "number %" PRId64 " of a request", v);
-	if ((uint64_t)v >= p->entry_count) {
-		size_t count = p->entry_count ? p->entry_count : 16;
+	struct entry *e = seen(p, PLAY_REQUEST, v);
 
-		while (count <= (uint64_t)v)
-			count *= 2;
-		struct entry **more = realloc(p->entries, count * sizeof *more);
-
-		need(p, more);
-		memset(more + p->entry_count, 0, (count - p->entry_count) * sizeof *more);
-		p->entries = more;
-		p->entry_count = count;
+	if (!e) {
+		e = place(p, PLAY_REQUEST, v, sizeof *e);
+		e->real = e->own = MPI_REQUEST_NULL;
 	}
-	if (!p->entries[v]) {
-		need(p, p->entries[v] = calloc(1, sizeof **p->entries));
-		p->entries[v]->real = p->entries[v]->own = MPI_REQUEST_NULL;
-	}
-	return p->entries[v];
+	return e;
 }
 
 /* The i-th request of a call of which it is not known which ones it had: the oldest ones; persistent ones are started in turn. */

@@ -53,7 +53,7 @@ struct object {
 };
 
 struct play_table {
-	struct object **objects; /* by number; NULL: never seen */
+	void **items; /* by number: struct object, of requests struct entry; NULL: never seen */
 	size_t count;
 };
 
@@ -82,8 +82,6 @@ struct play {
 	struct play_constant *constants;
 	struct play_table tables[PLAY_KINDS];
 	struct object absent[PLAY_KINDS], nothing;
-	struct entry **entries; /* requests, by number */
-	size_t entry_count;
 	struct {
 		char *at;
 		size_t size;
