@@ -545,19 +545,11 @@ done:
 	return rv;
 }
 
-static int by_group(const void *a, const void *b)
-{
-	const struct trace_group *x = a, *y = b;
-	uint32_t first_x = rankmap_first(trace_group_ranks(x)), first_y = rankmap_first(trace_group_ranks(y));
-	return (first_x > first_y) - (first_x < first_y); /* groups of a column have no rank in common */
-}
-
 static void order_inside(struct trace_site *sites, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		for (uint32_t k = 0; k < sites[i].column_count; k++)
-			if (sites[i].columns[k].count > 1)
-				qsort(sites[i].columns[k].groups, sites[i].columns[k].count, sizeof *sites[i].columns[k].groups, by_group);
+			trace_sort_groups(&sites[i].columns[k]);
 		trace_sort_edges(&sites[i]);
 	}
 }

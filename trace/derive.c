@@ -127,16 +127,6 @@ static int stretch_of(struct making *m, struct trace_stretch *to, const struct t
 	return m->failed ? -1 : m->impossible;
 }
 
-static bool same_stretch(const struct trace_stretch *x, const struct trace_stretch *y)
-{
-	if (!trace_stretch_alike(x, y) || !rankmap_equal(&x->start, &y->start) || !rankmap_equal(&x->stride, &y->stride))
-		return false;
-	for (uint32_t k = 0; k < x->width; k++)
-		if (!rankmap_equal(&x->elements[k], &y->elements[k]))
-			return false;
-	return true;
-}
-
 /* want: NULL, or what it must be: stops early if it is not. */
 static int make(struct making *m, const struct trace_group *g, enum reference reference, const struct rankmap *ranks, const struct trace_group *want,
                 struct trace_group *out)
@@ -151,7 +141,7 @@ static int make(struct making *m, const struct trace_group *g, enum reference re
 	while (out->count < g->count) {
 		uint32_t i = out->count++;
 		int rv = stretch_of(m, &out->dict[i], &g->dict[i], reference, ranks);
-		if (rv == 0 && want && !same_stretch(&out->dict[i], &want->dict[i]))
+		if (rv == 0 && want && !trace_stretch_equal(&out->dict[i], &want->dict[i]))
 			rv = 1;
 		if (rv != 0)
 			return rv;

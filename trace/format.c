@@ -267,6 +267,7 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 	struct writer part[PARTS] = {{0}};
 	struct map_table maps = {.height = NULL};
 	struct derivations derivations;
+	bool rosters = false;
 	struct chunk *chunks = calloc(PARTS + n, sizeof *chunks);
 	if (derive_find(&derivations, t) != 0)
 		goto done;
@@ -275,7 +276,7 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 	put_vectors(&part[PART_VECT], &t->vector_pool, &derivations);
 	put_pool(&part[PART_PATT], &t->patterns, 0);
 	put_rank(&part[PART_RANK], &maps, t);
-	sites_put(&part[PART_SITE], &maps, t, &derivations);
+	sites_put(&part[PART_SITE], &maps, t, &derivations, &rosters);
 	times_put(&part[PART_HIST], t);
 	map_table_put(&part[PART_MAPS], &maps);
 	put_loss(&part[PART_LOSS], &t->loss);
@@ -294,7 +295,7 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 	for (size_t i = 0; i < n; i++)
 		chunks[count++] = further[i];
 	uint32_t flags = CONTAINER_HIST | CONTAINER_MAPS | (trace_has_lossy(t) ? CONTAINER_LOSSY : 0) | (stream_threads(t) > 1 ? CONTAINER_THREADS : 0) |
-	                 (derivations.count ? CONTAINER_DERIVED : 0);
+	                 (derivations.count || rosters ? CONTAINER_DERIVED : 0);
 	rv = container_encode(chunks, count, flags, codec, bytes, size);
 done:
 	for (size_t i = 0; i < PARTS; i++)

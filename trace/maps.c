@@ -101,12 +101,11 @@ static struct rank_edge weave_map(struct map_table *t, const struct rankmap *m)
 	return root;
 }
 
-/* How many bytes the nodes from `from` on take. */
-static size_t node_bytes(const struct rank_loom *l, uint32_t from)
+size_t map_table_bytes(const struct map_table *t, uint32_t from)
 {
 	struct writer w = {0};
-	for (uint32_t i = from; i < l->count; i++)
-		put_node(&w, l, i);
+	for (uint32_t i = from; i < t->loom.count; i++)
+		put_node(&w, &t->loom, i);
 	size_t n = w.size;
 	writer_free(&w);
 	return n;
@@ -133,7 +132,7 @@ static int get_list(struct reader *r, struct rankmap *m, const struct rankmap *d
 /* Appends the shorter one: the pieces, or the reference to nodes, which are taken out of the table again if they are not used. */
 static void put_shorter(struct writer *w, struct map_table *t, uint32_t nodes_before, struct writer *pieces, struct writer *nodes)
 {
-	bool as_pieces = pieces->size && pieces->size < nodes->size + node_bytes(&t->loom, nodes_before);
+	bool as_pieces = pieces->size && pieces->size < nodes->size + map_table_bytes(t, nodes_before);
 	const struct writer *best = as_pieces ? pieces : nodes;
 	if (as_pieces)
 		rank_loom_rollback(&t->loom, nodes_before);
@@ -272,4 +271,19 @@ int map_get_ranks(struct reader *r, const struct map_table *t, struct rankmap *m
 		return -1;
 	int64_t value;
 	return rankmap_constant(m, &value) && value == 0 ? 0 : -1;
+}
+
+void map_put_diagram(struct writer *w, struct map_table *t, const struct rankmap *m)
+{
+	struct rank_edge root = weave_map(t, m);
+	writer_uint(w, root.to);
+	writer_uint(w, m->level);
+	writer_int(w, root.base);
+}
+
+int map_get_diagram(struct reader *r, const struct map_table *t, struct rankmap *m)
+{
+	uint64_t to = reader_uint(r), level = reader_uint(r);
+	int64_t base = reader_int(r);
+	return r->bad || !node_fits(t, to, level) ? -1 : rank_loom_map(&t->loom, (struct rank_edge){(uint32_t)to, base}, (uint32_t)level, m);
 }

@@ -20,6 +20,8 @@ void map_table_free(struct map_table *t);
 void map_table_put(struct writer *w, const struct map_table *t);
 /* Returns 0, or -1: damaged, or no memory. */
 int map_table_get(struct reader *r, struct map_table *t);
+/* How many bytes the nodes from `from` on take. (rank_loom_rollback takes them out again.) */
+size_t map_table_bytes(const struct map_table *t, uint32_t from);
 
 /* A map. Its ranks are known to the reader (the domain). */
 void map_put(struct writer *w, struct map_table *t, const struct rankmap *m);
@@ -28,5 +30,8 @@ int map_get(struct reader *r, const struct map_table *t, struct rankmap *m, cons
 /* The ranks of a map, which are all in a domain that the reader knows. */
 void map_put_ranks(struct writer *w, struct map_table *t, const struct rankmap *m, const struct rankmap *domain);
 int map_get_ranks(struct reader *r, const struct map_table *t, struct rankmap *m, const struct rankmap *domain);
+/* A map with its ranks, as a diagram. */
+void map_put_diagram(struct writer *w, struct map_table *t, const struct rankmap *m);
+int map_get_diagram(struct reader *r, const struct map_table *t, struct rankmap *m);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "trace/column.h"
 #include "trace/pieces.h"
+#include "trace/roster.h"
 
 /* A group without order is told from one with a pattern by a number that no pattern has. */
 static void put_lossy(struct writer *w, const struct trace_lossy *l, enum reference reference)
@@ -150,36 +151,72 @@ struct putting {
 	const struct trace *trace;
 	struct derivations *derivations;
 	uint32_t next; /* of them */
+	struct roster_maps roster_maps;
+	bool whole; /* nothing can be added to the trace */
+	bool *rosters; /* is there one? */
 };
 
-static void put_column(struct writer *w, struct putting *p, const struct trace_column *c, const struct rankmap *domain, uint32_t column,
-                       enum reference reference)
+static uint64_t mark_roster(const struct trace *t)
 {
-	struct map_table *maps = p->maps;
-	int64_t value;
-	/* by far the most common: one value, the same for all visits of all ranks */
-	if (c->count == 1 && c->groups[0].pattern == 0 && !c->groups[0].lossy && rankmap_same_ranks(trace_group_ranks(&c->groups[0]), domain) &&
-	    !c->groups[0].dict[0].vector && rankmap_constant(&c->groups[0].dict[0].start, &value)) {
-		writer_uint(w, 0);
-		value_put(w, value);
-		return;
+	return t->patterns.count + UINT64_C(3);
+}
+
+static void put_roster(struct writer *w, struct putting *p, const struct roster *r, const struct rankmap *domain)
+{
+	map_put_ranks(w, p->maps, &r->ranks, domain);
+	writer_uint(w, mark_roster(p->trace));
+	writer_uint(w, r->vector ? r->width : 0);
+	for (uint32_t k = 0; k < r->width; k++) {
+		writer_uint(w, r->from[k].base);
+		if (r->from[k].base == ROSTER_MAP)
+			map_put_diagram(w, p->maps, &r->from[k].map);
 	}
-	writer_uint(w, c->count + UINT64_C(1));
+	writer_uint(w, r->count);
+	for (uint32_t i = 0; i < r->count; i++)
+		map_put_ranks(w, p->maps, &r->items[i].ranks, &r->ranks);
+	for (uint32_t k = 0; k < r->width; k++)
+		for (uint32_t i = 0; i < r->count; i++)
+			writer_int(w, r->items[i].offset[k]);
+}
+
+static bool is_derived(const struct putting *p, uint32_t next, const struct trace_column *c, uint32_t group)
+{
+	const struct derivation *d = next < p->derivations->count ? &p->derivations->list[next] : NULL;
+	return d && c == &(d->object ? p->trace->objects : p->trace->sites)[d->site].columns[d->column] && d->group == group;
+}
+
+/* The groups of a column; those of which take[group] is set as the roster. */
+static void put_groups(struct writer *w, struct putting *p, const struct trace_column *c, const struct rankmap *domain, uint32_t column,
+                       enum reference reference, const struct roster *roster, const bool *take)
+{
+	uint64_t count = c->count;
+	bool done = false;
+	for (uint32_t g = 0; roster && g < c->count; g++) {
+		count -= take[g] && done;
+		done |= take[g];
+	}
+	writer_uint(w, count + 1);
+	done = false;
 	for (uint32_t g = 0; g < c->count; g++) {
 		const struct trace_group *group = &c->groups[g];
 		const struct rankmap *ranks = trace_group_ranks(group);
-		map_put_ranks(w, maps, ranks, domain);
+		if (roster && take[g]) {
+			if (!done)
+				put_roster(w, p, roster, domain);
+			done = true;
+			continue;
+		}
+		map_put_ranks(w, p->maps, ranks, domain);
 		if (group->lossy) {
 			writer_uint(w, mark_lossy(p->trace));
 			put_lossy(w, group->lossy, reference);
 			continue;
 		}
-		const struct derivation *d = p->next < p->derivations->count ? &p->derivations->list[p->next] : NULL;
-		if (d && c == &(d->object ? p->trace->objects : p->trace->sites)[d->site].columns[d->column] && d->group == g) {
+		if (is_derived(p, p->next, c, g)) {
+			const struct derivation *d = &p->derivations->list[p->next++];
 			writer_uint(w, mark_derived(p->trace));
 			writer_uint(w, (uint64_t)(column - 1 - d->from) * DERIVE_FORMS + d->kind);
 			writer_uint(w, d->from_group);
-			p->next++;
 			continue;
 		}
 		writer_uint(w, group->pattern);
@@ -188,9 +225,90 @@ static void put_column(struct writer *w, struct putting *p, const struct trace_c
 		for (uint32_t i = 0; i < group->count; i++) {
 			if (group->pattern)
 				writer_uint(w, group->dict[i].count - 1);
-			put_stretch(w, maps, &group->dict[i], p->derivations, reference);
+			put_stretch(w, p->maps, &group->dict[i], p->derivations, reference);
 		}
 	}
+}
+
+/* How many bytes the groups take; everything is as before. */
+static size_t size_of_groups(struct putting *p, const struct trace_column *c, const struct rankmap *domain, uint32_t column, enum reference reference,
+                             const struct roster *roster, const bool *take)
+{
+	struct writer w = {0};
+	uint32_t nodes = p->maps->loom.count, next = p->next;
+	put_groups(&w, p, c, domain, column, reference, roster, take);
+	size_t size = w.size + map_table_bytes(p->maps, nodes);
+	rank_loom_rollback(&p->maps->loom, nodes);
+	p->next = next;
+	writer_free(&w);
+	return size;
+}
+
+static void put_column(struct writer *w, struct putting *p, const struct trace_column *c, const struct rankmap *domain, uint32_t column,
+                       enum reference reference)
+{
+	int64_t value;
+	/* by far the most common: one value, the same for all visits of all ranks */
+	if (c->count == 1 && c->groups[0].pattern == 0 && !c->groups[0].lossy && rankmap_same_ranks(trace_group_ranks(&c->groups[0]), domain) &&
+	    !c->groups[0].dict[0].vector && rankmap_constant(&c->groups[0].dict[0].start, &value)) {
+		writer_uint(w, 0);
+		value_put(w, value);
+		return;
+	}
+	struct roster roster = {.count = 0};
+	bool *take = NULL;
+	if (p->whole && c->count > 1 && (reference == REFERENCE_NONE || reference == REFERENCE_VECTOR)) {
+		take = calloc(c->count, sizeof *take);
+		uint32_t next = p->next;
+		for (uint32_t g = 0; take && g < c->count; g++) {
+			bool derived = is_derived(p, next, c, g);
+			take[g] = !derived;
+			next += derived;
+		}
+		int found = take ? roster_find(&roster, p->trace, c, &p->roster_maps, take) : -1;
+		w->failed |= found < 0;
+		if (found <= 0 || size_of_groups(p, c, domain, column, reference, &roster, take) >=
+		                          size_of_groups(p, c, domain, column, reference, NULL, NULL))
+			roster_free(&roster);
+	}
+	if (roster.count > 0)
+		*p->rosters = true;
+	put_groups(w, p, c, domain, column, reference, roster.count > 0 ? &roster : NULL, take);
+	roster_free(&roster);
+	free(take);
+}
+
+/* Adds the groups that a roster of these ranks stands for. */
+static int get_roster(struct reader *r, const struct map_table *maps, const struct trace *t, struct trace_column *c, const struct rankmap *ranks, bool vectors)
+{
+	int rv = -1;
+	struct roster roster = {.count = 0};
+	uint64_t width = reader_uint(r);
+	roster.vector = width > 0;
+	if (r->bad || width > ROSTER_WIDTH || roster.vector != vectors || rankmap_copy(&roster.ranks, ranks) != 0)
+		return -1;
+	roster.width = width ? (uint32_t)width : 1;
+	for (uint32_t k = 0; k < roster.width; k++) {
+		uint64_t base = reader_uint(r);
+		if (r->bad || base >= ROSTER_BASES || (base == ROSTER_MAP && map_get_diagram(r, maps, &roster.from[k].map) != 0))
+			goto done;
+		roster.from[k].base = (enum roster_base)base;
+	}
+	uint64_t count = reader_uint(r);
+	if (r->bad || count == 0 || count > ROSTER_ITEMS || !(roster.items = calloc(count, sizeof *roster.items)))
+		goto done;
+	while (roster.count < count) {
+		struct rankmap *set = &roster.items[roster.count++].ranks;
+		if (map_get_ranks(r, maps, set, ranks) != 0 || set->node_count > ROSTER_NODES)
+			goto done;
+	}
+	for (uint32_t k = 0; k < roster.width; k++)
+		for (uint32_t i = 0; i < count; i++)
+			roster.items[i].offset[k] = reader_int(r);
+	rv = r->bad || roster_expand(&roster, t, c) != 0 ? -1 : 0;
+done:
+	roster_free(&roster);
+	return rv;
 }
 
 static int get_derived(struct reader *r, struct trace *t, const struct trace_site *s, uint32_t column, struct trace_group *group,
@@ -238,6 +356,7 @@ static int get_column(struct reader *r, const struct map_table *maps, struct tra
 	const struct rankmap *domain = &s->visits;
 	enum reference reference = schema_reference(trace_schema(t, s), column);
 	size_t groups = reader_count(r);
+	bool sort = false;
 	if (r->bad)
 		return -1;
 	for (size_t g = 0; g < (groups ? groups - 1 : 1); g++) {
@@ -253,7 +372,18 @@ static int get_column(struct reader *r, const struct map_table *maps, struct tra
 				rv = rankmap_fill(&group.dict[0].start, domain, value, reference != REFERENCE_NONE);
 			}
 		} else {
+			struct reader peek;
 			rv = map_get_ranks(r, maps, &ranks, domain);
+			peek = *r;
+			if (rv == 0 && reader_uint(&peek) == mark_roster(t) && (reference == REFERENCE_NONE || reference == REFERENCE_VECTOR)) {
+				*r = peek;
+				rv = get_roster(r, maps, t, c, &ranks, reference == REFERENCE_VECTOR);
+				rankmap_free(&ranks);
+				if (rv != 0)
+					return -1;
+				sort = true;
+				continue;
+			}
 			if (rv == 0)
 				rv = get_group(r, maps, t, s, column, &group, &ranks, reference);
 		}
@@ -265,12 +395,16 @@ static int get_column(struct reader *r, const struct map_table *maps, struct tra
 		if (trace_add_group_take(c, &group) != 0)
 			return -1;
 	}
+	if (sort)
+		trace_sort_groups(c);
 	return r->bad ? -1 : 0;
 }
 
-void sites_put(struct writer *w, struct map_table *maps, const struct trace *t, struct derivations *d)
+void sites_put(struct writer *w, struct map_table *maps, const struct trace *t, struct derivations *d, bool *rosters)
 {
-	struct putting p = {.maps = maps, .trace = t, .derivations = d};
+	struct putting p = {.maps = maps, .trace = t, .derivations = d, .rosters = rosters, .whole = rankmap_size(&t->events) >= t->size};
+	if (p.whole)
+		roster_maps_find(&p.roster_maps, t);
 	writer_uint(w, t->function_count);
 	for (uint32_t i = 0; i < t->function_count; i++)
 		writer_uint(w, t->functions[i].string);

@@ -8,8 +8,8 @@
 #include "trace/maps.h"
 #include "trace/trace.h"
 
-/* d: what is not stored, because it follows from something else. */
-void sites_put(struct writer *w, struct map_table *maps, const struct trace *t, struct derivations *d);
+/* d: what is not stored, because it follows from something else. Sets *rosters if there is a roster. */
+void sites_put(struct writer *w, struct map_table *maps, const struct trace *t, struct derivations *d, bool *rosters);
 /* Strings, vectors, patterns, call paths and ranks are there already. Returns 0, or -1: damaged, or no memory. */
 int sites_get(struct reader *r, const struct map_table *maps, struct trace *t);
 

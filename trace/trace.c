@@ -264,6 +264,39 @@ bool trace_stretch_alike(const struct trace_stretch *a, const struct trace_stret
 	return a->count == b->count && a->vector == b->vector && a->width == b->width;
 }
 
+bool trace_stretch_equal(const struct trace_stretch *a, const struct trace_stretch *b)
+{
+	if (!trace_stretch_alike(a, b) || !rankmap_equal(&a->start, &b->start) || !rankmap_equal(&a->stride, &b->stride))
+		return false;
+	for (uint32_t k = 0; k < a->width; k++)
+		if (!rankmap_equal(&a->elements[k], &b->elements[k]))
+			return false;
+	return true;
+}
+
+bool trace_group_equal(const struct trace_group *a, const struct trace_group *b)
+{
+	if (a->lossy || b->lossy || a->pattern != b->pattern || a->count != b->count)
+		return false;
+	for (uint32_t i = 0; i < a->count; i++)
+		if (!trace_stretch_equal(&a->dict[i], &b->dict[i]))
+			return false;
+	return true;
+}
+
+static int by_first_rank(const void *a, const void *b)
+{
+	const struct trace_group *x = a, *y = b;
+	uint32_t first_x = rankmap_first(trace_group_ranks(x)), first_y = rankmap_first(trace_group_ranks(y));
+	return (first_x > first_y) - (first_x < first_y); /* groups of a column have no rank in common */
+}
+
+void trace_sort_groups(struct trace_column *c)
+{
+	if (c->count > 1)
+		qsort(c->groups, c->count, sizeof *c->groups, by_first_rank);
+}
+
 int trace_stretch_join(struct trace_stretch *to, const struct trace_stretch *from)
 {
 	if (rankmap_union(&to->start, &to->start, &from->start) != 0 ||

@@ -180,6 +180,10 @@ void trace_group_free(struct trace_group *g);
 /* May the two be one? Then trace_stretch_join adds the ranks of `from`, which are others, to `to`. Returns 0 or -1. */
 bool trace_stretch_alike(const struct trace_stretch *a, const struct trace_stretch *b);
 int trace_stretch_join(struct trace_stretch *to, const struct trace_stretch *from);
+bool trace_stretch_equal(const struct trace_stretch *a, const struct trace_stretch *b);
+bool trace_group_equal(const struct trace_group *a, const struct trace_group *b); /* with an order */
+/* In ascending order of their first ranks. */
+void trace_sort_groups(struct trace_column *c);
 /* Makes an empty group one without order, of these ranks. Returns 0 or -1; the caller frees the group in any case. */
 int trace_group_lossy(struct trace_group *g, const struct rankmap *ranks);
 /* The runs of a successor, added if it is not there; NULL on no memory. Valid until the next one is added. */
