@@ -34,7 +34,7 @@ def unzstd(data, size):
 def chunks(data):
     assert data[:8] == b"\x89SPOOR\r\n", "magic"
     major, _, _, incompatible, n, table_crc, crc = struct.unpack_from("<HHIIIII", data, 8)
-    assert major == 1 and incompatible & ~31 == 0 and crc == zlib.crc32(data[:28])
+    assert major == 1 and incompatible & ~63 == 0 and crc == zlib.crc32(data[:28])
     assert table_crc == zlib.crc32(data[32:32 + 32 * n])
     found = {}
     for i in range(n):
@@ -289,9 +289,10 @@ class Trace:
         self.read_sites(Bytes(found["SITE"], self.strings))
         self.read_paths(Bytes(found["PATH"]))
         if "HIST" in found:
-            self.read_times(found["HIST"])
+            self.read_times(found["HIST"], found["flags"] & 32)
 
-    def read_times(self, data):
+    def read_times(self, data, rounded):
+        self.rounded = rounded
         b = Bytes(data)
         self.bins = b.uint()
         self.totals, self.times = [], []
@@ -349,15 +350,19 @@ class Trace:
             return t
         c.number(at + 4)  # the deviation
         n, before, left = c.symbol(at + 5, 7), index_of(t["min"]), t["count"]
+        rest, digits = (c.bits(bits_for(n)), 10) if self.rounded else (n - 1, 63)
         for k in range(n if n > 1 else 0):
             low = before + c.signed(at + 7)
             before = low + c.number(at + 8)
-            count = c.number(at + 6) if k + 1 < n else left
+            count = 0 if k == rest else c.number(at + 6, digits)
+            assert count or k == rest
             left -= count
             low, high = max(floor_of(low), t["min"]), min(floor_of(before + 1) - 1, t["max"])
-            assert count > 0 and left >= 0 and low <= high
+            assert left > 0 and low <= high
             t["bins"].append((count, low, high, low + (c.bits(6) + 0.5) * (high - low + 1) / 64))
             c.number(at + 9)
+        if n > 1:
+            t["bins"][rest] = (left, *t["bins"][rest][1:])
         return t
 
     def read_parts(self, b):
@@ -475,6 +480,9 @@ class Trace:
                     lossy["elements"] = b.tally() if kind[0] == "[" else []
                 groups.append((set(mine), lossy, [(1, {r: LOSSY for r in mine}, None)]))
                 continue
+            if p == len(self.patterns) + 3:
+                groups += self.read_roster(b, mine)
+                continue
             if p == len(self.patterns) + 2:
                 how = b.uint()
                 groups.append(self.derive(how % 4, before[-1 - how // 4][b.uint()], mine))
@@ -485,7 +493,31 @@ class Trace:
                 start = b.arrays(mine) if kind[0] == "[" and b.data[b.at] == 5 else b.map(mine)
                 dictionary.append((count, start, b.map(mine) if count > 1 else None))
             groups.append((set(mine), p, dictionary))
-        return groups
+        return sorted(groups, key=lambda group: min(group[0]))
+
+    def read_roster(self, b, ranks):
+        """A list of which each rank has some: a group for each number of items."""
+        width = b.uint()
+        bases = []
+        for _ in range(max(width, 1)):
+            base = b.uint()
+            assert base <= 2
+            values = {r: r if base else 0 for r in ranks}
+            if base == 2:
+                whole, edge, level = {}, b.uint(), b.uint()
+                b.expand(edge, level, 0, b.int(), whole)
+                values = {r: whole[r] for r in ranks}
+            bases.append(values)
+        items = [set(b.ranks(ranks)) for _ in range(b.uint())]
+        offsets = [[b.int() for _ in items] for _ in bases]
+        groups = {}
+        for rank in ranks:
+            values = [tuple(signed(base[rank] + o[i]) for base, o in zip(bases, offsets)) for i, item in enumerate(items) if rank in item]
+            mine, _, dictionary = groups.setdefault(len(values), (set(), "new", [(1, {}, None) for _ in values]))
+            mine.add(rank)
+            for v, (_, start, _) in zip(values, dictionary):
+                start[rank] = v if width else v[0]
+        return list(groups.values())
 
     def derive(self, how, group, ranks):
         """A group that follows from one of another column."""
@@ -529,6 +561,9 @@ class Trace:
                     yield dictionary[0][1][rank]
             values, fresh = [], ((start[rank] if stride is None else signed(start[rank] + i * stride[rank]))
                                  for count, start, stride in dictionary for i in range(count))
+            if pattern == "new":
+                yield from fresh
+                return
             for token in self.tokens(pattern - 1):
                 if token == 0:
                     values.append(next(fresh))

@@ -9,7 +9,7 @@
 #include "trace/entropy.h"
 
 /* Only then nothing can be added. Further streams have numbers above the ranks'. */
-static bool is_complete(const struct trace *t)
+bool times_complete(const struct trace *t)
 {
 	uint64_t ranks = 0, rank = 0;
 	int64_t unused;
@@ -212,6 +212,7 @@ int times_get_sums(struct reader *r, struct trace *t)
 enum {
 	DIGITS = 63,          /* all */
 	DIGITS_SHARE = 6,     /* least and most of a rank: what they are less or more than the mean */
+	DIGITS_COUNT = 10,    /* of a bin; the largest one has what is left */
 	BITS_MEAN = 6,        /* of a bin, in its range */
 	LEVELS_TIME = 32, LEVELS_OVERHEAD = 8, /* totals of ranks: between the least and the most */
 	FINEST = 1024,        /* but no finer than this fraction of the most */
@@ -293,9 +294,41 @@ struct place {
 	uint32_t only;        /* UINT32_MAX, or the rank that all values are of */
 	unsigned rank_bits;
 	bool once;            /* no rank was there twice */
+	bool rounded;         /* counts of bins are; else it is a file of version 1.1 */
 	unsigned k;
 	uint64_t all; /* ns of all sites and edges but MPI_Init */
 };
+
+static uint32_t largest(const uint64_t *counts, uint32_t n)
+{
+	uint32_t at = 0;
+	for (uint32_t i = 1; i < n; i++)
+		at = counts[i] > counts[at] ? i : at;
+	return at;
+}
+
+/* The counts of bins, rounded; one of them has what is left, so that they are as many as before. Returns which. That is the only one that may not be a rounded
+ * number, so that rounding what was rounded changes nothing. */
+static uint32_t round_counts(const struct trace_time *t, uint64_t *counts)
+{
+	uint64_t left = t->count;
+	uint32_t n = t->bin_count, exact = 0, at = 0, rest;
+	for (uint32_t i = 0; i < n; i++) {
+		counts[i] = t->bins[i].count;
+		if (entropy_cut(DIGITS_COUNT, counts[i]) != counts[i]) {
+			exact++;
+			at = i;
+		}
+	}
+	rest = exact == 1 ? at : largest(counts, n);
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t half = counts[i] >> (DIGITS_COUNT + 1) ? UINT64_C(1) << (bits_for(counts[i] + 1) - DIGITS_COUNT - 2) : 0;
+		if (i != rest)
+			left -= counts[i] = entropy_cut(DIGITS_COUNT, counts[i] + half);
+	}
+	counts[rest] = left;
+	return entropy_cut(DIGITS_COUNT, left) == left ? largest(counts, n) : rest;
+}
 
 static void put_bins(struct entropy_writer *e, const struct place *p, struct trace_time *t)
 {
@@ -306,6 +339,9 @@ static void put_bins(struct entropy_writer *e, const struct place *p, struct tra
 	trace_time_balance(t, most < 1 ? 1 : most < k ? (unsigned)most : k);
 	entropy_put_symbol(e, p->at + IN_BINS, 7, t->bin_count);
 	unsigned before = time_index(t->min);
+	uint64_t counts[TIME_BINS_MAX];
+	uint32_t rest = t->bin_count > 1 ? round_counts(t, counts) : 0;
+	entropy_put_bits(e, bits_for(t->bin_count), rest);
 	for (uint32_t i = 0; t->bin_count > 1 && i < t->bin_count; i++) {
 		const struct time_bin *b = &t->bins[i];
 		unsigned low = time_index(b->min), high = time_index(b->max);
@@ -315,8 +351,8 @@ static void put_bins(struct entropy_writer *e, const struct place *p, struct tra
 		entropy_put_number(e, p->at + IN_BIN_MIN, DIGITS, zigzag((int64_t)low - (int64_t)before));
 		entropy_put_number(e, p->at + IN_BIN_MAX, DIGITS, high - low);
 		before = high;
-		if (i + 1 < t->bin_count) /* the last has what is left */
-			entropy_put_number(e, p->at + IN_BIN_COUNT, DIGITS, b->count);
+		if (i != rest)
+			entropy_put_number(e, p->at + IN_BIN_COUNT, DIGITS_COUNT, counts[i]);
 		entropy_put_bits(e, BITS_MEAN, mean_code(time_bin_mean(b), min, max));
 		entropy_put_number(e, p->at + IN_BIN_DEVIATION, DIGITS, deviation_code(time_bin_deviation(b), max - min, PER_OCTAVE_BIN));
 	}
@@ -372,6 +408,10 @@ static int get_bins(struct entropy_reader *e, const struct place *p, struct trac
 	if (!t->bins)
 		return -1;
 	t->bin_count = n;
+	uint64_t mean[TIME_BINS_MAX], deviation[TIME_BINS_MAX];
+	unsigned rest = p->rounded ? (unsigned)entropy_bits(e, bits_for(n)) : n - 1, digits = p->rounded ? DIGITS_COUNT : DIGITS;
+	if (rest >= n)
+		return -1;
 	for (unsigned i = 0; i < n; i++) {
 		struct time_bin *b = &t->bins[i];
 		if (n == 1) {
@@ -383,17 +423,22 @@ static int get_bins(struct entropy_reader *e, const struct place *p, struct trac
 		if (low > high || high >= 64 * TIME_PER_OCTAVE)
 			return -1;
 		before = (unsigned)high;
-		b->count = i + 1 < n ? entropy_number(e, p->at + IN_BIN_COUNT, DIGITS) : left;
-		if (b->count == 0 || b->count > left)
+		b->count = i == rest ? 0 : entropy_number(e, p->at + IN_BIN_COUNT, digits);
+		if ((b->count == 0 && i != rest) || b->count >= left)
 			return -1;
 		left -= b->count;
 		b->min = time_floor((unsigned)low) > t->min ? time_floor((unsigned)low) : t->min;
 		b->max = time_floor((unsigned)high + 1) - 1 < t->max ? time_floor((unsigned)high + 1) - 1 : t->max;
 		if (b->max < b->min)
 			return -1;
-		b->sum = mean_of(b, entropy_bits(e, BITS_MEAN));
-		b->squares = squares_of(b->count, b->sum,
-		                        deviation_of(entropy_number(e, p->at + IN_BIN_DEVIATION, DIGITS), b->max - b->min, PER_OCTAVE_BIN));
+		mean[i] = entropy_bits(e, BITS_MEAN);
+		deviation[i] = entropy_number(e, p->at + IN_BIN_DEVIATION, DIGITS);
+	}
+	for (unsigned i = 0; n > 1 && i < n; i++) {
+		struct time_bin *b = &t->bins[i];
+		b->count = i == rest ? left : b->count;
+		b->sum = mean_of(b, mean[i]);
+		b->squares = squares_of(b->count, b->sum, deviation_of(deviation[i], b->max - b->min, PER_OCTAVE_BIN));
 	}
 	return 0;
 }
@@ -597,7 +642,7 @@ done:
 	free(visits);
 }
 
-static int get_compact(struct reader *r, struct trace *t)
+static int get_compact(struct reader *r, struct trace *t, bool rounded)
 {
 	int rv = -1;
 	uint64_t limit = (uint64_t)(r->end - r->at) + 8, edges = 0; /* no edge takes less than a byte */
@@ -613,6 +658,7 @@ static int get_compact(struct reader *r, struct trace *t)
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		struct trace_site *s = &t->sites[i];
 		struct place here = place_of(t, &visits[i], &visits[i], false);
+		here.rounded = rounded;
 		if (get_time(e, &here, &s->communicate, visits[i].sum) != 0)
 			goto done;
 		get_share(e, &here, &visits[i], s);
@@ -627,6 +673,7 @@ static int get_compact(struct reader *r, struct trace *t)
 				goto done;
 			edge->to = (uint32_t)number;
 			struct place there = place_of(t, &visits[i], &visits[edge->to], true);
+			there.rounded = rounded;
 			if (get_time(e, &there, &edge->compute, k + 1 == n ? left : 0) != 0)
 				goto done;
 			left -= edge->compute.count;
@@ -644,7 +691,7 @@ done:
 
 void times_put(struct writer *w, const struct trace *t)
 {
-	if (!is_complete(t)) {
+	if (!times_complete(t)) {
 		writer_uint(w, 0);
 		writer_uint(w, t->bins);
 		put_parts(w, t);
@@ -654,7 +701,7 @@ void times_put(struct writer *w, const struct trace *t)
 	put_compact(w, t);
 }
 
-int times_get(struct reader *r, struct trace *t)
+int times_get(struct reader *r, struct trace *t, bool rounded)
 {
 	uint64_t k = reader_uint(r);
 	if (r->bad || k > TIME_BINS_MAX)
@@ -663,6 +710,6 @@ int times_get(struct reader *r, struct trace *t)
 	if (later > TIME_BINS_MAX)
 		return -1;
 	t->bins = (uint32_t)later;
-	int rv = k == 0 ? get_parts(r, t) : get_compact(r, t);
+	int rv = k == 0 ? get_parts(r, t) : get_compact(r, t, rounded);
 	return rv != 0 || r->bad || r->at != r->end ? -1 : 0;
 }
