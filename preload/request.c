@@ -18,7 +18,7 @@ static __thread struct request_table *mine;
 
 static inline struct request_table *own(void)
 {
-	return mine ? mine : &request_table;
+	return __builtin_expect(handle_locking, 0) && mine ? mine : &request_table;
 }
 
 /* What is done under the lock takes less than going to sleep does. */
