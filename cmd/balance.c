@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/counters.h"
 #include "cmd/path.h"
 #include "cmd/print.h"
 #include "trace/stream.h"
@@ -188,6 +189,7 @@ void balance_site(FILE *out, const struct trace *t, const struct trace_site *sit
 	if (site->communicate.count == 0)
 		return;
 	print_bins(out, t, "in the call", &site->communicate);
+	counters_line(out, t, "      counted ", site->counts);
 	if (ranks > 1 && imbalance > 0)
 		fprintf(out, "    of ranks: %.6f s (rank %s) to %.6f s (rank %s), imbalance %.2f\n", (double)site->least * 1e-9,
 		        stream_name(t, site->least_rank, least), (double)site->most * 1e-9, stream_name(t, site->most_rank, most), imbalance);
@@ -196,6 +198,7 @@ void balance_site(FILE *out, const struct trace *t, const struct trace_site *sit
 		snprintf(what, sizeof what, "then, before site %u, %" PRIu64 " times", site->edges[k].to, site->edges[k].compute.count);
 		if (site->edges[k].compute.count)
 			print_bins(out, t, what, &site->edges[k].compute);
+		counters_line(out, t, "      counted ", site->edges[k].counts);
 	}
 }
 
@@ -219,14 +222,20 @@ json_t *balance_json(const struct trace *t, uint32_t number, json_t *frames)
 	uint64_t ranks;
 	double imbalance = summary_imbalance(s, &ranks);
 	json_t *edges = json_array();
-	for (uint32_t k = 0; k < s->edge_count; k++)
-		json_array_append_new(edges, json_pack("{s:I, s:o}", "to", (json_int_t)s->edges[k].to, "compute", time_json(&s->edges[k].compute)));
+	for (uint32_t k = 0; k < s->edge_count; k++) {
+		json_t *edge = json_pack("{s:I, s:o}", "to", (json_int_t)s->edges[k].to, "compute", time_json(&s->edges[k].compute));
+		if (edge && s->edges[k].counts)
+			json_object_set_new(edge, "counters", counters_object(t, s->edges[k].counts));
+		json_array_append_new(edges, edge);
+	}
 	json_t *site = json_pack("{s:I, s:s%, s:I, s:I, s:I, s:I, s:I, s:o}", "site", (json_int_t)number, "function", schema->function,
 	                         schema->function_length, "calls", (json_int_t)rankmap_sum(&s->visits), "ranks", (json_int_t)ranks, "time_ns",
 	                         (json_int_t)s->communicate.sum, "max_ns", (json_int_t)s->communicate.max, "max_rank",
 	                         (json_int_t)s->communicate.max_rank, "path", frames);
 	json_object_set_new(site, "communicate", time_json(&s->communicate));
 	json_object_set_new(site, "edges", edges);
+	if (s->counts)
+		json_object_set_new(site, "counters", counters_object(t, s->counts));
 	if (imbalance > 0) {
 		json_object_set_new(site, "imbalance", json_real(imbalance));
 		json_object_set_new(site, "least_ns", json_integer((json_int_t)s->least));

@@ -12,8 +12,9 @@
 #include "cmd/print.h"
 #include "trace/search.h"
 #include "trace/stream.h"
+#include "trace/timing.h"
 
-static const char usage[] = "Usage: spoor dump FILE|JOB [--rank R [--thread T]] [--from N | --at TIME] [--count N]\n"
+static const char usage[] = "Usage: spoor dump FILE|JOB [--rank R [--thread T]] [--from N | --at TIME] [--count N] [--times]\n"
                             "                  [--archive DIR]\n"
                             "Prints the events of one rank, or of all, in order, one a line (see spoor-dump(1)).\n\n"
                             "  -r, --rank R       only rank R of MPI_COMM_WORLD; without it each line begins with \"R: \"\n"
@@ -21,7 +22,10 @@ static const char usage[] = "Usage: spoor dump FILE|JOB [--rank R [--thread T]] 
                             "                     other, and each line begins with \"R: \" or, of further threads, \"R.T: \"\n"
                             "      --from N       begin with event N (from 0)\n"
                             "      --at TIME      begin with the event that was under way at a time (12.5s, 300ms) from MPI_Init on,\n"
-                            "                     or came next; found with mean times\n"
+                            "                     or came next; found with mean times, or, if the trace has the\n"
+                            "                     times of all events, with these\n"
+                            "      --times        with begin and end of each event, in s from MPI_Init of its rank on; with ~ where they are\n"
+                            "                     added up from mean times, because the trace has no others (timing: full)\n"
                             "      --count N      at most N events of a rank\n"
                             "      --archive DIR  look for JOB in this archive\n";
 
@@ -31,7 +35,44 @@ struct options {
 	bool named;        /* lines say of which stream they are */
 	uint64_t from, count;
 	double at; /* ns; negative: not asked for */
+	bool times;
 };
+
+/* When events begin and end: as the trace has it, and from where it has it no more with mean times. */
+struct clock {
+	const struct trace *t;
+	struct timeline *line;
+	bool first;
+	uint32_t last; /* site */
+	double begin, end; /* ns */
+	bool exact;
+};
+
+static void clock_tick(struct clock *c, uint32_t site)
+{
+	uint64_t begin, end;
+	c->exact = c->line && timeline_next(c->line, site, &begin, &end) == 0;
+	if (c->exact) {
+		c->begin = (double)begin;
+		c->end = (double)end;
+	} else {
+		timeline_close(c->line);
+		c->line = NULL;
+		const struct trace_site *last = c->first ? NULL : &c->t->sites[c->last];
+		for (uint32_t i = 0; last && i < last->edge_count; i++)
+			if (last->edges[i].to == site)
+				c->end += trace_time_mean(&last->edges[i].compute);
+		c->begin = c->end;
+		c->end += trace_time_mean(&c->t->sites[site].communicate);
+	}
+	c->first = false;
+	c->last = site;
+}
+
+static void print_times(const struct clock *c)
+{
+	printf(c->exact ? " begin=%.9f end=%.9f" : " begin=~%.9f end=~%.9f", c->begin * 1e-9, c->end * 1e-9);
+}
 
 static int dump_stream(const struct trace *t, uint32_t stream, const struct options *o)
 {
@@ -40,23 +81,37 @@ static int dump_stream(const struct trace *t, uint32_t stream, const struct opti
 	struct event e;
 	struct error error = {""};
 	char name[STREAM_NAME];
+	struct clock clock = {.t = t, .first = true};
+	uint64_t from = o->from;
+	bool none;
 	stream_name(t, stream, name);
+	if (o->times && !(clock.line = timeline_open(t, stream, &none)) && !none) {
+		error_set(&error, "no memory");
+		goto fail;
+	}
 	if (walk_begin(&w, t, stream, &error) != 0)
 		goto fail;
 	if (o->at >= 0) {
 		struct moment m;
 		rv = search_time(&m, t, stream, o->at, &error);
-		if (rv == 0 && walk_seek(w, m.event, m.site, m.visits) != 0)
+		if (rv == 0 && o->times) /* they are added up */
+			from = m.event > from ? m.event : from;
+		else if (rv == 0 && walk_seek(w, m.event, m.site, m.visits) != 0)
 			rv = error_set(&error, "no memory");
 		free(m.visits);
 	}
 	for (uint64_t left = o->count; rv == 0 && left > 0 && (rv = walk_next(w, &e, &error)) == 0;) {
-		if (e.number < o->from)
+		if (o->times)
+			clock_tick(&clock, e.site);
+		if (e.number < from)
 			continue;
 		left--;
 		if (o->named)
 			printf("%s: ", name);
-		print_event(stdout, t, &e);
+		print_event_open(stdout, t, &e);
+		if (o->times)
+			print_times(&clock);
+		putchar('\n');
 		if (ferror(stdout))
 			break;
 	}
@@ -66,9 +121,12 @@ static int dump_stream(const struct trace *t, uint32_t stream, const struct opti
 		        ": successors were counted, not kept (spoor show --sites)\n", o->file, name, e.number);
 	}
 	walk_end(w);
-	if (!error.text[0])
+	if (!error.text[0]) {
+		timeline_close(clock.line);
 		return ferror(stdout) ? -1 : 0;
+	}
 fail:
+	timeline_close(clock.line);
 	fflush(stdout);
 	fprintf(stderr, "spoor: %s: %s\n", o->file, error.text);
 	return -1;
@@ -113,7 +171,7 @@ static int number(const char *text, const char *option, uint64_t max, uint64_t *
 int cmd_dump(int argc, char **argv)
 {
 	static const struct option long_options[] = {{"rank", required_argument, NULL, 'r'},    {"thread", required_argument, NULL, 'T'}, {"from", required_argument, NULL, 'f'}, {"at", required_argument, NULL, 't'},
-	                                             {"count", required_argument, NULL, 'c'},   {"archive", required_argument, NULL, 'a'},
+	                                             {"count", required_argument, NULL, 'c'}, {"times", no_argument, NULL, 'm'},   {"archive", required_argument, NULL, 'a'},
 	                                             {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
 	struct options o = {.rank = -1, .thread = -1, .count = UINT64_MAX, .at = -1};
 	uint64_t rank;
@@ -146,6 +204,9 @@ int cmd_dump(int argc, char **argv)
 			break;
 		case 'a':
 			o.archive = optarg;
+			break;
+		case 'm':
+			o.times = true;
 			break;
 		case 'h':
 			fputs(usage, stdout);

@@ -87,7 +87,7 @@ static void print_value(FILE *out, const struct trace *t, const struct event *e,
 	putc_unlocked(']', out);
 }
 
-void print_event(FILE *out, const struct trace *t, const struct event *e)
+void print_event_open(FILE *out, const struct trace *t, const struct event *e)
 {
 	fprintf(out, "%" PRIu64 " ", e->number);
 	print_function(out, e->schema);
@@ -100,5 +100,10 @@ void print_event(FILE *out, const struct trace *t, const struct event *e)
 		putc_unlocked('=', out);
 		print_value(out, t, e, c, e->values[i]);
 	}
+}
+
+void print_event(FILE *out, const struct trace *t, const struct event *e)
+{
+	print_event_open(out, t, e);
 	putc_unlocked('\n', out);
 }

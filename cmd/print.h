@@ -10,6 +10,8 @@
 
 /* One line: "17 MPI_Isend count=2048 ...". */
 void print_event(FILE *out, const struct trace *t, const struct event *e);
+/* The same without the end of the line. */
+void print_event_open(FILE *out, const struct trace *t, const struct event *e);
 /* A function's name. */
 void print_function(FILE *out, const struct schema *s);
 /* A string in double quotes, escaped. */

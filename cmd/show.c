@@ -12,6 +12,7 @@
 #include "cmd/balance.h"
 #include "cmd/cmd.h"
 #include "cmd/columns.h"
+#include "cmd/counters.h"
 #include "cmd/open.h"
 #include "cmd/path.h"
 #include "cmd/print.h"
@@ -173,6 +174,7 @@ int show_summary(const struct show *s, json_t *json)
 		json_object_set_new(json, "mpi_ns", json_integer((json_int_t)mpi));
 		json_object_set_new(json, "compute_ns", json_integer((json_int_t)sum.compute_ns));
 		summary_json(&sum, json);
+		counters_json(t, json);
 		rank_totals_json(t, json);
 		totals_free(list, n);
 		return show_balance(s, json);
@@ -192,6 +194,7 @@ int show_summary(const struct show *s, json_t *json)
 		printf("%-12s %" PRId64 " calls, in %" PRIu64 " ranks, are no events: they were only counted\n", "Counted",
 		       rankmap_sum(&t->lost), rankmap_size(&t->lost));
 	summary_print(s, &sum);
+	counters_print(stdout, t);
 	printf("%-28s %6s %12s %12s %6s %12s %12s %8s\n", "FUNCTION", "SITES", "CALLS", "TIME s", "SHARE", "MEAN us", "MAX us", "OF RANK");
 	for (size_t i = 0; i < n; i++) {
 		const struct trace_time *time = &list[i].time;

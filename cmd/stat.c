@@ -32,6 +32,8 @@ static const struct {
         {"TIME", "times (version 1.0)"},
         {"FACT", "facts of the process"},
         {"LOSS", "loss: what was given up, and why"},
+        {"CNTR", "counters: in calls and between them"},
+        {"FULL", "times of each event"},
         {"META", "metadata of the job"},
 };
 

@@ -9,12 +9,15 @@
 #include "merge/loss.h"
 #include "merge/refine.h"
 #include "trace/column.h"
+#include "trace/counts.h"
+#include "trace/timing.h"
 
 /* Numbers of things in `from` -> numbers in `into`. */
 struct translation {
 	struct trace *into;
 	const struct trace *from;
 	uint32_t *strings, *vectors, *patterns, *modules, *nodes, *functions, *sites;
+	uint32_t counters[TRACE_COUNTERS];
 };
 
 static uint32_t *numbers(uint32_t n)
@@ -293,11 +296,11 @@ static int merge_site(struct translation *x, struct trace_site *into, const stru
 	if (object)
 		return 0;
 	merge_extremes(into, from);
-	if (trace_time_add(&into->communicate, &from->communicate) != 0)
+	if (trace_time_add(&into->communicate, &from->communicate) != 0 || counts_add(&into->counts, from->counts, x->counters) != 0)
 		return -1;
 	for (uint32_t i = 0; i < from->edge_count; i++) {
 		struct trace_edge *e = trace_edge(into, x->sites[from->edges[i].to]);
-		if (!e || trace_time_add(&e->compute, &from->edges[i].compute) != 0)
+		if (!e || trace_time_add(&e->compute, &from->edges[i].compute) != 0 || counts_add(&e->counts, from->edges[i].counts, x->counters) != 0)
 			return -1;
 	}
 	return 0;
@@ -365,8 +368,8 @@ int merge_into(struct trace *into, const struct trace *from, struct error *error
 	for (uint32_t i = 0; x.vectors && i < from->vector_pool.count; i++)
 		x.vectors[i] = UINT32_MAX;
 	bool ok = x.strings && x.vectors && x.patterns && x.modules && x.nodes && x.functions && x.sites;
-	ok = ok && translate_strings(&x) == 0 && translate_paths(&x) == 0 &&
-	     translate_functions(&x) == 0 && translate_sites(&x) == 0 && merge_all_sites(&x) == 0 && merge_ranks(&x) == 0;
+	ok = ok && translate_strings(&x) == 0 && translate_paths(&x) == 0 && counts_merge(into, from, x.strings, x.counters) == 0 &&
+	     translate_functions(&x) == 0 && translate_sites(&x) == 0 && merge_all_sites(&x) == 0 && timing_merge(into, from, x.sites) == 0 && merge_ranks(&x) == 0;
 	free(x.strings);
 	free(x.vectors);
 	free(x.patterns);
@@ -635,10 +638,12 @@ static int order_trace(struct trace *out, const struct trace *t, struct error *e
 	    order_paths(out, t, x.strings) != 0 || translate_paths(&x) != 0 || order_functions(out, t, x.strings) != 0 ||
 	    translate_functions(&x) != 0 || order_sites(&x, false) != 0 || order_sites(&x, true) != 0)
 		goto done;
+	counts_order(out, t, x.strings);
 	rv = merge_into(out, t, error);
 	if (rv == 0) {
 		order_inside(out->sites, out->site_count);
 		order_inside(out->objects, out->object_count);
+		timing_order(out);
 	}
 done:
 	free(x.strings);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "preload/detail.h"
 #include "preload/place.h"
 #include "preload/pool.h"
 #include "preload/scarce.h"
@@ -53,6 +54,8 @@ static struct site *site_slowly(struct recorder *r, uint32_t function, void *ret
 		return NULL;
 	}
 	scarce_room(r);
+	if (r->detail) /* so that the next one comes here, too */
+		r->limit = 0;
 	if (__atomic_exchange_n(&r->unloaded, false, __ATOMIC_ACQ_REL)) {
 		memo_clear(&r->memo);
 		scarce_forget(r);
@@ -66,7 +69,8 @@ static struct site *site_slowly(struct recorder *r, uint32_t function, void *ret
 		if (!s)
 			s = scarce_site(r, function, return_address);
 		r->before = 0;
-		own_time(r, clock_ticks() - begin);
+		if (!r->detail)
+			own_time(r, clock_ticks() - begin);
 	}
 	if (!s)
 		r->record->lost++;
@@ -81,6 +85,7 @@ bool call_begin_slowly(struct call *c, enum mpi_function f, void *return_address
 	struct recording *me = &recording;
 	struct recorder *r = __atomic_load_n(&recorder_current, __ATOMIC_ACQUIRE);
 	bool ready = me->ready != NULL, known = me->known != NULL;
+	uint64_t entry = clock_ticks();
 	me->ready = NULL;
 	if (!r) {
 		if (!session_wake())
@@ -88,6 +93,7 @@ bool call_begin_slowly(struct call *c, enum mpi_function f, void *return_address
 		r = __atomic_load_n(&recorder_current, __ATOMIC_ACQUIRE);
 		if (!r)
 			return false;
+		entry = clock_ticks(); /* it may be another clock */
 	}
 	if (thread_several) {
 		struct recorder *mine = thread_recorder();
@@ -107,12 +113,15 @@ bool call_begin_slowly(struct call *c, enum mpi_function f, void *return_address
 			return false;
 		}
 	}
-	*c = (struct call){.rec = r, .slow = me->frame || r->shared, .level = me->depth, .outer_frame = me->frame};
+	*c = (struct call){.rec = r, .slow = me->frame || r->shared, .level = me->depth, .outer_frame = me->frame,
+	                    .detail = r->detail != NULL, .entry = entry};
 	if (!me->known && !r->shared) {
 		me->known = r;
 		thread_uses(r);
 	}
 	enter(r);
+	if (c->detail)
+		detail_enter(r);
 	c->site = site_slowly(r, f, return_address, cfa);
 	if (c->site) {
 		c->outer = r->record->in_flight;
@@ -127,6 +136,8 @@ bool call_begin_slowly(struct call *c, enum mpi_function f, void *return_address
 	if (me->frame)
 		me->depth++;
 	me->frame = cfa;
+	if (c->detail)
+		detail_begin(r, c);
 	c->start = clock_ticks();
 	return true;
 }
@@ -204,8 +215,12 @@ static __attribute__((noinline, cold)) struct recorder *adopt(struct call *c)
 bool call_end_slowly(struct call *c, int rc)
 {
 	struct recorder *r = c->rec;
-	if (__builtin_expect(thread_several && recording.known != r, 0))
+	if (__builtin_expect(thread_several && recording.known != r, 0)) {
 		r = adopt(c);
+		c->detail = c->detail && r->detail;
+	}
+	if (c->detail)
+		detail_end(r, c);
 	if (c->slow)
 		enter(r);
 	if (rc != 0) {
@@ -368,6 +383,10 @@ static __attribute__((noinline, cold)) void sample(struct recorder *r, const str
 	enum { EVERY = 61, FIRST = 16, SMOOTH = 8, OUTLIER = 16 };
 	struct record *record = r->record;
 	struct site *s = c->site;
+	if (r->detail) { /* measured each time */
+		r->sample_at = UINT64_MAX;
+		return;
+	}
 	uint64_t now = clock_ticks(), after = now > c->end ? now - c->end : 0, cost = after + r->before;
 	record->own_ticks += r->cost * (record->events - r->sampled);
 	if (record->events <= FIRST || cost > OUTLIER * r->cost) {
@@ -422,6 +441,8 @@ static __attribute__((noinline, cold)) void count_only(struct recorder *r, const
 		r->record->loose_ticks += c->start > r->last_end ? c->start - r->last_end : 0;
 		r->last_end = c->end;
 	}
+	if (c->detail)
+		detail_stop(r); /* what is not known of this call is missing in the times of later ones */
 	scarce_count(r, c->site, c->end > c->start ? c->end - c->start : 0);
 }
 
@@ -440,14 +461,18 @@ static __attribute__((noinline)) void commit_slowly(struct call *c)
 		r->record->lost++;
 	} else if (!counts) {
 		struct record_edge *e = last != &call_nowhere ? place_edge(r, last, s) : NULL;
-		uint64_t compute = between(r->last_end, c->start);
+		uint64_t compute = between(r->last_end, c->detail ? c->entry : c->start), communicate = c->end > c->start ? c->end - c->start : 0;
 		if (e)
 			record_time_add(&r->arena, &e->compute, compute, s->visits);
 		else if (last != &call_nowhere)
 			r->record->loose_ticks += compute;
-		record_time_add(&r->arena, &s->communicate, c->end > c->start ? c->end - c->start : 0, s->visits);
+		record_time_add(&r->arena, &s->communicate, communicate, s->visits);
+		if (c->detail)
+			detail_commit(r, c, e, compute, communicate);
 		if (count_event(r, s, c))
 			sample(r, c);
+		if (c->detail)
+			detail_leave(r, c);
 	}
 	if (!c->slow) {
 		recording.ready = r;

@@ -41,12 +41,17 @@ struct call {
 			bool failed;  /* an error variant */
 			bool slow;    /* not the plain case: inside of another call, or MPI is not initialised yet */
 			bool lost;    /* there was no memory for something: the event will be taken back */
+			bool detail;  /* recorded with details (detail.h) */
 			int level;    /* recorded calls that the thread was in when this one began */
 		};
 		uint64_t plain; /* 0: none of these */
 	};
 	uint32_t outer; /* ref: what was in flight then (slow) */
 	void *outer_frame;
+	/* With details: when the recorder was entered; what was counted between the last call and this one, and in it. */
+	uint64_t entry;
+	bool counted; /* `before` and `counts` hold something */
+	int64_t before[TRACE_COUNTERS], counts[TRACE_COUNTERS];
 };
 
 /* What this thread is doing. */
@@ -147,7 +152,7 @@ static inline bool call_end(struct call *c, int rc)
 	c->end = clock_ticks();
 	recording.frame = NULL;
 	c->next = c->site->column;
-	return __builtin_expect(rc == 0 && !c->slow, 1) ? true : call_end_slowly(c, rc);
+	return __builtin_expect(rc == 0 && !c->plain, 1) ? true : call_end_slowly(c, rc);
 }
 
 static inline void call_put(struct call *c, int64_t value)

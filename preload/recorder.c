@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "preload/clock.h"
+#include "preload/detail.h"
 #include "preload/pool.h"
 #include "preload/thread.h"
 
@@ -71,6 +72,18 @@ void recorder_bins(uint32_t bins)
 	struct recorder *r = recorder_current;
 	if (r)
 		r->record->bins = bins;
+}
+
+void recorder_detail(const char *counters, bool times, uint64_t millionths)
+{
+	if (recorder_current)
+		detail_start(recorder_current, counters, times, millionths);
+}
+
+char *recorder_detail_notes(char separator, char *out, size_t size)
+{
+	out[0] = '\0';
+	return recorder_current ? detail_notes(recorder_current, separator, out, size) : out;
 }
 
 /* Is another thread in an event? While the call itself is under way nothing is written, so that it may be left alone: it would have to be one that

@@ -14,6 +14,10 @@ struct error;
 int recorder_start(const char *path, uint64_t memory, struct error *error);
 /* Columns of more tokens than the threshold become tallies (trace/lossy.h). structure: the order of calls, and handles, too. */
 void recorder_lossy(uint64_t threshold, bool structure);
+/* Which events are counted (a list with commas; "": none), and whether all times are kept one by one, with an error of at most so many millionths. */
+void recorder_detail(const char *counters, bool times, uint64_t millionths);
+/* What of it cannot be done: texts, each behind the last one's separator; "": nothing. Returns out. */
+char *recorder_detail_notes(char separator, char *out, size_t size);
 /* How many bins histograms of times are to have in the end: 1 .. TIME_BINS_MAX. */
 void recorder_bins(uint32_t bins);
 /* Calls of a function whose call paths differ in at most this many frames are of one site; 0, the default: in none. */

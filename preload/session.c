@@ -130,6 +130,7 @@ static bool wake(void)
 		return false;
 	}
 	recorder_bins(h->set.timing == 0 ? 1 : (uint32_t)h->set.bins);
+	recorder_detail(h->set.counters, h->set.timing >= 2, setting_error(h->set.timing));
 	if (h->mode == HANDOFF_LOSSY)
 		recorder_lossy(h->threshold, h->set.structure == 0);
 	recorder_tolerate((unsigned)h->set.site_tolerance);
@@ -174,6 +175,20 @@ int session_world_rank(void)
 static void fact_text(struct writer *w, const char *key, const char *value)
 {
 	world_put_fact(w, key, value, strlen(value));
+}
+
+/* What was asked for and is not done. */
+static void fact_notes(struct writer *w)
+{
+	char text[sizeof session.handoff.notes + 2048];
+	size_t n = (size_t)snprintf(text, sizeof text, "%s", session.handoff.notes);
+	if (n > 0)
+		text[n++] = HANDOFF_SEPARATOR;
+	recorder_detail_notes(HANDOFF_SEPARATOR, text + n, sizeof text - n);
+	n += strlen(text + n);
+	n -= n > 0 && text[n - 1] == HANDOFF_SEPARATOR;
+	if (n > 0)
+		world_put_fact(w, "notes", text, n);
 }
 
 /* The arguments, separated by NUL, as the kernel has them. */
@@ -321,8 +336,7 @@ static void identify(int thread_level)
 	if (session.handoff.set.site_tolerance)
 		world_put_number(&facts, "site_tolerance", session.handoff.set.site_tolerance);
 	fact_parent(&facts);
-	if (session.handoff.notes[0])
-		fact_text(&facts, "notes", session.handoff.notes);
+	fact_notes(&facts);
 	writer_bytes(&facts, session.handoff.facts, strlen(session.handoff.facts));
 	recorder_identify((uint32_t)session.rank, (uint32_t)session.size, session.world);
 	if (facts.failed || recorder_describe((const char *)facts.data, facts.size, host) != 0)

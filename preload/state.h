@@ -29,6 +29,8 @@
 #define FUNCTIONS (2 * FN_COUNT)
 #define FUNCTION_ERROR FN_COUNT
 
+struct detail;
+
 struct recorder {
 	struct arena arena;
 	struct record *record;
@@ -43,6 +45,7 @@ struct recorder {
 	struct scarce *scarce;  /* scarce.c; NULL as long as there is enough of everything */
 	uint32_t unknown;       /* the string "?" */
 	uint64_t limit;    /* of the arena's used bytes, up to which an event may begin without asking for room; 0 to have it ask */
+	struct detail *detail; /* NULL: nothing but what is always recorded (detail.h) */
 	struct columns columns;
 	struct module_list modules;
 	struct index strings, vectors, nodes, sites, edges;

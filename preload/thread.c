@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "preload/clock.h"
+#include "preload/detail.h"
 #include "preload/recorder.h"
 #include "preload/state.h"
 
@@ -90,6 +91,8 @@ static struct recorder *make(uint32_t number)
 	r->columns.structure = of->structure != 0;
 	r->tolerance = first->tolerance;
 	record->bins = of->bins;
+	if (first->detail)
+		detail_join(r, first);
 	record->rank = of->rank;
 	record->size = of->size;
 	record->world = of->world;

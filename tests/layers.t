@@ -26,8 +26,8 @@ RULES = {
     "preload": (["trace", "merge", "spank/handoff.h", "preload"], ["mpi.h", "mpi-ext.h", "unwind.h"]),  # libgcc_eh, linked static
     "policy": (["trace", "policy"], ["jansson.h"]),
     "policy/escape": (["trace/error.h", "policy/escape.h"], []),  # shared with the handoff, which the tracer reads
-    "policy/setting": (["trace/error.h", "policy/setting.h"], []),
-    "spank/handoff": (["trace/error.h", "spank/handoff.h", "policy/escape.h", "policy/setting.h"], []),
+    "policy/setting": (["trace/error.h", "policy/setting.h", "policy/counter.h"], []),
+    "spank/handoff": (["trace/error.h", "spank/handoff.h", "policy/escape.h", "policy/mode.h", "policy/setting.h"], []),
     "spank": (["trace", "merge", "policy", "archive", "spank"], ["slurm/", "jansson.h"]),
     "archive": (["trace", "merge", "archive", "spank/handoff.h"], ["jansson.h", "zstd.h", "sqlite3.h"]),
     "replay": (["trace", "replay", "archive/codec_zstd.h"], ["mpi.h"]),

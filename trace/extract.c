@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/counts.h"
 #include "trace/host.h"
 #include "trace/image.h"
 #include "trace/lossy.h"
 #include "trace/record.h"
+#include "trace/timing.h"
 #include "trace/trace.h"
 
 struct extraction {
@@ -297,6 +299,64 @@ done:
 	return rv;
 }
 
+/* What is kept of a site or an edge besides: counters, and all times. Damage is left out, as in times. */
+static int extract_detail(struct extraction *x, ref at, uint32_t from, uint32_t to, struct trace_time **counts)
+{
+	struct record *r = x->record;
+	struct trace *t = x->trace;
+	uint32_t counters = t->counter_count;
+	if (!at || !arena_valid(x->arena, at, sizeof(struct record_detail) + counters * sizeof(struct record_time)))
+		return 0;
+	const struct record_detail *d = arena_at(x->arena, struct record_detail, at);
+	for (uint32_t i = 0; i < counters; i++) {
+		struct trace_time one = {0};
+		trace_time_extract(&one, x->arena, &d->counts[i], 1, x->rank);
+		if (one.count && !counts_make(counts)) {
+			trace_time_free(&one);
+			return -1;
+		}
+		if (one.count)
+			(*counts)[i] = one;
+	}
+	if (!r->timing || t->timing_count == 0)
+		return 0;
+	struct writer bytes = {0};
+	int64_t count = flow_extract(x->arena, &d->flow, &bytes);
+	struct trace_flow flow = {from, to, (uint64_t)count, bytes.data, bytes.size};
+	if (count <= 0) {
+		writer_free(&bytes);
+		return 0;
+	}
+	return timing_add_flow_take(&t->timing[0], &flow);
+}
+
+/* What was counted, and whether there are all times. */
+static int extract_detail_table(struct extraction *x)
+{
+	const struct record *r = x->record;
+	struct trace *t = x->trace;
+	uint64_t ticks = r->clock_ticks[1] - r->clock_ticks[0], ns = r->clock_ns[1] - r->clock_ns[0];
+	if (r->counters && arena_valid(x->arena, r->counters, sizeof(struct record_counters))) {
+		const struct record_counters *c = arena_at(x->arena, struct record_counters, r->counters);
+		for (uint32_t i = 0; i < c->count && i < TRACE_COUNTERS; i++) {
+			uint32_t name = c->each[i].name, reason = c->each[i].reason;
+			if (name >= r->strings.count || reason >= r->strings.count || string_translate(x, name) == UINT32_MAX ||
+			    string_translate(x, reason) == UINT32_MAX || counts_number(t, x->strings[name]) != i)
+				return -1;
+			counts_tell(t, i, reason == 0, reason != 0, reason ? x->strings[reason] : 0);
+		}
+	}
+	if (!r->timing || r->timing - 1 > FLOW_EXACT || (r->timing - 1 > FLOW_DIGITS_MAX && r->timing - 1 != FLOW_EXACT))
+		return 0;
+	if (ticks == 0 || ns == 0 || ticks >> 62 || ns >> 62)
+		ticks = ns = 1; /* as x->ns_per_tick */
+	double before = (double)(int64_t)(r->first_ticks - r->clock_ticks[0]) * x->ns_per_tick;
+	struct trace_timing head = {.rank = x->rank, .digits = (uint32_t)r->timing - 1, .cut = r->untimed != 0,
+	                            .events = r->untimed && r->untimed - 1 < r->events ? r->untimed - 1 : r->events, .ticks = ticks, .ns = ns,
+	                            .start = r->realtime_ns + (before > -0x1p60 && before < 0x1p60 ? (int64_t)before : 0)};
+	return timing_add(t, &head) ? 0 : -1;
+}
+
 /* A site whose header was checked. `visits` are the complete ones, `successors` how many of them have a successor. */
 static int extract_site(struct extraction *x, struct site *s, uint64_t visits, uint64_t successors, bool object)
 {
@@ -318,6 +378,8 @@ static int extract_site(struct extraction *x, struct site *s, uint64_t visits, u
 	trace_time_extract(&out->communicate, x->arena, &s->communicate, x->ns_per_tick, x->rank);
 	out->least = out->most = out->communicate.sum;
 	out->least_rank = out->most_rank = x->rank;
+	if (extract_detail(x, s->detail, i, TIMING_CALLS, &out->counts) != 0)
+		return -1;
 	uint32_t limit = x->record->sites.count;
 	for (ref at = s->edges; at && limit-- > 0;) {
 		if (!arena_valid(x->arena, at, sizeof(struct record_edge)))
@@ -326,6 +388,8 @@ static int extract_site(struct extraction *x, struct site *s, uint64_t visits, u
 		struct trace_edge *edge = e->to < x->record->sites.count ? trace_edge(out, e->to) : NULL;
 		if (edge && edge->compute.count == 0)
 			trace_time_extract(&edge->compute, x->arena, &e->compute, x->ns_per_tick, x->rank);
+		if (edge && !edge->counts && extract_detail(x, e->detail, i, e->to, &edge->counts) != 0)
+			return -1;
 		at = e->next;
 	}
 	return 0;
@@ -468,7 +532,7 @@ int trace_extract(struct trace *t, struct arena *a, struct error *error)
 		error_set(error, "no memory");
 		goto done;
 	}
-	if (extract_strings(&x) != 0 || extract_vectors(&x) != 0 || extract_paths(&x) != 0 || extract_sites(&x) != 0 ||
+	if (extract_strings(&x) != 0 || extract_vectors(&x) != 0 || extract_paths(&x) != 0 || extract_detail_table(&x) != 0 || extract_sites(&x) != 0 ||
 	    extract_rank(&x) != 0 || extract_totals(&x) != 0) {
 		error_set(error, "the arena of rank %u is damaged, or there is no memory", r->rank);
 		goto done;

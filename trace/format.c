@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "trace/column.h"
+#include "trace/counts.h"
 #include "trace/container.h"
 #include "trace/maps.h"
 #include "trace/pieces.h"
 #include "trace/sites.h"
 #include "trace/stream.h"
 #include "trace/times.h"
+#include "trace/timing.h"
 #include "trace/trace.h"
 #include "trace/varint.h"
 
@@ -258,8 +260,14 @@ static int get_loss(struct reader *r, struct trace_loss *l)
 
 /* The whole. Nodes of maps are a chunk only if there are any. */
 
-enum { PART_STRG, PART_PATH, PART_VECT, PART_PATT, PART_MAPS, PART_RANK, PART_SITE, PART_HIST, PART_LOSS, PARTS };
-static const char part_id[PARTS][CHUNK_ID_SIZE + 1] = {"STRG", "PATH", "VECT", "PATT", "MAPS", "RANK", "SITE", "HIST", "LOSS"};
+enum { PART_STRG, PART_PATH, PART_VECT, PART_PATT, PART_MAPS, PART_RANK, PART_SITE, PART_HIST, PART_LOSS, PART_CNTR, PART_FULL, PARTS };
+static const char part_id[PARTS][CHUNK_ID_SIZE + 1] = {"STRG", "PATH", "VECT", "PATT", "MAPS", "RANK", "SITE", "HIST", "LOSS", "CNTR", "FULL"};
+
+static bool is_optional(size_t part)
+{
+	return part == PART_MAPS || part >= PART_LOSS;
+}
+
 
 int trace_encode(const struct trace *t, const struct chunk *further, size_t n, const struct codec *codec, uint8_t **bytes, size_t *size)
 {
@@ -280,13 +288,17 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 	times_put(&part[PART_HIST], t);
 	map_table_put(&part[PART_MAPS], &maps);
 	put_loss(&part[PART_LOSS], &t->loss);
+	if (t->counter_count)
+		counts_put(&part[PART_CNTR], t, times_complete(t));
+	if (t->timing_count)
+		timing_put(&part[PART_FULL], t, times_complete(t));
 	if (!chunks)
 		goto done;
 	size_t count = 0;
 	for (size_t i = 0; i < PARTS; i++) {
 		if (part[i].failed)
 			goto done;
-		if ((i == PART_MAPS && maps.loom.count == 0) || (i == PART_LOSS && !has_loss(&t->loss)))
+		if ((i == PART_MAPS && maps.loom.count == 0) || (i == PART_LOSS && !has_loss(&t->loss)) || (i > PART_LOSS && part[i].size == 0))
 			continue;
 		memcpy(chunks[count].id, part_id[i], sizeof chunks[count].id);
 		chunks[count].data = part[i].data;
@@ -327,6 +339,10 @@ static int get_part(struct reader *r, size_t part, struct map_table *maps, uint3
 		return times_get(r, t, flags & CONTAINER_ROUNDED);
 	case PART_LOSS:
 		return get_loss(r, &t->loss);
+	case PART_CNTR:
+		return counts_get(r, t);
+	case PART_FULL:
+		return timing_get(r, t);
 	}
 	return -1;
 }
@@ -343,7 +359,7 @@ int trace_decode(struct trace *t, const struct container *c, struct error *error
 		bool sums = i == PART_HIST && !chunk;
 		if (sums) /* version 1.0 */
 			chunk = container_find(c, "TIME");
-		if (!chunk && (i == PART_MAPS || i == PART_LOSS))
+		if (!chunk && is_optional(i))
 			continue;
 		if (!chunk) {
 			rv = error_set(error, "%s: chunk %s is missing: not a complete trace", container_name(c), part_id[i]);

@@ -17,6 +17,7 @@
 #define SPOOR_RECORD_H
 
 #include "trace/column.h"
+#include "trace/flow.h"
 #include "trace/time.h"
 
 /* A growing array of equal elements. New elements are complete before `count` tells of them. */
@@ -53,11 +54,24 @@ enum path_gap {
 	GAP_NO_MODULE = 3, /* one frame in code that belongs to no file */
 };
 
+/* What is kept of a site's calls, or of an edge's computations, if the policy asks for it. */
+struct record_detail {
+	struct flow flow; /* record.timing */
+	struct record_time counts[]; /* for each of record.counters */
+};
+
+struct record_counters {
+	uint32_t count, unused;
+	struct {
+		uint32_t name, reason; /* strings; reason: why it is not counted, or not any more; 0: it is */
+	} each[TRACE_COUNTERS];
+};
+
 /* Computation between one site and the next: between the end of the one call and the begin of the other. */
 struct record_edge {
 	uint32_t to, from; /* sites; no edge (ref 0) leads nowhere: what is there then, arena_header.magic, is no site's id */
 	ref next;          /* edge of the same site */
-	uint32_t unused;
+	ref detail;        /* struct record_detail; 0: none */
 	struct record_time compute;
 };
 
@@ -70,6 +84,8 @@ struct site {
 	ref edges, last_edge;
 	uint32_t cost; /* of recording a visit, in ticks, as far as it was measured */
 	ref self;
+	ref detail; /* struct record_detail; 0: none */
+	uint32_t unused;
 	uint64_t generation; /* the recorder's: of the handles that its columns remember (column_remember) */
 	struct record_time communicate;
 	struct column successor;
@@ -98,6 +114,8 @@ struct record {
 	ref first, last;       /* site of the first and of the last complete event */
 	ref in_flight;         /* site of the call that was entered and has not returned, or whose event is not complete yet */
 	uint32_t thread;       /* of the rank: 0 is the one that initialised MPI; see trace/stream.h */
+	ref counters;          /* struct record_counters; 0: none */
+	uint32_t unused;
 	struct table sites;     /* ref */
 	struct table functions; /* uint32_t: string of the schema, "MPI_Send count:i ..." */
 	struct table strings;   /* ref; 0 is the empty string */
@@ -111,6 +129,9 @@ struct record {
 	ref facts;           /* struct record_string, in no pool: key=value lines of the process; 0 if none */
 	uint32_t host;       /* string */
 	uint32_t bins;       /* trace.bins */
+	uint64_t timing;     /* 0, or 1 + the digits of flows (flow.h) */
+	uint64_t untimed;    /* the first event that is not in them, because of memory, + 1; 0: none */
+	uint64_t first_ticks; /* when the first event began; only with flows */
 	uint64_t own_ticks;  /* used by the recorder itself, and left out of all times */
 	uint64_t structure;  /* the structure may be lossy */
 	uint64_t threshold;  /* tokens of a column; UINT64_MAX: any number */

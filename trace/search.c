@@ -9,6 +9,7 @@
 
 #include "trace/cursor.h"
 #include "trace/index.h"
+#include "trace/timing.h"
 #include "trace/stream.h"
 
 /* The steps that are remembered. A loop whose turn takes more steps than this, its inner loops passed over, is not passed over itself. */
@@ -250,12 +251,48 @@ static int run(struct search *s, double ns, struct moment *m, struct error *erro
 	}
 }
 
+/* The same with the times of each event. Returns 0, -1, or 1: there are none, or not up to that time. */
+static int run_exactly(struct search *s, double ns, struct moment *m, struct error *error)
+{
+	const struct trace *t = s->t;
+	bool none;
+	uint64_t begin, end;
+	int64_t next;
+	int rv = 1;
+	struct timeline *l = timeline_open(t, s->rank, &none);
+	if (!l)
+		return none ? 1 : error_set(error, "no memory");
+	while (timeline_next(l, s->site, &begin, &end) == 0) {
+		const struct trace_site *site = &t->sites[s->site];
+		struct place *p = &s->places[s->site];
+		if ((double)end > ns || s->event + 1 == s->events) {
+			*m = (struct moment){.event = s->event, .site = s->site, .inside = ns >= (double)begin, .begin = (double)begin, .end = (double)end, .total = (double)end};
+			rv = 0;
+			break;
+		}
+		if ((!p->cursor.open && column_cursor_open(&p->cursor, t, &site->columns[site->column_count - 1], s->rank, s->patterns, &s->own) != 0) ||
+		    column_cursor_next(&p->cursor, &next) != 0 || next == VALUE_LOSSY)
+			break;
+		p->visits++;
+		s->event++;
+		s->site = (uint32_t)next;
+	}
+	timeline_close(l);
+	return rv;
+}
+
 int search_time(struct moment *m, const struct trace *t, uint32_t rank, double ns, struct error *error)
 {
 	int rv = -1;
 	struct search s;
 	double stretch = 1;
 	*m = (struct moment){.visits = NULL};
+	if (search_init(&s, t, rank, 1, error) != 0 || (rv = run_exactly(&s, ns, m, error)) < 0)
+		goto done;
+	if (rv == 0)
+		goto found;
+	rv = -1;
+	search_free(&s);
 	/* how long would it be with mean times, and how long was it? */
 	if (search_init(&s, t, rank, 1, error) != 0 || run(&s, 1e300, m, error) != 0)
 		goto done;
@@ -272,6 +309,8 @@ int search_time(struct moment *m, const struct trace *t, uint32_t rank, double n
 	if (search_init(&s, t, rank, stretch, error) != 0 || run(&s, ns, m, error) != 0)
 		goto done;
 	m->total = total;
+found:
+	rv = -1;
 	m->visits = malloc(((size_t)t->site_count + 1) * sizeof *m->visits);
 	if (!m->visits) {
 		error_set(error, "no memory");

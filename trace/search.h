@@ -4,6 +4,8 @@
  * A rank's time is counted from the begin of MPI_Init. What each call and computation took is not known one by one: they are given their
  * means, stretched so that the rank's total is what it was.
  *
+ * If the trace has the times of all events (timing.h), they are used, and each event up to the time is passed.
+ *
  * The walk follows the successor columns. Its state is the site and the place in each of these columns: a stack of grammar rules with the turns
  * that are left of each. If it comes to a state that it was in before but for numbers of turns, and each column needed turns of one rule
  * only, then the steps between will repeat as long as there are turns: all these repetitions are passed at once. Loops are found from the
@@ -20,7 +22,7 @@ struct moment {
 	uint32_t site;     /* where it is */
 	bool inside;       /* is the rank in the call? Else it computes before it. */
 	double begin, end; /* of the call; ns */
-	double total;      /* of the rank; ns */
+	double total;      /* of the rank, ns; with times of all events the end of this one */
 	uint64_t *visits;  /* malloc'ed: by site, how often the rank was there before this event; for walk_seek */
 };
 

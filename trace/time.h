@@ -21,6 +21,7 @@ __extension__ typedef unsigned __int128 uint128;
 #define TIME_PER_OCTAVE 8
 #define TIME_BINS 8     /* k: bins of a complete trace, unless the policy says otherwise */
 #define TIME_BINS_MAX 64
+#define TRACE_COUNTERS 8 /* events that can be counted: histograms of counts have the form of those of times */
 
 /* Values of about the same size. */
 struct time_bin {

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "trace/column.h"
+#include "trace/counts.h"
 #include "trace/pattern.h"
+#include "trace/timing.h"
 
 /* Makes room for one more element; false on no memory. */
 static bool grow(void *array, uint32_t count, uint32_t *capacity, size_t size)
@@ -415,8 +417,11 @@ static void sites_free(struct trace_site *sites, uint32_t n)
 		}
 		free(s->columns);
 		trace_time_free(&s->communicate);
-		for (uint32_t k = 0; k < s->edge_count; k++)
+		counts_free(&s->counts);
+		for (uint32_t k = 0; k < s->edge_count; k++) {
 			trace_time_free(&s->edges[k].compute);
+			counts_free(&s->edges[k].counts);
+		}
 		free(s->edges);
 		index_free(&s->edge_index);
 		rankmap_free(&s->visits);
@@ -434,6 +439,7 @@ void trace_free(struct trace *t)
 	free(t->functions);
 	sites_free(t->sites, t->site_count);
 	sites_free(t->objects, t->object_count);
+	timing_free(t);
 	index_free(&t->module_index);
 	index_free(&t->node_index);
 	index_free(&t->function_index);

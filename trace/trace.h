@@ -92,6 +92,7 @@ struct trace_column {
 struct trace_edge {
 	uint32_t to;
 	struct trace_time compute;
+	struct trace_time *counts; /* trace/counts.h; NULL: none */
 };
 
 struct trace_site {
@@ -107,6 +108,7 @@ struct trace_site {
 	struct trace_edge *edges; /* by `to`, each once */
 	uint32_t edge_count, edge_capacity;
 	struct index edge_index;
+	struct trace_time *counts; /* of the calls */
 };
 
 struct trace_function {
@@ -131,6 +133,11 @@ struct trace_total {
 
 /* What was given up when a rank's memory was nearly used up, in this order. */
 enum trace_stage { STAGE_COLUMNS, STAGE_PATHS, STAGE_COUNTING, TRACE_STAGES };
+
+struct trace_counter {
+	uint32_t name, reason;   /* strings; why ranks did not count it, or stopped; 0: all did */
+	uint64_t ranks, missing; /* how many counted it; how many did not, or stopped */
+};
 
 struct trace_loss {
 	bool lossy, structure; /* the mode was lossy:threshold; may the order of calls and handles be given up, too? */
@@ -159,6 +166,10 @@ struct trace {
 	struct trace_total total[TRACE_TOTALS]; /* by enum trace_total_kind */
 	uint32_t bins; /* k: bins of histograms in the file of a complete trace; 0: TIME_BINS */
 	struct trace_loss loss;
+	struct trace_counter counters[TRACE_COUNTERS];
+	uint32_t counter_count;
+	struct trace_timing *timing; /* trace/timing.h: times of each event; by rank */
+	uint32_t timing_count;
 };
 
 /* An empty trace: string 0 and node 0. Returns 0 or -1. */

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * counters - events that are counted in a thread
+ */
+#include "preload/counters.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+/* The part of PAPI's interface that is used; it has been the same since version 5. */
+#define PAPI_OK          0
+#define PAPI_NULL        (-1)
+#define PAPI_LIB_VERSION 21
+
+static struct papi {
+	int (*library_init)(int version);
+	int (*get_opt)(int option, void *value);
+	int (*thread_init)(unsigned long (*id)(void));
+	int (*event_name_to_code)(const char *name, int *code);
+	int (*create_eventset)(int *set);
+	int (*add_event)(int set, int code);
+	int (*start)(int set);
+	int (*read)(int set, long long *values);
+	int (*stop)(int set, long long *values);
+	int (*cleanup_eventset)(int set);
+	int (*destroy_eventset)(int *set);
+	char *(*strerror)(int code);
+} papi;
+
+enum source { SOURCE_NONE, SOURCE_CPU_TIME, SOURCE_SWITCHES, SOURCE_FAULTS, SOURCE_MINOR, SOURCE_MAJOR, SOURCE_PAPI };
+
+#define REASON_SIZE 160
+
+static struct counter {
+	char name[256];
+	enum source source;
+	int code; /* PAPI's */
+	char reason[REASON_SIZE]; /* "": it is counted */
+} counters[TRACE_COUNTERS];
+
+static unsigned count;
+static bool loaded, yielded;
+static unsigned long long adds; /* files that the loader had loaded when it was looked last */
+
+struct counting {
+	unsigned sets;
+	int set[TRACE_COUNTERS];                   /* PAPI's; events of one component each */
+	unsigned size[TRACE_COUNTERS];             /* events of a set */
+	unsigned which[TRACE_COUNTERS][TRACE_COUNTERS];
+	int64_t last[TRACE_COUNTERS];
+};
+
+/* --- is PAPI the program's own? --- */
+
+static int look(struct dl_phdr_info *info, size_t size, void *context)
+{
+	const char *base = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
+	(void)size;
+	adds = info->dlpi_adds;
+	if (!strncmp(base ? base + 1 : info->dlpi_name ? info->dlpi_name : "", "libpapi.so", 10))
+		*(bool *)context = true;
+	return 0;
+}
+
+static bool is_used(void)
+{
+	bool used = false;
+	dl_iterate_phdr(look, &used); /* those of this namespace, which ours is not in */
+	return used || dlsym(RTLD_DEFAULT, "PAPI_library_init");
+}
+
+static int look_at_adds(struct dl_phdr_info *info, size_t size, void *context)
+{
+	(void)size;
+	*(unsigned long long *)context = info->dlpi_adds;
+	return 1;
+}
+
+/* --- loading it --- */
+
+static const char *const libraries[] = {"libpapi.so.7.2", "libpapi.so.7.1", "libpapi.so.7.0", "libpapi.so.7", "libpapi.so.6.0", "libpapi.so.6",
+                                        "libpapi.so.5.7", "libpapi.so.5"};
+
+static bool find(void *library, const char *name, void *function)
+{
+	return (*(void **)function = dlsym(library, name)) != NULL;
+}
+
+static unsigned long thread_number(void)
+{
+	return (unsigned long)pthread_self();
+}
+
+/* "" or why PAPI cannot be used. */
+static const char *load(void)
+{
+	static char reason[REASON_SIZE];
+	void *library = NULL;
+
+	if (is_used())
+		return "the program uses PAPI itself";
+	for (size_t i = 0; i < sizeof libraries / sizeof *libraries && !library; i++)
+		library = dlmopen(LM_ID_NEWLM, libraries[i], RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		return "libpapi (version 5 to 7) cannot be loaded";
+	if (!find(library, "PAPI_library_init", &papi.library_init) || !find(library, "PAPI_get_opt", &papi.get_opt) ||
+	    !find(library, "PAPI_thread_init", &papi.thread_init) || !find(library, "PAPI_event_name_to_code", &papi.event_name_to_code) ||
+	    !find(library, "PAPI_create_eventset", &papi.create_eventset) || !find(library, "PAPI_add_event", &papi.add_event) ||
+	    !find(library, "PAPI_start", &papi.start) || !find(library, "PAPI_read", &papi.read) || !find(library, "PAPI_stop", &papi.stop) ||
+	    !find(library, "PAPI_cleanup_eventset", &papi.cleanup_eventset) || !find(library, "PAPI_destroy_eventset", &papi.destroy_eventset) ||
+	    !find(library, "PAPI_strerror", &papi.strerror))
+		return "libpapi lacks a function";
+	/* it wants to be told its own version */
+	int version = papi.get_opt(PAPI_LIB_VERSION, NULL), rv = version > 0 ? papi.library_init(version & (int)0xffff0000) : version;
+	if (rv != (version & (int)0xffff0000) || version <= 0) {
+		const char *text = rv < 0 ? papi.strerror(rv) : NULL;
+		snprintf(reason, sizeof reason, "PAPI cannot be initialised: %.80s", text ? text : "of another version");
+		return reason;
+	}
+	papi.thread_init(thread_number);
+	loaded = true;
+	return "";
+}
+
+static void give_up(struct counter *c, const char *what, int code)
+{
+	const char *text = papi.strerror(code);
+	snprintf(c->reason, sizeof c->reason, "%s: %.80s", what, text ? text : "unknown error");
+}
+
+static void setup_papi(struct counter *c)
+{
+	static const char *problem;
+
+	if (!problem)
+		problem = load();
+	if (*problem) {
+		snprintf(c->reason, sizeof c->reason, "%s", problem);
+		return;
+	}
+	int rv = papi.event_name_to_code(c->name, &c->code);
+	if (rv != PAPI_OK)
+		give_up(c, "PAPI does not know it here", rv);
+	else
+		c->source = SOURCE_PAPI;
+}
+
+unsigned counters_setup(const char *list)
+{
+	static const struct {
+		const char *name;
+		enum source source;
+	} kernel[] = {{"perf::TASK-CLOCK", SOURCE_CPU_TIME}, {"perf::CONTEXT-SWITCHES", SOURCE_SWITCHES}, {"perf::PAGE-FAULTS", SOURCE_FAULTS},
+	              {"perf::MINOR-FAULTS", SOURCE_MINOR}, {"perf::MAJOR-FAULTS", SOURCE_MAJOR}};
+
+	for (count = 0; *list && count < TRACE_COUNTERS; list += *list == ',') {
+		struct counter *c = &counters[count++];
+		size_t n = strcspn(list, ",");
+		*c = (struct counter){.source = SOURCE_NONE};
+		snprintf(c->name, sizeof c->name, "%.*s", (int)n, list);
+		list += n;
+		for (size_t i = 0; i < sizeof kernel / sizeof *kernel; i++)
+			if (!strcmp(c->name, kernel[i].name))
+				c->source = kernel[i].source;
+		if (c->source == SOURCE_NONE)
+			setup_papi(c);
+	}
+	return count;
+}
+
+const char *counters_name(unsigned i)
+{
+	return counters[i].name;
+}
+
+const char *counters_reason(unsigned i)
+{
+	return counters[i].reason[0] ? counters[i].reason : NULL;
+}
+
+/* --- in a thread --- */
+
+static void stop(struct counting *c)
+{
+	long long values[TRACE_COUNTERS];
+
+	for (unsigned i = 0; i < c->sets; i++) {
+		papi.stop(c->set[i], values);
+		papi.cleanup_eventset(c->set[i]);
+		papi.destroy_eventset(&c->set[i]);
+	}
+	c->sets = 0;
+}
+
+/* To a set that takes it, or to a new one: events of several components cannot be in one. */
+static void add(struct counting *c, unsigned i)
+{
+	int rv = PAPI_NULL;
+
+	for (unsigned s = 0; s < c->sets; s++)
+		if ((rv = papi.add_event(c->set[s], counters[i].code)) == PAPI_OK) {
+			c->which[s][c->size[s]++] = i;
+			return;
+		}
+	int set = PAPI_NULL;
+	if ((rv = papi.create_eventset(&set)) == PAPI_OK && (rv = papi.add_event(set, counters[i].code)) == PAPI_OK) {
+		c->set[c->sets] = set;
+		c->size[c->sets] = 1;
+		c->which[c->sets++][0] = i;
+		return;
+	}
+	if (set != PAPI_NULL)
+		papi.destroy_eventset(&set);
+	give_up(&counters[i], "it cannot be counted here", rv);
+	counters[i].source = SOURCE_NONE;
+}
+
+static void start(struct counting *c)
+{
+	for (unsigned s = 0; s < c->sets;) {
+		int rv = papi.start(c->set[s]);
+		if (rv == PAPI_OK) {
+			s++;
+			continue;
+		}
+		for (unsigned k = 0; k < c->size[s]; k++) {
+			give_up(&counters[c->which[s][k]], "counting cannot be started", rv);
+			counters[c->which[s][k]].source = SOURCE_NONE;
+		}
+		papi.cleanup_eventset(c->set[s]);
+		papi.destroy_eventset(&c->set[s]);
+		unsigned last = --c->sets;
+		c->set[s] = c->set[last];
+		c->size[s] = c->size[last];
+		memcpy(c->which[s], c->which[last], sizeof c->which[s]);
+	}
+}
+
+struct counting *counting_begin(void)
+{
+	struct counting *c = calloc(1, sizeof *c);
+
+	for (unsigned i = 0; c && i < count; i++)
+		if (counters[i].source == SOURCE_PAPI && !yielded)
+			add(c, i);
+	if (c)
+		start(c);
+	return c;
+}
+
+void counting_end(struct counting *c)
+{
+	if (c && !yielded)
+		stop(c);
+	free(c);
+}
+
+void counting_read(struct counting *c, int64_t values[TRACE_COUNTERS])
+{
+	struct rusage usage;
+	bool asked = false;
+
+	for (unsigned s = 0; s < c->sets; s++) {
+		long long read[TRACE_COUNTERS];
+		bool good = papi.read(c->set[s], read) == PAPI_OK;
+		for (unsigned k = 0; k < c->size[s]; k++) {
+			unsigned i = c->which[s][k];
+			c->last[i] = good ? read[k] : c->last[i];
+		}
+	}
+	for (unsigned i = 0; i < count; i++) {
+		enum source source = counters[i].source;
+		if (source == SOURCE_CPU_TIME) {
+			struct timespec t;
+			clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+			c->last[i] = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+		} else if (source != SOURCE_NONE && source != SOURCE_PAPI) {
+			if (!asked)
+				getrusage(RUSAGE_THREAD, &usage);
+			asked = true;
+			c->last[i] = source == SOURCE_SWITCHES ? usage.ru_nvcsw + usage.ru_nivcsw
+			             : source == SOURCE_MINOR  ? usage.ru_minflt
+			             : source == SOURCE_MAJOR  ? usage.ru_majflt
+			                                       : usage.ru_minflt + usage.ru_majflt;
+		}
+		values[i] = c->last[i];
+	}
+}
+
+bool counters_yield(struct counting *c)
+{
+	unsigned long long now = 0;
+
+	if (!loaded || yielded)
+		return false;
+	dl_iterate_phdr(look_at_adds, &now);
+	if (now == adds || !is_used())
+		return false;
+	yielded = true;
+	stop(c);
+	for (unsigned i = 0; i < count; i++)
+		if (counters[i].source == SOURCE_PAPI)
+			snprintf(counters[i].reason, sizeof counters[i].reason, "the program began to use PAPI itself, and counting stopped");
+	return true;
+}
