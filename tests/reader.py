@@ -9,6 +9,7 @@ For tests: readable rather than fast, and it trusts nothing but asserts.
 """
 import ctypes
 import ctypes.util
+import itertools
 import struct
 import sys
 import zlib
@@ -290,6 +291,78 @@ class Trace:
         self.read_paths(Bytes(found["PATH"]))
         if "HIST" in found:
             self.read_times(found["HIST"], found["flags"] & 32)
+        self.counters, self.counts, self.flows = [], [], {}
+        if "CNTR" in found:
+            self.read_counts(Bytes(found["CNTR"]))
+        if "FULL" in found:
+            self.read_flows(Bytes(found["FULL"]))
+
+    def read_counts(self, b):
+        self.counters = [{"name": self.strings[b.uint()].decode(), "ranks": b.uint(), "missing": b.uint(), "reason": self.strings[b.uint()].decode()}
+                         for _ in range(b.uint())]
+        assert b.uint() == 1, "a part"
+        self.rounded = True
+        rank_bits = bits_for(max(self.events, default=-1) + 1)
+        once = [sum(v.values()) <= len(v) for _, _, v, _ in self.sites]
+        for _ in self.counters:
+            c, mine = Coder(b.bytes(b.uint())), []
+            for i, (_, _, visits, _) in enumerate(self.sites):
+                times = self.times[i]
+                site = {"time": self.read_time(c, 0, times["time"]["count"], visits, once[i], rank_bits)}
+                site["edges"] = {to: self.read_time(c, 1, t["count"], visits, once[to], rank_bits) for to, t in times["edges"].items()}
+                mine.append(site)
+            self.counts.append(mine)
+        b.done()
+
+    def read_flows(self, b):
+        coded = b.uint()
+        for _ in range(b.uint()):
+            rank = b.uint()
+            flows = {"digits": b.uint(), "events": b.uint(), "cut": b.uint(), "ticks": b.uint(), "ns": b.uint(), "start": b.int(), "values": {}}
+            self.flows[rank], heads = flows, []
+            for _ in range(b.uint()):
+                heads.append((b.uint(), b.uint(), b.uint()))
+                if not coded:
+                    v = Bytes(b.bytes(b.uint()))
+                    flows["values"][heads[-1][:2]] = [v.uint() for _ in range(heads[-1][2])]
+                    v.done()
+            c = Coder(b.bytes(b.uint())) if coded else None
+            for site, to, n in heads if coded else []:
+                values = flows["values"][site, to] = []
+                for _ in range(n):
+                    values.append(c.number(min(values[-1].bit_length() if values else 0, 63)))
+            for values in flows["values"].values() if flows["digits"] != 255 else []:
+                code = 0
+                for i, v in enumerate(values):
+                    code += (v >> 1) ^ -(v & 1)
+                    values[i] = self.ticks_of(code, 1 << flows["digits"])
+        b.done()
+
+    @staticmethod
+    def ticks_of(code, per):
+        scale = 1 << max(0, code // per - 1)
+        return code if code < per else (code % per + per) * scale + (scale - 1) // 2
+
+    def rank_times(self, rank):
+        """Begin and end of the events of a rank that has all times, in ns."""
+        flows = self.flows[rank]
+        values = {key: iter(v) for key, v in flows["values"].items()}
+        found, ticks, last = [], 0, None
+        for site in itertools.islice(self.walk(rank), flows["events"]):
+            ticks += next(values[last, site + 1]) if last is not None else 0
+            begin = ticks
+            ticks += next(values[site, 0])
+            found.append((begin * flows["ns"] // flows["ticks"], ticks * flows["ns"] // flows["ticks"]))
+            last = site
+        return found
+
+    def walk(self, rank):
+        """The sites of the events of a rank."""
+        successors, site = {}, self.first[rank]
+        for number in range(self.events[rank]):
+            yield site
+            if number + 1 < self.events[rank]:
+                site = next(successors.setdefault(site, self.column(self.sites[site][3][-1], rank)))
 
     def read_times(self, data, rounded):
         self.rounded = rounded

@@ -103,6 +103,13 @@ int flatlog_thread(void)
 	return several ? mine : 0;
 }
 
+static unsigned long long now(void)
+{
+	struct timespec ts;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (unsigned long long)ts.tv_sec * 1000000000 + (unsigned long long)ts.tv_nsec;
+}
+
 bool line_begin(struct line *l, const char *function, void *return_address)
 {
 	memset(l, 0, sizeof(*l));
@@ -111,6 +118,8 @@ bool line_begin(struct line *l, const char *function, void *return_address)
 		return false;
 	if (several && !joined)
 		join();
+	if (getenv("FLATLOG_TIMES"))
+		l->begin = now();
 	return true;
 }
 
@@ -173,6 +182,7 @@ bool line_end(struct line *l, int rc)
 
 void line_write(struct line *l)
 {
+	unsigned long long end = l->begin ? now() : 0;
 	pthread_mutex_lock(&flatlog_lock);
 	struct log *log = &logs[flatlog_thread()];
 	if (!log->out && state == EARLY)
@@ -185,6 +195,8 @@ void line_write(struct line *l)
 			fprintf(out, " %s", l->part[i]);
 		free(l->part[i]);
 	}
+	if (out && state != CLOSED && l->begin)
+		fprintf(out, " @%llu-%llu", l->begin, end);
 	if (out && state != CLOSED) {
 		fputc('\n', out);
 		fflush(out);

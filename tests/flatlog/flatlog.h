@@ -40,6 +40,7 @@
 struct line {
 	const char *function;
 	char *part[LINE_PARTS];
+	unsigned long long begin; /* with FLATLOG_TIMES: ns; each line ends with " @BEGIN-END" then */
 };
 
 /* False: not a call of the application, or logging has not begun or is over; say nothing more. */
