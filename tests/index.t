@@ -42,7 +42,10 @@ def jobs(folder, *arguments, **more):
 # Small: what filters say, against the rule by which the traces were made.
 small = os.path.join(work, "small")
 os.mkdir(small, 0o755)
-archive.fill(small, 1000, 20, 1, NOW)
+LAST = NOW  # the end of the 20 days; jobs 5 to 7 are to be of one day
+while len({time.localtime(LAST - 20 * 86400 + k * 1728).tm_mday for k in (4, 5, 6)}) > 1:
+    LAST -= 1728
+archive.fill(small, 1000, 20, 1, LAST)
 every = range(1, 1001)
 tap.equal(jobs(small), list(every), "all of them, by start")
 FILTERS = [
@@ -66,7 +69,7 @@ FILTERS = [
     (("--elapsed", "-90s"), lambda j: j % 5000 <= 90),
     (("--partial",), lambda j: j % 100 == 0),
     (("--whole", "--job", "100"), lambda j: False),
-    (("--since", "2d", "--until", "1d"), lambda j: NOW - 2 * 86400 - 60 <= NOW - 20 * 86400 + (j - 1) * 1728 <= NOW - 86400 + 60),
+    (("--since", "2d", "--until", "1d"), lambda j: NOW - 2 * 86400 - 60 <= LAST - 20 * 86400 + (j - 1) * 1728 <= NOW - 86400 + 60),
 ]
 for arguments, rule in FILTERS:
     wanted = [j for j in every if rule(j)]
