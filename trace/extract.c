@@ -458,11 +458,68 @@ static int extract_rank(struct extraction *x)
 	return 0;
 }
 
+/* A column of which it is known how many values it had. */
+static int extract_unknown(struct extraction *x, uint64_t count, enum reference reference, struct trace_column *out)
+{
+	int rv = -1;
+	struct trace_group group = {0};
+	struct rankmap rank = {0};
+	if (rankmap_single(&rank, x->rank, 0, false) == 0 && trace_group_lossy(&group, &rank) == 0) {
+		group.lossy->why = WHY_MEMORY;
+		group.lossy->since = x->record->stage[STAGE_COUNTING] ? x->record->stage[STAGE_COUNTING] - 1 : 0;
+		if (extract_others(x, &group.lossy->values, count, reference) == 0)
+			rv = trace_add_group_take(out, &group);
+	}
+	rankmap_free(&rank);
+	trace_group_free(&group);
+	return rv;
+}
+
+/* Calls that were only counted are sites that no event is of: one for each function, behind all others, with a path of two gaps that no other
+ * site has. */
+static int extract_counted(struct extraction *x)
+{
+	const struct record *r = x->record;
+	struct trace *t = x->trace;
+	for (uint32_t i = 0; i < r->counted.count; i++) {
+		const struct record_counted *c = table_at(x->arena, &r->counted, i, sizeof *c);
+		if (c->function >= r->functions.count || c->count == 0 || c->count > INT64_MAX / 4)
+			continue;
+		uint32_t gap = trace_node(t, (struct trace_node){0, UINT32_MAX, GAP_TOO_DEEP});
+		uint32_t node = gap == UINT32_MAX ? gap : trace_node(t, (struct trace_node){gap, UINT32_MAX, GAP_TOO_DEEP});
+		uint32_t number = node == UINT32_MAX ? node : trace_site(t, x->functions[c->function], node, false);
+		if (number == UINT32_MAX)
+			return -1;
+		struct trace_site *s = &t->sites[number];
+		if (!rankmap_empty(&s->visits)) /* damaged: twice */
+			continue;
+		if (rankmap_single(&s->visits, x->rank, (int64_t)c->count, false) != 0)
+			return -1;
+		for (uint32_t k = 0; k < s->column_count; k++)
+			if (extract_unknown(x, c->count, schema_reference(trace_schema(t, s), k), &s->columns[k]) != 0)
+				return -1;
+		double sum = (double)c->ticks * x->ns_per_tick, min = (double)c->min * x->ns_per_tick, max = (double)c->max * x->ns_per_tick;
+		if (!(sum < 0x1p58) || c->min > c->max || c->max > c->ticks)
+			continue;
+		struct time_bin bin = {c->count, (uint64_t)min, (uint64_t)max, (uint64_t)sum, 0};
+		bin.sum = bin.sum / c->count < bin.min ? bin.min * c->count : bin.sum / c->count > bin.max ? bin.max * c->count : bin.sum;
+		bin.squares = (uint128)bin.sum * bin.sum / c->count;
+		struct trace_time time = {.count = c->count, .sum = bin.sum, .min = bin.min, .max = bin.max, .min_rank = x->rank, .max_rank = x->rank,
+		                          .squares = bin.squares, .bins = &bin, .bin_count = 1};
+		if (trace_time_add(&s->communicate, &time) != 0)
+			return -1;
+		s->least = s->most = bin.sum;
+		s->least_rank = s->most_rank = x->rank;
+	}
+	return 0;
+}
+
 /* Sums over the sites, which have been extracted. */
 static int extract_totals(struct extraction *x)
 {
 	struct trace *t = x->trace;
-	uint64_t compute = 0, communicate = 0;
+	double loose = (double)x->record->loose_ticks * x->ns_per_tick;
+	uint64_t compute = loose < 0x1p58 ? (uint64_t)loose : 0, communicate = 0;
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		if (!trace_initializes(trace_schema(t, &t->sites[i])))
 			communicate += t->sites[i].communicate.sum;
@@ -508,7 +565,7 @@ int trace_extract(struct trace *t, struct arena *a, struct error *error)
 	if (columns_init(&x.columns, a) != 0)
 		return error_set(error, "no memory");
 	if (!table_valid(a, &r->strings, sizeof(ref)) || !table_valid(a, &r->vectors, sizeof(ref)) || !table_valid(a, &r->sites, sizeof(ref)) ||
-	    !table_valid(a, &r->objects, sizeof(ref)) || !table_valid(a, &r->functions, sizeof(uint32_t)) ||
+	    !table_valid(a, &r->objects, sizeof(ref)) || !table_valid(a, &r->counted, sizeof(struct record_counted)) || !table_valid(a, &r->functions, sizeof(uint32_t)) ||
 	    !table_valid(a, &r->modules, sizeof(struct record_module)) || !table_valid(a, &r->nodes, sizeof(struct record_node)) ||
 	    r->nodes.count == 0) {
 		error_set(error, "the arena's tables are damaged");
@@ -533,7 +590,7 @@ int trace_extract(struct trace *t, struct arena *a, struct error *error)
 		goto done;
 	}
 	if (extract_strings(&x) != 0 || extract_vectors(&x) != 0 || extract_paths(&x) != 0 || extract_detail_table(&x) != 0 || extract_sites(&x) != 0 ||
-	    extract_rank(&x) != 0 || extract_totals(&x) != 0) {
+	    extract_rank(&x) != 0 || extract_counted(&x) != 0 || extract_totals(&x) != 0) {
 		error_set(error, "the arena of rank %u is damaged, or there is no memory", r->rank);
 		goto done;
 	}
