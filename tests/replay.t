@@ -4,6 +4,7 @@
 import json
 import os
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -33,13 +34,20 @@ LAUNCHER = ["--", "mpirun", "--oversubscribe", *(["--allow-run-as-root"] if os.g
 
 
 def run(command, timeout=100, environment=None, cwd=None):
-    """Returns the exit status, and what it said."""
+    """Returns the exit status, and what it said; 124 if it took too long, and then nothing of it is left."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+                               env=dict(os.environ, **(environment or {})), cwd=cwd)
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout,
-                              env=dict(os.environ, **(environment or {})), cwd=cwd)
-    except subprocess.TimeoutExpired as e:
-        return 124, (e.stdout or b"").decode(errors="replace") + "took too long"
-    return done.returncode, done.stdout.decode(errors="replace")
+        out, _ = process.communicate(timeout=timeout)
+        return process.returncode, out.decode(errors="replace")
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGTERM)  # mpirun ends its ranks
+        try:
+            out, _ = process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            out, _ = process.communicate()
+        return 124, out.decode(errors="replace") + "took too long"
 
 
 def trace(folder, name, program, ranks=4, options=(), cwd=None):
