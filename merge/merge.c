@@ -353,11 +353,12 @@ static int merge_ranks(struct translation *x)
 	return 0;
 }
 
-int merge_into(struct trace *into, const struct trace *from, struct error *error)
+/* vectors: NULL, or the numbers in `into` of those that are there already (UINT32_MAX: not); it is freed. */
+static int merge_known(struct trace *into, const struct trace *from, uint32_t *vectors, struct error *error)
 {
 	struct translation x = {.into = into, .from = from};
 	x.strings = numbers(from->strings.count);
-	x.vectors = numbers(from->vector_pool.count);
+	x.vectors = vectors ? vectors : numbers(from->vector_pool.count);
 	x.patterns = numbers(from->patterns.count);
 	x.modules = numbers(from->module_count);
 	x.nodes = numbers(from->node_count);
@@ -365,7 +366,7 @@ int merge_into(struct trace *into, const struct trace *from, struct error *error
 	x.sites = numbers(from->site_count);
 	for (uint32_t i = 0; x.patterns && i < from->patterns.count; i++)
 		x.patterns[i] = UINT32_MAX;
-	for (uint32_t i = 0; x.vectors && i < from->vector_pool.count; i++)
+	for (uint32_t i = 0; !vectors && x.vectors && i < from->vector_pool.count; i++)
 		x.vectors[i] = UINT32_MAX;
 	bool ok = x.strings && x.vectors && x.patterns && x.modules && x.nodes && x.functions && x.sites;
 	ok = ok && translate_strings(&x) == 0 && translate_paths(&x) == 0 && counts_merge(into, from, x.strings, x.counters) == 0 &&
@@ -378,6 +379,11 @@ int merge_into(struct trace *into, const struct trace *from, struct error *error
 	free(x.functions);
 	free(x.sites);
 	return ok ? 0 : error_set(error, "cannot merge: a rank is in both traces, or there is no memory");
+}
+
+int merge_into(struct trace *into, const struct trace *from, struct error *error)
+{
+	return merge_known(into, from, NULL, error);
 }
 
 /* Canonical order: a new trace is given the things of the old one in sorted order, and then the old one is merged into it. */
@@ -608,23 +614,75 @@ done:
 	return rv;
 }
 
-static int order_used(struct translation *x)
+struct moved {
+	struct pool_item item;
+	uint32_t number;
+};
+
+static int by_item(const void *a, const void *b)
+{
+	return compare_items(&((const struct moved *)a)->item, &((const struct moved *)b)->item);
+}
+
+/* The same without a copy, for a trace that is not needed any more: programs that make new arrays all the time have most of their memory there. Returns the
+ * numbers that the vectors have now; malloc'ed, NULL on no memory. */
+static uint32_t *move_vectors(const struct translation *x, struct pool *from, const bool *used)
+{
+	uint32_t n = 0, done = 0, *moved = numbers(from->count);
+	struct moved *items = calloc(from->count + UINT64_C(1), sizeof *items);
+	for (uint32_t i = 0; moved && items && i < from->count; i++) {
+		struct pool_item *p = &from->items[i];
+		moved[i] = UINT32_MAX;
+		if (!used[i])
+			continue;
+		for (size_t k = 0; k < p->size / sizeof(int64_t); k++) {
+			int64_t value;
+			memcpy(&value, p->bytes + k * sizeof value, sizeof value);
+			value = value_translate(x, value, REFERENCE_NONE);
+			memcpy(p->bytes + k * sizeof value, &value, sizeof value);
+		}
+		items[n++] = (struct moved){*p, i};
+		*p = (struct pool_item){NULL, 0};
+	}
+	bool ok = moved && items;
+	if (ok)
+		qsort(items, n, sizeof *items, by_item);
+	for (; ok && done < n; done += ok)
+		ok = (moved[items[done].number] = pool_adopt(&x->into->vector_pool, items[done].item.bytes, items[done].item.size)) != UINT32_MAX;
+	for (; items && done < n; done++)
+		free(items[done].item.bytes);
+	free(items);
+	if (!ok) {
+		free(moved);
+		moved = NULL;
+	}
+	return moved;
+}
+
+/* vectors_of: NULL, or the vectors of x->from, to be moved; *moved: their numbers. */
+static int order_used(struct translation *x, struct pool *vectors_of, uint32_t **moved)
 {
 	bool *patterns = calloc(x->from->patterns.count + UINT64_C(1), sizeof *patterns);
 	bool *vectors = calloc(x->from->vector_pool.count + UINT64_C(1), sizeof *vectors);
 	int rv = -1;
 	if (patterns && vectors) {
 		mark_used(x->from, patterns, vectors);
-		rv = order_pool(&x->into->patterns, &x->from->patterns, patterns) != 0 || order_vectors(x, vectors) != 0 ? -1 : 0;
+		rv = order_pool(&x->into->patterns, &x->from->patterns, patterns);
+		if (rv == 0 && vectors_of)
+			rv = (*moved = move_vectors(x, vectors_of, vectors)) ? 0 : -1;
+		else if (rv == 0)
+			rv = order_vectors(x, vectors);
 	}
 	free(patterns);
 	free(vectors);
 	return rv;
 }
 
-static int order_trace(struct trace *out, const struct trace *t, struct error *error)
+/* vectors: NULL, or those of t, which it then loses. */
+static int order_trace(struct trace *out, const struct trace *t, struct pool *vectors, struct error *error)
 {
 	int rv = -1;
+	uint32_t *moved = NULL;
 	struct translation x = {.into = out, .from = t};
 	x.strings = numbers(t->strings.count);
 	x.modules = numbers(t->module_count);
@@ -634,18 +692,20 @@ static int order_trace(struct trace *out, const struct trace *t, struct error *e
 		goto done;
 	if (order_pool(&out->strings, &t->strings, NULL) != 0 || translate_strings(&x) != 0)
 		goto done;
-	if (order_used(&x) != 0 ||
+	if (order_used(&x, vectors, &moved) != 0 ||
 	    order_paths(out, t, x.strings) != 0 || translate_paths(&x) != 0 || order_functions(out, t, x.strings) != 0 ||
 	    translate_functions(&x) != 0 || order_sites(&x, false) != 0 || order_sites(&x, true) != 0)
 		goto done;
 	counts_order(out, t, x.strings);
-	rv = merge_into(out, t, error);
+	rv = merge_known(out, t, moved, error);
+	moved = NULL;
 	if (rv == 0) {
 		order_inside(out->sites, out->site_count);
 		order_inside(out->objects, out->object_count);
 		timing_order(out);
 	}
 done:
+	free(moved);
 	free(x.strings);
 	free(x.modules);
 	free(x.nodes);
@@ -662,7 +722,7 @@ static int refine_ordered(struct trace *t, struct error *error)
 		return error_set(error, "no memory to refine the trace");
 	if (changed == 0 && lost == 0)
 		return 0;
-	int rv = order_trace(&ordered, t, error);
+	int rv = order_trace(&ordered, t, &t->vector_pool, error);
 	trace_free(t);
 	*t = ordered;
 	return rv;
@@ -671,7 +731,7 @@ static int refine_ordered(struct trace *t, struct error *error)
 int merge_finish(struct trace *t, bool whole, struct error *error)
 {
 	struct trace ordered;
-	int rv = order_trace(&ordered, t, error);
+	int rv = order_trace(&ordered, t, &t->vector_pool, error);
 	trace_free(t);
 	*t = ordered;
 	return rv == 0 && whole ? refine_ordered(t, error) : rv;
@@ -679,5 +739,5 @@ int merge_finish(struct trace *t, bool whole, struct error *error)
 
 int merge_canonical(struct trace *out, const struct trace *t, struct error *error)
 {
-	return order_trace(out, t, error) == 0 ? refine_ordered(out, error) : -1;
+	return order_trace(out, t, NULL, error) == 0 ? refine_ordered(out, error) : -1;
 }

@@ -64,6 +64,14 @@ uint32_t pool_intern(struct pool *p, const void *bytes, size_t n)
 	return p->count++;
 }
 
+uint32_t pool_adopt(struct pool *p, uint8_t *bytes, size_t n)
+{
+	if (!grow(&p->items, p->count, &p->capacity, sizeof *p->items) || index_add(&p->index, hash_bytes(bytes, n), p->count) != 0)
+		return UINT32_MAX;
+	p->items[p->count] = (struct pool_item){bytes, n};
+	return p->count++;
+}
+
 void pool_free(struct pool *p)
 {
 	for (uint32_t i = 0; i < p->count; i++)

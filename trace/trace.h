@@ -179,6 +179,8 @@ void trace_free(struct trace *t);
 /* Each returns the number of the thing, which is added if it is not there, or UINT32_MAX on no memory. */
 uint32_t pool_intern(struct pool *p, const void *bytes, size_t n);
 uint32_t pool_find(const struct pool *p, const void *bytes, size_t n); /* UINT32_MAX if it is not there */
+/* Adds what is not there yet: bytes are malloc'ed, with a NUL behind, and the pool's from then on. UINT32_MAX on no memory (they are the caller's then). */
+uint32_t pool_adopt(struct pool *p, uint8_t *bytes, size_t n);
 void pool_free(struct pool *p);
 uint32_t trace_module(struct trace *t, struct trace_module m);
 uint32_t trace_node(struct trace *t, struct trace_node n);
