@@ -23,7 +23,7 @@ LIBC = re.compile(r"""(assert|byteswap|complex|ctype|dirent|dlfcn|elf|endian|err
 RULES = {
     "trace": (["trace"], []),
     "merge": (["trace", "merge"], []),
-    "preload": (["trace", "merge", "spank/handoff.h", "preload"], ["mpi.h", "mpi-ext.h", "unwind.h"]),  # libgcc_eh, linked static
+    "preload": (["trace", "merge", "spank/handoff.h", "preload"], ["mpi.h", "mpi-ext.h", "unwind.h", "emmintrin.h"]),  # libgcc_eh, linked static; the compiler's own
     "policy": (["trace", "policy"], ["jansson.h"]),
     "policy/escape": (["trace/error.h", "policy/escape.h"], []),  # shared with the handoff, which the tracer reads
     "policy/setting": (["trace/error.h", "policy/setting.h", "policy/counter.h"], []),
