@@ -404,9 +404,15 @@ static __attribute__((noinline, cold)) void sample(struct recorder *r, const str
 		r->limit = 0; /* measure the next one's begin */
 }
 
-static __attribute__((noinline, cold)) void sample_ready(struct recorder *r, const struct call *c)
+/* What is due now and then. e: NULL unless a histogram has words that are full. */
+static __attribute__((noinline, cold)) void commit_rest(struct recorder *r, const struct call *c, struct record_edge *e)
 {
-	sample(r, c);
+	if (e) {
+		record_time_empty(&r->arena, &e->compute);
+		record_time_empty(&r->arena, &c->site->communicate);
+	}
+	if (r->record->events >= r->sample_at)
+		sample(r, c);
 	recording.ready = r;
 }
 
@@ -502,16 +508,12 @@ void call_commit(struct call *c)
 		commit_slowly(c);
 		return;
 	}
-	uint64_t *compute_bin = record_time_bin(&r->arena, &e->compute, compute);
-	uint64_t *communicate_bin = record_time_bin(&r->arena, &s->communicate, communicate);
-	if (__builtin_expect(!compute_bin || !communicate_bin, 0)) {
-		commit_slowly(c);
-		return;
-	}
-	record_time_count(&e->compute, compute_bin, compute);
-	record_time_count(&s->communicate, communicate_bin, communicate);
-	if (__builtin_expect(count_event(r, s, c), 0))
-		sample_ready(r, c);
+	bool full = record_time_count(&r->arena, &e->compute, compute);
+	arena_barrier(); /* one after the other, in few registers: none has to be saved */
+	full |= record_time_count(&r->arena, &s->communicate, communicate);
+	arena_barrier();
+	if (__builtin_expect(count_event(r, s, c) | full, 0))
+		commit_rest(r, c, full ? e : NULL);
 	else
 		recording.ready = r;
 }

@@ -60,7 +60,8 @@ static bool window_reach(struct arena *a, struct record_time *t, unsigned i)
 	return true;
 }
 
-void record_time_spill(struct arena *a, struct record_time *t, uint64_t *bin)
+/* A bin's word is full. */
+static void spill(struct arena *a, struct record_time *t, uint64_t *bin)
 {
 	unsigned index = t->first + (unsigned)(bin - arena_at(a, uint64_t, t->bins));
 	ref at = t->spilled;
@@ -82,6 +83,13 @@ void record_time_spill(struct arena *a, struct record_time *t, uint64_t *bin)
 	arena_set(a, s->parts, s->parts + *bin % TIME_ONE);
 	arena_set(a, *bin, 0);
 	arena_commit(a);
+}
+
+void record_time_empty(struct arena *a, struct record_time *t)
+{
+	for (unsigned i = 0; i < t->count; i++)
+		if (arena_at(a, uint64_t, t->bins)[i] >= TIME_FULL)
+			spill(a, t, &arena_at(a, uint64_t, t->bins)[i]);
 }
 
 /* Says which values are plain from now on. */
@@ -124,7 +132,7 @@ void record_time_turn(struct arena *a, struct record_time *t, uint64_t ticks, ui
 	t->sum += ticks;
 	t->squares[1] += (uint64_t)(square >> 64) + __builtin_add_overflow(t->squares[0], (uint64_t)square, &t->squares[0]);
 	if (*bin >= TIME_FULL)
-		record_time_spill(a, t, bin);
+		spill(a, t, bin);
 }
 
 /* From the arena to a trace. */

@@ -78,19 +78,17 @@ struct record_spill {
 
 /* The rest of record_time_add: a value that is not plain. */
 void record_time_turn(struct arena *a, struct record_time *t, uint64_t ticks, uint64_t visit);
-/* A bin's word is full. */
-void record_time_spill(struct arena *a, struct record_time *t, uint64_t *bin);
 
 /* Adds a value, which was that of this visit. To be called with room in the arena for TIME_ROOM bytes. Without room for a bin the value is
  * counted in the nearest one. */
 #define TIME_ROOM 8192
 static inline void record_time_add(struct arena *a, struct record_time *t, uint64_t ticks, uint64_t visit);
 
-/* Its plain case in steps, of which the first two change nothing and none calls anything: is the value plain, and in which bin is it; NULL:
- * that is full. */
+/* Its plain case in steps that call nothing: is the value plain? If so, it may be counted. True: the bin's word is full now, and
+ * record_time_empty must be called before it was counted there as often again. */
 static inline bool record_time_plain(const struct record_time *t, uint64_t ticks);
-static inline uint64_t *record_time_bin(const struct arena *a, const struct record_time *t, uint64_t ticks);
-static inline void record_time_count(struct record_time *t, uint64_t *bin, uint64_t ticks);
+static inline bool record_time_count(const struct arena *a, struct record_time *t, uint64_t ticks);
+void record_time_empty(struct arena *a, struct record_time *t);
 
 /* A double has exponent and fraction side by side: shifted, they are time_index and, below that, where inside the bin the value is. Exact
  * for what is plain: 1 .. TIME_EXACT. */
@@ -110,27 +108,22 @@ static inline bool record_time_plain(const struct record_time *t, uint64_t ticks
 	return ticks - t->low < t->width;
 }
 
-static inline uint64_t *record_time_bin(const struct arena *a, const struct record_time *t, uint64_t ticks)
+static inline __attribute__((always_inline)) bool record_time_count(const struct arena *a, struct record_time *t, uint64_t ticks)
 {
-	uint64_t *bin = (uint64_t *)(void *)(a->base + t->origin) + (time_bits(ticks) >> 49);
-	return __builtin_expect(*bin < TIME_FULL, 1) ? bin : NULL;
-}
-
-static inline void record_time_count(struct record_time *t, uint64_t *bin, uint64_t ticks)
-{
+	uint64_t bits = time_bits(ticks), *bin = (uint64_t *)(void *)(a->base + t->origin) + (bits >> 49);
 	uint128 square = (uint128)ticks * ticks;
-	*bin += TIME_ONE + (time_bits(ticks) >> 33 & 0xffff);
+	uint64_t word = *bin += TIME_ONE + (bits >> 33 & 0xffff);
 	t->sum += ticks;
 	t->squares[1] += (uint64_t)(square >> 64) + __builtin_add_overflow(t->squares[0], (uint64_t)square, &t->squares[0]);
+	return word >= TIME_FULL;
 }
 
 static inline void record_time_add(struct arena *a, struct record_time *t, uint64_t ticks, uint64_t visit)
 {
-	uint64_t *bin = record_time_plain(t, ticks) ? record_time_bin(a, t, ticks) : NULL;
-	if (__builtin_expect(bin != NULL, 1))
-		record_time_count(t, bin, ticks);
-	else
+	if (__builtin_expect(!record_time_plain(t, ticks), 0))
 		record_time_turn(a, t, ticks, visit);
+	else if (__builtin_expect(record_time_count(a, t, ticks), 0))
+		record_time_empty(a, t);
 }
 
 /* The histogram in ns, as that of one rank. Everything in it is checked. Returns 0; -1 on no memory, or if it is damaged. */
