@@ -5,17 +5,24 @@
  */
 #include "preload/complete.h"
 
-static inline __attribute__((always_inline)) struct completion find_all(const uint64_t *bits, int n)
+/* own: where few refs may be, or NULL. */
+#define FEW 8
+static inline __attribute__((always_inline)) struct completion find_all(const uint64_t *bits, int n, struct request_ref *own)
 {
 	struct completion w = {NULL, n > 0 ? (size_t)n : 0, n, false};
+	unsigned traits = 0;
 
 	if (n < 0 || (n && !bits))
 		return w;
-	w.refs = scratch(SCRATCH_REFS, w.n, sizeof(*w.refs));
+	w.refs = own && n <= FEW ? own : scratch(SCRATCH_REFS, w.n, sizeof(*w.refs));
 	if (!w.refs)
 		return w;
+	if (__builtin_expect(request_find_plain(w.refs, bits, w.n, &traits), 1)) {
+		w.receives = traits & REQUEST_RECV;
+		return w;
+	}
 	request_find_all(w.refs, bits, w.n, REQUEST_NULL_BITS);
-	unsigned traits = 0;
+	traits = 0;
 	for (size_t i = 0; i < w.n; i++)
 		traits |= w.refs[i].traits;
 	w.receives = traits & REQUEST_RECV;
@@ -24,7 +31,7 @@ static inline __attribute__((always_inline)) struct completion find_all(const ui
 
 struct completion completion_begin(const uint64_t *bits, int n)
 {
-	return find_all(bits, n);
+	return find_all(bits, n, NULL);
 }
 
 struct completion completion_begin_one(struct request_ref *ref, uint64_t bits)
@@ -213,16 +220,21 @@ void record_MPI_Startall(struct call *c, bool ok, int rc, const struct completio
 
 /* ---- wrappers of the C functions ---- */
 
-static inline __attribute__((always_inline)) struct completion begin(int n, const MPI_Request *requests)
+static inline __attribute__((always_inline)) struct completion begin_few(int n, const MPI_Request *requests, struct request_ref *own)
 {
 	if (sizeof(*requests) == sizeof(uint64_t)) /* handles are their bits */
-		return find_all((const uint64_t *)(const void *)requests, n);
+		return find_all((const uint64_t *)(const void *)requests, n, own);
 
 	uint64_t *bits = requests && n >= 0 ? scratch(SCRATCH_BITS, (size_t)n, sizeof(*bits)) : NULL;
 
 	for (int i = 0; bits && i < n; i++)
 		bits[i] = HANDLE_BITS(requests[i]);
-	return find_all(bits, n);
+	return find_all(bits, n, own);
+}
+
+static struct completion begin(int n, const MPI_Request *requests)
+{
+	return begin_few(n, requests, NULL);
 }
 
 static inline void end(const struct completion *w, const MPI_Request *requests)
@@ -316,13 +328,16 @@ MPI_WRAPPER int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Stat
 {
 	struct call c;
 	struct completion w;
+	struct request_ref refs[FEW];
+	MPI_Status own[FEW];
 	bool ok;
 	int rc;
 
 	if (!wrap_begin(&c, FN_MPI_Waitall))
 		return next.MPI_Waitall(count, array_of_requests, array_of_statuses);
-	w = begin(count, array_of_requests);
-	array_of_statuses = wanted(&w, array_of_statuses);
+	w = begin_few(count, array_of_requests, refs);
+	if (w.receives && array_of_statuses == MPI_STATUSES_IGNORE)
+		array_of_statuses = count <= FEW ? own : wanted(&w, array_of_statuses);
 	rc = next.MPI_Waitall(count, array_of_requests, array_of_statuses);
 	ok = wrap_end(&c, rc);
 	if (__builtin_expect(ok && call_is(&c, 0, count) && requests_expected(&c, 1, &w) && statuses_expected(&c, 2, &w, array_of_statuses), 1))

@@ -47,6 +47,9 @@ static inline int32_t request_new(uint64_t bits, uint64_t null, unsigned traits)
 struct request_ref request_find(uint64_t bits, uint64_t null, bool may_be_new);
 /* The same for an array: fills n refs. Requests that were never seen become live. */
 void request_find_all(struct request_ref *refs, const uint64_t *bits, size_t n, uint64_t null);
+/* The same for the plain case, that each handle is of one live request: also tells the traits that any of them has. False: refs mean nothing,
+ * request_find_all() is to be asked. */
+static inline bool request_find_plain(struct request_ref *refs, const uint64_t *bits, size_t n, unsigned *traits);
 /* The request is not live any more. Does nothing for a ref that has no number. */
 static inline void request_end(const struct request_ref *ref);
 /* It is still live. */
@@ -117,12 +120,38 @@ static inline int32_t request_new(uint64_t bits, uint64_t null, unsigned traits)
 	int32_t number = (int32_t)(w * 64 + (size_t)bit);
 	if (__builtin_expect((size_t)number >= t->node_count, 0))
 		return request_new_slowly(bits, null, traits);
-	t->numbers.taken[w] |= (uint64_t)1 << bit;
+	t->numbers.taken[w] |= t->numbers.taken[w] + 1; /* the lowest bit that is 0 */
 	t->nodes[number] = (struct request_node){-1, (uint8_t)traits, false};
-	*s = (struct request_slot){bits, number, number, number, 0};
+	s->key = bits;
+	s->first = s->last = number;
+	s->epoch = 0; /* so that the cursor means nothing */
 	t->used++;
 	t->live++;
 	return number;
+}
+
+static inline bool request_find_plain(struct request_ref *refs, const uint64_t *bits, size_t n, unsigned *traits)
+{
+	struct request_table *t = &request_table;
+	struct request_slot *slots = t->slots;
+	const struct request_node *nodes = t->nodes;
+	unsigned shift = t->shift;
+	uint32_t epoch = t->epoch + 1;
+	if (__builtin_expect(!t->room || !epoch, 0))
+		return false;
+	t->epoch = epoch;
+	*traits = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t key = bits[i];
+		struct request_slot *s = &slots[key * 0x9e3779b97f4a7c15u >> shift];
+		if (__builtin_expect(s->key != key || !key || s->first != s->last || s->epoch == epoch, 0))
+			return false;
+		s->epoch = epoch;
+		refs[i].bits = key;
+		refs[i].number = s->first;
+		*traits |= refs[i].traits = nodes[s->first].traits;
+	}
+	return true;
 }
 
 static inline void request_end(const struct request_ref *ref)
