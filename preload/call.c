@@ -157,13 +157,28 @@ static inline __attribute__((always_inline)) bool begin_found(struct call *c, st
 	return true;
 }
 
-/* Of many frames. */
-static __attribute__((noinline)) bool begin_deep(struct call *c, void *cfa)
-{
-	struct recorder *r = recording.ready;
-	struct memo_entry *e = r->memo.at->followed;
-	return memo_holds_deep(e) && begin_found(c, r, e, cfa);
-}
+/* Calls from so many frames: see memo_ways. */
+#define WAY(name, pairs)                                                                                                               \
+	static bool name(void *c, uint32_t f, void *return_address, void *cfa, void *r, struct memo_entry *e)                          \
+	{                                                                                                                              \
+		return __builtin_expect(memo_is_next(e, f, return_address, cfa, (pairs)), 1) && begin_found(c, r, e, cfa);             \
+	}
+WAY(begin_0, 0)
+WAY(begin_1, 1)
+WAY(begin_2, 2)
+WAY(begin_3, 3)
+WAY(begin_4, 4)
+WAY(begin_5, 5)
+WAY(begin_6, 6)
+WAY(begin_7, 7)
+WAY(begin_8, 8)
+WAY(begin_9, 9)
+WAY(begin_10, 10)
+WAY(begin_11, 11)
+WAY(begin_12, 12)
+WAY(begin_deep, e->pairs)
+memo_way *const memo_ways[MEMO_UNROLLED + 2] = {begin_0, begin_1, begin_2, begin_3, begin_4, begin_5, begin_6, begin_7, begin_8, begin_9, begin_10,
+                                                begin_11, begin_12, begin_deep};
 
 /* It calls nothing, so that it needs no registers saved: whatever is unusual is done all over by the slow way. */
 bool call_begin_at(struct call *c, enum mpi_function f, void *return_address, void *cfa)
@@ -171,14 +186,8 @@ bool call_begin_at(struct call *c, enum mpi_function f, void *return_address, vo
 	struct recorder *r = recording.ready;
 	if (__builtin_expect(!r || r->arena.header->used > r->limit, 0))
 		return false;
-	struct memo_entry *e = memo_next(&r->memo, f, return_address, cfa);
-	if (__builtin_expect(!e, 0))
-		return false;
-	if (__builtin_expect(e->pairs > MEMO_UNROLLED, 0))
-		return begin_deep(c, cfa);
-	if (__builtin_expect(!memo_holds(e), 0))
-		return false;
-	return begin_found(c, r, e, cfa);
+	struct memo_entry *e = memo_next(&r->memo);
+	return e->way(c, f, return_address, cfa, r, e);
 }
 
 /* Which function a site is of. */

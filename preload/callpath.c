@@ -63,7 +63,14 @@ void callpath_unwind(struct callpath *path, void *return_address, void *cfa)
 #define POOL_SIZE (UINT64_C(4) << 20)
 
 /* No call is this one: no return address is 0. */
-static struct memo_entry nothing = {.followed = &nothing};
+static memo_way no_way;
+static struct memo_entry nothing = {.followed = &nothing, .way = no_way};
+
+static bool no_way(void *call, uint32_t key, void *return_address, void *cfa, void *context, struct memo_entry *e)
+{
+	(void)call, (void)key, (void)return_address, (void)cfa, (void)context, (void)e;
+	return false;
+}
 
 #define HEADS 4096
 
@@ -213,6 +220,7 @@ void memo_add(struct memo *m, uint32_t key, const struct callpath *path, void *v
 	        .cfa = (uintptr_t)cfa,
 	        .value = value,
 	        .followed = &nothing,
+	        .way = memo_ways[pairs <= MEMO_UNROLLED ? pairs : MEMO_UNROLLED + 1],
 	        .steady = on_stack((uintptr_t)cfa, (uintptr_t)(slots ? f[slots - 1].slot : cfa)),
 	};
 	for (uint32_t i = 0; i < 2 * pairs; i++) {

@@ -47,11 +47,16 @@ void memo_clear(struct memo *m);
 void memo_bound(struct memo *m);
 /* The value for this call, or NULL: unwind. */
 void *memo_find(struct memo *m, uint32_t key, void *return_address, void *cfa);
-/* The same in steps. The entry that is expected next, if it is for this call; else NULL. Does it hold? (memo_holds_deep: if it has more
- * than MEMO_UNROLLED pairs.) If so, it is found by memo_follow; if not, by memo_find. */
-static inline struct memo_entry *memo_next(const struct memo *m, uint32_t key, void *return_address, void *cfa);
-static inline bool memo_holds(const struct memo_entry *e);
-static inline bool memo_holds_deep(const struct memo_entry *e);
+/* The same in steps, so that there is one jump to code for the right number of slots: memo_next is the entry that is expected next (never NULL).
+ * Its `way` is memo_ways[its pairs of slots, at most MEMO_UNROLLED + 1], or, if nothing is expected, a function that returns false. A way asks
+ * memo_is_next, with pairs known when it is compiled if they are at most MEMO_UNROLLED. If that is true, the entry is found by memo_follow;
+ * if not, by memo_find. */
+struct memo_entry;
+typedef bool memo_way(void *call, uint32_t key, void *return_address, void *cfa, void *context, struct memo_entry *e);
+#define MEMO_UNROLLED 12
+extern memo_way *const memo_ways[MEMO_UNROLLED + 2] __attribute__((visibility("hidden"))); /* the caller's */
+static inline struct memo_entry *memo_next(const struct memo *m);
+static inline bool memo_is_next(const struct memo_entry *e, uint32_t key, void *return_address, void *cfa, uint32_t pairs);
 static inline void *memo_follow(struct memo *m, struct memo_entry *e);
 
 /* ---- implementation ---- */
@@ -68,7 +73,8 @@ struct memo_entry {
 	uint32_t key, pairs;
 	void *value;
 	struct memo_entry *next; /* with the same hash */
-	uintptr_t steady, unused;
+	memo_way *way;
+	uintptr_t steady;
 	struct memo_pair pair[]; /* an odd one out is there twice */
 };
 
@@ -112,58 +118,22 @@ static inline __attribute__((always_inline)) bool memo_same(const struct memo_pa
 #define MEMO_IS_SAME(v) (v)
 #endif
 
-#define MEMO_UNROLLED 8
-
-/* Of an entry with at most MEMO_UNROLLED pairs. */
-static inline __attribute__((always_inline)) bool memo_holds(const struct memo_entry *e)
+static inline __attribute__((always_inline)) bool memo_holds(const struct memo_entry *e, uint32_t pairs)
 {
 	const struct memo_pair *p = e->pair;
 	MEMO_SAME same = MEMO_ALL_SAME;
-	switch (e->pairs) {
-	case 8:
-		MEMO_STEP(7); /* fall through */
-	case 7:
-		MEMO_STEP(6); /* fall through */
-	case 6:
-		MEMO_STEP(5); /* fall through */
-	case 5:
-		MEMO_STEP(4); /* fall through */
-	case 4:
-		MEMO_STEP(3); /* fall through */
-	case 3:
-		MEMO_STEP(2); /* fall through */
-	case 2:
-		MEMO_STEP(1); /* fall through */
-	case 1:
-		MEMO_STEP(0); /* fall through */
-	case 0:
-		break;
-	default:
-		__builtin_unreachable();
-	}
-	return MEMO_IS_SAME(same);
-}
-
-static inline __attribute__((always_inline)) bool memo_holds_deep(const struct memo_entry *e)
-{
-	const struct memo_pair *p = e->pair;
-	MEMO_SAME same = MEMO_ALL_SAME;
-	for (uint32_t n = e->pairs; n >= 4; n -= 4, p += 4) {
+	for (; pairs >= 4; pairs -= 4, p += 4) {
 		MEMO_STEP(0);
 		MEMO_STEP(1);
 		MEMO_STEP(2);
 		MEMO_STEP(3);
 	}
-	switch (e->pairs % 4) {
-	case 3:
-		MEMO_STEP(2); /* fall through */
-	case 2:
-		MEMO_STEP(1); /* fall through */
-	case 1:
-		MEMO_STEP(0); /* fall through */
-	default:
-		break;
-	}
+	if (pairs >= 1)
+		MEMO_STEP(0);
+	if (pairs >= 2)
+		MEMO_STEP(1);
+	if (pairs >= 3)
+		MEMO_STEP(2);
 	return MEMO_IS_SAME(same);
 }
 
@@ -172,10 +142,14 @@ static inline __attribute__((always_inline)) bool memo_is(const struct memo_entr
 	return e->address == address && e->cfa == cfa && e->key == key;
 }
 
-static inline __attribute__((always_inline)) struct memo_entry *memo_next(const struct memo *m, uint32_t key, void *return_address, void *cfa)
+static inline __attribute__((always_inline)) struct memo_entry *memo_next(const struct memo *m)
 {
-	struct memo_entry *e = m->at->followed;
-	return __builtin_expect(memo_is(e, key, (uintptr_t)return_address, (uintptr_t)cfa), 1) ? e : NULL;
+	return m->at->followed;
+}
+
+static inline __attribute__((always_inline)) bool memo_is_next(const struct memo_entry *e, uint32_t key, void *return_address, void *cfa, uint32_t pairs)
+{
+	return memo_is(e, key, (uintptr_t)return_address, (uintptr_t)cfa) && memo_holds(e, pairs);
 }
 
 static inline __attribute__((always_inline)) void *memo_follow(struct memo *m, struct memo_entry *e)

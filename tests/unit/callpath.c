@@ -14,6 +14,14 @@
 
 static struct memo memo;
 static void *seen_address, *seen_cfa;
+static bool way(void *call, uint32_t key, void *return_address, void *cfa, void *context, struct memo_entry *e)
+{
+	(void)call, (void)context;
+	return memo_is_next(e, key, return_address, cfa, e->pairs);
+}
+
+memo_way *const memo_ways[MEMO_UNROLLED + 2] = {way, way, way, way, way, way, way, way, way, way, way, way, way, way};
+
 static volatile int unwound, followed;
 static struct callpath path; /* of the last unwinding */
 
@@ -26,8 +34,8 @@ static APART intptr_t site(void)
 	} known[512];
 	static intptr_t count;
 	void *address = seen_address = __builtin_return_address(0), *cfa = seen_cfa = __builtin_dwarf_cfa();
-	struct memo_entry *next = memo_next(&memo, 1, address, cfa);
-	if (next && !(next->pairs > MEMO_UNROLLED ? memo_holds_deep(next) : memo_holds(next)))
+	struct memo_entry *next = memo_next(&memo);
+	if (!next->way(NULL, 1, address, cfa, NULL, next))
 		next = NULL;
 	void *value = next ? memo_follow(&memo, next) : memo_find(&memo, 1, address, cfa);
 	followed += next != NULL;
