@@ -340,6 +340,8 @@ int64_t call_constant(struct call *c, enum mpi_constant k)
 	struct recorder *r = c->rec;
 	if (__builtin_expect(r->constants[k] == 0, 0))
 		r->constants[k] = call_constant_named(c, mpi_constant_name[k]);
+	if (k == CONST_ABSENT)
+		r->head.absent = r->constants[k];
 	return r->constants[k];
 }
 
@@ -446,7 +448,8 @@ static inline bool count_event(struct recorder *r, struct site *s, const struct 
 /* In ticks. What passed in less time than the recorder is thought to have used took a tick: no time at all is not plain. */
 static inline uint64_t between(uint64_t end, uint64_t start)
 {
-	return start > end ? start - end : 1;
+	uint64_t ticks;
+	return __builtin_sub_overflow(start, end, &ticks) ? 1 : ticks;
 }
 
 /* A call that there is no site for. */

@@ -112,6 +112,8 @@ static inline bool call_is(const struct call *c, int i, int64_t value);
 
 /* The encoded value of a named constant, for use in puts and vectors. Cheap after the first use. */
 int64_t call_constant(struct call *c, enum mpi_constant k);
+/* "-". */
+static inline int64_t call_absent(struct call *c);
 /* The same for a name made at run time (a mask: "MPI_MODE_CREATE|MPI_MODE_RDWR"). Not for hot calls. */
 int64_t call_constant_named(struct call *c, const char *name);
 
@@ -190,6 +192,17 @@ static inline void call_put_absent(struct call *c)
 		c->next++;
 	else
 		call_put_absent_turn(c);
+}
+
+/* What a recorder begins with. */
+struct recorder_head {
+	int64_t absent; /* 0: not known yet */
+};
+
+static inline int64_t call_absent(struct call *c)
+{
+	int64_t absent = ((const struct recorder_head *)(const void *)c->rec)->absent;
+	return __builtin_expect(absent != 0, 1) ? absent : call_constant(c, CONST_ABSENT);
 }
 
 static inline bool call_trusts(const struct call *c)

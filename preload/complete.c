@@ -87,11 +87,17 @@ static inline __attribute__((always_inline)) void put_statuses(struct call *c, c
 /* Are the statuses of all requests, from the i-th next parameter on, as expected? False if it takes more to know. */
 static inline __attribute__((always_inline)) bool statuses_expected(struct call *c, int i, const struct completion *w, const MPI_Status *statuses)
 {
-	const int64_t *sources = call_vector(c, i, w->n), *tags = call_vector(c, i + 1, w->n), *bytes = call_vector(c, i + 2, w->n);
-	if (!sources || !tags || !bytes || (w->receives && statuses == MPI_STATUSES_IGNORE))
-		return false;
 	const int base = session_world_rank();
-	const int64_t absent = call_constant(c, CONST_ABSENT);
+	const int64_t *sources, *tags, *bytes;
+	if (w->receives && statuses == MPI_STATUSES_IGNORE)
+		return false;
+	if (!(sources = call_vector(c, i, w->n)))
+		return false;
+	if (!(tags = call_vector(c, i + 1, w->n)))
+		return false;
+	if (!(bytes = call_vector(c, i + 2, w->n)))
+		return false;
+	const int64_t absent = call_absent(c);
 	for (size_t k = 0; k < w->n; k++) {
 		const MPI_Status *s = &statuses[k];
 		if (!(w->refs[k].traits & REQUEST_RECV)) {
@@ -241,11 +247,13 @@ static inline void end(const struct completion *w, const MPI_Request *requests)
 {
 	const MPI_Request null = MPI_REQUEST_NULL;
 
-	for (size_t i = 0; w->refs && i < w->n; i++)
-		if (requests[i] == null)
-			request_end(&w->refs[i]);
+	if (!w->refs)
+		return;
+	for (const struct request_ref *ref = w->refs, *stop = ref + w->n; ref < stop; ref++)
+		if (*requests++ == null)
+			request_end(ref);
 		else
-			request_release(&w->refs[i]);
+			request_release(ref);
 }
 
 /* The statuses to pass on: the caller's, or our own if it has none and one is wanted. */

@@ -32,6 +32,7 @@
 struct detail;
 
 struct recorder {
+	struct recorder_head head;
 	struct arena arena;
 	struct record *record;
 	struct memo memo;
