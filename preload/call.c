@@ -25,14 +25,18 @@ static void enter(struct recorder *r)
 {
 	recording.busy = true;
 	arena_barrier();
-	if (r->shared)
+	if (r->shared) {
 		pthread_mutex_lock(&r->lock);
+		recording.locked = true;
+	}
 }
 
 static void leave(struct recorder *r)
 {
-	if (r->shared)
+	if (recording.locked) { /* not r->shared: that may end in between */
+		recording.locked = false;
 		pthread_mutex_unlock(&r->lock);
+	}
 	arena_barrier();
 	recording.busy = false;
 }

@@ -60,6 +60,7 @@ struct recording {
 	void *frame;            /* inside of a recorded call: the CFA of its wrapper; else NULL */
 	int depth;              /* how many recorded calls are around that one: in a callback of the application there may be some */
 	bool busy;              /* it is in the recorder, on the slow way */
+	bool locked;            /* it has the lock of a shared recorder */
 	bool refused;           /* there is no recorder for it */
 	struct recorder *known; /* its recorder, whatever it is doing; before MPI is initialised it has none */
 };

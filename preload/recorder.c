@@ -144,9 +144,13 @@ void recorder_identify(uint32_t rank, uint32_t size, uint64_t world)
 	r->record->world = world;
 	/* a step of another thread, of a call that began before, may be under way */
 	if (r->shared) {
-		pthread_mutex_lock(&r->lock);
-		r->shared = false;
-		pthread_mutex_unlock(&r->lock);
+		if (recording.locked) { /* in a step of this thread's own call, MPI_Session_init */
+			r->shared = false;
+		} else {
+			pthread_mutex_lock(&r->lock);
+			r->shared = false;
+			pthread_mutex_unlock(&r->lock);
+		}
 		recording.known = r;
 		recording.ready = recording.frame ? NULL : r; /* in the call that initialised MPI, commonly */
 		thread_uses(r);

@@ -21,7 +21,7 @@ KEY = "3b1f0c9a5d7e42868f0e9d1c2b3a4958"
 FACTS = {"job_name": "wombatjob", "user": "wombatuser", "account": "wombataccount", "cluster": "wombatcluster", "partition": "wombatpartition",
          "qos": "wombatqos", "reservation": "wombatreservation", "container": "/wombat/image.sif", "node": "wombat17.site", "node_list": "wombat[17-18]",
          "hosts": ["wombat17.site", "wombat18.site"], "rule": "wombatrule", "rule_where": "/wombat/policy.json:17", "rule_reason": "a wombat said so",
-         "command": ["./wombat", "--wombat", "wombat"], "job": 987654321, "uid": 54321, "mpi_library": "Open MPI v4.1.4, package: Open MPI wombat@wombathost",
+         "command": ["./wombat", "--wombat", "wombat"], "job": 987654321, "uid": 4187654321, "mpi_library": "Open MPI v4.1.4, package: Open MPI wombat@wombathost",
          "something_new": "wombatnew", "nested": {"wombatkey17": 1, "deep": ["wombatdeep"]}, "state": "wombat state!"}
 
 
@@ -53,7 +53,7 @@ def strings(path):
 
 def secrets(trace, folder):
     """Words that stand in the original: none of them may stand in what was made of it."""
-    words = {b"wombat", b"987654321", b"54321", b"secretcode", b"name\" with", os.path.basename(folder).encode(), os.environ.get("USER", "wombat").encode()}
+    words = {b"wombat", b"987654321", b"4187654321", b"secretcode", b"name\" with", os.path.basename(folder).encode(), os.environ.get("USER", "wombat").encode()}
     for text in strings(trace):
         if re.search(rb"\.so|/", text):
             words |= {part for part in re.split(rb"[/:]", text) if len(part) > 5}

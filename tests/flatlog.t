@@ -58,6 +58,7 @@ run)
 	shift
 	exec "$@" ;;
 dump)
+	[ "$3" != --count ] || { echo '0: x'; echo '1: x'; exit; }
 	script=
 	[ "$4" != 1 ] || script=$(cat "${0%/*}/lie")
 	exec sed "$script" "${2%/*}/flat/$4.log" ;;
