@@ -7,7 +7,6 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-#define GOLDEN   0.6180339887498949
 #define SHORT_NS 3000         /* not worth a system call: is waited for with the next one */
 #define LATE_NS  1000000000.0 /* more than this late, and it is not made up for: the machine was busy with something else */
 
@@ -68,31 +67,6 @@ void compute_destroy(struct compute *c)
 	free(c);
 }
 
-/* The value at a position of the histogram, without its extremes, which belong to one visit each: a mean-preserving point of the bin. */
-static double value_at(const struct trace_time *t, double position)
-{
-	double rest = (double)t->count - 2, at = position * rest;
-
-	if (rest <= 0)
-		return (double)t->sum / (double)t->count;
-	for (uint32_t i = 0; i < t->bin_count; i++) {
-		const struct time_bin *b = &t->bins[i];
-		double count = (double)b->count - (i == 0) - (i + 1 == t->bin_count);
-		double sum = (double)b->sum - (i == 0 ? (double)t->min : 0) - (i + 1 == t->bin_count ? (double)t->max : 0);
-
-		if (count <= 0)
-			continue;
-		if (at >= count) {
-			at -= count;
-			continue;
-		}
-		double mean = sum / count, down = mean - (double)b->min, up = (double)b->max - mean, width = down < up ? down : up;
-
-		return width > 0 ? mean + (2 * at / count - 1) * width : mean;
-	}
-	return ((double)t->sum - (double)t->min - (double)t->max) / rest;
-}
-
 double compute_draw(struct compute *c, uint32_t to)
 {
 	const struct trace_site *s = &c->trace->sites[c->last];
@@ -111,16 +85,7 @@ double compute_draw(struct compute *c, uint32_t to)
 		for (uint32_t i = 0; state->position && i < s->edge_count; i++)
 			state->position[i] = (double)(mix(mix(c->seed) ^ mix((uint64_t)c->rank << 32 | c->last) ^ s->edges[i].to) >> 11) * 0x1p-53;
 	}
-	if (t->max_rank == c->rank && t->max_visit == visit)
-		return (double)t->max;
-	if (t->min_rank == c->rank && t->min_visit == visit)
-		return (double)t->min;
-	if (!state->position)
-		return (double)t->sum / (double)t->count;
-	double position = state->position[k] + GOLDEN;
-
-	state->position[k] = position -= position >= 1;
-	return value_at(t, position);
+	return state->position ? trace_time_draw(t, c->rank, visit, &state->position[k]) : trace_time_mean(t);
 }
 
 static void wait_until(struct compute *c, int64_t begin, double ns)

@@ -73,7 +73,7 @@ def check_full(folder):
     for attempt in range(4):  # the machine may take the processor away between the clocks of the two loggers
         logs = os.path.join(folder, f"logs{attempt}")
         os.mkdir(logs)
-        trace = trace_of(folder, "full", [KNOWN, str(STEPS)], ["--timing", "full"], RANKS, flatlog=FLATLOG, folder=logs, environment={"FLATLOG_TIMES": "1"})
+        trace = trace_of(folder, f"full{attempt}", [KNOWN, str(STEPS)], ["--timing", "full"], RANKS, flatlog=FLATLOG, folder=logs, environment={"FLATLOG_TIMES": "1"})
         flat, shown = flat_times(logs), show(trace)
         both = list(zip(names, (shown["summary"][n] for n in names), efficiencies(flat)))
         if all(close(value, wanted) for _, value, wanted in both):

@@ -160,17 +160,7 @@ static int add_class(const struct roster *r, const struct trace *t, const struct
 	}
 	if (!g.dict)
 		return -1;
-	for (uint32_t i = from; i < c->count; i++) {
-		struct trace_group *known = &c->groups[i];
-		if (known->pattern != g.pattern || known->count != g.count)
-			continue;
-		for (uint32_t k = 0; k < g.count; k++)
-			if (trace_stretch_join(&known->dict[k], &g.dict[k]) != 0)
-				goto done;
-		rv = 0;
-		goto done;
-	}
-	return trace_add_group_take(c, &g);
+	return trace_join_group(c, from, &g);
 done:
 	trace_group_free(&g);
 	return rv;

@@ -406,3 +406,41 @@ double trace_time_quantile(const struct trace_time *t, double q)
 	}
 	return q < 0.5 ? (double)t->min : (double)t->max;
 }
+
+/* The value at a place (0 .. 1) of the histogram but for its extremes: a point of the bin such that its mean is kept. */
+static double value_at(const struct trace_time *t, double place)
+{
+	double rest = (double)t->count - 2, at = place * rest;
+	if (rest <= 0)
+		return trace_time_mean(t);
+	for (uint32_t i = 0; i < t->bin_count; i++) {
+		const struct time_bin *b = &t->bins[i];
+		double count = (double)b->count - (i == 0) - (i + 1 == t->bin_count);
+		double sum = (double)b->sum - (i == 0 ? (double)t->min : 0) - (i + 1 == t->bin_count ? (double)t->max : 0);
+		if (count <= 0)
+			continue;
+		if (at >= count) {
+			at -= count;
+			continue;
+		}
+		double mean = sum / count, down = mean - (double)b->min, up = (double)b->max - mean, width = down < up ? down : up;
+		return width > 0 ? mean + (2 * at / count - 1) * width : mean;
+	}
+	return ((double)t->sum - (double)t->min - (double)t->max) / rest;
+}
+
+#define GOLDEN 0.6180339887498949 /* the fraction that spreads points most evenly, however many there are */
+
+double trace_time_draw(const struct trace_time *t, uint32_t rank, uint64_t visit, double *place)
+{
+	if (t->count == 0)
+		return 0;
+	if (t->max_rank == rank && t->max_visit == visit)
+		return (double)t->max;
+	if (t->min_rank == rank && t->min_visit == visit)
+		return (double)t->min;
+	*place += GOLDEN;
+	*place -= *place >= 1;
+	double v = value_at(t, *place);
+	return v > 0 ? v : 0;
+}

@@ -143,6 +143,9 @@ double trace_time_mean(const struct trace_time *t);
 double trace_time_deviation(const struct trace_time *t);
 /* The value that q (0 .. 1) of all values are not above: evenly spread inside the bin. */
 double trace_time_quantile(const struct trace_time *t, double q);
+/* A value for this visit of this rank, such that those of all visits have the histogram: its extremes where they were, else one at the next place. *place: of
+ * the one before, 0 <= *place < 1; the first is the caller's to choose. */
+double trace_time_draw(const struct trace_time *t, uint32_t rank, uint64_t visit, double *place);
 double time_bin_mean(const struct time_bin *b);
 double time_bin_deviation(const struct time_bin *b);
 

@@ -331,6 +331,31 @@ int trace_add_group_take(struct trace_column *c, struct trace_group *g)
 	return 0;
 }
 
+static bool same_shape(const struct trace_group *a, const struct trace_group *b)
+{
+	if (a->lossy || b->lossy || a->pattern != b->pattern || a->count != b->count)
+		return false;
+	for (uint32_t i = 0; i < a->count; i++)
+		if (!trace_stretch_alike(&a->dict[i], &b->dict[i]))
+			return false;
+	return true;
+}
+
+int trace_join_group(struct trace_column *c, uint32_t first, struct trace_group *g)
+{
+	int rv = 0;
+	for (uint32_t i = first; i < c->count; i++) {
+		struct trace_group *known = &c->groups[i];
+		if (!same_shape(known, g))
+			continue;
+		for (uint32_t k = 0; k < g->count && rv == 0; k++)
+			rv = trace_stretch_join(&known->dict[k], &g->dict[k]);
+		trace_group_free(g);
+		return rv;
+	}
+	return trace_add_group_take(c, g);
+}
+
 bool trace_initializes(const struct schema *s)
 {
 	return (s->function_length == 8 || s->function_length == 15) && memcmp(s->function, "MPI_Init_thread", s->function_length) == 0;

@@ -189,6 +189,8 @@ uint32_t trace_function(struct trace *t, uint32_t string); /* UINT32_MAX also if
 uint32_t trace_site(struct trace *t, uint32_t function, uint32_t node, bool object);
 /* Adds a group (which the trace owns then, also on failure). Returns 0 or -1. */
 int trace_add_group_take(struct trace_column *c, struct trace_group *g);
+/* The same, or its ranks are added to those of a group from `first` on that has the same pattern and a dictionary that is alike. */
+int trace_join_group(struct trace_column *c, uint32_t first, struct trace_group *g);
 void trace_group_free(struct trace_group *g);
 /* May the two be one? Then trace_stretch_join adds the ranks of `from`, which are others, to `to`. Returns 0 or -1. */
 bool trace_stretch_alike(const struct trace_stretch *a, const struct trace_stretch *b);

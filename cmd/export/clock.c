@@ -8,7 +8,6 @@
 
 #include "trace/index.h"
 
-#define GOLDEN 0.6180339887498949
 
 struct clock {
 	const struct trace *trace;
@@ -26,42 +25,6 @@ struct clock {
 static double first_place(const struct clock *c, uint32_t site, uint32_t to)
 {
 	return (double)(hash_mix(hash_mix(hash_mix(11, c->stream), site), to) >> 11) * 0x1p-53;
-}
-
-/* The value at a place of the histogram but for its extremes, which belong to one visit each: a point of the bin such that its mean is kept. */
-static double value_at(const struct trace_time *t, double place)
-{
-	double rest = (double)t->count - 2, at = place * rest;
-	if (rest <= 0)
-		return (double)t->sum / (double)t->count;
-	for (uint32_t i = 0; i < t->bin_count; i++) {
-		const struct time_bin *b = &t->bins[i];
-		double count = (double)b->count - (i == 0) - (i + 1 == t->bin_count);
-		double sum = (double)b->sum - (i == 0 ? (double)t->min : 0) - (i + 1 == t->bin_count ? (double)t->max : 0);
-		if (count <= 0)
-			continue;
-		if (at >= count) {
-			at -= count;
-			continue;
-		}
-		double mean = sum / count, down = mean - (double)b->min, up = (double)b->max - mean, width = down < up ? down : up;
-		return width > 0 ? mean + (2 * at / count - 1) * width : mean;
-	}
-	return ((double)t->sum - (double)t->min - (double)t->max) / rest;
-}
-
-static double draw(const struct clock *c, const struct trace_time *t, uint64_t visit, double *place)
-{
-	if (t->count == 0)
-		return 0;
-	if (t->max_rank == c->stream && t->max_visit == visit)
-		return (double)t->max;
-	if (t->min_rank == c->stream && t->min_visit == visit)
-		return (double)t->min;
-	*place += GOLDEN;
-	*place -= *place >= 1;
-	double v = value_at(t, *place);
-	return v > 0 ? v : 0;
 }
 
 static double compute_before(struct clock *c, uint32_t to)
@@ -82,7 +45,7 @@ static double compute_before(struct clock *c, uint32_t to)
 		for (uint32_t i = 0; i < s->edge_count; i++)
 			state->edge[i] = first_place(c, c->last, s->edges[i].to);
 	double middle = 0.5;
-	return draw(c, &s->edges[low].compute, state->visits - 1, state->edge ? &state->edge[low] : &middle);
+	return trace_time_draw(&s->edges[low].compute, c->stream, state->visits - 1, state->edge ? &state->edge[low] : &middle);
 }
 
 static void step(struct clock *c, uint32_t site, double *begin, double *end)
@@ -93,7 +56,7 @@ static void step(struct clock *c, uint32_t site, double *begin, double *end)
 	double compute = c->last == UINT32_MAX ? 0 : compute_before(c, site);
 	if (state->visits == 0)
 		state->call = first_place(c, site, UINT32_MAX);
-	double call = draw(c, &s->communicate, state->visits, &state->call);
+	double call = trace_time_draw(&s->communicate, c->stream, state->visits, &state->call);
 	c->compute += compute;
 	c->calls += init ? 0 : call;
 	if (init && c->last == UINT32_MAX)

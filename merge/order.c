@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * order - the things of a trace, sorted
+ */
+#include "merge/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/column.h"
+#include "trace/counts.h"
+
+static int compare_items(const struct pool_item *a, const struct pool_item *b)
+{
+	size_t n = a->size < b->size ? a->size : b->size;
+	int order = n ? memcmp(a->bytes, b->bytes, n) : 0;
+	return order ? order : (a->size > b->size) - (a->size < b->size);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	return compare_items(a, b);
+}
+
+/* `used` may be NULL: all are. */
+static int order_pool(struct pool *into, const struct pool *from, const bool *used)
+{
+	int rv = -1;
+	uint32_t n = 0;
+	struct pool_item *items = malloc((from->count + 1) * sizeof *items);
+	if (!items)
+		return -1;
+	for (uint32_t i = 0; i < from->count; i++)
+		if (!used || used[i])
+			items[n++] = from->items[i];
+	qsort(items, n, sizeof *items, by_bytes);
+	for (uint32_t i = 0; i < n; i++)
+		if (pool_intern(into, items[i].bytes, items[i].size) == UINT32_MAX)
+			goto done;
+	rv = 0;
+done:
+	free(items);
+	return rv;
+}
+
+struct ordered_node {
+	uint32_t number; /* in the old trace */
+	uint32_t module; /* in the new one */
+	uint64_t offset;
+	uint32_t parent; /* in the old trace */
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct ordered_node *x = a, *y = b;
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	if (x->module != y->module)
+		return x->module < y->module ? -1 : 1;
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static int by_pair(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+	return x[0] != y[0] ? (x[0] < y[0] ? -1 : 1) : (x[1] > y[1]) - (x[1] < y[1]);
+}
+
+/* Modules by build id, then name; frames depth first, by module and offset. The strings are there already, in order. */
+static int order_paths(struct trace *into, const struct trace *from, const uint32_t *strings)
+{
+	int rv = -1;
+	uint32_t n = from->node_count;
+	uint32_t(*modules)[2] = malloc((from->module_count + 1) * sizeof *modules);
+	uint32_t *translated = translate_numbers(n), *module_numbers = translate_numbers(from->module_count), *first = translate_numbers(n), *stack = translate_numbers(n);
+	struct ordered_node *nodes = malloc((n + 1) * sizeof *nodes);
+	if (!modules || !translated || !module_numbers || !nodes || !first || !stack)
+		goto done;
+	for (uint32_t i = 0; i < from->module_count; i++) {
+		modules[i][0] = strings[from->modules[i].build_id];
+		modules[i][1] = strings[from->modules[i].name];
+	}
+	qsort(modules, from->module_count, sizeof *modules, by_pair);
+	for (uint32_t i = 0; i < from->module_count; i++)
+		if (trace_module(into, (struct trace_module){modules[i][1], modules[i][0]}) == UINT32_MAX)
+			goto done;
+	for (uint32_t i = 0; i < from->module_count; i++)
+		module_numbers[i] = trace_module(into, (struct trace_module){strings[from->modules[i].name], strings[from->modules[i].build_id]});
+	for (uint32_t i = 1; i < n; i++) {
+		uint32_t module = from->nodes[i].module;
+		nodes[i - 1] = (struct ordered_node){i, module == UINT32_MAX ? UINT32_MAX : module_numbers[module], from->nodes[i].offset,
+		                                     from->nodes[i].parent};
+	}
+	qsort(nodes, n - 1, sizeof *nodes, by_place);
+	/* first[p]: where the children of p begin in nodes */
+	for (uint32_t i = 0; i < n; i++)
+		first[i] = UINT32_MAX;
+	for (uint32_t i = n - 1; i-- > 0;)
+		first[nodes[i].parent] = i;
+	size_t depth = 0;
+	translated[0] = 0;
+	if (n > 1)
+		stack[depth++] = first[0];
+	while (depth > 0) {
+		uint32_t i = stack[depth - 1];
+		const struct ordered_node *node = &nodes[i];
+		translated[node->number] = trace_node(into, (struct trace_node){translated[node->parent], node->module, node->offset});
+		if (translated[node->number] == UINT32_MAX)
+			goto done;
+		if (i + 1 < n - 1 && nodes[i + 1].parent == node->parent)
+			stack[depth - 1] = i + 1;
+		else
+			depth--;
+		if (first[node->number] != UINT32_MAX)
+			stack[depth++] = first[node->number];
+	}
+	rv = 0;
+done:
+	free(modules);
+	free(translated);
+	free(module_numbers);
+	free(first);
+	free(stack);
+	free(nodes);
+	return rv;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+	return (*x > *y) - (*x < *y);
+}
+
+static int order_functions(struct trace *into, const struct trace *from, const uint32_t *strings)
+{
+	int rv = -1;
+	uint32_t *order = translate_numbers(from->function_count);
+	if (!order)
+		return -1;
+	for (uint32_t i = 0; i < from->function_count; i++)
+		order[i] = strings[from->functions[i].string];
+	qsort(order, from->function_count, sizeof *order, by_number);
+	for (uint32_t i = 0; i < from->function_count; i++)
+		if (trace_function(into, order[i]) == UINT32_MAX)
+			goto done;
+	rv = 0;
+done:
+	free(order);
+	return rv;
+}
+
+static int order_sites(const struct translation *x, bool object)
+{
+	int rv = -1;
+	uint32_t n = object ? x->from->object_count : x->from->site_count;
+	const struct trace_site *sites = object ? x->from->objects : x->from->sites;
+	uint32_t(*order)[2] = malloc(((size_t)n + 1) * sizeof *order);
+	if (!order)
+		return -1;
+	for (uint32_t i = 0; i < n; i++) {
+		order[i][0] = x->nodes[sites[i].node];
+		order[i][1] = x->functions[sites[i].function];
+	}
+	qsort(order, n, sizeof *order, by_pair);
+	for (uint32_t i = 0; i < n; i++)
+		if (trace_site(x->into, order[i][1], order[i][0], object) == UINT32_MAX)
+			goto done;
+	rv = 0;
+done:
+	free(order);
+	return rv;
+}
+
+void order_inside(struct trace_site *sites, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t k = 0; k < sites[i].column_count; k++)
+			trace_sort_groups(&sites[i].columns[k]);
+		trace_sort_edges(&sites[i]);
+	}
+}
+
+/* Which patterns, or which vectors, are referred to. */
+static void mark_used(const struct trace *t, bool *patterns, bool *vectors)
+{
+	for (int object = 0; object < 2; object++)
+		for (uint32_t i = 0; i < (object ? t->object_count : t->site_count); i++) {
+			const struct trace_site *s = object ? &t->objects[i] : &t->sites[i];
+			for (uint32_t k = 0; k < s->column_count; k++)
+				for (uint32_t g = 0; g < s->columns[k].count; g++) {
+					const struct trace_group *group = &s->columns[k].groups[g];
+					if (group->pattern)
+						patterns[group->pattern - 1] = true;
+					if (schema_reference(trace_schema(t, s), k) != REFERENCE_VECTOR || group->lossy)
+						continue;
+					for (uint32_t d = 0; d < group->count; d++)
+						for (uint32_t n = 0; !group->dict[d].vector && n < group->dict[d].start.node_count; n++) {
+							const struct rank_node *node = &group->dict[d].start.nodes[n];
+							if (node->low == RANK_LEAF && !value_is_constant(node->delta))
+								vectors[node->delta] = true;
+						}
+				}
+		}
+}
+
+/* Vectors hold strings' numbers: they are translated first, then sorted. */
+static int order_vectors(struct translation *x, const bool *used)
+{
+	int rv = -1;
+	uint32_t n = 0;
+	const struct pool *from = &x->from->vector_pool;
+	struct pool_item *items = calloc(from->count + UINT64_C(1), sizeof *items);
+	if (!items)
+		return -1;
+	for (uint32_t i = 0; i < from->count; i++) {
+		if (!used[i])
+			continue;
+		items[n] = (struct pool_item){.bytes = (uint8_t *)translate_array(x, &from->items[i]), .size = from->items[i].size};
+		if (!items[n++].bytes)
+			goto done;
+	}
+	qsort(items, n, sizeof *items, by_bytes);
+	for (uint32_t i = 0; i < n; i++)
+		if (pool_intern(&x->into->vector_pool, items[i].bytes, items[i].size) == UINT32_MAX)
+			goto done;
+	rv = 0;
+done:
+	for (uint32_t i = 0; i < n; i++)
+		free(items[i].bytes);
+	free(items);
+	return rv;
+}
+
+struct moved {
+	struct pool_item item;
+	uint32_t number;
+};
+
+static int by_item(const void *a, const void *b)
+{
+	return compare_items(&((const struct moved *)a)->item, &((const struct moved *)b)->item);
+}
+
+/* The same without a copy, for a trace that is not needed any more: programs that make new arrays all the time have most of their memory there. Returns the
+ * numbers that the vectors have now; malloc'ed, NULL on no memory. */
+static uint32_t *move_vectors(const struct translation *x, struct pool *from, const bool *used)
+{
+	uint32_t n = 0, done = 0, *moved = translate_numbers(from->count);
+	struct moved *items = calloc(from->count + UINT64_C(1), sizeof *items);
+	for (uint32_t i = 0; moved && items && i < from->count; i++) {
+		struct pool_item *p = &from->items[i];
+		moved[i] = UINT32_MAX;
+		if (!used[i])
+			continue;
+		for (size_t k = 0; k < p->size / sizeof(int64_t); k++) {
+			int64_t value;
+			memcpy(&value, p->bytes + k * sizeof value, sizeof value);
+			value = translate_value(x, value, REFERENCE_NONE);
+			memcpy(p->bytes + k * sizeof value, &value, sizeof value);
+		}
+		items[n++] = (struct moved){*p, i};
+		*p = (struct pool_item){NULL, 0};
+	}
+	bool ok = moved && items;
+	if (ok)
+		qsort(items, n, sizeof *items, by_item);
+	for (; ok && done < n; done += ok)
+		ok = (moved[items[done].number] = pool_adopt(&x->into->vector_pool, items[done].item.bytes, items[done].item.size)) != UINT32_MAX;
+	for (; items && done < n; done++)
+		free(items[done].item.bytes);
+	free(items);
+	if (!ok) {
+		free(moved);
+		moved = NULL;
+	}
+	return moved;
+}
+
+/* vectors_of: NULL, or the vectors of x->from, to be moved; *moved: their numbers. */
+static int order_used(struct translation *x, struct pool *vectors_of, uint32_t **moved)
+{
+	bool *patterns = calloc(x->from->patterns.count + UINT64_C(1), sizeof *patterns);
+	bool *vectors = calloc(x->from->vector_pool.count + UINT64_C(1), sizeof *vectors);
+	int rv = -1;
+	if (patterns && vectors) {
+		mark_used(x->from, patterns, vectors);
+		rv = order_pool(&x->into->patterns, &x->from->patterns, patterns);
+		if (rv == 0 && vectors_of)
+			rv = (*moved = move_vectors(x, vectors_of, vectors)) ? 0 : -1;
+		else if (rv == 0)
+			rv = order_vectors(x, vectors);
+	}
+	free(patterns);
+	free(vectors);
+	return rv;
+}
+
+int order_tables(struct translation *x, struct pool *vectors, uint32_t **moved)
+{
+	const struct trace *from = x->from;
+	if (order_pool(&x->into->strings, &from->strings, NULL) != 0 || translate_strings(x) != 0 || order_used(x, vectors, moved) != 0 ||
+	    order_paths(x->into, from, x->strings) != 0 || translate_paths(x) != 0 || order_functions(x->into, from, x->strings) != 0 ||
+	    translate_functions(x) != 0 || order_sites(x, false) != 0 || order_sites(x, true) != 0)
+		return -1;
+	counts_order(x->into, from, x->strings);
+	return 0;
+}
