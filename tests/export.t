@@ -13,6 +13,7 @@ import tempfile
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import launch  # noqa: E402
+import reader  # noqa: E402
 import tap  # noqa: E402
 
 SPOOR = os.path.join(tap.BUILD, "spoor")
@@ -44,7 +45,8 @@ def chrome(title, trace, folder, lossless=True):
     if not tap.ok(status == 0, f"{title}: --chrome", err):
         return
     with open(file, encoding="utf-8") as stream:
-        events = json.load(stream)["traceEvents"]
+        content = json.load(stream)
+    events, said = content["traceEvents"], content["otherData"]
     seen, ends, nested = collections.defaultdict(list), {}, []
     for event in events:
         if event["ph"] == "X":
@@ -53,6 +55,7 @@ def chrome(title, trace, folder, lossless=True):
                 nested.append(event)
             ends[event["pid"]] = event["ts"] + event["dur"]
     tap.ok(seen == calls(trace), f"{title}: --chrome: the calls that spoor dump prints")
+    tap.equal(said.get("times"), "drawn from histograms", f"{title}: --chrome says where times are from")
     tap.equal(nested, [], f"{title}: --chrome: one call after the other")
     sent = collections.Counter(e["id"] for e in events if e["ph"] == "s")
     received = collections.Counter(e["id"] for e in events if e["ph"] == "f")
@@ -91,6 +94,44 @@ def otf2(title, trace, folder, whole=True):
     else:
         tap.skip(f"{title}: otf2-print", "otf2-tools is not installed")
     shutil.rmtree(out)
+
+
+def recorded(folder):
+    """Times of single events are used as they were recorded, those of threads and ranks in one order."""
+    crew, trace, out = os.path.join(tap.BUILD, "tests/programs/crew"), os.path.join(folder, "full.spoor"), os.path.join(folder, "out.json")
+    done = launch.mpirun(2, [crew, "20"], before=[SPOOR, "run", "--timing", "full", "-o", trace, "--"])
+    status, _, err = spoor("export", trace, "--chrome", out)
+    if not tap.ok(done.returncode == 0 and status == 0, "all times: --chrome", err, done.stderr.decode(errors="replace")[-500:]):
+        return
+    with open(out, encoding="utf-8") as stream:
+        content = json.load(stream)
+    tap.equal(content["otherData"]["times"], "exact", "all times: --chrome says that they are exact")
+    other, got = reader.Trace(trace), collections.defaultdict(list)
+    for e in content["traceEvents"]:
+        if e["ph"] == "X":
+            got[e["pid"] + 2 * e["tid"]].append((round(e["ts"] * 1000), round((e["ts"] + e["dur"]) * 1000)))
+    tap.equal(sorted(got), sorted(other.events), "all times: --chrome: a thread for each thread")
+    wrong = []
+    for stream, mine in got.items():
+        first, theirs = mine[0][0], other.rank_times(stream)
+        wrong += [(stream, a, b) for a, b in zip(mine, theirs) if abs(a[0] - first - b[0]) > 2 or abs(a[1] - first - b[1]) > 2]
+        wrong += [(stream, len(mine), len(theirs))] * (len(mine) != len(theirs))
+    tap.ok(not wrong, "all times: --chrome: those that the independent reader finds", *wrong[:3])
+    tap.ok(min(t[0][0] for t in got.values()) == 0 and all(got[s][0][0] >= got[s % 2][0][1] for s in got if s >= 2),
+           "all times: --chrome: other threads call when MPI is there", {s: t[0] for s, t in got.items()})
+    out = os.path.join(folder, "full")
+    status, _, err = spoor("export", trace, "--otf2", out)
+    if "built without OTF2" in err or not shutil.which("otf2-print"):
+        tap.skip("all times: --otf2", "no OTF2")
+        return
+    said = run("otf2-print", "-I", out + "/traces.otf2").stdout.decode(errors="replace")
+    tap.ok(re.search(r"SPOOR::TIMES\s+Property value\s+exact", said), "all times: --otf2 says that they are exact", err, said)
+    entered, left = collections.defaultdict(list), collections.defaultdict(list)
+    for line in run("otf2-print", out + "/traces.otf2").stdout.decode(errors="replace").splitlines():
+        found = re.match(r"(ENTER|LEAVE) +(\d+) +(\d+) ", line)
+        if found:
+            (entered if found[1] == "ENTER" else left)[int(found[2])].append(int(found[3]))
+    tap.ok({s: list(zip(entered[s], left[s])) for s in entered} == got, "all times: --otf2: the same times")
 
 
 def simulate(folder, ranks):
@@ -219,6 +260,7 @@ def main():
         for name in sorted(n for n in os.listdir(GOLDEN) if n.endswith(".spoor")):
             chrome(name, os.path.join(GOLDEN, name), folder, lossless="lossy" not in name)
             otf2(name, os.path.join(GOLDEN, name), folder, whole="lossy" not in name)
+        recorded(folder)
         bad(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

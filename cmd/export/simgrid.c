@@ -206,7 +206,7 @@ static FILE *file_in(struct export *x, const struct output *out, const char *nam
 static int put_machine(struct export *x, const struct output *out)
 {
 	const struct trace *t = x->trace;
-	char host[HOST_MAX];
+	char host[HOST_MAX], times[CLOCK_SAYS];
 	json_t *nodes = json_object();
 	FILE *list = file_in(x, out, "traces"), *hosts = file_in(x, out, "hostfile"), *platform = file_in(x, out, "platform.xml");
 	int rv = nodes && list && hosts && platform ? 0 : -1;
@@ -222,10 +222,11 @@ static int put_machine(struct export *x, const struct output *out)
 	if (rv == 0)
 		fprintf(platform,
 		        "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">\n"
+		        "  <!-- times of the computations: %s -->\n"
 		        "  <!-- speed: what one second of recorded computation is (--flops). core: at least the ranks of a node. Put your network's bandwidth and latency here. -->\n"
 		        "  <cluster id=\"cluster\" prefix=\"node-\" suffix=\"\" radical=\"0-%zu\" speed=\"%.0ff\" core=\"%u\" bw=\"12.5GBps\" lat=\"1us\"\n"
 		        "           loopback_bw=\"20GBps\" loopback_lat=\"300ns\"/>\n</platform>\n",
-		        json_object_size(nodes) ? json_object_size(nodes) - 1 : 0, x->flops, t->size);
+		        clock_says(t, times), json_object_size(nodes) ? json_object_size(nodes) - 1 : 0, x->flops, t->size);
 	if (list && fclose(list) != 0)
 		rv = -1;
 	if (hosts && fclose(hosts) != 0)
