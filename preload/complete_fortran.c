@@ -53,6 +53,10 @@ static const MPI_Status *translate(const struct completion *w, const MPI_Fint *s
 	return out;
 }
 
+/* Functions with the same parameters differ in whom they call and under which name they are recorded. The return
+ * address of the wrapper is the call's, so that what they share has to stand inline in it. */
+#define BODY static inline __attribute__((always_inline)) void
+
 MPI_WRAPPER void FORTRAN_NAME(mpi_wait)(MPI_Fint *request, MPI_Fint *status, MPI_Fint *ierror)
 {
 	struct call c;
@@ -78,7 +82,8 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_wait)(MPI_Fint *request, MPI_Fint *status, MPI
 }
 FORTRAN_ALIASES(mpi_wait, MPI_WAIT)
 
-MPI_WRAPPER void FORTRAN_NAME(mpi_test)(MPI_Fint *request, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
+BODY test_one(enum mpi_function function, __typeof__(FORTRAN_NEXT.mpi_test) next, MPI_Fint *request, MPI_Fint *flag,
+              MPI_Fint *status, MPI_Fint *ierror)
 {
 	struct call c;
 	struct request_ref ref;
@@ -87,8 +92,8 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_test)(MPI_Fint *request, MPI_Fint *flag, MPI_F
 	MPI_Status translated;
 	bool ok;
 
-	if (!wrap_begin_fortran(&c, FN_MPI_Test)) {
-		FORTRAN_NEXT.mpi_test(request, flag, status, ierror);
+	if (!wrap_begin_fortran(&c, function)) {
+		next(request, flag, status, ierror);
 		return;
 	}
 	if (!ierror)
@@ -96,42 +101,28 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_test)(MPI_Fint *request, MPI_Fint *flag, MPI_F
 	w = begin_one(&ref, *request);
 	if (w.receives && fortran_ignores(status))
 		status = own;
-	FORTRAN_NEXT.mpi_test(request, flag, status, ierror);
+	next(request, flag, status, ierror);
 	ok = wrap_end(&c, *ierror);
 	record_MPI_Test(&c, ok, *ierror, &w, ok && *flag,
 	                fortran_status(status, &translated, ok && *flag && w.receives));
 	end(&w, request);
 }
+
+MPI_WRAPPER void FORTRAN_NAME(mpi_test)(MPI_Fint *request, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
+{
+	test_one(FN_MPI_Test, FORTRAN_NEXT.mpi_test, request, flag, status, ierror);
+}
 FORTRAN_ALIASES(mpi_test, MPI_TEST)
 
-MPI_WRAPPER void FORTRAN_NAME(mpi_request_get_status)(MPI_Fint *request, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
+MPI_WRAPPER void FORTRAN_NAME(mpi_request_get_status)(MPI_Fint *request, MPI_Fint *flag, MPI_Fint *status,
+                                                      MPI_Fint *ierror)
 {
-	struct call c;
-	struct request_ref ref;
-	struct completion w;
-	MPI_Fint own[FORTRAN_STATUS_SIZE], own_error;
-	MPI_Status translated;
-	bool ok;
-
-	if (!wrap_begin_fortran(&c, FN_MPI_Request_get_status)) {
-		FORTRAN_NEXT.mpi_request_get_status(request, flag, status, ierror);
-		return;
-	}
-	if (!ierror)
-		ierror = &own_error;
-	w = begin_one(&ref, *request);
-	if (w.receives && fortran_ignores(status))
-		status = own;
-	FORTRAN_NEXT.mpi_request_get_status(request, flag, status, ierror);
-	ok = wrap_end(&c, *ierror);
-	record_MPI_Request_get_status(&c, ok, *ierror, &w, ok && *flag,
-	                              fortran_status(status, &translated, ok && *flag && w.receives));
-	end(&w, request);
+	test_one(FN_MPI_Request_get_status, FORTRAN_NEXT.mpi_request_get_status, request, flag, status, ierror);
 }
 FORTRAN_ALIASES(mpi_request_get_status, MPI_REQUEST_GET_STATUS)
 
 MPI_WRAPPER void FORTRAN_NAME(mpi_waitall)(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *array_of_statuses,
-                              MPI_Fint *ierror)
+                                           MPI_Fint *ierror)
 {
 	struct call c;
 	struct completion w;
@@ -153,32 +144,38 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_waitall)(MPI_Fint *count, MPI_Fint *array_of_r
 }
 FORTRAN_ALIASES(mpi_waitall, MPI_WAITALL)
 
-MPI_WRAPPER void FORTRAN_NAME(mpi_testall)(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *flag, MPI_Fint *array_of_statuses,
-                              MPI_Fint *ierror)
+BODY test_all(enum mpi_function function, __typeof__(FORTRAN_NEXT.mpi_testall) next, MPI_Fint *count,
+              MPI_Fint *array_of_requests, MPI_Fint *flag, MPI_Fint *array_of_statuses, MPI_Fint *ierror)
 {
 	struct call c;
 	struct completion w;
 	MPI_Fint own_error;
 	bool ok;
 
-	if (!wrap_begin_fortran(&c, FN_MPI_Testall)) {
-		FORTRAN_NEXT.mpi_testall(count, array_of_requests, flag, array_of_statuses, ierror);
+	if (!wrap_begin_fortran(&c, function)) {
+		next(count, array_of_requests, flag, array_of_statuses, ierror);
 		return;
 	}
 	if (!ierror)
 		ierror = &own_error;
 	w = begin(*count, array_of_requests);
 	array_of_statuses = wanted(&w, array_of_statuses);
-	FORTRAN_NEXT.mpi_testall(count, array_of_requests, flag, array_of_statuses, ierror);
+	next(count, array_of_requests, flag, array_of_statuses, ierror);
 	ok = wrap_end(&c, *ierror);
 	record_MPI_Testall(&c, ok, *ierror, &w, ok && *flag,
 	                   translate(&w, array_of_statuses, ok && *flag ? *count : 0));
 	end(&w, array_of_requests);
 }
+
+MPI_WRAPPER void FORTRAN_NAME(mpi_testall)(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *flag,
+                                           MPI_Fint *array_of_statuses, MPI_Fint *ierror)
+{
+	test_all(FN_MPI_Testall, FORTRAN_NEXT.mpi_testall, count, array_of_requests, flag, array_of_statuses, ierror);
+}
 FORTRAN_ALIASES(mpi_testall, MPI_TESTALL)
 
-MPI_WRAPPER void FORTRAN_NAME(mpi_waitany)(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *index, MPI_Fint *status,
-                              MPI_Fint *ierror)
+MPI_WRAPPER void FORTRAN_NAME(mpi_waitany)(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *index,
+                                           MPI_Fint *status, MPI_Fint *ierror)
 {
 	struct call c;
 	struct completion w;
@@ -203,8 +200,8 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_waitany)(MPI_Fint *count, MPI_Fint *array_of_r
 }
 FORTRAN_ALIASES(mpi_waitany, MPI_WAITANY)
 
-MPI_WRAPPER void FORTRAN_NAME(mpi_testany)(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *index, MPI_Fint *flag,
-                              MPI_Fint *status, MPI_Fint *ierror)
+BODY test_any(enum mpi_function function, __typeof__(FORTRAN_NEXT.mpi_testany) next, MPI_Fint *count,
+              MPI_Fint *array_of_requests, MPI_Fint *index, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
 {
 	struct call c;
 	struct completion w;
@@ -212,8 +209,8 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_testany)(MPI_Fint *count, MPI_Fint *array_of_r
 	MPI_Status translated;
 	bool ok;
 
-	if (!wrap_begin_fortran(&c, FN_MPI_Testany)) {
-		FORTRAN_NEXT.mpi_testany(count, array_of_requests, index, flag, status, ierror);
+	if (!wrap_begin_fortran(&c, function)) {
+		next(count, array_of_requests, index, flag, status, ierror);
 		return;
 	}
 	if (!ierror)
@@ -221,61 +218,57 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_testany)(MPI_Fint *count, MPI_Fint *array_of_r
 	w = begin(*count, array_of_requests);
 	if (w.receives && fortran_ignores(status))
 		status = own;
-	FORTRAN_NEXT.mpi_testany(count, array_of_requests, index, flag, status, ierror);
+	next(count, array_of_requests, index, flag, status, ierror);
 	ok = wrap_end(&c, *ierror);
 	record_MPI_Testany(&c, ok, *ierror, &w, ok ? fortran_index(*index) : 0, ok && *flag,
 	                   fortran_status(status, &translated, ok && *flag && w.receives));
 	end(&w, array_of_requests);
 }
+
+MPI_WRAPPER void FORTRAN_NAME(mpi_testany)(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *index,
+                                           MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
+{
+	test_any(FN_MPI_Testany, FORTRAN_NEXT.mpi_testany, count, array_of_requests, index, flag, status, ierror);
+}
 FORTRAN_ALIASES(mpi_testany, MPI_TESTANY)
 
-MPI_WRAPPER void FORTRAN_NAME(mpi_waitsome)(MPI_Fint *incount, MPI_Fint *array_of_requests, MPI_Fint *outcount,
-                               MPI_Fint *array_of_indices, MPI_Fint *array_of_statuses, MPI_Fint *ierror)
+BODY complete_some(enum mpi_function function, __typeof__(FORTRAN_NEXT.mpi_waitsome) next, MPI_Fint *incount,
+                   MPI_Fint *array_of_requests, MPI_Fint *outcount, MPI_Fint *array_of_indices,
+                   MPI_Fint *array_of_statuses, MPI_Fint *ierror)
 {
 	struct call c;
 	struct completion w;
 	MPI_Fint own_error;
 	bool ok;
 
-	if (!wrap_begin_fortran(&c, FN_MPI_Waitsome)) {
-		FORTRAN_NEXT.mpi_waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses,
-		                          ierror);
+	if (!wrap_begin_fortran(&c, function)) {
+		next(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierror);
 		return;
 	}
 	if (!ierror)
 		ierror = &own_error;
 	w = begin(*incount, array_of_requests);
 	array_of_statuses = wanted(&w, array_of_statuses);
-	FORTRAN_NEXT.mpi_waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierror);
+	next(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierror);
 	ok = wrap_end(&c, *ierror);
 	record_MPI_Waitsome(&c, ok, *ierror, &w, ok ? *outcount : 0, array_of_indices, 1,
 	                    translate(&w, array_of_statuses, ok && *outcount != MPI_UNDEFINED ? *outcount : 0));
 	end(&w, array_of_requests);
 }
+
+MPI_WRAPPER void FORTRAN_NAME(mpi_waitsome)(MPI_Fint *incount, MPI_Fint *array_of_requests, MPI_Fint *outcount,
+                                            MPI_Fint *array_of_indices, MPI_Fint *array_of_statuses, MPI_Fint *ierror)
+{
+	complete_some(FN_MPI_Waitsome, FORTRAN_NEXT.mpi_waitsome, incount, array_of_requests, outcount,
+	              array_of_indices, array_of_statuses, ierror);
+}
 FORTRAN_ALIASES(mpi_waitsome, MPI_WAITSOME)
 
 MPI_WRAPPER void FORTRAN_NAME(mpi_testsome)(MPI_Fint *incount, MPI_Fint *array_of_requests, MPI_Fint *outcount,
-                               MPI_Fint *array_of_indices, MPI_Fint *array_of_statuses, MPI_Fint *ierror)
+                                            MPI_Fint *array_of_indices, MPI_Fint *array_of_statuses, MPI_Fint *ierror)
 {
-	struct call c;
-	struct completion w;
-	MPI_Fint own_error;
-	bool ok;
-
-	if (!wrap_begin_fortran(&c, FN_MPI_Testsome)) {
-		FORTRAN_NEXT.mpi_testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses,
-		                          ierror);
-		return;
-	}
-	if (!ierror)
-		ierror = &own_error;
-	w = begin(*incount, array_of_requests);
-	array_of_statuses = wanted(&w, array_of_statuses);
-	FORTRAN_NEXT.mpi_testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierror);
-	ok = wrap_end(&c, *ierror);
-	record_MPI_Testsome(&c, ok, *ierror, &w, ok ? *outcount : 0, array_of_indices, 1,
-	                    translate(&w, array_of_statuses, ok && *outcount != MPI_UNDEFINED ? *outcount : 0));
-	end(&w, array_of_requests);
+	complete_some(FN_MPI_Testsome, FORTRAN_NEXT.mpi_testsome, incount, array_of_requests, outcount,
+	              array_of_indices, array_of_statuses, ierror);
 }
 FORTRAN_ALIASES(mpi_testsome, MPI_TESTSOME)
 
@@ -303,78 +296,28 @@ FORTRAN_ALIASES(mpi_startall, MPI_STARTALL)
 /* ---- MPI 4.1: they look and complete nothing ---- */
 
 #ifdef HAVE_MPI_Request_get_status_all
-MPI_WRAPPER void FORTRAN_NAME(mpi_request_get_status_all)(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *flag, MPI_Fint *array_of_statuses,
-                              MPI_Fint *ierror)
+MPI_WRAPPER void FORTRAN_NAME(mpi_request_get_status_all)(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *flag,
+                                                          MPI_Fint *array_of_statuses, MPI_Fint *ierror)
 {
-	struct call c;
-	struct completion w;
-	MPI_Fint own_error;
-	bool ok;
-
-	if (!wrap_begin_fortran(&c, FN_MPI_Request_get_status_all)) {
-		FORTRAN_NEXT.mpi_request_get_status_all(count, array_of_requests, flag, array_of_statuses, ierror);
-		return;
-	}
-	if (!ierror)
-		ierror = &own_error;
-	w = begin(*count, array_of_requests);
-	array_of_statuses = wanted(&w, array_of_statuses);
-	FORTRAN_NEXT.mpi_request_get_status_all(count, array_of_requests, flag, array_of_statuses, ierror);
-	ok = wrap_end(&c, *ierror);
-	record_MPI_Testall(&c, ok, *ierror, &w, ok && *flag,
-	                   translate(&w, array_of_statuses, ok && *flag ? *count : 0));
-	end(&w, array_of_requests);
+	test_all(FN_MPI_Request_get_status_all, FORTRAN_NEXT.mpi_request_get_status_all, count, array_of_requests, flag,
+	         array_of_statuses, ierror);
 }
 FORTRAN_ALIASES(mpi_request_get_status_all, MPI_REQUEST_GET_STATUS_ALL)
 
-MPI_WRAPPER void FORTRAN_NAME(mpi_request_get_status_any)(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *index, MPI_Fint *flag,
-                              MPI_Fint *status, MPI_Fint *ierror)
+MPI_WRAPPER void FORTRAN_NAME(mpi_request_get_status_any)(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *index,
+                                                          MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
 {
-	struct call c;
-	struct completion w;
-	MPI_Fint own[FORTRAN_STATUS_SIZE], own_error;
-	MPI_Status translated;
-	bool ok;
-
-	if (!wrap_begin_fortran(&c, FN_MPI_Request_get_status_any)) {
-		FORTRAN_NEXT.mpi_request_get_status_any(count, array_of_requests, index, flag, status, ierror);
-		return;
-	}
-	if (!ierror)
-		ierror = &own_error;
-	w = begin(*count, array_of_requests);
-	if (w.receives && fortran_ignores(status))
-		status = own;
-	FORTRAN_NEXT.mpi_request_get_status_any(count, array_of_requests, index, flag, status, ierror);
-	ok = wrap_end(&c, *ierror);
-	record_MPI_Testany(&c, ok, *ierror, &w, ok ? fortran_index(*index) : 0, ok && *flag,
-	                   fortran_status(status, &translated, ok && *flag && w.receives));
-	end(&w, array_of_requests);
+	test_any(FN_MPI_Request_get_status_any, FORTRAN_NEXT.mpi_request_get_status_any, count, array_of_requests,
+	         index, flag, status, ierror);
 }
 FORTRAN_ALIASES(mpi_request_get_status_any, MPI_REQUEST_GET_STATUS_ANY)
 
-MPI_WRAPPER void FORTRAN_NAME(mpi_request_get_status_some)(MPI_Fint *incount, MPI_Fint *array_of_requests, MPI_Fint *outcount,
-                               MPI_Fint *array_of_indices, MPI_Fint *array_of_statuses, MPI_Fint *ierror)
+MPI_WRAPPER void FORTRAN_NAME(mpi_request_get_status_some)(MPI_Fint *incount, MPI_Fint *array_of_requests,
+                                                           MPI_Fint *outcount, MPI_Fint *array_of_indices,
+                                                           MPI_Fint *array_of_statuses, MPI_Fint *ierror)
 {
-	struct call c;
-	struct completion w;
-	MPI_Fint own_error;
-	bool ok;
-
-	if (!wrap_begin_fortran(&c, FN_MPI_Request_get_status_some)) {
-		FORTRAN_NEXT.mpi_request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses,
-		                          ierror);
-		return;
-	}
-	if (!ierror)
-		ierror = &own_error;
-	w = begin(*incount, array_of_requests);
-	array_of_statuses = wanted(&w, array_of_statuses);
-	FORTRAN_NEXT.mpi_request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierror);
-	ok = wrap_end(&c, *ierror);
-	record_MPI_Testsome(&c, ok, *ierror, &w, ok ? *outcount : 0, array_of_indices, 1,
-	                    translate(&w, array_of_statuses, ok && *outcount != MPI_UNDEFINED ? *outcount : 0));
-	end(&w, array_of_requests);
+	complete_some(FN_MPI_Request_get_status_some, FORTRAN_NEXT.mpi_request_get_status_some, incount,
+	              array_of_requests, outcount, array_of_indices, array_of_statuses, ierror);
 }
 FORTRAN_ALIASES(mpi_request_get_status_some, MPI_REQUEST_GET_STATUS_SOME)
 #endif
