@@ -7,10 +7,10 @@
 #include <jansson.h>
 
 #include "cmd/export/act.h"
-#include "cmd/export/clock.h"
 #include "cmd/export/output.h"
 #include "cmd/path.h"
 #include "cmd/progress.h"
+#include "trace/clock.h"
 
 struct export {
 	const char *name; /* of the trace, for messages */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * clock - begin and end of every event of a rank
  */
-#include "cmd/export/clock.h"
+#include "trace/clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>

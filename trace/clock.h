@@ -12,8 +12,8 @@
  * 0 is the begin of the first MPI_Init. Where times are drawn all ranks leave it at the same time; times of different ranks are no more exact towards
  * each other than that: a message may arrive before it was sent.
  */
-#ifndef SPOOR_EXPORT_CLOCK_H
-#define SPOOR_EXPORT_CLOCK_H
+#ifndef SPOOR_TRACE_CLOCK_H
+#define SPOOR_TRACE_CLOCK_H
 
 #include "trace/walk.h"
 
