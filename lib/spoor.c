@@ -11,8 +11,10 @@
 #include "archive/codec_zstd.h"
 #include "trace/column.h"
 #include "trace/container.h"
+#include "trace/flow.h"
 #include "trace/host.h"
 #include "trace/stream.h"
+#include "trace/timing.h"
 #include "trace/trace.h"
 #include "trace/walk.h"
 
@@ -32,6 +34,9 @@ struct spoor_walk {
 	const struct spoor_trace *trace;
 	struct walk *walk;
 	struct event event;
+	uint32_t stream;
+	struct timeline *times; /* opened when they are asked for first */
+	uint64_t asked;         /* events whose times were asked for */
 };
 
 _Static_assert(SPOOR_ARGUMENTS >= SCHEMA_MAX, "an event has room for all columns");
@@ -212,6 +217,7 @@ struct spoor_walk *spoor_walk_begin_thread(const struct spoor_trace *t, uint32_t
 		error_set(&error, "rank %u does not exist: the trace has %u ranks", rank, t->trace.size);
 	else if (walk_begin(&w->walk, &t->trace, stream_of(t, rank, thread), &error) == 0) {
 		w->trace = t;
+		w->stream = stream_of(t, rank, thread);
 		return w;
 	}
 	say(text, error.text);
@@ -224,6 +230,7 @@ void spoor_walk_end(struct spoor_walk *w)
 	if (!w)
 		return;
 	walk_end(w->walk);
+	timeline_close(w->times);
 	free(w);
 }
 
@@ -295,4 +302,130 @@ int spoor_element(const struct spoor_trace *t, const struct spoor_value *array, 
 	memcpy(&value, (const uint8_t *)(uintptr_t)array->reserved[0] + i * sizeof value, sizeof value);
 	*element = scalar(&t->trace, value, array->letter, (int64_t)array->reserved[1]);
 	return 0;
+}
+
+/* --- times and counters --- */
+
+_Static_assert((int)SPOOR_COMPUTE == (int)TOTAL_COMPUTE && (int)SPOOR_ELAPSED == (int)TOTAL_ELAPSED && (int)SPOOR_OVERHEAD == (int)TOTAL_OVERHEAD,
+               "totals have the same numbers");
+
+uint32_t spoor_site_edges(const struct spoor_trace *t, uint32_t site)
+{
+	return site < t->trace.site_count ? t->trace.sites[site].edge_count : 0;
+}
+
+uint32_t spoor_edge_to(const struct spoor_trace *t, uint32_t site, uint32_t edge)
+{
+	return edge < spoor_site_edges(t, site) ? t->trace.sites[site].edges[edge].to : UINT32_MAX;
+}
+
+static void describe(const struct trace *t, const struct trace_time *from, struct spoor_histogram *h)
+{
+	*h = (struct spoor_histogram){.count = from->count};
+	if (from->count == 0)
+		return;
+	h->sum = from->sum;
+	h->min = from->min;
+	h->max = from->max;
+	h->mean = trace_time_mean(from);
+	h->deviation = trace_time_deviation(from);
+	h->min_rank = stream_rank(t, from->min_rank);
+	h->min_thread = stream_thread(t, from->min_rank);
+	h->max_rank = stream_rank(t, from->max_rank);
+	h->max_thread = stream_thread(t, from->max_rank);
+	h->min_visit = from->min_visit;
+	h->max_visit = from->max_visit;
+	h->bins = from->bin_count;
+	h->reserved = from->bins;
+}
+
+int spoor_time(const struct spoor_trace *t, uint32_t site, uint32_t edge, struct spoor_histogram *h)
+{
+	if (site >= t->trace.site_count || (edge != SPOOR_CALLS && edge >= t->trace.sites[site].edge_count))
+		return -1;
+	const struct trace_site *s = &t->trace.sites[site];
+	describe(&t->trace, edge == SPOOR_CALLS ? &s->communicate : &s->edges[edge].compute, h);
+	return 0;
+}
+
+int spoor_bin(const struct spoor_histogram *h, uint32_t i, struct spoor_bin *bin)
+{
+	if (i >= h->bins)
+		return -1;
+	const struct time_bin *b = (const struct time_bin *)h->reserved + i;
+	*bin = (struct spoor_bin){b->count, b->min, b->max, time_bin_mean(b), time_bin_deviation(b)};
+	return 0;
+}
+
+uint32_t spoor_counters(const struct spoor_trace *t)
+{
+	return t->trace.counter_count;
+}
+
+int spoor_counter(const struct spoor_trace *t, uint32_t counter, struct spoor_counter *c)
+{
+	if (counter >= t->trace.counter_count)
+		return -1;
+	const struct trace_counter *from = &t->trace.counters[counter];
+	*c = (struct spoor_counter){string_at(&t->trace, from->name), string_at(&t->trace, from->reason), from->ranks, from->missing};
+	return 0;
+}
+
+int spoor_count(const struct spoor_trace *t, uint32_t site, uint32_t edge, uint32_t counter, struct spoor_histogram *h)
+{
+	if (counter >= t->trace.counter_count || spoor_time(t, site, edge, h))
+		return -1;
+	const struct trace_site *s = &t->trace.sites[site];
+	const struct trace_time *counts = edge == SPOOR_CALLS ? s->counts : s->edges[edge].counts;
+	describe(&t->trace, counts ? &counts[counter] : &(struct trace_time){.count = 0}, h);
+	return 0;
+}
+
+int spoor_total(const struct spoor_trace *t, enum spoor_total_kind kind, struct spoor_total *total)
+{
+	if ((unsigned)kind >= TRACE_TOTALS)
+		return -1;
+	const struct trace_total *from = &t->trace.total[kind];
+	*total = (struct spoor_total){.ranks = from->count};
+	if (from->count > 0)
+		*total = (struct spoor_total){from->count, from->sum, from->min, from->max,
+		                              stream_rank(&t->trace, from->min_rank), stream_thread(&t->trace, from->min_rank),
+		                              stream_rank(&t->trace, from->max_rank), stream_thread(&t->trace, from->max_rank)};
+	return 0;
+}
+
+int spoor_rank_total(const struct spoor_trace *t, enum spoor_total_kind kind, uint32_t rank, uint32_t thread, uint64_t *ns)
+{
+	const struct trace_total *from = (unsigned)kind < TRACE_TOTALS ? &t->trace.total[kind] : NULL;
+	uint32_t stream = stream_of(t, rank, thread);
+
+	for (uint64_t i = 0; from && from->ranks && i < from->count; i++)
+		if (from->ranks[i].rank == stream) {
+			*ns = from->ranks[i].ns;
+			return 0;
+		}
+	return 1;
+}
+
+int spoor_timing(const struct spoor_trace *t, uint32_t rank, uint32_t thread, struct spoor_timing *timing)
+{
+	const struct trace_timing *from = timing_find(&t->trace, stream_of(t, rank, thread));
+	if (!from)
+		return 1;
+	*timing = (struct spoor_timing){from->events, flow_error(from->digits), from->start};
+	return 0;
+}
+
+int spoor_walk_times(struct spoor_walk *w, uint64_t *begin, uint64_t *end, char *text)
+{
+	bool none = false;
+
+	if (w->asked != w->event.number || !w->event.schema)
+		return 1;
+	if (!w->times && !(w->times = timeline_open(&w->trace->trace, w->stream, &none)) && !none) {
+		say(text, "out of memory");
+		return -1;
+	}
+	w->asked++;
+	return w->times ? timeline_next(w->times, w->event.site, begin, end) : 1;
 }

@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-#define SPOOR_API        1 /* raised when something is added; what is there stays as it is */
+#define SPOOR_API        2 /* raised when something is added; what is there stays as it is */
 #define SPOOR_ERROR_SIZE 512
 #define SPOOR_ARGUMENTS  64 /* no function has more parameters and results */
 
@@ -101,6 +101,70 @@ void spoor_walk_end(struct spoor_walk *w);
 int spoor_walk_next(struct spoor_walk *w, struct spoor_event *e, char *error);
 /* An element of an array: 0, or -1 if there is none. */
 int spoor_element(const struct spoor_trace *t, const struct spoor_value *array, uint32_t i, struct spoor_value *element);
+
+/* --- times and counters (SPOOR_API 2) ---
+ *
+ * A site has a histogram of the times of its calls, and so has each of its edges - one for each site that came next - of what was computed between
+ * the end of the one call and the begin of the other. They are over all ranks and visits; the tracer's own time is in none of them. Where the
+ * policy named counters, each of these places has a histogram of each counter, too: its values are counts instead of ns.
+ */
+struct spoor_histogram {
+	uint64_t count, sum, min, max;             /* exact; ns, or counts; the others mean nothing if count is 0 */
+	double mean, deviation;                    /* the deviation is rounded in a complete trace */
+	uint32_t min_rank, min_thread, max_rank, max_thread; /* who had the extreme values; of several the lowest */
+	uint64_t min_visit, max_visit;             /* in which of its visits of the site (of an edge: that it leads to), from 0 */
+	uint32_t bins;                             /* spoor_bin; 0 in traces of format 1.0 */
+	const void *reserved;                      /* the library's own */
+};
+
+struct spoor_bin {
+	uint64_t count, min, max; /* all values are from min to max */
+	double mean, deviation;
+};
+
+#define SPOOR_CALLS UINT32_MAX /* in the place of an edge: the calls of the site itself */
+
+/* How many edges a site has, numbered from 0; and the site that edge `edge` leads to, UINT32_MAX if there is none of that number. */
+uint32_t spoor_site_edges(const struct spoor_trace *t, uint32_t site);
+uint32_t spoor_edge_to(const struct spoor_trace *t, uint32_t site, uint32_t edge);
+/* The times of the site's calls (edge: SPOOR_CALLS) or of an edge. 0, or -1: there is no such site or edge. */
+int spoor_time(const struct spoor_trace *t, uint32_t site, uint32_t edge, struct spoor_histogram *h);
+/* The i-th bin, from the least values to the greatest: 0, or -1: there is none. */
+int spoor_bin(const struct spoor_histogram *h, uint32_t i, struct spoor_bin *bin);
+
+/* What was counted: PAPI's name, "PAPI_TOT_INS"; in how many ranks (threads are counted like ranks); in how many it was not, or not to the end, and why. */
+struct spoor_counter {
+	const char *name, *reason; /* "": all counted it */
+	uint64_t ranks, missing;
+};
+uint32_t spoor_counters(const struct spoor_trace *t);
+/* 0, or -1: there is no such counter. */
+int spoor_counter(const struct spoor_trace *t, uint32_t counter, struct spoor_counter *c);
+/* As spoor_time, of a counter. */
+int spoor_count(const struct spoor_trace *t, uint32_t site, uint32_t edge, uint32_t counter, struct spoor_histogram *h);
+
+/* The sums of single ranks, ns: what they computed between calls; all their time but that of MPI_Init; what the tracer used, which is in neither. */
+enum spoor_total_kind { SPOOR_COMPUTE, SPOOR_ELAPSED, SPOOR_OVERHEAD };
+struct spoor_total {
+	uint64_t ranks, sum, min, max;     /* ranks is 0 in traces of format 1.0: not known */
+	uint32_t min_rank, min_thread, max_rank, max_thread;
+};
+/* 0, or -1: no such kind. */
+int spoor_total(const struct spoor_trace *t, enum spoor_total_kind kind, struct spoor_total *total);
+/* That of one rank (rounded in a complete trace, to a fraction of max - min): 0; 1: it is not known, because there are more than 64 ranks, or no such rank. */
+int spoor_rank_total(const struct spoor_trace *t, enum spoor_total_kind kind, uint32_t rank, uint32_t thread, uint64_t *ns);
+
+/* The times of each event, if the policy asked for them (timing: full). What is known of those of a rank: */
+struct spoor_timing {
+	uint64_t events; /* the first ones, which have times; later ones are in histograms only if that is less than spoor_thread_events: memory was used up */
+	double error;    /* each time is at most so much off, relative: 0 is exact */
+	int64_t start;   /* when the first event began, ns since 1970 */
+};
+/* 0; 1: the rank has no such times. */
+int spoor_timing(const struct spoor_trace *t, uint32_t rank, uint32_t thread, struct spoor_timing *timing);
+/* Begin and end of the event that spoor_walk_next gave last, ns since the rank's first event began: 0; 1: it has no times; -1 with error set: no memory. To be
+ * asked of each event of the walk, from the first one on: otherwise 1. */
+int spoor_walk_times(struct spoor_walk *w, uint64_t *begin, uint64_t *end, char *error);
 
 #ifdef __cplusplus
 }

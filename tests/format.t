@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # format - the worked example of doc/trace-format.md is a trace; the golden traces of earlier versions can be read; damage is told
+import json
 import os
 import re
 import struct
@@ -51,6 +52,42 @@ def spoor(*arguments):
     return done.returncode, done.stdout, done.stderr
 
 
+def by_thread(text):
+    """The lines of each thread; in which order threads come is the writer's choice."""
+    found = {}
+    for line in text.splitlines():
+        found.setdefault(line.partition(":")[0], []).append(line)
+    return found
+
+
+def said_times(path, trace, lines):
+    """Where `spoor show` and `spoor dump --times` say something else."""
+    shown, wrong, times = json.loads(spoor("show", "--sites", "--json", path)[1])["sites"], [], {}
+    for s in shown:
+        for to, place, time in [("-", s, s["communicate"])] + [(e["to"], e, e["compute"]) for e in s["edges"]]:
+            times["time", s["site"], to] = [time[n] for n in ("count", "sum_ns", "min_ns", "max_ns")] if time["count"] else None
+            for name, c in place.get("counters", {}).items():
+                if isinstance(c, dict):
+                    times[name, s["site"], to] = [c[n] for n in ("count", "sum", "min", "max")] if c["count"] else None
+    said = {}
+    for line in spoor("dump", path, "--times")[1].splitlines():
+        m = re.match(r"([\d.]+): (\d+) .*begin=([\d.]+) end=([\d.]+)$", line)
+        said[m[1], int(m[2])] = (round(float(m[3]) * 1e9), round(float(m[4]) * 1e9))
+    first = {}  # dump's times count from where the earliest event began
+    for line in lines:
+        words = line.split(" ")
+        if words[0] == "event":
+            got, mine = said.get((words[1], int(words[2])), (0, 0)), (int(words[3]), int(words[4]))
+            off = first.setdefault(words[1], got[0] - mine[0])
+            if any(abs(a - b - off) > 1 for a, b in zip(got, mine)):
+                wrong.append((line, got))
+        elif words[0] != "counter":
+            got = times.get((words[0], int(words[1]), words[2] if words[2] == "-" else int(words[2])))
+            if got != [int(words[i]) for i in (3, 4, 5, 8)]:
+                wrong.append((line, got))
+    return wrong
+
+
 def main():
     chunks, head, events = example()
     data = container(chunks)
@@ -76,10 +113,17 @@ def main():
             with open(golden[:-6] + ".dump", encoding="utf-8") as f:
                 expected = f.read()
             status, out, err = spoor("dump", golden)
-            tap.ok(status == 0 and out == expected, f"{name}: dumped as it always was", err)
+            tap.ok(status == 0 and by_thread(out) == by_thread(expected), f"{name}: dumped as it always was", err)
             ranks = reader.Trace(golden)
-            lines = "".join(f"{r}: {line}\n" for r in sorted(ranks.events) for line in ranks.dump(r))
-            tap.ok(lines == expected, f"{name}: the independent reader agrees")
+            lines = "".join(f"{ranks.stream(r)}: {line}\n" for r in sorted(ranks.events) for line in ranks.dump(r))
+            tap.ok(by_thread(lines) == by_thread(expected), f"{name}: the independent reader agrees")
+            if os.path.exists(golden[:-6] + ".times"):
+                with open(golden[:-6] + ".times", encoding="utf-8") as f:
+                    expected = f.read().splitlines()
+                got = list(ranks.measured())
+                tap.ok(got == expected, f"{name}: times and counts, too", *[a for a in zip(got, expected) if a[0] != a[1]][:3])
+                wrong = said_times(golden, ranks, expected)
+                tap.ok(not wrong, f"{name}: spoor says the same times and counts", wrong[:3])
 
         # Damage: what is wrong, and where; exit status 1; never a crash.
         cases = [("an empty file", b"", "not a spoor trace"), ("another file", b"#!/bin/sh\n" * 20, "magic number"),

@@ -32,7 +32,7 @@ def plain(text):
 
 commands = re.findall(r"^  ([a-z]+) +\S", run(SPOOR, "--help").stdout, re.MULTILINE)
 tap.ok(len(commands) > 10, "commands")
-pages = ["spoor.1", *(f"spoor-{name}.1" for name in commands), "spoor-policy.5", "spoor-trace.5", "spoor-slurm.8"]
+pages = ["spoor.1", *(f"spoor-{name}.1" for name in commands), "spoor-policy.5", "spoor-trace.5", "spoor-slurm.8", "libspoor.3"]
 for name in commands:
     text = plain(page(f"spoor-{name}.1"))
     usage = run(SPOOR, name, "--help").stdout

@@ -356,6 +356,27 @@ class Trace:
             last = site
         return found
 
+    def stream(self, number):
+        """How `spoor dump` calls a stream: 3 is rank 3, 3.1 its thread 1."""
+        return str(number % self.size) + (f".{number // self.size}" if number >= self.size else "")
+
+    def measured(self):
+        """All times and counts, a line each: histograms (site, the one that came next, count, sum, extremes with who had them when, bins), events."""
+        def line(*words, t):
+            rank, visit = (t.get(x + "_rank", t["min_rank"]) for x in ("min", "max")), (t.get(x + "_visit", t["min_visit"]) for x in ("min", "max"))
+            ends = " ".join(f"{v} {self.stream(r)} {n}" for v, r, n in zip((t["min"], t["max"]), rank, visit))
+            return " ".join(map(str, words)) + f" {t['count']} {t['sum']} {ends}" + "".join(f" {n}*{a}..{b}" for n, a, b, _ in t["bins"])
+        for what, sites in [("time", self.times)] + [(c["name"], s) for c, s in zip(self.counters, self.counts)]:
+            for i, s in enumerate(sites):
+                for to, t in [("-", s["time"])] + sorted(s["edges"].items()):
+                    if t["count"]:
+                        yield line(what, i, to, t=t)
+        for c in self.counters:
+            yield f"counter {c['name']} {c['ranks']} {c['missing']} {c['reason']}".rstrip()
+        for rank in sorted(self.flows):
+            for number, (begin, end) in enumerate(self.rank_times(rank)):
+                yield f"event {self.stream(rank)} {number} {begin} {end}"
+
     def walk(self, rank):
         """The sites of the events of a rank."""
         successors, site = {}, self.first[rank]
