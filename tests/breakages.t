@@ -2,25 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # breakages - whatever is broken in spoor, the job runs as without it: same output, same exit status; and the node's log says what it was
 set -u
-. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/jobs.sh"
 
-top=${SPOOR_SOURCE:-$(cd "$(dirname "$0")/.." && pwd)}
-build=${SPOOR_BUILD:-$PWD}
-site=$build/site
-work=$(mktemp -d "${TMPDIR:-/tmp}/breakages.XXXXXX") || exit 1
-chmod 711 "$work"
-unset TMPDIR # jobs of other users could not use it
-ending=$build/tests/ending
 tracer=$build/prefix/lib/spoor/libspoor-preload.so
 helper=$build/prefix/libexec/spoor/spoor-helper
-other=65534
-. "$top/tests/jobs.sh"
 
-clean_up() {
-	mend
-	"$top/tests/site" stop "$build"
-	rm -rf "$work"
-}
 # Undoes what break_it did; harmless when nothing is broken.
 mend() {
 	[ -z "${mounted-}" ] || umount -l "$mounted" 2>/dev/null
@@ -29,14 +15,7 @@ mend() {
 	hanging=
 	[ ! -e "$work/kept" ] || mv -f "$work/kept" "$kept"
 }
-if [ "$(id -u)" != 0 ]; then
-	echo '1..0 # SKIP a cluster needs root'
-	exit 0
-fi
-trap clean_up EXIT
-trap 'exit 1' INT TERM HUP
-"$top/tests/site" start -n 1 "$build" || bail_out 'no cluster with spoor'
-environment=$("$top/tests/site" env "$build") && eval "$environment" || bail_out 'no environment for the cluster'
+start_site -n 1
 policy=$site/policy.json
 sed -i 's/"rules"/"deadline": 3, "rules"/' "$policy"
 cp "$policy" "$work/policy.json"

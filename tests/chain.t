@@ -2,31 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # chain - jobs in a real Slurm leave the traces that they should, and are otherwise as without spoor
 set -u
-. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/jobs.sh"
 
-top=${SPOOR_SOURCE:-$(cd "$(dirname "$0")/.." && pwd)}
-build=${SPOOR_BUILD:-$PWD}
-site=$build/site
-work=$(mktemp -d "${TMPDIR:-/tmp}/chain.XXXXXX") || exit 1
-chmod 711 "$work"
-unset TMPDIR # jobs of other users could not use it
-ending=$build/tests/ending
-other=65534 # a user who is not root
-
-clean_up() {
-	"$top/tests/site" stop "$build"
-	rm -rf "$work"
-}
-if [ "$(id -u)" != 0 ]; then
-	echo '1..0 # SKIP a cluster needs root'
-	exit 0
-fi
-trap clean_up EXIT
-trap 'exit 1' INT TERM HUP
-"$top/tests/site" start "$build" || bail_out 'no cluster with spoor'
-environment=$("$top/tests/site" env "$build") && eval "$environment" || bail_out 'no environment for the cluster'
-
-. "$top/tests/jobs.sh"
+start_site
 
 # What captures and what does not.
 run_job srun --trace=lossless -N4 --ntasks-per-node=2 <<-END

@@ -2,28 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # exact-chain - in a real Slurm, over several nodes: the trace in the archive is exactly what was called
 set -u
-. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/jobs.sh"
 
-top=${SPOOR_SOURCE:-$(cd "$(dirname "$0")/.." && pwd)}
-build=${SPOOR_BUILD:-$PWD}
-site=$build/site
-work=$(mktemp -d "${TMPDIR:-/tmp}/exact-chain.XXXXXX") || exit 1
 programs=$build/tests/programs
 # What a task executes: the flat logger in front of the tracer that the plugin preloads.
 front="sh -c 'LD_PRELOAD=$build/tests/flatlog/flatlog.so:\$LD_PRELOAD exec \"\$@\"' sh"
 
-clean_up() {
-	"$top/tests/site" stop "$build"
-	rm -rf "$work"
-}
-if [ "$(id -u)" != 0 ]; then
-	echo '1..0 # SKIP a cluster needs root'
-	exit 0
-fi
-trap clean_up EXIT
-trap 'exit 1' INT TERM HUP
-"$top/tests/site" start "$build" || bail_out 'no cluster with spoor'
-environment=$("$top/tests/site" env "$build") && eval "$environment" || bail_out 'no environment for the cluster'
+start_site
 
 # exact TITLE RANKS SBATCH-OPTION... < SCRIPT: the job leaves one trace, which is equal to the flat logs.
 exact() {

@@ -1,7 +1,41 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# shellcheck shell=bash disable=SC2154
-# jobs - jobs in the cluster of tests/site, and what they leave; to be sourced after tests/tap.sh, with $site (the site's folder) and $work (a
-# folder that all users may enter) set
+# shellcheck shell=bash
+# jobs - jobs in the cluster of tests/site, and what they leave; to be sourced instead of tests/tap.sh
+#
+#     . "$(dirname "$0")/jobs.sh"
+#     start_site [OPTION...]     # of tests/site start
+#
+# Sets $top (the sources), $build, $site (the site's folder), $work (a folder of the test's own that all users may enter), $ending (the program
+# tests/ending.c) and $other (a user who is not root); start_site sets $environment, which lets a shell use the cluster. When the test ends, the
+# cluster is stopped, and `mend` is run before if there is one.
+here=$(dirname "${BASH_SOURCE[0]}")
+. "$here/tap.sh"
+
+top=${SPOOR_SOURCE:-$(cd "$here/.." && pwd)}
+build=${SPOOR_BUILD:-$PWD}
+site=$build/site
+ending=$build/tests/ending
+other=65534
+if [ "$(id -u)" != 0 ]; then
+	echo '1..0 # SKIP a cluster needs root'
+	exit 0
+fi
+work=$(mktemp -d "${TMPDIR:-/tmp}/$(basename "$0").XXXXXX") || exit 1
+chmod 711 "$work"
+unset TMPDIR # jobs of other users could not use it
+
+clean_up() {
+	[ "$(type -t mend)" != function ] || mend
+	"$top/tests/site" stop "$build"
+	rm -rf "$work"
+}
+
+start_site() {
+	trap clean_up EXIT
+	trap 'exit 1' INT TERM HUP
+	"$top/tests/site" start "$@" "$build" || bail_out 'no cluster with spoor'
+	environment=$("$top/tests/site" env "$build") && eval "$environment" || bail_out 'no environment for the cluster'
+}
 
 # Submits the script on stdin as NAME, with what else sbatch gets, and waits until it ended. Sets $job, $status, $out (a file).
 # With AS set, as that user. stderr is behind stdout, since their order is chance. (sbatch --wait looks only every ten seconds.)

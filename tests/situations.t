@@ -2,36 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # situations - every way in which a job can be started under Slurm: it runs as without spoor, and leaves the traces that it should
 set -u
-. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/jobs.sh"
 
-top=${SPOOR_SOURCE:-$(cd "$(dirname "$0")/.." && pwd)}
-build=${SPOOR_BUILD:-$PWD}
-site=$build/site
-work=$(mktemp -d "${TMPDIR:-/tmp}/situations.XXXXXX") || exit 1
-chmod 711 "$work"
-unset TMPDIR # jobs of other users could not use it
-ending=$build/tests/ending
-other=65534 # a user who is not root
-. "$top/tests/jobs.sh"
-
-clean_up() {
-	"$top/tests/site" stop "$build"
-	rm -rf "$work"
-}
-if [ "$(id -u)" != 0 ]; then
-	echo '1..0 # SKIP a cluster needs root'
-	exit 0
-fi
-trap clean_up EXIT
-trap 'exit 1' INT TERM HUP
 # A job that is queued again waits until its credential has expired: two minutes by default.
 export SPOOR_CLUSTER_CONF='AuthInfo=socket='$site'/cluster/munge/socket,cred_expire=10
 LaunchParameters=use_interactive_step
 InteractiveStepOptions="--interactive --preserve-env $SHELL"
 PrologFlags=Alloc,Contain
 JobRequeue=1'
-"$top/tests/site" start "$build" || bail_out 'no cluster with spoor'
-environment=$("$top/tests/site" env "$build") && eval "$environment" || bail_out 'no environment for the cluster'
+start_site
 said='sum [0-9]+, ending: normal'
 
 # The table: a row for each situation. row TITLE TRACES OUTPUT: of the job that was run last; OUTPUT is a pattern for all of it.
