@@ -14,6 +14,7 @@ import time
 import launch
 import otf2
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 POLL = 0.01  # s
 
 # The same in each time step: the size must not depend on the number of steps.
@@ -21,11 +22,13 @@ REGULAR = ("halo2d", "halo3d", "wavefront", "multigrid", "cg", "adi", "fft")
 # Grow by at most 20 % from 16 to 64 ranks.
 SCALING = ("halo2d", "halo3d", "wavefront", "multigrid")
 STEP_GROWTH, RANK_GROWTH = 0.05, 0.20
+# From 64 to 256 ranks, without MPI.
+ALONE_RANKS, ALONE_GROWTH = (16, 64, 256), 0.10
 OCEAN_STEP = 2  # bytes each step may cost; all ranks behave alike
 MEMORY, MEMORY_REGULAR = 8 << 20, 1 << 20
 
 ARENA_HEADER = struct.Struct("<8sIIQQ")  # trace/arena.h: magic, version, layout, size, used
-ARENA_MAGIC, ARENA_VERSION = b"spoorar\0", 1
+ARENA_MAGIC, ARENA_VERSION = b"spoorar\0", 2
 
 
 class Arenas(threading.Thread):
@@ -131,17 +134,46 @@ def measure(app, ranks, steps, base, xz_limit):
         elapsed = time.monotonic() - start
         if same != base[0]:
             raise Failed(f"{app}, {ranks} ranks, {steps} steps: checksum {same} traced, {base[0]} untraced")
-        stat = subprocess.run([launch.spoor(), "stat", "--json", trace], stdout=subprocess.PIPE)
-        if stat.returncode != 0:
-            raise Failed(f"spoor stat ended with status {stat.returncode}")
-        stat = json.loads(stat.stdout)
+        body, parts, stat = body_of(trace)
         flat, packed, estimate = read_events(launch.spoor(), trace, xz_limit)
-    parts = {part["part"]: part["stored"] for part in stat["parts"]}
-    return {"app": app, "ranks": ranks, "steps": steps, "events": stat["events"], "trace": stat["size"],
-            "body": stat["size"] - parts.get("META", 0), "parts": parts, "sites": stat["sites"],
+    return {"app": app, "ranks": ranks, "steps": steps, "events": stat["events"], "trace": stat["size"], "body": body, "parts": parts, "sites": stat["sites"],
             "bytes_per_event": stat["size"] / stat["events"], "flat": flat, "flat_xz": packed, "otf2": estimate,
             "arena": max(used) if len(used) == ranks else None, "peak": most, "peak_base": base[1],
             "elapsed": elapsed}
+
+
+def body_of(trace):
+    """Bytes of a trace without the job's metadata, and of its parts."""
+    stat = json.loads(subprocess.run([launch.spoor(), "stat", "--json", trace], stdout=subprocess.PIPE, check=True).stdout)
+    parts = {part["part"]: part["stored"] for part in stat["parts"]}
+    return stat["size"] - parts.get("META", 0), parts, stat
+
+
+def run_alone(apps, steps, report):
+    """Traces of the applications whose ranks run one by one (bench/alone). Returns (rows, failures)."""
+    rows, failures = [], []
+    report(f"{'WITHOUT MPI':<12}{'RANKS':>6}{'STEPS':>6}{'EVENTS':>9}{'SITES':>7}{'TRACE, NO META':>16}{'GROWTH':>9}")
+    for app in apps:
+        before = None
+        for ranks in ALONE_RANKS:
+            with tempfile.TemporaryDirectory(prefix="spoor-bench-") as folder:
+                trace = os.path.join(folder, "trace.spoor")
+                done = subprocess.run([launch.spoor(), "run", "-o", trace, "--", os.path.join(HERE, "alone"), str(ranks),
+                                       os.path.join(launch.BUILD, "bench/apps", app), str(steps)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                      env=dict(os.environ, TMPDIR=folder, SPOOR_BUILD=launch.BUILD))
+                if done.returncode != 0:
+                    failures.append(f"{app} without MPI, {ranks} ranks: {done.stdout.decode(errors='replace').strip()[-300:]}")
+                    report(f"{app:<12}{ranks:>6}{steps:>6}  failed")
+                    break
+                body, parts, stat = body_of(trace)
+            share = (body - before) / before if before else None
+            met = None if ranks != ALONE_RANKS[-1] else share <= ALONE_GROWTH
+            rows.append({"app": app, "ranks": ranks, "steps": steps, "events": stat["events"], "sites": stat["sites"], "body": body, "parts": parts,
+                         "growth": share, "met": met})
+            report(f"{app:<12}{ranks:>6}{steps:>6}{stat['events']:>9}{stat['sites']:>7}{body:>16}" + (f"{share:>+9.1%}" if before else "") +
+                   ("" if met is None else f"   at most {ALONE_GROWTH:.0%}: {'met' if met else 'MISSED'}"))
+            before = body
+    return rows, failures
 
 
 def size_text(n):
@@ -230,7 +262,7 @@ def run(plan, apps, xz_limit, report):
                 try:
                     rows.append(measure(app, ranks, steps, untraced(app, ranks, steps), xz_limit))
                     report(row_text(rows[-1]))
-                except (Failed, OSError) as e:
+                except (Failed, OSError, subprocess.CalledProcessError) as e:
                     failures.append(str(e))
                     report(f"{app:<12}{ranks:>6}{steps:>6}  failed: {e}")
     growths = growth(rows)
