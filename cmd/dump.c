@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * dump - `spoor dump FILE|JOB [--rank R]`: every event of a rank, decoded, one a line
+ *
+ * The threads of a rank come one after the other, which is always the same and exact; or, with --by-time, in the order of time (trace/weave.h).
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -13,20 +15,24 @@
 #include "trace/search.h"
 #include "trace/stream.h"
 #include "trace/timing.h"
+#include "trace/weave.h"
 
-static const char usage[] = "Usage: spoor dump FILE|JOB [--rank R [--thread T]] [--from N | --at TIME] [--count N] [--times]\n"
-                            "                  [--archive DIR]\n"
+static const char usage[] = "Usage: spoor dump FILE|JOB [--rank R [--thread T]] [--by-time] [--from N | --at TIME] [--count N]\n"
+                            "                  [--times] [--archive DIR]\n"
                             "Prints the events of one rank, or of all, in order, one a line (see spoor-dump(1)).\n\n"
                             "  -r, --rank R       only rank R of MPI_COMM_WORLD; without it each line begins with \"R: \"\n"
                             "      --thread T     only thread T of it; without it, and if the rank has several, their events follow each\n"
                             "                     other, and each line begins with \"R: \" or, of further threads, \"R.T: \"\n"
-                            "      --from N       begin with event N (from 0)\n"
+                            "      --by-time      the events of all threads of a rank in the order in which they began; a line that begins with ~\n"
+                            "                     (\"~R.T: \") has its place by estimate: only the times of all events (timing: full)\n"
+                            "                     give the order of threads, without them the mean times and what the calls need of each other do\n"
+                            "      --from N       begin with event N (from 0); with --by-time, with line N of the rank\n"
                             "      --at TIME      begin with the event that was under way at a time (12.5s, 300ms) from MPI_Init on,\n"
                             "                     or came next; found with mean times, or, if the trace has the\n"
                             "                     times of all events, with these\n"
                             "      --times        with begin and end of each event, in s from MPI_Init of its rank on; with ~ where they are\n"
                             "                     added up from mean times, because the trace has no others (timing: full)\n"
-                            "      --count N      at most N events of a rank\n"
+                            "      --count N      at most N events of a thread; with --by-time of a rank\n"
                             "      --archive DIR  look for JOB in this archive\n";
 
 struct options {
@@ -35,11 +41,11 @@ struct options {
 	bool named;        /* lines say of which stream they are */
 	uint64_t from, count;
 	double at; /* ns; negative: not asked for */
-	bool times;
+	bool times, by_time;
 };
 
 /* When events begin and end: as the trace has it, and from where it has it no more with mean times. */
-struct clock {
+struct watch {
 	const struct trace *t;
 	struct timeline *line;
 	bool first;
@@ -48,7 +54,7 @@ struct clock {
 	bool exact;
 };
 
-static void clock_tick(struct clock *c, uint32_t site)
+static void watch_tick(struct watch *c, uint32_t site)
 {
 	uint64_t begin, end;
 	c->exact = c->line && timeline_next(c->line, site, &begin, &end) == 0;
@@ -69,9 +75,16 @@ static void clock_tick(struct clock *c, uint32_t site)
 	c->last = site;
 }
 
-static void print_times(const struct clock *c)
+static void print_times(bool exact, double begin, double end)
 {
-	printf(c->exact ? " begin=%.9f end=%.9f" : " begin=~%.9f end=~%.9f", c->begin * 1e-9, c->end * 1e-9);
+	printf(exact ? " begin=%.9f end=%.9f" : " begin=~%.9f end=~%.9f", begin * 1e-9, end * 1e-9);
+}
+
+static void warn_cut(const struct options *o, const char *name, uint64_t last)
+{
+	fflush(stdout);
+	fprintf(stderr, "spoor: %s: rank %s: the order of events is not known any more behind event %" PRIu64
+	        ": successors were counted, not kept (spoor show --sites)\n", o->file, name, last);
 }
 
 static int dump_stream(const struct trace *t, uint32_t stream, const struct options *o)
@@ -81,11 +94,11 @@ static int dump_stream(const struct trace *t, uint32_t stream, const struct opti
 	struct event e;
 	struct error error = {""};
 	char name[STREAM_NAME];
-	struct clock clock = {.t = t, .first = true};
+	struct watch watch = {.t = t, .first = true};
 	uint64_t from = o->from;
 	bool none;
 	stream_name(t, stream, name);
-	if (o->times && !(clock.line = timeline_open(t, stream, &none)) && !none) {
+	if (o->times && !(watch.line = timeline_open(t, stream, &none)) && !none) {
 		error_set(&error, "no memory");
 		goto fail;
 	}
@@ -102,7 +115,7 @@ static int dump_stream(const struct trace *t, uint32_t stream, const struct opti
 	}
 	for (uint64_t left = o->count; rv == 0 && left > 0 && (rv = walk_next(w, &e, &error)) == 0;) {
 		if (o->times)
-			clock_tick(&clock, e.site);
+			watch_tick(&watch, e.site);
 		if (e.number < from)
 			continue;
 		left--;
@@ -110,26 +123,58 @@ static int dump_stream(const struct trace *t, uint32_t stream, const struct opti
 			printf("%s: ", name);
 		print_event_open(stdout, t, &e);
 		if (o->times)
-			print_times(&clock);
+			print_times(watch.exact, watch.begin, watch.end);
 		putchar('\n');
 		if (ferror(stdout))
 			break;
 	}
-	if (rv == 1 && walk_unordered(w)) {
-		fflush(stdout);
-		fprintf(stderr, "spoor: %s: rank %s: the order of events is not known any more behind event %" PRIu64
-		        ": successors were counted, not kept (spoor show --sites)\n", o->file, name, e.number);
-	}
+	if (rv == 1 && walk_unordered(w))
+		warn_cut(o, name, e.number);
 	walk_end(w);
 	if (!error.text[0]) {
-		timeline_close(clock.line);
+		timeline_close(watch.line);
 		return ferror(stdout) ? -1 : 0;
 	}
 fail:
-	timeline_close(clock.line);
+	timeline_close(watch.line);
 	fflush(stdout);
 	fprintf(stderr, "spoor: %s: %s\n", o->file, error.text);
 	return -1;
+}
+
+/* All threads of a rank, in the order of time. */
+static int dump_woven(const struct trace *t, uint32_t rank, const struct options *o)
+{
+	struct weave *w;
+	struct woven e;
+	struct error error = {""};
+	uint64_t line = 0, left = o->count, last = 0;
+	char name[STREAM_NAME];
+	uint32_t stream;
+	int rv = weave_begin(&w, t, rank, &error);
+	bool exact = rv == 0 && weave_exact(w);
+	while (rv == 0 && left > 0 && (rv = weave_next(w, &e, &error)) == 0) {
+		last = e.event->number;
+		if (line++ < o->from || (o->at >= 0 && (double)e.end <= o->at))
+			continue;
+		left--;
+		if (o->named)
+			printf("%s%s: ", exact ? "" : "~", stream_name(t, e.stream, name));
+		print_event_open(stdout, t, e.event);
+		if (o->times)
+			print_times(e.timed, (double)e.begin, (double)e.end);
+		putchar('\n');
+		if (ferror(stdout))
+			break;
+	}
+	if (rv == 1 && weave_cut(w, &stream))
+		warn_cut(o, stream_name(t, stream, name), last);
+	if (rv < 0) {
+		fflush(stdout);
+		fprintf(stderr, "spoor: %s: %s\n", o->file, error.text);
+	}
+	weave_end(w);
+	return rv < 0 || ferror(stdout) ? -1 : 0;
 }
 
 /* One rank: one of its threads, or all, one after the other. */
@@ -151,6 +196,8 @@ static int dump_rank(const struct trace *t, struct options *o)
 		return dump_stream(t, rank, o); /* says that it is missing */
 	other = thread + 1;
 	o->named = thread > 0 || stream_next(t, rank, &other, &more);
+	if (o->by_time)
+		return dump_woven(t, rank, o);
 	for (int rv = 0; rv == 0 && stream_next(t, rank, &thread, &stream); thread++)
 		if ((rv = dump_stream(t, stream, o)) != 0)
 			return rv;
@@ -171,7 +218,7 @@ static int number(const char *text, const char *option, uint64_t max, uint64_t *
 int cmd_dump(int argc, char **argv)
 {
 	static const struct option long_options[] = {{"rank", required_argument, NULL, 'r'},    {"thread", required_argument, NULL, 'T'}, {"from", required_argument, NULL, 'f'}, {"at", required_argument, NULL, 't'},
-	                                             {"count", required_argument, NULL, 'c'}, {"times", no_argument, NULL, 'm'},   {"archive", required_argument, NULL, 'a'},
+	                                             {"count", required_argument, NULL, 'c'}, {"times", no_argument, NULL, 'm'}, {"by-time", no_argument, NULL, 'b'},   {"archive", required_argument, NULL, 'a'},
 	                                             {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
 	struct options o = {.rank = -1, .thread = -1, .count = UINT64_MAX, .at = -1};
 	uint64_t rank;
@@ -205,6 +252,9 @@ int cmd_dump(int argc, char **argv)
 		case 'a':
 			o.archive = optarg;
 			break;
+		case 'b':
+			o.by_time = true;
+			break;
 		case 'm':
 			o.times = true;
 			break;
@@ -224,6 +274,10 @@ int cmd_dump(int argc, char **argv)
 		fputs("spoor dump: --thread: of which rank? Give --rank, too\n", stderr);
 		return CMD_USAGE;
 	}
+	if (o.thread >= 0 && o.by_time) {
+		fputs("spoor dump: --by-time is the order of all threads of a rank: leave out --thread, or --by-time\n", stderr);
+		return CMD_USAGE;
+	}
 	o.file = argv[optind];
 	struct container *c;
 	struct trace t;
@@ -236,8 +290,12 @@ int cmd_dump(int argc, char **argv)
 		rv = dump_rank(&t, &o);
 	} else {
 		int64_t unused;
+		uint32_t thread = 0, woven;
 		o.named = true;
-		for (uint64_t stream = 0; rv == 0 && rankmap_next(&t.events, &stream, &unused); stream++)
+		for (uint32_t rank = 0; o.by_time && rv == 0 && rank < t.size; rank++, thread = 0)
+			if (stream_next(&t, rank, &thread, &woven))
+				rv = dump_woven(&t, rank, &o);
+		for (uint64_t stream = 0; !o.by_time && rv == 0 && rankmap_next(&t.events, &stream, &unused); stream++)
 			rv = dump_stream(&t, (uint32_t)stream, &o);
 	}
 	if (fflush(stdout) != 0)

@@ -17,6 +17,7 @@
 #include "trace/timing.h"
 #include "trace/trace.h"
 #include "trace/walk.h"
+#include "trace/weave.h"
 
 struct function {
 	char *name;
@@ -32,7 +33,9 @@ struct spoor_trace {
 
 struct spoor_walk {
 	const struct spoor_trace *trace;
-	struct walk *walk;
+	struct walk *walk; /* of one thread; NULL: */
+	struct weave *weave; /* of all of a rank's; its last event: */
+	struct woven woven;
 	struct event event;
 	uint32_t stream;
 	struct timeline *times; /* opened when they are asked for first */
@@ -225,12 +228,41 @@ struct spoor_walk *spoor_walk_begin_thread(const struct spoor_trace *t, uint32_t
 	return NULL;
 }
 
+struct spoor_walk *spoor_walk_begin_time(const struct spoor_trace *t, uint32_t rank, char *text)
+{
+	struct spoor_walk *w = calloc(1, sizeof *w);
+	struct error error = {""};
+
+	if (!w)
+		error_set(&error, "out of memory");
+	else if (rank >= t->trace.size)
+		error_set(&error, "rank %u does not exist: the trace has %u ranks", rank, t->trace.size);
+	else if (weave_begin(&w->weave, &t->trace, rank, &error) == 0) {
+		w->trace = t;
+		return w;
+	}
+	say(text, error.text);
+	free(w);
+	return NULL;
+}
+
+int spoor_walk_exact(const struct spoor_walk *w)
+{
+	return !w->weave || weave_exact(w->weave);
+}
+
+uint32_t spoor_walk_thread(const struct spoor_walk *w)
+{
+	return stream_thread(&w->trace->trace, w->stream);
+}
+
 void spoor_walk_end(struct spoor_walk *w)
 {
 	if (!w)
 		return;
 	walk_end(w->walk);
 	timeline_close(w->times);
+	weave_end(w->weave);
 	free(w);
 }
 
@@ -270,9 +302,13 @@ int spoor_walk_next(struct spoor_walk *w, struct spoor_event *out, char *text)
 {
 	const struct trace *t = &w->trace->trace;
 	struct error error = {""};
-	struct event *e = &w->event;
+	const struct event *e = &w->event;
 
-	int rv = walk_next(w->walk, e, &error);
+	int rv = w->weave ? weave_next(w->weave, &w->woven, &error) : walk_next(w->walk, &w->event, &error);
+	if (rv == 0 && w->weave) {
+		e = w->woven.event;
+		w->stream = w->woven.stream;
+	}
 	if (rv) {
 		if (rv < 0)
 			say(text, error.text);
@@ -420,6 +456,11 @@ int spoor_walk_times(struct spoor_walk *w, uint64_t *begin, uint64_t *end, char 
 {
 	bool none = false;
 
+	if (w->weave && w->woven.event) {
+		*begin = w->woven.begin;
+		*end = w->woven.end;
+		return w->woven.timed ? 0 : 1;
+	}
 	if (w->asked != w->event.number || !w->event.schema)
 		return 1;
 	if (!w->times && !(w->times = timeline_open(&w->trace->trace, w->stream, &none)) && !none) {

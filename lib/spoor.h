@@ -96,8 +96,17 @@ struct spoor_event {
 struct spoor_walk *spoor_walk_begin(const struct spoor_trace *t, uint32_t rank, char *error);
 /* The same for a thread of a rank; spoor_walk_begin is thread 0. */
 struct spoor_walk *spoor_walk_begin_thread(const struct spoor_trace *t, uint32_t rank, uint32_t thread, char *error);
+/* All threads of a rank as one sequence, in the order in which their events began. That order is known if the trace has the times of all events (timing:
+ * full), and if there is but one thread; else it is an estimate, from times drawn from histograms and from what calls need of each other: it is the same each
+ * time, a communicator or a request is made before it is used, and no more than that is certain. Since SPOOR_API 2. */
+struct spoor_walk *spoor_walk_begin_time(const struct spoor_trace *t, uint32_t rank, char *error);
+/* Of a walk in the order of time: is the order known (1), or an estimate (0)? Of other walks 1. */
+int spoor_walk_exact(const struct spoor_walk *w);
+/* Which thread the last event was of. */
+uint32_t spoor_walk_thread(const struct spoor_walk *w);
 void spoor_walk_end(struct spoor_walk *w);
-/* The next event: 0; 1 at the end; -1 with error set if the trace contradicts itself. What *e points to is valid until the next call. */
+/* The next event: 0; 1 at the end; -1 with error set if the trace contradicts itself. What *e points to is valid until the next call. e->number counts the
+ * events of the thread. */
 int spoor_walk_next(struct spoor_walk *w, struct spoor_event *e, char *error);
 /* An element of an array: 0, or -1 if there is none. */
 int spoor_element(const struct spoor_trace *t, const struct spoor_value *array, uint32_t i, struct spoor_value *element);
@@ -163,7 +172,8 @@ struct spoor_timing {
 /* 0; 1: the rank has no such times. */
 int spoor_timing(const struct spoor_trace *t, uint32_t rank, uint32_t thread, struct spoor_timing *timing);
 /* Begin and end of the event that spoor_walk_next gave last, ns since the rank's first event began: 0; 1: it has no times; -1 with error set: no memory. To be
- * asked of each event of the walk, from the first one on: otherwise 1. */
+ * asked of each event of the walk, from the first one on: otherwise 1. Of a walk in the order of time: since the first event of all of the rank's threads, and
+ * when 1 is returned they are set, too, to the estimate that gave the event its place. */
 int spoor_walk_times(struct spoor_walk *w, uint64_t *begin, uint64_t *end, char *error);
 
 #ifdef __cplusplus

@@ -11,6 +11,7 @@
 
 #include "preload/counters.h"
 #include "preload/pool.h"
+#include "preload/thread.h"
 
 /* What the recorder itself counts is measured for the first events, and for each of so many. */
 enum { FIRST = 8, EVERY = 31 };
@@ -189,7 +190,12 @@ void detail_commit(struct recorder *r, struct call *c, struct record_edge *e, ui
 	if (!d->times)
 		return;
 	if (r->record->events == 0)
-		r->record->first_ticks = c->start;
+		d->at = r->record->first_ticks = c->start;
+	/* Threads are compared by these times: then, and before it is known whether there will be any, they are those of the clock, with what the
+	 * tracer itself used. */
+	if (thread_several || r->record->state == RECORD_CREATED)
+		compute = c->start > d->at ? c->start - d->at : 0;
+	d->at += compute + communicate;
 	/* without the computation before it, nobody would know when an event began */
 	if ((r->last != &call_nowhere && !keep(r, edge, compute)) || !keep(r, call, communicate))
 		detail_stop(r);

@@ -24,6 +24,7 @@ struct detail {
 	bool measuring;
 	unsigned digits;               /* of times (flow.h); only if times are kept */
 	bool times;                    /* they are kept, until now */
+	uint64_t at;                   /* ticks: when the last event ended, as the kept times say */
 	uint64_t bytes, most;          /* of the arena, that flows have, and may have */
 };
 

@@ -181,9 +181,13 @@ int recorder_describe(const char *facts, size_t n, const char *host)
 
 void recorder_finalized(void)
 {
+	const struct recorder *first = recorder_current;
 	struct recorder *r = recorder_current;
-	for (uint32_t i = 0; r; r = thread_at(++i)) {
+	if (r)
 		recorder_calibrate(r);
+	for (uint32_t i = 0; r; r = thread_at(++i)) {
+		r->record->clock_ticks[1] = first->record->clock_ticks[1];
+		r->record->clock_ns[1] = first->record->clock_ns[1];
 		r->record->state = RECORD_FINALIZED;
 	}
 }

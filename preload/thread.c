@@ -97,11 +97,12 @@ static struct recorder *make(uint32_t number)
 	record->size = of->size;
 	record->world = of->world;
 	record->thread = number;
-	/* one clock for all threads of the rank */
-	record->clock_ticks[0] = of->clock_ticks[0];
-	record->clock_ns[0] = of->clock_ns[0];
+	/* one clock for all threads of the rank, also if it is killed: what is a tick is the same in all of them, or their times could not be compared */
+	for (int i = 0; i < 2; i++) {
+		record->clock_ticks[i] = of->clock_ticks[i];
+		record->clock_ns[i] = of->clock_ns[i];
+	}
 	record->realtime_ns = of->realtime_ns;
-	recorder_calibrate(r);
 	r->shared = false;
 	arena_barrier();
 	record->state = RECORD_INITIALIZED;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * library - with libspoor's header and nothing else: library FILE RANK prints the events of a rank, as `spoor dump` does; library FILE prints all times
- * and counts, as tests/reader.py does
+ * library - with libspoor's header and nothing else: library FILE RANK prints the events of a rank, as `spoor dump` does; library FILE RANK time those of all
+ * its threads, as `spoor dump --by-time` does; library FILE prints all times and counts, as tests/reader.py does
  */
 #include "lib/spoor.h"
 
@@ -40,6 +40,8 @@ static void print_value(const struct spoor_trace *t, const struct spoor_value *v
 		break;
 	case SPOOR_SYMBOL:
 		printf("%c%" PRId64, v->letter, v->integer);
+		if (v->count > 0)
+			printf("@%" PRIu32, v->count - 1);
 		break;
 	case SPOOR_TEXT:
 		print_text(v->text);
@@ -159,9 +161,15 @@ int main(int argc, char **argv)
 			fprintf(stderr, "library: %s\n", error);
 		return rv ? 1 : 0;
 	}
-	struct spoor_trace *t = argc == 3 ? spoor_open(argv[1], error) : NULL;
-	struct spoor_walk *w = t ? spoor_walk_begin(t, (uint32_t)atoi(argv[2]), error) : NULL;
+	struct spoor_trace *t = argc == 3 || argc == 4 ? spoor_open(argv[1], error) : NULL;
+	struct spoor_walk *w = t ? (argc == 4 ? spoor_walk_begin_time : spoor_walk_begin)(t, (uint32_t)atoi(argv[2]), error) : NULL;
 	while (w && (rv = spoor_walk_next(w, &e, error)) == 0) {
+		if (argc == 4 && spoor_threads(t) > 1) {
+			printf("%s%s", spoor_walk_exact(w) ? "" : "~", argv[2]);
+			if (spoor_walk_thread(w) > 0)
+				printf(".%" PRIu32, spoor_walk_thread(w));
+			printf(": ");
+		}
 		printf("%" PRIu64 " %s", e.number, e.function);
 		for (uint32_t i = 0; i < e.count; i++) {
 			printf(" %s=", e.names[i]);

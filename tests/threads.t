@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # threads - MPI_THREAD_MULTIPLE: each thread is traced exactly, also when it is killed, and under ThreadSanitizer
+import json
 import os
 import re
 import subprocess
@@ -58,6 +59,102 @@ def readers(trace):
         tap.ok(done.returncode != 0 and "several threads" in done.stderr, "replay refuses it, and says why", done.stderr)
 
 
+def flat_and_traced(title, folder, program, *options):
+    """Runs a program on two ranks, traced with options, and compares each thread with the flat log. Returns the trace."""
+    logs, trace = os.path.join(folder, title + ".logs"), os.path.join(folder, title + ".spoor")
+    os.mkdir(logs)
+    launch.mpirun(2, program, flatlog=os.path.join(tap.BUILD, "tests/flatlog/flatlog.so"), folder=logs, before=[launch.spoor(), "run", *options, "-o", trace, "--"],
+                  environment={"TMPDIR": folder})
+    done = subprocess.run([sys.executable, EXACT, "-n", "2", "--trace", trace, "--logs", logs], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    tap.ok(done.returncode == 0, f"{title}: exact in each thread", done.stdout.decode(errors="replace"))
+    return trace
+
+
+def numbers_of(lines, function, parameter):
+    return [int(m[1]) for m in (re.search(rf" {function} .*\b{parameter}=(\d+)", line) for line in lines) if m]
+
+
+def woven(trace, rank, mark):
+    """The lines of --by-time, checked for what holds in any order: all events, each thread's in their order."""
+    lines = spoor("dump", trace, "--rank", rank, "--by-time").stdout.splitlines()
+    plain = spoor("dump", trace, "--rank", rank).stdout.splitlines()
+    names = [line.partition(": ")[0] for line in lines]
+    tap.ok(all(name.startswith(mark) and name.count("~") == len(mark) for name in names), f"rank {rank}: lines say whether the order is an estimate", names[:3])
+    lines = [line[len(mark):] for line in lines]
+    tap.ok(sorted(lines) == sorted(plain), f"rank {rank}: --by-time has all events")
+    threads = sorted(set(line.partition(": ")[0] for line in plain), key=lambda n: [int(part) for part in n.split(".")])
+    each = [line for thread in threads for line in lines if line.startswith(thread + ": ")]
+    tap.ok(each == plain, f"rank {rank}: those of each thread are in their order")
+    tap.ok("MPI_Init_thread" in lines[0] and "MPI_Finalize" in lines[-1], f"rank {rank}: from MPI_Init to MPI_Finalize")
+    library = subprocess.run([os.path.join(tap.BUILD, "tests/library"), trace, rank, "time"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    tap.ok(library.stdout.splitlines() == [mark + line for line in lines], f"rank {rank}: the library gives the same order", library.stderr)
+    return lines
+
+
+def known_order(lines, estimate=False):
+    """Are objects that threads hand to each other made, used, freed in this order? Of an estimate communicators, whose numbers mean one object only.
+    Returns what is out of order."""
+    lives, wrong, kind = set(), [], "c" if estimate else "[ct]"
+    for line in lines:
+        made = re.search(rf"\b(?:newcomm|newtype)=({kind}\d+)", line)
+        freed = re.search(rf"MPI_(?:Comm|Type)_free (?:comm|datatype)=({kind}\d+)", line)
+        if made:
+            lives.add(made[1])
+        wrong += [line for name in re.findall(rf"=({kind}\d+)\b", line) if name not in lives]
+        if freed:
+            lives.discard(freed[1])
+    owners = {}
+    for line in [] if estimate else lines:
+        who, _, event = line.partition(": ")
+        thread = who.partition(".")[2] or "0"
+        for name in re.findall(r"\brequest=(r\d+(?:@\d+)?)", event):
+            key = name if "@" in name else f"{name}@{thread}"
+            if " MPI_Irecv " in event:
+                wrong += [line] if key in owners else []
+                owners[key] = True
+            elif not owners.pop(key, None):
+                wrong.append(line)
+    return wrong
+
+
+def check_order():
+    """Threads that take turns: their true order is known."""
+    turns = os.path.join(tap.BUILD, "tests/programs/turns")
+    with tempfile.TemporaryDirectory(prefix="threads-") as folder:
+        trace = flat_and_traced("full times and counters", folder, [turns], "--timing", "full", "--counters", "perf::TASK-CLOCK")
+        for rank in "01":
+            lines = woven(trace, rank, "")
+            tags = numbers_of(lines, "MPI_Iprobe", "tag")
+            tap.ok(tags == list(range(400)), f"rank {rank}: full times give the true order", [t for t in zip(range(400), tags) if t[0] != t[1]][:5])
+            tap.ok(not known_order(lines), f"rank {rank}: and what follows from it", known_order(lines)[:2])
+            times = [re.search(r" begin=([\d.]+) end=([\d.]+)$", line) for line in spoor("dump", trace, "--rank", rank, "--by-time", "--times").stdout.splitlines()]
+            tap.ok(all(times) and all(float(a[1]) <= float(b[1]) for a, b in zip(times, times[1:])), f"rank {rank}: times of all threads from one begin")
+            for thread in "0123":
+                each = [re.search(r" begin=([\d.]+) end=([\d.]+)$", line)
+                        for line in spoor("dump", trace, "--rank", rank, "--thread", thread, "--times").stdout.splitlines()]
+                tap.ok(len(each) > 10 and all(each) and all(float(a[1]) <= float(a[2]) <= float(b[1]) for a, b in zip(each, each[1:])),
+                       f"rank {rank}, thread {thread}: times go on")
+            k = len(lines) // 2
+            tap.ok(spoor("dump", trace, "--rank", rank, "--by-time", "--from", str(k), "--count", "3").stdout.splitlines() == lines[k:k + 3],
+                   f"rank {rank}: --from and --count count the lines")
+            at = spoor("dump", trace, "--rank", rank, "--by-time", "--at", f"{(float(times[k][1]) + float(times[k][2])) / 2:.9f}s", "--count", "1").stdout.splitlines()
+            tap.ok(at and lines.index(at[0]) <= k, f"rank {rank}: --at", at)
+        sites = json.loads(spoor("show", "--json", "--sites", trace).stdout)["sites"]
+        counted = [(s["function"], s["calls"], s.get("counters", {}).get("perf::TASK-CLOCK", {}).get("count", 0)) for s in sites]
+        if any(c[2] for c in counted):
+            tap.ok(all(c[1] == c[2] for c in counted), "each call of each thread is counted", [c for c in counted if c[1] != c[2]])
+        else:
+            tap.skip("each call of each thread is counted", "the kernel does not count here")
+        trace = flat_and_traced("plain", folder, [turns])
+        for rank in "01":
+            lines = woven(trace, rank, "~")
+            tap.ok(not known_order(lines, True), f"rank {rank}: nothing comes before what it needs", known_order(lines, True)[:2])
+        done = spoor("dump", trace, "--rank", "1", "--thread", "1", "--by-time")
+        tap.ok(done.returncode != 0 and "--by-time is the order of all threads" in done.stderr, "--by-time and --thread: told", done.stderr)
+        all_ranks = spoor("dump", trace, "--by-time").stdout.splitlines()
+        tap.ok(len(all_ranks) == len(spoor("dump", trace).stdout.splitlines()), "--by-time of all ranks, one after the other")
+
+
 def sanitized(folder):
     program, trace = os.path.join(folder, "instrumented"), os.path.join(folder, "tsan.spoor")
     built = subprocess.run([compiler(), "-std=gnu11", "-O1", "-g", "-fsanitize=thread", "-o", program, os.path.join(tap.SOURCE, "tests/programs/crew.c"),
@@ -83,6 +180,7 @@ def main():
               "--status", "137", "--partial")
         exact("lossy, nothing is left out", os.path.join(folder, "lossy"), [CREW], "-n", "2", "--mode", "lossy:100000")
         sanitized(folder)
+    check_order()
     tap.done()
 
 
