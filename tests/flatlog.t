@@ -16,7 +16,6 @@ FLATLOG = os.path.join(tap.BUILD, "tests/flatlog/flatlog.so")
 
 # What is not an event (doc/events.md, rule 6), the tools interface, and what starts other programs.
 UNKNOWN = re.compile(r"""MPI_(Wtime|Wtick|Aint_add|Aint_diff|\w+_[fc]2[cf]|Status_(f082f|f2f08|c2f08|f082c)|T_\w+
-    |Register_datarep
     |\w+_FN|CONVERSION_FN_NULL|\w+_F90)$""", re.VERBOSE)
 
 

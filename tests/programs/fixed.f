@@ -10,6 +10,7 @@ C fixed - FORTRAN 77 with mpif.h: a halo exchange, MPI_STATUS_IGNORE, MPI_IN_PLA
       double precision u(64), halo(16, 4), total, part
       integer counts(64), displs(64), kinds(2), type
       character*(MPI_MAX_PROCESSOR_NAME) name
+      external failed
 
       call MPI_INIT(ierr)
       call MPI_COMM_RANK(MPI_COMM_WORLD, rank, ierr)
@@ -99,8 +100,21 @@ C     what MPI-3.0 removed and old programs call
       call MPI_TYPE_FREE(kinds(1), ierr)
       call MPI_ERRHANDLER_GET(MPI_COMM_WORLD, n, ierr)
       call MPI_ERRHANDLER_SET(MPI_COMM_WORLD, n, ierr)
+      call MPI_ERRHANDLER_CREATE(failed, n, ierr)
+      call MPI_ERRHANDLER_FREE(n, ierr)
+      call MPI_KEYVAL_CREATE(MPI_DUP_FN, MPI_NULL_DELETE_FN, n, 1, ierr)
+      call MPI_ATTR_PUT(MPI_COMM_WORLD, n, 4711, ierr)
+      call MPI_ATTR_GET(MPI_COMM_WORLD, n, i, flag, ierr)
+      call MPI_ATTR_DELETE(MPI_COMM_WORLD, n, ierr)
+      call MPI_KEYVAL_FREE(n, ierr)
+      call MPI_ATTR_GET(MPI_COMM_WORLD, MPI_TAG_UB, i, flag, ierr)
       call MPI_INITIALIZED(flag, ierr)
       call MPI_BARRIER(MPI_COMM_WORLD, ierr)
       if (rank .eq. 0) write (*, *) 'fixed:', total
       call MPI_FINALIZE(ierr)
+      end
+
+      subroutine failed(comm, code)
+      integer comm, code
+      if (comm .eq. code) write (*, *) comm
       end

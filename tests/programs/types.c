@@ -25,6 +25,7 @@ static void use(MPI_Datatype t)
 	MPI_Wait(&q, &s);
 	MPI_Get_count(&s, t, &n);
 	MPI_Get_elements(&s, t, &n);
+	MPI_Get_elements_x(&s, t, &(MPI_Count){0});
 	/* one and a half: not a whole number of elements */
 	MPI_Sendrecv(out, 1, t, right, 2, in, 2, t, left, 2, MPI_COMM_WORLD, &s);
 	MPI_Type_size(t, &bytes);
@@ -142,6 +143,9 @@ int main(int argc, char **argv)
 	use(v);
 	MPI_Type_match_size(MPI_TYPECLASS_REAL, 8, &t);
 	MPI_Type_create_f90_integer(9, &t);
+	MPI_Type_create_f90_real(6, 30, &t);
+	MPI_Type_create_f90_complex(6, MPI_UNDEFINED, &t);
+	contents(t);
 	packing();
 	/* predefined types by name, those with two names too */
 	MPI_Datatype all[] = {MPI_CHAR, MPI_LONG_LONG, MPI_LONG_LONG_INT, MPI_UNSIGNED, MPI_C_BOOL, MPI_C_COMPLEX, MPI_C_FLOAT_COMPLEX,

@@ -4,6 +4,59 @@
 #include <mpi.h>
 #include <stdio.h>
 
+static int failed;
+
+static void on_error(MPI_Win *win, int *code, ...)
+{
+	(void)win, (void)code;
+	failed++;
+}
+
+static int delete(MPI_Win win, int keyval, void *value, void *extra)
+{
+	(void)win, (void)keyval, (void)value, (void)extra;
+	return MPI_SUCCESS;
+}
+
+static void attributes(MPI_Win w)
+{
+	int keyval, other, flag;
+	void *value;
+
+	MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, delete, &keyval, NULL);
+	MPI_Win_create_keyval(MPI_WIN_DUP_FN, MPI_WIN_NULL_DELETE_FN, &other, NULL);
+	MPI_Win_set_attr(w, keyval, &failed);
+	MPI_Win_get_attr(w, keyval, &value, &flag);
+	MPI_Win_get_attr(w, other, &value, &flag);
+	MPI_Win_delete_attr(w, keyval);
+	MPI_Win_set_attr(w, other, &failed);
+	MPI_Win_free_keyval(&other); /* goes with the window */
+	MPI_Win_free_keyval(&keyval);
+	MPI_Win_get_attr(w, MPI_WIN_DISP_UNIT, &value, &flag);
+	MPI_Win_get_attr(w, MPI_WIN_CREATE_FLAVOR, &value, &flag);
+	MPI_Win_get_attr(w, MPI_WIN_MODEL, &value, &flag);
+	MPI_Win_get_attr(w, MPI_WIN_BASE, &value, &flag);
+}
+
+static void handlers(MPI_Win w)
+{
+	MPI_Errhandler e, was;
+	MPI_Info info;
+
+	MPI_Win_get_errhandler(w, &was);
+	MPI_Win_create_errhandler(on_error, &e);
+	MPI_Win_set_errhandler(w, e);
+	MPI_Win_call_errhandler(w, MPI_ERR_OTHER);
+	MPI_Put(&failed, 1, MPI_INT, 1000000, 0, 1, MPI_INT, w);
+	MPI_Win_set_errhandler(w, was);
+	MPI_Errhandler_free(&e);
+	MPI_Errhandler_free(&was);
+	MPI_Info_create(&info);
+	MPI_Info_set(info, "no_locks", "false");
+	MPI_Win_set_info(w, info);
+	MPI_Info_free(&info);
+}
+
 int main(int argc, char **argv)
 {
 	int rank, size, n, unit, flag, length, *memory, *shared, out[4] = {1, 2, 3, 4}, in[4], result[4], one = 1, zero = 0;
@@ -68,6 +121,8 @@ int main(int argc, char **argv)
 	MPI_Win_get_info(w, &info);
 	MPI_Info_free(&info);
 	MPI_Win_get_attr(w, MPI_WIN_SIZE, &info, &flag);
+	attributes(w);
+	handlers(w);
 	MPI_Win_free(&w);
 
 	MPI_Win_allocate_shared(16, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &shared, &w);
