@@ -4,6 +4,7 @@
 #include "preload/real.h"
 #include "preload/handle.h"
 #include "preload/session.h"
+#include "preload/symbol.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -60,13 +61,13 @@ static bool find_scope(void *return_address, const char *symbol, void **scope)
 	Dl_info info;
 
 	*scope = RTLD_DEFAULT;
-	if (dlsym(*scope, symbol))
+	if (symbol_find(*scope, symbol))
 		return true;
 	for (size_t i = 0; i <= sizeof(libraries) / sizeof(*libraries); i++) {
 		const char *name = i ? libraries[i - 1] : dladdr(return_address, &info) ? info.dli_fname : NULL;
 
 		*scope = name ? dlopen(name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-		if (*scope && dlsym(*scope, symbol))
+		if (*scope && symbol_find(*scope, symbol))
 			return true; /* the reference is kept: the library must not go away while we call into it */
 		if (*scope)
 			dlclose(*scope);
@@ -81,34 +82,32 @@ static const void *module_of(const void *address)
 	return address && dladdr(address, &info) ? info.dli_fbase : NULL;
 }
 
-/* The tool behind us, if there is one: a module that defines MPI_Init without being the library that has PMPI_Init. */
+/* A tool behind us, if there is one: a module that defines MPI_... without being the library that has PMPI_Init. */
 static const void *tool_behind;
 
 static void find_calls(void *scope)
 {
 	void **r = (void **)&real, **n = (void **)&next;
-	void *init_behind;
 
 	for (size_t i = 0; i < MPI_CALLS_COUNT; i++) {
 		char name[64];
 		void *f;
 
 		snprintf(name, sizeof(name), "P%s", mpi_calls_names[i]);
-		f = dlsym(scope, name);
+		f = symbol_find(scope, name);
 		r[i] = n[i] = f ? f : (void *)missing;
 	}
-	init_behind = dlsym(RTLD_NEXT, "MPI_Init");
-	if (init_behind && module_of(init_behind) != module_of((void *)real.MPI_Init)) {
-		tool_behind = module_of(init_behind);
-		for (size_t i = 0; i < MPI_CALLS_COUNT; i++) {
-			void *f = dlsym(RTLD_NEXT, mpi_calls_names[i]);
+	for (size_t i = 0; i < MPI_CALLS_COUNT; i++) {
+		void *f = symbol_find(RTLD_NEXT, mpi_calls_names[i]);
 
-			if (f)
-				n[i] = f;
-		}
+		/* mostly MPI_Send and PMPI_Send are one function: then there is nothing more to look up */
+		if (!f || f == r[i] || module_of(f) == module_of((void *)real.MPI_Init))
+			continue;
+		tool_behind = module_of(f);
+		n[i] = f;
 	}
 	for (size_t i = 0; i < REAL_PREDEFINED_COUNT; i++)
-		real_predefined[i] = dlsym(scope, mpi_predefined_symbols[i]);
+		real_predefined[i] = symbol_find(scope, mpi_predefined_symbols[i]);
 }
 
 /* Our own addresses: to tell them from others quickly (dladdr looks at all symbols of a module). */
@@ -136,7 +135,7 @@ static int find_range(struct dl_phdr_info *info, size_t size, void *out)
 /* Does the dynamic linker give the application another module's function of this name than ours? */
 static bool is_taken(const char *name, const struct range *ours)
 {
-	void *first = dlsym(RTLD_DEFAULT, name);
+	void *first = symbol_find(RTLD_DEFAULT, name);
 	const ElfW(Sym) *symbol = NULL;
 	Dl_info info;
 
@@ -157,7 +156,7 @@ static bool tool_in_front(void)
 {
 	struct range ours;
 
-	if (dlsym(RTLD_DEFAULT, "spoor_transparent") || !dl_iterate_phdr(find_range, &ours))
+	if (symbol_find(RTLD_DEFAULT, "spoor_transparent") || !dl_iterate_phdr(find_range, &ours))
 		return false;
 	for (size_t i = 0; i < FN_COUNT; i++) {
 		char name[64];
@@ -178,6 +177,24 @@ static bool too_late(void)
 	return real.MPI_Initialized(&initialized) == MPI_SUCCESS && initialized;
 }
 
+/* With wake_lock held. The MPI library is found in this scope: whether we trace is decided for good. */
+static void wake_in(void *scope)
+{
+	const char *aside;
+
+	find_calls(scope);
+	/* null: not the kind of library whose mpi.h we know */
+	aside = !MPI_COMM_WORLD    ? "not captured: the program's MPI library is not the one that the tracer was built for"
+	        : tool_in_front() ? "not captured: another MPI tool is in front of the tracer"
+	        : too_late()      ? "not captured: MPI was initialized before the tracer saw a call"
+	                          : NULL;
+	if (aside)
+		session_refuse(aside);
+	else
+		handle_begin();
+	__atomic_store_n(&real_state, aside ? REAL_PASSIVE : REAL_ACTIVE, __ATOMIC_RELEASE);
+}
+
 bool real_wake(void *return_address)
 {
 	int saved = errno;
@@ -187,19 +204,7 @@ bool real_wake(void *return_address)
 		void *scope;
 
 		if (find_scope(return_address, "PMPI_Init", &scope)) {
-			const char *aside;
-
-			find_calls(scope);
-			/* null: not the kind of library whose mpi.h we know */
-			aside = !MPI_COMM_WORLD    ? "not captured: the program's MPI library is not the one that the tracer was built for"
-			        : tool_in_front() ? "not captured: another MPI tool is in front of the tracer"
-			        : too_late()      ? "not captured: MPI was initialized before the tracer saw a call"
-			                          : NULL;
-			if (aside)
-				session_refuse(aside);
-			else
-				handle_begin();
-			__atomic_store_n(&real_state, aside ? REAL_PASSIVE : REAL_ACTIVE, __ATOMIC_RELEASE);
+			wake_in(scope);
 		} else {
 			fill(&real, MPI_CALLS_COUNT, (void *)missing);
 			fill(&next, MPI_CALLS_COUNT, (void *)missing);
@@ -229,7 +234,7 @@ static void *find_spelled(void *scope, const char *x)
 
 	spell(x, names);
 	for (int i = 0; i < REAL_SPELLINGS; i++) {
-		void *p = dlsym(scope, names[i]);
+		void *p = symbol_find(scope, names[i]);
 
 		if (p)
 			return p;
@@ -248,6 +253,8 @@ static const struct binding {
 	[FORTRAN_MPI_F08] = {&next_f08, "_f08", "mpi_comm_rank"},
 	[FORTRAN_MPI_F08TS] = {&next_f08ts, "_f08ts", "mpi_send"},
 };
+
+static const void *fortran_module[FORTRAN_COUNT]; /* the libraries that they were found in */
 
 /* The profiling entry of mpi_..., which is the name. */
 static void *find_profiling(void *scope, const struct binding *b, const char *name)
@@ -293,8 +300,9 @@ static bool find_fortran(void *return_address, const struct binding *b)
 		return false;
 	}
 	snprintf(probe, sizeof(probe), "%s%s", b->probe, b->ending);
+	fortran_module[b - bindings] = module_of(find_profiling(scope, b, b->probe));
 	behind = find_spelled(RTLD_NEXT, probe);
-	tool = behind && module_of(behind) != module_of(find_profiling(scope, b, b->probe));
+	tool = behind && module_of(behind) != fortran_module[b - bindings];
 	for (size_t i = 0; i < MPI_FORTRAN_CALLS_COUNT; i++) {
 		const char *name = mpi_fortran_calls_names[i];
 		char text[64];
@@ -313,7 +321,7 @@ static bool find_fortran(void *return_address, const struct binding *b)
 		spell(sentinel_names[s], names);
 		for (int i = 0; i < REAL_SPELLINGS; i++)
 			if (!real_sentinel[s].address[i])
-				real_sentinel[s].address[i] = dlsym(scope, names[i]);
+				real_sentinel[s].address[i] = symbol_find(scope, names[i]);
 	}
 	return true;
 }
@@ -331,6 +339,85 @@ bool real_wake_fortran(void *return_address, enum fortran binding)
 		errno = saved;
 	}
 	return real_state == REAL_ACTIVE;
+}
+
+/* ---- programs that ask the MPI library itself ---- */
+
+/* Does this module define one of the names itself? Then it is a tool, or a layer that translates between MPI libraries. */
+static bool defines(void *address, const char *name)
+{
+	Dl_info info;
+	void *module = dladdr(address, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	bool found = module && (module_of(symbol_find(module, "MPI_Init")) == info.dli_fbase ||
+	                        module_of(symbol_find(module, name)) == info.dli_fbase);
+
+	if (module)
+		dlclose(module);
+	return found;
+}
+
+/* With wake_lock held: wakes, if `found` is a function of the MPI library that a call would find, too. */
+static void wake_by(void *found)
+{
+	void *global = symbol_find(RTLD_DEFAULT, "PMPI_Init"), *init;
+	Dl_info info;
+	void *scope = dladdr(found, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+
+	if (!scope) /* in another namespace (dlmopen) */
+		return;
+	init = symbol_find(scope, "PMPI_Init");
+	if (init && (!global || global == init))
+		wake_in(scope); /* the reference is kept */
+	else
+		dlclose(scope);
+}
+
+static enum fortran binding_of(const char *name)
+{
+	const char *ending = strstr(name, "_f08");
+
+	return !ending ? FORTRAN_MPIF_H : !strncmp(ending, "_f08ts", 6) ? FORTRAN_MPI_F08TS : FORTRAN_MPI_F08;
+}
+
+/* Is it the function of the library that our wrappers pass calls on to? Nobody waits here: a constructor may ask, which holds the loader's lock,
+ * while another thread holds ours and waits for the loader's. */
+static bool is_ours_to_wrap(void *found, const char *name)
+{
+	const void *module = module_of(found);
+	enum fortran binding = binding_of(name);
+	bool c = !strncmp(name, "MPI_", 4) || !strncmp(name, "MPIX_", 5);
+
+	if (pthread_mutex_trylock(&wake_lock))
+		return false;
+	if (real_state == REAL_UNKNOWN)
+		wake_by(found);
+	if (real_state == REAL_ACTIVE && module != module_of((void *)real.MPI_Init)) {
+		c = false; /* or MPI_SEND, as some Fortran compilers spell it */
+		if (!real_fortran_found[binding])
+			__atomic_store_n(&real_fortran_found[binding], find_fortran(found, &bindings[binding]), __ATOMIC_RELEASE);
+		module = module == fortran_module[binding] ? module : NULL;
+	} else if (!c) {
+		module = NULL;
+	}
+	pthread_mutex_unlock(&wake_lock);
+	return module && real_state == REAL_ACTIVE && !tool_behind;
+}
+
+void *real_offer(void *handle, const char *name, void *return_address)
+{
+	int saved = errno;
+	void *found = symbol_find(handle, name), *wrapper = NULL, *first;
+	struct range ours;
+
+	if (found && dl_iterate_phdr(find_range, &ours) && !((uintptr_t)found >= ours.begin && (uintptr_t)found < ours.end)) {
+		first = symbol_find(RTLD_DEFAULT, name);
+		if ((uintptr_t)first >= ours.begin && (uintptr_t)first < ours.end && !defines(return_address, name) &&
+		    is_ours_to_wrap(found, name))
+			wrapper = first;
+		symbol_find(handle, name); /* so that dlerror says what it says after success */
+	}
+	errno = saved;
+	return wrapper;
 }
 
 /* ---- who calls? ---- */

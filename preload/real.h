@@ -48,6 +48,12 @@ bool real_wake(void *return_address);
 bool real_wake_fortran(void *return_address, enum fortran binding);
 extern bool real_fortran_found[FORTRAN_COUNT];
 
+/* For a program that asks a library by its handle for a function `name`, from this return address: our wrapper, if what the library has is the
+ * function of the MPI library that the wrapper passes calls on to. NULL: the program must get what the library has, as it is. So it is if another tool is
+ * in the process or asks (it wants what is behind the wrappers), if a layer asks that translates between MPI libraries, for another MPI library
+ * than that of the process, and in another namespace of the loader. May wake as a call does; keeps errno, and what dlerror says. */
+void *real_offer(void *handle, const char *name, void *return_address);
+
 /* Is this return address inside the MPI library or one of its plug-ins? For calls made while another one runs: such a
  * call comes from the library itself, or from the application's callback (error handler, attribute function, user
  * operation). */

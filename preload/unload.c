@@ -7,13 +7,14 @@
 #include <dlfcn.h>
 
 #include "preload/recorder.h"
+#include "preload/symbol.h"
 
 __attribute__((visibility("default"))) int dlclose(void *handle)
 {
 	static int (*next)(void *);
 	int (*f)(void *) = __atomic_load_n(&next, __ATOMIC_ACQUIRE);
 	if (!f) {
-		*(void **)&f = dlsym(RTLD_NEXT, "dlclose");
+		*(void **)&f = symbol_find(RTLD_NEXT, "dlclose");
 		if (!f)
 			return 0; /* it stays loaded */
 		__atomic_store_n(&next, f, __ATOMIC_RELEASE);

@@ -27,13 +27,6 @@ def exact(title, program, *options, ranks=4, needs=None):
     tap.ok(done.returncode == 0, f"{title}, {ranks} ranks", done.stdout.decode(errors="replace"))
 
 
-def same_output(title, program, folder):
-    """For what runs as ever, but cannot be traced."""
-    plain = launch.mpirun(4, program)
-    traced = launch.mpirun(4, program, before=[launch.spoor(), "run", "-o", os.path.join(folder, "none.spoor"), "--"])
-    tap.equal((traced.returncode, traced.stdout), (plain.returncode, plain.stdout), title)
-
-
 def main():
     folder = tempfile.mkdtemp(prefix="real-t-")
     try:
@@ -51,8 +44,6 @@ def main():
                 exact(f"ScaLAPACK's {name}", [os.path.join(SCALAPACK, name)], "--chdir", folder)
         else:
             tap.skip("ScaLAPACK's tests", "scalapack-mpi-test is not installed")
-        same_output("functions that ctypes asks the library for: the program runs as ever",
-                    ["/usr/bin/python3", os.path.join(PROGRAMS, "local.py")], folder)
         exact("LAMMPS", ["lmp", "-in", os.path.join(PROGRAMS, "in.lj"), "-log", "none"], "--chdir", folder, ranks=8, needs="/usr/bin/lmp")
         exact("mpi4py", ["/usr/bin/python3", os.path.join(PROGRAMS, "pack.py")], needs="/usr/lib/python3/dist-packages/mpi4py")
         for app in APPS:

@@ -43,14 +43,27 @@ tap.equal((output, traces), ("", 1), "alone: one trace, errno is kept, nothing i
 output, traces = run([tool("tool.so"), TRACER], PROGRAM)
 tap.equal((sorted(output.splitlines()), traces), (SAW, 0), "a tool in front: it works, and the tracer steps aside")
 
+ONLY = "tool saw 3 sends\n" * 2
 output, traces = run([tool("onlysend.so"), TRACER], PROGRAM)
-tap.equal((output, traces), ("", 0), "a tool in front that takes only MPI_Send: the tracer steps aside")
+tap.equal((output, traces), (ONLY, 0), "a tool in front that takes only MPI_Send: the tracer steps aside")
 
 output, traces = run([tool("transparent.so"), TRACER], PROGRAM)
 tap.equal((sorted(output.splitlines()), traces), (SAW, 1), "a tool in front that passes each call on: both work")
 
 output, traces = run([TRACER, tool("tool.so")], PROGRAM)
 tap.equal((sorted(output.splitlines()), traces), (SAW, 1), "a tool behind: both work")
+
+output, traces = run([TRACER, tool("onlysend.so")], PROGRAM)
+tap.equal((output, traces), (ONLY, 1), "a tool behind that takes only MPI_Send: both work")
+
+output, traces = run([TRACER, tool("transparent.so")], PROGRAM)
+tap.equal((sorted(output.splitlines()), traces), (SAW, 1), "a tool behind that asks for RTLD_NEXT: both work")
+
+output, traces = run([tool("handle.so"), TRACER], PROGRAM)
+tap.equal((sorted(output.splitlines()), traces), (SAW, 0), "a tool in front that asks the library by its handle: it works, and the tracer steps aside")
+
+output, traces = run([TRACER, tool("handle.so")], PROGRAM)
+tap.equal((sorted(output.splitlines()), traces), (SAW, 1), "a tool behind that asks the library by its handle: both work")
 
 output, traces = run([TRACER], [tool("loader"), tool("module.so")])
 tap.equal((output, traces), ("no MPI\n" * 2, 1), "MPI loaded with RTLD_LOCAL after a call without MPI: traced")

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * symbol - the loader's own dlsym, from inside a library that has one itself (lookup.c)
+ */
+#ifndef SPOOR_SYMBOL_H
+#define SPOOR_SYMBOL_H
+
+#include <dlfcn.h>
+#include <stddef.h>
+
+typedef void *symbol_finder(void *handle, const char *name);
+
+/* The next dlsym after ours: the C library's, or that of another library that was preloaded behind us. NULL if there is none, which no C
+ * library does. */
+extern symbol_finder *symbol_next __attribute__((visibility("hidden")));
+symbol_finder *symbol_find_next(void);
+
+static inline symbol_finder *symbol_finder_next(void)
+{
+	symbol_finder *f = __atomic_load_n(&symbol_next, __ATOMIC_RELAXED);
+	return __builtin_expect(f != NULL, 1) ? f : symbol_find_next();
+}
+
+/* dlsym as this library's own code means it. */
+static inline void *symbol_find(void *handle, const char *name)
+{
+	symbol_finder *f = symbol_finder_next();
+	return f ? f(handle, name) : NULL;
+}
+
+#endif
