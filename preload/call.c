@@ -302,6 +302,7 @@ void call_put_vector(struct call *c, const int64_t *values, size_t n)
 {
 	struct recorder *r = c->rec;
 	if (c->next->lossy && (c->next->role & ROLE_KINDS) == ROLE_VECTOR) {
+		c->next->raw = VALUE_NONE; /* it may be that of a constant */
 		lossy_put_vector(&r->columns, c->next++, c->site->visits, values, n);
 		return;
 	}
@@ -311,6 +312,7 @@ void call_put_vector(struct call *c, const int64_t *values, size_t n)
 		return;
 	}
 	lossy_force(&r->columns, c->next, c->site->visits);
+	c->next->raw = VALUE_NONE;
 	lossy_put_vector(&r->columns, c->next++, c->site->visits, values, n);
 }
 
