@@ -323,10 +323,11 @@ static uint64_t distance(const struct spread *x)
 	return worst > x->got[x->limit_count] ? worst : x->got[x->limit_count];
 }
 
-static bool differs(const struct function *f, const struct spread *x, const char *a_name, const char *b_name, FILE *out)
+/* One operation of all ranks may be another one. */
+static bool differs(uint32_t ranks, const struct function *f, const struct spread *x, const char *a_name, const char *b_name, FILE *out)
 {
 	const struct schema *s = f->schema;
-	uint64_t most = x->messages ? 0 : (uint64_t)(TOLERANCE * (double)x->numbers[0]) + 2, off = far(x->numbers[0], x->numbers[1]);
+	uint64_t most = x->messages ? 0 : (uint64_t)(TOLERANCE * (double)x->numbers[0]) + (ranks > 2 ? ranks : 2), off = far(x->numbers[0], x->numbers[1]);
 	bool found = false;
 
 	for (size_t i = 0; i < x->name_count; i++)
@@ -405,7 +406,7 @@ int totals_compare(const struct trace *a, const struct trace *b, const char *a_n
 		for (size_t k = 0; k < f->schema->count; k++)
 			if (f->spreads[k].column) {
 				result->columns++;
-				different |= differs(f, &f->spreads[k], a_name, b_name, out);
+				different |= differs(a->size, f, &f->spreads[k], a_name, b_name, out);
 			}
 		result->functions_different += different;
 	}

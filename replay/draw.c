@@ -12,9 +12,14 @@
 /* A function whose calls fit each other. */
 struct fitting {
 	bool is, lossy; /* lossy: counts or roots have no order somewhere */
-	int comm, root;
+	bool drawn, given; /* some ranks have to draw the root; some know it */
+	bool tells;        /* some ranks know who the root is, by what only the root gives */
+	bool mixed;        /* its data go by several datatypes: equal counts need not be equal sizes */
+	int comm, root, only; /* columns; only: what is significant at the root only */
+	int64_t type;         /* the only datatype so far, or VALUE_NONE */
 	struct tally roots, counts;
 	uint64_t each;        /* operations, as far as each rank has had its part in the same number of them */
+	uint64_t world;       /* operations on MPI_COMM_WORLD, as far as sites have no other communicator */
 	uint64_t *operations; /* that there were, by communicator + 1; 0: MPI_COMM_WORLD */
 	size_t operation_count;
 };
@@ -135,6 +140,69 @@ static int add_numbers(struct tally *to, const struct tally *from)
 	return numbers.count ? tally_merge(to, &numbers) : 0;
 }
 
+static bool is_named(const struct trace *t, int64_t v, const char *name)
+{
+	return value_is_constant(v) && strcmp((const char *)t->strings.items[(uint64_t)v - (uint64_t)VALUE_CONSTANT].bytes, name) == 0;
+}
+
+static void add_types(struct fitting *f, const struct trace *t, const struct trace_column *c)
+{
+	for (uint32_t g = 0; g < c->count; g++)
+		for (uint32_t d = 0; !c->groups[g].lossy && d < c->groups[g].count; d++) {
+			int64_t v;
+
+			if (c->groups[g].dict[d].count > 1 || !rankmap_constant(&c->groups[g].dict[d].start, &v) || !value_is_constant(v))
+				f->mixed = true;
+			else if (is_named(t, v, "-") || is_named(t, v, "MPI_DATATYPE_NULL") || v == f->type)
+				continue;
+			else if (f->type != VALUE_NONE)
+				f->mixed = true;
+			else
+				f->type = v;
+		}
+}
+
+static bool is_world(const struct trace *t, const struct trace_column *c)
+{
+	int64_t v;
+
+	return c->count == 1 && c->groups[0].pattern == 0 && !c->groups[0].lossy && rankmap_constant(&c->groups[0].dict[0].start, &v) &&
+	       is_named(t, v, "MPI_COMM_WORLD");
+}
+
+static bool reduces(const struct schema *s)
+{
+	return strcmp(collective(s), "reduce") == 0;
+}
+
+/* May it be MPI_IN_PLACE? */
+static bool has_places(const struct trace_column *c)
+{
+	int64_t v;
+
+	for (uint32_t g = 0; g < c->count; g++)
+		if (c->groups[g].lossy || c->groups[g].pattern || !rankmap_constant(&c->groups[g].dict[0].start, &v) || v != 0)
+			return true;
+	return false;
+}
+
+/* Of gathers, scatters and reductions: the column that tells the root. */
+static int root_column(const struct schema *s)
+{
+	const char *kind = collective(s), *name = NULL;
+
+	if (kind && kind[0] == 'g')
+		name = strchr(kind, 'v') ? "recvcounts" : "recvcount";
+	else if (kind && strcmp(kind, "reduce") == 0)
+		name = "sendbuf"; /* MPI_IN_PLACE */
+	else if (kind && strncmp(kind, "scatter", 7) == 0)
+		name = strchr(kind, 'v') ? "sendcounts" : "sendcount";
+	for (size_t i = 0; name && i < s->count; i++)
+		if (column_is(s, i, name))
+			return (int)i;
+	return -1;
+}
+
 static int add_site(struct fitting *f, const struct trace *t, const struct trace_site *site)
 {
 	const struct schema *s = trace_schema(t, site);
@@ -148,14 +216,21 @@ static int add_site(struct fitting *f, const struct trace *t, const struct trace
 			f->comm = (int)i;
 		if (root)
 			f->root = (int)i;
+		if (s->column[i].kind == 'c' && f->comm == (int)i && is_world(t, &site->columns[i]))
+			f->world += (uint64_t)rankmap_sum(&site->visits);
+		if (s->column[i].kind == 't')
+			add_types(f, t, &site->columns[i]);
 		if (!root && !is_count(s, i))
 			continue;
 		for (uint32_t g = 0; g < site->columns[i].count && rv == 0; g++) {
 			const struct trace_group *group = &site->columns[i].groups[g];
 			int64_t value;
 
+			f->given |= root && !group->lossy;
 			if (group->lossy) {
 				f->lossy = true;
+				f->tells |= root && f->only >= 0 && (!reduces(s) || has_places(&site->columns[f->only]));
+				f->drawn |= root;
 				rv = add_numbers(to, s->column[i].vector ? &group->lossy->elements : &group->lossy->values);
 			} else if (group->pattern == 0 && !s->column[i].vector && rankmap_constant(&group->dict[0].start, &value) &&
 			           !value_is_constant(value)) {
@@ -180,7 +255,8 @@ int draw_begin(struct draw **out, const struct trace *t, uint32_t rank, uint64_t
 	if (!d->visits || !d->deal || !d->fittings)
 		return error_set(error, "no memory");
 	for (uint32_t i = 0; i < t->function_count; i++)
-		d->fittings[i] = (struct fitting){.is = collective(&t->functions[i].schema) != NULL, .comm = -1, .root = -1};
+		d->fittings[i] = (struct fitting){.is = collective(&t->functions[i].schema) != NULL, .comm = -1, .root = -1,
+		                                    .only = root_column(&t->functions[i].schema), .type = VALUE_NONE};
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		struct fitting *f = &d->fittings[t->sites[i].function];
 
@@ -188,8 +264,13 @@ int draw_begin(struct draw **out, const struct trace *t, uint32_t rank, uint64_t
 			return error_set(error, "no memory");
 		f->each += (uint64_t)rankmap_sum(&t->sites[i].visits);
 	}
-	for (uint32_t i = 0; i < t->function_count; i++)
-		d->fittings[i].each = d->fittings[i].each / t->size + (d->fittings[i].each < t->size);
+	for (uint32_t i = 0; i < t->function_count; i++) {
+		struct fitting *f = &d->fittings[i];
+
+		f->tells |= f->drawn && f->given;
+		f->world /= t->size;
+		f->each = f->each / t->size + (f->each < t->size);
+	}
 	return 0;
 }
 
@@ -212,7 +293,7 @@ void draw_end(struct draw *d)
 
 /* ---- collective operations ---- */
 
-/* The number of this operation on its communicator. */
+/* The number of this operation: those on MPI_COMM_WORLD come first, those of other communicators behind them, each counted by itself. */
 static uint64_t operation(struct fitting *f, int64_t comm)
 {
 	size_t i = comm >= 0 ? (size_t)comm + 1 : 0;
@@ -227,7 +308,7 @@ static uint64_t operation(struct fitting *f, int64_t comm)
 		f->operations = more;
 		f->operation_count = count;
 	}
-	return f->operations[i]++;
+	return f->operations[i]++ + (i ? f->world : 0);
 }
 
 /* Value `entry` of `entries` that operation `number` has: all entries of all operations have the values of the tally, each in its turn. */
@@ -240,6 +321,21 @@ static int64_t fitted(const struct draw *d, const struct fitting *f, const struc
 	uint64_t place = deal_permute((number * entries + entry) % all, all, deal_factor(all), deal_hash(d->seed, what, all, total));
 
 	return deal_place(t, (uint64_t)(((double)place + 0.5) / (double)all * (double)total));
+}
+
+static int64_t positive(int64_t v)
+{
+	return v > 0 ? v : 0;
+}
+
+/* Number `i` of all that there were at a site. */
+static int64_t number_at(const struct draw *d, uint32_t site, size_t column, const struct tally *t, uint64_t i)
+{
+	uint32_t constants = tally_constants(t);
+	struct tally numbers = {t->bins + constants, t->count - constants, t->count - constants};
+	uint64_t total = tally_count(&numbers);
+
+	return total ? positive(deal_place(&numbers, deal_permute(i % total, total, deal_factor(total), deal_hash(d->seed, site, column, 2)))) : 0;
 }
 
 static int64_t *vector(struct draw *d, struct play *p, struct event *e, size_t column, int n)
@@ -256,36 +352,115 @@ static int64_t *vector(struct draw *d, struct play *p, struct event *e, size_t c
 	return v;
 }
 
-static int64_t positive(int64_t v)
+/* The root of an operation: who it was is known to a rank that gave what only the root gives. Nobody knows it: one of those that may have been. */
+static int64_t agree_on_root(const struct play *p, const struct fitting *f, const struct event *e, MPI_Comm comm, int me, int size, int64_t fitted)
 {
-	return v > 0 ? v : 0;
+	int64_t v = f->only >= 0 ? e->values[f->only] : VALUE_LOSSY;
+	bool in_place = f->only >= 0 && reduces(e->schema);
+	long long own = -1, best = -1;
+	MPI_Request request;
+
+	if (e->values[f->root] != VALUE_LOSSY)
+		own = value_is_constant(e->values[f->root]) ? -1 : size + e->values[f->root];
+	else if (in_place ? play_is_place(p, v) : v != VALUE_LOSSY && !value_is_constant(v))
+		own = size + me;
+	else if (v == VALUE_LOSSY || in_place)
+		own = (me + size - fitted % size - 1 + size) % size;
+	if (PMPI_Iallreduce(&own, &best, 1, MPI_LONG_LONG, MPI_MAX, comm, &request) == MPI_SUCCESS)
+		poll_wait(&request, MPI_STATUS_IGNORE);
+	return best >= size ? best - size : best >= 0 ? (best + fitted % size + 1) % size : fitted;
 }
 
-static void fit(struct draw *d, struct play *p, struct fitting *f, struct event *e)
+/* MPI_IN_PLACE is for the root only, as often as it was. */
+static void draw_place(struct draw *d, const struct play *p, const struct fitting *f, struct event *e, size_t column, uint64_t visit, bool root)
+{
+	const struct trace_site *site = &d->trace->sites[e->site];
+	const struct trace_group *g = deal_group(&site->columns[column]);
+	uint64_t visits = (uint64_t)rankmap_sum(&site->visits), places = 0;
+
+	for (uint32_t i = 0; g && i < g->lossy->values.count && value_is_constant(g->lossy->values.bins[i].min); i++)
+		places += g->lossy->values.bins[i].count;
+	if (f->root < 0) { /* all ranks or none */
+		e->values[column] = deal_value(d->deal, e->site, column, visit);
+		return;
+	}
+	uint64_t roots = visits / d->trace->size + 1;
+
+	e->values[column] = root && places && deal_hash(d->seed, e->site, visit, 3) % roots < places ? p->in_place : 0;
+}
+
+/* What the root gives, at a rank that was not the root. */
+static void give(struct event *e, const char *count, const char *type, const char *other)
+{
+	int to = -1, from = -1;
+
+	for (size_t i = 0; i < e->schema->count; i++) {
+		if (column_is(e->schema, i, type))
+			to = (int)i;
+		if (column_is(e->schema, i, other))
+			from = (int)i;
+		if ((column_is(e->schema, i, count) || column_is(e->schema, i, "displs")) && value_is_constant(e->values[i]))
+			e->values[i] = VALUE_LOSSY;
+	}
+	if (to >= 0 && from >= 0 && value_is_constant(e->values[to]))
+		e->values[to] = e->values[from];
+}
+
+static void fit(struct draw *d, struct play *p, struct fitting *f, struct event *e, uint64_t visit)
 {
 	const struct schema *s = e->schema;
 	const char *kind = collective(s);
 	struct object *comm = play_object(p, PLAY_COMM, e->values[f->comm]);
-	int size = play_peers(comm), me = 0;
+	int size = play_peers(comm), me = 0, inter;
+	bool root = false;
 	bool pairs = strcmp(kind, "alltoallv") == 0, each = strchr(kind, 'v') != NULL || strcmp(kind, "reduce_scatter") == 0;
 	uint64_t n = (uint64_t)size, entries = pairs ? n * n : each ? n : 1;
 	uint64_t number = operation(f, value_is_constant(e->values[f->comm]) ? -1 : e->values[f->comm]);
 
 	PMPI_Comm_rank(comm->handle, &me);
-	if (f->root >= 0 && e->values[f->root] == VALUE_LOSSY)
-		e->values[f->root] = positive(fitted(d, f, &f->roots, number, 1, 0)) % size;
+	int64_t by = f->root >= 0 ? positive(fitted(d, f, &f->roots, number, 1, 0)) % size : 0;
+
+	PMPI_Comm_test_inter(comm->handle, &inter);
+	if (f->tells && !inter)
+		by = agree_on_root(p, f, e, comm->handle, me, size, by);
+	if (f->root >= 0 && e->values[f->root] == VALUE_LOSSY) {
+		e->values[f->root] = by;
+		root = by == me;
+		if (root && f->only >= 0 && !reduces(s))
+			give(e, kind[0] == 'g' ? kind[6] ? "recvcounts" : "recvcount" : kind[7] ? "sendcounts" : "sendcount",
+			     kind[0] == 'g' ? "recvtype" : "sendtype", kind[0] == 'g' ? "sendtype" : "recvtype");
+	} else {
+		root = f->root >= 0 && e->values[f->root] == me;
+	}
+	for (size_t i = 0; i < s->count; i++)
+		if (s->column[i].kind == 'b' && e->values[i] == VALUE_LOSSY)
+			draw_place(d, p, f, e, i, visit, root);
 	for (size_t i = 0; i < s->count; i++) {
 		bool send = s->column[i].name[0] == 's';
 
 		if (!is_count(s, i) || (value_is_constant(e->values[i])))
 			continue;
+		/* of different datatypes: each rank has what there was at this site */
+		const struct trace_group *g = f->mixed ? deal_group(&d->trace->sites[e->site].columns[i]) : NULL;
+		uint64_t mine = (int)i == f->only ? visit : visit * n + (uint64_t)me;
+
+		if (g && (int)i != f->only && f->root >= 0 && tally_constants(&g->lossy->values)) /* the root has none */
+			mine = visit * (n - 1) + (uint64_t)(me - (me > e->values[f->root]));
+
 		if (!s->column[i].vector) {
-			e->values[i] = positive(fitted(d, f, &f->counts, number, entries, each ? (uint64_t)me : 0));
+			if (!f->mixed)
+				e->values[i] = positive(fitted(d, f, &f->counts, number, entries, each ? (uint64_t)me : 0));
+			else if (g && e->values[i] == VALUE_LOSSY)
+				e->values[i] = number_at(d, e->site, i, &g->lossy->values, mine);
 			continue;
 		}
+		if (f->mixed && e->values[i] != VALUE_LOSSY)
+			continue;
 		int64_t *v = vector(d, p, e, i, size);
 
-		for (int k = 0; v && k < size; k++) /* from one to another */
+		for (int k = 0; v && g && k < size; k++)
+			v[k] = number_at(d, e->site, i, &g->lossy->elements, mine * n + (uint64_t)k);
+		for (int k = 0; v && !g && k < size; k++) /* from one to another */
 			v[k] = positive(fitted(d, f, &f->counts, number, entries,
 			                       !pairs ? (uint64_t)k : send ? (uint64_t)me * n + (uint64_t)k : (uint64_t)k * n + (uint64_t)me));
 	}
@@ -317,10 +492,18 @@ void draw_event(struct draw *d, struct play *p, struct event *e)
 	const struct trace_site *site = &d->trace->sites[e->site];
 	struct fitting *f = &d->fittings[site->function];
 	uint64_t visit = d->visits[e->site]++;
+	bool failed = false;
 
 	d->used = 0;
-	if (f->is && f->lossy && f->comm >= 0)
-		fit(d, p, f, e);
+	for (size_t i = 0; i < e->schema->count; i++)
+		if (column_is(e->schema, i, "error")) {
+			if (e->values[i] == VALUE_LOSSY)
+				e->values[i] = deal_value(d->deal, e->site, i, visit);
+			failed = value_is_constant(e->values[i]);
+		}
+	replay_outcome.mixed = f->is && f->lossy && f->mixed && !failed;
+	if (f->is && f->lossy && f->comm >= 0 && !failed)
+		fit(d, p, f, e, visit);
 	for (size_t i = 0; i < e->schema->count; i++) {
 		const struct schema_column *c = &e->schema->column[i];
 

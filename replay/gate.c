@@ -195,19 +195,20 @@ int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new
 		with_all(group, replay_outcome.own, TOKEN_CREATE, tell);
 		with_all(group, replay_outcome.own, TOKEN_CREATE, await);
 	}
-	return PMPI_Comm_create_group(comm, group, tag, newcomm);
+	/* what goes to and fro in it must not be taken for a message (lossy_service): not in a communicator of the application */
+	return PMPI_Comm_create_group(replay_outcome.lossy && !replay_outcome.natural ? replay_outcome.own : comm, group, tag, newcomm);
 }
 
 /* First all of each side are there, then each side's leader knows it of the other's, then all know that. */
 int MPI_Intercomm_create(MPI_Comm local, int leader, MPI_Comm peers, int remote, int tag, MPI_Comm *newcomm)
 {
-	int rank, inter = 0;
+	int rank, inter = 0, there = MPI_UNDEFINED;
 
 	if (replay_outcome.polling && !replay_outcome.natural) {
 		poll_gate(local);
 		PMPI_Comm_rank(local, &rank);
 		if (rank == leader) {
-			MPI_Group group, one;
+			MPI_Group group, one, world;
 
 			PMPI_Comm_test_inter(peers, &inter);
 			if (inter)
@@ -215,13 +216,18 @@ int MPI_Intercomm_create(MPI_Comm local, int leader, MPI_Comm peers, int remote,
 			else
 				PMPI_Comm_group(peers, &group);
 			PMPI_Group_incl(group, 1, &remote, &one);
+			PMPI_Comm_group(MPI_COMM_WORLD, &world);
+			PMPI_Group_translate_ranks(group, 1, &remote, world, &there);
 			with_all(one, replay_outcome.own, TOKEN_LEADER, tell);
 			with_all(one, replay_outcome.own, TOKEN_LEADER, await);
 			PMPI_Group_free(&one);
 			PMPI_Group_free(&group);
+			PMPI_Group_free(&world);
 		}
 		poll_gate(local);
 	}
+	if (replay_outcome.lossy && there != MPI_UNDEFINED) /* as above */
+		return PMPI_Intercomm_create(local, leader, replay_outcome.own, there, tag, newcomm);
 	return PMPI_Intercomm_create(local, leader, peers, remote, tag, newcomm);
 }
 
@@ -231,6 +237,8 @@ int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
 {
 	MPI_Request real;
 
+	if (replay_outcome.lossy && replay_outcome.error)
+		return replay_outcome.error;
 	if (replay_outcome.lossy)
 		return lossy_send(buf, count, datatype, dest, tag, comm);
 	if (!replay_outcome.polling || replay_outcome.natural)
@@ -244,6 +252,8 @@ int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 {
 	MPI_Request real = MPI_REQUEST_NULL;
 
+	if (replay_outcome.lossy && replay_outcome.error)
+		return replay_outcome.error;
 	if (replay_outcome.lossy) {
 		int rc = lossy_send(buf, count, datatype, dest, tag, comm);
 

@@ -358,29 +358,55 @@ def makes_request(f):
     return any(p.role.name == "request" and p.direction == ">" for p in f.parameters)
 
 
+MOVED = {"bcast": "BCAST", "gather": "GATHER", "gatherv": "GATHER", "scatter": "SCATTER", "scatterv": "SCATTER", "allgather": "ALLGATHER",
+         "allgatherv": "ALLGATHER", "alltoall": "ALLTOALL", "alltoallv": "ALLTOALL"}
+
+
+def unordered(f):
+    """The first lines of a function below the tracer, for a trace without order: what failed is not tried, and data of different types are moved
+    as bytes."""
+    lines = "\tif (replay_outcome.lossy && replay_outcome.error)\n\t\treturn replay_outcome.error;\n"
+    kind = MOVED.get(bare(f.name))
+    names = [p.name for p in f.parameters]
+    if not kind or f.name.endswith(("_c", "_init")):
+        return lines
+    if kind == "BCAST":
+        sides = ["(struct side){buffer, count, NULL, datatype}"] * 2
+    else:
+        sides = []
+        for side in ("send", "recv"):
+            vector = side + "counts" in names
+            sides.append(f"(struct side){{{side}buf, {0 if vector else side + 'count'}, {side + 'counts' if vector else 'NULL'}, {side}type}}")
+    move = f"move_all(MOVE_{kind}, {sides[0]}, {sides[1]}, {'root' if 'root' in names else 0}, comm)"
+    if makes_request(f):
+        move = f"outcome_made({move}, MPI_REQUEST_NULL, request)"
+    return lines + f"\tif (replay_outcome.mixed)\n\t\treturn {move};\n"
+
+
 def layer(f, prototype):
     """MPI_X below the tracer: what it makes is kept in the entry, whose address is the handle."""
     names = [p.name for p in f.parameters]
+    first = unordered(f)
     request = next(p.name for p in f.parameters if p.role.name == "request")
     call = ", ".join("&real" if n == request else n for n in names)
     send = re.match(r"MPI_(I[bsr]?send|[BSR]?[sS]end_init)$", f.name)
     if send:  # of a trace without order
         text = (f"lossy_made_init(ENTRY_PERSISTENT_SEND, {', '.join(names)})" if f.name.endswith("_init") else
                 f"lossy_send({', '.join(names[:-1])}) == MPI_SUCCESS ? lossy_made(ENTRY_PLAIN, MPI_REQUEST_NULL, request) : MPI_ERR_OTHER")
-        return (f"int {f.name}({prototype.declare(names)})\n{{\n\tMPI_Request real = MPI_REQUEST_NULL;\n\n\tif (replay_outcome.lossy)\n"
+        return (f"int {f.name}({prototype.declare(names)})\n{{\n\tMPI_Request real = MPI_REQUEST_NULL;\n\n{first}\tif (replay_outcome.lossy)\n"
                 f"\t\treturn {text};\n\tint rc = P{f.name}({call});\n\n\treturn outcome_made(rc, real, request);\n}}\n")
     if f.name.startswith("MPI_Comm_idup"):  # the communicator may be used when this is complete
-        return (f"int {f.name}({prototype.declare(names)})\n{{\n\tMPI_Request real = MPI_REQUEST_NULL;\n\tint rc = P{f.name}({call});\n\n"
+        return (f"int {f.name}({prototype.declare(names)})\n{{\n\tMPI_Request real = MPI_REQUEST_NULL;\n\n{first}\tint rc = P{f.name}({call});\n\n"
                 f"\tif (replay_outcome.lossy && rc == MPI_SUCCESS)\n\t\trc = poll_wait(&real, MPI_STATUS_IGNORE);\n"
                 "\treturn outcome_made(rc, real, request);\n}\n")
     if f.name.endswith("_init"):
-        return (f"int {f.name}({prototype.declare(names)})\n{{\n\tMPI_Request real = MPI_REQUEST_NULL;\n\tint rc = P{f.name}({call});\n\n"
+        return (f"int {f.name}({prototype.declare(names)})\n{{\n\tMPI_Request real = MPI_REQUEST_NULL;\n\n{first}\tint rc = P{f.name}({call});\n\n"
                 f"\tif (replay_outcome.lossy && rc == MPI_SUCCESS)\n\t\treturn lossy_made(ENTRY_PERSISTENT, real, request);\n"
                 "\treturn outcome_made(rc, real, request);\n}\n")
-    gate = f"\n\tgate_pass({names[0]});\n" if FILE_GATED.match(f.name) else ""
+    gate = f"\tgate_pass({names[0]});\n" if FILE_GATED.match(f.name) else ""
     # which one MPI_Grequest_complete is for is not known in a trace without order
     done = "\tif (replay_outcome.lossy && rc == MPI_SUCCESS)\n\t\tPMPI_Grequest_complete(real);\n" if f.name == "MPI_Grequest_start" else ""
-    return (f"int {f.name}({prototype.declare(names)})\n{{\n\tMPI_Request real = MPI_REQUEST_NULL;\n{gate}"
+    return (f"int {f.name}({prototype.declare(names)})\n{{\n\tMPI_Request real = MPI_REQUEST_NULL;\n\n{first}{gate}"
             f"\tint rc = P{f.name}({call});\n\n{done}\treturn outcome_made(rc, real, {request});\n}}\n")
 
 
@@ -411,7 +437,7 @@ def polled(f, prototype, other):
     lossy = ""
     if f.name.lower().endswith("send"):
         lossy = f"\tif (replay_outcome.lossy)\n\t\treturn lossy_send({call});\n"
-    return (f"int {f.name}({prototype.declare(names)})\n{{\n\tMPI_Request real;\n\n{lossy}\tif (!replay_outcome.polling)\n"
+    return (f"int {f.name}({prototype.declare(names)})\n{{\n\tMPI_Request real;\n\n{unordered(f)}{lossy}\tif (!replay_outcome.polling)\n"
             f"\t\treturn P{f.name}({call});\n\tint rc = P{other}({call + ', ' if call else ''}&real);\n\n"
             "\treturn rc == MPI_SUCCESS ? poll_wait(&real, MPI_STATUS_IGNORE) : rc;\n}\n")
 
@@ -420,7 +446,7 @@ def gated(f, prototype):
     names = [p.name for p in f.parameters]
     comm = GATED[f.name.removesuffix("_c")]
     drain = f"\tif (replay_outcome.lossy)\n\t\tlossy_drain({comm});\n" if comm.startswith("*") else ""
-    error = "\tif (replay_outcome.error)\n\t\treturn replay_outcome.error;\n" if REFUSED.match(f.name) else ""
+    error = "\tif (replay_outcome.error)\n\t\treturn replay_outcome.error;\n" if REFUSED.match(f.name) else unordered(f)
     keep = "\tif (rc == MPI_SUCCESS)\n\t\tgate_keep(*win, comm);\n" if f.name.startswith("MPI_Win") else ""
     return (f"int {f.name}({prototype.declare(names)})\n{{\n{error}{drain}\tpoll_gate({comm});\n"
             f"\tint rc = P{f.name}({', '.join(names)});\n\n{keep}\treturn rc;\n}}\n")

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * outcome - MPI functions that come out as they did: messages, requests, and what depends on the machine
+ * outcome - MPI functions that come out as they did: messages and requests
  */
 #include "replay/outcome.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct outcome replay_outcome;
 
@@ -101,8 +99,11 @@ static void look(MPI_Request real)
 /* The functions below call these, and not each other: that would be seen by the tracer. */
 static int wait_one(MPI_Request *request, MPI_Status *status)
 {
-	if (replay_outcome.lossy)
-		return lossy_complete(request, status);
+	if (replay_outcome.lossy) {
+		int rc = lossy_complete(request, status);
+
+		return replay_outcome.error ? replay_outcome.error : rc;
+	}
 	MPI_Request real = real_of(*request);
 	int rc = replay_outcome.polling ? poll_wait(&real, status) : PMPI_Wait(&real, status);
 
@@ -110,12 +111,22 @@ static int wait_one(MPI_Request *request, MPI_Status *status)
 	return rc;
 }
 
+/* In a trace without order: a call that failed, whatever its requests are. */
+static bool failed(int n, MPI_Request *requests)
+{
+	if (!replay_outcome.lossy || !replay_outcome.error)
+		return false;
+	for (int i = 0; i < n; i++)
+		lossy_complete(&requests[i], MPI_STATUS_IGNORE);
+	return true;
+}
+
 static int wait_all(int n, MPI_Request requests[], MPI_Status *statuses)
 {
 	if (replay_outcome.lossy) {
 		for (int i = 0; i < n; i++)
 			lossy_complete(&requests[i], statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]);
-		return MPI_SUCCESS;
+		return replay_outcome.error;
 	}
 	MPI_Request *real = reals(n, requests);
 	int rc = replay_outcome.polling ? poll_waitall(n, real, statuses) : PMPI_Waitall(n, real, statuses);
@@ -126,6 +137,8 @@ static int wait_all(int n, MPI_Request requests[], MPI_Status *statuses)
 
 static int wait_any(int n, MPI_Request requests[], int *index, MPI_Status *status)
 {
+	if (failed(n, requests))
+		return replay_outcome.error;
 	if (replay_outcome.lossy) {
 		*index = n == 0 ? MPI_UNDEFINED : replay_outcome.index >= 0 && replay_outcome.index < n ? replay_outcome.index : 0;
 		return n == 0 ? MPI_SUCCESS : lossy_complete(&requests[*index], status);
@@ -173,7 +186,7 @@ static int some(int n, MPI_Request requests[], int *outcount, int *indices, MPI_
 			indices[i] = i;
 			lossy_complete(&requests[i], statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]);
 		}
-		return MPI_SUCCESS;
+		return replay_outcome.error;
 	}
 	MPI_Request *real = reals(n, requests);
 
@@ -193,6 +206,8 @@ static int some(int n, MPI_Request requests[], int *outcount, int *indices, MPI_
 
 int MPI_Waitsome(int n, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
+	if (failed(n, requests))
+		return replay_outcome.error;
 	if (replay_outcome.natural || replay_outcome.count == MPI_UNDEFINED) {
 		MPI_Request *real = reals(n, requests);
 		int rc;
@@ -211,6 +226,8 @@ int MPI_Waitsome(int n, MPI_Request requests[], int *outcount, int indices[], MP
 
 int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
+	if (failed(1, request))
+		return replay_outcome.error;
 	if (replay_outcome.natural) {
 		MPI_Request real = real_of(*request);
 		int rc = PMPI_Test(&real, flag, status);
@@ -240,6 +257,8 @@ static void look_at(int n, const MPI_Request *requests)
 
 int MPI_Testall(int n, MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
+	if (failed(n, requests))
+		return replay_outcome.error;
 	if (replay_outcome.natural) {
 		MPI_Request *real = reals(n, requests);
 		int rc = PMPI_Testall(n, real, flag, statuses);
@@ -256,6 +275,8 @@ int MPI_Testall(int n, MPI_Request requests[], int *flag, MPI_Status statuses[])
 
 int MPI_Testany(int n, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
+	if (failed(n, requests))
+		return replay_outcome.error;
 	if (replay_outcome.natural || (replay_outcome.flag && replay_outcome.index == MPI_UNDEFINED)) {
 		MPI_Request *real = reals(n, requests);
 		int rc = PMPI_Testany(n, real, index, flag, status);
@@ -273,6 +294,8 @@ int MPI_Testany(int n, MPI_Request requests[], int *index, int *flag, MPI_Status
 
 int MPI_Testsome(int n, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
+	if (failed(n, requests))
+		return replay_outcome.error;
 	if (replay_outcome.natural || replay_outcome.count == MPI_UNDEFINED) {
 		MPI_Request *real = reals(n, requests);
 		int rc = PMPI_Testsome(n, real, outcount, indices, statuses);
@@ -291,6 +314,8 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
 	int rc;
 
+	if (replay_outcome.lossy && replay_outcome.error)
+		return replay_outcome.error;
 	if (replay_outcome.lossy) {
 		lossy_service();
 		*flag = replay_outcome.flag;
@@ -375,6 +400,8 @@ int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
 	bool received;
 	int rc;
 
+	if (replay_outcome.lossy && replay_outcome.error)
+		return replay_outcome.error;
 	if (replay_outcome.lossy)
 		return lossy_made(source == MPI_PROC_NULL ? ENTRY_PLAIN : ENTRY_RECV, MPI_REQUEST_NULL, request);
 	rc = post(buf, count, datatype, source, tag, comm, &real, &received);
@@ -389,6 +416,8 @@ int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int t
 	MPI_Request real = MPI_REQUEST_NULL;
 	struct entry *e = replay_outcome.entry;
 
+	if (replay_outcome.lossy && replay_outcome.error)
+		return replay_outcome.error;
 	if (replay_outcome.lossy)
 		return lossy_made_init(ENTRY_PERSISTENT_RECV, buf, count, datatype, source, tag, comm, request);
 	int rc = PMPI_Recv_init(buf, count, datatype, source, tag, comm, &real);
@@ -405,6 +434,8 @@ static int start_one(MPI_Request *request)
 {
 	struct entry *e = entry_of(*request);
 
+	if (replay_outcome.lossy && replay_outcome.error)
+		return replay_outcome.error;
 	if (replay_outcome.lossy)
 		return lossy_start(request);
 	if (!e)
@@ -445,8 +476,12 @@ int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, M
 	MPI_Request real;
 	int rc;
 
-	if (replay_outcome.lossy && source != MPI_PROC_NULL)
-		return lossy_receive(status, replay_outcome.sure);
+	if (replay_outcome.lossy && replay_outcome.error && replay_outcome.error != MPI_ERR_TRUNCATE)
+		return replay_outcome.error;
+	if (replay_outcome.lossy && source != MPI_PROC_NULL) {
+		lossy_receive(status, replay_outcome.sure);
+		return replay_outcome.error;
+	}
 	if (!replay_outcome.polling || source == MPI_PROC_NULL)
 		return PMPI_Recv(buf, count, datatype, asked(source), tag, comm, status);
 	rc = PMPI_Irecv(buf, count, datatype, asked(source), tag, comm, &real);
@@ -459,9 +494,13 @@ static int sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, i
 	MPI_Request real[2];
 	int rc;
 
+	if (replay_outcome.lossy && replay_outcome.error && replay_outcome.error != MPI_ERR_TRUNCATE)
+		return replay_outcome.error;
 	if (replay_outcome.lossy) {
 		rc = lossy_send(sendbuf, sendcount, sendtype, dest, sendtag, comm);
-		return rc == MPI_SUCCESS && source != MPI_PROC_NULL ? lossy_receive(status, replay_outcome.sure) : rc;
+		if (rc == MPI_SUCCESS && source != MPI_PROC_NULL)
+			lossy_receive(status, replay_outcome.sure);
+		return rc == MPI_SUCCESS ? replay_outcome.error : rc;
 	}
 	if (!replay_outcome.polling)
 		return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, asked(source), recvtag, comm, status);
@@ -492,6 +531,8 @@ static int probe(MPI_Comm comm, MPI_Status *status)
 {
 	int flag = 0, rc = MPI_SUCCESS;
 
+	if (replay_outcome.lossy && replay_outcome.error)
+		return replay_outcome.error;
 	if (replay_outcome.lossy) {
 		lossy_await();
 		return PMPI_Iprobe(MPI_PROC_NULL, 0, comm, &flag, status);
@@ -509,6 +550,8 @@ static int mprobe(MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
 	int flag = 0, rc = MPI_SUCCESS;
 
+	if (replay_outcome.lossy && replay_outcome.error)
+		return replay_outcome.error;
 	if (replay_outcome.lossy) {
 		lossy_await();
 		return PMPI_Improbe(MPI_PROC_NULL, 0, comm, &flag, message, status);
@@ -565,100 +608,6 @@ int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mess
 		return mprobe(comm, message, status);
 	rc = PMPI_Iprobe(replay_outcome.lossy ? MPI_PROC_NULL : source, tag, comm, flag, MPI_STATUS_IGNORE);
 	*flag = 0;
-	return rc;
-}
-
-/* ---- what depends on the machine ---- */
-
-int MPI_Get_processor_name(char *name, int *length)
-{
-	int rc = PMPI_Get_processor_name(name, length);
-
-	if (rc == MPI_SUCCESS && replay_outcome.text && strlen(replay_outcome.text) < MPI_MAX_PROCESSOR_NAME) {
-		strcpy(name, replay_outcome.text);
-		*length = (int)strlen(name);
-	}
-	return rc;
-}
-
-/* Whoever shared memory then is one group now, wherever the ranks are. */
-int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
-{
-	if (split_type != MPI_COMM_TYPE_SHARED && split_type != MPI_UNDEFINED)
-		return PMPI_Comm_split_type(comm, split_type, key, info, newcomm);
-	poll_gate(comm);
-	return PMPI_Comm_split(comm, split_type == MPI_UNDEFINED ? MPI_UNDEFINED : replay_outcome.node, key, newcomm);
-}
-
-/* A file's place in the scratch folder: the whole path as one name, so that nothing else is ever touched. Longer names than a file may have
- * are cut, with a hash of the whole. */
-static const char *scratch_path(const char *name)
-{
-	static char path[8192];
-	size_t n = (size_t)snprintf(path, sizeof path - 1024, "%s/", replay_outcome.scratch), begin = n;
-	unsigned long long hash = 14695981039346656037u;
-
-	for (const char *c = name; *c; c++)
-		hash = (hash ^ (unsigned char)*c) * 1099511628211u;
-	for (const char *c = name; *c && n - begin < 200; c++) {
-		if (*c == '/' || *c == '%' || *c == ':')
-			n += (size_t)snprintf(path + n, 8, "%%%02x", (unsigned char)*c);
-		else
-			path[n++] = *c;
-	}
-	path[n] = '\0';
-	if (strlen(name) >= 190)
-		snprintf(path + n, 24, "%%%016llx", hash);
-	return path;
-}
-
-/* What the application found there, is there. */
-static void provide(const char *path, long long size)
-{
-	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-
-	if (fd < 0)
-		return;
-	if (size >= 0 && ftruncate(fd, size) != 0)
-		perror(path);
-	close(fd);
-}
-
-int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
-{
-	const char *path = scratch_path(filename);
-
-	if (replay_outcome.error)
-		return replay_outcome.error;
-	poll_gate(comm);
-	if (!(amode & MPI_MODE_CREATE))
-		provide(path, -1);
-	int rc = PMPI_File_open(comm, path, amode, info, fh);
-
-	if (rc == MPI_SUCCESS)
-		gate_keep(*fh, comm);
-	return rc;
-}
-
-int MPI_File_delete(const char *filename, MPI_Info info)
-{
-	const char *path = scratch_path(filename);
-
-	if (replay_outcome.error)
-		return replay_outcome.error;
-	provide(path, -1);
-	return PMPI_File_delete(path, info);
-}
-
-/* The size that the file had; if the application found it so, it is made so. */
-int MPI_File_get_size(MPI_File fh, MPI_Offset *size)
-{
-	if (replay_outcome.error)
-		return replay_outcome.error;
-	int rc = PMPI_File_get_size(fh, size);
-
-	if (rc == MPI_SUCCESS)
-		*size = replay_outcome.size;
 	return rc;
 }
 

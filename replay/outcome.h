@@ -70,6 +70,7 @@ struct outcome {
 	int node;            /* the same number for ranks that were on the same node */
 	bool polling;
 	bool lossy;         /* a trace without order: lossy.c */
+	bool mixed;         /* a collective call of it whose counts may not fit, because ranks have different datatypes: move.c */
 	bool sure;          /* a receive: see struct entry */
 	long long patience; /* ns that a receive waits for a message that nothing is known of */
 	bool (*arrived)(void *following); /* have all messages come that a receive is to wait for? */
@@ -138,6 +139,20 @@ struct entry *lossy_pick(int i, bool persistent);
 /* All messages in a communicator are received, on all its ranks; MPI_COMM_NULL: in all of them, and all else is complete. */
 void lossy_drain(MPI_Comm comm);
 void lossy_counts(long long *sent, long long *received);
+
+/* ---- move.c: collective calls of a trace without order whose ranks have different datatypes ----
+ *
+ * Counts are drawn so that all ranks have the same ones. With different datatypes these are different sizes. So those who send tell the others how many
+ * bytes come, and bytes are moved. It is complete when it returns, whatever the call. */
+
+enum move { MOVE_BCAST, MOVE_GATHER, MOVE_SCATTER, MOVE_ALLGATHER, MOVE_ALLTOALL };
+struct side {
+	const void *buf;
+	int count;
+	const int *counts; /* NULL: all are `count` */
+	MPI_Datatype type;
+};
+int move_all(enum move kind, struct side send, struct side receive, int root, MPI_Comm comm);
 
 /* For the generated functions: keeps a request that was made, and gives it its handle. Returns rc. */
 int outcome_made(int rc, MPI_Request real, MPI_Request *request);

@@ -19,7 +19,7 @@ import tap  # noqa: E402
 
 APPS = ("adi", "amr", "cg", "farm", "fft", "halo2d", "halo3d", "multigrid", "ocean", "sort", "wavefront")
 PROGRAMS = ("pt2pt", "farm", "halo", "persistent", "collectives", "comms", "inter", "types", "objects", "errors", "windows", "many",
-            "fixed", "modern", "f08", "pcoll")
+            "fixed", "modern", "f08", "pcoll", "mixed")
 
 
 def prefix():
@@ -154,6 +154,14 @@ def lossy(folder):
             status, said = run([SPOOR, "replay", "--check", "--verbose", "--seed", seed, path, *LAUNCHER])
             tap.ok(status == 0 and "equal as far as it has an order" in said and "all of them received" in said,
                    f"{app} without order, seed {seed}: every message is received, calls and counts are the same", said[-2000:])
+    for name in ("collectives", "mixed", "errors", "f08"):
+        program = os.path.join(tap.BUILD, "tests/programs", name)
+        if not os.path.exists(program):
+            continue
+        path = trace(folder, "lossy-program-" + name, [program], options=("--mode", "lossy:0"))
+        status, said = run([SPOOR, "replay", "--check", "--verbose", path, *LAUNCHER])
+        tap.ok(status == 0 and "equal as far as it has an order" in said and "all of them received" in said,
+               f"program {name} without order: calls and counts are the same", said[-2000:])
     other = trace(folder, "lossy-other", [os.path.join(tap.BUILD, "bench/apps/halo3d"), "5", "--periodic"], options=("--mode", "lossy:0"))
     false = os.path.join(folder, "false-replay")
     with open(false, "w", encoding="utf-8") as f:
