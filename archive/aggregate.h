@@ -58,7 +58,7 @@ extern const char *const aggregate_reasons[AGGREGATE_REASONS];
 struct aggregate_group {
 	char *key;
 	uint128 sum[AGGREGATE_SUMS];
-	uint64_t *sizes; /* messages by size class (volume.h); NULL: none, and in groups by job, node, function, site */
+	uint64_t *sizes; /* messages by size class (amount.h); NULL: none, and in groups by job, node, function, site */
 	uint64_t reasons[AGGREGATE_REASONS];
 	int64_t last_job;
 	/* Of groups by job and by site: one of its traces, that with most node time, or with most time in the site; the first name of several. */

@@ -31,19 +31,13 @@ static char *copy_name(const struct schema *s)
 
 /* --- call sites --- */
 
-/* *work: of struct volume, of the trace so far. */
-static int calls_of(struct digest_calls *c, const struct trace *t, const struct trace_site *s, uint64_t *work)
+static void calls_of(struct digest_calls *c, const struct trace *t, const struct trace_site *s, const struct amount *amount)
 {
-	struct volume v = {.work = *work};
 	uint64_t ranks = rankmap_size(&s->visits), least = times(ranks, s->least);
 
-	if (volume_add(&v, t, s) != 0)
-		return -1;
-	*work = v.work;
-	*c = (struct digest_calls){.calls = (uint64_t)rankmap_sum(&s->visits), .ns = s->communicate.sum, .bytes = v.bytes, .peak_ns = times(ranks, s->most)};
+	*c = (struct digest_calls){.calls = (uint64_t)rankmap_sum(&s->visits), .ns = s->communicate.sum, .bytes = amount->bytes, .peak_ns = times(ranks, s->most)};
 	if (summary_waits_for_all(trace_schema(t, s)) && ranks > 1 && least < c->ns)
 		c->wait_ns = c->ns - least;
-	return 0;
 }
 
 /* The name of a module's file; what the trace says is anybody's text. */
@@ -190,16 +184,16 @@ int digest_make(struct digest *d, const struct trace *t)
 	struct summary s;
 	struct work w = {d, t, calloc((size_t)t->site_count + 1, sizeof *w.calls), calloc((size_t)t->site_count + 1, sizeof *w.order)};
 	const struct trace_total *compute = &t->total[TOTAL_COMPUTE], *elapsed = &t->total[TOTAL_ELAPSED];
-	uint64_t work = 0;
+	struct volumes volumes = {.sites = NULL};
 	int rv = -1;
 
 	*d = (struct digest){.ranks = 0};
-	if (!w.calls || !w.order || summary_make(&s, t) != 0)
+	if (!w.calls || !w.order || volumes_make(&volumes, t) != 0)
 		goto done;
+	summary_make(&s, t, &volumes);
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		w.order[i] = i;
-		if (calls_of(&w.calls[i], t, &t->sites[i], &work) != 0)
-			goto done;
+		calls_of(&w.calls[i], t, &t->sites[i], &volumes.sites[i]);
 		add(&d->wait_ns, w.calls[i].wait_ns);
 	}
 	d->ranks = s.ranks;
@@ -224,6 +218,7 @@ int digest_make(struct digest *d, const struct trace *t)
 	d->degraded = degradations(t);
 	rv = add_functions(&w) || add_sites(&w) ? -1 : 0;
 done:
+	volumes_free(&volumes);
 	free(w.calls);
 	free(w.order);
 	return rv;

@@ -19,7 +19,7 @@
 #include "trace/volume.h"
 
 /* A digest of another version in an index is made anew. */
-#define DIGEST_VERSION 1
+#define DIGEST_VERSION 2
 /* Call sites that are kept: those with most time. */
 #define DIGEST_SITES 16
 /* Functions; MPI has fewer. Their names are cut to so many bytes. */
@@ -32,7 +32,7 @@
 
 /* What is kept of an MPI function, and of a call site. */
 struct digest_calls {
-	uint64_t calls, ns, bytes; /* bytes: what its callers passed on (volume.h), as far as that is known */
+	uint64_t calls, ns, bytes; /* bytes: what its callers passed on (amount.h), as far as that is known */
 	uint64_t wait_ns;          /* of calls that wait for all ranks: the time that ranks were in them longer than the rank that came last */
 	uint64_t peak_ns;          /* of each site: its ranks times the most of a rank */
 };
@@ -57,7 +57,7 @@ struct digest {
 	uint64_t wait_ns;
 	uint64_t degraded; /* bits: 0..2 enum trace_why of any column, 4..6 enum trace_stage */
 	double load_balance, communication_efficiency, parallel_efficiency; /* negative: not known */
-	uint64_t sizes[VOLUME_SIZES]; /* messages by size class */
+	uint64_t sizes[AMOUNT_SIZES]; /* messages by size class */
 	struct digest_function *functions; /* by name */
 	size_t function_count;
 	struct digest_site *sites; /* most time first */

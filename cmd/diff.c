@@ -14,11 +14,11 @@
 
 #include "cmd/cmd.h"
 #include "cmd/compare.h"
-#include "cmd/datatype.h"
 #include "cmd/open.h"
 #include "cmd/path.h"
 #include "trace/column.h"
 #include "trace/container.h"
+#include "trace/datatype.h"
 #include "trace/walk.h"
 
 static const char usage[] =

@@ -192,7 +192,7 @@ static int count_traffic(struct report *r, bool full)
 static int gather(struct report *r, json_t *json, bool full)
 {
 	const struct trace *t = r->trace;
-	if (show_summary(r->show, json) != 0 || show_sites(r->show, json) != 0 || summary_make(&r->sum, t) != 0)
+	if (show_summary(r->show, json) != 0 || show_sites(r->show, json) != 0 || summary_make(&r->sum, t, NULL) != 0)
 		return -1;
 	if ((report_partial(r) || !rankmap_empty(&t->in_flight)) && show_last(r->show, json) != 0)
 		return -1;

@@ -17,6 +17,7 @@
 #include "cmd/path.h"
 #include "cmd/print.h"
 #include "trace/stream.h"
+#include "trace/volume.h"
 
 static const char usage[] = "Usage: spoor show FILE|JOB [--sites] [--loops [--rank R [--thread T]]] [--matrix] [--last] [--at TIME]\n"
                             "                  [--json] [--archive DIR]\n"
@@ -35,6 +36,7 @@ struct total {
 	const char *name;
 	size_t length;
 	struct trace_time time;
+	uint64_t bytes, unsized; /* volume.h */
 	uint32_t sites;
 };
 
@@ -56,7 +58,7 @@ static void totals_free(struct total *list, size_t n)
 }
 
 /* Sums by function name, the most expensive first. Returns how many; *out is malloc'ed. */
-static size_t totals(const struct trace *t, struct total **out)
+static size_t totals(const struct trace *t, const struct volumes *v, struct total **out)
 {
 	size_t n = 0;
 	*out = calloc((size_t)t->function_count + 1, sizeof **out);
@@ -73,6 +75,8 @@ static size_t totals(const struct trace *t, struct total **out)
 			break;
 		}
 		(*out)[k].sites++;
+		(*out)[k].bytes += v->sites[i].bytes;
+		(*out)[k].unsized += v->sites[i].unsized;
 	}
 	if (*out)
 		qsort(*out, n, sizeof **out, by_time);
@@ -146,19 +150,24 @@ int show_summary(const struct show *s, json_t *json)
 	const struct trace *t = s->trace;
 	struct total *list;
 	struct summary sum;
-	size_t n = totals(t, &list);
-	if (!list || summary_make(&sum, t) != 0) {
-		totals_free(list, list ? n : 0);
+	struct volumes volumes;
+	int made = volumes_make(&volumes, t);
+	size_t n = made == 0 ? totals(t, &volumes, &list) : 0;
+	if (made != 0 || !list) {
+		volumes_free(&volumes);
 		fputs("spoor: no memory\n", stderr);
 		return -1;
 	}
+	summary_make(&sum, t, &volumes);
+	volumes_free(&volumes);
 	uint64_t mpi = sum.mpi_ns, elapsed = sum.compute_ns + mpi, events = sum.events;
 	if (json) {
 		json_t *functions = json_array();
 		for (size_t i = 0; i < n; i++)
 			json_array_append_new(functions,
-			                      json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "function",
-			                                json_stringn(list[i].name, list[i].length), "sites", (json_int_t)list[i].sites, "calls",
+			                      json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "function",
+			                                json_stringn(list[i].name, list[i].length), "bytes", (json_int_t)list[i].bytes, "unsized",
+			                                (json_int_t)list[i].unsized, "sites", (json_int_t)list[i].sites, "calls",
 			                                (json_int_t)list[i].time.count, "time_ns", (json_int_t)list[i].time.sum, "min_ns",
 			                                (json_int_t)list[i].time.min, "max_ns", (json_int_t)list[i].time.max, "min_rank",
 			                                (json_int_t)list[i].time.min_rank, "max_rank", (json_int_t)list[i].time.max_rank, "share_ppm",
@@ -225,7 +234,8 @@ int show_sites(const struct show *s, json_t *json)
 	json_t *list = json ? json_array() : NULL;
 	struct path_names *names = path_names_create(t);
 	uint32_t *order = malloc(((size_t)t->site_count + 1) * sizeof *order);
-	if (!names || !order || (json && !list)) {
+	struct volumes volumes;
+	if (volumes_make(&volumes, t) != 0 || !names || !order || (json && !list)) {
 		fputs("spoor: no memory\n", stderr);
 		goto done;
 	}
@@ -244,6 +254,8 @@ int show_sites(const struct show *s, json_t *json)
 			printf("  %" PRId64 " calls, %" PRIu64 " ranks, %.6f s, max %.3f us on rank %s\n", rankmap_sum(&site->visits),
 			       stream_ranks(t, &site->visits), (double)site->communicate.sum * 1e-9, (double)site->communicate.max * 1e-3,
 			       stream_name(t, site->communicate.max_rank, of));
+			if (volumes.sites[order[i]].bytes)
+				printf("    %" PRIu64 " bytes passed on%s\n", volumes.sites[order[i]].bytes, volumes.sites[order[i]].unsized ? " at least" : "");
 			columns_print_short(t, site);
 			balance_site(stdout, t, site);
 		}
@@ -258,6 +270,8 @@ int show_sites(const struct show *s, json_t *json)
 		if (json) {
 			json_t *one = balance_json(t, order[i], frames);
 			json_object_set_new(one, "columns", columns_json(t, site));
+			json_object_set_new(one, "bytes", json_integer((json_int_t)volumes.sites[order[i]].bytes));
+			json_object_set_new(one, "unsized", json_integer((json_int_t)volumes.sites[order[i]].unsized));
 			json_array_append_new(list, one);
 		}
 	}
@@ -267,6 +281,7 @@ int show_sites(const struct show *s, json_t *json)
 done:
 	json_decref(list);
 	free(order);
+	volumes_free(&volumes);
 	path_names_destroy(names);
 	return rv;
 }

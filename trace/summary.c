@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "trace/stream.h"
-#include "trace/volume.h"
 
 static bool begins(const struct schema *s, const char *name)
 {
@@ -31,8 +30,14 @@ double summary_imbalance(const struct trace_site *s, uint64_t *ranks)
 	return *ranks && s->communicate.sum ? (double)s->most * (double)*ranks / (double)s->communicate.sum : 0;
 }
 
-int summary_make(struct summary *s, const struct trace *t)
+int summary_make(struct summary *s, const struct trace *t, const struct volumes *v)
 {
+	struct volumes own = {.sites = NULL};
+	if (!v && volumes_make(&own, t) != 0) {
+		volumes_free(&own);
+		return -1;
+	}
+	const struct volumes *sent = v ? v : &own;
 	*s = (struct summary){
 	        .ranks = (uint32_t)stream_ranks(t, &t->events),
 	        .events = (uint64_t)rankmap_sum(&t->events),
@@ -41,7 +46,6 @@ int summary_make(struct summary *s, const struct trace *t)
 	        .communication_efficiency = -1,
 	        .parallel_efficiency = -1,
 	};
-	struct volume sent = {0};
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		const struct trace_site *site = &t->sites[i];
 		const struct schema *schema = trace_schema(t, site);
@@ -49,13 +53,12 @@ int summary_make(struct summary *s, const struct trace *t)
 			s->mpi_ns += site->communicate.sum;
 		for (uint32_t k = 0; k < site->edge_count; k++)
 			s->compute_ns += site->edges[k].compute.sum;
-		if (volume_kind(schema) == VOLUME_MESSAGE && volume_add(&sent, t, site) != 0)
-			return -1;
+		s->messages += sent->sites[i].messages;
+		s->bytes += sent->sites[i].message_bytes;
+		s->unsized += sent->sites[i].messages ? sent->sites[i].unsized : 0;
 	}
-	s->messages = sent.calls;
-	s->bytes = sent.bytes;
-	s->unsized = sent.unsized;
-	memcpy(s->sizes, sent.sizes, sizeof s->sizes);
+	memcpy(s->sizes, sent->sizes, sizeof s->sizes);
+	volumes_free(&own);
 	const struct trace_total *compute = &t->total[TOTAL_COMPUTE], *elapsed = &t->total[TOTAL_ELAPSED], *overhead = &t->total[TOTAL_OVERHEAD];
 	s->overhead_ns = overhead->sum;
 	s->overhead_max_ns = overhead->max;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * volume - how much the calls of a site pass on
+ * volume - how much the call sites of a trace pass on
  */
 #include "trace/volume.h"
 
@@ -8,144 +8,51 @@
 
 #include "trace/column.h"
 #include "trace/pattern.h"
+#include "trace/stream.h"
 
-/* --- functions --- */
+struct maker {
+	const struct trace *trace;
+	struct amounts *amounts;
+	struct amount_plan *plans; /* by function */
+};
 
-static bool begins(const struct schema *s, const char *name)
+/* --- values of one column, by their patterns --- */
+
+/* What is counted of a value: it is `bytes` = value * size, a message or not. */
+struct count {
+	struct maker *maker;
+	struct amount *sum;
+	uint64_t *sizes;
+	uint64_t size; /* of an element */
+	bool message, vector;
+};
+
+static void count_bytes(const struct count *c, uint64_t bytes, uint64_t times)
 {
-	size_t n = strlen(name);
-	return s->function_length >= n && memcmp(s->function, name, n) == 0;
-}
-
-/* Is it this one, or the one with large counts? */
-static bool is_named(const struct schema *s, const char *name)
-{
-	size_t n = strlen(name);
-	return begins(s, name) && (s->function_length == n || (s->function_length == n + 2 && memcmp(s->function + n, "_c", 2) == 0));
-}
-
-enum volume_kind volume_kind(const struct schema *s)
-{
-	static const struct {
-		const char *name;
-		enum volume_kind kind;
-	} functions[] = {
-	        {"MPI_Send", VOLUME_MESSAGE},      {"MPI_Bsend", VOLUME_MESSAGE},     {"MPI_Ssend", VOLUME_MESSAGE},     {"MPI_Rsend", VOLUME_MESSAGE},
-	        {"MPI_Isend", VOLUME_MESSAGE},     {"MPI_Ibsend", VOLUME_MESSAGE},    {"MPI_Issend", VOLUME_MESSAGE},    {"MPI_Irsend", VOLUME_MESSAGE},
-	        {"MPI_Sendrecv", VOLUME_MESSAGE},  {"MPI_Isendrecv", VOLUME_MESSAGE}, {"MPI_Sendrecv_replace", VOLUME_MESSAGE},
-	        {"MPI_Isendrecv_replace", VOLUME_MESSAGE}, {"MPI_Bcast", VOLUME_COLLECTIVE}, {"MPI_Ibcast", VOLUME_COLLECTIVE},
-	        {"MPI_Reduce", VOLUME_COLLECTIVE}, {"MPI_Ireduce", VOLUME_COLLECTIVE}, {"MPI_Allreduce", VOLUME_COLLECTIVE},
-	        {"MPI_Iallreduce", VOLUME_COLLECTIVE}, {"MPI_Scan", VOLUME_COLLECTIVE}, {"MPI_Iscan", VOLUME_COLLECTIVE},
-	        {"MPI_Exscan", VOLUME_COLLECTIVE}, {"MPI_Iexscan", VOLUME_COLLECTIVE}, {"MPI_Gather", VOLUME_COLLECTIVE},
-	        {"MPI_Igather", VOLUME_COLLECTIVE}, {"MPI_Gatherv", VOLUME_COLLECTIVE}, {"MPI_Igatherv", VOLUME_COLLECTIVE},
-	        {"MPI_Allgather", VOLUME_COLLECTIVE}, {"MPI_Iallgather", VOLUME_COLLECTIVE}, {"MPI_Allgatherv", VOLUME_COLLECTIVE},
-	        {"MPI_Iallgatherv", VOLUME_COLLECTIVE}, {"MPI_Alltoall", VOLUME_ALL}, {"MPI_Ialltoall", VOLUME_ALL},
-	        {"MPI_Put", VOLUME_ONESIDED},      {"MPI_Rput", VOLUME_ONESIDED},     {"MPI_Get", VOLUME_ONESIDED},      {"MPI_Rget", VOLUME_ONESIDED},
-	        {"MPI_Accumulate", VOLUME_ONESIDED}, {"MPI_Raccumulate", VOLUME_ONESIDED},
-	};
-	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-		if (is_named(s, functions[i].name))
-			return functions[i].kind;
-	/* the data of a split pair are at its begin, which has the count */
-	if (begins(s, "MPI_File_read") || begins(s, "MPI_File_write") || begins(s, "MPI_File_iread") || begins(s, "MPI_File_iwrite"))
-		return VOLUME_FILE;
-	return VOLUME_NONE;
-}
-
-static int column_number(const struct schema *s, const char *name)
-{
-	for (size_t i = 0; i < s->count; i++)
-		if (s->column[i].length == strlen(name) && memcmp(s->column[i].name, name, s->column[i].length) == 0)
-			return (int)i;
-	return -1;
-}
-
-/* The columns that say how much: of an MPI_Sendrecv what is sent. */
-static void find_columns(const struct schema *s, int *count, int *type)
-{
-	static const char *const names[][2] = {{"sendcount", "sendtype"}, {"origin_count", "origin_datatype"}, {"count", "datatype"}};
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		*count = column_number(s, names[i][0]);
-		*type = column_number(s, names[i][1]);
-		if (*count >= 0 && *type >= 0 && !s->column[*count].vector && !s->column[*type].vector)
-			return;
+	c->sum->bytes += bytes * times;
+	if (c->message) {
+		c->sum->messages += times;
+		c->sum->message_bytes += bytes * times;
+		c->sizes[amount_class(bytes)] += times;
 	}
-	*count = *type = -1;
 }
 
-/* Predefined datatypes whose size is the same everywhere that MPI runs. */
-static uint64_t type_size(const char *name)
+static void count_value(const struct count *c, int64_t value, uint64_t times)
 {
-	static const struct {
-		const char *name;
-		uint64_t size;
-	} types[] = {
-	        {"MPI_CHAR", 1},   {"MPI_SIGNED_CHAR", 1}, {"MPI_UNSIGNED_CHAR", 1}, {"MPI_BYTE", 1},     {"MPI_PACKED", 1},    {"MPI_SHORT", 2},
-	        {"MPI_UNSIGNED_SHORT", 2}, {"MPI_INT", 4}, {"MPI_UNSIGNED", 4},      {"MPI_LONG", 8},     {"MPI_UNSIGNED_LONG", 8},
-	        {"MPI_LONG_LONG", 8}, {"MPI_LONG_LONG_INT", 8}, {"MPI_UNSIGNED_LONG_LONG", 8}, {"MPI_FLOAT", 4}, {"MPI_DOUBLE", 8},
-	        {"MPI_LONG_DOUBLE", 16}, {"MPI_INT8_T", 1}, {"MPI_INT16_T", 2},      {"MPI_INT32_T", 4},  {"MPI_INT64_T", 8},   {"MPI_UINT8_T", 1},
-	        {"MPI_UINT16_T", 2}, {"MPI_UINT32_T", 4},  {"MPI_UINT64_T", 8},      {"MPI_AINT", 8},     {"MPI_COUNT", 8},     {"MPI_OFFSET", 8},
-	        {"MPI_CHARACTER", 1}, {"MPI_INTEGER", 4},  {"MPI_REAL", 4},          {"MPI_DOUBLE_PRECISION", 8}, {"MPI_COMPLEX", 8},
-	        {"MPI_DOUBLE_COMPLEX", 16}, {"MPI_LOGICAL", 4}, {"MPI_INTEGER8", 8}, {"MPI_REAL8", 8},    {"MPI_REAL4", 4},     {"MPI_C_DOUBLE_COMPLEX", 16},
-	        {"MPI_C_BOOL", 1}, {"MPI_2INT", 8},        {"MPI_DOUBLE_INT", 12},
-	};
-	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-		if (strcmp(types[i].name, name) == 0)
-			return types[i].size;
-	return 0;
-}
-
-/* The one constant that a column has on all ranks, or NULL. */
-static const char *column_constant(const struct trace *t, const struct trace_column *c)
-{
-	int64_t value, first = 0;
-	for (uint32_t g = 0; g < c->count; g++) {
-		const struct trace_group *group = &c->groups[g];
-		if (group->pattern || group->lossy || !rankmap_constant(&group->dict[0].start, &value) || !value_is_constant(value) || (g > 0 && value != first))
-			return NULL;
-		first = value;
-	}
-	return c->count ? (const char *)t->strings.items[(uint64_t)first - (uint64_t)VALUE_CONSTANT].bytes : NULL;
-}
-
-/* How many bytes one element is; 0 if that is not known. */
-static uint64_t element_size(const struct trace *t, const struct trace_site *site, int type)
-{
-	uint64_t size = 0;
-	for (uint32_t g = 0; g < site->columns[type].count; g++) {
-		struct trace_column one = {&site->columns[type].groups[g], 1};
-		const char *name = column_constant(t, &one);
-		uint64_t n = name ? type_size(name) : 0;
-		if (n == 0 || (g > 0 && n != size))
-			return 0;
-		size = n;
-	}
-	return size;
-}
-
-/* --- values --- */
-
-unsigned volume_class(uint64_t bytes)
-{
-	unsigned class = bytes ? 64 - (unsigned)__builtin_clzll(bytes) : 0;
-	return class < VOLUME_SIZES ? class : VOLUME_SIZES - 1;
-}
-
-/* Is there work left for so many values? Then it is done. */
-static bool afford(struct volume *v, uint64_t ranks, uint64_t values)
-{
-	if (v->work > VOLUME_WORK || values > VOLUME_WORK || ranks > (VOLUME_WORK - v->work) / (values ? values : 1))
-		return false;
-	v->work += ranks * values;
-	return true;
-}
-
-static void count_value(struct volume *v, int64_t value, uint64_t times, uint64_t size)
-{
+	const struct pool *pool = &c->maker->trace->vector_pool;
 	if (value_is_constant(value))
-		return; /* an error variant: the call passed nothing on */
-	v->bytes += (uint64_t)value * times * size;
-	v->sizes[volume_class(value < 0 ? 0 : (uint64_t)value * size)] += times;
+		return; /* `-`: not significant */
+	if (!c->vector) {
+		count_bytes(c, value < 0 ? 0 : (uint64_t)value * c->size, times);
+		return;
+	}
+	uint64_t sum = 0;
+	for (size_t i = 0; i + sizeof value <= pool->items[value].size; i += sizeof value) {
+		int64_t v;
+		memcpy(&v, pool->items[value].bytes + i, sizeof v);
+		sum += v > 0 && !value_is_constant(v) ? (uint64_t)v : 0;
+	}
+	count_bytes(c, sum * c->size, times);
 }
 
 /* How often each value of a pattern's dictionary comes, `counts` has room for all. Weights of rules, from the whole down. */
@@ -169,129 +76,421 @@ static int count_tokens(const struct pattern *p, uint64_t *counts, uint64_t valu
 	return 0;
 }
 
-/* The values of a stretch, value k coming counts[k] times in each rank. */
-static void add_stretch(struct volume *v, const struct trace_stretch *d, const uint64_t *counts, uint64_t size)
+/* One array for each rank, of which each element is a map. */
+static uint64_t family_sum(const struct trace_stretch *d)
+{
+	uint64_t sum = 0;
+	for (uint32_t k = 0; k < d->width; k++)
+		sum += (uint64_t)rankmap_sum(&d->elements[k]);
+	return sum;
+}
+
+/* The values of a stretch, value k coming counts[k] times in each rank. Returns 0, or 1: too much work. */
+static int add_stretch(const struct count *c, const struct trace_stretch *d, const uint64_t *counts)
 {
 	int64_t start, stride = 0, step;
 	uint64_t ranks = rankmap_size(&d->start);
-	if (rankmap_constant(&d->start, &start) && (d->count == 1 || rankmap_constant(&d->stride, &stride))) {
+	if (d->vector) {
+		count_bytes(c, family_sum(d) * c->size, counts[0]);
+	} else if (rankmap_constant(&d->start, &start) && (d->count == 1 || rankmap_constant(&d->stride, &stride))) {
 		for (uint64_t k = 0; k < d->count; k++)
-			count_value(v, (int64_t)((uint64_t)start + k * (uint64_t)stride), counts[k] * ranks, size);
-	} else if (afford(v, ranks, d->count)) {
+			count_value(c, (int64_t)((uint64_t)start + k * (uint64_t)stride), counts[k] * ranks);
+	} else if (amounts_afford(c->maker->amounts, ranks, d->count)) {
 		for (uint64_t r = 0; rankmap_next(&d->start, &r, &start); r++) {
 			bool one = d->count == 1 || value_is_constant(start) || !rankmap_get(&d->stride, (uint32_t)r, &step);
 			for (uint64_t k = 0; k < d->count; k++)
-				count_value(v, one ? start : (int64_t)((uint64_t)start + k * (uint64_t)step), counts[k], size);
+				count_value(c, one ? start : (int64_t)((uint64_t)start + k * (uint64_t)step), counts[k]);
 		}
-	} else {
+	} else if (c->vector) {
+		return 1;
+	} else { /* by the mean over the ranks */
 		uint64_t first = (uint64_t)rankmap_sum(&d->start), slope = d->count > 1 ? (uint64_t)rankmap_sum(&d->stride) : 0;
-		for (uint64_t k = 0; k < d->count; k++) {
-			uint64_t all = first + k * slope;
-			v->bytes += all * counts[k] * size;
-			v->sizes[volume_class(all / ranks * size)] += counts[k] * ranks;
-		}
+		for (uint64_t k = 0; k < d->count; k++)
+			count_bytes(c, (first + k * slope) / ranks * c->size, counts[k] * ranks);
 	}
+	return 0;
 }
 
-static int add_pattern(struct volume *v, const struct trace *t, const struct trace_group *g, uint64_t size)
+/* Counts the tokens of a group; *counts is malloc'ed. Returns 0; 1: too much work; -1 on no memory. */
+static int group_counts(struct maker *m, const struct trace_group *g, uint64_t **counts)
 {
-	const struct pool_item *item = &t->patterns.items[g->pattern - 1];
+	const struct pool_item *item = &m->trace->patterns.items[g->pattern - 1];
 	struct pattern p = {0};
 	uint64_t values = 0;
-	int rv = -1;
 	for (uint32_t i = 0; i < g->count; i++)
 		values += g->dict[i].count;
-	if (!afford(v, 1, values))
+	*counts = NULL;
+	if (!amounts_afford(m->amounts, 1, values))
 		return 1;
-	uint64_t *counts = malloc((values + 1) * sizeof *counts);
-	if (!counts || pattern_parse(&p, item->bytes, item->size) != 0 || count_tokens(&p, counts, values) != 0)
-		goto done;
-	uint64_t at = 0;
-	for (uint32_t i = 0; i < g->count; at += g->dict[i++].count)
-		add_stretch(v, &g->dict[i], counts + at, size);
-	rv = 0;
-done:
-	free(counts);
+	*counts = malloc((values + 1) * sizeof **counts);
+	int rv = *counts && pattern_parse(&p, item->bytes, item->size) == 0 && count_tokens(&p, *counts, values) == 0 ? 0 : -1;
 	pattern_free(&p);
 	return rv;
 }
 
-/* Which value came when is not known; which came how often is, as far as the tally tells them apart. */
-static void add_tally(struct volume *v, const struct tally *tally, uint64_t size)
+static int add_pattern(const struct count *c, const struct trace_group *g)
 {
+	uint64_t *counts, at = 0;
+	int rv = group_counts(c->maker, g, &counts);
+	for (uint32_t i = 0; rv == 0 && i < g->count; at += g->dict[i++].count)
+		rv = add_stretch(c, &g->dict[i], counts + at);
+	free(counts);
+	return rv;
+}
+
+/* Which value came when is not known; which came how often is, as far as the tally tells them apart. Of arrays that is the elements. */
+static void add_lossy(const struct count *c, const struct trace_lossy *lossy)
+{
+	const struct tally *tally = c->vector ? &lossy->elements : &lossy->values;
 	for (uint32_t i = tally_constants(tally); i < tally->count; i++) {
 		const struct tally_bin *b = &tally->bins[i];
 		int64_t mean = b->min == b->max ? b->min : (int64_t)(b->sum / b->count);
-		v->bytes += b->sum * size;
-		v->sizes[volume_class(mean < 0 ? 0 : (uint64_t)mean * size)] += b->count;
+		c->sum->bytes += b->sum * c->size;
+		if (c->message) {
+			c->sum->messages += b->count;
+			c->sum->message_bytes += b->sum * c->size;
+			c->sizes[amount_class(mean < 0 ? 0 : (uint64_t)mean * c->size)] += b->count;
+		}
 	}
 }
 
-/* Returns 0, or 1: not known. */
-static int add_constant(struct volume *v, const struct trace_site *site, const struct rankmap *values, uint64_t size)
+/* One value for all visits of a rank. Returns 0, or 1: too much work. */
+static int add_constant(const struct count *c, const struct trace_site *site, const struct trace_stretch *d)
 {
-	int64_t value, visits;
-	if (rankmap_constant(values, &value) && rankmap_same_ranks(values, &site->visits)) {
-		count_value(v, value, (uint64_t)rankmap_sum(&site->visits), size);
+	int64_t value, visits, element;
+	bool evenly = rankmap_constant(&site->visits, &visits);
+	if (!d->vector && rankmap_constant(&d->start, &value) && rankmap_same_ranks(&d->start, &site->visits)) {
+		count_value(c, value, (uint64_t)rankmap_sum(&site->visits));
 		return 0;
 	}
-	uint64_t ranks = rankmap_size(values);
-	if (!afford(v, ranks, 1)) {
-		if (!rankmap_constant(&site->visits, &visits))
+	if (d->vector && evenly) {
+		count_bytes(c, family_sum(d) * c->size, (uint64_t)visits);
+		return 0;
+	}
+	uint64_t ranks = rankmap_size(&d->start);
+	if (!amounts_afford(c->maker->amounts, ranks, d->vector ? d->width : 1)) {
+		if (!evenly || c->vector)
 			return 1;
-		v->bytes += (uint64_t)rankmap_sum(values) * (uint64_t)visits * size;
-		v->sizes[volume_class((uint64_t)rankmap_sum(values) / ranks * size)] += ranks * (uint64_t)visits;
+		count_bytes(c, (uint64_t)rankmap_sum(&d->start) / ranks * c->size, ranks * (uint64_t)visits);
 		return 0;
 	}
-	for (uint64_t r = 0; rankmap_next(values, &r, &value); r++)
-		if (rankmap_get(&site->visits, (uint32_t)r, &visits))
-			count_value(v, value, (uint64_t)visits, size);
+	for (uint64_t r = 0; rankmap_next(&d->start, &r, &value); r++) {
+		if (!rankmap_get(&site->visits, (uint32_t)r, &visits))
+			continue;
+		if (!d->vector)
+			count_value(c, value, (uint64_t)visits);
+		for (uint32_t k = 0; d->vector && k < d->width; k++)
+			if (rankmap_get(&d->elements[k], (uint32_t)r, &element) && !value_is_constant(element))
+				count_bytes(c, (uint64_t)element * c->size, (uint64_t)visits);
+	}
 	return 0;
 }
 
-/* Returns 0; 1 if it is not known; -1 on no memory. */
-static int add_values(struct volume *v, const struct trace *t, const struct trace_site *site, const struct trace_column *column, uint64_t size)
+/* Returns 0; 1: too much work; -1 on no memory. */
+static int add_column(const struct count *c, const struct trace_site *site, int column)
 {
-	for (uint32_t i = 0; i < column->count; i++) {
-		const struct trace_group *g = &column->groups[i];
-		int rv = 0;
+	int rv = 0;
+	for (uint32_t i = 0; rv == 0 && i < site->columns[column].count; i++) {
+		const struct trace_group *g = &site->columns[column].groups[i];
 		if (g->lossy)
-			add_tally(v, &g->lossy->values, size);
+			add_lossy(c, g->lossy);
 		else if (g->pattern)
-			rv = add_pattern(v, t, g, size);
+			rv = add_pattern(c, g);
 		else
-			rv = add_constant(v, site, &g->dict[0].start, size);
-		if (rv)
-			return rv;
+			rv = add_constant(c, site, &g->dict[0]);
+	}
+	return rv;
+}
+
+/* --- what is the same in all calls of a site --- */
+
+typedef int size_of(struct amounts *a, uint32_t stream, int64_t value, uint64_t *size);
+
+/* The one size that all have for whom it is significant. */
+struct uniform {
+	uint64_t size;
+	bool some, none; /* are there values that have it; that are not significant? */
+};
+
+static bool uniform_value(struct maker *m, struct uniform *u, size_of *of, uint32_t stream, int64_t value)
+{
+	uint64_t size;
+	int rv = of(m->amounts, stream, value, &size);
+	u->none |= rv == 1;
+	if (rv != 0)
+		return rv == 1;
+	bool same = !u->some || u->size == size;
+	u->some = true;
+	u->size = size;
+	return same;
+}
+
+static bool uniform_map(struct maker *m, struct uniform *u, size_of *of, const struct rankmap *map)
+{
+	int64_t value;
+	if (rankmap_constant(map, &value) && value_is_constant(value))
+		return uniform_value(m, u, of, rankmap_first(map), value);
+	if (!amounts_afford(m->amounts, rankmap_size(map), 1))
+		return false;
+	for (uint64_t r = 0; rankmap_next(map, &r, &value); r++)
+		if (!uniform_value(m, u, of, (uint32_t)r, value))
+			return false;
+	return true;
+}
+
+static bool uniform_array(struct maker *m, struct uniform *u, size_of *of, const struct rankmap *arrays)
+{
+	int64_t number, value;
+	if (!rankmap_constant(arrays, &number))
+		return false;
+	if (value_is_constant(number))
+		return uniform_value(m, u, of, rankmap_first(arrays), number);
+	const struct pool_item *item = &m->trace->vector_pool.items[number];
+	for (size_t i = 0; i + sizeof value <= item->size; i += sizeof value) {
+		memcpy(&value, item->bytes + i, sizeof value);
+		if (!value_is_constant(value) || !uniform_value(m, u, of, 0, value))
+			return false;
+	}
+	return true;
+}
+
+/* True if it could be seen that all values of a column have one size. */
+static bool uniform(struct maker *m, struct uniform *u, size_of *of, const struct trace_site *site, int column)
+{
+	bool same = true;
+	*u = (struct uniform){.size = 0};
+	for (uint32_t g = 0; same && g < site->columns[column].count; g++) {
+		const struct trace_group *group = &site->columns[column].groups[g];
+		same = !group->lossy;
+		for (uint32_t i = 0; same && i < group->count; i++) {
+			const struct trace_stretch *d = &group->dict[i];
+			same = d->count == 1;
+			for (uint32_t k = 0; same && d->vector && k < d->width; k++)
+				same = uniform_map(m, u, of, &d->elements[k]);
+			if (same && !d->vector)
+				same = (trace_schema(m->trace, site)->column[column].vector ? uniform_array : uniform_map)(m, u, of, &d->start);
+		}
+	}
+	return same;
+}
+
+/* The one value that a column has in all calls of all ranks. */
+static bool single_value(const struct trace_column *c, int64_t *value)
+{
+	int64_t v;
+	for (uint32_t g = 0; g < c->count; g++) {
+		const struct trace_group *group = &c->groups[g];
+		if (group->lossy) {
+			const struct tally *t = &group->lossy->values;
+			if (t->count != 1 || t->bins[0].min != t->bins[0].max)
+				return false;
+			v = t->bins[0].min;
+		} else if (group->pattern || group->dict[0].vector || !rankmap_constant(&group->dict[0].start, &v)) {
+			return false;
+		}
+		if (g > 0 && v != *value)
+			return false;
+		*value = v;
+	}
+	return c->count > 0;
+}
+
+static bool has_names(const struct rankmap *m)
+{
+	for (uint32_t i = 0; i < m->node_count; i++)
+		if (m->nodes[i].low == RANK_LEAF)
+			return true;
+	return false;
+}
+
+/* How many calls have a named constant there: MPI_PROC_NULL. Returns 0; 1: too much work; -1 on no memory. */
+static int count_names(struct maker *m, const struct trace_site *site, int column, uint64_t *names)
+{
+	int rv = 0;
+	*names = 0;
+	for (uint32_t g = 0; rv == 0 && g < site->columns[column].count; g++) {
+		const struct trace_group *group = &site->columns[column].groups[g];
+		uint64_t *counts = NULL, at = 0;
+		int64_t value, visits;
+		for (uint32_t i = 0; group->lossy && i < tally_constants(&group->lossy->values); i++)
+			*names += group->lossy->values.bins[i].count;
+		for (uint32_t i = 0; rv == 0 && !group->lossy && i < group->count; at += group->dict[i++].count) {
+			const struct rankmap *start = &group->dict[i].start;
+			if (!has_names(start))
+				continue;
+			if (group->pattern && !counts)
+				rv = group_counts(m, group, &counts);
+			if (rv == 0 && !amounts_afford(m->amounts, rankmap_size(start), 1))
+				rv = 1;
+			for (uint64_t r = 0; rv == 0 && rankmap_next(start, &r, &value); r++)
+				if (value_is_constant(value))
+					*names += counts ? counts[at] : rankmap_get(&site->visits, (uint32_t)r, &visits) ? (uint64_t)visits : 0;
+		}
+		free(counts);
+	}
+	return rv;
+}
+
+/* --- sites --- */
+
+/* All calls at once: one size of an element in all of them, so that what varies is the count alone. Returns 0; 1: that is not so; -1 on no memory. */
+static int add_together(struct maker *m, const struct amount_plan *p, const struct trace_site *site, struct amount *sum, uint64_t *sizes)
+{
+	const struct schema *schema = trace_schema(m->trace, site);
+	struct uniform type, comm = {.size = 1};
+	int count = p->count;
+	uint64_t nobody = 0;
+	int64_t one;
+	if (p->kind == AMOUNT_START || p->kind == AMOUNT_UNKNOWN || p->partitions >= 0 || !uniform(m, &type, amounts_type_size, site, p->type))
+		return 1;
+	if (type.none && p->second_count >= 0) {
+		if (type.some || p->own || !uniform(m, &type, amounts_type_size, site, p->second_type) || type.none)
+			return 1;
+		count = p->second_count;
+	}
+	if (p->kind == AMOUNT_ALL && (p->comm < 0 || !uniform(m, &comm, amounts_comm_size, site, p->comm)))
+		return 1;
+	struct count c = {m, sum, sizes, type.size * comm.size, p->kind == AMOUNT_MESSAGE, schema->column[count].vector};
+	int rv = p->peer >= 0 ? count_names(m, site, p->peer, &nobody) : 0;
+	if (rv != 0)
+		return rv;
+	if (nobody == 0)
+		return add_column(&c, site, count);
+	if (c.vector || !single_value(&site->columns[count], &one))
+		return 1;
+	count_value(&c, one, (uint64_t)rankmap_sum(&site->visits) - nobody);
+	return 0;
+}
+
+/* Requests that were started in no order: of which numbers, in all the ranks of a group, is known. */
+static int add_unordered_starts(struct maker *m, const struct amount_plan *p, const struct trace_site *site, const struct trace_group *group, struct amount *sum,
+                                uint64_t *sizes)
+{
+	const struct tally *tally = trace_schema(m->trace, site)->column[p->request].vector ? &group->lossy->elements : &group->lossy->values;
+	const struct rankmap *ranks = trace_group_ranks(group);
+	int64_t unused;
+	for (uint32_t i = tally_constants(tally); i < tally->count; i++) {
+		const struct tally_bin *b = &tally->bins[i];
+		enum amount_kind kind = AMOUNT_MESSAGE, other;
+		uint64_t bytes = 0, more;
+		bool found = false, same = b->max - b->min < 256 && amounts_afford(m->amounts, rankmap_size(ranks), (uint64_t)(b->max - b->min) + 1);
+		for (uint64_t r = 0; same && rankmap_next(ranks, &r, &unused); r++)
+			for (int64_t n = b->min; same && n <= b->max; n++)
+				if (amounts_request(m->amounts, (uint32_t)r, n, &other, &more) == 0) {
+					same = !found || (other == kind && more == bytes);
+					found = true;
+					kind = other;
+					bytes = more;
+				}
+		if (!same || !found) {
+			sum->messages += b->count;
+			sum->unsized += b->count;
+		} else {
+			struct count c = {m, sum, sizes, 1, kind == AMOUNT_MESSAGE, false};
+			count_value(&c, (int64_t)bytes, kind == AMOUNT_NONE ? 0 : b->count);
+		}
 	}
 	return 0;
 }
 
-int volume_add(struct volume *v, const struct trace *t, const struct trace_site *site)
+/* Rank by rank. */
+static int add_ranks(struct maker *m, const struct amount_plan *p, const struct trace_site *site, struct amount *sum, uint64_t *sizes)
 {
-	const struct schema *schema = trace_schema(t, site);
-	enum volume_kind kind = volume_kind(schema);
-	uint64_t calls = (uint64_t)rankmap_sum(&site->visits), size = 0;
-	struct volume mine = *v;
-	int count, type, comm = column_number(schema, "comm"), rv = 1;
-	if (kind == VOLUME_NONE)
+	int64_t unused;
+	int rv = 0;
+	if (p->kind == AMOUNT_START && site->columns[p->request].count && site->columns[p->request].groups[0].lossy) {
+		for (uint32_t g = 0; rv == 0 && g < site->columns[p->request].count; g++) {
+			const struct trace_group *group = &site->columns[p->request].groups[g];
+			if (!group->lossy)
+				return 1;
+			rv = add_unordered_starts(m, p, site, group, sum, sizes);
+		}
+		return rv;
+	}
+	for (uint64_t r = 0; rv == 0 && rankmap_next(&site->visits, &r, &unused); r++)
+		rv = amount_add_visits(m->amounts, p, site, (uint32_t)r, sum, sizes);
+	return rv;
+}
+
+static int add_site(struct maker *m, struct volumes *v, uint32_t number)
+{
+	static int (*const ways[])(struct maker *, const struct amount_plan *, const struct trace_site *, struct amount *, uint64_t *) = {add_together, add_ranks};
+	const struct trace_site *site = &m->trace->sites[number];
+	const struct amount_plan *p = &m->plans[site->function];
+	uint64_t calls = (uint64_t)rankmap_sum(&site->visits), nobody = 0;
+	if (p->kind == AMOUNT_NONE || p->persistent)
 		return 0;
-	find_columns(schema, &count, &type);
-	if (count >= 0)
-		size = element_size(t, site, type);
-	if (kind == VOLUME_ALL) {
-		const char *name = comm >= 0 ? column_constant(t, &site->columns[comm]) : NULL;
-		size = name && strcmp(name, "MPI_COMM_WORLD") == 0 ? size * t->size : 0;
+	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+		uint64_t sizes[AMOUNT_SIZES] = {0};
+		struct amount sum = {0};
+		int rv = ways[i](m, p, site, &sum, sizes);
+		if (rv < 0)
+			return -1;
+		if (rv > 0)
+			continue;
+		v->sites[number] = sum;
+		for (int k = 0; k < AMOUNT_SIZES; k++)
+			v->sizes[k] += sizes[k];
+		return 0;
 	}
-	v->calls += calls;
-	if (size) {
-		mine.calls += calls;
-		rv = add_values(&mine, t, site, &site->columns[count], size);
+	if (p->peer >= 0 && count_names(m, site, p->peer, &nobody) != 0)
+		nobody = 0;
+	v->sites[number].unsized = calls - nobody;
+	v->sites[number].messages = p->kind == AMOUNT_MESSAGE || p->kind == AMOUNT_START ? calls - nobody : 0;
+	return 0;
+}
+
+/* --- events --- */
+
+static int add_events(struct maker *m, struct volumes *v)
+{
+	struct error unused;
+	int64_t events;
+	struct volumes walked = {.sites = calloc((size_t)m->trace->site_count + 1, sizeof *walked.sites)};
+	int rv = walked.sites ? 0 : -1;
+	amounts_in_order(m->amounts);
+	for (uint64_t r = 0; rv == 0 && rankmap_next(&m->trace->events, &r, &events); r++) {
+		struct walk *w;
+		struct event e;
+		rv = walk_begin(&w, m->trace, (uint32_t)r, &unused);
+		while (rv == 0 && (rv = walk_next(w, &e, &unused)) == 0) {
+			const struct amount_plan *p = &m->plans[m->trace->sites[e.site].function];
+			amounts_event(m->amounts, p, (uint32_t)r, &e);
+			amount_add(m->amounts, p, (uint32_t)r, e.schema, e.values, 1, &walked.sites[e.site], walked.sizes);
+		}
+		rv = rv > 0 && !walk_unordered(w) ? 0 : -1;
+		walk_end(w);
 	}
-	if (rv == 0)
-		*v = mine;
-	else
-		v->unsized += calls;
-	v->work = mine.work;
-	return rv < 0 ? -1 : 0;
+	if (rv == 0) {
+		volumes_free(v);
+		*v = walked;
+	} else {
+		volumes_free(&walked); /* what was found before stays */
+	}
+	return 0;
+}
+
+int volumes_make(struct volumes *v, const struct trace *t)
+{
+	struct maker m = {t, amounts_create(t), calloc((size_t)t->function_count + 1, sizeof *m.plans)};
+	uint64_t unsized = 0;
+	*v = (struct volumes){.sites = calloc((size_t)t->site_count + 1, sizeof *v->sites)};
+	int rv = m.amounts && m.plans && v->sites ? 0 : -1;
+	for (uint32_t i = 0; rv == 0 && i < t->function_count; i++)
+		m.plans[i] = amount_plan(&t->functions[i].schema);
+	for (uint32_t i = 0; rv == 0 && i < t->site_count; i++) {
+		rv = add_site(&m, v, i);
+		unsized += v->sites[i].unsized;
+	}
+	if (rv == 0 && unsized && amounts_ambiguous(m.amounts) && (uint64_t)rankmap_sum(&t->events) <= VOLUME_EVENTS && !trace_has_lossy(t))
+		rv = add_events(&m, v);
+	free(m.plans);
+	amounts_destroy(m.amounts);
+	return rv;
+}
+
+void volumes_free(struct volumes *v)
+{
+	free(v->sites);
+	v->sites = NULL;
 }

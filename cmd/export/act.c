@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/datatype.h"
+#include "trace/datatype.h"
 #include "trace/index.h"
 
 enum live_kind { LIVE_NOTHING, LIVE_SEND, LIVE_RECV, LIVE_COLLECTIVE };
@@ -285,6 +285,8 @@ static void send(struct acts *a, const struct call *c, const struct event *e)
 	bool real = address(a, &m, peer(a, e, call_value(c, e, FIELD_DEST)), tag(call_value(c, e, FIELD_TAG)));
 	bool pair = c->at[FIELD_SENDCOUNT] >= 0;
 	size(a, &m, call_value(c, e, pair ? FIELD_SENDCOUNT : FIELD_COUNT), call_value(c, e, pair ? FIELD_SENDTYPE : FIELD_TYPE));
+	if (c->at[FIELD_PARTITIONS] >= 0) /* one message, however many parts it is given in */
+		m.bytes *= (uint64_t)call_number(c, e, FIELD_PARTITIONS);
 	if (c->way != WAY_BLOCKING) {
 		requested(a, c, e, real ? LIVE_SEND : LIVE_NOTHING, &m, LIVE_NOTHING, NULL);
 	} else if (real) {
@@ -304,6 +306,8 @@ static void receive(struct acts *a, const struct call *c, const struct event *e)
 	if (c->way != WAY_BLOCKING) {
 		bool real = address(a, &m, who, what);
 		size(a, &m, count, type);
+		if (c->at[FIELD_PARTITIONS] >= 0)
+			m.bytes *= (uint64_t)call_number(c, e, FIELD_PARTITIONS);
 		requested(a, c, e, real ? LIVE_RECV : LIVE_NOTHING, &m, LIVE_NOTHING, NULL);
 		return;
 	}

@@ -25,7 +25,7 @@ static const struct {
         {"statuses.MPI_SOURCE", FIELD_STATUS_SOURCE}, {"status.MPI_TAG", FIELD_STATUS_TAG}, {"statuses.MPI_TAG", FIELD_STATUS_TAG},
         {"status.count", FIELD_STATUS_COUNT}, {"statuses.count", FIELD_STATUS_COUNT}, {"color", FIELD_COLOR},
         {"split_type", FIELD_SPLIT_TYPE}, {"remain_dims", FIELD_REMAIN}, {"dims", FIELD_DIMS},
-        {"comm_name", FIELD_NAME},      {"stringtag", FIELD_NAME},      {"error", FIELD_ERROR},
+        {"comm_name", FIELD_NAME},      {"stringtag", FIELD_NAME},      {"partitions", FIELD_PARTITIONS},      {"error", FIELD_ERROR},
 };
 
 static const struct {
@@ -52,6 +52,7 @@ static const struct {
         {"Rsend", CALL_SEND, 0},            {"Isend", CALL_SEND, WAY_REQUEST},  {"Ibsend", CALL_SEND, WAY_REQUEST},
         {"Issend", CALL_SEND, WAY_REQUEST}, {"Irsend", CALL_SEND, WAY_REQUEST}, {"Send_init", CALL_SEND, WAY_PERSISTENT},
         {"Bsend_init", CALL_SEND, WAY_PERSISTENT}, {"Ssend_init", CALL_SEND, WAY_PERSISTENT}, {"Rsend_init", CALL_SEND, WAY_PERSISTENT},
+        {"Psend_init", CALL_SEND, WAY_PERSISTENT}, {"Precv_init", CALL_RECV, WAY_PERSISTENT},
         {"Recv", CALL_RECV, 0},             {"Irecv", CALL_RECV, WAY_REQUEST},  {"Recv_init", CALL_RECV, WAY_PERSISTENT},
         {"Sendrecv", CALL_SENDRECV, 0},     {"Sendrecv_replace", CALL_SENDRECV, 0}, {"Isendrecv", CALL_SENDRECV, WAY_REQUEST},
         {"Isendrecv_replace", CALL_SENDRECV, WAY_REQUEST}, {"Mprobe", CALL_MPROBE, 0}, {"Improbe", CALL_MPROBE, 0},

@@ -85,6 +85,7 @@ enum field {
 	FIELD_REMAIN,
 	FIELD_DIMS,
 	FIELD_NAME, /* comm_name, stringtag */
+	FIELD_PARTITIONS,
 	FIELD_ERROR,
 	FIELDS
 };

@@ -85,8 +85,8 @@ void report_notes(struct report *r)
 		item(out, &any, "The times of ranks are not in this trace: it is of an early version, or without computation.</li>\n");
 	if (r->sum.unsized) {
 		item(out, &any, "");
-		fprintf(out, "The sizes of %s messages are not in the trace’s summary (derived datatypes, persistent requests); the table of sizes has them where their "
-		             "datatypes could be followed.</li>\n", text_count(text, r->sum.unsized));
+		fprintf(out, "The sizes of %s messages are not in the trace’s summary: what says so has no order in a lossy trace, or their datatypes and requests "
+		             "could not be followed.</li>\n", text_count(text, r->sum.unsized));
 	}
 	if (r->has_traffic && r->traffic.unknown_sizes) {
 		item(out, &any, "");

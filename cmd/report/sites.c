@@ -41,7 +41,7 @@ static void functions(struct report *r, double all)
 	FILE *out = r->out;
 	fputs("<h3 id=\"functions\">By function</h3>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">Function</th><th scope=\"col\">Share</th>"
 	      "<th class=\"bar\"><span class=\"narrow\">bar</span></th><th scope=\"col\">Time, all ranks</th><th scope=\"col\">Calls</th><th scope=\"col\">Mean</th>"
-	      "<th scope=\"col\">Longest</th><th scope=\"col\">on rank</th></tr></thead>\n<tbody>\n", out);
+	      "<th scope=\"col\">Longest</th><th scope=\"col\">on rank</th><th scope=\"col\">Passed on</th></tr></thead>\n<tbody>\n", out);
 	for (size_t i = 0; i < json_array_size(list) && i < SHOWN_FUNCTIONS; i++) {
 		const json_t *f = json_array_get(list, i);
 		const char *name = text_of(f, "function");
@@ -66,7 +66,15 @@ static void functions(struct report *r, double all)
 		html_count(out, key, calls);
 		fprintf(out, "</td><td>%s</td><td>", text_ns(mean, (double)ns / (double)calls));
 		html_ns(out, NULL, number(f, "max_ns"));
-		fprintf(out, "</td><td>%" PRIu64 "</td></tr>\n", number(f, "max_rank"));
+		fprintf(out, "</td><td>%" PRIu64 "</td><td>", number(f, "max_rank"));
+		if (number(f, "bytes")) {
+			fputs(number(f, "unsized") ? "≥ " : "", out);
+			snprintf(key, sizeof key, "functions.%zu.bytes", i);
+			html_bytes(out, key, number(f, "bytes"));
+		} else {
+			fputs("<span class=\"dim\">–</span>", out);
+		}
+		fputs("</td></tr>\n", out);
 	}
 	fputs("</tbody></table></div>\n", out);
 }

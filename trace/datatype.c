@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * datatype - sizes in bytes of the datatypes of one rank, from the calls that made them
+ * datatype - sizes in bytes of datatypes, from the calls that made them
  */
-#include "cmd/datatype.h"
+#include "trace/datatype.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,6 @@ struct datatypes {
 	size_t count;
 };
 
-/* Of the C ABI that the tracer runs on (LP64). */
 static const struct {
 	const char *name;
 	unsigned size;
@@ -59,7 +58,11 @@ bool datatypes_size(const struct datatypes *d, int64_t datatype, uint64_t *size)
 		*size = d->sizes[datatype];
 		return true;
 	}
-	const char *name = (const char *)d->trace->strings.items[(uint64_t)datatype - (uint64_t)VALUE_CONSTANT].bytes;
+	return datatype_predefined((const char *)d->trace->strings.items[(uint64_t)datatype - (uint64_t)VALUE_CONSTANT].bytes, size);
+}
+
+bool datatype_predefined(const char *name, uint64_t *size)
+{
 	for (size_t i = 0; i < sizeof predefined / sizeof *predefined; i++)
 		if (strcmp(predefined[i].name, name) == 0) {
 			*size = predefined[i].size;
@@ -84,8 +87,15 @@ static uint64_t integer(const struct event *e, const char *name)
 	return i >= 0 && !e->schema->column[i].vector && !value_is_constant(e->values[i]) ? (uint64_t)e->values[i] : 0;
 }
 
+/* What a new datatype is made of. */
+struct making {
+	const struct trace *trace;
+	bool (*size_of)(void *context, int64_t datatype, uint64_t *size);
+	void *context;
+};
+
 /* An array parameter; *n is 0 if there is none. */
-static const struct pool_item *array(const struct datatypes *d, const struct event *e, const char *name, size_t *n)
+static const struct pool_item *array(const struct making *d, const struct event *e, const char *name, size_t *n)
 {
 	int i = column(e->schema, name);
 	*n = 0;
@@ -104,7 +114,7 @@ static int64_t element(const struct pool_item *item, size_t i)
 }
 
 /* How many elements of the old type a constructor takes. */
-static uint64_t elements(const struct datatypes *d, const struct event *e)
+static uint64_t elements(const struct making *d, const struct event *e)
 {
 	size_t n;
 	const struct pool_item *lengths = array(d, e, "array_of_blocklengths", &n);
@@ -125,7 +135,7 @@ static uint64_t elements(const struct datatypes *d, const struct event *e)
 	return integer(e, "count") * (column(e->schema, "blocklength") >= 0 ? integer(e, "blocklength") : 1);
 }
 
-static uint64_t size_made(const struct datatypes *d, const struct event *e)
+static uint64_t size_made(const struct making *d, const struct event *e)
 {
 	uint64_t size;
 	for (size_t i = 0; i < e->schema->count; i++)
@@ -135,7 +145,7 @@ static uint64_t size_made(const struct datatypes *d, const struct event *e)
 	if (old >= 0) {
 		if (column(e->schema, "array_of_gsizes") >= 0)
 			return UNKNOWN; /* darray: depends on the process grid */
-		return datatypes_size(d, e->values[old], &size) ? elements(d, e) * size : UNKNOWN;
+		return d->size_of(d->context, e->values[old], &size) ? elements(d, e) * size : UNKNOWN;
 	}
 	size_t n, k;
 	const struct pool_item *types = array(d, e, "array_of_types", &n), *lengths = array(d, e, "array_of_blocklengths", &k);
@@ -143,22 +153,47 @@ static uint64_t size_made(const struct datatypes *d, const struct event *e)
 		return UNKNOWN;
 	uint64_t sum = 0;
 	for (size_t i = 0; i < n; i++) {
-		if (!datatypes_size(d, element(types, i), &size))
+		if (!d->size_of(d->context, element(types, i), &size))
 			return UNKNOWN;
 		sum += size * (uint64_t)element(lengths, i);
 	}
 	return sum;
 }
 
+static int newtype(const struct schema *s)
+{
+	int made = column(s, "newtype");
+	return made >= 0 && s->column[made].kind == 't' && !s->column[made].vector ? made : -1;
+}
+
+bool datatype_makes(const struct schema *s)
+{
+	return newtype(s) >= 0;
+}
+
+bool datatype_made(const struct trace *t, const struct event *e, bool (*size_of)(void *context, int64_t datatype, uint64_t *size), void *context,
+                   uint32_t *number, uint64_t *size)
+{
+	int made = newtype(e->schema);
+	if (made < 0 || e->values[made] < 0 || e->values[made] > INT32_MAX)
+		return false;
+	*number = (uint32_t)e->values[made];
+	*size = size_made(&(struct making){t, size_of, context}, e);
+	return true;
+}
+
+static bool size_here(void *context, int64_t datatype, uint64_t *size)
+{
+	return datatypes_size(context, datatype, size);
+}
+
 void datatypes_event(struct datatypes *d, const struct event *e)
 {
-	int made = column(e->schema, "newtype");
-	if (made < 0 || e->schema->column[made].kind != 't' || value_is_constant(e->values[made]))
+	uint32_t number;
+	uint64_t size;
+	if (!datatype_made(d->trace, e, size_here, d, &number, &size))
 		return;
-	int64_t number = e->values[made];
-	if (number < 0 || number > INT32_MAX)
-		return;
-	if ((uint64_t)number >= d->count) {
+	if (number >= d->count) {
 		size_t count = (size_t)number + 16;
 		uint64_t *sizes = realloc(d->sizes, count * sizeof *sizes);
 		if (!sizes)
@@ -168,5 +203,5 @@ void datatypes_event(struct datatypes *d, const struct event *e)
 		d->sizes = sizes;
 		d->count = count;
 	}
-	d->sizes[number] = size_made(d, e);
+	d->sizes[number] = size;
 }
