@@ -18,6 +18,7 @@
 struct entry {
 	uint64_t key; /* bits and kind, never 0 */
 	int32_t number;
+	uint32_t freer; /* with several threads: the one (self()) that is in a call that frees the object; 0: none */
 	union {
 		struct {
 			int32_t rank, size, peers; /* HANDLE_COMM */
@@ -48,7 +49,36 @@ static struct rows {
 } comm_rows;
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* What the calling thread is freeing: a call may free more in its callbacks. A frame further in than the next one's was left by longjmp. */
+enum { FREEING = 4 };
+static __thread struct freeing {
+	uint64_t key;
+	const void *frame;
+	struct entry entry; /* as it was */
+} freeing[FREEING];
+static __thread int freeing_count;
+
 __thread struct handle_last handle_last __attribute__((tls_model("initial-exec")));
+
+/* A number of the calling thread's own. */
+static uint32_t self(void)
+{
+	static uint32_t threads;
+	static __thread uint32_t mine;
+
+	if (!mine)
+		mine = __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED);
+	return mine;
+}
+
+/* What the calling thread is freeing, NULL if it is not that. */
+static struct freeing *find_freeing(uint64_t key)
+{
+	for (int i = freeing_count; i-- > 0;)
+		if (freeing[i].key == key)
+			return &freeing[i];
+	return NULL;
+}
 
 static inline void lock(void)
 {
@@ -107,10 +137,11 @@ static bool peek(uint64_t key, struct entry *out)
 	}
 	out->key = key;
 	out->number = __atomic_load_n(&t->slot[i].number, __ATOMIC_RELAXED);
+	out->freer = __atomic_load_n(&t->slot[i].freer, __ATOMIC_RELAXED);
 	out->words[0] = __atomic_load_n(&t->slot[i].words[0], __ATOMIC_RELAXED);
 	out->words[1] = __atomic_load_n(&t->slot[i].words[1], __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return __atomic_load_n(&t->slot[i].key, __ATOMIC_RELAXED) == key && __atomic_load_n(&version, __ATOMIC_RELAXED) == before;
+	return !out->freer && __atomic_load_n(&t->slot[i].key, __ATOMIC_RELAXED) == key && __atomic_load_n(&version, __ATOMIC_RELAXED) == before;
 }
 
 /* Around every change of an entry that others may read; the lock is held. */
@@ -210,10 +241,22 @@ static void set_type_size(struct entry *e, int64_t size)
 	write_end();
 }
 
+/* The entry of an object, but not of one that another thread is freeing: whoever has its bits now has a new object. Under the lock. */
+static struct entry *find_living(uint64_t key)
+{
+	struct entry *e = find(key);
+
+	if (e && __builtin_expect(e->freer, 0) && e->freer != self()) {
+		remove_entry(e); /* its number stays taken until the call that frees it is back */
+		return NULL;
+	}
+	return e;
+}
+
 static struct entry *find_or_number(enum handle_kind kind, uint64_t bits, bool may_be_new)
 {
 	uint64_t key = make_key(kind, bits);
-	struct entry *e = find(key);
+	struct entry *e = find_living(key);
 
 	if (__builtin_expect(e != NULL, 1))
 		return e;
@@ -272,11 +315,17 @@ void handle_end(void)
 
 int32_t handle_number(enum handle_kind kind, uint64_t bits, bool may_be_new)
 {
+	const uint64_t key = make_key(kind, bits);
+	const struct freeing *f;
 	struct entry *e, copy;
 	int32_t n;
 
-	if (__builtin_expect(handle_locking, 0) && peek(make_key(kind, bits), &copy))
-		return copy.number;
+	if (__builtin_expect(handle_locking, 0)) {
+		if (__builtin_expect(freeing_count, 0) && (f = find_freeing(key)))
+			return f->entry.number;
+		if (peek(key, &copy))
+			return copy.number;
+	}
 	lock();
 	e = find_or_number(kind, bits, may_be_new);
 	n = e ? e->number : HANDLE_ABSENT;
@@ -284,18 +333,66 @@ int32_t handle_number(enum handle_kind kind, uint64_t bits, bool may_be_new)
 	return n;
 }
 
-void handle_forget(enum handle_kind kind, uint64_t bits)
+/* An object is gone, or is not what it was. */
+static void forget(enum handle_kind kind, int32_t number)
+{
+	if (kind != HANDLE_COMM)
+		numbers_give(&numbers[kind], number);
+	if (kind != HANDLE_MESSAGE) /* what depends on those is looked up each time */
+		call_forget();
+}
+
+void handle_free_slowly(enum handle_kind kind, uint64_t bits, const void *frame)
 {
 	struct entry *e;
 
 	lock();
+	while (freeing_count && (uintptr_t)freeing[freeing_count - 1].frame <= (uintptr_t)frame) {
+		e = find(freeing[--freeing_count].key);
+		if (e && e->freer == self()) {
+			write_begin();
+			e->freer = 0;
+			write_end();
+		}
+	}
 	e = find(make_key(kind, bits));
-	if (e && e->number >= 0) {
-		if (kind != HANDLE_COMM)
-			numbers_give(&numbers[kind], e->number);
+	if (e && e->number >= 0 && freeing_count < FREEING) {
+		freeing[freeing_count++] = (struct freeing){e->key, frame, *e};
+		write_begin();
+		e->freer = self();
+		write_end();
+		call_forget(); /* before MPI can give the bits to anybody: nobody remembers what they meant */
+	}
+	unlock();
+}
+
+void handle_freed(enum handle_kind kind, uint64_t bits, bool done)
+{
+	const uint64_t key = make_key(kind, bits);
+	struct freeing *f = __builtin_expect(freeing_count, 0) ? find_freeing(key) : NULL;
+	struct entry *e;
+
+	if (!f && !done)
+		return;
+	lock();
+	e = find(key);
+	if (f) {
+		freeing_count = (int)(f - freeing);
+		bool is_ours = e && e->freer == self();
+		if (is_ours && !done) {
+			write_begin();
+			e->freer = 0;
+			write_end();
+		} else if (is_ours) {
+			remove_entry(e);
+		}
+		if (done)
+			forget(kind, f->entry.number);
+	} else if (e && e->number >= 0 && (!e->freer || e->freer == self())) {
+		int32_t number = e->number;
+
 		remove_entry(e);
-		if (kind != HANDLE_MESSAGE) /* what depends on those is looked up each time */
-			call_forget();
+		forget(kind, number);
 	}
 	unlock();
 }
@@ -396,7 +493,7 @@ static struct comm_info first_sight(struct call *c, MPI_Comm comm, bool ok, cons
 		ask_comm(comm, &info); /* not under the lock: MPI may call back */
 	}
 	lock();
-	is_new = !find(key);
+	is_new = !find_living(key);
 	e = find_or_number(HANDLE_COMM, HANDLE_BITS(comm), true);
 	if (e) {
 		info.number = e->number;
@@ -421,7 +518,15 @@ struct comm_info handle_comm_slowly(struct call *c, MPI_Comm comm, bool ok, cons
 	struct comm_info info;
 	struct entry *e, copy;
 	uint64_t generation = __atomic_load_n(&call_generation, __ATOMIC_ACQUIRE);
+	const struct freeing *f = __builtin_expect(freeing_count, 0) ? find_freeing(make_key(HANDLE_COMM, HANDLE_BITS(comm))) : NULL;
 
+	if (f) {
+		info = (struct comm_info){f->entry.number, f->entry.comm.rank, f->entry.comm.size, f->entry.comm.peers, f->entry.comm.inter};
+		lock();
+		rows_put(c, info.number);
+		unlock();
+		return info;
+	}
 	if (__builtin_expect(handle_locking, 0) && peek(make_key(HANDLE_COMM, HANDLE_BITS(comm)), &copy) &&
 	    (copy.number < 0 || (uint64_t)copy.number < call_objects(c, OBJECT_COMM))) {
 		info = (struct comm_info){copy.number, copy.comm.rank, copy.comm.size, copy.comm.peers, copy.comm.inter};
@@ -429,7 +534,7 @@ struct comm_info handle_comm_slowly(struct call *c, MPI_Comm comm, bool ok, cons
 		return info;
 	}
 	lock();
-	e = find(make_key(HANDLE_COMM, HANDLE_BITS(comm)));
+	e = find_living(make_key(HANDLE_COMM, HANDLE_BITS(comm)));
 	if (__builtin_expect(e != NULL, 1)) {
 		info = (struct comm_info){e->number, e->comm.rank, e->comm.size, e->comm.peers, e->comm.inter};
 		if (handle_locking && e->number >= 0)

@@ -135,6 +135,23 @@ static inline int64_t request_value(struct call *c, int64_t number)
 	return call_constant(c, number == REQUEST_NONE ? CONST_MPI_REQUEST_NULL : CONST_ABSENT);
 }
 
+/* What a request that is passed to a call means is known before the call only: in it, another thread may complete it, and the next one get its bits. ends: the
+ * call frees it. */
+static inline struct request_ref request_passed(uint64_t bits, bool ends)
+{
+	return ends ? request_find(bits, REQUEST_NULL_BITS, false) : request_look(bits, REQUEST_NULL_BITS);
+}
+
+static inline void put_request_passed(struct call *c, struct request_ref *ref, bool ok, bool ends)
+{
+	if (__builtin_expect(ref->number == REQUEST_UNKNOWN && ok, 0)) { /* never seen before */
+		*ref = request_find(ref->bits, REQUEST_NULL_BITS, true);
+		if (!ends)
+			request_release(ref);
+	}
+	call_put(c, request_value(c, ref->number));
+}
+
 static inline __attribute__((always_inline)) void put_new_request(struct call *c, const MPI_Request *request, bool ok, unsigned traits)
 {
 	if (!ok || !request)

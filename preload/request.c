@@ -274,6 +274,39 @@ struct request_ref request_find(uint64_t bits, uint64_t null, bool may_be_new)
 	return ref;
 }
 
+/* The number of the oldest request in a table that has these bits, of those that are claimed or those that are not; -1: none. */
+static int32_t look_in(struct request_table *t, struct request_ref *ref, bool claimed)
+{
+	const struct request_slot *s;
+	int32_t number = -1;
+
+	lock(t);
+	s = find(t, ref->bits);
+	for (number = s ? s->first : -1; number >= 0 && t->nodes[number].claimed != claimed; number = t->nodes[number].next)
+		;
+	if (number >= 0) {
+		ref->traits = t->nodes[number].traits;
+		ref->number = number_in(t, number);
+	}
+	unlock(t);
+	return number;
+}
+
+struct request_ref request_look(uint64_t bits, uint64_t null)
+{
+	struct request_ref ref = {bits, bits == null ? REQUEST_NONE : REQUEST_UNKNOWN, 0};
+	struct request_table *t;
+
+	for (int claimed = 0; claimed <= (handle_locking ? 1 : 0) && bits != null && bits; claimed++) {
+		if (look_in(own(), &ref, claimed) >= 0)
+			return ref;
+		for (uint32_t i = 0; handle_locking && (t = table_of(i)); i++)
+			if (t != own() && look_in(t, &ref, claimed) >= 0)
+				return ref;
+	}
+	return ref;
+}
+
 /* Not in the calling thread's table: to be looked for when that is not locked. */
 #define ELSEWHERE (-3)
 

@@ -10,7 +10,7 @@
  * With several threads in MPI, a completed request's handle may be given to a new request of another thread before the
  * completing call has come back to us. Therefore a call that may complete requests claims what it was given: while
  * claimed, a live request is meant by nobody else. Every ref from request_find and request_find_all is given back by
- * request_end or request_release.
+ * request_end or request_release. A call that ends none looks only, and before it is made: in it, another thread may complete the request.
  *
  * Then each thread has a table of its own, for the requests that it creates, and numbers of its own; its lock is nearly always free, since others look in
  * it only for what they did not create themselves. A request of another thread has the number of trace/stream.h: which thread's, and which there.
@@ -45,7 +45,9 @@ static inline int32_t request_new(uint64_t bits, uint64_t null, unsigned traits)
 /* What handle bits mean now: the oldest live request that has them. One that was never seen becomes live if may_be_new.
  */
 struct request_ref request_find(uint64_t bits, uint64_t null, bool may_be_new);
-/* The same for an array: fills n refs. Requests that were never seen become live. */
+/* The same for a call that ends no request: also one that is claimed is meant, and none is claimed by this. One that was never seen is REQUEST_UNKNOWN. */
+struct request_ref request_look(uint64_t bits, uint64_t null);
+/* As request_find for an array: fills n refs. Requests that were never seen become live. */
 void request_find_all(struct request_ref *refs, const uint64_t *bits, size_t n, uint64_t null);
 /* The same for the plain case, that each handle is of one live request: also tells the traits that any of them has. False: refs mean nothing,
  * request_find_all() is to be asked. */

@@ -155,6 +155,19 @@ def check_order():
         tap.ok(len(all_ranks) == len(spoor("dump", trace).stdout.splitlines()), "--by-time of all ranks, one after the other")
 
 
+def check_reuse(folder):
+    """What one thread frees is another one's new object before the call that freed it is back."""
+    keep, program = os.path.join(folder, "reuse"), [os.path.join(tap.BUILD, "tests/programs", name) for name in ("slow.so", "reuse")]
+    os.environ["GLIBC_TUNABLES"] = "glibc.malloc.tcache_count=0:glibc.malloc.arena_max=1"  # memory goes from thread to thread
+    exact("handles that another thread has before the call that ended them is back", keep,
+          ["sh", "-c", 'LD_PRELOAD="$LD_PRELOAD:$0" exec "$@"', *program, os.path.join(folder, "reuse.file")], "-n", "2")
+    del os.environ["GLIBC_TUNABLES"]
+    with open(os.path.join(keep, "output"), encoding="utf-8") as f:
+        kinds = dict(line.split() for line in f if len(line.split()) == 2)
+    again = [kind for kind, made in kinds.items() if made.isdigit() and kind != "reuse:"]
+    tap.ok({"comm", "type"} <= set(again) and len(again) >= 5, "so it was with " + ", ".join(again), kinds)
+
+
 def sanitized(folder):
     program, trace = os.path.join(folder, "instrumented"), os.path.join(folder, "tsan.spoor")
     built = subprocess.run([compiler(), "-std=gnu11", "-O1", "-g", "-fsanitize=thread", "-o", program, os.path.join(tap.SOURCE, "tests/programs/crew.c"),
@@ -179,6 +192,7 @@ def main():
         exact("killed in the middle: all threads of all ranks are salvaged", os.path.join(folder, "killed"), [CREW, "1000", "die"], "-n", "2",
               "--status", "137", "--partial")
         exact("lossy, nothing is left out", os.path.join(folder, "lossy"), [CREW], "-n", "2", "--mode", "lossy:100000")
+        check_reuse(folder)
         sanitized(folder)
     check_order()
     tap.done()

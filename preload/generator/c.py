@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """c - the wrappers of the C functions"""
-from generator.record import Recorder, is_put
+from generator.record import Recorder, free_begins, frees, is_put, is_request_input
 from generator.table import HANDLES
 
 
@@ -10,6 +10,8 @@ def entry_type(p):
 
 def argument(p):
     """What the wrapper passes to the record_ function."""
+    if is_request_input(p):
+        return f"{p.name}_ref"
     if p.on_entry:
         return f"{p.name}_entry"
     if p.role.type == "string":
@@ -28,9 +30,14 @@ def wrapper(f, prototype):
     own = [p for p in f.parameters if p.role.name == "status" and p.direction == ">"]
     out += ["\tMPI_Status own_status;\n"] if own else []
     out += [f"\t{entry_type(p)} {p.name}_entry;\n" for p in f.parameters if p.on_entry]
+    requests = [p for p in f.parameters if is_request_input(p)]
+    out += [f"\tstruct request_ref {p.name}_ref;\n" for p in requests]
     out += ["\tbool room;\n"] * f.asks_room
     out.append(f"\tbool ok;\n\tint rc;\n\n\tif (!wrap_begin(&c, FN_{f.name}))\n\t\treturn {call};\n")
     out += [f"\t{p.name}_entry = {p.name} ? *{p.name} : 0;\n" for p in f.parameters if p.on_entry]
+    for p in requests:
+        out.append(f"\t{p.name}_ref = request_passed(HANDLE_BITS({p.name}{'_entry' if p.on_entry else ''}), {'true' if p.direction == '!' else 'false'});\n")
+    out += [free_begins(p, f"{p.name}_entry") for p in f.parameters if frees(p)]
     out += [f"\troom = {f.room} && *{f.room} > 0;\n"] * f.asks_room
     out += [f"\tif ({p.name} == MPI_STATUS_IGNORE)\n\t\t{p.name} = &own_status;\n" for p in own]
     arguments = ", ".join(["&c", "ok", "rc"] + [argument(p) for p in f.parameters if is_put(p)] + ["room"] * f.asks_room)

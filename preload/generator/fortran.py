@@ -5,7 +5,7 @@ A Fortran function has the parameters of the C function, all by address, then ie
 value. In mpi_f08 ierror may be a null pointer; where the compiler has TS 29113, choice buffers come as descriptors
 (preload/fortran.h).
 """
-from generator.record import is_put
+from generator.record import free_begins, frees, is_put, is_request_input
 from generator.table import HANDLES
 
 TYPES = {"aint": "MPI_Aint", "offset": "MPI_Offset", "count": "MPI_Count", "buffer": "void", "void": "void", "string": "char",
@@ -65,6 +65,8 @@ def f2c(p, value):
 def argument(p, binding, buffers=False):
     """What the wrapper passes to the record_ function: translated to C."""
     role, name = p.role, p.name
+    if is_request_input(p):
+        return f"{name}_ref"
     if role.type == "string":
         return f"text_fortran({name}, {name}_n)"
     if role.type == "status":
@@ -102,16 +104,21 @@ def wrapper(f, binding):
         out.append("\tMPI_Status translated;\n\tconst MPI_Status *status_c;\n")
     if status and status.direction == ">":
         out.append("\tMPI_Fint own_status[FORTRAN_STATUS_SIZE];\n")
+    requests = [p for p in f.parameters if is_request_input(p)]
+    out += [f"\tstruct request_ref {p.name}_ref;\n" for p in requests]
     for p in f.parameters:
-        if p.on_entry:
+        if p.on_entry and p not in requests:
             out.append(f"\t{'int' if p.role.name == 'keyval' else HANDLES[p.role.name][0]} {p.name}_entry;\n")
     out += ["\tbool room;\n"] * f.asks_room
     out.append(f"\tbool ok;\n\n\tif (!wrap_begin_binding(&c, FN_{f.name}, {binding.name})) {{\n"
                f"\t\t{call};\n\t\treturn;\n\t}}\n"
                "\tif (!ierror)\n\t\tierror = &own_error;\n")
+    for p in requests:
+        out.append(f"\t{p.name}_ref = request_passed(HANDLE_BITS({f2c(p, '*' + p.name)}), {'true' if p.direction == '!' else 'false'});\n")
     for p in f.parameters:
-        if p.on_entry:
+        if p.on_entry and p not in requests:
             out.append(f"\t{p.name}_entry = {'*' + p.name if p.role.name == 'keyval' else f2c(p, '*' + p.name)};\n")
+    out += [free_begins(p, f"{p.name}_entry") for p in f.parameters if frees(p)]
     out += [f"\troom = *{f.room} > 0;\n"] * f.asks_room
     if status and status.direction == ">":
         out.append("\tif (fortran_ignores(status))\n\t\tstatus = own_status;\n")

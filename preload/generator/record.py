@@ -13,6 +13,22 @@ def is_put(p, buffers=False):
     return buffers and p.role.type == "buffer" or p.role.kind != "-" or p.role.name == "status"
 
 
+def is_request_input(p):
+    """A request that is passed to the call: what it means is found out before (puts.h)."""
+    return p.role.name == "request" and not p.is_output and not p.length
+
+
+def frees(p):
+    """A handle that the call frees, but no request."""
+    return p.direction == "!" and p.role.name != "request"
+
+
+def free_begins(p, name):
+    """The statement before the call; name: of the handle as it was passed."""
+    bits = f"(intptr_t){name}" if p.role.name == "keyval" else name
+    return f"\thandle_free(HANDLE_{p.role.name.upper()}, HANDLE_BITS({bits}), __builtin_frame_address(0));\n"
+
+
 def c_parameter(p):
     """Its declaration in the record_ function."""
     type = p.role.type
@@ -22,6 +38,8 @@ def c_parameter(p):
         return f"const MPI_Status *{p.name}"
     if type == "buffer":
         return f"const void *{p.name}"
+    if is_request_input(p):
+        return f"struct request_ref {p.name}"
     if type == "handle":
         if p.length:
             return f"struct handles {p.name}"
@@ -102,8 +120,7 @@ class Recorder:
             if p.is_output:
                 traits = " | ".join(f"REQUEST_{n.upper()}" for n in p.notes) or "0"
                 return f"put_new_request(c, {name}, ok, {traits});"
-            return (f"struct request_ref {name}_ref = request_find(HANDLE_BITS({name}), REQUEST_NULL_BITS, ok);\n"
-                    f"\tcall_put(c, request_value(c, {name}_ref.number));")
+            return f"put_request_passed(c, &{name}, ok, {'true' if p.direction == '!' else 'false'});"
         if role.name == "session" and self.f.name == "MPI_Session_init":
             return f"put_new_session(c, *{name});"
         if role.name == "comm":
@@ -235,12 +252,11 @@ class Recorder:
             out.append("\n")
         out.append(puts)
         for p in self.f.parameters:
-            if p.role.name == "request" and not p.is_output:
-                end = f"if (ok)\n\t\trequest_end(&{p.name}_ref);\n\telse\n\t\t" if p.direction == "!" else ""
-                out.append(f"\t{end}request_release(&{p.name}_ref);\n")
-            elif p.direction == "!":
+            if frees(p):
                 bits = f"(intptr_t){p.name}" if p.role.name == "keyval" else p.name
-                out.append(f"\tif (ok)\n\t\thandle_forget(HANDLE_{p.role.name.upper()}, HANDLE_BITS({bits}));\n")
+                out.append(f"\thandle_freed(HANDLE_{p.role.name.upper()}, HANDLE_BITS({bits}), ok);\n")
+            elif p.direction == "!":
+                out.append(f"\tif (ok)\n\t\trequest_end(&{p.name});\n\telse\n\t\trequest_release(&{p.name});\n")
         return "".join(out)
 
     def function(self):

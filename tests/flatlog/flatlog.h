@@ -118,16 +118,26 @@ char *say_message(MPI_Message h);
 char *say_keyval(int h);
 
 /* The object is freed: the same bits are a new object from now on. */
-void forget_comm(MPI_Comm h);
-void forget_type(MPI_Datatype h);
-void forget_group(MPI_Group h);
-void forget_op(MPI_Op h);
-void forget_win(MPI_Win h);
-void forget_file(MPI_File h);
-void forget_info(MPI_Info h);
-void forget_errhandler(MPI_Errhandler h);
-void forget_message(MPI_Message h);
-void forget_keyval(int h);
+void freeing_comm(MPI_Comm h);
+void forget_comm(MPI_Comm h, bool done);
+void freeing_type(MPI_Datatype h);
+void forget_type(MPI_Datatype h, bool done);
+void freeing_group(MPI_Group h);
+void forget_group(MPI_Group h, bool done);
+void freeing_op(MPI_Op h);
+void forget_op(MPI_Op h, bool done);
+void freeing_win(MPI_Win h);
+void forget_win(MPI_Win h, bool done);
+void freeing_file(MPI_File h);
+void forget_file(MPI_File h, bool done);
+void freeing_info(MPI_Info h);
+void forget_info(MPI_Info h, bool done);
+void freeing_errhandler(MPI_Errhandler h);
+void forget_errhandler(MPI_Errhandler h, bool done);
+void freeing_message(MPI_Message h);
+void forget_message(MPI_Message h, bool done);
+void freeing_keyval(int h);
+void forget_keyval(int h, bool done);
 
 /* [a,b,c], each element said by an expression of i_. n is clamped at 0. */
 #define SAY_ARRAY(n, element) \

@@ -228,6 +228,7 @@ def wrapper(function, parameters, fortran=None):
             out.append(p.put(i, fortran))
         if p.mark == "~":
             out.append(f"__typeof__({p.value(fortran)}) old_{p.name} = {p.value(fortran)};")
+            out.append(f"freeing_{p.kind}(old_{p.name});")
         if p.kind == "status" and p.mark:
             out.append(("OWN_FSTATUS" if fortran else "OWN_STATUS") + f"({p.name}{'_f' if fortran else ''});")
     if fortran:
@@ -241,13 +242,12 @@ def wrapper(function, parameters, fortran=None):
     if outputs:
         out.append("if (line_end(&l, rc)) {")
         for i, p in outputs:
-            if p.mark == "~":
-                out.append(f"forget_{p.kind}(old_{p.name});")
-            else:
+            if p.mark != "~":
                 out.append(p.put(i, fortran))
         out.append("}")
     else:
         out.append("line_end(&l, rc);")
+    out += [f"forget_{p.kind}(old_{p.name}, rc == MPI_SUCCESS);" for _, p in outputs if p.mark == "~"]
     out.append("line_write(&l);")
     if not fortran:
         out.append("return rc;")

@@ -209,10 +209,13 @@ struct symbols {
 	const char *letter;
 	uintptr_t *handle;
 	int *number;
+	char **freer; /* by thread (its `me`): in a call that frees it; nobody else's then, who has the handle has a new object */
 	int n;
 	int again; /* a number is used again when it is free */
 	int next;  /* else */
 };
+
+static __thread char me;
 
 static int lowest_free(const struct symbols *s)
 {
@@ -232,12 +235,14 @@ static char *say_symbol(struct symbols *s, uintptr_t handle)
 
 	pthread_mutex_lock(&flatlog_lock);
 	for (int i = 0; i < s->n && number < 0; i++)
-		if (s->handle[i] == handle)
+		if (s->handle[i] == handle && (!s->freer[i] || s->freer[i] == &me))
 			number = s->number[i];
 	if (number < 0) {
 		s->handle = (uintptr_t *)checked(realloc(s->handle, (s->n + 1) * sizeof(*s->handle)));
 		s->number = (int *)checked(realloc(s->number, (s->n + 1) * sizeof(*s->number)));
+		s->freer = (char **)checked(realloc(s->freer, (s->n + 1) * sizeof(*s->freer)));
 		s->handle[s->n] = handle;
+		s->freer[s->n] = NULL;
 		number = s->again ? lowest_free(s) : s->next++;
 		s->number[s->n++] = number;
 	}
@@ -245,15 +250,32 @@ static char *say_symbol(struct symbols *s, uintptr_t handle)
 	return say_append(say_name(s->letter), 0, say_int(number));
 }
 
-static void forget(struct symbols *s, uintptr_t handle)
+/* A call that frees the object begins. */
+static void freeing(struct symbols *s, uintptr_t handle)
+{
+	pthread_mutex_lock(&flatlog_lock);
+	for (int i = 0; i < s->n; i++)
+		if (s->handle[i] == handle && !s->freer[i]) {
+			s->freer[i] = &me;
+			break;
+		}
+	pthread_mutex_unlock(&flatlog_lock);
+}
+
+/* It is back. done: it is freed. */
+static void forget(struct symbols *s, uintptr_t handle, bool done)
 {
 	pthread_mutex_lock(&flatlog_lock);
 	for (int i = 0; i < s->n; i++) {
-		if (s->handle[i] != handle)
+		if (s->handle[i] != handle || s->freer[i] != &me)
 			continue;
-		s->n--;
-		s->handle[i] = s->handle[s->n];
-		s->number[i] = s->number[s->n];
+		s->freer[i] = NULL;
+		if (done) {
+			s->n--;
+			s->handle[i] = s->handle[s->n];
+			s->number[i] = s->number[s->n];
+			s->freer[i] = s->freer[s->n];
+		}
 		break;
 	}
 	pthread_mutex_unlock(&flatlog_lock);
@@ -267,7 +289,7 @@ struct known {
 
 /* One kind of handle: its letter and the predefined ones. */
 #define HANDLE(kind, type, letter, ...) \
-	static struct symbols kind##_symbols = {letter, NULL, NULL, 0, #letter[1] != 'c', 0}; \
+	static struct symbols kind##_symbols = {letter, NULL, NULL, NULL, 0, #letter[1] != 'c', 0}; \
 	char *say_##kind(type h) \
 	{ \
 		const struct known known[] = {__VA_ARGS__}; \
@@ -276,9 +298,13 @@ struct known {
 				return say_name(known[i].name); \
 		return say_symbol(&kind##_symbols, (uintptr_t)h); \
 	} \
-	void forget_##kind(type h) \
+	void freeing_##kind(type h) \
 	{ \
-		forget(&kind##_symbols, (uintptr_t)h); \
+		freeing(&kind##_symbols, (uintptr_t)h); \
+	} \
+	void forget_##kind(type h, bool done) \
+	{ \
+		forget(&kind##_symbols, (uintptr_t)h, done); \
 	}
 
 HANDLE(comm, MPI_Comm, "c", KNOWN(MPI_COMM_WORLD), KNOWN(MPI_COMM_SELF), KNOWN(MPI_COMM_NULL))

@@ -173,7 +173,16 @@ static void batch_failed(struct batch *b, const MPI_Request *after)
 char *say_live_request(MPI_Request h)
 {
 	struct batch b;
+	int number = -1;
 
+	/* the call ends no request: it may mean one that another thread waits for */
+	pthread_mutex_lock(&flatlog_lock);
+	for (int k = 0; k < live_count && number < 0 && h != MPI_REQUEST_NULL; k++)
+		if (live[k].handle == h && live[k].busy)
+			number = live[k].number;
+	pthread_mutex_unlock(&flatlog_lock);
+	if (number >= 0)
+		return say_number(number);
 	batch_begin(&b, 1, &h);
 	char *text = say_number(b.number[0]);
 	batch_end(&b);

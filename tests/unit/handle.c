@@ -127,7 +127,7 @@ static void before_mpi(void)
 {
 	handle_end();
 	ok(handle_number(HANDLE_TYPE, 0x1000, false) == HANDLE_ABSENT, "an empty table has nothing");
-	handle_forget(HANDLE_TYPE, 0x1000);
+	handle_freed(HANDLE_TYPE, 0x1000, true);
 	ok(handle_number(HANDLE_TYPE, 0, true) == HANDLE_ABSENT, "a handle of no bits is absent");
 	ok(handle_number(HANDLE_KEYVAL, 0, true) == 0, "but keyval 0 is a keyval");
 	ok(handle_value(NULL, HANDLE_ABSENT) == 1000000 + CONST_ABSENT, "absent is the constant -");
@@ -145,7 +145,7 @@ static void predefined(void)
 			         ~mpi_predefined[i].constant;
 	ok(right, "predefined handles are named constants");
 	ok(handle_number(HANDLE_GROUP, HANDLE_BITS(MPI_INT), false) == HANDLE_ABSENT, "of their kind only");
-	handle_forget(HANDLE_TYPE, HANDLE_BITS(MPI_INT));
+	handle_freed(HANDLE_TYPE, HANDLE_BITS(MPI_INT), true);
 	ok(handle_number(HANDLE_TYPE, HANDLE_BITS(MPI_INT), false) == ~CONST_MPI_INT, "they are never forgotten");
 	ok(handle_value(NULL, ~CONST_MPI_INT) == 1000000 + CONST_MPI_INT, "and have their name as value");
 	ok(handle_number(HANDLE_KEYVAL, HANDLE_BITS((intptr_t)MPI_KEYVAL_INVALID), false) ==
@@ -162,7 +162,7 @@ static void numbering(void)
 	   "numbers count up from 0");
 	ok(handle_number(HANDLE_OP, 0x1000, true) == 0, "in each kind");
 	ok(handle_number(HANDLE_TYPE, 0x1000, true) == 0 && handle_number(HANDLE_TYPE, 0x2000, false) == 1, "and stay");
-	handle_forget(HANDLE_TYPE, 0x1000);
+	handle_freed(HANDLE_TYPE, 0x1000, true);
 	ok(handle_number(HANDLE_TYPE, 0x3000, true) == 0 && handle_number(HANDLE_TYPE, 0x1000, true) == 2,
 	   "a freed handle's number is the next one's, its bits are a new object");
 	ok(handle_number(HANDLE_OP, 0x1000, true) == 0, "other kinds are not affected");
@@ -193,7 +193,7 @@ static void communicators(void)
 	b = handle_comm(NULL, dup, true, &a);
 	ok(b.number == 2 && b.rank == 2 && b.size == 5 && !asked && row_count == 3,
 	   "a duplicate that is not ready is not asked");
-	handle_forget(HANDLE_COMM, HANDLE_BITS(parent));
+	handle_freed(HANDLE_COMM, HANDLE_BITS(parent), true);
 	a = handle_comm(NULL, parent, true, NULL);
 	ok(a.number == 3 && row_count == 4, "a freed communicator's bits are a new one with a row of its own");
 	a = handle_comm(NULL, MPI_COMM_NULL, true, NULL);
@@ -220,7 +220,7 @@ static void many(void)
 	for (int i = 0; i < N; i++)
 		right &= handle_number(HANDLE_TYPE, 0x100000 + 48 * (uint64_t)i, true) == i;
 	for (int i = 0; i < N; i += 2)
-		handle_forget(HANDLE_TYPE, 0x100000 + 48 * (uint64_t)i);
+		handle_freed(HANDLE_TYPE, 0x100000 + 48 * (uint64_t)i, true);
 	for (int i = 0; i < N; i++)
 		right &= handle_number(HANDLE_TYPE, 0x100000 + 48 * (uint64_t)i, false) == (i % 2 ? i : HANDLE_ABSENT);
 	ok(right, "20000 handles, of which every other one is forgotten");
