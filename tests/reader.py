@@ -35,7 +35,7 @@ def unzstd(data, size):
 def chunks(data):
     assert data[:8] == b"\x89SPOOR\r\n", "magic"
     major, _, _, incompatible, n, table_crc, crc = struct.unpack_from("<HHIIIII", data, 8)
-    assert major == 1 and incompatible & ~63 == 0 and crc == zlib.crc32(data[:28])
+    assert major == 1 and incompatible & ~127 == 0 and crc == zlib.crc32(data[:28])
     assert table_crc == zlib.crc32(data[32:32 + 32 * n])
     found = {}
     for i in range(n):
@@ -206,8 +206,8 @@ class Bytes:
 class Coder:
     """The range coder of the chunk HIST."""
 
-    def __init__(self, data):
-        self.data, self.at, self.range, self.code, self.learnt = data + b"\0" * 4, 0, (1 << 32) - 1, 0, {}
+    def __init__(self, data, brief):
+        self.data, self.at, self.range, self.code, self.learnt, self.seen, self.brief = data + b"\0" * 4, 0, (1 << 32) - 1, 0, {}, {}, brief
         for _ in range(4):
             self.next()
 
@@ -225,15 +225,17 @@ class Coder:
         node = 1
         for _ in range(n):
             p = self.learnt.get((context, node), 1024)
+            seen = self.seen[context, node] = self.seen.get((context, node), -1) + 1
+            part = min(seen + 2, 16) if self.brief else 16
             bound = (self.range >> 11) * p
             bit = self.code >= bound
             if bit:
                 self.code -= bound
                 self.range -= bound
-                p -= p >> 4
+                p -= p // part
             else:
                 self.range = bound
-                p += (2048 - p) >> 4
+                p += (2048 - p) // part
             self.learnt[context, node] = p
             self.normalize()
             node = node << 1 | bit
@@ -289,6 +291,7 @@ class Trace:
         self.read_ranks(Bytes(found["RANK"], self.strings), found["flags"] & 8)
         self.read_sites(Bytes(found["SITE"], self.strings))
         self.read_paths(Bytes(found["PATH"]))
+        self.brief = bool(found["flags"] & 64)
         if "HIST" in found:
             self.read_times(found["HIST"], found["flags"] & 32)
         self.counters, self.counts, self.flows = [], [], {}
@@ -302,14 +305,13 @@ class Trace:
                          for _ in range(b.uint())]
         assert b.uint() == 1, "a part"
         self.rounded = True
-        rank_bits = bits_for(max(self.events, default=-1) + 1)
         once = [sum(v.values()) <= len(v) for _, _, v, _ in self.sites]
         for _ in self.counters:
-            c, mine = Coder(b.bytes(b.uint())), []
+            c, mine = Coder(b.bytes(b.uint()), self.brief), []
             for i, (_, _, visits, _) in enumerate(self.sites):
                 times = self.times[i]
-                site = {"time": self.read_time(c, 0, times["time"]["count"], visits, once[i], rank_bits)}
-                site["edges"] = {to: self.read_time(c, 1, t["count"], visits, once[to], rank_bits) for to, t in times["edges"].items()}
+                site = {"time": self.read_time(c, 0, times["time"]["count"], visits, once[i])}
+                site["edges"] = {to: self.read_time(c, 1, t["count"], visits, once[to]) for to, t in times["edges"].items()}
                 mine.append(site)
             self.counts.append(mine)
         b.done()
@@ -326,7 +328,7 @@ class Trace:
                     v = Bytes(b.bytes(b.uint()))
                     flows["values"][heads[-1][:2]] = [v.uint() for _ in range(heads[-1][2])]
                     v.done()
-            c = Coder(b.bytes(b.uint())) if coded else None
+            c = Coder(b.bytes(b.uint()), self.brief) if coded else None
             for site, to, n in heads if coded else []:
                 values = flows["values"][site, to] = []
                 for _ in range(n):
@@ -393,7 +395,7 @@ class Trace:
         if self.bins == 0:
             self.read_parts(b)
             return
-        c = Coder(data[b.at:])
+        c = Coder(data[b.at:], self.brief)
         rank_bits = bits_for(max(self.events, default=-1) + 1)
         for t in range(3):
             total, n = {}, c.number(1)
@@ -411,21 +413,26 @@ class Trace:
         for i, (_, _, visits, _) in enumerate(self.sites):
             mine = sum(visits.values())
             once = [sum(v.values()) <= len(v) for _, _, v, _ in self.sites]
-            site = {"time": self.read_time(c, 0, mine, visits, once[i], rank_bits), "edges": {}}
+            site = {"time": self.read_time(c, 0, mine, visits, once[i]), "edges": {}}
             if len(visits) > 1 and mine != len(visits) and site["time"]["count"]:
                 mean = site["time"]["sum"] // len(visits)
-                site.update(least=max(0, mean - c.number(10, 6)), most=mean + c.number(11, 6), least_rank=c.bits(rank_bits), most_rank=c.bits(rank_bits))
+                site.update(least=max(0, mean - c.number(10, 6)), most=mean + c.number(11, 6), least_rank=self.read_rank(c, visits), most_rank=self.read_rank(c, visits))
             left, to = mine, None
             edges = c.number(8)
             for k in range(edges):
                 to = i + 1 + c.signed(9) if k == 0 else to + 1 + c.number(9)
                 assert 0 <= to < len(self.sites)
-                site["edges"][to] = self.read_time(c, 1, left if k + 1 == edges else 0, visits, once[to], rank_bits)
+                site["edges"][to] = self.read_time(c, 1, left if k + 1 == edges else 0, visits, once[to])
                 left -= site["edges"][to]["count"]
             self.times.append(site)
         assert c.at >= len(data) - b.at, "HIST has too much in it"
 
-    def read_time(self, c, compute, expected, visits, once, rank_bits):
+    def read_rank(self, c, visits):
+        if self.brief:
+            return sorted(visits)[c.bits(bits_for(len(visits)))]
+        return c.bits(bits_for(max(self.events) + 1))
+
+    def read_time(self, c, compute, expected, visits, once):
         at = 12 + 12 * compute
         t = {"count": expected + c.signed(at), "bins": []}
         assert t["count"] >= 0
@@ -434,11 +441,13 @@ class Trace:
         mean, many = c.number(at + 1), t["count"] > 1
         t.update(sum=mean, min=mean, max=mean)
         if many:
-            t["sum"] = mean * t["count"] + c.bits(bits_for(t["count"]))
+            rest = bits_for(t["count"])
+            below = max(0, rest - max(0, 16 - mean.bit_length())) if self.brief else 0
+            t["sum"] = mean * t["count"] + (c.bits(rest - below) << below)
             t["min"] = mean - c.number(at + 2)
             t["max"] = mean + c.number(at + 3)
         for name in ("min", "max") if many else ("min",):
-            t[name + "_rank"] = c.bits(rank_bits) if len(visits) > 1 else next(iter(visits))
+            t[name + "_rank"] = self.read_rank(c, visits) if len(visits) > 1 else next(iter(visits))
             t[name + "_visit"] = 0 if once else c.number(at + 11)
         if not many:
             return t

@@ -115,58 +115,34 @@ static const struct trace_time *times_of(const struct each *e)
 	return e->edge == 1 ? &s->communicate : &s->edges[e->edge - 2].compute;
 }
 
-static struct histogram_place place(const struct each *e, const struct histogram_visits *visits, uint64_t all)
+static struct histogram_place place(const struct each *e, const struct histogram_visits *visits, uint64_t all, unsigned form)
 {
 	const struct trace_site *s = &e->t->sites[e->site];
 	uint32_t to = e->edge == 1 ? e->site : s->edges[e->edge - 2].to;
-	struct histogram_place p = histogram_place(e->t, &visits[e->site], &visits[to], e->edge == 1 ? 0 : HISTOGRAM_CONTEXTS);
+	struct histogram_place p = histogram_place(e->t, &visits[e->site], &visits[to], e->edge == 1 ? 0 : HISTOGRAM_CONTEXTS, form);
 	p.all = all;
-	p.rounded = true;
 	return p;
-}
-
-static struct histogram_visits *visits_new(const struct trace *t)
-{
-	struct histogram_visits *visits = calloc((size_t)t->site_count + 1, sizeof *visits);
-	for (uint32_t i = 0; visits && i < t->site_count; i++)
-		visits[i] = histogram_visits(&t->sites[i]);
-	return visits;
 }
 
 static void put_compact(struct writer *w, const struct trace *t, uint32_t counter, const struct histogram_visits *visits)
 {
 	static const struct trace_time none;
-	struct writer coded = {0};
-	struct entropy_writer *e = malloc(sizeof *e);
+	struct entropy_block *b = entropy_block_new();
+	struct trace_time **counts;
 	uint64_t all = 0;
-	for (struct each each = {t, counter, 0, 0}; e;) {
-		struct trace_time **counts = next(&each);
-		if (!counts)
-			break;
+	for (struct each each = {t, counter, 0, 0}; (counts = next(&each));)
 		all += *counts ? (*counts)[counter].sum : 0;
+	for (struct each each = {t, counter, 0, 0}; b && (counts = next(&each));) {
+		struct histogram_place p = place(&each, visits, all, 0);
+		histogram_put(&b->coder, &p, *counts ? &(*counts)[counter] : &none, times_of(&each)->count);
 	}
-	if (e)
-		entropy_begin(e, &coded);
-	for (struct each each = {t, counter, 0, 0}; e;) {
-		struct trace_time **counts = next(&each);
-		if (!counts)
-			break;
-		struct histogram_place p = place(&each, visits, all);
-		histogram_put(e, &p, *counts ? &(*counts)[counter] : &none, times_of(&each)->count);
-	}
-	if (e)
-		entropy_end(e);
-	writer_uint(w, coded.size);
-	writer_bytes(w, coded.data, coded.size);
-	w->failed |= !e || coded.failed;
-	writer_free(&coded);
-	free(e);
+	entropy_block_put(w, b);
 }
 
 void counts_put(struct writer *w, const struct trace *t, bool complete)
 {
 	static const struct trace_time none;
-	struct histogram_visits *visits = visits_new(t);
+	struct histogram_visits *visits = histogram_visits_new(t);
 	writer_uint(w, t->counter_count);
 	for (uint32_t i = 0; i < t->counter_count; i++) {
 		writer_uint(w, t->counters[i].name);
@@ -185,7 +161,7 @@ void counts_put(struct writer *w, const struct trace *t, bool complete)
 		for (struct trace_time **counts; (counts = next(&each));)
 			histogram_put_whole(w, *counts ? &(*counts)[i] : &none);
 	}
-	free(visits);
+	histogram_visits_free(visits, t);
 }
 
 /* Takes what was read, if there is anything. */
@@ -200,35 +176,28 @@ static int take(struct trace_time **counts, uint32_t counter, struct trace_time 
 	return 0;
 }
 
-static int get_compact(struct reader *r, struct trace *t, uint32_t counter, const struct histogram_visits *visits)
+static int get_compact(struct reader *r, struct trace *t, uint32_t counter, const struct histogram_visits *visits, unsigned form)
 {
 	int rv = 0;
-	size_t size = reader_count(r);
-	const uint8_t *bytes = reader_bytes(r, size);
-	struct entropy_reader *e = malloc(sizeof *e);
-	struct reader coded = reader_of(bytes, bytes ? size : 0);
-	if (!e || !bytes) {
-		free(e);
+	struct trace_time **counts;
+	struct entropy_source *s = entropy_source_new(r, form & HISTOGRAM_LONG);
+	if (!s)
 		return -1;
-	}
-	entropy_open(e, &coded);
-	struct each each = {t, counter, 0, 0};
-	for (struct trace_time **counts; rv == 0 && (counts = next(&each));) {
+	for (struct each each = {t, counter, 0, 0}; rv == 0 && (counts = next(&each));) {
 		struct trace_time one = {0};
-		struct histogram_place p = place(&each, visits, 0);
-		rv = histogram_get(e, &p, &one, times_of(&each)->count);
+		struct histogram_place p = place(&each, visits, 0, form);
+		rv = histogram_get(&s->coder, &p, &one, times_of(&each)->count);
 		if (rv != 0)
 			trace_time_free(&one);
 		else
 			rv = take(counts, counter, &one);
 	}
-	entropy_close(e);
-	free(e);
-	return coded.bad ? -1 : rv;
+	return entropy_source_end(s) != 0 ? -1 : rv;
 }
 
-int counts_get(struct reader *r, struct trace *t)
+int counts_get(struct reader *r, struct trace *t, uint32_t flags)
 {
+	unsigned form = histogram_form(flags) & ~(unsigned)HISTOGRAM_WHOLE_COUNTS; /* of these they are rounded in all files */
 	int rv = 0;
 	size_t n = reader_count(r);
 	if (r->bad || n > TRACE_COUNTERS)
@@ -240,12 +209,12 @@ int counts_get(struct reader *r, struct trace *t)
 		counts_tell(t, (uint32_t)i, ranks, missing, (uint32_t)reason);
 	}
 	bool complete = reader_uint(r) != 0;
-	struct histogram_visits *visits = visits_new(t);
+	struct histogram_visits *visits = histogram_visits_new(t);
 	if (!visits)
 		return -1;
 	for (uint32_t i = 0; rv == 0 && i < n; i++) {
 		if (complete) {
-			rv = get_compact(r, t, i, visits);
+			rv = get_compact(r, t, i, visits, form);
 			continue;
 		}
 		struct each each = {t, i, 0, 0};
@@ -258,6 +227,6 @@ int counts_get(struct reader *r, struct trace *t)
 				rv = take(counts, i, &one);
 		}
 	}
-	free(visits);
+	histogram_visits_free(visits, t);
 	return rv != 0 || r->bad || r->at != r->end ? -1 : 0;
 }

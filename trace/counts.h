@@ -29,6 +29,6 @@ void counts_order(struct trace *into, const struct trace *from, const uint32_t *
 /* In a complete trace: compact, with few bins. */
 void counts_put(struct writer *w, const struct trace *t, bool complete);
 /* After the times have been read. Returns 0, or -1: damaged, or no memory. */
-int counts_get(struct reader *r, struct trace *t);
+int counts_get(struct reader *r, struct trace *t, uint32_t flags);
 
 #endif

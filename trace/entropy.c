@@ -3,13 +3,28 @@
  */
 #include "trace/entropy.h"
 
-enum { PROBABILITY_BITS = 11, LEARN = 4, LOWEST_RANGE = 1 << 24, ZEROS = 4 };
+#include <stdlib.h>
 
-static void contexts_begin(struct entropy_context *contexts)
+enum { PROBABILITY_BITS = 11, LEARN = 4, STEADY = (1 << LEARN) - 2 /* bits; until then each is as good as all before it together */, LOWEST_RANGE = 1 << 24, ZEROS = 4 };
+
+static void contexts_begin(struct entropy_context *contexts, bool slow)
 {
 	for (unsigned i = 0; i < ENTROPY_CONTEXTS; i++)
-		for (unsigned k = 0; k < 128; k++)
+		for (unsigned k = 0; k < 128; k++) {
 			contexts[i].zero[k] = 1 << (PROBABILITY_BITS - 1);
+			contexts[i].seen[k] = slow ? STEADY : 0;
+		}
+}
+
+static void learn(struct entropy_context *c, unsigned node, unsigned bit)
+{
+	unsigned zero = c->zero[node], other = (1 << PROBABILITY_BITS) - zero;
+	if (__builtin_expect(c->seen[node] < STEADY, 0)) {
+		unsigned part = 2U + c->seen[node]++;
+		c->zero[node] = (uint16_t)(bit ? zero - zero / part : zero + other / part);
+	} else {
+		c->zero[node] = (uint16_t)(bit ? zero - (zero >> LEARN) : zero + (other >> LEARN));
+	}
 }
 
 /* Writing: `low` has 33 bits, of which the highest is a carry into bytes that are held back for it. */
@@ -41,7 +56,7 @@ static void normalize(struct entropy_writer *e)
 void entropy_begin(struct entropy_writer *e, struct writer *out)
 {
 	*e = (struct entropy_writer){.out = out, .range = UINT32_MAX, .start = out->size};
-	contexts_begin(e->contexts);
+	contexts_begin(e->contexts, false);
 }
 
 void entropy_end(struct entropy_writer *e)
@@ -53,17 +68,16 @@ void entropy_end(struct entropy_writer *e)
 		e->out->size--;
 }
 
-static void put_bit(struct entropy_writer *e, uint16_t *zero, unsigned bit)
+static void put_bit(struct entropy_writer *e, struct entropy_context *c, unsigned node, unsigned bit)
 {
-	uint32_t bound = (e->range >> PROBABILITY_BITS) * *zero;
+	uint32_t bound = (e->range >> PROBABILITY_BITS) * c->zero[node];
 	if (bit) {
 		e->low += bound;
 		e->range -= bound;
-		*zero = (uint16_t)(*zero - (*zero >> LEARN));
 	} else {
 		e->range = bound;
-		*zero = (uint16_t)(*zero + (((1 << PROBABILITY_BITS) - *zero) >> LEARN));
 	}
+	learn(c, node, bit);
 	normalize(e);
 }
 
@@ -72,7 +86,7 @@ void entropy_put_symbol(struct entropy_writer *e, unsigned context, unsigned bit
 	unsigned node = 1;
 	while (bits-- > 0) {
 		unsigned bit = symbol >> bits & 1;
-		put_bit(e, &e->contexts[context].zero[node], bit);
+		put_bit(e, &e->contexts[context], node, bit);
 		node = node << 1 | bit;
 	}
 }
@@ -116,13 +130,13 @@ static uint32_t next_byte(struct entropy_reader *e)
 	return 0;
 }
 
-void entropy_open(struct entropy_reader *e, struct reader *in)
+void entropy_open(struct entropy_reader *e, struct reader *in, bool slow)
 {
 	e->in = in;
 	e->range = UINT32_MAX;
 	e->code = 0;
 	e->behind = 0;
-	contexts_begin(e->contexts);
+	contexts_begin(e->contexts, slow);
 	for (int i = 0; i < 4; i++)
 		e->code = e->code << 8 | next_byte(e);
 }
@@ -133,18 +147,17 @@ void entropy_close(struct entropy_reader *e)
 		e->in->bad = true;
 }
 
-static unsigned get_bit(struct entropy_reader *e, uint16_t *zero)
+static unsigned get_bit(struct entropy_reader *e, struct entropy_context *c, unsigned node)
 {
-	uint32_t bound = (e->range >> PROBABILITY_BITS) * *zero;
+	uint32_t bound = (e->range >> PROBABILITY_BITS) * c->zero[node];
 	unsigned bit = e->code >= bound;
 	if (bit) {
 		e->code -= bound;
 		e->range -= bound;
-		*zero = (uint16_t)(*zero - (*zero >> LEARN));
 	} else {
 		e->range = bound;
-		*zero = (uint16_t)(*zero + (((1 << PROBABILITY_BITS) - *zero) >> LEARN));
 	}
+	learn(c, node, bit);
 	while (e->range < LOWEST_RANGE) {
 		e->range <<= 8;
 		e->code = e->code << 8 | next_byte(e);
@@ -156,7 +169,7 @@ unsigned entropy_symbol(struct entropy_reader *e, unsigned context, unsigned bit
 {
 	unsigned node = 1;
 	for (unsigned i = 0; i < bits; i++)
-		node = node << 1 | get_bit(e, &e->contexts[context].zero[node]);
+		node = node << 1 | get_bit(e, &e->contexts[context], node);
 	return node - (1U << bits);
 }
 
@@ -188,4 +201,51 @@ uint64_t entropy_number(struct entropy_reader *e, unsigned context, unsigned dig
 		return 0;
 	unsigned below = size - 1, kept = below < digits ? below : digits;
 	return (UINT64_C(1) << kept | entropy_bits(e, kept)) << (below - kept);
+}
+
+/* Blocks. */
+
+struct entropy_block *entropy_block_new(void)
+{
+	struct entropy_block *b = malloc(sizeof *b);
+	if (!b)
+		return NULL;
+	b->bytes = (struct writer){0};
+	entropy_begin(&b->coder, &b->bytes);
+	return b;
+}
+
+void entropy_block_put(struct writer *w, struct entropy_block *b)
+{
+	if (!b) {
+		w->failed = true;
+		return;
+	}
+	entropy_end(&b->coder);
+	writer_uint(w, b->bytes.size);
+	writer_bytes(w, b->bytes.data, b->bytes.size);
+	w->failed |= b->bytes.failed;
+	writer_free(&b->bytes);
+	free(b);
+}
+
+struct entropy_source *entropy_source_new(struct reader *r, bool slow)
+{
+	size_t size = reader_count(r);
+	const uint8_t *bytes = reader_bytes(r, size);
+	struct entropy_source *s = bytes ? malloc(sizeof *s) : NULL;
+	if (!s)
+		return NULL;
+	s->size = size;
+	s->in = reader_of(bytes, size);
+	entropy_open(&s->coder, &s->in, slow);
+	return s;
+}
+
+int entropy_source_end(struct entropy_source *s)
+{
+	entropy_close(&s->coder);
+	int rv = s->in.bad ? -1 : 0;
+	free(s);
+	return rv;
 }

@@ -19,6 +19,7 @@
 /* The probabilities of a context: a binary tree of up to seven bits. */
 struct entropy_context {
 	uint16_t zero[128]; /* of 2048, that the bit is 0 */
+	uint8_t seen[128];  /* bits that it was learnt from: the first ones count for more */
 };
 
 struct entropy_writer {
@@ -50,11 +51,32 @@ void entropy_put_number(struct entropy_writer *e, unsigned context, unsigned dig
 /* What becomes of such a number. */
 uint64_t entropy_cut(unsigned digits, uint64_t value);
 
-void entropy_open(struct entropy_reader *e, struct reader *in);
+/* slow: as before version 1.3, where the first bits count for no more than others. */
+void entropy_open(struct entropy_reader *e, struct reader *in, bool slow);
 /* All of `in` is used up then. */
 void entropy_close(struct entropy_reader *e);
 unsigned entropy_symbol(struct entropy_reader *e, unsigned context, unsigned bits);
 uint64_t entropy_bits(struct entropy_reader *e, unsigned bits);
 uint64_t entropy_number(struct entropy_reader *e, unsigned context, unsigned digits);
+
+/* Blocks: `uint` how many bytes, and the bytes. */
+struct entropy_block {
+	struct writer bytes;
+	struct entropy_writer coder;
+};
+/* NULL: no memory. */
+struct entropy_block *entropy_block_new(void);
+/* Ends and frees the block (which may be NULL: then the writer has failed). */
+void entropy_block_put(struct writer *w, struct entropy_block *b);
+
+struct entropy_source {
+	size_t size; /* bytes */
+	struct reader in;
+	struct entropy_reader coder;
+};
+/* Reads a block. NULL: damaged, or no memory. */
+struct entropy_source *entropy_source_new(struct reader *r, bool slow);
+/* Frees it. Returns 0, or -1: something of it was damaged, or is left over. */
+int entropy_source_end(struct entropy_source *s);
 
 #endif

@@ -307,7 +307,7 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 	for (size_t i = 0; i < n; i++)
 		chunks[count++] = further[i];
 	uint32_t flags = CONTAINER_HIST | CONTAINER_MAPS | (trace_has_lossy(t) ? CONTAINER_LOSSY : 0) | (stream_threads(t) > 1 ? CONTAINER_THREADS : 0) |
-	                 (derivations.count || rosters ? CONTAINER_DERIVED : 0) | (times_complete(t) ? CONTAINER_ROUNDED : 0);
+	                 (derivations.count || rosters ? CONTAINER_DERIVED : 0) | (times_complete(t) ? CONTAINER_ROUNDED | CONTAINER_BRIEF : 0);
 	rv = container_encode(chunks, count, flags, codec, bytes, size);
 done:
 	for (size_t i = 0; i < PARTS; i++)
@@ -336,13 +336,13 @@ static int get_part(struct reader *r, size_t part, struct map_table *maps, uint3
 	case PART_SITE:
 		return sites_get(r, maps, t);
 	case PART_HIST:
-		return times_get(r, t, flags & CONTAINER_ROUNDED);
+		return times_get(r, t, flags);
 	case PART_LOSS:
 		return get_loss(r, &t->loss);
 	case PART_CNTR:
-		return counts_get(r, t);
+		return counts_get(r, t, flags);
 	case PART_FULL:
-		return timing_get(r, t);
+		return timing_get(r, t, flags);
 	}
 	return -1;
 }

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "trace/container.h"
+
 /* As it is. */
 
 static void put_wide(struct writer *w, uint128 v)
@@ -85,6 +87,7 @@ int histogram_get_whole(struct reader *r, struct trace_time *t)
 
 enum {
 	DIGITS_COUNT = 10,    /* of a bin; the largest one has what is left */
+	BITS_SUM = 16,        /* of the mean, with as many digits behind the point as there is room for */
 	BITS_MEAN = 6,        /* of a bin, in its range */
 	VALUES_PER_BIN = 16,  /* a histogram has at most one bin for so many values, */
 	SHARE_FULL = 128,     /* k bins if its sum is at least this fraction of all time, */
@@ -212,6 +215,24 @@ static void put_bins(struct entropy_writer *e, const struct histogram_place *p, 
 	}
 }
 
+void histogram_put_rank(struct entropy_writer *e, const struct histogram_place *p, uint32_t rank)
+{
+	entropy_put_bits(e, p->rank_bits, p->order ? rank_order_number(p->order, rank) : rank);
+}
+
+uint32_t histogram_rank(struct entropy_reader *e, const struct histogram_place *p)
+{
+	uint64_t number = entropy_bits(e, p->rank_bits);
+	return p->order ? rank_order_rank(p->order, number) : (uint32_t)number;
+}
+
+/* What is left of the sum when the mean is known: how many of its bits are left out. */
+static unsigned rest_below(uint64_t count, uint64_t mean)
+{
+	unsigned all = histogram_bits(count), used = histogram_bits(mean + 1), room = used < BITS_SUM ? BITS_SUM - used : 0;
+	return all > room ? all - room : 0;
+}
+
 static void put_visit(struct entropy_writer *e, const struct histogram_place *p, uint64_t visit)
 {
 	if (!p->once)
@@ -234,16 +255,17 @@ void histogram_put(struct entropy_writer *e, const struct histogram_place *p, co
 	uint64_t mean = t.sum / t.count, low = mean < t.min ? 0 : mean - t.min, high = t.max < mean ? 0 : t.max - mean;
 	entropy_put_number(e, p->at + IN_MEAN, HISTOGRAM_DIGITS, mean);
 	if (t.count > 1) {
-		entropy_put_bits(e, histogram_bits(t.count), t.sum % t.count);
+		unsigned below = rest_below(t.count, mean);
+		entropy_put_bits(e, histogram_bits(t.count) - below, t.sum % t.count >> below);
 		entropy_put_number(e, p->at + IN_LOW, HISTOGRAM_DIGITS, low);
 		entropy_put_number(e, p->at + IN_HIGH, HISTOGRAM_DIGITS, high);
 	}
 	if (p->only == UINT32_MAX)
-		entropy_put_bits(e, p->rank_bits, t.min_rank);
+		histogram_put_rank(e, p, t.min_rank);
 	put_visit(e, p, t.min_visit);
 	if (t.count > 1) {
 		if (p->only == UINT32_MAX)
-			entropy_put_bits(e, p->rank_bits, t.max_rank);
+			histogram_put_rank(e, p, t.max_rank);
 		put_visit(e, p, t.max_visit);
 		entropy_put_number(e, p->at + IN_DEVIATION, HISTOGRAM_DIGITS, deviation_code(trace_time_deviation(&t), t.max - t.min, PER_OCTAVE_WHOLE));
 		put_bins(e, p, &t);
@@ -263,7 +285,8 @@ static int get_bins(struct entropy_reader *e, const struct histogram_place *p, s
 		return -1;
 	t->bin_count = n;
 	uint64_t mean[TIME_BINS_MAX], deviation[TIME_BINS_MAX];
-	unsigned rest = p->rounded ? (unsigned)entropy_bits(e, histogram_bits(n)) : n - 1, digits = p->rounded ? DIGITS_COUNT : HISTOGRAM_DIGITS;
+	bool rounded = !(p->form & HISTOGRAM_WHOLE_COUNTS);
+	unsigned rest = rounded ? (unsigned)entropy_bits(e, histogram_bits(n)) : n - 1, digits = rounded ? DIGITS_COUNT : HISTOGRAM_DIGITS;
 	if (rest >= n)
 		return -1;
 	for (unsigned i = 0; i < n; i++) {
@@ -307,18 +330,19 @@ int histogram_get(struct entropy_reader *e, const struct histogram_place *p, str
 	if (t->count > 1) {
 		if (__builtin_mul_overflow(mean, t->count, &t->sum))
 			return -1;
-		t->sum += entropy_bits(e, histogram_bits(t->count));
+		unsigned below = p->form & HISTOGRAM_LONG ? 0 : rest_below(t->count, mean);
+		t->sum += entropy_bits(e, histogram_bits(t->count) - below) << below;
 		t->min = mean - entropy_number(e, p->at + IN_LOW, HISTOGRAM_DIGITS);
 		t->max = mean + entropy_number(e, p->at + IN_HIGH, HISTOGRAM_DIGITS);
 		if (t->min > mean || t->max < mean)
 			return -1;
 	}
-	t->min_rank = t->max_rank = p->only == UINT32_MAX ? (uint32_t)entropy_bits(e, p->rank_bits) : p->only;
+	t->min_rank = t->max_rank = p->only == UINT32_MAX ? histogram_rank(e, p) : p->only;
 	t->min_visit = t->max_visit = get_visit(e, p);
 	t->squares = squares_of(t->count, t->sum, 0);
 	if (t->count > 1) {
 		if (p->only == UINT32_MAX)
-			t->max_rank = (uint32_t)entropy_bits(e, p->rank_bits);
+			t->max_rank = histogram_rank(e, p);
 		t->max_visit = get_visit(e, p);
 		t->squares = squares_of(t->count, t->sum,
 		                        deviation_of(entropy_number(e, p->at + IN_DEVIATION, HISTOGRAM_DIGITS), t->max - t->min, PER_OCTAVE_WHOLE));
@@ -327,22 +351,45 @@ int histogram_get(struct entropy_reader *e, const struct histogram_place *p, str
 	return 0;
 }
 
-struct histogram_visits histogram_visits(const struct trace_site *s)
+struct histogram_visits *histogram_visits_new(const struct trace *t)
 {
-	return (struct histogram_visits){
-	        .sum = (uint64_t)rankmap_sum(&s->visits),
-	        .ranks = rankmap_size(&s->visits),
-	        .first = rankmap_empty(&s->visits) ? 0 : rankmap_first(&s->visits),
-	};
+	struct histogram_visits *visits = calloc((size_t)t->site_count + 1, sizeof *visits);
+	for (uint32_t i = 0; visits && i < t->site_count; i++) {
+		const struct rankmap *m = &t->sites[i].visits;
+		visits[i].sum = (uint64_t)rankmap_sum(m);
+		visits[i].ranks = rankmap_size(m);
+		visits[i].first = rankmap_empty(m) ? 0 : rankmap_first(m);
+		if (rank_order_init(&visits[i].order, m) != 0) {
+			histogram_visits_free(visits, t);
+			return NULL;
+		}
+	}
+	return visits;
 }
 
-struct histogram_place histogram_place(const struct trace *t, const struct histogram_visits *from, const struct histogram_visits *of, unsigned at)
+void histogram_visits_free(struct histogram_visits *visits, const struct trace *t)
 {
+	for (uint32_t i = 0; visits && i < t->site_count; i++)
+		rank_order_free(&visits[i].order);
+	free(visits);
+}
+
+unsigned histogram_form(uint32_t flags)
+{
+	return (flags & CONTAINER_ROUNDED ? 0 : HISTOGRAM_WHOLE_COUNTS) | (flags & CONTAINER_BRIEF ? 0 : HISTOGRAM_LONG);
+}
+
+struct histogram_place histogram_place(const struct trace *t, const struct histogram_visits *from, const struct histogram_visits *of, unsigned at,
+                                       unsigned form)
+{
+	bool all = form & HISTOGRAM_LONG;
 	return (struct histogram_place){
 	        .at = at,
 	        .only = from->ranks == 1 ? from->first : UINT32_MAX,
-	        .rank_bits = histogram_bits(rankmap_empty(&t->events) ? 0 : rankmap_last(&t->events) + UINT64_C(1)),
+	        .rank_bits = histogram_bits(!all ? from->ranks : rankmap_empty(&t->events) ? 0 : rankmap_last(&t->events) + UINT64_C(1)),
+	        .order = all ? NULL : &from->order,
 	        .once = of->sum <= of->ranks,
+	        .form = form,
 	        .k = t->bins ? t->bins : TIME_BINS,
 	};
 }

@@ -20,21 +20,36 @@ uint32_t histogram_get_rank(struct reader *r);
 struct histogram_visits {
 	uint64_t sum, ranks;
 	uint32_t first; /* rank */
+	struct rank_order order;
 };
-struct histogram_visits histogram_visits(const struct trace_site *s);
+/* Of all sites. NULL: no memory. */
+struct histogram_visits *histogram_visits_new(const struct trace *t);
+void histogram_visits_free(struct histogram_visits *visits, const struct trace *t);
+
+/* How files of earlier versions differ (flags: those of the container). */
+enum histogram_form {
+	HISTOGRAM_WHOLE_COUNTS = 1, /* counts of bins are not rounded */
+	HISTOGRAM_LONG = 2,         /* ranks are not numbers in their site, sums are exact, and the coder learns slowly */
+};
+unsigned histogram_form(uint32_t flags);
 
 /* What a reader knows of where a histogram belongs before it reads it. */
 struct histogram_place {
 	unsigned at;   /* the first context, of HISTOGRAM_CONTEXTS */
 	uint32_t only; /* UINT32_MAX, or the rank that all values are of */
 	unsigned rank_bits;
+	const struct rank_order *order; /* what ranks are numbers in; NULL: they are as they are */
 	bool once;     /* no rank was there twice */
-	bool rounded;  /* counts of bins are; else it is a file of version 1.1 (only readers ask) */
+	unsigned form; /* only readers ask */
 	unsigned k;
 	uint64_t all;  /* the sum of all histograms: those that are a small part of it get fewer bins */
 };
 /* from: of the site that it is of; of: of the site that its visits are numbered by. `all` is 0. */
-struct histogram_place histogram_place(const struct trace *t, const struct histogram_visits *from, const struct histogram_visits *of, unsigned at);
+struct histogram_place histogram_place(const struct trace *t, const struct histogram_visits *from, const struct histogram_visits *of, unsigned at,
+                                       unsigned form);
+/* A rank that was at the site. */
+void histogram_put_rank(struct entropy_writer *e, const struct histogram_place *p, uint32_t rank);
+uint32_t histogram_rank(struct entropy_reader *e, const struct histogram_place *p);
 
 /* Compact. expected: the count that the reader expects. */
 void histogram_put(struct entropy_writer *e, const struct histogram_place *p, const struct trace_time *time, uint64_t expected);

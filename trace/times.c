@@ -219,8 +219,8 @@ static void put_share(struct entropy_writer *e, const struct histogram_place *p,
 	uint64_t mean = s->communicate.sum / v->ranks;
 	entropy_put_number(e, AT_SHARE_LEAST, DIGITS_SHARE, mean > s->least ? mean - s->least : 0);
 	entropy_put_number(e, AT_SHARE_MOST, DIGITS_SHARE, s->most > mean ? s->most - mean : 0);
-	entropy_put_bits(e, p->rank_bits, s->least_rank);
-	entropy_put_bits(e, p->rank_bits, s->most_rank);
+	histogram_put_rank(e, p, s->least_rank);
+	histogram_put_rank(e, p, s->most_rank);
 }
 
 static void get_share(struct entropy_reader *e, const struct histogram_place *p, const struct histogram_visits *v, struct trace_site *s)
@@ -237,8 +237,8 @@ static void get_share(struct entropy_reader *e, const struct histogram_place *p,
 	uint64_t mean = t->sum / v->ranks, less = entropy_number(e, AT_SHARE_LEAST, DIGITS_SHARE);
 	s->least = less < mean ? mean - less : 0;
 	s->most = mean + entropy_number(e, AT_SHARE_MOST, DIGITS_SHARE);
-	s->least_rank = (uint32_t)entropy_bits(e, p->rank_bits);
-	s->most_rank = (uint32_t)entropy_bits(e, p->rank_bits);
+	s->least_rank = histogram_rank(e, p);
+	s->most_rank = histogram_rank(e, p);
 }
 
 /* A short run is not all MPI_Init. */
@@ -258,19 +258,17 @@ static uint64_t all_time(const struct trace *t)
 static void put_compact(struct writer *w, const struct trace *t)
 {
 	struct entropy_writer *e = malloc(sizeof *e);
-	struct histogram_visits *visits = calloc((size_t)t->site_count + 1, sizeof *visits);
+	struct histogram_visits *visits = histogram_visits_new(t);
 	if (!e || !visits) {
 		w->failed = true;
 		goto done;
 	}
-	for (uint32_t i = 0; i < t->site_count; i++)
-		visits[i] = histogram_visits(&t->sites[i]);
 	uint64_t all = all_time(t);
 	entropy_begin(e, w);
 	put_totals(e, t);
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		const struct trace_site *s = &t->sites[i];
-		struct histogram_place here = histogram_place(t, &visits[i], &visits[i], AT_TIME);
+		struct histogram_place here = histogram_place(t, &visits[i], &visits[i], AT_TIME, 0);
 		here.all = all;
 		histogram_put(e, &here, &s->communicate, visits[i].sum);
 		put_share(e, &here, &visits[i], s);
@@ -278,7 +276,7 @@ static void put_compact(struct writer *w, const struct trace *t)
 		uint64_t left = visits[i].sum;
 		for (uint32_t k = 0; k < s->edge_count; k++) {
 			const struct trace_edge *edge = &s->edges[k];
-			struct histogram_place there = histogram_place(t, &visits[i], &visits[edge->to], AT_TIME + HISTOGRAM_CONTEXTS);
+			struct histogram_place there = histogram_place(t, &visits[i], &visits[edge->to], AT_TIME + HISTOGRAM_CONTEXTS, 0);
 			there.all = all;
 			if (k > 0 && edge->to <= edge[-1].to)
 				w->failed = true; /* not in canonical order */
@@ -290,26 +288,23 @@ static void put_compact(struct writer *w, const struct trace *t)
 	entropy_end(e);
 done:
 	free(e);
-	free(visits);
+	histogram_visits_free(visits, t);
 }
 
-static int get_compact(struct reader *r, struct trace *t, bool rounded)
+static int get_compact(struct reader *r, struct trace *t, unsigned form)
 {
 	int rv = -1;
 	uint64_t limit = (uint64_t)(r->end - r->at) + 8, edges = 0; /* no edge takes less than a byte */
 	struct entropy_reader *e = malloc(sizeof *e);
-	struct histogram_visits *visits = calloc((size_t)t->site_count + 1, sizeof *visits);
+	struct histogram_visits *visits = histogram_visits_new(t);
 	if (!e || !visits)
 		goto done;
-	for (uint32_t i = 0; i < t->site_count; i++)
-		visits[i] = histogram_visits(&t->sites[i]);
-	entropy_open(e, r);
+	entropy_open(e, r, form & HISTOGRAM_LONG);
 	if (get_totals(e, t) != 0)
 		goto done;
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		struct trace_site *s = &t->sites[i];
-		struct histogram_place here = histogram_place(t, &visits[i], &visits[i], AT_TIME);
-		here.rounded = rounded;
+		struct histogram_place here = histogram_place(t, &visits[i], &visits[i], AT_TIME, form);
 		if (histogram_get(e, &here, &s->communicate, visits[i].sum) != 0)
 			goto done;
 		get_share(e, &here, &visits[i], s);
@@ -323,8 +318,7 @@ static int get_compact(struct reader *r, struct trace *t, bool rounded)
 			if (r->bad || number >= t->site_count)
 				goto done;
 			edge->to = (uint32_t)number;
-			struct histogram_place there = histogram_place(t, &visits[i], &visits[edge->to], AT_TIME + HISTOGRAM_CONTEXTS);
-			there.rounded = rounded;
+			struct histogram_place there = histogram_place(t, &visits[i], &visits[edge->to], AT_TIME + HISTOGRAM_CONTEXTS, form);
 			if (histogram_get(e, &there, &edge->compute, k + 1 == n ? left : 0) != 0)
 				goto done;
 			left -= edge->compute.count;
@@ -334,7 +328,7 @@ static int get_compact(struct reader *r, struct trace *t, bool rounded)
 	rv = 0;
 done:
 	free(e);
-	free(visits);
+	histogram_visits_free(visits, t);
 	return rv;
 }
 
@@ -352,7 +346,7 @@ void times_put(struct writer *w, const struct trace *t)
 	put_compact(w, t);
 }
 
-int times_get(struct reader *r, struct trace *t, bool rounded)
+int times_get(struct reader *r, struct trace *t, uint32_t flags)
 {
 	uint64_t k = reader_uint(r);
 	if (r->bad || k > TIME_BINS_MAX)
@@ -361,6 +355,6 @@ int times_get(struct reader *r, struct trace *t, bool rounded)
 	if (later > TIME_BINS_MAX)
 		return -1;
 	t->bins = (uint32_t)later;
-	int rv = k == 0 ? get_parts(r, t) : get_compact(r, t, rounded);
+	int rv = k == 0 ? get_parts(r, t) : get_compact(r, t, histogram_form(flags));
 	return rv != 0 || r->bad || r->at != r->end ? -1 : 0;
 }

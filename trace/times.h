@@ -14,8 +14,8 @@
 void times_put(struct writer *w, const struct trace *t);
 /* Is it to be stored as that of a complete trace? */
 bool times_complete(const struct trace *t);
-/* rounded: counts of bins are (CONTAINER_ROUNDED). Returns 0, or -1: damaged, or no memory. */
-int times_get(struct reader *r, struct trace *t, bool rounded);
+/* flags: of the container. Returns 0, or -1: damaged, or no memory. */
+int times_get(struct reader *r, struct trace *t, uint32_t flags);
 /* The chunk TIME of version 1.0. */
 int times_get_sums(struct reader *r, struct trace *t);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/container.h"
 #include "trace/entropy.h"
 #include "trace/flow.h"
 #include "trace/index.h"
@@ -119,27 +120,18 @@ static unsigned context_of(uint64_t before)
 
 static void put_coded(struct writer *w, const struct trace_timing *r)
 {
-	struct writer coded = {0};
-	struct entropy_writer *e = malloc(sizeof *e);
-	if (e)
-		entropy_begin(e, &coded);
-	for (uint32_t k = 0; e && k < r->flow_count; k++) {
+	struct entropy_block *b = entropy_block_new();
+	for (uint32_t k = 0; b && k < r->flow_count; k++) {
 		struct reader in = reader_of(r->flows[k].bytes, r->flows[k].size);
 		uint64_t before = 0;
 		for (uint64_t n = 0; n < r->flows[k].count; n++) {
 			uint64_t v = reader_uint(&in);
-			entropy_put_number(e, context_of(before), 63, v);
+			entropy_put_number(&b->coder, context_of(before), 63, v);
 			before = v;
 		}
-		coded.failed |= in.bad;
+		w->failed |= in.bad;
 	}
-	if (e)
-		entropy_end(e);
-	writer_uint(w, coded.size);
-	writer_bytes(w, coded.data, coded.size);
-	w->failed |= !e || coded.failed;
-	writer_free(&coded);
-	free(e);
+	entropy_block_put(w, b);
 }
 
 void timing_put(struct writer *w, const struct trace *t, bool compact)
@@ -174,38 +166,31 @@ void timing_put(struct writer *w, const struct trace *t, bool compact)
 /* No value takes less of the coded bytes than 1/107: seven bits that are as likely as can be. */
 #define VALUES_PER_BYTE 128
 
-static int get_coded(struct reader *r, struct trace_timing *to)
+static int get_coded(struct reader *r, struct trace_timing *to, bool slow)
 {
-	int rv = -1;
-	size_t size = reader_count(r);
-	const uint8_t *bytes = reader_bytes(r, size);
-	struct reader coded = reader_of(bytes, bytes ? size : 0);
-	struct entropy_reader *e = malloc(sizeof *e);
-	uint64_t left = ((uint64_t)size + 8) * VALUES_PER_BYTE;
-	if (!e || !bytes)
-		goto done;
-	entropy_open(e, &coded);
-	for (uint32_t k = 0; k < to->flow_count; k++) {
+	int rv = 0;
+	struct entropy_source *s = entropy_source_new(r, slow);
+	if (!s)
+		return -1;
+	uint64_t left = ((uint64_t)s->size + 8) * VALUES_PER_BYTE;
+	for (uint32_t k = 0; rv == 0 && k < to->flow_count; k++) {
 		struct trace_flow *f = &to->flows[k];
 		struct writer out = {0};
 		uint64_t before = 0;
-		if (f->count > left)
-			goto done;
+		if (f->count > left) {
+			rv = -1;
+			break;
+		}
 		left -= f->count;
-		for (uint64_t n = 0; n < f->count && !coded.bad; n++) {
-			before = entropy_number(e, context_of(before), 63);
+		for (uint64_t n = 0; n < f->count && !s->in.bad; n++) {
+			before = entropy_number(&s->coder, context_of(before), 63);
 			writer_uint(&out, before);
 		}
 		f->bytes = out.data;
 		f->size = out.size;
-		if (out.failed || coded.bad)
-			goto done;
+		rv = out.failed || s->in.bad ? -1 : 0;
 	}
-	entropy_close(e);
-	rv = coded.bad ? -1 : 0;
-done:
-	free(e);
-	return rv;
+	return entropy_source_end(s) != 0 ? -1 : rv;
 }
 
 static int get_flow(struct reader *r, const struct trace *t, struct trace_timing *to, bool compact)
@@ -235,7 +220,7 @@ static int get_flow(struct reader *r, const struct trace *t, struct trace_timing
 	return timing_add_flow_take(to, &f);
 }
 
-int timing_get(struct reader *r, struct trace *t)
+int timing_get(struct reader *r, struct trace *t, uint32_t flags)
 {
 	bool compact = reader_uint(r) != 0;
 	for (size_t n = reader_count(r); n > 0; n--) {
@@ -255,7 +240,7 @@ int timing_get(struct reader *r, struct trace *t)
 		for (; to && flows > 0; flows--)
 			if (get_flow(r, t, to, compact) != 0)
 				return -1;
-		if (!to || (compact && get_coded(r, to) != 0))
+		if (!to || (compact && get_coded(r, to, !(flags & CONTAINER_BRIEF)) != 0))
 			return -1;
 	}
 	return r->bad || r->at != r->end ? -1 : 0;

@@ -46,7 +46,7 @@ void timing_free(struct trace *t);
 /* compact: entropy-coded; else as they are. */
 void timing_put(struct writer *w, const struct trace *t, bool compact);
 /* After the sites have been read. Returns 0, or -1: damaged, or no memory. */
-int timing_get(struct reader *r, struct trace *t);
+int timing_get(struct reader *r, struct trace *t, uint32_t flags);
 
 /* The events' times, in order. */
 struct timeline;
