@@ -146,11 +146,10 @@ bool call_begin_slowly(struct call *c, enum mpi_function f, void *return_address
 	return true;
 }
 
-static inline __attribute__((always_inline)) bool begin_found(struct call *c, struct recorder *r, struct memo_entry *e, void *cfa)
+static inline __attribute__((always_inline)) bool begin_at(struct call *c, struct recorder *r, struct site *s, void *cfa)
 {
 	recording.ready = NULL;
 	arena_barrier();
-	struct site *s = memo_follow(&r->memo, e);
 	r->record->in_flight = s->self;
 	c->rec = r;
 	c->site = s;
@@ -159,6 +158,11 @@ static inline __attribute__((always_inline)) bool begin_found(struct call *c, st
 	recording.frame = cfa;
 	c->start = clock_ticks();
 	return true;
+}
+
+static inline __attribute__((always_inline)) bool begin_found(struct call *c, struct recorder *r, struct memo_entry *e, void *cfa)
+{
+	return begin_at(c, r, memo_follow(&r->memo, e), cfa);
 }
 
 /* Calls from so many frames: see memo_ways. */
@@ -181,8 +185,18 @@ WAY(begin_10, 10)
 WAY(begin_11, 11)
 WAY(begin_12, 12)
 WAY(begin_deep, e->pairs)
-memo_way *const memo_ways[MEMO_UNROLLED + 2] = {begin_0, begin_1, begin_2, begin_3, begin_4, begin_5, begin_6, begin_7, begin_8, begin_9, begin_10,
-                                                begin_11, begin_12, begin_deep};
+
+/* Call paths are cut, and hardly any is known: the call by its address alone. */
+static bool begin_cut(void *c, uint32_t f, void *return_address, void *cfa, void *context, struct memo_entry *e)
+{
+	struct recorder *r = context;
+	struct site *s = memo_rarely(&r->memo) ? scarce_known(r, f, return_address) : NULL;
+	(void)e;
+	return s && begin_at(c, r, s, cfa);
+}
+
+memo_way *const memo_ways[MEMO_RARE + 1] = {begin_0, begin_1, begin_2, begin_3, begin_4, begin_5, begin_6, begin_7, begin_8, begin_9, begin_10,
+                                                begin_11, begin_12, begin_deep, begin_cut};
 
 /* It calls nothing, so that it needs no registers saved: whatever is unusual is done all over by the slow way. */
 bool call_begin_at(struct call *c, enum mpi_function f, void *return_address, void *cfa)

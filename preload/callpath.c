@@ -101,13 +101,22 @@ void memo_free(struct memo *m)
 	*m = (struct memo){.at = &nothing};
 }
 
+/* What is expected: nothing, or that there is no use in looking. */
+static void set_rarely(struct memo *m, bool rarely)
+{
+	struct memo_entry *first = (struct memo_entry *)(void *)m->pool; /* stands for "before the first" */
+	*first = nothing;
+	m->rare = (struct memo_entry){.followed = &m->rare, .way = memo_ways[MEMO_RARE]};
+	m->rarely = rarely;
+	m->at = rarely ? &m->rare : first;
+}
+
 void memo_clear(struct memo *m)
 {
 	if (m->used > sizeof *m->at)
 		memset(m->heads, 0, HEADS * sizeof *m->heads);
-	m->at = (struct memo_entry *)(void *)m->pool; /* stands for "before the first" */
-	*m->at = nothing;
 	m->used = sizeof *m->at;
+	set_rarely(m, m->rarely);
 }
 
 static bool holds_carefully(const struct memo_entry *e)
@@ -120,18 +129,16 @@ static bool holds_carefully(const struct memo_entry *e)
 
 static void *found(struct memo *m, struct memo_entry *e)
 {
-	if (e->steady) {
+	if (e->steady && !m->rarely) {
 		m->at->followed = e;
 		m->at = e;
 	}
 	return e->value;
 }
 
-/* With a bound on how many entries are looked at: what is found comes to the front. If next to nothing is found, only one call in so many is
- * looked up. */
+/* With a bound on how many entries are looked at: what is found comes to the front. */
 #define BOUND 8
 #define WINDOW 1024
-#define RARELY 16
 
 void memo_bound(struct memo *m)
 {
@@ -143,11 +150,11 @@ static void *find_bounded(struct memo *m, uint32_t key, uintptr_t address, uintp
 {
 	struct memo_entry **head = &m->heads[hash_of(key, address, frame)], **at = head;
 	if (m->found + m->missed == WINDOW) {
-		m->rarely = m->found < WINDOW / 16;
+		bool rarely = m->found < WINDOW / 16;
+		if (rarely != m->rarely)
+			set_rarely(m, rarely);
 		m->found = m->missed = 0;
 	}
-	if (m->rarely && ++m->asked % RARELY)
-		return NULL;
 	for (uint32_t n = m->most; *at && n > 0; at = &(*at)->next, n--) {
 		struct memo_entry *e = *at;
 		if (memo_is(e, key, address, frame) && holds_carefully(e)) {

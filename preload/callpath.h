@@ -50,11 +50,13 @@ void *memo_find(struct memo *m, uint32_t key, void *return_address, void *cfa);
 /* The same in steps, so that there is one jump to code for the right number of slots: memo_next is the entry that is expected next (never NULL).
  * Its `way` is memo_ways[its pairs of slots, at most MEMO_UNROLLED + 1], or, if nothing is expected, a function that returns false. A way asks
  * memo_is_next, with pairs known when it is compiled if they are at most MEMO_UNROLLED. If that is true, the entry is found by memo_follow;
- * if not, by memo_find. */
+ * if not, by memo_find. Where next to nothing is found, nothing is expected, and memo_ways' last one takes most calls and may find the value
+ * itself (memo_rarely). */
 struct memo_entry;
 typedef bool memo_way(void *call, uint32_t key, void *return_address, void *cfa, void *context, struct memo_entry *e);
 #define MEMO_UNROLLED 12
-extern memo_way *const memo_ways[MEMO_UNROLLED + 2] __attribute__((visibility("hidden"))); /* the caller's */
+#define MEMO_RARE (MEMO_UNROLLED + 2)
+extern memo_way *const memo_ways[MEMO_RARE + 1] __attribute__((visibility("hidden"))); /* the caller's */
 static inline struct memo_entry *memo_next(const struct memo *m);
 static inline bool memo_is_next(const struct memo_entry *e, uint32_t key, void *return_address, void *cfa, uint32_t pairs);
 static inline void *memo_follow(struct memo *m, struct memo_entry *e);
@@ -87,7 +89,14 @@ struct memo {
 	uint32_t found, missed; /* lately */
 	uint32_t asked;
 	bool rarely; /* next to nothing is found */
+	struct memo_entry rare; /* at and expected then */
 };
+
+/* May this call, that nothing is expected for, do without the memo? All may but a few. */
+static inline bool memo_rarely(struct memo *m)
+{
+	return ++m->asked % 128;
+}
 
 /* Do the slots hold what they held when the entry was made? This is most of what a call path costs. All are looked at, and then it is
  * decided: that takes fewer instructions. */

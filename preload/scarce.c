@@ -18,6 +18,9 @@
 /* Where a call with a cut path has its site; forgotten all at once. A power of two. */
 #define CUTS 4096
 
+/* Of calls that are only counted, one in so many asks whether there is room for a site meanwhile. */
+#define RETRY 1024
+
 struct scarce {
 	struct cut {
 		void *address;
@@ -25,6 +28,7 @@ struct scarce {
 		struct site *site;
 	} cut[CUTS];
 	size_t count;
+	uint64_t refused; /* calls at a counter that came by scarce_site */
 	uint64_t unwound; /* since paths are cut */
 	struct site *counter[FUNCTIONS];
 	uint32_t counted[FUNCTIONS]; /* place in record.counted + 1 */
@@ -84,27 +88,43 @@ void scarce_forget(struct recorder *r)
 	k->count = 0;
 }
 
+/* Where the site of a call is, or would be. */
+static inline struct cut *cut_of(struct scarce *k, uint32_t function, void *return_address)
+{
+	size_t i = (size_t)(((uintptr_t)return_address ^ (uint64_t)function << 40) * UINT64_C(0x9e3779b97f4a7c15) >> 40) & (CUTS - 1);
+	while (k->cut[i].site && (k->cut[i].address != return_address || k->cut[i].function != function))
+		i = (i + 1) & (CUTS - 1);
+	return &k->cut[i];
+}
+
+struct site *scarce_known(const struct recorder *r, uint32_t function, void *return_address)
+{
+	return r->scarce && !r->unloaded ? cut_of(r->scarce, function, return_address)->site : NULL;
+}
+
 struct site *scarce_site(struct recorder *r, uint32_t function, void *return_address)
 {
 	struct scarce *k = scarce_of(r);
 	if (!k)
 		return NULL;
-	size_t i = (size_t)(((uintptr_t)return_address ^ (uint64_t)function << 40) * UINT64_C(0x9e3779b97f4a7c15) >> 40);
-	for (i &= CUTS - 1; k->cut[i].site; i = (i + 1) & (CUTS - 1))
-		if (k->cut[i].address == return_address && k->cut[i].function == function)
-			return k->cut[i].site;
+	struct cut *cut = cut_of(k, function, return_address);
+	if (cut->site && (!scarce_counts(cut->site) || ++k->refused % RETRY))
+		return cut->site;
 	scarce_cut(r);
 	struct site *s = place_site(r, function, place_cut(r, return_address));
 	if (!s)
 		s = place_site(r, function, place_cut(r, NULL));
 	if (!s)
-		return scarce_counter(r, function); /* there may be room for one the next time */
-	if (k->count >= CUTS / 4 * 3) {
-		scarce_forget(r);
-		return s;
+		s = scarce_counter(r, function);
+	if (s && !cut->site) {
+		if (k->count >= CUTS / 4 * 3) {
+			scarce_forget(r);
+			return s;
+		}
+		k->count++;
 	}
-	k->cut[i] = (struct cut){return_address, function, s};
-	k->count++;
+	if (s)
+		*cut = (struct cut){return_address, function, s};
 	return s;
 }
 

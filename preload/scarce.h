@@ -31,6 +31,8 @@ bool scarce_unwinds(struct recorder *r);
 
 /* The site of a call whose path is cut: of its innermost frame, of none, or the one that only counts. NULL: no memory at all. */
 struct site *scarce_site(struct recorder *r, uint32_t function, void *return_address);
+/* The same, if it was asked for before; NULL: ask scarce_site. */
+struct site *scarce_known(const struct recorder *r, uint32_t function, void *return_address);
 /* Addresses mean something else now. */
 void scarce_forget(struct recorder *r);
 

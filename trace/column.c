@@ -16,6 +16,12 @@
 #define MAX_PERIOD 2048
 /* How large a column is is looked at once in so many turns: it takes a look at each symbol. */
 #define CAP_LOOK 4096
+/* Once memory was short, a column is taken for random that has a RANDOM_CAP-th of what a column may have, and RANDOM_VISITS visits took a byte: it
+ * gives up its order before it has cost the time to get as large as that. Nothing that repeats is anywhere near. */
+#define RANDOM_CAP 16
+#define RANDOM_VISITS 2
+#define RANDOM_LOOK 256
+#define RANDOM_SYMBOLS 32
 
 struct dict_slot {
 	int64_t value;
@@ -360,11 +366,15 @@ static bool too_long(struct columns *x, struct column *c, uint64_t run, int64_t 
 }
 
 /* Memory was short before, and the column is one of those that it will be short of again. */
-static bool too_large(struct columns *x, struct column *c)
+static bool too_large(struct columns *x, struct column *c, uint64_t visits)
 {
-	if ((x->threshold != UINT64_MAX && (!(c->role & ROLE_EXACT) || x->structure)) || ++c->appends % CAP_LOOK)
+	if ((x->threshold != UINT64_MAX && (!(c->role & ROLE_EXACT) || x->structure)) || ++c->appends % RANDOM_LOOK)
 		return false;
-	return column_size(x, c) > x->cap;
+	if (c->appends % CAP_LOOK && c->dict_capacity <= x->cap / RANDOM_CAP &&
+	    (!c->grammar || grammar_length(&x->grammars, c->grammar, RANDOM_SYMBOLS) < RANDOM_SYMBOLS))
+		return false;
+	uint64_t size = column_size(x, c);
+	return size > x->cap || (size > x->cap / RANDOM_CAP && size > visits / RANDOM_VISITS);
 }
 
 static void turn_without_memory(struct columns *x, struct column *c, uint64_t visits, int64_t value)
@@ -377,10 +387,6 @@ static void turn_without_memory(struct columns *x, struct column *c, uint64_t vi
 static __attribute__((noinline)) void turn_slowly(struct columns *x, struct column *c, uint64_t visits, int64_t value)
 {
 	uint64_t run = visits - c->start;
-	if (c->lossy) {
-		lossy_turn(x, c, visits, value);
-		return;
-	}
 	if (c->period_length) {
 		if (!leave_loop(x, c)) {
 			turn_without_memory(x, c, visits, value);
@@ -393,7 +399,7 @@ static __attribute__((noinline)) void turn_slowly(struct columns *x, struct colu
 		lossy_turn(x, c, visits, value);
 		return;
 	}
-	if (__builtin_expect(x->cap != 0, 0) && too_large(x, c)) {
+	if (__builtin_expect(x->cap != 0, 0) && too_large(x, c, visits)) {
 		turn_without_memory(x, c, visits, value);
 		return;
 	}
@@ -431,7 +437,7 @@ void column_turn(struct columns *x, struct column *c, uint64_t visits, int64_t v
 {
 	c->raw = VALUE_NONE;
 	if (__builtin_expect(c->lossy, 0)) {
-		turn_slowly(x, c, visits, value);
+		lossy_turn(x, c, visits, value);
 	} else if (c->period_length) {
 		const struct period_run *runs = arena_at(x->arena, struct period_run, c->period);
 		uint64_t loop = c->loop + 1;
@@ -516,6 +522,7 @@ void column_release(struct columns *x, struct column *c, ref lossy, uint64_t sta
 		slots_remove(x, arena_ref(a, c), runs[i].start);
 	arena_set(a, c->start, start);
 	arena_set(a, c->expect, expect);
+	arena_set(a, c->lead, 0); /* no queue */
 	arena_set(a, c->lossy, lossy);
 	arena_commit(a);
 	ref grammar = c->grammar;
@@ -530,6 +537,7 @@ void column_release(struct columns *x, struct column *c, ref lossy, uint64_t sta
 	arena_set(a, c->dict_count, 0);
 	arena_commit(a);
 	c->period_capacity = c->dict_capacity = 0;
+	c->appends = 0;
 }
 
 uint64_t column_size(const struct columns *x, struct column *c)

@@ -59,7 +59,13 @@ struct column {
 	uint32_t token; /* of the run under way; in a loop the period has it */
 	ref grammar;
 	uint64_t synced; /* of a run of new values: how many the dictionary has been told of */
-	uint64_t lead;
+	union {
+		uint64_t lead;
+		struct { /* of a lossy column */
+			ref queue; /* LOSSY_QUEUE struct lossy_run: what was put lately, and is not in the tally yet; 0: nothing waits (trace/lossy.h) */
+			uint32_t queued;
+		};
+	};
 	union {
 		uint64_t loop; /* in a loop: loops << 32 | cursor: one word, so that both change at once */
 		int64_t next;  /* else, token 0: the value that is new and goes on with the last stretch; VALUE_NONE: none is known */
@@ -72,9 +78,9 @@ struct column {
 	ref dict;
 	uint32_t dict_capacity; /* bytes */
 	struct dict_run first;
-	ref lossy;        /* struct lossy: the column gave up its order (trace/lossy.h), and of all this only expect and start mean something */
+	ref lossy;        /* struct lossy: the column gave up its order (trace/lossy.h), and of all this only expect, start and queue mean something */
 	uint16_t role;    /* enum column_role */
-	uint16_t appends; /* since the size of the pattern was looked at */
+	uint16_t appends; /* since the size of the pattern was looked at; lossy: runs that did not wait */
 };
 
 /* What the values of a column are when their order is given up. */

@@ -559,6 +559,14 @@ uint32_t grammar_size(const struct grammar_index *g, ref start, uint32_t limit)
 	return n;
 }
 
+uint32_t grammar_length(const struct grammar_index *g, ref start, uint32_t most)
+{
+	uint32_t n = 0;
+	for (ref x = node_at(g, start)->next; x != start && n < most; x = node_at(g, x)->next)
+		n++;
+	return n;
+}
+
 void grammar_destroy(struct grammar_index *g, ref start)
 {
 	struct order o = {.g = g};

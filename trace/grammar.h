@@ -64,6 +64,8 @@ int grammar_index_add(struct grammar_index *g, ref start);
 
 /* How many symbols the rules have in all; may stop counting once there are more than `limit`. */
 uint32_t grammar_size(const struct grammar_index *g, ref start, uint32_t limit);
+/* Symbols of what is not in any rule, but at most `most`: a look that takes no longer than that. */
+uint32_t grammar_length(const struct grammar_index *g, ref start, uint32_t most);
 /* Gives the memory of a grammar that nothing refers to any more back to the arena. */
 void grammar_destroy(struct grammar_index *g, ref start);
 

@@ -21,19 +21,6 @@ static struct tally view(const struct columns *x, const struct lossy_tally *t)
 	return (struct tally){arena_at(x->arena, struct tally_bin, t->bins), t->count, t->count};
 }
 
-static bool copy(struct tally *out, const struct tally *t)
-{
-	*out = (struct tally){.bins = malloc((t->count + 1) * sizeof *t->bins), .capacity = t->count + 1};
-	if (!out->bins) {
-		out->capacity = 0;
-		return false;
-	}
-	if (t->count)
-		memcpy(out->bins, t->bins, t->count * sizeof *t->bins);
-	out->count = t->count;
-	return true;
-}
-
 /* Blocks that an operation has given up: they are not free before it ends, for until then it can be undone. */
 struct retired {
 	struct {
@@ -78,6 +65,23 @@ static bool store(struct columns *x, struct lossy_tally *t, const struct tally *
 	return true;
 }
 
+/* As tally_place, but most values are found with one look: those of one cell are mostly in one bin. */
+static inline int64_t find_bin(const struct tally *t, uint8_t *hint, int64_t value)
+{
+	uint64_t u = (uint64_t)value;
+	if (u >= TALLY_CELLS && value > 0) {
+		unsigned power = 63 - (unsigned)__builtin_clzll(u);
+		u = (power - 2) * TALLY_CELLS + (u >> (power - 3) & (TALLY_CELLS - 1));
+	}
+	uint8_t *h = &hint[u % LOSSY_HINTS];
+	if (__builtin_expect(*h < t->count && t->bins[*h].min <= value && value <= t->bins[*h].max, 1))
+		return *h;
+	int64_t at = t->count ? tally_place(t, value) : -1;
+	if (at >= 0)
+		*h = (uint8_t)at;
+	return at;
+}
+
 static inline void count_in(struct arena *a, struct tally_bin *b, int64_t value, uint64_t count)
 {
 	if (value < b->min)
@@ -111,7 +115,7 @@ static void add(struct columns *x, struct lossy_tally *t, int64_t value, uint64_
 		count_in(x->arena, &v.bins[at], value, count);
 		return;
 	}
-	bool done = copy(&grown, &v) && tally_add(&grown, value, count) == 0;
+	bool done = tally_copy(&grown, &v) == 0 && tally_add(&grown, value, count) == 0;
 	if (done && x->bins)
 		tally_balance(&grown, x->bins);
 	if (!(done && store(x, t, &grown, old)) && !squeeze(x, t, value, count) && others)
@@ -162,6 +166,101 @@ static void count_run(struct columns *x, struct column *c, int64_t value, uint64
 	}
 }
 
+/* The queue. */
+
+/* Runs that a column has before they are to wait: most columns have few. */
+#define QUEUE_AFTER 16
+
+static void begin_queue(struct columns *x, struct column *c, uint64_t visits)
+{
+	struct arena *a = x->arena;
+	uint64_t capacity;
+	ref at = arena_alloc_block(a, LOSSY_QUEUE * sizeof(struct lossy_run), &capacity);
+	arena_commit(a);
+	if (!at)
+		return;
+	bool run = c->expect != VALUE_NONE && visits >= c->start;
+	if (run)
+		*arena_at(a, struct lossy_run, at) = (struct lossy_run){c->expect, c->start};
+	lossy_of(x, c)->counted = 0;
+	arena_barrier();
+	union {
+		struct {
+			ref queue;
+			uint32_t queued;
+		};
+		uint64_t word;
+	} both = {.queue = at, .queued = run};
+	c->lead = both.word; /* from here on the run under way is what is in the queue */
+}
+
+/* Where the runs of a value, or the values, are counted; NULL: there is nothing yet. */
+static struct lossy_tally *tally_for(struct columns *x, struct column *c, struct lossy *l, int64_t value)
+{
+	if ((c->role & ROLE_KINDS) != ROLE_NEXT)
+		return &l->tally;
+	int64_t i = column_slot(x, c, value);
+	return i >= 0 && i < l->next_count ? &arena_at(x->arena, struct lossy_next, l->next)[i].runs : NULL;
+}
+
+/* Counts all runs but the one under way. What needs no memory is one operation; each run that does is one of its own. */
+static __attribute__((noinline)) void empty_queue(struct columns *x, struct column *c)
+{
+	struct arena *a = x->arena;
+	struct lossy *l = lossy_of(x, c);
+	struct lossy_run *q = arena_at(a, struct lossy_run, c->queue);
+	struct retired old = {.count = 0};
+	bool next = (c->role & ROLE_KINDS) == ROLE_NEXT;
+	uint32_t n = c->queued - 1;
+	uint64_t saved = 0; /* bins of the one tally whose counts the journal has */
+	for (uint32_t i = (uint32_t)l->counted; i < n; i++) {
+		uint64_t length = q[i + 1].start - q[i].start;
+		int64_t value = next ? (int64_t)length : q[i].value;
+		struct lossy_tally *t = tally_for(x, c, l, q[i].value);
+		struct tally v = t ? view(x, t) : (struct tally){.count = 0};
+		int64_t at = !next ? find_bin(&v, l->hint, value) : v.count ? tally_place(&v, value) : -1;
+		if (__builtin_expect(at >= 0, 1)) {
+			struct tally_bin *b = &v.bins[at];
+			if (!next && at < 64 && saved >> at & 1 && b->min <= value && value <= b->max) {
+				b->count += length;
+				b->sum += (uint64_t)value * length;
+			} else {
+				count_in(a, b, value, next ? 1 : length);
+				saved |= at < 64 ? UINT64_C(1) << at : 0;
+			}
+			continue;
+		}
+		saved = 0; /* what follows ends operations */
+		if (!t) { /* it is made in operations of its own */
+			arena_set(a, l->counted, i);
+			commit(x, &old);
+		}
+		count_run(x, c, q[i].value, length, &old);
+		arena_set(a, l->counted, i + 1);
+		commit(x, &old);
+		old.count = 0;
+	}
+	arena_set(a, q[0].value, q[n].value);
+	arena_set(a, q[0].start, q[n].start);
+	arena_set(a, l->counted, 0);
+	arena_set(a, c->queued, 1);
+	commit(x, &old);
+}
+
+static inline void queue_put(struct columns *x, struct column *c, uint64_t visits, int64_t value)
+{
+	struct lossy_run *q = arena_at(x->arena, struct lossy_run, c->queue);
+	uint32_t n = c->queued;
+	n -= n > 0 && q[n - 1].start >= visits; /* the event that it was put for was taken back */
+	q[n].value = value;
+	q[n].start = visits;
+	arena_barrier();
+	c->queued = n + 1;
+	c->expect = value;
+	if (__builtin_expect(n + 1 == LOSSY_QUEUE, 0))
+		empty_queue(x, c);
+}
+
 static const struct record_vector *vector_at(const struct columns *x, int64_t i)
 {
 	const struct table *t = x->record ? &x->record->vectors : NULL;
@@ -175,6 +274,10 @@ static void put_vector(struct columns *x, struct column *c, uint64_t visits, con
 void lossy_turn(struct columns *x, struct column *c, uint64_t visits, int64_t value)
 {
 	struct retired old = {.count = 0};
+	if (c->queue) {
+		queue_put(x, c, visits, value);
+		return;
+	}
 	if (c->lossy == LOSSY_FORGOTTEN)
 		return;
 	if ((c->role & ROLE_KINDS) == ROLE_VECTOR) {
@@ -192,24 +295,8 @@ void lossy_turn(struct columns *x, struct column *c, uint64_t visits, int64_t va
 	arena_set(x->arena, c->start, visits);
 	arena_set(x->arena, c->expect, value);
 	commit(x, &old);
-}
-
-/* n is SIZE_MAX: *values is a constant in place of a vector. */
-static bool add_vector(struct tally *lengths, struct tally *elements, const int64_t *values, size_t n, uint64_t times)
-{
-	if (n == SIZE_MAX)
-		return tally_add(lengths, *values, times) == 0;
-	if (tally_add(lengths, (int64_t)n, times) != 0)
-		return false;
-	for (size_t i = 0; i < n;) {
-		size_t k = i + 1;
-		while (k < n && values[k] == values[i])
-			k++;
-		if (tally_add(elements, values[i], (k - i) * times) != 0)
-			return false;
-		i = k;
-	}
-	return true;
+	if (++c->appends == QUEUE_AFTER)
+		begin_queue(x, c, visits);
 }
 
 /* Vectors of more elements than this are counted in a copy of the tally: the journal has no room for each of them. */
@@ -222,7 +309,7 @@ static void count_vector(struct columns *x, struct lossy *l, const struct record
 	struct tally_bin *place[PLAIN_ELEMENTS];
 	bool plain = v->count <= PLAIN_ELEMENTS;
 	for (uint32_t i = 0; plain && i < v->count; i++) {
-		int64_t at = i > 0 && v->values[i] == v->values[i - 1] ? place[i - 1] - elements.bins : tally_place(&elements, v->values[i]);
+		int64_t at = i > 0 && v->values[i] == v->values[i - 1] ? place[i - 1] - elements.bins : find_bin(&elements, l->element_hint, v->values[i]);
 		plain = at >= 0;
 		place[i] = elements.bins + (at < 0 ? 0 : at);
 	}
@@ -235,7 +322,7 @@ static void count_vector(struct columns *x, struct lossy *l, const struct record
 		}
 		return;
 	}
-	bool done = copy(&grown, &elements) && add_vector(&lengths, &grown, v->values, v->count, times);
+	bool done = tally_copy(&grown, &elements) == 0 && lossy_add_vector(&lengths, &grown, v->values, v->count, times);
 	if (done && x->bins)
 		tally_balance(&grown, x->bins);
 	if (!(done && store(x, &l->elements, &grown, old)))
@@ -326,7 +413,7 @@ static int make_value(void *context, int64_t start, int64_t stride, uint64_t cou
 	for (uint64_t i = 0; i < count; i++) {
 		int64_t value = (int64_t)((uint64_t)start + (uint64_t)stride * i);
 		const struct record_vector *v = value_is_constant(value) ? NULL : vector_at(m->x, value);
-		if (!add_vector(&m->values, &m->elements, v ? v->values : &value, v ? v->count : SIZE_MAX, times))
+		if (!lossy_add_vector(&m->values, &m->elements, v ? v->values : &value, v ? v->count : SIZE_MAX, times))
 			return -1;
 	}
 	return 0;
@@ -393,7 +480,7 @@ static void release(struct columns *x, struct lossy_tally *t)
 }
 
 /* Gives back what a lossy column has that no column refers to (any more). */
-static void lossy_free(struct columns *x, ref at)
+static void lossy_free(struct columns *x, ref at, ref queue)
 {
 	struct arena *a = x->arena;
 	struct lossy *l = arena_at(a, struct lossy, at);
@@ -406,6 +493,7 @@ static void lossy_free(struct columns *x, ref at)
 	release(x, &l->elements);
 	for (int i = 0; i < 2; i++)
 		arena_free_block(a, l->vector[i].at, l->vector[i].capacity);
+	arena_free_block(a, queue, LOSSY_QUEUE * sizeof(struct lossy_run));
 	arena_free_block(a, at, sizeof *l);
 	arena_commit(a);
 }
@@ -445,7 +533,7 @@ bool lossy_make(struct columns *x, struct column *c, uint64_t visits, uint32_t w
 	}
 	arena_commit(a);
 	if (!done) {
-		lossy_free(x, at);
+		lossy_free(x, at, 0);
 		goto done;
 	}
 	column_release(x, c, at, visits - length, length ? value : VALUE_NONE);
@@ -480,12 +568,14 @@ void lossy_forget(struct columns *x, struct column *c, uint64_t visits)
 	const struct lossy *l = lossy_of(x, c);
 	for (uint32_t i = 0; i < l->next_count; i++)
 		column_slot_remove(x, c, arena_at(x->arena, struct lossy_next, l->next)[i].to);
+	ref queue = c->queue;
 	arena_set(x->arena, c->lossy, LOSSY_FORGOTTEN);
+	arena_set(x->arena, c->lead, 0);
 	arena_set(x->arena, c->start, visits);
 	arena_set(x->arena, c->expect, VALUE_NONE);
 	arena_commit(x->arena);
 	c->raw = VALUE_NONE;
-	lossy_free(x, at);
+	lossy_free(x, at, queue);
 }
 
 static uint64_t tally_bytes(const struct lossy_tally *t)
@@ -498,7 +588,8 @@ uint64_t lossy_size(const struct columns *x, const struct column *c)
 	if (!c->lossy || c->lossy == LOSSY_FORGOTTEN)
 		return 0;
 	const struct lossy *l = lossy_of(x, c);
-	uint64_t bytes = sizeof *l + tally_bytes(&l->tally) + tally_bytes(&l->elements) + l->vector[0].capacity + l->vector[1].capacity + l->next_capacity;
+	uint64_t bytes = sizeof *l + tally_bytes(&l->tally) + tally_bytes(&l->elements) + l->vector[0].capacity + l->vector[1].capacity + l->next_capacity +
+	                 (c->queue ? LOSSY_QUEUE * sizeof(struct lossy_run) : 0);
 	for (uint32_t i = 0; i < l->next_count; i++)
 		bytes += tally_bytes(&arena_at(x->arena, struct lossy_next, l->next)[i].runs);
 	return bytes;
@@ -508,7 +599,7 @@ static void shrink(struct columns *x, struct lossy_tally *t, uint32_t bins)
 {
 	struct tally v = view(x, t), small;
 	struct retired old = {.count = 0};
-	if (v.count <= bins || !copy(&small, &v))
+	if (v.count <= bins || tally_copy(&small, &v) != 0)
 		return;
 	tally_balance(&small, bins);
 	if (small.count < v.count)
@@ -526,99 +617,4 @@ void lossy_shrink(struct columns *x, struct column *c, uint32_t bins)
 	shrink(x, &l->elements, bins);
 	for (uint32_t i = 0; i < l->next_count; i++)
 		shrink(x, &arena_at(x->arena, struct lossy_next, l->next)[i].runs, bins);
-}
-
-/* Taking out. */
-
-static int take_tally(const struct columns *x, const struct lossy_tally *t, struct tally *out)
-{
-	if (t->count == 0)
-		return 0;
-	if (!arena_valid(x->arena, t->bins, t->count * (uint64_t)sizeof(struct tally_bin)))
-		return -1;
-	struct tally v = view(x, t);
-	for (uint32_t i = 0; i < v.count; i++) {
-		const struct tally_bin *b = &v.bins[i];
-		if (b->count == 0 || b->max < b->min || (value_is_constant(b->min) && b->min != b->max) || b->min == VALUE_LOSSY ||
-		    (i > 0 && b->min <= v.bins[i - 1].max))
-			return -1;
-	}
-	return copy(out, &v) ? 0 : -1;
-}
-
-/* The vector under way, `run` times. */
-static int take_vector(const struct columns *x, const struct lossy *l, uint64_t run, struct lossy_image *out)
-{
-	ref at = l->vector[l->which & 1].at;
-	if (!at) {
-		out->others[0] += run;
-		return 0;
-	}
-	if (!arena_valid(x->arena, at, sizeof(struct record_vector)))
-		return -1;
-	const struct record_vector *v = arena_at(x->arena, struct record_vector, at);
-	if (!arena_valid(x->arena, at, sizeof *v + v->count * (uint64_t)sizeof *v->values))
-		return -1;
-	return add_vector(&out->values, &out->elements, v->values, v->count, run) ? 0 : -1;
-}
-
-int lossy_extract(struct columns *x, struct column *c, uint64_t visits, struct lossy_image *out)
-{
-	*out = (struct lossy_image){.why = WHY_MEMORY};
-	if (c->lossy == LOSSY_FORGOTTEN) {
-		out->others[0] = visits;
-		return 0;
-	}
-	if (!arena_valid(x->arena, c->lossy, sizeof(struct lossy)))
-		return -1;
-	const struct lossy *l = lossy_of(x, c);
-	out->why = l->why;
-	out->since = l->since;
-	out->others[0] = l->others[0];
-	out->others[1] = l->others[1];
-	uint64_t run = visits > c->start ? visits - c->start : 0;
-	if ((c->role & ROLE_KINDS) != ROLE_NEXT) {
-		if (take_tally(x, &l->tally, &out->values) != 0 || take_tally(x, &l->elements, &out->elements) != 0)
-			return -1;
-		if (run && c->expect != VALUE_NONE)
-			return tally_add(&out->values, c->expect, run);
-		return run && (c->role & ROLE_KINDS) == ROLE_VECTOR ? take_vector(x, l, run, out) : 0;
-	}
-	run = c->expect != VALUE_NONE ? run : 0;
-	if (l->next_count && !arena_valid(x->arena, l->next, l->next_count * (uint64_t)sizeof(struct lossy_next)))
-		return -1;
-	out->next = calloc(l->next_count + UINT64_C(1), sizeof *out->next);
-	if (!out->next)
-		return -1;
-	bool open = run > 0;
-	for (uint32_t i = 0; i < l->next_count; i++) {
-		const struct lossy_next *next = &arena_at(x->arena, struct lossy_next, l->next)[i];
-		struct lossy_runs *r = &out->next[out->next_count++];
-		r->to = next->to;
-		if (take_tally(x, &next->runs, &r->runs) != 0)
-			return -1;
-		if (open && r->to == (uint64_t)c->expect) {
-			open = false;
-			if (tally_add(&r->runs, (int64_t)run, 1) != 0)
-				return -1;
-		}
-		if (r->runs.count == 0) /* there was no memory to count them */
-			out->next_count--;
-	}
-	if (open) {
-		struct lossy_runs *r = &out->next[out->next_count++];
-		r->to = (uint32_t)c->expect;
-		return (uint64_t)c->expect != r->to || tally_add(&r->runs, (int64_t)run, 1) != 0 ? -1 : 0;
-	}
-	return 0;
-}
-
-void lossy_image_free(struct lossy_image *image)
-{
-	tally_free(&image->values);
-	tally_free(&image->elements);
-	for (size_t i = 0; i < image->next_count; i++)
-		tally_free(&image->next[i].runs);
-	free(image->next);
-	*image = (struct lossy_image){0};
 }

@@ -9,6 +9,10 @@
  * So whatever is cut off in the middle of a put (arena.h), a reader who knows how many visits count finds a tally of just these: the run under
  * way is as long as the visits say. A put, with the tally of the run that it ends, is one operation of the arena.
  *
+ * Counting costs several cache lines and the journal's protection of each word, so that a column whose runs are short has a *queue* from a number of
+ * runs on: runs wait there, each with the visit that it began at, until there are LOSSY_QUEUE of them, which are counted at once. The run under way is the
+ * last one in the queue. What stands there needs no protection: runs that begin behind the visits that count are none.
+ *
  * Tallies grow to the log-linear form of trace/tally.h and no further: at most about 120 bins for values up to 10^6, 500 for any. Without memory,
  * or beyond columns.bins, neighbouring bins are joined; counts and sums stay exact. Nothing here fails: where there is not even memory for one bin,
  * values are counted as `others`, and a column that cannot become lossy is forgotten: it has so many values, and no more is known.
@@ -31,6 +35,15 @@ struct lossy_next {
 	struct lossy_tally runs;
 };
 
+/* A run in a queue, up to where the next one begins. */
+struct lossy_run {
+	int64_t value;
+	uint64_t start;
+};
+
+#define LOSSY_QUEUE 32
+#define LOSSY_HINTS 64
+
 struct lossy {
 	uint32_t why;   /* enum trace_why */
 	uint32_t which; /* of the two vectors, the one under way */
@@ -45,6 +58,9 @@ struct lossy {
 	ref next; /* ROLE_NEXT: struct lossy_next, one for each successor */
 	uint32_t next_count;
 	uint64_t next_capacity; /* bytes */
+	/* Where values like this one were found the last time; a guess. */
+	uint8_t hint[LOSSY_HINTS], element_hint[LOSSY_HINTS];
+	uint64_t counted; /* runs at the begin of the queue that are in the tally already: while it is being emptied */
 };
 
 /* column.lossy of a column that was forgotten. */
@@ -77,6 +93,8 @@ struct lossy_image {
 	} *next;
 	size_t next_count;
 };
+/* Counts a vector `times` times; n is SIZE_MAX: *values is a constant in place of one. False: no memory. */
+bool lossy_add_vector(struct tally *lengths, struct tally *elements, const int64_t *values, size_t n, uint64_t times);
 int lossy_extract(struct columns *x, struct column *c, uint64_t visits, struct lossy_image *out);
 void lossy_image_free(struct lossy_image *image);
 

@@ -91,6 +91,17 @@ static bool reserve(struct tally *t, uint32_t n)
 	return true;
 }
 
+int tally_copy(struct tally *t, const struct tally *from)
+{
+	*t = (struct tally){.bins = NULL};
+	if (!reserve(t, from->count + 1))
+		return -1;
+	if (from->count)
+		memcpy(t->bins, from->bins, from->count * sizeof *t->bins);
+	t->count = from->count;
+	return 0;
+}
+
 static void join(struct tally_bin *to, const struct tally_bin *from)
 {
 	if (from->min < to->min)

@@ -39,6 +39,8 @@ struct tally {
 };
 
 void tally_free(struct tally *t);
+/* Makes t, whatever it was, the same with room for one bin more. Returns 0, or -1 on no memory (t is then empty). */
+int tally_copy(struct tally *t, const struct tally *from);
 /* Each returns 0, or -1 on no memory (the tally is then as it was). */
 int tally_add(struct tally *t, int64_t value, uint64_t count);
 /* `times` times each of start, start + stride, ... (count of them). Cost depends on the cells that they fall into, not on the count. */

@@ -20,7 +20,7 @@ static bool way(void *call, uint32_t key, void *return_address, void *cfa, void 
 	return memo_is_next(e, key, return_address, cfa, e->pairs);
 }
 
-memo_way *const memo_ways[MEMO_UNROLLED + 2] = {way, way, way, way, way, way, way, way, way, way, way, way, way, way};
+memo_way *const memo_ways[MEMO_RARE + 1] = {way, way, way, way, way, way, way, way, way, way, way, way, way, way, way};
 
 static volatile int unwound, followed;
 static struct callpath path; /* of the last unwinding */
