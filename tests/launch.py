@@ -5,6 +5,7 @@
     launch.mpirun(4, ["./program"], flatlog="flatlog.so", folder="logs")     with the flat logger in front
     launch.mpirun(4, ["./program"], before=["spoor", "run", "-o", "x.spoor", "--"])
 """
+import glob
 import os
 import shutil
 import subprocess
@@ -62,3 +63,12 @@ def compiled(folder, compiler, source, *options):
     except OSError:
         pass
     return path
+
+
+def petsc(folder):
+    """The path of the PETSc program; one that is not there without PETSc: in PETSC_DIR, else where Debian has it."""
+    places = [os.environ["PETSC_DIR"]] if "PETSC_DIR" in os.environ else sorted(glob.glob("/usr/lib/petscdir/petsc3.*/*-real"))
+    place = places[-1] if places else "/nonexistent"
+    library = "-lpetsc_real" if os.path.exists(os.path.join(place, "lib/libpetsc_real.so")) else "-lpetsc"
+    return compiled(folder, "mpicc", "poisson.c", "-I" + os.path.join(place, "include"), "-L" + os.path.join(place, "lib"),
+                    "-Wl,-rpath," + os.path.join(place, "lib"), "-Wl,--allow-shlib-undefined", library, "-lm")

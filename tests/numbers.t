@@ -84,6 +84,7 @@ def main():
     try:
         program = launch.compiled(folder, "mpicc", "solve.c", "-I/usr/include/hypre", "-lHYPRE", "-lm")
         compare("hypre", [program], ranks=8)
+        compare("PETSc", [launch.petsc(folder)])
         for name, data in (("xdqr", "QR.dat"), ("xdinv", "INV.dat"), ("xdtrd", "TRD.dat")):
             compare(f"ScaLAPACK's {name}", [os.path.join(launch.SCALAPACK, name)], inputs=[os.path.join(launch.SCALAPACK, data)], keep=scalapack)
         compare("LAMMPS", ["lmp", "-in", "in.lj", "-log", "none"], ranks=8, inputs=[os.path.join(launch.PROGRAMS, "in.lj")], keep=lammps)

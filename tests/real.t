@@ -38,6 +38,8 @@ def main():
         exact("C++", [program], needs=program)
         program = launch.compiled(folder, "mpicc", "solve.c", "-I/usr/include/hypre", "-lHYPRE", "-lm")
         exact("hypre", [program], ranks=8, needs=program)
+        program = launch.petsc(folder)
+        exact("PETSc", [program], needs=program)
         if os.path.exists(SCALAPACK):
             for name, data in (("xdqr", "QR.dat"), ("xdinv", "INV.dat"), ("xdtrd", "TRD.dat")):
                 shutil.copy(os.path.join(SCALAPACK, data), folder)

@@ -12,8 +12,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import launch  # noqa: E402
 import tap  # noqa: E402
 
-# What Open MPI says of a rank that crashed names processes, addresses, and the frames on the stack.
-VARIES = re.compile(rb"\[[\w.-]+:\d+\] \[ *\d+\] [^\n]*\n|\[[\w.-]+:\d+\]|0x[0-9a-f]+|\[\d+,\d+\]")
+# What Open MPI and Fortran's runtime say of a rank that crashed names processes, addresses, and the frames on the stack.
+VARIES = re.compile(rb"#\d+ +0x[^\n]*\n(?:\tat [^\n]*\n)?|\[[\w.-]+:\d+\] \[ *\d+\] [^\n]*\n|\[[\w.-]+:\d+\]|0x[0-9a-f]+|\[\d+,\d+\]")
 
 # Each rank's standard error goes to a file of its own: what mpirun says itself of a job that failed is not the job's, and
 # is not the same twice.
@@ -56,12 +56,23 @@ def main():
     check("much output", "ends", "loud")
     tap.equal(check("no MPI", "ends", "nompi"), [], "no MPI: nothing is left")
     check("errors returned", "errors")
-    for way in ("handles", "pointers", "numbers", "twice", "leaks", "truncated"):
+    for way in ("handles", "pointers", "numbers", "twice", "leaks", "truncated", "wrong", "requests", "objects"):
         tap.equal(check(f"broken: {way}", "broken", way, "return"), ["x.spoor"], f"broken: {way}: there is a trace")
     # One rank: how many come to say something before mpirun ends them is chance.
-    for way in ("numbers", "uninitialised", "freed", "init", "after", "finalize"):
-        tap.equal(check(f"broken: {way}, and the job ends", "broken", way, ranks=1), ["x.spoor"], f"broken: {way}: there is a trace")
+    for way in ("numbers", "uninitialised", "uninitialised type", "uninitialised request", "uninitialised win", "uninitialised info", "no message",
+                "freed", "freed twice", "init", "after", "finalize"):
+        arguments = way.split() if way.startswith("uninitialised") else [way]
+        tap.equal(check(f"broken: {way}, and the job ends", "broken", *arguments, ranks=1), ["x.spoor"], f"broken: {way}: there is a trace")
     check("broken: before MPI_Init", "broken", "before", ranks=1)
+    for program, binding, ways in (("wrong", "Fortran", "uninitialised request negative rank leaks abort init after finalize"),
+                                   ("wrong8", "Fortran 2008", "uninitialised request rank leaks")):
+        if not os.path.exists(os.path.join(tap.BUILD, "tests/programs", program)):
+            tap.skip(f"broken, {binding}", "no Fortran compiler")
+            continue
+        tap.equal(check(f"broken, {binding}: returned", program, "returned"), ["x.spoor"], f"broken, {binding}: returned: there is a trace")
+        for way in ways.split():
+            tap.equal(check(f"broken, {binding}: {way}", program, way, ranks=1), ["x.spoor"], f"broken, {binding}: {way}: there is a trace")
+        check(f"broken, {binding}: before MPI_Init", program, "before", ranks=1)
     if os.path.exists(os.path.join(tap.BUILD, "tests/programs/fixed")):
         check("Fortran", "fixed")
     tap.done()

@@ -243,7 +243,8 @@ class Recorder:
         out = []
         puts, me = self.puts()
         if me:
-            out.append(f"\tconst struct comm_info me = handle_comm(c, {self.comm.name}, ok, NULL);\n")
+            ok = "false" if self.comm.direction == "!" else "ok"  # freed: if it is not known, it cannot be asked any more
+            out.append(f"\tconst struct comm_info me = handle_comm(c, {self.comm.name}, {ok}, NULL);\n")
         for condition, test in (("root", "comm_at_root(&me, root)"), ("leaf", "comm_is_leaf(&me, root)"),
                                 ("leader", "local_leader == me.rank")):
             if condition in self.used:
