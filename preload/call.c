@@ -58,7 +58,7 @@ static struct site *site_slowly(struct recorder *r, uint32_t function, void *ret
 		return NULL;
 	}
 	scarce_room(r);
-	if (r->detail) /* so that the next one comes here, too */
+	if (r->detail || !clock_is_counter) /* so that the next one comes here, too */
 		r->limit = 0;
 	if (__atomic_exchange_n(&r->unloaded, false, __ATOMIC_ACQ_REL)) {
 		memo_clear(&r->memo);
@@ -117,8 +117,8 @@ bool call_begin_slowly(struct call *c, enum mpi_function f, void *return_address
 			return false;
 		}
 	}
-	*c = (struct call){.rec = r, .slow = me->frame || r->shared, .level = me->depth, .outer_frame = me->frame,
-	                    .detail = r->detail != NULL, .entry = entry};
+	*c = (struct call){.rec = r, .slow = me->frame || r->shared, .level = (short)me->depth, .outer_frame = me->frame,
+	                    .detail = r->detail != NULL, .asks = !clock_is_counter, .entry = entry};
 	if (!me->known && !r->shared) {
 		me->known = r;
 		thread_uses(r);
@@ -128,8 +128,8 @@ bool call_begin_slowly(struct call *c, enum mpi_function f, void *return_address
 		detail_enter(r);
 	c->site = site_slowly(r, f, return_address, cfa);
 	if (c->site) {
-		c->outer = r->record->in_flight;
-		r->record->in_flight = c->site->self;
+		c->outer = r->record->at.in_flight;
+		r->record->at.in_flight = c->site->self;
 	}
 	leave(r);
 	if (!c->site) {
@@ -150,13 +150,13 @@ static inline __attribute__((always_inline)) bool begin_at(struct call *c, struc
 {
 	recording.ready = NULL;
 	arena_barrier();
-	r->record->in_flight = s->self;
+	r->record->at.in_flight = s->self;
 	c->rec = r;
 	c->site = s;
 	c->plain = 0;
 	arena_barrier();
 	recording.frame = cfa;
-	c->start = clock_ticks();
+	c->start = clock_counter(); /* there is one: site_slowly sees to it */
 	return true;
 }
 
@@ -242,6 +242,8 @@ static __attribute__((noinline, cold)) struct recorder *adopt(struct call *c)
 bool call_end_slowly(struct call *c, int rc)
 {
 	struct recorder *r = c->rec;
+	c->end = clock_ticks();
+	recording.frame = NULL;
 	if (__builtin_expect(thread_several && recording.known != r, 0)) {
 		r = adopt(c);
 		c->detail = c->detail && r->detail;
@@ -268,8 +270,8 @@ bool call_end_slowly(struct call *c, int rc)
 		else
 			c->lost = r->columns.failed = true; /* not even memory to count it: nothing more is recorded */
 	}
-	r->record->in_flight = c->site->self;
-	c->next = c->site->column;
+	r->record->at.in_flight = c->site->self;
+	call_first(c, 0);
 	return rc == 0;
 }
 
@@ -411,7 +413,7 @@ uint64_t call_objects(const struct call *c, enum object object)
 static __attribute__((noinline, cold)) void sample(struct recorder *r, const struct call *c)
 {
 	/* no round number of events: loops may be of such a length; the first events are not like the others */
-	enum { EVERY = 61, FIRST = 16, SMOOTH = 8, OUTLIER = 16 };
+	enum { EVERY = 61, FIRST = 16, SMOOTH = 8, OUTLIER = 16, EMPTY = TIME_FULL / TIME_ONE / 2 };
 	struct record *record = r->record;
 	struct site *s = c->site;
 	if (r->detail) { /* measured each time */
@@ -420,6 +422,10 @@ static __attribute__((noinline, cold)) void sample(struct recorder *r, const str
 	}
 	uint64_t now = clock_ticks(), after = now > c->end ? now - c->end : 0, cost = after + r->before;
 	record->own_ticks += r->cost * (record->events - r->sampled);
+	if (record->events >= r->emptied + EMPTY) {
+		record_times_empty(&r->arena, record);
+		r->emptied = record->events;
+	}
 	if (record->events <= FIRST || cost > OUTLIER * r->cost) {
 		/* something that happens once, or another process had the processor; or events are dearer now than they were */
 		record->own_ticks += after;
@@ -435,18 +441,6 @@ static __attribute__((noinline, cold)) void sample(struct recorder *r, const str
 		r->limit = 0; /* measure the next one's begin */
 }
 
-/* What is due now and then. e: NULL unless a histogram has words that are full. */
-static __attribute__((noinline, cold)) void commit_rest(struct recorder *r, const struct call *c, struct record_edge *e)
-{
-	if (e) {
-		record_time_empty(&r->arena, &e->compute);
-		record_time_empty(&r->arena, &c->site->communicate);
-	}
-	if (r->record->events >= r->sample_at)
-		sample(r, c);
-	recording.ready = r;
-}
-
 /* The event counts from here on. The order matters: see record.h. True: it is time for a sample. */
 static inline bool count_event(struct recorder *r, struct site *s, const struct call *c)
 {
@@ -456,11 +450,9 @@ static inline bool count_event(struct recorder *r, struct site *s, const struct 
 	arena_barrier();
 	s->visits++;
 	arena_barrier();
-	record->last = s->self;
+	record_at_set(&record->at, s->self, 0);
 	arena_barrier();
 	record->events++;
-	arena_barrier();
-	record->in_flight = 0;
 	arena_barrier();
 	return record->events >= r->sample_at;
 }
@@ -468,8 +460,8 @@ static inline bool count_event(struct recorder *r, struct site *s, const struct 
 /* In ticks. What passed in less time than the recorder is thought to have used took a tick: no time at all is not plain. */
 static inline uint64_t between(uint64_t end, uint64_t start)
 {
-	uint64_t ticks;
-	return __builtin_sub_overflow(start, end, &ticks) ? 1 : ticks;
+	uint64_t ticks = start - end;
+	return start < end ? 1 : ticks;
 }
 
 /* A call that there is no site for. */
@@ -516,7 +508,7 @@ static __attribute__((noinline)) void commit_slowly(struct call *c)
 		recording.ready = r;
 		return;
 	}
-	r->record->in_flight = c->outer;
+	r->record->at.in_flight = c->outer;
 	recording.frame = c->outer_frame;
 	recording.depth = c->level;
 	leave(r);
@@ -540,12 +532,11 @@ void call_commit(struct call *c)
 		commit_slowly(c);
 		return;
 	}
-	bool full = record_time_count(&r->arena, &e->compute, compute);
+	record_time_count(&e->compute, compute);
 	arena_barrier(); /* one after the other, in few registers: none has to be saved */
-	full |= record_time_count(&r->arena, &s->communicate, communicate);
+	record_time_count(&s->communicate, communicate);
 	arena_barrier();
-	if (__builtin_expect(count_event(r, s, c) | full, 0))
-		commit_rest(r, c, full ? e : NULL);
-	else
-		recording.ready = r;
+	if (__builtin_expect(count_event(r, s, c), 0))
+		sample(r, c);
+	recording.ready = r;
 }

@@ -42,7 +42,8 @@ struct call {
 			bool slow;    /* not the plain case: inside of another call, or MPI is not initialised yet */
 			bool lost;    /* there was no memory for something: the event will be taken back */
 			bool detail;  /* recorded with details (detail.h) */
-			int level;    /* recorded calls that the thread was in when this one began */
+			bool asks;    /* the time is to be asked for: the CPU has no counter */
+			short level;  /* recorded calls that the thread was in when this one began */
 		};
 		uint64_t plain; /* 0: none of these */
 	};
@@ -80,6 +81,9 @@ bool call_begin_slowly(struct call *c, enum mpi_function f, void *return_address
  * not valid; put the inputs, and call_put_absent() for each output. The error class is recorded by
  * call_put_error(), which must be the last put of such a call. */
 static inline bool call_end(struct call *c, int rc);
+/* The same, for a wrapper that knows which columns it looks at; before the first put it calls call_first(c, i): the next put is that of parameter i. */
+static inline bool call_over(struct call *c, int rc);
+static inline void call_first(struct call *c, int i);
 void call_put_error(struct call *c, enum mpi_constant error_class);
 
 /* Writes the next parameter. Values are encoded as doc/events.md section "Kinds" says. */
@@ -108,6 +112,8 @@ static inline void call_put_expected(struct call *c, const int64_t *values);
 
 /* Without putting anything: the n values that the i-th next parameter, a vector, is expected to have; NULL if that takes more than a look. */
 static inline const int64_t *call_vector(const struct call *c, int i, size_t n);
+/* Is parameter i expected to be this value? */
+static inline bool call_is_at(const struct call *c, int i, int64_t value);
 /* Is the i-th next parameter expected to be this value? Then it may be skipped. */
 static inline bool call_is(const struct call *c, int i, int64_t value);
 
@@ -150,12 +156,25 @@ void call_put_absent_turn(struct call *c);
 const int64_t *call_expected_turn(struct call *c, size_t n);
 void call_put_expected_turn(struct call *c, const int64_t *values);
 
+static inline bool call_over(struct call *c, int rc)
+{
+	if (__builtin_expect(rc != 0 || c->plain, 0))
+		return call_end_slowly(c, rc);
+	c->end = clock_counter();
+	recording.frame = NULL;
+	return true;
+}
+
+static inline void call_first(struct call *c, int i)
+{
+	c->next = &c->site->column[i];
+}
+
 static inline bool call_end(struct call *c, int rc)
 {
-	c->end = clock_ticks();
-	recording.frame = NULL;
-	c->next = c->site->column;
-	return __builtin_expect(rc == 0 && !c->plain, 1) ? true : call_end_slowly(c, rc);
+	bool ok = call_over(c, rc);
+	call_first(c, 0);
+	return ok;
 }
 
 static inline void call_put(struct call *c, int64_t value)
@@ -227,6 +246,11 @@ static inline const int64_t *call_vector(const struct call *c, int i, size_t n)
 		return NULL;
 	const struct record_vector *v = (const struct record_vector *)(intptr_t)column->raw;
 	return v->count == n ? v->values : NULL;
+}
+
+static inline bool call_is_at(const struct call *c, int i, int64_t value)
+{
+	return c->site->column[i].expect == value;
 }
 
 static inline bool call_is(const struct call *c, int i, int64_t value)

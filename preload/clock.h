@@ -22,17 +22,23 @@ static __attribute__((noinline, cold, unused)) uint64_t clock_ns(clockid_t id)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-static inline uint64_t clock_ticks(void)
+/* Ticks, only to be called where clock_is_counter. */
+static inline uint64_t clock_counter(void)
 {
 #if defined(__x86_64__)
-	if (__builtin_expect(clock_is_counter, 1))
-		return __rdtsc();
+	return __rdtsc();
 #elif defined(__aarch64__)
 	uint64_t ticks;
 	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
 	return ticks;
+#else
+	return 0;
 #endif
-	return clock_ns(CLOCK_MONOTONIC);
+}
+
+static inline uint64_t clock_ticks(void)
+{
+	return __builtin_expect(clock_is_counter, 1) ? clock_counter() : clock_ns(CLOCK_MONOTONIC);
 }
 
 /* True if the CPU says that its counter runs at a constant rate in all states of power (CPUID 80000007H, EDX bit 8), or if the
@@ -42,8 +48,10 @@ static inline bool clock_has_counter(void)
 #ifdef __x86_64__
 	unsigned a, b, c, d;
 	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d >> 8 & 1);
-#else
+#elif defined(__aarch64__)
 	return true;
+#else
+	return false;
 #endif
 }
 

@@ -160,6 +160,16 @@ static inline __attribute__((always_inline)) void put_new_request(struct call *c
 		call_put(c, request_value(c, request_new(HANDLE_BITS(*request), REQUEST_NULL_BITS, traits)));
 }
 
+/* The same as the last put of a call that succeeded: parameter i. */
+static inline __attribute__((always_inline)) void put_new_request_at(struct call *c, int i, const MPI_Request *request, unsigned traits)
+{
+	int64_t number = request ? request_new(HANDLE_BITS(*request), REQUEST_NULL_BITS, traits) : REQUEST_UNKNOWN;
+	if (__builtin_expect(call_is_at(c, i, number), 1))
+		return; /* and it is a number: columns have names for what is none */
+	call_first(c, i);
+	call_put(c, request_value(c, number));
+}
+
 /* ---- statuses: three parameters ---- */
 
 static inline void put_no_status(struct call *c)

@@ -90,7 +90,7 @@ char *recorder_detail_notes(char separator, char *out, size_t size)
  * goes on in MPI while MPI_Finalize is called. */
 static bool in_event(const struct recorder *r)
 {
-	return __atomic_load_n(&r->record->in_flight, __ATOMIC_RELAXED) != 0;
+	return __atomic_load_n(&r->record->at.in_flight, __ATOMIC_RELAXED) != 0;
 }
 
 void recorder_stop(bool wait)

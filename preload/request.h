@@ -41,7 +41,7 @@ struct request_ref {
 void request_thread(uint32_t thread);
 /* A new live request; null is the handle bits of MPI_REQUEST_NULL, which is never live. Returns its number, or
  * REQUEST_NONE, or REQUEST_UNKNOWN. */
-static inline int32_t request_new(uint64_t bits, uint64_t null, unsigned traits);
+static inline int64_t request_new(uint64_t bits, uint64_t null, unsigned traits);
 /* What handle bits mean now: the oldest live request that has them. One that was never seen becomes live if may_be_new.
  */
 struct request_ref request_find(uint64_t bits, uint64_t null, bool may_be_new);
@@ -109,7 +109,7 @@ static inline size_t request_home(uint64_t key)
 	return key * 0x9e3779b97f4a7c15u >> request_table.shift;
 }
 
-static inline int32_t request_new(uint64_t bits, uint64_t null, unsigned traits)
+static inline int64_t request_new(uint64_t bits, uint64_t null, unsigned traits)
 {
 	struct request_table *t = &request_table;
 	if (__builtin_expect(t->used >= t->room || bits == null || !bits, 0))

@@ -143,7 +143,7 @@ struct recorder *thread_recorder(void)
 	pthread_mutex_unlock(&all.lock);
 	if (r) { /* what the last thread left, and where: nothing of it is this one's */
 		memo_clear(&r->memo);
-		r->record->in_flight = 0;
+		r->record->at.in_flight = 0;
 		r->last_end = clock_ticks();
 		r->limit = 0;
 		thread_uses(r);

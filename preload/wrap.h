@@ -31,6 +31,10 @@
 bool wrap_may_begin(void *return_address);
 bool wrap_begin_slowly(struct call *c, enum mpi_function f, void *return_address, void *cfa);
 
+/* Has a parameter stay in memory: said before and after the MPI call, each is stored once and loaded where it is needed. Left alone the compiler
+ * keeps as many of them as it can in registers, all of which are the caller's and would have to be saved and put back. */
+#define WRAP_KEEP(parameter) __asm__ volatile("" : "+m"(parameter))
+
 /* Must be expanded in the exported function itself: it is identified by its return address. False: pass the call on. */
 #define wrap_begin(c, f)                                                                                                       \
 	(__builtin_expect(call_begin_at((c), (f), __builtin_return_address(0), __builtin_dwarf_cfa()), 1) ||                   \

@@ -404,10 +404,10 @@ static int extract_sites(struct extraction *x)
 		ref at = table_ref(x, &r->sites, i, sizeof(struct site));
 		events += at ? arena_at(a, struct site, at)->visits : 0;
 	}
-	if (r->in_flight && events == r->events + 1) { /* killed in the middle of a commit (record.h): its event is complete */
+	if (events == r->events + 1) { /* killed in the middle of a commit (record.h): its event is complete */
 		r->events++;
-		r->last = r->in_flight;
-		r->in_flight = 0;
+		if (r->at.in_flight)
+			r->at = (struct record_at){.last = r->at.in_flight};
 	}
 	for (int object = 0; object < 2; object++) {
 		const struct table *t = object ? &r->objects : &r->sites;
@@ -417,7 +417,7 @@ static int extract_sites(struct extraction *x)
 			if (!at || s->columns > SCHEMA_MAX || !arena_valid(a, at, sizeof *s + s->columns * sizeof(struct column)) ||
 			    s->function >= r->functions.count || s->path >= r->nodes.count || (!object && s->id != i))
 				return -1;
-			if (extract_site(x, s, s->visits, s->visits - (at == r->last && s->visits > 0), object) != 0)
+			if (extract_site(x, s, s->visits, s->visits - (at == r->at.last && s->visits > 0), object) != 0)
 				return -1;
 		}
 	}
@@ -450,7 +450,7 @@ static int extract_rank(struct extraction *x)
 		if (host_set(t, x->rank, host->bytes, host->length) != 0)
 			return -1;
 	}
-	uint32_t in_flight = r->state != RECORD_FINALIZED && r->in_flight ? site_number(x, r->in_flight) : UINT32_MAX;
+	uint32_t in_flight = r->state != RECORD_FINALIZED && r->at.in_flight ? site_number(x, r->at.in_flight) : UINT32_MAX;
 	if (in_flight != UINT32_MAX && rankmap_single(&t->in_flight, x->rank, in_flight, true) != 0)
 		return -1;
 	if (r->lost && rankmap_single(&t->lost, x->rank, (int64_t)(r->lost & INT64_MAX), false) != 0)

@@ -96,7 +96,17 @@ void record_each_column(struct arena *a, struct record *r, record_take *take, vo
 		struct site *s = arena_at(a, struct site, at);
 		for (uint32_t k = 0; k < s->columns; k++)
 			take(context, &s->column[k], s->visits);
-		take(context, &s->successor, s->visits - (at == r->last && s->visits > 0));
+		take(context, &s->successor, s->visits - (at == r->at.last && s->visits > 0));
+	}
+}
+
+void record_times_empty(struct arena *a, struct record *r)
+{
+	for (uint32_t i = 0; i < r->sites.count; i++) {
+		struct site *s = arena_at(a, struct site, *(ref *)table_at(a, &r->sites, i, sizeof(ref)));
+		record_time_empty(a, &s->communicate);
+		for (ref e = s->edges; e; e = arena_at(a, struct record_edge, e)->next)
+			record_time_empty(a, &arena_at(a, struct record_edge, e)->compute);
 	}
 }
 

@@ -9,8 +9,8 @@
  * The order of events is in the successor columns: that of a site says, for each visit but the last one of all, which site came next.
  *
  * An event is complete when its site's `visits` counts it: until then whatever was put into columns for it stands behind their end. What
- * follows - `last`, then `events`, then `in_flight` = 0 - only says so again: where the visits of all sites are one more than `events`, the
- * process died in between, and the last event is that of the site in flight.
+ * follows - `at`, then `events` - only says so again: where the visits of all sites are one more than `events`, the process died in between, and
+ * the last event is that of the site in flight, if there still is one.
  * Nothing here is ever moved or removed while recording, except that tables grow.
  */
 #ifndef SPOOR_RECORD_H
@@ -105,14 +105,28 @@ enum record_flags {
 	RECORD_OBJECTS = 2, /* object tables are not complete */
 };
 
+/* Where the rank is: one word, so that both change at once. */
+struct record_at {
+	_Alignas(8) ref last; /* site of the last complete event */
+	ref in_flight;        /* of the call that was entered and has not returned, or whose event is not complete yet; 0: none */
+};
+
+static inline void record_at_set(struct record_at *at, ref last, ref in_flight)
+{
+	struct record_at now = {last, in_flight};
+	uint64_t word;
+	__builtin_memcpy(&word, &now, sizeof word);
+	*(volatile uint64_t *)(void *)at = word;
+}
+
 struct record {
 	uint32_t state, flags;
 	uint32_t rank, size;   /* in MPI_COMM_WORLD */
 	uint64_t world;        /* equal for the ranks of one MPI_COMM_WORLD */
 	uint64_t events;       /* complete ones */
 	uint64_t lost;         /* calls that are no events: those in `counted`, and those from signal handlers inside the recorder */
-	ref first, last;       /* site of the first and of the last complete event */
-	ref in_flight;         /* site of the call that was entered and has not returned, or whose event is not complete yet */
+	struct record_at at;
+	ref first;             /* site of the first event */
 	uint32_t thread;       /* of the rank: 0 is the one that initialised MPI; see trace/stream.h */
 	ref counters;          /* struct record_counters; 0: none */
 	uint32_t unused;
@@ -160,6 +174,8 @@ ref record_new_site(struct arena *a, uint32_t function, uint32_t path, uint32_t 
  * here, and only here. */
 typedef void record_take(void *context, struct column *c, uint64_t values);
 void record_each_column(struct arena *a, struct record *r, record_take *take, void *context);
+/* Empties the words of all histograms that are full: to be called every TIME_FULL / TIME_ONE events at most. */
+void record_times_empty(struct arena *a, struct record *r);
 /* What becomes of each column when it gives up its order (enum column_role). */
 void record_set_roles(struct site *s, const char *schema);
 

@@ -93,14 +93,14 @@ void record_time_empty(struct arena *a, struct record_time *t)
 }
 
 /* Says which values are plain from now on. */
-static void plain_set(struct record_time *t)
+static void plain_set(const struct arena *a, struct record_time *t)
 {
 	uint64_t low = t->min ? t->min : 1, high = t->max < TIME_EXACT ? t->max : TIME_EXACT;
 	bool all = low <= high && time_index(low) >= t->first && time_index(high) < t->first + t->count;
 	t->width = 0; /* nothing is plain as long as the others change */
 	arena_barrier();
 	t->low = low;
-	t->origin = (int32_t)((int64_t)t->bins - (int64_t)sizeof(uint64_t) * (t->first + TIME_BIAS));
+	t->origin = (uintptr_t)a->base + t->bins - sizeof(uint64_t) * (t->first + TIME_BIAS);
 	arena_barrier();
 	t->width = all ? high - low + 1 : 0;
 }
@@ -124,11 +124,11 @@ void record_time_turn(struct arena *a, struct record_time *t, uint64_t ticks, ui
 		t->min = ticks;
 		t->min_visit = visit;
 	}
-	plain_set(t);
+	plain_set(a, t);
 	uint64_t *bin = arena_at(a, uint64_t, t->bins) + at;
 	unsigned shift = (unsigned)__builtin_clzll(ticks | 1);
 	uint128 square = (uint128)ticks * ticks;
-	*bin += TIME_ONE + ((ticks | 1) << shift >> 44 & 0xffff);
+	*bin += TIME_ONE + ((ticks | 1) << shift >> 40) % TIME_PARTS;
 	t->sum += ticks;
 	t->squares[1] += (uint64_t)(square >> 64) + __builtin_add_overflow(t->squares[0], (uint64_t)square, &t->squares[0]);
 	if (*bin >= TIME_FULL)
@@ -212,7 +212,7 @@ int trace_time_extract(struct trace_time *to, const struct arena *a, const struc
 	for (size_t i = 0; i < n; i++) {
 		struct time_bin *b = &to->bins[i];
 		uint64_t floor = time_floor(read[i].index), width = time_floor(read[i].index + 1) - floor, end = floor + width - 1;
-		double mean = (double)floor + (double)width * ((double)read[i].parts / (double)read[i].count + (width >> 16 ? 0.5 : 0)) / 65536;
+		double mean = (double)floor + (double)width * ((double)read[i].parts / (double)read[i].count + (width >= TIME_PARTS ? 0.5 : 0)) / (double)TIME_PARTS;
 		floor = floor < t->min ? t->min : floor;
 		end = end > t->max ? t->max : end;
 		mean = mean < (double)floor ? (double)floor : mean > (double)end ? (double)end : mean;
@@ -228,7 +228,7 @@ int trace_time_extract(struct trace_time *to, const struct arena *a, const struc
 		if (b->count > 1)
 			spread += (double)b->count * ((double)b->max - (double)b->min) * ((double)b->max - (double)b->min) / 12;
 	}
-	/* the parts are cut off at 1/65536: the sum is the exact one */
+	/* the parts are cut off: the sum is the exact one */
 	to->bins[largest].sum += to->sum - sum;
 	if ((int64_t)to->bins[largest].sum < 0 || to->bins[largest].sum > TIME_SANE)
 		to->bins[largest].sum = to->bins[largest].min * to->bins[largest].count;

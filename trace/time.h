@@ -53,18 +53,20 @@ uint64_t time_floor(unsigned index);
 
 /* In an arena: a histogram that grows, of counter ticks. Zeroed is empty. What it counts is what its bins count. */
 struct record_time {
-	/* The plain values, which need no more than counting: those v with v - low < width. They are no new extremes, not 0, and their bins are in the
-	 * window. The bin of index i is i words behind `origin`. These three follow from the others, and readers do not look at them. */
+	/* The plain values, which need no more than counting: those v with v - low < width. They are no new extremes, neither 0 nor above TIME_EXACT, and
+	 * their bins are in the window. The bin of index i is i + TIME_BIAS words behind `origin`, an address. These three follow from the others, and
+	 * readers do not look at them. */
 	uint64_t low, width;
-	int32_t origin;
-	ref spilled; /* struct record_spill: words that were full */
+	uintptr_t origin;
 	uint64_t sum;
 	uint64_t squares[2]; /* 128 bits, the low word first */
-	/* The window: bins first .. first + count - 1, a word each: how many values << 40 | the sum of where inside the bin they are, in 1/65536 of its
-	 * width. These three are one word of the arena, so that they change together. */
+	/* The window: bins first .. first + count - 1, a word each: how many values << 43 | the sum of where inside the bin they are, in 1/TIME_PARTS of
+	 * its width. These three are one word of the arena, so that they change together. */
 	ref bins;
 	uint16_t first, count;
 	uint64_t min, max, min_visit, max_visit;
+	ref spilled; /* struct record_spill: words that were full */
+	uint32_t unused;
 };
 
 struct record_spill {
@@ -73,7 +75,8 @@ struct record_spill {
 	uint64_t count, parts;
 };
 
-#define TIME_ONE (UINT64_C(1) << 40)
+#define TIME_PARTS (UINT64_C(1) << 20)
+#define TIME_ONE (UINT64_C(1) << 43)
 #define TIME_FULL (UINT64_C(1) << 63) /* half of what a word can count */
 
 /* The rest of record_time_add: a value that is not plain. */
@@ -84,22 +87,28 @@ void record_time_turn(struct arena *a, struct record_time *t, uint64_t ticks, ui
 #define TIME_ROOM 8192
 static inline void record_time_add(struct arena *a, struct record_time *t, uint64_t ticks, uint64_t visit);
 
-/* Its plain case in steps that call nothing: is the value plain? If so, it may be counted. True: the bin's word is full now, and
- * record_time_empty must be called before it was counted there as often again. */
+/* Its plain case in steps that call nothing: is the value plain? If so, it may be counted. Returns the bin's word. record_time_empty must be called
+ * before TIME_FULL / TIME_ONE values were counted after one that made it TIME_FULL. */
 static inline bool record_time_plain(const struct record_time *t, uint64_t ticks);
-static inline bool record_time_count(const struct arena *a, struct record_time *t, uint64_t ticks);
+static inline uint64_t record_time_count(struct record_time *t, uint64_t ticks);
 void record_time_empty(struct arena *a, struct record_time *t);
 
-/* A double has exponent and fraction side by side: shifted, they are time_index and, below that, where inside the bin the value is. Exact
- * for what is plain: 1 .. TIME_EXACT. */
-#define TIME_EXACT ((UINT64_C(1) << 53) - 1)
-#define TIME_BIAS (1023 * TIME_PER_OCTAVE)
+/* A float has exponent and fraction side by side: they are time_index and, below that, where inside the bin the value is. Exact for what is plain:
+ * 1 .. TIME_EXACT, some ms. Whatever takes longer can take a little longer to record. */
+#define TIME_EXACT ((UINT64_C(1) << 24) - 1)
+#define TIME_BIAS (127 * TIME_PER_OCTAVE)
 
-static inline uint64_t time_bits(uint64_t ticks)
+static inline uint32_t time_bits(uint64_t ticks)
 {
-	double d = (double)(int64_t)ticks;
-	uint64_t bits;
-	__builtin_memcpy(&bits, &d, sizeof bits);
+	float f;
+	uint32_t bits;
+#ifdef __x86_64__
+	/* the compiler would clear the register before, for processors that wait for what was in it; nothing was lately */
+	__asm__("cvtsi2ssl %1, %0" : "=x"(f) : "r"((int32_t)ticks));
+#else
+	f = (float)(int32_t)ticks;
+#endif
+	__builtin_memcpy(&bits, &f, sizeof bits);
 	return bits;
 }
 
@@ -108,21 +117,21 @@ static inline bool record_time_plain(const struct record_time *t, uint64_t ticks
 	return ticks - t->low < t->width;
 }
 
-static inline __attribute__((always_inline)) bool record_time_count(const struct arena *a, struct record_time *t, uint64_t ticks)
+static inline __attribute__((always_inline)) uint64_t record_time_count(struct record_time *t, uint64_t ticks)
 {
-	uint64_t bits = time_bits(ticks), *bin = (uint64_t *)(void *)(a->base + t->origin) + (bits >> 49);
-	uint128 square = (uint128)ticks * ticks;
-	uint64_t word = *bin += TIME_ONE + (bits >> 33 & 0xffff);
+	uint32_t bits = time_bits(ticks);
+	uint64_t *bin = (uint64_t *)(t->origin + bits / TIME_PARTS * sizeof *bin); /* NOLINT: an address */
+	uint64_t word = *bin += TIME_ONE + bits % TIME_PARTS;
 	t->sum += ticks;
-	t->squares[1] += (uint64_t)(square >> 64) + __builtin_add_overflow(t->squares[0], (uint64_t)square, &t->squares[0]);
-	return word >= TIME_FULL;
+	t->squares[1] += __builtin_add_overflow(t->squares[0], ticks * ticks, &t->squares[0]);
+	return word;
 }
 
 static inline void record_time_add(struct arena *a, struct record_time *t, uint64_t ticks, uint64_t visit)
 {
 	if (__builtin_expect(!record_time_plain(t, ticks), 0))
 		record_time_turn(a, t, ticks, visit);
-	else if (__builtin_expect(record_time_count(a, t, ticks), 0))
+	else if (__builtin_expect(record_time_count(t, ticks) >= TIME_FULL, 0))
 		record_time_empty(a, t);
 }
 

@@ -26,6 +26,7 @@ def argument(p):
 def wrapper(f, prototype):
     names = [p.name for p in f.parameters]
     call = f"next.{f.name}({', '.join(names)})"
+    over = Recorder(f, False).begins_raw()
     out = [f"MPI_WRAPPER {prototype.result} {f.name}({prototype.declare(names)})\n{{\n\tstruct call c;\n"]
     own = [p for p in f.parameters if p.role.name == "status" and p.direction == ">"]
     out += ["\tMPI_Status own_status;\n"] if own else []
@@ -33,7 +34,8 @@ def wrapper(f, prototype):
     requests = [p for p in f.parameters if is_request_input(p)]
     out += [f"\tstruct request_ref {p.name}_ref;\n" for p in requests]
     out += ["\tbool room;\n"] * f.asks_room
-    out.append(f"\tbool ok;\n\tint rc;\n\n\tif (!wrap_begin(&c, FN_{f.name}))\n\t\treturn {call};\n")
+    keep = "".join(f"\tWRAP_KEEP({name});\n" for name in names)
+    out.append(f"\tbool ok;\n\tint rc;\n\n{keep}\tif (!wrap_begin(&c, FN_{f.name}))\n\t\treturn {call};\n")
     out += [f"\t{p.name}_entry = {p.name} ? *{p.name} : 0;\n" for p in f.parameters if p.on_entry]
     for p in requests:
         out.append(f"\t{p.name}_ref = request_passed(HANDLE_BITS({p.name}{'_entry' if p.on_entry else ''}), {'true' if p.direction == '!' else 'false'});\n")
@@ -45,9 +47,10 @@ def wrapper(f, prototype):
            f"\telse\n\t\trecord_{f.name}({arguments});\n")
     if f.has_buffers:
         arguments = ["&c", "ok", "rc"] + [argument(p) for p in f.parameters if is_put(p, True)] + ["room"] * f.asks_room
-        put = (f"\tif (__builtin_expect(call_buffers, 0))\n\t\tbuffers_{f.name}({', '.join(arguments)});\n"
-               f"\telse {put.lstrip()}")
-    out.append(f"\trc = {call};\n\tok = wrap_end(&c, rc);\n{put}\treturn rc;\n}}\n")
+        buffers = f"buffers_{f.name}({', '.join(arguments)});"
+        buffers = f"{{\n\t\tcall_first(&c, 0);\n\t\t{buffers}\n\t}} else" if over else f"\n\t\t{buffers}\n\telse"
+        put = f"\tif (__builtin_expect(call_buffers, 0)) {buffers} {put.lstrip()}".replace(" \n", "\n")
+    out.append(f"\trc = {call};\n{keep}\tok = {'call_over' if over else 'wrap_end'}(&c, rc);\n{put}\treturn rc;\n}}\n")
     return "".join(out)
 
 

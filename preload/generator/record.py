@@ -62,6 +62,7 @@ class Recorder:
         self.f, self.buffers = f, buffers
         self.otherwise = None  # what to do where the first parameters are not as expected, instead of putting them
         comms = [p for p in f.parameters if p.role.name == "comm" and not p.is_output]
+        self.column = 0  # of the parameter, in a put_ function where it comes right behind those that are as expected
         self.comm = comms[0] if comms else None
         self.used = {c for p in f.parameters for c in self.conditions(p)}
 
@@ -119,6 +120,8 @@ class Recorder:
         if role.name == "request":
             if p.is_output:
                 traits = " | ".join(f"REQUEST_{n.upper()}" for n in p.notes) or "0"
+                if self.column:
+                    return f"put_new_request_at(c, {self.column}, {name}, {traits});"
                 return f"put_new_request(c, {name}, ok, {traits});"
             return f"put_request_passed(c, &{name}, ok, {'true' if p.direction == '!' else 'false'});"
         if role.name == "session" and self.f.name == "MPI_Session_init":
@@ -198,16 +201,24 @@ class Recorder:
 
     def group(self, group, same, needs_me):
         """A list of parameters that mostly are what they were at the last visit; see call_expects() in call.h."""
-        tests = [f"call_expects(c, {i}, {self.raw(p)})" for i, p in enumerate(group)]
+        first = self.otherwise and same == "same0" and not self.flags_before
+        expects = "column_expects(&c->site->column[{}], {})" if first else "call_expects(c, {}, {})"
+        tests = [expects.format(i, self.raw(p)) for i, p in enumerate(group)]
         trust = any(p.role.type == "handle" for p in group)
         if trust:
             tests.insert(0, "call_trusts(c)")
         if any(p.is_output for p in group):
             tests.insert(0, "ok")
         out = [f"\tconst bool {same} = {' && '.join(tests)};\n\n"]
-        out.append(f"\tif (__builtin_expect({same}, 1)) {{\n\t\tcall_skip(c, {len(group)});\n\t}} else {{\n")
-        if self.otherwise and same == "same0" and not self.flags_before:
-            return "".join(out + [self.otherwise, "\t}\n"])
+        skip = f"call_first(c, {len(group)})" if first else f"call_skip(c, {len(group)})"
+        rest = self.groups()[1:]
+        if first and len(rest) == 1 and not isinstance(rest[0], list) and rest[0].role.name == "request" and rest[0].is_output:
+            self.column, skip = len(group), ""
+        elif first and not rest:
+            skip = ""
+        out.append(f"\tif (__builtin_expect({same}, 1)) {{\n\t\t{skip};\n\t}} else {{\n".replace("\t\t;\n", ""))
+        if first:
+            return "".join(out + ["\t\tcall_first(c, 0);\n", self.otherwise, "\t}\n"])
         puts = [self.put_raw(p) for p in group]
         if needs_me and any("me." in put for put in puts):
             out.append(f"\t\tconst struct comm_info me = handle_comm(c, {self.comm.name}, ok, NULL);\n\n")
@@ -215,6 +226,11 @@ class Recorder:
             out.append("\t\tif (!call_trusts(c))\n\t\t\tcall_distrust(c);\n")
         out += [f"\t\t{put}\n" for put in puts]
         return "".join(out + ["\t}\n"])
+
+    def begins_raw(self):
+        """Does the put_ function begin with parameters that have raws? Then it looks at their columns itself (call_over)."""
+        groups = self.groups()
+        return bool(groups) and isinstance(groups[0], list)
 
     def same(self, p):
         """The C expression of whether what p's meaning depends on - the communicator, its datatype - is as it was."""

@@ -179,7 +179,7 @@ static void call(struct machine *m, const struct call *c)
 	else
 		m->record->first = arena_ref(&m->arena, s);
 	m->last = s;
-	m->record->last = arena_ref(&m->arena, s);
+	m->record->at.last = arena_ref(&m->arena, s);
 	s->visits++;
 	m->record->events++;
 }
