@@ -179,7 +179,8 @@ static int check(const struct options *o, const struct trace *trace, const char 
 	else if (compare_traces(trace, &replayed, "recorded", "replayed", o->partial, stdout, &result, &error) != 0)
 		fprintf(stderr, "spoor replay: %s\n", error.text);
 	else if (result.ranks_different)
-		printf("%llu of %llu ranks differ\n", (unsigned long long)result.ranks_different, (unsigned long long)result.ranks);
+		printf("%llu of %llu ranks differ\n", (unsigned long long)result.ranks_different,
+		       (unsigned long long)(result.ranks + result.threads));
 	else
 		rv = CMD_OK;
 	if (rv == CMD_OK && lossy)
@@ -188,6 +189,9 @@ static int check(const struct options *o, const struct trace *trace, const char 
 	else if (rv == CMD_OK && o->partial)
 		printf("equal: %llu ranks, %llu of %llu events\n", (unsigned long long)result.ranks, (unsigned long long)result.events,
 		       (unsigned long long)rankmap_sum(&trace->events));
+	else if (rv == CMD_OK && result.threads)
+		printf("equal: %llu ranks and %llu further threads of theirs, %llu events\n", (unsigned long long)result.ranks,
+		       (unsigned long long)result.threads, (unsigned long long)result.events);
 	else if (rv == CMD_OK)
 		printf("equal: %llu ranks, %llu events\n", (unsigned long long)result.ranks, (unsigned long long)result.events);
 	trace_free(&replayed);

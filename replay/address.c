@@ -6,6 +6,7 @@
  */
 #include "replay/outcome.h"
 
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -90,21 +91,47 @@ struct dynamic {
 	MPI_Aint *address; /* by rank */
 };
 static struct dynamic *dynamics;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct dynamic **find(MPI_Win win)
+/* NULL: it is no dynamic one. */
+static struct dynamic *find(MPI_Win win)
 {
-	struct dynamic **d = &dynamics;
+	struct dynamic *d;
 
-	while (*d && (*d)->win != win)
-		d = &(*d)->next;
+	pthread_mutex_lock(&lock);
+	for (d = dynamics; d && d->win != win; d = d->next)
+		;
+	pthread_mutex_unlock(&lock);
 	return d;
+}
+
+static void keep(struct dynamic *d)
+{
+	pthread_mutex_lock(&lock);
+	d->next = dynamics;
+	dynamics = d;
+	pthread_mutex_unlock(&lock);
+}
+
+static void drop(struct dynamic *d)
+{
+	struct dynamic **at = &dynamics;
+
+	pthread_mutex_lock(&lock);
+	while (*at != d)
+		at = &(*at)->next;
+	*at = d->next;
+	pthread_mutex_unlock(&lock);
+	free(d->region);
+	free(d->address);
+	free(d);
 }
 
 static MPI_Aint place(MPI_Win win, int target, MPI_Aint disp)
 {
 	if (!dynamics || target < 0)
 		return disp;
-	struct dynamic *d = *find(win);
+	struct dynamic *d = find(win);
 
 	return d ? d->address[target] : disp;
 }
@@ -129,25 +156,24 @@ int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 	PMPI_Get_address(d->region, &own);
 	PMPI_Allgather(&own, 1, MPI_AINT, d->address, 1, MPI_AINT, comm);
 	d->win = *win;
-	d->next = dynamics;
-	dynamics = d;
+	keep(d);
 	gate_keep(*win, comm);
 	return rc;
 }
 
 int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 {
-	return *find(win) ? MPI_SUCCESS : PMPI_Win_attach(win, base, size);
+	return find(win) ? MPI_SUCCESS : PMPI_Win_attach(win, base, size);
 }
 
 int MPI_Win_detach(MPI_Win win, const void *base)
 {
-	return *find(win) ? MPI_SUCCESS : PMPI_Win_detach(win, base);
+	return find(win) ? MPI_SUCCESS : PMPI_Win_detach(win, base);
 }
 
 int MPI_Win_free(MPI_Win *win)
 {
-	struct dynamic **at = find(*win), *d = *at;
+	struct dynamic *d = find(*win);
 
 	if (replay_outcome.error)
 		return replay_outcome.error;
@@ -160,12 +186,8 @@ int MPI_Win_free(MPI_Win *win)
 
 	gate_drop(handle);
 
-	if (d) {
-		*at = d->next;
-		free(d->region);
-		free(d->address);
-		free(d);
-	}
+	if (d)
+		drop(d);
 	return rc;
 }
 

@@ -14,12 +14,12 @@ static void ask_type(struct object *type)
 {
 	MPI_Aint lb;
 
+	if (type->handle != MPI_DATATYPE_NULL) {
+		PMPI_Type_get_extent(type->handle, &lb, &type->type.extent);
+		PMPI_Type_get_true_extent(type->handle, &type->type.true_lb, &type->type.true_extent);
+		PMPI_Type_size_x(type->handle, &type->type.size);
+	}
 	type->asked = true;
-	if (type->handle == MPI_DATATYPE_NULL)
-		return;
-	PMPI_Type_get_extent(type->handle, &lb, &type->type.extent);
-	PMPI_Type_get_true_extent(type->handle, &type->type.true_lb, &type->type.true_extent);
-	PMPI_Type_size_x(type->handle, &type->type.size);
 }
 
 MPI_Count play_type_size(struct object *type)

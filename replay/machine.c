@@ -32,7 +32,7 @@ int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, M
  * are cut, with a hash of the whole. */
 static const char *scratch_path(const char *name)
 {
-	static char path[8192];
+	static _Thread_local char path[8192];
 	size_t n = (size_t)snprintf(path, sizeof path - 1024, "%s/", replay_outcome.scratch), begin = n;
 	unsigned long long hash = 14695981039346656037u;
 

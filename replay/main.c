@@ -5,6 +5,7 @@
 #include <ftw.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "replay/draw.h"
 #include "replay/plan.h"
 #include "replay/scout.h"
+#include "replay/team.h"
 #include "trace/index.h"
 #include "trace/container.h"
 #include "trace/stream.h"
@@ -44,6 +46,10 @@ struct replay {
 	struct trace trace;
 	struct plan *plans;
 	uint32_t rank;
+	uint32_t stream;   /* of the thread that has this copy of it all */
+	struct team *team; /* NULL: the rank has one thread */
+	struct replay *further; /* copies for its other threads */
+	pthread_t thread;
 	bool initialized;
 	struct play play;
 	struct scout *scout;
@@ -111,8 +117,10 @@ static int load(struct replay *r)
 	}
 	if (!r->plan && told(size_names, &size) && size != r->trace.size)
 		return wrong_size(r, size);
-	if (plan_impossible(&r->trace))
-		return refuse(r, plan_impossible(&r->trace));
+	const char *why = team_impossible(&r->trace, r->partial, text, sizeof text);
+
+	if (why)
+		return refuse(r, why);
 	if (!r->partial && plan_partial(&r->trace, text)) {
 		snprintf(whole, sizeof whole, "this is no whole run: %s (--partial replays what there is)", text);
 		return refuse(r, whole);
@@ -206,6 +214,13 @@ static int started(struct replay *r)
 	if ((uint32_t)rank != r->rank) {
 		fprintf(stderr, "spoor-replay: this launcher does not tell a process its rank before MPI_Init (looked for %s, ...)\n", rank_names[0]);
 		return -1;
+	}
+	if (stream_threads(&r->trace) > 1) {
+		int provided = MPI_THREAD_SINGLE;
+
+		PMPI_Query_thread(&provided);
+		if (provided != MPI_THREAD_MULTIPLE)
+			return refuse(r, "ranks of the trace called MPI in several threads, but this MPI library does not provide MPI_THREAD_MULTIPLE here");
 	}
 	if (r->partial || r->draw) {
 		PMPI_Comm_dup(MPI_COMM_WORLD, &replay_outcome.own);
@@ -329,11 +344,107 @@ static void end_messages(struct replay *r)
 	replay_outcome.polling = false;
 }
 
+static int replay_all(struct replay *r);
+
+static void report_different(const struct replay *r)
+{
+	char name[STREAM_NAME];
+
+	if (r->different)
+		fprintf(stderr, "spoor-replay: %s: rank %s: %" PRIu64 " calls ended otherwise than they were recorded; the first one is %s\n", r->file,
+		        stream_name(&r->trace, r->stream, name), r->different, r->first_difference);
+}
+
+static int prepare(struct replay *r)
+{
+	bool every;
+
+	r->time = compute_create(&r->trace, r->stream, r->compute, r->scale, r->seed);
+	if (!r->time || play_begin(&r->play, &r->trace, r->stream, &r->error) != 0)
+		return error_set(&r->error, "no memory");
+	r->play.team = r->team;
+	if (r->team)
+		team_join(r->team, &r->play);
+	if (r->draw || replay_outcome.lossy || !scout_needed(&r->trace, &every))
+		return 0;
+	replay_outcome.fate = next_fate;
+	replay_outcome.context = r;
+	replay_outcome.every = every;
+	return scout_begin(&r->scout, &r->trace, r->stream, every, 0, &r->error);
+}
+
+struct beginning {
+	struct replay *own;
+	const struct outcome *outcome;
+	pthread_barrier_t *there;
+};
+
+static void *thread_main(void *argument)
+{
+	struct beginning *b = argument;
+	struct replay *r = b->own;
+
+	replay_outcome = *b->outcome;
+	int rv = prepare(r);
+
+	pthread_barrier_wait(b->there);
+	if (rv != 0 || replay_all(r) != 0) {
+		fprintf(stderr, "spoor-replay: %s: %s\n", r->file, r->error.text);
+		PMPI_Abort(MPI_COMM_WORLD, 1);
+	}
+	team_leave_all(r->team);
+	return NULL;
+}
+
+/* MPI is up: the other threads of the rank begin. */
+static int start_threads(struct replay *r)
+{
+	int n = team_count(r->team);
+	struct beginning *b = n ? calloc((size_t)n, sizeof *b) : NULL;
+	pthread_barrier_t there;
+
+	if (n == 0 || r->further)
+		return 0;
+	r->further = calloc((size_t)n, sizeof *r->further);
+	if (!b || !r->further || pthread_barrier_init(&there, NULL, (unsigned)n + 1) != 0)
+		return error_set(&r->error, "no memory");
+	for (int i = 0; i < n; i++) {
+		r->further[i] = *r;
+		r->further[i].stream = team_stream(r->team, i);
+		r->further[i].scout = NULL;
+		r->further[i].events = r->further[i].different = 0;
+		b[i] = (struct beginning){&r->further[i], &replay_outcome, &there};
+		if (pthread_create(&r->further[i].thread, NULL, thread_main, &b[i]) != 0)
+			return error_set(&r->error, "rank %u: no thread can be made", r->rank);
+	}
+	pthread_barrier_wait(&there);
+	pthread_barrier_destroy(&there);
+	free(b);
+	return 0;
+}
+
+/* They have come to their ends. */
+static void join_threads(struct replay *r)
+{
+	for (int i = 0; r->further && i < team_count(r->team); i++) {
+		struct replay *f = &r->further[i];
+
+		pthread_join(f->thread, NULL);
+		report_different(f);
+		r->events += f->events;
+		r->different += f->different;
+		if (f->different && !r->first_difference[0])
+			memcpy(r->first_difference, f->first_difference, sizeof r->first_difference);
+		scout_end(f->scout);
+		compute_destroy(f->time);
+	}
+}
+
 static int replay_all(struct replay *r)
 {
 	struct walk *walk;
 	struct event e;
-	int rv = walk_begin(&walk, &r->trace, r->rank, &r->error);
+	int rv = walk_begin(&walk, &r->trace, r->stream, &r->error);
 
 	switch (setjmp(r->play.out)) {
 	case 0:
@@ -352,7 +463,10 @@ static int replay_all(struct replay *r)
 
 		if (plan->special == PLAN_ABORT)
 			break;
+		if (r->team)
+			team_enter(r->team, &e);
 		if (plan->special == PLAN_FINALIZE) {
+			join_threads(r);
 			if (r->partial) /* others have not come here */
 				break;
 			if (r->draw)
@@ -361,11 +475,15 @@ static int replay_all(struct replay *r)
 			r->initialized = false;
 		}
 		replay_event(r, plan, &e);
+		if (r->team)
+			team_leave(r->team, &e);
 		replay_outcome.progress = (long long)++r->events;
 		if (plan->special == PLAN_INIT && started(r) != 0) {
 			PMPI_Finalize();
 			exit(2);
 		}
+		if (plan->special == PLAN_INIT && start_threads(r) != 0)
+			rv = -1;
 	}
 	walk_end(walk);
 	return rv < 0 ? -1 : 0;
@@ -398,24 +516,16 @@ static int join(struct replay *r)
 
 static int run(struct replay *r)
 {
-	bool every;
 	int64_t events = 0;
 	double begin = seconds();
 	bool there = rankmap_get(&r->trace.events, r->rank, &events) && events > 0;
 
-	r->time = compute_create(&r->trace, r->rank, r->compute, r->scale, r->seed);
-	if (!r->time || play_begin(&r->play, &r->trace, r->rank, &r->error) != 0)
-		return refuse(r, "no memory");
+	r->stream = r->rank;
 	if (replay_outcome.lossy && (draw_begin(&r->draw, &r->trace, r->rank, r->seed, &r->error) != 0 ||
 	                             follow_begin(&r->follow, &r->trace, r->rank, r->seed, &r->error) != 0))
 		return refuse(r, r->error.text);
-	if (there && !r->draw && scout_needed(&r->trace, &every)) {
-		if (scout_begin(&r->scout, &r->trace, r->rank, every, 0, &r->error) != 0)
-			return refuse(r, r->error.text);
-		replay_outcome.fate = next_fate;
-		replay_outcome.context = r;
-		replay_outcome.every = every;
-	}
+	if ((there && team_create(&r->team, &r->trace, r->rank, &r->error) != 0) || prepare(r) != 0)
+		return refuse(r, r->error.text);
 	if (there ? replay_all(r) != 0 : join(r) != 0) {
 		fprintf(stderr, "spoor-replay: %s: %s\n", r->file, r->error.text);
 		if (r->initialized)
@@ -424,12 +534,25 @@ static int run(struct replay *r)
 	}
 	if (r->initialized) /* no call of MPI_Finalize is recorded */
 		end_partial(r);
-	if (r->different)
-		fprintf(stderr, "spoor-replay: %s: rank %u: %" PRIu64 " calls ended otherwise than they were recorded; the first one is %s\n", r->file,
-		        r->rank, r->different, r->first_difference);
+	report_different(r);
 	if (r->verbose && r->rank == 0)
 		fprintf(stderr, "spoor-replay: rank 0: %" PRIu64 " events in %.6f s\n", r->events, seconds() - begin);
 	return r->different ? -1 : 0;
+}
+
+/* Can the threads of all ranks be replayed? */
+static int plan_threads(struct replay *r)
+{
+	int rv = 0;
+
+	for (uint32_t rank = 0; rank < r->trace.size && rv == 0 && stream_threads(&r->trace) > 1; rank++) {
+		struct team *m = NULL;
+
+		if (team_create(&m, &r->trace, rank, &r->error) != 0)
+			rv = refuse(r, r->error.text);
+		team_destroy(m);
+	}
+	return rv;
 }
 
 /* ---- the command line ---- */
@@ -502,9 +625,13 @@ int main(int argc, char **argv)
 		return 2;
 	if (load(&r) != 0)
 		return 2;
-	int rv = r.plan ? 0 : run(&r);
+	int rv = r.plan ? plan_threads(&r) : run(&r);
 
 	scout_end(r.scout);
+	for (int i = 0; r.further && i < team_count(r.team); i++)
+		play_end(&r.further[i].play);
+	free(r.further);
+	team_destroy(r.team);
 	draw_end(r.draw);
 	follow_end(r.follow);
 	compute_destroy(r.time);

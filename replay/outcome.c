@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct outcome replay_outcome;
+_Thread_local struct outcome replay_outcome;
 
 /* ---- requests and their handles ---- */
 
@@ -59,8 +59,8 @@ static void settle(MPI_Request *request, MPI_Request real)
 /* The library's requests of an array; valid until the next call. */
 static MPI_Request *reals(int n, const MPI_Request *requests)
 {
-	static MPI_Request *array;
-	static int capacity;
+	static _Thread_local MPI_Request *array;
+	static _Thread_local int capacity;
 
 	if (n > capacity) {
 		MPI_Request *more = realloc(array, (size_t)n * 2 * sizeof *more);

@@ -83,7 +83,7 @@ struct outcome {
 	void (*service)(void); /* called while waiting; NULL: nothing to do */
 	const char *scratch; /* folder for the application's files */
 };
-extern struct outcome replay_outcome;
+extern _Thread_local struct outcome replay_outcome; /* each thread has its own: what is for all of them is copied when it begins */
 
 /* ---- poll.c: waiting that comes to an end ----
  *

@@ -112,16 +112,9 @@ struct plan *plan_create(const struct trace *t, char **missing)
 	return NULL;
 }
 
-const char *plan_impossible(const struct trace *t)
-{
-	return stream_threads(t) > 1 ? "its ranks called MPI in several threads (MPI_THREAD_MULTIPLE): in which order their calls met is not in the trace, "
-	                               "and only one thread of a rank can be replayed"
-	                             : NULL;
-}
-
 const char *plan_partial(const struct trace *t, char text[PLAN_TEXT])
 {
-	uint64_t finalized = 0, ranks = rankmap_size(&t->events);
+	uint64_t finalized = 0, ranks = stream_ranks(t, &t->events);
 
 	for (uint32_t i = 0; i < t->site_count; i++)
 		if (named(trace_schema(t, &t->sites[i]), "MPI_Finalize"))

@@ -28,8 +28,6 @@ struct plan *plan_create(const struct trace *t, char **missing);
  * there. The text is in `text`. */
 #define PLAN_TEXT 256
 const char *plan_partial(const struct trace *t, char text[PLAN_TEXT]);
-/* Why no trace of this kind can be replayed, or NULL: ranks have several threads. */
-const char *plan_impossible(const struct trace *t);
 /* Does it call functions whose name begins so? */
 bool plan_calls(const struct trace *t, const char *prefix);
 

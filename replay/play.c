@@ -10,6 +10,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "replay/team.h"
+#include "trace/stream.h"
+
 #define SCRATCH_SIZE (1 << 16)
 
 void play_fail(struct play *p, const char *format, ...)
@@ -96,9 +99,9 @@ static int read_constants(struct play *p)
 	return 0;
 }
 
-int play_begin(struct play *p, const struct trace *t, uint32_t rank, struct error *error)
+int play_begin(struct play *p, const struct trace *t, uint32_t stream, struct error *error)
 {
-	*p = (struct play){.trace = t, .rank = rank, .error = error, .in_place = VALUE_NONE};
+	*p = (struct play){.trace = t, .rank = stream_rank(t, stream), .stream = stream, .error = error, .in_place = VALUE_NONE};
 	p->scratch = malloc(SCRATCH_SIZE);
 	p->scratch_size = SCRATCH_SIZE;
 	if (!p->scratch || read_constants(p) != 0)
@@ -203,7 +206,7 @@ static void *seen(const struct play *p, enum play_kind kind, int64_t v)
 }
 
 /* What a number stands for, made with this size if it is new. */
-static void *place(struct play *p, enum play_kind kind, int64_t v, size_t size)
+static void *place_own(struct play *p, enum play_kind kind, int64_t v, size_t size)
 {
 	struct play_table *t = &p->tables[kind];
 
@@ -226,6 +229,20 @@ static void *place(struct play *p, enum play_kind kind, int64_t v, size_t size)
 	return t->items[v];
 }
 
+static void *place(struct play *p, enum play_kind kind, int64_t v, size_t size)
+{
+	void *own = seen(p, kind, v);
+
+	if (own)
+		return own;
+	if (p->team) /* others look into this table, too */
+		team_lock(p->team);
+	own = place_own(p, kind, v, size);
+	if (p->team)
+		team_unlock(p->team);
+	return own;
+}
+
 struct object *play_object(struct play *p, enum play_kind kind, int64_t v)
 {
 	if (value_is_constant(v)) {
@@ -243,6 +260,8 @@ struct object *play_object(struct play *p, enum play_kind kind, int64_t v)
 	}
 	struct object *o = seen(p, kind, v);
 
+	if ((!o || !o->handle) && p->team)
+		o = team_object(p->team, kind, v);
 	if (!o || !o->handle)
 		play_fail(p, "it uses %c%" PRId64 ", which no recorded call has made", "?ctgowfnemkqr"[kind], v);
 	return o;
@@ -280,6 +299,8 @@ void play_unbind(struct play *p, enum play_kind kind, int64_t v)
 {
 	struct object *o = seen(p, kind, v);
 
+	if ((!o || !o->handle) && p->team)
+		o = team_object(p->team, kind, v);
 	if (!o)
 		return;
 	if (kind == PLAY_WIN) {
@@ -326,7 +347,6 @@ static void ask_comm(struct object *comm)
 	int inter = 0, topology = MPI_UNDEFINED, n = 0, rank = 0, weighted;
 	MPI_Comm c = comm->handle;
 
-	comm->asked = true;
 	PMPI_Comm_size(c, &comm->comm.size);
 	PMPI_Comm_test_inter(c, &inter);
 	comm->comm.peers = comm->comm.size;
@@ -349,8 +369,10 @@ static void ask_comm(struct object *comm)
 
 static struct object *asked_comm(struct object *comm)
 {
-	if (!comm->asked && comm->handle && comm->handle != MPI_COMM_NULL)
+	if (!__atomic_load_n(&comm->asked, __ATOMIC_ACQUIRE) && comm->handle && comm->handle != MPI_COMM_NULL) {
 		ask_comm(comm);
+		__atomic_store_n(&comm->asked, true, __ATOMIC_RELEASE);
+	}
 	return comm;
 }
 
@@ -377,6 +399,15 @@ struct entry *play_entry(struct play *p, int64_t v)
 		return NULL;
 	if (v == VALUE_LOSSY)
 		return lossy_entry();
+	uint32_t thread, number;
+
+	if (stream_foreign(v, &thread, &number)) {
+		struct entry *other = p->team ? team_entry(p->team, thread, number) : NULL;
+
+		if (!other)
+			play_fail(p, "it uses r%u of thread %u, which no recorded call has made", number, thread);
+		return other;
+	}
 	struct entry *e = seen(p, PLAY_REQUEST, v);
 
 	if (!e) {

@@ -76,7 +76,8 @@ enum play_pool { BUFFER_OUT, BUFFER_IN };
 
 struct play {
 	const struct trace *trace;
-	uint32_t rank;
+	uint32_t rank, stream;
+	struct team *team; /* the rank's other threads; NULL: there are none */
 	const struct event *event;
 	bool failed; /* the event returned an error */
 	struct play_constant *constants;
@@ -125,8 +126,8 @@ struct play_name {
 extern const struct play_name play_names[];
 extern const size_t play_name_count;
 
-/* Prepares what is needed for one rank of a trace. Returns 0, or -1 with error set. */
-int play_begin(struct play *p, const struct trace *t, uint32_t rank, struct error *error);
+/* Prepares what is needed for one stream of a trace, that is, for a thread of a rank. Returns 0, or -1 with error set. */
+int play_begin(struct play *p, const struct trace *t, uint32_t stream, struct error *error);
 void play_end(struct play *p);
 /* Before each event. */
 void play_next(struct play *p, const struct event *e, bool failed);

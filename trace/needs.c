@@ -28,6 +28,7 @@ struct object {
 	uint64_t key;
 	uint64_t uses;                /* of a communicator, whose number is never another's: by events that did not come yet */
 	uint32_t lives;               /* how many live: more than one if the order is not the true one, or if it was made twice (MPI_Comm_group) */
+	uint32_t maker;               /* the thread that made it last */
 	bool made, persistent;        /* made: a call that makes it was seen */
 };
 
@@ -281,12 +282,22 @@ enum need needs_what(const struct needs *n, uint32_t stream, const struct event 
 		const struct object *o = is_object(e->values[i]) ? find(n, key_of(n, stream, c->kind, e->values[i])) : NULL;
 		if (m->part[i] != PART_MADE)
 			need = most(need, to_use(n, stream, c->kind, e->values[i]));
-		else if (o && o->lives && c->kind == 'r')
+		else if (o && o->lives && (c->kind == 'r' || (strchr("twf", c->kind) && o->maker == stream)))
 			need = most(need, NEED_NUMBER);
 		if (m->part[i] == PART_ENDED && c->kind == 'c' && o && o->uses > 0)
 			need = NEED_CERTAIN;
 	}
 	return need;
+}
+
+bool needs_ends(const struct needs *n, const struct event *e)
+{
+	return ends(e->schema) && !manner_of(n, e)->fails;
+}
+
+bool needs_makes(const struct needs *n, const struct event *e, size_t column)
+{
+	return manner_of(n, e)->part[column] == PART_MADE;
 }
 
 static void end_object(struct needs *n, uint32_t stream, char kind, int64_t value, bool freed)
@@ -326,6 +337,7 @@ void needs_take(struct needs *n, uint32_t stream, const struct event *e)
 		} else if (o && m->part[i] == PART_MADE) {
 			o->lives = kind == 'r' ? 1 : o->lives + 1;
 			o->persistent = m->persistent;
+			o->maker = stream;
 		}
 	}
 	complete(n, m, stream, e);

@@ -6,7 +6,8 @@
  * What was never seen to be made (handles that another world or a library made) may be used at any time.
  *
  * Only communicators have numbers that are never used again: what is needed of them is certain. Of other numbers it is not known which of several lives an
- * event of another thread means; the first one that it can mean is taken, and where that leads nowhere, the need was none.
+ * event of another thread means; the first one that it can mean is taken, and where that leads nowhere, the need was none. A thread that makes a datatype, a
+ * window or a file again under the same number waits until the one before was freed.
  */
 #ifndef SPOOR_NEEDS_H
 #define SPOOR_NEEDS_H
@@ -25,6 +26,9 @@ int needs_learn(struct needs *n, uint32_t stream, const struct event *e);
 /* What keeps the event from being next? NEED_NOTHING: everything that it uses lives, what it ends is needed no more, and the request that it makes has no
  * other's number. */
 enum need needs_what(const struct needs *n, uint32_t stream, const struct event *e);
+/* Does it free an object? Is what column `column` of it names made by it? */
+bool needs_ends(const struct needs *n, const struct event *e);
+bool needs_makes(const struct needs *n, const struct event *e, size_t column);
 /* It is next. */
 void needs_take(struct needs *n, uint32_t stream, const struct event *e);
 
