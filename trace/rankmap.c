@@ -170,14 +170,49 @@ static int rewrite(struct rankmap *out, const struct rankmap *m, struct rank_loo
 	return rv;
 }
 
+/* Of a set, whose nodes say nothing but which ranks there are: they stay as they are. With a leaf that is the first node, for a walk comes to it before it has
+ * been through any other. */
+static int fill_set(struct rankmap *out, const struct rankmap *set, int64_t value, bool leaf)
+{
+	struct rankmap made = {.node_count = set->node_count + leaf, .root = set->root, .level = set->level, .base = leaf ? 0 : value};
+	if (made.node_count && !(made.nodes = malloc(made.node_count * sizeof *made.nodes)))
+		return -1;
+	if (!leaf && made.node_count)
+		memcpy(made.nodes, set->nodes, made.node_count * sizeof *made.nodes);
+	if (leaf) {
+		uint32_t plus_leaf[] = {RANK_ABSENT, RANK_NODE};
+		made.nodes[0] = (struct rank_node){.low = RANK_LEAF, .delta = value};
+		made.root = set->root < RANK_NODE ? plus_leaf[set->root] : set->root + 1;
+		for (uint32_t i = 0; i < set->node_count; i++) {
+			const struct rank_node *n = &set->nodes[i];
+			made.nodes[i + 1] = (struct rank_node){n->low < RANK_NODE ? plus_leaf[n->low] : n->low + 1, n->high < RANK_NODE ? plus_leaf[n->high] : n->high + 1, 0};
+		}
+	}
+	if (out == set)
+		rankmap_free(out);
+	*out = made;
+	return 0;
+}
+
+static bool is_set(const struct rankmap *m)
+{
+	for (uint32_t i = 0; i < m->node_count; i++)
+		if (m->nodes[i].low == RANK_LEAF || m->nodes[i].delta)
+			return false;
+	return !rankmap_empty(m);
+}
+
 int rankmap_fill(struct rankmap *out, const struct rankmap *domain, int64_t value, bool reference)
 {
 	struct rank_loom l = {0};
 	struct rewriting x = {.uniform = {RANK_PLAIN, value}};
-	if (reference || value_is_constant(value))
-		x.uniform = rank_edge_leaf(&l, value);
+	bool leaf = reference || value_is_constant(value);
 	if (out != domain)
 		*out = (struct rankmap){0};
+	if (is_set(domain))
+		return fill_set(out, domain, value, leaf);
+	if (leaf)
+		x.uniform = rank_edge_leaf(&l, value);
 	return rewrite(out, domain, &l, &x);
 }
 
@@ -578,10 +613,29 @@ bool rankmap_equal(const struct rankmap *a, const struct rankmap *b)
 	return true;
 }
 
+/* Have two subtrees the same ranks? 1, 0; -1: it takes more steps than are left. A subtree that has them all needs not be looked into. */
+static int same_in(const struct rankmap *a, uint32_t to_a, const struct rankmap *b, uint32_t to_b, int *steps)
+{
+	const struct rank_node *x = inner(a, to_a), *y = inner(b, to_b);
+	if (to_a == RANK_ABSENT || to_b == RANK_ABSENT)
+		return to_a == to_b;
+	if (!x && !y)
+		return 1;
+	if ((*steps)-- <= 0)
+		return -1;
+	uint32_t low_a = x ? x->low : to_a, low_b = y ? y->low : to_b, high_a = x ? x->high : to_a, high_b = y ? y->high : to_b;
+	int same = same_in(a, low_a, b, low_b, steps);
+	return same != 1 || (low_a == high_a && low_b == high_b) ? same : same_in(a, high_a, b, high_b, steps);
+}
+
+#define STEPS 512 /* ways through two diagrams; there may be far more of them than nodes */
+
 bool rankmap_same_ranks(const struct rankmap *a, const struct rankmap *b)
 {
 	struct rankmap x = {0}, y = {0};
-	bool same = a->level == b->level && rankmap_fill(&x, a, 0, false) == 0 && rankmap_fill(&y, b, 0, false) == 0 && rankmap_equal(&x, &y);
+	int steps = STEPS, same = a->level == b->level ? same_in(a, a->root, b, b->root, &steps) : 0;
+	if (same < 0)
+		same = rankmap_fill(&x, a, 0, false) == 0 && rankmap_fill(&y, b, 0, false) == 0 && rankmap_equal(&x, &y);
 	rankmap_free(&x);
 	rankmap_free(&y);
 	return same;
