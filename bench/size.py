@@ -5,6 +5,7 @@ import json
 import lzma
 import os
 import re
+import statistics
 import struct
 import subprocess
 import tempfile
@@ -75,22 +76,25 @@ def checksum(app, done):
     return found[1].decode()
 
 
-def peak(folder):
-    """The most memory of a rank in bytes, as the application says at its end (bench/apps/app.h); None if none did."""
-    found = []
+def memory_of(folder):
+    """The most memory of a rank, and the median of their heaps before MPI_Finalize, in bytes, as the application says at its end (bench/apps/app.h);
+    None if none did."""
+    peaks, heaps = [], []
     for path in glob.glob(os.path.join(folder, "[0-9]*")):
         with open(path) as f:
-            found.append(1024 * int(f.read()))
-    return max(found, default=None)
+            most, heap = f.read().split()
+        peaks.append(1024 * int(most))
+        heaps.append(int(heap))
+    return max(peaks, default=None), statistics.median(heaps) if heaps else None
 
 
 def application(app, ranks, steps, folder, before=()):
-    """Runs it. Returns its checksum and the most memory of a rank."""
+    """Runs it. Returns its checksum and memory_of its ranks."""
     memory = os.path.join(folder, "memory")
     os.mkdir(memory)
     program = [os.path.join(launch.BUILD, "bench/apps", app), str(steps)]
     done = launch.mpirun(ranks, program, before=before, timeout=900, environment={"TMPDIR": folder, "APP_MEMORY": memory})
-    return checksum(app, done), peak(memory)
+    return (checksum(app, done), *memory_of(memory))
 
 
 def read_events(spoor, trace, xz_limit):
@@ -128,7 +132,7 @@ def measure(app, ranks, steps, base, xz_limit):
         arenas.start()
         start = time.monotonic()
         try:
-            same, most = application(app, ranks, steps, folder, [launch.spoor(), "run", "-o", trace, "--"])
+            same, most, heap = application(app, ranks, steps, folder, [launch.spoor(), "run", "-o", trace, "--"])
         finally:
             used = arenas.used()
         elapsed = time.monotonic() - start
@@ -139,6 +143,7 @@ def measure(app, ranks, steps, base, xz_limit):
     return {"app": app, "ranks": ranks, "steps": steps, "events": stat["events"], "trace": stat["size"], "body": body, "parts": parts, "sites": stat["sites"],
             "bytes_per_event": stat["size"] / stat["events"], "flat": flat, "flat_xz": packed, "otf2": estimate,
             "arena": max(used) if len(used) == ranks else None, "peak": most, "peak_base": base[1],
+            "heap_added": heap - base[2] if heap is not None and base[2] is not None else None,
             "elapsed": elapsed}
 
 
@@ -194,7 +199,7 @@ def times_text(row, name):
 
 
 HEAD = f"{'APPLICATION':<12}{'RANKS':>6}{'STEPS':>6}{'EVENTS':>9}{'TRACE':>8}{'B/EVENT':>9}{'FLAT LOG':>17}" \
-       f"{'FLAT, XZ -9':>15}{'OTF2 (EST.)':>16}{'ARENA':>8}{'PEAK +':>8}"
+       f"{'FLAT, XZ -9':>15}{'OTF2 (EST.)':>16}{'ARENA':>8}{'HEAP +':>8}{'PEAK +':>8}"
 
 
 def misses(row):
@@ -213,7 +218,7 @@ def row_text(row):
     added = row["peak"] - row["peak_base"] if row["peak"] and row["peak_base"] else None
     return f"{row['app']:<12}{row['ranks']:>6}{row['steps']:>6}{row['events']:>9}{row['trace']:>8}{row['bytes_per_event']:>9.4f}" \
            f"{times_text(row, 'flat'):>17}{times_text(row, 'flat_xz'):>15}{times_text(row, 'otf2'):>16}" \
-           f"{size_text(row['arena']):>8}{size_text(added):>8}{misses(row)}"
+           f"{size_text(row['arena']):>8}{size_text(row['heap_added']):>8}{size_text(added):>8}{misses(row)}"
 
 
 def growth(rows):

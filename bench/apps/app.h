@@ -12,13 +12,14 @@
  * not.
  *
  * If the environment variable APP_MEMORY names a folder, each rank leaves there a file RANK with the peak of its memory
- * in KiB, written when MPI_Finalize is over.
+ * in KiB, written when MPI_Finalize is over, and the bytes of heap that were in use before it.
  */
 #ifndef SPOOR_BENCH_APP_H
 #define SPOOR_BENCH_APP_H
 
 #include <errno.h>
 #include <limits.h>
+#include <malloc.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -134,7 +135,7 @@ static inline uint64_t sum_add(uint64_t sum, const double *x, size_t n)
 	return sum;
 }
 
-static inline void app_tell_memory(const struct app *app)
+static inline void app_tell_memory(const struct app *app, size_t heap)
 {
 	const char *folder = getenv("APP_MEMORY");
 	struct rusage usage;
@@ -144,7 +145,7 @@ static inline void app_tell_memory(const struct app *app)
 	snprintf(path, sizeof path, "%s/%d", folder, app->rank);
 	FILE *f = fopen(path, "w");
 	if (f) {
-		fprintf(f, "%ld\n", usage.ru_maxrss);
+		fprintf(f, "%ld\n%zu\n", usage.ru_maxrss, heap);
 		fclose(f);
 	}
 }
@@ -157,8 +158,9 @@ static inline int app_end(const struct app *app, uint64_t sum)
 	if (app->rank == 0)
 		printf("%s: %d ranks, %d steps, checksum %016llx\n", app->name, app->size, app->steps,
 		       (unsigned long long)all);
+	struct mallinfo2 heap = mallinfo2();
 	MPI_Finalize();
-	app_tell_memory(app);
+	app_tell_memory(app, heap.uordblks + heap.hblkhd);
 	return 0;
 }
 

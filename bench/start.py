@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""start - what tracing adds to a process before its first event and after its last one: CPU time and instructions"""
+import os
+import re
+import resource
+import shutil
+import statistics
+import subprocess
+import tempfile
+
+import launch
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FEW, MANY = 10, 50  # processes, one after the other: what `spoor run` itself takes is in both
+
+# name, what, the command for n processes, the command for one under callgrind
+ALONE = os.path.join(HERE, "alone")
+EMPTY = os.path.join(launch.BUILD, "bench/empty")
+LOOP = 'i=0; while [ $i -lt $0 ]; do "$@"; i=$((i + 1)); done'
+CASES = (
+    ("mpi", "MPI_Init, MPI_Finalize, one of two ranks", lambda n: ["sh", "-c", LOOP, str(n // 2), ALONE, "2", EMPTY], [EMPTY], "2"),
+    ("mpi-1", "MPI_Init, MPI_Finalize, the only rank", lambda n: ["sh", "-c", LOOP, str(n), ALONE, "1", EMPTY], [EMPTY], "1"),
+    ("no-mpi", "a process that does not call MPI", lambda n: ["sh", "-c", LOOP, str(n), "/bin/true"], ["/bin/true"], None),
+)
+
+
+def environment(folder, size=None):
+    more = {"TMPDIR": folder, "SPOOR_BUILD": launch.BUILD}
+    if size:
+        more.update(ALONE_SIZE=size, ALONE_RANK="0")
+    return dict(os.environ, **more)
+
+
+def seconds(command, traced):
+    """CPU time of a command and of all that it starts."""
+    with tempfile.TemporaryDirectory(prefix="spoor-bench-") as folder:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        run = [launch.spoor(), "run", "-o", os.path.join(folder, "trace.spoor"), "--"] if traced else []
+        subprocess.run(run + command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(folder), check=True, timeout=300)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def process_us(command, traced):
+    return 1e6 * (seconds(command(MANY), traced) - seconds(command(FEW), traced)) / (MANY - FEW)
+
+
+def instructions(program, size, traced):
+    with tempfile.TemporaryDirectory(prefix="spoor-bench-") as folder:
+        run = [launch.spoor(), "run", "-o", os.path.join(folder, "trace.spoor"), "--"] if traced else []
+        library = os.path.join(launch.BUILD, "bench/alone.so")
+        behind = ["sh", "-c", 'LD_PRELOAD="$LD_PRELOAD $0" exec "$@"', library] if size else []
+        done = subprocess.run(run + behind + ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/profile", *program],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment(folder, size), check=True, timeout=300)
+    return int(re.search(rb"Collected : (\d+)", done.stdout)[1])
+
+
+def run(repetitions, report):
+    """Returns (rows, failures)."""
+    rows, failures = [], []
+    report("To start and to end: CPU time of a process in us (median, base and traced in turn), and instructions")
+    report(f"{'PROCESS':<10}{'':<42}{'BASE us':>9}{'TRACED':>9}{'ADDED':>9}{'INSTRUCTIONS':>14}{'ADDED':>12}")
+    for name, what, command, program, size in CASES:
+        row = {"process": name}
+        try:
+            pairs = [(process_us(command, False), process_us(command, True)) for _ in range(repetitions)]
+            row.update(base_us=statistics.median(p[0] for p in pairs), traced_us=statistics.median(p[1] for p in pairs),
+                       added_us=statistics.median(b - a for a, b in pairs))
+            if shutil.which("valgrind"):
+                row["instructions"] = instructions(program, size, False)
+                row["instructions_added"] = instructions(program, size, True) - row["instructions"]
+        except (OSError, TypeError, subprocess.SubprocessError) as e:
+            failures.append(f"start, {name}: {e}")
+            report(f"{name:<10}{what:<42}  failed: {e}")
+            continue
+        rows.append(row)
+        report(f"{name:<10}{what:<42}{row['base_us']:>9.0f}{row['traced_us']:>9.0f}{row['added_us']:>9.0f}" +
+               (f"{row['instructions']:>14}{row['instructions_added']:>12}" if "instructions" in row else ""))
+    return rows, failures
