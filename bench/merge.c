@@ -374,7 +374,7 @@ static void merge_step(struct level *level, struct trace *a, struct trace *b, bo
 	size_t before = in_use;
 	peak = in_use;
 	double begin = seconds();
-	if (container_parse(&c, "part", bytes, size, NULL, &error) != 0 || trace_decode(&part, c, &error) != 0 || merge_into(a, &part, &error) != 0)
+	if (container_parse(&c, "part", bytes, size, NULL, &error) != 0 || trace_decode(&part, c, &error) != 0 || merge_take(a, &part, &error) != 0)
 		die(error.text);
 	trace_free(&part);
 	container_destroy(c);

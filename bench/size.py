@@ -42,11 +42,12 @@ class Arenas(threading.Thread):
     def run(self):
         while not self.over.wait(POLL):
             for path in glob.glob(os.path.join(self.folder, "spoor-run.*", "*.arena")):
-                if path not in self.files:
-                    try:
-                        self.files[path] = open(path, "rb")
-                    except OSError:
-                        pass
+                try:
+                    status = os.stat(path)  # an arena gets another name when its rank is known
+                    if status.st_ino not in self.files:
+                        self.files[status.st_ino] = open(path, "rb")
+                except OSError:
+                    pass
 
     def used(self):
         """Bytes used in each arena, when the run is over."""

@@ -204,10 +204,10 @@ static int merge_ranks(struct translation *x)
 	return 0;
 }
 
-/* vectors: NULL, or the numbers in `into` of those that are there already (UINT32_MAX: not); it is freed. */
-static int merge_known(struct trace *into, const struct trace *from, uint32_t *vectors, struct error *error)
+/* vectors: NULL, or the numbers in `into` of those that are there already (UINT32_MAX: not); it is freed. take: NULL, or from's vectors. */
+static int merge_known(struct trace *into, const struct trace *from, uint32_t *vectors, struct pool *take, struct error *error)
 {
-	struct translation x = {.into = into, .from = from};
+	struct translation x = {.into = into, .from = from, .take = take};
 	x.strings = translate_numbers(from->strings.count);
 	x.vectors = vectors ? vectors : translate_numbers(from->vector_pool.count);
 	x.patterns = translate_numbers(from->patterns.count);
@@ -234,7 +234,12 @@ static int merge_known(struct trace *into, const struct trace *from, uint32_t *v
 
 int merge_into(struct trace *into, const struct trace *from, struct error *error)
 {
-	return merge_known(into, from, NULL, error);
+	return merge_known(into, from, NULL, NULL, error);
+}
+
+int merge_take(struct trace *into, struct trace *from, struct error *error)
+{
+	return merge_known(into, from, NULL, &from->vector_pool, error);
 }
 
 /* Canonical order: a new trace is given the things of the old one in sorted order, and then the old one is merged into it. */
@@ -252,7 +257,7 @@ static int order_trace(struct trace *out, const struct trace *t, struct pool *ve
 		goto done;
 	if (order_tables(&x, vectors, &moved) != 0)
 		goto done;
-	rv = merge_known(out, t, moved, error);
+	rv = merge_known(out, t, moved, NULL, error);
 	moved = NULL;
 	if (rv == 0) {
 		order_inside(out->sites, out->site_count);

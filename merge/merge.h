@@ -12,6 +12,8 @@
 
 /* Adds `from` to `into`; they have no rank in common. Returns 0, or -1 with error set; `into` is then good for trace_free only. */
 int merge_into(struct trace *into, const struct trace *from, struct error *error);
+/* The same; arrays are moved, so that they are never there twice: `from` is then good for trace_free only. */
+int merge_take(struct trace *into, struct trace *from, struct error *error);
 
 /* Puts everything in canonical order: traces of the same ranks and events have the same canonical form, byte for byte, however they were merged. whole: no
  * more is to be merged into it; then it is refined (merge/refine.h). Memory: the trace twice. Returns 0, or -1 with error set; the trace is then

@@ -70,10 +70,30 @@ int64_t *translate_array(const struct translation *x, const struct pool_item *p)
 	return values;
 }
 
+/* The array itself goes to `into`, unless that has it. */
+static uint32_t move_vector(const struct translation *x, struct pool_item *p)
+{
+	for (size_t at = 0; at + sizeof(int64_t) <= p->size; at += sizeof(int64_t)) {
+		int64_t v;
+		memcpy(&v, p->bytes + at, sizeof v);
+		v = translate_value(x, v, REFERENCE_NONE);
+		memcpy(p->bytes + at, &v, sizeof v);
+	}
+	uint32_t number = pool_find(&x->into->vector_pool, p->bytes, p->size);
+	if (number == UINT32_MAX && (number = pool_adopt(&x->into->vector_pool, p->bytes, p->size)) == UINT32_MAX)
+		return UINT32_MAX;
+	if (x->into->vector_pool.items[number].bytes != p->bytes)
+		free(p->bytes);
+	*p = (struct pool_item){NULL, 0};
+	return number;
+}
+
 /* Only vectors that a column refers to are taken over. */
 uint32_t translate_vector(const struct translation *x, uint32_t number)
 {
-	if (x->vectors[number] == UINT32_MAX) {
+	if (x->vectors[number] == UINT32_MAX && x->take) {
+		x->vectors[number] = move_vector(x, &x->take->items[number]);
+	} else if (x->vectors[number] == UINT32_MAX) {
 		const struct pool_item *p = &x->from->vector_pool.items[number];
 		int64_t *values = translate_array(x, p);
 		if (values)

@@ -216,7 +216,7 @@ int world_add_arena(struct world *w, struct arena *a, const char *name, struct e
 	world_add_process(&said, a); /* reading the events uses the arena up */
 	if (trace_extract(&one, a, error) == 0) {
 		bool aborted = in_abort(&one);
-		if (merge_into(&w->trace, &one, error) == 0) {
+		if (merge_take(&w->trace, &one, error) == 0) {
 			if (said.facts_rank != UINT32_MAX)
 				take_process_facts(w, rank, (const char *)said.facts.data, said.facts.size, said.start_ns, said.end_ns);
 			w->unfinished += said.unfinished;

@@ -452,7 +452,7 @@ static int add_threads(struct trace *t, struct error *error)
 		if (read_arena(&one, &a, path, error) != 0)
 			return -1;
 		arena_close(&a);
-		int rv = merge_into(t, &one, error);
+		int rv = merge_take(t, &one, error);
 		trace_free(&one);
 		if (rv != 0)
 			return -1;

@@ -315,7 +315,8 @@ static int receive(const struct tree *tree, int from, uint8_t **bytes, int64_t *
 	return 0;
 }
 
-static int merge_received(struct trace *t, const uint8_t *bytes, size_t size, struct error *error)
+/* Frees the bytes: what is decoded does without them. */
+static int merge_received(struct trace *t, uint8_t *bytes, size_t size, struct error *error)
 {
 	int rv = -1;
 	struct container *c = NULL;
@@ -323,10 +324,13 @@ static int merge_received(struct trace *t, const uint8_t *bytes, size_t size, st
 	if (container_parse(&c, "part", bytes, size, NULL, error) == 0 && trace_decode(&part, c, error) == 0) {
 		container_destroy(c);
 		c = NULL;
-		rv = merge_into(t, &part, error);
+		free(bytes);
+		bytes = NULL;
+		rv = merge_take(t, &part, error);
 	}
 	trace_free(&part);
 	container_destroy(c);
+	free(bytes);
 	return rv;
 }
 
@@ -342,9 +346,10 @@ int tree_merge(struct tree *tree, struct trace *t, struct error *error)
 		int64_t size;
 		if (receive(tree, tree->children[i], &bytes, &size) != 0)
 			rv = error_set(error, "no trace came from rank %d within the deadline", tree->children[i]);
-		else if (rv == 0 && merge_received(t, bytes, (size_t)size, error) != 0)
-			rv = -1;
-		free(bytes);
+		else if (rv != 0)
+			free(bytes);
+		else
+			rv = merge_received(t, bytes, (size_t)size, error);
 	}
 	if (tree->parent < 0)
 		return rv;

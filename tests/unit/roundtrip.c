@@ -296,7 +296,7 @@ static void merged(struct trace *ranks, uint32_t n, uint8_t **bytes, size_t *siz
 	while (left > 1) {
 		uint32_t a = (uint32_t)random_below(left), b = (uint32_t)random_below(left - 1);
 		b += b >= a;
-		if (merge_into(parts[a], parts[b], &error) != 0)
+		if ((left % 2 ? merge_take(parts[a], parts[b], &error) : merge_into(parts[a], parts[b], &error)) != 0)
 			abort();
 		parts[b] = parts[--left];
 	}
