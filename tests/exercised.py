@@ -16,11 +16,11 @@ BINDING = {"fixed": MPIF, "modern": MPIF, "more": MPIF, "rest": MPIF, "f08": F08
 # What no program run with the flat logger calls, and why. Patterns; the reason is printed.
 ELSEWHERE = {
     C: {r"MPI_Comm_spawn(_multiple)?": "starts a world of its own: tests/spawn.t compares each with its flat log"},
-    MPIF: {r"MPI_Comm_spawn(_multiple)?": "the flat logger does not know it in Fortran",
+    MPIF: {r"MPI_Comm_spawn(_multiple)?": "the flat logger does not know it in Fortran: tests/spawn.t has its lines",
            r"MPI_Abort": "ends the program: tests/same.t",
            r"MPI_Comm_join": "takes a socket of C's",
            r"MPI_Register_datarep": "takes functions with C's pointers"},
-    F08: {r"MPI_Comm_spawn(_multiple)?": "the flat logger does not know it in Fortran",
+    F08: {r"MPI_Comm_spawn(_multiple)?": "the flat logger does not know it in Fortran: tests/spawn.t has its lines",
           r"MPI_Abort": "ends the program: tests/same.t",
           r"MPI_Comm_join": "takes a socket of C's",
           r"MPI_Register_datarep": "takes functions with C's pointers",

@@ -22,12 +22,43 @@ def dump(trace):
     """The lines of all ranks as the flat logger has them."""
     out = []
     for rank in range(RANKS):
-        done = subprocess.run([launch.spoor(), "dump", trace, "--rank", str(rank)], stdout=subprocess.PIPE, check=False)
+        done = subprocess.run([launch.spoor(), "dump", trace, "--rank", str(rank)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
         out.append(done.stdout)
     return out
 
 
+# What the first rank of Fortran's program calls; the second is the root of one.
+BIRTHS = r"""MPI_Comm_spawn command="PROGRAM" argv=["child","a \"quoted\" one"] maxprocs=2 info=MPI_INFO_NULL root=0 comm=MPI_COMM_WORLD intercomm=c0 array_of_errcodes=[0,0]
+MPI_Comm_spawn command=- argv=- maxprocs=- info=- root=1 comm=MPI_COMM_WORLD intercomm=c1 array_of_errcodes=-
+MPI_Comm_spawn_multiple count=2 array_of_commands=["PROGRAM","PROGRAM"] array_of_argv=[["one"],["two","three"]] array_of_maxprocs=[1,1] array_of_info=[MPI_INFO_NULL,MPI_INFO_NULL] root=0 comm=MPI_COMM_WORLD intercomm=c2 array_of_errcodes=[0,0]
+MPI_Comm_spawn_multiple count=2 array_of_commands=["PROGRAM","PROGRAM"] array_of_argv=[] array_of_maxprocs=[1,1] array_of_info=[MPI_INFO_NULL,MPI_INFO_NULL] root=0 comm=MPI_COMM_WORLD intercomm=c3 array_of_errcodes=-
+MPI_Comm_spawn command=- argv=- maxprocs=- info=- root=0 comm=MPI_COMM_WORLD intercomm=c0 array_of_errcodes=-
+MPI_Comm_spawn command="PROGRAM" argv=[] maxprocs=1 info=MPI_INFO_NULL root=1 comm=MPI_COMM_WORLD intercomm=c1 array_of_errcodes=-
+MPI_Comm_spawn_multiple count=- array_of_commands=- array_of_argv=- array_of_maxprocs=- array_of_info=- root=0 comm=MPI_COMM_WORLD intercomm=c2 array_of_errcodes=-
+MPI_Comm_spawn_multiple count=- array_of_commands=- array_of_argv=- array_of_maxprocs=- array_of_info=- root=0 comm=MPI_COMM_WORLD intercomm=c3 array_of_errcodes=-
+"""
+
+
+def check_fortran(name, title, folder):
+    """What the flat logger does not know."""
+    program, trace = os.path.join(tap.BUILD, "tests/programs", name), os.path.join(folder, name + ".spoor")
+    if not os.path.exists(program):
+        tap.skip(title, "no Fortran compiler")
+        return
+    command = ["mpirun", "--oversubscribe", *(["--allow-run-as-root"] if os.geteuid() == 0 else []), *MCA, "-n", str(RANKS), program]
+    done = subprocess.run([launch.spoor(), "run", "-o", trace, "--", *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env=dict(os.environ, TMPDIR=folder), timeout=120, check=False)
+    tap.equal((done.returncode, done.stdout.split()), (0, [b"births:", b"done"]), f"{title}: it runs as ever")
+    traces = [os.path.join(folder, f) for f in os.listdir(folder) if f.startswith(name + ".spoor")]
+    tap.equal(len(traces), 5, f"{title}: there are five traces, one of each world")
+    lines = [line.split(" ", 1)[1] for t in traces for d in dump(t) for line in d.decode().splitlines() if " MPI_Comm_spawn" in line]
+    tap.equal(lines, BIRTHS.replace("PROGRAM", program).splitlines(), f"{title}: its calls are exact")
+
+
 def main():
+    with tempfile.TemporaryDirectory(prefix="spawn-f-") as folder:
+        check_fortran("births", "Fortran", folder)
+        check_fortran("births8", "Fortran 2008", folder)
     with tempfile.TemporaryDirectory(prefix="spawn-") as folder:
         logs, trace = os.path.join(folder, "logs"), os.path.join(folder, "x.spoor")
         os.makedirs(logs)
