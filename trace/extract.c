@@ -99,17 +99,28 @@ static bool value_translate(const struct extraction *x, int64_t *v, enum referen
 	return false;
 }
 
-static struct record_vector *vector_at(const struct extraction *x, uint32_t i)
+/* NULL: it was freed, as nothing referred to it. */
+static const struct record_vector *vector_at(const struct extraction *x, uint32_t i)
 {
-	return arena_at(x->arena, struct record_vector, *(const ref *)table_at(x->arena, &x->record->vectors, i, sizeof(ref)));
+	ref at = *(const ref *)table_at(x->arena, &x->record->vectors, i, sizeof(ref));
+	return at ? arena_at(x->arena, struct record_vector, at) : NULL;
 }
 
+/* Not where it is: in a damaged arena something else might be there as well, that was found good already. */
 static bool vector_translate(const struct extraction *x, int64_t *number)
 {
 	uint32_t *known = &x->vectors[*number];
-	if (*known == UINT32_MAX) {
-		const struct record_vector *v = vector_at(x, (uint32_t)*number);
-		*known = pool_intern(&x->trace->vector_pool, v->values, v->count * sizeof *v->values);
+	const struct record_vector *v = vector_at(x, (uint32_t)*number);
+	if (*known == UINT32_MAX && v) {
+		int64_t *values = malloc((v->count + UINT64_C(1)) * sizeof *values);
+		bool good = values != NULL;
+		for (uint32_t i = 0; good && i < v->count; i++) {
+			values[i] = v->values[i];
+			good = value_translate(x, &values[i], REFERENCE_NONE);
+		}
+		if (good)
+			*known = pool_intern(&x->trace->vector_pool, values, v->count * sizeof *values);
+		free(values);
 	}
 	*number = *known;
 	return *known != UINT32_MAX;
@@ -125,11 +136,11 @@ static bool is_family(const struct extraction *x, const struct column_image *ima
 		int64_t number = image->dict[i].start;
 		if (value_is_constant(number))
 			continue;
-		if (number < 0 || number >= x->record->vectors.count)
+		const struct record_vector *v = number >= 0 && number < x->record->vectors.count ? vector_at(x, (uint32_t)number) : NULL;
+		if (!v)
 			return false; /* it is damaged, and will be found to be */
-		uint32_t width = vector_at(x, (uint32_t)number)->count;
-		all += width;
-		if (width > FAMILY_WIDTH)
+		all += v->count;
+		if (v->count > FAMILY_WIDTH)
 			return false;
 	}
 	return all <= FAMILY_ALL;
@@ -142,13 +153,15 @@ static int extract_family(const struct extraction *x, uint32_t number, struct tr
 	out->elements = calloc(v->count + UINT64_C(1), sizeof *out->elements);
 	if (!out->elements || rankmap_single(&out->start, x->rank, 0, false) != 0)
 		return -1;
-	for (; out->width < v->count; out->width++)
-		if (rankmap_single(&out->elements[out->width], x->rank, v->values[out->width], false) != 0)
+	for (; out->width < v->count; out->width++) {
+		int64_t value = v->values[out->width];
+		if (!value_translate(x, &value, REFERENCE_NONE) || rankmap_single(&out->elements[out->width], x->rank, value, false) != 0)
 			return -1;
+	}
 	return 0;
 }
 
-/* Checks all vectors and translates their elements. They come to the pool when a column needs them there. */
+/* Checks all vectors. They come to the pool when a column needs them there. */
 static int extract_vectors(struct extraction *x)
 {
 	const struct table *t = &x->record->vectors;
@@ -157,13 +170,9 @@ static int extract_vectors(struct extraction *x)
 		if (*(const ref *)table_at(x->arena, t, i, sizeof(ref)) == 0)
 			continue; /* nothing refers to it any more */
 		ref at = table_ref(x, t, i, sizeof(struct record_vector));
-		struct record_vector *v = arena_at(x->arena, struct record_vector, at);
+		const struct record_vector *v = arena_at(x->arena, struct record_vector, at);
 		if (!at || !arena_valid(x->arena, at, sizeof *v + (uint64_t)v->count * sizeof *v->values))
 			return -1;
-		for (uint32_t k = 0; k < v->count; k++)
-			if (!value_translate(x, &v->values[k], REFERENCE_NONE))
-				return -1;
-		x->vectors[i] = UINT32_MAX;
 	}
 	return 0;
 }

@@ -35,7 +35,7 @@ struct reader {
 static inline struct reader reader_of(const void *bytes, size_t n)
 {
 	const uint8_t *p = bytes;
-	return (struct reader){p, p + n, p, false};
+	return (struct reader){p, n ? p + n : p, p, false}; /* NULL and 0 are nothing */
 }
 
 uint64_t reader_uint(struct reader *r);

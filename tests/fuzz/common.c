@@ -9,6 +9,8 @@
 #include "merge/merge.h"
 #include "tests/fuzz/fuzz.h"
 #include "trace/container.h"
+#include "trace/search.h"
+#include "trace/timing.h"
 #include "trace/trace.h"
 #include "trace/walk.h"
 
@@ -42,12 +44,24 @@ static void walk(const struct trace *t, uint32_t rank)
 	struct walk *w = NULL;
 	struct error error = {""};
 	struct event e;
+	uint64_t begin = 0, end = 0, last = 0;
+	bool none = false;
 
 	if (walk_begin(&w, t, rank, &error))
 		return;
-	for (int i = 0; i < EVENTS_MAX && walk_next(w, &e, &error) == 0; i++) {
-	}
+	struct timeline *line = timeline_open(t, rank, &none);
+	for (int i = 0; i < EVENTS_MAX && walk_next(w, &e, &error) == 0; i++)
+		if (line && timeline_next(line, e.site, &begin, &end) == 0) {
+			if (begin < last || end < begin)
+				abort(); /* time goes back */
+			last = end;
+		}
+	timeline_close(line);
 	walk_end(w);
+	struct moment m = {0};
+	if (rankmap_sum(&t->events) <= EVENTS_MAX && search_time(&m, t, rank, 1e6, &error) == 0 && m.site >= t->site_count)
+		abort(); /* nowhere */
+	free(m.visits);
 }
 
 void fuzz_trace(struct trace *t)

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The path of a file with these bytes, for parsers that want a path; the same name every time. */
 const char *fuzz_file(const uint8_t *data, size_t size);
-/* All that readers do with a trace that passed its checks: walks ranks, makes the canonical form, merges, encodes and decodes. */
+/* All that readers do with a trace that passed its checks: walks ranks with their times, looks for a moment, makes the canonical form, merges, encodes and decodes. */
 void fuzz_trace(struct trace *t);
 
 #endif

@@ -2,13 +2,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """seed - writes first inputs for the harnesses: seed.py DIR ARENA|TRACE|FILE...
 
-An arena (rank-*.arena) is written without its zeros (tests/fuzz/arena.c), everything else as it is; the name is a hash of the content.
+An arena (rank-*.arena) is written without its zeros (tests/fuzz/arena.c), a trace (*.spoor) with its chunks decompressed, everything else as it is; the
+name is a hash of the content.
 """
 import hashlib
 import os
 import re
 import struct
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import reader  # noqa: E402
 
 
 def pack_arena(data):
@@ -29,6 +33,17 @@ def pack_arena(data):
     return out
 
 
+def unpack_trace(data):
+    """Checksums are left out: the harness makes them right."""
+    found = reader.chunks(data)
+    del found["flags"]
+    table, at = b"", 32 + 32 * len(found)
+    for name, content in found.items():
+        table += struct.pack("<4sIQQQ", name.encode(), 0, at, len(content), len(content))
+        at += len(content)
+    return data[:20] + struct.pack("<III", len(found), 0, 0) + table + b"".join(found.values())
+
+
 if __name__ == "__main__":
     os.makedirs(sys.argv[1], exist_ok=True)
     for path in sys.argv[2:]:
@@ -36,5 +51,7 @@ if __name__ == "__main__":
             data = file.read()
         if path.endswith(".arena"):
             data = pack_arena(data)
+        elif path.endswith(".spoor"):
+            data = unpack_trace(data)
         with open(os.path.join(sys.argv[1], hashlib.sha1(data).hexdigest()[:16]), "wb") as file:
             file.write(data)
