@@ -70,6 +70,7 @@ int histogram_get_whole(struct reader *r, struct trace_time *t)
 	t->bins = n ? calloc(n, sizeof *t->bins) : NULL;
 	if (n && !t->bins)
 		return -1;
+	uint64_t left = t->count;
 	while (t->bin_count < n) {
 		struct time_bin *b = &t->bins[t->bin_count++];
 		b->count = reader_uint(r);
@@ -77,10 +78,11 @@ int histogram_get_whole(struct reader *r, struct trace_time *t)
 		b->max = b->min + reader_uint(r);
 		b->sum = reader_uint(r);
 		b->squares = get_wide(r);
-		if (b->count == 0)
+		if (b->count == 0 || b->count > left)
 			return -1;
+		left -= b->count;
 	}
-	return 0;
+	return n > 0 && left > 0 ? -1 : 0;
 }
 
 /* The compact form. What it is rounded to, in one place: digits are bits behind the highest one. */
@@ -201,7 +203,9 @@ static void put_bins(struct entropy_writer *e, const struct histogram_place *p, 
 	entropy_put_bits(e, histogram_bits(t->bin_count), rest);
 	for (uint32_t i = 0; t->bin_count > 1 && i < t->bin_count; i++) {
 		const struct time_bin *b = &t->bins[i];
-		unsigned low = time_index(b->min), high = time_index(b->max);
+		/* inside of the extremes, for a reader to take it; all are, but for what was made of damaged memory */
+		unsigned low = time_index(b->min < t->max ? b->min : t->max), high = time_index(b->max > t->min ? b->max : t->min);
+		high = high < low ? low : high;
 		/* the range as the reader will have it */
 		uint64_t min = time_floor(low) > t->min ? time_floor(low) : t->min;
 		uint64_t max = time_floor(high + 1) - 1 < t->max ? time_floor(high + 1) - 1 : t->max;
@@ -252,13 +256,16 @@ void histogram_put(struct entropy_writer *e, const struct histogram_place *p, co
 	entropy_put_number(e, p->at + IN_COUNT, HISTOGRAM_DIGITS, zigzag((int64_t)(t.count - expected)));
 	if (t.count == 0)
 		goto done;
-	uint64_t mean = t.sum / t.count, low = mean < t.min ? 0 : mean - t.min, high = t.max < mean ? 0 : t.max - mean;
+	/* ticks were turned into ns one by one: the mean may be next to the extremes, on the wrong side */
+	uint64_t mean = t.sum / t.count;
+	t.min = t.min < mean ? t.min : mean;
+	t.max = t.max > mean ? t.max : mean;
 	entropy_put_number(e, p->at + IN_MEAN, HISTOGRAM_DIGITS, mean);
 	if (t.count > 1) {
 		unsigned below = rest_below(t.count, mean);
 		entropy_put_bits(e, histogram_bits(t.count) - below, t.sum % t.count >> below);
-		entropy_put_number(e, p->at + IN_LOW, HISTOGRAM_DIGITS, low);
-		entropy_put_number(e, p->at + IN_HIGH, HISTOGRAM_DIGITS, high);
+		entropy_put_number(e, p->at + IN_LOW, HISTOGRAM_DIGITS, mean - t.min);
+		entropy_put_number(e, p->at + IN_HIGH, HISTOGRAM_DIGITS, t.max - mean);
 	}
 	if (p->only == UINT32_MAX)
 		histogram_put_rank(e, p, t.min_rank);
