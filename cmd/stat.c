@@ -11,6 +11,7 @@
 #include "cmd/cmd.h"
 #include "cmd/columns.h"
 #include "cmd/open.h"
+#include "trace/bound.h"
 #include "trace/stream.h"
 
 static const char usage[] = "Usage: spoor stat FILE|JOB [--json] [--columns] [--archive DIR]\n"
@@ -94,6 +95,28 @@ static void print_text(const struct container *c, const struct trace *t)
 	       t->patterns.count, t->vector_pool.count, t->strings.count);
 }
 
+/* How large a lossy trace can get. */
+static void print_bound(const struct trace *t)
+{
+	struct bound b;
+	if (bound_make(&b, t) != 0)
+		return;
+	printf("%-12s at most %" PRIu64 " bytes and %" PRIu64 " entries, however many events, for %" PRIu64 " sites, %" PRIu64 " columns, %" PRIu64 " edges, %" PRIu64
+	       " nodes of ranks; there are %" PRIu64 " entries\n", "Bound", b.bytes_most, b.entries_most, b.sites, b.columns, b.edges, b.behaviours, b.entries);
+	if (b.exact)
+		printf("%-12s %" PRIu64 " columns keep their order, and may grow (structure exact, objects)\n", "", b.exact);
+}
+
+static json_t *bound_json(const struct trace *t)
+{
+	struct bound b;
+	if (bound_make(&b, t) != 0)
+		return json_null();
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "bytes_most", (json_int_t)b.bytes_most, "entries_most", (json_int_t)b.entries_most,
+	                 "entries", (json_int_t)b.entries, "sites", (json_int_t)b.sites, "columns", (json_int_t)b.columns, "edges", (json_int_t)b.edges,
+	                 "nodes_of_ranks", (json_int_t)b.behaviours, "columns_in_order", (json_int_t)b.exact);
+}
+
 static void print_columns(const struct trace *t)
 {
 	for (uint32_t i = 0; i < t->site_count; i++) {
@@ -121,6 +144,7 @@ static int print_json(const struct container *c, const struct trace *t, bool col
 	                         "groups", (json_int_t)n.groups, "stretches", (json_int_t)n.values, "patterns", (int)t->patterns.count,
 	                         "vectors", (int)t->vector_pool.count, "strings", (int)t->strings.count);
 	json_object_set_new(root, "loss", columns_loss_json(t));
+	json_object_set_new(root, "bound", bound_json(t));
 	json_t *sites = columns ? json_array() : NULL;
 	for (uint32_t i = 0; columns && i < t->site_count; i++)
 		json_array_append_new(sites, json_pack("{s:I, s:s%, s:o}", "site", (json_int_t)i, "function", trace_schema(t, &t->sites[i])->function,
@@ -170,7 +194,7 @@ int cmd_stat(int argc, char **argv)
 	if (json)
 		rv = print_json(c, &t, columns);
 	else
-		print_text(c, &t), columns_print_loss(&t);
+		print_text(c, &t), columns_print_loss(&t), print_bound(&t);
 	if (!json && columns)
 		print_columns(&t);
 	trace_free(&t);
