@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """cost - what tracing adds to an event: CPU time and instructions, base and traced in turn"""
 import glob
+import json
 import os
 import re
 import shutil
@@ -27,24 +28,40 @@ LOOPS = (
     ("comm-rank", "MPI_Comm_rank", 60, None, None),
 )
 
+# What may be recorded besides, each in SETTINGS_LOOP: name, what, options. PAPI's events are those of this machine's hardware; where it has none, the stand-in
+# of the tests counts instead, and the figure is what reading costs without PAPI's own share.
+SETTINGS_LOOP = "self-8"
+KERNEL, HARDWARE = "perf::TASK-CLOCK,perf::PAGE-FAULTS", "PAPI_TOT_INS,PAPI_TOT_CYC"
+SETTINGS = (
+    ("aggregate", "no distribution of times", ["--timing", "aggregate"]),
+    ("histogram", "the standard", []),
+    ("full", "all times, exact", ["--timing", "full"]),
+    ("full:0.01", "all times, to 1 %", ["--timing", "full:0.01"]),
+    ("clock", "one counter of the kernel", ["--counters", "perf::TASK-CLOCK"]),
+    ("kernel", "two counters of the kernel", ["--counters", KERNEL]),
+    ("papi", "two counters of PAPI", ["--counters", HARDWARE]),
+)
+
 
 class Failed(Exception):
     pass
 
 
-def execute(program, folder, trace=None, timeout=900):
-    """Runs one process, traced if a file is given. Returns what it printed on stdout."""
+def execute(program, folder, trace=None, timeout=900, options=(), environment=None, look=None):
+    """Runs one process, traced if a file is given. Returns what it printed on stdout. look(trace) sees the trace."""
     root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
     command = ["mpirun", *root, "-n", "1", *MCA, *program]
     if trace:
-        command = [launch.spoor(), "run", "-o", trace, "--", *command]
-    done = subprocess.run(command, cwd=folder, env=dict(os.environ, PMIX_MCA_gds="hash", TMPDIR=folder), stdin=subprocess.DEVNULL,
+        command = [launch.spoor(), "run", *options, "-o", trace, "--", *command]
+    done = subprocess.run(command, cwd=folder, env=dict(os.environ, PMIX_MCA_gds="hash", TMPDIR=folder, **(environment or {})), stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout)
     if done.returncode != 0:
         raise Failed(f"{program[0]} ended with status {done.returncode}: {done.stderr.decode(errors='replace').strip()[-500:]}")
     if trace:
         if not os.path.exists(trace):
             raise Failed(f"{program[0]} was not traced: {done.stderr.decode(errors='replace').strip()[-500:]}")
+        if look:
+            look(trace)
         os.unlink(trace)
     return done.stdout.decode(errors="replace")
 
@@ -74,6 +91,48 @@ def cpu_times(loops, events, repetitions):
         found.append({"loop": name, "base": base, "traced": traced, "added": statistics.median(added), "added_least": min(added),
                       "added_most": max(added), "ratio": traced / base, "repetitions": repetitions})
     return found
+
+
+def notes(trace):
+    """Why counters were not counted."""
+    shown = subprocess.run([launch.spoor(), "show", "--json", trace], stdout=subprocess.PIPE)
+    return json.loads(shown.stdout)["meta"].get("notes", []) if shown.returncode == 0 else []
+
+
+def settings(events, repetitions, report):
+    """ns that an event takes with each setting, base and all settings in turn. Returns (rows, failures)."""
+    runs, environment, rows, missing = {"base": []}, {}, [], []
+    stand_in = os.path.join(launch.BUILD, "tests/papi")
+    report(f"CPU time of an event in {SETTINGS_LOOP} in ns, by what is recorded besides (median of repetitions in turn)")
+    report(f"{'SETTING':<12}{'':<38}{'TRACED':>8}{'ADDED':>8}  {'LEAST..MOST':<14}")
+    with tempfile.TemporaryDirectory(prefix="spoor-bench-") as folder:
+        trace = os.path.join(folder, "trace.spoor")
+
+        def spent(*arguments, **more):
+            n1, n2, t1, t2 = read_lines(execute(program(events, [SETTINGS_LOOP]), folder, *arguments, **more))[SETTINGS_LOOP]
+            return (t1 + t2) / (n1 + n2)
+        try:
+            execute(program(100, [SETTINGS_LOOP]), folder, trace, options=["--counters", HARDWARE], look=lambda t: missing.extend(notes(t)))
+            if missing and os.path.isdir(stand_in):
+                environment = {"LD_LIBRARY_PATH": stand_in}
+            for _ in range(repetitions):
+                runs["base"].append(spent())
+                for name, _, options in SETTINGS:
+                    runs.setdefault(name, []).append(spent(trace, options=options, environment=environment if name == "papi" else None))
+        except (Failed, OSError, KeyError, subprocess.TimeoutExpired) as e:
+            report(f"failed: {e}")
+            return rows, [str(e)]
+    for name, what, _ in SETTINGS:
+        added = [t - b for b, t in zip(runs["base"], runs[name])]
+        rows.append({"setting": name, "base": statistics.median(runs["base"]), "traced": statistics.median(runs[name]), "added": statistics.median(added),
+                     "added_least": min(added), "added_most": max(added), "stand_in": name == "papi" and bool(environment), "notes": missing if name == "papi" else []})
+        spread = f"{min(added):.0f}..{max(added):.0f}"
+        note = "(the tests' stand-in for libpapi)" if rows[-1]["stand_in"] else ""
+        report(f"{name:<12}{what:<38}{rows[-1]['traced']:>8.1f}{rows[-1]['added']:>8.1f}  {spread:<14}{note}".rstrip())
+    for note in missing:
+        report(f"  {note}")
+    report("")
+    return rows, []
 
 
 def profiles(folder):

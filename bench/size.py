@@ -29,7 +29,7 @@ OCEAN_STEP = 2  # bytes each step may cost; all ranks behave alike
 MEMORY, MEMORY_REGULAR = 8 << 20, 1 << 20
 
 ARENA_HEADER = struct.Struct("<8sIIQQ")  # trace/arena.h: magic, version, layout, size, used
-ARENA_MAGIC, ARENA_VERSION = b"spoorar\0", 3
+ARENA_MAGIC, ARENA_VERSION = b"spoorar\0", 2
 
 
 class Arenas(threading.Thread):
@@ -179,6 +179,35 @@ def run_alone(apps, steps, report):
             report(f"{app:<12}{ranks:>6}{steps:>6}{stat['events']:>9}{stat['sites']:>7}{body:>16}" + (f"{share:>+9.1%}" if before else "") +
                    ("" if met is None else f"   at most {ALONE_GROWTH:.0%}: {'met' if met else 'MISSED'}"))
             before = body
+    return rows, failures
+
+
+THRESHOLDS = (("0", "lossy:0"), ("30", "lossy:30"), ("1000", "lossy:1000"), ("infinity", "lossless"))
+
+
+def run_thresholds(apps, ranks, steps, report):
+    """Traces by the threshold of the lossy mode: all lossy to lossless. Returns (rows, failures)."""
+    rows, failures = [], []
+    report(f"Traces without metadata, {ranks} ranks, by threshold (structure lossy); in brackets columns that are constant/in order/lossy")
+    report(f"{'APPLICATION':<12}{'STEPS':>6}" + "".join(f"{name:>20}" for name, _ in THRESHOLDS) + f"{'BOUND OF 0':>12}{'OF 30':>10}")
+    for app in apps:
+        for count in steps:
+            found = {}
+            try:
+                for name, mode in THRESHOLDS:
+                    with tempfile.TemporaryDirectory(prefix="spoor-bench-") as folder:
+                        trace = os.path.join(folder, "trace.spoor")
+                        application(app, ranks, count, folder, [launch.spoor(), "run", "--mode", mode, "--structure", "lossy", "-o", trace, "--"])
+                        body, _, stat = body_of(trace)
+                    found[name] = {"body": body, "constant": stat["constant_columns"], "lossy": stat["lossy_columns"],
+                                   "in_order": stat["columns"] - stat["constant_columns"] - stat["lossy_columns"], "bound": (stat["bound"] or {}).get("bytes_most")}
+            except (Failed, OSError, subprocess.CalledProcessError) as e:
+                failures.append(str(e))
+                report(f"{app:<12}{count:>6}  failed: {e}")
+                continue
+            rows.append({"app": app, "ranks": ranks, "steps": count, "thresholds": found})
+            cells = "".join("{:>20}".format("{body} ({constant}/{in_order}/{lossy})".format(**f)) for f in found.values())
+            report(f"{app:<12}{count:>6}{cells}{size_text(found['0']['bound']):>12}{size_text(found['30']['bound']):>10}")
     return rows, failures
 
 

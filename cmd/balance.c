@@ -25,12 +25,13 @@ static json_t *real_or_null(double v)
 
 void summary_json(const struct summary *s, json_t *json)
 {
-	json_t *sum = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "events", (json_int_t)s->events, "messages",
+	json_t *sum = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "events", (json_int_t)s->events, "messages",
 	                        (json_int_t)s->messages, "bytes", (json_int_t)s->bytes, "messages_unsized", (json_int_t)s->unsized, "mpi_ns",
 	                        (json_int_t)s->mpi_ns, "compute_ns", (json_int_t)s->compute_ns, "run_ns", (json_int_t)s->run_ns, "compute_min_ns",
 	                        (json_int_t)s->compute_min_ns, "compute_min_rank", (json_int_t)s->compute_min_rank, "compute_max_ns",
 	                        (json_int_t)s->compute_max_ns, "compute_max_rank", (json_int_t)s->compute_max_rank, "overhead_ns",
-	                        (json_int_t)s->overhead_ns, "overhead_max_ns", (json_int_t)s->overhead_max_ns, "overhead_max_rank",
+	                        (json_int_t)s->overhead_ns, "overhead_min_ns", (json_int_t)s->overhead_min_ns, "overhead_min_rank",
+	                        (json_int_t)s->overhead_min_rank, "overhead_max_ns", (json_int_t)s->overhead_max_ns, "overhead_max_rank",
 	                        (json_int_t)s->overhead_max_rank, "ranks", (json_int_t)s->ranks);
 	json_object_set_new(sum, "load_balance", real_or_null(s->load_balance));
 	json_object_set_new(sum, "communication_efficiency", real_or_null(s->communication_efficiency));
@@ -40,14 +41,20 @@ void summary_json(const struct summary *s, json_t *json)
 
 void rank_totals_json(const struct trace *t, json_t *json)
 {
-	const struct trace_total *compute = &t->total[TOTAL_COMPUTE], *elapsed = &t->total[TOTAL_ELAPSED];
+	const struct trace_total *compute = &t->total[TOTAL_COMPUTE], *elapsed = &t->total[TOTAL_ELAPSED], *overhead = &t->total[TOTAL_OVERHEAD];
 	json_t *list = json_array();
-	for (uint64_t i = 0, k = 0; compute->ranks && elapsed->ranks && i < compute->count; i++) {
+	for (uint64_t i = 0, k = 0, n = 0; compute->ranks && elapsed->ranks && i < compute->count; i++) {
 		while (k < elapsed->count && elapsed->ranks[k].rank < compute->ranks[i].rank)
 			k++;
-		if (k < elapsed->count && elapsed->ranks[k].rank == compute->ranks[i].rank)
-			json_array_append_new(list, json_pack("{s:I, s:I, s:I}", "rank", (json_int_t)compute->ranks[i].rank, "compute_ns", (json_int_t)compute->ranks[i].ns,
-			                                      "elapsed_ns", (json_int_t)elapsed->ranks[k].ns));
+		if (k >= elapsed->count || elapsed->ranks[k].rank != compute->ranks[i].rank)
+			continue;
+		json_t *one = json_pack("{s:I, s:I, s:I}", "rank", (json_int_t)compute->ranks[i].rank, "compute_ns", (json_int_t)compute->ranks[i].ns, "elapsed_ns",
+		                        (json_int_t)elapsed->ranks[k].ns);
+		while (overhead->ranks && n < overhead->count && overhead->ranks[n].rank < compute->ranks[i].rank)
+			n++;
+		if (overhead->ranks && n < overhead->count && overhead->ranks[n].rank == compute->ranks[i].rank)
+			json_object_set_new(one, "overhead_ns", json_integer((json_int_t)overhead->ranks[n].ns));
+		json_array_append_new(list, one);
 	}
 	json_object_set_new(json, "rank_totals", list);
 }
@@ -69,8 +76,9 @@ void summary_print(const struct show *show, const struct summary *s)
 		       (double)s->compute_max_ns * 1e-9, stream_name(t, s->compute_max_rank, most));
 	}
 	if (t->total[TOTAL_OVERHEAD].count)
-		printf("%-12s %.6f s, all ranks; at most %.6f s (%.2f %%), on rank %s; left out of all times\n", "Overhead", (double)s->overhead_ns * 1e-9,
-		       (double)s->overhead_max_ns * 1e-9, s->run_ns ? 100.0 * (double)s->overhead_max_ns / (double)s->run_ns : 0.0,
+		printf("%-12s %.6f s, all ranks; %.6f s on rank %s, %.6f s in the mean, %.6f s (%.2f %%) on rank %s; left out of all times\n", "Overhead",
+		       (double)s->overhead_ns * 1e-9, (double)s->overhead_min_ns * 1e-9, stream_name(t, s->overhead_min_rank, least),
+		       (double)s->overhead_ns * 1e-9 / (double)t->total[TOTAL_OVERHEAD].count, (double)s->overhead_max_ns * 1e-9, s->run_ns ? 100.0 * (double)s->overhead_max_ns / (double)s->run_ns : 0.0,
 		       stream_name(t, s->overhead_max_rank, most));
 	putchar('\n');
 }

@@ -151,6 +151,10 @@ newest=$(squeue --noheader --states=all --format=%A | sort -n | tail -n 1)
 bad_value sbatch --trace=sometimes --wrap=true
 bad_value srun --trace=sometimes /bin/echo ran
 bad_value salloc --trace=sometimes /bin/echo ran
+for bad in lossy:many on,bins=0 on,timing=often on,counters=PAPI_TOT_INST; do
+	message=$(sbatch --trace=$bad --wrap=true 2>&1 </dev/null) && message="was taken: $message"
+	like "--trace=$bad is refused, with the reason" "$message" 'trace.*expected'
+done
 is 'an unknown value starts no job' "$(squeue --noheader --states=all --format=%A | sort -n | tail -n 1)" "$newest"
 
 policy=$site/policy.json # of the cluster; only root may write it

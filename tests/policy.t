@@ -89,6 +89,10 @@ like 'explain says why not' "$got" 'good:12: rule "never" does not match: accoun
 like 'explain says what matches' "$got" 'good:13: rule "big" matches'
 like 'unknown fact' "$(explain acount=x)" 'unknown fact "acount"; did you mean "account"\?'
 like 'not a number' "$(explain nodes=many)" 'nodes=many: expected a number'
+like 'no threshold' "$(explain trace_option=lossy:many)" 'expected one of off.*found lossy:many'
+like 'no number of bins' "$(explain trace_option=on,bins=0)" 'bins=0: expected bins from 1 to 64'
+like 'no timing' "$(explain trace_option=on,timing=often)" 'timing=often: expected "aggregate", "histogram" or "full"'
+like 'no event' "$(explain trace_option=on,counters=PAPI_TOT_INST)" 'counters=PAPI_TOT_INST: expected a list of at most 8 events'
 like 'not a choice' "$(explain trace_option=sometimes)" 'trace_option=sometimes: expected one of off, on, lossless.*found sometimes'
 
 # All conditions, who decides, and fragments.

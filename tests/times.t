@@ -109,13 +109,26 @@ def main():
         balance, communication = sum(compute) / RANKS / max(compute), max(compute) / run
         tap.ok(close(s["compute_ns"], sum(compute)), "computation of all ranks", s, compute)
         tap.ok(close(s["compute_max_ns"], max(compute)), "and the most of a rank", s, compute)
-        tap.ok(compute[s["compute_max_rank"]] >= 0.98 * max(compute) and (slow is not None), "which has the right number", s, compute)
+        tap.ok(compute[s["compute_max_rank"]] >= 0.98 * max(compute) and compute[slow] >= 0.98 * max(compute), "which has the right number", s, compute)
         tap.ok(close(s["run_ns"], run), "time of the run", s, run)
         tap.ok(close(s["load_balance"], balance), "load balance within 2 %", s["load_balance"], balance)
         tap.ok(close(s["communication_efficiency"], communication), "communication efficiency within 2 %", s["communication_efficiency"], communication)
         tap.ok(close(s["parallel_efficiency"], balance * communication), "parallel efficiency within 2 %", s["parallel_efficiency"],
                balance * communication)
         tap.ok(0 < s["overhead_ns"] < 0.02 * RANKS * run, "the tracer's own time is known", s["overhead_ns"])
+        own = {r["rank"]: r.get("overhead_ns", -1) for r in show(trace)["rank_totals"]}
+        tap.ok(sorted(own) == list(range(RANKS)) and all(s["overhead_min_ns"] <= n <= s["overhead_max_ns"] for n in own.values()) and
+               own[s["overhead_min_rank"]] == s["overhead_min_ns"] and own[s["overhead_max_rank"]] == s["overhead_max_ns"], "of each rank, and who had least and most", own, s)
+
+        # Reading a counter takes a thousand times as long as what this program computes between its calls.
+        trace = os.path.join(folder, "own.spoor")
+        done = launch.mpirun(1, [os.path.join(tap.BUILD, "bench/cost"), "20000", "comm-rank"],
+                             before=[launch.spoor(), "run", "--counters", "perf::TASK-CLOCK", "-o", trace, "--"])
+        if tap.ok(done.returncode == 0, "a program that does nothing between its calls ran", done.stderr.decode(errors="replace")[-500:]):
+            edges = [e["compute"] for s in show("--sites", trace)["sites"] if s["function"] == "MPI_Comm_rank" for e in s["edges"]]
+            most = max((b for e in edges for b in e["bins"]), key=lambda b: b["count"])
+            own = show(trace)["summary"]["overhead_ns"] / show(trace)["events"]
+            tap.ok(most["mean_ns"] < own / 2, "what it computed is free of the tracer's own time", most, own)
     tap.done()
 
 

@@ -61,6 +61,8 @@ int summary_make(struct summary *s, const struct trace *t, const struct volumes 
 	volumes_free(&own);
 	const struct trace_total *compute = &t->total[TOTAL_COMPUTE], *elapsed = &t->total[TOTAL_ELAPSED], *overhead = &t->total[TOTAL_OVERHEAD];
 	s->overhead_ns = overhead->sum;
+	s->overhead_min_ns = overhead->min;
+	s->overhead_min_rank = overhead->min_rank;
 	s->overhead_max_ns = overhead->max;
 	s->overhead_max_rank = overhead->max_rank;
 	s->run_ns = elapsed->max;

@@ -22,8 +22,8 @@ struct summary {
 	uint64_t sizes[AMOUNT_SIZES]; /* messages of each size class (amount.h) */
 	uint64_t mpi_ns, compute_ns, overhead_ns;
 	uint64_t run_ns;          /* of the rank that took longest, after MPI_Init */
-	uint64_t compute_min_ns, compute_max_ns, overhead_max_ns;
-	uint32_t compute_min_rank, compute_max_rank, overhead_max_rank;
+	uint64_t compute_min_ns, compute_max_ns, overhead_min_ns, overhead_max_ns;
+	uint32_t compute_min_rank, compute_max_rank, overhead_min_rank, overhead_max_rank;
 	double load_balance, communication_efficiency, parallel_efficiency; /* 0 .. 1; negative: not known (version 1.0, or no computation) */
 };
 
