@@ -71,31 +71,6 @@ def bad_input(folder, good):
     tap.ok(status != 0 and "a factor" in said, "not a factor", said)
 
 
-def partial(folder):
-    ends = os.path.join(tap.BUILD, "tests/programs/ends")
-    path = trace(folder, "abort", [ends, "abort"])
-    refused("a trace of ranks that were killed", [path], "did not come to MPI_Finalize", "--partial")
-    one = '[ "$OMPI_COMM_WORLD_RANK" = 1 ] && exec timeout -s KILL 1 "$@"; exec "$@"'
-    killed = ["sh", "-c", one, "sh", os.path.join(tap.BUILD, "bench/apps/halo3d"), "1000000"]
-    for name, program in (("aborted", [ends, "abort"]), ("crashed", [ends, "segv"]), ("killed anywhere", killed)):
-        path = trace(folder, name.replace(" ", "-"), program)
-        status, said = run([SPOOR, "replay", "--check", "--partial", path, *LAUNCHER])
-        words = next((line.split() for line in said.splitlines() if line.startswith("equal: ")), None)
-        # the last events of some ranks may need what a killed rank did and did not record
-        # and if one left none at all, hardly anything can be done without it
-        tap.ok(status == 0 and words and (words[1] != "4" or int(words[3]) >= int(words[5]) - 8), f"{name}: replayed up to the end, with --partial", said[-2000:])
-
-
-    inside = [ends, "kill", "HOW", os.path.join(folder, "written")]
-    without = ["sh", "-c", '[ "$OMPI_COMM_WORLD_RANK" = 2 ] && unset LD_PRELOAD; exec "$@"', "sh", os.path.join(tap.BUILD, "bench/apps/sort"), "3"]
-    for name, program in (("post", inside), ("lock", inside), ("file", inside), ("a rank is missing", without)):
-        program = [name if word == "HOW" else word for word in program]
-        path = trace(folder, "kill-" + name.replace(" ", "-"), program)
-        refused(f"killed, {name}", [path], "this is no whole run", "--partial")
-        status, said = run([SPOOR, "replay", "--check", "--partial", path, *LAUNCHER])
-        tap.ok(status == 0 and "equal: " in said, f"killed, {name}: the replay comes to an end", f"status {status}", said[-2000:])
-
-
 def lossy(folder):
     for app in ("farm", "halo3d", "multigrid", "sort"):
         path = trace(folder, "lossy-" + app, [os.path.join(tap.BUILD, "bench/apps", app), "5"], options=("--mode", "lossy:0"))
@@ -170,7 +145,6 @@ def main():
         else:
             tap.skip("LAMMPS", "lmp is not there")
         bad_input(folder, os.path.join(folder, "halo2d.spoor"))
-        partial(folder)
         lossy(folder)
         diff(folder)
     finally:
