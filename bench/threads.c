@@ -9,7 +9,8 @@
  *     comm-rank   MPI_Comm_rank
  *
  * Prints the mean over threads of the CPU time of a call in ns: run it with and without the tracer, with one thread and with several. MPI provides
- * MPI_THREAD_MULTIPLE in any case, so that the library costs the same. CPU time, as there may be fewer processors than threads.
+ * MPI_THREAD_MULTIPLE in any case, so that the library costs the same. CPU time, as there may be fewer processors than threads. Threads make their first
+ * call one after the other, so that they have the same numbers in every run.
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -20,7 +21,7 @@
 
 enum { MOST = 64 };
 
-static pthread_barrier_t barrier;
+static pthread_barrier_t barrier, first;
 static long calls;
 static int plain;
 
@@ -55,7 +56,10 @@ static void __attribute__((noinline)) loop(MPI_Comm comm, long n)
 static void *work(void *arg)
 {
 	struct worker *w = arg;
+	int rank;
 
+	MPI_Comm_rank(w->comm, &rank);
+	pthread_barrier_wait(&first);
 	pthread_barrier_wait(&barrier);
 	loop(w->comm, calls / 10);
 	double start = cpu_time();
@@ -77,10 +81,13 @@ int main(int argc, char **argv)
 	}
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
 	pthread_barrier_init(&barrier, NULL, (unsigned)n);
+	pthread_barrier_init(&first, NULL, 2);
 	for (int i = 0; i < n; i++)
 		MPI_Comm_dup(MPI_COMM_SELF, &workers[i].comm);
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
 		pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+		pthread_barrier_wait(&first);
+	}
 	for (int i = 0; i < n; i++) {
 		pthread_join(workers[i].thread, NULL);
 		sum += workers[i].ns;
