@@ -237,7 +237,7 @@ json_t *balance_json(const struct trace *t, uint32_t number, json_t *frames)
 		json_array_append_new(edges, edge);
 	}
 	json_t *site = json_pack("{s:I, s:s%, s:I, s:I, s:I, s:I, s:I, s:o}", "site", (json_int_t)number, "function", schema->function,
-	                         schema->function_length, "calls", (json_int_t)rankmap_sum(&s->visits), "ranks", (json_int_t)ranks, "time_ns",
+	                         schema->function_length, "calls", (json_int_t)rankmap_sum(&s->visits), "ranks", (json_int_t)stream_ranks(t, &s->visits), "time_ns",
 	                         (json_int_t)s->communicate.sum, "max_ns", (json_int_t)s->communicate.max, "max_rank",
 	                         (json_int_t)s->communicate.max_rank, "path", frames);
 	json_object_set_new(site, "communicate", time_json(&s->communicate));

@@ -19,6 +19,7 @@
 #include "trace/column.h"
 #include "trace/container.h"
 #include "trace/datatype.h"
+#include "trace/stream.h"
 #include "trace/walk.h"
 
 static const char usage[] =
@@ -218,7 +219,7 @@ static int read_input(struct input *in, const char *name, const struct options *
 		if (make_keys(in, i) != 0)
 			return error_set(error, "no memory");
 		side->calls = (uint64_t)rankmap_sum(&s->visits);
-		side->ranks = rankmap_size(&s->visits);
+		side->ranks = stream_ranks(t, &s->visits);
 		side->time = s->communicate.count ? s->communicate.sum : 0;
 		in->time += side->time;
 		in->events += side->calls;

@@ -183,6 +183,7 @@ int show_summary(const struct show *s, json_t *json)
 		json_object_set_new(json, "mpi_ns", json_integer((json_int_t)mpi));
 		json_object_set_new(json, "compute_ns", json_integer((json_int_t)sum.compute_ns));
 		summary_json(&sum, json);
+		json_object_set_new(json_object_get(json, "summary"), "ranks", json_integer((json_int_t)stream_ranks(t, &t->events)));
 		counters_json(t, json);
 		rank_totals_json(t, json);
 		totals_free(list, n);
@@ -201,7 +202,7 @@ int show_summary(const struct show *s, json_t *json)
 	columns_print_loss(t);
 	if (!rankmap_empty(&t->lost))
 		printf("%-12s %" PRId64 " calls, in %" PRIu64 " ranks, are no events: they were only counted\n", "Counted",
-		       rankmap_sum(&t->lost), rankmap_size(&t->lost));
+		       rankmap_sum(&t->lost), stream_ranks(t, &t->lost));
 	summary_print(s, &sum);
 	counters_print(stdout, t);
 	printf("%-28s %6s %12s %12s %6s %12s %12s %8s\n", "FUNCTION", "SITES", "CALLS", "TIME s", "SHARE", "MEAN us", "MAX us", "OF RANK");
@@ -292,6 +293,36 @@ static json_t *meta_of(const struct container *c)
 	return chunk ? json_loadb((const char *)chunk->data, chunk->size, 0, NULL) : NULL;
 }
 
+/* In all objects in it, members whose name ends in "rank" hold streams: they become ranks, and beside them is the thread ("max_rank": 3, "max_thread": 1). Nothing
+ * is added where ranks have no further threads. */
+static void name_threads(json_t *json, const struct trace *t)
+{
+	size_t i;
+	json_t *item;
+	const char *key;
+	if (json_is_array(json)) {
+		json_array_foreach(json, i, item)
+			name_threads(item, t);
+		return;
+	}
+	json_t *threads = json_object();
+	json_object_foreach(json, key, item) {
+		size_t n = strlen(key);
+		char name[64];
+		if (json_is_object(item) || json_is_array(item)) {
+			if (strcmp(key, "meta") != 0)
+				name_threads(item, t);
+		} else if (json_is_integer(item) && n >= 4 && n < sizeof name - 4 && strcmp(key + n - 4, "rank") == 0) {
+			uint64_t stream = (uint64_t)json_integer_value(item);
+			snprintf(name, sizeof name, "%.*sthread", (int)n - 4, key);
+			json_object_set_new(threads, name, json_integer(stream_thread(t, stream)));
+			json_integer_set(item, stream_rank(t, stream));
+		}
+	}
+	json_object_update(json, threads);
+	json_decref(threads);
+}
+
 int cmd_show(int argc, char **argv)
 {
 	static const struct option options[] = {{"sites", no_argument, NULL, 's'},  {"loops", no_argument, NULL, 'l'},
@@ -380,6 +411,8 @@ int cmd_show(int argc, char **argv)
 	if (rv == 0 && (last || s.at >= 0))
 		rv = show_last(&s, json);
 	if (rv == 0 && json) {
+		if (stream_threads(&t) > 1)
+			name_threads(json, &t);
 		rv = json_dumpf(json, stdout, JSON_INDENT(2));
 		putchar('\n');
 	}

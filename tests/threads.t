@@ -52,6 +52,59 @@ def readers(trace):
         tap.ok(done.returncode != 0 and "collective calls on the same communicator" in done.stderr, "replay refuses it, and says why", done.stderr)
 
 
+def ranks_in(value, found):
+    """All members of JSON objects that are said to be ranks or threads, [(name, value)]."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if key != "meta" and re.search(r"(^|_)(rank|thread)$", key) and isinstance(item, int):
+                found.append((key, item))
+            ranks_in(item, found)
+    elif isinstance(value, list):
+        for item in value:
+            ranks_in(item, found)
+    return found
+
+
+def check_ranks(trace, other):
+    """No command takes the number of a stream for a rank: two ranks with five threads each."""
+    for view in ([], ["--sites"]):
+        done = spoor("show", "--json", *view, trace)
+        found = ranks_in(json.loads(done.stdout), []) if done.returncode == 0 else []
+        wrong = [f for f in found if f[1] < 0 or f[1] >= (5 if f[0].endswith("thread") else 2)]
+        tap.ok(len(found) > 20 and not wrong, f"show --json {' '.join(view)}: ranks are ranks", (wrong[:5], done.stderr[-300:]))
+        names = [key for key, _ in found]
+        tap.ok(all(names.count(key) == names.count(key[:-4] + "thread") for key in set(names) if key.endswith("rank")), "with their threads", names[:9])
+    for view in (["--last"], ["--at", "1ms"]):
+        places = json.loads(spoor("show", "--json", *view, trace).stdout)[view[0][2:]]
+        ranks = [str(rank) for place in places for rank in place["ranks"]]
+        tap.ok(len(ranks) == 10 and all(re.fullmatch(r"[01](\.[1-4])?", rank) for rank in ranks), f"show --json {view[0]}: ranks, and threads of ranks", ranks)
+    matrix = json.loads(spoor("show", "--json", "--matrix", trace).stdout)["matrix"]
+    tap.ok(matrix and all(row[0] < 2 and row[1] < 2 for row in matrix), "show --json --matrix: from rank to rank", matrix)
+    shown = json.loads(spoor("show", "--json", trace).stdout)
+    tap.ok(shown["threads"] == 10 and shown["ranks"] == shown["summary"]["ranks"] == 2 and shown["meta"]["threads"] == 5, "show --json: two ranks, ten threads, five of a rank")
+    shown = json.loads(spoor("show", "--json", "--sites", trace).stdout)
+    tap.ok(all(site["ranks"] <= 2 for site in shown["sites"]), "show --json: ranks of a site")
+    tap.ok(json.loads(spoor("stat", "--json", trace).stdout)["ranks"] == 2, "stat --json: two ranks")
+    done = spoor("diff", "--json", "--all", trace, other)
+    sides = re.findall(r'"ranks": (\d+)', done.stdout)
+    tap.ok(done.returncode in (0, 1) and all(int(n) <= 3 for n in sides), "diff --json: ranks of a site", (done.stdout[:300], done.stderr))
+    page = trace + ".html"
+    done = spoor("report", trace, "-o", page)
+    with open(page, encoding="utf-8") as f:
+        said = re.findall(r"rank (?:<strong>)?(\d+)(?:\.(\d+))?\b", f.read())
+    tap.ok(done.returncode == 0 and said and all(int(rank) < 2 and int(thread or 0) < 5 for rank, thread in said), "report: ranks are ranks", said[:9])
+    archive = os.path.join(os.path.dirname(trace), "archive", "2026", "11", "22")
+    os.makedirs(archive)
+    for above in (os.path.dirname(trace), os.path.dirname(os.path.dirname(trace))):
+        os.chmod(above, 0o755)  # root reads an archive as somebody else
+    os.link(trace, os.path.join(archive, "1.0.0.spoor"))
+    listed = spoor("list", "--json", "--archive", os.path.join(os.path.dirname(trace), "archive"))
+    row = json.loads(listed.stdout.splitlines()[0]) if listed.stdout else {}
+    tap.ok(row.get("ranks") == 2 and row.get("threads") == 5, "list --json: two ranks, at most five threads of a rank", (listed.stdout[-300:], listed.stderr))
+    done = spoor("aggregate", "--by", "function", "--json", "--archive", os.path.join(os.path.dirname(trace), "archive"))
+    tap.ok(done.returncode == 0 and "MPI_Irecv" in done.stdout, "aggregate takes it", done.stderr)
+
+
 def flat_and_traced(title, folder, program, *options):
     """Runs a program on two ranks, traced with options, and compares each thread with the flat log. Returns the trace."""
     logs, trace = os.path.join(folder, title + ".logs"), os.path.join(folder, title + ".spoor")
@@ -167,6 +220,7 @@ def main():
         two = os.path.join(folder, "two")
         exact("the same with two ranks", two, [CREW, "50"], "-n", "2")
         readers(os.path.join(two, "trace.spoor"))
+        check_ranks(os.path.join(two, "trace.spoor"), os.path.join(folder, "crew", "trace.spoor"))
         exact("killed in the middle: all threads of all ranks are salvaged", os.path.join(folder, "killed"), [CREW, "1000", "die"], "-n", "2",
               "--status", "137", "--partial")
         exact("lossy, nothing is left out", os.path.join(folder, "lossy"), [CREW], "-n", "2", "--mode", "lossy:100000")

@@ -6,6 +6,7 @@
 
 #include "cmd/report/html.h"
 #include "cmd/report/report.h"
+#include "trace/stream.h"
 
 static void item(FILE *out, bool *any, const char *text)
 {
@@ -78,7 +79,7 @@ void report_notes(struct report *r)
 	if (r->sum.lost) {
 		item(out, &any, "");
 		fprintf(out, "%s events were not recorded, because the memory of %s ranks was used up; times and totals are without them.</li>\n", text_count(text, r->sum.lost),
-		        text_count(more, rankmap_size(&t->lost)));
+		        text_count(more, stream_ranks(t, &t->lost)));
 	}
 	degradations(r, &any);
 	if (r->sum.parallel_efficiency < 0)

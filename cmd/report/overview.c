@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cmd/report/html.h"
+#include "trace/stream.h"
 
 /* From these parallel efficiencies on, a job is good, or fair. */
 #define GOOD 0.8
@@ -118,7 +119,7 @@ static void worst_site(struct report *r)
 {
 	const json_t *site = json_array_get(json_object_get(r->json, "balance"), 0), *late = json_object_get(site, "late_rank");
 	FILE *out = r->out;
-	char text[HTML_NUMBER];
+	char text[HTML_NUMBER], of[STREAM_NAME];
 	const char *at = json_string_value(json_object_get(site, "at"));
 	double share = json_number_value(json_object_get(site, "share"));
 	if (!site || share < WORTH)
@@ -131,7 +132,7 @@ static void worst_site(struct report *r)
 	percent(out, share);
 	fprintf(out, "</strong> of all time (%s over all ranks)", text_ns(text, (double)json_integer_value(json_object_get(site, "time_ns"))));
 	if (late)
-		fprintf(out, "; the others wait there for <strong>rank %" JSON_INTEGER_FORMAT "</strong>, which comes last", json_integer_value(late));
+		fprintf(out, "; the others wait there for <strong>rank %s</strong>, which comes last", stream_name(r->trace, (uint64_t)json_integer_value(late), of));
 	fputs(".</li>\n", out);
 }
 
@@ -155,7 +156,7 @@ static void findings(struct report *r, double imbalance)
 {
 	const struct summary *s = &r->sum;
 	FILE *out = r->out;
-	char a[HTML_NUMBER], b[HTML_NUMBER], c[HTML_NUMBER];
+	char a[HTML_NUMBER], b[HTML_NUMBER], c[HTML_NUMBER], least[STREAM_NAME], most[STREAM_NAME];
 	uint64_t small = 0, known = 0, run = s->run_ns;
 	fputs("<ul>\n", out);
 	if (report_partial(r))
@@ -163,8 +164,9 @@ static void findings(struct report *r, double imbalance)
 	worst_site(r);
 	if (imbalance >= WORTH && s->ranks) {
 		double mean = (double)s->compute_ns / s->ranks;
-		fprintf(out, "<li>Rank <strong>%u</strong> computes for %s, the mean of the ranks is %s, rank %u only %s: sharing the work evenly would save up to "
-		             "<strong>%s</strong>", s->compute_max_rank, text_ns(a, (double)s->compute_max_ns), text_ns(b, mean), s->compute_min_rank,
+		fprintf(out, "<li>Rank <strong>%s</strong> computes for %s, the mean of the ranks is %s, rank %s only %s: sharing the work evenly would save up to "
+		             "<strong>%s</strong>", stream_name(r->trace, s->compute_max_rank, most), text_ns(a, (double)s->compute_max_ns), text_ns(b, mean),
+		        stream_name(r->trace, s->compute_min_rank, least),
 		        text_ns(c, (double)s->compute_min_ns), text_ns((char[HTML_NUMBER]){0}, (double)s->compute_max_ns - mean));
 		fprintf(out, " of %s.</li>\n", text_ns(a, (double)run));
 	}
@@ -183,8 +185,8 @@ static void findings(struct report *r, double imbalance)
 		fprintf(out, "<li>Starting (<code>MPI_Init</code>) took %s a rank, before the %s that are looked at here.</li>\n",
 		        text_ns(a, (double)r->init_ns / s->ranks), text_ns(b, (double)run));
 	if (run && (double)s->overhead_max_ns > 0.02 * (double)run)
-		fprintf(out, "<li>Tracing itself took up to %s of rank %u; that is in none of these figures.</li>\n", text_ns(a, (double)s->overhead_max_ns),
-		        s->overhead_max_rank);
+		fprintf(out, "<li>Tracing itself took up to %s of rank %s; that is in none of these figures.</li>\n", text_ns(a, (double)s->overhead_max_ns),
+		        stream_name(r->trace, s->overhead_max_rank, most));
 	fputs("</ul>\n", out);
 }
 

@@ -7,6 +7,7 @@
 #include "cmd/report/html.h"
 #include "cmd/report/report.h"
 #include "trace/host.h"
+#include "trace/stream.h"
 
 #define WIDTH 960
 #define HEIGHT 200
@@ -38,8 +39,9 @@ static size_t known(const struct report *r, struct rank **list)
 	return n;
 }
 
-static void bars(FILE *out, const struct rank *list, size_t n)
+static void bars(FILE *out, const struct trace *t, const struct rank *list, size_t n)
 {
+	char name[STREAM_NAME];
 	uint64_t most = 1;
 	double mean = 0, step = (double)(WIDTH - LEFT) / (double)n;
 	char text[HTML_NUMBER], more[HTML_NUMBER];
@@ -57,11 +59,11 @@ static void bars(FILE *out, const struct rank *list, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		double x = LEFT + step * (double)i, w = step > 4 ? step - (step > 12 ? 3 : 1) : step;
 		double c = (HEIGHT - 8) * (double)list[i].compute / (double)most, e = (HEIGHT - 8) * (double)list[i].elapsed / (double)most;
-		fprintf(out, "<g><title>rank %u: %s computation, %s in MPI</title><rect class=\"f2\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>"
-		             "<rect class=\"f0\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/></g>\n", list[i].rank, text_ns(text, (double)list[i].compute),
+		fprintf(out, "<g><title>rank %s: %s computation, %s in MPI</title><rect class=\"f2\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>"
+		             "<rect class=\"f0\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/></g>\n", stream_name(t, list[i].rank, name), text_ns(text, (double)list[i].compute),
 		        text_ns(more, (double)in_mpi(&list[i])), x, HEIGHT - e, w, e > c ? e - c : 0, x, HEIGHT - c, w, c);
 		if (n <= 32 || i % 8 == 0)
-			fprintf(out, "<text class=\"d\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%u</text>\n", x + w / 2, HEIGHT + 18, list[i].rank);
+			fprintf(out, "<text class=\"d\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", x + w / 2, HEIGHT + 18, stream_name(t, list[i].rank, name));
 	}
 	double y = HEIGHT - (HEIGHT - 8) * mean / (double)most;
 	fprintf(out, "<path d=\"M%d %.1fH%d\" stroke=\"var(--ink)\" stroke-dasharray=\"5 4\" fill=\"none\"/>\n</svg>\n", LEFT, y, WIDTH);
@@ -72,7 +74,7 @@ static void bars(FILE *out, const struct rank *list, size_t n)
 static void table(struct report *r, const struct rank *list, size_t n)
 {
 	FILE *out = r->out;
-	char host[HOST_MAX], key[64];
+	char host[HOST_MAX], key[64], name[STREAM_NAME];
 	fprintf(out, "<details%s><summary>The same as a table</summary>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">Rank</th><th scope=\"col\" class=\"l\">Host</th>"
 	             "<th scope=\"col\">Computation</th><th scope=\"col\">MPI</th><th scope=\"col\">Together</th><th scope=\"col\">Events</th>", n <= TABLE_OPEN ? " open" : "");
 	if (r->sent)
@@ -83,15 +85,15 @@ static void table(struct report *r, const struct rank *list, size_t n)
 		int64_t events = 0;
 		host_get(r->trace, rank, host);
 		rankmap_get(&r->trace->events, rank, &events);
-		fprintf(out, "<tr><th scope=\"row\">%u</th><td class=\"l\">", rank);
+		fprintf(out, "<tr><th scope=\"row\">%s</th><td class=\"l\">", stream_name(r->trace, rank, name));
 		html_text(out, host);
 		fputs("</td><td>", out);
-		snprintf(key, sizeof key, "ranks.%u.compute_ns", rank);
+		snprintf(key, sizeof key, "ranks.%s.compute_ns", name);
 		html_ns(out, key, list[i].compute);
 		fputs("</td><td>", out);
 		html_ns(out, NULL, in_mpi(&list[i]));
 		fputs("</td><td>", out);
-		snprintf(key, sizeof key, "ranks.%u.elapsed_ns", rank);
+		snprintf(key, sizeof key, "ranks.%s.elapsed_ns", name);
 		html_ns(out, key, list[i].elapsed);
 		fputs("</td><td>", out);
 		html_count(out, NULL, (uint64_t)events);
@@ -114,11 +116,11 @@ void report_ranks(struct report *r)
 	FILE *out = r->out;
 	struct rank *list;
 	size_t n = known(r, &list);
-	char a[HTML_NUMBER], b[HTML_NUMBER], c[HTML_NUMBER];
+	char a[HTML_NUMBER], b[HTML_NUMBER], c[HTML_NUMBER], least[STREAM_NAME], most[STREAM_NAME];
 	fputs("<section aria-labelledby=\"ranks\">\n<h2 id=\"ranks\">Ranks</h2>\n", out);
 	if (s->parallel_efficiency >= 0 && s->ranks) {
-		fprintf(out, "<p>Computation is between %s on rank %u and %s on rank %u, in the mean %s.</p>\n", text_ns(a, (double)s->compute_min_ns), s->compute_min_rank,
-		        text_ns(b, (double)s->compute_max_ns), s->compute_max_rank, text_ns(c, (double)s->compute_ns / s->ranks));
+		fprintf(out, "<p>Computation is between %s on rank %s and %s on rank %s, in the mean %s.</p>\n", text_ns(a, (double)s->compute_min_ns),
+		        stream_name(r->trace, s->compute_min_rank, least), text_ns(b, (double)s->compute_max_ns), stream_name(r->trace, s->compute_max_rank, most), text_ns(c, (double)s->compute_ns / s->ranks));
 		fputs("<p class=\"dim\">Most: ", out);
 		html_ns(out, "summary.compute_max_ns", s->compute_max_ns);
 		fputs(", least: ", out);
@@ -130,7 +132,7 @@ void report_ranks(struct report *r)
 		fputs(" MPI.</p>\n", out);
 	}
 	if (n > 0) {
-		bars(out, list, n);
+		bars(out, r->trace, list, n);
 		table(r, list, n);
 	} else {
 		fprintf(out, "<p class=\"dim\">%s</p>\n",

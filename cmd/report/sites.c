@@ -6,6 +6,7 @@
 
 #include "cmd/report/html.h"
 #include "cmd/report/report.h"
+#include "trace/stream.h"
 
 /* This many sites at most; those that take less than a share of the time only while there are few. */
 #define SHOWN_SITES 40
@@ -46,7 +47,7 @@ static void functions(struct report *r, double all)
 		const json_t *f = json_array_get(list, i);
 		const char *name = text_of(f, "function");
 		uint64_t ns = number(f, "time_ns"), calls = number(f, "calls");
-		char key[96], mean[HTML_NUMBER];
+		char key[96], mean[HTML_NUMBER], of[STREAM_NAME];
 		if (calls == 0)
 			continue;
 		bool init = strncmp(name, "MPI_Init", 8) == 0 && strncmp(name, "MPI_Initialized", 15) != 0;
@@ -66,7 +67,7 @@ static void functions(struct report *r, double all)
 		html_count(out, key, calls);
 		fprintf(out, "</td><td>%s</td><td>", text_ns(mean, (double)ns / (double)calls));
 		html_ns(out, NULL, number(f, "max_ns"));
-		fprintf(out, "</td><td>%" PRIu64 "</td><td>", number(f, "max_rank"));
+		fprintf(out, "</td><td>%s</td><td>", stream_name(r->trace, number(f, "max_rank"), of));
 		if (number(f, "bytes")) {
 			fputs(number(f, "unsized") ? "≥ " : "", out);
 			snprintf(key, sizeof key, "functions.%zu.bytes", i);
@@ -165,7 +166,7 @@ void report_sites(struct report *r)
 		const char *name = text_of(s, "function");
 		uint64_t ns = number(s, "time_ns"), calls = number(s, "calls"), site = number(s, "site");
 		int64_t late = late_rank(r, site);
-		char key[64], text[HTML_NUMBER];
+		char key[64], text[HTML_NUMBER], of[STREAM_NAME];
 		enum report_class class = class_of_name(r, name);
 		bool init = site < r->trace->site_count && trace_initializes(trace_schema(r->trace, &r->trace->sites[site]));
 		double share = all > 0 ? (double)ns / all : 0;
@@ -194,7 +195,7 @@ void report_sites(struct report *r)
 		else
 			fputs("<td class=\"dim\">–</td>", out);
 		if (late >= 0)
-			fprintf(out, "<td>rank %" PRId64 "</td></tr>\n", late);
+			fprintf(out, "<td>rank %s</td></tr>\n", stream_name(r->trace, (uint64_t)late, of));
 		else
 			fputs("<td class=\"dim\">–</td></tr>\n", out);
 	}
@@ -210,14 +211,19 @@ static void ranks(FILE *out, const json_t *list)
 {
 	size_t n = json_array_size(list), pieces = 0;
 	for (size_t i = 0, end; i < n; i = end) {
-		json_int_t first = json_integer_value(json_array_get(list, i));
-		for (end = i + 1; end < n && json_integer_value(json_array_get(list, end)) == first + (json_int_t)(end - i);)
+		const json_t *one = json_array_get(list, i);
+		json_int_t first = json_integer_value(one);
+		for (end = i + 1; end < n && json_is_integer(one) && json_is_integer(json_array_get(list, end)) && json_integer_value(json_array_get(list, end)) == first + (json_int_t)(end - i);)
 			end++;
 		if (++pieces > 40) {
 			fputs(", …", out);
 			return;
 		}
-		fprintf(out, "%s%" JSON_INTEGER_FORMAT, i ? ", " : "", first);
+		fputs(i ? ", " : "", out);
+		if (json_is_string(one)) /* a further thread, "3.1" */
+			fputs(json_string_value(one), out);
+		else
+			fprintf(out, "%" JSON_INTEGER_FORMAT, first);
 		if (end - i > 1)
 			fprintf(out, "–%" JSON_INTEGER_FORMAT, first + (json_int_t)(end - i) - 1);
 	}
