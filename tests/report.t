@@ -66,7 +66,8 @@ def expected(shown, name):
         cell = next(c for c in shown["message_sizes"] if c[0] == int(parts[1]))
         return cell[1 if parts[2] == "messages" else 2]
     if parts[0] == "ranks":
-        return next(r for r in shown["rank_totals"] if r["rank"] == int(parts[1]))[parts[2]]
+        thread = int(parts[2]) if len(parts) == 4 else 0
+        return next(r for r in shown["rank_totals"] if r["rank"] == int(parts[1]) and r.get("thread", 0) == thread)[parts[-1]]
     for part in parts:
         shown = shown[int(part)] if isinstance(shown, list) else shown[part]
     return shown
