@@ -37,6 +37,12 @@ static uint32_t node_of(struct recorder *r, uint32_t parent, uint32_t module, ui
 		return i;
 	if (scarce_cuts(r) && !r->cutting)
 		return UINT32_MAX; /* paths that are new are cut */
+	/* nor may the table take more than a quarter of the memory, but for what paths that are cut need of it */
+	const struct table *nodes = &r->record->nodes;
+	if (!r->cutting && nodes->capacity * 2 > r->arena.size / 4 && nodes->count * sizeof k.node > nodes->capacity / 8 * 7) {
+		scarce_cut(r);
+		return UINT32_MAX;
+	}
 	i = table_add(&r->arena, &r->record->nodes, &k.node, sizeof k.node);
 	if (i != UINT32_MAX)
 		index_add(&r->nodes, hash, i);

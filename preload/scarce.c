@@ -150,6 +150,19 @@ struct site *scarce_counter(struct recorder *r, uint32_t function)
 	return k->counter[function] = s;
 }
 
+/* Where a function's calls are counted, in what is held for that, which nothing else gets; UINT32_MAX: there is no more of it. */
+static uint32_t counted_place(struct recorder *r, uint32_t function)
+{
+	struct arena *a = &r->arena;
+	uint64_t held = a->held, used = a->header->used;
+	a->held = 0;
+	struct record_counted fresh = {.function = place_function(r, function)};
+	uint32_t i = table_add(a, &r->record->counted, &fresh, sizeof fresh);
+	used = a->header->used - used;
+	a->held = held > used ? held - used : 0;
+	return i;
+}
+
 void scarce_count(struct recorder *r, const struct site *counter, uint64_t ticks)
 {
 	struct record *record = r->record;
@@ -158,12 +171,10 @@ void scarce_count(struct recorder *r, const struct site *counter, uint64_t ticks
 	if (!record->stage[STAGE_COUNTING]) {
 		record->flags |= RECORD_FULL;
 		record->stage[STAGE_COUNTING] = record->events + 1;
-		r->arena.held = 0; /* this is what it was held for */
 	}
 	record->lost++;
 	if (!*at) {
-		struct record_counted fresh = {.function = place_function(r, counter->function)};
-		uint32_t i = table_add(&r->arena, &record->counted, &fresh, sizeof fresh);
+		uint32_t i = counted_place(r, counter->function);
 		if (i == UINT32_MAX)
 			return;
 		*at = i + 1;

@@ -183,6 +183,38 @@ def hostile(folder):
     tap.ok(done.returncode == 0, "hostile: the trace can be read", done.stdout + done.stderr)
 
 
+def endless(folder):
+    """Ever new call paths, then ever new strings, until nothing is left but counting: no call is lost, and the trace says what happened."""
+    title = "endless: what there is no memory for is counted, by function"
+    if not FLATLOG:
+        tap.skip(title, "the flat logger is not built")
+        return
+    logs = tempfile.mkdtemp(dir=folder)
+    path = traced(folder, "../../tests/programs/endless", 2, 3000, "--memory", "1MiB", flat=logs)
+    if not path:
+        tap.ok(False, title)
+        return
+    flat, ours = collections.Counter(), collections.Counter()
+    for rank in range(2):
+        with open(os.path.join(logs, f"{rank}.log"), encoding="latin-1") as f:
+            flat.update(line.split(" ")[1].rstrip("\n") for line in f)
+    trace = reader.Trace(path)
+    for function, _, visits, _ in trace.sites:
+        ours[function] += sum(visits.values())
+    lost = sum(trace.lost.values())
+    tap.ok(ours == flat and sum(trace.events.values()) + lost == sum(flat.values()) and lost > 1000, title, f"{lost} lost", str(ours - flat), str(flat - ours))
+    done = spoor("show", "--json", path)
+    given_up = {s["stage"]: s for s in json.loads(done.stdout)["loss"]["given_up"]} if done.returncode == 0 else {}
+    tap.ok(set(given_up) == {"columns", "paths", "counting"} and given_up["paths"]["since"] < given_up["columns"]["since"] < given_up["counting"]["since"],
+           "endless: show tells what was given up, and when", str(given_up) + done.stderr)
+    done = spoor("show", path)
+    tap.ok("some calls are only counted" in done.stdout and re.search(rf"Counted +{lost} calls, in 2 ranks", done.stdout), "endless: and how many were only counted",
+           done.stdout[:2000])
+    done = spoor("verify", path)
+    dump = spoor("dump", path, "-r", "1")
+    tap.ok(done.returncode == 0 and dump.returncode == 0, "endless: the trace can be read", done.stdout + done.stderr + dump.stderr)
+
+
 def main():
     if not os.path.exists(os.path.join(APPS, "amr")) or not shutil.which("mpirun"):
         tap.skip_all("the mini-applications are not built, or there is no mpirun")
@@ -193,6 +225,7 @@ def main():
             exact_counts(folder, name, 8, 20, "--mode", "lossy:30")
             exact_counts(folder, name, 8, 20, "--mode", "lossy:0", "--structure", "lossy")
         hostile(folder)
+        endless(folder)
         sizes(folder, "sort", 16, 64, 60, "--mode", "lossy:30")
         sizes(folder, "farm", 16, 64, 60, "--mode", "lossy:30")
         sizes(folder, "amr", 16, 64, 60, "--mode", "lossy:30", "--structure", "lossy")
