@@ -64,7 +64,7 @@ static struct site *site_slowly(struct recorder *r, uint32_t function, void *ret
 		memo_clear(&r->memo);
 		scarce_forget(r);
 	}
-	struct site *s = memo_find(&r->memo, function, return_address, cfa);
+	struct site *s = memo_asks(&r->memo) ? memo_find(&r->memo, function, return_address, cfa) : scarce_known(r, function, return_address);
 	if (s) {
 		r->before = clock_ticks() - begin;
 	} else {

@@ -92,10 +92,16 @@ struct memo {
 	struct memo_entry rare; /* at and expected then */
 };
 
+#define MEMO_RARELY 256
 /* May this call, that nothing is expected for, do without the memo? All may but a few. */
 static inline bool memo_rarely(struct memo *m)
 {
-	return ++m->asked % 128;
+	return ++m->asked % MEMO_RARELY;
+}
+/* Asked after that: is this call one of the few? */
+static inline bool memo_asks(const struct memo *m)
+{
+	return !m->rarely || m->asked % MEMO_RARELY == 0;
 }
 
 /* Do the slots hold what they held when the entry was made? This is most of what a call path costs. All are looked at, and then it is

@@ -14,7 +14,7 @@
 #define RECLAIM_MOST (1 << 20)
 /* Once paths are cut, so many stacks are unwound, and one for so many events: known paths that the memo has forgotten. */
 #define UNWIND_FIRST 256
-#define UNWIND_EVENTS 1024
+#define UNWIND_EVENTS 4096
 /* Where a call with a cut path has its site; forgotten all at once. A power of two. */
 #define CUTS 4096
 

@@ -194,13 +194,60 @@ static void begin_queue(struct columns *x, struct column *c, uint64_t visits)
 	c->lead = both.word; /* from here on the run under way is what is in the queue */
 }
 
-/* Where the runs of a value, or the values, are counted; NULL: there is nothing yet. */
-static struct lossy_tally *tally_for(struct columns *x, struct column *c, struct lossy *l, int64_t value)
+/* Where the runs of a value are counted; NULL: there is nothing yet. */
+static struct lossy_tally *runs_known(struct columns *x, struct column *c, struct lossy *l, int64_t value)
 {
-	if ((c->role & ROLE_KINDS) != ROLE_NEXT)
-		return &l->tally;
 	int64_t i = column_slot(x, c, value);
 	return i >= 0 && i < l->next_count ? &arena_at(x->arena, struct lossy_next, l->next)[i].runs : NULL;
+}
+
+/* Counts run i of the queue, for which there is no bin: an operation of its own. */
+static __attribute__((noinline)) void count_queued(struct columns *x, struct column *c, struct lossy *l, const struct lossy_run *q, uint32_t i)
+{
+	struct retired old = {.count = 0};
+	arena_set(x->arena, l->counted, i); /* those before it */
+	commit(x, &old);
+	count_run(x, c, q[i].value, q[i + 1].start - q[i].start, &old);
+	arena_set(x->arena, l->counted, i + 1);
+	commit(x, &old);
+}
+
+static void count_values(struct columns *x, struct column *c, struct lossy *l, const struct lossy_run *q, uint32_t n)
+{
+	struct tally v = view(x, &l->tally);
+	uint64_t saved = 0; /* bins whose counts the journal has */
+	for (uint32_t i = (uint32_t)l->counted; i < n; i++) {
+		uint64_t length = q[i + 1].start - q[i].start;
+		int64_t value = q[i].value, at = find_bin(&v, l->hint, value);
+		if (__builtin_expect(at < 0, 0)) {
+			count_queued(x, c, l, q, i);
+			v = view(x, &l->tally);
+			saved = 0;
+			continue;
+		}
+		struct tally_bin *b = &v.bins[at];
+		if (at < 64 && saved >> at & 1 && b->min <= value && value <= b->max) {
+			b->count += length;
+			b->sum += (uint64_t)value * length;
+		} else {
+			count_in(x->arena, b, value, length);
+			saved |= at < 64 ? UINT64_C(1) << at : 0;
+		}
+	}
+}
+
+static void count_successors(struct columns *x, struct column *c, struct lossy *l, const struct lossy_run *q, uint32_t n)
+{
+	for (uint32_t i = (uint32_t)l->counted; i < n; i++) {
+		int64_t length = (int64_t)(q[i + 1].start - q[i].start);
+		struct lossy_tally *t = runs_known(x, c, l, q[i].value);
+		struct tally v = t ? view(x, t) : (struct tally){.count = 0};
+		int64_t at = v.count && v.bins[0].min == length && v.bins[0].max == length ? 0 : v.count ? tally_place(&v, length) : -1;
+		if (__builtin_expect(at >= 0, 1))
+			count_in(x->arena, &v.bins[at], length, 1);
+		else
+			count_queued(x, c, l, q, i);
+	}
 }
 
 /* Counts all runs but the one under way. What needs no memory is one operation; each run that does is one of its own. */
@@ -209,53 +256,25 @@ static __attribute__((noinline)) void empty_queue(struct columns *x, struct colu
 	struct arena *a = x->arena;
 	struct lossy *l = lossy_of(x, c);
 	struct lossy_run *q = arena_at(a, struct lossy_run, c->queue);
-	struct retired old = {.count = 0};
-	bool next = (c->role & ROLE_KINDS) == ROLE_NEXT;
 	uint32_t n = c->queued - 1;
-	uint64_t saved = 0; /* bins of the one tally whose counts the journal has */
-	for (uint32_t i = (uint32_t)l->counted; i < n; i++) {
-		uint64_t length = q[i + 1].start - q[i].start;
-		int64_t value = next ? (int64_t)length : q[i].value;
-		struct lossy_tally *t = tally_for(x, c, l, q[i].value);
-		struct tally v = t ? view(x, t) : (struct tally){.count = 0};
-		int64_t at = !next ? find_bin(&v, l->hint, value) : v.count ? tally_place(&v, value) : -1;
-		if (__builtin_expect(at >= 0, 1)) {
-			struct tally_bin *b = &v.bins[at];
-			if (!next && at < 64 && saved >> at & 1 && b->min <= value && value <= b->max) {
-				b->count += length;
-				b->sum += (uint64_t)value * length;
-			} else {
-				count_in(a, b, value, next ? 1 : length);
-				saved |= at < 64 ? UINT64_C(1) << at : 0;
-			}
-			continue;
-		}
-		saved = 0; /* what follows ends operations */
-		if (!t) { /* it is made in operations of its own */
-			arena_set(a, l->counted, i);
-			commit(x, &old);
-		}
-		count_run(x, c, q[i].value, length, &old);
-		arena_set(a, l->counted, i + 1);
-		commit(x, &old);
-		old.count = 0;
-	}
+	((c->role & ROLE_KINDS) == ROLE_NEXT ? count_successors : count_values)(x, c, l, q, n);
 	arena_set(a, q[0].value, q[n].value);
 	arena_set(a, q[0].start, q[n].start);
 	arena_set(a, l->counted, 0);
 	arena_set(a, c->queued, 1);
-	commit(x, &old);
+	arena_commit(a);
 }
 
 static inline void queue_put(struct columns *x, struct column *c, uint64_t visits, int64_t value)
 {
 	struct lossy_run *q = arena_at(x->arena, struct lossy_run, c->queue);
 	uint32_t n = c->queued;
-	n -= n > 0 && q[n - 1].start >= visits; /* the event that it was put for was taken back */
+	n -= n > 0 && c->start >= visits; /* the event that the last one was put for was taken back */
 	q[n].value = value;
 	q[n].start = visits;
 	arena_barrier();
 	c->queued = n + 1;
+	c->start = visits; /* no reader looks at it, but it is nearer than the queue */
 	c->expect = value;
 	if (__builtin_expect(n + 1 == LOSSY_QUEUE, 0))
 		empty_queue(x, c);
