@@ -8,7 +8,7 @@
  *
  * Each of them is written down with the event at which it began (record.stage). None ends: what is known goes on to be recorded.
  *
- * Sites get a quarter of the arena before paths are cut, cut paths an eighth more, edges an eighth. Apart from memory, paths are cut as well when a
+ * Sites get a quarter of the arena before paths are cut, their frames another one, cut paths an eighth more, edges an eighth. Apart from memory, paths are cut as well when a
  * program comes by its calls on ever new ones, so that unwinding would be most of its time.
  */
 #ifndef SPOOR_SCARCE_H

@@ -292,7 +292,7 @@ static void put_vector(struct columns *x, struct column *c, uint64_t visits, con
 
 void lossy_turn(struct columns *x, struct column *c, uint64_t visits, int64_t value)
 {
-	struct retired old = {.count = 0};
+	struct retired old;
 	if (c->queue) {
 		queue_put(x, c, visits, value);
 		return;
@@ -309,6 +309,7 @@ void lossy_turn(struct columns *x, struct column *c, uint64_t visits, int64_t va
 	}
 	if (value == c->expect) /* the column has just become lossy, and its last run goes on */
 		return;
+	old.count = 0;
 	if (c->expect != VALUE_NONE && visits > c->start)
 		count_run(x, c, c->expect, visits - c->start, &old);
 	arena_set(x->arena, c->start, visits);
@@ -389,7 +390,7 @@ static void keep_vector(struct columns *x, struct lossy_vector *to, const int64_
 
 static void put_vector(struct columns *x, struct column *c, uint64_t visits, const int64_t *values, size_t n)
 {
-	struct retired old = {.count = 0};
+	struct retired old;
 	struct lossy *l = lossy_of(x, c);
 	uint32_t other = !(l->which & 1);
 	uint64_t run = visits > c->start ? visits - c->start : 0;
@@ -400,6 +401,7 @@ static void put_vector(struct columns *x, struct column *c, uint64_t visits, con
 			return;
 		keep_vector(x, &l->vector[other], values, n);
 	}
+	old.count = 0; /* no more of it: this is often */
 	if (run)
 		count_under_way(x, c, run, &old);
 	arena_set(x->arena, l->which, other);

@@ -13,8 +13,8 @@
 /* Bins of a tally from then on. */
 #define RECLAIM_BINS 16
 
-/* From then on a column that gets larger than this share of the arena gives up its order at once: to keep it until memory is short again would only cost
- * time. */
+/* From then on a column that gets larger than this share of the arena gives up its order at once, and one that looks random much sooner
+ * (trace/column.c): to keep it until memory is short again would only cost time. */
 #define RECLAIM_CAP 64
 
 /* Between two events. Makes the largest columns tallies, until a quarter of the arena is freed, and frees vectors that no column refers to any more.
