@@ -27,19 +27,19 @@ def spoor():
     return shutil.which("spoor") or "spoor"
 
 
-def command(ranks, program, flatlog=None, before=()):
+def command(ranks, program, flatlog=None, before=(), mca=MCA):
     """The command line. The flat logger is put in front of what is preloaded in the ranks only."""
     front = ["sh", "-c", 'LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}" exec "$@"', os.path.abspath(flatlog)] if flatlog else []
     root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-    return [*before, "mpirun", "--oversubscribe", *root, "-n", str(ranks), *MCA, *front, *program]
+    return [*before, "mpirun", "--oversubscribe", *root, "-n", str(ranks), *mca, *front, *program]
 
 
-def mpirun(ranks, program, flatlog=None, folder=None, before=(), cwd=None, timeout=120, environment=None):
+def mpirun(ranks, program, flatlog=None, folder=None, before=(), cwd=None, timeout=120, environment=None, mca=MCA):
     """Returns the completed process, output captured as bytes; its status is 124 if it took too long."""
     env = dict(os.environ, **(environment or {}))
     if folder:
         env["FLATLOG_DIR"] = os.path.abspath(folder)
-    process = subprocess.Popen(command(ranks, program, flatlog, before), cwd=cwd, env=env, stdin=subprocess.DEVNULL,
+    process = subprocess.Popen(command(ranks, program, flatlog, before, mca), cwd=cwd, env=env, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         out, err = process.communicate(timeout=timeout)

@@ -41,15 +41,18 @@ MPI_Comm_spawn_multiple count=- array_of_commands=- array_of_argv=- array_of_max
 
 def check_fortran(name, title, folder):
     """What the flat logger does not know."""
-    program, trace = os.path.join(tap.BUILD, "tests/programs", name), os.path.join(folder, name + ".spoor")
+    program = os.path.join(tap.BUILD, "tests/programs", name)
     if not os.path.exists(program):
         tap.skip(title, "no Fortran compiler")
         return
-    command = ["mpirun", "--oversubscribe", *(["--allow-run-as-root"] if os.geteuid() == 0 else []), *MCA, "-n", str(RANKS), program]
-    done = subprocess.run([launch.spoor(), "run", "-o", trace, "--", *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          env=dict(os.environ, TMPDIR=folder), timeout=120, check=False)
+    # Every tenth run hangs in Open MPI 4.1's MPI_Comm_spawn, traced or not, on a machine with more to do than it has cores: then once more.
+    for attempt in range(5):
+        trace = os.path.join(folder, f"{name}-{attempt}.spoor")
+        done = launch.mpirun(RANKS, [program], before=[launch.spoor(), "run", "-o", trace, "--"], environment={"TMPDIR": folder}, timeout=30, mca=MCA)
+        if done.returncode != 124:
+            break
     tap.equal((done.returncode, done.stdout.split()), (0, [b"births:", b"done"]), f"{title}: it runs as ever")
-    traces = [os.path.join(folder, f) for f in os.listdir(folder) if f.startswith(name + ".spoor")]
+    traces = [os.path.join(folder, f) for f in os.listdir(folder) if f.startswith(os.path.basename(trace))]
     tap.equal(len(traces), 5, f"{title}: there are five traces, one of each world")
     lines = [line.split(" ", 1)[1] for t in traces for d in dump(t) for line in d.decode().splitlines() if " MPI_Comm_spawn" in line]
     tap.equal(lines, BIRTHS.replace("PROGRAM", program).splitlines(), f"{title}: its calls are exact")
