@@ -80,7 +80,7 @@ def check_full(folder):
             break
     for name, value, wanted in both:
         tap.ok(close(value, wanted), f"{name} within 2 % of the flat log's", value, wanted)
-    other, sums = reader.Trace(trace), {}
+    other, sums, all_times = reader.Trace(trace), {}, {}
     for rank in range(RANKS):
         got = times(dump(trace, "--rank", str(rank), "--times"))
         tap.ok(len(got) >= len(flat[rank]) and all(e[4] for e in got), f"rank {rank}: each event has times", len(got), len(flat[rank]))
@@ -95,10 +95,18 @@ def check_full(folder):
                f"rank {rank}: the independent reader finds the same", mine[:3], got[:3])
         for _, function, begin, stop, _ in got:
             sums[function] = sums.get(function, 0) + stop - begin
+        all_times[rank] = got
         k = len(got) // 2
         number, _, begin, stop, _ = got[k]
         line = dump(trace, "--rank", str(rank), "--at", f"{(begin + stop) / 2:.9f}s", "--count", "1")
         tap.ok(line and line[0].startswith(f"{number} ") or stop - begin < 3e-9, f"rank {rank}: --at finds the event", line, got[k])
+    at, wrong = all_times[0][len(all_times[0]) // 3][2] + 50e-6, []
+    said = {rank: p["function"] for p in show("--at", f"{at:.9f}s", trace)["at"] for rank in p["ranks"]}
+    for rank, got in all_times.items():
+        event = next(e for e in got if e[3] > at)
+        if said.get(rank) != event[1] and all(abs(t - at) > 1e-6 for e in got for t in e[2:4]):
+            wrong.append((rank, said.get(rank), event))
+    tap.ok(sorted(said) == list(range(RANKS)) and not wrong, "show --at: where each rank was, exactly", wrong, said)
     totals = {f["function"]: f["time_ns"] * 1e-9 for f in shown["functions"]}
     tap.ok(all(close(sums[f], totals[f], 1e-6, 1e-6) for f in totals), "the sums are those of the histograms", sums, totals)
     tap.ok(spoor("verify", trace).returncode == 0, "the trace is good")
