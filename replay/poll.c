@@ -9,6 +9,7 @@
 /* So often the vote must be unanimous, over at least this time: a message that is on its way arrives meanwhile. */
 #define VOTES 20
 #define NS    500000000LL
+#define TURNS 64 /* of waiting in one event, before a rank joins the vote: most waits are short, and a vote costs those that do not wait */
 
 static bool over; /* the vote was taken */
 
@@ -57,9 +58,14 @@ static int stopped(void)
 
 void poll_turn(void)
 {
+	static long long event = -1;
+	static int turns;
+
 	if (replay_outcome.service)
 		replay_outcome.service();
-	if (stopped()) {
+	turns = event == replay_outcome.progress ? turns + 1 : 0;
+	event = replay_outcome.progress;
+	if (turns > TURNS && stopped()) {
 		over = true;
 		longjmp(*replay_outcome.out, POLL_STUCK);
 	}

@@ -96,6 +96,28 @@ def lossy(folder):
            "a replay with other receivers is found out", said[-2000:])
 
 
+def sends(path):
+    """All sends of a trace, rank by rank."""
+    said = "".join(run([SPOOR, "dump", "--rank", str(rank), path])[1] for rank in range(4))
+    return [line.split(" ", 1)[1] for line in said.splitlines() if " MPI_Send " in line or " MPI_Isend " in line]
+
+
+def drawn(folder):
+    """The same seed draws the same, another one does not; a computation is never shorter than what was drawn."""
+    path = os.path.join(folder, "lossy-halo3d.spoor")
+    out = [os.path.join(folder, f"seed-{i}.spoor") for i in range(3)]
+    for seed, to in zip(("7", "7", "8"), out):
+        run([SPOOR, "replay", "--check", "--seed", seed, "--output", to, path, *LAUNCHER])
+    found = [sends(to) if os.path.exists(to) else [] for to in out]
+    tap.ok(found[0] and found[0] == found[1] and found[0] != found[2], "two replays with the same seed send the same, with another one they do not",
+           str([len(f) for f in found]))
+    path = trace(folder, "work", [os.path.join(tap.BUILD, "bench/apps/halo2d"), "5", "1", "20000"], ranks=2)
+    for options, least in ((("--compute", "sleep"), 0.095), (("--compute", "spin"), 0.095), (("--compute", "none"), 0), (("--scale", "3"), 0.285)):
+        status, said = run([SPOOR, "replay", "--verbose", *options, path, *LAUNCHER])
+        took = next((float(line.split()[-2]) for line in said.splitlines() if " events in " in line), -1)
+        tap.ok(status == 0 and took >= least, f"{' '.join(options)}: {took} s for 0.1 s of computation", said[-1000:])
+
+
 def diff(folder):
     app = os.path.join(tap.BUILD, "bench/apps/halo2d")
     a, b = trace(folder, "a", [app, "5"]), trace(folder, "b", [app, "9"])
@@ -146,6 +168,7 @@ def main():
             tap.skip("LAMMPS", "lmp is not there")
         bad_input(folder, os.path.join(folder, "halo2d.spoor"))
         lossy(folder)
+        drawn(folder)
         diff(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
