@@ -194,6 +194,7 @@ int digest_make(struct digest *d, const struct trace *t)
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		w.order[i] = i;
 		calls_of(&w.calls[i], t, &t->sites[i], &volumes.sites[i]);
+		d->unsized_calls += volumes.sites[i].unsized;
 		add(&d->wait_ns, w.calls[i].wait_ns);
 	}
 	d->ranks = s.ranks;
@@ -237,8 +238,15 @@ int digest_read(struct digest *d, const char *path, struct error *error)
 	if (size > DIGEST_BYTES)
 		return error_set(error, "%s: %llu bytes when it is decompressed, at most %llu are read for the index", path, (unsigned long long)size,
 		                 (unsigned long long)DIGEST_BYTES);
-	if (container_open(&c, path, &codec_zstd, error) == 0 && trace_decode(&t, c, error) == 0)
+	bool left_out = false;
+	if (container_open(&c, path, &codec_zstd, error) == 0 && trace_decode_some(&t, c, amount_needs, &left_out, error) == 0)
 		rv = digest_make(d, &t) == 0 ? 0 : error_set(error, "%s: no memory", path);
+	if (rv == 0 && left_out && d->unsized_calls) { /* what was left out may say how much they passed on */
+		digest_free(d);
+		trace_free(&t);
+		t = (struct trace){.size = 0};
+		rv = trace_decode(&t, c, error) == 0 ? digest_make(d, &t) == 0 ? 0 : error_set(error, "%s: no memory", path) : -1;
+	}
 	trace_free(&t);
 	container_destroy(c);
 	return rv;

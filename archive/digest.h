@@ -52,6 +52,7 @@ struct digest_site {
 
 struct digest {
 	uint64_t ranks, events, lost, messages, unsized, bytes;
+	uint64_t unsized_calls; /* of any kind; not in the index */
 	uint64_t mpi_ns, compute_ns, overhead_ns, run_ns;   /* run_ns: of the rank that took longest */
 	uint64_t computed_ns, compute_peak_ns, run_peak_ns; /* 0: not known */
 	uint64_t wait_ns;

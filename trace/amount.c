@@ -111,6 +111,15 @@ struct amount_plan amount_plan(const struct schema *s)
 	return p;
 }
 
+bool amount_needs(const struct schema *s, size_t column)
+{
+	struct amount_plan p = amount_plan(s);
+	int k = (int)column;
+	if (s->object || datatype_makes(s) || p.persistent || p.kind == AMOUNT_START)
+		return true;
+	return p.kind != AMOUNT_NONE && (k == p.count || k == p.type || k == p.peer || k == p.comm || k == p.partitions);
+}
+
 unsigned amount_class(uint64_t bytes)
 {
 	unsigned class = bytes ? 64 - (unsigned)__builtin_clzll(bytes) : 0;
@@ -313,6 +322,27 @@ static void steps_add(struct steps *s, int8_t column)
 {
 	if (column >= 0)
 		s->columns[s->count++] = (uint8_t)column;
+}
+
+/* Is a column a name in some calls? What is not significant is `-`. */
+static bool has_names(const struct trace_column *c)
+{
+	for (uint32_t g = 0; g < c->count; g++)
+		for (uint32_t i = 0; i < c->groups[g].count; i++) {
+			const struct rankmap *m = &c->groups[g].dict[i].start;
+			for (uint32_t n = 0; n < m->node_count; n++)
+				if (m->nodes[n].low == RANK_LEAF && value_is_constant(m->nodes[n].delta))
+					return true;
+		}
+	return false;
+}
+
+/* Without what is not significant anywhere. */
+static struct amount_plan plan_here(struct amount_plan p, const struct trace_site *site)
+{
+	if (p.second_count >= 0 && p.count >= 0 && !has_names(&site->columns[p.count]))
+		p.second_count = p.second_type = -1;
+	return p;
 }
 
 static void steps_plan(struct steps *s, const struct amount_plan *p)
@@ -567,7 +597,7 @@ static void need_requests(struct amounts *a)
 	for (uint32_t i = 0; i < a->trace->site_count; i++) {
 		const struct trace_site *site = &a->trace->sites[i];
 		const struct schema *schema = trace_schema(a->trace, site);
-		struct amount_plan p = amount_plan(schema);
+		struct amount_plan p = plan_here(amount_plan(schema), site);
 		for (uint64_t r = 0; p.persistent && rankmap_next(&site->visits, &r, &unused); r++) {
 			struct steps s;
 			uint64_t times;
@@ -636,13 +666,14 @@ void amount_add(struct amounts *a, const struct amount_plan *p, uint32_t stream,
 int amount_add_visits(struct amounts *a, const struct amount_plan *p, const struct trace_site *site, uint32_t stream, struct amount *sum, uint64_t *sizes)
 {
 	const struct schema *schema = trace_schema(a->trace, site);
+	const struct amount_plan here = plan_here(*p, site);
 	int64_t values[SCHEMA_MAX];
 	uint64_t times;
 	struct steps s;
-	steps_plan(&s, p);
+	steps_plan(&s, &here);
 	int rv = steps_open(&s, a, site, stream);
 	while (rv == 0 && (rv = steps_next(&s, values, &times)) == 0) {
-		amount_add(a, p, stream, schema, values, times, sum, sizes);
+		amount_add(a, &here, stream, schema, values, times, sum, sizes);
 		if (!amounts_afford(a, 1, 1))
 			break;
 	}

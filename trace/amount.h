@@ -37,6 +37,8 @@ struct amount_plan {
 	int8_t partitions, peer, comm, request;
 };
 struct amount_plan amount_plan(const struct schema *s);
+/* Is that a column without which amounts are not known? (trace_decode_some; the second columns are needed only where something is in place.) */
+bool amount_needs(const struct schema *s, size_t column);
 
 struct amount {
 	uint64_t messages, message_bytes; /* sent point to point; bytes of those whose size is known */

@@ -26,8 +26,8 @@ static bool value_ok(const struct trace *t, int64_t v, enum reference reference)
 	return true;
 }
 
-/* Do all its ranks exist, and may its values be what they are? */
-static bool map_ok(const struct trace *t, const struct rankmap *m, enum reference reference)
+/* May its values be what they are? */
+static bool values_ok(const struct trace *t, const struct rankmap *m, enum reference reference)
 {
 	bool plain = m->root == RANK_PLAIN;
 	for (uint32_t i = 0; i < m->node_count; i++) {
@@ -39,7 +39,13 @@ static bool map_ok(const struct trace *t, const struct rankmap *m, enum referenc
 			plain |= n->low == RANK_PLAIN || n->high == RANK_PLAIN;
 		}
 	}
-	return rankmap_empty(m) || (!(plain && reference) && rankmap_last(m) < stream_limit(t));
+	return rankmap_empty(m) || !(plain && reference);
+}
+
+/* The same, and do all its ranks exist? */
+static bool map_ok(const struct trace *t, const struct rankmap *m, enum reference reference)
+{
+	return values_ok(t, m, reference) && (rankmap_empty(m) || rankmap_last(m) < stream_limit(t));
 }
 
 static bool has_constants(const struct rankmap *m)
@@ -92,7 +98,7 @@ static bool vector_ok(const struct trace *t, const struct trace_stretch *s)
 	    !map_ok(t, &s->start, REFERENCE_NONE) || !rankmap_constant(&s->start, &value) || value != 0)
 		return false;
 	for (uint32_t k = 0; k < s->width; k++)
-		if (!map_ok(t, &s->elements[k], REFERENCE_NONE) || !rankmap_same_ranks(&s->elements[k], &s->start))
+		if (!values_ok(t, &s->elements[k], REFERENCE_NONE) || !rankmap_same_ranks(&s->elements[k], &s->start))
 			return false;
 	return true;
 }

@@ -318,7 +318,7 @@ done:
 	return rv;
 }
 
-static int get_part(struct reader *r, size_t part, struct map_table *maps, uint32_t flags, struct trace *t)
+static int get_part(struct reader *r, size_t part, struct map_table *maps, uint32_t flags, struct trace *t, trace_needs *needs, bool *left_out)
 {
 	switch (part) {
 	case PART_STRG:
@@ -334,7 +334,7 @@ static int get_part(struct reader *r, size_t part, struct map_table *maps, uint3
 	case PART_RANK:
 		return get_rank(r, maps, flags & CONTAINER_THREADS, t);
 	case PART_SITE:
-		return sites_get(r, maps, t);
+		return sites_get(r, maps, t, needs, left_out);
 	case PART_HIST:
 		return times_get(r, t, flags);
 	case PART_LOSS:
@@ -348,6 +348,11 @@ static int get_part(struct reader *r, size_t part, struct map_table *maps, uint3
 }
 
 int trace_decode(struct trace *t, const struct container *c, struct error *error)
+{
+	return trace_decode_some(t, c, NULL, NULL, error);
+}
+
+int trace_decode_some(struct trace *t, const struct container *c, trace_needs *needs, bool *left_out, struct error *error)
 {
 	struct error inner = {""};
 	struct map_table maps = {.height = NULL};
@@ -366,7 +371,7 @@ int trace_decode(struct trace *t, const struct container *c, struct error *error
 			break;
 		}
 		struct reader r = reader_of(chunk->data, chunk->size);
-		if ((sums ? times_get_sums(&r, t) : get_part(&r, i, &maps, container_flags(c), t)) != 0)
+		if ((sums ? times_get_sums(&r, t) : get_part(&r, i, &maps, container_flags(c), t, needs, left_out)) != 0)
 			rv = error_set(error, "%s: chunk %s at offset %llu: damaged content at its byte %zu", container_name(c), part_id[i],
 			               (unsigned long long)chunk->offset, reader_offset(&r));
 	}

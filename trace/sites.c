@@ -311,26 +311,43 @@ done:
 	return rv;
 }
 
-static int get_derived(struct reader *r, struct trace *t, const struct trace_site *s, uint32_t column, struct trace_group *group,
-                       const struct rankmap *ranks, enum reference reference)
+/* What is read, and for whom. */
+struct getting {
+	struct reader *reader;
+	const struct map_table *maps;
+	struct trace *trace;
+	trace_needs *needs;
+	bool *left_out;
+};
+
+static int get_derived(const struct getting *x, const struct trace_site *s, uint32_t column, struct trace_group *group, const struct rankmap *ranks,
+                       enum reference reference)
 {
+	struct reader *r = x->reader;
+	struct trace *t = x->trace;
 	uint64_t how = reader_uint(r), back = how / DERIVE_FORMS, from_group = reader_uint(r);
 	if (r->bad || how % DERIVE_FORMS >= DERIVE_KINDS || back >= column || column >= trace_schema(t, s)->count)
 		return -1;
 	uint32_t from = column - 1 - (uint32_t)back;
 	if (schema_reference(trace_schema(t, s), from) != reference || from_group >= s->columns[from].count)
 		return -1;
+	if (x->needs && (!x->needs(trace_schema(t, s), column) || s->columns[from].groups[from_group].lossy)) {
+		*x->left_out = true;
+		return trace_group_lossy(group, ranks);
+	}
 	return derive_make(t, &s->columns[from].groups[from_group], reference, (enum derive_kind)(how % DERIVE_FORMS), ranks, group) == 0 ? 0 : -1;
 }
 
-static int get_group(struct reader *r, const struct map_table *maps, struct trace *t, const struct trace_site *s, uint32_t column, struct trace_group *group,
-                     const struct rankmap *ranks, enum reference reference)
+static int get_group(const struct getting *x, const struct trace_site *s, uint32_t column, struct trace_group *group, const struct rankmap *ranks,
+                     enum reference reference)
 {
+	struct reader *r = x->reader;
+	struct trace *t = x->trace;
 	uint64_t pattern = reader_uint(r);
 	if (pattern == mark_lossy(t))
 		return trace_group_lossy(group, ranks) == 0 ? get_lossy(r, group->lossy, reference) : -1;
 	if (pattern == mark_derived(t))
-		return get_derived(r, t, s, column, group, ranks, reference);
+		return get_derived(x, s, column, group, ranks, reference);
 	uint64_t count = pattern ? reader_count(r) : 1;
 	if (r->bad || pattern > UINT32_MAX || count == 0 || count > UINT32_MAX)
 		return -1;
@@ -344,14 +361,17 @@ static int get_group(struct reader *r, const struct map_table *maps, struct trac
 		if (s->count >= INT64_MAX)
 			return -1;
 		s->count++;
-		if (get_stretch(r, maps, s, ranks, reference) != 0)
+		if (get_stretch(r, x->maps, s, ranks, reference) != 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int get_column(struct reader *r, const struct map_table *maps, struct trace *t, struct trace_site *s, uint32_t column)
+static int get_column(const struct getting *x, struct trace_site *s, uint32_t column)
 {
+	struct reader *r = x->reader;
+	const struct map_table *maps = x->maps;
+	struct trace *t = x->trace;
 	struct trace_column *c = &s->columns[column];
 	const struct rankmap *domain = &s->visits;
 	enum reference reference = schema_reference(trace_schema(t, s), column);
@@ -385,7 +405,7 @@ static int get_column(struct reader *r, const struct map_table *maps, struct tra
 				continue;
 			}
 			if (rv == 0)
-				rv = get_group(r, maps, t, s, column, &group, &ranks, reference);
+				rv = get_group(x, s, column, &group, &ranks, reference);
 		}
 		rankmap_free(&ranks);
 		if (rv != 0) {
@@ -423,8 +443,9 @@ void sites_put(struct writer *w, struct map_table *maps, const struct trace *t, 
 	}
 }
 
-int sites_get(struct reader *r, const struct map_table *maps, struct trace *t)
+int sites_get(struct reader *r, const struct map_table *maps, struct trace *t, trace_needs *needs, bool *left_out)
 {
+	const struct getting x = {r, maps, t, needs, left_out};
 	for (size_t n = reader_count(r); n-- > 0;) {
 		uint64_t string = reader_uint(r);
 		uint32_t number = t->function_count;
@@ -445,7 +466,7 @@ int sites_get(struct reader *r, const struct map_table *maps, struct trace *t)
 				rv = map_get(r, maps, &s->visits, &ranks, false);
 			rankmap_free(&ranks);
 			for (uint32_t k = 0; rv == 0 && k < s->column_count; k++)
-				rv = get_column(r, maps, t, s, k);
+				rv = get_column(&x, s, k);
 			if (rv != 0)
 				return -1;
 		}

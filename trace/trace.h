@@ -250,5 +250,9 @@ struct chunk;
 int trace_encode(const struct trace *t, const struct chunk *further, size_t n, const struct codec *codec, uint8_t **bytes, size_t *size);
 /* Decodes and checks. Returns 0, or -1 with error set. The caller frees *t in any case. */
 int trace_decode(struct trace *t, const struct container *c, struct error *error);
+/* The same for a reader that needs only some columns: where what follows from another column (derive.h) is none of them it is not made, and its ranks are a group
+ * whose values are not known. *left_out: were there any? */
+typedef bool trace_needs(const struct schema *s, size_t column);
+int trace_decode_some(struct trace *t, const struct container *c, trace_needs *needs, bool *left_out, struct error *error);
 
 #endif
