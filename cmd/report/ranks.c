@@ -44,7 +44,7 @@ static void bars(FILE *out, const struct trace *t, const struct rank *list, size
 	char name[STREAM_NAME];
 	uint64_t most = 1;
 	double mean = 0, step = (double)(WIDTH - LEFT) / (double)n;
-	char text[HTML_NUMBER], more[HTML_NUMBER];
+	char text[HTML_NUMBER], more[HTML_NUMBER], name[STREAM_NAME];
 	for (size_t i = 0; i < n; i++) {
 		most = list[i].elapsed > most ? list[i].elapsed : most;
 		mean += (double)list[i].compute / (double)n;

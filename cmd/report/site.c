@@ -86,7 +86,10 @@ static void value(FILE *out, const char *name, enum aggregate_unit unit, double 
 		fputs(text_count(text, (uint64_t)v), out);
 		break;
 	case UNIT_HOURS:
-		fprintf(out, "%.*f&nbsp;h", v >= 100 ? 0 : v >= 1 ? 1 : 3, v);
+		if (v >= 1000)
+			fprintf(out, "%s&nbsp;h", text_count(text, (uint64_t)(v + 0.5)));
+		else
+			fprintf(out, "%.*f&nbsp;h", v >= 100 ? 0 : v >= 1 ? 1 : 3, v);
 		break;
 	case UNIT_SECONDS:
 		fputs(text_ns(text, v * 1e9), out);
@@ -163,6 +166,8 @@ static int view(struct site *s, const struct view *v)
 	for (size_t i = from; i < n; i++) {
 		double x = aggregate_value(a, a->groups[i], v->columns[0]);
 		most = x > most ? x : most;
+		if (v->by != AGGREGATE_MONTH && i > 0 && !(x > 0)) /* in descending order: the others have nothing of it either */
+			n = i;
 	}
 	for (size_t i = from; i < n; i++)
 		group(out, v, a, a->groups[i], most);
@@ -192,7 +197,12 @@ static void sentence(FILE *out, const struct aggregate *a)
 		fputs("Nothing that could be added up is in this archive yet", out);
 		return;
 	}
-	fprintf(out, "%.*f node hours, %.0f&nbsp;%% of the ranks’ time in MPI", hours >= 100 ? 0 : 2, hours, mpi > 0 ? 100 * mpi : 0);
+	char text[HTML_NUMBER];
+	if (hours >= 1000)
+		fputs(text_count(text, (uint64_t)(hours + 0.5)), out);
+	else
+		fprintf(out, "%.*f", hours >= 100 ? 0 : 2, hours);
+	fprintf(out, " node hours, %.0f&nbsp;%% of the ranks’ time in MPI", mpi > 0 ? 100 * mpi : 0);
 	if (idle >= 0.005 * hours && idle >= wait)
 		fprintf(out, "; balancing would gain %.1f&nbsp;%%", 100 * idle / hours);
 	else if (wait >= 0.005 * hours)
@@ -251,7 +261,8 @@ static int page(struct site *s)
 	fputs("<header>\n<h1>MPI jobs of the archive</h1>\n<p class=\"dim\"><code>", out);
 	html_text(out, s->catalog->archive);
 	fprintf(out, "</code>, %s</p>\n<nav aria-label=\"Sections\">", now);
-	for (size_t i = 0; i < sizeof views / sizeof *views; i++)
+	size_t shown = a->total.sum[SUM_TRACES] ? sizeof views / sizeof *views : 0; /* of nothing there are only empty tables */
+	for (size_t i = 0; i < shown; i++)
 		fprintf(out, "<a href=\"#%s\">%s</a> ", views[i].id, views[i].title);
 	fputs("</nav>\n</header>\n<main>\n<section class=\"verdict\" aria-labelledby=\"verdict\">\n<h2 id=\"verdict\">", out);
 	sentence(out, a);
@@ -265,9 +276,12 @@ static int page(struct site *s)
 	tile(out, a, "Messages", "point to point", COLUMN_MESSAGES);
 	tile(out, a, "Partial traces", "of jobs that did not end", COLUMN_PARTIAL);
 	tile(out, a, "Cost of tracing", "share of the ranks’ time", COLUMN_OVERHEAD_SHARE);
-	fputs("</dl>\n</section>\n", out);
+	fputs("</dl>\n", out);
+	if (shown == 0)
+		fputs("<p>When jobs that are traced have ended, they are here; <code>spoor doctor</code> says why there are none. Filters may leave out all there are.</p>\n", out);
+	fputs("</section>\n", out);
 	int rv = 0;
-	for (size_t i = 0; rv == 0 && i < sizeof views / sizeof *views; i++)
+	for (size_t i = 0; rv == 0 && i < shown; i++)
 		rv = view(s, &views[i]);
 	partial(out, a);
 	notes(out, a);

@@ -206,7 +206,7 @@ void report_sites(struct report *r)
 	fputs("</section>\n", out);
 }
 
-/* "0-3, 7, 9" */
+/* "0–3, 7, 9, 2.1": further threads are texts */
 static void ranks(FILE *out, const json_t *list)
 {
 	size_t n = json_array_size(list), pieces = 0;
@@ -250,8 +250,9 @@ void report_ending(struct report *r)
 	fputs("Ranks at the same place are together.", out);
 	if (missing)
 		fprintf(out, " <strong>%s rank%s left nothing and cannot be told about.</strong>", text_count(text, missing), missing == 1 ? "" : "s");
-	fputs("</p>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">Ranks</th><th scope=\"col\" class=\"l\">Which</th><th scope=\"col\" class=\"l\">Where</th></tr></thead>\n"
-	      "<tbody>\n", out);
+	fputs("</p>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">", out);
+	fputs(stream_threads(r->trace) > 1 ? "Threads" : "Ranks", out);
+	fputs("</th><th scope=\"col\" class=\"l\">Which</th><th scope=\"col\" class=\"l\">Where</th></tr></thead>\n<tbody>\n", out);
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const json_t *p = json_array_get(list, i), *who = json_object_get(p, "ranks"), *function = json_object_get(p, "function");
 		fprintf(out, "<tr><td>%s</td><td class=\"l\">", text_count(text, json_array_size(who)));
