@@ -4,6 +4,7 @@
 import html.parser
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -186,6 +187,12 @@ def archive(folder, view):
     if view:
         look("archive", path, view)
     tap.equal(spoor("report", "--archive", root, "-o", path, "--user", "user1")[0], 0, "archive: filters")
+    nothing = os.path.join(folder, "nothing")
+    os.mkdir(nothing, 0o755)
+    status, _, err = spoor("report", "--archive", nothing, "-o", path)
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    tap.ok(status == 0 and "<table" not in text and "spoor doctor" in text, "archive: nothing in it: no empty tables, but what to do", err)
     status, _, err = spoor("report", "--archive", os.path.join(folder, "none"), "-o", os.path.join(folder, "never.html"))
     tap.ok(status == 1 and not os.path.exists(os.path.join(folder, "never.html")), "archive: that is not there", err)
 
@@ -204,7 +211,20 @@ def bad(folder):
     tap.equal(spoor("report", os.path.join(GOLDEN, "1.1.spoor"))[0], 2, "no name for the page")
 
 
+def threads(folder, view):
+    """Threads go by their names, and are counted where means are taken over them."""
+    trace = os.path.join(folder, "crew.spoor")
+    done = launch.mpirun(2, [os.path.join(tap.BUILD, "tests/programs/crew"), "20"], before=[SPOOR, "run", "-o", trace, "--"])
+    if not tap.ok(os.path.exists(trace), "crew: a trace of it", done.stderr.decode(errors="replace")):
+        return
+    text = report("crew", trace, folder, view)
+    tap.ok(not re.search(r"\brank (<strong>)?([2-9]|\d\d)\b(?!\.)", text, re.IGNORECASE) and re.search(r">[01]\.[1-4]<", text), "crew: threads by their names",
+           re.findall(r"rank (?:<strong>)?[2-9].{20}", text)[:5])
+    tap.ok("save up to <strong>-" not in text, "crew: nothing negative is saved")
+
+
 def run(folder, view):
+    threads(folder, view)
     for name, ranks, arguments, fails in (("halo", 4, [], False), ("farm", 3, [], False), ("ends", 3, ["abort"], True)):
         trace = os.path.join(folder, name + ".spoor")
         done = launch.mpirun(ranks, [os.path.join(tap.BUILD, "tests/programs", name), *arguments], before=[SPOOR, "run", "-o", trace, "--"])

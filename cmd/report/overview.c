@@ -163,8 +163,9 @@ static void findings(struct report *r, double imbalance)
 	if (report_partial(r))
 		end_place(r);
 	worst_site(r);
-	if (imbalance >= WORTH && s->ranks) {
-		double mean = (double)s->compute_ns / s->ranks;
+	uint64_t counted = r->trace->total[TOTAL_COMPUTE].count; /* threads, where ranks have several */
+	if (imbalance >= WORTH && counted) {
+		double mean = (double)s->compute_ns / (double)counted;
 		fprintf(out, "<li>Rank <strong>%s</strong> computes for %s, the mean of the ranks is %s, rank %s only %s: sharing the work evenly would save up to "
 		             "<strong>%s</strong>", stream_name(r->trace, s->compute_max_rank, most), text_ns(a, (double)s->compute_max_ns), text_ns(b, mean),
 		        stream_name(r->trace, s->compute_min_rank, least),

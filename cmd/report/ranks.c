@@ -83,7 +83,7 @@ static void table(struct report *r, const struct rank *list, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		uint32_t rank = list[i].rank;
 		int64_t events = 0;
-		host_get(r->trace, rank, host);
+		host_get(r->trace, stream_rank(r->trace, rank), host);
 		rankmap_get(&r->trace->events, rank, &events);
 		fprintf(out, "<tr><th scope=\"row\">%s</th><td class=\"l\">", stream_name(r->trace, rank, name));
 		html_text(out, host);
@@ -118,9 +118,9 @@ void report_ranks(struct report *r)
 	size_t n = known(r, &list);
 	char a[HTML_NUMBER], b[HTML_NUMBER], c[HTML_NUMBER], least[STREAM_NAME], most[STREAM_NAME];
 	fputs("<section aria-labelledby=\"ranks\">\n<h2 id=\"ranks\">Ranks</h2>\n", out);
-	if (s->parallel_efficiency >= 0 && s->ranks) {
+	if (s->parallel_efficiency >= 0 && r->trace->total[TOTAL_COMPUTE].count) {
 		fprintf(out, "<p>Computation is between %s on rank %s and %s on rank %s, in the mean %s.</p>\n", text_ns(a, (double)s->compute_min_ns),
-		        stream_name(r->trace, s->compute_min_rank, least), text_ns(b, (double)s->compute_max_ns), stream_name(r->trace, s->compute_max_rank, most), text_ns(c, (double)s->compute_ns / s->ranks));
+		        stream_name(r->trace, s->compute_min_rank, least), text_ns(b, (double)s->compute_max_ns), stream_name(r->trace, s->compute_max_rank, most), text_ns(c, (double)s->compute_ns / (double)r->trace->total[TOTAL_COMPUTE].count));
 		fputs("<p class=\"dim\">Most: ", out);
 		html_ns(out, "summary.compute_max_ns", s->compute_max_ns);
 		fputs(", least: ", out);
