@@ -51,6 +51,8 @@ struct join_search {
 	bool whole;          /* only if all ranks, or all nodes of the step, are there then */
 	/* Is told what was done, one line (may be NULL). */
 	void (*tell)(const char *text);
+	void (*progress)(void *context, uint64_t done, uint64_t all); /* how many jobs with parts were gone through; may be NULL */
+	void *context;
 	size_t joined, removed; /* gets: traces made, left-overs removed */
 };
 

@@ -427,6 +427,8 @@ int join_archive(struct join_search *s, struct error *error)
 			rv = -1;
 		for (size_t k = 0; k < w->day_count; k++)
 			free(w->days[k]);
+		if (s->progress)
+			s->progress(s->context, i + 1, y.count);
 	}
 	free(y.works);
 	return rv;

@@ -141,8 +141,10 @@ static int refresh(struct catalog **c, const struct options *o, const struct tea
 		archive = folder;
 	}
 	if (team->rank == 0) {
-		struct join_search joining = {.archive = archive, .since = (int64_t)time(NULL) - JOIN_AGE, .job = -1};
+		struct join_search joining = {.archive = archive, .since = (int64_t)time(NULL) - JOIN_AGE, .job = -1, .progress = progress_callback, .context = &bar};
+		progress_begin(&bar, "Joining parts", 0, false);
 		join_archive(&joining, NULL);
+		progress_end(&bar);
 	}
 	if (catalog_open(c, archive, archive_group(), error))
 		return -1;

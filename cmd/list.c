@@ -16,6 +16,7 @@
 #include "cmd/cell.h"
 #include "cmd/cmd.h"
 #include "cmd/filter.h"
+#include "cmd/progress.h"
 
 static const char usage[] =
 	"Usage: spoor list [FILTER...] [--sort KEY] [--reverse] [--limit N] [--json] [--archive DIR]\n"
@@ -80,7 +81,8 @@ static void tell(const char *text)
 static int list(const char *archive, const struct catalog_filter *filter, bool json)
 {
 	char folder[4096];
-	struct scan scan = {.wait = 2000};
+	struct progress bar;
+	struct scan scan = {.wait = 2000, .progress = progress_callback, .context = &bar};
 	struct catalog *catalog = NULL;
 	struct error error = {""};
 	size_t unreadable = 0, damaged = 0, size = 0;
@@ -92,13 +94,19 @@ static int list(const char *archive, const struct catalog_filter *filter, bool j
 		archive = folder;
 	if (archive) {
 		/* the parts of what was not joined yet; of one that cannot be joined, the parts are listed */
-		struct join_search joining = {.archive = archive, .since = (int64_t)time(NULL) - JOIN_AGE, .job = -1};
+		struct join_search joining = {.archive = archive, .since = (int64_t)time(NULL) - JOIN_AGE, .job = -1, .progress = progress_callback, .context = &bar};
+		progress_begin(&bar, "Joining parts", 0, false);
 		join_archive(&joining, NULL);
+		progress_end(&bar);
 	}
 	if (!output.file)
 		error_set(&error, "out of memory");
-	if (!output.file || !archive || catalog_open(&catalog, archive, archive_group(), &error) ||
-	    (fresh = scan_archive(catalog, &scan, &error)) < 0 || catalog_lock(catalog, CATALOG_SHARE, 10000, &error))
+	if (!output.file || !archive || catalog_open(&catalog, archive, archive_group(), &error))
+		goto done;
+	progress_begin(&bar, "Looking at days", 0, false);
+	fresh = scan_archive(catalog, &scan, &error);
+	progress_end(&bar);
+	if (fresh < 0 || catalog_lock(catalog, CATALOG_SHARE, 10000, &error))
 		goto done;
 	if (fresh > 0)
 		fputs("spoor: the index could not be brought up to date now: the newest traces may be missing\n", stderr);
