@@ -2,7 +2,6 @@
  * overview - the first screen: what ran, and why it was slow
  */
 #include "cmd/report/report.h"
-#include "trace/stream.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -41,7 +41,6 @@ static size_t known(const struct report *r, struct rank **list)
 
 static void bars(FILE *out, const struct trace *t, const struct rank *list, size_t n)
 {
-	char name[STREAM_NAME];
 	uint64_t most = 1;
 	double mean = 0, step = (double)(WIDTH - LEFT) / (double)n;
 	char text[HTML_NUMBER], more[HTML_NUMBER], name[STREAM_NAME];
