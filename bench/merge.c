@@ -278,8 +278,8 @@ static void make_halo(struct rank *r)
 	finish(r, sites, visits, 2);
 }
 
-/* Down and up again: on level k the ranks whose coordinates are multiples of 2^k exchange with neighbours that far away. */
-static void make_multigrid(struct rank *r)
+/* Multigrid by recursion and nothing else, so that each level has call paths of its own: on level k the ranks whose coordinates are multiples of 2^k exchange with neighbours that far away. */
+static void make_recursive(struct rank *r)
 {
 	uint32_t sites[64], visits[64], n = 0;
 	for (uint32_t level = 0; level < 10; level++) {
@@ -317,7 +317,7 @@ static const struct workload {
 	const char *name;
 	void (*make)(struct rank *r);
 	int most; /* 2^most ranks, unless told otherwise: what differs in all ranks grows with them */
-} workloads[] = {{"halo3d", make_halo, 16}, {"multigrid", make_multigrid, 16}, {"irregular", make_irregular, 14}, {"worst", make_worst, 12}};
+} workloads[] = {{"halo3d", make_halo, 16}, {"recursive", make_recursive, 16}, {"irregular", make_irregular, 14}, {"worst", make_worst, 12}};
 #define WORKLOADS (sizeof workloads / sizeof workloads[0])
 
 static struct trace *make(const struct workload *w, const struct grid *grid, uint32_t rank)
@@ -456,7 +456,7 @@ static void run(const struct workload *w, int k, bool levels, bool json)
 }
 
 static const char usage[] =
-        "Usage: bench/merge [--from K] [--to K] [--per-host N] [--levels] [--json] [--output FILE] [halo3d|multigrid|irregular|worst]...\n"
+        "Usage: bench/merge [--from K] [--to K] [--per-host N] [--levels] [--json] [--output FILE] [halo3d|recursive|irregular|worst]...\n"
         "Merges the traces of 2^K synthetic ranks for K = 6, 8, 10, ... without MPI.\n\n"
         "  --from K, --to K  the smallest and the largest number of ranks; at most 20\n"
         "  --per-host N      ranks of a host, of which each has a name (default 64); 0: all are on one host\n"

@@ -27,6 +27,7 @@ static const struct {
         {"PATH", "call paths: modules and frames"},
         {"VECT", "vectors: values of array parameters"},
         {"PATT", "patterns: the order of values"},
+        {"MAPS", "maps: values as functions of the rank"},
         {"RANK", "ranks: events, first sites, hosts"},
         {"SITE", "sites: columns and dictionaries"},
         {"HIST", "times: compute and communicate deltas"},

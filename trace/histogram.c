@@ -92,7 +92,7 @@ enum {
 	BITS_SUM = 16,        /* of the mean, with as many digits behind the point as there is room for */
 	BITS_MEAN = 6,        /* of a bin, in its range */
 	VALUES_PER_BIN = 16,  /* a histogram has at most one bin for so many values, */
-	SHARE_FULL = 128,     /* k bins if its sum is at least this fraction of all time, */
+	SHARE_FULL = 32,      /* k bins if its sum is at least this fraction of all time, */
 	SHARE_HALF = 4,       /* half as many for each factor of this below */
 	PER_OCTAVE_WHOLE = 32, PER_OCTAVE_BIN = 8, /* deviations */
 };
