@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 
-static inline bool is_mpi(const char *name)
+SYMBOL_EARLY static inline bool is_mpi(const char *name)
 {
 	if (!name || (name[0] | 32) != 'm' || (name[1] | 32) != 'p' || (name[2] | 32) != 'i')
 		return false;

@@ -7,7 +7,7 @@ symbol_finder *symbol_next;
 
 /* dlsym itself would find ours. glibc's dlvsym asks for a version: that of 2.34, when it moved into libc.so, or the first one of the
  * architecture (x86-64; aarch64, ppc64le; riscv64; loongarch64; arm; ppc64; s390x; i386). A library without versions matches any. */
-symbol_finder *symbol_find_next(void)
+SYMBOL_EARLY symbol_finder *symbol_find_next(void)
 {
 	static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17", "GLIBC_2.27", "GLIBC_2.36",
 	                                       "GLIBC_2.4",  "GLIBC_2.3",   "GLIBC_2.2",  "GLIBC_2.0"};
