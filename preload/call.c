@@ -281,32 +281,56 @@ void call_turn(struct call *c, int64_t value)
 	c->lost = c->rec->columns.failed;
 }
 
-/* What the next column expects, or would if the run under way was over. */
-const int64_t *call_expected_turn(struct call *c, size_t n)
+void call_turn_raw(struct call *c, int64_t value, int64_t raw)
+{
+	struct columns *x = &c->rec->columns;
+	struct column *column = c->next++;
+	if (value != column->expect && !column_step(x, column, c->site->visits, value)) {
+		column_turn(x, column, c->site->visits, value);
+		c->lost = x->failed;
+	}
+	/* what outputs and unknown handles of a failed call are does not follow from their raws */
+	column->raw = !c->failed && column->expect == value ? raw : VALUE_NONE;
+}
+
+static const struct record_vector *predicted(const struct recorder *r, const struct column *column, uint64_t visits)
+{
+	int64_t value = column_predict(&r->columns, column, visits);
+	return value >= 0 && value < r->record->vectors.count ? pool_vector_at(r, (uint32_t)value) : NULL;
+}
+
+const int64_t *call_predicted(const struct call *c, int i, size_t n)
+{
+	const struct column *column = &c->site->column[i];
+	const struct record_vector *v = column->lossy ? NULL : predicted(c->rec, column, c->site->visits);
+	return v && v->count == n ? v->values : NULL;
+}
+
+void call_put_predicted(struct call *c, int i)
 {
 	struct recorder *r = c->rec;
-	int64_t candidates[2] = {column_guess(&r->columns, c->next), c->next->expect};
-	for (int i = 0; i < 2; i++)
-		if (candidates[i] >= 0 && candidates[i] < r->record->vectors.count) {
-			const struct record_vector *v = pool_vector_at(r, (uint32_t)candidates[i]);
-			if (v->count == n)
-				return v->values;
-		}
-	return NULL;
+	struct column *column = &c->site->column[i];
+	int64_t value = column_predict(&r->columns, column, c->site->visits);
+	c->next = column;
+	call_turn_raw(c, value, (int64_t)(intptr_t)pool_vector_at(r, (uint32_t)value));
+}
+
+/* As predicted. */
+const int64_t *call_expected_turn(struct call *c, size_t n)
+{
+	const struct record_vector *v = predicted(c->rec, c->next, c->site->visits);
+	return v && v->count == n ? v->values : NULL;
 }
 
 static void put_vector(struct call *c, uint32_t i)
 {
-	struct column *column = c->next;
-	call_put(c, i);
-	if (!c->failed)
-		column_remember(column, i, (int64_t)(intptr_t)pool_vector_at(c->rec, i));
+	call_put_raw(c, i, (int64_t)(intptr_t)pool_vector_at(c->rec, i));
 }
 
 void call_put_expected_turn(struct call *c, const int64_t *values)
 {
 	struct recorder *r = c->rec;
-	int64_t candidates[2] = {column_guess(&r->columns, c->next), c->next->expect};
+	int64_t candidates[2] = {column_predict(&r->columns, c->next, c->site->visits), c->next->expect};
 	for (int i = 0; i < 2; i++)
 		if (candidates[i] >= 0 && candidates[i] < r->record->vectors.count && pool_vector_at(r, (uint32_t)candidates[i])->values == values) {
 			put_vector(c, (uint32_t)candidates[i]);

@@ -98,6 +98,8 @@ static inline void call_put_absent(struct call *c);                    /* the co
 static inline bool call_expects(const struct call *c, int i, int64_t raw);
 static inline void call_skip(struct call *c, int n);
 static inline void call_put_raw(struct call *c, int64_t value, int64_t raw);
+/* The same for a value that follows from raw alone: it is only looked for where raw is not the one of the last visit. */
+#define CALL_PUT_FROM(c, raw, value) (call_expects((c), 0, (raw)) ? call_skip((c), 1) : call_put_raw((c), (value), (raw)))
 /* Raws that are bits of handles mean something as long as no handle is freed: true if that holds since the last visit; else raws of this
  * site are forgotten. call_forget() is to be called when a handle is freed. */
 static inline bool call_trusts(const struct call *c);
@@ -110,12 +112,12 @@ void call_forget(void);
 static inline const int64_t *call_expected(struct call *c, size_t n);
 static inline void call_put_expected(struct call *c, const int64_t *values);
 
-/* Without putting anything: the n values that the i-th next parameter, a vector, is expected to have; NULL if that takes more than a look. */
-static inline const int64_t *call_vector(const struct call *c, int i, size_t n);
-/* Is parameter i expected to be this value? */
+/* Without putting anything: is parameter i expected to be this value? The n values that it, a vector, has if its column goes on as before
+ * (column_predict); NULL: they are not known, or not n. Where these are right for all parameters, call_put_predicted has the columns of those for which
+ * *turns was set go on, and nothing needs to be put for the others. */
 static inline bool call_is_at(const struct call *c, int i, int64_t value);
-/* Is the i-th next parameter expected to be this value? Then it may be skipped. */
-static inline bool call_is(const struct call *c, int i, int64_t value);
+static inline const int64_t *call_vector_at(const struct call *c, int i, size_t n, bool *turns);
+void call_put_predicted(struct call *c, int i);
 
 /* The encoded value of a named constant, for use in puts and vectors. Cheap after the first use. */
 int64_t call_constant(struct call *c, enum mpi_constant k);
@@ -152,7 +154,9 @@ extern bool call_buffers __attribute__((visibility("hidden")));
 
 bool call_end_slowly(struct call *c, int rc);
 void call_turn(struct call *c, int64_t value);
+void call_turn_raw(struct call *c, int64_t value, int64_t raw);
 void call_put_absent_turn(struct call *c);
+const int64_t *call_predicted(const struct call *c, int i, size_t n);
 const int64_t *call_expected_turn(struct call *c, size_t n);
 void call_put_expected_turn(struct call *c, const int64_t *values);
 
@@ -197,10 +201,10 @@ static inline void call_skip(struct call *c, int n)
 
 static inline void call_put_raw(struct call *c, int64_t value, int64_t raw)
 {
-	struct column *column = c->next;
-	call_put(c, value);
-	if (__builtin_expect(!c->failed, 1)) /* what outputs and unknown handles are then does not follow from their raws */
-		column_remember(column, value, raw);
+	if (__builtin_expect(value == c->next->expect && raw == c->next->raw, 1))
+		c->next++;
+	else
+		call_turn_raw(c, value, raw);
 }
 
 /* The raw of "-". */
@@ -239,11 +243,13 @@ static inline const int64_t *call_expected(struct call *c, size_t n)
 	return v->count == n ? v->values : call_expected_turn(c, n);
 }
 
-static inline const int64_t *call_vector(const struct call *c, int i, size_t n)
+static inline const int64_t *call_vector_at(const struct call *c, int i, size_t n, bool *turns)
 {
-	const struct column *column = &c->next[i];
-	if (__builtin_expect(column->raw < 0, 0))
-		return NULL;
+	const struct column *column = &c->site->column[i];
+	if (__builtin_expect(column->raw < 0 || column->period_length, 0)) {
+		*turns = true;
+		return call_predicted(c, i, n);
+	}
 	const struct record_vector *v = (const struct record_vector *)(intptr_t)column->raw;
 	return v->count == n ? v->values : NULL;
 }
@@ -251,11 +257,6 @@ static inline const int64_t *call_vector(const struct call *c, int i, size_t n)
 static inline bool call_is_at(const struct call *c, int i, int64_t value)
 {
 	return c->site->column[i].expect == value;
-}
-
-static inline bool call_is(const struct call *c, int i, int64_t value)
-{
-	return c->next[i].expect == value;
 }
 
 static inline void call_put_expected(struct call *c, const int64_t *values)

@@ -5,16 +5,14 @@
  */
 #include "preload/complete.h"
 
-/* own: where few refs may be, or NULL. */
-#define FEW 8
-static inline __attribute__((always_inline)) struct completion find_all(const uint64_t *bits, int n, struct request_ref *own)
+static inline __attribute__((always_inline)) struct completion find_all(const uint64_t *bits, int n)
 {
 	struct completion w = {NULL, n > 0 ? (size_t)n : 0, n, false};
 	unsigned traits = 0;
 
 	if (n < 0 || (n && !bits))
 		return w;
-	w.refs = own && n <= FEW ? own : scratch(SCRATCH_REFS, w.n, sizeof(*w.refs));
+	w.refs = scratch(SCRATCH_REFS, w.n, sizeof(*w.refs));
 	if (!w.refs)
 		return w;
 	if (__builtin_expect(request_find_plain(w.refs, bits, w.n, &traits), 1)) {
@@ -31,12 +29,13 @@ static inline __attribute__((always_inline)) struct completion find_all(const ui
 
 struct completion completion_begin(const uint64_t *bits, int n)
 {
-	return find_all(bits, n, NULL);
+	return find_all(bits, n);
 }
 
 struct completion completion_begin_one(struct request_ref *ref, uint64_t bits)
 {
-	*ref = request_find(bits, REQUEST_NULL_BITS, true);
+	if (__builtin_expect(!request_find_one(ref, bits), 0))
+		*ref = request_find(bits, REQUEST_NULL_BITS, true);
 	return (struct completion){ref, 1, 1, (ref->traits & REQUEST_RECV) != 0};
 }
 
@@ -82,44 +81,6 @@ static inline __attribute__((always_inline)) void put_statuses(struct call *c, c
 	PUT_ARRAY(c, has, n, has[i_] ? role_peer(c, statuses[i_].MPI_SOURCE, base) : absent);
 	PUT_ARRAY(c, has, n, has[i_] ? role_tag(c, statuses[i_].MPI_TAG) : absent);
 	PUT_ARRAY(c, has, n, has[i_] ? status_bytes(&statuses[i_]) : absent);
-}
-
-/* Are the statuses of all requests, from the i-th next parameter on, as expected? False if it takes more to know. */
-static inline __attribute__((always_inline)) bool statuses_expected(struct call *c, int i, const struct completion *w, const MPI_Status *statuses)
-{
-	const int base = session_world_rank();
-	const int64_t *sources, *tags, *bytes;
-	if (w->receives && statuses == MPI_STATUSES_IGNORE)
-		return false;
-	if (!(sources = call_vector(c, i, w->n)))
-		return false;
-	if (!(tags = call_vector(c, i + 1, w->n)))
-		return false;
-	if (!(bytes = call_vector(c, i + 2, w->n)))
-		return false;
-	const int64_t absent = call_absent(c);
-	for (size_t k = 0; k < w->n; k++) {
-		const MPI_Status *s = &statuses[k];
-		if (!(w->refs[k].traits & REQUEST_RECV)) {
-			if (sources[k] != absent || tags[k] != absent || bytes[k] != absent)
-				return false;
-		} else if (!status_is_plain(s) || sources[k] != (int64_t)s->MPI_SOURCE - base || tags[k] != s->MPI_TAG || bytes[k] != status_bytes(s)) {
-			/* (sources and tags that have names are expected as these, which are no numbers of a rank or a tag) */
-			return false;
-		}
-	}
-	return true;
-}
-
-static inline __attribute__((always_inline)) bool requests_expected(struct call *c, int i, const struct completion *w)
-{
-	const int64_t *numbers = call_vector(c, i, w->n);
-	if (!numbers || !w->refs)
-		return false;
-	for (size_t k = 0; k < w->n; k++)
-		if (numbers[k] != w->refs[k].number)
-			return false; /* also for what is no request: that has a name */
-	return true;
 }
 
 /* ---- events ---- */
@@ -226,21 +187,16 @@ void record_MPI_Startall(struct call *c, bool ok, int rc, const struct completio
 
 /* ---- wrappers of the C functions ---- */
 
-static inline __attribute__((always_inline)) struct completion begin_few(int n, const MPI_Request *requests, struct request_ref *own)
+static struct completion begin(int n, const MPI_Request *requests)
 {
 	if (sizeof(*requests) == sizeof(uint64_t)) /* handles are their bits */
-		return find_all((const uint64_t *)(const void *)requests, n, own);
+		return find_all((const uint64_t *)(const void *)requests, n);
 
 	uint64_t *bits = requests && n >= 0 ? scratch(SCRATCH_BITS, (size_t)n, sizeof(*bits)) : NULL;
 
 	for (int i = 0; bits && i < n; i++)
 		bits[i] = HANDLE_BITS(requests[i]);
-	return find_all(bits, n, own);
-}
-
-static struct completion begin(int n, const MPI_Request *requests)
-{
-	return begin_few(n, requests, NULL);
+	return find_all(bits, n);
 }
 
 static inline void end(const struct completion *w, const MPI_Request *requests)
@@ -332,27 +288,119 @@ MPI_WRAPPER int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Statu
 	return rc;
 }
 
+/* MPI_Waitall mostly completes the requests that it did the last time, with the same statuses. Then nothing is gathered, and nothing put. */
+
+enum waitall_parameter { WAITALL_COUNT, WAITALL_REQUESTS, WAITALL_SOURCES, WAITALL_TAGS, WAITALL_BYTES };
+
+/* A request is only looked at where it should be, and its status only at the end. */
+#define FEW 64
+
+struct waitall {
+	struct completion w;
+	const int64_t *numbers; /* NULL: it is not as expected */
+	uint32_t changes;       /* of the table of requests, so far */
+	bool turns;             /* some columns go on with another value than the last one */
+	struct request_ref refs[FEW];
+};
+
+static inline __attribute__((always_inline)) void waitall_begin(struct waitall *a, const struct call *c, int n, const MPI_Request *requests)
+{
+	unsigned traits;
+
+	a->turns = false;
+	a->numbers = n > 0 && n <= FEW && sizeof(*requests) == sizeof(uint64_t) && requests ? call_vector_at(c, WAITALL_REQUESTS, (size_t)n, &a->turns) : NULL;
+	if (__builtin_expect(a->numbers && request_find_expected(a->refs, (const uint64_t *)(const void *)requests, a->numbers, (size_t)n, &traits), 1)) {
+		a->w = (struct completion){a->refs, (size_t)n, n, traits & REQUEST_RECV};
+		a->changes = request_table.changes;
+	} else {
+		a->numbers = NULL;
+		a->w = begin(n, requests);
+	}
+}
+
+/* Are the statuses of all requests as expected? */
+static inline __attribute__((always_inline)) bool waitall_expected(struct waitall *a, struct call *c, const MPI_Status *statuses)
+{
+	const size_t n = a->w.n;
+	const int64_t *sources = call_vector_at(c, WAITALL_SOURCES, n, &a->turns), *tags = call_vector_at(c, WAITALL_TAGS, n, &a->turns);
+	const int64_t *bytes = call_vector_at(c, WAITALL_BYTES, n, &a->turns);
+
+	if (!sources || !tags || !bytes || !call_is_at(c, WAITALL_COUNT, a->w.count) ||
+	    call_vector_at(c, WAITALL_REQUESTS, n, &a->turns) != a->numbers ||
+	    (a->w.receives && statuses == MPI_STATUSES_IGNORE))
+		return false;
+
+	const int base = session_world_rank();
+	const int64_t absent = call_absent(c);
+
+	for (size_t k = 0; k < n; k++) {
+		const MPI_Status *s = &statuses[k];
+
+		if (!(a->refs[k].traits & REQUEST_RECV)) {
+			if (sources[k] != absent || tags[k] != absent || bytes[k] != absent)
+				return false;
+		} else if (!status_is_plain(s) || sources[k] != role_peer(c, s->MPI_SOURCE, base) || tags[k] != role_tag(c, s->MPI_TAG) ||
+		           bytes[k] != status_bytes(s)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The numbers were not needed until now. */
+static __attribute__((noinline)) void waitall_number(struct waitall *a)
+{
+	for (size_t k = 0; a->numbers && k < a->w.n; k++)
+		a->refs[k].number = a->numbers[k];
+	a->numbers = NULL;
+}
+
+static inline __attribute__((always_inline)) void waitall_end(struct waitall *a, const MPI_Request *requests)
+{
+	const MPI_Request null = MPI_REQUEST_NULL;
+	size_t k = 0;
+
+	if (__builtin_expect(a->numbers && a->changes == request_table.changes, 1))
+		while (k < a->w.n && (requests[k] != null || request_end_expected(&a->refs[k], a->numbers[k])))
+			k++;
+	if (__builtin_expect(!a->numbers || k < a->w.n, 0)) {
+		waitall_number(a);
+		a->w.refs += a->w.refs ? k : 0;
+		a->w.n -= k;
+		end(&a->w, requests + k);
+	}
+}
+
 MPI_WRAPPER int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
 {
 	struct call c;
-	struct completion w;
-	struct request_ref refs[FEW];
-	MPI_Status own[FEW];
+	struct waitall a;
+	MPI_Status own[8];
 	bool ok;
 	int rc;
 
+	WRAP_KEEP(count);
+	WRAP_KEEP(array_of_requests);
+	WRAP_KEEP(array_of_statuses);
 	if (!wrap_begin(&c, FN_MPI_Waitall))
 		return next.MPI_Waitall(count, array_of_requests, array_of_statuses);
-	w = begin_few(count, array_of_requests, refs);
-	if (w.receives && array_of_statuses == MPI_STATUSES_IGNORE)
-		array_of_statuses = count <= FEW ? own : wanted(&w, array_of_statuses);
+	waitall_begin(&a, &c, count, array_of_requests);
+	if (a.w.receives && array_of_statuses == MPI_STATUSES_IGNORE)
+		array_of_statuses = count <= 8 ? own : wanted(&a.w, array_of_statuses);
 	rc = next.MPI_Waitall(count, array_of_requests, array_of_statuses);
-	ok = wrap_end(&c, rc);
-	if (__builtin_expect(ok && call_is(&c, 0, count) && requests_expected(&c, 1, &w) && statuses_expected(&c, 2, &w, array_of_statuses), 1))
+	WRAP_KEEP(array_of_requests);
+	WRAP_KEEP(array_of_statuses);
+	ok = call_over(&c, rc);
+	if (__builtin_expect(ok && a.numbers && waitall_expected(&a, &c, array_of_statuses), 1)) {
+		for (int i = WAITALL_REQUESTS; __builtin_expect(a.turns, 0) && i <= WAITALL_BYTES; i++)
+			call_put_predicted(&c, i);
 		call_commit(&c);
-	else
-		record_MPI_Waitall(&c, ok, rc, &w, array_of_statuses);
-	end(&w, array_of_requests);
+	} else {
+		waitall_number(&a);
+		call_first(&c, 0);
+		record_MPI_Waitall(&c, ok, rc, &a.w, array_of_statuses);
+	}
+	waitall_end(&a, array_of_requests);
 	return rc;
 }
 

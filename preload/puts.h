@@ -65,12 +65,9 @@ static inline void put_handle(struct call *c, enum handle_kind kind, uint64_t bi
 }
 
 /* The same, if the site's raws are to be trusted. */
-static inline void put_handle_raw(struct call *c, enum handle_kind kind, uint64_t bits, bool ok)
+static inline __attribute__((always_inline)) void put_handle_raw(struct call *c, enum handle_kind kind, uint64_t bits, bool ok)
 {
-	if (call_expects(c, 0, (int64_t)bits))
-		call_skip(c, 1);
-	else
-		call_put_raw(c, handle_value(c, handle_number(kind, bits, ok)), (int64_t)bits);
+	CALL_PUT_FROM(c, (int64_t)bits, handle_value(c, handle_number(kind, bits, ok)));
 }
 
 static inline void put_comm(struct call *c, const struct comm_info *info)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct request_table request_table;
+struct request_table request_table = {.base = REQUEST_NO_BASE};
 
 #define THREADS 4096 /* thread.h */
 static struct request_table *tables[THREADS] = {&request_table}; /* atomic; by thread, NULL from the first on that has none */
@@ -21,13 +21,17 @@ static inline struct request_table *own(void)
 	return __builtin_expect(handle_locking, 0) && mine ? mine : &request_table;
 }
 
+/* What handle_locking changes: all is done slowly, and each request has a node. */
+static void stop_plain(struct request_table *t);
+
 /* What is done under the lock takes less than going to sleep does. */
 static inline void lock(struct request_table *t)
 {
 	if (__builtin_expect(handle_locking, 0)) {
 		while (__atomic_exchange_n(&t->lock, 1, __ATOMIC_ACQUIRE))
 			sched_yield();
-		t->room = 0;
+		if (t->plain)
+			stop_plain(t);
 	}
 }
 
@@ -47,11 +51,12 @@ void request_thread(uint32_t thread)
 		errno = saved;
 		if (t) {
 			t->thread = thread;
+			t->base = REQUEST_NO_BASE;
 			__atomic_store_n(&tables[thread], t, __ATOMIC_RELEASE);
 		}
 	}
-	if (t)
-		t->room = 0;
+	if (t && t->plain)
+		stop_plain(t);
 	mine = t;
 }
 
@@ -73,16 +78,16 @@ static int64_t number_in(const struct request_table *t, int32_t number)
 	return t == own() || number < 0 ? number : ((int64_t)t->thread + 1) << 32 | number;
 }
 
-static inline size_t home(const struct request_table *t, uint64_t key)
+static inline int32_t first_of(const struct request_slot *s)
 {
-	return key * 0x9e3779b97f4a7c15u >> t->shift;
+	return (int32_t)s->number;
 }
 
 static inline struct request_slot *find(struct request_table *t, uint64_t key)
 {
 	if (__builtin_expect(!t->slots, 0))
 		return NULL;
-	for (size_t i = home(t, key);; i = (i + 1) & t->mask) {
+	for (size_t i = request_home(t, key) - t->slots;; i = (i + 1) & t->mask) {
 		if (t->slots[i].key == key)
 			return &t->slots[i];
 		if (!t->slots[i].key)
@@ -90,26 +95,42 @@ static inline struct request_slot *find(struct request_table *t, uint64_t key)
 	}
 }
 
-static bool grow_slots(struct request_table *t)
+/* The empty slot for a key that is in none. */
+static struct request_slot *place(struct request_table *t, uint64_t key)
 {
-	size_t old_count = t->slots ? t->mask + 1 : 0, count = t->slots ? 2 * old_count : 64;
-	struct request_slot *old = t->slots, *bigger = calloc(count, sizeof(*bigger));
+	struct request_slot *s = request_home(t, key), *at = s;
 
+	while (at->key)
+		at = &t->slots[(at - t->slots + 1) & t->mask];
+	t->displaced += at != s;
+	return at;
+}
+
+/* So many at least, for numbers below half of that: the table is never more than half full. */
+enum { LEAST_SLOTS = 256, LEAST_NODES = 64 };
+
+static bool grow_slots(struct request_table *t, size_t wanted)
+{
+	size_t old_count = t->slots ? t->mask + 1 : 0, count = old_count ? old_count : LEAST_SLOTS;
+	struct request_slot *old = t->slots, *bigger;
+
+	if (old_count >= wanted)
+		return true;
+	while (count < wanted)
+		count *= 2;
+	bigger = calloc(count + 1, sizeof(*bigger));
 	if (!bigger)
 		return false;
+	for (size_t i = 0; i < count; i++)
+		bigger[i].number = REQUEST_EMPTY;
+	bigger[count].key = 1;
 	t->slots = bigger;
 	t->mask = count - 1;
 	t->shift = 64 - __builtin_ctzl(count);
-	t->room = handle_locking ? 0 : count / 2;
-	for (size_t i = 0; i < old_count; i++) {
-		size_t j;
-
-		if (!old[i].key)
-			continue;
-		for (j = home(t, old[i].key); t->slots[j].key; j = (j + 1) & t->mask)
-			;
-		t->slots[j] = old[i];
-	}
+	t->displaced = 0;
+	for (size_t i = 0; i < old_count; i++)
+		if (old[i].key)
+			*place(t, old[i].key) = old[i];
 	free(old);
 	return true;
 }
@@ -118,21 +139,30 @@ static void remove_slot(struct request_table *t, struct request_slot *s)
 {
 	size_t hole = s - t->slots;
 
+	t->displaced -= s != request_home(t, s->key);
 	for (size_t i = (hole + 1) & t->mask; t->slots[i].key; i = (i + 1) & t->mask) {
-		if (((i - home(t, t->slots[i].key)) & t->mask) >= ((i - hole) & t->mask)) {
+		size_t home = request_home(t, t->slots[i].key) - t->slots;
+
+		if (((i - home) & t->mask) >= ((i - hole) & t->mask)) {
 			t->slots[hole] = t->slots[i];
+			t->displaced -= hole == home;
 			hole = i;
 		}
 	}
 	t->slots[hole].key = 0;
-	t->used--;
+	t->slots[hole].number = REQUEST_EMPTY;
 }
 
-static bool grow_nodes(struct request_table *t)
+static bool grow_nodes(struct request_table *t, size_t wanted)
 {
-	size_t bigger = t->node_count ? 2 * t->node_count : 64;
-	struct request_node *n = realloc(t->nodes, bigger * sizeof(*n));
+	size_t bigger = t->node_count ? t->node_count : LEAST_NODES;
+	struct request_node *n;
 
+	if (t->node_count >= wanted)
+		return true;
+	while (bigger < wanted)
+		bigger *= 2;
+	n = realloc(t->nodes, bigger * sizeof(*n));
 	if (!n)
 		return false;
 	t->nodes = n;
@@ -140,45 +170,96 @@ static bool grow_nodes(struct request_table *t)
 	return true;
 }
 
-/* The lowest free number, with a node; or -1 without memory. */
+/* Puts the word of free numbers back. */
+static void put_back(struct request_table *t)
+{
+	if (t->base != REQUEST_NO_BASE)
+		t->numbers.taken[t->base / 64] = ~t->free;
+	t->base = REQUEST_NO_BASE;
+	t->free = 0;
+}
+
+/* Takes the word in which the lowest free numbers are, if there is memory for what they will be used for. */
+static void take_out(struct request_table *t)
+{
+	struct numbers *n = &t->numbers;
+	size_t w = n->first, most;
+
+	if (handle_locking)
+		return;
+	while (w < n->words && n->taken[w] == UINT64_MAX)
+		w++;
+	most = (w + 1) * 64;
+	t->plain = t->slots != NULL;
+	if (w >= n->words || !grow_nodes(t, most) || !grow_slots(t, 2 * most))
+		return;
+	n->first = w;
+	t->base = (int64_t)w * 64;
+	t->free = ~n->taken[w];
+	n->taken[w] = UINT64_MAX;
+}
+
+/* A node for the one request with a handle. */
+static void need_node(struct request_table *t, const struct request_slot *s)
+{
+	if (!handle_locking && !(s->number & REQUEST_SHARED))
+		t->nodes[first_of(s)] = (struct request_node){-1, (uint8_t)s->traits, false};
+}
+
+static void stop_plain(struct request_table *t)
+{
+	put_back(t);
+	t->plain = false;
+	for (size_t i = 0; i <= t->mask; i++)
+		if (t->slots[i].key && !(t->slots[i].number & REQUEST_SHARED))
+			t->nodes[first_of(&t->slots[i])] = (struct request_node){-1, (uint8_t)t->slots[i].traits, false};
+}
+
+/* The lowest free number, with a node, and with a slot if it needs one; or -1 without memory. */
 static int32_t take_number(struct request_table *t)
 {
 	int32_t number = numbers_take(&t->numbers);
 
-	if (number >= 0 && (size_t)number >= t->node_count && !grow_nodes(t)) {
+	if (number >= 0 && (!grow_nodes(t, (size_t)number + 1) || !grow_slots(t, 2 * ((size_t)number + 1)))) {
 		numbers_give(&t->numbers, number);
 		return -1;
 	}
 	return number;
 }
 
+/* Links a request behind the others that have its handle. */
+static void append(struct request_table *t, struct request_slot *s, int32_t number, unsigned traits)
+{
+	int32_t last = s->number & REQUEST_SHARED ? s->last : first_of(s);
+
+	need_node(t, s);
+	t->nodes[number] = (struct request_node){-1, (uint8_t)traits, false};
+	t->nodes[last].next = number;
+	s->number |= REQUEST_SHARED;
+	s->last = number;
+}
+
 static int32_t add(struct request_table *t, uint64_t bits, unsigned traits)
 {
 	int saved = errno;
-	struct request_slot *s = find(t, bits);
+	struct request_slot *s;
 	int32_t number;
 
-	if (!s && 2 * (t->used + 1) > (t->slots ? t->mask + 1 : 0) && !grow_slots(t)) {
-		errno = saved;
-		return REQUEST_UNKNOWN;
-	}
+	put_back(t);
+	t->changes++;
 	number = take_number(t);
 	errno = saved;
 	if (number < 0)
 		return REQUEST_UNKNOWN;
-	t->nodes[number] = (struct request_node){-1, (uint8_t)traits, false};
+	s = find(t, bits);
 	if (s) {
-		t->nodes[s->last].next = number;
-		s->last = number;
+		append(t, s, number, traits);
 	} else {
-		size_t i;
-
-		for (i = home(t, bits); t->slots[i].key; i = (i + 1) & t->mask)
-			;
-		t->slots[i] = (struct request_slot){bits, number, number, number, 0};
-		t->used++;
+		t->nodes[number] = (struct request_node){-1, (uint8_t)traits, false};
+		*place(t, bits) = (struct request_slot){.key = bits, .number = (uint64_t)number, .traits = traits};
 	}
-	t->live++;
+	take_out(t);
+	errno = saved;
 	return number;
 }
 
@@ -194,19 +275,65 @@ static int32_t claim(struct request_table *t, int32_t number)
 	return number;
 }
 
-int32_t request_new_slowly(uint64_t bits, uint64_t null, unsigned traits)
+/* No slot may look as if an array had visited it. */
+static void next_epoch(struct request_table *t)
+{
+	if (!++t->epoch) /* wrapped */
+		for (size_t i = t->epoch = 1; t->slots && i <= t->mask + 1; i++)
+			t->slots[i - 1].epoch = 0;
+}
+
+int64_t request_new_slowly(uint64_t bits, uint64_t null, unsigned traits)
 {
 	struct request_table *t = own();
+	struct request_slot *s;
 	int32_t number;
 
 	if (bits == null)
 		return REQUEST_NONE;
 	if (!bits)
 		return REQUEST_UNKNOWN;
+	if (t->free && (s = request_home(t, bits))->key == bits) { /* as with MPI_PROC_NULL */
+		number = (int32_t)t->base + __builtin_ctzll(t->free);
+		t->free &= t->free - 1;
+		append(t, s, number, traits);
+		return number;
+	}
 	lock(t);
 	number = add(t, bits, traits);
 	unlock(t);
 	return number;
+}
+
+bool request_next_shared(struct request_table *t, struct request_slot *s, int64_t number, bool *begun, uint8_t *traits)
+{
+	if (!*begun)
+		next_epoch(t);
+	*begun = true;
+	if (!(s->number & REQUEST_SHARED))
+		return false;
+	if (s->epoch != t->epoch) {
+		s->epoch = t->epoch;
+		s->cursor = first_of(s);
+	}
+	if (s->cursor < 0 || s->cursor != number)
+		return false;
+	*traits = t->nodes[number].traits;
+	s->cursor = t->nodes[number].next;
+	return true;
+}
+
+/* Takes the oldest one off, if it is that. */
+bool request_end_shared(struct request_table *t, struct request_slot *s, int64_t number)
+{
+	int32_t next;
+
+	if (!(s->number & REQUEST_SHARED) || first_of(s) != number)
+		return false;
+	next = t->nodes[number].next;
+	s->number = (uint64_t)next | (next == s->last ? 0 : REQUEST_SHARED);
+	s->traits = t->nodes[next].traits;
+	return true;
 }
 
 /* Looks in the tables of all other threads, in their order. Returns whether it was found; it is claimed then. */
@@ -223,7 +350,7 @@ static bool find_elsewhere(struct request_ref *ref)
 		lock(t);
 		s = find(t, ref->bits);
 		if (s)
-			number = claim(t, s->first);
+			number = claim(t, first_of(s));
 		if (number >= 0)
 			ref->traits = t->nodes[number].traits;
 		unlock(t);
@@ -254,7 +381,7 @@ static void find_other(struct request_ref *ref, bool may_be_new)
 
 struct request_ref request_find(uint64_t bits, uint64_t null, bool may_be_new)
 {
-	struct request_ref ref = {bits, REQUEST_NONE, 0};
+	struct request_ref ref = {.bits = bits, .number = REQUEST_NONE};
 	struct request_table *t = own();
 	const struct request_slot *s;
 
@@ -265,9 +392,11 @@ struct request_ref request_find(uint64_t bits, uint64_t null, bool may_be_new)
 		return ref;
 	lock(t);
 	s = find(t, bits);
-	ref.number = s ? claim(t, s->first) : REQUEST_NONE;
-	if (ref.number >= 0)
+	ref.number = s ? claim(t, first_of(s)) : REQUEST_NONE;
+	if (ref.number >= 0) {
+		need_node(t, s);
 		ref.traits = t->nodes[ref.number].traits;
+	}
 	unlock(t);
 	if (ref.number < 0)
 		find_other(&ref, may_be_new);
@@ -282,7 +411,9 @@ static int32_t look_in(struct request_table *t, struct request_ref *ref, bool cl
 
 	lock(t);
 	s = find(t, ref->bits);
-	for (number = s ? s->first : -1; number >= 0 && t->nodes[number].claimed != claimed; number = t->nodes[number].next)
+	if (s)
+		need_node(t, s);
+	for (number = s ? first_of(s) : -1; number >= 0 && t->nodes[number].claimed != claimed; number = t->nodes[number].next)
 		;
 	if (number >= 0) {
 		ref->traits = t->nodes[number].traits;
@@ -294,7 +425,7 @@ static int32_t look_in(struct request_table *t, struct request_ref *ref, bool cl
 
 struct request_ref request_look(uint64_t bits, uint64_t null)
 {
-	struct request_ref ref = {bits, bits == null ? REQUEST_NONE : REQUEST_UNKNOWN, 0};
+	struct request_ref ref = {.bits = bits, .number = bits == null ? REQUEST_NONE : REQUEST_UNKNOWN};
 	struct request_table *t;
 
 	for (int claimed = 0; claimed <= (handle_locking ? 1 : 0) && bits != null && bits; claimed++) {
@@ -312,7 +443,7 @@ struct request_ref request_look(uint64_t bits, uint64_t null)
 
 static struct request_ref find_next(struct request_table *t, uint64_t bits, uint64_t null)
 {
-	struct request_ref ref = {bits, bits == null ? REQUEST_NONE : REQUEST_UNKNOWN, 0};
+	struct request_ref ref = {.bits = bits, .number = bits == null ? REQUEST_NONE : REQUEST_UNKNOWN};
 	struct request_slot *s;
 
 	if (bits == null || !bits)
@@ -320,7 +451,8 @@ static struct request_ref find_next(struct request_table *t, uint64_t bits, uint
 	s = find(t, bits);
 	if (s && s->epoch != t->epoch) {
 		s->epoch = t->epoch;
-		s->cursor = s->first;
+		s->cursor = first_of(s);
+		need_node(t, s);
 	}
 	ref.number = s ? claim(t, s->cursor) : REQUEST_NONE;
 	if (ref.number < 0) {
@@ -345,23 +477,10 @@ void request_find_all(struct request_ref *refs, const uint64_t *bits, size_t n, 
 	bool elsewhere = false;
 
 	lock(t);
-	if (!++t->epoch) /* wrapped: no slot may look as if it had been visited */
-		for (size_t i = t->epoch = 1; t->slots && i <= t->mask + 1; i++)
-			t->slots[i - 1].epoch = 0;
-	const size_t room = t->room;
+	next_epoch(t);
 	for (size_t i = 0; i < n; i++) {
-		struct request_slot *s = room ? &t->slots[home(t, bits[i])] : NULL;
-
-		if (__builtin_expect(s && s->key == bits[i] && bits[i] && s->epoch != t->epoch, 1)) {
-			const struct request_node *node = &t->nodes[s->first];
-
-			s->epoch = t->epoch;
-			s->cursor = node->next;
-			refs[i] = (struct request_ref){bits[i], s->first, node->traits};
-		} else {
-			refs[i] = find_next(t, bits[i], null);
-			elsewhere |= refs[i].number == ELSEWHERE;
-		}
+		refs[i] = find_next(t, bits[i], null);
+		elsewhere |= refs[i].number == ELSEWHERE;
 	}
 	unlock(t);
 	for (size_t i = 0; elsewhere && i < n; i++)
@@ -373,31 +492,39 @@ void request_end_slowly(const struct request_ref *ref)
 {
 	struct request_table *t = owner(ref);
 	struct request_slot *s;
-	int32_t number = (int32_t)ref->number;
+	int32_t number = (int32_t)ref->number, before = -1;
+	int saved = errno;
 
 	if (ref->number < 0 || !t)
 		return;
 	lock(t);
 	s = find(t, ref->bits);
-	if (s && s->first == number) { /* nearly always */
-		s->first = t->nodes[number].next;
-		if (s->first < 0)
-			remove_slot(t, s);
-	} else if (s) {
-		int32_t before = s->first;
-
-		while (before >= 0 && t->nodes[before].next != number)
-			before = t->nodes[before].next;
-		if (before < 0)
-			goto out;
-		t->nodes[before].next = t->nodes[number].next;
-		if (s->last == number)
-			s->last = before;
-	} else {
+	if (!s)
 		goto out;
+	need_node(t, s);
+	for (int32_t at = first_of(s); at != number; at = t->nodes[at].next) { /* nearly always it is the first */
+		before = at;
+		if (t->nodes[at].next < 0)
+			goto out;
 	}
+	int32_t next = t->nodes[number].next, first = before < 0 ? next : first_of(s);
+
+	t->changes++;
+	if (first < 0) {
+		remove_slot(t, s);
+	} else {
+		int32_t last = next < 0 ? before : s->last;
+
+		if (before >= 0)
+			t->nodes[before].next = next;
+		s->number = (uint64_t)first | (first == last ? 0 : REQUEST_SHARED);
+		s->last = last;
+		s->traits = t->nodes[first].traits;
+	}
+	put_back(t);
 	numbers_give(&t->numbers, number);
-	t->live--;
+	take_out(t);
+	errno = saved;
 out:
 	unlock(t);
 }
@@ -415,10 +542,14 @@ void request_release_slowly(const struct request_ref *ref)
 
 size_t request_count(void)
 {
+	const struct request_table *t;
 	size_t live = 0;
 
-	for (uint32_t i = 0; table_of(i); i++)
-		live += table_of(i)->live;
+	for (uint32_t i = 0; (t = table_of(i)); i++) {
+		live -= __builtin_popcountll(t->free);
+		for (size_t w = 0; w < t->numbers.words; w++)
+			live += __builtin_popcountll(t->numbers.taken[w]);
+	}
 	return live;
 }
 
@@ -431,7 +562,7 @@ void request_reset(void)
 		free(t->nodes);
 		numbers_reset(&t->numbers);
 		if (i == 0) {
-			request_table = (struct request_table){.epoch = 0};
+			request_table = (struct request_table){.base = REQUEST_NO_BASE};
 		} else {
 			tables[i] = NULL;
 			free(t);

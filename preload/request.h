@@ -28,10 +28,12 @@ enum request_trait {
 };
 
 /* A live request as a call meant it. */
+struct request_slot;
 struct request_ref {
 	uint64_t bits;
 	int64_t number; /* of another thread: (that thread + 1) << 32 more. Or REQUEST_NONE: MPI_REQUEST_NULL; REQUEST_UNKNOWN: no memory, or may_be_new was false */
 	uint8_t traits;
+	struct request_slot *slot; /* only of request_find_expected */
 };
 #define REQUEST_NONE    (-1)
 #define REQUEST_UNKNOWN (-2)
@@ -52,6 +54,7 @@ void request_find_all(struct request_ref *refs, const uint64_t *bits, size_t n, 
 /* The same for the plain case, that each handle is of one live request: also tells the traits that any of them has. False: refs mean nothing,
  * request_find_all() is to be asked. */
 static inline bool request_find_plain(struct request_ref *refs, const uint64_t *bits, size_t n, unsigned *traits);
+static inline bool request_find_one(struct request_ref *ref, uint64_t bits);
 /* The request is not live any more. Does nothing for a ref that has no number. */
 static inline void request_end(const struct request_ref *ref);
 /* It is still live. */
@@ -65,19 +68,24 @@ void request_reset(void);
 
 #include "preload/numbers.h"
 
-/* Two tables. `nodes`, by number: what is known of a live request, and the next younger one with the same handle.
- * `slots`, a hash table by handle (as in handle.c): the oldest and the youngest live request with that handle. For four
- * sends, of which the first and the last two are to MPI_PROC_NULL and share the handle P:
+/* Two tables. `slots`, a hash table by handle (as in handle.c): the oldest and the youngest live request with that handle. `nodes`, by number: what is
+ * known of a live request that shares its handle, and the next younger one. For four sends, of which the first and the last two are to MPI_PROC_NULL and
+ * share the handle P:
  *
- *     slots   P: first 0, last 3      Q: first 1, last 1
- *     nodes   0: next 2   1: -   2: next 3   3: -
- */
+ *     slots   P: number 0 and others, last 3      Q: number 1
+ *     nodes   0: next 2   2: next 3   3: -
+ *
+ * The plain case is a request with a handle of its own, in the slot that is its handle's home. It has no node as long as there is one thread. */
 struct request_slot {
-	uint64_t key; /* handle bits; 0: empty */
-	int32_t first, last;
-	int32_t cursor; /* the next one that an array with this epoch means; -1: all are taken */
+	uint64_t key;    /* handle bits; 0: empty */
+	uint64_t number; /* of the oldest live request with that handle, | REQUEST_SHARED if there are others; of an empty slot REQUEST_EMPTY */
+	int32_t last;    /* the youngest, if there are others */
+	int32_t cursor;  /* the next one that an array with this epoch means; -1: all are taken */
 	uint32_t epoch;
+	uint32_t traits; /* if there are no others */
 };
+#define REQUEST_SHARED (UINT64_C(1) << 62)
+#define REQUEST_EMPTY  UINT64_MAX
 
 struct request_node {
 	int32_t next; /* -1: none */
@@ -86,96 +94,147 @@ struct request_node {
 };
 
 extern struct request_table {
-	struct request_slot *slots;
+	struct request_slot *slots; /* mask + 1 of them, and one more that is never empty */
 	size_t mask;
 	unsigned shift;
 	uint32_t epoch;
-	size_t used, room; /* room: how many slots may be used before the table grows; 0 while several threads use it */
+	uint32_t changes; /* counts what is done slowly: slots may be elsewhere since */
+	bool plain;       /* there is one thread, and memory: the inline functions may be used */
+	size_t displaced; /* slots that are not at home */
+	/* The word of the numbers in which the lowest free ones are: those that are free, as bits, are base, base + 1, ... In `numbers` all of them count as
+	 * taken. */
+	uint64_t free;
+	int64_t base; /* REQUEST_NO_BASE: there is no such word */
 	struct request_node *nodes;
 	size_t node_count;
 	struct numbers numbers;
-	size_t live;
 	uint32_t thread;
 	int lock; /* with several threads */
 } request_table __attribute__((visibility("hidden"))); /* thread 0's */
+#define REQUEST_NO_BASE INT64_MAX
 
-int32_t request_new_slowly(uint64_t bits, uint64_t null, unsigned traits);
+int64_t request_new_slowly(uint64_t bits, uint64_t null, unsigned traits);
 void request_end_slowly(const struct request_ref *ref);
 void request_release_slowly(const struct request_ref *ref);
+bool request_next_shared(struct request_table *t, struct request_slot *s, int64_t number, bool *begun, uint8_t *traits);
+bool request_end_shared(struct request_table *t, struct request_slot *s, int64_t number);
 extern bool handle_locking __attribute__((visibility("hidden"))); /* handle.h, which knows MPI: this file does not */
 
-static inline size_t request_home(uint64_t key)
+static inline struct request_slot *request_home(const struct request_table *t, uint64_t key)
 {
-	return key * 0x9e3779b97f4a7c15u >> request_table.shift;
+	return &t->slots[key * 0x9e3779b97f4a7c15u >> t->shift];
 }
 
 static inline int64_t request_new(uint64_t bits, uint64_t null, unsigned traits)
 {
 	struct request_table *t = &request_table;
-	if (__builtin_expect(t->used >= t->room || bits == null || !bits, 0))
+	uint64_t free = t->free;
+	if (__builtin_expect(!free || bits == null || !bits, 0))
 		return request_new_slowly(bits, null, traits);
-	struct request_slot *s = &t->slots[request_home(bits)];
-	size_t w = t->numbers.first;
-	if (__builtin_expect(s->key || w >= t->numbers.words || !~t->numbers.taken[w], 0))
+	struct request_slot *s = request_home(t, bits);
+	if (__builtin_expect(s->key != 0, 0))
 		return request_new_slowly(bits, null, traits);
-	int bit = __builtin_ctzll(~t->numbers.taken[w]);
-	int32_t number = (int32_t)(w * 64 + (size_t)bit);
-	if (__builtin_expect((size_t)number >= t->node_count, 0))
-		return request_new_slowly(bits, null, traits);
-	t->numbers.taken[w] |= t->numbers.taken[w] + 1; /* the lowest bit that is 0 */
-	t->nodes[number] = (struct request_node){-1, (uint8_t)traits, false};
+	int64_t number = t->base + __builtin_ctzll(free);
+	t->free = free & (free - 1);
 	s->key = bits;
-	s->first = s->last = number;
-	s->epoch = 0; /* so that the cursor means nothing */
-	t->used++;
-	t->live++;
+	s->number = (uint64_t)number;
+	s->traits = traits;
 	return number;
 }
 
 static inline bool request_find_plain(struct request_ref *refs, const uint64_t *bits, size_t n, unsigned *traits)
 {
 	struct request_table *t = &request_table;
-	struct request_slot *slots = t->slots;
-	const struct request_node *nodes = t->nodes;
-	unsigned shift = t->shift;
 	uint32_t epoch = t->epoch + 1;
-	if (__builtin_expect(!t->room || !epoch, 0))
+	if (__builtin_expect(!t->plain || !epoch, 0))
 		return false;
 	t->epoch = epoch;
 	*traits = 0;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t key = bits[i];
-		struct request_slot *s = &slots[key * 0x9e3779b97f4a7c15u >> shift];
-		if (__builtin_expect(s->key != key || !key || s->first != s->last || s->epoch == epoch, 0))
+		struct request_slot *s = request_home(t, bits[i]);
+		if (__builtin_expect(s->key != bits[i] || s->number & REQUEST_SHARED || s->epoch == epoch, 0))
 			return false;
 		s->epoch = epoch;
-		refs[i].bits = key;
-		refs[i].number = s->first;
-		*traits |= refs[i].traits = nodes[s->first].traits;
+		refs[i].bits = bits[i];
+		refs[i].number = (int64_t)s->number;
+		*traits |= refs[i].traits = (uint8_t)s->traits;
 	}
+	return true;
+}
+
+static inline bool request_find_one(struct request_ref *ref, uint64_t bits)
+{
+	const struct request_table *t = &request_table;
+	if (__builtin_expect(!t->plain, 0))
+		return false;
+	const struct request_slot *s = request_home(t, bits);
+	if (__builtin_expect(s->key != bits || s->number & REQUEST_SHARED, 0))
+		return false;
+	*ref = (struct request_ref){.bits = bits, .number = (int64_t)s->number, .traits = (uint8_t)s->traits};
+	return true;
+}
+
+/* Do the n handles mean the requests with these numbers, which are not twice the same? Then what is found is all there, but for the numbers. */
+static inline __attribute__((always_inline)) bool request_find_expected(struct request_ref *refs, const uint64_t *bits, const int64_t *numbers,
+                                                                        size_t n, unsigned *traits)
+{
+	struct request_table *t = &request_table;
+	unsigned all = 0;
+	bool begun = false;
+	if (__builtin_expect(!t->plain, 0))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		struct request_slot *s = request_home(t, bits[i]);
+		if (__builtin_expect(s->key != bits[i], 0))
+			return false;
+		if (__builtin_expect(s->number == (uint64_t)numbers[i], 1))
+			refs[i].traits = (uint8_t)s->traits;
+		else if (!request_next_shared(t, s, numbers[i], &begun, &refs[i].traits))
+			return false;
+		all |= refs[i].traits;
+		refs[i].bits = bits[i];
+		refs[i].slot = s;
+	}
+	*traits = all;
+	return true;
+}
+
+/* Ends the i-th of them, if nothing was done slowly since request_find_expected (`changes`). False: it takes request_end, here and from now on. */
+static inline bool request_end_expected(const struct request_ref *ref, int64_t number)
+{
+	struct request_table *t = &request_table;
+	struct request_slot *s = ref->slot;
+	uint64_t bit = (uint64_t)(number - t->base);
+	if (__builtin_expect(bit >= 64, 0))
+		return false;
+	if (__builtin_expect(s->number == (uint64_t)number, 1)) {
+		if (__builtin_expect(s[1].key && t->displaced, 0))
+			return false;
+		s->key = 0;
+		s->number = REQUEST_EMPTY;
+	} else if (!request_end_shared(t, s, number)) {
+		return false;
+	}
+	t->free |= UINT64_C(1) << bit;
 	return true;
 }
 
 static inline void request_end(const struct request_ref *ref)
 {
 	struct request_table *t = &request_table;
-	int32_t number = (int32_t)ref->number;
 	if (ref->number < 0)
 		return;
-	if (__builtin_expect(!t->room, 0)) {
-		request_end_slowly(ref);
-		return;
+	uint64_t bit = (uint64_t)(ref->number - t->base);
+	if (__builtin_expect(bit < 64, 1)) { /* which it is not if the case is not plain */
+		struct request_slot *s = request_home(t, ref->bits);
+		if (__builtin_expect(s->key == ref->bits && s->number == (uint64_t)ref->number && !(s[1].key && t->displaced), 1)) {
+			s->key = 0;
+			s->number = REQUEST_EMPTY;
+			t->free |= UINT64_C(1) << bit;
+			return;
+		}
 	}
-	size_t i = request_home(ref->bits);
-	struct request_slot *s = &t->slots[i];
-	if (__builtin_expect(s->key != ref->bits || s->first != number || t->nodes[number].next >= 0 || t->slots[(i + 1) & t->mask].key, 0)) {
-		request_end_slowly(ref);
-		return;
-	}
-	s->key = 0;
-	t->used--;
-	t->live--;
-	numbers_give(&t->numbers, number);
+	request_end_slowly(ref);
 }
 
 static inline void request_release(const struct request_ref *ref)

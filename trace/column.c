@@ -436,27 +436,14 @@ static __attribute__((noinline)) void turn_slowly(struct columns *x, struct colu
 void column_turn(struct columns *x, struct column *c, uint64_t visits, int64_t value)
 {
 	c->raw = VALUE_NONE;
-	if (__builtin_expect(c->lossy, 0)) {
+	if (column_step(x, c, visits, value))
+		return;
+	if (__builtin_expect(c->lossy, 0))
 		lossy_turn(x, c, visits, value);
-	} else if (c->period_length) {
-		const struct period_run *runs = arena_at(x->arena, struct period_run, c->period);
-		uint64_t loop = c->loop + 1;
-		if (loop_cursor(loop) == c->period_length)
-			loop = ((loop >> 32) + 1) << 32;
-		const struct period_run *next = &runs[loop_cursor(loop)];
-		if (__builtin_expect(next->value != value || visits - c->start != runs[loop_cursor(c->loop)].length || loop >> 32 == UINT32_MAX, 0)) {
-			turn_slowly(x, c, visits, value);
-			return;
-		}
-		c->loop = loop;
-		arena_barrier();
-		c->start = visits;
-		c->expect = value;
-	} else if (c->token == 0 && value == c->next) {
+	else if (!c->period_length && c->token == 0 && value == c->next)
 		c->next += dict_runs(x, c)[c->dict_count - 1].stride;
-	} else {
+	else
 		turn_slowly(x, c, visits, value);
-	}
 }
 
 /* For trace/lossy.c and trace/image.c. */

@@ -137,20 +137,44 @@ static inline void column_remember(struct column *c, int64_t value, int64_t raw)
 	c->raw = c->expect == value ? raw : VALUE_NONE;
 }
 
-/* The value that a column which is in a loop goes on with if the run under way is over now; VALUE_NONE: none is known. */
-static inline int64_t column_guess(const struct columns *x, const struct column *c);
+/* The value that comes next if the column goes on as before: that of the run under way, or in a loop, where that run is over, of the next one. */
+static inline int64_t column_predict(const struct columns *x, const struct column *c, uint64_t visits);
+/* column_turn for a column that is in a loop and goes on in it; false: it does not, and nothing was done. */
+static inline bool column_step(const struct columns *x, struct column *c, uint64_t visits, int64_t value);
 
 static inline bool column_expects(const struct column *c, int64_t raw)
 {
 	return c->raw == raw;
 }
 
-static inline int64_t column_guess(const struct columns *x, const struct column *c)
+static inline int64_t column_predict(const struct columns *x, const struct column *c, uint64_t visits)
 {
-	if (!c->period_length)
-		return VALUE_NONE;
-	uint32_t next = (uint32_t)c->loop + 1;
-	return arena_at(x->arena, struct period_run, c->period)[next < c->period_length ? next : 0].value;
+	if (c->lossy || !c->period_length)
+		return c->expect;
+	const struct period_run *runs = arena_at(x->arena, struct period_run, c->period);
+	uint32_t at = (uint32_t)c->loop, next = at + 1 < c->period_length ? at + 1 : 0;
+	return visits - c->start == runs[at].length ? runs[next].value : c->expect;
+}
+
+static inline __attribute__((always_inline)) bool column_step(const struct columns *x, struct column *c, uint64_t visits, int64_t value)
+{
+	if (!c->period_length || c->lossy)
+		return false;
+	const struct period_run *runs = arena_at(x->arena, struct period_run, c->period), *at = &runs[(uint32_t)c->loop], *next = at + 1;
+	uint64_t loop = c->loop + 1;
+	if ((uint32_t)loop == c->period_length) {
+		loop = ((loop >> 32) + 1) << 32;
+		next = runs;
+		if (loop >> 32 == UINT32_MAX)
+			return false;
+	}
+	if (__builtin_expect(visits - c->start != at->length || next->value != value, 0))
+		return false;
+	c->loop = loop;
+	arena_barrier();
+	c->start = visits;
+	c->expect = value;
+	return true;
 }
 
 /* For trace/lossy.c and trace/image.c. */

@@ -190,14 +190,16 @@ class Recorder:
         """The put of a parameter with a raw."""
         role, name, raw = p.role, p.name, self.raw(p)
         if p is self.comm:
-            return f"call_put_raw(c, handle_value(c, me.number), {raw});"
+            return f"CALL_PUT_FROM(c, {raw}, handle_value(c, me.number));"
         if role.name == "comm":
-            return f"call_put_raw(c, handle_value(c, handle_comm(c, {name}, ok, NULL).number), {raw});"
+            return f"CALL_PUT_FROM(c, {raw}, handle_value(c, handle_comm(c, {name}, ok, NULL).number));"
         if role.type == "handle":
             return f"put_handle_raw(c, HANDLE_{role.name.upper()}, {raw}, ok);"
         if p.is_output:
             return f"if (ok)\n\t\t\tcall_put_raw(c, {self.encoded(p, '*' + name)}, {raw});\n\t\telse\n\t\t\tcall_put_absent(c);"
-        return f"call_put_raw(c, {self.encoded(p, name)}, {raw});"
+        if role.kind == "p":  # its value follows from the communicator, too
+            return f"call_put_raw(c, {self.encoded(p, name)}, {raw});"
+        return f"CALL_PUT_FROM(c, {raw}, {self.encoded(p, name)});"
 
     def group(self, group, same, needs_me):
         """A list of parameters that mostly are what they were at the last visit; see call_expects() in call.h."""
@@ -216,7 +218,7 @@ class Recorder:
             self.column, skip = len(group), ""
         elif first and not rest:
             skip = ""
-        out.append(f"\tif (__builtin_expect({same}, 1)) {{\n\t\t{skip};\n\t}} else {{\n".replace("\t\t;\n", ""))
+        out.append(f"\tif (__builtin_expect({same}, 1)) {{\n\t\t{skip};\n\t}} else {{\n" if skip else f"\tif (__builtin_expect(!{same}, 0)) {{\n")
         if first:
             return "".join(out + ["\t\tcall_first(c, 0);\n", self.otherwise, "\t}\n"])
         puts = [self.put_raw(p) for p in group]

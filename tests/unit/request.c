@@ -49,10 +49,10 @@ static void bad_arguments(void)
 	ok(find_one(NULL_REQUEST).number == REQUEST_NONE, "MPI_REQUEST_NULL is found as none");
 	ok(find_one(0x99).number == REQUEST_UNKNOWN, "a failed call's unknown request does not become live");
 	ok(find_one(0).number == REQUEST_UNKNOWN, "nor do no bits");
-	request_end(&(struct request_ref){0x99, REQUEST_NONE, 0});
-	request_end(&(struct request_ref){0x99, REQUEST_UNKNOWN, 0});
-	request_end(&(struct request_ref){0x99, 7, 0});
-	request_release(&(struct request_ref){0x99, REQUEST_UNKNOWN, 0});
+	request_end(&(struct request_ref){.bits = 0x99, .number = REQUEST_NONE});
+	request_end(&(struct request_ref){.bits = 0x99, .number = REQUEST_UNKNOWN});
+	request_end(&(struct request_ref){.bits = 0x99, .number = 7});
+	request_release(&(struct request_ref){.bits = 0x99, .number = REQUEST_UNKNOWN});
 	ok(request_count() == 0, "ending what is not live does nothing");
 	request_find_all(&ref, (uint64_t[]){0}, 0, NULL_REQUEST);
 	ok(request_count() == 0, "an empty array means nothing");
@@ -182,6 +182,54 @@ static void against_model(void)
 	request_reset();
 }
 
+/* Arrays whose requests are known before, as MPI_Waitall has them in a loop; some handles are shared. */
+static void expected_arrays(void)
+{
+	enum { MOST = 80, ROUNDS = 3000 };
+	uint64_t bits[MOST];
+	int64_t numbers[MOST];
+	struct request_ref refs[MOST], again[MOST];
+	int wrong = 0, found = 0;
+	unsigned seed = 7, traits, expected;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		int n, ended = 0;
+
+		seed = seed * 1103515245u + 12345u;
+		n = 1 + (seed >> 16) % MOST;
+		traits = expected = 0;
+		for (int i = 0; i < n; i++) {
+			seed = seed * 1103515245u + 12345u;
+			bits[i] = seed >> 28 ? 0x5000 + (uint64_t)i * 192 : P;
+			numbers[i] = request_new(bits[i], NULL_REQUEST, seed >> 20 & 1);
+			wrong += numbers[i] != i;
+			expected |= seed >> 20 & 1;
+		}
+		numbers[n - 1]++;
+		wrong += request_find_expected(refs, bits, numbers, n, &traits);
+		numbers[n - 1]--;
+		if (!request_find_expected(refs, bits, numbers, n, &traits)) { /* some are not at home */
+			request_find_all(refs, bits, n, NULL_REQUEST);
+			traits = expected;
+		} else {
+			found++;
+			request_find_all(again, bits, n, NULL_REQUEST);
+			for (int i = 0; i < n; i++)
+				wrong += again[i].number != numbers[i] || again[i].traits != refs[i].traits;
+			while (ended < n && request_end_expected(&refs[ended], numbers[ended]))
+				ended++;
+		}
+		wrong += traits != expected || request_count() != (size_t)(n - ended);
+		for (; ended < n; ended++) {
+			refs[ended].number = numbers[ended];
+			request_end(&refs[ended]);
+		}
+		wrong += request_count() != 0;
+	}
+	ok(wrong == 0 && found > ROUNDS / 4, "arrays of requests that are as expected");
+	request_reset();
+}
+
 static void many_with_one_handle(void)
 {
 	enum { N = 100000 };
@@ -235,6 +283,7 @@ int main(void)
 	shared_handles();
 	threads();
 	against_model();
+	expected_arrays();
 	many_with_one_handle();
 	no_memory();
 	printf("1..%d\n", count);
