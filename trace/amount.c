@@ -55,10 +55,9 @@ static const struct function *find(const char *name)
 static bool cut(char *name, const char *end)
 {
 	size_t n = strlen(name), k = strlen(end);
-	if (n <= k || strcmp(name + n - k, end) != 0)
-		return false;
-	name[n - k] = '\0';
-	return true;
+	bool found = n > k && strcmp(name + n - k, end) == 0;
+	name[found ? n - k : n] = '\0';
+	return found;
 }
 
 /* The first of these columns that is there. */
