@@ -72,20 +72,17 @@ double compute_draw(struct compute *c, uint32_t to)
 	const struct trace_site *s = &c->trace->sites[c->last];
 	struct state *state = &c->sites[c->last];
 	uint64_t visit = state->visits - 1;
-	uint32_t k = 0;
+	const struct trace_edge *e = trace_edge_to(s, to);
 
-	while (k < s->edge_count && s->edges[k].to != to)
-		k++;
-	if (k == s->edge_count || s->edges[k].compute.count == 0)
+	if (!e || e->compute.count == 0)
 		return 0;
-	const struct trace_time *t = &s->edges[k].compute;
 
 	if (!state->position) {
 		state->position = malloc(s->edge_count * sizeof *state->position);
 		for (uint32_t i = 0; state->position && i < s->edge_count; i++)
 			state->position[i] = (double)(mix(mix(c->seed) ^ mix((uint64_t)c->rank << 32 | c->last) ^ s->edges[i].to) >> 11) * 0x1p-53;
 	}
-	return state->position ? trace_time_draw(t, c->rank, visit, &state->position[k]) : trace_time_mean(t);
+	return state->position ? trace_time_draw(&e->compute, c->rank, visit, &state->position[e - s->edges]) : trace_time_mean(&e->compute);
 }
 
 static void wait_until(struct compute *c, int64_t begin, double ns)

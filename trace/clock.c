@@ -39,21 +39,14 @@ static double compute_before(struct clock *c, uint32_t to)
 {
 	const struct trace_site *s = &c->trace->sites[c->last];
 	struct state *state = &c->sites[c->last];
-	uint32_t low = 0, high = s->edge_count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (s->edges[middle].to < to)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == s->edge_count || s->edges[low].to != to)
+	const struct trace_edge *edge = trace_edge_to(s, to);
+	if (!edge)
 		return 0;
 	if (!state->edge && (state->edge = malloc(s->edge_count * sizeof *state->edge)))
 		for (uint32_t i = 0; i < s->edge_count; i++)
 			state->edge[i] = first_place(c, c->last, s->edges[i].to);
 	double middle = 0.5;
-	return trace_time_draw(&s->edges[low].compute, c->stream, state->visits - 1, state->edge ? &state->edge[low] : &middle);
+	return trace_time_draw(&edge->compute, c->stream, state->visits - 1, state->edge ? &state->edge[edge - s->edges] : &middle);
 }
 
 /* As it was recorded; false from where on it was not. */

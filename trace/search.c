@@ -198,15 +198,9 @@ static bool pass(struct search *s, uint32_t from, double ns)
 	return true;
 }
 
-static int by_target(const void *key, const void *element)
-{
-	uint32_t to = *(const uint32_t *)key, other = ((const struct trace_edge *)element)->to;
-	return (to > other) - (to < other);
-}
-
 static double compute_of(const struct trace_site *s, uint32_t to)
 {
-	const struct trace_edge *e = s->edge_count ? bsearch(&to, s->edges, s->edge_count, sizeof *e, by_target) : NULL;
+	const struct trace_edge *e = trace_edge_to(s, to);
 	return e ? trace_time_mean(&e->compute) : 0;
 }
 

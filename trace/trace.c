@@ -431,6 +431,12 @@ void trace_sort_edges(struct trace_site *s)
 	index_free(&s->edge_index);
 }
 
+const struct trace_edge *trace_edge_to(const struct trace_site *s, uint32_t to)
+{
+	struct trace_edge wanted = {.to = to};
+	return s->edge_count ? bsearch(&wanted, s->edges, s->edge_count, sizeof wanted, by_target) : NULL;
+}
+
 int trace_init(struct trace *t)
 {
 	*t = (struct trace){0};

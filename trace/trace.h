@@ -213,6 +213,8 @@ int trace_total_add(struct trace_total *to, const struct trace_total *from);
 struct trace_edge *trace_edge(struct trace_site *s, uint32_t to);
 /* Puts the edges of a site in ascending order of `to`. */
 void trace_sort_edges(struct trace_site *s);
+/* The edge from a site whose edges are in order; NULL if there is none. */
+const struct trace_edge *trace_edge_to(const struct trace_site *s, uint32_t to);
 
 static inline const struct schema *trace_schema(const struct trace *t, const struct trace_site *s)
 {

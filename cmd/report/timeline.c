@@ -47,16 +47,8 @@ static double sum(const struct cost *c)
 
 static double edge(const struct trace *t, uint32_t from, uint32_t to)
 {
-	const struct trace_site *s = &t->sites[from];
-	uint32_t low = 0, high = s->edge_count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (s->edges[middle].to < to)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < s->edge_count && s->edges[low].to == to ? trace_time_mean(&s->edges[low].compute) : 0;
+	const struct trace_edge *e = trace_edge_to(&t->sites[from], to);
+	return e ? trace_time_mean(&e->compute) : 0;
 }
 
 static uint32_t first_site(const struct line *l, const struct pattern_symbol *s)
