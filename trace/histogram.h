@@ -5,6 +5,7 @@
 #define SPOOR_HISTOGRAM_H
 
 #include "trace/entropy.h"
+#include "trace/rankorder.h"
 #include "trace/trace.h"
 
 #define HISTOGRAM_CONTEXTS 11

@@ -462,8 +462,7 @@ bool rankmap_next(const struct rankmap *m, uint64_t *rank, int64_t *value)
 	return next_in(m, m->root, m->level, *rank, m->base, rank, value);
 }
 
-/* How many ranks a subtree has, times 2^(RANK_LEVELS - its level): then it does not depend on the level. */
-static uint64_t *shares(const struct rankmap *m)
+uint64_t *rankmap_shares(const struct rankmap *m)
 {
 	uint64_t *share = malloc(((size_t)m->node_count + RANK_NODE) * sizeof *share);
 	if (!share)
@@ -478,52 +477,10 @@ static uint64_t *shares(const struct rankmap *m)
 
 uint64_t rankmap_size(const struct rankmap *m)
 {
-	uint64_t *share = shares(m);
+	uint64_t *share = rankmap_shares(m);
 	uint64_t n = share ? share[m->root] >> (RANK_LEVELS - m->level) : 0;
 	free(share);
 	return n;
-}
-
-int rank_order_init(struct rank_order *o, const struct rankmap *m)
-{
-	*o = (struct rank_order){m, shares(m)};
-	return o->share ? 0 : -1;
-}
-
-void rank_order_free(struct rank_order *o)
-{
-	free(o->share);
-	o->share = NULL;
-}
-
-uint64_t rank_order_number(const struct rank_order *o, uint32_t rank)
-{
-	uint64_t number = 0;
-	uint32_t at = o->map->root, level = o->map->level;
-	if (level < RANK_LEVELS && rank >> level)
-		return o->share[at] >> (RANK_LEVELS - level);
-	for (const struct rank_node *n; (n = inner(o->map, at));) {
-		level--;
-		bool high = rank >> level & 1;
-		number += high ? o->share[n->low] >> (RANK_LEVELS - level) : 0;
-		at = high ? n->high : n->low;
-	}
-	return at == RANK_ABSENT ? number : number + (rank & ((UINT64_C(1) << level) - 1));
-}
-
-uint32_t rank_order_rank(const struct rank_order *o, uint64_t number)
-{
-	uint32_t rank = 0, at = o->map->root, level = o->map->level;
-	if (number >= o->share[at] >> (RANK_LEVELS - level))
-		return UINT32_MAX;
-	for (const struct rank_node *n; (n = inner(o->map, at));) {
-		uint64_t low = o->share[n->low] >> (RANK_LEVELS - --level);
-		bool high = number >= low;
-		number -= high ? low : 0;
-		rank |= high ? UINT32_C(1) << level : 0;
-		at = high ? n->high : n->low;
-	}
-	return rank + (uint32_t)number;
 }
 
 int64_t rankmap_sum(const struct rankmap *m)

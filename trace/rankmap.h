@@ -84,15 +84,8 @@ uint64_t rankmap_size(const struct rankmap *m); /* ranks */
 /* The lowest and the highest rank of a map that is not empty. */
 uint32_t rankmap_first(const struct rankmap *m);
 uint32_t rankmap_last(const struct rankmap *m);
-/* The ranks of a map by number: 0 is the lowest one. */
-struct rank_order {
-	const struct rankmap *map; /* borrowed */
-	uint64_t *share;
-};
-int rank_order_init(struct rank_order *o, const struct rankmap *m); /* returns 0 or -1 */
-void rank_order_free(struct rank_order *o);
-uint64_t rank_order_number(const struct rank_order *o, uint32_t rank); /* how many ranks are lower; the rank need not be there */
-uint32_t rank_order_rank(const struct rank_order *o, uint64_t number); /* UINT32_MAX: there are not so many */
+/* How many ranks each subtree has, by what edges lead to, times 2^(RANK_LEVELS - its level): then it does not depend on the level. malloc'ed; NULL: no memory. */
+uint64_t *rankmap_shares(const struct rankmap *m);
 /* Sum of all plain values. */
 int64_t rankmap_sum(const struct rankmap *m);
 bool rankmap_constant(const struct rankmap *m, int64_t *value); /* is there a rank, and are all values equal? */

@@ -2,6 +2,7 @@
  * rankmap - maps from rank to value against plain arrays: every operation on random and on regular maps, in every order of joining
  */
 #include "trace/rankmap.h"
+#include "trace/rankorder.h"
 
 #include <stdlib.h>
 #include <string.h>
