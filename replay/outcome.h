@@ -83,6 +83,8 @@ struct outcome {
 	void (*service)(void); /* called while waiting; NULL: nothing to do */
 	const char *scratch; /* folder for the application's files */
 };
+/* With the sum of this file in its name, from the Makefile: a program does not start with a library that has another struct outcome. */
+#define replay_outcome REPLAY_OUTCOME
 extern _Thread_local struct outcome replay_outcome; /* each thread has its own: what is for all of them is copied when it begins */
 
 /* ---- poll.c: waiting that comes to an end ----
