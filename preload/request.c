@@ -6,15 +6,19 @@
 #include "preload/request.h"
 
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 struct request_table request_table = {.base = REQUEST_NO_BASE};
 
 #define THREADS 4096 /* thread.h */
 static struct request_table *tables[THREADS] = {&request_table}; /* atomic; by thread, NULL from the first on that has none */
-static __thread struct request_table *mine;
+static bool locks_only; /* the system has no barrier for all threads (begin_alone) */
+static __thread struct request_table *mine __attribute__((tls_model("initial-exec")));
 
 static inline struct request_table *own(void)
 {
@@ -24,12 +28,41 @@ static inline struct request_table *own(void)
 /* What handle_locking changes: all is done slowly, and each request has a node. */
 static void stop_plain(struct request_table *t);
 
+/* A table's owner takes no lock as long as no other thread has looked in it: it says that it is in it (`busy`), and sees that it is alone (not `shared`).
+ * The first other thread makes it shared, which it is from then on, and waits until the owner is out. The store and the load of the owner are in this
+ * order for the other thread because of the barrier that the system makes in all threads of the process, so that the owner needs none. */
+static bool begin_alone(struct request_table *t)
+{
+	__atomic_store_n(&t->busy, true, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (__builtin_expect(!__atomic_load_n(&t->shared, __ATOMIC_ACQUIRE), 1))
+		return true;
+	__atomic_store_n(&t->busy, false, __ATOMIC_RELEASE);
+	return false;
+}
+
 /* What is done under the lock takes less than going to sleep does. */
+static __attribute__((noinline)) void lock_shared(struct request_table *t)
+{
+	int saved = errno;
+
+	while (__atomic_exchange_n(&t->lock, 1, __ATOMIC_ACQUIRE))
+		sched_yield();
+	if (t != mine && !t->shared) {
+		__atomic_store_n(&t->shared, true, __ATOMIC_SEQ_CST);
+		while (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) && errno == ENOMEM)
+			sched_yield();
+		while (__atomic_load_n(&t->busy, __ATOMIC_ACQUIRE))
+			sched_yield();
+	}
+	errno = saved;
+}
+
 static inline void lock(struct request_table *t)
 {
 	if (__builtin_expect(handle_locking, 0)) {
-		while (__atomic_exchange_n(&t->lock, 1, __ATOMIC_ACQUIRE))
-			sched_yield();
+		if (t != mine || !begin_alone(t))
+			lock_shared(t);
 		if (t->plain)
 			stop_plain(t);
 	}
@@ -37,8 +70,12 @@ static inline void lock(struct request_table *t)
 
 static inline void unlock(struct request_table *t)
 {
-	if (__builtin_expect(handle_locking, 0))
-		__atomic_store_n(&t->lock, 0, __ATOMIC_RELEASE);
+	if (__builtin_expect(handle_locking, 0)) {
+		if (t == mine && t->busy)
+			__atomic_store_n(&t->busy, false, __ATOMIC_RELEASE);
+		else
+			__atomic_store_n(&t->lock, 0, __ATOMIC_RELEASE);
+	}
 }
 
 void request_thread(uint32_t thread)
@@ -46,15 +83,16 @@ void request_thread(uint32_t thread)
 	struct request_table *t = thread < THREADS ? tables[thread] : NULL;
 	int saved = errno;
 
+	if (thread == 0)
+		t->shared = locks_only = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
 	if (!t && thread < THREADS) {
-		t = calloc(1, sizeof(*t));
-		errno = saved;
+		t = aligned_alloc(_Alignof(struct request_table), sizeof(*t));
 		if (t) {
-			t->thread = thread;
-			t->base = REQUEST_NO_BASE;
+			*t = (struct request_table){.base = REQUEST_NO_BASE, .thread = thread, .shared = locks_only};
 			__atomic_store_n(&tables[thread], t, __ATOMIC_RELEASE);
 		}
 	}
+	errno = saved;
 	if (t && t->plain)
 		stop_plain(t);
 	mine = t;

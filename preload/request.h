@@ -12,8 +12,8 @@
  * claimed, a live request is meant by nobody else. Every ref from request_find and request_find_all is given back by
  * request_end or request_release. A call that ends none looks only, and before it is made: in it, another thread may complete the request.
  *
- * Then each thread has a table of its own, for the requests that it creates, and numbers of its own; its lock is nearly always free, since others look in
- * it only for what they did not create themselves. A request of another thread has the number of trace/stream.h: which thread's, and which there.
+ * Then each thread has a table of its own, for the requests that it creates, and numbers of its own; its owner takes no lock until another
+ * thread looks in it, which they do only for what they did not create themselves. A request of another thread has the number of trace/stream.h: which thread's, and which there.
  */
 #ifndef SPOOR_REQUEST_H
 #define SPOOR_REQUEST_H
@@ -109,8 +109,10 @@ extern struct request_table {
 	size_t node_count;
 	struct numbers numbers;
 	uint32_t thread;
-	int lock; /* with several threads */
-} request_table __attribute__((visibility("hidden"))); /* thread 0's */
+	int lock;    /* with several threads */
+	bool shared; /* another thread looks in it: its owner takes the lock, too */
+	bool busy;   /* its owner is in it without the lock; only the owner writes that */
+} request_table __attribute__((visibility("hidden"), aligned(64))); /* thread 0's */
 #define REQUEST_NO_BASE INT64_MAX
 
 int64_t request_new_slowly(uint64_t bits, uint64_t null, unsigned traits);
