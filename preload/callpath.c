@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -210,11 +211,28 @@ static bool on_stack(uintptr_t from, uintptr_t to)
 	return own.low <= from && from <= to && to < own.high;
 }
 
+/* How many of the outermost slots are the same for ever, and need no comparison: those of what never returns. That is _start, and what it calls to call
+ * main; and, if the library has a function of its own for that last step, that one. (The slot that _start's callee uses for its own calls is the same for
+ * the initialisers of the program: only who was called there tells, which is in the slot before.) */
+static uint32_t slots_for_ever(const struct callpath *path)
+{
+	enum { NEAR = 1024 };
+	static uintptr_t entry;
+	const struct callpath_frame *last = path->frame + path->count - 1;
+	if (!entry)
+		entry = getauxval(AT_ENTRY);
+	if (path->count < 2 || last->address - entry >= NEAR / 8)
+		return 0;
+	return path->count >= 4 && last[-2].address - last[-1].address + NEAR < (uintptr_t)2 * NEAR ? 2 : 1;
+}
+
 void memo_add(struct memo *m, uint32_t key, const struct callpath *path, void *value, void *cfa)
 {
 #if defined(__x86_64__) || defined(__i386__)
 	const struct callpath_frame *f = path->frame + 1; /* the innermost return address is part of the key */
-	uint32_t slots = (uint32_t)path->count - 1, pairs = (slots + 1) / 2;
+	uint32_t all = (uint32_t)path->count - 1;
+	bool steady = on_stack((uintptr_t)cfa, (uintptr_t)(all ? f[all - 1].slot : cfa));
+	uint32_t slots = steady ? all - slots_for_ever(path) : all, pairs = (slots + 1) / 2;
 	size_t size = sizeof(struct memo_entry) + pairs * sizeof(struct memo_pair);
 	if (m->used + size > POOL_SIZE)
 		memo_clear(m);
@@ -228,7 +246,7 @@ void memo_add(struct memo *m, uint32_t key, const struct callpath *path, void *v
 	        .value = value,
 	        .followed = &nothing,
 	        .way = memo_ways[pairs <= MEMO_UNROLLED ? pairs : MEMO_UNROLLED + 1],
-	        .steady = on_stack((uintptr_t)cfa, (uintptr_t)(slots ? f[slots - 1].slot : cfa)),
+	        .steady = steady,
 	};
 	for (uint32_t i = 0; i < 2 * pairs; i++) {
 		const struct callpath_frame *from = &f[i < slots ? i : slots - 1];
@@ -241,6 +259,6 @@ void memo_add(struct memo *m, uint32_t key, const struct callpath *path, void *v
 	found(m, e);
 #else
 	/* Elsewhere return addresses live in a register first; where they are saved is not known here. Every call is unwound. */
-	(void)m, (void)key, (void)path, (void)value, (void)cfa, (void)on_stack, (void)found;
+	(void)m, (void)key, (void)path, (void)value, (void)cfa, (void)on_stack, (void)slots_for_ever, (void)found;
 #endif
 }
