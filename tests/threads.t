@@ -10,6 +10,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import archive  # noqa: E402
 import launch  # noqa: E402
 import reader  # noqa: E402
 import tap  # noqa: E402
@@ -80,6 +81,8 @@ def check_ranks(trace, other):
         tap.ok(len(ranks) == 10 and all(re.fullmatch(r"[01](\.[1-4])?", rank) for rank in ranks), f"show --json {view[0]}: ranks, and threads of ranks", ranks)
     matrix = json.loads(spoor("show", "--json", "--matrix", trace).stdout)["matrix"]
     tap.ok(matrix and all(row[0] < 2 and row[1] < 2 for row in matrix), "show --json --matrix: from rank to rank", matrix)
+    said = spoor("show", "--matrix", trace).stdout
+    tap.ok("messages" not in said and "not known" not in said, "show --matrix: also in communicators that another thread made", said)
     shown = json.loads(spoor("show", "--json", trace).stdout)
     tap.ok(shown["threads"] == 10 and shown["ranks"] == shown["summary"]["ranks"] == 2 and shown["meta"]["threads"] == 5, "show --json: two ranks, ten threads, five of a rank (the metadata, which list --json prints, too)")
     shown = json.loads(spoor("show", "--json", "--sites", trace).stdout)
@@ -93,6 +96,40 @@ def check_ranks(trace, other):
     with open(page, encoding="utf-8") as f:
         said = re.findall(r"rank (?:<strong>)?(\d+)(?:\.(\d+))?\b", f.read())
     tap.ok(done.returncode == 0 and said and all(int(rank) < 2 and int(thread or 0) < 5 for rank, thread in said), "report: ranks are ranks", said[:9])
+
+
+def check_archive(trace, folder):
+    """A trace with threads in an archive, as a job's."""
+    kept, meta = os.path.join(folder, "archive"), json.loads(spoor("show", "--json", trace).stdout)["meta"]
+    day = os.path.join(kept, meta["start"][:10].replace("-", "/"))
+    os.chmod(folder, 0o711)  # root reads an archive as nobody
+    os.makedirs(day)
+    archive.fill(kept, 1, 10)
+    with open(os.path.join(day, "77.0.0.spoor"), "wb") as f:
+        f.write(archive.container(dict(meta, job=77, step=0, cluster="wombat"), *archive.chunks_of(trace)))
+    os.environ.update(XDG_CACHE_HOME=os.path.join(folder, "cache"), SPOOR_ARCHIVE=kept, SPOOR_AGGREGATE=os.path.join(tap.BUILD, "spoor-aggregate"))
+    filters = {("--exe", "crew"): 1, ("--job", "77", "--ranks", "2"): 1, ("--job", "77", "--ranks", "3-"): 0, ("--cluster", "wombat", "--whole"): 1, (): 2}
+    for options, wanted in filters.items():
+        done = spoor("list", "--json", *options)
+        tap.ok(done.returncode == 0 and len(done.stdout.splitlines()) == wanted, f"list {' '.join(options)}: {wanted}", done.stdout + done.stderr)
+    done = spoor("list", "--job", "77", "--json")
+    tap.ok(json.loads(done.stdout).get("threads") == 5 and json.loads(done.stdout)["ranks"] == 2, "list: two ranks, five threads", done.stdout)
+    shown = json.loads(spoor("show", "--json", "77").stdout)["summary"]
+    done = spoor("aggregate", "--json", "--by", "executable", "--exe", "crew")
+    total = json.loads(done.stdout)["total"] if done.stdout else {}
+    same = {key: shown[key] for key in ("messages", "bytes", "events", "load_balance", "parallel_efficiency")}
+    tap.ok(total.get("traces") == 1 and all(abs(total[key] - value) <= 1e-12 * value for key, value in same.items()), "aggregate: what show says",
+           (same, total, done.stderr))
+    chrome = os.path.join(folder, "chrome.json")
+    done = spoor("export", "77", "--chrome", chrome)
+    with open(chrome, encoding="utf-8") as f:
+        said = json.load(f)
+    rows = {(e["pid"], e["tid"]) for e in (said["traceEvents"] if isinstance(said, dict) else said) if e.get("ph") in ("X", "B")}
+    tap.ok(done.returncode == 0 and len(rows) == 10, "export of a job: a row for each of ten threads", (sorted(rows), done.stderr))
+    done = spoor("export", "77", "--simgrid", os.path.join(folder, "simgrid"))
+    tap.ok(done.returncode != 0 and "several threads" in done.stderr and not os.path.exists(os.path.join(folder, "simgrid")), "but not to SimGrid", done.stderr)
+    for name in ("XDG_CACHE_HOME", "SPOOR_ARCHIVE", "SPOOR_AGGREGATE"):
+        del os.environ[name]
 
 
 def flat_and_traced(title, folder, program, *options):
@@ -211,6 +248,7 @@ def main():
         exact("the same with two ranks", two, [CREW, "50"], "-n", "2")
         readers(os.path.join(two, "trace.spoor"))
         check_ranks(os.path.join(two, "trace.spoor"), os.path.join(folder, "crew", "trace.spoor"))
+        check_archive(os.path.join(two, "trace.spoor"), folder)
         exact("killed in the middle: all threads of all ranks are salvaged", os.path.join(folder, "killed"), [CREW, "1000", "die"], "-n", "2",
               "--status", "137", "--partial")
         exact("lossy, nothing is left out", os.path.join(folder, "lossy"), [CREW], "-n", "2", "--mode", "lossy:100000")

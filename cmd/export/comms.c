@@ -13,6 +13,7 @@
 struct own {
 	uint64_t key;
 	uint32_t stream, symbol, number; /* number: of the communicator, once it is known */
+	uint32_t home;                   /* the stream's rank */
 	int64_t rank, size;              /* the stream's in it */
 	uint64_t parent;                 /* its key */
 	const char *name;
@@ -24,7 +25,7 @@ struct own {
 
 struct comms {
 	const struct trace *trace;
-	struct own *own; /* by stream, symbol */
+	struct own *own; /* by stream, symbol; at the end by home, symbol */
 	size_t count, capacity;
 	struct comm *comms;
 	uint32_t comm_count;
@@ -163,8 +164,9 @@ static int make(struct scan *s, const struct call *c, const struct event *e)
 		all->own = own;
 		all->capacity = capacity;
 	}
-	all->own[all->count++] = (struct own){.key = key, .stream = s->stream, .symbol = (uint32_t)symbol, .number = COMM_UNKNOWN, .rank = rank,
-	                                      .size = s->sizes[symbol], .parent = parent_key, .dims = dims, .ndims = ndims};
+	all->own[all->count++] = (struct own){.key = key, .stream = s->stream, .symbol = (uint32_t)symbol, .number = COMM_UNKNOWN,
+	                                      .home = stream_rank(s->calls->trace, s->stream), .rank = rank, .size = s->sizes[symbol],
+	                                      .parent = parent_key, .dims = dims, .ndims = ndims};
 	return 0;
 }
 
@@ -229,10 +231,11 @@ static int by_key(const void *a, const void *b)
 	return x->stream != y->stream ? (x->stream < y->stream ? -1 : 1) : (x->symbol > y->symbol) - (x->symbol < y->symbol);
 }
 
+/* All threads of a rank know a communicator by the same number, whichever made it. */
 static int by_number(const void *a, const void *b)
 {
 	const struct own *x = a, *y = b;
-	return x->stream != y->stream ? (x->stream < y->stream ? -1 : 1) : (x->symbol > y->symbol) - (x->symbol < y->symbol);
+	return x->home != y->home ? (x->home < y->home ? -1 : 1) : (x->symbol > y->symbol) - (x->symbol < y->symbol);
 }
 
 /* Those with one key and size: one communicator, or several if a rank in it comes more than once. */
@@ -388,7 +391,7 @@ uint32_t comms_find(const struct comms *c, uint32_t stream, int64_t value)
 		return strcmp(name, "MPI_COMM_WORLD") == 0 ? COMM_WORLD : strcmp(name, "MPI_COMM_SELF") == 0 ? COMM_SELF : COMM_UNKNOWN;
 	if (value < 0 || value > UINT32_MAX || c->count == 0)
 		return COMM_UNKNOWN;
-	const struct own key = {.stream = stream, .symbol = (uint32_t)value}, *own = bsearch(&key, c->own, c->count, sizeof key, by_number);
+	const struct own key = {.home = stream_rank(c->trace, stream), .symbol = (uint32_t)value}, *own = bsearch(&key, c->own, c->count, sizeof key, by_number);
 	return own ? own->number : COMM_UNKNOWN;
 }
 

@@ -32,7 +32,7 @@ int comms_make(struct comms **out, const struct calls *calls, struct error *erro
 void comms_destroy(struct comms *c);
 uint32_t comms_count(const struct comms *c);
 const struct comm *comms_at(const struct comms *c, uint32_t number);
-/* The communicator that a rank calls by this value (of a column of kind c), or COMM_UNKNOWN. */
+/* The communicator that a rank, any thread of it, calls by this value (of a column of kind c), or COMM_UNKNOWN. */
 uint32_t comms_find(const struct comms *c, uint32_t stream, int64_t value);
 /* The rank in MPI_COMM_WORLD of a rank in a communicator; of COMM_SELF: `self`. RANK_UNKNOWN if it is not known. */
 uint32_t comms_world(const struct comms *c, uint32_t comm, int64_t rank, uint32_t self);
