@@ -118,10 +118,11 @@ int spoor_element(const struct spoor_trace *t, const struct spoor_value *array, 
  * policy named counters, each of these places has a histogram of each counter, too: its values are counts instead of ns.
  */
 struct spoor_histogram {
-	uint64_t count, sum, min, max;             /* ns, or counts; the others mean nothing if count is 0. In a complete trace the sum may be rounded to 16 bits */
+	uint64_t count, sum, min, max;             /* ns, or counts; the others mean nothing if count is 0. In a complete trace the sum may be rounded to
+	                                            * 12 bits, and min and max are at most 1/128 of their distance from the mean too far out */
 	double mean, deviation;                    /* the deviation is rounded in a complete trace */
 	uint32_t min_rank, min_thread, max_rank, max_thread; /* who had the extreme values; of several the lowest */
-	uint64_t min_visit, max_visit;             /* in which of its visits of the site (of an edge: that it leads to), from 0 */
+	uint64_t min_visit, max_visit;             /* in which of its visits of the site (of an edge: that it leads to), from 0; about, if 64 or more */
 	uint32_t bins;                             /* spoor_bin; 0 in traces of format 1.0 */
 	const void *reserved;                      /* the library's own */
 };

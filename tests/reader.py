@@ -385,18 +385,18 @@ class Trace:
         t.update(sum=mean, min=mean, max=mean)
         if many:
             rest = bits_for(t["count"])
-            below = max(0, rest - max(0, 16 - mean.bit_length())) if self.brief else 0
+            below = max(0, rest - max(0, 12 - mean.bit_length())) if self.brief else 0
             t["sum"] = mean * t["count"] + (c.bits(rest - below) << below)
-            t["min"] = mean - c.number(at + 2)
-            t["max"] = mean + c.number(at + 3)
+            t["min"] = max(0, mean - c.number(at + 2, 7 if self.brief else 63))
+            t["max"] = min((1 << 64) - 1, mean + c.number(at + 3, 7 if self.brief else 63))
         for name in ("min", "max") if many else ("min",):
             t[name + "_rank"] = self.read_rank(c, visits) if len(visits) > 1 else next(iter(visits))
-            t[name + "_visit"] = 0 if once else c.number(at + 11)
+            t[name + "_visit"] = 0 if once else c.number(at + 11, 5 if self.brief else 63)
         if not many:
             return t
         c.number(at + 4)  # the deviation
         n, before, left = c.symbol(at + 5, 7), index_of(t["min"]), t["count"]
-        rest, digits = (c.bits(bits_for(n)), 10) if self.rounded else (n - 1, 63)
+        rest, digits = (c.bits(bits_for(n)), 7 if self.brief else 10) if self.rounded else (n - 1, 63)
         for k in range(n if n > 1 else 0):
             low = before + c.signed(at + 7)
             before = low + c.number(at + 8)

@@ -88,12 +88,14 @@ int histogram_get_whole(struct reader *r, struct trace_time *t)
 /* The compact form. What it is rounded to, in one place: digits are bits behind the highest one. */
 
 enum {
-	DIGITS_COUNT = 10,    /* of a bin; the largest one has what is left */
-	BITS_SUM = 16,        /* of the mean, with as many digits behind the point as there is room for */
+	DIGITS_COUNT = 7,     /* of a bin; the largest one has what is left */
+	DIGITS_COUNT_LONG = 10, /* with HISTOGRAM_LONG */
+	DIGITS_END = 7,       /* of how far minimum and maximum are from the mean */
+	BITS_SUM = 12,        /* of the mean, with as many digits behind the point as there is room for */
 	BITS_MEAN = 6,        /* of a bin, in its range */
+	DIGITS_VISIT = 5,     /* of an extreme: when in the run it was, not which of a million visits */
 	VALUES_PER_BIN = 16,  /* a histogram has at most one bin for so many values, */
-	SHARE_FULL = 32,      /* k bins if its sum is at least this fraction of all time, */
-	SHARE_HALF = 4,       /* half as many for each factor of this below */
+	SHARE_HALF = 4,       /* k bins if its sum is at least that share of all time that its place asks for, half as many for each factor of this below */
 	PER_OCTAVE_WHOLE = 32, PER_OCTAVE_BIN = 8, /* deviations */
 };
 
@@ -193,7 +195,7 @@ static void put_bins(struct entropy_writer *e, const struct histogram_place *p, 
 {
 	uint64_t most = t->count / VALUES_PER_BIN;
 	unsigned k = p->k;
-	for (uint128 share = (uint128)t->sum * SHARE_FULL; share < p->all && k > 1; share *= SHARE_HALF)
+	for (uint128 share = (uint128)t->sum * p->share; share < p->all && k > 1; share *= SHARE_HALF)
 		k /= 2;
 	trace_time_balance(t, most < 1 ? 1 : most < k ? (unsigned)most : k);
 	entropy_put_symbol(e, p->at + IN_BINS, 7, t->bin_count);
@@ -237,15 +239,23 @@ static unsigned rest_below(uint64_t count, uint64_t mean)
 	return all > room ? all - room : 0;
 }
 
+/* Rounded up, so that all values are between minimum and maximum; what was rounded stays as it is. */
+static uint64_t distance(uint64_t v)
+{
+	unsigned size = histogram_bits(v) + (v & (v - 1) ? 0 : v > 0), low = size > DIGITS_END + 1 ? size - DIGITS_END - 1 : 0;
+	uint64_t up = v + ((UINT64_C(1) << low) - 1);
+	return (up < v ? v : up) >> low << low;
+}
+
 static void put_visit(struct entropy_writer *e, const struct histogram_place *p, uint64_t visit)
 {
 	if (!p->once)
-		entropy_put_number(e, p->at + IN_VISIT, HISTOGRAM_DIGITS, visit);
+		entropy_put_number(e, p->at + IN_VISIT, DIGITS_VISIT, visit);
 }
 
 static uint64_t get_visit(struct entropy_reader *e, const struct histogram_place *p)
 {
-	return p->once ? 0 : entropy_number(e, p->at + IN_VISIT, HISTOGRAM_DIGITS);
+	return p->once ? 0 : entropy_number(e, p->at + IN_VISIT, p->form & HISTOGRAM_LONG ? HISTOGRAM_DIGITS : DIGITS_VISIT);
 }
 
 void histogram_put(struct entropy_writer *e, const struct histogram_place *p, const struct trace_time *time, uint64_t expected)
@@ -260,12 +270,15 @@ void histogram_put(struct entropy_writer *e, const struct histogram_place *p, co
 	uint64_t mean = t.sum / t.count;
 	t.min = t.min < mean ? t.min : mean;
 	t.max = t.max > mean ? t.max : mean;
+	uint64_t less = distance(mean - t.min), more = distance(t.max - mean);
+	t.min = less < mean ? mean - less : 0;
+	t.max = more < UINT64_MAX - mean ? mean + more : UINT64_MAX;
 	entropy_put_number(e, p->at + IN_MEAN, HISTOGRAM_DIGITS, mean);
 	if (t.count > 1) {
 		unsigned below = rest_below(t.count, mean);
 		entropy_put_bits(e, histogram_bits(t.count) - below, t.sum % t.count >> below);
-		entropy_put_number(e, p->at + IN_LOW, HISTOGRAM_DIGITS, mean - t.min);
-		entropy_put_number(e, p->at + IN_HIGH, HISTOGRAM_DIGITS, t.max - mean);
+		entropy_put_number(e, p->at + IN_LOW, DIGITS_END, less);
+		entropy_put_number(e, p->at + IN_HIGH, DIGITS_END, more);
 	}
 	if (p->only == UINT32_MAX)
 		histogram_put_rank(e, p, t.min_rank);
@@ -293,7 +306,7 @@ static int get_bins(struct entropy_reader *e, const struct histogram_place *p, s
 	t->bin_count = n;
 	uint64_t mean[TIME_BINS_MAX], deviation[TIME_BINS_MAX];
 	bool rounded = !(p->form & HISTOGRAM_WHOLE_COUNTS);
-	unsigned rest = rounded ? (unsigned)entropy_bits(e, histogram_bits(n)) : n - 1, digits = rounded ? DIGITS_COUNT : HISTOGRAM_DIGITS;
+	unsigned rest = rounded ? (unsigned)entropy_bits(e, histogram_bits(n)) : n - 1, digits = !rounded ? HISTOGRAM_DIGITS : p->form & HISTOGRAM_LONG ? DIGITS_COUNT_LONG : DIGITS_COUNT;
 	if (rest >= n)
 		return -1;
 	for (unsigned i = 0; i < n; i++) {
@@ -339,10 +352,10 @@ int histogram_get(struct entropy_reader *e, const struct histogram_place *p, str
 			return -1;
 		unsigned below = p->form & HISTOGRAM_LONG ? 0 : rest_below(t->count, mean);
 		t->sum += entropy_bits(e, histogram_bits(t->count) - below) << below;
-		t->min = mean - entropy_number(e, p->at + IN_LOW, HISTOGRAM_DIGITS);
-		t->max = mean + entropy_number(e, p->at + IN_HIGH, HISTOGRAM_DIGITS);
-		if (t->min > mean || t->max < mean)
-			return -1;
+		unsigned digits = p->form & HISTOGRAM_LONG ? HISTOGRAM_DIGITS : DIGITS_END;
+		uint64_t less = entropy_number(e, p->at + IN_LOW, digits), more = entropy_number(e, p->at + IN_HIGH, digits);
+		t->min = less < mean ? mean - less : 0;
+		t->max = more < UINT64_MAX - mean ? mean + more : UINT64_MAX;
 	}
 	t->min_rank = t->max_rank = p->only == UINT32_MAX ? histogram_rank(e, p) : p->only;
 	t->min_visit = t->max_visit = get_visit(e, p);

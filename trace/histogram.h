@@ -30,7 +30,7 @@ void histogram_visits_free(struct histogram_visits *visits, const struct trace *
 /* How files of earlier versions differ (flags: those of the container). */
 enum histogram_form {
 	HISTOGRAM_WHOLE_COUNTS = 1, /* counts of bins are not rounded */
-	HISTOGRAM_LONG = 2,         /* ranks are not numbers in their site, sums are exact, and the coder learns slowly */
+	HISTOGRAM_LONG = 2,         /* ranks are not numbers in their site, sums, extremes and visits are exact, and the coder learns slowly */
 };
 unsigned histogram_form(uint32_t flags);
 
@@ -43,7 +43,8 @@ struct histogram_place {
 	bool once;     /* no rank was there twice */
 	unsigned form; /* only readers ask */
 	unsigned k;
-	uint64_t all;  /* the sum of all histograms: those that are a small part of it get fewer bins */
+	uint64_t all;  /* the sum of all histograms: those that are less than 1/share of it get fewer bins */
+	unsigned share;
 };
 /* from: of the site that it is of; of: of the site that its visits are numbered by. `all` is 0. */
 struct histogram_place histogram_place(const struct trace *t, const struct histogram_visits *from, const struct histogram_visits *of, unsigned at,

@@ -33,7 +33,7 @@ struct time_bin {
 
 /* Durations in ns, over all ranks and visits. */
 struct trace_time {
-	uint64_t count, sum, min, max; /* exact; the others mean nothing if count is 0 */
+	uint64_t count, sum, min, max; /* the others mean nothing if count is 0; what a complete trace rounds: times.h */
 	uint32_t min_rank, max_rank;   /* a rank that had the extreme value, the lowest one */
 	uint64_t min_visit, max_visit; /* and in which of its visits of the site that the time is of, from 0 (the first one) */
 	uint128 squares;

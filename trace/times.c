@@ -139,6 +139,7 @@ enum {
 	DIGITS_SHARE = 6,     /* least and most of a rank: what they are less or more than the mean */
 	LEVELS_TIME = 32, LEVELS_OVERHEAD = 8, /* totals of ranks: between the least and the most */
 	FINEST = 1024,        /* but no finer than this fraction of the most */
+	SHARE_CALL = 8, SHARE_COMPUTE = 32, /* of all time, for all bins: replays compute for as long as the bins say, and wait for messages */
 };
 
 /* Contexts. Those of communicate and of compute times are apart. */
@@ -270,6 +271,7 @@ static void put_compact(struct writer *w, const struct trace *t)
 		const struct trace_site *s = &t->sites[i];
 		struct histogram_place here = histogram_place(t, &visits[i], &visits[i], AT_TIME, 0);
 		here.all = all;
+		here.share = SHARE_CALL;
 		histogram_put(e, &here, &s->communicate, visits[i].sum);
 		put_share(e, &here, &visits[i], s);
 		entropy_put_number(e, AT_EDGES, HISTOGRAM_DIGITS, s->edge_count);
@@ -278,6 +280,7 @@ static void put_compact(struct writer *w, const struct trace *t)
 			const struct trace_edge *edge = &s->edges[k];
 			struct histogram_place there = histogram_place(t, &visits[i], &visits[edge->to], AT_TIME + HISTOGRAM_CONTEXTS, 0);
 			there.all = all;
+			there.share = SHARE_COMPUTE;
 			if (k > 0 && edge->to <= edge[-1].to)
 				w->failed = true; /* not in canonical order */
 			entropy_put_number(e, AT_TO, HISTOGRAM_DIGITS, k == 0 ? zigzag((int64_t)edge->to - i - 1) : edge->to - s->edges[k - 1].to - UINT64_C(1));
