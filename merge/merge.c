@@ -86,12 +86,9 @@ static int stretch_translate(struct translation *x, const struct trace_stretch *
 	if (translate_map(x, &s->start, s->vector ? REFERENCE_NONE : reference, &to->start) != 0 ||
 	    (s->count > 1 && translate_map(x, &s->stride, REFERENCE_NONE, &to->stride) != 0))
 		return -1;
-	if (!s->vector)
-		return 0;
-	to->elements = calloc(s->width + UINT64_C(1), sizeof *to->elements);
-	if (!to->elements)
+	if (trace_stretch_room(to, s) != 0)
 		return -1;
-	for (; to->width < s->width; to->width++)
+	for (; s->vector && to->width < s->width; to->width++)
 		if (translate_map(x, &s->elements[to->width], REFERENCE_NONE, &to->elements[to->width]) != 0)
 			return -1;
 	return 0;

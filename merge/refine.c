@@ -285,12 +285,9 @@ static int stretch_copy(struct trace_stretch *to, const struct trace_stretch *s)
 	*to = (struct trace_stretch){.count = 1, .vector = s->vector};
 	if (rankmap_copy(&to->start, &s->start) != 0)
 		return -1;
-	if (!s->vector)
-		return 0;
-	to->elements = calloc(s->width + UINT64_C(1), sizeof *to->elements);
-	if (!to->elements)
+	if (trace_stretch_room(to, s) != 0)
 		return -1;
-	for (; to->width < s->width; to->width++)
+	for (; s->vector && to->width < s->width; to->width++)
 		if (rankmap_copy(&to->elements[to->width], &s->elements[to->width]) != 0)
 			return -1;
 	return 0;

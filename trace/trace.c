@@ -307,6 +307,12 @@ void trace_sort_groups(struct trace_column *c)
 		qsort(c->groups, c->count, sizeof *c->groups, by_first_rank);
 }
 
+int trace_stretch_room(struct trace_stretch *to, const struct trace_stretch *like)
+{
+	to->elements = like->vector ? calloc(like->width + UINT64_C(1), sizeof *to->elements) : NULL;
+	return like->vector && !to->elements ? -1 : 0;
+}
+
 int trace_stretch_join(struct trace_stretch *to, const struct trace_stretch *from)
 {
 	if (rankmap_union(&to->start, &to->start, &from->start) != 0 ||

@@ -195,6 +195,8 @@ void trace_group_free(struct trace_group *g);
 /* May the two be one? Then trace_stretch_join adds the ranks of `from`, which are others, to `to`. Returns 0 or -1. */
 bool trace_stretch_alike(const struct trace_stretch *a, const struct trace_stretch *b);
 int trace_stretch_join(struct trace_stretch *to, const struct trace_stretch *from);
+/* Room for the elements of arrays, if `like` has such, none of which is there yet. Returns 0 or -1. */
+int trace_stretch_room(struct trace_stretch *to, const struct trace_stretch *like);
 bool trace_stretch_equal(const struct trace_stretch *a, const struct trace_stretch *b);
 bool trace_group_equal(const struct trace_group *a, const struct trace_group *b); /* with an order */
 /* In ascending order of their first ranks. */
