@@ -211,8 +211,9 @@ static bool grow_nodes(struct request_table *t, size_t wanted)
 /* Puts the word of free numbers back. */
 static void put_back(struct request_table *t)
 {
-	if (t->base != REQUEST_NO_BASE)
-		t->numbers.taken[t->base / 64] = ~t->free;
+	if (t->base == REQUEST_NO_BASE) /* other threads look at thread 0's base: it is not written then */
+		return;
+	t->numbers.taken[t->base / 64] = ~t->free;
 	t->base = REQUEST_NO_BASE;
 	t->free = 0;
 }

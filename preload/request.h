@@ -97,14 +97,15 @@ extern struct request_table {
 	struct request_slot *slots; /* mask + 1 of them, and one more that is never empty */
 	size_t mask;
 	unsigned shift;
-	uint32_t epoch;
-	uint32_t changes; /* counts what is done slowly: slots may be elsewhere since */
-	bool plain;       /* there is one thread, and memory: the inline functions may be used */
-	size_t displaced; /* slots that are not at home */
+	bool plain; /* there is one thread, and memory: the inline functions may be used */
 	/* The word of the numbers in which the lowest free ones are: those that are free, as bits, are base, base + 1, ... In `numbers` all of them count as
 	 * taken. */
 	uint64_t free;
 	int64_t base; /* REQUEST_NO_BASE: there is no such word */
+	/* What is above, of thread 0, the inline functions look at in all threads, and it stays as it is when there are several. */
+	uint32_t epoch __attribute__((aligned(64)));
+	uint32_t changes; /* counts what is done slowly: slots may be elsewhere since */
+	size_t displaced; /* slots that are not at home */
 	struct request_node *nodes;
 	size_t node_count;
 	struct numbers numbers;
@@ -112,7 +113,7 @@ extern struct request_table {
 	int lock;    /* with several threads */
 	bool shared; /* another thread looks in it: its owner takes the lock, too */
 	bool busy;   /* its owner is in it without the lock; only the owner writes that */
-} request_table __attribute__((visibility("hidden"), aligned(64))); /* thread 0's */
+} request_table __attribute__((visibility("hidden"))); /* thread 0's */
 #define REQUEST_NO_BASE INT64_MAX
 
 int64_t request_new_slowly(uint64_t bits, uint64_t null, unsigned traits);
@@ -147,8 +148,10 @@ static inline int64_t request_new(uint64_t bits, uint64_t null, unsigned traits)
 static inline bool request_find_plain(struct request_ref *refs, const uint64_t *bits, size_t n, unsigned *traits)
 {
 	struct request_table *t = &request_table;
+	if (__builtin_expect(!t->plain, 0))
+		return false;
 	uint32_t epoch = t->epoch + 1;
-	if (__builtin_expect(!t->plain || !epoch, 0))
+	if (__builtin_expect(!epoch, 0))
 		return false;
 	t->epoch = epoch;
 	*traits = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * request - unit test of preload/request.c
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +132,55 @@ static void threads(void)
 	ok(request_count() == 0, "nothing is left");
 	handle_locking = false;
 	request_reset();
+}
+
+#define KEPT 0x9000
+
+/* Thread 1 ends a request of thread 0, which goes on with its own at the same time. */
+static void *other_thread(void *wrong)
+{
+	struct request_ref ref;
+
+	request_thread(1);
+	ref = request_find(KEPT, NULL_REQUEST, false);
+	*(int *)wrong += ref.number != INT64_C(1) << 32 || ref.traits != REQUEST_RECV;
+	request_end(&ref);
+	for (int i = 0; i < 100; i++)
+		*(int *)wrong += request_look(KEPT, NULL_REQUEST).number != REQUEST_UNKNOWN;
+	return NULL;
+}
+
+static void foreign_request(void)
+{
+	int wrong = 0, wrong_there = 0;
+
+	handle_locking = true;
+	for (int round = 0; round < 100; round++) {
+		const struct request_ref kept = {.bits = KEPT};
+		pthread_t other;
+
+		request_thread(0);
+		request_new(KEPT, NULL_REQUEST, REQUEST_RECV);
+		wrong += request_table.shared != locks_only;
+		if (pthread_create(&other, NULL, other_thread, &wrong_there) != 0) {
+			wrong++;
+			request_end(&kept);
+			continue;
+		}
+		for (int i = 0; i < 5000 || !__atomic_load_n(&request_table.shared, __ATOMIC_RELAXED); i++) {
+			int64_t number = request_new(0x40, NULL_REQUEST, 0);
+			struct request_ref ref;
+
+			request_find_all(&ref, (uint64_t[]){0x40}, 1, NULL_REQUEST);
+			wrong += ref.number != number || (number != 0 && number != 1);
+			request_end(&ref);
+		}
+		pthread_join(other, NULL);
+		wrong += request_count() != 0;
+		request_reset();
+	}
+	ok(wrong == 0 && wrong_there == 0, "a thread ends another one's request while that one goes on without a lock");
+	handle_locking = false;
 }
 
 /* The same operations on the table and on a plain list. */
@@ -282,6 +332,7 @@ int main(void)
 	numbering();
 	shared_handles();
 	threads();
+	foreign_request();
 	against_model();
 	expected_arrays();
 	many_with_one_handle();
