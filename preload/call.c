@@ -277,7 +277,12 @@ bool call_end_slowly(struct call *c, int rc)
 
 void call_turn(struct call *c, int64_t value)
 {
-	column_turn(&c->rec->columns, c->next++, c->site->visits, value);
+	struct column *column = c->next++;
+	if (__builtin_expect(lossy_wait(&c->rec->columns, column, c->site->visits, value), 0)) {
+		column->raw = VALUE_NONE;
+		return;
+	}
+	column_turn(&c->rec->columns, column, c->site->visits, value);
 	c->lost = c->rec->columns.failed;
 }
 
@@ -285,7 +290,7 @@ void call_turn_raw(struct call *c, int64_t value, int64_t raw)
 {
 	struct columns *x = &c->rec->columns;
 	struct column *column = c->next++;
-	if (value != column->expect && !column_step(x, column, c->site->visits, value)) {
+	if (value != column->expect && !column_step(x, column, c->site->visits, value) && !lossy_wait(x, column, c->site->visits, value)) {
 		column_turn(x, column, c->site->visits, value);
 		c->lost = x->failed;
 	}

@@ -15,7 +15,7 @@ static inline __attribute__((always_inline)) struct completion find_all(const ui
 	w.refs = scratch(SCRATCH_REFS, w.n, sizeof(*w.refs));
 	if (!w.refs)
 		return w;
-	if (__builtin_expect(request_find_plain(w.refs, bits, w.n, &traits), 1)) {
+	if (__builtin_expect(request_find_plain(w.refs, bits, w.n, REQUEST_NULL_BITS, &traits), 1)) {
 		w.receives = traits & REQUEST_RECV;
 		return w;
 	}

@@ -51,9 +51,9 @@ struct request_ref request_find(uint64_t bits, uint64_t null, bool may_be_new);
 struct request_ref request_look(uint64_t bits, uint64_t null);
 /* As request_find for an array: fills n refs. Requests that were never seen become live. */
 void request_find_all(struct request_ref *refs, const uint64_t *bits, size_t n, uint64_t null);
-/* The same for the plain case, that each handle is of one live request: also tells the traits that any of them has. False: refs mean nothing,
+/* The same for the plain case, that each handle is of one live request, or null: also tells the traits that any of them has. False: refs mean nothing,
  * request_find_all() is to be asked. */
-static inline bool request_find_plain(struct request_ref *refs, const uint64_t *bits, size_t n, unsigned *traits);
+static inline bool request_find_plain(struct request_ref *refs, const uint64_t *bits, size_t n, uint64_t null, unsigned *traits);
 static inline bool request_find_one(struct request_ref *ref, uint64_t bits);
 /* The request is not live any more. Does nothing for a ref that has no number. */
 static inline void request_end(const struct request_ref *ref);
@@ -145,7 +145,7 @@ static inline int64_t request_new(uint64_t bits, uint64_t null, unsigned traits)
 	return number;
 }
 
-static inline bool request_find_plain(struct request_ref *refs, const uint64_t *bits, size_t n, unsigned *traits)
+static inline bool request_find_plain(struct request_ref *refs, const uint64_t *bits, size_t n, uint64_t null, unsigned *traits)
 {
 	struct request_table *t = &request_table;
 	if (__builtin_expect(!t->plain, 0))
@@ -157,8 +157,12 @@ static inline bool request_find_plain(struct request_ref *refs, const uint64_t *
 	*traits = 0;
 	for (size_t i = 0; i < n; i++) {
 		struct request_slot *s = request_home(t, bits[i]);
-		if (__builtin_expect(s->key != bits[i] || s->number & REQUEST_SHARED || s->epoch == epoch, 0))
-			return false;
+		if (__builtin_expect(s->key != bits[i] || s->number & REQUEST_SHARED || s->epoch == epoch, 0)) {
+			if (bits[i] != null)
+				return false;
+			refs[i] = (struct request_ref){.bits = null, .number = REQUEST_NONE};
+			continue;
+		}
 		s->epoch = epoch;
 		refs[i].bits = bits[i];
 		refs[i].number = (int64_t)s->number;

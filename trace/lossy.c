@@ -65,15 +65,21 @@ static bool store(struct columns *x, struct lossy_tally *t, const struct tally *
 	return true;
 }
 
+/* Values of one cell have one hint, those of other cells mostly others. */
+static inline unsigned hint_of(int64_t value)
+{
+	uint64_t u = (uint64_t)value;
+	if (value >= TALLY_CELLS) {
+		unsigned power = 63 - (unsigned)__builtin_clzll(u);
+		u = power * TALLY_CELLS + (u >> (power - 3)); /* the latter is 8 to 15 */
+	}
+	return (unsigned)(u % LOSSY_HINTS);
+}
+
 /* As tally_place, but most values are found with one look: those of one cell are mostly in one bin. */
 static inline int64_t find_bin(const struct tally *t, uint8_t *hint, int64_t value)
 {
-	uint64_t u = (uint64_t)value;
-	if (u >= TALLY_CELLS && value > 0) {
-		unsigned power = 63 - (unsigned)__builtin_clzll(u);
-		u = (power - 2) * TALLY_CELLS + (u >> (power - 3) & (TALLY_CELLS - 1));
-	}
-	uint8_t *h = &hint[u % LOSSY_HINTS];
+	uint8_t *h = &hint[hint_of(value)];
 	if (__builtin_expect(*h < t->count && t->bins[*h].min <= value && value <= t->bins[*h].max, 1))
 		return *h;
 	int64_t at = t->count ? tally_place(t, value) : -1;
@@ -194,13 +200,6 @@ static void begin_queue(struct columns *x, struct column *c, uint64_t visits)
 	c->lead = both.word; /* from here on the run under way is what is in the queue */
 }
 
-/* Where the runs of a value are counted; NULL: there is nothing yet. */
-static struct lossy_tally *runs_known(struct columns *x, struct column *c, struct lossy *l, int64_t value)
-{
-	int64_t i = column_slot(x, c, value);
-	return i >= 0 && i < l->next_count ? &arena_at(x->arena, struct lossy_next, l->next)[i].runs : NULL;
-}
-
 /* Counts run i of the queue, for which there is no bin: an operation of its own. */
 static __attribute__((noinline)) void count_queued(struct columns *x, struct column *c, struct lossy *l, const struct lossy_run *q, uint32_t i)
 {
@@ -212,42 +211,102 @@ static __attribute__((noinline)) void count_queued(struct columns *x, struct col
 	commit(x, &old);
 }
 
+/* Bins that runs of a queue are added up for before they are counted: the journal has each bin once. */
+#define SUMS 64
+
+struct sums {
+	struct {
+		uint64_t count, sum;
+	} bin[SUMS];
+	uint32_t bins; /* how many there are */
+};
+
+static inline void sums_begin(struct sums *s, const struct tally *t)
+{
+	s->bins = t->count < SUMS ? t->count : SUMS;
+	memset(s->bin, 0, s->bins * sizeof s->bin[0]);
+}
+
+static inline void sums_store(struct columns *x, const struct sums *s, struct tally_bin *bins)
+{
+	for (uint32_t i = 0; i < s->bins; i++)
+		if (s->bin[i].count) {
+			arena_set(x->arena, bins[i].count, bins[i].count + s->bin[i].count);
+			arena_set(x->arena, bins[i].sum, bins[i].sum + s->bin[i].sum);
+		}
+}
+
 static void count_values(struct columns *x, struct column *c, struct lossy *l, const struct lossy_run *q, uint32_t n)
 {
 	struct tally v = view(x, &l->tally);
-	uint64_t saved = 0; /* bins whose counts the journal has */
+	struct sums sums;
+	sums_begin(&sums, &v);
 	for (uint32_t i = (uint32_t)l->counted; i < n; i++) {
 		uint64_t length = q[i + 1].start - q[i].start;
-		int64_t value = q[i].value, at = find_bin(&v, l->hint, value);
-		if (__builtin_expect(at < 0, 0)) {
-			count_queued(x, c, l, q, i);
-			v = view(x, &l->tally);
-			saved = 0;
+		int64_t value = q[i].value;
+		uint8_t h = l->hint[hint_of(value)];
+		if (__builtin_expect(h < sums.bins && v.bins[h].min <= value && value <= v.bins[h].max, 1)) {
+			sums.bin[h].count += length;
+			sums.bin[h].sum += (uint64_t)value * length;
 			continue;
 		}
-		struct tally_bin *b = &v.bins[at];
-		if (at < 64 && saved >> at & 1 && b->min <= value && value <= b->max) {
-			b->count += length;
-			b->sum += (uint64_t)value * length;
-		} else {
-			count_in(x->arena, b, value, length);
-			saved |= at < 64 ? UINT64_C(1) << at : 0;
+		int64_t at = find_bin(&v, l->hint, value);
+		if (__builtin_expect(at >= 0, 1)) {
+			count_in(x->arena, &v.bins[at], value, length);
+			continue;
 		}
+		sums_store(x, &sums, v.bins);
+		count_queued(x, c, l, q, i);
+		v = view(x, &l->tally);
+		sums_begin(&sums, &v);
+	}
+	sums_store(x, &sums, v.bins);
+}
+
+static void store_ones(struct columns *x, const struct lossy *l, uint64_t touched, uint8_t *ones)
+{
+	for (; touched; touched &= touched - 1) {
+		int i = __builtin_ctzll(touched);
+		struct tally_bin *b = arena_at(x->arena, struct tally_bin, arena_at(x->arena, struct lossy_next, l->next)[i].runs.bins);
+		arena_set(x->arena, b->count, b->count + ones[i]);
+		arena_set(x->arena, b->sum, b->sum + ones[i]);
+		ones[i] = 0;
 	}
 }
 
+/* Most runs are of one visit, which is the first bin of most tallies. */
 static void count_successors(struct columns *x, struct column *c, struct lossy *l, const struct lossy_run *q, uint32_t n)
 {
+	uint8_t ones[SUMS] = {0}; /* runs of one visit, by successor */
+	uint64_t touched = 0;
+	_Static_assert(LOSSY_QUEUE < UINT8_MAX, "runs are counted in bytes");
 	for (uint32_t i = (uint32_t)l->counted; i < n; i++) {
-		int64_t length = (int64_t)(q[i + 1].start - q[i].start);
-		struct lossy_tally *t = runs_known(x, c, l, q[i].value);
-		struct tally v = t ? view(x, t) : (struct tally){.count = 0};
-		int64_t at = v.count && v.bins[0].min == length && v.bins[0].max == length ? 0 : v.count ? tally_place(&v, length) : -1;
-		if (__builtin_expect(at >= 0, 1))
+		const struct lossy_next *next = arena_at(x->arena, struct lossy_next, l->next);
+		int64_t length = (int64_t)(q[i + 1].start - q[i].start), value = q[i].value;
+		uint8_t *hint = &l->hint[(uint64_t)value % LOSSY_HINTS];
+		int64_t k = *hint;
+		if (__builtin_expect(k >= l->next_count || next[k].to != value, 0)) {
+			k = column_slot(x, c, value);
+			k = k < l->next_count ? k : -1;
+			if (k >= 0 && k <= UINT8_MAX)
+				*hint = (uint8_t)k;
+		}
+		struct tally v = k >= 0 ? view(x, &next[k].runs) : (struct tally){.count = 0};
+		if (__builtin_expect(length == 1 && v.count && k < SUMS && v.bins[0].min == 1 && v.bins[0].max == 1, 1)) {
+			ones[k]++;
+			touched |= UINT64_C(1) << k;
+			continue;
+		}
+		int64_t at = v.count ? tally_place(&v, length) : -1;
+		if (__builtin_expect(at >= 0, 1)) {
 			count_in(x->arena, &v.bins[at], length, 1);
-		else
+		} else {
+			store_ones(x, l, touched, ones);
+			touched = 0;
 			count_queued(x, c, l, q, i);
+		}
 	}
+	store_ones(x, l, touched, ones);
 }
 
 /* Counts all runs but the one under way. What needs no memory is one operation; each run that does is one of its own. */
@@ -265,18 +324,11 @@ static __attribute__((noinline)) void empty_queue(struct columns *x, struct colu
 	arena_commit(a);
 }
 
-static inline void queue_put(struct columns *x, struct column *c, uint64_t visits, int64_t value)
+static __attribute__((noinline)) void queue_put(struct columns *x, struct column *c, uint64_t visits, int64_t value)
 {
-	struct lossy_run *q = arena_at(x->arena, struct lossy_run, c->queue);
-	uint32_t n = c->queued;
-	n -= n > 0 && c->start >= visits; /* the event that the last one was put for was taken back */
-	q[n].value = value;
-	q[n].start = visits;
-	arena_barrier();
-	c->queued = n + 1;
-	c->start = visits; /* no reader looks at it, but it is nearer than the queue */
-	c->expect = value;
-	if (__builtin_expect(n + 1 == LOSSY_QUEUE, 0))
+	c->queued -= c->queued > 0 && c->start >= visits; /* the event that the last one was put for was taken back */
+	lossy_append(x, c, visits, value);
+	if (c->queued == LOSSY_QUEUE)
 		empty_queue(x, c);
 }
 
@@ -294,7 +346,8 @@ void lossy_turn(struct columns *x, struct column *c, uint64_t visits, int64_t va
 {
 	struct retired old;
 	if (c->queue) {
-		queue_put(x, c, visits, value);
+		if (!lossy_wait(x, c, visits, value))
+			queue_put(x, c, visits, value);
 		return;
 	}
 	if (c->lossy == LOSSY_FORGOTTEN)

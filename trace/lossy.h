@@ -74,6 +74,8 @@ void lossy_force(struct columns *x, struct column *c, uint64_t visits);
 void lossy_forget(struct columns *x, struct column *c, uint64_t visits);
 /* Puts a value. */
 void lossy_turn(struct columns *x, struct column *c, uint64_t visits, int64_t value);
+/* The plain case of it, for columns of any kind: the value waits in the queue. False: it is not plain, and nothing was done. */
+static inline bool lossy_wait(const struct columns *x, struct column *c, uint64_t visits, int64_t value);
 void lossy_put_vector(struct columns *x, struct column *c, uint64_t visits, const int64_t *values, size_t n);
 /* Joins bins until there are at most `bins` in a tally, to save memory. */
 void lossy_shrink(struct columns *x, struct column *c, uint32_t bins);
@@ -106,5 +108,26 @@ int pattern_each(const struct pattern *p, const struct dict_run *dict, size_t n,
 /* take(context, value, length of a run, how many runs of this length) for all runs but the last one, which is left in *value, *length. */
 int pattern_runs(const struct pattern *p, const struct dict_run *dict, size_t n,
                  int (*take)(void *context, int64_t value, uint64_t length, uint64_t runs), void *context, int64_t *value, uint64_t *length);
+
+/* ---- implementation ---- */
+
+static inline void lossy_append(const struct columns *x, struct column *c, uint64_t visits, int64_t value)
+{
+	struct lossy_run *q = arena_at(x->arena, struct lossy_run, c->queue) + c->queued;
+	q->value = value;
+	q->start = visits;
+	arena_barrier();
+	c->queued++;
+	c->start = visits; /* no reader looks at it, but it is nearer than the queue */
+	c->expect = value;
+}
+
+static inline bool lossy_wait(const struct columns *x, struct column *c, uint64_t visits, int64_t value)
+{
+	if (!c->lossy || !c->queue || c->queued + 1 >= LOSSY_QUEUE || c->start >= visits)
+		return false;
+	lossy_append(x, c, visits, value);
+	return true;
+}
 
 #endif

@@ -145,8 +145,9 @@ static int add_bin(struct tally *t, struct tally_bin b, bool coarse)
 	uint32_t at = place_of(t, b.min);
 	bool constant = value_is_constant(b.min);
 	if (at < t->count && t->bins[at].min <= b.max && (constant || coarse || (b.min == b.max && t->bins[at].min == t->bins[at].max))) {
+		bool inside = t->bins[at].min <= b.min && b.max <= t->bins[at].max;
 		join(&t->bins[at], &b);
-		if (t->bins[at].min != t->bins[at].max)
+		if (!inside)
 			coarsen(t);
 		return 0;
 	}
