@@ -285,8 +285,10 @@ int aggregate_run(int argc, char **argv, const struct team *team)
 	struct error error = {""};
 	int status;
 
-	if (team->rank > 0 && (!freopen("/dev/null", "w", stdout)))
+	if (team->rank > 0 && !freopen("/dev/null", "w", stdout)) {
+		fprintf(stderr, "spoor aggregate: /dev/null: %s\n", strerror(errno));
 		return CMD_FAILED;
+	}
 	quiet = team->rank > 0;
 	status = parse(&o, argc, argv);
 	if (status != CMD_OK)

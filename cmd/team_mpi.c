@@ -137,22 +137,34 @@ static int pass_on(int fd, uint64_t size, int rank, int ranks, uint8_t *piece)
 	return rv;
 }
 
+/* Are all well, and have all ended? A task that has ended is not well for those that still ask, so that they end, too, instead of waiting for it. */
+static bool agree_all(bool well, bool ended, bool *all_ended)
+{
+	int mine[2] = {well, ended}, all[2];
+
+	MPI_Allreduce(mine, all, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+	*all_ended = all[1];
+	return all[0];
+}
+
 /* Returns the worker's exit status, or -1: it is gone without a word. */
 static int serve(int fd, int rank, int ranks)
 {
 	static uint8_t piece[PIECE];
 	unsigned facts[2] = {(unsigned)rank, (unsigned)ranks};
+	bool all_ended = false;
 	struct message m;
 
 	if (put(fd, facts, sizeof facts))
 		return -1;
 	while (get(fd, &m, sizeof m) == 0) {
-		if (m.letter == END)
+		if (m.letter == END) {
+			while (!all_ended)
+				agree_all(false, true, &all_ended);
 			return (int)m.number;
+		}
 		if (m.letter == AGREE) {
-			int mine = m.number != 0, all = 0;
-			MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-			if (put_message(fd, AGREE, (uint64_t)all))
+			if (put_message(fd, AGREE, agree_all(m.number != 0, false, &all_ended)))
 				return -1;
 		} else if (pass_on(fd, m.number, rank, ranks, piece)) {
 			return -1;
