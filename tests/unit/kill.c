@@ -225,7 +225,13 @@ static int64_t check(void)
 					right = e.values[k - 1] == parameter(i, k % 4);
 			}
 			if (!right) {
-				printf("# event %lld of %lld is wrong\n", (long long)n, (long long)count);
+				printf("# event %lld of %lld is wrong: %zu columns (%s)", (long long)n, (long long)count, (size_t)e.schema->count, sends ? "sends" : "not");
+				for (size_t k = 0; k < e.schema->count; k++)
+					printf(" %lld", (long long)e.values[k]);
+				printf("; parameters");
+				for (int k = 0; k < 4; k++)
+					printf(" %lld", (long long)parameter(i, k));
+				printf("\n");
 				n = -1;
 				goto done;
 			}
