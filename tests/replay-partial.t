@@ -66,7 +66,8 @@ def main():
     try:
         looked_at("abort", trace(folder, "abort", [ENDS, "abort"]), "did not come to MPI_Finalize", least=8)
         looked_at("a segmentation fault", trace(folder, "segv", [ENDS, "segv"]), "did not come to MPI_Finalize", least=8)
-        looked_at("exit without MPI_Finalize", trace(folder, "nofinalize", [ENDS, "nofinalize"]), "did not come to MPI_Finalize", least=0)
+        # mpirun ends the other ranks of the replay, too, when the first one is through: they may miss their last calls
+        looked_at("exit without MPI_Finalize", trace(folder, "nofinalize", [ENDS, "nofinalize"]), "did not come to MPI_Finalize", least=9)
         looked_at("one rank ends early, the others are in MPI_Finalize",
                   trace(folder, "finalize", some(f'[ "$OMPI_COMM_WORLD_RANK" = 3 ] && exec "{ENDS}" segv', ENDS, "normal")), least=8)  # 3: who crashes
         looked_at("one rank is killed anywhere, as for its memory", trace(folder, "one", some(rank + 'exec timeout -s KILL 1 "$@"', HALO, "1000000")), least=8)
