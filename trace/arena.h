@@ -47,7 +47,7 @@ struct arena_header {
 	} journal[ARENA_JOURNAL];
 };
 
-#define ARENA_VERSION 3
+#define ARENA_VERSION 4
 
 struct arena {
 	uint8_t *base;

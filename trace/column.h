@@ -62,8 +62,8 @@ struct column {
 	union {
 		uint64_t lead;
 		struct { /* of a lossy column */
-			ref queue; /* LOSSY_QUEUE struct lossy_run: what was put lately, and is not in the tally yet; 0: nothing waits (trace/lossy.h) */
-			uint32_t queued;
+			ref queue;       /* what was put lately, and is not in the tally yet; 0: nothing waits (trace/lossy.h) */
+			uint32_t queued; /* ROLE_VECTOR: words in it */
 		};
 	};
 	union {
@@ -78,9 +78,9 @@ struct column {
 	ref dict;
 	uint32_t dict_capacity; /* bytes */
 	struct dict_run first;
-	ref lossy;        /* struct lossy: the column gave up its order (trace/lossy.h), and of all this only expect, start and queue mean something */
+	ref lossy;        /* struct lossy: the column gave up its order (trace/lossy.h), and of all this only expect, start and queue mean something to readers */
 	uint16_t role;    /* enum column_role */
-	uint16_t appends; /* since the size of the pattern was looked at; lossy: runs that did not wait */
+	uint16_t appends; /* since the size of the pattern was looked at; lossy: runs since visit `synced` */
 };
 
 /* What the values of a column are when their order is given up. */

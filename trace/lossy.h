@@ -9,9 +9,10 @@
  * So whatever is cut off in the middle of a put (arena.h), a reader who knows how many visits count finds a tally of just these: the run under
  * way is as long as the visits say. A put, with the tally of the run that it ends, is one operation of the arena.
  *
- * Counting costs several cache lines and the journal's protection of each word, so that a column whose runs are short has a *queue* from a number of
- * runs on: runs wait there, each with the visit that it began at, until there are LOSSY_QUEUE of them, which are counted at once. The run under way is the
- * last one in the queue. What stands there needs no protection: runs that begin behind the visits that count are none.
+ * Counting costs several cache lines and the journal's protection of each word, so that a column whose runs are short has a *queue* (lossy_queue.c): the value
+ * of each visit waits there, from visit `start` on, until there are LOSSY_QUEUE of them, which are counted at once. Nothing is expected then, so that each
+ * visit comes with its value. What stands there needs no protection: values of visits that do not count are none. Vectors wait one behind the other, each
+ * with the visit that it began at.
  *
  * Tallies grow to the log-linear form of trace/tally.h and no further: at most about 120 bins for values up to 10^6, 500 for any. Without memory,
  * or beyond columns.bins, neighbouring bins are joined; counts and sums stay exact. Nothing here fails: where there is not even memory for one bin,
@@ -35,13 +36,19 @@ struct lossy_next {
 	struct lossy_tally runs;
 };
 
-/* A run in a queue, up to where the next one begins. */
-struct lossy_run {
-	int64_t value;
-	uint64_t start;
+/* Values that wait, and words of vectors that do. */
+#define LOSSY_QUEUE 128
+#define LOSSY_QUEUE_WORDS 256
+/* column.token of a column with a queue of values. */
+#define TOKEN_WAITS UINT32_MAX
+
+/* A vector in a queue: it came at the visits from here up to that of the next one. */
+struct lossy_waiting {
+	uint64_t visit;
+	uint64_t count; /* SIZE_MAX: one value, a constant in place of a vector */
+	int64_t values[];
 };
 
-#define LOSSY_QUEUE 32
 #define LOSSY_HINTS 64
 
 struct lossy {
@@ -58,9 +65,15 @@ struct lossy {
 	ref next; /* ROLE_NEXT: struct lossy_next, one for each successor */
 	uint32_t next_count;
 	uint64_t next_capacity; /* bytes */
-	/* Where values like this one were found the last time; a guess. */
+	/* Where values like this one were found the last time; a guess. Those of tallies are never beyond the bins that they were made for. */
 	uint8_t hint[LOSSY_HINTS], element_hint[LOSSY_HINTS];
-	uint64_t counted; /* runs at the begin of the queue that are in the tally already: while it is being emptied */
+	uint64_t hinted, element_hinted; /* ref and count of the bins */
+	/* While a queue is being emptied: how many values of it (words of it) are in the tally already. */
+	uint64_t counted;
+	/* ROLE_NEXT: the run that goes on in the queue, or ends where it begins; length 0: there is none */
+	int64_t run_value;
+	uint64_t run_length;
+	uint64_t last; /* of vectors in a queue: where the last one is; a guess */
 };
 
 /* column.lossy of a column that was forgotten. */
@@ -74,13 +87,28 @@ void lossy_force(struct columns *x, struct column *c, uint64_t visits);
 void lossy_forget(struct columns *x, struct column *c, uint64_t visits);
 /* Puts a value. */
 void lossy_turn(struct columns *x, struct column *c, uint64_t visits, int64_t value);
-/* The plain case of it, for columns of any kind: the value waits in the queue. False: it is not plain, and nothing was done. */
-static inline bool lossy_wait(const struct columns *x, struct column *c, uint64_t visits, int64_t value);
+/* The plain case of it, for columns of any kind: the value waits in the queue. False: it is not plain, and nothing was done. base: the arena's. */
+static inline bool lossy_wait(uint8_t *base, struct column *c, uint64_t visits, int64_t value);
 void lossy_put_vector(struct columns *x, struct column *c, uint64_t visits, const int64_t *values, size_t n);
 /* Joins bins until there are at most `bins` in a tally, to save memory. */
 void lossy_shrink(struct columns *x, struct column *c, uint32_t bins);
 /* The bytes of the arena that a lossy column has. */
 uint64_t lossy_size(const struct columns *x, const struct column *c);
+
+/* Queues, for lossy.c. Of a column that has none: have so many of its runs, of which one has just ended, been so short that there should be one? */
+bool lossy_queue_due(struct column *c, uint64_t visits);
+/* Makes one, if there is memory, with what was put last. */
+void lossy_queue_begin(struct columns *x, struct column *c, uint64_t visits, int64_t value);
+void lossy_queue_begin_vectors(struct columns *x, struct column *c, uint64_t visits, const int64_t *values, size_t n);
+/* Counts what waits. If runs have become long, there is no queue any more. */
+void lossy_queue_empty(struct columns *x, struct column *c);
+/* Puts a vector into a queue. False: it is too large for one; there is no queue any more. */
+bool lossy_queue_vector(struct columns *x, struct column *c, uint64_t visits, const int64_t *values, size_t n);
+/* The bytes of a queue. */
+static inline uint64_t lossy_queue_bytes(const struct column *c)
+{
+	return ((c->role & ROLE_KINDS) == ROLE_VECTOR ? LOSSY_QUEUE_WORDS : LOSSY_QUEUE) * sizeof(int64_t);
+}
 
 /* What a column of an untrusted arena holds after `visits` values, in numbers of the arena. Returns 0, or -1: damaged, or no memory. The caller
  * frees the parts in any case. */
@@ -111,22 +139,12 @@ int pattern_runs(const struct pattern *p, const struct dict_run *dict, size_t n,
 
 /* ---- implementation ---- */
 
-static inline void lossy_append(const struct columns *x, struct column *c, uint64_t visits, int64_t value)
+static inline bool lossy_wait(uint8_t *base, struct column *c, uint64_t visits, int64_t value)
 {
-	struct lossy_run *q = arena_at(x->arena, struct lossy_run, c->queue) + c->queued;
-	q->value = value;
-	q->start = visits;
-	arena_barrier();
-	c->queued++;
-	c->start = visits; /* no reader looks at it, but it is nearer than the queue */
-	c->expect = value;
-}
-
-static inline bool lossy_wait(const struct columns *x, struct column *c, uint64_t visits, int64_t value)
-{
-	if (!c->lossy || !c->queue || c->queued + 1 >= LOSSY_QUEUE || c->start >= visits)
+	uint64_t i = visits - c->start;
+	if (c->token != TOKEN_WAITS || i >= LOSSY_QUEUE)
 		return false;
-	lossy_append(x, c, visits, value);
+	((int64_t *)(void *)(base + c->queue))[i] = value;
 	return true;
 }
 

@@ -71,18 +71,48 @@ static int take_run(const struct column *c, struct lossy_image *out, int64_t val
 	return out->next[i].to == (uint64_t)value ? tally_add(&out->next[i].runs, (int64_t)length, 1) : -1;
 }
 
-/* The runs that wait to be counted, and the one under way, up to `visits`. */
-static int take_queue(const struct columns *x, const struct column *c, const struct lossy *l, uint64_t visits, struct lossy_image *out)
+/* The vectors that wait, and the one under way, up to `visits`. */
+static int take_vectors(const struct column *c, const struct lossy *l, const int64_t *q, uint64_t visits, struct lossy_image *out)
 {
-	if (!arena_valid(x->arena, c->queue, LOSSY_QUEUE * sizeof(struct lossy_run)) || c->queued > LOSSY_QUEUE)
-		return -1;
-	const struct lossy_run *q = arena_at(x->arena, struct lossy_run, c->queue);
-	for (uint64_t i = l->counted; i < c->queued && q[i].start < visits; i++) {
-		uint64_t end = i + 1 < c->queued && q[i + 1].start < visits ? q[i + 1].start : visits;
-		if (end <= q[i].start || take_run(c, out, q[i].value, end - q[i].start) != 0)
+	const uint64_t header = sizeof(struct lossy_waiting) / sizeof *q;
+	for (uint64_t at = l->counted, after; at + header < c->queued + UINT64_C(1); at = after) {
+		const struct lossy_waiting *w = (const struct lossy_waiting *)(const void *)(q + at), *next;
+		uint64_t n = w->count == SIZE_MAX ? 1 : w->count;
+		if (w->visit >= visits)
+			return 0;
+		if (n > LOSSY_QUEUE_WORDS || at + header + n > c->queued)
+			return -1;
+		after = at + header + n;
+		next = (const struct lossy_waiting *)(const void *)(q + after);
+		uint64_t end = after + header <= c->queued && next->visit < visits ? next->visit : visits;
+		if (end <= w->visit || !lossy_add_vector(&out->values, &out->elements, w->values, w->count, end - w->visit))
 			return -1;
 	}
 	return 0;
+}
+
+/* What waits to be counted, and what is under way, up to `visits`. */
+static int take_queue(const struct columns *x, const struct column *c, const struct lossy *l, uint64_t visits, struct lossy_image *out)
+{
+	if (!arena_valid(x->arena, c->queue, lossy_queue_bytes(c)) || c->queued > LOSSY_QUEUE_WORDS)
+		return -1;
+	const int64_t *q = arena_at(x->arena, int64_t, c->queue);
+	if ((c->role & ROLE_KINDS) == ROLE_VECTOR)
+		return take_vectors(c, l, q, visits, out);
+	uint64_t n = visits > c->start ? visits - c->start : 0, length = l->run_length;
+	int64_t value = l->run_value;
+	if (n > LOSSY_QUEUE)
+		return -1;
+	for (uint64_t i = l->counted; i < n; i++) {
+		if (length > 0 && q[i] != value) {
+			if (take_run(c, out, value, length) != 0)
+				return -1;
+			length = 0;
+		}
+		value = q[i];
+		length++;
+	}
+	return length > 0 ? take_run(c, out, value, length) : 0;
 }
 
 /* Of each successor, and room for those in the queue. */

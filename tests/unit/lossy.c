@@ -93,11 +93,12 @@ int main(void)
 				return 1;
 			struct record *record = record_create(&a);
 			x.record = record;
-			int64_t vector[20];
+			int64_t vector[LOSSY_QUEUE_WORDS + VECTORS];
 			for (uint32_t i = 0; i < VECTORS; i++) {
-				for (uint32_t k = 0; k < i % 20; k++)
+				uint32_t length = i % 13 == 12 ? LOSSY_QUEUE_WORDS + i : i % 20; /* some do not fit a queue */
+				for (uint32_t k = 0; k < length; k++)
 					vector[k] = (int64_t)random_below(1 + i * 3);
-				record_add_vector(&a, record, vector, i % 20);
+				record_add_vector(&a, record, vector, length);
 			}
 			x.threshold = round % 2 ? random_below(60) : UINT64_MAX;
 			x.structure = true;

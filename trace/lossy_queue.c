@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * lossy_queue - what waits to be counted in a column without order
+ */
+#include <string.h>
+
+#include "trace/lossy_count.h"
+
+/* So many runs of so many visits, on average, and there is a queue; if there are not even half as many in a full one, it ends. */
+#define RUNS 16
+#define RUN_VISITS 4
+#define RUNS_LEAST 8
+
+bool lossy_queue_due(struct column *c, uint64_t visits)
+{
+	if (++c->appends < RUNS)
+		return false;
+	bool due = visits - c->synced <= (uint64_t)RUNS * RUN_VISITS;
+	c->appends = 0;
+	c->synced = visits;
+	return due;
+}
+
+static int64_t *queue_at(const struct columns *x, const struct column *c)
+{
+	return arena_at(x->arena, int64_t, c->queue);
+}
+
+/* Whatever was put before is in the tally, but the last run of a successor. */
+static ref make_queue(struct columns *x, struct column *c)
+{
+	uint64_t capacity;
+	ref at = arena_alloc_block(x->arena, lossy_queue_bytes(c), &capacity);
+	arena_commit(x->arena);
+	struct lossy *l = lossy_of(x, c);
+	l->counted = l->last = l->run_length = 0;
+	arena_barrier();
+	return at;
+}
+
+static void set_queue(struct arena *a, struct column *c, ref at, uint32_t queued, uint64_t start, int64_t expect)
+{
+	arena_set(a, c->queue, at); /* the word has `queued`, too */
+	c->queued = queued;
+	arena_set(a, c->start, start);
+	arena_set(a, c->expect, expect);
+	c->raw = VALUE_NONE;
+	arena_commit(a);
+}
+
+void lossy_queue_begin(struct columns *x, struct column *c, uint64_t visits, int64_t value)
+{
+	ref at = make_queue(x, c);
+	if (!at)
+		return;
+	*arena_at(x->arena, int64_t, at) = value;
+	set_queue(x->arena, c, at, 0, visits, VALUE_NONE);
+	c->token = TOKEN_WAITS;
+}
+
+static void end_queue(struct columns *x, struct column *c, uint64_t start, int64_t expect)
+{
+	ref at = c->queue;
+	c->token = 0;
+	set_queue(x->arena, c, 0, 0, start, expect);
+	arena_free_block(x->arena, at, lossy_queue_bytes(c));
+	arena_commit(x->arena);
+}
+
+/* Values are added up for each bin before they are counted: the journal has each bin once. */
+#define SUMS 64
+
+struct sums {
+	struct tally tally;
+	uint32_t bins;  /* how many of them there are here */
+	uint8_t *hint;
+	int64_t min[SUMS];
+	uint64_t width[SUMS], count[SUMS], sum[SUMS];
+};
+
+/* Numbers of bins in hints must be ones of this tally. */
+static inline void sums_begin(struct sums *s, const struct columns *x, const struct lossy_tally *t, uint8_t hint[LOSSY_HINTS], uint64_t *hinted)
+{
+	uint64_t now = (uint64_t)t->bins << 32 | t->count;
+	s->tally = lossy_view(x, t);
+	s->hint = hint;
+	s->bins = t->count < SUMS ? t->count : SUMS;
+	if (*hinted != now) {
+		memset(hint, 0, LOSSY_HINTS);
+		*hinted = now;
+	}
+	s->min[0] = VALUE_NONE; /* if there is no bin at all */
+	s->width[0] = 0;
+	for (uint32_t i = 0; i < s->bins; i++) {
+		s->min[i] = s->tally.bins[i].min;
+		s->width[i] = (uint64_t)s->tally.bins[i].max - (uint64_t)s->tally.bins[i].min;
+		s->count[i] = s->sum[i] = 0;
+	}
+}
+
+/* As arena_set for all of them, but that the journal grows once. */
+static void sums_store(struct arena *a, const struct sums *s)
+{
+	struct arena_header *h = a->header;
+	struct tally_bin *bins = s->tally.bins;
+	uint64_t n = h->journal_count, where = (uint64_t)((uint8_t *)bins - a->base);
+	if (n + 2 * SUMS > ARENA_JOURNAL) {
+		h->overflows++;
+	} else {
+		for (uint32_t i = 0; i < s->bins; i++) {
+			h->journal[n].where = where + i * sizeof *bins + offsetof(struct tally_bin, count);
+			h->journal[n].old = bins[i].count;
+			h->journal[n + 1].where = where + i * sizeof *bins + offsetof(struct tally_bin, sum);
+			h->journal[n + 1].old = bins[i].sum;
+			n += s->count[i] | s->sum[i] ? 2 : 0;
+		}
+		arena_barrier();
+		h->journal_count = n;
+		arena_barrier();
+	}
+	for (uint32_t i = 0; i < s->bins; i++) {
+		bins[i].count += s->count[i];
+		bins[i].sum += s->sum[i];
+	}
+}
+
+/* The same for a value that is not where it was the last time. */
+static __attribute__((noinline)) bool sums_find(struct arena *a, struct sums *s, int64_t value, uint64_t times)
+{
+	int64_t at = s->tally.count ? tally_place(&s->tally, value) : -1;
+	if (at < 0)
+		return false;
+	struct tally_bin *b = &s->tally.bins[at];
+	lossy_count_in(a, b, value, times);
+	if (at < s->bins) {
+		s->hint[lossy_hint(value)] = (uint8_t)at;
+		s->min[at] = b->min;
+		s->width[at] = (uint64_t)b->max - (uint64_t)b->min;
+	}
+	return true;
+}
+
+/* Adds value * times; no bin is changed but by arena_set. False: there is no bin for it. */
+static inline __attribute__((always_inline)) bool sums_add(struct arena *a, struct sums *s, int64_t value, uint64_t times)
+{
+	uint32_t h = s->hint[lossy_hint(value)];
+	if (__builtin_expect((uint64_t)value - (uint64_t)s->min[h] > s->width[h], 0))
+		return sums_find(a, s, value, times);
+	s->count[h] += times;
+	s->sum[h] += (uint64_t)value * times;
+	return true;
+}
+
+/* ROLE_VALUE, ROLE_STRING. */
+static void count_values(struct columns *x, struct column *c, struct lossy *l, const int64_t *q, uint64_t n)
+{
+	struct arena *a = x->arena;
+	struct sums sums;
+	sums_begin(&sums, x, &l->tally, l->hint, &l->hinted);
+	for (uint64_t i = l->counted; i < n; i++) {
+		if (__builtin_expect(sums_add(a, &sums, q[i], 1), 1))
+			continue;
+		/* each value that needs memory is an operation of its own */
+		struct retired old = {.count = 0};
+		sums_store(a, &sums);
+		arena_set(a, l->counted, i);
+		arena_commit(a);
+		lossy_count_run(x, c, q[i], 1, &old);
+		arena_set(a, l->counted, i + 1);
+		lossy_commit(x, &old);
+		sums_begin(&sums, x, &l->tally, l->hint, &l->hinted);
+	}
+	sums_store(a, &sums);
+}
+
+/* Runs of up to SHORT visits of the first NEXT successors are added up. */
+#define NEXT 32
+#define SHORT 8
+
+struct short_runs {
+	uint8_t count[NEXT * SHORT], bin[NEXT * SHORT];
+	uint64_t touched[NEXT * SHORT / 64];
+};
+
+static void short_store(struct columns *x, struct lossy *l, struct short_runs *s)
+{
+	for (size_t w = 0; w < NEXT * SHORT / 64; w++)
+		for (; s->touched[w]; s->touched[w] &= s->touched[w] - 1) {
+			size_t i = w * 64 + (size_t)__builtin_ctzll(s->touched[w]);
+			struct lossy_tally *t = &arena_at(x->arena, struct lossy_next, l->next)[i / SHORT].runs;
+			lossy_count_in(x->arena, arena_at(x->arena, struct tally_bin, t->bins) + s->bin[i], (int64_t)(i % SHORT) + 1, s->count[i]);
+			s->count[i] = 0;
+		}
+}
+
+/* A run of a successor. False: there is no bin for it. */
+static inline bool short_add(struct columns *x, struct column *c, struct lossy *l, struct short_runs *s, int64_t value, uint64_t length)
+{
+	const struct lossy_next *next = arena_at(x->arena, struct lossy_next, l->next);
+	uint8_t *hint = &l->hint[(uint64_t)value % LOSSY_HINTS];
+	int64_t k = *hint;
+	if (__builtin_expect(k >= l->next_count || next[k].to != value, 0)) {
+		k = column_slot(x, c, value);
+		if (k < 0 || k >= l->next_count)
+			return false;
+		if (k <= UINT8_MAX)
+			*hint = (uint8_t)k;
+	}
+	bool is_short = k < NEXT && length <= SHORT;
+	size_t i = is_short ? (size_t)k * SHORT + length - 1 : 0;
+	if (__builtin_expect(is_short && s->count[i] > 0, 1)) {
+		s->count[i]++;
+		return true;
+	}
+	struct tally v = lossy_view(x, &next[k].runs);
+	int64_t at = v.count ? tally_place(&v, (int64_t)length) : -1;
+	if (at < 0)
+		return false;
+	if (is_short && at <= UINT8_MAX) {
+		s->bin[i] = (uint8_t)at;
+		s->count[i] = 1;
+		s->touched[i / 64] |= UINT64_C(1) << i % 64;
+	} else {
+		lossy_count_in(x->arena, &v.bins[at], (int64_t)length, 1);
+	}
+	return true;
+}
+
+/* The run under way is left in run_value and run_length. */
+static void count_successors(struct columns *x, struct column *c, struct lossy *l, const int64_t *q, uint64_t n)
+{
+	struct arena *a = x->arena;
+	struct short_runs runs = {.count = {0}};
+	_Static_assert(LOSSY_QUEUE <= UINT8_MAX, "runs are counted in bytes");
+	int64_t value = l->run_value;
+	uint64_t length = l->run_length;
+	for (uint64_t i = l->counted; i < n; i++) {
+		if (length == 0 || q[i] == value) {
+			value = q[i];
+			length++;
+			continue;
+		}
+		if (__builtin_expect(!short_add(x, c, l, &runs, value, length), 0)) {
+			struct retired old = {.count = 0};
+			short_store(x, l, &runs);
+			arena_set(a, l->run_value, value);
+			arena_set(a, l->run_length, length);
+			arena_set(a, l->counted, i);
+			arena_commit(a);
+			lossy_count_run(x, c, value, length, &old);
+			arena_set(a, l->run_length, 0);
+			lossy_commit(x, &old);
+		}
+		value = q[i];
+		length = 1;
+	}
+	short_store(x, l, &runs);
+	arena_set(a, l->run_value, value);
+	arena_set(a, l->run_length, length);
+}
+
+/* Are there few runs of equal values in a full queue? Then the last values are mostly equal. */
+static bool few_runs(const int64_t *q)
+{
+	unsigned runs = 1;
+	if (q[LOSSY_QUEUE - 1] != q[LOSSY_QUEUE - 2] || q[LOSSY_QUEUE - 1] != q[LOSSY_QUEUE - 3])
+		return false;
+	for (unsigned i = 1; i < LOSSY_QUEUE; i++)
+		runs += q[i] != q[i - 1];
+	return runs < RUNS_LEAST;
+}
+
+__attribute__((noinline)) void lossy_queue_empty(struct columns *x, struct column *c)
+{
+	struct arena *a = x->arena;
+	struct lossy *l = lossy_of(x, c);
+	const int64_t *q = queue_at(x, c);
+	bool next = (c->role & ROLE_KINDS) == ROLE_NEXT, ends = few_runs(q);
+	int64_t last = q[LOSSY_QUEUE - 1];
+	uint64_t n = LOSSY_QUEUE, visits = c->start + n;
+	while (ends && !next && n > 0 && q[n - 1] == last)
+		n--; /* it is the run under way */
+	(next ? count_successors : count_values)(x, c, l, q, n);
+	arena_set(a, l->counted, 0);
+	if (ends) {
+		end_queue(x, c, next ? visits - l->run_length : c->start + n, last);
+		return;
+	}
+	arena_set(a, c->start, visits);
+	arena_commit(a);
+}
+
+/* Vectors. */
+
+static size_t words_of(size_t n)
+{
+	return sizeof(struct lossy_waiting) / sizeof(int64_t) + (n == SIZE_MAX ? 1 : n);
+}
+
+static void add_waiting(const struct columns *x, struct column *c, uint64_t visits, const int64_t *values, size_t n, uint32_t used)
+{
+	struct lossy_waiting *w = (struct lossy_waiting *)(void *)(queue_at(x, c) + used);
+	w->visit = visits;
+	w->count = n;
+	for (size_t i = 0; i < words_of(n) - words_of(0); i++)
+		w->values[i] = values[i];
+	lossy_of(x, c)->last = used;
+	arena_barrier();
+	c->queued = used + (uint32_t)words_of(n);
+}
+
+void lossy_queue_begin_vectors(struct columns *x, struct column *c, uint64_t visits, const int64_t *values, size_t n)
+{
+	if (n != SIZE_MAX && words_of(n) > LOSSY_QUEUE_WORDS)
+		return;
+	ref at = make_queue(x, c);
+	if (!at)
+		return;
+	/* as long as the visit does not count, nothing is under way that it could end */
+	set_queue(x->arena, c, at, 0, visits, VALUE_NONE);
+	add_waiting(x, c, visits, values, n, 0);
+}
+
+/* Those of visits up to here, each as often as it came. */
+static void empty_vectors(struct columns *x, struct column *c, uint64_t visits)
+{
+	struct arena *a = x->arena;
+	struct lossy *l = lossy_of(x, c);
+	const int64_t *q = queue_at(x, c);
+	struct sums lengths, elements;
+	sums_begin(&lengths, x, &l->tally, l->hint, &l->hinted);
+	sums_begin(&elements, x, &l->elements, l->element_hint, &l->element_hinted);
+	for (uint64_t at = l->counted, after; at < c->queued; at = after) {
+		const struct lossy_waiting *w = (const struct lossy_waiting *)(const void *)(q + at);
+		size_t n = w->count == SIZE_MAX ? 0 : w->count, i = 0;
+		after = at + words_of(w->count);
+		uint64_t end = after < c->queued ? ((const struct lossy_waiting *)(const void *)(q + after))->visit : visits, times = end - w->visit;
+		while (i < n && sums_add(a, &elements, w->values[i], times))
+			i++;
+		if (__builtin_expect(i == n && sums_add(a, &lengths, w->count == SIZE_MAX ? w->values[0] : (int64_t)n, times), 1))
+			continue;
+		while (i-- > 0)
+			sums_add(a, &elements, w->values[i], 0 - times); /* not those of a part of it */
+		struct retired old = {.count = 0};
+		sums_store(a, &lengths);
+		sums_store(a, &elements);
+		arena_set(a, l->counted, at);
+		arena_commit(a);
+		lossy_count_vector(x, l, w->values, w->count, times, &old);
+		arena_set(a, l->counted, after);
+		lossy_commit(x, &old);
+		sums_begin(&lengths, x, &l->tally, l->hint, &l->hinted);
+		sums_begin(&elements, x, &l->elements, l->element_hint, &l->element_hinted);
+	}
+	sums_store(a, &lengths);
+	sums_store(a, &elements);
+	arena_set(a, l->counted, 0);
+	arena_save(a, &c->queued);
+	c->queued = 0;
+	arena_commit(a);
+}
+
+bool lossy_queue_vector(struct columns *x, struct column *c, uint64_t visits, const int64_t *values, size_t n)
+{
+	uint32_t used = c->queued;
+	if (used > 0) {
+		uint32_t at = (uint32_t)lossy_of(x, c)->last;
+		const struct lossy_waiting *last = (const struct lossy_waiting *)(const void *)(queue_at(x, c) + at);
+		if (last->visit >= visits)
+			used = at; /* the event that it was put for was taken back */
+		else if (last->count == n && memcmp(last->values, values, (words_of(n) - words_of(0)) * sizeof *values) == 0)
+			return true;
+	}
+	if (used + words_of(n) <= LOSSY_QUEUE_WORDS) {
+		add_waiting(x, c, visits, values, n, used);
+		return true;
+	}
+	c->queued = used;
+	empty_vectors(x, c, visits);
+	if (words_of(n) <= LOSSY_QUEUE_WORDS) {
+		add_waiting(x, c, visits, values, n, 0);
+		return true;
+	}
+	end_queue(x, c, visits, VALUE_NONE);
+	return false;
+}
