@@ -190,7 +190,9 @@ WAY(begin_deep, e->pairs)
 static bool begin_cut(void *c, uint32_t f, void *return_address, void *cfa, void *context, struct memo_entry *e)
 {
 	struct recorder *r = context;
-	struct site *s = memo_rarely(&r->memo) ? scarce_known(r, f, return_address) : NULL;
+	if (__builtin_expect(!memo_rarely(&r->memo) || !r->scarce || r->unloaded, 0))
+		return false;
+	struct site *s = scarce_at(r->scarce, f, return_address);
 	(void)e;
 	return s && begin_at(c, r, s, cfa);
 }
@@ -275,27 +277,41 @@ bool call_end_slowly(struct call *c, int rc)
 	return rc == 0;
 }
 
-void call_turn(struct call *c, int64_t value)
+static __attribute__((noinline)) void turn(struct call *c, struct column *column, int64_t value)
 {
-	struct column *column = c->next++;
-	if (__builtin_expect(lossy_wait(&c->rec->columns, column, c->site->visits, value), 0)) {
-		column->raw = VALUE_NONE;
-		return;
-	}
 	column_turn(&c->rec->columns, column, c->site->visits, value);
 	c->lost = c->rec->columns.failed;
 }
 
-void call_turn_raw(struct call *c, int64_t value, int64_t raw)
+void call_turn(struct call *c, int64_t value)
+{
+	struct column *column = c->next++;
+	if (__builtin_expect(lossy_wait(c->rec->arena.base, column, c->site->visits, value), 0))
+		return;
+	turn(c, column, value);
+}
+
+static __attribute__((noinline)) void turn_raw(struct call *c, struct column *column, int64_t value, int64_t raw)
 {
 	struct columns *x = &c->rec->columns;
-	struct column *column = c->next++;
-	if (value != column->expect && !column_step(x, column, c->site->visits, value) && !lossy_wait(x, column, c->site->visits, value)) {
+	if (value != column->expect) {
 		column_turn(x, column, c->site->visits, value);
 		c->lost = x->failed;
 	}
 	/* what outputs and unknown handles of a failed call are does not follow from their raws */
 	column->raw = !c->failed && column->expect == value ? raw : VALUE_NONE;
+}
+
+/* What happens most is done here, and calls nothing. */
+void call_turn_raw(struct call *c, int64_t value, int64_t raw)
+{
+	struct column *column = c->next++;
+	if (lossy_wait(c->rec->arena.base, column, c->site->visits, value))
+		return;
+	if (!c->failed && value != column->expect && column_step(&c->rec->columns, column, c->site->visits, value))
+		column->raw = raw;
+	else
+		turn_raw(c, column, value, raw);
 }
 
 static const struct record_vector *predicted(const struct recorder *r, const struct column *column, uint64_t visits)
@@ -398,7 +414,10 @@ int64_t call_constant(struct call *c, enum mpi_constant k)
 
 void call_put_absent_turn(struct call *c)
 {
-	call_put_raw(c, call_constant(c, CONST_ABSENT), CALL_ABSENT);
+	if (lossy_wait(c->rec->arena.base, c->next, c->site->visits, call_absent(c)))
+		c->next++;
+	else
+		call_put_raw(c, call_absent(c), CALL_ABSENT);
 }
 
 void call_put_error(struct call *c, enum mpi_constant error_class)
@@ -545,6 +564,24 @@ static __attribute__((noinline)) void commit_slowly(struct call *c)
 		recording.ready = r;
 }
 
+/* After an event whose successors are in no order, in a program with too many call paths: the edge is none of the known ones. */
+static __attribute__((noinline)) void commit_loosely(struct call *c)
+{
+	struct recorder *r = c->rec;
+	struct site *s = c->site, *last = r->last;
+	uint64_t compute = between(r->last_end, c->start), communicate = c->end - c->start;
+	if (c->plain || last->edges || scarce_counts(s) || !scarce_cuts(r) || !record_time_plain(&s->communicate, communicate) ||
+	    (last->successor.expect != s->id && !lossy_wait(r->arena.base, &last->successor, last->visits - 1, s->id))) {
+		commit_slowly(c);
+		return;
+	}
+	r->record->loose_ticks += compute;
+	record_time_count(&s->communicate, communicate);
+	if (__builtin_expect(count_event(r, s, c), 0))
+		sample(r, c);
+	recording.ready = r;
+}
+
 /* As call_begin_at: first everything is looked at, then everything is changed, or nothing. */
 void call_commit(struct call *c)
 {
@@ -552,7 +589,7 @@ void call_commit(struct call *c)
 	struct site *s = c->site, *last = r->last;
 	struct record_edge *e = arena_at(&r->arena, struct record_edge, last->last_edge);
 	if (__builtin_expect(c->plain || last->successor.expect != s->id || e->to != s->id, 0)) {
-		commit_slowly(c);
+		commit_loosely(c);
 		return;
 	}
 	/* where the clock went backwards, the difference is not plain */

@@ -15,18 +15,11 @@
 /* Once paths are cut, so many stacks are unwound, and one for so many events: known paths that the memo has forgotten. */
 #define UNWIND_FIRST 256
 #define UNWIND_EVENTS 4096
-/* Where a call with a cut path has its site; forgotten all at once. A power of two. */
-#define CUTS 4096
-
 /* Of calls that are only counted, one in so many asks whether there is room for a site meanwhile. */
 #define RETRY 1024
 
 struct scarce {
-	struct cut {
-		void *address;
-		uint32_t function;
-		struct site *site;
-	} cut[CUTS];
+	struct cuts cuts;
 	size_t count;
 	uint64_t refused; /* calls at a counter that came by scarce_site */
 	uint64_t unwound; /* since paths are cut */
@@ -84,17 +77,17 @@ void scarce_forget(struct recorder *r)
 	if (!k)
 		return;
 	for (size_t i = 0; i < CUTS; i++)
-		k->cut[i].site = NULL;
+		k->cuts.cut[i].site = NULL;
 	k->count = 0;
 }
 
 /* Where the site of a call is, or would be. */
 static inline struct cut *cut_of(struct scarce *k, uint32_t function, void *return_address)
 {
-	size_t i = (size_t)(((uintptr_t)return_address ^ (uint64_t)function << 40) * UINT64_C(0x9e3779b97f4a7c15) >> 40) & (CUTS - 1);
-	while (k->cut[i].site && (k->cut[i].address != return_address || k->cut[i].function != function))
+	size_t i = cut_home(function, return_address);
+	while (k->cuts.cut[i].site && (k->cuts.cut[i].address != return_address || k->cuts.cut[i].function != function))
 		i = (i + 1) & (CUTS - 1);
-	return &k->cut[i];
+	return &k->cuts.cut[i];
 }
 
 struct site *scarce_known(const struct recorder *r, uint32_t function, void *return_address)
@@ -124,7 +117,7 @@ struct site *scarce_site(struct recorder *r, uint32_t function, void *return_add
 		k->count++;
 	}
 	if (s)
-		*cut = (struct cut){return_address, function, s};
+		*cut = (struct cut){return_address, s, function};
 	return s;
 }
 

@@ -33,6 +33,8 @@ bool scarce_unwinds(struct recorder *r);
 struct site *scarce_site(struct recorder *r, uint32_t function, void *return_address);
 /* The same, if it was asked for before; NULL: ask scarce_site. */
 struct site *scarce_known(const struct recorder *r, uint32_t function, void *return_address);
+/* Of a recorder that has a struct scarce and no unloaded files, with one look; NULL: ask scarce_known. */
+static inline struct site *scarce_at(const struct scarce *k, uint32_t function, void *return_address);
 /* Addresses mean something else now. */
 void scarce_forget(struct recorder *r);
 
@@ -44,5 +46,34 @@ static inline bool scarce_counts(const struct site *s)
 }
 /* A call at such a site has ended. */
 void scarce_count(struct recorder *r, const struct site *counter, uint64_t ticks);
+
+/* ---- implementation ---- */
+
+/* Where a call with a cut path has its site; forgotten all at once. A power of two. */
+#define CUTS 4096
+
+struct cut {
+	void *address;
+	struct site *site; /* NULL: there is none here */
+	uint32_t function;
+};
+
+/* What a struct scarce begins with. */
+struct cuts {
+	struct cut cut[CUTS];
+};
+
+/* Where the search for it begins. An address is of one function, but for calls that some other library makes for several. */
+static inline size_t cut_home(uint32_t function, void *return_address)
+{
+	return (size_t)(((uintptr_t)return_address ^ (uint64_t)function << 40) * UINT64_C(0x9e3779b97f4a7c15) >> 52);
+}
+_Static_assert(CUTS == 1 << (64 - 52), "as many as cut_home can tell apart");
+
+static inline struct site *scarce_at(const struct scarce *k, uint32_t function, void *return_address)
+{
+	const struct cut *cut = &((const struct cuts *)(const void *)k)->cut[cut_home(function, return_address)];
+	return cut->address == return_address && cut->function == function ? cut->site : NULL;
+}
 
 #endif
