@@ -190,7 +190,7 @@ WAY(begin_deep, e->pairs)
 static bool begin_cut(void *c, uint32_t f, void *return_address, void *cfa, void *context, struct memo_entry *e)
 {
 	struct recorder *r = context;
-	if (__builtin_expect(!memo_rarely(&r->memo) || !r->scarce || r->unloaded, 0))
+	if (__builtin_expect(!memo_rarely(&r->memo) || !r->scarce, 0))
 		return false;
 	struct site *s = scarce_at(r->scarce, f, return_address);
 	(void)e;
@@ -402,22 +402,25 @@ int64_t call_constant_named(struct call *c, const char *name)
 	return VALUE_CONSTANT + string;
 }
 
-int64_t call_constant(struct call *c, enum mpi_constant k)
+int64_t call_constant_new(struct call *c, enum mpi_constant k)
 {
-	struct recorder *r = c->rec;
-	if (__builtin_expect(r->constants[k] == 0, 0))
-		r->constants[k] = call_constant_named(c, mpi_constant_name[k]);
-	if (k == CONST_ABSENT)
-		r->head.absent = r->constants[k];
-	return r->constants[k];
+	return c->rec->head.constants[k] = call_constant_named(c, mpi_constant_name[k]);
 }
 
 void call_put_absent_turn(struct call *c)
 {
-	if (lossy_wait(c->rec->arena.base, c->next, c->site->visits, call_absent(c)))
-		c->next++;
-	else
-		call_put_raw(c, call_absent(c), CALL_ABSENT);
+	call_put_absents_turn(c, 1);
+}
+
+void call_put_absents_turn(struct call *c, int n)
+{
+	const int64_t absent = call_absent(c);
+	for (; n > 0; n--) {
+		if (__builtin_expect(lossy_wait(c->rec->arena.base, c->next, c->site->visits, absent), 0))
+			c->next++;
+		else
+			call_put_raw(c, absent, CALL_ABSENT);
+	}
 }
 
 void call_put_error(struct call *c, enum mpi_constant error_class)
@@ -564,13 +567,14 @@ static __attribute__((noinline)) void commit_slowly(struct call *c)
 		recording.ready = r;
 }
 
-/* After an event whose successors are in no order, in a program with too many call paths: the edge is none of the known ones. */
+/* After an event that had successors, but no memory for an edge: in a program with too many call paths. Its successors may be in no order. At a site that only
+ * counts no time is plain. */
 static __attribute__((noinline)) void commit_loosely(struct call *c)
 {
 	struct recorder *r = c->rec;
 	struct site *s = c->site, *last = r->last;
 	uint64_t compute = between(r->last_end, c->start), communicate = c->end - c->start;
-	if (c->plain || last->edges || scarce_counts(s) || !scarce_cuts(r) || !record_time_plain(&s->communicate, communicate) ||
+	if (c->plain || last->edges || !record_time_plain(&s->communicate, communicate) ||
 	    (last->successor.expect != s->id && !lossy_wait(r->arena.base, &last->successor, last->visits - 1, s->id))) {
 		commit_slowly(c);
 		return;

@@ -91,6 +91,7 @@ static inline void call_put(struct call *c, int64_t value);
 void call_put_vector(struct call *c, const int64_t *values, size_t n); /* for kinds "[K" */
 void call_put_string(struct call *c, const char *bytes, size_t n);     /* for kind "s" */
 static inline void call_put_absent(struct call *c);                    /* the constant "-", any kind */
+static inline void call_put_absents(struct call *c, int n);            /* n times */
 
 /* A value that is made of something `raw` (an argument as it was passed) can be left out when the raw is the one of the last visit and that
  * settles what the value is: then the column expects it, and a put changes nothing. call_expects(c, i, raw) says so of the i-th next
@@ -120,7 +121,7 @@ static inline const int64_t *call_vector_at(const struct call *c, int i, size_t 
 void call_put_predicted(struct call *c, int i);
 
 /* The encoded value of a named constant, for use in puts and vectors. Cheap after the first use. */
-int64_t call_constant(struct call *c, enum mpi_constant k);
+static inline int64_t call_constant(struct call *c, enum mpi_constant k);
 /* "-". */
 static inline int64_t call_absent(struct call *c);
 /* The same for a name made at run time (a mask: "MPI_MODE_CREATE|MPI_MODE_RDWR"). Not for hot calls. */
@@ -153,9 +154,11 @@ extern bool call_buffers __attribute__((visibility("hidden")));
 /* ---- implementation ---- */
 
 bool call_end_slowly(struct call *c, int rc);
+int64_t call_constant_new(struct call *c, enum mpi_constant k);
 void call_turn(struct call *c, int64_t value);
 void call_turn_raw(struct call *c, int64_t value, int64_t raw);
 void call_put_absent_turn(struct call *c);
+void call_put_absents_turn(struct call *c, int n);
 const int64_t *call_predicted(const struct call *c, int i, size_t n);
 const int64_t *call_expected_turn(struct call *c, size_t n);
 void call_put_expected_turn(struct call *c, const int64_t *values);
@@ -218,15 +221,31 @@ static inline void call_put_absent(struct call *c)
 		call_put_absent_turn(c);
 }
 
+static inline void call_put_absents(struct call *c, int n)
+{
+	int same = 0;
+	while (same < n && c->next[same].raw == CALL_ABSENT)
+		same++;
+	if (__builtin_expect(same == n, 1))
+		c->next += n;
+	else
+		call_put_absents_turn(c, n);
+}
+
 /* What a recorder begins with. */
 struct recorder_head {
-	int64_t absent; /* 0: not known yet */
+	int64_t constants[MPI_CONSTANT_COUNT]; /* 0: not known yet */
 };
+
+static inline int64_t call_constant(struct call *c, enum mpi_constant k)
+{
+	int64_t value = ((const struct recorder_head *)(const void *)c->rec)->constants[k];
+	return __builtin_expect(value != 0, 1) ? value : call_constant_new(c, k);
+}
 
 static inline int64_t call_absent(struct call *c)
 {
-	int64_t absent = ((const struct recorder_head *)(const void *)c->rec)->absent;
-	return __builtin_expect(absent != 0, 1) ? absent : call_constant(c, CONST_ABSENT);
+	return call_constant(c, CONST_ABSENT);
 }
 
 static inline bool call_trusts(const struct call *c)

@@ -171,9 +171,7 @@ static inline __attribute__((always_inline)) void put_new_request_at(struct call
 
 static inline void put_no_status(struct call *c)
 {
-	call_put_absent(c);
-	call_put_absent(c);
-	call_put_absent(c);
+	call_put_absents(c, 3);
 }
 
 /* typed: count in units of type, else in bytes. s NULL: none. */

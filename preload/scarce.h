@@ -33,7 +33,7 @@ bool scarce_unwinds(struct recorder *r);
 struct site *scarce_site(struct recorder *r, uint32_t function, void *return_address);
 /* The same, if it was asked for before; NULL: ask scarce_site. */
 struct site *scarce_known(const struct recorder *r, uint32_t function, void *return_address);
-/* Of a recorder that has a struct scarce and no unloaded files, with one look; NULL: ask scarce_known. */
+/* Of a recorder that has a struct scarce, with one look; NULL: ask scarce_known. */
 static inline struct site *scarce_at(const struct scarce *k, uint32_t function, void *return_address);
 /* Addresses mean something else now. */
 void scarce_forget(struct recorder *r);

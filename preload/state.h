@@ -53,7 +53,6 @@ struct recorder {
 	struct index strings, vectors, nodes, sites, edges;
 	uint32_t functions[FUNCTIONS]; /* index in record.functions + 1 */
 	uint32_t widths[FUNCTIONS];    /* columns */
-	int64_t constants[MPI_CONSTANT_COUNT]; /* 0: not interned yet */
 	struct site *objects[OBJECT_COUNT];
 	bool shared; /* MPI is not initialised yet, and several threads may call: a lock for each step */
 	bool taken;  /* by a living thread (thread.c) */

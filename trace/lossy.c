@@ -17,8 +17,6 @@ static const struct record_vector *vector_at(const struct columns *x, int64_t i)
 	return arena_at(x->arena, struct record_vector, *(ref *)table_at(x->arena, t, (uint32_t)i, sizeof(ref)));
 }
 
-static void put_vector(struct columns *x, struct column *c, uint64_t visits, const int64_t *values, size_t n);
-
 void lossy_turn(struct columns *x, struct column *c, uint64_t visits, int64_t value)
 {
 	struct retired old;
@@ -32,9 +30,9 @@ void lossy_turn(struct columns *x, struct column *c, uint64_t visits, int64_t va
 	if ((c->role & ROLE_KINDS) == ROLE_VECTOR) {
 		const struct record_vector *v = value_is_constant(value) ? NULL : vector_at(x, value);
 		if (v)
-			put_vector(x, c, visits, v->values, v->count);
+			lossy_put_vector(x, c, visits, v->values, v->count);
 		else if (value != c->expect || visits == c->start)
-			put_vector(x, c, visits, &value, SIZE_MAX);
+			lossy_put_vector(x, c, visits, &value, SIZE_MAX);
 		return;
 	}
 	if (value == c->expect) /* the column has just become lossy, and its last run goes on */
@@ -90,8 +88,6 @@ static void put_vector(struct columns *x, struct column *c, uint64_t visits, con
 	struct retired old;
 	struct lossy *l = lossy_of(x, c);
 	uint32_t other = !(l->which & 1);
-	if (c->queue && lossy_queue_vector(x, c, visits, values, n))
-		return;
 	uint64_t run = visits > c->start ? visits - c->start : 0;
 	const struct lossy_vector *now = &l->vector[!other];
 	if (n != SIZE_MAX) {
@@ -113,7 +109,7 @@ static void put_vector(struct columns *x, struct column *c, uint64_t visits, con
 
 void lossy_put_vector(struct columns *x, struct column *c, uint64_t visits, const int64_t *values, size_t n)
 {
-	if (c->lossy != LOSSY_FORGOTTEN)
+	if (c->lossy != LOSSY_FORGOTTEN && !(c->queue && lossy_queue_vector(x, c, visits, values, n)))
 		put_vector(x, c, visits, values, n);
 }
 

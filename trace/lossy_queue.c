@@ -296,14 +296,16 @@ static size_t words_of(size_t n)
 	return sizeof(struct lossy_waiting) / sizeof(int64_t) + (n == SIZE_MAX ? 1 : n);
 }
 
-static void add_waiting(const struct columns *x, struct column *c, uint64_t visits, const int64_t *values, size_t n, uint32_t used)
+/* `waiting` is behind those that wait already: in the queue's word `used`. */
+static inline void add_waiting(struct column *c, struct lossy *l, struct lossy_waiting *waiting, uint64_t visits, const int64_t *values, size_t n,
+                               uint32_t used)
 {
-	struct lossy_waiting *w = (struct lossy_waiting *)(void *)(queue_at(x, c) + used);
-	w->visit = visits;
-	w->count = n;
-	for (size_t i = 0; i < words_of(n) - words_of(0); i++)
-		w->values[i] = values[i];
-	lossy_of(x, c)->last = used;
+	size_t words = n == SIZE_MAX ? 1 : n;
+	waiting->visit = visits;
+	waiting->count = n;
+	for (size_t i = 0; i < words; i++)
+		waiting->values[i] = values[i];
+	l->last = used;
 	arena_barrier();
 	c->queued = used + (uint32_t)words_of(n);
 }
@@ -317,7 +319,7 @@ void lossy_queue_begin_vectors(struct columns *x, struct column *c, uint64_t vis
 		return;
 	/* as long as the visit does not count, nothing is under way that it could end */
 	set_queue(x->arena, c, at, 0, visits, VALUE_NONE);
-	add_waiting(x, c, visits, values, n, 0);
+	add_waiting(c, lossy_of(x, c), arena_at(x->arena, struct lossy_waiting, at), visits, values, n, 0);
 }
 
 /* Those of visits up to here, each as often as it came. */
@@ -359,27 +361,35 @@ static void empty_vectors(struct columns *x, struct column *c, uint64_t visits)
 	arena_commit(a);
 }
 
+static bool same_values(const int64_t *a, const int64_t *b, size_t n)
+{
+	size_t i = 0;
+	while (i < n && a[i] == b[i])
+		i++;
+	return i == n;
+}
+
 bool lossy_queue_vector(struct columns *x, struct column *c, uint64_t visits, const int64_t *values, size_t n)
 {
+	struct lossy *l = lossy_of(x, c);
+	int64_t *q = queue_at(x, c);
 	uint32_t used = c->queued;
 	if (used > 0) {
-		uint32_t at = (uint32_t)lossy_of(x, c)->last;
-		const struct lossy_waiting *last = (const struct lossy_waiting *)(const void *)(queue_at(x, c) + at);
-		if (last->visit >= visits)
-			used = at; /* the event that it was put for was taken back */
-		else if (last->count == n && memcmp(last->values, values, (words_of(n) - words_of(0)) * sizeof *values) == 0)
+		const struct lossy_waiting *last = (const struct lossy_waiting *)(const void *)(q + l->last);
+		if (__builtin_expect(last->visit >= visits, 0))
+			used = (uint32_t)l->last; /* the event that it was put for was taken back */
+		else if (last->count == n && same_values(last->values, values, words_of(n) - words_of(0)))
 			return true;
 	}
-	if (used + words_of(n) <= LOSSY_QUEUE_WORDS) {
-		add_waiting(x, c, visits, values, n, used);
-		return true;
+	if (__builtin_expect(words_of(n) > LOSSY_QUEUE_WORDS - used, 0)) {
+		c->queued = used;
+		empty_vectors(x, c, visits);
+		used = 0;
+		if (words_of(n) > LOSSY_QUEUE_WORDS) {
+			end_queue(x, c, visits, VALUE_NONE);
+			return false;
+		}
 	}
-	c->queued = used;
-	empty_vectors(x, c, visits);
-	if (words_of(n) <= LOSSY_QUEUE_WORDS) {
-		add_waiting(x, c, visits, values, n, 0);
-		return true;
-	}
-	end_queue(x, c, visits, VALUE_NONE);
-	return false;
+	add_waiting(c, l, (struct lossy_waiting *)(void *)(q + used), visits, values, n, used);
+	return true;
 }
