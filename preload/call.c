@@ -464,7 +464,7 @@ uint64_t call_objects(const struct call *c, enum object object)
 static __attribute__((noinline, cold)) void sample(struct recorder *r, const struct call *c)
 {
 	/* no round number of events: loops may be of such a length; the first events are not like the others */
-	enum { EVERY = 61, FIRST = 16, SMOOTH = 8, OUTLIER = 16, EMPTY = TIME_FULL / TIME_ONE / 2 };
+	enum { EVERY = 61, EVERY_RARELY = 509, FIRST = 16, SMOOTH = 8, OUTLIER = 16, EMPTY = TIME_FULL / TIME_ONE / 2 };
 	struct record *record = r->record;
 	struct site *s = c->site;
 	if (r->detail) { /* measured each time */
@@ -487,7 +487,7 @@ static __attribute__((noinline, cold)) void sample(struct recorder *r, const str
 		s->cost = (uint32_t)(s->cost ? s->cost + cost / SMOOTH - s->cost / SMOOTH : cost);
 	}
 	r->sampled = record->events;
-	r->sample_at = record->events < FIRST ? 0 : record->events + EVERY;
+	r->sample_at = record->events < FIRST ? 0 : record->events + (r->memo.rarely ? EVERY_RARELY : EVERY); /* these are many, and all alike */
 	if (!r->columns.failed)
 		r->limit = 0; /* measure the next one's begin */
 }

@@ -140,6 +140,7 @@ static void *found(struct memo *m, struct memo_entry *e)
 /* With a bound on how many entries are looked at: what is found comes to the front. */
 #define BOUND 8
 #define WINDOW 1024
+#define WINDOW_RARELY 256 /* where few look-ups are made */
 
 void memo_bound(struct memo *m)
 {
@@ -150,8 +151,9 @@ void memo_bound(struct memo *m)
 static void *find_bounded(struct memo *m, uint32_t key, uintptr_t address, uintptr_t frame)
 {
 	struct memo_entry **head = &m->heads[hash_of(key, address, frame)], **at = head;
-	if (m->found + m->missed == WINDOW) {
-		bool rarely = m->found < WINDOW / 16;
+	uint32_t window = m->rarely ? WINDOW_RARELY : WINDOW;
+	if (m->found + m->missed >= window) {
+		bool rarely = m->found < window / 16;
 		if (rarely != m->rarely)
 			set_rarely(m, rarely);
 		m->found = m->missed = 0;

@@ -92,7 +92,7 @@ struct memo {
 	struct memo_entry rare; /* at and expected then */
 };
 
-#define MEMO_RARELY 256
+#define MEMO_RARELY 1024
 /* May this call, that nothing is expected for, do without the memo? All may but a few. */
 static inline bool memo_rarely(struct memo *m)
 {

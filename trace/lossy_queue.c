@@ -66,16 +66,27 @@ static void end_queue(struct columns *x, struct column *c, uint64_t start, int64
 	arena_commit(x->arena);
 }
 
-/* Values are added up for each bin before they are counted: the journal has each bin once. */
+/* Values are added up for each bin before they are counted: the journal has each bin once. A word has how many there are and by how much they are more than
+ * the bin's least, in sum; values of bins that are wider than that allows are counted at once. */
 #define SUMS 64
+#define SUM_ONE (UINT64_C(1) << 48)
+#define SUM_WIDTH (SUM_ONE / LOSSY_QUEUE_WORDS)
 
 struct sums {
 	struct tally tally;
 	uint32_t bins;  /* how many of them there are here */
 	uint8_t *hint;
 	int64_t min[SUMS];
-	uint64_t width[SUMS], count[SUMS], sum[SUMS];
+	uint64_t width[SUMS], sum[SUMS];
 };
+
+static inline void sums_bin(struct sums *s, uint32_t i)
+{
+	const struct tally_bin *b = &s->tally.bins[i];
+	uint64_t width = (uint64_t)b->max - (uint64_t)b->min;
+	s->min[i] = width < SUM_WIDTH ? b->min : VALUE_NONE;
+	s->width[i] = width < SUM_WIDTH ? width : 0;
+}
 
 /* Numbers of bins in hints must be ones of this tally. */
 static inline void sums_begin(struct sums *s, const struct columns *x, const struct lossy_tally *t, uint8_t hint[LOSSY_HINTS], uint64_t *hinted)
@@ -91,14 +102,13 @@ static inline void sums_begin(struct sums *s, const struct columns *x, const str
 	s->min[0] = VALUE_NONE; /* if there is no bin at all */
 	s->width[0] = 0;
 	for (uint32_t i = 0; i < s->bins; i++) {
-		s->min[i] = s->tally.bins[i].min;
-		s->width[i] = (uint64_t)s->tally.bins[i].max - (uint64_t)s->tally.bins[i].min;
-		s->count[i] = s->sum[i] = 0;
+		sums_bin(s, i);
+		s->sum[i] = 0;
 	}
 }
 
 /* As arena_set for all of them, but that the journal grows once. */
-static void sums_store(struct arena *a, const struct sums *s)
+static void sums_store(struct arena *a, struct sums *s)
 {
 	struct arena_header *h = a->header;
 	struct tally_bin *bins = s->tally.bins;
@@ -111,53 +121,56 @@ static void sums_store(struct arena *a, const struct sums *s)
 			h->journal[n].old = bins[i].count;
 			h->journal[n + 1].where = where + i * sizeof *bins + offsetof(struct tally_bin, sum);
 			h->journal[n + 1].old = bins[i].sum;
-			n += s->count[i] | s->sum[i] ? 2 : 0;
+			n += s->sum[i] ? 2 : 0;
 		}
 		arena_barrier();
 		h->journal_count = n;
 		arena_barrier();
 	}
 	for (uint32_t i = 0; i < s->bins; i++) {
-		bins[i].count += s->count[i];
-		bins[i].sum += s->sum[i];
+		uint64_t count = s->sum[i] / SUM_ONE;
+		bins[i].count += count;
+		bins[i].sum += (uint64_t)s->min[i] * count + s->sum[i] % SUM_ONE;
+		s->sum[i] = 0;
 	}
 }
 
-/* The same for a value that is not where it was the last time. */
+/* Adds value * times in the arena, if there is a bin for it. */
 static __attribute__((noinline)) bool sums_find(struct arena *a, struct sums *s, int64_t value, uint64_t times)
 {
 	int64_t at = s->tally.count ? tally_place(&s->tally, value) : -1;
 	if (at < 0)
 		return false;
 	struct tally_bin *b = &s->tally.bins[at];
+	if (at < s->bins && s->sum[at])
+		sums_store(a, s); /* its least may become another */
 	lossy_count_in(a, b, value, times);
 	if (at < s->bins) {
 		s->hint[lossy_hint(value)] = (uint8_t)at;
-		s->min[at] = b->min;
-		s->width[at] = (uint64_t)b->max - (uint64_t)b->min;
+		sums_bin(s, (uint32_t)at);
 	}
 	return true;
 }
 
-/* Adds value * times; no bin is changed but by arena_set. False: there is no bin for it. */
-static inline __attribute__((always_inline)) bool sums_add(struct arena *a, struct sums *s, int64_t value, uint64_t times)
+/* Adds a value. No bin is changed but by arena_set. False: there is no bin for it. */
+static inline __attribute__((always_inline)) bool sums_add(struct arena *a, struct sums *s, int64_t value)
 {
 	uint32_t h = s->hint[lossy_hint(value)];
-	if (__builtin_expect((uint64_t)value - (uint64_t)s->min[h] > s->width[h], 0))
-		return sums_find(a, s, value, times);
-	s->count[h] += times;
-	s->sum[h] += (uint64_t)value * times;
+	uint64_t more = (uint64_t)value - (uint64_t)s->min[h];
+	if (__builtin_expect(more > s->width[h], 0))
+		return sums_find(a, s, value, 1);
+	s->sum[h] += SUM_ONE + more;
 	return true;
 }
 
 /* ROLE_VALUE, ROLE_STRING. */
-static void count_values(struct columns *x, struct column *c, struct lossy *l, const int64_t *q, uint64_t n)
+static void count_values(struct columns *x, struct column *c, struct lossy *l, const int64_t *q, unsigned n)
 {
 	struct arena *a = x->arena;
 	struct sums sums;
 	sums_begin(&sums, x, &l->tally, l->hint, &l->hinted);
-	for (uint64_t i = l->counted; i < n; i++) {
-		if (__builtin_expect(sums_add(a, &sums, q[i], 1), 1))
+	for (unsigned i = (unsigned)l->counted; i < n; i++) {
+		if (__builtin_expect(sums_add(a, &sums, q[i]), 1))
 			continue;
 		/* each value that needs memory is an operation of its own */
 		struct retired old = {.count = 0};
@@ -212,7 +225,9 @@ static inline bool short_add(struct columns *x, struct column *c, struct lossy *
 		return true;
 	}
 	struct tally v = lossy_view(x, &next[k].runs);
-	int64_t at = v.count ? tally_place(&v, (int64_t)length) : -1;
+	int64_t at = (int64_t)length - 1; /* mostly */
+	if (at >= v.count || v.bins[at].min != (int64_t)length)
+		at = v.count ? tally_place(&v, (int64_t)length) : -1;
 	if (at < 0)
 		return false;
 	if (is_short && at <= UINT8_MAX) {
@@ -226,32 +241,35 @@ static inline bool short_add(struct columns *x, struct column *c, struct lossy *
 }
 
 /* The run under way is left in run_value and run_length. */
-static void count_successors(struct columns *x, struct column *c, struct lossy *l, const int64_t *q, uint64_t n)
+static void count_successors(struct columns *x, struct column *c, struct lossy *l, const int64_t *q, unsigned n)
 {
 	struct arena *a = x->arena;
 	struct short_runs runs = {.count = {0}};
+	uint8_t first[LOSSY_QUEUE + 1]; /* where runs begin: first all of them, for nobody can predict where */
 	_Static_assert(LOSSY_QUEUE <= UINT8_MAX, "runs are counted in bytes");
-	int64_t value = l->run_value;
-	uint64_t length = l->run_length;
-	for (uint64_t i = l->counted; i < n; i++) {
-		if (length == 0 || q[i] == value) {
-			value = q[i];
-			length++;
-			continue;
-		}
-		if (__builtin_expect(!short_add(x, c, l, &runs, value, length), 0)) {
+	unsigned from = (unsigned)l->counted, m = 0;
+	int64_t value = l->run_value, before = l->run_length ? value : ~q[from];
+	for (unsigned i = from; i < n; i++) {
+		first[m] = (uint8_t)i;
+		m += q[i] != before;
+		before = q[i];
+	}
+	first[m] = (uint8_t)n;
+	uint64_t length = l->run_length + first[0] - from;
+	for (unsigned i = 0; i < m; i++) {
+		if (__builtin_expect(length > 0 && !short_add(x, c, l, &runs, value, length), 0)) {
 			struct retired old = {.count = 0};
 			short_store(x, l, &runs);
 			arena_set(a, l->run_value, value);
 			arena_set(a, l->run_length, length);
-			arena_set(a, l->counted, i);
+			arena_set(a, l->counted, first[i]);
 			arena_commit(a);
 			lossy_count_run(x, c, value, length, &old);
 			arena_set(a, l->run_length, 0);
 			lossy_commit(x, &old);
 		}
-		value = q[i];
-		length = 1;
+		value = q[first[i]];
+		length = (uint64_t)first[i + 1] - first[i];
 	}
 	short_store(x, l, &runs);
 	arena_set(a, l->run_value, value);
@@ -276,7 +294,8 @@ __attribute__((noinline)) void lossy_queue_empty(struct columns *x, struct colum
 	const int64_t *q = queue_at(x, c);
 	bool next = (c->role & ROLE_KINDS) == ROLE_NEXT, ends = few_runs(q);
 	int64_t last = q[LOSSY_QUEUE - 1];
-	uint64_t n = LOSSY_QUEUE, visits = c->start + n;
+	unsigned n = LOSSY_QUEUE;
+	uint64_t visits = c->start + n;
 	while (ends && !next && n > 0 && q[n - 1] == last)
 		n--; /* it is the run under way */
 	(next ? count_successors : count_values)(x, c, l, q, n);
@@ -336,12 +355,13 @@ static void empty_vectors(struct columns *x, struct column *c, uint64_t visits)
 		size_t n = w->count == SIZE_MAX ? 0 : w->count, i = 0;
 		after = at + words_of(w->count);
 		uint64_t end = after < c->queued ? ((const struct lossy_waiting *)(const void *)(q + after))->visit : visits, times = end - w->visit;
-		while (i < n && sums_add(a, &elements, w->values[i], times))
+		int64_t first = w->count == SIZE_MAX ? w->values[0] : (int64_t)n;
+		while (i < n && (times == 1 ? sums_add(a, &elements, w->values[i]) : sums_find(a, &elements, w->values[i], times)))
 			i++;
-		if (__builtin_expect(i == n && sums_add(a, &lengths, w->count == SIZE_MAX ? w->values[0] : (int64_t)n, times), 1))
+		if (__builtin_expect(i == n && (times == 1 ? sums_add(a, &lengths, first) : sums_find(a, &lengths, first, times)), 1))
 			continue;
 		while (i-- > 0)
-			sums_add(a, &elements, w->values[i], 0 - times); /* not those of a part of it */
+			sums_find(a, &elements, w->values[i], 0 - times); /* not those of a part of it */
 		struct retired old = {.count = 0};
 		sums_store(a, &lengths);
 		sums_store(a, &elements);

@@ -104,6 +104,8 @@ void record_times_empty(struct arena *a, struct record *r)
 {
 	for (uint32_t i = 0; i < r->sites.count; i++) {
 		struct site *s = arena_at(a, struct site, *(ref *)table_at(a, &r->sites, i, sizeof(ref)));
+		if (s->visits < TIME_FULL / TIME_ONE)
+			continue; /* no word has counted more than that */
 		record_time_empty(a, &s->communicate);
 		for (ref e = s->edges; e; e = arena_at(a, struct record_edge, e)->next)
 			record_time_empty(a, &arena_at(a, struct record_edge, e)->compute);
