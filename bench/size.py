@@ -25,6 +25,7 @@ SCALING = ("halo2d", "halo3d", "wavefront", "multigrid")
 STEP_GROWTH, RANK_GROWTH = 0.05, 0.20
 # From 64 to 256 ranks, without MPI.
 ALONE_RANKS, ALONE_GROWTH = (16, 64, 256), 0.10
+ALONE = (("halo2d",), ("halo3d",), ("wavefront",), ("multigrid",), ("multigrid", "--weak"))
 OCEAN_STEP = 2  # bytes each step may cost; all ranks behave alike
 MEMORY, MEMORY_REGULAR = 8 << 20, 1 << 20
 
@@ -155,28 +156,28 @@ def body_of(trace):
     return stat["size"] - parts.get("META", 0), parts, stat
 
 
-def run_alone(apps, steps, report):
+def run_alone(steps, report):
     """Traces of the applications whose ranks run one by one (bench/alone). Returns (rows, failures)."""
     rows, failures = [], []
-    report(f"{'WITHOUT MPI':<12}{'RANKS':>6}{'STEPS':>6}{'EVENTS':>9}{'SITES':>7}{'TRACE, NO META':>16}{'GROWTH':>9}")
-    for app in apps:
-        before = None
+    report(f"{'WITHOUT MPI':<18}{'RANKS':>6}{'STEPS':>6}{'EVENTS':>9}{'SITES':>7}{'TRACE, NO META':>16}{'GROWTH':>9}")
+    for program, *options in ALONE:
+        app, before = " ".join([program, *options]), None
         for ranks in ALONE_RANKS:
             with tempfile.TemporaryDirectory(prefix="spoor-bench-") as folder:
                 trace = os.path.join(folder, "trace.spoor")
                 done = subprocess.run([launch.spoor(), "run", "-o", trace, "--", os.path.join(HERE, "alone"), str(ranks),
-                                       os.path.join(launch.BUILD, "bench/apps", app), str(steps)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                       os.path.join(launch.BUILD, "bench/apps", program), str(steps), *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                       env=dict(os.environ, TMPDIR=folder, SPOOR_BUILD=launch.BUILD))
                 if done.returncode != 0:
                     failures.append(f"{app} without MPI, {ranks} ranks: {done.stdout.decode(errors='replace').strip()[-300:]}")
-                    report(f"{app:<12}{ranks:>6}{steps:>6}  failed")
+                    report(f"{app:<18}{ranks:>6}{steps:>6}  failed")
                     break
                 body, parts, stat = body_of(trace)
             share = (body - before) / before if before else None
             met = None if ranks != ALONE_RANKS[-1] else share <= ALONE_GROWTH
             rows.append({"app": app, "ranks": ranks, "steps": steps, "events": stat["events"], "sites": stat["sites"], "body": body, "parts": parts,
                          "growth": share, "met": met})
-            report(f"{app:<12}{ranks:>6}{steps:>6}{stat['events']:>9}{stat['sites']:>7}{body:>16}" + (f"{share:>+9.1%}" if before else "") +
+            report(f"{app:<18}{ranks:>6}{steps:>6}{stat['events']:>9}{stat['sites']:>7}{body:>16}" + (f"{share:>+9.1%}" if before else "") +
                    ("" if met is None else f"   at most {ALONE_GROWTH:.0%}: {'met' if met else 'MISSED'}"))
             before = body
     return rows, failures

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * app - what the mini-applications have in common: arguments, seeded numbers, busy computation, the checksum line
  *
- *     program STEPS [SEED [WORK]] [--periodic]
+ *     program STEPS [SEED [WORK]] [--periodic] [--weak]
  *
  * STEPS is the number of time steps, SEED (default 1) what all random numbers come from, WORK (default 0) the
  * microseconds of busy computation in each step. The last line of a run is, on rank 0 of MPI_COMM_WORLD,
@@ -36,6 +36,7 @@ struct app {
 	int work; /* us in each step */
 	uint64_t seed;
 	bool periodic;
+	bool weak; /* as much work for each rank, however many there are */
 	uint64_t random; /* for random_next(); differs from rank to rank */
 };
 
@@ -79,7 +80,7 @@ static inline long app_number(const struct app *app, const char *text, long max)
 	long n = strtol(text, &end, 10);
 	snprintf(message, sizeof message,
 	         "%.50s: expected a number from 0 to %ld\n"
-	         "usage: %s STEPS [SEED [WORK]] [--periodic]",
+	         "usage: %s STEPS [SEED [WORK]] [--periodic] [--weak]",
 	         text, max, app->name);
 	if (errno || end == text || *end || n < 0 || n > max)
 		app_refuse(app, message);
@@ -97,6 +98,8 @@ static inline struct app app_begin(const char *name, int *argc, char ***argv)
 		const char *text = (*argv)[i];
 		if (strcmp(text, "--periodic") == 0)
 			app.periodic = true;
+		else if (strcmp(text, "--weak") == 0)
+			app.weak = true;
 		else if (given == 0)
 			app.steps = (int)app_number(&app, text, INT_MAX), given++;
 		else if (given == 1)
@@ -104,7 +107,7 @@ static inline struct app app_begin(const char *name, int *argc, char ***argv)
 		else if (given == 2)
 			app.work = (int)app_number(&app, text, INT_MAX), given++;
 		else
-			app_refuse(&app, "too many arguments\nusage: PROGRAM STEPS [SEED [WORK]] [--periodic]");
+			app_refuse(&app, "too many arguments\nusage: PROGRAM STEPS [SEED [WORK]] [--periodic] [--weak]");
 	}
 	app.random = app.seed * 1000003 + (uint64_t)app.rank;
 	random_next(&app.random);

@@ -4,10 +4,14 @@
  * On the finest levels all ranks have a cube of cells. Where a rank's cube would shrink below 2 cells a side, only
  * every second rank of each dimension goes on: the others send it their cell and wait for it to come back. So the
  * neighbours, the message sizes and who takes part depend on the level.
+ *
+ * As in MG the grid is the same however many ranks share it: 32 cells along its longest side. Then there are as many
+ * levels on 4 ranks as on 256. With --weak each rank has a cube of 8 cells a side, and twice as many ranks along a side
+ * are one level more.
  */
 #include "bench/apps/app.h"
 
-enum { FINEST = 8, COARSEST = 2, MAX_LEVELS = 24 };
+enum { GRID = 32, WEAK = 8, FINEST = GRID, COARSEST = 2, MAX_LEVELS = 24 };
 
 typedef double cube[FINEST + 2][FINEST + 2][FINEST + 2];
 
@@ -32,13 +36,22 @@ static int rank_at(int x, int y, int z)
 	return rank;
 }
 
-static void plan(int rank, const int *dims)
+/* Cells a side of each rank's cube on the finest level. */
+static int finest(int most, bool weak)
+{
+	int side = 1;
+	while (side < most)
+		side *= 2;
+	return weak ? WEAK : GRID / side > COARSEST ? GRID / side : COARSEST;
+}
+
+static void plan(int rank, const int *dims, bool weak)
 {
 	int at[3], most = 1, n = 0;
 	MPI_Cart_coords(comm, rank, 3, at);
 	for (int i = 0; i < 3; i++)
 		most = dims[i] > most ? dims[i] : most;
-	for (int cells = FINEST, stride = 1; n < MAX_LEVELS; n++) {
+	for (int cells = finest(most, weak), stride = 1; n < MAX_LEVELS; n++) {
 		struct level *l = &levels[n];
 		l->cells = cells;
 		l->stride = stride;
@@ -195,10 +208,10 @@ int main(int argc, char **argv)
 
 	MPI_Dims_create(app.size, 3, dims);
 	MPI_Cart_create(MPI_COMM_WORLD, 3, dims, periods, 0, &comm);
-	plan(app.rank, dims);
-	for (int i = 1; i <= FINEST; i++)
-		for (int j = 1; j <= FINEST; j++)
-			for (int k = 1; k <= FINEST; k++)
+	plan(app.rank, dims, app.weak);
+	for (int i = 1; i <= levels[0].cells; i++)
+		for (int j = 1; j <= levels[0].cells; j++)
+			for (int k = 1; k <= levels[0].cells; k++)
 				levels[0].grid[i][j][k] = random_unit(&app.random);
 
 	for (int step = 0; step < app.steps; step++) {
