@@ -37,7 +37,7 @@ def unzstd(data, size):
 def chunks(data):
     assert data[:8] == b"\x89SPOOR\r\n", "magic"
     major, _, _, incompatible, n, table_crc, crc = struct.unpack_from("<HHIIIII", data, 8)
-    assert major == 1 and incompatible & ~127 == 0 and crc == zlib.crc32(data[:28])
+    assert major == 1 and incompatible & ~255 == 0 and crc == zlib.crc32(data[:28])
     assert table_crc == zlib.crc32(data[32:32 + 32 * n])
     found = {}
     for i in range(n):
@@ -58,6 +58,7 @@ LOSSY = Name("?")
 
 class Bytes:
     nodes = []  # of the trace that is being read
+    last = 0    # its last rank
 
     def __init__(self, data, strings=None):
         self.data, self.at, self.strings = data, 0, strings
@@ -73,6 +74,34 @@ class Bytes:
             low, high = [e if e < 2 else i - (e - 1) + 2 for e in (low, high)]
             Bytes.nodes.append((low, high, self.int() if self.plain(low) and self.plain(high) else 0))
         self.done()
+
+    def read_coded_nodes(self):
+        Bytes.nodes, twin, recent = [], False, [0] * 15
+        n = self.uint()
+        c = Coder(self.data[self.at:], True)
+        for i in range(n):
+            low = c.number(0 + twin)
+            twin = False
+            if low == 0:
+                named = c.symbol(2, 1)
+                u = c.number(3 if named else 4)
+                Bytes.nodes.append((Name(self.strings[u].decode("latin-1")) if named else (u >> 1) ^ -(u & 1),))
+                continue
+            kind = min(low - 1, 2)
+            twin = bool(c.symbol(5 + kind, 1))
+            low, high = [e if e < 2 else i - (e - 1) + 2 for e in (low - 1, low - 1 if twin else c.number(8 + kind))]
+            delta = 0
+            if self.plain(low) and self.plain(high) and c.symbol(11 + twin, 1):
+                place = c.symbol(13, 4)
+                if place < 15:
+                    delta = recent.pop(place)
+                else:
+                    u = c.number(14)
+                    delta = (u >> 1) ^ -(u & 1)
+                    recent.pop()
+                recent.insert(0, delta)
+            Bytes.nodes.append((low, high, delta))
+        assert c.at >= len(self.data) - self.at, "MAPS has too much in it"
 
     def plain(self, edge):
         if edge < 2:
@@ -155,14 +184,14 @@ class Bytes:
 
     def map(self, domain):
         t = self.uint()
-        assert t <= 4
+        assert t <= 4 or t == 6
         if t == 2:
             return self.items(True)[0]
-        if t == 3:
+        if t in (3, 6):
             out, edge = {}, self.uint()
-            self.expand(edge, max(domain).bit_length(), 0, self.int() if self.plain(edge) else 0, out)
-            assert sorted(out) == sorted(domain)
-            return out
+            self.expand(edge, (max(domain) if t == 3 else Bytes.last).bit_length(), 0, self.int() if self.plain(edge) else 0, out)
+            assert t == 6 or sorted(out) == sorted(domain)
+            return {r: out[r] for r in domain}
         if t == 4:
             return {r: self.value() for r in sorted(domain)}
         value, slope = self.value(), self.int() if t == 1 else 0
@@ -230,7 +259,8 @@ class Trace:
         self.read_vectors(Bytes(found["VECT"], self.strings))
         self.read_patterns(Bytes(found["PATT"]))
         if "MAPS" in found:
-            Bytes(found["MAPS"], self.strings).read_nodes()
+            b = Bytes(found["MAPS"], self.strings)
+            b.read_coded_nodes() if found["flags"] & 128 else b.read_nodes()
         self.read_ranks(Bytes(found["RANK"], self.strings), found["flags"] & 8)
         self.read_sites(Bytes(found["SITE"], self.strings))
         self.read_paths(Bytes(found["PATH"]))
@@ -482,6 +512,7 @@ class Trace:
         self.size = b.uint()
         self.threads = b.uint() if threads else 1
         here = b.ranks(range(self.size * self.threads))
+        Bytes.last = max(here, default=0)
         self.events = b.map(here)
         maps = []
         for _ in range(4):
@@ -505,6 +536,11 @@ class Trace:
                 columns = []
                 for kind in kinds:
                     columns.append(self.read_column(b, ranks, kind, columns))
+                for column in columns:
+                    for late in [g for g in column if len(g) == 4]:
+                        column.remove(late)
+                        column += self.coordinates(*late, columns)
+                    column.sort(key=lambda g: min(g[0]))
                 (self.objects if objects else self.sites).append((name, parameters, visits, columns))
         b.done()
 
@@ -530,8 +566,12 @@ class Trace:
                 groups += self.read_roster(b, mine)
                 continue
             if p == len(self.patterns) + 2:
-                how = b.uint()
-                groups.append(self.derive(how % 4, before[-1 - how // 4][b.uint()], mine))
+                how, group = b.uint(), b.uint()
+                if how % 4 == 3:  # of a column that may come later
+                    groups.append((mine, how // 4, group, [b.uint() for _ in range(b.uint())]))
+                    continue
+                other = before[-1 - how // 4]
+                groups += [self.derive(how % 4, g, ranks) for g, ranks in ([(other[group], mine)] if group < len(other) else [(g, g[0]) for g in other])]
                 continue
             dictionary = []
             for _ in range(b.uint() if p else 1):
@@ -584,6 +624,26 @@ class Trace:
                     mine[rank] = value
             made.append((count, mine, stride))
         return set(ranks), pattern, made
+
+    def coordinates(self, ranks, column, group, extents, columns):
+        """Groups whose arrays are the coordinates of the ranks in another column."""
+        if group == len(columns[column]):
+            return [g for other in range(group) for g in self.coordinates(columns[column][other][0], column, other, extents, columns)]
+        _, pattern, dictionary = columns[column][group]
+        made = []
+        for count, start, stride in dictionary:
+            for i in range(count):
+                mine = {}
+                for rank in ranks:
+                    at = start[rank] + (i * stride[rank] if i else 0) + rank % self.size
+                    place = []
+                    for extent in reversed(extents):
+                        place.insert(0, at % extent)
+                        at //= extent
+                    assert at == 0
+                    mine[rank] = tuple(place)
+                made.append((1, mine, None))
+        return [(set(ranks), pattern, made)]
 
     def tokens(self, pattern):
         rules = self.patterns[pattern]

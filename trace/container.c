@@ -19,7 +19,7 @@
 #define MAX_CHUNKS 1024
 #define MAX_CHUNK_SIZE (UINT64_C(1) << 34) /* decompressed; larger is refused as damaged, as is 2^16 times the stored size (zstd: 2^15) */
 #define VERSION_MAJOR 1
-#define VERSION_MINOR 3
+#define VERSION_MINOR 4
 
 static const uint8_t magic[8] = {0x89, 'S', 'P', 'O', 'O', 'R', '\r', '\n'};
 

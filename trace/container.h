@@ -39,7 +39,8 @@ struct container;
 #define CONTAINER_DERIVED 16u /* columns that follow from others, or from one list */
 #define CONTAINER_ROUNDED 32u /* counts of bins in HIST are */
 #define CONTAINER_BRIEF 64u /* HIST, CNTR, FULL: the coder learns quickly; ranks are numbers in their site, sums have fewer digits */
-#define CONTAINER_KNOWN (CONTAINER_BRIEF | CONTAINER_ROUNDED | CONTAINER_LOSSY | CONTAINER_HIST | CONTAINER_MAPS | CONTAINER_THREADS | CONTAINER_DERIVED)
+#define CONTAINER_WHOLE 128u /* all ranks are there: nodes of maps are entropy-coded, maps may have more ranks than they need, groups are in any order, coordinates derived */
+#define CONTAINER_KNOWN (CONTAINER_WHOLE | CONTAINER_BRIEF | CONTAINER_ROUNDED | CONTAINER_LOSSY | CONTAINER_HIST | CONTAINER_MAPS | CONTAINER_THREADS | CONTAINER_DERIVED)
 
 /* Reads and checks the file. codec may be NULL: then a compressed chunk is an error. Returns 0, or -1 with error set
  * ("FILE: chunk SITE at offset 312: checksum mismatch ..."). The caller destroys *out. */

@@ -8,6 +8,7 @@
 #include "trace/counts.h"
 #include "trace/container.h"
 #include "trace/maps.h"
+#include "trace/nodes.h"
 #include "trace/pieces.h"
 #include "trace/sites.h"
 #include "trace/stream.h"
@@ -268,14 +269,13 @@ static bool is_optional(size_t part)
 	return part == PART_MAPS || part >= PART_LOSS;
 }
 
-
 int trace_encode(const struct trace *t, const struct chunk *further, size_t n, const struct codec *codec, uint8_t **bytes, size_t *size)
 {
 	int rv = -1;
 	struct writer part[PARTS] = {{0}};
 	struct map_table maps = {.height = NULL};
 	struct derivations derivations;
-	bool rosters = false;
+	bool rosters = false, whole = rankmap_size(&t->events) >= t->size;
 	struct chunk *chunks = calloc(PARTS + n, sizeof *chunks);
 	if (derive_find(&derivations, t) != 0)
 		goto done;
@@ -284,9 +284,9 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 	put_vectors(&part[PART_VECT], &t->vector_pool, &derivations);
 	put_pool(&part[PART_PATT], &t->patterns, 0);
 	put_rank(&part[PART_RANK], &maps, t);
-	sites_put(&part[PART_SITE], &maps, t, &derivations, &rosters);
+	sites_put(&part[PART_SITE], &maps, t, &derivations, whole, &rosters);
 	times_put(&part[PART_HIST], t);
-	map_table_put(&part[PART_MAPS], &maps);
+	nodes_put(&part[PART_MAPS], &maps.loom, whole);
 	put_loss(&part[PART_LOSS], &t->loss);
 	if (t->counter_count)
 		counts_put(&part[PART_CNTR], t, times_complete(t));
@@ -307,7 +307,8 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 	for (size_t i = 0; i < n; i++)
 		chunks[count++] = further[i];
 	uint32_t flags = CONTAINER_HIST | CONTAINER_MAPS | (trace_has_lossy(t) ? CONTAINER_LOSSY : 0) | (stream_threads(t) > 1 ? CONTAINER_THREADS : 0) |
-	                 (derivations.count || rosters ? CONTAINER_DERIVED : 0) | (times_complete(t) ? CONTAINER_ROUNDED | CONTAINER_BRIEF : 0);
+	                 (derivations.count || rosters ? CONTAINER_DERIVED : 0) | (times_complete(t) ? CONTAINER_ROUNDED | CONTAINER_BRIEF : 0) |
+	                 (whole ? CONTAINER_WHOLE : 0);
 	rv = container_encode(chunks, count, flags, codec, bytes, size);
 done:
 	for (size_t i = 0; i < PARTS; i++)
@@ -330,7 +331,7 @@ static int get_part(struct reader *r, size_t part, struct map_table *maps, uint3
 	case PART_PATT:
 		return get_pool(r, &t->patterns);
 	case PART_MAPS:
-		return map_table_get(r, maps);
+		return nodes_get(r, &maps->loom, &maps->height, flags & CONTAINER_WHOLE);
 	case PART_RANK:
 		return get_rank(r, maps, flags & CONTAINER_THREADS, t);
 	case PART_SITE:

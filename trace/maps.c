@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "trace/column.h"
+#include "trace/nodes.h"
 #include "trace/pieces.h"
+#include "trace/widen.h"
 
-enum { MAP_SAME, MAP_SLOPE, MAP_PIECES, MAP_NODES, MAP_LIST };
+enum { MAP_SAME, MAP_SLOPE, MAP_PIECES, MAP_NODES, MAP_LIST, MAP_ARRAY_MARK, MAP_WIDE };
 enum { RANKS_ALL, RANKS_PIECES, RANKS_NODES };
 
 /* Larger maps are not written out as pieces to see whether that is shorter: it takes as long as there are ranks. */
@@ -19,72 +21,16 @@ void map_table_free(struct map_table *t)
 {
 	rank_loom_free(&t->loom);
 	free(t->height);
+	free(t->widening);
 	t->height = NULL;
+	t->widening = NULL;
 }
 
-/* Nodes. */
-
-static void put_edge(struct writer *w, uint32_t node, uint32_t to)
+void map_table_level(struct map_table *t, uint32_t level, bool write)
 {
-	writer_uint(w, to < RANK_NODE ? to : 1 + (uint64_t)node - (to - RANK_NODE));
-}
-
-static void put_node(struct writer *w, const struct rank_loom *l, uint32_t i)
-{
-	const struct rank_node *n = &l->nodes[i];
-	if (n->low == RANK_LEAF) {
-		writer_uint(w, 0);
-		value_put(w, n->delta);
-		return;
-	}
-	writer_uint(w, n->low < RANK_NODE ? n->low + UINT64_C(1) : 2 + (uint64_t)i - (n->low - RANK_NODE));
-	put_edge(w, i, n->high);
-	if (rank_loom_plain(l, n->low) && rank_loom_plain(l, n->high))
-		writer_int(w, n->delta);
-}
-
-void map_table_put(struct writer *w, const struct map_table *t)
-{
-	writer_uint(w, t->loom.count);
-	for (uint32_t i = 0; i < t->loom.count; i++)
-		put_node(w, &t->loom, i);
-	w->failed |= t->loom.failed;
-}
-
-/* Reads what an edge leads to; false if there is no such node. */
-static bool get_edge(uint64_t u, uint32_t node, uint32_t *to)
-{
-	*to = u < RANK_NODE ? (uint32_t)u : (uint32_t)(node - (u - 1) + RANK_NODE);
-	return u < RANK_NODE || u - 1 <= node;
-}
-
-int map_table_get(struct reader *r, struct map_table *t)
-{
-	size_t n = reader_count(r);
-	if (r->bad || n > UINT32_C(1) << 30 || !(t->height = calloc(n + 1, 1)))
-		return -1;
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t u = reader_uint(r);
-		struct rank_edge made;
-		if (r->bad)
-			return -1;
-		if (u == 0) {
-			made = rank_edge_leaf(&t->loom, value_get(r));
-		} else {
-			struct rank_edge low = {0, 0}, high = {0, 0};
-			if (!get_edge(u - 1, i, &low.to) || !get_edge(reader_uint(r), i, &high.to))
-				return -1;
-			if (rank_loom_plain(&t->loom, low.to) && rank_loom_plain(&t->loom, high.to))
-				high.base = reader_int(r);
-			made = rank_edge_make(&t->loom, low, high);
-			uint8_t a = low.to < RANK_NODE ? 0 : t->height[low.to - RANK_NODE], b = high.to < RANK_NODE ? 0 : t->height[high.to - RANK_NODE];
-			t->height[i] = (uint8_t)(1 + (a > b ? a : b));
-		}
-		/* each node is there once, and none that would be another one's short form */
-		if (r->bad || t->loom.failed || made.to != i + RANK_NODE || t->height[i] > RANK_LEVELS)
-			return -1;
-	}
-	return r->at != r->end ? -1 : 0;
+	t->level = level;
+	if (write && !t->widening)
+		t->widening = calloc(1, sizeof *t->widening);
 }
 
 /* Adds the nodes of a map. Returns the edge to its root. */
@@ -99,16 +45,6 @@ static struct rank_edge weave_map(struct map_table *t, const struct rankmap *m)
 	root.base = (int64_t)((uint64_t)root.base + (uint64_t)m->base);
 	free(edge);
 	return root;
-}
-
-size_t map_table_bytes(const struct map_table *t, uint32_t from)
-{
-	struct writer w = {0};
-	for (uint32_t i = from; i < t->loom.count; i++)
-		put_node(&w, &t->loom, i);
-	size_t n = w.size;
-	writer_free(&w);
-	return n;
 }
 
 /* The values of a map, one for each rank. */
@@ -132,7 +68,7 @@ static int get_list(struct reader *r, struct rankmap *m, const struct rankmap *d
 /* Appends the shorter one: the pieces, or the reference to nodes, which are taken out of the table again if they are not used. */
 static void put_shorter(struct writer *w, struct map_table *t, uint32_t nodes_before, struct writer *pieces, struct writer *nodes)
 {
-	bool as_pieces = pieces->size && pieces->size < nodes->size + map_table_bytes(t, nodes_before);
+	bool as_pieces = pieces->size && pieces->size < nodes->size + nodes_bytes(&t->loom, nodes_before);
 	const struct writer *best = as_pieces ? pieces : nodes;
 	if (as_pieces)
 		rank_loom_rollback(&t->loom, nodes_before);
@@ -140,6 +76,26 @@ static void put_shorter(struct writer *w, struct map_table *t, uint32_t nodes_be
 	w->failed |= pieces->failed || nodes->failed;
 	writer_free(pieces);
 	writer_free(nodes);
+}
+
+static void put_nodes(struct writer *w, const struct map_table *t, uint64_t tag, struct rank_edge root)
+{
+	writer_uint(w, tag);
+	writer_uint(w, root.to);
+	if (rank_loom_plain(&t->loom, root.to))
+		writer_int(w, root.base);
+}
+
+/* A wide diagram that covers the map: a known one, or its nodes are added. */
+static struct rank_edge wide_of(struct map_table *t, const struct rankmap *m)
+{
+	int64_t base;
+	for (uint32_t n = t->known_count; n > 0 && n + MAPS_KNOWN > t->known_count; n--) {
+		uint32_t to = t->known[(n - 1) % MAPS_KNOWN];
+		if (to - RANK_NODE < t->loom.count && widen_covers(t->widening, &t->loom, to, t->level, m, &base))
+			return (struct rank_edge){to, base};
+	}
+	return widen(t->widening, &t->loom, m, t->level);
 }
 
 void map_put(struct writer *w, struct map_table *t, const struct rankmap *m)
@@ -150,7 +106,7 @@ void map_put(struct writer *w, struct map_table *t, const struct rankmap *m)
 		value_put(w, value);
 		return;
 	}
-	struct writer pieces = {0}, nodes = {0};
+	struct writer pieces = {0}, nodes = {0}, wide = {0};
 	if (rankmap_size(m) <= MAX_PIECED) {
 		struct rank_piece *piece;
 		size_t count;
@@ -178,12 +134,28 @@ void map_put(struct writer *w, struct map_table *t, const struct rankmap *m)
 		free(piece);
 	}
 	uint32_t before = t->loom.count;
+	bool widened = t->widening && m->node_count <= WIDEN_NODES && t->level >= m->level && widen_has_holes(m, t->level);
+	size_t wide_size = 0;
+	if (widened) {
+		put_nodes(&wide, t, MAP_WIDE, wide_of(t, m));
+		wide_size = wide.size + nodes_bytes(&t->loom, before);
+		rank_loom_rollback(&t->loom, before);
+	}
 	struct rank_edge root = weave_map(t, m);
-	writer_uint(&nodes, MAP_NODES);
-	writer_uint(&nodes, root.to);
-	if (rank_loom_plain(&t->loom, root.to))
-		writer_int(&nodes, root.base);
-	put_shorter(w, t, before, &pieces, &nodes);
+	put_nodes(&nodes, t, MAP_NODES, root);
+	widened = widened && wide_size <= nodes.size + nodes_bytes(&t->loom, before) && (!pieces.size || wide_size <= pieces.size);
+	if (widened) {
+		rank_loom_rollback(&t->loom, before);
+		root = wide_of(t, m);
+		writer_free(&nodes);
+		writer_free(&pieces);
+		put_shorter(w, t, before, &pieces, &wide);
+	} else {
+		writer_free(&wide);
+		put_shorter(w, t, before, &pieces, &nodes);
+	}
+	if (t->widening && (widened || m->level == t->level) && root.to >= RANK_NODE && root.to - RANK_NODE < t->loom.count)
+		t->known[t->known_count++ % MAPS_KNOWN] = root.to;
 }
 
 /* The ranks of a domain that is one piece, with values that differ by `slope`. */
@@ -207,24 +179,36 @@ static int get_slope(struct rankmap *m, const struct rankmap *domain, int64_t va
 
 static bool node_fits(const struct map_table *t, uint64_t to, uint64_t level)
 {
-	return level <= RANK_LEVELS && (to < RANK_NODE || (to - RANK_NODE < t->loom.count && t->height[to - RANK_NODE] <= level));
+	return level <= RANK_LEVELS && (to < RANK_NODE || (to - RANK_NODE < t->loom.count && (!t->height || t->height[to - RANK_NODE] <= level)));
+}
+
+/* Leaves only the ranks of the domain, all of which have to be there. */
+static int narrow(struct rankmap *m, const struct rankmap *domain)
+{
+	struct rankmap wide = *m;
+	int rv = rankmap_restrict(m, &wide, domain);
+	rankmap_free(&wide);
+	return rv;
 }
 
 int map_get(struct reader *r, const struct map_table *t, struct rankmap *m, const struct rankmap *domain, bool references)
 {
 	uint64_t tag = reader_uint(r);
-	if (r->bad || tag > MAP_LIST)
+	if (r->bad || tag > MAP_WIDE || tag == MAP_ARRAY_MARK)
 		return -1;
 	if (tag == MAP_PIECES)
 		return pieces_get(r, m, true, references);
 	if (tag == MAP_LIST)
 		return get_list(r, m, domain, references);
-	if (tag == MAP_NODES) {
+	if (tag == MAP_NODES || tag == MAP_WIDE) {
 		uint64_t to = reader_uint(r);
-		if (r->bad || !node_fits(t, to, domain->level))
+		uint32_t level = tag == MAP_NODES ? domain->level : t->level;
+		if (r->bad || !node_fits(t, to, level))
 			return -1;
 		int64_t base = rank_loom_plain(&t->loom, (uint32_t)to) ? reader_int(r) : 0;
-		return r->bad ? -1 : rank_loom_map(&t->loom, (struct rank_edge){(uint32_t)to, base}, domain->level, m);
+		if (r->bad || rank_loom_map(&t->loom, (struct rank_edge){(uint32_t)to, base}, level, m) != 0)
+			return -1;
+		return tag == MAP_NODES ? 0 : narrow(m, domain);
 	}
 	int64_t value = value_get(r), slope = tag == MAP_SLOPE ? reader_int(r) : 0;
 	if (r->bad)

@@ -11,18 +11,19 @@
 #include "trace/varint.h"
 
 /* Zero-initialised is empty. */
+#define MAPS_KNOWN 64
 struct map_table {
 	struct rank_loom loom;
 	uint8_t *height; /* of the nodes, when read */
+	uint32_t level;  /* of wide maps, which are for all ranks below 2^level */
+	/* Writing: NULL, or maps may be for more ranks than they have to (trace/widen.h). The diagrams that were put last may cover the next map, too. */
+	struct widening *widening;
+	uint32_t known[MAPS_KNOWN], known_count;
 };
 
 void map_table_free(struct map_table *t);
-void map_table_put(struct writer *w, const struct map_table *t);
-/* Returns 0, or -1: damaged, or no memory. */
-int map_table_get(struct reader *r, struct map_table *t);
-/* How many bytes the nodes from `from` on take. (rank_loom_rollback takes them out again.) */
-size_t map_table_bytes(const struct map_table *t, uint32_t from);
-
+/* All ranks are below 2^level. write: wide maps may be put (without memory for that none are). */
+void map_table_level(struct map_table *t, uint32_t level, bool write);
 /* A map. Its ranks are known to the reader (the domain). */
 void map_put(struct writer *w, struct map_table *t, const struct rankmap *m);
 /* Reads what map_put wrote. references: all values are references. Returns 0, or -1: damaged, or no memory. The caller frees *m in any case. */

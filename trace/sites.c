@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "trace/column.h"
+#include "trace/derived.h"
+#include "trace/nodes.h"
 #include "trace/pieces.h"
 #include "trace/roster.h"
 
@@ -144,16 +146,21 @@ static uint64_t mark_derived(const struct trace *t)
 	return t->patterns.count + UINT64_C(2);
 }
 
-#define DERIVE_FORMS 4 /* room for one more kind */
-
 struct putting {
 	struct map_table *maps;
 	const struct trace *trace;
 	struct derivations *derivations;
 	uint32_t next; /* of them */
 	struct roster_maps roster_maps;
-	bool whole; /* nothing can be added to the trace */
+	bool whole; /* nothing can be added to the trace: in the form of version 1.4 */
 	bool *rosters; /* is there one? */
+};
+
+/* A group of a column that is written. */
+struct placed_group {
+	uint32_t number;
+	uint64_t size; /* ranks */
+	const struct derivation *derived; /* NULL: it is not */
 };
 
 static uint64_t mark_roster(const struct trace *t)
@@ -185,66 +192,136 @@ static bool is_derived(const struct putting *p, uint32_t next, const struct trac
 	return d && c == &(d->object ? p->trace->objects : p->trace->sites)[d->site].columns[d->column] && d->group == group;
 }
 
+/* What was written for the group before: where the stretches of its dictionary are in the writer. */
+struct dictionary {
+	const struct trace_group *group; /* NULL: none, or a long one */
+	struct {
+		size_t at, size;
+	} stretch[FAMILY_VALUES];
+};
+
+/* Do the bytes of a stretch of the group before say what this one is, too? A list that goes on, or begins earlier, for some ranks is then the same bytes, which
+ * is what the compression of the chunk is good at. */
+static bool put_again(struct writer *w, const struct putting *p, const struct dictionary *d, uint64_t i, const struct trace_stretch *s,
+                      enum reference reference)
+{
+	if (!d->group || i >= d->group->count || d->group->dict[i].count != s->count || d->group->dict[i].vector != s->vector || w->failed)
+		return false;
+	size_t size = d->stretch[i].size;
+	uint8_t *bytes = malloc(size);
+	struct trace_group read = {.dict = calloc(1, sizeof *read.dict), .count = 1};
+	bool same = bytes && read.dict;
+	if (same) {
+		memcpy(bytes, w->data + d->stretch[i].at, size);
+		struct reader r = reader_of(bytes, size);
+		read.dict->count = s->count;
+		same = get_stretch(&r, p->maps, read.dict, &s->start, reference) == 0 && r.at == r.end && trace_stretch_equal(read.dict, s);
+	}
+	if (same)
+		writer_bytes(w, bytes, size);
+	if (read.dict)
+		trace_group_free(&read);
+	free(bytes);
+	return same;
+}
+
+static void put_dictionary(struct writer *w, struct putting *p, const struct trace_group *g, struct dictionary *before, enum reference reference)
+{
+	struct dictionary d = {.group = p->whole && g->count <= FAMILY_VALUES && (reference != REFERENCE_VECTOR || g->dict[0].vector) ? g : NULL};
+	for (uint32_t i = 0; i < g->count; i++) {
+		if (g->pattern)
+			writer_uint(w, g->dict[i].count - 1);
+		size_t at = w->size;
+		if (!d.group || (!put_again(w, p, before, i, &g->dict[i], reference) &&
+		                 !put_again(w, p, before, (uint64_t)i + (before->group ? before->group->count : 0) - g->count, &g->dict[i], reference)))
+			put_stretch(w, p->maps, &g->dict[i], p->derivations, reference);
+		if (d.group) {
+			d.stretch[i].at = at;
+			d.stretch[i].size = w->size - at;
+		}
+	}
+	*before = d;
+}
+
+/* Larger groups first, then in the order that they have. A reader sorts them. */
+static int by_size(const void *a, const void *b)
+{
+	const struct placed_group *x = a, *y = b;
+	if (x->size != y->size)
+		return x->size < y->size ? 1 : -1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void put_derived(struct writer *w, struct putting *p, const struct derivation *d, bool all)
+{
+	writer_uint(w, mark_derived(p->trace));
+	derived_put(w, d, all, &(d->object ? p->trace->objects : p->trace->sites)[d->site].columns[d->from]);
+}
+
 /* The groups of a column; those of which take[group] is set as the roster. */
-static void put_groups(struct writer *w, struct putting *p, const struct trace_column *c, const struct rankmap *domain, uint32_t column,
+static void put_groups(struct writer *w, struct putting *p, const struct trace_column *c, const struct rankmap *domain,
                        enum reference reference, const struct roster *roster, const bool *take)
 {
 	uint64_t count = c->count;
 	bool done = false;
-	for (uint32_t g = 0; roster && g < c->count; g++) {
-		count -= take[g] && done;
-		done |= take[g];
+	struct dictionary before = {.group = NULL};
+	struct placed_group *order = calloc(c->count + UINT64_C(1), sizeof *order);
+	for (uint32_t g = 0; order && g < c->count; g++) {
+		bool out = roster && take[g] && done;
+		count -= out;
+		done |= roster && take[g];
+		order[g] = (struct placed_group){.number = g, .size = p->whole ? rankmap_size(trace_group_ranks(&c->groups[g])) : 0};
+		if (is_derived(p, p->next, c, g))
+			order[g].derived = &p->derivations->list[p->next++];
 	}
+	if (!order) {
+		w->failed = true;
+		return;
+	}
+	qsort(order, c->count, sizeof *order, by_size);
 	writer_uint(w, count + 1);
 	done = false;
-	for (uint32_t g = 0; g < c->count; g++) {
-		const struct trace_group *group = &c->groups[g];
-		const struct rankmap *ranks = trace_group_ranks(group);
-		if (roster && take[g]) {
+	for (uint32_t i = 0; i < c->count; i++) {
+		const struct trace_group *group = &c->groups[order[i].number];
+		if (roster && take[order[i].number]) {
 			if (!done)
 				put_roster(w, p, roster, domain);
 			done = true;
 			continue;
 		}
-		map_put_ranks(w, p->maps, ranks, domain);
+		map_put_ranks(w, p->maps, trace_group_ranks(group), domain);
 		if (group->lossy) {
 			writer_uint(w, mark_lossy(p->trace));
 			put_lossy(w, group->lossy, reference);
 			continue;
 		}
-		if (is_derived(p, p->next, c, g)) {
-			const struct derivation *d = &p->derivations->list[p->next++];
-			writer_uint(w, mark_derived(p->trace));
-			writer_uint(w, (uint64_t)(column - 1 - d->from) * DERIVE_FORMS + d->kind);
-			writer_uint(w, d->from_group);
+		if (order[i].derived) {
+			put_derived(w, p, order[i].derived, false);
 			continue;
 		}
 		writer_uint(w, group->pattern);
 		if (group->pattern)
 			writer_uint(w, group->count);
-		for (uint32_t i = 0; i < group->count; i++) {
-			if (group->pattern)
-				writer_uint(w, group->dict[i].count - 1);
-			put_stretch(w, p->maps, &group->dict[i], p->derivations, reference);
-		}
+		put_dictionary(w, p, group, &before, reference);
 	}
+	free(order);
 }
 
 /* How many bytes the groups take; everything is as before. */
-static size_t size_of_groups(struct putting *p, const struct trace_column *c, const struct rankmap *domain, uint32_t column, enum reference reference,
+static size_t size_of_groups(struct putting *p, const struct trace_column *c, const struct rankmap *domain, enum reference reference,
                              const struct roster *roster, const bool *take)
 {
 	struct writer w = {0};
 	uint32_t nodes = p->maps->loom.count, next = p->next;
-	put_groups(&w, p, c, domain, column, reference, roster, take);
-	size_t size = w.size + map_table_bytes(p->maps, nodes);
+	put_groups(&w, p, c, domain, reference, roster, take);
+	size_t size = w.size + nodes_bytes(&p->maps->loom, nodes);
 	rank_loom_rollback(&p->maps->loom, nodes);
 	p->next = next;
 	writer_free(&w);
 	return size;
 }
 
-static void put_column(struct writer *w, struct putting *p, const struct trace_column *c, const struct rankmap *domain, uint32_t column,
+static void put_column(struct writer *w, struct putting *p, const struct trace_column *c, const struct rankmap *domain,
                        enum reference reference)
 {
 	int64_t value;
@@ -253,6 +330,13 @@ static void put_column(struct writer *w, struct putting *p, const struct trace_c
 	    !c->groups[0].dict[0].vector && rankmap_constant(&c->groups[0].dict[0].start, &value)) {
 		writer_uint(w, 0);
 		value_put(w, value);
+		return;
+	}
+	if (p->whole && is_derived(p, p->next, c, 0) && derived_all(p->derivations, p->next, p->trace, c)) {
+		writer_uint(w, 2);
+		map_put_ranks(w, p->maps, domain, domain);
+		put_derived(w, p, &p->derivations->list[p->next], true);
+		p->next += c->count;
 		return;
 	}
 	struct roster roster = {.count = 0};
@@ -267,13 +351,13 @@ static void put_column(struct writer *w, struct putting *p, const struct trace_c
 		}
 		int found = take ? roster_find(&roster, p->trace, c, &p->roster_maps, take) : -1;
 		w->failed |= found < 0;
-		if (found <= 0 || size_of_groups(p, c, domain, column, reference, &roster, take) >=
-		                          size_of_groups(p, c, domain, column, reference, NULL, NULL))
+		if (found <= 0 || size_of_groups(p, c, domain, reference, &roster, take) >=
+		                          size_of_groups(p, c, domain, reference, NULL, NULL))
 			roster_free(&roster);
 	}
 	if (roster.count > 0)
 		*p->rosters = true;
-	put_groups(w, p, c, domain, column, reference, roster.count > 0 ? &roster : NULL, take);
+	put_groups(w, p, c, domain, reference, roster.count > 0 ? &roster : NULL, take);
 	roster_free(&roster);
 	free(take);
 }
@@ -318,36 +402,53 @@ struct getting {
 	struct trace *trace;
 	trace_needs *needs;
 	bool *left_out;
+	struct derived *late; /* what follows from columns that may stand behind it, in the site at hand */
+	uint32_t late_count;
 };
 
-static int get_derived(const struct getting *x, const struct trace_site *s, uint32_t column, struct trace_group *group, const struct rankmap *ranks,
-                       enum reference reference)
+static int get_derived(struct getting *x, struct trace_site *s, uint32_t column, const struct rankmap *ranks)
 {
-	struct reader *r = x->reader;
-	struct trace *t = x->trace;
-	uint64_t how = reader_uint(r), back = how / DERIVE_FORMS, from_group = reader_uint(r);
-	if (r->bad || how % DERIVE_FORMS >= DERIVE_KINDS || back >= column || column >= trace_schema(t, s)->count)
-		return -1;
-	uint32_t from = column - 1 - (uint32_t)back;
-	if (schema_reference(trace_schema(t, s), from) != reference || from_group >= s->columns[from].count)
-		return -1;
-	if (x->needs && (!x->needs(trace_schema(t, s), column) || s->columns[from].groups[from_group].lossy)) {
-		*x->left_out = true;
-		return trace_group_lossy(group, ranks);
+	struct derived d, *late;
+	int rv = derived_get(x->reader, &d, x->trace, s, column, ranks);
+	if (rv == 0 && d.kind == DERIVE_GRID) {
+		late = realloc(x->late, (x->late_count + UINT64_C(1)) * sizeof *late);
+		if (late) {
+			x->late = late;
+			x->late[x->late_count++] = d;
+			return 0;
+		}
+		rv = -1;
 	}
-	return derive_make(t, &s->columns[from].groups[from_group], reference, (enum derive_kind)(how % DERIVE_FORMS), ranks, group) == 0 ? 0 : -1;
+	for (uint32_t i = 0; i < x->late_count; i++)
+		if (x->late[i].column == d.from)
+			rv = -1;
+	if (rv == 0)
+		rv = derived_make(&d, x->trace, s, x->needs, x->left_out);
+	derived_free(&d);
+	return rv;
 }
 
-static int get_group(const struct getting *x, const struct trace_site *s, uint32_t column, struct trace_group *group, const struct rankmap *ranks,
-                     enum reference reference)
+/* Makes what is late. */
+static int get_late(struct getting *x, struct trace_site *s)
+{
+	int rv = 0;
+	for (uint32_t i = 0; i < x->late_count; i++) {
+		if (rv == 0)
+			rv = derived_make(&x->late[i], x->trace, s, x->needs, x->left_out);
+		trace_sort_groups(&s->columns[x->late[i].column]);
+		derived_free(&x->late[i]);
+	}
+	x->late_count = 0;
+	return rv;
+}
+
+static int get_group(const struct getting *x, struct trace_group *group, const struct rankmap *ranks, enum reference reference)
 {
 	struct reader *r = x->reader;
 	struct trace *t = x->trace;
 	uint64_t pattern = reader_uint(r);
 	if (pattern == mark_lossy(t))
 		return trace_group_lossy(group, ranks) == 0 ? get_lossy(r, group->lossy, reference) : -1;
-	if (pattern == mark_derived(t))
-		return get_derived(x, s, column, group, ranks, reference);
 	uint64_t count = pattern ? reader_count(r) : 1;
 	if (r->bad || pattern > UINT32_MAX || count == 0 || count > UINT32_MAX)
 		return -1;
@@ -367,7 +468,7 @@ static int get_group(const struct getting *x, const struct trace_site *s, uint32
 	return 0;
 }
 
-static int get_column(const struct getting *x, struct trace_site *s, uint32_t column)
+static int get_column(struct getting *x, struct trace_site *s, uint32_t column)
 {
 	struct reader *r = x->reader;
 	const struct map_table *maps = x->maps;
@@ -376,7 +477,6 @@ static int get_column(const struct getting *x, struct trace_site *s, uint32_t co
 	const struct rankmap *domain = &s->visits;
 	enum reference reference = schema_reference(trace_schema(t, s), column);
 	size_t groups = reader_count(r);
-	bool sort = false;
 	if (r->bad)
 		return -1;
 	for (size_t g = 0; g < (groups ? groups - 1 : 1); g++) {
@@ -392,20 +492,20 @@ static int get_column(const struct getting *x, struct trace_site *s, uint32_t co
 				rv = rankmap_fill(&group.dict[0].start, domain, value, reference != REFERENCE_NONE);
 			}
 		} else {
-			struct reader peek;
 			rv = map_get_ranks(r, maps, &ranks, domain);
-			peek = *r;
-			if (rv == 0 && reader_uint(&peek) == mark_roster(t) && (reference == REFERENCE_NONE || reference == REFERENCE_VECTOR)) {
+			struct reader peek = *r;
+			uint64_t mark = rv == 0 ? reader_uint(&peek) : 0;
+			bool roster = mark == mark_roster(t) && (reference == REFERENCE_NONE || reference == REFERENCE_VECTOR);
+			if (rv == 0 && (roster || mark == mark_derived(t))) { /* groups of their own */
 				*r = peek;
-				rv = get_roster(r, maps, t, c, &ranks, reference == REFERENCE_VECTOR);
+				rv = roster ? get_roster(r, maps, t, c, &ranks, reference == REFERENCE_VECTOR) : get_derived(x, s, column, &ranks);
 				rankmap_free(&ranks);
 				if (rv != 0)
 					return -1;
-				sort = true;
 				continue;
 			}
 			if (rv == 0)
-				rv = get_group(x, s, column, &group, &ranks, reference);
+				rv = get_group(x, &group, &ranks, reference);
 		}
 		rankmap_free(&ranks);
 		if (rv != 0) {
@@ -415,14 +515,14 @@ static int get_column(const struct getting *x, struct trace_site *s, uint32_t co
 		if (trace_add_group_take(c, &group) != 0)
 			return -1;
 	}
-	if (sort)
-		trace_sort_groups(c);
+	trace_sort_groups(c);
 	return r->bad ? -1 : 0;
 }
 
-void sites_put(struct writer *w, struct map_table *maps, const struct trace *t, struct derivations *d, bool *rosters)
+void sites_put(struct writer *w, struct map_table *maps, const struct trace *t, struct derivations *d, bool whole, bool *rosters)
 {
-	struct putting p = {.maps = maps, .trace = t, .derivations = d, .rosters = rosters, .whole = rankmap_size(&t->events) >= t->size};
+	struct putting p = {.maps = maps, .trace = t, .derivations = d, .rosters = rosters, .whole = whole};
+	map_table_level(maps, t->events.level, p.whole);
 	if (p.whole)
 		roster_maps_find(&p.roster_maps, t);
 	writer_uint(w, t->function_count);
@@ -438,38 +538,45 @@ void sites_put(struct writer *w, struct map_table *maps, const struct trace *t, 
 			map_put_ranks(w, maps, &s->visits, &t->events);
 			map_put(w, maps, &s->visits);
 			for (uint32_t k = 0; k < s->column_count; k++)
-				put_column(w, &p, &s->columns[k], &s->visits, k, schema_reference(trace_schema(t, s), k));
+				put_column(w, &p, &s->columns[k], &s->visits, schema_reference(trace_schema(t, s), k));
 		}
 	}
 }
 
-int sites_get(struct reader *r, const struct map_table *maps, struct trace *t, trace_needs *needs, bool *left_out)
+int sites_get(struct reader *r, struct map_table *maps, struct trace *t, trace_needs *needs, bool *left_out)
 {
-	const struct getting x = {r, maps, t, needs, left_out};
+	int rv = 0;
+	struct getting x = {.reader = r, .maps = maps, .trace = t, .needs = needs, .left_out = left_out};
+	map_table_level(maps, t->events.level, false);
 	for (size_t n = reader_count(r); n-- > 0;) {
 		uint64_t string = reader_uint(r);
 		uint32_t number = t->function_count;
 		if (r->bad || string >= t->strings.count || trace_function(t, (uint32_t)string) != number)
 			return -1;
 	}
-	for (int object = 0; object < 2; object++) {
-		for (size_t n = reader_count(r); n-- > 0;) {
+	for (int object = 0; rv == 0 && object < 2; object++) {
+		for (size_t n = reader_count(r); rv == 0 && n-- > 0;) {
 			uint64_t function = reader_uint(r), node = reader_uint(r);
 			uint32_t number = object ? t->object_count : t->site_count;
 			if (r->bad || function >= t->function_count || node >= t->node_count ||
-			    trace_site(t, (uint32_t)function, (uint32_t)node, object) != number)
-				return -1;
+			    trace_site(t, (uint32_t)function, (uint32_t)node, object) != number) {
+				rv = -1;
+				break;
+			}
 			struct trace_site *s = object ? &t->objects[number] : &t->sites[number];
 			struct rankmap ranks = {0};
-			int rv = map_get_ranks(r, maps, &ranks, &t->events);
+			rv = map_get_ranks(r, maps, &ranks, &t->events);
 			if (rv == 0)
 				rv = map_get(r, maps, &s->visits, &ranks, false);
 			rankmap_free(&ranks);
 			for (uint32_t k = 0; rv == 0 && k < s->column_count; k++)
 				rv = get_column(&x, s, k);
-			if (rv != 0)
-				return -1;
+			if (rv == 0)
+				rv = get_late(&x, s);
 		}
 	}
-	return r->bad || r->at != r->end ? -1 : 0;
+	for (uint32_t i = 0; i < x.late_count; i++)
+		derived_free(&x.late[i]);
+	free(x.late);
+	return rv != 0 || r->bad || r->at != r->end ? -1 : 0;
 }

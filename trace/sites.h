@@ -9,9 +9,9 @@
 #include "trace/trace.h"
 
 /* d: what is not stored, because it follows from something else. Sets *rosters if there is a roster. */
-void sites_put(struct writer *w, struct map_table *maps, const struct trace *t, struct derivations *d, bool *rosters);
+void sites_put(struct writer *w, struct map_table *maps, const struct trace *t, struct derivations *d, bool whole, bool *rosters);
 /* Strings, vectors, patterns, call paths and ranks are there already. needs: NULL, all columns; left_out: see trace_decode_some. Returns 0, or -1: damaged,
  * or no memory. */
-int sites_get(struct reader *r, const struct map_table *maps, struct trace *t, trace_needs *needs, bool *left_out);
+int sites_get(struct reader *r, struct map_table *maps, struct trace *t, trace_needs *needs, bool *left_out);
 
 #endif

@@ -9,6 +9,8 @@
 
 #include "tests/unit/tap.h"
 #include "trace/column.h"
+#include "trace/nodes.h"
+#include "trace/widen.h"
 
 enum { RANKS = 700 };
 
@@ -150,8 +152,73 @@ static int64_t more(void *context, int64_t v)
 	return v + *(int64_t *)context;
 }
 
+/* A map with holes, said for all ranks: what is left of it on the ranks of the map is the map, and has as many nodes or fewer. */
+static bool widens(const struct rankmap *m)
+{
+	static struct widening w;
+	struct rank_loom loom = {.count = 0};
+	struct rankmap whole = {0}, narrow = {0};
+	uint32_t level = m->level + pick(3);
+	int64_t base = 0;
+	struct rank_edge e = widen(&w, &loom, m, level);
+	bool same = m->node_count > WIDEN_NODES ? e.to == RANK_ABSENT : rankmap_empty(m) ? e.to == RANK_ABSENT : e.to != RANK_ABSENT;
+	if (e.to != RANK_ABSENT) {
+		same &= rank_loom_map(&loom, e, level, &whole) == 0 && !widen_has_holes(&whole, level) && rankmap_size(&whole) == UINT64_C(1) << level;
+		same &= rankmap_restrict(&narrow, &whole, m) == 0 && rankmap_equal(&narrow, m);
+		same &= widen_covers(&w, &loom, e.to, level, m, &base) && (base == e.base || !rankmap_has_plain(m));
+	}
+	rankmap_free(&whole);
+	rankmap_free(&narrow);
+	rank_loom_free(&loom);
+	return same;
+}
+
+/* One value of a map without holes is another one: the wide diagram of the first does not cover it. */
+static bool tells_apart(struct plain *p, bool references)
+{
+	static struct widening w;
+	struct rank_loom loom = {.count = 0};
+	int64_t base;
+	struct rankmap m = map_of(p, references, 0, RANKS);
+	uint64_t rank = 0;
+	if (rankmap_size(&m) < 3 || m.node_count > WIDEN_NODES || !rankmap_next(&m, &rank, &base)) {
+		rankmap_free(&m);
+		return true;
+	}
+	struct rank_edge e = widen(&w, &loom, &m, m.level);
+	rankmap_free(&m);
+	p->value[rank] += references || value_is_constant(base) ? 1 : 100000;
+	m = map_of(p, references, 0, RANKS);
+	/* all plain values but this one moved as well would be the same */
+	bool same = widen_covers(&w, &loom, e.to, m.level, &m, &base) && rankmap_has_plain(&m) && rankmap_sum(&m) != 100000;
+	rankmap_free(&m);
+	rank_loom_free(&loom);
+	return !same;
+}
+
+/* The nodes of many maps, written and read again; cut short they are refused. */
+static bool nodes_come_back(const struct rank_loom *loom, bool coded)
+{
+	struct writer w = {0};
+	struct rank_loom read = {.count = 0}, part = {.count = 0};
+	uint8_t *height = NULL, *other = NULL;
+	nodes_put(&w, loom, coded);
+	struct reader r = reader_of(w.data, w.size), cut = reader_of(w.data, w.size / 2);
+	bool same = !w.failed && nodes_get(&r, &read, &height, coded) == 0 && read.count == loom->count &&
+	            (loom->count == 0 || memcmp(read.nodes, loom->nodes, loom->count * sizeof *read.nodes) == 0);
+	same &= nodes_get(&cut, &part, &other, coded) != 0;
+	writer_free(&w);
+	rank_loom_free(&read);
+	rank_loom_free(&part);
+	free(height);
+	free(other);
+	return same;
+}
+
 int main(void)
 {
+	struct rank_loom nodes = {.count = 0};
+	bool widened = true, apart = true;
 	random_seed(7);
 	bool all = true, joined = true, pieced = true, restricted = true, filled = true, translated = true, overlaps = true, added = true;
 	for (int round = 0; round < 3000; round++) {
@@ -202,9 +269,18 @@ int main(void)
 			moved.value[r] += references || value_is_constant(p.value[r]) ? by : 0;
 		translated &= rankmap_translate(&other, &m, more, &by) == 0 && holds(&other, &moved);
 		rankmap_free(&other);
+		widened &= widens(&m);
+		if (round < 300)
+			free(rankmap_weave(&nodes, &m));
+		apart &= tells_apart(&p, references);
 		rankmap_free(&m);
 		rankmap_free(&set);
 	}
+	ok(widened, "a wide diagram says of the map's ranks what the map says");
+	ok(apart, "a wide diagram covers no map with another value");
+	ok(nodes.count > 1000 && nodes_come_back(&nodes, false), "%u nodes as bytes", nodes.count);
+	ok(nodes_come_back(&nodes, true), "and coded");
+	rank_loom_free(&nodes);
 	ok(all, "maps hold what was put in: get, next, size, sum, first, last, constant");
 	ok(joined, "joining parts in any order gives the same nodes");
 	ok(pieced, "pieces make the same map again");
