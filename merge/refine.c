@@ -212,68 +212,63 @@ static int append_run(struct grammar_index *g, ref start, const uint8_t *classes
 	return 0;
 }
 
-/* The pattern of a refinement: the head and the first turn, the other turns as one rule, the tail. */
+/* The shortest sequence that, repeated, is one turn. */
+static uint64_t period_of(const uint8_t *turn, uint64_t body)
+{
+	for (uint64_t period = 1; period < body; period++)
+		if (body % period == 0 && memcmp(turn, turn + period, body - period) == 0)
+			return period;
+	return body;
+}
+
+/* Turns that are appended one by one before it is given up to wait for a loop. */
+#define FEW_TURNS 6
+
+/* Appends n tokens that are turns of a loop. As soon as the grammar has the loop as a rule, it is what is appended: so the outcome is the grammar of the tokens one by
+ * one, as the ranks have it that needed no refinement. Returns 0, 1 if there is no such rule, -1 on no memory. */
+static int append_turns(struct grammar_index *g, ref start, const uint8_t *turn, uint64_t period, uint64_t n, uint32_t *known)
+{
+	struct grammar_run *runs = malloc(period * sizeof *runs);
+	int rv = runs ? 0 : -1;
+	bool found = period == 1;
+	if (rv == 0 && found)
+		rv = append_run(g, start, turn, 1, known) != 0 || grammar_append(g, start, turn[0] + 1u, n - 1) != 0 ? -1 : 0;
+	for (uint64_t at = 0; rv == 0 && period > 1 && at < n; at++) {
+		ref rule = found || at < 2 * period ? 0 : grammar_loop(g, start);
+		uint64_t length = 0;
+		for (size_t i = rule ? grammar_expand(g, rule, PATTERN_NEW, runs, period) : 0; i-- > 0;)
+			length += runs[i].length;
+		if (length == period && n - at >= period) {
+			rv = grammar_append_rule(g, start, rule, (n - at) / period);
+			at += (n - at) / period * period;
+			found = true;
+		}
+		if (rv == 0 && at < n)
+			rv = append_run(g, start, &turn[at % period], 1, known);
+		if (rv == 0 && !found && at > FEW_TURNS * period)
+			rv = 1;
+	}
+	free(runs);
+	return rv;
+}
+
+/* The pattern of a refinement. Returns 0, 1 if it would have to be written out, -1 on no memory. */
 static int pattern_of(const struct shape *s, struct writer *out)
 {
 	int rv = -1;
 	struct arena a;
 	struct grammar_index g = {.arena = &a};
-	struct writer parts[3] = {{0}};
 	uint32_t known = 0;
 	if (arena_create(&a, NULL, UINT64_C(16) << 20, NULL) != 0)
 		return -1;
-	ref head = grammar_create(&g), body = grammar_create(&g), tail = grammar_create(&g);
+	ref start = grammar_create(&g);
 	const uint8_t *turn = s->classes + s->head;
-	if (!head || !body || !tail || append_run(&g, head, s->classes, s->head + s->body, &known) != 0 ||
-	    (s->body && append_run(&g, body, turn, s->body, &known) != 0) ||
-	    (s->tail && append_run(&g, tail, turn + s->body, s->tail, &known) != 0))
-		goto done;
-	if (s->turns < 2) {
-		rv = grammar_write(&g, head, out);
-		goto done;
-	}
-	/* three lists of rules become one: rules of the later lists are renumbered; the last rule is head, body^(turns - 1), tail */
-	ref roots[3] = {head, body, tail};
-	uint64_t counts[3] = {0}, total = 0;
-	for (int i = 0; i < 3; i++) {
-		if (i == 2 && s->tail == 0)
-			break;
-		if (grammar_write(&g, roots[i], &parts[i]) != 0)
-			goto done;
-		struct reader r = reader_of(parts[i].data, parts[i].size);
-		counts[i] = reader_uint(&r);
-		total += counts[i];
-	}
-	writer_uint(out, total + 1);
-	uint64_t base = 0;
-	for (int i = 0; i < 3; i++) {
-		struct reader r = reader_of(parts[i].data, parts[i].size);
-		if (counts[i] == 0)
-			break;
-		reader_uint(&r);
-		for (uint64_t rule = 0; rule < counts[i]; rule++) {
-			uint64_t n = reader_uint(&r);
-			writer_uint(out, n);
-			while (n-- > 0) {
-				uint64_t symbol = reader_uint(&r);
-				writer_uint(out, symbol & 2 ? symbol + (base << 2) : symbol);
-				if (symbol & 1)
-					writer_uint(out, reader_uint(&r));
-			}
-		}
-		base += counts[i];
-	}
-	writer_uint(out, 2 + (counts[2] > 0));
-	writer_uint(out, (counts[0] - 1) << 2 | 2);
-	writer_uint(out, (counts[0] + counts[1] - 1) << 2 | 2 | (s->turns > 2));
-	if (s->turns > 2)
-		writer_uint(out, s->turns - 1);
-	if (counts[2] > 0)
-		writer_uint(out, (total - 1) << 2 | 2);
-	rv = out->failed ? -1 : 0;
-done:
-	for (int i = 0; i < 3; i++)
-		writer_free(&parts[i]);
+	if (start && append_run(&g, start, s->classes, s->head, &known) == 0)
+		rv = s->body ? append_turns(&g, start, turn, period_of(turn, s->body), s->turns * s->body, &known) : 0;
+	if (rv == 0)
+		rv = append_run(&g, start, turn + s->body, s->tail, &known);
+	if (rv == 0)
+		rv = grammar_write(&g, start, out);
 	grammar_index_free(&g);
 	arena_close(&a);
 	return rv;
@@ -396,8 +391,12 @@ static int refine_length(struct trace *t, struct trace_column *c, struct shape *
 		rv = 0;
 		goto done;
 	}
-	if (rv == 0 && pattern_of(&frame, &bytes) != 0)
-		rv = -1;
+	if (rv == 0)
+		rv = pattern_of(&frame, &bytes);
+	if (rv > 0) {
+		rv = 0;
+		goto done;
+	}
 	if (rv == 0 && (made.pattern = pool_intern(&t->patterns, bytes.data, bytes.size) + 1) == 0)
 		rv = -1;
 	if (rv != 0)
