@@ -32,11 +32,16 @@ struct completion completion_begin(const uint64_t *bits, int n)
 	return find_all(bits, n);
 }
 
-struct completion completion_begin_one(struct request_ref *ref, uint64_t bits)
+static inline __attribute__((always_inline)) struct completion find_one(struct request_ref *ref, uint64_t bits)
 {
 	if (__builtin_expect(!request_find_one(ref, bits), 0))
 		*ref = request_find(bits, REQUEST_NULL_BITS, true);
 	return (struct completion){ref, 1, 1, (ref->traits & REQUEST_RECV) != 0};
+}
+
+struct completion completion_begin_one(struct request_ref *ref, uint64_t bits)
+{
+	return find_one(ref, bits);
 }
 
 /* ---- puts ---- */
@@ -85,11 +90,16 @@ static inline __attribute__((always_inline)) void put_statuses(struct call *c, c
 
 /* ---- events ---- */
 
-void record_MPI_Wait(struct call *c, bool ok, int rc, const struct completion *w, const MPI_Status *status)
+static inline __attribute__((always_inline)) void record_wait(struct call *c, bool ok, int rc, const struct completion *w, const MPI_Status *status)
 {
 	put_request(c, w);
 	put_status_of(c, w, 0, ok ? status : NULL);
 	wrap_commit(c, ok, rc);
+}
+
+void record_MPI_Wait(struct call *c, bool ok, int rc, const struct completion *w, const MPI_Status *status)
+{
+	record_wait(c, ok, rc, w, status);
 }
 
 void record_MPI_Waitall(struct call *c, bool ok, int rc, const struct completion *w, const MPI_Status *statuses)
@@ -212,6 +222,14 @@ static inline void end(const struct completion *w, const MPI_Request *requests)
 			request_release(ref);
 }
 
+static inline void end_one(const struct request_ref *ref, MPI_Request request)
+{
+	if (request == MPI_REQUEST_NULL)
+		request_end(ref);
+	else
+		request_release(ref);
+}
+
 /* The statuses to pass on: the caller's, or our own if it has none and one is wanted. */
 static MPI_Status *wanted(const struct completion *w, MPI_Status *statuses)
 {
@@ -234,14 +252,14 @@ MPI_WRAPPER int MPI_Wait(MPI_Request *request, MPI_Status *status)
 
 	if (!wrap_begin(&c, FN_MPI_Wait))
 		return next.MPI_Wait(request, status);
-	w = completion_begin_one(&ref, request ? HANDLE_BITS(*request) : 0);
+	w = find_one(&ref, request ? HANDLE_BITS(*request) : 0);
 	if (status == MPI_STATUS_IGNORE && w.receives)
 		status = &own;
 	rc = next.MPI_Wait(request, status);
 	ok = wrap_end(&c, rc);
-	record_MPI_Wait(&c, ok, rc, &w, status);
+	record_wait(&c, ok, rc, &w, status);
 	if (request)
-		end(&w, request);
+		end_one(&ref, *request);
 	return rc;
 }
 

@@ -194,7 +194,8 @@ static void making_free(struct making *m)
 static void release(struct columns *x, struct lossy_tally *t)
 {
 	arena_free_block(x->arena, t->bins, t->capacity);
-	t->bins = 0;
+	arena_free_block(x->arena, t->other, t->capacity);
+	t->bins = t->other = 0;
 }
 
 /* Gives back what a lossy column has that no column refers to (any more). */
@@ -299,7 +300,7 @@ void lossy_forget(struct columns *x, struct column *c, uint64_t visits)
 
 static uint64_t tally_bytes(const struct lossy_tally *t)
 {
-	return t->bins ? t->capacity : 0;
+	return (t->bins ? t->capacity : 0) + (t->other ? t->capacity : 0);
 }
 
 uint64_t lossy_size(const struct columns *x, const struct column *c)

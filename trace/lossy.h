@@ -28,7 +28,7 @@ struct lossy_tally {
 	ref bins; /* struct tally_bin */
 	uint32_t count;
 	uint32_t capacity; /* bytes */
-	uint32_t unused;
+	ref other; /* a second block for as many, or 0: nothing that counts is in it. Bins change by turns here and there, instead of one by one in the journal */
 };
 
 struct lossy_next {

@@ -33,8 +33,10 @@ bool lossy_store(struct columns *x, struct lossy_tally *t, const struct tally *f
 		return false;
 	memcpy(arena_at(a, struct tally_bin, at), from->bins, bytes);
 	retire(x, old, t->bins, t->capacity);
+	retire(x, old, t->other, t->capacity);
 	arena_set(a, t->bins, at);
 	arena_set(a, t->capacity, (uint32_t)capacity);
+	t->other = 0; /* in the same word */
 	arena_set(a, t->count, from->count);
 	return true;
 }

@@ -73,9 +73,12 @@ static void end_queue(struct columns *x, struct column *c, uint64_t start, int64
 #define SUM_WIDTH (SUM_ONE / LOSSY_QUEUE_WORDS)
 
 struct sums {
+	struct lossy_tally *of;
 	struct tally tally;
-	uint32_t bins;  /* how many of them there are here */
+	uint32_t bins; /* how many of them there are here */
+	bool moved;    /* by the operation under way: what it would be put back to is in `other` */
 	uint8_t *hint;
+	uint64_t *hinted;
 	int64_t min[SUMS];
 	uint64_t width[SUMS], sum[SUMS];
 };
@@ -88,12 +91,20 @@ static inline void sums_bin(struct sums *s, uint32_t i)
 	s->width[i] = width < SUM_WIDTH ? width : 0;
 }
 
-/* Numbers of bins in hints must be ones of this tally. */
-static inline void sums_begin(struct sums *s, const struct columns *x, const struct lossy_tally *t, uint8_t hint[LOSSY_HINTS], uint64_t *hinted)
+static inline uint64_t hinted_of(const struct lossy_tally *t)
 {
-	uint64_t now = (uint64_t)t->bins << 32 | t->count;
+	return (uint64_t)t->bins << 32 | t->count;
+}
+
+/* Numbers of bins in hints must be ones of this tally. */
+static inline void sums_begin(struct sums *s, const struct columns *x, struct lossy_tally *t, uint8_t hint[LOSSY_HINTS], uint64_t *hinted)
+{
+	uint64_t now = hinted_of(t);
+	s->of = t;
 	s->tally = lossy_view(x, t);
+	s->moved = false;
 	s->hint = hint;
+	s->hinted = hinted;
 	s->bins = t->count < SUMS ? t->count : SUMS;
 	if (*hinted != now) {
 		memset(hint, 0, LOSSY_HINTS);
@@ -107,32 +118,50 @@ static inline void sums_begin(struct sums *s, const struct columns *x, const str
 	}
 }
 
-/* As arena_set for all of them, but that the journal grows once. */
-static void sums_store(struct arena *a, struct sums *s)
+static inline void sums_apply(struct sums *s, struct tally_bin *to, const struct tally_bin *from)
 {
-	struct arena_header *h = a->header;
-	struct tally_bin *bins = s->tally.bins;
-	uint64_t n = h->journal_count, where = (uint64_t)((uint8_t *)bins - a->base);
-	if (n + 2 * SUMS > ARENA_JOURNAL) {
-		h->overflows++;
-	} else {
-		for (uint32_t i = 0; i < s->bins; i++) {
-			h->journal[n].where = where + i * sizeof *bins + offsetof(struct tally_bin, count);
-			h->journal[n].old = bins[i].count;
-			h->journal[n + 1].where = where + i * sizeof *bins + offsetof(struct tally_bin, sum);
-			h->journal[n + 1].old = bins[i].sum;
-			n += s->sum[i] ? 2 : 0;
-		}
-		arena_barrier();
-		h->journal_count = n;
-		arena_barrier();
-	}
 	for (uint32_t i = 0; i < s->bins; i++) {
 		uint64_t count = s->sum[i] / SUM_ONE;
-		bins[i].count += count;
-		bins[i].sum += (uint64_t)s->min[i] * count + s->sum[i] % SUM_ONE;
+		to[i] = from[i];
+		to[i].count += count;
+		to[i].sum += (uint64_t)s->min[i] * count + s->sum[i] % SUM_ONE;
 		s->sum[i] = 0;
 	}
+}
+
+/* Each bin by way of the journal. */
+static __attribute__((noinline)) void sums_store_slowly(struct arena *a, struct sums *s)
+{
+	for (uint32_t i = 0; i < s->bins; i++)
+		if (s->sum[i]) {
+			arena_save(a, &s->tally.bins[i].count);
+			arena_save(a, &s->tally.bins[i].sum);
+		}
+	sums_apply(s, s->tally.bins, s->tally.bins);
+}
+
+static void sums_store(struct arena *a, struct sums *s)
+{
+	struct lossy_tally *t = s->of;
+	struct tally_bin *bins = s->tally.bins;
+	uint64_t capacity;
+	if (s->moved) { /* it is not undone bin by bin */
+		sums_apply(s, bins, bins);
+		return;
+	}
+	if (!t->other && t->count && t->count <= SUMS)
+		t->other = arena_alloc_block(a, t->capacity, &capacity);
+	if (!t->other || t->count > SUMS) {
+		sums_store_slowly(a, s);
+		return;
+	}
+	ref old = t->bins;
+	s->tally.bins = arena_at(a, struct tally_bin, t->other);
+	sums_apply(s, s->tally.bins, bins);
+	arena_set(a, t->bins, t->other);
+	t->other = old;
+	s->moved = true;
+	*s->hinted = hinted_of(t);
 }
 
 /* Adds value * times in the arena, if there is a bin for it. */
@@ -141,26 +170,45 @@ static __attribute__((noinline)) bool sums_find(struct arena *a, struct sums *s,
 	int64_t at = s->tally.count ? tally_place(&s->tally, value) : -1;
 	if (at < 0)
 		return false;
-	struct tally_bin *b = &s->tally.bins[at];
-	if (at < s->bins && s->sum[at])
-		sums_store(a, s); /* its least may become another */
-	lossy_count_in(a, b, value, times);
-	if (at < s->bins) {
+	const struct tally_bin *now = &s->tally.bins[at];
+	bool grows = value < now->min || value > now->max;
+	if (grows && at < s->bins && s->sum[at])
+		sums_store(a, s); /* what its values are more than may become something else */
+	lossy_count_in(a, &s->tally.bins[at], value, times);
+	if (at < s->bins)
 		s->hint[lossy_hint(value)] = (uint8_t)at;
+	if (grows && at < s->bins)
 		sums_bin(s, (uint32_t)at);
-	}
 	return true;
 }
 
-/* Adds a value. No bin is changed but by arena_set. False: there is no bin for it. */
-static inline __attribute__((always_inline)) bool sums_add(struct arena *a, struct sums *s, int64_t value)
+/* Adds values up to the first that there is no bin for, or that is not where those like it were the last time. Returns where that is, or `end`. */
+static inline const int64_t *sums_add(struct sums *s, const int64_t *p, const int64_t *end)
 {
-	uint32_t h = s->hint[lossy_hint(value)];
-	uint64_t more = (uint64_t)value - (uint64_t)s->min[h];
-	if (__builtin_expect(more > s->width[h], 0))
-		return sums_find(a, s, value, 1);
-	s->sum[h] += SUM_ONE + more;
-	return true;
+	const uint8_t *hint = s->hint;
+	uint64_t one = SUM_ONE;
+	__asm__("" : "+r"(one)); /* in a register */
+	for (; p < end; p++) {
+		uint32_t h = hint[lossy_hint(*p)];
+		uint64_t more = (uint64_t)*p - (uint64_t)s->min[h];
+		if (__builtin_expect(more > s->width[h], 0))
+			break;
+		s->sum[h] += one + more;
+	}
+	return p;
+}
+
+/* The same, `times` times, up to the first that there is no bin for. */
+static inline const int64_t *sums_add_times(struct arena *a, struct sums *s, const int64_t *p, const int64_t *end, uint64_t times)
+{
+	while (p < end) {
+		if (__builtin_expect(times == 1, 1))
+			p = sums_add(s, p, end);
+		if (p == end || !sums_find(a, s, *p, times))
+			break;
+		p++;
+	}
+	return p;
 }
 
 /* ROLE_VALUE, ROLE_STRING. */
@@ -169,16 +217,14 @@ static void count_values(struct columns *x, struct column *c, struct lossy *l, c
 	struct arena *a = x->arena;
 	struct sums sums;
 	sums_begin(&sums, x, &l->tally, l->hint, &l->hinted);
-	for (unsigned i = (unsigned)l->counted; i < n; i++) {
-		if (__builtin_expect(sums_add(a, &sums, q[i]), 1))
-			continue;
+	for (const int64_t *p = q + l->counted; (p = sums_add_times(a, &sums, p, q + n, 1)) < q + n; p++) {
 		/* each value that needs memory is an operation of its own */
 		struct retired old = {.count = 0};
 		sums_store(a, &sums);
-		arena_set(a, l->counted, i);
+		arena_set(a, l->counted, (uint64_t)(p - q));
 		arena_commit(a);
-		lossy_count_run(x, c, q[i], 1, &old);
-		arena_set(a, l->counted, i + 1);
+		lossy_count_run(x, c, *p, 1, &old);
+		arena_set(a, l->counted, (uint64_t)(p - q) + 1);
 		lossy_commit(x, &old);
 		sums_begin(&sums, x, &l->tally, l->hint, &l->hinted);
 	}
@@ -352,16 +398,14 @@ static void empty_vectors(struct columns *x, struct column *c, uint64_t visits)
 	sums_begin(&elements, x, &l->elements, l->element_hint, &l->element_hinted);
 	for (uint64_t at = l->counted, after; at < c->queued; at = after) {
 		const struct lossy_waiting *w = (const struct lossy_waiting *)(const void *)(q + at);
-		size_t n = w->count == SIZE_MAX ? 0 : w->count, i = 0;
 		after = at + words_of(w->count);
-		uint64_t end = after < c->queued ? ((const struct lossy_waiting *)(const void *)(q + after))->visit : visits, times = end - w->visit;
-		int64_t first = w->count == SIZE_MAX ? w->values[0] : (int64_t)n;
-		while (i < n && (times == 1 ? sums_add(a, &elements, w->values[i]) : sums_find(a, &elements, w->values[i], times)))
-			i++;
-		if (__builtin_expect(i == n && (times == 1 ? sums_add(a, &lengths, first) : sums_find(a, &lengths, first, times)), 1))
+		uint64_t visit = after < c->queued ? ((const struct lossy_waiting *)(const void *)(q + after))->visit : visits, times = visit - w->visit;
+		const int64_t *end = w->values + (w->count == SIZE_MAX ? 0 : w->count), *p = sums_add_times(a, &elements, w->values, end, times);
+		int64_t first = w->count == SIZE_MAX ? w->values[0] : (int64_t)w->count;
+		if (__builtin_expect(p == end && sums_add_times(a, &lengths, &first, &first + 1, times) > &first, 1))
 			continue;
-		while (i-- > 0)
-			sums_find(a, &elements, w->values[i], 0 - times); /* not those of a part of it */
+		while (p > w->values)
+			sums_find(a, &elements, *--p, 0 - times); /* not those of a part of it */
 		struct retired old = {.count = 0};
 		sums_store(a, &lengths);
 		sums_store(a, &elements);
