@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * alone - stands in for the MPI library, so that one process can be any rank of any number: the calls are made, and nothing is sent
+ * alone_mpi - stands in for the MPI library, so that one process can be any rank of any number: the calls are made, and nothing is sent
  *
  * Preloaded behind the tracer, it has what the mini-applications call that make the same calls whatever they receive (bench/apps: adi, cg, fft, halo2d, halo3d,
  * multigrid, wavefront), and what the tracer asks. ALONE_RANK and ALONE_SIZE say who the process is. MPI_Comm_get_errhandler fails: then the tracer
