@@ -549,9 +549,16 @@ struct comm_info handle_comm_slowly(struct call *c, MPI_Comm comm, bool ok, cons
 
 int64_t handle_type_size(MPI_Datatype type)
 {
+	static struct {
+		MPI_Datatype type;
+		uint64_t generation;
+		int64_t size; /* 0: none */
+	} last; /* of the last call; not with several threads */
 	struct entry *e, copy;
 	int64_t size;
 
+	if (!handle_locking && last.type == type && last.size > 0 && last.generation == call_generation)
+		return last.size;
 	if (__builtin_expect(handle_locking, 0) && peek(make_key(HANDLE_TYPE, HANDLE_BITS(type)), &copy) && copy.type_size >= 0)
 		return copy.type_size;
 	lock();
@@ -568,6 +575,11 @@ int64_t handle_type_size(MPI_Datatype type)
 		if (e)
 			set_type_size(e, size);
 		unlock();
+	}
+	if (!handle_locking) {
+		last.type = type;
+		last.generation = call_generation;
+		last.size = size;
 	}
 	return size;
 }
