@@ -45,6 +45,7 @@ table=()
 broken() {
 	local title=$1 count=$2 expected=$3 said before=$SECONDS kept_traces
 	run_job broken --trace -n2 < <(job_script)
+	! library_crashed "$out" || run_job broken --trace -n2 < <(job_script)
 	is "$title: output and exit status" "$status $(cat "$out")" "$normal"
 	local end=$((SECONDS + 15))
 	while :; do

@@ -57,6 +57,11 @@ run_job() {
 	cat "$folder/err" >>"$out"
 }
 
+# Did Open MPI's own thread crash while the process ended, as it does now and then without the tracer as well (tests/launch.py)? A test may then try once more.
+library_crashed() {
+	grep -q 'Signal: Segmentation fault' "$1" && grep -q 'Address not mapped' "$1" && ! grep -qF '[ 0] ' "$1"
+}
+
 as_user() {
 	if [ -n "${AS-}" ]; then
 		setpriv --reuid="$AS" --regid="$AS" --clear-groups "$@"
