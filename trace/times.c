@@ -242,16 +242,16 @@ static void get_share(struct entropy_reader *e, const struct histogram_place *p,
 	s->most_rank = histogram_rank(e, p);
 }
 
-/* A short run is not all MPI_Init. */
-static uint64_t all_time(const struct trace *t)
+/* Of what ranks did more than once: what a program begins with is most of a short run, and nothing of a long one. */
+static uint64_t all_time(const struct trace *t, const struct histogram_visits *visits)
 {
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < t->site_count; i++) {
-		const struct schema *s = trace_schema(t, &t->sites[i]);
-		if (!trace_initializes(s))
+		if (t->sites[i].communicate.count > visits[i].ranks)
 			sum += t->sites[i].communicate.sum;
 		for (uint32_t k = 0; k < t->sites[i].edge_count; k++)
-			sum += t->sites[i].edges[k].compute.sum;
+			if (t->sites[i].edges[k].compute.count > visits[i].ranks)
+				sum += t->sites[i].edges[k].compute.sum;
 	}
 	return sum;
 }
@@ -264,7 +264,7 @@ static void put_compact(struct writer *w, const struct trace *t)
 		w->failed = true;
 		goto done;
 	}
-	uint64_t all = all_time(t);
+	uint64_t all = all_time(t, visits);
 	entropy_begin(e, w);
 	put_totals(e, t);
 	for (uint32_t i = 0; i < t->site_count; i++) {
