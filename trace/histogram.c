@@ -150,8 +150,10 @@ static uint64_t mean_of(const struct time_bin *b, uint64_t code)
 {
 	double width = (double)(b->max - b->min) + 1, mean = (double)b->min + ((double)code + 0.5) * width / (1 << BITS_MEAN) - 0.5;
 	mean = mean < (double)b->min ? (double)b->min : mean > (double)b->max ? (double)b->max : mean;
-	double sum = mean * (double)b->count + 0.5;
-	return sum < 0x1p63 ? (uint64_t)sum : UINT64_C(1) << 63;
+	double exact = mean * (double)b->count;
+	uint64_t sum = exact < 0x1p63 ? (uint64_t)exact : UINT64_C(1) << 63;
+	/* just between two numbers it is the lower one, whose mean has this code; that of the upper one has the next */
+	return sum + (exact < 0x1p52 && exact - (double)sum > 0.5);
 }
 
 static uint64_t mean_code(double mean, uint64_t min, uint64_t max)
@@ -191,11 +193,27 @@ static uint32_t round_counts(const struct trace_time *t, uint64_t *counts)
 	return entropy_cut(DIGITS_COUNT, left) == left ? largest(counts, n) : rest;
 }
 
+/* What is left of the sum when the mean is known: how many of its bits are left out. */
+static unsigned rest_below(uint64_t count, uint64_t mean)
+{
+	unsigned all = histogram_bits(count), used = histogram_bits(mean + 1), room = used < BITS_SUM ? BITS_SUM - used : 0;
+	return all > room ? all - room : 0;
+}
+
+uint64_t histogram_sum(const struct trace_time *t)
+{
+	if (t->count == 0)
+		return 0;
+	uint64_t mean = t->sum / t->count;
+	unsigned below = rest_below(t->count, mean);
+	return mean * t->count + (t->sum % t->count >> below << below);
+}
+
 static void put_bins(struct entropy_writer *e, const struct histogram_place *p, struct trace_time *t)
 {
 	uint64_t most = t->count / VALUES_PER_BIN;
 	unsigned k = p->k;
-	for (uint128 share = (uint128)t->sum * p->share; share < p->all && k > 1; share *= SHARE_HALF)
+	for (uint128 share = (uint128)histogram_sum(t) * p->share; share < p->all && k > 1; share *= SHARE_HALF)
 		k /= 2;
 	trace_time_balance(t, most < 1 ? 1 : most < k ? (unsigned)most : k);
 	entropy_put_symbol(e, p->at + IN_BINS, 7, t->bin_count);
@@ -230,13 +248,6 @@ uint32_t histogram_rank(struct entropy_reader *e, const struct histogram_place *
 {
 	uint64_t number = entropy_bits(e, p->rank_bits);
 	return p->order ? rank_order_rank(p->order, number) : (uint32_t)number;
-}
-
-/* What is left of the sum when the mean is known: how many of its bits are left out. */
-static unsigned rest_below(uint64_t count, uint64_t mean)
-{
-	unsigned all = histogram_bits(count), used = histogram_bits(mean + 1), room = used < BITS_SUM ? BITS_SUM - used : 0;
-	return all > room ? all - room : 0;
 }
 
 /* Rounded up, so that all values are between minimum and maximum; what was rounded stays as it is. */

@@ -53,6 +53,8 @@ struct histogram_place histogram_place(const struct trace *t, const struct histo
 void histogram_put_rank(struct entropy_writer *e, const struct histogram_place *p, uint32_t rank);
 uint32_t histogram_rank(struct entropy_reader *e, const struct histogram_place *p);
 
+/* The sum as a file has it: what is decided by it is decided alike when the file is written again. */
+uint64_t histogram_sum(const struct trace_time *t);
 /* Compact. expected: the count that the reader expects. */
 void histogram_put(struct entropy_writer *e, const struct histogram_place *p, const struct trace_time *time, uint64_t expected);
 int histogram_get(struct entropy_reader *e, const struct histogram_place *p, struct trace_time *t, uint64_t expected);

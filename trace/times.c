@@ -248,10 +248,10 @@ static uint64_t all_time(const struct trace *t, const struct histogram_visits *v
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		if (t->sites[i].communicate.count > visits[i].ranks)
-			sum += t->sites[i].communicate.sum;
+			sum += histogram_sum(&t->sites[i].communicate);
 		for (uint32_t k = 0; k < t->sites[i].edge_count; k++)
 			if (t->sites[i].edges[k].compute.count > visits[i].ranks)
-				sum += t->sites[i].edges[k].compute.sum;
+				sum += histogram_sum(&t->sites[i].edges[k].compute);
 	}
 	return sum;
 }

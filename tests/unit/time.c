@@ -2,12 +2,14 @@
  * time - tests of histograms: in an arena, merged, balanced
  */
 #include "trace/time.h"
+#include "trace/times.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/tap.h"
+#include "trace/container.h"
 
 static struct arena arena;
 
@@ -160,6 +162,59 @@ static void test_no_room(void)
 	arena_close(&small);
 }
 
+/* Sites of two ranks that visit each of them `visits` times. */
+static bool make_sites(struct trace *t, unsigned sites, int64_t visits)
+{
+	struct rank_piece both = {.count = 2, .step = 1, .value = visits};
+	struct rankmap_builder b = {.references = false};
+	if (trace_init(t) != 0)
+		return false;
+	t->size = 2;
+	rankmap_add(&b, both);
+	if (rankmap_take(&b, &t->events) != 0)
+		return false;
+	uint32_t function = trace_function(t, pool_intern(&t->strings, "MPI_Barrier comm:c", 18));
+	for (unsigned i = 0; i < sites; i++) {
+		uint32_t node = trace_node(t, (struct trace_node){.module = UINT32_MAX, .offset = i});
+		uint32_t site = trace_site(t, function, node, false);
+		if (site == UINT32_MAX || rankmap_copy(&t->sites[site].visits, &t->events) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* How many bins a time gets is decided by its share of all time, which is rounded when it is written: that must not matter. */
+static void test_again(void)
+{
+	enum { ROUNDS = 3000, SITES = 12, VISITS = 40 };
+	const uint32_t flags = CONTAINER_HIST | CONTAINER_ROUNDED | CONTAINER_BRIEF;
+	unsigned differ = 0, failed = 0;
+	struct record_time *time = new_time();
+	const struct record_time empty = *time;
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		struct trace first, second;
+		struct writer once = {0}, again = {0};
+		bool good = make_sites(&first, SITES, VISITS) && make_sites(&second, SITES, VISITS);
+		for (unsigned i = 0; good && i < SITES; i++) {
+			*time = empty;
+			for (unsigned v = 0; v < 2 * VISITS; v++)
+				record_time_add(&arena, time, 50 + random_next() % (UINT64_C(20) << i / 2), v / 2);
+			good = trace_time_extract(&first.sites[i].communicate, &arena, time, 1, i % 2) == 0;
+		}
+		times_put(&once, &first);
+		struct reader r = reader_of(once.data, once.size);
+		if (!good || once.failed || times_get(&r, &second, flags) != 0)
+			failed++;
+		times_put(&again, &second);
+		differ += once.size != again.size || memcmp(once.data, again.data, once.size) != 0;
+		writer_free(&once);
+		writer_free(&again);
+		trace_free(&first);
+		trace_free(&second);
+	}
+	ok(failed == 0 && differ == 0, "times that were written and read are written as the same bytes: %u of %d are not", differ, ROUNDS);
+}
+
 int main(void)
 {
 	if (arena_create(&arena, NULL, UINT64_C(8) << 20, NULL) != 0)
@@ -169,6 +224,7 @@ int main(void)
 	test_constant();
 	test_full_words();
 	test_merge();
+	test_again();
 	test_no_room();
 	arena_close(&arena);
 	return tap_end();
