@@ -228,12 +228,13 @@ static bool put_again(struct writer *w, const struct putting *p, const struct di
 static void put_dictionary(struct writer *w, struct putting *p, const struct trace_group *g, struct dictionary *before, enum reference reference)
 {
 	struct dictionary d = {.group = p->whole && g->count <= FAMILY_VALUES && (reference != REFERENCE_VECTOR || g->dict[0].vector) ? g : NULL};
+	/* the same list from its beginning on, or to its end */
+	uint64_t shift = before->group ? (uint64_t)before->group->count - g->count : 0;
 	for (uint32_t i = 0; i < g->count; i++) {
 		if (g->pattern)
 			writer_uint(w, g->dict[i].count - 1);
 		size_t at = w->size;
-		if (!d.group || (!put_again(w, p, before, i, &g->dict[i], reference) &&
-		                 !put_again(w, p, before, (uint64_t)i + (before->group ? before->group->count : 0) - g->count, &g->dict[i], reference)))
+		if (!d.group || !(put_again(w, p, before, i, &g->dict[i], reference) || (shift && put_again(w, p, before, i + shift, &g->dict[i], reference))))
 			put_stretch(w, p->maps, &g->dict[i], p->derivations, reference);
 		if (d.group) {
 			d.stretch[i].at = at;
