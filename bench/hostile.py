@@ -29,9 +29,9 @@ def run(ranks, arguments, before=()):
 
 def main():
     events, paths, repetitions = [int(a) for a in sys.argv[1:]] + [10**7, 10**5, 3][len(sys.argv) - 1:]
-    path = os.path.join(launch.BUILD, ".libs/libspoor-preload.so")
+    path = launch.preload()
     if os.path.exists(path):
-        os.environ.setdefault("SPOOR_PRELOAD", os.path.abspath(path))
+        os.environ.setdefault("SPOOR_PRELOAD", path)
     print(f"{'RANKS':>5}{'CALLS':>12}{'BASE ns':>10}{'TRACED ns':>11}{'RATIO':>7}{'USER':>7}{'MEMORY +':>11}{'TRACE':>10}  EVENTS")
     with tempfile.TemporaryDirectory(prefix="spoor-hostile-") as folder:
         trace = os.path.join(folder, "t.spoor")

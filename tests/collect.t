@@ -8,7 +8,8 @@ build=${SPOOR_BUILD:-$PWD}
 work=$(mktemp -d "${TMPDIR:-/tmp}/collect.XXXXXX") || exit 1
 chmod 711 "$work" # root lists as user nobody
 trap 'rm -rf "$work"' EXIT
-export SPOOR_PRELOAD=$build/.libs/libspoor-preload.so SPOOR_ARCHIVE=$work/archive
+SPOOR_PRELOAD=$(python3 "$(dirname "$0")/launch.py")
+export SPOOR_PRELOAD SPOOR_ARCHIVE=$work/archive
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export TMPDIR=$work # the private folders of spoor run
 PATH=$build:$PATH

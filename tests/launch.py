@@ -4,6 +4,8 @@
     launch.mpirun(4, ["./program"])                              as it is
     launch.mpirun(4, ["./program"], flatlog="flatlog.so", folder="logs")     with the flat logger in front
     launch.mpirun(4, ["./program"], before=["spoor", "run", "-o", "x.spoor", "--"])
+
+What jobs have preloaded is launch.preload(); shell scripts get its path from `python3 tests/launch.py`.
 """
 import glob
 import os
@@ -26,6 +28,11 @@ def spoor():
         if os.path.isfile(path):
             return path
     return shutil.which("spoor") or "spoor"
+
+
+def preload(build=BUILD):
+    """What jobs have preloaded, of this build: the one place that says which file it is."""
+    return os.path.abspath(os.path.join(build, ".libs", "libspoor-preload.so"))
 
 
 def command(ranks, program, flatlog=None, before=(), mca=MCA):
@@ -88,3 +95,7 @@ def petsc(folder):
     library = "-lpetsc_real" if os.path.exists(os.path.join(place, "lib/libpetsc_real.so")) else "-lpetsc"
     return compiled(folder, "mpicc", "poisson.c", "-I" + os.path.join(place, "include"), "-L" + os.path.join(place, "lib"),
                     "-Wl,-rpath," + os.path.join(place, "lib"), "-Wl,--allow-shlib-undefined", library, "-lm")
+
+
+if __name__ == "__main__":
+    print(preload())

@@ -12,7 +12,7 @@ import launch  # noqa: E402
 import tap  # noqa: E402
 
 TOOLS = os.path.join(tap.BUILD, "tests", "tools")
-TRACER = os.path.join(tap.BUILD, ".libs", "libspoor-preload.so")
+TRACER = launch.preload()
 MPI, MPIFH = "libmpi.so.40", "libmpi_mpifh.so.40"
 
 C = """0 MPI_Init

@@ -13,13 +13,15 @@ import tempfile
 import threading
 import time
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import launch  # noqa: E402
 import tap  # noqa: E402
 
 BUILD = tap.BUILD
 RANKS, NODES, ORDERS = 8, 3, 20
 MPIRUN = ["mpirun", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "--mca", "btl", "self,vader", "--mca", "pml", "ob1"]
-os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", SPOOR_PRELOAD=os.path.join(BUILD, ".libs/libspoor-preload.so"))
+os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", SPOOR_PRELOAD=launch.preload())
 work = tempfile.mkdtemp(prefix="merge.")
 os.chmod(work, 0o755)
 random.seed(1)

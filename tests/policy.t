@@ -181,7 +181,7 @@ mv "$work/good.kept" "$work/good" && rm -r "$work/good.d"
 
 # The helper, as the plugin asks it.
 cp "$work/good" "$work/policy.json"
-tracer=$build/.libs/libspoor-preload.so
+tracer=$(python3 "$top/tests/launch.py")
 facts="uid=$(id -u)
 gid=$(id -g)
 job_name=a%20b

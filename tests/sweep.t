@@ -8,7 +8,8 @@ build=${SPOOR_BUILD:-$PWD}
 work=$(mktemp -d "${TMPDIR:-/tmp}/sweep.XXXXXX") || exit 1
 chmod 711 "$work"
 trap 'rm -rf "$work"' EXIT
-export SPOOR_PRELOAD=$build/.libs/libspoor-preload.so SPOOR_ARCHIVE=$work/archive
+SPOOR_PRELOAD=$(python3 "$(dirname "$0")/launch.py")
+export SPOOR_PRELOAD SPOOR_ARCHIVE=$work/archive
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 PATH=$build:$PATH
 cd "$work" || exit 1

@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import launch  # noqa: E402
 import tap  # noqa: E402
 
-TRACER = os.path.join(tap.BUILD, ".libs", "libspoor-preload.so")
+TRACER = launch.preload()
 TOOLS = os.path.join(tap.BUILD, "tests", "tools")
 
 
