@@ -90,7 +90,7 @@ static int capture(char *const argv[], const char *preload, char *out, size_t si
 
 static void check_tracer(void)
 {
-	static const char path[] = SPOOR_PKGLIBDIR "/libspoor-preload.so";
+	static const char path[] = SPOOR_PKGLIBDIR "/libspoor-gate.so", preload[] = SPOOR_PKGLIBDIR SPOOR_GATE_FOLDER "/libspoor-gate.so";
 	char *const argv[] = {"true", NULL};
 	char out[512];
 	struct stat st;
@@ -101,7 +101,7 @@ static void check_tracer(void)
 	}
 	if (!(st.st_mode & S_IROTH))
 		wrong("%s: users cannot read the tracer (mode %04o); chmod 755 it", path, (unsigned)st.st_mode & 07777);
-	int status = capture(argv, path, out, sizeof out);
+	int status = capture(argv, preload, out, sizeof out);
 	out[strcspn(out, "\n")] = '\0';
 	if (status != 0 || out[0])
 		wrong("%s: cannot be loaded into a process: %s", path, out);

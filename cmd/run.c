@@ -20,6 +20,7 @@
 #include "merge/salvage.h"
 #include "policy/mode.h"
 #include "policy/setting.h"
+#include "spank/config.h"
 #include "spank/handoff.h"
 #include "spank/seal.h"
 #include "trace/container.h"
@@ -64,7 +65,7 @@ static const int forwarded[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUS
 static const char *tracer(void)
 {
 	const char *own = getenv("SPOOR_PRELOAD"); /* of a build that is not installed */
-	return own && *own ? own : SPOOR_PKGLIBDIR "/libspoor-preload.so";
+	return own && *own ? own : SPOOR_PKGLIBDIR SPOOR_GATE_FOLDER "/libspoor-gate.so";
 }
 
 static int set_environment(const struct run *run)
@@ -218,8 +219,11 @@ static int prepare(struct run *run)
 		fprintf(stderr, "spoor run: %s exists; -f overwrites it, -o FILE names another\n", run->output);
 		return -1;
 	}
-	if (access(tracer(), R_OK)) {
-		fprintf(stderr, "spoor run: %s: the tracer is not there: %s\n", tracer(), strerror(errno));
+	char path[PATH_MAX];
+
+	config_plain_path(tracer(), path, sizeof path);
+	if (access(path, R_OK)) {
+		fprintf(stderr, "spoor run: %s: the tracer is not there: %s\n", path, strerror(errno));
 		return -1;
 	}
 	if (strpbrk(tracer(), " :")) {

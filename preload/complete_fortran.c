@@ -66,7 +66,7 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_wait)(MPI_Fint *request, MPI_Fint *status, MPI
 	MPI_Status translated;
 	bool ok;
 
-	if (!wrap_begin_fortran(&c, FN_MPI_Wait)) {
+	if (!wrap_begin(&c, FN_MPI_Wait)) {
 		FORTRAN_NEXT.mpi_wait(request, status, ierror);
 		return;
 	}
@@ -80,7 +80,6 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_wait)(MPI_Fint *request, MPI_Fint *status, MPI
 	record_MPI_Wait(&c, ok, *ierror, &w, fortran_status(status, &translated, ok && w.receives));
 	end(&w, request);
 }
-FORTRAN_ALIASES(mpi_wait, MPI_WAIT)
 
 BODY test_one(enum mpi_function function, __typeof__(FORTRAN_NEXT.mpi_test) next, MPI_Fint *request, MPI_Fint *flag,
               MPI_Fint *status, MPI_Fint *ierror)
@@ -92,7 +91,7 @@ BODY test_one(enum mpi_function function, __typeof__(FORTRAN_NEXT.mpi_test) next
 	MPI_Status translated;
 	bool ok;
 
-	if (!wrap_begin_fortran(&c, function)) {
+	if (!wrap_begin(&c, function)) {
 		next(request, flag, status, ierror);
 		return;
 	}
@@ -112,14 +111,12 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_test)(MPI_Fint *request, MPI_Fint *flag, MPI_F
 {
 	test_one(FN_MPI_Test, FORTRAN_NEXT.mpi_test, request, flag, status, ierror);
 }
-FORTRAN_ALIASES(mpi_test, MPI_TEST)
 
 MPI_WRAPPER void FORTRAN_NAME(mpi_request_get_status)(MPI_Fint *request, MPI_Fint *flag, MPI_Fint *status,
                                                       MPI_Fint *ierror)
 {
 	test_one(FN_MPI_Request_get_status, FORTRAN_NEXT.mpi_request_get_status, request, flag, status, ierror);
 }
-FORTRAN_ALIASES(mpi_request_get_status, MPI_REQUEST_GET_STATUS)
 
 MPI_WRAPPER void FORTRAN_NAME(mpi_waitall)(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *array_of_statuses,
                                            MPI_Fint *ierror)
@@ -129,7 +126,7 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_waitall)(MPI_Fint *count, MPI_Fint *array_of_r
 	MPI_Fint own_error;
 	bool ok;
 
-	if (!wrap_begin_fortran(&c, FN_MPI_Waitall)) {
+	if (!wrap_begin(&c, FN_MPI_Waitall)) {
 		FORTRAN_NEXT.mpi_waitall(count, array_of_requests, array_of_statuses, ierror);
 		return;
 	}
@@ -142,7 +139,6 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_waitall)(MPI_Fint *count, MPI_Fint *array_of_r
 	record_MPI_Waitall(&c, ok, *ierror, &w, translate(&w, array_of_statuses, ok ? *count : 0));
 	end(&w, array_of_requests);
 }
-FORTRAN_ALIASES(mpi_waitall, MPI_WAITALL)
 
 BODY test_all(enum mpi_function function, __typeof__(FORTRAN_NEXT.mpi_testall) next, MPI_Fint *count,
               MPI_Fint *array_of_requests, MPI_Fint *flag, MPI_Fint *array_of_statuses, MPI_Fint *ierror)
@@ -152,7 +148,7 @@ BODY test_all(enum mpi_function function, __typeof__(FORTRAN_NEXT.mpi_testall) n
 	MPI_Fint own_error;
 	bool ok;
 
-	if (!wrap_begin_fortran(&c, function)) {
+	if (!wrap_begin(&c, function)) {
 		next(count, array_of_requests, flag, array_of_statuses, ierror);
 		return;
 	}
@@ -172,7 +168,6 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_testall)(MPI_Fint *count, MPI_Fint *array_of_r
 {
 	test_all(FN_MPI_Testall, FORTRAN_NEXT.mpi_testall, count, array_of_requests, flag, array_of_statuses, ierror);
 }
-FORTRAN_ALIASES(mpi_testall, MPI_TESTALL)
 
 MPI_WRAPPER void FORTRAN_NAME(mpi_waitany)(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *index,
                                            MPI_Fint *status, MPI_Fint *ierror)
@@ -183,7 +178,7 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_waitany)(MPI_Fint *count, MPI_Fint *array_of_r
 	MPI_Status translated;
 	bool ok;
 
-	if (!wrap_begin_fortran(&c, FN_MPI_Waitany)) {
+	if (!wrap_begin(&c, FN_MPI_Waitany)) {
 		FORTRAN_NEXT.mpi_waitany(count, array_of_requests, index, status, ierror);
 		return;
 	}
@@ -198,7 +193,6 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_waitany)(MPI_Fint *count, MPI_Fint *array_of_r
 	                   fortran_status(status, &translated, ok && w.receives));
 	end(&w, array_of_requests);
 }
-FORTRAN_ALIASES(mpi_waitany, MPI_WAITANY)
 
 BODY test_any(enum mpi_function function, __typeof__(FORTRAN_NEXT.mpi_testany) next, MPI_Fint *count,
               MPI_Fint *array_of_requests, MPI_Fint *index, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
@@ -209,7 +203,7 @@ BODY test_any(enum mpi_function function, __typeof__(FORTRAN_NEXT.mpi_testany) n
 	MPI_Status translated;
 	bool ok;
 
-	if (!wrap_begin_fortran(&c, function)) {
+	if (!wrap_begin(&c, function)) {
 		next(count, array_of_requests, index, flag, status, ierror);
 		return;
 	}
@@ -230,7 +224,6 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_testany)(MPI_Fint *count, MPI_Fint *array_of_r
 {
 	test_any(FN_MPI_Testany, FORTRAN_NEXT.mpi_testany, count, array_of_requests, index, flag, status, ierror);
 }
-FORTRAN_ALIASES(mpi_testany, MPI_TESTANY)
 
 BODY complete_some(enum mpi_function function, __typeof__(FORTRAN_NEXT.mpi_waitsome) next, MPI_Fint *incount,
                    MPI_Fint *array_of_requests, MPI_Fint *outcount, MPI_Fint *array_of_indices,
@@ -241,7 +234,7 @@ BODY complete_some(enum mpi_function function, __typeof__(FORTRAN_NEXT.mpi_waits
 	MPI_Fint own_error;
 	bool ok;
 
-	if (!wrap_begin_fortran(&c, function)) {
+	if (!wrap_begin(&c, function)) {
 		next(incount, array_of_requests, outcount, array_of_indices, array_of_statuses, ierror);
 		return;
 	}
@@ -262,7 +255,6 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_waitsome)(MPI_Fint *incount, MPI_Fint *array_o
 	complete_some(FN_MPI_Waitsome, FORTRAN_NEXT.mpi_waitsome, incount, array_of_requests, outcount,
 	              array_of_indices, array_of_statuses, ierror);
 }
-FORTRAN_ALIASES(mpi_waitsome, MPI_WAITSOME)
 
 MPI_WRAPPER void FORTRAN_NAME(mpi_testsome)(MPI_Fint *incount, MPI_Fint *array_of_requests, MPI_Fint *outcount,
                                             MPI_Fint *array_of_indices, MPI_Fint *array_of_statuses, MPI_Fint *ierror)
@@ -270,7 +262,6 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_testsome)(MPI_Fint *incount, MPI_Fint *array_o
 	complete_some(FN_MPI_Testsome, FORTRAN_NEXT.mpi_testsome, incount, array_of_requests, outcount,
 	              array_of_indices, array_of_statuses, ierror);
 }
-FORTRAN_ALIASES(mpi_testsome, MPI_TESTSOME)
 
 MPI_WRAPPER void FORTRAN_NAME(mpi_startall)(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *ierror)
 {
@@ -279,7 +270,7 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_startall)(MPI_Fint *count, MPI_Fint *array_of_
 	MPI_Fint own_error;
 	bool ok;
 
-	if (!wrap_begin_fortran(&c, FN_MPI_Startall)) {
+	if (!wrap_begin(&c, FN_MPI_Startall)) {
 		FORTRAN_NEXT.mpi_startall(count, array_of_requests, ierror);
 		return;
 	}
@@ -291,7 +282,6 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_startall)(MPI_Fint *count, MPI_Fint *array_of_
 	record_MPI_Startall(&c, ok, *ierror, &w);
 	end(&w, array_of_requests);
 }
-FORTRAN_ALIASES(mpi_startall, MPI_STARTALL)
 
 /* ---- MPI 4.1: they look and complete nothing ---- */
 
@@ -302,7 +292,6 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_request_get_status_all)(MPI_Fint *count, MPI_F
 	test_all(FN_MPI_Request_get_status_all, FORTRAN_NEXT.mpi_request_get_status_all, count, array_of_requests, flag,
 	         array_of_statuses, ierror);
 }
-FORTRAN_ALIASES(mpi_request_get_status_all, MPI_REQUEST_GET_STATUS_ALL)
 
 MPI_WRAPPER void FORTRAN_NAME(mpi_request_get_status_any)(MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *index,
                                                           MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
@@ -310,7 +299,6 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_request_get_status_any)(MPI_Fint *count, MPI_F
 	test_any(FN_MPI_Request_get_status_any, FORTRAN_NEXT.mpi_request_get_status_any, count, array_of_requests,
 	         index, flag, status, ierror);
 }
-FORTRAN_ALIASES(mpi_request_get_status_any, MPI_REQUEST_GET_STATUS_ANY)
 
 MPI_WRAPPER void FORTRAN_NAME(mpi_request_get_status_some)(MPI_Fint *incount, MPI_Fint *array_of_requests,
                                                            MPI_Fint *outcount, MPI_Fint *array_of_indices,
@@ -319,5 +307,4 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_request_get_status_some)(MPI_Fint *incount, MP
 	complete_some(FN_MPI_Request_get_status_some, FORTRAN_NEXT.mpi_request_get_status_some, incount,
 	              array_of_requests, outcount, array_of_indices, array_of_statuses, ierror);
 }
-FORTRAN_ALIASES(mpi_request_get_status_some, MPI_REQUEST_GET_STATUS_SOME)
 #endif

@@ -2,7 +2,6 @@
  * counters - events that are counted in a thread
  */
 #include "preload/counters.h"
-#include "preload/symbol.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -72,7 +71,7 @@ static bool is_used(void)
 {
 	bool used = false;
 	dl_iterate_phdr(look, &used); /* those of this namespace, which ours is not in */
-	return used || symbol_find(RTLD_DEFAULT, "PAPI_library_init");
+	return used || dlsym(RTLD_DEFAULT, "PAPI_library_init");
 }
 
 static int look_at_adds(struct dl_phdr_info *info, size_t size, void *context)
@@ -89,7 +88,7 @@ static const char *const libraries[] = {"libpapi.so.7.2", "libpapi.so.7.1", "lib
 
 static bool find(void *library, const char *name, void *function)
 {
-	return (*(void **)function = symbol_find(library, name)) != NULL;
+	return (*(void **)function = dlsym(library, name)) != NULL;
 }
 
 static unsigned long thread_number(void)

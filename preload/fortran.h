@@ -18,32 +18,12 @@
 
 #include "preload/wrap.h"
 
-/* As wrap_begin, for a wrapper of this enum fortran. */
-#define wrap_begin_binding(c, f, binding)                                         \
-	((__builtin_expect(real_fortran_found[binding], 1) ||                     \
-	  (real_wake_fortran(__builtin_return_address(0), (binding)), true)) &&   \
-	 wrap_begin(c, f))
-
-/* Defines another spelling of the function, which other compilers may call. */
-#define FORTRAN_ALIAS(name, target) \
-	extern __typeof__(target) name __attribute__((alias(#target), visibility("default")));
-
 #ifdef FORTRAN_F08
 #define FORTRAN_NAME(lower)      lower##_f08_
 #define FORTRAN_NEXT             next_f08
-#define wrap_begin_fortran(c, f) wrap_begin_binding(c, f, FORTRAN_MPI_F08)
-#define FORTRAN_ALIASES(lower, upper)              \
-	FORTRAN_ALIAS(lower##_f08, lower##_f08_)   \
-	FORTRAN_ALIAS(lower##_f08__, lower##_f08_) \
-	FORTRAN_ALIAS(upper##_F08, lower##_f08_)
 #else
 #define FORTRAN_NAME(lower)      lower##_
 #define FORTRAN_NEXT             next_fortran
-#define wrap_begin_fortran(c, f) wrap_begin_binding(c, f, FORTRAN_MPIF_H)
-#define FORTRAN_ALIASES(lower, upper)      \
-	FORTRAN_ALIAS(lower, lower##_)     \
-	FORTRAN_ALIAS(lower##__, lower##_) \
-	FORTRAN_ALIAS(upper, lower##_)
 #endif
 
 _Static_assert(sizeof(MPI_Fint) == sizeof(int), "Fortran's INTEGER is a C int: the wrappers read arrays of it as such");

@@ -7,6 +7,7 @@
 
     schema.h schema.c    functions, their parameters, constants: the same for all libraries
     calls.h calls.c      prototypes, names and predefined handles of the library (see real.h)
+    bindings.c           which wrapper stands for which name (see bind.h)
     roles.h              encodes values by role (see puts.h)
     record.h             what the wrappers of C and of Fortran share
     record_buffers.c     what they share where buffers are recorded
@@ -61,6 +62,7 @@ def generate(t, lib, folder):
     write(folder, "schema.c", schema.schema_c(t))
     write(folder, "calls.h", schema.calls_h(t, lib))
     write(folder, "calls.c", schema.calls_c(t, lib))
+    write(folder, "bindings.c", schema.bindings_c(t, lib))
     write(folder, "roles.h", schema.roles_h(t, lib))
     guard = '#ifndef SPOOR_WRAPPERS_RECORD_H\n#define SPOOR_WRAPPERS_RECORD_H\n\n#include "preload/wrap.h"\n\n'
     write(folder, "record.h", schema.MARK + guard +

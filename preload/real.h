@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * real - the MPI library of this process, found at run time
  *
- * The tracer is loaded into every process of a job, whether that uses MPI or not, so it has no undefined symbol of any
- * MPI library. mpi.h is only read at build time, for types and prototypes (calls.h is generated from it); functions and
- * the addresses of predefined handles are looked up when the process makes its first MPI call. After including this
- * header use
+ * mpi.h is only read at build time, for types and prototypes (calls.h is generated from it); functions and the addresses of predefined handles are
+ * looked up in the process. After including this header use
  *
  *     real.MPI_Send(...)      the library's own function, PMPI_Send: for what the tracer itself does
- *     next.MPI_Send(...)      where a wrapper passes the application's call on: the same, or another tool's MPI_Send if
- *                             one is loaded behind us
+ *     next.MPI_Send(...)      where a wrapper passes the application's call on: what the application called without us, which
+ *                             is the library's MPI_Send, or that of a tool between the application and the library
  *     MPI_COMM_WORLD, MPI_INT ...  as always: they are redefined as look-ups
  *
- * A function that the library does not have is a stub that returns MPI_ERR_OTHER. So is every function in a process
- * without an MPI library: calling them is harmless.
+ * A function that the library does not have is a stub that returns MPI_ERR_OTHER.
  */
 #ifndef SPOOR_REAL_H
 #define SPOOR_REAL_H
@@ -29,30 +26,22 @@
 
 extern struct mpi_calls real, next __attribute__((visibility("hidden")));
 /* mpif.h and `use mpi`; mpi_f08; mpi_f08 with descriptors (fortran.h). */
-enum fortran { FORTRAN_MPIF_H, FORTRAN_MPI_F08, FORTRAN_MPI_F08TS, FORTRAN_COUNT };
 extern struct mpi_fortran_calls next_fortran, next_f08, next_f08ts;
 
 enum real_state {
-	REAL_UNKNOWN, /* no MPI call yet, or no MPI library found yet */
-	REAL_PASSIVE, /* another tool is in front of us, or MPI was initialized behind our back: only pass calls on, for
-	                 good */
+	REAL_UNKNOWN, /* no MPI call yet */
+	REAL_PASSIVE, /* another tool is in the program, or MPI was initialized behind our back: only pass calls on, for good */
 	REAL_ACTIVE
 };
 extern enum real_state real_state;
 
-/* Called by a wrapper while the state is not REAL_ACTIVE, with its return address: looks for the MPI library (in the
- * whole process, else in what the calling module depends on). Returns whether the state is REAL_ACTIVE now. Keeps
- * errno. */
-bool real_wake(void *return_address);
-/* The same for a Fortran wrapper: finds the entries of its binding, too. */
-bool real_wake_fortran(void *return_address, enum fortran binding);
-extern bool real_fortran_found[FORTRAN_COUNT];
+/* The MPI library is there: its path, its PMPI_Init. The wrappers are bound (bind.h), unless aside says why not. To be called once, before any wrapper. */
+void real_begin(const char *path, void *init, const char *aside);
+/* Further libraries of it are there, too: those of Fortran. */
+void real_more(void);
 
-/* For a program that asks a library by its handle for a function `name`, from this return address: our wrapper, if what the library has is the
- * function of the MPI library that the wrapper passes calls on to. NULL: the program must get what the library has, as it is. So it is if another tool is
- * in the process or asks (it wants what is behind the wrappers), if a layer asks that translates between MPI libraries, for another MPI library
- * than that of the process, and in another namespace of the loader. May wake as a call does; keeps errno, and what dlerror says. */
-void *real_offer(void *handle, const char *name, void *return_address);
+/* Called by a wrapper while the state is not REAL_ACTIVE. Returns whether it is now. Keeps errno. */
+bool real_wake(void);
 
 /* Is this return address inside the MPI library or one of its plug-ins? For calls made while another one runs: such a
  * call comes from the library itself, or from the application's callback (error handler, attribute function, user

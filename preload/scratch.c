@@ -9,8 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-__thread struct scratch_buffer scratch_buffers[SCRATCH_LEVELS][SCRATCH_COUNT]
-	__attribute__((tls_model("initial-exec")));
+__thread struct scratch_buffer *scratch_buffers __attribute__((tls_model("initial-exec")));
 
 static pthread_key_t at_thread_end;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -20,10 +19,10 @@ static void free_buffers(void *buffers)
 {
 	struct scratch_buffer *b = buffers;
 
-	for (int i = 0; i < SCRATCH_LEVELS * SCRATCH_COUNT; i++) {
+	scratch_buffers = NULL;
+	for (int i = 0; i < SCRATCH_LEVELS * SCRATCH_COUNT; i++)
 		free(b[i].memory);
-		b[i] = (struct scratch_buffer){NULL, 0};
-	}
+	free(b);
 }
 
 static void make_key(void)
@@ -33,15 +32,16 @@ static void make_key(void)
 
 void *scratch_grow(enum scratch which, size_t count, size_t size)
 {
-	struct scratch_buffer *b;
+	struct scratch_buffer *b = scratch_buffers;
 	int saved = errno;
 	size_t wanted = 256; /* bytes: enough for a small halo exchange */
 	void *memory = NULL;
 
 	if (recording.depth >= SCRATCH_LEVELS)
 		return NULL;
-	b = &scratch_buffers[recording.depth][which];
-	if (count <= SIZE_MAX / 4 / size) {
+	if (!b)
+		b = scratch_buffers = calloc((size_t)SCRATCH_LEVELS * SCRATCH_COUNT, sizeof *b);
+	if (b && count <= SIZE_MAX / 4 / size) {
 		while (wanted < count * size)
 			wanted *= 2;
 		memory = malloc(wanted);
@@ -50,6 +50,7 @@ void *scratch_grow(enum scratch which, size_t count, size_t size)
 		pthread_once(&once, make_key);
 		if (have_key)
 			pthread_setspecific(at_thread_end, scratch_buffers);
+		b += recording.depth * SCRATCH_COUNT + which;
 		free(b->memory);
 		*b = (struct scratch_buffer){memory, wanted};
 	}

@@ -31,16 +31,20 @@ struct scratch_buffer {
 	void *memory;
 	size_t size;
 };
-extern __thread struct scratch_buffer scratch_buffers[SCRATCH_LEVELS][SCRATCH_COUNT]
-	__attribute__((tls_model("initial-exec")));
+/* SCRATCH_LEVELS times SCRATCH_COUNT; NULL before the thread's first array. Not thread-local themselves: a library that is opened at run time, as the
+ * tracer is, gets its thread-local memory from a reserve of some hundred bytes that all such libraries share. */
+extern __thread struct scratch_buffer *scratch_buffers __attribute__((tls_model("initial-exec")));
 void *scratch_grow(enum scratch which, size_t count, size_t size);
 
 static inline void *scratch(enum scratch which, size_t count, size_t size)
 {
-	struct scratch_buffer *b = &scratch_buffers[recording.depth & (SCRATCH_LEVELS - 1)][which];
+	struct scratch_buffer *b = scratch_buffers;
 
-	if (__builtin_expect(count <= b->size / size && b->memory && recording.depth < SCRATCH_LEVELS, 1))
-		return b->memory;
+	if (__builtin_expect(b && recording.depth < SCRATCH_LEVELS, 1)) {
+		b += recording.depth * SCRATCH_COUNT + which;
+		if (__builtin_expect(count <= b->size / size && b->memory, 1))
+			return b->memory;
+	}
 	return scratch_grow(which, count, size);
 }
 

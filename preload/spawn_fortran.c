@@ -14,7 +14,7 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_comm_spawn)(char *command, char *argv, MPI_Fin
 	MPI_Fint own_error;
 	bool ok;
 
-	if (!wrap_begin_fortran(&c, FN_MPI_Comm_spawn)) {
+	if (!wrap_begin(&c, FN_MPI_Comm_spawn)) {
 		FORTRAN_NEXT.mpi_comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes,
 		                            ierror, command_n, argv_n);
 		return;
@@ -39,7 +39,6 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_comm_spawn)(char *command, char *argv, MPI_Fin
 		s.errcodes = NULL;
 	record_MPI_Comm_spawn(&c, ok, *ierror, &s);
 }
-FORTRAN_ALIASES(mpi_comm_spawn, MPI_COMM_SPAWN)
 
 MPI_WRAPPER void FORTRAN_NAME(mpi_comm_spawn_multiple)(MPI_Fint *count, char *array_of_commands, char *array_of_argv,
                                           MPI_Fint *array_of_maxprocs, MPI_Fint *array_of_info, MPI_Fint *root,
@@ -52,7 +51,7 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_comm_spawn_multiple)(MPI_Fint *count, char *ar
 	MPI_Fint own_error;
 	bool ok;
 
-	if (!wrap_begin_fortran(&c, FN_MPI_Comm_spawn_multiple)) {
+	if (!wrap_begin(&c, FN_MPI_Comm_spawn_multiple)) {
 		FORTRAN_NEXT.mpi_comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs,
 		                                     array_of_info, root, comm, intercomm, array_of_errcodes, ierror,
 		                                     array_of_commands_n, array_of_argv_n);
@@ -79,4 +78,3 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_comm_spawn_multiple)(MPI_Fint *count, char *ar
 		s.errcodes = NULL;
 	record_MPI_Comm_spawn_multiple(&c, ok, *ierror, &s);
 }
-FORTRAN_ALIASES(mpi_comm_spawn_multiple, MPI_COMM_SPAWN_MULTIPLE)

@@ -5,6 +5,8 @@
 
 #include "preload/session.h"
 
+#include <stdarg.h>
+
 /* ---- begin ---- */
 
 /* MPI is up: its communicators can be asked, and this rank's recording begins in earnest. */
@@ -136,8 +138,7 @@ MPI_WRAPPER int MPI_Abort(MPI_Comm comm, int errorcode)
 	return next.MPI_Abort(comm, errorcode);
 }
 
-/* ---- is MPI there? Libraries ask that in programs without MPI, through weak references that find us: the answer is no
- * ---- */
+/* ---- is MPI there? ---- */
 
 void record_flag(struct call *c, int rc, const int *flag)
 {
@@ -155,12 +156,8 @@ MPI_WRAPPER int MPI_Initialized(int *flag)
 	struct call c;
 	int rc;
 
-	if (!wrap_begin(&c, FN_MPI_Initialized)) {
-		if (real_state != REAL_UNKNOWN)
-			return next.MPI_Initialized(flag);
-		*flag = 0;
-		return MPI_SUCCESS;
-	}
+	if (!wrap_begin(&c, FN_MPI_Initialized))
+		return next.MPI_Initialized(flag);
 	rc = next.MPI_Initialized(flag);
 	record_flag(&c, rc, flag);
 	return rc;
@@ -171,18 +168,14 @@ MPI_WRAPPER int MPI_Finalized(int *flag)
 	struct call c;
 	int rc;
 
-	if (!wrap_begin(&c, FN_MPI_Finalized)) {
-		if (real_state != REAL_UNKNOWN)
-			return next.MPI_Finalized(flag);
-		*flag = 0;
-		return MPI_SUCCESS;
-	}
+	if (!wrap_begin(&c, FN_MPI_Finalized))
+		return next.MPI_Finalized(flag);
 	rc = next.MPI_Finalized(flag);
 	record_flag(&c, rc, flag);
 	return rc;
 }
 
-/* ---- MPI_Pcontrol: the arguments after the level are for tools that know them, and cannot be passed on ---- */
+/* ---- MPI_Pcontrol: what comes after the level is for tools that know it ---- */
 
 void record_pcontrol(struct call *c, int rc, int level)
 {
@@ -192,14 +185,25 @@ void record_pcontrol(struct call *c, int rc, int level)
 	wrap_commit(c, ok, rc);
 }
 
+/* Whatever was passed in registers is passed on: more than any tool is known to take. */
 MPI_WRAPPER int MPI_Pcontrol(const int level, ...)
 {
 	struct call c;
+	void *word[5];
+	double number[8];
+	va_list rest;
+	bool recorded = wrap_begin(&c, FN_MPI_Pcontrol);
 	int rc;
 
-	if (!wrap_begin(&c, FN_MPI_Pcontrol))
-		return next.MPI_Pcontrol(level);
-	rc = next.MPI_Pcontrol(level);
-	record_pcontrol(&c, rc, level);
+	va_start(rest, level);
+	for (int i = 0; i < 5; i++)
+		word[i] = va_arg(rest, void *);
+	for (int i = 0; i < 8; i++)
+		number[i] = va_arg(rest, double);
+	va_end(rest);
+	rc = next.MPI_Pcontrol(level, word[0], word[1], word[2], word[3], word[4], number[0], number[1], number[2], number[3], number[4], number[5],
+	                       number[6], number[7]);
+	if (recorded)
+		record_pcontrol(&c, rc, level);
 	return rc;
 }

@@ -10,7 +10,7 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_init)(MPI_Fint *ierror)
 	struct call c;
 	MPI_Fint own_error;
 
-	if (!wrap_begin_fortran(&c, FN_MPI_Init)) {
+	if (!wrap_begin(&c, FN_MPI_Init)) {
 		FORTRAN_NEXT.mpi_init(ierror);
 		return;
 	}
@@ -19,14 +19,13 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_init)(MPI_Fint *ierror)
 	FORTRAN_NEXT.mpi_init(ierror);
 	record_init(&c, *ierror);
 }
-FORTRAN_ALIASES(mpi_init, MPI_INIT)
 
 MPI_WRAPPER void FORTRAN_NAME(mpi_init_thread)(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
 {
 	struct call c;
 	MPI_Fint own_error;
 
-	if (!wrap_begin_fortran(&c, FN_MPI_Init_thread)) {
+	if (!wrap_begin(&c, FN_MPI_Init_thread)) {
 		FORTRAN_NEXT.mpi_init_thread(required, provided, ierror);
 		return;
 	}
@@ -35,38 +34,33 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_init_thread)(MPI_Fint *required, MPI_Fint *pro
 	FORTRAN_NEXT.mpi_init_thread(required, provided, ierror);
 	record_init_thread(&c, *ierror, *required, provided);
 }
-FORTRAN_ALIASES(mpi_init_thread, MPI_INIT_THREAD)
 
 MPI_WRAPPER void FORTRAN_NAME(mpi_finalize)(MPI_Fint *ierror)
 {
 	struct call c;
 
-	if (wrap_begin_fortran(&c, FN_MPI_Finalize))
+	if (wrap_begin(&c, FN_MPI_Finalize))
 		record_finalize(&c);
 	else
 		session_finalize();
 	FORTRAN_NEXT.mpi_finalize(ierror);
 }
-FORTRAN_ALIASES(mpi_finalize, MPI_FINALIZE)
 
 MPI_WRAPPER void FORTRAN_NAME(mpi_abort)(MPI_Fint *comm, MPI_Fint *errorcode, MPI_Fint *ierror)
 {
 	struct call c;
 
-	if (wrap_begin_fortran(&c, FN_MPI_Abort))
+	if (wrap_begin(&c, FN_MPI_Abort))
 		record_abort(&c, real.MPI_Comm_f2c(*comm), *errorcode);
 	FORTRAN_NEXT.mpi_abort(comm, errorcode, ierror);
 }
-FORTRAN_ALIASES(mpi_abort, MPI_ABORT)
 
 MPI_WRAPPER void FORTRAN_NAME(mpi_initialized)(MPI_Fint *flag, MPI_Fint *ierror)
 {
 	struct call c;
 	MPI_Fint own_error;
 
-	if (!wrap_begin_fortran(&c, FN_MPI_Initialized)) {
-		if (real_state == REAL_UNKNOWN)
-			*flag = *ierror = 0;
+	if (!wrap_begin(&c, FN_MPI_Initialized)) {
 		FORTRAN_NEXT.mpi_initialized(flag, ierror);
 		return;
 	}
@@ -75,16 +69,13 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_initialized)(MPI_Fint *flag, MPI_Fint *ierror)
 	FORTRAN_NEXT.mpi_initialized(flag, ierror);
 	record_flag(&c, *ierror, flag);
 }
-FORTRAN_ALIASES(mpi_initialized, MPI_INITIALIZED)
 
 MPI_WRAPPER void FORTRAN_NAME(mpi_finalized)(MPI_Fint *flag, MPI_Fint *ierror)
 {
 	struct call c;
 	MPI_Fint own_error;
 
-	if (!wrap_begin_fortran(&c, FN_MPI_Finalized)) {
-		if (real_state == REAL_UNKNOWN)
-			*flag = *ierror = 0;
+	if (!wrap_begin(&c, FN_MPI_Finalized)) {
 		FORTRAN_NEXT.mpi_finalized(flag, ierror);
 		return;
 	}
@@ -93,17 +84,15 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_finalized)(MPI_Fint *flag, MPI_Fint *ierror)
 	FORTRAN_NEXT.mpi_finalized(flag, ierror);
 	record_flag(&c, *ierror, flag);
 }
-FORTRAN_ALIASES(mpi_finalized, MPI_FINALIZED)
 
 MPI_WRAPPER void FORTRAN_NAME(mpi_pcontrol)(MPI_Fint *level)
 {
 	struct call c;
 
-	if (!wrap_begin_fortran(&c, FN_MPI_Pcontrol)) {
+	if (!wrap_begin(&c, FN_MPI_Pcontrol)) {
 		FORTRAN_NEXT.mpi_pcontrol(level);
 		return;
 	}
 	FORTRAN_NEXT.mpi_pcontrol(level);
 	record_pcontrol(&c, MPI_SUCCESS, *level);
 }
-FORTRAN_ALIASES(mpi_pcontrol, MPI_PCONTROL)

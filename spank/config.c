@@ -3,12 +3,13 @@
  */
 #include "spank/config.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const struct config defaults = {
 	.policy = SPOOR_SYSCONFDIR "/policy.json",
 	.helper = SPOOR_LIBEXECDIR "/spoor-helper",
-	.preload = SPOOR_PKGLIBDIR "/libspoor-preload.so",
+	.preload = SPOOR_PKGLIBDIR SPOOR_GATE_FOLDER "/libspoor-gate.so",
 };
 
 int config_read(struct config *config, int ac, char **av, struct error *error)
@@ -34,4 +35,12 @@ int config_read(struct config *config, int ac, char **av, struct error *error)
 			*keys[k].value = value;
 	}
 	return rv;
+}
+
+void config_plain_path(const char *preload, char *path, size_t size)
+{
+	static const char token[] = "/$PLATFORM";
+	const char *at = strstr(preload, token);
+
+	snprintf(path, size, "%.*s%s", at ? (int)(at - preload) : (int)strlen(preload), preload, at ? at + sizeof token - 1 : "");
 }

@@ -18,6 +18,7 @@
 
 #include "policy/policy.h"
 #include "spank/folder.h"
+#include "spank/config.h"
 #include "spank/helper.h"
 #include "spank/process.h"
 
@@ -127,11 +128,14 @@ static int check_preload(const char *preload, uid_t uid, gid_t gid, const gid_t 
 		fprintf(stderr, "could not become user %lu: %s\n", (unsigned long)uid, strerror(errno));
 		return -1;
 	}
-	if (access(preload, R_OK)) {
-		fprintf(stderr, "%s: user %lu cannot read the tracer: %s\n", preload, (unsigned long)uid, strerror(errno));
+	char path[4096];
+
+	config_plain_path(preload, path, sizeof path);
+	if (access(path, R_OK)) {
+		fprintf(stderr, "%s: user %lu cannot read the tracer: %s\n", path, (unsigned long)uid, strerror(errno));
 		return -1;
 	}
-	return check_library(preload);
+	return check_library(path);
 }
 
 /* The same in a child, which becomes the user. */

@@ -4,7 +4,7 @@
 set -u
 . "$(dirname "$0")/jobs.sh"
 
-tracer=$build/prefix/lib/spoor/libspoor-preload.so
+tracer=$build/prefix/lib/spoor/libspoor-gate.so
 helper=$build/prefix/libexec/spoor/spoor-helper
 
 # Undoes what break_it did; harmless when nothing is broken.
@@ -123,16 +123,16 @@ rmdir "$site/policy.d" 2>/dev/null
 
 # --- files ---
 put_away "$tracer"
-broken 'library missing' 0 'libspoor-preload.so: user 0 cannot read the tracer: No such file'
+broken 'library missing' 0 'libspoor-gate.so: user 0 cannot read the tracer: No such file'
 python3 - "$work/kept" "$tracer" <<-'END'
 	import sys
 	data = bytearray(open(sys.argv[1], "rb").read())
 	data[18:20] = (243).to_bytes(2, "little")  # RISC-V
 	open(sys.argv[2], "wb").write(data)
 END
-broken 'library of another architecture' 0 'libspoor-preload.so: the tracer is no library for this machine'
+broken 'library of another architecture' 0 'libspoor-gate.so: the tracer is no library for this machine'
 head -c 3000 /dev/urandom >"$tracer"
-broken 'library is garbage' 0 'libspoor-preload.so: the tracer is no library for this machine'
+broken 'library is garbage' 0 'libspoor-gate.so: the tracer is no library for this machine'
 mend
 put_away "$helper"
 broken 'helper missing' 0 'helper could not be executed'

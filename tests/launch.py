@@ -32,7 +32,7 @@ def spoor():
 
 def preload(build=BUILD):
     """What jobs have preloaded, of this build: the one place that says which file it is."""
-    return os.path.abspath(os.path.join(build, ".libs", "libspoor-preload.so"))
+    return os.path.abspath(os.path.join(build, ".libs", "libspoor-gate.so"))
 
 
 def command(ranks, program, flatlog=None, before=(), mca=MCA):

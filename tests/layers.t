@@ -23,7 +23,8 @@ LIBC = re.compile(r"""(assert|byteswap|complex|ctype|dirent|dlfcn|elf|endian|err
 RULES = {
     "trace": (["trace"], []),
     "merge": (["trace", "merge"], []),
-    "preload": (["trace", "merge", "spank/handoff.h", "preload"], ["mpi.h", "mpi-ext.h", "unwind.h", "emmintrin.h"]),  # libgcc_eh, linked static; the compiler's own
+    "gate": (["gate"], []),
+    "preload": (["gate/module.h", "trace", "merge", "spank/handoff.h", "preload"], ["mpi.h", "mpi-ext.h", "unwind.h", "emmintrin.h"]),  # libgcc_eh, linked static; the compiler's own
     "policy": (["trace", "policy"], ["jansson.h"]),
     "policy/escape": (["trace/error.h", "policy/escape.h"], []),  # shared with the handoff, which the tracer reads
     "policy/setting": (["trace/error.h", "policy/setting.h", "policy/counter.h"], []),
@@ -117,7 +118,7 @@ if os.path.realpath(tap.BUILD) != os.path.realpath(tap.SOURCE):
     for folder, texts in scan(tap.BUILD)[0].items():
         if folder in RULES:
             wrong.setdefault(folder, []).extend(texts)
-for folder in ("trace", "merge", "preload", "policy", "spank", "archive", "cmd"):
+for folder in ("trace", "merge", "gate", "preload", "policy", "spank", "archive", "cmd"):
     tap.ok(count.get(folder), f"{folder}/ has sources")
 for folder in sorted(wrong):
     tap.ok(not wrong[folder], f"{folder}/ includes only what it may", *wrong[folder])

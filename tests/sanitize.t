@@ -79,15 +79,16 @@ def check(folder, kind, name, arguments, tracer):
 def instrumented(folder, kind):
     """The tracer, built so."""
     build = os.path.join(os.environ.get("SPOOR_SANITIZE_BUILDS", folder), kind.split(",", maxsplit=1)[0])
-    tracer = os.path.join(build, ".libs/libspoor-preload.so")
+    tracer, gate = (os.path.join(build, ".libs", name) for name in ("libspoor-openmpi.so", os.path.basename(launch.preload())))
     if not os.path.exists(tracer):
         os.makedirs(build, exist_ok=True)
         for command in ([os.path.join(tap.SOURCE, "configure"), "-q", "CC=" + configured("CC"), f"CFLAGS=-O1 -g -fno-omit-frame-pointer -fsanitize={kind}"],
-                        ["make", "-s", "preload/generated.stamp", "libspoor-preload.la"]):
+                        ["make", "-s", "preload/generated.stamp", "libspoor-openmpi.la"]):
             done = subprocess.run(command, cwd=build, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
             if not tap.ok(done.returncode == 0, f"the tracer, {kind}: {os.path.basename(command[0])}", done.stdout[-2000:]):
                 return None
-    return tracer
+        os.symlink(launch.preload(), gate)  # it opens the tracer that is beside it
+    return gate
 
 
 def main():

@@ -131,7 +131,7 @@ run_job preloaded -n2 <<-END
 	export LD_PRELOAD=$build/tests/tools/transparent.so
 	srun sh -c '[ \$SLURM_PROCID != 0 ] || echo "[\$LD_PRELOAD]"; exec $ending'
 END
-row "a user's own LD_PRELOAD" 1 "\[$build/prefix/lib/spoor/libspoor-preload.so:$build/tests/tools/transparent.so\]"
+row "a user's own LD_PRELOAD" 1 "\[$build/prefix/lib/spoor/[$]PLATFORM/libspoor-gate.so:$build/tests/tools/transparent.so\]"
 
 # --- several programs ---
 

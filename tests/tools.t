@@ -41,11 +41,11 @@ output, traces = run([TRACER], PROGRAM)
 tap.equal((output, traces), ("", 1), "alone: one trace, errno is kept, nothing is printed")
 
 output, traces = run([tool("tool.so"), TRACER], PROGRAM)
-tap.equal((sorted(output.splitlines()), traces), (SAW, 0), "a tool in front: it works, and the tracer steps aside")
+tap.equal((sorted(output.splitlines()), traces), (SAW, 1), "a tool in front: both work")
 
 ONLY = "tool saw 3 sends\n" * 2
 output, traces = run([tool("onlysend.so"), TRACER], PROGRAM)
-tap.equal((output, traces), (ONLY, 0), "a tool in front that takes only MPI_Send: the tracer steps aside")
+tap.equal((output, traces), (ONLY, 1), "a tool in front that takes only MPI_Send: both work")
 
 output, traces = run([tool("transparent.so"), TRACER], PROGRAM)
 tap.equal((sorted(output.splitlines()), traces), (SAW, 1), "a tool in front that passes each call on: both work")
@@ -60,15 +60,15 @@ output, traces = run([TRACER, tool("transparent.so")], PROGRAM)
 tap.equal((sorted(output.splitlines()), traces), (SAW, 1), "a tool behind that asks for RTLD_NEXT: both work")
 
 output, traces = run([tool("handle.so"), TRACER], PROGRAM)
-tap.equal((sorted(output.splitlines()), traces), (SAW, 0), "a tool in front that asks the library by its handle: it works, and the tracer steps aside")
+tap.equal((sorted(output.splitlines()), traces), (SAW, 1), "a tool in front that asks the library by its handle: both work")
 
 output, traces = run([TRACER, tool("handle.so")], PROGRAM)
 tap.equal((sorted(output.splitlines()), traces), (SAW, 1), "a tool behind that asks the library by its handle: both work")
 
 output, traces = run([TRACER], [tool("loader"), tool("module.so")])
-tap.equal((output, traces), ("no MPI\n" * 2, 1), "MPI loaded with RTLD_LOCAL after a call without MPI: traced")
+tap.equal((output, traces), ("MPI is not there\n" * 2, 1), "MPI loaded with RTLD_LOCAL by a program without MPI: traced")
 
 done = subprocess.run([tool("loader")], env=dict(os.environ, LD_PRELOAD=TRACER), stdout=subprocess.PIPE,
                       stderr=subprocess.STDOUT, universal_newlines=True)
-tap.equal((done.stdout, done.returncode), ("no MPI\n", 0), "a program without MPI that asks for it is told no")
+tap.equal((done.stdout, done.returncode), ("MPI is not there\n", 0), "a program without MPI that has weak references to it: they are null")
 tap.done()

@@ -13,8 +13,8 @@ TYPES = {"aint": "MPI_Aint", "offset": "MPI_Offset", "count": "MPI_Count", "buff
 
 
 class Binding:
-    def __init__(self, ending, calls, name):
-        self.ending, self.calls, self.name = ending, calls, name
+    def __init__(self, ending, calls):
+        self.ending, self.calls = ending, calls
 
     def has(self, f):
         """Does this binding have the function?"""
@@ -30,9 +30,10 @@ class Binding:
         return out + [other + self.ending for other in f.aliases if self is MPIF_H]
 
 
-MPIF_H = Binding("", "next_fortran", "FORTRAN_MPIF_H")
-F08 = Binding("_f08", "next_f08", "FORTRAN_MPI_F08")
-F08TS = Binding("_f08ts", "next_f08ts", "FORTRAN_MPI_F08TS")
+MPIF_H = Binding("", "next_fortran")
+F08 = Binding("_f08", "next_f08")
+F08TS = Binding("_f08ts", "next_f08ts")
+BINDINGS = (MPIF_H, F08, F08TS)
 
 
 def is_choice(p):
@@ -110,7 +111,7 @@ def wrapper(f, binding):
         if p.on_entry and p not in requests:
             out.append(f"\t{'int' if p.role.name == 'keyval' else HANDLES[p.role.name][0]} {p.name}_entry;\n")
     out += ["\tbool room;\n"] * f.asks_room
-    out.append(f"\tbool ok;\n\n\tif (!wrap_begin_binding(&c, FN_{f.name}, {binding.name})) {{\n"
+    out.append(f"\tbool ok;\n\n\tif (!wrap_begin(&c, FN_{f.name})) {{\n"
                f"\t\t{call};\n\t\treturn;\n\t}}\n"
                "\tif (!ierror)\n\t\tierror = &own_error;\n")
     for p in requests:
@@ -131,13 +132,7 @@ def wrapper(f, binding):
                    f"\t\tbuffers_{f.name}({', '.join(arguments + ['room'] * f.asks_room)});\n\t\treturn;\n\t}}\n")
     arguments = ", ".join(["&c", "ok", "*ierror"] + [argument(p, binding) for p in f.parameters if is_put(p)] + ["room"] * f.asks_room)
     out.append(f"\trecord_{f.name}({arguments});\n}}\n")
-    return "".join(out) + aliases(name, binding.names(f))
-
-
-def aliases(name, spelled):
-    """The other names of the wrapper."""
-    names = [other for s in spelled for other in (s + "_", s, s + "__", s.upper()) if other != name]
-    return "".join(f"FORTRAN_ALIAS({other}, {name})\n" for other in names)
+    return "".join(out)
 
 
 def source(functions, binding):

@@ -535,7 +535,7 @@ int main(int argc, char **argv)
 	write_file(path, text);
 	snprintf(policy_argument, sizeof policy_argument, "policy=%s", path);
 	snprintf(helper_argument, sizeof helper_argument, "helper=%s/spoor-helper", build);
-	snprintf(preload_argument, sizeof preload_argument, "preload=%s/.libs/libspoor-preload.so", build);
+	snprintf(preload_argument, sizeof preload_argument, "preload=%s/.libs/libspoor-gate.so", build);
 	arguments[argument_count++] = policy_argument;
 	arguments[argument_count++] = helper_argument;
 	arguments[argument_count++] = preload_argument;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * flatlog - the independent judge: logs each MPI call of the application as one line, the moment it returns
  *
- * A library that is preloaded IN FRONT of spoor (LD_PRELOAD=flatlog.so:libspoor-preload.so). It defines the C and Fortran MPI
+ * A library that is preloaded IN FRONT of spoor (LD_PRELOAD=flatlog.so:libspoor-gate.so). It defines the C and Fortran MPI
  * functions, calls the next one of the same name, and writes $FLATLOG_DIR/<rank in MPI_COMM_WORLD>.log in exactly the form of
  * doc/events.md. It shares no code and no table with spoor and compresses nothing: what it says happened is what happened.
  * Clarity goes before speed: lists are searched from their start, texts are malloc'ed, each line is flushed.

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * bind - has the program's calls of the MPI library come to our wrappers
+ *
+ * The gate calls one thread at a time, mostly before the program's first instruction. Other threads may be binding meanwhile: each word is
+ * stored at once, pages are made writable and never unreadable, so that they find either the library's function or our wrapper.
+ */
+#include "preload/bind.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "gate/module.h"
+#include "preload/real.h"
+#include "preload/recorder.h"
+#include "preload/session.h"
+
+/* What a module is to us. */
+enum part {
+	PART_NONE,    /* anything else, also a library with MPI's names that has no profiling interface: a sequential stub */
+	PART_LIBRARY, /* the MPI library, or one of its Fortran libraries: has MPI_x and PMPI_x */
+	PART_TOOL     /* has MPI_x, and calls PMPI_x */
+};
+
+/* The modules that we have seen, in the loader's order, which is that in which it searches. */
+static struct seen {
+	struct module m;
+	bool fresh; /* not seen before this look */
+	bool there; /* still mapped */
+} *seen;
+static size_t seen_count, seen_room;
+static unsigned long long unmapped; /* files in all */
+static struct module mpi;           /* the MPI library; no symbols: not found yet */
+extern const char __ehdr_start[] __attribute__((visibility("hidden"))); /* where the tracer itself is mapped */
+
+/* ---- names ---- */
+
+static bool is_mpi(const char *name)
+{
+	return (name[0] | 32) == 'm' && (name[1] | 32) == 'p' && (name[2] | 32) == 'i';
+}
+
+static const struct binding *find_exactly(const struct binding *bindings, size_t count, const char *name)
+{
+	while (count) {
+		const struct binding *middle = &bindings[count / 2];
+		int order = strcmp(name, middle->name);
+
+		if (!order)
+			return middle;
+		if (order > 0) {
+			bindings = middle + 1;
+			count -= count / 2 + 1;
+		} else {
+			count /= 2;
+		}
+	}
+	return NULL;
+}
+
+/* How a compiler spells a Fortran name: the name, or with _ or __ behind it, or in capitals. */
+static const struct binding *find_fortran(const char *name)
+{
+	char plain[64];
+	size_t n = strlen(name);
+	bool capitals = name[0] == 'M';
+
+	if (n >= sizeof plain)
+		return NULL;
+	for (size_t i = 0; i <= n; i++) {
+		bool small = name[i] >= 'a' && name[i] <= 'z', large = name[i] >= 'A' && name[i] <= 'Z';
+
+		if (capitals ? small : large)
+			return NULL;
+		plain[i] = (char)(large ? name[i] + 32 : name[i]);
+	}
+	for (int i = 0; i < 2 && !capitals && plain[n - 1] == '_'; i++)
+		plain[--n] = '\0';
+	return find_exactly(mpi_fortran_bindings, mpi_fortran_bindings_count, plain);
+}
+
+/* The function that has this name; NULL: none of ours. */
+static const struct binding *find_binding(const char *name)
+{
+	const struct binding *b;
+
+	if (!is_mpi(name))
+		return NULL;
+	b = find_exactly(mpi_bindings, mpi_bindings_count, name);
+	return b ? b : find_fortran(name);
+}
+
+/* ---- the symbols of a module ---- */
+
+/* How many there are: the GNU table ends with the longest chain. */
+static size_t count_symbols(const struct module *m)
+{
+	const uint32_t *h = m->gnu_hash, *buckets, *chains;
+	uint32_t last = 0;
+
+	if (m->sysv_hash)
+		return m->sysv_hash[1];
+	buckets = (const uint32_t *)(const void *)((const ElfW(Addr) *)(const void *)(h + 4) + h[2]);
+	chains = buckets + h[0];
+	for (uint32_t i = 0; i < h[0]; i++)
+		last = buckets[i] > last ? buckets[i] : last;
+	if (last < h[1])
+		return h[1];
+	while (!(chains[last - h[1]] & 1))
+		last++;
+	return last + 1;
+}
+
+static bool is_function(const ElfW(Sym) *s)
+{
+	int bind = ELF64_ST_BIND(s->st_info), type = ELF64_ST_TYPE(s->st_info);
+
+	return s->st_shndx != SHN_UNDEF && s->st_value && (bind == STB_GLOBAL || bind == STB_WEAK) && type == STT_FUNC;
+}
+
+/* Does the module have the profiling name of a function that it has? That is a p before the name; in MPICH's mpi_f08 pmpir for mpi. */
+static bool has_twin(const struct module *m, const char *name)
+{
+	char twin[72];
+
+	if (strlen(name) > 64)
+		return false;
+	twin[0] = name[0] == 'M' ? 'P' : 'p';
+	strcpy(twin + 1, name);
+	if (module_find(m, twin))
+		return true;
+	memcpy(twin, "pmpir", 5);
+	strcpy(twin + 5, name + 3);
+	return module_find(m, twin);
+}
+
+/* Does it need another MPI library than ours? */
+static bool is_of_another(const struct module *m)
+{
+	for (const ElfW(Dyn) *d = m->dynamic; d->d_tag != DT_NULL; d++) {
+		if (d->d_tag != DT_NEEDED)
+			continue;
+		for (size_t i = 0; i < seen_count; i++) {
+			const struct module *o = &seen[i].m;
+			const char *name = strrchr(o->path, '/');
+
+			if (o->base != mpi.base && name && !strcmp(name + 1, m->strings + d->d_un.d_val) && module_find(o, "PMPI_Init"))
+				return true;
+		}
+	}
+	return false;
+}
+
+static enum part part_of(const struct module *m)
+{
+	size_t n = count_symbols(m);
+	bool has = false, calls = false;
+
+	if (m->base == mpi.base)
+		return PART_LIBRARY;
+	if (module_find(m, "PMPI_Init") || module_find(m, "spoor_transparent")) /* another MPI; a tool that passes calls on to whoever is next: us */
+		return PART_NONE;
+	for (size_t i = 1; i < n; i++) {
+		const ElfW(Sym) *s = &m->symbols[i];
+		const char *name = m->strings + s->st_name;
+
+		if (s->st_shndx == SHN_UNDEF) {
+			calls |= name[0] == 'P' && !strncmp(name, "PMPI_", 5);
+		} else if (is_function(s) && find_binding(name)) {
+			if (has_twin(m, name))
+				return is_of_another(m) ? PART_NONE : PART_LIBRARY;
+			has = true;
+		}
+	}
+	return has && calls ? PART_TOOL : PART_NONE;
+}
+
+/* ---- words of a module ---- */
+
+/* The page that is writable just now although it should not be. */
+static struct page {
+	uintptr_t at;
+	int protection;
+} page;
+
+static void close_page(void)
+{
+	if (page.at)
+		mprotect((void *)page.at, (size_t)sysconf(_SC_PAGESIZE), page.protection);
+	page.at = 0;
+}
+
+/* How the loader left the memory at this address; -1: it is not the module's. */
+static int protection_of(const struct module *m, uintptr_t at)
+{
+	int protection = -1;
+
+	for (size_t i = 0; i < m->segment_count; i++) {
+		const ElfW(Phdr) *p = &m->segments[i];
+		uintptr_t begin = m->base + p->p_vaddr, end = begin + p->p_memsz;
+
+		if (p->p_type == PT_LOAD && at >= begin && at < end)
+			protection = (p->p_flags & PF_R ? PROT_READ : 0) | (p->p_flags & PF_W ? PROT_WRITE : 0) | (p->p_flags & PF_X ? PROT_EXEC : 0);
+		/* the loader protects whole pages of it: the last one may stay writable, and is left alone as far as it is */
+		if (p->p_type == PT_GNU_RELRO && at >= begin && at < (end & -(uintptr_t)sysconf(_SC_PAGESIZE)))
+			return PROT_READ;
+	}
+	return protection;
+}
+
+/* Stores a word of the module. False: that cannot be. */
+static bool store(const struct module *m, uintptr_t *word, uintptr_t value)
+{
+	uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)word & -size;
+	int protection = protection_of(m, (uintptr_t)word);
+
+	if (protection < 0)
+		return false;
+	if (!(protection & PROT_WRITE) && page.at != at) {
+		close_page();
+		if (mprotect((void *)at, size, protection | PROT_WRITE))
+			return false;
+		page = (struct page){at, protection};
+	}
+	__atomic_store_n(word, value, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* ---- binding ---- */
+
+/* The module's functions are where our wrappers are; what it had is next. A name that was bound in a module before this one stays. */
+static bool bind_symbols(const struct module *m)
+{
+	size_t n = count_symbols(m);
+
+	for (size_t i = 1; i < n; i++) {
+		ElfW(Sym) *s = &m->symbols[i];
+		const struct binding *b = is_function(s) ? find_binding(m->strings + s->st_name) : NULL;
+		void *own = module_at(m, s);
+
+		if (!b || own == b->wrapper || (*b->next && *b->next != own))
+			continue;
+		__atomic_store_n(b->next, own, __ATOMIC_RELEASE);
+		if (!store(m, &s->st_value, (uintptr_t)b->wrapper - m->base))
+			return false;
+	}
+	return true;
+}
+
+/* What the loader bound to one of these functions for this module goes to the wrapper. Told by name and by value: MPI_Send and PMPI_Send are often
+ * one function. What is not bound yet will be, by the symbols. */
+static bool bind_references(const struct module *m, const ElfW(Rela) *r, size_t size)
+{
+	for (const ElfW(Rela) *end = r + size / sizeof *r; r < end; r++) {
+		size_t symbol = ELF64_R_SYM(r->r_info);
+		const struct binding *b = symbol ? find_binding(m->strings + m->symbols[symbol].st_name) : NULL;
+		uintptr_t *word = (uintptr_t *)(m->base + r->r_offset);
+
+		if (b && *b->next && protection_of(m, (uintptr_t)word) >= 0 && *word == (uintptr_t)*b->next && !store(m, word, (uintptr_t)b->wrapper))
+			return false;
+	}
+	return true;
+}
+
+static bool bind_module(const struct module *m)
+{
+	const ElfW(Rela) *rela = NULL, *jumps = NULL;
+	size_t rela_size = 0, jumps_size = 0;
+
+	for (const ElfW(Dyn) *d = m->dynamic; d->d_tag != DT_NULL; d++) {
+		uintptr_t at = module_address(m, d->d_un.d_ptr);
+
+		if (d->d_tag == DT_RELA)
+			rela = (const ElfW(Rela) *)at;
+		else if (d->d_tag == DT_RELASZ)
+			rela_size = d->d_un.d_val;
+		else if (d->d_tag == DT_JMPREL)
+			jumps = (const ElfW(Rela) *)at;
+		else if (d->d_tag == DT_PLTRELSZ)
+			jumps_size = d->d_un.d_val;
+		else if (d->d_tag == DT_PLTREL && d->d_un.d_val != DT_RELA)
+			return false;
+	}
+	return (!rela || bind_references(m, rela, rela_size)) && (!jumps || bind_references(m, jumps, jumps_size));
+}
+
+/* Binds what is fresh. False: the loader's memory cannot be written. Then some calls come to us and some do not. */
+static bool bind_fresh(void)
+{
+	bool good = true, any = false;
+
+	for (size_t i = 0; i < seen_count && good; i++) {
+		if (!seen[i].fresh || i == 0 || part_of(&seen[i].m) == PART_NONE)
+			continue;
+		any = true;
+		good = bind_symbols(&seen[i].m);
+	}
+	for (size_t i = 0; i < seen_count && good && any; i++)
+		if (seen[i].fresh)
+			good = bind_module(&seen[i].m);
+	close_page();
+	return good;
+}
+
+/* ---- looking ---- */
+
+static int see(struct dl_phdr_info *info, size_t size, void *argument)
+{
+	struct module m;
+
+	(void)size;
+	*(unsigned long long *)argument = info->dlpi_subs;
+	if (!module_read(&m, info) || m.base == (uintptr_t)__ehdr_start)
+		return 0;
+	for (size_t i = 0; i < seen_count; i++) {
+		if (seen[i].m.base == m.base && seen[i].m.dynamic == m.dynamic) {
+			seen[i].there = true;
+			return 0;
+		}
+	}
+	if (seen_count == seen_room) {
+		size_t room = seen_room ? 2 * seen_room : 64;
+		struct seen *more = realloc(seen, room * sizeof *seen);
+
+		if (!more)
+			return 1;
+		seen = more;
+		seen_room = room;
+	}
+	seen[seen_count++] = (struct seen){.m = m, .fresh = true, .there = true};
+	return 0;
+}
+
+static void forget_gone(void)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < seen_count; i++)
+		if (seen[i].there)
+			seen[kept++] = seen[i];
+	seen_count = kept;
+}
+
+/* The program itself cannot be looked into: its calls of its own functions were bound when it was linked. */
+static const char *program_has_its_own(void)
+{
+	enum part part = seen_count ? part_of(&seen[0].m) : PART_NONE;
+
+	if (seen_count && module_find(&seen[0].m, "PMPI_Init"))
+		return "not captured: the MPI library is linked into the program";
+	return part == PART_TOOL ? "not captured: another MPI tool is linked into the program" : NULL;
+}
+
+static void begin(void)
+{
+	const char *aside = NULL;
+
+	for (size_t i = 1; i < seen_count && !mpi.symbols; i++)
+		if (module_find(&seen[i].m, "PMPI_Init") && module_find(&seen[i].m, "ompi_mpi_comm_world"))
+			mpi = seen[i].m;
+	if (!mpi.symbols)
+		return;
+	aside = program_has_its_own();
+	if (!aside && !bind_fresh())
+		aside = "not captured: the process may not change the protection of its memory";
+	real_begin(mpi.path, module_at(&mpi, module_find(&mpi, "PMPI_Init")), aside);
+}
+
+__attribute__((visibility("default"))) void spoor_look(void)
+{
+	unsigned long long gone = 0;
+
+	for (size_t i = 0; i < seen_count; i++)
+		seen[i].fresh = seen[i].there = false;
+	dl_iterate_phdr(see, &gone);
+	forget_gone();
+	if (gone != unmapped)
+		recorder_unloaded();
+	unmapped = gone;
+	if (!mpi.symbols) {
+		begin();
+	} else if (real_state != REAL_PASSIVE) {
+		bind_fresh();
+		real_more();
+	}
+}
