@@ -157,13 +157,13 @@ static int has_changed(struct dl_phdr_info *info, size_t size, void *argument)
 	return 1;
 }
 
-/* The tracer for the MPI library that is mapped now, if there is one. */
+/* The tracer for the MPI library that is mapped now, if there is one. For one that no tracer knows it is any: it says so in the node's log. */
 static const struct tracer *find_tracer(void)
 {
 	for (size_t i = 0; i < TRACERS; i++)
 		if (find(tracers[i].mark))
 			return &tracers[i];
-	return NULL;
+	return find("PMPI_Init") ? &tracers[0] : NULL;
 }
 
 /* Lets the tracer in, or tells it that something has changed. errno is kept; no lock is held while the tracer works. */
@@ -319,14 +319,14 @@ static bool is_everywhere(const char *handoff)
  * with MPI, and this is all that happens in them. */
 __attribute__((visibility("hidden"))) void gate_begin(void)
 {
-	enum { ENVIRON, NAME, LIBC, MARKS };
-	struct wanted w[MARKS + TRACERS] = {
-		{.name = "environ", .first = true}, {.name = "program_invocation_short_name", .first = true}, {.name = "gnu_get_libc_version"}};
+	enum { ENVIRON, NAME, LIBC, MPI, COUNT };
+	struct wanted w[COUNT] = {[ENVIRON] = {.name = "environ", .first = true},
+	                          [NAME] = {.name = "program_invocation_short_name", .first = true},
+	                          [LIBC] = {.name = "gnu_get_libc_version"},
+	                          [MPI] = {.name = "PMPI_Init"}};
 	char **e, *name;
 
-	for (size_t i = 0; i < TRACERS; i++)
-		w[MARKS + i].name = tracers[i].mark;
-	find_all(w, MARKS + TRACERS);
+	find_all(w, COUNT);
 	gate.begun = true;
 	/* the tracer is made for glibc, and would be taken into other processes with what it needs */
 	if (!w[ENVIRON].found || !w[NAME].found || !w[LIBC].found || !dl_iterate_phdr)
@@ -340,7 +340,6 @@ __attribute__((visibility("hidden"))) void gate_begin(void)
 	name = *(char **)w[NAME].found;
 	if (name && is_launcher(name) && !is_everywhere(*e))
 		leave();
-	for (size_t i = 0; i < TRACERS; i++)
-		if (w[MARKS + i].found)
-			look();
+	if (w[MPI].found)
+		look();
 }

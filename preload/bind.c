@@ -353,13 +353,22 @@ static const char *program_has_its_own(void)
 	return part == PART_TOOL ? "not captured: another MPI tool is linked into the program" : NULL;
 }
 
+/* Open MPI, if it is there; what defines its objects is of the kind whose mpi.h we know. */
 static void begin(void)
 {
 	const char *aside = NULL;
+	bool other = false;
 
-	for (size_t i = 1; i < seen_count && !mpi.symbols; i++)
-		if (module_find(&seen[i].m, "PMPI_Init") && module_find(&seen[i].m, "ompi_mpi_comm_world"))
+	for (size_t i = 1; i < seen_count && !mpi.symbols; i++) {
+		if (!module_find(&seen[i].m, "PMPI_Init"))
+			continue;
+		if (module_find(&seen[i].m, "ompi_mpi_comm_world"))
 			mpi = seen[i].m;
+		else
+			other |= seen[i].fresh;
+	}
+	if (!mpi.symbols && other)
+		session_remark("not captured: the program's MPI library is not the one that the tracer was built for");
 	if (!mpi.symbols)
 		return;
 	aside = program_has_its_own();

@@ -152,16 +152,22 @@ bool session_wake(void)
 	return awake;
 }
 
-void session_refuse(const char *why)
+void session_remark(const char *why)
 {
 	const char *text = getenv(HANDOFF_VARIABLE);
 
 	pthread_mutex_lock(&waking);
-	if (session.state == ASLEEP) {
-		if (text && handoff_decode(&session.handoff, text, NULL) == 0 && session.handoff.mode != HANDOFF_OFF)
-			note(why);
+	if (session.state == ASLEEP && text && handoff_decode(&session.handoff, text, NULL) == 0 && session.handoff.mode != HANDOFF_OFF)
+		note(why);
+	pthread_mutex_unlock(&waking);
+}
+
+void session_refuse(const char *why)
+{
+	session_remark(why);
+	pthread_mutex_lock(&waking);
+	if (session.state == ASLEEP)
 		__atomic_store_n(&session.state, OFF, __ATOMIC_RELEASE);
-	}
 	pthread_mutex_unlock(&waking);
 }
 

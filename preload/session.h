@@ -10,8 +10,10 @@
  * the recorder. False: nothing is recorded. Keeps errno. */
 bool session_wake(void);
 
-/* Says in the step's spool folder, if it has one, why this process records nothing. */
+/* Says in the step's spool folder, if it has one, why this process records nothing; it will not record anything later, either. */
 void session_refuse(const char *why);
+/* The same of what may change. */
+void session_remark(const char *why);
 
 /* Called by the MPI_Init and MPI_Init_thread wrappers after the PMPI function succeeded, before call_end: learns rank and size in
  * MPI_COMM_WORLD. No other rank is asked for anything: it may not be traced. thread_level: MPI_THREAD_* as provided. */
