@@ -9,6 +9,7 @@
 
 #include "cmd/path.h"
 #include "cmd/print.h"
+#include "trace/rankset.h"
 #include "trace/search.h"
 #include "trace/stream.h"
 #include "trace/walk.h"
@@ -82,6 +83,23 @@ static void print_ranks(const struct trace *t, const struct rankmap *m)
 			printf(":%u", p->step);
 	}
 	free(pieces);
+}
+
+/* The ranks whose trace is not there. */
+static void print_missing(const struct trace *t, uint64_t missing)
+{
+	struct rankmap_builder b = {0};
+	struct rankmap all = {0}, rest = {0};
+
+	printf("%" PRIu64 " rank%s not in this trace", missing, missing == 1 ? " is" : "s are");
+	rankmap_add(&b, (struct rank_piece){.first = 0, .count = t->size, .step = 1});
+	if (rankmap_take(&b, &all) == 0 && rankset_without(&rest, &all, &t->events) == 0) {
+		fputs(": ", stdout);
+		print_ranks(t, &rest);
+	}
+	putchar('\n');
+	rankmap_free(&rest);
+	rankmap_free(&all);
 }
 
 /* Ranks are numbers, their further threads strings "R.T". */
@@ -159,7 +177,7 @@ int show_last(const struct show *s, json_t *json)
 		json_object_set_new(json, s->at >= 0 ? "at" : "last", list);
 		json_object_set_new(json, "ranks_missing", json_integer((json_int_t)missing));
 	} else if (missing) {
-		printf("%" PRIu64 " rank%s not in this trace\n", missing, missing == 1 ? " is" : "s are");
+		print_missing(t, missing);
 	}
 	rv = 0;
 done:

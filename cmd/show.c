@@ -196,7 +196,7 @@ int show_summary(const struct show *s, json_t *json)
 	if (stream_threads(t) > 1)
 		printf(", %" PRIu64 " threads, at most %u of a rank", rankmap_size(&t->events), stream_threads(t));
 	if (s->meta && json_object_get(s->meta, "partial"))
-		printf("\n%-12s the ranks did not come through MPI_Finalize; --last shows where they were", "Partial");
+		printf("\n%-12s ranks are missing, or did not come to MPI_Finalize; --last shows which, and where they were", "Partial");
 	printf("\n%-12s %" PRIu64 ", %u call sites, %.3f bytes an event\n", "Events", events, t->site_count,
 	       events ? (double)container_file_size(s->container) / (double)events : 0.0);
 	columns_print_loss(t);

@@ -279,7 +279,7 @@ MPI_WRAPPER int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 		status = &own;
 	rc = next.MPI_Test(request, flag, status);
 	ok = wrap_end(&c, rc);
-	record_MPI_Test(&c, ok, rc, &w, ok && *flag, status);
+	record_MPI_Test(&c, ok, rc, &w, ok && flag && *flag, status);
 	if (request)
 		end(&w, request);
 	return rc;
@@ -301,7 +301,7 @@ MPI_WRAPPER int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Statu
 		status = &own;
 	rc = next.MPI_Request_get_status(request, flag, status);
 	ok = wrap_end(&c, rc);
-	record_MPI_Request_get_status(&c, ok, rc, &w, ok && *flag, status);
+	record_MPI_Request_get_status(&c, ok, rc, &w, ok && flag && *flag, status);
 	end(&w, &request);
 	return rc;
 }
@@ -435,7 +435,7 @@ MPI_WRAPPER int MPI_Testall(int count, MPI_Request array_of_requests[], int *fla
 	array_of_statuses = wanted(&w, array_of_statuses);
 	rc = next.MPI_Testall(count, array_of_requests, flag, array_of_statuses);
 	ok = wrap_end(&c, rc);
-	record_MPI_Testall(&c, ok, rc, &w, ok && *flag, array_of_statuses);
+	record_MPI_Testall(&c, ok, rc, &w, ok && flag && *flag, array_of_statuses);
 	end(&w, array_of_requests);
 	return rc;
 }
@@ -455,7 +455,7 @@ MPI_WRAPPER int MPI_Waitany(int count, MPI_Request array_of_requests[], int *ind
 		status = &own;
 	rc = next.MPI_Waitany(count, array_of_requests, index, status);
 	ok = wrap_end(&c, rc);
-	record_MPI_Waitany(&c, ok, rc, &w, ok ? *index : 0, status);
+	record_MPI_Waitany(&c, ok, rc, &w, ok && index ? *index : 0, status);
 	end(&w, array_of_requests);
 	return rc;
 }
@@ -475,7 +475,7 @@ MPI_WRAPPER int MPI_Testany(int count, MPI_Request array_of_requests[], int *ind
 		status = &own;
 	rc = next.MPI_Testany(count, array_of_requests, index, flag, status);
 	ok = wrap_end(&c, rc);
-	record_MPI_Testany(&c, ok, rc, &w, ok ? *index : 0, ok && *flag, status);
+	record_MPI_Testany(&c, ok, rc, &w, ok && index ? *index : 0, ok && flag && *flag, status);
 	end(&w, array_of_requests);
 	return rc;
 }
@@ -494,7 +494,7 @@ MPI_WRAPPER int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *
 	array_of_statuses = wanted(&w, array_of_statuses);
 	rc = next.MPI_Waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
 	ok = wrap_end(&c, rc);
-	record_MPI_Waitsome(&c, ok, rc, &w, ok ? *outcount : 0, array_of_indices, 0, array_of_statuses);
+	record_MPI_Waitsome(&c, ok, rc, &w, ok && outcount ? *outcount : 0, array_of_indices, 0, array_of_statuses);
 	end(&w, array_of_requests);
 	return rc;
 }
@@ -513,7 +513,7 @@ MPI_WRAPPER int MPI_Testsome(int incount, MPI_Request array_of_requests[], int *
 	array_of_statuses = wanted(&w, array_of_statuses);
 	rc = next.MPI_Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
 	ok = wrap_end(&c, rc);
-	record_MPI_Testsome(&c, ok, rc, &w, ok ? *outcount : 0, array_of_indices, 0, array_of_statuses);
+	record_MPI_Testsome(&c, ok, rc, &w, ok && outcount ? *outcount : 0, array_of_indices, 0, array_of_statuses);
 	end(&w, array_of_requests);
 	return rc;
 }
@@ -551,7 +551,7 @@ MPI_WRAPPER int MPI_Request_get_status_all(int count, const MPI_Request array_of
 	array_of_statuses = wanted(&w, array_of_statuses);
 	rc = next.MPI_Request_get_status_all(count, array_of_requests, flag, array_of_statuses);
 	ok = wrap_end(&c, rc);
-	record_MPI_Testall(&c, ok, rc, &w, ok && *flag, array_of_statuses);
+	record_MPI_Testall(&c, ok, rc, &w, ok && flag && *flag, array_of_statuses);
 	end(&w, array_of_requests);
 	return rc;
 }
@@ -571,7 +571,7 @@ MPI_WRAPPER int MPI_Request_get_status_any(int count, const MPI_Request array_of
 		status = &own;
 	rc = next.MPI_Request_get_status_any(count, array_of_requests, index, flag, status);
 	ok = wrap_end(&c, rc);
-	record_MPI_Testany(&c, ok, rc, &w, ok ? *index : 0, ok && *flag, status);
+	record_MPI_Testany(&c, ok, rc, &w, ok && index ? *index : 0, ok && flag && *flag, status);
 	end(&w, array_of_requests);
 	return rc;
 }
@@ -590,7 +590,7 @@ MPI_WRAPPER int MPI_Request_get_status_some(int incount, const MPI_Request array
 	array_of_statuses = wanted(&w, array_of_statuses);
 	rc = next.MPI_Request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
 	ok = wrap_end(&c, rc);
-	record_MPI_Testsome(&c, ok, rc, &w, ok ? *outcount : 0, array_of_indices, 0, array_of_statuses);
+	record_MPI_Testsome(&c, ok, rc, &w, ok && outcount ? *outcount : 0, array_of_indices, 0, array_of_statuses);
 	end(&w, array_of_requests);
 	return rc;
 }

@@ -109,16 +109,22 @@ int64_t length_contents_c(MPI_Datatype type, int which, int64_t most)
 }
 #endif
 
-int length_sum(const int *values, int n)
+int length_sum(bool ok, const int *values, int n)
 {
-	int sum = 0;
+	unsigned sum = 0;
 
-	for (int i = 0; values && i < n; i++)
-		sum += values[i];
-	return sum;
+	if (n <= 0)
+		return 0;
+	if (!readable_array(ok, values, n, sizeof(*values)))
+		return -1;
+	for (int i = 0; i < n; i++)
+		sum += (unsigned)values[i];
+	return (int)sum;
 }
 
-int length_last(const int *values, int n)
+int length_last(bool ok, const int *values, int n)
 {
-	return values && n > 0 ? values[n - 1] : 0;
+	if (n <= 0)
+		return 0;
+	return readable_array(ok, values, n, sizeof(*values)) ? values[n - 1] : -1;
 }

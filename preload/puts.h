@@ -2,7 +2,7 @@
  * puts - encodes parameters by their role and puts them into the call's event
  *
  * `ok` says that the call succeeded: only then a handle that was never seen gets a number, and memory behind pointers
- * is what the standard says it is. In a failed call NULL pointers and negative counts are put as absent.
+ * is what the standard says it is. In a failed call NULL pointers, negative counts, and what cannot be read (readable.h) are put as absent.
  */
 #ifndef SPOOR_PUTS_H
 #define SPOOR_PUTS_H
@@ -10,7 +10,9 @@
 #include <limits.h>
 #include <string.h>
 
+#include "preload/attribute.h"
 #include "preload/handle.h"
+#include "preload/readable.h"
 #include "preload/request.h"
 #include "preload/scratch.h"
 #include "preload/session.h"
@@ -92,10 +94,12 @@ static inline void put_new_comm(struct call *c, const MPI_Comm *comm, bool ok, c
 void put_new_session(struct call *c, MPI_Session session);
 #endif
 
-static inline void put_text(struct call *c, struct text t)
+static inline void put_text(struct call *c, struct text t, bool ok)
 {
-	if (t.bytes)
-		call_put_string(c, t.bytes, t.n == TEXT_C ? strlen(t.bytes) : t.n);
+	ptrdiff_t n = !t.bytes ? -1 : t.n == TEXT_C ? readable_length(ok, t.bytes) : (ptrdiff_t)t.n;
+
+	if (n >= 0)
+		call_put_string(c, t.bytes, (size_t)n);
 	else
 		call_put_absent(c);
 }
@@ -201,13 +205,13 @@ static void __attribute__((noinline, unused)) put_status(struct call *c, const M
 
 /* ---- arrays ---- */
 
-/* Puts the n values of the expression element over i_; if array is NULL or n negative: absent. They are compared with what is expected
- * before they are gathered: element must have no effects. */
+/* Puts the n values of the expression element over i_; if n is negative or the expression array over n_, the same as n, is 0: absent. They are compared
+ * with what is expected before they are gathered: element must have no effects. */
 #define PUT_ARRAY(c, array, n, element)                                                                                 \
 	do {                                                                                                            \
 		ptrdiff_t n_ = (n), i_ = 0;                                                                             \
 		int64_t *values_ = NULL;                                                                                \
-		if (__builtin_expect(((array) || n_ == 0) && n_ >= 0, 1)) {                                             \
+		if (__builtin_expect(n_ >= 0 && (n_ == 0 || (array)), 1)) {                                             \
 			const int64_t *expected_ = call_expected((c), (size_t)n_);                                      \
 			if (__builtin_expect(expected_ != NULL, 1)) {                                                   \
 				while (i_ < n_ && expected_[i_] == (int64_t)(element))                                  \
@@ -261,7 +265,8 @@ int length_graph_edges(MPI_Comm comm, int most);
 int length_graph_neighbors(MPI_Comm comm, int rank, int most);
 int length_contents(MPI_Datatype type, int which, int most); /* 0: integers, 1: addresses, 2: datatypes */
 int64_t length_contents_c(MPI_Datatype type, int which, int64_t most); /* 2: large counts, 3: datatypes */
-int length_sum(const int *values, int n);
-int length_last(const int *values, int n);
+/* -1 if the values cannot be read (a call that failed may have been passed anything). */
+int length_sum(bool ok, const int *values, int n);
+int length_last(bool ok, const int *values, int n);
 
 #endif

@@ -21,6 +21,7 @@
 #include "preload/call.h"
 #include "preload/clock.h"
 #include "preload/module.h"
+#include "preload/neighbours.h"
 #include "preload/real.h"
 #include "preload/recorder.h"
 #include "preload/request.h"
@@ -43,7 +44,6 @@ static struct session {
 	uint64_t world;
 	int choice; /* which alternative of the handoff; -1: it has none */
 	bool against;  /* that captures nothing */
-	bool declined; /* there is a handoff, and this process records nothing: the others need not wait for it */
 	bool initialized;
 	uint64_t finalizing; /* CLOCK_MONOTONIC */
 	bool world_made; /* MPI_Init was called: there is an MPI_COMM_WORLD */
@@ -123,10 +123,10 @@ static bool wake(void)
 	if (h->mode == HANDOFF_OFF)
 		return false;
 	session.pid = getpid();
-	snprintf(session.arena, sizeof session.arena, "%s/rank-%ld-%" PRIx64 ".arena", h->spool, (long)session.pid, clock_ns(CLOCK_REALTIME));
+	snprintf(session.arena, sizeof session.arena, "%s/" NEIGHBOURS_ARENA_EARLY, h->spool, (long)session.pid,
+	         (unsigned long long)clock_ns(CLOCK_REALTIME));
 	if (recorder_start(session.arena, h->set.memory, &error) != 0) {
 		note(error.text);
-		session.declined = true;
 		return false;
 	}
 	recorder_bins(h->set.timing == 0 ? 1 : (uint32_t)h->set.bins);
@@ -268,7 +268,7 @@ static uint64_t number_world(void)
 static void rename_arena(void)
 {
 	char path[sizeof session.arena];
-	int n = snprintf(path, sizeof path, "%s/" TREE_ARENA, session.handoff.spool, (unsigned long long)session.world, (unsigned)session.rank, session.host);
+	int n = snprintf(path, sizeof path, "%s/" NEIGHBOURS_ARENA, session.handoff.spool, (unsigned long long)session.world, (unsigned)session.rank, session.host);
 	if (n > 0 && (size_t)n < sizeof path && access(path, F_OK) != 0 && rename(session.arena, path) == 0)
 		strcpy(session.arena, path);
 }
@@ -298,7 +298,6 @@ static void drop(void)
 	recorder_stop(true);
 	__atomic_store_n(&session.state, OFF, __ATOMIC_RELEASE);
 	unlink(session.arena);
-	session.declined = true;
 }
 
 /* A world that another one spawned says which: Open MPI leaves its parents' port in the environment, which begins with their
@@ -477,32 +476,17 @@ static void unlink_arenas(void)
 	}
 }
 
-/* Another rank may be waiting for this one, which has nothing. */
-static void decline(void)
-{
-	struct error error = {""};
-	uint64_t patience = (uint64_t)session.handoff.set.deadline * 1000000000;
-	struct tree tree = {.patience = patience, .deadline = clock_ns(CLOCK_MONOTONIC) + patience, .choice = session.choice < 0 ? INT64_MAX : session.choice};
-
-	session.declined = false;
-	if (real.MPI_Comm_rank(MPI_COMM_WORLD, &tree.rank) == MPI_SUCCESS && real.MPI_Comm_size(MPI_COMM_WORLD, &tree.size) == MPI_SUCCESS)
-		tree_meet(&tree, false, &error);
-}
-
 void session_finalize(void)
 {
 	int saved = errno;
-	if (session.declined)
-		decline();
-	errno = saved;
 	if (session.state != AWAKE || !session.initialized || !session.world_made)
 		return;
 	struct error error = {""};
 	struct arena a;
 	struct trace t = {.size = 0};
 	session.finalizing = clock_ns(CLOCK_MONOTONIC);
-	uint64_t patience = (uint64_t)session.handoff.set.deadline * 1000000000;
-	struct tree tree = {.rank = session.rank, .size = session.size, .patience = patience, .deadline = clock_ns(CLOCK_MONOTONIC) + patience,
+	struct tree tree = {.rank = session.rank, .size = session.size, .begin = session.finalizing,
+	                    .deadline = session.finalizing + (uint64_t)session.handoff.set.deadline * 1000000000,
 	                    .choice = session.choice < 0 ? INT64_MAX : session.choice, .folder = session.handoff.spool, .world = session.world,
 	                    .host = session.host};
 	recorder_finalized();

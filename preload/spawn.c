@@ -12,6 +12,7 @@ struct names {
 	char text[NAMES_SIZE + 8];
 	size_t n;
 	bool cut;
+	bool ok; /* of a call that succeeded */
 };
 
 static void add_char(struct names *s, char ch)
@@ -24,8 +25,8 @@ static void add_char(struct names *s, char ch)
 
 static void add_quoted(struct names *s, struct text t, bool first)
 {
-	size_t n = !t.bytes ? 0 : t.n == TEXT_C ? strlen(t.bytes) : t.n;
-	size_t before = s->n;
+	ptrdiff_t length = !t.bytes ? 0 : t.n == TEXT_C ? readable_length(s->ok, t.bytes) : (ptrdiff_t)t.n;
+	size_t n = length > 0 ? (size_t)length : 0, before = s->n;
 
 	if (!first)
 		add_char(s, ',');
@@ -55,12 +56,12 @@ static void put_names(struct call *c, struct names *s)
 	call_put(c, call_constant_named(c, s->text));
 }
 
-static struct text argument(const struct arguments *a, size_t i)
+static struct text argument(const struct names *s, const struct arguments *a, size_t i)
 {
 	struct text t;
 
 	if (a->c)
-		return text_c(a->c[i]);
+		return text_c(readable_array(s->ok, &a->c[i], 1, sizeof(a->c[i])) ? a->c[i] : NULL);
 	if (!a->fortran)
 		return text_c(NULL);
 	t = text_fortran(a->fortran + i * a->stride * a->length, a->length);
@@ -72,7 +73,7 @@ static void add_arguments(struct names *s, const struct arguments *a)
 	struct text t;
 
 	add_char(s, '[');
-	for (size_t i = 0; !s->cut && (t = argument(a, i)).bytes; i++)
+	for (size_t i = 0; !s->cut && (t = argument(s, a, i)).bytes; i++)
 		add_quoted(s, t, i == 0);
 }
 
@@ -88,10 +89,10 @@ void record_MPI_Comm_spawn(struct call *c, bool ok, int rc, const struct spawn *
 {
 	const struct comm_info info = handle_comm(c, s->comm, ok, NULL);
 	const bool is_root = comm_at_root(&info, s->root);
-	struct names names = {.n = 0};
+	struct names names = {.ok = ok};
 
 	if (is_root) {
-		put_text(c, s->command);
+		put_text(c, s->command, ok);
 		add_arguments(&names, &s->argv);
 		put_names(c, &names);
 		call_put(c, s->maxprocs);
@@ -109,20 +110,20 @@ void record_MPI_Comm_spawn(struct call *c, bool ok, int rc, const struct spawn *
 
 static void put_multiple(struct call *c, bool ok, const struct spawn *s)
 {
-	struct names names = {.n = 0};
+	struct names names = {.ok = ok};
 
 	call_put(c, s->count);
 	add_char(&names, '[');
 	for (int i = 0; !names.cut && i < s->count; i++)
-		add_quoted(&names, argument(&s->commands, (size_t)i), i == 0);
+		add_quoted(&names, argument(&names, &s->commands, (size_t)i), i == 0);
 	put_names(c, &names);
-	names = (struct names){.n = 0};
+	names = (struct names){.ok = ok};
 	add_char(&names, '[');
 	for (int i = 0; !names.cut && i < s->count && !s->no_argvs; i++) {
 		struct arguments row = s->argv;
 
 		if (s->argvs)
-			row.c = s->argvs[i];
+			row.c = readable_array(ok, &s->argvs[i], 1, sizeof(s->argvs[i])) ? s->argvs[i] : NULL;
 		else
 			row.fortran += (size_t)i * row.length;
 		if (i)
@@ -132,8 +133,8 @@ static void put_multiple(struct call *c, bool ok, const struct spawn *s)
 			add_char(&names, ']');
 	}
 	put_names(c, &names);
-	PUT_ARRAY(c, s->array_of_maxprocs, s->count, s->array_of_maxprocs[i_]);
-	PUT_ARRAY(c, s->infos.c || s->infos.f, s->count,
+	PUT_ARRAY(c, readable_array(ok, s->array_of_maxprocs, n_, sizeof(int)), s->count, s->array_of_maxprocs[i_]);
+	PUT_ARRAY(c, s->infos.c ? readable_array(ok, s->infos.c, n_, sizeof(MPI_Info)) : readable_array(ok, s->infos.f, n_, sizeof(MPI_Fint)), s->count,
 	          handle_value(c, handle_number(HANDLE_INFO, bits_info(s->infos, i_), ok)));
 }
 
@@ -151,7 +152,7 @@ void record_MPI_Comm_spawn_multiple(struct call *c, bool ok, int rc, const struc
 	call_put(c, role_root(c, s->root));
 	put_comm(c, &info);
 	put_new_comm(c, s->intercomm, ok, NULL);
-	put_errcodes(c, s, ok && is_root, is_root ? length_sum(s->array_of_maxprocs, s->count) : 0);
+	put_errcodes(c, s, ok && is_root, ok && is_root ? length_sum(ok, s->array_of_maxprocs, s->count) : 0);
 	wrap_commit(c, ok, rc);
 }
 

@@ -39,7 +39,7 @@ void record_init_thread(struct call *c, int rc, int required, const int *provide
 	call_reconsider(c);
 	ok = call_end(c, rc);
 	call_put(c, role_thread(c, required));
-	if (ok)
+	if (ok && provided)
 		call_put(c, role_thread(c, *provided));
 	else
 		call_put_absent(c);
@@ -144,7 +144,7 @@ void record_flag(struct call *c, int rc, const int *flag)
 {
 	bool ok = wrap_end(c, rc);
 
-	if (ok)
+	if (ok && flag)
 		call_put(c, role_flag(c, *flag));
 	else
 		call_put_absent(c);

@@ -10,26 +10,26 @@
  */
 #include "preload/tree.h"
 
-#include <dirent.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "merge/merge.h"
+#include "preload/attribute.h"
 #include "preload/clock.h"
+#include "preload/neighbours.h"
 #include "trace/container.h"
 
 enum tag { TAG_SIZE = 1, TAG_TRACE, TAG_ANSWER, TAG_LEADER, TAG_QUESTION, TAG_REPLY, TAG_HELLO /* + level */ };
 /* What one rank may send. More is refused, and the arenas are left to be merged when the step has ended: merging takes several times the size in
  * memory, and that is the job's memory here. */
 #define MAX_MESSAGE (INT64_C(32) << 20)
-/* Clocks of nodes differ by less. */
-#define SKEW UINT64_C(1000000000)
+/* ns that ranks wait for others of which they cannot know whether they are traced at all: those of other nodes. */
+#define PATIENCE UINT64_C(1000000000)
 
-/* Tests until the request is done. Returns 0, or -1: deadline or error. */
-static int wait_for(const struct tree *tree, MPI_Request *request, MPI_Status *status)
+/* Tests until the request is done. Returns 0, or -1: it is too late (CLOCK_MONOTONIC), or an error. */
+static int wait_until(uint64_t end, MPI_Request *request, MPI_Status *status)
 {
 	for (unsigned spins = 0;; spins++) {
 		int done = 0;
@@ -37,7 +37,7 @@ static int wait_for(const struct tree *tree, MPI_Request *request, MPI_Status *s
 			return -1;
 		if (done)
 			return 0;
-		if (clock_ns(CLOCK_MONOTONIC) > tree->deadline)
+		if (clock_ns(CLOCK_MONOTONIC) > end)
 			return -1;
 		if (spins < 200)
 			sched_yield();
@@ -46,114 +46,104 @@ static int wait_for(const struct tree *tree, MPI_Request *request, MPI_Status *s
 	}
 }
 
+static int wait_for(const struct tree *tree, MPI_Request *request, MPI_Status *status)
+{
+	return wait_until(tree->deadline, request, status);
+}
+
 /* Meeting. */
 
-/* Of all ranks: the least readiness, the begin of the one that came first, the first choice. */
-static int reduce(struct tree *tree, const int64_t in[3], int64_t out[3])
+/* Which ranks of this node are here, without a word to any other: those that have just come from MPI_Init may not have named their arenas yet.
+ * Returns 0 if none is known to be missing; *all: these are all there are. */
+static int see_node(const struct tree *tree, bool *all, struct error *error)
+{
+	const int expected = neighbours_expected(tree->size);
+	uint64_t end = tree->begin + PATIENCE;
+	struct neighbours node;
+
+	for (;; nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL)) {
+		int rv = neighbours_look(&node, tree->folder, tree->world, tree->host, tree->size), count = node.count, early = node.early;
+		free(node.ranks);
+		if (rv != 0)
+			return error_set(error, "%s: the arenas of this node's ranks cannot be listed", tree->folder);
+		*all = count == tree->size;
+		if (count >= expected)
+			return 0;
+		if (count + early < expected || clock_ns(CLOCK_MONOTONIC) > end)
+			return error_set(error, "%d of the %d ranks of this node are not traced", expected - count, expected);
+	}
+}
+
+/* What all ranks say in the first message: the least of each is what counts. */
+enum { READY, FIRST, LAST /* negated: CLOCK_REALTIME of who came first, and last */, SPREAD /* ns that may lie between them */, CHOICE, ALL };
+
+static int reduce(const int64_t in[ALL], int64_t out[ALL], uint64_t end)
 {
 	MPI_Request request = MPI_REQUEST_NULL;
-	int64_t *buffer = malloc(6 * sizeof *buffer);
+	int64_t *buffer = malloc(2 * ALL * sizeof *buffer);
 	if (!buffer)
 		return -1;
-	memcpy(buffer, in, 3 * sizeof *in);
-	if (real.MPI_Iallreduce(buffer, buffer + 3, 3, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD, &request) != MPI_SUCCESS ||
-	    wait_for(tree, &request, MPI_STATUS_IGNORE) != 0)
+	memcpy(buffer, in, ALL * sizeof *in);
+	if (real.MPI_Iallreduce(buffer, buffer + ALL, ALL, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD, &request) != MPI_SUCCESS ||
+	    wait_until(end, &request, MPI_STATUS_IGNORE) != 0)
 		return -1;
-	memcpy(out, buffer + 3, 3 * sizeof *out);
+	memcpy(out, buffer + ALL, ALL * sizeof *out);
 	free(buffer);
 	return 0;
 }
 
+/* The communicators whose handlers are called for what has no communicator of its own, and for the first message: a lost peer must not end the job here. */
+static MPI_Comm quiet_comm(int i)
+{
+	return i == 0 ? MPI_COMM_WORLD : MPI_COMM_SELF;
+}
+
+static void make_quiet(struct tree *tree)
+{
+	for (; tree->quiet < 2; tree->quiet++) {
+		if (real.MPI_Comm_get_errhandler(quiet_comm(tree->quiet), &tree->handlers[tree->quiet]) != MPI_SUCCESS)
+			return;
+		real.MPI_Comm_set_errhandler(quiet_comm(tree->quiet), MPI_ERRORS_RETURN);
+	}
+}
+
 int tree_meet(struct tree *tree, bool ready, struct error *error)
 {
-	int rv = -1;
+	bool all_here = false;
 	MPI_Request request = MPI_REQUEST_NULL;
-	MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
 	tree->comm = MPI_COMM_NULL;
 	tree->first_choice = tree->choice;
 	if (tree->size == 1)
 		return ready ? 0 : -1;
-	/* a lost peer must not end the job here */
-	if (real.MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler) != MPI_SUCCESS)
-		return error_set(error, "the error handler of MPI_COMM_WORLD cannot be had");
-	real.MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	int64_t now = (int64_t)clock_ns(CLOCK_REALTIME), mine[3] = {ready, now, tree->choice}, all[3];
+	if (see_node(tree, &all_here, error) != 0)
+		return -1;
+	make_quiet(tree);
+	if (tree->quiet < 2)
+		return error_set(error, "the error handlers of MPI_COMM_WORLD and MPI_COMM_SELF cannot be had");
+	if (attribute_is_copied(MPI_COMM_WORLD)) {
+		error_set(error, "MPI_COMM_WORLD has attributes that the application copies");
+		ready = false;
+	}
+	/* what is traced on this node comes as soon as its program has; of other nodes nothing is known */
+	uint64_t budget = tree->deadline - tree->begin, patience = all_here || budget < PATIENCE ? budget : PATIENCE;
+	int64_t now = (int64_t)clock_ns(CLOCK_REALTIME), mine[ALL] = {ready, now, -now, (int64_t)patience, tree->choice}, all[ALL];
+	if (reduce(mine, all, tree->begin + patience + patience / 4) != 0)
+		return error_set(error, "not all ranks came to MPI_Finalize within %.3g s", (double)patience / 1e9);
+	tree->first_choice = all[CHOICE];
+	if (!all[READY])
+		return error_set(error, ready ? "another rank cannot merge its trace" : "this rank cannot merge its trace");
+	if (-all[LAST] - all[FIRST] > all[SPREAD]) /* who came first waits no more */
+		return error_set(error, "the ranks came to MPI_Finalize too far apart");
 	MPI_Comm *comm = malloc(sizeof *comm); /* is written when the request completes, whenever that is */
-	if (!comm)
-		goto done;
-	if (reduce(tree, mine, all) != 0) {
-		error_set(error, "not all ranks came to MPI_Finalize within the deadline");
-		goto done;
-	}
-	tree->first_choice = all[2];
-	if (!all[0]) {
-		error_set(error, ready ? "another rank has no trace" : "this rank has no trace");
-		goto done;
-	}
-	if ((uint64_t)((int64_t)clock_ns(CLOCK_REALTIME) - all[1]) > tree->patience + SKEW) {
-		error_set(error, "the first rank came to MPI_Finalize too long ago, and waits no more");
-		goto done;
-	}
-	if (real.MPI_Comm_idup(MPI_COMM_WORLD, comm, &request) != MPI_SUCCESS || wait_for(tree, &request, MPI_STATUS_IGNORE) != 0) {
-		error_set(error, "no communicator within the deadline");
-		goto done;
-	}
+	if (!comm || real.MPI_Comm_idup(MPI_COMM_WORLD, comm, &request) != MPI_SUCCESS || wait_for(tree, &request, MPI_STATUS_IGNORE) != 0)
+		return error_set(error, "no communicator within the deadline");
 	tree->comm = *comm;
 	free(comm);
 	real.MPI_Comm_set_errhandler(tree->comm, MPI_ERRORS_RETURN);
-	rv = 0;
-done:
-	real.MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
-	real.MPI_Errhandler_free(&handler);
-	return rv;
+	return 0;
 }
 
 /* Who is where. */
-
-static int by_rank(const void *a, const void *b)
-{
-	const int *x = a, *y = b;
-	return (*x > *y) - (*x < *y);
-}
-
-/* The ranks of this node in ascending order, by their arenas: this one alone if they cannot be seen. *ranks is malloc'ed. */
-static int find_neighbours(const struct tree *tree, int **ranks, int *count)
-{
-	int capacity = 64;
-	bool here = false, failed = false;
-	*count = 0;
-	*ranks = malloc((size_t)capacity * sizeof **ranks);
-	DIR *dir = *ranks ? opendir(tree->folder) : NULL;
-	for (struct dirent *e; dir && (e = readdir(dir));) {
-		unsigned long long world;
-		unsigned rank, host;
-		int end = 0;
-		if (sscanf(e->d_name, TREE_ARENA "%n", &world, &rank, &host, &end) != 3 || end == 0 || e->d_name[end] || world != tree->world ||
-		    host != tree->host || rank >= (unsigned)tree->size)
-			continue;
-		if (*count == capacity) {
-			int *more = realloc(*ranks, 2 * (size_t)capacity * sizeof **ranks);
-			if (!more) {
-				failed = true;
-				break;
-			}
-			*ranks = more;
-			capacity *= 2;
-		}
-		here |= (int)rank == tree->rank;
-		(*ranks)[(*count)++] = (int)rank;
-	}
-	if (dir)
-		closedir(dir);
-	if (!*ranks || failed)
-		return -1;
-	if (!here) {
-		(*ranks)[0] = tree->rank;
-		*count = 1;
-	}
-	qsort(*ranks, (size_t)*count, sizeof **ranks, by_rank);
-	return 0;
-}
 
 static int send_number(const struct tree *tree, int to, int tag, int value)
 {
@@ -254,21 +244,24 @@ static int find_leaders(struct tree *tree, bool leader, int number, int leaders)
 
 static int find_places(struct tree *tree)
 {
-	int *ranks, count, at = 0, number, leaders, bits[32], rv = -1;
+	struct neighbours node;
+	int at = 0, number, leaders, bits[32], rv = -1;
 	tree->parent = -1;
 	tree->child_count = 0;
-	if (find_neighbours(tree, &ranks, &count) != 0)
+	if (neighbours_look(&node, tree->folder, tree->world, tree->host, tree->size) != 0)
 		goto done;
-	while (ranks[at] != tree->rank)
+	while (at < node.count && node.ranks[at] != tree->rank)
 		at++;
-	for (int i = 0, n = child_bits(at, count, bits); i < n; i++)
-		tree->children[tree->child_count++] = ranks[at + (1 << bits[i])];
+	if (at == node.count) /* its arena cannot be seen: it is alone */
+		at = node.count = 0;
+	for (int i = 0, n = child_bits(at, node.count, bits); i < n; i++)
+		tree->children[tree->child_count++] = node.ranks[at + (1 << bits[i])];
 	if (at > 0)
-		tree->parent = ranks[at & (at - 1)];
+		tree->parent = node.ranks[at & (at - 1)];
 	if (number_leaders(tree, at == 0, &number, &leaders) == 0)
 		rv = find_leaders(tree, at == 0, number, leaders);
 done:
-	free(ranks);
+	free(node.ranks);
 	return rv;
 }
 
@@ -381,4 +374,9 @@ void tree_end(struct tree *tree, bool good)
 {
 	if (good && tree->comm != MPI_COMM_NULL)
 		real.MPI_Comm_free(&tree->comm); /* after a failure somebody may still have a message under way on it */
+	while (tree->quiet > 0) {
+		tree->quiet--;
+		real.MPI_Comm_set_errhandler(quiet_comm(tree->quiet), tree->handlers[tree->quiet]);
+		real.MPI_Errhandler_free(&tree->handlers[tree->quiet]);
+	}
 }

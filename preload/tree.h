@@ -6,8 +6,15 @@
  *     tree_settle   everybody learns whether the whole was kept
  *
  * Before MPI_Finalize nothing is said to any other rank: a rank that is not traced (no plugin on its node, a spool without room, another tool in
- * front) would never answer. So the first message is a non-blocking reduction in MPI_Finalize, and if it does not come back in time, everybody
- * leaves it at that.
+ * front, a static program) would never answer. So the first message is a non-blocking reduction in MPI_Finalize, and if it does not come back in time,
+ * everybody leaves it at that: the arenas stay, and are merged when the step has ended.
+ *
+ * How long is in time? A rank that is not traced is in MPI_Finalize already, and waiting for it costs the job that time. A rank that is traced and still
+ * computes is one for which the others wait in MPI_Finalize anyway.
+ *   - On its own node a rank sees who is traced (neighbours.h). If one is not, it says nothing to anybody, and goes on at once. If these are all ranks of the
+ *     world, they wait for each other until the deadline.
+ *   - Of other nodes it cannot know, and waits a second.
+ * All decide alike, by the first and the last rank's arrival, so that nobody waits for one who has left.
  */
 #ifndef SPOOR_TREE_H
 #define SPOOR_TREE_H
@@ -22,8 +29,7 @@
 struct tree {
 	/* given */
 	int rank, size;      /* in MPI_COMM_WORLD */
-	uint64_t deadline;   /* CLOCK_MONOTONIC ns: nothing waits longer */
-	uint64_t patience;   /* ns from the begin to the deadline */
+	uint64_t begin, deadline; /* CLOCK_MONOTONIC ns: nothing waits longer */
 	int64_t choice;      /* which of the policy's rules is for this rank; INT64_MAX: none in particular */
 	const char *folder;  /* in which the ranks of this node have their arenas */
 	uint64_t world;      /* MPI_COMM_WORLD's number */
@@ -34,12 +40,12 @@ struct tree {
 	int parent;          /* -1: rank 0 */
 	int children[64];
 	int child_count;
+	int quiet;                 /* how many of these are put away: the error handlers of MPI_COMM_WORLD, MPI_COMM_SELF */
+	MPI_Errhandler handlers[2];
 };
 
-/* The name of the arena of a rank: others on the node find it by that. */
-#define TREE_ARENA "rank-%016llx-%u-%08x.arena" /* world, rank, host */
-
-/* Waits until all ranks have come to MPI_Finalize. ready: this rank has a trace. Returns 0 if all are here and ready; else -1 with error set. */
+/* Waits until all ranks have come to MPI_Finalize. ready: this rank has a trace. Returns 0 if all are here and ready; else -1 with error set. tree_end
+ * is to be called in any case. */
 int tree_meet(struct tree *tree, bool ready, struct error *error);
 
 /* Merges into *t (this rank's trace) what the ranks below it in the tree have, and passes the result on to the rank above. On rank 0, *t is the
@@ -51,7 +57,7 @@ int tree_merge(struct tree *tree, struct trace *t, struct error *error);
  * if the deadline passed without an answer: then this rank's arena must stay. */
 int tree_settle(struct tree *tree, bool kept);
 
-/* good: nothing is under way any more, and the communicator can be given back. */
+/* The application's error handlers are in force again. good: nothing is under way any more, and the communicator can be given back. */
 void tree_end(struct tree *tree, bool good);
 
 #endif

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """c - the wrappers of the C functions"""
-from generator.record import Recorder, free_begins, frees, is_put, is_request_input
+from generator.record import Recorder, copies, free_begins, frees, is_put, is_request_input
 from generator.table import HANDLES
 
 
@@ -20,6 +20,8 @@ def argument(p):
         return f"(struct handles){{{p.name}, NULL}}"
     if p.length and p.role.type == "aint1":
         return f"(struct addresses){{{p.name}, NULL}}"
+    if copies(p):
+        return f"(const void *){p.name}"
     return f"(const int *){p.name}" if p.name == "ranges" else p.name
 
 

@@ -5,7 +5,7 @@ A Fortran function has the parameters of the C function, all by address, then ie
 value. In mpi_f08 ierror may be a null pointer; where the compiler has TS 29113, choice buffers come as descriptors
 (preload/fortran.h).
 """
-from generator.record import free_begins, frees, is_put, is_request_input
+from generator.record import copies, free_begins, frees, is_put, is_request_input
 from generator.table import HANDLES
 
 TYPES = {"aint": "MPI_Aint", "offset": "MPI_Offset", "count": "MPI_Count", "buffer": "void", "void": "void", "string": "char",
@@ -72,6 +72,8 @@ def argument(p, binding, buffers=False):
         return f"text_fortran({name}, {name}_n)"
     if role.type == "status":
         return f"{name}_c"
+    if copies(p):
+        return name
     if role.type == "buffer" and buffers:
         return f"fortran_buffer(fortran_descriptor({name}))" if binding is F08TS else f"fortran_buffer({name})"
     if role.type == "buffer":

@@ -10,7 +10,12 @@ C_TYPES = {"int": "int", "logical": "int", "mask": "int", "weights": "int", "ain
 
 def is_put(p, buffers=False):
     """Does the record_ function get it? buffers: the buffers_ function, which is for when they are recorded."""
-    return buffers and p.role.type == "buffer" or p.role.kind != "-" or p.role.name == "status"
+    return buffers and p.role.type == "buffer" or p.role.kind != "-" or p.role.name == "status" or copies(p)
+
+
+def copies(p):
+    """A function that copies attributes of communicators (preload/attribute.h)."""
+    return p.role.name == "pointer" and p.name in ("comm_copy_attr_fn", "copy_fn")
 
 
 def is_request_input(p):
@@ -36,7 +41,7 @@ def c_parameter(p):
         return f"struct text {p.name}"
     if type == "status":
         return f"const MPI_Status *{p.name}"
-    if type == "buffer":
+    if type == "buffer" or copies(p):
         return f"const void *{p.name}"
     if is_request_input(p):
         return f"struct request_ref {p.name}"
@@ -88,6 +93,16 @@ class Recorder:
                 asks = True
         return f"me.size ? {text} : 0" if asks else text
 
+    def array(self, p):
+        """The C expression over n_ of whether the array may be read."""
+        name = p.name
+        if p.is_output:
+            return f"({name}.c || {name}.f)" if p.role.type in ("handle", "aint1") else name
+        if p.role.type in ("handle", "aint1"):
+            type = HANDLES[p.role.name][0] if p.role.type == "handle" else "MPI_Aint"
+            return f"({name}.c ? readable_array(ok, {name}.c, n_, sizeof({type})) : readable_array(ok, {name}.f, n_, sizeof(MPI_Fint)))"
+        return f"readable_array(ok, {name}, n_, sizeof(*{name}))"
+
     def element(self, p):
         role = p.role
         if role.type == "handle":
@@ -108,12 +123,11 @@ class Recorder:
             typed = f"true, {p.notes[0]}" if p.notes else "false, NULL"
             return f"PUT_STATUS(c, {name}, {base}, {typed}, {self.same(p)});"
         if role.type == "string":
-            return f"put_text(c, {name});"
+            return f"put_text(c, {name}, ok);"
         if role.type == "buffer":
             return f"put_buffer(c, {name});" if self.buffers else f"put_place(c, {name});"
         if p.length:
-            array = f"({name}.c || {name}.f)" if role.type in ("handle", "aint1") else name
-            put = f"PUT_ARRAY(c, {array}, {self.length(p)}, {self.element(p)});"
+            put = f"PUT_ARRAY(c, {self.array(p)}, {self.length(p)}, {self.element(p)});"
             return f"if (!put_weights_sentinel(c, {name}))\n\t\t{put}" if role.type == "weights" else put
         if role.name == "keyval":
             return f"put_keyval(c, {star}{name}, ok);"
@@ -142,12 +156,12 @@ class Recorder:
             return "\tput_no_status(c);\n"
         if not p.schema(self.buffers):
             return ""
-        named = {"root": "is_root", "leaf": "is_leaf", "leader": "is_leader", "flag": "*flag",
+        named = {"root": "is_root", "leaf": "is_leaf", "leader": "is_leader", "flag": "flag && *flag",
                  "room": "room", "origin": "op != MPI_NO_OP"}
         conditions = [named.get(c, f"{c} != MPI_IN_PLACE") for c in self.conditions(p)]
         handled = p.role.name in ("comm", "request") and not p.conditions  # their put_new_ functions look at ok
-        if p.is_output and not handled:
-            conditions.insert(0, "ok")
+        if p.is_output and not handled:  # what the library tolerates may be a null pointer
+            conditions[:0] = ["ok"] if p.length or p.role.type in ("string", "status") else ["ok", p.name]
         if not conditions:
             return f"\t{self.statement(p)}\n"
         absent = "put_no_status(c);" if p.role.type == "status" else "call_put_absent(c);"
@@ -196,7 +210,7 @@ class Recorder:
         if role.type == "handle":
             return f"put_handle_raw(c, HANDLE_{role.name.upper()}, {raw}, ok);"
         if p.is_output:
-            return f"if (ok)\n\t\t\tcall_put_raw(c, {self.encoded(p, '*' + name)}, {raw});\n\t\telse\n\t\t\tcall_put_absent(c);"
+            return f"if (ok && {name})\n\t\t\tcall_put_raw(c, {self.encoded(p, '*' + name)}, {raw});\n\t\telse\n\t\t\tcall_put_absent(c);"
         if role.kind == "p":  # its value follows from the communicator, too
             return f"call_put_raw(c, {self.encoded(p, name)}, {raw});"
         return f"CALL_PUT_FROM(c, {raw}, {self.encoded(p, name)});"
@@ -209,6 +223,7 @@ class Recorder:
         trust = any(p.role.type == "handle" for p in group)
         if trust:
             tests.insert(0, "call_trusts(c)")
+        tests[:0] = [p.name for p in group if p.is_output]
         if any(p.is_output for p in group):
             tests.insert(0, "ok")
         out = [f"\tconst bool {same} = {' && '.join(tests)};\n\n"]
@@ -274,6 +289,9 @@ class Recorder:
             if frees(p):
                 bits = f"(intptr_t){p.name}" if p.role.name == "keyval" else p.name
                 out.append(f"\thandle_freed(HANDLE_{p.role.name.upper()}, HANDLE_BITS({bits}), ok);\n")
+            elif copies(p):
+                keyval = next(q.name for q in self.f.parameters if q.role.name == "keyval")
+                out.append(f"\tif (ok && {keyval})\n\t\tattribute_keyval(*{keyval}, {p.name});\n")
             elif p.direction == "!":
                 out.append(f"\tif (ok)\n\t\trequest_end(&{p.name});\n\telse\n\t\trequest_release(&{p.name});\n")
         return "".join(out)

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# missing - ranks that are not traced, late, stopped or gone: the others do not wait for them in MPI_Finalize, and nothing that was recorded is lost
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import launch  # noqa: E402
+import tap  # noqa: E402
+
+LATE = os.path.join(tap.BUILD, "tests/programs/late")
+RANKS = 4
+# Waiting to the deadline cannot be taken for a busy machine.
+DEADLINE, SOON = 100, 50
+
+
+def without(*ranks):
+    """The program, of which these ranks are started without the tracer."""
+    return ["sh", "-c", f'case " {" ".join(map(str, ranks))} " in *" $OMPI_COMM_WORLD_RANK "*) unset LD_PRELOAD;; esac; exec "$@"', "sh", LATE]
+
+
+def spoor(*arguments):
+    return subprocess.run([launch.spoor(), *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False).stdout
+
+
+def check(folder, title, program, missing="", notes="", merged=None, events=None):
+    """missing: the ranks that are not in the trace, as `spoor show --last` says it; notes: a pattern for what the tracer says."""
+    plain = launch.mpirun(RANKS, program)
+    trace = os.path.join(folder, title.replace(" ", "-") + ".spoor")
+    begin = time.monotonic()
+    traced = launch.mpirun(RANKS, program, before=[launch.spoor(), "run", f"--deadline={DEADLINE}", "-o", trace, "--"], timeout=180)
+    took = time.monotonic() - begin
+    said = "".join(line for line in traced.stderr.decode().splitlines(True) if line.startswith("tracer: "))
+    tap.equal((traced.returncode, traced.stdout), (plain.returncode, plain.stdout), f"{title}: output and exit status")
+    tap.ok(took < SOON, f"{title}: nobody waits ({took:.1f} s)", traced.stderr.decode())
+    tap.ok(re.fullmatch(notes, said, re.DOTALL), f"{title}: what is said", said)
+    if not tap.ok(os.path.exists(trace), f"{title}: there is one trace", traced.stderr.decode()):
+        return
+    tap.equal(sorted(os.listdir(folder)), [os.path.basename(trace)], f"{title}: and nothing else")
+    tap.ok(": good: " in spoor("verify", trace), f"{title}: it is sound", spoor("verify", trace))
+    tap.equal("".join(re.findall(r"not in this trace: (.*)", spoor("show", "--last", trace))), missing, f"{title}: the ranks that it lacks")
+    meta = json.loads(spoor("show", "--json", trace))["meta"]
+    tap.equal("partial" in meta, bool(missing) or events is not None, f"{title}: partial or whole")
+    for rank in range(RANKS):
+        there = str(rank) not in missing.split(",")
+        calls = [line.split()[1] for line in spoor("dump", "--rank", str(rank), trace).splitlines()] if there else []
+        tap.equal(calls.count("MPI_Allreduce"), 10 if there else 0, f"{title}: rank {rank} is there once, or not at all")
+    os.unlink(trace)
+
+
+def main():
+    not_traced = "(tracer: {} of the 4 ranks of this node are not traced\n)+"
+    with tempfile.TemporaryDirectory(prefix="missing-t-") as folder:
+        check(folder, "all", [LATE])
+        check(folder, "one is not traced", without(2), "2", not_traced.format(1))
+        check(folder, "rank 0 is not traced", without(0), "0", not_traced.format(1))
+        check(folder, "two are traced", without(0, 3), "0,3", not_traced.format(2))
+        check(folder, "one is late", [LATE, "1", "3"])
+        check(folder, "rank 0 is late", [LATE, "0", "3"])
+        check(folder, "one is not traced and late", [*without(1), "1", "3"], "1", not_traced.format(1))
+        check(folder, "one is stopped in MPI_Finalize", [LATE, "1", "stop"])
+        check(folder, "one is killed", [LATE, "1", "kill"], notes=".*", events=10)
+        check(folder, "one leaves", [LATE, "1", "exit"], notes=".*", events=10)
+    tap.done()
+
+
+main()

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# questions - what the tracer asks of the MPI library, and reads of a call's arguments, calls nothing of the application's and breaks nothing: the same calls of
+# error handlers, attribute functions and generalised requests in the same order, the same codes, the same output
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import launch  # noqa: E402
+import tap  # noqa: E402
+
+PROGRAM = os.path.join(tap.BUILD, "tests/programs/callbacks")
+RANKS = 2
+OPTIONS = {"lossless": [], "lossy": ["--mode", "lossy:2"], "no order": ["--mode", "lossy:2", "--structure=lossy"], "buffers": ["--buffers=on"],
+           "buffers, lossy": ["--buffers=on", "--mode", "lossy:2"], "little memory": ["--memory=1048576", "--buffers=on", "--timing=full"]}
+
+
+def check(way, environment=None, noted=""):
+    plain = launch.mpirun(RANKS, [PROGRAM, way], environment=environment)
+    title = way + (" that are not copied" if environment else "")
+    tap.ok(plain.returncode == 0 and b": done" in plain.stdout, f"{title}: the program comes to its end", plain.stderr.decode(errors="replace"))
+    for name, options in OPTIONS.items():
+        with tempfile.TemporaryDirectory(prefix="questions-t-") as folder:
+            trace = os.path.join(folder, "x.spoor")
+            traced = launch.mpirun(RANKS, [PROGRAM, way], before=[launch.spoor(), "run", *options, "-o", trace, "--"], environment=environment)
+            differs = [f"without: {a}, traced: {b}" for a, b in zip(plain.stdout.splitlines(), traced.stdout.splitlines()) if a != b][:5]
+            tap.ok((traced.returncode, traced.stdout) == (plain.returncode, plain.stdout), f"{title}, {name}: the same", *differs,
+                   traced.stderr.decode(errors="replace"))
+            notes = sorted({line for line in traced.stderr.decode(errors="replace").splitlines() if line.startswith("tracer: ")})
+            tap.equal(notes, [noted] if noted else [], f"{title}, {name}: merged in MPI_Finalize, or not")
+            done = subprocess.run([launch.spoor(), "show", "--json", trace], stdout=subprocess.PIPE, check=False)
+            meta = json.loads(done.stdout)["meta"] if done.returncode == 0 else {}
+            tap.ok(meta.get("ranks") == RANKS and "partial" not in meta, f"{title}, {name}: the trace is whole", meta)
+
+
+def main():
+    check("errors")
+    check("arguments")
+    check("attributes", noted="tracer: MPI_COMM_WORLD has attributes that the application copies")
+    check("attributes", {"CALLBACKS_NOT_COPIED": "1"})
+    tap.done()
+
+
+main()
