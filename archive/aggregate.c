@@ -22,7 +22,7 @@ static void group_free(struct aggregate_group *g)
 	free(g->sizes);
 	free(g->function);
 	free(g->frames);
-	free(g->example.day);
+	free(g->example.folder);
 	free(g->example.name);
 	free(g->example.user);
 	free(g->example.exe);
@@ -123,7 +123,7 @@ int aggregate_example(struct aggregate_group *g, const struct aggregate_example 
 		return 0;
 	mine->weight = e->weight;
 	mine->site = e->site;
-	return replace(&mine->day, e->day) || replace(&mine->name, e->name) || replace(&mine->user, e->user) || replace(&mine->exe, e->exe) ? -1 : 0;
+	return replace(&mine->folder, e->folder) || replace(&mine->name, e->name) || replace(&mine->user, e->user) || replace(&mine->exe, e->exe) ? -1 : 0;
 }
 
 static int merge_group(struct aggregate_group *to, const struct aggregate_group *from)
@@ -203,7 +203,7 @@ static void put_group(struct writer *w, const struct aggregate_group *g)
 	put_text(w, g->frames);
 	writer_uint(w, e->weight);
 	writer_uint(w, e->site);
-	put_text(w, e->day);
+	put_text(w, e->folder);
 	put_text(w, e->name);
 	put_text(w, e->user);
 	put_text(w, e->exe);
@@ -229,7 +229,7 @@ static void get_group(struct reader *r, struct aggregate_group *g)
 	get_text(r, &g->frames);
 	e->weight = reader_uint(r);
 	e->site = (uint32_t)reader_uint(r);
-	get_text(r, &e->day);
+	get_text(r, &e->folder);
 	get_text(r, &e->name);
 	get_text(r, &e->user);
 	get_text(r, &e->exe);

@@ -64,7 +64,7 @@ struct aggregate_group {
 	/* Of groups by job and by site: one of its traces, that with most node time, or with most time in the site; the first name of several. */
 	struct aggregate_example {
 		uint64_t weight;
-		char *day, *name, *user, *exe; /* name: JOB.STEP.N; NULL in other groups */
+		char *folder, *name, *user, *exe; /* name: JOB.STEP.N; NULL in other groups */
 		uint32_t site;                 /* its number in that trace */
 	} example;
 	char *function, *frames;           /* of a site; else NULL */

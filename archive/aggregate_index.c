@@ -90,7 +90,7 @@ static void tell(struct worker *w, bool another)
 /* What is asked of a run, in this order. */
 #define RUN_COLUMNS \
 	"t.job, t.start_ns, t.end_ns, t.nodes, t.partial, t.reason, s.sizes, s.ranks, s.events, s.lost, s.messages, s.unsized, s.bytes, s.mpi_ns, s.compute_ns," \
-	" s.overhead_ns, s.computed_ns, s.compute_peak_ns, s.run_peak_ns, s.wait_ns, s.degraded, t.day, t.name, t.user, t.exe_name, s.version, s.problem, t.hosts," \
+	" s.overhead_ns, s.computed_ns, s.compute_peak_ns, s.run_peak_ns, s.wait_ns, s.degraded, t.folder, t.name, t.user, t.exe_name, s.version, s.problem, t.hosts," \
 	" t.node"
 enum {
 	JOB, START, END, NODES, PARTIAL, REASON, SIZES, RANKS, EVENTS, LOST, MESSAGES, UNSIZED, BYTES, MPI, COMPUTE, OVERHEAD, COMPUTED, COMPUTE_PEAK, RUN_PEAK,
@@ -324,7 +324,7 @@ static int make(struct worker *w)
 	if (by == AGGREGATE_FUNCTION) {
 		question_say(&calls, "SELECT " CALL_COLUMNS ", c.function FROM trace t JOIN summary s USING (id) JOIN function c USING (id) WHERE 1");
 	} else {
-		question_say(&calls, "SELECT " CALL_COLUMNS ", c.place, (SELECT identity FROM place p WHERE p.place = c.place), c.site, t.day, t.name, t.user, t.exe_name"
+		question_say(&calls, "SELECT " CALL_COLUMNS ", c.place, (SELECT identity FROM place p WHERE p.place = c.place), c.site, t.folder, t.name, t.user, t.exe_name"
 		             " FROM trace t JOIN summary s USING (id) JOIN site c USING (id) WHERE 1");
 		if (sqlite3_prepare_v2(w->c->db, "SELECT max(place) FROM place", -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
 			w->place_count = (size_t)count_at(s, 0) + 1;
@@ -350,7 +350,7 @@ static int add_troubles(struct aggregate *a, struct catalog *c, struct error *er
 	sqlite3_stmt *s = NULL;
 	int rc, rv = 0;
 
-	if (sqlite3_prepare_v2(c->db, "SELECT problem FROM damage JOIN file USING (id) ORDER BY day, file", -1, &s, NULL) != SQLITE_OK)
+	if (sqlite3_prepare_v2(c->db, "SELECT problem FROM damage JOIN file USING (id) ORDER BY folder, file", -1, &s, NULL) != SQLITE_OK)
 		return error_set(error, "%s: the index: %s", c->path, sqlite3_errmsg(c->db));
 	while ((rc = sqlite3_step(s)) == SQLITE_ROW && rv == 0)
 		rv = aggregate_skip(a, question_text(s, 0)) ? error_set(error, "out of memory") : 0;

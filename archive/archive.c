@@ -5,18 +5,24 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "archive/codec_zstd.h"
+#include "archive/day.h"
 #include "trace/container.h"
+#include "trace/regular.h"
 
 #define PATH_SIZE 4096
+/* Names that are looked at in one folder: of users in a day, of traces of a job. Anybody can make more of them than memory has. */
+#define NAMES_MOST 100000
 
 /* --- walking the days --- */
 
@@ -25,73 +31,126 @@ static bool is_number(const char *name, size_t digits)
 	return strlen(name) == digits && strspn(name, "0123456789") == digits;
 }
 
-/* The entries of a folder that are numbers of so many digits (0: all that do not begin with a dot), sorted. */
-static char **folder_names(const char *path, size_t digits, size_t *count)
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The entries of a folder that are numbers of so many digits (0: all that begin with the prefix), sorted; of more than can be meant, some. */
+static char **folder_names(const char *path, size_t digits, const char *prefix, size_t *count)
 {
 	char **names = NULL;
-	struct dirent **entries = NULL;
+	size_t room = 0;
+	DIR *dir = opendir(path);
 
 	*count = 0;
-	int n = scandir(path, &entries, NULL, alphasort);
-	if (n > 0)
-		names = calloc((size_t)n, sizeof *names);
-	for (int i = 0; i < n; i++) {
-		bool wanted = digits ? is_number(entries[i]->d_name, digits) : entries[i]->d_name[0] != '.';
-		if (names && wanted && (names[*count] = strdup(entries[i]->d_name)))
+	for (struct dirent *e; dir && *count < NAMES_MOST && (e = readdir(dir));) {
+		if (e->d_name[0] == '.' || (digits ? !is_number(e->d_name, digits) : strncmp(e->d_name, prefix, strlen(prefix)) != 0))
+			continue;
+		if (*count == room) {
+			char **more = realloc(names, (room = room ? 2 * room : 64) * sizeof *names);
+			if (!more)
+				break;
+			names = more;
+		}
+		if ((names[*count] = strdup(e->d_name)))
 			++*count;
-		free(entries[i]);
 	}
-	free(entries);
+	if (dir)
+		closedir(dir);
+	if (*count)
+		qsort(names, *count, sizeof *names, compare_names);
 	return names;
 }
 
-/* first_day: "YYYY/MM/DD"; days before it are skipped. level: 0 years, 1 months, 2 days, 3 files; last: what is visited, 2 or 3. */
-static int walk(const char *folder, const char *day, const char *first_day, int level, int last, archive_visit *visit, void *context)
+/* first_day: "YYYY/MM/DD"; days before it are skipped. level: 0 years, 1 months, 2 days. */
+static int walk(const char *folder, const char *day, const char *first_day, int level, archive_visit *visit, void *context)
 {
-	static const size_t digits[] = {4, 2, 2, 0};
+	static const size_t digits[] = {4, 2, 2};
 	char path[PATH_SIZE], here[16];
 	size_t count;
 	int rv = 0;
 
-	char **names = folder_names(folder, digits[level], &count);
+	char **names = folder_names(folder, digits[level], "", &count);
 	for (size_t i = 0; i < count; i++) {
-		if (rv || (size_t)snprintf(path, sizeof path, "%s/%s", folder, names[i]) >= sizeof path) {
-			free(names[i]);
-			continue;
-		}
-		if (level == 3) {
-			rv = visit(context, path, names[i]);
-		} else {
-			snprintf(here, sizeof here, "%s%s%.4s", day, level ? "/" : "", names[i]);
-			if (strncmp(here, first_day, strlen(here)) < 0)
-				; /* before */
-			else if (level == last)
-				rv = visit(context, path, here);
-			else
-				rv = walk(path, here, first_day, level + 1, last, visit, context);
-		}
+		snprintf(here, sizeof here, "%s%s%.4s", day, level ? "/" : "", names[i]);
+		if (rv || (size_t)snprintf(path, sizeof path, "%s/%s", folder, names[i]) >= sizeof path || strncmp(here, first_day, strlen(here)) < 0)
+			; /* over, too long, before */
+		else if (level == 2)
+			rv = visit(context, path, here);
+		else
+			rv = walk(path, here, first_day, level + 1, visit, context);
 		free(names[i]);
 	}
 	free(names);
 	return rv;
 }
 
-static int walk_archive(const char *archive, int64_t since, int last, archive_visit *visit, void *context, struct error *error)
+int archive_days(const char *archive, int64_t since, archive_visit *visit, void *context, struct error *error)
 {
-	char first_day[16] = "";
-	time_t t = (time_t)since;
-	struct tm tm;
+	char first_day[DAY_SIZE] = "";
 
 	if (access(archive, R_OK | X_OK))
 		return error_set(error, "%s: the archive cannot be read: %s", archive, strerror(errno));
-	if (since > 0 && localtime_r(&t, &tm))
-		strftime(first_day, sizeof first_day, "%Y/%m/%d", &tm);
-	return walk(archive, "", first_day, 0, last, visit, context);
+	if (since > 0 && day_of(since, first_day))
+		return error_set(error, "%lld is no time of a day", (long long)since);
+	return walk(archive, "", first_day, 0, visit, context);
 }
 
-int archive_days(const char *archive, int64_t since, archive_visit *visit, void *context, struct error *error)
+/* A folder counts if its name is its owner's. Somebody else's is none, whatever its name. */
+static int visit_folder(const char *day_path, const char *day, const char *name, archive_visit *visit, void *context)
 {
-	return walk_archive(archive, since, 2, visit, context, error);
+	char path[PATH_SIZE], here[DAY_SIZE + DAY_FOLDER_SIZE];
+	struct stat st;
+	uid_t uid;
+
+	if (!day_is_folder(name, &uid) || (size_t)snprintf(path, sizeof path, "%s/%s", day_path, name) >= sizeof path || lstat(path, &st) ||
+	    !S_ISDIR(st.st_mode) || st.st_uid != uid)
+		return 0;
+	snprintf(here, sizeof here, "%s/%s", day, name);
+	return visit(context, path, here);
+}
+
+int archive_day_folders(const char *path, const char *day, archive_visit *visit, void *context)
+{
+	char name[DAY_FOLDER_SIZE], one[PATH_SIZE];
+	size_t count;
+	struct stat st;
+	int rv = 0;
+
+	if (access(path, R_OK)) { /* the others' are not for us to see */
+		for (unsigned k = 0; k < DAY_NAMES && !rv; k++) {
+			day_folder_name(geteuid(), k, name);
+			if ((size_t)snprintf(one, sizeof one, "%s/%s", path, name) >= sizeof one || lstat(one, &st))
+				break;
+			rv = visit_folder(path, day, name, visit, context);
+		}
+		return rv;
+	}
+	char **names = folder_names(path, 0, "", &count);
+	for (size_t i = 0; i < count; i++) {
+		if (!rv)
+			rv = visit_folder(path, day, names[i], visit, context);
+		free(names[i]);
+	}
+	free(names);
+	return rv;
+}
+
+struct below {
+	archive_visit *visit;
+	void *context;
+};
+
+static int visit_below(void *context, const char *path, const char *day)
+{
+	const struct below *b = context;
+	return archive_day_folders(path, day, b->visit, b->context);
+}
+
+int archive_folders(const char *archive, int64_t since, archive_visit *visit, void *context, struct error *error)
+{
+	return archive_days(archive, since, visit_below, &(struct below){visit, context}, error);
 }
 
 static bool ends_with(const char *name, const char *ending)
@@ -111,7 +170,10 @@ const char *metadata_text(const json_t *metadata, const char *key, const char *o
 int64_t metadata_number(const json_t *metadata, const char *key, int64_t otherwise)
 {
 	const json_t *number = json_object_get(metadata, key);
-	return json_is_number(number) ? (int64_t)json_number_value(number) : otherwise;
+	if (json_is_integer(number))
+		return json_integer_value(number); /* not by way of a double: 53 bits do not hold the nanoseconds of our time */
+	double real = json_is_real(number) ? json_real_value(number) : NAN;
+	return real > -0x1p63 && real < 0x1p63 ? (int64_t)real : otherwise;
 }
 
 static json_t *parse_metadata(const char *path, const uint8_t *text, size_t n, struct error *error)
@@ -131,7 +193,11 @@ json_t *metadata_read(const char *path, const char *name, unsigned long uid, str
 	uint8_t *text = NULL;
 	size_t n = 0;
 
-	int rv = container_read_chunk(path, "META", &codec_zstd, &text, &n, error);
+	int fd = regular_open(AT_FDCWD, path, (int64_t)uid, NULL, error);
+	if (fd < 0)
+		return NULL;
+	int rv = container_read_chunk(fd, path, "META", &codec_zstd, &text, &n, error);
+	close(fd);
 	if (rv) {
 		if (rv > 0)
 			error_set(error, "%s: has no metadata (chunk META)", path);
@@ -185,22 +251,55 @@ gid_t archive_group(void)
 struct search {
 	const char *wanted;
 	char path[PATH_SIZE];
-	char names[256]; /* of all that were found, for the message */
+	char names[512]; /* of all that were found, for the message */
+	uid_t uid;       /* of the one that was found */
+	bool users;      /* they are of several */
 	size_t count;
 };
 
 /* wanted is the name, or a part of it that ends at a dot. */
-static int search_visit(void *context, const char *path, const char *name)
+static bool is_wanted(const struct search *s, const char *name)
+{
+	size_t n = strlen(s->wanted);
+	return ends_with(name, ".spoor") && !strncmp(name, s->wanted, n) && name[n] == '.';
+}
+
+/* Own traces are not hidden by what somebody else calls theirs. */
+static void search_found(struct search *s, const char *path, const char *name, uid_t uid)
+{
+	if (s->count && uid != s->uid && s->uid == geteuid())
+		return;
+	if (s->count && uid != s->uid && uid == geteuid()) {
+		s->count = 0;
+		s->names[0] = '\0';
+		s->users = false;
+	}
+	size_t used = strlen(s->names);
+	s->users |= s->count && uid != s->uid;
+	s->uid = uid;
+	snprintf(s->path, sizeof s->path, "%s", path);
+	used += (size_t)snprintf(s->names + used, sizeof s->names - used, "%s%.*s", s->count ? ", " : "", (int)(strlen(name) - strlen(".spoor")), name);
+	if (uid != geteuid() && used < sizeof s->names)
+		snprintf(s->names + used, sizeof s->names - used, " of user %lu", (unsigned long)uid);
+	s->count++;
+}
+
+static int search_folder(void *context, const char *folder, const char *name)
 {
 	struct search *s = context;
-	size_t n = strlen(s->wanted), used = strlen(s->names);
+	char path[PATH_SIZE];
+	struct stat own, st;
+	size_t count;
+	(void)name;
 
-	if (!ends_with(name, ".spoor") || strncmp(name, s->wanted, n) || name[n] != '.')
-		return 0;
-	snprintf(s->path, sizeof s->path, "%s", path);
-	snprintf(s->names + used, sizeof s->names - used, "%s%.*s", s->count ? ", " : "",
-	         (int)(strlen(name) - strlen(".spoor")), name);
-	s->count++;
+	char **names = lstat(folder, &own) ? NULL : folder_names(folder, 0, s->wanted, &count);
+	for (size_t i = 0; names && i < count; i++) {
+		if (is_wanted(s, names[i]) && (size_t)snprintf(path, sizeof path, "%s/%s", folder, names[i]) < sizeof path && !lstat(path, &st) &&
+		    st.st_uid == own.st_uid)
+			search_found(s, path, names[i], own.st_uid);
+		free(names[i]);
+	}
+	free(names);
 	return 0;
 }
 
@@ -225,13 +324,13 @@ int archive_resolve(const char *file_or_job, const char *archive, char *path, si
 	if (archive ? snprintf(folder, sizeof folder, "%s", archive) >= PATH_SIZE
 	            : archive_default(folder, sizeof folder, error) != 0)
 		return error_set(error, "the archive's path is too long");
-	if (walk_archive(folder, 0, 3, search_visit, &s, error))
+	if (archive_folders(folder, 0, search_folder, &s, error))
 		return -1;
 	if (s.count == 0)
 		return error_set(error, "%s: no such file, and no trace of such a job in the archive %s", file_or_job, folder);
 	if (s.count > 1)
-		return error_set(error, "%s: there are %zu traces, say which: %s%s", file_or_job, s.count, s.names,
-		                 strlen(s.names) + 1 >= sizeof s.names ? "..." : "");
+		return error_set(error, "%s: there are %zu traces, say which%s: %s%s", file_or_job, s.count, s.users ? " (`spoor list --json` has their paths)" : "",
+		                 s.names, strlen(s.names) + 1 >= sizeof s.names ? "..." : "");
 	if (strlen(s.path) >= size)
 		return error_set(error, "%s: the path is too long", file_or_job);
 	strcpy(path, s.path);

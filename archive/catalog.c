@@ -29,19 +29,20 @@
 
 static const char schema[] =
 	"CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
-	"CREATE TABLE day (day TEXT PRIMARY KEY, mtime INTEGER, ctime INTEGER, read INTEGER) WITHOUT ROWID;"
-	"CREATE TABLE file (id INTEGER PRIMARY KEY, day TEXT NOT NULL, file TEXT NOT NULL, kind INTEGER NOT NULL, size INTEGER, mtime INTEGER,"
-	" ctime INTEGER, inode INTEGER, uid INTEGER, UNIQUE (day, file));"
+	"CREATE TABLE folder (folder TEXT PRIMARY KEY, mtime INTEGER, ctime INTEGER, read INTEGER) WITHOUT ROWID;"
+	"CREATE TABLE file (id INTEGER PRIMARY KEY, folder TEXT NOT NULL, file TEXT NOT NULL, kind INTEGER NOT NULL, size INTEGER, mtime INTEGER,"
+	" ctime INTEGER, inode INTEGER, uid INTEGER, disk INTEGER, UNIQUE (folder, file));"
 	"CREATE TABLE damage (id INTEGER PRIMARY KEY REFERENCES file ON DELETE CASCADE, problem TEXT);"
-	"CREATE TABLE note (id INTEGER PRIMARY KEY REFERENCES file ON DELETE CASCADE, job INTEGER, step TEXT, uid INTEGER, json TEXT);"
-	"CREATE INDEX note_job ON note (job, step);"
-	"CREATE TABLE trace (id INTEGER PRIMARY KEY REFERENCES file ON DELETE CASCADE, day TEXT, name TEXT, size INTEGER, uid INTEGER,"
+	"CREATE TABLE note (id INTEGER PRIMARY KEY REFERENCES file ON DELETE CASCADE, job INTEGER, step TEXT, uid INTEGER, severity INTEGER,"
+	" json TEXT);"
+	"CREATE INDEX note_job ON note (job, step, uid, severity);"
+	"CREATE TABLE trace (id INTEGER PRIMARY KEY REFERENCES file ON DELETE CASCADE, folder TEXT, name TEXT, size INTEGER, uid INTEGER,"
 	" job INTEGER, step TEXT, array_job INTEGER, array_task INTEGER, het_job_id INTEGER, user TEXT, account TEXT, partition TEXT, qos TEXT,"
 	" job_name TEXT, cluster TEXT, node TEXT, hosts TEXT, exe TEXT, exe_name TEXT, state TEXT, mode TEXT, rule TEXT, mpi_library TEXT,"
 	" spoor_version TEXT, ranks INTEGER, nodes INTEGER, tasks INTEGER, exit_code INTEGER, signal INTEGER, partial INTEGER, reason TEXT,"
 	" retention INTEGER, start_ns INTEGER, end_ns INTEGER);"
 	"CREATE INDEX trace_start ON trace (start_ns);"
-	"CREATE INDEX trace_job ON trace (job, step);"
+	"CREATE INDEX trace_job ON trace (job, step, uid);"
 	"CREATE TABLE metadata (id INTEGER PRIMARY KEY REFERENCES trace ON DELETE CASCADE, json TEXT, noted TEXT);"
 	"CREATE TABLE summary (id INTEGER PRIMARY KEY REFERENCES trace ON DELETE CASCADE, version INTEGER NOT NULL, problem TEXT, ranks INTEGER,"
 	" events INTEGER, lost INTEGER, messages INTEGER, unsized INTEGER, bytes INTEGER, sizes TEXT, mpi_ns INTEGER, compute_ns INTEGER,"
@@ -215,6 +216,11 @@ static int open_lock(struct catalog *c, mode_t mode)
 	c->writable = c->lock >= 0 && (access(c->path, W_OK) == 0 || errno == ENOENT);
 	if (c->lock < 0)
 		c->lock = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	/* nor on a file system that does not know locks, such as Lustre without the option flock */
+	if (c->lock >= 0 && flock(c->lock, LOCK_SH | LOCK_NB) && (errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOLCK))
+		return -1;
+	if (c->lock >= 0)
+		flock(c->lock, LOCK_UN);
 	return c->lock >= 0 && (c->writable || access(c->path, R_OK) == 0) ? 0 : -1;
 }
 
@@ -257,12 +263,13 @@ static int become_humble(const char *archive, gid_t group, struct error *error)
 		error_set(error, "%s: is root's, and others can write it (mode %04o); chmod go-w, or `spoor setup`", archive,
 		          (unsigned)st.st_mode & 07777);
 	} else {
-		if (mkdirat(fd, ".index", 0700) == 0 && (fchownat(fd, ".index", 0, group, AT_SYMLINK_NOFOLLOW) || fchmodat(fd, ".index", 02770, 0)))
+		bool made = mkdirat(fd, ".index", 0700) == 0;
+		if (made && (fchownat(fd, ".index", 0, group, AT_SYMLINK_NOFOLLOW) || fchmodat(fd, ".index", 02770, 0)))
 			error_set(error, "%s/.index: %s", archive, strerror(errno));
-		else if (fstatat(fd, ".index", &index, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(index.st_mode))
+		else if (fstatat(fd, ".index", &index, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(index.st_mode))
 			error_set(error, "%s/.index: is not a folder", archive);
-		else
-			rv = humble_become(humble_nobody(), index.st_gid, error);
+		else /* without one, where root may make none (root_squash), the index is in memory */
+			rv = humble_become(humble_nobody(), fstatat(fd, ".index", &index, AT_SYMLINK_NOFOLLOW) == 0 ? index.st_gid : group, error);
 	}
 	if (fd >= 0)
 		close(fd);
@@ -421,7 +428,7 @@ static void build(struct question *q, const struct catalog_filter *f, bool metad
 		sort++;
 	if (!catalog_sorts[sort])
 		sort = 0;
-	question_say(q, "SELECT t.day, t.name, t.user, t.state, t.exe, t.job_name, %s, t.size, t.job, t.start_ns, t.end_ns, t.ranks,"
+	question_say(q, "SELECT t.folder, t.name, t.user, t.state, t.exe, t.job_name, %s, t.size, t.job, t.start_ns, t.end_ns, t.ranks,"
 	             " t.nodes FROM trace t %s WHERE 1",
 	             metadata ? "coalesce(m.noted, m.json)" : "NULL", metadata ? "JOIN metadata m USING (id)" : "");
 	question_filter(q, f);
@@ -441,7 +448,7 @@ int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool me
 	if (question_prepare(&q, c, &s, error))
 		return -1;
 	while (rv == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW) {
-		struct catalog_row r = {.day = question_text(s, 0), .name = question_text(s, 1), .user = question_text(s, 2),
+		struct catalog_row r = {.folder = question_text(s, 0), .name = question_text(s, 1), .user = question_text(s, 2),
 		                        .state = question_text(s, 3), .exe = question_text(s, 4), .job_name = question_text(s, 5),
 		                        .metadata = metadata ? question_text(s, 6) : NULL, .size = (uint64_t)sqlite3_column_int64(s, 7),
 		                        .job = sqlite3_column_int64(s, 8), .start_ns = sqlite3_column_int64(s, 9), .end_ns = sqlite3_column_int64(s, 10),
@@ -460,7 +467,7 @@ size_t catalog_troubles(struct catalog *c, void (*tell)(const char *text), size_
 	size_t n = 0;
 
 	*unreadable = (size_t)number(c, "SELECT count(*) FROM file WHERE kind = 3", 0);
-	if (sqlite3_prepare_v2(c->db, "SELECT problem FROM damage JOIN file USING (id) ORDER BY day, file", -1, &s, NULL) == SQLITE_OK) {
+	if (sqlite3_prepare_v2(c->db, "SELECT problem FROM damage JOIN file USING (id) ORDER BY folder, file", -1, &s, NULL) == SQLITE_OK) {
 		for (; sqlite3_step(s) == SQLITE_ROW; n++)
 			tell(question_text(s, 0));
 	}

@@ -10,7 +10,7 @@
  * Where neither can be written it is made in memory, for one command. Root neither reads nor writes one, nor any trace: see catalog_open.
  *
  * Any number of processes may use it at once, also on several nodes: a file beside it, FILE.lock, is locked (flock) exclusively by whoever changes
- * it, for one day of the archive at a time, and shared by those who read. The database is then never in use when it is replaced, which
+ * it, for some hundred files at a time and never while one of them is read, and shared by those who read. The database is then never in use when it is replaced, which
  * SQLite's own locks cannot do.
  */
 #ifndef SPOOR_CATALOG_H
@@ -24,7 +24,7 @@
 #include "trace/error.h"
 
 /* Of the tables. An index of another version is made anew. */
-#define CATALOG_VERSION 2
+#define CATALOG_VERSION 3
 
 struct sqlite3;
 
@@ -69,7 +69,7 @@ extern const char *const catalog_sorts[]; /* NULL-terminated */
 
 /* One trace. Valid during the call. Numbers are 0 where nothing is known, texts "". */
 struct catalog_row {
-	const char *day, *name, *user, *state, *exe, *job_name, *metadata;
+	const char *folder, *name, *user, *state, *exe, *job_name, *metadata;
 	uint64_t size;
 	int64_t job, start_ns, end_ns, ranks, nodes;
 };

@@ -3,13 +3,16 @@
  */
 #include "archive/digest.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "archive/codec_zstd.h"
 #include "trace/container.h"
 #include "trace/record.h"
+#include "trace/regular.h"
 #include "trace/summary.h"
 
 static uint64_t times(uint64_t a, uint64_t b)
@@ -225,21 +228,23 @@ done:
 	return rv;
 }
 
-int digest_read(struct digest *d, const char *path, struct error *error)
+int digest_read(struct digest *d, const char *path, int64_t owner, struct error *error)
 {
 	struct container *c = NULL;
 	struct trace t = {.size = 0};
-	uint64_t size;
+	uint64_t size = 0;
 	int rv = -1;
 
 	*d = (struct digest){.ranks = 0};
-	if (container_unpacked(path, &size, error) != 0)
-		return -1;
-	if (size > DIGEST_BYTES)
+	int fd = regular_open(AT_FDCWD, path, owner, NULL, error);
+	if (fd < 0 || container_unpacked(fd, path, &size, error) != 0 || size > DIGEST_BYTES) {
+		if (fd >= 0)
+			close(fd);
 		return error_set(error, "%s: %llu bytes when it is decompressed, at most %llu are read for the index", path, (unsigned long long)size,
 		                 (unsigned long long)DIGEST_BYTES);
+	}
 	bool left_out = false;
-	if (container_open(&c, path, &codec_zstd, error) == 0 && trace_decode_some(&t, c, amount_needs, &left_out, error) == 0)
+	if (container_take(&c, fd, path, &codec_zstd, error) == 0 && trace_decode_some(&t, c, amount_needs, &left_out, error) == 0)
 		rv = digest_make(d, &t) == 0 ? 0 : error_set(error, "%s: no memory", path);
 	if (rv == 0 && left_out && d->unsized_calls) { /* what was left out may say how much they passed on */
 		digest_free(d);

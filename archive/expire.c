@@ -9,15 +9,17 @@
 #include <string.h>
 #include <time.h>
 
+#include "archive/day.h"
+
 /* An exit note may come before its trace; one whose trace did not come in so long is of none. */
 #define NOTE_DAYS 7
 
 struct candidate {
-	char day[12];
+	char folder[DAY_SIZE + DAY_FOLDER_SIZE];
 	char *name;
-	uint64_t size;
+	uint64_t disk;
 	int64_t uid, age; /* days */
-	bool goes;
+	bool damaged, goes;
 	char why[96];
 };
 
@@ -34,18 +36,6 @@ struct candidates {
 	uint64_t bytes; /* of what stays */
 };
 
-/* Days from a day's folder to today; a day that is none is 0 days old. */
-static int64_t age_of(const char *day, time_t today)
-{
-	struct tm tm = {.tm_isdst = -1, .tm_hour = 12};
-	if (sscanf(day, "%d/%d/%d", &tm.tm_year, &tm.tm_mon, &tm.tm_mday) != 3)
-		return 0;
-	tm.tm_year -= 1900;
-	tm.tm_mon -= 1;
-	time_t then = mktime(&tm);
-	return then == (time_t)-1 || then > today ? 0 : (int64_t)((today - then + 43200) / 86400);
-}
-
 static struct user *user_of(struct candidates *all, int64_t uid)
 {
 	for (size_t i = 0; i < all->user_count; i++) {
@@ -60,7 +50,7 @@ static struct user *user_of(struct candidates *all, int64_t uid)
 	return &users[all->user_count++];
 }
 
-static struct candidate *add(struct candidates *all, sqlite3_stmt *s, time_t noon)
+static struct candidate *add(struct candidates *all, sqlite3_stmt *s, int64_t now)
 {
 	if (all->count == all->capacity) {
 		size_t capacity = all->capacity ? 2 * all->capacity : 1024;
@@ -71,10 +61,10 @@ static struct candidate *add(struct candidates *all, sqlite3_stmt *s, time_t noo
 		all->capacity = capacity;
 	}
 	struct candidate *c = &all->items[all->count];
-	*c = (struct candidate){.size = (uint64_t)sqlite3_column_int64(s, 2), .uid = sqlite3_column_int64(s, 3)};
-	snprintf(c->day, sizeof c->day, "%s", (const char *)sqlite3_column_text(s, 0));
+	*c = (struct candidate){.disk = (uint64_t)sqlite3_column_int64(s, 2), .uid = sqlite3_column_int64(s, 3), .damaged = sqlite3_column_int(s, 6) != 0};
+	snprintf(c->folder, sizeof c->folder, "%s", (const char *)sqlite3_column_text(s, 0));
 	c->name = strdup((const char *)sqlite3_column_text(s, 1));
-	c->age = age_of(c->day, noon);
+	c->age = day_age(c->folder, now);
 	if (!c->name)
 		return NULL;
 	all->count++;
@@ -99,23 +89,17 @@ static int gather(struct catalog *catalog, struct candidates *all, const struct 
 {
 	/* a note's trace may be gone, or not have come */
 	static const char sql[] =
-		"SELECT f.day, f.file, f.size, f.uid, coalesce(t.retention, 0), n.id IS NOT NULL AND NOT EXISTS"
-		" (SELECT 1 FROM trace o WHERE o.job = n.job AND o.step = n.step) FROM file f LEFT JOIN trace t USING (id)"
-		" LEFT JOIN note n USING (id) ORDER BY f.day, coalesce(t.start_ns, f.mtime), f.file";
-	time_t now = time(NULL);
-	struct tm tm;
+		"SELECT f.folder, f.file, f.disk, f.uid, coalesce(t.retention, 0), n.id IS NOT NULL AND NOT EXISTS"
+		" (SELECT 1 FROM trace o WHERE o.job = n.job AND o.step = n.step AND o.uid = n.uid), d.id IS NOT NULL FROM file f LEFT JOIN trace t USING (id)"
+		" LEFT JOIN note n USING (id) LEFT JOIN damage d USING (id) ORDER BY substr(f.folder, 1, 10), coalesce(t.start_ns, f.mtime), f.file";
+	int64_t now = time(NULL);
 	sqlite3_stmt *s = NULL;
 	int rc = SQLITE_DONE, rv = 0;
 
-	localtime_r(&now, &tm);
-	tm.tm_hour = 12;
-	tm.tm_min = tm.tm_sec = 0;
-	tm.tm_isdst = -1;
-	time_t noon = mktime(&tm);
 	if (sqlite3_prepare_v2(catalog->db, sql, -1, &s, NULL) != SQLITE_OK)
 		return error_set(error, "%s: the index: %s", catalog->path, sqlite3_errmsg(catalog->db));
 	while (rv == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW) {
-		struct candidate *c = add(all, s, noon);
+		struct candidate *c = add(all, s, now);
 		struct user *user = c ? user_of(all, c->uid) : NULL;
 		if (!user) {
 			rv = error_set(error, "out of memory");
@@ -123,8 +107,8 @@ static int gather(struct catalog *catalog, struct candidates *all, const struct 
 		}
 		judge(c, rules, sqlite3_column_int64(s, 4), sqlite3_column_int(s, 5));
 		if (!c->goes) {
-			all->bytes += c->size;
-			user->bytes += c->size;
+			all->bytes += c->disk;
+			user->bytes += c->disk;
 		}
 	}
 	if (rv == 0 && rc != SQLITE_DONE)
@@ -133,36 +117,75 @@ static int gather(struct catalog *catalog, struct candidates *all, const struct 
 	return rv;
 }
 
-/* The oldest first, until what stays fits. */
-static void apply_quotas(struct candidates *all, const struct expire *rules)
+static void let_go(struct candidates *all, struct user *user, struct candidate *c, const char *why)
 {
-	for (size_t i = 0; i < all->count; i++) {
-		struct candidate *c = &all->items[i];
-		struct user *user = user_of(all, c->uid);
-		if (c->goes || !user)
-			continue;
-		bool too_much = rules->quota && all->bytes > rules->quota;
-		bool user_too_much = rules->user_quota && user->bytes > rules->user_quota;
-		if (!too_much && !user_too_much)
-			continue;
-		c->goes = true;
-		snprintf(c->why, sizeof c->why, user_too_much ? "its user's quota" : "the archive's quota");
-		all->bytes -= c->size;
-		user->bytes -= c->size;
+	c->goes = true;
+	snprintf(c->why, sizeof c->why, "%s%s", why, c->damaged ? ", and it is damaged" : "");
+	all->bytes -= c->disk;
+	user->bytes -= c->disk;
+}
+
+/* What is damaged, then the oldest of each. */
+static void apply_user_quota(struct candidates *all, uint64_t quota)
+{
+	for (int damaged = 1; damaged >= 0; damaged--) {
+		for (size_t i = 0; i < all->count; i++) {
+			struct candidate *c = &all->items[i];
+			struct user *user = user_of(all, c->uid);
+			if (!c->goes && user && c->damaged == damaged && user->bytes > quota)
+				let_go(all, user, c, "its user's quota");
+		}
+	}
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct user *x = a, *y = b;
+	return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+/* As many bytes as each user may have so that all of them together have the quota. */
+static uint64_t equal_share(struct candidates *all, uint64_t quota)
+{
+	uint64_t left = quota;
+
+	if (all->user_count)
+		qsort(all->users, all->user_count, sizeof *all->users, by_bytes);
+	for (size_t i = 0; i < all->user_count; i++) {
+		uint64_t share = left / (all->user_count - i);
+		if (all->users[i].bytes > share)
+			return share; /* and so have all that follow */
+		left -= all->users[i].bytes;
+	}
+	return UINT64_MAX;
+}
+
+static void apply_quota(struct candidates *all, uint64_t quota)
+{
+	for (int damaged = 1; damaged >= 0; damaged--) {
+		uint64_t share = damaged ? 0 : equal_share(all, quota);
+		for (size_t i = 0; i < all->count && all->bytes > quota; i++) {
+			struct candidate *c = &all->items[i];
+			struct user *user = user_of(all, c->uid);
+			if (!c->goes && user && c->damaged == damaged && user->bytes > share)
+				let_go(all, user, c, "the archive's quota");
+		}
 	}
 }
 
 int expire_list(struct catalog *c, const struct expire *rules,
-                int (*file)(void *context, const char *day, const char *name, uint64_t size, const char *why), void *context, struct error *error)
+                int (*file)(void *context, const char *folder, const char *name, uint64_t size, const char *why), void *context, struct error *error)
 {
 	struct candidates all = {0};
 
 	int rv = gather(c, &all, rules, error);
-	if (!rv)
-		apply_quotas(&all, rules);
+	if (!rv && rules->user_quota)
+		apply_user_quota(&all, rules->user_quota);
+	if (!rv && rules->quota)
+		apply_quota(&all, rules->quota);
 	for (size_t i = 0; i < all.count && !rv; i++) {
 		if (all.items[i].goes)
-			rv = file(context, all.items[i].day, all.items[i].name, all.items[i].size, all.items[i].why);
+			rv = file(context, all.items[i].folder, all.items[i].name, all.items[i].disk, all.items[i].why);
 	}
 	for (size_t i = 0; i < all.count; i++)
 		free(all.items[i].name);

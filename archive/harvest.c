@@ -13,14 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "archive/day.h"
 #include "archive/digest.h"
 
 #define WINDOW 2048 /* results in memory */
 #define BATCH 256   /* of one transaction: others may use the index in between */
 
 struct task {
-	int64_t id, mtime, ctime, inode;
-	char day[11], *file;
+	int64_t id, mtime, ctime, inode, uid;
+	char folder[DAY_SIZE + DAY_FOLDER_SIZE], *file;
 };
 
 struct result {
@@ -65,9 +66,9 @@ static int add_task(struct gang *g, sqlite3_stmt *s)
 	}
 	struct task *t = &g->tasks[g->count];
 	*t = (struct task){.id = sqlite3_column_int64(s, 0), .mtime = sqlite3_column_int64(s, 3), .ctime = sqlite3_column_int64(s, 4),
-	                   .inode = sqlite3_column_int64(s, 5)};
-	const char *day = (const char *)sqlite3_column_text(s, 1), *file = (const char *)sqlite3_column_text(s, 2);
-	snprintf(t->day, sizeof t->day, "%s", day ? day : "");
+	                   .inode = sqlite3_column_int64(s, 5), .uid = sqlite3_column_int64(s, 6)};
+	const char *folder = (const char *)sqlite3_column_text(s, 1), *file = (const char *)sqlite3_column_text(s, 2);
+	snprintf(t->folder, sizeof t->folder, "%s", folder ? folder : "");
 	t->file = file ? strdup(file) : NULL;
 	if (!t->file)
 		return -1;
@@ -81,7 +82,7 @@ static int list_tasks(struct catalog *c, const struct harvest *h, struct gang *g
 	int rc, rv = 0;
 
 	if (sqlite3_prepare_v2(c->db,
-	                       "SELECT t.id, f.day, f.file, f.mtime, f.ctime, f.inode FROM trace t JOIN file f USING (id) LEFT JOIN summary s USING (id)"
+	                       "SELECT t.id, f.folder, f.file, f.mtime, f.ctime, f.inode, f.uid FROM trace t JOIN file f USING (id) LEFT JOIN summary s USING (id)"
 	                       " WHERE (s.id IS NULL OR s.version <> ?) AND abs(t.job) % ? = ? ORDER BY t.id",
 	                       -1, &s, NULL) != SQLITE_OK)
 		return failed(c, error);
@@ -127,9 +128,9 @@ static void *work(void *context)
 		struct task *t = &g->tasks[g->next];
 		struct result *r = &g->results[g->next++ % WINDOW];
 		pthread_mutex_unlock(&g->mutex);
-		snprintf(path, sizeof path, "%s/%s/%s", g->archive, t->day, t->file);
+		snprintf(path, sizeof path, "%s/%s/%s", g->archive, t->folder, t->file);
 		r->problem.text[0] = '\0';
-		digest_read(&r->digest, path, &r->problem);
+		digest_read(&r->digest, path, t->uid, &r->problem);
 		pthread_mutex_lock(&g->mutex);
 		r->done = true;
 		pthread_cond_signal(&g->done);
@@ -143,7 +144,7 @@ static void *work(void *context)
 enum statement { SAME, SUMMARY, FUNCTION, FIND_PLACE, PLACE, SITE, STATEMENTS };
 
 static const char *const texts[STATEMENTS] = {
-	[SAME] = "SELECT 1 FROM file WHERE id = ? AND day = ? AND file = ? AND mtime = ? AND ctime = ? AND inode = ?",
+	[SAME] = "SELECT 1 FROM file WHERE id = ? AND folder = ? AND file = ? AND mtime = ? AND ctime = ? AND inode = ?",
 	[SUMMARY] = "INSERT OR REPLACE INTO summary (id, version, problem, sizes, ranks, events, lost, messages, unsized, bytes, mpi_ns, compute_ns,"
 	            " overhead_ns, run_ns, computed_ns, compute_peak_ns, run_peak_ns, wait_ns, degraded, load_balance, communication_efficiency,"
 	            " parallel_efficiency) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -178,7 +179,7 @@ static bool is_same(struct writing *w, const struct task *t)
 	const int64_t facts[] = {t->mtime, t->ctime, t->inode};
 
 	sqlite3_bind_int64(s, 1, t->id);
-	sqlite3_bind_text(s, 2, t->day, -1, SQLITE_STATIC);
+	sqlite3_bind_text(s, 2, t->folder, -1, SQLITE_STATIC);
 	sqlite3_bind_text(s, 3, t->file, -1, SQLITE_STATIC);
 	for (int i = 0; i < 3; i++)
 		sqlite3_bind_int64(s, 4 + i, facts[i]);

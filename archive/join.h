@@ -46,7 +46,7 @@ int join_encode(struct join *j, uint8_t **bytes, size_t *size, uint64_t *missing
 struct join_search {
 	const char *archive; /* its root; every day from `since` (seconds since 1970) on is looked at. Or NULL, and: */
 	int64_t since;
-	const char *day;     /* the folder of one day */
+	const char *folder;  /* that of one user in a day */
 	int64_t job;         /* only of this job; -1: all */
 	bool whole;          /* only if all ranks, or all nodes of the step, are there then */
 	/* Is told what was done, one line (may be NULL). */

@@ -2,7 +2,7 @@
  * joinery - joins the parts that are in the archive (join.h: join_archive)
  *
  *     which jobs of whom have parts       by the names of files alone
- *     each job                            as its owner, under a lock in the folders of its days
+ *     each job                            as its owner, under a lock in the folders of its days that are the owner's
  *         each world of it                remove what is left over; join the rest; publish; remove the parts
  */
 #include <ctype.h>
@@ -21,25 +21,25 @@
 #include "archive/archive.h"
 #include "archive/humble.h"
 #include "archive/join.h"
-#include "trace/container.h"
+#include "trace/publish.h"
 
 #define PATH_SIZE 4096
-#define DAYS_MAX  64   /* folders over which the parts of a job may be spread */
+#define FOLDERS_MAX 64 /* over which the parts of a job may be spread */
 #define NAMES_MAX 1000 /* numbers that are tried for the whole */
 
 /* A job that has parts. */
 struct work {
 	uid_t uid;
 	int64_t job;
-	char *days[DAYS_MAX];
-	int locks[DAYS_MAX];
-	size_t day_count;
+	char *folders[FOLDERS_MAX];
+	int locks[FOLDERS_MAX];
+	size_t folder_count;
 };
 
 /* A part, or what was joined of some. */
 struct piece {
 	char *path;
-	const char *day;
+	const char *folder;
 	json_t *metadata;
 	bool gone;
 };
@@ -88,25 +88,30 @@ static struct work *work_of(struct yard *y, const struct stat *st, int64_t job)
 	return &y->works[y->count++];
 }
 
-/* Looks at the names in one day's folder. only: of this job; NULL: parts of any job. */
-static int see_day(void *context, const char *path, const char *day)
+/* Looks at the names in one user's folder of a day. What is not the user's is not looked at. */
+static int see_folder(void *context, const char *path, const char *name)
 {
 	struct yard *y = context;
-	DIR *dir = opendir(path);
+	struct stat own;
+	(void)name;
 
-	(void)day;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd >= 0 && !fstat(fd, &own) ? fdopendir(fd) : NULL;
+	if (!dir && fd >= 0)
+		close(fd);
 	for (struct dirent *e; dir && (e = readdir(dir));) {
 		struct stat st;
 		int64_t job;
 		if (!is_part_name(e->d_name, &job) || (y->search->job >= 0 && job != y->search->job) ||
-		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) || (geteuid() != 0 && st.st_uid != geteuid()))
+		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) || st.st_uid != own.st_uid ||
+		    (geteuid() != 0 && st.st_uid != geteuid()))
 			continue;
 		struct work *w = work_of(y, &st, job);
 		if (!w)
 			continue;
-		if (w->day_count == 0 || (w->day_count < DAYS_MAX && strcmp(w->days[w->day_count - 1], path))) {
-			if ((w->days[w->day_count] = strdup(path)))
-				w->day_count++;
+		if (w->folder_count == 0 || (w->folder_count < FOLDERS_MAX && strcmp(w->folders[w->folder_count - 1], path))) {
+			if ((w->folders[w->folder_count] = strdup(path)))
+				w->folder_count++;
 		}
 	}
 	if (dir)
@@ -116,18 +121,19 @@ static int see_day(void *context, const char *path, const char *day)
 
 /* --- one job --- */
 
-/* In a folder where everybody may make files: somebody else's file of this name is no lock of ours. Returns 0, 1 if another process joins, -1. */
-static int lock_day(const struct work *w, size_t i, struct error *error)
+/* Returns 0, 1 if another process joins, -1. A file system without locks is no reason not to join: what two processes make of the same parts at once is
+ * found by whoever looks next to be the same (is_left_over). */
+static int lock_folder(const struct work *w, size_t i, struct error *error)
 {
 	char path[PATH_SIZE];
 	struct stat st, now;
 
-	snprintf(path, sizeof path, "%s/.%lld.join.tmp", w->days[i], (long long)w->job);
+	snprintf(path, sizeof path, "%s/.%lld.join.tmp", w->folders[i], (long long)w->job);
 	for (int attempt = 0; attempt < 10; attempt++) {
 		int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 		if (fd < 0)
 			return error_set(error, "%s: cannot be locked: %s", path, strerror(errno));
-		if (flock(fd, LOCK_EX | LOCK_NB)) {
+		if (flock(fd, LOCK_EX | LOCK_NB) && errno != ENOSYS && errno != EOPNOTSUPP && errno != ENOLCK) {
 			int failure = errno;
 			close(fd);
 			return failure == EWOULDBLOCK ? 1 : error_set(error, "%s: cannot be locked: %s", path, strerror(failure));
@@ -143,10 +149,10 @@ static void unlock(struct work *w)
 {
 	char path[PATH_SIZE];
 
-	for (size_t i = 0; i < w->day_count; i++) {
+	for (size_t i = 0; i < w->folder_count; i++) {
 		if (w->locks[i] < 0)
 			continue;
-		snprintf(path, sizeof path, "%s/.%lld.join.tmp", w->days[i], (long long)w->job);
+		snprintf(path, sizeof path, "%s/.%lld.join.tmp", w->folders[i], (long long)w->job);
 		unlink(path);
 		close(w->locks[i]);
 	}
@@ -164,21 +170,21 @@ static int read_pieces(const struct work *w, struct piece **pieces, size_t *coun
 	char prefix[32];
 	size_t n = (size_t)snprintf(prefix, sizeof prefix, "%lld.", (long long)w->job);
 
-	for (size_t i = 0; i < w->day_count; i++) {
-		DIR *dir = opendir(w->days[i]);
+	for (size_t i = 0; i < w->folder_count; i++) {
+		DIR *dir = opendir(w->folders[i]);
 		for (struct dirent *e; dir && (e = readdir(dir));) {
 			struct stat st;
 			size_t length = strlen(e->d_name);
 			char *path = NULL;
 			if (strncmp(e->d_name, prefix, n) || length < 6 || strcmp(e->d_name + length - 6, ".spoor") ||
 			    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) || st.st_uid != w->uid ||
-			    asprintf(&path, "%s/%s", w->days[i], e->d_name) < 0)
+			    asprintf(&path, "%s/%s", w->folders[i], e->d_name) < 0)
 				continue;
 			json_t *m = metadata_read(path, e->d_name, (unsigned long)st.st_uid, error);
 			struct piece *more = m && is_ours(m) ? realloc(*pieces, (*count + 1) * sizeof *more) : NULL;
 			if (more) {
 				*pieces = more;
-				more[(*count)++] = (struct piece){path, w->days[i], m, false};
+				more[(*count)++] = (struct piece){path, w->folders[i], m, false};
 				continue;
 			}
 			rv = m ? rv : -1;
@@ -280,10 +286,10 @@ static bool is_whole(struct piece *const *group, size_t n)
 static int publish(const struct piece *first, const json_t *base, const uint8_t *bytes, size_t size, char path[PATH_SIZE], struct error *error)
 {
 	for (int i = 0; i < NAMES_MAX; i++) {
-		snprintf(path, PATH_SIZE, "%s/%lld.%s.%d.spoor", first->day, (long long)metadata_number(base, "job", -1), metadata_text(base, "step", "0"), i);
+		snprintf(path, PATH_SIZE, "%s/%lld.%s.%d.spoor", first->folder, (long long)metadata_number(base, "job", -1), metadata_text(base, "step", "0"), i);
 		if (strchr(metadata_text(base, "step", "0"), '/'))
 			break;
-		if (container_publish(path, 0440, bytes, size) == 0)
+		if (publish_file(path, 0440, bytes, size) == 0)
 			return 0;
 		if (errno != EEXIST)
 			return error_set(error, "%s: %s", path, strerror(errno));
@@ -356,10 +362,10 @@ static int join_job(struct join_search *s, struct work *w, struct error *error)
 	struct piece *pieces = NULL;
 	size_t count = 0;
 
-	for (size_t i = 0; i < w->day_count; i++)
+	for (size_t i = 0; i < w->folder_count; i++)
 		w->locks[i] = -1;
-	for (size_t i = 0; i < w->day_count && rv == 0; i++)
-		rv = lock_day(w, i, error);
+	for (size_t i = 0; i < w->folder_count && rv == 0; i++)
+		rv = lock_folder(w, i, error);
 	if (rv == 0) {
 		rv = read_pieces(w, &pieces, &count, error);
 		if (count)
@@ -420,13 +426,13 @@ int join_archive(struct join_search *s, struct error *error)
 	struct yard y = {.search = s, .error = error};
 
 	s->joined = s->removed = 0;
-	int rv = s->archive ? archive_days(s->archive, s->since, see_day, &y, error) : see_day(&y, s->day, "");
+	int rv = s->archive ? archive_folders(s->archive, s->since, see_folder, &y, error) : see_folder(&y, s->folder, "");
 	for (size_t i = 0; i < y.count; i++) {
 		struct work *w = &y.works[i];
 		if ((geteuid() == 0 && w->uid != 0 ? join_as_owner : join_job)(s, w, error) != 0)
 			rv = -1;
-		for (size_t k = 0; k < w->day_count; k++)
-			free(w->days[k]);
+		for (size_t k = 0; k < w->folder_count; k++)
+			free(w->folders[k]);
 		if (s->progress)
 			s->progress(s->context, i + 1, y.count);
 	}

@@ -17,9 +17,11 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "archive/archive.h"
+#include "archive/day.h"
 #include "cmd/cmd.h"
 #include "policy/policy.h"
 #include "spank/journal.h"
@@ -253,7 +255,7 @@ static void check_stack(struct stack *stack)
 
 /* --- policy and folders --- */
 
-static void check_folder(const char *path, const char *what, unsigned need)
+static void check_folder(const char *path, const char *what, unsigned need, bool roots)
 {
 	struct stat st;
 
@@ -262,14 +264,55 @@ static void check_folder(const char *path, const char *what, unsigned need)
 		      strerror(errno));
 	else if (!S_ISDIR(st.st_mode))
 		wrong("%s: the %s is not a folder (a symbolic link is none)", path, what);
-	else if (st.st_uid != 0 || st.st_mode & 022)
+	else if ((roots && st.st_uid != 0) || st.st_mode & 022)
 		wrong("%s: the %s belongs to user %lu with mode %04o; chown root, and chmod go-w", path, what,
 		      (unsigned long)st.st_uid, (unsigned)st.st_mode & 07777);
 	else if ((st.st_mode & need) != need)
 		wrong("%s: users cannot enter the %s (mode %04o); chmod %04o", path, what, (unsigned)st.st_mode & 07777,
 		      ((unsigned)st.st_mode & 07777) | need);
 	else
-		good("%s: the %s is root's alone to write", path, what);
+		good("%s: the %s is user %lu's alone to write", path, what, (unsigned long)st.st_uid);
+}
+
+/* In a day that everybody may add to, somebody may have taken the name of another user's folder: that user's is then called otherwise. */
+static int find_taken(const char *path)
+{
+	struct stat st;
+	uid_t uid;
+	int taken = 0;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+
+	for (struct dirent *e; dir && (e = readdir(dir));)
+		taken += day_is_folder(e->d_name, &uid) && !fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) && st.st_uid != uid;
+	if (dir)
+		closedir(dir);
+	return taken;
+}
+
+/* Where root may not write (root_squash), days must be there before they come. */
+static void check_days(const char *archive)
+{
+	char day[DAY_SIZE], path[PATH_SIZE + 16];
+	struct stat own, st;
+	int64_t now = time(NULL);
+
+	if (lstat(archive, &own) || geteuid() != 0)
+		return;
+	day_of(now, day);
+	snprintf(path, sizeof path, "%s/%s", archive, day);
+	int taken = find_taken(path);
+	if (taken)
+		doubt("%s: %d folders belong to somebody else than the user whose name they have; `find -user` says who made them", path, taken);
+	bool writable = access(archive, W_OK) == 0;
+	day_of(now + 86400, day);
+	snprintf(path, sizeof path, "%s/%s", archive, day);
+	if (writable || own.st_uid != 0)
+		good("%s: the folders of days are made as they are needed, by user %lu", archive, (unsigned long)own.st_uid);
+	else if (lstat(path, &st))
+		wrong("%s: root may not write the archive (root_squash?), and there is no folder for tomorrow; run `spoor setup --days 30` daily, on the file server", path);
+	else
+		good("%s: root may not write the archive, and days are made ahead", archive);
 }
 
 /* Folders of steps that ended and could not be delivered. */
@@ -300,14 +343,14 @@ static void count_spool(const char *path)
 /* Traces are parsed as nobody (archive/catalog.h): an index that lies where nobody can go is none. */
 static void check_archive_readable(const char *archive)
 {
-	struct stat st;
+	struct stat st, own;
 	char path[PATH_SIZE + 16];
 
 	snprintf(path, sizeof path, "%s/.index", archive);
 	if (lstat(path, &st))
 		doubt("%s: the site's index is not there; `spoor setup` makes its folder, and `spoor index` the index", path);
-	else if (!S_ISDIR(st.st_mode) || st.st_uid != 0 || (st.st_mode & 07777) != 02770)
-		wrong("%s: must be a folder of root with mode 2770; `spoor setup` sets it right", path);
+	else if (!S_ISDIR(st.st_mode) || lstat(archive, &own) || st.st_uid != own.st_uid || (st.st_mode & 07777) != 02770)
+		wrong("%s: must be a folder of the archive's owner with mode 2770; `spoor setup` sets it right", path);
 	else
 		good("%s: the site's index is there", path);
 }
@@ -330,9 +373,10 @@ static void check_policy(const char *path)
 	good("%s: the policy is good: %zu rules; other jobs: %s", path, policy_rule_count(policy), mode_format(&d.mode, mode));
 	if (d.admin_group[0] && !getgrnam(d.admin_group))
 		wrong("%s: \"admin_group\": there is no group %s", path, d.admin_group);
-	check_folder(d.archive, "archive", 0011);
+	check_folder(d.archive, "archive", 0011, false);
+	check_days(d.archive);
 	check_archive_readable(d.archive);
-	check_folder(d.spool, "spool", 0011);
+	check_folder(d.spool, "spool", 0011, true);
 	count_spool(d.spool);
 	policy_destroy(policy);
 }
@@ -418,16 +462,20 @@ struct search {
 };
 
 /* Names only: what is in the files is not for root to read. */
-static int find_in_day(void *context, const char *path, const char *day)
+static int find_in_folder(void *context, const char *path, const char *folder)
 {
 	struct search *s = context;
 	size_t n = strlen(s->job);
-	DIR *dir = opendir(path);
-	(void)day;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat own;
+	DIR *dir = fd >= 0 && !fstat(fd, &own) ? fdopendir(fd) : NULL;
+	(void)folder;
 
+	if (!dir && fd >= 0)
+		close(fd);
 	for (struct dirent *e; dir && (e = readdir(dir));) {
 		struct stat st;
-		if (strncmp(e->d_name, s->job, n) || e->d_name[n] != '.' || fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW))
+		if (strncmp(e->d_name, s->job, n) || e->d_name[n] != '.' || fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) || st.st_uid != own.st_uid)
 			continue;
 		good("%s/%s: is there, %lld bytes, of user %lu", path, e->d_name, (long long)st.st_size, (unsigned long)st.st_uid);
 		s->found++;
@@ -460,7 +508,7 @@ static int explain_job(const char *job, const char *policy_path)
 	else if (n == 0)
 		doubt("job %s: no step of it was begun on this node with spoor loaded, or the log goes not so far back; ask on its nodes", job);
 	find_in_spool(d.spool, job);
-	if (archive_days(d.archive, 0, find_in_day, &search, &error) < 0)
+	if (archive_folders(d.archive, 0, find_in_folder, &search, &error) < 0)
 		doubt("%s", error.text);
 	else if (search.found == 0)
 		doubt("%s: there is no trace of job %s in the archive", d.archive, job);

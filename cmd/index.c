@@ -43,7 +43,7 @@ static int update(struct catalog *catalog, struct scan *scan, bool rebuild, stru
 	progress_end(&bar);
 	if (rv < 0)
 		return -1;
-	printf("%s: %zu days read, %zu files added, %zu changed, %zu removed; %" PRIu64 " traces read\n", catalog->path, scan->days, scan->added,
+	printf("%s: %zu folders read, %zu files added, %zu changed, %zu removed; %" PRIu64 " traces read\n", catalog->path, scan->folders, scan->added,
 	       scan->changed, scan->removed, harvest.done);
 	return 0;
 }
@@ -53,7 +53,7 @@ int cmd_index(int argc, char **argv)
 	static const struct option options[] = {{"full", no_argument, NULL, 'f'}, {"rebuild", no_argument, NULL, 'r'},
 	                                        {"path", no_argument, NULL, 'p'}, {"archive", required_argument, NULL, 'a'},
 	                                        {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-	struct scan scan = {.wait = -1};
+	struct scan scan = {.wait = -1, .old = true};
 	struct catalog *catalog = NULL;
 	struct error error = {""};
 	char folder[4096];

@@ -63,7 +63,7 @@ static int print_json(void *context, const struct catalog_row *r)
 	size_t n = strlen(r->metadata);
 	char path[4400];
 
-	snprintf(path, sizeof path, "%s/%s/%s.spoor", o->archive, r->day, r->name);
+	snprintf(path, sizeof path, "%s/%s/%s.spoor", o->archive, r->folder, r->name);
 	json_t *own = json_pack("{s:s, s:s, s:I}", "name", r->name, "path", path, "size", (json_int_t)r->size);
 	char *text = own ? json_dumps(own, JSON_COMPACT | JSON_PRESERVE_ORDER) : NULL;
 	if (text && n > 2)

@@ -19,6 +19,7 @@
 #include "spank/seal.h"
 #include "trace/arena.h"
 #include "trace/container.h"
+#include "trace/publish.h"
 
 static const char usage[] =
 	"Usage: spoor merge FILE... -o OUT\n"
@@ -140,11 +141,11 @@ static int write_file(const char *output, bool force, const uint8_t *bytes, size
 
 	umask(mask);
 	if (!force)
-		return container_publish(output, 0666 & ~mask, bytes, size) ? error_set(error, "%s: %s%s", output, strerror(errno), errno == EEXIST ? "; -f overwrites it" : "")
+		return publish_file(output, 0666 & ~mask, bytes, size) ? error_set(error, "%s: %s%s", output, strerror(errno), errno == EEXIST ? "; -f overwrites it" : "")
 		                                                            : 0;
 	if ((size_t)snprintf(path, sizeof path, "%s.%ld.new", output, (long)getpid()) >= sizeof path)
 		return error_set(error, "%s: the name is too long", output);
-	if (container_publish(path, 0666 & ~mask, bytes, size) || rename(path, output)) {
+	if (publish_file(path, 0666 & ~mask, bytes, size) || rename(path, output)) {
 		int failure = errno;
 		unlink(path);
 		return error_set(error, "%s: %s", output, strerror(failure));

@@ -16,13 +16,13 @@
 #include "archive/archive.h"
 #include "archive/codec_zstd.h"
 #include "archive/humble.h"
+#include "trace/regular.h"
 
 /* What root has opened, before it became somebody else. */
 static struct ahead {
 	const char *name;
 	char *path;
 	int fd;
-	off_t size;
 } *ahead;
 static int ahead_count;
 
@@ -33,16 +33,10 @@ static int open_one(struct ahead *a, const char *name, const char *archive, stru
 	if (archive_resolve(name, archive, path, sizeof path, error) != 0)
 		return -1;
 	a->path = strdup(path);
-	a->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a planted FIFO must not hang us */
-	if (!a->path || a->fd < 0)
-		return error_set(error, "%s: cannot open: %s", path, strerror(errno));
-	if (fstat(a->fd, st) != 0 || !S_ISREG(st->st_mode)) {
-		close(a->fd);
-		a->fd = -1;
-		return error_set(error, "%s: not a regular file", path);
-	}
-	a->size = st->st_size;
-	return 0;
+	if (!a->path)
+		return error_set(error, "no memory");
+	a->fd = regular_open_named(path, st, error);
+	return a->fd < 0 ? -1 : 0;
 }
 
 int open_ahead(char **names, int n, const char *archive)
@@ -68,24 +62,11 @@ int open_ahead(char **names, int n, const char *archive)
 	return -1;
 }
 
-/* The bytes of a file that was opened ahead. */
+/* A file that was opened ahead; it stays open, for a second look. */
 static int parse_ahead(const struct ahead *a, struct container **container, struct error *error)
 {
-	size_t size = (size_t)a->size, done = 0;
-	uint8_t *bytes = malloc(size ? size : 1);
-	if (!bytes)
-		return error_set(error, "%s: no memory", a->path);
-	while (done < size) {
-		ssize_t got = pread(a->fd, bytes + done, size - done, (off_t)done);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			break;
-		done += (size_t)got;
-	}
-	int rv = container_parse(container, a->path, bytes, done, &codec_zstd, error);
-	free(bytes);
-	return rv;
+	int fd = fcntl(a->fd, F_DUPFD_CLOEXEC, 0);
+	return fd < 0 ? error_set(error, "%s: %s", a->path, strerror(errno)) : container_take(container, fd, a->path, &codec_zstd, error);
 }
 
 static int container_of(const char *name, const char *archive, struct container **container, struct error *error)

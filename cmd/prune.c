@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * prune - `spoor prune`: removes traces that have had their time
  *
- * Two processes. One reads the index, as nobody if root starts it (archive/catalog.h), and writes what is to go, a line each; the other, which keeps its
+ * Two processes. One reads the index, as nobody if root starts it (archive/catalog.h), and writes what is to go, a record each; the other, which keeps its
  * rights, removes files of an archive's form below folders that it opens without following links, and nothing else.
  */
 #include <dirent.h>
@@ -19,6 +19,7 @@
 
 #include "archive/archive.h"
 #include "archive/catalog.h"
+#include "archive/day.h"
 #include "archive/expire.h"
 #include "archive/scan.h"
 #include "archive/unfinished.h"
@@ -30,8 +31,9 @@ static const char usage[] =
 	"\"retention\" said when they were made (for ever if it said nothing), and no longer than this allows:\n\n"
 	"  --delete            remove them; without it, nothing is changed\n"
 	"  --max-age DAYS      what is older goes, whatever its retention\n"
-	"  --quota SIZE        the oldest go until the archive has no more than SIZE (bytes, or such as 500G)\n"
-	"  --user-quota SIZE   the oldest of each user's go until the user has no more than SIZE\n"
+	"  --quota SIZE        the archive may take SIZE of the disk (bytes, or such as 500G): what is damaged goes first, then the oldest of\n"
+	"                      the users who have more than an equal share\n"
+	"  --user-quota SIZE   each user may take SIZE: what is damaged goes first, then the user's oldest\n"
 	"  --quiet             only the sum\n"
 	"  --archive DIR       this archive; else SPOOR_ARCHIVE of the environment, else the policy's\n\n"
 	"Unfinished files of processes that were killed, exit notes without a trace, and folders that became empty go, too.\n";
@@ -44,20 +46,21 @@ struct options {
 
 /* --- the one that reads --- */
 
-static int write_line(void *context, const char *day, const char *name, uint64_t size, const char *why)
+/* The name comes last, with a NUL behind it: a user may have put everything else into it. */
+static int write_record(void *context, const char *folder, const char *name, uint64_t size, const char *why)
 {
-	fprintf(context, "%s/%s\t%llu\t%s\n", day, name, (unsigned long long)size, why);
+	fprintf(context, "%llu\t%s\t%s/%s%c", (unsigned long long)size, why, folder, name, '\0');
 	return 0;
 }
 
 static int read_index(const struct options *o, FILE *out)
 {
-	struct scan scan = {.wait = -1};
+	struct scan scan = {.wait = -1, .old = true};
 	struct catalog *catalog = NULL;
 	struct error error = {""};
 
 	int rv = catalog_open(&catalog, o->archive, archive_group(), &error) || scan_archive(catalog, &scan, &error) < 0 ||
-	         catalog_lock(catalog, CATALOG_SHARE, -1, &error) || expire_list(catalog, &o->rules, write_line, out, &error) ? -1 : 0;
+	         catalog_lock(catalog, CATALOG_SHARE, -1, &error) || expire_list(catalog, &o->rules, write_record, out, &error) ? -1 : 0;
 	if (rv)
 		fprintf(stderr, "spoor: %s\n", error.text);
 	catalog_close(catalog);
@@ -66,29 +69,36 @@ static int read_index(const struct options *o, FILE *out)
 
 /* --- the one that removes --- */
 
-/* "YYYY/MM/DD/NAME" and nothing else. */
-static bool is_archive_file(const char *path)
+/* "YYYY/MM/DD/UID/NAME" and nothing else. Returns NAME, or NULL; *uid gets the user. */
+static const char *archive_name(const char *path, uid_t *uid)
 {
 	static const char form[] = "dddd/dd/dd/";
+	char folder[DAY_FOLDER_SIZE];
 	for (size_t i = 0; form[i]; i++) {
 		if (form[i] == 'd' ? path[i] < '0' || path[i] > '9' : path[i] != form[i])
-			return false;
+			return NULL;
 	}
-	const char *name = path + sizeof form - 1;
-	size_t n = strlen(name);
+	path += sizeof form - 1;
+	const char *name = strchr(path, '/');
+	if (!name || (size_t)snprintf(folder, sizeof folder, "%.*s", (int)(name - path), path) >= sizeof folder || !day_is_folder(folder, uid))
+		return NULL;
+	size_t n = strlen(++name);
 	return name[0] >= '0' && name[0] <= '9' && !strchr(name, '/') &&
-	       ((n > 6 && !strcmp(name + n - 6, ".spoor")) || (n > 5 && !strcmp(name + n - 5, ".exit")));
+	                       ((n > 6 && !strcmp(name + n - 6, ".spoor")) || (n > 5 && !strcmp(name + n - 5, ".exit")))
+	               ? name
+	               : NULL;
 }
 
-/* Opens the day's folder, link by link. */
-static int open_day(int archive, const char *path)
+/* Opens so many components of a path below the archive, link by link. */
+static int open_folder(int archive, const char *path, int components)
 {
-	static const int starts[] = {0, 5, 8, 11};
-	char part[8];
+	char part[DAY_FOLDER_SIZE];
 	int fd = dup(archive);
 
-	for (int i = 0; i < 3 && fd >= 0; i++) {
-		snprintf(part, sizeof part, "%.*s", starts[i + 1] - starts[i] - 1, path + starts[i]);
+	for (int i = 0; i < components && fd >= 0; i++) {
+		size_t n = strcspn(path, "/");
+		snprintf(part, sizeof part, "%.*s", (int)n, path);
+		path += n + 1;
 		int next = openat(fd, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		close(fd);
 		fd = next;
@@ -96,13 +106,14 @@ static int open_day(int archive, const char *path)
 	return fd;
 }
 
-static int remove_file(int archive, const char *path)
+static int remove_file(int archive, const char *path, const char *name, uid_t uid)
 {
-	int day = open_day(archive, path);
-	int rv = day >= 0 && unlinkat(day, path + 11, 0) == 0 ? 0 : -1;
+	struct stat st;
+	int folder = open_folder(archive, path, 4);
+	int rv = folder >= 0 && fstat(folder, &st) == 0 && (st.st_uid == uid || (errno = EPERM, false)) ? unlinkat(folder, name, 0) : -1;
 	int failure = errno;
-	if (day >= 0)
-		close(day);
+	if (folder >= 0)
+		close(folder);
 	errno = failure;
 	return rv;
 }
@@ -112,21 +123,32 @@ struct sums {
 	uint64_t bytes;
 };
 
-static void handle_line(const struct options *o, int archive, char *line, struct sums *sums)
+/* For people: nothing for the terminal. */
+static void print_path(const char *path)
 {
-	char *rest = line, *path = strsep(&rest, "\t"), *size = strsep(&rest, "\t"), *why = rest;
+	for (; *path; path++)
+		putchar((unsigned char)*path < 0x20 || *path == 0x7f ? '?' : *path);
+}
 
-	if (!size || !why || !is_archive_file(path))
+static void handle_record(const struct options *o, int archive, char *record, struct sums *sums)
+{
+	char *path = record, *size = strsep(&path, "\t"), *why = strsep(&path, "\t");
+	uid_t uid;
+	const char *name = path ? archive_name(path, &uid) : NULL;
+
+	if (!name)
 		return;
-	if (o->remove && remove_file(archive, path) && errno != ENOENT) {
+	if (o->remove && remove_file(archive, path, name, uid) && errno != ENOENT) {
 		fprintf(stderr, "spoor prune: %s: %s\n", path, strerror(errno));
 		sums->failed++;
 		return;
 	}
 	sums->files++;
 	sums->bytes += strtoull(size, NULL, 10);
-	if (!o->quiet)
-		printf("%s\t%s\t%s\n", path, size, why);
+	if (o->quiet)
+		return;
+	print_path(path);
+	printf("\t%s\t%s\n", size, why);
 }
 
 struct tidying {
@@ -135,29 +157,39 @@ struct tidying {
 	int archive;
 };
 
-/* The folder of a day: what is unfinished, and the folder itself if nothing is left in it and nothing can come. */
+static int tidy_folder(void *context, const char *path, const char *folder)
+{
+	struct tidying *t = context;
+	(void)folder;
+	t->sums->unfinished += unfinished_remove(path, "", UNFINISHED_AGE, !t->o->remove, &t->sums->bytes);
+	return 0;
+}
+
+/* What is unfinished; and folders in which nothing is left, where nothing can come. */
 static int tidy_day(void *context, const char *path, const char *day)
 {
 	struct tidying *t = context;
-	char month[8], year[8], today[16];
-	time_t now = time(NULL);
-	struct tm tm;
 
-	t->sums->unfinished += unfinished_remove(path, "", UNFINISHED_AGE, !t->o->remove, &t->sums->bytes);
-	localtime_r(&now, &tm);
-	strftime(today, sizeof today, "%Y/%m/%d", &tm);
-	if (!t->o->remove || strcmp(day, today) >= 0)
+	archive_day_folders(path, day, tidy_folder, t);
+	if (!t->o->remove || day_age(day, (int64_t)time(NULL)) < 2)
 		return 0;
-	snprintf(year, sizeof year, "%.4s", day);
-	snprintf(month, sizeof month, "%.2s", day + 5);
-	int y = openat(t->archive, year, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	int m = y >= 0 ? openat(y, month, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
-	if (m >= 0 && unlinkat(m, day + 8, AT_REMOVEDIR) == 0 && unlinkat(y, month, AT_REMOVEDIR) == 0)
-		unlinkat(t->archive, year, AT_REMOVEDIR);
-	if (m >= 0)
-		close(m);
-	if (y >= 0)
-		close(y);
+	int year = open_folder(t->archive, day, 1), month = open_folder(t->archive, day, 2), fd = open_folder(t->archive, day, 3);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	for (struct dirent *e; dir && (e = readdir(dir));)
+		unlinkat(fd, e->d_name, AT_REMOVEDIR);
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	if (month >= 0 && year >= 0 && unlinkat(month, day + 8, AT_REMOVEDIR) == 0) {
+		char name[3] = {day[5], day[6], '\0'}, above[5] = {day[0], day[1], day[2], day[3], '\0'};
+		if (unlinkat(year, name, AT_REMOVEDIR) == 0)
+			unlinkat(t->archive, above, AT_REMOVEDIR);
+	}
+	if (month >= 0)
+		close(month);
+	if (year >= 0)
+		close(year);
 	return 0;
 }
 
@@ -165,7 +197,7 @@ static int prune(const struct options *o)
 {
 	struct sums sums = {0};
 	struct error error = {""};
-	char *line = NULL;
+	char *record = NULL;
 	size_t size = 0;
 	int ends[2], status = -1;
 
@@ -182,11 +214,9 @@ static int prune(const struct options *o)
 	}
 	close(ends[1]);
 	FILE *in = pid > 0 ? fdopen(ends[0], "r") : NULL;
-	while (in && getline(&line, &size, in) > 0) {
-		line[strcspn(line, "\n")] = '\0';
-		handle_line(o, archive, line, &sums);
-	}
-	free(line);
+	while (in && getdelim(&record, &size, '\0', in) > 0)
+		handle_record(o, archive, record, &sums);
+	free(record);
 	if (in)
 		fclose(in);
 	if (pid > 0)

@@ -23,7 +23,7 @@
 #include "spank/config.h"
 #include "spank/handoff.h"
 #include "spank/seal.h"
-#include "trace/container.h"
+#include "trace/publish.h"
 
 static const char usage[] =
 	"Usage: spoor run [OPTION...] -- COMMAND [ARGUMENT...]\n"
@@ -162,7 +162,7 @@ static int write_trace(const struct run *run, const struct facts *facts, const c
 		umask(mask);
 		if (run->force)
 			unlink(path);
-		rv = container_publish(path, 0666 & ~mask, sealed.bytes, sealed.size);
+		rv = publish_file(path, 0666 & ~mask, sealed.bytes, sealed.size);
 		if (rv)
 			fprintf(stderr, "spoor run: %s: %s; the raw trace is %s\n", path, strerror(errno), raw);
 		else

@@ -10,21 +10,25 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "policy/policy.h"
+#include "spank/folder.h"
 #include "spank/journal.h"
 #include "spank/sweep.h"
 
 static const char setup_usage[] =
-	"Usage: spoor setup [--policy FILE]\n"
+	"Usage: spoor setup [--days N] [--policy FILE]\n"
 	"Makes the folders that the policy names, with the owners and modes that they need; as root, on every node (the archive once):\n\n"
-	"  archive          root, 0755    traces, in folders of days: anybody can add, nobody can remove what is not theirs\n"
+	"  archive          root, 0755    traces, in folders of days, and in these of users, each their own\n"
 	"  archive/.index   root:GROUP, 2770   the index, for the policy's \"admin_group\"\n"
 	"  spool            root, 0711    a folder for each step, its user's alone\n"
 	"  log              root:GROUP, 0750   what was decided for which job on this node (spoor doctor JOB)\n\n"
-	"A folder that is there already is set right; what is in it stays as it is.\n";
+	"A folder that is there already is set right; what is in it stays as it is. An archive that is another user's stays so: that user makes its index.\n\n"
+	"  --days N         only this: the folders of today and of the N days after it in the archive, 3773, in which users make their own. Where root\n"
+	"                   of the nodes may not write the archive (root_squash), run this daily: on the file server, or as the archive's owner\n";
 
 static const char sweep_usage[] =
 	"Usage: spoor sweep [--policy FILE] [--spool DIR] [--archive DIR] [--helper FILE]\n"
@@ -47,8 +51,8 @@ static int make_folder(const char *path, mode_t mode, gid_t group, const char *w
 			close(fd);
 		return -1;
 	}
-	if (geteuid() == 0 && (st.st_uid != 0 || st.st_gid != group) && fchown(fd, 0, group)) {
-		fprintf(stderr, "spoor setup: %s: cannot be given to root: %s\n", path, strerror(errno));
+	if ((st.st_uid != geteuid() || st.st_gid != group) && fchown(fd, geteuid(), group)) {
+		fprintf(stderr, "spoor setup: %s: cannot be given to user %lu and group %lu: %s\n", path, (unsigned long)geteuid(), (unsigned long)group, strerror(errno));
 	} else if ((st.st_mode & 07777) != mode && fchmod(fd, mode)) {
 		fprintf(stderr, "spoor setup: %s: mode %04o cannot be set: %s\n", path, (unsigned)mode, strerror(errno));
 	} else {
@@ -74,6 +78,24 @@ static int make_above(const char *path)
 			return -1;
 		}
 		*slash = '/';
+	}
+	return 0;
+}
+
+/* Today, and so many days after it. */
+static int make_days(const char *archive, int64_t days, gid_t group)
+{
+	int64_t now = time(NULL);
+
+	for (int64_t day = 0; day <= days; day++) {
+		char path[DECISION_PATH_SIZE + 32];
+		struct error error = {""};
+		if (folder_make_day(archive, now + day * 86400, group, FOLDER_AHEAD, path, sizeof path, &error)) {
+			fprintf(stderr, "spoor setup: %s\n", error.text);
+			return -1;
+		}
+		if (day == 0 || day == days)
+			printf("%s: is there\n", path);
 	}
 	return 0;
 }
@@ -109,15 +131,23 @@ static const char *default_policy(void)
 
 int cmd_setup(int argc, char **argv)
 {
-	static const struct option options[] = {{"policy", required_argument, NULL, 'p'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	static const struct option options[] = {{"days", required_argument, NULL, 'd'}, {"policy", required_argument, NULL, 'p'}, {"help", no_argument, NULL, 'h'},
+	                                        {NULL, 0, NULL, 0}};
 	const char *policy = default_policy();
 	char index[DECISION_PATH_SIZE + 16];
 	struct decision d;
+	struct stat st;
+	int64_t days = -1;
 	gid_t group;
 
 	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
 		if (option == 'p') {
 			policy = optarg;
+		} else if (option == 'd' && *optarg && strlen(optarg) < 4 && strspn(optarg, "0123456789") == strlen(optarg)) {
+			days = strtol(optarg, NULL, 10);
+		} else if (option == 'd') {
+			fprintf(stderr, "spoor setup: --days: expected 0 to 999 days, found %s\n%s", optarg, setup_usage);
+			return CMD_USAGE;
 		} else {
 			fputs(setup_usage, option == 'h' ? stdout : stderr);
 			return option == 'h' ? CMD_OK : CMD_USAGE;
@@ -130,8 +160,16 @@ int cmd_setup(int argc, char **argv)
 	if (read_policy(policy, &d, &group))
 		return CMD_FAILED;
 	umask(022);
+	if (days >= 0)
+		return make_days(d.archive, days, group) ? CMD_FAILED : CMD_OK;
 	snprintf(index, sizeof index, "%s/.index", d.archive);
-	int rv = make_above(d.archive) || make_folder(d.archive, 0755, 0, "archive") || make_folder(index, 02770, group, "index") ? -1 : 0;
+	bool foreign = lstat(d.archive, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid != 0 && !(st.st_mode & 022);
+	if (foreign && st.st_uid != geteuid())
+		printf("%s: archive, of user %lu, with whose rights days are made there; `spoor setup` by that user makes the folder of its index\n", d.archive,
+		       (unsigned long)st.st_uid);
+	else if (foreign) /* all else is root's */
+		return make_folder(index, 02770, group, "index") ? CMD_FAILED : CMD_OK;
+	int rv = !foreign && (make_above(d.archive) || make_folder(d.archive, 0755, 0, "archive") || make_folder(index, 02770, group, "index")) ? -1 : 0;
 	rv |= make_above(d.spool) || make_folder(d.spool, 0711, 0, "spool") ? -1 : 0;
 	rv |= make_above(JOURNAL_FOLDER) || make_folder(JOURNAL_FOLDER, 0750, group, "log") ? -1 : 0;
 	return rv ? CMD_FAILED : CMD_OK;

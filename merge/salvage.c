@@ -19,6 +19,7 @@
 
 #include "merge/world.h"
 #include "trace/container.h"
+#include "trace/publish.h"
 
 #define PATH_SIZE 1400
 #define NAMES     100 /* files of one world that a folder may have */
@@ -224,7 +225,7 @@ static int world(struct salvage *s, const char *folder, struct left *lefts, size
 		rv = -1;
 		goto done;
 	}
-	if (container_publish(path, 0600, bytes, size) != 0) {
+	if (publish_file(path, 0600, bytes, size) != 0) {
 		int failure = errno;
 		if (!s->deliver || s->deliver(s->context, bytes, size) != 0) {
 			rv = error_set(error, "%s: cannot write: %s", path, strerror(failure));

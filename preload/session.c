@@ -29,7 +29,7 @@
 #include "preload/tree.h"
 #include "spank/handoff.h"
 #include "trace/arena.h"
-#include "trace/container.h"
+#include "trace/publish.h"
 #include "trace/index.h"
 #include "trace/record.h"
 #include "trace/varint.h"
@@ -414,7 +414,7 @@ static int keep(struct trace *t, const struct arena *a, struct error *error)
 	if (world_encode(&w, 0, &bytes, &size, error) != 0)
 		goto done;
 	snprintf(path, sizeof path, "%s/world-%016" PRIx64 ".spoor", session.handoff.spool, session.world);
-	if (container_publish(path, 0600, bytes, size) != 0)
+	if (publish_file(path, 0600, bytes, size) != 0)
 		error_set(error, "%s: cannot write the trace: %s", path, strerror(errno));
 	else
 		rv = 0;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "archive/day.h"
 #include "archive/join.h"
 #include "archive/unfinished.h"
 #include "merge/salvage.h"
@@ -20,7 +21,7 @@
 #include "spank/metadata.h"
 #include "spank/process.h"
 #include "spank/seal.h"
-#include "trace/container.h"
+#include "trace/publish.h"
 
 #define WORLDS_MAX 100000 /* numbers that are tried for the traces of one step */
 
@@ -30,14 +31,14 @@
 /* Where the traces of a folder go. */
 struct target {
 	const struct facts *facts;
-	const char *day;
+	const char *folder; /* the user's, in a day's */
 	bool again;    /* there was an earlier attempt */
 	unsigned next; /* the number that is tried first */
 	unsigned parts; /* likewise, of a part */
 	bool delivered_part;
 };
 
-/* Publishes as DAY/JOB.STEP.N.spoor with the first N that is free, from t->next on; a part as JOB.STEP.N.NODE.spoor: what it is joined to takes
+/* Publishes as FOLDER/JOB.STEP.N.spoor with the first N that is free, from t->next on; a part as JOB.STEP.N.NODE.spoor: what it is joined to takes
  * the shorter name. */
 static int publish(struct target *t, const struct sealed *sealed)
 {
@@ -51,13 +52,13 @@ static int publish(struct target *t, const struct sealed *sealed)
 	else
 		node = "";
 	for (; *next < WORLDS_MAX; ++*next) {
-		int n = snprintf(path, sizeof path, "%s/%s.%s.%u%s%s.spoor", t->day, facts_get(facts, "job"), facts_get(facts, "step"), *next, dot,
+		int n = snprintf(path, sizeof path, "%s/%s.%s.%u%s%s.spoor", t->folder, facts_get(facts, "job"), facts_get(facts, "step"), *next, dot,
 		                 node);
 		if (n < 0 || (size_t)n >= sizeof path) {
 			errno = ENAMETOOLONG;
 			return -1;
 		}
-		if (!container_publish(path, 0440, sealed->bytes, sealed->size))
+		if (!publish_file(path, 0440, sealed->bytes, sealed->size))
 			return 0;
 		if (errno != EEXIST)
 			return -1;
@@ -65,25 +66,61 @@ static int publish(struct target *t, const struct sealed *sealed)
 	return -1;
 }
 
-/* An earlier attempt may have come as far as the archive: to this day's folder, or to that of its own day. */
-static bool is_delivered(const struct facts *facts, const char *day, const void *bytes, size_t size)
+/* Calls see for each folder of the archive that an attempt delivered to, until that is not 0. */
+static int each_folder(const struct facts *facts, int (*see)(void *context, const char *folder), void *context)
 {
-	char prefix[256];
+	static const char separator[] = {FACT_SEPARATOR, '\0'};
+	const char *list = facts_get(facts, "folders");
+	char *copy = list ? strdup(list) : NULL, *rest = copy;
+	int rv = 0;
 
-	snprintf(prefix, sizeof prefix, "%s.%s.", facts_get(facts, "job"), facts_get(facts, "step"));
-	return kept_is_delivered(day, prefix, bytes, size) || kept_is_delivered(facts_get(facts, "first_day"), prefix, bytes, size);
+	for (char *folder; !rv && (folder = strsep(&rest, separator));)
+		rv = see(context, folder);
+	free(copy);
+	return rv;
+}
+
+struct wanted {
+	char prefix[256];
+	const struct sealed *sealed;
+};
+
+static int look_for(void *context, const char *folder)
+{
+	const struct wanted *w = context;
+	return kept_is_delivered(folder, w->prefix, w->sealed->bytes, w->sealed->size);
+}
+
+/* An earlier attempt may have come as far as the archive, on whatever day that was. */
+static bool is_delivered(const struct facts *facts, const struct sealed *sealed)
+{
+	struct wanted w = {.sealed = sealed};
+
+	snprintf(w.prefix, sizeof w.prefix, "%s.%s.", facts_get(facts, "job"), facts_get(facts, "step"));
+	return each_folder(facts, look_for, &w);
+}
+
+static int is_same(void *context, const char *folder)
+{
+	return !strcmp(context, folder);
+}
+
+static int clean(void *context, const char *folder)
+{
+	unfinished_remove(folder, context, AGAIN_AGE, 0, NULL);
+	return 0;
 }
 
 /* raw is only for messages. Returns 0, or -1 having said why. */
 static int archive_sealed(struct target *t, const char *raw, const struct sealed *sealed)
 {
-	if (t->again && is_delivered(t->facts, t->day, sealed->bytes, sealed->size))
+	if (t->again && is_delivered(t->facts, sealed))
 		return 0;
 	if (publish(t, sealed) == 0) {
 		t->delivered_part |= sealed->part;
 		return 0;
 	}
-	fprintf(stderr, "%s: not archived in %s: %s\n", raw, t->day, strerror(errno));
+	fprintf(stderr, "%s: not archived in %s: %s\n", raw, t->folder, strerror(errno));
 	return -1;
 }
 
@@ -125,7 +162,7 @@ static void tell_line(void *context, const char *text)
 }
 
 /* The trace is with the node of rank 0. How tasks ended elsewhere is told in a note beside it. */
-static int leave_exit_note(const struct facts *facts, const char *day)
+static int leave_exit_note(const struct facts *facts, const char *folder)
 {
 	char path[4096];
 	const char *node = facts_get(facts, "node");
@@ -134,11 +171,11 @@ static int leave_exit_note(const struct facts *facts, const char *day)
 	if (facts_number(facts, "exit_code", 0) == 0 && facts_number(facts, "signal", 0) == 0)
 		return 0;
 	char *note = metadata_encode_note(facts);
-	int n = snprintf(path, sizeof path, "%s/%s.%s.%s.exit", day, facts_get(facts, "job"), facts_get(facts, "step"),
+	int n = snprintf(path, sizeof path, "%s/%s.%s.%s.exit", folder, facts_get(facts, "job"), facts_get(facts, "step"),
 	                 node ? node : "node");
 	if (!note || n < 0 || (size_t)n >= sizeof path)
 		fputs("no memory for the exit note\n", stderr);
-	else if (container_publish(path, 0440, note, strlen(note)) && errno != EEXIST)
+	else if (publish_file(path, 0440, note, strlen(note)) && errno != EEXIST)
 		fprintf(stderr, "%s: %s\n", path, strerror(errno));
 	else
 		rv = 0;
@@ -190,21 +227,21 @@ static void say(const char *text)
 }
 
 /* The last node that delivers a part makes the whole of them. If that is not to be, lists and sweeps do it later: nothing is wrong then. */
-static void join_parts(const struct facts *facts, const char *day)
+static void join_parts(const struct facts *facts, const char *folder)
 {
 	struct error error = {""};
-	struct join_search s = {.day = day, .job = facts_number(facts, "job", -1), .whole = true};
+	struct join_search s = {.folder = folder, .job = facts_number(facts, "job", -1), .whole = true};
 
 	if (join_archive(&s, &error) != 0)
 		say(error.text);
 }
 
 /* Everything in one folder under its lock. again: there are facts of an earlier attempt. */
-static int collect(struct facts *facts, const char *day, bool again)
+static int collect(struct facts *facts, const char *own, bool again)
 {
 	const char *folder = facts_get(facts, "spool");
 	struct spool spool = {0};
-	struct target target = {.facts = facts, .day = day, .again = again};
+	struct target target = {.facts = facts, .folder = own, .again = again};
 	struct salvage salvage = {.deliver = deliver_bytes, .tell = tell_line, .context = &target, .remove_damaged = true};
 	int rv = 0;
 
@@ -214,19 +251,19 @@ static int collect(struct facts *facts, const char *day, bool again)
 	if (again) {
 		char prefix[256];
 		snprintf(prefix, sizeof prefix, "%s.%s.", facts_get(facts, "job"), facts_get(facts, "step"));
-		unfinished_remove(facts_get(facts, "first_day"), prefix, AGAIN_AGE, 0, NULL);
+		each_folder(facts, clean, prefix);
 	}
 	for (size_t i = 0; i < spool.world_count; i++)
 		rv |= deliver(&target, spool.worlds[i].path);
 	if (spool.world_count == 0 && salvage.made == 0)
-		rv |= leave_exit_note(facts, day);
+		rv |= leave_exit_note(facts, own);
 	if (spool.arena_count)
 		fprintf(stderr, "%s: what %zu ranks recorded could not be read, and is kept there\n", folder, spool.arena_count);
 	if (!rv && !spool.arena_count)
 		kept_clear(folder);
 	spool_free(&spool);
 	if (target.delivered_part)
-		join_parts(facts, day);
+		join_parts(facts, own);
 	return rv;
 }
 
@@ -248,48 +285,23 @@ static int end(const char *folder, int lock, int rv)
 {
 	if (lock >= 0)
 		kept_unlock(folder, lock);
+	return rv;
+}
+
+static int tell_done(int rv)
+{
 	return rv || fputs(PROCESS_DONE, stdout) < 0 || fflush(stdout) ? -1 : 0;
 }
 
-int helper_collect(struct facts *facts)
+/* For a later attempt. Returns 0, or -1 having said why not. */
+static int keep(struct facts *facts)
 {
-	/* What only whoever started this helper can say; all else the first attempt knew better. */
-	static const char *const stay[] = {"job", "step", "uid", "spool", "day", NULL};
-	struct error error = {""};
-	int kept = 0;
-
-	if (!names_are_sound(facts)) {
-		fputs("stdin: job, step, day or spool is missing\n", stderr);
-		return -1;
-	}
 	const char *folder = facts_get(facts, "spool");
-	int lock = begin(folder);
-	if (lock == -2)
-		return -1;
-	facts_set(facts, "first_day", facts_get(facts, "day"));
-	/* nobody has said how the step ended: its node, or the slurmstepd of it, went down */
-	if (facts_number(facts, "swept", 0) > 0 && !kept_has_facts(folder))
-		facts_set(facts, "ending", "node-lost");
-	/* Without facts kept (the disk is full) it is delivered all the same. */
-	if (lock >= 0 && ((kept = kept_save(folder, facts, &error)) < 0 || kept_load(folder, facts, stay, &error) < 0))
-		fprintf(stderr, "%s\n", error.text);
-	return end(folder, lock, collect(facts, facts_get(facts, "day"), kept > 0));
-}
-
-int helper_keep(struct facts *facts)
-{
 	struct spool spool = {0};
 	struct salvage salvage = {.tell = tell_line};
 	struct error error = {""};
-	int rv = -1;
+	int rv = -1, lock = begin(folder);
 
-	facts_set(facts, "day", "/");
-	if (!names_are_sound(facts)) {
-		fputs("stdin: job, step or spool is missing\n", stderr);
-		return -1;
-	}
-	const char *folder = facts_get(facts, "spool");
-	int lock = begin(folder);
 	if (lock == -2)
 		return -1;
 	if (lock >= 0 && kept_save(folder, facts, &error) < 0)
@@ -298,4 +310,58 @@ int helper_keep(struct facts *facts)
 		rv = tidy(&spool, &salvage, folder);
 	spool_free(&spool);
 	return end(folder, lock, rv);
+}
+
+/* Without facts kept (the disk is full) it is delivered all the same. Each folder that is tried is among them before anything is delivered to it: so
+ * nothing is delivered twice, whichever attempt was killed. Returns true if there was an attempt before. */
+static bool keep_facts(const char *folder, struct facts *facts, const char *own)
+{
+	/* What only whoever started this helper can say; all else the first attempt knew better. */
+	static const char *const stay[] = {"job", "step", "uid", "spool", "day", NULL};
+	struct error error = {""};
+	int kept = kept_save(folder, facts, &error);
+
+	if (kept >= 0 && kept_load(folder, facts, stay, &error) >= 0 && !each_folder(facts, is_same, (void *)(uintptr_t)own)) {
+		const char *list = facts_get(facts, "folders");
+		facts_format(facts, "folders", "%s%.*s%s", list ? list : "", list ? 1 : 0, (const char[]){FACT_SEPARATOR}, own);
+		kept = kept_replace(folder, facts, &error) ? -1 : kept;
+	}
+	if (error.text[0])
+		fprintf(stderr, "%s\n", error.text);
+	return kept > 0;
+}
+
+int helper_collect(struct facts *facts)
+{
+	struct error error = {""};
+	char own[4096];
+
+	if (!names_are_sound(facts)) {
+		fputs("stdin: job, step, day or spool is missing\n", stderr);
+		return -1;
+	}
+	if (day_own_folder(facts_get(facts, "day"), true, own, sizeof own, &error)) {
+		fprintf(stderr, "%s: not archived: %s\n", facts_get(facts, "spool"), error.text);
+		keep(facts);
+		return -1;
+	}
+	const char *folder = facts_get(facts, "spool");
+	int lock = begin(folder);
+	if (lock == -2)
+		return -1;
+	/* nobody has said how the step ended: its node, or the slurmstepd of it, went down */
+	if (facts_number(facts, "swept", 0) > 0 && !kept_has_facts(folder))
+		facts_set(facts, "ending", "node-lost");
+	bool again = lock >= 0 && keep_facts(folder, facts, own);
+	return tell_done(end(folder, lock, collect(facts, own, again)));
+}
+
+int helper_keep(struct facts *facts)
+{
+	facts_set(facts, "day", "/");
+	if (!names_are_sound(facts)) {
+		fputs("stdin: job, step or spool is missing\n", stderr);
+		return -1;
+	}
+	return tell_done(keep(facts));
 }

@@ -209,7 +209,8 @@ int helper_day(struct facts *facts)
 		fputs("stdin: archive is missing\n", stderr);
 		return -1;
 	}
-	if (folder_make_day(archive, (time_t)facts_number(facts, "when", 0), (gid_t)facts_number(facts, "group", 0), path, sizeof path, &error)) {
+	if (folder_make_day(archive, facts_number(facts, "when", 0), (gid_t)facts_number(facts, "group", 0), (uid_t)facts_number(facts, "uid", FOLDER_AHEAD), path,
+	                    sizeof path, &error)) {
 		fprintf(stderr, "%s\n", error.text);
 		return -1;
 	}

@@ -10,9 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
+
+#include "archive/day.h"
 
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define LEFT_OVERS  100 /* how many folders of earlier runs of one step may be there */
@@ -125,24 +128,6 @@ int folder_remove_step(int spool_fd, const char *path)
 	return unlinkat(spool_fd, last_component(path), AT_REMOVEDIR);
 }
 
-/* The day's folder itself. Two nodes may make it at the same time: both set the same owner and mode. */
-static int open_day(int month, const char *name, gid_t group, const char *path, struct error *error)
-{
-	struct stat st;
-	int fd = open_folder(month, name, 0700, false, path, error);
-
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, &st) || st.st_uid != 0)
-		error_set(error, "%s: is not root's", path);
-	else if (((st.st_mode & 07777) != 03777 || st.st_gid != group) && (fchown(fd, 0, group) || fchmod(fd, 03777)))
-		error_set(error, "%s: cannot be given to group %lu: %s", path, (unsigned long)group, strerror(errno));
-	else
-		return fd;
-	close(fd);
-	return -1;
-}
-
 int folder_open_spool(const char *spool, struct error *error)
 {
 	int fd = open(spool, OPEN_FOLDER);
@@ -161,37 +146,102 @@ int folder_check_room(int spool_fd, const char *spool, uint64_t bytes, struct er
 	return st.f_files && st.f_favail == 0 ? error_set(error, "%s: no more files fit on its disk", spool) : 0;
 }
 
-int folder_day_path(const char *archive, time_t when, char *path, size_t size, struct error *error)
-{
-	struct tm tm;
-	char day[16];
+/* --- days --- */
 
-	if (!localtime_r(&when, &tm) || !strftime(day, sizeof day, "%Y/%m/%d", &tm))
-		return error_set(error, "%s: today has no date", archive);
-	int n = snprintf(path, size, "%s/%s", archive, day);
-	return n < 0 || (size_t)n >= size ? error_set(error, "%s: the path is too long", archive) : 0;
+/* One folder of the archive. It must be `owner`'s and nobody else's to write; only a day may be for everybody to add to. Two nodes may make it at the same
+ * time: both set the same group and mode. Not for reading: who adds to a day need not be able to list it. */
+static int open_dated(int at, const char *name, uid_t owner, gid_t group, mode_t mode, const char *path, struct stat *st, struct error *error)
+{
+	bool made = mkdirat(at, name, mode & 0777) == 0;
+	int why = made ? EEXIST : errno;
+
+	int fd = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, st))
+		error_set(error, "%s: cannot be %s: %s", path, why == EEXIST ? "opened as a folder" : "made", strerror(why == EEXIST ? errno : why));
+	else if (st->st_uid != owner || (st->st_mode & 022 && !(mode & S_ISGID && st->st_mode & S_ISVTX)))
+		error_set(error, "%s: belongs to user %lu with mode %04o; it must be user %lu's, as the archive is, and nobody else may write it", path,
+		          (unsigned long)st->st_uid, (unsigned)st->st_mode & 07777, (unsigned long)owner);
+	else if (made && ((mode & S_ISGID && st->st_gid != group && fchownat(at, name, (uid_t)-1, group, AT_SYMLINK_NOFOLLOW)) || fchmodat(at, name, mode, 0)))
+		error_set(error, "%s: cannot be given to group %lu: %s", path, (unsigned long)group, strerror(errno));
+	else
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
 }
 
-int folder_make_day(const char *archive, time_t when, gid_t group, char *path, size_t size, struct error *error)
+/* In a day, where root is root. What somebody put there before is not ours to judge: the user's own process looks, and takes another name. */
+static int give_folder(int day, uid_t user, gid_t group, const char *path, struct error *error)
 {
-	struct tm tm;
-	char year[8], month[4], day[4];
-	int rv = -1, fds[4] = {-1, -1, -1, -1};
+	char name[DAY_FOLDER_SIZE], hidden[DAY_FOLDER_SIZE + 32];
+	struct stat st;
 
-	if (!localtime_r(&when, &tm) || !strftime(year, sizeof year, "%Y", &tm) || !strftime(month, sizeof month, "%m", &tm) ||
-	    !strftime(day, sizeof day, "%d", &tm))
-		return error_set(error, "%s: today has no date", archive);
-	int n = snprintf(path, size, "%s/%s/%s/%s", archive, year, month, day);
+	day_folder_name(user, 0, name);
+	if (!fstatat(day, name, &st, AT_SYMLINK_NOFOLLOW))
+		return 0;
+	/* complete before it has its name; whoever may add to the day cannot guess this one in time, and gets nothing by it */
+	snprintf(hidden, sizeof hidden, ".%s.%ld", name, (long)getpid());
+	int rv = mkdirat(day, hidden, 0700);
+	int fd = rv ? -1 : openat(day, hidden, OPEN_FOLDER);
+	if (fd < 0 || fchown(fd, user, group) || fchmod(fd, 02750) || (renameat(day, hidden, day, name) && errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR))
+		error_set(error, "%s/%s: cannot be made for its user: %s", path, name, strerror(errno));
+	else
+		rv = 1;
+	if (fd >= 0)
+		close(fd);
+	unlinkat(day, hidden, AT_REMOVEDIR);
+	return rv == 1 ? 0 : -1;
+}
+
+/* YYYY, MM and DD below an archive. */
+static int make_dated(int archive, uid_t owner, const char *day, gid_t group, mode_t mode, uid_t user, const char *path, struct error *error)
+{
+	char name[8];
+	struct stat st;
+	int at = dup(archive), rv = 0;
+
+	for (int i = 0; i < 3 && at >= 0; i++) {
+		snprintf(name, sizeof name, "%.*s", i ? 2 : 4, day + (i ? 2 + 3 * i : 0));
+		int next = open_dated(at, name, owner, group, i < 2 ? 0755 : mode, path, &st, error);
+		close(at);
+		at = next;
+	}
+	if (at < 0)
+		return -1;
+	bool shared = st.st_mode & S_ISVTX; /* then the user can do it, too */
+	if (user != FOLDER_AHEAD && geteuid() == 0 && owner == 0)
+		rv = give_folder(at, user, group, path, shared ? NULL : error) && !shared ? -1 : 0;
+	close(at);
+	return rv;
+}
+
+int folder_make_day(const char *archive, int64_t when, gid_t group, uid_t user, char *path, size_t size, struct error *error)
+{
+	char day[DAY_SIZE];
+	struct stat st;
+	int rv = -1;
+
+	if (day_of(when, day))
+		return error_set(error, "%s: %lld is no time of a day", archive, (long long)when);
+	int n = snprintf(path, size, "%s/%s", archive, day);
 	if (n < 0 || (size_t)n >= size)
 		return error_set(error, "%s: the path is too long", archive);
-	if ((fds[0] = open_folder(AT_FDCWD, archive, 0755, true, archive, error)) >= 0 &&
-	    (fds[1] = open_folder(fds[0], year, 0755, true, path, error)) >= 0 &&
-	    (fds[2] = open_folder(fds[1], month, 0755, true, path, error)) >= 0 &&
-	    (fds[3] = open_day(fds[2], day, group, path, error)) >= 0)
-		rv = 0;
-	for (size_t i = 0; i < 4; i++) {
-		if (fds[i] >= 0)
-			close(fds[i]);
+	bool made = mkdir(archive, 0755) == 0;
+	int fd = open(archive, OPEN_FOLDER);
+	if (fd < 0 || fstat(fd, &st) || (made && fchmod(fd, 0755)))
+		error_set(error, "%s: cannot be opened as a folder: %s", archive, strerror(errno));
+	else if (st.st_mode & 022 && !made)
+		error_set(error, "%s: has mode %04o; nobody but its owner may write it", archive, (unsigned)st.st_mode & 07777);
+	else {
+		/* the owner's rights, for files only, and only for now */
+		bool owned = geteuid() == 0 && st.st_uid != 0;
+		if (owned)
+			setfsgid(group), setfsuid(st.st_uid);
+		rv = make_dated(fd, st.st_uid, day, group, user == FOLDER_AHEAD || st.st_uid != 0 ? 03773 : 02751, user, path, error);
+		if (owned)
+			setfsuid(0), setfsgid(getegid());
 	}
+	if (fd >= 0)
+		close(fd);
 	return rv;
 }

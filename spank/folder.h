@@ -11,7 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include <time.h>
 
 #include "trace/error.h"
 
@@ -31,13 +30,19 @@ int folder_remove_step(int spool_fd, const char *path);
 
 /* Opens SPOOL. Returns the descriptor, or -1. */
 int folder_open_spool(const char *spool, struct error *error);
-/* The path that folder_make_day makes. Returns 0, or -1 with error set. */
-int folder_day_path(const char *archive, time_t when, char *path, size_t size, struct error *error);
 /* Returns 0 if SPOOL's file system has that many bytes left for users, -1 with error set if not. */
 int folder_check_room(int spool_fd, const char *spool, uint64_t bytes, struct error *error);
 
-/* Makes ARCHIVE/YYYY/MM/DD of the local time and what is missing above it: ARCHIVE, YYYY and MM are root's, 0755; DD is 3777 with the
- * group: everybody can add files, nobody can remove those of others, and they get the group. path gets its path. Returns 0 or -1. */
-int folder_make_day(const char *archive, time_t when, gid_t group, char *path, size_t size, struct error *error);
+/* Makes the folder of a day (archive/day.h) and what is missing above it, all of the archive's owner, with the group; and in it the folder of a user: the
+ * user's, 2750 with the group, so that nobody can be there first. path gets the day's path. Returns 0 or -1.
+ *
+ *     the archive is root's           ARCHIVE, YYYY, MM: 0755; DD: 2751, in which only the group sees who has a folder
+ *     it is another user's            all is made with that user's rights, for root has none on the file servers of most sites (root_squash); DD is 3773:
+ *                                     root cannot give a folder to the user there, whose own processes make it (day_own_folder)
+ *     it is root's, who may not write the day must be there: `spoor setup --days` makes days ahead, 3773, where root is root
+ *
+ * FOLDER_AHEAD instead of a user makes a day for later, 3773. */
+#define FOLDER_AHEAD ((uid_t)-1)
+int folder_make_day(const char *archive, int64_t when, gid_t group, uid_t user, char *path, size_t size, struct error *error);
 
 #endif

@@ -25,7 +25,7 @@ int helper_keep(struct facts *facts);
  * from the folder of the archive where it delivers. Runs as root, and reads nothing that users can write. */
 int helper_sweep(struct facts *facts);
 
-/* `spoor-helper day`: makes today's folder (fact `when`) in the archive, for the group. Runs as root. */
+/* `spoor-helper day`: makes the folder of the day (fact `when`) in the archive, for the group, and in it that of the user (fact `uid`). Runs as root. */
 int helper_day(struct facts *facts);
 
 #endif

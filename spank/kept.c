@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "trace/container.h"
+#include "trace/publish.h"
 
 #define FACTS_MAX (1 << 20)
 
@@ -74,13 +74,29 @@ int kept_save(const char *folder, const struct facts *facts, struct error *error
 	if (!text)
 		return error_set(error, "%s: no memory for the facts", folder);
 	if (join(path, folder, KEPT_FACTS) == 0) {
-		if (container_publish(path, 0600, text, strlen(text)) == 0)
+		if (publish_file(path, 0600, text, strlen(text)) == 0)
 			rv = 0;
 		else if (errno == EEXIST)
 			rv = 1;
 	}
 	if (rv < 0)
 		error_set(error, "%s: the facts of the step cannot be kept: %s", folder, strerror(errno));
+	free(text);
+	return rv;
+}
+
+int kept_replace(const char *folder, const struct facts *facts, struct error *error)
+{
+	char path[4096], next[4096];
+	char *text = facts_encode(facts);
+	int rv = -1;
+
+	if (text && join(path, folder, KEPT_FACTS) == 0 && join(next, folder, KEPT_NEXT) == 0) {
+		unlink(next);
+		rv = publish_file(next, 0600, text, strlen(text)) || rename(next, path) ? -1 : 0;
+	}
+	if (rv)
+		error_set(error, "%s: the facts of the step cannot be kept: %s", folder, text ? strerror(errno) : "no memory");
 	free(text);
 	return rv;
 }
@@ -134,11 +150,13 @@ void kept_clear(const char *folder)
 
 	if (join(path, folder, KEPT_FACTS) == 0)
 		unlink(path);
+	if (join(path, folder, KEPT_NEXT) == 0)
+		unlink(path);
 }
 
 bool kept_is_own(const char *name)
 {
-	return !strcmp(name, KEPT_FACTS) || !strcmp(name, KEPT_LOCK);
+	return !strcmp(name, KEPT_FACTS) || !strcmp(name, KEPT_LOCK) || !strcmp(name, KEPT_NEXT);
 }
 
 static bool has_bytes(int folder, const char *name, const uint8_t *bytes, size_t size)
@@ -160,9 +178,9 @@ static bool has_bytes(int folder, const char *name, const uint8_t *bytes, size_t
 	return same && done == size;
 }
 
-bool kept_is_delivered(const char *day, const char *prefix, const void *bytes, size_t size)
+bool kept_is_delivered(const char *archived, const char *prefix, const void *bytes, size_t size)
 {
-	DIR *dir = day ? opendir(day) : NULL;
+	DIR *dir = opendir(archived);
 	bool found = false;
 
 	if (!dir)

@@ -17,6 +17,7 @@
 
 #define KEPT_FACTS "facts"
 #define KEPT_LOCK  "lock"
+#define KEPT_NEXT  "facts.next" /* what is about to be FACTS */
 
 /* Returns a descriptor that holds the lock until it is closed, or -1 with errno; EWOULDBLOCK: another helper has it. */
 int kept_lock(const char *folder);
@@ -26,6 +27,8 @@ void kept_unlock(const char *folder, int lock);
 bool kept_has_facts(const char *folder);
 /* Saves the facts; those of an earlier attempt stay. Returns 1 if there was one, 0 if not, -1 with error set. */
 int kept_save(const char *folder, const struct facts *facts, struct error *error);
+/* Saves the facts instead of those that are there. Returns 0, or -1 with error set. */
+int kept_replace(const char *folder, const struct facts *facts, struct error *error);
 /* Adds the saved facts to facts, those named in stay (NULL-terminated) only if they are not there yet. Returns 0, 1 if none are saved, -1 with
  * error set. */
 int kept_load(const char *folder, struct facts *facts, const char *const *stay, struct error *error);
@@ -34,8 +37,8 @@ void kept_clear(const char *folder);
 /* True for the names above. */
 bool kept_is_own(const char *name);
 
-/* Looks in a day's folder of the archive for a regular file JOB.STEP.*.spoor of this user with exactly these bytes: delivered already, by a
- * helper that was killed before it could remove the raw trace. day may be NULL. */
-bool kept_is_delivered(const char *day, const char *prefix, const void *bytes, size_t size);
+/* Looks in a folder of the archive for a regular file JOB.STEP.*.spoor of this user with exactly these bytes: delivered already, by a helper that
+ * was killed before it could remove the raw trace. */
+bool kept_is_delivered(const char *archived, const char *prefix, const void *bytes, size_t size);
 
 #endif

@@ -90,7 +90,7 @@ static const struct {
 	{"swept", HIDDEN},
 	{"spool", HIDDEN},
 	{"day", HIDDEN},
-	{"first_day", HIDDEN},
+	{"folders", HIDDEN},
 };
 #define KNOWN (sizeof known / sizeof known[0])
 

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "archive/day.h"
 #include "policy/choice.h"
 #include "policy/decision.h"
 #include "spank/ending.h"
@@ -406,11 +407,13 @@ static int make_day(const struct config *config, char *day, size_t size, struct 
 {
 	struct facts facts = {0};
 	time_t now = time(NULL);
+	char name[DAY_SIZE];
 
-	if (folder_day_path(remote.decision.archive, now, day, size, error))
-		return -1;
+	if (day_of(now, name) || (size_t)snprintf(day, size, "%s/%s", remote.decision.archive, name) >= size)
+		return error_set(error, "%s: today has no folder there", remote.decision.archive);
 	facts_set(&facts, "archive", remote.decision.archive);
 	facts_format(&facts, "when", "%lld", (long long)now);
+	facts_format(&facts, "uid", "%lu", (unsigned long)remote.step.identity.uid);
 	facts_format(&facts, "group", "%lu", (unsigned long)admin_group());
 	int rv = run_helper(config, "day", &facts, NULL, error);
 	facts_clear(&facts);

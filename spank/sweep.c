@@ -117,9 +117,10 @@ static int open_step(const struct sweep *s, int spool, const char *name, struct 
 	return fd;
 }
 
-/* day is empty until it is needed: an archive that is away is not asked for nothing. */
-static int sweep_one(struct sweep *s, int spool, const char *name, char *day, size_t size, struct error *error)
+/* An archive that is away is not asked for nothing. */
+static int sweep_one(struct sweep *s, int spool, const char *name, struct error *error)
 {
+	char day[4096];
 	struct stat st;
 	int rv = 0;
 
@@ -129,8 +130,7 @@ static int sweep_one(struct sweep *s, int spool, const char *name, char *day, si
 		return 0;
 	}
 	if (unlinkat(spool, name, AT_REMOVEDIR)) {
-		if (!day[0])
-			rv = folder_make_day(s->archive, time(NULL), s->group, day, size, error);
+		rv = folder_make_day(s->archive, time(NULL), s->group, st.st_uid, day, sizeof day, error);
 		bool delivered = !rv && !deliver(s, name, day, &st) && !unlinkat(spool, name, AT_REMOVEDIR);
 		s->delivered += delivered;
 		s->kept += !delivered;
@@ -142,7 +142,6 @@ static int sweep_one(struct sweep *s, int spool, const char *name, char *day, si
 
 int sweep_spool(struct sweep *s, struct error *error)
 {
-	char day[4096] = "";
 	struct stat st;
 	int rv = 0;
 
@@ -155,7 +154,7 @@ int sweep_spool(struct sweep *s, struct error *error)
 		rv = error_set(error, "%s: the spool must be root's and nobody else may write it", s->spool);
 	for (struct dirent *e; !rv && (e = readdir(dir));) {
 		if (isdigit((unsigned char)e->d_name[0]))
-			rv = sweep_one(s, fd, e->d_name, day, sizeof day, error);
+			rv = sweep_one(s, fd, e->d_name, error);
 	}
 	if (dir)
 		closedir(dir);

@@ -5,22 +5,35 @@
     archive.py DIR COUNT [DAYS] [TRACE...]   COUNT traces over DAYS days (default 365), up to today; with files: what is in the files, in turn, with
                                              metadata of a synthetic job, for measurements
 
-What is in them follows from their number alone, so that tests can say what a list must have: job j ran for user u(j % 50),
+What is in them follows from their number alone, so that tests can say what a list must have: job j ran for user(j), one of 50 if root makes the archive,
 in account a(j % 7), partition (j % 3: short, long, debug), on 2^(j % 8) nodes with 4 ranks each, as executable app(j % 11);
 every 10th failed, every 25th was killed, every 100th is partial. The program is a loop of n(j) turns, in which each rank sends size(j) bytes to the
 next one, receives as many, and calls MPI_Allreduce; rank 0 computes twice as long as the others, who wait for it there (totals()).
 """
 import json
 import os
+import pwd
 import struct
 import sys
 import time
 import zlib
 
-USERS, DAY = 50, 86400
+DAY = 86400
+USERS, UID = (50, 61000) if os.geteuid() == 0 else (1, os.geteuid())
 
 
 SEND_NS, REDUCE_NS, FINALIZE_NS, INIT_NS, OVERHEAD_NS = 1000, 2000000, 5000, 70000000, 1000000
+
+
+def uid(job):
+    return UID + job % USERS
+
+
+def user(job):
+    try:
+        return pwd.getpwuid(uid(job)).pw_name
+    except KeyError:
+        return str(uid(job))
 
 
 def ranks(job):
@@ -156,26 +169,48 @@ def metadata(job, start):
     return {"version": 1, "state": "KILLED" if job % 25 == 0 else "FAILED" if job % 10 == 0 else "COMPLETED",
             "start": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(start)), "elapsed": job % 5000,
             "job": job, "step": "0", "cluster": "synthetic", "job_name": f"name {job % 13}", "account": f"a{job % 7}",
-            "partition": ("short", "long", "debug")[job % 3], "qos": "normal", "user": f"u{job % USERS}", "uid": os.getuid(),
+            "partition": ("short", "long", "debug")[job % 3], "qos": "normal", "user": user(job), "uid": uid(job),
             "nodes": nodes, "tasks": 4 * nodes, "node": f"n{job % 1000}", "exit_code": 1 if job % 10 == 0 else 0,
             "signal": 9 if job % 25 == 0 else 0, "mode": "lossless", "rule": "default", "partial": int(job % 100 == 0),
             **({"reason": ("signal", "oom", "time-limit")[job // 100 % 3]} if job % 100 == 0 else {}),
             "ranks": 4 * nodes, "hosts": [f"n{(job + i) % 1000}" for i in range(nodes)], "ranks_per_node": [4] * nodes,
-            "command": [f"/home/u{job % USERS}/bin/app{job % 11}", "-n", str(job)], "exe": f"/home/u{job % USERS}/bin/app{job % 11}",
+            "command": [f"/home/u{job % 50}/bin/app{job % 11}", "-n", str(job)], "exe": f"/home/u{job % 50}/bin/app{job % 11}",
             "mpi_library": "Open MPI v4.1.4", "mpi_version": "3.1", "start_ns": start * 10**9, "end_ns": (start + job % 5000) * 10**9,
             "spoor_version": "0.1.0"}
+
+
+def folder_of(archive, when, owner=None):
+    """The folder of a user on the day of a time, made as root makes it."""
+    owner = os.geteuid() if owner is None else owner
+    day = os.path.join(archive, time.strftime("%Y/%m/%d", time.gmtime(when)))
+    path = os.path.join(day, str(owner))
+    if not os.path.isdir(path):
+        os.makedirs(day, 0o755, exist_ok=True)
+        os.mkdir(path)
+        if os.geteuid() == 0:
+            os.chown(path, owner, 0)
+        os.chmod(path, 0o2750)
+    return path
+
+
+def put(archive, job, when, data, owner=None, name=None):
+    """A trace of a user, as it is delivered. Returns its path."""
+    owner = uid(job) if owner is None else owner
+    path = os.path.join(folder_of(archive, when, owner), name or f"{job}.0.0.spoor")
+    with open(path + ".new", "wb") as file:
+        file.write(data)
+    if os.geteuid() == 0:
+        os.chown(path + ".new", owner, 0)
+    os.chmod(path + ".new", 0o440)
+    os.rename(path + ".new", path)
+    return path
 
 
 def fill(folder, count, days=365, first=1, now=None, like=()):
     now = int(now or time.time())
     for job in range(first, first + count):
         start = now - DAY * days + (job - first) * (DAY * days // max(count, 1))
-        day = os.path.join(folder, time.strftime("%Y/%m/%d", time.localtime(start)))
-        os.makedirs(day, exist_ok=True)
-        path = os.path.join(day, f"{job}.0.0.spoor")
-        with open(path, "wb") as file:
-            file.write(container(metadata(job, start), *(like[job % len(like)] if like else content(job))))
-        os.chmod(path, 0o440)
+        put(folder, job, start, container(metadata(job, start), *(like[job % len(like)] if like else content(job))))
 
 
 if __name__ == "__main__":

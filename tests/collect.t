@@ -66,6 +66,7 @@ raw() {
 	mkdir "$1" && SLURM_SPOOR_HANDOFF="1;mode=lossless;spool=$work/$1" LD_PRELOAD=$SPOOR_PRELOAD "$ending" >/dev/null 2>&1
 }
 mkdir -p archive/2026/03/01 archive/2026/03/02
+me=$(id -u) one=archive/2026/03/01/$(id -u) two=archive/2026/03/02/$(id -u)
 facts() {
 	printf '%s\n' "job=$1" "step=$2" "spool=$work/$3" "day=$work/archive/2026/03/0$4" "uid=$(id -u)" node=n1 exit_code=0 signal=0 "${@:5}"
 }
@@ -74,17 +75,17 @@ collect() {
 }
 raw s1 && raw s2 && raw s3
 is 'collect: says that it is done' "$(collect 7 0 s1 1 partition=long)" 'done'
-is 'collect: the file' "$(cd archive && find . -type f -printf '%P %m\n')" '2026/03/01/7.0.0.spoor 440'
+is 'collect: the file' "$(cd archive && find . -type f -printf '%P %m\n')" "2026/03/01/$me/7.0.0.spoor 440"
 is 'collect: the spool folder is empty' "$(ls -A s1)" ''
 is 'collect: nothing left to do' "$(collect 7 0 s1 1)" 'done'
-is 'collect: the next number' "$(collect 7 0 s2 1 >/dev/null; ls archive/2026/03/01)" '7.0.0.spoor
+is 'collect: the next number' "$(collect 7 0 s2 1 >/dev/null; ls $one)" '7.0.0.spoor
 7.0.1.spoor'
 is 'collect: another day, a failed job' "$(collect 8 batch s3 2 exit_code=3 mode=lossless 'rule=a%20b')" 'done'
-ok 'collect: what it makes is whole' spoor verify archive/2026/03/0?/*.spoor
-like 'collect: a folder that is not there' "$(raw s4; sed -n 1p <(facts 9 0 s4 3 | spoor-helper collect 2>&1))" 's4/world-.*: not archived in .*/03: No such file'
+ok 'collect: what it makes is whole' spoor verify archive/2026/03/0?/*/*.spoor
+like 'collect: a folder that is not there' "$(raw s4; sed -n 1p <(facts 9 0 s4 3 | spoor-helper collect 2>&1))" 's4: not archived: .*/03/.*: No such file'
 is 'collect: and the raw trace stays' "$(ls s4 | grep -c world)" 1
 like 'collect: a raw trace that is damaged' "$(printf 'xx' >s4/world-0.spoor; collect 9 0 s4 1 | head -n 1)" 'world-0.spoor: '
-is 'collect: the other one is delivered, the damaged one stays, with the facts' "$(ls s4; ls archive/2026/03/01)" 'facts
+is 'collect: the other one is delivered, the damaged one stays, with the facts' "$(ls s4; ls $one)" 'facts
 world-0.spoor
 7.0.0.spoor
 7.0.1.spoor
@@ -146,24 +147,26 @@ is 'resolve: several' "$(spoor verify 7 2>&1)" 'spoor: 7: there are 2 traces, sa
 like 'resolve: none' "$(spoor verify 70 2>&1)" '^spoor: 70: no such file, and no trace of such a job in the archive'
 
 # Exit notes, and files that are not what they say.
-is 'a note where the trace is not' "$(mkdir s5; collect 7 0 s5 1 exit_code=0 signal=9 node=n2 exit_task=5; cat archive/2026/03/01/7.0.n2.exit)" 'done
+is 'a note where the trace is not' "$(mkdir s5; collect 7 0 s5 1 exit_code=0 signal=9 node=n2 exit_task=5; cat $one/7.0.n2.exit)" 'done
 {"version":1,"job":7,"step":"0","node":"n2","exit_code":0,"signal":9,"exit_task":5}'
 is 'a note counts' "$(names --state KILLED)" '7.0.0 7.0.1'
 if [ "$(id -u)" = 0 ]; then
-	chown 65534 archive/2026/03/01/7.0.n2.exit
+	chown 65534 $one/7.0.n2.exit
 	spoor index --full >/dev/null # what changes without a change of its folder
-	is 'a note of somebody else does not' "$(names --state KILLED)" ''
-	chown 65534 archive/2026/03/02/8.batch.0.spoor
+	is 'a note of somebody else does not' "$(names --state KILLED 2>/dev/null)" ''
+	like 'but is told' "$(spoor list 2>&1 >/dev/null)" '7.0.n2.exit: is of user 65534, in a folder of user 0'
+	chown 0 $one/7.0.n2.exit
+	chown 65534 $two/8.batch.0.spoor
 	spoor index --full >/dev/null
-	like 'a trace that is not of its owner' "$(spoor list 2>&1 >/dev/null)" "8.batch.0.spoor: its metadata is of user 0, the file of user 65534"
-	chown 0 archive/2026/03/02/8.batch.0.spoor
+	like 'a trace that is not of the owner of the folder' "$(spoor list 2>&1 >/dev/null)" '8.batch.0.spoor: is of user 65534, in a folder of user 0'
+	chown 0 $two/8.batch.0.spoor
 fi
-cp archive/2026/03/02/8.batch.0.spoor archive/2026/03/02/10.0.0.spoor
+cp $two/8.batch.0.spoor $two/10.0.0.spoor
 like 'a trace under the name of another job' "$(spoor list 2>&1 >/dev/null)" '10.0.0.spoor: its metadata is of job 8'
-printf 'not a trace' >archive/2026/03/02/10.0.0.spoor.new && mv -f archive/2026/03/02/10.0.0.spoor.new archive/2026/03/02/10.0.0.spoor
-mkfifo archive/2026/03/02/11.0.0.spoor
-ln -s /etc/passwd archive/2026/03/02/12.0.0.spoor
-printf '{' >archive/2026/03/02/7.0.n3.exit
+printf 'not a trace' >$two/10.0.0.spoor.new && mv -f $two/10.0.0.spoor.new $two/10.0.0.spoor
+mkfifo $two/11.0.0.spoor
+ln -s /etc/passwd $two/12.0.0.spoor
+printf '{' >$two/7.0.n3.exit
 got=$(spoor list 2>&1 >/dev/null)
 like 'damaged files are named' "$got" '10.0.0.spoor: .*11.0.0.spoor: not a regular file.*12.0.0.spoor: not a regular file.*7.0.n3.exit: '
 like 'and counted' "$got" '4 files are damaged'

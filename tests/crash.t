@@ -70,7 +70,7 @@ exit 0
             "JobState=PENDING" not in shown and "JobState=COMPLETING" not in shown and "JobState=CONFIGURING" not in shown
 
     def traces(self):
-        return sorted(glob.glob(f"{SITE}/archive/*/*/*/{self.id}.*.spoor"))
+        return sorted(glob.glob(f"{SITE}/archive/*/*/*/*/{self.id}.*.spoor"))
 
     def spool(self):
         return glob.glob(f"{SITE}/spool/{self.id}.*")

@@ -119,8 +119,9 @@ tap.ok("another MPI_COMM_WORLD" in spoor("merge", work + "/halo3d.part0", work +
 
 # In the archive: parts are joined once.
 helper = os.path.join(BUILD, "spoor-helper")
-day = os.path.join(work, "archive", time.strftime("%Y/%m/%d"))
-os.makedirs(day)
+day = os.path.join(work, "archive", time.strftime("%Y/%m/%d", time.gmtime()))
+own = os.path.join(day, str(os.getuid()))
+os.makedirs(own)
 os.environ["SPOOR_ARCHIVE"] = os.path.join(work, "archive")
 os.environ["XDG_CACHE_HOME"] = os.path.join(work, "cache")
 
@@ -138,56 +139,61 @@ def deliver(node, arenas, job=7, **facts):
 
 
 def archived():
-    return sorted(os.listdir(day))
+    return sorted(os.listdir(own))
 
 
 arenas = sorted(glob.glob(work + "/halo3d.kept/*.arena"))
 said, left = deliver(0, arenas[0::NODES])
 tap.equal((said, left, archived()), ("done\n", [], ["7.0.0.n0.spoor"]), "the first node delivers a part")
-m = metadata(day + "/7.0.0.n0.spoor")
+m = metadata(own + "/7.0.0.n0.spoor")
 tap.ok(m.get("partial") == 1 and m.get("reason") == "deadline" and m.get("ranks_missing") == RANKS - len(arenas[0::NODES]) and m.get("part") == "7.0.n0",
        "which says that it is one, and why", m)
-shutil.copy(day + "/7.0.0.n0.spoor", work + "/first")
+shutil.copy(own + "/7.0.0.n0.spoor", work + "/first")
 deliver(1, arenas[1::NODES], signal=11, exit_task=1)
 tap.equal(archived(), ["7.0.0.n0.spoor", "7.0.0.n1.spoor"], "the second one as well")
 said, left = deliver(2, arenas[2::NODES])
 tap.equal((left, archived()), ([], ["7.0.0.spoor"]), "the last node joins them")
-m = metadata(day + "/7.0.0.spoor")
+m = metadata(own + "/7.0.0.spoor")
 tap.ok("partial" not in m and "reason" not in m and m.get("parts") == ["7.0.n0", "7.0.n1", "7.0.n2"] and m.get("signal") == 11 and m.get("state") == "KILLED",
        "what is whole is not partial; how the tasks ended stays", m)
-tap.equal(dump(day + "/7.0.0.spoor"), dump(work + "/halo3d.online"), "every rank decodes exactly")
-tap.equal(oct(os.stat(day + "/7.0.0.spoor").st_mode & 0o777), "0o440", "the mode is kept")
+tap.equal(dump(own + "/7.0.0.spoor"), dump(work + "/halo3d.online"), "every rank decodes exactly")
+tap.equal(oct(os.stat(own + "/7.0.0.spoor").st_mode & 0o777), "0o440", "the mode is kept")
 
 # A joiner that was killed after it published: its parts are still there.
-shutil.copy(work + "/first", day + "/7.0.0.n0.spoor")
+shutil.copy(work + "/first", own + "/7.0.0.n0.spoor")
 names = [json.loads(line)["name"] for line in spoor("list", "--json").stdout.splitlines()]
 tap.equal((names, archived()), (["7.0.0"], ["7.0.0.spoor"]), "a part that is in the whole is only removed")
 
 # A node is lost: what there is, is joined when the archive is listed.
-for path in glob.glob(day + "/*"):
+for path in glob.glob(own + "/*"):
     os.unlink(path)
 deliver(0, arenas[0::NODES])
 deliver(2, arenas[2::NODES])
 tap.equal(archived(), ["7.0.0.n0.spoor", "7.0.0.n2.spoor"], "a node is lost: two parts")
 spoor("list")
 tap.equal(archived(), ["7.0.0.spoor"], "spoor list joins them")
-m = metadata(day + "/7.0.0.spoor")
+m = metadata(own + "/7.0.0.spoor")
 tap.ok(m.get("partial") == 1 and m.get("parts") == ["7.0.n0", "7.0.n2"] and m.get("ranks_missing") == len(arenas[1::NODES]), "which is still partial", m)
-tap.ok(f"{len(arenas[1::NODES])} ranks are not in this trace" in spoor("show", "--last", day + "/7.0.0.spoor").stdout, "spoor show --last says so")
+tap.ok(f"{len(arenas[1::NODES])} ranks are not in this trace" in spoor("show", "--last", own + "/7.0.0.spoor").stdout, "spoor show --last says so")
 deliver(1, arenas[1::NODES])
-tap.equal((archived(), "partial" in metadata(day + "/7.0.0.spoor" if len(archived()) == 1 and os.path.exists(day + "/7.0.0.spoor") else glob.glob(day + "/*")[0])),
+tap.equal((archived(), "partial" in metadata(own + "/7.0.0.spoor" if len(archived()) == 1 and os.path.exists(own + "/7.0.0.spoor") else glob.glob(own + "/*")[0])),
           (["7.0.1.spoor"], False), "the lost node comes back: the rest is joined")
 
 # Two users have jobs of one number (two clusters): neither touches the other's.
 if os.geteuid() == 0:
-    for path in glob.glob(day + "/*"):
+    for path in glob.glob(own + "/*"):
         os.unlink(path)
     deliver(0, arenas[0::NODES])
-    os.chmod(day, 0o3777)
-    os.chown(day + "/7.0.0.n0.spoor", 65534, 65534)
-    deliver(1, arenas[1::NODES], nodes=2)
+    os.chmod(own, 0o3777)
+    os.makedirs(day + "/65534")
+    os.chown(day + "/65534", 65534, 65534)
+    for path in (own + "/7.0.0.n1.spoor", day + "/65534/7.0.0.n0.spoor"):
+        shutil.copy(own + "/7.0.0.n0.spoor", path)
+        os.chown(path, 65534, 65534)
+    deliver(2, arenas[2::NODES], nodes=2)
     spoor("list")
-    tap.equal((archived(), os.stat(day + "/7.0.0.n0.spoor").st_uid), (["7.0.0.n0.spoor", "7.0.0.n1.spoor"], 65534), "another user's part is not touched")
+    tap.equal((archived(), os.listdir(day + "/65534")), (["7.0.0.n1.spoor", "7.0.0.spoor"], ["7.0.0.n0.spoor"]),
+              "another user's parts are not touched, not even in one's own folder")
 else:
     tap.skip("another user's part is not touched", "not root")
 # As many ranks as tables begin with

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # prune - what has had its time goes, by retention, age and quota; first it is only shown
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -23,24 +24,17 @@ NOW = int(time.time())
 
 
 def put(job, age, retention=None, uid=None, size=0):
-    """A trace that is `age` days old."""
-    folder = os.path.join(store, time.strftime("%Y/%m/%d", time.localtime(NOW - age * DAY)))
-    os.makedirs(folder, exist_ok=True)
-    facts = dict(archive.metadata(job, NOW - age * DAY), uid=uid or os.getuid(), filler="x" * size)
+    """A trace that is `age` days old; size: what it takes of the disk, and a little more."""
+    owner = os.geteuid() if uid is None else uid
+    facts = dict(archive.metadata(job, NOW - age * DAY), uid=owner)
     if retention is not None:
         facts["retention"] = retention
-    path = os.path.join(folder, f"{job}.0.0.spoor")
-    with open(path, "wb") as file:
-        file.write(archive.container(facts))
-    os.chmod(path, 0o440)
-    if uid:
-        os.chown(path, uid, 0)
-    return path
+    return archive.put(store, job, NOW - age * DAY, archive.container(facts) + b"x" * size, owner)
 
 
 def prune(*arguments):
     run = subprocess.run([SPOOR, "prune", "--archive", store, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    jobs = [int(line.split("/")[3].split(".")[0]) for line in run.stdout.splitlines() if "\t" in line]
+    jobs = [int(re.match("[0-9]+", line.split("/")[4]).group()) for line in run.stdout.splitlines() if "\t" in line]
     return run, jobs
 
 
@@ -64,26 +58,50 @@ tap.equal(prune("--delete")[1], [], "once")
 tap.equal(prune("--max-age", "30")[1], [1, 3], "age: whatever the retention")
 run, jobs = prune("--max-age", "30", "--delete", "--quiet")
 tap.ok("\t" not in run.stdout and "2 files removed" in run.stdout and there() == [5, 6], "--quiet", run.stdout)
-old = os.path.join(store, time.strftime("%Y/%m/%d", time.localtime(NOW - 40 * DAY)))
+old = os.path.join(store, time.strftime("%Y/%m/%d", time.gmtime(NOW - 40 * DAY)))
 tap.ok(not os.path.exists(old), "a folder that became empty goes")
-tap.ok(os.path.isdir(os.path.join(store, time.strftime("%Y/%m/%d", time.localtime(NOW)))), "that of today stays")
+tap.ok(os.path.isdir(os.path.join(store, time.strftime("%Y/%m/%d", time.gmtime(NOW)))), "that of today stays")
 
-# Quotas: the oldest first.
+# Quotas: the oldest first, of those who have more than an equal share; of blocks of the disk, not of what files say.
+MIB = 1 << 20
 for job, age in ((11, 9), (12, 8), (13, 7), (14, 6)):
-    put(job, age, size=100000)
-run, jobs = prune("--quota", "250K")
+    put(job, age, size=MIB)
+run, jobs = prune("--quota", "3M")
 tap.equal(jobs, [5, 11, 12], "quota: the oldest, until the others fit")
 if os.geteuid() == 0:
     for job, age in ((21, 5), (22, 4), (23, 3)):
-        put(job, age, uid=65534, size=100000)
-    run, jobs = prune("--user-quota", "250K")
+        put(job, age, uid=65534, size=MIB)
+    put(31, 10, uid=65533, size=MIB // 2)
+    run, jobs = prune("--user-quota", "3M")
     tap.equal(jobs, [5, 11, 12, 21], "each user's quota")
-    run, jobs = prune("--quota", "1M", "--user-quota", "150K", "--delete")
-    tap.equal(there(), [6, 14, 23], "both, removed")
+    run, jobs = prune("--quota", "5M")
+    tap.equal(jobs, [5, 11, 12, 21], "max-min fairness: who has less than an equal share loses nothing, however old")
+    before = there()
+    sparse = put(41, 1, uid=65532)
+    os.truncate(sparse, 1 << 40)
+    run, jobs = prune("--quota", "50M", "--user-quota", "10M")
+    tap.equal((jobs, run.returncode), ([], 0), "a sparse file of 1 TiB takes nothing, and makes nobody's trace go")
+    os.unlink(sparse)
+    damaged = archive.put(store, 51, NOW, b"x" * MIB, 65533)
+    foreign = put(52, 2, uid=65534, size=MIB)
+    os.chown(foreign, 65533, 0)
+    tap.equal([prune("--quota", quota)[1] for quota in ("9M", "8M", "7M")], [[52], [52, 51], [5, 11, 52, 51]],
+              "what is damaged, or in another user's folder, goes first")
+    run, jobs = prune("--quota", "7M")
+    tap.ok("and it is damaged" in run.stdout, "which is said", run.stdout)
+    prune("--quota", "3M", "--user-quota", "2M", "--delete")
+    tap.equal(there(), [6, 14, 23, 31], "both, removed")
+    odd = put(61, 20, 1, uid=65533)
+    os.rename(odd, os.path.join(os.path.dirname(odd), "61\t1\tx\n2026.spoor"))
+    prune("--delete")
+    tap.equal([name for name in os.listdir(os.path.dirname(odd)) if name.startswith("61")] if os.path.exists(os.path.dirname(odd)) else [], [],
+              "names with anything in them")
 
 # What else goes, and what does not.
 path = put(31, 20)
 day = os.path.dirname(path)
+with open(os.path.join(day, "31.0.7.spoor"), "wb"):
+    os.utime(os.path.join(day, "31.0.7.spoor"), (NOW - 7200, NOW - 7200))
 for name, age in ((".31.0.0.spoor.4711.tmp", 2 * 3600), (".31.0.1.spoor.4712.tmp", 60)):
     with open(os.path.join(day, name), "w", encoding="utf-8") as file:
         file.write("unfinished")
@@ -102,8 +120,9 @@ outside = os.path.join(work, "outside")
 os.makedirs(outside)
 with open(os.path.join(outside, "41.0.0.spoor"), "wb") as file:
     file.write(archive.container(dict(archive.metadata(41, 0), retention=1)))
-os.makedirs(os.path.join(store, "2020/01"), exist_ok=True)
+os.makedirs(os.path.join(store, "2020/01/02"), exist_ok=True)
 os.symlink(outside, os.path.join(store, "2020/01/01"))
+os.symlink(outside, os.path.join(store, "2020/01/02", str(os.geteuid())))
 prune("--delete", "--max-age", "1")
 tap.equal(os.listdir(outside), ["41.0.0.spoor"], "symbolic links are not followed")
 for arguments in (("--quota", "much"), ("--quota", "0"), ("--quota", "1X"), ("--max-age", "x"), ("--max-age", "0"), ("--nonsense",), ("file",)):

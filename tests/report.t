@@ -12,6 +12,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import archive as store  # noqa: E402
 import browser  # noqa: E402
 import launch  # noqa: E402
 import meta  # noqa: E402
@@ -150,20 +151,21 @@ def hostile(folder, view):
 def archive(folder, view):
     """The page of an archive says what spoor aggregate says."""
     root = os.path.join(folder, "archive")
-    day = os.path.join(root, "2026/03/01")
-    os.makedirs(day)
-    for path in (folder, root, os.path.join(root, "2026"), os.path.join(root, "2026/03"), day):
-        os.chmod(path, 0o755)
     start = 1772359200
+    os.makedirs(root)
+    for path in (folder, root):
+        os.chmod(path, 0o755)
     for number in range(6):
-        path = os.path.join(day, f"{number + 1}.0.0.spoor")
+        path = os.path.join(folder, "replaced")
+        owner = store.uid(number % 2)
         meta.replace(os.path.join(folder, "halo.spoor"), path,
-                     lambda facts, n=number: facts.update(job=n + 1, step=0, uid=os.getuid(), user=f"user{n % 2}", account="<b onclick=x>&",
+                     lambda facts, n=number: facts.update(job=n + 1, step=0, uid=store.uid(n % 2), account="<b onclick=x>&",
                                                           start="2026-03-01T10:00:00Z", start_ns=start * 10**9, end_ns=(start + 3600) * 10**9, elapsed=3600,
                                                           exe=f"/opt/<script>{n % 3}"))
-        os.chmod(path, 0o644)
-    with open(os.path.join(day, "9.0.0.spoor"), "wb") as file:
-        file.write(b"not a trace")
+        with open(path, "rb") as file:
+            store.put(root, number + 1, start, file.read(), owner)
+        os.unlink(path)
+    store.put(root, 9, start, b"not a trace")
     path = os.path.join(folder, "site.html")
     status, _, err = spoor("report", "--archive", root, "-o", path)
     if not tap.ok(status == 0, "archive: a page", err):
@@ -186,7 +188,7 @@ def archive(folder, view):
     tap.ok(page.figures.get("total/jobs") == 6 and page.figures.get("total/node_hours") == 6, "archive: six jobs of an hour on a node", page.figures)
     if view:
         look("archive", path, view)
-    tap.equal(spoor("report", "--archive", root, "-o", path, "--user", "user1")[0], 0, "archive: filters")
+    tap.equal(spoor("report", "--archive", root, "-o", path, "--user", store.user(1))[0], 0, "archive: filters")
     nothing = os.path.join(folder, "nothing")
     os.mkdir(nothing, 0o755)
     status, _, err = spoor("report", "--archive", nothing, "-o", path)

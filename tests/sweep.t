@@ -18,7 +18,7 @@ if [ "$(id -u)" != 0 ]; then
 	exit 0
 fi
 mkdir -m 711 spool && mkdir -m 755 archive
-today=$work/archive/$(date +%Y/%m/%d)
+today=$work/archive/$(date -u +%Y/%m/%d)
 
 # step NAME: a step's folder with a raw trace, as the tracer leaves it. (A copy: making one takes longer than all else here.)
 mkdir raw && SLURM_SPOOR_HANDOFF="1;mode=lossless;spool=$work/raw" LD_PRELOAD=$SPOOR_PRELOAD "$build/tests/ending" >/dev/null 2>&1
@@ -58,28 +58,28 @@ is 'sweep: to the archive' "$(archived)" '1.0.0.spoor '
 is 'sweep: nothing is left in the spool' "$(ls -A spool)" ''
 is 'sweep: with the facts of then' "$(spoor list --json | grep -o '"exit_code":3,"signal":0,"exit_task":2\|"partition":"long"' | tr '\n' ' ')" \
 	'"partition":"long" "exit_code":3,"signal":0,"exit_task":2 '
-is 'sweep: mode' "$(stat --format=%a "$today/1.0.0.spoor")" 440
+is 'sweep: mode' "$(stat --format=%a "$today/0/1.0.0.spoor")" 440
 
 # The helper is killed between the archive and the spool.
 step 2.0.n1 && cp -r spool/2.0.n1 copy
 is 'collect' "$(facts 2 "day=$today" | spoor-helper collect 2>&1; ls -A spool/2.0.n1)" 'done'
-rm -r spool/2.0.n1 && mv copy spool/2.0.n1 && facts 2 "first_day=$today" >spool/2.0.n1/facts
+rm -r spool/2.0.n1 && mv copy spool/2.0.n1 && facts 2 "folders=$today/0" >spool/2.0.n1/facts
 like 'delivered already: the raw trace goes' "$(sweep)" '2.0.n1: delivered'
 is 'delivered already: there is one' "$(archived)" '1.0.0.spoor 2.0.0.spoor '
 # The same, found on another day.
 step 3.0.n1 && cp -r spool/3.0.n1 copy && mkdir -p archive/2026/02/01
 is 'collect, another day' "$(facts 3 "day=$work/archive/2026/02/01" | spoor-helper collect 2>&1; ls -A spool/3.0.n1)" 'done'
-rm -r spool/3.0.n1 && mv copy spool/3.0.n1 && facts 3 "first_day=$work/archive/2026/02/01" >spool/3.0.n1/facts
+rm -r spool/3.0.n1 && mv copy spool/3.0.n1 && facts 3 "folders=$work/archive/2026/02/01/0" >spool/3.0.n1/facts
 like 'delivered on another day: the raw trace goes' "$(sweep)" '3.0.n1: delivered'
 is 'delivered on another day: there is one' "$(archived)" '1.0.0.spoor 2.0.0.spoor 3.0.0.spoor '
 
 # The archive is full, or the day's folder went.
 step 4.0.n1
-like 'collect: cannot be archived' "$(facts 4 "day=$work/archive/nowhere" | spoor-helper collect 2>&1)" 'not archived in .*nowhere'
+like 'collect: cannot be archived' "$(facts 4 "day=$work/archive/nowhere" | spoor-helper collect 2>&1)" 'not archived: .*nowhere'
 is 'collect: and is kept with its facts' "$(ls spool/4.0.n1 | sed 's/world-.*/world/')" 'facts
 world'
-: >"$today/.4.0.0.spoor.99999.tmp" && touch -d '2 hours ago' "$today/.4.0.0.spoor.99999.tmp"
-facts 4 "first_day=$today" >spool/4.0.n1/facts
+: >"$today/0/.4.0.0.spoor.99999.tmp" && touch -d '2 hours ago' "$today/0/.4.0.0.spoor.99999.tmp"
+facts 4 "folders=$today/0" >spool/4.0.n1/facts
 like 'collect: later' "$(sweep)" '4.0.n1: delivered'
 is 'collect: what the killed helper left unfinished is gone' "$(find archive -name '*.tmp')" ''
 
@@ -124,7 +124,7 @@ is 'five sweeps at once: each once' "$(archived | tr ' ' '\n' | grep ^2[0-5] | t
 # Of another user: by a process of theirs, and as theirs.
 step 30.0.n1 && facts 30 >spool/30.0.n1/facts && chown -R 65534:65534 spool/30.0.n1
 like 'another user' "$(sweep)" '30.0.n1: delivered'
-is 'another user: owns the trace' "$(stat --format='%u %a' "$today/30.0.0.spoor")" '65534 440'
+is 'another user: owns the trace' "$(stat --format='%u %a' "$today/65534/30.0.0.spoor")" '65534 440'
 step 31.0.n1 && ln -s /etc/shadow spool/31.0.n1/facts && chown -hR 65534:65534 spool/31.0.n1
 like 'facts that lead elsewhere are not read' "$(sweep)" 'facts: .*Too many levels of symbolic links|facts: .*cannot be kept'
 chmod 777 spool

@@ -4,7 +4,6 @@
 #include "trace/container.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "trace/crc32.h"
+#include "trace/regular.h"
 
 #define HEADER_SIZE 32
 #define ENTRY_SIZE 32
@@ -192,37 +192,27 @@ static ssize_t read_at(int fd, void *buffer, size_t n, uint64_t offset)
 	return (ssize_t)done;
 }
 
-/* Opens a regular file for reading and tells its size. */
-static int file_open(const char *path, uint64_t *size, struct error *error)
+int container_take(struct container **out, int fd, const char *name, const struct codec *codec, struct error *error)
 {
 	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* O_NONBLOCK: a planted FIFO must not hang us */
-	if (fd < 0)
-		return error_set(error, "%s: cannot open: %s", path, strerror(errno));
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return error_set(error, "%s: not a regular file", path);
-	}
-	*size = (uint64_t)st.st_size;
-	return fd;
-}
-
-int container_open(struct container **out, const char *path, const struct codec *codec, struct error *error)
-{
 	*out = NULL;
-	uint64_t size;
-	int fd = file_open(path, &size, error);
-	if (fd < 0)
-		return -1;
+	size_t size = fstat(fd, &st) == 0 ? (size_t)st.st_size : 0;
 	uint8_t *bytes = malloc(size ? size : 1);
 	ssize_t got = bytes ? read_at(fd, bytes, size, 0) : -1;
 	int failure = bytes ? errno : ENOMEM;
 	close(fd);
 	if (got < 0) {
 		free(bytes);
-		return error_set(error, "%s: cannot read: %s", path, strerror(failure));
+		return error_set(error, "%s: cannot read: %s", name, strerror(failure));
 	}
-	return parse_take(out, path, bytes, (size_t)got, codec, error);
+	return parse_take(out, name, bytes, (size_t)got, codec, error);
+}
+
+int container_open(struct container **out, const char *path, const struct codec *codec, struct error *error)
+{
+	*out = NULL;
+	int fd = regular_open_named(path, NULL, error);
+	return fd < 0 ? -1 : container_take(out, fd, path, codec, error);
 }
 
 int container_parse(struct container **out, const char *name, const void *bytes, size_t n, const struct codec *codec,
@@ -307,40 +297,38 @@ static uint8_t *read_table(int fd, const char *path, uint8_t head[HEADER_SIZE + 
 	return NULL;
 }
 
-int container_unpacked(const char *path, uint64_t *size, struct error *error)
+int container_unpacked(int fd, const char *path, uint64_t *size, struct error *error)
 {
 	uint8_t head[HEADER_SIZE + 32 * ENTRY_SIZE], *more = NULL, *table;
-	uint64_t file_size;
+	struct stat st;
 	size_t count;
-	int rv = -1, fd = file_open(path, &file_size, error);
-	if (fd < 0)
-		return -1;
-	*size = file_size;
+	int rv = -1;
+	if (fstat(fd, &st) != 0)
+		return error_set(error, "%s: %s", path, strerror(errno));
+	*size = (uint64_t)st.st_size;
 	table = read_table(fd, path, head, &more, &count, error);
 	for (size_t i = 0; table && i < count; i++) {
 		struct entry e;
-		if (entry_parse(&e, table + i * ENTRY_SIZE, path, file_size, error) != 0)
+		if (entry_parse(&e, table + i * ENTRY_SIZE, path, (uint64_t)st.st_size, error) != 0)
 			goto done;
 		*size += e.size;
 	}
 	rv = table ? 0 : -1;
 done:
 	free(more);
-	close(fd);
 	return rv;
 }
 
-int container_read_chunk(const char *path, const char *id, const struct codec *codec, uint8_t **data, size_t *size,
+int container_read_chunk(int fd, const char *path, const char *id, const struct codec *codec, uint8_t **data, size_t *size,
                          struct error *error)
 {
 	int rv = -1;
 	uint8_t head[HEADER_SIZE + 32 * ENTRY_SIZE], *table, *more = NULL, *stored = NULL;
-	uint64_t file_size;
-	*data = NULL;
-	int fd = file_open(path, &file_size, error);
-	if (fd < 0)
-		return -1;
+	struct stat st;
 	size_t count;
+	*data = NULL;
+	if (fstat(fd, &st) != 0)
+		return error_set(error, "%s: %s", path, strerror(errno));
 	table = read_table(fd, path, head, &more, &count, error);
 	if (!table)
 		goto done;
@@ -351,7 +339,7 @@ int container_read_chunk(const char *path, const char *id, const struct codec *c
 		rv = -1;
 		struct entry e;
 		void *owned;
-		if (entry_parse(&e, table + i * ENTRY_SIZE, path, file_size, error) != 0)
+		if (entry_parse(&e, table + i * ENTRY_SIZE, path, (uint64_t)st.st_size, error) != 0)
 			goto done;
 		stored = malloc(e.stored + 1);
 		if (!stored || read_at(fd, stored, e.stored, e.offset) != (ssize_t)e.stored) {
@@ -379,7 +367,6 @@ int container_read_chunk(const char *path, const char *id, const struct codec *c
 done:
 	free(stored);
 	free(more);
-	close(fd);
 	return rv;
 }
 
@@ -418,45 +405,4 @@ int container_encode(const struct chunk *chunks, size_t n, uint32_t flags, const
 	*out = bytes;
 	*size = at;
 	return 0;
-}
-
-int container_publish(const char *path, unsigned mode, const void *bytes, size_t n)
-{
-	char *temporary = NULL;
-	int rv = -1, failure, fd = -1;
-	size_t length = strlen(path);
-	const char *slash = strrchr(path, '/');
-	size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
-
-	/* ".NAME.PID.tmp": hidden from those who walk the archive, and never taken by two processes of a node at once */
-	temporary = malloc(length + 48);
-	if (!temporary)
-		return -1;
-	snprintf(temporary, length + 48, "%.*s.%s.%ld.tmp", (int)folder, path, path + folder, (long)getpid());
-	unlink(temporary);
-	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		goto done;
-	for (size_t done = 0; done < n;) {
-		ssize_t put = write(fd, (const char *)bytes + done, n - done);
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0)
-			goto remove;
-		done += (size_t)put;
-	}
-	if (fchmod(fd, mode) != 0 || fsync(fd) != 0 || link(temporary, path) != 0)
-		goto remove;
-	rv = 0;
-remove:
-	failure = errno;
-	unlink(temporary);
-	errno = failure;
-done:
-	failure = errno;
-	if (fd >= 0)
-		close(fd);
-	free(temporary);
-	errno = failure;
-	return rv;
 }

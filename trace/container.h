@@ -45,7 +45,9 @@ struct container;
 /* Reads and checks the file. codec may be NULL: then a compressed chunk is an error. Returns 0, or -1 with error set
  * ("FILE: chunk SITE at offset 312: checksum mismatch ..."). The caller destroys *out. */
 int container_open(struct container **out, const char *path, const struct codec *codec, struct error *error);
-/* The same from memory; name is used in messages. bytes are copied. */
+/* The same of a file that is open, which is closed in any case; name is used in messages. */
+int container_take(struct container **out, int fd, const char *name, const struct codec *codec, struct error *error);
+/* The same from memory. bytes are copied. */
 int container_parse(struct container **out, const char *name, const void *bytes, size_t n, const struct codec *codec,
                     struct error *error);
 void container_destroy(struct container *c);
@@ -60,20 +62,16 @@ uint32_t container_flags(const struct container *c);
 size_t container_file_size(const struct container *c);
 const char *container_name(const struct container *c);
 
-/* Only one chunk of a file, read with as little I/O as possible (header, table, chunk): what `spoor list` needs. The caller frees
+/* Only one chunk of a file that is open, and stays so, read with as little I/O as possible (header, table, chunk): what `spoor list` needs. The caller frees
  * *data. Returns 0 found, 1 no such chunk, -1 error. *data has a NUL behind its last byte. */
-int container_read_chunk(const char *path, const char *id, const struct codec *codec, uint8_t **data, size_t *size,
+int container_read_chunk(int fd, const char *name, const char *id, const struct codec *codec, uint8_t **data, size_t *size,
                          struct error *error);
 
-/* How many bytes the file and its chunks would be in memory, decompressed, by its table alone: for those who read files of anybody. Returns 0, or -1 with
+/* How many bytes the file and its chunks would be in memory, decompressed, by its table alone (it stays open): for those who read files of anybody. Returns 0, or -1 with
  * error set. */
-int container_unpacked(const char *path, uint64_t *size, struct error *error);
+int container_unpacked(int fd, const char *name, uint64_t *size, struct error *error);
 
 /* Encodes chunks (id, data, size are used), with incompatible flags, into one malloc'ed buffer. Returns 0, or -1 (no memory). codec may be NULL. */
 int container_encode(const struct chunk *chunks, size_t n, uint32_t flags, const struct codec *codec, uint8_t **out, size_t *size);
-
-/* Writes bytes to path: to a temporary name in the same folder, mode, fsync, then link to path, which must not exist
- * (errno EEXIST otherwise); the temporary name is gone in any case. Returns 0 or -1 with errno. */
-int container_publish(const char *path, unsigned mode, const void *bytes, size_t n);
 
 #endif
