@@ -3,6 +3,7 @@
  */
 #include "archive/join.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -13,6 +14,7 @@
 #include "merge/world.h"
 #include "trace/container.h"
 #include "trace/host.h"
+#include "trace/regular.h"
 #include "trace/stream.h"
 
 /* Why a trace is partial, that which says most first: the others are what it did to the other nodes. */
@@ -104,13 +106,14 @@ int join_add_take(struct join *j, const char *name, struct trace *t, json_t *met
 	return rv;
 }
 
-int join_add_file(struct join *j, const char *path, struct error *error)
+int join_add_file(struct join *j, const char *path, int64_t owner, struct error *error)
 {
+	int fd = owner == REGULAR_ANYBODY ? regular_open_named(path, NULL, error) : regular_open(AT_FDCWD, path, owner, NULL, error);
 	struct container *c = NULL;
 	struct trace t = {.size = 0};
 	json_error_t json;
 
-	if (container_open(&c, path, &codec_zstd, error) || trace_decode(&t, c, error)) {
+	if (fd < 0 || container_take(&c, fd, path, &codec_zstd, error) || trace_decode(&t, c, error)) {
 		trace_free(&t);
 		container_destroy(c);
 		return -1;

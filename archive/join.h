@@ -34,8 +34,8 @@ void join_free(struct join *j);
 /* Adds a trace (used up in any case) with its metadata (stolen in any case). Returns 0, or -1 with error set: a rank is there already, another
  * world, no memory. */
 int join_add_take(struct join *j, const char *name, struct trace *t, json_t *metadata, struct error *error);
-/* Opens a sealed trace and adds it. */
-int join_add_file(struct join *j, const char *path, struct error *error);
+/* Opens a sealed trace of this owner (REGULAR_ANYBODY: named by whoever runs the program) and adds it. */
+int join_add_file(struct join *j, const char *path, int64_t owner, struct error *error);
 /* The file of all that was added: canonical, refined if no rank is missing. *bytes is malloc'ed. *missing: how many ranks are. */
 int join_encode(struct join *j, uint8_t **bytes, size_t *size, uint64_t *missing, struct error *error);
 

@@ -311,7 +311,7 @@ static int join_group(struct join_search *s, struct piece **group, size_t n, str
 		goto done;
 	}
 	for (size_t i = 0; i < n; i++)
-		if (join_add_file(&j, group[i]->path, error) != 0)
+		if (join_add_file(&j, group[i]->path, geteuid(), error) != 0)
 			goto done;
 	if (join_encode(&j, &bytes, &size, &missing, error) != 0 || publish(group[0], j.base, bytes, size, path, error) != 0)
 		goto done;

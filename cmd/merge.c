@@ -20,6 +20,7 @@
 #include "trace/arena.h"
 #include "trace/container.h"
 #include "trace/publish.h"
+#include "trace/regular.h"
 
 static const char usage[] =
 	"Usage: spoor merge FILE... -o OUT\n"
@@ -69,7 +70,7 @@ static int add_trace(struct merge *m, const char *path, struct error *error)
 	const struct chunk *facts = container_find(c, "FACT");
 	if (!facts) {
 		container_destroy(c);
-		return join_add_file(&m->join, path, error);
+		return join_add_file(&m->join, path, REGULAR_ANYBODY, error);
 	}
 	const char *text = (const char *)facts->data;
 	uint64_t id = world_fact(text, facts->size, "world", 16, 0);
@@ -91,15 +92,15 @@ static int add_trace(struct merge *m, const char *path, struct error *error)
 static int add_file(struct merge *m, const char *path, struct error *error)
 {
 	char magic[8] = "";
-	FILE *f = fopen(path, "re");
+	int fd = regular_open_named(path, NULL, error);
 
-	if (!f)
-		return error_set(error, "%s: %s", path, strerror(errno));
-	size_t n = fread(magic, 1, sizeof magic, f);
-	fclose(f);
-	if (n == sizeof magic && !memcmp(magic, "spoorar", sizeof magic))
+	if (fd < 0)
+		return -1;
+	ssize_t n = read(fd, magic, sizeof magic);
+	close(fd);
+	if (n == (ssize_t)sizeof magic && !memcmp(magic, "spoorar", sizeof magic))
 		return add_arena(m, path, error);
-	if (n == sizeof magic && !memcmp(magic, "\x89SPOOR\r\n", sizeof magic))
+	if (n == (ssize_t)sizeof magic && !memcmp(magic, "\x89SPOOR\r\n", sizeof magic))
 		return add_trace(m, path, error);
 	return error_set(error, "%s: neither a trace nor an arena", path);
 }

@@ -6,7 +6,6 @@
 #include "cmd/path.h"
 
 #include <elfutils/libdwfl.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "trace/record.h"
+#include "trace/regular.h"
 
 struct module_names {
 	bool tried;
@@ -66,7 +66,7 @@ static void module_open(struct path_names *p, uint32_t number)
 	m->tried = true;
 	if (name->bytes[0] != '/')
 		return;
-	int fd = open((const char *)name->bytes, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = regular_open_named((const char *)name->bytes, NULL, NULL);
 	if (fd < 0)
 		return;
 	m->dwfl = dwfl_begin(&callbacks);

@@ -20,6 +20,7 @@
 #include "merge/world.h"
 #include "trace/container.h"
 #include "trace/publish.h"
+#include "trace/regular.h"
 
 #define PATH_SIZE 1400
 #define NAMES     100 /* files of one world that a folder may have */
@@ -52,7 +53,7 @@ static void tell(struct salvage *s, const char *text)
 /* A recorder holds a lock on its arena. */
 static bool is_running(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = regular_open(AT_FDCWD, path, geteuid(), NULL, NULL);
 	if (fd < 0)
 		return false;
 	bool running = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "trace/publish.h"
+#include "trace/regular.h"
 
 #define FACTS_MAX (1 << 20)
 
@@ -112,35 +113,20 @@ int kept_load(const char *folder, struct facts *facts, const char *const *stay, 
 {
 	char path[4096];
 	struct facts saved = {0};
-	struct stat st;
-	int rv = -1;
+	char *text;
+	size_t size;
 
 	if (join(path, folder, KEPT_FACTS))
 		return error_set(error, "%s: the path is too long", folder);
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0)
-		return errno == ENOENT ? 1 : error_set(error, "%s: %s", path, strerror(errno));
-	char *text = malloc(FACTS_MAX);
-	if (!text || fstat(fd, &st)) {
-		error_set(error, "%s: %s", path, strerror(errno));
-		goto done;
-	}
-	ssize_t n = S_ISREG(st.st_mode) ? read(fd, text, FACTS_MAX) : -1;
-	if (n < 0 || n == FACTS_MAX) {
-		error_set(error, "%s: expected a regular file of less than %d bytes", path, FACTS_MAX);
-		goto done;
-	}
-	if (facts_decode(&saved, text, (size_t)n, path, error))
-		goto done;
-	for (size_t i = 0; i < saved.count; i++) {
+	if (regular_read(AT_FDCWD, path, geteuid(), FACTS_MAX, &text, &size, error))
+		return errno == ENOENT ? (error->text[0] = '\0', 1) : -1;
+	int rv = facts_decode(&saved, text, size, path, error);
+	for (size_t i = 0; !rv && i < saved.count; i++) {
 		if (!facts_get(facts, saved.items[i].name) || !is_one_of(saved.items[i].name, stay))
 			facts_set(facts, saved.items[i].name, saved.items[i].value);
 	}
-	rv = 0;
-done:
 	facts_clear(&saved);
 	free(text);
-	close(fd);
 	return rv;
 }
 
@@ -166,10 +152,10 @@ static bool has_bytes(int folder, const char *name, const uint8_t *bytes, size_t
 	size_t done = 0;
 	ssize_t n = 0;
 
-	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = regular_open(folder, name, geteuid(), &st, NULL);
 	if (fd < 0)
 		return false;
-	bool same = !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && (uint64_t)st.st_size == size;
+	bool same = (uint64_t)st.st_size == size;
 	while (same && done < size && (n = read(fd, buffer, sizeof buffer)) > 0) {
 		same = (size_t)n <= size - done && !memcmp(buffer, bytes + done, (size_t)n);
 		done += (size_t)n;
