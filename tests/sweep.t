@@ -126,7 +126,7 @@ step 30.0.n1 && facts 30 >spool/30.0.n1/facts && chown -R 65534:65534 spool/30.0
 like 'another user' "$(sweep)" '30.0.n1: delivered'
 is 'another user: owns the trace' "$(stat --format='%u %a' "$today/65534/30.0.0.spoor")" '65534 440'
 step 31.0.n1 && ln -s /etc/shadow spool/31.0.n1/facts && chown -hR 65534:65534 spool/31.0.n1
-like 'facts that lead elsewhere are not read' "$(sweep)" 'facts: .*Too many levels of symbolic links|facts: .*cannot be kept'
+like 'facts that lead elsewhere are not read' "$(sweep)" 'facts: a symbolic link, not a regular file'
 chmod 777 spool
 like 'a spool that others can write is not swept' "$(sweep)" "spool must be root's"
 done_testing
