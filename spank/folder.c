@@ -152,7 +152,7 @@ int folder_check_room(int spool_fd, const char *spool, uint64_t bytes, struct er
  * time: both set the same group and mode. Not for reading: who adds to a day need not be able to list it. */
 static int open_dated(int at, const char *name, uid_t owner, gid_t group, mode_t mode, const char *path, struct stat *st, struct error *error)
 {
-	bool made = mkdirat(at, name, mode & 0777) == 0;
+	bool made = mkdirat(at, name, mode & 01777) == 0;
 	int why = made ? EEXIST : errno;
 
 	int fd = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -161,7 +161,8 @@ static int open_dated(int at, const char *name, uid_t owner, gid_t group, mode_t
 	else if (st->st_uid != owner || (st->st_mode & 022 && !(mode & S_ISGID && st->st_mode & S_ISVTX)))
 		error_set(error, "%s: belongs to user %lu with mode %04o; it must be user %lu's, as the archive is, and nobody else may write it", path,
 		          (unsigned long)st->st_uid, (unsigned)st->st_mode & 07777, (unsigned long)owner);
-	else if (made && ((mode & S_ISGID && st->st_gid != group && fchownat(at, name, (uid_t)-1, group, AT_SYMLINK_NOFOLLOW)) || fchmodat(at, name, mode, 0)))
+	else if ((made || mode & S_ISGID & ~st->st_mode) && /* NFS may say of what it made that it was there */
+	         ((mode & S_ISGID && st->st_gid != group && fchownat(at, name, (uid_t)-1, group, AT_SYMLINK_NOFOLLOW)) || fchmodat(at, name, mode, 0)))
 		error_set(error, "%s: cannot be given to group %lu: %s", path, (unsigned long)group, strerror(errno));
 	else
 		return fd;
@@ -226,11 +227,12 @@ int folder_make_day(const char *archive, int64_t when, gid_t group, uid_t user, 
 	int n = snprintf(path, size, "%s/%s", archive, day);
 	if (n < 0 || (size_t)n >= size)
 		return error_set(error, "%s: the path is too long", archive);
-	bool made = mkdir(archive, 0755) == 0;
+	mode_t mask = umask(0);
+	mkdir(archive, 0755);
 	int fd = open(archive, OPEN_FOLDER);
-	if (fd < 0 || fstat(fd, &st) || (made && fchmod(fd, 0755)))
+	if (fd < 0 || fstat(fd, &st))
 		error_set(error, "%s: cannot be opened as a folder: %s", archive, strerror(errno));
-	else if (st.st_mode & 022 && !made)
+	else if (st.st_mode & 022)
 		error_set(error, "%s: has mode %04o; nobody but its owner may write it", archive, (unsigned)st.st_mode & 07777);
 	else {
 		/* the owner's rights, for files only, and only for now */
@@ -241,6 +243,7 @@ int folder_make_day(const char *archive, int64_t when, gid_t group, uid_t user, 
 		if (owned)
 			setfsuid(0), setfsgid(getegid());
 	}
+	umask(mask);
 	if (fd >= 0)
 		close(fd);
 	return rv;
