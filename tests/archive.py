@@ -200,7 +200,7 @@ def put(archive, job, when, data, owner=None, name=None):
     with open(path + ".new", "wb") as file:
         file.write(data)
     if os.geteuid() == 0:
-        os.chown(path + ".new", owner, 0)
+        os.chown(path + ".new", owner, os.stat(os.path.dirname(path)).st_gid)
     os.chmod(path + ".new", 0o440)
     os.rename(path + ".new", path)
     return path

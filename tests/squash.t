@@ -7,6 +7,7 @@ set -u
 . "$(dirname "$0")/tap.sh"
 
 build=${SPOOR_BUILD:-$PWD}
+source=$(cd "$(dirname "$0")" && pwd)
 skip=
 [ "$(id -u)" = 0 ] || skip='only root can be nobody'
 [ -x "$build/tests/squash" ] || skip='libfuse3-dev is not installed'
@@ -57,7 +58,7 @@ as() {
 	setpriv --reuid="$user" --regid="$user" --clear-groups env HOME=/nonexistent SPOOR_ARCHIVE="$work/archive" PATH="$PATH" "$@"
 }
 mkdir -m 711 spool
-mkdir raw && SLURM_SPOOR_HANDOFF="1;mode=lossless;spool=$work/raw" LD_PRELOAD=$build/.libs/libspoor-preload.so "$build/tests/ending" >/dev/null 2>&1
+mkdir raw && SLURM_SPOOR_HANDOFF="1;mode=lossless;spool=$work/raw" LD_PRELOAD=$(python3 "$source/launch.py") "$build/tests/ending" >/dev/null 2>&1
 [ -n "$(ls raw)" ] || bail_out 'no raw trace'
 # deliver USER JOB [FACT...]: as the plugin does it at the end of a step
 deliver() {
