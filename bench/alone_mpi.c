@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * alone_mpi - stands in for the MPI library, so that one process can be any rank of any number: the calls are made, and nothing is sent
  *
- * Preloaded behind the tracer, it has what the mini-applications call that make the same calls whatever they receive (bench/apps: adi, cg, fft, halo2d, halo3d,
+ * Preloaded, it has the mark of Open MPI by which the gate and the tracer know that (ompi_mpi_comm_world), what the mini-applications call that make the same calls whatever they receive (bench/apps: adi, cg, fft, halo2d, halo3d,
  * multigrid, wavefront), and what the tracer asks. ALONE_RANK and ALONE_SIZE say who the process is. MPI_Comm_get_errhandler fails: then the tracer
  * takes it that the ranks cannot meet in MPI_Finalize, leaves its arena, and `spoor run` merges what is there when all of them are over.
  *
@@ -16,11 +16,13 @@
 
 #define DIMS 8
 
-/* What a handle of a communicator points to. The library's own ones for the world and for oneself are not touched. */
+/* What a handle of a communicator points to. Those for the world and for oneself are not touched. */
 struct comm {
 	int dims, size, rank; /* dims: 0: no grid */
 	int dim[DIMS], period[DIMS];
 };
+
+char alone_world[4096] __asm__("ompi_mpi_comm_world") __attribute__((aligned(64))); /* in front of the library's: MPI_COMM_WORLD for everybody */
 
 static int initialized, finalized;
 static uint64_t calls;

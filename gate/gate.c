@@ -131,14 +131,15 @@ static void admit(const struct tracer *tracer)
 	*(void **)&open = find("dlopen");
 	*(void **)&symbol = find("dlsym");
 	*(void **)&error = find("dlerror");
-	if (!open || !symbol || !error)
+	gate.open = false; /* one attempt: what fails now fails again */
+	/* the tracer is made for glibc, and would be taken into other processes with what it needs */
+	if (!open || !symbol || !error || !find("gnu_get_libc_version"))
 		return;
 	for (size_t i = 0; i < 4096 && (path[i] = gate.path[i]); i++)
 		if (path[i] == '/')
 			name = &path[i + 1];
 	for (size_t i = 0; (name[i] = tracer->file[i]); i++)
 		;
-	gate.open = false; /* one attempt: what fails now fails again */
 	library = open(path, RTLD_NOW | RTLD_LOCAL);
 	if (library)
 		*(void **)&gate.look = symbol(library, "spoor_look");
@@ -319,17 +320,14 @@ static bool is_everywhere(const char *handoff)
  * with MPI, and this is all that happens in them. */
 __attribute__((visibility("hidden"))) void gate_begin(void)
 {
-	enum { ENVIRON, NAME, LIBC, MPI, COUNT };
-	struct wanted w[COUNT] = {[ENVIRON] = {.name = "environ", .first = true},
-	                          [NAME] = {.name = "program_invocation_short_name", .first = true},
-	                          [LIBC] = {.name = "gnu_get_libc_version"},
-	                          [MPI] = {.name = "PMPI_Init"}};
+	enum { ENVIRON, NAME, MPI, COUNT };
+	struct wanted w[COUNT] = {
+		[ENVIRON] = {.name = "environ", .first = true}, [NAME] = {.name = "__progname", .first = true}, [MPI] = {.name = "PMPI_Init"}};
 	char **e, *name;
 
 	find_all(w, COUNT);
 	gate.begun = true;
-	/* the tracer is made for glibc, and would be taken into other processes with what it needs */
-	if (!w[ENVIRON].found || !w[NAME].found || !w[LIBC].found || !dl_iterate_phdr)
+	if (!w[ENVIRON].found || !w[NAME].found || !dl_iterate_phdr)
 		return;
 	gate.environ = w[ENVIRON].found;
 	for (e = *gate.environ; e && *e && !begins(*e, HANDOFF); e++)
