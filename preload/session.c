@@ -485,7 +485,7 @@ void session_finalize(void)
 	struct arena a;
 	struct trace t = {.size = 0};
 	session.finalizing = clock_ns(CLOCK_MONOTONIC);
-	struct tree tree = {.rank = session.rank, .size = session.size, .begin = session.finalizing,
+	struct tree tree = {.rank = session.rank, .size = session.size,
 	                    .deadline = session.finalizing + (uint64_t)session.handoff.set.deadline * 1000000000,
 	                    .choice = session.choice < 0 ? INT64_MAX : session.choice, .folder = session.handoff.spool, .world = session.world,
 	                    .host = session.host};

@@ -55,10 +55,9 @@ static int wait_for(const struct tree *tree, MPI_Request *request, MPI_Status *s
 
 /* Which ranks of this node are here, without a word to any other: those that have just come from MPI_Init may not have named their arenas yet.
  * Returns 0 if none is known to be missing; *all: these are all there are. */
-static int see_node(const struct tree *tree, bool *all, struct error *error)
+static int see_node(const struct tree *tree, uint64_t end, bool *all, struct error *error)
 {
 	const int expected = neighbours_expected(tree->size);
-	uint64_t end = tree->begin + PATIENCE;
 	struct neighbours node;
 
 	for (;; nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL)) {
@@ -110,12 +109,13 @@ static void make_quiet(struct tree *tree)
 int tree_meet(struct tree *tree, bool ready, struct error *error)
 {
 	bool all_here = false;
+	const uint64_t begin = clock_ns(CLOCK_MONOTONIC);
 	MPI_Request request = MPI_REQUEST_NULL;
 	tree->comm = MPI_COMM_NULL;
 	tree->first_choice = tree->choice;
 	if (tree->size == 1)
 		return ready ? 0 : -1;
-	if (see_node(tree, &all_here, error) != 0)
+	if (see_node(tree, begin + PATIENCE, &all_here, error) != 0)
 		return -1;
 	make_quiet(tree);
 	if (tree->quiet < 2)
@@ -124,10 +124,10 @@ int tree_meet(struct tree *tree, bool ready, struct error *error)
 		error_set(error, "MPI_COMM_WORLD has attributes that the application copies");
 		ready = false;
 	}
-	/* what is traced on this node comes as soon as its program has; of other nodes nothing is known */
-	uint64_t budget = tree->deadline - tree->begin, patience = all_here || budget < PATIENCE ? budget : PATIENCE;
+	/* What is traced on this node comes as soon as its program has; of other nodes nothing is known. The last fifth is for the message to come back. */
+	uint64_t most = begin < tree->deadline ? (tree->deadline - begin) / 5 * 4 : 0, patience = all_here || most < PATIENCE ? most : PATIENCE;
 	int64_t now = (int64_t)clock_ns(CLOCK_REALTIME), mine[ALL] = {ready, now, -now, (int64_t)patience, tree->choice}, all[ALL];
-	if (reduce(mine, all, tree->begin + patience + patience / 4) != 0)
+	if (reduce(mine, all, begin + patience / 4 * 5) != 0)
 		return error_set(error, "not all ranks came to MPI_Finalize within %.3g s", (double)patience / 1e9);
 	tree->first_choice = all[CHOICE];
 	if (!all[READY])

@@ -12,7 +12,7 @@
  * How long is in time? A rank that is not traced is in MPI_Finalize already, and waiting for it costs the job that time. A rank that is traced and still
  * computes is one for which the others wait in MPI_Finalize anyway.
  *   - On its own node a rank sees who is traced (neighbours.h). If one is not, it says nothing to anybody, and goes on at once. If these are all ranks of the
- *     world, they wait for each other until the deadline.
+ *     world, they wait for each other, nearly until the deadline.
  *   - Of other nodes it cannot know, and waits a second.
  * All decide alike, by the first and the last rank's arrival, so that nobody waits for one who has left.
  */
@@ -29,7 +29,7 @@
 struct tree {
 	/* given */
 	int rank, size;      /* in MPI_COMM_WORLD */
-	uint64_t begin, deadline; /* CLOCK_MONOTONIC ns: nothing waits longer */
+	uint64_t deadline;   /* CLOCK_MONOTONIC ns: nothing waits longer */
 	int64_t choice;      /* which of the policy's rules is for this rank; INT64_MAX: none in particular */
 	const char *folder;  /* in which the ranks of this node have their arenas */
 	uint64_t world;      /* MPI_COMM_WORLD's number */
