@@ -10,7 +10,7 @@
 
 #include "tests/unit/tap.h"
 
-#define SIZE (4u << 20) /* several questions of the kernel */
+#define SIZE (4u << 20)
 
 int main(void)
 {
