@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # questions - what the tracer asks of the MPI library, and reads of a call's arguments, calls nothing of the application's and breaks nothing: the same calls of
 # error handlers, attribute functions and generalised requests in the same order, the same codes, the same output
+import glob
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -37,7 +39,20 @@ def check(way, environment=None, noted=""):
             tap.ok(meta.get("ranks") == RANKS and "partial" not in meta, f"{title}, {name}: the trace is whole", meta)
 
 
+def listed():
+    """Every question in the sources is in doc/questions.md."""
+    asked = set()
+    for path in glob.glob(os.path.join(tap.SOURCE, "preload/*.[ch]")):
+        with open(path, encoding="utf-8") as f:
+            asked |= set(re.findall(r"real\.(MPI_\w+)", re.sub(r"/\*.*?\*/", "", f.read(), flags=re.DOTALL)))
+    with open(os.path.join(tap.SOURCE, "doc/questions.md"), encoding="utf-8") as f:
+        page = set(re.findall(r"`(MPI_\w+)`", f.read()))
+    tap.ok(len(asked) > 20, "questions are found in the sources", sorted(asked))
+    tap.equal(sorted(n for n in asked - page if not n.endswith("_f2c")), [], "each is in doc/questions.md")
+
+
 def main():
+    listed()
     check("errors")
     check("arguments")
     check("attributes", noted="tracer: MPI_COMM_WORLD has attributes that the application copies")
