@@ -174,24 +174,24 @@ static int open_dated(int at, const char *name, uid_t owner, gid_t group, mode_t
 /* In a day, where root is root. What somebody put there before is not ours to judge: the user's own process looks, and takes another name. */
 static int give_folder(int day, uid_t user, gid_t group, const char *path, struct error *error)
 {
-	char name[DAY_FOLDER_SIZE], hidden[DAY_FOLDER_SIZE + 32];
+	char name[DAY_FOLDER_SIZE], hidden[DAY_FOLDER_SIZE + 40];
+	struct timespec now;
 	struct stat st;
 
 	day_folder_name(user, 0, name);
 	if (!fstatat(day, name, &st, AT_SYMLINK_NOFOLLOW))
 		return 0;
-	/* complete before it has its name; whoever may add to the day cannot guess this one in time, and gets nothing by it */
-	snprintf(hidden, sizeof hidden, ".%s.%ld", name, (long)getpid());
-	int rv = mkdirat(day, hidden, 0700);
-	int fd = rv ? -1 : openat(day, hidden, OPEN_FOLDER);
-	if (fd < 0 || fchown(fd, user, group) || fchmod(fd, 02750) || (renameat(day, hidden, day, name) && errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR))
-		error_set(error, "%s/%s: cannot be made for its user: %s", path, name, strerror(errno));
-	else
-		rv = 1;
+	/* complete before it has its name; nobody can guess this one, nor has another node the same */
+	clock_gettime(CLOCK_REALTIME, &now);
+	snprintf(hidden, sizeof hidden, ".%s.%ld.%lx", name, (long)getpid(), (unsigned long)now.tv_nsec);
+	int fd = mkdirat(day, hidden, 0700) && errno != EEXIST ? -1 : openat(day, hidden, OPEN_FOLDER);
+	int failed = fd < 0 || fstat(fd, &st) || st.st_uid != 0 || fchown(fd, user, group) || fchmod(fd, 02750) || renameat(day, hidden, day, name);
+	int why = errno;
 	if (fd >= 0)
 		close(fd);
 	unlinkat(day, hidden, AT_REMOVEDIR);
-	return rv == 1 ? 0 : -1;
+	/* on NFS, an error is not the truth yet; and another node may have been quicker */
+	return failed && fstatat(day, name, &st, AT_SYMLINK_NOFOLLOW) ? error_set(error, "%s/%s: cannot be made for its user: %s", path, name, strerror(why)) : 0;
 }
 
 /* YYYY, MM and DD below an archive. */
