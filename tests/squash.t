@@ -134,6 +134,16 @@ for options in lost nolink 'nolink lost' 'nolink norename2' 'nolink norename2 lo
 	job=$((job + 10))
 done
 
+# Root is root, and answers get lost.
+fresh 0 root lost
+rm -rf spool/*
+is 'root, lost: delivered' "$(deliver $alice $job; deliver $bob $((job + 1)))" 'done
+done'
+is 'root, lost: the day is as it should be' "$(stat --format='%u %g %a' "server/$today"; stat --format=%a "server/${today%/*}")" "0 $admins 2751
+755"
+is 'root, lost: so are the folders' "$(cd "server/$today" && stat --format='%n %u %g %a' * .[!.]* 2>/dev/null)" "$alice $alice $admins 2750
+$bob $bob $admins 2750"
+
 # A helper was killed after it had delivered: the trace is not delivered again, whatever the day.
 fresh $owner
 rm -rf spool/*
