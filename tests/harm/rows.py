@@ -43,6 +43,7 @@ PROGRAMS = {
     "constructor": "mpicc -DEARLY=begin -o % mpi.c",
     "table.so": f"mpicc {SO} -DPLUGIN -DTABLE -o % mpi.c",
     "table-linked": "cc -o % caller.c @table.so@",
+    "storage.so": f"cc {SO} -o % storage.c",
     "storm": "mpicc -o % storm.c -lpthread",
     "mpi-malloc": "mpicc -o % mpi.c malloc.c -lpthread",
     "plain-malloc": "cc -o % plain.c malloc.c -lpthread",
@@ -219,6 +220,7 @@ ROWS = [
     Row("MPI in the program's constructor", "exec @constructor@", 1, CALLS + 1),
     Row("MPI, functions in a table of a library", "exec @table-linked@", 1, CALLS),
     Row("MPI, functions in a table of a plugin", "exec @opener@ local @table.so@", 1, CALLS),
+    Row("a library with much thread-local storage, opened after MPI", "exec @opener-mpi@ local @storage.so@", 1),
     Row("threads that open and close libraries", "exec @storm@ libz.so.1", 1),
     Row("MPI in C++ objects before and after main", "exec @init-mpi@", 1),
     # Other C libraries, other kinds of executables
