@@ -98,6 +98,8 @@ static bool same_value(struct compare *c, const struct event *ea, const struct e
 	const struct schema_column *column = &ea->schema->column[i];
 	bool made = c->needs && needs_makes(c->needs, ea, i);
 
+	if (a == VALUE_LOSSY || b == VALUE_LOSSY) /* not known */
+		return a == b;
 	if (!column->vector || value_is_constant(a) || value_is_constant(b))
 		return same_scalar(c, column->kind, made, a, b);
 	const struct pool_item *x = event_vector(c->a, ea, a), *y = event_vector(c->b, eb, b);

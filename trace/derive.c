@@ -3,10 +3,11 @@
  */
 #include "trace/derive.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "trace/budget.h"
 #include "trace/column.h"
+#include "trace/stream.h"
 
 /* Columns of more groups than this are not searched for the one that has the ranks of another column's group: it is that with the same number, or none. */
 #define MAX_SEARCHED 64
@@ -39,7 +40,7 @@ static int64_t vector_of(void *context, int64_t v)
 	}
 	const struct pool_item *item = &m->pool->items[v];
 	size_t n = item->size / sizeof(int64_t);
-	int64_t *sums = malloc((n + 1) * sizeof *sums);
+	int64_t *sums = budget_malloc((n + 1) * sizeof *sums);
 	int64_t number = v;
 	uint64_t sum = 0;
 	for (size_t i = 0; sums && i < n; i++) {
@@ -53,7 +54,7 @@ static int64_t vector_of(void *context, int64_t v)
 		m->failed = true;
 	else if (!m->impossible)
 		number = number_of(m, sums, n);
-	free(sums);
+	budget_free(sums);
 	return number;
 }
 
@@ -64,8 +65,8 @@ static int transpose_of(struct making *m, struct rankmap *to, const struct rankm
 	struct rankmap_builder b = {.references = true};
 	if (n < 2 || rankmap_last(ranks) != n - 1 || !rankmap_same_ranks(from, ranks))
 		return 1;
-	int64_t *values = malloc(n * sizeof *values), number;
-	const uint8_t **rows = malloc(n * sizeof *rows);
+	int64_t *values = budget_malloc(n * sizeof *values), number;
+	const uint8_t **rows = budget_malloc(n * sizeof *rows);
 	m->failed = !values || !rows;
 	for (uint32_t r = 0; !m->failed && !m->impossible && r < n; r++) {
 		m->impossible = !rankmap_get(from, r, &number) || value_is_constant(number) || (uint64_t)number >= m->pool->count ||
@@ -80,8 +81,8 @@ static int transpose_of(struct making *m, struct rankmap *to, const struct rankm
 		if (!m->failed && !m->impossible)
 			rankmap_add(&b, (struct rank_piece){.first = r, .count = 1, .step = 1, .value = number});
 	}
-	free(values);
-	free(rows);
+	budget_free(values);
+	budget_free(rows);
 	return rankmap_take(&b, to) != 0 || m->failed ? -1 : m->impossible;
 }
 
@@ -89,7 +90,7 @@ static int transpose_of(struct making *m, struct rankmap *to, const struct rankm
 static int elements_of(struct trace_stretch *to, const struct trace_stretch *s, enum derive_kind kind, const struct rankmap *ranks)
 {
 	to->vector = true;
-	to->elements = calloc(s->width + UINT64_C(1), sizeof *to->elements);
+	to->elements = budget_calloc(s->width + UINT64_C(1), sizeof *to->elements);
 	if (!to->elements || rankmap_fill(&to->start, ranks, 0, false) != 0)
 		return -1;
 	for (; to->width < s->width; to->width++) {
@@ -138,7 +139,7 @@ static int make(struct making *m, const struct trace_group *g, enum reference re
 	if (g->lossy || (m->kind != DERIVE_SAME && reference != REFERENCE_VECTOR))
 		return 1;
 	out->pattern = g->pattern;
-	out->dict = calloc(g->count, sizeof *out->dict);
+	out->dict = budget_calloc(g->count, sizeof *out->dict);
 	if (!out->dict)
 		return -1;
 	while (out->count < g->count) {
@@ -169,7 +170,7 @@ static int coordinates_of(struct trace_stretch *to, const struct trace *t, const
 	int rv = 0;
 	int64_t value, stride = 0, unused;
 	struct rankmap_builder b[DERIVE_WIDTH] = {{.next = 0}};
-	*to = (struct trace_stretch){.count = 1, .vector = true, .elements = calloc(grid->width + UINT64_C(1), sizeof *to->elements)};
+	*to = (struct trace_stretch){.count = 1, .vector = true, .elements = budget_calloc(grid->width + UINT64_C(1), sizeof *to->elements)};
 	if (!to->elements || rankmap_fill(&to->start, ranks, 0, false) != 0)
 		return -1;
 	for (uint64_t r = 0; rv == 0 && rankmap_next(ranks, &r, &unused); r++) {
@@ -197,7 +198,7 @@ int derive_coordinates(const struct trace *t, const struct trace_group *from, co
 	if (from->lossy || from->dict[0].vector || t->size == 0 || values > FAMILY_VALUES || values * grid->width > FAMILY_ALL ||
 	    rankmap_size(ranks) * values * grid->width > MOST_COORDINATES)
 		return 1;
-	out->dict = calloc(values, sizeof *out->dict);
+	out->dict = budget_calloc(values, sizeof *out->dict);
 	if (!out->dict)
 		return -1;
 	for (uint32_t i = 0; i < from->count; i++)
@@ -373,7 +374,7 @@ static int find_in(struct derivations *d, const struct trace *t, const struct gr
 			}
 			if (d->count == d->capacity) {
 				uint32_t more = d->capacity ? d->capacity * 2 : 8;
-				struct derivation *list = realloc(d->list, more * sizeof *list);
+				struct derivation *list = budget_realloc(d->list, more * sizeof *list);
 				if (!list)
 					return -1;
 				d->list = list;
@@ -386,18 +387,18 @@ static int find_in(struct derivations *d, const struct trace *t, const struct gr
 
 int derive_find(struct derivations *d, const struct trace *t)
 {
-	*d = (struct derivations){.vectors = calloc(t->vector_pool.count + UINT64_C(1), sizeof *d->vectors)};
+	*d = (struct derivations){.vectors = budget_calloc(t->vector_pool.count + UINT64_C(1), sizeof *d->vectors)};
 	struct grids grids = {.count = 0};
 	if (!d->vectors)
 		return -1;
-	if (rankmap_size(&t->events) >= t->size)
+	if (stream_ranks(t, &t->events) >= t->size)
 		find_grids(&grids, t);
 	for (int object = 0; object < 2; object++)
 		for (uint32_t i = 0; i < (object ? t->object_count : t->site_count); i++)
 			if (find_in(d, t, &grids, object, i) != 0)
 				return -1;
 	if (d->count == 0) { /* all vectors, as they are: also those that nobody refers to */
-		free(d->vectors);
+		budget_free(d->vectors);
 		d->vectors = NULL;
 		d->vector_count = t->vector_pool.count;
 		return 0;
@@ -409,7 +410,7 @@ int derive_find(struct derivations *d, const struct trace *t)
 
 void derive_free(struct derivations *d)
 {
-	free(d->list);
-	free(d->vectors);
+	budget_free(d->list);
+	budget_free(d->vectors);
 	*d = (struct derivations){0};
 }

@@ -397,7 +397,7 @@ struct order {
 	/* open addressing from rule to its number + 1; under way: UINT32_MAX */
 	struct {
 		ref rule;
-		uint32_t number;
+		uint32_t number, uses;
 	} *map;
 	size_t mask;
 };
@@ -447,7 +447,8 @@ static int order_rules(struct order *o, ref start)
 	for (;;) {
 		if (enter) {
 			const struct node *guard = node_at(g, enter);
-			if (!arena_valid(arena, enter, sizeof *guard) || !is_guard(guard) || guard->owner != start)
+			if (!arena_valid(arena, enter, sizeof *guard) || !is_guard(guard) || guard->owner != start ||
+			    !arena_valid(arena, guard->next, sizeof *guard) || node_at(g, guard->next)->prev != enter)
 				goto done;
 			if (depth == capacity) {
 				capacity = capacity ? capacity * 2 : 64;
@@ -461,6 +462,7 @@ static int order_rules(struct order *o, ref start)
 			size_t i = order_slot(o, enter);
 			o->map[i].rule = enter;
 			o->map[i].number = UINT32_MAX;
+			o->map[i].uses = 1; /* what it was entered by */
 			used++;
 			stack[depth].guard = enter;
 			stack[depth++].at = guard->next;
@@ -490,8 +492,8 @@ static int order_rules(struct order *o, ref start)
 			size_t i = order_slot(o, rule_of(a->symbol));
 			if (!o->map[i].rule)
 				enter = rule_of(a->symbol);
-			else if (o->map[i].number == UINT32_MAX)
-				goto done; /* a rule inside itself */
+			else if (o->map[i].number == UINT32_MAX || ++o->map[i].uses > node_at(g, rule_of(a->symbol))->symbol)
+				goto done; /* a rule inside itself, or one that would be taken for unused while it is not */
 		}
 	}
 	rv = 0;

@@ -3,14 +3,13 @@
  */
 #include "trace/image.h"
 
-#include <stdlib.h>
-
+#include "trace/budget.h"
 #include "trace/pattern.h"
 
 void column_image_free(struct column_image *image)
 {
 	writer_free(&image->pattern);
-	free(image->dict);
+	budget_free(image->dict);
 	*image = (struct column_image){0};
 }
 
@@ -18,7 +17,7 @@ static bool image_add(struct column_image *image, size_t *capacity, struct dict_
 {
 	if (image->dict_count == *capacity) {
 		size_t more = *capacity ? *capacity * 2 : 4;
-		struct dict_run *dict = realloc(image->dict, more * sizeof *dict);
+		struct dict_run *dict = budget_realloc(image->dict, more * sizeof *dict);
 		if (!dict)
 			return false;
 		image->dict = dict;
@@ -84,7 +83,7 @@ static bool image_dict(struct column_image *image, const struct dict_run *runs, 
 static bool column_valid(struct columns *x, struct column *c)
 {
 	struct arena *a = x->arena;
-	if (c->dict_count > 1 && !arena_valid(a, c->dict, (uint64_t)c->dict_count * sizeof(struct dict_run)))
+	if (c->dict ? !arena_valid(a, c->dict, (uint64_t)c->dict_count * sizeof(struct dict_run)) : c->dict_count > 1)
 		return false;
 	const struct dict_run *runs = column_dict(x, c);
 	uint64_t first = 0;
@@ -149,6 +148,8 @@ static int extract_prefix(const struct pattern *p, const struct dict_run *runs, 
 	column_init(c);
 	while (done < visits && pattern_next(&cursor, &token, &count) == 0) {
 		for (; count > 0 && done < visits; count--, done++) {
+			if (!budget_step(1))
+				goto done;
 			uint64_t index = token == PATTERN_NEW ? known++ : token - 1;
 			/* stretches are walked forward for new values, and searched for old ones */
 			uint32_t at = index < runs[stretch].first ? 0 : stretch;

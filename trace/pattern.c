@@ -3,9 +3,9 @@
  */
 #include "trace/pattern.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "trace/budget.h"
 #include "trace/varint.h"
 
 static int rule_measure(struct pattern *p, struct pattern_rule *rule)
@@ -13,7 +13,10 @@ static int rule_measure(struct pattern *p, struct pattern_rule *rule)
 	for (size_t i = rule->first; i < rule->end; i++) {
 		const struct pattern_symbol *s = &p->symbols[i];
 		uint64_t length = s->rule ? p->rules[s->id].length : 1;
-		uint64_t news = s->rule ? p->rules[s->id].news : s->id == PATTERN_NEW;
+		uint64_t news = s->rule ? p->rules[s->id].news : s->id == PATTERN_NEW, needs = s->rule ? p->rules[s->id].needs : s->id;
+		/* the first turn needs most */
+		if (needs > rule->news && needs - rule->news > rule->needs)
+			rule->needs = needs - rule->news;
 		if (__builtin_mul_overflow(length, s->exponent, &length) || __builtin_add_overflow(rule->length, length, &rule->length) ||
 		    rule->length > INT64_MAX)
 			return -1;
@@ -29,8 +32,8 @@ int pattern_parse(struct pattern *p, const uint8_t *bytes, size_t n)
 	size_t rules = reader_count(&r), used = 0;
 	if (r.bad || rules == 0)
 		return -1;
-	p->rules = calloc(rules, sizeof *p->rules);
-	p->symbols = malloc(n * sizeof *p->symbols); /* each takes a byte at least */
+	p->rules = budget_calloc(rules, sizeof *p->rules);
+	p->symbols = budget_malloc(n * sizeof *p->symbols); /* each takes a byte at least */
 	if (!p->rules || !p->symbols)
 		return -1;
 	for (size_t i = 0; i < rules; i++) {
@@ -50,13 +53,13 @@ int pattern_parse(struct pattern *p, const uint8_t *bytes, size_t n)
 			return -1;
 	}
 	p->rule_count = rules;
-	return r.at == r.end ? 0 : -1;
+	return r.at == r.end && p->rules[rules - 1].needs == 0 ? 0 : -1;
 }
 
 void pattern_free(struct pattern *p)
 {
-	free(p->rules);
-	free(p->symbols);
+	budget_free(p->rules);
+	budget_free(p->symbols);
 	*p = (struct pattern){0};
 }
 
@@ -70,6 +73,35 @@ uint64_t pattern_news(const struct pattern *p)
 	return p->rules[p->rule_count - 1].news;
 }
 
+uint64_t pattern_last(const struct pattern *p)
+{
+	const struct pattern_symbol *s = &p->symbols[p->rules[p->rule_count - 1].end - 1];
+	while (s->rule)
+		s = &p->symbols[p->rules[s->id].end - 1];
+	return s->id == PATTERN_NEW ? pattern_news(p) - 1 : s->id - 1;
+}
+
+/* Weights of rules, from the whole down. */
+int pattern_count(const struct pattern *p, uint64_t *counts)
+{
+	uint64_t *weights = budget_calloc(p->rule_count, sizeof *weights);
+	if (!weights)
+		return -1;
+	for (uint64_t i = 0; i < pattern_news(p); i++)
+		counts[i] = 1; /* each is new once */
+	weights[p->rule_count - 1] = 1;
+	for (size_t r = p->rule_count; r-- > 0;)
+		for (size_t i = p->rules[r].first; i < p->rules[r].end; i++) {
+			const struct pattern_symbol *s = &p->symbols[i];
+			if (s->rule)
+				weights[s->id] += weights[r] * s->exponent;
+			else if (s->id != PATTERN_NEW)
+				counts[s->id - 1] += weights[r] * s->exponent;
+		}
+	budget_free(weights);
+	return 0;
+}
+
 size_t pattern_symbols(const struct pattern *p)
 {
 	return p->rules[p->rule_count - 1].end;
@@ -79,7 +111,7 @@ static int push(struct pattern_cursor *c, size_t rule, uint64_t times)
 {
 	if (c->depth == c->capacity) {
 		size_t capacity = c->capacity ? c->capacity * 2 : 8;
-		struct pattern_level *stack = realloc(c->stack, capacity * sizeof *stack);
+		struct pattern_level *stack = budget_realloc(c->stack, capacity * sizeof *stack);
 		if (!stack)
 			return -1;
 		c->stack = stack;
@@ -97,7 +129,7 @@ int pattern_begin(struct pattern_cursor *c, const struct pattern *p)
 
 void pattern_end(struct pattern_cursor *c)
 {
-	free(c->stack);
+	budget_free(c->stack);
 	*c = (struct pattern_cursor){0};
 }
 

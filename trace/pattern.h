@@ -21,6 +21,7 @@ struct pattern_rule {
 	size_t first, end; /* symbols */
 	uint64_t length;   /* tokens in the expansion */
 	uint64_t news;     /* `new` tokens among them */
+	uint64_t needs;    /* values that have to be known before it: of the whole, none */
 };
 
 struct pattern {
@@ -29,13 +30,18 @@ struct pattern {
 	size_t rule_count;
 };
 
-/* Parses and checks. Returns 0, or -1 if the bytes are no pattern (or no memory). The caller frees it in any case. */
+/* Parses and checks: that each token but `new` is of a value that came before it, too. Returns 0, or -1 if the bytes are no pattern (or no memory). The caller
+ * frees it in any case. */
 int pattern_parse(struct pattern *p, const uint8_t *bytes, size_t n);
 void pattern_free(struct pattern *p);
 
 /* Tokens in all, and how many of them are `new` (the size of the dictionary). */
 uint64_t pattern_length(const struct pattern *p);
 uint64_t pattern_news(const struct pattern *p);
+/* Which value of the dictionary comes last. */
+uint64_t pattern_last(const struct pattern *p);
+/* Adds up how often each value of the dictionary comes; counts has room for all, and is set. Returns 0 or -1 (no memory). */
+int pattern_count(const struct pattern *p, uint64_t *counts);
 /* Largest number of tokens, written out as runs, that a reader must look at; for the sizes of parts. */
 size_t pattern_symbols(const struct pattern *p);
 

@@ -3,21 +3,16 @@
  */
 #include "trace/times.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "trace/budget.h"
 #include "trace/histogram.h"
+#include "trace/stream.h"
 
 /* Only then nothing can be added. Further streams have numbers above the ranks'. */
 bool times_complete(const struct trace *t)
 {
-	uint64_t ranks = 0, rank = 0;
-	int64_t unused;
-	if (rankmap_size(&t->events) < t->size)
-		return false;
-	while (rankmap_next(&t->events, &rank, &unused) && rank == ranks && rank < t->size)
-		rank = ++ranks;
-	return ranks == t->size;
+	return stream_ranks(t, &t->events) == t->size;
 }
 
 /* The form of parts: integers as they are. */
@@ -58,7 +53,7 @@ static int get_edges(struct trace *t, struct trace_site *s, uint64_t edges)
 {
 	if (edges > t->site_count)
 		return -1;
-	s->edges = calloc(edges ? edges : 1, sizeof *s->edges);
+	s->edges = budget_calloc(edges ? edges : 1, sizeof *s->edges);
 	s->edge_capacity = (uint32_t)edges;
 	return s->edges ? 0 : -1;
 }
@@ -77,7 +72,7 @@ static int get_parts(struct reader *r, struct trace *t)
 		total->max_rank = histogram_get_rank(r);
 		if (total->count > TOTALS_MAX)
 			continue;
-		total->ranks = calloc(total->count, sizeof *total->ranks);
+		total->ranks = budget_calloc(total->count, sizeof *total->ranks);
 		for (uint64_t k = 0; total->ranks && k < total->count; k++)
 			total->ranks[k] = (struct trace_rank_ns){histogram_get_rank(r), total->min + reader_uint(r)};
 		if (!total->ranks || r->bad)
@@ -201,7 +196,7 @@ static int get_totals(struct entropy_reader *e, struct trace *t)
 		if (!entropy_symbol(e, AT_FLAG, 1))
 			continue;
 		if (total->count > TOTALS_MAX || total->count != rankmap_size(&t->events) ||
-		    !(total->ranks = calloc(total->count, sizeof *total->ranks)))
+		    !(total->ranks = budget_calloc(total->count, sizeof *total->ranks)))
 			return -1;
 		for (uint64_t k = 0; k < total->count && rankmap_next(&t->events, &rank, &unused); k++, rank++) {
 			unsigned level = levels ? entropy_symbol(e, AT_LEVEL + i, histogram_bits(levels + 1U)) : 0;
@@ -258,7 +253,7 @@ static uint64_t all_time(const struct trace *t, const struct histogram_visits *v
 
 static void put_compact(struct writer *w, const struct trace *t)
 {
-	struct entropy_writer *e = malloc(sizeof *e);
+	struct entropy_writer *e = budget_malloc(sizeof *e);
 	struct histogram_visits *visits = histogram_visits_new(t);
 	if (!e || !visits) {
 		w->failed = true;
@@ -290,7 +285,7 @@ static void put_compact(struct writer *w, const struct trace *t)
 	}
 	entropy_end(e);
 done:
-	free(e);
+	budget_free(e);
 	histogram_visits_free(visits, t);
 }
 
@@ -298,7 +293,7 @@ static int get_compact(struct reader *r, struct trace *t, unsigned form)
 {
 	int rv = -1;
 	uint64_t limit = (uint64_t)(r->end - r->at) + 8, edges = 0; /* no edge takes less than a byte */
-	struct entropy_reader *e = malloc(sizeof *e);
+	struct entropy_reader *e = budget_malloc(sizeof *e);
 	struct histogram_visits *visits = histogram_visits_new(t);
 	if (!e || !visits)
 		goto done;
@@ -330,7 +325,7 @@ static int get_compact(struct reader *r, struct trace *t, unsigned form)
 	entropy_close(e);
 	rv = 0;
 done:
-	free(e);
+	budget_free(e);
 	histogram_visits_free(visits, t);
 	return rv;
 }

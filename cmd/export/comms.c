@@ -287,6 +287,10 @@ static int number_all(struct comms *c)
 	struct own **list = sorted(c);
 	struct comm *ordered = NULL;
 	uint32_t *renamed = NULL;
+	if (c->count == 0) {
+		free(list);
+		return 0;
+	}
 	if (!list)
 		return -1;
 	qsort(list, c->count, sizeof *list, by_key);
@@ -359,7 +363,8 @@ int comms_make(struct comms **out, const struct calls *calls, struct error *erro
 	}
 	if (number_all(c) != 0)
 		return error_set(error, "no memory, or a communicator is larger than MPI_COMM_WORLD");
-	qsort(c->own, c->count, sizeof *c->own, by_number);
+	if (c->count > 0)
+		qsort(c->own, c->count, sizeof *c->own, by_number);
 	return 0;
 }
 

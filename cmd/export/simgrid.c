@@ -20,6 +20,7 @@
 
 #include "trace/host.h"
 #include "trace/index.h"
+#include "trace/stream.h"
 
 /* What a receive turned out to be. At the place of its request's number in a file, so that it costs no memory. */
 struct outcome {
@@ -240,8 +241,8 @@ static int put_machine(struct export *x, const struct output *out)
 static int refuse(struct export *x)
 {
 	const struct trace *t = x->trace;
-	if ((x->meta && json_object_get(x->meta, "partial")) || rankmap_size(&t->events) != t->size)
-		return error_set(&x->error, rankmap_size(&t->events) > t->size ? "--simgrid: ranks with several threads cannot be replayed there"
+	if ((x->meta && json_object_get(x->meta, "partial")) || stream_threads(t) > 1 || stream_ranks(t, &t->events) < t->size)
+		return error_set(&x->error, stream_threads(t) > 1 ? "--simgrid: ranks with several threads cannot be replayed there"
 		                                                              : "--simgrid: a partial trace: its messages would be waited for for ever");
 	if (trace_has_lossy(t))
 		return error_set(&x->error, "--simgrid: a lossy trace: which message went where is not known (spoor replay draws it)");
