@@ -8,6 +8,7 @@
 
 #include "merge/merge.h"
 #include "tests/fuzz/fuzz.h"
+#include "trace/budget.h"
 #include "trace/container.h"
 #include "trace/search.h"
 #include "trace/timing.h"
@@ -64,6 +65,18 @@ static void walk(const struct trace *t, uint32_t rank)
 	free(m.visits);
 }
 
+int fuzz_walk(const struct trace *t, uint32_t stream, struct error *error)
+{
+	struct walk *w = NULL;
+	struct event e;
+	int rv = walk_begin(&w, t, stream, error);
+
+	for (int i = 0; rv == 0 && i < EVENTS_MAX; i++)
+		rv = walk_next(w, &e, error);
+	walk_end(w);
+	return rv < 0 ? -1 : 0;
+}
+
 void fuzz_trace(struct trace *t)
 {
 	struct trace canonical, again, into;
@@ -77,7 +90,7 @@ void fuzz_trace(struct trace *t)
 	if (merge_canonical(&canonical, t, &error) == 0 && trace_encode(&canonical, NULL, 0, NULL, &bytes, &size) == 0) {
 		/* what spoor wrote, spoor reads */
 		memset(&again, 0, sizeof again);
-		if (container_parse(&c, "fuzz", bytes, size, NULL, &error) || trace_decode(&again, c, &error)) {
+		if ((container_parse(&c, "fuzz", bytes, size, NULL, &error) || trace_decode(&again, c, &error)) && !budget_explain("fuzz", NULL)) {
 			fprintf(stderr, "what was written cannot be read: %s\n", error.text);
 			abort();
 		}
