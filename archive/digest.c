@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "archive/codec_zstd.h"
+#include "trace/budget.h"
 #include "trace/container.h"
 #include "trace/record.h"
 #include "trace/regular.h"
@@ -230,21 +230,16 @@ done:
 
 int digest_read(struct digest *d, const char *path, int64_t owner, struct error *error)
 {
+	struct budget budget = {.memory = DIGEST_MEMORY, .steps = DIGEST_STEPS};
 	struct container *c = NULL;
 	struct trace t = {.size = 0};
-	uint64_t size = 0;
+	bool left_out = false;
 	int rv = -1;
 
 	*d = (struct digest){.ranks = 0};
+	budget_begin(&budget);
 	int fd = regular_open(AT_FDCWD, path, owner, NULL, error);
-	if (fd < 0 || container_unpacked(fd, path, &size, error) != 0 || size > DIGEST_BYTES) {
-		if (fd >= 0)
-			close(fd);
-		return error_set(error, "%s: %llu bytes when it is decompressed, at most %llu are read for the index", path, (unsigned long long)size,
-		                 (unsigned long long)DIGEST_BYTES);
-	}
-	bool left_out = false;
-	if (container_take(&c, fd, path, &codec_zstd, error) == 0 && trace_decode_some(&t, c, amount_needs, &left_out, error) == 0)
+	if (fd >= 0 && container_take(&c, fd, path, &codec_zstd, error) == 0 && trace_decode_some(&t, c, amount_needs, &left_out, error) == 0)
 		rv = digest_make(d, &t) == 0 ? 0 : error_set(error, "%s: no memory", path);
 	if (rv == 0 && left_out && d->unsized_calls) { /* what was left out may say how much they passed on */
 		digest_free(d);
@@ -252,8 +247,11 @@ int digest_read(struct digest *d, const char *path, int64_t owner, struct error 
 		t = (struct trace){.size = 0};
 		rv = trace_decode(&t, c, error) == 0 ? digest_make(d, &t) == 0 ? 0 : error_set(error, "%s: no memory", path) : -1;
 	}
+	if (budget_explain(path, error))
+		rv = -1;
 	trace_free(&t);
 	container_destroy(c);
+	budget_end(&budget);
 	return rv;
 }
 

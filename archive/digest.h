@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/budget.h"
 #include "trace/error.h"
 #include "trace/volume.h"
 
@@ -25,8 +26,9 @@
 /* Functions; MPI has fewer. Their names are cut to so many bytes. */
 #define DIGEST_FUNCTIONS 1024
 #define DIGEST_NAME 63
-/* A file that is larger than this when it is decompressed is not read: anybody can put one into an archive. */
-#define DIGEST_BYTES (UINT64_C(1) << 28)
+/* What reading a trace may cost at most (trace/budget.h): anybody can put one into an archive. */
+#define DIGEST_MEMORY (UINT64_C(3) << 26)
+#define DIGEST_STEPS  (2 * BUDGET_READ)
 /* Frames of a call path that are kept as text, from the innermost. */
 #define DIGEST_FRAMES 3
 

@@ -113,7 +113,7 @@ int join_add_file(struct join *j, const char *path, int64_t owner, struct error 
 	struct trace t = {.size = 0};
 	json_error_t json;
 
-	if (fd < 0 || container_take(&c, fd, path, &codec_zstd, error) || trace_decode(&t, c, error)) {
+	if (fd < 0 || trace_take(&t, &c, fd, path, &codec_zstd, error)) {
 		trace_free(&t);
 		container_destroy(c);
 		return -1;

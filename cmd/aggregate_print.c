@@ -63,7 +63,7 @@ static void place(char *out, size_t size, const struct aggregate_group *g, const
 
 	snprintf(out, size, "%s", g->frames);
 	snprintf(path, sizeof path, "%s/%s/%s.spoor", o->archive, g->example.folder, g->example.name);
-	if (container_open(&c, path, &codec_zstd, &error) == 0 && trace_decode(&t, c, &error) == 0 && g->example.site < t.site_count) {
+	if (trace_open(&t, &c, path, &codec_zstd, &error) == 0 && g->example.site < t.site_count) {
 		const struct trace_site *s = &t.sites[g->example.site];
 		const struct schema *schema = trace_schema(&t, s);
 		struct path_names *names = path_names_create(&t);

@@ -19,6 +19,7 @@
 #include "trace/column.h"
 #include "trace/container.h"
 #include "trace/datatype.h"
+#include "trace/number.h"
 #include "trace/stream.h"
 #include "trace/walk.h"
 
@@ -55,7 +56,7 @@ struct input {
 
 struct options {
 	bool all, json, no_bytes;
-	unsigned long top;
+	uint64_t top;
 	const char *archive;
 };
 
@@ -230,6 +231,8 @@ static int read_input(struct input *in, const char *name, const struct options *
 				in->sites[t->sites[i].edges[k].to].compute += t->sites[i].edges[k].compute.sum;
 				in->compute += t->sites[i].edges[k].compute.sum;
 			}
+	if (!o->no_bytes && open_events(name, walk_cost(t)) != 0)
+		return -1;
 	for (uint64_t rank = 0; !o->no_bytes && rankmap_next(&t->events, &rank, &unused); rank++)
 		if (count_bytes(in, (uint32_t)rank, error) != 0)
 			return -1;
@@ -527,7 +530,6 @@ int cmd_diff(int argc, char **argv)
 	struct options o = {.top = 20};
 	struct input a = {.name = NULL}, b = {.name = NULL};
 	struct error error = {""};
-	char *end;
 
 	for (int option; (option = getopt_long(argc, argv, "h", long_options, NULL)) != -1;) {
 		switch (option) {
@@ -535,8 +537,7 @@ int cmd_diff(int argc, char **argv)
 			o.all = true;
 			break;
 		case 't':
-			o.top = strtoul(optarg, &end, 10);
-			if (end == optarg || *end || *optarg == '-') {
+			if (number_parse(optarg, UINT32_MAX, &o.top) != 0) {
 				fprintf(stderr, "spoor diff: --top %s: expected a number\n", optarg);
 				return CMD_USAGE;
 			}
@@ -565,7 +566,7 @@ int cmd_diff(int argc, char **argv)
 	int rv = open_ahead(argv + optind, 2, o.archive) != 0 || read_input(&a, argv[optind], &o, &error) != 0 || read_input(&b, argv[optind + 1], &o, &error) != 0 ||
 	         compare_inputs(&a, &b, &o, &error) != 0;
 
-	if (rv && error.text[0])
+	if (rv && error.text[0] && open_spent(argv[optind]) == 0)
 		fprintf(stderr, "spoor diff: %s\n", error.text);
 	free_input(&a);
 	free_input(&b);

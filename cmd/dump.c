@@ -12,6 +12,7 @@
 #include "cmd/cmd.h"
 #include "cmd/open.h"
 #include "cmd/print.h"
+#include "trace/number.h"
 #include "trace/search.h"
 #include "trace/stream.h"
 #include "trace/timing.h"
@@ -206,9 +207,7 @@ static int dump_rank(const struct trace *t, struct options *o)
 
 static int number(const char *text, const char *option, uint64_t max, uint64_t *out)
 {
-	char *end;
-	*out = strtoull(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || *out > max) {
+	if (number_parse(text, max, out) != 0) {
 		fprintf(stderr, "spoor dump: %s: expected a number from 0 to %" PRIu64 ", not \"%s\"\n", option, max, text);
 		return -1;
 	}

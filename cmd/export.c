@@ -13,6 +13,7 @@
 #include "cmd/export/anonymise.h"
 #include "cmd/export/export.h"
 #include "cmd/open.h"
+#include "trace/walk.h"
 
 static const char usage[] = "Usage: spoor export FILE|JOB --otf2 DIR | --chrome FILE | --simgrid DIR | --spoor FILE\n"
                             "                    [--anonymise KEY] [--flops RATE] [--archive DIR]\n"
@@ -162,6 +163,11 @@ int cmd_export(int argc, char **argv)
 		return rv - 1;
 	if (open_trace(argv[optind], o.archive, &c, &t) != 0)
 		return CMD_FAILED;
+	if (o.format != FORMAT_SPOOR && open_expect(container_name(c), walk_cost(&t)) != 0) {
+		trace_free(&t);
+		container_destroy(c);
+		return CMD_FAILED;
+	}
 	const struct chunk *chunk = container_find(c, "META");
 	json_t *meta = chunk ? json_loadb((const char *)chunk->data, chunk->size, 0, NULL) : NULL;
 	if (o.key && anonymise(&t, &meta, o.key, "spoor export") != 0)
@@ -174,7 +180,9 @@ int cmd_export(int argc, char **argv)
 	if (rv == 0)
 		rv = export_as(&x, &o);
 	progress_end(&x.progress);
-	if (rv == 0)
+	if (open_spent(x.name) != 0)
+		rv = -1;
+	else if (rv == 0)
 		notes(&x);
 	else
 		fprintf(stderr, "spoor export: %s: %s\n", x.name, x.error.text);

@@ -9,6 +9,10 @@
 #include <strings.h>
 #include <time.h>
 
+#include "trace/number.h"
+
+#define NUMBER_MAX UINT64_C(99999999999) /* more than there are jobs or bytes of interest */
+
 /* Returns 0, or -1: it is no time. end: a day without a time means its end. */
 static int read_time(const char *text, bool end, int64_t *seconds)
 {
@@ -84,8 +88,11 @@ static int read_range(const char *text, bool times, int64_t *min, int64_t *max)
 
 int filter_number(const char *text, int64_t *number)
 {
-	*number = strtoll(text, NULL, 10);
-	return *text && strlen(text) < 12 && strspn(text, "0123456789") == strlen(text) ? 0 : -1;
+	uint64_t n;
+	if (number_parse(text, NUMBER_MAX, &n) != 0)
+		return -1;
+	*number = (int64_t)n;
+	return 0;
 }
 
 /* Patterns, each by its option. */

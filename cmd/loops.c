@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/open.h"
 #include "cmd/path.h"
 #include "cmd/print.h"
 #include "trace/arena.h"
@@ -42,6 +43,7 @@ int show_sequence(const struct show *s, struct pattern *out)
 	struct event e;
 	uint32_t last = 0;
 	uint64_t run = 0;
+	bool told = false;
 	if (arena_create(&a, NULL, ARENA_MAX_SIZE, &error) != 0)
 		goto done;
 	ref start = grammar_create(&g);
@@ -51,6 +53,12 @@ int show_sequence(const struct show *s, struct pattern *out)
 	}
 	if (walk_begin(&w, s->trace, s->thread * s->trace->size + s->rank, &error) != 0)
 		goto done;
+	int64_t events = 0;
+	rankmap_get(&s->trace->events, s->thread * s->trace->size + s->rank, &events);
+	if (open_events(s->name, (uint64_t)events) != 0) {
+		told = true;
+		goto done;
+	}
 	while ((step = walk_next(w, &e, &error)) == 0) {
 		if (run > 0 && e.site == last) {
 			run++;
@@ -69,7 +77,7 @@ int show_sequence(const struct show *s, struct pattern *out)
 	}
 	rv = 0;
 done:
-	if (rv != 0)
+	if (rv != 0 && !told)
 		fprintf(stderr, "spoor: %s: %s\n", s->name, error.text[0] ? error.text : "the sequence of sites does not fit into memory");
 	walk_end(w);
 	writer_free(&bytes);

@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cmd/open.h"
 #include "cmd/traffic.h"
+#include "trace/walk.h"
 
 static void matrix_json(const struct traffic *m, json_t *json)
 {
@@ -54,6 +56,8 @@ int show_matrix(const struct show *s, json_t *json)
 {
 	struct traffic m;
 	struct error error = {""};
+	if (open_expect(s->name, walk_cost(s->trace)) != 0)
+		return -1;
 	int rv = traffic_make(&m, s->trace, &error);
 	if (rv != 0)
 		fprintf(stderr, "spoor: %s: %s\n", s->name, error.text);

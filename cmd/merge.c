@@ -62,27 +62,29 @@ static int add_arena(struct merge *m, const char *path, struct error *error)
 static int add_trace(struct merge *m, const char *path, struct error *error)
 {
 	struct container *c = NULL;
-	struct trace t = {.size = 0};
+	struct trace t;
 	int rv = -1;
 
-	if (container_open(&c, path, &codec_zstd, error))
+	if (trace_open(&t, &c, path, &codec_zstd, error)) {
+		trace_free(&t);
+		container_destroy(c);
 		return -1;
+	}
 	const struct chunk *facts = container_find(c, "FACT");
 	if (!facts) {
+		trace_free(&t);
 		container_destroy(c);
 		return join_add_file(&m->join, path, REGULAR_ANYBODY, error);
 	}
 	const char *text = (const char *)facts->data;
 	uint64_t id = world_fact(text, facts->size, "world", 16, 0);
-	if (trace_decode(&t, c, error) == 0) {
-		if (m->any && m->world.id != id) {
-			error_set(error, "%s: is of another MPI_COMM_WORLD than what came before it", path);
-		} else {
-			rv = m->any ? 0 : (world_free(&m->world), world_init(&m->world, id));
-			m->any = true;
-			if (rv == 0)
-				rv = world_add_trace(&m->world, &t, text, facts->size, error);
-		}
+	if (m->any && m->world.id != id) {
+		error_set(error, "%s: is of another MPI_COMM_WORLD than what came before it", path);
+	} else {
+		rv = m->any ? 0 : (world_free(&m->world), world_init(&m->world, id));
+		m->any = true;
+		if (rv == 0)
+			rv = world_add_trace(&m->world, &t, text, facts->size, error);
 	}
 	trace_free(&t);
 	container_destroy(c);
@@ -137,20 +139,11 @@ done:
 
 static int write_file(const char *output, bool force, const uint8_t *bytes, size_t size, struct error *error)
 {
-	char path[4096];
 	mode_t mask = umask(0);
 
 	umask(mask);
-	if (!force)
-		return publish_file(output, 0666 & ~mask, bytes, size) ? error_set(error, "%s: %s%s", output, strerror(errno), errno == EEXIST ? "; -f overwrites it" : "")
-		                                                            : 0;
-	if ((size_t)snprintf(path, sizeof path, "%s.%ld.new", output, (long)getpid()) >= sizeof path)
-		return error_set(error, "%s: the name is too long", output);
-	if (publish_file(path, 0666 & ~mask, bytes, size) || rename(path, output)) {
-		int failure = errno;
-		unlink(path);
-		return error_set(error, "%s: %s", output, strerror(failure));
-	}
+	if ((force ? publish_over : publish_file)(output, 0666 & ~mask, bytes, size))
+		return error_set(error, "%s: %s%s", output, strerror(errno), errno == EEXIST ? "; -f overwrites it" : "");
 	return 0;
 }
 

@@ -16,6 +16,9 @@
 #include "archive/archive.h"
 #include "archive/codec_zstd.h"
 #include "archive/humble.h"
+#include "cmd/cmd.h"
+#include "cmd/progress.h"
+#include "trace/budget.h"
 #include "trace/regular.h"
 
 /* What root has opened, before it became somebody else. */
@@ -90,6 +93,68 @@ static int container_of(const char *name, const char *archive, struct container 
 	return archive_resolve(name, archive, path, sizeof path, error) == 0 ? container_open(container, path, &codec_zstd, error) : -1;
 }
 
+/* --- what it may cost --- */
+
+static struct budget budget;
+static struct progress progress;
+static uint64_t walked_before; /* steps that were done when the events began */
+static char *budget_name;      /* of the trace that was opened last */
+static bool told, spent;       /* has it been said that its limit was reached? was any? */
+
+static void budget_anew(const char *name)
+{
+	if (budget_now == &budget)
+		budget_end(&budget);
+	free(budget_name);
+	budget_name = strdup(name);
+	told = false;
+	budget = (struct budget){.memory = BUDGET_MEMORY, .steps = BUDGET_STEPS, .grows = true};
+	budget_begin(&budget);
+}
+
+static void tick(void *context, uint64_t done)
+{
+	progress_step(context, done - walked_before);
+}
+
+int open_spent(const char *name)
+{
+	struct error error = {""};
+	progress_end(&progress);
+	if (!budget_explain(name, &error))
+		return 0;
+	if (!told)
+		fprintf(stderr, "spoor: %s\n", error.text);
+	told = spent = true;
+	return -1;
+}
+
+int open_expect(const char *name, uint64_t events)
+{
+	return budget_expect(events) ? 0 : open_spent(name);
+}
+
+int open_events(const char *name, uint64_t events)
+{
+	if (open_expect(name, events) != 0)
+		return -1;
+	progress_begin(&progress, "events", events, false);
+	walked_before = budget.done;
+	budget.tick = tick;
+	budget.context = &progress;
+	return 0;
+}
+
+int open_finish(int status)
+{
+	open_spent(budget_name ? budget_name : "the trace");
+	if (spent && status == CMD_OK)
+		status = CMD_FAILED;
+	free(budget_name);
+	budget_name = NULL;
+	return status;
+}
+
 int open_trace(const char *file_or_job, const char *archive, struct container **container, struct trace *trace)
 {
 	struct error error = {""};
@@ -98,9 +163,11 @@ int open_trace(const char *file_or_job, const char *archive, struct container **
 	*trace = (struct trace){.size = 0};
 	if (open_ahead(&name, 1, archive) != 0)
 		return -1;
+	budget_anew(name);
 	if (container_of(file_or_job, archive, container, &error) == 0 && trace_decode(trace, *container, &error) == 0)
 		return 0;
-	fprintf(stderr, "spoor: %s\n", error.text);
+	if (open_spent(name) == 0)
+		fprintf(stderr, "spoor: %s\n", error.text);
 	trace_free(trace);
 	container_destroy(*container);
 	*container = NULL;

@@ -6,10 +6,12 @@
 #include "cmd/path.h"
 
 #include <elfutils/libdwfl.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "trace/record.h"
@@ -31,6 +33,7 @@ struct path_names *path_names_create(const struct trace *t)
 	struct path_names *p = calloc(1, sizeof *p);
 	if (!p)
 		return NULL;
+	unsetenv("DEBUGINFOD_URLS"); /* a trace is no reason to tell a server what ran */
 	p->trace = t;
 	p->modules = calloc((size_t)t->module_count + 1, sizeof *p->modules);
 	if (!p->modules) {
@@ -51,10 +54,25 @@ void path_names_destroy(struct path_names *p)
 	free(p);
 }
 
-/* Never searches by itself for files elsewhere: debug information is looked for beside the file and in the system's debug folder. */
+/* Debug information is looked for beside the file and in the system's debug folder. (DEBUGINFOD_URLS, which would have a server asked, is not set any more.) */
 static const Dwfl_Callbacks callbacks = {.find_debuginfo = dwfl_standard_find_debuginfo,
                                          .find_elf = dwfl_build_id_find_elf,
                                          .section_address = dwfl_offline_section_address};
+
+/* Accounts below are the system's: what they own is as good as root's. */
+#define SYSTEM_UIDS 1000
+
+/* Opens a file that a trace names, which may be any name: whoever made the trace decides neither what is waited for (a FIFO, a device), nor whose file the ELF
+ * library takes apart in this process. Returns -1 if it is none to be opened. */
+static int open_named(const char *name)
+{
+	struct stat st;
+	int fd = name[0] == '/' ? regular_open(AT_FDCWD, name, REGULAR_ANYBODY, &st, NULL) : -1;
+	if (fd < 0 || st.st_uid < SYSTEM_UIDS || st.st_uid == geteuid())
+		return fd;
+	close(fd);
+	return -1;
+}
 
 static void module_open(struct path_names *p, uint32_t number)
 {
@@ -64,9 +82,7 @@ static void module_open(struct path_names *p, uint32_t number)
 	const unsigned char *bits;
 	GElf_Addr address;
 	m->tried = true;
-	if (name->bytes[0] != '/')
-		return;
-	int fd = regular_open_named((const char *)name->bytes, NULL, NULL);
+	int fd = open_named((const char *)name->bytes);
 	if (fd < 0)
 		return;
 	m->dwfl = dwfl_begin(&callbacks);

@@ -146,9 +146,7 @@ static int load(const char *path, struct container **container, struct trace *tr
 {
 	struct error error = {""};
 
-	*container = NULL;
-	*trace = (struct trace){.size = 0};
-	if (container_open(container, path, &codec_zstd, &error) == 0 && trace_decode(trace, *container, &error) == 0)
+	if (trace_open(trace, container, path, &codec_zstd, &error) == 0)
 		return 0;
 	fprintf(stderr, "spoor replay: %s\n", error.text);
 	trace_free(trace);

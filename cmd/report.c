@@ -18,6 +18,7 @@
 #include "cmd/report/html.h"
 #include "cmd/report/report.h"
 #include "cmd/report/site.h"
+#include "trace/number.h"
 
 /* With more events than this, messages are not followed unless --full says so: a few seconds' work. */
 #define EVENTS_WALKED 20000000
@@ -109,7 +110,7 @@ static int parse(int argc, char **argv, struct options *o)
 {
 	static const struct option options[] = {{"output", required_argument, NULL, 'o'}, {"rank", required_argument, NULL, 'r'}, {"full", no_argument, NULL, 'f'},
 	                                        {"anonymise", required_argument, NULL, 'k'}, {"anonymize", required_argument, NULL, 'k'}, {"archive", optional_argument, NULL, 'a'}, FILTER_OPTIONS, {"help", no_argument, NULL, 'h'},      {NULL, 0, NULL, 0}};
-	char *end;
+	uint64_t number;
 	const char *expected = "";
 	bool filtered = false;
 	for (int option; (option = getopt_long(argc, argv, "o:r:h" FILTER_LETTERS, options, NULL)) != -1;) {
@@ -118,11 +119,11 @@ static int parse(int argc, char **argv, struct options *o)
 			o->out = optarg;
 			break;
 		case 'r':
-			o->rank = (uint32_t)strtoul(optarg, &end, 10);
-			if (*optarg < '0' || *optarg > '9' || *end) {
+			if (number_parse(optarg, INT32_MAX, &number) != 0) {
 				fprintf(stderr, "spoor report: --rank: expected a rank, not \"%s\"\n", optarg);
 				return CMD_USAGE + 1;
 			}
+			o->rank = (uint32_t)number;
 			break;
 		case 'f':
 			o->full = true;
@@ -240,6 +241,8 @@ static int report(const struct show *s, const struct options *o)
 		goto done;
 	r.out = out.file;
 	rv = put(&r);
+	if (open_spent(s->name) != 0)
+		rv = -1;
 	if (rv == 0)
 		rv = output_finish(&out, &error);
 done:

@@ -160,9 +160,7 @@ static int write_trace(const struct run *run, const struct facts *facts, const c
 	} else {
 		mode_t mask = umask(0);
 		umask(mask);
-		if (run->force)
-			unlink(path);
-		rv = publish_file(path, 0666 & ~mask, sealed.bytes, sealed.size);
+		rv = (run->force ? publish_over : publish_file)(path, 0666 & ~mask, sealed.bytes, sealed.size);
 		if (rv)
 			fprintf(stderr, "spoor run: %s: %s; the raw trace is %s\n", path, strerror(errno), raw);
 		else

@@ -16,6 +16,7 @@
 #include "cmd/open.h"
 #include "cmd/path.h"
 #include "cmd/print.h"
+#include "trace/number.h"
 #include "trace/stream.h"
 #include "trace/volume.h"
 
@@ -332,7 +333,7 @@ int cmd_show(int argc, char **argv)
 	bool sites = false, loops = false, matrix = false, last = false, as_json = false;
 	const char *archive = NULL;
 	struct show s = {.rank = 0, .at = -1};
-	char *end;
+	uint64_t number;
 	for (int option; (option = getopt_long(argc, argv, "r:h", options, NULL)) != -1;) {
 		switch (option) {
 		case 's':
@@ -354,18 +355,18 @@ int cmd_show(int argc, char **argv)
 			last = true;
 			break;
 		case 'r':
-			s.rank = (uint32_t)strtoul(optarg, &end, 10);
-			if (*optarg < '0' || *optarg > '9' || *end) {
+			if (number_parse(optarg, INT32_MAX, &number) != 0) {
 				fprintf(stderr, "spoor show: --rank: expected a rank, not \"%s\"\n", optarg);
 				return CMD_USAGE;
 			}
+			s.rank = (uint32_t)number;
 			break;
 		case 'T':
-			s.thread = (uint32_t)strtoul(optarg, &end, 10);
-			if (*optarg < '0' || *optarg > '9' || *end) {
+			if (number_parse(optarg, INT32_MAX, &number) != 0) {
 				fprintf(stderr, "spoor show: --thread: expected a thread of the rank, not \"%s\"\n", optarg);
 				return CMD_USAGE;
 			}
+			s.thread = (uint32_t)number;
 			break;
 		case 'j':
 			as_json = true;
@@ -410,6 +411,8 @@ int cmd_show(int argc, char **argv)
 		rv = show_matrix(&s, json);
 	if (rv == 0 && (last || s.at >= 0))
 		rv = show_last(&s, json);
+	if (open_spent(s.name) != 0)
+		rv = -1;
 	if (rv == 0 && json) {
 		if (stream_threads(&t) > 1)
 			name_threads(json, &t);

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "trace/number.h"
+
 unsigned team_expected(unsigned *rank)
 {
 	/* A batch script has SLURM_NTASKS without being one of several: only steps of srun have the first pair. */
@@ -12,9 +14,10 @@ unsigned team_expected(unsigned *rank)
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		const char *size = getenv(names[i][0]), *own = getenv(names[i][1]);
-		if (size && own && atoi(size) > 1 && atoi(own) >= 0) {
-			*rank = (unsigned)atoi(own);
-			return (unsigned)atoi(size);
+		uint64_t tasks, number;
+		if (size && own && number_parse(size, INT32_MAX, &tasks) == 0 && tasks > 1 && number_parse(own, tasks - 1, &number) == 0) {
+			*rank = (unsigned)number;
+			return (unsigned)tasks;
 		}
 	}
 	*rank = 0;

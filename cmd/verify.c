@@ -11,7 +11,7 @@
 #include "trace/walk.h"
 
 static const char usage[] = "Usage: spoor verify FILE|JOB... [--quick] [--archive DIR]\n"
-                            "Checks structure and checksums, and decodes every event of every rank.\n"
+                            "Checks structure and checksums, and decodes every event of every rank: up to a limit that --limit raises (see spoor(1)).\n"
                             "Prints one line a trace; the exit status is 1 if one is not good.\n\n"
                             "      --quick        structure and checksums only\n"
                             "      --archive DIR  look for JOB in this archive\n";
@@ -28,7 +28,7 @@ static int verify_rank(const char *name, const struct trace *t, uint32_t rank, u
 		*unordered |= walk_unordered(w);
 		walk_end(w);
 	}
-	if (rv < 0)
+	if (rv < 0 && open_spent(name) == 0)
 		fprintf(stderr, "spoor: %s: %s\n", name, error.text);
 	return rv < 0 ? -1 : 0;
 }
@@ -43,8 +43,12 @@ static int verify(const char *name, const char *archive, bool quick)
 	if (open_trace(name, archive, &c, &t) != 0)
 		return -1;
 	int64_t unused;
+	if (!quick)
+		rv = open_events(name, walk_cost(&t));
 	for (uint64_t rank = 0; !quick && rv == 0 && rankmap_next(&t.events, &rank, &unused); rank++)
 		rv = verify_rank(name, &t, (uint32_t)rank, &events, &unordered);
+	if (open_spent(name) != 0)
+		rv = -1;
 	if (rv == 0 && quick)
 		printf("%s: good: %" PRIu64 " ranks, %" PRId64 " events, not decoded\n", name, stream_ranks(&t, &t.events), rankmap_sum(&t.events));
 	else if (rv == 0 && unordered)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "archive/codec_zstd.h"
+#include "trace/budget.h"
 #include "trace/column.h"
 #include "trace/container.h"
 #include "trace/flow.h"
@@ -88,15 +89,19 @@ static int decode(struct spoor_trace *t, struct error *error)
 
 static struct spoor_trace *open_trace(const char *path, const void *bytes, size_t size, char *text)
 {
+	struct budget budget = {.memory = BUDGET_MEMORY, .steps = BUDGET_STEPS, .grows = true};
 	struct spoor_trace *t = calloc(1, sizeof *t);
 	struct error error = {""};
 	int rv = -1;
 
+	budget_begin(&budget);
+	budget_file(size);
 	if (!t)
 		error_set(&error, "out of memory");
 	else if ((bytes ? container_parse(&t->container, path, bytes, size, &codec_zstd, &error)
 	                : container_open(&t->container, path, &codec_zstd, &error)) == 0)
 		rv = decode(t, &error);
+	budget_end(&budget);
 	if (rv == 0)
 		return t;
 	say(text, error.text);

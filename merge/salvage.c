@@ -161,7 +161,7 @@ static int drop_merged(const char *folder, struct left *lefts, size_t n, char pa
 			snprintf(path, PATH_SIZE, "%s/world-%016" PRIx64 ".spoor", folder, lefts[0].world);
 		if (access(path, F_OK) != 0)
 			return 0;
-		if (container_open(&c, path, NULL, NULL) == 0 && trace_decode(&t, c, NULL) == 0)
+		if (trace_open(&t, &c, path, NULL, NULL) == 0)
 			for (size_t k = 0; k < n; k++)
 				if (lefts[k].fate == WAITING && rankmap_get(&t.events, lefts[k].rank, &events)) {
 					unlink(lefts[k].path);

@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "merge/merge.h"
+#include "trace/budget.h"
 #include "trace/container.h"
+#include "trace/course.h"
 #include "trace/host.h"
 #include "trace/record.h"
 #include "trace/stream.h"
@@ -214,7 +216,13 @@ int world_add_arena(struct world *w, struct arena *a, const char *name, struct e
 	if (rankmap_get(&w->trace.events, rank, &events))
 		return error_set(error, "%s: rank %" PRIu32 " is there already", name, w->trace.size ? stream_rank(&w->trace, rank) : rank);
 	world_add_process(&said, a); /* reading the events uses the arena up */
-	if (trace_extract(&one, a, error) == 0) {
+	/* whoever made the arena: what comes of it is as good as what a reader has found good */
+	struct budget budget = BUDGET_OF(a->header->used);
+	budget_begin(&budget);
+	bool good = trace_extract(&one, a, error) == 0 && trace_check(&one, error) == 0 && course_check(&one, rank, error) == 0;
+	budget_explain(name, error);
+	budget_end(&budget);
+	if (good) {
 		bool aborted = in_abort(&one);
 		if (merge_take(&w->trace, &one, error) == 0) {
 			if (said.facts_rank != UINT32_MAX)

@@ -110,7 +110,7 @@ static int load(struct replay *r)
 	uint32_t size;
 
 	told(rank_names, &r->rank);
-	if (container_open(&r->container, r->file, &codec_zstd, &r->error) != 0 || trace_decode(&r->trace, r->container, &r->error) != 0) {
+	if (trace_open(&r->trace, &r->container, r->file, &codec_zstd, &r->error) != 0) {
 		if (r->rank == 0)
 			fprintf(stderr, "spoor-replay: %s\n", r->error.text);
 		return -1;

@@ -132,7 +132,7 @@ def main():
                  ("a bit in the table", data[:40] + b"\1" + data[41:], "chunk table at offset 32"),
                  ("a bit in a chunk", data[:260] + bytes([data[260] ^ 1]) + data[261:], "chunk STRG at offset 256: checksum mismatch"),
                  ("a missing chunk", container({k: v for k, v in chunks.items() if k != "SITE"}), "chunk SITE is missing"),
-                 ("a lie in a chunk", container(dict(chunks, PATT=b"\x01\x05\x01\x03\x00\x08\x00")), "event 2"),
+                 ("a lie in a chunk", container(dict(chunks, PATT=b"\x01\x05\x01\x03\x00\x08\x00")), "pattern 0: damaged"),
                  ("a chunk with too much in it", container(dict(chunks, VECT=b"\0\0")), "chunk VECT at offset")]
         for title, content, says in cases:
             write(content)

@@ -4,9 +4,9 @@
 #include "trace/amount.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "trace/budget.h"
 #include "trace/column.h"
 #include "trace/cursor.h"
 #include "trace/datatype.h"
@@ -159,15 +159,15 @@ struct amounts {
 
 struct amounts *amounts_create(const struct trace *t)
 {
-	struct amounts *a = calloc(1, sizeof *a);
+	struct amounts *a = budget_calloc(1, sizeof *a);
 	if (!a)
 		return NULL;
 	a->trace = t;
 	a->arrays = &a->own;
 	a->streams = rankmap_empty(&t->events) ? 0 : rankmap_last(&t->events) + UINT64_C(1);
-	a->patterns = calloc((size_t)t->patterns.count + 1, sizeof *a->patterns);
+	a->patterns = budget_calloc((size_t)t->patterns.count + 1, sizeof *a->patterns);
 	if (!a->patterns) {
-		free(a);
+		budget_free(a);
 		return NULL;
 	}
 	return a;
@@ -178,13 +178,13 @@ void amounts_destroy(struct amounts *a)
 	if (!a)
 		return;
 	for (int h = 0; h < HANDLES; h++)
-		free(a->tables[h].slots);
+		budget_free(a->tables[h].slots);
 	for (uint32_t i = 0; i < a->trace->patterns.count; i++)
 		pattern_free(&a->patterns[i]);
-	free(a->patterns);
-	free(a->has_comms);
+	budget_free(a->patterns);
+	budget_free(a->has_comms);
 	pool_free(&a->own);
-	free(a);
+	budget_free(a);
 }
 
 bool amounts_ambiguous(const struct amounts *a)
@@ -214,14 +214,14 @@ static void put(struct amounts *a, enum handle h, uint32_t stream, uint32_t numb
 	uint64_t key = ((uint64_t)stream << 32 | number) + 1;
 	if (!t->slots || (t->count + 1) * 2 > t->mask) {
 		struct table bigger = {.mask = t->slots ? 2 * t->mask + 1 : 63, .count = t->count};
-		if (!(bigger.slots = calloc(bigger.mask + 1, sizeof *bigger.slots))) {
+		if (!(bigger.slots = budget_calloc(bigger.mask + 1, sizeof *bigger.slots))) {
 			a->failed = true; /* then it is not known */
 			return;
 		}
 		for (size_t i = 0; t->slots && i <= t->mask; i++)
 			if (t->slots[i].key)
 				*place(&bigger, t->slots[i].key) = t->slots[i];
-		free(t->slots);
+		budget_free(t->slots);
 		*t = bigger;
 	}
 	struct known *k = place(t, key);
@@ -302,6 +302,8 @@ static int steps_next(struct steps *s, int64_t *values, uint64_t *times)
 	uint64_t more = s->left - 1;
 	if (s->left == 0)
 		return 1;
+	if (!budget_step(1))
+		return -1;
 	for (size_t i = 0; i < s->count; i++) {
 		struct column_cursor *c = &s->cursors[i];
 		if (column_cursor_next(c, &values[s->columns[i]]) != 0)
@@ -452,7 +454,7 @@ int amounts_type_size(struct amounts *a, uint32_t stream, int64_t value, uint64_
 
 static const struct known *comm_row(struct amounts *a, enum handle h, uint32_t stream, int64_t value)
 {
-	if (value < 0 || stream >= a->streams || (!a->has_comms && !(a->has_comms = calloc(a->streams, sizeof *a->has_comms))))
+	if (value < 0 || stream >= a->streams || (!a->has_comms && !(a->has_comms = budget_calloc(a->streams, sizeof *a->has_comms))))
 		return NULL;
 	if (!a->has_comms[stream]) {
 		static const char *const columns[] = {[HANDLE_COMM_SIZE] = "size", [HANDLE_COMM_RANK] = "rank"};
@@ -466,7 +468,7 @@ static const struct known *comm_row(struct amounts *a, enum handle h, uint32_t s
 			for (size_t i = 0; i < n; i++)
 				if (!value_is_constant(rows[i]))
 					put(a, k, stream, (uint32_t)i, (uint64_t)rows[i] + (k == HANDLE_COMM_RANK ? stream_rank(a->trace, stream) : 0), AMOUNT_NONE);
-			free(rows);
+			budget_free(rows);
 		}
 	}
 	return get(a, h, stream, (uint64_t)value);
@@ -684,7 +686,7 @@ int amount_add_visits(struct amounts *a, const struct amount_plan *p, const stru
 void amounts_in_order(struct amounts *a)
 {
 	for (int h = 0; h <= HANDLE_REQUEST; h++) {
-		free(a->tables[h].slots);
+		budget_free(a->tables[h].slots);
 		a->tables[h] = (struct table){.slots = NULL};
 	}
 	a->ordered = true;

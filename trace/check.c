@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * check - is what was read from outside a trace?
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "trace/budget.h"
 #include "trace/column.h"
 #include "trace/pattern.h"
 #include "trace/stream.h"
@@ -148,7 +148,7 @@ static int site_check(const struct trace *t, const struct trace_site *s, uint32_
 int trace_check(const struct trace *t, struct error *error)
 {
 	int rv = -1;
-	uint64_t *news = calloc(t->patterns.count + 1, sizeof *news);
+	uint64_t *news = budget_calloc(t->patterns.count + 1, sizeof *news);
 	if (!news)
 		return error_set(error, "no memory");
 	for (uint32_t i = 0; i < t->patterns.count; i++) {
@@ -197,6 +197,6 @@ int trace_check(const struct trace *t, struct error *error)
 	}
 	rv = 0;
 done:
-	free(news);
+	budget_free(news);
 	return rv;
 }

@@ -5,9 +5,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "trace/budget.h"
 #include "trace/flow.h"
 #include "trace/index.h"
 #include "trace/stream.h"
@@ -42,7 +42,7 @@ static double compute_before(struct clock *c, uint32_t to)
 	const struct trace_edge *edge = trace_edge_to(s, to);
 	if (!edge)
 		return 0;
-	if (!state->edge && (state->edge = malloc(s->edge_count * sizeof *state->edge)))
+	if (!state->edge && (state->edge = budget_malloc(s->edge_count * sizeof *state->edge)))
 		for (uint32_t i = 0; i < s->edge_count; i++)
 			state->edge[i] = first_place(c, c->last, s->edges[i].to);
 	double middle = 0.5;
@@ -128,13 +128,13 @@ bool clock_origin(const struct trace *t, int64_t *ns)
 
 static struct clock *create(const struct trace *t, uint32_t stream)
 {
-	struct clock *c = calloc(1, sizeof *c);
+	struct clock *c = budget_calloc(1, sizeof *c);
 	bool none;
 	int64_t origin;
 	if (!c)
 		return NULL;
 	*c = (struct clock){.trace = t, .stream = stream, .last = UINT32_MAX, .compute_stretch = 1, .call_stretch = 1};
-	c->sites = calloc((size_t)t->site_count + 1, sizeof *c->sites);
+	c->sites = budget_calloc((size_t)t->site_count + 1, sizeof *c->sites);
 	c->line = timeline_open(t, stream, &none);
 	if (!c->sites || (!c->line && !none)) {
 		clock_destroy(c);
@@ -218,8 +218,8 @@ void clock_destroy(struct clock *c)
 	if (!c)
 		return;
 	for (uint32_t i = 0; c->sites && i < c->trace->site_count; i++)
-		free(c->sites[i].edge);
-	free(c->sites);
+		budget_free(c->sites[i].edge);
+	budget_free(c->sites);
 	timeline_close(c->line);
-	free(c);
+	budget_free(c);
 }

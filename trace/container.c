@@ -6,11 +6,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "trace/budget.h"
 #include "trace/crc32.h"
 #include "trace/regular.h"
 
@@ -18,6 +18,9 @@
 #define ENTRY_SIZE 32
 #define MAX_CHUNKS 1024
 #define MAX_CHUNK_SIZE (UINT64_C(1) << 34) /* decompressed; larger is refused as damaged, as is 2^16 times the stored size (zstd: 2^15) */
+/* Chunks whose length depends neither on the ranks nor on the events. META is JSON, which takes up to 60 times as much in memory; doc/metadata.md: hosts are at most
+ * 1024, texts are cut. */
+#define MAX_TEXT_SIZE (UINT64_C(1) << 20)
 #define VERSION_MAJOR 1
 #define VERSION_MINOR 4
 
@@ -91,6 +94,13 @@ static int entry_parse(struct entry *e, const uint8_t *p, const char *name, uint
 		                 name, e->id, e->offset, e->stored, file_size);
 	if (e->size > MAX_CHUNK_SIZE || e->size < e->stored || e->size >> 16 > e->stored)
 		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": impossible size %" PRIu64, name, e->id, e->offset, e->size);
+	if (e->size > MAX_TEXT_SIZE && (strcmp(e->id, "META") == 0 || strcmp(e->id, "FACT") == 0))
+		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": %" PRIu64 " bytes, at most %" PRIu64 " are allowed there", name, e->id, e->offset,
+		                 e->size, MAX_TEXT_SIZE);
+	if (!budget_room(e->size)) {
+		budget_explain(name, error);
+		return -1;
+	}
 	return 0;
 }
 
@@ -106,11 +116,13 @@ static int entry_load(const struct entry *e, const uint8_t *stored, const char *
 	if (!codec)
 		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": is compressed, which this program cannot read", name, e->id,
 		                 e->offset);
-	*owned = malloc(e->size ? e->size : 1);
+	*owned = budget_malloc(e->size ? e->size : 1);
+	if (!*owned && budget_explain(name, error))
+		return -1;
 	if (!*owned)
 		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": no memory for %" PRIu64 " bytes", name, e->id, e->offset, e->size);
 	if (codec->decompress(*owned, e->size, stored, e->stored) != 0) {
-		free(*owned);
+		budget_free(*owned);
 		*owned = NULL;
 		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": does not decompress, the file is damaged", name, e->id, e->offset);
 	}
@@ -121,9 +133,9 @@ static int entry_load(const struct entry *e, const uint8_t *stored, const char *
 static int parse_take(struct container **out, const char *name, uint8_t *bytes, size_t n, const struct codec *codec, struct error *error)
 {
 	int rv = -1;
-	struct container *c = calloc(1, sizeof *c);
+	struct container *c = budget_calloc(1, sizeof *c);
 	if (!c || !(c->name = strdup(name))) {
-		free(bytes);
+		budget_free(bytes);
 		error_set(error, "%s: no memory", name);
 		goto done;
 	}
@@ -140,8 +152,8 @@ static int parse_take(struct container **out, const char *name, uint8_t *bytes, 
 		error_set(error, "%s: chunk table at offset %d: checksum mismatch, the file is damaged", name, HEADER_SIZE);
 		goto done;
 	}
-	c->chunks = calloc(count + 1, sizeof *c->chunks);
-	c->owned = calloc(count + 1, sizeof *c->owned);
+	c->chunks = budget_calloc(count + 1, sizeof *c->chunks);
+	c->owned = budget_calloc(count + 1, sizeof *c->owned);
 	if (!c->chunks || !c->owned) {
 		error_set(error, "%s: no memory", name);
 		goto done;
@@ -192,18 +204,66 @@ static ssize_t read_at(int fd, void *buffer, size_t n, uint64_t offset)
 	return (ssize_t)done;
 }
 
+/* The table of chunks, checked; `head` has the room for it, or *more gets it, malloc'ed. Returns NULL with error set. */
+static uint8_t *read_table(int fd, const char *path, uint8_t head[HEADER_SIZE + 32 * ENTRY_SIZE], uint8_t **more, size_t *count, struct error *error)
+{
+	uint8_t *table = head + HEADER_SIZE;
+	ssize_t got = read_at(fd, head, HEADER_SIZE + 32 * ENTRY_SIZE, 0);
+	if (got < 0) {
+		error_set(error, "%s: cannot read: %s", path, strerror(errno));
+		return NULL;
+	}
+	if (header_check(head, (size_t)got, path, count, error) != 0)
+		return NULL;
+	if (HEADER_SIZE + *count * ENTRY_SIZE > (size_t)got) {
+		*more = budget_malloc(*count * ENTRY_SIZE);
+		if (!*more || read_at(fd, *more, *count * ENTRY_SIZE, HEADER_SIZE) != (ssize_t)(*count * ENTRY_SIZE)) {
+			error_set(error, "%s: chunk table at offset %d: truncated", path, HEADER_SIZE);
+			return NULL;
+		}
+		table = *more;
+	}
+	if (crc32_of(table, *count * ENTRY_SIZE) == get(head + 24, 4))
+		return table;
+	error_set(error, "%s: chunk table at offset %d: checksum mismatch, the file is damaged", path, HEADER_SIZE);
+	return NULL;
+}
+
+/* Are all sizes in the table possible, and inside the budget? */
+static int check_sizes(int fd, const char *path, uint64_t file_size, struct error *error)
+{
+	uint8_t head[HEADER_SIZE + 32 * ENTRY_SIZE], *more = NULL;
+	size_t count;
+	const uint8_t *table = read_table(fd, path, head, &more, &count, error);
+	int rv = table ? 0 : -1;
+	for (size_t i = 0; rv == 0 && i < count; i++) {
+		struct entry e;
+		rv = entry_parse(&e, table + i * ENTRY_SIZE, path, file_size, error);
+	}
+	budget_free(more);
+	return rv;
+}
+
 int container_take(struct container **out, int fd, const char *name, const struct codec *codec, struct error *error)
 {
 	struct stat st;
 	*out = NULL;
-	size_t size = fstat(fd, &st) == 0 ? (size_t)st.st_size : 0;
-	uint8_t *bytes = malloc(size ? size : 1);
+	if (fstat(fd, &st) != 0)
+		st.st_size = st.st_blocks = 0;
+	size_t size = (size_t)st.st_size;
+	/* what is only holes costs nobody anything to make */
+	budget_file(size < (uint64_t)st.st_blocks * 512 ? size : (uint64_t)st.st_blocks * 512);
+	if (check_sizes(fd, name, size, error) != 0) {
+		close(fd);
+		return -1;
+	}
+	uint8_t *bytes = budget_malloc(size ? size : 1);
 	ssize_t got = bytes ? read_at(fd, bytes, size, 0) : -1;
 	int failure = bytes ? errno : ENOMEM;
 	close(fd);
 	if (got < 0) {
-		free(bytes);
-		return error_set(error, "%s: cannot read: %s", name, strerror(failure));
+		budget_free(bytes);
+		return budget_explain(name, error) ? -1 : error_set(error, "%s: cannot read: %s", name, strerror(failure));
 	}
 	return parse_take(out, name, bytes, (size_t)got, codec, error);
 }
@@ -219,7 +279,7 @@ int container_parse(struct container **out, const char *name, const void *bytes,
                     struct error *error)
 {
 	*out = NULL;
-	uint8_t *copy = malloc(n ? n : 1);
+	uint8_t *copy = budget_malloc(n ? n : 1);
 	if (!copy)
 		return error_set(error, "%s: no memory", name);
 	memcpy(copy, bytes, n);
@@ -231,12 +291,12 @@ void container_destroy(struct container *c)
 	if (!c)
 		return;
 	for (size_t i = 0; c->owned && i < c->count; i++)
-		free(c->owned[i]);
-	free(c->owned);
-	free(c->chunks);
-	free(c->bytes);
-	free(c->name);
-	free(c);
+		budget_free(c->owned[i]);
+	budget_free(c->owned);
+	budget_free(c->chunks);
+	budget_free(c->bytes);
+	budget_free(c->name);
+	budget_free(c);
 }
 
 size_t container_count(const struct container *c)
@@ -262,6 +322,14 @@ uint32_t container_flags(const struct container *c)
 	return (uint32_t)get(c->bytes + 16, 4);
 }
 
+uint64_t container_bytes(const struct container *c)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < c->count; i++)
+		n += c->chunks[i].size;
+	return n;
+}
+
 size_t container_file_size(const struct container *c)
 {
 	return c->size;
@@ -270,53 +338,6 @@ size_t container_file_size(const struct container *c)
 const char *container_name(const struct container *c)
 {
 	return c->name;
-}
-
-/* The table of chunks, checked; `head` has the room for it, or *more gets it, malloc'ed. Returns NULL with error set. */
-static uint8_t *read_table(int fd, const char *path, uint8_t head[HEADER_SIZE + 32 * ENTRY_SIZE], uint8_t **more, size_t *count, struct error *error)
-{
-	uint8_t *table = head + HEADER_SIZE;
-	ssize_t got = read_at(fd, head, HEADER_SIZE + 32 * ENTRY_SIZE, 0);
-	if (got < 0) {
-		error_set(error, "%s: cannot read: %s", path, strerror(errno));
-		return NULL;
-	}
-	if (header_check(head, (size_t)got, path, count, error) != 0)
-		return NULL;
-	if (HEADER_SIZE + *count * ENTRY_SIZE > (size_t)got) {
-		*more = malloc(*count * ENTRY_SIZE);
-		if (!*more || read_at(fd, *more, *count * ENTRY_SIZE, HEADER_SIZE) != (ssize_t)(*count * ENTRY_SIZE)) {
-			error_set(error, "%s: chunk table at offset %d: truncated", path, HEADER_SIZE);
-			return NULL;
-		}
-		table = *more;
-	}
-	if (crc32_of(table, *count * ENTRY_SIZE) == get(head + 24, 4))
-		return table;
-	error_set(error, "%s: chunk table at offset %d: checksum mismatch, the file is damaged", path, HEADER_SIZE);
-	return NULL;
-}
-
-int container_unpacked(int fd, const char *path, uint64_t *size, struct error *error)
-{
-	uint8_t head[HEADER_SIZE + 32 * ENTRY_SIZE], *more = NULL, *table;
-	struct stat st;
-	size_t count;
-	int rv = -1;
-	if (fstat(fd, &st) != 0)
-		return error_set(error, "%s: %s", path, strerror(errno));
-	*size = (uint64_t)st.st_size;
-	table = read_table(fd, path, head, &more, &count, error);
-	for (size_t i = 0; table && i < count; i++) {
-		struct entry e;
-		if (entry_parse(&e, table + i * ENTRY_SIZE, path, (uint64_t)st.st_size, error) != 0)
-			goto done;
-		*size += e.size;
-	}
-	rv = table ? 0 : -1;
-done:
-	free(more);
-	return rv;
 }
 
 int container_read_chunk(int fd, const char *path, const char *id, const struct codec *codec, uint8_t **data, size_t *size,
@@ -341,7 +362,7 @@ int container_read_chunk(int fd, const char *path, const char *id, const struct 
 		void *owned;
 		if (entry_parse(&e, table + i * ENTRY_SIZE, path, (uint64_t)st.st_size, error) != 0)
 			goto done;
-		stored = malloc(e.stored + 1);
+		stored = budget_malloc(e.stored + 1);
 		if (!stored || read_at(fd, stored, e.stored, e.offset) != (ssize_t)e.stored) {
 			error_set(error, "%s: chunk %s at offset %" PRIu64 ": cannot read", path, e.id, e.offset);
 			goto done;
@@ -349,10 +370,10 @@ int container_read_chunk(int fd, const char *path, const char *id, const struct 
 		if (entry_load(&e, stored, path, codec, &owned, error) != 0)
 			goto done;
 		if (owned) {
-			free(stored);
-			stored = realloc(owned, e.size + 1);
+			budget_free(stored);
+			stored = budget_realloc(owned, e.size + 1);
 			if (!stored) {
-				free(owned);
+				budget_free(owned);
 				error_set(error, "%s: no memory", path);
 				goto done;
 			}
@@ -365,8 +386,8 @@ int container_read_chunk(int fd, const char *path, const char *id, const struct 
 		break;
 	}
 done:
-	free(stored);
-	free(more);
+	budget_free(stored);
+	budget_free(more);
 	return rv;
 }
 
@@ -375,7 +396,7 @@ int container_encode(const struct chunk *chunks, size_t n, uint32_t flags, const
 	size_t room = HEADER_SIZE + n * ENTRY_SIZE;
 	for (size_t i = 0; i < n; i++)
 		room += chunks[i].size;
-	uint8_t *bytes = calloc(1, room);
+	uint8_t *bytes = budget_calloc(1, room);
 	if (!bytes)
 		return -1;
 	size_t at = HEADER_SIZE + n * ENTRY_SIZE;

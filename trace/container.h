@@ -2,7 +2,8 @@
  * container - a .spoor file: header, table of chunks, chunks (doc/trace-format.md, section "Container")
  *
  * A container is read whole and checked whole: once container_open() has succeeded, every chunk is there, has its checksum,
- * and (with a codec) is decompressed. It knows nothing of what chunks mean.
+ * and (with a codec) is decompressed. It knows nothing of what chunks mean. Sizes are checked, and charged to the budget of the reader (trace/budget.h), in the
+ * table of chunks, before any chunk is read.
  */
 #ifndef SPOOR_CONTAINER_H
 #define SPOOR_CONTAINER_H
@@ -58,6 +59,8 @@ const struct chunk *container_at(const struct container *c, size_t i);
 const struct chunk *container_find(const struct container *c, const char *id);
 /* Its incompatible flags. */
 uint32_t container_flags(const struct container *c);
+/* Of all chunks, decompressed. */
+uint64_t container_bytes(const struct container *c);
 /* Size of the file in bytes. */
 size_t container_file_size(const struct container *c);
 const char *container_name(const struct container *c);
@@ -66,10 +69,6 @@ const char *container_name(const struct container *c);
  * *data. Returns 0 found, 1 no such chunk, -1 error. *data has a NUL behind its last byte. */
 int container_read_chunk(int fd, const char *name, const char *id, const struct codec *codec, uint8_t **data, size_t *size,
                          struct error *error);
-
-/* How many bytes the file and its chunks would be in memory, decompressed, by its table alone (it stays open): for those who read files of anybody. Returns 0, or -1 with
- * error set. */
-int container_unpacked(int fd, const char *name, uint64_t *size, struct error *error);
 
 /* Encodes chunks (id, data, size are used), with incompatible flags, into one malloc'ed buffer. Returns 0, or -1 (no memory). codec may be NULL. */
 int container_encode(const struct chunk *chunks, size_t n, uint32_t flags, const struct codec *codec, uint8_t **out, size_t *size);

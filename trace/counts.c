@@ -3,9 +3,9 @@
  */
 #include "trace/counts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "trace/budget.h"
 #include "trace/histogram.h"
 
 uint32_t counts_number(struct trace *t, uint32_t name)
@@ -39,7 +39,7 @@ void counts_tell(struct trace *t, uint32_t counter, uint64_t ranks, uint64_t mis
 struct trace_time *counts_make(struct trace_time **counts)
 {
 	if (!*counts)
-		*counts = calloc(TRACE_COUNTERS, sizeof **counts);
+		*counts = budget_calloc(TRACE_COUNTERS, sizeof **counts);
 	return *counts;
 }
 
@@ -47,7 +47,7 @@ void counts_free(struct trace_time **counts)
 {
 	for (unsigned i = 0; *counts && i < TRACE_COUNTERS; i++)
 		trace_time_free(&(*counts)[i]);
-	free(*counts);
+	budget_free(*counts);
 	*counts = NULL;
 }
 

@@ -3,9 +3,9 @@
  */
 #include "trace/datatype.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "trace/budget.h"
 #include "trace/column.h"
 
 #define UNKNOWN UINT64_MAX
@@ -37,7 +37,7 @@ static const struct {
 
 struct datatypes *datatypes_create(const struct trace *t)
 {
-	struct datatypes *d = calloc(1, sizeof *d);
+	struct datatypes *d = budget_calloc(1, sizeof *d);
 	if (d)
 		d->trace = t;
 	return d;
@@ -46,8 +46,8 @@ struct datatypes *datatypes_create(const struct trace *t)
 void datatypes_destroy(struct datatypes *d)
 {
 	if (d)
-		free(d->sizes);
-	free(d);
+		budget_free(d->sizes);
+	budget_free(d);
 }
 
 bool datatypes_size(const struct datatypes *d, int64_t datatype, uint64_t *size)
@@ -195,7 +195,7 @@ void datatypes_event(struct datatypes *d, const struct event *e)
 		return;
 	if (number >= d->count) {
 		size_t count = (size_t)number + 16;
-		uint64_t *sizes = realloc(d->sizes, count * sizeof *sizes);
+		uint64_t *sizes = budget_realloc(d->sizes, count * sizeof *sizes);
 		if (!sizes)
 			return; /* sizes stay unknown */
 		for (size_t i = d->count; i < count; i++)

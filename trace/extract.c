@@ -4,9 +4,9 @@
  * The arena may be what a killed process left, or what a user made up: every number and reference in it is checked before it is
  * followed. Cost is linear in the arena's used size, not in the number of events.
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "trace/budget.h"
 #include "trace/counts.h"
 #include "trace/host.h"
 #include "trace/image.h"
@@ -112,7 +112,7 @@ static bool vector_translate(const struct extraction *x, int64_t *number)
 	uint32_t *known = &x->vectors[*number];
 	const struct record_vector *v = vector_at(x, (uint32_t)*number);
 	if (*known == UINT32_MAX && v) {
-		int64_t *values = malloc((v->count + UINT64_C(1)) * sizeof *values);
+		int64_t *values = budget_malloc((v->count + UINT64_C(1)) * sizeof *values);
 		bool good = values != NULL;
 		for (uint32_t i = 0; good && i < v->count; i++) {
 			values[i] = v->values[i];
@@ -120,7 +120,7 @@ static bool vector_translate(const struct extraction *x, int64_t *number)
 		}
 		if (good)
 			*known = pool_intern(&x->trace->vector_pool, values, v->count * sizeof *values);
-		free(values);
+		budget_free(values);
 	}
 	*number = *known;
 	return *known != UINT32_MAX;
@@ -150,7 +150,7 @@ static int extract_family(const struct extraction *x, uint32_t number, struct tr
 {
 	const struct record_vector *v = vector_at(x, number);
 	out->vector = true;
-	out->elements = calloc(v->count + UINT64_C(1), sizeof *out->elements);
+	out->elements = budget_calloc(v->count + UINT64_C(1), sizeof *out->elements);
 	if (!out->elements || rankmap_single(&out->start, x->rank, 0, false) != 0)
 		return -1;
 	for (; out->width < v->count; out->width++) {
@@ -279,7 +279,7 @@ static int extract_column(struct extraction *x, struct column *c, uint64_t visit
 		rv = 0;
 		goto done;
 	}
-	group.dict = calloc(image.dict_count, sizeof *group.dict);
+	group.dict = budget_calloc(image.dict_count, sizeof *group.dict);
 	if (!group.dict)
 		goto done;
 	bool family = reference == REFERENCE_VECTOR && is_family(x, &image);
@@ -559,7 +559,7 @@ static int extract_totals(struct extraction *x)
 
 static uint32_t *numbers(uint32_t n)
 {
-	return calloc((size_t)n + 1, sizeof(uint32_t));
+	return budget_calloc((size_t)n + 1, sizeof(uint32_t));
 }
 
 int trace_extract(struct trace *t, struct arena *a, struct error *error)
@@ -606,10 +606,10 @@ int trace_extract(struct trace *t, struct arena *a, struct error *error)
 	rv = 0;
 done:
 	columns_free(&x.columns);
-	free(x.strings);
-	free(x.vectors);
-	free(x.modules);
-	free(x.nodes);
-	free(x.functions);
+	budget_free(x.strings);
+	budget_free(x.vectors);
+	budget_free(x.modules);
+	budget_free(x.nodes);
+	budget_free(x.functions);
 	return rv;
 }

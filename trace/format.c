@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * format - a trace as chunks of a container; the byte layout is in doc/trace-format.md, in the same order
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "trace/budget.h"
 #include "trace/column.h"
 #include "trace/counts.h"
 #include "trace/container.h"
 #include "trace/maps.h"
 #include "trace/nodes.h"
 #include "trace/pieces.h"
+#include "trace/regular.h"
 #include "trace/sites.h"
 #include "trace/stream.h"
 #include "trace/times.h"
@@ -88,7 +89,7 @@ static int get_vectors(struct reader *r, struct pool *p)
 		uint64_t n = reader_uint(r);
 		if (r->bad || n > MAX_VECTOR)
 			return -1;
-		int64_t *values = malloc((n ? n : 1) * sizeof *values);
+		int64_t *values = budget_malloc((n ? n : 1) * sizeof *values);
 		uint32_t number = p->count;
 		bool ok = values;
 		for (uint64_t k = 0; ok && k < n;) {
@@ -101,7 +102,7 @@ static int get_vectors(struct reader *r, struct pool *p)
 				values[k++] = (int64_t)((uint64_t)value + (uint64_t)stride * i);
 		}
 		ok = ok && pool_intern(p, values, n * sizeof *values) == number;
-		free(values);
+		budget_free(values);
 		if (!ok)
 			return -1;
 	}
@@ -275,8 +276,8 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 	struct writer part[PARTS] = {{0}};
 	struct map_table maps = {.height = NULL};
 	struct derivations derivations;
-	bool rosters = false, whole = rankmap_size(&t->events) >= t->size;
-	struct chunk *chunks = calloc(PARTS + n, sizeof *chunks);
+	bool rosters = false, whole = stream_ranks(t, &t->events) >= t->size;
+	struct chunk *chunks = budget_calloc(PARTS + n, sizeof *chunks);
 	if (derive_find(&derivations, t) != 0)
 		goto done;
 	put_pool(&part[PART_STRG], &t->strings, 1);
@@ -315,7 +316,7 @@ done:
 		writer_free(&part[i]);
 	derive_free(&derivations);
 	map_table_free(&maps);
-	free(chunks);
+	budget_free(chunks);
 	return rv;
 }
 
@@ -360,6 +361,7 @@ int trace_decode_some(struct trace *t, const struct container *c, trace_needs *n
 	int rv = 0;
 	if (trace_init(t) != 0)
 		return error_set(error, "%s: no memory", container_name(c));
+	uint64_t steps = budget_narrow(BUDGET_READ + BUDGET_EACH * container_bytes(c));
 	for (size_t i = 0; rv == 0 && i < PARTS; i++) {
 		const struct chunk *chunk = container_find(c, part_id[i]);
 		bool sums = i == PART_HIST && !chunk;
@@ -380,5 +382,29 @@ int trace_decode_some(struct trace *t, const struct container *c, trace_needs *n
 	if (rv == 0 && trace_check(t, &inner) != 0)
 		rv = error_set(error, "%s: chunk SITE at offset %llu: %s", container_name(c),
 		               (unsigned long long)container_find(c, "SITE")->offset, inner.text);
+	if (budget_explain(container_name(c), error))
+		rv = -1;
+	budget_widen(steps);
 	return rv;
+}
+
+int trace_take(struct trace *t, struct container **c, int fd, const char *name, const struct codec *codec, struct error *error)
+{
+	struct budget own = {.memory = BUDGET_MEMORY, .steps = BUDGET_STEPS, .grows = true};
+	bool begun = budget_now != NULL;
+	*t = (struct trace){.size = 0};
+	if (!begun)
+		budget_begin(&own);
+	int rv = container_take(c, fd, name, codec, error) == 0 && trace_decode(t, *c, error) == 0 ? 0 : -1;
+	if (!begun)
+		budget_end(&own);
+	return rv;
+}
+
+int trace_open(struct trace *t, struct container **c, const char *path, const struct codec *codec, struct error *error)
+{
+	*t = (struct trace){.size = 0};
+	*c = NULL;
+	int fd = regular_open_named(path, NULL, error);
+	return fd < 0 ? -1 : trace_take(t, c, fd, path, codec, error);
 }

@@ -3,8 +3,7 @@
  */
 #include "trace/histogram.h"
 
-#include <stdlib.h>
-
+#include "trace/budget.h"
 #include "trace/container.h"
 
 /* As it is. */
@@ -67,7 +66,7 @@ int histogram_get_whole(struct reader *r, struct trace_time *t)
 	size_t n = reader_count(r);
 	if (r->bad || n > 64 * TIME_PER_OCTAVE)
 		return -1;
-	t->bins = n ? calloc(n, sizeof *t->bins) : NULL;
+	t->bins = n ? budget_calloc(n, sizeof *t->bins) : NULL;
 	if (n && !t->bins)
 		return -1;
 	uint64_t left = t->count;
@@ -311,7 +310,7 @@ static int get_bins(struct entropy_reader *e, const struct histogram_place *p, s
 	uint64_t left = t->count;
 	if (n > TIME_BINS_MAX || n == 0)
 		return n == 0 ? 0 : -1;
-	t->bins = calloc(n, sizeof *t->bins);
+	t->bins = budget_calloc(n, sizeof *t->bins);
 	if (!t->bins)
 		return -1;
 	t->bin_count = n;
@@ -384,7 +383,7 @@ int histogram_get(struct entropy_reader *e, const struct histogram_place *p, str
 
 struct histogram_visits *histogram_visits_new(const struct trace *t)
 {
-	struct histogram_visits *visits = calloc((size_t)t->site_count + 1, sizeof *visits);
+	struct histogram_visits *visits = budget_calloc((size_t)t->site_count + 1, sizeof *visits);
 	for (uint32_t i = 0; visits && i < t->site_count; i++) {
 		const struct rankmap *m = &t->sites[i].visits;
 		visits[i].sum = (uint64_t)rankmap_sum(m);
@@ -402,7 +401,7 @@ void histogram_visits_free(struct histogram_visits *visits, const struct trace *
 {
 	for (uint32_t i = 0; visits && i < t->site_count; i++)
 		rank_order_free(&visits[i].order);
-	free(visits);
+	budget_free(visits);
 }
 
 unsigned histogram_form(uint32_t flags)

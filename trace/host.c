@@ -3,8 +3,9 @@
  */
 #include "trace/host.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "trace/budget.h"
 
 #define HOST_DIGITS 9
 
@@ -100,7 +101,7 @@ int host_each(const struct trace *t, void (*tell)(void *context, const char *nam
 		if (last == INDEX_NONE) {
 			if (count == capacity) {
 				capacity = capacity ? capacity * 2 : 8;
-				struct host *more = realloc(hosts, capacity * sizeof *more);
+				struct host *more = budget_realloc(hosts, capacity * sizeof *more);
 				if (!more)
 					goto done;
 				hosts = more;
@@ -119,7 +120,7 @@ int host_each(const struct trace *t, void (*tell)(void *context, const char *nam
 	}
 	rv = 0;
 done:
-	free(hosts);
+	budget_free(hosts);
 	index_free(&index);
 	return rv;
 }

@@ -3,12 +3,13 @@
  */
 #include "trace/index.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "trace/budget.h"
 
 void index_free(struct index *x)
 {
-	free(x->slots);
+	budget_free(x->slots);
 	*x = (struct index){0};
 }
 
@@ -34,13 +35,13 @@ int index_add(struct index *x, uint64_t hash, uint32_t number)
 {
 	if ((x->count + 1) * 2 > (x->slots ? x->mask + 1 : 0)) {
 		size_t size = x->slots ? (x->mask + 1) * 2 : 64;
-		struct index_slot *slots = calloc(size, sizeof *slots);
+		struct index_slot *slots = budget_calloc(size, sizeof *slots);
 		if (!slots)
 			return -1;
 		for (size_t i = 0; x->slots && i <= x->mask; i++)
 			if (x->slots[i].number)
 				insert(slots, size - 1, x->slots[i]);
-		free(x->slots);
+		budget_free(x->slots);
 		x->slots = slots;
 		x->mask = size - 1;
 	}

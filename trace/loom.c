@@ -3,18 +3,18 @@
  */
 #include "trace/loom.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "trace/budget.h"
 #include "trace/index.h"
 #include "trace/rankmap.h"
 
 void rank_loom_free(struct rank_loom *l)
 {
-	free(l->nodes);
-	free(l->plain);
-	free(l->slots);
-	free(l->scratch);
+	budget_free(l->nodes);
+	budget_free(l->plain);
+	budget_free(l->slots);
+	budget_free(l->scratch);
 	*l = (struct rank_loom){0};
 }
 
@@ -26,21 +26,21 @@ static uint32_t hash_node(const struct rank_node *n)
 static bool loom_grow(struct rank_loom *l)
 {
 	uint32_t capacity = l->capacity ? l->capacity * 2 : 32;
-	struct rank_node *nodes = realloc(l->nodes, capacity * sizeof *nodes);
+	struct rank_node *nodes = budget_realloc(l->nodes, capacity * sizeof *nodes);
 	if (nodes)
 		l->nodes = nodes;
-	bool *plain = nodes ? realloc(l->plain, capacity * sizeof *plain) : NULL;
+	bool *plain = nodes ? budget_realloc(l->plain, capacity * sizeof *plain) : NULL;
 	if (plain)
 		l->plain = plain;
-	uint32_t *slots = plain ? calloc(capacity, 2 * sizeof *slots) : NULL, *scratch = slots ? calloc(capacity, 2 * sizeof *scratch) : NULL;
+	uint32_t *slots = plain ? budget_calloc(capacity, 2 * sizeof *slots) : NULL, *scratch = slots ? budget_calloc(capacity, 2 * sizeof *scratch) : NULL;
 	if (!scratch || capacity > UINT32_C(1) << 30) {
-		free(slots);
-		free(scratch);
+		budget_free(slots);
+		budget_free(scratch);
 		l->failed = true;
 		return false;
 	}
-	free(l->slots);
-	free(l->scratch);
+	budget_free(l->slots);
+	budget_free(l->scratch);
 	l->slots = slots;
 	l->scratch = scratch;
 	l->capacity = capacity;
@@ -130,7 +130,7 @@ int rank_loom_map(const struct rank_loom *l, struct rank_edge root, uint32_t lev
 		return 0;
 	uint32_t count = 0, *number = l->scratch, *order = number ? number + l->capacity : NULL;
 	collect(l, root.to, number, order, &count);
-	struct rank_node *nodes = count ? malloc(count * sizeof *nodes) : NULL;
+	struct rank_node *nodes = count ? budget_malloc(count * sizeof *nodes) : NULL;
 	*out = (struct rankmap){.nodes = nodes, .node_count = count, .level = level, .base = rank_loom_plain(l, root.to) ? root.base : 0};
 	out->root = root.to < RANK_NODE ? root.to : number[root.to - RANK_NODE];
 	for (uint32_t i = 0; nodes && i < count; i++) {

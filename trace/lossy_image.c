@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * lossy_image - what a column of an arena holds that gave up its order
  */
-#include <stdlib.h>
 
+#include "trace/budget.h"
 #include "trace/lossy.h"
 #include "trace/record.h"
 #include "trace/trace.h"
@@ -120,7 +120,7 @@ static int take_next(const struct columns *x, const struct lossy *l, struct loss
 {
 	if (l->next_count && !arena_valid(x->arena, l->next, l->next_count * (uint64_t)sizeof(struct lossy_next)))
 		return -1;
-	out->next = calloc(l->next_count + UINT64_C(1) + LOSSY_QUEUE, sizeof *out->next);
+	out->next = budget_calloc(l->next_count + UINT64_C(1) + LOSSY_QUEUE, sizeof *out->next);
 	if (!out->next)
 		return -1;
 	for (uint32_t i = 0; i < l->next_count; i++) {
@@ -179,6 +179,6 @@ void lossy_image_free(struct lossy_image *image)
 	tally_free(&image->elements);
 	for (size_t i = 0; i < image->next_count; i++)
 		tally_free(&image->next[i].runs);
-	free(image->next);
+	budget_free(image->next);
 	*image = (struct lossy_image){0};
 }

@@ -3,9 +3,9 @@
  */
 #include "trace/maps.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "trace/budget.h"
 #include "trace/column.h"
 #include "trace/nodes.h"
 #include "trace/pieces.h"
@@ -20,8 +20,8 @@ enum { RANKS_ALL, RANKS_PIECES, RANKS_NODES };
 void map_table_free(struct map_table *t)
 {
 	rank_loom_free(&t->loom);
-	free(t->height);
-	free(t->widening);
+	budget_free(t->height);
+	budget_free(t->widening);
 	t->height = NULL;
 	t->widening = NULL;
 }
@@ -30,7 +30,7 @@ void map_table_level(struct map_table *t, uint32_t level, bool write)
 {
 	t->level = level;
 	if (write && !t->widening)
-		t->widening = calloc(1, sizeof *t->widening);
+		t->widening = budget_calloc(1, sizeof *t->widening);
 }
 
 /* Adds the nodes of a map. Returns the edge to its root. */
@@ -43,7 +43,7 @@ static struct rank_edge weave_map(struct map_table *t, const struct rankmap *m)
 	}
 	root = edge[m->root];
 	root.base = (int64_t)((uint64_t)root.base + (uint64_t)m->base);
-	free(edge);
+	budget_free(edge);
 	return root;
 }
 
@@ -131,7 +131,7 @@ void map_put(struct writer *w, struct map_table *t, const struct rankmap *m)
 			pieces.failed |= list.failed;
 			writer_free(&list);
 		}
-		free(piece);
+		budget_free(piece);
 	}
 	uint32_t before = t->loom.count;
 	bool widened = t->widening && m->node_count <= WIDEN_NODES && t->level >= m->level && widen_has_holes(m, t->level);
@@ -173,7 +173,7 @@ static int get_slope(struct rankmap *m, const struct rankmap *domain, int64_t va
 		rankmap_add(&b, pieces[0]);
 		rv = rankmap_take(&b, m);
 	}
-	free(pieces);
+	budget_free(pieces);
 	return rv;
 }
 

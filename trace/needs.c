@@ -6,9 +6,9 @@
  */
 #include "trace/needs.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "trace/budget.h"
 #include "trace/column.h"
 #include "trace/index.h"
 #include "trace/stream.h"
@@ -168,7 +168,7 @@ static int add(struct needs *n, uint64_t key)
 		return 0;
 	if (n->count == n->capacity) {
 		uint32_t capacity = n->capacity ? 2 * n->capacity : 64;
-		struct object *more = realloc(n->objects, capacity * sizeof *more);
+		struct object *more = budget_realloc(n->objects, capacity * sizeof *more);
 		if (!more)
 			return -1;
 		n->objects = more;
@@ -187,11 +187,11 @@ static bool is_object(int64_t value)
 
 struct needs *needs_create(const struct trace *t)
 {
-	struct needs *n = calloc(1, sizeof *n);
+	struct needs *n = budget_calloc(1, sizeof *n);
 	if (!n)
 		return NULL;
 	n->trace = t;
-	n->manners = calloc((size_t)t->function_count + 1, sizeof *n->manners);
+	n->manners = budget_calloc((size_t)t->function_count + 1, sizeof *n->manners);
 	if (!n->manners) {
 		needs_destroy(n);
 		return NULL;
@@ -206,9 +206,9 @@ void needs_destroy(struct needs *n)
 	if (!n)
 		return;
 	index_free(&n->index);
-	free(n->objects);
-	free(n->manners);
-	free(n);
+	budget_free(n->objects);
+	budget_free(n->manners);
+	budget_free(n);
 }
 
 static const struct manner *manner_of(const struct needs *n, const struct event *e)

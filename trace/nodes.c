@@ -3,9 +3,9 @@
  */
 #include "trace/nodes.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "trace/budget.h"
 #include "trace/column.h"
 #include "trace/entropy.h"
 #include "trace/pieces.h"
@@ -105,7 +105,7 @@ static void put_coded(struct entropy_writer *e, struct model *m, const struct ra
 void nodes_put(struct writer *w, const struct rank_loom *l, bool coded)
 {
 	struct model m = {.twin = false};
-	struct entropy_writer *e = coded ? malloc(sizeof *e) : NULL;
+	struct entropy_writer *e = coded ? budget_malloc(sizeof *e) : NULL;
 	writer_uint(w, l->count);
 	w->failed |= l->failed || (coded && !e);
 	if (e)
@@ -118,7 +118,7 @@ void nodes_put(struct writer *w, const struct rank_loom *l, bool coded)
 	}
 	if (e)
 		entropy_end(e);
-	free(e);
+	budget_free(e);
 }
 
 size_t nodes_bytes(const struct rank_loom *l, uint32_t from)
@@ -211,13 +211,13 @@ int nodes_get(struct reader *r, struct rank_loom *l, uint8_t **height, bool code
 	/* a node takes a byte, or if it is coded a small part of a bit */
 	if (r->bad || n > UINT32_C(1) << 30 || (!coded && n > (uint64_t)(r->end - r->at)))
 		return -1;
-	struct entropy_reader *e = coded ? malloc(sizeof *e) : NULL;
+	struct entropy_reader *e = coded ? budget_malloc(sizeof *e) : NULL;
 	if (e)
 		entropy_open(e, r, false);
 	size_t room = 0;
 	for (uint32_t i = 0; rv == 0 && i < n; i++) {
 		if (i == room) { /* only as much as there are nodes, whatever n says */
-			uint8_t *more = realloc(*height, room += room / 2 + 64);
+			uint8_t *more = budget_realloc(*height, room += room / 2 + 64);
 			if (!more) {
 				rv = -1;
 				break;
@@ -229,6 +229,6 @@ int nodes_get(struct reader *r, struct rank_loom *l, uint8_t **height, bool code
 	}
 	if (e)
 		entropy_close(e);
-	free(e);
+	budget_free(e);
 	return rv != 0 || (coded && !e) || r->at != r->end ? -1 : 0;
 }

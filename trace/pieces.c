@@ -6,9 +6,9 @@
  */
 #include "trace/pieces.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "trace/budget.h"
 #include "trace/column.h"
 
 #define MAX_BLOCK 8
@@ -59,7 +59,7 @@ static void items_free(struct item *items, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		items_free(items[i].items, items[i].count);
-	free(items);
+	budget_free(items);
 }
 
 /* The first plain value in an item; false if all are named constants. */
@@ -129,7 +129,7 @@ static size_t fold(struct item *items, size_t count, struct item *out)
 				break;
 			times = 1;
 		}
-		struct item *block = times > 1 ? malloc(n * sizeof *block) : NULL;
+		struct item *block = times > 1 ? budget_malloc(n * sizeof *block) : NULL;
 		if (!block) {
 			out[made++] = items[at++];
 			continue;
@@ -182,12 +182,12 @@ void pieces_put(struct writer *w, const struct rankmap *m, bool values)
 	size_t count;
 	struct rank_piece *pieces;
 	bool failed = rankmap_pieces(m, &pieces, &count) != 0;
-	struct item *items = calloc(count + 1, sizeof *items), *other = calloc(count + 1, sizeof *other);
+	struct item *items = budget_calloc(count + 1, sizeof *items), *other = budget_calloc(count + 1, sizeof *other);
 	if (failed || !items || !other) {
 		w->failed = true;
-		free(pieces);
-		free(items);
-		free(other);
+		budget_free(pieces);
+		budget_free(items);
+		budget_free(other);
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {
@@ -208,23 +208,15 @@ void pieces_put(struct writer *w, const struct rankmap *m, bool values)
 	uint32_t next = 0;
 	put_items(w, items, count, &next, values);
 	items_free(items, count);
-	free(other);
-	free(pieces);
+	budget_free(other);
+	budget_free(pieces);
 }
-
-/* A few bytes may say 2^31 ranks; what they cost is bounded. More than any machine has threads. */
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-#define MAX_WORK (UINT64_C(1) << 16)
-#else
-#define MAX_WORK (UINT64_C(1) << 27)
-#endif
 
 struct getting {
 	struct reader *r;
 	struct rankmap_builder builder;
 	uint64_t pieces;
 	uint64_t after; /* the next rank must be at least this */
-	uint64_t work;  /* ranks that were added one by one */
 	bool values;
 };
 
@@ -233,7 +225,7 @@ static int get_items(struct getting *g, uint64_t *next, uint64_t ranks, uint64_t
 {
 	struct reader *r = g->r;
 	size_t count = reader_count(r);
-	if (r->bad || depth > MAX_DEPTH)
+	if (r->bad || depth > MAX_DEPTH || !budget_step(1 + count)) /* a few bytes may say 2^31 ranks */
 		return -1;
 	for (size_t i = 0; i < count; i++) {
 		uint64_t times = reader_uint(r) + 1;
@@ -261,8 +253,6 @@ static int get_items(struct getting *g, uint64_t *next, uint64_t ranks, uint64_t
 		*next = first + (n - 1) * step + 1;
 		first += ranks;
 		if (first < g->after || first + (n - 1) * step >= INT32_MAX)
-			return -1;
-		if ((slope != 0 || step != 1) && (g->work += n) > MAX_WORK)
 			return -1;
 		g->after = first + (n - 1) * step + 1;
 		rankmap_add(&g->builder, (struct rank_piece){

@@ -69,6 +69,11 @@ static int give_name(const char *temporary, const char *path, int fd)
 	return is_unknown() ? rename_over(temporary, path, fd) : -1;
 }
 
+static int take_name(const char *temporary, const char *path, int fd)
+{
+	return judge(rename(temporary, path), path, fd);
+}
+
 static int write_all(int fd, const uint8_t *bytes, size_t n)
 {
 	for (size_t done = 0; done < n;) {
@@ -80,7 +85,9 @@ static int write_all(int fd, const uint8_t *bytes, size_t n)
 	return 0;
 }
 
-int publish_file(const char *path, unsigned mode, const void *bytes, size_t n)
+typedef int naming(const char *temporary, const char *path, int fd);
+
+static int publish(const char *path, unsigned mode, const void *bytes, size_t n, naming *name)
 {
 	size_t length = strlen(path), room = length + 64;
 	const char *slash = strrchr(path, '/');
@@ -96,7 +103,7 @@ int publish_file(const char *path, unsigned mode, const void *bytes, size_t n)
 	         (unsigned long)now.tv_sec << 30 ^ (unsigned long)now.tv_nsec);
 	int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600), rv = -1;
 	if (fd >= 0) {
-		rv = write_all(fd, bytes, n) || fchmod(fd, mode) || fsync(fd) || give_name(temporary, path, fd) ? -1 : 0;
+		rv = write_all(fd, bytes, n) || fchmod(fd, mode) || fsync(fd) || name(temporary, path, fd) ? -1 : 0;
 		int failure = errno;
 		unlink(temporary); /* not there if it was renamed */
 		close(fd);
@@ -104,4 +111,14 @@ int publish_file(const char *path, unsigned mode, const void *bytes, size_t n)
 	}
 	free(temporary);
 	return rv;
+}
+
+int publish_file(const char *path, unsigned mode, const void *bytes, size_t n)
+{
+	return publish(path, mode, bytes, n, give_name);
+}
+
+int publish_over(const char *path, unsigned mode, const void *bytes, size_t n)
+{
+	return publish(path, mode, bytes, n, take_name);
 }

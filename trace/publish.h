@@ -12,5 +12,7 @@
 
 /* path must not exist (errno EEXIST otherwise). The temporary name, ".NAME.PID.TIME.tmp", is gone in any case. Returns 0, or -1 with errno. */
 int publish_file(const char *path, unsigned mode, const void *bytes, size_t n);
+/* The same, in the place of a file that may be there: it stays until the new one is whole. */
+int publish_over(const char *path, unsigned mode, const void *bytes, size_t n);
 
 #endif

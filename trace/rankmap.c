@@ -3,9 +3,9 @@
  */
 #include "trace/rankmap.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "trace/budget.h"
 #include "trace/column.h"
 #include "trace/index.h"
 
@@ -62,6 +62,10 @@ void rankmap_add(struct rankmap_builder *b, struct rank_piece p)
 	}
 	bool alike = p.slope == 0 && (p.step == 1 || p.count == 1);
 	for (uint32_t i = 0; i < (alike ? 1 : p.count); i++) {
+		if (!budget_step(1)) {
+			b->failed = true;
+			return;
+		}
 		int64_t value = plus(p.value, (int64_t)((uint64_t)p.slope * i));
 		struct rank_edge e = {RANK_PLAIN, value};
 		if (b->references || value_is_constant(value))
@@ -92,7 +96,7 @@ int rankmap_take(struct rankmap_builder *b, struct rankmap *out)
 
 void rankmap_free(struct rankmap *m)
 {
-	free(m->nodes);
+	budget_free(m->nodes);
 	*m = (struct rankmap){0};
 }
 
@@ -106,7 +110,7 @@ int rankmap_single(struct rankmap *m, uint32_t rank, int64_t value, bool referen
 int rankmap_copy(struct rankmap *m, const struct rankmap *from)
 {
 	*m = *from;
-	m->nodes = from->node_count ? malloc(from->node_count * sizeof *m->nodes) : NULL;
+	m->nodes = from->node_count ? budget_malloc(from->node_count * sizeof *m->nodes) : NULL;
 	if (from->node_count && !m->nodes) {
 		*m = (struct rankmap){0};
 		return -1;
@@ -126,7 +130,7 @@ struct rewriting {
 /* Nodes of m, as edges of a loom, which are relative to a base of 0. Returns NULL on no memory. */
 static struct rank_edge *weave(struct rank_loom *l, const struct rankmap *m, const struct rewriting *x)
 {
-	struct rank_edge *edge = malloc(((size_t)m->node_count + RANK_NODE) * sizeof *edge);
+	struct rank_edge *edge = budget_malloc(((size_t)m->node_count + RANK_NODE) * sizeof *edge);
 	if (!edge)
 		return NULL;
 	bool plain = !x || x->translate;
@@ -160,7 +164,7 @@ static int rewrite(struct rankmap *out, const struct rankmap *m, struct rank_loo
 		root.base = plus(root.base, x->translate ? m->base : 0);
 		rv = rank_loom_map(l, root, m->level, &made);
 	}
-	free(edge);
+	budget_free(edge);
 	rank_loom_free(l);
 	if (rv == 0) {
 		if (out == m)
@@ -175,7 +179,7 @@ static int rewrite(struct rankmap *out, const struct rankmap *m, struct rank_loo
 static int fill_set(struct rankmap *out, const struct rankmap *set, int64_t value, bool leaf)
 {
 	struct rankmap made = {.node_count = set->node_count + leaf, .root = set->root, .level = set->level, .base = leaf ? 0 : value};
-	if (made.node_count && !(made.nodes = malloc(made.node_count * sizeof *made.nodes)))
+	if (made.node_count && !(made.nodes = budget_malloc(made.node_count * sizeof *made.nodes)))
 		return -1;
 	if (!leaf && made.node_count)
 		memcpy(made.nodes, set->nodes, made.node_count * sizeof *made.nodes);
@@ -246,7 +250,7 @@ static struct pair *pair_find(struct pairing *x, uint32_t a, uint32_t b, int64_t
 {
 	if (2 * (x->count + 1) > x->mask) {
 		size_t size = x->mask ? (x->mask + 1) * 2 : 64;
-		struct pair *pairs = calloc(size, sizeof *pairs);
+		struct pair *pairs = budget_calloc(size, sizeof *pairs);
 		if (!pairs) {
 			x->failed = true;
 			return NULL;
@@ -260,7 +264,7 @@ static struct pair *pair_find(struct pairing *x, uint32_t a, uint32_t b, int64_t
 				at = (at + 1) & (size - 1);
 			pairs[at] = *p;
 		}
-		free(x->pairs);
+		budget_free(x->pairs);
 		x->pairs = pairs;
 		x->mask = size - 1;
 	}
@@ -353,7 +357,7 @@ static struct rank_edge add(struct pairing *x, uint32_t a, uint32_t b)
 static struct rankmap raised(const struct rankmap *m, uint32_t level)
 {
 	struct rankmap high = *m;
-	high.nodes = malloc(((size_t)m->node_count + RANK_LEVELS) * sizeof *high.nodes);
+	high.nodes = budget_malloc(((size_t)m->node_count + RANK_LEVELS) * sizeof *high.nodes);
 	if (high.nodes && m->node_count)
 		memcpy(high.nodes, m->nodes, m->node_count * sizeof *high.nodes);
 	for (; high.nodes && high.root != RANK_ABSENT && high.level < level; high.level++) {
@@ -383,11 +387,11 @@ static int both(struct rankmap *out, const struct rankmap *a, const struct rankm
 		rv = x.overlap || x.failed ? -1 : rank_loom_map(&x.loom, root, level, &made);
 	}
 	rank_loom_free(&x.loom);
-	free(x.edges_a);
-	free(x.edges_b);
-	free(x.pairs);
-	free(high_a.nodes);
-	free(high_b.nodes);
+	budget_free(x.edges_a);
+	budget_free(x.edges_b);
+	budget_free(x.pairs);
+	budget_free(high_a.nodes);
+	budget_free(high_b.nodes);
 	if (rv == 0) {
 		if (out == a || out == b)
 			rankmap_free(out);
@@ -459,12 +463,12 @@ static bool next_in(const struct rankmap *m, uint32_t to, uint32_t level, uint64
 
 bool rankmap_next(const struct rankmap *m, uint64_t *rank, int64_t *value)
 {
-	return next_in(m, m->root, m->level, *rank, m->base, rank, value);
+	return budget_step(1) && next_in(m, m->root, m->level, *rank, m->base, rank, value);
 }
 
 uint64_t *rankmap_shares(const struct rankmap *m)
 {
-	uint64_t *share = malloc(((size_t)m->node_count + RANK_NODE) * sizeof *share);
+	uint64_t *share = budget_malloc(((size_t)m->node_count + RANK_NODE) * sizeof *share);
 	if (!share)
 		return NULL;
 	share[RANK_ABSENT] = 0;
@@ -479,7 +483,7 @@ uint64_t rankmap_size(const struct rankmap *m)
 {
 	uint64_t *share = rankmap_shares(m);
 	uint64_t n = share ? share[m->root] >> (RANK_LEVELS - m->level) : 0;
-	free(share);
+	budget_free(share);
 	return n;
 }
 
@@ -489,7 +493,7 @@ int64_t rankmap_sum(const struct rankmap *m)
 	typedef __int128 wide;
 	struct {
 		wide count, sum;
-	} *x = malloc(((size_t)m->node_count + RANK_NODE) * sizeof *x);
+	} *x = budget_malloc(((size_t)m->node_count + RANK_NODE) * sizeof *x);
 	if (!x)
 		return 0;
 	x[RANK_ABSENT].count = x[RANK_ABSENT].sum = x[RANK_PLAIN].sum = 0;
@@ -501,7 +505,7 @@ int64_t rankmap_sum(const struct rankmap *m)
 		x[i + RANK_NODE].sum = leaf ? 0 : (x[n->low].sum + x[n->high].sum + x[n->high].count * n->delta) / 2;
 	}
 	wide sum = (x[m->root].sum + x[m->root].count * m->base) / ((wide)1 << (RANK_LEVELS - m->level));
-	free(x);
+	budget_free(x);
 	return (int64_t)sum;
 }
 
@@ -613,7 +617,7 @@ static void piece_flush(struct piecing *x)
 		return;
 	if (x->count == x->capacity) {
 		size_t capacity = x->capacity ? x->capacity * 2 : 4;
-		struct rank_piece *pieces = realloc(x->pieces, capacity * sizeof *pieces);
+		struct rank_piece *pieces = budget_realloc(x->pieces, capacity * sizeof *pieces);
 		if (!pieces) {
 			x->failed = true;
 			return;
@@ -633,7 +637,8 @@ static void piece_flush(struct piecing *x)
 static void piece_add(struct piecing *x, uint32_t first, uint64_t n, int64_t value, bool plain)
 {
 	struct rank_piece *last = &x->last;
-	for (; n > 0; first++, n--) {
+	for (; n > 0 && !x->failed; first++, n--) {
+		x->failed |= !budget_step(1);
 		bool fits = plain == x->last_plain && (plain || value == last->value);
 		if (last->count == 1 && fits) {
 			last->step = first - last->first;
@@ -656,6 +661,7 @@ static void piece_add(struct piecing *x, uint32_t first, uint64_t n, int64_t val
 
 static void piece_walk(struct piecing *x, const struct rankmap *m, uint32_t to, uint32_t level, uint64_t first, int64_t base)
 {
+	x->failed |= !budget_step(1);
 	if (to == RANK_ABSENT || x->failed)
 		return;
 	const struct rank_node *n = inner(m, to);
@@ -673,7 +679,7 @@ int rankmap_pieces(const struct rankmap *m, struct rank_piece **pieces, size_t *
 	piece_walk(&x, m, m->root, m->level, 0, m->base);
 	piece_flush(&x);
 	if (x.failed) {
-		free(x.pieces);
+		budget_free(x.pieces);
 		x = (struct piecing){0};
 	}
 	*pieces = x.pieces;

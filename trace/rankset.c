@@ -3,8 +3,7 @@
  */
 #include "trace/rankset.h"
 
-#include <stdlib.h>
-
+#include "trace/budget.h"
 #include "trace/index.h"
 
 /* What is known of a node when a certain value is meant: relative to its first plain one. */
@@ -28,7 +27,7 @@ static struct fact *fact_find(struct facts *x, uint32_t to, int64_t value)
 {
 	if (2 * (x->count + 1) > (x->slots ? x->mask + 1 : 0)) {
 		size_t size = x->slots ? 2 * (x->mask + 1) : 64;
-		struct fact *slots = calloc(size, sizeof *slots);
+		struct fact *slots = budget_calloc(size, sizeof *slots);
 		if (!slots) {
 			x->failed = true;
 			return NULL;
@@ -41,7 +40,7 @@ static struct fact *fact_find(struct facts *x, uint32_t to, int64_t value)
 				at = (at + 1) & (size - 1);
 			slots[at] = x->slots[i];
 		}
-		free(x->slots);
+		budget_free(x->slots);
 		x->slots = slots;
 		x->mask = size - 1;
 	}
@@ -93,7 +92,7 @@ int rankset_values(const struct rankmap *m, int64_t *values, unsigned limit)
 {
 	struct facts x = {.map = m, .values = values, .limit = limit};
 	walk_values(&x, m->root, m->base);
-	free(x.slots);
+	budget_free(x.slots);
 	return x.failed ? -1 : x.too_many ? 0 : (int)x.found;
 }
 
@@ -127,7 +126,7 @@ int rankset_where(struct rankmap *out, const struct rankmap *m, int64_t value)
 	if (x.failed)
 		*out = (struct rankmap){0};
 	rank_loom_free(&x.loom);
-	free(x.slots);
+	budget_free(x.slots);
 	return rv;
 }
 
@@ -138,7 +137,7 @@ int rankset_without(struct rankmap *out, const struct rankmap *set, const struct
 	struct rankmap rest = {0};
 	struct rank_edge none = {RANK_ABSENT, 0}, all = {RANK_PLAIN, 0};
 	/* all but the other one, up to the level of the higher one */
-	struct rank_edge *edge = malloc(((size_t)other->node_count + RANK_NODE) * sizeof *edge);
+	struct rank_edge *edge = budget_malloc(((size_t)other->node_count + RANK_NODE) * sizeof *edge);
 	*out = (struct rankmap){0};
 	if (!edge)
 		return -1;
@@ -154,7 +153,7 @@ int rankset_without(struct rankmap *out, const struct rankmap *set, const struct
 		root = rank_edge_make(&loom, root, all);
 	if (rank_loom_map(&loom, root, level, &rest) == 0)
 		rv = rankmap_restrict(out, set, &rest);
-	free(edge);
+	budget_free(edge);
 	rank_loom_free(&loom);
 	rankmap_free(&rest);
 	return rv;

@@ -3,9 +3,9 @@
  */
 #include "trace/roster.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "trace/budget.h"
 #include "trace/column.h"
 #include "trace/rankset.h"
 
@@ -21,7 +21,7 @@ void roster_free(struct roster *r)
 		rankmap_free(&r->from[k].map);
 	for (uint32_t i = 0; i < r->count; i++)
 		rankmap_free(&r->items[i].ranks);
-	free(r->items);
+	budget_free(r->items);
 	*r = (struct roster){.count = 0};
 }
 
@@ -83,7 +83,7 @@ static void classes_free(struct class *classes, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
 		rankmap_free(&classes[i].ranks);
-	free(classes);
+	budget_free(classes);
 }
 
 static int split_by(struct class *classes, uint32_t *count, const struct rankmap *set, uint32_t item)
@@ -121,7 +121,7 @@ static int split_by(struct class *classes, uint32_t *count, const struct rankmap
 static int value_of(struct trace_stretch *s, const struct roster *r, const struct roster_item *item, const struct rankmap *bases, const struct rankmap *set)
 {
 	*s = (struct trace_stretch){.count = 1, .vector = r->vector};
-	if (r->vector && (rankmap_fill(&s->start, set, 0, false) != 0 || !(s->elements = calloc(r->width, sizeof *s->elements))))
+	if (r->vector && (rankmap_fill(&s->start, set, 0, false) != 0 || !(s->elements = budget_calloc(r->width, sizeof *s->elements))))
 		return -1;
 	for (uint32_t k = 0; k < r->width; k++) {
 		struct rankmap *m = r->vector ? &s->elements[s->width++] : &s->start;
@@ -152,7 +152,7 @@ static int add_class(const struct roster *r, const struct trace *t, const struct
 	struct trace_group g = {.pattern = pattern + 1};
 	if (class->n < 2 || pattern == UINT32_MAX)
 		return 1;
-	g.dict = calloc(class->n, sizeof *g.dict);
+	g.dict = budget_calloc(class->n, sizeof *g.dict);
 	while (g.dict && g.count < class->n) {
 		uint32_t i = g.count++;
 		if (value_of(&g.dict[i], r, &r->items[class->items[i]], bases, &class->ranks) != 0)
@@ -171,9 +171,9 @@ int roster_expand(const struct roster *r, const struct trace *t, struct trace_co
 	int rv = 0;
 	uint32_t count = 1, from = c->count;
 	struct rankmap bases[ROSTER_WIDTH] = {{0}};
-	struct class *classes = calloc(MAX_CLASSES, sizeof *classes);
+	struct class *classes = budget_calloc(MAX_CLASSES, sizeof *classes);
 	if (!classes || rankmap_copy(&classes[0].ranks, &r->ranks) != 0) {
-		free(classes);
+		budget_free(classes);
 		return -1;
 	}
 	for (uint32_t k = 0; rv == 0 && k < r->width; k++)
@@ -335,8 +335,8 @@ static int order_items(struct finding *f)
 {
 	struct roster *r = f->roster;
 	uint32_t at[MAX_CLASSES] = {0}, made = 0;
-	struct roster_item *ordered = calloc(r->count + UINT64_C(1), sizeof *ordered);
-	bool *done = calloc(r->count + UINT64_C(1), sizeof *done);
+	struct roster_item *ordered = budget_calloc(r->count + UINT64_C(1), sizeof *ordered);
+	bool *done = budget_calloc(r->count + UINT64_C(1), sizeof *done);
 	int rv = ordered && done ? 0 : -1;
 	while (rv == 0 && made < r->count) {
 		/* it may come next if it is the next one of all classes that still have it */
@@ -369,8 +369,8 @@ static int order_items(struct finding *f)
 			rankmap_free(&ordered[i].ranks);
 		memset(r->items, 0, r->count * sizeof *r->items);
 	}
-	free(ordered);
-	free(done);
+	budget_free(ordered);
+	budget_free(done);
 	return rv;
 }
 
@@ -401,7 +401,7 @@ static int is_exact(const struct finding *f, const struct trace *t)
 	}
 	for (uint32_t i = 0; i < made.count; i++)
 		trace_group_free(&made.groups[i]);
-	free(made.groups);
+	budget_free(made.groups);
 	return rv < 0 ? -1 : rv == 0 && members == found && members == (uint32_t)made.count;
 }
 
@@ -423,9 +423,9 @@ int roster_find(struct roster *r, const struct trace *t, const struct trace_colu
 		return 0;
 	r->vector = like->vector;
 	r->width = like->vector ? like->width : 1;
-	r->items = calloc(ROSTER_ITEMS, sizeof *r->items);
-	f.offsets = calloc((size_t)MAX_LENGTH * r->width, sizeof *f.offsets);
-	f.classes = calloc(MAX_CLASSES, sizeof *f.classes);
+	r->items = budget_calloc(ROSTER_ITEMS, sizeof *r->items);
+	f.offsets = budget_calloc((size_t)MAX_LENGTH * r->width, sizeof *f.offsets);
+	f.classes = budget_calloc(MAX_CLASSES, sizeof *f.classes);
 	rv = r->items && f.offsets && f.classes ? 0 : -1;
 	for (uint32_t g = 0; rv == 0 && g < c->count; g++)
 		if (take[g]) {
@@ -448,7 +448,7 @@ int roster_find(struct roster *r, const struct trace *t, const struct trace_colu
 		rv = is_exact(&f, t);
 		rv = rv < 0 ? -1 : !rv;
 	}
-	free(f.offsets);
+	budget_free(f.offsets);
 	if (f.classes)
 		classes_free(f.classes, f.count);
 	return rv < 0 ? -1 : !rv;

@@ -4,9 +4,9 @@
 #include "trace/search.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "trace/budget.h"
 #include "trace/cursor.h"
 #include "trace/index.h"
 #include "trace/timing.h"
@@ -58,11 +58,11 @@ static void search_free(struct search *s)
 	for (uint32_t i = 0; s->patterns && i < s->t->patterns.count; i++)
 		pattern_free(&s->patterns[i]);
 	pool_free(&s->own);
-	free(s->places);
-	free(s->patterns);
-	free(s->steps);
-	free(s->levels);
-	free(s->slots);
+	budget_free(s->places);
+	budget_free(s->patterns);
+	budget_free(s->steps);
+	budget_free(s->levels);
+	budget_free(s->slots);
 }
 
 static int search_init(struct search *s, const struct trace *t, uint32_t rank, double stretch, struct error *error)
@@ -75,10 +75,10 @@ static int search_init(struct search *s, const struct trace *t, uint32_t rank, d
 		return error_set(error, "rank %u has no events", rank);
 	s->events = (uint64_t)events;
 	s->site = (uint32_t)first;
-	s->places = calloc((size_t)t->site_count + 1, sizeof *s->places);
-	s->patterns = calloc((size_t)t->patterns.count + 1, sizeof *s->patterns);
-	s->steps = malloc(STEPS * sizeof *s->steps);
-	s->slots = calloc(2 * STEPS, sizeof *s->slots);
+	s->places = budget_calloc((size_t)t->site_count + 1, sizeof *s->places);
+	s->patterns = budget_calloc((size_t)t->patterns.count + 1, sizeof *s->patterns);
+	s->steps = budget_malloc(STEPS * sizeof *s->steps);
+	s->slots = budget_calloc(2 * STEPS, sizeof *s->slots);
 	if (!s->places || !s->patterns || !s->steps || !s->slots)
 		return error_set(error, "no memory");
 	for (uint32_t i = 0; i < t->site_count; i++)
@@ -108,7 +108,7 @@ static int remember(struct search *s)
 	}
 	if (s->level_count + c->depth > s->level_capacity) {
 		size_t capacity = 2 * (s->level_count + c->depth) + 1024;
-		struct pattern_level *levels = realloc(s->levels, capacity * sizeof *levels);
+		struct pattern_level *levels = budget_realloc(s->levels, capacity * sizeof *levels);
 		if (!levels)
 			return -1;
 		s->levels = levels;
@@ -216,6 +216,8 @@ static int run(struct search *s, double ns, struct moment *m, struct error *erro
 			*m = (struct moment){.event = s->event, .site = s->site, .inside = ns >= s->time, .begin = s->time, .end = s->time + call, .total = s->time + call};
 			return 0;
 		}
+		if (!budget_step(1))
+			return error_set(error, "rank %u, event %" PRIu64 ": there are too many to read", s->rank, s->event);
 		uint64_t state = hash_mix(s->hash, s->site);
 		uint32_t *slot = &s->slots[state & (2 * STEPS - 1)];
 		if (*slot && s->steps[*slot - 1].site == s->site && pass(s, *slot - 1, ns))
@@ -256,7 +258,7 @@ static int run_exactly(struct search *s, double ns, struct moment *m, struct err
 	struct timeline *l = timeline_open(t, s->rank, &none);
 	if (!l)
 		return none ? 1 : error_set(error, "no memory");
-	while (timeline_next(l, s->site, &begin, &end) == 0) {
+	while (budget_step(1) && timeline_next(l, s->site, &begin, &end) == 0) {
 		const struct trace_site *site = &t->sites[s->site];
 		struct place *p = &s->places[s->site];
 		if ((double)end > ns || s->event + 1 == s->events) {
@@ -305,7 +307,7 @@ int search_time(struct moment *m, const struct trace *t, uint32_t rank, double n
 	m->total = total;
 found:
 	rv = -1;
-	m->visits = malloc(((size_t)t->site_count + 1) * sizeof *m->visits);
+	m->visits = budget_malloc(((size_t)t->site_count + 1) * sizeof *m->visits);
 	if (!m->visits) {
 		error_set(error, "no memory");
 		goto done;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/budget.h"
 #include "trace/column.h"
 #include "trace/derived.h"
 #include "trace/nodes.h"
@@ -102,7 +103,7 @@ static int get_array(struct reader *r, const struct map_table *maps, struct trac
 	if (r->bad || width > FAMILY_WIDTH || rankmap_fill(&s->start, ranks, 0, false) != 0)
 		return -1;
 	s->vector = true;
-	s->elements = calloc(width + 1, sizeof *s->elements);
+	s->elements = budget_calloc(width + 1, sizeof *s->elements);
 	if (!s->elements)
 		return -1;
 	while (s->width < width) {
@@ -208,8 +209,8 @@ static bool put_again(struct writer *w, const struct putting *p, const struct di
 	if (!d->group || i >= d->group->count || d->group->dict[i].count != s->count || d->group->dict[i].vector != s->vector || w->failed)
 		return false;
 	size_t size = d->stretch[i].size;
-	uint8_t *bytes = malloc(size);
-	struct trace_group read = {.dict = calloc(1, sizeof *read.dict), .count = 1};
+	uint8_t *bytes = budget_malloc(size);
+	struct trace_group read = {.dict = budget_calloc(1, sizeof *read.dict), .count = 1};
 	bool same = bytes && read.dict;
 	if (same) {
 		memcpy(bytes, w->data + d->stretch[i].at, size);
@@ -221,7 +222,7 @@ static bool put_again(struct writer *w, const struct putting *p, const struct di
 		writer_bytes(w, bytes, size);
 	if (read.dict)
 		trace_group_free(&read);
-	free(bytes);
+	budget_free(bytes);
 	return same;
 }
 
@@ -266,7 +267,7 @@ static void put_groups(struct writer *w, struct putting *p, const struct trace_c
 	uint64_t count = c->count;
 	bool done = false;
 	struct dictionary before = {.group = NULL};
-	struct placed_group *order = calloc(c->count + UINT64_C(1), sizeof *order);
+	struct placed_group *order = budget_calloc(c->count + UINT64_C(1), sizeof *order);
 	for (uint32_t g = 0; order && g < c->count; g++) {
 		bool out = roster && take[g] && done;
 		count -= out;
@@ -305,7 +306,7 @@ static void put_groups(struct writer *w, struct putting *p, const struct trace_c
 			writer_uint(w, group->count);
 		put_dictionary(w, p, group, &before, reference);
 	}
-	free(order);
+	budget_free(order);
 }
 
 /* How many bytes the groups take; everything is as before. */
@@ -343,7 +344,7 @@ static void put_column(struct writer *w, struct putting *p, const struct trace_c
 	struct roster roster = {.count = 0};
 	bool *take = NULL;
 	if (p->whole && c->count > 1 && (reference == REFERENCE_NONE || reference == REFERENCE_VECTOR)) {
-		take = calloc(c->count, sizeof *take);
+		take = budget_calloc(c->count, sizeof *take);
 		uint32_t next = p->next;
 		for (uint32_t g = 0; take && g < c->count; g++) {
 			bool derived = is_derived(p, next, c, g);
@@ -360,7 +361,7 @@ static void put_column(struct writer *w, struct putting *p, const struct trace_c
 		*p->rosters = true;
 	put_groups(w, p, c, domain, reference, roster.count > 0 ? &roster : NULL, take);
 	roster_free(&roster);
-	free(take);
+	budget_free(take);
 }
 
 /* Adds the groups that a roster of these ranks stands for. */
@@ -380,7 +381,7 @@ static int get_roster(struct reader *r, const struct map_table *maps, const stru
 		roster.from[k].base = (enum roster_base)base;
 	}
 	uint64_t count = reader_uint(r);
-	if (r->bad || count == 0 || count > ROSTER_ITEMS || !(roster.items = calloc(count, sizeof *roster.items)))
+	if (r->bad || count == 0 || count > ROSTER_ITEMS || !(roster.items = budget_calloc(count, sizeof *roster.items)))
 		goto done;
 	while (roster.count < count) {
 		struct rankmap *set = &roster.items[roster.count++].ranks;
@@ -412,7 +413,7 @@ static int get_derived(struct getting *x, struct trace_site *s, uint32_t column,
 	struct derived d, *late;
 	int rv = derived_get(x->reader, &d, x->trace, s, column, ranks);
 	if (rv == 0 && d.kind == DERIVE_GRID) {
-		late = realloc(x->late, (x->late_count + UINT64_C(1)) * sizeof *late);
+		late = budget_realloc(x->late, (x->late_count + UINT64_C(1)) * sizeof *late);
 		if (late) {
 			x->late = late;
 			x->late[x->late_count++] = d;
@@ -454,7 +455,7 @@ static int get_group(const struct getting *x, struct trace_group *group, const s
 	if (r->bad || pattern > UINT32_MAX || count == 0 || count > UINT32_MAX)
 		return -1;
 	group->pattern = (uint32_t)pattern;
-	group->dict = calloc(count, sizeof *group->dict);
+	group->dict = budget_calloc(count, sizeof *group->dict);
 	if (!group->dict)
 		return -1;
 	while (group->count < count) {
@@ -486,7 +487,7 @@ static int get_column(struct getting *x, struct trace_site *s, uint32_t column)
 		struct rankmap ranks = {0};
 		if (groups == 0) {
 			int64_t value = value_get(r);
-			group.dict = calloc(1, sizeof *group.dict);
+			group.dict = budget_calloc(1, sizeof *group.dict);
 			group.count = group.dict ? 1 : 0;
 			if (group.dict) {
 				group.dict[0].count = 1;
@@ -578,6 +579,6 @@ int sites_get(struct reader *r, struct map_table *maps, struct trace *t, trace_n
 	}
 	for (uint32_t i = 0; i < x.late_count; i++)
 		derived_free(&x.late[i]);
-	free(x.late);
+	budget_free(x.late);
 	return rv != 0 || r->bad || r->at != r->end ? -1 : 0;
 }

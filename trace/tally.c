@@ -3,15 +3,15 @@
  */
 #include "trace/tally.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "trace/budget.h"
 #include "trace/column.h"
 #include "trace/pieces.h"
 
 void tally_free(struct tally *t)
 {
-	free(t->bins);
+	budget_free(t->bins);
 	*t = (struct tally){0};
 }
 
@@ -83,7 +83,7 @@ static bool reserve(struct tally *t, uint32_t n)
 	uint32_t capacity = t->capacity ? t->capacity * 2 : 4;
 	while (capacity < n)
 		capacity *= 2;
-	struct tally_bin *bins = realloc(t->bins, capacity * sizeof *bins);
+	struct tally_bin *bins = budget_realloc(t->bins, capacity * sizeof *bins);
 	if (!bins)
 		return false;
 	t->bins = bins;

@@ -3,8 +3,9 @@
  */
 #include "trace/time.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "trace/budget.h"
 
 uint64_t time_floor(unsigned index)
 {
@@ -19,7 +20,7 @@ uint64_t time_floor(unsigned index)
 
 void trace_time_free(struct trace_time *t)
 {
-	free(t->bins);
+	budget_free(t->bins);
 	*t = (struct trace_time){0};
 }
 
@@ -191,13 +192,13 @@ int trace_time_extract(struct trace_time *to, const struct arena *a, const struc
 		return 0;
 	if (t->count > 64 * TIME_PER_OCTAVE || t->first > 64 * TIME_PER_OCTAVE || t->min > t->max || t->max > TIME_SANE || t->sum > TIME_SANE)
 		return -1;
-	struct record_spill *read = malloc(t->count * sizeof *read);
+	struct record_spill *read = budget_malloc(t->count * sizeof *read);
 	size_t n = read ? bins_read(a, t, read) : SIZE_MAX;
 	if (n == SIZE_MAX || n == 0) {
 		rv = n == 0 ? 0 : -1;
 		goto done;
 	}
-	to->bins = calloc(n, sizeof *to->bins);
+	to->bins = budget_calloc(n, sizeof *to->bins);
 	if (!to->bins)
 		goto done;
 	to->min = ns_of((double)t->min, ns_per_tick);
@@ -253,7 +254,7 @@ int trace_time_extract(struct trace_time *to, const struct arena *a, const struc
 	to->bin_count = (uint32_t)n;
 	rv = 0;
 done:
-	free(read);
+	budget_free(read);
 	if (rv != 0)
 		trace_time_free(to);
 	return rv;
@@ -279,7 +280,7 @@ static int bins_add(struct trace_time *to, const struct trace_time *t)
 {
 	if (t->bin_count == 0)
 		return 0;
-	struct time_bin *bins = malloc((to->bin_count + (size_t)t->bin_count) * sizeof *bins);
+	struct time_bin *bins = budget_malloc((to->bin_count + (size_t)t->bin_count) * sizeof *bins);
 	uint32_t n = 0;
 	if (!bins)
 		return -1;
@@ -291,7 +292,7 @@ static int bins_add(struct trace_time *to, const struct trace_time *t)
 		else
 			bins[n++] = *b;
 	}
-	free(to->bins);
+	budget_free(to->bins);
 	to->bins = bins;
 	to->bin_count = n;
 	return 0;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/budget.h"
 #include "trace/container.h"
 #include "trace/entropy.h"
 #include "trace/flow.h"
@@ -22,7 +23,7 @@ const struct trace_timing *timing_find(const struct trace *t, uint32_t rank)
 struct trace_timing *timing_add(struct trace *t, const struct trace_timing *head)
 {
 	if ((t->timing_count & (t->timing_count - 1)) == 0) { /* a power of two: full */
-		struct trace_timing *more = realloc(t->timing, (t->timing_count ? 2 * (size_t)t->timing_count : 1) * sizeof *more);
+		struct trace_timing *more = budget_realloc(t->timing, (t->timing_count ? 2 * (size_t)t->timing_count : 1) * sizeof *more);
 		if (!more)
 			return NULL;
 		t->timing = more;
@@ -38,9 +39,9 @@ int timing_add_flow_take(struct trace_timing *r, const struct trace_flow *flow)
 {
 	if (r->flow_count == r->flow_capacity) {
 		uint32_t capacity = r->flow_capacity ? 2 * r->flow_capacity : 16;
-		struct trace_flow *more = realloc(r->flows, capacity * sizeof *more);
+		struct trace_flow *more = budget_realloc(r->flows, capacity * sizeof *more);
 		if (!more) {
-			free(flow->bytes);
+			budget_free(flow->bytes);
 			return -1;
 		}
 		r->flows = more;
@@ -61,7 +62,7 @@ int timing_merge(struct trace *into, const struct trace *from, const uint32_t *s
 			struct trace_flow flow = r->flows[k];
 			flow.from = sites[flow.from];
 			flow.to = flow.to == TIMING_CALLS ? flow.to : sites[flow.to];
-			flow.bytes = malloc(flow.size + 1);
+			flow.bytes = budget_malloc(flow.size + 1);
 			if (!flow.bytes)
 				return -1;
 			memcpy(flow.bytes, r->flows[k].bytes, flow.size);
@@ -97,10 +98,10 @@ void timing_free(struct trace *t)
 {
 	for (uint32_t i = 0; i < t->timing_count; i++) {
 		for (uint32_t k = 0; k < t->timing[i].flow_count; k++)
-			free(t->timing[i].flows[k].bytes);
-		free(t->timing[i].flows);
+			budget_free(t->timing[i].flows[k].bytes);
+		budget_free(t->timing[i].flows);
 	}
-	free(t->timing);
+	budget_free(t->timing);
 	t->timing = NULL;
 	t->timing_count = 0;
 }
@@ -204,7 +205,7 @@ static int get_flow(struct reader *r, const struct trace *t, struct trace_timing
 	if (!compact) {
 		size_t size = reader_count(r);
 		const uint8_t *bytes = reader_bytes(r, size);
-		f.bytes = bytes ? malloc(size + 1) : NULL;
+		f.bytes = bytes ? budget_malloc(size + 1) : NULL;
 		if (!f.bytes)
 			return -1;
 		memcpy(f.bytes, bytes, size);
@@ -213,7 +214,7 @@ static int get_flow(struct reader *r, const struct trace *t, struct trace_timing
 		for (uint64_t n = 0; n < f.count && !check.bad; n++)
 			reader_uint(&check);
 		if (check.bad || check.at != check.end) {
-			free(f.bytes);
+			budget_free(f.bytes);
 			return -1;
 		}
 	}
@@ -281,17 +282,17 @@ static uint64_t pair_hash(uint32_t from, uint32_t to)
 struct timeline *timeline_open(const struct trace *t, uint32_t rank, bool *none)
 {
 	const struct trace_timing *r = timing_find(t, rank);
-	struct timeline *l = r ? calloc(1, sizeof *l) : NULL;
+	struct timeline *l = r ? budget_calloc(1, sizeof *l) : NULL;
 	*none = !r;
 	if (!l)
 		return NULL;
 	l->timing = r;
-	l->flows = calloc(r->flow_count + UINT64_C(1), sizeof *l->flows);
+	l->flows = budget_calloc(r->flow_count + UINT64_C(1), sizeof *l->flows);
 	for (uint32_t i = 0; l->flows && i < r->flow_count; i++) {
 		const struct trace_flow *f = &r->flows[i];
 		l->flows[i] = (struct flow_reader){reader_of(f->bytes, f->size), f->count, 0, f->from, f->to};
 		if (index_add(&l->index, pair_hash(f->from, f->to), i) != 0) {
-			free(l->flows);
+			budget_free(l->flows);
 			l->flows = NULL;
 		}
 	}
@@ -307,8 +308,8 @@ void timeline_close(struct timeline *l)
 	if (!l)
 		return;
 	index_free(&l->index);
-	free(l->flows);
-	free(l);
+	budget_free(l->flows);
+	budget_free(l);
 }
 
 /* Goes on by the next value of a flow. Returns 0, or 1: there is none. */

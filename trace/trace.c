@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/budget.h"
 #include "trace/column.h"
 #include "trace/counts.h"
 #include "trace/pattern.h"
@@ -17,7 +18,7 @@ static bool grow(void *array, uint32_t count, uint32_t *capacity, size_t size)
 	if (count < *capacity)
 		return true;
 	uint32_t more = *capacity ? *capacity * 2 : 8;
-	void **at = array, *p = more > *capacity ? realloc(*at, more * size) : NULL;
+	void **at = array, *p = more > *capacity ? budget_realloc(*at, more * size) : NULL;
 	if (!p)
 		return false;
 	*at = p;
@@ -53,9 +54,9 @@ uint32_t pool_intern(struct pool *p, const void *bytes, size_t n)
 	uint32_t i = index_find(&p->index, hash, item_equal, &(struct wanted){p, bytes, n});
 	if (i != INDEX_NONE)
 		return i;
-	uint8_t *copy = malloc(n + 1);
+	uint8_t *copy = budget_malloc(n + 1);
 	if (!copy || !grow(&p->items, p->count, &p->capacity, sizeof *p->items) || index_add(&p->index, hash, p->count) != 0) {
-		free(copy);
+		budget_free(copy);
 		return UINT32_MAX;
 	}
 	memcpy(copy, bytes, n);
@@ -75,8 +76,8 @@ uint32_t pool_adopt(struct pool *p, uint8_t *bytes, size_t n)
 void pool_free(struct pool *p)
 {
 	for (uint32_t i = 0; i < p->count; i++)
-		free(p->items[i].bytes);
-	free(p->items);
+		budget_free(p->items[i].bytes);
+	budget_free(p->items);
 	index_free(&p->index);
 }
 
@@ -165,9 +166,9 @@ uint32_t trace_site(struct trace *t, uint32_t function, uint32_t node, bool obje
 	if (i != INDEX_NONE)
 		return i;
 	s.column_count = (uint32_t)t->functions[function].schema.count + !object;
-	s.columns = calloc(s.column_count + 1, sizeof *s.columns);
+	s.columns = budget_calloc(s.column_count + 1, sizeof *s.columns);
 	if (!s.columns || !grow(sites, *count, capacity, sizeof s) || index_add(index, hash, *count) != 0) {
-		free(s.columns);
+		budget_free(s.columns);
 		return UINT32_MAX;
 	}
 	(*sites)[*count] = s;
@@ -181,24 +182,24 @@ void trace_group_free(struct trace_group *g)
 		rankmap_free(&g->dict[i].stride);
 		for (uint32_t k = 0; g->dict[i].elements && k < g->dict[i].width; k++)
 			rankmap_free(&g->dict[i].elements[k]);
-		free(g->dict[i].elements);
+		budget_free(g->dict[i].elements);
 	}
-	free(g->dict);
+	budget_free(g->dict);
 	if (g->lossy) {
 		tally_free(&g->lossy->values);
 		tally_free(&g->lossy->elements);
 		for (uint32_t i = 0; i < g->lossy->next_count; i++)
 			tally_free(&g->lossy->next[i].runs);
-		free(g->lossy->next);
-		free(g->lossy);
+		budget_free(g->lossy->next);
+		budget_free(g->lossy);
 	}
 	*g = (struct trace_group){0};
 }
 
 int trace_group_lossy(struct trace_group *g, const struct rankmap *ranks)
 {
-	g->lossy = calloc(1, sizeof *g->lossy);
-	g->dict = calloc(1, sizeof *g->dict);
+	g->lossy = budget_calloc(1, sizeof *g->lossy);
+	g->dict = budget_calloc(1, sizeof *g->dict);
 	if (!g->lossy || !g->dict)
 		return -1;
 	g->lossy->since = UINT64_MAX;
@@ -309,7 +310,7 @@ void trace_sort_groups(struct trace_column *c)
 
 int trace_stretch_room(struct trace_stretch *to, const struct trace_stretch *like)
 {
-	to->elements = like->vector ? calloc(like->width + UINT64_C(1), sizeof *to->elements) : NULL;
+	to->elements = like->vector ? budget_calloc(like->width + UINT64_C(1), sizeof *to->elements) : NULL;
 	return like->vector && !to->elements ? -1 : 0;
 }
 
@@ -326,7 +327,7 @@ int trace_stretch_join(struct trace_stretch *to, const struct trace_stretch *fro
 
 int trace_add_group_take(struct trace_column *c, struct trace_group *g)
 {
-	struct trace_group *groups = realloc(c->groups, (c->count + 1) * sizeof *groups);
+	struct trace_group *groups = budget_realloc(c->groups, (c->count + 1) * sizeof *groups);
 	if (!groups) {
 		trace_group_free(g);
 		return -1;
@@ -374,7 +375,7 @@ int trace_total_add(struct trace_total *to, const struct trace_total *from)
 	if (from->count == 0)
 		return 0;
 	if (count <= TOTALS_MAX && from->ranks && (to->count == 0 || to->ranks)) {
-		ranks = malloc(count * sizeof *ranks);
+		ranks = budget_malloc(count * sizeof *ranks);
 		if (!ranks)
 			return -1;
 		for (uint64_t i = 0, k = 0; i < to->count || k < from->count;)
@@ -388,7 +389,7 @@ int trace_total_add(struct trace_total *to, const struct trace_total *from)
 		to->max = from->max;
 		to->max_rank = from->max_rank;
 	}
-	free(to->ranks);
+	budget_free(to->ranks);
 	to->ranks = ranks;
 	to->count = count;
 	to->sum += from->sum;
@@ -458,20 +459,20 @@ static void sites_free(struct trace_site *sites, uint32_t n)
 		for (uint32_t k = 0; k < s->column_count; k++) {
 			for (uint32_t g = 0; g < s->columns[k].count; g++)
 				trace_group_free(&s->columns[k].groups[g]);
-			free(s->columns[k].groups);
+			budget_free(s->columns[k].groups);
 		}
-		free(s->columns);
+		budget_free(s->columns);
 		trace_time_free(&s->communicate);
 		counts_free(&s->counts);
 		for (uint32_t k = 0; k < s->edge_count; k++) {
 			trace_time_free(&s->edges[k].compute);
 			counts_free(&s->edges[k].counts);
 		}
-		free(s->edges);
+		budget_free(s->edges);
 		index_free(&s->edge_index);
 		rankmap_free(&s->visits);
 	}
-	free(sites);
+	budget_free(sites);
 }
 
 void trace_free(struct trace *t)
@@ -479,9 +480,9 @@ void trace_free(struct trace *t)
 	pool_free(&t->strings);
 	pool_free(&t->vector_pool);
 	pool_free(&t->patterns);
-	free(t->modules);
-	free(t->nodes);
-	free(t->functions);
+	budget_free(t->modules);
+	budget_free(t->nodes);
+	budget_free(t->functions);
 	sites_free(t->sites, t->site_count);
 	sites_free(t->objects, t->object_count);
 	timing_free(t);
@@ -497,6 +498,6 @@ void trace_free(struct trace *t)
 	rankmap_free(&t->lost);
 	rankmap_free(&t->in_flight);
 	for (unsigned i = 0; i < TRACE_TOTALS; i++)
-		free(t->total[i].ranks);
+		budget_free(t->total[i].ranks);
 	*t = (struct trace){0};
 }

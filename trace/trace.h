@@ -252,11 +252,15 @@ struct codec;
 struct chunk;
 /* Encodes a trace as a container, with further chunks behind its own. Returns 0 or -1; *bytes is malloc'ed. */
 int trace_encode(const struct trace *t, const struct chunk *further, size_t n, const struct codec *codec, uint8_t **bytes, size_t *size);
-/* Decodes and checks. Returns 0, or -1 with error set. The caller frees *t in any case. */
+/* Decodes and checks, at the cost of the reader's budget (trace/budget.h). Returns 0, or -1 with error set. The caller frees *t in any case. */
 int trace_decode(struct trace *t, const struct container *c, struct error *error);
 /* The same for a reader that needs only some columns: where what follows from another column (derive.h) is none of them it is not made, and its ranks are a group
  * whose values are not known. *left_out: were there any? */
 typedef bool trace_needs(const struct schema *s, size_t column);
 int trace_decode_some(struct trace *t, const struct container *c, trace_needs *needs, bool *left_out, struct error *error);
+/* Opens a file and decodes it, with a budget of its own if the caller has begun none. Returns 0, or -1 with error set. The caller gives both back in any case. */
+int trace_open(struct trace *t, struct container **c, const char *path, const struct codec *codec, struct error *error);
+/* The same of a file that is open, which is closed in any case; name is used in messages. */
+int trace_take(struct trace *t, struct container **c, int fd, const char *name, const struct codec *codec, struct error *error);
 
 #endif

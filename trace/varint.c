@@ -3,12 +3,13 @@
  */
 #include "trace/varint.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "trace/budget.h"
 
 void writer_free(struct writer *w)
 {
-	free(w->data);
+	budget_free(w->data);
 	*w = (struct writer){0};
 }
 
@@ -20,7 +21,7 @@ uint8_t *writer_reserve(struct writer *w, size_t n)
 		size_t capacity = w->capacity ? w->capacity : 256;
 		while (capacity - w->size < n)
 			capacity *= 2;
-		uint8_t *data = realloc(w->data, capacity);
+		uint8_t *data = budget_realloc(w->data, capacity);
 		if (!data) {
 			w->failed = true;
 			return NULL;

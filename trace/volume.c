@@ -3,9 +3,9 @@
  */
 #include "trace/volume.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "trace/budget.h"
 #include "trace/column.h"
 #include "trace/pattern.h"
 #include "trace/stream.h"
@@ -55,27 +55,6 @@ static void count_value(const struct count *c, int64_t value, uint64_t times)
 	count_bytes(c, sum * c->size, times);
 }
 
-/* How often each value of a pattern's dictionary comes, `counts` has room for all. Weights of rules, from the whole down. */
-static int count_tokens(const struct pattern *p, uint64_t *counts, uint64_t values)
-{
-	uint64_t *weights = calloc(p->rule_count, sizeof *weights);
-	if (!weights)
-		return -1;
-	for (uint64_t i = 0; i < values; i++)
-		counts[i] = 1; /* each is new once */
-	weights[p->rule_count - 1] = 1;
-	for (size_t r = p->rule_count; r-- > 0;)
-		for (size_t i = p->rules[r].first; i < p->rules[r].end; i++) {
-			const struct pattern_symbol *s = &p->symbols[i];
-			if (s->rule)
-				weights[s->id] += weights[r] * s->exponent;
-			else if (s->id != PATTERN_NEW && s->id - 1 < values)
-				counts[s->id - 1] += weights[r] * s->exponent;
-		}
-	free(weights);
-	return 0;
-}
-
 /* One array for each rank, of which each element is a map. */
 static uint64_t family_sum(const struct trace_stretch *d)
 {
@@ -122,8 +101,8 @@ static int group_counts(struct maker *m, const struct trace_group *g, uint64_t *
 	*counts = NULL;
 	if (!amounts_afford(m->amounts, 1, values))
 		return 1;
-	*counts = malloc((values + 1) * sizeof **counts);
-	int rv = *counts && pattern_parse(&p, item->bytes, item->size) == 0 && count_tokens(&p, *counts, values) == 0 ? 0 : -1;
+	*counts = budget_malloc((values + 1) * sizeof **counts);
+	int rv = *counts && pattern_parse(&p, item->bytes, item->size) == 0 && pattern_count(&p, *counts) == 0 ? 0 : -1;
 	pattern_free(&p);
 	return rv;
 }
@@ -134,7 +113,7 @@ static int add_pattern(const struct count *c, const struct trace_group *g)
 	int rv = group_counts(c->maker, g, &counts);
 	for (uint32_t i = 0; rv == 0 && i < g->count; at += g->dict[i++].count)
 		rv = add_stretch(c, &g->dict[i], counts + at);
-	free(counts);
+	budget_free(counts);
 	return rv;
 }
 
@@ -326,7 +305,7 @@ static int count_names(struct maker *m, const struct trace_site *site, int colum
 				if (value_is_constant(value))
 					*names += counts ? counts[at] : rankmap_get(&site->visits, (uint32_t)r, &visits) ? (uint64_t)visits : 0;
 		}
-		free(counts);
+		budget_free(counts);
 	}
 	return rv;
 }
@@ -446,7 +425,7 @@ static int add_events(struct maker *m, struct volumes *v)
 {
 	struct error unused;
 	int64_t events;
-	struct volumes walked = {.sites = calloc((size_t)m->trace->site_count + 1, sizeof *walked.sites)};
+	struct volumes walked = {.sites = budget_calloc((size_t)m->trace->site_count + 1, sizeof *walked.sites)};
 	int rv = walked.sites ? 0 : -1;
 	amounts_in_order(m->amounts);
 	for (uint64_t r = 0; rv == 0 && rankmap_next(&m->trace->events, &r, &events); r++) {
@@ -472,9 +451,9 @@ static int add_events(struct maker *m, struct volumes *v)
 
 int volumes_make(struct volumes *v, const struct trace *t)
 {
-	struct maker m = {t, amounts_create(t), calloc((size_t)t->function_count + 1, sizeof *m.plans)};
+	struct maker m = {t, amounts_create(t), budget_calloc((size_t)t->function_count + 1, sizeof *m.plans)};
 	uint64_t unsized = 0;
-	*v = (struct volumes){.sites = calloc((size_t)t->site_count + 1, sizeof *v->sites)};
+	*v = (struct volumes){.sites = budget_calloc((size_t)t->site_count + 1, sizeof *v->sites)};
 	int rv = m.amounts && m.plans && v->sites ? 0 : -1;
 	for (uint32_t i = 0; rv == 0 && i < t->function_count; i++)
 		m.plans[i] = amount_plan(&t->functions[i].schema);
@@ -484,13 +463,13 @@ int volumes_make(struct volumes *v, const struct trace *t)
 	}
 	if (rv == 0 && unsized && amounts_ambiguous(m.amounts) && (uint64_t)rankmap_sum(&t->events) <= VOLUME_EVENTS && !trace_has_lossy(t))
 		rv = add_events(&m, v);
-	free(m.plans);
+	budget_free(m.plans);
 	amounts_destroy(m.amounts);
 	return rv;
 }
 
 void volumes_free(struct volumes *v)
 {
-	free(v->sites);
+	budget_free(v->sites);
 	v->sites = NULL;
 }

@@ -4,9 +4,9 @@
 #include "trace/walk.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "trace/budget.h"
 #include "trace/column.h"
 #include "trace/cursor.h"
 #include "trace/pattern.h"
@@ -29,7 +29,7 @@ struct walk {
 void column_cursor_close(struct column_cursor *c)
 {
 	pattern_end(&c->pattern);
-	free(c->dict);
+	budget_free(c->dict);
 	*c = (struct column_cursor){0};
 }
 
@@ -46,16 +46,29 @@ static int array_of(const struct trace *t, const struct trace_stretch *s, uint32
 	return i == UINT32_MAX ? -1 : 0;
 }
 
+/* No named constant comes out of the arithmetic on damaged numbers? Those are the least of all numbers: without overflow it is enough to look at both ends. */
+#define WRAPPED_MAX 65536
+static bool run_is_plain(const struct dict_run *d)
+{
+	__int128 end = d->start + (__int128)d->stride * (d->count - 1);
+	if (d->count == 1 || (end <= INT64_MAX && end >= INT64_MIN && !value_is_constant((int64_t)end)))
+		return true;
+	bool plain = d->count <= WRAPPED_MAX;
+	for (uint64_t i = 0; plain && i < d->count; i++)
+		plain = !value_is_constant((int64_t)((uint64_t)d->start + (uint64_t)d->stride * i));
+	return plain;
+}
+
 /* Opens a column for a rank: finds its group, evaluates the dictionary. Returns 0; 1 if the rank has nothing there; -1 on no memory. */
 int column_cursor_open(struct column_cursor *c, const struct trace *t, const struct trace_column *column, uint32_t rank,
                        struct pattern *patterns, struct pool *own)
 {
 	int64_t unused;
-	for (uint32_t g = 0; g < column->count; g++) {
+	for (uint32_t g = 0; g < column->count && budget_step(1); g++) {
 		const struct trace_group *group = &column->groups[g];
 		if (!rankmap_get(trace_group_ranks(group), rank, &unused))
 			continue;
-		c->dict = calloc(group->count, sizeof *c->dict);
+		c->dict = budget_calloc(group->count, sizeof *c->dict);
 		if (!c->dict)
 			return -1;
 		c->count = group->count;
@@ -73,8 +86,7 @@ int column_cursor_open(struct column_cursor *c, const struct trace *t, const str
 			if (!rankmap_get(&group->dict[i].start, rank, &d->start) ||
 			    (d->count > 1 && !rankmap_get(&group->dict[i].stride, rank, &d->stride)))
 				return -1;
-			/* arithmetic on damaged numbers may end up among the named constants */
-			if (value_is_constant(d->start) && (d->count > 1 || (uint64_t)d->start - (uint64_t)VALUE_CONSTANT >= t->strings.count))
+			if (value_is_constant(d->start) ? d->count > 1 || (uint64_t)d->start - (uint64_t)VALUE_CONSTANT >= t->strings.count : !run_is_plain(d))
 				return -1;
 		}
 		c->open = true;
@@ -126,7 +138,7 @@ int column_cursor_next(struct column_cursor *c, int64_t *value)
 	if (low >= c->count)
 		return -1;
 	*value = (int64_t)((uint64_t)c->dict[low].start + (uint64_t)c->dict[low].stride * (index - c->dict[low].first));
-	return value_is_constant(*value) && c->dict[low].count > 1 ? -1 : 0;
+	return 0;
 }
 
 int column_cursor_skip(struct column_cursor *c, uint64_t n)
@@ -164,13 +176,13 @@ int walk_object(const struct trace *t, uint32_t stream, const char *table, const
 				continue;
 			struct column_cursor c = {0};
 			struct pool own = {0}; /* tables have no arrays */
-			struct pattern *patterns = calloc(t->patterns.count + 1, sizeof *patterns);
+			struct pattern *patterns = budget_calloc(t->patterns.count + 1, sizeof *patterns);
 			size_t capacity = 0;
 			int rv = patterns ? column_cursor_open(&c, t, &s->columns[k], stream, patterns, &own) : -1;
 			while (rv == 0 && *n < (uint64_t)rows) {
 				if (*n == capacity) {
 					capacity = capacity ? capacity * 2 : 16;
-					int64_t *more = realloc(*values, capacity * sizeof *more);
+					int64_t *more = budget_realloc(*values, capacity * sizeof *more);
 					if (!more) {
 						rv = -1;
 						break;
@@ -185,9 +197,9 @@ int walk_object(const struct trace *t, uint32_t stream, const char *table, const
 			pool_free(&own);
 			for (uint32_t p = 0; patterns && p < t->patterns.count; p++)
 				pattern_free(&patterns[p]);
-			free(patterns);
+			budget_free(patterns);
 			if (rv != 0) {
-				free(*values);
+				budget_free(*values);
 				*values = NULL;
 				*n = 0;
 				return error_set(error, "rank %u: table %s is damaged", stream_rank(t, stream), table);
@@ -198,6 +210,11 @@ int walk_object(const struct trace *t, uint32_t stream, const char *table, const
 	return 0;
 }
 
+uint64_t walk_cost(const struct trace *t)
+{
+	return (uint64_t)rankmap_sum(&t->events) + WALK_STEPS * rankmap_size(&t->events);
+}
+
 int walk_begin(struct walk **out, const struct trace *t, uint32_t stream, struct error *error)
 {
 	int64_t events, first = 0;
@@ -205,9 +222,11 @@ int walk_begin(struct walk **out, const struct trace *t, uint32_t stream, struct
 	*out = NULL;
 	if (!rankmap_get(&t->events, stream, &events))
 		return stream_missing(t, stream, error);
+	if (!budget_step(WALK_STEPS))
+		return error_set(error, "rank %u: there are too many to read", rank);
 	if (events < 0 || (events > 0 && !rankmap_get(&t->first, stream, &first)))
 		return error_set(error, "rank %u: damaged number of events", rank);
-	struct walk *w = calloc(1, sizeof *w);
+	struct walk *w = budget_calloc(1, sizeof *w);
 	if (!w)
 		return error_set(error, "no memory");
 	w->trace = t;
@@ -215,8 +234,8 @@ int walk_begin(struct walk **out, const struct trace *t, uint32_t stream, struct
 	w->stream = stream;
 	w->events = (uint64_t)events;
 	w->site = (uint32_t)first;
-	w->sites = calloc((size_t)t->site_count + 1, sizeof *w->sites);
-	w->patterns = calloc((size_t)t->patterns.count + 1, sizeof *w->patterns);
+	w->sites = budget_calloc((size_t)t->site_count + 1, sizeof *w->sites);
+	w->patterns = budget_calloc((size_t)t->patterns.count + 1, sizeof *w->patterns);
 	if (!w->sites || !w->patterns) {
 		walk_end(w);
 		return error_set(error, "no memory");
@@ -236,16 +255,16 @@ void walk_end(struct walk *w)
 	for (uint32_t i = 0; w->sites && i < w->trace->site_count; i++) {
 		for (uint32_t k = 0; w->sites[i] && k < w->trace->sites[i].column_count; k++)
 			column_cursor_close(&w->sites[i][k]);
-		free(w->sites[i]);
+		budget_free(w->sites[i]);
 	}
 	for (uint32_t i = 0; w->patterns && i < w->trace->patterns.count; i++)
 		pattern_free(&w->patterns[i]);
-	free(w->sites);
-	free(w->patterns);
-	free(w->comm_ranks);
-	free(w->skip);
+	budget_free(w->sites);
+	budget_free(w->patterns);
+	budget_free(w->comm_ranks);
+	budget_free(w->skip);
 	pool_free(&w->own);
-	free(w);
+	budget_free(w);
 }
 
 static int64_t base_of(const struct walk *w, const struct event *e)
@@ -268,7 +287,7 @@ static int64_t base_of(const struct walk *w, const struct event *e)
 
 int walk_seek(struct walk *w, uint64_t number, uint32_t site, const uint64_t *visits)
 {
-	w->skip = malloc(((size_t)w->trace->site_count + 1) * sizeof *w->skip);
+	w->skip = budget_malloc(((size_t)w->trace->site_count + 1) * sizeof *w->skip);
 	if (!w->skip)
 		return -1;
 	memcpy(w->skip, visits, w->trace->site_count * sizeof *w->skip);
@@ -286,11 +305,13 @@ int walk_next(struct walk *w, struct event *e, struct error *error)
 {
 	if (w->next == w->events)
 		return 1;
+	if (!budget_step(1))
+		return error_set(error, "rank %u, event %" PRIu64 ": there are too many to read", w->rank, w->next);
 	const struct trace *t = w->trace;
 	const struct trace_site *s = &t->sites[w->site];
 	struct column_cursor *cursors = w->sites[w->site];
 	if (!cursors) {
-		cursors = w->sites[w->site] = calloc(s->column_count, sizeof *cursors);
+		cursors = w->sites[w->site] = budget_calloc(s->column_count, sizeof *cursors);
 		if (!cursors)
 			return error_set(error, "no memory");
 	}

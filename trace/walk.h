@@ -11,6 +11,11 @@
 
 struct walk;
 
+/* What a walk costs before its first event, in steps of the budget (trace/budget.h); each event is one more. */
+#define WALK_STEPS 32
+/* What the walks of all streams of a trace cost: for those who want to know before they begin. */
+uint64_t walk_cost(const struct trace *t);
+
 struct event {
 	uint64_t number; /* from 0 */
 	uint32_t site;

@@ -3,9 +3,9 @@
  */
 #include "trace/weave.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "trace/budget.h"
 #include "trace/clock.h"
 #include "trace/flow.h"
 #include "trace/needs.h"
@@ -181,7 +181,7 @@ int weave_begin(struct weave **out, const struct trace *t, uint32_t rank, struct
 {
 	uint32_t stream, thread;
 	bool exact = true;
-	struct weave *w = calloc(1, sizeof *w);
+	struct weave *w = budget_calloc(1, sizeof *w);
 	*out = NULL;
 	if (!w)
 		return error_set(error, "no memory");
@@ -190,7 +190,7 @@ int weave_begin(struct weave **out, const struct trace *t, uint32_t rank, struct
 		w->count++;
 		exact &= all_timed(t, stream);
 	}
-	w->strands = calloc(w->count + 1, sizeof *w->strands);
+	w->strands = budget_calloc(w->count + 1, sizeof *w->strands);
 	if (!w->strands) {
 		weave_end(w);
 		return error_set(error, "no memory");
@@ -218,8 +218,8 @@ void weave_end(struct weave *w)
 		clock_destroy(w->strands[i].clock);
 	}
 	needs_destroy(w->needs);
-	free(w->strands);
-	free(w);
+	budget_free(w->strands);
+	budget_free(w);
 }
 
 bool weave_exact(const struct weave *w)

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * number - a whole number that somebody typed: digits and nothing else, up to a limit
+ */
+#ifndef SPOOR_NUMBER_H
+#define SPOOR_NUMBER_H
+
+#include <stdint.h>
+
+/* Returns 0, or -1: text is no such number, or more than max; *out is then as it was. (strtoul takes blanks and signs, and wraps round.) */
+int number_parse(const char *text, uint64_t max, uint64_t *out);
+
+#endif
