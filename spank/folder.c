@@ -228,10 +228,10 @@ int folder_make_day(const char *archive, int64_t when, gid_t group, uid_t user, 
 	if (n < 0 || (size_t)n >= size)
 		return error_set(error, "%s: the path is too long", archive);
 	mode_t mask = umask(0);
-	mkdir(archive, 0755);
+	int why = mkdir(archive, 0755) ? errno : EEXIST;
 	int fd = open(archive, OPEN_FOLDER);
 	if (fd < 0 || fstat(fd, &st))
-		error_set(error, "%s: cannot be opened as a folder: %s", archive, strerror(errno));
+		error_set(error, "%s: cannot be %s: %s", archive, why == EEXIST ? "opened as a folder" : "made", strerror(why == EEXIST ? errno : why));
 	else if (st.st_mode & 022)
 		error_set(error, "%s: has mode %04o; nobody but its owner may write it", archive, (unsigned)st.st_mode & 07777);
 	else {

@@ -149,8 +149,8 @@ mend
 with_policy 's|@SITE@/archive|/nowhere/archive|; s|"archive": "[^"]*"|"archive": "/nowhere/at/all"|'
 broken 'archive missing, and the folder above it' 0 '/nowhere/at/all: cannot be made: No such file'
 with_policy "s|\"archive\": \"[^\"]*\"|\"archive\": \"$work/theirs\"|"
-mkdir -p "$work/theirs" && chown $other "$work/theirs"
-broken "archive is another user's" 0 'theirs: belongs to user 65534'
+mkdir -p "$work/theirs" && chown $other "$work/theirs" && chmod 777 "$work/theirs"
+broken 'archive can be written by others' 0 'theirs: has mode 0777; nobody but its owner may write it'
 with_policy "s|\"archive\": \"[^\"]*\"|\"archive\": \"$work/disk\"|"
 small_disk "$work/disk" 64k
 head -c 65536 /dev/zero >"$work/disk/full" 2>/dev/null
