@@ -4,17 +4,37 @@
 #include "spank/local.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "policy/choice.h"
+#include "spank/handoff.h"
 #include "spank/option.h"
+#include "spank/preload.h"
 
-void local_init(void)
+/* Whoever runs in a traced job has the tracer in their environment. A job that they submit is decided upon anew, on its nodes, which may not even have this
+ * tracer: it must not get it from here. Slurm packs the environment after this. */
+static void clear_environment(const struct config *config)
+{
+	const char *preload = getenv("LD_PRELOAD");
+	char *users = preload ? strdup(preload) : NULL;
+
+	unsetenv(HANDOFF_VARIABLE);
+	if (users && preload_remove(users, config->preload)) {
+		if (users[0])
+			setenv("LD_PRELOAD", users, 1);
+		else
+			unsetenv("LD_PRELOAD");
+	}
+	free(users);
+}
+
+void local_init(const struct config *config)
 {
 	const char *value = getenv(OPTION_VARIABLE);
-
 	struct choice choice;
 	struct error error = {""};
 
+	clear_environment(config);
 	if (!value)
 		return;
 	if (!choice_parse(&choice, value, &error))

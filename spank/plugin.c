@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * plugin - the SPANK callbacks: which part of spoor runs in which context
  *
- *     srun, sbatch, salloc   slurm_spank_init            registers --trace, hands SPOOR_TRACE on (local.c)
+ *     srun, sbatch, salloc   slurm_spank_init            registers --trace, hands SPOOR_TRACE on, and the tracer not (local.c)
  *     slurmstepd             slurm_spank_init            registers --trace
  *                            slurm_spank_init_post_opt   decides, prepares the step (remote.c)
  *                            slurm_spank_task_exit       keeps the exit status
@@ -36,11 +36,9 @@ static const struct config *configuration(int ac, char **av)
 
 int slurm_spank_init(spank_t spank, int ac, char *av[])
 {
-	(void)ac;
-	(void)av;
 	option_register(spank);
 	if (spank_context() == S_CTX_LOCAL || spank_context() == S_CTX_ALLOCATOR)
-		local_init();
+		local_init(configuration(ac, av));
 	return 0;
 }
 
