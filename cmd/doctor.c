@@ -25,6 +25,7 @@
 #include "cmd/cmd.h"
 #include "policy/policy.h"
 #include "spank/journal.h"
+#include "spank/waiting.h"
 
 static const char usage[] =
 	"Usage: spoor doctor [JOB]\n"
@@ -209,30 +210,41 @@ static void read_stack(const char *path, int depth, struct stack *stack)
 	fclose(file);
 }
 
-/* The plugin stack's file: as slurm.conf says, or beside it. Returns 0, or -1 if there is no slurm.conf. */
-static int find_stack(char out[PATH_SIZE])
+static const char *configuration(void)
 {
-	const char *configuration = getenv("SLURM_CONF");
-	char *line = NULL;
-	size_t size = 0;
+	const char *path = getenv("SLURM_CONF");
+	return path && *path ? path : "/etc/slurm/slurm.conf";
+}
 
-	if (!configuration || !*configuration)
-		configuration = "/etc/slurm/slurm.conf";
-	FILE *file = fopen(configuration, "re");
-	if (!file) {
-		doubt("%s: Slurm's configuration cannot be read: %s; set SLURM_CONF", configuration, strerror(errno));
+/* What slurm.conf says; value stays as it is if it does not. Returns -1 if there is no slurm.conf. */
+static int find_setting(const char *key, char value[PATH_SIZE])
+{
+	char *line = NULL;
+	size_t size = 0, n = strlen(key);
+	FILE *file = fopen(configuration(), "re");
+
+	if (!file)
 		return -1;
-	}
-	const char *slash = strrchr(configuration, '/');
-	snprintf(out, PATH_SIZE, "%.*splugstack.conf", slash ? (int)(slash - configuration + 1) : 0, configuration);
 	while (getline(&line, &size, file) >= 0) {
-		char *value = line + strspn(line, " \t");
-		if (!strncasecmp(value, "PlugStackConfig=", 16))
-			snprintf(out, PATH_SIZE, "%.*s", (int)strcspn(value + 16, " \t\n#"), value + 16);
+		const char *text = line + strspn(line, " \t");
+		if (!strncasecmp(text, key, n) && text[n] == '=')
+			snprintf(value, PATH_SIZE, "%.*s", (int)strcspn(text + n + 1, " \t\n#"), text + n + 1);
 	}
 	free(line);
 	fclose(file);
 	return 0;
+}
+
+/* The plugin stack's file: as slurm.conf says, or beside it. Returns 0, or -1 if there is no slurm.conf. */
+static int find_stack(char out[PATH_SIZE])
+{
+	const char *path = configuration(), *slash = strrchr(path, '/');
+
+	snprintf(out, PATH_SIZE, "%.*splugstack.conf", slash ? (int)(slash - path + 1) : 0, path);
+	if (find_setting("PlugStackConfig", out) == 0)
+		return 0;
+	doubt("%s: Slurm's configuration cannot be read: %s; set SLURM_CONF", path, strerror(errno));
+	return -1;
 }
 
 static void check_stack(struct stack *stack)
@@ -315,29 +327,101 @@ static void check_days(const char *archive)
 		good("%s: root may not write the archive, and days are made ahead", archive);
 }
 
-/* Folders of steps that ended and could not be delivered. */
+/* --- what is in the spool --- */
+
+enum left { LEFT_RUNNING, LEFT_DELIVERED, LEFT_WAITING, LEFT_LOST };
+
+/* Whether a folder's step runs, its traces are being delivered, wait for that (then tries and next say how often it failed, and when it is tried again), or its
+ * node went down. */
+static enum left look_at(int spool, const char *name, int64_t *tries, int64_t *next)
+{
+	struct facts facts = {0};
+	struct stat st;
+	enum left left = LEFT_LOST;
+
+	*tries = *next = 0;
+	int fd = openat(spool, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	bool locked = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0;
+	int waiting = fd >= 0 && !fstat(fd, &st) ? waiting_open(spool) : -1, user = waiting >= 0 ? waiting_open_user(waiting, st.st_uid) : -1;
+	if (user >= 0 && waiting_load(user, name, &facts) == 0) {
+		*tries = facts_number(&facts, WAITING_TRIES, 0);
+		*next = facts_number(&facts, WAITING_NEXT, 0);
+		bool busy = flock(user, LOCK_EX | LOCK_NB) != 0;
+		left = locked || (busy && !*next) ? LEFT_DELIVERED : LEFT_WAITING;
+	} else if (locked) {
+		left = LEFT_RUNNING;
+	}
+	facts_clear(&facts);
+	for (size_t i = 0; i < 3; i++) {
+		int each = (int[]){user, waiting, fd}[i];
+		if (each >= 0)
+			close(each);
+	}
+	return left;
+}
+
+struct counts {
+	int spool;
+	size_t count[LEFT_LOST + 1];
+};
+
+static int each_step(void *context, const char *name)
+{
+	struct counts *all = context;
+	int64_t tries, next;
+
+	all->count[look_at(all->spool, name, &tries, &next)]++;
+	return 0;
+}
+
+static int each_given_up(void *context, const char *name)
+{
+	(void)name;
+	++*(size_t *)context;
+	return 0;
+}
+
 static void count_spool(const char *path)
 {
-	DIR *dir = opendir(path);
-	size_t kept = 0, running = 0;
+	struct counts all = {.spool = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+	size_t given_up = 0;
 
-	if (!dir)
+	if (all.spool < 0)
 		return;
-	for (struct dirent *e; (e = readdir(dir));) {
-		if (!isdigit((unsigned char)e->d_name[0]))
-			continue;
-		int fd = openat(dirfd(dir), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		bool locked = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0;
-		running += locked;
-		kept += !locked;
-		if (fd >= 0)
-			close(fd);
-	}
-	closedir(dir);
+	waiting_each(all.spool, each_step, &all);
+	size_t kept = all.count[LEFT_WAITING] + all.count[LEFT_LOST];
 	if (kept)
-		wrong("%s: %zu steps were not delivered to the archive (%zu are running); `spoor sweep` delivers them", path, kept, running);
+		wrong("%s: %zu steps were not delivered to the archive (%zu are running); `spoor sweep` delivers them", path, kept, all.count[LEFT_RUNNING]);
 	else
-		good("%s: nothing waits to be delivered; %zu steps are running", path, running);
+		good("%s: nothing waits to be delivered; %zu steps are running, %zu are being delivered", path, all.count[LEFT_RUNNING], all.count[LEFT_DELIVERED]);
+	int fd = openat(all.spool, WAITING_GIVEN_UP, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0) {
+		waiting_each(fd, each_given_up, &given_up);
+		close(fd);
+	}
+	if (given_up)
+		wrong("%s/" WAITING_GIVEN_UP ": %zu steps could not be delivered for days; look at them, then `spoor sweep --all`, or remove them", path, given_up);
+	close(all.spool);
+}
+
+/* What fills the one fills the other: then jobs cannot start. */
+static void check_spool_disk(const char *spool)
+{
+	char slurm[PATH_SIZE] = "/var/spool/slurmd";
+	struct stat a, b;
+
+	find_setting("SlurmdSpoolDir", slurm);
+	slurm[strcspn(slurm, "%")] = '\0'; /* it has the node's name in it: look at the folder above */
+	char *slash = strrchr(slurm, '/');
+	if (stat(slurm, &b) && slash && slash > slurm)
+		*slash = '\0';
+	if (stat(spool, &a) || stat(slurm, &b))
+		return;
+	if (a.st_dev == b.st_dev)
+		doubt("%s: is on the same file system as Slurm's SlurmdSpoolDir (%s): jobs that fill the one fill the other; give the spool a file system of its own", spool,
+		      slurm);
+	else
+		good("%s: is on another file system than Slurm's SlurmdSpoolDir", spool);
 }
 
 /* Traces are parsed as nobody (archive/catalog.h): an index that lies where nobody can go is none. */
@@ -377,6 +461,7 @@ static void check_policy(const char *path)
 	check_days(d.archive);
 	check_archive_readable(d.archive);
 	check_folder(d.spool, "spool", 0011, true);
+	check_spool_disk(d.spool);
 	count_spool(d.spool);
 	policy_destroy(policy);
 }
@@ -417,6 +502,12 @@ static void tell_line(void *context, const char *time, const struct facts *facts
 		snprintf(text, sizeof text, "ended; its trace was delivered");
 	else if (!strcmp(what, "kept"))
 		snprintf(text, sizeof text, "ended; its trace could not be delivered and is kept in the spool");
+	else if (!strcmp(what, "given-up"))
+		snprintf(text, sizeof text, "its trace could not be delivered for days, and is in the spool's folder " WAITING_GIVEN_UP);
+	else if (!strcmp(what, "discarded"))
+		snprintf(text, sizeof text, "its folder was too large to be kept, and was emptied");
+	else if (!strcmp(what, "said"))
+		snprintf(text, sizeof text, "while its traces were delivered");
 	else if (!strcmp(what, "empty"))
 		snprintf(text, sizeof text, "ended, and left nothing here");
 	else
@@ -430,9 +521,7 @@ static void tell_line(void *context, const char *time, const struct facts *facts
 
 static void find_in_spool(const char *spool, const char *job)
 {
-	char path[PATH_SIZE + 600];
 	size_t n = strlen(job);
-	struct stat st;
 	DIR *dir = opendir(spool);
 
 	if (!dir) {
@@ -440,18 +529,27 @@ static void find_in_spool(const char *spool, const char *job)
 		return;
 	}
 	for (struct dirent *e; (e = readdir(dir));) {
+		int64_t tries, next;
 		if (strncmp(e->d_name, job, n) || e->d_name[n] != '.')
 			continue;
-		int fd = openat(dirfd(dir), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		bool runs = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;
-		snprintf(path, sizeof path, "%s/facts", e->d_name);
-		if (runs)
+		switch (look_at(dirfd(dir), e->d_name, &tries, &next)) {
+		case LEFT_RUNNING:
 			good("%s/%s: its step is running", spool, e->d_name);
-		else
-			wrong("%s/%s: is kept%s; `spoor sweep` delivers it", spool, e->d_name,
-			      fstatat(dirfd(dir), path, &st, AT_SYMLINK_NOFOLLOW) == 0 ? "" : ", without facts: the node went down before its step ended");
-		if (fd >= 0)
-			close(fd);
+			break;
+		case LEFT_DELIVERED:
+			good("%s/%s: is being delivered", spool, e->d_name);
+			break;
+		case LEFT_WAITING:
+			if (tries == 0)
+				wrong("%s/%s: is kept; `spoor sweep` delivers it", spool, e->d_name);
+			else
+				wrong("%s/%s: is kept; tried %lld times without success, again in %lld s; `spoor sweep --all` tries it now", spool, e->d_name, (long long)tries,
+				      (long long)(next > (int64_t)time(NULL) ? next - (int64_t)time(NULL) : 0));
+			break;
+		case LEFT_LOST:
+			wrong("%s/%s: is kept; the node went down before its step ended; `spoor sweep` delivers it", spool, e->d_name);
+			break;
+		}
 	}
 	closedir(dir);
 }
@@ -508,6 +606,7 @@ static int explain_job(const char *job, const char *policy_path)
 	else if (n == 0)
 		doubt("job %s: no step of it was begun on this node with spoor loaded, or the log goes not so far back; ask on its nodes", job);
 	find_in_spool(d.spool, job);
+	fflush(stdout); /* an archive may hang */
 	if (archive_folders(d.archive, 0, find_in_folder, &search, &error) < 0)
 		doubt("%s", error.text);
 	else if (search.found == 0)

@@ -31,9 +31,12 @@ static const char setup_usage[] =
 	"                   of the nodes may not write the archive (root_squash), run this daily: on the file server, or as the archive's owner\n";
 
 static const char sweep_usage[] =
-	"Usage: spoor sweep [--policy FILE] [--spool DIR] [--archive DIR] [--helper FILE]\n"
+	"Usage: spoor sweep [--all] [--settled SECONDS] [--policy FILE] [--spool DIR] [--archive DIR] [--helper FILE]\n"
 	"Delivers the traces that earlier steps on this node had to keep in the spool, because the archive was away or full, or because\n"
-	"the node went down. The next traced step that ends on the node does it, too; run this hourly, as root.\n";
+	"the node went down. A traced step that ends on the node has it done, too, every ten minutes at most; run this hourly, as root.\n"
+	"What could not be delivered is tried again after a minute, then after longer and longer, and is given up after days: it is in SPOOL/.given-up then.\n\n"
+	"  --all               try everything now, and what was given up\n"
+	"  --settled SECONDS   so long nothing may have been made in a folder of which nobody said that its step ended (default: 60)\n";
 
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
@@ -184,9 +187,10 @@ int cmd_sweep(int argc, char **argv)
 {
 	static const struct option options[] = {{"policy", required_argument, NULL, 'p'}, {"spool", required_argument, NULL, 's'},
 	                                        {"archive", required_argument, NULL, 'a'}, {"helper", required_argument, NULL, 'e'},
+	                                        {"all", no_argument, NULL, 'A'}, {"settled", required_argument, NULL, 't'},
 	                                        {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
 	const char *policy = default_policy();
-	struct sweep s = {.helper = SPOOR_LIBEXECDIR "/spoor-helper", .settled = SWEEP_SETTLED, .tell = tell};
+	struct sweep s = {.helper = SPOOR_LIBEXECDIR "/spoor-helper", .seconds = SWEEP_SECONDS, .settled = SWEEP_SETTLED, .tell = tell};
 	struct error error = {""};
 	struct decision d;
 
@@ -199,6 +203,10 @@ int cmd_sweep(int argc, char **argv)
 			s.archive = optarg;
 		} else if (option == 'e') {
 			s.helper = optarg;
+		} else if (option == 'A') {
+			s.all = true;
+		} else if (option == 't' && optarg[0] && strlen(optarg) < 9 && strspn(optarg, "0123456789") == strlen(optarg)) {
+			s.settled = strtol(optarg, NULL, 10);
 		} else {
 			fputs(sweep_usage, option == 'h' ? stdout : stderr);
 			return option == 'h' ? CMD_OK : CMD_USAGE;
@@ -210,12 +218,17 @@ int cmd_sweep(int argc, char **argv)
 	}
 	if (read_policy(policy, &d, &s.group))
 		return CMD_FAILED;
-	s.seconds = (unsigned)d.set.deadline;
+	s.limits = (struct limits){d.set.deliver_memory, (unsigned)d.set.deliver_cpu};
+	s.user_limit = d.set.spool_user;
 	s.spool = s.spool ? s.spool : d.spool;
 	s.archive = s.archive ? s.archive : d.archive;
-	int rv = sweep_spool(&s, &error);
-	if (rv)
+	int rv = sweep_open(&s, &error);
+	if (rv == 0) {
+		rv = sweep_all(&s, &error);
+		sweep_close(&s);
+	}
+	if (rv < 0)
 		fprintf(stderr, "spoor: %s\n", error.text);
-	printf("%zu delivered, %zu kept, %zu of steps that run\n", s.delivered, s.kept, s.running);
-	return rv || s.kept ? CMD_FAILED : CMD_OK;
+	printf("%zu delivered, %zu kept, %zu given up, %zu of steps that run\n", s.delivered, s.kept, s.given_up, s.running);
+	return rv < 0 || s.kept || s.given_up ? CMD_FAILED : CMD_OK;
 }

@@ -30,11 +30,14 @@
  * Every number is a uint64_t, a TEXT a char[SETTING_TEXT_SIZE]. The standard value is what holds where nothing is said. Order is that of output. */
 #define SETTINGS(X) \
 	X(memory, BYTES, UINT64_C(1) << 20, UINT64_C(2) << 30, UINT64_C(8) << 20, "bytes", TRACER, "memory of a rank for its trace") \
-	X(deadline, COUNT, 1, 3600, 10, "seconds", TRACER, "time for merging in MPI_Finalize, and that the end of a step waits for the archive") \
+	X(deadline, COUNT, 1, 3600, 10, "seconds", TRACER, "time for merging in MPI_Finalize") \
 	X(structure, CHOICE, 0, 1, 1, "lossy|exact", TRACER, "lossy: modes lossy:N may give up the order of calls and handles, too") \
 	X(site_tolerance, COUNT, 0, 64, 0, "frames", TRACER, "calls whose call paths differ in at most so many frames are of one site") \
 	X(retention, COUNT, 0, 36500, 0, "days", SITE, "how long the trace is kept in the archive; 0: for ever") \
 	X(spool_reserve, BYTES, 0, UINT64_C(1) << 50, UINT64_C(64) << 20, "bytes", SITE, "what must be free on the spool's disk, beside the memory of the ranks") \
+	X(spool_user, BYTES, 0, UINT64_C(1) << 50, 0, "bytes", SITE, "what a user's steps may hold in the spool of a node together; 0: half of what is free") \
+	X(deliver_memory, BYTES, UINT64_C(64) << 20, UINT64_C(1) << 40, UINT64_C(224) << 20, "bytes", SITE, "memory of a process that delivers a trace") \
+	X(deliver_cpu, COUNT, 1, 36000, 10, "seconds", SITE, "processor time of such a process") \
 	X(containers, CHOICE, 0, 1, 0, "skip|trace", TRACER, "what is done where programs run in a container") \
 	X(buffers, CHOICE, 0, 1, 0, "off|on", TRACER, "whether calls are recorded with their buffers: which are the same") \
 	X(timing, GRADE, 1, 500000, 1, "aggregate|histogram|full", TRACER, "aggregate: times without their distribution; histogram: with it; full: that of each event, too; full:E: with an error of at most E") \

@@ -4,6 +4,7 @@
  * Whatever cannot be delivered stays in the spool folder, and is said. Runs as the job's user: it can do no more than they.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pwd.h>
 #include <stdbool.h>
@@ -19,8 +20,8 @@
 #include "spank/helper.h"
 #include "spank/kept.h"
 #include "spank/metadata.h"
-#include "spank/process.h"
 #include "spank/seal.h"
+#include "spank/usage.h"
 #include "trace/publish.h"
 
 #define WORLDS_MAX 100000 /* numbers that are tried for the traces of one step */
@@ -36,6 +37,7 @@ struct target {
 	unsigned next; /* the number that is tried first */
 	unsigned parts; /* likewise, of a part */
 	bool delivered_part;
+	bool refused; /* the archive did not take one */
 };
 
 /* Publishes as FOLDER/JOB.STEP.N.spoor with the first N that is free, from t->next on; a part as JOB.STEP.N.NODE.spoor: what it is joined to takes
@@ -120,6 +122,7 @@ static int archive_sealed(struct target *t, const char *raw, const struct sealed
 		t->delivered_part |= sealed->part;
 		return 0;
 	}
+	t->refused = true;
 	fprintf(stderr, "%s: not archived in %s: %s\n", raw, t->folder, strerror(errno));
 	return -1;
 }
@@ -206,6 +209,7 @@ static int tidy(struct spool *spool, struct salvage *salvage, const char *folder
 {
 	struct error error = {""};
 
+	spool_trim(folder);
 	if (access(folder, F_OK) == 0 && salvage_folder(salvage, folder, &error) < 0) /* gone already where only an exit note is left to write */
 		fprintf(stderr, "%s\n", error.text);
 	if (salvage->running)
@@ -217,7 +221,7 @@ static int tidy(struct spool *spool, struct salvage *salvage, const char *folder
 	}
 	spool_tell_notes(spool);
 	for (size_t i = 0; i < spool->rest_count; i++)
-		unlink(spool->rest[i].path); /* unfinished files of processes that are gone */
+		usage_remove(AT_FDCWD, spool->rest[i].path); /* unfinished files of processes that are gone, and what is not the tracer's */
 	return 0;
 }
 
@@ -256,7 +260,7 @@ static int collect(struct facts *facts, const char *own, bool again)
 	for (size_t i = 0; i < spool.world_count; i++)
 		rv |= deliver(&target, spool.worlds[i].path);
 	if (spool.world_count == 0 && salvage.made == 0)
-		rv |= leave_exit_note(facts, own);
+		target.refused |= (rv |= leave_exit_note(facts, own)) != 0;
 	if (spool.arena_count)
 		fprintf(stderr, "%s: what %zu ranks recorded could not be read, and is kept there\n", folder, spool.arena_count);
 	if (!rv && !spool.arena_count)
@@ -264,7 +268,7 @@ static int collect(struct facts *facts, const char *own, bool again)
 	spool_free(&spool);
 	if (target.delivered_part)
 		join_parts(facts, own);
-	return rv;
+	return rv && target.refused ? HELPER_ARCHIVE : rv;
 }
 
 /* Takes the folder's lock. Returns it; -1 if there is no folder (there may still be an exit note to write); -2 having said why not. */
@@ -286,11 +290,6 @@ static int end(const char *folder, int lock, int rv)
 	if (lock >= 0)
 		kept_unlock(folder, lock);
 	return rv;
-}
-
-static int tell_done(int rv)
-{
-	return rv || fputs(PROCESS_DONE, stdout) < 0 || fflush(stdout) ? -1 : 0;
 }
 
 /* For a later attempt. Returns 0, or -1 having said why not. */
@@ -343,7 +342,7 @@ int helper_collect(struct facts *facts)
 	if (day_own_folder(facts_get(facts, "day"), true, own, sizeof own, &error)) {
 		fprintf(stderr, "%s: not archived: %s\n", facts_get(facts, "spool"), error.text);
 		keep(facts);
-		return -1;
+		return HELPER_ARCHIVE;
 	}
 	const char *folder = facts_get(facts, "spool");
 	int lock = begin(folder);
@@ -353,7 +352,7 @@ int helper_collect(struct facts *facts)
 	if (facts_number(facts, "swept", 0) > 0 && !kept_has_facts(folder))
 		facts_set(facts, "ending", "node-lost");
 	bool again = lock >= 0 && keep_facts(folder, facts, own);
-	return tell_done(end(folder, lock, collect(facts, own, again)));
+	return end(folder, lock, collect(facts, own, again));
 }
 
 int helper_keep(struct facts *facts)
@@ -363,5 +362,20 @@ int helper_keep(struct facts *facts)
 		fputs("stdin: job, step or spool is missing\n", stderr);
 		return -1;
 	}
-	return tell_done(keep(facts));
+	return keep(facts);
+}
+
+int helper_discard(struct facts *facts)
+{
+	const char *folder = facts_get(facts, "spool");
+	uint64_t limit = (uint64_t)facts_number(facts, "limit", INT64_MAX);
+	struct usage u = {0};
+
+	if (!folder || folder[0] != '/')
+		return -1;
+	usage_add(&u, AT_FDCWD, folder);
+	if (u.bytes <= limit && !u.more)
+		return -1;
+	fprintf(stderr, "it holds %s%" PRIu64 " bytes in %zu files, and could not be delivered: removed\n", u.more ? "more than " : "", u.bytes, u.names);
+	return usage_empty(AT_FDCWD, folder);
 }

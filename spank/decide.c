@@ -17,12 +17,15 @@
 #include <unistd.h>
 
 #include "policy/policy.h"
-#include "spank/folder.h"
 #include "spank/config.h"
+#include "spank/controller.h"
+#include "spank/folder.h"
 #include "spank/helper.h"
-#include "spank/process.h"
+#include "spank/usage.h"
+#include "spank/waiting.h"
 
-#define GROUPS_MAX 1024
+#define GROUPS_MAX  1024
+#define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 static size_t user_groups(const char *user, gid_t gid, gid_t groups[GROUPS_MAX])
 {
@@ -59,23 +62,16 @@ static size_t name_user(struct facts *facts, uid_t uid, gid_t gid, bool name_gro
  * question from each node for each step. */
 static void ask_controller(struct facts *facts)
 {
-	char command[64], line[8192];
-	const char *conf = facts_get(facts, "slurm_conf");
-	const char *wanted = " TimeLimit=";
+	char answer[8192];
+	const char *job = facts_get(facts, "job");
 
-	if (conf)
-		setenv("SLURM_CONF", conf, 1);
-	snprintf(command, sizeof command, "scontrol --oneliner show job %" PRId64 " 2>&1", facts_number(facts, "job", 0));
-	FILE *answer = popen(command, "re");
-	size_t n = answer ? fread(line, 1, sizeof line - 1, answer) : 0;
-	line[n] = '\0';
-	if (answer)
-		pclose(answer);
-	char *value = strstr(line, wanted);
+	int rv = controller_ask(facts, "job", job ? job : "0", answer, sizeof answer);
+	char *value = rv ? NULL : controller_value(answer, "TimeLimit");
 	if (value)
-		facts_format(facts, "time_limit", "%.*s", (int)strcspn(value + strlen(wanted), " \n"), value + strlen(wanted));
+		facts_set(facts, "time_limit", value);
 	else
-		fprintf(stderr, "the time limit is not known: %.*s\n", (int)strcspn(line, "\n"), line);
+		fprintf(stderr, "the time limit is not known: %s\n", answer);
+	free(value);
 }
 
 static void add_times(struct facts *facts, const struct policy *policy)
@@ -100,64 +96,128 @@ static void add_times(struct facts *facts, const struct policy *policy)
 		facts_set(facts, "container", "");
 }
 
-/* Is it a shared library that programs of this helper's kind can load? The dynamic loader would tell the user if not. Returns 0, or -1 having
- * said why. */
-static int check_library(const char *path)
-{
-	ElfW(Ehdr) own = {0}, library = {0};
-	int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), fd = open(path, O_RDONLY | O_CLOEXEC);
-	bool read_self = self >= 0 && pread(self, &own, sizeof own, 0) == sizeof own;
-	bool read_library = fd >= 0 && pread(fd, &library, sizeof library, 0) == sizeof library;
+/* What is asked in a child that becomes the user, for good. */
+struct questions {
+	char preload[4096]; /* the path of the gate */
+	ElfW(Ehdr) own; /* of this helper, which users cannot read */
+	int spool_fd, given_up_fd;
+	uid_t uid;
+	gid_t gid;
+	const gid_t *groups;
+	size_t group_count;
+};
 
-	if (self >= 0)
-		close(self);
+static bool read_header(const char *path, ElfW(Ehdr) *header)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool done = fd >= 0 && pread(fd, header, sizeof *header, 0) == sizeof *header;
+
 	if (fd >= 0)
 		close(fd);
-	if (read_self && (!read_library || memcmp(library.e_ident, ELFMAG, SELFMAG) || library.e_ident[EI_CLASS] != own.e_ident[EI_CLASS] ||
-	                  library.e_machine != own.e_machine || library.e_type != ET_DYN)) {
-		fprintf(stderr, "%s: the tracer is no library for this machine\n", path);
+	return done;
+}
+
+/* Is the tracer a shared library that programs of this helper's kind can load? The dynamic loader would tell the user if not. Returns 0, or -1 having
+ * said why. */
+static int check_library(const struct questions *q)
+{
+	const ElfW(Ehdr) *own = &q->own;
+	ElfW(Ehdr) library;
+
+	if (!own->e_ident[0])
+		return 0;
+	if (!read_header(q->preload, &library) || memcmp(library.e_ident, ELFMAG, SELFMAG) || library.e_ident[EI_CLASS] != own->e_ident[EI_CLASS] ||
+	    library.e_machine != own->e_machine || library.e_type != ET_DYN) {
+		fprintf(stderr, "%s: the tracer is no library for this machine\n", q->preload);
 		return -1;
 	}
 	return 0;
 }
 
-/* As the user, for good. Returns 0, or -1 having said why. */
-static int check_preload(const char *preload, uid_t uid, gid_t gid, const gid_t *groups, size_t n)
+/* As the user. Returns 0, or -1 having said why. */
+static int answer_as_user(const struct questions *q, struct usage *usage)
 {
-	if (geteuid() == 0 && (setgroups(n, groups) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid))) {
-		fprintf(stderr, "could not become user %lu: %s\n", (unsigned long)uid, strerror(errno));
+	if (geteuid() == 0 && (setgroups(q->group_count, q->groups) || setresgid(q->gid, q->gid, q->gid) || setresuid(q->uid, q->uid, q->uid))) {
+		fprintf(stderr, "could not become user %lu: %s\n", (unsigned long)q->uid, strerror(errno));
 		return -1;
 	}
-	char path[4096];
-
-	config_plain_path(preload, path, sizeof path);
-	if (access(path, R_OK)) {
-		fprintf(stderr, "%s: user %lu cannot read the tracer: %s\n", path, (unsigned long)uid, strerror(errno));
+	if (access(q->preload, R_OK)) {
+		fprintf(stderr, "%s: user %lu cannot read the tracer: %s\n", q->preload, (unsigned long)q->uid, strerror(errno));
 		return -1;
 	}
-	return check_library(path);
+	if (q->spool_fd >= 0)
+		usage_add_all(usage, q->spool_fd, q->uid);
+	if (q->given_up_fd >= 0)
+		usage_add_all(usage, q->given_up_fd, q->uid);
+	return check_library(q);
 }
 
-/* The same in a child, which becomes the user. */
-static int try_preload(const char *preload, uid_t uid, gid_t gid, const gid_t *groups, size_t n)
+/* Asks them. Returns 0 with usage filled, or -1 having said why. */
+static int ask_as_user(const struct questions *q, struct usage *usage)
 {
-	int status = 0;
-	pid_t pid = fork();
+	int ends[2], status = 0;
 
+	if (pipe2(ends, O_CLOEXEC)) {
+		fprintf(stderr, "no pipe: %s\n", strerror(errno));
+		return -1;
+	}
+	pid_t pid = fork();
 	if (pid == 0)
-		_exit(check_preload(preload, uid, gid, groups, n) ? 1 : 0);
+		_exit(answer_as_user(q, usage) || write(ends[1], usage, sizeof *usage) != sizeof *usage);
+	close(ends[1]);
+	bool told = pid > 0 && read(ends[0], usage, sizeof *usage) == sizeof *usage;
+	close(ends[0]);
 	if (pid < 0 || waitpid(pid, &status, 0) != pid) {
 		fprintf(stderr, "no process: %s\n", strerror(errno));
 		return -1;
 	}
-	return status ? -1 : 0;
+	return status || !told ? -1 : 0;
+}
+
+/* Somebody whose traces wait in the spool, or who has put other things there, leaves room for others. Returns 0, or -1 having said why not. */
+static int check_share(const struct decision *d, const struct usage *u, uint64_t need, int spool_fd)
+{
+	uint64_t most = d->set.spool_user, left = folder_room(spool_fd);
+
+	if (most ? u->bytes + need <= most : u->bytes <= left && !u->more)
+		return 0;
+	if (most)
+		fprintf(stderr, "%s: the user's folders hold %" PRIu64 " bytes, the step needs %" PRIu64 ", and \"spool_user\" is %" PRIu64 "\n", d->spool, u->bytes,
+		        need, most);
+	else
+		fprintf(stderr, "%s: the user's folders hold %s%" PRIu64 " bytes in %zu files, which is more than is left for all others: `spoor doctor` says what waits\n",
+		        d->spool, u->more ? "more than " : "", u->bytes, u->names);
+	return -1;
+}
+
+/* What the ranks of the step may record. */
+static uint64_t step_needs(const struct facts *facts, const struct decision *d)
+{
+	return (uint64_t)facts_number(facts, "local_tasks", 1) * d->set.memory;
+}
+
+static int check_user(const struct facts *facts, const struct decision *d, struct questions *q)
+{
+	struct usage usage = {0};
+
+	q->spool_fd = facts_get(facts, "step_folder") ? open(d->spool, OPEN_FOLDER) : -1;
+	q->given_up_fd = q->spool_fd >= 0 ? openat(q->spool_fd, WAITING_GIVEN_UP, OPEN_FOLDER) : -1;
+	if (!read_header("/proc/self/exe", &q->own))
+		q->own.e_ident[0] = 0;
+	int rv = ask_as_user(q, &usage);
+	if (!rv && q->spool_fd >= 0)
+		rv = check_share(d, &usage, step_needs(facts, d), q->spool_fd);
+	if (q->given_up_fd >= 0)
+		close(q->given_up_fd);
+	if (q->spool_fd >= 0)
+		close(q->spool_fd);
+	return rv;
 }
 
 /* The step's folder; its path becomes a fact. Returns 0, or -1 having said why. */
 static int make_folder(struct facts *facts, const struct decision *d, uid_t uid, gid_t gid)
 {
 	const char *name = facts_get(facts, "step_folder");
-	uint64_t ranks = (uint64_t)facts_number(facts, "local_tasks", 1);
 	struct error error = {""};
 	char path[DECISION_PATH_SIZE + 300];
 
@@ -168,7 +228,7 @@ static int make_folder(struct facts *facts, const struct decision *d, uid_t uid,
 		return -1;
 	}
 	int fd = folder_make_step(d->spool, name, uid, gid, path, sizeof path, &error);
-	if (fd >= 0 && folder_check_room(fd, d->spool, d->set.spool_reserve + ranks * d->set.memory, &error)) {
+	if (fd >= 0 && folder_check_room(fd, d->spool, d->set.spool_reserve + step_needs(facts, d), &error)) {
 		folder_remove_step(fd, path);
 		close(fd);
 		fd = -1;
@@ -214,7 +274,7 @@ int helper_day(struct facts *facts)
 		fprintf(stderr, "%s\n", error.text);
 		return -1;
 	}
-	return fputs(PROCESS_DONE, stdout) < 0 || fflush(stdout) ? -1 : 0;
+	return 0;
 }
 
 int helper_decide(struct facts *facts, const char *path, const char *preload)
@@ -244,7 +304,9 @@ int helper_decide(struct facts *facts, const char *path, const char *preload)
 	policy_decide(policy, facts, &decision);
 	policy_destroy(policy);
 	bool off = decision.mode.kind == MODE_OFF && !decision.alternatives[0];
-	if (!off && try_preload(preload, (uid_t)uid, (gid_t)gid, groups, n))
+	struct questions q = {.uid = (uid_t)uid, .gid = (gid_t)gid, .groups = groups, .group_count = n};
+	config_plain_path(preload, q.preload, sizeof q.preload);
+	if (!off && check_user(facts, &decision, &q))
 		return -1;
 	if (!off && make_folder(facts, &decision, (uid_t)uid, (gid_t)gid))
 		return -1;

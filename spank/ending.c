@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * ending - why a step ended, as Slurm and the kernel know it
+ * ending - why a step ended, as the kernel knows it
  */
 #include "spank/ending.h"
 
-#include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <slurm/slurm.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,61 +70,4 @@ uint64_t ending_own_oom_kills(void)
 {
 	char text[8192];
 	return read_file("/proc/self/cgroup", text, sizeof text) ? ending_oom_kills(text, "/sys/fs/cgroup") : 0;
-}
-
-const char *ending_of_job(uint32_t job)
-{
-	/* of the process that loaded the plugin, which need not be slurmstepd */
-	int (*load)(job_info_msg_t **, uint32_t, uint16_t) = (int (*)(job_info_msg_t **, uint32_t, uint16_t))dlsym(RTLD_DEFAULT, "slurm_load_job");
-	void (*release)(job_info_msg_t *) = (void (*)(job_info_msg_t *))dlsym(RTLD_DEFAULT, "slurm_free_job_info_msg");
-	job_info_msg_t *message = NULL;
-	const char *found = NULL;
-
-	if (!load || !release || load(&message, job, 0) != SLURM_SUCCESS || !message)
-		return NULL;
-	for (uint32_t i = 0; i < message->record_count; i++) {
-		if (message->job_array[i].job_id != job)
-			continue;
-		switch (message->job_array[i].job_state & JOB_STATE_BASE) {
-		case JOB_TIMEOUT:
-		case JOB_DEADLINE:
-			found = "time-limit";
-			break;
-		case JOB_CANCELLED:
-			found = "cancelled";
-			break;
-		case JOB_PREEMPTED:
-			found = "preempted";
-			break;
-		case JOB_NODE_FAIL:
-			found = "node-lost";
-			break;
-		case JOB_OOM:
-			found = "oom";
-			break;
-		}
-	}
-	release(message);
-	return found;
-}
-
-const char *ending_of_step(uint32_t job, uint32_t step)
-{
-	int (*load)(time_t, uint32_t, uint32_t, job_step_info_response_msg_t **, uint16_t) =
-		(int (*)(time_t, uint32_t, uint32_t, job_step_info_response_msg_t **, uint16_t))dlsym(RTLD_DEFAULT, "slurm_get_job_steps");
-	void (*release)(job_step_info_response_msg_t *) =
-		(void (*)(job_step_info_response_msg_t *))dlsym(RTLD_DEFAULT, "slurm_free_job_step_info_response_msg");
-	job_step_info_response_msg_t *message = NULL;
-	const char *found = NULL;
-
-	if (!load || !release || load(0, job, step, &message, SHOW_ALL) != SLURM_SUCCESS || !message)
-		return NULL;
-	for (uint32_t i = 0; i < message->job_step_count; i++) {
-		const job_step_info_t *s = &message->job_steps[i];
-		if (s->step_id.job_id == job && s->step_id.step_id == step && s->time_limit != INFINITE && s->time_limit != NO_VAL &&
-		    s->run_time >= (time_t)s->time_limit * 60)
-			found = "time-limit";
-	}
-	release(message);
-	return found;
 }

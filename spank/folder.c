@@ -3,7 +3,6 @@
  */
 #include "spank/folder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -108,21 +107,6 @@ int64_t folder_step_changed(int spool_fd, const char *path)
 	return st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
 }
 
-bool folder_has_steps(const char *spool)
-{
-	bool found = false;
-	int fd = open(spool, OPEN_FOLDER);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-
-	for (struct dirent *e; dir && !found && (e = readdir(dir));)
-		found = e->d_name[0] >= '0' && e->d_name[0] <= '9';
-	if (dir)
-		closedir(dir);
-	else if (fd >= 0)
-		close(fd);
-	return found;
-}
-
 int folder_remove_step(int spool_fd, const char *path)
 {
 	return unlinkat(spool_fd, last_component(path), AT_REMOVEDIR);
@@ -132,6 +116,12 @@ int folder_open_spool(const char *spool, struct error *error)
 {
 	int fd = open(spool, OPEN_FOLDER);
 	return fd >= 0 ? fd : error_set(error, "%s: cannot be opened as a folder: %s", spool, strerror(errno));
+}
+
+uint64_t folder_room(int spool_fd)
+{
+	struct statvfs st;
+	return fstatvfs(spool_fd, &st) ? 0 : (uint64_t)st.f_bavail * st.f_frsize;
 }
 
 int folder_check_room(int spool_fd, const char *spool, uint64_t bytes, struct error *error)

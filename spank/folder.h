@@ -23,13 +23,13 @@ int folder_make_step(const char *spool, const char *name, uid_t uid, gid_t gid, 
 int folder_lock_step(int spool_fd, const char *path);
 /* Changes whenever something is made or removed in the step's folder (the last component of path); 0 if it is not there. */
 int64_t folder_step_changed(int spool_fd, const char *path);
-/* True if there is a folder of some step in the spool (for certain only if the caller may list it). */
-bool folder_has_steps(const char *spool);
 /* Removes the step's folder (the last component of path) if it is empty. Returns 0, or -1 with errno. */
 int folder_remove_step(int spool_fd, const char *path);
 
 /* Opens SPOOL. Returns the descriptor, or -1. */
 int folder_open_spool(const char *spool, struct error *error);
+/* The bytes that SPOOL's file system has left for users; 0 if that is not known. */
+uint64_t folder_room(int spool_fd);
 /* Returns 0 if SPOOL's file system has that many bytes left for users, -1 with error set if not. */
 int folder_check_room(int spool_fd, const char *spool, uint64_t bytes, struct error *error);
 

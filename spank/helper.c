@@ -7,15 +7,15 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-#include "archive/join.h"
 #include "spank/process.h"
-#include "spank/sweep.h"
 
 /* Facts from stdin. Returns 0, or -1 having said why. */
 static int read_facts(struct facts *facts)
@@ -42,60 +42,45 @@ static int read_facts(struct facts *facts)
 	return rv;
 }
 
-static void tell(const char *text)
+/* What a job's user's own process may not do: be looked into or steered by that user, who could make it say anything, and start others. The executable cannot be read by users,
+ * which has the kernel see to the first from the beginning. */
+static void seclude(void)
 {
-	fprintf(stderr, "%s\n", text);
-}
+	struct rlimit none = {0, 0};
 
-int helper_sweep(struct facts *facts)
-{
-	struct error error = {""};
-	struct sweep s = {.spool = facts_get(facts, "spool"), .archive = facts_get(facts, "archive"),
-	                  .helper = facts_get(facts, "helper"), .group = (gid_t)facts_number(facts, "group", 0),
-	                  .seconds = (unsigned)facts_number(facts, "deadline", 10), .settled = facts_number(facts, "settled", SWEEP_SETTLED), .tell = tell};
-
-	if (!s.spool || s.spool[0] != '/' || !s.archive || s.archive[0] != '/' || !s.helper || s.helper[0] != '/') {
-		fputs("stdin: spool, archive or helper is missing\n", stderr);
-		return -1;
+	if (prctl(PR_SET_DUMPABLE, 0) || setrlimit(RLIMIT_NPROC, &none)) {
+		/* then it is not so */
 	}
-	if (sweep_spool(&s, &error)) {
-		fprintf(stderr, "%s\n", error.text);
-		return -1;
-	}
-	if (s.delivered > 0) {
-		struct join_search joining = {.archive = s.archive, .since = (int64_t)time(NULL) - JOIN_AGE, .job = -1, .tell = tell};
-		if (join_archive(&joining, &error))
-			fprintf(stderr, "%s\n", error.text);
-	}
-	return fputs(PROCESS_DONE, stdout) < 0 || fflush(stdout) ? -1 : 0;
 }
 
 int main(int argc, char **argv)
 {
+	static const struct {
+		const char *name;
+		int (*work)(struct facts *facts);
+		bool secluded;
+	} verbs[] = {{"end", helper_end, false}, {"collect", helper_collect, true}, {"keep", helper_keep, true}, {"discard", helper_discard, true}, {"day", helper_day, false}};
+	const size_t count = sizeof verbs / sizeof verbs[0];
 	struct facts facts = {0};
 	int rv = -1;
+	size_t k = 0;
 
-	signal(SIGPIPE, SIG_IGN); /* the plugin may have stopped listening */
+	signal(SIGPIPE, SIG_IGN); /* whoever started it may have stopped listening */
+	while (k < count && (argc != 2 || strcmp(argv[1], verbs[k].name)))
+		k++;
 	if (argc == 4 && !strcmp(argv[1], "decide")) {
 		if (!read_facts(&facts))
 			rv = helper_decide(&facts, argv[2], argv[3]);
-	} else if (argc == 2 && !strcmp(argv[1], "collect")) {
+	} else if (k < count) {
+		if (verbs[k].secluded)
+			seclude();
 		if (!read_facts(&facts))
-			rv = helper_collect(&facts);
-	} else if (argc == 2 && !strcmp(argv[1], "day")) {
-		if (!read_facts(&facts))
-			rv = helper_day(&facts);
-	} else if (argc == 2 && !strcmp(argv[1], "keep")) {
-		if (!read_facts(&facts))
-			rv = helper_keep(&facts);
-	} else if (argc == 2 && !strcmp(argv[1], "sweep")) {
-		if (!read_facts(&facts))
-			rv = helper_sweep(&facts);
+			rv = verbs[k].work(&facts);
 	} else {
-		fputs("Usage: spoor-helper decide POLICY PRELOAD | collect | keep | sweep\n"
+		fputs("Usage: spoor-helper decide POLICY PRELOAD | end | collect | keep | discard | day\n"
 		      "Started by spoor's Slurm plugin, with facts of a job on stdin.\n", stderr);
 		return 2;
 	}
 	facts_clear(&facts);
-	return rv ? 1 : 0;
+	return rv < 0 ? 1 : rv;
 }

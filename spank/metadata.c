@@ -79,6 +79,8 @@ static const struct {
 	{"container", TEXT},
 	{"retention", NUMBER},
 	{"slurm_conf", HIDDEN},
+	{"slurm_bin", HIDDEN},
+	{"gids", HIDDEN},
 	{"local_tasks", HIDDEN},
 	{"job_start", HIDDEN},
 	{"job_end", HIDDEN},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * process - starts a helper from slurmstepd
+ * process - starts a helper
  *
  * slurmstepd has threads: between fork and exec only system calls are made, and everything that needs more is made ready before.
  */
@@ -10,6 +10,7 @@
 #include <grp.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -19,9 +20,26 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "spank/cgroup.h"
+
+/* Of a helper with limits: its own code and libraries (15 MiB), what the kernel maps, and the stack. */
+#define CODE_SIZE  (UINT64_C(48) << 20)
+#define STACK_SIZE (UINT64_C(8) << 20)
+#define FILES      256
+
+/* Of one that is left alone. */
+#define NICE               10
+#define IOPRIO_WHO_PROCESS 1
+#define IOPRIO_LAST        (2 << 13 | 7) /* best effort, the last of its levels */
+#define LEAVE_MS           5000
+
 /* Exit status of a child that did not get as far as the helper. It says on stderr what it failed at. */
 #define FAILED 121
 #define REAP_MS 500
+
+/* Between two looks whether a child has ended, ns. */
+#define PAUSE_LEAST 100000
+#define PAUSE_MOST  5000000
 
 static int64_t now_ms(void)
 {
@@ -68,46 +86,114 @@ static void fail(const char *what)
 	_exit(FAILED);
 }
 
-static void run_child(const struct process *p, int in, int out, int err)
+/* Descriptors 0 to 2, and perhaps one more, stay; they may be any before. */
+static void arrange(const int *fds, int n)
 {
-	static char *const environment[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", NULL};
-	sigset_t none;
+	int high[4];
 
-	for (int i = 1; i < NSIG; i++) {
-		/* When a job ends, slurmd asks all processes of its steps to end, and with proctrack/linuxproc a helper may be taken for one
-		 * of them as long as the process between has not gone. */
-		bool asked = i == SIGTERM || i == SIGINT || i == SIGHUP || i == SIGQUIT;
-		if (i != SIGKILL && i != SIGSTOP)
-			signal(i, asked && p->detached ? SIG_IGN : SIG_DFL);
-	}
-	setsid();
-	if (p->detached) {
-		pid_t between = getpid(), pid = fork();
-		if (pid)
-			_exit(pid < 0 ? FAILED : 0);
-		/* proctrack/linuxproc kills what descends from slurmstepd and does not bear its name: be adopted before exec changes that. */
-		while (getppid() == between)
-			nanosleep(&(struct timespec){0, 1000000}, NULL);
-	}
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	/* The pipes may have taken 0, 1 or 2 if those were closed: move them out of the way first. */
-	int high[3] = {fcntl(in, F_DUPFD, 3), fcntl(out, F_DUPFD, 3), fcntl(err, F_DUPFD, 3)};
-	for (int i = 0; i < 3; i++) {
+	/* they may have taken each other's places if those were closed: move them out of the way first */
+	for (int i = 0; i < n; i++)
+		high[i] = fcntl(fds[i], F_DUPFD, n);
+	for (int i = 0; i < n; i++) {
 		if (high[i] < 0 || dup2(high[i], i) != i)
 			_exit(FAILED);
 	}
-	close_from(3);
+	close_from(n);
+}
+
+static void reset_signals(bool deaf)
+{
+	sigset_t none;
+
+	for (int i = 1; i < NSIG; i++) {
+		bool asked = i == SIGTERM || i == SIGINT || i == SIGHUP || i == SIGQUIT;
+		if (i != SIGKILL && i != SIGSTOP)
+			signal(i, asked && deaf ? SIG_IGN : SIG_DFL);
+	}
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void limit(const struct limits *l)
+{
+	/* what it allocates; what its code, libraries and stack take comes on top */
+	const struct {
+		int which;
+		rlim_t value;
+	} all[] = {{RLIMIT_DATA, l->memory},      {RLIMIT_AS, l->memory + CODE_SIZE}, {RLIMIT_FSIZE, l->memory}, {RLIMIT_CPU, l->seconds},
+	           {RLIMIT_STACK, STACK_SIZE},    {RLIMIT_CORE, 0},                   {RLIMIT_NOFILE, FILES},    {RLIMIT_MEMLOCK, 0},
+	           {RLIMIT_MSGQUEUE, 0}};
+
+	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+		struct rlimit value = {all[i].value, all[i].value};
+		if (setrlimit((__rlimit_resource_t)all[i].which, &value)) {
+			/* a lower one is there already and cannot be raised */
+		}
+	}
+	signal(SIGXFSZ, SIG_IGN); /* a file that becomes too large is an error like a full disk */
+}
+
+static void execute(const char *const *argv)
+{
+	static char *const environment[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", NULL};
+
 	umask(077);
-	if (p->identity && !become(p->identity))
-		fail("the helper could not become the job's user\n");
 	if (chdir("/"))
 		fail("the helper could not enter /\n");
-	execve(p->argv[0], (char *const *)p->argv, environment);
+	execve(argv[0], (char *const *)argv, environment);
 	fail("the helper could not be executed: is it there, and may everybody execute it?\n");
 }
 
-/* --- in slurmstepd --- */
+static void run_child(const struct process *p, int in, int out, int err)
+{
+	reset_signals(false);
+	setsid();
+	arrange((int[]){in, out, err}, 3);
+	if (p->limits)
+		limit(p->limits);
+	if (p->identity && !become(p->identity))
+		fail("the helper could not become the job's user\n");
+	execute(p->argv);
+}
+
+static void write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd >= 0 && write(fd, text, strlen(text)) < 0) {
+		/* then it is not so */
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Last in what the machine does: jobs go first. If memory is short it is the one to end, and not, as slurmstepd, the last one. */
+static void be_nice(void)
+{
+	if (setpriority(PRIO_PROCESS, 0, NICE) || syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_LAST)) {
+		/* then it is not so */
+	}
+	write_text("/proc/self/oom_score_adj", "500");
+}
+
+static void leave_child(const char *const *argv, int in, int none, int keep)
+{
+	/* When a job ends, slurmd asks all processes of its steps to end, and with proctrack/linuxproc a helper may be taken for one
+	 * of them as long as the process between has not gone. */
+	reset_signals(true);
+	setsid();
+	cgroup_leave();
+	pid_t between = getpid(), pid = fork();
+	if (pid)
+		_exit(pid < 0 ? FAILED : 0);
+	/* proctrack/linuxproc kills what descends from slurmstepd and does not bear its name: be adopted before exec changes that. */
+	while (getppid() == between)
+		nanosleep(&(struct timespec){0, 1000000}, NULL);
+	be_nice();
+	arrange((int[]){in, none, none, keep}, keep >= 0 ? 4 : 3);
+	execute(argv);
+}
+
+/* --- in whoever starts it --- */
 
 /* One of the two streams that come back. */
 struct stream {
@@ -152,7 +238,7 @@ static void read_streams(struct stream streams[2], int64_t end)
 /* Its status, or -1 if it still runs at the end of time. */
 static int wait_until(pid_t pid, int64_t end)
 {
-	for (;;) {
+	for (long pause = PAUSE_LEAST;; pause = pause < PAUSE_MOST ? 2 * pause : pause) {
 		int status;
 		pid_t got = waitpid(pid, &status, WNOHANG);
 		if (got == pid)
@@ -161,7 +247,7 @@ static int wait_until(pid_t pid, int64_t end)
 			return 0; /* somebody else reaped it: what it wrote must tell */
 		if (now_ms() >= end)
 			return -1;
-		nanosleep(&(struct timespec){0, 5000000}, NULL);
+		nanosleep(&(struct timespec){0, pause}, NULL);
 	}
 }
 
@@ -172,16 +258,6 @@ static int explain(const char *path, int status, unsigned seconds, struct error 
 	if (WIFSIGNALED(status))
 		return error_set(error, "%s: killed by signal %d", path, WTERMSIG(status));
 	return WEXITSTATUS(status) == 0 ? 0 : error_set(error, "%s: exit status %d", path, WEXITSTATUS(status));
-}
-
-/* status is that of the process between. */
-static int explain_detached(const struct process *p, bool ended, int status, struct error *error)
-{
-	if (status != 0)
-		return error_set(error, "%s: could not be started", p->argv[0]);
-	if (!ended)
-		return error_set(error, "%s: not done after %u s, and left alone", p->argv[0], p->seconds);
-	return strcmp(p->output, PROCESS_DONE) ? error_set(error, "%s: did not do all that it should", p->argv[0]) : 0;
 }
 
 static int open_pipes(int pipes[3][2], const char *input, struct error *error)
@@ -215,6 +291,7 @@ int process_run(struct process *p, struct error *error)
 	int64_t end = now_ms() + p->seconds * INT64_C(1000);
 	int rv = -1;
 
+	p->status = -1;
 	if (p->output)
 		p->output[0] = '\0';
 	if (p->messages)
@@ -232,9 +309,8 @@ int process_run(struct process *p, struct error *error)
 	pipes[1][0] = pipes[2][0] = -1;
 	close_pipes(pipes);
 	read_streams(streams, end);
-	bool ended = streams[0].fd < 0 && streams[1].fd < 0;
-	int status = wait_until(pid, end);
-	if (status == -1 && !p->detached) {
+	p->status = wait_until(pid, end);
+	if (p->status == -1) {
 		kill(pid, SIGKILL);
 		wait_until(pid, now_ms() + REAP_MS); /* in a file system that hangs not even that ends it */
 	}
@@ -244,25 +320,43 @@ int process_run(struct process *p, struct error *error)
 		if (streams[i].text)
 			streams[i].text[streams[i].used] = '\0';
 	}
-	rv = p->detached ? explain_detached(p, ended, status, error) : explain(p->argv[0], status, p->seconds, error);
+	rv = explain(p->argv[0], p->status, p->seconds, error);
 done:
 	close_pipes(pipes);
 	return rv;
 }
 
-int process_guard(int (*work)(void *argument), void *argument, unsigned seconds, struct error *error)
+int process_leave(const char *const *argv, const char *input, int keep, struct error *error)
 {
-	pid_t pid = fork();
+	int pipes[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
+	int rv = -1, none = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	if (pid < 0)
-		return error_set(error, "no process: %s", strerror(errno));
-	if (pid == 0)
-		_exit(work(argument));
-	int status = wait_until(pid, now_ms() + seconds * INT64_C(1000));
-	if (status == -1) {
-		kill(pid, SIGKILL);
-		wait_until(pid, now_ms() + REAP_MS);
-		return error_set(error, "the file system does not answer within %u s", seconds);
+	if (open_pipes(pipes, input, error))
+		goto done;
+	pid_t pid = none >= 0 ? fork() : -1;
+	if (pid < 0) {
+		error_set(error, "no process for %s: %s", argv[0], strerror(errno));
+		goto done;
 	}
-	return WIFEXITED(status) ? WEXITSTATUS(status) : error_set(error, "killed by signal %d", WTERMSIG(status));
+	if (pid == 0)
+		leave_child(argv, pipes[0][0], none, keep);
+	int status = wait_until(pid, now_ms() + LEAVE_MS);
+	rv = status == 0 ? 0 : error_set(error, "%s: could not be started", argv[0]);
+done:
+	close_pipes(pipes);
+	if (none >= 0)
+		close(none);
+	return rv;
+}
+
+void process_clean(char *line)
+{
+	size_t n = strlen(line);
+
+	if (n > PROCESS_LINE)
+		line[n = PROCESS_LINE] = '\0';
+	for (size_t i = 0; i < n; i++) {
+		if (line[i] < 0x20 || line[i] > 0x7e)
+			line[i] = '?';
+	}
 }

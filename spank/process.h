@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * process - starts a helper from slurmstepd, as root or as the job's user, and waits for it, but not for ever
+ * process - starts a helper, as root or as the job's user: and waits for it, but not for ever; or leaves it to itself
  */
 #ifndef SPOOR_PROCESS_H
 #define SPOOR_PROCESS_H
 
-#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "trace/error.h"
@@ -18,32 +18,40 @@ struct identity {
 	size_t group_count;
 };
 
+/* What the helper may use: it runs outside of the job's cgroup, and what it reads was written by a user. */
+struct limits {
+	uint64_t memory;  /* bytes: of its address space beside its code, and of any file that it writes */
+	unsigned seconds; /* of processor time */
+};
+
 struct process {
 	const char *const *argv; /* argv[0] is the absolute path; NULL-terminated */
 	const char *input;       /* goes to its stdin; at most PROCESS_INPUT_MAX bytes */
 	const struct identity *identity; /* NULL: as the caller */
-	unsigned seconds;        /* how long to wait; then it is killed, unless it is detached */
-	/* Not a child of slurmstepd: Slurm kills those when the job is over. Its exit status cannot be had then: that it did all well it
-	 * says by PROCESS_DONE as its whole output. After the time it is left running. */
-	bool detached;
-	char *output;            /* what it wrote to stdout, with a NUL; what does not fit is dropped */
+	const struct limits *limits;     /* NULL: those of the caller */
+	unsigned seconds;        /* how long to wait; then it is killed */
+	char *output;            /* what it wrote to stdout, with a NUL; what does not fit is dropped; may be NULL */
 	size_t output_size;
 	char *messages;          /* the same of stderr */
 	size_t message_size;
+	int status;              /* gets its status as of wait(); -1: it did not end, or did not start */
 };
-
-#define PROCESS_DONE "done\n"
 
 /* A pipe holds this much on every Linux, so that writing never waits for the helper. */
 #define PROCESS_INPUT_MAX 65536
 
 /* Runs it with an empty environment (but PATH), closed descriptors, default signals, in a session of its own, in folder /.
- * Returns 0 if it ended with exit status 0 (detached: said PROCESS_DONE), else -1 with error set. */
+ * Returns 0 if it ended with exit status 0, else -1 with error set. */
 int process_run(struct process *p, struct error *error);
 
-/* Does work(argument) in a child, which shares the memory of `argument` only if that was mapped so, and waits for at most that many seconds: for
- * system calls on a file system that may hang. The child may make system calls only. Returns what work returned (0 to 100), or -1 with
- * error set: it is not done after that time, and is left to itself. */
-int process_guard(int (*work)(void *argument), void *argument, unsigned seconds, struct error *error);
+/* Starts a program in the same way and leaves it: it is nobody's child, in no cgroup of a job (spank/cgroup.h), does not hear what a job is asked to end with,
+ * is nice to jobs, and has nobody who listens to what it says. It gets the descriptor `keep` (>= 0; another lock on something) as PROCESS_KEPT. Returns when it is on its
+ * way, which waits for no file system: 0, or -1 with error set. */
+#define PROCESS_KEPT 3
+int process_leave(const char *const *argv, const char *input, int keep, struct error *error);
+
+/* Makes a text that somebody else wrote fit for one line of a log: what is not printable ASCII becomes `?`, and what is beyond PROCESS_LINE bytes is cut. */
+#define PROCESS_LINE 500
+void process_clean(char *line);
 
 #endif

@@ -3,8 +3,6 @@
  */
 #include "spank/remote.h"
 
-#include <errno.h>
-#include <grp.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -12,23 +10,24 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "archive/day.h"
 #include "policy/choice.h"
 #include "policy/decision.h"
 #include "spank/ending.h"
 #include "spank/folder.h"
 #include "spank/handoff.h"
+#include "spank/helper.h"
 #include "spank/journal.h"
 #include "spank/option.h"
+#include "spank/preload.h"
 #include "spank/step.h"
 
 /* How long the policy may take to be read; it is a small file, but it may be on a file system that hangs. */
 #define DECIDE_SECONDS 5
-#define LOOK_SECONDS   5
 #define PRELOAD_MAX    65536
-#define COLLECT_ATTEMPTS 3
+#define SAID_MAX       8 /* lines of a helper that are worth one in the log each */
 
 /* This slurmstepd runs one step. */
 static struct {
@@ -51,12 +50,15 @@ static struct {
 #define LOG(format, ...) \
 	slurm_info("spoor: %" PRIu32 ".%s: " format, remote.step.job, remote.step.id_text, __VA_ARGS__)
 
-/* The helper's messages, one line each. */
+/* The helper's messages, one line each. They may quote what a user wrote. */
 static void log_lines(char *text)
 {
 	char *rest = text;
-	for (char *line; (line = strsep(&rest, "\n"));) {
-		if (*line)
+	unsigned said = 0;
+
+	for (char *line; (line = strsep(&rest, "\n")) && said < SAID_MAX;) {
+		process_clean(line);
+		if (*line && said++ < SAID_MAX)
 			LOG("%s", line);
 	}
 }
@@ -85,59 +87,33 @@ static void note(const char *what, const char *why)
 
 /* --- the tasks' environment --- */
 
-/* Takes the tracer out of a value of LD_PRELOAD: it is there already when a traced batch script starts a step. */
-static void remove_path(char *list, const char *path)
-{
-	size_t n = strlen(path);
-	char *out = list;
-
-	for (const char *p = list; *p;) {
-		size_t length = strcspn(p, ": ");
-		if (length > 0 && (length != n || memcmp(p, path, n))) {
-			if (out > list)
-				*out++ = ':';
-			memmove(out, p, length);
-			out += length;
-		}
-		p += length;
-		p += *p != '\0';
-	}
-	*out = '\0';
-}
-
 /* Sets LD_PRELOAD to the tracer (if it is to be there) and what the user has in it. Returns 0 or -1. */
 static int set_preload(spank_t spank, const char *preload, bool present)
 {
-	size_t room = strlen(preload) + 2;
-	char *value = calloc(1, room + PRELOAD_MAX);
+	char *users = malloc(PRELOAD_MAX), *value = NULL;
 	int rv = -1;
 
-	if (!value)
+	if (!users)
 		return -1;
-	char *users = value + room;
 	spank_err_t rc = spank_getenv(spank, "LD_PRELOAD", users, PRELOAD_MAX);
-	bool had = rc == ESPANK_SUCCESS && strstr(users, preload);
 	if (rc != ESPANK_SUCCESS && rc != ESPANK_ENV_NOEXIST)
 		goto done; /* too long, or not to be known: nothing that spoor could add to */
 	if (rc != ESPANK_SUCCESS)
 		users[0] = '\0';
-	if (!present && !had) { /* leave it as it is, to the byte */
-		rv = 0;
-		goto done;
-	}
-	remove_path(users, preload);
+	/* it is there already where a script has kept it for its steps */
+	bool had = preload_remove(users, preload);
 	if (present) {
-		memcpy(value, preload, room - 2);
-		if (users[0])
-			memmove(value + room - 1, users, strlen(users) + 1);
-		value[room - 2] = users[0] ? ':' : '\0';
+		value = preload_add(users, preload);
+		rc = value ? spank_setenv(spank, "LD_PRELOAD", value, 1) : ESPANK_NOSPACE;
+	} else if (had) { /* else leave it as it is */
+		rc = users[0] ? spank_setenv(spank, "LD_PRELOAD", users, 1) : spank_unsetenv(spank, "LD_PRELOAD");
 	} else {
-		memmove(value, users, strlen(users) + 1);
+		rc = ESPANK_SUCCESS;
 	}
-	rc = value[0] ? spank_setenv(spank, "LD_PRELOAD", value, 1) : spank_unsetenv(spank, "LD_PRELOAD");
 	rv = rc == ESPANK_SUCCESS ? 0 : -1;
 done:
 	free(value);
+	free(users);
 	return rv;
 }
 
@@ -226,6 +202,7 @@ static int decide(spank_t spank, const struct config *config, struct error *erro
 	free(input);
 	if (rv && messages[0]) { /* it said why itself */
 		snprintf(remote.why, sizeof remote.why, "%.*s", (int)strcspn(messages, "\n"), messages);
+		process_clean(remote.why);
 		error->text[0] = '\0';
 	}
 	log_lines(messages);
@@ -321,22 +298,7 @@ void remote_task_exit(spank_t spank)
 
 /* --- after the tasks --- */
 
-/* The group that may read what is in the archive; root's if there is none. */
-static gid_t admin_group(void)
-{
-	struct group group, *found = NULL;
-	char buffer[16384];
-
-	if (!remote.decision.admin_group[0])
-		return 0;
-	if (getgrnam_r(remote.decision.admin_group, &group, buffer, sizeof buffer, &found) || !found) {
-		LOG("no group %s: the trace is its user's alone", remote.decision.admin_group);
-		return 0;
-	}
-	return group.gr_gid;
-}
-
-static void add_ending(struct facts *facts, const char *day)
+static void add_ending(struct facts *facts)
 {
 	char mode[MODE_TEXT_SIZE];
 	int status = remote.exit_status;
@@ -356,153 +318,44 @@ static void add_ending(struct facts *facts, const char *day)
 	facts_format(facts, "step_start", "%lld", (long long)remote.start);
 	facts_format(facts, "step_end", "%lld", (long long)time(NULL));
 	facts_set(facts, "spool", remote.spool);
-	facts_set(facts, "day", day);
 }
 
-/* slurmctld is asked by the first node of a step, and only if its tasks were ended by a signal: a job on many nodes must not be heard of from all of
- * them at once. What the first node says counts for the parts of the others, when they are joined. */
-static void add_reason(struct facts *facts)
+/* What is for the helper alone. slurmctld is asked by the first node of a step, and only if its tasks were ended by a signal: a job on many nodes must not be
+ * heard of from all of them at once. What the first node says counts for the parts of the others, when they are joined. */
+static void add_orders(struct facts *facts, const struct config *config)
 {
-	const char *reason = NULL;
-
 	if (remote.oom)
-		reason = "oom";
-	else if (WIFSIGNALED(remote.exit_status) && remote.step.node_index == 0 &&
-	         !(reason = ending_of_step(remote.step.job, remote.step.id)))
-		reason = ending_of_job(remote.step.job);
-	facts_set(facts, "ending", reason);
+		facts_set(facts, "ending", "oom");
+	else if (WIFSIGNALED(remote.exit_status) && remote.step.node_index == 0)
+		facts_set(facts, HELPER_ASK, "1");
+	facts_set(facts, HELPER_ARCHIVE_AT, remote.decision.archive);
+	facts_set(facts, HELPER_HELPER, config->helper);
+	facts_set(facts, HELPER_ADMIN_GROUP, remote.decision.admin_group);
+	facts_format(facts, HELPER_MEMORY, "%" PRIu64, remote.decision.set.deliver_memory);
+	facts_format(facts, HELPER_CPU, "%" PRIu64, remote.decision.set.deliver_cpu);
+	facts_format(facts, HELPER_USER_LIMIT, "%" PRIu64, remote.decision.set.spool_user);
+	facts_format(facts, HELPER_CHANGED, "%" PRId64, remote.spool_changed);
 }
 
-/* Runs the helper, as the job's user if identity is given, and logs what it says. Some have been killed together with the job: those are
- * started again. */
-static int run_helper(const struct config *config, const char *what, const struct facts *facts, const struct identity *identity,
-                      struct error *error)
-{
-	static char messages[4096], output[16];
-	const char *argv[] = {config->helper, what, NULL};
-	char *input = encode(facts, error);
-	int rv = -1;
-
-	if (!input)
-		return -1;
-	struct process p = {.argv = argv, .input = input, .identity = identity, .detached = true,
-	                    .seconds = (unsigned)remote.decision.set.deadline, .output = output, .output_size = sizeof output,
-	                    .messages = messages, .message_size = sizeof messages};
-	for (int i = 0; i < COLLECT_ATTEMPTS && rv; i++) {
-		time_t begin = time(NULL);
-		messages[0] = output[0] = error->text[0] = '\0';
-		rv = process_run(&p, error);
-		if (rv && messages[0])
-			snprintf(remote.why, sizeof remote.why, "%.*s", (int)strcspn(messages, "\n"), messages);
-		/* one that said why it failed, or took its time, would do so again; one that was killed would not */
-		if (rv && (messages[0] || time(NULL) - begin >= p.seconds))
-			i = COLLECT_ATTEMPTS;
-		log_lines(messages);
-	}
-	free(input);
-	return rv;
-}
-
-static int make_day(const struct config *config, char *day, size_t size, struct error *error)
-{
-	struct facts facts = {0};
-	time_t now = time(NULL);
-	char name[DAY_SIZE];
-
-	if (day_of(now, name) || (size_t)snprintf(day, size, "%s/%s", remote.decision.archive, name) >= size)
-		return error_set(error, "%s: today has no folder there", remote.decision.archive);
-	facts_set(&facts, "archive", remote.decision.archive);
-	facts_format(&facts, "when", "%lld", (long long)now);
-	facts_format(&facts, "uid", "%lu", (unsigned long)remote.step.identity.uid);
-	facts_format(&facts, "group", "%lu", (unsigned long)admin_group());
-	int rv = run_helper(config, "day", &facts, NULL, error);
-	facts_clear(&facts);
-	return rv;
-}
-
-/* Has the job's user's own process do it: what a user can write is not parsed by root. Without an archive it is kept for a sweep. */
-static int collect(spank_t spank, const struct config *config, struct error *error)
-{
-	char day[DECISION_PATH_SIZE + 32];
-	struct error keeping = {""};
-	struct facts facts = {0};
-
-	int rv = make_day(config, day, sizeof day, error);
-	step_facts(&remote.step, spank, &facts);
-	add_ending(&facts, rv ? NULL : day);
-	add_reason(&facts);
-	if (!rv)
-		rv = run_helper(config, "collect", &facts, &remote.step.identity, error);
-	else if (run_helper(config, "keep", &facts, &remote.step.identity, &keeping))
-		LOG("%s", keeping.text);
-	facts_clear(&facts);
-	return rv;
-}
-
-/* What earlier steps had to keep: now that the archive takes traces again. */
-static void sweep(const struct config *config)
-{
-	struct error error = {""};
-	struct facts facts = {0};
-
-	if (!folder_has_steps(remote.decision.spool))
-		return;
-	facts_set(&facts, "spool", remote.decision.spool);
-	facts_set(&facts, "archive", remote.decision.archive);
-	facts_set(&facts, "helper", config->helper);
-	facts_format(&facts, "group", "%lu", (unsigned long)admin_group());
-	facts_format(&facts, "deadline", "%u", (unsigned)remote.decision.set.deadline);
-	if (run_helper(config, "sweep", &facts, NULL, &error))
-		LOG("%s", error.text);
-	facts_clear(&facts);
-}
-
-/* What is looked at in the spool when the tasks have ended, in a child that may hang there. */
-enum { LOOK_TELL = 1, LOOK_LEFT = 2 };
-
-/* Most steps make no MPI call. Those that do leave nothing where rank 0 is not, but how they ended may have to be told. */
-static int look(void *argument)
-{
-	(void)argument;
-	bool worked = folder_step_changed(remote.spool_fd, remote.spool) != remote.spool_changed;
-	if (worked && remote.exit_status != 0)
-		return LOOK_TELL;
-	return folder_remove_step(remote.spool_fd, remote.spool) ? LOOK_LEFT : 0;
-}
-
-/* Is it gone? */
-static int look_again(void *argument)
-{
-	(void)argument;
-	return folder_remove_step(remote.spool_fd, remote.spool) && errno != ENOENT ? LOOK_LEFT : 0;
-}
-
+/* The step is over for Slurm when this returns: nothing here looks into a file system, or waits for anybody. */
 void remote_end(spank_t spank, const struct config *config)
 {
 	struct error error = {""};
-	bool delivered = false;
+	struct facts facts = {0};
+	const char *argv[] = {config->helper, "end", NULL};
 
 	if (!remote.capturing)
 		return;
 	remote.capturing = false;
-	int found = process_guard(look, NULL, LOOK_SECONDS, &error);
-	if (found < 0) {
-		LOG("%s: %s: what is in it is left there", remote.spool, error.text);
+	step_facts(&remote.step, spank, &facts);
+	add_ending(&facts);
+	add_orders(&facts, config);
+	char *input = encode(&facts, &error);
+	if (!input || process_leave(argv, input, remote.lock_fd, &error)) {
+		LOG("%s is kept: %s", remote.spool, error.text);
 		note("kept", error.text);
-	} else if (found > 0) {
-		delivered = collect(spank, config, &error) == 0;
-		if (!delivered && error.text[0])
-			LOG("%s", error.text);
-		if (process_guard(look_again, NULL, LOOK_SECONDS, &error) != 0) {
-			LOG("%s is kept, and delivered after a later step of this node", remote.spool);
-			note("kept", remote.why[0] ? remote.why : error.text);
-		} else {
-			note("delivered", NULL);
-		}
-	} else {
-		note("empty", "no process of the step called MPI_Init, or rank 0 was on another node");
 	}
+	free(input);
+	facts_clear(&facts);
 	close_folders();
-	if (delivered)
-		sweep(config);
 }

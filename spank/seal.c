@@ -15,6 +15,7 @@
 #include "archive/codec_zstd.h"
 #include "spank/kept.h"
 #include "spank/metadata.h"
+#include "spank/usage.h"
 #include "trace/regular.h"
 
 #define CHUNKS_MAX 64
@@ -45,6 +46,27 @@ static int compare_times(const void *a, const void *b)
 {
 	const struct spool_file *x = a, *y = b;
 	return x->time != y->time ? (x->time > y->time) - (x->time < y->time) : strcmp(x->path, y->path);
+}
+
+void spool_trim(const char *folder)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	size_t names = 0, worlds = 0;
+
+	while (dir && names <= SPOOL_NAMES && readdir(dir))
+		names++;
+	if (dir)
+		rewinddir(dir);
+	for (struct dirent *e; dir && names > SPOOL_NAMES && (e = readdir(dir));) {
+		bool world = has_form(e->d_name, "world-", ".spoor") && worlds++ < SPOOL_NAMES;
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") && !kept_is_own(e->d_name) && !world)
+			usage_remove(fd, e->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
 }
 
 int spool_read(struct spool *spool, const char *folder, struct error *error)

@@ -19,6 +19,10 @@ struct spool {
 	size_t world_count, arena_count, note_count, rest_count;
 };
 
+/* More names than a step's folder is looked at for: what is there beyond is not the tracer's, and is removed, traces last. */
+#define SPOOL_NAMES 20000
+void spool_trim(const char *folder);
+
 /* Lists a spool folder; one that is not there is empty. Returns 0, or -1 with error set. The caller frees it. */
 int spool_read(struct spool *spool, const char *folder, struct error *error);
 void spool_free(struct spool *spool);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void name_step(struct step *step)
 {
@@ -100,6 +101,28 @@ static void add_het_component(const struct step *step, spank_t spank, struct fac
 	}
 }
 
+/* Slurm's commands are in the folder `bin` beside that of slurmstepd. */
+static void add_commands(struct facts *facts)
+{
+	char path[2048];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+	path[n > 0 ? n : 0] = '\0';
+	char *slash = strrchr(path, '/');
+
+	if (slash)
+		facts_format(facts, "slurm_bin", "%.*s/../bin", (int)(slash - path), path);
+}
+
+static void add_groups(const struct step *step, struct facts *facts)
+{
+	char text[FACT_VALUE_MAX] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < step->identity.group_count && n + 16 < sizeof text; i++)
+		n += (size_t)sprintf(text + n, "%s%lu", i ? "," : "", (unsigned long)step->identity.groups[i]);
+	facts_set(facts, "gids", n ? text : NULL);
+}
+
 void step_facts(const struct step *step, spank_t spank, struct facts *facts)
 {
 	static const struct {
@@ -144,6 +167,8 @@ void step_facts(const struct step *step, spank_t spank, struct facts *facts)
 	if (spank_get_item(spank, S_SLURM_VERSION, &version) == ESPANK_SUCCESS)
 		facts_set(facts, "slurm_version", version);
 	facts_set(facts, "slurm_conf", getenv("SLURM_CONF")); /* of slurmd: not the job's */
+	add_commands(facts);
+	add_groups(step, facts);
 	for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
 		add_variable(facts, variables[i].name, spank, variables[i].variable);
 	add_het_component(step, spank, facts);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * sweep - delivers what earlier steps had to keep in a node's spool
+ * sweep - delivers what steps of a node left in its spool
  */
 #include "spank/sweep.h"
 
@@ -7,20 +7,36 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "policy/facts.h"
+#include "spank/controller.h"
 #include "spank/folder.h"
+#include "spank/helper.h"
+#include "spank/journal.h"
 #include "spank/kept.h"
-#include "spank/process.h"
+#include "spank/waiting.h"
+
+#define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define GROUPS_MAX  1024
+#define SAID_MAX    8 /* lines of a helper that are worth a line in the log each */
+
+/* How a folder that cannot be delivered is tried again: after 1, 2, 4, ... minutes, and from then on every six hours, until it is given up. */
+#define AGAIN_FIRST    60
+#define AGAIN_MOST     (6 * 3600)
+#define GIVE_UP_AGE    (3 * 86400)
+#define GIVE_UP_TRIES  8
+#define FAILURES_MOST  3     /* of one user's folders, and the others of theirs wait */
+#define OWN_TRIES      300   /* a fifth of a second each */
+#define ORPHANS_MOST   10000 /* names in the spool that are looked at */
 
 static void tell(const struct sweep *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -35,6 +51,292 @@ static void tell(const struct sweep *s, const char *format, ...)
 	if (s->tell)
 		s->tell(text);
 }
+
+void sweep_note(const struct facts *facts, const char *what, const char *why)
+{
+	static const char *const names[] = {"job", "step", "node", "uid"};
+	struct facts note = {0};
+
+	if (geteuid() != 0)
+		return;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		facts_set(&note, names[i], facts_get(facts, names[i]));
+	facts_set(&note, "what", what);
+	facts_set(&note, "why", why && why[0] ? why : NULL);
+	journal_write(JOURNAL_FOLDER, &note);
+	facts_clear(&note);
+}
+
+/* --- the helper --- */
+
+/* What it is told: the facts but those that are for us. */
+static char *describe(const struct sweep *s, const char *what, const struct facts *facts)
+{
+	struct facts told = {0};
+
+	for (size_t i = 0; i < facts->count; i++) {
+		if (strncmp(facts->items[i].name, WAITING_PREFIX, strlen(WAITING_PREFIX)))
+			facts_set(&told, facts->items[i].name, facts->items[i].value);
+	}
+	facts_set(&told, "day", s->day[0] ? s->day : NULL);
+	if (!strcmp(what, "discard"))
+		facts_format(&told, "limit", "%" PRIu64, s->user_limit ? s->user_limit : folder_room(s->spool_fd));
+	char *text = told.failed ? NULL : facts_encode(&told);
+	facts_clear(&told);
+	return text;
+}
+
+static void read_identity(const struct facts *facts, const struct stat *st, struct identity *who, gid_t groups[GROUPS_MAX])
+{
+	const char *p = facts_get(facts, "gids");
+	char *end;
+
+	*who = (struct identity){.uid = st->st_uid, .gid = (gid_t)facts_number(facts, "gid", st->st_gid), .groups = groups};
+	for (; p && *p && who->group_count < GROUPS_MAX; p = *end ? end + 1 : end) {
+		groups[who->group_count++] = (gid_t)strtoul(p, &end, 10);
+		if (end == p)
+			break;
+	}
+}
+
+/* Does it as the folder's owner. Returns its exit status; -1 with why set. why gets the first thing that it said in any case. */
+static int run_helper(const struct sweep *s, const char *what, const char *name, const struct facts *facts, const struct stat *st, struct error *why)
+{
+	char messages[4096], *rest = messages;
+	const char *argv[] = {s->helper, what, NULL};
+	gid_t groups[GROUPS_MAX];
+	struct identity who;
+	unsigned said = 0;
+
+	char *input = describe(s, what, facts);
+	if (!input)
+		return error_set(why, "no memory for the facts");
+	read_identity(facts, st, &who, groups);
+	struct process p = {.argv = argv, .input = input, .identity = geteuid() == 0 ? &who : NULL, .limits = &s->limits, .seconds = s->seconds,
+	                    .messages = messages, .message_size = sizeof messages};
+	struct error error = {""};
+	process_run(&p, &error);
+	free(input);
+	for (char *line; (line = strsep(&rest, "\n"));) {
+		if (!*line)
+			continue;
+		process_clean(line);
+		error_set(why, "%s", line); /* the first one counts */
+		tell(s, "%s: %s", name, line);
+		if (said++ < SAID_MAX)
+			sweep_note(facts, "said", line);
+	}
+	if (error.text[0] && !said) {
+		error_set(why, "%s", error.text);
+		tell(s, "%s: %s", name, error.text);
+	}
+	return p.status != -1 && WIFEXITED(p.status) ? WEXITSTATUS(p.status) : -1;
+}
+
+/* --- one folder --- */
+
+/* It stays. counts: because of what is in it, not because the archive takes nothing. */
+static void keep(struct sweep *s, int user, const char *name, struct facts *facts, bool counts, const char *why)
+{
+	int64_t now = (int64_t)time(NULL), tries = facts_number(facts, WAITING_TRIES, 0), since = facts_number(facts, WAITING_SINCE, now);
+	int64_t pause = counts ? AGAIN_FIRST << (tries < 9 ? tries : 9) : 0;
+	bool first = !facts_get(facts, WAITING_NEXT);
+
+	tries += counts;
+	facts_format(facts, WAITING_TRIES, "%" PRId64, tries);
+	facts_format(facts, WAITING_SINCE, "%" PRId64, since);
+	facts_format(facts, WAITING_NEXT, "%" PRId64, now + (pause < AGAIN_MOST ? pause : AGAIN_MOST));
+	if (tries >= GIVE_UP_TRIES && now - since >= GIVE_UP_AGE && waiting_give_up(s->spool_fd, name) == 0) {
+		waiting_forget(user, name);
+		s->given_up++;
+		sweep_note(facts, "given-up", why);
+		tell(s, "%s/%s: given up: it is in %s/" WAITING_GIVEN_UP, s->spool, name, s->spool);
+		return;
+	}
+	waiting_save(user, name, facts);
+	s->kept++;
+	s->failed += counts;
+	if (counts || first)
+		sweep_note(facts, "kept", why);
+	tell(s, "%s/%s: kept", s->spool, name);
+}
+
+/* The archive's folder of today, with the user's; says once that it cannot be made. */
+static int need_day(struct sweep *s, uid_t uid, struct error *error)
+{
+	if (!s->day[0] && !s->away && folder_make_day(s->archive, time(NULL), s->group, uid, s->day, sizeof s->day, error)) {
+		s->day[0] = '\0';
+		s->away = true;
+	}
+	return s->away ? -1 : 0;
+}
+
+/* What is too much to wait, so that others have no room. Returns 0 if it is gone. */
+static int discard(struct sweep *s, const char *name, struct facts *facts, const struct stat *st)
+{
+	struct error why = {""};
+	int status = run_helper(s, "discard", name, facts, st, &why);
+	if (status == 0)
+		sweep_note(facts, "discarded", why.text);
+	return status;
+}
+
+/* A folder that is open and locked. */
+static int deliver(struct sweep *s, int user, const char *name, struct facts *facts, const struct stat *st, struct error *error)
+{
+	struct error why = {""};
+
+	if (need_day(s, st->st_uid, error)) {
+		/* what ranks left becomes smaller, and waits */
+		if (!facts_get(facts, WAITING_NEXT))
+			run_helper(s, "keep", name, facts, st, &why);
+		keep(s, user, name, facts, false, error->text);
+		return -1;
+	}
+	if (facts_number(facts, HELPER_ASK, 0) > 0 && !facts_get(facts, WAITING_NEXT))
+		facts_set(facts, "ending", controller_ending(facts));
+	int status = run_helper(s, "collect", name, facts, st, &why);
+	if (status == 0) {
+		waiting_forget(user, name); /* before the folder goes: its name may then be another step's */
+		if (unlinkat(s->spool_fd, name, AT_REMOVEDIR) == 0) {
+			s->delivered++;
+			sweep_note(facts, "delivered", NULL);
+			tell(s, "%s/%s: delivered", s->spool, name);
+			return 0;
+		}
+		error_set(&why, "something is left in its folder");
+	}
+	s->away = status == HELPER_ARCHIVE;
+	if (!s->away && discard(s, name, facts, st) == 0) {
+		waiting_forget(user, name);
+		unlinkat(s->spool_fd, name, AT_REMOVEDIR);
+		return 0;
+	}
+	keep(s, user, name, facts, !s->away, why.text);
+	return 0;
+}
+
+/* Is there nothing in it that could be delivered? Of a step that failed, how its tasks ended may have to be told. */
+static bool is_nothing(const struct facts *facts)
+{
+	bool failed = facts_number(facts, "exit_code", 0) != 0 || facts_number(facts, "signal", 0) != 0;
+	return !failed || facts_number(facts, WAITING_PREFIX "worked", 0) == 0 || facts_get(facts, WAITING_NEXT);
+}
+
+static int sweep_one(struct sweep *s, int user, uid_t uid, const char *name, struct facts *facts, struct error *error)
+{
+	struct stat st;
+	int rv = 0;
+
+	if (!s->all && facts_number(facts, WAITING_NEXT, 0) > (int64_t)time(NULL)) {
+		s->kept++;
+		return 0;
+	}
+	int fd = openat(s->spool_fd, name, OPEN_FOLDER);
+	if (fd < 0 || fstat(fd, &st) || st.st_uid != uid) {
+		waiting_forget(user, name);
+	} else if (!waiting_lock(fd)) {
+		keep(s, user, name, facts, true, "somebody has locked its folder");
+	} else if (is_nothing(facts) && unlinkat(s->spool_fd, name, AT_REMOVEDIR) == 0) {
+		waiting_forget(user, name);
+		sweep_note(facts, "empty", NULL);
+	} else {
+		rv = deliver(s, user, name, facts, &st, error);
+	}
+	if (fd >= 0)
+		close(fd);
+	return rv;
+}
+
+/* --- one user --- */
+
+struct pass {
+	struct sweep *s;
+	int user;
+	uid_t uid;
+	struct error *error;
+	bool failed;
+};
+
+static bool is_enough(const struct sweep *s)
+{
+	return s->away || (!s->all && s->failed >= FAILURES_MOST);
+}
+
+static int each_waiting(void *context, const char *name)
+{
+	struct pass *p = context;
+	struct facts facts = {0};
+	int rv = 0;
+
+	if (is_enough(p->s))
+		return 1;
+	if (waiting_load(p->user, name, &facts) == 0)
+		rv = sweep_one(p->s, p->user, p->uid, name, &facts, p->error);
+	facts_clear(&facts);
+	return rv;
+}
+
+static int each_fresh(void *context, const char *name)
+{
+	struct pass *p = context;
+	struct facts facts = {0};
+
+	if (waiting_load(p->user, name, &facts) == 0 && !facts_get(&facts, WAITING_NEXT))
+		p->s->fresh = true;
+	facts_clear(&facts);
+	return p->s->fresh;
+}
+
+static int sweep_own(struct pass *p)
+{
+	struct sweep *s = p->s;
+	const char *name = s->own;
+	struct facts facts = {0};
+	char *text = s->own_facts ? facts_encode(s->own_facts) : NULL;
+	int rv = 0;
+
+	s->own = NULL;
+	if (!s->own_facts)
+		rv = each_waiting(p, name);
+	else if (text && !facts_decode(&facts, text, strlen(text), name, NULL))
+		rv = sweep_one(s, p->user, p->uid, name, &facts, p->error);
+	facts_clear(&facts);
+	free(text);
+	return rv;
+}
+
+int sweep_user(struct sweep *s, uid_t uid, struct error *error)
+{
+	struct pass p = {s, waiting_open_user(s->waiting, uid), uid, error, false};
+	int rv = 0;
+
+	s->day[0] = '\0';
+	s->away = false;
+	s->failed = 0;
+	if (p.user < 0)
+		return error_set(error, "%s/" WAITING_FOLDER "/%lu: %s", s->spool, (unsigned long)uid, strerror(errno));
+	/* Who ends while this runs leaves theirs to this: so look once more when the lock is given back. */
+	do {
+		s->fresh = false;
+		bool locked = waiting_lock(p.user);
+		for (int i = 0; !locked && s->own && s->own_facts && i < OWN_TRIES; i++)
+			locked = waiting_lock(p.user); /* nobody else can do it */
+		if (!locked)
+			break;
+		if (s->own)
+			rv = sweep_own(&p);
+		if (rv == 0)
+			rv = waiting_each(p.user, each_waiting, &p);
+		waiting_unlock(p.user);
+		if (rv == 0 && !is_enough(s))
+			waiting_each(p.user, each_fresh, &p);
+	} while (s->fresh);
+	close(p.user);
+	return rv < 0 ? -1 : 0;
+}
+
+/* --- all users --- */
 
 /* JOB.STEP.NODE, and .I of a second run: how the plugin names a step's folder. */
 static int read_name(const char *name, struct facts *facts)
@@ -53,112 +355,123 @@ static int read_name(const char *name, struct facts *facts)
 	return 0;
 }
 
-static char *describe(const struct sweep *s, const char *name, const char *day, uid_t uid)
-{
-	struct facts facts = {0};
-	char *text = NULL;
-
-	if (!read_name(name, &facts)) {
-		facts_format(&facts, "spool", "%s/%s", s->spool, name);
-		facts_format(&facts, "uid", "%lu", (unsigned long)uid);
-		facts_set(&facts, "day", day);
-		facts_set(&facts, "swept", "1");
-		text = facts_encode(&facts);
-	}
-	facts_clear(&facts);
-	return text;
-}
-
-/* As the folder's owner. Returns 0, or -1 having told why not. */
-static int deliver(const struct sweep *s, const char *name, const char *day, const struct stat *st)
-{
-	char messages[4096], output[16], *rest = messages;
-	const char *argv[] = {s->helper, "collect", NULL};
-	struct identity who = {.uid = st->st_uid, .gid = st->st_gid};
-	struct error error = {""};
-
-	char *input = describe(s, name, day, st->st_uid);
-	if (!input) {
-		tell(s, "%s/%s: is not named JOB.STEP.NODE", s->spool, name);
-		return -1;
-	}
-	struct process p = {.argv = argv, .input = input, .identity = geteuid() == 0 ? &who : NULL, .detached = true,
-	                    .seconds = s->seconds, .output = output, .output_size = sizeof output,
-	                    .messages = messages, .message_size = sizeof messages};
-	int rv = process_run(&p, &error);
-	free(input);
-	for (char *line; (line = strsep(&rest, "\n"));) {
-		if (*line)
-			tell(s, "%s: %s", name, line);
-	}
-	if (rv && !messages[0])
-		tell(s, "%s: %s", name, error.text);
-	return rv;
-}
-
-/* Opens a step's folder and takes its lock. Returns the descriptor; -1: not for us; -2: its step is running. */
-static int open_step(const struct sweep *s, int spool, const char *name, struct stat *st)
+/* Did its step end, as far as one can see? Nothing is opened in it. */
+static bool is_left(const struct sweep *s, int fd, const struct stat *st)
 {
 	struct stat facts;
-
-	int fd = openat(spool, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, st) || (geteuid() != 0 && st->st_uid != geteuid())) {
-		close(fd);
-		return -1;
-	}
 	bool kept = fstatat(fd, KEPT_FACTS, &facts, AT_SYMLINK_NOFOLLOW) == 0;
+
 	/* ctime: nobody can set that back */
-	if (flock(fd, LOCK_EX | LOCK_NB) || (!kept && (int64_t)time(NULL) - st->st_ctime < s->settled)) {
+	return flock(fd, LOCK_EX | LOCK_NB) == 0 && (kept || (int64_t)time(NULL) - st->st_ctime >= s->settled);
+}
+
+static void adopt(struct sweep *s, const char *name, uid_t uid)
+{
+	int user = waiting_open_user(s->waiting, uid);
+	struct facts facts = {0};
+
+	if (user >= 0 && !waiting_has(user, name)) {
+		if (read_name(name, &facts)) {
+			tell(s, "%s/%s: is not named JOB.STEP.NODE", s->spool, name);
+			s->kept++;
+		} else {
+			facts_format(&facts, "spool", "%s/%s", s->spool, name);
+			facts_format(&facts, "uid", "%lu", (unsigned long)uid);
+			facts_set(&facts, "swept", "1");
+			waiting_save(user, name, &facts);
+		}
+	}
+	if (user >= 0)
+		close(user);
+	facts_clear(&facts);
+}
+
+struct look {
+	struct sweep *s;
+	size_t names;
+};
+
+/* A folder of which root does not know that its step ended: its node went down. */
+static int each_folder(void *context, const char *name)
+{
+	struct look *l = context;
+	struct sweep *s = l->s;
+	struct stat st;
+
+	int fd = openat(s->spool_fd, name, OPEN_FOLDER);
+	if (fd >= 0 && fstat(fd, &st) == 0 && (geteuid() == 0 || st.st_uid == geteuid())) {
+		int user = waiting_open_user(s->waiting, st.st_uid);
+		bool known = user >= 0 && waiting_has(user, name);
+		if (user >= 0)
+			close(user);
+		if (!known && is_left(s, fd, &st))
+			adopt(s, name, st.st_uid);
+		else
+			s->running += !known;
+	}
+	if (fd >= 0)
 		close(fd);
-		return -2;
-	}
-	return fd;
+	return ++l->names >= ORPHANS_MOST;
 }
 
-/* An archive that is away is not asked for nothing. */
-static int sweep_one(struct sweep *s, int spool, const char *name, struct error *error)
+static int each_given_up(void *context, const char *name)
 {
-	char day[4096];
+	struct sweep *s = context;
 	struct stat st;
-	int rv = 0;
+	int fd = openat(s->spool_fd, WAITING_GIVEN_UP, OPEN_FOLDER);
 
-	int fd = open_step(s, spool, name, &st);
-	if (fd < 0) {
-		s->running += fd == -2;
-		return 0;
-	}
-	if (unlinkat(spool, name, AT_REMOVEDIR)) {
-		rv = folder_make_day(s->archive, time(NULL), s->group, st.st_uid, day, sizeof day, error);
-		bool delivered = !rv && !deliver(s, name, day, &st) && !unlinkat(spool, name, AT_REMOVEDIR);
-		s->delivered += delivered;
-		s->kept += !delivered;
-		tell(s, "%s/%s: %s", s->spool, name, delivered ? "delivered" : "kept");
-	}
-	close(fd);
-	return rv;
+	if (fd >= 0 && fstatat(s->spool_fd, name, &st, AT_SYMLINK_NOFOLLOW) && errno == ENOENT)
+		renameat(fd, name, s->spool_fd, name);
+	if (fd >= 0)
+		close(fd);
+	return 0;
 }
 
-int sweep_spool(struct sweep *s, struct error *error)
+static int each_user(void *context, const char *name)
+{
+	struct pass *p = context;
+	p->failed |= sweep_user(p->s, (uid_t)strtoul(name, NULL, 10), p->error) != 0;
+	return 0; /* what is wrong with one user's folders is nothing to the others' */
+}
+
+int sweep_all(struct sweep *s, struct error *error)
+{
+	struct look look = {.s = s};
+	struct pass pass = {.s = s, .error = error};
+
+	int given_up = s->all ? openat(s->spool_fd, WAITING_GIVEN_UP, OPEN_FOLDER) : -1;
+	if (given_up >= 0) {
+		waiting_each(given_up, each_given_up, s);
+		close(given_up);
+	}
+	waiting_each(s->spool_fd, each_folder, &look);
+	return waiting_each(s->waiting, each_user, &pass) < 0 || pass.failed ? -1 : 0;
+}
+
+int sweep_open(struct sweep *s, struct error *error)
 {
 	struct stat st;
-	int rv = 0;
 
-	s->delivered = s->kept = s->running = 0;
-	int fd = open(s->spool, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return errno == ENOENT ? 0 : error_set(error, "%s: the spool cannot be opened as a folder: %s", s->spool, strerror(errno));
-	DIR *dir = fdopendir(fd);
-	if (!dir || fstat(fd, &st) || (geteuid() == 0 && (st.st_uid != 0 || st.st_mode & 022)))
-		rv = error_set(error, "%s: the spool must be root's and nobody else may write it", s->spool);
-	for (struct dirent *e; !rv && (e = readdir(dir));) {
-		if (isdigit((unsigned char)e->d_name[0]))
-			rv = sweep_one(s, fd, e->d_name, error);
-	}
-	if (dir)
-		closedir(dir);
+	s->delivered = s->kept = s->running = s->given_up = 0;
+	s->waiting = -1;
+	s->spool_fd = open(s->spool, OPEN_FOLDER);
+	if (s->spool_fd < 0)
+		return errno == ENOENT ? 1 : error_set(error, "%s: the spool cannot be opened as a folder: %s", s->spool, strerror(errno));
+	if (fstat(s->spool_fd, &st) || (geteuid() == 0 && (st.st_uid != 0 || st.st_mode & 022)))
+		error_set(error, "%s: the spool must be root's and nobody else may write it", s->spool);
+	else if ((s->waiting = waiting_open(s->spool_fd)) < 0)
+		error_set(error, "%s/" WAITING_FOLDER ": cannot be used: %s", s->spool, strerror(errno));
 	else
-		close(fd);
-	return rv;
+		return 0;
+	sweep_close(s);
+	return -1;
+}
+
+void sweep_close(struct sweep *s)
+{
+	if (s->waiting >= 0)
+		close(s->waiting);
+	if (s->spool_fd >= 0)
+		close(s->spool_fd);
+	s->waiting = s->spool_fd = -1;
 }

@@ -59,7 +59,7 @@ def names(user, *arguments):
 
 def make_day(user):
     done = run(0, HELPER, "day", text=f"archive={store}\nwhen={NOW}\ngroup={ADMINS}\nuid={user}\n")
-    tap.ok(done.stdout == "done\n", f"root makes the folder of user {user}", done.stderr)
+    tap.ok(done.returncode == 0, f"root makes the folder of user {user}", done.stderr)
 
 
 raw = os.path.join(work, "raw")
@@ -98,7 +98,7 @@ def index(title):
 # --- B6: folders ---
 make_day(ALICE)
 make_day(MALLORY)
-tap.equal(deliver(ALICE, 100)[0], "done\n", "alice's trace is delivered")
+tap.equal(deliver(ALICE, 100)[0], "", "alice's trace is delivered")
 home, evil = os.path.join(DAY, str(ALICE)), os.path.join(DAY, str(MALLORY))
 st = os.stat(os.path.join(home, "100.0.0.spoor"))
 tap.equal((st.st_uid, st.st_gid, st.st_mode & 0o7777), (ALICE, ADMINS, 0o440), "as hers, for her and the admin group")
@@ -131,7 +131,7 @@ done = run(ALICE, SPOOR, "show", "100")
 tap.equal((done.returncode, done.stderr), (0, ""), "alice's `spoor show JOB` shows alice's")
 done = run(0, SPOOR, "verify", "100")
 tap.ok(done.returncode == 1 and f"of user {ALICE}" in done.stderr and f"of user {MALLORY}" in done.stderr, "root is asked whose", done.stderr)
-tap.equal(deliver(ALICE, 100, trace=False, signal=11, node="n2")[0], "done\n", "alice's exit note is delivered")
+tap.equal(deliver(ALICE, 100, trace=False, signal=11, node="n2")[0], "", "alice's exit note is delivered")
 tap.equal({m["state"] for m in map(json.loads, run(ALICE, SPOOR, "list", "--json").stdout.splitlines())}, {"KILLED"}, "and counts")
 
 # --- B5: what is no file ---
@@ -150,8 +150,8 @@ for command in (("list",), ("prune",), ("aggregate",), ("verify", "201"), ("show
     tap.ok(done.returncode in (0, 1), "within limits: spoor " + " ".join(command), done.returncode, done.stderr[-300:])
 with open(os.path.join(work, "policy.json"), "w", encoding="utf-8") as file:
     json.dump({"version": 1, "archive": store, "spool": os.path.join(work, "spool"), "rules": []}, file)
-done = run(0, HELPER, "sweep", limits=True, text=f"spool={work}/none\narchive={store}\nhelper={HELPER}\n")
-tap.equal(done.stdout, "done\n", "a sweep looks at parts")
+done = run(0, SPOOR, "sweep", "--policy", os.path.join(work, "policy.json"), "--spool", os.path.join(work, "none"), "--helper", HELPER, limits=True)
+tap.equal(done.returncode, 0, "within limits: spoor sweep")
 
 # A spool folder with everything but files in it: of the user's own process.
 folder = os.path.join(work, "300.0.n1.%d" % MALLORY)
@@ -173,7 +173,7 @@ before = deliver(ALICE, 101)[1]
 attempt("sh", "-c", f"cd {evil} && rm -rf * .??* && seq 0 {MANY} | sed 's/.*/101.0.&.spoor/' | xargs touch && seq 0 3000 | sed 's/.*/102.0.n&.exit/' | xargs -n 1000 tee <{work}/note "
         f">/dev/null")
 said, after = deliver(ALICE, 102)
-tap.ok(said == "done\n" and after < before + 0.5, f"alice's next trace: {after:.2f} s of processor time, {before:.2f} s before", said)
+tap.ok(said == "" and after < before + 0.5, f"alice's next trace: {after:.2f} s of processor time, {before:.2f} s before", said)
 index(f"{MANY} names")
 tap.equal([name[0] for name in names(ALICE)], ["100.0.0", "101.0.0", "102.0.0"], "alice has hers")
 tap.equal(run(ALICE, SPOOR, "show", "101").returncode, 0, "and opens them by their job")

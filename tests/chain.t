@@ -224,8 +224,8 @@ run_job away --trace -N1 -n2 <<-END
 END
 is 'archive away: the job does not notice' "$status $(cat "$out")" '0 2 ranks, sum 1, ending: normal
 this goes to stderr'
-away=$job end=$((SECONDS + 15))
-until spoor doctor "$away" | grep -q 'is kept in the spool' || [ $SECONDS -gt $end ]; do sleep 0.2; done
+away=$job
+wait_for 15 eval "spoor doctor $away | grep -q 'is kept in the spool'"
 like 'archive away: doctor knows where the trace is' "$(spoor doctor "$away")" "could not be delivered and is kept.*/$away.0.[^ ]*: is kept; \`spoor sweep\` delivers it"
 rm "$site/archive" && mv "$site/away" "$site/archive"
 run_job back --trace -N1 -n2 <<-END
@@ -237,7 +237,7 @@ job=$away
 leaves 'archive back: what was kept is delivered' 1
 
 # What is left at the end.
-is 'the spool is empty' "$(find "$site/spool" -mindepth 1)" ''
+ok 'the spool is empty' wait_for 20 spool_is_empty
 is 'nothing in the archive is readable by the world' "$(find "$site/archive" -type f -perm /007)" ''
 is 'nothing in the archive is unfinished' "$(find "$site/archive" -name .index -prune -o -type f ! -name '*.spoor' ! -name '*.exit' -print)" ''
 is 'no node was drained' "$(sinfo --noheader --format=%T)" idle

@@ -71,7 +71,7 @@ facts() {
 	printf '%s\n' "job=$1" "step=$2" "spool=$work/$3" "day=$work/archive/2026/03/0$4" "uid=$(id -u)" node=n1 exit_code=0 signal=0 "${@:5}"
 }
 collect() {
-	facts "$@" | spoor-helper collect 2>&1
+	facts "$@" | spoor-helper collect 2>&1 && echo done
 }
 raw s1 && raw s2 && raw s3
 is 'collect: says that it is done' "$(collect 7 0 s1 1 partition=long)" 'done'

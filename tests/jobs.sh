@@ -33,6 +33,7 @@ clean_up() {
 start_site() {
 	trap clean_up EXIT
 	trap 'exit 1' INT TERM HUP
+	rm -f "$build/prefix/var/log/spoor/node.log" # the last cluster's jobs have the same numbers
 	"$top/tests/site" start "$@" "$build" || bail_out 'no cluster with spoor'
 	environment=$("$top/tests/site" env "$build") && eval "$environment" || bail_out 'no environment for the cluster'
 }
@@ -74,19 +75,31 @@ traces() {
 	find "$site/archive" -name "$job.*.spoor" | sort
 }
 
-spool_is_empty() {
-	[ -z "$(find "$site/spool" -mindepth 1)" ]
+# Nothing waits for a job: its traces are delivered when it is over for Slurm. wait_for SECONDS COMMAND...: until that is true.
+wait_for() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.1
+	done
 }
 
-# leaves TITLE COUNT: the job leaves that many traces, all of them sound. The plugin collects while Slurm already calls the job ended.
+# What is hidden in the spool is root's.
+spool_is_empty() {
+	[ -z "$(find "$site/spool" -mindepth 1 -maxdepth 1 -name '[0-9]*')" ]
+}
+
+is_delivered() {
+	[ "$(traces | grep -c .)" -ge "$1" ] && spool_is_empty
+}
+
+# leaves TITLE COUNT: the job leaves that many traces, all of them sound.
 leaves() {
-	local end=$((SECONDS + 10)) found count
-	while :; do
-		found=$(traces)
-		count=$(grep -c . <<<"$found")
-		{ [ "$count" -lt "$2" ] || ! spool_is_empty; } && [ $SECONDS -lt $end ] || break
-		sleep 0.2
-	done
+	local found count
+	wait_for 20 is_delivered "$2"
+	found=$(traces)
+	count=$(grep -c . <<<"$found")
 	if [ "$count" != "$2" ]; then
 		fail "$1: $2 traces" || diag <<-END
 			job $job left $count:
@@ -94,6 +107,7 @@ leaves() {
 			its output:
 			$(tail -n 20 "$out")
 			in the spool: $(find "$site/spool" -mindepth 1 | head)
+			as doctor has it: $(spoor doctor "$job")
 			of spoor in the logs of the nodes:
 			$(grep -h "\[$job\..*spoor" "$site"/cluster/log/slurmd-n* | tail -n 20)
 		END

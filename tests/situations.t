@@ -65,11 +65,10 @@ run_job array --array=1-3 -n2 --output="$work/array-%a" <<-END
 	#!/bin/sh
 	srun $ending
 END
-end=$((SECONDS + 30))
-while [ "$(cat "$work"/array-[123] 2>/dev/null | grep -c ending)" -lt 3 ] || ! spool_is_empty; do
-	[ $SECONDS -lt $end ] || break
-	sleep 0.2
-done
+arrays_ended() {
+	[ "$(cat "$work"/array-[123] 2>/dev/null | grep -c ending)" -ge 3 ] && spool_is_empty
+}
+wait_for 30 arrays_ended
 found=$(spoor list --json | python3 -c '
 import json, sys
 rows = [row for line in sys.stdin for row in (lambda v: v if isinstance(v, list) else [v])(json.loads(line))]
@@ -84,7 +83,7 @@ run_job het -n1 -N1 : -n2 -N1 <<-END
 END
 first=$job
 job=$((first + 1))
-[ "$(traces | grep -c .)" = 1 ] || sleep 2
+wait_for 20 is_delivered 1
 is 'heterogeneous job: the second component' "$(traces | grep -c .)" 1
 job=$first
 row 'heterogeneous job, a step in each component' 1 "1 ranks, $said
@@ -297,7 +296,7 @@ like 'there are extern steps' "$(cat "$site"/cluster/log/slurmd-n*)" '\.extern\]
 is 'the extern step is left alone' "$(find "$site/archive" -name '*.extern.*')" ''
 table+=("$(printf '%-46s %6s' 'an extern step' 0)")
 
-is 'the spool is empty' "$(find "$site/spool" -mindepth 1)" ''
+ok 'the spool is empty' wait_for 20 spool_is_empty
 is 'no node was drained' "$(sinfo --noheader --format=%T)" idle
 {
 	printf '%-46s %6s  %-12s %4s\n' situation traces 'jobs x ranks' exit

@@ -64,8 +64,8 @@ mkdir raw && SLURM_SPOOR_HANDOFF="1;mode=lossless;spool=$work/raw" LD_PRELOAD=$(
 deliver() {
 	local folder=$work/spool/$2.0.n1
 	mkdir -p -m 700 "$folder" && cp -n raw/* "$folder" && chown -R "$1" "$folder"
-	printf '%s\n' "archive=$work/archive" "when=$(date +%s)" "group=$admins" "uid=$1" | spoor-helper day 2>&1 | grep -v '^done$'
-	printf '%s\n' "job=$2" step=0 "spool=$folder" "day=$work/archive/$today" "uid=$1" node=n1 exit_code=0 signal=0 "${@:3}" | as "$1" spoor-helper collect 2>&1
+	printf '%s\n' "archive=$work/archive" "when=$(date +%s)" "group=$admins" "uid=$1" | spoor-helper day 2>&1
+	printf '%s\n' "job=$2" step=0 "spool=$folder" "day=$work/archive/$today" "uid=$1" node=n1 exit_code=0 signal=0 "${@:3}" | as "$1" spoor-helper collect 2>&1 && echo done
 }
 there() {
 	(cd server && find . -name '*.spoor' -printf '%P %u %g %m\n' | sed "s|^[0-9]*/[0-9]*/[0-9]*/||" | sort)

@@ -28,8 +28,9 @@ step() {
 facts() {
 	printf '%s\n' "job=$1" step=0 "spool=$work/spool/$1.0.n1" "uid=0" node=n1 exit_code=3 signal=0 exit_task=2 partition=long "${@:2}"
 }
+printf '{"version": 1, "mode": "lossless", "archive": "%s", "spool": "%s", "rules": []}' "$work/archive" "$work/spool" >policy.json
 sweep() {
-	printf '%s\n' "spool=$work/spool" "archive=$work/archive" "helper=$build/spoor-helper" "$@" | spoor-helper sweep 2>&1
+	spoor sweep --policy policy.json --helper "$build/spoor-helper" "$@" 2>&1 # says how many were delivered, kept, given up, are of steps that run
 }
 # Waits until the helpers (which are nobody's children) are done with it.
 gone() {
@@ -46,36 +47,36 @@ archived() {
 
 # The archive is away when the step ends.
 step 1.0.n1
-is 'keep: says that it is done' "$(facts 1 | spoor-helper keep 2>&1)" 'done'
+is 'keep: nothing to say' "$(facts 1 | spoor-helper keep 2>&1; echo $?)" 0
 is 'keep: the facts are beside the raw trace' "$(ls spool/1.0.n1 | sed 's/world-.*/world/')" 'facts
 world'
 is 'keep: for the user alone' "$(stat --format=%a spool/1.0.n1/facts)" 600
 like 'sweep: the archive is still away' "$(mv archive away; : >archive; sweep; rm archive; mv away archive)" 'archive: cannot be opened as a folder'
 is 'sweep: and the trace is still there' "$(ls spool/1.0.n1 | wc -l)" 2
 like 'sweep: delivers' "$(sweep)" '1.0.n1: delivered
-done$'
+1 delivered, 0 kept, 0 given up, 0 of steps that run$'
 is 'sweep: to the archive' "$(archived)" '1.0.0.spoor '
-is 'sweep: nothing is left in the spool' "$(ls -A spool)" ''
+is 'sweep: nothing is left in the spool' "$(ls spool)" ''
 is 'sweep: with the facts of then' "$(spoor list --json | grep -o '"exit_code":3,"signal":0,"exit_task":2\|"partition":"long"' | tr '\n' ' ')" \
 	'"partition":"long" "exit_code":3,"signal":0,"exit_task":2 '
 is 'sweep: mode' "$(stat --format=%a "$today/0/1.0.0.spoor")" 440
 
 # The helper is killed between the archive and the spool.
 step 2.0.n1 && cp -r spool/2.0.n1 copy
-is 'collect' "$(facts 2 "day=$today" | spoor-helper collect 2>&1; ls -A spool/2.0.n1)" 'done'
+is 'collect' "$(facts 2 "day=$today" | spoor-helper collect 2>&1; echo $?; ls -A spool/2.0.n1)" 0
 rm -r spool/2.0.n1 && mv copy spool/2.0.n1 && facts 2 "folders=$today/0" >spool/2.0.n1/facts
 like 'delivered already: the raw trace goes' "$(sweep)" '2.0.n1: delivered'
 is 'delivered already: there is one' "$(archived)" '1.0.0.spoor 2.0.0.spoor '
 # The same, found on another day.
 step 3.0.n1 && cp -r spool/3.0.n1 copy && mkdir -p archive/2026/02/01
-is 'collect, another day' "$(facts 3 "day=$work/archive/2026/02/01" | spoor-helper collect 2>&1; ls -A spool/3.0.n1)" 'done'
+is 'collect, another day' "$(facts 3 "day=$work/archive/2026/02/01" | spoor-helper collect 2>&1; echo $?; ls -A spool/3.0.n1)" 0
 rm -r spool/3.0.n1 && mv copy spool/3.0.n1 && facts 3 "folders=$work/archive/2026/02/01/0" >spool/3.0.n1/facts
 like 'delivered on another day: the raw trace goes' "$(sweep)" '3.0.n1: delivered'
 is 'delivered on another day: there is one' "$(archived)" '1.0.0.spoor 2.0.0.spoor 3.0.0.spoor '
 
 # The archive is full, or the day's folder went.
 step 4.0.n1
-like 'collect: cannot be archived' "$(facts 4 "day=$work/archive/nowhere" | spoor-helper collect 2>&1)" 'not archived: .*nowhere'
+like 'collect: cannot be archived' "$(facts 4 "day=$work/archive/nowhere" | spoor-helper collect 2>&1; echo "status $?")" 'not archived: .*nowhere.*status 3'
 is 'collect: and is kept with its facts' "$(ls spool/4.0.n1 | sed 's/world-.*/world/')" 'facts
 world'
 : >"$today/0/.4.0.0.spoor.99999.tmp" && touch -d '2 hours ago' "$today/0/.4.0.0.spoor.99999.tmp"
@@ -90,7 +91,7 @@ step 5.0.n1 && step 6.0.n1 && facts 5 >spool/5.0.n1/facts
 	until [ -e over ]; do sleep 0.1; done
 ) &
 until [ -e ready ]; do sleep 0.1; done
-is 'sweep: leaves running steps alone, and those about to start' "$(sweep; ls spool)" 'done
+is 'sweep: leaves running steps alone, and those about to start' "$(sweep; ls spool)" '0 delivered, 0 kept, 0 given up, 2 of steps that run
 5.0.n1
 6.0.n1'
 : >over && wait
@@ -100,14 +101,15 @@ step 7.0.n1 && facts 7 >spool/7.0.n1/facts && : >spool/7.0.n1/lock
 	until [ -e over2 ]; do sleep 0.1; done
 ) &
 until [ -e ready2 ]; do sleep 0.1; done
-got=$(sweep settled=0)
+got=$(sweep --settled 0)
 like 'sweep: leaves what a helper is at' "$got" '7.0.n1: another helper is delivering it'
 is 'sweep: a node that went down left no facts' "$(ls spool; archived)" '7.0.n1
 1.0.0.spoor 2.0.0.spoor 3.0.0.spoor 4.0.0.spoor 5.0.0.spoor 6.0.0.spoor '
 : >over2 && wait
-sweep >/dev/null
+like 'sweep: tried again only after a while' "$(sweep)" '0 delivered, 1 kept'
+like 'sweep --all: now' "$(sweep --all)" '1 delivered, 0 kept'
 mkdir spool/8 spool/nonsense && : >spool/8/a && ln -s /etc spool/9.0.n1 && : >spool/10.0.n1
-like 'sweep: a name that is none' "$(sweep settled=0)" '8: is not named JOB.STEP.NODE'
+like 'sweep: a name that is none' "$(sweep --settled 0)" '8: is not named JOB.STEP.NODE'
 is 'sweep: symbolic links and files are not followed' "$(ls spool | tr '\n' ' ')" '10.0.n1 8 9.0.n1 nonsense '
 rm -r spool/8 spool/nonsense spool/9.0.n1 spool/10.0.n1
 

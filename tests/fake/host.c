@@ -326,8 +326,14 @@ static int run_scenario(const char *const *order, size_t n)
 	}
 	if (told_user && job.context == S_CTX_REMOTE)
 		result |= BAD_TOLD_USER;
-	if (n > 1 && !strcmp(order[n - 1], "slurm_spank_exit") && !is_empty("spool"))
-		result |= BAD_LEFT;
+	/* what ends the step's affairs is nobody's child */
+	for (int i = 0; n > 1 && !strcmp(order[n - 1], "slurm_spank_exit") && !is_empty("spool"); i++) {
+		if (i == 1000) {
+			result |= BAD_LEFT;
+			break;
+		}
+		usleep(10000);
+	}
 	return result | (ready ? READY : 0) | (failing >= 0 && calls <= failing ? END_OF_CALLS : 0);
 }
 
@@ -347,14 +353,17 @@ static int in_child(const char *const *order, size_t n)
 
 static void reset(spank_context_t context)
 {
-	char command[PATH_MAX + 32];
-	snprintf(command, sizeof command, "rm -rf '%s/spool'", folder);
-	if (system(command))
-		abort();
+	static uint32_t next;
+	char spool[PATH_MAX + 32], old[PATH_MAX + 64];
+
+	/* somebody may still be at what is there */
+	snprintf(spool, sizeof spool, "%s/spool", folder);
+	snprintf(old, sizeof old, "%s/spool.%u", folder, next++);
+	rename(spool, old);
 	memset(environment, 0, sizeof environment);
 	memset(&job, 0, sizeof job);
 	job.context = context;
-	job.job = 4711;
+	job.job = 4711 + next;
 	job.tasks = 2;
 	job.option = -1;
 	failing = -1;
