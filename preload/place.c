@@ -3,12 +3,12 @@
  */
 #include "preload/place.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "preload/pool.h"
 #include "preload/recorder.h"
 #include "preload/scarce.h"
+#include "trace/quiet.h"
 #include "trace/trace.h"
 
 /* Of a site with its columns, about. */
@@ -97,15 +97,20 @@ uint32_t place_width(const char *schema)
 	return n;
 }
 
+/* What the columns of a call are, without that of an error. */
+static const char *schema_of(uint32_t function)
+{
+	const char *buffers = call_buffers ? mpi_schema_buffers[function % FN_COUNT] : NULL;
+	return buffers ? buffers : mpi_schema[function % FN_COUNT];
+}
+
 /* Makes the function known to the record. Returns false if there is no room. */
 static bool function_known(struct recorder *r, uint32_t function)
 {
 	if (r->functions[function])
 		return true;
 	char schema[4096];
-	const char *text = call_buffers ? mpi_schema_buffers[function % FN_COUNT] : NULL;
-	if (!text)
-		text = mpi_schema[function % FN_COUNT];
+	const char *text = schema_of(function);
 	size_t n = strlen(text);
 	if (n + sizeof " error:i" > sizeof schema)
 		return false;
@@ -161,7 +166,7 @@ struct site *place_site(struct recorder *r, uint32_t function, uint32_t path)
 	if (!at)
 		return NULL;
 	struct site *s = arena_at(&r->arena, struct site, at);
-	record_set_roles(s, mpi_schema[function % FN_COUNT]);
+	record_set_roles(s, schema_of(function));
 	s->id = r->record->sites.count;
 	s->cost = (uint32_t)r->cost;
 	if (table_add(&r->arena, &r->record->sites, &at, sizeof at) == UINT32_MAX) {
@@ -226,7 +231,7 @@ uint32_t place_cut(struct recorder *r, void *return_address)
 
 struct site *place_unwind(struct recorder *r, uint32_t function, void *return_address, void *cfa)
 {
-	int saved = errno;
+	struct quiet before = quiet_begin();
 	if (++r->unwound > UNWOUND_MOST && r->unwound > r->record->events / UNWOUND_SHARE)
 		scarce_cut(r);
 	callpath_unwind(&r->path, return_address, cfa);
@@ -236,7 +241,7 @@ struct site *place_unwind(struct recorder *r, uint32_t function, void *return_ad
 		s = place_site(r, function, path_of(r, r->frames, n));
 	if (s)
 		memo_add(&r->memo, function, &r->path, s, cfa);
-	errno = saved;
+	quiet_end(before);
 	return s;
 }
 

@@ -80,6 +80,25 @@ static void in_place(void)
 	MPI_Wait(&q[0], MPI_STATUS_IGNORE);
 }
 
+/* More buffers than there are arrays of counts: a number of the one kind means nothing in the other. */
+static void fresh(void)
+{
+	enum { MANY = 500 };
+	int *kept[MANY];
+
+	for (int i = 0; i < MANY; i++) {
+		kept[i] = calloc(MOST, sizeof(int));
+		if (i % 2) {
+			MPI_Alltoallv(kept[i], counts, displs, MPI_INT, kept[i / 2], counts, displs, MPI_INT, MPI_COMM_WORLD);
+		} else {
+			MPI_Ialltoallv(kept[i], counts, displs, MPI_INT, other, counts, displs, MPI_INT, MPI_COMM_WORLD, &q[0]);
+			MPI_Wait(&q[0], MPI_STATUS_IGNORE);
+		}
+	}
+	for (int i = 0; i < MANY; i++)
+		free(kept[i]);
+}
+
 static void windows(void)
 {
 	MPI_Win many[3], w;
@@ -164,6 +183,7 @@ int main(int argc, char **argv)
 	swapped();
 	bottom();
 	in_place();
+	fresh();
 	windows();
 	files(argc > 1 ? argv[1] : "buffers.out");
 	others();
