@@ -4,6 +4,7 @@
 #include "preload/counters.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -11,6 +12,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "trace/quiet.h"
 
 /* The part of PAPI's interface that is used; it has been the same since version 5. */
 #define PAPI_OK          0
@@ -81,6 +85,42 @@ static int look_at_adds(struct dl_phdr_info *info, size_t size, void *context)
 	return 1;
 }
 
+/* --- its descriptors --- */
+
+/* PAPI keeps a descriptor open for each event of the kernel's. They must not get the lowest free numbers: those are the application's next ones, or its
+ * standard streams if they are closed, and what it closes once too often. So these are taken while PAPI opens its own. */
+#define DESCRIPTORS_OURS 256
+
+struct held {
+	unsigned char number[DESCRIPTORS_OURS / 8];
+};
+
+static void hold_lowest(struct held *h)
+{
+	struct rlimit most;
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	*h = (struct held){{0}};
+	if (getrlimit(RLIMIT_NOFILE, &most) != 0 || most.rlim_cur < 2 * DESCRIPTORS_OURS) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while (fd >= 0 && fd < DESCRIPTORS_OURS) {
+		h->number[fd / 8] |= (unsigned char)(1 << fd % 8);
+		fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+static void release(const struct held *h)
+{
+	for (int fd = 0; fd < DESCRIPTORS_OURS; fd++)
+		if (h->number[fd / 8] >> fd % 8 & 1)
+			close(fd);
+}
+
 /* --- loading it --- */
 
 static const char *const libraries[] = {"libpapi.so.7.2", "libpapi.so.7.1", "libpapi.so.7.0", "libpapi.so.7", "libpapi.so.6.0", "libpapi.so.6",
@@ -136,9 +176,13 @@ static void give_up(struct counter *c, const char *what, int code)
 static void setup_papi(struct counter *c)
 {
 	static const char *problem;
+	struct held held;
 
-	if (!problem)
+	if (!problem) {
+		hold_lowest(&held);
 		problem = load();
+		release(&held);
+	}
 	if (*problem) {
 		snprintf(c->reason, sizeof c->reason, "%s", problem);
 		return;
@@ -244,12 +288,18 @@ static void start(struct counting *c)
 struct counting *counting_begin(void)
 {
 	struct counting *c = calloc(1, sizeof *c);
+	struct held held;
 
-	for (unsigned i = 0; c && i < count; i++)
-		if (counters[i].source == SOURCE_PAPI && !yielded)
+	if (!c || !loaded || yielded)
+		return c;
+	struct quiet before = quiet_begin();
+	hold_lowest(&held);
+	for (unsigned i = 0; i < count; i++)
+		if (counters[i].source == SOURCE_PAPI)
 			add(c, i);
-	if (c)
-		start(c);
+	start(c);
+	release(&held);
+	quiet_end(before);
 	return c;
 }
 
