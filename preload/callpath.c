@@ -201,9 +201,9 @@ static bool on_stack(uintptr_t from, uintptr_t to)
 		pthread_attr_t attributes;
 		void *low;
 		size_t size;
-		if (getpid() == (pid_t)syscall(SYS_gettid)) { /* the libraries' answer reads /proc/self/maps */
-			if (&__libc_stack_end)
-				own = (struct stack){(uintptr_t)__libc_stack_end - STACK_GAP, (uintptr_t)__libc_stack_end};
+		uintptr_t here = (uintptr_t)__builtin_frame_address(0), end = &__libc_stack_end ? (uintptr_t)__libc_stack_end : 0;
+		if (here < end && end - here < STACK_GAP) { /* the first thread: the libraries' answer reads /proc/self/maps */
+			own = (struct stack){end - STACK_GAP, end};
 		} else if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
 			if (pthread_attr_getstack(&attributes, &low, &size) == 0)
 				own = (struct stack){(uintptr_t)low, (uintptr_t)low + size};

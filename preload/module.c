@@ -5,9 +5,13 @@
 
 #include <elf.h>
 #include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
+
+#include "trace/limits.h"
 
 void module_list_free(struct module_list *list)
 {
@@ -40,16 +44,24 @@ static size_t build_id_of(const struct dl_phdr_info *info, uint8_t *out, size_t 
 	return 0;
 }
 
+const char *module_executable(char out[MODULE_PATH_SIZE])
+{
+	struct limits limits;
+	limits_read(&limits);
+	ssize_t n = limits.filtered ? -1 : readlink("/proc/self/exe", out, MODULE_PATH_SIZE - 1);
+	const char *started = n > 0 ? NULL : (const char *)getauxval(AT_EXECFN);
+	out[n > 0 ? n : 0] = '\0';
+	if (started)
+		snprintf(out, MODULE_PATH_SIZE, "%s", started);
+	return out;
+}
+
 static char *name_of(const struct dl_phdr_info *info, size_t position)
 {
-	char path[4096];
+	char path[MODULE_PATH_SIZE];
 	if (info->dlpi_name && info->dlpi_name[0])
 		return strdup(info->dlpi_name);
-	ssize_t n = position == 0 ? readlink("/proc/self/exe", path, sizeof path - 1) : -1;
-	if (n <= 0)
-		return strdup("[vdso]");
-	path[n] = 0;
-	return strdup(path);
+	return strdup(position == 0 && *module_executable(path) ? path : "[vdso]");
 }
 
 struct making {

@@ -57,6 +57,11 @@ int recorder_start(const char *path, uint64_t memory, struct error *error)
 	return 0;
 }
 
+int recorder_rename(const char *path)
+{
+	return recorder_current ? arena_rename(&recorder_current->arena, path) : -1;
+}
+
 void recorder_lossy(uint64_t threshold, bool structure)
 {
 	struct recorder *r = recorder_current;

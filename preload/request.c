@@ -11,13 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "trace/limits.h"
+#include "trace/quiet.h"
 
 struct request_table request_table = {.base = REQUEST_NO_BASE};
 
 #define THREADS 4096 /* thread.h */
 static struct request_table *tables[THREADS] = {&request_table}; /* atomic; by thread, NULL from the first on that has none */
-static bool locks_only; /* the system has no barrier for all threads (begin_alone) */
+static bool locks_only; /* the system has no barrier for all threads (begin_alone), or may not be asked for it */
 static __thread struct request_table *mine __attribute__((tls_model("initial-exec")));
 
 static inline struct request_table *own(void)
@@ -41,21 +45,33 @@ static bool begin_alone(struct request_table *t)
 	return false;
 }
 
+/* A barrier in all threads of the process. Where a filter (of a later day than request_thread) may not let it through, time does: what a CPU has stored, the
+ * others see long before. */
+static void barrier(void)
+{
+	struct limits limits;
+
+	limits_read(&limits);
+	while (!limits.filtered && syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) && errno == ENOMEM)
+		sched_yield();
+	if (limits.filtered)
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
 /* What is done under the lock takes less than going to sleep does. */
 static __attribute__((noinline)) void lock_shared(struct request_table *t)
 {
-	int saved = errno;
+	struct quiet before = quiet_begin();
 
 	while (__atomic_exchange_n(&t->lock, 1, __ATOMIC_ACQUIRE))
 		sched_yield();
 	if (t != mine && !t->shared) {
 		__atomic_store_n(&t->shared, true, __ATOMIC_SEQ_CST);
-		while (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) && errno == ENOMEM)
-			sched_yield();
+		barrier();
 		while (__atomic_load_n(&t->busy, __ATOMIC_ACQUIRE))
 			sched_yield();
 	}
-	errno = saved;
+	quiet_end(before);
 }
 
 static inline void lock(struct request_table *t)
@@ -82,9 +98,12 @@ void request_thread(uint32_t thread)
 {
 	struct request_table *t = thread < THREADS ? tables[thread] : NULL;
 	int saved = errno;
+	struct limits limits;
 
-	if (thread == 0)
-		t->shared = locks_only = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
+	if (thread == 0) {
+		limits_read(&limits);
+		t->shared = locks_only = limits.filtered || syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
+	}
 	if (!t && thread < THREADS) {
 		t = aligned_alloc(_Alignof(struct request_table), sizeof(*t));
 		if (t) {

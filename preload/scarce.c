@@ -45,7 +45,7 @@ void scarce_room(struct recorder *r)
 {
 	struct record *record = r->record;
 	uint64_t spare = EVENT_ROOM + r->arena.size / 16;
-	arena_room(&r->arena, spare); /* asks for storage in good time */
+	arena_room(&r->arena, EVENT_ROOM + r->arena.header->size / 4); /* asks for storage in good time */
 	if (arena_left(&r->arena) < spare && record->events >= r->reclaim_at) {
 		uint64_t freed = record_reclaim(&r->columns, record);
 		if (freed < r->arena.size / 8)

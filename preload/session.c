@@ -31,6 +31,8 @@
 #include "trace/arena.h"
 #include "trace/publish.h"
 #include "trace/index.h"
+#include "trace/limits.h"
+#include "trace/quiet.h"
 #include "trace/record.h"
 #include "trace/varint.h"
 
@@ -57,11 +59,15 @@ static pthread_mutex_t waking = PTHREAD_MUTEX_INITIALIZER;
 static void note(const char *text)
 {
 	char path[1200];
+	struct limits limits;
+	struct stat st;
+	size_t n = strlen(text);
+	limits_read(&limits);
 	snprintf(path, sizeof path, "%s/note-%ld", session.handoff.spool, (long)getpid());
-	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int fd = limits.file > n ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600) : -1;
 	if (fd < 0)
 		return;
-	if (write(fd, text, strlen(text)) < 0 || write(fd, "\n", 1) < 0) {
+	if (fstat(fd, &st) != 0 || (uint64_t)st.st_size >= limits.file - n || write(fd, text, n) < 0 || write(fd, "\n", 1) < 0) {
 		/* there is nobody left to tell */
 	}
 	close(fd);
@@ -102,10 +108,8 @@ static uint64_t expected_ranks(void)
  * goes on for now. */
 static void choose(struct handoff *h)
 {
-	char path[4096];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-	path[n > 0 ? n : 0] = '\0';
-	session.choice = handoff_choose(h, path, expected_ranks());
+	char path[MODULE_PATH_SIZE];
+	session.choice = handoff_choose(h, module_executable(path), expected_ranks());
 	session.against = session.choice >= 0 && h->mode == HANDOFF_OFF;
 	if (session.against)
 		handoff_take(h, handoff_first_capture(h));
@@ -142,24 +146,26 @@ bool session_wake(void)
 {
 	if (__atomic_load_n(&session.state, __ATOMIC_ACQUIRE) == OFF)
 		return false;
-	int saved = errno;
+	struct quiet before = quiet_begin();
 	pthread_mutex_lock(&waking);
 	if (session.state == ASLEEP)
 		__atomic_store_n(&session.state, wake() ? AWAKE : OFF, __ATOMIC_RELEASE);
 	bool awake = session.state == AWAKE;
 	pthread_mutex_unlock(&waking);
-	errno = saved;
+	quiet_end(before);
 	return awake;
 }
 
 void session_remark(const char *why)
 {
+	struct quiet before = quiet_begin();
 	const char *text = getenv(HANDOFF_VARIABLE);
 
 	pthread_mutex_lock(&waking);
 	if (session.state == ASLEEP && text && handoff_decode(&session.handoff, text, NULL) == 0 && session.handoff.mode != HANDOFF_OFF)
 		note(why);
 	pthread_mutex_unlock(&waking);
+	quiet_end(before);
 }
 
 void session_refuse(const char *why)
@@ -212,10 +218,9 @@ static void fact_command(struct writer *w)
 
 static void fact_executable(struct writer *w)
 {
-	char path[4096], hex[2 * 64 + 1] = "";
-	ssize_t n = readlink("/proc/self/exe", path, sizeof path);
-	if (n > 0)
-		world_put_fact(w, "exe", path, (size_t)n);
+	char path[MODULE_PATH_SIZE], hex[2 * 64 + 1] = "";
+	if (*module_executable(path))
+		fact_text(w, "exe", path);
 	struct module_list list = {0};
 	module_find(&list, 0); /* the executable is the first of all */
 	if (list.count > 0) {
@@ -264,12 +269,17 @@ static uint64_t number_world(void)
 	return hash_mix(world, (uint64_t)getppid());
 }
 
-/* By its new name the other ranks of the node know that it is here. */
+/* By its new name the other ranks of the node know that it is here. It is not renamed where a filter may forbid that: nobody will look for it then
+ * (session_finalize). */
 static void rename_arena(void)
 {
 	char path[sizeof session.arena];
+	struct limits limits;
+	limits_read(&limits);
+	if (limits.filtered)
+		return;
 	int n = snprintf(path, sizeof path, "%s/" NEIGHBOURS_ARENA, session.handoff.spool, (unsigned long long)session.world, (unsigned)session.rank, session.host);
-	if (n > 0 && (size_t)n < sizeof path && access(path, F_OK) != 0 && rename(session.arena, path) == 0)
+	if (n > 0 && (size_t)n < sizeof path && access(path, F_OK) != 0 && recorder_rename(path) == 0)
 		strcpy(session.arena, path);
 }
 
@@ -358,11 +368,11 @@ void session_initialized(int thread_level)
 {
 	if (session.state != AWAKE)
 		return;
-	int saved = errno;
+	struct quiet before = quiet_begin();
 	if (real.MPI_Comm_rank(MPI_COMM_WORLD, &session.rank) != MPI_SUCCESS ||
 	    real.MPI_Comm_size(MPI_COMM_WORLD, &session.size) != MPI_SUCCESS) {
 		note("cannot learn the rank");
-		errno = saved;
+		quiet_end(before);
 		return;
 	}
 	session.world_made = true;
@@ -373,14 +383,14 @@ void session_initialized(int thread_level)
 			session.world = number_world();
 		identify(thread_level);
 	}
-	errno = saved;
+	quiet_end(before);
 }
 
 void session_opened(int rank, int size, int thread_level)
 {
 	if (session.state != AWAKE || session.initialized)
 		return;
-	int saved = errno;
+	struct quiet before = quiet_begin();
 	session.rank = rank;
 	session.size = size;
 	session.world = number_world();
@@ -390,11 +400,11 @@ void session_opened(int rank, int size, int thread_level)
 		drop();
 	else
 		identify(thread_level);
-	errno = saved;
+	quiet_end(before);
 }
 
-/* Rank 0: the whole trace, which is used up, becomes a file in the spool. */
-static int keep(struct trace *t, const struct arena *a, struct error *error)
+/* Rank 0: the whole trace, which is used up, becomes a file in the spool, unless nobody waits for that any more. */
+static int keep(struct trace *t, const struct arena *a, uint64_t deadline, struct error *error)
 {
 	int rv = -1;
 	char path[1200];
@@ -414,7 +424,9 @@ static int keep(struct trace *t, const struct arena *a, struct error *error)
 	if (world_encode(&w, 0, &bytes, &size, error) != 0)
 		goto done;
 	snprintf(path, sizeof path, "%s/world-%016" PRIx64 ".spoor", session.handoff.spool, session.world);
-	if (publish_file(path, 0600, bytes, size) != 0)
+	if (clock_ns(CLOCK_MONOTONIC) > deadline)
+		error_set(error, "the trace was not put together within the deadline");
+	else if (publish_unsynced(path, 0600, bytes, size) != 0)
 		error_set(error, "%s: cannot write the trace: %s", path, strerror(errno));
 	else
 		rv = 0;
@@ -478,12 +490,16 @@ static void unlink_arenas(void)
 
 void session_finalize(void)
 {
-	int saved = errno;
-	if (session.state != AWAKE || !session.initialized || !session.world_made)
-		return;
+	struct quiet before = quiet_begin();
+	struct limits limits;
 	struct error error = {""};
 	struct arena a;
 	struct trace t = {.size = 0};
+	if (session.state != AWAKE || !session.initialized || !session.world_made) {
+		quiet_end(before);
+		return;
+	}
+	limits_read(&limits);
 	session.finalizing = clock_ns(CLOCK_MONOTONIC);
 	struct tree tree = {.rank = session.rank, .size = session.size,
 	                    .deadline = session.finalizing + (uint64_t)session.handoff.set.deadline * 1000000000,
@@ -494,19 +510,20 @@ void session_finalize(void)
 	__atomic_store_n(&session.state, OFF, __ATOMIC_RELEASE);
 	if (thread_failed())
 		note(thread_failed());
-	bool open = read_arena(&t, &a, session.arena, &error) == 0;
+	/* merging takes calls of the system that a filter may not let through, by killing the process: the arenas are left to whoever collects them */
+	bool open = !limits.filtered && read_arena(&t, &a, session.arena, &error) == 0;
 	bool good = open && add_threads(&t, &error) == 0;
 	bool met = tree_meet(&tree, good, &error) == 0;
 	good = met && agreed(&tree) && tree_merge(&tree, &t, &error) == 0;
-	bool kept = good && session.rank == 0 && keep(&t, &a, &error) == 0;
+	bool kept = good && session.rank == 0 && keep(&t, &a, tree.deadline, &error) == 0;
 	bool settled = met && agreed(&tree) && tree_settle(&tree, kept) == 0;
 	if (settled || !agreed(&tree))
 		unlink_arenas();
-	else if (error.text[0])
+	else if (error.text[0] && !limits.filtered)
 		note(error.text);
 	trace_free(&t);
 	if (open)
 		arena_close(&a);
 	tree_end(&tree, good && settled);
-	errno = saved;
+	quiet_end(before);
 }

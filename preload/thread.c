@@ -5,7 +5,6 @@
  */
 #include "preload/thread.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 
@@ -13,6 +12,7 @@
 #include "preload/detail.h"
 #include "preload/recorder.h"
 #include "preload/state.h"
+#include "trace/quiet.h"
 
 bool thread_several;
 
@@ -132,7 +132,7 @@ struct recorder *thread_recorder(void)
 	struct recording *me = &recording;
 	if (me->known || me->refused)
 		return me->known;
-	int saved = errno;
+	struct quiet before = quiet_begin();
 	me->busy = true; /* a call from a signal handler must not come here again */
 	pthread_mutex_lock(&all.lock);
 	struct recorder *r = take();
@@ -152,7 +152,7 @@ struct recorder *thread_recorder(void)
 	me->known = r;
 	me->refused = !r;
 	me->busy = false;
-	errno = saved;
+	quiet_end(before);
 	return r;
 }
 

@@ -238,9 +238,10 @@ static bool apply(void *context, const char *key, size_t key_size, const char *v
 
 int handoff_take(struct handoff *h, int number)
 {
+	static struct handoff result; /* it is large, and stacks of threads may be small; whoever asks is alone */
 	const char *one = h->alternatives;
-	struct handoff result = *h;
 
+	result = *h;
 	for (int i = 0; *one && i < number; i++) {
 		one += strcspn(one, "\n");
 		one += *one == '\n';
@@ -270,7 +271,7 @@ int handoff_choose(struct handoff *h, const char *executable, uint64_t ranks)
 
 int handoff_first_capture(const struct handoff *h)
 {
-	static struct handoff one; /* it is large, and stacks of threads may be small; whoever asks is alone */
+	static struct handoff one; /* as above */
 
 	for (int number = 0;; number++) {
 		one = *h;

@@ -5,12 +5,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "trace/limits.h"
+#include "trace/quiet.h"
+
+#define PAGE UINT64_C(4096)
 
 static const char magic[8] = "spoorar";
 
@@ -22,7 +28,6 @@ static int map(struct arena *a, int fd, uint64_t size, int flags)
 	a->base = base;
 	a->header = base;
 	a->size = size;
-	a->fd = fd;
 	return 0;
 }
 
@@ -31,51 +36,101 @@ int arena_create(struct arena *a, const char *path, uint64_t size, struct error 
 	return arena_create_shared(a, path, size, NULL, error);
 }
 
+/* Makes the file longer, by n bytes if there is storage and the limit (of the process, for a file) allows it; returns by how many whole pages. A mapped page without
+ * storage behind it would be SIGBUS when it is touched, and storage that was only promised might not be there then: so they are written. That also does without
+ * calls that not every file system, or filter of system calls, has. */
+static uint64_t append(int fd, uint64_t size, uint64_t n, uint64_t limit)
+{
+	static char zeros[1 << 16]; /* never written to: no memory */
+	uint64_t done = 0, most = limit > size ? limit - size : 0;
+	if (n > most)
+		n = most & ~(PAGE - 1);
+	while (done < n) {
+		ssize_t put = write(fd, zeros, n - done < sizeof zeros ? n - done : sizeof zeros);
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put <= 0)
+			break;
+		done += (uint64_t)put;
+	}
+	return done & ~(PAGE - 1);
+}
+
+/* Makes the file, with its first pages, and maps it. Returns 0, or -1 with error set and no file. */
+static int create(struct arena *a, const char *path, uint64_t size, const struct limits *limits, struct error *error)
+{
+	struct stat st = {.st_ino = 0};
+	int rv = -1;
+	/* O_APPEND: it may get the number of a standard stream that is closed, and what another thread prints just now must not get into the arena */
+	int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return error_set(error, "%s: cannot create the arena: %s", path, strerror(errno));
+	if (!limits->filtered)
+		flock(fd, LOCK_EX | LOCK_NB); /* says that somebody records; a file system without locks does not matter much */
+	errno = ENOSPC;
+	if (append(fd, 0, ARENA_FIRST, limits->file) < ARENA_FIRST || fstat(fd, &st) != 0)
+		error_set(error, "%s: cannot allocate %llu bytes: %s", path, (unsigned long long)ARENA_FIRST,
+		          limits->file < ARENA_FIRST ? "files may not be that large (ulimit -f)" : strerror(errno));
+	else if (map(a, fd, size, MAP_SHARED) != 0)
+		error_set(error, "%s: cannot map %llu bytes: %s", path, (unsigned long long)size, strerror(errno));
+	else
+		rv = 0;
+	if (close(fd) != 0 && rv == 0) /* some file systems only tell now that there is no room */
+		rv = error_set(error, "%s: cannot allocate %llu bytes: %s", path, (unsigned long long)ARENA_FIRST, strerror(errno));
+	if (rv != 0)
+		unlink(path);
+	a->device = st.st_dev;
+	a->inode = st.st_ino;
+	return rv;
+}
+
 int arena_create_shared(struct arena *a, const char *path, uint64_t size, uint64_t *shared, struct error *error)
 {
-	const uint64_t first = shared ? ARENA_SHARE : ARENA_MIN_SIZE;
-	*a = (struct arena){.fd = -1};
+	struct limits limits = {.memory = UINT64_MAX};
+	*a = (struct arena){.shared = shared};
 	size = size < ARENA_MIN_SIZE ? ARENA_MIN_SIZE : size > ARENA_MAX_SIZE ? ARENA_MAX_SIZE : size;
-	size &= ~UINT64_C(4095);
-	int fd = -1, flags = MAP_PRIVATE | MAP_ANONYMOUS;
 	if (path) {
-		flags = MAP_SHARED;
-		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-		if (fd < 0)
-			return error_set(error, "%s: cannot create the arena: %s", path, strerror(errno));
-		flock(fd, LOCK_EX | LOCK_NB); /* says that somebody records; a file system without locks does not matter much */
-		/* The first pages are allocated for real: a full file system shows here, as an error, and not as SIGBUS later.
-		 * The recorder extends the allocation as it goes (arena_alloc). */
-		int failure = posix_fallocate(fd, 0, (off_t)first);
-		if (failure || ftruncate(fd, (off_t)size) != 0) {
-			error_set(error, "%s: cannot allocate %llu bytes: %s", path, (unsigned long long)first,
-			          strerror(failure ? failure : errno));
-			close(fd);
-			unlink(path);
-			return -1;
-		}
+		limits_read(&limits);
+		if (limits.memory / ARENA_LEFT < ARENA_MIN_SIZE)
+			return error_set(error, "%s: no arena: the process may only map %llu more bytes (ulimit -v, -d, -l), of which it would be more than a %dth",
+			                 path, (unsigned long long)limits.memory, ARENA_LEFT);
+		if (limits.memory / ARENA_LEFT < size)
+			size = limits.memory / ARENA_LEFT;
+		a->path = strdup(path);
+		if (!a->path)
+			return error_set(error, "%s: no memory", path);
 	}
-	if (map(a, fd, size, flags) != 0) {
-		error_set(error, "%s: cannot map %llu bytes: %s", path ? path : "private arena", (unsigned long long)size, strerror(errno));
-		if (fd >= 0) {
-			close(fd);
-			unlink(path);
-		}
+	size &= ~(PAGE - 1);
+	if (!path && map(a, -1, size, MAP_PRIVATE | MAP_ANONYMOUS) != 0)
+		return error_set(error, "private arena: cannot map %llu bytes: %s", (unsigned long long)size, strerror(errno));
+	if (path && create(a, path, size, &limits, error) != 0) {
+		arena_close(a);
 		return -1;
 	}
 	struct arena_header *h = a->header;
 	h->version = ARENA_VERSION;
-	h->size = path ? first : size; /* what is backed by storage */
-	a->shared = shared;
+	h->size = path ? ARENA_FIRST : size;
 	h->used = (sizeof *h + 63) & ~UINT64_C(63);
 	arena_barrier();
 	memcpy(h->magic, magic, sizeof magic);
 	return 0;
 }
 
+int arena_rename(struct arena *a, const char *path)
+{
+	char *copy = strdup(path);
+	if (!copy || rename(a->path, path) != 0) {
+		free(copy);
+		return -1;
+	}
+	free(a->path);
+	a->path = copy;
+	return 0;
+}
+
 int arena_open(struct arena *a, const char *path, struct error *error)
 {
-	*a = (struct arena){.fd = -1};
+	*a = (struct arena){.size = 0};
 	struct stat st;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
@@ -150,9 +205,8 @@ void arena_close(struct arena *a)
 {
 	if (a->base)
 		munmap(a->base, a->size);
-	if (a->fd >= 0)
-		close(a->fd);
-	*a = (struct arena){.fd = -1};
+	free(a->path);
+	*a = (struct arena){.size = 0};
 }
 
 static unsigned class_of(uint64_t n)
@@ -178,22 +232,40 @@ static uint64_t allowed(struct arena *a, uint64_t step)
 	return take;
 }
 
-/* A mapped page without storage behind it would be SIGBUS when it is touched, so storage is allocated first. */
+/* Storage for the next n bytes, or for some of them: returns for how many. */
+static uint64_t grow(struct arena *a, uint64_t n)
+{
+	struct quiet before = quiet_begin();
+	struct limits limits;
+	struct stat st;
+	uint64_t done = 0;
+	limits_read(&limits);
+	int fd = open(a->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (fd >= 0) {
+		if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_dev == a->device && st.st_ino == a->inode && (uint64_t)st.st_size == a->header->size)
+			done = append(fd, a->header->size, n, limits.file);
+		if (close(fd) != 0)
+			done = 0;
+	}
+	quiet_end(before);
+	return done;
+}
+
 static bool extend(struct arena *a, uint64_t n)
 {
 	struct arena_header *h = a->header;
 	if (n + a->held > a->size - h->used)
 		return false;
 	while (h->used + a->held + n > h->size) {
-		uint64_t step = h->size < (UINT64_C(8) << 20) ? h->size : UINT64_C(8) << 20;
+		uint64_t step = h->size < (UINT64_C(8) << 20) ? h->size : UINT64_C(8) << 20, got;
+		if (a->full || !a->path)
+			return false;
 		if (h->size + step > a->size)
 			step = a->size - h->size;
 		step = allowed(a, step);
-		if (step == 0 || a->fd < 0 || a->full || posix_fallocate(a->fd, (off_t)h->size, (off_t)step) != 0) {
-			a->full = true; /* not asked again: each time would cost a system call */
-			return false;
-		}
-		h->size += step;
+		got = step ? grow(a, step) : 0;
+		a->full = got < step || !step; /* not asked again: each time would cost system calls */
+		h->size += got;
 	}
 	return true;
 }
@@ -240,7 +312,7 @@ ref arena_alloc(struct arena *a, uint64_t n)
 		return r;
 	}
 	arena_set(a, h->used, at + n);
-	if (a->fd < 0)
+	if (!a->path)
 		memset(a->base + at, 0, n); /* a salvaged arena may hold what an undone operation left */
 	return (ref)at;
 }

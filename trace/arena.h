@@ -10,6 +10,10 @@
  *    first saves the old word in the journal; arena_commit() empties the journal. A reader that finds the journal not
  *    empty puts the old words back (arena_recover).
  *
+ * The file is as long as there is storage for it, and grows; the mapping is as long as it may ever get. No descriptor stays open: an application that closes
+ * one too many, or all, or has none for its standard output, would meet it. So the file is opened again by its name whenever it grows, and left as it is
+ * if that is another one now. The lock that says that somebody records is the mapping's, too, and goes with it.
+ *
  * Memory is handed out by a bump pointer and never returned to the system; blocks of a power of two that are given back are reused. Nothing
  * fails in the middle of an event: a recorder asks arena_room() before it starts one.
  */
@@ -36,7 +40,7 @@ struct arena_header {
 	char magic[8];          /* "spoorar" and a NUL; written last when the arena is created */
 	uint32_t version;       /* ARENA_VERSION: layout of everything in the arena; no reader converts old ones */
 	uint32_t layout;        /* a checksum of structure sizes, so that a mixed installation is noticed */
-	uint64_t size;          /* bytes that storage backs; the budget is the file's length */
+	uint64_t size;          /* bytes that storage backs: what lies behind must not be touched */
 	uint64_t used;          /* bump pointer */
 	ref root;               /* struct record (trace/record.h) */
 	uint32_t overflows;     /* operations that did not fit the journal */
@@ -53,19 +57,24 @@ struct arena {
 	uint8_t *base;
 	struct arena_header *header;
 	uint64_t size;
-	int fd; /* -1 for a private arena */
+	char *path; /* NULL: a private arena */
+	uint64_t device, inode; /* of its file */
 	uint64_t *shared; /* atomic: bytes of storage that this arena may still take, together with others; NULL: up to its size */
 	bool full;            /* no more storage backs it than does now, whatever size is */
 	uint64_t free_bytes;  /* in free blocks */
 	uint64_t held;        /* bytes at the end that are not handed out, for what must not fail when the rest is used up */
 };
 
-/* Creates the file (which must not exist; mode 0600), locked (flock) for as long as it is open, sparse, of the given size (clamped to MIN..MAX), and maps it. path may be NULL: a private
- * arena in anonymous memory. Returns 0 or -1. */
+/* Creates the file (which must not exist; mode 0600), locked (flock) for as long as it is mapped, to grow up to the given size (clamped to MIN..MAX, and to
+ * a share of what the process may still map: ARENA_LEFT), and maps it. path (absolute) may be NULL: a private arena in anonymous memory, all of it.
+ * Returns 0, or -1 with error set and nothing left behind. */
+#define ARENA_LEFT 256
 int arena_create(struct arena *a, const char *path, uint64_t size, struct error *error);
-/* The same, of several arenas that take storage from one allowance: what is left of it is in *shared. Each has ARENA_SHARE bytes in any case. */
-#define ARENA_SHARE (UINT64_C(1) << 18)
+/* The same, of several arenas that take storage from one allowance: what is left of it is in *shared. Each has ARENA_FIRST bytes in any case. */
+#define ARENA_FIRST (UINT64_C(1) << 18)
 int arena_create_shared(struct arena *a, const char *path, uint64_t size, uint64_t *shared, struct error *error);
+/* Gives the file another name, by which it is found when it grows. Returns 0, or -1 (errno) and it has its old one. */
+int arena_rename(struct arena *a, const char *path);
 /* Copies an existing arena to private memory, with ARENA_SLACK bytes of room to finish it: what is changed never reaches the file. Checks header and journal against the file's size and
  * puts an unfinished operation back. Everything behind the header is still untrusted. Returns 0; 1 if its process was gone before it was
  * initialised (then there is nothing in it, and nothing is mapped); -1 with error set; ARENA_OTHER_VERSION with error set if another version

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -87,23 +88,30 @@ static int write_all(int fd, const uint8_t *bytes, size_t n)
 
 typedef int naming(const char *temporary, const char *path, int fd);
 
-static int publish(const char *path, unsigned mode, const void *bytes, size_t n, naming *name)
+static int publish(const char *path, unsigned mode, const void *bytes, size_t n, naming *name, bool sync)
 {
 	size_t length = strlen(path), room = length + 64;
 	const char *slash = strrchr(path, '/');
 	int folder = slash ? (int)(slash - path) + 1 : 0;
 	char *temporary = malloc(room);
 	struct timespec now;
+	struct rlimit most;
 
 	if (!temporary)
 		return -1;
+	if (getrlimit(RLIMIT_FSIZE, &most) == 0 && n > most.rlim_cur) {
+		free(temporary);
+		errno = EFBIG;
+		return -1;
+	}
 	/* hidden from those who walk the archive, and never taken by two processes at once, nor on two nodes */
 	clock_gettime(CLOCK_REALTIME, &now);
 	snprintf(temporary, room, "%.*s.%s.%ld.%lx.tmp", folder, path, path + folder, (long)getpid(),
 	         (unsigned long)now.tv_sec << 30 ^ (unsigned long)now.tv_nsec);
-	int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600), rv = -1;
+	/* O_APPEND: as for an arena, in a process without standard streams (arena.c) */
+	int fd = open(temporary, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600), rv = -1;
 	if (fd >= 0) {
-		rv = write_all(fd, bytes, n) || fchmod(fd, mode) || fsync(fd) || name(temporary, path, fd) ? -1 : 0;
+		rv = write_all(fd, bytes, n) || fchmod(fd, mode) || (sync && fsync(fd)) || name(temporary, path, fd) ? -1 : 0;
 		int failure = errno;
 		unlink(temporary); /* not there if it was renamed */
 		close(fd);
@@ -115,10 +123,15 @@ static int publish(const char *path, unsigned mode, const void *bytes, size_t n,
 
 int publish_file(const char *path, unsigned mode, const void *bytes, size_t n)
 {
-	return publish(path, mode, bytes, n, give_name);
+	return publish(path, mode, bytes, n, give_name, true);
 }
 
 int publish_over(const char *path, unsigned mode, const void *bytes, size_t n)
 {
-	return publish(path, mode, bytes, n, take_name);
+	return publish(path, mode, bytes, n, take_name, true);
+}
+
+int publish_unsynced(const char *path, unsigned mode, const void *bytes, size_t n)
+{
+	return publish(path, mode, bytes, n, give_name, false);
 }

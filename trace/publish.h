@@ -10,9 +10,12 @@
 
 #include <stddef.h>
 
-/* path must not exist (errno EEXIST otherwise). The temporary name, ".NAME.PID.TIME.tmp", is gone in any case. Returns 0, or -1 with errno. */
+/* path must not exist (errno EEXIST otherwise). The temporary name, ".NAME.PID.TIME.tmp", is gone in any case. More than the process may write to a file
+ * (RLIMIT_FSIZE) is not begun: EFBIG, and no signal. Returns 0, or -1 with errno. */
 int publish_file(const char *path, unsigned mode, const void *bytes, size_t n);
 /* The same, in the place of a file that may be there: it stays until the new one is whole. */
 int publish_over(const char *path, unsigned mode, const void *bytes, size_t n);
+/* The same without waiting for the disk: for what may be lost with the node, as what is in a spool may. */
+int publish_unsynced(const char *path, unsigned mode, const void *bytes, size_t n);
 
 #endif
