@@ -56,12 +56,23 @@ same 'steps one after another and side by side' 6 -n2 <<-END
 	for i in 4 5 6; do srun -n1 --overlap $mpi >out.\$i & done
 	wait
 END
+# Descriptors that slurmstepd left open for its tasks have the numbers that were free in slurmstepd.
+left='for i in {3..40}; do eval "exec $i>&-"; done'
+same 'no stdin, stdout, stderr' 1 -n1 <<-END
+	#!/bin/sh
+	srun bash -c '$left; exec $descriptors list <&- >&- 2>&-'
+END
+same 'no stdout' 1 -n1 <<-END
+	#!/bin/sh
+	srun --input=none bash -c '$left; exec $descriptors list >&-'
+END
 same 'stdout is a closed pipe' 1 -n1 <<-END
 	#!/bin/sh
 	srun $self nothing | true
 END
 same 'limits that srun hands on' 2 -n1 <<-END
 	#!/bin/sh
+	ulimit -S -f 100
 	ulimit -S -c 0
 	ulimit -S -s 1024
 	srun --propagate=ALL sh -c 'ulimit -a; exec $self nothing'

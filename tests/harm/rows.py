@@ -156,7 +156,7 @@ MIDDLE = [
     ("nothing", "nothing", 1), ("becomes another user", "user", None), ("chroot into an empty folder", "chroot", None), ("umask 777", "umask", None),
     ("no environment", "environment", 1), ("its arguments overwritten", "title", 1), ("a timer that interrupts everything", "timer", 1),
     ("floating-point exceptions are signals", "exceptions", 1), ("another rounding", "rounding", 1), ("all memory locked", "lock", 1),
-    ("not dumpable", "dumpable", 1), ("a daemon", "daemon", None), ("limit of memory", "memory", None),
+    ("not dumpable", "dumpable", 1), ("a daemon", "daemon", None), ("limit of files' size", "size", None), ("limit of memory", "memory", None),
     ("limit of open files", "files", None), ("all signals blocked", "signals", 1)]
 
 ROWS = [
@@ -284,8 +284,14 @@ ROWS = [
     Row("a PMPI tool behind", "exec @mpi@", 1, CALLS, behind=TOOL),
     Row("a missing library before", "exec @plain@ 2>err; grep -v ignored err", before="/nowhere/missing.so", blur=((r"(?m)^.*/nowhere/missing.so.*\n", ""),)),
     # Descriptors
+    Row("no stdin", "exec @descriptors@ list <&-", 1),
+    Row("no stdout", "exec @descriptors@ list >&-", 1),
+    Row("no stderr", "exec @descriptors@ list 2>&-", 1),
+    Row("no stdin, stdout, stderr", "exec @descriptors@ list <&- >&- 2>&-", 1),
     Row("no stdin, stdout, stderr, without MPI", "exec @plain@ <&- >&- 2>&-"),
+    Row("numbers of descriptors", "exec @descriptors@ list", 1),
     Row("closefrom(3)", "exec @descriptors@ closefrom", 1),
+    Row("descriptors closed twice", "exec @descriptors@ twice", 1),
     Row("stdout is full", "exec @mpi@ >/dev/full", 1, CALLS),
     Row("stdout is a closed pipe", "@mpi@ | true", None),
     # Where the world is another
@@ -307,8 +313,12 @@ ROWS = [
     Row("seccomp refuses exotic calls", f"exec @filter@ refuse {EXOTIC} -- @plain@"),
     Row("seccomp kills for exotic calls", f"exec @filter@ kill {EXOTIC} -- @plain@"),
     Row("seccomp refuses exotic calls, with MPI", f"exec @filter@ refuse {EXOTIC} -- @mpi@", None),
+    Row("seccomp kills for exotic calls, with MPI", f"exec @filter@ kill {EXOTIC} -- @mpi@", None),
     Row("no right to make memory executable", "@filter@ deny -- @plain@; exec @filter@ deny -- @mpi@", 1, CALLS),
     # Limits
+    Row("limit of files' size", "ulimit -f 1; exec @mpi@", None),
+    Row("limit of files' size, many events", "ulimit -f 100; exec @self@ nothing", None),
+    Row("limit of files' size: 0", "ulimit -f 0; exec @mpi@ >/dev/null", None),
     Row("limit of address space", "ulimit -v 100000; exec @mpi@", None),
     Row("limit of address space, without MPI", "ulimit -v 8000; exec /bin/ls -d /"),
     Row("limit of open files", "ulimit -n 26; exec @mpi@", None),
