@@ -153,7 +153,7 @@ int trace_check(const struct trace *t, struct error *error)
 		return error_set(error, "no memory");
 	for (uint32_t i = 0; i < t->patterns.count; i++) {
 		struct pattern p;
-		int bad = pattern_parse(&p, t->patterns.items[i].bytes, t->patterns.items[i].size);
+		bool bad = pattern_parse(&p, t->patterns.items[i].bytes, t->patterns.items[i].size) != 0 || !pattern_whole(&p);
 		if (!bad)
 			news[i] = pattern_news(&p);
 		pattern_free(&p);

@@ -189,7 +189,7 @@ int column_extract(struct columns *x, struct column *c, uint64_t visits, bool re
 	if (!c->grammar && c->lead <= 1 && (visits == 1 || (c->lead == 1 && c->token == 1 && run >= visits - 1)))
 		return image_dict(out, column_dict(x, c), c->dict_count, 1, references) ? 0 : -1; /* constant: no pattern */
 	if (image_pattern(x, c, run, &out->pattern) != 0 || pattern_parse(&pattern, out->pattern.data, out->pattern.size) != 0 ||
-	    pattern_length(&pattern) < visits)
+	    !pattern_whole(&pattern) || pattern_length(&pattern) < visits)
 		goto done;
 	if (pattern_length(&pattern) == visits) {
 		rv = image_dict(out, column_dict(x, c), c->dict_count, pattern_news(&pattern), references) ? 0 : -1;

@@ -53,7 +53,7 @@ int pattern_parse(struct pattern *p, const uint8_t *bytes, size_t n)
 			return -1;
 	}
 	p->rule_count = rules;
-	return r.at == r.end && p->rules[rules - 1].needs == 0 ? 0 : -1;
+	return r.at == r.end ? 0 : -1;
 }
 
 void pattern_free(struct pattern *p)
@@ -71,6 +71,11 @@ uint64_t pattern_length(const struct pattern *p)
 uint64_t pattern_news(const struct pattern *p)
 {
 	return p->rules[p->rule_count - 1].news;
+}
+
+bool pattern_whole(const struct pattern *p)
+{
+	return p->rules[p->rule_count - 1].needs == 0;
 }
 
 uint64_t pattern_last(const struct pattern *p)

@@ -6,6 +6,7 @@
 #ifndef SPOOR_PATTERN_H
 #define SPOOR_PATTERN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,7 +22,7 @@ struct pattern_rule {
 	size_t first, end; /* symbols */
 	uint64_t length;   /* tokens in the expansion */
 	uint64_t news;     /* `new` tokens among them */
-	uint64_t needs;    /* values that have to be known before it: of the whole, none */
+	uint64_t needs;    /* values that have to be known before it */
 };
 
 struct pattern {
@@ -30,17 +31,18 @@ struct pattern {
 	size_t rule_count;
 };
 
-/* Parses and checks: that each token but `new` is of a value that came before it, too. Returns 0, or -1 if the bytes are no pattern (or no memory). The caller
- * frees it in any case. */
+/* Parses and checks. Returns 0, or -1 if the bytes are no pattern (or no memory). The caller frees it in any case. */
 int pattern_parse(struct pattern *p, const uint8_t *bytes, size_t n);
+/* Is each token but `new` of a value that came before it? So it is in the pattern of a column. */
+bool pattern_whole(const struct pattern *p);
 void pattern_free(struct pattern *p);
 
 /* Tokens in all, and how many of them are `new` (the size of the dictionary). */
 uint64_t pattern_length(const struct pattern *p);
 uint64_t pattern_news(const struct pattern *p);
-/* Which value of the dictionary comes last. */
+/* Of a whole pattern: which value of the dictionary comes last. */
 uint64_t pattern_last(const struct pattern *p);
-/* Adds up how often each value of the dictionary comes; counts has room for all, and is set. Returns 0 or -1 (no memory). */
+/* The same: how often each value of the dictionary comes; counts has room for all, and is set. Returns 0 or -1 (no memory). */
 int pattern_count(const struct pattern *p, uint64_t *counts);
 /* Largest number of tokens, written out as runs, that a reader must look at; for the sizes of parts. */
 size_t pattern_symbols(const struct pattern *p);
