@@ -134,7 +134,7 @@ def cheap(title, *command, says=None, status=1):
 
 
 with tempfile.TemporaryDirectory(prefix="budget.") as work:
-    path = os.path.join(work, "a.spoor")
+    path, out_file = os.path.join(work, "a.spoor"), os.path.join(work, "out")
 
     def write(data):
         with open(path, "wb") as file:
@@ -143,7 +143,7 @@ with tempfile.TemporaryDirectory(prefix="budget.") as work:
     # What is good, is good.
     write(trace(events=1000))
     cheap("a thousand events", "verify", path, status=0)
-    for command in (("diff", path, path), ("show", "--loops", path), ("show", "--matrix", path), ("show", "--last", path), ("report", "-o", "/dev/null", path)):
+    for command in (("diff", path, path), ("show", "--loops", path), ("show", "--matrix", path), ("show", "--last", path), ("report", "-o", out_file, path)):
         cheap("a thousand events", *command, status=0)
     write(trace(ranks=1 << 16, events=10))
     cheap("65,536 ranks", "verify", path, status=0)
@@ -180,14 +180,14 @@ with tempfile.TemporaryDirectory(prefix="budget.") as work:
 
     # Steps.
     write(trace(events=LONG))
-    for command in (("verify", path), ("diff", path, path), ("show", "--loops", path), ("show", "--matrix", path), ("export", "--chrome", "/dev/null", path)):
+    for command in (("verify", path), ("diff", path, path), ("show", "--loops", path), ("show", "--matrix", path), ("export", "--chrome", out_file, path)):
         cheap("2^40 events", *command, says="steps")
     for command in (("show", path), ("stat", path), ("diff", "--no-bytes", path, path), ("verify", "--quick", path), ("dump", "--count", "5", path)):
         cheap("2^40 events", *command, status=0)
     cheap("2^40 events, one after another", "show", "--last", path, "--limit", "0.01", says="steps")
     for ranks in ((1 << 31) - 1, 1 << 30):
         write(trace(ranks=ranks))
-        for command in (("verify", path), ("diff", path, path), ("show", "--matrix", path), ("export", "--chrome", "/dev/null", path)):
+        for command in (("verify", path), ("diff", path, path), ("show", "--matrix", path), ("export", "--chrome", out_file, path)):
             cheap(f"{ranks} ranks", *command, says="steps")
         cheap(f"{ranks} ranks", "stat", path, status=0)
         write(every_other(ranks))
@@ -234,7 +234,7 @@ with tempfile.TemporaryDirectory(prefix="budget.") as work:
     # Numbers in options.
     write(trace())
     for rank in ("4294967296", "18446744073709551616", "-1", " 0", "0x0", ""):
-        for command in (("show", "--loops", "--rank", rank), ("dump", "--rank", rank), ("report", "-o", "/dev/null", "--rank", rank)):
+        for command in (("show", "--loops", "--rank", rank), ("dump", "--rank", rank), ("report", "-o", out_file, "--rank", rank)):
             code, out, err, _, _ = measure(*command, path)
             tap.ok(code == 2 and "--rank" in err, f"{command[0]} --rank {rank!r} is refused", err)
 

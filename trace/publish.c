@@ -72,6 +72,11 @@ static int give_name(const char *temporary, const char *path, int fd)
 
 static int take_name(const char *temporary, const char *path, int fd)
 {
+	struct stat st;
+	if (!lstat(path, &st) && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode)) { /* not in the place of a device */
+		errno = EEXIST;
+		return -1;
+	}
 	return judge(rename(temporary, path), path, fd);
 }
 

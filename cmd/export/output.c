@@ -34,6 +34,8 @@ int output_file(struct output *o, const char *name, struct error *error)
 	}
 	if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
 		return error_set(error, "%s: is a folder; a file is to be written", name);
+	if (lstat(name, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode)) /* a device would be replaced by a file */
+		return error_set(error, "%s: is no regular file; FILE - is standard output", name);
 	if (temporary(o, name, error) != 0)
 		return -1;
 	int fd = mkstemp(o->temporary);
