@@ -101,7 +101,7 @@ def check_ranks(trace, other):
 def check_archive(trace, folder):
     """A trace with threads in an archive, as a job's."""
     kept, meta = os.path.join(folder, "archive"), json.loads(spoor("show", "--json", trace).stdout)["meta"]
-    day = os.path.join(kept, meta["start"][:10].replace("-", "/"))
+    day = os.path.join(kept, meta["start"][:10].replace("-", "/"), str(os.geteuid()))  # the user's folder
     os.chmod(folder, 0o711)  # root reads an archive as nobody
     os.makedirs(day)
     archive.fill(kept, 1, 10)

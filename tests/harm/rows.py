@@ -314,7 +314,7 @@ ROWS = [
     Row("seccomp kills for exotic calls", f"exec @filter@ kill {EXOTIC} -- @plain@"),
     Row("seccomp refuses exotic calls, with MPI", f"exec @filter@ refuse {EXOTIC} -- @mpi@", None),
     Row("seccomp kills for exotic calls, with MPI", f"exec @filter@ kill {EXOTIC} -- @mpi@", None),
-    Row("no right to make memory executable", "@filter@ deny -- @plain@; exec @filter@ deny -- @mpi@", 1, CALLS),
+    Row("no right to make memory executable", "@filter@ deny -- @plain@; exec @filter@ deny -- @mpi@", None),
     # Limits
     Row("limit of files' size", "ulimit -f 1; exec @mpi@", None),
     Row("limit of files' size, many events", "ulimit -f 100; exec @self@ nothing", None),

@@ -175,9 +175,13 @@ static void test_facts(void)
 
 static void test_decision(void)
 {
-	struct decision d = {.mode = {MODE_LOSSY, 5}, .archive = "/a b", .spool = "/s", .admin_group = "", .set = {.memory = 1 << 20, .deadline = 3, .bins = 5}, .rule = "a rule", .where = "f:1", .reason = "because"}, back;
+	struct decision d = {.mode = {MODE_LOSSY, 5}, .archive = "/a b", .spool = "/s", .admin_group = "", .rule = "a rule", .where = "f:1", .reason = "because"}, back;
 	struct error error = {""};
 
+	settings_default(&d.set);
+	d.set.memory = 1 << 20;
+	d.set.deadline = 3;
+	d.set.bins = 5;
 	char *text = decision_encode(&d);
 	ok(text && !decision_decode(&back, text, strlen(text), &error) && !memcmp(&d, &back, sizeof d), "a decision, and back: %s",
 	   error.text);
