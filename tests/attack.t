@@ -95,7 +95,7 @@ def index(title):
     return done
 
 
-# --- B6: folders ---
+# --- folders ---
 make_day(ALICE)
 make_day(MALLORY)
 tap.equal(deliver(ALICE, 100)[0], "", "alice's trace is delivered")
@@ -114,7 +114,7 @@ tap.equal((names(ALICE), names(MALLORY)), ([("100.0.0", str(ALICE), ALICE)], [])
 said = run(MALLORY, SPOOR, "list")
 tap.equal((said.returncode, said.stderr), (0, ""), "and nothing of the others, not even that there are some")
 
-# --- B6: names and metadata ---
+# --- names and metadata ---
 deliver(MALLORY, 100, user="alice")
 for name in ("100.0.1.spoor", "100.0.n1.exit", ".100.join.tmp"):
     run(MALLORY, "cp", os.path.join(evil, "100.0.0.spoor"), os.path.join(evil, name))
@@ -134,7 +134,7 @@ tap.ok(done.returncode == 1 and f"of user {ALICE}" in done.stderr and f"of user 
 tap.equal(deliver(ALICE, 100, trace=False, signal=11, node="n2")[0], "", "alice's exit note is delivered")
 tap.equal({m["state"] for m in map(json.loads, run(ALICE, SPOOR, "list", "--json").stdout.splitlines())}, {"KILLED"}, "and counts")
 
-# --- B5: what is no file ---
+# --- what is no file ---
 os.chmod(evil, 0o2770)  # as if mallory did
 make = ("mkfifo {0}/201.0.0.spoor {0}/201.0.n1.exit {0}/201.0.1.spoor; ln -s /dev/zero {0}/202.0.0.spoor; ln -s /dev/tty {0}/202.0.n1.exit;"
         "ln -s {1}/100.0.0.spoor {0}/203.0.0.spoor; mkdir {0}/204.0.0.spoor {0}/204.0.n1.exit; truncate -s 1T {0}/205.0.0.spoor {0}/205.0.n1.exit;"
@@ -161,13 +161,13 @@ attempt("sh", "-c", f"cd {folder} && mkfifo facts lock note-1 rank-1.arena world
 done = run(MALLORY, HELPER, "collect", limits=True, text=f"job=300\nstep=0\nspool={folder}\nday={DAY}\nuid={MALLORY}\nnode=n1\nexit_code=0\nsignal=0\n")
 tap.ok(done.returncode in (0, 1), "a spool folder of FIFOs", done.returncode, done.stdout, done.stderr)
 
-# --- B1: space ---
+# --- space ---
 files = {name for _, _, found in os.walk(store) for name in found if name.startswith("100.")}
 done = run(0, SPOOR, "prune", "--delete", "--quota", "100M", "--user-quota", "50M")
 tap.equal(({name for _, _, found in os.walk(store) for name in found if name.startswith("100.")}, done.returncode), (files, 0),
           "terabytes that take nothing of the disk make nothing go")
 
-# --- B6: many names ---
+# --- many names ---
 MANY = 20000
 before = deliver(ALICE, 101)[1]
 attempt("sh", "-c", f"cd {evil} && rm -rf * .??* && seq 0 {MANY} | sed 's/.*/101.0.&.spoor/' | xargs touch && seq 0 3000 | sed 's/.*/102.0.n&.exit/' | xargs -n 1000 tee <{work}/note "
