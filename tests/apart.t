@@ -9,6 +9,12 @@ start_site -n 2
 sed -i "s/\"rules\"/\"deadline\": $deadline, \"rules\"/" "$site/policy.json"
 install -m 755 "$build/tests/programs/late" "$work/late"
 
+# What tracers said to the nodes, while their traces were delivered.
+tells() {
+	said=$(printf '%b\n' "$(sed -n "s/.* job=$job .* why=//p" "$build/prefix/var/log/spoor/node.log" | sed 's/%/\\x/g')" | sed -n 's/.*tracer: //p' | sort -u)
+	[[ $said =~ $1 ]]
+}
+
 # apart TITLE MISSING PATTERN SRUN-OPTIONS WRAPPER ARGUMENT...: four ranks on two nodes. MISSING: ranks that the trace lacks, as `spoor show --last` says it; PATTERN: what
 # the node's log must say of the tracer, or nothing; WRAPPER: shell code before the program.
 apart() {
@@ -30,7 +36,7 @@ exit \$status"
 	is "$title: the ranks that the trace lacks" "$shown" "$missing"
 	calls=$(for rank in 0 1 2 3; do spoor dump --rank $rank "$(traces)" 2>/dev/null | grep -c MPI_Allreduce; done | xargs)
 	is "$title: each rank is there once" "$calls" "$(for rank in 0 1 2 3; do [[ $missing == *$rank* ]] && echo 0 || echo 10; done | xargs)"
-	said=$(grep -h "\[$job\.[^]]*\] spoor: .*tracer: " "$site"/cluster/log/slurmd-n* | sed -E 's/.*tracer: //' | sort -u)
+	wait_for 15 tells "^${pattern}$"
 	like "$title: the nodes' logs" "$said" "^${pattern}$"
 }
 

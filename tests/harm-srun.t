@@ -70,7 +70,7 @@ same 'stdout is a closed pipe' 1 -n1 <<-END
 	#!/bin/sh
 	srun $self nothing | true
 END
-same 'limits that srun hands on' 2 -n1 <<-END
+same 'limits that srun hands on' 1 -n1 <<-END
 	#!/bin/sh
 	ulimit -S -f 100
 	ulimit -S -c 0

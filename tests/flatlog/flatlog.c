@@ -110,11 +110,19 @@ static unsigned long long now(void)
 	return (unsigned long long)ts.tv_sec * 1000000000 + (unsigned long long)ts.tv_nsec;
 }
 
+/* What other libraries' constructors call is not logged (doc/events.md): those of preloaded libraries come after them. */
+static bool begun;
+
+static __attribute__((constructor)) void begin(void)
+{
+	begun = true;
+}
+
 bool line_begin(struct line *l, const char *function, void *return_address)
 {
 	memset(l, 0, sizeof(*l));
 	l->function = function;
-	if (state == CLOSED || !getenv("FLATLOG_DIR") || !from_application(return_address))
+	if (!begun || state == CLOSED || !getenv("FLATLOG_DIR") || !from_application(return_address))
 		return false;
 	if (several && !joined)
 		join();

@@ -56,12 +56,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t *file = malloc(size + 1);
 	if (!output[0]) {
-		const char *folder = getenv("TMPDIR");
-		snprintf(output, sizeof output, "%.40s/fuzz-out.%d", folder ? folder : "/tmp", (int)getpid());
 		if (!freopen("/dev/null", "w", stdout))
 			abort();
 		if (geteuid() == 0 && (setgid(65534) || setuid(65534))) /* root opens files ahead, and would become somebody else anyway */
 			abort();
+		snprintf(output, sizeof output, "%.40s/fuzz-out.%d", fuzz_folder(), (int)getpid());
 	}
 	memcpy(file, data, size);
 	container_correct(file, size);

@@ -25,13 +25,19 @@ static void remove_file(void)
 	unlink(file_path);
 }
 
-const char *fuzz_file(const uint8_t *data, size_t size)
+const char *fuzz_folder(void)
 {
 	const char *folder = getenv("TMPDIR");
+
+	return folder && access(folder, W_OK | X_OK) == 0 ? folder : "/tmp";
+}
+
+const char *fuzz_file(const uint8_t *data, size_t size)
+{
 	static int fd = -1;
 
 	if (fd < 0) {
-		snprintf(file_path, sizeof file_path, "%s/fuzz.XXXXXX", folder ? folder : "/tmp");
+		snprintf(file_path, sizeof file_path, "%s/fuzz.XXXXXX", fuzz_folder());
 		fd = mkstemp(file_path);
 		atexit(remove_file);
 	}

@@ -18,6 +18,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned 
 /* libFuzzer's own. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
 
+/* Where files can be made: TMPDIR, or /tmp where the process has become somebody who may not write there. */
+const char *fuzz_folder(void);
 /* The path of a file with these bytes, for parsers that want a path; the same name every time. */
 const char *fuzz_file(const uint8_t *data, size_t size);
 /* The events of a stream, up to a few thousand. Returns 0, or -1 with error set: they cannot be decoded. */
