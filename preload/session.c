@@ -505,15 +505,17 @@ void session_finalize(void)
 	                    .deadline = session.finalizing + (uint64_t)session.handoff.set.deadline * 1000000000,
 	                    .choice = session.choice < 0 ? INT64_MAX : session.choice, .folder = session.handoff.spool, .world = session.world,
 	                    .host = session.host};
+	tree.first_choice = tree.choice; /* until others are met */
 	recorder_finalized();
 	recorder_stop(true);
 	__atomic_store_n(&session.state, OFF, __ATOMIC_RELEASE);
 	if (thread_failed())
 		note(thread_failed());
-	/* merging takes calls of the system that a filter may not let through, by killing the process: the arenas are left to whoever collects them */
+	/* Merging takes calls of the system that a filter may not let through, by killing the process: the arenas are left to whoever collects them. Nobody
+	 * is met then, either: by its name this rank's arena is nobody's, so that ranks under filters would wait for each other to be named. */
 	bool open = !limits.filtered && read_arena(&t, &a, session.arena, &error) == 0;
 	bool good = open && add_threads(&t, &error) == 0;
-	bool met = tree_meet(&tree, good, &error) == 0;
+	bool met = !limits.filtered && tree_meet(&tree, good, &error) == 0;
 	good = met && agreed(&tree) && tree_merge(&tree, &t, &error) == 0;
 	bool kept = good && session.rank == 0 && keep(&t, &a, tree.deadline, &error) == 0;
 	bool settled = met && agreed(&tree) && tree_settle(&tree, kept) == 0;
