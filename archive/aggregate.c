@@ -9,10 +9,11 @@
 #include "archive/aggregate_group.h"
 #include "trace/varint.h"
 
-const char *const aggregate_names[] = {"all", "user", "account", "partition", "executable", "job", "node", "month", "function", "site", NULL};
+const char *const aggregate_names[] = {"all",  "user",  "account",  "partition", "executable", "job",
+                                       "node", "month", "function", "site",      NULL};
 
-const char *const aggregate_reasons[AGGREGATE_REASONS] = {"abort", "oom", "node-lost", "time-limit", "preempted", "cancelled", "signal", "exit", "deadline",
-                                                          "other"};
+const char *const aggregate_reasons[AGGREGATE_REASONS] = {"abort",     "oom",    "node-lost", "time-limit", "preempted",
+                                                          "cancelled", "signal", "exit",      "deadline",   "other"};
 
 /* --- groups --- */
 
@@ -123,7 +124,10 @@ int aggregate_example(struct aggregate_group *g, const struct aggregate_example 
 		return 0;
 	mine->weight = e->weight;
 	mine->site = e->site;
-	return replace(&mine->folder, e->folder) || replace(&mine->name, e->name) || replace(&mine->user, e->user) || replace(&mine->exe, e->exe) ? -1 : 0;
+	return replace(&mine->folder, e->folder) || replace(&mine->name, e->name) || replace(&mine->user, e->user) ||
+	                       replace(&mine->exe, e->exe)
+	               ? -1
+	               : 0;
 }
 
 static int merge_group(struct aggregate_group *to, const struct aggregate_group *from)
@@ -132,9 +136,13 @@ static int merge_group(struct aggregate_group *to, const struct aggregate_group 
 		to->sum[i] += from->sum[i];
 	for (int i = 0; i < AGGREGATE_REASONS; i++)
 		to->reasons[i] += from->reasons[i];
-	if ((from->sizes && aggregate_add_sizes(to, from->sizes)) || (from->example.name && aggregate_example(to, &from->example)))
+	if ((from->sizes && aggregate_add_sizes(to, from->sizes)) ||
+	    (from->example.name && aggregate_example(to, &from->example)))
 		return -1;
-	return from->function && !to->function && (replace(&to->function, from->function) || replace(&to->frames, from->frames)) ? -1 : 0;
+	return from->function && !to->function &&
+	                       (replace(&to->function, from->function) || replace(&to->frames, from->frames))
+	               ? -1
+	               : 0;
 }
 
 int aggregate_merge(struct aggregate *to, const struct aggregate *from)
@@ -245,8 +253,7 @@ int aggregate_encode(const struct aggregate *a, uint8_t **bytes, size_t *size)
 	writer_uint(&w, a->unreadable);
 	writer_uint(&w, a->missing);
 	writer_uint(&w, json_array_size(a->skipped));
-	json_array_foreach(a->skipped, i, text)
-		put_text(&w, json_string_value(text));
+	json_array_foreach(a->skipped, i, text) put_text(&w, json_string_value(text));
 	put_group(&w, &a->total);
 	writer_uint(&w, a->count);
 	for (i = 0; i < a->count; i++)

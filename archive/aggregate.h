@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * aggregate - sums over the traces of an archive, by user, program, function, ...: what `spoor aggregate` and the site's report are made of
+ * aggregate - sums over the traces of an archive, by user, program, function, ...: what `spoor aggregate` and the
+ * site's report are made of
  *
  *     struct aggregate_share all = {.of = 1};
- *     aggregate_make(&a, catalog, &filter, AGGREGATE_USER, &all, &error);    catalog is up to date (scan.h, harvest.h) and locked (CATALOG_SHARE)
+ *     aggregate_make(&a, catalog, &filter, AGGREGATE_USER, &all, &error);    catalog is up to date (scan.h, harvest.h)
+ *         and locked (CATALOG_SHARE)
  *     aggregate_sort(a, aggregate_column("wait"), false);
  *     for (i = 0; i < a->count; i++)
  *             a->groups[i]->key, aggregate_value(a, a->groups[i], COLUMN_WAIT)
  *
- * It comes from the index alone; no trace is opened. Everything that is added up is an integer, so that any order of adding, and any number of processes
- * among which the traces are divided (by job), come to the same. What belongs to a run that took `elapsed` on n nodes with r ranks is also counted in node
- * hours: of s ns of all ranks together, s * n / r.
+ * It comes from the index alone; no trace is opened. Everything that is added up is an integer, so that any order of
+ * adding, and any number of processes among which the traces are divided (by job), come to the same. What belongs to a
+ * run that took `elapsed` on n nodes with r ranks is also counted in node hours: of s ns of all ranks together, s * n /
+ * r.
  *
  * Traces that cannot be read (damaged, of a newer version) are in no sum, but in `skipped`.
  */
@@ -23,31 +26,53 @@
 #include "trace/time.h"
 #include "trace/volume.h"
 
-/* What a group is of. The executable is the last component of its path; the month that of the start, local time. Of a job on several nodes, each node has
- * an equal share of what is counted. A call site is a function with its call path: the same in all runs of the same program file; of each
- * trace the index has those with most time. */
+/* What a group is of. The executable is the last component of its path; the month that of the start, local time. Of a
+ * job on several nodes, each node has an equal share of what is counted. A call site is a function with its call path:
+ * the same in all runs of the same program file; of each trace the index has those with most time. */
 enum aggregate_by {
 	AGGREGATE_ALL, /* no groups, only the total */
-	AGGREGATE_USER, AGGREGATE_ACCOUNT, AGGREGATE_PARTITION, AGGREGATE_EXECUTABLE, AGGREGATE_JOB, AGGREGATE_NODE, AGGREGATE_MONTH,
-	AGGREGATE_FUNCTION, AGGREGATE_SITE,
+	AGGREGATE_USER,
+	AGGREGATE_ACCOUNT,
+	AGGREGATE_PARTITION,
+	AGGREGATE_EXECUTABLE,
+	AGGREGATE_JOB,
+	AGGREGATE_NODE,
+	AGGREGATE_MONTH,
+	AGGREGATE_FUNCTION,
+	AGGREGATE_SITE,
 };
 extern const char *const aggregate_names[]; /* "all", "user", ...; NULL-terminated */
 
-/* What is added up. Groups by function and by site have TRACES, JOBS, CALLS and what follows it, and of these traces only their calls; WAIT_NS and
- * NODE_WAIT_NS as well. */
+/* What is added up. Groups by function and by site have TRACES, JOBS, CALLS and what follows it, and of these traces
+ * only their calls; WAIT_NS and NODE_WAIT_NS as well. */
 enum aggregate_sum {
-	SUM_TRACES, SUM_JOBS,
-	SUM_PARTIAL,       /* traces made of what killed ranks left */
-	SUM_DEGRADED,      /* traces that gave something up: order of values, call paths, events */
-	SUM_EVENTS, SUM_LOST,
-	SUM_MESSAGES, SUM_UNSIZED, SUM_SMALL, SUM_BYTES, /* point to point: sent; of unknown size; of less than 1 KiB; bytes */
-	SUM_MPI_NS, SUM_COMPUTE_NS, SUM_OVERHEAD_NS, /* all ranks together */
-	SUM_WAIT_NS,                               /* in calls that wait for all ranks: longer than the rank that came last */
-	SUM_COMPUTED_NS, SUM_COMPUTE_PEAK_NS, SUM_RUN_PEAK_NS, /* digest.h */
-	SUM_NODE_NS,                               /* elapsed times the nodes */
-	SUM_NODE_MPI_NS, SUM_NODE_WAIT_NS, SUM_NODE_OVERHEAD_NS,
-	SUM_NODE_IDLE_NS,                          /* what would be gained if all ranks computed equally long: compute_peak - computed */
-	SUM_CALLS, SUM_CALL_NS, SUM_CALL_PEAK_NS, SUM_CALL_BYTES, SUM_NODE_CALL_NS,
+	SUM_TRACES,
+	SUM_JOBS,
+	SUM_PARTIAL,  /* traces made of what killed ranks left */
+	SUM_DEGRADED, /* traces that gave something up: order of values, call paths, events */
+	SUM_EVENTS,
+	SUM_LOST,
+	SUM_MESSAGES,
+	SUM_UNSIZED,
+	SUM_SMALL,
+	SUM_BYTES, /* point to point: sent; of unknown size; of less than 1 KiB; bytes */
+	SUM_MPI_NS,
+	SUM_COMPUTE_NS,
+	SUM_OVERHEAD_NS, /* all ranks together */
+	SUM_WAIT_NS,     /* in calls that wait for all ranks: longer than the rank that came last */
+	SUM_COMPUTED_NS,
+	SUM_COMPUTE_PEAK_NS,
+	SUM_RUN_PEAK_NS, /* digest.h */
+	SUM_NODE_NS,     /* elapsed times the nodes */
+	SUM_NODE_MPI_NS,
+	SUM_NODE_WAIT_NS,
+	SUM_NODE_OVERHEAD_NS,
+	SUM_NODE_IDLE_NS, /* what would be gained if all ranks computed equally long: compute_peak - computed */
+	SUM_CALLS,
+	SUM_CALL_NS,
+	SUM_CALL_PEAK_NS,
+	SUM_CALL_BYTES,
+	SUM_NODE_CALL_NS,
 	AGGREGATE_SUMS
 };
 
@@ -61,13 +86,14 @@ struct aggregate_group {
 	uint64_t *sizes; /* messages by size class (amount.h); NULL: none, and in groups by job, node, function, site */
 	uint64_t reasons[AGGREGATE_REASONS];
 	int64_t last_job;
-	/* Of groups by job and by site: one of its traces, that with most node time, or with most time in the site; the first name of several. */
+	/* Of groups by job and by site: one of its traces, that with most node time, or with most time in the site; the
+	 * first name of several. */
 	struct aggregate_example {
 		uint64_t weight;
 		char *folder, *name, *user, *exe; /* name: JOB.STEP.N; NULL in other groups */
-		uint32_t site;                 /* its number in that trace */
+		uint32_t site;                    /* its number in that trace */
 	} example;
-	char *function, *frames;           /* of a site; else NULL */
+	char *function, *frames; /* of a site; else NULL */
 };
 
 struct aggregate {
@@ -77,10 +103,14 @@ struct aggregate {
 	size_t count, capacity;
 	struct index index;
 	json_t *skipped; /* array of texts: FILE: what is wrong */
-	uint64_t unreadable, missing; /* traces that are not for us to read; that the index knows nothing of but their metadata (catalog not writable) */
+	uint64_t unreadable,
+		/* traces that are not for us to read; that the index knows nothing of but their metadata (catalog not
+		 * writable) */
+		missing;
 };
 
-/* Which traces: those of every of-th job, beginning with number `share`. Several processes that each do one share, and merge them, do all. */
+/* Which traces: those of every of-th job, beginning with number `share`. Several processes that each do one share, and
+ * merge them, do all. */
 struct aggregate_share {
 	uint64_t share, of; /* of >= 1 */
 	unsigned threads;   /* 0: one for each core that the process may use */
@@ -90,33 +120,64 @@ struct aggregate_share {
 };
 
 /* Returns 0, or -1 with error set. The caller destroys *out. */
-int aggregate_make(struct aggregate **out, struct catalog *c, const struct catalog_filter *filter, enum aggregate_by by, const struct aggregate_share *share,
-                   struct error *error);
+int aggregate_make(struct aggregate **out, struct catalog *c, const struct catalog_filter *filter, enum aggregate_by by,
+                   const struct aggregate_share *share, struct error *error);
 void aggregate_destroy(struct aggregate *a);
 /* Adds what is in `from`, of the same kind and of other traces. Returns 0, or -1 on no memory. */
 int aggregate_merge(struct aggregate *to, const struct aggregate *from);
-/* As bytes, for another process of the same program. *bytes is malloc'ed. Each returns 0 or -1 (no memory, or not such bytes). */
+/* As bytes, for another process of the same program. *bytes is malloc'ed. Each returns 0 or -1 (no memory, or not such
+ * bytes). */
 int aggregate_encode(const struct aggregate *a, uint8_t **bytes, size_t *size);
 int aggregate_decode(struct aggregate **out, const uint8_t *bytes, size_t size);
 
 /* --- what follows from the sums --- */
 
 enum aggregate_column {
-	COLUMN_TRACES, COLUMN_JOBS, COLUMN_HOURS, COLUMN_MPI, COLUMN_MPI_HOURS, COLUMN_WAIT, COLUMN_IDLE, COLUMN_PARALLEL, COLUMN_BALANCE, COLUMN_COMMUNICATION,
-	COLUMN_MESSAGES, COLUMN_BYTES, COLUMN_SIZE, COLUMN_SMALL, COLUMN_SMALL_SHARE, COLUMN_OVERHEAD, COLUMN_OVERHEAD_SHARE, COLUMN_PARTIAL, COLUMN_DEGRADED,
-	COLUMN_EVENTS, COLUMN_CALLS, COLUMN_TIME, COLUMN_SHARE, COLUMN_IMBALANCE, COLUMN_CALL_BYTES,
+	COLUMN_TRACES,
+	COLUMN_JOBS,
+	COLUMN_HOURS,
+	COLUMN_MPI,
+	COLUMN_MPI_HOURS,
+	COLUMN_WAIT,
+	COLUMN_IDLE,
+	COLUMN_PARALLEL,
+	COLUMN_BALANCE,
+	COLUMN_COMMUNICATION,
+	COLUMN_MESSAGES,
+	COLUMN_BYTES,
+	COLUMN_SIZE,
+	COLUMN_SMALL,
+	COLUMN_SMALL_SHARE,
+	COLUMN_OVERHEAD,
+	COLUMN_OVERHEAD_SHARE,
+	COLUMN_PARTIAL,
+	COLUMN_DEGRADED,
+	COLUMN_EVENTS,
+	COLUMN_CALLS,
+	COLUMN_TIME,
+	COLUMN_SHARE,
+	COLUMN_IMBALANCE,
+	COLUMN_CALL_BYTES,
 	AGGREGATE_COLUMNS
 };
 
 /* How a value is to be shown. */
-enum aggregate_unit { UNIT_COUNT, UNIT_HOURS, UNIT_SECONDS, UNIT_SHARE, UNIT_BYTES, UNIT_MEAN /* of bytes */, UNIT_RATIO };
+enum aggregate_unit {
+	UNIT_COUNT,
+	UNIT_HOURS,
+	UNIT_SECONDS,
+	UNIT_SHARE,
+	UNIT_BYTES,
+	UNIT_MEAN /* of bytes */,
+	UNIT_RATIO
+};
 
 struct aggregate_column_info {
 	const char *name;    /* of --sort */
 	const char *json;    /* key in JSON and heading in CSV */
 	const char *heading; /* of the table */
 	enum aggregate_unit unit;
-	bool runs, calls;    /* is it there in groups of runs; by function and site? */
+	bool runs, calls; /* is it there in groups of runs; by function and site? */
 };
 extern const struct aggregate_column_info aggregate_columns[AGGREGATE_COLUMNS];
 
@@ -125,11 +186,11 @@ enum aggregate_column aggregate_column(const char *name);
 bool aggregate_has(enum aggregate_by by, enum aggregate_column column);
 /* In the unit of the column; negative: not known. Shares are 0 .. 1, hours are node hours. */
 double aggregate_value(const struct aggregate *a, const struct aggregate_group *g, enum aggregate_column column);
-/* Puts the groups in order: the largest value first, what is not known last, equal ones by key; or by key (AGGREGATE_COLUMNS). reverse: the other way
- * round, but for what is not known. */
+/* Puts the groups in order: the largest value first, what is not known last, equal ones by key; or by key
+ * (AGGREGATE_COLUMNS). reverse: the other way round, but for what is not known. */
 void aggregate_sort(struct aggregate *a, enum aggregate_column column, bool reverse);
-/* A group with all that is known of it: key, the columns by their names in JSON, "sizes", "reasons", and of sites "function", "frames", "executable". NULL on
- * no memory. */
+/* A group with all that is known of it: key, the columns by their names in JSON, "sizes", "reasons", and of sites
+ * "function", "frames", "executable". NULL on no memory. */
 json_t *aggregate_json(const struct aggregate *a, const struct aggregate_group *g);
 
 #endif

@@ -10,7 +10,8 @@
 struct aggregate *aggregate_create(enum aggregate_by by);
 /* The group with this key, added if it is not there; NULL on no memory. Valid as long as the aggregate. */
 struct aggregate_group *aggregate_group(struct aggregate *a, const char *key);
-/* Each returns 0 or -1 (no memory). aggregate_example: if it has more weight than the one that is there; texts are copied. */
+/* Each returns 0 or -1 (no memory). aggregate_example: if it has more weight than the one that is there; texts are
+ * copied. */
 int aggregate_add_sizes(struct aggregate_group *g, const uint64_t *sizes);
 int aggregate_example(struct aggregate_group *g, const struct aggregate_example *e);
 /* Adds a trace that was left out, and why. */

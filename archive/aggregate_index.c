@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * aggregate_index - sums over the traces of an archive, out of its index
  *
- * Each thread asks for the traces of its jobs, on a connection of its own, ordered by job: so a group counts a job when it is another one than
- * its last.
+ * Each thread asks for the traces of its jobs, on a connection of its own, ordered by job: so a group counts a job when
+ * it is another one than its last.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -88,24 +88,62 @@ static void tell(struct worker *w, bool another)
 /* --- runs --- */
 
 /* What is asked of a run, in this order. */
-#define RUN_COLUMNS \
-	"t.job, t.start_ns, t.end_ns, t.nodes, t.partial, t.reason, s.sizes, s.ranks, s.events, s.lost, s.messages, s.unsized, s.bytes, s.mpi_ns, s.compute_ns," \
-	" s.overhead_ns, s.computed_ns, s.compute_peak_ns, s.run_peak_ns, s.wait_ns, s.degraded, t.folder, t.name, t.user, t.exe_name, s.version, s.problem, t.hosts," \
+#define RUN_COLUMNS                                                                                                   \
+	"t.job, t.start_ns, t.end_ns, t.nodes, t.partial, t.reason, s.sizes, s.ranks, s.events, s.lost, s.messages, " \
+	"s.unsized, s.bytes, s.mpi_ns, s.compute_ns,"                                                                 \
+	" s.overhead_ns, s.computed_ns, s.compute_peak_ns, s.run_peak_ns, s.wait_ns, s.degraded, t.folder, t.name, "  \
+	"t.user, t.exe_name, s.version, s.problem, t.hosts,"                                                          \
 	" t.node"
 enum {
-	JOB, START, END, NODES, PARTIAL, REASON, SIZES, RANKS, EVENTS, LOST, MESSAGES, UNSIZED, BYTES, MPI, COMPUTE, OVERHEAD, COMPUTED, COMPUTE_PEAK, RUN_PEAK,
-	WAIT, DEGRADED, DAY, NAME, USER, EXE, MADE, PROBLEM, HOSTS, NODE, KEY
+	JOB,
+	START,
+	END,
+	NODES,
+	PARTIAL,
+	REASON,
+	SIZES,
+	RANKS,
+	EVENTS,
+	LOST,
+	MESSAGES,
+	UNSIZED,
+	BYTES,
+	MPI,
+	COMPUTE,
+	OVERHEAD,
+	COMPUTED,
+	COMPUTE_PEAK,
+	RUN_PEAK,
+	WAIT,
+	DEGRADED,
+	DAY,
+	NAME,
+	USER,
+	EXE,
+	MADE,
+	PROBLEM,
+	HOSTS,
+	NODE,
+	KEY
 };
 
 static const char *const key_columns[] = {
-	[AGGREGATE_ALL] = "''", [AGGREGATE_USER] = "t.user", [AGGREGATE_ACCOUNT] = "t.account", [AGGREGATE_PARTITION] = "t.partition",
-	[AGGREGATE_EXECUTABLE] = "t.exe_name", [AGGREGATE_JOB] = "t.job", [AGGREGATE_NODE] = "''", [AGGREGATE_MONTH] = "''", [AGGREGATE_FUNCTION] = "''",
+	[AGGREGATE_ALL] = "''",
+	[AGGREGATE_USER] = "t.user",
+	[AGGREGATE_ACCOUNT] = "t.account",
+	[AGGREGATE_PARTITION] = "t.partition",
+	[AGGREGATE_EXECUTABLE] = "t.exe_name",
+	[AGGREGATE_JOB] = "t.job",
+	[AGGREGATE_NODE] = "''",
+	[AGGREGATE_MONTH] = "''",
+	[AGGREGATE_FUNCTION] = "''",
 	[AGGREGATE_SITE] = "''",
 };
 
 static void run_sums(sqlite3_stmt *s, const uint64_t *sizes, uint128 *sum)
 {
-	uint64_t nodes = count_at(s, NODES), ranks = count_at(s, RANKS), start = count_at(s, START), end = count_at(s, END);
+	uint64_t nodes = count_at(s, NODES), ranks = count_at(s, RANKS), start = count_at(s, START),
+		 end = count_at(s, END);
 
 	memset(sum, 0, AGGREGATE_SUMS * sizeof *sum);
 	nodes = nodes ? nodes : 1;
@@ -201,15 +239,29 @@ static int add_row(struct worker *w, sqlite3_stmt *s)
 	add_run(g, sum, job, reason);
 	if (by != AGGREGATE_JOB)
 		return aggregate_add_sizes(g, sizes);
-	struct aggregate_example e = {(uint64_t)sum[SUM_NODE_NS], (char *)question_text(s, DAY), (char *)question_text(s, NAME),
-	                              (char *)question_text(s, USER), (char *)question_text(s, EXE), 0};
+	struct aggregate_example e = {(uint64_t)sum[SUM_NODE_NS],     (char *)question_text(s, DAY),
+	                              (char *)question_text(s, NAME), (char *)question_text(s, USER),
+	                              (char *)question_text(s, EXE),  0};
 	return aggregate_example(g, &e);
 }
 
 /* --- calls --- */
 
 #define CALL_COLUMNS "t.job, t.nodes, s.ranks, c.calls, c.ns, c.bytes, c.wait_ns, c.peak_ns"
-enum { CALL_JOB, CALL_NODES, CALL_RANKS, CALLS, CALL_NS, CALL_BYTES, CALL_WAIT, CALL_PEAK, CALL_KEY, CALL_IDENTITY, CALL_SITE, CALL_DAY };
+enum {
+	CALL_JOB,
+	CALL_NODES,
+	CALL_RANKS,
+	CALLS,
+	CALL_NS,
+	CALL_BYTES,
+	CALL_WAIT,
+	CALL_PEAK,
+	CALL_KEY,
+	CALL_IDENTITY,
+	CALL_SITE,
+	CALL_DAY
+};
 
 /* The group of a place: asked for once for each, and then found by its number. */
 static struct aggregate_group *place_group(struct worker *w, sqlite3_stmt *s)
@@ -250,8 +302,12 @@ static int add_calls(struct worker *w, sqlite3_stmt *s)
 	g->sum[SUM_NODE_WAIT_NS] += in_nodes(count_at(s, CALL_WAIT), nodes, ranks);
 	if (!sites || (g->example.name && g->example.weight > ns))
 		return 0;
-	struct aggregate_example e = {ns, (char *)question_text(s, CALL_DAY), (char *)question_text(s, CALL_DAY + 1), (char *)question_text(s, CALL_DAY + 2),
-	                              (char *)question_text(s, CALL_DAY + 3), (uint32_t)sqlite3_column_int64(s, CALL_SITE)};
+	struct aggregate_example e = {ns,
+	                              (char *)question_text(s, CALL_DAY),
+	                              (char *)question_text(s, CALL_DAY + 1),
+	                              (char *)question_text(s, CALL_DAY + 2),
+	                              (char *)question_text(s, CALL_DAY + 3),
+	                              (uint32_t)sqlite3_column_int64(s, CALL_SITE)};
 	return aggregate_example(g, &e);
 }
 
@@ -261,7 +317,8 @@ static int name_places(struct worker *w)
 	sqlite3_stmt *s = NULL;
 	int rv = 0;
 
-	if (sqlite3_prepare_v2(w->c->db, "SELECT function, frames FROM place WHERE identity = ?", -1, &s, NULL) != SQLITE_OK)
+	if (sqlite3_prepare_v2(w->c->db, "SELECT function, frames FROM place WHERE identity = ?", -1, &s, NULL) !=
+	    SQLITE_OK)
 		return error_set(&w->error, "%s: the index: %s", w->c->path, sqlite3_errmsg(w->c->db));
 	for (size_t i = 0; i < w->a->count && rv == 0; i++) {
 		struct aggregate_group *g = w->a->groups[i];
@@ -283,7 +340,8 @@ static void ask_share(struct question *q, const struct worker *w)
 	if (w->of > 1)
 		question_say(q, " AND abs(t.job) %% %" PRIu64 " = %" PRIu64, w->of, w->share);
 	if (w->threads > 1)
-		question_say(q, " AND abs(t.job) / %" PRIu64 " %% %" PRIu64 " = %" PRIu64, w->of, w->threads, w->thread);
+		question_say(q, " AND abs(t.job) / %" PRIu64 " %% %" PRIu64 " = %" PRIu64, w->of, w->threads,
+		             w->thread);
 	question_say(q, " ORDER BY t.job");
 }
 
@@ -310,11 +368,14 @@ static int make(struct worker *w)
 	enum aggregate_by by = w->a->by;
 	sqlite3_stmt *s = NULL;
 
-	if (w->asked && w->asked->progress && sqlite3_prepare_v2(w->c->db, "SELECT count(*) FROM trace", -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
+	if (w->asked && w->asked->progress &&
+	    sqlite3_prepare_v2(w->c->db, "SELECT count(*) FROM trace", -1, &s, NULL) == SQLITE_OK &&
+	    sqlite3_step(s) == SQLITE_ROW)
 		w->all = count_at(s, 0) / w->of / w->threads * (by < AGGREGATE_FUNCTION ? 1 : 2) + 1;
 	sqlite3_finalize(s);
 	s = NULL;
-	question_say(&runs, "SELECT " RUN_COLUMNS ", %s FROM trace t LEFT JOIN summary s USING (id) WHERE 1", key_columns[by]);
+	question_say(&runs, "SELECT " RUN_COLUMNS ", %s FROM trace t LEFT JOIN summary s USING (id) WHERE 1",
+	             key_columns[by]);
 	question_filter(&runs, w->filter);
 	ask_share(&runs, w);
 	if (ask(w, &runs, add_row) || by < AGGREGATE_FUNCTION)
@@ -322,11 +383,15 @@ static int make(struct worker *w)
 	w->all = 2 * w->rows + 1; /* with a filter there are fewer */
 	w->last_job = INT64_MIN;
 	if (by == AGGREGATE_FUNCTION) {
-		question_say(&calls, "SELECT " CALL_COLUMNS ", c.function FROM trace t JOIN summary s USING (id) JOIN function c USING (id) WHERE 1");
+		question_say(&calls,
+		             "SELECT " CALL_COLUMNS
+		             ", c.function FROM trace t JOIN summary s USING (id) JOIN function c USING (id) WHERE 1");
 	} else {
-		question_say(&calls, "SELECT " CALL_COLUMNS ", c.place, (SELECT identity FROM place p WHERE p.place = c.place), c.site, t.folder, t.name, t.user, t.exe_name"
-		             " FROM trace t JOIN summary s USING (id) JOIN site c USING (id) WHERE 1");
-		if (sqlite3_prepare_v2(w->c->db, "SELECT max(place) FROM place", -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
+		question_say(&calls, "SELECT " CALL_COLUMNS ", c.place, (SELECT identity FROM place p WHERE p.place = "
+		                     "c.place), c.site, t.folder, t.name, t.user, t.exe_name"
+		                     " FROM trace t JOIN summary s USING (id) JOIN site c USING (id) WHERE 1");
+		if (sqlite3_prepare_v2(w->c->db, "SELECT max(place) FROM place", -1, &s, NULL) == SQLITE_OK &&
+		    sqlite3_step(s) == SQLITE_ROW)
 			w->place_count = (size_t)count_at(s, 0) + 1;
 		sqlite3_finalize(s);
 		if (w->place_count > 1 << 26 || !(w->places = calloc(w->place_count + 1, sizeof *w->places)))
@@ -350,12 +415,14 @@ static int add_troubles(struct aggregate *a, struct catalog *c, struct error *er
 	sqlite3_stmt *s = NULL;
 	int rc, rv = 0;
 
-	if (sqlite3_prepare_v2(c->db, "SELECT problem FROM damage JOIN file USING (id) ORDER BY folder, file", -1, &s, NULL) != SQLITE_OK)
+	if (sqlite3_prepare_v2(c->db, "SELECT problem FROM damage JOIN file USING (id) ORDER BY folder, file", -1, &s,
+	                       NULL) != SQLITE_OK)
 		return error_set(error, "%s: the index: %s", c->path, sqlite3_errmsg(c->db));
 	while ((rc = sqlite3_step(s)) == SQLITE_ROW && rv == 0)
 		rv = aggregate_skip(a, question_text(s, 0)) ? error_set(error, "out of memory") : 0;
 	sqlite3_finalize(s);
-	if (rv == 0 && sqlite3_prepare_v2(c->db, "SELECT count(*) FROM file WHERE kind = 3", -1, &s, NULL) == SQLITE_OK) {
+	if (rv == 0 &&
+	    sqlite3_prepare_v2(c->db, "SELECT count(*) FROM file WHERE kind = 3", -1, &s, NULL) == SQLITE_OK) {
 		if (sqlite3_step(s) == SQLITE_ROW)
 			a->unreadable = count_at(s, 0);
 		sqlite3_finalize(s);
@@ -363,8 +430,8 @@ static int add_troubles(struct aggregate *a, struct catalog *c, struct error *er
 	return rv;
 }
 
-int aggregate_make(struct aggregate **out, struct catalog *c, const struct catalog_filter *filter, enum aggregate_by by, const struct aggregate_share *share,
-                   struct error *error)
+int aggregate_make(struct aggregate **out, struct catalog *c, const struct catalog_filter *filter, enum aggregate_by by,
+                   const struct aggregate_share *share, struct error *error)
 {
 	unsigned threads = share->threads ? share->threads : harvest_cores(), begun = 0;
 	struct worker workers[64];
@@ -375,7 +442,12 @@ int aggregate_make(struct aggregate **out, struct catalog *c, const struct catal
 		threads = 1; /* a database in memory has one connection */
 	threads = threads > 64 ? 64 : threads;
 	for (unsigned i = 0; i < threads; i++)
-		workers[i] = (struct worker){.c = c, .filter = filter, .share = share->share, .of = share->of ? share->of : 1, .thread = i, .threads = threads};
+		workers[i] = (struct worker){.c = c,
+		                             .filter = filter,
+		                             .share = share->share,
+		                             .of = share->of ? share->of : 1,
+		                             .thread = i,
+		                             .threads = threads};
 	workers[0].asked = share;
 	for (; begun < threads && rv == 0; begun++) {
 		struct worker *w = &workers[begun];

@@ -131,13 +131,15 @@ static int compare(const void *x, const void *y, void *context)
 	const struct order *o = context;
 	const struct aggregate_group *p = *(struct aggregate_group *const *)x, *q = *(struct aggregate_group *const *)y;
 	bool by_key = o->column == AGGREGATE_COLUMNS;
-	double v = by_key ? 0 : aggregate_value(o->a, p, o->column), w = by_key ? 0 : aggregate_value(o->a, q, o->column);
+	double v = by_key ? 0 : aggregate_value(o->a, p, o->column),
+	       w = by_key ? 0 : aggregate_value(o->a, q, o->column);
 
 	if ((v < 0) != (w < 0))
 		return v < 0 ? 1 : -1;
 	if (v != w && v >= 0)
 		return (v < w) != o->reverse ? 1 : -1;
-	int key = o->a->by == AGGREGATE_JOB ? (strtoll(p->key, NULL, 10) > strtoll(q->key, NULL, 10)) - (strtoll(p->key, NULL, 10) < strtoll(q->key, NULL, 10))
+	int key = o->a->by == AGGREGATE_JOB ? (strtoll(p->key, NULL, 10) > strtoll(q->key, NULL, 10)) -
+	                                              (strtoll(p->key, NULL, 10) < strtoll(q->key, NULL, 10))
 	                                    : strcmp(p->key, q->key);
 	return by_key && o->reverse ? -key : key;
 }
@@ -160,14 +162,16 @@ void aggregate_sort(struct aggregate *a, enum aggregate_column column, bool reve
 static void put_text(json_t *object, const char *key, const char *text)
 {
 	json_t *value = json_string(text);
-	json_object_set_new(object, key, value ? value : json_string("?")); /* a name that was cut inside of a character */
+	json_object_set_new(object, key,
+	                    value ? value : json_string("?")); /* a name that was cut inside of a character */
 }
 
 static json_t *number(double value, enum aggregate_unit unit)
 {
 	if (value < 0)
 		return json_null();
-	return (unit == UNIT_COUNT || unit == UNIT_BYTES) && value < 9e15 ? json_integer((json_int_t)value) : json_real(value);
+	return (unit == UNIT_COUNT || unit == UNIT_BYTES) && value < 9e15 ? json_integer((json_int_t)value)
+	                                                                  : json_real(value);
 }
 
 static json_t *sizes_json(const uint64_t *sizes)
@@ -176,8 +180,9 @@ static json_t *sizes_json(const uint64_t *sizes)
 
 	for (int i = 0; i < AMOUNT_SIZES; i++)
 		if (sizes[i])
-			json_array_append_new(list, json_pack("{s:I, s:I, s:I}", "from", i ? (json_int_t)1 << (i - 1) : 0, "to", i ? ((json_int_t)1 << i) - 1 : 0,
-			                                      "messages", (json_int_t)sizes[i]));
+			json_array_append_new(
+				list, json_pack("{s:I, s:I, s:I}", "from", i ? (json_int_t)1 << (i - 1) : 0, "to",
+			                        i ? ((json_int_t)1 << i) - 1 : 0, "messages", (json_int_t)sizes[i]));
 	return list;
 }
 
@@ -202,14 +207,17 @@ json_t *aggregate_json(const struct aggregate *a, const struct aggregate_group *
 	}
 	for (int i = 0; i < AGGREGATE_COLUMNS; i++)
 		if (calls ? aggregate_columns[i].calls : aggregate_columns[i].runs)
-			json_object_set_new(object, aggregate_columns[i].json, number(aggregate_value(a, g, (enum aggregate_column)i), aggregate_columns[i].unit));
+			json_object_set_new(
+				object, aggregate_columns[i].json,
+				number(aggregate_value(a, g, (enum aggregate_column)i), aggregate_columns[i].unit));
 	if (!calls) {
 		json_object_set_new(object, "unsized", number((double)g->sum[SUM_UNSIZED], UNIT_COUNT));
 		json_object_set_new(object, "events_lost", number((double)g->sum[SUM_LOST], UNIT_COUNT));
 		reasons = json_object();
 		for (int i = 0; i < AGGREGATE_REASONS; i++)
 			if (g->reasons[i])
-				json_object_set_new(reasons, aggregate_reasons[i], json_integer((json_int_t)g->reasons[i]));
+				json_object_set_new(reasons, aggregate_reasons[i],
+				                    json_integer((json_int_t)g->reasons[i]));
 		json_object_set_new(object, "partial_reasons", reasons);
 	}
 	if (g->sizes)

@@ -21,7 +21,8 @@
 #include "trace/regular.h"
 
 #define PATH_SIZE 4096
-/* Names that are looked at in one folder: of users in a day, of traces of a job. Anybody can make more of them than memory has. */
+/* Names that are looked at in one folder: of users in a day, of traces of a job. Anybody can make more of them than
+ * memory has. */
 #define NAMES_MOST 100000
 
 /* --- walking the days --- */
@@ -36,7 +37,8 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The entries of a folder that are numbers of so many digits (0: all that begin with the prefix), sorted; of more than can be meant, some. */
+/* The entries of a folder that are numbers of so many digits (0: all that begin with the prefix), sorted; of more than
+ * can be meant, some. */
 static char **folder_names(const char *path, size_t digits, const char *prefix, size_t *count)
 {
 	char **names = NULL;
@@ -45,7 +47,8 @@ static char **folder_names(const char *path, size_t digits, const char *prefix, 
 
 	*count = 0;
 	for (struct dirent *e; dir && *count < NAMES_MOST && (e = readdir(dir));) {
-		if (e->d_name[0] == '.' || (digits ? !is_number(e->d_name, digits) : strncmp(e->d_name, prefix, strlen(prefix)) != 0))
+		if (e->d_name[0] == '.' ||
+		    (digits ? !is_number(e->d_name, digits) : strncmp(e->d_name, prefix, strlen(prefix)) != 0))
 			continue;
 		if (*count == room) {
 			char **more = realloc(names, (room = room ? 2 * room : 64) * sizeof *names);
@@ -64,7 +67,8 @@ static char **folder_names(const char *path, size_t digits, const char *prefix, 
 }
 
 /* first_day: "YYYY/MM/DD"; days before it are skipped. level: 0 years, 1 months, 2 days. */
-static int walk(const char *folder, const char *day, const char *first_day, int level, archive_visit *visit, void *context)
+static int walk(const char *folder, const char *day, const char *first_day, int level, archive_visit *visit,
+                void *context)
 {
 	static const size_t digits[] = {4, 2, 2};
 	char path[PATH_SIZE], here[16];
@@ -74,7 +78,8 @@ static int walk(const char *folder, const char *day, const char *first_day, int 
 	char **names = folder_names(folder, digits[level], "", &count);
 	for (size_t i = 0; i < count; i++) {
 		snprintf(here, sizeof here, "%s%s%.4s", day, level ? "/" : "", names[i]);
-		if (rv || (size_t)snprintf(path, sizeof path, "%s/%s", folder, names[i]) >= sizeof path || strncmp(here, first_day, strlen(here)) < 0)
+		if (rv || (size_t)snprintf(path, sizeof path, "%s/%s", folder, names[i]) >= sizeof path ||
+		    strncmp(here, first_day, strlen(here)) < 0)
 			; /* over, too long, before */
 		else if (level == 2)
 			rv = visit(context, path, here);
@@ -104,8 +109,8 @@ static int visit_folder(const char *day_path, const char *day, const char *name,
 	struct stat st;
 	uid_t uid;
 
-	if (!day_is_folder(name, &uid) || (size_t)snprintf(path, sizeof path, "%s/%s", day_path, name) >= sizeof path || lstat(path, &st) ||
-	    !S_ISDIR(st.st_mode) || st.st_uid != uid)
+	if (!day_is_folder(name, &uid) || (size_t)snprintf(path, sizeof path, "%s/%s", day_path, name) >= sizeof path ||
+	    lstat(path, &st) || !S_ISDIR(st.st_mode) || st.st_uid != uid)
 		return 0;
 	snprintf(here, sizeof here, "%s/%s", day, name);
 	return visit(context, path, here);
@@ -171,7 +176,8 @@ int64_t metadata_number(const json_t *metadata, const char *key, int64_t otherwi
 {
 	const json_t *number = json_object_get(metadata, key);
 	if (json_is_integer(number))
-		return json_integer_value(number); /* not by way of a double: 53 bits do not hold the nanoseconds of our time */
+		return json_integer_value(
+			number); /* not by way of a double: 53 bits do not hold the nanoseconds of our time */
 	double real = json_is_real(number) ? json_real_value(number) : NAN;
 	return real > -0x1p63 && real < 0x1p63 ? (int64_t)real : otherwise;
 }
@@ -206,7 +212,8 @@ json_t *metadata_read(const char *path, const char *name, unsigned long uid, str
 	json_t *metadata = parse_metadata(path, text, n, error);
 	free(text);
 	if (metadata && metadata_number(metadata, "job", -1) != strtoll(name, NULL, 10))
-		error_set(error, "%s: its metadata is of job %lld", path, (long long)metadata_number(metadata, "job", -1));
+		error_set(error, "%s: its metadata is of job %lld", path,
+		          (long long)metadata_number(metadata, "job", -1));
 	else if (metadata && metadata_number(metadata, "uid", (int64_t)uid) != (int64_t)uid)
 		error_set(error, "%s: its metadata is of user %lld, the file of user %lu", path,
 		          (long long)metadata_number(metadata, "uid", -1), uid);
@@ -278,7 +285,8 @@ static void search_found(struct search *s, const char *path, const char *name, u
 	s->users |= s->count && uid != s->uid;
 	s->uid = uid;
 	snprintf(s->path, sizeof s->path, "%s", path);
-	used += (size_t)snprintf(s->names + used, sizeof s->names - used, "%s%.*s", s->count ? ", " : "", (int)(strlen(name) - strlen(".spoor")), name);
+	used += (size_t)snprintf(s->names + used, sizeof s->names - used, "%s%.*s", s->count ? ", " : "",
+	                         (int)(strlen(name) - strlen(".spoor")), name);
 	if (uid != geteuid() && used < sizeof s->names)
 		snprintf(s->names + used, sizeof s->names - used, " of user %lu", (unsigned long)uid);
 	s->count++;
@@ -294,7 +302,8 @@ static int search_folder(void *context, const char *folder, const char *name)
 
 	char **names = lstat(folder, &own) ? NULL : folder_names(folder, 0, s->wanted, &count);
 	for (size_t i = 0; names && i < count; i++) {
-		if (is_wanted(s, names[i]) && (size_t)snprintf(path, sizeof path, "%s/%s", folder, names[i]) < sizeof path && !lstat(path, &st) &&
+		if (is_wanted(s, names[i]) &&
+		    (size_t)snprintf(path, sizeof path, "%s/%s", folder, names[i]) < sizeof path && !lstat(path, &st) &&
 		    st.st_uid == own.st_uid)
 			search_found(s, path, names[i], own.st_uid);
 		free(names[i]);
@@ -327,10 +336,12 @@ int archive_resolve(const char *file_or_job, const char *archive, char *path, si
 	if (archive_folders(folder, 0, search_folder, &s, error))
 		return -1;
 	if (s.count == 0)
-		return error_set(error, "%s: no such file, and no trace of such a job in the archive %s", file_or_job, folder);
+		return error_set(error, "%s: no such file, and no trace of such a job in the archive %s", file_or_job,
+		                 folder);
 	if (s.count > 1)
-		return error_set(error, "%s: there are %zu traces, say which%s: %s%s", file_or_job, s.count, s.users ? " (`spoor list --json` has their paths)" : "",
-		                 s.names, strlen(s.names) + 1 >= sizeof s.names ? "..." : "");
+		return error_set(error, "%s: there are %zu traces, say which%s: %s%s", file_or_job, s.count,
+		                 s.users ? " (`spoor list --json` has their paths)" : "", s.names,
+		                 strlen(s.names) + 1 >= sizeof s.names ? "..." : "");
 	if (strlen(s.path) >= size)
 		return error_set(error, "%s: the path is too long", file_or_job);
 	strcpy(path, s.path);

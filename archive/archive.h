@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * archive - the dated store: ARCHIVE/YYYY/MM/DD/UID/JOB.STEP.N.spoor
  *
- * Everybody whose job was traced can add files to a folder of their own (archive/day.h), so what is here is untrusted. The user of a trace is the owner of its
- * file, who must be the owner of the folder; a folder whose name is not its owner's is none. A file whose metadata says another job than its name, or another
- * user than its owner, is damaged.
+ * Everybody whose job was traced can add files to a folder of their own (archive/day.h), so what is here is untrusted.
+ * The user of a trace is the owner of its file, who must be the owner of the folder; a folder whose name is not its
+ * owner's is none. A file whose metadata says another job than its name, or another user than its owner, is damaged.
  */
 #ifndef SPOOR_ARCHIVE_H
 #define SPOOR_ARCHIVE_H
@@ -15,32 +15,35 @@
 
 #include "trace/error.h"
 
-/* Called with the path of a folder and what of it follows the archive's: "YYYY/MM/DD", "YYYY/MM/DD/UID". Not 0 ends the walk. */
+/* Called with the path of a folder and what of it follows the archive's: "YYYY/MM/DD", "YYYY/MM/DD/UID". Not 0 ends the
+ * walk. */
 typedef int archive_visit(void *context, const char *path, const char *name);
-/* Visits the folders of all days, from that of `since` (seconds since 1970; 0: all) on, in order. Returns what visit returned, 0, or -1 with error set if
- * the archive cannot be read. */
+/* Visits the folders of all days, from that of `since` (seconds since 1970; 0: all) on, in order. Returns what visit
+ * returned, 0, or -1 with error set if the archive cannot be read. */
 int archive_days(const char *archive, int64_t since, archive_visit *visit, void *context, struct error *error);
-/* The same of the users' folders in them: those that are there, or where the caller may not list a day, the caller's own. */
+/* The same of the users' folders in them: those that are there, or where the caller may not list a day, the caller's
+ * own. */
 int archive_folders(const char *archive, int64_t since, archive_visit *visit, void *context, struct error *error);
 /* Those of one day, given by its path and name. */
 int archive_day_folders(const char *path, const char *day, archive_visit *visit, void *context);
 
-/* The metadata of a file of the archive (doc/metadata.md), checked against the file's name and owner; a new object, or NULL with error set. */
+/* The metadata of a file of the archive (doc/metadata.md), checked against the file's name and owner; a new object, or
+ * NULL with error set. */
 json_t *metadata_read(const char *path, const char *name, unsigned long uid, struct error *error);
 /* Metadata, with a default for what is not there or is of another type. Valid as long as the metadata. */
 const char *metadata_text(const json_t *metadata, const char *key, const char *otherwise);
 int64_t metadata_number(const json_t *metadata, const char *key, int64_t otherwise);
 
-/* The site's archive: SPOOR_ARCHIVE of the environment, or that of the policy (SPOOR_POLICY, or where it is installed), or the one that
- * is built in. Returns 0, or -1 with error set. */
+/* The site's archive: SPOOR_ARCHIVE of the environment, or that of the policy (SPOOR_POLICY, or where it is installed),
+ * or the one that is built in. Returns 0, or -1 with error set. */
 int archive_default(char *path, size_t size, struct error *error);
 
 /* The group that the policy lets read everybody's traces; 0 if there is none. */
 gid_t archive_group(void);
 
-/* The path of a trace: of a file as it is; of "JOB", "JOB.STEP" or "JOB.STEP.N" in the archive (NULL: the default). An existing
- * file wins; the caller's own trace wins over those that others say are of a job of that number. Returns 0, or -1 with error set: there is none, or there are
- * several (which are named). */
+/* The path of a trace: of a file as it is; of "JOB", "JOB.STEP" or "JOB.STEP.N" in the archive (NULL: the default). An
+ * existing file wins; the caller's own trace wins over those that others say are of a job of that number. Returns 0, or
+ * -1 with error set: there is none, or there are several (which are named). */
 int archive_resolve(const char *file_or_job, const char *archive, char *path, size_t size, struct error *error);
 
 #endif

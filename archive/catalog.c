@@ -30,28 +30,39 @@
 static const char schema[] =
 	"CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
 	"CREATE TABLE folder (folder TEXT PRIMARY KEY, mtime INTEGER, ctime INTEGER, read INTEGER) WITHOUT ROWID;"
-	"CREATE TABLE file (id INTEGER PRIMARY KEY, folder TEXT NOT NULL, file TEXT NOT NULL, kind INTEGER NOT NULL, size INTEGER, mtime INTEGER,"
+	"CREATE TABLE file (id INTEGER PRIMARY KEY, folder TEXT NOT NULL, file TEXT NOT NULL, kind INTEGER NOT NULL, "
+	"size INTEGER, mtime INTEGER,"
 	" ctime INTEGER, inode INTEGER, uid INTEGER, disk INTEGER, UNIQUE (folder, file));"
 	"CREATE TABLE damage (id INTEGER PRIMARY KEY REFERENCES file ON DELETE CASCADE, problem TEXT);"
-	"CREATE TABLE note (id INTEGER PRIMARY KEY REFERENCES file ON DELETE CASCADE, job INTEGER, step TEXT, uid INTEGER, severity INTEGER,"
+	"CREATE TABLE note (id INTEGER PRIMARY KEY REFERENCES file ON DELETE CASCADE, job INTEGER, step TEXT, uid "
+	"INTEGER, severity INTEGER,"
 	" json TEXT);"
 	"CREATE INDEX note_job ON note (job, step, uid, severity);"
-	"CREATE TABLE trace (id INTEGER PRIMARY KEY REFERENCES file ON DELETE CASCADE, folder TEXT, name TEXT, size INTEGER, uid INTEGER,"
-	" job INTEGER, step TEXT, array_job INTEGER, array_task INTEGER, het_job_id INTEGER, user TEXT, account TEXT, partition TEXT, qos TEXT,"
-	" job_name TEXT, cluster TEXT, node TEXT, hosts TEXT, exe TEXT, exe_name TEXT, state TEXT, mode TEXT, rule TEXT, mpi_library TEXT,"
-	" spoor_version TEXT, ranks INTEGER, nodes INTEGER, tasks INTEGER, exit_code INTEGER, signal INTEGER, partial INTEGER, reason TEXT,"
+	"CREATE TABLE trace (id INTEGER PRIMARY KEY REFERENCES file ON DELETE CASCADE, folder TEXT, name TEXT, size "
+	"INTEGER, uid INTEGER,"
+	" job INTEGER, step TEXT, array_job INTEGER, array_task INTEGER, het_job_id INTEGER, user TEXT, account TEXT, "
+	"partition TEXT, qos TEXT,"
+	" job_name TEXT, cluster TEXT, node TEXT, hosts TEXT, exe TEXT, exe_name TEXT, state TEXT, mode TEXT, rule "
+	"TEXT, mpi_library TEXT,"
+	" spoor_version TEXT, ranks INTEGER, nodes INTEGER, tasks INTEGER, exit_code INTEGER, signal INTEGER, partial "
+	"INTEGER, reason TEXT,"
 	" retention INTEGER, start_ns INTEGER, end_ns INTEGER);"
 	"CREATE INDEX trace_start ON trace (start_ns);"
 	"CREATE INDEX trace_job ON trace (job, step, uid);"
 	"CREATE TABLE metadata (id INTEGER PRIMARY KEY REFERENCES trace ON DELETE CASCADE, json TEXT, noted TEXT);"
-	"CREATE TABLE summary (id INTEGER PRIMARY KEY REFERENCES trace ON DELETE CASCADE, version INTEGER NOT NULL, problem TEXT, ranks INTEGER,"
-	" events INTEGER, lost INTEGER, messages INTEGER, unsized INTEGER, bytes INTEGER, sizes TEXT, mpi_ns INTEGER, compute_ns INTEGER,"
-	" overhead_ns INTEGER, run_ns INTEGER, computed_ns INTEGER, compute_peak_ns INTEGER, run_peak_ns INTEGER, wait_ns INTEGER,"
+	"CREATE TABLE summary (id INTEGER PRIMARY KEY REFERENCES trace ON DELETE CASCADE, version INTEGER NOT NULL, "
+	"problem TEXT, ranks INTEGER,"
+	" events INTEGER, lost INTEGER, messages INTEGER, unsized INTEGER, bytes INTEGER, sizes TEXT, mpi_ns INTEGER, "
+	"compute_ns INTEGER,"
+	" overhead_ns INTEGER, run_ns INTEGER, computed_ns INTEGER, compute_peak_ns INTEGER, run_peak_ns INTEGER, "
+	"wait_ns INTEGER,"
 	" degraded INTEGER, load_balance REAL, communication_efficiency REAL, parallel_efficiency REAL);"
-	"CREATE TABLE function (id INTEGER REFERENCES trace ON DELETE CASCADE, function TEXT, calls INTEGER, ns INTEGER, bytes INTEGER,"
+	"CREATE TABLE function (id INTEGER REFERENCES trace ON DELETE CASCADE, function TEXT, calls INTEGER, ns "
+	"INTEGER, bytes INTEGER,"
 	" wait_ns INTEGER, peak_ns INTEGER, PRIMARY KEY (id, function)) WITHOUT ROWID;"
 	"CREATE TABLE place (place INTEGER PRIMARY KEY, identity INTEGER UNIQUE, function TEXT, frames TEXT);"
-	"CREATE TABLE site (id INTEGER REFERENCES trace ON DELETE CASCADE, site INTEGER, place INTEGER, calls INTEGER, ns INTEGER,"
+	"CREATE TABLE site (id INTEGER REFERENCES trace ON DELETE CASCADE, site INTEGER, place INTEGER, calls INTEGER, "
+	"ns INTEGER,"
 	" bytes INTEGER, wait_ns INTEGER, peak_ns INTEGER, PRIMARY KEY (id, site)) WITHOUT ROWID;";
 
 static int failed(struct catalog *c, const char *what, struct error *error)
@@ -84,7 +95,8 @@ static void identity(char *out, size_t size)
 
 	for (int i = 0; i < n; i++)
 		sum += hash_mix(1, groups[i]); /* in any order */
-	snprintf(out, size, "%lu:%lu:%llx", (unsigned long)geteuid(), (unsigned long)getegid(), (unsigned long long)sum);
+	snprintf(out, size, "%lu:%lu:%llx", (unsigned long)geteuid(), (unsigned long)getegid(),
+	         (unsigned long long)sum);
 }
 
 static bool is_site(const struct catalog *c)
@@ -99,7 +111,8 @@ static bool is_current(struct catalog *c)
 	sqlite3_stmt *s = NULL;
 	bool same = false;
 
-	if (number(c, "PRAGMA application_id", 0) != APPLICATION_ID || number(c, "PRAGMA user_version", 0) != CATALOG_VERSION)
+	if (number(c, "PRAGMA application_id", 0) != APPLICATION_ID ||
+	    number(c, "PRAGMA user_version", 0) != CATALOG_VERSION)
 		return false;
 	identity(mine, sizeof mine);
 	if (sqlite3_prepare_v2(c->db, "SELECT value FROM about WHERE name = 'identity'", -1, &s, NULL) == SQLITE_OK &&
@@ -116,9 +129,13 @@ static int make_tables(struct catalog *c, struct error *error)
 	char mine[64], sql[512];
 
 	identity(mine, sizeof mine);
-	snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d; INSERT INTO about VALUES ('identity', '%s')",
+	snprintf(sql, sizeof sql,
+	         "PRAGMA application_id = %d; PRAGMA user_version = %d; INSERT INTO about VALUES ('identity', '%s')",
 	         APPLICATION_ID, CATALOG_VERSION, mine);
-	return run(c, "BEGIN IMMEDIATE", error) || run(c, schema, error) || run(c, sql, error) || run(c, "COMMIT", error) ? -1 : 0;
+	return run(c, "BEGIN IMMEDIATE", error) || run(c, schema, error) || run(c, sql, error) ||
+	                       run(c, "COMMIT", error)
+	               ? -1
+	               : 0;
 }
 
 /* --- opening --- */
@@ -126,14 +143,16 @@ static int make_tables(struct catalog *c, struct error *error)
 /* matches(GLOB, TEXT), and any_matches(GLOB, "a,b,c"). */
 static void sql_matches(sqlite3_context *context, int n, sqlite3_value **values)
 {
-	const char *glob = (const char *)sqlite3_value_text(values[0]), *text = (const char *)sqlite3_value_text(values[1]);
+	const char *glob = (const char *)sqlite3_value_text(values[0]),
+		   *text = (const char *)sqlite3_value_text(values[1]);
 	(void)n;
 	sqlite3_result_int(context, glob && text && fnmatch(glob, text, 0) == 0);
 }
 
 static void sql_any_matches(sqlite3_context *context, int n, sqlite3_value **values)
 {
-	const char *glob = (const char *)sqlite3_value_text(values[0]), *text = (const char *)sqlite3_value_text(values[1]);
+	const char *glob = (const char *)sqlite3_value_text(values[0]),
+		   *text = (const char *)sqlite3_value_text(values[1]);
 	bool found = false;
 	char one[256];
 	(void)n;
@@ -160,8 +179,8 @@ static int open_own(const char *path, mode_t mode)
 static int connect_database(struct catalog *c, struct error *error)
 {
 	bool memory = c->path[0] == ':';
-	int flags = (c->writable ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_NOMUTEX |
-	            (memory ? 0 : SQLITE_OPEN_NOFOLLOW);
+	int flags = (c->writable ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY) |
+	            SQLITE_OPEN_NOMUTEX | (memory ? 0 : SQLITE_OPEN_NOFOLLOW);
 
 	if (c->writable && !memory) { /* SQLite's own would be 0644; its journal gets the mode of the database */
 		int fd = open_own(c->path, is_site(c) ? 0660 : 0600);
@@ -170,12 +189,16 @@ static int connect_database(struct catalog *c, struct error *error)
 		close(fd);
 	}
 	if (sqlite3_open_v2(c->path, &c->db, flags, NULL) != SQLITE_OK)
-		return error_set(error, "%s: the index cannot be opened: %s", c->path, c->db ? sqlite3_errmsg(c->db) : "out of memory");
+		return error_set(error, "%s: the index cannot be opened: %s", c->path,
+		                 c->db ? sqlite3_errmsg(c->db) : "out of memory");
 	sqlite3_busy_timeout(c->db, 10000);
 	sqlite3_create_function(c->db, "matches", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, sql_matches, NULL, NULL);
-	sqlite3_create_function(c->db, "any_matches", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, sql_any_matches, NULL, NULL);
-	sqlite3_exec(c->db, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA foreign_keys = ON;"
-	             "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
+	sqlite3_create_function(c->db, "any_matches", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, sql_any_matches,
+	                        NULL, NULL);
+	sqlite3_exec(c->db,
+	             "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA foreign_keys = ON;"
+	             "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY",
+	             NULL, NULL, NULL);
 	return 0;
 }
 
@@ -217,7 +240,8 @@ static int open_lock(struct catalog *c, mode_t mode)
 	if (c->lock < 0)
 		c->lock = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	/* nor on a file system that does not know locks, such as Lustre without the option flock */
-	if (c->lock >= 0 && flock(c->lock, LOCK_SH | LOCK_NB) && (errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOLCK))
+	if (c->lock >= 0 && flock(c->lock, LOCK_SH | LOCK_NB) &&
+	    (errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOLCK))
 		return -1;
 	if (c->lock >= 0)
 		flock(c->lock, LOCK_UN);
@@ -260,8 +284,8 @@ static int become_humble(const char *archive, gid_t group, struct error *error)
 	} else if (st.st_uid != 0) {
 		rv = humble_become(st.st_uid, st.st_gid, error);
 	} else if (st.st_mode & 022) {
-		error_set(error, "%s: is root's, and others can write it (mode %04o); chmod go-w, or `spoor setup`", archive,
-		          (unsigned)st.st_mode & 07777);
+		error_set(error, "%s: is root's, and others can write it (mode %04o); chmod go-w, or `spoor setup`",
+		          archive, (unsigned)st.st_mode & 07777);
 	} else {
 		bool made = mkdirat(fd, ".index", 0700) == 0;
 		if (made && (fchownat(fd, ".index", 0, group, AT_SYMLINK_NOFOLLOW) || fchmodat(fd, ".index", 02770, 0)))
@@ -269,12 +293,15 @@ static int become_humble(const char *archive, gid_t group, struct error *error)
 		else if (fstatat(fd, ".index", &index, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(index.st_mode))
 			error_set(error, "%s/.index: is not a folder", archive);
 		else /* without one, where root may make none (root_squash), the index is in memory */
-			rv = humble_become(humble_nobody(), fstatat(fd, ".index", &index, AT_SYMLINK_NOFOLLOW) == 0 ? index.st_gid : group, error);
+			rv = humble_become(
+				humble_nobody(),
+				fstatat(fd, ".index", &index, AT_SYMLINK_NOFOLLOW) == 0 ? index.st_gid : group, error);
 	}
 	if (fd >= 0)
 		close(fd);
 	if (!rv && access(archive, R_OK | X_OK))
-		return error_set(error, "%s: root reads an archive as user nobody, who cannot enter this one: %s", archive, strerror(errno));
+		return error_set(error, "%s: root reads an archive as user nobody, who cannot enter this one: %s",
+		                 archive, strerror(errno));
 	return rv;
 }
 
@@ -340,7 +367,9 @@ static int take_lock(struct catalog *c, enum catalog_lock how, int wait, struct 
 	if (wait < 0) {
 		while (flock(c->lock, operation)) {
 			if (errno != EINTR)
-				return error_set(error, "%s.lock: cannot be locked: %s; does its file system know flock?", c->path, strerror(errno));
+				return error_set(error,
+				                 "%s.lock: cannot be locked: %s; does its file system know flock?",
+				                 c->path, strerror(errno));
 		}
 		return 0;
 	}
@@ -348,7 +377,8 @@ static int take_lock(struct catalog *c, enum catalog_lock how, int wait, struct 
 		if (flock(c->lock, operation | LOCK_NB) == 0)
 			return 0;
 		if (errno != EWOULDBLOCK && errno != EINTR)
-			return error_set(error, "%s.lock: cannot be locked: %s; does its file system know flock?", c->path, strerror(errno));
+			return error_set(error, "%s.lock: cannot be locked: %s; does its file system know flock?",
+			                 c->path, strerror(errno));
 		if (wait <= 0)
 			return error_set(error, "%s: another process is changing the index", c->path);
 		nanosleep(&(struct timespec){0, 20000000}, NULL);
@@ -370,8 +400,8 @@ static int begin_anew(struct catalog *c, struct error *error)
 	return connect_database(c, error) || make_tables(c, error) ? -1 : 0;
 }
 
-/* The database that is there now: another process may have begun it anew. Only with the lock: whoever opens it without may see the journal of the new
- * one beside the old one, take it for what a killed process left, and put it back. */
+/* The database that is there now: another process may have begun it anew. Only with the lock: whoever opens it without
+ * may see the journal of the new one beside the old one, take it for what a killed process left, and put it back. */
 static int reconnect(struct catalog *c, struct error *error)
 {
 	int moved = 0;
@@ -399,7 +429,10 @@ int catalog_lock(struct catalog *c, enum catalog_lock how, int wait, struct erro
 	int rv = reconnect(c, error);
 	if (!rv && !is_current(c))
 		rv = how == CATALOG_CHANGE ? begin_anew(c, error)
-		                           : error_set(error, "%s: the index is damaged, or of another version of spoor; `spoor index` makes it anew", c->path);
+		                           : error_set(error,
+		                                       "%s: the index is damaged, or of another version of spoor; "
+		                                       "`spoor index` makes it anew",
+		                                       c->path);
 	if (rv)
 		catalog_lock(c, CATALOG_UNLOCK, 0, NULL);
 	return rv;
@@ -418,7 +451,8 @@ int catalog_clear(struct catalog *c, struct error *error)
 
 const char *const catalog_sorts[] = {"start", "job", "user", "ranks", "nodes", "size", "elapsed", "exe", NULL};
 
-static const char *const sort_columns[] = {"t.start_ns", "t.job", "t.user", "t.ranks", "t.nodes", "t.size", "t.end_ns - t.start_ns", "t.exe_name"};
+static const char *const sort_columns[] = {
+	"t.start_ns", "t.job", "t.user", "t.ranks", "t.nodes", "t.size", "t.end_ns - t.start_ns", "t.exe_name"};
 
 static void build(struct question *q, const struct catalog_filter *f, bool metadata)
 {
@@ -428,7 +462,9 @@ static void build(struct question *q, const struct catalog_filter *f, bool metad
 		sort++;
 	if (!catalog_sorts[sort])
 		sort = 0;
-	question_say(q, "SELECT t.folder, t.name, t.user, t.state, t.exe, t.job_name, %s, t.size, t.job, t.start_ns, t.end_ns, t.ranks,"
+	question_say(q,
+	             "SELECT t.folder, t.name, t.user, t.state, t.exe, t.job_name, %s, t.size, t.job, t.start_ns, "
+	             "t.end_ns, t.ranks,"
 	             " t.nodes FROM trace t %s WHERE 1",
 	             metadata ? "coalesce(m.noted, m.json)" : "NULL", metadata ? "JOIN metadata m USING (id)" : "");
 	question_filter(q, f);
@@ -437,8 +473,8 @@ static void build(struct question *q, const struct catalog_filter *f, bool metad
 		question_say(q, " LIMIT %lld", (long long)f->limit);
 }
 
-int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool metadata, int (*row)(void *, const struct catalog_row *),
-                 void *context, struct error *error)
+int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool metadata,
+                 int (*row)(void *, const struct catalog_row *), void *context, struct error *error)
 {
 	struct question q = {.used = 0};
 	sqlite3_stmt *s = NULL;
@@ -448,11 +484,19 @@ int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool me
 	if (question_prepare(&q, c, &s, error))
 		return -1;
 	while (rv == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW) {
-		struct catalog_row r = {.folder = question_text(s, 0), .name = question_text(s, 1), .user = question_text(s, 2),
-		                        .state = question_text(s, 3), .exe = question_text(s, 4), .job_name = question_text(s, 5),
-		                        .metadata = metadata ? question_text(s, 6) : NULL, .size = (uint64_t)sqlite3_column_int64(s, 7),
-		                        .job = sqlite3_column_int64(s, 8), .start_ns = sqlite3_column_int64(s, 9), .end_ns = sqlite3_column_int64(s, 10),
-		                        .ranks = sqlite3_column_int64(s, 11), .nodes = sqlite3_column_int64(s, 12)};
+		struct catalog_row r = {.folder = question_text(s, 0),
+		                        .name = question_text(s, 1),
+		                        .user = question_text(s, 2),
+		                        .state = question_text(s, 3),
+		                        .exe = question_text(s, 4),
+		                        .job_name = question_text(s, 5),
+		                        .metadata = metadata ? question_text(s, 6) : NULL,
+		                        .size = (uint64_t)sqlite3_column_int64(s, 7),
+		                        .job = sqlite3_column_int64(s, 8),
+		                        .start_ns = sqlite3_column_int64(s, 9),
+		                        .end_ns = sqlite3_column_int64(s, 10),
+		                        .ranks = sqlite3_column_int64(s, 11),
+		                        .nodes = sqlite3_column_int64(s, 12)};
 		rv = row(context, &r);
 	}
 	if (rv == 0 && rc != SQLITE_DONE)
@@ -467,7 +511,8 @@ size_t catalog_troubles(struct catalog *c, void (*tell)(const char *text), size_
 	size_t n = 0;
 
 	*unreadable = (size_t)number(c, "SELECT count(*) FROM file WHERE kind = 3", 0);
-	if (sqlite3_prepare_v2(c->db, "SELECT problem FROM damage JOIN file USING (id) ORDER BY folder, file", -1, &s, NULL) == SQLITE_OK) {
+	if (sqlite3_prepare_v2(c->db, "SELECT problem FROM damage JOIN file USING (id) ORDER BY folder, file", -1, &s,
+	                       NULL) == SQLITE_OK) {
 		for (; sqlite3_step(s) == SQLITE_ROW; n++)
 			tell(question_text(s, 0));
 	}

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * catalog - the index of an archive (SQLite): what `spoor list` and analyses over many traces ask instead of opening every file
+ * catalog - the index of an archive (SQLite): what `spoor list` and analyses over many traces ask instead of opening
+ * every file
  *
  * It is derived from the files and can be made anew at any time (doc/index.md has the tables). There are two places:
  *
- *     ARCHIVE/.index/index.db    the site's: of everybody's traces, for those who may read them all. `.index` is root's, 2770, with the
- *                                admin group, which may read and update it.
- *     CACHE/spoor/HASH.db        of whoever may not enter that: only of the traces that they may read; 0600. CACHE is XDG_CACHE_HOME or ~/.cache.
+ *     ARCHIVE/.index/index.db    the site's: of everybody's traces, for those who may read them all. `.index` is
+ *                                root's, 2770, with the admin group, which may read and update it.
+ *     CACHE/spoor/HASH.db        of whoever may not enter that: only of the traces that they may read; 0600. CACHE is
+ *                                XDG_CACHE_HOME or ~/.cache.
  *
- * Where neither can be written it is made in memory, for one command. Root neither reads nor writes one, nor any trace: see catalog_open.
+ * Where neither can be written it is made in memory, for one command. Root neither reads nor writes one, nor any trace:
+ * see catalog_open.
  *
- * Any number of processes may use it at once, also on several nodes: a file beside it, FILE.lock, is locked (flock) exclusively by whoever changes
- * it, for some hundred files at a time and never while one of them is read, and shared by those who read. The database is then never in use when it is replaced, which
- * SQLite's own locks cannot do.
+ * Any number of processes may use it at once, also on several nodes: a file beside it, FILE.lock, is locked (flock)
+ * exclusively by whoever changes it, for some hundred files at a time and never while one of them is read, and shared
+ * by those who read. The database is then never in use when it is replaced, which SQLite's own locks cannot do.
  */
 #ifndef SPOOR_CATALOG_H
 #define SPOOR_CATALOG_H
@@ -36,35 +39,40 @@ struct catalog {
 	bool writable;
 };
 
-/* Opens the index of an archive, making it if need be. As root, the process first becomes somebody else, for good: the archive's owner; or, if that is
- * root, user nobody with the group of ARCHIVE/.index, which is made with the group `group` if it is not there. What users put into the
- * archive is then never parsed with root's rights. Returns 0, or -1 with error set. The caller closes it. */
+/* Opens the index of an archive, making it if need be. As root, the process first becomes somebody else, for good: the
+ * archive's owner; or, if that is root, user nobody with the group of ARCHIVE/.index, which is made with the group
+ * `group` if it is not there. What users put into the archive is then never parsed with root's rights. Returns 0, or -1
+ * with error set. The caller closes it. */
 int catalog_open(struct catalog **out, const char *archive, gid_t group, struct error *error);
 void catalog_close(struct catalog *c);
-/* The same index once more, for another thread to read while the lock of c is held. Returns 0, or -1 with error set: it is in memory, and cannot be
- * shared. The caller closes it. */
+/* The same index once more, for another thread to read while the lock of c is held. Returns 0, or -1 with error set: it
+ * is in memory, and cannot be shared. The caller closes it. */
 int catalog_again(struct catalog **out, const struct catalog *c, struct error *error);
 /* Empties it. Returns 0, or -1 with error set. */
 int catalog_clear(struct catalog *c, struct error *error);
 
 enum catalog_lock { CATALOG_UNLOCK, CATALOG_SHARE, CATALOG_CHANGE };
-/* Waits at most so many milliseconds (negative: for ever). Returns 0, or -1 with error set. A database that is damaged is found here, and begun
- * anew by CATALOG_CHANGE. */
+/* Waits at most so many milliseconds (negative: for ever). Returns 0, or -1 with error set. A database that is damaged
+ * is found here, and begun anew by CATALOG_CHANGE. */
 int catalog_lock(struct catalog *c, enum catalog_lock how, int wait, struct error *error);
 
-/* What a trace must be to be listed; NULL, 0 for times and lower limits, and -1 for upper ones are no condition. Texts are globs; exe is matched with
- * the path of the executable and with its last component; node with each node on which ranks ran; state without regard to case. */
+/* What a trace must be to be listed; NULL, 0 for times and lower limits, and -1 for upper ones are no condition. Texts
+ * are globs; exe is matched with the path of the executable and with its last component; node with each node on which
+ * ranks ran; state without regard to case. */
 struct catalog_filter {
 	const char *user, *state, *exe, *account, *partition, *qos, *job_name, *cluster, *node, *mode, *rule;
 	int64_t since, until; /* start of the trace, seconds since 1970 */
 	int64_t job;          /* 0: any; also the job of an array or of a heterogeneous job */
 	int64_t ranks_min, ranks_max, nodes_min, nodes_max, elapsed_min, elapsed_max; /* elapsed: seconds */
-	int partial;          /* 1: only partial traces; -1: only whole ones; 0: all */
-	const char *sort;     /* one of catalog_sorts; NULL: start */
+	int partial;      /* 1: only partial traces; -1: only whole ones; 0: all */
+	const char *sort; /* one of catalog_sorts; NULL: start */
 	bool reverse;
-	int64_t limit;        /* 0: none */
+	int64_t limit; /* 0: none */
 };
-#define CATALOG_FILTER_ALL {.ranks_max = -1, .nodes_max = -1, .elapsed_max = -1}
+#define CATALOG_FILTER_ALL                                          \
+	{                                                           \
+		.ranks_max = -1, .nodes_max = -1, .elapsed_max = -1 \
+	}
 extern const char *const catalog_sorts[]; /* NULL-terminated */
 
 /* One trace. Valid during the call. Numbers are 0 where nothing is known, texts "". */
@@ -74,12 +82,13 @@ struct catalog_row {
 	int64_t job, start_ns, end_ns, ranks, nodes;
 };
 
-/* Calls row for each trace that passes, in order; metadata is only given if asked for (a JSON object). What row returns, if it is not 0, ends the list.
- * Returns that, or 0, or -1 with error set. The catalog must be locked. */
-int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool metadata, int (*row)(void *, const struct catalog_row *),
-                 void *context, struct error *error);
+/* Calls row for each trace that passes, in order; metadata is only given if asked for (a JSON object). What row
+ * returns, if it is not 0, ends the list. Returns that, or 0, or -1 with error set. The catalog must be locked. */
+int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool metadata,
+                 int (*row)(void *, const struct catalog_row *), void *context, struct error *error);
 
-/* Calls tell with the text for each damaged file. Returns how many there are; *unreadable gets the number of those that are not for us to read. */
+/* Calls tell with the text for each damaged file. Returns how many there are; *unreadable gets the number of those that
+ * are not for us to read. */
 size_t catalog_troubles(struct catalog *c, void (*tell)(const char *text), size_t *unreadable);
 
 #endif

@@ -15,7 +15,9 @@ int day_of(int64_t when, char day[DAY_SIZE])
 	time_t t = (time_t)when;
 	struct tm tm;
 
-	return gmtime_r(&t, &tm) && tm.tm_year >= 0 && tm.tm_year < 8100 && strftime(day, DAY_SIZE, "%Y/%m/%d", &tm) ? 0 : -1;
+	return gmtime_r(&t, &tm) && tm.tm_year >= 0 && tm.tm_year < 8100 && strftime(day, DAY_SIZE, "%Y/%m/%d", &tm)
+	               ? 0
+	               : -1;
 }
 
 int64_t day_age(const char *day, int64_t now)
@@ -62,7 +64,8 @@ int day_own_folder(const char *day, bool make, char *path, size_t size, struct e
 			return error_set(error, "%s: the path is too long", day);
 		int missing = lstat(path, &st) ? errno : 0;
 		if (missing == ENOENT && make) {
-			mode_t mask = umask(0); /* not chmod: that would take the group's bit from who is not in the group */
+			mode_t mask =
+				umask(0); /* not chmod: that would take the group's bit from who is not in the group */
 			missing = mkdir(path, 0750) ? errno : 0;
 			umask(mask);
 			bool ours = missing == 0;
@@ -70,14 +73,20 @@ int day_own_folder(const char *day, bool make, char *path, size_t size, struct e
 				missing = lstat(path, &st) ? errno : 0;
 			if (ours && !missing && st.st_uid != geteuid()) {
 				rmdir(path);
-				return error_set(error, "%s: what user %lu makes there becomes user %lu's (root_squash?)", day, (unsigned long)geteuid(),
-				                 (unsigned long)st.st_uid);
+				return error_set(error,
+				                 "%s: what user %lu makes there becomes user %lu's (root_squash?)", day,
+				                 (unsigned long)geteuid(), (unsigned long)st.st_uid);
 			}
 		}
 		if (missing)
-			return missing == ENOENT && !make ? 1 : error_set(error, "%s: %s: %s", path, make ? "cannot be made" : "cannot be looked at", strerror(missing));
+			return missing == ENOENT && !make
+			               ? 1
+			               : error_set(error, "%s: %s: %s", path,
+			                           make ? "cannot be made" : "cannot be looked at", strerror(missing));
 		if (S_ISDIR(st.st_mode) && st.st_uid == geteuid())
 			return 0;
 	}
-	return make ? error_set(error, "%s: all %d names of user %lu's folder are taken by others", day, DAY_NAMES, (unsigned long)geteuid()) : 1;
+	return make ? error_set(error, "%s: all %d names of user %lu's folder are taken by others", day, DAY_NAMES,
+	                        (unsigned long)geteuid())
+	            : 1;
 }

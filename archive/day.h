@@ -18,7 +18,8 @@
 #include "trace/error.h"
 
 #define DAY_SIZE 11 /* "YYYY/MM/DD" and a NUL */
-/* How many names a user's folder may have: in a day that everybody may add folders to (root_squash), somebody else may be there first. */
+/* How many names a user's folder may have: in a day that everybody may add folders to (root_squash), somebody else may
+ * be there first. */
 #define DAY_NAMES 64
 /* What else is in the name of a user's folder, at most: UID, a dot, K, a NUL. */
 #define DAY_FOLDER_SIZE 16
@@ -33,8 +34,8 @@ void day_folder_name(uid_t uid, unsigned k, char name[DAY_FOLDER_SIZE]);
 /* True if that is one, and then whose. It counts only if this user is its owner. */
 bool day_is_folder(const char *name, uid_t *uid);
 
-/* The caller's own folder in a day's (a path), or with `make`, if it is not there, a new one: 2750, with the group of the day's folder. path gets its
- * path. Returns 0; 1: there is none; -1 with error set. */
+/* The caller's own folder in a day's (a path), or with `make`, if it is not there, a new one: 2750, with the group of
+ * the day's folder. path gets its path. Returns 0; 1: there is none; -1 with error set. */
 int day_own_folder(const char *day, bool make, char *path, size_t size, struct error *error);
 
 #endif

@@ -34,11 +34,15 @@ static char *copy_name(const struct schema *s)
 
 /* --- call sites --- */
 
-static void calls_of(struct digest_calls *c, const struct trace *t, const struct trace_site *s, const struct amount *amount)
+static void calls_of(struct digest_calls *c, const struct trace *t, const struct trace_site *s,
+                     const struct amount *amount)
 {
 	uint64_t ranks = rankmap_size(&s->visits), least = times(ranks, s->least);
 
-	*c = (struct digest_calls){.calls = (uint64_t)rankmap_sum(&s->visits), .ns = s->communicate.sum, .bytes = amount->bytes, .peak_ns = times(ranks, s->most)};
+	*c = (struct digest_calls){.calls = (uint64_t)rankmap_sum(&s->visits),
+	                           .ns = s->communicate.sum,
+	                           .bytes = amount->bytes,
+	                           .peak_ns = times(ranks, s->most)};
 	if (summary_waits_for_all(trace_schema(t, s)) && ranks > 1 && least < c->ns)
 		c->wait_ns = c->ns - least;
 }
@@ -80,7 +84,8 @@ static int name_site(struct digest_site *d, const struct trace *t, uint32_t numb
 			continue;
 		}
 		module_name(t, frame->module, name);
-		n += (size_t)snprintf(text + n, sizeof text - n, "%s%s+0x%llx", n ? " < " : "", name, (unsigned long long)frame->offset);
+		n += (size_t)snprintf(text + n, sizeof text - n, "%s%s+0x%llx", n ? " < " : "", name,
+		                      (unsigned long long)frame->offset);
 	}
 	d->number = number;
 	d->identity = h;
@@ -175,7 +180,8 @@ static uint64_t degradations(const struct trace *t)
 		const struct trace_site *s = i < t->site_count ? &t->sites[i] : &t->objects[i - t->site_count];
 		for (uint32_t c = 0; c < s->column_count; c++)
 			for (uint32_t g = 0; g < s->columns[c].count; g++)
-				bits |= s->columns[c].groups[g].lossy ? s->columns[c].groups[g].lossy->why & WHY_ALL : 0;
+				bits |= s->columns[c].groups[g].lossy ? s->columns[c].groups[g].lossy->why & WHY_ALL
+				                                      : 0;
 	}
 	for (int i = 0; i < TRACE_STAGES; i++)
 		bits |= t->loss.stage[i].ranks ? UINT64_C(16) << i : 0;
@@ -185,7 +191,8 @@ static uint64_t degradations(const struct trace *t)
 int digest_make(struct digest *d, const struct trace *t)
 {
 	struct summary s;
-	struct work w = {d, t, calloc((size_t)t->site_count + 1, sizeof *w.calls), calloc((size_t)t->site_count + 1, sizeof *w.order)};
+	struct work w = {d, t, calloc((size_t)t->site_count + 1, sizeof *w.calls),
+	                 calloc((size_t)t->site_count + 1, sizeof *w.order)};
 	const struct trace_total *compute = &t->total[TOTAL_COMPUTE], *elapsed = &t->total[TOTAL_ELAPSED];
 	struct volumes volumes = {.sites = NULL};
 	int rv = -1;
@@ -239,13 +246,16 @@ int digest_read(struct digest *d, const char *path, int64_t owner, struct error 
 	*d = (struct digest){.ranks = 0};
 	budget_begin(&budget);
 	int fd = regular_open(AT_FDCWD, path, owner, NULL, error);
-	if (fd >= 0 && container_take(&c, fd, path, &codec_zstd, error) == 0 && trace_decode_some(&t, c, amount_needs, &left_out, error) == 0)
+	if (fd >= 0 && container_take(&c, fd, path, &codec_zstd, error) == 0 &&
+	    trace_decode_some(&t, c, amount_needs, &left_out, error) == 0)
 		rv = digest_make(d, &t) == 0 ? 0 : error_set(error, "%s: no memory", path);
 	if (rv == 0 && left_out && d->unsized_calls) { /* what was left out may say how much they passed on */
 		digest_free(d);
 		trace_free(&t);
 		t = (struct trace){.size = 0};
-		rv = trace_decode(&t, c, error) == 0 ? digest_make(d, &t) == 0 ? 0 : error_set(error, "%s: no memory", path) : -1;
+		rv = trace_decode(&t, c, error) == 0
+		             ? digest_make(d, &t) == 0 ? 0 : error_set(error, "%s: no memory", path)
+		             : -1;
 	}
 	if (budget_explain(path, error))
 		rv = -1;

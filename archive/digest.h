@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * digest - what the index keeps of a trace, so that questions about many traces need not open them
  *
- * Numbers are those of trace/summary.h. Times are ns of all ranks together, unless they say otherwise; those that are called `peak` are what the time
- * would be if all ranks took as long as the one that took longest, so that ratios of sums over traces are means weighted by time:
+ * Numbers are those of trace/summary.h. Times are ns of all ranks together, unless they say otherwise; those that are
+ * called `peak` are what the time would be if all ranks took as long as the one that took longest, so that ratios of
+ * sums over traces are means weighted by time:
  *
  *     load balance              computed / compute_peak
  *     communication efficiency  compute_peak / run_peak
@@ -25,7 +26,7 @@
 #define DIGEST_SITES 16
 /* Functions; MPI has fewer. Their names are cut to so many bytes. */
 #define DIGEST_FUNCTIONS 1024
-#define DIGEST_NAME 63
+#define DIGEST_NAME      63
 /* What reading a trace may cost at most (trace/budget.h): anybody can put one into an archive. */
 #define DIGEST_MEMORY (UINT64_C(3) << 26)
 #define DIGEST_STEPS  (2 * BUDGET_READ)
@@ -35,8 +36,11 @@
 /* What is kept of an MPI function, and of a call site. */
 struct digest_calls {
 	uint64_t calls, ns, bytes; /* bytes: what its callers passed on (amount.h), as far as that is known */
-	uint64_t wait_ns;          /* of calls that wait for all ranks: the time that ranks were in them longer than the rank that came last */
-	uint64_t peak_ns;          /* of each site: its ranks times the most of a rank */
+	uint64_t
+		/* of calls that wait for all ranks: the time that ranks were in them longer than the rank that came
+		 * last */
+		wait_ns;
+	uint64_t peak_ns; /* of each site: its ranks times the most of a rank */
 };
 
 struct digest_function {
@@ -45,7 +49,7 @@ struct digest_function {
 };
 
 struct digest_site {
-	uint32_t number;   /* in the trace */
+	uint32_t number; /* in the trace */
 	char *function;
 	uint64_t identity; /* of function and call path: equal in all traces of the same program file */
 	char *frames;      /* "solve+0x41f < libhalo.so+0x80 < ...", innermost first; file names and offsets */
@@ -54,20 +58,21 @@ struct digest_site {
 
 struct digest {
 	uint64_t ranks, events, lost, messages, unsized, bytes;
-	uint64_t unsized_calls; /* of any kind; not in the index */
+	uint64_t unsized_calls;                             /* of any kind; not in the index */
 	uint64_t mpi_ns, compute_ns, overhead_ns, run_ns;   /* run_ns: of the rank that took longest */
 	uint64_t computed_ns, compute_peak_ns, run_peak_ns; /* 0: not known */
 	uint64_t wait_ns;
 	uint64_t degraded; /* bits: 0..2 enum trace_why of any column, 4..6 enum trace_stage */
 	double load_balance, communication_efficiency, parallel_efficiency; /* negative: not known */
-	uint64_t sizes[AMOUNT_SIZES]; /* messages by size class */
-	struct digest_function *functions; /* by name */
+	uint64_t sizes[AMOUNT_SIZES];                                       /* messages by size class */
+	struct digest_function *functions;                                  /* by name */
 	size_t function_count;
 	struct digest_site *sites; /* most time first */
 	size_t site_count;
 };
 
-/* Reads a trace file of this owner (REGULAR_ANYBODY: of whoever). Returns 0, or -1 with error set: it cannot be read, is damaged, of a newer version. The caller frees *d in any case. */
+/* Reads a trace file of this owner (REGULAR_ANYBODY: of whoever). Returns 0, or -1 with error set: it cannot be read,
+ * is damaged, of a newer version. The caller frees *d in any case. */
 int digest_read(struct digest *d, const char *path, int64_t owner, struct error *error);
 /* The same of a trace in memory. Returns 0, or -1 on no memory. */
 int digest_make(struct digest *d, const struct trace *t);

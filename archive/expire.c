@@ -61,7 +61,9 @@ static struct candidate *add(struct candidates *all, sqlite3_stmt *s, int64_t no
 		all->capacity = capacity;
 	}
 	struct candidate *c = &all->items[all->count];
-	*c = (struct candidate){.disk = (uint64_t)sqlite3_column_int64(s, 2), .uid = sqlite3_column_int64(s, 3), .damaged = sqlite3_column_int(s, 6) != 0};
+	*c = (struct candidate){.disk = (uint64_t)sqlite3_column_int64(s, 2),
+	                        .uid = sqlite3_column_int64(s, 3),
+	                        .damaged = sqlite3_column_int(s, 6) != 0};
 	snprintf(c->folder, sizeof c->folder, "%s", (const char *)sqlite3_column_text(s, 0));
 	c->name = strdup((const char *)sqlite3_column_text(s, 1));
 	c->age = day_age(c->folder, now);
@@ -90,8 +92,10 @@ static int gather(struct catalog *catalog, struct candidates *all, const struct 
 	/* a note's trace may be gone, or not have come */
 	static const char sql[] =
 		"SELECT f.folder, f.file, f.disk, f.uid, coalesce(t.retention, 0), n.id IS NOT NULL AND NOT EXISTS"
-		" (SELECT 1 FROM trace o WHERE o.job = n.job AND o.step = n.step AND o.uid = n.uid), d.id IS NOT NULL FROM file f LEFT JOIN trace t USING (id)"
-		" LEFT JOIN note n USING (id) LEFT JOIN damage d USING (id) ORDER BY substr(f.folder, 1, 10), coalesce(t.start_ns, f.mtime), f.file";
+		" (SELECT 1 FROM trace o WHERE o.job = n.job AND o.step = n.step AND o.uid = n.uid), d.id IS NOT NULL "
+		"FROM file f LEFT JOIN trace t USING (id)"
+		" LEFT JOIN note n USING (id) LEFT JOIN damage d USING (id) ORDER BY substr(f.folder, 1, 10), "
+		"coalesce(t.start_ns, f.mtime), f.file";
 	int64_t now = time(NULL);
 	sqlite3_stmt *s = NULL;
 	int rc = SQLITE_DONE, rv = 0;
@@ -174,7 +178,8 @@ static void apply_quota(struct candidates *all, uint64_t quota)
 }
 
 int expire_list(struct catalog *c, const struct expire *rules,
-                int (*file)(void *context, const char *folder, const char *name, uint64_t size, const char *why), void *context, struct error *error)
+                int (*file)(void *context, const char *folder, const char *name, uint64_t size, const char *why),
+                void *context, struct error *error)
 {
 	struct candidates all = {0};
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * harvest - puts the digests of traces into the index of an archive
  *
- *     threads: take the next task, read its trace      [ window of results, in order ]      caller: writes a batch in one transaction
+ *     threads: take the next task, read its trace      [ window of results, in order ]      caller: writes a batch in
+ *         one transaction
  */
 #include "archive/harvest.h"
 
@@ -17,7 +18,7 @@
 #include "archive/digest.h"
 
 #define WINDOW 2048 /* results in memory */
-#define BATCH 256   /* of one transaction: others may use the index in between */
+#define BATCH  256  /* of one transaction: others may use the index in between */
 
 struct task {
 	int64_t id, mtime, ctime, inode, uid;
@@ -65,8 +66,11 @@ static int add_task(struct gang *g, sqlite3_stmt *s)
 		g->capacity = capacity;
 	}
 	struct task *t = &g->tasks[g->count];
-	*t = (struct task){.id = sqlite3_column_int64(s, 0), .mtime = sqlite3_column_int64(s, 3), .ctime = sqlite3_column_int64(s, 4),
-	                   .inode = sqlite3_column_int64(s, 5), .uid = sqlite3_column_int64(s, 6)};
+	*t = (struct task){.id = sqlite3_column_int64(s, 0),
+	                   .mtime = sqlite3_column_int64(s, 3),
+	                   .ctime = sqlite3_column_int64(s, 4),
+	                   .inode = sqlite3_column_int64(s, 5),
+	                   .uid = sqlite3_column_int64(s, 6)};
 	const char *folder = (const char *)sqlite3_column_text(s, 1), *file = (const char *)sqlite3_column_text(s, 2);
 	snprintf(t->folder, sizeof t->folder, "%s", folder ? folder : "");
 	t->file = file ? strdup(file) : NULL;
@@ -82,7 +86,8 @@ static int list_tasks(struct catalog *c, const struct harvest *h, struct gang *g
 	int rc, rv = 0;
 
 	if (sqlite3_prepare_v2(c->db,
-	                       "SELECT t.id, f.folder, f.file, f.mtime, f.ctime, f.inode, f.uid FROM trace t JOIN file f USING (id) LEFT JOIN summary s USING (id)"
+	                       "SELECT t.id, f.folder, f.file, f.mtime, f.ctime, f.inode, f.uid FROM trace t JOIN file "
+	                       "f USING (id) LEFT JOIN summary s USING (id)"
 	                       " WHERE (s.id IS NULL OR s.version <> ?) AND abs(t.job) % ? = ? ORDER BY t.id",
 	                       -1, &s, NULL) != SQLITE_OK)
 		return failed(c, error);
@@ -102,8 +107,10 @@ uint64_t harvest_missing(struct catalog *c)
 	sqlite3_stmt *s = NULL;
 	uint64_t n = 0;
 
-	if (sqlite3_prepare_v2(c->db, "SELECT count(*) FROM trace t LEFT JOIN summary s USING (id) WHERE s.id IS NULL OR s.version <> ?", -1, &s, NULL) ==
-	    SQLITE_OK) {
+	if (sqlite3_prepare_v2(
+		    c->db,
+		    "SELECT count(*) FROM trace t LEFT JOIN summary s USING (id) WHERE s.id IS NULL OR s.version <> ?",
+		    -1, &s, NULL) == SQLITE_OK) {
 		sqlite3_bind_int(s, 1, DIGEST_VERSION);
 		if (sqlite3_step(s) == SQLITE_ROW)
 			n = (uint64_t)sqlite3_column_int64(s, 0);
@@ -144,14 +151,19 @@ static void *work(void *context)
 enum statement { SAME, SUMMARY, FUNCTION, FIND_PLACE, PLACE, SITE, STATEMENTS };
 
 static const char *const texts[STATEMENTS] = {
-	[SAME] = "SELECT 1 FROM file WHERE id = ? AND folder = ? AND file = ? AND mtime = ? AND ctime = ? AND inode = ?",
-	[SUMMARY] = "INSERT OR REPLACE INTO summary (id, version, problem, sizes, ranks, events, lost, messages, unsized, bytes, mpi_ns, compute_ns,"
-	            " overhead_ns, run_ns, computed_ns, compute_peak_ns, run_peak_ns, wait_ns, degraded, load_balance, communication_efficiency,"
-	            " parallel_efficiency) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-	[FUNCTION] = "INSERT OR REPLACE INTO function (id, function, calls, ns, bytes, wait_ns, peak_ns) VALUES (?, ?, ?, ?, ?, ?, ?)",
+	[SAME] =
+		"SELECT 1 FROM file WHERE id = ? AND folder = ? AND file = ? AND mtime = ? AND ctime = ? AND inode = ?",
+	[SUMMARY] = "INSERT OR REPLACE INTO summary (id, version, problem, sizes, ranks, events, lost, messages, "
+		    "unsized, bytes, mpi_ns, compute_ns,"
+		    " overhead_ns, run_ns, computed_ns, compute_peak_ns, run_peak_ns, wait_ns, degraded, load_balance, "
+		    "communication_efficiency,"
+		    " parallel_efficiency) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	[FUNCTION] = "INSERT OR REPLACE INTO function (id, function, calls, ns, bytes, wait_ns, peak_ns) VALUES (?, ?, "
+		     "?, ?, ?, ?, ?)",
 	[FIND_PLACE] = "SELECT place FROM place WHERE identity = ?",
 	[PLACE] = "INSERT INTO place (identity, function, frames) VALUES (?, ?, ?)",
-	[SITE] = "INSERT OR REPLACE INTO site (id, site, calls, ns, bytes, wait_ns, peak_ns, place) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+	[SITE] = "INSERT OR REPLACE INTO site (id, site, calls, ns, bytes, wait_ns, peak_ns, place) VALUES (?, ?, ?, "
+		 "?, ?, ?, ?, ?)",
 };
 
 struct writing {
@@ -191,8 +203,9 @@ static bool is_same(struct writing *w, const struct task *t)
 static int write_summary(struct writing *w, int64_t id, const struct result *r)
 {
 	const struct digest *d = &r->digest;
-	const uint64_t counts[] = {d->ranks, d->events, d->lost, d->messages, d->unsized, d->bytes, d->mpi_ns, d->compute_ns, d->overhead_ns, d->run_ns,
-	                           d->computed_ns, d->compute_peak_ns, d->run_peak_ns, d->wait_ns, d->degraded};
+	const uint64_t counts[] = {d->ranks,       d->events,          d->lost,        d->messages,    d->unsized,
+	                           d->bytes,       d->mpi_ns,          d->compute_ns,  d->overhead_ns, d->run_ns,
+	                           d->computed_ns, d->compute_peak_ns, d->run_peak_ns, d->wait_ns,     d->degraded};
 	const double efficiencies[] = {d->load_balance, d->communication_efficiency, d->parallel_efficiency};
 	char sizes[AMOUNT_SIZES * 24] = "";
 	sqlite3_stmt *s = w->s[SUMMARY];
@@ -200,7 +213,8 @@ static int write_summary(struct writing *w, int64_t id, const struct result *r)
 
 	for (int i = 0; i < AMOUNT_SIZES; i++)
 		if (d->sizes[i])
-			n += (size_t)snprintf(sizes + n, sizeof sizes - n, "%s%d:%" PRIu64, n ? " " : "", i, d->sizes[i]);
+			n += (size_t)snprintf(sizes + n, sizeof sizes - n, "%s%d:%" PRIu64, n ? " " : "", i,
+			                      d->sizes[i]);
 	sqlite3_clear_bindings(s);
 	sqlite3_bind_int64(s, 1, id);
 	sqlite3_bind_int(s, 2, DIGEST_VERSION);
@@ -275,7 +289,8 @@ static int write_result(struct writing *w, const struct task *t, const struct re
 }
 
 /* Tasks first .. end - 1, in one transaction. Returns 0, 1 if the lock could not be had, -1 with error set. */
-static int write_batch(struct catalog *c, struct harvest *h, struct gang *g, size_t first, size_t end, struct error *error)
+static int write_batch(struct catalog *c, struct harvest *h, struct gang *g, size_t first, size_t end,
+                       struct error *error)
 {
 	struct writing w = {.c = c, .error = error};
 	struct error locked = {""};
@@ -361,7 +376,10 @@ static int run(struct catalog *c, struct harvest *h, struct gang *g, struct erro
 
 int harvest_archive(struct catalog *c, struct harvest *h, struct error *error)
 {
-	struct gang g = {.archive = c->archive, .mutex = PTHREAD_MUTEX_INITIALIZER, .done = PTHREAD_COND_INITIALIZER, .room = PTHREAD_COND_INITIALIZER};
+	struct gang g = {.archive = c->archive,
+	                 .mutex = PTHREAD_MUTEX_INITIALIZER,
+	                 .done = PTHREAD_COND_INITIALIZER,
+	                 .room = PTHREAD_COND_INITIALIZER};
 	int rv;
 
 	h->done = h->problems = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * harvest - puts the digests of traces (digest.h) into the index of an archive
  *
- * Scanning (scan.h) reads the metadata of a file, which is cheap; a harvest opens the traces, with all cores, and does so once for each: what it
- * found goes with the file. A trace that cannot be read has a digest, too: what the problem is.
+ * Scanning (scan.h) reads the metadata of a file, which is cheap; a harvest opens the traces, with all cores, and does
+ * so once for each: what it found goes with the file. A trace that cannot be read has a digest, too: what the problem
+ * is.
  */
 #ifndef SPOOR_HARVEST_H
 #define SPOOR_HARVEST_H
@@ -10,16 +11,18 @@
 #include "archive/catalog.h"
 
 struct harvest {
-	unsigned threads;     /* 0: one for each core that the process may use */
-	uint64_t share, of;   /* only traces of every of-th job, beginning with `share`; of 0: all */
-	int wait;             /* milliseconds to wait for the lock of the index; negative: for ever */
-	void (*progress)(void *context, uint64_t done, uint64_t all); /* may be NULL; is called by the caller's thread */
+	unsigned threads;   /* 0: one for each core that the process may use */
+	uint64_t share, of; /* only traces of every of-th job, beginning with `share`; of 0: all */
+	int wait;           /* milliseconds to wait for the lock of the index; negative: for ever */
+	void (*progress)(void *context, uint64_t done,
+	                 uint64_t all); /* may be NULL; is called by the caller's thread */
 	void *context;
 	/* gets: */
 	uint64_t done, problems; /* traces that were looked at; of these, that cannot be read */
 };
 
-/* Returns 0; 1 if the index cannot be changed (by us, or now): digests are missing then; -1 with error set. The catalog must not be locked. */
+/* Returns 0; 1 if the index cannot be changed (by us, or now): digests are missing then; -1 with error set. The catalog
+ * must not be locked. */
 int harvest_archive(struct catalog *c, struct harvest *h, struct error *error);
 
 /* The cores that this process may use. */

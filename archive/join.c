@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * join - the parts of one MPI_COMM_WORLD that several nodes delivered become one trace: traces and metadata (joinery.c: in the archive)
+ * join - the parts of one MPI_COMM_WORLD that several nodes delivered become one trace: traces and metadata (joinery.c:
+ * in the archive)
  */
 #include "archive/join.h"
 
@@ -18,7 +19,8 @@
 #include "trace/stream.h"
 
 /* Why a trace is partial, that which says most first: the others are what it did to the other nodes. */
-static const char *const reasons[] = {"abort", "oom", "node-lost", "time-limit", "preempted", "cancelled", "signal", "exit", "deadline"};
+static const char *const reasons[] = {"abort",     "oom",    "node-lost", "time-limit", "preempted",
+                                      "cancelled", "signal", "exit",      "deadline"};
 #define REASONS (sizeof reasons / sizeof reasons[0])
 
 int join_init(struct join *j)
@@ -58,8 +60,7 @@ static void note_metadata(struct join *j, const json_t *m)
 	size_t i;
 	json_t *one;
 
-	json_array_foreach((json_t *)parts, i, one)
-		json_array_append(j->parts, one);
+	json_array_foreach((json_t *)parts, i, one) json_array_append(j->parts, one);
 	if (json_is_string(part))
 		json_array_append(j->parts, (json_t *)part);
 	j->unfinished += metadata_number(m, "ranks_unfinished", 0);
@@ -80,9 +81,12 @@ int join_add_take(struct join *j, const char *name, struct trace *t, json_t *met
 
 	if (rankmap_empty(&t->events)) {
 		error_set(error, "%s: a trace without ranks", name);
-	} else if (j->count > 0 && (strcmp(world, metadata_text(j->base, "world", "")) != 0 || t->size != j->trace.size)) {
-		error_set(error, "%s: is of another MPI_COMM_WORLD than what came before it (%s of %u ranks, not %s of %u)", name, *world ? world : "unknown",
-		          t->size, metadata_text(j->base, "world", "unknown"), j->trace.size);
+	} else if (j->count > 0 &&
+	           (strcmp(world, metadata_text(j->base, "world", "")) != 0 || t->size != j->trace.size)) {
+		error_set(error,
+		          "%s: is of another MPI_COMM_WORLD than what came before it (%s of %u ranks, not %s of %u)",
+		          name, *world ? world : "unknown", t->size, metadata_text(j->base, "world", "unknown"),
+		          j->trace.size);
 	} else if (j->count == 0) {
 		trace_free(&j->trace);
 		j->trace = *t;
@@ -91,7 +95,8 @@ int join_add_take(struct join *j, const char *name, struct trace *t, json_t *met
 	} else if ((rv = merge_into(&j->trace, t, &inner)) != 0) {
 		error_set(error, "%s: %s", name, inner.text);
 	}
-	uint32_t first = rv == 0 ? (j->count == 0 ? rankmap_first(&j->trace.events) : rankmap_first(&t->events)) : UINT32_MAX;
+	uint32_t first =
+		rv == 0 ? (j->count == 0 ? rankmap_first(&j->trace.events) : rankmap_first(&t->events)) : UINT32_MAX;
 	if (rv == 0) {
 		note_metadata(j, metadata);
 		if (first < j->base_rank) {
@@ -108,7 +113,8 @@ int join_add_take(struct join *j, const char *name, struct trace *t, json_t *met
 
 int join_add_file(struct join *j, const char *path, int64_t owner, struct error *error)
 {
-	int fd = owner == REGULAR_ANYBODY ? regular_open_named(path, NULL, error) : regular_open(AT_FDCWD, path, owner, NULL, error);
+	int fd = owner == REGULAR_ANYBODY ? regular_open_named(path, NULL, error)
+	                                  : regular_open(AT_FDCWD, path, owner, NULL, error);
 	struct container *c = NULL;
 	struct trace t = {.size = 0};
 	json_error_t json;
@@ -119,7 +125,8 @@ int join_add_file(struct join *j, const char *path, int64_t owner, struct error 
 		return -1;
 	}
 	const struct chunk *chunk = container_find(c, "META");
-	json_t *m = chunk ? json_loadb((const char *)chunk->data, chunk->size, JSON_REJECT_DUPLICATES, &json) : json_object();
+	json_t *m = chunk ? json_loadb((const char *)chunk->data, chunk->size, JSON_REJECT_DUPLICATES, &json)
+	                  : json_object();
 	container_destroy(c);
 	if (!json_is_object(m)) {
 		error_set(error, "%s: chunk META: %s", path, m ? "not an object" : json.text);
@@ -214,9 +221,7 @@ static void sort_parts(json_t **parts)
 	size_t n = json_array_size(*parts), i;
 	json_t **items = calloc(n + 1, sizeof *items), *one, *sorted = json_array();
 
-	json_array_foreach(*parts, i, one)
-		if (items)
-			items[i] = one;
+	json_array_foreach(*parts, i, one) if (items) items[i] = one;
 	if (items)
 		qsort(items, n, sizeof *items, compare_texts);
 	for (i = 0; items && i < n; i++)
@@ -247,7 +252,8 @@ int join_encode(struct join *j, uint8_t **bytes, size_t *size, uint64_t *missing
 		if (merge_finish(&j->trace, *missing == 0, error) != 0)
 			goto done;
 	}
-	char *text = json_object_size(m) ? json_dumps(m, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12)) : NULL;
+	char *text = json_object_size(m) ? json_dumps(m, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12))
+	                                 : NULL;
 	if (text) {
 		chunk.data = (const uint8_t *)text;
 		chunk.size = strlen(text);

@@ -23,9 +23,9 @@
 #include "archive/join.h"
 #include "trace/publish.h"
 
-#define PATH_SIZE 4096
-#define FOLDERS_MAX 64 /* over which the parts of a job may be spread */
-#define NAMES_MAX 1000 /* numbers that are tried for the whole */
+#define PATH_SIZE   4096
+#define FOLDERS_MAX 64   /* over which the parts of a job may be spread */
+#define NAMES_MAX   1000 /* numbers that are tried for the whole */
 
 /* A job that has parts. */
 struct work {
@@ -103,13 +103,14 @@ static int see_folder(void *context, const char *path, const char *name)
 		struct stat st;
 		int64_t job;
 		if (!is_part_name(e->d_name, &job) || (y->search->job >= 0 && job != y->search->job) ||
-		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) || st.st_uid != own.st_uid ||
-		    (geteuid() != 0 && st.st_uid != geteuid()))
+		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
+		    st.st_uid != own.st_uid || (geteuid() != 0 && st.st_uid != geteuid()))
 			continue;
 		struct work *w = work_of(y, &st, job);
 		if (!w)
 			continue;
-		if (w->folder_count == 0 || (w->folder_count < FOLDERS_MAX && strcmp(w->folders[w->folder_count - 1], path))) {
+		if (w->folder_count == 0 ||
+		    (w->folder_count < FOLDERS_MAX && strcmp(w->folders[w->folder_count - 1], path))) {
 			if ((w->folders[w->folder_count] = strdup(path)))
 				w->folder_count++;
 		}
@@ -121,8 +122,8 @@ static int see_folder(void *context, const char *path, const char *name)
 
 /* --- one job --- */
 
-/* Returns 0, 1 if another process joins, -1. A file system without locks is no reason not to join: what two processes make of the same parts at once is
- * found by whoever looks next to be the same (is_left_over). */
+/* Returns 0, 1 if another process joins, -1. A file system without locks is no reason not to join: what two processes
+ * make of the same parts at once is found by whoever looks next to be the same (is_left_over). */
 static int lock_folder(const struct work *w, size_t i, struct error *error)
 {
 	char path[PATH_SIZE];
@@ -136,7 +137,9 @@ static int lock_folder(const struct work *w, size_t i, struct error *error)
 		if (flock(fd, LOCK_EX | LOCK_NB) && errno != ENOSYS && errno != EOPNOTSUPP && errno != ENOLCK) {
 			int failure = errno;
 			close(fd);
-			return failure == EWOULDBLOCK ? 1 : error_set(error, "%s: cannot be locked: %s", path, strerror(failure));
+			return failure == EWOULDBLOCK
+			               ? 1
+			               : error_set(error, "%s: cannot be locked: %s", path, strerror(failure));
 		}
 		if (!fstat(fd, &st) && !lstat(path, &now) && st.st_ino == now.st_ino && st.st_dev == now.st_dev)
 			return ((struct work *)w)->locks[i] = fd, 0;
@@ -160,7 +163,8 @@ static void unlock(struct work *w)
 
 static bool is_ours(const json_t *m)
 {
-	return *metadata_text(m, "world", "") && (json_is_string(json_object_get(m, "part")) || json_array_size(json_object_get(m, "parts")) > 0);
+	return *metadata_text(m, "world", "") &&
+	       (json_is_string(json_object_get(m, "part")) || json_array_size(json_object_get(m, "parts")) > 0);
 }
 
 /* All files of the job that are parts or joined. */
@@ -177,8 +181,8 @@ static int read_pieces(const struct work *w, struct piece **pieces, size_t *coun
 			size_t length = strlen(e->d_name);
 			char *path = NULL;
 			if (strncmp(e->d_name, prefix, n) || length < 6 || strcmp(e->d_name + length - 6, ".spoor") ||
-			    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) || st.st_uid != w->uid ||
-			    asprintf(&path, "%s/%s", w->folders[i], e->d_name) < 0)
+			    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
+			    st.st_uid != w->uid || asprintf(&path, "%s/%s", w->folders[i], e->d_name) < 0)
 				continue;
 			json_t *m = metadata_read(path, e->d_name, (unsigned long)st.st_uid, error);
 			struct piece *more = m && is_ours(m) ? realloc(*pieces, (*count + 1) * sizeof *more) : NULL;
@@ -212,7 +216,8 @@ static size_t part_count(const json_t *m)
 static const char *part_at(const json_t *m, size_t i)
 {
 	const json_t *parts = json_object_get(m, "parts");
-	const char *text = json_string_value(json_is_array(parts) ? json_array_get(parts, i) : json_object_get(m, "part"));
+	const char *text =
+		json_string_value(json_is_array(parts) ? json_array_get(parts, i) : json_object_get(m, "part"));
 	return text ? text : "";
 }
 
@@ -276,17 +281,21 @@ static bool is_whole(struct piece *const *group, size_t n)
 		for (size_t k = 0; k < part_count(m); k++, nodes++) {
 			for (size_t other = 0; other < i; other++)
 				for (size_t x = 0; x < part_count(group[other]->metadata); x++)
-					if (!strcmp(node_of(part_at(group[other]->metadata, x)), node_of(part_at(m, k))))
+					if (!strcmp(node_of(part_at(group[other]->metadata, x)),
+					            node_of(part_at(m, k))))
 						nodes--;
 		}
 	}
-	return there >= metadata_number(group[0]->metadata, "ranks", INT64_MAX) || (int64_t)nodes >= metadata_number(group[0]->metadata, "nodes", INT64_MAX);
+	return there >= metadata_number(group[0]->metadata, "ranks", INT64_MAX) ||
+	       (int64_t)nodes >= metadata_number(group[0]->metadata, "nodes", INT64_MAX);
 }
 
-static int publish(const struct piece *first, const json_t *base, const uint8_t *bytes, size_t size, char path[PATH_SIZE], struct error *error)
+static int publish(const struct piece *first, const json_t *base, const uint8_t *bytes, size_t size,
+                   char path[PATH_SIZE], struct error *error)
 {
 	for (int i = 0; i < NAMES_MAX; i++) {
-		snprintf(path, PATH_SIZE, "%s/%lld.%s.%d.spoor", first->folder, (long long)metadata_number(base, "job", -1), metadata_text(base, "step", "0"), i);
+		snprintf(path, PATH_SIZE, "%s/%lld.%s.%d.spoor", first->folder,
+		         (long long)metadata_number(base, "job", -1), metadata_text(base, "step", "0"), i);
 		if (strchr(metadata_text(base, "step", "0"), '/'))
 			break;
 		if (publish_file(path, 0440, bytes, size) == 0)
@@ -313,14 +322,16 @@ static int join_group(struct join_search *s, struct piece **group, size_t n, str
 	for (size_t i = 0; i < n; i++)
 		if (join_add_file(&j, group[i]->path, geteuid(), error) != 0)
 			goto done;
-	if (join_encode(&j, &bytes, &size, &missing, error) != 0 || publish(group[0], j.base, bytes, size, path, error) != 0)
+	if (join_encode(&j, &bytes, &size, &missing, error) != 0 ||
+	    publish(group[0], j.base, bytes, size, path, error) != 0)
 		goto done;
 	s->joined++;
 	rv = 0;
 	for (size_t i = 0; i < n; i++) {
 		tell(s, ": joined into ", group[i]->path, path);
 		if (unlink(group[i]->path) && errno != ENOENT)
-			rv = error_set(error, "%s: is joined, and cannot be removed: %s", group[i]->path, strerror(errno));
+			rv = error_set(error, "%s: is joined, and cannot be removed: %s", group[i]->path,
+			               strerror(errno));
 	}
 done:
 	free(bytes);
@@ -417,7 +428,8 @@ static int join_as_owner(struct join_search *s, struct work *w, struct error *er
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (pid < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
-		return error_set(error, "the parts of job %lld of user %lu were not joined", (long long)w->job, (unsigned long)w->uid);
+		return error_set(error, "the parts of job %lld of user %lu were not joined", (long long)w->job,
+		                 (unsigned long)w->uid);
 	return 0;
 }
 
@@ -426,7 +438,8 @@ int join_archive(struct join_search *s, struct error *error)
 	struct yard y = {.search = s, .error = error};
 
 	s->joined = s->removed = 0;
-	int rv = s->archive ? archive_folders(s->archive, s->since, see_folder, &y, error) : see_folder(&y, s->folder, "");
+	int rv = s->archive ? archive_folders(s->archive, s->since, see_folder, &y, error)
+	                    : see_folder(&y, s->folder, "");
 	for (size_t i = 0; i < y.count; i++) {
 		struct work *w = &y.works[i];
 		if ((geteuid() == 0 && w->uid != 0 ? join_as_owner : join_job)(s, w, error) != 0)

@@ -71,7 +71,8 @@ int question_prepare(const struct question *q, struct catalog *c, sqlite3_stmt *
 {
 	*out = NULL;
 	if (q->used >= sizeof q->sql || sqlite3_prepare_v2(c->db, q->sql, -1, out, NULL) != SQLITE_OK)
-		return error_set(error, "%s: the index: a question: %s", c->path, q->used >= sizeof q->sql ? "too long" : sqlite3_errmsg(c->db));
+		return error_set(error, "%s: the index: a question: %s", c->path,
+		                 q->used >= sizeof q->sql ? "too long" : sqlite3_errmsg(c->db));
 	for (int i = 0; i < q->count; i++) {
 		if (q->values[i].text)
 			sqlite3_bind_text(*out, i + 1, q->values[i].text, -1, SQLITE_STATIC);

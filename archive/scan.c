@@ -22,18 +22,20 @@
 #include "archive/join.h"
 #include "trace/regular.h"
 
-/* The archive's clock may be another's, and its times may be coarse: a folder that was read so soon after its last change is read again. */
+/* The archive's clock may be another's, and its times may be coarse: a folder that was read so soon after its last
+ * change is read again. */
 #define SETTLED_NS INT64_C(10000000000)
 #define NOTE_MAX   4096
 /* Files of one folder that are looked at: anybody can make more of them than memory has. */
 #define FILES_MOST 500000
 /* What is written at once, with the index locked: files, and folders that are read to their end. */
-#define BATCH      256
-#define MARKS      1024
+#define BATCH 256
+#define MARKS 1024
 /* Traces that one note counts for: a step has as many as it starts MPI jobs. */
 #define NOTED_MOST "10000"
-/* Nothing comes to a day that is over for so long: late parts and what a node's spool had kept go to the day on which they come. */
-#define OVER_DAYS  (JOIN_AGE / 86400 + 1)
+/* Nothing comes to a day that is over for so long: late parts and what a node's spool had kept go to the day on which
+ * they come. */
+#define OVER_DAYS (JOIN_AGE / 86400 + 1)
 
 enum kind { TRACE, NOTE, DAMAGE, UNREADABLE };
 
@@ -56,7 +58,8 @@ static int bind(sqlite3_stmt *s, const char *types, va_list ap)
 			rc = sqlite3_bind_int64(s, i + 1, va_arg(ap, int64_t));
 		} else {
 			const char *text = va_arg(ap, const char *);
-			rc = text ? sqlite3_bind_text(s, i + 1, text, -1, SQLITE_TRANSIENT) : sqlite3_bind_null(s, i + 1);
+			rc = text ? sqlite3_bind_text(s, i + 1, text, -1, SQLITE_TRANSIENT)
+			          : sqlite3_bind_null(s, i + 1);
 		}
 	}
 	return rc;
@@ -76,7 +79,9 @@ static int change(struct catalog *c, struct error *error, const char *sql, const
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(s);
 	sqlite3_finalize(s);
-	return rc == SQLITE_DONE || rc == SQLITE_ROW ? 0 : error_set(error, "%s: the index: %s", c->path, sqlite3_errmsg(c->db));
+	return rc == SQLITE_DONE || rc == SQLITE_ROW
+	               ? 0
+	               : error_set(error, "%s: the index: %s", c->path, sqlite3_errmsg(c->db));
 }
 
 /* --- the columns of a trace, out of its metadata --- */
@@ -85,17 +90,21 @@ static const struct column {
 	const char *name; /* in the table and in the metadata */
 	bool text;
 } columns[] = {
-	{"job", false}, {"step", true}, {"array_job", false}, {"array_task", false}, {"het_job_id", false}, {"user", true}, {"account", true},
-	{"partition", true}, {"qos", true}, {"job_name", true}, {"cluster", true}, {"node", true}, {"exe", true}, {"state", true},
-	{"mode", true}, {"rule", true}, {"reason", true}, {"mpi_library", true}, {"spoor_version", true}, {"ranks", false}, {"nodes", false},
-	{"tasks", false}, {"exit_code", false}, {"signal", false}, {"partial", false}, {"retention", false}, {"start_ns", false}, {"end_ns", false},
+	{"job", false},        {"step", true},        {"array_job", false},    {"array_task", false},
+	{"het_job_id", false}, {"user", true},        {"account", true},       {"partition", true},
+	{"qos", true},         {"job_name", true},    {"cluster", true},       {"node", true},
+	{"exe", true},         {"state", true},       {"mode", true},          {"rule", true},
+	{"reason", true},      {"mpi_library", true}, {"spoor_version", true}, {"ranks", false},
+	{"nodes", false},      {"tasks", false},      {"exit_code", false},    {"signal", false},
+	{"partial", false},    {"retention", false},  {"start_ns", false},     {"end_ns", false},
 };
 #define COLUMNS ((int)(sizeof columns / sizeof columns[0]))
 
 static char *insert_text(void)
 {
 	static char sql[2048];
-	size_t n = (size_t)snprintf(sql, sizeof sql, "INSERT OR REPLACE INTO trace (id, folder, name, size, uid, exe_name, hosts");
+	size_t n = (size_t)snprintf(sql, sizeof sql,
+	                            "INSERT OR REPLACE INTO trace (id, folder, name, size, uid, exe_name, hosts");
 	for (int i = 0; i < COLUMNS; i++)
 		n += (size_t)snprintf(sql + n, sizeof sql - n, ", %s", columns[i].name);
 	n += (size_t)snprintf(sql + n, sizeof sql - n, ") VALUES (?, ?, ?, ?, ?, ?, ?");
@@ -111,10 +120,10 @@ static char *join_hosts(const json_t *hosts)
 	size_t size = 1, i;
 	const json_t *host;
 
-	json_array_foreach(hosts, i, host)
-		size += json_string_length(host) + 1;
+	json_array_foreach(hosts, i, host) size += json_string_length(host) + 1;
 	char *text = calloc(1, size), *p = text;
-	json_array_foreach(hosts, i, host) {
+	json_array_foreach(hosts, i, host)
+	{
 		if (text && json_is_string(host))
 			p += sprintf(p, "%s%s", p > text ? "," : "", json_string_value(host));
 	}
@@ -197,18 +206,22 @@ static int store_trace(struct work *w, int64_t id, const struct found *f)
 	sqlite3_bind_text(w->insert, 7, hosts, -1, SQLITE_STATIC);
 	for (int i = 0; i < COLUMNS; i++) {
 		if (columns[i].text)
-			sqlite3_bind_text(w->insert, 8 + i, metadata_text(metadata, columns[i].name, ""), -1, SQLITE_STATIC);
+			sqlite3_bind_text(w->insert, 8 + i, metadata_text(metadata, columns[i].name, ""), -1,
+			                  SQLITE_STATIC);
 		else
 			sqlite3_bind_int64(w->insert, 8 + i, metadata_number(metadata, columns[i].name, 0));
-		if (!strcmp(columns[i].name, "nodes") && hosts && *hosts) /* where its ranks were, not what the step had */
-			sqlite3_bind_int64(w->insert, 8 + i, (int64_t)json_array_size(json_object_get(metadata, "hosts")));
+		if (!strcmp(columns[i].name, "nodes") && hosts &&
+		    *hosts) /* where its ranks were, not what the step had */
+			sqlite3_bind_int64(w->insert, 8 + i,
+			                   (int64_t)json_array_size(json_object_get(metadata, "hosts")));
 	}
 	if (!text || !hosts) {
 		error_set(w->error, "out of memory");
 	} else if (step(w, w->insert) == 0) {
 		sqlite3_bind_int64(w->insert_json, 1, id);
 		sqlite3_bind_text(w->insert_json, 2, text, -1, SQLITE_STATIC);
-		rv = step(w, w->insert_json) || change(w->c, w->error, "INSERT OR IGNORE INTO touched VALUES (?)", "i", id);
+		rv = step(w, w->insert_json) ||
+		     change(w->c, w->error, "INSERT OR IGNORE INTO touched VALUES (?)", "i", id);
 	}
 	free(hosts);
 	free(text);
@@ -225,16 +238,21 @@ static int64_t severity(const json_t *object)
 /* The traces of the same user for which a note counts are looked at again. */
 static int touch(struct work *w, int64_t note)
 {
-	return change(w->c, w->error, "INSERT OR IGNORE INTO touched SELECT t.id FROM note n JOIN trace t USING (job, step, uid) WHERE n.id = ? LIMIT " NOTED_MOST,
+	return change(w->c, w->error,
+	              "INSERT OR IGNORE INTO touched SELECT t.id FROM note n JOIN trace t USING (job, step, uid) WHERE "
+	              "n.id = ? LIMIT " NOTED_MOST,
 	              "i", note);
 }
 
 static int store_note(struct work *w, int64_t id, const struct found *f)
 {
 	char *text = json_dumps(f->json, JSON_COMPACT);
-	int rv = change(w->c, w->error, "INSERT OR REPLACE INTO note VALUES (?, ?, ?, ?, ?, ?)", "iisiis", id, metadata_number(f->json, "job", -1),
-	                metadata_text(f->json, "step", "?"), (int64_t)f->st.st_uid, severity(f->json), text) ||
-	         touch(w, id) ? -1 : 0;
+	int rv = change(w->c, w->error, "INSERT OR REPLACE INTO note VALUES (?, ?, ?, ?, ?, ?)", "iisiis", id,
+	                metadata_number(f->json, "job", -1), metadata_text(f->json, "step", "?"), (int64_t)f->st.st_uid,
+	                severity(f->json), text) ||
+	                         touch(w, id)
+	                 ? -1
+	                 : 0;
 	free(text);
 	return rv;
 }
@@ -257,7 +275,8 @@ static int forget_file(struct work *w, const struct found *f)
 
 static int store(struct work *w, const struct found *f)
 {
-	const int64_t facts[] = {f->st.st_size, ns(f->st.st_mtim), ns(f->st.st_ctim), (int64_t)f->st.st_ino, f->st.st_uid, f->st.st_blocks * INT64_C(512)};
+	const int64_t facts[] = {f->st.st_size,         ns(f->st.st_mtim), ns(f->st.st_ctim),
+	                         (int64_t)f->st.st_ino, f->st.st_uid,      f->st.st_blocks * INT64_C(512)};
 
 	sqlite3_bind_text(w->insert_file, 1, f->folder, -1, SQLITE_STATIC);
 	sqlite3_bind_text(w->insert_file, 2, f->file, -1, SQLITE_STATIC);
@@ -300,7 +319,9 @@ static int merge_worst(struct work *w, int64_t id, const char *text)
 {
 	json_t *metadata = json_loads(text, 0, NULL);
 	int rv = -1;
-	sqlite3_stmt *s = prepare(w->c, "SELECT n.json FROM note n JOIN trace t USING (job, step, uid) WHERE t.id = ? ORDER BY n.severity DESC, n.id LIMIT 1",
+	sqlite3_stmt *s = prepare(w->c,
+	                          "SELECT n.json FROM note n JOIN trace t USING (job, step, uid) WHERE t.id = ? ORDER "
+	                          "BY n.severity DESC, n.id LIMIT 1",
 	                          w->error);
 
 	if (s && metadata) {
@@ -312,9 +333,11 @@ static int merge_worst(struct work *w, int64_t id, const char *text)
 			json_decref(note);
 		}
 		char *noted = json_dumps(metadata, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12));
-		rv = change(w->c, w->error, "UPDATE metadata SET noted = nullif(?, json) WHERE id = ?", "si", noted, id) ||
-		     change(w->c, w->error, "UPDATE trace SET state = ?, exit_code = ?, signal = ? WHERE id = ?", "siii", metadata_text(metadata, "state", ""),
-		            metadata_number(metadata, "exit_code", 0), metadata_number(metadata, "signal", 0), id);
+		rv = change(w->c, w->error, "UPDATE metadata SET noted = nullif(?, json) WHERE id = ?", "si", noted,
+		            id) ||
+		     change(w->c, w->error, "UPDATE trace SET state = ?, exit_code = ?, signal = ? WHERE id = ?",
+		            "siii", metadata_text(metadata, "state", ""), metadata_number(metadata, "exit_code", 0),
+		            metadata_number(metadata, "signal", 0), id);
 		free(noted);
 	}
 	sqlite3_finalize(s);
@@ -325,9 +348,12 @@ static int merge_worst(struct work *w, int64_t id, const char *text)
 static int merge_touched(struct work *w)
 {
 	int rv = 0;
-	sqlite3_stmt *s = prepare(w->c, "SELECT t.id, m.json FROM touched JOIN trace t USING (id) JOIN metadata m USING (id)"
-	                          " WHERE m.noted IS NOT NULL OR EXISTS (SELECT 1 FROM note n WHERE n.job = t.job AND n.step = t.step AND n.uid = t.uid)"
-	                          " ORDER BY t.id", w->error);
+	sqlite3_stmt *s = prepare(w->c,
+	                          "SELECT t.id, m.json FROM touched JOIN trace t USING (id) JOIN metadata m USING (id)"
+	                          " WHERE m.noted IS NOT NULL OR EXISTS (SELECT 1 FROM note n WHERE n.job = t.job AND "
+	                          "n.step = t.step AND n.uid = t.uid)"
+	                          " ORDER BY t.id",
+	                          w->error);
 
 	if (!s)
 		return -1;
@@ -341,13 +367,17 @@ static int merge_touched(struct work *w)
 
 static int write_all(struct work *w)
 {
-	static const char begin[] = "CREATE TEMP TABLE IF NOT EXISTS touched (id INTEGER PRIMARY KEY); DELETE FROM temp.touched";
+	static const char begin[] =
+		"CREATE TEMP TABLE IF NOT EXISTS touched (id INTEGER PRIMARY KEY); DELETE FROM temp.touched";
 	int rv = 0;
 
 	if (sqlite3_exec(w->c->db, begin, NULL, NULL, NULL) != SQLITE_OK)
 		return error_set(w->error, "%s: the index: %s", w->c->path, sqlite3_errmsg(w->c->db));
 	w->insert = prepare(w->c, insert_text(), w->error);
-	w->insert_file = prepare(w->c, "INSERT INTO file (folder, file, kind, size, mtime, ctime, inode, uid, disk) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", w->error);
+	w->insert_file = prepare(w->c,
+	                         "INSERT INTO file (folder, file, kind, size, mtime, ctime, inode, uid, disk) VALUES "
+	                         "(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	                         w->error);
 	w->insert_json = prepare(w->c, "INSERT OR REPLACE INTO metadata (id, json) VALUES (?, ?)", w->error);
 	rv = w->insert && w->insert_file && w->insert_json ? 0 : -1;
 	for (size_t i = 0; i < w->found_count && rv == 0; i++)
@@ -358,8 +388,8 @@ static int write_all(struct work *w)
 	if (rv == 0)
 		rv = merge_touched(w);
 	for (size_t i = 0; i < w->mark_count && rv == 0; i++)
-		rv = change(w->c, w->error, "INSERT OR REPLACE INTO folder VALUES (?, ?, ?, ?)", "siii", w->marks[i].folder, w->marks[i].mtime, w->marks[i].ctime,
-		            w->marks[i].read);
+		rv = change(w->c, w->error, "INSERT OR REPLACE INTO folder VALUES (?, ?, ?, ?)", "siii",
+		            w->marks[i].folder, w->marks[i].mtime, w->marks[i].ctime, w->marks[i].read);
 	return rv;
 }
 
@@ -426,7 +456,8 @@ static const char *user_name(struct work *w, uid_t uid)
 	if (more) {
 		w->users = more;
 		more[w->user_count].uid = uid;
-		snprintf(more[w->user_count].name, sizeof more->name, pw ? "%s" : "%.0s%lu", pw ? pw->pw_name : "", (unsigned long)uid);
+		snprintf(more[w->user_count].name, sizeof more->name, pw ? "%s" : "%.0s%lu", pw ? pw->pw_name : "",
+		         (unsigned long)uid);
 		return more[w->user_count++].name;
 	}
 	snprintf(number, sizeof number, "%lu", (unsigned long)uid);
@@ -460,11 +491,13 @@ static void read_file(struct work *w, struct found *f, const char *path, uid_t o
 	if (!S_ISREG(f->st.st_mode))
 		error_set(&problem, "%s: not a regular file", path);
 	else if (f->st.st_uid != owner)
-		error_set(&problem, "%s: is of user %lu, in a folder of user %lu", path, (unsigned long)f->st.st_uid, (unsigned long)owner);
+		error_set(&problem, "%s: is of user %lu, in a folder of user %lu", path, (unsigned long)f->st.st_uid,
+		          (unsigned long)owner);
 	else if (access(path, R_OK))
 		f->kind = UNREADABLE;
 	else
-		f->json = trace ? metadata_read(path, f->file, (unsigned long)f->st.st_uid, &problem) : read_note(path, f->st.st_uid, &problem);
+		f->json = trace ? metadata_read(path, f->file, (unsigned long)f->st.st_uid, &problem)
+		                : read_note(path, f->st.st_uid, &problem);
 	if (f->json && trace) {
 		json_object_set_new(f->json, "user", json_string(user_name(w, f->st.st_uid)));
 		json_object_set_new(f->json, "uid", json_integer(f->st.st_uid));
@@ -476,7 +509,8 @@ static void read_file(struct work *w, struct found *f, const char *path, uid_t o
 }
 
 /* A file that is new, or another one than before, or gone (st NULL). */
-static int add_file(struct work *w, const char *path, const char *folder, const char *file, const struct stat *st, uid_t owner)
+static int add_file(struct work *w, const char *path, const char *folder, const char *file, const struct stat *st,
+                    uid_t owner)
 {
 	struct found *f = &w->found[w->found_count++];
 	char full[8300];
@@ -538,7 +572,8 @@ static int list_known(struct work *w, const char *folder, struct list *l)
 
 	if (catalog_lock(w->c, CATALOG_SHARE, w->scan->wait, w->scan->wait < 0 ? w->error : NULL))
 		return w->scan->wait < 0 ? -1 : 1;
-	sqlite3_stmt *s = prepare(w->c, "SELECT file, size, mtime, ctime, inode, uid FROM file WHERE folder = ?", w->error);
+	sqlite3_stmt *s =
+		prepare(w->c, "SELECT file, size, mtime, ctime, inode, uid FROM file WHERE folder = ?", w->error);
 	if (s)
 		sqlite3_bind_text(s, 1, folder, -1, SQLITE_STATIC);
 	while (s && !rv && (rc = sqlite3_step(s)) == SQLITE_ROW) {
@@ -564,7 +599,8 @@ static int list_there(struct work *w, const char *path, struct stat *st, struct 
 	DIR *dir = fd >= 0 && !fstat(fd, st) ? fdopendir(fd) : NULL;
 
 	for (struct dirent *e; dir && !rv && l->count < FILES_MOST && (e = readdir(dir));) {
-		if (isdigit((unsigned char)e->d_name[0]) && (ends_with(e->d_name, ".spoor") || ends_with(e->d_name, ".exit")))
+		if (isdigit((unsigned char)e->d_name[0]) &&
+		    (ends_with(e->d_name, ".spoor") || ends_with(e->d_name, ".exit")))
 			rv = list_add(l, e->d_name) ? 0 : error_set(w->error, "out of memory");
 	}
 	if (dir)
@@ -576,19 +612,22 @@ static int list_there(struct work *w, const char *path, struct stat *st, struct 
 
 static bool is_same(const struct listed *known, const struct stat *st)
 {
-	return known->size == st->st_size && known->mtime == ns(st->st_mtim) && known->ctime == ns(st->st_ctim) && known->inode == (int64_t)st->st_ino &&
-	       known->uid == (int64_t)st->st_uid;
+	return known->size == st->st_size && known->mtime == ns(st->st_mtim) && known->ctime == ns(st->st_ctim) &&
+	       known->inode == (int64_t)st->st_ino && known->uid == (int64_t)st->st_uid;
 }
 
 /* Both lists by name, side by side. */
-static int compare_lists(struct work *w, const char *path, const char *folder, uid_t owner, const struct list *known, const struct list *there)
+static int compare_lists(struct work *w, const char *path, const char *folder, uid_t owner, const struct list *known,
+                         const struct list *there)
 {
 	char full[8300];
 	struct stat st;
 	int rv = 0;
 
 	for (size_t i = 0, k = 0; rv == 0 && (i < there->count || k < known->count);) {
-		int order = k == known->count ? -1 : i == there->count ? 1 : strcmp(there->items[i].file, known->items[k].file);
+		int order = k == known->count   ? -1
+		            : i == there->count ? 1
+		                                : strcmp(there->items[i].file, known->items[k].file);
 		const char *file = order <= 0 ? there->items[i].file : known->items[k].file;
 		snprintf(full, sizeof full, "%s/%s", path, file);
 		bool is_there = order <= 0 && lstat(full, &st) == 0; /* if not, it was removed while we look */
@@ -618,7 +657,8 @@ static struct mark *find_known(const struct work *w, const char *folder)
 /* True if the index has the folder as it is now. */
 static bool is_read(const struct mark *m, const struct stat *st)
 {
-	return m && m->mtime == ns(st->st_mtim) && m->ctime == ns(st->st_ctim) && m->read >= ns(st->st_mtim) + SETTLED_NS;
+	return m && m->mtime == ns(st->st_mtim) && m->ctime == ns(st->st_ctim) &&
+	       m->read >= ns(st->st_mtim) + SETTLED_NS;
 }
 
 static int visit_folder(void *context, const char *path, const char *folder)
@@ -649,7 +689,8 @@ static int visit_folder(void *context, const char *path, const char *folder)
 	return rv ? rv : mark(w, folder, &st, read);
 }
 
-/* Folders of users change without a change of the day's. Those of a day that was over for long when it was read are looked at when there is time for it. */
+/* Folders of users change without a change of the day's. Those of a day that was over for long when it was read are
+ * looked at when there is time for it. */
 static int visit_day(void *context, const char *path, const char *day)
 {
 	struct work *w = context;
@@ -665,7 +706,8 @@ static int visit_day(void *context, const char *path, const char *day)
 	int rv = 0;
 	if (over && !w->scan->old && !w->scan->full)
 		m->read = 0; /* forget_folders: what is in it was not looked for */
-	else if ((rv = archive_day_folders(path, day, visit_folder, w)) == 0 && (!same || (!over && day_age(day, read / 1000000000) > OVER_DAYS)))
+	else if ((rv = archive_day_folders(path, day, visit_folder, w)) == 0 &&
+	         (!same || (!over && day_age(day, read / 1000000000) > OVER_DAYS)))
 		rv = mark(w, day, &st, read);
 	if (w->scan->progress)
 		w->scan->progress(w->scan->context, ++w->days, w->all_days);
@@ -699,7 +741,9 @@ static int load_known(struct work *w)
 			w->known = more;
 		}
 		struct mark *m = &w->known[w->known_count++];
-		*m = (struct mark){.mtime = sqlite3_column_int64(s, 1), .ctime = sqlite3_column_int64(s, 2), .read = sqlite3_column_int64(s, 3)};
+		*m = (struct mark){.mtime = sqlite3_column_int64(s, 1),
+		                   .ctime = sqlite3_column_int64(s, 2),
+		                   .read = sqlite3_column_int64(s, 3)};
 		snprintf(m->folder, sizeof m->folder, "%s", (const char *)sqlite3_column_text(s, 0));
 	}
 	sqlite3_finalize(s);
@@ -729,7 +773,8 @@ static int forget_folders(struct work *w)
 		if (!rv) {
 			rv = change(w->c, w->error, "DELETE FROM file WHERE folder = ?", "s", m->folder);
 			w->scan->removed += rv ? 0 : (size_t)sqlite3_changes(w->c->db);
-			rv = rv || change(w->c, w->error, "DELETE FROM folder WHERE folder = ?", "s", m->folder) ? -1 : 0;
+			rv = rv || change(w->c, w->error, "DELETE FROM folder WHERE folder = ?", "s", m->folder) ? -1
+			                                                                                         : 0;
 			rv = change(w->c, w->error, rv ? "ROLLBACK" : "COMMIT", "") || rv ? -1 : 0;
 		}
 		catalog_lock(w->c, CATALOG_UNLOCK, 0, NULL);
@@ -747,7 +792,8 @@ int scan_archive(struct catalog *c, struct scan *scan, struct error *error)
 		return error_set(error, "out of memory");
 	*w = (struct work){.c = c, .scan = scan, .error = error};
 	/* Begins it anew if need be, before the first question. */
-	int rv = catalog_lock(c, CATALOG_SHARE, scan->wait, NULL) && catalog_lock(c, CATALOG_CHANGE, scan->wait, scan->wait < 0 ? error : NULL)
+	int rv = catalog_lock(c, CATALOG_SHARE, scan->wait, NULL) &&
+	                         catalog_lock(c, CATALOG_CHANGE, scan->wait, scan->wait < 0 ? error : NULL)
 	                 ? (scan->wait < 0 ? -1 : 1)
 	                 : load_known(w);
 	catalog_lock(c, CATALOG_UNLOCK, 0, NULL);

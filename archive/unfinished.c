@@ -19,7 +19,8 @@ static bool has_form(const char *name, const char *prefix, const char *ending)
 
 static bool is_unfinished(const char *name, const char *prefix, const struct stat *st)
 {
-	return name[0] == '.' ? has_form(name + 1, prefix, ".tmp") : st->st_size == 0 && has_form(name, prefix, ".spoor");
+	return name[0] == '.' ? has_form(name + 1, prefix, ".tmp")
+	                      : st->st_size == 0 && has_form(name, prefix, ".spoor");
 }
 
 size_t unfinished_remove(const char *folder, const char *prefix, int64_t age, int dry, uint64_t *bytes)
@@ -35,8 +36,8 @@ size_t unfinished_remove(const char *folder, const char *prefix, int64_t age, in
 		return 0;
 	}
 	for (struct dirent *e; (e = readdir(dir));) {
-		if (fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) || !is_unfinished(e->d_name, prefix, &st) ||
-		    (int64_t)time(NULL) - st.st_mtime < age)
+		if (fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
+		    !is_unfinished(e->d_name, prefix, &st) || (int64_t)time(NULL) - st.st_mtime < age)
 			continue;
 		if (!dry && unlinkat(fd, e->d_name, 0))
 			continue;

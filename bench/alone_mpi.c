@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * alone_mpi - stands in for the MPI library, so that one process can be any rank of any number: the calls are made, and nothing is sent
+ * alone_mpi - stands in for the MPI library, so that one process can be any rank of any number: the calls are made, and
+ * nothing is sent
  *
- * Preloaded, it has the mark of Open MPI by which the gate and the tracer know that (ompi_mpi_comm_world), what the mini-applications call that make the same calls whatever they receive (bench/apps: adi, cg, fft, halo2d, halo3d,
- * multigrid, wavefront), and what the tracer asks. ALONE_RANK and ALONE_SIZE say who the process is. MPI_Comm_get_errhandler fails: then the tracer
- * takes it that the ranks cannot meet in MPI_Finalize, leaves its arena, and `spoor run` merges what is there when all of them are over.
+ * Preloaded, it has the mark of Open MPI by which the gate and the tracer know that (ompi_mpi_comm_world), what the
+ * mini-applications call that make the same calls whatever they receive (bench/apps: adi, cg, fft, halo2d, halo3d,
+ * multigrid, wavefront), and what the tracer asks. ALONE_RANK and ALONE_SIZE say who the process is.
+ * MPI_Comm_get_errhandler fails: then the tracer takes it that the ranks cannot meet in MPI_Finalize, leaves its arena,
+ * and `spoor run` merges what is there when all of them are over.
  *
- * Calls that would wait for others take a while, of a length that depends on rank and call: between 0.1 and 12.8 us, any magnitude as likely as another.
+ * Calls that would wait for others take a while, of a length that depends on rank and call: between 0.1 and 12.8 us,
+ * any magnitude as likely as another.
  */
 #include <mpi.h>
 #include <stdbool.h>
@@ -22,7 +26,8 @@ struct comm {
 	int dim[DIMS], period[DIMS];
 };
 
-char alone_world[4096] __asm__("ompi_mpi_comm_world") __attribute__((aligned(64))); /* in front of the library's: MPI_COMM_WORLD for everybody */
+char alone_world[4096] __asm__("ompi_mpi_comm_world")
+	__attribute__((aligned(64))); /* in front of the library's: MPI_COMM_WORLD for everybody */
 
 static int initialized, finalized;
 static uint64_t calls;
@@ -73,8 +78,8 @@ static void status_set(MPI_Status *s, int source, int tag, size_t bytes)
 }
 
 /* Both names of a function. */
-#define DEFINE(name, parameters)                                       \
-	int name parameters __attribute__((alias("P" #name)));         \
+#define DEFINE(name, parameters)                               \
+	int name parameters __attribute__((alias("P" #name))); \
 	int P##name parameters
 #define UNUSED __attribute__((unused))
 
@@ -133,7 +138,7 @@ DEFINE(MPI_Comm_test_inter, (UNUSED MPI_Comm comm, int *flag))
 	return MPI_SUCCESS;
 }
 
-DEFINE(MPI_Comm_free, (MPI_Comm *comm))
+DEFINE(MPI_Comm_free, (MPI_Comm * comm))
 {
 	free(*comm);
 	*comm = MPI_COMM_NULL;
@@ -161,7 +166,8 @@ static int largest_factor(int n)
 	return largest;
 }
 
-/* The largest factors first, each to the smallest number; the largest number comes first in the end. All of them are free. */
+/* The largest factors first, each to the smallest number; the largest number comes first in the end. All of them are
+ * free. */
 DEFINE(MPI_Dims_create, (int n, int dims, int dim[]))
 {
 	for (int i = 0; i < dims; i++)
@@ -205,7 +211,8 @@ static int rank_of(const struct comm *c, const int at[])
 	return rank;
 }
 
-DEFINE(MPI_Cart_create, (MPI_Comm old, int dims, const int dim[], const int period[], UNUSED int reorder, MPI_Comm *new))
+DEFINE(MPI_Cart_create,
+       (MPI_Comm old, int dims, const int dim[], const int period[], UNUSED int reorder, MPI_Comm *new))
 {
 	struct comm *c = calloc(1, sizeof *c);
 	if (!c || dims > DIMS)
@@ -269,7 +276,9 @@ struct type {
 
 static size_t size_of(MPI_Datatype t)
 {
-	return t == MPI_DOUBLE || t == MPI_UINT64_T ? 8 : t == MPI_INT ? 4 : ((const struct type *)(const void *)t)->size;
+	return t == MPI_DOUBLE || t == MPI_UINT64_T ? 8
+	       : t == MPI_INT                       ? 4
+	                                            : ((const struct type *)(const void *)t)->size;
 }
 
 DEFINE(MPI_Type_size, (MPI_Datatype type, int *size))
@@ -288,12 +297,12 @@ DEFINE(MPI_Type_vector, (int n, int block, UNUSED int stride, MPI_Datatype old, 
 	return MPI_SUCCESS;
 }
 
-DEFINE(MPI_Type_commit, (UNUSED MPI_Datatype *type))
+DEFINE(MPI_Type_commit, (UNUSED MPI_Datatype * type))
 {
 	return MPI_SUCCESS;
 }
 
-DEFINE(MPI_Type_free, (MPI_Datatype *type))
+DEFINE(MPI_Type_free, (MPI_Datatype * type))
 {
 	free(*type);
 	*type = MPI_DATATYPE_NULL;
@@ -332,28 +341,32 @@ static void request_end(MPI_Request *request, MPI_Status *status)
 	*request = MPI_REQUEST_NULL;
 }
 
-DEFINE(MPI_Irecv, (UNUSED void *buf, int n, MPI_Datatype type, int source, int tag, UNUSED MPI_Comm comm, MPI_Request *request))
+DEFINE(MPI_Irecv,
+       (UNUSED void *buf, int n, MPI_Datatype type, int source, int tag, UNUSED MPI_Comm comm, MPI_Request *request))
 {
 	return request_new(request, (struct request){true, source, tag, (size_t)n * size_of(type)});
 }
 
-DEFINE(MPI_Isend, (UNUSED const void *buf, UNUSED int n, UNUSED MPI_Datatype type, UNUSED int dest, UNUSED int tag, UNUSED MPI_Comm comm, MPI_Request *request))
+DEFINE(MPI_Isend, (UNUSED const void *buf, UNUSED int n, UNUSED MPI_Datatype type, UNUSED int dest, UNUSED int tag,
+                   UNUSED MPI_Comm comm, MPI_Request *request))
 {
 	return request_new(request, (struct request){.receives = false});
 }
 
-DEFINE(MPI_Send, (UNUSED const void *buf, UNUSED int n, UNUSED MPI_Datatype type, UNUSED int dest, UNUSED int tag, UNUSED MPI_Comm comm))
+DEFINE(MPI_Send, (UNUSED const void *buf, UNUSED int n, UNUSED MPI_Datatype type, UNUSED int dest, UNUSED int tag,
+                  UNUSED MPI_Comm comm))
 {
 	return wait_a_while();
 }
 
-DEFINE(MPI_Recv, (UNUSED void *buf, int n, MPI_Datatype type, int source, int tag, UNUSED MPI_Comm comm, MPI_Status *status))
+DEFINE(MPI_Recv,
+       (UNUSED void *buf, int n, MPI_Datatype type, int source, int tag, UNUSED MPI_Comm comm, MPI_Status *status))
 {
 	status_set(status, source, tag, (size_t)n * size_of(type));
 	return wait_a_while();
 }
 
-DEFINE(MPI_Wait, (MPI_Request *request, MPI_Status *status))
+DEFINE(MPI_Wait, (MPI_Request * request, MPI_Status *status))
 {
 	request_end(request, status);
 	return wait_a_while();
@@ -366,18 +379,20 @@ DEFINE(MPI_Waitall, (int n, MPI_Request requests[], MPI_Status statuses[]))
 	return wait_a_while();
 }
 
-DEFINE(MPI_Allreduce, (UNUSED const void *in, UNUSED void *out, UNUSED int n, UNUSED MPI_Datatype type, UNUSED MPI_Op op, UNUSED MPI_Comm comm))
+DEFINE(MPI_Allreduce, (UNUSED const void *in, UNUSED void *out, UNUSED int n, UNUSED MPI_Datatype type,
+                       UNUSED MPI_Op op, UNUSED MPI_Comm comm))
 {
 	return wait_a_while();
 }
 
-DEFINE(MPI_Reduce, (UNUSED const void *in, UNUSED void *out, UNUSED int n, UNUSED MPI_Datatype type, UNUSED MPI_Op op, UNUSED int root, UNUSED MPI_Comm comm))
+DEFINE(MPI_Reduce, (UNUSED const void *in, UNUSED void *out, UNUSED int n, UNUSED MPI_Datatype type, UNUSED MPI_Op op,
+                    UNUSED int root, UNUSED MPI_Comm comm))
 {
 	return wait_a_while();
 }
 
-DEFINE(MPI_Alltoall, (UNUSED const void *in, UNUSED int n, UNUSED MPI_Datatype type, UNUSED void *out, UNUSED int m, UNUSED MPI_Datatype types,
-                      UNUSED MPI_Comm comm))
+DEFINE(MPI_Alltoall, (UNUSED const void *in, UNUSED int n, UNUSED MPI_Datatype type, UNUSED void *out, UNUSED int m,
+                      UNUSED MPI_Datatype types, UNUSED MPI_Comm comm))
 {
 	return wait_a_while();
 }

@@ -162,7 +162,9 @@ static void measure(const struct loop *l, long n)
 {
 	long made[3];
 	int64_t spent[3];
-	for (int i = 0; i < 3; i++) { /* by one call: another one would be another call path, to be unwound and recorded for the first time */
+	for (int i = 0; i < 3;
+	     /* by one call: another one would be another call path, to be unwound and recorded for the first time */
+	     i++) {
 		int64_t start = cpu_time();
 		made[i] = deep(l->depth, l->run, i == 0 ? n / 10 + 100 : i * n);
 		spent[i] = cpu_time() - start;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * empty - an MPI program that does nothing: what it takes to trace it is the cost of starting and ending (bench/start.py)
+ * empty - an MPI program that does nothing: what it takes to trace it is the cost of starting and ending
+ * (bench/start.py)
  */
 #include <mpi.h>
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * hostile - a program that nothing about is regular: hostile [EVENTS [PATHS [SEED]]]
  *
- * Each call comes along one of PATHS call paths (a walk down a binary tree of functions), with another tag, size and outcome; which call comes
- * next is drawn as well. What it says is real: messages of up to 4 KiB to the process itself and to a partner (rank xor 1), non-blocking ones
- * in any number, collectives, probes. Any number of ranks will do; it makes about EVENTS calls in each (default 20,000 along 1,000 paths).
+ * Each call comes along one of PATHS call paths (a walk down a binary tree of functions), with another tag, size and
+ * outcome; which call comes next is drawn as well. What it says is real: messages of up to 4 KiB to the process itself
+ * and to a partner (rank xor 1), non-blocking ones in any number, collectives, probes. Any number of ranks will do; it
+ * makes about EVENTS calls in each (default 20,000 along 1,000 paths).
  *
- * Prints how many calls it made, the CPU time between MPI_Init and MPI_Finalize (in system calls it mostly waits: sched_yield), its largest resident
- * set, and a checksum that tracing must not change.
+ * Prints how many calls it made, the CPU time between MPI_Init and MPI_Finalize (in system calls it mostly waits:
+ * sched_yield), its largest resident set, and a checksum that tracing must not change.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -14,7 +15,12 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-enum { SIZE = 4096, MOST = 4, TAGS = 16384, PARTNER_TAGS = 2 * TAGS }; /* a partner's message is none from the process itself */
+enum {
+	SIZE = 4096,
+	MOST = 4,
+	TAGS = 16384,
+	PARTNER_TAGS = 2 * TAGS
+}; /* a partner's message is none from the process itself */
 
 static uint64_t common, own; /* states: equal in all ranks, and not */
 static char to[MOST][SIZE], from[MOST][SIZE];
@@ -76,7 +82,8 @@ static void talk_to_partner(uint64_t r)
 {
 	MPI_Status status;
 	int tag = PARTNER_TAGS + (int)(r >> 20 & (TAGS - 1));
-	MPI_Sendrecv(to[0], size(), MPI_CHAR, partner, tag, from[0], SIZE, MPI_CHAR, partner, r & 1 ? tag : MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+	MPI_Sendrecv(to[0], size(), MPI_CHAR, partner, tag, from[0], SIZE, MPI_CHAR, partner, r & 1 ? tag : MPI_ANY_TAG,
+	             MPI_COMM_WORLD, &status);
 	calls++;
 	note(&status);
 }
@@ -94,7 +101,8 @@ static void exchange(uint64_t r)
 	if (r & 1)
 		MPI_Alltoallv(to[0], out, at, MPI_CHAR, from[0], out, at, MPI_CHAR, MPI_COMM_SELF);
 	else
-		MPI_Allreduce(to[0], from[0], 1 + size() / 8, r & 2 ? MPI_INT : MPI_FLOAT, r & 4 ? MPI_MAX : MPI_MIN, MPI_COMM_SELF);
+		MPI_Allreduce(to[0], from[0], 1 + size() / 8, r & 2 ? MPI_INT : MPI_FLOAT, r & 4 ? MPI_MAX : MPI_MIN,
+		              MPI_COMM_SELF);
 	calls++;
 }
 
@@ -163,9 +171,9 @@ int main(int argc, char **argv)
 	while (calls < events)
 		left(1 + (unsigned)(draw(&common) >> 33) % paths);
 	getrusage(RUSAGE_SELF, &after);
-	printf("rank %d: %llu calls, %.3f s user, %.3f s system, %ld KiB, checksum %016llx\n", rank, (unsigned long long)calls + 1,
-	       seconds(after.ru_utime) - seconds(before.ru_utime), seconds(after.ru_stime) - seconds(before.ru_stime), after.ru_maxrss,
-	       (unsigned long long)checksum);
+	printf("rank %d: %llu calls, %.3f s user, %.3f s system, %ld KiB, checksum %016llx\n", rank,
+	       (unsigned long long)calls + 1, seconds(after.ru_utime) - seconds(before.ru_utime),
+	       seconds(after.ru_stime) - seconds(before.ru_stime), after.ru_maxrss, (unsigned long long)checksum);
 	MPI_Finalize();
 	return 0;
 }

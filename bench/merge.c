@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * merge - merges the traces of synthetic ranks without MPI: bytes, time and memory of each step of the tree
  *
- * Ranks are made one after the other and merged as a binary counter counts: two neighbouring traces of 2^k ranks become one of 2^(k + 1), as in
- * MPI_Finalize, and never more than one trace of each size is there. A step is what a rank of the tree does: it has a trace, it gets the bytes of
- * another one, and it must have the bytes of both in the end. Of each level some steps are done like that and measured; the others skip the bytes.
+ * Ranks are made one after the other and merged as a binary counter counts: two neighbouring traces of 2^k ranks become
+ * one of 2^(k + 1), as in MPI_Finalize, and never more than one trace of each size is there. A step is what a rank of
+ * the tree does: it has a trace, it gets the bytes of another one, and it must have the bytes of both in the end. Of
+ * each level some steps are done like that and measured; the others skip the bytes.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -22,9 +23,9 @@
 #include "trace/trace.h"
 #include "trace/varint.h"
 
-#define STEPS 1000     /* turns of the ranks' main loop */
-#define SAMPLES 8      /* steps measured of each level; of the highest levels all that there are */
-#define MAX_VALUES 256 /* of one turn of a loop */
+#define STEPS      1000 /* turns of the ranks' main loop */
+#define SAMPLES    8    /* steps measured of each level; of the highest levels all that there are */
+#define MAX_VALUES 256  /* of one turn of a loop */
 
 /* Memory: what malloc has given and not taken back, and the most of it. */
 extern void *__libc_malloc(size_t n);
@@ -103,7 +104,7 @@ struct rank {
 	struct trace trace;
 	const struct grid *grid;
 	uint32_t rank, at[3];
-	int64_t null;       /* MPI_PROC_NULL */
+	int64_t null; /* MPI_PROC_NULL */
 	uint32_t site_count;
 	uint64_t events;
 };
@@ -114,7 +115,8 @@ static uint32_t string(struct rank *r, const char *text)
 }
 
 /* One turn of a loop has these values; it is made `turns` times. */
-static void column(struct rank *r, struct trace_column *c, const int64_t *values, uint32_t n, uint64_t turns, bool reference)
+static void column(struct rank *r, struct trace_column *c, const int64_t *values, uint32_t n, uint64_t turns,
+                   bool reference)
 {
 	struct trace_group g = {0};
 	uint32_t token[MAX_VALUES];
@@ -161,18 +163,27 @@ static void column(struct rank *r, struct trace_column *c, const int64_t *values
 static void duration(struct rank *r, struct trace_time *t, uint64_t count)
 {
 	uint64_t mean = 1000 + mix(r->rank * UINT64_C(977) + r->site_count) % 4096;
-	struct trace_time one = {.count = count, .sum = mean * count, .min = mean, .max = mean, .min_rank = r->rank, .max_rank = r->rank,
-	                         .squares = (uint128)mean * mean * count,
-	                         .bins = &(struct time_bin){count, mean, mean, mean * count, (uint128)mean * mean * count}, .bin_count = 1};
+	struct trace_time one = {
+		.count = count,
+		.sum = mean * count,
+		.min = mean,
+		.max = mean,
+		.min_rank = r->rank,
+		.max_rank = r->rank,
+		.squares = (uint128)mean * mean * count,
+		.bins = &(struct time_bin){count, mean, mean, mean * count, (uint128)mean * mean * count},
+		.bin_count = 1};
 	if (trace_time_add(t, &one) != 0)
 		die("no memory");
 }
 
 /* A site at a call path of its own, below main. Its columns: values[k][0 .. n), in each of `turns` turns. */
-static uint32_t site(struct rank *r, const char *schema, uint64_t line, uint32_t columns, int64_t values[][MAX_VALUES], uint32_t n, uint64_t turns)
+static uint32_t site(struct rank *r, const char *schema, uint64_t line, uint32_t columns, int64_t values[][MAX_VALUES],
+                     uint32_t n, uint64_t turns)
 {
 	struct trace *t = &r->trace;
-	uint32_t module = trace_module(t, (struct trace_module){string(r, "/home/user/bin/application"), string(r, "\x12\x34\x56\x78")});
+	uint32_t module = trace_module(
+		t, (struct trace_module){string(r, "/home/user/bin/application"), string(r, "\x12\x34\x56\x78")});
 	uint32_t node = 0;
 	for (uint64_t frame = 0; frame < 4; frame++)
 		node = trace_node(t, (struct trace_node){node, module, 0x1000 * (frame + 1) + (frame == 3 ? line : 0)});
@@ -190,7 +201,8 @@ static uint32_t site(struct rank *r, const char *schema, uint64_t line, uint32_t
 	return number;
 }
 
-/* Which site follows: inside a loop of n visits of this site, then the next one; at the end of a turn of the main loop `around`. */
+/* Which site follows: inside a loop of n visits of this site, then the next one; at the end of a turn of the main loop
+ * `around`. */
 static void successor(struct rank *r, uint32_t number, uint32_t n, uint32_t next, uint64_t turns)
 {
 	int64_t values[MAX_VALUES] = {0};
@@ -198,7 +210,7 @@ static void successor(struct rank *r, uint32_t number, uint32_t n, uint32_t next
 		values[i] = i + 1 < n ? number : next;
 	struct trace_site *s = &r->trace.sites[number];
 	column(r, &s->columns[s->column_count - 1], values, n, turns, true);
-	for (uint32_t i = 0; i < n; i += n > 1 ? n - 1 : 1) {
+	for (uint32_t i = 0; i<n; i += n> 1 ? n - 1 : 1) {
 		struct trace_edge *e = trace_edge(s, (uint32_t)values[i]);
 		if (!e)
 			die("no memory");
@@ -210,7 +222,9 @@ static void successor(struct rank *r, uint32_t number, uint32_t n, uint32_t next
 static int64_t neighbour(const struct rank *r, int direction, uint32_t distance)
 {
 	int dimension = direction / 2, sign = direction % 2 ? 1 : -1;
-	int64_t stride = dimension == 0 ? 1 : dimension == 1 ? r->grid->size[0] : (int64_t)r->grid->size[0] * r->grid->size[1];
+	int64_t stride = dimension == 0   ? 1
+	                 : dimension == 1 ? r->grid->size[0]
+	                                  : (int64_t)r->grid->size[0] * r->grid->size[1];
 	int64_t at = (int64_t)r->at[dimension] + sign * (int64_t)distance;
 	return at < 0 || at >= r->grid->size[dimension] ? r->null : sign * (int64_t)distance * stride;
 }
@@ -219,7 +233,8 @@ static const char irecv[] = "MPI_Irecv count:i datatype:t source:p tag:i comm:c 
 static const char isend[] = "MPI_Isend count:i datatype:t dest:p tag:i comm:c request:r";
 
 /* Receives and sends of one exchange: n neighbours, values of count and peer for each. Returns the sites. */
-static void exchange(struct rank *r, uint64_t line, const int64_t *peers, const int64_t *counts, uint32_t n, uint64_t turns, uint32_t sites[2])
+static void exchange(struct rank *r, uint64_t line, const int64_t *peers, const int64_t *counts, uint32_t n,
+                     uint64_t turns, uint32_t sites[2])
 {
 	int64_t values[6][MAX_VALUES] = {{0}};
 	int64_t real = VALUE_CONSTANT + string(r, "MPI_DOUBLE"), world = VALUE_CONSTANT + string(r, "MPI_COMM_WORLD");
@@ -266,8 +281,8 @@ static void finish(struct rank *r, const uint32_t *sites, const uint32_t *visits
 	snprintf(host, sizeof host, "node%05u", per_host ? r->rank / per_host : 0);
 	struct trace *t = &r->trace;
 	t->size = r->grid->n;
-	if (rankmap_single(&t->events, r->rank, (int64_t)r->events, false) != 0 || rankmap_single(&t->first, r->rank, sites[0], true) != 0 ||
-	    host_set(t, r->rank, host, strlen(host)) != 0)
+	if (rankmap_single(&t->events, r->rank, (int64_t)r->events, false) != 0 ||
+	    rankmap_single(&t->first, r->rank, sites[0], true) != 0 || host_set(t, r->rank, host, strlen(host)) != 0)
 		die("no memory");
 }
 
@@ -278,7 +293,8 @@ static void make_halo(struct rank *r)
 	finish(r, sites, visits, 2);
 }
 
-/* Multigrid by recursion and nothing else, so that each level has call paths of its own: on level k the ranks whose coordinates are multiples of 2^k exchange with neighbours that far away. */
+/* Multigrid by recursion and nothing else, so that each level has call paths of its own: on level k the ranks whose
+ * coordinates are multiples of 2^k exchange with neighbours that far away. */
 static void make_recursive(struct rank *r)
 {
 	uint32_t sites[64], visits[64], n = 0;
@@ -317,7 +333,10 @@ static const struct workload {
 	const char *name;
 	void (*make)(struct rank *r);
 	int most; /* 2^most ranks, unless told otherwise: what differs in all ranks grows with them */
-} workloads[] = {{"halo3d", make_halo, 16}, {"recursive", make_recursive, 16}, {"irregular", make_irregular, 14}, {"worst", make_worst, 12}};
+} workloads[] = {{"halo3d", make_halo, 16},
+                 {"recursive", make_recursive, 16},
+                 {"irregular", make_irregular, 14},
+                 {"worst", make_worst, 12}};
 #define WORKLOADS (sizeof workloads / sizeof workloads[0])
 
 static struct trace *make(const struct workload *w, const struct grid *grid, uint32_t rank)
@@ -343,7 +362,8 @@ struct level {
 	uint64_t steps, measured;
 	double sum, most; /* seconds a step */
 	size_t bytes;     /* of the largest message */
-	size_t memory;    /* the most that a step had at once: its own trace, the other's bytes, and what it made of them */
+	/* the most that a step had at once: its own trace, the other's bytes, and what it made of them */
+	size_t memory;
 };
 
 static void encode(const struct trace *t, uint8_t **bytes, size_t *size)
@@ -374,7 +394,8 @@ static void merge_step(struct level *level, struct trace *a, struct trace *b, bo
 	size_t before = in_use;
 	peak = in_use;
 	double begin = seconds();
-	if (container_parse(&c, "part", bytes, size, NULL, &error) != 0 || trace_decode(&part, c, &error) != 0 || merge_take(a, &part, &error) != 0)
+	if (container_parse(&c, "part", bytes, size, NULL, &error) != 0 || trace_decode(&part, c, &error) != 0 ||
+	    merge_take(a, &part, &error) != 0)
 		die(error.text);
 	trace_free(&part);
 	container_destroy(c);
@@ -392,7 +413,8 @@ static void merge_step(struct level *level, struct trace *a, struct trace *b, bo
 
 static struct grid grid_of(int k)
 {
-	struct grid g = {.n = UINT32_C(1) << k, .size = {UINT32_C(1) << (k + 2) / 3, UINT32_C(1) << (k + 1) / 3, UINT32_C(1) << k / 3}};
+	struct grid g = {.n = UINT32_C(1) << k,
+	                 .size = {UINT32_C(1) << (k + 2) / 3, UINT32_C(1) << (k + 1) / 3, UINT32_C(1) << k / 3}};
 	return g;
 }
 
@@ -406,7 +428,8 @@ static void run(const struct workload *w, int k, bool levels, bool json)
 		struct trace *t = make(w, &grid, rank);
 		int i = 0;
 		for (; parts[i]; i++) {
-			/* the first ones of a level, and all of the highest levels; the rank of the root is among them */
+			/* the first ones of a level, and all of the highest levels; the rank of the root is among them
+			 * */
 			bool measured = level[i].steps < SAMPLES / 2 || i + 3 >= k;
 			merge_step(&level[i], parts[i], t, measured);
 			t = parts[i];
@@ -436,17 +459,21 @@ static void run(const struct workload *w, int k, bool levels, bool json)
 		most_memory = level[i].memory > most_memory ? level[i].memory : most_memory;
 		most_bytes = level[i].bytes > most_bytes ? level[i].bytes : most_bytes;
 		if (levels)
-			printf("    level %2d  %8zu bytes  %9.3f ms (most %9.3f)  %9zu bytes of memory  (%" PRIu64 " of %" PRIu64 " steps)\n", i, level[i].bytes,
-			       1e3 * level[i].sum / (double)(level[i].measured ? level[i].measured : 1), 1e3 * level[i].most, level[i].memory,
-			       level[i].measured, level[i].steps);
+			printf("    level %2d  %8zu bytes  %9.3f ms (most %9.3f)  %9zu bytes of memory  (%" PRIu64
+			       " of %" PRIu64 " steps)\n",
+			       i, level[i].bytes,
+			       1e3 * level[i].sum / (double)(level[i].measured ? level[i].measured : 1),
+			       1e3 * level[i].most, level[i].memory, level[i].measured, level[i].steps);
 	}
 	if (json)
-		printf("{\"workload\":\"%s\",\"ranks\":%u,\"step_ms\":%.3f,\"message\":%zu,\"step_memory\":%zu,\"root_memory\":%zu,\"last_ms\":%.3f,"
+		printf("{\"workload\":\"%s\",\"ranks\":%u,\"step_ms\":%.3f,\"message\":%zu,\"step_memory\":%zu,\"root_"
+		       "memory\":%zu,\"last_ms\":%.3f,"
 		       "\"last_memory\":%zu,\"raw\":%zu,\"file\":%zu}\n",
-		       w->name, grid.n, 1e3 * slowest, most_bytes, most_memory, level[k - 1].memory, 1e3 * took, memory, size, packed_size);
+		       w->name, grid.n, 1e3 * slowest, most_bytes, most_memory, level[k - 1].memory, 1e3 * took, memory,
+		       size, packed_size);
 	else
-		printf("%-10s %8u %10.3f %11zu %11zu %10.3f %11zu %11zu %11zu\n", w->name, grid.n, 1e3 * slowest, most_bytes, most_memory, 1e3 * took,
-		       memory, size, packed_size);
+		printf("%-10s %8u %10.3f %11zu %11zu %10.3f %11zu %11zu %11zu\n", w->name, grid.n, 1e3 * slowest,
+		       most_bytes, most_memory, 1e3 * took, memory, size, packed_size);
 	fflush(stdout);
 	free(bytes);
 	free(packed);
@@ -456,23 +483,27 @@ static void run(const struct workload *w, int k, bool levels, bool json)
 }
 
 static const char usage[] =
-        "Usage: bench/merge [--from K] [--to K] [--per-host N] [--levels] [--json] [--output FILE] [halo3d|recursive|irregular|worst]...\n"
-        "Merges the traces of 2^K synthetic ranks for K = 6, 8, 10, ... without MPI.\n\n"
-        "  --from K, --to K  the smallest and the largest number of ranks; at most 20\n"
-        "  --per-host N      ranks of a host, of which each has a name (default 64); 0: all are on one host\n"
-        "  --levels          the steps of each level of the tree as well\n"
-        "  --json            an object a line\n"
-        "  --output FILE     where the last trace goes, for `spoor stat`\n\n"
-        "STEP is the slowest step of the tree: decode a message, merge it, encode the result (CPU time). LAST is what the root does behind the\n"
-        "last step: canonical form, encoding. MEMORY is what they allocate, the other's message included. RAW is what is written by the tracer, FILE\n"
-        "what is kept (zstd).\n";
+	"Usage: bench/merge [--from K] [--to K] [--per-host N] [--levels] [--json] [--output FILE] "
+	"[halo3d|recursive|irregular|worst]...\n"
+	"Merges the traces of 2^K synthetic ranks for K = 6, 8, 10, ... without MPI.\n\n"
+	"  --from K, --to K  the smallest and the largest number of ranks; at most 20\n"
+	"  --per-host N      ranks of a host, of which each has a name (default 64); 0: all are on one host\n"
+	"  --levels          the steps of each level of the tree as well\n"
+	"  --json            an object a line\n"
+	"  --output FILE     where the last trace goes, for `spoor stat`\n\n"
+	"STEP is the slowest step of the tree: decode a message, merge it, encode the result (CPU time). LAST is what "
+	"the root does behind the\n"
+	"last step: canonical form, encoding. MEMORY is what they allocate, the other's message included. RAW is what "
+	"is written by the tracer, FILE\n"
+	"what is kept (zstd).\n";
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {{"from", required_argument, NULL, 'f'},     {"to", required_argument, NULL, 't'},
-	                                        {"per-host", required_argument, NULL, 'p'}, {"levels", no_argument, NULL, 'l'},
-	                                        {"json", no_argument, NULL, 'j'},           {"output", required_argument, NULL, 'o'},
-	                                        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
+	static const struct option options[] = {
+		{"from", required_argument, NULL, 'f'},     {"to", required_argument, NULL, 't'},
+		{"per-host", required_argument, NULL, 'p'}, {"levels", no_argument, NULL, 'l'},
+		{"json", no_argument, NULL, 'j'},           {"output", required_argument, NULL, 'o'},
+		{"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
 	int from = 6, to = 0;
 	bool levels = false, json = false;
 	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
@@ -505,7 +536,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (!json)
-		printf("%-10s %8s %10s %11s %11s %10s %11s %11s %11s\n", "WORKLOAD", "RANKS", "STEP ms", "MESSAGE", "MEMORY", "LAST ms", "MEMORY", "RAW", "FILE");
+		printf("%-10s %8s %10s %11s %11s %10s %11s %11s %11s\n", "WORKLOAD", "RANKS", "STEP ms", "MESSAGE",
+		       "MEMORY", "LAST ms", "MEMORY", "RAW", "FILE");
 	for (size_t i = 0; i < WORKLOADS; i++) {
 		bool wanted = optind == argc;
 		for (int k = optind; k < argc; k++)

@@ -3,14 +3,16 @@
  *
  *     threads THREADS CALLS [LOOP]
  *
- * Each thread makes about CALLS calls (after a tenth of them to get warm) with a communicator of its own, LOOP is one of
+ * Each thread makes about CALLS calls (after a tenth of them to get warm) with a communicator of its own, LOOP is one
+ * of
  *
  *     self        MPI_Irecv, MPI_Isend to itself, MPI_Waitall (the default)
  *     comm-rank   MPI_Comm_rank
  *
- * Prints the mean over threads of the CPU time of a call in ns: run it with and without the tracer, with one thread and with several. MPI provides
- * MPI_THREAD_MULTIPLE in any case, so that the library costs the same. CPU time, as there may be fewer processors than threads. Threads make their first
- * call one after the other, so that they have the same numbers in every run.
+ * Prints the mean over threads of the CPU time of a call in ns: run it with and without the tracer, with one thread and
+ * with several. MPI provides MPI_THREAD_MULTIPLE in any case, so that the library costs the same. CPU time, as there
+ * may be fewer processors than threads. Threads make their first call one after the other, so that they have the same
+ * numbers in every run.
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -92,7 +94,8 @@ int main(int argc, char **argv)
 		pthread_join(workers[i].thread, NULL);
 		sum += workers[i].ns;
 	}
-	printf("%d threads, %ld calls each: %.1f ns a call%s\n", n, calls, sum / n, provided == MPI_THREAD_MULTIPLE ? "" : " (no MPI_THREAD_MULTIPLE)");
+	printf("%d threads, %ld calls each: %.1f ns a call%s\n", n, calls, sum / n,
+	       provided == MPI_THREAD_MULTIPLE ? "" : " (no MPI_THREAD_MULTIPLE)");
 	MPI_Finalize();
 	return 0;
 }

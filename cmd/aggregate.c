@@ -20,22 +20,26 @@
 #include "cmd/team.h"
 
 static const char usage[] =
-	"Usage: spoor aggregate [FILTER...] [--by WHAT] [--sort KEY] [--reverse] [--top N] [--json|--csv] [--archive DIR]\n"
-	"Adds up the traces of the archive that you may read: time, waiting, efficiency, messages, call sites, the tracer's cost.\n"
+	"Usage: spoor aggregate [FILTER...] [--by WHAT] [--sort KEY] [--reverse] [--top N] [--json|--csv] [--archive "
+	"DIR]\n"
+	"Adds up the traces of the archive that you may read: time, waiting, efficiency, messages, call sites, the "
+	"tracer's cost.\n"
 	"As an MPI job (srun -n 8 spoor aggregate ...) the tasks divide the traces among them.\n\n"
 	"      --by WHAT          a line for each user, account, partition, executable, job, node, month, function or\n"
 	"                         site (call site); else all together\n"
 	"      --sort KEY         largest first, by a key from below; else hours, for months the month\n"
 	"      --reverse          the other way round\n"
 	"      --top N            no more than N; 0: all. Else 20 in a table, and all in JSON and CSV\n"
-	"      --json, --csv      for programs: all keys, exact numbers\n"
-	FILTER_USAGE
+	"      --json, --csv      for programs: all keys, exact numbers\n" FILTER_USAGE
 	"      --archive DIR      this archive; else SPOOR_ARCHIVE of the environment, else the policy's\n\n"
-	"Keys: key (the name), traces, jobs, hours (node hours); of runs: mpi (share of the time), mpi-hours, wait (node hours\n"
-	"waiting in collectives), idle (node hours that equal work would save), parallel, balance, communication (efficiencies),\n"
-	"messages, bytes, size (mean of a message), small, small-share (messages of less than 1 KiB), overhead, overhead-share (of\n"
-	"the tracer), partial, degraded, events; by function and site: calls, time, share, wait, imbalance, passed (bytes).\n"
-	FILTER_USAGE_END;
+	"Keys: key (the name), traces, jobs, hours (node hours); of runs: mpi (share of the time), mpi-hours, wait "
+	"(node hours\n"
+	"waiting in collectives), idle (node hours that equal work would save), parallel, balance, communication "
+	"(efficiencies),\n"
+	"messages, bytes, size (mean of a message), small, small-share (messages of less than 1 KiB), overhead, "
+	"overhead-share (of\n"
+	"the tracer), partial, degraded, events; by function and site: calls, time, share, wait, imbalance, passed "
+	"(bytes).\n" FILTER_USAGE_END;
 
 struct options {
 	struct catalog_filter filter;
@@ -69,10 +73,16 @@ static int read_by(const char *text, enum aggregate_by *by)
 static int parse(struct options *o, int argc, char **argv)
 {
 	enum { ARCHIVE = FILTER_END, JSON, CSV, SORT, REVERSE, TOP, BY };
-	static const struct option options[] = {
-		FILTER_OPTIONS, {"archive", required_argument, NULL, ARCHIVE}, {"by", required_argument, NULL, BY}, {"sort", required_argument, NULL, SORT},
-		{"reverse", no_argument, NULL, REVERSE}, {"top", required_argument, NULL, TOP}, {"json", no_argument, NULL, JSON},
-		{"csv", no_argument, NULL, CSV}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	static const struct option options[] = {FILTER_OPTIONS,
+	                                        {"archive", required_argument, NULL, ARCHIVE},
+	                                        {"by", required_argument, NULL, BY},
+	                                        {"sort", required_argument, NULL, SORT},
+	                                        {"reverse", no_argument, NULL, REVERSE},
+	                                        {"top", required_argument, NULL, TOP},
+	                                        {"json", no_argument, NULL, JSON},
+	                                        {"csv", no_argument, NULL, CSV},
+	                                        {"help", no_argument, NULL, 'h'},
+	                                        {NULL, 0, NULL, 0}};
 	const char *expected = "", *sort = NULL;
 
 	opterr = !quiet;
@@ -123,7 +133,9 @@ static int parse(struct options *o, int argc, char **argv)
 	if (sort && o->sort == AGGREGATE_COLUMNS && strcmp(sort, "key") != 0)
 		return wrong("cannot sort by ", sort);
 	if (o->sort != AGGREGATE_COLUMNS && !aggregate_has(o->by, o->sort))
-		return wrong(o->by >= AGGREGATE_FUNCTION ? "by function or site there is no " : "only by function or site there is ", sort);
+		return wrong(o->by >= AGGREGATE_FUNCTION ? "by function or site there is no "
+		                                         : "only by function or site there is ",
+		             sort);
 	return CMD_OK;
 }
 
@@ -141,7 +153,11 @@ static int refresh(struct catalog **c, const struct options *o, const struct tea
 		archive = folder;
 	}
 	if (team->rank == 0) {
-		struct join_search joining = {.archive = archive, .since = (int64_t)time(NULL) - JOIN_AGE, .job = -1, .progress = progress_callback, .context = &bar};
+		struct join_search joining = {.archive = archive,
+		                              .since = (int64_t)time(NULL) - JOIN_AGE,
+		                              .job = -1,
+		                              .progress = progress_callback,
+		                              .context = &bar};
 		progress_begin(&bar, "Joining parts", 0, false);
 		join_archive(&joining, NULL);
 		progress_end(&bar);
@@ -152,11 +168,13 @@ static int refresh(struct catalog **c, const struct options *o, const struct tea
 	int rv = scan_archive(*c, &scan, error);
 	progress_end(&bar);
 	if (rv > 0 && team->rank == 0)
-		fputs("spoor: the index could not be brought up to date now: the newest traces may be missing\n", stderr);
+		fputs("spoor: the index could not be brought up to date now: the newest traces may be missing\n",
+		      stderr);
 	return rv < 0 ? -1 : 0;
 }
 
-/* Rank 0 first: in an index that all have, the others find nothing more to do; one of their own each makes for himself. */
+/* Rank 0 first: in an index that all have, the others find nothing more to do; one of their own each makes for himself.
+ * */
 static int refresh_all(struct catalog **c, const struct options *o, const struct team *team, struct error *error)
 {
 	bool well = team->rank > 0 || refresh(c, o, team, error) == 0;
@@ -169,7 +187,8 @@ static int refresh_all(struct catalog **c, const struct options *o, const struct
 static int harvest_all(struct catalog *c, const struct team *team, struct error *error)
 {
 	struct progress bar;
-	struct harvest harvest = {.share = team->rank, .of = team->size, .wait = 10000, .progress = progress_callback, .context = &bar};
+	struct harvest harvest = {
+		.share = team->rank, .of = team->size, .wait = 10000, .progress = progress_callback, .context = &bar};
 
 	progress_begin(&bar, "Reading traces", 0, team->rank > 0);
 	int rv = harvest_archive(c, &harvest, error);
@@ -188,24 +207,29 @@ static int take(void *context, const uint8_t *bytes, size_t size)
 	struct aggregate *theirs;
 
 	if (aggregate_decode(&theirs, bytes, size))
-		return error_set(t->error, "a task sent sums that cannot be read: not all run the same version of spoor, or no memory");
+		return error_set(
+			t->error,
+			"a task sent sums that cannot be read: not all run the same version of spoor, or no memory");
 	int rv = aggregate_merge(t->sum, theirs);
 	aggregate_destroy(theirs);
 	return rv ? error_set(t->error, "out of memory") : 0;
 }
 
 /* The sums of all tasks, in rank 0. */
-static int add_up(struct aggregate **a, struct catalog *c, const struct options *o, const struct team *team, struct error *error)
+static int add_up(struct aggregate **a, struct catalog *c, const struct options *o, const struct team *team,
+                  struct error *error)
 {
 	struct progress bar;
-	struct aggregate_share share = {.share = team->rank, .of = team->size, .progress = progress_callback, .context = &bar};
+	struct aggregate_share share = {
+		.share = team->rank, .of = team->size, .progress = progress_callback, .context = &bar};
 	struct taking taking = {NULL, error};
 	uint8_t *bytes = NULL;
 	size_t size = 0;
 	bool well = catalog_lock(c, CATALOG_SHARE, 10000, error) == 0;
 
 	progress_begin(&bar, "Adding up", 0, team->rank > 0);
-	well = well && aggregate_make(a, c, &o->filter, o->by == AGGREGATE_ALL ? AGGREGATE_SITE : o->by, &share, error) == 0;
+	well = well &&
+	       aggregate_make(a, c, &o->filter, o->by == AGGREGATE_ALL ? AGGREGATE_SITE : o->by, &share, error) == 0;
 	progress_end(&bar);
 	catalog_lock(c, CATALOG_UNLOCK, 0, NULL);
 	if (well && team->rank > 0 && aggregate_encode(*a, &bytes, &size))
@@ -251,12 +275,14 @@ static int tell_skipped(const struct aggregate *a)
 	const json_t *text;
 	size_t i, n = json_array_size(a->skipped);
 
-	json_array_foreach(a->skipped, i, text)
-		fprintf(stderr, "spoor: %s\n", json_string_value(text));
+	json_array_foreach(a->skipped, i, text) fprintf(stderr, "spoor: %s\n", json_string_value(text));
 	if (a->unreadable)
 		fprintf(stderr, "spoor: %llu traces are not yours to read\n", (unsigned long long)a->unreadable);
 	if (a->missing)
-		fprintf(stderr, "spoor: %llu traces are not in the index yet, and were left out; `spoor index` puts them there\n", (unsigned long long)a->missing);
+		fprintf(stderr,
+		        "spoor: %llu traces are not in the index yet, and were left out; `spoor index` puts them "
+		        "there\n",
+		        (unsigned long long)a->missing);
 	if (n)
 		fprintf(stderr, "spoor: %zu files are damaged or cannot be read, and were left out\n", n);
 	return n ? CMD_FAILED : CMD_OK;
@@ -265,7 +291,11 @@ static int tell_skipped(const struct aggregate *a)
 static int print(struct aggregate *a, const struct options *o, const char *archive)
 {
 	bool programs = o->json || o->csv;
-	struct aggregate_output output = {archive, o->sort, o->top >= 0 ? (size_t)o->top : programs ? 0 : o->by == AGGREGATE_ALL ? 10 : 20};
+	struct aggregate_output output = {archive, o->sort,
+	                                  o->top >= 0              ? (size_t)o->top
+	                                  : programs               ? 0
+	                                  : o->by == AGGREGATE_ALL ? 10
+	                                                           : 20};
 
 	aggregate_sort(a, o->sort, o->reverse);
 	if (sort_skipped(a))

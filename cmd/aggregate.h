@@ -12,7 +12,8 @@ struct aggregate_output {
 	size_t top;                 /* groups; 0: all */
 };
 
-/* Each writes to stdout: the total, with the dearest call sites if the aggregate is by site; the groups in their order. Returns 0 or -1 (no memory). */
+/* Each writes to stdout: the total, with the dearest call sites if the aggregate is by site; the groups in their order.
+ * Returns 0 or -1 (no memory). */
 int aggregate_print_total(const struct aggregate *sites, const struct aggregate_output *o);
 int aggregate_print_groups(const struct aggregate *a, const struct aggregate_output *o);
 /* by: what was asked for; AGGREGATE_ALL: a is by site. */

@@ -53,7 +53,8 @@ static const char *number(char out[32], double v, enum aggregate_unit unit)
 	return out;
 }
 
-/* Where a site is, in the source if the files of then are still there: "solve at cg.c:41". Its example is opened. Else what the index has. */
+/* Where a site is, in the source if the files of then are still there: "solve at cg.c:41". Its example is opened. Else
+ * what the index has. */
 static void place(char *out, size_t size, const struct aggregate_group *g, const struct aggregate_output *o)
 {
 	char path[4600];
@@ -67,7 +68,8 @@ static void place(char *out, size_t size, const struct aggregate_group *g, const
 		const struct trace_site *s = &t.sites[g->example.site];
 		const struct schema *schema = trace_schema(&t, s);
 		struct path_names *names = path_names_create(&t);
-		if (names && s->node && t.nodes[s->node].module != UINT32_MAX && strlen(g->function) == schema->function_length &&
+		if (names && s->node && t.nodes[s->node].module != UINT32_MAX &&
+		    strlen(g->function) == schema->function_length &&
 		    memcmp(g->function, schema->function, schema->function_length) == 0)
 			path_frame(names, s->node, out, size);
 		path_names_destroy(names);
@@ -131,10 +133,13 @@ static void free_table(struct table *t)
 /* The columns of the table of groups. Returns how many. */
 static size_t choose(enum aggregate_by by, enum aggregate_column sort, enum aggregate_column *columns)
 {
-	static const enum aggregate_column runs[] = {COLUMN_TRACES, COLUMN_HOURS, COLUMN_MPI, COLUMN_PARALLEL, COLUMN_BALANCE, COLUMN_COMMUNICATION,
-	                                             COLUMN_WAIT, COLUMN_IDLE, COLUMN_MESSAGES, COLUMN_SIZE, COLUMN_SMALL_SHARE, COLUMN_OVERHEAD_SHARE,
+	static const enum aggregate_column runs[] = {COLUMN_TRACES,   COLUMN_HOURS,       COLUMN_MPI,
+	                                             COLUMN_PARALLEL, COLUMN_BALANCE,     COLUMN_COMMUNICATION,
+	                                             COLUMN_WAIT,     COLUMN_IDLE,        COLUMN_MESSAGES,
+	                                             COLUMN_SIZE,     COLUMN_SMALL_SHARE, COLUMN_OVERHEAD_SHARE,
 	                                             COLUMN_PARTIAL},
-	                                   calls[] = {COLUMN_TRACES, COLUMN_CALLS, COLUMN_HOURS, COLUMN_SHARE, COLUMN_WAIT, COLUMN_IMBALANCE, COLUMN_CALL_BYTES};
+					   calls[] = {COLUMN_TRACES, COLUMN_CALLS,     COLUMN_HOURS,     COLUMN_SHARE,
+	                                              COLUMN_WAIT,   COLUMN_IMBALANCE, COLUMN_CALL_BYTES};
 	const enum aggregate_column *from = by >= AGGREGATE_FUNCTION ? calls : runs;
 	size_t n = by >= AGGREGATE_FUNCTION ? sizeof calls / sizeof *calls : sizeof runs / sizeof *runs, count = 0;
 	bool there = sort == AGGREGATE_COLUMNS;
@@ -155,7 +160,12 @@ static int print_groups(const struct aggregate *a, const struct aggregate_output
 	enum aggregate_column columns[AGGREGATE_COLUMNS];
 	size_t n = choose(a->by, o->sort, columns), shown = o->top && o->top < a->count ? o->top : a->count;
 	bool site = a->by == AGGREGATE_SITE, job = a->by == AGGREGATE_JOB;
-	struct table t = {.rows = calloc(shown + 1, sizeof *t.rows), .count = shown + 1, .texts = job ? 3 : site ? 2 : 1, .tail = site};
+	struct table t = {.rows = calloc(shown + 1, sizeof *t.rows),
+	                  .count = shown + 1,
+	                  .texts = job    ? 3
+	                           : site ? 2
+	                                  : 1,
+	                  .tail = site};
 	char heading[32] = "", cell[32], text[512];
 
 	if (!t.rows)
@@ -180,7 +190,8 @@ static int print_groups(const struct aggregate *a, const struct aggregate_output
 		if (job || site)
 			put_name(&t, r + 1, t.texts - 1, g->example.exe);
 		for (size_t i = 0; i < n; i++)
-			put(&t, r + 1, t.texts + i, number(cell, aggregate_value(a, g, columns[i]), aggregate_columns[columns[i]].unit));
+			put(&t, r + 1, t.texts + i,
+			    number(cell, aggregate_value(a, g, columns[i]), aggregate_columns[columns[i]].unit));
 		if (!site)
 			continue;
 		if (r < PLACES_MAX)
@@ -218,8 +229,9 @@ static void print_sizes(const struct aggregate_group *g)
 	}
 	for (int i = 0; all && i < AMOUNT_SIZES; i++)
 		if (g->sizes[i])
-			printf("  from %6s  %8s  %5.1f%%  %.*s\n", cell_size(from, i ? UINT64_C(1) << (i - 1) : 0), number(count, (double)g->sizes[i], UNIT_COUNT),
-			       100 * (double)g->sizes[i] / (double)all, (int)((double)g->sizes[i] * 40 / (double)most), bar);
+			printf("  from %6s  %8s  %5.1f%%  %.*s\n", cell_size(from, i ? UINT64_C(1) << (i - 1) : 0),
+			       number(count, (double)g->sizes[i], UNIT_COUNT), 100 * (double)g->sizes[i] / (double)all,
+			       (int)((double)g->sizes[i] * 40 / (double)most), bar);
 }
 
 static void print_partial(const struct aggregate_group *g)
@@ -234,8 +246,8 @@ static void print_partial(const struct aggregate_group *g)
 		}
 	putchar('\n');
 	if (g->sum[SUM_DEGRADED])
-		printf("%-12s %.0f gave up order, call paths or events; %.0f events are not there\n", "Degraded", (double)g->sum[SUM_DEGRADED],
-		       (double)g->sum[SUM_LOST]);
+		printf("%-12s %.0f gave up order, call paths or events; %.0f events are not there\n", "Degraded",
+		       (double)g->sum[SUM_DEGRADED], (double)g->sum[SUM_LOST]);
 }
 
 int aggregate_print_total(const struct aggregate *a, const struct aggregate_output *o)
@@ -245,18 +257,21 @@ int aggregate_print_total(const struct aggregate *a, const struct aggregate_outp
 
 	for (int i = 0; i < AGGREGATE_COLUMNS; i++)
 		number(text[i], aggregate_value(a, g, (enum aggregate_column)i), aggregate_columns[i].unit);
-	printf("%-12s %s of %s jobs, %s events\n", "Traces", text[COLUMN_TRACES], text[COLUMN_JOBS], text[COLUMN_EVENTS]);
+	printf("%-12s %s of %s jobs, %s events\n", "Traces", text[COLUMN_TRACES], text[COLUMN_JOBS],
+	       text[COLUMN_EVENTS]);
 	print_partial(g);
 	printf("%-12s %s\n", "Node hours", text[COLUMN_HOURS]);
-	printf("%-12s %s of the time, %s node hours; waiting in collectives: %s node hours\n", "In MPI", text[COLUMN_MPI], text[COLUMN_MPI_HOURS],
-	       text[COLUMN_WAIT]);
-	printf("%-12s parallel %s = load balance %s x communication %s; equal work would save %s node hours\n", "Efficiency", text[COLUMN_PARALLEL],
-	       text[COLUMN_BALANCE], text[COLUMN_COMMUNICATION], text[COLUMN_IDLE]);
+	printf("%-12s %s of the time, %s node hours; waiting in collectives: %s node hours\n", "In MPI",
+	       text[COLUMN_MPI], text[COLUMN_MPI_HOURS], text[COLUMN_WAIT]);
+	printf("%-12s parallel %s = load balance %s x communication %s; equal work would save %s node hours\n",
+	       "Efficiency", text[COLUMN_PARALLEL], text[COLUMN_BALANCE], text[COLUMN_COMMUNICATION],
+	       text[COLUMN_IDLE]);
 	printf("%-12s %s of the time, %s node hours\n", "Tracer", text[COLUMN_OVERHEAD_SHARE], text[COLUMN_OVERHEAD]);
-	printf("%-12s %s messages, %s; mean %s; %s smaller than 1 KiB", "Sent", text[COLUMN_MESSAGES], text[COLUMN_BYTES], text[COLUMN_SIZE],
-	       text[COLUMN_SMALL_SHARE]);
+	printf("%-12s %s messages, %s; mean %s; %s smaller than 1 KiB", "Sent", text[COLUMN_MESSAGES],
+	       text[COLUMN_BYTES], text[COLUMN_SIZE], text[COLUMN_SMALL_SHARE]);
 	if (g->sum[SUM_UNSIZED])
-		printf("; the size of %.1f%% is not known", 100 * (double)g->sum[SUM_UNSIZED] / (double)g->sum[SUM_MESSAGES]);
+		printf("; the size of %.1f%% is not known",
+		       100 * (double)g->sum[SUM_UNSIZED] / (double)g->sum[SUM_MESSAGES]);
 	putchar('\n');
 	print_sizes(g);
 	if (a->count == 0)
@@ -282,9 +297,10 @@ int aggregate_print_json(const struct aggregate *a, enum aggregate_by by, const 
 		}
 		json_array_append_new(groups, group);
 	}
-	root = json_pack("{s:s, s:o, s:o, s:I, s:O, s:I, s:I}", "by", aggregate_names[by], "total", aggregate_json(a, &a->total),
-	                 by == AGGREGATE_ALL ? "sites" : "groups", groups, "groups_all", (json_int_t)a->count, "skipped", a->skipped,
-	                 "unreadable", (json_int_t)a->unreadable, "missing", (json_int_t)a->missing);
+	root = json_pack("{s:s, s:o, s:o, s:I, s:O, s:I, s:I}", "by", aggregate_names[by], "total",
+	                 aggregate_json(a, &a->total), by == AGGREGATE_ALL ? "sites" : "groups", groups, "groups_all",
+	                 (json_int_t)a->count, "skipped", a->skipped, "unreadable", (json_int_t)a->unreadable,
+	                 "missing", (json_int_t)a->missing);
 	if (root) {
 		rv = json_dumpf(root, stdout, JSON_INDENT(1));
 		putchar('\n');
@@ -320,7 +336,11 @@ int aggregate_print_csv(const struct aggregate *a, const struct aggregate_output
 	putchar('\n');
 	for (size_t r = 0; r < shown; r++) {
 		const struct aggregate_group *g = a->groups[r];
-		const char *texts[] = {site ? g->function : g->key, site ? g->frames : job ? g->example.user : NULL, site || job ? g->example.exe : NULL};
+		const char *texts[] = {site ? g->function : g->key,
+		                       site  ? g->frames
+		                       : job ? g->example.user
+		                             : NULL,
+		                       site || job ? g->example.exe : NULL};
 		for (int i = 0; i < 3 && texts[i]; i++) {
 			if (i)
 				putchar(',');

@@ -26,7 +26,8 @@ int cmd_aggregate(int argc, char **argv)
 		execv(program(), argv);
 		if (rank > 0)
 			return CMD_OK;
-		fprintf(stderr, "spoor aggregate: %s: %s; the first task does the work of all\n", program(), strerror(errno));
+		fprintf(stderr, "spoor aggregate: %s: %s; the first task does the work of all\n", program(),
+		        strerror(errno));
 	}
 	return aggregate_run(argc, argv, &alone);
 }

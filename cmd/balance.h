@@ -16,7 +16,8 @@ void rank_totals_json(const struct trace *t, json_t *json);
 /* The lines "Sent", "In MPI", "Efficiency", "Compute", "Overhead". */
 void summary_print(const struct show *show, const struct summary *s);
 
-/* The sites that take most time: share of the job, imbalance, extreme ranks. As text, or as the member "balance". Returns 0 or -1. */
+/* The sites that take most time: share of the job, imbalance, extreme ranks. As text, or as the member "balance".
+ * Returns 0 or -1. */
 int show_balance(const struct show *s, json_t *json);
 
 /* Of one site: its histogram, and who waits for whom; several lines. */

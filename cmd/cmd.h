@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cmd - the subcommands of `spoor`
  *
- * Each gets its own arguments, its name first, and returns the exit status: 0 good, 1 it failed (and said why on stderr),
- * 2 it was called wrongly. Messages start with "spoor: " or the name of the subcommand.
+ * Each gets its own arguments, its name first, and returns the exit status: 0 good, 1 it failed (and said why on
+ * stderr), 2 it was called wrongly. Messages start with "spoor: " or the name of the subcommand.
  */
 #ifndef SPOOR_CMD_H
 #define SPOOR_CMD_H

@@ -12,19 +12,21 @@
 static const struct {
 	const char *name, *text;
 } stages[TRACE_STAGES] = {
-        [STAGE_COLUMNS] = {"columns", "memory was nearly used up: the largest columns are lossy"},
-        [STAGE_PATHS] = {"paths", "too many call paths, or too little memory: new ones are cut to their innermost frame"},
-        [STAGE_COUNTING] = {"counting", "memory was used up: some calls are only counted"},
+	[STAGE_COLUMNS] = {"columns", "memory was nearly used up: the largest columns are lossy"},
+	[STAGE_PATHS] = {"paths",
+                         "too many call paths, or too little memory: new ones are cut to their innermost frame"},
+	[STAGE_COUNTING] = {"counting", "memory was used up: some calls are only counted"},
 };
 
 void columns_print_loss(const struct trace *t)
 {
 	if (t->loss.lossy)
-		printf("%-12s lossy:%" PRIu64 ", structure %s\n", "Lossy", t->loss.threshold, t->loss.structure ? "lossy" : "exact");
+		printf("%-12s lossy:%" PRIu64 ", structure %s\n", "Lossy", t->loss.threshold,
+		       t->loss.structure ? "lossy" : "exact");
 	for (int i = 0; i < TRACE_STAGES; i++)
 		if (t->loss.stage[i].ranks)
-			printf("%-12s %s, in %" PRIu64 " ranks, since event %" PRIu64 "\n", "Given up", stages[i].text, t->loss.stage[i].ranks,
-			       t->loss.stage[i].since);
+			printf("%-12s %s, in %" PRIu64 " ranks, since event %" PRIu64 "\n", "Given up", stages[i].text,
+			       t->loss.stage[i].ranks, t->loss.stage[i].since);
 }
 
 json_t *columns_loss_json(const struct trace *t)
@@ -36,8 +38,10 @@ json_t *columns_loss_json(const struct trace *t)
 	}
 	for (int i = 0; i < TRACE_STAGES; i++)
 		if (t->loss.stage[i].ranks)
-			json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:I}", "stage", stages[i].name, "what", stages[i].text, "ranks",
-			                                      (json_int_t)t->loss.stage[i].ranks, "since", (json_int_t)t->loss.stage[i].since));
+			json_array_append_new(list,
+			                      json_pack("{s:s, s:s, s:I, s:I}", "stage", stages[i].name, "what",
+			                                stages[i].text, "ranks", (json_int_t)t->loss.stage[i].ranks,
+			                                "since", (json_int_t)t->loss.stage[i].since));
 	if (json_array_size(list))
 		json_object_set(loss, "given_up", list);
 	json_decref(list);
@@ -66,7 +70,8 @@ static void name_of(const struct trace *t, const struct trace_site *s, uint32_t 
 {
 	const struct schema *schema = trace_schema(t, s);
 	bool successor = column >= schema->count;
-	snprintf(out, 80, "%.*s", successor ? 9 : (int)schema->column[column].length, successor ? "successor" : schema->column[column].name);
+	snprintf(out, 80, "%.*s", successor ? 9 : (int)schema->column[column].length,
+	         successor ? "successor" : schema->column[column].name);
 }
 
 /* Is it only known how many values there were? */
@@ -80,10 +85,10 @@ static bool forgotten(const struct trace *t, const struct tally *values)
 
 static const char *counted_how(const struct trace *t, const struct trace_lossy *l)
 {
-	return l->next_count                                               ? "runs"
-	       : l->values.count == 0 || forgotten(t, &l->values)          ? "number only"
+	return l->next_count                                            ? "runs"
+	       : l->values.count == 0 || forgotten(t, &l->values)       ? "number only"
 	       : tally_coarse(&l->values) || tally_coarse(&l->elements) ? "bins"
-	                                                                   : "exact counts";
+	                                                                : "exact counts";
 }
 
 static void print_one(const struct trace *t, const struct trace_column *c)
@@ -135,7 +140,8 @@ void columns_print_short(const struct trace *t, const struct trace_site *s)
 		if (!k.lossy)
 			continue;
 		name_of(t, s, i, name);
-		printf("%s%s (%s, %s)", n++ ? ", " : "", name, counted_how(t, k.lossy), trace_why_text(k.lossy->why, why));
+		printf("%s%s (%s, %s)", n++ ? ", " : "", name, counted_how(t, k.lossy),
+		       trace_why_text(k.lossy->why, why));
 	}
 	putchar('\n');
 }
@@ -147,15 +153,20 @@ json_t *columns_json(const struct trace *t, const struct trace_site *s)
 		struct kinds k = kinds_of(&s->columns[i]);
 		char why[WHY_SIZE], name[80];
 		name_of(t, s, i, name);
-		json_t *column = json_pack("{s:s, s:s, s:I, s:I}", "name", name, "kind",
-		                           k.lossy ? "lossy" : k.patterns ? "pattern" : k.constant ? "constant" : "nothing", "constant_groups",
-		                           (json_int_t)k.constant, "patterns", (json_int_t)k.patterns);
+		json_t *column =
+			json_pack("{s:s, s:s, s:I, s:I}", "name", name, "kind",
+		                  k.lossy      ? "lossy"
+		                  : k.patterns ? "pattern"
+		                  : k.constant ? "constant"
+		                               : "nothing",
+		                  "constant_groups", (json_int_t)k.constant, "patterns", (json_int_t)k.patterns);
 		if (k.lossy) {
 			json_object_set_new(column, "counted", json_string(counted_how(t, k.lossy)));
 			json_object_set_new(column, "why", json_string(trace_why_text(k.lossy->why, why)));
 			json_object_set_new(column, "since", json_integer((json_int_t)k.lossy->since));
 			json_object_set_new(column, "values", json_integer((json_int_t)tally_count(&k.lossy->values)));
-			json_object_set_new(column, "bins", json_integer(k.lossy->values.count + k.lossy->elements.count));
+			json_object_set_new(column, "bins",
+			                    json_integer(k.lossy->values.count + k.lossy->elements.count));
 			json_object_set_new(column, "successors", json_integer(k.lossy->next_count));
 		}
 		json_array_append_new(list, column);

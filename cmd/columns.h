@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * columns - what each column of a trace is, and what was given up
  *
- * A column is constant, or a pattern (in order, exact), or lossy: its values are counted, up to 16 different ones each for itself, more of them in bins;
- * or, where memory was used up, it is only known how many there were. Over the ranks it can be more than one of these.
+ * A column is constant, or a pattern (in order, exact), or lossy: its values are counted, up to 16 different ones each
+ * for itself, more of them in bins; or, where memory was used up, it is only known how many there were. Over the ranks
+ * it can be more than one of these.
  */
 #ifndef SPOOR_COLUMNS_H
 #define SPOOR_COLUMNS_H

@@ -23,7 +23,8 @@ struct pairing {
 	int16_t column[SCHEMA_MAX]; /* -1: not compared */
 };
 
-/* Threads of a rank that make objects at the same time get their numbers in any order: what one of a is called in b, in one thread. */
+/* Threads of a rank that make objects at the same time get their numbers in any order: what one of a is called in b, in
+ * one thread. */
 struct name {
 	uint64_t key; /* kind and number in a */
 	int64_t b;
@@ -51,14 +52,20 @@ static bool same_bytes(const struct pool_item *a, const struct pool_item *b)
 
 static bool name_equal(const void *context, uint32_t i)
 {
-	const struct { const struct compare *c; uint64_t key; } *k = context;
+	const struct {
+		const struct compare *c;
+		uint64_t key;
+	} *k = context;
 
 	return k->c->names[i].key == k->key;
 }
 
 static bool same_object(struct compare *c, char kind, int64_t a, int64_t b, bool made)
 {
-	const struct { const struct compare *c; uint64_t key; } context = {c, (uint64_t)(unsigned char)kind << 56 | ((uint64_t)a & (UINT64_MAX >> 8))};
+	const struct {
+		const struct compare *c;
+		uint64_t key;
+	} context = {c, (uint64_t)(unsigned char)kind << 56 | ((uint64_t)a & (UINT64_MAX >> 8))};
 	uint32_t i = index_find(&c->index, hash_mix(5, context.key), name_equal, &context);
 
 	if (i == INDEX_NONE) {
@@ -93,7 +100,8 @@ static bool same_scalar(struct compare *c, char kind, bool made, int64_t a, int6
 	return kind == 's' ? same_bytes(&c->a->strings.items[a], &c->b->strings.items[b]) : a == b;
 }
 
-static bool same_value(struct compare *c, const struct event *ea, const struct event *eb, size_t i, int64_t a, int64_t b)
+static bool same_value(struct compare *c, const struct event *ea, const struct event *eb, size_t i, int64_t a,
+                       int64_t b)
 {
 	const struct schema_column *column = &ea->schema->column[i];
 	bool made = c->needs && needs_makes(c->needs, ea, i);
@@ -130,7 +138,8 @@ static void pair(struct pairing *p, uint32_t function, const struct schema *a, c
 		for (size_t k = 0; k < b->count; k++) {
 			const struct schema_column *y = &b->column[k];
 
-			if (x->length == y->length && memcmp(x->name, y->name, x->length) == 0 && x->kind == y->kind && x->vector == y->vector)
+			if (x->length == y->length && memcmp(x->name, y->name, x->length) == 0 && x->kind == y->kind &&
+			    x->vector == y->vector)
 				p->column[i] = (int16_t)k;
 		}
 		found += p->column[i] >= 0;
@@ -168,8 +177,8 @@ static bool same_event(struct compare *c, const struct event *a, const struct ev
 }
 
 /* Returns 0 if they are the same, 1 if not, -1 with error set. */
-static int compare_rank(struct compare *c, uint32_t rank, const char *a_name, const char *b_name, bool prefix, FILE *out, uint64_t *events,
-                        struct error *error)
+static int compare_rank(struct compare *c, uint32_t rank, const char *a_name, const char *b_name, bool prefix,
+                        FILE *out, uint64_t *events, struct error *error)
 {
 	struct walk *wa = NULL, *wb = NULL;
 	struct event ea, eb;
@@ -208,8 +217,8 @@ done:
 	return rv;
 }
 
-int compare_traces(const struct trace *a, const struct trace *b, const char *a_name, const char *b_name, bool prefix, FILE *out,
-                   struct compare_result *result, struct error *error)
+int compare_traces(const struct trace *a, const struct trace *b, const char *a_name, const char *b_name, bool prefix,
+                   FILE *out, struct compare_result *result, struct error *error)
 {
 	struct compare c = {.a = a, .b = b, .pairings = malloc(((size_t)a->function_count + 1) * sizeof *c.pairings)};
 	bool threads = stream_threads(a) > 1;
@@ -234,7 +243,8 @@ int compare_traces(const struct trace *a, const struct trace *b, const char *a_n
 			error_set(error, "rank %s is missing in %s", stream_name(a, rank, name), b_name);
 			goto done;
 		}
-		int one = compare_rank(&c, rank, a_name, b_name, prefix, result->ranks_different < SHOWN ? out : NULL, &result->events, error);
+		int one = compare_rank(&c, rank, a_name, b_name, prefix, result->ranks_different < SHOWN ? out : NULL,
+		                       &result->events, error);
 
 		if (one < 0)
 			goto done;

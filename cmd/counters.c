@@ -29,7 +29,8 @@ void counters_print(FILE *out, const struct trace *t)
 		fprintf(out, "%-12s ", i == 0 ? "Counters" : "");
 		print_text(out, text_of(t, c->name));
 		if (c->missing) {
-			fprintf(out, ": not, or not all the time, in %" PRIu64 " of %" PRIu64 " ranks: ", c->missing, c->ranks + c->missing);
+			fprintf(out, ": not, or not all the time, in %" PRIu64 " of %" PRIu64 " ranks: ", c->missing,
+			        c->ranks + c->missing);
 			print_text(out, text_of(t, c->reason));
 		}
 		putc('\n', out);
@@ -50,8 +51,8 @@ void counters_print(FILE *out, const struct trace *t)
 		if (!t->timing[i].cut)
 			continue;
 		if (++cut <= 4)
-			fprintf(out, "%s rank %s up to event %" PRIu64, cut == 1 ? "; memory was used up:" : ",", stream_name(t, t->timing[i].rank, name),
-			        t->timing[i].events);
+			fprintf(out, "%s rank %s up to event %" PRIu64, cut == 1 ? "; memory was used up:" : ",",
+			        stream_name(t, t->timing[i].rank, name), t->timing[i].events);
 		else if (cut == 5)
 			fputs(", ...", out);
 	}
@@ -63,7 +64,8 @@ void counters_json(const struct trace *t, json_t *json)
 	json_t *counters = json_array(), *ranks = json_array();
 	for (uint32_t i = 0; i < t->counter_count; i++) {
 		const struct trace_counter *c = &t->counters[i];
-		json_t *one = json_pack("{s:s, s:I, s:I}", "name", text_of(t, c->name), "ranks", (json_int_t)c->ranks, "ranks_missing", (json_int_t)c->missing);
+		json_t *one = json_pack("{s:s, s:I, s:I}", "name", text_of(t, c->name), "ranks", (json_int_t)c->ranks,
+		                        "ranks_missing", (json_int_t)c->missing);
 		if (one && c->reason)
 			json_object_set_new(one, "reason", json_string(text_of(t, c->reason)));
 		if (one)
@@ -71,8 +73,10 @@ void counters_json(const struct trace *t, json_t *json)
 	}
 	for (uint32_t i = 0; i < t->timing_count; i++) {
 		const struct trace_timing *r = &t->timing[i];
-		json_array_append_new(ranks, json_pack("{s:I, s:I, s:b, s:f, s:I}", "rank", (json_int_t)r->rank, "events", (json_int_t)r->events, "memory_used_up",
-		                                       r->cut, "error", flow_error(r->digits), "start_ns", (json_int_t)r->start));
+		json_array_append_new(ranks,
+		                      json_pack("{s:I, s:I, s:b, s:f, s:I}", "rank", (json_int_t)r->rank, "events",
+		                                (json_int_t)r->events, "memory_used_up", r->cut, "error",
+		                                flow_error(r->digits), "start_ns", (json_int_t)r->start));
 	}
 	if (t->counter_count)
 		json_object_set(json, "counters", counters);
@@ -110,7 +114,8 @@ void counters_line(FILE *out, const struct trace *t, const char *indent, const s
 			continue;
 		fputs(before, out);
 		print_text(out, text_of(t, t->counters[i].name));
-		fprintf(out, " %" PRIu64 " (mean %.6g, %" PRIu64 " to %" PRIu64 ")", c->sum, trace_time_mean(c), c->min, c->max);
+		fprintf(out, " %" PRIu64 " (mean %.6g, %" PRIu64 " to %" PRIu64 ")", c->sum, trace_time_mean(c), c->min,
+		        c->max);
 		before = ", ";
 	}
 	if (before == indent)
@@ -132,12 +137,16 @@ json_t *counters_object(const struct trace *t, const struct trace_time *counts)
 			continue;
 		}
 		for (uint32_t k = 0; k < c->bin_count; k++)
-			json_array_append_new(bins, json_pack("{s:I, s:I, s:I, s:f}", "count", (json_int_t)c->bins[k].count, "min", (json_int_t)c->bins[k].min,
-			                                      "max", (json_int_t)c->bins[k].max, "mean", time_bin_mean(&c->bins[k])));
+			json_array_append_new(
+				bins, json_pack("{s:I, s:I, s:I, s:f}", "count", (json_int_t)c->bins[k].count, "min",
+			                        (json_int_t)c->bins[k].min, "max", (json_int_t)c->bins[k].max, "mean",
+			                        time_bin_mean(&c->bins[k])));
 		json_object_set_new(all, text_of(t, t->counters[i].name),
-		                    json_pack("{s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:I, s:o}", "count", (json_int_t)c->count, "sum", (json_int_t)c->sum, "mean",
-		                              trace_time_mean(c), "deviation", trace_time_deviation(c), "min", (json_int_t)c->min, "min_rank",
-		                              (json_int_t)c->min_rank, "max", (json_int_t)c->max, "max_rank", (json_int_t)c->max_rank, "bins", bins));
+		                    json_pack("{s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:I, s:o}", "count",
+		                              (json_int_t)c->count, "sum", (json_int_t)c->sum, "mean",
+		                              trace_time_mean(c), "deviation", trace_time_deviation(c), "min",
+		                              (json_int_t)c->min, "min_rank", (json_int_t)c->min_rank, "max",
+		                              (json_int_t)c->max, "max_rank", (json_int_t)c->max_rank, "bins", bins));
 	}
 	double ipc = all ? instructions_per_cycle(t, counts) : 0;
 	if (ipc > 0)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * diff - `spoor diff A B`: two traces, call site by call site: calls, bytes, time, structure
  *
- * Sites are matched by their call paths: first where modules (build ids) and offsets are equal; of the rest, where function, file and line of
- * every frame are; of the rest, where functions and files are, in order of appearance, so that a program that was changed and built
- * anew finds its sites again.
+ * Sites are matched by their call paths: first where modules (build ids) and offsets are equal; of the rest, where
+ * function, file and line of every frame are; of the rest, where functions and files are, in order of appearance, so
+ * that a program that was changed and built anew finds its sites again.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -23,14 +23,14 @@
 #include "trace/stream.h"
 #include "trace/walk.h"
 
-static const char usage[] =
-        "Usage: spoor diff [OPTION...] A B\n"
-        "Compares two traces (files or jobs) call site by call site: calls, bytes, time, structure. Those that differ most come first.\n\n"
-        "  --all           also sites in which nothing differs but time\n"
-        "  --top N         at most so many sites (default 20; 0: all)\n"
-        "  --no-bytes      do not count bytes (this walks all events)\n"
-        "  --json          as JSON\n"
-        "  --archive DIR   where jobs are looked for\n";
+static const char usage[] = "Usage: spoor diff [OPTION...] A B\n"
+			    "Compares two traces (files or jobs) call site by call site: calls, bytes, time, "
+			    "structure. Those that differ most come first.\n\n"
+			    "  --all           also sites in which nothing differs but time\n"
+			    "  --top N         at most so many sites (default 20; 0: all)\n"
+			    "  --no-bytes      do not count bytes (this walks all events)\n"
+			    "  --json          as JSON\n"
+			    "  --archive DIR   where jobs are looked for\n";
 
 #define FRAME_SIZE 512
 
@@ -111,7 +111,8 @@ static int make_keys(struct input *in, uint32_t site)
 		text[1] = '\0';
 		if (n->module != UINT32_MAX) {
 			const struct trace_module *module = &t->modules[n->module];
-			const struct pool_item *id = &t->strings.items[module->build_id ? module->build_id : module->name];
+			const struct pool_item *id =
+				&t->strings.items[module->build_id ? module->build_id : module->name];
 
 			for (size_t i = 0; module->build_id && i < id->size && used < FRAME_SIZE / 2; i++)
 				used += (size_t)snprintf(text + 1 + used, sizeof text - 1 - used, "%02x", id->bytes[i]);
@@ -312,7 +313,8 @@ struct row {
 
 static bool is_different(const struct row *r)
 {
-	return !r->a || !r->b || r->a->calls != r->b->calls || r->a->bytes != r->b->bytes || r->a->ranks != r->b->ranks || r->flow;
+	return !r->a || !r->b || r->a->calls != r->b->calls || r->a->bytes != r->b->bytes ||
+	       r->a->ranks != r->b->ranks || r->flow;
 }
 
 /* Do other sites follow on this one in b than in a? */
@@ -381,7 +383,8 @@ static void print_pair(const char *name, uint64_t a, uint64_t b)
 	if (a == b)
 		printf("  %s %" PRIu64, name, a);
 	else
-		printf("  %s %" PRIu64 " -> %" PRIu64 " (%+.1f %%)", name, a, b, a ? 100 * ((double)b - (double)a) / (double)a : 100.0);
+		printf("  %s %" PRIu64 " -> %" PRIu64 " (%+.1f %%)", name, a, b,
+		       a ? 100 * ((double)b - (double)a) / (double)a : 100.0);
 }
 
 static void print_time(const char *name, uint64_t a, uint64_t b)
@@ -416,8 +419,8 @@ static void print_row(const struct input *a, const struct input *b, const struct
 	printf("%c ", !r->b ? '-' : !r->a ? '+' : is_different(r) ? '!' : ' ');
 	print_place(r->a ? a : b, r->site);
 	if (!r->a || !r->b) {
-		printf("    only in %s:  calls %" PRIu64 "  ranks %" PRIu64 "  bytes %" PRIu64 "  time %.6f s\n", r->a ? a->name : b->name,
-		       only->calls, only->ranks, only->bytes, (double)only->time * 1e-9);
+		printf("    only in %s:  calls %" PRIu64 "  ranks %" PRIu64 "  bytes %" PRIu64 "  time %.6f s\n",
+		       r->a ? a->name : b->name, only->calls, only->ranks, only->bytes, (double)only->time * 1e-9);
 		return;
 	}
 	printf("  ");
@@ -434,8 +437,8 @@ static void print_row(const struct input *a, const struct input *b, const struct
 
 static json_t *side_json(const struct side *s)
 {
-	return s ? json_pack("{sI sI sI sI sI}", "calls", (json_int_t)s->calls, "ranks", (json_int_t)s->ranks, "bytes", (json_int_t)s->bytes,
-	                     "time_ns", (json_int_t)s->time, "compute_ns", (json_int_t)s->compute)
+	return s ? json_pack("{sI sI sI sI sI}", "calls", (json_int_t)s->calls, "ranks", (json_int_t)s->ranks, "bytes",
+	                     (json_int_t)s->bytes, "time_ns", (json_int_t)s->time, "compute_ns", (json_int_t)s->compute)
 	         : json_null();
 }
 
@@ -470,11 +473,12 @@ static int report(const struct input *a, const struct input *b, const struct opt
 	if (!o->json) {
 		printf("ranks   %u -> %u\n", a->trace.size, b->trace.size);
 		printf("events  %" PRIu64 " -> %" PRIu64 "%s%s\n", a->events, b->events, *equal ? ", " : "", equal);
-		printf("time in MPI %.6f -> %.6f s, between calls %.6f -> %.6f s (all ranks)\n", (double)a->time * 1e-9, (double)b->time * 1e-9,
-		       (double)a->compute * 1e-9, (double)b->compute * 1e-9);
-		printf("sites   %u -> %u: %zu matched by address, %zu by line, %zu by function; %zu only in %s, %zu only in %s; %zu differ\n",
-		       a->trace.site_count, b->trace.site_count, matched[MATCH_EXACT], matched[MATCH_LINE], matched[MATCH_SYMBOL], only_a, a->name,
-		       only_b, b->name, different);
+		printf("time in MPI %.6f -> %.6f s, between calls %.6f -> %.6f s (all ranks)\n", (double)a->time * 1e-9,
+		       (double)b->time * 1e-9, (double)a->compute * 1e-9, (double)b->compute * 1e-9);
+		printf("sites   %u -> %u: %zu matched by address, %zu by line, %zu by function; %zu only in %s, %zu "
+		       "only in %s; %zu differ\n",
+		       a->trace.site_count, b->trace.site_count, matched[MATCH_EXACT], matched[MATCH_LINE],
+		       matched[MATCH_SYMBOL], only_a, a->name, only_b, b->name, different);
 	}
 	for (size_t i = 0; i < n && (o->top == 0 || shown < o->top); i++) {
 		if (!o->all && !is_different(&rows[i]))
@@ -484,18 +488,22 @@ static int report(const struct input *a, const struct input *b, const struct opt
 		const struct schema *s = trace_schema(&in->trace, &in->trace.sites[rows[i].site]);
 
 		if (o->json)
-			json_array_append_new(list, json_pack("{ss% so so so sb ss}", "function", s->function, (size_t)s->function_length, "path",
-			                                      place_json(in, rows[i].site), "a", side_json(rows[i].a), "b", side_json(rows[i].b),
-			                                      "other_successors", rows[i].flow, "match",
-			                                      match_names[rows[i].a ? rows[i].a->match : MATCH_NONE]));
+			json_array_append_new(list,
+			                      json_pack("{ss% so so so sb ss}", "function", s->function,
+			                                (size_t)s->function_length, "path",
+			                                place_json(in, rows[i].site), "a", side_json(rows[i].a), "b",
+			                                side_json(rows[i].b), "other_successors", rows[i].flow, "match",
+			                                match_names[rows[i].a ? rows[i].a->match : MATCH_NONE]));
 		else
 			print_row(a, b, &rows[i]);
 	}
 	if (o->json) {
-		json_t *all = json_pack("{s[ii] s[II] s[II] s[II] ss sI si si so}", "ranks", (int)a->trace.size, (int)b->trace.size, "events",
-		                        (json_int_t)a->events, (json_int_t)b->events, "time_ns", (json_int_t)a->time, (json_int_t)b->time,
-		                        "compute_ns", (json_int_t)a->compute, (json_int_t)b->compute, "equal", equal, "different",
-		                        (json_int_t)different, "only_a", (int)only_a, "only_b", (int)only_b, "sites", list);
+		json_t *all =
+			json_pack("{s[ii] s[II] s[II] s[II] ss sI si si so}", "ranks", (int)a->trace.size,
+		                  (int)b->trace.size, "events", (json_int_t)a->events, (json_int_t)b->events, "time_ns",
+		                  (json_int_t)a->time, (json_int_t)b->time, "compute_ns", (json_int_t)a->compute,
+		                  (json_int_t)b->compute, "equal", equal, "different", (json_int_t)different, "only_a",
+		                  (int)only_a, "only_b", (int)only_b, "sites", list);
 
 		json_dumpf(all, stdout, JSON_INDENT(2));
 		putchar('\n');
@@ -517,15 +525,19 @@ static int compare_inputs(struct input *a, struct input *b, const struct options
 		return error_set(error, "no memory");
 	if (a->trace.size == b->trace.size && !o->no_bytes &&
 	    compare_traces(&a->trace, &b->trace, a->name, b->name, false, NULL, &result, &unused) == 0)
-		equal = result.ranks_different ? "not the same on all ranks" : "all with the same parameters in the same order";
+		equal = result.ranks_different ? "not the same on all ranks"
+		                               : "all with the same parameters in the same order";
 	return report(a, b, o, equal) == 0 ? 0 : error_set(error, "no memory");
 }
 
 int cmd_diff(int argc, char **argv)
 {
-	static const struct option long_options[] = {{"all", no_argument, NULL, 'a'},      {"top", required_argument, NULL, 't'},
-	                                             {"no-bytes", no_argument, NULL, 'n'}, {"json", no_argument, NULL, 'j'},
-	                                             {"archive", required_argument, NULL, 'r'}, {"help", no_argument, NULL, 'h'},
+	static const struct option long_options[] = {{"all", no_argument, NULL, 'a'},
+	                                             {"top", required_argument, NULL, 't'},
+	                                             {"no-bytes", no_argument, NULL, 'n'},
+	                                             {"json", no_argument, NULL, 'j'},
+	                                             {"archive", required_argument, NULL, 'r'},
+	                                             {"help", no_argument, NULL, 'h'},
 	                                             {NULL, 0, NULL, 0}};
 	struct options o = {.top = 20};
 	struct input a = {.name = NULL}, b = {.name = NULL};
@@ -563,8 +575,8 @@ int cmd_diff(int argc, char **argv)
 		fputs(usage, stderr);
 		return CMD_USAGE;
 	}
-	int rv = open_ahead(argv + optind, 2, o.archive) != 0 || read_input(&a, argv[optind], &o, &error) != 0 || read_input(&b, argv[optind + 1], &o, &error) != 0 ||
-	         compare_inputs(&a, &b, &o, &error) != 0;
+	int rv = open_ahead(argv + optind, 2, o.archive) != 0 || read_input(&a, argv[optind], &o, &error) != 0 ||
+	         read_input(&b, argv[optind + 1], &o, &error) != 0 || compare_inputs(&a, &b, &o, &error) != 0;
 
 	if (rv && error.text[0] && open_spent(argv[optind]) == 0)
 		fprintf(stderr, "spoor diff: %s\n", error.text);

@@ -27,12 +27,13 @@
 #include "spank/journal.h"
 #include "spank/waiting.h"
 
-static const char usage[] =
-	"Usage: spoor doctor [JOB]\n"
-	"Checks this node's installation: files, Slurm's plugin stack, policy, spool, archive and log. Prints a line for each;\n"
-	"the exit status is 1 if something must be done. Run it as root, on a compute node.\n\n"
-	"With a job's number: says what was decided for each of its steps on this node and why, what became of their traces, and\n"
-	"what of them is in the spool and in the archive.\n";
+static const char usage[] = "Usage: spoor doctor [JOB]\n"
+			    "Checks this node's installation: files, Slurm's plugin stack, policy, spool, archive and "
+			    "log. Prints a line for each;\n"
+			    "the exit status is 1 if something must be done. Run it as root, on a compute node.\n\n"
+			    "With a job's number: says what was decided for each of its steps on this node and why, "
+			    "what became of their traces, and\n"
+			    "what of them is in the spool and in the archive.\n";
 
 #define PATH_SIZE 4096
 
@@ -45,15 +46,15 @@ static void say(const char *verdict, const char *format, va_list ap)
 	putchar('\n');
 }
 
-#define SPEAKER(name, verdict, counting)                                                           \
-	static void name(const char *format, ...) __attribute__((format(printf, 1, 2)));           \
-	static void name(const char *format, ...)                                                  \
-	{                                                                                          \
-		va_list ap;                                                                        \
-		counting;                                                                          \
-		va_start(ap, format);                                                              \
-		say(verdict, format, ap);                                                          \
-		va_end(ap);                                                                        \
+#define SPEAKER(name, verdict, counting)                                                 \
+	static void name(const char *format, ...) __attribute__((format(printf, 1, 2))); \
+	static void name(const char *format, ...)                                        \
+	{                                                                                \
+		va_list ap;                                                              \
+		counting;                                                                \
+		va_start(ap, format);                                                    \
+		say(verdict, format, ap);                                                \
+		va_end(ap);                                                              \
 	}
 
 SPEAKER(good, "good", (void)0)
@@ -93,7 +94,8 @@ static int capture(char *const argv[], const char *preload, char *out, size_t si
 
 static void check_tracer(void)
 {
-	static const char path[] = SPOOR_PKGLIBDIR "/libspoor-gate.so", preload[] = SPOOR_PKGLIBDIR SPOOR_GATE_FOLDER "/libspoor-gate.so";
+	static const char path[] = SPOOR_PKGLIBDIR "/libspoor-gate.so",
+			  preload[] = SPOOR_PKGLIBDIR SPOOR_GATE_FOLDER "/libspoor-gate.so";
 	char *const argv[] = {"true", NULL};
 	char out[512];
 	struct stat st;
@@ -120,7 +122,8 @@ static void check_helper(void)
 	if (stat(path, &st))
 		wrong("%s: the helper is not there: %s; run `make install`", path, strerror(errno));
 	else if (!(st.st_mode & S_IXOTH))
-		wrong("%s: users cannot execute the helper (mode %04o); chmod 755 it", path, (unsigned)st.st_mode & 07777);
+		wrong("%s: users cannot execute the helper (mode %04o); chmod 755 it", path,
+		      (unsigned)st.st_mode & 07777);
 	else
 		good("%s: the helper is there", path);
 }
@@ -141,10 +144,11 @@ static void check_plugin_version(const char *path)
 	int status = capture(argv, NULL, out, sizeof out);
 	const char *number = strpbrk(out, "0123456789");
 	if (status != 0 || !number || sscanf(number, "%u.%u", &installed_major, &installed_minor) != 2)
-		doubt("%s: made for Slurm %u.%02u; `sinfo --version` does not say which is installed", path, major, minor);
+		doubt("%s: made for Slurm %u.%02u; `sinfo --version` does not say which is installed", path, major,
+		      minor);
 	else if (major != installed_major || minor != installed_minor)
-		wrong("%s: made for Slurm %u.%02u, installed is %u.%02u: Slurm leaves it out; build spoor again", path, major,
-		      minor, installed_major, installed_minor);
+		wrong("%s: made for Slurm %u.%02u, installed is %u.%02u: Slurm leaves it out; build spoor again", path,
+		      major, minor, installed_major, installed_minor);
 	else
 		good("%s: the plugin is made for the Slurm that is installed (%u.%02u)", path, major, minor);
 	dlclose(plugin);
@@ -259,7 +263,8 @@ static void check_stack(struct stack *stack)
 		return;
 	}
 	if (stack->required)
-		doubt("%s: spoor is \"required\": after an upgrade of Slurm no job would start; make it \"optional\"", path);
+		doubt("%s: spoor is \"required\": after an upgrade of Slurm no job would start; make it \"optional\"",
+		      path);
 	else
 		good("%s: Slurm loads spoor", path);
 	check_plugin_version(stack->plugin);
@@ -272,8 +277,8 @@ static void check_folder(const char *path, const char *what, unsigned need, bool
 	struct stat st;
 
 	if (lstat(path, &st))
-		doubt("%s: the %s is not there: %s; the first traced job makes it, if the folder above is there", path, what,
-		      strerror(errno));
+		doubt("%s: the %s is not there: %s; the first traced job makes it, if the folder above is there", path,
+		      what, strerror(errno));
 	else if (!S_ISDIR(st.st_mode))
 		wrong("%s: the %s is not a folder (a symbolic link is none)", path, what);
 	else if ((roots && st.st_uid != 0) || st.st_mode & 022)
@@ -286,7 +291,8 @@ static void check_folder(const char *path, const char *what, unsigned need, bool
 		good("%s: the %s is user %lu's alone to write", path, what, (unsigned long)st.st_uid);
 }
 
-/* In a day that everybody may add to, somebody may have taken the name of another user's folder: that user's is then called otherwise. */
+/* In a day that everybody may add to, somebody may have taken the name of another user's folder: that user's is then
+ * called otherwise. */
 static int find_taken(const char *path)
 {
 	struct stat st;
@@ -296,7 +302,8 @@ static int find_taken(const char *path)
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 
 	for (struct dirent *e; dir && (e = readdir(dir));)
-		taken += day_is_folder(e->d_name, &uid) && !fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) && st.st_uid != uid;
+		taken += day_is_folder(e->d_name, &uid) && !fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+		         st.st_uid != uid;
 	if (dir)
 		closedir(dir);
 	return taken;
@@ -315,14 +322,19 @@ static void check_days(const char *archive)
 	snprintf(path, sizeof path, "%s/%s", archive, day);
 	int taken = find_taken(path);
 	if (taken)
-		doubt("%s: %d folders belong to somebody else than the user whose name they have; `find -user` says who made them", path, taken);
+		doubt("%s: %d folders belong to somebody else than the user whose name they have; `find -user` says "
+		      "who made them",
+		      path, taken);
 	bool writable = access(archive, W_OK) == 0;
 	day_of(now + 86400, day);
 	snprintf(path, sizeof path, "%s/%s", archive, day);
 	if (writable || own.st_uid != 0)
-		good("%s: the folders of days are made as they are needed, by user %lu", archive, (unsigned long)own.st_uid);
+		good("%s: the folders of days are made as they are needed, by user %lu", archive,
+		     (unsigned long)own.st_uid);
 	else if (lstat(path, &st))
-		wrong("%s: root may not write the archive (root_squash?), and there is no folder for tomorrow; run `spoor setup --days 30` daily, on the file server", path);
+		wrong("%s: root may not write the archive (root_squash?), and there is no folder for tomorrow; run "
+		      "`spoor setup --days 30` daily, on the file server",
+		      path);
 	else
 		good("%s: root may not write the archive, and days are made ahead", archive);
 }
@@ -331,8 +343,8 @@ static void check_days(const char *archive)
 
 enum left { LEFT_RUNNING, LEFT_DELIVERED, LEFT_WAITING, LEFT_LOST };
 
-/* Whether a folder's step runs, its traces are being delivered, wait for that (then tries and next say how often it failed, and when it is tried again), or its
- * node went down. */
+/* Whether a folder's step runs, its traces are being delivered, wait for that (then tries and next say how often it
+ * failed, and when it is tried again), or its node went down. */
 static enum left look_at(int spool, const char *name, int64_t *tries, int64_t *next)
 {
 	struct facts facts = {0};
@@ -342,7 +354,8 @@ static enum left look_at(int spool, const char *name, int64_t *tries, int64_t *n
 	*tries = *next = 0;
 	int fd = openat(spool, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	bool locked = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0;
-	int waiting = fd >= 0 && !fstat(fd, &st) ? waiting_open(spool) : -1, user = waiting >= 0 ? waiting_open_user(waiting, st.st_uid) : -1;
+	int waiting = fd >= 0 && !fstat(fd, &st) ? waiting_open(spool) : -1,
+	    user = waiting >= 0 ? waiting_open_user(waiting, st.st_uid) : -1;
 	if (user >= 0 && waiting_load(user, name, &facts) == 0) {
 		*tries = facts_number(&facts, WAITING_TRIES, 0);
 		*next = facts_number(&facts, WAITING_NEXT, 0);
@@ -391,16 +404,20 @@ static void count_spool(const char *path)
 	waiting_each(all.spool, each_step, &all);
 	size_t kept = all.count[LEFT_WAITING] + all.count[LEFT_LOST];
 	if (kept)
-		wrong("%s: %zu steps were not delivered to the archive (%zu are running); `spoor sweep` delivers them", path, kept, all.count[LEFT_RUNNING]);
+		wrong("%s: %zu steps were not delivered to the archive (%zu are running); `spoor sweep` delivers them",
+		      path, kept, all.count[LEFT_RUNNING]);
 	else
-		good("%s: nothing waits to be delivered; %zu steps are running, %zu are being delivered", path, all.count[LEFT_RUNNING], all.count[LEFT_DELIVERED]);
+		good("%s: nothing waits to be delivered; %zu steps are running, %zu are being delivered", path,
+		     all.count[LEFT_RUNNING], all.count[LEFT_DELIVERED]);
 	int fd = openat(all.spool, WAITING_GIVEN_UP, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd >= 0) {
 		waiting_each(fd, each_given_up, &given_up);
 		close(fd);
 	}
 	if (given_up)
-		wrong("%s/" WAITING_GIVEN_UP ": %zu steps could not be delivered for days; look at them, then `spoor sweep --all`, or remove them", path, given_up);
+		wrong("%s/" WAITING_GIVEN_UP ": %zu steps could not be delivered for days; look at them, then `spoor "
+		      "sweep --all`, or remove them",
+		      path, given_up);
 	close(all.spool);
 }
 
@@ -418,8 +435,9 @@ static void check_spool_disk(const char *spool)
 	if (stat(spool, &a) || stat(slurm, &b))
 		return;
 	if (a.st_dev == b.st_dev)
-		doubt("%s: is on the same file system as Slurm's SlurmdSpoolDir (%s): jobs that fill the one fill the other; give the spool a file system of its own", spool,
-		      slurm);
+		doubt("%s: is on the same file system as Slurm's SlurmdSpoolDir (%s): jobs that fill the one fill the "
+		      "other; give the spool a file system of its own",
+		      spool, slurm);
 	else
 		good("%s: is on another file system than Slurm's SlurmdSpoolDir", spool);
 }
@@ -432,8 +450,10 @@ static void check_archive_readable(const char *archive)
 
 	snprintf(path, sizeof path, "%s/.index", archive);
 	if (lstat(path, &st))
-		doubt("%s: the site's index is not there; `spoor setup` makes its folder, and `spoor index` the index", path);
-	else if (!S_ISDIR(st.st_mode) || lstat(archive, &own) || st.st_uid != own.st_uid || (st.st_mode & 07777) != 02770)
+		doubt("%s: the site's index is not there; `spoor setup` makes its folder, and `spoor index` the index",
+		      path);
+	else if (!S_ISDIR(st.st_mode) || lstat(archive, &own) || st.st_uid != own.st_uid ||
+	         (st.st_mode & 07777) != 02770)
 		wrong("%s: must be a folder of the archive's owner with mode 2770; `spoor setup` sets it right", path);
 	else
 		good("%s: the site's index is there", path);
@@ -454,7 +474,8 @@ static void check_policy(const char *path)
 		return;
 	}
 	policy_decide(policy, &none, &d);
-	good("%s: the policy is good: %zu rules; other jobs: %s", path, policy_rule_count(policy), mode_format(&d.mode, mode));
+	good("%s: the policy is good: %zu rules; other jobs: %s", path, policy_rule_count(policy),
+	     mode_format(&d.mode, mode));
 	if (d.admin_group[0] && !getgrnam(d.admin_group))
 		wrong("%s: \"admin_group\": there is no group %s", path, d.admin_group);
 	check_folder(d.archive, "archive", 0011, false);
@@ -471,9 +492,11 @@ static void check_journal(void)
 	struct stat st;
 
 	if (lstat(JOURNAL_FOLDER, &st))
-		doubt("%s: the log of decisions is not there: %s; `spoor setup` makes it, or the next step", JOURNAL_FOLDER, strerror(errno));
+		doubt("%s: the log of decisions is not there: %s; `spoor setup` makes it, or the next step",
+		      JOURNAL_FOLDER, strerror(errno));
 	else if (!S_ISDIR(st.st_mode) || st.st_uid != 0 || st.st_mode & 022)
-		wrong("%s: must be a folder of root that nobody else can write; `spoor setup` sets it right", JOURNAL_FOLDER);
+		wrong("%s: must be a folder of root that nobody else can write; `spoor setup` sets it right",
+		      JOURNAL_FOLDER);
 	else
 		good("%s: decisions are logged", JOURNAL_FOLDER);
 }
@@ -503,7 +526,8 @@ static void tell_line(void *context, const char *time, const struct facts *facts
 	else if (!strcmp(what, "kept"))
 		snprintf(text, sizeof text, "ended; its trace could not be delivered and is kept in the spool");
 	else if (!strcmp(what, "given-up"))
-		snprintf(text, sizeof text, "its trace could not be delivered for days, and is in the spool's folder " WAITING_GIVEN_UP);
+		snprintf(text, sizeof text,
+		         "its trace could not be delivered for days, and is in the spool's folder " WAITING_GIVEN_UP);
 	else if (!strcmp(what, "discarded"))
 		snprintf(text, sizeof text, "its folder was too large to be kept, and was emptied");
 	else if (!strcmp(what, "said"))
@@ -512,9 +536,11 @@ static void tell_line(void *context, const char *time, const struct facts *facts
 		snprintf(text, sizeof text, "ended, and left nothing here");
 	else
 		snprintf(text, sizeof text, "%s", what);
-	printf("      %s node %s, step %s, user %s: %s\n", time, value(facts, "node"), value(facts, "step"), value(facts, "uid"), text);
+	printf("      %s node %s, step %s, user %s: %s\n", time, value(facts, "node"), value(facts, "step"),
+	       value(facts, "uid"), text);
 	if (facts_get(facts, "rule") && (!strcmp(what, "captured") || !strcmp(what, "off")))
-		printf("          decided by %s%s%s: %s\n", value(facts, "rule"), where ? ", " : "", where ? where : "", value(facts, "reason"));
+		printf("          decided by %s%s%s: %s\n", value(facts, "rule"), where ? ", " : "", where ? where : "",
+		       value(facts, "reason"));
 	if (why)
 		printf("          %s\n", why);
 }
@@ -525,7 +551,8 @@ static void find_in_spool(const char *spool, const char *job)
 	DIR *dir = opendir(spool);
 
 	if (!dir) {
-		doubt("%s: the spool cannot be listed: %s%s", spool, strerror(errno), geteuid() ? "; ask again as root" : "");
+		doubt("%s: the spool cannot be listed: %s%s", spool, strerror(errno),
+		      geteuid() ? "; ask again as root" : "");
 		return;
 	}
 	for (struct dirent *e; (e = readdir(dir));) {
@@ -543,11 +570,14 @@ static void find_in_spool(const char *spool, const char *job)
 			if (tries == 0)
 				wrong("%s/%s: is kept; `spoor sweep` delivers it", spool, e->d_name);
 			else
-				wrong("%s/%s: is kept; tried %lld times without success, again in %lld s; `spoor sweep --all` tries it now", spool, e->d_name, (long long)tries,
+				wrong("%s/%s: is kept; tried %lld times without success, again in %lld s; `spoor sweep "
+				      "--all` tries it now",
+				      spool, e->d_name, (long long)tries,
 				      (long long)(next > (int64_t)time(NULL) ? next - (int64_t)time(NULL) : 0));
 			break;
 		case LEFT_LOST:
-			wrong("%s/%s: is kept; the node went down before its step ended; `spoor sweep` delivers it", spool, e->d_name);
+			wrong("%s/%s: is kept; the node went down before its step ended; `spoor sweep` delivers it",
+			      spool, e->d_name);
 			break;
 		}
 	}
@@ -573,9 +603,11 @@ static int find_in_folder(void *context, const char *path, const char *folder)
 		close(fd);
 	for (struct dirent *e; dir && (e = readdir(dir));) {
 		struct stat st;
-		if (strncmp(e->d_name, s->job, n) || e->d_name[n] != '.' || fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) || st.st_uid != own.st_uid)
+		if (strncmp(e->d_name, s->job, n) || e->d_name[n] != '.' ||
+		    fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) || st.st_uid != own.st_uid)
 			continue;
-		good("%s/%s: is there, %lld bytes, of user %lu", path, e->d_name, (long long)st.st_size, (unsigned long)st.st_uid);
+		good("%s/%s: is there, %lld bytes, of user %lu", path, e->d_name, (long long)st.st_size,
+		     (unsigned long)st.st_uid);
 		s->found++;
 	}
 	if (dir)
@@ -602,9 +634,12 @@ static int explain_job(const char *job, const char *policy_path)
 	printf("job %s, as %s/node.log has it:\n", job, JOURNAL_FOLDER);
 	int n = journal_read(JOURNAL_FOLDER, strtoll(job, NULL, 10), tell_line, NULL);
 	if (n < 0)
-		doubt("%s: cannot be read: %s; ask again as root, or as one of the admin group", JOURNAL_FOLDER, strerror(errno));
+		doubt("%s: cannot be read: %s; ask again as root, or as one of the admin group", JOURNAL_FOLDER,
+		      strerror(errno));
 	else if (n == 0)
-		doubt("job %s: no step of it was begun on this node with spoor loaded, or the log goes not so far back; ask on its nodes", job);
+		doubt("job %s: no step of it was begun on this node with spoor loaded, or the log goes not so far "
+		      "back; ask on its nodes",
+		      job);
 	find_in_spool(d.spool, job);
 	fflush(stdout); /* an archive may hang */
 	if (archive_folders(d.archive, 0, find_in_folder, &search, &error) < 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * dump - `spoor dump FILE|JOB [--rank R]`: every event of a rank, decoded, one a line
  *
- * The threads of a rank come one after the other, which is always the same and exact; or, with --by-time, in the order of time (trace/weave.h).
+ * The threads of a rank come one after the other, which is always the same and exact; or, with --by-time, in the order
+ * of time (trace/weave.h).
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -18,23 +19,27 @@
 #include "trace/timing.h"
 #include "trace/weave.h"
 
-static const char usage[] = "Usage: spoor dump FILE|JOB [--rank R [--thread T]] [--by-time] [--from N | --at TIME] [--count N]\n"
-                            "                  [--times] [--archive DIR]\n"
-                            "Prints the events of one rank, or of all, in order, one a line (see spoor-dump(1)).\n\n"
-                            "  -r, --rank R       only rank R of MPI_COMM_WORLD; without it each line begins with \"R: \"\n"
-                            "      --thread T     only thread T of it; without it, and if the rank has several, their events follow each\n"
-                            "                     other, and each line begins with \"R: \" or, of further threads, \"R.T: \"\n"
-                            "      --by-time      the events of all threads of a rank in the order in which they began; a line that begins with ~\n"
-                            "                     (\"~R.T: \") has its place by estimate: only the times of all events (timing: full)\n"
-                            "                     give the order of threads, without them the mean times and what the calls need of each other do\n"
-                            "      --from N       begin with event N (from 0); with --by-time, with line N of the rank\n"
-                            "      --at TIME      begin with the event that was under way at a time (12.5s, 300ms) from MPI_Init on,\n"
-                            "                     or came next; found with mean times, or, if the trace has the\n"
-                            "                     times of all events, with these\n"
-                            "      --times        with begin and end of each event, in s from MPI_Init of its rank on; with ~ where they are\n"
-                            "                     added up from mean times, because the trace has no others (timing: full)\n"
-                            "      --count N      at most N events of a thread; with --by-time of a rank\n"
-                            "      --archive DIR  look for JOB in this archive\n";
+static const char usage[] =
+	"Usage: spoor dump FILE|JOB [--rank R [--thread T]] [--by-time] [--from N | --at TIME] [--count N]\n"
+	"                  [--times] [--archive DIR]\n"
+	"Prints the events of one rank, or of all, in order, one a line (see spoor-dump(1)).\n\n"
+	"  -r, --rank R       only rank R of MPI_COMM_WORLD; without it each line begins with \"R: \"\n"
+	"      --thread T     only thread T of it; without it, and if the rank has several, their events follow each\n"
+	"                     other, and each line begins with \"R: \" or, of further threads, \"R.T: \"\n"
+	"      --by-time      the events of all threads of a rank in the order in which they began; a line that begins "
+	"with ~\n"
+	"                     (\"~R.T: \") has its place by estimate: only the times of all events (timing: full)\n"
+	"                     give the order of threads, without them the mean times and what the calls need of each "
+	"other do\n"
+	"      --from N       begin with event N (from 0); with --by-time, with line N of the rank\n"
+	"      --at TIME      begin with the event that was under way at a time (12.5s, 300ms) from MPI_Init on,\n"
+	"                     or came next; found with mean times, or, if the trace has the\n"
+	"                     times of all events, with these\n"
+	"      --times        with begin and end of each event, in s from MPI_Init of its rank on; with ~ where they "
+	"are\n"
+	"                     added up from mean times, because the trace has no others (timing: full)\n"
+	"      --count N      at most N events of a thread; with --by-time of a rank\n"
+	"      --archive DIR  look for JOB in this archive\n";
 
 struct options {
 	const char *file, *archive;
@@ -50,7 +55,7 @@ struct watch {
 	const struct trace *t;
 	struct timeline *line;
 	bool first;
-	uint32_t last; /* site */
+	uint32_t last;     /* site */
 	double begin, end; /* ns */
 	bool exact;
 };
@@ -84,8 +89,10 @@ static void print_times(bool exact, double begin, double end)
 static void warn_cut(const struct options *o, const char *name, uint64_t last)
 {
 	fflush(stdout);
-	fprintf(stderr, "spoor: %s: rank %s: the order of events is not known any more behind event %" PRIu64
-	        ": successors were counted, not kept (spoor show --sites)\n", o->file, name, last);
+	fprintf(stderr,
+	        "spoor: %s: rank %s: the order of events is not known any more behind event %" PRIu64
+	        ": successors were counted, not kept (spoor show --sites)\n",
+	        o->file, name, last);
 }
 
 static int dump_stream(const struct trace *t, uint32_t stream, const struct options *o)
@@ -208,7 +215,8 @@ static int dump_rank(const struct trace *t, struct options *o)
 static int number(const char *text, const char *option, uint64_t max, uint64_t *out)
 {
 	if (number_parse(text, max, out) != 0) {
-		fprintf(stderr, "spoor dump: %s: expected a number from 0 to %" PRIu64 ", not \"%s\"\n", option, max, text);
+		fprintf(stderr, "spoor dump: %s: expected a number from 0 to %" PRIu64 ", not \"%s\"\n", option, max,
+		        text);
 		return -1;
 	}
 	return 0;
@@ -216,9 +224,12 @@ static int number(const char *text, const char *option, uint64_t max, uint64_t *
 
 int cmd_dump(int argc, char **argv)
 {
-	static const struct option long_options[] = {{"rank", required_argument, NULL, 'r'},    {"thread", required_argument, NULL, 'T'}, {"from", required_argument, NULL, 'f'}, {"at", required_argument, NULL, 't'},
-	                                             {"count", required_argument, NULL, 'c'}, {"times", no_argument, NULL, 'm'}, {"by-time", no_argument, NULL, 'b'},   {"archive", required_argument, NULL, 'a'},
-	                                             {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
+	static const struct option long_options[] = {
+		{"rank", required_argument, NULL, 'r'},  {"thread", required_argument, NULL, 'T'},
+		{"from", required_argument, NULL, 'f'},  {"at", required_argument, NULL, 't'},
+		{"count", required_argument, NULL, 'c'}, {"times", no_argument, NULL, 'm'},
+		{"by-time", no_argument, NULL, 'b'},     {"archive", required_argument, NULL, 'a'},
+		{"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0}};
 	struct options o = {.rank = -1, .thread = -1, .count = UINT64_MAX, .at = -1};
 	uint64_t rank;
 	int option;
@@ -240,7 +251,8 @@ int cmd_dump(int argc, char **argv)
 			break;
 		case 't':
 			if (parse_time(optarg, &o.at) != 0) {
-				fprintf(stderr, "spoor dump: --at: expected a time like 12.5s or 300ms, not \"%s\"\n", optarg);
+				fprintf(stderr, "spoor dump: --at: expected a time like 12.5s or 300ms, not \"%s\"\n",
+				        optarg);
 				return CMD_USAGE;
 			}
 			break;
@@ -274,7 +286,8 @@ int cmd_dump(int argc, char **argv)
 		return CMD_USAGE;
 	}
 	if (o.thread >= 0 && o.by_time) {
-		fputs("spoor dump: --by-time is the order of all threads of a rank: leave out --thread, or --by-time\n", stderr);
+		fputs("spoor dump: --by-time is the order of all threads of a rank: leave out --thread, or --by-time\n",
+		      stderr);
 		return CMD_USAGE;
 	}
 	o.file = argv[optind];

@@ -15,16 +15,18 @@
 #include "cmd/open.h"
 #include "trace/walk.h"
 
-static const char usage[] = "Usage: spoor export FILE|JOB --otf2 DIR | --chrome FILE | --simgrid DIR | --spoor FILE\n"
-                            "                    [--anonymise KEY] [--flops RATE] [--archive DIR]\n"
-                            "Writes a trace for other tools (see spoor-export(1)).\n\n"
-                            "      --otf2 DIR         an OTF2 archive, DIR/traces.otf2: for Vampir, ViTE, Scalasca\n"
-                            "      --chrome FILE      JSON for Perfetto and chrome://tracing (FILE -: standard output)\n"
-                            "      --simgrid DIR      time-independent traces that SimGrid's smpirun -replay runs on other machines\n"
-                            "      --spoor FILE       a trace again, with --anonymise\n"
-                            "      --anonymise KEY    names, paths, users, hosts become pseudonyms; KEY: the file with the key, or env:VARIABLE\n"
-                            "      --flops RATE       of --simgrid: what a second of recorded computation is (default 1e9)\n"
-                            "      --archive DIR      look for JOB in this archive\n";
+static const char usage[] =
+	"Usage: spoor export FILE|JOB --otf2 DIR | --chrome FILE | --simgrid DIR | --spoor FILE\n"
+	"                    [--anonymise KEY] [--flops RATE] [--archive DIR]\n"
+	"Writes a trace for other tools (see spoor-export(1)).\n\n"
+	"      --otf2 DIR         an OTF2 archive, DIR/traces.otf2: for Vampir, ViTE, Scalasca\n"
+	"      --chrome FILE      JSON for Perfetto and chrome://tracing (FILE -: standard output)\n"
+	"      --simgrid DIR      time-independent traces that SimGrid's smpirun -replay runs on other machines\n"
+	"      --spoor FILE       a trace again, with --anonymise\n"
+	"      --anonymise KEY    names, paths, users, hosts become pseudonyms; KEY: the file with the key, or "
+	"env:VARIABLE\n"
+	"      --flops RATE       of --simgrid: what a second of recorded computation is (default 1e9)\n"
+	"      --archive DIR      look for JOB in this archive\n";
 
 enum format { FORMAT_NONE, FORMAT_OTF2, FORMAT_CHROME, FORMAT_SIMGRID, FORMAT_SPOOR };
 
@@ -37,10 +39,15 @@ struct options {
 /* Returns 0, or the exit status + 1. */
 static int parse(int argc, char **argv, struct options *o)
 {
-	static const struct option options[] = {{"otf2", required_argument, NULL, FORMAT_OTF2}, {"chrome", required_argument, NULL, FORMAT_CHROME},
-	                                        {"simgrid", required_argument, NULL, FORMAT_SIMGRID}, {"flops", required_argument, NULL, 'f'},
-	                                        {"spoor", required_argument, NULL, FORMAT_SPOOR}, {"anonymise", required_argument, NULL, 'k'}, {"anonymize", required_argument, NULL, 'k'},
-	                                        {"archive", required_argument, NULL, 'a'},      {"help", no_argument, NULL, 'h'},
+	static const struct option options[] = {{"otf2", required_argument, NULL, FORMAT_OTF2},
+	                                        {"chrome", required_argument, NULL, FORMAT_CHROME},
+	                                        {"simgrid", required_argument, NULL, FORMAT_SIMGRID},
+	                                        {"flops", required_argument, NULL, 'f'},
+	                                        {"spoor", required_argument, NULL, FORMAT_SPOOR},
+	                                        {"anonymise", required_argument, NULL, 'k'},
+	                                        {"anonymize", required_argument, NULL, 'k'},
+	                                        {"archive", required_argument, NULL, 'a'},
+	                                        {"help", no_argument, NULL, 'h'},
 	                                        {NULL, 0, NULL, 0}};
 	char *end;
 	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
@@ -62,7 +69,10 @@ static int parse(int argc, char **argv, struct options *o)
 		case 'f':
 			o->flops = strtod(optarg, &end);
 			if (end == optarg || *end || !(o->flops > 0 && o->flops < 1e18)) {
-				fprintf(stderr, "spoor export: --flops: expected a number of operations a second, like 2.5e9, not \"%s\"\n", optarg);
+				fprintf(stderr,
+				        "spoor export: --flops: expected a number of operations a second, like 2.5e9, "
+				        "not \"%s\"\n",
+				        optarg);
 				return CMD_USAGE + 1;
 			}
 			break;
@@ -135,21 +145,37 @@ static void notes(const struct export *x)
 	if (x->meta && json_object_get(x->meta, "partial"))
 		fprintf(stderr, "spoor export: %s: a partial trace: each rank up to where it ended\n", x->name);
 	if (stream_ranks(t, &t->events) < t->size)
-		fprintf(stderr, "spoor export: %s: ranks that are missing in the trace: %" PRIu64 "\n", x->name, t->size - stream_ranks(t, &t->events));
+		fprintf(stderr, "spoor export: %s: ranks that are missing in the trace: %" PRIu64 "\n", x->name,
+		        t->size - stream_ranks(t, &t->events));
 	if (!rankmap_empty(&t->lost))
-		fprintf(stderr, "spoor export: %s: events that were not recorded because memory was used up: %" PRId64 "\n", x->name, rankmap_sum(&t->lost));
+		fprintf(stderr,
+		        "spoor export: %s: events that were not recorded because memory was used up: %" PRId64 "\n",
+		        x->name, rankmap_sum(&t->lost));
 	if (x->cut)
-		fprintf(stderr, "spoor export: %s: ranks that end early, because the order of their calls was given up: %" PRIu64 "\n", x->name, x->cut);
+		fprintf(stderr,
+		        "spoor export: %s: ranks that end early, because the order of their calls was given up: "
+		        "%" PRIu64 "\n",
+		        x->name, x->cut);
 	if (x->unknown)
-		fprintf(stderr, "spoor export: %s: a lossy trace: messages and requests left out because a value is not known: %" PRIu64 "\n", x->name,
-		        x->unknown);
+		fprintf(stderr,
+		        "spoor export: %s: a lossy trace: messages and requests left out because a value is not known: "
+		        "%" PRIu64 "\n",
+		        x->name, x->unknown);
 	if (x->foreign)
-		fprintf(stderr, "spoor export: %s: calls that the replay does not know, and that take no time there (files, one-sided operations, neighbors): %" PRIu64 "\n",
+		fprintf(stderr,
+		        "spoor export: %s: calls that the replay does not know, and that take no time there (files, "
+		        "one-sided operations, neighbors): %" PRIu64 "\n",
 		        x->name, x->foreign);
 	if (x->left_out)
-		fprintf(stderr, "spoor export: %s: messages and operations left out: without a known partner, or cancelled: %" PRIu64 "\n", x->name, x->left_out);
+		fprintf(stderr,
+		        "spoor export: %s: messages and operations left out: without a known partner, or cancelled: "
+		        "%" PRIu64 "\n",
+		        x->name, x->left_out);
 	if (x->unsized)
-		fprintf(stderr, "spoor export: %s: messages of a size that is not known; they are empty in the replay: %" PRIu64 "\n", x->name, x->unsized);
+		fprintf(stderr,
+		        "spoor export: %s: messages of a size that is not known; they are empty in the replay: %" PRIu64
+		        "\n",
+		        x->name, x->unsized);
 }
 
 int cmd_export(int argc, char **argv)

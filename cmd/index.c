@@ -15,7 +15,8 @@
 
 static const char usage[] =
 	"Usage: spoor index [--full|--rebuild] [--path] [--archive DIR]\n"
-	"Brings the index of the archive up to date: that of the site for those who may read everybody's traces, else one's own,\n"
+	"Brings the index of the archive up to date: that of the site for those who may read everybody's traces, else "
+	"one's own,\n"
 	"of the traces that one may read. `spoor list` does it, too; run this daily, so that it has little to do.\n\n"
 	"  --full          look at every file, also in days that did not change\n"
 	"  --rebuild       forget the index, and make it anew\n"
@@ -43,16 +44,17 @@ static int update(struct catalog *catalog, struct scan *scan, bool rebuild, stru
 	progress_end(&bar);
 	if (rv < 0)
 		return -1;
-	printf("%s: %zu folders read, %zu files added, %zu changed, %zu removed; %" PRIu64 " traces read\n", catalog->path, scan->folders, scan->added,
-	       scan->changed, scan->removed, harvest.done);
+	printf("%s: %zu folders read, %zu files added, %zu changed, %zu removed; %" PRIu64 " traces read\n",
+	       catalog->path, scan->folders, scan->added, scan->changed, scan->removed, harvest.done);
 	return 0;
 }
 
 int cmd_index(int argc, char **argv)
 {
-	static const struct option options[] = {{"full", no_argument, NULL, 'f'}, {"rebuild", no_argument, NULL, 'r'},
-	                                        {"path", no_argument, NULL, 'p'}, {"archive", required_argument, NULL, 'a'},
-	                                        {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	static const struct option options[] = {
+		{"full", no_argument, NULL, 'f'}, {"rebuild", no_argument, NULL, 'r'},
+		{"path", no_argument, NULL, 'p'}, {"archive", required_argument, NULL, 'a'},
+		{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
 	struct scan scan = {.wait = -1, .old = true};
 	struct catalog *catalog = NULL;
 	struct error error = {""};
@@ -87,7 +89,9 @@ int cmd_index(int argc, char **argv)
 		return CMD_USAGE;
 	}
 	int rv = (!archive && archive_default(folder, sizeof folder, &error)) ||
-	         catalog_open(&catalog, archive ? archive : folder, archive_group(), &error) ? -1 : 0;
+	                         catalog_open(&catalog, archive ? archive : folder, archive_group(), &error)
+	                 ? -1
+	                 : 0;
 	if (!rv && path)
 		puts(catalog->path);
 	else if (!rv)

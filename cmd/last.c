@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * last - `spoor show --last`, `--at`: where every rank was when it ended, or at a time, ranks with the same call path together
+ * last - `spoor show --last`, `--at`: where every rank was when it ended, or at a time, ranks with the same call path
+ * together
  */
 #include "cmd/show.h"
 
@@ -109,7 +110,8 @@ static json_t *json_ranks(const struct trace *t, const struct rankmap *m)
 	char name[STREAM_NAME];
 	int64_t unused;
 	for (uint64_t rank = 0; rankmap_next(m, &rank, &unused); rank++)
-		json_array_append_new(list, rank < t->size ? json_integer((json_int_t)rank) : json_string(stream_name(t, rank, name)));
+		json_array_append_new(list, rank < t->size ? json_integer((json_int_t)rank)
+		                                           : json_string(stream_name(t, rank, name)));
 	return list;
 }
 
@@ -119,9 +121,14 @@ static void print_place(const struct show *s, struct path_names *names, const st
 	const struct schema *schema = p->site < t->site_count ? trace_schema(t, &t->sites[p->site]) : NULL;
 	json_t *frames = json ? json_array() : NULL;
 	if (!json) {
-		printf("%" PRIu64 " %s%s (", p->count, stream_threads(t) > 1 ? "thread" : "rank", p->count == 1 ? "" : "s");
+		printf("%" PRIu64 " %s%s (", p->count, stream_threads(t) > 1 ? "thread" : "rank",
+		       p->count == 1 ? "" : "s");
 		print_ranks(t, &p->map);
-		fputs(schema ? (p->in_flight ? ") in " : s->at >= 0 ? ") before " : ") after ") : ") before its first MPI call", stdout);
+		fputs(schema ? (p->in_flight ? ") in "
+		                : s->at >= 0 ? ") before "
+		                             : ") after ")
+		             : ") before its first MPI call",
+		      stdout);
 		if (schema)
 			print_function(stdout, schema);
 		putchar('\n');
@@ -135,9 +142,14 @@ static void print_place(const struct show *s, struct path_names *names, const st
 			printf("    %s\n", text);
 	}
 	if (json)
-		json_array_append_new(json, json_pack("{s:o, s:s, s:o, s:o}", "function",
-		                                      schema ? json_stringn(schema->function, schema->function_length) : json_null(), "where",
-		                                      p->in_flight ? "in" : s->at >= 0 ? "before" : "after", "ranks", json_ranks(t, &p->map), "path", frames));
+		json_array_append_new(
+			json, json_pack("{s:o, s:s, s:o, s:o}", "function",
+		                        schema ? json_stringn(schema->function, schema->function_length) : json_null(),
+		                        "where",
+		                        p->in_flight ? "in"
+		                        : s->at >= 0 ? "before"
+		                                     : "after",
+		                        "ranks", json_ranks(t, &p->map), "path", frames));
 }
 
 int show_last(const struct show *s, json_t *json)
@@ -153,7 +165,9 @@ int show_last(const struct show *s, json_t *json)
 	for (uint64_t r = 0; rankmap_next(&t->events, &r, &site); r++) {
 		uint32_t rank = (uint32_t)r;
 		bool in_flight = rankmap_get(&t->in_flight, rank, &site);
-		uint32_t at = s->at >= 0 ? site_then(s, rank, &in_flight) : in_flight ? (uint32_t)site : last_site(s, rank);
+		uint32_t at = s->at >= 0  ? site_then(s, rank, &in_flight)
+		              : in_flight ? (uint32_t)site
+		                          : last_site(s, rank);
 		size_t slot = at < t->site_count ? 2 * (size_t)at + in_flight : n - 1;
 		struct place *p = &places[slot];
 		p->site = at;

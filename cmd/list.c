@@ -10,8 +10,8 @@
 #include <time.h>
 
 #include "archive/archive.h"
-#include "archive/join.h"
 #include "archive/catalog.h"
+#include "archive/join.h"
 #include "archive/scan.h"
 #include "cmd/cell.h"
 #include "cmd/cmd.h"
@@ -20,14 +20,13 @@
 
 static const char usage[] =
 	"Usage: spoor list [FILTER...] [--sort KEY] [--reverse] [--limit N] [--json] [--archive DIR]\n"
-	"Lists the traces of the archive that you may read, by start, from its index (see spoor index).\n\n"
-	FILTER_USAGE
-	"      --sort KEY         start, job, user, ranks, nodes, size, elapsed or exe\n"
+	"Lists the traces of the archive that you may read, by start, from its index (see spoor "
+	"index).\n\n" FILTER_USAGE "      --sort KEY         start, job, user, ranks, nodes, size, elapsed or exe\n"
 	"      --reverse          the other way round\n"
 	"      --limit N          no more than N\n"
 	"      --json             the whole metadata, an object a line\n"
-	"      --archive DIR      this archive; else SPOOR_ARCHIVE of the environment, else the policy's\n\n"
-	FILTER_USAGE_END;
+	"      --archive DIR      this archive; else SPOOR_ARCHIVE of the environment, else the "
+	"policy's\n\n" FILTER_USAGE_END;
 
 static int wrong(const char *message, const char *argument)
 {
@@ -50,9 +49,10 @@ static int print_row(void *context, const struct catalog_row *r)
 	const char *slash = strrchr(r->exe, '/');
 	const struct output *o = context;
 
-	fprintf(o->file, ROW, cell_text(name, r->name), cell_text(user, r->user), cell_text(state, r->state), cell_start(start, r->start_ns),
-	       cell_elapsed(elapsed, r->start_ns, r->end_ns), cell_count(ranks, r->ranks), cell_count(nodes, r->nodes),
-	       cell_size(size, r->size), cell_text(exe, slash ? slash + 1 : r->exe));
+	fprintf(o->file, ROW, cell_text(name, r->name), cell_text(user, r->user), cell_text(state, r->state),
+	        cell_start(start, r->start_ns), cell_elapsed(elapsed, r->start_ns, r->end_ns),
+	        cell_count(ranks, r->ranks), cell_count(nodes, r->nodes), cell_size(size, r->size),
+	        cell_text(exe, slash ? slash + 1 : r->exe));
 	return 0;
 }
 
@@ -94,7 +94,11 @@ static int list(const char *archive, const struct catalog_filter *filter, bool j
 		archive = folder;
 	if (archive) {
 		/* the parts of what was not joined yet; of one that cannot be joined, the parts are listed */
-		struct join_search joining = {.archive = archive, .since = (int64_t)time(NULL) - JOIN_AGE, .job = -1, .progress = progress_callback, .context = &bar};
+		struct join_search joining = {.archive = archive,
+		                              .since = (int64_t)time(NULL) - JOIN_AGE,
+		                              .job = -1,
+		                              .progress = progress_callback,
+		                              .context = &bar};
 		progress_begin(&bar, "Joining parts", 0, false);
 		join_archive(&joining, NULL);
 		progress_end(&bar);
@@ -109,9 +113,11 @@ static int list(const char *archive, const struct catalog_filter *filter, bool j
 	if (fresh < 0 || catalog_lock(catalog, CATALOG_SHARE, 10000, &error))
 		goto done;
 	if (fresh > 0)
-		fputs("spoor: the index could not be brought up to date now: the newest traces may be missing\n", stderr);
+		fputs("spoor: the index could not be brought up to date now: the newest traces may be missing\n",
+		      stderr);
 	if (!json)
-		fprintf(output.file, ROW, "JOB", "USER", "STATE", "START", "ELAPSED", "RANKS", "NODES", "SIZE", "EXECUTABLE");
+		fprintf(output.file, ROW, "JOB", "USER", "STATE", "START", "ELAPSED", "RANKS", "NODES", "SIZE",
+		        "EXECUTABLE");
 	output.archive = catalog->archive;
 	if (catalog_list(catalog, filter, json, json ? print_json : print_row, &output, &error))
 		goto done;
@@ -122,7 +128,8 @@ static int list(const char *archive, const struct catalog_filter *filter, bool j
 		fprintf(stderr, "spoor: %zu files are damaged and were left out\n", damaged);
 	status = damaged ? CMD_FAILED : CMD_OK;
 done:
-	/* Printed when the index is free again: a pager that waits for its reader must not keep everybody else from changing it. */
+	/* Printed when the index is free again: a pager that waits for its reader must not keep everybody else from
+	 * changing it. */
 	catalog_close(catalog);
 	if (output.file)
 		fclose(output.file);
@@ -139,9 +146,14 @@ done:
 int cmd_list(int argc, char **argv)
 {
 	enum { ARCHIVE = FILTER_END, JSON, SORT, REVERSE, LIMIT };
-	static const struct option options[] = {
-		FILTER_OPTIONS, {"archive", required_argument, NULL, ARCHIVE}, {"sort", required_argument, NULL, SORT}, {"reverse", no_argument, NULL, REVERSE},
-		{"limit", required_argument, NULL, LIMIT}, {"json", no_argument, NULL, JSON}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	static const struct option options[] = {FILTER_OPTIONS,
+	                                        {"archive", required_argument, NULL, ARCHIVE},
+	                                        {"sort", required_argument, NULL, SORT},
+	                                        {"reverse", no_argument, NULL, REVERSE},
+	                                        {"limit", required_argument, NULL, LIMIT},
+	                                        {"json", no_argument, NULL, JSON},
+	                                        {"help", no_argument, NULL, 'h'},
+	                                        {NULL, 0, NULL, 0}};
 	struct catalog_filter filter = CATALOG_FILTER_ALL;
 	const char *archive = NULL, *expected = "";
 	bool json = false;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * loops - `spoor show --loops`: the program's skeleton as one rank went through it
  *
- * The sequence of sites that the successor columns describe is given to a grammar once more, as a whole: its rules with an exponent are
- * the loops. A part that occurs in several places, and not in a loop, is printed once as a block and named where it occurs again.
+ * The sequence of sites that the successor columns describe is given to a grammar once more, as a whole: its rules with
+ * an exponent are the loops. A part that occurs in several places, and not in a loop, is printed once as a block and
+ * named where it occurs again.
  */
 #include "cmd/show.h"
 
@@ -78,7 +79,8 @@ int show_sequence(const struct show *s, struct pattern *out)
 	rv = 0;
 done:
 	if (rv != 0 && !told)
-		fprintf(stderr, "spoor: %s: %s\n", s->name, error.text[0] ? error.text : "the sequence of sites does not fit into memory");
+		fprintf(stderr, "spoor: %s: %s\n", s->name,
+		        error.text[0] ? error.text : "the sequence of sites does not fit into memory");
 	walk_end(w);
 	writer_free(&bytes);
 	grammar_index_free(&g);
@@ -139,7 +141,8 @@ static json_t *json_rule(const struct loops *l, size_t rule)
 	json_t *list = json_array();
 	for (size_t i = l->pattern.rules[rule].first; i < l->pattern.rules[rule].end; i++) {
 		const struct pattern_symbol *s = &l->pattern.symbols[i];
-		json_t *item = s->rule ? json_pack("{s:o}", "body", json_rule(l, s->id)) : json_pack("{s:i}", "site", (int)s->id - 1);
+		json_t *item = s->rule ? json_pack("{s:o}", "body", json_rule(l, s->id))
+		                       : json_pack("{s:i}", "site", (int)s->id - 1);
 		if (s->exponent > 1)
 			json_object_set_new(item, "loop", json_integer((json_int_t)s->exponent));
 		json_array_append_new(list, item);

@@ -42,11 +42,13 @@ static const struct command {
 static void usage(FILE *out)
 {
 	fputs("Usage: spoor COMMAND [ARGUMENT...]\n"
-	      "Traces of MPI jobs: small, merged, archived with the job's metadata.\n\n", out);
+	      "Traces of MPI jobs: small, merged, archived with the job's metadata.\n\n",
+	      out);
 	for (size_t i = 0; i < COMMANDS; i++)
 		fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
 	fputs("\n`spoor COMMAND --help` says more about one. In Slurm, jobs are traced by the site's policy and by\n"
-	      "sbatch|srun|salloc --trace[=off|on|lossless|lossy[:N]], or SPOOR_TRACE=... in the environment.\n", out);
+	      "sbatch|srun|salloc --trace[=off|on|lossless|lossy[:N]], or SPOOR_TRACE=... in the environment.\n",
+	      out);
 }
 
 static int unknown(const char *name)
@@ -64,13 +66,15 @@ static int unknown(const char *name)
 	return CMD_USAGE;
 }
 
-/* --limit TIMES, which all commands have that read traces, anywhere in front of `--`: takes it out of the arguments. Returns 0, or -1 after a message. */
+/* --limit TIMES, which all commands have that read traces, anywhere in front of `--`: takes it out of the arguments.
+ * Returns 0, or -1 after a message. */
 static int take_limit(int *argc, char **argv)
 {
 	static const char name[] = "--limit";
 	int kept = 1;
 	for (int i = 1; i < *argc; i++) {
-		bool last = !strcmp(argv[i], "--"), glued = !strncmp(argv[i], name, sizeof name - 1) && argv[i][sizeof name - 1] == '=';
+		bool last = !strcmp(argv[i], "--"),
+		     glued = !strncmp(argv[i], name, sizeof name - 1) && argv[i][sizeof name - 1] == '=';
 		if (last || (!glued && strcmp(argv[i], name))) {
 			while (last && i + 1 < *argc)
 				argv[kept++] = argv[i++];
@@ -81,12 +85,15 @@ static int take_limit(int *argc, char **argv)
 		char *end;
 		double times = strtod(text, &end);
 		if (end == text || *end || !(times > 0 && times <= 1e12)) {
-			fprintf(stderr, "spoor %s: --limit: expected how many times the memory and the steps that reading a trace may take, such as 10, not \"%s\"\n", argv[0], text);
+			fprintf(stderr,
+			        "spoor %s: --limit: expected how many times the memory and the steps that reading a "
+			        "trace may take, such as 10, not \"%s\"\n",
+			        argv[0], text);
 			return -1;
 		}
 		budget_raise(times);
 	}
-	argv[*argc = kept] = NULL;
+	argv[ *argc = kept] = NULL;
 	return 0;
 }
 

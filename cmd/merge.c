@@ -22,13 +22,14 @@
 #include "trace/publish.h"
 #include "trace/regular.h"
 
-static const char usage[] =
-	"Usage: spoor merge FILE... -o OUT\n"
-	"Merges what is known of one MPI program's ranks into one trace: arenas (as ranks that were killed leave them), parts of several\n"
-	"nodes, raw traces. The result does not depend on the order of the files. A rank must be in one of them only.\n\n"
-	"  -o, --output OUT  the trace; an existing file is not overwritten\n"
-	"  -f, --force       overwrite OUT\n"
-	"  -q, --quiet       no progress on the terminal\n";
+static const char usage[] = "Usage: spoor merge FILE... -o OUT\n"
+			    "Merges what is known of one MPI program's ranks into one trace: arenas (as ranks that "
+			    "were killed leave them), parts of several\n"
+			    "nodes, raw traces. The result does not depend on the order of the files. A rank must be "
+			    "in one of them only.\n\n"
+			    "  -o, --output OUT  the trace; an existing file is not overwritten\n"
+			    "  -f, --force       overwrite OUT\n"
+			    "  -q, --quiet       no progress on the terminal\n";
 
 struct merge {
 	struct world world; /* of arenas and raw traces */
@@ -119,8 +120,8 @@ static int seal_world(struct merge *m, struct error *error)
 	json_error_t json;
 	int rv = -1;
 
-	if (world_encode(&m->world, 0, &bytes, &size, error) || container_parse(&raw, "the arenas", bytes, size, NULL, error) ||
-	    trace_decode(&t, raw, error))
+	if (world_encode(&m->world, 0, &bytes, &size, error) ||
+	    container_parse(&raw, "the arenas", bytes, size, NULL, error) || trace_decode(&t, raw, error))
 		goto done;
 	char *text = seal_describe(raw, &none, &part, error);
 	json_t *metadata = text ? json_loads(text, JSON_REJECT_DUPLICATES, &json) : NULL;
@@ -143,7 +144,8 @@ static int write_file(const char *output, bool force, const uint8_t *bytes, size
 
 	umask(mask);
 	if ((force ? publish_over : publish_file)(output, 0666 & ~mask, bytes, size))
-		return error_set(error, "%s: %s%s", output, strerror(errno), errno == EEXIST ? "; -f overwrites it" : "");
+		return error_set(error, "%s: %s%s", output, strerror(errno),
+		                 errno == EEXIST ? "; -f overwrites it" : "");
 	return 0;
 }
 
@@ -172,7 +174,8 @@ static int merge(char **files, int count, const char *output, bool force, bool q
 	if (rv != 0)
 		fprintf(stderr, "spoor merge: %s\n", error.text);
 	else if (missing)
-		fprintf(stderr, "spoor merge: %s: %" PRIu64 " of %" PRIu32 " ranks are missing\n", output, missing, m.join.trace.size);
+		fprintf(stderr, "spoor merge: %s: %" PRIu64 " of %" PRIu32 " ranks are missing\n", output, missing,
+		        m.join.trace.size);
 	free(bytes);
 	world_free(&m.world);
 	join_free(&m.join);
@@ -181,8 +184,10 @@ static int merge(char **files, int count, const char *output, bool force, bool q
 
 int cmd_merge(int argc, char **argv)
 {
-	static const struct option options[] = {{"output", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'f'},
-	                                        {"quiet", no_argument, NULL, 'q'},        {"help", no_argument, NULL, 'h'},
+	static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+	                                        {"force", no_argument, NULL, 'f'},
+	                                        {"quiet", no_argument, NULL, 'q'},
+	                                        {"help", no_argument, NULL, 'h'},
 	                                        {NULL, 0, NULL, 0}};
 	const char *output = NULL;
 	bool force = false, quiet = false;
@@ -207,7 +212,8 @@ int cmd_merge(int argc, char **argv)
 		}
 	}
 	if (optind == argc || !output) {
-		fprintf(stderr, "spoor merge: %s\n%s", output ? "no files to merge" : "say with -o where the trace is to go", usage);
+		fprintf(stderr, "spoor merge: %s\n%s",
+		        output ? "no files to merge" : "say with -o where the trace is to go", usage);
 		return CMD_USAGE;
 	}
 	return merge(argv + optind, argc - optind, output, force, quiet);

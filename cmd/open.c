@@ -26,7 +26,7 @@ static struct ahead {
 	const char *name;
 	char *path;
 	int fd;
-} *ahead;
+} * ahead;
 static int ahead_count;
 
 static int open_one(struct ahead *a, const char *name, const char *archive, struct stat *st, struct error *error)
@@ -69,7 +69,8 @@ int open_ahead(char **names, int n, const char *archive)
 static int parse_ahead(const struct ahead *a, struct container **container, struct error *error)
 {
 	int fd = fcntl(a->fd, F_DUPFD_CLOEXEC, 0);
-	return fd < 0 ? error_set(error, "%s: %s", a->path, strerror(errno)) : container_take(container, fd, a->path, &codec_zstd, error);
+	return fd < 0 ? error_set(error, "%s: %s", a->path, strerror(errno))
+	              : container_take(container, fd, a->path, &codec_zstd, error);
 }
 
 static int container_of(const char *name, const char *archive, struct container **container, struct error *error)
@@ -84,13 +85,18 @@ static int container_of(const char *name, const char *archive, struct container 
 		int rv = open_one(&more, name, archive, &st, error);
 		if (rv == 0)
 			rv = st.st_uid == 0 ? parse_ahead(&more, container, error)
-			                    : error_set(error, "%s: root does not read what is another user's beside its own: name fewer files at once", more.path);
+			                    : error_set(error,
+			                                "%s: root does not read what is another user's beside its own: "
+			                                "name fewer files at once",
+			                                more.path);
 		if (more.fd >= 0)
 			close(more.fd);
 		free(more.path);
 		return rv;
 	}
-	return archive_resolve(name, archive, path, sizeof path, error) == 0 ? container_open(container, path, &codec_zstd, error) : -1;
+	return archive_resolve(name, archive, path, sizeof path, error) == 0
+	               ? container_open(container, path, &codec_zstd, error)
+	               : -1;
 }
 
 /* --- what it may cost --- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * path - frames of call paths as text
  *
- * libdwfl finds functions and lines. It is given each file at bias 0, so that the offsets of the trace are its addresses.
+ * libdwfl finds functions and lines. It is given each file at bias 0, so that the offsets of the trace are its
+ * addresses.
  */
 #include "cmd/path.h"
 
@@ -54,7 +55,8 @@ void path_names_destroy(struct path_names *p)
 	free(p);
 }
 
-/* Debug information is looked for beside the file and in the system's debug folder. (DEBUGINFOD_URLS, which would have a server asked, is not set any more.) */
+/* Debug information is looked for beside the file and in the system's debug folder. (DEBUGINFOD_URLS, which would have
+ * a server asked, is not set any more.) */
 static const Dwfl_Callbacks callbacks = {.find_debuginfo = dwfl_standard_find_debuginfo,
                                          .find_elf = dwfl_build_id_find_elf,
                                          .section_address = dwfl_offline_section_address};
@@ -62,8 +64,9 @@ static const Dwfl_Callbacks callbacks = {.find_debuginfo = dwfl_standard_find_de
 /* Accounts below are the system's: what they own is as good as root's. */
 #define SYSTEM_UIDS 1000
 
-/* Opens a file that a trace names, which may be any name: whoever made the trace decides neither what is waited for (a FIFO, a device), nor whose file the ELF
- * library takes apart in this process. Returns -1 if it is none to be opened. */
+/* Opens a file that a trace names, which may be any name: whoever made the trace decides neither what is waited for (a
+ * FIFO, a device), nor whose file the ELF library takes apart in this process. Returns -1 if it is none to be opened.
+ * */
 static int open_named(const char *name)
 {
 	struct stat st;
@@ -78,7 +81,8 @@ static void module_open(struct path_names *p, uint32_t number)
 {
 	struct module_names *m = &p->modules[number];
 	const struct pool_item *strings = p->trace->strings.items;
-	const struct pool_item *name = &strings[p->trace->modules[number].name], *id = &strings[p->trace->modules[number].build_id];
+	const struct pool_item *name = &strings[p->trace->modules[number].name],
+			       *id = &strings[p->trace->modules[number].build_id];
 	const unsigned char *bits;
 	GElf_Addr address;
 	m->tried = true;
@@ -87,7 +91,8 @@ static void module_open(struct path_names *p, uint32_t number)
 		return;
 	m->dwfl = dwfl_begin(&callbacks);
 	if (m->dwfl)
-		m->module = dwfl_report_elf(m->dwfl, (const char *)name->bytes, (const char *)name->bytes, fd, 0, false);
+		m->module =
+			dwfl_report_elf(m->dwfl, (const char *)name->bytes, (const char *)name->bytes, fd, 0, false);
 	if (m->module) {
 		dwfl_report_end(m->dwfl, NULL, NULL);
 		int n = dwfl_module_build_id(m->module, &bits, &address);
@@ -105,9 +110,9 @@ static void module_open(struct path_names *p, uint32_t number)
 void path_frame(struct path_names *p, uint32_t node, char *out, size_t size)
 {
 	static const char *const gaps[] = {
-	        [GAP_NO_UNWIND] = "... (no unwind information further out)",
-	        [GAP_TOO_DEEP] = "... (deeper than is recorded)",
-	        [GAP_NO_MODULE] = "(code made at run time)",
+		[GAP_NO_UNWIND] = "... (no unwind information further out)",
+		[GAP_TOO_DEEP] = "... (deeper than is recorded)",
+		[GAP_NO_MODULE] = "(code made at run time)",
 	};
 	const struct trace_node *n = &p->trace->nodes[node];
 	if (n->module == UINT32_MAX) {
@@ -134,7 +139,8 @@ void path_frame(struct path_names *p, uint32_t node, char *out, size_t size)
 	}
 	if (source) {
 		slash = strrchr(source, '/');
-		snprintf(out, size, "%s at %s:%d (%s)", function ? function : "?", slash ? slash + 1 : source, line, base);
+		snprintf(out, size, "%s at %s:%d (%s)", function ? function : "?", slash ? slash + 1 : source, line,
+		         base);
 	} else if (function) {
 		snprintf(out, size, "%s (%s+0x%" PRIx64 ")", function, base, n->offset);
 	} else {

@@ -11,8 +11,8 @@
 
 struct path_names;
 
-/* Returns NULL on no memory. The trace must outlive it. Files are opened when a frame in them is first asked for; one whose build id
- * is another than the trace's is not used. */
+/* Returns NULL on no memory. The trace must outlive it. Files are opened when a frame in them is first asked for; one
+ * whose build id is another than the trace's is not used. */
 struct path_names *path_names_create(const struct trace *t);
 void path_names_destroy(struct path_names *p);
 /* Writes the frame of a node (not the root), cut to size. */

@@ -60,7 +60,8 @@ static int check(const char *path)
 	print_problems(path, &problems);
 	policy_decide(policy, &none, &d);
 	if (good)
-		printf("%s: good: %zu rules; a job that no rule matches: %s\n", path, policy_rule_count(policy), mode_format(&d.mode, mode));
+		printf("%s: good: %zu rules; a job that no rule matches: %s\n", path, policy_rule_count(policy),
+		       mode_format(&d.mode, mode));
 	policy_destroy(policy);
 	return good ? CMD_OK : CMD_FAILED;
 }
@@ -77,8 +78,9 @@ static int read_facts(struct facts *facts, int argc, char **argv)
 			k++;
 		if (k == policy_fact_count) {
 			const char *near = suggest(argv[i], policy_fact_names, policy_fact_count);
-			fprintf(stderr, "spoor policy: unknown fact \"%s\"%s%s%s\n", argv[i], near ? "; did you mean \"" : "",
-			        near ? near : "; see spoor policy --help", near ? "\"?" : "");
+			fprintf(stderr, "spoor policy: unknown fact \"%s\"%s%s%s\n", argv[i],
+			        near ? "; did you mean \"" : "", near ? near : "; see spoor policy --help",
+			        near ? "\"?" : "");
 			return CMD_USAGE;
 		}
 		const char *problem = policy_fact_problem(argv[i], equals + 1);
@@ -104,7 +106,8 @@ static void print_setting(const struct setting *s, const struct settings *set, c
 	char value[SETTING_TEXT_SIZE];
 	bool unit = s->kind == SETTING_COUNT || s->kind == SETTING_BYTES;
 
-	printf("%-13s %s%s%s", s->name, *setting_format(s, set, value) ? value : "-", unit ? " " : "", unit ? s->words : "");
+	printf("%-13s %s%s%s", s->name, *setting_format(s, set, value) ? value : "-", unit ? " " : "",
+	       unit ? s->words : "");
 	print_origin(o);
 }
 
@@ -114,8 +117,10 @@ static void print_decision(const struct decision *d, const struct origins *o)
 
 	printf("mode          %s", mode_format(&d->mode, mode));
 	print_origin(&o->mode);
-	printf("because       %s\nrule          %s%s%s%s\n", d->reason, d->rule, d->where[0] ? " (" : "", d->where, d->where[0] ? ")" : "");
-	printf("archive       %s\nspool         %s\nadmin_group   %s\n", d->archive, d->spool, d->admin_group[0] ? d->admin_group : "-");
+	printf("because       %s\nrule          %s%s%s%s\n", d->reason, d->rule, d->where[0] ? " (" : "", d->where,
+	       d->where[0] ? ")" : "");
+	printf("archive       %s\nspool         %s\nadmin_group   %s\n", d->archive, d->spool,
+	       d->admin_group[0] ? d->admin_group : "-");
 	for (size_t i = 0; i < setting_count; i++)
 		print_setting(&setting_table[i], &d->set, &o->set[i]);
 	if (d->alternatives[0])

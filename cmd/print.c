@@ -65,7 +65,8 @@ static void print_scalar(FILE *out, const struct trace *t, int64_t value, char k
 	}
 }
 
-static void print_value(FILE *out, const struct trace *t, const struct event *e, const struct schema_column *c, int64_t value)
+static void print_value(FILE *out, const struct trace *t, const struct event *e, const struct schema_column *c,
+                        int64_t value)
 {
 	if (value == VALUE_LOSSY) {
 		putc_unlocked('?', out);
@@ -93,7 +94,8 @@ void print_event_open(FILE *out, const struct trace *t, const struct event *e)
 	print_function(out, e->schema);
 	for (size_t i = 0; i < e->schema->count; i++) {
 		const struct schema_column *c = &e->schema->column[i];
-		if (c->name[0] == '.' || (c->kind == 'b' && !c->vector && !value_is_constant(e->values[i]) && e->values[i] != VALUE_LOSSY))
+		if (c->name[0] == '.' ||
+		    (c->kind == 'b' && !c->vector && !value_is_constant(e->values[i]) && e->values[i] != VALUE_LOSSY))
 			continue;
 		putc_unlocked(' ', out);
 		fwrite(c->name, 1, c->length, out);

@@ -22,7 +22,8 @@ static int64_t now_ms(void)
 
 void progress_begin(struct progress *p, const char *what, uint64_t total, bool quiet)
 {
-	*p = (struct progress){.what = what, .total = total, .begin_ms = now_ms(), .on = !quiet && isatty(STDERR_FILENO)};
+	*p = (struct progress){
+		.what = what, .total = total, .begin_ms = now_ms(), .on = !quiet && isatty(STDERR_FILENO)};
 }
 
 void progress_step(struct progress *p, uint64_t done)
@@ -39,8 +40,10 @@ void progress_step(struct progress *p, uint64_t done)
 	bar[WIDTH] = '\0';
 	fprintf(stderr, "\r%s [%s] %" PRIu64 " of %" PRIu64, p->what, bar, done, p->total);
 	if (done > 0 && done < p->total) {
-		int64_t left = (int64_t)((double)(now - p->begin_ms) / (double)done * (double)(p->total - done) / 1000) + 1;
-		fprintf(stderr, left < 120 ? ", %" PRId64 " s left\033[K" : ", %" PRId64 " min left\033[K", left < 120 ? left : (left + 30) / 60);
+		int64_t left =
+			(int64_t)((double)(now - p->begin_ms) / (double)done * (double)(p->total - done) / 1000) + 1;
+		fprintf(stderr, left < 120 ? ", %" PRId64 " s left\033[K" : ", %" PRId64 " min left\033[K",
+		        left < 120 ? left : (left + 30) / 60);
 	}
 	fflush(stderr);
 }

@@ -14,8 +14,8 @@ struct progress {
 	bool on;
 };
 
-/* Is shown from the second second on, so that quick work does not flicker, with the time that is left. what is kept, not copied; the total may be
- * set later. */
+/* Is shown from the second second on, so that quick work does not flicker, with the time that is left. what is kept,
+ * not copied; the total may be set later. */
 void progress_begin(struct progress *p, const char *what, uint64_t total, bool quiet);
 void progress_step(struct progress *p, uint64_t done);
 /* The same for those who call back: context is the struct progress. */

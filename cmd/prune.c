@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * prune - `spoor prune`: removes traces that have had their time
  *
- * Two processes. One reads the index, as nobody if root starts it (archive/catalog.h), and writes what is to go, a record each; the other, which keeps its
- * rights, removes files of an archive's form below folders that it opens without following links, and nothing else.
+ * Two processes. One reads the index, as nobody if root starts it (archive/catalog.h), and writes what is to go, a
+ * record each; the other, which keeps its rights, removes files of an archive's form below folders that it opens
+ * without following links, and nothing else.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -27,16 +28,19 @@
 
 static const char usage[] =
 	"Usage: spoor prune [--delete] [--max-age DAYS] [--quota SIZE] [--user-quota SIZE] [--quiet] [--archive DIR]\n"
-	"Shows which files of the archive have had their time; with --delete, removes them. Traces are kept as long as the policy's\n"
+	"Shows which files of the archive have had their time; with --delete, removes them. Traces are kept as long as "
+	"the policy's\n"
 	"\"retention\" said when they were made (for ever if it said nothing), and no longer than this allows:\n\n"
 	"  --delete            remove them; without it, nothing is changed\n"
 	"  --max-age DAYS      what is older goes, whatever its retention\n"
-	"  --quota SIZE        the archive may take SIZE of the disk (bytes, or such as 500G): what is damaged goes first, then the oldest of\n"
+	"  --quota SIZE        the archive may take SIZE of the disk (bytes, or such as 500G): what is damaged goes "
+	"first, then the oldest of\n"
 	"                      the users who have more than an equal share\n"
 	"  --user-quota SIZE   each user may take SIZE: what is damaged goes first, then the user's oldest\n"
 	"  --quiet             only the sum\n"
 	"  --archive DIR       this archive; else SPOOR_ARCHIVE of the environment, else the policy's\n\n"
-	"Unfinished files of processes that were killed, exit notes without a trace, and folders that became empty go, too.\n";
+	"Unfinished files of processes that were killed, exit notes without a trace, and folders that became empty go, "
+	"too.\n";
 
 struct options {
 	const char *archive;
@@ -59,8 +63,12 @@ static int read_index(const struct options *o, FILE *out)
 	struct catalog *catalog = NULL;
 	struct error error = {""};
 
-	int rv = catalog_open(&catalog, o->archive, archive_group(), &error) || scan_archive(catalog, &scan, &error) < 0 ||
-	         catalog_lock(catalog, CATALOG_SHARE, -1, &error) || expire_list(catalog, &o->rules, write_record, out, &error) ? -1 : 0;
+	int rv = catalog_open(&catalog, o->archive, archive_group(), &error) ||
+	                         scan_archive(catalog, &scan, &error) < 0 ||
+	                         catalog_lock(catalog, CATALOG_SHARE, -1, &error) ||
+	                         expire_list(catalog, &o->rules, write_record, out, &error)
+	                 ? -1
+	                 : 0;
 	if (rv)
 		fprintf(stderr, "spoor: %s\n", error.text);
 	catalog_close(catalog);
@@ -80,7 +88,8 @@ static const char *archive_name(const char *path, uid_t *uid)
 	}
 	path += sizeof form - 1;
 	const char *name = strchr(path, '/');
-	if (!name || (size_t)snprintf(folder, sizeof folder, "%.*s", (int)(name - path), path) >= sizeof folder || !day_is_folder(folder, uid))
+	if (!name || (size_t)snprintf(folder, sizeof folder, "%.*s", (int)(name - path), path) >= sizeof folder ||
+	    !day_is_folder(folder, uid))
 		return NULL;
 	size_t n = strlen(++name);
 	return name[0] >= '0' && name[0] <= '9' && !strchr(name, '/') &&
@@ -110,7 +119,9 @@ static int remove_file(int archive, const char *path, const char *name, uid_t ui
 {
 	struct stat st;
 	int folder = open_folder(archive, path, 4);
-	int rv = folder >= 0 && fstat(folder, &st) == 0 && (st.st_uid == uid || (errno = EPERM, false)) ? unlinkat(folder, name, 0) : -1;
+	int rv = folder >= 0 && fstat(folder, &st) == 0 && (st.st_uid == uid || (errno = EPERM, false))
+	                 ? unlinkat(folder, name, 0)
+	                 : -1;
 	int failure = errno;
 	if (folder >= 0)
 		close(folder);
@@ -173,7 +184,8 @@ static int tidy_day(void *context, const char *path, const char *day)
 	archive_day_folders(path, day, tidy_folder, t);
 	if (!t->o->remove || day_age(day, (int64_t)time(NULL)) < 2)
 		return 0;
-	int year = open_folder(t->archive, day, 1), month = open_folder(t->archive, day, 2), fd = open_folder(t->archive, day, 3);
+	int year = open_folder(t->archive, day, 1), month = open_folder(t->archive, day, 2),
+	    fd = open_folder(t->archive, day, 3);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	for (struct dirent *e; dir && (e = readdir(dir));)
 		unlinkat(fd, e->d_name, AT_REMOVEDIR);
@@ -226,8 +238,9 @@ static int prune(const struct options *o)
 		fprintf(stderr, "spoor: %s\n", error.text);
 	close(archive);
 	if (status == 0)
-		printf("%zu files%s, %llu bytes%s\n", sums.files + sums.unfinished, o->remove ? " removed" : " would go",
-		       (unsigned long long)sums.bytes, o->remove ? "" : "; `spoor prune --delete` removes them");
+		printf("%zu files%s, %llu bytes%s\n", sums.files + sums.unfinished,
+		       o->remove ? " removed" : " would go", (unsigned long long)sums.bytes,
+		       o->remove ? "" : "; `spoor prune --delete` removes them");
 	return status == 0 && sums.failed == 0 ? CMD_OK : CMD_FAILED;
 }
 
@@ -259,10 +272,11 @@ static int read_size(const char *text, uint64_t *size)
 
 int cmd_prune(int argc, char **argv)
 {
-	static const struct option options[] = {{"delete", no_argument, NULL, 'd'},         {"max-age", required_argument, NULL, 'm'},
-	                                        {"quota", required_argument, NULL, 'q'},    {"user-quota", required_argument, NULL, 'u'},
-	                                        {"quiet", no_argument, NULL, 's'},          {"archive", required_argument, NULL, 'a'},
-	                                        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
+	static const struct option options[] = {
+		{"delete", no_argument, NULL, 'd'},      {"max-age", required_argument, NULL, 'm'},
+		{"quota", required_argument, NULL, 'q'}, {"user-quota", required_argument, NULL, 'u'},
+		{"quiet", no_argument, NULL, 's'},       {"archive", required_argument, NULL, 'a'},
+		{"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0}};
 	struct options o = {0};
 	struct error error = {""};
 	char folder[4096];

@@ -18,19 +18,22 @@
 #include "trace/container.h"
 
 static const char usage[] =
-        "Usage: spoor replay [OPTION...] FILE|JOB [-- [LAUNCHER] [ARGUMENT...]]\n"
-        "Runs a trace as an MPI program on the same number of ranks: every recorded call with the recorded sizes and outcomes.\n\n"
-        "  --check                     trace the replay, and compare its trace with this one\n"
-        "  --compute sleep|spin|none   how to pass the time between calls (default sleep; with --check none)\n"
-        "  --scale FACTOR              this times as long (default 1)\n"
-        "  --seed N                    draws times with this seed (default 1)\n"
-        "  --scratch DIR               folder for the application's files (default: one below TMPDIR, removed at the end)\n"
-        "  --partial                   replay a trace that is no whole run, up to its end\n"
-        "  --output FILE               with --check: keep the trace of the replay\n"
-        "  --archive DIR               where JOB is looked for\n"
-        "  -v, --verbose               say how long it took\n\n"
-        "LAUNCHER starts the ranks: srun inside of a job of Slurm, else mpirun. What follows -- and begins with - is added to its arguments;\n"
-        "anything else replaces it: spoor replay FILE -- mpirun --hostfile hosts\n";
+	"Usage: spoor replay [OPTION...] FILE|JOB [-- [LAUNCHER] [ARGUMENT...]]\n"
+	"Runs a trace as an MPI program on the same number of ranks: every recorded call with the recorded sizes and "
+	"outcomes.\n\n"
+	"  --check                     trace the replay, and compare its trace with this one\n"
+	"  --compute sleep|spin|none   how to pass the time between calls (default sleep; with --check none)\n"
+	"  --scale FACTOR              this times as long (default 1)\n"
+	"  --seed N                    draws times with this seed (default 1)\n"
+	"  --scratch DIR               folder for the application's files (default: one below TMPDIR, removed at the "
+	"end)\n"
+	"  --partial                   replay a trace that is no whole run, up to its end\n"
+	"  --output FILE               with --check: keep the trace of the replay\n"
+	"  --archive DIR               where JOB is looked for\n"
+	"  -v, --verbose               say how long it took\n\n"
+	"LAUNCHER starts the ranks: srun inside of a job of Slurm, else mpirun. What follows -- and begins with - is "
+	"added to its arguments;\n"
+	"anything else replaces it: spoor replay FILE -- mpirun --hostfile hosts\n";
 
 struct options {
 	const char *file, *archive, *compute, *scale, *seed, *scratch, *output;
@@ -97,7 +100,8 @@ static bool has_buffers(const struct trace *t)
 	return false;
 }
 
-static int make_command(struct command *c, const struct options *o, const struct trace *trace, const char *check_output, char *number)
+static int make_command(struct command *c, const struct options *o, const struct trace *trace, const char *check_output,
+                        char *number)
 {
 	static char self[PATH_MAX];
 
@@ -112,8 +116,12 @@ static int make_command(struct command *c, const struct options *o, const struct
 			return -1;
 	}
 	if (add_launcher(c, o, trace->size, number) || add(c, program()) ||
-	    add_option(c, "--compute", o->compute ? o->compute : check_output ? "none" : NULL) || add_option(c, "--scale", o->scale) ||
-	    add_option(c, "--seed", o->seed) || add_option(c, "--scratch", o->scratch))
+	    add_option(c, "--compute",
+	               o->compute     ? o->compute
+	               : check_output ? "none"
+	                              : NULL) ||
+	    add_option(c, "--scale", o->scale) || add_option(c, "--seed", o->seed) ||
+	    add_option(c, "--scratch", o->scratch))
 		return -1;
 	return (o->partial && add(c, "--partial")) || (o->verbose && add(c, "--verbose")) || add(c, o->path) ? -1 : 0;
 }
@@ -167,7 +175,8 @@ static int check(const struct options *o, const struct trace *trace, const char 
 	if (load(output, &container, &replayed) != 0)
 		return CMD_FAILED;
 	if (replayed.size != trace->size)
-		fprintf(stderr, "spoor replay: the replay had %u ranks, the trace has %u\n", replayed.size, trace->size);
+		fprintf(stderr, "spoor replay: the replay had %u ranks, the trace has %u\n", replayed.size,
+		        trace->size);
 	else if (lossy && totals_compare(trace, &replayed, "recorded", "replayed", stdout, &result, &error) != 0)
 		fprintf(stderr, "spoor replay: %s\n", error.text);
 	else if (lossy && result.functions_different)
@@ -182,16 +191,20 @@ static int check(const struct options *o, const struct trace *trace, const char 
 	else
 		rv = CMD_OK;
 	if (rv == CMD_OK && lossy)
-		printf("equal as far as it has an order: calls by function, distributions of %llu parameters: %llu ranks, %llu events\n",
-		       (unsigned long long)result.columns, (unsigned long long)result.ranks, (unsigned long long)result.events);
+		printf("equal as far as it has an order: calls by function, distributions of %llu parameters: %llu "
+		       "ranks, %llu events\n",
+		       (unsigned long long)result.columns, (unsigned long long)result.ranks,
+		       (unsigned long long)result.events);
 	else if (rv == CMD_OK && o->partial)
-		printf("equal: %llu ranks, %llu of %llu events\n", (unsigned long long)result.ranks, (unsigned long long)result.events,
-		       (unsigned long long)rankmap_sum(&trace->events));
+		printf("equal: %llu ranks, %llu of %llu events\n", (unsigned long long)result.ranks,
+		       (unsigned long long)result.events, (unsigned long long)rankmap_sum(&trace->events));
 	else if (rv == CMD_OK && result.threads)
-		printf("equal: %llu ranks and %llu further threads of theirs, %llu events\n", (unsigned long long)result.ranks,
-		       (unsigned long long)result.threads, (unsigned long long)result.events);
+		printf("equal: %llu ranks and %llu further threads of theirs, %llu events\n",
+		       (unsigned long long)result.ranks, (unsigned long long)result.threads,
+		       (unsigned long long)result.events);
 	else if (rv == CMD_OK)
-		printf("equal: %llu ranks, %llu events\n", (unsigned long long)result.ranks, (unsigned long long)result.events);
+		printf("equal: %llu ranks, %llu events\n", (unsigned long long)result.ranks,
+		       (unsigned long long)result.events);
 	trace_free(&replayed);
 	container_destroy(container);
 	return rv;
@@ -217,7 +230,8 @@ static int run_checked(const struct options *o, const struct trace *trace)
 	if (o->output) {
 		snprintf(output, sizeof output, "%s", o->output);
 	} else {
-		snprintf(folder, sizeof folder, "%s/spoor-check.XXXXXX", temporary && temporary[0] == '/' ? temporary : "/tmp");
+		snprintf(folder, sizeof folder, "%s/spoor-check.XXXXXX",
+		         temporary && temporary[0] == '/' ? temporary : "/tmp");
 		if (!mkdtemp(folder)) {
 			fprintf(stderr, "spoor replay: %s: %s\n", folder, strerror(errno));
 			return CMD_FAILED;
@@ -243,11 +257,16 @@ static int run_checked(const struct options *o, const struct trace *trace)
 
 static int parse(struct options *o, int argc, char **argv)
 {
-	static const struct option options[] = {{"check", no_argument, NULL, 'C'},          {"compute", required_argument, NULL, 'c'},
-	                                        {"scale", required_argument, NULL, 's'},    {"seed", required_argument, NULL, 'e'},
-	                                        {"scratch", required_argument, NULL, 'd'},  {"partial", no_argument, NULL, 'p'},
-	                                        {"archive", required_argument, NULL, 'a'},  {"output", required_argument, NULL, 'o'},
-	                                        {"verbose", no_argument, NULL, 'v'},        {"help", no_argument, NULL, 'h'},
+	static const struct option options[] = {{"check", no_argument, NULL, 'C'},
+	                                        {"compute", required_argument, NULL, 'c'},
+	                                        {"scale", required_argument, NULL, 's'},
+	                                        {"seed", required_argument, NULL, 'e'},
+	                                        {"scratch", required_argument, NULL, 'd'},
+	                                        {"partial", no_argument, NULL, 'p'},
+	                                        {"archive", required_argument, NULL, 'a'},
+	                                        {"output", required_argument, NULL, 'o'},
+	                                        {"verbose", no_argument, NULL, 'v'},
+	                                        {"help", no_argument, NULL, 'h'},
 	                                        {NULL, 0, NULL, 0}};
 	int end = 0;
 
@@ -323,7 +342,8 @@ int cmd_replay(int argc, char **argv)
 		return CMD_FAILED;
 	}
 	if (access(program(), X_OK) != 0) {
-		fprintf(stderr, "spoor replay: %s: %s: it is installed with spoor where an MPI library is\n", program(), strerror(errno));
+		fprintf(stderr, "spoor replay: %s: %s: it is installed with spoor where an MPI library is\n", program(),
+		        strerror(errno));
 		return CMD_FAILED;
 	}
 	if (load(o.path, &container, &trace) != 0)

@@ -23,17 +23,19 @@
 /* With more events than this, messages are not followed unless --full says so: a few seconds' work. */
 #define EVENTS_WALKED 20000000
 
-static const char usage[] = "Usage: spoor report FILE|JOB -o FILE [--rank R] [--full] [--anonymise KEY]\n"
-                            "                    [--archive DIR]\n"
-                            "       spoor report --archive [DIR] -o FILE [FILTERS]\n"
-                            "Writes one HTML page about a trace: what ran, where time went, why it was slow; or about\n"
-                            "the archive: where the node hours go (see spoor-report(1)).\n\n"
-                            "  -o, --output FILE      the page; -: standard output\n"
-                            "  -r, --rank R           whose course of the program is drawn (default 0)\n"
-                            "      --full             follow every message, however many events there are\n"
-                            "      --anonymise KEY    names, paths, users, hosts become pseudonyms; KEY: the file with the key, or env:VARIABLE\n"
-                            "      --archive [DIR]    look for JOB in this archive; without a job: the page of the archive\n\n"
-                            "FILTERS of the archive's page:\n" FILTER_USAGE FILTER_USAGE_END;
+static const char usage[] =
+	"Usage: spoor report FILE|JOB -o FILE [--rank R] [--full] [--anonymise KEY]\n"
+	"                    [--archive DIR]\n"
+	"       spoor report --archive [DIR] -o FILE [FILTERS]\n"
+	"Writes one HTML page about a trace: what ran, where time went, why it was slow; or about\n"
+	"the archive: where the node hours go (see spoor-report(1)).\n\n"
+	"  -o, --output FILE      the page; -: standard output\n"
+	"  -r, --rank R           whose course of the program is drawn (default 0)\n"
+	"      --full             follow every message, however many events there are\n"
+	"      --anonymise KEY    names, paths, users, hosts become pseudonyms; KEY: the file with the key, or "
+	"env:VARIABLE\n"
+	"      --archive [DIR]    look for JOB in this archive; without a job: the page of the archive\n\n"
+	"FILTERS of the archive's page:\n" FILTER_USAGE FILTER_USAGE_END;
 
 struct options {
 	const char *out, *archive, *key;
@@ -46,8 +48,9 @@ struct options {
 
 const char *report_class_name(enum report_class c)
 {
-	static const char *const names[CLASSES] = {"computation", "sending and receiving", "collective calls", "waiting for requests", "files and one-sided operations",
-	                                           "other MPI calls"};
+	static const char *const names[CLASSES] = {
+		"computation",          "sending and receiving",          "collective calls",
+		"waiting for requests", "files and one-sided operations", "other MPI calls"};
 	return names[c];
 }
 
@@ -56,22 +59,72 @@ enum report_class report_class_of(const struct schema *s)
 	static const struct {
 		const char *begin;
 		enum report_class class;
-	} names[] = {{"MPI_Reduce_local", CLASS_OTHER}, {"MPI_Alloc_mem", CLASS_OTHER}, {"MPI_File_", CLASS_FILES}, {"MPI_Win_", CLASS_FILES}, {"MPI_Put", CLASS_FILES}, {"MPI_Get_acc", CLASS_FILES}, {"MPI_Accumulate", CLASS_FILES},
-	             {"MPI_Fetch_and", CLASS_FILES}, {"MPI_Compare_and", CLASS_FILES}, {"MPI_Rput", CLASS_FILES}, {"MPI_Rget", CLASS_FILES}, {"MPI_Raccumulate", CLASS_FILES},
-	             {"MPI_Wait", CLASS_WAITING}, {"MPI_Test", CLASS_WAITING}, {"MPI_Probe", CLASS_WAITING}, {"MPI_Iprobe", CLASS_WAITING}, {"MPI_Mprobe", CLASS_WAITING},
-	             {"MPI_Improbe", CLASS_WAITING}, {"MPI_Request_get_status", CLASS_WAITING}, {"MPI_Barrier", CLASS_COLLECTIVES}, {"MPI_Bcast", CLASS_COLLECTIVES},
-	             {"MPI_Gather", CLASS_COLLECTIVES}, {"MPI_Scatter", CLASS_COLLECTIVES}, {"MPI_All", CLASS_COLLECTIVES}, {"MPI_Reduce", CLASS_COLLECTIVES},
-	             {"MPI_Comm_dup", CLASS_COLLECTIVES}, {"MPI_Comm_idup", CLASS_COLLECTIVES}, {"MPI_Comm_split", CLASS_COLLECTIVES},
-	             {"MPI_Comm_create_", CLASS_OTHER}, {"MPI_Comm_create", CLASS_COLLECTIVES}, {"MPI_Cart_create", CLASS_COLLECTIVES}, {"MPI_Cart_sub", CLASS_COLLECTIVES},
-	             {"MPI_Graph_create", CLASS_COLLECTIVES}, {"MPI_Dist_graph_create", CLASS_COLLECTIVES}, {"MPI_Intercomm_", CLASS_COLLECTIVES},
-	             {"MPI_Comm_free", CLASS_COLLECTIVES}, {"MPI_Comm_disconnect", CLASS_COLLECTIVES}, {"MPI_Finalize", CLASS_COLLECTIVES},
-	             {"MPI_Scan", CLASS_COLLECTIVES}, {"MPI_Exscan", CLASS_COLLECTIVES}, {"MPI_Neighbor", CLASS_COLLECTIVES}, {"MPI_Ibarrier", CLASS_COLLECTIVES},
-	             {"MPI_Ibcast", CLASS_COLLECTIVES}, {"MPI_Igather", CLASS_COLLECTIVES}, {"MPI_Iscatter", CLASS_COLLECTIVES}, {"MPI_Iall", CLASS_COLLECTIVES},
-	             {"MPI_Ireduce", CLASS_COLLECTIVES}, {"MPI_Iscan", CLASS_COLLECTIVES}, {"MPI_Iexscan", CLASS_COLLECTIVES}, {"MPI_Ineighbor", CLASS_COLLECTIVES},
-	             {"MPI_Send", CLASS_MESSAGES}, {"MPI_Bsend", CLASS_MESSAGES}, {"MPI_Ssend", CLASS_MESSAGES}, {"MPI_Rsend", CLASS_MESSAGES}, {"MPI_Isend", CLASS_MESSAGES},
-	             {"MPI_Ibsend", CLASS_MESSAGES}, {"MPI_Issend", CLASS_MESSAGES}, {"MPI_Irsend", CLASS_MESSAGES}, {"MPI_Recv", CLASS_MESSAGES},
-	             {"MPI_Irecv", CLASS_MESSAGES}, {"MPI_Mrecv", CLASS_MESSAGES}, {"MPI_Imrecv", CLASS_MESSAGES}, {"MPI_Start", CLASS_MESSAGES},
-	             {"MPI_Psend", CLASS_MESSAGES}, {"MPI_Precv", CLASS_MESSAGES}, {"MPI_Pready", CLASS_MESSAGES}};
+	} names[] = {{"MPI_Reduce_local", CLASS_OTHER},
+	             {"MPI_Alloc_mem", CLASS_OTHER},
+	             {"MPI_File_", CLASS_FILES},
+	             {"MPI_Win_", CLASS_FILES},
+	             {"MPI_Put", CLASS_FILES},
+	             {"MPI_Get_acc", CLASS_FILES},
+	             {"MPI_Accumulate", CLASS_FILES},
+	             {"MPI_Fetch_and", CLASS_FILES},
+	             {"MPI_Compare_and", CLASS_FILES},
+	             {"MPI_Rput", CLASS_FILES},
+	             {"MPI_Rget", CLASS_FILES},
+	             {"MPI_Raccumulate", CLASS_FILES},
+	             {"MPI_Wait", CLASS_WAITING},
+	             {"MPI_Test", CLASS_WAITING},
+	             {"MPI_Probe", CLASS_WAITING},
+	             {"MPI_Iprobe", CLASS_WAITING},
+	             {"MPI_Mprobe", CLASS_WAITING},
+	             {"MPI_Improbe", CLASS_WAITING},
+	             {"MPI_Request_get_status", CLASS_WAITING},
+	             {"MPI_Barrier", CLASS_COLLECTIVES},
+	             {"MPI_Bcast", CLASS_COLLECTIVES},
+	             {"MPI_Gather", CLASS_COLLECTIVES},
+	             {"MPI_Scatter", CLASS_COLLECTIVES},
+	             {"MPI_All", CLASS_COLLECTIVES},
+	             {"MPI_Reduce", CLASS_COLLECTIVES},
+	             {"MPI_Comm_dup", CLASS_COLLECTIVES},
+	             {"MPI_Comm_idup", CLASS_COLLECTIVES},
+	             {"MPI_Comm_split", CLASS_COLLECTIVES},
+	             {"MPI_Comm_create_", CLASS_OTHER},
+	             {"MPI_Comm_create", CLASS_COLLECTIVES},
+	             {"MPI_Cart_create", CLASS_COLLECTIVES},
+	             {"MPI_Cart_sub", CLASS_COLLECTIVES},
+	             {"MPI_Graph_create", CLASS_COLLECTIVES},
+	             {"MPI_Dist_graph_create", CLASS_COLLECTIVES},
+	             {"MPI_Intercomm_", CLASS_COLLECTIVES},
+	             {"MPI_Comm_free", CLASS_COLLECTIVES},
+	             {"MPI_Comm_disconnect", CLASS_COLLECTIVES},
+	             {"MPI_Finalize", CLASS_COLLECTIVES},
+	             {"MPI_Scan", CLASS_COLLECTIVES},
+	             {"MPI_Exscan", CLASS_COLLECTIVES},
+	             {"MPI_Neighbor", CLASS_COLLECTIVES},
+	             {"MPI_Ibarrier", CLASS_COLLECTIVES},
+	             {"MPI_Ibcast", CLASS_COLLECTIVES},
+	             {"MPI_Igather", CLASS_COLLECTIVES},
+	             {"MPI_Iscatter", CLASS_COLLECTIVES},
+	             {"MPI_Iall", CLASS_COLLECTIVES},
+	             {"MPI_Ireduce", CLASS_COLLECTIVES},
+	             {"MPI_Iscan", CLASS_COLLECTIVES},
+	             {"MPI_Iexscan", CLASS_COLLECTIVES},
+	             {"MPI_Ineighbor", CLASS_COLLECTIVES},
+	             {"MPI_Send", CLASS_MESSAGES},
+	             {"MPI_Bsend", CLASS_MESSAGES},
+	             {"MPI_Ssend", CLASS_MESSAGES},
+	             {"MPI_Rsend", CLASS_MESSAGES},
+	             {"MPI_Isend", CLASS_MESSAGES},
+	             {"MPI_Ibsend", CLASS_MESSAGES},
+	             {"MPI_Issend", CLASS_MESSAGES},
+	             {"MPI_Irsend", CLASS_MESSAGES},
+	             {"MPI_Recv", CLASS_MESSAGES},
+	             {"MPI_Irecv", CLASS_MESSAGES},
+	             {"MPI_Mrecv", CLASS_MESSAGES},
+	             {"MPI_Imrecv", CLASS_MESSAGES},
+	             {"MPI_Start", CLASS_MESSAGES},
+	             {"MPI_Psend", CLASS_MESSAGES},
+	             {"MPI_Precv", CLASS_MESSAGES},
+	             {"MPI_Pready", CLASS_MESSAGES}};
 	if (s->function_length == 7 && memcmp(s->function, "MPI_Get", 7) == 0)
 		return CLASS_FILES;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -108,8 +161,15 @@ bool report_partial(const struct report *r)
 
 static int parse(int argc, char **argv, struct options *o)
 {
-	static const struct option options[] = {{"output", required_argument, NULL, 'o'}, {"rank", required_argument, NULL, 'r'}, {"full", no_argument, NULL, 'f'},
-	                                        {"anonymise", required_argument, NULL, 'k'}, {"anonymize", required_argument, NULL, 'k'}, {"archive", optional_argument, NULL, 'a'}, FILTER_OPTIONS, {"help", no_argument, NULL, 'h'},      {NULL, 0, NULL, 0}};
+	static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+	                                        {"rank", required_argument, NULL, 'r'},
+	                                        {"full", no_argument, NULL, 'f'},
+	                                        {"anonymise", required_argument, NULL, 'k'},
+	                                        {"anonymize", required_argument, NULL, 'k'},
+	                                        {"archive", optional_argument, NULL, 'a'},
+	                                        FILTER_OPTIONS,
+	                                        {"help", no_argument, NULL, 'h'},
+	                                        {NULL, 0, NULL, 0}};
 	uint64_t number;
 	const char *expected = "";
 	bool filtered = false;
@@ -211,9 +271,15 @@ static int gather(struct report *r, json_t *json, bool full)
 static int put(struct report *r)
 {
 	char title[600];
-	const char *name = report_meta(r, "job_name"), *exe = report_meta(r, "exe"), *slash = exe ? strrchr(exe, '/') : NULL;
+	const char *name = report_meta(r, "job_name"), *exe = report_meta(r, "exe"),
+		   *slash = exe ? strrchr(exe, '/') : NULL;
 	uint64_t job = report_meta_number(r, "job");
-	snprintf(title, sizeof title, job ? "spoor: %s, job %" PRIu64 : "spoor: %s", name ? name : slash ? slash + 1 : exe ? exe : r->show->name, job);
+	snprintf(title, sizeof title, job ? "spoor: %s, job %" PRIu64 : "spoor: %s",
+	         name    ? name
+	         : slash ? slash + 1
+	         : exe   ? exe
+	                 : r->show->name,
+	         job);
 	html_head(r->out, title);
 	report_overview(r);
 	report_ending(r);

@@ -32,9 +32,8 @@ static const char usage[] =
 	"  -o, --output FILE   default: COMMAND's name with .spoor, in the working directory\n"
 	"  -f, --force         overwrite FILE\n";
 
-static const char usage_end[] =
-	"\n"
-	"A COMMAND that starts several MPI programs makes FILE, FILE.1, FILE.2, ...\n";
+static const char usage_end[] = "\n"
+				"A COMMAND that starts several MPI programs makes FILE, FILE.1, FILE.2, ...\n";
 
 struct run {
 	struct mode mode;
@@ -190,9 +189,11 @@ static int collect(const struct run *run)
 	for (size_t i = 0; i < spool.world_count; i++)
 		rv |= write_trace(run, &facts, spool.worlds[i].path, i);
 	if (spool.arena_count)
-		fprintf(stderr, "spoor run: what %zu ranks recorded could not be read, and is kept in %s\n", spool.arena_count, run->folder);
+		fprintf(stderr, "spoor run: what %zu ranks recorded could not be read, and is kept in %s\n",
+		        spool.arena_count, run->folder);
 	else if (spool.world_count == 0)
-		fprintf(stderr, "spoor run: no trace: %s ran no MPI program (of Open MPI, dynamically linked)\n", run->command[0]);
+		fprintf(stderr, "spoor run: no trace: %s ran no MPI program (of Open MPI, dynamically linked)\n",
+		        run->command[0]);
 	for (size_t i = 0; i < spool.rest_count; i++)
 		unlink(spool.rest[i].path);
 	spool_free(&spool);
@@ -206,8 +207,8 @@ static int prepare(struct run *run)
 {
 	const char *temporary = getenv("TMPDIR"), *base = strrchr(run->command[0], '/');
 
-	if (!run->output[0] && (size_t)snprintf(run->output, sizeof run->output, "%s.spoor", base ? base + 1 : run->command[0]) >=
-	                               sizeof run->output) {
+	if (!run->output[0] && (size_t)snprintf(run->output, sizeof run->output, "%s.spoor",
+	                                        base ? base + 1 : run->command[0]) >= sizeof run->output) {
 		fputs("spoor run: the name of the command is too long for a file\n", stderr);
 		return -1;
 	}
@@ -272,8 +273,8 @@ static void print_usage(FILE *out)
 	for (size_t i = 0; i < setting_count; i++) {
 		const struct setting *s = &setting_table[i];
 		if (s->tracer)
-			fprintf(out, "      --%-13s %s,\n                      %s (default: %s)\n", s->name, s->help, setting_expected(s, expected),
-			        *setting_format(s, &standard, value) ? value : "none");
+			fprintf(out, "      --%-13s %s,\n                      %s (default: %s)\n", s->name, s->help,
+			        setting_expected(s, expected), *setting_format(s, &standard, value) ? value : "none");
 	}
 	fputs(usage_end, out);
 }
@@ -290,27 +291,32 @@ static int read_setting(struct settings *set, const struct setting *s, const cha
 
 int cmd_run(int argc, char **argv)
 {
-	static struct option options[OWN_OPTIONS + setting_count + 1] = {
-		{"mode", required_argument, NULL, 'm'}, {"output", required_argument, NULL, 'o'},
-		{"force", no_argument, NULL, 'f'},      {"help", no_argument, NULL, 'h'}};
+	static struct option options[OWN_OPTIONS + setting_count + 1] = {{"mode", required_argument, NULL, 'm'},
+	                                                                 {"output", required_argument, NULL, 'o'},
+	                                                                 {"force", no_argument, NULL, 'f'},
+	                                                                 {"help", no_argument, NULL, 'h'}};
 	static struct run run = {.mode = {MODE_LOSSLESS, 0}};
 
 	settings_default(&run.set);
 	for (size_t i = 0, n = OWN_OPTIONS; i < setting_count; i++) {
 		if (setting_table[i].tracer)
-			options[n++] = (struct option){setting_table[i].name, is_switch(&setting_table[i]) ? optional_argument : required_argument,
-			                               NULL, SETTING_OPTION + (int)i};
+			options[n++] =
+				(struct option){setting_table[i].name,
+			                        is_switch(&setting_table[i]) ? optional_argument : required_argument,
+			                        NULL, SETTING_OPTION + (int)i};
 	}
 	for (int option; (option = getopt_long(argc, argv, "+m:o:fh", options, NULL)) != -1;) {
 		switch (option) {
 		case 'm':
 			if (mode_parse(&run.mode, optarg)) {
-				fprintf(stderr, "spoor run: --mode %s: expected off, lossless, lossy or lossy:N\n", optarg);
+				fprintf(stderr, "spoor run: --mode %s: expected off, lossless, lossy or lossy:N\n",
+				        optarg);
 				return CMD_USAGE;
 			}
 			break;
 		case 'o':
-			if (!*optarg || (size_t)snprintf(run.output, sizeof run.output, "%s", optarg) >= sizeof run.output) {
+			if (!*optarg ||
+			    (size_t)snprintf(run.output, sizeof run.output, "%s", optarg) >= sizeof run.output) {
 				fputs("spoor run: --output: not a path\n", stderr);
 				return CMD_USAGE;
 			}
@@ -323,7 +329,8 @@ int cmd_run(int argc, char **argv)
 			return CMD_OK;
 		default:
 			if (option >= SETTING_OPTION) {
-				if (read_setting(&run.set, &setting_table[option - SETTING_OPTION], optarg ? optarg : "on"))
+				if (read_setting(&run.set, &setting_table[option - SETTING_OPTION],
+				                 optarg ? optarg : "on"))
 					return CMD_USAGE;
 				break;
 			}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * setup - `spoor setup`: makes the folders of the policy with the owners and modes that they need; and `spoor sweep`, for those of the spool
+ * setup - `spoor setup`: makes the folders of the policy with the owners and modes that they need; and `spoor sweep`,
+ * for those of the spool
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,22 +22,30 @@
 
 static const char setup_usage[] =
 	"Usage: spoor setup [--days N] [--policy FILE]\n"
-	"Makes the folders that the policy names, with the owners and modes that they need; as root, on every node (the archive once):\n\n"
+	"Makes the folders that the policy names, with the owners and modes that they need; as root, on every node "
+	"(the archive once):\n\n"
 	"  archive          root, 0755    traces, in folders of days, and in these of users, each their own\n"
 	"  archive/.index   root:GROUP, 2770   the index, for the policy's \"admin_group\"\n"
 	"  spool            root, 0711    a folder for each step, its user's alone\n"
 	"  log              root:GROUP, 0750   what was decided for which job on this node (spoor doctor JOB)\n\n"
-	"A folder that is there already is set right; what is in it stays as it is. An archive that is another user's stays so: that user makes its index.\n\n"
-	"  --days N         only this: the folders of today and of the N days after it in the archive, 3773, in which users make their own. Where root\n"
-	"                   of the nodes may not write the archive (root_squash), run this daily: on the file server, or as the archive's owner\n";
+	"A folder that is there already is set right; what is in it stays as it is. An archive that is another user's "
+	"stays so: that user makes its index.\n\n"
+	"  --days N         only this: the folders of today and of the N days after it in the archive, 3773, in which "
+	"users make their own. Where root\n"
+	"                   of the nodes may not write the archive (root_squash), run this daily: on the file server, "
+	"or as the archive's owner\n";
 
 static const char sweep_usage[] =
 	"Usage: spoor sweep [--all] [--settled SECONDS] [--policy FILE] [--spool DIR] [--archive DIR] [--helper FILE]\n"
-	"Delivers the traces that earlier steps on this node had to keep in the spool, because the archive was away or full, or because\n"
-	"the node went down. A traced step that ends on the node has it done, too, every ten minutes at most; run this hourly, as root.\n"
-	"What could not be delivered is tried again after a minute, then after longer and longer, and is given up after days: it is in SPOOL/.given-up then.\n\n"
+	"Delivers the traces that earlier steps on this node had to keep in the spool, because the archive was away or "
+	"full, or because\n"
+	"the node went down. A traced step that ends on the node has it done, too, every ten minutes at most; run this "
+	"hourly, as root.\n"
+	"What could not be delivered is tried again after a minute, then after longer and longer, and is given up "
+	"after days: it is in SPOOL/.given-up then.\n\n"
 	"  --all               try everything now, and what was given up\n"
-	"  --settled SECONDS   so long nothing may have been made in a folder of which nobody said that its step ended (default: 60)\n";
+	"  --settled SECONDS   so long nothing may have been made in a folder of which nobody said that its step ended "
+	"(default: 60)\n";
 
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
@@ -55,9 +64,11 @@ static int make_folder(const char *path, mode_t mode, gid_t group, const char *w
 		return -1;
 	}
 	if ((st.st_uid != geteuid() || st.st_gid != group) && fchown(fd, geteuid(), group)) {
-		fprintf(stderr, "spoor setup: %s: cannot be given to user %lu and group %lu: %s\n", path, (unsigned long)geteuid(), (unsigned long)group, strerror(errno));
+		fprintf(stderr, "spoor setup: %s: cannot be given to user %lu and group %lu: %s\n", path,
+		        (unsigned long)geteuid(), (unsigned long)group, strerror(errno));
 	} else if ((st.st_mode & 07777) != mode && fchmod(fd, mode)) {
-		fprintf(stderr, "spoor setup: %s: mode %04o cannot be set: %s\n", path, (unsigned)mode, strerror(errno));
+		fprintf(stderr, "spoor setup: %s: mode %04o cannot be set: %s\n", path, (unsigned)mode,
+		        strerror(errno));
 	} else {
 		printf("%s: %s, mode %04o%s\n", path, what, (unsigned)mode, made ? ", made" : "");
 		close(fd);
@@ -134,7 +145,9 @@ static const char *default_policy(void)
 
 int cmd_setup(int argc, char **argv)
 {
-	static const struct option options[] = {{"days", required_argument, NULL, 'd'}, {"policy", required_argument, NULL, 'p'}, {"help", no_argument, NULL, 'h'},
+	static const struct option options[] = {{"days", required_argument, NULL, 'd'},
+	                                        {"policy", required_argument, NULL, 'p'},
+	                                        {"help", no_argument, NULL, 'h'},
 	                                        {NULL, 0, NULL, 0}};
 	const char *policy = default_policy();
 	char index[DECISION_PATH_SIZE + 16];
@@ -146,10 +159,12 @@ int cmd_setup(int argc, char **argv)
 	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
 		if (option == 'p') {
 			policy = optarg;
-		} else if (option == 'd' && *optarg && strlen(optarg) < 4 && strspn(optarg, "0123456789") == strlen(optarg)) {
+		} else if (option == 'd' && *optarg && strlen(optarg) < 4 &&
+		           strspn(optarg, "0123456789") == strlen(optarg)) {
 			days = strtol(optarg, NULL, 10);
 		} else if (option == 'd') {
-			fprintf(stderr, "spoor setup: --days: expected 0 to 999 days, found %s\n%s", optarg, setup_usage);
+			fprintf(stderr, "spoor setup: --days: expected 0 to 999 days, found %s\n%s", optarg,
+			        setup_usage);
 			return CMD_USAGE;
 		} else {
 			fputs(setup_usage, option == 'h' ? stdout : stderr);
@@ -168,11 +183,15 @@ int cmd_setup(int argc, char **argv)
 	snprintf(index, sizeof index, "%s/.index", d.archive);
 	bool foreign = lstat(d.archive, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid != 0 && !(st.st_mode & 022);
 	if (foreign && st.st_uid != geteuid())
-		printf("%s: archive, of user %lu, with whose rights days are made there; `spoor setup` by that user makes the folder of its index\n", d.archive,
-		       (unsigned long)st.st_uid);
+		printf("%s: archive, of user %lu, with whose rights days are made there; `spoor setup` by that user "
+		       "makes the folder of its index\n",
+		       d.archive, (unsigned long)st.st_uid);
 	else if (foreign) /* all else is root's */
 		return make_folder(index, 02770, group, "index") ? CMD_FAILED : CMD_OK;
-	int rv = !foreign && (make_above(d.archive) || make_folder(d.archive, 0755, 0, "archive") || make_folder(index, 02770, group, "index")) ? -1 : 0;
+	int rv = !foreign && (make_above(d.archive) || make_folder(d.archive, 0755, 0, "archive") ||
+	                      make_folder(index, 02770, group, "index"))
+	                 ? -1
+	                 : 0;
 	rv |= make_above(d.spool) || make_folder(d.spool, 0711, 0, "spool") ? -1 : 0;
 	rv |= make_above(JOURNAL_FOLDER) || make_folder(JOURNAL_FOLDER, 0750, group, "log") ? -1 : 0;
 	return rv ? CMD_FAILED : CMD_OK;
@@ -185,12 +204,16 @@ static void tell(const char *text)
 
 int cmd_sweep(int argc, char **argv)
 {
-	static const struct option options[] = {{"policy", required_argument, NULL, 'p'}, {"spool", required_argument, NULL, 's'},
-	                                        {"archive", required_argument, NULL, 'a'}, {"helper", required_argument, NULL, 'e'},
-	                                        {"all", no_argument, NULL, 'A'}, {"settled", required_argument, NULL, 't'},
-	                                        {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	static const struct option options[] = {
+		{"policy", required_argument, NULL, 'p'},  {"spool", required_argument, NULL, 's'},
+		{"archive", required_argument, NULL, 'a'}, {"helper", required_argument, NULL, 'e'},
+		{"all", no_argument, NULL, 'A'},           {"settled", required_argument, NULL, 't'},
+		{"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
 	const char *policy = default_policy();
-	struct sweep s = {.helper = SPOOR_LIBEXECDIR "/spoor-helper", .seconds = SWEEP_SECONDS, .settled = SWEEP_SETTLED, .tell = tell};
+	struct sweep s = {.helper = SPOOR_LIBEXECDIR "/spoor-helper",
+	                  .seconds = SWEEP_SECONDS,
+	                  .settled = SWEEP_SETTLED,
+	                  .tell = tell};
 	struct error error = {""};
 	struct decision d;
 
@@ -205,7 +228,8 @@ int cmd_sweep(int argc, char **argv)
 			s.helper = optarg;
 		} else if (option == 'A') {
 			s.all = true;
-		} else if (option == 't' && optarg[0] && strlen(optarg) < 9 && strspn(optarg, "0123456789") == strlen(optarg)) {
+		} else if (option == 't' && optarg[0] && strlen(optarg) < 9 &&
+		           strspn(optarg, "0123456789") == strlen(optarg)) {
 			s.settled = strtol(optarg, NULL, 10);
 		} else {
 			fputs(sweep_usage, option == 'h' ? stdout : stderr);
@@ -229,6 +253,7 @@ int cmd_sweep(int argc, char **argv)
 	}
 	if (rv < 0)
 		fprintf(stderr, "spoor: %s\n", error.text);
-	printf("%zu delivered, %zu kept, %zu given up, %zu of steps that run\n", s.delivered, s.kept, s.given_up, s.running);
+	printf("%zu delivered, %zu kept, %zu given up, %zu of steps that run\n", s.delivered, s.kept, s.given_up,
+	       s.running);
 	return rv < 0 || s.kept || s.given_up ? CMD_FAILED : CMD_OK;
 }

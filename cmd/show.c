@@ -20,18 +20,19 @@
 #include "trace/stream.h"
 #include "trace/volume.h"
 
-static const char usage[] = "Usage: spoor show FILE|JOB [--sites] [--loops [--rank R [--thread T]]] [--matrix] [--last] [--at TIME]\n"
-                            "                  [--json] [--archive DIR]\n"
-                            "Without a view: the job's metadata, and calls and time by function.\n\n"
-                            "      --sites        every call site with its call path\n"
-                            "      --loops        the program's skeleton as seen by one rank: loops with trip counts, calls\n"
-                            "      --matrix       messages and bytes from rank to rank\n"
-                            "      --last         where every rank was when it ended\n"
-                            "      --at TIME      where every rank was at a time (12.5s, 300ms) from MPI_Init on, with mean times\n"
-                            "  -r, --rank R       the rank of --loops (default 0)\n"
-                            "      --thread T     its thread (default 0); \"R.T\" is thread T of rank R everywhere\n"
-                            "      --json         as JSON\n"
-                            "      --archive DIR  look for JOB in this archive\n";
+static const char usage[] =
+	"Usage: spoor show FILE|JOB [--sites] [--loops [--rank R [--thread T]]] [--matrix] [--last] [--at TIME]\n"
+	"                  [--json] [--archive DIR]\n"
+	"Without a view: the job's metadata, and calls and time by function.\n\n"
+	"      --sites        every call site with its call path\n"
+	"      --loops        the program's skeleton as seen by one rank: loops with trip counts, calls\n"
+	"      --matrix       messages and bytes from rank to rank\n"
+	"      --last         where every rank was when it ended\n"
+	"      --at TIME      where every rank was at a time (12.5s, 300ms) from MPI_Init on, with mean times\n"
+	"  -r, --rank R       the rank of --loops (default 0)\n"
+	"      --thread T     its thread (default 0); \"R.T\" is thread T of rank R everywhere\n"
+	"      --json         as JSON\n"
+	"      --archive DIR  look for JOB in this archive\n";
 
 struct total {
 	const char *name;
@@ -66,7 +67,8 @@ static size_t totals(const struct trace *t, const struct volumes *v, struct tota
 	for (uint32_t i = 0; *out && i < t->site_count; i++) {
 		const struct schema *s = trace_schema(t, &t->sites[i]);
 		size_t k = 0;
-		while (k < n && ((*out)[k].length != s->function_length || memcmp((*out)[k].name, s->function, s->function_length) != 0))
+		while (k < n && ((*out)[k].length != s->function_length ||
+		                 memcmp((*out)[k].name, s->function, s->function_length) != 0))
 			k++;
 		if (k == n)
 			(*out)[n++] = (struct total){.name = s->function, .length = s->function_length};
@@ -108,11 +110,14 @@ static void print_member(const char *label, const json_t *value)
 		size_t i;
 		json_t *item;
 		printf("%-12s", label);
-		json_array_foreach(value, i, item) {
+		json_array_foreach(value, i, item)
+		{
 			char *text = json_dumps(item, JSON_COMPACT | JSON_ENCODE_ANY);
 			const char *word = json_is_string(item) ? json_string_value(item) : NULL;
 			/* as it is if it needs no quotes to be one word */
-			printf(" %s", word && *word && !strpbrk(word, " \"\\'") && !has_control_characters(word) ? word : text ? text : "?");
+			printf(" %s", word && *word && !strpbrk(word, " \"\\'") && !has_control_characters(word) ? word
+			              : text                                                                     ? text
+			                                                                                         : "?");
 			free(text);
 		}
 		putchar('\n');
@@ -129,21 +134,41 @@ static void print_meta(const struct show *s)
 	static const struct {
 		const char *label, *key;
 	} lines[] = {
-	        {"Cluster", "cluster"},      {"Job", "job"},          {"Step", "step"},         {"Array job", "array_job"},
-	        {"Array task", "array_task"}, {"Het job", "het_job_id"}, {"Name", "job_name"},   {"User", "user"},
-	        {"Account", "account"},      {"Partition", "partition"}, {"QoS", "qos"},       {"State", "state"},
-	        {"Exit code", "exit_code"},  {"Signal", "signal"},    {"Nodes", "node_list"},   {"Hosts", "hosts"},
-	        {"Ranks/node", "ranks_per_node"}, {"Start", "start"}, {"End", "end"},           {"Elapsed s", "elapsed"},
-	        {"Executable", "exe"},       {"Build id", "exe_build_id"}, {"Command", "command"}, {"MPI", "mpi_library"},
-	        {"Mode", "mode"},            {"Rule", "rule"},        {"Rule at", "rule_where"}, {"spoor", "spoor_version"},
+		{"Cluster", "cluster"},
+		{"Job", "job"},
+		{"Step", "step"},
+		{"Array job", "array_job"},
+		{"Array task", "array_task"},
+		{"Het job", "het_job_id"},
+		{"Name", "job_name"},
+		{"User", "user"},
+		{"Account", "account"},
+		{"Partition", "partition"},
+		{"QoS", "qos"},
+		{"State", "state"},
+		{"Exit code", "exit_code"},
+		{"Signal", "signal"},
+		{"Nodes", "node_list"},
+		{"Hosts", "hosts"},
+		{"Ranks/node", "ranks_per_node"},
+		{"Start", "start"},
+		{"End", "end"},
+		{"Elapsed s", "elapsed"},
+		{"Executable", "exe"},
+		{"Build id", "exe_build_id"},
+		{"Command", "command"},
+		{"MPI", "mpi_library"},
+		{"Mode", "mode"},
+		{"Rule", "rule"},
+		{"Rule at", "rule_where"},
+		{"spoor", "spoor_version"},
 	};
 	printf("%-12s %s, %zu bytes\n", "Trace", s->name, container_file_size(s->container));
 	for (size_t i = 0; s->meta && i < sizeof lines / sizeof *lines; i++)
 		print_member(lines[i].label, json_object_get(s->meta, lines[i].key));
 	size_t i;
 	json_t *note;
-	json_array_foreach(json_object_get(s->meta, "notes"), i, note)
-		print_member("Note", note);
+	json_array_foreach(json_object_get(s->meta, "notes"), i, note) print_member("Note", note);
 }
 
 int show_summary(const struct show *s, json_t *json)
@@ -165,14 +190,17 @@ int show_summary(const struct show *s, json_t *json)
 	if (json) {
 		json_t *functions = json_array();
 		for (size_t i = 0; i < n; i++)
-			json_array_append_new(functions,
-			                      json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "function",
-			                                json_stringn(list[i].name, list[i].length), "bytes", (json_int_t)list[i].bytes, "unsized",
-			                                (json_int_t)list[i].unsized, "sites", (json_int_t)list[i].sites, "calls",
-			                                (json_int_t)list[i].time.count, "time_ns", (json_int_t)list[i].time.sum, "min_ns",
-			                                (json_int_t)list[i].time.min, "max_ns", (json_int_t)list[i].time.max, "min_rank",
-			                                (json_int_t)list[i].time.min_rank, "max_rank", (json_int_t)list[i].time.max_rank, "share_ppm",
-			                                (json_int_t)(elapsed ? (double)list[i].time.sum * 1e6 / (double)elapsed : 0)));
+			json_array_append_new(
+				functions,
+				json_pack(
+					"{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "function",
+					json_stringn(list[i].name, list[i].length), "bytes", (json_int_t)list[i].bytes,
+					"unsized", (json_int_t)list[i].unsized, "sites", (json_int_t)list[i].sites,
+					"calls", (json_int_t)list[i].time.count, "time_ns",
+					(json_int_t)list[i].time.sum, "min_ns", (json_int_t)list[i].time.min, "max_ns",
+					(json_int_t)list[i].time.max, "min_rank", (json_int_t)list[i].time.min_rank,
+					"max_rank", (json_int_t)list[i].time.max_rank, "share_ppm",
+					(json_int_t)(elapsed ? (double)list[i].time.sum * 1e6 / (double)elapsed : 0)));
 		json_object_set_new(json, "functions", functions);
 		json_object_set_new(json, "ranks", json_integer((json_int_t)t->size));
 		json_object_set_new(json, "ranks_present", json_integer((json_int_t)stream_ranks(t, &t->events)));
@@ -184,7 +212,8 @@ int show_summary(const struct show *s, json_t *json)
 		json_object_set_new(json, "mpi_ns", json_integer((json_int_t)mpi));
 		json_object_set_new(json, "compute_ns", json_integer((json_int_t)sum.compute_ns));
 		summary_json(&sum, json);
-		json_object_set_new(json_object_get(json, "summary"), "ranks", json_integer((json_int_t)stream_ranks(t, &t->events)));
+		json_object_set_new(json_object_get(json, "summary"), "ranks",
+		                    json_integer((json_int_t)stream_ranks(t, &t->events)));
 		counters_json(t, json);
 		rank_totals_json(t, json);
 		totals_free(list, n);
@@ -197,24 +226,29 @@ int show_summary(const struct show *s, json_t *json)
 	if (stream_threads(t) > 1)
 		printf(", %" PRIu64 " threads, at most %u of a rank", rankmap_size(&t->events), stream_threads(t));
 	if (s->meta && json_object_get(s->meta, "partial"))
-		printf("\n%-12s ranks are missing, or did not come to MPI_Finalize; --last shows which, and where they were", "Partial");
+		printf("\n%-12s ranks are missing, or did not come to MPI_Finalize; --last shows which, and where they "
+		       "were",
+		       "Partial");
 	printf("\n%-12s %" PRIu64 ", %u call sites, %.3f bytes an event\n", "Events", events, t->site_count,
 	       events ? (double)container_file_size(s->container) / (double)events : 0.0);
 	columns_print_loss(t);
 	if (!rankmap_empty(&t->lost))
-		printf("%-12s %" PRId64 " calls, in %" PRIu64 " ranks, are no events: they were only counted\n", "Counted",
-		       rankmap_sum(&t->lost), stream_ranks(t, &t->lost));
+		printf("%-12s %" PRId64 " calls, in %" PRIu64 " ranks, are no events: they were only counted\n",
+		       "Counted", rankmap_sum(&t->lost), stream_ranks(t, &t->lost));
 	summary_print(s, &sum);
 	counters_print(stdout, t);
-	printf("%-28s %6s %12s %12s %6s %12s %12s %8s\n", "FUNCTION", "SITES", "CALLS", "TIME s", "SHARE", "MEAN us", "MAX us", "OF RANK");
+	printf("%-28s %6s %12s %12s %6s %12s %12s %8s\n", "FUNCTION", "SITES", "CALLS", "TIME s", "SHARE", "MEAN us",
+	       "MAX us", "OF RANK");
 	for (size_t i = 0; i < n; i++) {
 		const struct trace_time *time = &list[i].time;
 		char of[STREAM_NAME];
 		if (time->count == 0)
 			continue;
-		printf("%-28.*s %6u %12" PRIu64 " %12.6f %5.1f%% %12.3f %12.3f %8s\n", (int)list[i].length, list[i].name, list[i].sites,
-		       time->count, (double)time->sum * 1e-9, elapsed ? 100.0 * (double)time->sum / (double)elapsed : 0.0,
-		       (double)time->sum * 1e-3 / (double)time->count, (double)time->max * 1e-3, stream_name(t, time->max_rank, of));
+		printf("%-28.*s %6u %12" PRIu64 " %12.6f %5.1f%% %12.3f %12.3f %8s\n", (int)list[i].length,
+		       list[i].name, list[i].sites, time->count, (double)time->sum * 1e-9,
+		       elapsed ? 100.0 * (double)time->sum / (double)elapsed : 0.0,
+		       (double)time->sum * 1e-3 / (double)time->count, (double)time->max * 1e-3,
+		       stream_name(t, time->max_rank, of));
 	}
 	totals_free(list, n);
 	return show_balance(s, NULL);
@@ -253,11 +287,13 @@ int show_sites(const struct show *s, json_t *json)
 		if (!json) {
 			printf("site %u  ", order[i]);
 			print_function(stdout, schema);
-			printf("  %" PRId64 " calls, %" PRIu64 " ranks, %.6f s, max %.3f us on rank %s\n", rankmap_sum(&site->visits),
-			       stream_ranks(t, &site->visits), (double)site->communicate.sum * 1e-9, (double)site->communicate.max * 1e-3,
+			printf("  %" PRId64 " calls, %" PRIu64 " ranks, %.6f s, max %.3f us on rank %s\n",
+			       rankmap_sum(&site->visits), stream_ranks(t, &site->visits),
+			       (double)site->communicate.sum * 1e-9, (double)site->communicate.max * 1e-3,
 			       stream_name(t, site->communicate.max_rank, of));
 			if (volumes.sites[order[i]].bytes)
-				printf("    %" PRIu64 " bytes passed on%s\n", volumes.sites[order[i]].bytes, volumes.sites[order[i]].unsized ? " at least" : "");
+				printf("    %" PRIu64 " bytes passed on%s\n", volumes.sites[order[i]].bytes,
+				       volumes.sites[order[i]].unsized ? " at least" : "");
 			columns_print_short(t, site);
 			balance_site(stdout, t, site);
 		}
@@ -294,20 +330,20 @@ static json_t *meta_of(const struct container *c)
 	return chunk ? json_loadb((const char *)chunk->data, chunk->size, 0, NULL) : NULL;
 }
 
-/* In all objects in it, members whose name ends in "rank" hold streams: they become ranks, and beside them is the thread ("max_rank": 3, "max_thread": 1). Nothing
- * is added where ranks have no further threads. */
+/* In all objects in it, members whose name ends in "rank" hold streams: they become ranks, and beside them is the
+ * thread ("max_rank": 3, "max_thread": 1). Nothing is added where ranks have no further threads. */
 static void name_threads(json_t *json, const struct trace *t)
 {
 	size_t i;
 	json_t *item;
 	const char *key;
 	if (json_is_array(json)) {
-		json_array_foreach(json, i, item)
-			name_threads(item, t);
+		json_array_foreach(json, i, item) name_threads(item, t);
 		return;
 	}
 	json_t *threads = json_object();
-	json_object_foreach(json, key, item) {
+	json_object_foreach(json, key, item)
+	{
 		size_t n = strlen(key);
 		char name[64];
 		if (json_is_object(item) || json_is_array(item)) {
@@ -326,10 +362,17 @@ static void name_threads(json_t *json, const struct trace *t)
 
 int cmd_show(int argc, char **argv)
 {
-	static const struct option options[] = {{"sites", no_argument, NULL, 's'},  {"loops", no_argument, NULL, 'l'},
-	                                        {"matrix", no_argument, NULL, 'm'}, {"last", no_argument, NULL, 'e'}, {"at", required_argument, NULL, 't'}, {"rank", required_argument, NULL, 'r'}, {"thread", required_argument, NULL, 'T'},
-	                                        {"json", no_argument, NULL, 'j'},   {"archive", required_argument, NULL, 'a'},
-	                                        {"help", no_argument, NULL, 'h'},   {NULL, 0, NULL, 0}};
+	static const struct option options[] = {{"sites", no_argument, NULL, 's'},
+	                                        {"loops", no_argument, NULL, 'l'},
+	                                        {"matrix", no_argument, NULL, 'm'},
+	                                        {"last", no_argument, NULL, 'e'},
+	                                        {"at", required_argument, NULL, 't'},
+	                                        {"rank", required_argument, NULL, 'r'},
+	                                        {"thread", required_argument, NULL, 'T'},
+	                                        {"json", no_argument, NULL, 'j'},
+	                                        {"archive", required_argument, NULL, 'a'},
+	                                        {"help", no_argument, NULL, 'h'},
+	                                        {NULL, 0, NULL, 0}};
 	bool sites = false, loops = false, matrix = false, last = false, as_json = false;
 	const char *archive = NULL;
 	struct show s = {.rank = 0, .at = -1};
@@ -347,7 +390,8 @@ int cmd_show(int argc, char **argv)
 			break;
 		case 't':
 			if (parse_time(optarg, &s.at) != 0) {
-				fprintf(stderr, "spoor show: --at: expected a time like 12.5s or 300ms, not \"%s\"\n", optarg);
+				fprintf(stderr, "spoor show: --at: expected a time like 12.5s or 300ms, not \"%s\"\n",
+				        optarg);
 				return CMD_USAGE;
 			}
 			break;
@@ -363,7 +407,8 @@ int cmd_show(int argc, char **argv)
 			break;
 		case 'T':
 			if (number_parse(optarg, INT32_MAX, &number) != 0) {
-				fprintf(stderr, "spoor show: --thread: expected a thread of the rank, not \"%s\"\n", optarg);
+				fprintf(stderr, "spoor show: --thread: expected a thread of the rank, not \"%s\"\n",
+				        optarg);
 				return CMD_USAGE;
 			}
 			s.thread = (uint32_t)number;

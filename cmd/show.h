@@ -19,10 +19,11 @@ struct show {
 	double at; /* ns, for show_last: at that time; negative: at the end */
 };
 
-/* Each returns 0, or -1 after a message on stderr. With json not NULL nothing is printed, and the view becomes members of that object. */
+/* Each returns 0, or -1 after a message on stderr. With json not NULL nothing is printed, and the view becomes members
+ * of that object. */
 int show_summary(const struct show *s, json_t *json);
 int show_sites(const struct show *s, json_t *json);
-int show_loops(const struct show *s, json_t *json);  /* of s->rank */
+int show_loops(const struct show *s, json_t *json); /* of s->rank */
 int show_matrix(const struct show *s, json_t *json);
 /* The sequence of the sites of s->rank as a grammar: site number = token - 1. The caller frees the pattern. */
 struct pattern;

@@ -14,29 +14,30 @@
 #include "trace/bound.h"
 #include "trace/stream.h"
 
-static const char usage[] = "Usage: spoor stat FILE|JOB [--json] [--columns] [--archive DIR]\n"
-                            "Prints the size of each part of a trace, as stored and decompressed, and what it holds.\n\n"
-                            "      --json         as JSON\n"
-                            "      --columns      and what each column is: constant, in order, or lossy (counted) and why\n"
-                            "      --archive DIR  look for JOB in this archive\n";
+static const char usage[] =
+	"Usage: spoor stat FILE|JOB [--json] [--columns] [--archive DIR]\n"
+	"Prints the size of each part of a trace, as stored and decompressed, and what it holds.\n\n"
+	"      --json         as JSON\n"
+	"      --columns      and what each column is: constant, in order, or lossy (counted) and why\n"
+	"      --archive DIR  look for JOB in this archive\n";
 
 static const struct {
 	const char *id, *what;
 } parts[] = {
-        {"STRG", "strings: functions, parameters, names, files"},
-        {"PATH", "call paths: modules and frames"},
-        {"VECT", "vectors: values of array parameters"},
-        {"PATT", "patterns: the order of values"},
-        {"MAPS", "maps: values as functions of the rank"},
-        {"RANK", "ranks: events, first sites, hosts"},
-        {"SITE", "sites: columns and dictionaries"},
-        {"HIST", "times: compute and communicate deltas"},
-        {"TIME", "times (version 1.0)"},
-        {"FACT", "facts of the process"},
-        {"LOSS", "loss: what was given up, and why"},
-        {"CNTR", "counters: in calls and between them"},
-        {"FULL", "times of each event"},
-        {"META", "metadata of the job"},
+	{"STRG", "strings: functions, parameters, names, files"},
+	{"PATH", "call paths: modules and frames"},
+	{"VECT", "vectors: values of array parameters"},
+	{"PATT", "patterns: the order of values"},
+	{"MAPS", "maps: values as functions of the rank"},
+	{"RANK", "ranks: events, first sites, hosts"},
+	{"SITE", "sites: columns and dictionaries"},
+	{"HIST", "times: compute and communicate deltas"},
+	{"TIME", "times (version 1.0)"},
+	{"FACT", "facts of the process"},
+	{"LOSS", "loss: what was given up, and why"},
+	{"CNTR", "counters: in calls and between them"},
+	{"FULL", "times of each event"},
+	{"META", "metadata of the job"},
 };
 
 static const char *what_is(const char *id)
@@ -80,20 +81,22 @@ static void print_text(const struct container *c, const struct trace *t)
 	for (size_t i = 0; i < container_count(c); i++) {
 		const struct chunk *chunk = container_at(c, i);
 		rest -= chunk->stored_size < rest ? chunk->stored_size : rest;
-		printf("%-6s %10zu %10zu %5.1f%%  %s\n", chunk->id, chunk->stored_size, chunk->size, 100.0 * (double)chunk->stored_size / (double)size,
-		       what_is(chunk->id));
+		printf("%-6s %10zu %10zu %5.1f%%  %s\n", chunk->id, chunk->stored_size, chunk->size,
+		       100.0 * (double)chunk->stored_size / (double)size, what_is(chunk->id));
 	}
-	printf("%-6s %10zu %10zu %5.1f%%  %s\n", "-", rest, rest, 100.0 * (double)rest / (double)size, "header and table of chunks");
+	printf("%-6s %10zu %10zu %5.1f%%  %s\n", "-", rest, rest, 100.0 * (double)rest / (double)size,
+	       "header and table of chunks");
 	printf("%-6s %10zu\n\n", "all", size);
 	printf("%" PRIu64 " events of %" PRIu64 " ranks, %.3f bytes an event\n", n.events, stream_ranks(t, &t->events),
 	       n.events ? (double)size / (double)n.events : 0.0);
-	printf("%u sites (%u functions, %u frames), %" PRIu64 " columns of which %" PRIu64 " are constant\n", t->site_count, t->function_count,
-	       t->node_count - 1, n.columns, n.constant);
+	printf("%u sites (%u functions, %u frames), %" PRIu64 " columns of which %" PRIu64 " are constant\n",
+	       t->site_count, t->function_count, t->node_count - 1, n.columns, n.constant);
 	if (n.lossy)
-		printf("%" PRIu64 " columns are lossy (values are counted, their order is not kept), %" PRIu64 " of them successors\n", n.lossy,
-		       n.unordered);
-	printf("%" PRIu64 " groups of ranks, %" PRIu64 " dictionary stretches, %u patterns, %u vectors, %u strings\n", n.groups, n.values,
-	       t->patterns.count, t->vector_pool.count, t->strings.count);
+		printf("%" PRIu64 " columns are lossy (values are counted, their order is not kept), %" PRIu64
+		       " of them successors\n",
+		       n.lossy, n.unordered);
+	printf("%" PRIu64 " groups of ranks, %" PRIu64 " dictionary stretches, %u patterns, %u vectors, %u strings\n",
+	       n.groups, n.values, t->patterns.count, t->vector_pool.count, t->strings.count);
 }
 
 /* How large a lossy trace can get. */
@@ -102,10 +105,13 @@ static void print_bound(const struct trace *t)
 	struct bound b;
 	if (bound_make(&b, t) != 0)
 		return;
-	printf("%-12s at most %" PRIu64 " bytes and %" PRIu64 " entries, however many events, for %" PRIu64 " sites, %" PRIu64 " columns, %" PRIu64 " edges, %" PRIu64
-	       " nodes of ranks; there are %" PRIu64 " entries\n", "Bound", b.bytes_most, b.entries_most, b.sites, b.columns, b.edges, b.behaviours, b.entries);
+	printf("%-12s at most %" PRIu64 " bytes and %" PRIu64 " entries, however many events, for %" PRIu64
+	       " sites, %" PRIu64 " columns, %" PRIu64 " edges, %" PRIu64 " nodes of ranks; there are %" PRIu64
+	       " entries\n",
+	       "Bound", b.bytes_most, b.entries_most, b.sites, b.columns, b.edges, b.behaviours, b.entries);
 	if (b.exact)
-		printf("%-12s %" PRIu64 " columns keep their order, and may grow (structure exact, objects)\n", "", b.exact);
+		printf("%-12s %" PRIu64 " columns keep their order, and may grow (structure exact, objects)\n", "",
+		       b.exact);
 }
 
 static json_t *bound_json(const struct trace *t)
@@ -113,8 +119,9 @@ static json_t *bound_json(const struct trace *t)
 	struct bound b;
 	if (bound_make(&b, t) != 0)
 		return json_null();
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "bytes_most", (json_int_t)b.bytes_most, "entries_most", (json_int_t)b.entries_most,
-	                 "entries", (json_int_t)b.entries, "sites", (json_int_t)b.sites, "columns", (json_int_t)b.columns, "edges", (json_int_t)b.edges,
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "bytes_most", (json_int_t)b.bytes_most,
+	                 "entries_most", (json_int_t)b.entries_most, "entries", (json_int_t)b.entries, "sites",
+	                 (json_int_t)b.sites, "columns", (json_int_t)b.columns, "edges", (json_int_t)b.edges,
 	                 "nodes_of_ranks", (json_int_t)b.behaviours, "columns_in_order", (json_int_t)b.exact);
 }
 
@@ -134,22 +141,25 @@ static int print_json(const struct container *c, const struct trace *t, bool col
 	json_t *list = json_array();
 	for (size_t i = 0; i < container_count(c); i++) {
 		const struct chunk *chunk = container_at(c, i);
-		json_array_append_new(list, json_pack("{s:s, s:I, s:I}", "part", chunk->id, "stored", (json_int_t)chunk->stored_size, "size",
-		                                      (json_int_t)chunk->size));
+		json_array_append_new(list, json_pack("{s:s, s:I, s:I}", "part", chunk->id, "stored",
+		                                      (json_int_t)chunk->stored_size, "size", (json_int_t)chunk->size));
 	}
-	json_t *root = json_pack("{s:I, s:o, s:I, s:I, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:i, s:i}", "size",
-	                         (json_int_t)container_file_size(c), "parts", list, "events", (json_int_t)n.events, "ranks",
-	                         (json_int_t)stream_ranks(t, &t->events), "sites", (int)t->site_count, "functions", (int)t->function_count,
-	                         "frames", (int)t->node_count - 1, "columns", (json_int_t)n.columns, "constant_columns", (json_int_t)n.constant,
-	                         "lossy_columns", (json_int_t)n.lossy, "lossy_successors", (json_int_t)n.unordered,
-	                         "groups", (json_int_t)n.groups, "stretches", (json_int_t)n.values, "patterns", (int)t->patterns.count,
-	                         "vectors", (int)t->vector_pool.count, "strings", (int)t->strings.count);
+	json_t *root = json_pack(
+		"{s:I, s:o, s:I, s:I, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:i, s:i}", "size",
+		(json_int_t)container_file_size(c), "parts", list, "events", (json_int_t)n.events, "ranks",
+		(json_int_t)stream_ranks(t, &t->events), "sites", (int)t->site_count, "functions",
+		(int)t->function_count, "frames", (int)t->node_count - 1, "columns", (json_int_t)n.columns,
+		"constant_columns", (json_int_t)n.constant, "lossy_columns", (json_int_t)n.lossy, "lossy_successors",
+		(json_int_t)n.unordered, "groups", (json_int_t)n.groups, "stretches", (json_int_t)n.values, "patterns",
+		(int)t->patterns.count, "vectors", (int)t->vector_pool.count, "strings", (int)t->strings.count);
 	json_object_set_new(root, "loss", columns_loss_json(t));
 	json_object_set_new(root, "bound", bound_json(t));
 	json_t *sites = columns ? json_array() : NULL;
 	for (uint32_t i = 0; columns && i < t->site_count; i++)
-		json_array_append_new(sites, json_pack("{s:I, s:s%, s:o}", "site", (json_int_t)i, "function", trace_schema(t, &t->sites[i])->function,
-		                                       (size_t)trace_schema(t, &t->sites[i])->function_length, "columns", columns_json(t, &t->sites[i])));
+		json_array_append_new(sites, json_pack("{s:I, s:s%, s:o}", "site", (json_int_t)i, "function",
+		                                       trace_schema(t, &t->sites[i])->function,
+		                                       (size_t)trace_schema(t, &t->sites[i])->function_length,
+		                                       "columns", columns_json(t, &t->sites[i])));
 	if (columns)
 		json_object_set_new(root, "columns_of_sites", sites);
 	int rv = root ? json_dumpf(root, stdout, JSON_INDENT(2)) : -1;
@@ -160,8 +170,11 @@ static int print_json(const struct container *c, const struct trace *t, bool col
 
 int cmd_stat(int argc, char **argv)
 {
-	static const struct option options[] = {
-	        {"json", no_argument, NULL, 'j'}, {"columns", no_argument, NULL, 'c'}, {"archive", required_argument, NULL, 'a'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+	                                        {"columns", no_argument, NULL, 'c'},
+	                                        {"archive", required_argument, NULL, 'a'},
+	                                        {"help", no_argument, NULL, 'h'},
+	                                        {NULL, 0, NULL, 0}};
 	bool json = false, columns = false;
 	const char *archive = NULL;
 	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {

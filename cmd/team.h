@@ -14,8 +14,10 @@ struct team {
 	unsigned rank, size;
 	/* Waits until all are here. True if it went well with all of them. NULL in a team of one. */
 	bool (*agree)(bool well);
-	/* Rank 0 gets the bytes of each other rank through take, in order of ranks. Returns 0, or -1: take said so, or no memory. NULL in a team of one. */
-	int (*gather)(const uint8_t *bytes, size_t size, int (*take)(void *context, const uint8_t *bytes, size_t size), void *context);
+	/* Rank 0 gets the bytes of each other rank through take, in order of ranks. Returns 0, or -1: take said so, or
+	 * no memory. NULL in a team of one. */
+	int (*gather)(const uint8_t *bytes, size_t size, int (*take)(void *context, const uint8_t *bytes, size_t size),
+	              void *context);
 };
 
 /* True if all members are well. */

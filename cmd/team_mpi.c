@@ -3,9 +3,9 @@
  *
  *     task:   MPI process  <-- socket -->  worker, its child: reads the archive, adds up
  *
- * The worker is another process because root's becomes somebody else before it reads what users wrote (archive/humble.h), and what an MPI library
- * has opened and shared as root would not be its own any more. It is started before MPI_Init. The messages of the worker: a letter, a number, and as many
- * bytes if the letter is GIVE.
+ * The worker is another process because root's becomes somebody else before it reads what users wrote
+ * (archive/humble.h), and what an MPI library has opened and shared as root would not be its own any more. It is
+ * started before MPI_Init. The messages of the worker: a letter, a number, and as many bytes if the letter is GIVE.
  */
 #include <errno.h>
 #include <mpi.h>
@@ -73,7 +73,8 @@ static bool agree(bool well)
 	return put_message(parent, AGREE, well) == 0 && get(parent, &m, sizeof m) == 0 && m.number;
 }
 
-static int gather(const uint8_t *bytes, size_t size, int (*take)(void *context, const uint8_t *bytes, size_t size), void *context)
+static int gather(const uint8_t *bytes, size_t size, int (*take)(void *context, const uint8_t *bytes, size_t size),
+                  void *context)
 {
 	struct message m;
 	int rv = 0;
@@ -137,7 +138,8 @@ static int pass_on(int fd, uint64_t size, int rank, int ranks, uint8_t *piece)
 	return rv;
 }
 
-/* Are all well, and have all ended? A task that has ended is not well for those that still ask, so that they end, too, instead of waiting for it. */
+/* Are all well, and have all ended? A task that has ended is not well for those that still ask, so that they end, too,
+ * instead of waiting for it. */
 static bool agree_all(bool well, bool ended, bool *all_ended)
 {
 	int mine[2] = {well, ended}, all[2];
@@ -192,8 +194,10 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	if (ranks == 1 && expected > 1) {
-		fprintf(stderr, "spoor aggregate: task %u of %u is alone for the MPI library; start the tasks so that they find each other: srun --mpi=pmix\n", number,
-		        expected);
+		fprintf(stderr,
+		        "spoor aggregate: task %u of %u is alone for the MPI library; start the tasks so that they "
+		        "find each other: srun --mpi=pmix\n",
+		        number, expected);
 		status = CMD_FAILED;
 	} else {
 		status = worker < 0 ? -1 : serve(pair[0], rank, ranks);

@@ -16,7 +16,7 @@
 struct spread {
 	const struct schema_column *column;
 	bool messages, sum, wraps; /* its values are dealt out one by one; they are counts; they are ranks */
-	bool coarse;     /* ranks whose numbers cannot be compared: of smaller communicators, or in bins of several */
+	bool coarse; /* ranks whose numbers cannot be compared: of smaller communicators, or in bins of several */
 	struct tally a;
 	int64_t *limits; /* the greatest values of its bins, ascending */
 	uint64_t *got;   /* values of the second trace up to each limit; behind them: those beyond the last */
@@ -25,7 +25,7 @@ struct spread {
 	struct named {
 		const struct pool_item *name;
 		uint64_t count[2];
-	} *names;
+	} * names;
 	size_t name_count;
 };
 
@@ -112,7 +112,8 @@ static int add_name(struct spread *x, const struct trace *t, int side, int64_t v
 	const struct pool_item *name = &t->strings.items[(uint64_t)value - (uint64_t)VALUE_CONSTANT];
 
 	for (size_t i = 0; i < x->name_count; i++)
-		if (x->names[i].name->size == name->size && memcmp(x->names[i].name->bytes, name->bytes, name->size) == 0) {
+		if (x->names[i].name->size == name->size &&
+		    memcmp(x->names[i].name->bytes, name->bytes, name->size) == 0) {
 			x->names[i].count[side] += count;
 			return 0;
 		}
@@ -159,7 +160,9 @@ static int add_sites(struct totals *t, struct error *error)
 
 			for (uint32_t g = 0; k < site->column_count && g < site->columns[k].count; g++) {
 				const struct trace_lossy *lossy = site->columns[k].groups[g].lossy;
-				const struct tally *values = lossy && f->schema->column[k].vector ? &lossy->elements : lossy ? &lossy->values : NULL;
+				const struct tally *values = lossy && f->schema->column[k].vector ? &lossy->elements
+				                             : lossy                              ? &lossy->values
+				                                                                  : NULL;
 
 				if (!lossy)
 					continue;
@@ -232,7 +235,10 @@ static bool in_all(const struct totals *t, int side, const struct event *e)
 		if (e->schema->column[k].kind != 'c' || e->schema->column[k].vector)
 			continue;
 		if (value_is_constant(v))
-			return strcmp((const char *)t->traces[side]->strings.items[(uint64_t)v - (uint64_t)VALUE_CONSTANT].bytes, "MPI_COMM_WORLD") == 0;
+			return strcmp((const char *)t->traces[side]
+			                      ->strings.items[(uint64_t)v - (uint64_t)VALUE_CONSTANT]
+			                      .bytes,
+			              "MPI_COMM_WORLD") == 0;
 		return v >= 0 && (uint64_t)v < t->size_count && t->sizes[v] == t->traces[side]->size;
 	}
 	return false;
@@ -249,7 +255,8 @@ static int add_event(struct totals *t, int side, const struct event *e)
 		if (!x->column)
 			continue;
 		while (column < e->schema->count &&
-		       (e->schema->column[column].length != x->column->length || memcmp(e->schema->column[column].name, x->column->name, x->column->length) != 0))
+		       (e->schema->column[column].length != x->column->length ||
+		        memcmp(e->schema->column[column].name, x->column->name, x->column->length) != 0))
 			column++;
 		if (column == e->schema->count)
 			continue;
@@ -280,7 +287,9 @@ static int add_events(struct totals *t, int side, struct error *error)
 	for (uint64_t r = 0; rankmap_next(&trace->events, &r, &unused); r++) {
 		struct walk *w = NULL;
 		struct event e;
-		int rv = walk_object(trace, (uint32_t)r, "@comm", "size", &t->sizes, &t->size_count, error) != 0 ? -1 : walk_begin(&w, trace, (uint32_t)r, error);
+		int rv = walk_object(trace, (uint32_t)r, "@comm", "size", &t->sizes, &t->size_count, error) != 0
+		                 ? -1
+		                 : walk_begin(&w, trace, (uint32_t)r, error);
 
 		while (rv == 0 && (rv = walk_next(w, &e, error)) == 0)
 			if (add_event(t, side, &e) != 0)
@@ -324,29 +333,34 @@ static uint64_t distance(const struct spread *x)
 }
 
 /* One operation of all ranks may be another one. */
-static bool differs(uint32_t ranks, const struct function *f, const struct spread *x, const char *a_name, const char *b_name, FILE *out)
+static bool differs(uint32_t ranks, const struct function *f, const struct spread *x, const char *a_name,
+                    const char *b_name, FILE *out)
 {
 	const struct schema *s = f->schema;
-	uint64_t most = x->messages ? 0 : (uint64_t)(TOLERANCE * (double)x->numbers[0]) + (ranks > 2 ? ranks : 2), off = far(x->numbers[0], x->numbers[1]);
+	uint64_t most = x->messages ? 0 : (uint64_t)(TOLERANCE * (double)x->numbers[0]) + (ranks > 2 ? ranks : 2),
+		 off = far(x->numbers[0], x->numbers[1]);
 	bool found = false;
 
 	for (size_t i = 0; i < x->name_count; i++)
 		if (far(x->names[i].count[0], x->names[i].count[1]) > most && !found) {
-			fprintf(out, "%.*s %.*s: %s: %" PRIu64 " times %s, %s: %" PRIu64 "\n", (int)s->function_length, s->function, (int)x->column->length,
-			        x->column->name, a_name, x->names[i].count[0], (const char *)x->names[i].name->bytes, b_name, x->names[i].count[1]);
+			fprintf(out, "%.*s %.*s: %s: %" PRIu64 " times %s, %s: %" PRIu64 "\n", (int)s->function_length,
+			        s->function, (int)x->column->length, x->column->name, a_name, x->names[i].count[0],
+			        (const char *)x->names[i].name->bytes, b_name, x->names[i].count[1]);
 			found = true;
 		}
 	if (!x->coarse && distance(x) > off)
 		off = distance(x);
 	if (off > most && !found) {
-		fprintf(out, "%.*s %.*s: of %" PRIu64 " values %" PRIu64 " are others in the trace that is %s\n", (int)s->function_length, s->function,
-		        (int)x->column->length, x->column->name, x->numbers[0], off, b_name);
+		fprintf(out, "%.*s %.*s: of %" PRIu64 " values %" PRIu64 " are others in the trace that is %s\n",
+		        (int)s->function_length, s->function, (int)x->column->length, x->column->name, x->numbers[0],
+		        off, b_name);
 		found = true;
 	}
 	/* modulo 2^64 of what is not negative; a thousandth for rounding */
-	if (x->sum && !found && (double)far(x->sums[0], x->sums[1]) > (x->messages ? 0.001 : TOLERANCE) * (double)x->sums[0] + 1) {
-		fprintf(out, "%.*s %.*s: %s: %" PRIu64 " in all, %s: %" PRIu64 "\n", (int)s->function_length, s->function, (int)x->column->length,
-		        x->column->name, a_name, x->sums[0], b_name, x->sums[1]);
+	if (x->sum && !found &&
+	    (double)far(x->sums[0], x->sums[1]) > (x->messages ? 0.001 : TOLERANCE) * (double)x->sums[0] + 1) {
+		fprintf(out, "%.*s %.*s: %s: %" PRIu64 " in all, %s: %" PRIu64 "\n", (int)s->function_length,
+		        s->function, (int)x->column->length, x->column->name, a_name, x->sums[0], b_name, x->sums[1]);
 		found = true;
 	}
 	return found;
@@ -401,8 +415,9 @@ int totals_compare(const struct trace *a, const struct trace *b, const char *a_n
 
 		result->events += f->calls[0];
 		if (different)
-			fprintf(out, "%.*s: %s: %" PRIu64 " calls; %s: %" PRIu64 " calls\n", (int)f->schema->function_length, f->schema->function, a_name,
-			        f->calls[0], b_name, f->calls[1]);
+			fprintf(out, "%.*s: %s: %" PRIu64 " calls; %s: %" PRIu64 " calls\n",
+			        (int)f->schema->function_length, f->schema->function, a_name, f->calls[0], b_name,
+			        f->calls[1]);
 		for (size_t k = 0; k < f->schema->count; k++)
 			if (f->spreads[k].column) {
 				result->columns++;

@@ -74,8 +74,8 @@ static int count_act(struct traffic *m, struct table *cells, uint32_t self, cons
 	return 0;
 }
 
-static int count_rank(struct traffic *m, struct table *cells, const struct calls *calls, const struct comms *comms, uint32_t stream,
-                      struct progress *progress, uint64_t *done, struct error *error)
+static int count_rank(struct traffic *m, struct table *cells, const struct calls *calls, const struct comms *comms,
+                      uint32_t stream, struct progress *progress, uint64_t *done, struct error *error)
 {
 	int rv = -1, step;
 	struct walk *w = NULL;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * traffic - who sent how much to whom: all messages of a trace, by pair of ranks and by size
  *
- * Counts what the senders' calls say, when they are started, and what arrives at nobody (MPI_PROC_NULL) not at all. Ranks are those of MPI_COMM_WORLD;
- * messages in communicators whose members are not known are counted apart. Walks every event of every rank, with a progress bar.
+ * Counts what the senders' calls say, when they are started, and what arrives at nobody (MPI_PROC_NULL) not at all.
+ * Ranks are those of MPI_COMM_WORLD; messages in communicators whose members are not known are counted apart. Walks
+ * every event of every rank, with a progress bar.
  */
 #ifndef SPOOR_TRAFFIC_H
 #define SPOOR_TRAFFIC_H

@@ -11,10 +11,11 @@
 #include "trace/walk.h"
 
 static const char usage[] = "Usage: spoor verify FILE|JOB... [--quick] [--archive DIR]\n"
-                            "Checks structure and checksums, and decodes every event of every rank: up to a limit that --limit raises (see spoor(1)).\n"
-                            "Prints one line a trace; the exit status is 1 if one is not good.\n\n"
-                            "      --quick        structure and checksums only\n"
-                            "      --archive DIR  look for JOB in this archive\n";
+			    "Checks structure and checksums, and decodes every event of every rank: up to a limit that "
+			    "--limit raises (see spoor(1)).\n"
+			    "Prints one line a trace; the exit status is 1 if one is not good.\n\n"
+			    "      --quick        structure and checksums only\n"
+			    "      --archive DIR  look for JOB in this archive\n";
 
 static int verify_rank(const char *name, const struct trace *t, uint32_t rank, uint64_t *events, bool *unordered)
 {
@@ -50,10 +51,11 @@ static int verify(const char *name, const char *archive, bool quick)
 	if (open_spent(name) != 0)
 		rv = -1;
 	if (rv == 0 && quick)
-		printf("%s: good: %" PRIu64 " ranks, %" PRId64 " events, not decoded\n", name, stream_ranks(&t, &t.events), rankmap_sum(&t.events));
+		printf("%s: good: %" PRIu64 " ranks, %" PRId64 " events, not decoded\n", name,
+		       stream_ranks(&t, &t.events), rankmap_sum(&t.events));
 	else if (rv == 0 && unordered)
-		printf("%s: good: %" PRIu64 " ranks, %" PRId64 " events, of which %" PRIu64 " are in order: lossy\n", name,
-		       stream_ranks(&t, &t.events), rankmap_sum(&t.events), events);
+		printf("%s: good: %" PRIu64 " ranks, %" PRId64 " events, of which %" PRIu64 " are in order: lossy\n",
+		       name, stream_ranks(&t, &t.events), rankmap_sum(&t.events), events);
 	else if (rv == 0)
 		printf("%s: good: %" PRIu64 " ranks, %" PRIu64 " events\n", name, stream_ranks(&t, &t.events), events);
 	trace_free(&t);
@@ -63,8 +65,10 @@ static int verify(const char *name, const char *archive, bool quick)
 
 int cmd_verify(int argc, char **argv)
 {
-	static const struct option options[] = {
-	        {"quick", no_argument, NULL, 'q'}, {"archive", required_argument, NULL, 'a'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	static const struct option options[] = {{"quick", no_argument, NULL, 'q'},
+	                                        {"archive", required_argument, NULL, 'a'},
+	                                        {"help", no_argument, NULL, 'h'},
+	                                        {NULL, 0, NULL, 0}};
 	bool quick = false;
 	const char *archive = NULL;
 	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gate - what is preloaded into every process of a job: lets the tracer in where there is an MPI library, and is nothing elsewhere
+ * gate - what is preloaded into every process of a job: lets the tracer in where there is an MPI library, and is
+ * nothing elsewhere
  *
- * A process has nothing to do with MPI until an MPI library is mapped into it. Mostly the loader did that before the first
- * instruction of the program: gate_begin sees it. Else the program opens a module that needs MPI, and then asks for something in that: with dlsym,
- * which is therefore defined here. The tracer for that MPI library is then opened, and has all calls of the program that go into the MPI library come to
- * it (preload/bind.c). The gate defines no name of MPI: whoever asks whether there is one, by a weak reference or dlsym, gets the answer that it gets
- * without spoor, and libraries with functions of the same names are never met.
+ * A process has nothing to do with MPI until an MPI library is mapped into it. Mostly the loader did that before the
+ * first instruction of the program: gate_begin sees it. Else the program opens a module that needs MPI, and then asks
+ * for something in that: with dlsym, which is therefore defined here. The tracer for that MPI library is then opened,
+ * and has all calls of the program that go into the MPI library come to it (preload/bind.c). The gate defines no name
+ * of MPI: whoever asks whether there is one, by a weak reference or dlsym, gets the answer that it gets without spoor,
+ * and libraries with functions of the same names are never met.
  *
  * It must not hurt a process of which it knows nothing. So it
  *
- * - needs no library and no version of a symbol: it is loaded by every glibc, also one that the program brings along, and by musl;
- *   what it uses of libc is looked up where it is used, and where it is not there nothing is done;
+ * - needs no library and no version of a symbol: it is loaded by every glibc, also one that the program brings along,
+ *   and by musl; what it uses of libc is looked up where it is used, and where it is not there nothing is done;
  * - does nothing without a handoff in the environment, allocates nothing, and makes no system call;
  * - passes calls of dlsym on by a jump: the loader takes the return address for who asks.
  */
@@ -37,10 +39,10 @@ static const struct tracer {
 #define TRACERS (sizeof tracers / sizeof tracers[0])
 
 static struct gate {
-	bool begun;         /* all constructors of libraries have run */
-	bool open;          /* there is a handoff, and we are in a process that can be traced */
-	bool busy;          /* atomic: somebody is looking */
-	void (*look)(void); /* of the tracer that was let in */
+	bool begun;                 /* all constructors of libraries have run */
+	bool open;                  /* there is a handoff, and we are in a process that can be traced */
+	bool busy;                  /* atomic: somebody is looking */
+	void (*look)(void);         /* of the tracer that was let in */
 	unsigned long long changes; /* files that the loader had mapped and unmapped in all when we last looked */
 	char ***environ;
 	const char *path; /* of this file */
@@ -60,7 +62,9 @@ static bool begins(const char *text, const char *with)
 /* Names, all found in one pass through the modules. */
 struct wanted {
 	const char *name;
-	bool first; /* the first definition in the process, which may be the program's copy of a variable; else the first one behind the gate */
+	/* the first definition in the process, which may be the program's copy of a variable; else the first one behind
+	 * the gate */
+	bool first;
 	uint32_t hash;
 	void *found;
 };
@@ -73,7 +77,7 @@ struct pass {
 
 static void find_in(struct pass *p, const struct module *m)
 {
-	const ElfW(Sym) *s;
+	const ElfW(Sym) * s;
 
 	if (m->base == (uintptr_t)__ehdr_start) {
 		gate.path = m->path;
@@ -95,8 +99,8 @@ static int find_next(struct dl_phdr_info *info, size_t size, void *pass)
 	return 0;
 }
 
-/* Before the end of the beginning no function can be trusted to be ready (sanitizers have a dl_iterate_phdr of their own), but nobody unloads anything
- * either: then it is the loader's list for debuggers that is looked through. */
+/* Before the end of the beginning no function can be trusted to be ready (sanitizers have a dl_iterate_phdr of their
+ * own), but nobody unloads anything either: then it is the loader's list for debuggers that is looked through. */
 static void find_all(struct wanted *wanted, size_t count)
 {
 	struct pass p = {wanted, count, false};
@@ -158,7 +162,8 @@ static int has_changed(struct dl_phdr_info *info, size_t size, void *argument)
 	return 1;
 }
 
-/* The tracer for the MPI library that is mapped now, if there is one. For one that no tracer knows it is any: it says so in the node's log. */
+/* The tracer for the MPI library that is mapped now, if there is one. For one that no tracer knows it is any: it says
+ * so in the node's log. */
 static const struct tracer *find_tracer(void)
 {
 	for (size_t i = 0; i < TRACERS; i++)
@@ -201,9 +206,12 @@ static void __attribute__((noinline)) look(void)
 
 /* ---- where the gate is not ---- */
 
-/* In the file system of a container the gate is not there, and the loader would tell the user so in every program that is started. */
-static const char launchers[][16] = {"apptainer", "singularity", "starter", "starter-suid", "podman", "docker", "nerdctl", "charliecloud", "ch-run", "enroot",
-                                     "shifter",   "sarus",       "bwrap",   "unshare",      "nsenter", "chroot", "crun",   "runc",         "udocker"};
+/* In the file system of a container the gate is not there, and the loader would tell the user so in every program that
+ * is started. */
+static const char launchers[][16] = {"apptainer", "singularity", "starter",      "starter-suid", "podman",
+                                     "docker",    "nerdctl",     "charliecloud", "ch-run",       "enroot",
+                                     "shifter",   "sarus",       "bwrap",        "unshare",      "nsenter",
+                                     "chroot",    "crun",        "runc",         "udocker"};
 
 static bool is_launcher(const char *name)
 {
@@ -250,7 +258,6 @@ static void leave(void)
 	}
 }
 
-
 /* ---- functions in front of libc's ---- */
 
 typedef void *symbol_finder(void *, const char *);
@@ -277,7 +284,8 @@ EXPORT void *dlsym(void *restrict handle, const char *restrict name)
 	return next ? next(handle, name) : NULL; /* the call is a jump: see gate/Makemodule.am */
 }
 
-/* Whoever lives on in a part of the file system where the gate is not would hear of that from the loader, in each program that it starts. */
+/* Whoever lives on in a part of the file system where the gate is not would hear of that from the loader, in each
+ * program that it starts. */
 EXPORT int chroot(const char *path)
 {
 	int (*next)(const char *), (*there)(const char *, int), *(*location)(void), saved;
@@ -298,8 +306,9 @@ EXPORT int chroot(const char *path)
 	return rv;
 }
 
-/* AddressSanitizer's run-time library wants to be the first of all libraries, and ends the program if a preloaded one is before it. It asks this function
- * for its options (a program's own function of that name is asked instead, and ASAN_OPTIONS counts more than both). Nobody else does. */
+/* AddressSanitizer's run-time library wants to be the first of all libraries, and ends the program if a preloaded one
+ * is before it. It asks this function for its options (a program's own function of that name is asked instead, and
+ * ASAN_OPTIONS counts more than both). Nobody else does. */
 EXPORT const char *__asan_default_options(void)
 {
 	return "verify_asan_link_order=0";
@@ -316,13 +325,14 @@ static bool is_everywhere(const char *handoff)
 	return false;
 }
 
-/* The last of the libraries' constructors. Its arguments are not there in every libc. Everything is asked in one pass: most processes have nothing to do
- * with MPI, and this is all that happens in them. */
+/* The last of the libraries' constructors. Its arguments are not there in every libc. Everything is asked in one pass:
+ * most processes have nothing to do with MPI, and this is all that happens in them. */
 __attribute__((visibility("hidden"))) void gate_begin(void)
 {
 	enum { ENVIRON, NAME, MPI, COUNT };
-	struct wanted w[COUNT] = {
-		[ENVIRON] = {.name = "environ", .first = true}, [NAME] = {.name = "__progname", .first = true}, [MPI] = {.name = "PMPI_Init"}};
+	struct wanted w[COUNT] = {[ENVIRON] = {.name = "environ", .first = true},
+	                          [NAME] = {.name = "__progname", .first = true},
+	                          [MPI] = {.name = "PMPI_Init"}};
 	char **e, *name;
 
 	find_all(w, COUNT);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * module - a file that the dynamic loader has mapped into this process: its symbols, by name
  *
- * Reads what the loader itself reads: the dynamic section and the tables that it names (System V ABI, "Dynamic Linking";
- * the GNU hash table is described in binutils' documentation of --hash-style). Everything is inline and needs no library
- * at all, not even libc, because the gate is loaded into processes whatever their libc is.
+ * Reads what the loader itself reads: the dynamic section and the tables that it names (System V ABI, "Dynamic
+ * Linking"; the GNU hash table is described in binutils' documentation of --hash-style). Everything is inline and needs
+ * no library at all, not even libc, because the gate is loaded into processes whatever their libc is.
  */
 #ifndef SPOOR_MODULE_H
 #define SPOOR_MODULE_H
@@ -16,10 +16,10 @@
 struct module {
 	uintptr_t base;   /* what is added to the addresses in the file */
 	const char *path; /* as the loader has it; "" for the program itself */
-	const ElfW(Phdr) *segments;
+	const ElfW(Phdr) * segments;
 	size_t segment_count;
-	const ElfW(Dyn) *dynamic;
-	ElfW(Sym) *symbols;
+	const ElfW(Dyn) * dynamic;
+	ElfW(Sym) * symbols;
 	const char *strings;
 	const uint32_t *gnu_hash, *sysv_hash; /* one of them is there; the other may be NULL */
 };
@@ -30,8 +30,9 @@ static inline uintptr_t module_address(const struct module *m, uintptr_t address
 	return address < m->base ? m->base + address : address;
 }
 
-/* Fills in m from the dynamic section. False: it has no symbols that could be looked up. Valid while the file is mapped. */
-static inline bool module_read_dynamic(struct module *m, uintptr_t base, const char *path, const ElfW(Dyn) *dynamic)
+/* Fills in m from the dynamic section. False: it has no symbols that could be looked up. Valid while the file is
+ * mapped. */
+static inline bool module_read_dynamic(struct module *m, uintptr_t base, const char *path, const ElfW(Dyn) * dynamic)
 {
 	const ElfW(Dyn) *strings = NULL, *symbols = NULL, *gnu = NULL, *sysv = NULL;
 
@@ -97,8 +98,9 @@ static inline uint32_t module_hash(const char *name)
 	return hash;
 }
 
-/* Header of the GNU table: buckets, first symbol in it, words of the Bloom filter, its shift; then filter, buckets, chains. */
-static inline ElfW(Sym) *module_find_gnu(const struct module *m, const char *name, uint32_t hash)
+/* Header of the GNU table: buckets, first symbol in it, words of the Bloom filter, its shift; then filter, buckets,
+ * chains. */
+static inline ElfW(Sym) * module_find_gnu(const struct module *m, const char *name, uint32_t hash)
 {
 	const uint32_t *h = m->gnu_hash;
 	const ElfW(Addr) *filter = (const ElfW(Addr) *)(const void *)(h + 4);
@@ -120,7 +122,7 @@ static inline ElfW(Sym) *module_find_gnu(const struct module *m, const char *nam
 	return NULL;
 }
 
-static inline ElfW(Sym) *module_find_sysv(const struct module *m, const char *name)
+static inline ElfW(Sym) * module_find_sysv(const struct module *m, const char *name)
 {
 	const uint32_t *h = m->sysv_hash;
 	uint32_t hash = 0;
@@ -139,17 +141,17 @@ static inline ElfW(Sym) *module_find_sysv(const struct module *m, const char *na
 }
 
 /* The module's definition of a name, which has this module_hash; NULL if it has none. Versions are not looked at. */
-static inline ElfW(Sym) *module_find_hashed(const struct module *m, const char *name, uint32_t hash)
+static inline ElfW(Sym) * module_find_hashed(const struct module *m, const char *name, uint32_t hash)
 {
 	return m->gnu_hash ? module_find_gnu(m, name, hash) : module_find_sysv(m, name);
 }
 
-static inline ElfW(Sym) *module_find(const struct module *m, const char *name)
+static inline ElfW(Sym) * module_find(const struct module *m, const char *name)
 {
 	return module_find_hashed(m, name, module_hash(name));
 }
 
-static inline void *module_at(const struct module *m, const ElfW(Sym) *s)
+static inline void *module_at(const struct module *m, const ElfW(Sym) * s)
 {
 	return (void *)(m->base + s->st_value);
 }

@@ -34,7 +34,7 @@ struct spoor_trace {
 
 struct spoor_walk {
 	const struct spoor_trace *trace;
-	struct walk *walk; /* of one thread; NULL: */
+	struct walk *walk;   /* of one thread; NULL: */
 	struct weave *weave; /* of all of a rank's; its last event: */
 	struct woven woven;
 	struct event event;
@@ -294,12 +294,15 @@ static struct spoor_value scalar(const struct trace *t, int64_t value, char kind
 	return v;
 }
 
-static struct spoor_value value_of(const struct trace *t, const struct event *e, const struct schema_column *c, int64_t value)
+static struct spoor_value value_of(const struct trace *t, const struct event *e, const struct schema_column *c,
+                                   int64_t value)
 {
 	if (!c->vector || value == VALUE_LOSSY || value_is_constant(value))
 		return scalar(t, value, c->kind, e->base);
 	const struct pool_item *vector = event_vector(t, e, value);
-	return (struct spoor_value){.kind = SPOOR_ARRAY, .letter = c->kind, .count = (uint32_t)(vector->size / sizeof(int64_t)),
+	return (struct spoor_value){.kind = SPOOR_ARRAY,
+	                            .letter = c->kind,
+	                            .count = (uint32_t)(vector->size / sizeof(int64_t)),
 	                            .reserved = {(uint64_t)(uintptr_t)vector->bytes, (uint64_t)e->base}};
 }
 
@@ -347,7 +350,8 @@ int spoor_element(const struct spoor_trace *t, const struct spoor_value *array, 
 
 /* --- times and counters --- */
 
-_Static_assert((int)SPOOR_COMPUTE == (int)TOTAL_COMPUTE && (int)SPOOR_ELAPSED == (int)TOTAL_ELAPSED && (int)SPOOR_OVERHEAD == (int)TOTAL_OVERHEAD,
+_Static_assert((int)SPOOR_COMPUTE == (int)TOTAL_COMPUTE && (int)SPOOR_ELAPSED == (int)TOTAL_ELAPSED &&
+                       (int)SPOOR_OVERHEAD == (int)TOTAL_OVERHEAD,
                "totals have the same numbers");
 
 uint32_t spoor_site_edges(const struct spoor_trace *t, uint32_t site)
@@ -408,7 +412,8 @@ int spoor_counter(const struct spoor_trace *t, uint32_t counter, struct spoor_co
 	if (counter >= t->trace.counter_count)
 		return -1;
 	const struct trace_counter *from = &t->trace.counters[counter];
-	*c = (struct spoor_counter){string_at(&t->trace, from->name), string_at(&t->trace, from->reason), from->ranks, from->missing};
+	*c = (struct spoor_counter){string_at(&t->trace, from->name), string_at(&t->trace, from->reason), from->ranks,
+	                            from->missing};
 	return 0;
 }
 
@@ -429,13 +434,19 @@ int spoor_total(const struct spoor_trace *t, enum spoor_total_kind kind, struct 
 	const struct trace_total *from = &t->trace.total[kind];
 	*total = (struct spoor_total){.ranks = from->count};
 	if (from->count > 0)
-		*total = (struct spoor_total){from->count, from->sum, from->min, from->max,
-		                              stream_rank(&t->trace, from->min_rank), stream_thread(&t->trace, from->min_rank),
-		                              stream_rank(&t->trace, from->max_rank), stream_thread(&t->trace, from->max_rank)};
+		*total = (struct spoor_total){from->count,
+		                              from->sum,
+		                              from->min,
+		                              from->max,
+		                              stream_rank(&t->trace, from->min_rank),
+		                              stream_thread(&t->trace, from->min_rank),
+		                              stream_rank(&t->trace, from->max_rank),
+		                              stream_thread(&t->trace, from->max_rank)};
 	return 0;
 }
 
-int spoor_rank_total(const struct spoor_trace *t, enum spoor_total_kind kind, uint32_t rank, uint32_t thread, uint64_t *ns)
+int spoor_rank_total(const struct spoor_trace *t, enum spoor_total_kind kind, uint32_t rank, uint32_t thread,
+                     uint64_t *ns)
 {
 	const struct trace_total *from = (unsigned)kind < TRACE_TOTALS ? &t->trace.total[kind] : NULL;
 	uint32_t stream = stream_of(t, rank, thread);

@@ -65,7 +65,8 @@ static int take_run(void *context, int64_t value, uint64_t length, uint64_t runs
 }
 
 /* Counts what one rank has in a group. */
-static int take_rank(struct taking *k, const struct trace_site *s, const struct trace_group *g, const struct pattern *p, uint32_t rank)
+static int take_rank(struct taking *k, const struct trace_site *s, const struct trace_group *g, const struct pattern *p,
+                     uint32_t rank)
 {
 	int rv = -1;
 	int64_t visits, last;
@@ -119,7 +120,8 @@ static int give_up(struct trace *t, const struct trace_site *s, struct trace_col
 		struct pattern p = {0};
 		if (g->lossy) {
 			all.lossy->why |= g->lossy->why;
-			int bad = tally_merge(&all.lossy->values, &g->lossy->values) | tally_merge(&all.lossy->elements, &g->lossy->elements);
+			int bad = tally_merge(&all.lossy->values, &g->lossy->values) |
+			          tally_merge(&all.lossy->elements, &g->lossy->elements);
 			for (uint32_t n = 0; !bad && n < g->lossy->next_count; n++) {
 				struct tally *runs = trace_next(all.lossy, g->lossy->next[n].to);
 				bad = !runs || tally_merge(runs, &g->lossy->next[n].runs);
@@ -130,7 +132,8 @@ static int give_up(struct trace *t, const struct trace_site *s, struct trace_col
 		}
 		if (reference == REFERENCE_SITE && !g->pattern)
 			continue;
-		if (g->pattern && pattern_parse(&p, t->patterns.items[g->pattern - 1].bytes, t->patterns.items[g->pattern - 1].size) != 0) {
+		if (g->pattern && pattern_parse(&p, t->patterns.items[g->pattern - 1].bytes,
+		                                t->patterns.items[g->pattern - 1].size) != 0) {
 			pattern_free(&p);
 			goto done;
 		}
@@ -161,7 +164,8 @@ done:
 	return rv;
 }
 
-/* Tokens of all groups: symbols of the patterns, which stand for their dictionaries as well; and what ranks differ by, at a quarter of that. */
+/* Tokens of all groups: symbols of the patterns, which stand for their dictionaries as well; and what ranks differ by,
+ * at a quarter of that. */
 static bool too_long(const struct trace *t, const struct trace_column *c, uint64_t threshold)
 {
 	uint64_t tokens = 0, nodes = 0;
@@ -181,7 +185,8 @@ static bool too_long(const struct trace *t, const struct trace_column *c, uint64
 			continue;
 		struct pattern p;
 		uint64_t symbols = 0;
-		if (pattern_parse(&p, t->patterns.items[g->pattern - 1].bytes, t->patterns.items[g->pattern - 1].size) == 0)
+		if (pattern_parse(&p, t->patterns.items[g->pattern - 1].bytes,
+		                  t->patterns.items[g->pattern - 1].size) == 0)
 			symbols = pattern_symbols(&p);
 		pattern_free(&p);
 		tokens += symbols > stretches ? symbols : stretches;
@@ -208,8 +213,10 @@ int loss_finish(struct trace *t)
 			enum reference reference = schema_reference(schema, k);
 			bool patterns = false;
 			for (uint32_t g = 0; g < c->count; g++)
-				patterns |= c->groups[g].pattern != 0 || (reference != REFERENCE_SITE && !c->groups[g].lossy);
-			if (t->loss.lossy && patterns && (t->loss.structure || !schema_exact(schema, k)) && too_long(t, c, t->loss.threshold)) {
+				patterns |= c->groups[g].pattern != 0 ||
+				            (reference != REFERENCE_SITE && !c->groups[g].lossy);
+			if (t->loss.lossy && patterns && (t->loss.structure || !schema_exact(schema, k)) &&
+			    too_long(t, c, t->loss.threshold)) {
 				if (give_up(t, s, c, reference) != 0)
 					return -1;
 				changed++;

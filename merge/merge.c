@@ -37,7 +37,8 @@ static struct trace_group *lossy_group(struct trace_column *c, const struct rank
 	return trace_add_group_take(c, &g) == 0 ? &c->groups[c->count - 1] : NULL;
 }
 
-static int tally_translate(const struct translation *x, struct tally *into, const struct tally *from, enum reference reference)
+static int tally_translate(const struct translation *x, struct tally *into, const struct tally *from,
+                           enum reference reference)
 {
 	struct tally t = {0};
 	int rv = -1;
@@ -59,7 +60,8 @@ done:
 	return rv;
 }
 
-static int merge_lossy(struct translation *x, struct trace_column *into, const struct trace_group *from, enum reference reference)
+static int merge_lossy(struct translation *x, struct trace_column *into, const struct trace_group *from,
+                       enum reference reference)
 {
 	struct trace_group *g = lossy_group(into, trace_group_ranks(from));
 	if (!g)
@@ -69,7 +71,8 @@ static int merge_lossy(struct translation *x, struct trace_column *into, const s
 	to->why |= l->why;
 	to->since = l->since < to->since ? l->since : to->since;
 	/* the values of a vector column are lengths */
-	if (tally_translate(x, &to->values, &l->values, reference == REFERENCE_STRING ? reference : REFERENCE_NONE) != 0 ||
+	if (tally_translate(x, &to->values, &l->values, reference == REFERENCE_STRING ? reference : REFERENCE_NONE) !=
+	            0 ||
 	    tally_translate(x, &to->elements, &l->elements, REFERENCE_NONE) != 0)
 		return -1;
 	for (uint32_t i = 0; i < l->next_count; i++) {
@@ -80,7 +83,8 @@ static int merge_lossy(struct translation *x, struct trace_column *into, const s
 	return 0;
 }
 
-static int stretch_translate(struct translation *x, const struct trace_stretch *s, enum reference reference, struct trace_stretch *to)
+static int stretch_translate(struct translation *x, const struct trace_stretch *s, enum reference reference,
+                             struct trace_stretch *to)
 {
 	*to = (struct trace_stretch){.count = s->count, .vector = s->vector};
 	if (translate_map(x, &s->start, s->vector ? REFERENCE_NONE : reference, &to->start) != 0 ||
@@ -94,7 +98,8 @@ static int stretch_translate(struct translation *x, const struct trace_stretch *
 	return 0;
 }
 
-static int merge_group(struct translation *x, struct trace_column *into, const struct trace_group *from, enum reference reference)
+static int merge_group(struct translation *x, struct trace_column *into, const struct trace_group *from,
+                       enum reference reference)
 {
 	int rv = -1;
 	if (from->lossy)
@@ -144,11 +149,13 @@ static int merge_site(struct translation *x, struct trace_site *into, const stru
 	if (object)
 		return 0;
 	merge_extremes(into, from);
-	if (trace_time_add(&into->communicate, &from->communicate) != 0 || counts_add(&into->counts, from->counts, x->counters) != 0)
+	if (trace_time_add(&into->communicate, &from->communicate) != 0 ||
+	    counts_add(&into->counts, from->counts, x->counters) != 0)
 		return -1;
 	for (uint32_t i = 0; i < from->edge_count; i++) {
 		struct trace_edge *e = trace_edge(into, x->sites[from->edges[i].to]);
-		if (!e || trace_time_add(&e->compute, &from->edges[i].compute) != 0 || counts_add(&e->counts, from->edges[i].counts, x->counters) != 0)
+		if (!e || trace_time_add(&e->compute, &from->edges[i].compute) != 0 ||
+		    counts_add(&e->counts, from->edges[i].counts, x->counters) != 0)
 			return -1;
 	}
 	return 0;
@@ -185,9 +192,11 @@ static int merge_ranks(struct translation *x)
 {
 	const struct trace *from = x->from;
 	struct trace *into = x->into;
-	if (merge_map(x, &into->events, &from->events, REFERENCE_NONE) != 0 || merge_map(x, &into->first, &from->first, REFERENCE_SITE) != 0 ||
+	if (merge_map(x, &into->events, &from->events, REFERENCE_NONE) != 0 ||
+	    merge_map(x, &into->first, &from->first, REFERENCE_SITE) != 0 ||
 	    merge_map(x, &into->host, &from->host, REFERENCE_STRING) != 0 ||
-	    merge_map(x, &into->host_number, &from->host_number, REFERENCE_NONE) != 0 || merge_map(x, &into->lost, &from->lost, REFERENCE_NONE) != 0 ||
+	    merge_map(x, &into->host_number, &from->host_number, REFERENCE_NONE) != 0 ||
+	    merge_map(x, &into->lost, &from->lost, REFERENCE_NONE) != 0 ||
 	    merge_map(x, &into->in_flight, &from->in_flight, REFERENCE_SITE) != 0)
 		return -1;
 	for (unsigned i = 0; i < TRACE_TOTALS; i++)
@@ -201,8 +210,10 @@ static int merge_ranks(struct translation *x)
 	return 0;
 }
 
-/* vectors: NULL, or the numbers in `into` of those that are there already (UINT32_MAX: not); it is freed. take: NULL, or from's vectors. */
-static int merge_known(struct trace *into, const struct trace *from, uint32_t *vectors, struct pool *take, struct error *error)
+/* vectors: NULL, or the numbers in `into` of those that are there already (UINT32_MAX: not); it is freed. take: NULL,
+ * or from's vectors. */
+static int merge_known(struct trace *into, const struct trace *from, uint32_t *vectors, struct pool *take,
+                       struct error *error)
 {
 	struct translation x = {.into = into, .from = from, .take = take};
 	x.strings = translate_numbers(from->strings.count);
@@ -217,8 +228,10 @@ static int merge_known(struct trace *into, const struct trace *from, uint32_t *v
 	for (uint32_t i = 0; !vectors && x.vectors && i < from->vector_pool.count; i++)
 		x.vectors[i] = UINT32_MAX;
 	bool ok = x.strings && x.vectors && x.patterns && x.modules && x.nodes && x.functions && x.sites;
-	ok = ok && translate_strings(&x) == 0 && translate_paths(&x) == 0 && counts_merge(into, from, x.strings, x.counters) == 0 &&
-	     translate_functions(&x) == 0 && translate_sites(&x) == 0 && merge_all_sites(&x) == 0 && timing_merge(into, from, x.sites) == 0 && merge_ranks(&x) == 0;
+	ok = ok && translate_strings(&x) == 0 && translate_paths(&x) == 0 &&
+	     counts_merge(into, from, x.strings, x.counters) == 0 && translate_functions(&x) == 0 &&
+	     translate_sites(&x) == 0 && merge_all_sites(&x) == 0 && timing_merge(into, from, x.sites) == 0 &&
+	     merge_ranks(&x) == 0;
 	free(x.strings);
 	free(x.vectors);
 	free(x.patterns);
@@ -239,7 +252,8 @@ int merge_take(struct trace *into, struct trace *from, struct error *error)
 	return merge_known(into, from, NULL, &from->vector_pool, error);
 }
 
-/* Canonical order: a new trace is given the things of the old one in sorted order, and then the old one is merged into it. */
+/* Canonical order: a new trace is given the things of the old one in sorted order, and then the old one is merged into
+ * it. */
 /* vectors: NULL, or those of t, which it then loses. */
 static int order_trace(struct trace *out, const struct trace *t, struct pool *vectors, struct error *error)
 {

@@ -71,7 +71,8 @@ static int order_paths(struct trace *into, const struct trace *from, const uint3
 	int rv = -1;
 	uint32_t n = from->node_count;
 	uint32_t(*modules)[2] = malloc((from->module_count + 1) * sizeof *modules);
-	uint32_t *translated = translate_numbers(n), *module_numbers = translate_numbers(from->module_count), *first = translate_numbers(n), *stack = translate_numbers(n);
+	uint32_t *translated = translate_numbers(n), *module_numbers = translate_numbers(from->module_count),
+		 *first = translate_numbers(n), *stack = translate_numbers(n);
 	struct ordered_node *nodes = malloc((n + 1) * sizeof *nodes);
 	if (!modules || !translated || !module_numbers || !nodes || !first || !stack)
 		goto done;
@@ -84,11 +85,12 @@ static int order_paths(struct trace *into, const struct trace *from, const uint3
 		if (trace_module(into, (struct trace_module){modules[i][1], modules[i][0]}) == UINT32_MAX)
 			goto done;
 	for (uint32_t i = 0; i < from->module_count; i++)
-		module_numbers[i] = trace_module(into, (struct trace_module){strings[from->modules[i].name], strings[from->modules[i].build_id]});
+		module_numbers[i] = trace_module(into, (struct trace_module){strings[from->modules[i].name],
+		                                                             strings[from->modules[i].build_id]});
 	for (uint32_t i = 1; i < n; i++) {
 		uint32_t module = from->nodes[i].module;
-		nodes[i - 1] = (struct ordered_node){i, module == UINT32_MAX ? UINT32_MAX : module_numbers[module], from->nodes[i].offset,
-		                                     from->nodes[i].parent};
+		nodes[i - 1] = (struct ordered_node){i, module == UINT32_MAX ? UINT32_MAX : module_numbers[module],
+		                                     from->nodes[i].offset, from->nodes[i].parent};
 	}
 	qsort(nodes, n - 1, sizeof *nodes, by_place);
 	/* first[p]: where the children of p begin in nodes */
@@ -103,7 +105,8 @@ static int order_paths(struct trace *into, const struct trace *from, const uint3
 	while (depth > 0) {
 		uint32_t i = stack[depth - 1];
 		const struct ordered_node *node = &nodes[i];
-		translated[node->number] = trace_node(into, (struct trace_node){translated[node->parent], node->module, node->offset});
+		translated[node->number] =
+			trace_node(into, (struct trace_node){translated[node->parent], node->module, node->offset});
 		if (translated[node->number] == UINT32_MAX)
 			goto done;
 		if (i + 1 < n - 1 && nodes[i + 1].parent == node->parent)
@@ -193,7 +196,9 @@ static void mark_used(const struct trace *t, bool *patterns, bool *vectors)
 					if (schema_reference(trace_schema(t, s), k) != REFERENCE_VECTOR || group->lossy)
 						continue;
 					for (uint32_t d = 0; d < group->count; d++)
-						for (uint32_t n = 0; !group->dict[d].vector && n < group->dict[d].start.node_count; n++) {
+						for (uint32_t n = 0;
+						     !group->dict[d].vector && n < group->dict[d].start.node_count;
+						     n++) {
 							const struct rank_node *node = &group->dict[d].start.nodes[n];
 							if (node->low == RANK_LEAF && !value_is_constant(node->delta))
 								vectors[node->delta] = true;
@@ -214,7 +219,8 @@ static int order_vectors(struct translation *x, const bool *used)
 	for (uint32_t i = 0; i < from->count; i++) {
 		if (!used[i])
 			continue;
-		items[n] = (struct pool_item){.bytes = (uint8_t *)translate_array(x, &from->items[i]), .size = from->items[i].size};
+		items[n] = (struct pool_item){.bytes = (uint8_t *)translate_array(x, &from->items[i]),
+		                              .size = from->items[i].size};
 		if (!items[n++].bytes)
 			goto done;
 	}
@@ -240,8 +246,8 @@ static int by_item(const void *a, const void *b)
 	return compare_items(&((const struct moved *)a)->item, &((const struct moved *)b)->item);
 }
 
-/* The same without a copy, for a trace that is not needed any more: programs that make new arrays all the time have most of their memory there. Returns the
- * numbers that the vectors have now; malloc'ed, NULL on no memory. */
+/* The same without a copy, for a trace that is not needed any more: programs that make new arrays all the time have
+ * most of their memory there. Returns the numbers that the vectors have now; malloc'ed, NULL on no memory. */
 static uint32_t *move_vectors(const struct translation *x, struct pool *from, const bool *used)
 {
 	uint32_t n = 0, done = 0, *moved = translate_numbers(from->count);
@@ -264,7 +270,8 @@ static uint32_t *move_vectors(const struct translation *x, struct pool *from, co
 	if (ok)
 		qsort(items, n, sizeof *items, by_item);
 	for (; ok && done < n; done += ok)
-		ok = (moved[items[done].number] = pool_adopt(&x->into->vector_pool, items[done].item.bytes, items[done].item.size)) != UINT32_MAX;
+		ok = (moved[items[done].number] = pool_adopt(&x->into->vector_pool, items[done].item.bytes,
+		                                             items[done].item.size)) != UINT32_MAX;
 	for (; items && done < n; done++)
 		free(items[done].item.bytes);
 	free(items);
@@ -297,9 +304,10 @@ static int order_used(struct translation *x, struct pool *vectors_of, uint32_t *
 int order_tables(struct translation *x, struct pool *vectors, uint32_t **moved)
 {
 	const struct trace *from = x->from;
-	if (order_pool(&x->into->strings, &from->strings, NULL) != 0 || translate_strings(x) != 0 || order_used(x, vectors, moved) != 0 ||
-	    order_paths(x->into, from, x->strings) != 0 || translate_paths(x) != 0 || order_functions(x->into, from, x->strings) != 0 ||
-	    translate_functions(x) != 0 || order_sites(x, false) != 0 || order_sites(x, true) != 0)
+	if (order_pool(&x->into->strings, &from->strings, NULL) != 0 || translate_strings(x) != 0 ||
+	    order_used(x, vectors, moved) != 0 || order_paths(x->into, from, x->strings) != 0 ||
+	    translate_paths(x) != 0 || order_functions(x->into, from, x->strings) != 0 || translate_functions(x) != 0 ||
+	    order_sites(x, false) != 0 || order_sites(x, true) != 0)
 		return -1;
 	counts_order(x->into, from, x->strings);
 	return 0;

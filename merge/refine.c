@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * refine - gives ranks whose columns repeat different values at the same places one common pattern
  *
- * Patterns are not written out: each is looked at as a beginning, a loop, and an end (shape). Of a loop only one turn is compared; loops with
- * different periods are compared over the least common multiple. What does not have that form, or is too long, stays as it is.
+ * Patterns are not written out: each is looked at as a beginning, a loop, and an end (shape). Of a loop only one turn
+ * is compared; loops with different periods are compared over the least common multiple. What does not have that form,
+ * or is too long, stays as it is.
  */
 #include "merge/refine.h"
 
@@ -18,7 +19,8 @@
 /* Tokens that are written out, of a beginning, an end, or one turn of a loop. */
 #define MAX_TOKENS 4096
 
-/* A pattern: `head` tokens, then `turns` times `body` tokens, then `tail` tokens. Tokens are classes: numbers of dictionary values. */
+/* A pattern: `head` tokens, then `turns` times `body` tokens, then `tail` tokens. Tokens are classes: numbers of
+ * dictionary values. */
 struct shape {
 	uint8_t *classes; /* head, one turn, tail */
 	uint64_t head, body, turns, tail, length;
@@ -53,8 +55,10 @@ static bool class_of(uint32_t token, unsigned *known, uint8_t **out)
 	return true;
 }
 
-/* Writes a symbol out, `times` for its exponent. *known counts new values. Returns 0, 1 if a token means nothing, -1 on no memory. */
-static int expand(const struct pattern *p, const struct pattern_symbol *s, uint64_t times, uint8_t **out, unsigned *known)
+/* Writes a symbol out, `times` for its exponent. *known counts new values. Returns 0, 1 if a token means nothing, -1 on
+ * no memory. */
+static int expand(const struct pattern *p, const struct pattern_symbol *s, uint64_t times, uint8_t **out,
+                  unsigned *known)
 {
 	for (; times > 0; times--) {
 		struct pattern rule = *p;
@@ -163,8 +167,8 @@ static bool frame_of(struct shape *frame, const struct shape *shapes, size_t n)
 	return frame->tail <= 2 * MAX_TOKENS;
 }
 
-/* The classes of the common refinement, in order of first appearance; *first[k]: where class k appears first. Returns the
- * number of classes, 0 if there are too many, -1 on no memory. */
+/* The classes of the common refinement, in order of first appearance; *first[k]: where class k appears first. Returns
+ * the number of classes, 0 if there are too many, -1 on no memory. */
 static int refine(struct shape *frame, const struct shape *shapes, size_t n, uint64_t first[MAX_CLASSES])
 {
 	uint64_t explicit = frame->head + frame->body + frame->tail;
@@ -178,7 +182,9 @@ static int refine(struct shape *frame, const struct shape *shapes, size_t n, uin
 		memset(pair, -1, sizeof pair);
 		classes = 0;
 		for (uint64_t at = 0; at < explicit; at++) {
-			uint64_t place = at < frame->head + frame->body ? at : at + frame->body * (frame->turns ? frame->turns - 1 : 0);
+			uint64_t place = at < frame->head + frame->body
+			                         ? at
+			                         : at + frame->body * (frame->turns ? frame->turns - 1 : 0);
 			int16_t *class = &pair[frame->classes[at]][class_at(&shapes[i], place)];
 			if (*class < 0) {
 				if (classes == MAX_CLASSES)
@@ -186,7 +192,7 @@ static int refine(struct shape *frame, const struct shape *shapes, size_t n, uin
 				first[classes] = place;
 				*class = (int16_t)classes++;
 			}
-			frame->classes[at] = (uint8_t)*class;
+			frame->classes[at] = (uint8_t) * class;
 		}
 	}
 	return (int)classes;
@@ -201,7 +207,8 @@ static int append_run(struct grammar_index *g, ref start, const uint8_t *classes
 			token = PATTERN_NEW;
 			++*known;
 		}
-		while (i + run < n && (token == PATTERN_NEW ? classes[i + run] == *known : classes[i + run] == classes[i])) {
+		while (i + run < n &&
+		       (token == PATTERN_NEW ? classes[i + run] == *known : classes[i + run] == classes[i])) {
 			run++;
 			*known += token == PATTERN_NEW;
 		}
@@ -224,15 +231,19 @@ static uint64_t period_of(const uint8_t *turn, uint64_t body)
 /* Turns that are appended one by one before it is given up to wait for a loop. */
 #define FEW_TURNS 6
 
-/* Appends n tokens that are turns of a loop. As soon as the grammar has the loop as a rule, it is what is appended: so the outcome is the grammar of the tokens one by
- * one, as the ranks have it that needed no refinement. Returns 0, 1 if there is no such rule, -1 on no memory. */
-static int append_turns(struct grammar_index *g, ref start, const uint8_t *turn, uint64_t period, uint64_t n, uint32_t *known)
+/* Appends n tokens that are turns of a loop. As soon as the grammar has the loop as a rule, it is what is appended: so
+ * the outcome is the grammar of the tokens one by one, as the ranks have it that needed no refinement. Returns 0, 1 if
+ * there is no such rule, -1 on no memory. */
+static int append_turns(struct grammar_index *g, ref start, const uint8_t *turn, uint64_t period, uint64_t n,
+                        uint32_t *known)
 {
 	struct grammar_run *runs = malloc(period * sizeof *runs);
 	int rv = runs ? 0 : -1;
 	bool found = period == 1;
 	if (rv == 0 && found)
-		rv = append_run(g, start, turn, 1, known) != 0 || grammar_append(g, start, turn[0] + 1u, n - 1) != 0 ? -1 : 0;
+		rv = append_run(g, start, turn, 1, known) != 0 || grammar_append(g, start, turn[0] + 1u, n - 1) != 0
+		             ? -1
+		             : 0;
 	for (uint64_t at = 0; rv == 0 && period > 1 && at < n; at++) {
 		ref rule = found || at < 2 * period ? 0 : grammar_loop(g, start);
 		uint64_t length = 0;
@@ -288,9 +299,10 @@ static int stretch_copy(struct trace_stretch *to, const struct trace_stretch *s)
 	return 0;
 }
 
-/* The refined group: the value of a class is, in each group, the value that the group has at the place where the class appears first. */
-static int group_of(struct trace_group *out, const struct trace_group *groups, const struct shape *shapes, size_t n, const uint64_t *first,
-                    unsigned classes)
+/* The refined group: the value of a class is, in each group, the value that the group has at the place where the class
+ * appears first. */
+static int group_of(struct trace_group *out, const struct trace_group *groups, const struct shape *shapes, size_t n,
+                    const uint64_t *first, unsigned classes)
 {
 	*out = (struct trace_group){.dict = calloc(classes, sizeof *out->dict)};
 	if (!out->dict)
@@ -304,7 +316,8 @@ static int group_of(struct trace_group *out, const struct trace_group *groups, c
 				out->count++;
 				return 1;
 			}
-			if (i == 0 ? stretch_copy(s, &g->dict[value]) != 0 : trace_stretch_join(s, &g->dict[value]) != 0) {
+			if (i == 0 ? stretch_copy(s, &g->dict[value]) != 0
+			           : trace_stretch_join(s, &g->dict[value]) != 0) {
 				out->count++;
 				return -1;
 			}
@@ -331,7 +344,8 @@ static int group_spread(struct trace_group *out, const struct trace_group *g)
 		for (uint64_t k = 0; k < g->dict[i].count; k++) {
 			struct trace_stretch *s = &out->dict[out->count++];
 			s->count = 1;
-			if (k == 0 ? stretch_copy(s, &g->dict[i]) : rankmap_sum_of(&s->start, &g->dict[i].start, &g->dict[i].stride, k))
+			if (k == 0 ? stretch_copy(s, &g->dict[i])
+			           : rankmap_sum_of(&s->start, &g->dict[i].start, &g->dict[i].stride, k))
 				return -1;
 		}
 	return 0;
@@ -408,7 +422,8 @@ static int refine_length(struct trace *t, struct trace_column *c, struct shape *
 	for (size_t i = n; i-- > 1;) {
 		trace_group_free(&c->groups[members[i]]);
 		shape_free(&all[members[i]]);
-		memmove(&c->groups[members[i]], &c->groups[members[i] + 1], (c->count - members[i] - 1) * sizeof *c->groups);
+		memmove(&c->groups[members[i]], &c->groups[members[i] + 1],
+		        (c->count - members[i] - 1) * sizeof *c->groups);
 		memmove(&all[members[i]], &all[members[i] + 1], (c->count - members[i] - 1) * sizeof *all);
 		all[--c->count] = (struct shape){0};
 	}
@@ -437,9 +452,9 @@ static int refine_column(struct trace *t, const struct trace_site *s, struct tra
 		/* how long a constant successor column is depends on where the rank ends: left alone */
 		int64_t visits = g->pattern == 0 && !successor ? visits_of(s, g) : 0;
 		int rv = g->lossy || values_of(g) > MAX_CLASSES ? 1
-		         : g->pattern != 0    ? shape_of(&shapes[i], &t->patterns.items[g->pattern - 1])
-		         : visits > 0         ? shape_constant(&shapes[i], (uint64_t)visits)
-		                              : 1;
+		         : g->pattern != 0 ? shape_of(&shapes[i], &t->patterns.items[g->pattern - 1])
+		         : visits > 0      ? shape_constant(&shapes[i], (uint64_t)visits)
+		                           : 1;
 		if (rv < 0 || visits < 0)
 			changed = -1;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * salvage - makes a trace of the arenas that ranks left behind
  *
- * Arenas are opened one after the other, so that memory is bounded by the largest arena and the trace that grows out of all.
+ * Arenas are opened one after the other, so that memory is bounded by the largest arena and the trace that grows out of
+ * all.
  */
 #include "merge/salvage.h"
 
@@ -114,7 +115,8 @@ static int list(struct salvage *s, const char *folder, struct left **out, size_t
 		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
 			continue;
 		if (st.st_uid != geteuid() || st.st_nlink > 1) { /* not made by the tracer */
-			rv = error_set(error, "%s/%s: is somebody else's, or has a second name; left alone", folder, e->d_name);
+			rv = error_set(error, "%s/%s: is somebody else's, or has a second name; left alone", folder,
+			               e->d_name);
 			continue;
 		}
 		if (*count == capacity) {
@@ -141,14 +143,16 @@ static int list(struct salvage *s, const char *folder, struct left **out, size_t
 	return rv;
 }
 
-/* In the order of ranks: the sites of a world then have the same numbers whatever the folder's order, which makes merging quick. */
+/* In the order of ranks: the sites of a world then have the same numbers whatever the folder's order, which makes
+ * merging quick. */
 static int by_world(const void *a, const void *b)
 {
 	const struct left *x = a, *y = b;
 	return x->world != y->world ? (x->world > y->world ? 1 : -1) : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Files of this world that are there already: arenas of ranks that are in one are not needed any more. path gets the first name that is free. */
+/* Files of this world that are there already: arenas of ranks that are in one are not needed any more. path gets the
+ * first name that is free. */
 static int drop_merged(const char *folder, struct left *lefts, size_t n, char path[PATH_SIZE], struct error *error)
 {
 	for (unsigned i = 0; i < NAMES; i++) {

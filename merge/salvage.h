@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * salvage - makes a trace of the arenas that ranks left behind: they were killed, or did not find each other at MPI_Finalize
+ * salvage - makes a trace of the arenas that ranks left behind: they were killed, or did not find each other at
+ * MPI_Finalize
  */
 #ifndef SPOOR_SALVAGE_H
 #define SPOOR_SALVAGE_H
@@ -11,23 +12,25 @@
 #include "trace/error.h"
 
 struct salvage {
-	/* Takes a raw trace that could not be written to the folder because that is full. Returns 0 if it is safe elsewhere; then its arenas are removed.
-	 * NULL: the arenas stay. */
+	/* Takes a raw trace that could not be written to the folder because that is full. Returns 0 if it is safe
+	 * elsewhere; then its arenas are removed. NULL: the arenas stay. */
 	int (*deliver)(void *context, const uint8_t *bytes, size_t size);
 	/* Is told what should be known: one line. May be NULL. */
 	void (*tell)(void *context, const char *text);
 	void *context;
-	bool remove_damaged; /* arenas that cannot be read; else they stay. Those of another version of spoor always stay. */
+	/* arenas that cannot be read; else they stay. Those of another version of spoor always stay. */
+	bool remove_damaged;
 	/* results */
 	size_t made;    /* traces */
 	size_t running; /* arenas whose process is still there: left alone */
 	size_t damaged; /* arenas that could not be read */
 };
 
-/* Looks at all arenas (`*.arena`) in a folder. Those of one MPI_COMM_WORLD become one file `world-<hex>.spoor` in the same folder, in the form in
- * which the tracer leaves it, a part (merge/world.h) if ranks are missing; then they are removed. An arena of a process that never initialised
- * MPI, or whose rank is in the world's file already, is removed.
- * Returns 0, or -1 with error set (the first one): the folder cannot be read, or something is left that is no running process's. */
+/* Looks at all arenas (`*.arena`) in a folder. Those of one MPI_COMM_WORLD become one file `world-<hex>.spoor` in the
+ * same folder, in the form in which the tracer leaves it, a part (merge/world.h) if ranks are missing; then they are
+ * removed. An arena of a process that never initialised MPI, or whose rank is in the world's file already, is removed.
+ * Returns 0, or -1 with error set (the first one): the folder cannot be read, or something is left that is no running
+ * process's. */
 int salvage_folder(struct salvage *s, const char *folder, struct error *error);
 
 #endif

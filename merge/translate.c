@@ -125,7 +125,8 @@ int translate_paths(struct translation *x)
 	for (uint32_t i = 1; i < from->node_count; i++) {
 		const struct trace_node *n = &from->nodes[i];
 		uint32_t module = n->module == UINT32_MAX ? UINT32_MAX : x->modules[n->module];
-		if ((x->nodes[i] = trace_node(x->into, (struct trace_node){x->nodes[n->parent], module, n->offset})) == UINT32_MAX)
+		if ((x->nodes[i] = trace_node(x->into, (struct trace_node){x->nodes[n->parent], module, n->offset})) ==
+		    UINT32_MAX)
 			return -1;
 	}
 	return 0;
@@ -143,7 +144,8 @@ int translate_sites(struct translation *x)
 {
 	for (uint32_t i = 0; i < x->from->site_count; i++) {
 		const struct trace_site *s = &x->from->sites[i];
-		if ((x->sites[i] = trace_site(x->into, x->functions[s->function], x->nodes[s->node], false)) == UINT32_MAX)
+		if ((x->sites[i] = trace_site(x->into, x->functions[s->function], x->nodes[s->node], false)) ==
+		    UINT32_MAX)
 			return -1;
 	}
 	return 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * translate - the numbers that the things of one trace have in another
  *
- * Strings, modules, frames, functions and sites are taken over all at once, in this order; arrays and patterns when something refers to them.
+ * Strings, modules, frames, functions and sites are taken over all at once, in this order; arrays and patterns when
+ * something refers to them.
  */
 #ifndef SPOOR_TRANSLATE_H
 #define SPOOR_TRANSLATE_H

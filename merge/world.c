@@ -87,9 +87,12 @@ uint64_t world_fact(const char *facts, size_t size, const char *key, int base, u
 }
 
 /* Facts of the trace as a whole are made again when it is written; what remains is of the process. */
-static const char *const of_world[] = {"start_ns", "end_ns", "hosts", "ranks_per_node", "world", "partial", "ranks_missing", "ranks_unfinished", "aborted", "finalize_ns", "threads"};
+static const char *const of_world[] = {"start_ns", "end_ns",      "hosts",         "ranks_per_node",
+                                       "world",    "partial",     "ranks_missing", "ranks_unfinished",
+                                       "aborted",  "finalize_ns", "threads"};
 
-static void take_process_facts(struct world *w, uint32_t rank, const char *facts, size_t size, uint64_t start_ns, uint64_t end_ns)
+static void take_process_facts(struct world *w, uint32_t rank, const char *facts, size_t size, uint64_t start_ns,
+                               uint64_t end_ns)
 {
 	const char *rest = facts, *line;
 	size_t n;
@@ -171,7 +174,9 @@ int world_identify(const struct arena *a, const char *name, uint64_t *id, uint32
 /* By the arena's own clock: the same whenever it is read. */
 static uint64_t end_of(const struct record *r)
 {
-	return r->state == RECORD_FINALIZED && r->clock_ns[1] >= r->clock_ns[0] ? (uint64_t)r->realtime_ns + (r->clock_ns[1] - r->clock_ns[0]) : 0;
+	return r->state == RECORD_FINALIZED && r->clock_ns[1] >= r->clock_ns[0]
+	               ? (uint64_t)r->realtime_ns + (r->clock_ns[1] - r->clock_ns[0])
+	               : 0;
 }
 
 void world_add_process(struct world *w, const struct arena *a)
@@ -194,7 +199,8 @@ static bool in_abort(const struct trace *t)
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		const struct schema *s = trace_schema(t, &t->sites[i]);
 		if (s->function_length == 9 && memcmp(s->function, "MPI_Abort", 9) == 0 &&
-		    rankmap_constant(&t->sites[i].visits, &visits)) /* it is recorded when it is entered, and does not come back */
+		    rankmap_constant(&t->sites[i].visits,
+		                     &visits)) /* it is recorded when it is entered, and does not come back */
 			return true;
 	}
 	return false;
@@ -212,21 +218,25 @@ int world_add_arena(struct world *w, struct arena *a, const char *name, struct e
 	if (what != 0)
 		return what > 0 ? error_set(error, "%s: its process did not initialise MPI", name) : -1;
 	if (id != w->id)
-		return error_set(error, "%s: is of another MPI_COMM_WORLD (%016" PRIx64 ", not %016" PRIx64 ")", name, id, w->id);
+		return error_set(error, "%s: is of another MPI_COMM_WORLD (%016" PRIx64 ", not %016" PRIx64 ")", name,
+		                 id, w->id);
 	if (rankmap_get(&w->trace.events, rank, &events))
-		return error_set(error, "%s: rank %" PRIu32 " is there already", name, w->trace.size ? stream_rank(&w->trace, rank) : rank);
+		return error_set(error, "%s: rank %" PRIu32 " is there already", name,
+		                 w->trace.size ? stream_rank(&w->trace, rank) : rank);
 	world_add_process(&said, a); /* reading the events uses the arena up */
 	/* whoever made the arena: what comes of it is as good as what a reader has found good */
 	struct budget budget = BUDGET_OF(a->header->used);
 	budget_begin(&budget);
-	bool good = trace_extract(&one, a, error) == 0 && trace_check(&one, error) == 0 && course_check(&one, rank, error) == 0;
+	bool good = trace_extract(&one, a, error) == 0 && trace_check(&one, error) == 0 &&
+	            course_check(&one, rank, error) == 0;
 	budget_explain(name, error);
 	budget_end(&budget);
 	if (good) {
 		bool aborted = in_abort(&one);
 		if (merge_take(&w->trace, &one, error) == 0) {
 			if (said.facts_rank != UINT32_MAX)
-				take_process_facts(w, rank, (const char *)said.facts.data, said.facts.size, said.start_ns, said.end_ns);
+				take_process_facts(w, rank, (const char *)said.facts.data, said.facts.size,
+				                   said.start_ns, said.end_ns);
 			w->unfinished += said.unfinished;
 			w->aborted |= aborted;
 			rv = 0;
@@ -247,7 +257,8 @@ int world_add_trace(struct world *w, const struct trace *t, const char *facts, s
 		return error_set(error, "a trace without ranks");
 	if (merge_into(&w->trace, t, error) != 0)
 		return -1;
-	take_process_facts(w, rankmap_first(&t->events), facts, size, world_fact(facts, size, "start_ns", 10, 0), world_fact(facts, size, "end_ns", 10, 0));
+	take_process_facts(w, rankmap_first(&t->events), facts, size, world_fact(facts, size, "start_ns", 10, 0),
+	                   world_fact(facts, size, "end_ns", 10, 0));
 	w->unfinished += world_fact(facts, size, "ranks_unfinished", 10, 0);
 	w->aborted |= world_fact(facts, size, "aborted", 10, 0) > 0;
 	return 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * world - the trace of one MPI_COMM_WORLD while it is put together: from a rank's own trace, from arenas, from parts
  *
- * The ranks of a node that could not be merged with the others are a *part*. A part is in canonical order, but it is not refined and keeps all bins of
- * its times, so that parts give the same bytes in the end as if all ranks had been merged at once. What is whole (no rank is missing), is final.
+ * The ranks of a node that could not be merged with the others are a *part*. A part is in canonical order, but it is
+ * not refined and keeps all bins of its times, so that parts give the same bytes in the end as if all ranks had been
+ * merged at once. What is whole (no rank is missing), is final.
  */
 #ifndef SPOOR_WORLD_H
 #define SPOOR_WORLD_H
@@ -13,7 +14,8 @@
 #include "trace/trace.h"
 #include "trace/varint.h"
 
-/* More hosts than this are not listed in facts and metadata: the trace knows the host of each rank, and they must not grow with the machine. */
+/* More hosts than this are not listed in facts and metadata: the trace knows the host of each rank, and they must not
+ * grow with the machine. */
 #define HOSTS_LISTED 1024
 
 struct world {
@@ -30,22 +32,24 @@ struct world {
 int world_init(struct world *w, uint64_t id);
 void world_free(struct world *w);
 
-/* What an open arena says: its stream (trace/stream.h) and world. Returns 0; 1 if its process never initialised MPI; -1 with error set (`name` is its path). */
+/* What an open arena says: its stream (trace/stream.h) and world. Returns 0; 1 if its process never initialised MPI; -1
+ * with error set (`name` is its path). */
 int world_identify(const struct arena *a, const char *name, uint64_t *id, uint32_t *stream, struct error *error);
 /* What an open arena says of its process, without its events. */
 void world_add_process(struct world *w, const struct arena *a);
-/* An arena, which is used up. Returns 0, or -1 with error set: it cannot be read, or its rank is there already; then nothing was added,
- * unless memory ran out. */
+/* An arena, which is used up. Returns 0, or -1 with error set: it cannot be read, or its rank is there already; then
+ * nothing was added, unless memory ran out. */
 int world_add_arena(struct world *w, struct arena *a, const char *name, struct error *error);
-/* A trace, in the form in which the tracer or a salvage left it, with its facts (may be NULL). Returns 0, or -1 with error set. */
+/* A trace, in the form in which the tracer or a salvage left it, with its facts (may be NULL). Returns 0, or -1 with
+ * error set. */
 int world_add_trace(struct world *w, const struct trace *t, const char *facts, size_t size, struct error *error);
 
 /* Ranks of MPI_COMM_WORLD that are not there. */
 uint64_t world_missing(const struct world *w);
 
-/* The raw trace: in canonical order, refined if no rank is missing, with the facts (doc/metadata.md: partial, ranks_missing, ranks_unfinished,
- * aborted, hosts, ...). ended_ns: when it ended if rank 0 does not say (0: not known). The trace is used up. *bytes is malloc'ed. Returns 0,
- * or -1 with error set. */
+/* The raw trace: in canonical order, refined if no rank is missing, with the facts (doc/metadata.md: partial,
+ * ranks_missing, ranks_unfinished, aborted, hosts, ...). ended_ns: when it ended if rank 0 does not say (0: not known).
+ * The trace is used up. *bytes is malloc'ed. Returns 0, or -1 with error set. */
 int world_encode(struct world *w, uint64_t ended_ns, uint8_t **bytes, size_t *size, struct error *error);
 
 /* The number that a line KEY=NUMBER of facts gives, or `otherwise`; base 10 or 16. */

@@ -20,8 +20,8 @@ static int unknown_setting(const char *word, const char *equals, struct error *e
 	}
 	snprintf(name, sizeof name, "%.*s", (int)(equals - word), word);
 	const char *near = suggest(name, names, n);
-	return error_set(error, "%s is no setting of the tracer%s%s%s", name, near ? "; did you mean " : "", near ? near : "",
-	                 near ? "?" : "");
+	return error_set(error, "%s is no setting of the tracer%s%s%s", name, near ? "; did you mean " : "",
+	                 near ? near : "", near ? "?" : "");
 }
 
 /* value is what follows the `=`. */
@@ -67,7 +67,8 @@ int choice_parse(struct choice *choice, const char *text, struct error *error)
 		if (equals && !(last = setting_find(word, (size_t)(equals - word))))
 			rv = unknown_setting(word, equals, error);
 		else if (equals)
-			rv = last->tracer ? read_setting(choice, last, equals + 1, error) : unknown_setting(word, equals, error);
+			rv = last->tracer ? read_setting(choice, last, equals + 1, error)
+			                  : unknown_setting(word, equals, error);
 		else if (word == copy)
 			rv = read_mode(choice, word, error);
 		else if (last && last->kind == SETTING_TEXT)

@@ -183,13 +183,16 @@ static void explain_text(const struct policy *p, const struct condition *c, cons
 	          policy_text(p, p->globs[c->glob].text), c->globs > 1 ? " or another of the list" : "");
 }
 
-enum verdict condition_holds(const struct policy *p, const struct condition *c, const struct subject *s, struct error *why)
+enum verdict condition_holds(const struct policy *p, const struct condition *c, const struct subject *s,
+                             struct error *why)
 {
 	const struct condition_row *row = &condition_table[c->what];
 	int64_t number = s->number[c->what];
 
-	if (row->kind == CONDITION_SHARE ? !s->has_job : row->kind == CONDITION_TIME ? s->minutes < 0 :
-	    row->kind == CONDITION_RANGE ? number < 0 : !s->text[c->what]) {
+	if (row->kind == CONDITION_SHARE   ? !s->has_job
+	    : row->kind == CONDITION_TIME  ? s->minutes < 0
+	    : row->kind == CONDITION_RANGE ? number < 0
+	                                   : !s->text[c->what]) {
 		if (row->late)
 			return UNKNOWN;
 		if (why)
@@ -221,8 +224,8 @@ enum verdict condition_holds(const struct policy *p, const struct condition *c, 
 		if (s->hash < c->share || c->share == UINT32_MAX)
 			return HOLDS;
 		if (why)
-			error_set(why, "job %s is not in the sample (its place is %.6f, and the sample ends at %.6f)", s->text[c->what],
-			          (double)s->hash / 4294967296.0, (double)c->share / 4294967296.0);
+			error_set(why, "job %s is not in the sample (its place is %.6f, and the sample ends at %.6f)",
+			          s->text[c->what], (double)s->hash / 4294967296.0, (double)c->share / 4294967296.0);
 		return HOLDS_NOT;
 	}
 }

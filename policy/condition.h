@@ -18,8 +18,23 @@ enum condition_kind {
 };
 
 enum condition_name {
-	IF_USER, IF_GROUP, IF_ACCOUNT, IF_PARTITION, IF_QOS, IF_JOB_NAME, IF_EXECUTABLE, IF_RESERVATION, IF_CONTAINER, IF_WEEKDAY,
-	IF_NODES, IF_TASKS, IF_RANKS, IF_TIME_LIMIT, IF_TIME, IF_SAMPLE, CONDITIONS
+	IF_USER,
+	IF_GROUP,
+	IF_ACCOUNT,
+	IF_PARTITION,
+	IF_QOS,
+	IF_JOB_NAME,
+	IF_EXECUTABLE,
+	IF_RESERVATION,
+	IF_CONTAINER,
+	IF_WEEKDAY,
+	IF_NODES,
+	IF_TASKS,
+	IF_RANKS,
+	IF_TIME_LIMIT,
+	IF_TIME,
+	IF_SAMPLE,
+	CONDITIONS
 };
 
 struct condition_row {
@@ -42,9 +57,9 @@ struct subject {
 		size_t length;
 	} values[SUBJECT_VALUES];
 	uint32_t first[CONDITIONS], count[CONDITIONS]; /* which of values a condition looks at */
-	int64_t number[CONDITIONS]; /* -1: not known */
-	int minutes;                /* of the day; -1: not known */
-	uint32_t hash;              /* of the job, for samples */
+	int64_t number[CONDITIONS];                    /* -1: not known */
+	int minutes;                                   /* of the day; -1: not known */
+	uint32_t hash;                                 /* of the job, for samples */
 	bool has_job;
 	char *copy;
 };
@@ -55,8 +70,10 @@ void subject_free(struct subject *s);
 
 enum verdict { HOLDS, HOLDS_NOT, UNKNOWN };
 
-/* Does it hold for this job? If not, why (if not NULL) gets the reason. UNKNOWN: a late fact is not there; does not say why. */
-enum verdict condition_holds(const struct policy *p, const struct condition *c, const struct subject *s, struct error *why);
+/* Does it hold for this job? If not, why (if not NULL) gets the reason. UNKNOWN: a late fact is not there; does not say
+ * why. */
+enum verdict condition_holds(const struct policy *p, const struct condition *c, const struct subject *s,
+                             struct error *why);
 /* Does the condition, given to a tracer, need anything but the executable and the number of ranks? */
 bool condition_is_late(const struct condition *c);
 /* True if b can only hold if a does. */

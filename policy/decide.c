@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * decide - from facts to a decision
  *
- * Most rules are told by the facts; one that asks for the executable or the number of ranks is decided where the program starts. Such rules
- * that would match otherwise go with the decision as its alternatives, in order, before what holds if none of them does.
+ * Most rules are told by the facts; one that asks for the executable or the number of ranks is decided where the
+ * program starts. Such rules that would match otherwise go with the decision as its alternatives, in order, before what
+ * holds if none of them does.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -39,9 +40,10 @@ static uint64_t *find_candidates(const struct policy *p, const struct subject *s
 	return bits;
 }
 
-/* Rules that match but for what is known late; then the first that matches without doubt, or NULL. Returns how many there are of the first kind. */
-static size_t find_rules(const struct policy *p, const struct subject *s, const struct rule *late[ALTERNATIVES_MAX], bool *too_many,
-                         const struct rule **found)
+/* Rules that match but for what is known late; then the first that matches without doubt, or NULL. Returns how many
+ * there are of the first kind. */
+static size_t find_rules(const struct policy *p, const struct subject *s, const struct rule *late[ALTERNATIVES_MAX],
+                         bool *too_many, const struct rule **found)
 {
 	uint64_t *bits = find_candidates(p, s);
 	size_t n = 0;
@@ -101,7 +103,8 @@ static void apply_defaults(const struct policy *p, struct decision *d, struct or
 		bool said = p->head.set_line[i] != 0;
 		o->set[i] = (struct origin){said ? "policy" : "default", said ? file : NULL, p->head.set_line[i]};
 	}
-	snprintf(d->reason, sizeof d->reason, "%s", p->head.counts[PART_RULES] ? "no rule matches" : "there are no rules");
+	snprintf(d->reason, sizeof d->reason, "%s",
+	         p->head.counts[PART_RULES] ? "no rule matches" : "there are no rules");
 	snprintf(d->where, sizeof d->where, "%s:%" PRIu32, file, p->head.mode_line);
 }
 
@@ -121,8 +124,11 @@ static bool may(uint32_t allowed, int direction)
 
 static const char *choice_name(uint32_t allowed)
 {
-	static const char *const names[] = {[USER_ANY] = "any", [USER_RAISE] = "raise", [USER_LOWER] = "lower",
-	                                    [USER_OFF] = "off", [USER_NONE] = "none"};
+	static const char *const names[] = {[USER_ANY] = "any",
+	                                    [USER_RAISE] = "raise",
+	                                    [USER_LOWER] = "lower",
+	                                    [USER_OFF] = "off",
+	                                    [USER_NONE] = "none"};
 	return names[allowed];
 }
 
@@ -139,7 +145,8 @@ static void add_reason(struct decision *d, const char *format, ...)
 }
 
 /* Applies what the user said at one place. Returns true if the mode is the user's then. */
-static bool apply_choice(struct decision *d, uint32_t allowed, const char *text, const char *said, const char *by, struct origins *o)
+static bool apply_choice(struct decision *d, uint32_t allowed, const char *text, const char *said, const char *by,
+                         struct origins *o)
 {
 	char site[sizeof d->reason], mode_text[MODE_TEXT_SIZE];
 	struct error error = {""};
@@ -151,7 +158,9 @@ static bool apply_choice(struct decision *d, uint32_t allowed, const char *text,
 		return false;
 	}
 	/* "on" is the site's own kind of capture; where it has none, all */
-	struct mode mode = !choice.on ? choice.mode : d->mode.kind != MODE_OFF ? d->mode : (struct mode){MODE_LOSSLESS, 0};
+	struct mode mode = !choice.on                 ? choice.mode
+	                   : d->mode.kind != MODE_OFF ? d->mode
+	                                              : (struct mode){MODE_LOSSLESS, 0};
 	uint64_t wanted = amount(&mode), has = amount(&d->mode);
 	if (may(allowed, (wanted > has) - (wanted < has)) || (allowed == USER_OFF && wanted == 0)) {
 		memcpy(site, d->reason, sizeof site);
@@ -162,17 +171,20 @@ static bool apply_choice(struct decision *d, uint32_t allowed, const char *text,
 		snprintf(d->reason, sizeof d->reason, "%s=%.60s says %s", said, text, mode_format(&mode, mode_text));
 		taken = true;
 	} else {
-		add_reason(d, "; %s=%.40s was ignored: the policy has \"user\": \"%s\"", said, text, choice_name(allowed));
+		add_reason(d, "; %s=%.40s was ignored: the policy has \"user\": \"%s\"", said, text,
+		           choice_name(allowed));
 	}
 	for (size_t i = 0; i < setting_count; i++) {
 		const struct setting *s = &setting_table[i];
 		if (!choice.has[i])
 			continue;
-		if (allowed != USER_OFF && allowed != USER_NONE && may(allowed, setting_compare(s, &choice.set, &d->set))) {
+		if (allowed != USER_OFF && allowed != USER_NONE &&
+		    may(allowed, setting_compare(s, &choice.set, &d->set))) {
 			setting_copy(s, &d->set, &choice.set);
 			o->set[i] = (struct origin){by, NULL, 0};
 		} else {
-			add_reason(d, "; %s of %s was ignored: the policy has \"user\": \"%s\"", s->name, said, choice_name(allowed));
+			add_reason(d, "; %s of %s was ignored: the policy has \"user\": \"%s\"", s->name, said,
+			           choice_name(allowed));
 		}
 	}
 	return taken;
@@ -199,7 +211,8 @@ static void apply_cap(const struct policy *p, struct decision *d, struct origins
 	if (p->head.cap_mode.kind != MODE_OFF && amount(&d->mode) > amount(&p->head.cap_mode)) {
 		d->mode = p->head.cap_mode;
 		o->mode = here;
-		add_reason(d, "; the cap in line %" PRIu32 " makes it %s", p->head.cap_line, mode_format(&d->mode, text));
+		add_reason(d, "; the cap in line %" PRIu32 " makes it %s", p->head.cap_line,
+		           mode_format(&d->mode, text));
 	}
 	for (size_t i = 0; i < setting_count; i++) {
 		if (p->head.cap_has[i] && setting_compare(&setting_table[i], &d->set, &p->head.cap) > 0) {
@@ -220,8 +233,10 @@ static bool asks_for_container(const struct policy *p, const struct rule *rule)
 	return false;
 }
 
-/* The tracer's file is not there in a container's own tree of files, and the dynamic loader would complain to the user. */
-static void skip_container(const struct policy *p, const struct rule *rule, const struct facts *facts, struct decision *d)
+/* The tracer's file is not there in a container's own tree of files, and the dynamic loader would complain to the user.
+ * */
+static void skip_container(const struct policy *p, const struct rule *rule, const struct facts *facts,
+                           struct decision *d)
 {
 	const char *container = facts_get(facts, "container");
 
@@ -233,7 +248,8 @@ static void skip_container(const struct policy *p, const struct rule *rule, cons
 
 /* --- deciding --- */
 
-static void decide_by(const struct policy *p, const struct rule *rule, const struct facts *facts, struct decision *d, struct origins *o)
+static void decide_by(const struct policy *p, const struct rule *rule, const struct facts *facts, struct decision *d,
+                      struct origins *o)
 {
 	apply_defaults(p, d, o);
 	if (rule)
@@ -244,7 +260,8 @@ static void decide_by(const struct policy *p, const struct rule *rule, const str
 }
 
 /* What would be done by each of the rules that are decided late, then what is done if none of them holds. */
-static void add_alternatives(const struct policy *p, const struct rule *const *late, size_t n, const struct facts *facts, struct decision *d)
+static void add_alternatives(const struct policy *p, const struct rule *const *late, size_t n,
+                             const struct facts *facts, struct decision *d)
 {
 	struct decision *one = malloc(sizeof *one);
 	bool captures = d->mode.kind != MODE_OFF;
@@ -263,7 +280,8 @@ static void add_alternatives(const struct policy *p, const struct rule *const *l
 	free(one);
 }
 
-void policy_decide_origins(const struct policy *p, const struct facts *facts, struct decision *d, struct origins *origins)
+void policy_decide_origins(const struct policy *p, const struct facts *facts, struct decision *d,
+                           struct origins *origins)
 {
 	const struct rule *late[ALTERNATIVES_MAX], *rule = NULL;
 	struct subject *s = malloc(sizeof *s);
@@ -280,7 +298,8 @@ void policy_decide_origins(const struct policy *p, const struct facts *facts, st
 	if (n > 0)
 		add_alternatives(p, late, n, facts, d);
 	if (too_many)
-		add_reason(d, "; more than %d rules ask for the executable, the rest was not looked at", ALTERNATIVES_MAX);
+		add_reason(d, "; more than %d rules ask for the executable, the rest was not looked at",
+		           ALTERNATIVES_MAX);
 	if (read)
 		subject_free(s);
 	free(s);
@@ -312,13 +331,18 @@ void policy_explain(const struct policy *p, const struct facts *facts, size_t mo
 		}
 		if (matched && untold)
 			fprintf(out, "and %zu more rules do not match\n", untold);
-		fprintf(out, "%s:%" PRIu32 ": rule \"%s\" %s%s\n", policy_text(p, p->files[rule->file]), rule->line, policy_text(p, rule->name),
-		        matched ? "matches" : verdict == UNKNOWN ? "matches if the program does" : "does not match: ", why.text);
+		fprintf(out, "%s:%" PRIu32 ": rule \"%s\" %s%s\n", policy_text(p, p->files[rule->file]), rule->line,
+		        policy_text(p, rule->name),
+		        matched              ? "matches"
+		        : verdict == UNKNOWN ? "matches if the program does"
+		                             : "does not match: ",
+		        why.text);
 	}
 	if (!matched && untold)
 		fprintf(out, "and %zu more rules do not match\n", untold);
 	if (!matched)
-		fprintf(out, "%s:%" PRIu32 ": the default applies\n", policy_text(p, p->files[p->head.main_file]), p->head.mode_line);
+		fprintf(out, "%s:%" PRIu32 ": the default applies\n", policy_text(p, p->files[p->head.main_file]),
+		        p->head.mode_line);
 	subject_free(s);
 	free(s);
 }

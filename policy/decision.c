@@ -69,7 +69,8 @@ int decision_decode(struct decision *d, const char *text, size_t n, struct error
 		const char *value = facts_get(&f, s->name);
 		char expected[SETTING_EXPECTED_SIZE];
 		if (!value || setting_parse(s, &d->set, value)) {
-			error_set(error, "decision: %s is \"%s\"; expected %s", s->name, value ? value : "", setting_expected(s, expected));
+			error_set(error, "decision: %s is \"%s\"; expected %s", s->name, value ? value : "",
+			          setting_expected(s, expected));
 			goto done;
 		}
 	}

@@ -13,7 +13,7 @@
 #include "policy/setting.h"
 #include "trace/error.h"
 
-#define DECISION_PATH_SIZE 1024
+#define DECISION_PATH_SIZE         1024
 #define DECISION_ALTERNATIVES_SIZE 16000
 
 struct decision {
@@ -22,9 +22,9 @@ struct decision {
 	char spool[DECISION_PATH_SIZE];   /* absolute; node-local, root's */
 	char admin_group[64];             /* may read everybody's traces; empty: none */
 	struct settings set;
-	char rule[128];                   /* name of the rule that decided, or "default", "command line", "environment" */
-	char where[1200];                 /* FILE:LINE of what decided; empty for command line and environment */
-	char reason[512];                 /* a sentence for people */
+	char rule[128];   /* name of the rule that decided, or "default", "command line", "environment" */
+	char where[1200]; /* FILE:LINE of what decided; empty for command line and environment */
+	char reason[512]; /* a sentence for people */
 	/* What else may happen, by what the program is (policy/alternative.h); empty: the decision holds for all. */
 	char alternatives[DECISION_ALTERNATIVES_SIZE];
 };

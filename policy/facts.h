@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * facts - what is known of a job: names with text values, in the order in which they were set
  *
- * As text a fact is a line `name=value`, the value escaped (policy/escape.h); a name is made of a-z, 0-9 and _. Facts of the plugin (job, user,
- * exit code), of the tracer (ranks, command) and of the helper are all of this kind; doc/metadata.md lists the names. libc only.
+ * As text a fact is a line `name=value`, the value escaped (policy/escape.h); a name is made of a-z, 0-9 and _. Facts
+ * of the plugin (job, user, exit code), of the tracer (ranks, command) and of the helper are all of this kind;
+ * doc/metadata.md lists the names. libc only.
  */
 #ifndef SPOOR_FACTS_H
 #define SPOOR_FACTS_H
@@ -26,7 +27,7 @@ struct facts {
 
 /* The longest value that is kept; longer ones are cut where they are set, and refused where they are read. */
 #define FACT_VALUE_MAX 16384
-#define FACT_NAME_MAX 63
+#define FACT_NAME_MAX  63
 /* What a NUL becomes that stands in a value that is read: it separates the arguments of a command. */
 #define FACT_SEPARATOR '\x1f'
 
@@ -41,8 +42,8 @@ int64_t facts_number(const struct facts *f, const char *name, int64_t otherwise)
 
 /* The facts as a malloc'ed text of lines; NULL if memory is short. */
 char *facts_encode(const struct facts *f);
-/* Adds the facts of n bytes of text; a name that is there already gets the new value. what is used in messages. Returns 0, or -1 with error
- * set and f unchanged or partly added to. */
+/* Adds the facts of n bytes of text; a name that is there already gets the new value. what is used in messages. Returns
+ * 0, or -1 with error set and f unchanged or partly added to. */
 int facts_decode(struct facts *f, const char *text, size_t n, const char *what, struct error *error);
 
 #endif

@@ -32,7 +32,8 @@ static const char *bracket_end(const char *p)
 static bool has_backward_range(const char *p, const char *end)
 {
 	for (p++; p + 2 < end; p++) {
-		if (p[1] == '-' && p[2] != ']' && p[0] != '\\' && p[2] != '\\' && p[2] != '[' && (unsigned char)p[0] > (unsigned char)p[2])
+		if (p[1] == '-' && p[2] != ']' && p[0] != '\\' && p[2] != '\\' && p[2] != '[' &&
+		    (unsigned char)p[0] > (unsigned char)p[2])
 			return true;
 	}
 	return false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * glob - patterns as in file names (`*`, `?`, `[...]`, `\`), made ready so that most of them are told from a value by their first bytes
+ * glob - patterns as in file names (`*`, `?`, `[...]`, `\`), made ready so that most of them are told from a value by
+ * their first bytes
  *
  * In a pattern, `*` and `?` match a slash and a leading dot, too. libc only.
  */

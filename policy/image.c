@@ -18,20 +18,23 @@
 static void make_magic(char out[64])
 {
 	memset(out, 0, 64);
-	snprintf(out, 64, "spoor policy image 1 %s %zu %d %d", PACKAGE_VERSION, sizeof(struct head), CONDITIONS, setting_count);
+	snprintf(out, 64, "spoor policy image 1 %s %zu %d %d", PACKAGE_VERSION, sizeof(struct head), CONDITIONS,
+	         setting_count);
 }
 
 static const size_t sizes[PARTS] = {
-	[PART_RULES] = sizeof(struct rule),       [PART_CONDITIONS] = sizeof(struct condition), [PART_GLOBS] = sizeof(struct glob),
-	[PART_VALUES] = sizeof(struct value),     [PART_POSTINGS] = sizeof(struct posting),     [PART_ALWAYS] = sizeof(uint64_t),
+	[PART_RULES] = sizeof(struct rule),       [PART_CONDITIONS] = sizeof(struct condition),
+	[PART_GLOBS] = sizeof(struct glob),       [PART_VALUES] = sizeof(struct value),
+	[PART_POSTINGS] = sizeof(struct posting), [PART_ALWAYS] = sizeof(uint64_t),
 	[PART_FILES] = sizeof(uint32_t),          [PART_STRINGS] = 1,
 };
 
 static void **part(struct policy *p, size_t i)
 {
 	void **const parts[PARTS] = {
-		[PART_RULES] = (void **)&p->rules,       [PART_CONDITIONS] = (void **)&p->conditions, [PART_GLOBS] = (void **)&p->globs,
-		[PART_VALUES] = (void **)&p->values,     [PART_POSTINGS] = (void **)&p->postings,     [PART_ALWAYS] = (void **)&p->always,
+		[PART_RULES] = (void **)&p->rules,       [PART_CONDITIONS] = (void **)&p->conditions,
+		[PART_GLOBS] = (void **)&p->globs,       [PART_VALUES] = (void **)&p->values,
+		[PART_POSTINGS] = (void **)&p->postings, [PART_ALWAYS] = (void **)&p->always,
 		[PART_FILES] = (void **)&p->files,       [PART_STRINGS] = (void **)&p->strings,
 	};
 	return parts[i];
@@ -236,7 +239,10 @@ static int take_parts(struct policy *p)
 		*part(p, i) = (char *)p->map + at;
 		at += round_up(p->head.counts[i] * sizes[i]);
 	}
-	return at == p->map_size && p->head.counts[PART_STRINGS] > p->head.source && !p->strings[p->head.counts[PART_STRINGS] - 1] ? 0 : -1;
+	return at == p->map_size && p->head.counts[PART_STRINGS] > p->head.source &&
+	                       !p->strings[p->head.counts[PART_STRINGS] - 1]
+	               ? 0
+	               : -1;
 }
 
 struct policy *image_load(int folder, const char *name, const char *source)
@@ -246,7 +252,8 @@ struct policy *image_load(int folder, const char *name, const char *source)
 	int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	struct policy *p = fd >= 0 ? calloc(1, sizeof *p) : NULL;
 
-	if (!p || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 077 || st.st_size < (off_t)sizeof p->head)
+	if (!p || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 077 ||
+	    st.st_size < (off_t)sizeof p->head)
 		goto failed;
 	p->map_size = (size_t)st.st_size;
 	p->map = mmap(NULL, p->map_size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -256,7 +263,8 @@ struct policy *image_load(int folder, const char *name, const char *source)
 	}
 	memcpy(&p->head, p->map, sizeof p->head);
 	make_magic(magic);
-	if (memcmp(magic, p->head.magic, sizeof magic) || take_parts(p) || strcmp(policy_text(p, p->head.source), source))
+	if (memcmp(magic, p->head.magic, sizeof magic) || take_parts(p) ||
+	    strcmp(policy_text(p, p->head.source), source))
 		goto failed;
 	close(fd);
 	return p;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * image - a policy in the form in which it is asked: arrays without pointers, with an index; inside of policy/ only
  *
- * Rules, their conditions, patterns and settings stand in one array each and refer to each other by number; texts are in a pool and
- * are referred to by their offset (0 is ""). So the same bytes serve in memory and in a file that is mapped (the cache).
+ * Rules, their conditions, patterns and settings stand in one array each and refer to each other by number; texts are
+ * in a pool and are referred to by their offset (0 is ""). So the same bytes serve in memory and in a file that is
+ * mapped (the cache).
  *
- * The index: a rule that has a condition on a text, all of whose patterns begin with some fixed bytes, is found by those bytes (at most
- * IMAGE_PREFIX of them); `always` has a bit for each of the other rules. Who asks collects the bits of the rules that may match, and
- * looks at these in order:
+ * The index: a rule that has a condition on a text, all of whose patterns begin with some fixed bytes, is found by
+ * those bytes (at most IMAGE_PREFIX of them); `always` has a bit for each of the other rules. Who asks collects the
+ * bits of the rules that may match, and looks at these in order:
  *
  *     rules 0: user=alice   1: nodes_min=4   2: account=chem*,phys      always: .1.
  *     index (user,"alice") -> 0, (account,"chem") -> 2, (account,"phys") -> 2
@@ -27,7 +28,17 @@
 enum user_choice { USER_ANY, USER_RAISE, USER_LOWER, USER_OFF, USER_NONE };
 
 /* The members of struct head's counts, in the order of the arrays in the file. */
-enum image_part { PART_RULES, PART_CONDITIONS, PART_GLOBS, PART_VALUES, PART_POSTINGS, PART_ALWAYS, PART_FILES, PART_STRINGS, PARTS };
+enum image_part {
+	PART_RULES,
+	PART_CONDITIONS,
+	PART_GLOBS,
+	PART_VALUES,
+	PART_POSTINGS,
+	PART_ALWAYS,
+	PART_FILES,
+	PART_STRINGS,
+	PARTS
+};
 
 struct rule {
 	uint32_t name;       /* text */
@@ -35,12 +46,12 @@ struct rule {
 	uint32_t condition, conditions;
 	uint32_t value, values;
 	struct mode mode;
-	int32_t user;        /* enum user_choice, or -1: the policy's */
-	uint32_t archive;    /* text; 0: the policy's */
+	int32_t user;     /* enum user_choice, or -1: the policy's */
+	uint32_t archive; /* text; 0: the policy's */
 };
 
 struct condition {
-	uint32_t what; /* of condition_table */
+	uint32_t what;        /* of condition_table */
 	uint32_t glob, globs; /* of a CONDITION_TEXT; of a CONDITION_TIME pairs in globs[].text (minutes from, to) */
 	uint32_t share;       /* of a CONDITION_SHARE: of 2^32 */
 	uint64_t least, most; /* of a CONDITION_RANGE */
@@ -58,19 +69,19 @@ struct posting {
 };
 
 struct head {
-	char magic[64];      /* names this build: another one does not read it */
+	char magic[64]; /* names this build: another one does not read it */
 	uint64_t counts[PARTS];
-	uint64_t source;     /* text: what the files were, as source_identify says it */
+	uint64_t source;          /* text: what the files were, as source_identify says it */
 	struct decision defaults; /* mode, archive, spool, admin_group, settings */
 	uint32_t main_file;
-	uint32_t mode_line;  /* where "mode" stands; 1 if it is not there */
+	uint32_t mode_line;               /* where "mode" stands; 1 if it is not there */
 	uint32_t set_line[setting_count]; /* where a setting stands; 0: it is not there */
-	uint32_t user;       /* enum user_choice */
+	uint32_t user;                    /* enum user_choice */
 	uint32_t has_cap, cap_line;
 	struct mode cap_mode;
 	bool cap_has[setting_count];
 	struct settings cap;
-	uint64_t used;       /* bits of condition_table: which conditions any rule has */
+	uint64_t used; /* bits of condition_table: which conditions any rule has */
 };
 
 struct policy {
@@ -80,11 +91,11 @@ struct policy {
 	struct glob *globs;
 	struct value *values;
 	struct posting *postings;
-	uint64_t *always;    /* a bit a rule */
-	uint32_t *files;     /* texts */
+	uint64_t *always; /* a bit a rule */
+	uint32_t *files;  /* texts */
 	char *strings;
-	size_t room[PARTS];  /* of the arrays while they grow */
-	void *map;           /* the arrays are in here, and not to be freed one by one */
+	size_t room[PARTS]; /* of the arrays while they grow */
+	void *map;          /* the arrays are in here, and not to be freed one by one */
 	size_t map_size;
 };
 

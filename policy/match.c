@@ -59,7 +59,8 @@ static void read_span(struct parser *p, const struct spot *s, struct condition *
 	int from = form ? condition_minutes(text, 5) : -1, to = form ? condition_minutes(text + 6, 5) : -1;
 
 	if (from < 0 || to < 0 || from == to || from == 1440) {
-		reader_found(p, s, "a span such as \"08:00-18:00\" or \"22:00-06:00\" (it ends before the second time)");
+		reader_found(p, s,
+		             "a span such as \"08:00-18:00\" or \"22:00-06:00\" (it ends before the second time)");
 		return;
 	}
 	struct glob first = {.text = (uint32_t)from}, second = {.text = (uint32_t)to};
@@ -133,7 +134,8 @@ static void read_condition(struct parser *p, const struct spot *s, struct match 
 
 	match->has[what] = true;
 	if (side)
-		read_limit(p, s, side == 1 ? &c->least : &c->most, side == 1 ? &match->has_least[what] : &match->has_most[what]);
+		read_limit(p, s, side == 1 ? &c->least : &c->most,
+		           side == 1 ? &match->has_least[what] : &match->has_most[what]);
 	else if (condition_table[what].kind == CONDITION_SHARE)
 		read_share(p, s, c);
 	else if (condition_table[what].kind == CONDITION_TIME)
@@ -158,7 +160,10 @@ static size_t match_keys(struct match_key keys[2 * CONDITIONS])
 	for (size_t i = 0; i < CONDITIONS; i++) {
 		bool range = condition_table[i].kind == CONDITION_RANGE;
 		for (int side = range; side <= 2 * range; side++) {
-			snprintf(keys[n].name, sizeof keys[n].name, "%s%s", condition_table[i].name, side == 1 ? "_min" : side == 2 ? "_max" : "");
+			snprintf(keys[n].name, sizeof keys[n].name, "%s%s", condition_table[i].name,
+			         side == 1   ? "_min"
+			         : side == 2 ? "_max"
+			                     : "");
 			keys[n].what = i;
 			keys[n++].side = side;
 		}
@@ -193,7 +198,8 @@ void match_read(struct parser *p, const struct spot *s, void *into)
 			reader_unknown_key(p, &place, s->path, name, names, n);
 		} else if (name && first[k]++) {
 			reader_problem(p, place.key, s->path, "the key \"%s\" is there already", name);
-		} else if (!name || !(member.value = json_loadb(p->text + member.at, member.end - member.at, JSON_DECODE_ANY, NULL))) {
+		} else if (!name || !(member.value = json_loadb(p->text + member.at, member.end - member.at,
+		                                                JSON_DECODE_ANY, NULL))) {
 			reader_no_memory(p, &member);
 		} else {
 			read_condition(p, &member, match, keys[k].what, keys[k].side);
@@ -204,8 +210,8 @@ void match_read(struct parser *p, const struct spot *s, void *into)
 	for (size_t i = 0; i < CONDITIONS; i++) {
 		const struct condition *c = &match->conditions[i];
 		if (match->has_least[i] && match->has_most[i] && c->least > c->most)
-			reader_problem(p, s->at, s->path, "matches nothing: %s_min is more than %s_max", condition_table[i].name,
-			        condition_table[i].name);
+			reader_problem(p, s->at, s->path, "matches nothing: %s_min is more than %s_max",
+			               condition_table[i].name, condition_table[i].name);
 	}
 }
 

@@ -12,7 +12,10 @@ enum mode_kind { MODE_OFF, MODE_LOSSLESS, MODE_LOSSY };
 
 struct mode {
 	enum mode_kind kind;
-	uint32_t threshold; /* of MODE_LOSSY: tokens that a column's pattern may have before it becomes a histogram; 0: all are histograms */
+	uint32_t
+		/* of MODE_LOSSY: tokens that a column's pattern may have before it becomes a histogram; 0: all are
+		 * histograms */
+		threshold;
 };
 
 /* The threshold of "lossy" without one. */

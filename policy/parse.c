@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * parse - the texts of policy files into a struct policy
  *
- * Each kind of object is a table of its keys; a key is a name, a function that reads its value, and where that goes. All problems
- * are collected: a function that does not like a value says so and leaves the target alone. jansson says whether the text is JSON and reads
- * the values; the objects are walked in the text (policy/place.h), so that each value has its place.
+ * Each kind of object is a table of its keys; a key is a name, a function that reads its value, and where that goes.
+ * All problems are collected: a function that does not like a value says so and leaves the target alone. jansson says
+ * whether the text is JSON and reads the values; the objects are walked in the text (policy/place.h), so that each
+ * value has its place.
  */
 #include "policy/parse.h"
 
@@ -24,7 +25,7 @@ typedef void read_function(struct parser *p, const struct spot *s, void *into);
 struct key {
 	const char *name;
 	read_function *read;
-	size_t offset; /* of the target in the structure that is filled */
+	size_t offset;      /* of the target in the structure that is filled */
 	const char *needed; /* for a key that must be there: why, or what */
 	bool walked;        /* the function walks the text */
 };
@@ -70,7 +71,8 @@ static void read_folder(struct parser *p, const struct spot *s, void *into)
 	if (!path || path[0] != '/' || reader_has_control_characters(path) || has_parent_component(path)) {
 		reader_found(p, s, "an absolute path without \"..\"");
 	} else if (n > DECISION_PATH_SIZE - 256) { /* names of steps and days are appended */
-		reader_problem(p, s->at, s->path, "expected a path of at most %d bytes, found %zu", DECISION_PATH_SIZE - 256, n);
+		reader_problem(p, s->at, s->path, "expected a path of at most %d bytes, found %zu",
+		               DECISION_PATH_SIZE - 256, n);
 	} else {
 		memcpy(into, path, n + 1);
 		while (n > 1 && ((char *)into)[n - 1] == '/')
@@ -89,8 +91,11 @@ static void read_group(struct parser *p, const struct spot *s, void *into)
 
 static void read_user_choice(struct parser *p, const struct spot *s, void *into)
 {
-	static const char *const names[] = {[USER_ANY] = "any", [USER_RAISE] = "raise", [USER_LOWER] = "lower",
-	                                    [USER_OFF] = "off", [USER_NONE] = "none"};
+	static const char *const names[] = {[USER_ANY] = "any",
+	                                    [USER_RAISE] = "raise",
+	                                    [USER_LOWER] = "lower",
+	                                    [USER_OFF] = "off",
+	                                    [USER_NONE] = "none"};
 	const char *text = json_string_value(s->value);
 
 	for (size_t i = 0; text && i < COUNT(names); i++) {
@@ -99,8 +104,10 @@ static void read_user_choice(struct parser *p, const struct spot *s, void *into)
 			return;
 		}
 	}
-	reader_found(p, s, "what users may choose: \"any\", \"raise\" (to capture more), \"lower\" (less), \"off\" (only to switch capture "
-	                    "off) or \"none\"");
+	reader_found(p, s,
+	             "what users may choose: \"any\", \"raise\" (to capture more), \"lower\" (less), \"off\" (only to "
+	             "switch capture "
+	             "off) or \"none\"");
 }
 
 static void read_threshold(struct parser *p, const struct spot *s, void *into)
@@ -123,7 +130,8 @@ static void read_name(struct parser *p, const struct spot *s, void *into)
 
 /* --- settings --- */
 
-/* A number in JSON, or a text (of a TEXT also a list of texts), as the text that setting_parse reads; NULL: it is none of them. */
+/* A number in JSON, or a text (of a TEXT also a list of texts), as the text that setting_parse reads; NULL: it is none
+ * of them. */
 static const char *setting_source(const struct setting *setting, const json_t *value, char out[SETTING_TEXT_SIZE + 1])
 {
 	const char *text = json_string_value(value);
@@ -171,10 +179,12 @@ static bool unknown_counter(struct parser *p, const struct spot *s, const char *
 		}
 		snprintf(own, sizeof own, "%.*s", (int)length, name);
 		near = suggest(own, presets, n);
-		reader_problem(p, s->at, s->path, "%.60s is no event of PAPI%s%s%s", own, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+		reader_problem(p, s->at, s->path, "%.60s is no event of PAPI%s%s%s", own, near ? "; did you mean " : "",
+		               near ? near : "", near ? "?" : "");
 		return true;
 	case COUNTER_FORM:
-		reader_problem(p, s->at, s->path, "%.*s is no event: expected PAPI_NAME, or COMPONENT::EVENT such as perf::TASK-CLOCK",
+		reader_problem(p, s->at, s->path,
+		               "%.*s is no event: expected PAPI_NAME, or COMPONENT::EVENT such as perf::TASK-CLOCK",
 		               (int)(length < 60 ? length : 60), name);
 		return true;
 	case COUNTER_TWICE:
@@ -186,7 +196,8 @@ static bool unknown_counter(struct parser *p, const struct spot *s, const char *
 	return false;
 }
 
-static void read_setting(struct parser *p, const struct spot *s, const struct setting *setting, const struct target *target)
+static void read_setting(struct parser *p, const struct spot *s, const struct setting *setting,
+                         const struct target *target)
 {
 	char buffer[SETTING_TEXT_SIZE + 1], expected[SETTING_EXPECTED_SIZE];
 	const char *text = setting_source(setting, s->value, buffer);
@@ -207,8 +218,8 @@ static void read_setting(struct parser *p, const struct spot *s, const struct se
 /* --- objects --- */
 
 /* The value of a member, and what is to be done with it. */
-static void read_member(struct parser *p, const struct spot *s, const struct key *key, const struct setting *setting, void *into,
-                        const struct target *target)
+static void read_member(struct parser *p, const struct spot *s, const struct key *key, const struct setting *setting,
+                        void *into, const struct target *target)
 {
 	struct spot member = *s;
 
@@ -252,12 +263,14 @@ static void read_object(struct parser *p, const struct spot *s, const struct key
 		} else if (name && first[k]) {
 			size_t line, column;
 			place_line_column(p->text, first[k], &line, &column);
-			reader_problem(p, place.key, s->path, "the key \"%s\" is there already, in line %zu", name, line);
+			reader_problem(p, place.key, s->path, "the key \"%s\" is there already, in line %zu", name,
+			               line);
 		} else if (name) {
 			first[k] = place.key;
 			snprintf(path, sizeof path, "%s.%s", s->path, name);
 			struct spot member = {NULL, place.value, place.next, path};
-			read_member(p, &member, k < n ? &keys[k] : NULL, k < n ? NULL : &setting_table[k - n], into, target);
+			read_member(p, &member, k < n ? &keys[k] : NULL, k < n ? NULL : &setting_table[k - n], into,
+			            target);
 		}
 		free(name);
 	}
@@ -330,7 +343,9 @@ static void check_rule(struct parser *p, const struct spot *s, struct reading *r
 	else if (reading->threshold >= 0)
 		reader_problem(p, s->at, s->path, "a threshold means something only where the mode is \"lossy\"");
 	if (late && reading->archive[0])
-		reader_problem(p, s->at, s->path, "a rule on executable or ranks is decided where the program starts: it can have no archive of its own");
+		reader_problem(p, s->at, s->path,
+		               "a rule on executable or ranks is decided where the program starts: it can have no "
+		               "archive of its own");
 }
 
 static void read_rule(struct parser *p, const struct spot *s)
@@ -357,8 +372,9 @@ static void read_rule(struct parser *p, const struct spot *s)
 	if (other != UINT32_MAX) {
 		const struct rule *first = &p->policy->rules[other];
 		bool here = first->file == p->file_number;
-		reader_problem(p, s->at, s->path, "its name \"%s\" is that of the rule in line %" PRIu32 "%s%s already", reading.name, first->line,
-		        here ? "" : " of ", here ? "" : policy_text(p->policy, p->policy->files[first->file]));
+		reader_problem(p, s->at, s->path, "its name \"%s\" is that of the rule in line %" PRIu32 "%s%s already",
+		               reading.name, first->line, here ? "" : " of ",
+		               here ? "" : policy_text(p->policy, p->policy->files[first->file]));
 	}
 	check_rule(p, s, &reading);
 	rule.mode = reading.mode;
@@ -385,7 +401,8 @@ static void read_rules(struct parser *p, const struct spot *s, void *into)
 		snprintf(path, sizeof path, "%s[%zu]", s->path, i);
 		struct spot element = {NULL, place.value, place.next, path};
 		if (p->policy->head.counts[PART_RULES] >= RULES_MAX) {
-			reader_problem(p, element.at, path, "more than %d rules; a policy may have no more, with its fragments", RULES_MAX);
+			reader_problem(p, element.at, path,
+			               "more than %d rules; a policy may have no more, with its fragments", RULES_MAX);
 			return;
 		}
 		read_rule(p, &element);
@@ -445,7 +462,8 @@ static void read_fragment(struct parser *p, const struct spot *s)
 	static const struct key keys[] = {
 		{"comment", read_comment, 0, NULL, false},
 		{"version", read_version, 0, "it is 1", false},
-		{"rules", read_rules, 0, "a fragment has rules, and what is for all jobs is in the policy itself", true},
+		{"rules", read_rules, 0, "a fragment has rules, and what is for all jobs is in the policy itself",
+	         true},
 	};
 
 	read_object(p, s, keys, COUNT(keys), NULL, NULL);
@@ -483,8 +501,8 @@ void parser_read(struct parser *p, const char *file, const char *main, const cha
 	}
 	json_t *root = json_loadb(text, size, 0, &error);
 	if (!root) {
-		problems_add(p->problems, file, error.line > 0 ? (size_t)error.line : 1, error.column > 0 ? (size_t)error.column : 1,
-		             "not valid JSON: %s", error.text);
+		problems_add(p->problems, file, error.line > 0 ? (size_t)error.line : 1,
+		             error.column > 0 ? (size_t)error.column : 1, "not valid JSON: %s", error.text);
 		return;
 	}
 	json_decref(root);

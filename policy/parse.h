@@ -18,8 +18,8 @@ void problems_add(struct problems *p, const char *file, size_t line, size_t colu
 struct parser;
 struct parser *parser_create(struct policy *policy, struct problems *problems);
 void parser_destroy(struct parser *p);
-/* Adds what size bytes of text say, which have a NUL behind their end, and what is wrong with them to the problems. A fragment has rules only;
- * main is the file that it belongs to, for messages (NULL: this is it). */
+/* Adds what size bytes of text say, which have a NUL behind their end, and what is wrong with them to the problems. A
+ * fragment has rules only; main is the file that it belongs to, for messages (NULL: this is it). */
 void parser_read(struct parser *p, const char *file, const char *main, const char *text, size_t size);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * place - where in a JSON text a value stands
  *
- * jansson says where a syntax error is, and nothing about where a value of a valid text was. This walks the members of an object,
- * or the elements of an array, in the text itself, next to jansson's tree. The text must be valid JSON (jansson has read
- * it); positions are byte offsets from its start.
+ * jansson says where a syntax error is, and nothing about where a value of a valid text was. This walks the members of
+ * an object, or the elements of an array, in the text itself, next to jansson's tree. The text must be valid JSON
+ * (jansson has read it); positions are byte offsets from its start.
  */
 #ifndef SPOOR_PLACE_H
 #define SPOOR_PLACE_H

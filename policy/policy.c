@@ -17,8 +17,10 @@
 #include "policy/source.h"
 
 const char *const policy_fact_names[POLICY_FACTS] = {
-	"user", "groups", "account", "partition", "qos", "job_name", "executable", "reservation", "container", "weekday",
-	"nodes", "tasks", "ranks", "time_limit", "time", "job", "het_job_id", "trace_option", "trace_environment",
+	"user",     "groups",     "account",      "partition",         "qos",
+	"job_name", "executable", "reservation",  "container",         "weekday",
+	"nodes",    "tasks",      "ranks",        "time_limit",        "time",
+	"job",      "het_job_id", "trace_option", "trace_environment",
 };
 const size_t policy_fact_count = POLICY_FACTS;
 
@@ -165,9 +167,11 @@ const char *policy_fact_problem(const char *name, const char *value)
 	if (!strcmp(name, "time"))
 		return condition_minutes(value, strlen(value)) < 0 ? "expected a time of the day such as 14:30" : NULL;
 	if (!strcmp(name, "time_limit"))
-		return condition_time_limit(value) < 0 ? "expected minutes, or a time as Slurm writes it, such as 1-12:00:00" : NULL;
-	bool number = !strcmp(name, "nodes") || !strcmp(name, "tasks") || !strcmp(name, "ranks") || !strcmp(name, "job") ||
-	              !strcmp(name, "het_job_id");
+		return condition_time_limit(value) < 0
+		               ? "expected minutes, or a time as Slurm writes it, such as 1-12:00:00"
+		               : NULL;
+	bool number = !strcmp(name, "nodes") || !strcmp(name, "tasks") || !strcmp(name, "ranks") ||
+	              !strcmp(name, "job") || !strcmp(name, "het_job_id");
 	facts_set(&one, name, value);
 	bool good = !number || facts_number(&one, name, -1) >= 0;
 	facts_clear(&one);
@@ -204,7 +208,8 @@ void policy_find_unreachable(const struct policy *p, struct problems *problems)
 			if (!(bits[j / 64] >> j % 64 & 1) || (asks[j] & ~asks[i]) || !rule_covers(p, before, rule))
 				continue;
 			problems_add(problems, policy_text(p, p->files[rule->file]), rule->line, 1,
-			             "rule \"%s\" is never reached: rule \"%s\" in line %" PRIu32 "%s%s matches all that it would",
+			             "rule \"%s\" is never reached: rule \"%s\" in line %" PRIu32
+			             "%s%s matches all that it would",
 			             policy_text(p, rule->name), policy_text(p, before->name), before->line,
 			             before->file == rule->file ? "" : " of ",
 			             before->file == rule->file ? "" : policy_text(p, p->files[before->file]));

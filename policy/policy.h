@@ -11,15 +11,16 @@
 #include "policy/decision.h"
 #include "policy/facts.h"
 
-/* A policy may have at most this many bytes in all its files: far more than people write, and what a program writes that makes a rule for each
- * of some ten thousand projects. */
+/* A policy may have at most this many bytes in all its files: far more than people write, and what a program writes
+ * that makes a rule for each of some ten thousand projects. */
 #define POLICY_SIZE_MAX (16 * 1024 * 1024)
 /* One that is larger than this is kept in a form that need not be parsed again (policy_load_cached). */
 #define POLICY_CACHE_MIN (32 * 1024)
 
 struct policy;
 
-/* What is wrong with a policy: lines "FILE:LINE:COLUMN: PATH: what", at most PROBLEMS_MAX of them. Zero-initialised is empty. */
+/* What is wrong with a policy: lines "FILE:LINE:COLUMN: PATH: what", at most PROBLEMS_MAX of them. Zero-initialised is
+ * empty. */
 #define PROBLEMS_MAX 50
 struct problems {
 	char *text; /* each line ends with a newline; NULL if there is none */
@@ -29,20 +30,22 @@ struct problems {
 
 void problems_clear(struct problems *p);
 
-/* Reads the policy: the rules of the files *.json of PATH.d in the order of their names (where PATH is without a .json at its end), then PATH. With trusted
- * set, all must be root's and nobody else may be able to write them: to be asked by whoever acts on it as root. Returns NULL with
- * problems if there is any; the caller destroys the policy and clears the problems. */
+/* Reads the policy: the rules of the files *.json of PATH.d in the order of their names (where PATH is without a .json
+ * at its end), then PATH. With trusted set, all must be root's and nobody else may be able to write them: to be asked
+ * by whoever acts on it as root. Returns NULL with problems if there is any; the caller destroys the policy and clears
+ * the problems. */
 struct policy *policy_load(const char *path, bool trusted, struct problems *problems);
-/* The same; a large policy is read from a copy in the folder cache, which is made there if it is not there or does not fit the files
- * any more. The folder is made if only its last component is missing; if it cannot be used, or is not the caller's alone to write, there is no copy. */
+/* The same; a large policy is read from a copy in the folder cache, which is made there if it is not there or does not
+ * fit the files any more. The folder is made if only its last component is missing; if it cannot be used, or is not the
+ * caller's alone to write, there is no copy. */
 struct policy *policy_load_cached(const char *path, bool trusted, const char *cache, struct problems *problems);
 void policy_destroy(struct policy *p);
 
 /* Adds rules that no job can reach, because a rule before them matches all that they would. */
 void policy_find_unreachable(const struct policy *p, struct problems *problems);
 
-/* The facts that matter: those that conditions look at (user, groups, account, ...), trace_option (what --trace said) and trace_environment (what
- * SPOOR_TRACE said), the last two only if they were given. doc/policy.md describes them. */
+/* The facts that matter: those that conditions look at (user, groups, account, ...), trace_option (what --trace said)
+ * and trace_environment (what SPOOR_TRACE said), the last two only if they were given. doc/policy.md describes them. */
 #define POLICY_FACTS 19
 extern const char *const policy_fact_names[POLICY_FACTS];
 extern const size_t policy_fact_count;
@@ -51,8 +54,8 @@ const char *policy_fact_problem(const char *name, const char *value);
 /* True if some rule looks at this fact. */
 bool policy_uses(const struct policy *p, const char *fact);
 
-/* Decides: command line before environment before rules (the first that matches) before defaults; the first two only as far as "user" lets
- * users choose; and nothing exceeds the cap. */
+/* Decides: command line before environment before rules (the first that matches) before defaults; the first two only as
+ * far as "user" lets users choose; and nothing exceeds the cap. */
 void policy_decide(const struct policy *p, const struct facts *facts, struct decision *d);
 
 /* Where a value of a decision is from. */
@@ -65,7 +68,8 @@ struct origins {
 	struct origin mode, archive, set[setting_count];
 };
 /* The same, and says of each value where it is from. The files live as long as the policy. */
-void policy_decide_origins(const struct policy *p, const struct facts *facts, struct decision *d, struct origins *origins);
+void policy_decide_origins(const struct policy *p, const struct facts *facts, struct decision *d,
+                           struct origins *origins);
 
 /* Prints to out, rule by rule, why each did or did not match; at most `most` of those that do not. */
 void policy_explain(const struct policy *p, const struct facts *facts, size_t most, FILE *out);

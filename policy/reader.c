@@ -77,8 +77,11 @@ void reader_no_memory(struct parser *p, const struct spot *s)
 /* What a value is, for "found ...". */
 static const char *describe(const json_t *value, char out[80])
 {
-	static const char *const kinds[] = {[JSON_OBJECT] = "an object", [JSON_ARRAY] = "a list", [JSON_TRUE] = "true",
-	                                    [JSON_FALSE] = "false",      [JSON_NULL] = "null"};
+	static const char *const kinds[] = {[JSON_OBJECT] = "an object",
+	                                    [JSON_ARRAY] = "a list",
+	                                    [JSON_TRUE] = "true",
+	                                    [JSON_FALSE] = "false",
+	                                    [JSON_NULL] = "null"};
 
 	if (json_is_string(value) || json_is_number(value)) {
 		char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12));
@@ -95,8 +98,10 @@ static const char *describe(const json_t *value, char out[80])
 void reader_found(struct parser *p, const struct spot *s, const char *expected)
 {
 	char found[80];
-	json_t *value = s->value ? json_incref(s->value) : json_loadb(p->text + s->at, s->end - s->at, JSON_DECODE_ANY, NULL);
-	reader_problem(p, s->at, s->path, "expected %s, found %s", expected, value ? describe(value, found) : "something else");
+	json_t *value =
+		s->value ? json_incref(s->value) : json_loadb(p->text + s->at, s->end - s->at, JSON_DECODE_ANY, NULL);
+	reader_problem(p, s->at, s->path, "expected %s, found %s", expected,
+	               value ? describe(value, found) : "something else");
 	json_decref(value);
 }
 
@@ -109,9 +114,10 @@ bool reader_has_control_characters(const char *text)
 	return false;
 }
 
-void reader_unknown_key(struct parser *p, const struct place *place, const char *path, const char *name, const char **names, size_t n)
+void reader_unknown_key(struct parser *p, const struct place *place, const char *path, const char *name,
+                        const char **names, size_t n)
 {
 	const char *near = suggest(name, names, n);
-	reader_problem(p, place->key, path, "unknown key \"%.60s\"%s%s%s", name, near ? "; did you mean \"" : "", near ? near : "",
-	        near ? "\"?" : "");
+	reader_problem(p, place->key, path, "unknown key \"%.60s\"%s%s%s", name, near ? "; did you mean \"" : "",
+	               near ? near : "", near ? "\"?" : "");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * reader - what the readers of a policy's parts share: where a value stands, and how to say what is wrong with it; inside of policy/ only
+ * reader - what the readers of a policy's parts share: where a value stands, and how to say what is wrong with it;
+ * inside of policy/ only
  */
 #ifndef SPOOR_READER_H
 #define SPOOR_READER_H
@@ -25,7 +26,8 @@ struct parser {
 	size_t names_size;
 };
 
-/* A value: where it stands, and its JSON path. value is NULL where the text is walked instead: in objects, and in the list of rules. */
+/* A value: where it stands, and its JSON path. value is NULL where the text is walked instead: in objects, and in the
+ * list of rules. */
 struct spot {
 	json_t *value;
 	size_t at, end;
@@ -35,12 +37,14 @@ struct spot {
 /* Line and column of an offset. */
 void reader_line(struct parser *p, size_t at, size_t *line, size_t *column);
 /* Adds a problem: the place, "PATH: " and the text. */
-void reader_problem(struct parser *p, size_t at, const char *path, const char *format, ...) __attribute__((format(printf, 4, 5)));
+void reader_problem(struct parser *p, size_t at, const char *path, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 /* "expected ..., found" what is there. */
 void reader_found(struct parser *p, const struct spot *s, const char *expected);
 void reader_no_memory(struct parser *p, const struct spot *s);
 /* A key that is none of the n names. */
-void reader_unknown_key(struct parser *p, const struct place *place, const char *path, const char *name, const char **names, size_t n);
+void reader_unknown_key(struct parser *p, const struct place *place, const char *path, const char *name,
+                        const char **names, size_t n);
 
 bool reader_has_control_characters(const char *text);
 

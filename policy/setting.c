@@ -104,7 +104,8 @@ static int read_choice(const struct setting *s, const char *text, uint64_t *valu
 	return -1;
 }
 
-/* A fraction 0.DIGITS in millionths, rounded up: what is asked for is not exceeded, but it is not made nothing either. */
+/* A fraction 0.DIGITS in millionths, rounded up: what is asked for is not exceeded, but it is not made nothing either.
+ * */
 static int read_fraction(const char *text, uint64_t *millionths)
 {
 	uint64_t whole, v = 0;
@@ -204,7 +205,8 @@ int setting_parse(const struct setting *s, struct settings *all, const char *tex
 		strcpy((char *)all + s->offset, text);
 		return 0;
 	}
-	if (rv || *rest || ((s->kind == SETTING_COUNT || s->kind == SETTING_BYTES) && (value < s->least || value > s->most)))
+	if (rv || *rest ||
+	    ((s->kind == SETTING_COUNT || s->kind == SETTING_BYTES) && (value < s->least || value > s->most)))
 		return -1;
 	setting_put_number(s, all, value);
 	return 0;
@@ -219,7 +221,8 @@ char *setting_format(const struct setting *s, const struct settings *all, char o
 		for (uint64_t i = setting_number(s, all); i > 0 && strchr(word, '|'); i--)
 			word = strchr(word, '|') + 1;
 		int n = snprintf(out, SETTING_TEXT_SIZE, "%.*s", (int)strcspn(word, "|"), word);
-		uint64_t error = s->kind == SETTING_GRADE && !strchr(word, '|') ? setting_error(setting_number(s, all)) : 0;
+		uint64_t error =
+			s->kind == SETTING_GRADE && !strchr(word, '|') ? setting_error(setting_number(s, all)) : 0;
 		if (error) {
 			n += snprintf(out + n, SETTING_TEXT_SIZE - (size_t)n, ":0.%06" PRIu64, error);
 			while (out[n - 1] == '0')
@@ -238,8 +241,8 @@ char *setting_expected(const struct setting *s, char out[SETTING_EXPECTED_SIZE])
 	switch (s->kind) {
 	case SETTING_COUNT:
 	case SETTING_BYTES:
-		snprintf(out, SETTING_EXPECTED_SIZE, "%s from %" PRIu64 " to %" PRIu64 "%s", s->words, s->least, s->most,
-		         s->kind == SETTING_BYTES ? ", or a text such as \"8 MiB\" (KiB, MiB, GiB)" : "");
+		snprintf(out, SETTING_EXPECTED_SIZE, "%s from %" PRIu64 " to %" PRIu64 "%s", s->words, s->least,
+		         s->most, s->kind == SETTING_BYTES ? ", or a text such as \"8 MiB\" (KiB, MiB, GiB)" : "");
 		break;
 	case SETTING_CHOICE:
 	case SETTING_GRADE:
@@ -256,9 +259,11 @@ char *setting_expected(const struct setting *s, char out[SETTING_EXPECTED_SIZE])
 		break;
 	case SETTING_TEXT:
 		if (offsetof(struct settings, counters) == s->offset)
-			snprintf(out, SETTING_EXPECTED_SIZE, "a list of at most %d events, such as " COUNTER_EXAMPLES, COUNTERS_MAX);
+			snprintf(out, SETTING_EXPECTED_SIZE, "a list of at most %d events, such as " COUNTER_EXAMPLES,
+			         COUNTERS_MAX);
 		else
-			snprintf(out, SETTING_EXPECTED_SIZE, "a text of %" PRIu64 " to %" PRIu64 " names of %s, separated by commas", s->least,
+			snprintf(out, SETTING_EXPECTED_SIZE,
+			         "a text of %" PRIu64 " to %" PRIu64 " names of %s, separated by commas", s->least,
 			         s->most, s->words);
 		break;
 	}

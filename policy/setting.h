@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * setting - the knobs of capturing, in one table: each line is a key of a policy, of the decision, of the handoff, and of `spoor run`
+ * setting - the knobs of capturing, in one table: each line is a key of a policy, of the decision, of the handoff, and
+ * of `spoor run`
  *
- * A new setting is a line of SETTINGS (and one in doc/policy.md): from it come the member of struct settings, the key in a policy and in its
- * rules, the fact in a decision, the field of the handoff, the option --NAME of `spoor run`, and the line of `spoor policy explain`. The
- * tracer finds it as handoff.set.NAME. libc only.
+ * A new setting is a line of SETTINGS (and one in doc/policy.md): from it come the member of struct settings, the key
+ * in a policy and in its rules, the fact in a decision, the field of the handoff, the option --NAME of `spoor run`, and
+ * the line of `spoor policy explain`. The tracer finds it as handoff.set.NAME. libc only.
  */
 #ifndef SPOOR_SETTING_H
 #define SPOOR_SETTING_H
@@ -18,41 +19,56 @@
  *
  *     kind   COUNT  a number from least to most; words is its unit, for messages ("seconds")
  *            BYTES  the same in bytes; a text such as "8 MiB" is read, too
- *            CHOICE the place of one of the words in "first|second|third", which go from the least captured to the most;
+ *            CHOICE the place of one of the words in "first|second|third", which go from the least captured to the
+ *            most;
  *                   of "off|on", true and false in a policy, and --NAME alone, mean the words
- *            GRADE  a CHOICE whose last word may be followed by `:E`, a fraction: what is captured of it may be wrong by that much, relative to
- *                   itself. least and most are those of E in millionths. As a number it is the place of the word, but the last word is
- *                   GRADE_EXACT, and with E it is GRADE_EXACT - E in millionths, so that what captures more is more.
- *            TEXT   names of a-z A-Z 0-9 _ : . = + -, separated by commas; least and most bound how many there may be, standard is 0 (none)
+ *            GRADE  a CHOICE whose last word may be followed by `:E`, a fraction: what is captured of it may be wrong
+ *                   by that much, relative to itself. least and most are those of E in millionths. As a number it is
+ *                   the place of the word, but the last word is GRADE_EXACT, and with E it is GRADE_EXACT - E in
+ *                   millionths, so that what captures more is more.
+ *            TEXT   names of a-z A-Z 0-9 _ : . = + -, separated by commas; least and most bound how many there may be,
+ *                   standard is 0 (none)
  *     reach  TRACER  it is handed to the tracer, and `spoor run` has an option for it
  *            SITE    it ends with what root or the helper does
  *
- * Every number is a uint64_t, a TEXT a char[SETTING_TEXT_SIZE]. The standard value is what holds where nothing is said. Order is that of output. */
-#define SETTINGS(X) \
-	X(memory, BYTES, UINT64_C(1) << 20, UINT64_C(2) << 30, UINT64_C(8) << 20, "bytes", TRACER, "memory of a rank for its trace") \
-	X(deadline, COUNT, 1, 3600, 10, "seconds", TRACER, "time for merging in MPI_Finalize") \
-	X(structure, CHOICE, 0, 1, 1, "lossy|exact", TRACER, "lossy: modes lossy:N may give up the order of calls and handles, too") \
-	X(site_tolerance, COUNT, 0, 64, 0, "frames", TRACER, "calls whose call paths differ in at most so many frames are of one site") \
-	X(retention, COUNT, 0, 36500, 0, "days", SITE, "how long the trace is kept in the archive; 0: for ever") \
-	X(spool_reserve, BYTES, 0, UINT64_C(1) << 50, UINT64_C(64) << 20, "bytes", SITE, "what must be free on the spool's disk, beside the memory of the ranks") \
-	X(spool_user, BYTES, 0, UINT64_C(1) << 50, 0, "bytes", SITE, "what a user's steps may hold in the spool of a node together; 0: half of what is free") \
-	X(deliver_memory, BYTES, UINT64_C(64) << 20, UINT64_C(1) << 40, UINT64_C(224) << 20, "bytes", SITE, "memory of a process that delivers a trace") \
-	X(deliver_cpu, COUNT, 1, 36000, 10, "seconds", SITE, "processor time of such a process") \
-	X(containers, CHOICE, 0, 1, 0, "skip|trace", TRACER, "what is done where programs run in a container") \
-	X(buffers, CHOICE, 0, 1, 0, "off|on", TRACER, "whether calls are recorded with their buffers: which are the same") \
-	X(timing, GRADE, 1, 500000, 1, "aggregate|histogram|full", TRACER, "aggregate: times without their distribution; histogram: with it; full: that of each event, too; full:E: with an error of at most E") \
-	X(bins, COUNT, 1, 64, 8, "bins", TRACER, "how many bins a histogram of times has in a complete trace, at most") \
-	X(counters, TEXT, 0, COUNTERS_MAX, 0, "PAPI events", TRACER, "events that are counted in calls and between them (perf::TASK-CLOCK, PAPI_TOT_INS, ...)")
+ * Every number is a uint64_t, a TEXT a char[SETTING_TEXT_SIZE]. The standard value is what holds where nothing is said.
+ * Order is that of output. */
+#define SETTINGS(X)                                                                                                  \
+	X(memory, BYTES, UINT64_C(1) << 20, UINT64_C(2) << 30, UINT64_C(8) << 20, "bytes", TRACER,                   \
+	  "memory of a rank for its trace")                                                                          \
+	X(deadline, COUNT, 1, 3600, 10, "seconds", TRACER, "time for merging in MPI_Finalize")                       \
+	X(structure, CHOICE, 0, 1, 1, "lossy|exact", TRACER,                                                         \
+	  "lossy: modes lossy:N may give up the order of calls and handles, too")                                    \
+	X(site_tolerance, COUNT, 0, 64, 0, "frames", TRACER,                                                         \
+	  "calls whose call paths differ in at most so many frames are of one site")                                 \
+	X(retention, COUNT, 0, 36500, 0, "days", SITE, "how long the trace is kept in the archive; 0: for ever")     \
+	X(spool_reserve, BYTES, 0, UINT64_C(1) << 50, UINT64_C(64) << 20, "bytes", SITE,                             \
+	  "what must be free on the spool's disk, beside the memory of the ranks")                                   \
+	X(spool_user, BYTES, 0, UINT64_C(1) << 50, 0, "bytes", SITE,                                                 \
+	  "what a user's steps may hold in the spool of a node together; 0: half of what is free")                   \
+	X(deliver_memory, BYTES, UINT64_C(64) << 20, UINT64_C(1) << 40, UINT64_C(224) << 20, "bytes", SITE,          \
+	  "memory of a process that delivers a trace")                                                               \
+	X(deliver_cpu, COUNT, 1, 36000, 10, "seconds", SITE, "processor time of such a process")                     \
+	X(containers, CHOICE, 0, 1, 0, "skip|trace", TRACER, "what is done where programs run in a container")       \
+	X(buffers, CHOICE, 0, 1, 0, "off|on", TRACER,                                                                \
+	  "whether calls are recorded with their buffers: which are the same")                                       \
+	X(timing, GRADE, 1, 500000, 1, "aggregate|histogram|full", TRACER,                                           \
+	  "aggregate: times without their distribution; histogram: with it; full: that of each event, too; full:E: " \
+	  "with an error of at most E")                                                                              \
+	X(bins, COUNT, 1, 64, 8, "bins", TRACER,                                                                     \
+	  "how many bins a histogram of times has in a complete trace, at most")                                     \
+	X(counters, TEXT, 0, COUNTERS_MAX, 0, "PAPI events", TRACER,                                                 \
+	  "events that are counted in calls and between them (perf::TASK-CLOCK, PAPI_TOT_INS, ...)")
 
 #define SETTING_TEXT_SIZE 256
-#define COUNTERS_MAX 8
-#define GRADE_EXACT UINT64_C(1000010)
+#define COUNTERS_MAX      8
+#define GRADE_EXACT       UINT64_C(1000010)
 
-#define SETTING_MEMBER_COUNT(name)  uint64_t name;
-#define SETTING_MEMBER_BYTES(name)  uint64_t name;
-#define SETTING_MEMBER_CHOICE(name) uint64_t name;
-#define SETTING_MEMBER_GRADE(name)  uint64_t name;
-#define SETTING_MEMBER_TEXT(name)   char name[SETTING_TEXT_SIZE];
+#define SETTING_MEMBER_COUNT(name)                                            uint64_t name;
+#define SETTING_MEMBER_BYTES(name)                                            uint64_t name;
+#define SETTING_MEMBER_CHOICE(name)                                           uint64_t name;
+#define SETTING_MEMBER_GRADE(name)                                            uint64_t name;
+#define SETTING_MEMBER_TEXT(name)                                             char name[SETTING_TEXT_SIZE];
 #define SETTING_MEMBER(name, kind, least, most, standard, words, reach, help) SETTING_MEMBER_##kind(name)
 
 struct settings {

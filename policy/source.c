@@ -23,9 +23,9 @@ static int identify(struct source *s, const char *path, const struct stat *st)
 {
 	char *more;
 
-	if (asprintf(&more, "%s%s %ju %ju %jd %jd.%09ld %jd.%09ld\n", s->identity ? s->identity : "", path, (uintmax_t)st->st_dev,
-	             (uintmax_t)st->st_ino, (intmax_t)st->st_size, (intmax_t)st->st_mtim.tv_sec, st->st_mtim.tv_nsec,
-	             (intmax_t)st->st_ctim.tv_sec, st->st_ctim.tv_nsec) < 0)
+	if (asprintf(&more, "%s%s %ju %ju %jd %jd.%09ld %jd.%09ld\n", s->identity ? s->identity : "", path,
+	             (uintmax_t)st->st_dev, (uintmax_t)st->st_ino, (intmax_t)st->st_size, (intmax_t)st->st_mtim.tv_sec,
+	             st->st_mtim.tv_nsec, (intmax_t)st->st_ctim.tv_sec, st->st_ctim.tv_nsec) < 0)
 		return -1;
 	free(s->identity);
 	s->identity = more;
@@ -36,11 +36,13 @@ static void check_trust(const char *path, const struct stat *st, struct problems
 {
 	if (st->st_uid != 0 || st->st_mode & 022)
 		problems_add(problems, path, 1, 1,
-		             "belongs to user %lu with mode %04o; it is only used if it is root's and nobody else may write it",
+		             "belongs to user %lu with mode %04o; it is only used if it is root's and nobody else may "
+		             "write it",
 		             (unsigned long)st->st_uid, (unsigned)st->st_mode & 07777);
 }
 
-static int open_file(struct source *s, int folder, const char *name, const char *path, bool trusted, struct problems *problems)
+static int open_file(struct source *s, int folder, const char *name, const char *path, bool trusted,
+                     struct problems *problems)
 {
 	struct stat st;
 	struct source_file *more = realloc(s->files, (s->count + 1) * sizeof *more);
@@ -66,9 +68,11 @@ static int open_file(struct source *s, int folder, const char *name, const char 
 	f->size = (size_t)st.st_size;
 	s->size += f->size;
 	if (f->size > POLICY_SIZE_MAX)
-		problems_add(problems, path, 1, 1, "has %zu bytes; a policy may have at most %d", f->size, POLICY_SIZE_MAX);
+		problems_add(problems, path, 1, 1, "has %zu bytes; a policy may have at most %d", f->size,
+		             POLICY_SIZE_MAX);
 	else if (s->size > POLICY_SIZE_MAX)
-		problems_add(problems, path, 1, 1, "has %zu bytes, and with the files before it the policy has %zu; it may have at most %d",
+		problems_add(problems, path, 1, 1,
+		             "has %zu bytes, and with the files before it the policy has %zu; it may have at most %d",
 		             f->size, s->size, POLICY_SIZE_MAX);
 	return identify(s, path, &st);
 }
@@ -113,7 +117,8 @@ static int open_fragments(struct source *s, const char *folder, bool trusted, st
 	if (n < 0)
 		problems_add(problems, folder, 1, 1, "cannot be read: %s", strerror(errno));
 	if (n > FRAGMENTS_MAX)
-		problems_add(problems, folder, 1, 1, "has %d files; a policy may have at most %d fragments", n, FRAGMENTS_MAX);
+		problems_add(problems, folder, 1, 1, "has %d files; a policy may have at most %d fragments", n,
+		             FRAGMENTS_MAX);
 	for (int i = 0; i < n; i++) {
 		char *path = NULL;
 		if (i < FRAGMENTS_MAX && !rv) {

@@ -22,8 +22,8 @@ struct source {
 	char *identity; /* changes whenever a file does, or comes, or goes */
 };
 
-/* Opens all, and adds what is wrong to the problems: a file that cannot be opened, or (trusted) is not root's alone to write, or too much. Returns
- * 0, or -1 (no memory). The caller closes it in either case. */
+/* Opens all, and adds what is wrong to the problems: a file that cannot be opened, or (trusted) is not root's alone to
+ * write, or too much. Returns 0, or -1 (no memory). The caller closes it in either case. */
 int source_open(struct source *s, const char *path, bool trusted, struct problems *problems);
 void source_close(struct source *s);
 /* The bytes of a file with a NUL behind them, malloc'ed; NULL with a problem. */

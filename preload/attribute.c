@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * attribute - which communicators have attributes that would be copied with them?
  *
- * What is kept is one entry for each number that a keyval had; libraries use the numbers of freed ones again. An attribute whose keyval was freed is still
- * there, and found by its number until a new keyval has that.
+ * What is kept is one entry for each number that a keyval had; libraries use the numbers of freed ones again. An
+ * attribute whose keyval was freed is still there, and found by its number until a new keyval has that.
  */
 #include "preload/attribute.h"
 
@@ -15,7 +15,7 @@
 static struct keyval {
 	int number;
 	const void *copy;
-} *keyvals;
+} * keyvals;
 static size_t count, capacity;
 static bool lost; /* without memory for one */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -51,15 +51,17 @@ void attribute_keyval(int keyval, const void *copy)
 	errno = saved;
 }
 
-/* Is it the library's function that copies nothing, of C or Fortran? Its name says so; in a program that is linked at a fixed address, its address may be one in
- * the program. */
+/* Is it the library's function that copies nothing, of C or Fortran? Its name says so; in a program that is linked at a
+ * fixed address, its address may be one in the program. */
 static bool copies_nothing(const void *copy)
 {
-	static const char *const names[] = {"OMPI_C_MPI_COMM_NULL_COPY_FN", "OMPI_C_MPI_NULL_COPY_FN", "mpi_comm_null_copy_fn_", "mpi_null_copy_fn_",
+	static const char *const names[] = {"OMPI_C_MPI_COMM_NULL_COPY_FN", "OMPI_C_MPI_NULL_COPY_FN",
+	                                    "mpi_comm_null_copy_fn_", "mpi_null_copy_fn_",
 	                                    "__mpi_f08_callbacks_MOD_mpi_comm_null_copy_fn"};
 	Dl_info info;
 
-	if (dladdr(copy, &info) && info.dli_saddr == copy && strcasestr(info.dli_sname, "mpi") && strcasestr(info.dli_sname, "null_copy_fn"))
+	if (dladdr(copy, &info) && info.dli_saddr == copy && strcasestr(info.dli_sname, "mpi") &&
+	    strcasestr(info.dli_sname, "null_copy_fn"))
 		return true;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (dlsym(RTLD_DEFAULT, names[i]) == copy)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * bind - has the program's calls of the MPI library come to our wrappers
  *
- * The gate calls one thread at a time, mostly before the program's first instruction. Other threads may be binding meanwhile: each word is
- * stored at once, pages are made writable and never unreadable, so that they find either the library's function or our wrapper.
+ * The gate calls one thread at a time, mostly before the program's first instruction. Other threads may be binding
+ * meanwhile: each word is stored at once, pages are made writable and never unreadable, so that they find either the
+ * library's function or our wrapper.
  */
 #include "preload/bind.h"
 
@@ -19,7 +20,8 @@
 
 /* What a module is to us. */
 enum part {
-	PART_NONE,    /* anything else, also a library with MPI's names that has no profiling interface: a sequential stub */
+	/* anything else, also a library with MPI's names that has no profiling interface: a sequential stub */
+	PART_NONE,
 	PART_LIBRARY, /* the MPI library, or one of its Fortran libraries: has MPI_x and PMPI_x */
 	PART_TOOL     /* has MPI_x, and calls PMPI_x */
 };
@@ -29,10 +31,10 @@ static struct seen {
 	struct module m;
 	bool fresh; /* not seen before this look */
 	bool there; /* still mapped */
-} *seen;
+} * seen;
 static size_t seen_count, seen_room;
-static unsigned long long unmapped; /* files in all */
-static struct module mpi;           /* the MPI library; no symbols: not found yet */
+static unsigned long long unmapped;                                     /* files in all */
+static struct module mpi;                                               /* the MPI library; no symbols: not found yet */
 extern const char __ehdr_start[] __attribute__((visibility("hidden"))); /* where the tracer itself is mapped */
 
 /* ---- names ---- */
@@ -113,14 +115,15 @@ static size_t count_symbols(const struct module *m)
 	return last + 1;
 }
 
-static bool is_function(const ElfW(Sym) *s)
+static bool is_function(const ElfW(Sym) * s)
 {
 	int bind = ELF64_ST_BIND(s->st_info), type = ELF64_ST_TYPE(s->st_info);
 
 	return s->st_shndx != SHN_UNDEF && s->st_value && (bind == STB_GLOBAL || bind == STB_WEAK) && type == STT_FUNC;
 }
 
-/* Does the module have the profiling name of a function that it has? That is a p before the name; in MPICH's mpi_f08 pmpir for mpi. */
+/* Does the module have the profiling name of a function that it has? That is a p before the name; in MPICH's mpi_f08
+ * pmpir for mpi. */
 static bool has_twin(const struct module *m, const char *name)
 {
 	char twin[72];
@@ -146,7 +149,8 @@ static bool is_of_another(const struct module *m)
 			const struct module *o = &seen[i].m;
 			const char *name = strrchr(o->path, '/');
 
-			if (o->base != mpi.base && name && !strcmp(name + 1, m->strings + d->d_un.d_val) && module_find(o, "PMPI_Init"))
+			if (o->base != mpi.base && name && !strcmp(name + 1, m->strings + d->d_un.d_val) &&
+			    module_find(o, "PMPI_Init"))
 				return true;
 		}
 	}
@@ -160,7 +164,8 @@ static enum part part_of(const struct module *m)
 
 	if (m->base == mpi.base)
 		return PART_LIBRARY;
-	if (module_find(m, "PMPI_Init") || module_find(m, "spoor_transparent")) /* another MPI; a tool that passes calls on to whoever is next: us */
+	if (module_find(m, "PMPI_Init") ||
+	    module_find(m, "spoor_transparent")) /* another MPI; a tool that passes calls on to whoever is next: us */
 		return PART_NONE;
 	for (size_t i = 1; i < n; i++) {
 		const ElfW(Sym) *s = &m->symbols[i];
@@ -202,8 +207,10 @@ static int protection_of(const struct module *m, uintptr_t at)
 		uintptr_t begin = m->base + p->p_vaddr, end = begin + p->p_memsz;
 
 		if (p->p_type == PT_LOAD && at >= begin && at < end)
-			protection = (p->p_flags & PF_R ? PROT_READ : 0) | (p->p_flags & PF_W ? PROT_WRITE : 0) | (p->p_flags & PF_X ? PROT_EXEC : 0);
-		/* the loader protects whole pages of it: the last one may stay writable, and is left alone as far as it is */
+			protection = (p->p_flags & PF_R ? PROT_READ : 0) | (p->p_flags & PF_W ? PROT_WRITE : 0) |
+			             (p->p_flags & PF_X ? PROT_EXEC : 0);
+		/* the loader protects whole pages of it: the last one may stay writable, and is left alone as far as it
+		 * is */
 		if (p->p_type == PT_GNU_RELRO && at >= begin && at < (end & -(uintptr_t)sysconf(_SC_PAGESIZE)))
 			return PROT_READ;
 	}
@@ -230,7 +237,8 @@ static bool store(const struct module *m, uintptr_t *word, uintptr_t value)
 
 /* ---- binding ---- */
 
-/* The module's functions are where our wrappers are; what it had is next. A name that was bound in a module before this one stays. */
+/* The module's functions are where our wrappers are; what it had is next. A name that was bound in a module before this
+ * one stays. */
 static bool bind_symbols(const struct module *m)
 {
 	size_t n = count_symbols(m);
@@ -249,16 +257,17 @@ static bool bind_symbols(const struct module *m)
 	return true;
 }
 
-/* What the loader bound to one of these functions for this module goes to the wrapper. Told by name and by value: MPI_Send and PMPI_Send are often
- * one function. What is not bound yet will be, by the symbols. */
-static bool bind_references(const struct module *m, const ElfW(Rela) *r, size_t size)
+/* What the loader bound to one of these functions for this module goes to the wrapper. Told by name and by value:
+ * MPI_Send and PMPI_Send are often one function. What is not bound yet will be, by the symbols. */
+static bool bind_references(const struct module *m, const ElfW(Rela) * r, size_t size)
 {
 	for (const ElfW(Rela) *end = r + size / sizeof *r; r < end; r++) {
 		size_t symbol = ELF64_R_SYM(r->r_info);
 		const struct binding *b = symbol ? find_binding(m->strings + m->symbols[symbol].st_name) : NULL;
 		uintptr_t *word = (uintptr_t *)(m->base + r->r_offset);
 
-		if (b && *b->next && protection_of(m, (uintptr_t)word) >= 0 && *word == (uintptr_t)*b->next && !store(m, word, (uintptr_t)b->wrapper))
+		if (b && *b->next && protection_of(m, (uintptr_t)word) >= 0 && *word == (uintptr_t)*b->next &&
+		    !store(m, word, (uintptr_t)b->wrapper))
 			return false;
 	}
 	return true;

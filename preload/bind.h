@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * bind - has the program's calls of the MPI library come to our wrappers
  *
- * Nothing of ours has a name of MPI's. Instead, what the MPI library itself says about its functions is changed, in memory: in its table of
- * symbols, MPI_Send is where our wrapper is, so that whatever the loader binds from then on (at the first call, in modules that are opened later,
- * for dlsym with whatever handle) leads to it; and what is bound already (GOT entries) is redirected. A name that somebody else
- * defines is never met; PMPI_Send is as ever; where no MPI library is, nothing is.
+ * Nothing of ours has a name of MPI's. Instead, what the MPI library itself says about its functions is changed, in
+ * memory: in its table of symbols, MPI_Send is where our wrapper is, so that whatever the loader binds from then on (at
+ * the first call, in modules that are opened later, for dlsym with whatever handle) leads to it; and what is bound
+ * already (GOT entries) is redirected. A name that somebody else defines is never met; PMPI_Send is as ever; where no
+ * MPI library is, nothing is.
  *
- * Tools that use MPI's profiling interface stand between the program and the library: they define MPI_Send and call PMPI_Send. Where one
- * defines a name, it is its symbol that is changed: the wrapper sees the program's call first, and passes it on to the tool.
+ * Tools that use MPI's profiling interface stand between the program and the library: they define MPI_Send and call
+ * PMPI_Send. Where one defines a name, it is its symbol that is changed: the wrapper sees the program's call first, and
+ * passes it on to the tool.
  */
 #ifndef SPOOR_BIND_H
 #define SPOOR_BIND_H
@@ -17,15 +19,17 @@
 
 /* A function that has a wrapper, and where the wrapper passes its calls on to. Generated (calls.c), ordered by name. */
 struct binding {
-	const char *name; /* MPI_Send; of a Fortran function mpi_send, mpi_send_f08, which compilers spell in four ways */
+	const char
+		*name; /* MPI_Send; of a Fortran function mpi_send, mpi_send_f08, which compilers spell in four ways */
 	void *wrapper;
 	void **next; /* a field of `next`, next_fortran, next_f08 or next_f08ts; null until it is bound */
 };
 extern const struct binding mpi_bindings[], mpi_fortran_bindings[] __attribute__((visibility("hidden")));
 extern const size_t mpi_bindings_count, mpi_fortran_bindings_count __attribute__((visibility("hidden")));
 
-/* Looks at what the loader has mapped since the last time: binds the MPI library's functions, also those of its Fortran libraries where these come later;
- * forgets call paths when something was unmapped. Called by the gate when something has changed, and by nobody else. */
+/* Looks at what the loader has mapped since the last time: binds the MPI library's functions, also those of its Fortran
+ * libraries where these come later; forgets call paths when something was unmapped. Called by the gate when something
+ * has changed, and by nobody else. */
 void spoor_look(void);
 
 #endif

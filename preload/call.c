@@ -19,8 +19,8 @@ struct site call_nowhere = {.id = UINT32_MAX, .successor = {.expect = VALUE_NONE
 __thread struct recording recording __attribute__((tls_model("initial-exec")));
 uint64_t call_generation;
 
-/* The slow way into the arena. A call from a signal handler that comes inside is passed on and counted, not recorded; on the fast way the
- * thread is not `ready` then. */
+/* The slow way into the arena. A call from a signal handler that comes inside is passed on and counted, not recorded;
+ * on the fast way the thread is not `ready` then. */
 static void enter(struct recorder *r)
 {
 	recording.busy = true;
@@ -64,7 +64,8 @@ static struct site *site_slowly(struct recorder *r, uint32_t function, void *ret
 		memo_clear(&r->memo);
 		scarce_forget(r);
 	}
-	struct site *s = memo_asks(&r->memo) ? memo_find(&r->memo, function, return_address, cfa) : scarce_known(r, function, return_address);
+	struct site *s = memo_asks(&r->memo) ? memo_find(&r->memo, function, return_address, cfa)
+	                                     : scarce_known(r, function, return_address);
 	if (s) {
 		r->before = clock_ticks() - begin;
 	} else {
@@ -82,8 +83,9 @@ static struct site *site_slowly(struct recorder *r, uint32_t function, void *ret
 	return s;
 }
 
-/* A call that is not what the memo thinks comes next, or that the thread was not ready for: its first one, one made inside of another (in a
- * callback, or a signal handler), or before MPI was initialised, when threads share a recorder. */
+/* A call that is not what the memo thinks comes next, or that the thread was not ready for: its first one, one made
+ * inside of another (in a callback, or a signal handler), or before MPI was initialised, when threads share a recorder.
+ * */
 bool call_begin_slowly(struct call *c, enum mpi_function f, void *return_address, void *cfa)
 {
 	struct recording *me = &recording;
@@ -117,8 +119,13 @@ bool call_begin_slowly(struct call *c, enum mpi_function f, void *return_address
 			return false;
 		}
 	}
-	*c = (struct call){.rec = r, .slow = me->frame || r->shared, .level = (short)me->depth, .outer_frame = me->frame,
-	                    .detail = r->detail != NULL, .asks = !clock_is_counter, .entry = entry};
+	*c = (struct call){.rec = r,
+	                   .slow = me->frame || r->shared,
+	                   .level = (short)me->depth,
+	                   .outer_frame = me->frame,
+	                   .detail = r->detail != NULL,
+	                   .asks = !clock_is_counter,
+	                   .entry = entry};
 	if (!me->known && !r->shared) {
 		me->known = r;
 		thread_uses(r);
@@ -146,7 +153,8 @@ bool call_begin_slowly(struct call *c, enum mpi_function f, void *return_address
 	return true;
 }
 
-static inline __attribute__((always_inline)) bool begin_at(struct call *c, struct recorder *r, struct site *s, void *cfa)
+static inline __attribute__((always_inline)) bool begin_at(struct call *c, struct recorder *r, struct site *s,
+                                                           void *cfa)
 {
 	recording.ready = NULL;
 	arena_barrier();
@@ -160,16 +168,18 @@ static inline __attribute__((always_inline)) bool begin_at(struct call *c, struc
 	return true;
 }
 
-static inline __attribute__((always_inline)) bool begin_found(struct call *c, struct recorder *r, struct memo_entry *e, void *cfa)
+static inline __attribute__((always_inline)) bool begin_found(struct call *c, struct recorder *r, struct memo_entry *e,
+                                                              void *cfa)
 {
 	return begin_at(c, r, memo_follow(&r->memo, e), cfa);
 }
 
 /* Calls from so many frames: see memo_ways. */
-#define WAY(name, pairs)                                                                                                               \
-	static bool name(void *c, uint32_t f, void *return_address, void *cfa, void *r, struct memo_entry *e)                          \
-	{                                                                                                                              \
-		return __builtin_expect(memo_is_next(e, f, return_address, cfa, (pairs)), 1) && begin_found(c, r, e, cfa);             \
+#define WAY(name, pairs)                                                                                      \
+	static bool name(void *c, uint32_t f, void *return_address, void *cfa, void *r, struct memo_entry *e) \
+	{                                                                                                     \
+		return __builtin_expect(memo_is_next(e, f, return_address, cfa, (pairs)), 1) &&               \
+		       begin_found(c, r, e, cfa);                                                             \
 	}
 WAY(begin_0, 0)
 WAY(begin_1, 1)
@@ -197,8 +207,9 @@ static bool begin_cut(void *c, uint32_t f, void *return_address, void *cfa, void
 	return s && begin_at(c, r, s, cfa);
 }
 
-memo_way *const memo_ways[MEMO_RARE + 1] = {begin_0, begin_1, begin_2, begin_3, begin_4, begin_5, begin_6, begin_7, begin_8, begin_9, begin_10,
-                                                begin_11, begin_12, begin_deep, begin_cut};
+memo_way *const memo_ways[MEMO_RARE + 1] = {begin_0,  begin_1,  begin_2,  begin_3,    begin_4,
+                                            begin_5,  begin_6,  begin_7,  begin_8,    begin_9,
+                                            begin_10, begin_11, begin_12, begin_deep, begin_cut};
 
 /* It calls nothing, so that it needs no registers saved: whatever is unusual is done all over by the slow way. */
 bool call_begin_at(struct call *c, enum mpi_function f, void *return_address, void *cfa)
@@ -219,8 +230,8 @@ static uint32_t function_of(const struct recorder *r, const struct site *s)
 	return function;
 }
 
-/* A call that began while MPI was not initialised, in another thread than the one that did that meanwhile: it is this thread's own event, without its
- * call path. */
+/* A call that began while MPI was not initialised, in another thread than the one that did that meanwhile: it is this
+ * thread's own event, without its call path. */
 static __attribute__((noinline, cold)) struct recorder *adopt(struct call *c)
 {
 	struct recorder *r = thread_recorder();
@@ -353,7 +364,8 @@ void call_put_expected_turn(struct call *c, const int64_t *values)
 	struct recorder *r = c->rec;
 	int64_t candidates[2] = {column_predict(&r->columns, c->next, c->site->visits), c->next->expect};
 	for (int i = 0; i < 2; i++)
-		if (candidates[i] >= 0 && candidates[i] < r->record->vectors.count && pool_vector_at(r, (uint32_t)candidates[i])->values == values) {
+		if (candidates[i] >= 0 && candidates[i] < r->record->vectors.count &&
+		    pool_vector_at(r, (uint32_t)candidates[i])->values == values) {
 			put_vector(c, (uint32_t)candidates[i]);
 			return;
 		}
@@ -438,7 +450,9 @@ void call_object(struct call *c, enum object object, const int64_t *values, size
 	if (!s) {
 		const char *schema = mpi_object_schema[object];
 		uint32_t string = pool_string(r, schema, strlen(schema));
-		uint32_t function = string != r->unknown ? table_add(&r->arena, &r->record->functions, &string, sizeof string) : UINT32_MAX;
+		uint32_t function = string != r->unknown
+		                            ? table_add(&r->arena, &r->record->functions, &string, sizeof string)
+		                            : UINT32_MAX;
 		ref at = function != UINT32_MAX ? record_new_site(&r->arena, function, 0, place_width(schema)) : 0;
 		if (!at || table_add(&r->arena, &r->record->objects, &at, sizeof at) == UINT32_MAX) {
 			r->record->flags |= RECORD_OBJECTS;
@@ -478,16 +492,22 @@ static __attribute__((noinline, cold)) void sample(struct recorder *r, const str
 		r->emptied = record->events;
 	}
 	if (record->events <= FIRST || cost > OUTLIER * r->cost) {
-		/* something that happens once, or another process had the processor; or events are dearer now than they were */
+		/* something that happens once, or another process had the processor; or events are dearer now than they
+		 * were */
 		record->own_ticks += after;
 		r->last_end = now;
-		r->cost = record->events > FIRST ? r->cost + r->cost / SMOOTH + 1 : r->cost && r->cost < cost ? r->cost : cost;
+		r->cost = record->events > FIRST      ? r->cost + r->cost / SMOOTH + 1
+		          : r->cost && r->cost < cost ? r->cost
+		                                      : cost;
 	} else {
 		r->cost += cost / SMOOTH - r->cost / SMOOTH;
 		s->cost = (uint32_t)(s->cost ? s->cost + cost / SMOOTH - s->cost / SMOOTH : cost);
 	}
 	r->sampled = record->events;
-	r->sample_at = record->events < FIRST ? 0 : record->events + (r->memo.rarely ? EVERY_RARELY : EVERY); /* these are many, and all alike */
+	r->sample_at =
+		record->events < FIRST
+			? 0
+			: record->events + (r->memo.rarely ? EVERY_RARELY : EVERY); /* these are many, and all alike */
 	if (!r->columns.failed)
 		r->limit = 0; /* measure the next one's begin */
 }
@@ -508,7 +528,8 @@ static inline bool count_event(struct recorder *r, struct site *s, const struct 
 	return record->events >= r->sample_at;
 }
 
-/* In ticks. What passed in less time than the recorder is thought to have used took a tick: no time at all is not plain. */
+/* In ticks. What passed in less time than the recorder is thought to have used took a tick: no time at all is not
+ * plain. */
 static inline uint64_t between(uint64_t end, uint64_t start)
 {
 	uint64_t ticks = start - end;
@@ -542,7 +563,8 @@ static __attribute__((noinline)) void commit_slowly(struct call *c)
 		r->record->lost++;
 	} else if (!counts) {
 		struct record_edge *e = last != &call_nowhere ? place_edge(r, last, s) : NULL;
-		uint64_t compute = between(r->last_end, c->detail ? c->entry : c->start), communicate = c->end > c->start ? c->end - c->start : 0;
+		uint64_t compute = between(r->last_end, c->detail ? c->entry : c->start),
+			 communicate = c->end > c->start ? c->end - c->start : 0;
 		if (e)
 			record_time_add(&r->arena, &e->compute, compute, s->visits);
 		else if (last != &call_nowhere)
@@ -567,15 +589,16 @@ static __attribute__((noinline)) void commit_slowly(struct call *c)
 		recording.ready = r;
 }
 
-/* After an event that had successors, but no memory for an edge: in a program with too many call paths. Its successors may be in no order. At a site that only
- * counts no time is plain. */
+/* After an event that had successors, but no memory for an edge: in a program with too many call paths. Its successors
+ * may be in no order. At a site that only counts no time is plain. */
 static __attribute__((noinline)) void commit_loosely(struct call *c)
 {
 	struct recorder *r = c->rec;
 	struct site *s = c->site, *last = r->last;
 	uint64_t compute = between(r->last_end, c->start), communicate = c->end - c->start;
 	if (c->plain || last->edges || !record_time_plain(&s->communicate, communicate) ||
-	    (last->successor.expect != s->id && !lossy_wait(r->arena.base, &last->successor, last->visits - 1, s->id))) {
+	    (last->successor.expect != s->id &&
+	     !lossy_wait(r->arena.base, &last->successor, last->visits - 1, s->id))) {
 		commit_slowly(c);
 		return;
 	}
@@ -598,7 +621,8 @@ void call_commit(struct call *c)
 	}
 	/* where the clock went backwards, the difference is not plain */
 	uint64_t compute = between(r->last_end, c->start), communicate = c->end - c->start;
-	if (__builtin_expect(!record_time_plain(&e->compute, compute) || !record_time_plain(&s->communicate, communicate), 0)) {
+	if (__builtin_expect(
+		    !record_time_plain(&e->compute, compute) || !record_time_plain(&s->communicate, communicate), 0)) {
 		commit_slowly(c);
 		return;
 	}

@@ -38,18 +38,19 @@ struct call {
 	uint64_t start, end; /* clock ticks */
 	union {
 		struct {
-			bool failed;  /* an error variant */
-			bool slow;    /* not the plain case: inside of another call, or MPI is not initialised yet */
-			bool lost;    /* there was no memory for something: the event will be taken back */
-			bool detail;  /* recorded with details (detail.h) */
-			bool asks;    /* the time is to be asked for: the CPU has no counter */
-			short level;  /* recorded calls that the thread was in when this one began */
+			bool failed; /* an error variant */
+			bool slow;   /* not the plain case: inside of another call, or MPI is not initialised yet */
+			bool lost;   /* there was no memory for something: the event will be taken back */
+			bool detail; /* recorded with details (detail.h) */
+			bool asks;   /* the time is to be asked for: the CPU has no counter */
+			short level; /* recorded calls that the thread was in when this one began */
 		};
 		uint64_t plain; /* 0: none of these */
 	};
 	uint32_t outer; /* ref: what was in flight then (slow) */
 	void *outer_frame;
-	/* With details: when the recorder was entered; what was counted between the last call and this one, and in it. */
+	/* With details: when the recorder was entered; what was counted between the last call and this one, and in it.
+	 * */
 	uint64_t entry;
 	bool counted; /* `before` and `counts` hold something */
 	int64_t before[TRACE_COUNTERS], counts[TRACE_COUNTERS];
@@ -57,10 +58,12 @@ struct call {
 
 /* What this thread is doing. */
 struct recording {
-	struct recorder *ready; /* its recorder; NULL inside of a recorded call, in the recorder itself, and before the first call */
-	void *frame;            /* inside of a recorded call: the CFA of its wrapper; else NULL */
-	int depth;              /* how many recorded calls are around that one: in a callback of the application there may be some */
-	bool busy;              /* it is in the recorder, on the slow way */
+	struct recorder *
+		/* its recorder; NULL inside of a recorded call, in the recorder itself, and before the first call */
+		ready;
+	void *frame; /* inside of a recorded call: the CFA of its wrapper; else NULL */
+	int depth; /* how many recorded calls are around that one: in a callback of the application there may be some */
+	bool busy; /* it is in the recorder, on the slow way */
 	bool locked;            /* it has the lock of a shared recorder */
 	bool refused;           /* there is no recorder for it */
 	struct recorder *known; /* its recorder, whatever it is doing; before MPI is initialised it has none */
@@ -69,8 +72,8 @@ extern __thread struct recording recording __attribute__((tls_model("initial-exe
 
 /* Begins to record a call of function f. Must be expanded in the wrapper itself (it identifies the caller by the
  * wrapper's return address and frame). False: this process or thread does not record; call nothing else then. */
-#define call_begin(c, f)                                                                                 \
-	(call_begin_at((c), (f), __builtin_return_address(0), __builtin_dwarf_cfa()) ||                  \
+#define call_begin(c, f)                                                                \
+	(call_begin_at((c), (f), __builtin_return_address(0), __builtin_dwarf_cfa()) || \
 	 call_begin_slowly((c), (f), __builtin_return_address(0), __builtin_dwarf_cfa()))
 /* The call that is expected next, or false, and nothing was done. */
 bool call_begin_at(struct call *c, enum mpi_function f, void *return_address, void *cfa);
@@ -81,7 +84,8 @@ bool call_begin_slowly(struct call *c, enum mpi_function f, void *return_address
  * not valid; put the inputs, and call_put_absent() for each output. The error class is recorded by
  * call_put_error(), which must be the last put of such a call. */
 static inline bool call_end(struct call *c, int rc);
-/* The same, for a wrapper that knows which columns it looks at; before the first put it calls call_first(c, i): the next put is that of parameter i. */
+/* The same, for a wrapper that knows which columns it looks at; before the first put it calls call_first(c, i): the
+ * next put is that of parameter i. */
 static inline bool call_over(struct call *c, int rc);
 static inline void call_first(struct call *c, int i);
 void call_put_error(struct call *c, enum mpi_constant error_class);
@@ -93,29 +97,33 @@ void call_put_string(struct call *c, const char *bytes, size_t n);     /* for ki
 static inline void call_put_absent(struct call *c);                    /* the constant "-", any kind */
 static inline void call_put_absents(struct call *c, int n);            /* n times */
 
-/* A value that is made of something `raw` (an argument as it was passed) can be left out when the raw is the one of the last visit and that
- * settles what the value is: then the column expects it, and a put changes nothing. call_expects(c, i, raw) says so of the i-th next
- * parameter; call_skip() leaves n parameters out; call_put_raw() puts a value so that its raw is known the next time. */
+/* A value that is made of something `raw` (an argument as it was passed) can be left out when the raw is the one of the
+ * last visit and that settles what the value is: then the column expects it, and a put changes nothing. call_expects(c,
+ * i, raw) says so of the i-th next parameter; call_skip() leaves n parameters out; call_put_raw() puts a value so that
+ * its raw is known the next time. */
 static inline bool call_expects(const struct call *c, int i, int64_t raw);
 static inline void call_skip(struct call *c, int n);
 static inline void call_put_raw(struct call *c, int64_t value, int64_t raw);
-/* The same for a value that follows from raw alone: it is only looked for where raw is not the one of the last visit. */
-#define CALL_PUT_FROM(c, raw, value) (call_expects((c), 0, (raw)) ? call_skip((c), 1) : call_put_raw((c), (value), (raw)))
-/* Raws that are bits of handles mean something as long as no handle is freed: true if that holds since the last visit; else raws of this
- * site are forgotten. call_forget() is to be called when a handle is freed. */
+/* The same for a value that follows from raw alone: it is only looked for where raw is not the one of the last visit.
+ * */
+#define CALL_PUT_FROM(c, raw, value) \
+	(call_expects((c), 0, (raw)) ? call_skip((c), 1) : call_put_raw((c), (value), (raw)))
+/* Raws that are bits of handles mean something as long as no handle is freed: true if that holds since the last visit;
+ * else raws of this site are forgotten. call_forget() is to be called when a handle is freed. */
 static inline bool call_trusts(const struct call *c);
 void call_distrust(struct call *c);
 extern uint64_t call_generation __attribute__((visibility("hidden")));
 void call_forget(void);
 
-/* The n values that the next parameter, a vector, is expected to have; NULL if it is not known, or not n. If they are right, they are put by
- * call_put_expected. */
+/* The n values that the next parameter, a vector, is expected to have; NULL if it is not known, or not n. If they are
+ * right, they are put by call_put_expected. */
 static inline const int64_t *call_expected(struct call *c, size_t n);
 static inline void call_put_expected(struct call *c, const int64_t *values);
 
-/* Without putting anything: is parameter i expected to be this value? The n values that it, a vector, has if its column goes on as before
- * (column_predict); NULL: they are not known, or not n. Where these are right for all parameters, call_put_predicted has the columns of those for which
- * *turns was set go on, and nothing needs to be put for the others. */
+/* Without putting anything: is parameter i expected to be this value? The n values that it, a vector, has if its column
+ * goes on as before (column_predict); NULL: they are not known, or not n. Where these are right for all parameters,
+ * call_put_predicted has the columns of those for which *turns was set go on, and nothing needs to be put for the
+ * others. */
 static inline bool call_is_at(const struct call *c, int i, int64_t value);
 static inline const int64_t *call_vector_at(const struct call *c, int i, size_t n, bool *turns);
 void call_put_predicted(struct call *c, int i);
@@ -280,7 +288,8 @@ static inline bool call_is_at(const struct call *c, int i, int64_t value)
 
 static inline void call_put_expected(struct call *c, const int64_t *values)
 {
-	if (__builtin_expect(c->next->raw == (intptr_t)((const char *)values - offsetof(struct record_vector, values)), 1))
+	if (__builtin_expect(c->next->raw == (intptr_t)((const char *)values - offsetof(struct record_vector, values)),
+	                     1))
 		c->next++;
 	else
 		call_put_expected_turn(c, values);

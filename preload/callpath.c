@@ -20,8 +20,8 @@ struct unwinding {
 	bool found;
 };
 
-/* Called from the innermost frame outwards. The CFA that the unwinder reports for a frame is where its callee's frame ends: the
- * return address into the frame is the word below it (x86-64, and every ABI that pushes it). */
+/* Called from the innermost frame outwards. The CFA that the unwinder reports for a frame is where its callee's frame
+ * ends: the return address into the frame is the word below it (x86-64, and every ABI that pushes it). */
 static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *argument)
 {
 	struct unwinding *u = argument;
@@ -60,7 +60,8 @@ void callpath_unwind(struct callpath *path, void *return_address, void *cfa)
 	}
 }
 
-/* Entries are of different lengths, one behind the other in a pool of this size; about 20,000 call paths of 8 frames. */
+/* Entries are of different lengths, one behind the other in a pool of this size; about 20,000 call paths of 8 frames.
+ * */
 #define POOL_SIZE (UINT64_C(4) << 20)
 
 /* No call is this one: no return address is 0. */
@@ -138,8 +139,8 @@ static void *found(struct memo *m, struct memo_entry *e)
 }
 
 /* With a bound on how many entries are looked at: what is found comes to the front. */
-#define BOUND 8
-#define WINDOW 1024
+#define BOUND         8
+#define WINDOW        1024
 #define WINDOW_RARELY 256 /* where few look-ups are made */
 
 void memo_bound(struct memo *m)
@@ -190,7 +191,8 @@ struct stack {
 
 extern void *__libc_stack_end __attribute__((weak));
 
-/* Below the stack that the kernel made, nothing is mapped for so far at least (mmap_base leaves a gap), and it has no holes. */
+/* Below the stack that the kernel made, nothing is mapped for so far at least (mmap_base leaves a gap), and it has no
+ * holes. */
 #define STACK_GAP (UINT64_C(64) << 20)
 
 static bool on_stack(uintptr_t from, uintptr_t to)
@@ -201,8 +203,10 @@ static bool on_stack(uintptr_t from, uintptr_t to)
 		pthread_attr_t attributes;
 		void *low;
 		size_t size;
-		uintptr_t here = (uintptr_t)__builtin_frame_address(0), end = &__libc_stack_end ? (uintptr_t)__libc_stack_end : 0;
-		if (here < end && end - here < STACK_GAP) { /* the first thread: the libraries' answer reads /proc/self/maps */
+		uintptr_t here = (uintptr_t)__builtin_frame_address(0),
+			  end = &__libc_stack_end ? (uintptr_t)__libc_stack_end : 0;
+		if (here < end &&
+		    end - here < STACK_GAP) { /* the first thread: the libraries' answer reads /proc/self/maps */
 			own = (struct stack){end - STACK_GAP, end};
 		} else if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
 			if (pthread_attr_getstack(&attributes, &low, &size) == 0)
@@ -213,9 +217,10 @@ static bool on_stack(uintptr_t from, uintptr_t to)
 	return own.low <= from && from <= to && to < own.high;
 }
 
-/* How many of the outermost slots are the same for ever, and need no comparison: those of what never returns. That is _start, and what it calls to call
- * main; and, if the library has a function of its own for that last step, that one. (The slot that _start's callee uses for its own calls is the same for
- * the initialisers of the program: only who was called there tells, which is in the slot before.) */
+/* How many of the outermost slots are the same for ever, and need no comparison: those of what never returns. That is
+ * _start, and what it calls to call main; and, if the library has a function of its own for that last step, that one.
+ * (The slot that _start's callee uses for its own calls is the same for the initialisers of the program: only who was
+ * called there tells, which is in the slot before.) */
 static uint32_t slots_for_ever(const struct callpath *path)
 {
 	enum { NEAR = 1024 };
@@ -241,14 +246,14 @@ void memo_add(struct memo *m, uint32_t key, const struct callpath *path, void *v
 	struct memo_entry *e = (struct memo_entry *)(void *)(m->pool + m->used);
 	m->used += size;
 	*e = (struct memo_entry){
-	        .key = key,
-	        .pairs = pairs,
-	        .address = path->frame[0].address,
-	        .cfa = (uintptr_t)cfa,
-	        .value = value,
-	        .followed = &nothing,
-	        .way = memo_ways[pairs <= MEMO_UNROLLED ? pairs : MEMO_UNROLLED + 1],
-	        .steady = steady,
+		.key = key,
+		.pairs = pairs,
+		.address = path->frame[0].address,
+		.cfa = (uintptr_t)cfa,
+		.value = value,
+		.followed = &nothing,
+		.way = memo_ways[pairs <= MEMO_UNROLLED ? pairs : MEMO_UNROLLED + 1],
+		.steady = steady,
 	};
 	for (uint32_t i = 0; i < 2 * pairs; i++) {
 		const struct callpath_frame *from = &f[i < slots ? i : slots - 1];
@@ -260,7 +265,8 @@ void memo_add(struct memo *m, uint32_t key, const struct callpath *path, void *v
 	*head = e;
 	found(m, e);
 #else
-	/* Elsewhere return addresses live in a register first; where they are saved is not known here. Every call is unwound. */
+	/* Elsewhere return addresses live in a register first; where they are saved is not known here. Every call is
+	 * unwound. */
 	(void)m, (void)key, (void)path, (void)value, (void)cfa, (void)on_stack, (void)slots_for_ever, (void)found;
 #endif
 }

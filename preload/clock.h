@@ -41,8 +41,8 @@ static inline uint64_t clock_ticks(void)
 	return __builtin_expect(clock_is_counter, 1) ? clock_counter() : clock_ns(CLOCK_MONOTONIC);
 }
 
-/* True if the CPU says that its counter runs at a constant rate in all states of power (CPUID 80000007H, EDX bit 8), or if the
- * kernel itself uses it as its clock. */
+/* True if the CPU says that its counter runs at a constant rate in all states of power (CPUID 80000007H, EDX bit 8), or
+ * if the kernel itself uses it as its clock. */
 static inline bool clock_has_counter(void)
 {
 #ifdef __x86_64__

@@ -57,7 +57,8 @@ static void put_request(struct call *c, const struct completion *w)
 }
 
 /* The status of request i; '-' if there is none. */
-static inline __attribute__((always_inline)) void put_status_of(struct call *c, const struct completion *w, size_t i, const MPI_Status *status)
+static inline __attribute__((always_inline)) void put_status_of(struct call *c, const struct completion *w, size_t i,
+                                                                const MPI_Status *status)
 {
 	bool has = w->refs && i < w->n && (w->refs[i].traits & REQUEST_RECV);
 
@@ -65,8 +66,9 @@ static inline __attribute__((always_inline)) void put_status_of(struct call *c, 
 }
 
 /* Three arrays of n statuses, one for each request, or for each of indices. */
-static inline __attribute__((always_inline)) void put_statuses(struct call *c, const struct completion *w, const MPI_Status *statuses, int n,
-                         const int *indices, int first)
+static inline __attribute__((always_inline)) void put_statuses(struct call *c, const struct completion *w,
+                                                               const MPI_Status *statuses, int n, const int *indices,
+                                                               int first)
 {
 	const int base = session_world_rank();
 	const int64_t absent = call_constant(c, CONST_ABSENT);
@@ -90,7 +92,8 @@ static inline __attribute__((always_inline)) void put_statuses(struct call *c, c
 
 /* ---- events ---- */
 
-static inline __attribute__((always_inline)) void record_wait(struct call *c, bool ok, int rc, const struct completion *w, const MPI_Status *status)
+static inline __attribute__((always_inline)) void record_wait(struct call *c, bool ok, int rc,
+                                                              const struct completion *w, const MPI_Status *status)
 {
 	put_request(c, w);
 	put_status_of(c, w, 0, ok ? status : NULL);
@@ -306,7 +309,8 @@ MPI_WRAPPER int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Statu
 	return rc;
 }
 
-/* MPI_Waitall mostly completes the requests that it did the last time, with the same statuses. Then nothing is gathered, and nothing put. */
+/* MPI_Waitall mostly completes the requests that it did the last time, with the same statuses. Then nothing is
+ * gathered, and nothing put. */
 
 enum waitall_parameter { WAITALL_COUNT, WAITALL_REQUESTS, WAITALL_SOURCES, WAITALL_TAGS, WAITALL_BYTES };
 
@@ -321,13 +325,18 @@ struct waitall {
 	struct request_ref refs[FEW];
 };
 
-static inline __attribute__((always_inline)) void waitall_begin(struct waitall *a, const struct call *c, int n, const MPI_Request *requests)
+static inline __attribute__((always_inline)) void waitall_begin(struct waitall *a, const struct call *c, int n,
+                                                                const MPI_Request *requests)
 {
 	unsigned traits;
 
 	a->turns = false;
-	a->numbers = n > 0 && n <= FEW && sizeof(*requests) == sizeof(uint64_t) && requests ? call_vector_at(c, WAITALL_REQUESTS, (size_t)n, &a->turns) : NULL;
-	if (__builtin_expect(a->numbers && request_find_expected(a->refs, (const uint64_t *)(const void *)requests, a->numbers, (size_t)n, &traits), 1)) {
+	a->numbers = n > 0 && n <= FEW && sizeof(*requests) == sizeof(uint64_t) && requests
+	                     ? call_vector_at(c, WAITALL_REQUESTS, (size_t)n, &a->turns)
+	                     : NULL;
+	if (__builtin_expect(a->numbers && request_find_expected(a->refs, (const uint64_t *)(const void *)requests,
+	                                                         a->numbers, (size_t)n, &traits),
+	                     1)) {
 		a->w = (struct completion){a->refs, (size_t)n, n, traits & REQUEST_RECV};
 		a->changes = request_table.changes;
 	} else {
@@ -337,10 +346,12 @@ static inline __attribute__((always_inline)) void waitall_begin(struct waitall *
 }
 
 /* Are the statuses of all requests as expected? */
-static inline __attribute__((always_inline)) bool waitall_expected(struct waitall *a, struct call *c, const MPI_Status *statuses)
+static inline __attribute__((always_inline)) bool waitall_expected(struct waitall *a, struct call *c,
+                                                                   const MPI_Status *statuses)
 {
 	const size_t n = a->w.n;
-	const int64_t *sources = call_vector_at(c, WAITALL_SOURCES, n, &a->turns), *tags = call_vector_at(c, WAITALL_TAGS, n, &a->turns);
+	const int64_t *sources = call_vector_at(c, WAITALL_SOURCES, n, &a->turns),
+		      *tags = call_vector_at(c, WAITALL_TAGS, n, &a->turns);
 	const int64_t *bytes = call_vector_at(c, WAITALL_BYTES, n, &a->turns);
 
 	if (!sources || !tags || !bytes || !call_is_at(c, WAITALL_COUNT, a->w.count) ||
@@ -357,8 +368,8 @@ static inline __attribute__((always_inline)) bool waitall_expected(struct waital
 		if (!(a->refs[k].traits & REQUEST_RECV)) {
 			if (sources[k] != absent || tags[k] != absent || bytes[k] != absent)
 				return false;
-		} else if (!status_is_plain(s) || sources[k] != role_peer(c, s->MPI_SOURCE, base) || tags[k] != role_tag(c, s->MPI_TAG) ||
-		           bytes[k] != status_bytes(s)) {
+		} else if (!status_is_plain(s) || sources[k] != role_peer(c, s->MPI_SOURCE, base) ||
+		           tags[k] != role_tag(c, s->MPI_TAG) || bytes[k] != status_bytes(s)) {
 			return false;
 		}
 	}
@@ -538,7 +549,8 @@ MPI_WRAPPER int MPI_Startall(int count, MPI_Request array_of_requests[])
 /* ---- MPI 4.1: they look and complete nothing ---- */
 
 #ifdef HAVE_MPI_Request_get_status_all
-MPI_WRAPPER int MPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses)
+MPI_WRAPPER int MPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
+                                           MPI_Status *array_of_statuses)
 {
 	struct call c;
 	struct completion w;
@@ -556,7 +568,8 @@ MPI_WRAPPER int MPI_Request_get_status_all(int count, const MPI_Request array_of
 	return rc;
 }
 
-MPI_WRAPPER int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *index, int *flag, MPI_Status *status)
+MPI_WRAPPER int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *index, int *flag,
+                                           MPI_Status *status)
 {
 	struct call c;
 	struct completion w;
@@ -576,8 +589,8 @@ MPI_WRAPPER int MPI_Request_get_status_any(int count, const MPI_Request array_of
 	return rc;
 }
 
-MPI_WRAPPER int MPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
-                                            MPI_Status *array_of_statuses)
+MPI_WRAPPER int MPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount,
+                                            int array_of_indices[], MPI_Status *array_of_statuses)
 {
 	struct call c;
 	struct completion w;
@@ -585,10 +598,12 @@ MPI_WRAPPER int MPI_Request_get_status_some(int incount, const MPI_Request array
 	int rc;
 
 	if (!wrap_begin(&c, FN_MPI_Request_get_status_some))
-		return next.MPI_Request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+		return next.MPI_Request_get_status_some(incount, array_of_requests, outcount, array_of_indices,
+		                                        array_of_statuses);
 	w = begin(incount, array_of_requests);
 	array_of_statuses = wanted(&w, array_of_statuses);
-	rc = next.MPI_Request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+	rc = next.MPI_Request_get_status_some(incount, array_of_requests, outcount, array_of_indices,
+	                                      array_of_statuses);
 	ok = wrap_end(&c, rc);
 	record_MPI_Testsome(&c, ok, rc, &w, ok && outcount ? *outcount : 0, array_of_indices, 0, array_of_statuses);
 	end(&w, array_of_requests);

@@ -43,7 +43,7 @@ enum source { SOURCE_NONE, SOURCE_CPU_TIME, SOURCE_SWITCHES, SOURCE_FAULTS, SOUR
 static struct counter {
 	char name[256];
 	enum source source;
-	int code; /* PAPI's */
+	int code;                 /* PAPI's */
 	char reason[REASON_SIZE]; /* "": it is counted */
 } counters[TRACE_COUNTERS];
 
@@ -53,8 +53,8 @@ static unsigned long long adds; /* files that the loader had loaded when it was 
 
 struct counting {
 	unsigned sets;
-	int set[TRACE_COUNTERS];                   /* PAPI's; events of one component each */
-	unsigned size[TRACE_COUNTERS];             /* events of a set */
+	int set[TRACE_COUNTERS];       /* PAPI's; events of one component each */
+	unsigned size[TRACE_COUNTERS]; /* events of a set */
 	unsigned which[TRACE_COUNTERS][TRACE_COUNTERS];
 	int64_t last[TRACE_COUNTERS];
 };
@@ -87,8 +87,9 @@ static int look_at_adds(struct dl_phdr_info *info, size_t size, void *context)
 
 /* --- its descriptors --- */
 
-/* PAPI keeps a descriptor open for each event of the kernel's. They must not get the lowest free numbers: those are the application's next ones, or its
- * standard streams if they are closed, and what it closes once too often. So these are taken while PAPI opens its own. */
+/* PAPI keeps a descriptor open for each event of the kernel's. They must not get the lowest free numbers: those are the
+ * application's next ones, or its standard streams if they are closed, and what it closes once too often. So these are
+ * taken while PAPI opens its own. */
 #define DESCRIPTORS_OURS 256
 
 struct held {
@@ -123,8 +124,8 @@ static void release(const struct held *h)
 
 /* --- loading it --- */
 
-static const char *const libraries[] = {"libpapi.so.7.2", "libpapi.so.7.1", "libpapi.so.7.0", "libpapi.so.7", "libpapi.so.6.0", "libpapi.so.6",
-                                        "libpapi.so.5.7", "libpapi.so.5"};
+static const char *const libraries[] = {"libpapi.so.7.2", "libpapi.so.7.1", "libpapi.so.7.0", "libpapi.so.7",
+                                        "libpapi.so.6.0", "libpapi.so.6",   "libpapi.so.5.7", "libpapi.so.5"};
 
 static bool find(void *library, const char *name, void *function)
 {
@@ -149,17 +150,22 @@ static const char *load(void)
 	if (!library)
 		return "libpapi (version 5 to 7) cannot be loaded";
 	if (!find(library, "PAPI_library_init", &papi.library_init) || !find(library, "PAPI_get_opt", &papi.get_opt) ||
-	    !find(library, "PAPI_thread_init", &papi.thread_init) || !find(library, "PAPI_event_name_to_code", &papi.event_name_to_code) ||
-	    !find(library, "PAPI_create_eventset", &papi.create_eventset) || !find(library, "PAPI_add_event", &papi.add_event) ||
-	    !find(library, "PAPI_start", &papi.start) || !find(library, "PAPI_read", &papi.read) || !find(library, "PAPI_stop", &papi.stop) ||
-	    !find(library, "PAPI_cleanup_eventset", &papi.cleanup_eventset) || !find(library, "PAPI_destroy_eventset", &papi.destroy_eventset) ||
+	    !find(library, "PAPI_thread_init", &papi.thread_init) ||
+	    !find(library, "PAPI_event_name_to_code", &papi.event_name_to_code) ||
+	    !find(library, "PAPI_create_eventset", &papi.create_eventset) ||
+	    !find(library, "PAPI_add_event", &papi.add_event) || !find(library, "PAPI_start", &papi.start) ||
+	    !find(library, "PAPI_read", &papi.read) || !find(library, "PAPI_stop", &papi.stop) ||
+	    !find(library, "PAPI_cleanup_eventset", &papi.cleanup_eventset) ||
+	    !find(library, "PAPI_destroy_eventset", &papi.destroy_eventset) ||
 	    !find(library, "PAPI_strerror", &papi.strerror))
 		return "libpapi lacks a function";
 	/* it wants to be told its own version */
-	int version = papi.get_opt(PAPI_LIB_VERSION, NULL), rv = version > 0 ? papi.library_init(version & (int)0xffff0000) : version;
+	int version = papi.get_opt(PAPI_LIB_VERSION, NULL),
+	    rv = version > 0 ? papi.library_init(version & (int)0xffff0000) : version;
 	if (rv != (version & (int)0xffff0000) || version <= 0) {
 		const char *text = rv < 0 ? papi.strerror(rv) : NULL;
-		snprintf(reason, sizeof reason, "PAPI cannot be initialised: %.80s", text ? text : "of another version");
+		snprintf(reason, sizeof reason, "PAPI cannot be initialised: %.80s",
+		         text ? text : "of another version");
 		return reason;
 	}
 	papi.thread_init(thread_number);
@@ -199,8 +205,11 @@ unsigned counters_setup(const char *list)
 	static const struct {
 		const char *name;
 		enum source source;
-	} kernel[] = {{"perf::TASK-CLOCK", SOURCE_CPU_TIME}, {"perf::CONTEXT-SWITCHES", SOURCE_SWITCHES}, {"perf::PAGE-FAULTS", SOURCE_FAULTS},
-	              {"perf::MINOR-FAULTS", SOURCE_MINOR}, {"perf::MAJOR-FAULTS", SOURCE_MAJOR}};
+	} kernel[] = {{"perf::TASK-CLOCK", SOURCE_CPU_TIME},
+	              {"perf::CONTEXT-SWITCHES", SOURCE_SWITCHES},
+	              {"perf::PAGE-FAULTS", SOURCE_FAULTS},
+	              {"perf::MINOR-FAULTS", SOURCE_MINOR},
+	              {"perf::MAJOR-FAULTS", SOURCE_MAJOR}};
 
 	for (count = 0; *list && count < TRACE_COUNTERS; list += *list == ',') {
 		struct counter *c = &counters[count++];
@@ -355,6 +364,7 @@ bool counters_yield(struct counting *c)
 	stop(c);
 	for (unsigned i = 0; i < count; i++)
 		if (counters[i].source == SOURCE_PAPI)
-			snprintf(counters[i].reason, sizeof counters[i].reason, "the program began to use PAPI itself, and counting stopped");
+			snprintf(counters[i].reason, sizeof counters[i].reason,
+			         "the program began to use PAPI itself, and counting stopped");
 	return true;
 }

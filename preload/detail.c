@@ -27,7 +27,9 @@ static void make(struct recorder *r, unsigned counters, bool times, unsigned dig
 	d->most = a->size / 2;
 	r->record->timing = times ? digits + 1 : 0;
 	d->counters = counters;
-	ref at = d->counters && arena_room(a, sizeof(struct record_counters) + EVENT_ROOM) ? arena_alloc(a, sizeof(struct record_counters)) : 0;
+	ref at = d->counters && arena_room(a, sizeof(struct record_counters) + EVENT_ROOM)
+	                 ? arena_alloc(a, sizeof(struct record_counters))
+	                 : 0;
 	arena_commit(a);
 	if (at) {
 		struct record_counters *table = arena_at(a, struct record_counters, at);
@@ -61,7 +63,8 @@ char *detail_notes(const struct recorder *r, char separator, char *out, size_t s
 	out[0] = '\0';
 	for (unsigned i = 0; r->detail && i < r->detail->counters && used < size; i++)
 		if (counters_reason(i)) {
-			int n = snprintf(out + used, size - used, "%.*s%s is not counted: %s", used > 0, &separator, counters_name(i), counters_reason(i));
+			int n = snprintf(out + used, size - used, "%.*s%s is not counted: %s", used > 0, &separator,
+			                 counters_name(i), counters_reason(i));
 			if (n < 0 || (size_t)n >= size - used) {
 				out[used] = '\0';
 				break;
@@ -191,8 +194,8 @@ void detail_commit(struct recorder *r, struct call *c, struct record_edge *e, ui
 		return;
 	if (r->record->events == 0)
 		d->at = r->record->first_ticks = c->start;
-	/* Threads are compared by these times: then, and before it is known whether there will be any, they are those of the clock, with what the
-	 * tracer itself used. */
+	/* Threads are compared by these times: then, and before it is known whether there will be any, they are those
+	 * of the clock, with what the tracer itself used. */
 	if (thread_several || r->record->state == RECORD_CREATED)
 		compute = c->start > d->at ? c->start - d->at : 0;
 	d->at += compute + communicate;

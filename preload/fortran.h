@@ -3,15 +3,16 @@
  *
  * In Fortran, MPI_IN_PLACE, MPI_STATUS_IGNORE and so on are variables that are known by their addresses.
  *
- * There are three bindings, which differ in the names of the functions and in nothing else that a wrapper sees: handles of mpi_f08
- * are derived types of one INTEGER, its statuses are laid out like C's, its ierror may be absent (a null pointer).
+ * There are three bindings, which differ in the names of the functions and in nothing else that a wrapper sees: handles
+ * of mpi_f08 are derived types of one INTEGER, its statuses are laid out like C's, its ierror may be absent (a null
+ * pointer).
  *
  *     mpif.h and `use mpi`   mpi_send_         all arguments by address, then the lengths of strings by value
  *     mpi_f08                mpi_send_f08_     the same
  *     mpi_f08 with TS 29113  mpi_send_f08ts_   choice buffers come as descriptors, whose first word is the address
  *
- * The generated wrappers are written out for each. Those written by hand are for mpif.h, and become those of mpi_f08 when they are
- * compiled with FORTRAN_F08 (f08.c); none of them has a choice buffer.
+ * The generated wrappers are written out for each. Those written by hand are for mpif.h, and become those of mpi_f08
+ * when they are compiled with FORTRAN_F08 (f08.c); none of them has a choice buffer.
  */
 #ifndef SPOOR_FORTRAN_H
 #define SPOOR_FORTRAN_H
@@ -19,19 +20,19 @@
 #include "preload/wrap.h"
 
 #ifdef FORTRAN_F08
-#define FORTRAN_NAME(lower)      lower##_f08_
-#define FORTRAN_NEXT             next_f08
+#define FORTRAN_NAME(lower) lower##_f08_
+#define FORTRAN_NEXT        next_f08
 #else
-#define FORTRAN_NAME(lower)      lower##_
-#define FORTRAN_NEXT             next_fortran
+#define FORTRAN_NAME(lower) lower##_
+#define FORTRAN_NEXT        next_fortran
 #endif
 
 _Static_assert(sizeof(MPI_Fint) == sizeof(int), "Fortran's INTEGER is a C int: the wrappers read arrays of it as such");
 /* A Fortran status in INTEGERs. */
 #define FORTRAN_STATUS_SIZE ((int)(sizeof(MPI_Status) / sizeof(MPI_Fint)))
 
-/* The address of a choice buffer that came as a descriptor: in all compilers' descriptors, as in the standard's CFI_cdesc_t, it is the
- * first word. */
+/* The address of a choice buffer that came as a descriptor: in all compilers' descriptors, as in the standard's
+ * CFI_cdesc_t, it is the first word. */
 static inline const void *fortran_descriptor(const void *descriptor)
 {
 	return descriptor ? *(const void *const *)descriptor : NULL;

@@ -3,7 +3,8 @@
  *
  * Open addressing with linear probing; a power of two of slots, at most half of them used; removal moves later entries
  * back, so that there are no tombstones. An entry is 32 bytes: a look-up touches one cache line, seldom two. Key 0 is
- * an empty slot. With several threads, whoever changes the table has a lock; whoever reads looks without it first (peek).
+ * an empty slot. With several threads, whoever changes the table has a lock; whoever reads looks without it first
+ * (peek).
  */
 #include "preload/handle.h"
 
@@ -34,22 +35,23 @@ static struct handles {
 	unsigned shift;
 	struct handles *smaller; /* what it replaced: with several threads, one may be reading there */
 	struct entry slot[];
-} *table;
+} * table;
 static size_t used;
-static unsigned version; /* atomic; odd while an entry is written */
+static unsigned version;                     /* atomic; odd while an entry is written */
 static struct numbers numbers[HANDLE_KINDS]; /* communicators never give theirs back: it is the row in OBJECT_COMM */
 bool handle_locking;
 /* The rows of @comm (call_object): communicators from first on, up to the next run's, have these. */
 static struct rows {
 	struct run {
 		int32_t first, rank, size; /* rank relative to that in MPI_COMM_WORLD */
-	} *runs;
+	} * runs;
 	size_t run_count, capacity;
 	int32_t count; /* communicators that have a row */
 } comm_rows;
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* What the calling thread is freeing: a call may free more in its callbacks. A frame further in than the next one's was left by longjmp. */
+/* What the calling thread is freeing: a call may free more in its callbacks. A frame further in than the next one's was
+ * left by longjmp. */
 enum { FREEING = 4 };
 static __thread struct freeing {
 	uint64_t key;
@@ -117,8 +119,9 @@ static inline struct entry *find(uint64_t key)
 	}
 }
 
-/* With several threads, without the lock: a copy of the entry. False: there is none, or it is just being written, so that whoever asks does so again
- * under the lock. An entry is written while the version is odd; what was read while it was the same even one is what was there. */
+/* With several threads, without the lock: a copy of the entry. False: there is none, or it is just being written, so
+ * that whoever asks does so again under the lock. An entry is written while the version is odd; what was read while it
+ * was the same even one is what was there. */
 static bool peek(uint64_t key, struct entry *out)
 {
 	unsigned before = __atomic_load_n(&version, __ATOMIC_ACQUIRE);
@@ -141,7 +144,8 @@ static bool peek(uint64_t key, struct entry *out)
 	out->words[0] = __atomic_load_n(&t->slot[i].words[0], __ATOMIC_RELAXED);
 	out->words[1] = __atomic_load_n(&t->slot[i].words[1], __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return !out->freer && __atomic_load_n(&t->slot[i].key, __ATOMIC_RELAXED) == key && __atomic_load_n(&version, __ATOMIC_RELAXED) == before;
+	return !out->freer && __atomic_load_n(&t->slot[i].key, __ATOMIC_RELAXED) == key &&
+	       __atomic_load_n(&version, __ATOMIC_RELAXED) == before;
 }
 
 /* Around every change of an entry that others may read; the lock is held. */
@@ -180,7 +184,10 @@ static struct entry *empty_slot(struct handles *t, uint64_t key)
 
 static bool grow(void)
 {
-	struct handles *old = table, *bigger = make_table(old ? 2 * (old->mask + 1) : 512); /* 512: all predefined handles of Open MPI fit without growing */
+	struct handles *old = table,
+		       *bigger =
+			       make_table(old ? 2 * (old->mask + 1)
+	                                      : 512); /* 512: all predefined handles of Open MPI fit without growing */
 
 	if (!bigger)
 		return false;
@@ -241,7 +248,8 @@ static void set_type_size(struct entry *e, int64_t size)
 	write_end();
 }
 
-/* The entry of an object, but not of one that another thread is freeing: whoever has its bits now has a new object. Under the lock. */
+/* The entry of an object, but not of one that another thread is freeing: whoever has its bits now has a new object.
+ * Under the lock. */
 static struct entry *find_living(uint64_t key)
 {
 	struct entry *e = find(key);
@@ -459,7 +467,8 @@ static bool rows_add(int32_t rank, int32_t size)
 	return true;
 }
 
-/* A thread's own table has the rows of all communicators up to the last one that it used (trace-format.md, "Streams"). */
+/* A thread's own table has the rows of all communicators up to the last one that it used (trace-format.md, "Streams").
+ * */
 static void rows_put(struct call *c, int32_t number)
 {
 	uint64_t n = call_objects(c, OBJECT_COMM), before = UINT64_MAX;
@@ -467,7 +476,8 @@ static void rows_put(struct call *c, int32_t number)
 
 	while (i + 1 < comm_rows.run_count && (uint64_t)comm_rows.runs[i + 1].first <= n)
 		i++;
-	for (; n <= (uint64_t)number && n < (uint64_t)comm_rows.count && n != before; n = call_objects(c, OBJECT_COMM)) {
+	for (; n <= (uint64_t)number && n < (uint64_t)comm_rows.count && n != before;
+	     n = call_objects(c, OBJECT_COMM)) {
 		if (i + 1 < comm_rows.run_count && (uint64_t)comm_rows.runs[i + 1].first <= n)
 			i++;
 		int64_t row[2] = {comm_rows.runs[i].rank, comm_rows.runs[i].size};
@@ -518,10 +528,12 @@ struct comm_info handle_comm_slowly(struct call *c, MPI_Comm comm, bool ok, cons
 	struct comm_info info;
 	struct entry *e, copy;
 	uint64_t generation = __atomic_load_n(&call_generation, __ATOMIC_ACQUIRE);
-	const struct freeing *f = __builtin_expect(freeing_count, 0) ? find_freeing(make_key(HANDLE_COMM, HANDLE_BITS(comm))) : NULL;
+	const struct freeing *f =
+		__builtin_expect(freeing_count, 0) ? find_freeing(make_key(HANDLE_COMM, HANDLE_BITS(comm))) : NULL;
 
 	if (f) {
-		info = (struct comm_info){f->entry.number, f->entry.comm.rank, f->entry.comm.size, f->entry.comm.peers, f->entry.comm.inter};
+		info = (struct comm_info){f->entry.number, f->entry.comm.rank, f->entry.comm.size, f->entry.comm.peers,
+		                          f->entry.comm.inter};
 		lock();
 		rows_put(c, info.number);
 		unlock();
@@ -529,7 +541,8 @@ struct comm_info handle_comm_slowly(struct call *c, MPI_Comm comm, bool ok, cons
 	}
 	if (__builtin_expect(handle_locking, 0) && peek(make_key(HANDLE_COMM, HANDLE_BITS(comm)), &copy) &&
 	    (copy.number < 0 || (uint64_t)copy.number < call_objects(c, OBJECT_COMM))) {
-		info = (struct comm_info){copy.number, copy.comm.rank, copy.comm.size, copy.comm.peers, copy.comm.inter};
+		info = (struct comm_info){copy.number, copy.comm.rank, copy.comm.size, copy.comm.peers,
+		                          copy.comm.inter};
 		handle_last = (struct handle_last){HANDLE_BITS(comm), generation, info};
 		return info;
 	}
@@ -553,13 +566,14 @@ int64_t handle_type_size(MPI_Datatype type)
 		MPI_Datatype type;
 		uint64_t generation;
 		int64_t size; /* 0: none */
-	} last; /* of the last call; not with several threads */
+	} last;               /* of the last call; not with several threads */
 	struct entry *e, copy;
 	int64_t size;
 
 	if (!handle_locking && last.type == type && last.size > 0 && last.generation == call_generation)
 		return last.size;
-	if (__builtin_expect(handle_locking, 0) && peek(make_key(HANDLE_TYPE, HANDLE_BITS(type)), &copy) && copy.type_size >= 0)
+	if (__builtin_expect(handle_locking, 0) && peek(make_key(HANDLE_TYPE, HANDLE_BITS(type)), &copy) &&
+	    copy.type_size >= 0)
 		return copy.type_size;
 	lock();
 	e = find_or_number(HANDLE_TYPE, HANDLE_BITS(type), true);

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * handle - symbols for MPI's handles: c0, t2, ...
  *
- * A handle is some bits that mean something only in this process and only now. Here it gets the lowest number that is free in
- * its kind (doc/events.md, "Values"), which is the same in every run; predefined handles and null handles are named constants. All kinds but requests (request.h) are in one hash table, keyed by kind and bits.
+ * A handle is some bits that mean something only in this process and only now. Here it gets the lowest number that is
+ * free in its kind (doc/events.md, "Values"), which is the same in every run; predefined handles and null handles are
+ * named constants. All kinds but requests (request.h) are in one hash table, keyed by kind and bits.
  *
  * Numbers are what the functions of this header deal in:
  *     n >= 0            the object cN, tN, ...
  *     HANDLE_ABSENT     not a handle that could be recorded
  *     other n < 0       the named constant ~n
  *
- * Thread safety: when MPI provides MPI_THREAD_MULTIPLE, there is a lock around changes of the table, and look-ups take none; else nothing.
+ * Thread safety: when MPI provides MPI_THREAD_MULTIPLE, there is a lock around changes of the table, and look-ups take
+ * none; else nothing.
  */
 #ifndef SPOOR_HANDLE_H
 #define SPOOR_HANDLE_H
 
-#include "preload/real.h"
 #include "preload/call.h"
+#include "preload/real.h"
 
 enum handle_kind {
 	HANDLE_COMM = 1,
@@ -59,10 +61,12 @@ void handle_session(bool multiple);
 /* The number of a handle. One that was never seen gets the next number of its kind if may_be_new, else is HANDLE_ABSENT
  * (a call that failed may have been passed anything). Bits 0 are HANDLE_ABSENT except for keyvals. */
 int32_t handle_number(enum handle_kind kind, uint64_t bits, bool may_be_new);
-/* A call that frees the object begins, in a wrapper whose frame this is. With several threads, MPI may give the same bits to another thread's new object before
- * the call has come back to us: from now on they mean the old object to the calling thread only (callbacks may use it), and a new one to others. */
+/* A call that frees the object begins, in a wrapper whose frame this is. With several threads, MPI may give the same
+ * bits to another thread's new object before the call has come back to us: from now on they mean the old object to the
+ * calling thread only (callbacks may use it), and a new one to others. */
 static inline void handle_free(enum handle_kind kind, uint64_t bits, const void *frame);
-/* That call has come back. done: the object is freed: the same bits will be a new object; else it is as it was. Predefined handles stay. */
+/* That call has come back. done: the object is freed: the same bits will be a new object; else it is as it was.
+ * Predefined handles stay. */
 void handle_freed(enum handle_kind kind, uint64_t bits, bool done);
 
 /* A communicator that a call was given or gave back. When it gets its number here, its row is added to OBJECT_COMM.
@@ -104,7 +108,8 @@ struct comm_info handle_comm_slowly(struct call *c, MPI_Comm comm, bool ok, cons
 
 static inline struct comm_info handle_comm(struct call *c, MPI_Comm comm, bool ok, const struct comm_info *like)
 {
-	if (__builtin_expect(handle_last.bits == HANDLE_BITS(comm) && handle_last.generation == call_generation && comm, 1))
+	if (__builtin_expect(handle_last.bits == HANDLE_BITS(comm) && handle_last.generation == call_generation && comm,
+	                     1))
 		return handle_last.info;
 	return handle_comm_slowly(c, comm, ok, like);
 }

@@ -34,7 +34,8 @@ static size_t build_id_of(const struct dl_phdr_info *info, uint8_t *out, size_t 
 			at += sizeof *note;
 			if (name > (size_t)(end - at) || desc > (size_t)(end - at) - name)
 				break;
-			if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp(at, "GNU", 4) == 0 && note->n_descsz <= size) {
+			if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp(at, "GNU", 4) == 0 &&
+			    note->n_descsz <= size) {
 				memcpy(out, at + name, note->n_descsz);
 				return note->n_descsz;
 			}
@@ -91,10 +92,10 @@ static int on_object(struct dl_phdr_info *info, size_t size, void *argument)
 		}
 		struct module *m = &list->modules[list->count];
 		*m = (struct module){
-		        .start = info->dlpi_addr + ph->p_vaddr,
-		        .end = info->dlpi_addr + ph->p_vaddr + ph->p_memsz,
-		        .bias = info->dlpi_addr,
-		        .number = UINT32_MAX,
+			.start = info->dlpi_addr + ph->p_vaddr,
+			.end = info->dlpi_addr + ph->p_vaddr + ph->p_memsz,
+			.bias = info->dlpi_addr,
+			.number = UINT32_MAX,
 		};
 		m->build_id_size = build_id_of(info, m->build_id, sizeof m->build_id);
 		m->name = name_of(info, making->position);

@@ -22,12 +22,13 @@ struct module_list {
 	unsigned long long adds, subs; /* the loader's counters when the list was made */
 };
 
-/* The module whose code is at address, or NULL. Follows dlopen and dlclose: the list is made anew when the loader's counters have moved.
- * Valid until the next call. */
+/* The module whose code is at address, or NULL. Follows dlopen and dlclose: the list is made anew when the loader's
+ * counters have moved. Valid until the next call. */
 struct module *module_find(struct module_list *list, uintptr_t address);
 void module_list_free(struct module_list *list);
 
-/* The executable: its path, or, where a filter may forbid asking for that (trace/limits.h), what it was started by. "" if neither is to be had. Returns out. */
+/* The executable: its path, or, where a filter may forbid asking for that (trace/limits.h), what it was started by. ""
+ * if neither is to be had. Returns out. */
 #define MODULE_PATH_SIZE 4096
 const char *module_executable(char out[MODULE_PATH_SIZE]);
 

@@ -30,8 +30,8 @@ static int rank_of(const char *name, uint64_t world, uint32_t host, int size)
 	unsigned rank, its_host;
 	int end = 0;
 
-	if (sscanf(name, NEIGHBOURS_ARENA "%n", &its_world, &rank, &its_host, &end) != 3 || end == 0 || name[end] || its_world != world || its_host != host ||
-	    rank >= (unsigned)size)
+	if (sscanf(name, NEIGHBOURS_ARENA "%n", &its_world, &rank, &its_host, &end) != 3 || end == 0 || name[end] ||
+	    its_world != world || its_host != host || rank >= (unsigned)size)
 		return -1;
 	return (int)rank;
 }

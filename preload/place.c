@@ -39,7 +39,8 @@ static uint32_t node_of(struct recorder *r, uint32_t parent, uint32_t module, ui
 		return UINT32_MAX; /* paths that are new are cut */
 	/* nor may the table take more than a quarter of the memory, but for what paths that are cut need of it */
 	const struct table *nodes = &r->record->nodes;
-	if (!r->cutting && nodes->capacity * 2 > r->arena.size / 4 && nodes->count * sizeof k.node > nodes->capacity / 8 * 7) {
+	if (!r->cutting && nodes->capacity * 2 > r->arena.size / 4 &&
+	    nodes->count * sizeof k.node > nodes->capacity / 8 * 7) {
 		scarce_cut(r);
 		return UINT32_MAX;
 	}
@@ -52,7 +53,8 @@ static uint32_t node_of(struct recorder *r, uint32_t parent, uint32_t module, ui
 static uint32_t module_of(struct recorder *r, struct module *m)
 {
 	/* the list may have been made anew since: find the module by its strings */
-	struct record_module wanted = {pool_string(r, m->name, strlen(m->name)), pool_string(r, m->build_id, m->build_id_size)};
+	struct record_module wanted = {pool_string(r, m->name, strlen(m->name)),
+	                               pool_string(r, m->build_id, m->build_id_size)};
 	for (uint32_t i = 0; i < r->record->modules.count; i++) {
 		const struct record_module *known = table_at(&r->arena, &r->record->modules, i, sizeof *known);
 		if (known->build_id == wanted.build_id && (known->build_id || known->name == wanted.name))
@@ -120,7 +122,8 @@ static bool function_known(struct recorder *r, uint32_t function)
 		n += sizeof " error:i" - 1;
 	}
 	uint32_t string = pool_string(r, schema, n);
-	uint32_t i = string != r->unknown ? table_add(&r->arena, &r->record->functions, &string, sizeof string) : UINT32_MAX;
+	uint32_t i =
+		string != r->unknown ? table_add(&r->arena, &r->record->functions, &string, sizeof string) : UINT32_MAX;
 	if (i == UINT32_MAX)
 		return false;
 	r->functions[function] = i + 1;
@@ -179,10 +182,12 @@ struct site *place_site(struct recorder *r, uint32_t function, uint32_t path)
 }
 
 /* In how many frames, counted from the outermost, a known path and another one differ; not more than `most`. */
-static size_t path_distance(const struct recorder *r, uint32_t path, const struct record_node *frames, size_t n, size_t most)
+static size_t path_distance(const struct recorder *r, uint32_t path, const struct record_node *frames, size_t n,
+                            size_t most)
 {
 	size_t length = 0, distance;
-	for (uint32_t at = path; at; at = ((struct record_node *)table_at(&r->arena, &r->record->nodes, at, sizeof *frames))->parent)
+	for (uint32_t at = path; at;
+	     at = ((struct record_node *)table_at(&r->arena, &r->record->nodes, at, sizeof *frames))->parent)
 		length++;
 	distance = n > length ? n - length : 0;
 	for (size_t i = length; i > 0 && distance < most; i--) {
@@ -193,8 +198,8 @@ static size_t path_distance(const struct recorder *r, uint32_t path, const struc
 	return distance;
 }
 
-/* Approximate call paths (ICS'13, section 3.3): the site of the function whose path differs least, in at most `tolerance` frames; of several
- * the oldest. NULL if there is none. */
+/* Approximate call paths (ICS'13, section 3.3): the site of the function whose path differs least, in at most
+ * `tolerance` frames; of several the oldest. NULL if there is none. */
 static struct site *site_near(const struct recorder *r, uint32_t function, const struct record_node *frames, size_t n)
 {
 	struct site *best = NULL;
@@ -225,8 +230,9 @@ uint32_t place_cut(struct recorder *r, void *return_address)
 	return at;
 }
 
-/* Unwinding for every other call takes longer than most calls do: the program has more paths than the memo, and always others. */
-#define UNWOUND_MOST 65536
+/* Unwinding for every other call takes longer than most calls do: the program has more paths than the memo, and always
+ * others. */
+#define UNWOUND_MOST  65536
 #define UNWOUND_SHARE 4
 
 struct site *place_unwind(struct recorder *r, uint32_t function, void *return_address, void *cfa)
@@ -269,7 +275,8 @@ static ref edge_find(const struct recorder *r, const struct site *from, uint32_t
 	}
 	if (!at)
 		return 0;
-	uint32_t found = index_find(&r->edges, hash_mix(hash_mix(3, from->id), to), edge_equal, &(struct edge_key){r, from->id, to});
+	uint32_t found = index_find(&r->edges, hash_mix(hash_mix(3, from->id), to), edge_equal,
+	                            &(struct edge_key){r, from->id, to});
 	return found == INDEX_NONE ? 0 : found;
 }
 

@@ -6,13 +6,16 @@
 
 #include "preload/state.h"
 
-/* The site of a function (enum mpi_function, + FUNCTION_ERROR) and a path (index of a node); NULL if there is no room for a new one. */
+/* The site of a function (enum mpi_function, + FUNCTION_ERROR) and a path (index of a node); NULL if there is no room
+ * for a new one. */
 struct site *place_site(struct recorder *r, uint32_t function, uint32_t path);
-/* The way of a call that the memo does not know: the stack is unwound, and the memo knows it from then on. NULL: no room. Keeps errno. */
+/* The way of a call that the memo does not know: the stack is unwound, and the memo knows it from then on. NULL: no
+ * room. Keeps errno. */
 struct site *place_unwind(struct recorder *r, uint32_t function, void *return_address, void *cfa);
 /* The edge between two sites; NULL if there is no room for a new one. */
 struct record_edge *place_edge(struct recorder *r, struct site *from, const struct site *to);
-/* A path that is cut to the frame that an address returns to (NULL: to nothing), as place_site wants it; UINT32_MAX if there is no room. */
+/* A path that is cut to the frame that an address returns to (NULL: to nothing), as place_site wants it; UINT32_MAX if
+ * there is no room. */
 uint32_t place_cut(struct recorder *r, void *return_address);
 /* A function's number in the record; UINT32_MAX if there is no room for its schema. */
 uint32_t place_function(struct recorder *r, uint32_t function);

@@ -40,7 +40,8 @@ static bool vector_equal(const void *context, uint32_t number)
 	const struct bytes *b = context;
 	const struct recorder *r = b->recorder;
 	const struct record_vector *v = pool_vector_at(r, number);
-	return (const void *)v != r->arena.base && v->count == b->n && (b->n == 0 || memcmp(v->values, b->at, b->n * sizeof *v->values) == 0);
+	return (const void *)v != r->arena.base && v->count == b->n &&
+	       (b->n == 0 || memcmp(v->values, b->at, b->n * sizeof *v->values) == 0);
 }
 
 uint32_t pool_vector(struct recorder *r, const int64_t *values, size_t n)

@@ -2,7 +2,8 @@
  * puts - encodes parameters by their role and puts them into the call's event
  *
  * `ok` says that the call succeeded: only then a handle that was never seen gets a number, and memory behind pointers
- * is what the standard says it is. In a failed call NULL pointers, negative counts, and what cannot be read (readable.h) are put as absent.
+ * is what the standard says it is. In a failed call NULL pointers, negative counts, and what cannot be read
+ * (readable.h) are put as absent.
  */
 #ifndef SPOOR_PUTS_H
 #define SPOOR_PUTS_H
@@ -51,7 +52,8 @@ struct addresses {
 /* The encoded value of a bit mask: the names of its bits, by ascending bits, joined by |. */
 int64_t role_mask(struct call *c, int64_t v, const struct mpi_value *bits, size_t n);
 
-#include "preload/roles.h" /* generated: role_tag(c, value), role_peer(c, value, base), ..., bits_type(handles, i), ... */
+/* generated: role_tag(c, value), role_peer(c, value, base), ..., bits_type(handles, i), ... */
+#include "preload/roles.h"
 #include "preload/status.h"
 
 /* ---- single values ---- */
@@ -67,7 +69,8 @@ static inline void put_handle(struct call *c, enum handle_kind kind, uint64_t bi
 }
 
 /* The same, if the site's raws are to be trusted. */
-static inline __attribute__((always_inline)) void put_handle_raw(struct call *c, enum handle_kind kind, uint64_t bits, bool ok)
+static inline __attribute__((always_inline)) void put_handle_raw(struct call *c, enum handle_kind kind, uint64_t bits,
+                                                                 bool ok)
 {
 	CALL_PUT_FROM(c, (int64_t)bits, handle_value(c, handle_number(kind, bits, ok)));
 }
@@ -136,8 +139,8 @@ static inline int64_t request_value(struct call *c, int64_t number)
 	return call_constant(c, number == REQUEST_NONE ? CONST_MPI_REQUEST_NULL : CONST_ABSENT);
 }
 
-/* What a request that is passed to a call means is known before the call only: in it, another thread may complete it, and the next one get its bits. ends: the
- * call frees it. */
+/* What a request that is passed to a call means is known before the call only: in it, another thread may complete it,
+ * and the next one get its bits. ends: the call frees it. */
 static inline struct request_ref request_passed(uint64_t bits, bool ends)
 {
 	return ends ? request_find(bits, REQUEST_NULL_BITS, false) : request_look(bits, REQUEST_NULL_BITS);
@@ -153,7 +156,8 @@ static inline void put_request_passed(struct call *c, struct request_ref *ref, b
 	call_put(c, request_value(c, ref->number));
 }
 
-static inline __attribute__((always_inline)) void put_new_request(struct call *c, const MPI_Request *request, bool ok, unsigned traits)
+static inline __attribute__((always_inline)) void put_new_request(struct call *c, const MPI_Request *request, bool ok,
+                                                                  unsigned traits)
 {
 	if (!ok || !request)
 		call_put_absent(c);
@@ -162,7 +166,8 @@ static inline __attribute__((always_inline)) void put_new_request(struct call *c
 }
 
 /* The same as the last put of a call that succeeded: parameter i. */
-static inline __attribute__((always_inline)) void put_new_request_at(struct call *c, int i, const MPI_Request *request, unsigned traits)
+static inline __attribute__((always_inline)) void put_new_request_at(struct call *c, int i, const MPI_Request *request,
+                                                                     unsigned traits)
 {
 	int64_t number = request ? request_new(HANDLE_BITS(*request), REQUEST_NULL_BITS, traits) : REQUEST_UNKNOWN;
 	if (__builtin_expect(call_is_at(c, i, number), 1))
@@ -179,7 +184,8 @@ static inline void put_no_status(struct call *c)
 }
 
 /* typed: count in units of type, else in bytes. s NULL: none. */
-static void __attribute__((noinline, unused)) put_status(struct call *c, const MPI_Status *s, int base, bool typed, MPI_Datatype type)
+static void __attribute__((noinline, unused))
+put_status(struct call *c, const MPI_Status *s, int base, bool typed, MPI_Datatype type)
 {
 	if (!status_has_message(s)) {
 		put_no_status(c);
@@ -192,43 +198,45 @@ static void __attribute__((noinline, unused)) put_status(struct call *c, const M
 	call_put_raw(c, role_bigcount(c, typed ? status_count(s, type) : bytes), bytes);
 }
 
-/* The same. same: base and type are what they were at the last visit. Then the status may be, too; base is not even evaluated. */
-#define PUT_STATUS(c, status, base, typed, type, same)                                                                \
-	do {                                                                                                          \
-		const MPI_Status *s_ = (status);                                                                      \
-		if ((same) && __builtin_expect(s_ != NULL, 1) && status_is_plain(s_) &&                               \
-		    call_expects(c, 0, s_->MPI_SOURCE) && call_expects(c, 1, s_->MPI_TAG) && call_expects(c, 2, status_bytes(s_))) \
-			call_skip(c, 3);                                                                              \
-		else                                                                                                  \
-			put_status(c, s_, base, typed, type);                                                         \
+/* The same. same: base and type are what they were at the last visit. Then the status may be, too; base is not even
+ * evaluated. */
+#define PUT_STATUS(c, status, base, typed, type, same)                                       \
+	do {                                                                                 \
+		const MPI_Status *s_ = (status);                                             \
+		if ((same) && __builtin_expect(s_ != NULL, 1) && status_is_plain(s_) &&      \
+		    call_expects(c, 0, s_->MPI_SOURCE) && call_expects(c, 1, s_->MPI_TAG) && \
+		    call_expects(c, 2, status_bytes(s_)))                                    \
+			call_skip(c, 3);                                                     \
+		else                                                                         \
+			put_status(c, s_, base, typed, type);                                \
 	} while (0)
 
 /* ---- arrays ---- */
 
-/* Puts the n values of the expression element over i_; if n is negative or the expression array over n_, the same as n, is 0: absent. They are compared
- * with what is expected before they are gathered: element must have no effects. */
-#define PUT_ARRAY(c, array, n, element)                                                                                 \
-	do {                                                                                                            \
-		ptrdiff_t n_ = (n), i_ = 0;                                                                             \
-		int64_t *values_ = NULL;                                                                                \
-		if (__builtin_expect(n_ >= 0 && (n_ == 0 || (array)), 1)) {                                             \
-			const int64_t *expected_ = call_expected((c), (size_t)n_);                                      \
-			if (__builtin_expect(expected_ != NULL, 1)) {                                                   \
-				while (i_ < n_ && expected_[i_] == (int64_t)(element))                                  \
-					i_++;                                                                           \
-				if (__builtin_expect(i_ == n_, 1)) {                                                    \
-					call_put_expected((c), expected_);                                              \
-					break;                                                                          \
-				}                                                                                       \
-			}                                                                                               \
-			values_ = scratch(SCRATCH_VALUES, (size_t)n_, sizeof(*values_));                                \
-		}                                                                                                       \
-		for (i_ = 0; values_ && i_ < n_; i_++)                                                                  \
-			values_[i_] = (element);                                                                        \
-		if (values_)                                                                                            \
-			call_put_vector((c), values_, (size_t)n_);                                                      \
-		else                                                                                                    \
-			call_put_absent(c);                                                                             \
+/* Puts the n values of the expression element over i_; if n is negative or the expression array over n_, the same as n,
+ * is 0: absent. They are compared with what is expected before they are gathered: element must have no effects. */
+#define PUT_ARRAY(c, array, n, element)                                                  \
+	do {                                                                             \
+		ptrdiff_t n_ = (n), i_ = 0;                                              \
+		int64_t *values_ = NULL;                                                 \
+		if (__builtin_expect(n_ >= 0 && (n_ == 0 || (array)), 1)) {              \
+			const int64_t *expected_ = call_expected((c), (size_t)n_);       \
+			if (__builtin_expect(expected_ != NULL, 1)) {                    \
+				while (i_ < n_ && expected_[i_] == (int64_t)(element))   \
+					i_++;                                            \
+				if (__builtin_expect(i_ == n_, 1)) {                     \
+					call_put_expected((c), expected_);               \
+					break;                                           \
+				}                                                        \
+			}                                                                \
+			values_ = scratch(SCRATCH_VALUES, (size_t)n_, sizeof(*values_)); \
+		}                                                                        \
+		for (i_ = 0; values_ && i_ < n_; i_++)                                   \
+			values_[i_] = (element);                                         \
+		if (values_)                                                             \
+			call_put_vector((c), values_, (size_t)n_);                       \
+		else                                                                     \
+			call_put_absent(c);                                              \
 	} while (0)
 
 /* Are these weights one of the sentinels MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY? Then it is put. */
@@ -263,7 +271,7 @@ int length_cart(MPI_Comm comm, int most);             /* dimensions */
 int length_graph_nodes(MPI_Comm comm, int most);
 int length_graph_edges(MPI_Comm comm, int most);
 int length_graph_neighbors(MPI_Comm comm, int rank, int most);
-int length_contents(MPI_Datatype type, int which, int most); /* 0: integers, 1: addresses, 2: datatypes */
+int length_contents(MPI_Datatype type, int which, int most);           /* 0: integers, 1: addresses, 2: datatypes */
 int64_t length_contents_c(MPI_Datatype type, int which, int64_t most); /* 2: large counts, 3: datatypes */
 /* -1 if the values cannot be read (a call that failed may have been passed anything). */
 int length_sum(bool ok, const int *values, int n);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * readable - may what an argument points to be read?
  *
- * rt_sigprocmask reads the set that it is given before it looks at what is to be done with it, and says EFAULT where a read would be a SIGSEGV; to do something
- * that does not exist is EINVAL. Every program calls it, so that no filter of system calls takes offence (as process_vm_readv might give). Eight bytes
- * of each page are enough.
+ * rt_sigprocmask reads the set that it is given before it looks at what is to be done with it, and says EFAULT where a
+ * read would be a SIGSEGV; to do something that does not exist is EINVAL. Every program calls it, so that no filter of
+ * system calls takes offence (as process_vm_readv might give). Eight bytes of each page are enough.
  */
 #include "preload/readable.h"
 
@@ -18,7 +18,8 @@
 static bool ask(uintptr_t page, bool otherwise)
 {
 	/* without a set, which is the first page, it has nothing to do, and succeeds */
-	return syscall(SYS_rt_sigprocmask, ~0, page, NULL, 8) != 0 && (errno == EINVAL || (errno != EFAULT && otherwise));
+	return syscall(SYS_rt_sigprocmask, ~0, page, NULL, 8) != 0 &&
+	       (errno == EINVAL || (errno != EFAULT && otherwise));
 }
 
 bool readable(const void *array, ptrdiff_t n, size_t size, bool otherwise)

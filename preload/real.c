@@ -30,7 +30,10 @@ static const char *const sentinel_names[SENTINEL_COUNT] = {
 };
 
 static pthread_mutex_t wake_lock = PTHREAD_MUTEX_INITIALIZER;
-static void *scope; /* where to search for symbols: the whole process, or the library and what it depends on if that was loaded with RTLD_LOCAL */
+static void *
+	/* where to search for symbols: the whole process, or the library and what it depends on if that was loaded with
+	 * RTLD_LOCAL */
+	scope;
 
 /* Stands for functions that are not there. The callers' argument lists differ; on all ABIs with MPI the callee may
  * ignore what it was passed. */
@@ -98,7 +101,8 @@ void real_begin(const char *path, void *init, const char *aside)
 	__atomic_store_n(&real_state, aside ? REAL_PASSIVE : REAL_UNKNOWN, __ATOMIC_RELEASE);
 }
 
-/* MPI was initialized without us seeing it: the trace would begin somewhere in the middle, and ranks might not agree on that. */
+/* MPI was initialized without us seeing it: the trace would begin somewhere in the middle, and ranks might not agree on
+ * that. */
 static bool too_late(void)
 {
 	int initialized = 0;
@@ -146,7 +150,8 @@ static bool look_up_library(void *address)
 
 	if (!dladdr(address, &info))
 		return false;
-	return info.dli_fbase == module_of((void *)real.MPI_Init) || info.dli_fbase == module_of((void *)next.MPI_Init) ||
+	return info.dli_fbase == module_of((void *)real.MPI_Init) ||
+	       info.dli_fbase == module_of((void *)next.MPI_Init) ||
 	       (info.dli_fname && is_library_name(info.dli_fname));
 }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * real - the MPI library of this process, found at run time
  *
- * mpi.h is only read at build time, for types and prototypes (calls.h is generated from it); functions and the addresses of predefined handles are
- * looked up in the process. After including this header use
+ * mpi.h is only read at build time, for types and prototypes (calls.h is generated from it); functions and the
+ * addresses of predefined handles are looked up in the process. After including this header use
  *
  *     real.MPI_Send(...)      the library's own function, PMPI_Send: for what the tracer itself does
- *     next.MPI_Send(...)      where a wrapper passes the application's call on: what the application called without us, which
- *                             is the library's MPI_Send, or that of a tool between the application and the library
+ *     next.MPI_Send(...)      where a wrapper passes the application's call on: what the application called without us,
+ *                             which is the library's MPI_Send, or that of a tool between the application and the
+ *                             library
  *     MPI_COMM_WORLD, MPI_INT ...  as always: they are redefined as look-ups
  *
  * A function that the library does not have is a stub that returns MPI_ERR_OTHER.
@@ -30,12 +31,14 @@ extern struct mpi_fortran_calls next_fortran, next_f08, next_f08ts;
 
 enum real_state {
 	REAL_UNKNOWN, /* no MPI call yet */
-	REAL_PASSIVE, /* another tool is in the program, or MPI was initialized behind our back: only pass calls on, for good */
+	/* another tool is in the program, or MPI was initialized behind our back: only pass calls on, for good */
+	REAL_PASSIVE,
 	REAL_ACTIVE
 };
 extern enum real_state real_state;
 
-/* The MPI library is there: its path, its PMPI_Init. The wrappers are bound (bind.h), unless aside says why not. To be called once, before any wrapper. */
+/* The MPI library is there: its path, its PMPI_Init. The wrappers are bound (bind.h), unless aside says why not. To be
+ * called once, before any wrapper. */
 void real_begin(const char *path, void *init, const char *aside);
 /* Further libraries of it are there, too: those of Fortran. */
 void real_more(void);

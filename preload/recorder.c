@@ -23,7 +23,8 @@ struct recorder *recorder_create(const char *path, uint64_t memory, uint64_t *sh
 	}
 	if (arena_create_shared(&r->arena, path, memory, shared, error) != 0)
 		goto fail;
-	if (columns_init(&r->columns, &r->arena) != 0 || memo_init(&r->memo) != 0 || !(r->record = record_create(&r->arena))) {
+	if (columns_init(&r->columns, &r->arena) != 0 || memo_init(&r->memo) != 0 ||
+	    !(r->record = record_create(&r->arena))) {
 		error_set(error, "no memory for the recorder");
 		goto fail;
 	}
@@ -91,8 +92,8 @@ char *recorder_detail_notes(char separator, char *out, size_t size)
 	return recorder_current ? detail_notes(recorder_current, separator, out, size) : out;
 }
 
-/* Is another thread in an event? While the call itself is under way nothing is written, so that it may be left alone: it would have to be one that
- * goes on in MPI while MPI_Finalize is called. */
+/* Is another thread in an event? While the call itself is under way nothing is written, so that it may be left alone:
+ * it would have to be one that goes on in MPI while MPI_Finalize is called. */
 static bool in_event(const struct recorder *r)
 {
 	return __atomic_load_n(&r->record->at.in_flight, __ATOMIC_RELAXED) != 0;
@@ -105,7 +106,9 @@ void recorder_stop(bool wait)
 	const struct timespec moment = {.tv_nsec = 1000000};
 	__atomic_store_n(&recorder_current, NULL, __ATOMIC_RELEASE);
 	if (first)
-		__atomic_store_n(&first->limit, 0, __ATOMIC_RELAXED); /* whoever is ready for another call asks, and finds that there is no recorder */
+		__atomic_store_n(&first->limit, 0,
+		                 /* whoever is ready for another call asks, and finds that there is no recorder */
+		                 __ATOMIC_RELAXED);
 	for (uint32_t i = 1; (r = thread_at(i)); i++)
 		__atomic_store_n(&r->limit, 0, __ATOMIC_RELAXED);
 	for (uint32_t i = 1, moments = 0; wait && (r = thread_at(i)) && moments < 20;)

@@ -14,9 +14,11 @@ struct error;
 int recorder_start(const char *path, uint64_t memory, struct error *error);
 /* Its arena gets another name. Returns 0, or -1 and it has its old one. */
 int recorder_rename(const char *path);
-/* Columns of more tokens than the threshold become tallies (trace/lossy.h). structure: the order of calls, and handles, too. */
+/* Columns of more tokens than the threshold become tallies (trace/lossy.h). structure: the order of calls, and handles,
+ * too. */
 void recorder_lossy(uint64_t threshold, bool structure);
-/* Which events are counted (a list with commas; "": none), and whether all times are kept one by one, with an error of at most so many millionths. */
+/* Which events are counted (a list with commas; "": none), and whether all times are kept one by one, with an error of
+ * at most so many millionths. */
 void recorder_detail(const char *counters, bool times, uint64_t millionths);
 /* What of it cannot be done: texts, each behind the last one's separator; "": nothing. Returns out. */
 char *recorder_detail_notes(char separator, char *out, size_t size);
@@ -26,11 +28,11 @@ void recorder_bins(uint32_t bins);
 void recorder_tolerate(unsigned frames);
 /* A file was unloaded: addresses may mean something else from now on. */
 void recorder_unloaded(void);
-/* No further call is recorded; the arenas stay mapped. wait: other threads that are in the middle of an event are given a moment to end it (not in a
- * forked child, which has no other threads, and whose arenas are its parent's). */
+/* No further call is recorded; the arenas stay mapped. wait: other threads that are in the middle of an event are given
+ * a moment to end it (not in a forked child, which has no other threads, and whose arenas are its parent's). */
 void recorder_stop(bool wait);
-/* MPI_Init is done: the identity of this rank. world: equal for the ranks of one MPI_COMM_WORLD, and only for them. The calling thread is
- * the one that initialised MPI. */
+/* MPI_Init is done: the identity of this rank. world: equal for the ranks of one MPI_COMM_WORLD, and only for them. The
+ * calling thread is the one that initialised MPI. */
 void recorder_identify(uint32_t rank, uint32_t size, uint64_t world);
 /* Facts of the process, as key=value lines; once, and host's name. Returns 0 or -1. */
 int recorder_describe(const char *facts, size_t n, const char *host);

@@ -20,8 +20,9 @@
 struct request_table request_table = {.base = REQUEST_NO_BASE};
 
 #define THREADS 4096 /* thread.h */
-static struct request_table *tables[THREADS] = {&request_table}; /* atomic; by thread, NULL from the first on that has none */
-static bool locks_only; /* the system has no barrier for all threads (begin_alone), or may not be asked for it */
+static struct request_table *tables[THREADS] = {
+	&request_table}; /* atomic; by thread, NULL from the first on that has none */
+static bool locks_only;  /* the system has no barrier for all threads (begin_alone), or may not be asked for it */
 static __thread struct request_table *mine __attribute__((tls_model("initial-exec")));
 
 static inline struct request_table *own(void)
@@ -32,9 +33,10 @@ static inline struct request_table *own(void)
 /* What handle_locking changes: all is done slowly, and each request has a node. */
 static void stop_plain(struct request_table *t);
 
-/* A table's owner takes no lock as long as no other thread has looked in it: it says that it is in it (`busy`), and sees that it is alone (not `shared`).
- * The first other thread makes it shared, which it is from then on, and waits until the owner is out. The store and the load of the owner are in this
- * order for the other thread because of the barrier that the system makes in all threads of the process, so that the owner needs none. */
+/* A table's owner takes no lock as long as no other thread has looked in it: it says that it is in it (`busy`), and
+ * sees that it is alone (not `shared`). The first other thread makes it shared, which it is from then on, and waits
+ * until the owner is out. The store and the load of the owner are in this order for the other thread because of the
+ * barrier that the system makes in all threads of the process, so that the owner needs none. */
 static bool begin_alone(struct request_table *t)
 {
 	__atomic_store_n(&t->busy, true, __ATOMIC_RELAXED);
@@ -45,8 +47,8 @@ static bool begin_alone(struct request_table *t)
 	return false;
 }
 
-/* A barrier in all threads of the process. Where a filter (of a later day than request_thread) may not let it through, time does: what a CPU has stored, the
- * others see long before. */
+/* A barrier in all threads of the process. Where a filter (of a later day than request_thread) may not let it through,
+ * time does: what a CPU has stored, the others see long before. */
 static void barrier(void)
 {
 	struct limits limits;
@@ -102,7 +104,8 @@ void request_thread(uint32_t thread)
 
 	if (thread == 0) {
 		limits_read(&limits);
-		t->shared = locks_only = limits.filtered || syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
+		t->shared = locks_only = limits.filtered ||
+		                         syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
 	}
 	if (!t && thread < THREADS) {
 		t = aligned_alloc(_Alignof(struct request_table), sizeof(*t));
@@ -270,7 +273,8 @@ static void stop_plain(struct request_table *t)
 	t->plain = false;
 	for (size_t i = 0; i <= t->mask; i++)
 		if (t->slots[i].key && !(t->slots[i].number & REQUEST_SHARED))
-			t->nodes[first_of(&t->slots[i])] = (struct request_node){-1, (uint8_t)t->slots[i].traits, false};
+			t->nodes[first_of(&t->slots[i])] =
+				(struct request_node){-1, (uint8_t)t->slots[i].traits, false};
 }
 
 /* The lowest free number, with a node, and with a slot if it needs one; or -1 without memory. */
@@ -461,7 +465,8 @@ struct request_ref request_find(uint64_t bits, uint64_t null, bool may_be_new)
 	return ref;
 }
 
-/* The number of the oldest request in a table that has these bits, of those that are claimed or those that are not; -1: none. */
+/* The number of the oldest request in a table that has these bits, of those that are claimed or those that are not; -1:
+ * none. */
 static int32_t look_in(struct request_table *t, struct request_ref *ref, bool claimed)
 {
 	const struct request_slot *s;
@@ -471,7 +476,8 @@ static int32_t look_in(struct request_table *t, struct request_ref *ref, bool cl
 	s = find(t, ref->bits);
 	if (s)
 		need_node(t, s);
-	for (number = s ? first_of(s) : -1; number >= 0 && t->nodes[number].claimed != claimed; number = t->nodes[number].next)
+	for (number = s ? first_of(s) : -1; number >= 0 && t->nodes[number].claimed != claimed;
+	     number = t->nodes[number].next)
 		;
 	if (number >= 0) {
 		ref->traits = t->nodes[number].traits;

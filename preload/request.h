@@ -10,10 +10,12 @@
  * With several threads in MPI, a completed request's handle may be given to a new request of another thread before the
  * completing call has come back to us. Therefore a call that may complete requests claims what it was given: while
  * claimed, a live request is meant by nobody else. Every ref from request_find and request_find_all is given back by
- * request_end or request_release. A call that ends none looks only, and before it is made: in it, another thread may complete the request.
+ * request_end or request_release. A call that ends none looks only, and before it is made: in it, another thread may
+ * complete the request.
  *
- * Then each thread has a table of its own, for the requests that it creates, and numbers of its own; its owner takes no lock until another
- * thread looks in it, which they do only for what they did not create themselves. A request of another thread has the number of trace/stream.h: which thread's, and which there.
+ * Then each thread has a table of its own, for the requests that it creates, and numbers of its own; its owner takes no
+ * lock until another thread looks in it, which they do only for what they did not create themselves. A request of
+ * another thread has the number of trace/stream.h: which thread's, and which there.
  */
 #ifndef SPOOR_REQUEST_H
 #define SPOOR_REQUEST_H
@@ -31,15 +33,17 @@ enum request_trait {
 struct request_slot;
 struct request_ref {
 	uint64_t bits;
-	int64_t number; /* of another thread: (that thread + 1) << 32 more. Or REQUEST_NONE: MPI_REQUEST_NULL; REQUEST_UNKNOWN: no memory, or may_be_new was false */
+	/* of another thread: (that thread + 1) << 32 more. Or REQUEST_NONE: MPI_REQUEST_NULL; REQUEST_UNKNOWN: no
+	 * memory, or may_be_new was false */
+	int64_t number;
 	uint8_t traits;
 	struct request_slot *slot; /* only of request_find_expected */
 };
 #define REQUEST_NONE    (-1)
 #define REQUEST_UNKNOWN (-2)
 
-/* With several threads in MPI: the calling thread is this one from now on. Called for thread 0 first, before there are others. Without memory it uses
- * thread 0's table. */
+/* With several threads in MPI: the calling thread is this one from now on. Called for thread 0 first, before there are
+ * others. Without memory it uses thread 0's table. */
 void request_thread(uint32_t thread);
 /* A new live request; null is the handle bits of MPI_REQUEST_NULL, which is never live. Returns its number, or
  * REQUEST_NONE, or REQUEST_UNKNOWN. */
@@ -47,13 +51,15 @@ static inline int64_t request_new(uint64_t bits, uint64_t null, unsigned traits)
 /* What handle bits mean now: the oldest live request that has them. One that was never seen becomes live if may_be_new.
  */
 struct request_ref request_find(uint64_t bits, uint64_t null, bool may_be_new);
-/* The same for a call that ends no request: also one that is claimed is meant, and none is claimed by this. One that was never seen is REQUEST_UNKNOWN. */
+/* The same for a call that ends no request: also one that is claimed is meant, and none is claimed by this. One that
+ * was never seen is REQUEST_UNKNOWN. */
 struct request_ref request_look(uint64_t bits, uint64_t null);
 /* As request_find for an array: fills n refs. Requests that were never seen become live. */
 void request_find_all(struct request_ref *refs, const uint64_t *bits, size_t n, uint64_t null);
-/* The same for the plain case, that each handle is of one live request, or null: also tells the traits that any of them has. False: refs mean nothing,
- * request_find_all() is to be asked. */
-static inline bool request_find_plain(struct request_ref *refs, const uint64_t *bits, size_t n, uint64_t null, unsigned *traits);
+/* The same for the plain case, that each handle is of one live request, or null: also tells the traits that any of them
+ * has. False: refs mean nothing, request_find_all() is to be asked. */
+static inline bool request_find_plain(struct request_ref *refs, const uint64_t *bits, size_t n, uint64_t null,
+                                      unsigned *traits);
 static inline bool request_find_one(struct request_ref *ref, uint64_t bits);
 /* The request is not live any more. Does nothing for a ref that has no number. */
 static inline void request_end(const struct request_ref *ref);
@@ -68,19 +74,23 @@ void request_reset(void);
 
 #include "preload/numbers.h"
 
-/* Two tables. `slots`, a hash table by handle (as in handle.c): the oldest and the youngest live request with that handle. `nodes`, by number: what is
- * known of a live request that shares its handle, and the next younger one. For four sends, of which the first and the last two are to MPI_PROC_NULL and
- * share the handle P:
+/* Two tables. `slots`, a hash table by handle (as in handle.c): the oldest and the youngest live request with that
+ * handle. `nodes`, by number: what is known of a live request that shares its handle, and the next younger one. For
+ * four sends, of which the first and the last two are to MPI_PROC_NULL and share the handle P:
  *
  *     slots   P: number 0 and others, last 3      Q: number 1
  *     nodes   0: next 2   2: next 3   3: -
  *
- * The plain case is a request with a handle of its own, in the slot that is its handle's home. It has no node as long as there is one thread. */
+ * The plain case is a request with a handle of its own, in the slot that is its handle's home. It has no node as long
+ * as there is one thread. */
 struct request_slot {
-	uint64_t key;    /* handle bits; 0: empty */
-	uint64_t number; /* of the oldest live request with that handle, | REQUEST_SHARED if there are others; of an empty slot REQUEST_EMPTY */
-	int32_t last;    /* the youngest, if there are others */
-	int32_t cursor;  /* the next one that an array with this epoch means; -1: all are taken */
+	uint64_t key; /* handle bits; 0: empty */
+	uint64_t
+		/* of the oldest live request with that handle, | REQUEST_SHARED if there are others; of an empty slot
+		 * REQUEST_EMPTY */
+		number;
+	int32_t last;   /* the youngest, if there are others */
+	int32_t cursor; /* the next one that an array with this epoch means; -1: all are taken */
 	uint32_t epoch;
 	uint32_t traits; /* if there are no others */
 };
@@ -98,11 +108,12 @@ extern struct request_table {
 	size_t mask;
 	unsigned shift;
 	bool plain; /* there is one thread, and memory: the inline functions may be used */
-	/* The word of the numbers in which the lowest free ones are: those that are free, as bits, are base, base + 1, ... In `numbers` all of them count as
-	 * taken. */
+	/* The word of the numbers in which the lowest free ones are: those that are free, as bits, are base, base + 1,
+	 * ... In `numbers` all of them count as taken. */
 	uint64_t free;
 	int64_t base; /* REQUEST_NO_BASE: there is no such word */
-	/* What is above, of thread 0, the inline functions look at in all threads, and it stays as it is when there are several. */
+	/* What is above, of thread 0, the inline functions look at in all threads, and it stays as it is when there are
+	 * several. */
 	uint32_t epoch __attribute__((aligned(64)));
 	uint32_t changes; /* counts what is done slowly: slots may be elsewhere since */
 	size_t displaced; /* slots that are not at home */
@@ -145,7 +156,8 @@ static inline int64_t request_new(uint64_t bits, uint64_t null, unsigned traits)
 	return number;
 }
 
-static inline bool request_find_plain(struct request_ref *refs, const uint64_t *bits, size_t n, uint64_t null, unsigned *traits)
+static inline bool request_find_plain(struct request_ref *refs, const uint64_t *bits, size_t n, uint64_t null,
+                                      unsigned *traits)
 {
 	struct request_table *t = &request_table;
 	if (__builtin_expect(!t->plain, 0))
@@ -183,9 +195,11 @@ static inline bool request_find_one(struct request_ref *ref, uint64_t bits)
 	return true;
 }
 
-/* Do the n handles mean the requests with these numbers, which are not twice the same? Then what is found is all there, but for the numbers. */
-static inline __attribute__((always_inline)) bool request_find_expected(struct request_ref *refs, const uint64_t *bits, const int64_t *numbers,
-                                                                        size_t n, unsigned *traits)
+/* Do the n handles mean the requests with these numbers, which are not twice the same? Then what is found is all there,
+ * but for the numbers. */
+static inline __attribute__((always_inline)) bool request_find_expected(struct request_ref *refs, const uint64_t *bits,
+                                                                        const int64_t *numbers, size_t n,
+                                                                        unsigned *traits)
 {
 	struct request_table *t = &request_table;
 	unsigned all = 0;
@@ -208,7 +222,8 @@ static inline __attribute__((always_inline)) bool request_find_expected(struct r
 	return true;
 }
 
-/* Ends the i-th of them, if nothing was done slowly since request_find_expected (`changes`). False: it takes request_end, here and from now on. */
+/* Ends the i-th of them, if nothing was done slowly since request_find_expected (`changes`). False: it takes
+ * request_end, here and from now on. */
 static inline bool request_end_expected(const struct request_ref *ref, int64_t number)
 {
 	struct request_table *t = &request_table;
@@ -236,7 +251,9 @@ static inline void request_end(const struct request_ref *ref)
 	uint64_t bit = (uint64_t)(ref->number - t->base);
 	if (__builtin_expect(bit < 64, 1)) { /* which it is not if the case is not plain */
 		struct request_slot *s = request_home(t, ref->bits);
-		if (__builtin_expect(s->key == ref->bits && s->number == (uint64_t)ref->number && !(s[1].key && t->displaced), 1)) {
+		if (__builtin_expect(s->key == ref->bits && s->number == (uint64_t)ref->number &&
+		                             !(s[1].key && t->displaced),
+		                     1)) {
 			s->key = 0;
 			s->number = REQUEST_EMPTY;
 			t->free |= UINT64_C(1) << bit;

@@ -11,9 +11,10 @@
 
 /* Memory is not reclaimed again before so many events, and before twice as many if that gave next to nothing. */
 #define RECLAIM_FIRST 64
-#define RECLAIM_MOST (1 << 20)
-/* Once paths are cut, so many stacks are unwound, and one for so many events: known paths that the memo has forgotten. */
-#define UNWIND_FIRST 256
+#define RECLAIM_MOST  (1 << 20)
+/* Once paths are cut, so many stacks are unwound, and one for so many events: known paths that the memo has forgotten.
+ * */
+#define UNWIND_FIRST  256
 #define UNWIND_EVENTS 4096
 /* Of calls that are only counted, one in so many asks whether there is room for a site meanwhile. */
 #define RETRY 1024
@@ -143,7 +144,8 @@ struct site *scarce_counter(struct recorder *r, uint32_t function)
 	return k->counter[function] = s;
 }
 
-/* Where a function's calls are counted, in what is held for that, which nothing else gets; UINT32_MAX: there is no more of it. */
+/* Where a function's calls are counted, in what is held for that, which nothing else gets; UINT32_MAX: there is no more
+ * of it. */
 static uint32_t counted_place(struct recorder *r, uint32_t function)
 {
 	struct arena *a = &r->arena;

@@ -2,14 +2,17 @@
  * scarce - what the recorder does when memory is short, or call paths too many
  *
  *     1. the largest columns give up their order (trace/reclaim.h)
- *     2. call paths that are new are cut to their innermost frame, and once there are too many of these, too, away: a function has one site more then.
- *        Edges that are new are not told apart any more. Stacks are not unwound any more but now and then
+ *     2. call paths that are new are cut to their innermost frame, and once there are too many of these, too, away: a
+ *        function has one site more then. Edges that are new are not told apart any more. Stacks are not unwound any
+ *        more but now and then
  *     3. a call that there can be no site for is only counted, with its time, by function
  *
- * Each of them is written down with the event at which it began (record.stage). None ends: what is known goes on to be recorded.
+ * Each of them is written down with the event at which it began (record.stage). None ends: what is known goes on to be
+ * recorded.
  *
- * Sites get a quarter of the arena before paths are cut, their frames another one, cut paths an eighth more, edges an eighth. Apart from memory, paths are cut as well when a
- * program comes by its calls on ever new ones, so that unwinding would be most of its time.
+ * Sites get a quarter of the arena before paths are cut, their frames another one, cut paths an eighth more, edges an
+ * eighth. Apart from memory, paths are cut as well when a program comes by its calls on ever new ones, so that
+ * unwinding would be most of its time.
  */
 #ifndef SPOOR_SCARCE_H
 #define SPOOR_SCARCE_H
@@ -17,7 +20,8 @@
 #include "preload/state.h"
 #include "trace/trace.h"
 
-/* Between two events: sees to it that there is memory for another one, if it can be had. Takes what it takes when there is none. */
+/* Between two events: sees to it that there is memory for another one, if it can be had. Takes what it takes when there
+ * is none. */
 void scarce_room(struct recorder *r);
 
 /* From now on call paths that are new are cut. */
@@ -29,7 +33,8 @@ static inline bool scarce_cuts(const struct recorder *r)
 /* May this stack be unwound? Mostly not, once paths are cut. */
 bool scarce_unwinds(struct recorder *r);
 
-/* The site of a call whose path is cut: of its innermost frame, of none, or the one that only counts. NULL: no memory at all. */
+/* The site of a call whose path is cut: of its innermost frame, of none, or the one that only counts. NULL: no memory
+ * at all. */
 struct site *scarce_site(struct recorder *r, uint32_t function, void *return_address);
 /* The same, if it was asked for before; NULL: ask scarce_site. */
 struct site *scarce_known(const struct recorder *r, uint32_t function, void *return_address);
@@ -38,7 +43,8 @@ static inline struct site *scarce_at(const struct scarce *k, uint32_t function, 
 /* Addresses mean something else now. */
 void scarce_forget(struct recorder *r);
 
-/* The site that a function's calls are only counted at. It is not in the arena; what is put into its columns is gone. */
+/* The site that a function's calls are only counted at. It is not in the arena; what is put into its columns is gone.
+ * */
 struct site *scarce_counter(struct recorder *r, uint32_t function);
 static inline bool scarce_counts(const struct site *s)
 {
@@ -63,7 +69,8 @@ struct cuts {
 	struct cut cut[CUTS];
 };
 
-/* Where the search for it begins. An address is of one function, but for calls that some other library makes for several. */
+/* Where the search for it begins. An address is of one function, but for calls that some other library makes for
+ * several. */
 static inline size_t cut_home(uint32_t function, void *return_address)
 {
 	return (size_t)(((uintptr_t)return_address ^ (uint64_t)function << 40) * UINT64_C(0x9e3779b97f4a7c15) >> 52);

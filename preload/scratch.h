@@ -31,8 +31,9 @@ struct scratch_buffer {
 	void *memory;
 	size_t size;
 };
-/* SCRATCH_LEVELS times SCRATCH_COUNT; NULL before the thread's first array. Not thread-local themselves: a library that is opened at run time, as the
- * tracer is, gets its thread-local memory from a reserve of some hundred bytes that all such libraries share. */
+/* SCRATCH_LEVELS times SCRATCH_COUNT; NULL before the thread's first array. Not thread-local themselves: a library that
+ * is opened at run time, as the tracer is, gets its thread-local memory from a reserve of some hundred bytes that all
+ * such libraries share. */
 extern __thread struct scratch_buffer *scratch_buffers __attribute__((tls_model("initial-exec")));
 void *scratch_grow(enum scratch which, size_t count, size_t size);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * session - the life of the tracer in one process
  *
- * A process that never calls MPI never comes here. What goes wrong here is told in a note in the step's spool folder, which whoever
- * collects the traces passes on to the node's log; the application sees nothing.
+ * A process that never calls MPI never comes here. What goes wrong here is told in a note in the step's spool folder,
+ * which whoever collects the traces passes on to the node's log; the application sees nothing.
  */
 #include "preload/session.h"
 
@@ -29,9 +29,9 @@
 #include "preload/tree.h"
 #include "spank/handoff.h"
 #include "trace/arena.h"
-#include "trace/publish.h"
 #include "trace/index.h"
 #include "trace/limits.h"
+#include "trace/publish.h"
 #include "trace/quiet.h"
 #include "trace/record.h"
 #include "trace/varint.h"
@@ -44,11 +44,11 @@ static struct session {
 	char arena[1200];
 	int rank, size;
 	uint64_t world;
-	int choice; /* which alternative of the handoff; -1: it has none */
-	bool against;  /* that captures nothing */
+	int choice;   /* which alternative of the handoff; -1: it has none */
+	bool against; /* that captures nothing */
 	bool initialized;
 	uint64_t finalizing; /* CLOCK_MONOTONIC */
-	bool world_made; /* MPI_Init was called: there is an MPI_COMM_WORLD */
+	bool world_made;     /* MPI_Init was called: there is an MPI_COMM_WORLD */
 	uint32_t host;
 	pid_t pid;
 } session;
@@ -64,10 +64,12 @@ static void note(const char *text)
 	size_t n = strlen(text);
 	limits_read(&limits);
 	snprintf(path, sizeof path, "%s/note-%ld", session.handoff.spool, (long)getpid());
-	int fd = limits.file > n ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600) : -1;
+	int fd = limits.file > n ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600)
+	                         : -1;
 	if (fd < 0)
 		return;
-	if (fstat(fd, &st) != 0 || (uint64_t)st.st_size >= limits.file - n || write(fd, text, n) < 0 || write(fd, "\n", 1) < 0) {
+	if (fstat(fd, &st) != 0 || (uint64_t)st.st_size >= limits.file - n || write(fd, text, n) < 0 ||
+	    write(fd, "\n", 1) < 0) {
 		/* there is nobody left to tell */
 	}
 	close(fd);
@@ -104,8 +106,8 @@ static uint64_t expected_ranks(void)
 	return 1;
 }
 
-/* Where the policy asks what the program is. Another executable of the same MPI program may say that all are captured, so that one that would not be
- * goes on for now. */
+/* Where the policy asks what the program is. Another executable of the same MPI program may say that all are captured,
+ * so that one that would not be goes on for now. */
 static void choose(struct handoff *h)
 {
 	char path[MODULE_PATH_SIZE];
@@ -162,7 +164,8 @@ void session_remark(const char *why)
 	const char *text = getenv(HANDOFF_VARIABLE);
 
 	pthread_mutex_lock(&waking);
-	if (session.state == ASLEEP && text && handoff_decode(&session.handoff, text, NULL) == 0 && session.handoff.mode != HANDOFF_OFF)
+	if (session.state == ASLEEP && text && handoff_decode(&session.handoff, text, NULL) == 0 &&
+	    session.handoff.mode != HANDOFF_OFF)
 		note(why);
 	pthread_mutex_unlock(&waking);
 	quiet_end(before);
@@ -255,8 +258,8 @@ static uint64_t number_job(void)
 	return mix_variable(mix_variable(1, "SLURM_JOB_ID"), "SLURM_RESTART_COUNT");
 }
 
-/* A number that all ranks of this MPI_COMM_WORLD know, and no other world has, without asking anybody (preload/tree.h says why): the
- * launcher's name for it, and what tells the runs of a job from each other. */
+/* A number that all ranks of this MPI_COMM_WORLD know, and no other world has, without asking anybody (preload/tree.h
+ * says why): the launcher's name for it, and what tells the runs of a job from each other. */
 static uint64_t number_world(void)
 {
 	static const char *const names[] = {"PMIX_NAMESPACE", "PMI_JOBID", "SLURM_STEP_ID"};
@@ -269,8 +272,8 @@ static uint64_t number_world(void)
 	return hash_mix(world, (uint64_t)getppid());
 }
 
-/* By its new name the other ranks of the node know that it is here. It is not renamed where a filter may forbid that: nobody will look for it then
- * (session_finalize). */
+/* By its new name the other ranks of the node know that it is here. It is not renamed where a filter may forbid that:
+ * nobody will look for it then (session_finalize). */
 static void rename_arena(void)
 {
 	char path[sizeof session.arena];
@@ -278,7 +281,8 @@ static void rename_arena(void)
 	limits_read(&limits);
 	if (limits.filtered)
 		return;
-	int n = snprintf(path, sizeof path, "%s/" NEIGHBOURS_ARENA, session.handoff.spool, (unsigned long long)session.world, (unsigned)session.rank, session.host);
+	int n = snprintf(path, sizeof path, "%s/" NEIGHBOURS_ARENA, session.handoff.spool,
+	                 (unsigned long long)session.world, (unsigned)session.rank, session.host);
 	if (n > 0 && (size_t)n < sizeof path && access(path, F_OK) != 0 && recorder_rename(path) == 0)
 		strcpy(session.arena, path);
 }
@@ -288,13 +292,14 @@ static void begin_threads(void)
 {
 	char prefix[sizeof session.arena];
 
-	snprintf(prefix, sizeof prefix, "%s/rank-%016" PRIx64 "-%u-%08x-%" PRIx64 "-", session.handoff.spool, session.world, (unsigned)session.rank, session.host,
-	         clock_ns(CLOCK_REALTIME));
+	snprintf(prefix, sizeof prefix, "%s/rank-%016" PRIx64 "-%u-%08x-%" PRIx64 "-", session.handoff.spool,
+	         session.world, (unsigned)session.rank, session.host, clock_ns(CLOCK_REALTIME));
 	thread_begin(prefix, request_thread);
 }
 
-/* All ranks do what the first rule says that is for any of them. Ranks are not asked before MPI_Finalize (preload/tree.h), so that a rank whose own
- * rule is against it only goes on if another one may have another executable. */
+/* All ranks do what the first rule says that is for any of them. Ranks are not asked before MPI_Finalize
+ * (preload/tree.h), so that a rank whose own rule is against it only goes on if another one may have another
+ * executable. */
 static bool settle_choice(void)
 {
 	const char *applications = getenv("OMPI_NUM_APP_CTX");
@@ -310,8 +315,8 @@ static void drop(void)
 	unlink(session.arena);
 }
 
-/* A world that another one spawned says which: Open MPI leaves its parents' port in the environment, which begins with their
- * namespace and the number of the process that spawned it. */
+/* A world that another one spawned says which: Open MPI leaves its parents' port in the environment, which begins with
+ * their namespace and the number of the process that spawned it. */
 static void fact_parent(struct writer *w)
 {
 	char text[32];
@@ -436,7 +441,8 @@ done:
 	return rv;
 }
 
-/* One arena's events. Another thread that is still in MPI, which it should not be, may write to it just now: it is read again then. */
+/* One arena's events. Another thread that is still in MPI, which it should not be, may write to it just now: it is read
+ * again then. */
 static int read_arena(struct trace *t, struct arena *a, const char *path, struct error *error)
 {
 	const struct timespec moment = {.tv_nsec = 1000000};
@@ -501,9 +507,12 @@ void session_finalize(void)
 	}
 	limits_read(&limits);
 	session.finalizing = clock_ns(CLOCK_MONOTONIC);
-	struct tree tree = {.rank = session.rank, .size = session.size,
+	struct tree tree = {.rank = session.rank,
+	                    .size = session.size,
 	                    .deadline = session.finalizing + (uint64_t)session.handoff.set.deadline * 1000000000,
-	                    .choice = session.choice < 0 ? INT64_MAX : session.choice, .folder = session.handoff.spool, .world = session.world,
+	                    .choice = session.choice < 0 ? INT64_MAX : session.choice,
+	                    .folder = session.handoff.spool,
+	                    .world = session.world,
 	                    .host = session.host};
 	tree.first_choice = tree.choice; /* until others are met */
 	recorder_finalized();
@@ -511,8 +520,9 @@ void session_finalize(void)
 	__atomic_store_n(&session.state, OFF, __ATOMIC_RELEASE);
 	if (thread_failed())
 		note(thread_failed());
-	/* Merging takes calls of the system that a filter may not let through, by killing the process: the arenas are left to whoever collects them. Nobody
-	 * is met then, either: by its name this rank's arena is nobody's, so that ranks under filters would wait for each other to be named. */
+	/* Merging takes calls of the system that a filter may not let through, by killing the process: the arenas are
+	 * left to whoever collects them. Nobody is met then, either: by its name this rank's arena is nobody's, so that
+	 * ranks under filters would wait for each other to be named. */
 	bool open = !limits.filtered && read_arena(&t, &a, session.arena, &error) == 0;
 	bool good = open && add_threads(&t, &error) == 0;
 	bool met = !limits.filtered && tree_meet(&tree, good, &error) == 0;

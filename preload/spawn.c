@@ -134,8 +134,10 @@ static void put_multiple(struct call *c, bool ok, const struct spawn *s)
 	}
 	put_names(c, &names);
 	PUT_ARRAY(c, readable_array(ok, s->array_of_maxprocs, n_, sizeof(int)), s->count, s->array_of_maxprocs[i_]);
-	PUT_ARRAY(c, s->infos.c ? readable_array(ok, s->infos.c, n_, sizeof(MPI_Info)) : readable_array(ok, s->infos.f, n_, sizeof(MPI_Fint)), s->count,
-	          handle_value(c, handle_number(HANDLE_INFO, bits_info(s->infos, i_), ok)));
+	PUT_ARRAY(c,
+	          s->infos.c ? readable_array(ok, s->infos.c, n_, sizeof(MPI_Info))
+	                     : readable_array(ok, s->infos.f, n_, sizeof(MPI_Fint)),
+	          s->count, handle_value(c, handle_number(HANDLE_INFO, bits_info(s->infos, i_), ok)));
 }
 
 void record_MPI_Comm_spawn_multiple(struct call *c, bool ok, int rc, const struct spawn *s)

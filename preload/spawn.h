@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * spawn - MPI_Comm_spawn and MPI_Comm_spawn_multiple
  *
- * Their arrays of strings have no kind of their own: they are recorded as named constants whose name is what is to be printed,
- * ["-n","5"] or [["-n","5"],[]]. A list that does not fit into NAMES_SIZE is cut, with "..." as its last element.
+ * Their arrays of strings have no kind of their own: they are recorded as named constants whose name is what is to be
+ * printed, ["-n","5"] or [["-n","5"],[]]. A list that does not fit into NAMES_SIZE is cut, with "..." as its last
+ * element.
  */
 #ifndef SPOOR_SPAWN_H
 #define SPOOR_SPAWN_H

@@ -201,8 +201,8 @@ MPI_WRAPPER int MPI_Pcontrol(const int level, ...)
 	for (int i = 0; i < 8; i++)
 		number[i] = va_arg(rest, double);
 	va_end(rest);
-	rc = next.MPI_Pcontrol(level, word[0], word[1], word[2], word[3], word[4], number[0], number[1], number[2], number[3], number[4], number[5],
-	                       number[6], number[7]);
+	rc = next.MPI_Pcontrol(level, word[0], word[1], word[2], word[3], word[4], number[0], number[1], number[2],
+	                       number[3], number[4], number[5], number[6], number[7]);
 	if (recorded)
 		record_pcontrol(&c, rc, level);
 	return rc;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * special - the functions with which MPI begins and ends, and those that are legal without it
  *
- * Each of these is the second half of a wrapper, after the call itself (record_finalize, record_abort: before it), for C and for
- * Fortran. They do what wrap_end does.
+ * Each of these is the second half of a wrapper, after the call itself (record_finalize, record_abort: before it), for
+ * C and for Fortran. They do what wrap_end does.
  */
 #ifndef SPOOR_SPECIAL_H
 #define SPOOR_SPECIAL_H

@@ -20,13 +20,13 @@
 #include "trace/index.h"
 #include "trace/record.h"
 
-/* What an event may allocate without asking again. Larger things (a long vector, leaving a long loop) may still fail; then the column that they are for
- * gives up its order. */
+/* What an event may allocate without asking again. Larger things (a long vector, leaving a long loop) may still fail;
+ * then the column that they are for gives up its order. */
 #define EVENT_ROOM 24576
 /* Of the arena's end, for counting when the rest is used up. */
 #define HELD_ROOM 32768
 /* Functions have a second schema, for calls that returned an error. */
-#define FUNCTIONS (2 * FN_COUNT)
+#define FUNCTIONS      (2 * FN_COUNT)
 #define FUNCTION_ERROR FN_COUNT
 
 struct detail;
@@ -38,15 +38,20 @@ struct recorder {
 	struct memo memo;
 	struct site *last; /* of the last event; call_nowhere before the first one */
 	uint64_t last_end; /* ticks; 0: no event yet */
-	/* What an event costs in ticks, as measured now and then: after its end, and before the next one's begin. It is no time of the application. */
+	/* What an event costs in ticks, as measured now and then: after its end, and before the next one's begin. It is
+	 * no time of the application. */
 	uint64_t cost, before, sample_at, sampled;
 	uint64_t emptied; /* events when full words of histograms were last looked for */
-	bool cutting; /* the path that is looked up is short already */
-	uint64_t reclaim_at, reclaim_after; /* events before which memory is not reclaimed again, and how many after that */
-	uint64_t unwound;       /* stacks */
-	struct scarce *scarce;  /* scarce.c; NULL as long as there is enough of everything */
-	uint32_t unknown;       /* the string "?" */
-	uint64_t limit;    /* of the arena's used bytes, up to which an event may begin without asking for room; 0 to have it ask */
+	bool cutting;     /* the path that is looked up is short already */
+	/* events before which memory is not reclaimed again, and how many after that */
+	uint64_t reclaim_at, reclaim_after;
+	uint64_t unwound;      /* stacks */
+	struct scarce *scarce; /* scarce.c; NULL as long as there is enough of everything */
+	uint32_t unknown;      /* the string "?" */
+	uint64_t
+		/* of the arena's used bytes, up to which an event may begin without asking for room; 0 to have it ask
+		 * */
+		limit;
 	struct detail *detail; /* NULL: nothing but what is always recorded (detail.h) */
 	struct columns columns;
 	struct module_list modules;
@@ -56,7 +61,8 @@ struct recorder {
 	struct site *objects[OBJECT_COUNT];
 	bool shared; /* MPI is not initialised yet, and several threads may call: a lock for each step */
 	bool taken;  /* by a living thread (thread.c) */
-	bool unloaded;      /* a file was unloaded: another one may be where it was, so that no address means what it meant */
+	/* a file was unloaded: another one may be where it was, so that no address means what it meant */
+	bool unloaded;
 	unsigned tolerance; /* frames by which the call paths of a site may differ */
 	/* The call path that is being looked at: not on the stack, which may be that of a signal handler and small. */
 	struct callpath path;
@@ -66,12 +72,14 @@ struct recorder {
 
 extern struct site call_nowhere __attribute__((visibility("hidden")));
 
-/* A recorder on a new arena, with nothing in it. shared: bytes that several arenas may take together, or NULL. NULL: error is set. */
+/* A recorder on a new arena, with nothing in it. shared: bytes that several arenas may take together, or NULL. NULL:
+ * error is set. */
 struct recorder *recorder_create(const char *path, uint64_t memory, uint64_t *shared, struct error *error);
 /* Another reading of both clocks, so that ticks can be turned into time. */
 void recorder_calibrate(struct recorder *r);
 
-/* That of the process, or of its thread 0 if threads have recorders of their own (thread.h). NULL while nothing is recorded. It lives as long as the process. */
+/* That of the process, or of its thread 0 if threads have recorders of their own (thread.h). NULL while nothing is
+ * recorded. It lives as long as the process. */
 extern struct recorder *recorder_current __attribute__((visibility("hidden")));
 
 #endif

@@ -31,7 +31,8 @@ static pthread_key_t at_thread_end;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool have_key;
 
-/* Also in the last moments of a child of fork, where the lock may be held by nobody: there is no recorder_current then. */
+/* Also in the last moments of a child of fork, where the lock may be held by nobody: there is no recorder_current then.
+ * */
 static void end_thread(void *recorder)
 {
 	struct recorder *r = recorder;
@@ -74,8 +75,8 @@ void thread_begin(const char *prefix, void (*joined)(uint32_t thread))
 	__atomic_store_n(&thread_several, true, __ATOMIC_RELEASE);
 }
 
-/* A thread's events need less than those of the rank together: a quarter of its memory each, and no more than that in all; but a little each has for
- * sure. */
+/* A thread's events need less than those of the rank together: a quarter of its memory each, and no more than that in
+ * all; but a little each has for sure. */
 static struct recorder *make(uint32_t number)
 {
 	char path[1300];
@@ -97,7 +98,8 @@ static struct recorder *make(uint32_t number)
 	record->size = of->size;
 	record->world = of->world;
 	record->thread = number;
-	/* one clock for all threads of the rank, also if it is killed: what is a tick is the same in all of them, or their times could not be compared */
+	/* one clock for all threads of the rank, also if it is killed: what is a tick is the same in all of them, or
+	 * their times could not be compared */
 	for (int i = 0; i < 2; i++) {
 		record->clock_ticks[i] = of->clock_ticks[i];
 		record->clock_ns[i] = of->clock_ns[i];

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tree - merges the traces of all ranks at MPI_Finalize
  *
- * In a binomial tree, number i receives from i + 1, i + 2, i + 4, ... as long as those bits are not set in i, and then sends to i without its lowest
- * set bit. The ranks of a node are numbered among themselves (they find each other's arenas in the node's folder), and so are the nodes' leaders,
- * by a prefix sum over all ranks. A leader learns which rank its parent is from a directory that is spread over the ranks: rank i knows leader i.
+ * In a binomial tree, number i receives from i + 1, i + 2, i + 4, ... as long as those bits are not set in i, and then
+ * sends to i without its lowest set bit. The ranks of a node are numbered among themselves (they find each other's
+ * arenas in the node's folder), and so are the nodes' leaders, by a prefix sum over all ranks. A leader learns which
+ * rank its parent is from a directory that is spread over the ranks: rank i knows leader i.
  *
- * Nothing blocks: requests are tested until they are done or the deadline passes; a request that is given up keeps its buffer for
- * ever, since the library may still write to it. Each trace is preceded by its length.
+ * Nothing blocks: requests are tested until they are done or the deadline passes; a request that is given up keeps its
+ * buffer for ever, since the library may still write to it. Each trace is preceded by its length.
  */
 #include "preload/tree.h"
 
@@ -22,8 +23,8 @@
 #include "trace/container.h"
 
 enum tag { TAG_SIZE = 1, TAG_TRACE, TAG_ANSWER, TAG_LEADER, TAG_QUESTION, TAG_REPLY, TAG_HELLO /* + level */ };
-/* What one rank may send. More is refused, and the arenas are left to be merged when the step has ended: merging takes several times the size in
- * memory, and that is the job's memory here. */
+/* What one rank may send. More is refused, and the arenas are left to be merged when the step has ended: merging takes
+ * several times the size in memory, and that is the job's memory here. */
 #define MAX_MESSAGE (INT64_C(32) << 20)
 /* ns that ranks wait for others of which they cannot know whether they are traced at all: those of other nodes. */
 #define PATIENCE UINT64_C(1000000000)
@@ -53,15 +54,16 @@ static int wait_for(const struct tree *tree, MPI_Request *request, MPI_Status *s
 
 /* Meeting. */
 
-/* Which ranks of this node are here, without a word to any other: those that have just come from MPI_Init may not have named their arenas yet.
- * Returns 0 if none is known to be missing; *all: these are all there are. */
+/* Which ranks of this node are here, without a word to any other: those that have just come from MPI_Init may not have
+ * named their arenas yet. Returns 0 if none is known to be missing; *all: these are all there are. */
 static int see_node(const struct tree *tree, uint64_t end, bool *all, struct error *error)
 {
 	const int expected = neighbours_expected(tree->size);
 	struct neighbours node;
 
 	for (;; nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL)) {
-		int rv = neighbours_look(&node, tree->folder, tree->world, tree->host, tree->size), count = node.count, early = node.early;
+		int rv = neighbours_look(&node, tree->folder, tree->world, tree->host, tree->size), count = node.count,
+		    early = node.early;
 		free(node.ranks);
 		if (rv != 0)
 			return error_set(error, "%s: the arenas of this node's ranks cannot be listed", tree->folder);
@@ -69,12 +71,20 @@ static int see_node(const struct tree *tree, uint64_t end, bool *all, struct err
 		if (count >= expected)
 			return 0;
 		if (count + early < expected || clock_ns(CLOCK_MONOTONIC) > end)
-			return error_set(error, "%d of the %d ranks of this node are not traced", expected - count, expected);
+			return error_set(error, "%d of the %d ranks of this node are not traced", expected - count,
+			                 expected);
 	}
 }
 
 /* What all ranks say in the first message: the least of each is what counts. */
-enum { READY, FIRST, LAST /* negated: CLOCK_REALTIME of who came first, and last */, SPREAD /* ns that may lie between them */, CHOICE, ALL };
+enum {
+	READY,
+	FIRST,
+	LAST /* negated: CLOCK_REALTIME of who came first, and last */,
+	SPREAD /* ns that may lie between them */,
+	CHOICE,
+	ALL
+};
 
 static int reduce(const int64_t in[ALL], int64_t out[ALL], uint64_t end)
 {
@@ -83,7 +93,8 @@ static int reduce(const int64_t in[ALL], int64_t out[ALL], uint64_t end)
 	if (!buffer)
 		return -1;
 	memcpy(buffer, in, ALL * sizeof *in);
-	if (real.MPI_Iallreduce(buffer, buffer + ALL, ALL, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD, &request) != MPI_SUCCESS ||
+	if (real.MPI_Iallreduce(buffer, buffer + ALL, ALL, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD, &request) !=
+	            MPI_SUCCESS ||
 	    wait_until(end, &request, MPI_STATUS_IGNORE) != 0)
 		return -1;
 	memcpy(out, buffer + ALL, ALL * sizeof *out);
@@ -91,7 +102,8 @@ static int reduce(const int64_t in[ALL], int64_t out[ALL], uint64_t end)
 	return 0;
 }
 
-/* The communicators whose handlers are called for what has no communicator of its own, and for the first message: a lost peer must not end the job here. */
+/* The communicators whose handlers are called for what has no communicator of its own, and for the first message: a
+ * lost peer must not end the job here. */
 static MPI_Comm quiet_comm(int i)
 {
 	return i == 0 ? MPI_COMM_WORLD : MPI_COMM_SELF;
@@ -124,18 +136,23 @@ int tree_meet(struct tree *tree, bool ready, struct error *error)
 		error_set(error, "MPI_COMM_WORLD has attributes that the application copies");
 		ready = false;
 	}
-	/* What is traced on this node comes as soon as its program has; of other nodes nothing is known. The last fifth is for the message to come back. */
-	uint64_t most = begin < tree->deadline ? (tree->deadline - begin) / 5 * 4 : 0, patience = all_here || most < PATIENCE ? most : PATIENCE;
-	int64_t now = (int64_t)clock_ns(CLOCK_REALTIME), mine[ALL] = {ready, now, -now, (int64_t)patience, tree->choice}, all[ALL];
+	/* What is traced on this node comes as soon as its program has; of other nodes nothing is known. The last fifth
+	 * is for the message to come back. */
+	uint64_t most = begin < tree->deadline ? (tree->deadline - begin) / 5 * 4 : 0,
+		 patience = all_here || most < PATIENCE ? most : PATIENCE;
+	int64_t now = (int64_t)clock_ns(CLOCK_REALTIME),
+		mine[ALL] = {ready, now, -now, (int64_t)patience, tree->choice}, all[ALL];
 	if (reduce(mine, all, begin + patience / 4 * 5) != 0)
 		return error_set(error, "not all ranks came to MPI_Finalize within %.3g s", (double)patience / 1e9);
 	tree->first_choice = all[CHOICE];
 	if (!all[READY])
-		return error_set(error, ready ? "another rank cannot merge its trace" : "this rank cannot merge its trace");
+		return error_set(error,
+		                 ready ? "another rank cannot merge its trace" : "this rank cannot merge its trace");
 	if (-all[LAST] - all[FIRST] > all[SPREAD]) /* who came first waits no more */
 		return error_set(error, "the ranks came to MPI_Finalize too far apart");
 	MPI_Comm *comm = malloc(sizeof *comm); /* is written when the request completes, whenever that is */
-	if (!comm || real.MPI_Comm_idup(MPI_COMM_WORLD, comm, &request) != MPI_SUCCESS || wait_for(tree, &request, MPI_STATUS_IGNORE) != 0)
+	if (!comm || real.MPI_Comm_idup(MPI_COMM_WORLD, comm, &request) != MPI_SUCCESS ||
+	    wait_for(tree, &request, MPI_STATUS_IGNORE) != 0)
 		return error_set(error, "no communicator within the deadline");
 	tree->comm = *comm;
 	free(comm);
@@ -152,7 +169,8 @@ static int send_number(const struct tree *tree, int to, int tag, int value)
 	if (!buffer)
 		return -1;
 	*buffer = value;
-	if (real.MPI_Isend(buffer, 1, MPI_INT, to, tag, tree->comm, &request) != MPI_SUCCESS || wait_for(tree, &request, MPI_STATUS_IGNORE) != 0)
+	if (real.MPI_Isend(buffer, 1, MPI_INT, to, tag, tree->comm, &request) != MPI_SUCCESS ||
+	    wait_for(tree, &request, MPI_STATUS_IGNORE) != 0)
 		return -1;
 	free(buffer);
 	return 0;
@@ -163,7 +181,8 @@ static int receive_number(const struct tree *tree, int from, int tag, int *value
 	MPI_Request request = MPI_REQUEST_NULL;
 	MPI_Status status;
 	int *buffer = malloc(sizeof *buffer);
-	if (!buffer || real.MPI_Irecv(buffer, 1, MPI_INT, from, tag, tree->comm, &request) != MPI_SUCCESS || wait_for(tree, &request, &status) != 0)
+	if (!buffer || real.MPI_Irecv(buffer, 1, MPI_INT, from, tag, tree->comm, &request) != MPI_SUCCESS ||
+	    wait_for(tree, &request, &status) != 0)
 		return -1;
 	*value = *buffer;
 	*source = status.MPI_SOURCE;
@@ -208,7 +227,8 @@ static int serve_directory(const struct tree *tree, int leaders)
 	if (receive_number(tree, MPI_ANY_SOURCE, TAG_LEADER, &leader, &source) != 0)
 		return -1;
 	for (int n = child_bits(tree->rank, leaders, bits); n > 0; n--)
-		if (receive_number(tree, MPI_ANY_SOURCE, TAG_QUESTION, &who, &source) != 0 || send_number(tree, source, TAG_REPLY, leader) != 0)
+		if (receive_number(tree, MPI_ANY_SOURCE, TAG_QUESTION, &who, &source) != 0 ||
+		    send_number(tree, source, TAG_REPLY, leader) != 0)
 			return -1;
 	return 0;
 }
@@ -230,8 +250,9 @@ static int find_leaders(struct tree *tree, bool leader, int number, int leaders)
 		return 0;
 	if (number > 0) {
 		int bit = __builtin_ctz((unsigned)number);
-		if (receive_number(tree, number & (number - 1), TAG_REPLY, &tree->parent, &source) != 0 || tree->parent < 0 ||
-		    tree->parent >= tree->size || send_number(tree, tree->parent, TAG_HELLO + bit, tree->rank) != 0)
+		if (receive_number(tree, number & (number - 1), TAG_REPLY, &tree->parent, &source) != 0 ||
+		    tree->parent < 0 || tree->parent >= tree->size ||
+		    send_number(tree, tree->parent, TAG_HELLO + bit, tree->rank) != 0)
 			return -1;
 	}
 	for (int i = 0, n = child_bits(number, leaders, bits); i < n; i++) {
@@ -277,10 +298,13 @@ static int send_take(const struct tree *tree, int to, uint8_t *bytes, int64_t si
 		return -1;
 	}
 	*length = size;
-	if (real.MPI_Isend(length, (int)sizeof *length, MPI_BYTE, to, TAG_SIZE, tree->comm, &request[0]) != MPI_SUCCESS ||
-	    (size > 0 && real.MPI_Isend(bytes, (int)size, MPI_BYTE, to, TAG_TRACE, tree->comm, &request[1]) != MPI_SUCCESS))
+	if (real.MPI_Isend(length, (int)sizeof *length, MPI_BYTE, to, TAG_SIZE, tree->comm, &request[0]) !=
+	            MPI_SUCCESS ||
+	    (size > 0 &&
+	     real.MPI_Isend(bytes, (int)size, MPI_BYTE, to, TAG_TRACE, tree->comm, &request[1]) != MPI_SUCCESS))
 		return -1;
-	if (wait_for(tree, &request[0], MPI_STATUS_IGNORE) != 0 || (size > 0 && wait_for(tree, &request[1], MPI_STATUS_IGNORE) != 0))
+	if (wait_for(tree, &request[0], MPI_STATUS_IGNORE) != 0 ||
+	    (size > 0 && wait_for(tree, &request[1], MPI_STATUS_IGNORE) != 0))
 		return -1;
 	free(length);
 	free(bytes);
@@ -293,7 +317,9 @@ static int receive(const struct tree *tree, int from, uint8_t **bytes, int64_t *
 	int64_t *length = malloc(sizeof *length);
 	MPI_Request request;
 	*bytes = NULL;
-	if (!length || real.MPI_Irecv(length, (int)sizeof *length, MPI_BYTE, from, TAG_SIZE, tree->comm, &request) != MPI_SUCCESS ||
+	if (!length ||
+	    real.MPI_Irecv(length, (int)sizeof *length, MPI_BYTE, from, TAG_SIZE, tree->comm, &request) !=
+	            MPI_SUCCESS ||
 	    wait_for(tree, &request, MPI_STATUS_IGNORE) != 0)
 		return -1;
 	*size = *length;
@@ -301,7 +327,8 @@ static int receive(const struct tree *tree, int from, uint8_t **bytes, int64_t *
 	if (*size <= 0 || *size > MAX_MESSAGE)
 		return -1;
 	uint8_t *buffer = malloc((size_t)*size);
-	if (!buffer || real.MPI_Irecv(buffer, (int)*size, MPI_BYTE, from, TAG_TRACE, tree->comm, &request) != MPI_SUCCESS ||
+	if (!buffer ||
+	    real.MPI_Irecv(buffer, (int)*size, MPI_BYTE, from, TAG_TRACE, tree->comm, &request) != MPI_SUCCESS ||
 	    wait_for(tree, &request, MPI_STATUS_IGNORE) != 0)
 		return -1;
 	*bytes = buffer;

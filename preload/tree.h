@@ -2,17 +2,19 @@
  * tree - merges the traces of all ranks at MPI_Finalize: the ranks of a node first, then the nodes, under a deadline
  *
  *     tree_meet     are all ranks here, and ready?
- *     tree_merge    ranks of a node along a binomial tree to its lowest rank, the node's leader; leaders along another one to rank 0
+ *     tree_merge    ranks of a node along a binomial tree to its lowest rank, the node's leader; leaders along another
+ *                   one to rank 0
  *     tree_settle   everybody learns whether the whole was kept
  *
- * Before MPI_Finalize nothing is said to any other rank: a rank that is not traced (no plugin on its node, a spool without room, another tool in
- * front, a static program) would never answer. So the first message is a non-blocking reduction in MPI_Finalize, and if it does not come back in time,
- * everybody leaves it at that: the arenas stay, and are merged when the step has ended.
+ * Before MPI_Finalize nothing is said to any other rank: a rank that is not traced (no plugin on its node, a spool
+ * without room, another tool in front, a static program) would never answer. So the first message is a non-blocking
+ * reduction in MPI_Finalize, and if it does not come back in time, everybody leaves it at that: the arenas stay, and
+ * are merged when the step has ended.
  *
- * How long is in time? A rank that is not traced is in MPI_Finalize already, and waiting for it costs the job that time. A rank that is traced and still
- * computes is one for which the others wait in MPI_Finalize anyway.
- *   - On its own node a rank sees who is traced (neighbours.h). If one is not, it says nothing to anybody, and goes on at once. If these are all ranks of the
- *     world, they wait for each other, nearly until the deadline.
+ * How long is in time? A rank that is not traced is in MPI_Finalize already, and waiting for it costs the job that
+ * time. A rank that is traced and still computes is one for which the others wait in MPI_Finalize anyway.
+ *   - On its own node a rank sees who is traced (neighbours.h). If one is not, it says nothing to anybody, and goes on
+ *     at once. If these are all ranks of the world, they wait for each other, nearly until the deadline.
  *   - Of other nodes it cannot know, and waits a second.
  * All decide alike, by the first and the last rank's arrival, so that nobody waits for one who has left.
  */
@@ -28,36 +30,37 @@
 
 struct tree {
 	/* given */
-	int rank, size;      /* in MPI_COMM_WORLD */
-	uint64_t deadline;   /* CLOCK_MONOTONIC ns: nothing waits longer */
-	int64_t choice;      /* which of the policy's rules is for this rank; INT64_MAX: none in particular */
-	const char *folder;  /* in which the ranks of this node have their arenas */
-	uint64_t world;      /* MPI_COMM_WORLD's number */
-	uint32_t host;       /* the node's number */
+	int rank, size;     /* in MPI_COMM_WORLD */
+	uint64_t deadline;  /* CLOCK_MONOTONIC ns: nothing waits longer */
+	int64_t choice;     /* which of the policy's rules is for this rank; INT64_MAX: none in particular */
+	const char *folder; /* in which the ranks of this node have their arenas */
+	uint64_t world;     /* MPI_COMM_WORLD's number */
+	uint32_t host;      /* the node's number */
 	/* its own */
 	int64_t first_choice; /* the least of all ranks */
-	MPI_Comm comm;       /* private, with errors returned; MPI_COMM_NULL before all have met */
-	int parent;          /* -1: rank 0 */
+	MPI_Comm comm;        /* private, with errors returned; MPI_COMM_NULL before all have met */
+	int parent;           /* -1: rank 0 */
 	int children[64];
 	int child_count;
-	int quiet;                 /* how many of these are put away: the error handlers of MPI_COMM_WORLD, MPI_COMM_SELF */
+	int quiet; /* how many of these are put away: the error handlers of MPI_COMM_WORLD, MPI_COMM_SELF */
 	MPI_Errhandler handlers[2];
 };
 
-/* Waits until all ranks have come to MPI_Finalize. ready: this rank has a trace. Returns 0 if all are here and ready; else -1 with error set. tree_end
- * is to be called in any case. */
+/* Waits until all ranks have come to MPI_Finalize. ready: this rank has a trace. Returns 0 if all are here and ready;
+ * else -1 with error set. tree_end is to be called in any case. */
 int tree_meet(struct tree *tree, bool ready, struct error *error);
 
-/* Merges into *t (this rank's trace) what the ranks below it in the tree have, and passes the result on to the rank above. On rank 0, *t is the
- * trace of all ranks then; elsewhere it is used up. Only after tree_meet has succeeded. Returns 0, or -1 with error set: a rank did not come, or
- * failed; then nobody has the whole. */
+/* Merges into *t (this rank's trace) what the ranks below it in the tree have, and passes the result on to the rank
+ * above. On rank 0, *t is the trace of all ranks then; elsewhere it is used up. Only after tree_meet has succeeded.
+ * Returns 0, or -1 with error set: a rank did not come, or failed; then nobody has the whole. */
 int tree_merge(struct tree *tree, struct trace *t, struct error *error);
 
-/* Tells all ranks, from rank 0 downwards, whether the whole trace was kept (`kept` counts on rank 0 only). Returns 0 if it was, -1 if not or
- * if the deadline passed without an answer: then this rank's arena must stay. */
+/* Tells all ranks, from rank 0 downwards, whether the whole trace was kept (`kept` counts on rank 0 only). Returns 0 if
+ * it was, -1 if not or if the deadline passed without an answer: then this rank's arena must stay. */
 int tree_settle(struct tree *tree, bool kept);
 
-/* The application's error handlers are in force again. good: nothing is under way any more, and the communicator can be given back. */
+/* The application's error handlers are in force again. good: nothing is under way any more, and the communicator can be
+ * given back. */
 void tree_end(struct tree *tree, bool good);
 
 #endif

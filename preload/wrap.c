@@ -15,9 +15,9 @@ bool wrap_begin_slowly(struct call *c, enum mpi_function f, void *return_address
 	return (recording.ready || wrap_may_begin(return_address)) && call_begin_slowly(c, f, return_address, cfa);
 }
 
-/* The class of a code. MPI_Error_class is not asked: a callback's own code, or one that the library invented, may be none, and then it calls
- * MPI_COMM_WORLD's error handler. In Open MPI the classes are the only codes but those that the application added; MPICH has them in a code's low bits, and
- * marks those of the application. */
+/* The class of a code. MPI_Error_class is not asked: a callback's own code, or one that the library invented, may be
+ * none, and then it calls MPI_COMM_WORLD's error handler. In Open MPI the classes are the only codes but those that the
+ * application added; MPICH has them in a code's low bits, and marks those of the application. */
 static int error_class(int rc)
 {
 #ifdef MPICH_VERSION

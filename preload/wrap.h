@@ -23,22 +23,24 @@
 
 #include "preload/puts.h"
 
-/* Seen by nobody outside (mpi.h wants the visibility, the version script takes it away): it is reached where the MPI library's own function was (bind.h). */
+/* Seen by nobody outside (mpi.h wants the visibility, the version script takes it away): it is reached where the MPI
+ * library's own function was (bind.h). */
 #define MPI_WRAPPER __attribute__((visibility("default")))
 
 /* May this call be recorded, although the thread is not ready? While the thread is in a recorded call
- * (recording.frame), a call comes from the MPI library itself, which executes the application's call, or from a callback of the application;
- * only the latter is recorded. */
+ * (recording.frame), a call comes from the MPI library itself, which executes the application's call, or from a
+ * callback of the application; only the latter is recorded. */
 bool wrap_may_begin(void *return_address);
 bool wrap_begin_slowly(struct call *c, enum mpi_function f, void *return_address, void *cfa);
 
-/* Has a parameter stay in memory: said before and after the MPI call, each is stored once and loaded where it is needed. Left alone the compiler
- * keeps as many of them as it can in registers, all of which are the caller's and would have to be saved and put back. */
+/* Has a parameter stay in memory: said before and after the MPI call, each is stored once and loaded where it is
+ * needed. Left alone the compiler keeps as many of them as it can in registers, all of which are the caller's and would
+ * have to be saved and put back. */
 #define WRAP_KEEP(parameter) __asm__ volatile("" : "+m"(parameter))
 
 /* Must be expanded in the wrapper itself: it is identified by its return address. False: pass the call on. */
-#define wrap_begin(c, f)                                                                                                       \
-	(__builtin_expect(call_begin_at((c), (f), __builtin_return_address(0), __builtin_dwarf_cfa()), 1) ||                   \
+#define wrap_begin(c, f)                                                                                     \
+	(__builtin_expect(call_begin_at((c), (f), __builtin_return_address(0), __builtin_dwarf_cfa()), 1) || \
 	 wrap_begin_slowly((c), (f), __builtin_return_address(0), __builtin_dwarf_cfa()))
 
 static inline bool wrap_end(struct call *c, int rc)

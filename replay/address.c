@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * address - MPI functions that take addresses of the recorded processes, which mean nothing here (outcome.h)
  *
- * Datatypes with absolute addresses (for MPI_BOTTOM) are laid out anew: as they were relative to each other if that fits into what a program may
- * have in one piece, else one block behind the other. Dynamic windows have one piece of memory, and all accesses go there.
+ * Datatypes with absolute addresses (for MPI_BOTTOM) are laid out anew: as they were relative to each other if that
+ * fits into what a program may have in one piece, else one block behind the other. Dynamic windows have one piece of
+ * memory, and all accesses go there.
  */
 #include "replay/outcome.h"
 
@@ -22,8 +23,10 @@ static MPI_Aint extent_of(MPI_Datatype type)
 	return extent < 0 ? -extent : extent;
 }
 
-/* The displacements to use: the caller's, or a malloc'ed array. lengths or types may be NULL: then they are all `length` and `type`. */
-static const MPI_Aint *near(int n, const MPI_Aint *disps, const int *lengths, int length, const MPI_Datatype *types, MPI_Datatype type)
+/* The displacements to use: the caller's, or a malloc'ed array. lengths or types may be NULL: then they are all
+ * `length` and `type`. */
+static const MPI_Aint *near(int n, const MPI_Aint *disps, const int *lengths, int length, const MPI_Datatype *types,
+                            MPI_Datatype type)
 {
 	MPI_Aint low = 0, high = 0, at = 0;
 
@@ -49,21 +52,24 @@ static int done(int rc, const MPI_Aint *own, const MPI_Aint *disps)
 	return rc;
 }
 
-int MPI_Type_create_hindexed(int count, const int lengths[], const MPI_Aint disps[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+int MPI_Type_create_hindexed(int count, const int lengths[], const MPI_Aint disps[], MPI_Datatype oldtype,
+                             MPI_Datatype *newtype)
 {
 	const MPI_Aint *own = near(count, disps, lengths, 0, NULL, oldtype);
 
 	return done(PMPI_Type_create_hindexed(count, lengths, own, oldtype, newtype), own, disps);
 }
 
-int MPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint disps[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+int MPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint disps[], MPI_Datatype oldtype,
+                                   MPI_Datatype *newtype)
 {
 	const MPI_Aint *own = near(count, disps, NULL, blocklength, NULL, oldtype);
 
 	return done(PMPI_Type_create_hindexed_block(count, blocklength, own, oldtype, newtype), own, disps);
 }
 
-int MPI_Type_create_struct(int count, const int lengths[], const MPI_Aint disps[], const MPI_Datatype types[], MPI_Datatype *newtype)
+int MPI_Type_create_struct(int count, const int lengths[], const MPI_Aint disps[], const MPI_Datatype types[],
+                           MPI_Datatype *newtype)
 {
 	const MPI_Aint *own = near(count, disps, lengths, 0, types, MPI_BYTE);
 
@@ -191,40 +197,45 @@ int MPI_Win_free(MPI_Win *win)
 	return rc;
 }
 
-int MPI_Put(const void *origin, int count, MPI_Datatype type, int target, MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Win win)
+int MPI_Put(const void *origin, int count, MPI_Datatype type, int target, MPI_Aint disp, int tcount, MPI_Datatype ttype,
+            MPI_Win win)
 {
 	return PMPI_Put(origin, count, type, target, place(win, target, disp), tcount, ttype, win);
 }
 
-int MPI_Get(void *origin, int count, MPI_Datatype type, int target, MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Win win)
+int MPI_Get(void *origin, int count, MPI_Datatype type, int target, MPI_Aint disp, int tcount, MPI_Datatype ttype,
+            MPI_Win win)
 {
 	return PMPI_Get(origin, count, type, target, place(win, target, disp), tcount, ttype, win);
 }
 
-int MPI_Accumulate(const void *origin, int count, MPI_Datatype type, int target, MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op,
-                   MPI_Win win)
+int MPI_Accumulate(const void *origin, int count, MPI_Datatype type, int target, MPI_Aint disp, int tcount,
+                   MPI_Datatype ttype, MPI_Op op, MPI_Win win)
 {
 	return PMPI_Accumulate(origin, count, type, target, place(win, target, disp), tcount, ttype, op, win);
 }
 
-int MPI_Get_accumulate(const void *origin, int count, MPI_Datatype type, void *result, int rcount, MPI_Datatype rtype, int target,
-                       MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win)
+int MPI_Get_accumulate(const void *origin, int count, MPI_Datatype type, void *result, int rcount, MPI_Datatype rtype,
+                       int target, MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win)
 {
-	return PMPI_Get_accumulate(origin, count, type, result, rcount, rtype, target, place(win, target, disp), tcount, ttype, op, win);
+	return PMPI_Get_accumulate(origin, count, type, result, rcount, rtype, target, place(win, target, disp), tcount,
+	                           ttype, op, win);
 }
 
-int MPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype type, int target, MPI_Aint disp, MPI_Op op, MPI_Win win)
+int MPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype type, int target, MPI_Aint disp, MPI_Op op,
+                     MPI_Win win)
 {
 	return PMPI_Fetch_and_op(origin, result, type, target, place(win, target, disp), op, win);
 }
 
-int MPI_Compare_and_swap(const void *origin, const void *compare, void *result, MPI_Datatype type, int target, MPI_Aint disp, MPI_Win win)
+int MPI_Compare_and_swap(const void *origin, const void *compare, void *result, MPI_Datatype type, int target,
+                         MPI_Aint disp, MPI_Win win)
 {
 	return PMPI_Compare_and_swap(origin, compare, result, type, target, place(win, target, disp), win);
 }
 
-int MPI_Rput(const void *origin, int count, MPI_Datatype type, int target, MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Win win,
-             MPI_Request *request)
+int MPI_Rput(const void *origin, int count, MPI_Datatype type, int target, MPI_Aint disp, int tcount,
+             MPI_Datatype ttype, MPI_Win win, MPI_Request *request)
 {
 	MPI_Request real = MPI_REQUEST_NULL;
 	int rc = PMPI_Rput(origin, count, type, target, place(win, target, disp), tcount, ttype, win, &real);
@@ -232,8 +243,8 @@ int MPI_Rput(const void *origin, int count, MPI_Datatype type, int target, MPI_A
 	return outcome_made(rc, real, request);
 }
 
-int MPI_Rget(void *origin, int count, MPI_Datatype type, int target, MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Win win,
-             MPI_Request *request)
+int MPI_Rget(void *origin, int count, MPI_Datatype type, int target, MPI_Aint disp, int tcount, MPI_Datatype ttype,
+             MPI_Win win, MPI_Request *request)
 {
 	MPI_Request real = MPI_REQUEST_NULL;
 	int rc = PMPI_Rget(origin, count, type, target, place(win, target, disp), tcount, ttype, win, &real);
@@ -241,8 +252,8 @@ int MPI_Rget(void *origin, int count, MPI_Datatype type, int target, MPI_Aint di
 	return outcome_made(rc, real, request);
 }
 
-int MPI_Raccumulate(const void *origin, int count, MPI_Datatype type, int target, MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op,
-                    MPI_Win win, MPI_Request *request)
+int MPI_Raccumulate(const void *origin, int count, MPI_Datatype type, int target, MPI_Aint disp, int tcount,
+                    MPI_Datatype ttype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
 	MPI_Request real = MPI_REQUEST_NULL;
 	int rc = PMPI_Raccumulate(origin, count, type, target, place(win, target, disp), tcount, ttype, op, win, &real);
@@ -250,11 +261,13 @@ int MPI_Raccumulate(const void *origin, int count, MPI_Datatype type, int target
 	return outcome_made(rc, real, request);
 }
 
-int MPI_Rget_accumulate(const void *origin, int count, MPI_Datatype type, void *result, int rcount, MPI_Datatype rtype, int target,
-                        MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win, MPI_Request *request)
+int MPI_Rget_accumulate(const void *origin, int count, MPI_Datatype type, void *result, int rcount, MPI_Datatype rtype,
+                        int target, MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win,
+                        MPI_Request *request)
 {
 	MPI_Request real = MPI_REQUEST_NULL;
-	int rc = PMPI_Rget_accumulate(origin, count, type, result, rcount, rtype, target, place(win, target, disp), tcount, ttype, op, win, &real);
+	int rc = PMPI_Rget_accumulate(origin, count, type, result, rcount, rtype, target, place(win, target, disp),
+	                              tcount, ttype, op, win, &real);
 
 	return outcome_made(rc, real, request);
 }

@@ -50,8 +50,8 @@ static bool region_begin(struct play_region *r)
 	return r->at != NULL;
 }
 
-/* The address of a buffer with data from low to high, relative to that; NULL if there is no room. What is larger than when it was seen first reaches
- * into the next ones: their contents do not matter. */
+/* The address of a buffer with data from low to high, relative to that; NULL if there is no room. What is larger than
+ * when it was seen first reaches into the next ones: their contents do not matter. */
 static void *region_buffer(struct play *p, int64_t number, MPI_Aint low, MPI_Aint high)
 {
 	struct play_region *r = &p->region;
@@ -108,8 +108,8 @@ static bool placed(struct play *p, int pool, MPI_Aint low, MPI_Aint high, void *
 
 /* ---- others ---- */
 
-/* A pool that is too small is left where it is - a request may be using it - and one of at least twice its size is taken: all together have
- * at most twice the size of the last. */
+/* A pool that is too small is left where it is - a request may be using it - and one of at least twice its size is
+ * taken: all together have at most twice the size of the last. */
 void *play_bytes(struct play *p, int pool, int64_t bytes)
 {
 	size_t size = bytes > 0 ? (size_t)bytes : 0;

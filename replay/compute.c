@@ -7,8 +7,9 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-#define SHORT_NS 3000         /* not worth a system call: is waited for with the next one */
-#define LATE_NS  1000000000.0 /* more than this late, and it is not made up for: the machine was busy with something else */
+#define SHORT_NS 3000 /* not worth a system call: is waited for with the next one */
+#define LATE_NS \
+	1000000000.0 /* more than this late, and it is not made up for: the machine was busy with something else */
 
 struct compute {
 	const struct trace *trace;
@@ -19,7 +20,7 @@ struct compute {
 	struct state {
 		uint64_t visits;
 		double *position; /* by edge: where in its histogram the next draw is, 0 .. 1 */
-	} *sites;
+	} * sites;
 	uint32_t last; /* site of the last call, or UINT32_MAX */
 	int64_t end;   /* of the last call, ns */
 	double late;   /* ns */
@@ -40,7 +41,8 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-struct compute *compute_create(const struct trace *t, uint32_t rank, enum compute_mode mode, double scale, uint64_t seed)
+struct compute *compute_create(const struct trace *t, uint32_t rank, enum compute_mode mode, double scale,
+                               uint64_t seed)
 {
 	struct compute *c = calloc(1, sizeof *c);
 
@@ -80,9 +82,13 @@ double compute_draw(struct compute *c, uint32_t to)
 	if (!state->position) {
 		state->position = malloc(s->edge_count * sizeof *state->position);
 		for (uint32_t i = 0; state->position && i < s->edge_count; i++)
-			state->position[i] = (double)(mix(mix(c->seed) ^ mix((uint64_t)c->rank << 32 | c->last) ^ s->edges[i].to) >> 11) * 0x1p-53;
+			state->position[i] =
+				(double)(mix(mix(c->seed) ^ mix((uint64_t)c->rank << 32 | c->last) ^ s->edges[i].to) >>
+			                 11) *
+				0x1p-53;
 	}
-	return state->position ? trace_time_draw(&e->compute, c->rank, visit, &state->position[e - s->edges]) : trace_time_mean(&e->compute);
+	return state->position ? trace_time_draw(&e->compute, c->rank, visit, &state->position[e - s->edges])
+	                       : trace_time_mean(&e->compute);
 }
 
 static void wait_until(struct compute *c, int64_t begin, double ns)

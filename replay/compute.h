@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * compute - the time between two calls: how long it is, and waiting for as long
  *
- * How long is drawn from the histogram of the edge from one site to the next, with a seed: the same seed draws the same. Draws of one edge are
- * spread evenly over the histogram (golden section), so that already a few of them have its mean. The rank and the visit that had the longest or
- * the shortest time have it here, and nobody else (Preserving Time, ICS'08).
+ * How long is drawn from the histogram of the edge from one site to the next, with a seed: the same seed draws the
+ * same. Draws of one edge are spread evenly over the histogram (golden section), so that already a few of them have its
+ * mean. The rank and the visit that had the longest or the shortest time have it here, and nobody else (Preserving
+ * Time, ICS'08).
  *
- * What the replay itself takes is taken off: whoever is late after one call waits less after the next, until that is paid back.
+ * What the replay itself takes is taken off: whoever is late after one call waits less after the next, until that is
+ * paid back.
  */
 #ifndef SPOOR_COMPUTE_H
 #define SPOOR_COMPUTE_H
@@ -16,7 +18,8 @@ enum compute_mode { COMPUTE_SLEEP, COMPUTE_SPIN, COMPUTE_NONE };
 
 struct compute;
 
-struct compute *compute_create(const struct trace *t, uint32_t rank, enum compute_mode mode, double scale, uint64_t seed);
+struct compute *compute_create(const struct trace *t, uint32_t rank, enum compute_mode mode, double scale,
+                               uint64_t seed);
 void compute_destroy(struct compute *c);
 /* A call of this site begins: waits until then. */
 void compute_before(struct compute *c, uint32_t site);

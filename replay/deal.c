@@ -68,7 +68,8 @@ void deal_destroy(struct deal *d)
 
 /* ---- a value of a tally ---- */
 
-/* A bin of different numbers: spread over as much of its range as has the same mean, place i as far below it as place n - 1 - i is above. */
+/* A bin of different numbers: spread over as much of its range as has the same mean, place i as far below it as place n
+ * - 1 - i is above. */
 static int64_t in_bin(const struct tally_bin *b, int64_t i)
 {
 	int64_t sum = (int64_t)b->sum, n = (int64_t)b->count, mean = sum / n, rest = sum % n;
@@ -106,7 +107,8 @@ static uint64_t gcd(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* Multiples of the golden section: neighbours come far from each other, so that already a few of them are spread over all. */
+/* Multiples of the golden section: neighbours come far from each other, so that already a few of them are spread over
+ * all. */
 uint64_t deal_factor(uint64_t n)
 {
 	uint64_t factor = (uint64_t)((double)n * 0.6180339887498949) | 1;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * deal - the values of one rank's columns that have no order: the same whoever asks (ScalaTrace II, ICS'13, section 3.5)
+ * deal - the values of one rank's columns that have no order: the same whoever asks (ScalaTrace II, ICS'13, section
+ * 3.5)
  *
- * A tally holds the values of all visits of all ranks of a group. They are dealt out: visit k of rank r is number n of all these visits, and gets the value at
- * place p(n) of the tally, where p is a permutation that the seed determines. So every value is drawn as often as it came, over all ranks; the
- * same seed draws the same; and every rank knows without a message what another one draws.
+ * A tally holds the values of all visits of all ranks of a group. They are dealt out: visit k of rank r is number n of
+ * all these visits, and gets the value at place p(n) of the tally, where p is a permutation that the seed determines.
+ * So every value is drawn as often as it came, over all ranks; the same seed draws the same; and every rank knows
+ * without a message what another one draws.
  */
 #ifndef SPOOR_DEAL_H
 #define SPOOR_DEAL_H

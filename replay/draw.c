@@ -11,10 +11,10 @@
 
 /* A function whose calls fit each other. */
 struct fitting {
-	bool is, lossy; /* lossy: counts or roots have no order somewhere */
-	bool drawn, given; /* some ranks have to draw the root; some know it */
-	bool tells;        /* some ranks know who the root is, by what only the root gives */
-	bool mixed;        /* its data go by several datatypes: equal counts need not be equal sizes */
+	bool is, lossy;       /* lossy: counts or roots have no order somewhere */
+	bool drawn, given;    /* some ranks have to draw the root; some know it */
+	bool tells;           /* some ranks know who the root is, by what only the root gives */
+	bool mixed;           /* its data go by several datatypes: equal counts need not be equal sizes */
 	int comm, root, only; /* columns; only: what is significant at the root only */
 	int64_t type;         /* the only datatype so far, or VALUE_NONE */
 	struct tally roots, counts;
@@ -28,7 +28,7 @@ struct draw {
 	const struct trace *trace;
 	uint32_t rank;
 	uint64_t seed;
-	uint64_t *visits;         /* by site */
+	uint64_t *visits; /* by site */
 	struct deal *deal;
 	struct fitting *fittings; /* by function */
 	int64_t *vectors[PLAY_ARRAYS];
@@ -50,8 +50,9 @@ static bool column_is(const struct schema *s, size_t i, const char *name)
 	return is(s->column[i].name, s->column[i].length, name);
 }
 
-static const char *const collectives[] = {"bcast", "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv", "alltoall",
-                                          "alltoallv", "reduce", "allreduce", "scan", "exscan", "reduce_scatter", "reduce_scatter_block"};
+static const char *const collectives[] = {
+	"bcast",     "gather", "gatherv",   "scatter", "scatterv", "allgather",      "allgatherv",          "alltoall",
+	"alltoallv", "reduce", "allreduce", "scan",    "exscan",   "reduce_scatter", "reduce_scatter_block"};
 
 /* MPI_Ialltoallv: "alltoallv". NULL if it is no collective operation whose arguments must fit. */
 static const char *collective(const struct schema *s)
@@ -84,8 +85,17 @@ static bool is_count(const struct schema *s, size_t i)
 
 static bool is_output(const struct schema *s, size_t i)
 {
-	static const char *const names[] = {"indices", "index", "flag", "outcount", "statuses.MPI_SOURCE", "statuses.MPI_TAG", "statuses.count",
-	                                    "status.MPI_SOURCE", "status.MPI_TAG", "status.count", "error"};
+	static const char *const names[] = {"indices",
+	                                    "index",
+	                                    "flag",
+	                                    "outcount",
+	                                    "statuses.MPI_SOURCE",
+	                                    "statuses.MPI_TAG",
+	                                    "statuses.count",
+	                                    "status.MPI_SOURCE",
+	                                    "status.MPI_TAG",
+	                                    "status.count",
+	                                    "error"};
 
 	for (size_t k = 0; k < sizeof names / sizeof *names; k++)
 		if (column_is(s, i, names[k]))
@@ -95,8 +105,10 @@ static bool is_output(const struct schema *s, size_t i)
 
 static bool possible(const struct schema *s, size_t i)
 {
-	static const char *const not[] = {"MPI_Put", "MPI_Get_acc", "MPI_Accu", "MPI_Rput", "MPI_Rget", "MPI_Raccu", "MPI_Fetch", "MPI_Compare",
-	                                  "MPI_Win_", "MPI_Type_", "MPI_Comm_create", "MPI_Comm_split", "MPI_Cart_", "MPI_Group_", "MPI_Intercomm"};
+	static const char *const not [] = {"MPI_Put",   "MPI_Get_acc", "MPI_Accu",        "MPI_Rput",
+	                                   "MPI_Rget",  "MPI_Raccu",   "MPI_Fetch",       "MPI_Compare",
+	                                   "MPI_Win_",  "MPI_Type_",   "MPI_Comm_create", "MPI_Comm_split",
+	                                   "MPI_Cart_", "MPI_Group_",  "MPI_Intercomm"};
 
 	if (i == s->count)
 		return false; /* which call comes next */
@@ -106,12 +118,13 @@ static bool possible(const struct schema *s, size_t i)
 		return true;
 	if (is(s->function, s->function_length, "MPI_Get"))
 		return false;
-	for (size_t k = 0; k < sizeof not / sizeof *not; k++)
-		if (begins(s, not[k]))
+	for (size_t k = 0; k < sizeof not / sizeof *not ; k++)
+		if (begins(s, not [k]))
 			return false;
 	if (s->column[i].vector)
 		return collective(s) != NULL;
-	return kind == 'i' || kind == 'p' || kind == 'a' || (kind == 's' && !begins(s, "MPI_File_") && !begins(s, "MPI_Info_"));
+	return kind == 'i' || kind == 'p' || kind == 'a' ||
+	       (kind == 's' && !begins(s, "MPI_File_") && !begins(s, "MPI_Info_"));
 }
 
 int draw_possible(const struct trace *t, struct error *error)
@@ -123,7 +136,8 @@ int draw_possible(const struct trace *t, struct error *error)
 		for (uint32_t k = 0; k < site->column_count; k++)
 			if (deal_group(&site->columns[k]) && !possible(s, k))
 				return error_set(error, "it cannot be replayed: %.*s of %.*s (site %u) has no order",
-				                 k < s->count ? (int)s->column[k].length : 9, k < s->count ? s->column[k].name : "successor",
+				                 k < s->count ? (int)s->column[k].length : 9,
+				                 k < s->count ? s->column[k].name : "successor",
 				                 (int)s->function_length, s->function, i);
 	}
 	return 0;
@@ -142,7 +156,8 @@ static int add_numbers(struct tally *to, const struct tally *from)
 
 static bool is_named(const struct trace *t, int64_t v, const char *name)
 {
-	return value_is_constant(v) && strcmp((const char *)t->strings.items[(uint64_t)v - (uint64_t)VALUE_CONSTANT].bytes, name) == 0;
+	return value_is_constant(v) &&
+	       strcmp((const char *)t->strings.items[(uint64_t)v - (uint64_t)VALUE_CONSTANT].bytes, name) == 0;
 }
 
 static void add_types(struct fitting *f, const struct trace *t, const struct trace_column *c)
@@ -151,7 +166,8 @@ static void add_types(struct fitting *f, const struct trace *t, const struct tra
 		for (uint32_t d = 0; !c->groups[g].lossy && d < c->groups[g].count; d++) {
 			int64_t v;
 
-			if (c->groups[g].dict[d].count > 1 || !rankmap_constant(&c->groups[g].dict[d].start, &v) || !value_is_constant(v))
+			if (c->groups[g].dict[d].count > 1 || !rankmap_constant(&c->groups[g].dict[d].start, &v) ||
+			    !value_is_constant(v))
 				f->mixed = true;
 			else if (is_named(t, v, "-") || is_named(t, v, "MPI_DATATYPE_NULL") || v == f->type)
 				continue;
@@ -166,8 +182,8 @@ static bool is_world(const struct trace *t, const struct trace_column *c)
 {
 	int64_t v;
 
-	return c->count == 1 && c->groups[0].pattern == 0 && !c->groups[0].lossy && rankmap_constant(&c->groups[0].dict[0].start, &v) &&
-	       is_named(t, v, "MPI_COMM_WORLD");
+	return c->count == 1 && c->groups[0].pattern == 0 && !c->groups[0].lossy &&
+	       rankmap_constant(&c->groups[0].dict[0].start, &v) && is_named(t, v, "MPI_COMM_WORLD");
 }
 
 static bool reduces(const struct schema *s)
@@ -181,7 +197,8 @@ static bool has_places(const struct trace_column *c)
 	int64_t v;
 
 	for (uint32_t g = 0; g < c->count; g++)
-		if (c->groups[g].lossy || c->groups[g].pattern || !rankmap_constant(&c->groups[g].dict[0].start, &v) || v != 0)
+		if (c->groups[g].lossy || c->groups[g].pattern || !rankmap_constant(&c->groups[g].dict[0].start, &v) ||
+		    v != 0)
 			return true;
 	return false;
 }
@@ -229,11 +246,13 @@ static int add_site(struct fitting *f, const struct trace *t, const struct trace
 			f->given |= root && !group->lossy;
 			if (group->lossy) {
 				f->lossy = true;
-				f->tells |= root && f->only >= 0 && (!reduces(s) || has_places(&site->columns[f->only]));
+				f->tells |=
+					root && f->only >= 0 && (!reduces(s) || has_places(&site->columns[f->only]));
 				f->drawn |= root;
-				rv = add_numbers(to, s->column[i].vector ? &group->lossy->elements : &group->lossy->values);
-			} else if (group->pattern == 0 && !s->column[i].vector && rankmap_constant(&group->dict[0].start, &value) &&
-			           !value_is_constant(value)) {
+				rv = add_numbers(to,
+				                 s->column[i].vector ? &group->lossy->elements : &group->lossy->values);
+			} else if (group->pattern == 0 && !s->column[i].vector &&
+			           rankmap_constant(&group->dict[0].start, &value) && !value_is_constant(value)) {
 				rv = tally_add(to, value, rankmap_size(&group->dict[0].start));
 			}
 		}
@@ -255,8 +274,11 @@ int draw_begin(struct draw **out, const struct trace *t, uint32_t rank, uint64_t
 	if (!d->visits || !d->deal || !d->fittings)
 		return error_set(error, "no memory");
 	for (uint32_t i = 0; i < t->function_count; i++)
-		d->fittings[i] = (struct fitting){.is = collective(&t->functions[i].schema) != NULL, .comm = -1, .root = -1,
-		                                    .only = root_column(&t->functions[i].schema), .type = VALUE_NONE};
+		d->fittings[i] = (struct fitting){.is = collective(&t->functions[i].schema) != NULL,
+		                                  .comm = -1,
+		                                  .root = -1,
+		                                  .only = root_column(&t->functions[i].schema),
+		                                  .type = VALUE_NONE};
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		struct fitting *f = &d->fittings[t->sites[i].function];
 
@@ -293,7 +315,8 @@ void draw_end(struct draw *d)
 
 /* ---- collective operations ---- */
 
-/* The number of this operation: those on MPI_COMM_WORLD come first, those of other communicators behind them, each counted by itself. */
+/* The number of this operation: those on MPI_COMM_WORLD come first, those of other communicators behind them, each
+ * counted by itself. */
 static uint64_t operation(struct fitting *f, int64_t comm)
 {
 	size_t i = comm >= 0 ? (size_t)comm + 1 : 0;
@@ -311,14 +334,17 @@ static uint64_t operation(struct fitting *f, int64_t comm)
 	return f->operations[i]++ + (i ? f->world : 0);
 }
 
-/* Value `entry` of `entries` that operation `number` has: all entries of all operations have the values of the tally, each in its turn. */
-static int64_t fitted(const struct draw *d, const struct fitting *f, const struct tally *t, uint64_t number, uint64_t entries, uint64_t entry)
+/* Value `entry` of `entries` that operation `number` has: all entries of all operations have the values of the tally,
+ * each in its turn. */
+static int64_t fitted(const struct draw *d, const struct fitting *f, const struct tally *t, uint64_t number,
+                      uint64_t entries, uint64_t entry)
 {
 	uint64_t all = f->each * entries, total = tally_count(t), what = (uint64_t)(t == &f->roots);
 
 	if (all == 0 || total == 0)
 		return 0;
-	uint64_t place = deal_permute((number * entries + entry) % all, all, deal_factor(all), deal_hash(d->seed, what, all, total));
+	uint64_t place = deal_permute((number * entries + entry) % all, all, deal_factor(all),
+	                              deal_hash(d->seed, what, all, total));
 
 	return deal_place(t, (uint64_t)(((double)place + 0.5) / (double)all * (double)total));
 }
@@ -335,7 +361,9 @@ static int64_t number_at(const struct draw *d, uint32_t site, size_t column, con
 	struct tally numbers = {t->bins + constants, t->count - constants, t->count - constants};
 	uint64_t total = tally_count(&numbers);
 
-	return total ? positive(deal_place(&numbers, deal_permute(i % total, total, deal_factor(total), deal_hash(d->seed, site, column, 2)))) : 0;
+	return total ? positive(deal_place(&numbers, deal_permute(i % total, total, deal_factor(total),
+	                                                          deal_hash(d->seed, site, column, 2))))
+	             : 0;
 }
 
 static int64_t *vector(struct draw *d, struct play *p, struct event *e, size_t column, int n)
@@ -352,8 +380,10 @@ static int64_t *vector(struct draw *d, struct play *p, struct event *e, size_t c
 	return v;
 }
 
-/* The root of an operation: who it was is known to a rank that gave what only the root gives. Nobody knows it: one of those that may have been. */
-static int64_t agree_on_root(const struct play *p, const struct fitting *f, const struct event *e, MPI_Comm comm, int me, int size, int64_t fitted)
+/* The root of an operation: who it was is known to a rank that gave what only the root gives. Nobody knows it: one of
+ * those that may have been. */
+static int64_t agree_on_root(const struct play *p, const struct fitting *f, const struct event *e, MPI_Comm comm,
+                             int me, int size, int64_t fitted)
 {
 	int64_t v = f->only >= 0 ? e->values[f->only] : VALUE_LOSSY;
 	bool in_place = f->only >= 0 && reduces(e->schema);
@@ -372,7 +402,8 @@ static int64_t agree_on_root(const struct play *p, const struct fitting *f, cons
 }
 
 /* MPI_IN_PLACE is for the root only, as often as it was. */
-static void draw_place(struct draw *d, const struct play *p, const struct fitting *f, struct event *e, size_t column, uint64_t visit, bool root)
+static void draw_place(struct draw *d, const struct play *p, const struct fitting *f, struct event *e, size_t column,
+                       uint64_t visit, bool root)
 {
 	const struct trace_site *site = &d->trace->sites[e->site];
 	const struct trace_group *g = deal_group(&site->columns[column]);
@@ -399,7 +430,8 @@ static void give(struct event *e, const char *count, const char *type, const cha
 			to = (int)i;
 		if (column_is(e->schema, i, other))
 			from = (int)i;
-		if ((column_is(e->schema, i, count) || column_is(e->schema, i, "displs")) && value_is_constant(e->values[i]))
+		if ((column_is(e->schema, i, count) || column_is(e->schema, i, "displs")) &&
+		    value_is_constant(e->values[i]))
 			e->values[i] = VALUE_LOSSY;
 	}
 	if (to >= 0 && from >= 0 && value_is_constant(e->values[to]))
@@ -413,7 +445,8 @@ static void fit(struct draw *d, struct play *p, struct fitting *f, struct event 
 	struct object *comm = play_object(p, PLAY_COMM, e->values[f->comm]);
 	int size = play_peers(comm), me = 0, inter;
 	bool root = false;
-	bool pairs = strcmp(kind, "alltoallv") == 0, each = strchr(kind, 'v') != NULL || strcmp(kind, "reduce_scatter") == 0;
+	bool pairs = strcmp(kind, "alltoallv") == 0,
+	     each = strchr(kind, 'v') != NULL || strcmp(kind, "reduce_scatter") == 0;
 	uint64_t n = (uint64_t)size, entries = pairs ? n * n : each ? n : 1;
 	uint64_t number = operation(f, value_is_constant(e->values[f->comm]) ? -1 : e->values[f->comm]);
 
@@ -427,7 +460,10 @@ static void fit(struct draw *d, struct play *p, struct fitting *f, struct event 
 		e->values[f->root] = by;
 		root = by == me;
 		if (root && f->only >= 0 && !reduces(s))
-			give(e, kind[0] == 'g' ? kind[6] ? "recvcounts" : "recvcount" : kind[7] ? "sendcounts" : "sendcount",
+			give(e,
+			     kind[0] == 'g' ? kind[6] ? "recvcounts" : "recvcount"
+			     : kind[7]      ? "sendcounts"
+			                    : "sendcount",
 			     kind[0] == 'g' ? "recvtype" : "sendtype", kind[0] == 'g' ? "sendtype" : "recvtype");
 	} else {
 		root = f->root >= 0 && e->values[f->root] == me;
@@ -444,12 +480,14 @@ static void fit(struct draw *d, struct play *p, struct fitting *f, struct event 
 		const struct trace_group *g = f->mixed ? deal_group(&d->trace->sites[e->site].columns[i]) : NULL;
 		uint64_t mine = (int)i == f->only ? visit : visit * n + (uint64_t)me;
 
-		if (g && (int)i != f->only && f->root >= 0 && tally_constants(&g->lossy->values)) /* the root has none */
+		if (g && (int)i != f->only && f->root >= 0 &&
+		    tally_constants(&g->lossy->values)) /* the root has none */
 			mine = visit * (n - 1) + (uint64_t)(me - (me > e->values[f->root]));
 
 		if (!s->column[i].vector) {
 			if (!f->mixed)
-				e->values[i] = positive(fitted(d, f, &f->counts, number, entries, each ? (uint64_t)me : 0));
+				e->values[i] =
+					positive(fitted(d, f, &f->counts, number, entries, each ? (uint64_t)me : 0));
 			else if (g && e->values[i] == VALUE_LOSSY)
 				e->values[i] = number_at(d, e->site, i, &g->lossy->values, mine);
 			continue;
@@ -462,7 +500,9 @@ static void fit(struct draw *d, struct play *p, struct fitting *f, struct event 
 			v[k] = number_at(d, e->site, i, &g->lossy->elements, mine * n + (uint64_t)k);
 		for (int k = 0; v && !g && k < size; k++) /* from one to another */
 			v[k] = positive(fitted(d, f, &f->counts, number, entries,
-			                       !pairs ? (uint64_t)k : send ? (uint64_t)me * n + (uint64_t)k : (uint64_t)k * n + (uint64_t)me));
+			                       !pairs ? (uint64_t)k
+			                       : send ? (uint64_t)me * n + (uint64_t)k
+			                              : (uint64_t)k * n + (uint64_t)me));
 	}
 	for (size_t i = 0; i < s->count; i++) { /* displacements, one after the other */
 		bool send = column_is(s, i, "sdispls") || (column_is(s, i, "displs") && strcmp(kind, "scatterv") == 0);
@@ -525,7 +565,8 @@ void draw_event(struct draw *d, struct play *p, struct event *e)
 		const struct schema_column *c = &e->schema->column[i];
 		int k = -1;
 
-		if (c->kind != 'p' || c->vector || !deal_lossy(d->deal, e->site, i) || value_is_constant(e->values[i]) || is_output(e->schema, i))
+		if (c->kind != 'p' || c->vector || !deal_lossy(d->deal, e->site, i) ||
+		    value_is_constant(e->values[i]) || is_output(e->schema, i))
 			continue;
 		for (size_t m = 0; m < e->schema->count; m++)
 			if (e->schema->column[m].kind == 'c' && k < 0)
@@ -540,7 +581,8 @@ void draw_event(struct draw *d, struct play *p, struct event *e)
 static bool is_proc_null(const struct draw *d, int64_t v)
 {
 	return value_is_constant(v) && v != VALUE_LOSSY &&
-	       strcmp((const char *)d->trace->strings.items[(uint64_t)v - (uint64_t)VALUE_CONSTANT].bytes, "MPI_PROC_NULL") == 0;
+	       strcmp((const char *)d->trace->strings.items[(uint64_t)v - (uint64_t)VALUE_CONSTANT].bytes,
+	              "MPI_PROC_NULL") == 0;
 }
 
 bool draw_sure(const struct draw *d, const struct event *e)

@@ -3,9 +3,9 @@
  *
  * Values are dealt out (deal.h).
  *
- * The calls of a collective operation must fit each other, wherever in the program they were made. Their roots and counts are drawn from what all
- * sites of the function have together, by the number of the operation on its communicator; counts between two ranks by their two ranks as well. So
- * all ranks draw the same without a message.
+ * The calls of a collective operation must fit each other, wherever in the program they were made. Their roots and
+ * counts are drawn from what all sites of the function have together, by the number of the operation on its
+ * communicator; counts between two ranks by their two ranks as well. So all ranks draw the same without a message.
  */
 #ifndef SPOOR_DRAW_H
 #define SPOOR_DRAW_H

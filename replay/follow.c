@@ -38,10 +38,10 @@ struct context {
 	uint64_t visit;     /* of it */
 	bool ended;
 	long long expected, received, forgiven;
-	struct meeting { /* a communicator that both are in */
+	struct meeting {        /* a communicator that both are in */
 		int64_t number; /* the sender's */
 		int me, size;
-	} *meetings;
+	} * meetings;
 	int meeting_count;
 };
 
@@ -64,7 +64,7 @@ struct follow {
 	struct counters {
 		struct counters *next;
 		long long *by_source[];
-	} *counters;
+	} * counters;
 	bool advanced; /* the contexts are as far as this event */
 	int64_t world; /* the value of MPI_COMM_WORLD */
 };
@@ -94,11 +94,13 @@ static bool any_of(const struct schema *s, const char *const *names, size_t n)
 
 static struct role role_of(const struct schema *s)
 {
-	static const char *const sends[] = {"MPI_Send",  "MPI_Bsend",  "MPI_Ssend",  "MPI_Rsend",  "MPI_Sendrecv",
-	                                    "MPI_Isend", "MPI_Ibsend", "MPI_Issend", "MPI_Irsend", "MPI_Sendrecv_replace"};
-	static const char *const all[] = {"MPI_Barrier",    "MPI_Allreduce",   "MPI_Allgather",      "MPI_Allgatherv",
-	                                  "MPI_Alltoall",   "MPI_Alltoallv",   "MPI_Alltoallw",      "MPI_Reduce_scatter",
-	                                  "MPI_Comm_split", "MPI_Cart_create", "MPI_Comm_dup",       "MPI_Reduce_scatter_block"};
+	static const char *const sends[] = {"MPI_Send",     "MPI_Bsend",           "MPI_Ssend",  "MPI_Rsend",
+	                                    "MPI_Sendrecv", "MPI_Isend",           "MPI_Ibsend", "MPI_Issend",
+	                                    "MPI_Irsend",   "MPI_Sendrecv_replace"};
+	static const char *const all[] = {"MPI_Barrier",     "MPI_Allreduce",      "MPI_Allgather",
+	                                  "MPI_Allgatherv",  "MPI_Alltoall",       "MPI_Alltoallv",
+	                                  "MPI_Alltoallw",   "MPI_Reduce_scatter", "MPI_Comm_split",
+	                                  "MPI_Cart_create", "MPI_Comm_dup",       "MPI_Reduce_scatter_block"};
 	struct role r = {.dest = column(s, "dest"), .comm = -1, .error = column(s, "error")};
 
 	for (size_t i = 0; i < s->count && r.comm < 0; i++)
@@ -143,7 +145,8 @@ static void leave(const struct follow *f, struct place *p, const struct event *e
 	p->end = p->until;
 	if (trace_initializes(e->schema)) {
 		p->end = 0;
-	} else if (r->synchronizes && (comm == f->world || (comm >= 0 && (uint64_t)comm < p->size_count && p->sizes[comm] == f->trace->size))) {
+	} else if (r->synchronizes && (comm == f->world || (comm >= 0 && (uint64_t)comm < p->size_count &&
+	                                                    p->sizes[comm] == f->trace->size))) {
 		p->epoch++;
 		p->end = 0;
 	}
@@ -170,11 +173,13 @@ static double length(const struct trace *t, uint32_t rank)
 	return sum;
 }
 
-/* All ranks began and ended at about the same time: the clock of one that does something else than the others is stretched to that. */
+/* All ranks began and ended at about the same time: the clock of one that does something else than the others is
+ * stretched to that. */
 static int place_begin(const struct follow *f, struct place *p, uint32_t rank, struct error *error)
 {
 	int64_t *sizes;
-	double first = length(f->trace, rankmap_first(&f->trace->events)), own = length(f->trace, rank), ratio = own > 0 ? first / own : 1;
+	double first = length(f->trace, rankmap_first(&f->trace->events)), own = length(f->trace, rank),
+	       ratio = own > 0 ? first / own : 1;
 
 	*p = (struct place){.last = UINT32_MAX, .stretch = ratio > 1 - ALIKE && ratio < 1 + ALIKE ? 1 : ratio};
 	if (walk_object(f->trace, rank, "@comm", "size", &sizes, &p->size_count, error) != 0)
@@ -219,7 +224,8 @@ static struct context *context_create(const struct follow *f, uint32_t rank)
 	c->rank = rank;
 	c->deal = deal_create(f->trace, rank, f->seed);
 	c->visits = calloc((size_t)f->trace->site_count + 1, sizeof *c->visits);
-	if (!c->deal || !c->visits || place_begin(f, &c->at, rank, &error) != 0 || walk_begin(&c->walk, f->trace, rank, &error) != 0) {
+	if (!c->deal || !c->visits || place_begin(f, &c->at, rank, &error) != 0 ||
+	    walk_begin(&c->walk, f->trace, rank, &error) != 0) {
 		context_destroy(c);
 		return NULL;
 	}
@@ -323,7 +329,8 @@ static void add_site(struct follow *f, const struct trace_site *s, const struct 
 	int64_t comm = VALUE_LOSSY, value, start, stride;
 
 	for (uint32_t g = 0; g < comms->count; g++)
-		if (comms->groups[g].pattern == 0 && !comms->groups[g].lossy && rankmap_get(&comms->groups[g].dict[0].start, f->rank, &value))
+		if (comms->groups[g].pattern == 0 && !comms->groups[g].lossy &&
+		    rankmap_get(&comms->groups[g].dict[0].start, f->rank, &value))
 			comm = value;
 	for (uint32_t g = 0; g < dest->count; g++) {
 		const struct trace_group *group = &dest->groups[g];
@@ -339,10 +346,12 @@ static void add_site(struct follow *f, const struct trace_site *s, const struct 
 			const struct trace_stretch *d = &group->dict[i];
 
 			stride = 0;
-			if (!rankmap_get(&d->start, f->rank, &start) || (d->count > 1 && !rankmap_get(&d->stride, f->rank, &stride)))
+			if (!rankmap_get(&d->start, f->rank, &start) ||
+			    (d->count > 1 && !rankmap_get(&d->stride, f->rank, &stride)))
 				continue;
 			for (uint64_t k = 0; k < d->count && k < AIMS; k++)
-				add_aim(f, comm, start + (int64_t)k * stride, start + (int64_t)k * stride, visits / group->count + 1);
+				add_aim(f, comm, start + (int64_t)k * stride, start + (int64_t)k * stride,
+				        visits / group->count + 1);
 		}
 	}
 }

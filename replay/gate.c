@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gate - calls that wait for other ranks and have no non-blocking form: they are made when all whom they wait for are there (outcome.h)
+ * gate - calls that wait for other ranks and have no non-blocking form: they are made when all whom they wait for are
+ * there (outcome.h)
  *
- * Only where waiting must come to an end (replay_outcome.polling). A window and a file have a duplicate of their communicator, on which their
- * members wait for each other; where only some are concerned, they send each other empty messages.
+ * Only where waiting must come to an end (replay_outcome.polling). A window and a file have a duplicate of their
+ * communicator, on which their members wait for each other; where only some are concerned, they send each other empty
+ * messages.
  */
 #include "replay/outcome.h"
 
@@ -109,7 +111,8 @@ static void await(MPI_Comm comm, int rank, enum token token)
 }
 
 /* With each member of a group, in a communicator that has them all. */
-static void with_all(MPI_Group group, MPI_Comm comm, enum token token, void (*what)(MPI_Comm comm, int rank, enum token token))
+static void with_all(MPI_Group group, MPI_Comm comm, enum token token,
+                     void (*what)(MPI_Comm comm, int rank, enum token token))
 {
 	MPI_Group members;
 	int n = 0;
@@ -195,8 +198,10 @@ int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new
 		with_all(group, replay_outcome.own, TOKEN_CREATE, tell);
 		with_all(group, replay_outcome.own, TOKEN_CREATE, await);
 	}
-	/* what goes to and fro in it must not be taken for a message (lossy_service): not in a communicator of the application */
-	return PMPI_Comm_create_group(replay_outcome.lossy && !replay_outcome.natural ? replay_outcome.own : comm, group, tag, newcomm);
+	/* what goes to and fro in it must not be taken for a message (lossy_service): not in a communicator of the
+	 * application */
+	return PMPI_Comm_create_group(replay_outcome.lossy && !replay_outcome.natural ? replay_outcome.own : comm,
+	                              group, tag, newcomm);
 }
 
 /* First all of each side are there, then each side's leader knows it of the other's, then all know that. */
@@ -248,7 +253,8 @@ int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
 	return rc == MPI_SUCCESS ? PMPI_Request_free(&real) : rc;
 }
 
-int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+               MPI_Request *request)
 {
 	MPI_Request real = MPI_REQUEST_NULL;
 

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * lossy - messages of a trace without order (ScalaTrace II, ICS'13, section 3.5): drawn by the senders, received by whoever they reach
+ * lossy - messages of a trace without order (ScalaTrace II, ICS'13, section 3.5): drawn by the senders, received by
+ * whoever they reach
  *
- * A rank's calls are in their order, but to whom it sent how much, and when, are drawn. So the receives that were recorded need not fit the
- * sends that are made. What is received follows the sends: whenever a rank waits for anything, it takes in all messages that have come, in all
- * communicators. A recorded receive, or the completion of one, waits until all messages have come of which this rank knows that they were sent
- * before (follow.h), and takes one of those that have come. If there is none, but a message was received for certain (no MPI_PROC_NULL among the
+ * A rank's calls are in their order, but to whom it sent how much, and when, are drawn. So the receives that were
+ * recorded need not fit the sends that are made. What is received follows the sends: whenever a rank waits for
+ * anything, it takes in all messages that have come, in all communicators. A recorded receive, or the completion of
+ * one, waits until all messages have come of which this rank knows that they were sent before (follow.h), and takes one
+ * of those that have come. If there is none, but a message was received for certain (no MPI_PROC_NULL among the
  * recorded sources), it waits for one a while, and no longer.
  *
- * Collective calls stay in the order of the trace, and nothing else waits for what may not come, so there is no deadlock: a send waits for its
- * receiver, if there are very many of them under way, in a loop that receives. A communicator is freed, and MPI ends, when all messages in it are
- * received: sends are synchronous, and the barrier that follows the last one is one that can be asked (Hoefler et al., PPoPP 2010: NBX).
+ * Collective calls stay in the order of the trace, and nothing else waits for what may not come, so there is no
+ * deadlock: a send waits for its receiver, if there are very many of them under way, in a loop that receives. A
+ * communicator is freed, and MPI ends, when all messages in it are received: sends are synchronous, and the barrier
+ * that follows the last one is one that can be asked (Hoefler et al., PPoPP 2010: NBX).
  */
 #include "replay/outcome.h"
 
@@ -17,10 +20,10 @@
 #include <string.h>
 #include <time.h>
 
-#define UNDER_WAY 1024 /* sends; more of them wait */
-#define LOOK      16   /* sends, between which nothing is taken in */
+#define UNDER_WAY  1024      /* sends; more of them wait */
+#define LOOK       16        /* sends, between which nothing is taken in */
 #define UNFOLLOWED (1 << 28) /* in the tag of a message: its receiver does not know that it was sent */
-#define KEPT      4096 /* messages that have come and were not asked for, of which the envelope is kept */
+#define KEPT       4096      /* messages that have come and were not asked for, of which the envelope is kept */
 
 struct message {
 	int source, tag;
@@ -36,12 +39,13 @@ static struct {
 	struct known { /* a communicator in which messages may come */
 		MPI_Comm comm;
 		long long *const *by_source;
-	} *known;
+	} * known;
 	int known_count, known_capacity;
 	struct entry **live; /* requests of the application, oldest first */
 	int live_count, live_capacity;
 	struct message kept[KEPT];
-	unsigned long first, end; /* of those; end - first may be more than KEPT: then the oldest envelopes are forgotten */
+	/* of those; end - first may be more than KEPT: then the oldest envelopes are forgotten */
+	unsigned long first, end;
 	char *buffer;
 	int size;
 	long long sent, received;
@@ -126,7 +130,9 @@ void lossy_service(void)
 		MPI_Status status;
 		int flag;
 
-		while (PMPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, l.known[i].comm, &flag, &message, &status) == MPI_SUCCESS && flag)
+		while (PMPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, l.known[i].comm, &flag, &message, &status) ==
+		               MPI_SUCCESS &&
+		       flag)
 			take_in(&l.known[i], &message, &status);
 	}
 	forget_sent();
@@ -189,7 +195,8 @@ void lossy_await(void)
 {
 	long long released = replay_outcome.released;
 
-	for (bool looked = false; replay_outcome.arrived && !replay_outcome.arrived(replay_outcome.following); looked = true) {
+	for (bool looked = false; replay_outcome.arrived && !replay_outcome.arrived(replay_outcome.following);
+	     looked = true) {
 		if (!looked) {
 			lossy_service();
 			continue;
@@ -272,7 +279,8 @@ static void remove_live(struct entry *e)
 		}
 }
 
-/* The i-th oldest request that is not persistent (or that is), for a call of which it is not known which one it was for. */
+/* The i-th oldest request that is not persistent (or that is), for a call of which it is not known which one it was
+ * for. */
 struct entry *lossy_pick(int i, bool persistent)
 {
 	for (int k = 0; k < l.live_count; k++)
@@ -321,7 +329,8 @@ int lossy_start(MPI_Request *request)
 	if (!e)
 		return MPI_SUCCESS;
 	if (e->kind == ENTRY_PERSISTENT_SEND)
-		return send(e->buf, e->count, e->datatype, e->source, (e->tag < 0 ? 0 : e->tag & ~UNFOLLOWED) | mark(), e->comm);
+		return send(e->buf, e->count, e->datatype, e->source, (e->tag < 0 ? 0 : e->tag & ~UNFOLLOWED) | mark(),
+		            e->comm);
 	e->received = e->kind == ENTRY_PERSISTENT_RECV; /* there is something to wait for */
 	if (e->kind != ENTRY_PERSISTENT)
 		return MPI_SUCCESS;
@@ -336,8 +345,11 @@ int lossy_made(enum entry_kind kind, MPI_Request real, MPI_Request *request)
 
 	if (!e)
 		e = lossy_entry();
-	*e = (struct entry){.real = MPI_REQUEST_NULL, .own = kind >= ENTRY_PERSISTENT ? real : MPI_REQUEST_NULL, .kind = kind,
-	                    .drawn = e->drawn, .sure = replay_outcome.sure};
+	*e = (struct entry){.real = MPI_REQUEST_NULL,
+	                    .own = kind >= ENTRY_PERSISTENT ? real : MPI_REQUEST_NULL,
+	                    .kind = kind,
+	                    .drawn = e->drawn,
+	                    .sure = replay_outcome.sure};
 	if (kind < ENTRY_PERSISTENT)
 		lossy_keep(real);
 	lossy_live(e);
@@ -345,8 +357,8 @@ int lossy_made(enum entry_kind kind, MPI_Request real, MPI_Request *request)
 	return MPI_SUCCESS;
 }
 
-int lossy_made_init(enum entry_kind kind, const void *buf, int count, MPI_Datatype datatype, int peer, int tag, MPI_Comm comm,
-                    MPI_Request *request)
+int lossy_made_init(enum entry_kind kind, const void *buf, int count, MPI_Datatype datatype, int peer, int tag,
+                    MPI_Comm comm, MPI_Request *request)
 {
 	lossy_made(kind, MPI_REQUEST_NULL, request);
 	struct entry *e = (struct entry *)*request;

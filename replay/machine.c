@@ -28,8 +28,8 @@ int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, M
 	return PMPI_Comm_split(comm, split_type == MPI_UNDEFINED ? MPI_UNDEFINED : replay_outcome.node, key, newcomm);
 }
 
-/* A file's place in the scratch folder: the whole path as one name, so that nothing else is ever touched. Longer names than a file may have
- * are cut, with a hash of the whole. */
+/* A file's place in the scratch folder: the whole path as one name, so that nothing else is ever touched. Longer names
+ * than a file may have are cut, with a hash of the whole. */
 static const char *scratch_path(const char *name)
 {
 	static _Thread_local char path[8192];

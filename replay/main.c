@@ -19,20 +19,21 @@
 #include "replay/plan.h"
 #include "replay/scout.h"
 #include "replay/team.h"
-#include "trace/index.h"
 #include "trace/container.h"
+#include "trace/index.h"
 #include "trace/stream.h"
 
 static const char usage[] =
-        "Usage: mpirun -n RANKS spoor-replay [OPTION...] FILE\n"
-        "Replays a trace: every recorded call, with the recorded sizes and outcomes. `spoor replay FILE` starts it.\n\n"
-        "  --compute sleep|spin|none   how to pass the time between calls (default sleep)\n"
-        "  --scale FACTOR              this times as long (default 1)\n"
-        "  --seed N                    draws times with this seed (default 1)\n"
-        "  --scratch DIR               folder for the application's files (default: one below TMPDIR, removed at the end)\n"
-        "  --partial                   replay a trace that is no whole run, up to its end\n"
-        "  --plan                      only say whether it can be replayed\n"
-        "  -v, --verbose               say how long it took\n";
+	"Usage: mpirun -n RANKS spoor-replay [OPTION...] FILE\n"
+	"Replays a trace: every recorded call, with the recorded sizes and outcomes. `spoor replay FILE` starts it.\n\n"
+	"  --compute sleep|spin|none   how to pass the time between calls (default sleep)\n"
+	"  --scale FACTOR              this times as long (default 1)\n"
+	"  --seed N                    draws times with this seed (default 1)\n"
+	"  --scratch DIR               folder for the application's files (default: one below TMPDIR, removed at the "
+	"end)\n"
+	"  --partial                   replay a trace that is no whole run, up to its end\n"
+	"  --plan                      only say whether it can be replayed\n"
+	"  -v, --verbose               say how long it took\n";
 
 struct replay {
 	const char *file;
@@ -46,8 +47,8 @@ struct replay {
 	struct trace trace;
 	struct plan *plans;
 	uint32_t rank;
-	uint32_t stream;   /* of the thread that has this copy of it all */
-	struct team *team; /* NULL: the rank has one thread */
+	uint32_t stream;        /* of the thread that has this copy of it all */
+	struct team *team;      /* NULL: the rank has one thread */
 	struct replay *further; /* copies for its other threads */
 	pthread_t thread;
 	bool initialized;
@@ -100,7 +101,8 @@ static int wrong_size(const struct replay *r, uint32_t size)
 {
 	char text[200];
 
-	snprintf(text, sizeof text, "the trace has %u ranks, but this is a run of %u: start it with -n %u", r->trace.size, size, r->trace.size);
+	snprintf(text, sizeof text, "the trace has %u ranks, but this is a run of %u: start it with -n %u",
+	         r->trace.size, size, r->trace.size);
 	return refuse(r, text);
 }
 
@@ -134,7 +136,8 @@ static int load(struct replay *r)
 	if (r->plans)
 		return 0;
 	if (r->rank == 0)
-		fprintf(stderr, "spoor-replay: %s: %s%s\n", r->file, missing ? "calls in this trace that cannot be replayed here:\n" : "no memory",
+		fprintf(stderr, "spoor-replay: %s: %s%s\n", r->file,
+		        missing ? "calls in this trace that cannot be replayed here:\n" : "no memory",
 		        missing ? missing : "");
 	free(missing);
 	return -1;
@@ -152,7 +155,8 @@ static int prepare_folder(struct replay *r)
 		snprintf(r->folder, sizeof r->folder, "%s", r->scratch);
 	} else {
 		if (r->rank == 0) {
-			snprintf(r->folder, sizeof r->folder, "%s/spoor-replay.XXXXXX", temporary && *temporary == '/' ? temporary : "/tmp");
+			snprintf(r->folder, sizeof r->folder, "%s/spoor-replay.XXXXXX",
+			         temporary && *temporary == '/' ? temporary : "/tmp");
 			if (!mkdtemp(r->folder))
 				r->folder[0] = '\0';
 		}
@@ -212,7 +216,10 @@ static int started(struct replay *r)
 		return wrong_size(r, (uint32_t)size);
 	}
 	if ((uint32_t)rank != r->rank) {
-		fprintf(stderr, "spoor-replay: this launcher does not tell a process its rank before MPI_Init (looked for %s, ...)\n", rank_names[0]);
+		fprintf(stderr,
+		        "spoor-replay: this launcher does not tell a process its rank before MPI_Init (looked for %s, "
+		        "...)\n",
+		        rank_names[0]);
 		return -1;
 	}
 	if (stream_threads(&r->trace) > 1) {
@@ -220,7 +227,8 @@ static int started(struct replay *r)
 
 		PMPI_Query_thread(&provided);
 		if (provided != MPI_THREAD_MULTIPLE)
-			return refuse(r, "ranks of the trace called MPI in several threads, but this MPI library does not provide MPI_THREAD_MULTIPLE here");
+			return refuse(r, "ranks of the trace called MPI in several threads, but this MPI library does "
+			                 "not provide MPI_THREAD_MULTIPLE here");
 	}
 	if (r->partial || r->draw) {
 		PMPI_Comm_dup(MPI_COMM_WORLD, &replay_outcome.own);
@@ -261,8 +269,10 @@ static void compare(struct replay *r, const struct event *e, int rc)
 	if (__builtin_expect(class == replay_outcome.error, 1) || (class && replay_outcome.error == MPI_ERR_UNKNOWN))
 		return;
 	if (r->different++ == 0)
-		snprintf(r->first_difference, sizeof r->first_difference, "event %" PRIu64 ", %.*s: ended with %s, was recorded with %s", e->number,
-		         (int)e->schema->function_length, e->schema->function, class_name(class), class_name(replay_outcome.error));
+		snprintf(r->first_difference, sizeof r->first_difference,
+		         "event %" PRIu64 ", %.*s: ended with %s, was recorded with %s", e->number,
+		         (int)e->schema->function_length, e->schema->function, class_name(class),
+		         class_name(replay_outcome.error));
 }
 
 /* The error class that the event ended with. */
@@ -271,7 +281,8 @@ static int recorded_error(struct replay *r, const struct plan *plan, const struc
 	if (plan->error < 0)
 		return MPI_SUCCESS;
 	int64_t v = e->values[plan->error];
-	const struct play_constant *c = value_is_constant(v) ? &r->play.constants[(uint64_t)v - (uint64_t)VALUE_CONSTANT] : NULL;
+	const struct play_constant *c =
+		value_is_constant(v) ? &r->play.constants[(uint64_t)v - (uint64_t)VALUE_CONSTANT] : NULL;
 
 	return c && c->kind == PLAY_ERROR ? (int)c->value : MPI_ERR_UNKNOWN;
 }
@@ -290,12 +301,16 @@ static void draw(struct replay *r, struct event *e)
 			for (size_t k = 0; k < i; k++)
 				if (e->schema->column[k].kind == 'i' && !value_is_constant(e->values[k])) {
 					if (e->values[i] != VALUE_LOSSY && !value_is_constant(e->values[i]))
-						e->values[k] = (int64_t)(event_vector(&r->trace, e, e->values[i])->size / sizeof(int64_t));
+						e->values[k] =
+							(int64_t)(event_vector(&r->trace, e, e->values[i])->size /
+						                  sizeof(int64_t));
 					r->play.request_count = (int)e->values[k];
 				}
 	}
 	replay_outcome.sure = draw_sure(r->draw, e);
-	replay_outcome.patience = r->compute == COMPUTE_NONE || !t->count ? 0 : (long long)(2 * r->scale * (double)t->sum / (double)t->count);
+	replay_outcome.patience = r->compute == COMPUTE_NONE || !t->count
+	                                  ? 0
+	                                  : (long long)(2 * r->scale * (double)t->sum / (double)t->count);
 	follow_event(r->follow, e);
 }
 
@@ -338,7 +353,9 @@ static void end_messages(struct replay *r)
 	if (all[0] != all[1] && r->rank == 0)
 		fprintf(stderr, "spoor-replay: %s: %lld messages were sent, %lld received\n", r->file, all[0], all[1]);
 	else if (r->verbose && r->rank == 0)
-		fprintf(stderr, "spoor-replay: %lld messages were sent, and all of them received; rank 0 followed %d ranks (and %d not); %lld times all ranks waited\n",
+		fprintf(stderr,
+		        "spoor-replay: %lld messages were sent, and all of them received; rank 0 followed %d ranks "
+		        "(and %d not); %lld times all ranks waited\n",
 		        all[0], follow_contexts(r->follow, &more), more, replay_outcome.released);
 	r->different += all[0] != all[1];
 	replay_outcome.polling = false;
@@ -351,8 +368,10 @@ static void report_different(const struct replay *r)
 	char name[STREAM_NAME];
 
 	if (r->different)
-		fprintf(stderr, "spoor-replay: %s: rank %s: %" PRIu64 " calls ended otherwise than they were recorded; the first one is %s\n", r->file,
-		        stream_name(&r->trace, r->stream, name), r->different, r->first_difference);
+		fprintf(stderr,
+		        "spoor-replay: %s: rank %s: %" PRIu64
+		        " calls ended otherwise than they were recorded; the first one is %s\n",
+		        r->file, stream_name(&r->trace, r->stream, name), r->different, r->first_difference);
 }
 
 static int prepare(struct replay *r)
@@ -452,8 +471,9 @@ static int replay_all(struct replay *r)
 	case POLL_STUCK: /* nobody goes on: this was all that there is */
 		if (!r->draw || r->partial)
 			return 0;
-		return error_set(&r->error, "rank %u, event %" PRIu64 ", %.*s: all ranks wait for each other", r->rank, r->play.event->number,
-		                 (int)r->play.event->schema->function_length, r->play.event->schema->function);
+		return error_set(&r->error, "rank %u, event %" PRIu64 ", %.*s: all ranks wait for each other", r->rank,
+		                 r->play.event->number, (int)r->play.event->schema->function_length,
+		                 r->play.event->schema->function);
 	default: /* an event that cannot be replayed */
 		return -1;
 	}
@@ -565,17 +585,23 @@ static int wrong(const char *option, const char *value, const char *expected)
 
 static int parse(struct replay *r, int argc, char **argv)
 {
-	static const struct option options[] = {{"compute", required_argument, NULL, 'c'}, {"scale", required_argument, NULL, 's'},
-	                                        {"seed", required_argument, NULL, 'e'},    {"scratch", required_argument, NULL, 'd'},
-	                                        {"partial", no_argument, NULL, 'p'},       {"verbose", no_argument, NULL, 'v'},
+	static const struct option options[] = {{"compute", required_argument, NULL, 'c'},
+	                                        {"scale", required_argument, NULL, 's'},
+	                                        {"seed", required_argument, NULL, 'e'},
+	                                        {"scratch", required_argument, NULL, 'd'},
+	                                        {"partial", no_argument, NULL, 'p'},
+	                                        {"verbose", no_argument, NULL, 'v'},
 	                                        {"plan", no_argument, NULL, 'P'},
-	                                        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
+	                                        {"help", no_argument, NULL, 'h'},
+	                                        {NULL, 0, NULL, 0}};
 	char *end;
 
 	for (int option; (option = getopt_long(argc, argv, "vh", options, NULL)) != -1;) {
 		switch (option) {
 		case 'c':
-			r->compute = strcmp(optarg, "spin") == 0 ? COMPUTE_SPIN : strcmp(optarg, "none") == 0 ? COMPUTE_NONE : COMPUTE_SLEEP;
+			r->compute = strcmp(optarg, "spin") == 0   ? COMPUTE_SPIN
+			             : strcmp(optarg, "none") == 0 ? COMPUTE_NONE
+			                                           : COMPUTE_SLEEP;
 			if (r->compute == COMPUTE_SLEEP && strcmp(optarg, "sleep") != 0)
 				return wrong("--compute", optarg, "sleep, spin or none");
 			break;

@@ -72,7 +72,8 @@ int move_all(enum move kind, struct side send, struct side receive, int root, MP
 
 	total[0] = one ? out[0] : sum(out, outs, size);
 	total[1] = kind == MOVE_SCATTER ? in[0] : sum(in, ins, size);
-	if (rc == MPI_SUCCESS && (total[0] < 0 || total[1] < 0 || !(from = calloc(1, (size_t)total[0] + 1)) || !(to = malloc((size_t)total[1] + 1))))
+	if (rc == MPI_SUCCESS && (total[0] < 0 || total[1] < 0 || !(from = calloc(1, (size_t)total[0] + 1)) ||
+	                          !(to = malloc((size_t)total[1] + 1))))
 		rc = MPI_ERR_NO_MEM;
 	if (rc != MPI_SUCCESS)
 		goto done;

@@ -125,7 +125,8 @@ static int wait_all(int n, MPI_Request requests[], MPI_Status *statuses)
 {
 	if (replay_outcome.lossy) {
 		for (int i = 0; i < n; i++)
-			lossy_complete(&requests[i], statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]);
+			lossy_complete(&requests[i],
+			               statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]);
 		return replay_outcome.error;
 	}
 	MPI_Request *real = reals(n, requests);
@@ -140,7 +141,9 @@ static int wait_any(int n, MPI_Request requests[], int *index, MPI_Status *statu
 	if (failed(n, requests))
 		return replay_outcome.error;
 	if (replay_outcome.lossy) {
-		*index = n == 0 ? MPI_UNDEFINED : replay_outcome.index >= 0 && replay_outcome.index < n ? replay_outcome.index : 0;
+		*index = n == 0                                                  ? MPI_UNDEFINED
+		         : replay_outcome.index >= 0 && replay_outcome.index < n ? replay_outcome.index
+		                                                                 : 0;
 		return n == 0 ? MPI_SUCCESS : lossy_complete(&requests[*index], status);
 	}
 	if (replay_outcome.natural || replay_outcome.index == MPI_UNDEFINED || replay_outcome.index >= n) {
@@ -184,7 +187,8 @@ static int some(int n, MPI_Request requests[], int *outcount, int *indices, MPI_
 		*outcount = count < n ? count : n;
 		for (int i = 0; i < *outcount; i++) {
 			indices[i] = i;
-			lossy_complete(&requests[i], statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]);
+			lossy_complete(&requests[i],
+			               statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]);
 		}
 		return replay_outcome.error;
 	}
@@ -215,7 +219,8 @@ int MPI_Waitsome(int n, MPI_Request requests[], int *outcount, int indices[], MP
 		if (!replay_outcome.polling)
 			rc = PMPI_Waitsome(n, real, outcount, indices, statuses);
 		else
-			while ((rc = PMPI_Testsome(n, real, outcount, indices, statuses)) == MPI_SUCCESS && *outcount == 0)
+			while ((rc = PMPI_Testsome(n, real, outcount, indices, statuses)) == MPI_SUCCESS &&
+			       *outcount == 0)
 				poll_turn();
 
 		settle_all(n, requests, real);
@@ -321,7 +326,8 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 		*flag = replay_outcome.flag;
 		return PMPI_Request_get_status(MPI_REQUEST_NULL, &rc, status);
 	}
-	while ((rc = PMPI_Request_get_status(real_of(request), flag, status)) == MPI_SUCCESS && !*flag && replay_outcome.flag && !replay_outcome.natural)
+	while ((rc = PMPI_Request_get_status(real_of(request), flag, status)) == MPI_SUCCESS && !*flag &&
+	       replay_outcome.flag && !replay_outcome.natural)
 		if (replay_outcome.polling)
 			poll_turn();
 	if (rc == MPI_SUCCESS && !replay_outcome.natural)
@@ -380,7 +386,8 @@ static int nobody(MPI_Comm comm)
 	return rank;
 }
 
-static int post(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *real, bool *received)
+static int post(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *real,
+                bool *received)
 {
 	struct fate fate = {FATE_NATURAL, source};
 
@@ -424,7 +431,14 @@ int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int t
 
 	rc = outcome_made(rc, real, request);
 	if (rc == MPI_SUCCESS && e && replay_outcome.fate && (replay_outcome.every || source == MPI_ANY_SOURCE)) {
-		*e = (struct entry){.real = real, .tracked = true, .own = real, .buf = buf, .count = count, .source = source, .tag = tag, .comm = comm};
+		*e = (struct entry){.real = real,
+		                    .tracked = true,
+		                    .own = real,
+		                    .buf = buf,
+		                    .count = count,
+		                    .source = source,
+		                    .tag = tag,
+		                    .comm = comm};
 		PMPI_Type_dup(datatype, &e->datatype); /* the application may free its own */
 	}
 	return rc;
@@ -488,8 +502,8 @@ int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, M
 	return rc == MPI_SUCCESS ? poll_wait(&real, status) : rc;
 }
 
-static int sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount,
-                    MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+static int sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
+                    int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
 	MPI_Request real[2];
 	int rc;
@@ -503,7 +517,8 @@ static int sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, i
 		return rc == MPI_SUCCESS ? replay_outcome.error : rc;
 	}
 	if (!replay_outcome.polling)
-		return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, asked(source), recvtag, comm, status);
+		return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
+		                     asked(source), recvtag, comm, status);
 	rc = PMPI_Irecv(recvbuf, recvcount, recvtype, asked(source), recvtag, comm, &real[0]);
 	if (rc == MPI_SUCCESS)
 		rc = PMPI_Isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, &real[1]);
@@ -512,17 +527,19 @@ static int sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, i
 	return rc == MPI_SUCCESS ? poll_wait(&real[0], status) : rc;
 }
 
-int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount,
-                 MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
+                 int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-	return sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+	return sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag,
+	                comm, status);
 }
 
-int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm,
-                         MPI_Status *status)
+int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
+                         MPI_Comm comm, MPI_Status *status)
 {
 	if (replay_outcome.lossy || replay_outcome.polling)
-		return sendrecv(buf, count, datatype, dest, sendtag, buf, count, datatype, source, recvtag, comm, status);
+		return sendrecv(buf, count, datatype, dest, sendtag, buf, count, datatype, source, recvtag, comm,
+		                status);
 	return PMPI_Sendrecv_replace(buf, count, datatype, dest, sendtag, asked(source), recvtag, comm, status);
 }
 

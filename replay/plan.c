@@ -68,7 +68,8 @@ static const char *make(struct plan *p, const struct schema *s)
 	if (p->special == PLAN_ABORT)
 		return NULL;
 	if (!p->call || schema_parse(&own, p->call->schema, strlen(p->call->schema)) != 0)
-		return strncmp(s->function, "MPI_Comm_", 9) == 0 ? "it connects to processes that are not in this trace" : "it is not known here";
+		return strncmp(s->function, "MPI_Comm_", 9) == 0 ? "it connects to processes that are not in this trace"
+		                                                 : "it is not known here";
 	find_places(p, s, p->call->places);
 	p->columns = own.count;
 	p->same = true;
@@ -95,7 +96,8 @@ struct plan *plan_create(const struct trace *t, char **missing)
 		const char *why = calls[i] ? make(&plans[i], s) : NULL;
 
 		if (why)
-			fprintf(out, "%s  %.*s, %" PRIu64 " calls: %s", n++ ? "\n" : "", (int)s->function_length, s->function, calls[i], why);
+			fprintf(out, "%s  %.*s, %" PRIu64 " calls: %s", n++ ? "\n" : "", (int)s->function_length,
+			        s->function, calls[i], why);
 	}
 	if (out)
 		fclose(out);
@@ -122,9 +124,11 @@ const char *plan_partial(const struct trace *t, char text[PLAN_TEXT])
 	if (ranks < t->size)
 		snprintf(text, PLAN_TEXT, "it has the events of only %" PRIu64 " of %u ranks", ranks, t->size);
 	else if (finalized < t->size)
-		snprintf(text, PLAN_TEXT, "%" PRIu64 " of %u ranks did not come to MPI_Finalize", t->size - finalized, t->size);
+		snprintf(text, PLAN_TEXT, "%" PRIu64 " of %u ranks did not come to MPI_Finalize", t->size - finalized,
+		         t->size);
 	else if (!rankmap_empty(&t->lost))
-		snprintf(text, PLAN_TEXT, "%" PRId64 " events of %" PRIu64 " ranks are missing, because the memory budget was used up",
+		snprintf(text, PLAN_TEXT,
+		         "%" PRId64 " events of %" PRIu64 " ranks are missing, because the memory budget was used up",
 		         rankmap_sum(&t->lost), rankmap_size(&t->lost));
 	else
 		return NULL;

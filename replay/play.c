@@ -23,8 +23,8 @@ void play_fail(struct play *p, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
-	error_set(p->error, "rank %u, event %" PRIu64 ", %.*s: %s", p->rank, p->event->number, (int)p->event->schema->function_length,
-	          p->event->schema->function, text);
+	error_set(p->error, "rank %u, event %" PRIu64 ", %.*s: %s", p->rank, p->event->number,
+	          (int)p->event->schema->function_length, p->event->schema->function, text);
 	longjmp(p->out, 1);
 }
 
@@ -101,7 +101,8 @@ static int read_constants(struct play *p)
 
 int play_begin(struct play *p, const struct trace *t, uint32_t stream, struct error *error)
 {
-	*p = (struct play){.trace = t, .rank = stream_rank(t, stream), .stream = stream, .error = error, .in_place = VALUE_NONE};
+	*p = (struct play){
+		.trace = t, .rank = stream_rank(t, stream), .stream = stream, .error = error, .in_place = VALUE_NONE};
 	p->scratch = malloc(SCRATCH_SIZE);
 	p->scratch_size = SCRATCH_SIZE;
 	if (!p->scratch || read_constants(p) != 0)
@@ -417,7 +418,8 @@ struct entry *play_entry(struct play *p, int64_t v)
 	return e;
 }
 
-/* The i-th request of a call of which it is not known which ones it had: the oldest ones; persistent ones are started in turn. */
+/* The i-th request of a call of which it is not known which ones it had: the oldest ones; persistent ones are started
+ * in turn. */
 static struct entry *unknown(struct play *p, int i)
 {
 	static int turn;
@@ -476,15 +478,15 @@ int64_t play_sum(struct play *p, int64_t v)
 	return sum;
 }
 
-#define ARRAY(function, type)                                            \
-	type *function(struct play *p, int64_t v, int ranks)             \
-	{                                                                \
-		size_t n;                                                \
-		const struct pool_item *item = elements(p, v, &n);       \
-		type *out = item ? play_scratch(p, (n + 1) * sizeof *out) : NULL; \
-		for (size_t i = 0; i < n; i++)                           \
+#define ARRAY(function, type)                                                                                    \
+	type *function(struct play *p, int64_t v, int ranks)                                                     \
+	{                                                                                                        \
+		size_t n;                                                                                        \
+		const struct pool_item *item = elements(p, v, &n);                                               \
+		type *out = item ? play_scratch(p, (n + 1) * sizeof *out) : NULL;                                \
+		for (size_t i = 0; i < n; i++)                                                                   \
 			out[i] = (type)(ranks ? play_rank(p, element(item, i)) : play_int(p, element(item, i))); \
-		return out;                                              \
+		return out;                                                                                      \
 	}
 ARRAY(play_ints, int)
 ARRAY(play_aints, MPI_Aint)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * play - from the recorded values of an event to the arguments of a call: numbers of handles, arrays, buffers
  *
- * The generated functions of calls.c are what uses most of this. Numbers drive the tables: what the recorded call gave back as c3 is kept as
- * communicator 3, and is passed wherever c3 was passed. What is returned is valid until play_next.
+ * The generated functions of calls.c are what uses most of this. Numbers drive the tables: what the recorded call gave
+ * back as c3 is kept as communicator 3, and is passed wherever c3 was passed. What is returned is valid until
+ * play_next.
  */
 #ifndef SPOOR_PLAY_H
 #define SPOOR_PLAY_H
@@ -65,8 +66,8 @@ struct play_constant {
 	struct object object;
 };
 
-/* A buffer is in one of two pools: those that are sent from, and those that are received into. Where the trace says which one it was, it is
- * always at the same address: the one of this number among the call's buffers. */
+/* A buffer is in one of two pools: those that are sent from, and those that are received into. Where the trace says
+ * which one it was, it is always at the same address: the one of this number among the call's buffers. */
 enum play_pool { BUFFER_OUT, BUFFER_IN };
 #define PLAY_BUFFER(pool, place) ((int)(pool) | ((place) + 1) << 1)
 #define PLAY_PLACES              4
@@ -87,7 +88,7 @@ struct play {
 		char *at;
 		size_t size;
 	} pools[2];
-	bool placed; /* the trace says which buffer it was: */
+	bool placed;                 /* the trace says which buffer it was: */
 	int64_t places[PLAY_PLACES]; /* of this event */
 	struct play_region {
 		char *at;
@@ -97,16 +98,16 @@ struct play {
 		int64_t last;
 	} region;
 	int64_t in_place; /* the value of MPI_IN_PLACE */
-	char *scratch; /* a stack, empty at each event */
+	char *scratch;    /* a stack, empty at each event */
 	size_t scratch_used, scratch_size;
 	void *scratch_more; /* pieces that did not fit, a list */
 	void *memory;       /* of MPI_Alloc_mem, a list */
 	MPI_Status *statuses;
 	size_t status_capacity;
 	struct pool_item drawn[PLAY_ARRAYS]; /* arrays that are not in the trace: value PLAY_DRAWN + i */
-	int request_count; /* of an array of requests that are not known */
-	struct follow *follow; /* who is told of communicators; NULL: nobody */
-	jmp_buf out; /* where to go with an event that cannot be replayed */
+	int request_count;                   /* of an array of requests that are not known */
+	struct follow *follow;               /* who is told of communicators; NULL: nobody */
+	jmp_buf out;                         /* where to go with an event that cannot be replayed */
 	struct error *error;
 };
 
@@ -126,7 +127,8 @@ struct play_name {
 extern const struct play_name play_names[];
 extern const size_t play_name_count;
 
-/* Prepares what is needed for one stream of a trace, that is, for a thread of a rank. Returns 0, or -1 with error set. */
+/* Prepares what is needed for one stream of a trace, that is, for a thread of a rank. Returns 0, or -1 with error set.
+ * */
 int play_begin(struct play *p, const struct trace *t, uint32_t stream, struct error *error);
 void play_end(struct play *p);
 /* Before each event. */
@@ -142,7 +144,7 @@ static inline const struct pool_item *play_vector(const struct play *p, int64_t 
 
 /* Scalars. What is absent is 0. */
 int64_t play_int(struct play *p, int64_t v);
-int64_t play_rank(struct play *p, int64_t v); /* kind p */
+int64_t play_rank(struct play *p, int64_t v);       /* kind p */
 const char *play_string(struct play *p, int64_t v); /* NULL if absent */
 static inline bool play_is_place(const struct play *p, int64_t v)
 {
@@ -187,7 +189,8 @@ void *play_scratch(struct play *p, size_t bytes);
 MPI_Status *play_statuses(struct play *p, int n);
 void play_status(struct play *p, MPI_Status *s, const int64_t *v, struct object *type, int64_t cancelled);
 
-/* Buffers: filled ones to send from, others to receive into. They never move while the replay runs. pool: PLAY_BUFFER. */
+/* Buffers: filled ones to send from, others to receive into. They never move while the replay runs. pool: PLAY_BUFFER.
+ * */
 void *play_bytes(struct play *p, int pool, int64_t bytes);
 void *play_buffer(struct play *p, int pool, int64_t count, struct object *type);
 void *play_buffer_v(struct play *p, int pool, int64_t counts, int64_t displs, struct object *type);
@@ -196,7 +199,8 @@ void *play_buffer_w(struct play *p, int pool, int64_t counts, int64_t displs, in
 int64_t play_position(struct play *p, int64_t v, int64_t count, struct object *type, bool external);
 
 /* Memory that the application gave to MPI. */
-void *play_memory(struct play *p, int pool, struct object *win, int64_t size); /* freed with the window, if there is one */
+void *play_memory(struct play *p, int pool, struct object *win,
+                  int64_t size); /* freed with the window, if there is one */
 struct object *play_window(struct play *p, int64_t v);
 void play_allocated(struct play *p, void *base);
 void *play_freed(struct play *p, int pool);

@@ -9,7 +9,9 @@
 /* So often the vote must be unanimous, over at least this time: a message that is on its way arrives meanwhile. */
 #define VOTES 20
 #define NS    500000000LL
-#define TURNS 64 /* of waiting in one event, before a rank joins the vote: most waits are short, and a vote costs those that do not wait */
+/* of waiting in one event, before a rank joins the vote: most waits are short, and a vote costs those that do
+	 * not wait */
+#define TURNS 64
 
 static bool over; /* the vote was taken */
 

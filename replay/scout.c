@@ -8,9 +8,9 @@
 
 #include "trace/column.h"
 
-#define RING     ((size_t)1 << 20)
-#define OPEN     (-3) /* in the ring: not known yet */
-#define NO_POST  UINT64_MAX
+#define RING    ((size_t)1 << 20)
+#define OPEN    (-3) /* in the ring: not known yet */
+#define NO_POST UINT64_MAX
 
 enum what { OTHER, POST, INIT, START, COMPLETE, COMPLETE_ALL, COMPLETE_ANY, COMPLETE_SOME, FREE };
 
@@ -28,7 +28,7 @@ struct looker {
 	struct live {
 		uint64_t post; /* number of the receive, or NO_POST */
 		bool persistent;
-	} *live; /* by request number */
+	} * live; /* by request number */
 	size_t count;
 };
 
@@ -47,10 +47,21 @@ static const struct {
 	const char *name;
 	enum what what;
 } functions[] = {
-        {"MPI_Irecv", POST},         {"MPI_Irecv_c", POST},         {"MPI_Recv_init", INIT},         {"MPI_Recv_init_c", INIT},
-        {"MPI_Start", START},        {"MPI_Startall", START},       {"MPI_Wait", COMPLETE},          {"MPI_Test", COMPLETE},
-        {"MPI_Waitall", COMPLETE_ALL}, {"MPI_Testall", COMPLETE_ALL}, {"MPI_Waitany", COMPLETE_ANY}, {"MPI_Testany", COMPLETE_ANY},
-        {"MPI_Waitsome", COMPLETE_SOME}, {"MPI_Testsome", COMPLETE_SOME}, {"MPI_Request_free", FREE},
+	{"MPI_Irecv", POST},
+	{"MPI_Irecv_c", POST},
+	{"MPI_Recv_init", INIT},
+	{"MPI_Recv_init_c", INIT},
+	{"MPI_Start", START},
+	{"MPI_Startall", START},
+	{"MPI_Wait", COMPLETE},
+	{"MPI_Test", COMPLETE},
+	{"MPI_Waitall", COMPLETE_ALL},
+	{"MPI_Testall", COMPLETE_ALL},
+	{"MPI_Waitany", COMPLETE_ANY},
+	{"MPI_Testany", COMPLETE_ANY},
+	{"MPI_Waitsome", COMPLETE_SOME},
+	{"MPI_Testsome", COMPLETE_SOME},
+	{"MPI_Request_free", FREE},
 };
 
 static bool is(const char *text, size_t n, const char *name)
@@ -100,8 +111,10 @@ static bool any_source(const struct trace *t, const struct trace_site *s, int so
 				const struct rank_node *n = &c->groups[g].dict[d].start.nodes[i];
 				int64_t v = n->delta;
 
-				if (n->low == RANK_LEAF && value_is_constant(v) && (uint64_t)v - (uint64_t)VALUE_CONSTANT < t->strings.count &&
-				    strcmp((const char *)t->strings.items[(uint64_t)v - (uint64_t)VALUE_CONSTANT].bytes, "MPI_ANY_SOURCE") == 0)
+				if (n->low == RANK_LEAF && value_is_constant(v) &&
+				    (uint64_t)v - (uint64_t)VALUE_CONSTANT < t->strings.count &&
+				    strcmp((const char *)t->strings.items[(uint64_t)v - (uint64_t)VALUE_CONSTANT].bytes,
+				           "MPI_ANY_SOURCE") == 0)
 					return true;
 			}
 	return false;
@@ -240,7 +253,8 @@ static int64_t item(const struct trace *t, const struct event *e, int column, si
 
 static bool is_named(const struct trace *t, int64_t v, const char *name)
 {
-	return value_is_constant(v) && strcmp((const char *)t->strings.items[(uint64_t)v - (uint64_t)VALUE_CONSTANT].bytes, name) == 0;
+	return value_is_constant(v) &&
+	       strcmp((const char *)t->strings.items[(uint64_t)v - (uint64_t)VALUE_CONSTANT].bytes, name) == 0;
 }
 
 /* Request i of the event was completed, status k belongs to it. */
@@ -274,7 +288,8 @@ static int see(struct scout *s, struct looker *l, const struct event *e)
 	switch (r->what) {
 	case POST:
 	case INIT:
-		if (r->failed || !(s->every || is_named(s->trace, e->values[r->source], "MPI_ANY_SOURCE")) || !(at = live(l, first)))
+		if (r->failed || !(s->every || is_named(s->trace, e->values[r->source], "MPI_ANY_SOURCE")) ||
+		    !(at = live(l, first)))
 			return 0;
 		if (r->what == POST)
 			return post(s, l, at);
@@ -355,7 +370,8 @@ int scout_next(struct scout *s, int *fate, struct error *error)
 {
 	int rv = 0;
 
-	while (rv == 0 && (s->first == s->end || s->ring[s->first % s->capacity] == OPEN) && s->end - s->first < s->limit)
+	while (rv == 0 && (s->first == s->end || s->ring[s->first % s->capacity] == OPEN) &&
+	       s->end - s->first < s->limit)
 		rv = step(s, &s->ahead, error);
 	if (rv < 0)
 		return -1;

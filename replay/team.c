@@ -35,9 +35,9 @@ struct team {
 	struct needs *needs;
 	struct member *members; /* the first is thread 0 */
 	int count;
-	struct weave *weave; /* if the order is known: */
-	struct woven next;   /* whose event is next */
-	bool woven;          /* there is a next one */
+	struct weave *weave;   /* if the order is known: */
+	struct woven next;     /* whose event is next */
+	bool woven;            /* there is a next one */
 	struct shared *shared; /* while learning */
 	size_t shared_count, shared_capacity;
 	struct index index;
@@ -51,12 +51,30 @@ static _Thread_local struct member *me;
 /* Calls of all members of a communicator, in which order matters. */
 static bool is_collective(const struct schema *s)
 {
-	static const char *const names[] = {"arrier", "cast", "ather", "catter", "lltoall", "educe", "can", "MPI_Comm_dup", "MPI_Comm_idup", "MPI_Comm_split",
-	                                    "MPI_Comm_create", "MPI_Cart_create", "MPI_Cart_sub", "MPI_Graph_create", "MPI_Dist_graph_create", "MPI_Win_create",
-	                                    "MPI_Win_allocate", "MPI_Intercomm_", "MPI_File_open"};
+	static const char *const names[] = {"arrier",
+	                                    "cast",
+	                                    "ather",
+	                                    "catter",
+	                                    "lltoall",
+	                                    "educe",
+	                                    "can",
+	                                    "MPI_Comm_dup",
+	                                    "MPI_Comm_idup",
+	                                    "MPI_Comm_split",
+	                                    "MPI_Comm_create",
+	                                    "MPI_Cart_create",
+	                                    "MPI_Cart_sub",
+	                                    "MPI_Graph_create",
+	                                    "MPI_Dist_graph_create",
+	                                    "MPI_Win_create",
+	                                    "MPI_Win_allocate",
+	                                    "MPI_Intercomm_",
+	                                    "MPI_File_open"};
 
-	if (memmem(s->function, s->function_length, "MPI_Reduce_local", 16) || memmem(s->function, s->function_length, "_keyval", 7) ||
-	    memmem(s->function, s->function_length, "_errhandler", 11) || memmem(s->function, s->function_length, "MPI_Cancel", 10))
+	if (memmem(s->function, s->function_length, "MPI_Reduce_local", 16) ||
+	    memmem(s->function, s->function_length, "_keyval", 7) ||
+	    memmem(s->function, s->function_length, "_errhandler", 11) ||
+	    memmem(s->function, s->function_length, "MPI_Cancel", 10))
 		return false;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (memmem(s->function, s->function_length, names[i], strlen(names[i])))
@@ -73,7 +91,9 @@ static int by_comm(const void *a, const void *b)
 {
 	const struct use *x = a, *y = b;
 
-	return x->rank != y->rank ? (x->rank < y->rank ? -1 : 1) : x->comm != y->comm ? (x->comm < y->comm ? -1 : 1) : 0;
+	return x->rank != y->rank   ? (x->rank < y->rank ? -1 : 1)
+	       : x->comm != y->comm ? (x->comm < y->comm ? -1 : 1)
+	                            : 0;
 }
 
 struct uses {
@@ -107,7 +127,8 @@ static void add_site(struct uses *u, const struct trace *t, const struct trace_s
 			for (uint32_t d = 0; d < group->count; d++) {
 				stride = 0;
 				if (!rankmap_get(&group->dict[d].start, (uint32_t)r, &start) ||
-				    (group->dict[d].count > 1 && !rankmap_get(&group->dict[d].stride, (uint32_t)r, &stride)))
+				    (group->dict[d].count > 1 &&
+				     !rankmap_get(&group->dict[d].stride, (uint32_t)r, &stride)))
 					continue;
 				for (uint64_t k = 0; k < group->dict[d].count; k++)
 					add_use(u, t, r, start + (int64_t)k * stride);
@@ -130,7 +151,9 @@ static bool has_foreign(const struct trace *t)
 		}
 	for (uint32_t i = 0; i < t->site_count; i++)
 		for (size_t k = 0; k < trace_schema(t, &t->sites[i])->count; k++)
-			for (uint32_t g = 0; trace_schema(t, &t->sites[i])->column[k].kind == 'r' && g < t->sites[i].columns[k].count; g++) {
+			for (uint32_t g = 0;
+			     trace_schema(t, &t->sites[i])->column[k].kind == 'r' && g < t->sites[i].columns[k].count;
+			     g++) {
 				const struct trace_group *group = &t->sites[i].columns[k].groups[g];
 				int64_t v;
 				uint64_t r = 0;
@@ -151,8 +174,10 @@ static bool alone(const struct trace *t, const struct use *u)
 	size_t n = 0;
 
 	if (value_is_constant(u->comm))
-		return strcmp((const char *)t->strings.items[(uint64_t)u->comm - (uint64_t)VALUE_CONSTANT].bytes, "MPI_COMM_SELF") == 0;
-	bool one = walk_object(t, u->stream, "@comm", "size", &sizes, &n, &error) == 0 && u->comm >= 0 && (uint64_t)u->comm < n && sizes[u->comm] == 1;
+		return strcmp((const char *)t->strings.items[(uint64_t)u->comm - (uint64_t)VALUE_CONSTANT].bytes,
+		              "MPI_COMM_SELF") == 0;
+	bool one = walk_object(t, u->stream, "@comm", "size", &sizes, &n, &error) == 0 && u->comm >= 0 &&
+	           (uint64_t)u->comm < n && sizes[u->comm] == 1;
 
 	free(sizes);
 	return one;
@@ -181,11 +206,14 @@ const char *team_impossible(const struct trace *t, bool partial, char *text, siz
 	if (stream_threads(t) < 2)
 		return NULL;
 	if (trace_has_lossy(t))
-		return "its ranks called MPI in several threads (MPI_THREAD_MULTIPLE), and parameters have no order: only one of both can be replayed";
+		return "its ranks called MPI in several threads (MPI_THREAD_MULTIPLE), and parameters have no order: "
+		       "only one of both can be replayed";
 	if (partial)
-		return "its ranks called MPI in several threads (MPI_THREAD_MULTIPLE): it can be replayed as a whole only, not with --partial";
+		return "its ranks called MPI in several threads (MPI_THREAD_MULTIPLE): it can be replayed as a whole "
+		       "only, not with --partial";
 	if (scout_needed(t, &every) && has_foreign(t)) /* whether the order is known or not */
-		return "threads completed requests that other threads made, and there are receives from MPI_ANY_SOURCE, or cancelled ones: which of them got which "
+		return "threads completed requests that other threads made, and there are receives from "
+		       "MPI_ANY_SOURCE, or cancelled ones: which of them got which "
 		       "message is known for requests of the own thread only";
 	for (uint32_t i = 0; i < t->site_count && !ordered(t); i++) {
 		const struct schema *s = trace_schema(t, &t->sites[i]);
@@ -198,16 +226,22 @@ const char *team_impossible(const struct trace *t, bool partial, char *text, siz
 	}
 	qsort(u.at, u.count, sizeof *u.at, by_comm);
 	for (size_t i = 1; i < u.count && !why; i++)
-		if (by_comm(&u.at[i - 1], &u.at[i]) == 0 && u.at[i - 1].stream != u.at[i].stream && !alone(t, &u.at[i])) {
+		if (by_comm(&u.at[i - 1], &u.at[i]) == 0 && u.at[i - 1].stream != u.at[i].stream &&
+		    !alone(t, &u.at[i])) {
 			const char *name = value_is_constant(u.at[i].comm)
-			                           ? (const char *)t->strings.items[(uint64_t)u.at[i].comm - (uint64_t)VALUE_CONSTANT].bytes
+			                           ? (const char *)t->strings
+			                                     .items[(uint64_t)u.at[i].comm - (uint64_t)VALUE_CONSTANT]
+			                                     .bytes
 			                           : NULL;
 			char number[32];
 
 			snprintf(number, sizeof number, "c%lld", (long long)u.at[i].comm);
-			snprintf(text, n, "threads %u and %u of rank %u made collective calls on the same communicator (%s): in which order is not in the "
+			snprintf(text, n,
+			         "threads %u and %u of rank %u made collective calls on the same communicator (%s): in "
+			         "which order is not in the "
 			         "trace (it is with exact times of all events: timing: full)",
-			         stream_thread(t, u.at[i - 1].stream), stream_thread(t, u.at[i].stream), u.at[i].rank, name ? name : number);
+			         stream_thread(t, u.at[i - 1].stream), stream_thread(t, u.at[i].stream), u.at[i].rank,
+			         name ? name : number);
 			why = text;
 		}
 	free(u.at);
@@ -216,25 +250,32 @@ const char *team_impossible(const struct trace *t, bool partial, char *text, siz
 
 /* ---- objects whose numbers are used again ---- */
 
-/* The objects that had a number, one after the other. If several threads made them, or several others used them, it is not known which one is meant. */
+/* The objects that had a number, one after the other. If several threads made them, or several others used them, it is
+ * not known which one is meant. */
 struct shared {
 	uint64_t key;
 	uint64_t made;
-	uint32_t maker, user;          /* the first ones; UINT32_MAX: none */
-	bool makers, users;            /* there are others */
-	uint32_t owner;                /* while a stream is looked at: it made it */
+	uint32_t maker, user; /* the first ones; UINT32_MAX: none */
+	bool makers, users;   /* there are others */
+	uint32_t owner;       /* while a stream is looked at: it made it */
 };
 
 static bool shared_equal(const void *context, uint32_t i)
 {
-	const struct { const struct team *m; uint64_t key; } *k = context;
+	const struct {
+		const struct team *m;
+		uint64_t key;
+	} *k = context;
 
 	return k->m->shared[i].key == k->key;
 }
 
 static struct shared *shared(struct team *m, uint64_t key)
 {
-	const struct { const struct team *m; uint64_t key; } context = {m, key};
+	const struct {
+		const struct team *m;
+		uint64_t key;
+	} context = {m, key};
 	uint32_t i = index_find(&m->index, hash_mix(3, key), shared_equal, &context);
 
 	if (i != INDEX_NONE)
@@ -247,8 +288,10 @@ static struct shared *shared(struct team *m, uint64_t key)
 		m->shared = more;
 		m->shared_capacity = 2 * m->shared_capacity + 64;
 	}
-	m->shared[m->shared_count] = (struct shared){.key = key, .maker = UINT32_MAX, .user = UINT32_MAX, .owner = UINT32_MAX};
-	return index_add(&m->index, hash_mix(3, key), (uint32_t)m->shared_count) == 0 ? &m->shared[m->shared_count++] : NULL;
+	m->shared[m->shared_count] =
+		(struct shared){.key = key, .maker = UINT32_MAX, .user = UINT32_MAX, .owner = UINT32_MAX};
+	return index_add(&m->index, hash_mix(3, key), (uint32_t)m->shared_count) == 0 ? &m->shared[m->shared_count++]
+	                                                                              : NULL;
 }
 
 static int see(struct team *m, uint32_t stream, char kind, int64_t v, bool made)
@@ -286,7 +329,8 @@ static int see_event(struct team *m, uint32_t stream, const struct event *e)
 				return -1;
 			continue;
 		}
-		const struct pool_item *item = value_is_constant(v) || v == VALUE_LOSSY ? NULL : event_vector(m->trace, e, v);
+		const struct pool_item *item =
+			value_is_constant(v) || v == VALUE_LOSSY ? NULL : event_vector(m->trace, e, v);
 
 		for (size_t k = 0; item && k + sizeof v <= item->size; k += sizeof v) {
 			memcpy(&v, item->bytes + k, sizeof v);
@@ -304,7 +348,8 @@ static int unclear(const struct team *m, uint32_t rank, struct error *error)
 
 		if (s->made > 1 && s->user != UINT32_MAX && (s->makers || s->users))
 			return error_set(error,
-			                 "it cannot be replayed: threads of rank %u made, passed on and ended objects of the same number (%c%u), and in which order is "
+			                 "it cannot be replayed: threads of rank %u made, passed on and ended objects "
+			                 "of the same number (%c%u), and in which order is "
 			                 "not in the trace (it is with exact times of all events: timing: full)",
 			                 rank, (int)(s->key >> 56), (uint32_t)s->key);
 	}

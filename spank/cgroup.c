@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cgroup - out of a job's cgroups
  *
- *     version 1   3:freezer:/slurm/uid_1000/job_7/step_0                             a line for each controller, below ROOT/freezer
- *     version 2   0::/system.slice/slurmstepd.scope/job_7/step_0/slurm               below ROOT, or ROOT/unified beside version 1
+ *     version 1   3:freezer:/slurm/uid_1000/job_7/step_0                             a line for each controller, below
+ *         ROOT/freezer
+ *     version 2   0::/system.slice/slurmstepd.scope/job_7/step_0/slurm               below ROOT, or ROOT/unified beside
+ *         version 1
  *
- * The way goes to what is above job_7 (and its uid_1000). Of version 2 only leaves take processes: Slurm has the leaf `system` there for its own.
- * Failing that, further up, to the root, which always takes them.
+ * The way goes to what is above job_7 (and its uid_1000). Of version 2 only leaves take processes: Slurm has the leaf
+ * `system` there for its own. Failing that, further up, to the root, which always takes them.
  */
 #include "spank/cgroup.h"
 

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cgroup - out of a job's cgroups, so that Slurm neither waits for us, nor ends us with the job, nor counts what we use for it
+ * cgroup - out of a job's cgroups, so that Slurm neither waits for us, nor ends us with the job, nor counts what we use
+ * for it
  */
 #ifndef SPOOR_CGROUP_H
 #define SPOOR_CGROUP_H
 
-/* Puts this process where the daemons of Slurm are: above the job, in each hierarchy where it is in that of a job. Where that cannot be it stays. Makes system
- * calls only, on the kernel's own file systems: it may be called between fork and exec. */
+/* Puts this process where the daemons of Slurm are: above the job, in each hierarchy where it is in that of a job.
+ * Where that cannot be it stays. Makes system calls only, on the kernel's own file systems: it may be called between
+ * fork and exec. */
 void cgroup_leave(void);
 
-/* The same for the lines of /proc/self/cgroup in text, below root ("/sys/fs/cgroup"); process is what is written to cgroup.procs ("0": the caller). */
+/* The same for the lines of /proc/self/cgroup in text, below root ("/sys/fs/cgroup"); process is what is written to
+ * cgroup.procs ("0": the caller). */
 void cgroup_leave_at(const char *text, const char *root, const char *process);
 
 #endif

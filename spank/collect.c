@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * collect - spoor-helper collect: what a step left in its spool folder goes to the archive
  *
- * Whatever cannot be delivered stays in the spool folder, and is said. Runs as the job's user: it can do no more than they.
+ * Whatever cannot be delivered stays in the spool folder, and is said. Runs as the job's user: it can do no more than
+ * they.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,15 +34,15 @@
 struct target {
 	const struct facts *facts;
 	const char *folder; /* the user's, in a day's */
-	bool again;    /* there was an earlier attempt */
-	unsigned next; /* the number that is tried first */
-	unsigned parts; /* likewise, of a part */
+	bool again;         /* there was an earlier attempt */
+	unsigned next;      /* the number that is tried first */
+	unsigned parts;     /* likewise, of a part */
 	bool delivered_part;
 	bool refused; /* the archive did not take one */
 };
 
-/* Publishes as FOLDER/JOB.STEP.N.spoor with the first N that is free, from t->next on; a part as JOB.STEP.N.NODE.spoor: what it is joined to takes
- * the shorter name. */
+/* Publishes as FOLDER/JOB.STEP.N.spoor with the first N that is free, from t->next on; a part as JOB.STEP.N.NODE.spoor:
+ * what it is joined to takes the shorter name. */
 static int publish(struct target *t, const struct sealed *sealed)
 {
 	char path[4096];
@@ -54,8 +55,8 @@ static int publish(struct target *t, const struct sealed *sealed)
 	else
 		node = "";
 	for (; *next < WORLDS_MAX; ++*next) {
-		int n = snprintf(path, sizeof path, "%s/%s.%s.%u%s%s.spoor", t->folder, facts_get(facts, "job"), facts_get(facts, "step"), *next, dot,
-		                 node);
+		int n = snprintf(path, sizeof path, "%s/%s.%s.%u%s%s.spoor", t->folder, facts_get(facts, "job"),
+		                 facts_get(facts, "step"), *next, dot, node);
 		if (n < 0 || (size_t)n >= sizeof path) {
 			errno = ENAMETOOLONG;
 			return -1;
@@ -174,8 +175,8 @@ static int leave_exit_note(const struct facts *facts, const char *folder)
 	if (facts_number(facts, "exit_code", 0) == 0 && facts_number(facts, "signal", 0) == 0)
 		return 0;
 	char *note = metadata_encode_note(facts);
-	int n = snprintf(path, sizeof path, "%s/%s.%s.%s.exit", folder, facts_get(facts, "job"), facts_get(facts, "step"),
-	                 node ? node : "node");
+	int n = snprintf(path, sizeof path, "%s/%s.%s.%s.exit", folder, facts_get(facts, "job"),
+	                 facts_get(facts, "step"), node ? node : "node");
 	if (!note || n < 0 || (size_t)n >= sizeof path)
 		fputs("no memory for the exit note\n", stderr);
 	else if (publish_file(path, 0440, note, strlen(note)) && errno != EEXIST)
@@ -191,8 +192,8 @@ static bool names_are_sound(const struct facts *facts)
 {
 	const char *step = facts_get(facts, "step"), *day = facts_get(facts, "day"), *spool = facts_get(facts, "spool");
 	const char *node = facts_get(facts, "node");
-	return facts_number(facts, "job", -1) >= 0 && step && !strpbrk(step, "/") && (!node || !strpbrk(node, "/")) && day &&
-	       day[0] == '/' && spool && spool[0] == '/';
+	return facts_number(facts, "job", -1) >= 0 && step && !strpbrk(step, "/") && (!node || !strpbrk(node, "/")) &&
+	       day && day[0] == '/' && spool && spool[0] == '/';
 }
 
 static void name_user(struct facts *facts)
@@ -210,7 +211,8 @@ static int tidy(struct spool *spool, struct salvage *salvage, const char *folder
 	struct error error = {""};
 
 	spool_trim(folder);
-	if (access(folder, F_OK) == 0 && salvage_folder(salvage, folder, &error) < 0) /* gone already where only an exit note is left to write */
+	if (access(folder, F_OK) == 0 &&
+	    salvage_folder(salvage, folder, &error) < 0) /* gone already where only an exit note is left to write */
 		fprintf(stderr, "%s\n", error.text);
 	if (salvage->running)
 		fprintf(stderr, "%s: %zu processes still record there\n", folder, salvage->running);
@@ -221,7 +223,10 @@ static int tidy(struct spool *spool, struct salvage *salvage, const char *folder
 	}
 	spool_tell_notes(spool);
 	for (size_t i = 0; i < spool->rest_count; i++)
-		usage_remove(AT_FDCWD, spool->rest[i].path); /* unfinished files of processes that are gone, and what is not the tracer's */
+		usage_remove(
+			AT_FDCWD,
+			spool->rest[i]
+				.path); /* unfinished files of processes that are gone, and what is not the tracer's */
 	return 0;
 }
 
@@ -230,7 +235,8 @@ static void say(const char *text)
 	fprintf(stderr, "%s\n", text);
 }
 
-/* The last node that delivers a part makes the whole of them. If that is not to be, lists and sweeps do it later: nothing is wrong then. */
+/* The last node that delivers a part makes the whole of them. If that is not to be, lists and sweeps do it later:
+ * nothing is wrong then. */
 static void join_parts(const struct facts *facts, const char *folder)
 {
 	struct error error = {""};
@@ -246,7 +252,8 @@ static int collect(struct facts *facts, const char *own, bool again)
 	const char *folder = facts_get(facts, "spool");
 	struct spool spool = {0};
 	struct target target = {.facts = facts, .folder = own, .again = again};
-	struct salvage salvage = {.deliver = deliver_bytes, .tell = tell_line, .context = &target, .remove_damaged = true};
+	struct salvage salvage = {
+		.deliver = deliver_bytes, .tell = tell_line, .context = &target, .remove_damaged = true};
 	int rv = 0;
 
 	name_user(facts);
@@ -262,7 +269,8 @@ static int collect(struct facts *facts, const char *own, bool again)
 	if (spool.world_count == 0 && salvage.made == 0)
 		target.refused |= (rv |= leave_exit_note(facts, own)) != 0;
 	if (spool.arena_count)
-		fprintf(stderr, "%s: what %zu ranks recorded could not be read, and is kept there\n", folder, spool.arena_count);
+		fprintf(stderr, "%s: what %zu ranks recorded could not be read, and is kept there\n", folder,
+		        spool.arena_count);
 	if (!rv && !spool.arena_count)
 		kept_clear(folder);
 	spool_free(&spool);
@@ -271,7 +279,8 @@ static int collect(struct facts *facts, const char *own, bool again)
 	return rv && target.refused ? HELPER_ARCHIVE : rv;
 }
 
-/* Takes the folder's lock. Returns it; -1 if there is no folder (there may still be an exit note to write); -2 having said why not. */
+/* Takes the folder's lock. Returns it; -1 if there is no folder (there may still be an exit note to write); -2 having
+ * said why not. */
 static int begin(const char *folder)
 {
 	int lock = kept_lock(folder);
@@ -311,8 +320,9 @@ static int keep(struct facts *facts)
 	return end(folder, lock, rv);
 }
 
-/* Without facts kept (the disk is full) it is delivered all the same. Each folder that is tried is among them before anything is delivered to it: so
- * nothing is delivered twice, whichever attempt was killed. Returns true if there was an attempt before. */
+/* Without facts kept (the disk is full) it is delivered all the same. Each folder that is tried is among them before
+ * anything is delivered to it: so nothing is delivered twice, whichever attempt was killed. Returns true if there was
+ * an attempt before. */
 static bool keep_facts(const char *folder, struct facts *facts, const char *own)
 {
 	/* What only whoever started this helper can say; all else the first attempt knew better. */
@@ -320,9 +330,11 @@ static bool keep_facts(const char *folder, struct facts *facts, const char *own)
 	struct error error = {""};
 	int kept = kept_save(folder, facts, &error);
 
-	if (kept >= 0 && kept_load(folder, facts, stay, &error) >= 0 && !each_folder(facts, is_same, (void *)(uintptr_t)own)) {
+	if (kept >= 0 && kept_load(folder, facts, stay, &error) >= 0 &&
+	    !each_folder(facts, is_same, (void *)(uintptr_t)own)) {
 		const char *list = facts_get(facts, "folders");
-		facts_format(facts, "folders", "%s%.*s%s", list ? list : "", list ? 1 : 0, (const char[]){FACT_SEPARATOR}, own);
+		facts_format(facts, "folders", "%s%.*s%s", list ? list : "", list ? 1 : 0,
+		             (const char[]){FACT_SEPARATOR}, own);
 		kept = kept_replace(folder, facts, &error) ? -1 : kept;
 	}
 	if (error.text[0])
@@ -376,6 +388,7 @@ int helper_discard(struct facts *facts)
 	usage_add(&u, AT_FDCWD, folder);
 	if (u.bytes <= limit && !u.more)
 		return -1;
-	fprintf(stderr, "it holds %s%" PRIu64 " bytes in %zu files, and could not be delivered: removed\n", u.more ? "more than " : "", u.bytes, u.names);
+	fprintf(stderr, "it holds %s%" PRIu64 " bytes in %zu files, and could not be delivered: removed\n",
+	        u.more ? "more than " : "", u.bytes, u.names);
 	return usage_empty(AT_FDCWD, folder);
 }

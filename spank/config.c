@@ -27,10 +27,13 @@ int config_read(struct config *config, int ac, char **av, struct error *error)
 			k++;
 		const char *value = k < 3 ? av[i] + strlen(keys[k].prefix) : NULL;
 		if (!value)
-			rv = error_set(error, "plugstack.conf: unknown argument %s: expected policy=PATH, helper=PATH or preload=PATH",
+			rv = error_set(error,
+			               "plugstack.conf: unknown argument %s: expected policy=PATH, helper=PATH or "
+			               "preload=PATH",
 			               av[i]);
 		else if (value[0] != '/' || strpbrk(value, " :\t")) /* the dynamic loader splits LD_PRELOAD at these */
-			rv = error_set(error, "plugstack.conf: %s: expected an absolute path without blanks and colons", av[i]);
+			rv = error_set(error, "plugstack.conf: %s: expected an absolute path without blanks and colons",
+			               av[i]);
 		else
 			*keys[k].value = value;
 	}
@@ -42,5 +45,6 @@ void config_plain_path(const char *preload, char *path, size_t size)
 	static const char token[] = "/$PLATFORM";
 	const char *at = strstr(preload, token);
 
-	snprintf(path, size, "%.*s%s", at ? (int)(at - preload) : (int)strlen(preload), preload, at ? at + sizeof token - 1 : "");
+	snprintf(path, size, "%.*s%s", at ? (int)(at - preload) : (int)strlen(preload), preload,
+	         at ? at + sizeof token - 1 : "");
 }

@@ -8,14 +8,19 @@
 
 #include "trace/error.h"
 
-/* Where things are; the defaults are where `make install` puts them. The strings live as long as the plugin's arguments. */
+/* Where things are; the defaults are where `make install` puts them. The strings live as long as the plugin's
+ * arguments. */
 struct config {
-	const char *policy;  /* the site's policy file */
-	const char *helper;  /* spoor-helper */
-	const char *preload; /* the gate, as the dynamic loader gets it: may hold $PLATFORM, which that replaces by the kind of machine */
+	const char *policy; /* the site's policy file */
+	const char *helper; /* spoor-helper */
+	const char *
+		/* the gate, as the dynamic loader gets it: may hold $PLATFORM, which that replaces by the kind of
+		 * machine */
+		preload;
 };
 
-/* Fills from the plugin's arguments. Returns 0, or -1 with the first error set; an argument that is wrong is then left out. */
+/* Fills from the plugin's arguments. Returns 0, or -1 with the first error set; an argument that is wrong is then left
+ * out. */
 int config_read(struct config *config, int ac, char **av, struct error *error);
 
 /* The path of the gate without $PLATFORM, where that of this command's kind is. */

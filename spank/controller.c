@@ -15,7 +15,8 @@
 
 #define RECORD_SIZE 16384
 
-/* As long as a node still ends the job, its state is COMPLETING, which hides the other. After some minutes (MinJobAge) the record is gone. Seconds. */
+/* As long as a node still ends the job, its state is COMPLETING, which hides the other. After some minutes (MinJobAge)
+ * the record is gone. Seconds. */
 #define SETTLED_AGE   2
 #define AGAIN_PAUSE   10
 #define FORGOTTEN_AGE 300
@@ -30,8 +31,10 @@ int controller_ask(const struct facts *facts, const char *what, const char *name
 	if (!folder || access(path, X_OK))
 		snprintf(path, sizeof path, "scontrol"); /* on the PATH of helpers */
 	snprintf(setting, sizeof setting, "SLURM_CONF=%s", conf ? conf : "");
-	const char *argv[] = {"/usr/bin/env", conf ? setting : "LC_ALL=C", path, "--oneliner", "show", what, name, NULL};
-	struct process p = {.argv = argv, .input = "", .seconds = CONTROLLER_SECONDS, .output = answer, .output_size = size};
+	const char *argv[] = {
+		"/usr/bin/env", conf ? setting : "LC_ALL=C", path, "--oneliner", "show", what, name, NULL};
+	struct process p = {
+		.argv = argv, .input = "", .seconds = CONTROLLER_SECONDS, .output = answer, .output_size = size};
 	int rv = process_run(&p, &error);
 	if (rv && !answer[0])
 		snprintf(answer, size, "%s", error.text);
@@ -54,9 +57,11 @@ const char *controller_read_ending(const char *record, bool *ending)
 {
 	static const struct {
 		const char *key, *value, *reason;
-	} table[] = {{"JobState", "TIMEOUT", "time-limit"},   {"JobState", "DEADLINE", "time-limit"},  {"JobState", "CANCELLED", "cancelled"},
-	             {"JobState", "PREEMPTED", "preempted"},  {"JobState", "NODE_FAIL", "node-lost"},  {"JobState", "OUT_OF_MEMORY", "oom"},
-	             {"Reason", "TimeLimit", "time-limit"},   {"Reason", "NodeDown", "node-lost"},     {"Reason", "OutOfMemory", "oom"}};
+	} table[] = {{"JobState", "TIMEOUT", "time-limit"},  {"JobState", "DEADLINE", "time-limit"},
+	             {"JobState", "CANCELLED", "cancelled"}, {"JobState", "PREEMPTED", "preempted"},
+	             {"JobState", "NODE_FAIL", "node-lost"}, {"JobState", "OUT_OF_MEMORY", "oom"},
+	             {"Reason", "TimeLimit", "time-limit"},  {"Reason", "NodeDown", "node-lost"},
+	             {"Reason", "OutOfMemory", "oom"}};
 	const char *reason = NULL;
 
 	char *state = controller_value(record, "JobState");

@@ -11,16 +11,17 @@
 
 #define CONTROLLER_SECONDS 20
 
-/* `scontrol show WHAT NAME`, with the slurm.conf of the facts (slurm_conf, and slurm_bin: the folder of Slurm's commands). Returns 0 with its one line in answer, or -1 with
- * what it said there, or why it said nothing. */
+/* `scontrol show WHAT NAME`, with the slurm.conf of the facts (slurm_conf, and slurm_bin: the folder of Slurm's
+ * commands). Returns 0 with its one line in answer, or -1 with what it said there, or why it said nothing. */
 int controller_ask(const struct facts *facts, const char *what, const char *name, char *answer, size_t size);
 
 /* The value of KEY= in such a line, malloc'ed; NULL: it is not there. */
 char *controller_value(const char *answer, const char *key);
 
-/* Why tasks were ended by a signal, as their job's record says it some time after: "time-limit", "cancelled", "preempted", "node-lost", "oom"; NULL: nothing of the kind, or
- * it is not known. Waits until the record can say so, and asks once for a job, or twice if it is still ending; not at all if the step (fact step_end) ended long ago. That a step had
- * a time limit of its own is not known any more then. */
+/* Why tasks were ended by a signal, as their job's record says it some time after: "time-limit", "cancelled",
+ * "preempted", "node-lost", "oom"; NULL: nothing of the kind, or it is not known. Waits until the record can say so,
+ * and asks once for a job, or twice if it is still ending; not at all if the step (fact step_end) ended long ago. That
+ * a step had a time limit of its own is not known any more then. */
 const char *controller_ending(const struct facts *facts);
 
 /* What the record says: one of the above. *ending gets whether the job is still ending, so that this may change. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * courier - spoor-helper end: what has to be done when a step ended, while Slurm goes on
  *
- * Each step that captured starts one. Most find an empty folder, and are gone at once. Of the others one for each user works, and the rest leave their
- * step to it: so there are never many, however many steps end.
+ * Each step that captured starts one. Most find an empty folder, and are gone at once. Of the others one for each user
+ * works, and the rest leave their step to it: so there are never many, however many steps end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +49,8 @@ static gid_t admin_group(const struct facts *facts)
 	return 0;
 }
 
-/* Most steps make no MPI call. Those that do leave nothing where rank 0 is not, but how they ended may have to be told. Returns 0 if the folder is gone. */
+/* Most steps make no MPI call. Those that do leave nothing where rank 0 is not, but how they ended may have to be told.
+ * Returns 0 if the folder is gone. */
 static int look(const struct sweep *s, const char *folder, struct facts *facts)
 {
 	bool worked = folder_step_changed(s->spool_fd, folder) != facts_number(facts, HELPER_CHANGED, 0);
@@ -77,7 +78,8 @@ static void sweep_others(struct sweep *s, struct error *error)
 	size_t before = s->delivered;
 	sweep_all(s, error);
 	if (s->delivered > before) {
-		struct join_search joining = {.archive = s->archive, .since = (int64_t)time(NULL) - JOIN_AGE, .job = -1};
+		struct join_search joining = {
+			.archive = s->archive, .since = (int64_t)time(NULL) - JOIN_AGE, .job = -1};
 		join_archive(&joining, error);
 	}
 }
@@ -87,9 +89,14 @@ int helper_end(struct facts *facts)
 	char spool[4096];
 	struct error error = {""};
 	const char *name = split(facts, spool, sizeof spool), *folder = facts_get(facts, "spool");
-	struct sweep s = {.spool = spool, .archive = facts_get(facts, HELPER_ARCHIVE_AT), .helper = facts_get(facts, HELPER_HELPER),
-	                  .limits = {(uint64_t)facts_number(facts, HELPER_MEMORY, 256 << 20), (unsigned)facts_number(facts, HELPER_CPU, 10)},
-	                  .user_limit = (uint64_t)facts_number(facts, HELPER_USER_LIMIT, 0), .seconds = SWEEP_SECONDS, .settled = SWEEP_SETTLED};
+	struct sweep s = {.spool = spool,
+	                  .archive = facts_get(facts, HELPER_ARCHIVE_AT),
+	                  .helper = facts_get(facts, HELPER_HELPER),
+	                  .limits = {(uint64_t)facts_number(facts, HELPER_MEMORY, 256 << 20),
+	                             (unsigned)facts_number(facts, HELPER_CPU, 10)},
+	                  .user_limit = (uint64_t)facts_number(facts, HELPER_USER_LIMIT, 0),
+	                  .seconds = SWEEP_SECONDS,
+	                  .settled = SWEEP_SETTLED};
 	int64_t uid = facts_number(facts, "uid", -1);
 	int lock = fcntl(PROCESS_KEPT, F_GETFD) >= 0 ? PROCESS_KEPT : -1; /* before anything else is opened */
 

@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <pwd.h>
 #include <inttypes.h>
 #include <link.h>
+#include <pwd.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,8 +58,8 @@ static size_t name_user(struct facts *facts, uid_t uid, gid_t gid, bool name_gro
 	return n;
 }
 
-/* Newer Slurms say when a job began and has to end. Of others its controller is asked, but only if a rule wants to know: that is a
- * question from each node for each step. */
+/* Newer Slurms say when a job began and has to end. Of others its controller is asked, but only if a rule wants to
+ * know: that is a question from each node for each step. */
 static void ask_controller(struct facts *facts)
 {
 	char answer[8192];
@@ -99,7 +99,7 @@ static void add_times(struct facts *facts, const struct policy *policy)
 /* What is asked in a child that becomes the user, for good. */
 struct questions {
 	char preload[4096]; /* the path of the gate */
-	ElfW(Ehdr) own; /* of this helper, which users cannot read */
+	ElfW(Ehdr) own;     /* of this helper, which users cannot read */
 	int spool_fd, given_up_fd;
 	uid_t uid;
 	gid_t gid;
@@ -107,7 +107,7 @@ struct questions {
 	size_t group_count;
 };
 
-static bool read_header(const char *path, ElfW(Ehdr) *header)
+static bool read_header(const char *path, ElfW(Ehdr) * header)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	bool done = fd >= 0 && pread(fd, header, sizeof *header, 0) == sizeof *header;
@@ -117,8 +117,8 @@ static bool read_header(const char *path, ElfW(Ehdr) *header)
 	return done;
 }
 
-/* Is the tracer a shared library that programs of this helper's kind can load? The dynamic loader would tell the user if not. Returns 0, or -1 having
- * said why. */
+/* Is the tracer a shared library that programs of this helper's kind can load? The dynamic loader would tell the user
+ * if not. Returns 0, or -1 having said why. */
 static int check_library(const struct questions *q)
 {
 	const ElfW(Ehdr) *own = &q->own;
@@ -126,8 +126,9 @@ static int check_library(const struct questions *q)
 
 	if (!own->e_ident[0])
 		return 0;
-	if (!read_header(q->preload, &library) || memcmp(library.e_ident, ELFMAG, SELFMAG) || library.e_ident[EI_CLASS] != own->e_ident[EI_CLASS] ||
-	    library.e_machine != own->e_machine || library.e_type != ET_DYN) {
+	if (!read_header(q->preload, &library) || memcmp(library.e_ident, ELFMAG, SELFMAG) ||
+	    library.e_ident[EI_CLASS] != own->e_ident[EI_CLASS] || library.e_machine != own->e_machine ||
+	    library.e_type != ET_DYN) {
 		fprintf(stderr, "%s: the tracer is no library for this machine\n", q->preload);
 		return -1;
 	}
@@ -137,12 +138,14 @@ static int check_library(const struct questions *q)
 /* As the user. Returns 0, or -1 having said why. */
 static int answer_as_user(const struct questions *q, struct usage *usage)
 {
-	if (geteuid() == 0 && (setgroups(q->group_count, q->groups) || setresgid(q->gid, q->gid, q->gid) || setresuid(q->uid, q->uid, q->uid))) {
+	if (geteuid() == 0 && (setgroups(q->group_count, q->groups) || setresgid(q->gid, q->gid, q->gid) ||
+	                       setresuid(q->uid, q->uid, q->uid))) {
 		fprintf(stderr, "could not become user %lu: %s\n", (unsigned long)q->uid, strerror(errno));
 		return -1;
 	}
 	if (access(q->preload, R_OK)) {
-		fprintf(stderr, "%s: user %lu cannot read the tracer: %s\n", q->preload, (unsigned long)q->uid, strerror(errno));
+		fprintf(stderr, "%s: user %lu cannot read the tracer: %s\n", q->preload, (unsigned long)q->uid,
+		        strerror(errno));
 		return -1;
 	}
 	if (q->spool_fd >= 0)
@@ -174,7 +177,8 @@ static int ask_as_user(const struct questions *q, struct usage *usage)
 	return status || !told ? -1 : 0;
 }
 
-/* Somebody whose traces wait in the spool, or who has put other things there, leaves room for others. Returns 0, or -1 having said why not. */
+/* Somebody whose traces wait in the spool, or who has put other things there, leaves room for others. Returns 0, or -1
+ * having said why not. */
 static int check_share(const struct decision *d, const struct usage *u, uint64_t need, int spool_fd)
 {
 	uint64_t most = d->set.spool_user, left = folder_room(spool_fd);
@@ -182,10 +186,14 @@ static int check_share(const struct decision *d, const struct usage *u, uint64_t
 	if (most ? u->bytes + need <= most : u->bytes <= left && !u->more)
 		return 0;
 	if (most)
-		fprintf(stderr, "%s: the user's folders hold %" PRIu64 " bytes, the step needs %" PRIu64 ", and \"spool_user\" is %" PRIu64 "\n", d->spool, u->bytes,
-		        need, most);
+		fprintf(stderr,
+		        "%s: the user's folders hold %" PRIu64 " bytes, the step needs %" PRIu64
+		        ", and \"spool_user\" is %" PRIu64 "\n",
+		        d->spool, u->bytes, need, most);
 	else
-		fprintf(stderr, "%s: the user's folders hold %s%" PRIu64 " bytes in %zu files, which is more than is left for all others: `spoor doctor` says what waits\n",
+		fprintf(stderr,
+		        "%s: the user's folders hold %s%" PRIu64 " bytes in %zu files, which is more than is left for "
+		        "all others: `spoor doctor` says what waits\n",
 		        d->spool, u->more ? "more than " : "", u->bytes, u->names);
 	return -1;
 }
@@ -269,8 +277,8 @@ int helper_day(struct facts *facts)
 		fputs("stdin: archive is missing\n", stderr);
 		return -1;
 	}
-	if (folder_make_day(archive, facts_number(facts, "when", 0), (gid_t)facts_number(facts, "group", 0), (uid_t)facts_number(facts, "uid", FOLDER_AHEAD), path,
-	                    sizeof path, &error)) {
+	if (folder_make_day(archive, facts_number(facts, "when", 0), (gid_t)facts_number(facts, "group", 0),
+	                    (uid_t)facts_number(facts, "uid", FOLDER_AHEAD), path, sizeof path, &error)) {
 		fprintf(stderr, "%s\n", error.text);
 		return -1;
 	}

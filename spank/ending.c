@@ -52,14 +52,17 @@ uint64_t ending_oom_kills(const char *text, const char *root)
 		const char *controllers = strchr(line, ':'), *where = controllers ? strchr(controllers + 1, ':') : NULL;
 		if (!where)
 			continue;
-		bool second = where == controllers + 1, memory = !strncmp(controllers, ":memory:", 8) || memmem(controllers, (size_t)(where - controllers), ",memory", 7);
+		bool second = where == controllers + 1,
+		     memory = !strncmp(controllers, ":memory:", 8) ||
+		              memmem(controllers, (size_t)(where - controllers), ",memory", 7);
 		if (!second && !memory)
 			continue;
 		snprintf(own, sizeof own, "%.*s", (int)strcspn(where + 1, "\n"), where + 1);
 		step_of(own);
 		if (strstr(own, ".."))
 			continue;
-		snprintf(path, sizeof path, second ? "%s%s/memory.events" : "%s/memory%s/memory.oom_control", root, own);
+		snprintf(path, sizeof path, second ? "%s%s/memory.events" : "%s/memory%s/memory.oom_control", root,
+		         own);
 		uint64_t count = oom_line(path);
 		most = count > most ? count : most;
 	}

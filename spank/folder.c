@@ -19,8 +19,8 @@
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define LEFT_OVERS  100 /* how many folders of earlier runs of one step may be there */
 
-/* Opens a folder, making it first if need be. at/name as for openat; path is for messages. With only_root, it must be root's and nobody
- * else's to write. */
+/* Opens a folder, making it first if need be. at/name as for openat; path is for messages. With only_root, it must be
+ * root's and nobody else's to write. */
 static int open_folder(int at, const char *name, mode_t mode, bool only_root, const char *path, struct error *error)
 {
 	struct stat st;
@@ -34,8 +34,9 @@ static int open_folder(int at, const char *name, mode_t mode, bool only_root, co
 	if ((made && fchmod(fd, mode)) || fstat(fd, &st)) {
 		error_set(error, "%s: %s", path, strerror(errno));
 	} else if (only_root && (st.st_uid != 0 || st.st_mode & 022)) {
-		error_set(error, "%s: belongs to user %lu with mode %04o; it must be root's and nobody else may write it", path,
-		          (unsigned long)st.st_uid, (unsigned)st.st_mode & 07777);
+		error_set(error,
+		          "%s: belongs to user %lu with mode %04o; it must be root's and nobody else may write it",
+		          path, (unsigned long)st.st_uid, (unsigned)st.st_mode & 07777);
 	} else {
 		return fd;
 	}
@@ -52,7 +53,8 @@ int folder_make_step(const char *spool, const char *name, uid_t uid, gid_t gid, 
 	if (fd < 0)
 		return -1;
 	for (int i = 0; i <= LEFT_OVERS; i++) {
-		int n = i ? snprintf(path, size, "%s/%s.%d", spool, name, i) : snprintf(path, size, "%s/%s", spool, name);
+		int n = i ? snprintf(path, size, "%s/%s.%d", spool, name, i)
+		          : snprintf(path, size, "%s/%s", spool, name);
 		if (n < 0 || (size_t)n >= size) {
 			error_set(error, "%s/%s: the path is too long", spool, name);
 			goto failed;
@@ -131,28 +133,37 @@ int folder_check_room(int spool_fd, const char *spool, uint64_t bytes, struct er
 	if (fstatvfs(spool_fd, &st))
 		return error_set(error, "%s: %s", spool, strerror(errno));
 	if (st.f_bavail < bytes / st.f_frsize)
-		return error_set(error, "%s: %ju bytes are free on its disk, and %ju are needed: the memory of the ranks, and \"spool_reserve\"", spool,
-		                 (uintmax_t)st.f_bavail * st.f_frsize, (uintmax_t)bytes);
+		return error_set(error,
+		                 "%s: %ju bytes are free on its disk, and %ju are needed: the memory of the ranks, and "
+		                 "\"spool_reserve\"",
+		                 spool, (uintmax_t)st.f_bavail * st.f_frsize, (uintmax_t)bytes);
 	return st.f_files && st.f_favail == 0 ? error_set(error, "%s: no more files fit on its disk", spool) : 0;
 }
 
 /* --- days --- */
 
-/* One folder of the archive. It must be `owner`'s and nobody else's to write; only a day may be for everybody to add to. Two nodes may make it at the same
- * time: both set the same group and mode. Not for reading: who adds to a day need not be able to list it. */
-static int open_dated(int at, const char *name, uid_t owner, gid_t group, mode_t mode, const char *path, struct stat *st, struct error *error)
+/* One folder of the archive. It must be `owner`'s and nobody else's to write; only a day may be for everybody to add
+ * to. Two nodes may make it at the same time: both set the same group and mode. Not for reading: who adds to a day need
+ * not be able to list it. */
+static int open_dated(int at, const char *name, uid_t owner, gid_t group, mode_t mode, const char *path,
+                      struct stat *st, struct error *error)
 {
 	bool made = mkdirat(at, name, mode & 01777) == 0;
 	int why = made ? EEXIST : errno;
 
 	int fd = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, st))
-		error_set(error, "%s: cannot be %s: %s", path, why == EEXIST ? "opened as a folder" : "made", strerror(why == EEXIST ? errno : why));
+		error_set(error, "%s: cannot be %s: %s", path, why == EEXIST ? "opened as a folder" : "made",
+		          strerror(why == EEXIST ? errno : why));
 	else if (st->st_uid != owner || (st->st_mode & 022 && !(mode & S_ISGID && st->st_mode & S_ISVTX)))
-		error_set(error, "%s: belongs to user %lu with mode %04o; it must be user %lu's, as the archive is, and nobody else may write it", path,
-		          (unsigned long)st->st_uid, (unsigned)st->st_mode & 07777, (unsigned long)owner);
+		error_set(error,
+		          "%s: belongs to user %lu with mode %04o; it must be user %lu's, as the archive is, and "
+		          "nobody else may write it",
+		          path, (unsigned long)st->st_uid, (unsigned)st->st_mode & 07777, (unsigned long)owner);
 	else if ((made || mode & S_ISGID & ~st->st_mode) && /* NFS may say of what it made that it was there */
-	         ((mode & S_ISGID && st->st_gid != group && fchownat(at, name, (uid_t)-1, group, AT_SYMLINK_NOFOLLOW)) || fchmodat(at, name, mode, 0)))
+	         ((mode & S_ISGID && st->st_gid != group &&
+	           fchownat(at, name, (uid_t)-1, group, AT_SYMLINK_NOFOLLOW)) ||
+	          fchmodat(at, name, mode, 0)))
 		error_set(error, "%s: cannot be given to group %lu: %s", path, (unsigned long)group, strerror(errno));
 	else
 		return fd;
@@ -161,7 +172,8 @@ static int open_dated(int at, const char *name, uid_t owner, gid_t group, mode_t
 	return -1;
 }
 
-/* In a day, where root is root. What somebody put there before is not ours to judge: the user's own process looks, and takes another name. */
+/* In a day, where root is root. What somebody put there before is not ours to judge: the user's own process looks, and
+ * takes another name. */
 static int give_folder(int day, uid_t user, gid_t group, const char *path, struct error *error)
 {
 	char name[DAY_FOLDER_SIZE], hidden[DAY_FOLDER_SIZE + 40];
@@ -175,17 +187,21 @@ static int give_folder(int day, uid_t user, gid_t group, const char *path, struc
 	clock_gettime(CLOCK_REALTIME, &now);
 	snprintf(hidden, sizeof hidden, ".%s.%ld.%lx", name, (long)getpid(), (unsigned long)now.tv_nsec);
 	int fd = mkdirat(day, hidden, 0700) && errno != EEXIST ? -1 : openat(day, hidden, OPEN_FOLDER);
-	int failed = fd < 0 || fstat(fd, &st) || st.st_uid != 0 || fchown(fd, user, group) || fchmod(fd, 02750) || renameat(day, hidden, day, name);
+	int failed = fd < 0 || fstat(fd, &st) || st.st_uid != 0 || fchown(fd, user, group) || fchmod(fd, 02750) ||
+	             renameat(day, hidden, day, name);
 	int why = errno;
 	if (fd >= 0)
 		close(fd);
 	unlinkat(day, hidden, AT_REMOVEDIR);
 	/* on NFS, an error is not the truth yet; and another node may have been quicker */
-	return failed && fstatat(day, name, &st, AT_SYMLINK_NOFOLLOW) ? error_set(error, "%s/%s: cannot be made for its user: %s", path, name, strerror(why)) : 0;
+	return failed && fstatat(day, name, &st, AT_SYMLINK_NOFOLLOW)
+	               ? error_set(error, "%s/%s: cannot be made for its user: %s", path, name, strerror(why))
+	               : 0;
 }
 
 /* YYYY, MM and DD below an archive. */
-static int make_dated(int archive, uid_t owner, const char *day, gid_t group, mode_t mode, uid_t user, const char *path, struct error *error)
+static int make_dated(int archive, uid_t owner, const char *day, gid_t group, mode_t mode, uid_t user, const char *path,
+                      struct error *error)
 {
 	char name[8];
 	struct stat st;
@@ -206,7 +222,8 @@ static int make_dated(int archive, uid_t owner, const char *day, gid_t group, mo
 	return rv;
 }
 
-int folder_make_day(const char *archive, int64_t when, gid_t group, uid_t user, char *path, size_t size, struct error *error)
+int folder_make_day(const char *archive, int64_t when, gid_t group, uid_t user, char *path, size_t size,
+                    struct error *error)
 {
 	char day[DAY_SIZE];
 	struct stat st;
@@ -221,15 +238,18 @@ int folder_make_day(const char *archive, int64_t when, gid_t group, uid_t user, 
 	int why = mkdir(archive, 0755) ? errno : EEXIST;
 	int fd = open(archive, OPEN_FOLDER);
 	if (fd < 0 || fstat(fd, &st))
-		error_set(error, "%s: cannot be %s: %s", archive, why == EEXIST ? "opened as a folder" : "made", strerror(why == EEXIST ? errno : why));
+		error_set(error, "%s: cannot be %s: %s", archive, why == EEXIST ? "opened as a folder" : "made",
+		          strerror(why == EEXIST ? errno : why));
 	else if (st.st_mode & 022)
-		error_set(error, "%s: has mode %04o; nobody but its owner may write it", archive, (unsigned)st.st_mode & 07777);
+		error_set(error, "%s: has mode %04o; nobody but its owner may write it", archive,
+		          (unsigned)st.st_mode & 07777);
 	else {
 		/* the owner's rights, for files only, and only for now */
 		bool owned = geteuid() == 0 && st.st_uid != 0;
 		if (owned)
 			setfsgid(group), setfsuid(st.st_uid);
-		rv = make_dated(fd, st.st_uid, day, group, user == FOLDER_AHEAD || st.st_uid != 0 ? 03773 : 02751, user, path, error);
+		rv = make_dated(fd, st.st_uid, day, group, user == FOLDER_AHEAD || st.st_uid != 0 ? 03773 : 02751, user,
+		                path, error);
 		if (owned)
 			setfsuid(0), setfsgid(getegid());
 	}

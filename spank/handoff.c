@@ -27,7 +27,8 @@ int handoff_encode(const struct handoff *h, char *out, size_t size)
 
 	if (escape_write(spool, sizeof spool, h->spool) < 0)
 		return -1;
-	int n = snprintf(out, size, "1;mode=%s;threshold=%" PRIu64 "%s%s", mode_names[h->mode], h->threshold, spool[0] ? ";spool=" : "", spool);
+	int n = snprintf(out, size, "1;mode=%s;threshold=%" PRIu64 "%s%s", mode_names[h->mode], h->threshold,
+	                 spool[0] ? ";spool=" : "", spool);
 	for (size_t i = 0; i < setting_count && n >= 0 && (size_t)n < size; i++) {
 		const struct setting *s = &setting_table[i];
 		char value[SETTING_TEXT_SIZE], word[3 * SETTING_TEXT_SIZE];
@@ -80,7 +81,8 @@ static int read_mode(enum handoff_mode *mode, const char *text)
 static void note(struct handoff *h, const char *key, const char *value, const char *expected, const char *instead)
 {
 	size_t used = strlen(h->notes), room = sizeof h->notes - used;
-	int n = snprintf(h->notes + used, room, "%s%s=%.60s: expected %s; %s is used", used ? (char[]){HANDOFF_SEPARATOR, '\0'} : "", key, value, expected,
+	int n = snprintf(h->notes + used, room, "%s%s=%.60s: expected %s; %s is used",
+	                 used ? (char[]){HANDOFF_SEPARATOR, '\0'} : "", key, value, expected,
 	                 *instead ? instead : "none");
 
 	if (n < 0 || (size_t)n >= room)
@@ -124,8 +126,10 @@ static int read_field(struct handoff *h, const char *key, size_t key_size, const
 			return error_set(error, HANDOFF_VARIABLE ": spool: longer than %zu bytes", sizeof h->spool - 1);
 	} else if (IS("alt")) {
 		size_t used = strlen(h->alternatives), room = sizeof h->alternatives - used;
-		if (strchr(value, '\n') || (size_t)snprintf(h->alternatives + used, room, "%s%s", used ? "\n" : "", value) >= room)
-			return error_set(error, HANDOFF_VARIABLE ": alt: more than %zu bytes", sizeof h->alternatives - 1);
+		if (strchr(value, '\n') ||
+		    (size_t)snprintf(h->alternatives + used, room, "%s%s", used ? "\n" : "", value) >= room)
+			return error_set(error, HANDOFF_VARIABLE ": alt: more than %zu bytes",
+			                 sizeof h->alternatives - 1);
 	} else if (setting && setting->tracer) {
 		take_setting(h, setting, value);
 	}
@@ -143,8 +147,8 @@ static int decode(struct handoff *h, const char *text, struct error *error)
 		size_t n = strcspn(field, ";");
 		const char *equals = memchr(field, '=', n);
 		if (!equals)
-			return error_set(error, HANDOFF_VARIABLE ": \"%.*s\": expected KEY=VALUE", (int)(n < 64 ? n : 64),
-			                 field);
+			return error_set(error, HANDOFF_VARIABLE ": \"%.*s\": expected KEY=VALUE",
+			                 (int)(n < 64 ? n : 64), field);
 		size_t key_size = (size_t)(equals - field);
 		if (escape_read(value, sizeof value, equals + 1, n - key_size - 1, '\0') < 0)
 			return error_set(error, HANDOFF_VARIABLE ": %.*s: too long, or not escaped as %%HH",
@@ -170,8 +174,10 @@ int handoff_decode(struct handoff *h, const char *text, struct error *error)
 
 /* --- alternatives --- */
 
-/* Calls visit for each field of the alternative, which is n bytes long; stops when it returns false, and returns that. */
-static bool walk_fields(const char *text, size_t n, bool (*visit)(void *context, const char *key, size_t key_size, const char *value),
+/* Calls visit for each field of the alternative, which is n bytes long; stops when it returns false, and returns that.
+ * */
+static bool walk_fields(const char *text, size_t n,
+                        bool (*visit)(void *context, const char *key, size_t key_size, const char *value),
                         void *context)
 {
 	char value[4096];
@@ -210,8 +216,8 @@ static bool ask(void *context, const char *key, size_t key_size, const char *val
 	} else if (IS(key, key_size, "ranks")) {
 		size_t n = strcspn(value, "-");
 		snprintf(number, sizeof number, "%.*s", (int)(n < 30 ? n : 30), value);
-		q->is_ranks = value[n] && !read_number(&least, number, UINT64_MAX) && !read_number(&most, value + n + 1, UINT64_MAX) &&
-		              q->ranks >= least && q->ranks <= most;
+		q->is_ranks = value[n] && !read_number(&least, number, UINT64_MAX) &&
+		              !read_number(&most, value + n + 1, UINT64_MAX) && q->ranks >= least && q->ranks <= most;
 	}
 	return true;
 }

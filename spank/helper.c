@@ -42,8 +42,9 @@ static int read_facts(struct facts *facts)
 	return rv;
 }
 
-/* What a job's user's own process may not do: be looked into or steered by that user, who could make it say anything, and start others. The executable cannot be read by users,
- * which has the kernel see to the first from the beginning. */
+/* What a job's user's own process may not do: be looked into or steered by that user, who could make it say anything,
+ * and start others. The executable cannot be read by users, which has the kernel see to the first from the beginning.
+ * */
 static void seclude(void)
 {
 	struct rlimit none = {0, 0};
@@ -59,7 +60,11 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*work)(struct facts *facts);
 		bool secluded;
-	} verbs[] = {{"end", helper_end, false}, {"collect", helper_collect, true}, {"keep", helper_keep, true}, {"discard", helper_discard, true}, {"day", helper_day, false}};
+	} verbs[] = {{"end", helper_end, false},
+	             {"collect", helper_collect, true},
+	             {"keep", helper_keep, true},
+	             {"discard", helper_discard, true},
+	             {"day", helper_day, false}};
 	const size_t count = sizeof verbs / sizeof verbs[0];
 	struct facts facts = {0};
 	int rv = -1;
@@ -78,7 +83,8 @@ int main(int argc, char **argv)
 			rv = verbs[k].work(&facts);
 	} else {
 		fputs("Usage: spoor-helper decide POLICY PRELOAD | end | collect | keep | discard | day\n"
-		      "Started by spoor's Slurm plugin, with facts of a job on stdin.\n", stderr);
+		      "Started by spoor's Slurm plugin, with facts of a job on stdin.\n",
+		      stderr);
 		return 2;
 	}
 	facts_clear(&facts);

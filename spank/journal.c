@@ -36,7 +36,8 @@ static int open_file(int folder, const struct stat *owner)
 	struct stat st;
 
 	for (int i = 0; i < 2; i++) {
-		int fd = openat(folder, NAME, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+		int fd =
+			openat(folder, NAME, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 		if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 			if (fd >= 0)
 				close(fd);
@@ -47,9 +48,11 @@ static int open_file(int folder, const struct stat *owner)
 		}
 		if (st.st_size < JOURNAL_SIZE)
 			return fd;
-		/* Of several that find it full, the first makes it the old one; the others see that it is another file by now. */
+		/* Of several that find it full, the first makes it the old one; the others see that it is another file
+		 * by now. */
 		struct stat now;
-		if (i == 0 && flock(fd, LOCK_EX) == 0 && fstatat(folder, NAME, &now, AT_SYMLINK_NOFOLLOW) == 0 && now.st_ino == st.st_ino)
+		if (i == 0 && flock(fd, LOCK_EX) == 0 && fstatat(folder, NAME, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    now.st_ino == st.st_ino)
 			renameat(folder, NAME, folder, OLD);
 		close(fd);
 	}
@@ -72,7 +75,8 @@ int journal_write(const char *folder, const struct facts *facts)
 		return -1;
 	}
 	size_t n = strftime(line, sizeof line, "%Y-%m-%dT%H:%M:%SZ", &tm);
-	for (char *word = text, *rest = text; (word = strsep(&rest, "\n")) && *word && n + strlen(word) + 2 < sizeof line;)
+	for (char *word = text, *rest = text;
+	     (word = strsep(&rest, "\n")) && *word && n + strlen(word) + 2 < sizeof line;)
 		n += (size_t)sprintf(line + n, " %s", word);
 	line[n++] = '\n';
 	free(text);
@@ -102,7 +106,8 @@ static int read_line(char *line, char **time_text, struct facts *facts)
 	return facts_get(facts, "job") ? 0 : -1;
 }
 
-static int read_file(const char *folder, const char *name, int64_t job, void (*line)(void *, const char *, const struct facts *), void *context)
+static int read_file(const char *folder, const char *name, int64_t job,
+                     void (*line)(void *, const char *, const struct facts *), void *context)
 {
 	char path[4096];
 	char *text = NULL, *when;
@@ -127,7 +132,8 @@ static int read_file(const char *folder, const char *name, int64_t job, void (*l
 	return n;
 }
 
-int journal_read(const char *folder, int64_t job, void (*line)(void *context, const char *time, const struct facts *facts), void *context)
+int journal_read(const char *folder, int64_t job,
+                 void (*line)(void *context, const char *time, const struct facts *facts), void *context)
 {
 	int old = read_file(folder, OLD, job, line, context), n = read_file(folder, NAME, job, line, context);
 	return n < 0 || old < 0 ? -1 : n + old;

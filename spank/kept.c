@@ -97,7 +97,8 @@ int kept_replace(const char *folder, const struct facts *facts, struct error *er
 		rv = publish_file(next, 0600, text, strlen(text)) || rename(next, path) ? -1 : 0;
 	}
 	if (rv)
-		error_set(error, "%s: the facts of the step cannot be kept: %s", folder, text ? strerror(errno) : "no memory");
+		error_set(error, "%s: the facts of the step cannot be kept: %s", folder,
+		          text ? strerror(errno) : "no memory");
 	free(text);
 	return rv;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * kept - what a step's spool folder holds besides raw traces, so that they can be delivered later, once: the step's facts, and a lock
+ * kept - what a step's spool folder holds besides raw traces, so that they can be delivered later, once: the step's
+ * facts, and a lock
  *
  *     FOLDER/facts   written before anything is delivered; removed when all was
  *     FOLDER/lock    there and held (flock) while a helper delivers
  *
- * The folder is the user's, and so is who calls this: what they change in it changes their own trace's metadata and nothing else.
+ * The folder is the user's, and so is who calls this: what they change in it changes their own trace's metadata and
+ * nothing else.
  */
 #ifndef SPOOR_KEPT_H
 #define SPOOR_KEPT_H
@@ -29,16 +31,16 @@ bool kept_has_facts(const char *folder);
 int kept_save(const char *folder, const struct facts *facts, struct error *error);
 /* Saves the facts instead of those that are there. Returns 0, or -1 with error set. */
 int kept_replace(const char *folder, const struct facts *facts, struct error *error);
-/* Adds the saved facts to facts, those named in stay (NULL-terminated) only if they are not there yet. Returns 0, 1 if none are saved, -1 with
- * error set. */
+/* Adds the saved facts to facts, those named in stay (NULL-terminated) only if they are not there yet. Returns 0, 1 if
+ * none are saved, -1 with error set. */
 int kept_load(const char *folder, struct facts *facts, const char *const *stay, struct error *error);
 /* All is delivered: removes the facts. */
 void kept_clear(const char *folder);
 /* True for the names above. */
 bool kept_is_own(const char *name);
 
-/* Looks in a folder of the archive for a regular file JOB.STEP.*.spoor of this user with exactly these bytes: delivered already, by a helper that
- * was killed before it could remove the raw trace. */
+/* Looks in a folder of the archive for a regular file JOB.STEP.*.spoor of this user with exactly these bytes: delivered
+ * already, by a helper that was killed before it could remove the raw trace. */
 bool kept_is_delivered(const char *archived, const char *prefix, const void *bytes, size_t size);
 
 #endif

@@ -11,8 +11,8 @@
 #include "spank/option.h"
 #include "spank/preload.h"
 
-/* Whoever runs in a traced job has the tracer in their environment. A job that they submit is decided upon anew, on its nodes, which may not even have this
- * tracer: it must not get it from here. Slurm packs the environment after this. */
+/* Whoever runs in a traced job has the tracer in their environment. A job that they submit is decided upon anew, on its
+ * nodes, which may not even have this tracer: it must not get it from here. Slurm packs the environment after this. */
 static void clear_environment(const struct config *config)
 {
 	const char *preload = getenv("LD_PRELOAD");

@@ -6,8 +6,9 @@
 
 #include "spank/config.h"
 
-/* Takes the tracer and the handoff of a surrounding job out of the environment, which is handed on to a new job or step: its nodes put them in. Hands
- * SPOOR_TRACE on under a name that survives --export=NONE. A value that means nothing is told to the user and ignored. */
+/* Takes the tracer and the handoff of a surrounding job out of the environment, which is handed on to a new job or
+ * step: its nodes put them in. Hands SPOOR_TRACE on under a name that survives --export=NONE. A value that means
+ * nothing is told to the user and ignored. */
 void local_init(const struct config *config);
 
 #endif

@@ -6,7 +6,8 @@
 
 #include "policy/facts.h"
 
-/* The object as malloc'ed text, or NULL if memory is short. Facts that doc/metadata.md does not know become texts under their own names. */
+/* The object as malloc'ed text, or NULL if memory is short. Facts that doc/metadata.md does not know become texts under
+ * their own names. */
 char *metadata_encode(const struct facts *facts);
 /* The object of an exit note: what a node without the trace knows of how its tasks ended. */
 char *metadata_encode_note(const struct facts *facts);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * option - --trace and --spoor
  *
- * Slurm calls the callback more than once in a context (the command line, then what a surrounding sbatch handed down): the last call
- * counts, and a call changes nothing but the value.
+ * Slurm calls the callback more than once in a context (the command line, then what a surrounding sbatch handed down):
+ * the last call counts, and a call changes nothing but the value.
  */
 #include "spank/option.h"
 
@@ -36,7 +36,8 @@ static int take(int val, const char *argument, int remote)
 int option_register(spank_t spank)
 {
 	static struct spank_option options[] = {
-		{"trace", "MODE", "capture the job's MPI calls (off, on, lossless, lossy[:N])[,SETTING=VALUE]...", 2, 0, take},
+		{"trace", "MODE", "capture the job's MPI calls (off, on, lossless, lossy[:N])[,SETTING=VALUE]...", 2, 0,
+	         take},
 		{"spoor", "MODE", "the same as --trace", 2, 1, take},
 	};
 

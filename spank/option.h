@@ -10,7 +10,8 @@
 #define OPTION_VARIABLE        "SPOOR_TRACE"
 #define OPTION_VARIABLE_EXPORT "SLURM_SPOOR_TRACE"
 
-/* Registers both options; to be called from slurm_spank_init in every context. Always returns 0: what goes wrong is logged. */
+/* Registers both options; to be called from slurm_spank_init in every context. Always returns 0: what goes wrong is
+ * logged. */
 int option_register(spank_t spank);
 /* What the user said; NULL if nothing. "on" if the option had no value. */
 const char *option_value(void);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * plugin - the SPANK callbacks: which part of spoor runs in which context
  *
- *     srun, sbatch, salloc   slurm_spank_init            registers --trace, hands SPOOR_TRACE on, and the tracer not (local.c)
+ *     srun, sbatch, salloc   slurm_spank_init            registers --trace, hands SPOOR_TRACE on, and the tracer not
+ *                                                        (local.c)
  *     slurmstepd             slurm_spank_init            registers --trace
  *                            slurm_spank_init_post_opt   decides, prepares the step (remote.c)
  *                            slurm_spank_task_exit       keeps the exit status
  *                            slurm_spank_exit            has the traces collected
  *
- * slurmstepd calls all three as root, for every user's job. Every callback returns 0: a plugin that fails in slurmstepd would
- * fail the job, and may drain the node.
+ * slurmstepd calls all three as root, for every user's job. Every callback returns 0: a plugin that fails in slurmstepd
+ * would fail the job, and may drain the node.
  */
 #include <slurm/spank.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * process - starts a helper
  *
- * slurmstepd has threads: between fork and exec only system calls are made, and everything that needs more is made ready before.
+ * slurmstepd has threads: between fork and exec only system calls are made, and everything that needs more is made
+ * ready before.
  */
 #include "spank/process.h"
 
@@ -34,7 +35,7 @@
 #define LEAVE_MS           5000
 
 /* Exit status of a child that did not get as far as the helper. It says on stderr what it failed at. */
-#define FAILED 121
+#define FAILED  121
 #define REAP_MS 500
 
 /* Between two looks whether a child has ended, ns. */
@@ -62,13 +63,15 @@ static void close_from(int first)
 		close(fd);
 }
 
-/* The system calls themselves: glibc's functions would take locks to tell other threads, which the child does not have. */
+/* The system calls themselves: glibc's functions would take locks to tell other threads, which the child does not have.
+ * */
 static bool become(const struct identity *who)
 {
 	uid_t r = 0, e = 0, s = 0;
 	gid_t rg = 0, eg = 0, sg = 0;
 
-	if (syscall(SYS_setgroups, who->group_count, who->groups) || syscall(SYS_setresgid, who->gid, who->gid, who->gid) ||
+	if (syscall(SYS_setgroups, who->group_count, who->groups) ||
+	    syscall(SYS_setresgid, who->gid, who->gid, who->gid) ||
 	    syscall(SYS_setresuid, who->uid, who->uid, who->uid))
 		return false;
 	if (getresuid(&r, &e, &s) || r != who->uid || e != who->uid || s != who->uid)
@@ -120,8 +123,10 @@ static void limit(const struct limits *l)
 	const struct {
 		int which;
 		rlim_t value;
-	} all[] = {{RLIMIT_DATA, l->memory},      {RLIMIT_AS, l->memory + CODE_SIZE}, {RLIMIT_FSIZE, l->memory}, {RLIMIT_CPU, l->seconds},
-	           {RLIMIT_STACK, STACK_SIZE},    {RLIMIT_CORE, 0},                   {RLIMIT_NOFILE, FILES},    {RLIMIT_MEMLOCK, 0},
+	} all[] = {{RLIMIT_DATA, l->memory},   {RLIMIT_AS, l->memory + CODE_SIZE},
+	           {RLIMIT_FSIZE, l->memory},  {RLIMIT_CPU, l->seconds},
+	           {RLIMIT_STACK, STACK_SIZE}, {RLIMIT_CORE, 0},
+	           {RLIMIT_NOFILE, FILES},     {RLIMIT_MEMLOCK, 0},
 	           {RLIMIT_MSGQUEUE, 0}};
 
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
@@ -166,7 +171,8 @@ static void write_text(const char *path, const char *text)
 		close(fd);
 }
 
-/* Last in what the machine does: jobs go first. If memory is short it is the one to end, and not, as slurmstepd, the last one. */
+/* Last in what the machine does: jobs go first. If memory is short it is the one to end, and not, as slurmstepd, the
+ * last one. */
 static void be_nice(void)
 {
 	if (setpriority(PRIO_PROCESS, 0, NICE) || syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_LAST)) {
@@ -177,15 +183,16 @@ static void be_nice(void)
 
 static void leave_child(const char *const *argv, int in, int none, int keep)
 {
-	/* When a job ends, slurmd asks all processes of its steps to end, and with proctrack/linuxproc a helper may be taken for one
-	 * of them as long as the process between has not gone. */
+	/* When a job ends, slurmd asks all processes of its steps to end, and with proctrack/linuxproc a helper may be
+	 * taken for one of them as long as the process between has not gone. */
 	reset_signals(true);
 	setsid();
 	cgroup_leave();
 	pid_t between = getpid(), pid = fork();
 	if (pid)
 		_exit(pid < 0 ? FAILED : 0);
-	/* proctrack/linuxproc kills what descends from slurmstepd and does not bear its name: be adopted before exec changes that. */
+	/* proctrack/linuxproc kills what descends from slurmstepd and does not bear its name: be adopted before exec
+	 * changes that. */
 	while (getppid() == between)
 		nanosleep(&(struct timespec){0, 1000000}, NULL);
 	be_nice();
@@ -305,7 +312,8 @@ int process_run(struct process *p, struct error *error)
 	}
 	if (pid == 0)
 		run_child(p, pipes[0][0], pipes[1][1], pipes[2][1]);
-	struct stream streams[2] = {{pipes[1][0], p->output, p->output_size, 0}, {pipes[2][0], p->messages, p->message_size, 0}};
+	struct stream streams[2] = {{pipes[1][0], p->output, p->output_size, 0},
+	                            {pipes[2][0], p->messages, p->message_size, 0}};
 	pipes[1][0] = pipes[2][0] = -1;
 	close_pipes(pipes);
 	read_streams(streams, end);

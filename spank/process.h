@@ -25,32 +25,34 @@ struct limits {
 };
 
 struct process {
-	const char *const *argv; /* argv[0] is the absolute path; NULL-terminated */
-	const char *input;       /* goes to its stdin; at most PROCESS_INPUT_MAX bytes */
+	const char *const *argv;         /* argv[0] is the absolute path; NULL-terminated */
+	const char *input;               /* goes to its stdin; at most PROCESS_INPUT_MAX bytes */
 	const struct identity *identity; /* NULL: as the caller */
 	const struct limits *limits;     /* NULL: those of the caller */
-	unsigned seconds;        /* how long to wait; then it is killed */
-	char *output;            /* what it wrote to stdout, with a NUL; what does not fit is dropped; may be NULL */
+	unsigned seconds;                /* how long to wait; then it is killed */
+	char *output; /* what it wrote to stdout, with a NUL; what does not fit is dropped; may be NULL */
 	size_t output_size;
-	char *messages;          /* the same of stderr */
+	char *messages; /* the same of stderr */
 	size_t message_size;
-	int status;              /* gets its status as of wait(); -1: it did not end, or did not start */
+	int status; /* gets its status as of wait(); -1: it did not end, or did not start */
 };
 
 /* A pipe holds this much on every Linux, so that writing never waits for the helper. */
 #define PROCESS_INPUT_MAX 65536
 
-/* Runs it with an empty environment (but PATH), closed descriptors, default signals, in a session of its own, in folder /.
- * Returns 0 if it ended with exit status 0, else -1 with error set. */
+/* Runs it with an empty environment (but PATH), closed descriptors, default signals, in a session of its own, in folder
+ * /. Returns 0 if it ended with exit status 0, else -1 with error set. */
 int process_run(struct process *p, struct error *error);
 
-/* Starts a program in the same way and leaves it: it is nobody's child, in no cgroup of a job (spank/cgroup.h), does not hear what a job is asked to end with,
- * is nice to jobs, and has nobody who listens to what it says. It gets the descriptor `keep` (>= 0; another lock on something) as PROCESS_KEPT. Returns when it is on its
- * way, which waits for no file system: 0, or -1 with error set. */
+/* Starts a program in the same way and leaves it: it is nobody's child, in no cgroup of a job (spank/cgroup.h), does
+ * not hear what a job is asked to end with, is nice to jobs, and has nobody who listens to what it says. It gets the
+ * descriptor `keep` (>= 0; another lock on something) as PROCESS_KEPT. Returns when it is on its way, which waits for
+ * no file system: 0, or -1 with error set. */
 #define PROCESS_KEPT 3
 int process_leave(const char *const *argv, const char *input, int keep, struct error *error);
 
-/* Makes a text that somebody else wrote fit for one line of a log: what is not printable ASCII becomes `?`, and what is beyond PROCESS_LINE bytes is cut. */
+/* Makes a text that somebody else wrote fit for one line of a log: what is not printable ASCII becomes `?`, and what is
+ * beyond PROCESS_LINE bytes is cut. */
 #define PROCESS_LINE 500
 void process_clean(char *line);
 

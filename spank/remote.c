@@ -36,9 +36,9 @@ static struct {
 	char spool[DECISION_PATH_SIZE + 300]; /* the step's own folder */
 	int spool_fd;                         /* of the folder above it */
 	int lock_fd;                          /* of its own folder: nobody sweeps it away while the step runs */
-	int64_t spool_changed;                /* when it was made: another time at the end means that a tracer worked there */
+	int64_t spool_changed; /* when it was made: another time at the end means that a tracer worked there */
 	bool capturing;
-	char why[512]; /* the helper's first message, if it failed */
+	char why[512];      /* the helper's first message, if it failed */
 	uint64_t oom_kills; /* of the step's cgroup when it began */
 	bool oom;           /* a task was killed because memory was short */
 	int exit_status;    /* of the task with the highest exit code, as wait() gives it; 0 if all ended well */
@@ -47,8 +47,7 @@ static struct {
 } remote = {.spool_fd = -1, .lock_fd = -1};
 
 /* Not slurm_error: of a slurmstepd that goes to the user's stderr as well. */
-#define LOG(format, ...) \
-	slurm_info("spoor: %" PRIu32 ".%s: " format, remote.step.job, remote.step.id_text, __VA_ARGS__)
+#define LOG(format, ...) slurm_info("spoor: %" PRIu32 ".%s: " format, remote.step.job, remote.step.id_text, __VA_ARGS__)
 
 /* The helper's messages, one line each. They may quote what a user wrote. */
 static void log_lines(char *text)
@@ -133,7 +132,8 @@ static int set_handoff(spank_t spank, struct error *error)
 	    handoff_encode(&h, text, sizeof text) < 0)
 		return error_set(error, "%s: the path is too long", remote.spool);
 	size_t used = strlen(text);
-	if (alternatives[0] && (size_t)snprintf(text + used, sizeof text - used, ";%s", alternatives) >= sizeof text - used)
+	if (alternatives[0] &&
+	    (size_t)snprintf(text + used, sizeof text - used, ";%s", alternatives) >= sizeof text - used)
 		return error_set(error, "the rules that ask for the executable are too long");
 	spank_err_t rc = spank_setenv(spank, HANDOFF_VARIABLE, text, 1);
 	return rc == ESPANK_SUCCESS ? 0 : error_set(error, HANDOFF_VARIABLE " cannot be set: %s", spank_strerror(rc));
@@ -168,7 +168,8 @@ static char *encode(const struct facts *facts, struct error *error)
 	return text;
 }
 
-/* Where the helper made the step's folder, if it did: it does what a file system that hangs would keep from coming back. */
+/* Where the helper made the step's folder, if it did: it does what a file system that hangs would keep from coming
+ * back. */
 static int take_folder(const char *answer, struct error *error)
 {
 	struct facts facts = {0};
@@ -181,8 +182,8 @@ static int take_folder(const char *answer, struct error *error)
 	return rv;
 }
 
-/* Asks the helper, which knows JSON. It also makes the step's folder, and looks whether the user can read the tracer, because the dynamic loader would complain
- * to the user about one that it cannot load. */
+/* Asks the helper, which knows JSON. It also makes the step's folder, and looks whether the user can read the tracer,
+ * because the dynamic loader would complain to the user about one that it cannot load. */
 static int decide(spank_t spank, const struct config *config, struct error *error)
 {
 	static char output[65536], messages[4096];
@@ -191,13 +192,19 @@ static int decide(spank_t spank, const struct config *config, struct error *erro
 
 	step_facts(&remote.step, spank, &facts);
 	add_choice(spank, &facts);
-	facts_format(&facts, "step_folder", "%" PRIu32 ".%s.%s", remote.step.job, remote.step.id_text, remote.step.node);
+	facts_format(&facts, "step_folder", "%" PRIu32 ".%s.%s", remote.step.job, remote.step.id_text,
+	             remote.step.node);
 	char *input = encode(&facts, error);
 	facts_clear(&facts);
 	if (!input)
 		return -1;
-	struct process p = {.argv = argv, .input = input, .seconds = DECIDE_SECONDS, .output = output,
-	                    .output_size = sizeof output, .messages = messages, .message_size = sizeof messages};
+	struct process p = {.argv = argv,
+	                    .input = input,
+	                    .seconds = DECIDE_SECONDS,
+	                    .output = output,
+	                    .output_size = sizeof output,
+	                    .messages = messages,
+	                    .message_size = sizeof messages};
 	int rv = process_run(&p, error);
 	free(input);
 	if (rv && messages[0]) { /* it said why itself */
@@ -265,7 +272,8 @@ void remote_begin(spank_t spank, const struct config *config)
 	} else {
 		remote.capturing = true;
 		LOG("captured, mode %s%s: %s", mode_format(&remote.decision.mode, mode),
-		    remote.decision.alternatives[0] ? " unless the executable says otherwise" : "", remote.decision.reason);
+		    remote.decision.alternatives[0] ? " unless the executable says otherwise" : "",
+		    remote.decision.reason);
 		note("captured", remote.decision.alternatives[0] ? "unless the executable says otherwise" : NULL);
 	}
 	if (!remote.capturing)
@@ -320,8 +328,9 @@ static void add_ending(struct facts *facts)
 	facts_set(facts, "spool", remote.spool);
 }
 
-/* What is for the helper alone. slurmctld is asked by the first node of a step, and only if its tasks were ended by a signal: a job on many nodes must not be
- * heard of from all of them at once. What the first node says counts for the parts of the others, when they are joined. */
+/* What is for the helper alone. slurmctld is asked by the first node of a step, and only if its tasks were ended by a
+ * signal: a job on many nodes must not be heard of from all of them at once. What the first node says counts for the
+ * parts of the others, when they are joined. */
 static void add_orders(struct facts *facts, const struct config *config)
 {
 	if (remote.oom)

@@ -82,7 +82,8 @@ int spool_read(struct spool *spool, const char *folder, struct error *error)
 	}
 	for (struct dirent *e; !rv && (e = readdir(dir));) {
 		struct stat st;
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || kept_is_own(e->d_name) || fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW))
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || kept_is_own(e->d_name) ||
+		    fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW))
 			continue;
 		int64_t time = st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
 		if (S_ISREG(st.st_mode) && has_form(e->d_name, "world-", ".spoor"))
@@ -204,7 +205,8 @@ static int seal(const struct container *raw, const struct facts *job, struct sea
 	size_t n = 1;
 
 	if (container_count(raw) >= CHUNKS_MAX)
-		return error_set(error, "%s: %zu chunks are more than a raw trace has", container_name(raw), container_count(raw));
+		return error_set(error, "%s: %zu chunks are more than a raw trace has", container_name(raw),
+		                 container_count(raw));
 	char *metadata = seal_describe(raw, job, &sealed->part, error);
 	if (!metadata)
 		return -1;
@@ -232,7 +234,8 @@ int seal_trace(const char *path, const struct facts *job, struct sealed *sealed,
 	return rv;
 }
 
-int seal_bytes(const char *name, const void *bytes, size_t size, const struct facts *job, struct sealed *sealed, struct error *error)
+int seal_bytes(const char *name, const void *bytes, size_t size, const struct facts *job, struct sealed *sealed,
+               struct error *error)
 {
 	struct container *raw = NULL;
 

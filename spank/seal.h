@@ -15,11 +15,12 @@ struct spool {
 	struct spool_file {
 		char *path;
 		int64_t time; /* of the last change, ns */
-	} *worlds, *arenas, *notes, *rest;
+	} * worlds, *arenas, *notes, *rest;
 	size_t world_count, arena_count, note_count, rest_count;
 };
 
-/* More names than a step's folder is looked at for: what is there beyond is not the tracer's, and is removed, traces last. */
+/* More names than a step's folder is looked at for: what is there beyond is not the tracer's, and is removed, traces
+ * last. */
 #define SPOOL_NAMES 20000
 void spool_trim(const char *folder);
 
@@ -41,10 +42,11 @@ struct sealed {
  * Returns 0, or -1 with error set; sealed->bytes may be freed in any case. */
 int seal_trace(const char *path, const struct facts *job, struct sealed *sealed, struct error *error);
 /* The same from memory; name is for messages. */
-int seal_bytes(const char *name, const void *bytes, size_t size, const struct facts *job, struct sealed *sealed, struct error *error);
+int seal_bytes(const char *name, const void *bytes, size_t size, const struct facts *job, struct sealed *sealed,
+               struct error *error);
 
-/* The facts of a raw trace and of its job as the text of META (malloc'ed), or NULL with error set. Decides why a partial trace is one
- * (doc/metadata.md, "reason"). */
+/* The facts of a raw trace and of its job as the text of META (malloc'ed), or NULL with error set. Decides why a
+ * partial trace is one (doc/metadata.md, "reason"). */
 struct container;
 char *seal_describe(const struct container *raw, const struct facts *job, bool *part, struct error *error);
 

@@ -77,8 +77,8 @@ static void add_number(struct facts *facts, const char *name, spank_t spank, spa
 		facts_format(facts, name, "%" PRIu32, value);
 }
 
-/* A variable of the job's environment. Slurm sets these, but a user can change them for steps that a script starts: they are what
- * the job says of itself, and nothing that rights depend on. */
+/* A variable of the job's environment. Slurm sets these, but a user can change them for steps that a script starts:
+ * they are what the job says of itself, and nothing that rights depend on. */
 static void add_variable(struct facts *facts, const char *name, spank_t spank, const char *variable)
 {
 	char value[4096];
@@ -94,7 +94,8 @@ static void add_het_component(const struct step *step, spank_t spank, struct fac
 	for (int i = 0; i < size && i < 1024; i++) {
 		char variable[64], value[32];
 		snprintf(variable, sizeof variable, "SLURM_JOB_ID_HET_GROUP_%d", i);
-		if (spank_getenv(spank, variable, value, sizeof value) == ESPANK_SUCCESS && strtoul(value, NULL, 10) == step->job) {
+		if (spank_getenv(spank, variable, value, sizeof value) == ESPANK_SUCCESS &&
+		    strtoul(value, NULL, 10) == step->job) {
 			facts_format(facts, "het_component", "%d", i);
 			return;
 		}

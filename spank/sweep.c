@@ -29,14 +29,15 @@
 #define GROUPS_MAX  1024
 #define SAID_MAX    8 /* lines of a helper that are worth a line in the log each */
 
-/* How a folder that cannot be delivered is tried again: after 1, 2, 4, ... minutes, and from then on every six hours, until it is given up. */
-#define AGAIN_FIRST    60
-#define AGAIN_MOST     (6 * 3600)
-#define GIVE_UP_AGE    (3 * 86400)
-#define GIVE_UP_TRIES  8
-#define FAILURES_MOST  3     /* of one user's folders, and the others of theirs wait */
-#define OWN_TRIES      300   /* a fifth of a second each */
-#define ORPHANS_MOST   10000 /* names in the spool that are looked at */
+/* How a folder that cannot be delivered is tried again: after 1, 2, 4, ... minutes, and from then on every six hours,
+ * until it is given up. */
+#define AGAIN_FIRST   60
+#define AGAIN_MOST    (6 * 3600)
+#define GIVE_UP_AGE   (3 * 86400)
+#define GIVE_UP_TRIES 8
+#define FAILURES_MOST 3     /* of one user's folders, and the others of theirs wait */
+#define OWN_TRIES     300   /* a fifth of a second each */
+#define ORPHANS_MOST  10000 /* names in the spool that are looked at */
 
 static void tell(const struct sweep *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -86,12 +87,14 @@ static char *describe(const struct sweep *s, const char *what, const struct fact
 	return text;
 }
 
-static void read_identity(const struct facts *facts, const struct stat *st, struct identity *who, gid_t groups[GROUPS_MAX])
+static void read_identity(const struct facts *facts, const struct stat *st, struct identity *who,
+                          gid_t groups[GROUPS_MAX])
 {
 	const char *p = facts_get(facts, "gids");
 	char *end;
 
-	*who = (struct identity){.uid = st->st_uid, .gid = (gid_t)facts_number(facts, "gid", st->st_gid), .groups = groups};
+	*who = (struct identity){
+		.uid = st->st_uid, .gid = (gid_t)facts_number(facts, "gid", st->st_gid), .groups = groups};
 	for (; p && *p && who->group_count < GROUPS_MAX; p = *end ? end + 1 : end) {
 		groups[who->group_count++] = (gid_t)strtoul(p, &end, 10);
 		if (end == p)
@@ -99,8 +102,10 @@ static void read_identity(const struct facts *facts, const struct stat *st, stru
 	}
 }
 
-/* Does it as the folder's owner. Returns its exit status; -1 with why set. why gets the first thing that it said in any case. */
-static int run_helper(const struct sweep *s, const char *what, const char *name, const struct facts *facts, const struct stat *st, struct error *why)
+/* Does it as the folder's owner. Returns its exit status; -1 with why set. why gets the first thing that it said in any
+ * case. */
+static int run_helper(const struct sweep *s, const char *what, const char *name, const struct facts *facts,
+                      const struct stat *st, struct error *why)
 {
 	char messages[4096], *rest = messages;
 	const char *argv[] = {s->helper, what, NULL};
@@ -112,8 +117,13 @@ static int run_helper(const struct sweep *s, const char *what, const char *name,
 	if (!input)
 		return error_set(why, "no memory for the facts");
 	read_identity(facts, st, &who, groups);
-	struct process p = {.argv = argv, .input = input, .identity = geteuid() == 0 ? &who : NULL, .limits = &s->limits, .seconds = s->seconds,
-	                    .messages = messages, .message_size = sizeof messages};
+	struct process p = {.argv = argv,
+	                    .input = input,
+	                    .identity = geteuid() == 0 ? &who : NULL,
+	                    .limits = &s->limits,
+	                    .seconds = s->seconds,
+	                    .messages = messages,
+	                    .message_size = sizeof messages};
 	struct error error = {""};
 	process_run(&p, &error);
 	free(input);
@@ -138,7 +148,8 @@ static int run_helper(const struct sweep *s, const char *what, const char *name,
 /* It stays. counts: because of what is in it, not because the archive takes nothing. */
 static void keep(struct sweep *s, int user, const char *name, struct facts *facts, bool counts, const char *why)
 {
-	int64_t now = (int64_t)time(NULL), tries = facts_number(facts, WAITING_TRIES, 0), since = facts_number(facts, WAITING_SINCE, now);
+	int64_t now = (int64_t)time(NULL), tries = facts_number(facts, WAITING_TRIES, 0),
+		since = facts_number(facts, WAITING_SINCE, now);
 	int64_t pause = counts ? AGAIN_FIRST << (tries < 9 ? tries : 9) : 0;
 	bool first = !facts_get(facts, WAITING_NEXT);
 
@@ -164,7 +175,8 @@ static void keep(struct sweep *s, int user, const char *name, struct facts *fact
 /* The archive's folder of today, with the user's; says once that it cannot be made. */
 static int need_day(struct sweep *s, uid_t uid, struct error *error)
 {
-	if (!s->day[0] && !s->away && folder_make_day(s->archive, time(NULL), s->group, uid, s->day, sizeof s->day, error)) {
+	if (!s->day[0] && !s->away &&
+	    folder_make_day(s->archive, time(NULL), s->group, uid, s->day, sizeof s->day, error)) {
 		s->day[0] = '\0';
 		s->away = true;
 	}
@@ -182,7 +194,8 @@ static int discard(struct sweep *s, const char *name, struct facts *facts, const
 }
 
 /* A folder that is open and locked. */
-static int deliver(struct sweep *s, int user, const char *name, struct facts *facts, const struct stat *st, struct error *error)
+static int deliver(struct sweep *s, int user, const char *name, struct facts *facts, const struct stat *st,
+                   struct error *error)
 {
 	struct error why = {""};
 
@@ -456,7 +469,9 @@ int sweep_open(struct sweep *s, struct error *error)
 	s->waiting = -1;
 	s->spool_fd = open(s->spool, OPEN_FOLDER);
 	if (s->spool_fd < 0)
-		return errno == ENOENT ? 1 : error_set(error, "%s: the spool cannot be opened as a folder: %s", s->spool, strerror(errno));
+		return errno == ENOENT ? 1
+		                       : error_set(error, "%s: the spool cannot be opened as a folder: %s", s->spool,
+		                                   strerror(errno));
 	if (fstat(s->spool_fd, &st) || (geteuid() == 0 && (st.st_uid != 0 || st.st_mode & 022)))
 		error_set(error, "%s: the spool must be root's and nobody else may write it", s->spool);
 	else if ((s->waiting = waiting_open(s->spool_fd)) < 0)

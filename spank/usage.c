@@ -54,7 +54,8 @@ void usage_add_all(struct usage *u, int at, uid_t uid)
 	else if (fd >= 0)
 		close(fd);
 	for (struct dirent *e; dir && !u->more && (e = readdir(dir));) {
-		if (e->d_name[0] >= '0' && e->d_name[0] <= '9' && !fstatat(at, e->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode) && st.st_uid == uid)
+		if (e->d_name[0] >= '0' && e->d_name[0] <= '9' && !fstatat(at, e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+		    S_ISDIR(st.st_mode) && st.st_uid == uid)
 			usage_add(u, at, e->d_name);
 	}
 	if (dir)
@@ -77,7 +78,8 @@ static int empty(int at, const char *name, int depth)
 		if (errno != EISDIR && errno != EPERM)
 			rv = -1;
 		else if (unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR) &&
-		         (fchmodat(dirfd(dir), e->d_name, 0700, 0), empty(dirfd(dir), e->d_name, depth + 1), unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR)))
+		         (fchmodat(dirfd(dir), e->d_name, 0700, 0), empty(dirfd(dir), e->d_name, depth + 1),
+		          unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR)))
 			rv = -1;
 	}
 	closedir(dir);

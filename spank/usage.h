@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * usage - what a user's folders in the spool hold, and how one is emptied
  *
- * A user may put anything into the folder of their step: so this runs as that user, never follows a link, and looks at so many names only.
+ * A user may put anything into the folder of their step: so this runs as that user, never follows a link, and looks at
+ * so many names only.
  */
 #ifndef SPOOR_USAGE_H
 #define SPOOR_USAGE_H

@@ -28,7 +28,8 @@ static int make_folder(int at, const char *name, mode_t mode)
 	int fd = mkdirat(at, name, mode) == 0 || errno == EEXIST ? openat(at, name, OPEN_FOLDER) : -1;
 	struct stat st;
 
-	if (fd >= 0 && (fstat(fd, &st) || st.st_uid != geteuid() || ((st.st_mode & 0777) != mode && fchmod(fd, mode)))) {
+	if (fd >= 0 &&
+	    (fstat(fd, &st) || st.st_uid != geteuid() || ((st.st_mode & 0777) != mode && fchmod(fd, mode)))) {
 		close(fd);
 		errno = EPERM;
 		return -1;

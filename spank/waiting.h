@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * waiting - which steps of a node have ended and are still to be delivered: root's own notes, beside the folders that are users'
+ * waiting - which steps of a node have ended and are still to be delivered: root's own notes, beside the folders that
+ * are users'
  *
  *     SPOOL/.waiting/UID/NAME   the facts of the step whose folder is SPOOL/NAME, which is of user UID
- *     SPOOL/.waiting/UID        locked (flock) by whoever delivers that user's folders: one at a time, so that no user has more than one helper on a node
+ *     SPOOL/.waiting/UID        locked (flock) by whoever delivers that user's folders: one at a time, so that no user
+ *                               has more than one helper on a node
  *     SPOOL/.waiting/swept      was changed when all users' folders were last looked at
  *     SPOOL/.given-up/NAME      folders that could not be delivered for days
  *
- * Root's alone, 0700 (.given-up 0711: its users may still go to what is theirs): no user can add to it, hold a lock in it, or stop it. Facts whose
- * names begin with WAITING_PREFIX are for who delivers, and go no further.
+ * Root's alone, 0700 (.given-up 0711: its users may still go to what is theirs): no user can add to it, hold a lock in
+ * it, or stop it. Facts whose names begin with WAITING_PREFIX are for who delivers, and go no further.
  */
 #ifndef SPOOR_WAITING_H
 #define SPOOR_WAITING_H
@@ -18,18 +20,19 @@
 
 #include "policy/facts.h"
 
-#define WAITING_FOLDER  ".waiting"
+#define WAITING_FOLDER   ".waiting"
 #define WAITING_GIVEN_UP ".given-up"
-#define WAITING_PREFIX  "deliver_"
-#define WAITING_TRIES   WAITING_PREFIX "tries" /* how often it failed */
-#define WAITING_SINCE   WAITING_PREFIX "since" /* when it failed first, seconds since 1970 */
-#define WAITING_NEXT    WAITING_PREFIX "next"  /* when it is tried again; not there: it was never tried */
+#define WAITING_PREFIX   "deliver_"
+#define WAITING_TRIES    WAITING_PREFIX "tries" /* how often it failed */
+#define WAITING_SINCE    WAITING_PREFIX "since" /* when it failed first, seconds since 1970 */
+#define WAITING_NEXT     WAITING_PREFIX "next"  /* when it is tried again; not there: it was never tried */
 
 /* Opens SPOOL/.waiting, making it. Returns the descriptor, or -1 with errno. */
 int waiting_open(int spool_fd);
 /* Opens that of a user, making it. Returns the descriptor, or -1 with errno. */
 int waiting_open_user(int waiting, uid_t uid);
-/* Takes the lock of what is open there, without waiting for whoever has it. It is given back by waiting_unlock, or when the descriptor is closed. */
+/* Takes the lock of what is open there, without waiting for whoever has it. It is given back by waiting_unlock, or when
+ * the descriptor is closed. */
 bool waiting_lock(int fd);
 void waiting_unlock(int fd);
 
@@ -40,8 +43,9 @@ int waiting_load(int user, const char *name, struct facts *facts);
 void waiting_forget(int user, const char *name);
 bool waiting_has(int user, const char *name);
 
-/* Calls each for every name in an open folder that is a step's (of which the first character is a digit), until it returns anything but 0. Returns that;
- * -1 if the folder cannot be read. What each adds to the folder or takes away may or may not be met. */
+/* Calls each for every name in an open folder that is a step's (of which the first character is a digit), until it
+ * returns anything but 0. Returns that; -1 if the folder cannot be read. What each adds to the folder or takes away may
+ * or may not be met. */
 int waiting_each(int folder, int (*each)(void *context, const char *name), void *context);
 
 /* Are they to be looked at, once every so many seconds? If so they count as looked at from now. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * crash - an MPI program that ends badly: crash HOW [SECONDS]
  *
- * Half a second of messages around a ring, then HOW: kill-one, kill-all, abort, exit0, segv, late (the last rank comes to MPI_Finalize after SECONDS),
- * hang (it never does), loop (messages for ever), wait (as many messages, SECONDS without any, then the normal end), memory (the last rank takes
- * ever more, up to 2 GiB).
+ * Half a second of messages around a ring, then HOW: kill-one, kill-all, abort, exit0, segv, late (the last rank comes
+ * to MPI_Finalize after SECONDS), hang (it never does), loop (messages for ever), wait (as many messages, SECONDS
+ * without any, then the normal end), memory (the last rank takes ever more, up to 2 GiB).
  */
 #include <mpi.h>
 #include <signal.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * ending - an MPI program that ends as its argument says: normal, exit (rank 0 exits with 3), abort (rank 0 calls MPI_Abort)
+ * ending - an MPI program that ends as its argument says: normal, exit (rank 0 exits with 3), abort (rank 0 calls
+ * MPI_Abort)
  *
  * Only rank 0 prints, to stdout and stderr, so that two runs of it are the same byte for byte.
  */
@@ -18,8 +19,8 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	for (int step = 0; step < 10; step++) {
-		MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, step, &from, 1, MPI_INT, (rank + size - 1) % size, step,
-		             MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, step, &from, 1, MPI_INT, (rank + size - 1) % size,
+		             step, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		MPI_Allreduce(&from, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 	}
 	if (rank == 0) {

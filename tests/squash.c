@@ -3,10 +3,10 @@
  *
  *     squash FOLDER MOUNTPOINT [root] [nolink] [norename2] [noflock] [lost]
  *
- * FOLDER's files, with the rights of whoever asks; root's are those of user 65534, as on an export with root_squash (with `root`: root's own).
- * nolink: no hard links (EPERM); norename2: no RENAME_NOREPLACE (EINVAL); noflock: no locks (as Lustre without the option flock); lost: the answer to
- * the first try of each link, rename and mkdir gets lost, and the second is told what it finds.
- * Stays in the foreground until it is unmounted.
+ * FOLDER's files, with the rights of whoever asks; root's are those of user 65534, as on an export with root_squash
+ * (with `root`: root's own). nolink: no hard links (EPERM); norename2: no RENAME_NOREPLACE (EINVAL); noflock: no locks
+ * (as Lustre without the option flock); lost: the answer to the first try of each link, rename and mkdir gets lost, and
+ * the second is told what it finds. Stays in the foreground until it is unmounted.
  */
 #define FUSE_USE_VERSION 31
 #define _GNU_SOURCE
@@ -23,11 +23,11 @@
 #include <unistd.h>
 
 #define NOBODY 65534
-#define PATH 4096
+#define PATH   4096
 
 static const char *below;
-/* What is open has its number, and not a name, on a server. FUSE's client asks by the last name that it knows: of what was renamed without its knowing
- * that is the old one. */
+/* What is open has its number, and not a name, on a server. FUSE's client asks by the last name that it knows: of what
+ * was renamed without its knowing that is the old one. */
 static char moved_from[PATH], moved_to[PATH];
 static bool as_root, no_link, no_rename2, no_flock, lost;
 
@@ -97,7 +97,8 @@ static int fs_readlink(const char *path, char *out, size_t size)
 	return n < 0 ? n : 0;
 }
 
-static int fs_readdir(const char *path, void *buffer, fuse_fill_dir_t fill, off_t offset, struct fuse_file_info *fi, enum fuse_readdir_flags flags)
+static int fs_readdir(const char *path, void *buffer, fuse_fill_dir_t fill, off_t offset, struct fuse_file_info *fi,
+                      enum fuse_readdir_flags flags)
 {
 	char p[PATH];
 	(void)offset;
@@ -247,11 +248,29 @@ static int fs_statfs(const char *path, struct statvfs *st)
 
 int main(int argc, char **argv)
 {
-	struct fuse_operations operations = {.init = fs_init, .getattr = fs_getattr, .access = fs_access, .readlink = fs_readlink, .readdir = fs_readdir,
-	                                     .mkdir = fs_mkdir, .symlink = fs_symlink, .mknod = fs_mknod, .unlink = fs_unlink, .rmdir = fs_rmdir,
-	                                     .link = fs_link, .rename = fs_rename, .chmod = fs_chmod, .chown = fs_chown, .truncate = fs_truncate,
-	                                     .utimens = fs_utimens, .open = fs_open, .create = fs_create, .read = fs_read, .write = fs_write,
-	                                     .fsync = fs_fsync, .release = fs_release, .statfs = fs_statfs};
+	struct fuse_operations operations = {.init = fs_init,
+	                                     .getattr = fs_getattr,
+	                                     .access = fs_access,
+	                                     .readlink = fs_readlink,
+	                                     .readdir = fs_readdir,
+	                                     .mkdir = fs_mkdir,
+	                                     .symlink = fs_symlink,
+	                                     .mknod = fs_mknod,
+	                                     .unlink = fs_unlink,
+	                                     .rmdir = fs_rmdir,
+	                                     .link = fs_link,
+	                                     .rename = fs_rename,
+	                                     .chmod = fs_chmod,
+	                                     .chown = fs_chown,
+	                                     .truncate = fs_truncate,
+	                                     .utimens = fs_utimens,
+	                                     .open = fs_open,
+	                                     .create = fs_create,
+	                                     .read = fs_read,
+	                                     .write = fs_write,
+	                                     .fsync = fs_fsync,
+	                                     .release = fs_release,
+	                                     .statfs = fs_statfs};
 	char *arguments[] = {argv[0], argv[2], "-f", "-s", "-o", "allow_other", NULL};
 
 	if (argc < 3) {

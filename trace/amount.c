@@ -23,19 +23,44 @@ static const struct function {
 	enum amount_kind kind;
 	enum in_place in_place; /* what the arguments of the receiving side say then */
 } functions[] = {
-        {"Send", AMOUNT_MESSAGE, 0}, {"Bsend", AMOUNT_MESSAGE, 0}, {"Ssend", AMOUNT_MESSAGE, 0}, {"Rsend", AMOUNT_MESSAGE, 0},
-        {"Sendrecv", AMOUNT_MESSAGE, 0}, {"Sendrecv_replace", AMOUNT_MESSAGE, 0}, {"Psend", AMOUNT_MESSAGE, 0},
-        {"Start", AMOUNT_START, 0}, {"Startall", AMOUNT_START, 0},
-        {"Bcast", AMOUNT_COLLECTIVE, 0}, {"Reduce", AMOUNT_COLLECTIVE, 0}, {"Allreduce", AMOUNT_COLLECTIVE, 0}, {"Scan", AMOUNT_COLLECTIVE, 0},
-        {"Exscan", AMOUNT_COLLECTIVE, 0}, {"Gather", AMOUNT_COLLECTIVE, 0}, {"Gatherv", AMOUNT_COLLECTIVE, 0}, {"Scatter", AMOUNT_ALL, 0},
-        {"Scatterv", AMOUNT_COLLECTIVE, 0}, {"Allgather", AMOUNT_COLLECTIVE, PLACE_SAME}, {"Allgatherv", AMOUNT_COLLECTIVE, PLACE_OWN},
-        {"Alltoall", AMOUNT_ALL, PLACE_SAME}, {"Alltoallv", AMOUNT_COLLECTIVE, PLACE_SAME}, {"Alltoallw", AMOUNT_COLLECTIVE, PLACE_SAME},
-        {"Reduce_scatter", AMOUNT_COLLECTIVE, 0}, {"Reduce_scatter_block", AMOUNT_ALL, 0}, {"Neighbor_allgather", AMOUNT_COLLECTIVE, 0},
-        {"Neighbor_allgatherv", AMOUNT_COLLECTIVE, 0}, {"Neighbor_alltoall", AMOUNT_UNKNOWN, 0}, {"Neighbor_alltoallv", AMOUNT_COLLECTIVE, 0},
-        {"Neighbor_alltoallw", AMOUNT_COLLECTIVE, 0},
-        {"Put", AMOUNT_ONESIDED, 0}, {"Rput", AMOUNT_ONESIDED, 0}, {"Get", AMOUNT_ONESIDED, 0}, {"Rget", AMOUNT_ONESIDED, 0},
-        {"Accumulate", AMOUNT_ONESIDED, 0}, {"Raccumulate", AMOUNT_ONESIDED, 0}, {"Get_accumulate", AMOUNT_ONESIDED, 0},
-        {"Rget_accumulate", AMOUNT_ONESIDED, 0},
+	{"Send", AMOUNT_MESSAGE, 0},
+	{"Bsend", AMOUNT_MESSAGE, 0},
+	{"Ssend", AMOUNT_MESSAGE, 0},
+	{"Rsend", AMOUNT_MESSAGE, 0},
+	{"Sendrecv", AMOUNT_MESSAGE, 0},
+	{"Sendrecv_replace", AMOUNT_MESSAGE, 0},
+	{"Psend", AMOUNT_MESSAGE, 0},
+	{"Start", AMOUNT_START, 0},
+	{"Startall", AMOUNT_START, 0},
+	{"Bcast", AMOUNT_COLLECTIVE, 0},
+	{"Reduce", AMOUNT_COLLECTIVE, 0},
+	{"Allreduce", AMOUNT_COLLECTIVE, 0},
+	{"Scan", AMOUNT_COLLECTIVE, 0},
+	{"Exscan", AMOUNT_COLLECTIVE, 0},
+	{"Gather", AMOUNT_COLLECTIVE, 0},
+	{"Gatherv", AMOUNT_COLLECTIVE, 0},
+	{"Scatter", AMOUNT_ALL, 0},
+	{"Scatterv", AMOUNT_COLLECTIVE, 0},
+	{"Allgather", AMOUNT_COLLECTIVE, PLACE_SAME},
+	{"Allgatherv", AMOUNT_COLLECTIVE, PLACE_OWN},
+	{"Alltoall", AMOUNT_ALL, PLACE_SAME},
+	{"Alltoallv", AMOUNT_COLLECTIVE, PLACE_SAME},
+	{"Alltoallw", AMOUNT_COLLECTIVE, PLACE_SAME},
+	{"Reduce_scatter", AMOUNT_COLLECTIVE, 0},
+	{"Reduce_scatter_block", AMOUNT_ALL, 0},
+	{"Neighbor_allgather", AMOUNT_COLLECTIVE, 0},
+	{"Neighbor_allgatherv", AMOUNT_COLLECTIVE, 0},
+	{"Neighbor_alltoall", AMOUNT_UNKNOWN, 0},
+	{"Neighbor_alltoallv", AMOUNT_COLLECTIVE, 0},
+	{"Neighbor_alltoallw", AMOUNT_COLLECTIVE, 0},
+	{"Put", AMOUNT_ONESIDED, 0},
+	{"Rput", AMOUNT_ONESIDED, 0},
+	{"Get", AMOUNT_ONESIDED, 0},
+	{"Rget", AMOUNT_ONESIDED, 0},
+	{"Accumulate", AMOUNT_ONESIDED, 0},
+	{"Raccumulate", AMOUNT_ONESIDED, 0},
+	{"Get_accumulate", AMOUNT_ONESIDED, 0},
+	{"Rget_accumulate", AMOUNT_ONESIDED, 0},
 };
 
 static const struct function *find(const char *name)
@@ -65,7 +90,8 @@ static int8_t column_of(const struct schema *s, const char *const *names)
 {
 	for (; *names; names++)
 		for (size_t i = 0; i < s->count; i++)
-			if (s->column[i].length == strlen(*names) && memcmp(s->column[i].name, *names, s->column[i].length) == 0)
+			if (s->column[i].length == strlen(*names) &&
+			    memcmp(s->column[i].name, *names, s->column[i].length) == 0)
 				return (int8_t)i;
 	return -1;
 }
@@ -116,7 +142,8 @@ bool amount_needs(const struct schema *s, size_t column)
 	int k = (int)column;
 	if (s->object || datatype_makes(s) || p.persistent || p.kind == AMOUNT_START)
 		return true;
-	return p.kind != AMOUNT_NONE && (k == p.count || k == p.type || k == p.peer || k == p.comm || k == p.partitions);
+	return p.kind != AMOUNT_NONE &&
+	       (k == p.count || k == p.type || k == p.peer || k == p.comm || k == p.partitions);
 }
 
 unsigned amount_class(uint64_t bytes)
@@ -148,8 +175,8 @@ struct amounts {
 	bool has_types, settled, has_requests, lost_requests;
 	bool *has_comms; /* by stream */
 	uint64_t streams, work;
-	struct pattern *patterns; /* parsed when first used */
-	struct pool own;          /* arrays of single ranks */
+	struct pattern *patterns;  /* parsed when first used */
+	struct pool own;           /* arrays of single ranks */
 	const struct pool *arrays; /* these, or those of a walk */
 	struct {
 		int64_t value;
@@ -208,7 +235,8 @@ static struct known *place(const struct table *t, uint64_t key)
 	return &t->slots[i];
 }
 
-static void put(struct amounts *a, enum handle h, uint32_t stream, uint32_t number, uint64_t value, enum amount_kind kind)
+static void put(struct amounts *a, enum handle h, uint32_t stream, uint32_t number, uint64_t value,
+                enum amount_kind kind)
 {
 	struct table *t = &a->tables[h];
 	uint64_t key = ((uint64_t)stream << 32 | number) + 1;
@@ -238,7 +266,8 @@ static void put(struct amounts *a, enum handle h, uint32_t stream, uint32_t numb
 static const struct known *get(struct amounts *a, enum handle h, uint32_t stream, uint64_t number)
 {
 	const struct table *t = &a->tables[h];
-	const struct known *k = t->slots && number <= UINT32_MAX ? place(t, ((uint64_t)stream << 32 | number) + 1) : NULL;
+	const struct known *k =
+		t->slots && number <= UINT32_MAX ? place(t, ((uint64_t)stream << 32 | number) + 1) : NULL;
 	if (!k || !k->key || a->failed)
 		return NULL;
 	a->ambiguous |= k->ambiguous;
@@ -277,7 +306,8 @@ static int steps_open(struct steps *s, struct amounts *a, const struct trace_sit
 	s->left = (uint64_t)visits;
 	for (size_t i = 0; i < s->count; i++) {
 		s->cursors[i] = (struct column_cursor){0};
-		int rv = column_cursor_open(&s->cursors[i], a->trace, &site->columns[s->columns[i]], stream, a->patterns, &a->own);
+		int rv = column_cursor_open(&s->cursors[i], a->trace, &site->columns[s->columns[i]], stream,
+		                            a->patterns, &a->own);
 		if (rv != 0) {
 			s->count = i + 1;
 			return rv;
@@ -454,7 +484,8 @@ int amounts_type_size(struct amounts *a, uint32_t stream, int64_t value, uint64_
 
 static const struct known *comm_row(struct amounts *a, enum handle h, uint32_t stream, int64_t value)
 {
-	if (value < 0 || stream >= a->streams || (!a->has_comms && !(a->has_comms = budget_calloc(a->streams, sizeof *a->has_comms))))
+	if (value < 0 || stream >= a->streams ||
+	    (!a->has_comms && !(a->has_comms = budget_calloc(a->streams, sizeof *a->has_comms))))
 		return NULL;
 	if (!a->has_comms[stream]) {
 		static const char *const columns[] = {[HANDLE_COMM_SIZE] = "size", [HANDLE_COMM_RANK] = "rank"};
@@ -467,7 +498,10 @@ static const struct known *comm_row(struct amounts *a, enum handle h, uint32_t s
 				continue;
 			for (size_t i = 0; i < n; i++)
 				if (!value_is_constant(rows[i]))
-					put(a, k, stream, (uint32_t)i, (uint64_t)rows[i] + (k == HANDLE_COMM_RANK ? stream_rank(a->trace, stream) : 0), AMOUNT_NONE);
+					put(a, k, stream, (uint32_t)i,
+					    (uint64_t)rows[i] +
+					            (k == HANDLE_COMM_RANK ? stream_rank(a->trace, stream) : 0),
+					    AMOUNT_NONE);
 			budget_free(rows);
 		}
 	}
@@ -501,7 +535,8 @@ static bool own_rank(struct amounts *a, uint32_t stream, int64_t value, uint64_t
 /* --- amounts --- */
 
 /* Elements times their size. Returns as amounts_type_size. */
-static int piece(struct amounts *a, uint32_t stream, int64_t count, int64_t type, bool counts, bool types, int64_t only, uint64_t *bytes)
+static int piece(struct amounts *a, uint32_t stream, int64_t count, int64_t type, bool counts, bool types, int64_t only,
+                 uint64_t *bytes)
 {
 	uint64_t size = 0;
 	int rv = types && !value_is_constant(type) ? 0 : amounts_type_size(a, stream, type, &size);
@@ -514,7 +549,8 @@ static int piece(struct amounts *a, uint32_t stream, int64_t count, int64_t type
 		*bytes = (uint64_t)count * size;
 		return count < 0 ? 2 : 0;
 	}
-	const struct pool_item *list = vector(a, count), *each = types && !value_is_constant(type) ? vector(a, type) : NULL;
+	const struct pool_item *list = vector(a, count),
+			       *each = types && !value_is_constant(type) ? vector(a, type) : NULL;
 	size_t n = list->size / sizeof(int64_t);
 	if (each && each->size < list->size)
 		return 2;
@@ -533,19 +569,22 @@ static int piece(struct amounts *a, uint32_t stream, int64_t count, int64_t type
 }
 
 /* Returns 0; 2: not known; 3: it is for nobody. */
-static int amount_of(struct amounts *a, const struct amount_plan *p, const struct schema *s, uint32_t stream, const int64_t *values, uint64_t *bytes)
+static int amount_of(struct amounts *a, const struct amount_plan *p, const struct schema *s, uint32_t stream,
+                     const int64_t *values, uint64_t *bytes)
 {
 	*bytes = 0;
 	if (p->kind == AMOUNT_UNKNOWN)
 		return 2;
 	if (p->peer >= 0 && value_is_constant(values[p->peer]))
 		return strcmp(constant_name(a, values[p->peer]), "MPI_PROC_NULL") == 0 ? 3 : 2;
-	int rv = piece(a, stream, values[p->count], values[p->type], s->column[p->count].vector, s->column[p->type].vector, -1, bytes);
+	int rv = piece(a, stream, values[p->count], values[p->type], s->column[p->count].vector,
+	               s->column[p->type].vector, -1, bytes);
 	if (rv == 1 && p->second_count >= 0 && p->second_type >= 0) {
 		uint64_t rank = 0;
 		if (p->own && !own_rank(a, stream, values[p->comm], &rank))
 			return 2;
-		rv = piece(a, stream, values[p->second_count], values[p->second_type], s->column[p->second_count].vector, s->column[p->second_type].vector,
+		rv = piece(a, stream, values[p->second_count], values[p->second_type],
+		           s->column[p->second_count].vector, s->column[p->second_type].vector,
 		           p->own ? (int64_t)rank : -1, bytes);
 	}
 	if (rv == 2)
@@ -580,13 +619,15 @@ static void add_one(enum amount_kind kind, int rv, uint64_t bytes, uint64_t time
 /* --- requests --- */
 
 /* Where nothing goes to anybody, or is received, a start does nothing. */
-static void make_request(struct amounts *a, const struct amount_plan *p, const struct schema *s, uint32_t stream, const int64_t *values)
+static void make_request(struct amounts *a, const struct amount_plan *p, const struct schema *s, uint32_t stream,
+                         const int64_t *values)
 {
 	uint64_t bytes = 0;
 	int rv = p->kind == AMOUNT_NONE ? 3 : amount_of(a, p, s, stream, values, &bytes);
 	int64_t number = values[p->request];
 	if (number >= 0 && number < STREAM_FOREIGN)
-		put(a, HANDLE_REQUEST, stream, (uint32_t)number, rv == 2 ? UINT64_MAX : bytes, rv == 3 ? AMOUNT_NONE : p->kind);
+		put(a, HANDLE_REQUEST, stream, (uint32_t)number, rv == 2 ? UINT64_MAX : bytes,
+		    rv == 3 ? AMOUNT_NONE : p->kind);
 }
 
 static void need_requests(struct amounts *a)
@@ -631,7 +672,8 @@ int amounts_request(struct amounts *a, uint32_t stream, int64_t value, enum amou
 	return k->value == UINT64_MAX ? 2 : 0;
 }
 
-static void add_start(struct amounts *a, uint32_t stream, int64_t request, uint64_t times, struct amount *sum, uint64_t *sizes)
+static void add_start(struct amounts *a, uint32_t stream, int64_t request, uint64_t times, struct amount *sum,
+                      uint64_t *sizes)
 {
 	enum amount_kind kind = AMOUNT_MESSAGE;
 	uint64_t bytes = 0;
@@ -641,8 +683,8 @@ static void add_start(struct amounts *a, uint32_t stream, int64_t request, uint6
 
 /* --- one call --- */
 
-void amount_add(struct amounts *a, const struct amount_plan *p, uint32_t stream, const struct schema *s, const int64_t *values, uint64_t times,
-                struct amount *sum, uint64_t *sizes)
+void amount_add(struct amounts *a, const struct amount_plan *p, uint32_t stream, const struct schema *s,
+                const int64_t *values, uint64_t times, struct amount *sum, uint64_t *sizes)
 {
 	uint64_t bytes;
 	if (p->persistent || p->kind == AMOUNT_NONE)
@@ -664,7 +706,8 @@ void amount_add(struct amounts *a, const struct amount_plan *p, uint32_t stream,
 	}
 }
 
-int amount_add_visits(struct amounts *a, const struct amount_plan *p, const struct trace_site *site, uint32_t stream, struct amount *sum, uint64_t *sizes)
+int amount_add_visits(struct amounts *a, const struct amount_plan *p, const struct trace_site *site, uint32_t stream,
+                      struct amount *sum, uint64_t *sizes)
 {
 	const struct schema *schema = trace_schema(a->trace, site);
 	const struct amount_plan here = plan_here(*p, site);

@@ -36,9 +36,10 @@ int arena_create(struct arena *a, const char *path, uint64_t size, struct error 
 	return arena_create_shared(a, path, size, NULL, error);
 }
 
-/* Makes the file longer, by n bytes if there is storage and the limit (of the process, for a file) allows it; returns by how many whole pages. A mapped page without
- * storage behind it would be SIGBUS when it is touched, and storage that was only promised might not be there then: so they are written. That also does without
- * calls that not every file system, or filter of system calls, has. */
+/* Makes the file longer, by n bytes if there is storage and the limit (of the process, for a file) allows it; returns
+ * by how many whole pages. A mapped page without storage behind it would be SIGBUS when it is touched, and storage that
+ * was only promised might not be there then: so they are written. That also does without calls that not every file
+ * system, or filter of system calls, has. */
 static uint64_t append(int fd, uint64_t size, uint64_t n, uint64_t limit)
 {
 	static char zeros[1 << 16]; /* never written to: no memory */
@@ -61,12 +62,15 @@ static int create(struct arena *a, const char *path, uint64_t size, const struct
 {
 	struct stat st = {.st_ino = 0};
 	int rv = -1;
-	/* O_APPEND: it may get the number of a standard stream that is closed, and what another thread prints just now must not get into the arena */
+	/* O_APPEND: it may get the number of a standard stream that is closed, and what another thread prints just now
+	 * must not get into the arena */
 	int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return error_set(error, "%s: cannot create the arena: %s", path, strerror(errno));
 	if (!limits->filtered)
-		flock(fd, LOCK_EX | LOCK_NB); /* says that somebody records; a file system without locks does not matter much */
+		flock(fd, LOCK_EX |
+		                  /* says that somebody records; a file system without locks does not matter much */
+		                  LOCK_NB);
 	errno = ENOSPC;
 	if (append(fd, 0, ARENA_FIRST, limits->file) < ARENA_FIRST || fstat(fd, &st) != 0)
 		error_set(error, "%s: cannot allocate %llu bytes: %s", path, (unsigned long long)ARENA_FIRST,
@@ -76,7 +80,8 @@ static int create(struct arena *a, const char *path, uint64_t size, const struct
 	else
 		rv = 0;
 	if (close(fd) != 0 && rv == 0) /* some file systems only tell now that there is no room */
-		rv = error_set(error, "%s: cannot allocate %llu bytes: %s", path, (unsigned long long)ARENA_FIRST, strerror(errno));
+		rv = error_set(error, "%s: cannot allocate %llu bytes: %s", path, (unsigned long long)ARENA_FIRST,
+		               strerror(errno));
 	if (rv != 0)
 		unlink(path);
 	a->device = st.st_dev;
@@ -92,7 +97,9 @@ int arena_create_shared(struct arena *a, const char *path, uint64_t size, uint64
 	if (path) {
 		limits_read(&limits);
 		if (limits.memory / ARENA_LEFT < ARENA_MIN_SIZE)
-			return error_set(error, "%s: no arena: the process may only map %llu more bytes (ulimit -v, -d, -l), of which it would be more than a %dth",
+			return error_set(error,
+			                 "%s: no arena: the process may only map %llu more bytes (ulimit -v, -d, -l), "
+			                 "of which it would be more than a %dth",
 			                 path, (unsigned long long)limits.memory, ARENA_LEFT);
 		if (limits.memory / ARENA_LEFT < size)
 			size = limits.memory / ARENA_LEFT;
@@ -102,7 +109,8 @@ int arena_create_shared(struct arena *a, const char *path, uint64_t size, uint64
 	}
 	size &= ~(PAGE - 1);
 	if (!path && map(a, -1, size, MAP_PRIVATE | MAP_ANONYMOUS) != 0)
-		return error_set(error, "private arena: cannot map %llu bytes: %s", (unsigned long long)size, strerror(errno));
+		return error_set(error, "private arena: cannot map %llu bytes: %s", (unsigned long long)size,
+		                 strerror(errno));
 	if (path && create(a, path, size, &limits, error) != 0) {
 		arena_close(a);
 		return -1;
@@ -228,7 +236,8 @@ static uint64_t allowed(struct arena *a, uint64_t step)
 		return step;
 	do {
 		take = left < step ? left & ~UINT64_C(4095) : step;
-	} while (!__atomic_compare_exchange_n(a->shared, &left, left - take, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	} while (
+		!__atomic_compare_exchange_n(a->shared, &left, left - take, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	return take;
 }
 
@@ -242,7 +251,8 @@ static uint64_t grow(struct arena *a, uint64_t n)
 	limits_read(&limits);
 	int fd = open(a->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	if (fd >= 0) {
-		if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_dev == a->device && st.st_ino == a->inode && (uint64_t)st.st_size == a->header->size)
+		if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_dev == a->device && st.st_ino == a->inode &&
+		    (uint64_t)st.st_size == a->header->size)
 			done = append(fd, a->header->size, n, limits.file);
 		if (close(fd) != 0)
 			done = 0;

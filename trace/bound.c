@@ -7,22 +7,22 @@
 
 /* Bytes in the worst case, of numbers as doc/trace-format.md writes them. */
 enum {
-	NUMBER = 5,  /* of something that there are less than 2^32 of */
-	UINT = 10,   /* any */
+	NUMBER = 5, /* of something that there are less than 2^32 of */
+	UINT = 10,  /* any */
 	VALUE = 11,
 	NODE = NUMBER + NUMBER + VALUE, /* of a diagram; pieces are written only if they are shorter */
 	MAP = 1 + NUMBER + VALUE,       /* besides its nodes */
 	SET = 1 + 2 * NUMBER,
-	SYMBOL = 2 * NUMBER + UINT,     /* with the exponent, and the share of a rule and of its pattern */
+	SYMBOL = 2 * NUMBER + UINT, /* with the exponent, and the share of a rule and of its pattern */
 	GROUP = SET + NUMBER + UINT,
 	STRETCH = UINT + 2 * MAP,
-	ELEMENT = MAP + UINT + UINT,    /* of an array */
-	BIN = VALUE + 3 * UINT,         /* of a tally */
-	CODED = 14,                     /* a number of the range coder, if each bit of its length costs the most */
-	TIME = 12 * CODED,              /* a histogram without its bins */
+	ELEMENT = MAP + UINT + UINT, /* of an array */
+	BIN = VALUE + 3 * UINT,      /* of a tally */
+	CODED = 14,                  /* a number of the range coder, if each bit of its length costs the most */
+	TIME = 12 * CODED,           /* a histogram without its bins */
 	TIME_BIN = 5 * CODED,
-	SITE_TIMES = 6 * CODED,         /* what ranks spent, and the number of edges */
-	ROW = 32,                       /* of the table of chunks, and its header */
+	SITE_TIMES = 6 * CODED, /* what ranks spent, and the number of edges */
+	ROW = 32,               /* of the table of chunks, and its header */
 };
 
 struct column_entries {
@@ -85,7 +85,9 @@ static uint64_t width_of(const struct trace *t, const struct trace_column *c)
 		for (uint32_t k = 0; k < c->groups[i].count; k++)
 			most = c->groups[i].dict[k].width > most ? c->groups[i].dict[k].width : most;
 	for (uint32_t i = 0; i < t->vector_pool.count; i++)
-		most = t->vector_pool.items[i].size / sizeof(int64_t) > most ? t->vector_pool.items[i].size / sizeof(int64_t) : most;
+		most = t->vector_pool.items[i].size / sizeof(int64_t) > most
+		               ? t->vector_pool.items[i].size / sizeof(int64_t)
+		               : most;
 	return most;
 }
 
@@ -94,11 +96,16 @@ static void add_column(struct bound *b, const struct trace *t, const struct trac
 	const struct trace_column *c = &s->columns[column];
 	const struct schema *schema = trace_schema(t, s);
 	bool successor = column >= schema->count, vector = !successor && schema->column[column].vector;
-	uint64_t n = t->loss.threshold < UINT32_MAX ? t->loss.threshold : UINT32_MAX, constants = 0, tallies = successor ? s->edge_count : vector ? 2 : 1;
+	uint64_t n = t->loss.threshold < UINT32_MAX ? t->loss.threshold : UINT32_MAX, constants = 0,
+		 tallies = successor ? s->edge_count
+	                   : vector  ? 2
+	                             : 1;
 	struct column_entries e = entries_of(t, c, &constants);
 	uint64_t width = vector ? width_of(t, c) : 0;
-	/* what it may be: as long as it is in order, and then; a constant has a stretch, and successors of single ranks stay what they are */
-	struct column_entries most = {.tokens = n, .nodes = 4 * n + 16, .stretches = n + 2, .bins = tallies * TALLY_EXACT + constants};
+	/* what it may be: as long as it is in order, and then; a constant has a stretch, and successors of single ranks
+	 * stay what they are */
+	struct column_entries most = {
+		.tokens = n, .nodes = 4 * n + 16, .stretches = n + 2, .bins = tallies * TALLY_EXACT + constants};
 
 	b->columns++;
 	b->entries += e.tokens + e.nodes + e.stretches + e.bins;
@@ -107,8 +114,9 @@ static void add_column(struct bound *b, const struct trace *t, const struct trac
 		most = e;
 	}
 	b->entries_most += most.tokens + most.nodes + most.stretches + most.bins;
-	b->bytes_most += NUMBER + GROUP + most.tokens * (SYMBOL + GROUP) + 2 * most.nodes * NODE + most.stretches * (STRETCH + GROUP) +
-	                 (most.stretches + most.nodes) * width * ELEMENT + s->visits.node_count * NODE + 1 + UINT + tallies * (NUMBER + UINT) + most.bins * BIN;
+	b->bytes_most += NUMBER + GROUP + most.tokens * (SYMBOL + GROUP) + 2 * most.nodes * NODE +
+	                 most.stretches * (STRETCH + GROUP) + (most.stretches + most.nodes) * width * ELEMENT +
+	                 s->visits.node_count * NODE + 1 + UINT + tallies * (NUMBER + UINT) + most.bins * BIN;
 }
 
 static void add_site(struct bound *b, const struct trace *t, const struct trace_site *s, bool object)
@@ -130,7 +138,8 @@ static void add_site(struct bound *b, const struct trace *t, const struct trace_
 
 int bound_make(struct bound *b, const struct trace *t)
 {
-	const struct rankmap *const ranks[] = {&t->events, &t->first, &t->host, &t->lost, &t->in_flight, &t->host_number};
+	const struct rankmap *const ranks[] = {&t->events, &t->first,     &t->host,
+	                                       &t->lost,   &t->in_flight, &t->host_number};
 
 	*b = (struct bound){0};
 	if (!t->loss.lossy)
@@ -142,7 +151,8 @@ int bound_make(struct bound *b, const struct trace *t)
 	}
 	for (uint32_t i = 0; i < t->strings.count; i++)
 		b->bytes_most += NUMBER + t->strings.items[i].size;
-	b->bytes_most += t->module_count * (uint64_t)(2 * NUMBER) + t->node_count * (uint64_t)(2 * NUMBER + UINT) + t->function_count * (uint64_t)NUMBER;
+	b->bytes_most += t->module_count * (uint64_t)(2 * NUMBER) + t->node_count * (uint64_t)(2 * NUMBER + UINT) +
+	                 t->function_count * (uint64_t)NUMBER;
 	b->bytes_most += TRACE_STAGES * 2 * UINT + 2 * UINT;
 	for (int i = 0; i < TRACE_TOTALS; i++) /* a level for each rank of a small world */
 		b->bytes_most += 7 * CODED + (t->total[i].ranks ? t->total[i].count : 0) * CODED;

@@ -7,7 +7,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-#define TICK (UINT64_C(1) << 20)
+#define TICK         (UINT64_C(1) << 20)
 #define BYTES_A_STEP 64
 
 _Thread_local struct budget *budget_now;
@@ -40,7 +40,8 @@ void budget_end(struct budget *b)
 
 void budget_file(uint64_t size)
 {
-	if (budget_now && budget_now->grows && size < (UINT64_C(1) << 62) / BUDGET_FACTOR && budget_now->memory < UINT64_C(1) << 62)
+	if (budget_now && budget_now->grows && size < (UINT64_C(1) << 62) / BUDGET_FACTOR &&
+	    budget_now->memory < UINT64_C(1) << 62)
 		budget_now->memory += BUDGET_FACTOR * size;
 }
 
@@ -69,10 +70,15 @@ bool budget_explain(const char *name, struct error *error)
 		return true;
 	error->text[0] = '\0';
 	if (b->spent[0] == 'm')
-		error_set(error, "%s: reading it takes more than %" PRIu64 " MiB of memory, which is the limit; if you trust who made it, --limit 10 allows ten times as much",
+		error_set(error,
+		          "%s: reading it takes more than %" PRIu64 " MiB of memory, which is the limit; if you trust "
+		          "who made it, --limit 10 allows ten times as much",
 		          name, b->memory >> 20);
 	else
-		error_set(error, "%s: reading it takes more than %" PRIu64 " steps (an event, or a rank, is one), which is the limit; if that is worth the time, --limit 10 allows ten times as many",
+		error_set(error,
+		          "%s: reading it takes more than %" PRIu64
+		          " steps (an event, or a rank, is one), which is the limit; if that is worth the time, "
+		          "--limit 10 allows ten times as many",
 		          name, b->steps);
 	return true;
 }

@@ -57,13 +57,15 @@ static bool has_constants(const struct rankmap *m)
 }
 
 /* In order, without constants that do not exist. numbers: every value is a number of at least `least`. */
-static bool tally_ok(const struct trace *t, const struct tally *tally, enum reference reference, bool numbers, int64_t least)
+static bool tally_ok(const struct trace *t, const struct tally *tally, enum reference reference, bool numbers,
+                     int64_t least)
 {
 	for (uint32_t i = 0; i < tally->count; i++) {
 		const struct tally_bin *b = &tally->bins[i];
 		bool constant = value_is_constant(b->min);
-		if (b->count == 0 || b->max < b->min || (i > 0 && b->min <= tally->bins[i - 1].max) || (constant && b->min != b->max) ||
-		    (!constant && b->min <= VALUE_LOSSY) || !value_ok(t, b->min, reference) || !value_ok(t, b->max, reference) ||
+		if (b->count == 0 || b->max < b->min || (i > 0 && b->min <= tally->bins[i - 1].max) ||
+		    (constant && b->min != b->max) || (!constant && b->min <= VALUE_LOSSY) ||
+		    !value_ok(t, b->min, reference) || !value_ok(t, b->max, reference) ||
 		    (numbers && (constant || b->min < least)))
 			return false;
 	}
@@ -75,16 +77,17 @@ static bool lossy_ok(const struct trace *t, const struct trace_group *g, enum re
 	const struct trace_lossy *l = g->lossy;
 	const struct rankmap *ranks = &g->dict[0].start;
 	int64_t value;
-	if (g->pattern || g->count != 1 || g->dict[0].count != 1 || rankmap_empty(ranks) || rankmap_last(ranks) >= stream_limit(t) ||
-	    !rankmap_constant(ranks, &value) || value != VALUE_LOSSY || l->why & ~(uint32_t)WHY_ALL)
+	if (g->pattern || g->count != 1 || g->dict[0].count != 1 || rankmap_empty(ranks) ||
+	    rankmap_last(ranks) >= stream_limit(t) || !rankmap_constant(ranks, &value) || value != VALUE_LOSSY ||
+	    l->why & ~(uint32_t)WHY_ALL)
 		return false;
 	if (reference == REFERENCE_SITE ? l->values.count > 0 : l->next_count > 0)
 		return false;
 	if (reference != REFERENCE_VECTOR && l->elements.count > 0)
 		return false;
 	for (uint32_t i = 0; i < l->next_count; i++)
-		if (l->next[i].to >= t->site_count || (i > 0 && l->next[i].to <= l->next[i - 1].to) || l->next[i].runs.count == 0 ||
-		    !tally_ok(t, &l->next[i].runs, REFERENCE_NONE, true, 1))
+		if (l->next[i].to >= t->site_count || (i > 0 && l->next[i].to <= l->next[i - 1].to) ||
+		    l->next[i].runs.count == 0 || !tally_ok(t, &l->next[i].runs, REFERENCE_NONE, true, 1))
 			return false;
 	/* the length of a vector is no reference */
 	return tally_ok(t, &l->values, reference == REFERENCE_STRING ? REFERENCE_STRING : REFERENCE_NONE, false, 0) &&
@@ -114,22 +117,24 @@ static bool group_ok(const struct trace *t, const struct trace_group *g, enum re
 		const struct trace_stretch *s = &g->dict[i];
 		if (s->vector) {
 			values++;
-			if (reference != REFERENCE_VECTOR || !vector_ok(t, s) || !rankmap_same_ranks(&s->start, trace_group_ranks(g)))
+			if (reference != REFERENCE_VECTOR || !vector_ok(t, s) ||
+			    !rankmap_same_ranks(&s->start, trace_group_ranks(g)))
 				return false;
 			continue;
 		}
 		if (s->width || s->elements)
 			return false;
 		if (s->count == 0 || (s->count > 1 && reference) || __builtin_add_overflow(values, s->count, &values) ||
-		    !map_ok(t, &s->start, reference) || !map_ok(t, &s->stride, REFERENCE_NONE) || rankmap_empty(&s->start) ||
-		    !rankmap_same_ranks(&s->start, trace_group_ranks(g)) ||
+		    !map_ok(t, &s->start, reference) || !map_ok(t, &s->stride, REFERENCE_NONE) ||
+		    rankmap_empty(&s->start) || !rankmap_same_ranks(&s->start, trace_group_ranks(g)) ||
 		    (s->count > 1 ? !rankmap_same_ranks(&s->stride, &s->start) : !rankmap_empty(&s->stride)))
 			return false;
 	}
 	return values == (g->pattern ? news[g->pattern - 1] : 1);
 }
 
-static int site_check(const struct trace *t, const struct trace_site *s, uint32_t number, const uint64_t *news, struct error *error)
+static int site_check(const struct trace *t, const struct trace_site *s, uint32_t number, const uint64_t *news,
+                      struct error *error)
 {
 	if (s->function >= t->function_count || s->node >= t->node_count)
 		return error_set(error, "site %u: its function or its call path does not exist", number);
@@ -141,7 +146,8 @@ static int site_check(const struct trace *t, const struct trace_site *s, uint32_
 				return error_set(error, "site %u, column %u, group %u: damaged", number, i, k);
 	for (uint32_t i = 0; i < s->edge_count; i++)
 		if (s->edges[i].to >= t->site_count)
-			return error_set(error, "site %u: edge to site %u, which does not exist", number, s->edges[i].to);
+			return error_set(error, "site %u: edge to site %u, which does not exist", number,
+			                 s->edges[i].to);
 	return 0;
 }
 
@@ -153,7 +159,8 @@ int trace_check(const struct trace *t, struct error *error)
 		return error_set(error, "no memory");
 	for (uint32_t i = 0; i < t->patterns.count; i++) {
 		struct pattern p;
-		bool bad = pattern_parse(&p, t->patterns.items[i].bytes, t->patterns.items[i].size) != 0 || !pattern_whole(&p);
+		bool bad = pattern_parse(&p, t->patterns.items[i].bytes, t->patterns.items[i].size) != 0 ||
+		           !pattern_whole(&p);
 		if (!bad)
 			news[i] = pattern_news(&p);
 		pattern_free(&p);
@@ -179,7 +186,8 @@ int trace_check(const struct trace *t, struct error *error)
 			goto done;
 		}
 	for (uint32_t i = 1; i < t->node_count; i++)
-		if (t->nodes[i].parent >= i || (t->nodes[i].module >= t->module_count && t->nodes[i].module != UINT32_MAX)) {
+		if (t->nodes[i].parent >= i ||
+		    (t->nodes[i].module >= t->module_count && t->nodes[i].module != UINT32_MAX)) {
 			error_set(error, "call path node %u: damaged", i);
 			goto done;
 		}
@@ -189,9 +197,11 @@ int trace_check(const struct trace *t, struct error *error)
 	for (uint32_t i = 0; i < t->object_count; i++)
 		if (site_check(t, &t->objects[i], i, news, error) != 0)
 			goto done;
-	if (!map_ok(t, &t->events, REFERENCE_NONE) || !map_ok(t, &t->first, REFERENCE_SITE) || !map_ok(t, &t->host, REFERENCE_STRING) ||
-	    !map_ok(t, &t->in_flight, REFERENCE_SITE) ||
-	    !map_ok(t, &t->host_number, REFERENCE_NONE) || has_constants(&t->host_number) || !map_ok(t, &t->lost, REFERENCE_NONE) || has_constants(&t->events) || has_constants(&t->host) || has_constants(&t->lost)) {
+	if (!map_ok(t, &t->events, REFERENCE_NONE) || !map_ok(t, &t->first, REFERENCE_SITE) ||
+	    !map_ok(t, &t->host, REFERENCE_STRING) || !map_ok(t, &t->in_flight, REFERENCE_SITE) ||
+	    !map_ok(t, &t->host_number, REFERENCE_NONE) || has_constants(&t->host_number) ||
+	    !map_ok(t, &t->lost, REFERENCE_NONE) || has_constants(&t->events) || has_constants(&t->host) ||
+	    has_constants(&t->lost)) {
 		error_set(error, "list of ranks: damaged");
 		goto done;
 	}

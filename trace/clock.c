@@ -20,7 +20,7 @@ struct clock {
 		uint64_t visits;
 		double call;  /* where in the site's histogram the next draw is, 0 .. 1; negative: not yet */
 		double *edge; /* the same of each edge */
-	} *sites;
+	} * sites;
 	uint32_t last; /* site of the last event, or UINT32_MAX */
 	double now, start, compute_stretch, call_stretch;
 	struct timeline *line; /* NULL: the trace has no times of single events of it, or not of those that come now */
@@ -46,7 +46,8 @@ static double compute_before(struct clock *c, uint32_t to)
 		for (uint32_t i = 0; i < s->edge_count; i++)
 			state->edge[i] = first_place(c, c->last, s->edges[i].to);
 	double middle = 0.5;
-	return trace_time_draw(&edge->compute, c->stream, state->visits - 1, state->edge ? &state->edge[edge - s->edges] : &middle);
+	return trace_time_draw(&edge->compute, c->stream, state->visits - 1,
+	                       state->edge ? &state->edge[edge - s->edges] : &middle);
 }
 
 /* As it was recorded; false from where on it was not. */
@@ -79,7 +80,9 @@ static void step_drawn(struct clock *c, uint32_t site, double *begin, double *en
 	c->drawn.compute += compute;
 	c->drawn.calls += init ? 0 : call;
 	if (c->last == UINT32_MAX) /* a further thread begins when there is MPI */
-		c->now = !init ? (stream_thread(c->trace, c->stream) ? c->start : 0) : c->start > call ? c->start - call : 0;
+		c->now = !init             ? (stream_thread(c->trace, c->stream) ? c->start : 0)
+		         : c->start > call ? c->start - call
+		                           : 0;
 	*begin = c->now + compute * c->compute_stretch;
 	*end = *begin + call * (init ? 1 : c->call_stretch);
 }
@@ -145,7 +148,8 @@ static struct clock *create(const struct trace *t, uint32_t stream)
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		c->sites[i].call = -1;
 		/* all ranks leave MPI_Init when the last one does */
-		if (trace_initializes(trace_schema(t, &t->sites[i])) && t->sites[i].communicate.count && (double)t->sites[i].communicate.max > c->start)
+		if (trace_initializes(trace_schema(t, &t->sites[i])) && t->sites[i].communicate.count &&
+		    (double)t->sites[i].communicate.max > c->start)
 			c->start = (double)t->sites[i].communicate.max;
 	}
 	return c;
@@ -174,7 +178,8 @@ int clock_create(struct clock **out, const struct trace *t, uint32_t stream, str
 	struct clock *c = *out = create(t, stream);
 	if (!c)
 		return error_set(error, "no memory");
-	if (is_recorded(t, stream) || !total_of(t, TOTAL_COMPUTE, stream, &compute) || !total_of(t, TOTAL_ELAPSED, stream, &elapsed) || compute > elapsed)
+	if (is_recorded(t, stream) || !total_of(t, TOTAL_COMPUTE, stream, &compute) ||
+	    !total_of(t, TOTAL_ELAPSED, stream, &elapsed) || compute > elapsed)
 		return 0;
 	if (walk_begin(&w, t, stream, error) != 0)
 		rv = -1;
@@ -209,7 +214,8 @@ const char *clock_says(const struct trace *t, char out[CLOCK_SAYS])
 	else if (recorded >= all)
 		snprintf(out, CLOCK_SAYS, "%s", kind);
 	else
-		snprintf(out, CLOCK_SAYS, "%s for %" PRIu64 " of %" PRIu64 " events, the others drawn from histograms", kind, recorded, all);
+		snprintf(out, CLOCK_SAYS, "%s for %" PRIu64 " of %" PRIu64 " events, the others drawn from histograms",
+		         kind, recorded, all);
 	return out;
 }
 

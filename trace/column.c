@@ -12,15 +12,17 @@
 
 /* Stretches that are searched one by one; behind them the dictionary has single values only, found by hash. */
 #define LINEAR 16
-/* Longest period that is followed without touching the grammar, in runs: 32 KiB of the arena for a column that needs it. */
+/* Longest period that is followed without touching the grammar, in runs: 32 KiB of the arena for a column that needs
+ * it. */
 #define MAX_PERIOD 2048
 /* How large a column is is looked at once in so many turns: it takes a look at each symbol. */
 #define CAP_LOOK 4096
-/* Once memory was short, a column is taken for random that has a RANDOM_CAP-th of what a column may have, and RANDOM_VISITS visits took a byte: it
- * gives up its order before it has cost the time to get as large as that. Nothing that repeats is anywhere near. */
-#define RANDOM_CAP 16
-#define RANDOM_VISITS 2
-#define RANDOM_LOOK 256
+/* Once memory was short, a column is taken for random that has a RANDOM_CAP-th of what a column may have, and
+ * RANDOM_VISITS visits took a byte: it gives up its order before it has cost the time to get as large as that. Nothing
+ * that repeats is anywhere near. */
+#define RANDOM_CAP     16
+#define RANDOM_VISITS  2
+#define RANDOM_LOOK    256
 #define RANDOM_SYMBOLS 32
 
 struct dict_slot {
@@ -129,7 +131,8 @@ static int64_t run_find(const struct dict_run *r, int64_t value)
 	if (r->count == 1)
 		return -1;
 	int64_t distance, at;
-	if (__builtin_sub_overflow(value, r->start, &distance) || (distance == INT64_MIN && r->stride == -1) || distance % r->stride)
+	if (__builtin_sub_overflow(value, r->start, &distance) || (distance == INT64_MIN && r->stride == -1) ||
+	    distance % r->stride)
 		return -1;
 	at = distance / r->stride;
 	return at > 0 && (uint64_t)at < r->count ? at : -1;
@@ -233,8 +236,8 @@ static bool references(const struct column *c)
 	return (c->role & ROLE_KINDS) != ROLE_VALUE;
 }
 
-/* After a new value: what must come next to be new without a look into the dictionary. That is the next value of the last stretch,
- * if the stretch moves away from all others. */
+/* After a new value: what must come next to be new without a look into the dictionary. That is the next value of the
+ * last stretch, if the stretch moves away from all others. */
 static void expect_new(struct columns *x, struct column *c)
 {
 	const struct dict_run *runs = dict_runs(x, c), *last = &runs[c->dict_count - 1];
@@ -244,12 +247,14 @@ static void expect_new(struct columns *x, struct column *c)
 	if (last->count < 2 || c->dict_count > LINEAR)
 		return;
 	int64_t limit, next; /* far enough from overflow for any run that a process can make */
-	if (__builtin_mul_overflow(last->stride, INT64_C(1) << 40, &limit) || __builtin_add_overflow(limit, last->start, &limit))
+	if (__builtin_mul_overflow(last->stride, INT64_C(1) << 40, &limit) ||
+	    __builtin_add_overflow(limit, last->start, &limit))
 		return;
 	next = last->start + last->stride * (int64_t)last->count;
 	for (const struct dict_run *r = runs; r < last; r++) {
 		int64_t end = r->start + r->stride * (int64_t)(r->count - 1);
-		if (last->stride > 0 ? (r->start >= last->start || end >= last->start) : (r->start <= last->start || end <= last->start))
+		if (last->stride > 0 ? (r->start >= last->start || end >= last->start)
+		                     : (r->start <= last->start || end <= last->start))
 			return;
 	}
 	if (last->start <= VALUE_NONE || next <= VALUE_NONE || limit <= VALUE_NONE)
@@ -333,7 +338,8 @@ static bool enter_loop(struct columns *x, struct column *c, uint64_t visits, int
 	}
 	struct period_run *runs = arena_at(a, struct period_run, c->period);
 	for (size_t i = 0; i < n; i++)
-		runs[i] = (struct period_run){dict_value(x, c, x->scratch[i].token - 1), x->scratch[i].token, x->scratch[i].length};
+		runs[i] = (struct period_run){dict_value(x, c, x->scratch[i].token - 1), x->scratch[i].token,
+		                              x->scratch[i].length};
 	c->rule = rule;
 	c->loop = 0;
 	c->flushed = 0;
@@ -345,8 +351,8 @@ static bool enter_loop(struct columns *x, struct column *c, uint64_t visits, int
 	return true;
 }
 
-/* Does the column have more tokens than it may: symbols of its pattern, or stretches of its dictionary? A grammar that goes on growing is
- * looked through once in a while. */
+/* Does the column have more tokens than it may: symbols of its pattern, or stretches of its dictionary? A grammar that
+ * goes on growing is looked through once in a while. */
 static bool too_long(struct columns *x, struct column *c, uint64_t run, int64_t value)
 {
 	uint64_t threshold = x->threshold;
@@ -395,7 +401,8 @@ static __attribute__((noinline)) void turn_slowly(struct columns *x, struct colu
 	} else if (c->token == 0 && run) {
 		dict_sync(x, c, run);
 	}
-	if (__builtin_expect(x->threshold != UINT64_MAX, 0) && too_long(x, c, run, value) && lossy_make(x, c, visits, WHY_THRESHOLD)) {
+	if (__builtin_expect(x->threshold != UINT64_MAX, 0) && too_long(x, c, run, value) &&
+	    lossy_make(x, c, visits, WHY_THRESHOLD)) {
 		lossy_turn(x, c, visits, value);
 		return;
 	}
@@ -529,6 +536,6 @@ void column_release(struct columns *x, struct column *c, ref lossy, uint64_t sta
 
 uint64_t column_size(const struct columns *x, struct column *c)
 {
-	return (c->grammar ? (uint64_t)grammar_size(&x->grammars, c->grammar, UINT32_MAX) * sizeof(struct node) : 0) + c->dict_capacity +
-	       c->period_capacity;
+	return (c->grammar ? (uint64_t)grammar_size(&x->grammars, c->grammar, UINT32_MAX) * sizeof(struct node) : 0) +
+	       c->dict_capacity + c->period_capacity;
 }

@@ -15,11 +15,13 @@
 #include "trace/regular.h"
 
 #define HEADER_SIZE 32
-#define ENTRY_SIZE 32
-#define MAX_CHUNKS 1024
-#define MAX_CHUNK_SIZE (UINT64_C(1) << 34) /* decompressed; larger is refused as damaged, as is 2^16 times the stored size (zstd: 2^15) */
-/* Chunks whose length depends neither on the ranks nor on the events. META is JSON, which takes up to 60 times as much in memory; doc/metadata.md: hosts are at most
- * 1024, texts are cut. */
+#define ENTRY_SIZE  32
+#define MAX_CHUNKS  1024
+#define MAX_CHUNK_SIZE \
+	(UINT64_C(1)   \
+	 << 34) /* decompressed; larger is refused as damaged, as is 2^16 times the stored size (zstd: 2^15) */
+/* Chunks whose length depends neither on the ranks nor on the events. META is JSON, which takes up to 60 times as much
+ * in memory; doc/metadata.md: hosts are at most 1024, texts are cut. */
 #define MAX_TEXT_SIZE (UINT64_C(1) << 20)
 #define VERSION_MAJOR 1
 #define VERSION_MINOR 4
@@ -63,18 +65,26 @@ static int header_check(const uint8_t *h, size_t n, const char *name, size_t *co
 	if (memcmp(h, magic, sizeof magic) != 0)
 		return error_set(error, "%s: not a spoor trace: the first 8 bytes are not the magic number", name);
 	if (crc32_of(h, 28) != get(h + 28, 4) && crc32_of(h, 28) == __builtin_bswap32((uint32_t)get(h + 28, 4)))
-		return error_set(error, "%s: header at offset 0: its numbers have another byte order: expected the lowest byte first, on whatever machine", name);
+		return error_set(error,
+		                 "%s: header at offset 0: its numbers have another byte order: expected the lowest "
+		                 "byte first, on whatever machine",
+		                 name);
 	if (crc32_of(h, 28) != get(h + 28, 4))
 		return error_set(error, "%s: header at offset 0: checksum mismatch, the file is damaged", name);
 	if (get(h + 8, 2) != VERSION_MAJOR)
-		return error_set(error, "%s: trace format version %" PRIu64 ".%" PRIu64 ", this spoor reads version %d: use a newer spoor",
+		return error_set(error,
+		                 "%s: trace format version %" PRIu64 ".%" PRIu64
+		                 ", this spoor reads version %d: use a newer spoor",
 		                 name, get(h + 8, 2), get(h + 10, 2), VERSION_MAJOR);
 	if (get(h + 16, 4) & ~(uint64_t)CONTAINER_KNOWN)
-		return error_set(error, "%s: needs a feature that this spoor does not know (incompatible flags 0x%" PRIx64 "): use a newer spoor",
+		return error_set(error,
+		                 "%s: needs a feature that this spoor does not know (incompatible flags 0x%" PRIx64
+		                 "): use a newer spoor",
 		                 name, get(h + 16, 4) & ~(uint64_t)CONTAINER_KNOWN);
 	*count = get(h + 20, 4);
 	if (*count > MAX_CHUNKS)
-		return error_set(error, "%s: header at offset 20: %zu chunks, at most %d are allowed", name, *count, MAX_CHUNKS);
+		return error_set(error, "%s: header at offset 20: %zu chunks, at most %d are allowed", name, *count,
+		                 MAX_CHUNKS);
 	return 0;
 }
 
@@ -89,14 +99,17 @@ static int entry_parse(struct entry *e, const uint8_t *p, const char *name, uint
 	e->size = get(p + 24, 8);
 	if (e->offset > file_size || e->stored > file_size - e->offset)
 		return error_set(error,
-		                 "%s: chunk %s at offset %" PRIu64 ": its %" PRIu64 " bytes end past the end of the file (%" PRIu64
-		                 " bytes): truncated",
+		                 "%s: chunk %s at offset %" PRIu64 ": its %" PRIu64
+		                 " bytes end past the end of the file (%" PRIu64 " bytes): truncated",
 		                 name, e->id, e->offset, e->stored, file_size);
 	if (e->size > MAX_CHUNK_SIZE || e->size < e->stored || e->size >> 16 > e->stored)
-		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": impossible size %" PRIu64, name, e->id, e->offset, e->size);
+		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": impossible size %" PRIu64, name, e->id,
+		                 e->offset, e->size);
 	if (e->size > MAX_TEXT_SIZE && (strcmp(e->id, "META") == 0 || strcmp(e->id, "FACT") == 0))
-		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": %" PRIu64 " bytes, at most %" PRIu64 " are allowed there", name, e->id, e->offset,
-		                 e->size, MAX_TEXT_SIZE);
+		return error_set(error,
+		                 "%s: chunk %s at offset %" PRIu64 ": %" PRIu64 " bytes, at most %" PRIu64
+		                 " are allowed there",
+		                 name, e->id, e->offset, e->size, MAX_TEXT_SIZE);
 	if (!budget_room(e->size)) {
 		budget_explain(name, error);
 		return -1;
@@ -105,32 +118,37 @@ static int entry_parse(struct entry *e, const uint8_t *p, const char *name, uint
 }
 
 /* Checks stored bytes against the entry and decompresses them. *owned is NULL if the chunk is stored as it is. */
-static int entry_load(const struct entry *e, const uint8_t *stored, const char *name, const struct codec *codec, void **owned,
-                      struct error *error)
+static int entry_load(const struct entry *e, const uint8_t *stored, const char *name, const struct codec *codec,
+                      void **owned, struct error *error)
 {
 	*owned = NULL;
 	if (crc32_of(stored, e->stored) != e->crc)
-		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": checksum mismatch, the file is damaged", name, e->id, e->offset);
+		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": checksum mismatch, the file is damaged",
+		                 name, e->id, e->offset);
 	if (e->stored == e->size)
 		return 0;
 	if (!codec)
-		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": is compressed, which this program cannot read", name, e->id,
-		                 e->offset);
+		return error_set(error,
+		                 "%s: chunk %s at offset %" PRIu64 ": is compressed, which this program cannot read",
+		                 name, e->id, e->offset);
 	*owned = budget_malloc(e->size ? e->size : 1);
 	if (!*owned && budget_explain(name, error))
 		return -1;
 	if (!*owned)
-		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": no memory for %" PRIu64 " bytes", name, e->id, e->offset, e->size);
+		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": no memory for %" PRIu64 " bytes", name,
+		                 e->id, e->offset, e->size);
 	if (codec->decompress(*owned, e->size, stored, e->stored) != 0) {
 		budget_free(*owned);
 		*owned = NULL;
-		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": does not decompress, the file is damaged", name, e->id, e->offset);
+		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": does not decompress, the file is damaged",
+		                 name, e->id, e->offset);
 	}
 	return 0;
 }
 
 /* Takes bytes (malloc'ed), whatever happens. */
-static int parse_take(struct container **out, const char *name, uint8_t *bytes, size_t n, const struct codec *codec, struct error *error)
+static int parse_take(struct container **out, const char *name, uint8_t *bytes, size_t n, const struct codec *codec,
+                      struct error *error)
 {
 	int rv = -1;
 	struct container *c = budget_calloc(1, sizeof *c);
@@ -145,11 +163,13 @@ static int parse_take(struct container **out, const char *name, uint8_t *bytes, 
 	if (header_check(bytes, n, name, &count, error) != 0)
 		goto done;
 	if (count * ENTRY_SIZE > n - HEADER_SIZE) {
-		error_set(error, "%s: chunk table at offset %d: %zu entries end past the end of the file: truncated", name, HEADER_SIZE, count);
+		error_set(error, "%s: chunk table at offset %d: %zu entries end past the end of the file: truncated",
+		          name, HEADER_SIZE, count);
 		goto done;
 	}
 	if (crc32_of(bytes + HEADER_SIZE, count * ENTRY_SIZE) != get(bytes + 24, 4)) {
-		error_set(error, "%s: chunk table at offset %d: checksum mismatch, the file is damaged", name, HEADER_SIZE);
+		error_set(error, "%s: chunk table at offset %d: checksum mismatch, the file is damaged", name,
+		          HEADER_SIZE);
 		goto done;
 	}
 	c->chunks = budget_calloc(count + 1, sizeof *c->chunks);
@@ -162,9 +182,11 @@ static int parse_take(struct container **out, const char *name, uint8_t *bytes, 
 		struct entry e;
 		if (entry_parse(&e, bytes + HEADER_SIZE + i * ENTRY_SIZE, name, n, error) != 0)
 			goto done;
-		total += e.stored; /* a thousand chunks may not be the same bytes, to be decompressed a thousand times */
+		total +=
+			e.stored; /* a thousand chunks may not be the same bytes, to be decompressed a thousand times */
 		if (total > n) {
-			error_set(error, "%s: chunk %s at offset %" PRIu64 ": overlaps another chunk", name, e.id, e.offset);
+			error_set(error, "%s: chunk %s at offset %" PRIu64 ": overlaps another chunk", name, e.id,
+			          e.offset);
 			goto done;
 		}
 		if (entry_load(&e, bytes + e.offset, name, codec, &c->owned[i], error) != 0)
@@ -204,8 +226,10 @@ static ssize_t read_at(int fd, void *buffer, size_t n, uint64_t offset)
 	return (ssize_t)done;
 }
 
-/* The table of chunks, checked; `head` has the room for it, or *more gets it, malloc'ed. Returns NULL with error set. */
-static uint8_t *read_table(int fd, const char *path, uint8_t head[HEADER_SIZE + 32 * ENTRY_SIZE], uint8_t **more, size_t *count, struct error *error)
+/* The table of chunks, checked; `head` has the room for it, or *more gets it, malloc'ed. Returns NULL with error set.
+ * */
+static uint8_t *read_table(int fd, const char *path, uint8_t head[HEADER_SIZE + 32 * ENTRY_SIZE], uint8_t **more,
+                           size_t *count, struct error *error)
 {
 	uint8_t *table = head + HEADER_SIZE;
 	ssize_t got = read_at(fd, head, HEADER_SIZE + 32 * ENTRY_SIZE, 0);
@@ -263,7 +287,8 @@ int container_take(struct container **out, int fd, const char *name, const struc
 	close(fd);
 	if (got < 0) {
 		budget_free(bytes);
-		return budget_explain(name, error) ? -1 : error_set(error, "%s: cannot read: %s", name, strerror(failure));
+		return budget_explain(name, error) ? -1
+		                                   : error_set(error, "%s: cannot read: %s", name, strerror(failure));
 	}
 	return parse_take(out, name, bytes, (size_t)got, codec, error);
 }
@@ -340,8 +365,8 @@ const char *container_name(const struct container *c)
 	return c->name;
 }
 
-int container_read_chunk(int fd, const char *path, const char *id, const struct codec *codec, uint8_t **data, size_t *size,
-                         struct error *error)
+int container_read_chunk(int fd, const char *path, const char *id, const struct codec *codec, uint8_t **data,
+                         size_t *size, struct error *error)
 {
 	int rv = -1;
 	uint8_t head[HEADER_SIZE + 32 * ENTRY_SIZE], *table, *more = NULL, *stored = NULL;
@@ -391,7 +416,8 @@ done:
 	return rv;
 }
 
-int container_encode(const struct chunk *chunks, size_t n, uint32_t flags, const struct codec *codec, uint8_t **out, size_t *size)
+int container_encode(const struct chunk *chunks, size_t n, uint32_t flags, const struct codec *codec, uint8_t **out,
+                     size_t *size)
 {
 	size_t room = HEADER_SIZE + n * ENTRY_SIZE;
 	for (size_t i = 0; i < n; i++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * container - a .spoor file: header, table of chunks, chunks (doc/trace-format.md, section "Container")
  *
- * A container is read whole and checked whole: once container_open() has succeeded, every chunk is there, has its checksum,
- * and (with a codec) is decompressed. It knows nothing of what chunks mean. Sizes are checked, and charged to the budget of the reader (trace/budget.h), in the
- * table of chunks, before any chunk is read.
+ * A container is read whole and checked whole: once container_open() has succeeded, every chunk is there, has its
+ * checksum, and (with a codec) is decompressed. It knows nothing of what chunks mean. Sizes are checked, and charged to
+ * the budget of the reader (trace/budget.h), in the table of chunks, before any chunk is read.
  */
 #ifndef SPOOR_CONTAINER_H
 #define SPOOR_CONTAINER_H
@@ -33,18 +33,23 @@ struct chunk {
 struct container;
 
 /* Incompatible flags: a reader that does not know one cannot read the file. */
-#define CONTAINER_LOSSY 1u /* columns without order */
-#define CONTAINER_HIST 2u  /* times are in the chunk HIST */
-#define CONTAINER_MAPS 4u  /* maps that share their nodes, arrays as maps of their elements */
-#define CONTAINER_THREADS 8u /* ranks with several threads: streams (trace/stream.h) */
+#define CONTAINER_LOSSY   1u  /* columns without order */
+#define CONTAINER_HIST    2u  /* times are in the chunk HIST */
+#define CONTAINER_MAPS    4u  /* maps that share their nodes, arrays as maps of their elements */
+#define CONTAINER_THREADS 8u  /* ranks with several threads: streams (trace/stream.h) */
 #define CONTAINER_DERIVED 16u /* columns that follow from others, or from one list */
 #define CONTAINER_ROUNDED 32u /* counts of bins in HIST are */
-#define CONTAINER_BRIEF 64u /* HIST, CNTR, FULL: the coder learns quickly; ranks are numbers in their site, sums have fewer digits */
-#define CONTAINER_WHOLE 128u /* all ranks are there: nodes of maps are entropy-coded, maps may have more ranks than they need, groups are in any order, coordinates derived */
-#define CONTAINER_KNOWN (CONTAINER_WHOLE | CONTAINER_BRIEF | CONTAINER_ROUNDED | CONTAINER_LOSSY | CONTAINER_HIST | CONTAINER_MAPS | CONTAINER_THREADS | CONTAINER_DERIVED)
+/* HIST, CNTR, FULL: the coder learns quickly; ranks are numbers in their site, sums have fewer digits */
+#define CONTAINER_BRIEF 64u
+/* all ranks are there: nodes of maps are entropy-coded, maps may have more ranks than they need, groups are in any
+ * order, coordinates derived */
+#define CONTAINER_WHOLE 128u
+#define CONTAINER_KNOWN                                                                                              \
+	(CONTAINER_WHOLE | CONTAINER_BRIEF | CONTAINER_ROUNDED | CONTAINER_LOSSY | CONTAINER_HIST | CONTAINER_MAPS | \
+	 CONTAINER_THREADS | CONTAINER_DERIVED)
 
-/* Reads and checks the file. codec may be NULL: then a compressed chunk is an error. Returns 0, or -1 with error set
- * ("FILE: chunk SITE at offset 312: checksum mismatch ..."). The caller destroys *out. */
+/* Reads and checks the file. codec may be NULL: then a compressed chunk is an error. Returns 0, or -1 with
+	 * error set ("FILE: chunk SITE at offset 312: checksum mismatch ..."). The caller destroys *out. */
 int container_open(struct container **out, const char *path, const struct codec *codec, struct error *error);
 /* The same of a file that is open, which is closed in any case; name is used in messages. */
 int container_take(struct container **out, int fd, const char *name, const struct codec *codec, struct error *error);
@@ -65,12 +70,15 @@ uint64_t container_bytes(const struct container *c);
 size_t container_file_size(const struct container *c);
 const char *container_name(const struct container *c);
 
-/* Only one chunk of a file that is open, and stays so, read with as little I/O as possible (header, table, chunk): what `spoor list` needs. The caller frees
- * *data. Returns 0 found, 1 no such chunk, -1 error. *data has a NUL behind its last byte. */
-int container_read_chunk(int fd, const char *name, const char *id, const struct codec *codec, uint8_t **data, size_t *size,
-                         struct error *error);
+/* Only one chunk of a file that is open, and stays so, read with as little I/O as possible (header, table, chunk): what
+ * `spoor list` needs. The caller frees *data. Returns 0 found, 1 no such chunk, -1 error. *data has a NUL behind its
+ * last byte. */
+int container_read_chunk(int fd, const char *name, const char *id, const struct codec *codec, uint8_t **data,
+                         size_t *size, struct error *error);
 
-/* Encodes chunks (id, data, size are used), with incompatible flags, into one malloc'ed buffer. Returns 0, or -1 (no memory). codec may be NULL. */
-int container_encode(const struct chunk *chunks, size_t n, uint32_t flags, const struct codec *codec, uint8_t **out, size_t *size);
+/* Encodes chunks (id, data, size are used), with incompatible flags, into one malloc'ed buffer. Returns 0, or -1 (no
+ * memory). codec may be NULL. */
+int container_encode(const struct chunk *chunks, size_t n, uint32_t flags, const struct codec *codec, uint8_t **out,
+                     size_t *size);
 
 #endif

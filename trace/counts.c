@@ -62,7 +62,8 @@ int counts_add(struct trace_time **to, const struct trace_time *from, const uint
 	return 0;
 }
 
-int counts_merge(struct trace *into, const struct trace *from, const uint32_t *strings, uint32_t numbers[TRACE_COUNTERS])
+int counts_merge(struct trace *into, const struct trace *from, const uint32_t *strings,
+                 uint32_t numbers[TRACE_COUNTERS])
 {
 	for (uint32_t i = 0; i < from->counter_count; i++) {
 		const struct trace_counter *c = &from->counters[i];
@@ -115,16 +116,19 @@ static const struct trace_time *times_of(const struct each *e)
 	return e->edge == 1 ? &s->communicate : &s->edges[e->edge - 2].compute;
 }
 
-static struct histogram_place place(const struct each *e, const struct histogram_visits *visits, uint64_t all, unsigned form)
+static struct histogram_place place(const struct each *e, const struct histogram_visits *visits, uint64_t all,
+                                    unsigned form)
 {
 	const struct trace_site *s = &e->t->sites[e->site];
 	uint32_t to = e->edge == 1 ? e->site : s->edges[e->edge - 2].to;
-	struct histogram_place p = histogram_place(e->t, &visits[e->site], &visits[to], e->edge == 1 ? 0 : HISTOGRAM_CONTEXTS, form);
+	struct histogram_place p =
+		histogram_place(e->t, &visits[e->site], &visits[to], e->edge == 1 ? 0 : HISTOGRAM_CONTEXTS, form);
 	p.all = all;
 	return p;
 }
 
-static void put_compact(struct writer *w, const struct trace *t, uint32_t counter, const struct histogram_visits *visits)
+static void put_compact(struct writer *w, const struct trace *t, uint32_t counter,
+                        const struct histogram_visits *visits)
 {
 	static const struct trace_time none;
 	struct entropy_block *b = entropy_block_new();
@@ -176,7 +180,8 @@ static int take(struct trace_time **counts, uint32_t counter, struct trace_time 
 	return 0;
 }
 
-static int get_compact(struct reader *r, struct trace *t, uint32_t counter, const struct histogram_visits *visits, unsigned form)
+static int get_compact(struct reader *r, struct trace *t, uint32_t counter, const struct histogram_visits *visits,
+                       unsigned form)
 {
 	int rv = 0;
 	struct trace_time **counts;
@@ -197,14 +202,17 @@ static int get_compact(struct reader *r, struct trace *t, uint32_t counter, cons
 
 int counts_get(struct reader *r, struct trace *t, uint32_t flags)
 {
-	unsigned form = histogram_form(flags) & ~(unsigned)HISTOGRAM_WHOLE_COUNTS; /* of these they are rounded in all files */
+	unsigned form =
+		histogram_form(flags) & ~(unsigned)HISTOGRAM_WHOLE_COUNTS; /* of these they are rounded in all files */
 	int rv = 0;
 	size_t n = reader_count(r);
 	if (r->bad || n > TRACE_COUNTERS)
 		return -1;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t name = reader_uint(r), ranks = reader_uint(r), missing = reader_uint(r), reason = reader_uint(r);
-		if (r->bad || name >= t->strings.count || reason >= t->strings.count || counts_number(t, (uint32_t)name) != i)
+		uint64_t name = reader_uint(r), ranks = reader_uint(r), missing = reader_uint(r),
+			 reason = reader_uint(r);
+		if (r->bad || name >= t->strings.count || reason >= t->strings.count ||
+		    counts_number(t, (uint32_t)name) != i)
 			return -1;
 		counts_tell(t, (uint32_t)i, ranks, missing, (uint32_t)reason);
 	}

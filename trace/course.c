@@ -10,15 +10,15 @@
 #include "trace/stream.h"
 #include "trace/walk.h"
 
-#define NOBODY UINT32_MAX
+#define NOBODY     UINT32_MAX
 #define WALKED_MAX 65536 /* events */
 
 /* What is known of a site, in the rank at hand. */
 struct stop {
 	uint64_t visits, entered, left;
-	uint32_t last;  /* where its last edge leads; NOBODY: it has none */
-	bool constant;  /* all of its edges lead there: how many there are is not known */
-	bool reaches;   /* the last site, by last edges */
+	uint32_t last; /* where its last edge leads; NOBODY: it has none */
+	bool constant; /* all of its edges lead there: how many there are is not known */
+	bool reaches;  /* the last site, by last edges */
 };
 
 struct course {
@@ -71,9 +71,9 @@ static int read_edges(struct course *x, uint32_t site)
 	return rv < 0 ? -1 : 0;
 }
 
-/* The last site: the one that is left once less than it is visited. A constant column does not say how long it is; if no other site is the last one, one of
- * these is, and where it leads to is entered once too often. All sites have last edges then, and what these lead to is one circle: it is closed by the edge
- * that there is none of. */
+/* The last site: the one that is left once less than it is visited. A constant column does not say how long it is; if
+ * no other site is the last one, one of these is, and where it leads to is entered once too often. All sites have last
+ * edges then, and what these lead to is one circle: it is closed by the edge that there is none of. */
 static uint32_t find_last(const struct course *x)
 {
 	uint32_t target = NOBODY;
@@ -142,12 +142,15 @@ static bool is_whole(struct course *x, uint32_t first)
 
 int course_check(const struct trace *t, uint32_t stream, struct error *error)
 {
-	struct course x = {.trace = t, .stream = stream, .stops = budget_calloc(t->site_count + UINT64_C(1), sizeof *x.stops),
+	struct course x = {.trace = t,
+	                   .stream = stream,
+	                   .stops = budget_calloc(t->site_count + UINT64_C(1), sizeof *x.stops),
 	                   .patterns = budget_calloc(t->patterns.count + UINT64_C(1), sizeof *x.patterns)};
 	int64_t events = 0, first = 0, visits;
 	uint64_t sum = 0;
 	int rv = x.stops && x.patterns ? 0 : -1;
-	bool whole = rv == 0 && rankmap_get(&t->events, stream, &events) && (events == 0 || rankmap_get(&t->first, stream, &first));
+	bool whole = rv == 0 && rankmap_get(&t->events, stream, &events) &&
+	             (events == 0 || rankmap_get(&t->first, stream, &first));
 	for (uint32_t i = 0; whole && rv == 0 && events > 0 && i < t->site_count; i++) {
 		x.stops[i].last = NOBODY;
 		if (!rankmap_get(&t->sites[i].visits, stream, &visits) || visits == 0)
@@ -167,5 +170,8 @@ int course_check(const struct trace *t, uint32_t stream, struct error *error)
 	budget_free(x.patterns);
 	budget_free(x.stops);
 	pool_free(&x.own);
-	return whole && rv == 0 ? 0 : error_set(error, "rank %u: its calls do not follow on each other, or there is no memory", stream_rank(t, stream));
+	return whole && rv == 0
+	               ? 0
+	               : error_set(error, "rank %u: its calls do not follow on each other, or there is no memory",
+	                           stream_rank(t, stream));
 }

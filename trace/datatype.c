@@ -20,19 +20,76 @@ static const struct {
 	const char *name;
 	unsigned size;
 } predefined[] = {
-        {"MPI_CHAR", 1}, {"MPI_SIGNED_CHAR", 1}, {"MPI_UNSIGNED_CHAR", 1}, {"MPI_BYTE", 1}, {"MPI_PACKED", 1}, {"MPI_SHORT", 2},
-        {"MPI_UNSIGNED_SHORT", 2}, {"MPI_INT", 4}, {"MPI_UNSIGNED", 4}, {"MPI_LONG", 8}, {"MPI_UNSIGNED_LONG", 8}, {"MPI_LONG_LONG_INT", 8},
-        {"MPI_LONG_LONG", 8}, {"MPI_UNSIGNED_LONG_LONG", 8}, {"MPI_FLOAT", 4}, {"MPI_DOUBLE", 8}, {"MPI_LONG_DOUBLE", 16}, {"MPI_WCHAR", 4},
-        {"MPI_C_BOOL", 1}, {"MPI_INT8_T", 1}, {"MPI_INT16_T", 2}, {"MPI_INT32_T", 4}, {"MPI_INT64_T", 8}, {"MPI_UINT8_T", 1},
-        {"MPI_UINT16_T", 2}, {"MPI_UINT32_T", 4}, {"MPI_UINT64_T", 8}, {"MPI_AINT", 8}, {"MPI_OFFSET", 8}, {"MPI_COUNT", 8},
-        {"MPI_C_COMPLEX", 8}, {"MPI_C_FLOAT_COMPLEX", 8}, {"MPI_C_DOUBLE_COMPLEX", 16}, {"MPI_C_LONG_DOUBLE_COMPLEX", 32},
-        {"MPI_CXX_BOOL", 1}, {"MPI_CXX_FLOAT_COMPLEX", 8}, {"MPI_CXX_DOUBLE_COMPLEX", 16}, {"MPI_CXX_LONG_DOUBLE_COMPLEX", 32},
-        {"MPI_FLOAT_INT", 8}, {"MPI_DOUBLE_INT", 12}, {"MPI_LONG_INT", 12}, {"MPI_2INT", 8}, {"MPI_SHORT_INT", 6},
-        {"MPI_LONG_DOUBLE_INT", 20}, {"MPI_INTEGER", 4}, {"MPI_REAL", 4}, {"MPI_DOUBLE_PRECISION", 8}, {"MPI_COMPLEX", 8},
-        {"MPI_DOUBLE_COMPLEX", 16}, {"MPI_LOGICAL", 4}, {"MPI_CHARACTER", 1}, {"MPI_INTEGER1", 1}, {"MPI_INTEGER2", 2}, {"MPI_INTEGER4", 4},
-        {"MPI_INTEGER8", 8}, {"MPI_REAL4", 4}, {"MPI_REAL8", 8}, {"MPI_REAL16", 16}, {"MPI_COMPLEX8", 8}, {"MPI_COMPLEX16", 16},
-        {"MPI_COMPLEX32", 32}, {"MPI_2REAL", 8}, {"MPI_2DOUBLE_PRECISION", 16}, {"MPI_2INTEGER", 8}, {"MPI_LOGICAL1", 1},
-        {"MPI_LOGICAL2", 2}, {"MPI_LOGICAL4", 4}, {"MPI_LOGICAL8", 8}, {"MPI_LB", 0}, {"MPI_UB", 0},
+	{"MPI_CHAR", 1},
+	{"MPI_SIGNED_CHAR", 1},
+	{"MPI_UNSIGNED_CHAR", 1},
+	{"MPI_BYTE", 1},
+	{"MPI_PACKED", 1},
+	{"MPI_SHORT", 2},
+	{"MPI_UNSIGNED_SHORT", 2},
+	{"MPI_INT", 4},
+	{"MPI_UNSIGNED", 4},
+	{"MPI_LONG", 8},
+	{"MPI_UNSIGNED_LONG", 8},
+	{"MPI_LONG_LONG_INT", 8},
+	{"MPI_LONG_LONG", 8},
+	{"MPI_UNSIGNED_LONG_LONG", 8},
+	{"MPI_FLOAT", 4},
+	{"MPI_DOUBLE", 8},
+	{"MPI_LONG_DOUBLE", 16},
+	{"MPI_WCHAR", 4},
+	{"MPI_C_BOOL", 1},
+	{"MPI_INT8_T", 1},
+	{"MPI_INT16_T", 2},
+	{"MPI_INT32_T", 4},
+	{"MPI_INT64_T", 8},
+	{"MPI_UINT8_T", 1},
+	{"MPI_UINT16_T", 2},
+	{"MPI_UINT32_T", 4},
+	{"MPI_UINT64_T", 8},
+	{"MPI_AINT", 8},
+	{"MPI_OFFSET", 8},
+	{"MPI_COUNT", 8},
+	{"MPI_C_COMPLEX", 8},
+	{"MPI_C_FLOAT_COMPLEX", 8},
+	{"MPI_C_DOUBLE_COMPLEX", 16},
+	{"MPI_C_LONG_DOUBLE_COMPLEX", 32},
+	{"MPI_CXX_BOOL", 1},
+	{"MPI_CXX_FLOAT_COMPLEX", 8},
+	{"MPI_CXX_DOUBLE_COMPLEX", 16},
+	{"MPI_CXX_LONG_DOUBLE_COMPLEX", 32},
+	{"MPI_FLOAT_INT", 8},
+	{"MPI_DOUBLE_INT", 12},
+	{"MPI_LONG_INT", 12},
+	{"MPI_2INT", 8},
+	{"MPI_SHORT_INT", 6},
+	{"MPI_LONG_DOUBLE_INT", 20},
+	{"MPI_INTEGER", 4},
+	{"MPI_REAL", 4},
+	{"MPI_DOUBLE_PRECISION", 8},
+	{"MPI_COMPLEX", 8},
+	{"MPI_DOUBLE_COMPLEX", 16},
+	{"MPI_LOGICAL", 4},
+	{"MPI_CHARACTER", 1},
+	{"MPI_INTEGER1", 1},
+	{"MPI_INTEGER2", 2},
+	{"MPI_INTEGER4", 4},
+	{"MPI_INTEGER8", 8},
+	{"MPI_REAL4", 4},
+	{"MPI_REAL8", 8},
+	{"MPI_REAL16", 16},
+	{"MPI_COMPLEX8", 8},
+	{"MPI_COMPLEX16", 16},
+	{"MPI_COMPLEX32", 32},
+	{"MPI_2REAL", 8},
+	{"MPI_2DOUBLE_PRECISION", 16},
+	{"MPI_2INTEGER", 8},
+	{"MPI_LOGICAL1", 1},
+	{"MPI_LOGICAL2", 2},
+	{"MPI_LOGICAL4", 4},
+	{"MPI_LOGICAL8", 8},
+	{"MPI_LB", 0},
+	{"MPI_UB", 0},
 };
 
 struct datatypes *datatypes_create(const struct trace *t)
@@ -58,7 +115,8 @@ bool datatypes_size(const struct datatypes *d, int64_t datatype, uint64_t *size)
 		*size = d->sizes[datatype];
 		return true;
 	}
-	return datatype_predefined((const char *)d->trace->strings.items[(uint64_t)datatype - (uint64_t)VALUE_CONSTANT].bytes, size);
+	return datatype_predefined(
+		(const char *)d->trace->strings.items[(uint64_t)datatype - (uint64_t)VALUE_CONSTANT].bytes, size);
 }
 
 bool datatype_predefined(const char *name, uint64_t *size)
@@ -148,7 +206,8 @@ static uint64_t size_made(const struct making *d, const struct event *e)
 		return d->size_of(d->context, e->values[old], &size) ? elements(d, e) * size : UNKNOWN;
 	}
 	size_t n, k;
-	const struct pool_item *types = array(d, e, "array_of_types", &n), *lengths = array(d, e, "array_of_blocklengths", &k);
+	const struct pool_item *types = array(d, e, "array_of_types", &n),
+			       *lengths = array(d, e, "array_of_blocklengths", &k);
 	if (!types || !lengths || n != k)
 		return UNKNOWN;
 	uint64_t sum = 0;
@@ -171,8 +230,9 @@ bool datatype_makes(const struct schema *s)
 	return newtype(s) >= 0;
 }
 
-bool datatype_made(const struct trace *t, const struct event *e, bool (*size_of)(void *context, int64_t datatype, uint64_t *size), void *context,
-                   uint32_t *number, uint64_t *size)
+bool datatype_made(const struct trace *t, const struct event *e,
+                   bool (*size_of)(void *context, int64_t datatype, uint64_t *size), void *context, uint32_t *number,
+                   uint64_t *size)
 {
 	int made = newtype(e->schema);
 	if (made < 0 || e->values[made] < 0 || e->values[made] > INT32_MAX)

@@ -12,9 +12,11 @@
 /* True and the size, if that is the name of a predefined datatype: of the C ABI that the tracer runs on (LP64). */
 bool datatype_predefined(const char *name, uint64_t *size);
 
-/* True if the event makes a datatype: which one (number), and its size, UINT64_MAX if that is not known. size_of: of a value of a `t` column. */
-bool datatype_made(const struct trace *t, const struct event *e, bool (*size_of)(void *context, int64_t datatype, uint64_t *size), void *context,
-                   uint32_t *number, uint64_t *size);
+/* True if the event makes a datatype: which one (number), and its size, UINT64_MAX if that is not known. size_of: of a
+ * value of a `t` column. */
+bool datatype_made(const struct trace *t, const struct event *e,
+                   bool (*size_of)(void *context, int64_t datatype, uint64_t *size), void *context, uint32_t *number,
+                   uint64_t *size);
 /* Does the function make datatypes? */
 bool datatype_makes(const struct schema *s);
 

@@ -9,11 +9,12 @@
 #include "trace/column.h"
 #include "trace/stream.h"
 
-/* Columns of more groups than this are not searched for the one that has the ranks of another column's group: it is that with the same number, or none. */
+/* Columns of more groups than this are not searched for the one that has the ranks of another column's group: it is
+ * that with the same number, or none. */
 #define MAX_SEARCHED 64
 
 struct making {
-	struct pool *add;         /* NULL: vectors are only looked for, */
+	struct pool *add;        /* NULL: vectors are only looked for, */
 	const struct pool *pool; /* here */
 	enum derive_kind kind;
 	bool impossible, failed;
@@ -22,7 +23,8 @@ struct making {
 /* Looks for an array, or adds it. */
 static uint32_t number_of(struct making *m, const int64_t *values, size_t n)
 {
-	uint32_t number = m->add ? pool_intern(m->add, values, n * sizeof *values) : pool_find(m->pool, values, n * sizeof *values);
+	uint32_t number = m->add ? pool_intern(m->add, values, n * sizeof *values)
+	                         : pool_find(m->pool, values, n * sizeof *values);
 	if (number == UINT32_MAX)
 		*(m->add ? &m->failed : &m->impossible) = true;
 	return number;
@@ -69,8 +71,8 @@ static int transpose_of(struct making *m, struct rankmap *to, const struct rankm
 	const uint8_t **rows = budget_malloc(n * sizeof *rows);
 	m->failed = !values || !rows;
 	for (uint32_t r = 0; !m->failed && !m->impossible && r < n; r++) {
-		m->impossible = !rankmap_get(from, r, &number) || value_is_constant(number) || (uint64_t)number >= m->pool->count ||
-		                m->pool->items[number].size != n * sizeof *values;
+		m->impossible = !rankmap_get(from, r, &number) || value_is_constant(number) ||
+		                (uint64_t)number >= m->pool->count || m->pool->items[number].size != n * sizeof *values;
 		if (!m->impossible)
 			rows[r] = m->pool->items[number].bytes;
 	}
@@ -87,7 +89,8 @@ static int transpose_of(struct making *m, struct rankmap *to, const struct rankm
 }
 
 /* The same for arrays that are functions of the rank. */
-static int elements_of(struct trace_stretch *to, const struct trace_stretch *s, enum derive_kind kind, const struct rankmap *ranks)
+static int elements_of(struct trace_stretch *to, const struct trace_stretch *s, enum derive_kind kind,
+                       const struct rankmap *ranks)
 {
 	to->vector = true;
 	to->elements = budget_calloc(s->width + UINT64_C(1), sizeof *to->elements);
@@ -117,23 +120,26 @@ static int elements_of(struct trace_stretch *to, const struct trace_stretch *s, 
 	return 0;
 }
 
-static int stretch_of(struct making *m, struct trace_stretch *to, const struct trace_stretch *s, enum reference reference, const struct rankmap *ranks)
+static int stretch_of(struct making *m, struct trace_stretch *to, const struct trace_stretch *s,
+                      enum reference reference, const struct rankmap *ranks)
 {
 	*to = (struct trace_stretch){.count = s->count};
 	if (s->vector)
 		return m->kind == DERIVE_TRANSPOSE ? 1 : elements_of(to, s, m->kind, ranks);
 	if (m->kind == DERIVE_TRANSPOSE)
 		return s->count == 1 ? transpose_of(m, &to->start, &s->start, ranks) : 1;
-	if (rankmap_restrict(&to->start, &s->start, ranks) != 0 || (s->count > 1 && rankmap_restrict(&to->stride, &s->stride, ranks) != 0))
+	if (rankmap_restrict(&to->start, &s->start, ranks) != 0 ||
+	    (s->count > 1 && rankmap_restrict(&to->stride, &s->stride, ranks) != 0))
 		return -1;
-	if (reference == REFERENCE_VECTOR && m->kind != DERIVE_SAME && rankmap_translate(&to->start, &to->start, vector_of, m) != 0)
+	if (reference == REFERENCE_VECTOR && m->kind != DERIVE_SAME &&
+	    rankmap_translate(&to->start, &to->start, vector_of, m) != 0)
 		return -1;
 	return m->failed ? -1 : m->impossible;
 }
 
 /* want: NULL, or what it must be: stops early if it is not. */
-static int make(struct making *m, const struct trace_group *g, enum reference reference, const struct rankmap *ranks, const struct trace_group *want,
-                struct trace_group *out)
+static int make(struct making *m, const struct trace_group *g, enum reference reference, const struct rankmap *ranks,
+                const struct trace_group *want, struct trace_group *out)
 {
 	*out = (struct trace_group){0};
 	if (g->lossy || (m->kind != DERIVE_SAME && reference != REFERENCE_VECTOR))
@@ -153,8 +159,8 @@ static int make(struct making *m, const struct trace_group *g, enum reference re
 	return rankmap_same_ranks(trace_group_ranks(out), ranks) ? 0 : 1;
 }
 
-int derive_make(struct trace *t, const struct trace_group *from, enum reference reference, enum derive_kind kind, const struct rankmap *ranks,
-                struct trace_group *out)
+int derive_make(struct trace *t, const struct trace_group *from, enum reference reference, enum derive_kind kind,
+                const struct rankmap *ranks, struct trace_group *out)
 {
 	struct making m = {.add = &t->vector_pool, .pool = &t->vector_pool, .kind = kind};
 	return make(&m, from, reference, ranks, NULL, out);
@@ -164,23 +170,28 @@ int derive_make(struct trace *t, const struct trace_group *from, enum reference 
 #define MOST_COORDINATES (UINT64_C(1) << 20)
 
 /* One array for each rank: where value + j * stride, relative to the rank, is in the grid. */
-static int coordinates_of(struct trace_stretch *to, const struct trace *t, const struct trace_stretch *s, uint64_t j, const struct derive_grid *grid,
-                          const struct rankmap *ranks)
+static int coordinates_of(struct trace_stretch *to, const struct trace *t, const struct trace_stretch *s, uint64_t j,
+                          const struct derive_grid *grid, const struct rankmap *ranks)
 {
 	int rv = 0;
 	int64_t value, stride = 0, unused;
 	struct rankmap_builder b[DERIVE_WIDTH] = {{.next = 0}};
-	*to = (struct trace_stretch){.count = 1, .vector = true, .elements = budget_calloc(grid->width + UINT64_C(1), sizeof *to->elements)};
+	*to = (struct trace_stretch){
+		.count = 1, .vector = true, .elements = budget_calloc(grid->width + UINT64_C(1), sizeof *to->elements)};
 	if (!to->elements || rankmap_fill(&to->start, ranks, 0, false) != 0)
 		return -1;
 	for (uint64_t r = 0; rv == 0 && rankmap_next(ranks, &r, &unused); r++) {
-		if (!rankmap_get(&s->start, (uint32_t)r, &value) || value_is_constant(value) || (j > 0 && !rankmap_get(&s->stride, (uint32_t)r, &stride))) {
+		if (!rankmap_get(&s->start, (uint32_t)r, &value) || value_is_constant(value) ||
+		    (j > 0 && !rankmap_get(&s->stride, (uint32_t)r, &stride))) {
 			rv = 1;
 			break;
 		}
 		uint64_t at = (uint64_t)value + j * (uint64_t)stride + r % t->size;
 		for (uint32_t k = grid->width; k-- > 0; at /= grid->extent[k])
-			rankmap_add(&b[k], (struct rank_piece){.first = (uint32_t)r, .count = 1, .step = 1, .value = (int64_t)(at % grid->extent[k])});
+			rankmap_add(&b[k], (struct rank_piece){.first = (uint32_t)r,
+			                                       .count = 1,
+			                                       .step = 1,
+			                                       .value = (int64_t)(at % grid->extent[k])});
 		rv = at != 0;
 	}
 	for (uint32_t k = 0; k < grid->width; k++) /* also if it failed: to free the builders */
@@ -189,14 +200,15 @@ static int coordinates_of(struct trace_stretch *to, const struct trace *t, const
 	return rv;
 }
 
-int derive_coordinates(const struct trace *t, const struct trace_group *from, const struct derive_grid *grid, const struct rankmap *ranks, struct trace_group *out)
+int derive_coordinates(const struct trace *t, const struct trace_group *from, const struct derive_grid *grid,
+                       const struct rankmap *ranks, struct trace_group *out)
 {
 	uint64_t values = 0;
 	*out = (struct trace_group){.pattern = from->pattern};
 	for (uint32_t i = 0; i < from->count && values <= FAMILY_VALUES; i++)
 		values += from->dict[i].count;
-	if (from->lossy || from->dict[0].vector || t->size == 0 || values > FAMILY_VALUES || values * grid->width > FAMILY_ALL ||
-	    rankmap_size(ranks) * values * grid->width > MOST_COORDINATES)
+	if (from->lossy || from->dict[0].vector || t->size == 0 || values > FAMILY_VALUES ||
+	    values * grid->width > FAMILY_ALL || rankmap_size(ranks) * values * grid->width > MOST_COORDINATES)
 		return 1;
 	out->dict = budget_calloc(values, sizeof *out->dict);
 	if (!out->dict)
@@ -225,7 +237,8 @@ static void add_grid(struct grids *x, const struct trace_stretch *s)
 		return;
 	for (uint32_t k = 0; k < s->width; k++) {
 		int64_t extent;
-		if (!rankmap_constant(&s->elements[k], &extent) || extent < 1 || extent > INT32_MAX || (product *= (uint64_t)extent) > INT32_MAX)
+		if (!rankmap_constant(&s->elements[k], &extent) || extent < 1 || extent > INT32_MAX ||
+		    (product *= (uint64_t)extent) > INT32_MAX)
 			return;
 		g.extent[k] = (uint32_t)extent;
 	}
@@ -241,19 +254,21 @@ static void find_grids(struct grids *x, const struct trace *t)
 	for (uint32_t i = 0; i < t->site_count; i++)
 		for (uint32_t k = 0; k < t->sites[i].column_count; k++) {
 			const struct trace_column *c = &t->sites[i].columns[k];
-			if (c->count == 1 && c->groups[0].pattern == 0 && !c->groups[0].lossy && c->groups[0].dict[0].vector)
+			if (c->count == 1 && c->groups[0].pattern == 0 && !c->groups[0].lossy &&
+			    c->groups[0].dict[0].vector)
 				add_grid(x, &c->groups[0].dict[0]);
 		}
 }
 
 /* Is it so for the first value of the group's first rank? */
-static bool is_first_place(const struct trace *t, const struct trace_group *g, const struct trace_group *from, const struct derive_grid *grid)
+static bool is_first_place(const struct trace *t, const struct trace_group *g, const struct trace_group *from,
+                           const struct derive_grid *grid)
 {
 	const struct trace_stretch *first = &g->dict[0];
 	uint32_t rank = rankmap_first(&first->start);
 	int64_t value, place;
-	if (from->pattern != g->pattern || from->lossy || from->dict[0].vector || grid->width != first->width || t->size == 0 ||
-	    !rankmap_get(&from->dict[0].start, rank, &value) || value_is_constant(value))
+	if (from->pattern != g->pattern || from->lossy || from->dict[0].vector || grid->width != first->width ||
+	    t->size == 0 || !rankmap_get(&from->dict[0].start, rank, &value) || value_is_constant(value))
 		return false;
 	uint64_t at = (uint64_t)value + rank % t->size;
 	for (uint32_t k = grid->width; k-- > 0; at /= grid->extent[k])
@@ -277,7 +292,8 @@ static int is_grid(const struct trace *t, const struct trace_site *s, const stru
 				struct trace_group made;
 				if (!is_first_place(t, g, &from->groups[d->from_group], &grids->grid[i]))
 					continue;
-				int rv = derive_coordinates(t, &from->groups[d->from_group], &grids->grid[i], trace_group_ranks(g), &made);
+				int rv = derive_coordinates(t, &from->groups[d->from_group], &grids->grid[i],
+				                            trace_group_ranks(g), &made);
 				bool same = rv == 0 && trace_group_equal(&made, g);
 				trace_group_free(&made);
 				if (rv < 0)
@@ -299,22 +315,26 @@ static bool is_cheap(const struct trace_group *g)
 	return g->lossy || (g->pattern == 0 && !g->dict[0].vector && rankmap_constant(&g->dict[0].start, &unused));
 }
 
-/* Might g follow from `from`, by its shape and the first value of its first rank? This is asked of all pairs of columns, and the answer is nearly always no. */
+/* Might g follow from `from`, by its shape and the first value of its first rank? This is asked of all pairs of
+ * columns, and the answer is nearly always no. */
 static bool resembles(const struct trace_group *g, const struct trace_group *from, enum derive_kind kind)
 {
 	const struct trace_stretch *a = &g->dict[0], *b = &from->dict[0];
 	uint32_t rank = rankmap_first(&a->start);
 	int64_t x, y;
-	if (g->pattern != from->pattern || g->count != from->count || !trace_stretch_alike(a, b) || !rankmap_get(&b->start, rank, &y) ||
-	    !rankmap_get(&a->start, rank, &x))
+	if (g->pattern != from->pattern || g->count != from->count || !trace_stretch_alike(a, b) ||
+	    !rankmap_get(&b->start, rank, &y) || !rankmap_get(&a->start, rank, &x))
 		return false;
 	if (!a->vector)
 		return kind == DERIVE_SAME ? x == y : !value_is_constant(x) && !value_is_constant(y);
-	return a->width == 0 || (rankmap_get(&a->elements[0], rank, &x) &&
-	                         (kind == DERIVE_PREFIX ? x == 0 : kind == DERIVE_SAME && rankmap_get(&b->elements[0], rank, &y) && x == y));
+	return a->width == 0 ||
+	       (rankmap_get(&a->elements[0], rank, &x) &&
+	        (kind == DERIVE_PREFIX ? x == 0
+	                               : kind == DERIVE_SAME && rankmap_get(&b->elements[0], rank, &y) && x == y));
 }
 
-/* Returns 1 and says how, if a group follows from an earlier column; 0; or -1. grids: columns that are made later than others. */
+/* Returns 1 and says how, if a group follows from an earlier column; 0; or -1. grids: columns that are made later than
+ * others. */
 static int follows(const struct trace *t, const struct trace_site *s, uint64_t grids, struct derivation *d)
 {
 	const struct schema *schema = trace_schema(t, s);
@@ -326,7 +346,8 @@ static int follows(const struct trace *t, const struct trace_site *s, uint64_t g
 		if (schema_reference(schema, d->from) != reference || (d->from < 64 && grids >> d->from & 1))
 			continue;
 		for (uint32_t i = all ? 0 : d->group; i < from->count && (all || i == d->group); i++)
-			for (int kind = 0; kind < (reference == REFERENCE_VECTOR ? DERIVE_GRID : DERIVE_SAME + 1); kind++) {
+			for (int kind = 0; kind < (reference == REFERENCE_VECTOR ? DERIVE_GRID : DERIVE_SAME + 1);
+			     kind++) {
 				struct making m = {.pool = &t->vector_pool, .kind = (enum derive_kind)kind};
 				struct trace_group made;
 				if (from->groups[i].lossy || !resembles(g, &from->groups[i], m.kind))
@@ -350,20 +371,25 @@ static void mark_vectors(struct derivations *d, const struct trace *t, const str
 	for (uint32_t i = 0; i < g->count; i++) {
 		const struct rankmap *m = &g->dict[i].start;
 		for (uint32_t n = 0; !g->dict[i].vector && n < m->node_count; n++)
-			if (m->nodes[n].low == RANK_LEAF && m->nodes[n].delta >= 0 && m->nodes[n].delta < t->vector_pool.count)
+			if (m->nodes[n].low == RANK_LEAF && m->nodes[n].delta >= 0 &&
+			    m->nodes[n].delta < t->vector_pool.count)
 				d->vectors[m->nodes[n].delta] = 1;
 	}
 }
 
-static int find_in(struct derivations *d, const struct trace *t, const struct grids *grids, bool object, uint32_t number)
+static int find_in(struct derivations *d, const struct trace *t, const struct grids *grids, bool object,
+                   uint32_t number)
 {
 	const struct trace_site *s = object ? &t->objects[number] : &t->sites[number];
 	uint64_t late = 0;
 	for (uint32_t k = 0; k < s->column_count; k++)
 		for (uint32_t g = 0; g < s->columns[k].count; g++) {
 			struct derivation found = {.object = object, .site = number, .column = k, .group = g};
-			int rv = k < trace_schema(t, s)->count && !is_cheap(&s->columns[k].groups[g]) ? follows(t, s, late, &found) : 0;
-			if (rv == 0 && !object && k < trace_schema(t, s)->count && k < 64 && (rv = is_grid(t, s, grids, &found)) > 0)
+			int rv = k < trace_schema(t, s)->count && !is_cheap(&s->columns[k].groups[g])
+			                 ? follows(t, s, late, &found)
+			                 : 0;
+			if (rv == 0 && !object && k < trace_schema(t, s)->count && k < 64 &&
+			    (rv = is_grid(t, s, grids, &found)) > 0)
 				late |= UINT64_C(1) << k;
 			if (rv < 0)
 				return -1;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * derive - columns that follow from another column of the same site
  *
- * Programs compute displacements from counts, and pass one number as two parameters. In a file such a group of ranks is not stored: it says from which
- * column it follows, and how (doc/trace-format.md, "Derived groups"). In memory it is a group like any other: what is made of the other column is compared with
- * what is there when a trace is written, and takes its place when it is read.
+ * Programs compute displacements from counts, and pass one number as two parameters. In a file such a group of ranks is
+ * not stored: it says from which column it follows, and how (doc/trace-format.md, "Derived groups"). In memory it is a
+ * group like any other: what is made of the other column is compared with what is there when a trace is written, and
+ * takes its place when it is read.
  */
 #ifndef SPOOR_DERIVE_H
 #define SPOOR_DERIVE_H
@@ -13,8 +14,12 @@
 enum derive_kind {
 	DERIVE_SAME,   /* all values are those of the other column */
 	DERIVE_PREFIX, /* arrays: element i is the sum of the elements before i of the other column's array */
-	DERIVE_TRANSPOSE, /* arrays, ranks 0 .. n - 1, n elements each: element i of rank r is element r of rank i, as what is received is what the others send */
-	DERIVE_GRID, /* arrays: the coordinates of the rank that is in the other column, which may stand behind this one, in a grid, as MPI numbers ranks (MPI 4.1, 8.5) */
+	/* arrays, ranks 0 .. n - 1, n elements each: element i of rank r is element r of rank i, as what is received is
+	 * what the others send */
+	DERIVE_TRANSPOSE,
+	/* arrays: the coordinates of the rank that is in the other column, which may stand behind this one, in a grid,
+	 * as MPI numbers ranks (MPI 4.1, 8.5) */
+	DERIVE_GRID,
 	DERIVE_KINDS,
 };
 
@@ -36,20 +41,26 @@ struct derivation {
 struct derivations {
 	struct derivation *list; /* in the order of objects, site, column, group */
 	uint32_t count, capacity;
-	uint32_t *vectors;    /* number of each vector in the file; UINT32_MAX: not stored; NULL: all are, by their own numbers */
+	uint32_t *
+		/* number of each vector in the file; UINT32_MAX: not stored; NULL: all are, by their own numbers */
+		vectors;
 	uint32_t vector_count; /* stored ones */
 };
 
-/* Finds all groups of a trace that follow from others. Linear in its values. Returns 0 or -1; the caller frees *d in any case. */
+/* Finds all groups of a trace that follow from others. Linear in its values. Returns 0 or -1; the caller frees *d in
+ * any case. */
 int derive_find(struct derivations *d, const struct trace *t);
 void derive_free(struct derivations *d);
 
-/* Makes the group of these ranks that follows from a group that has them all. Vectors that are not there yet are added. Returns 0; 1 if nothing follows
- * (there is no such sum, not all ranks are there); or -1 on no memory. The caller frees *out in any case. */
+/* Makes the group of these ranks that follows from a group that has them all. Vectors that are not there yet are added.
+ * Returns 0; 1 if nothing follows (there is no such sum, not all ranks are there); or -1 on no memory. The caller frees
+ * *out in any case. */
 /* (Not DERIVE_GRID.) */
-int derive_make(struct trace *t, const struct trace_group *from, enum reference reference, enum derive_kind kind, const struct rankmap *ranks,
-                struct trace_group *out);
-/* The same for coordinates in a grid. Returns 1 also if that would be a lot of work: it takes as long as there are values of single ranks. */
-int derive_coordinates(const struct trace *t, const struct trace_group *from, const struct derive_grid *grid, const struct rankmap *ranks, struct trace_group *out);
+int derive_make(struct trace *t, const struct trace_group *from, enum reference reference, enum derive_kind kind,
+                const struct rankmap *ranks, struct trace_group *out);
+/* The same for coordinates in a grid. Returns 1 also if that would be a lot of work: it takes as long as there are
+ * values of single ranks. */
+int derive_coordinates(const struct trace *t, const struct trace_group *from, const struct derive_grid *grid,
+                       const struct rankmap *ranks, struct trace_group *out);
 
 #endif

@@ -17,8 +17,9 @@ bool derived_all(const struct derivations *d, uint32_t at, const struct trace *t
 	const struct trace_column *from = &(first->object ? t->objects : t->sites)[first->site].columns[first->from];
 	for (uint32_t g = 0; g < c->count; g++) {
 		const struct derivation *x = &first[g];
-		if (c != &(x->object ? t->objects : t->sites)[x->site].columns[x->column] || x->group != g || x->from_group != g || x->from != first->from ||
-		    x->kind != first->kind || memcmp(&x->grid, &first->grid, sizeof x->grid) != 0 ||
+		if (c != &(x->object ? t->objects : t->sites)[x->site].columns[x->column] || x->group != g ||
+		    x->from_group != g || x->from != first->from || x->kind != first->kind ||
+		    memcmp(&x->grid, &first->grid, sizeof x->grid) != 0 ||
 		    !rankmap_same_ranks(trace_group_ranks(&c->groups[g]), trace_group_ranks(&from->groups[g])))
 			return false;
 	}
@@ -50,7 +51,8 @@ static int get_grid(struct reader *r, struct derive_grid *grid)
 	return 0;
 }
 
-int derived_get(struct reader *r, struct derived *d, const struct trace *t, const struct trace_site *s, uint32_t column, const struct rankmap *ranks)
+int derived_get(struct reader *r, struct derived *d, const struct trace *t, const struct trace_site *s, uint32_t column,
+                const struct rankmap *ranks)
 {
 	const struct schema *schema = trace_schema(t, s);
 	uint64_t how = reader_uint(r), group = reader_uint(r), from = how / FORMS;
@@ -58,10 +60,11 @@ int derived_get(struct reader *r, struct derived *d, const struct trace *t, cons
 	if (r->bad || column >= schema->count || group > UINT32_MAX)
 		return -1;
 	if (d->kind == DERIVE_GRID) {
-		if (from >= schema->count || schema_reference(schema, column) != REFERENCE_VECTOR || schema_reference(schema, (uint32_t)from) != REFERENCE_NONE ||
-		    get_grid(r, &d->grid) != 0)
+		if (from >= schema->count || schema_reference(schema, column) != REFERENCE_VECTOR ||
+		    schema_reference(schema, (uint32_t)from) != REFERENCE_NONE || get_grid(r, &d->grid) != 0)
 			return -1;
-	} else if (from >= column || schema_reference(schema, column - 1 - (uint32_t)from) != schema_reference(schema, column)) {
+	} else if (from >= column ||
+	           schema_reference(schema, column - 1 - (uint32_t)from) != schema_reference(schema, column)) {
 		return -1;
 	}
 	d->from = d->kind == DERIVE_GRID ? (uint32_t)from : column - 1 - (uint32_t)from;
@@ -70,8 +73,8 @@ int derived_get(struct reader *r, struct derived *d, const struct trace *t, cons
 }
 
 /* Adds one group, of these ranks. */
-static int make_one(const struct derived *d, struct trace *t, struct trace_site *s, uint32_t from_group, const struct rankmap *ranks, trace_needs *needs,
-                    bool *left_out)
+static int make_one(const struct derived *d, struct trace *t, struct trace_site *s, uint32_t from_group,
+                    const struct rankmap *ranks, trace_needs *needs, bool *left_out)
 {
 	int rv;
 	const struct trace_group *from = &s->columns[d->from].groups[from_group];

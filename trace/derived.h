@@ -16,13 +16,16 @@ struct derived {
 	struct rankmap ranks;
 };
 
-/* all: the derivation is that of the column's first group, and its other groups follow in the same way from those with their number. */
+/* all: the derivation is that of the column's first group, and its other groups follow in the same way from those with
+ * their number. */
 void derived_put(struct writer *w, const struct derivation *d, bool all, const struct trace_column *from);
 /* Is that so of the groups of a column, whose derivations begin at d? */
 bool derived_all(const struct derivations *d, uint32_t at, const struct trace *t, const struct trace_column *c);
 
-/* Reads one of a column of a site, of which the columns before it are known. Returns 0, or -1: damaged, or no memory. The caller frees *d in any case. */
-int derived_get(struct reader *r, struct derived *d, const struct trace *t, const struct trace_site *s, uint32_t column, const struct rankmap *ranks);
+/* Reads one of a column of a site, of which the columns before it are known. Returns 0, or -1: damaged, or no memory.
+ * The caller frees *d in any case. */
+int derived_get(struct reader *r, struct derived *d, const struct trace *t, const struct trace_site *s, uint32_t column,
+                const struct rankmap *ranks);
 /* Adds what it stands for to its column. needs, left_out: trace_decode_some. Returns 0 or -1. */
 int derived_make(const struct derived *d, struct trace *t, struct trace_site *s, trace_needs *needs, bool *left_out);
 void derived_free(struct derived *d);

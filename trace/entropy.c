@@ -5,7 +5,13 @@
 
 #include <stdlib.h>
 
-enum { PROBABILITY_BITS = 11, LEARN = 4, STEADY = (1 << LEARN) - 2 /* bits; until then each is as good as all before it together */, LOWEST_RANGE = 1 << 24, ZEROS = 4 };
+enum {
+	PROBABILITY_BITS = 11,
+	LEARN = 4,
+	STEADY = (1 << LEARN) - 2 /* bits; until then each is as good as all before it together */,
+	LOWEST_RANGE = 1 << 24,
+	ZEROS = 4
+};
 
 static void contexts_begin(struct entropy_context *contexts, bool slow)
 {
@@ -64,7 +70,8 @@ void entropy_end(struct entropy_writer *e)
 	for (int i = 0; i < 5; i++)
 		shift(e);
 	/* the reader takes these for zeros if they are not there */
-	for (int i = 0; i < ZEROS && !e->out->failed && e->out->size > e->start && e->out->data[e->out->size - 1] == 0; i++)
+	for (int i = 0; i < ZEROS && !e->out->failed && e->out->size > e->start && e->out->data[e->out->size - 1] == 0;
+	     i++)
 		e->out->size--;
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * entropy - an adaptive range coder: numbers in as few bits as they are surprising (doc/trace-format.md, "HIST")
  *
- * A bit is coded with a probability that follows the bits coded before in the same place (a context). Numbers are coded as how many bits they
- * have, which is learnt, and the bits below the highest, as they are: times differ in their low bits for no reason, but their sizes are alike.
- * Small enough chunks that a general compressor learns nothing from come out a third smaller than as bytes.
+ * A bit is coded with a probability that follows the bits coded before in the same place (a context). Numbers are coded
+ * as how many bits they have, which is learnt, and the bits below the highest, as they are: times differ in their low
+ * bits for no reason, but their sizes are alike. Small enough chunks that a general compressor learns nothing from come
+ * out a third smaller than as bytes.
  */
 #ifndef SPOOR_ENTROPY_H
 #define SPOOR_ENTROPY_H
@@ -46,7 +47,8 @@ void entropy_end(struct entropy_writer *e);
 void entropy_put_symbol(struct entropy_writer *e, unsigned context, unsigned bits, unsigned symbol);
 /* The low bits of a value, as they are. */
 void entropy_put_bits(struct entropy_writer *e, unsigned bits, uint64_t value);
-/* A number: its size learnt; the bits below the highest one as they are, at most `digits` of them (the others come back as 0). */
+/* A number: its size learnt; the bits below the highest one as they are, at most `digits` of them (the others come back
+ * as 0). */
 void entropy_put_number(struct entropy_writer *e, unsigned context, unsigned digits, uint64_t value);
 /* What becomes of such a number. */
 uint64_t entropy_cut(unsigned digits, uint64_t value);

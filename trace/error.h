@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * error - a human text in a buffer that the caller owns; the first error wins
  *
- * Functions that can fail take a `struct error *` as their last argument. It may be NULL when the caller does not want the
- * text. The text says what was wrong, where, and what was expected, without a trailing newline or full stop.
+ * Functions that can fail take a `struct error *` as their last argument. It may be NULL when the caller does not want
+ * the text. The text says what was wrong, where, and what was expected, without a trailing newline or full stop.
  */
 #ifndef SPOOR_ERROR_H
 #define SPOOR_ERROR_H

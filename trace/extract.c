@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * extract - the trace of one rank, from its arena
  *
- * The arena may be what a killed process left, or what a user made up: every number and reference in it is checked before it is
- * followed. Cost is linear in the arena's used size, not in the number of events.
+ * The arena may be what a killed process left, or what a user made up: every number and reference in it is checked
+ * before it is followed. Cost is linear in the arena's used size, not in the number of events.
  */
 #include <string.h>
 
@@ -41,7 +41,8 @@ static ref table_ref(const struct extraction *x, const struct table *t, uint32_t
 
 static const struct record_string *string_at(const struct extraction *x, uint32_t i)
 {
-	return arena_at(x->arena, struct record_string, *(const ref *)table_at(x->arena, &x->record->strings, i, sizeof(ref)));
+	return arena_at(x->arena, struct record_string,
+	                *(const ref *)table_at(x->arena, &x->record->strings, i, sizeof(ref)));
 }
 
 /* The number in the trace of a string, which comes to the pool when something refers to it. UINT32_MAX: no memory. */
@@ -136,7 +137,8 @@ static bool is_family(const struct extraction *x, const struct column_image *ima
 		int64_t number = image->dict[i].start;
 		if (value_is_constant(number))
 			continue;
-		const struct record_vector *v = number >= 0 && number < x->record->vectors.count ? vector_at(x, (uint32_t)number) : NULL;
+		const struct record_vector *v =
+			number >= 0 && number < x->record->vectors.count ? vector_at(x, (uint32_t)number) : NULL;
 		if (!v)
 			return false; /* it is damaged, and will be found to be */
 		all += v->count;
@@ -155,7 +157,8 @@ static int extract_family(const struct extraction *x, uint32_t number, struct tr
 		return -1;
 	for (; out->width < v->count; out->width++) {
 		int64_t value = v->values[out->width];
-		if (!value_translate(x, &value, REFERENCE_NONE) || rankmap_single(&out->elements[out->width], x->rank, value, false) != 0)
+		if (!value_translate(x, &value, REFERENCE_NONE) ||
+		    rankmap_single(&out->elements[out->width], x->rank, value, false) != 0)
 			return -1;
 	}
 	return 0;
@@ -203,15 +206,16 @@ static int extract_paths(struct extraction *x)
 	for (uint32_t i = 0; i < r->functions.count; i++) {
 		uint32_t string = *(const uint32_t *)table_at(x->arena, &r->functions, i, sizeof string);
 		x->functions[i] = string < r->strings.count && string_translate(x, string) != UINT32_MAX
-		                        ? trace_function(x->trace, x->strings[string])
-		                        : UINT32_MAX;
+		                          ? trace_function(x->trace, x->strings[string])
+		                          : UINT32_MAX;
 		if (x->functions[i] == UINT32_MAX)
 			return -1;
 	}
 	return 0;
 }
 
-static int extract_tally(const struct extraction *x, struct tally *to, const struct tally *from, enum reference reference)
+static int extract_tally(const struct extraction *x, struct tally *to, const struct tally *from,
+                         enum reference reference)
 {
 	for (uint32_t i = 0; i < from->count; i++) {
 		struct tally_bin b = from->bins[i];
@@ -234,10 +238,13 @@ static int extract_others(const struct extraction *x, struct tally *to, uint64_t
 	return string == UINT32_MAX ? -1 : tally_add(to, VALUE_CONSTANT + string, count);
 }
 
-static int extract_lossy(struct extraction *x, struct column *c, uint64_t visits, enum reference reference, struct trace_column *out)
+static int extract_lossy(struct extraction *x, struct column *c, uint64_t visits, enum reference reference,
+                         struct trace_column *out)
 {
-	static const enum column_role roles[] = {[REFERENCE_NONE] = ROLE_VALUE, [REFERENCE_STRING] = ROLE_STRING,
-	                                         [REFERENCE_VECTOR] = ROLE_VECTOR, [REFERENCE_SITE] = ROLE_NEXT};
+	static const enum column_role roles[] = {[REFERENCE_NONE] = ROLE_VALUE,
+	                                         [REFERENCE_STRING] = ROLE_STRING,
+	                                         [REFERENCE_VECTOR] = ROLE_VECTOR,
+	                                         [REFERENCE_SITE] = ROLE_NEXT};
 	int rv = -1;
 	struct lossy_image image = {0};
 	struct trace_group group = {0};
@@ -248,9 +255,11 @@ static int extract_lossy(struct extraction *x, struct column *c, uint64_t visits
 	struct trace_lossy *l = group.lossy;
 	l->why = image.why & WHY_ALL;
 	l->since = image.since;
-	if (extract_tally(x, &l->values, &image.values, reference == REFERENCE_STRING ? reference : REFERENCE_NONE) != 0 ||
+	if (extract_tally(x, &l->values, &image.values, reference == REFERENCE_STRING ? reference : REFERENCE_NONE) !=
+	            0 ||
 	    extract_tally(x, &l->elements, &image.elements, REFERENCE_NONE) != 0 ||
-	    extract_others(x, &l->values, image.others[0], reference) != 0 || extract_others(x, &l->elements, image.others[1], reference) != 0 ||
+	    extract_others(x, &l->values, image.others[0], reference) != 0 ||
+	    extract_others(x, &l->elements, image.others[1], reference) != 0 ||
 	    (reference == REFERENCE_STRING && trace_tally_fold(x->trace, &l->values) != 0))
 		goto done;
 	for (size_t i = 0; i < image.next_count; i++) {
@@ -266,7 +275,8 @@ done:
 	return rv;
 }
 
-static int extract_column(struct extraction *x, struct column *c, uint64_t visits, enum reference reference, struct trace_column *out)
+static int extract_column(struct extraction *x, struct column *c, uint64_t visits, enum reference reference,
+                          struct trace_column *out)
 {
 	int rv = -1;
 	if (c->lossy)
@@ -292,7 +302,8 @@ static int extract_column(struct extraction *x, struct column *c, uint64_t visit
 				goto done;
 			continue;
 		}
-		if (!value_translate(x, &d->start, reference) || rankmap_single(&s->start, x->rank, d->start, reference != REFERENCE_NONE) != 0 ||
+		if (!value_translate(x, &d->start, reference) ||
+		    rankmap_single(&s->start, x->rank, d->start, reference != REFERENCE_NONE) != 0 ||
 		    (d->count > 1 && rankmap_single(&s->stride, x->rank, d->stride, false) != 0))
 			goto done;
 	}
@@ -349,20 +360,27 @@ static int extract_detail_table(struct extraction *x)
 		const struct record_counters *c = arena_at(x->arena, struct record_counters, r->counters);
 		for (uint32_t i = 0; i < c->count && i < TRACE_COUNTERS; i++) {
 			uint32_t name = c->each[i].name, reason = c->each[i].reason;
-			if (name >= r->strings.count || reason >= r->strings.count || string_translate(x, name) == UINT32_MAX ||
-			    string_translate(x, reason) == UINT32_MAX || counts_number(t, x->strings[name]) != i)
+			if (name >= r->strings.count || reason >= r->strings.count ||
+			    string_translate(x, name) == UINT32_MAX || string_translate(x, reason) == UINT32_MAX ||
+			    counts_number(t, x->strings[name]) != i)
 				return -1;
 			counts_tell(t, i, reason == 0, reason != 0, reason ? x->strings[reason] : 0);
 		}
 	}
-	if (!r->timing || r->timing - 1 > FLOW_EXACT || (r->timing - 1 > FLOW_DIGITS_MAX && r->timing - 1 != FLOW_EXACT))
+	if (!r->timing || r->timing - 1 > FLOW_EXACT ||
+	    (r->timing - 1 > FLOW_DIGITS_MAX && r->timing - 1 != FLOW_EXACT))
 		return 0;
 	if (ticks == 0 || ns == 0 || ticks >> 62 || ns >> 62)
 		ticks = ns = 1; /* as x->ns_per_tick */
 	double before = (double)(int64_t)(r->first_ticks - r->clock_ticks[0]) * x->ns_per_tick;
-	struct trace_timing head = {.rank = x->rank, .digits = (uint32_t)r->timing - 1, .cut = r->untimed != 0,
-	                            .events = r->untimed && r->untimed - 1 < r->events ? r->untimed - 1 : r->events, .ticks = ticks, .ns = ns,
-	                            .start = r->realtime_ns + (before > -0x1p60 && before < 0x1p60 ? (int64_t)before : 0)};
+	struct trace_timing head = {.rank = x->rank,
+	                            .digits = (uint32_t)r->timing - 1,
+	                            .cut = r->untimed != 0,
+	                            .events = r->untimed && r->untimed - 1 < r->events ? r->untimed - 1 : r->events,
+	                            .ticks = ticks,
+	                            .ns = ns,
+	                            .start = r->realtime_ns +
+	                                     (before > -0x1p60 && before < 0x1p60 ? (int64_t)before : 0)};
 	return timing_add(t, &head) ? 0 : -1;
 }
 
@@ -373,11 +391,13 @@ static int extract_site(struct extraction *x, struct site *s, uint64_t visits, u
 	if (i == UINT32_MAX)
 		return -1;
 	struct trace_site *out = object ? &x->trace->objects[i] : &x->trace->sites[i];
-	if (!rankmap_empty(&out->visits) || (!object && i != s->id) || trace_schema(x->trace, out)->count != s->columns ||
+	if (!rankmap_empty(&out->visits) || (!object && i != s->id) ||
+	    trace_schema(x->trace, out)->count != s->columns ||
 	    rankmap_single(&out->visits, x->rank, (int64_t)visits, false) != 0)
 		return -1;
 	for (uint32_t k = 0; k < s->columns; k++)
-		if (extract_column(x, &s->column[k], visits, schema_reference(trace_schema(x->trace, out), k), &out->columns[k]) != 0)
+		if (extract_column(x, &s->column[k], visits, schema_reference(trace_schema(x->trace, out), k),
+		                   &out->columns[k]) != 0)
 			return -1;
 	if (object)
 		return 0;
@@ -423,7 +443,8 @@ static int extract_sites(struct extraction *x)
 		for (uint32_t i = 0; i < t->count; i++) {
 			ref at = table_ref(x, t, i, sizeof(struct site));
 			struct site *s = arena_at(a, struct site, at);
-			if (!at || s->columns > SCHEMA_MAX || !arena_valid(a, at, sizeof *s + s->columns * sizeof(struct column)) ||
+			if (!at || s->columns > SCHEMA_MAX ||
+			    !arena_valid(a, at, sizeof *s + s->columns * sizeof(struct column)) ||
 			    s->function >= r->functions.count || s->path >= r->nodes.count || (!object && s->id != i))
 				return -1;
 			if (extract_site(x, s, s->visits, s->visits - (at == r->at.last && s->visits > 0), object) != 0)
@@ -459,7 +480,8 @@ static int extract_rank(struct extraction *x)
 		if (host_set(t, x->rank, host->bytes, host->length) != 0)
 			return -1;
 	}
-	uint32_t in_flight = r->state != RECORD_FINALIZED && r->at.in_flight ? site_number(x, r->at.in_flight) : UINT32_MAX;
+	uint32_t in_flight =
+		r->state != RECORD_FINALIZED && r->at.in_flight ? site_number(x, r->at.in_flight) : UINT32_MAX;
 	if (in_flight != UINT32_MAX && rankmap_single(&t->in_flight, x->rank, in_flight, true) != 0)
 		return -1;
 	if (r->lost && rankmap_single(&t->lost, x->rank, (int64_t)(r->lost & INT64_MAX), false) != 0)
@@ -484,8 +506,8 @@ static int extract_unknown(struct extraction *x, uint64_t count, enum reference 
 	return rv;
 }
 
-/* Calls that were only counted are sites that no event is of: one for each function, behind all others, with a path of two gaps that no other
- * site has. */
+/* Calls that were only counted are sites that no event is of: one for each function, behind all others, with a path of
+ * two gaps that no other site has. */
 static int extract_counted(struct extraction *x)
 {
 	const struct record *r = x->record;
@@ -495,7 +517,8 @@ static int extract_counted(struct extraction *x)
 		if (c->function >= r->functions.count || c->count == 0 || c->count > INT64_MAX / 4)
 			continue;
 		uint32_t gap = trace_node(t, (struct trace_node){0, UINT32_MAX, GAP_TOO_DEEP});
-		uint32_t node = gap == UINT32_MAX ? gap : trace_node(t, (struct trace_node){gap, UINT32_MAX, GAP_TOO_DEEP});
+		uint32_t node =
+			gap == UINT32_MAX ? gap : trace_node(t, (struct trace_node){gap, UINT32_MAX, GAP_TOO_DEEP});
 		uint32_t number = node == UINT32_MAX ? node : trace_site(t, x->functions[c->function], node, false);
 		if (number == UINT32_MAX)
 			return -1;
@@ -507,14 +530,24 @@ static int extract_counted(struct extraction *x)
 		for (uint32_t k = 0; k < s->column_count; k++)
 			if (extract_unknown(x, c->count, schema_reference(trace_schema(t, s), k), &s->columns[k]) != 0)
 				return -1;
-		double sum = (double)c->ticks * x->ns_per_tick, min = (double)c->min * x->ns_per_tick, max = (double)c->max * x->ns_per_tick;
+		double sum = (double)c->ticks * x->ns_per_tick, min = (double)c->min * x->ns_per_tick,
+		       max = (double)c->max * x->ns_per_tick;
 		if (!(sum < 0x1p58) || c->min > c->max || c->max > c->ticks)
 			continue;
 		struct time_bin bin = {c->count, (uint64_t)min, (uint64_t)max, (uint64_t)sum, 0};
-		bin.sum = bin.sum / c->count < bin.min ? bin.min * c->count : bin.sum / c->count > bin.max ? bin.max * c->count : bin.sum;
+		bin.sum = bin.sum / c->count < bin.min   ? bin.min * c->count
+		          : bin.sum / c->count > bin.max ? bin.max * c->count
+		                                         : bin.sum;
 		bin.squares = (uint128)bin.sum * bin.sum / c->count;
-		struct trace_time time = {.count = c->count, .sum = bin.sum, .min = bin.min, .max = bin.max, .min_rank = x->rank, .max_rank = x->rank,
-		                          .squares = bin.squares, .bins = &bin, .bin_count = 1};
+		struct trace_time time = {.count = c->count,
+		                          .sum = bin.sum,
+		                          .min = bin.min,
+		                          .max = bin.max,
+		                          .min_rank = x->rank,
+		                          .max_rank = x->rank,
+		                          .squares = bin.squares,
+		                          .bins = &bin,
+		                          .bin_count = 1};
 		if (trace_time_add(&s->communicate, &time) != 0)
 			return -1;
 		s->least = s->most = bin.sum;
@@ -573,10 +606,12 @@ int trace_extract(struct trace *t, struct arena *a, struct error *error)
 	struct record *r = x.record = arena_at(a, struct record, a->header->root);
 	if (columns_init(&x.columns, a) != 0)
 		return error_set(error, "no memory");
-	if (!table_valid(a, &r->strings, sizeof(ref)) || !table_valid(a, &r->vectors, sizeof(ref)) || !table_valid(a, &r->sites, sizeof(ref)) ||
-	    !table_valid(a, &r->objects, sizeof(ref)) || !table_valid(a, &r->counted, sizeof(struct record_counted)) || !table_valid(a, &r->functions, sizeof(uint32_t)) ||
-	    !table_valid(a, &r->modules, sizeof(struct record_module)) || !table_valid(a, &r->nodes, sizeof(struct record_node)) ||
-	    r->nodes.count == 0) {
+	if (!table_valid(a, &r->strings, sizeof(ref)) || !table_valid(a, &r->vectors, sizeof(ref)) ||
+	    !table_valid(a, &r->sites, sizeof(ref)) || !table_valid(a, &r->objects, sizeof(ref)) ||
+	    !table_valid(a, &r->counted, sizeof(struct record_counted)) ||
+	    !table_valid(a, &r->functions, sizeof(uint32_t)) ||
+	    !table_valid(a, &r->modules, sizeof(struct record_module)) ||
+	    !table_valid(a, &r->nodes, sizeof(struct record_node)) || r->nodes.count == 0) {
 		error_set(error, "the arena's tables are damaged");
 		goto done;
 	}
@@ -588,7 +623,9 @@ int trace_extract(struct trace *t, struct arena *a, struct error *error)
 	}
 	x.rank = r->thread * r->size + r->rank;
 	uint64_t ticks = r->clock_ticks[1] - r->clock_ticks[0], ns = r->clock_ns[1] - r->clock_ns[0];
-	x.ns_per_tick = ticks > 0 && r->clock_ticks[1] > r->clock_ticks[0] && r->clock_ns[1] > r->clock_ns[0] ? (double)ns / (double)ticks : 1;
+	x.ns_per_tick = ticks > 0 && r->clock_ticks[1] > r->clock_ticks[0] && r->clock_ns[1] > r->clock_ns[0]
+	                        ? (double)ns / (double)ticks
+	                        : 1;
 	x.strings = numbers(r->strings.count);
 	x.vectors = numbers(r->vectors.count);
 	x.modules = numbers(r->modules.count);
@@ -598,8 +635,9 @@ int trace_extract(struct trace *t, struct arena *a, struct error *error)
 		error_set(error, "no memory");
 		goto done;
 	}
-	if (extract_strings(&x) != 0 || extract_vectors(&x) != 0 || extract_paths(&x) != 0 || extract_detail_table(&x) != 0 || extract_sites(&x) != 0 ||
-	    extract_rank(&x) != 0 || extract_counted(&x) != 0 || extract_totals(&x) != 0) {
+	if (extract_strings(&x) != 0 || extract_vectors(&x) != 0 || extract_paths(&x) != 0 ||
+	    extract_detail_table(&x) != 0 || extract_sites(&x) != 0 || extract_rank(&x) != 0 ||
+	    extract_counted(&x) != 0 || extract_totals(&x) != 0) {
 		error_set(error, "the arena of rank %u is damaged, or there is no memory", r->rank);
 		goto done;
 	}

@@ -93,7 +93,8 @@ int64_t flow_extract(const struct arena *a, const struct flow *f, struct writer 
 	uint64_t limit = a->header->used;
 	for (ref at = f->first; at;) {
 		const struct flow_block *b = arena_at(a, struct flow_block, at);
-		if (!arena_valid(a, at, sizeof *b) || b->used > b->size || !arena_valid(a, at, sizeof *b + b->used) || limit < sizeof *b + b->used)
+		if (!arena_valid(a, at, sizeof *b) || b->used > b->size || !arena_valid(a, at, sizeof *b + b->used) ||
+		    limit < sizeof *b + b->used)
 			return -1;
 		limit -= sizeof *b + b->used; /* a chain that has no end is damaged */
 		writer_bytes(out, b->bytes, b->used);

@@ -5,8 +5,8 @@
 
 #include "trace/budget.h"
 #include "trace/column.h"
-#include "trace/counts.h"
 #include "trace/container.h"
+#include "trace/counts.h"
 #include "trace/maps.h"
 #include "trace/nodes.h"
 #include "trace/pieces.h"
@@ -148,7 +148,8 @@ static int get_paths(struct reader *r, struct trace *t)
 		uint64_t back = reader_uint(r), module = reader_uint(r);
 		if (r->bad || back > number - 1 || module > t->module_count)
 			return -1;
-		struct trace_node node = {number - 1 - (uint32_t)back, module == 0 ? UINT32_MAX : (uint32_t)module - 1, 0};
+		struct trace_node node = {number - 1 - (uint32_t)back, module == 0 ? UINT32_MAX : (uint32_t)module - 1,
+		                          0};
 		if (module == 0)
 			node.offset = reader_uint(r);
 		else
@@ -211,7 +212,8 @@ static int get_rank(struct reader *r, const struct map_table *maps, bool several
 		if (reader_uint(r) != 1)
 			continue;
 		rankmap_free(&ranks);
-		if (map_get_ranks(r, maps, &ranks, &t->events) != 0 || map_get(r, maps, each[i], &ranks, i != 2 && i != 4) != 0)
+		if (map_get_ranks(r, maps, &ranks, &t->events) != 0 ||
+		    map_get(r, maps, each[i], &ranks, i != 2 && i != 4) != 0)
 			goto done;
 	}
 	rv = r->bad || r->at != r->end ? -1 : 0;
@@ -262,15 +264,30 @@ static int get_loss(struct reader *r, struct trace_loss *l)
 
 /* The whole. Nodes of maps are a chunk only if there are any. */
 
-enum { PART_STRG, PART_PATH, PART_VECT, PART_PATT, PART_MAPS, PART_RANK, PART_SITE, PART_HIST, PART_LOSS, PART_CNTR, PART_FULL, PARTS };
-static const char part_id[PARTS][CHUNK_ID_SIZE + 1] = {"STRG", "PATH", "VECT", "PATT", "MAPS", "RANK", "SITE", "HIST", "LOSS", "CNTR", "FULL"};
+enum {
+	PART_STRG,
+	PART_PATH,
+	PART_VECT,
+	PART_PATT,
+	PART_MAPS,
+	PART_RANK,
+	PART_SITE,
+	PART_HIST,
+	PART_LOSS,
+	PART_CNTR,
+	PART_FULL,
+	PARTS
+};
+static const char part_id[PARTS][CHUNK_ID_SIZE + 1] = {"STRG", "PATH", "VECT", "PATT", "MAPS", "RANK",
+                                                       "SITE", "HIST", "LOSS", "CNTR", "FULL"};
 
 static bool is_optional(size_t part)
 {
 	return part == PART_MAPS || part >= PART_LOSS;
 }
 
-int trace_encode(const struct trace *t, const struct chunk *further, size_t n, const struct codec *codec, uint8_t **bytes, size_t *size)
+int trace_encode(const struct trace *t, const struct chunk *further, size_t n, const struct codec *codec,
+                 uint8_t **bytes, size_t *size)
 {
 	int rv = -1;
 	struct writer part[PARTS] = {{0}};
@@ -299,7 +316,8 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 	for (size_t i = 0; i < PARTS; i++) {
 		if (part[i].failed)
 			goto done;
-		if ((i == PART_MAPS && maps.loom.count == 0) || (i == PART_LOSS && !has_loss(&t->loss)) || (i > PART_LOSS && part[i].size == 0))
+		if ((i == PART_MAPS && maps.loom.count == 0) || (i == PART_LOSS && !has_loss(&t->loss)) ||
+		    (i > PART_LOSS && part[i].size == 0))
 			continue;
 		memcpy(chunks[count].id, part_id[i], sizeof chunks[count].id);
 		chunks[count].data = part[i].data;
@@ -307,9 +325,10 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 	}
 	for (size_t i = 0; i < n; i++)
 		chunks[count++] = further[i];
-	uint32_t flags = CONTAINER_HIST | CONTAINER_MAPS | (trace_has_lossy(t) ? CONTAINER_LOSSY : 0) | (stream_threads(t) > 1 ? CONTAINER_THREADS : 0) |
-	                 (derivations.count || rosters ? CONTAINER_DERIVED : 0) | (times_complete(t) ? CONTAINER_ROUNDED | CONTAINER_BRIEF : 0) |
-	                 (whole ? CONTAINER_WHOLE : 0);
+	uint32_t flags = CONTAINER_HIST | CONTAINER_MAPS | (trace_has_lossy(t) ? CONTAINER_LOSSY : 0) |
+	                 (stream_threads(t) > 1 ? CONTAINER_THREADS : 0) |
+	                 (derivations.count || rosters ? CONTAINER_DERIVED : 0) |
+	                 (times_complete(t) ? CONTAINER_ROUNDED | CONTAINER_BRIEF : 0) | (whole ? CONTAINER_WHOLE : 0);
 	rv = container_encode(chunks, count, flags, codec, bytes, size);
 done:
 	for (size_t i = 0; i < PARTS; i++)
@@ -320,7 +339,8 @@ done:
 	return rv;
 }
 
-static int get_part(struct reader *r, size_t part, struct map_table *maps, uint32_t flags, struct trace *t, trace_needs *needs, bool *left_out)
+static int get_part(struct reader *r, size_t part, struct map_table *maps, uint32_t flags, struct trace *t,
+                    trace_needs *needs, bool *left_out)
 {
 	switch (part) {
 	case PART_STRG:
@@ -354,7 +374,8 @@ int trace_decode(struct trace *t, const struct container *c, struct error *error
 	return trace_decode_some(t, c, NULL, NULL, error);
 }
 
-int trace_decode_some(struct trace *t, const struct container *c, trace_needs *needs, bool *left_out, struct error *error)
+int trace_decode_some(struct trace *t, const struct container *c, trace_needs *needs, bool *left_out,
+                      struct error *error)
 {
 	struct error inner = {""};
 	struct map_table maps = {.height = NULL};
@@ -370,13 +391,16 @@ int trace_decode_some(struct trace *t, const struct container *c, trace_needs *n
 		if (!chunk && is_optional(i))
 			continue;
 		if (!chunk) {
-			rv = error_set(error, "%s: chunk %s is missing: not a complete trace", container_name(c), part_id[i]);
+			rv = error_set(error, "%s: chunk %s is missing: not a complete trace", container_name(c),
+			               part_id[i]);
 			break;
 		}
 		struct reader r = reader_of(chunk->data, chunk->size);
-		if ((sums ? times_get_sums(&r, t) : get_part(&r, i, &maps, container_flags(c), t, needs, left_out)) != 0)
-			rv = error_set(error, "%s: chunk %s at offset %llu: damaged content at its byte %zu", container_name(c), part_id[i],
-			               (unsigned long long)chunk->offset, reader_offset(&r));
+		if ((sums ? times_get_sums(&r, t) : get_part(&r, i, &maps, container_flags(c), t, needs, left_out)) !=
+		    0)
+			rv = error_set(error, "%s: chunk %s at offset %llu: damaged content at its byte %zu",
+			               container_name(c), part_id[i], (unsigned long long)chunk->offset,
+			               reader_offset(&r));
 	}
 	map_table_free(&maps);
 	if (rv == 0 && trace_check(t, &inner) != 0)
@@ -388,7 +412,8 @@ int trace_decode_some(struct trace *t, const struct container *c, trace_needs *n
 	return rv;
 }
 
-int trace_take(struct trace *t, struct container **c, int fd, const char *name, const struct codec *codec, struct error *error)
+int trace_take(struct trace *t, struct container **c, int fd, const char *name, const struct codec *codec,
+               struct error *error)
 {
 	struct budget own = {.memory = BUDGET_MEMORY, .steps = BUDGET_STEPS, .grows = true};
 	bool begun = budget_now != NULL;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * grammar - compresses a sequence of runs online: Sequitur with powers
  *
- * An append changes the end of the start rule and queues the symbols whose pair with the next symbol is new. Each queued pair is
- * looked up; where it stands elsewhere already, both places are replaced by a rule, which queues further pairs. Work is
- * queued, not recursive, so that no symbol is held across a change; a queued symbol that is gone by then is skipped (exponent 0).
+ * An append changes the end of the start rule and queues the symbols whose pair with the next symbol is new. Each
+ * queued pair is looked up; where it stands elsewhere already, both places are replaced by a rule, which queues further
+ * pairs. Work is queued, not recursive, so that no symbol is held across a change; a queued symbol that is gone by then
+ * is skipped (exponent 0).
  */
 #include "trace/grammar.h"
 
@@ -95,7 +96,8 @@ static void index_remove_slot(struct grammar_index *g, size_t i)
 	}
 }
 
-/* Forgets the pair that begins at x, if x is what the index has for it. To be called before x or its next symbol changes. */
+/* Forgets the pair that begins at x, if x is what the index has for it. To be called before x or its next symbol
+ * changes. */
 static void index_remove(struct grammar_index *g, ref x)
 {
 	const struct node *a = node_at(g, x);
@@ -398,7 +400,7 @@ struct order {
 	struct {
 		ref rule;
 		uint32_t number, uses;
-	} *map;
+	} * map;
 	size_t mask;
 };
 
@@ -432,7 +434,8 @@ static int order_grow(struct order *o)
 	return 0;
 }
 
-/* Walks all rules below start, checking every reference. `limit` bounds the nodes seen, so that no damage makes it endless. */
+/* Walks all rules below start, checking every reference. `limit` bounds the nodes seen, so that no damage makes it
+ * endless. */
 static int order_rules(struct order *o, ref start)
 {
 	const struct grammar_index *g = o->g;
@@ -492,8 +495,10 @@ static int order_rules(struct order *o, ref start)
 			size_t i = order_slot(o, rule_of(a->symbol));
 			if (!o->map[i].rule)
 				enter = rule_of(a->symbol);
-			else if (o->map[i].number == UINT32_MAX || ++o->map[i].uses > node_at(g, rule_of(a->symbol))->symbol)
-				goto done; /* a rule inside itself, or one that would be taken for unused while it is not */
+			else if (o->map[i].number == UINT32_MAX ||
+			         ++o->map[i].uses > node_at(g, rule_of(a->symbol))->symbol)
+				/* a rule inside itself, or one that would be taken for unused while it is not */
+				goto done;
 		}
 	}
 	rv = 0;
@@ -535,9 +540,10 @@ int grammar_write(const struct grammar_index *g, ref start, struct writer *out)
 		writer_uint(out, n);
 		for (ref x = node_at(g, o.rules[i])->next; x != o.rules[i]; x = node_at(g, x)->next) {
 			const struct node *a = node_at(g, x);
-			uint64_t symbol = is_rule(a->symbol)
-			                          ? (uint64_t)(o.map[order_slot(&o, rule_of(a->symbol))].number - 1) << 1 | 1
-			                          : (uint64_t)(a->symbol >> 1) << 1;
+			uint64_t symbol =
+				is_rule(a->symbol)
+					? (uint64_t)(o.map[order_slot(&o, rule_of(a->symbol))].number - 1) << 1 | 1
+					: (uint64_t)(a->symbol >> 1) << 1;
 			writer_uint(out, symbol << 1 | (a->exponent > 1));
 			if (a->exponent > 1)
 				writer_uint(out, a->exponent);

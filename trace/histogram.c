@@ -87,20 +87,35 @@ int histogram_get_whole(struct reader *r, struct trace_time *t)
 /* The compact form. What it is rounded to, in one place: digits are bits behind the highest one. */
 
 enum {
-	DIGITS_COUNT = 7,     /* of a bin; the largest one has what is left */
+	DIGITS_COUNT = 7,       /* of a bin; the largest one has what is left */
 	DIGITS_COUNT_LONG = 10, /* with HISTOGRAM_LONG */
-	DIGITS_END = 7,       /* of how far minimum and maximum are from the mean */
-	BITS_SUM = 12,        /* of the mean, with as many digits behind the point as there is room for */
-	BITS_MEAN = 6,        /* of a bin, in its range */
-	DIGITS_VISIT = 5,     /* of an extreme: when in the run it was, not which of a million visits */
-	VALUES_PER_BIN = 16,  /* a histogram has at most one bin for so many values, */
-	SHARE_HALF = 4,       /* k bins if its sum is at least that share of all time that its place asks for, half as many for each factor of this below */
-	PER_OCTAVE_WHOLE = 32, PER_OCTAVE_BIN = 8, /* deviations */
+	DIGITS_END = 7,         /* of how far minimum and maximum are from the mean */
+	BITS_SUM = 12,          /* of the mean, with as many digits behind the point as there is room for */
+	BITS_MEAN = 6,          /* of a bin, in its range */
+	DIGITS_VISIT = 5,       /* of an extreme: when in the run it was, not which of a million visits */
+	VALUES_PER_BIN = 16,    /* a histogram has at most one bin for so many values, */
+	SHARE_HALF =
+		/* k bins if its sum is at least that share of all time that its place asks for, half as many for each
+		 * factor of this below */
+	4,
+	PER_OCTAVE_WHOLE = 32,
+	PER_OCTAVE_BIN = 8, /* deviations */
 };
 
 /* Contexts, from place.at on. */
 enum {
-	IN_COUNT, IN_MEAN, IN_LOW, IN_HIGH, IN_DEVIATION, IN_BINS, IN_BIN_COUNT, IN_BIN_MIN, IN_BIN_MAX, IN_BIN_DEVIATION, IN_VISIT, IN_ALL,
+	IN_COUNT,
+	IN_MEAN,
+	IN_LOW,
+	IN_HIGH,
+	IN_DEVIATION,
+	IN_BINS,
+	IN_BIN_COUNT,
+	IN_BIN_MIN,
+	IN_BIN_MAX,
+	IN_BIN_DEVIATION,
+	IN_VISIT,
+	IN_ALL,
 };
 _Static_assert(IN_ALL == HISTOGRAM_CONTEXTS, "contexts");
 
@@ -147,7 +162,8 @@ static uint128 squares_of(uint64_t count, uint64_t sum, double deviation)
 
 static uint64_t mean_of(const struct time_bin *b, uint64_t code)
 {
-	double width = (double)(b->max - b->min) + 1, mean = (double)b->min + ((double)code + 0.5) * width / (1 << BITS_MEAN) - 0.5;
+	double width = (double)(b->max - b->min) + 1,
+	       mean = (double)b->min + ((double)code + 0.5) * width / (1 << BITS_MEAN) - 0.5;
 	mean = mean < (double)b->min ? (double)b->min : mean > (double)b->max ? (double)b->max : mean;
 	double exact = mean * (double)b->count;
 	uint64_t sum = exact < 0x1p63 ? (uint64_t)exact : UINT64_C(1) << 63;
@@ -169,8 +185,8 @@ static uint32_t largest(const uint64_t *counts, uint32_t n)
 	return at;
 }
 
-/* The counts of bins, rounded; one of them has what is left, so that they are as many as before. Returns which. That is the only one that may not be a rounded
- * number, so that rounding what was rounded changes nothing. */
+/* The counts of bins, rounded; one of them has what is left, so that they are as many as before. Returns which. That is
+ * the only one that may not be a rounded number, so that rounding what was rounded changes nothing. */
 static uint32_t round_counts(const struct trace_time *t, uint64_t *counts)
 {
 	uint64_t left = t->count;
@@ -184,7 +200,9 @@ static uint32_t round_counts(const struct trace_time *t, uint64_t *counts)
 	}
 	rest = exact == 1 ? at : largest(counts, n);
 	for (uint32_t i = 0; i < n; i++) {
-		uint64_t half = counts[i] >> (DIGITS_COUNT + 1) ? UINT64_C(1) << (histogram_bits(counts[i] + 1) - DIGITS_COUNT - 2) : 0;
+		uint64_t half = counts[i] >> (DIGITS_COUNT + 1)
+		                        ? UINT64_C(1) << (histogram_bits(counts[i] + 1) - DIGITS_COUNT - 2)
+		                        : 0;
 		if (i != rest)
 			left -= counts[i] = entropy_cut(DIGITS_COUNT, counts[i] + half);
 	}
@@ -195,7 +213,8 @@ static uint32_t round_counts(const struct trace_time *t, uint64_t *counts)
 /* What is left of the sum when the mean is known: how many of its bits are left out. */
 static unsigned rest_below(uint64_t count, uint64_t mean)
 {
-	unsigned all = histogram_bits(count), used = histogram_bits(mean + 1), room = used < BITS_SUM ? BITS_SUM - used : 0;
+	unsigned all = histogram_bits(count), used = histogram_bits(mean + 1),
+		 room = used < BITS_SUM ? BITS_SUM - used : 0;
 	return all > room ? all - room : 0;
 }
 
@@ -223,7 +242,8 @@ static void put_bins(struct entropy_writer *e, const struct histogram_place *p, 
 	for (uint32_t i = 0; t->bin_count > 1 && i < t->bin_count; i++) {
 		const struct time_bin *b = &t->bins[i];
 		/* inside of the extremes, for a reader to take it; all are, but for what was made of damaged memory */
-		unsigned low = time_index(b->min < t->max ? b->min : t->max), high = time_index(b->max > t->min ? b->max : t->min);
+		unsigned low = time_index(b->min < t->max ? b->min : t->max),
+			 high = time_index(b->max > t->min ? b->max : t->min);
 		high = high < low ? low : high;
 		/* the range as the reader will have it */
 		uint64_t min = time_floor(low) > t->min ? time_floor(low) : t->min;
@@ -234,7 +254,8 @@ static void put_bins(struct entropy_writer *e, const struct histogram_place *p, 
 		if (i != rest)
 			entropy_put_number(e, p->at + IN_BIN_COUNT, DIGITS_COUNT, counts[i]);
 		entropy_put_bits(e, BITS_MEAN, mean_code(time_bin_mean(b), min, max));
-		entropy_put_number(e, p->at + IN_BIN_DEVIATION, HISTOGRAM_DIGITS, deviation_code(time_bin_deviation(b), max - min, PER_OCTAVE_BIN));
+		entropy_put_number(e, p->at + IN_BIN_DEVIATION, HISTOGRAM_DIGITS,
+		                   deviation_code(time_bin_deviation(b), max - min, PER_OCTAVE_BIN));
 	}
 }
 
@@ -252,7 +273,8 @@ uint32_t histogram_rank(struct entropy_reader *e, const struct histogram_place *
 /* Rounded up, so that all values are between minimum and maximum; what was rounded stays as it is. */
 static uint64_t distance(uint64_t v)
 {
-	unsigned size = histogram_bits(v) + (v & (v - 1) ? 0 : v > 0), low = size > DIGITS_END + 1 ? size - DIGITS_END - 1 : 0;
+	unsigned size = histogram_bits(v) + (v & (v - 1) ? 0 : v > 0),
+		 low = size > DIGITS_END + 1 ? size - DIGITS_END - 1 : 0;
 	uint64_t up = v + ((UINT64_C(1) << low) - 1);
 	return (up < v ? v : up) >> low << low;
 }
@@ -265,10 +287,13 @@ static void put_visit(struct entropy_writer *e, const struct histogram_place *p,
 
 static uint64_t get_visit(struct entropy_reader *e, const struct histogram_place *p)
 {
-	return p->once ? 0 : entropy_number(e, p->at + IN_VISIT, p->form & HISTOGRAM_LONG ? HISTOGRAM_DIGITS : DIGITS_VISIT);
+	return p->once ? 0
+	               : entropy_number(e, p->at + IN_VISIT,
+	                                p->form & HISTOGRAM_LONG ? HISTOGRAM_DIGITS : DIGITS_VISIT);
 }
 
-void histogram_put(struct entropy_writer *e, const struct histogram_place *p, const struct trace_time *time, uint64_t expected)
+void histogram_put(struct entropy_writer *e, const struct histogram_place *p, const struct trace_time *time,
+                   uint64_t expected)
 {
 	struct trace_time t;
 	if (trace_time_copy(&t, time) != 0)
@@ -297,7 +322,8 @@ void histogram_put(struct entropy_writer *e, const struct histogram_place *p, co
 		if (p->only == UINT32_MAX)
 			histogram_put_rank(e, p, t.max_rank);
 		put_visit(e, p, t.max_visit);
-		entropy_put_number(e, p->at + IN_DEVIATION, HISTOGRAM_DIGITS, deviation_code(trace_time_deviation(&t), t.max - t.min, PER_OCTAVE_WHOLE));
+		entropy_put_number(e, p->at + IN_DEVIATION, HISTOGRAM_DIGITS,
+		                   deviation_code(trace_time_deviation(&t), t.max - t.min, PER_OCTAVE_WHOLE));
 		put_bins(e, p, &t);
 	}
 done:
@@ -316,7 +342,10 @@ static int get_bins(struct entropy_reader *e, const struct histogram_place *p, s
 	t->bin_count = n;
 	uint64_t mean[TIME_BINS_MAX], deviation[TIME_BINS_MAX];
 	bool rounded = !(p->form & HISTOGRAM_WHOLE_COUNTS);
-	unsigned rest = rounded ? (unsigned)entropy_bits(e, histogram_bits(n)) : n - 1, digits = !rounded ? HISTOGRAM_DIGITS : p->form & HISTOGRAM_LONG ? DIGITS_COUNT_LONG : DIGITS_COUNT;
+	unsigned rest = rounded ? (unsigned)entropy_bits(e, histogram_bits(n)) : n - 1,
+		 digits = !rounded                   ? HISTOGRAM_DIGITS
+	                  : p->form & HISTOGRAM_LONG ? DIGITS_COUNT_LONG
+	                                             : DIGITS_COUNT;
 	if (rest >= n)
 		return -1;
 	for (unsigned i = 0; i < n; i++) {
@@ -363,7 +392,8 @@ int histogram_get(struct entropy_reader *e, const struct histogram_place *p, str
 		unsigned below = p->form & HISTOGRAM_LONG ? 0 : rest_below(t->count, mean);
 		t->sum += entropy_bits(e, histogram_bits(t->count) - below) << below;
 		unsigned digits = p->form & HISTOGRAM_LONG ? HISTOGRAM_DIGITS : DIGITS_END;
-		uint64_t less = entropy_number(e, p->at + IN_LOW, digits), more = entropy_number(e, p->at + IN_HIGH, digits);
+		uint64_t less = entropy_number(e, p->at + IN_LOW, digits),
+			 more = entropy_number(e, p->at + IN_HIGH, digits);
 		t->min = less < mean ? mean - less : 0;
 		t->max = more < UINT64_MAX - mean ? mean + more : UINT64_MAX;
 	}
@@ -375,7 +405,8 @@ int histogram_get(struct entropy_reader *e, const struct histogram_place *p, str
 			t->max_rank = histogram_rank(e, p);
 		t->max_visit = get_visit(e, p);
 		t->squares = squares_of(t->count, t->sum,
-		                        deviation_of(entropy_number(e, p->at + IN_DEVIATION, HISTOGRAM_DIGITS), t->max - t->min, PER_OCTAVE_WHOLE));
+		                        deviation_of(entropy_number(e, p->at + IN_DEVIATION, HISTOGRAM_DIGITS),
+		                                     t->max - t->min, PER_OCTAVE_WHOLE));
 		return get_bins(e, p, t);
 	}
 	return 0;
@@ -406,20 +437,23 @@ void histogram_visits_free(struct histogram_visits *visits, const struct trace *
 
 unsigned histogram_form(uint32_t flags)
 {
-	return (flags & CONTAINER_ROUNDED ? 0 : HISTOGRAM_WHOLE_COUNTS) | (flags & CONTAINER_BRIEF ? 0 : HISTOGRAM_LONG);
+	return (flags & CONTAINER_ROUNDED ? 0 : HISTOGRAM_WHOLE_COUNTS) |
+	       (flags & CONTAINER_BRIEF ? 0 : HISTOGRAM_LONG);
 }
 
-struct histogram_place histogram_place(const struct trace *t, const struct histogram_visits *from, const struct histogram_visits *of, unsigned at,
-                                       unsigned form)
+struct histogram_place histogram_place(const struct trace *t, const struct histogram_visits *from,
+                                       const struct histogram_visits *of, unsigned at, unsigned form)
 {
 	bool all = form & HISTOGRAM_LONG;
 	return (struct histogram_place){
-	        .at = at,
-	        .only = from->ranks == 1 ? from->first : UINT32_MAX,
-	        .rank_bits = histogram_bits(!all ? from->ranks : rankmap_empty(&t->events) ? 0 : rankmap_last(&t->events) + UINT64_C(1)),
-	        .order = all ? NULL : &from->order,
-	        .once = of->sum <= of->ranks,
-	        .form = form,
-	        .k = t->bins ? t->bins : TIME_BINS,
+		.at = at,
+		.only = from->ranks == 1 ? from->first : UINT32_MAX,
+		.rank_bits = histogram_bits(!all                        ? from->ranks
+	                                    : rankmap_empty(&t->events) ? 0
+	                                                                : rankmap_last(&t->events) + UINT64_C(1)),
+		.order = all ? NULL : &from->order,
+		.once = of->sum <= of->ranks,
+		.form = form,
+		.k = t->bins ? t->bins : TIME_BINS,
 	};
 }

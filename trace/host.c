@@ -9,7 +9,8 @@
 
 #define HOST_DIGITS 9
 
-/* Where the number in a name is: the last digits of its first part. Returns how many digits there are, 0 if there is no number. */
+/* Where the number in a name is: the last digits of its first part. Returns how many digits there are, 0 if there is no
+ * number. */
 static size_t host_digits(const char *name, size_t n, size_t *at)
 {
 	size_t end = 0, digits = 0;

@@ -32,15 +32,17 @@ static bool image_add_single(struct column_image *image, size_t *capacity, const
 {
 	for (uint64_t k = 0; k < r->count; k++)
 		if (!image_add(image, capacity,
-		               (struct dict_run){.start = (int64_t)((uint64_t)r->start + (uint64_t)r->stride * k), .count = 1}))
+		               (struct dict_run){.start = (int64_t)((uint64_t)r->start + (uint64_t)r->stride * k),
+		                                 .count = 1}))
 			return false;
 	return true;
 }
 
-/* Cuts the first `count` values of the dictionary into canonical stretches: from left to right, as long as possible, a stretch of fewer
- * than DICT_STRETCH values as single values; named constants and references always as single values. Depends on the values alone, not on
- * how the recorder had cut them. */
-static bool image_dict(struct column_image *image, const struct dict_run *runs, uint32_t n, uint64_t count, bool references)
+/* Cuts the first `count` values of the dictionary into canonical stretches: from left to right, as long as possible, a
+ * stretch of fewer than DICT_STRETCH values as single values; named constants and references always as single values.
+ * Depends on the values alone, not on how the recorder had cut them. */
+static bool image_dict(struct column_image *image, const struct dict_run *runs, uint32_t n, uint64_t count,
+                       bool references)
 {
 	size_t capacity = 0;
 	struct dict_run now = {0};
@@ -50,7 +52,8 @@ static bool image_dict(struct column_image *image, const struct dict_run *runs, 
 		for (uint64_t k = 0; k < take;) {
 			int64_t value = (int64_t)((uint64_t)runs[i].start + (uint64_t)runs[i].stride * k);
 			bool single = references || value_is_constant(value);
-			if (now.count > 1 && !single && value == (int64_t)((uint64_t)now.start + (uint64_t)now.stride * now.count)) {
+			if (now.count > 1 && !single &&
+			    value == (int64_t)((uint64_t)now.start + (uint64_t)now.stride * now.count)) {
 				/* the rest of this stretch follows at once if it has the same stride */
 				uint64_t step = runs[i].stride == now.stride ? take - k : 1;
 				now.count += step;
@@ -67,7 +70,8 @@ static bool image_dict(struct column_image *image, const struct dict_run *runs, 
 				now.count--;
 			} else {
 				bool whole = now.count >= DICT_STRETCH;
-				if (whole ? !image_add(image, &capacity, now) : !image_add_single(image, &capacity, &now))
+				if (whole ? !image_add(image, &capacity, now)
+				          : !image_add_single(image, &capacity, &now))
 					return false;
 				now = (struct dict_run){.start = value, .count = 1};
 				k++;
@@ -111,7 +115,8 @@ static int image_pattern(struct columns *x, struct column *c, uint64_t run, stru
 		uint64_t counts[2] = {c->lead, run};
 		uint64_t tokens[2] = {0, c->token};
 		unsigned from = c->lead ? 0 : 1, end = run ? 2 : 1;
-		if (from < end && end - from == 2 && tokens[1] == 0) { /* a crash between two stores: the lead again, as the run */
+		if (from < end && end - from == 2 &&
+		    tokens[1] == 0) { /* a crash between two stores: the lead again, as the run */
 			from = 1;
 			counts[1] += counts[0];
 		}
@@ -130,8 +135,8 @@ static int image_pattern(struct columns *x, struct column *c, uint64_t run, stru
 }
 
 /* Replays the first `visits` values of a pattern and its dictionary into a new column, and takes that out. */
-static int extract_prefix(const struct pattern *p, const struct dict_run *runs, uint32_t n, uint64_t visits, bool references,
-                          struct column_image *out)
+static int extract_prefix(const struct pattern *p, const struct dict_run *runs, uint32_t n, uint64_t visits,
+                          bool references, struct column_image *out)
 {
 	int rv = -1;
 	struct arena scratch;
@@ -159,7 +164,9 @@ static int extract_prefix(const struct pattern *p, const struct dict_run *runs, 
 				goto done;
 			if (token == PATTERN_NEW)
 				stretch = at;
-			column_put(&x, c, done, (int64_t)((uint64_t)runs[at].start + (uint64_t)runs[at].stride * (index - runs[at].first)));
+			column_put(&x, c, done,
+			           (int64_t)((uint64_t)runs[at].start +
+			                     (uint64_t)runs[at].stride * (index - runs[at].first)));
 			arena_commit(&scratch);
 		}
 	}
@@ -187,9 +194,11 @@ int column_extract(struct columns *x, struct column *c, uint64_t visits, bool re
 	if (column_settle(x, c, run) != 0)
 		return -1;
 	if (!c->grammar && c->lead <= 1 && (visits == 1 || (c->lead == 1 && c->token == 1 && run >= visits - 1)))
-		return image_dict(out, column_dict(x, c), c->dict_count, 1, references) ? 0 : -1; /* constant: no pattern */
-	if (image_pattern(x, c, run, &out->pattern) != 0 || pattern_parse(&pattern, out->pattern.data, out->pattern.size) != 0 ||
-	    !pattern_whole(&pattern) || pattern_length(&pattern) < visits)
+		return image_dict(out, column_dict(x, c), c->dict_count, 1, references) ? 0
+		                                                                        : -1; /* constant: no pattern */
+	if (image_pattern(x, c, run, &out->pattern) != 0 ||
+	    pattern_parse(&pattern, out->pattern.data, out->pattern.size) != 0 || !pattern_whole(&pattern) ||
+	    pattern_length(&pattern) < visits)
 		goto done;
 	if (pattern_length(&pattern) == visits) {
 		rv = image_dict(out, column_dict(x, c), c->dict_count, pattern_news(&pattern), references) ? 0 : -1;

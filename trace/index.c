@@ -13,7 +13,8 @@ void index_free(struct index *x)
 	*x = (struct index){0};
 }
 
-uint32_t index_find(const struct index *x, uint64_t hash, bool (*equal)(const void *context, uint32_t number), const void *context)
+uint32_t index_find(const struct index *x, uint64_t hash, bool (*equal)(const void *context, uint32_t number),
+                    const void *context)
 {
 	if (!x->slots)
 		return INDEX_NONE;

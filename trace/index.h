@@ -16,13 +16,14 @@ struct index {
 	struct index_slot {
 		uint64_t hash;
 		uint32_t number; /* + 1; 0 is free */
-	} *slots;
+	} * slots;
 	size_t mask, count;
 };
 
 void index_free(struct index *x);
 /* The number of the thing with this hash for which equal(context, number) is true, or INDEX_NONE. */
-uint32_t index_find(const struct index *x, uint64_t hash, bool (*equal)(const void *context, uint32_t number), const void *context);
+uint32_t index_find(const struct index *x, uint64_t hash, bool (*equal)(const void *context, uint32_t number),
+                    const void *context);
 /* Adds a number (less than INDEX_NONE). Returns 0, or -1 on no memory. */
 int index_add(struct index *x, uint64_t hash, uint32_t number);
 

@@ -12,7 +12,8 @@
 /* Lines of interest are shorter; of others (groups, CPUs) there may be thousands of characters. */
 #define LINE_SIZE 120
 
-/* Calls `on_line` for each line, cut to LINE_SIZE. Returns false if the file cannot be read. Small arrays: the stack may be a small one. */
+/* Calls `on_line` for each line, cut to LINE_SIZE. Returns false if the file cannot be read. Small arrays: the stack
+ * may be a small one. */
 static bool read_lines(const char *path, void (*on_line)(void *context, const char *line), void *context)
 {
 	char chunk[512], line[LINE_SIZE];
@@ -77,7 +78,8 @@ void limits_read(struct limits *l)
 {
 	struct found f = {.mode = 0};
 	int saved = errno;
-	bool limits = read_lines("/proc/self/limits", on_limit, &f), status = read_lines("/proc/self/status", on_status, &f);
+	bool limits = read_lines("/proc/self/limits", on_limit, &f),
+	     status = read_lines("/proc/self/status", on_status, &f);
 	*l = (struct limits){.file = f.file, .memory = UINT64_MAX, .filtered = !status || f.mode != 0};
 	if (!limits || !status) { /* nothing is sure: nothing is taken */
 		l->file = limits ? f.file : 0;

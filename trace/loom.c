@@ -32,7 +32,8 @@ static bool loom_grow(struct rank_loom *l)
 	bool *plain = nodes ? budget_realloc(l->plain, capacity * sizeof *plain) : NULL;
 	if (plain)
 		l->plain = plain;
-	uint32_t *slots = plain ? budget_calloc(capacity, 2 * sizeof *slots) : NULL, *scratch = slots ? budget_calloc(capacity, 2 * sizeof *scratch) : NULL;
+	uint32_t *slots = plain ? budget_calloc(capacity, 2 * sizeof *slots) : NULL,
+		 *scratch = slots ? budget_calloc(capacity, 2 * sizeof *scratch) : NULL;
 	if (!scratch || capacity > UINT32_C(1) << 30) {
 		budget_free(slots);
 		budget_free(scratch);
@@ -85,7 +86,10 @@ struct rank_edge rank_edge_make(struct rank_loom *l, struct rank_edge low, struc
 	if (low.to == RANK_ABSENT && high.to == RANK_ABSENT)
 		return (struct rank_edge){RANK_ABSENT, 0};
 	bool low_plain = rank_loom_plain(l, low.to), high_plain = rank_loom_plain(l, high.to);
-	struct rank_node n = {.low = low.to, .high = high.to, .delta = low_plain && high_plain ? (int64_t)((uint64_t)high.base - (uint64_t)low.base) : 0};
+	struct rank_node n = {.low = low.to,
+	                      .high = high.to,
+	                      .delta = low_plain && high_plain ? (int64_t)((uint64_t)high.base - (uint64_t)low.base)
+	                                                       : 0};
 	struct rank_edge made = {.base = low_plain ? low.base : high_plain ? high.base : 0};
 	bool uniform = low.to == RANK_PLAIN || (low.to >= RANK_NODE && l->nodes[low.to - RANK_NODE].low == RANK_LEAF);
 	made.to = low.to == high.to && n.delta == 0 && uniform ? low.to : loom_intern(l, n);
@@ -103,7 +107,8 @@ void rank_loom_rollback(struct rank_loom *l, uint32_t count)
 	}
 }
 
-/* Numbers the nodes below `to` in the order of a walk (low side first, nodes after their sides): the canonical order. number[i]: of node i, + RANK_NODE. */
+/* Numbers the nodes below `to` in the order of a walk (low side first, nodes after their sides): the canonical order.
+ * number[i]: of node i, + RANK_NODE. */
 static void collect(const struct rank_loom *l, uint32_t to, uint32_t *number, uint32_t *order, uint32_t *count)
 {
 	if (to < RANK_NODE || number[to - RANK_NODE])
@@ -122,7 +127,8 @@ int rank_loom_map(const struct rank_loom *l, struct rank_edge root, uint32_t lev
 	*out = (struct rankmap){0};
 	if (l->failed)
 		return -1;
-	while (root.to >= RANK_NODE && l->nodes[root.to - RANK_NODE].low != RANK_LEAF && l->nodes[root.to - RANK_NODE].high == RANK_ABSENT) {
+	while (root.to >= RANK_NODE && l->nodes[root.to - RANK_NODE].low != RANK_LEAF &&
+	       l->nodes[root.to - RANK_NODE].high == RANK_ABSENT) {
 		root.to = l->nodes[root.to - RANK_NODE].low;
 		level--;
 	}
@@ -131,7 +137,10 @@ int rank_loom_map(const struct rank_loom *l, struct rank_edge root, uint32_t lev
 	uint32_t count = 0, *number = l->scratch, *order = number ? number + l->capacity : NULL;
 	collect(l, root.to, number, order, &count);
 	struct rank_node *nodes = count ? budget_malloc(count * sizeof *nodes) : NULL;
-	*out = (struct rankmap){.nodes = nodes, .node_count = count, .level = level, .base = rank_loom_plain(l, root.to) ? root.base : 0};
+	*out = (struct rankmap){.nodes = nodes,
+	                        .node_count = count,
+	                        .level = level,
+	                        .base = rank_loom_plain(l, root.to) ? root.base : 0};
 	out->root = root.to < RANK_NODE ? root.to : number[root.to - RANK_NODE];
 	for (uint32_t i = 0; nodes && i < count; i++) {
 		struct rank_node n = l->nodes[order[i]];

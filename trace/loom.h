@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * loom - a decision diagram over the bits of the rank that is being made (trace/rankmap.h): every node once, found by its content
+ * loom - a decision diagram over the bits of the rank that is being made (trace/rankmap.h): every node once, found by
+ * its content
  */
 #ifndef SPOOR_LOOM_H
 #define SPOOR_LOOM_H
@@ -9,14 +10,15 @@
 
 struct rankmap;
 
-/* What a node's edge leads to: one of these two, or node n as n + RANK_NODE. The first two stand for whole subtrees of any height. */
+/* What a node's edge leads to: one of these two, or node n as n + RANK_NODE. The first two stand for whole subtrees of
+ * any height. */
 #define RANK_ABSENT 0 /* no rank */
-#define RANK_PLAIN 1  /* all ranks, with the value that was added up on the way */
-#define RANK_NODE 2
+#define RANK_PLAIN  1 /* all ranks, with the value that was added up on the way */
+#define RANK_NODE   2
 #define RANK_LEVELS 32
 
-/* Nodes come after what they refer to. delta is what is added on the way to `high`; 0 if one side has no plain value. A leaf
- * has low RANK_LEAF; delta is its constant or reference, which all ranks below have. */
+/* Nodes come after what they refer to. delta is what is added on the way to `high`; 0 if one side has no plain value. A
+ * leaf has low RANK_LEAF; delta is its constant or reference, which all ranks below have. */
 #define RANK_LEAF UINT32_MAX
 struct rank_node {
 	uint32_t low, high;

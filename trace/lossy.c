@@ -52,7 +52,8 @@ static void count_under_way(struct columns *x, struct column *c, uint64_t times,
 {
 	struct lossy *l = lossy_of(x, c);
 	const struct lossy_vector *kept = &l->vector[l->which & 1];
-	const struct record_vector *v = c->expect == VALUE_NONE && kept->at ? arena_at(x->arena, struct record_vector, kept->at) : NULL;
+	const struct record_vector *v =
+		c->expect == VALUE_NONE && kept->at ? arena_at(x->arena, struct record_vector, kept->at) : NULL;
 	if (v)
 		lossy_count_vector(x, l, v->values, v->count, times, old);
 	else if (c->expect != VALUE_NONE)
@@ -67,7 +68,9 @@ static void keep_vector(struct columns *x, struct lossy_vector *to, const int64_
 	struct arena *a = x->arena;
 	uint64_t capacity;
 	if (!to->at || sizeof(struct record_vector) + n * sizeof *values > to->capacity) {
-		ref at = n < UINT32_MAX / 16 ? arena_alloc_block(a, sizeof(struct record_vector) + n * sizeof *values, &capacity) : 0;
+		ref at = n < UINT32_MAX / 16
+		                 ? arena_alloc_block(a, sizeof(struct record_vector) + n * sizeof *values, &capacity)
+		                 : 0;
 		ref unused = to->at;
 		uint64_t unused_capacity = to->capacity;
 		arena_set(a, to->at, at);
@@ -91,7 +94,9 @@ static void put_vector(struct columns *x, struct column *c, uint64_t visits, con
 	uint64_t run = visits > c->start ? visits - c->start : 0;
 	const struct lossy_vector *now = &l->vector[!other];
 	if (n != SIZE_MAX) {
-		const struct record_vector *v = run && c->expect == VALUE_NONE && now->at ? arena_at(x->arena, struct record_vector, now->at) : NULL;
+		const struct record_vector *v = run && c->expect == VALUE_NONE && now->at
+		                                        ? arena_at(x->arena, struct record_vector, now->at)
+		                                        : NULL;
 		if (v && v->count == n && (n == 0 || memcmp(v->values, values, n * sizeof *values) == 0))
 			return;
 		keep_vector(x, &l->vector[other], values, n);
@@ -308,8 +313,8 @@ uint64_t lossy_size(const struct columns *x, const struct column *c)
 	if (!c->lossy || c->lossy == LOSSY_FORGOTTEN)
 		return 0;
 	const struct lossy *l = lossy_of(x, c);
-	uint64_t bytes = sizeof *l + tally_bytes(&l->tally) + tally_bytes(&l->elements) + l->vector[0].capacity + l->vector[1].capacity + l->next_capacity +
-	                 (c->queue ? lossy_queue_bytes(c) : 0);
+	uint64_t bytes = sizeof *l + tally_bytes(&l->tally) + tally_bytes(&l->elements) + l->vector[0].capacity +
+	                 l->vector[1].capacity + l->next_capacity + (c->queue ? lossy_queue_bytes(c) : 0);
 	for (uint32_t i = 0; i < l->next_count; i++)
 		bytes += tally_bytes(&arena_at(x->arena, struct lossy_next, l->next)[i].runs);
 	return bytes;

@@ -55,7 +55,8 @@ static bool squeeze(struct columns *x, struct lossy_tally *t, int64_t value, uin
 	return true;
 }
 
-void lossy_add(struct columns *x, struct lossy_tally *t, int64_t value, uint64_t count, uint64_t *others, struct retired *old)
+void lossy_add(struct columns *x, struct lossy_tally *t, int64_t value, uint64_t count, uint64_t *others,
+               struct retired *old)
 {
 	struct tally v = lossy_view(x, t), grown;
 	int64_t at = v.count ? tally_place(&v, value) : -1;
@@ -116,7 +117,8 @@ void lossy_count_run(struct columns *x, struct column *c, int64_t value, uint64_
 /* Vectors of more elements than this are counted in a copy of the tally: the journal has no room for each of them. */
 #define PLAIN_ELEMENTS 64
 
-void lossy_count_vector(struct columns *x, struct lossy *l, const int64_t *values, size_t n, uint64_t times, struct retired *old)
+void lossy_count_vector(struct columns *x, struct lossy *l, const int64_t *values, size_t n, uint64_t times,
+                        struct retired *old)
 {
 	if (n == SIZE_MAX) {
 		lossy_add(x, &l->tally, *values, times, &l->others[0], old);
@@ -126,7 +128,8 @@ void lossy_count_vector(struct columns *x, struct lossy *l, const int64_t *value
 	struct tally_bin *place[PLAIN_ELEMENTS];
 	bool plain = n <= PLAIN_ELEMENTS && elements.count > 0;
 	for (size_t i = 0; plain && i < n; i++) {
-		int64_t at = i > 0 && values[i] == values[i - 1] ? place[i - 1] - elements.bins : tally_place(&elements, values[i]);
+		int64_t at = i > 0 && values[i] == values[i - 1] ? place[i - 1] - elements.bins
+		                                                 : tally_place(&elements, values[i]);
 		plain = at >= 0;
 		place[i] = elements.bins + (at < 0 ? 0 : at);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * lossy_count - one value more in the tallies of an arena: what lossy.c and lossy_queue.c have in common
  *
- * Each of these is a part of the arena's operation under way. Blocks that are given up meanwhile are listed in a struct retired, which begins with
- * count 0, and are free after lossy_commit: until then the operation can be undone.
+ * Each of these is a part of the arena's operation under way. Blocks that are given up meanwhile are listed in a struct
+ * retired, which begins with count 0, and are free after lossy_commit: until then the operation can be undone.
  */
 #ifndef SPOOR_LOSSY_COUNT_H
 #define SPOOR_LOSSY_COUNT_H
@@ -33,14 +33,16 @@ void lossy_commit(struct columns *x, struct retired *old);
 /* Makes `t` hold what `from` holds, in a new block. False: no memory. */
 bool lossy_store(struct columns *x, struct lossy_tally *t, const struct tally *from, struct retired *old);
 /* Adds to a tally; *others counts what no memory can be had for (NULL: nothing does). */
-void lossy_add(struct columns *x, struct lossy_tally *t, int64_t value, uint64_t count, uint64_t *others, struct retired *old);
+void lossy_add(struct columns *x, struct lossy_tally *t, int64_t value, uint64_t count, uint64_t *others,
+               struct retired *old);
 /* A run of values, or of successors, has ended. */
 void lossy_count_run(struct columns *x, struct column *c, int64_t value, uint64_t length, struct retired *old);
 /* A vector came `times` times; n is SIZE_MAX: *values is a constant in place of one. */
-void lossy_count_vector(struct columns *x, struct lossy *l, const int64_t *values, size_t n, uint64_t times, struct retired *old);
+void lossy_count_vector(struct columns *x, struct lossy *l, const int64_t *values, size_t n, uint64_t times,
+                        struct retired *old);
 
-/* Values of one cell (tally.h) have about one hint, those of other cells mostly others: three bits of the exponent and three more of a floating-point
- * number. Constants are nowhere near small numbers. */
+/* Values of one cell (tally.h) have about one hint, those of other cells mostly others: three bits of the exponent and
+ * three more of a floating-point number. Constants are nowhere near small numbers. */
 static inline unsigned lossy_hint(int64_t value)
 {
 	double d = (double)(int64_t)((uint64_t)value + 1);

@@ -33,8 +33,8 @@ static int take_tally(const struct columns *x, const struct lossy_tally *t, stru
 	struct tally v = {arena_at(x->arena, struct tally_bin, t->bins), t->count, t->count};
 	for (uint32_t i = 0; i < v.count; i++) {
 		const struct tally_bin *b = &v.bins[i];
-		if (b->count == 0 || b->max < b->min || (value_is_constant(b->min) && b->min != b->max) || b->min == VALUE_LOSSY ||
-		    (i > 0 && b->min <= v.bins[i - 1].max))
+		if (b->count == 0 || b->max < b->min || (value_is_constant(b->min) && b->min != b->max) ||
+		    b->min == VALUE_LOSSY || (i > 0 && b->min <= v.bins[i - 1].max))
 			return -1;
 	}
 	return tally_copy(out, &v);
@@ -72,7 +72,8 @@ static int take_run(const struct column *c, struct lossy_image *out, int64_t val
 }
 
 /* The vectors that wait, and the one under way, up to `visits`. */
-static int take_vectors(const struct column *c, const struct lossy *l, const int64_t *q, uint64_t visits, struct lossy_image *out)
+static int take_vectors(const struct column *c, const struct lossy *l, const int64_t *q, uint64_t visits,
+                        struct lossy_image *out)
 {
 	const uint64_t header = sizeof(struct lossy_waiting) / sizeof *q;
 	for (uint64_t at = l->counted, after; at + header < c->queued + UINT64_C(1); at = after) {
@@ -85,14 +86,16 @@ static int take_vectors(const struct column *c, const struct lossy *l, const int
 		after = at + header + n;
 		next = (const struct lossy_waiting *)(const void *)(q + after);
 		uint64_t end = after + header <= c->queued && next->visit < visits ? next->visit : visits;
-		if (end <= w->visit || !lossy_add_vector(&out->values, &out->elements, w->values, w->count, end - w->visit))
+		if (end <= w->visit ||
+		    !lossy_add_vector(&out->values, &out->elements, w->values, w->count, end - w->visit))
 			return -1;
 	}
 	return 0;
 }
 
 /* What waits to be counted, and what is under way, up to `visits`. */
-static int take_queue(const struct columns *x, const struct column *c, const struct lossy *l, uint64_t visits, struct lossy_image *out)
+static int take_queue(const struct columns *x, const struct column *c, const struct lossy *l, uint64_t visits,
+                      struct lossy_image *out)
 {
 	if (!arena_valid(x->arena, c->queue, lossy_queue_bytes(c)) || c->queued > LOSSY_QUEUE_WORDS)
 		return -1;
@@ -161,7 +164,8 @@ int lossy_extract(struct columns *x, struct column *c, uint64_t visits, struct l
 	out->since = l->since;
 	out->others[0] = l->others[0];
 	out->others[1] = l->others[1];
-	if ((role == ROLE_NEXT ? take_next(x, l, out) : take_tally(x, &l->tally, &out->values)) != 0 || take_tally(x, &l->elements, &out->elements) != 0)
+	if ((role == ROLE_NEXT ? take_next(x, l, out) : take_tally(x, &l->tally, &out->values)) != 0 ||
+	    take_tally(x, &l->elements, &out->elements) != 0)
 		return -1;
 	if (c->queue)
 		rv = take_queue(x, c, l, visits, out);

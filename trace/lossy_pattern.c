@@ -20,7 +20,8 @@ static int64_t value_at(const struct dict_run *dict, size_t n, uint64_t index)
 }
 
 int pattern_each(const struct pattern *p, const struct dict_run *dict, size_t n,
-                 int (*take)(void *context, int64_t start, int64_t stride, uint64_t count, uint64_t times), void *context)
+                 int (*take)(void *context, int64_t start, int64_t stride, uint64_t count, uint64_t times),
+                 void *context)
 {
 	uint64_t known = n ? dict[n - 1].first + dict[n - 1].count : 0;
 	uint64_t *times = calloc(p->rule_count + 1, sizeof *times);
@@ -59,7 +60,7 @@ struct runs {
 	uint64_t known;
 	/* the run under way */
 	uint64_t token, length; /* token 0: none yet */
-	bool begins; /* it began where the rule begins: the rule's neighbours count it */
+	bool begins;            /* it began where the rule begins: the rule's neighbours count it */
 	int rv;
 };
 
@@ -94,7 +95,8 @@ static void follow_rule(struct runs *r, uint32_t rule, uint64_t exponent, uint64
 	}
 	r->times[rule] += times * exponent;
 	follow(r, e->first, e->first_length, times);
-	/* the first run ends inside the rule, and the last one begins there: what is between them the rule itself counts */
+	/* the first run ends inside the rule, and the last one begins there: what is between them the rule itself
+	 * counts */
 	if (!r->begins)
 		emit(r, r->token, r->length, times);
 	r->begins = false;
@@ -137,7 +139,8 @@ static void find_edges(struct runs *r, size_t rule)
 	e->single = !first_ended;
 }
 
-/* Rules with new values are written out, for what their tokens mean depends on where they stand; each brings a value of the dictionary at least. */
+/* Rules with new values are written out, for what their tokens mean depends on where they stand; each brings a value of
+ * the dictionary at least. */
 static void walk(struct runs *r, size_t rule, int depth)
 {
 	if (depth > 4096) {
@@ -161,7 +164,8 @@ static void walk(struct runs *r, size_t rule, int depth)
 }
 
 int pattern_runs(const struct pattern *p, const struct dict_run *dict, size_t n,
-                 int (*take)(void *context, int64_t value, uint64_t length, uint64_t runs), void *context, int64_t *value, uint64_t *length)
+                 int (*take)(void *context, int64_t value, uint64_t length, uint64_t runs), void *context,
+                 int64_t *value, uint64_t *length)
 {
 	struct runs r = {.pattern = p, .dict = dict, .n = n, .take = take, .context = context};
 	r.edges = calloc(p->rule_count + 1, sizeof *r.edges);

@@ -5,8 +5,9 @@
 
 #include "trace/lossy_count.h"
 
-/* So many runs of so many visits, on average, and there is a queue; if there are not even half as many in a full one, it ends. */
-#define RUNS 16
+/* So many runs of so many visits, on average, and there is a queue; if there are not even half as many in a full one,
+ * it ends. */
+#define RUNS       16
 #define RUN_VISITS 4
 #define RUNS_LEAST 8
 
@@ -66,10 +67,11 @@ static void end_queue(struct columns *x, struct column *c, uint64_t start, int64
 	arena_commit(x->arena);
 }
 
-/* Values are added up for each bin before they are counted: the journal has each bin once. A word has how many there are and by how much they are more than
- * the bin's least, in sum; values of bins that are wider than that allows are counted at once. */
-#define SUMS 64
-#define SUM_ONE (UINT64_C(1) << 48)
+/* Values are added up for each bin before they are counted: the journal has each bin once. A word has how many there
+ * are and by how much they are more than the bin's least, in sum; values of bins that are wider than that allows are
+ * counted at once. */
+#define SUMS      64
+#define SUM_ONE   (UINT64_C(1) << 48)
 #define SUM_WIDTH (SUM_ONE / LOSSY_QUEUE_WORDS)
 
 struct sums {
@@ -97,7 +99,8 @@ static inline uint64_t hinted_of(const struct lossy_tally *t)
 }
 
 /* Numbers of bins in hints must be ones of this tally. */
-static inline void sums_begin(struct sums *s, const struct columns *x, struct lossy_tally *t, uint8_t hint[LOSSY_HINTS], uint64_t *hinted)
+static inline void sums_begin(struct sums *s, const struct columns *x, struct lossy_tally *t, uint8_t hint[LOSSY_HINTS],
+                              uint64_t *hinted)
 {
 	uint64_t now = hinted_of(t);
 	s->of = t;
@@ -182,7 +185,8 @@ static __attribute__((noinline)) bool sums_find(struct arena *a, struct sums *s,
 	return true;
 }
 
-/* Adds values up to the first that there is no bin for, or that is not where those like it were the last time. Returns where that is, or `end`. */
+/* Adds values up to the first that there is no bin for, or that is not where those like it were the last time. Returns
+ * where that is, or `end`. */
 static inline const int64_t *sums_add(struct sums *s, const int64_t *p, const int64_t *end)
 {
 	const uint8_t *hint = s->hint;
@@ -199,7 +203,8 @@ static inline const int64_t *sums_add(struct sums *s, const int64_t *p, const in
 }
 
 /* The same, `times` times, up to the first that there is no bin for. */
-static inline const int64_t *sums_add_times(struct arena *a, struct sums *s, const int64_t *p, const int64_t *end, uint64_t times)
+static inline const int64_t *sums_add_times(struct arena *a, struct sums *s, const int64_t *p, const int64_t *end,
+                                            uint64_t times)
 {
 	while (p < end) {
 		if (__builtin_expect(times == 1, 1))
@@ -232,7 +237,7 @@ static void count_values(struct columns *x, struct column *c, struct lossy *l, c
 }
 
 /* Runs of up to SHORT visits of the first NEXT successors are added up. */
-#define NEXT 32
+#define NEXT  32
 #define SHORT 8
 
 struct short_runs {
@@ -246,13 +251,15 @@ static void short_store(struct columns *x, struct lossy *l, struct short_runs *s
 		for (; s->touched[w]; s->touched[w] &= s->touched[w] - 1) {
 			size_t i = w * 64 + (size_t)__builtin_ctzll(s->touched[w]);
 			struct lossy_tally *t = &arena_at(x->arena, struct lossy_next, l->next)[i / SHORT].runs;
-			lossy_count_in(x->arena, arena_at(x->arena, struct tally_bin, t->bins) + s->bin[i], (int64_t)(i % SHORT) + 1, s->count[i]);
+			lossy_count_in(x->arena, arena_at(x->arena, struct tally_bin, t->bins) + s->bin[i],
+			               (int64_t)(i % SHORT) + 1, s->count[i]);
 			s->count[i] = 0;
 		}
 }
 
 /* A run of a successor. False: there is no bin for it. */
-static inline bool short_add(struct columns *x, struct column *c, struct lossy *l, struct short_runs *s, int64_t value, uint64_t length)
+static inline bool short_add(struct columns *x, struct column *c, struct lossy *l, struct short_runs *s, int64_t value,
+                             uint64_t length)
 {
 	const struct lossy_next *next = arena_at(x->arena, struct lossy_next, l->next);
 	uint8_t *hint = &l->hint[(uint64_t)value % LOSSY_HINTS];
@@ -362,8 +369,8 @@ static size_t words_of(size_t n)
 }
 
 /* `waiting` is behind those that wait already: in the queue's word `used`. */
-static inline void add_waiting(struct column *c, struct lossy *l, struct lossy_waiting *waiting, uint64_t visits, const int64_t *values, size_t n,
-                               uint32_t used)
+static inline void add_waiting(struct column *c, struct lossy *l, struct lossy_waiting *waiting, uint64_t visits,
+                               const int64_t *values, size_t n, uint32_t used)
 {
 	size_t words = n == SIZE_MAX ? 1 : n;
 	waiting->visit = visits;
@@ -399,8 +406,11 @@ static void empty_vectors(struct columns *x, struct column *c, uint64_t visits)
 	for (uint64_t at = l->counted, after; at < c->queued; at = after) {
 		const struct lossy_waiting *w = (const struct lossy_waiting *)(const void *)(q + at);
 		after = at + words_of(w->count);
-		uint64_t visit = after < c->queued ? ((const struct lossy_waiting *)(const void *)(q + after))->visit : visits, times = visit - w->visit;
-		const int64_t *end = w->values + (w->count == SIZE_MAX ? 0 : w->count), *p = sums_add_times(a, &elements, w->values, end, times);
+		uint64_t visit = after < c->queued ? ((const struct lossy_waiting *)(const void *)(q + after))->visit
+		                                   : visits,
+			 times = visit - w->visit;
+		const int64_t *end = w->values + (w->count == SIZE_MAX ? 0 : w->count),
+			      *p = sums_add_times(a, &elements, w->values, end, times);
 		int64_t first = w->count == SIZE_MAX ? w->values[0] : (int64_t)w->count;
 		if (__builtin_expect(p == end && sums_add_times(a, &lengths, &first, &first + 1, times) > &first, 1))
 			continue;

@@ -61,12 +61,15 @@ static int get_list(struct reader *r, struct rankmap *m, const struct rankmap *d
 	struct rankmap_builder b = {.references = references};
 	int64_t unused;
 	for (uint64_t rank = 0; !r->bad && rankmap_next(domain, &rank, &unused); rank++)
-		rankmap_add(&b, (struct rank_piece){.first = (uint32_t)rank, .count = 1, .step = 1, .value = value_get(r)});
+		rankmap_add(&b,
+		            (struct rank_piece){.first = (uint32_t)rank, .count = 1, .step = 1, .value = value_get(r)});
 	return rankmap_take(&b, m) != 0 || r->bad ? -1 : 0;
 }
 
-/* Appends the shorter one: the pieces, or the reference to nodes, which are taken out of the table again if they are not used. */
-static void put_shorter(struct writer *w, struct map_table *t, uint32_t nodes_before, struct writer *pieces, struct writer *nodes)
+/* Appends the shorter one: the pieces, or the reference to nodes, which are taken out of the table again if they are
+ * not used. */
+static void put_shorter(struct writer *w, struct map_table *t, uint32_t nodes_before, struct writer *pieces,
+                        struct writer *nodes)
 {
 	bool as_pieces = pieces->size && pieces->size < nodes->size + nodes_bytes(&t->loom, nodes_before);
 	const struct writer *best = as_pieces ? pieces : nodes;
@@ -134,7 +137,8 @@ void map_put(struct writer *w, struct map_table *t, const struct rankmap *m)
 		budget_free(piece);
 	}
 	uint32_t before = t->loom.count;
-	bool widened = t->widening && m->node_count <= WIDEN_NODES && t->level >= m->level && widen_has_holes(m, t->level);
+	bool widened =
+		t->widening && m->node_count <= WIDEN_NODES && t->level >= m->level && widen_has_holes(m, t->level);
 	size_t wide_size = 0;
 	if (widened) {
 		put_nodes(&wide, t, MAP_WIDE, wide_of(t, m));
@@ -143,7 +147,8 @@ void map_put(struct writer *w, struct map_table *t, const struct rankmap *m)
 	}
 	struct rank_edge root = weave_map(t, m);
 	put_nodes(&nodes, t, MAP_NODES, root);
-	widened = widened && wide_size <= nodes.size + nodes_bytes(&t->loom, before) && (!pieces.size || wide_size <= pieces.size);
+	widened = widened && wide_size <= nodes.size + nodes_bytes(&t->loom, before) &&
+	          (!pieces.size || wide_size <= pieces.size);
 	if (widened) {
 		rank_loom_rollback(&t->loom, before);
 		root = wide_of(t, m);
@@ -154,7 +159,8 @@ void map_put(struct writer *w, struct map_table *t, const struct rankmap *m)
 		writer_free(&wide);
 		put_shorter(w, t, before, &pieces, &nodes);
 	}
-	if (t->widening && (widened || m->level == t->level) && root.to >= RANK_NODE && root.to - RANK_NODE < t->loom.count)
+	if (t->widening && (widened || m->level == t->level) && root.to >= RANK_NODE &&
+	    root.to - RANK_NODE < t->loom.count)
 		t->known[t->known_count++ % MAPS_KNOWN] = root.to;
 }
 
@@ -179,7 +185,8 @@ static int get_slope(struct rankmap *m, const struct rankmap *domain, int64_t va
 
 static bool node_fits(const struct map_table *t, uint64_t to, uint64_t level)
 {
-	return level <= RANK_LEVELS && (to < RANK_NODE || (to - RANK_NODE < t->loom.count && (!t->height || t->height[to - RANK_NODE] <= level)));
+	return level <= RANK_LEVELS && (to < RANK_NODE || (to - RANK_NODE < t->loom.count &&
+	                                                   (!t->height || t->height[to - RANK_NODE] <= level)));
 }
 
 /* Leaves only the ranks of the domain, all of which have to be there. */
@@ -191,7 +198,8 @@ static int narrow(struct rankmap *m, const struct rankmap *domain)
 	return rv;
 }
 
-int map_get(struct reader *r, const struct map_table *t, struct rankmap *m, const struct rankmap *domain, bool references)
+int map_get(struct reader *r, const struct map_table *t, struct rankmap *m, const struct rankmap *domain,
+            bool references)
 {
 	uint64_t tag = reader_uint(r);
 	if (r->bad || tag > MAP_WIDE || tag == MAP_ARRAY_MARK)
@@ -213,7 +221,8 @@ int map_get(struct reader *r, const struct map_table *t, struct rankmap *m, cons
 	int64_t value = value_get(r), slope = tag == MAP_SLOPE ? reader_int(r) : 0;
 	if (r->bad)
 		return -1;
-	return tag == MAP_SAME ? rankmap_fill(m, domain, value, references) : get_slope(m, domain, value, slope, references);
+	return tag == MAP_SAME ? rankmap_fill(m, domain, value, references)
+	                       : get_slope(m, domain, value, slope, references);
 }
 
 void map_put_ranks(struct writer *w, struct map_table *t, const struct rankmap *m, const struct rankmap *domain)
@@ -251,7 +260,8 @@ int map_get_ranks(struct reader *r, const struct map_table *t, struct rankmap *m
 	if (kind == RANKS_PIECES)
 		return pieces_get(r, m, false, false);
 	uint64_t to = reader_uint(r), level = reader_uint(r);
-	if (r->bad || !node_fits(t, to, level) || rank_loom_map(&t->loom, (struct rank_edge){(uint32_t)to, 0}, (uint32_t)level, m) != 0)
+	if (r->bad || !node_fits(t, to, level) ||
+	    rank_loom_map(&t->loom, (struct rank_edge){(uint32_t)to, 0}, (uint32_t)level, m) != 0)
 		return -1;
 	int64_t value;
 	return rankmap_constant(m, &value) && value == 0 ? 0 : -1;
@@ -269,5 +279,7 @@ int map_get_diagram(struct reader *r, const struct map_table *t, struct rankmap 
 {
 	uint64_t to = reader_uint(r), level = reader_uint(r);
 	int64_t base = reader_int(r);
-	return r->bad || !node_fits(t, to, level) ? -1 : rank_loom_map(&t->loom, (struct rank_edge){(uint32_t)to, base}, (uint32_t)level, m);
+	return r->bad || !node_fits(t, to, level)
+	               ? -1
+	               : rank_loom_map(&t->loom, (struct rank_edge){(uint32_t)to, base}, (uint32_t)level, m);
 }

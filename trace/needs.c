@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * needs - what the events of the threads of a rank need of each other
  *
- * A schema names parameters and kinds, not directions; these follow from the standard's names: what a call makes is called new..., or is its last
- * handle if the function's name says that it makes one.
+ * A schema names parameters and kinds, not directions; these follow from the standard's names: what a call makes is
+ * called new..., or is its last handle if the function's name says that it makes one.
  */
 #include "trace/needs.h"
 
@@ -20,16 +20,19 @@ enum completes { COMPLETES_NONE, COMPLETES_ALL, COMPLETES_ANY, COMPLETES_SOME };
 struct manner {
 	enum part part[SCHEMA_MAX];
 	enum completes completes;
-	bool persistent, fails; /* fails: it is the form of calls that returned an error */
+	bool persistent, fails;                      /* fails: it is the form of calls that returned an error */
 	int request, requests, flag, index, indices; /* columns; -1: none */
 };
 
 struct object {
 	uint64_t key;
-	uint64_t uses;                /* of a communicator, whose number is never another's: by events that did not come yet */
-	uint32_t lives;               /* how many live: more than one if the order is not the true one, or if it was made twice (MPI_Comm_group) */
-	uint32_t maker;               /* the thread that made it last */
-	bool made, persistent;        /* made: a call that makes it was seen */
+	uint64_t uses; /* of a communicator, whose number is never another's: by events that did not come yet */
+	uint32_t
+		/* how many live: more than one if the order is not the true one, or if it was made twice
+		 * (MPI_Comm_group) */
+		lives;
+	uint32_t maker;        /* the thread that made it last */
+	bool made, persistent; /* made: a call that makes it was seen */
 };
 
 struct needs {
@@ -63,12 +66,25 @@ static bool is_handle(const struct schema_column *c)
 	return strchr("ctgowfnemkqr", c->kind) != NULL;
 }
 
-/* Functions that make what their last handle is. Those whose result is called new... or has a name of its own need not be here. */
+/* Functions that make what their last handle is. Those whose result is called new... or has a name of its own need not
+ * be here. */
 static bool makes_last(const struct schema *s)
 {
-	static const char *const names[] = {"MPI_Comm_group", "MPI_Comm_remote_group", "MPI_Win_get_group", "MPI_File_get_group", "MPI_File_open",
-	                                    "MPI_Win_allocate", "MPI_Win_allocate_c", "MPI_Win_allocate_shared", "MPI_Win_allocate_shared_c", "MPI_Mprobe",
-	                                    "MPI_Improbe", "MPI_Session_init", "MPI_Comm_spawn", "MPI_Comm_spawn_multiple", "MPI_Comm_join"};
+	static const char *const names[] = {"MPI_Comm_group",
+	                                    "MPI_Comm_remote_group",
+	                                    "MPI_Win_get_group",
+	                                    "MPI_File_get_group",
+	                                    "MPI_File_open",
+	                                    "MPI_Win_allocate",
+	                                    "MPI_Win_allocate_c",
+	                                    "MPI_Win_allocate_shared",
+	                                    "MPI_Win_allocate_shared_c",
+	                                    "MPI_Mprobe",
+	                                    "MPI_Improbe",
+	                                    "MPI_Session_init",
+	                                    "MPI_Comm_spawn",
+	                                    "MPI_Comm_spawn_multiple",
+	                                    "MPI_Comm_join"};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (name_is(s, names[i]))
 			return true;
@@ -77,14 +93,24 @@ static bool makes_last(const struct schema *s)
 
 static bool makes(const struct schema_column *c)
 {
-	return (c->length > 3 && memcmp(c->name, "new", 3) == 0) || column_is(c, "comm_cart") || column_is(c, "comm_graph") || column_is(c, "comm_dist_graph");
+	return (c->length > 3 && memcmp(c->name, "new", 3) == 0) || column_is(c, "comm_cart") ||
+	       column_is(c, "comm_graph") || column_is(c, "comm_dist_graph");
 }
 
 /* Functions that use the request that they name; all others that name one make it. */
 static bool uses_request(const struct schema *s)
 {
-	static const char *const names[] = {"MPI_Wait", "MPI_Test", "MPI_Start", "MPI_Cancel", "MPI_Request_free", "MPI_Request_get_status",
-	                                    "MPI_Grequest_complete", "MPI_Pready", "MPI_Pready_range", "MPI_Pready_list", "MPI_Parrived"};
+	static const char *const names[] = {"MPI_Wait",
+	                                    "MPI_Test",
+	                                    "MPI_Start",
+	                                    "MPI_Cancel",
+	                                    "MPI_Request_free",
+	                                    "MPI_Request_get_status",
+	                                    "MPI_Grequest_complete",
+	                                    "MPI_Pready",
+	                                    "MPI_Pready_range",
+	                                    "MPI_Pready_list",
+	                                    "MPI_Parrived"};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (name_is(s, names[i]))
 			return true;
@@ -93,13 +119,14 @@ static bool uses_request(const struct schema *s)
 
 static bool ends(const struct schema *s)
 {
-	return (name_has(s, "_free") && !name_is(s, "MPI_Request_free")) || name_is(s, "MPI_Comm_disconnect") || name_is(s, "MPI_File_close") ||
-	       name_is(s, "MPI_Session_finalize");
+	return (name_has(s, "_free") && !name_is(s, "MPI_Request_free")) || name_is(s, "MPI_Comm_disconnect") ||
+	       name_is(s, "MPI_File_close") || name_is(s, "MPI_Session_finalize");
 }
 
 static enum completes completes(const struct schema *s)
 {
-	if (name_is(s, "MPI_Wait") || name_is(s, "MPI_Test") || name_is(s, "MPI_Waitall") || name_is(s, "MPI_Testall") || name_is(s, "MPI_Request_free"))
+	if (name_is(s, "MPI_Wait") || name_is(s, "MPI_Test") || name_is(s, "MPI_Waitall") ||
+	    name_is(s, "MPI_Testall") || name_is(s, "MPI_Request_free"))
 		return COMPLETES_ALL;
 	if (name_is(s, "MPI_Waitany") || name_is(s, "MPI_Testany"))
 		return COMPLETES_ANY;
@@ -109,7 +136,8 @@ static enum completes completes(const struct schema *s)
 static void learn_function(struct manner *m, const struct schema *s)
 {
 	size_t last = s->count, first = s->count;
-	*m = (struct manner){.completes = completes(s), .request = -1, .requests = -1, .flag = -1, .index = -1, .indices = -1};
+	*m = (struct manner){
+		.completes = completes(s), .request = -1, .requests = -1, .flag = -1, .index = -1, .indices = -1};
 	m->persistent = name_has(s, "_init");
 	for (size_t i = 0; i < s->count; i++) {
 		const struct schema_column *c = &s->column[i];
@@ -120,7 +148,9 @@ static void learn_function(struct manner *m, const struct schema *s)
 		m->indices = column_is(c, "indices") ? at : m->indices;
 		if (!is_handle(c) || c->name[0] == '.')
 			continue;
-		m->part[i] = c->kind == 'r' && !c->vector && !uses_request(s) ? PART_MADE : makes(c) && !c->vector ? PART_MADE : PART_USED;
+		m->part[i] = c->kind == 'r' && !c->vector && !uses_request(s) ? PART_MADE
+		             : makes(c) && !c->vector                         ? PART_MADE
+		                                                              : PART_USED;
 		if (c->kind == 'r') {
 			*(c->vector ? &m->requests : &m->request) = at;
 			continue;
@@ -150,13 +180,19 @@ static uint64_t key_of(const struct needs *n, uint32_t stream, char kind, int64_
 
 static bool key_equal(const void *context, uint32_t i)
 {
-	const struct { const struct needs *n; uint64_t key; } *k = context;
+	const struct {
+		const struct needs *n;
+		uint64_t key;
+	} *k = context;
 	return k->n->objects[i].key == k->key;
 }
 
 static struct object *find(const struct needs *n, uint64_t key)
 {
-	const struct { const struct needs *n; uint64_t key; } context = {n, key};
+	const struct {
+		const struct needs *n;
+		uint64_t key;
+	} context = {n, key};
 	uint32_t i = index_find(&n->index, hash_mix(17, key), key_equal, &context);
 	return i == INDEX_NONE ? NULL : &n->objects[i];
 }
@@ -221,7 +257,8 @@ int needs_learn(struct needs *n, uint32_t stream, const struct event *e)
 	const struct manner *m = manner_of(n, e);
 	for (size_t i = 0; i < e->schema->count; i++) {
 		char kind = e->schema->column[i].kind;
-		bool made = m->part[i] == PART_MADE, used = m->part[i] == PART_USED && kind == 'c' && !e->schema->column[i].vector;
+		bool made = m->part[i] == PART_MADE,
+		     used = m->part[i] == PART_USED && kind == 'c' && !e->schema->column[i].vector;
 		if ((!made && !used) || !is_object(e->values[i]))
 			continue;
 		uint64_t key = key_of(n, stream, kind, e->values[i]);
@@ -279,7 +316,8 @@ enum need needs_what(const struct needs *n, uint32_t stream, const struct event 
 				need = most(need, to_use(n, stream, c->kind, element(bytes, k)));
 			continue;
 		}
-		const struct object *o = is_object(e->values[i]) ? find(n, key_of(n, stream, c->kind, e->values[i])) : NULL;
+		const struct object *o =
+			is_object(e->values[i]) ? find(n, key_of(n, stream, c->kind, e->values[i])) : NULL;
 		if (m->part[i] != PART_MADE)
 			need = most(need, to_use(n, stream, c->kind, e->values[i]));
 		else if (o && o->lives && (c->kind == 'r' || (strchr("twf", c->kind) && o->maker == stream)))
@@ -320,7 +358,8 @@ static void complete(struct needs *n, const struct manner *m, uint32_t stream, c
 	for (size_t k = 0; m->completes == COMPLETES_SOME && k < indices; k++)
 		if (element(which, k) >= 0 && (uint64_t)element(which, k) < count)
 			end_object(n, stream, 'r', element(requests, (size_t)element(which, k)), false);
-	if (m->completes == COMPLETES_ANY && m->index >= 0 && e->values[m->index] >= 0 && (uint64_t)e->values[m->index] < count)
+	if (m->completes == COMPLETES_ANY && m->index >= 0 && e->values[m->index] >= 0 &&
+	    (uint64_t)e->values[m->index] < count)
 		end_object(n, stream, 'r', element(requests, (size_t)e->values[m->index]), false);
 }
 
@@ -331,7 +370,9 @@ void needs_take(struct needs *n, uint32_t stream, const struct event *e)
 		char kind = e->schema->column[i].kind;
 		if (m->part[i] == PART_ENDED && !m->fails)
 			end_object(n, stream, kind, e->values[i], true);
-		struct object *o = m->part[i] != PART_NONE && is_object(e->values[i]) ? find(n, key_of(n, stream, kind, e->values[i])) : NULL;
+		struct object *o = m->part[i] != PART_NONE && is_object(e->values[i])
+		                           ? find(n, key_of(n, stream, kind, e->values[i]))
+		                           : NULL;
 		if (o && m->part[i] == PART_USED && o->uses > 0) {
 			o->uses--;
 		} else if (o && m->part[i] == PART_MADE) {

@@ -11,12 +11,23 @@
 #include "trace/pieces.h"
 
 /* Contexts. Grids have few distances between ranks, and rows of nodes that are the same for both halves. */
-enum { AT_LOW, AT_CONSTANT = AT_LOW + 2, AT_NAME, AT_VALUE, AT_TWIN, AT_HIGH = AT_TWIN + 3, AT_ZERO = AT_HIGH + 3, AT_RECENT = AT_ZERO + 2, AT_DELTA, AT_END };
+enum {
+	AT_LOW,
+	AT_CONSTANT = AT_LOW + 2,
+	AT_NAME,
+	AT_VALUE,
+	AT_TWIN,
+	AT_HIGH = AT_TWIN + 3,
+	AT_ZERO = AT_HIGH + 3,
+	AT_RECENT = AT_ZERO + 2,
+	AT_DELTA,
+	AT_END
+};
 _Static_assert(AT_END <= ENTROPY_CONTEXTS, "contexts");
 
-#define RECENT 15 /* distances that are numbered; the last number says that it is another one */
+#define RECENT      15 /* distances that are numbered; the last number says that it is another one */
 #define RECENT_BITS 4
-#define DIGITS 63
+#define DIGITS      63
 
 /* What is known when a node is coded. */
 struct model {
@@ -92,7 +103,8 @@ static void put_coded(struct entropy_writer *e, struct model *m, const struct ra
 	if (n->low == RANK_LEAF) {
 		bool name = value_is_constant(n->delta);
 		entropy_put_symbol(e, AT_CONSTANT, 1, name);
-		entropy_put_number(e, name ? AT_NAME : AT_VALUE, DIGITS, name ? (uint64_t)n->delta - (uint64_t)VALUE_CONSTANT : zigzag(n->delta));
+		entropy_put_number(e, name ? AT_NAME : AT_VALUE, DIGITS,
+		                   name ? (uint64_t)n->delta - (uint64_t)VALUE_CONSTANT : zigzag(n->delta));
 		return;
 	}
 	entropy_put_symbol(e, AT_TWIN + sort_of(low), 1, m->twin);
@@ -134,7 +146,7 @@ size_t nodes_bytes(const struct rank_loom *l, uint32_t from)
 /* A node as it is in the chunk. */
 struct stored {
 	bool leaf;
-	int64_t value;  /* of a leaf */
+	int64_t value; /* of a leaf */
 	uint32_t low, high;
 };
 
@@ -183,7 +195,8 @@ static uint8_t height_of(const uint8_t *height, uint32_t to)
 	return to < RANK_NODE ? 0 : height[to - RANK_NODE];
 }
 
-static int get_node(struct reader *r, struct entropy_reader *e, struct model *m, struct rank_loom *l, uint8_t *height, uint32_t i)
+static int get_node(struct reader *r, struct entropy_reader *e, struct model *m, struct rank_loom *l, uint8_t *height,
+                    uint32_t i)
 {
 	struct rank_edge made;
 	struct stored s;

@@ -11,8 +11,8 @@
 void nodes_put(struct writer *w, const struct rank_loom *l, bool coded);
 /* How many bytes the nodes from `from` on take when they are not coded. */
 size_t nodes_bytes(const struct rank_loom *l, uint32_t from);
-/* Reads the chunk into an empty loom. *height: how many levels are below each node, malloc'ed (the caller frees it in any case). Returns 0, or -1: damaged, or no
- * memory. */
+/* Reads the chunk into an empty loom. *height: how many levels are below each node, malloc'ed (the caller frees it in
+ * any case). Returns 0, or -1: damaged, or no memory. */
 int nodes_get(struct reader *r, struct rank_loom *l, uint8_t **height, bool coded);
 
 #endif

@@ -6,7 +6,8 @@
 
 #include <stdint.h>
 
-/* Returns 0, or -1: text is no such number, or more than max; *out is then as it was. (strtoul takes blanks and signs, and wraps round.) */
+/* Returns 0, or -1: text is no such number, or more than max; *out is then as it was. (strtoul takes blanks and signs,
+ * and wraps round.) */
 int number_parse(const char *text, uint64_t max, uint64_t *out);
 
 #endif

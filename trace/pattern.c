@@ -13,12 +13,13 @@ static int rule_measure(struct pattern *p, struct pattern_rule *rule)
 	for (size_t i = rule->first; i < rule->end; i++) {
 		const struct pattern_symbol *s = &p->symbols[i];
 		uint64_t length = s->rule ? p->rules[s->id].length : 1;
-		uint64_t news = s->rule ? p->rules[s->id].news : s->id == PATTERN_NEW, needs = s->rule ? p->rules[s->id].needs : s->id;
+		uint64_t news = s->rule ? p->rules[s->id].news : s->id == PATTERN_NEW,
+			 needs = s->rule ? p->rules[s->id].needs : s->id;
 		/* the first turn needs most */
 		if (needs > rule->news && needs - rule->news > rule->needs)
 			rule->needs = needs - rule->news;
-		if (__builtin_mul_overflow(length, s->exponent, &length) || __builtin_add_overflow(rule->length, length, &rule->length) ||
-		    rule->length > INT64_MAX)
+		if (__builtin_mul_overflow(length, s->exponent, &length) ||
+		    __builtin_add_overflow(rule->length, length, &rule->length) || rule->length > INT64_MAX)
 			return -1;
 		rule->news += news * s->exponent; /* at most length */
 	}

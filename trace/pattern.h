@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * pattern - a sequence of dictionary tokens as a grammar, as it is stored (doc/trace-format.md, section "Patterns")
  *
- * Rules refer only to rules before them, and the last rule is the sequence: no cycles by construction, and lengths follow in one pass.
+ * Rules refer only to rules before them, and the last rule is the sequence: no cycles by construction, and lengths
+ * follow in one pass.
  */
 #ifndef SPOOR_PATTERN_H
 #define SPOOR_PATTERN_H
@@ -42,7 +43,8 @@ uint64_t pattern_length(const struct pattern *p);
 uint64_t pattern_news(const struct pattern *p);
 /* Of a whole pattern: which value of the dictionary comes last. */
 uint64_t pattern_last(const struct pattern *p);
-/* The same: how often each value of the dictionary comes; counts has room for all, and is set. Returns 0 or -1 (no memory). */
+/* The same: how often each value of the dictionary comes; counts has room for all, and is set. Returns 0 or -1 (no
+ * memory). */
 int pattern_count(const struct pattern *p, uint64_t *counts);
 /* Largest number of tokens, written out as runs, that a reader must look at; for the sizes of parts. */
 size_t pattern_symbols(const struct pattern *p);
@@ -53,7 +55,7 @@ struct pattern_cursor {
 	struct pattern_level {
 		size_t rule, at;
 		uint64_t times; /* turns of this rule left, this one included */
-	} *stack;
+	} * stack;
 	size_t depth, capacity;
 };
 
@@ -63,8 +65,9 @@ void pattern_end(struct pattern_cursor *c);
 /* The next run of equal tokens within one symbol. Returns 0, 1 at the end, -1 no memory. */
 int pattern_next(struct pattern_cursor *c, uint32_t *token, uint64_t *count);
 
-/* Leaves out symbols while they fit into *n tokens, takes off *n what they are, and adds how many of them were `new`. What is left of *n is
- * inside the run that pattern_next gives then. Costs what the grammar's depth and the length of its rules cost. Returns 0, -1 no memory. */
+/* Leaves out symbols while they fit into *n tokens, takes off *n what they are, and adds how many of them were `new`.
+ * What is left of *n is inside the run that pattern_next gives then. Costs what the grammar's depth and the length of
+ * its rules cost. Returns 0, -1 no memory. */
 int pattern_skip(struct pattern_cursor *c, uint64_t *n, uint64_t *news);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * pieces - the stored form of rank maps
  *
- * Writing: the list of pieces is looked through from left to right for blocks of up to MAX_BLOCK items that are repeated with a
- * constant distance of ranks and values; each becomes one item. That is done again with the result, once for each dimension.
+ * Writing: the list of pieces is looked through from left to right for blocks of up to MAX_BLOCK items that are
+ * repeated with a constant distance of ranks and values; each becomes one item. That is done again with the result,
+ * once for each dimension.
  */
 #include "trace/pieces.h"
 
@@ -81,9 +82,12 @@ static bool shifted(const struct item *x, const struct item *y, uint32_t ranks, 
 	if (y->first - x->first != ranks || y->last - x->last != ranks || x->times != y->times)
 		return false;
 	if (x->times == 1) {
-		int64_t value = value_is_constant(x->piece.value) ? x->piece.value : (int64_t)((uint64_t)x->piece.value + (uint64_t)more);
-		return x->piece.count == y->piece.count && x->piece.step == y->piece.step && x->piece.slope == y->piece.slope &&
-		       value == y->piece.value && (value_is_constant(x->piece.value) == value_is_constant(value));
+		int64_t value = value_is_constant(x->piece.value)
+		                        ? x->piece.value
+		                        : (int64_t)((uint64_t)x->piece.value + (uint64_t)more);
+		return x->piece.count == y->piece.count && x->piece.step == y->piece.step &&
+		       x->piece.slope == y->piece.slope && value == y->piece.value &&
+		       (value_is_constant(x->piece.value) == value_is_constant(value));
 	}
 	if (x->step != y->step || x->slope != y->slope || x->count != y->count)
 		return false;
@@ -192,7 +196,8 @@ void pieces_put(struct writer *w, const struct rankmap *m, bool values)
 	}
 	for (size_t i = 0; i < count; i++) {
 		const struct rank_piece *p = &pieces[i];
-		items[i] = (struct item){.first = p->first, .last = p->first + (p->count - 1) * p->step, .piece = *p, .times = 1};
+		items[i] = (struct item){
+			.first = p->first, .last = p->first + (p->count - 1) * p->step, .piece = *p, .times = 1};
 		if (!values)
 			items[i].piece.value = items[i].piece.slope = 0;
 	}
@@ -220,7 +225,8 @@ struct getting {
 	bool values;
 };
 
-/* Reads a list of items, or, at a repetition, reads it again from where it began. `ranks` and `more` are what repetitions around it add. */
+/* Reads a list of items, or, at a repetition, reads it again from where it began. `ranks` and `more` are what
+ * repetitions around it add. */
 static int get_items(struct getting *g, uint64_t *next, uint64_t ranks, uint64_t more, int depth)
 {
 	struct reader *r = g->r;
@@ -232,14 +238,16 @@ static int get_items(struct getting *g, uint64_t *next, uint64_t ranks, uint64_t
 		if (r->bad || times == 0 || times > MAX_PIECES)
 			return -1;
 		if (times > 1) {
-			uint64_t step = reader_uint(r) + 1, slope = g->values ? (uint64_t)reader_int(r) : 0, begin = *next + reader_uint(r), end = 0;
+			uint64_t step = reader_uint(r) + 1, slope = g->values ? (uint64_t)reader_int(r) : 0,
+				 begin = *next + reader_uint(r), end = 0;
 			struct reader body = *r;
 			if (r->bad || step >= INT32_MAX || begin >= INT32_MAX)
 				return -1;
 			for (uint64_t k = 0; k < times; k++) {
 				*r = body;
 				end = begin;
-				if (ranks + k * step >= INT32_MAX || get_items(g, &end, ranks + k * step, more + k * slope, depth + 1) != 0)
+				if (ranks + k * step >= INT32_MAX ||
+				    get_items(g, &end, ranks + k * step, more + k * slope, depth + 1) != 0)
 					return -1;
 			}
 			*next = end + (times - 1) * step;
@@ -247,21 +255,22 @@ static int get_items(struct getting *g, uint64_t *next, uint64_t ranks, uint64_t
 		}
 		uint64_t first = *next + reader_uint(r), n = reader_uint(r) + 1, step = n > 1 ? reader_uint(r) + 1 : 1;
 		int64_t slope = n > 1 && g->values ? reader_int(r) : 0, value = g->values ? value_get(r) : 0;
-		if (r->bad || first >= INT32_MAX || n == 0 || n >= INT32_MAX || step >= INT32_MAX || first + (n - 1) * step >= INT32_MAX ||
-		    ++g->pieces > MAX_PIECES)
+		if (r->bad || first >= INT32_MAX || n == 0 || n >= INT32_MAX || step >= INT32_MAX ||
+		    first + (n - 1) * step >= INT32_MAX || ++g->pieces > MAX_PIECES)
 			return -1;
 		*next = first + (n - 1) * step + 1;
 		first += ranks;
 		if (first < g->after || first + (n - 1) * step >= INT32_MAX)
 			return -1;
 		g->after = first + (n - 1) * step + 1;
-		rankmap_add(&g->builder, (struct rank_piece){
-		                                 .first = (uint32_t)first,
-		                                 .count = (uint32_t)n,
-		                                 .step = (uint32_t)step,
-		                                 .value = value_is_constant(value) ? value : (int64_t)((uint64_t)value + more),
-		                                 .slope = slope,
-		                         });
+		rankmap_add(&g->builder,
+		            (struct rank_piece){
+				    .first = (uint32_t)first,
+				    .count = (uint32_t)n,
+				    .step = (uint32_t)step,
+				    .value = value_is_constant(value) ? value : (int64_t)((uint64_t)value + more),
+				    .slope = slope,
+			    });
 	}
 	return 0;
 }

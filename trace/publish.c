@@ -116,7 +116,9 @@ static int publish(const char *path, unsigned mode, const void *bytes, size_t n,
 	/* O_APPEND: as for an arena, in a process without standard streams (arena.c) */
 	int fd = open(temporary, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600), rv = -1;
 	if (fd >= 0) {
-		rv = write_all(fd, bytes, n) || fchmod(fd, mode) || (sync && fsync(fd)) || name(temporary, path, fd) ? -1 : 0;
+		rv = write_all(fd, bytes, n) || fchmod(fd, mode) || (sync && fsync(fd)) || name(temporary, path, fd)
+		             ? -1
+		             : 0;
 		int failure = errno;
 		unlink(temporary); /* not there if it was renamed */
 		close(fd);

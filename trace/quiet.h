@@ -5,8 +5,8 @@
  *     ...
  *     quiet_end(before);
  *
- * errno stays as it was, and a thread that another one has cancelled (pthread_cancel) does not end in the middle of it: opening a file would do that, in an
- * MPI call that does not end otherwise.
+ * errno stays as it was, and a thread that another one has cancelled (pthread_cancel) does not end in the middle of it:
+ * opening a file would do that, in an MPI call that does not end otherwise.
  */
 #ifndef SPOOR_QUIET_H
 #define SPOOR_QUIET_H

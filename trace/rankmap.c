@@ -44,7 +44,8 @@ static void push(struct rankmap_builder *b, uint32_t level, struct rank_edge e)
 static void push_run(struct rankmap_builder *b, uint64_t n, struct rank_edge e)
 {
 	while (n > 0) {
-		uint32_t level = 63 - (uint32_t)__builtin_clzll(n), aligned = b->next ? (uint32_t)__builtin_ctzll(b->next) : level;
+		uint32_t level = 63 - (uint32_t)__builtin_clzll(n),
+			 aligned = b->next ? (uint32_t)__builtin_ctzll(b->next) : level;
 		if (aligned < level)
 			level = aligned;
 		push(b, level, e);
@@ -56,7 +57,8 @@ void rankmap_add(struct rankmap_builder *b, struct rank_piece p)
 {
 	if (p.count == 0)
 		return;
-	if (p.first < b->next || (uint64_t)p.first + (uint64_t)(p.count - 1) * p.step > UINT32_MAX || (p.count > 1 && p.step == 0)) {
+	if (p.first < b->next || (uint64_t)p.first + (uint64_t)(p.count - 1) * p.step > UINT32_MAX ||
+	    (p.count > 1 && p.step == 0)) {
 		b->failed = true;
 		return;
 	}
@@ -139,7 +141,9 @@ static struct rank_edge *weave(struct rank_loom *l, const struct rankmap *m, con
 	for (uint32_t i = 0; i < m->node_count; i++) {
 		const struct rank_node *n = &m->nodes[i];
 		if (n->low == RANK_LEAF) {
-			edge[i + RANK_NODE] = plain ? rank_edge_leaf(l, x ? x->translate(x->context, n->delta) : n->delta) : x->uniform;
+			edge[i + RANK_NODE] =
+				plain ? rank_edge_leaf(l, x ? x->translate(x->context, n->delta) : n->delta)
+				      : x->uniform;
 		} else {
 			struct rank_edge high = edge[n->high];
 			high.base = plus(high.base, plain ? n->delta : 0);
@@ -174,11 +178,12 @@ static int rewrite(struct rankmap *out, const struct rankmap *m, struct rank_loo
 	return rv;
 }
 
-/* Of a set, whose nodes say nothing but which ranks there are: they stay as they are. With a leaf that is the first node, for a walk comes to it before it has
- * been through any other. */
+/* Of a set, whose nodes say nothing but which ranks there are: they stay as they are. With a leaf that is the first
+ * node, for a walk comes to it before it has been through any other. */
 static int fill_set(struct rankmap *out, const struct rankmap *set, int64_t value, bool leaf)
 {
-	struct rankmap made = {.node_count = set->node_count + leaf, .root = set->root, .level = set->level, .base = leaf ? 0 : value};
+	struct rankmap made = {
+		.node_count = set->node_count + leaf, .root = set->root, .level = set->level, .base = leaf ? 0 : value};
 	if (made.node_count && !(made.nodes = budget_malloc(made.node_count * sizeof *made.nodes)))
 		return -1;
 	if (!leaf && made.node_count)
@@ -189,7 +194,9 @@ static int fill_set(struct rankmap *out, const struct rankmap *set, int64_t valu
 		made.root = set->root < RANK_NODE ? plus_leaf[set->root] : set->root + 1;
 		for (uint32_t i = 0; i < set->node_count; i++) {
 			const struct rank_node *n = &set->nodes[i];
-			made.nodes[i + 1] = (struct rank_node){n->low < RANK_NODE ? plus_leaf[n->low] : n->low + 1, n->high < RANK_NODE ? plus_leaf[n->high] : n->high + 1, 0};
+			made.nodes[i + 1] =
+				(struct rank_node){n->low < RANK_NODE ? plus_leaf[n->low] : n->low + 1,
+			                           n->high < RANK_NODE ? plus_leaf[n->high] : n->high + 1, 0};
 		}
 	}
 	if (out == set)
@@ -220,7 +227,8 @@ int rankmap_fill(struct rankmap *out, const struct rankmap *domain, int64_t valu
 	return rewrite(out, domain, &l, &x);
 }
 
-int rankmap_translate(struct rankmap *out, const struct rankmap *m, int64_t (*translate)(void *context, int64_t value), void *context)
+int rankmap_translate(struct rankmap *out, const struct rankmap *m, int64_t (*translate)(void *context, int64_t value),
+                      void *context)
 {
 	struct rank_loom l = {0};
 	if (out != m)
@@ -228,10 +236,11 @@ int rankmap_translate(struct rankmap *out, const struct rankmap *m, int64_t (*tr
 	return rewrite(out, m, &l, &(struct rewriting){.translate = translate, .context = context});
 }
 
-/* Two diagrams at once. Pairs of nodes that were met before are remembered: a diagram has far more ways through it than nodes. */
+/* Two diagrams at once. Pairs of nodes that were met before are remembered: a diagram has far more ways through it than
+ * nodes. */
 
 struct pair {
-	uint32_t a, b; /* a == 0: free */
+	uint32_t a, b;  /* a == 0: free */
 	int64_t offset; /* base of b relative to that of a */
 	struct rank_edge edge;
 };
@@ -326,7 +335,8 @@ static struct rank_edge restrict_to(struct pairing *x, uint32_t a, uint32_t b)
 		return absent;
 	if (known->a)
 		return known->edge;
-	struct rank_edge low = restrict_to(x, na ? na->low : a, nb->low), high = restrict_to(x, na ? na->high : a, nb->high);
+	struct rank_edge low = restrict_to(x, na ? na->low : a, nb->low),
+			 high = restrict_to(x, na ? na->high : a, nb->high);
 	high.base = plus(high.base, na ? na->delta : 0);
 	struct rank_edge made = rank_edge_make(&x->loom, low, high);
 	pair_keep(x, a, b, 0, made);
@@ -346,7 +356,8 @@ static struct rank_edge add(struct pairing *x, uint32_t a, uint32_t b)
 		return absent;
 	if (known->a)
 		return known->edge;
-	struct rank_edge low = add(x, na ? na->low : a, nb ? nb->low : b), high = add(x, na ? na->high : a, nb ? nb->high : b);
+	struct rank_edge low = add(x, na ? na->low : a, nb ? nb->low : b),
+			 high = add(x, na ? na->high : a, nb ? nb->high : b);
 	high.base = plus(high.base, plus(na ? na->delta : 0, (int64_t)(x->times * (uint64_t)(nb ? nb->delta : 0))));
 	struct rank_edge made = rank_edge_make(&x->loom, low, high);
 	pair_keep(x, a, b, 0, made);
@@ -369,7 +380,8 @@ static struct rankmap raised(const struct rankmap *m, uint32_t level)
 
 enum operation { UNITE, RESTRICT, ADD };
 
-static int both(struct rankmap *out, const struct rankmap *a, const struct rankmap *b, enum operation operation, uint64_t times)
+static int both(struct rankmap *out, const struct rankmap *a, const struct rankmap *b, enum operation operation,
+                uint64_t times)
 {
 	int rv = -1;
 	uint32_t level = a->level > b->level ? a->level : b->level;
@@ -380,9 +392,10 @@ static int both(struct rankmap *out, const struct rankmap *a, const struct rankm
 		x.edges_b = weave(&x.loom, &high_b, NULL);
 	}
 	if (x.edges_a && x.edges_b) {
-		struct rank_edge root = operation == UNITE      ? unite(&x, high_a.root, high_b.root, minus(b->base, a->base))
-		                      : operation == RESTRICT ? restrict_to(&x, high_a.root, high_b.root)
-		                                              : add(&x, high_a.root, high_b.root);
+		struct rank_edge root = operation == UNITE
+		                                ? unite(&x, high_a.root, high_b.root, minus(b->base, a->base))
+		                        : operation == RESTRICT ? restrict_to(&x, high_a.root, high_b.root)
+		                                                : add(&x, high_a.root, high_b.root);
 		root.base = plus(root.base, plus(a->base, operation == ADD ? (int64_t)(times * (uint64_t)b->base) : 0));
 		rv = x.overlap || x.failed ? -1 : rank_loom_map(&x.loom, root, level, &made);
 	}
@@ -442,7 +455,8 @@ bool rankmap_get(const struct rankmap *m, uint32_t rank, int64_t *value)
 }
 
 /* The lowest rank of a subtree that is not below `from` (relative to the subtree). */
-static bool next_in(const struct rankmap *m, uint32_t to, uint32_t level, uint64_t from, int64_t base, uint64_t *rank, int64_t *value)
+static bool next_in(const struct rankmap *m, uint32_t to, uint32_t level, uint64_t from, int64_t base, uint64_t *rank,
+                    int64_t *value)
 {
 	if (to == RANK_ABSENT || from >> level)
 		return false;
@@ -474,8 +488,9 @@ uint64_t *rankmap_shares(const struct rankmap *m)
 	share[RANK_ABSENT] = 0;
 	share[RANK_PLAIN] = UINT64_C(1) << RANK_LEVELS;
 	for (uint32_t i = 0; i < m->node_count; i++)
-		share[i + RANK_NODE] = m->nodes[i].low == RANK_LEAF ? UINT64_C(1) << RANK_LEVELS
-		                                                    : (share[m->nodes[i].low] + share[m->nodes[i].high]) / 2;
+		share[i + RANK_NODE] = m->nodes[i].low == RANK_LEAF
+		                               ? UINT64_C(1) << RANK_LEVELS
+		                               : (share[m->nodes[i].low] + share[m->nodes[i].high]) / 2;
 	return share;
 }
 
@@ -537,7 +552,8 @@ bool rankmap_has_plain(const struct rankmap *m)
 {
 	bool plain = m->root == RANK_PLAIN;
 	for (uint32_t i = 0; i < m->node_count && !plain; i++)
-		plain = m->nodes[i].low != RANK_LEAF && (m->nodes[i].low == RANK_PLAIN || m->nodes[i].high == RANK_PLAIN);
+		plain = m->nodes[i].low != RANK_LEAF &&
+		        (m->nodes[i].low == RANK_PLAIN || m->nodes[i].high == RANK_PLAIN);
 	return plain;
 }
 
@@ -569,12 +585,14 @@ bool rankmap_equal(const struct rankmap *a, const struct rankmap *b)
 	if (a->node_count != b->node_count || a->root != b->root || a->level != b->level || a->base != b->base)
 		return false;
 	for (uint32_t i = 0; i < a->node_count; i++)
-		if (a->nodes[i].low != b->nodes[i].low || a->nodes[i].high != b->nodes[i].high || a->nodes[i].delta != b->nodes[i].delta)
+		if (a->nodes[i].low != b->nodes[i].low || a->nodes[i].high != b->nodes[i].high ||
+		    a->nodes[i].delta != b->nodes[i].delta)
 			return false;
 	return true;
 }
 
-/* Have two subtrees the same ranks? 1, 0; -1: it takes more steps than are left. A subtree that has them all needs not be looked into. */
+/* Have two subtrees the same ranks? 1, 0; -1: it takes more steps than are left. A subtree that has them all needs not
+ * be looked into. */
 static int same_in(const struct rankmap *a, uint32_t to_a, const struct rankmap *b, uint32_t to_b, int *steps)
 {
 	const struct rank_node *x = inner(a, to_a), *y = inner(b, to_b);
@@ -584,7 +602,8 @@ static int same_in(const struct rankmap *a, uint32_t to_a, const struct rankmap 
 		return 1;
 	if ((*steps)-- <= 0)
 		return -1;
-	uint32_t low_a = x ? x->low : to_a, low_b = y ? y->low : to_b, high_a = x ? x->high : to_a, high_b = y ? y->high : to_b;
+	uint32_t low_a = x ? x->low : to_a, low_b = y ? y->low : to_b, high_a = x ? x->high : to_a,
+		 high_b = y ? y->high : to_b;
 	int same = same_in(a, low_a, b, low_b, steps);
 	return same != 1 || (low_a == high_a && low_b == high_b) ? same : same_in(a, high_a, b, high_b, steps);
 }
@@ -596,7 +615,8 @@ bool rankmap_same_ranks(const struct rankmap *a, const struct rankmap *b)
 	struct rankmap x = {0}, y = {0};
 	int steps = STEPS, same = a->level == b->level ? same_in(a, a->root, b, b->root, &steps) : 0;
 	if (same < 0)
-		same = rankmap_fill(&x, a, 0, false) == 0 && rankmap_fill(&y, b, 0, false) == 0 && rankmap_equal(&x, &y);
+		same = rankmap_fill(&x, a, 0, false) == 0 && rankmap_fill(&y, b, 0, false) == 0 &&
+		       rankmap_equal(&x, &y);
 	rankmap_free(&x);
 	rankmap_free(&y);
 	return same;
@@ -659,7 +679,8 @@ static void piece_add(struct piecing *x, uint32_t first, uint64_t n, int64_t val
 	}
 }
 
-static void piece_walk(struct piecing *x, const struct rankmap *m, uint32_t to, uint32_t level, uint64_t first, int64_t base)
+static void piece_walk(struct piecing *x, const struct rankmap *m, uint32_t to, uint32_t level, uint64_t first,
+                       int64_t base)
 {
 	x->failed |= !budget_step(1);
 	if (to == RANK_ABSENT || x->failed)
@@ -669,7 +690,8 @@ static void piece_walk(struct piecing *x, const struct rankmap *m, uint32_t to, 
 		piece_walk(x, m, n->low, level - 1, first, base);
 		piece_walk(x, m, n->high, level - 1, first + (UINT64_C(1) << (level - 1)), plus(base, n->delta));
 	} else {
-		piece_add(x, (uint32_t)first, UINT64_C(1) << level, to == RANK_PLAIN ? base : m->nodes[to - RANK_NODE].delta, to == RANK_PLAIN);
+		piece_add(x, (uint32_t)first, UINT64_C(1) << level,
+		          to == RANK_PLAIN ? base : m->nodes[to - RANK_NODE].delta, to == RANK_PLAIN);
 	}
 }
 

@@ -108,7 +108,8 @@ static struct rank_edge walk_where(struct facts *x, uint32_t to, int64_t value)
 		return none;
 	if (known->node)
 		return known->edge;
-	struct rank_edge low = walk_where(x, n->low, value), high = walk_where(x, n->high, (int64_t)((uint64_t)value - (uint64_t)n->delta));
+	struct rank_edge low = walk_where(x, n->low, value),
+			 high = walk_where(x, n->high, (int64_t)((uint64_t)value - (uint64_t)n->delta));
 	struct rank_edge made = rank_edge_make(&x->loom, low, high);
 	known = fact_find(x, to, value); /* it may have moved */
 	if (known && !known->node) {

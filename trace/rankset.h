@@ -8,8 +8,8 @@
 
 #include "trace/rankmap.h"
 
-/* The different values of a map without constants and references, ascending. Returns how many there are; 0 if more than `limit`, or constants, or none; or -1 on
- * no memory. */
+/* The different values of a map without constants and references, ascending. Returns how many there are; 0 if more than
+ * `limit`, or constants, or none; or -1 on no memory. */
 int rankset_values(const struct rankmap *m, int64_t *values, unsigned limit);
 /* The ranks that have this plain value, as a set. Returns 0 or -1. */
 int rankset_where(struct rankmap *out, const struct rankmap *m, int64_t value);

@@ -21,8 +21,8 @@ struct reclaiming {
 	struct record *record;
 	struct victim *victims;
 	size_t count, capacity;
-	bool *used;  /* by number of vector */
-	bool lossy;  /* columns that are lossy already are what is looked for */
+	bool *used; /* by number of vector */
+	bool lossy; /* columns that are lossy already are what is looked for */
 };
 
 static int by_size(const void *a, const void *b)
@@ -49,11 +49,13 @@ static uint64_t each_vector(const struct columns *x, const struct record *r, str
 		return 0;
 	const struct dict_run *runs = column_dict(x, c);
 	for (uint32_t i = 0; i < c->dict_count; i++)
-		for (uint64_t k = 0; k <= runs[i].count; k++) { /* one more: the run under way may be ahead of the dictionary */
+		for (uint64_t k = 0; k <= runs[i].count;
+		     k++) { /* one more: the run under way may be ahead of the dictionary */
 			uint64_t n = (uint64_t)runs[i].start + (uint64_t)runs[i].stride * k;
 			if (n >= r->vectors.count || !*vector_ref(x, r, n))
 				continue;
-			bytes += used ? 0 : vector_bytes(arena_at(x->arena, struct record_vector, *vector_ref(x, r, n)));
+			bytes +=
+				used ? 0 : vector_bytes(arena_at(x->arena, struct record_vector, *vector_ref(x, r, n)));
 			if (used)
 				used[n] = true;
 		}
@@ -96,7 +98,8 @@ static void consider(void *context, struct column *c, uint64_t values)
 	struct reclaiming *k = context;
 	if (values == 0 || (c->lossy != 0) != k->lossy)
 		return;
-	uint64_t size = k->lossy ? lossy_size(k->columns, c) : column_size(k->columns, c) + each_vector(k->columns, k->record, c, NULL);
+	uint64_t size = k->lossy ? lossy_size(k->columns, c)
+	                         : column_size(k->columns, c) + each_vector(k->columns, k->record, c, NULL);
 	if (size < SMALL || size == 0)
 		return;
 	if (k->count == k->capacity) {

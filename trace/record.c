@@ -114,10 +114,12 @@ void record_times_empty(struct arena *a, struct record *r)
 
 void record_set_roles(struct site *s, const char *schema)
 {
-	static const enum column_role roles[] = {[REFERENCE_NONE] = ROLE_VALUE, [REFERENCE_STRING] = ROLE_STRING, [REFERENCE_VECTOR] = ROLE_VECTOR};
+	static const enum column_role roles[] = {
+		[REFERENCE_NONE] = ROLE_VALUE, [REFERENCE_STRING] = ROLE_STRING, [REFERENCE_VECTOR] = ROLE_VECTOR};
 	struct schema parsed;
 	if (schema_parse(&parsed, schema, strlen(schema)) != 0)
 		return;
 	for (uint32_t i = 0; i < s->columns && i < parsed.count; i++)
-		s->column[i].role = (uint16_t)(roles[schema_reference(&parsed, i)] | (schema_exact(&parsed, i) ? ROLE_EXACT : 0));
+		s->column[i].role =
+			(uint16_t)(roles[schema_reference(&parsed, i)] | (schema_exact(&parsed, i) ? ROLE_EXACT : 0));
 }

@@ -15,11 +15,15 @@ static int look(int fd, const char *name, int64_t owner, struct stat *out, struc
 
 	if (fd < 0) {
 		int failure = errno;
-		error_set(error, failure == ELOOP ? "%s: a symbolic link, not a regular file" : "%s: cannot open: %s", name, strerror(failure));
+		error_set(error, failure == ELOOP ? "%s: a symbolic link, not a regular file" : "%s: cannot open: %s",
+		          name, strerror(failure));
 		errno = failure;
 		return -1;
 	}
-	int failure = fstat(fd, &st) ? errno : !S_ISREG(st.st_mode) ? EINVAL : owner >= 0 && st.st_uid != (uint64_t)owner ? EPERM : 0;
+	int failure = fstat(fd, &st)                               ? errno
+	              : !S_ISREG(st.st_mode)                       ? EINVAL
+	              : owner >= 0 && st.st_uid != (uint64_t)owner ? EPERM
+	                                                           : 0;
 	if (!failure) {
 		if (out)
 			*out = st;
@@ -29,7 +33,8 @@ static int look(int fd, const char *name, int64_t owner, struct stat *out, struc
 	if (failure == EINVAL)
 		error_set(error, "%s: not a regular file", name);
 	else if (failure == EPERM)
-		error_set(error, "%s: is user %lu's, and should be user %llu's", name, (unsigned long)st.st_uid, (unsigned long long)owner);
+		error_set(error, "%s: is user %lu's, and should be user %llu's", name, (unsigned long)st.st_uid,
+		          (unsigned long long)owner);
 	else
 		error_set(error, "%s: %s", name, strerror(failure));
 	errno = failure;
@@ -38,7 +43,8 @@ static int look(int fd, const char *name, int64_t owner, struct stat *out, struc
 
 int regular_open(int folder, const char *name, int64_t owner, struct stat *st, struct error *error)
 {
-	return look(openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), name, owner, st, error);
+	return look(openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), name, owner, st,
+	            error);
 }
 
 int regular_open_named(const char *path, struct stat *st, struct error *error)
@@ -46,7 +52,8 @@ int regular_open_named(const char *path, struct stat *st, struct error *error)
 	return look(open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), path, REGULAR_ANYBODY, st, error);
 }
 
-int regular_read(int folder, const char *name, int64_t owner, size_t most, char **text, size_t *size, struct error *error)
+int regular_read(int folder, const char *name, int64_t owner, size_t most, char **text, size_t *size,
+                 struct error *error)
 {
 	struct stat st;
 	size_t done = 0;

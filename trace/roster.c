@@ -10,9 +10,9 @@
 #include "trace/rankset.h"
 
 /* Ranks that have the same items. A grid of d dimensions has 3^d kinds of border. */
-#define MAX_CLASSES 100
-#define MAX_LENGTH 128 /* values of a rank */
-#define LEAST_VALUES 8 /* of all groups: fewer are cheap anyway */
+#define MAX_CLASSES  100
+#define MAX_LENGTH   128 /* values of a rank */
+#define LEAST_VALUES 8   /* of all groups: fewer are cheap anyway */
 
 void roster_free(struct roster *r)
 {
@@ -31,7 +31,8 @@ void roster_maps_find(struct roster_maps *x, const struct trace *t)
 	for (uint32_t i = 0; i < t->site_count; i++)
 		for (uint32_t k = 0; k < t->sites[i].column_count; k++) {
 			const struct trace_column *c = &t->sites[i].columns[k];
-			if (c->count != 1 || c->groups[0].pattern || c->groups[0].lossy || !c->groups[0].dict[0].vector ||
+			if (c->count != 1 || c->groups[0].pattern || c->groups[0].lossy ||
+			    !c->groups[0].dict[0].vector ||
 			    !rankmap_same_ranks(trace_group_ranks(&c->groups[0]), &t->events))
 				continue;
 			const struct trace_stretch *s = &c->groups[0].dict[0];
@@ -73,20 +74,20 @@ static int base_of(struct rankmap *out, const struct rankmap *map, enum roster_b
 
 /* Reading: the classes of ranks that have the same items. */
 
-struct class {
+struct rank_class {
 	struct rankmap ranks;
 	uint32_t n;
 	uint32_t items[MAX_LENGTH];
 };
 
-static void classes_free(struct class *classes, uint32_t n)
+static void classes_free(struct rank_class *classes, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
 		rankmap_free(&classes[i].ranks);
 	budget_free(classes);
 }
 
-static int split_by(struct class *classes, uint32_t *count, const struct rankmap *set, uint32_t item)
+static int split_by(struct rank_class *classes, uint32_t *count, const struct rankmap *set, uint32_t item)
 {
 	for (uint32_t i = 0, n = *count; i < n; i++) {
 		struct rankmap in, out;
@@ -118,10 +119,12 @@ static int split_by(struct class *classes, uint32_t *count, const struct rankmap
 }
 
 /* The value of an item for the ranks of a class. */
-static int value_of(struct trace_stretch *s, const struct roster *r, const struct roster_item *item, const struct rankmap *bases, const struct rankmap *set)
+static int value_of(struct trace_stretch *s, const struct roster *r, const struct roster_item *item,
+                    const struct rankmap *bases, const struct rankmap *set)
 {
 	*s = (struct trace_stretch){.count = 1, .vector = r->vector};
-	if (r->vector && (rankmap_fill(&s->start, set, 0, false) != 0 || !(s->elements = budget_calloc(r->width, sizeof *s->elements))))
+	if (r->vector && (rankmap_fill(&s->start, set, 0, false) != 0 ||
+	                  !(s->elements = budget_calloc(r->width, sizeof *s->elements))))
 		return -1;
 	for (uint32_t k = 0; k < r->width; k++) {
 		struct rankmap *m = r->vector ? &s->elements[s->width++] : &s->start;
@@ -145,7 +148,8 @@ static uint32_t pattern_of(const struct trace *t, uint32_t n)
 	return number;
 }
 
-static int add_class(const struct roster *r, const struct trace *t, const struct rankmap *bases, const struct class *class, struct trace_column *c, uint32_t from)
+static int add_class(const struct roster *r, const struct trace *t, const struct rankmap *bases,
+                     const struct rank_class *class, struct trace_column *c, uint32_t from)
 {
 	int rv = -1;
 	uint32_t pattern = pattern_of(t, class->n);
@@ -171,7 +175,7 @@ int roster_expand(const struct roster *r, const struct trace *t, struct trace_co
 	int rv = 0;
 	uint32_t count = 1, from = c->count;
 	struct rankmap bases[ROSTER_WIDTH] = {{0}};
-	struct class *classes = budget_calloc(MAX_CLASSES, sizeof *classes);
+	struct rank_class *classes = budget_calloc(MAX_CLASSES, sizeof *classes);
 	if (!classes || rankmap_copy(&classes[0].ranks, &r->ranks) != 0) {
 		budget_free(classes);
 		return -1;
@@ -195,7 +199,7 @@ struct finding {
 	const struct trace_column *column;
 	const bool *take;
 	struct rankmap *offsets; /* of the group at hand: MAX_LENGTH * width */
-	struct class *classes;
+	struct rank_class *classes;
 	uint32_t count;
 };
 
@@ -215,15 +219,18 @@ static int offsets_of(struct rankmap *out, const struct rankmap *m, const struct
 	return rv;
 }
 
-/* How many different offsets all values together have, one by one; UINT64_MAX: too many, or more than `most`. Returns 0 or -1. */
-static int count_offsets(const struct finding *f, uint32_t k, const struct rankmap *map, enum roster_base base, uint64_t most, uint64_t *sum)
+/* How many different offsets all values together have, one by one; UINT64_MAX: too many, or more than `most`. Returns 0
+ * or -1. */
+static int count_offsets(const struct finding *f, uint32_t k, const struct rankmap *map, enum roster_base base,
+                         uint64_t most, uint64_t *sum)
 {
 	int64_t values[MAX_CLASSES];
 	*sum = 0;
 	for (uint32_t g = 0; g < f->column->count; g++)
 		for (uint32_t i = 0; f->take[g] && i < f->column->groups[g].count; i++) {
 			struct rankmap offsets = {0};
-			int rv = offsets_of(&offsets, component(&f->column->groups[g].dict[i], k), map, base), n = rv == 0 ? rankset_values(&offsets, values, MAX_CLASSES) : 0;
+			int rv = offsets_of(&offsets, component(&f->column->groups[g].dict[i], k), map, base),
+			    n = rv == 0 ? rankset_values(&offsets, values, MAX_CLASSES) : 0;
 			rankmap_free(&offsets);
 			if (rv < 0 || n < 0)
 				return -1;
@@ -268,7 +275,8 @@ static uint32_t item_of(struct roster *r, const int64_t *offset)
 	return r->count++;
 }
 
-/* Splits classes so that each has one offset at each place; those of the group begin at `first`. Returns 0, 1 (too many) or -1. */
+/* Splits classes so that each has one offset at each place; those of the group begin at `first`. Returns 0, 1 (too
+ * many) or -1. */
 static int split_group(struct finding *f, uint32_t g, uint32_t first)
 {
 	const struct trace_group *group = &f->column->groups[g];
@@ -320,7 +328,8 @@ static int classes_of(struct finding *f, uint32_t g)
 		return 1;
 	for (uint32_t i = 0; rv == 0 && i < group->count; i++)
 		for (uint32_t k = 0; rv == 0 && k < width; k++)
-			rv = offsets_of(&f->offsets[i * width + k], component(&group->dict[i], k), &f->roster->from[k].map, f->roster->from[k].base);
+			rv = offsets_of(&f->offsets[i * width + k], component(&group->dict[i], k),
+			                &f->roster->from[k].map, f->roster->from[k].base);
 	if (rv == 0)
 		rv = rankmap_fill(&f->classes[f->count++].ranks, trace_group_ranks(group), 0, false);
 	if (rv == 0)
@@ -330,7 +339,8 @@ static int classes_of(struct finding *f, uint32_t g)
 	return rv;
 }
 
-/* An order of all items that agrees with that of each class: of those that may come next, the one that was met first. Returns 0, 1 if there is none, -1. */
+/* An order of all items that agrees with that of each class: of those that may come next, the one that was met first.
+ * Returns 0, 1 if there is none, -1. */
 static int order_items(struct finding *f)
 {
 	struct roster *r = f->roster;
@@ -376,7 +386,8 @@ static int order_items(struct finding *f)
 
 static bool is_member(const struct trace *t, const struct trace_group *g, const struct trace_stretch *like)
 {
-	if (g->lossy || g->pattern == 0 || g->count < 2 || g->count > MAX_LENGTH || pattern_of(t, g->count) != g->pattern - 1)
+	if (g->lossy || g->pattern == 0 || g->count < 2 || g->count > MAX_LENGTH ||
+	    pattern_of(t, g->count) != g->pattern - 1)
 		return false;
 	for (uint32_t i = 0; i < g->count; i++)
 		if (!trace_stretch_alike(&g->dict[i], like) || g->dict[i].count != 1)
@@ -405,7 +416,8 @@ static int is_exact(const struct finding *f, const struct trace *t)
 	return rv < 0 ? -1 : rv == 0 && members == found && members == (uint32_t)made.count;
 }
 
-int roster_find(struct roster *r, const struct trace *t, const struct trace_column *c, const struct roster_maps *maps, bool *take)
+int roster_find(struct roster *r, const struct trace *t, const struct trace_column *c, const struct roster_maps *maps,
+                bool *take)
 {
 	int rv = 0;
 	const struct trace_stretch *like = NULL;
@@ -419,7 +431,8 @@ int roster_find(struct roster *r, const struct trace *t, const struct trace_colu
 		members += take[g];
 		values += take[g] ? c->groups[g].count : 0;
 	}
-	if (members < 2 || members > MAX_CLASSES || values < LEAST_VALUES || (like->vector && (like->width == 0 || like->width > ROSTER_WIDTH)))
+	if (members < 2 || members > MAX_CLASSES || values < LEAST_VALUES ||
+	    (like->vector && (like->width == 0 || like->width > ROSTER_WIDTH)))
 		return 0;
 	r->vector = like->vector;
 	r->width = like->vector ? like->width : 1;

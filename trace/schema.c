@@ -32,9 +32,25 @@ int schema_parse(struct schema *s, const char *text, size_t n)
 
 bool schema_exact(const struct schema *s, size_t column)
 {
-	static const char *const makers[] = {"@", "MPI_Type_", "MPI_Comm_", "MPI_Group_", "MPI_Cart_", "MPI_Graph_", "MPI_Dist_graph_",
-	                                     "MPI_Intercomm_", "MPI_Op_", "MPI_Win_create", "MPI_Win_allocate", "MPI_Info_", "MPI_File_open",
-	                                     "MPI_File_set_view", "MPI_Init", "MPI_Cartdim", "MPI_Graphdim", "MPI_Topo", "MPI_Session"};
+	static const char *const makers[] = {"@",
+	                                     "MPI_Type_",
+	                                     "MPI_Comm_",
+	                                     "MPI_Group_",
+	                                     "MPI_Cart_",
+	                                     "MPI_Graph_",
+	                                     "MPI_Dist_graph_",
+	                                     "MPI_Intercomm_",
+	                                     "MPI_Op_",
+	                                     "MPI_Win_create",
+	                                     "MPI_Win_allocate",
+	                                     "MPI_Info_",
+	                                     "MPI_File_open",
+	                                     "MPI_File_set_view",
+	                                     "MPI_Init",
+	                                     "MPI_Cartdim",
+	                                     "MPI_Graphdim",
+	                                     "MPI_Topo",
+	                                     "MPI_Session"};
 	if (column >= s->count || (s->column[column].kind && strchr("ctgowfnemk", s->column[column].kind)))
 		return true;
 	for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {

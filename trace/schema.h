@@ -44,8 +44,9 @@ static inline enum reference schema_reference(const struct schema *s, size_t col
 	return s->column[column].kind == 's' ? REFERENCE_STRING : REFERENCE_NONE;
 }
 
-/* Does a column keep its order in lossy modes? Handles other than requests do, and whatever describes how objects are made - communicators,
- * datatypes, groups, windows: without them nothing else means anything; and the successor column, which is the structure. */
+/* Does a column keep its order in lossy modes? Handles other than requests do, and whatever describes how objects are
+ * made - communicators, datatypes, groups, windows: without them nothing else means anything; and the successor column,
+ * which is the structure. */
 bool schema_exact(const struct schema *s, size_t column);
 
 #endif

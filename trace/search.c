@@ -9,12 +9,13 @@
 #include "trace/budget.h"
 #include "trace/cursor.h"
 #include "trace/index.h"
-#include "trace/timing.h"
 #include "trace/stream.h"
+#include "trace/timing.h"
 
-/* The steps that are remembered. A loop whose turn takes more steps than this, its inner loops passed over, is not passed over itself. */
+/* The steps that are remembered. A loop whose turn takes more steps than this, its inner loops passed over, is not
+ * passed over itself. */
 #define STEPS (1u << 18)
-#define NONE UINT32_MAX
+#define NONE  UINT32_MAX
 
 /* A site as the walk sees it. */
 struct place {
@@ -116,16 +117,25 @@ static int remember(struct search *s)
 	}
 	if (c->depth)
 		memcpy(&s->levels[s->level_count], c->stack, c->depth * sizeof *c->stack);
-	s->steps[s->count] = (struct step){.site = s->site, .before = p->last, .token = p->cursor.token, .depth = (uint32_t)c->depth, .levels = s->level_count,
-	                                   .left = p->cursor.left, .known = p->cursor.known, .visits = p->visits, .events = s->event, .time = s->time};
+	s->steps[s->count] = (struct step){.site = s->site,
+	                                   .before = p->last,
+	                                   .token = p->cursor.token,
+	                                   .depth = (uint32_t)c->depth,
+	                                   .levels = s->level_count,
+	                                   .left = p->cursor.left,
+	                                   .known = p->cursor.known,
+	                                   .visits = p->visits,
+	                                   .events = s->event,
+	                                   .time = s->time};
 	s->level_count += c->depth;
 	p->last = s->count++;
 	return 0;
 }
 
-/* How often what the place went through since `then` can come again: 0 if it is not just turns of one rule, or of one run. *turns: how many it took, of
- * *counter. */
-static uint64_t repeats(const struct search *s, const struct step *then, struct place *p, uint64_t **counter, uint64_t *turns)
+/* How often what the place went through since `then` can come again: 0 if it is not just turns of one rule, or of one
+ * run. *turns: how many it took, of *counter. */
+static uint64_t repeats(const struct search *s, const struct step *then, struct place *p, uint64_t **counter,
+                        uint64_t *turns)
 {
 	struct column_cursor *c = &p->cursor;
 	const struct pattern_level *old = &s->levels[then->levels];
@@ -155,8 +165,8 @@ static uint64_t repeats(const struct search *s, const struct step *then, struct 
 	return *counter ? (**counter - 1) / *turns : 0;
 }
 
-/* The walk is in the state that it was in before step `from`, but for numbers of turns: passes as many repetitions as there are, not beyond `ns`. Returns
- * whether there were any. */
+/* The walk is in the state that it was in before step `from`, but for numbers of turns: passes as many repetitions as
+ * there are, not beyond `ns`. Returns whether there were any. */
 static bool pass(struct search *s, uint32_t from, double ns)
 {
 	const struct step *first = &s->steps[from];
@@ -211,19 +221,28 @@ static int run(struct search *s, double ns, struct moment *m, struct error *erro
 	for (;;) {
 		const struct trace_site *site = &t->sites[s->site];
 		struct place *p = &s->places[s->site];
-		double call = trace_time_mean(&site->communicate) * (trace_initializes(trace_schema(t, site)) ? 1 : s->stretch);
+		double call = trace_time_mean(&site->communicate) *
+		              (trace_initializes(trace_schema(t, site)) ? 1 : s->stretch);
 		if (s->time + call > ns || s->event + 1 == s->events) {
-			*m = (struct moment){.event = s->event, .site = s->site, .inside = ns >= s->time, .begin = s->time, .end = s->time + call, .total = s->time + call};
+			*m = (struct moment){.event = s->event,
+			                     .site = s->site,
+			                     .inside = ns >= s->time,
+			                     .begin = s->time,
+			                     .end = s->time + call,
+			                     .total = s->time + call};
 			return 0;
 		}
 		if (!budget_step(1))
-			return error_set(error, "rank %u, event %" PRIu64 ": there are too many to read", s->rank, s->event);
+			return error_set(error, "rank %u, event %" PRIu64 ": there are too many to read", s->rank,
+			                 s->event);
 		uint64_t state = hash_mix(s->hash, s->site);
 		uint32_t *slot = &s->slots[state & (2 * STEPS - 1)];
 		if (*slot && s->steps[*slot - 1].site == s->site && pass(s, *slot - 1, ns))
 			continue;
 		int64_t next;
-		int rv = p->cursor.open ? 0 : column_cursor_open(&p->cursor, t, &site->columns[site->column_count - 1], s->rank, s->patterns, &s->own);
+		int rv = p->cursor.open ? 0
+		                        : column_cursor_open(&p->cursor, t, &site->columns[site->column_count - 1],
+		                                             s->rank, s->patterns, &s->own);
 		if (rv == 0)
 			rv = remember(s);
 		slot = &s->slots[state & (2 * STEPS - 1)];
@@ -232,11 +251,15 @@ static int run(struct search *s, double ns, struct moment *m, struct error *erro
 		if (rv == 0)
 			rv = column_cursor_next(&p->cursor, &next);
 		if (rv != 0)
-			return error_set(error, "rank %u, event %" PRIu64 ", site %u: its successors end too early, or there is no memory", s->rank, s->event,
-			                 s->site);
+			return error_set(error,
+			                 "rank %u, event %" PRIu64
+			                 ", site %u: its successors end too early, or there is no memory",
+			                 s->rank, s->event, s->site);
 		if (next == VALUE_LOSSY)
-			return error_set(error, "rank %u: what came after event %" PRIu64 " is not known: the order of calls is lossy from there on", s->rank,
-			                 s->event);
+			return error_set(error,
+			                 "rank %u: what came after event %" PRIu64
+			                 " is not known: the order of calls is lossy from there on",
+			                 s->rank, s->event);
 		s->hash -= p->hash;
 		p->hash = p->cursor.constant ? 0 : place_hash(s->site, p);
 		s->hash += p->hash;
@@ -262,11 +285,17 @@ static int run_exactly(struct search *s, double ns, struct moment *m, struct err
 		const struct trace_site *site = &t->sites[s->site];
 		struct place *p = &s->places[s->site];
 		if ((double)end > ns || s->event + 1 == s->events) {
-			*m = (struct moment){.event = s->event, .site = s->site, .inside = ns >= (double)begin, .begin = (double)begin, .end = (double)end, .total = (double)end};
+			*m = (struct moment){.event = s->event,
+			                     .site = s->site,
+			                     .inside = ns >= (double)begin,
+			                     .begin = (double)begin,
+			                     .end = (double)end,
+			                     .total = (double)end};
 			rv = 0;
 			break;
 		}
-		if ((!p->cursor.open && column_cursor_open(&p->cursor, t, &site->columns[site->column_count - 1], s->rank, s->patterns, &s->own) != 0) ||
+		if ((!p->cursor.open && column_cursor_open(&p->cursor, t, &site->columns[site->column_count - 1],
+		                                           s->rank, s->patterns, &s->own) != 0) ||
 		    column_cursor_next(&p->cursor, &next) != 0 || next == VALUE_LOSSY)
 			break;
 		p->visits++;

@@ -36,7 +36,10 @@ static int get_lossy(struct reader *r, struct trace_lossy *l, enum reference ref
 	l->why = (uint32_t)reader_uint(r);
 	l->since = reader_uint(r);
 	if (reference != REFERENCE_SITE)
-		return tally_get(r, &l->values) != 0 || (reference == REFERENCE_VECTOR && tally_get(r, &l->elements) != 0) ? -1 : 0;
+		return tally_get(r, &l->values) != 0 ||
+		                       (reference == REFERENCE_VECTOR && tally_get(r, &l->elements) != 0)
+		               ? -1
+		               : 0;
 	for (size_t n = reader_count(r); n-- > 0;) {
 		uint64_t to = reader_uint(r);
 		uint32_t before = l->next_count;
@@ -65,7 +68,8 @@ static int64_t stored_number(void *context, int64_t v)
 	return value_is_constant(v) ? v : d->vectors[v];
 }
 
-static void put_stretch(struct writer *w, struct map_table *maps, const struct trace_stretch *s, struct derivations *d, enum reference reference)
+static void put_stretch(struct writer *w, struct map_table *maps, const struct trace_stretch *s, struct derivations *d,
+                        enum reference reference)
 {
 	if (!s->vector && reference == REFERENCE_VECTOR && d->vectors) {
 		struct rankmap numbered;
@@ -97,7 +101,8 @@ static void put_stretch(struct writer *w, struct map_table *maps, const struct t
 }
 
 /* Reads an array after its mark. */
-static int get_array(struct reader *r, const struct map_table *maps, struct trace_stretch *s, const struct rankmap *ranks)
+static int get_array(struct reader *r, const struct map_table *maps, struct trace_stretch *s,
+                     const struct rankmap *ranks)
 {
 	uint64_t width = reader_uint(r);
 	if (r->bad || width > FAMILY_WIDTH || rankmap_fill(&s->start, ranks, 0, false) != 0)
@@ -124,7 +129,8 @@ static int get_array(struct reader *r, const struct map_table *maps, struct trac
 	return 0;
 }
 
-static int get_stretch(struct reader *r, const struct map_table *maps, struct trace_stretch *s, const struct rankmap *ranks, enum reference reference)
+static int get_stretch(struct reader *r, const struct map_table *maps, struct trace_stretch *s,
+                       const struct rankmap *ranks, enum reference reference)
 {
 	struct reader peek = *r;
 	if (reference == REFERENCE_VECTOR && s->count == 1 && reader_uint(&peek) == MAP_ARRAY) {
@@ -153,14 +159,14 @@ struct putting {
 	struct derivations *derivations;
 	uint32_t next; /* of them */
 	struct roster_maps roster_maps;
-	bool whole; /* nothing can be added to the trace: in the form of version 1.4 */
+	bool whole;    /* nothing can be added to the trace: in the form of version 1.4 */
 	bool *rosters; /* is there one? */
 };
 
 /* A group of a column that is written. */
 struct placed_group {
 	uint32_t number;
-	uint64_t size; /* ranks */
+	uint64_t size;                    /* ranks */
 	const struct derivation *derived; /* NULL: it is not */
 };
 
@@ -190,7 +196,8 @@ static void put_roster(struct writer *w, struct putting *p, const struct roster 
 static bool is_derived(const struct putting *p, uint32_t next, const struct trace_column *c, uint32_t group)
 {
 	const struct derivation *d = next < p->derivations->count ? &p->derivations->list[next] : NULL;
-	return d && c == &(d->object ? p->trace->objects : p->trace->sites)[d->site].columns[d->column] && d->group == group;
+	return d && c == &(d->object ? p->trace->objects : p->trace->sites)[d->site].columns[d->column] &&
+	       d->group == group;
 }
 
 /* What was written for the group before: where the stretches of its dictionary are in the writer. */
@@ -201,12 +208,13 @@ struct dictionary {
 	} stretch[FAMILY_VALUES];
 };
 
-/* Do the bytes of a stretch of the group before say what this one is, too? A list that goes on, or begins earlier, for some ranks is then the same bytes, which
- * is what the compression of the chunk is good at. */
-static bool put_again(struct writer *w, const struct putting *p, const struct dictionary *d, uint64_t i, const struct trace_stretch *s,
-                      enum reference reference)
+/* Do the bytes of a stretch of the group before say what this one is, too? A list that goes on, or begins earlier, for
+ * some ranks is then the same bytes, which is what the compression of the chunk is good at. */
+static bool put_again(struct writer *w, const struct putting *p, const struct dictionary *d, uint64_t i,
+                      const struct trace_stretch *s, enum reference reference)
 {
-	if (!d->group || i >= d->group->count || d->group->dict[i].count != s->count || d->group->dict[i].vector != s->vector || w->failed)
+	if (!d->group || i >= d->group->count || d->group->dict[i].count != s->count ||
+	    d->group->dict[i].vector != s->vector || w->failed)
 		return false;
 	size_t size = d->stretch[i].size;
 	uint8_t *bytes = budget_malloc(size);
@@ -216,7 +224,8 @@ static bool put_again(struct writer *w, const struct putting *p, const struct di
 		memcpy(bytes, w->data + d->stretch[i].at, size);
 		struct reader r = reader_of(bytes, size);
 		read.dict->count = s->count;
-		same = get_stretch(&r, p->maps, read.dict, &s->start, reference) == 0 && r.at == r.end && trace_stretch_equal(read.dict, s);
+		same = get_stretch(&r, p->maps, read.dict, &s->start, reference) == 0 && r.at == r.end &&
+		       trace_stretch_equal(read.dict, s);
 	}
 	if (same)
 		writer_bytes(w, bytes, size);
@@ -226,16 +235,21 @@ static bool put_again(struct writer *w, const struct putting *p, const struct di
 	return same;
 }
 
-static void put_dictionary(struct writer *w, struct putting *p, const struct trace_group *g, struct dictionary *before, enum reference reference)
+static void put_dictionary(struct writer *w, struct putting *p, const struct trace_group *g, struct dictionary *before,
+                           enum reference reference)
 {
-	struct dictionary d = {.group = p->whole && g->count <= FAMILY_VALUES && (reference != REFERENCE_VECTOR || g->dict[0].vector) ? g : NULL};
+	struct dictionary d = {.group = p->whole && g->count <= FAMILY_VALUES &&
+	                                                (reference != REFERENCE_VECTOR || g->dict[0].vector)
+	                                        ? g
+	                                        : NULL};
 	/* the same list from its beginning on, or to its end */
 	uint64_t shift = before->group ? (uint64_t)before->group->count - g->count : 0;
 	for (uint32_t i = 0; i < g->count; i++) {
 		if (g->pattern)
 			writer_uint(w, g->dict[i].count - 1);
 		size_t at = w->size;
-		if (!d.group || !(put_again(w, p, before, i, &g->dict[i], reference) || (shift && put_again(w, p, before, i + shift, &g->dict[i], reference))))
+		if (!d.group || !(put_again(w, p, before, i, &g->dict[i], reference) ||
+		                  (shift && put_again(w, p, before, i + shift, &g->dict[i], reference))))
 			put_stretch(w, p->maps, &g->dict[i], p->derivations, reference);
 		if (d.group) {
 			d.stretch[i].at = at;
@@ -272,7 +286,8 @@ static void put_groups(struct writer *w, struct putting *p, const struct trace_c
 		bool out = roster && take[g] && done;
 		count -= out;
 		done |= roster && take[g];
-		order[g] = (struct placed_group){.number = g, .size = p->whole ? rankmap_size(trace_group_ranks(&c->groups[g])) : 0};
+		order[g] = (struct placed_group){.number = g,
+		                                 .size = p->whole ? rankmap_size(trace_group_ranks(&c->groups[g])) : 0};
 		if (is_derived(p, p->next, c, g))
 			order[g].derived = &p->derivations->list[p->next++];
 	}
@@ -310,8 +325,8 @@ static void put_groups(struct writer *w, struct putting *p, const struct trace_c
 }
 
 /* How many bytes the groups take; everything is as before. */
-static size_t size_of_groups(struct putting *p, const struct trace_column *c, const struct rankmap *domain, enum reference reference,
-                             const struct roster *roster, const bool *take)
+static size_t size_of_groups(struct putting *p, const struct trace_column *c, const struct rankmap *domain,
+                             enum reference reference, const struct roster *roster, const bool *take)
 {
 	struct writer w = {0};
 	uint32_t nodes = p->maps->loom.count, next = p->next;
@@ -328,8 +343,9 @@ static void put_column(struct writer *w, struct putting *p, const struct trace_c
 {
 	int64_t value;
 	/* by far the most common: one value, the same for all visits of all ranks */
-	if (c->count == 1 && c->groups[0].pattern == 0 && !c->groups[0].lossy && rankmap_same_ranks(trace_group_ranks(&c->groups[0]), domain) &&
-	    !c->groups[0].dict[0].vector && rankmap_constant(&c->groups[0].dict[0].start, &value)) {
+	if (c->count == 1 && c->groups[0].pattern == 0 && !c->groups[0].lossy &&
+	    rankmap_same_ranks(trace_group_ranks(&c->groups[0]), domain) && !c->groups[0].dict[0].vector &&
+	    rankmap_constant(&c->groups[0].dict[0].start, &value)) {
 		writer_uint(w, 0);
 		value_put(w, value);
 		return;
@@ -365,7 +381,8 @@ static void put_column(struct writer *w, struct putting *p, const struct trace_c
 }
 
 /* Adds the groups that a roster of these ranks stands for. */
-static int get_roster(struct reader *r, const struct map_table *maps, const struct trace *t, struct trace_column *c, const struct rankmap *ranks, bool vectors)
+static int get_roster(struct reader *r, const struct map_table *maps, const struct trace *t, struct trace_column *c,
+                      const struct rankmap *ranks, bool vectors)
 {
 	int rv = -1;
 	struct roster roster = {.count = 0};
@@ -376,12 +393,14 @@ static int get_roster(struct reader *r, const struct map_table *maps, const stru
 	roster.width = width ? (uint32_t)width : 1;
 	for (uint32_t k = 0; k < roster.width; k++) {
 		uint64_t base = reader_uint(r);
-		if (r->bad || base >= ROSTER_BASES || (base == ROSTER_MAP && map_get_diagram(r, maps, &roster.from[k].map) != 0))
+		if (r->bad || base >= ROSTER_BASES ||
+		    (base == ROSTER_MAP && map_get_diagram(r, maps, &roster.from[k].map) != 0))
 			goto done;
 		roster.from[k].base = (enum roster_base)base;
 	}
 	uint64_t count = reader_uint(r);
-	if (r->bad || count == 0 || count > ROSTER_ITEMS || !(roster.items = budget_calloc(count, sizeof *roster.items)))
+	if (r->bad || count == 0 || count > ROSTER_ITEMS ||
+	    !(roster.items = budget_calloc(count, sizeof *roster.items)))
 		goto done;
 	while (roster.count < count) {
 		struct rankmap *set = &roster.items[roster.count++].ranks;
@@ -444,7 +463,8 @@ static int get_late(struct getting *x, struct trace_site *s)
 	return rv;
 }
 
-static int get_group(const struct getting *x, struct trace_group *group, const struct rankmap *ranks, enum reference reference)
+static int get_group(const struct getting *x, struct trace_group *group, const struct rankmap *ranks,
+                     enum reference reference)
 {
 	struct reader *r = x->reader;
 	struct trace *t = x->trace;
@@ -497,10 +517,12 @@ static int get_column(struct getting *x, struct trace_site *s, uint32_t column)
 			rv = map_get_ranks(r, maps, &ranks, domain);
 			struct reader peek = *r;
 			uint64_t mark = rv == 0 ? reader_uint(&peek) : 0;
-			bool roster = mark == mark_roster(t) && (reference == REFERENCE_NONE || reference == REFERENCE_VECTOR);
+			bool roster = mark == mark_roster(t) &&
+			              (reference == REFERENCE_NONE || reference == REFERENCE_VECTOR);
 			if (rv == 0 && (roster || mark == mark_derived(t))) { /* groups of their own */
 				*r = peek;
-				rv = roster ? get_roster(r, maps, t, c, &ranks, reference == REFERENCE_VECTOR) : get_derived(x, s, column, &ranks);
+				rv = roster ? get_roster(r, maps, t, c, &ranks, reference == REFERENCE_VECTOR)
+				            : get_derived(x, s, column, &ranks);
 				rankmap_free(&ranks);
 				if (rv != 0)
 					return -1;
@@ -521,7 +543,8 @@ static int get_column(struct getting *x, struct trace_site *s, uint32_t column)
 	return r->bad ? -1 : 0;
 }
 
-void sites_put(struct writer *w, struct map_table *maps, const struct trace *t, struct derivations *d, bool whole, bool *rosters)
+void sites_put(struct writer *w, struct map_table *maps, const struct trace *t, struct derivations *d, bool whole,
+               bool *rosters)
 {
 	struct putting p = {.maps = maps, .trace = t, .derivations = d, .rosters = rosters, .whole = whole};
 	map_table_level(maps, t->events.level, p.whole);

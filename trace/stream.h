@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * stream - the threads of ranks in a trace
  *
- * A thread that calls MPI is a stream of events: thread k of rank r is stream k * size + r. Whatever a trace says "of a rank" it says of a
- * stream; the streams of thread 0, the one that initialised MPI, are the ranks themselves, and a program without MPI_THREAD_MULTIPLE has no others.
+ * A thread that calls MPI is a stream of events: thread k of rank r is stream k * size + r. Whatever a trace says "of a
+ * rank" it says of a stream; the streams of thread 0, the one that initialised MPI, are the ranks themselves, and a
+ * program without MPI_THREAD_MULTIPLE has no others.
  *
  *     size 4:  0 1 2 3    thread 0 of each rank
  *              4 5 - 7    thread 1: rank 2 has none
@@ -33,7 +34,8 @@ uint32_t stream_threads(const struct trace *t);
 /* How many of MPI_COMM_WORLD's ranks are among these streams. All of them, if memory runs out. */
 uint64_t stream_ranks(const struct trace *t, const struct rankmap *streams);
 
-/* Says in error that a stream is not there, and why: there is no such rank, it left no trace, or it has no such thread. Returns -1. */
+/* Says in error that a stream is not there, and why: there is no such rank, it left no trace, or it has no such thread.
+ * Returns -1. */
 int stream_missing(const struct trace *t, uint32_t stream, struct error *error);
 
 /* "3": rank 3; "3.1": thread 1 of rank 3. Returns out. */

@@ -15,11 +15,13 @@ static bool begins(const struct schema *s, const char *name)
 
 bool summary_waits_for_all(const struct schema *s)
 {
-	static const char *const names[] = {"MPI_Barrier", "MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall", "MPI_Reduce_scatter", "MPI_Comm_dup",
-	                                    "MPI_Comm_split", "MPI_Comm_create", "MPI_Cart_create", "MPI_Win_fence", "MPI_Win_create",
-	                                    "MPI_File_open", "MPI_File_close"};
+	static const char *const names[] = {"MPI_Barrier",        "MPI_Allreduce", "MPI_Allgather",  "MPI_Alltoall",
+	                                    "MPI_Reduce_scatter", "MPI_Comm_dup",  "MPI_Comm_split", "MPI_Comm_create",
+	                                    "MPI_Cart_create",    "MPI_Win_fence", "MPI_Win_create", "MPI_File_open",
+	                                    "MPI_File_close"};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (begins(s, names[i]) && !begins(s, "MPI_Comm_create_errhandler") && !begins(s, "MPI_Comm_create_keyval"))
+		if (begins(s, names[i]) && !begins(s, "MPI_Comm_create_errhandler") &&
+		    !begins(s, "MPI_Comm_create_keyval"))
 			return true;
 	return false;
 }
@@ -39,12 +41,12 @@ int summary_make(struct summary *s, const struct trace *t, const struct volumes 
 	}
 	const struct volumes *sent = v ? v : &own;
 	*s = (struct summary){
-	        .ranks = (uint32_t)stream_ranks(t, &t->events),
-	        .events = (uint64_t)rankmap_sum(&t->events),
-	        .lost = (uint64_t)rankmap_sum(&t->lost),
-	        .load_balance = -1,
-	        .communication_efficiency = -1,
-	        .parallel_efficiency = -1,
+		.ranks = (uint32_t)stream_ranks(t, &t->events),
+		.events = (uint64_t)rankmap_sum(&t->events),
+		.lost = (uint64_t)rankmap_sum(&t->lost),
+		.load_balance = -1,
+		.communication_efficiency = -1,
+		.parallel_efficiency = -1,
 	};
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		const struct trace_site *site = &t->sites[i];
@@ -59,7 +61,8 @@ int summary_make(struct summary *s, const struct trace *t, const struct volumes 
 	}
 	memcpy(s->sizes, sent->sizes, sizeof s->sizes);
 	volumes_free(&own);
-	const struct trace_total *compute = &t->total[TOTAL_COMPUTE], *elapsed = &t->total[TOTAL_ELAPSED], *overhead = &t->total[TOTAL_OVERHEAD];
+	const struct trace_total *compute = &t->total[TOTAL_COMPUTE], *elapsed = &t->total[TOTAL_ELAPSED],
+				 *overhead = &t->total[TOTAL_OVERHEAD];
 	s->overhead_ns = overhead->sum;
 	s->overhead_min_ns = overhead->min;
 	s->overhead_min_rank = overhead->min_rank;

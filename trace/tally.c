@@ -144,7 +144,8 @@ static int add_bin(struct tally *t, struct tally_bin b, bool coarse)
 	coarse = coarse || tally_coarse(t);
 	uint32_t at = place_of(t, b.min);
 	bool constant = value_is_constant(b.min);
-	if (at < t->count && t->bins[at].min <= b.max && (constant || coarse || (b.min == b.max && t->bins[at].min == t->bins[at].max))) {
+	if (at < t->count && t->bins[at].min <= b.max &&
+	    (constant || coarse || (b.min == b.max && t->bins[at].min == t->bins[at].max))) {
 		bool inside = t->bins[at].min <= b.min && b.max <= t->bins[at].max;
 		join(&t->bins[at], &b);
 		if (!inside)
@@ -156,7 +157,8 @@ static int add_bin(struct tally *t, struct tally_bin b, bool coarse)
 			join(&t->bins[at], &b);
 			return 0;
 		}
-		if (at > 0 && !value_is_constant(t->bins[at - 1].max) && tally_cell(t->bins[at - 1].max) == tally_cell(b.min)) {
+		if (at > 0 && !value_is_constant(t->bins[at - 1].max) &&
+		    tally_cell(t->bins[at - 1].max) == tally_cell(b.min)) {
 			join(&t->bins[at - 1], &b);
 			return 0;
 		}
@@ -290,7 +292,8 @@ void tally_put(struct writer *w, const struct tally *t)
 	for (uint32_t i = 0; i < t->count; i++) {
 		const struct tally_bin *b = &t->bins[i];
 		uint64_t width = (uint64_t)b->max - (uint64_t)b->min;
-		value_put(w, i > 0 && !value_is_constant(before) ? (int64_t)((uint64_t)b->min - (uint64_t)before) : b->min);
+		value_put(w, i > 0 && !value_is_constant(before) ? (int64_t)((uint64_t)b->min - (uint64_t)before)
+		                                                 : b->min);
 		writer_uint(w, (b->count - 1) << 1 | (width > 0));
 		if (width > 0) {
 			writer_uint(w, width);
@@ -311,7 +314,8 @@ int tally_get(struct reader *r, struct tally *t)
 		int64_t v = value_get(r);
 		if (t->count > 0 && !value_is_constant(before) && !value_is_constant(v))
 			v = (int64_t)((uint64_t)v + (uint64_t)before);
-		uint64_t tag = reader_uint(r), width = tag & 1 ? reader_uint(r) : 0, over = tag & 1 ? reader_uint(r) : 0;
+		uint64_t tag = reader_uint(r), width = tag & 1 ? reader_uint(r) : 0,
+			 over = tag & 1 ? reader_uint(r) : 0;
 		if (r->bad || tag >> 1 >= INT64_MAX)
 			return -1;
 		b->min = v;

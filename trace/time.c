@@ -35,7 +35,8 @@ int trace_time_copy(struct trace_time *to, const struct trace_time *t)
 /* Makes the window reach bin i. False if there is no room. */
 static bool window_reach(struct arena *a, struct record_time *t, unsigned i)
 {
-	unsigned from = t->count && t->first < i ? t->first : i, end = t->count && t->first + t->count > i ? t->first + t->count : i + 1;
+	unsigned from = t->count && t->first < i ? t->first : i,
+		 end = t->count && t->first + t->count > i ? t->first + t->count : i + 1;
 	unsigned count = 4;
 	while (count < end - from)
 		count *= 2;
@@ -131,14 +132,16 @@ void record_time_turn(struct arena *a, struct record_time *t, uint64_t ticks, ui
 	uint128 square = (uint128)ticks * ticks;
 	*bin += TIME_ONE + ((ticks | 1) << shift >> 40) % TIME_PARTS;
 	t->sum += ticks;
-	t->squares[1] += (uint64_t)(square >> 64) + __builtin_add_overflow(t->squares[0], (uint64_t)square, &t->squares[0]);
+	t->squares[1] +=
+		(uint64_t)(square >> 64) + __builtin_add_overflow(t->squares[0], (uint64_t)square, &t->squares[0]);
 	if (*bin >= TIME_FULL)
 		spill(a, t, bin);
 }
 
 /* From the arena to a trace. */
 
-/* The bins of an arena, one by one, with those that spilled. Returns how many there are, or SIZE_MAX if something is damaged. */
+/* The bins of an arena, one by one, with those that spilled. Returns how many there are, or SIZE_MAX if something is
+ * damaged. */
 static size_t bins_read(const struct arena *a, const struct record_time *t, struct record_spill *out)
 {
 	size_t n = 0;
@@ -146,7 +149,8 @@ static size_t bins_read(const struct arena *a, const struct record_time *t, stru
 		return SIZE_MAX;
 	for (unsigned i = 0; i < t->count; i++) {
 		uint64_t word = arena_at(a, uint64_t, t->bins)[i];
-		out[i] = (struct record_spill){.index = t->first + i, .count = word / TIME_ONE, .parts = word % TIME_ONE};
+		out[i] = (struct record_spill){
+			.index = t->first + i, .count = word / TIME_ONE, .parts = word % TIME_ONE};
 	}
 	unsigned limit = t->count;
 	for (ref at = t->spilled; at; at = arena_at(a, struct record_spill, at)->next) {
@@ -164,7 +168,8 @@ static size_t bins_read(const struct arena *a, const struct record_time *t, stru
 	return n;
 }
 
-/* Counters are used for at most this many ticks or ns: a day times 2^11. Anything larger is damage, and would not fit sums. */
+/* Counters are used for at most this many ticks or ns: a day times 2^11. Anything larger is damage, and would not fit
+ * sums. */
 #define TIME_SANE (UINT64_C(1) << 58)
 
 static uint64_t ns_of(double ticks, double ns_per_tick)
@@ -184,13 +189,15 @@ static uint128 square_over(uint64_t sum, uint64_t count)
 	return (uint128)sum * sum / count;
 }
 
-int trace_time_extract(struct trace_time *to, const struct arena *a, const struct record_time *t, double ns_per_tick, uint32_t rank)
+int trace_time_extract(struct trace_time *to, const struct arena *a, const struct record_time *t, double ns_per_tick,
+                       uint32_t rank)
 {
 	int rv = -1;
 	*to = (struct trace_time){0};
 	if (t->count == 0)
 		return 0;
-	if (t->count > 64 * TIME_PER_OCTAVE || t->first > 64 * TIME_PER_OCTAVE || t->min > t->max || t->max > TIME_SANE || t->sum > TIME_SANE)
+	if (t->count > 64 * TIME_PER_OCTAVE || t->first > 64 * TIME_PER_OCTAVE || t->min > t->max ||
+	    t->max > TIME_SANE || t->sum > TIME_SANE)
 		return -1;
 	struct record_spill *read = budget_malloc(t->count * sizeof *read);
 	size_t n = read ? bins_read(a, t, read) : SIZE_MAX;
@@ -212,8 +219,12 @@ int trace_time_extract(struct trace_time *to, const struct arena *a, const struc
 	uint128 between = 0;
 	for (size_t i = 0; i < n; i++) {
 		struct time_bin *b = &to->bins[i];
-		uint64_t floor = time_floor(read[i].index), width = time_floor(read[i].index + 1) - floor, end = floor + width - 1;
-		double mean = (double)floor + (double)width * ((double)read[i].parts / (double)read[i].count + (width >= TIME_PARTS ? 0.5 : 0)) / (double)TIME_PARTS;
+		uint64_t floor = time_floor(read[i].index), width = time_floor(read[i].index + 1) - floor,
+			 end = floor + width - 1;
+		double mean = (double)floor + (double)width *
+		                                      ((double)read[i].parts / (double)read[i].count +
+		                                       (width >= TIME_PARTS ? 0.5 : 0)) /
+		                                      (double)TIME_PARTS;
 		floor = floor < t->min ? t->min : floor;
 		end = end > t->max ? t->max : end;
 		mean = mean < (double)floor ? (double)floor : mean > (double)end ? (double)end : mean;
@@ -227,7 +238,8 @@ int trace_time_extract(struct trace_time *to, const struct arena *a, const struc
 		if (b->sum >= to->bins[largest].sum)
 			largest = i;
 		if (b->count > 1)
-			spread += (double)b->count * ((double)b->max - (double)b->min) * ((double)b->max - (double)b->min) / 12;
+			spread += (double)b->count * ((double)b->max - (double)b->min) *
+			          ((double)b->max - (double)b->min) / 12;
 	}
 	/* the parts are cut off: the sum is the exact one */
 	to->bins[largest].sum += to->sum - sum;
@@ -235,8 +247,8 @@ int trace_time_extract(struct trace_time *to, const struct arena *a, const struc
 		to->bins[largest].sum = to->bins[largest].min * to->bins[largest].count;
 	for (size_t i = 0; i < n; i++)
 		between += square_over(to->bins[i].sum, to->bins[i].count);
-	/* what the bins' means leave of the sum of squares is the spread inside of bins: shared among them by their widths, at most as much as evenly
-	 * spread values have */
+	/* what the bins' means leave of the sum of squares is the spread inside of bins: shared among them by their
+	 * widths, at most as much as evenly spread values have */
 	uint128 total = (uint128)t->squares[1] << 64 | t->squares[0];
 	double mean = (double)t->sum / (double)ticks, variance = 0;
 	uint64_t whole = t->sum / ticks;
@@ -245,10 +257,13 @@ int trace_time_extract(struct trace_time *to, const struct arena *a, const struc
 		variance = (double)around / (double)ticks - (mean - (double)whole) * (mean - (double)whole);
 	variance = variance > 0 ? variance * ns_per_tick * ns_per_tick : 0;
 	to->squares = square_over(to->sum, to->count) + whole_of(variance * (double)to->count);
-	double inside = to->squares > between ? (double)(to->squares - between) : 0, share = spread > inside ? inside / spread : 1;
+	double inside = to->squares > between ? (double)(to->squares - between) : 0,
+	       share = spread > inside ? inside / spread : 1;
 	for (size_t i = 0; i < n; i++) {
 		struct time_bin *b = &to->bins[i];
-		double own = b->count > 1 ? (double)b->count * ((double)b->max - (double)b->min) * ((double)b->max - (double)b->min) / 12 : 0;
+		double own = b->count > 1 ? (double)b->count * ((double)b->max - (double)b->min) *
+		                                    ((double)b->max - (double)b->min) / 12
+		                          : 0;
 		b->squares = square_over(b->sum, b->count) + whole_of(own * share);
 	}
 	to->bin_count = (uint32_t)n;
@@ -285,7 +300,8 @@ static int bins_add(struct trace_time *to, const struct trace_time *t)
 	if (!bins)
 		return -1;
 	for (uint32_t i = 0, k = 0; i < to->bin_count || k < t->bin_count;) {
-		bool ours = k == t->bin_count || (i < to->bin_count && bin_index(&to->bins[i]) <= bin_index(&t->bins[k]));
+		bool ours =
+			k == t->bin_count || (i < to->bin_count && bin_index(&to->bins[i]) <= bin_index(&t->bins[k]));
 		const struct time_bin *b = ours ? &to->bins[i++] : &t->bins[k++];
 		if (n > 0 && bin_index(&bins[n - 1]) == bin_index(b))
 			bin_add(&bins[n - 1], b);
@@ -308,12 +324,14 @@ int trace_time_add(struct trace_time *to, const struct trace_time *t)
 {
 	if (t->count == 0)
 		return 0;
-	if (to->count == 0 || t->min < to->min || (t->min == to->min && before(t->min_rank, t->min_visit, to->min_rank, to->min_visit))) {
+	if (to->count == 0 || t->min < to->min ||
+	    (t->min == to->min && before(t->min_rank, t->min_visit, to->min_rank, to->min_visit))) {
 		to->min = t->min;
 		to->min_rank = t->min_rank;
 		to->min_visit = t->min_visit;
 	}
-	if (to->count == 0 || t->max > to->max || (t->max == to->max && before(t->max_rank, t->max_visit, to->max_rank, to->max_visit))) {
+	if (to->count == 0 || t->max > to->max ||
+	    (t->max == to->max && before(t->max_rank, t->max_visit, to->max_rank, to->max_visit))) {
 		to->max = t->max;
 		to->max_rank = t->max_rank;
 		to->max_visit = t->max_visit;
@@ -400,7 +418,8 @@ double trace_time_quantile(const struct trace_time *t, double q)
 	for (uint32_t i = 0; i < t->bin_count; i++) {
 		const struct time_bin *b = &t->bins[i];
 		if (wanted <= (double)b->count) {
-			double v = (double)b->min + ((double)b->max - (double)b->min) * (wanted > 0 ? wanted / (double)b->count : 0);
+			double v = (double)b->min +
+			           ((double)b->max - (double)b->min) * (wanted > 0 ? wanted / (double)b->count : 0);
 			return v < (double)t->min ? (double)t->min : v > (double)t->max ? (double)t->max : v;
 		}
 		wanted -= (double)b->count;
@@ -408,7 +427,8 @@ double trace_time_quantile(const struct trace_time *t, double q)
 	return q < 0.5 ? (double)t->min : (double)t->max;
 }
 
-/* The value at a place (0 .. 1) of the histogram but for its extremes: a point of the bin such that its mean is kept. */
+/* The value at a place (0 .. 1) of the histogram but for its extremes: a point of the bin such that its mean is kept.
+ * */
 static double value_at(const struct trace_time *t, double place)
 {
 	double rest = (double)t->count - 2, at = place * rest;
@@ -417,14 +437,16 @@ static double value_at(const struct trace_time *t, double place)
 	for (uint32_t i = 0; i < t->bin_count; i++) {
 		const struct time_bin *b = &t->bins[i];
 		double count = (double)b->count - (i == 0) - (i + 1 == t->bin_count);
-		double sum = (double)b->sum - (i == 0 ? (double)t->min : 0) - (i + 1 == t->bin_count ? (double)t->max : 0);
+		double sum =
+			(double)b->sum - (i == 0 ? (double)t->min : 0) - (i + 1 == t->bin_count ? (double)t->max : 0);
 		if (count <= 0)
 			continue;
 		if (at >= count) {
 			at -= count;
 			continue;
 		}
-		double mean = sum / count, down = mean - (double)b->min, up = (double)b->max - mean, width = down < up ? down : up;
+		double mean = sum / count, down = mean - (double)b->min, up = (double)b->max - mean,
+		       width = down < up ? down : up;
 		return width > 0 ? mean + (2 * at / count - 1) * width : mean;
 	}
 	return ((double)t->sum - (double)t->min - (double)t->max) / rest;

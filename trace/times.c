@@ -131,16 +131,27 @@ int times_get_sums(struct reader *r, struct trace *t)
 /* The compact form. What totals are rounded to. */
 
 enum {
-	DIGITS_SHARE = 6,     /* least and most of a rank: what they are less or more than the mean */
-	LEVELS_TIME = 32, LEVELS_OVERHEAD = 8, /* totals of ranks: between the least and the most */
-	FINEST = 1024,        /* but no finer than this fraction of the most */
-	SHARE_CALL = 8, SHARE_COMPUTE = 32, /* of all time, for all bins: replays compute for as long as the bins say, and wait for messages */
+	DIGITS_SHARE = 6, /* least and most of a rank: what they are less or more than the mean */
+	LEVELS_TIME = 32,
+	LEVELS_OVERHEAD = 8, /* totals of ranks: between the least and the most */
+	FINEST = 1024,       /* but no finer than this fraction of the most */
+	SHARE_CALL = 8,
+	SHARE_COMPUTE =
+		32, /* of all time, for all bins: replays compute for as long as the bins say, and wait for messages */
 };
 
 /* Contexts. Those of communicate and of compute times are apart. */
 enum {
-	AT_FLAG, AT_COUNT, AT_TOTAL, AT_LEAST, AT_MOST, AT_LEVEL, /* AT_LEVEL + kind of total */
-	AT_EDGES = AT_LEVEL + TRACE_TOTALS, AT_TO, AT_SHARE_LEAST, AT_SHARE_MOST,
+	AT_FLAG,
+	AT_COUNT,
+	AT_TOTAL,
+	AT_LEAST,
+	AT_MOST,
+	AT_LEVEL, /* AT_LEVEL + kind of total */
+	AT_EDGES = AT_LEVEL + TRACE_TOTALS,
+	AT_TO,
+	AT_SHARE_LEAST,
+	AT_SHARE_MOST,
 	AT_TIME,
 	AT_END = AT_TIME + 2 * HISTOGRAM_CONTEXTS,
 };
@@ -148,7 +159,8 @@ _Static_assert(AT_END <= ENTROPY_CONTEXTS, "contexts");
 
 static unsigned level_count(unsigned kind, uint64_t least, uint64_t most)
 {
-	uint64_t finest = most / FINEST + 1, levels = (most - least) / finest, limit = kind == TOTAL_OVERHEAD ? LEVELS_OVERHEAD : LEVELS_TIME;
+	uint64_t finest = most / FINEST + 1, levels = (most - least) / finest,
+		 limit = kind == TOTAL_OVERHEAD ? LEVELS_OVERHEAD : LEVELS_TIME;
 	return (unsigned)(levels < 1 ? most > least : levels < limit ? levels : limit - 1);
 }
 
@@ -171,8 +183,10 @@ static void put_totals(struct entropy_writer *e, const struct trace *t)
 		bool each = total->ranks && total->count == rankmap_size(&t->events);
 		entropy_put_symbol(e, AT_FLAG, 1, each);
 		for (uint64_t k = 0; each && levels && k < total->count; k++)
-			entropy_put_symbol(e, AT_LEVEL + i, histogram_bits(levels + 1U),
-			                   (unsigned)(((uint128)(total->ranks[k].ns - total->min) * levels * 2 + range) / range / 2));
+			entropy_put_symbol(
+				e, AT_LEVEL + i, histogram_bits(levels + 1U),
+				(unsigned)(((uint128)(total->ranks[k].ns - total->min) * levels * 2 + range) / range /
+			                   2));
 	}
 }
 
@@ -200,7 +214,10 @@ static int get_totals(struct entropy_reader *e, struct trace *t)
 			return -1;
 		for (uint64_t k = 0; k < total->count && rankmap_next(&t->events, &rank, &unused); k++, rank++) {
 			unsigned level = levels ? entropy_symbol(e, AT_LEVEL + i, histogram_bits(levels + 1U)) : 0;
-			uint64_t more = levels ? (uint64_t)(((uint128)range * (level < levels ? level : levels) * 2 + levels) / levels / 2) : 0;
+			uint64_t more =
+				levels ? (uint64_t)(((uint128)range * (level < levels ? level : levels) * 2 + levels) /
+			                            levels / 2)
+				       : 0;
 			total->ranks[k] = (struct trace_rank_ns){(uint32_t)rank, total->min + more};
 		}
 	}
@@ -208,7 +225,8 @@ static int get_totals(struct entropy_reader *e, struct trace *t)
 }
 
 /* Least and most of what a rank spent in a site. Where each rank was there once, they are minimum and maximum. */
-static void put_share(struct entropy_writer *e, const struct histogram_place *p, const struct histogram_visits *v, const struct trace_site *s)
+static void put_share(struct entropy_writer *e, const struct histogram_place *p, const struct histogram_visits *v,
+                      const struct trace_site *s)
 {
 	if (v->ranks < 2 || v->sum == v->ranks || s->communicate.count == 0)
 		return;
@@ -219,7 +237,8 @@ static void put_share(struct entropy_writer *e, const struct histogram_place *p,
 	histogram_put_rank(e, p, s->most_rank);
 }
 
-static void get_share(struct entropy_reader *e, const struct histogram_place *p, const struct histogram_visits *v, struct trace_site *s)
+static void get_share(struct entropy_reader *e, const struct histogram_place *p, const struct histogram_visits *v,
+                      struct trace_site *s)
 {
 	const struct trace_time *t = &s->communicate;
 	if (v->ranks < 2 || v->sum == v->ranks || t->count == 0) {
@@ -273,12 +292,15 @@ static void put_compact(struct writer *w, const struct trace *t)
 		uint64_t left = visits[i].sum;
 		for (uint32_t k = 0; k < s->edge_count; k++) {
 			const struct trace_edge *edge = &s->edges[k];
-			struct histogram_place there = histogram_place(t, &visits[i], &visits[edge->to], AT_TIME + HISTOGRAM_CONTEXTS, 0);
+			struct histogram_place there =
+				histogram_place(t, &visits[i], &visits[edge->to], AT_TIME + HISTOGRAM_CONTEXTS, 0);
 			there.all = all;
 			there.share = SHARE_COMPUTE;
 			if (k > 0 && edge->to <= edge[-1].to)
 				w->failed = true; /* not in canonical order */
-			entropy_put_number(e, AT_TO, HISTOGRAM_DIGITS, k == 0 ? zigzag((int64_t)edge->to - i - 1) : edge->to - s->edges[k - 1].to - UINT64_C(1));
+			entropy_put_number(e, AT_TO, HISTOGRAM_DIGITS,
+			                   k == 0 ? zigzag((int64_t)edge->to - i - 1)
+			                          : edge->to - s->edges[k - 1].to - UINT64_C(1));
 			histogram_put(e, &there, &edge->compute, k + 1 == s->edge_count ? left : 0);
 			left -= edge->compute.count;
 		}
@@ -316,7 +338,8 @@ static int get_compact(struct reader *r, struct trace *t, unsigned form)
 			if (r->bad || number >= t->site_count)
 				goto done;
 			edge->to = (uint32_t)number;
-			struct histogram_place there = histogram_place(t, &visits[i], &visits[edge->to], AT_TIME + HISTOGRAM_CONTEXTS, form);
+			struct histogram_place there =
+				histogram_place(t, &visits[i], &visits[edge->to], AT_TIME + HISTOGRAM_CONTEXTS, form);
 			if (histogram_get(e, &there, &edge->compute, k + 1 == n ? left : 0) != 0)
 				goto done;
 			left -= edge->compute.count;

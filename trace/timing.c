@@ -23,7 +23,8 @@ const struct trace_timing *timing_find(const struct trace *t, uint32_t rank)
 struct trace_timing *timing_add(struct trace *t, const struct trace_timing *head)
 {
 	if ((t->timing_count & (t->timing_count - 1)) == 0) { /* a power of two: full */
-		struct trace_timing *more = budget_realloc(t->timing, (t->timing_count ? 2 * (size_t)t->timing_count : 1) * sizeof *more);
+		struct trace_timing *more =
+			budget_realloc(t->timing, (t->timing_count ? 2 * (size_t)t->timing_count : 1) * sizeof *more);
 		if (!more)
 			return NULL;
 		t->timing = more;
@@ -226,16 +227,17 @@ int timing_get(struct reader *r, struct trace *t, uint32_t flags)
 	bool compact = reader_uint(r) != 0;
 	for (size_t n = reader_count(r); n > 0; n--) {
 		uint64_t rank = reader_uint(r), digits = reader_uint(r);
-		struct trace_timing head = {.rank = (uint32_t)rank, .digits = (uint32_t)digits, .events = reader_uint(r)};
+		struct trace_timing head = {
+			.rank = (uint32_t)rank, .digits = (uint32_t)digits, .events = reader_uint(r)};
 		int64_t events;
 		head.cut = reader_uint(r) != 0;
 		head.ticks = reader_uint(r);
 		head.ns = reader_uint(r);
 		head.start = reader_int(r);
 		size_t flows = reader_count(r);
-		if (r->bad || rank > UINT32_MAX || (digits != FLOW_EXACT && digits > FLOW_DIGITS_MAX) || head.ticks == 0 || head.ticks >> 62 || head.ns >> 62 ||
-		    !rankmap_get(&t->events, rank, &events) || head.events > (uint64_t)events ||
-		    (t->timing_count && t->timing[t->timing_count - 1].rank >= rank))
+		if (r->bad || rank > UINT32_MAX || (digits != FLOW_EXACT && digits > FLOW_DIGITS_MAX) ||
+		    head.ticks == 0 || head.ticks >> 62 || head.ns >> 62 || !rankmap_get(&t->events, rank, &events) ||
+		    head.events > (uint64_t)events || (t->timing_count && t->timing[t->timing_count - 1].rank >= rank))
 			return -1;
 		struct trace_timing *to = timing_add(t, &head);
 		for (; to && flows > 0; flows--)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * timing - the times of all events of ranks, one by one (timing: full), and their chunk (doc/trace-format.md, "FULL")
  *
- * A rank has a flow of codes (flow.h) for each of its sites, the times of its calls, and for each edge, what was computed between them: both in the order
- * of visits. With the order of the sites (the walk of the successor columns) they give begin and end of each event. Where memory was used up, they end
- * with an event, and later ones are in histograms only, as all are.
+ * A rank has a flow of codes (flow.h) for each of its sites, the times of its calls, and for each edge, what was
+ * computed between them: both in the order of visits. With the order of the sites (the walk of the successor columns)
+ * they give begin and end of each event. Where memory was used up, they end with an event, and later ones are in
+ * histograms only, as all are.
  */
 #ifndef SPOOR_TIMING_H
 #define SPOOR_TIMING_H
@@ -54,7 +55,8 @@ struct timeline;
 /* Returns NULL with *none set if the rank has no times, without if there is no memory. The trace must outlive it. */
 struct timeline *timeline_open(const struct trace *t, uint32_t rank, bool *none);
 void timeline_close(struct timeline *l);
-/* Begin and end of the next event, which is at `site`, in ns since the rank's first event began. Returns 0; 1: it has no times, nor have later ones. */
+/* Begin and end of the next event, which is at `site`, in ns since the rank's first event began. Returns 0; 1: it has
+ * no times, nor have later ones. */
 int timeline_next(struct timeline *l, uint32_t site, uint64_t *begin, uint64_t *end);
 
 #endif

@@ -55,7 +55,8 @@ uint32_t pool_intern(struct pool *p, const void *bytes, size_t n)
 	if (i != INDEX_NONE)
 		return i;
 	uint8_t *copy = budget_malloc(n + 1);
-	if (!copy || !grow(&p->items, p->count, &p->capacity, sizeof *p->items) || index_add(&p->index, hash, p->count) != 0) {
+	if (!copy || !grow(&p->items, p->count, &p->capacity, sizeof *p->items) ||
+	    index_add(&p->index, hash, p->count) != 0) {
 		budget_free(copy);
 		return UINT32_MAX;
 	}
@@ -67,7 +68,8 @@ uint32_t pool_intern(struct pool *p, const void *bytes, size_t n)
 
 uint32_t pool_adopt(struct pool *p, uint8_t *bytes, size_t n)
 {
-	if (!grow(&p->items, p->count, &p->capacity, sizeof *p->items) || index_add(&p->index, hash_bytes(bytes, n), p->count) != 0)
+	if (!grow(&p->items, p->count, &p->capacity, sizeof *p->items) ||
+	    index_add(&p->index, hash_bytes(bytes, n), p->count) != 0)
 		return UINT32_MAX;
 	p->items[p->count] = (struct pool_item){bytes, n};
 	return p->count++;
@@ -101,7 +103,8 @@ uint32_t trace_module(struct trace *t, struct trace_module m)
 			t->modules[i].name = m.name;
 		return i;
 	}
-	if (!grow(&t->modules, t->module_count, &t->module_capacity, sizeof m) || index_add(&t->module_index, hash, t->module_count) != 0)
+	if (!grow(&t->modules, t->module_count, &t->module_capacity, sizeof m) ||
+	    index_add(&t->module_index, hash, t->module_count) != 0)
 		return UINT32_MAX;
 	t->modules[t->module_count] = m;
 	return t->module_count++;
@@ -120,7 +123,8 @@ uint32_t trace_node(struct trace *t, struct trace_node n)
 	uint32_t i = index_find(&t->node_index, hash, node_equal, &(struct wanted){t, &n, 0});
 	if (i != INDEX_NONE)
 		return i;
-	if (!grow(&t->nodes, t->node_count, &t->node_capacity, sizeof n) || index_add(&t->node_index, hash, t->node_count) != 0)
+	if (!grow(&t->nodes, t->node_count, &t->node_capacity, sizeof n) ||
+	    index_add(&t->node_index, hash, t->node_count) != 0)
 		return UINT32_MAX;
 	t->nodes[t->node_count] = n;
 	return t->node_count++;
@@ -232,7 +236,8 @@ int trace_tally_fold(struct trace *t, struct tally *tally)
 {
 	bool fold = tally_coarse(tally);
 	for (uint32_t i = 0, n = tally_constants(tally); !fold && i < n; i++) {
-		const struct pool_item *name = &t->strings.items[(uint64_t)tally->bins[i].min - (uint64_t)VALUE_CONSTANT];
+		const struct pool_item *name =
+			&t->strings.items[(uint64_t)tally->bins[i].min - (uint64_t)VALUE_CONSTANT];
 		fold = name->size == 1 && name->bytes[0] == '?';
 	}
 	if (!fold)
@@ -277,7 +282,8 @@ bool trace_stretch_alike(const struct trace_stretch *a, const struct trace_stret
 
 bool trace_stretch_equal(const struct trace_stretch *a, const struct trace_stretch *b)
 {
-	if (!trace_stretch_alike(a, b) || !rankmap_equal(&a->start, &b->start) || !rankmap_equal(&a->stride, &b->stride))
+	if (!trace_stretch_alike(a, b) || !rankmap_equal(&a->start, &b->start) ||
+	    !rankmap_equal(&a->stride, &b->stride))
 		return false;
 	for (uint32_t k = 0; k < a->width; k++)
 		if (!rankmap_equal(&a->elements[k], &b->elements[k]))
@@ -365,7 +371,8 @@ int trace_join_group(struct trace_column *c, uint32_t first, struct trace_group 
 
 bool trace_initializes(const struct schema *s)
 {
-	return (s->function_length == 8 || s->function_length == 15) && memcmp(s->function, "MPI_Init_thread", s->function_length) == 0;
+	return (s->function_length == 8 || s->function_length == 15) &&
+	       memcmp(s->function, "MPI_Init_thread", s->function_length) == 0;
 }
 
 int trace_total_add(struct trace_total *to, const struct trace_total *from)
@@ -379,7 +386,9 @@ int trace_total_add(struct trace_total *to, const struct trace_total *from)
 		if (!ranks)
 			return -1;
 		for (uint64_t i = 0, k = 0; i < to->count || k < from->count;)
-			ranks[n++] = k == from->count || (i < to->count && to->ranks[i].rank <= from->ranks[k].rank) ? to->ranks[i++] : from->ranks[k++];
+			ranks[n++] = k == from->count || (i < to->count && to->ranks[i].rank <= from->ranks[k].rank)
+			                     ? to->ranks[i++]
+			                     : from->ranks[k++];
 	}
 	if (to->count == 0 || from->min < to->min || (from->min == to->min && from->min_rank < to->min_rank)) {
 		to->min = from->min;
@@ -415,7 +424,8 @@ struct trace_edge *trace_edge(struct trace_site *s, uint32_t to)
 		for (uint32_t i = (uint32_t)s->edge_index.count; i < s->edge_count; i++)
 			if (index_add(&s->edge_index, hash_mix(5, s->edges[i].to), i) != 0)
 				return NULL;
-		uint32_t i = index_find(&s->edge_index, hash_mix(5, to), edge_equal, &(struct wanted){s->edges, &to, 0});
+		uint32_t i =
+			index_find(&s->edge_index, hash_mix(5, to), edge_equal, &(struct wanted){s->edges, &to, 0});
 		if (i != INDEX_NONE)
 			return &s->edges[i];
 	}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * trace - the trace of a set of ranks, in memory: what arenas become, what is merged, sent, stored and read
  *
- *     pools    strings, vectors, patterns, modules, nodes (frames of call paths, a tree), functions: each thing once, by number
- *     sites    (function, call path): per column, groups of ranks whose pattern is equal; the dictionary of a group is a
- *              list of stretches whose begin and stride are functions of the rank (rankmap)
+ *     pools    strings, vectors, patterns, modules, nodes (frames of call paths, a tree), functions: each thing once,
+ *              by number
+ *     sites    (function, call path): per column, groups of ranks whose pattern is equal; the dictionary of a group is
+ *              a list of stretches whose begin and stride are functions of the rank (rankmap)
  *     objects  tables that are no events: one row = one visit
  *     ranks    per rank: number of events, first site, host, flags
  *
@@ -24,13 +25,16 @@ struct pool {
 	struct pool_item {
 		uint8_t *bytes; /* malloc'ed, with a NUL behind */
 		size_t size;
-	} *items;
+	} * items;
 	uint32_t count, capacity;
 	struct index index;
 };
 
 struct trace_module {
-	uint32_t name, build_id; /* strings; build_id is raw bytes, 0 if there is none. A module is what its build id says, else its name. */
+	uint32_t name,
+		/* strings; build_id is raw bytes, 0 if there is none. A module is what its build id says, else its
+		 * name. */
+		build_id;
 };
 
 struct trace_node {
@@ -39,19 +43,20 @@ struct trace_node {
 };
 
 struct trace_stretch {
-	uint64_t count;                /* values; if more than 1 then at least DICT_STRETCH */
+	uint64_t count;               /* values; if more than 1 then at least DICT_STRETCH */
 	struct rankmap start, stride; /* stride is empty if count is 1 */
-	/* An array value as one map for each element, so that its ranks need not have the same array; `start` says which ranks (all 0). */
+	/* An array value as one map for each element, so that its ranks need not have the same array; `start` says
+	 * which ranks (all 0). */
 	bool vector;
 	uint32_t width; /* elements */
 	struct rankmap *elements;
 };
 
-/* Array values are kept like that in groups that are no larger than this (it depends on nothing but the shape of the group, so that any order of
- * merging comes to the same). Others are numbers in the pool of vectors. */
+/* Array values are kept like that in groups that are no larger than this (it depends on nothing but the shape of the
+ * group, so that any order of merging comes to the same). Others are numbers in the pool of vectors. */
 #define FAMILY_VALUES 64   /* stretches of the group */
-#define FAMILY_WIDTH 256   /* elements of one */
-#define FAMILY_ALL 1024    /* elements of all */
+#define FAMILY_WIDTH  256  /* elements of one */
+#define FAMILY_ALL    1024 /* elements of all */
 
 /* Why a column gave up the order of its values. */
 enum trace_why {
@@ -61,7 +66,8 @@ enum trace_why {
 	WHY_ALL = 7,
 };
 
-/* A successor that was followed in runs: it came runs.count times after something else, and tally_sum(runs) times in all. */
+/* A successor that was followed in runs: it came runs.count times after something else, and tally_sum(runs) times in
+ * all. */
 struct trace_next {
 	uint32_t to;
 	struct tally runs;
@@ -69,10 +75,10 @@ struct trace_next {
 
 /* What is known of a column that has no order. */
 struct trace_lossy {
-	uint32_t why;          /* enum trace_why, or'ed over the ranks */
-	uint64_t since;        /* the first event (number in its rank) at which this happened to one of them */
-	struct tally values;   /* of a vector column: lengths, and constants that stand for a whole vector */
-	struct tally elements; /* of a vector column */
+	uint32_t why;            /* enum trace_why, or'ed over the ranks */
+	uint64_t since;          /* the first event (number in its rank) at which this happened to one of them */
+	struct tally values;     /* of a vector column: lengths, and constants that stand for a whole vector */
+	struct tally elements;   /* of a vector column */
 	struct trace_next *next; /* of the successor column; in order of `to`, each once */
 	uint32_t next_count, next_capacity;
 };
@@ -81,7 +87,10 @@ struct trace_group {
 	uint32_t pattern; /* in the pool + 1; 0: constant, one value in the dictionary */
 	uint32_t count;   /* stretches, at least 1; the ranks of the group are those of the first one's start */
 	struct trace_stretch *dict;
-	struct trace_lossy *lossy; /* NULL: the values are known in order. Else the pattern is 0 and the one value of the dictionary is VALUE_LOSSY */
+	struct trace_lossy *
+		/* NULL: the values are known in order. Else the pattern is 0 and the one value of the dictionary is
+		 * VALUE_LOSSY */
+		lossy;
 };
 
 struct trace_column {
@@ -101,8 +110,8 @@ struct trace_site {
 	struct trace_column *columns; /* the schema's, and behind them the successor (not in object tables) */
 	uint32_t column_count;
 	struct trace_time communicate;
-	/* The sums of communicate of single ranks: the least and the most, and a rank that has it (the lowest one). A rank that spends little time in a
-	 * call that synchronizes is one that the others wait for. */
+	/* The sums of communicate of single ranks: the least and the most, and a rank that has it (the lowest one). A
+	 * rank that spends little time in a call that synchronizes is one that the others wait for. */
 	uint64_t least, most;
 	uint32_t least_rank, most_rank;
 	struct trace_edge *edges; /* by `to`, each once */
@@ -116,7 +125,8 @@ struct trace_function {
 	struct schema schema;
 };
 
-/* Sums of single ranks, in ns: of the compute times; of all times but that of MPI_Init; what the tracer itself used, which is in neither of them. */
+/* Sums of single ranks, in ns: of the compute times; of all times but that of MPI_Init; what the tracer itself used,
+ * which is in neither of them. */
 enum trace_total_kind { TOTAL_COMPUTE, TOTAL_ELAPSED, TOTAL_OVERHEAD, TRACE_TOTALS };
 
 /* With more ranks than this, only the sum and the extremes are kept: a trace must not grow with the ranks. */
@@ -128,7 +138,9 @@ struct trace_total {
 	struct trace_rank_ns {
 		uint32_t rank;
 		uint64_t ns;
-	} *ranks; /* malloc'ed, count of them, by rank; NULL if there are too many. In a file of a complete trace rounded to a fraction of max - min */
+		/* malloc'ed, count of them, by rank; NULL if there are too many. In a file of a complete trace rounded
+		 * to a fraction of max - min */
+	} * ranks;
 };
 
 /* What was given up when a rank's memory was nearly used up, in this order. */
@@ -158,10 +170,11 @@ struct trace {
 	uint32_t module_capacity, node_capacity, function_capacity, site_capacity, object_capacity;
 	struct index module_index, node_index, function_index, site_index, object_index;
 	uint32_t size; /* of MPI_COMM_WORLD */
-	/* By rank: number of events; first site; host (string). Of some ranks: events that were not kept, because memory was used up; the site of a
-	 * call that the rank was in when it ended (only if it was killed). */
+	/* By rank: number of events; first site; host (string). Of some ranks: events that were not kept, because
+	 * memory was used up; the site of a call that the rank was in when it ended (only if it was killed). */
 	struct rankmap events, first, host, lost, in_flight;
-	/* Of hosts whose name has a number: that number; `host` is then the name with a `#` for each of its digits (trace/host.h). */
+	/* Of hosts whose name has a number: that number; `host` is then the name with a `#` for each of its digits
+	 * (trace/host.h). */
 	struct rankmap host_number;
 	struct trace_total total[TRACE_TOTALS]; /* by enum trace_total_kind */
 	uint32_t bins; /* k: bins of histograms in the file of a complete trace; 0: TIME_BINS */
@@ -179,7 +192,8 @@ void trace_free(struct trace *t);
 /* Each returns the number of the thing, which is added if it is not there, or UINT32_MAX on no memory. */
 uint32_t pool_intern(struct pool *p, const void *bytes, size_t n);
 uint32_t pool_find(const struct pool *p, const void *bytes, size_t n); /* UINT32_MAX if it is not there */
-/* Adds what is not there yet: bytes are malloc'ed, with a NUL behind, and the pool's from then on. UINT32_MAX on no memory (they are the caller's then). */
+/* Adds what is not there yet: bytes are malloc'ed, with a NUL behind, and the pool's from then on. UINT32_MAX on no
+ * memory (they are the caller's then). */
 uint32_t pool_adopt(struct pool *p, uint8_t *bytes, size_t n);
 void pool_free(struct pool *p);
 uint32_t trace_module(struct trace *t, struct trace_module m);
@@ -189,7 +203,8 @@ uint32_t trace_function(struct trace *t, uint32_t string); /* UINT32_MAX also if
 uint32_t trace_site(struct trace *t, uint32_t function, uint32_t node, bool object);
 /* Adds a group (which the trace owns then, also on failure). Returns 0 or -1. */
 int trace_add_group_take(struct trace_column *c, struct trace_group *g);
-/* The same, or its ranks are added to those of a group from `first` on that has the same pattern and a dictionary that is alike. */
+/* The same, or its ranks are added to those of a group from `first` on that has the same pattern and a dictionary that
+ * is alike. */
 int trace_join_group(struct trace_column *c, uint32_t first, struct trace_group *g);
 void trace_group_free(struct trace_group *g);
 /* May the two be one? Then trace_stretch_join adds the ranks of `from`, which are others, to `to`. Returns 0 or -1. */
@@ -236,12 +251,12 @@ static inline const struct rankmap *trace_group_ranks(const struct trace_group *
 #define WHY_SIZE 40
 const char *trace_why_text(uint32_t why, char out[WHY_SIZE]);
 
-/* check.c: checks everything that one part says of another: numbers in range, patterns, kinds. To be called on whatever was read from outside, before
- * anything else looks at it. Returns 0, or -1 with error set. */
+/* check.c: checks everything that one part says of another: numbers in range, patterns, kinds. To be called on whatever
+ * was read from outside, before anything else looks at it. Returns 0, or -1 with error set. */
 int trace_check(const struct trace *t, struct error *error);
 
-/* extract.c: the trace of one rank, from an arena that arena_open has opened (it is used up by that). What a killed rank left
- * half done is taken back. Returns 0, or -1 with error set. The caller frees *t in any case. */
+/* extract.c: the trace of one rank, from an arena that arena_open has opened (it is used up by that). What a killed
+ * rank left half done is taken back. Returns 0, or -1 with error set. The caller frees *t in any case. */
 struct arena;
 int trace_extract(struct trace *t, struct arena *a, struct error *error);
 
@@ -251,16 +266,21 @@ struct container;
 struct codec;
 struct chunk;
 /* Encodes a trace as a container, with further chunks behind its own. Returns 0 or -1; *bytes is malloc'ed. */
-int trace_encode(const struct trace *t, const struct chunk *further, size_t n, const struct codec *codec, uint8_t **bytes, size_t *size);
-/* Decodes and checks, at the cost of the reader's budget (trace/budget.h). Returns 0, or -1 with error set. The caller frees *t in any case. */
+int trace_encode(const struct trace *t, const struct chunk *further, size_t n, const struct codec *codec,
+                 uint8_t **bytes, size_t *size);
+/* Decodes and checks, at the cost of the reader's budget (trace/budget.h). Returns 0, or -1 with error set. The caller
+ * frees *t in any case. */
 int trace_decode(struct trace *t, const struct container *c, struct error *error);
-/* The same for a reader that needs only some columns: where what follows from another column (derive.h) is none of them it is not made, and its ranks are a group
- * whose values are not known. *left_out: were there any? */
+/* The same for a reader that needs only some columns: where what follows from another column (derive.h) is none of them
+ * it is not made, and its ranks are a group whose values are not known. *left_out: were there any? */
 typedef bool trace_needs(const struct schema *s, size_t column);
-int trace_decode_some(struct trace *t, const struct container *c, trace_needs *needs, bool *left_out, struct error *error);
-/* Opens a file and decodes it, with a budget of its own if the caller has begun none. Returns 0, or -1 with error set. The caller gives both back in any case. */
+int trace_decode_some(struct trace *t, const struct container *c, trace_needs *needs, bool *left_out,
+                      struct error *error);
+/* Opens a file and decodes it, with a budget of its own if the caller has begun none. Returns 0, or -1 with error set.
+ * The caller gives both back in any case. */
 int trace_open(struct trace *t, struct container **c, const char *path, const struct codec *codec, struct error *error);
 /* The same of a file that is open, which is closed in any case; name is used in messages. */
-int trace_take(struct trace *t, struct container **c, int fd, const char *name, const struct codec *codec, struct error *error);
+int trace_take(struct trace *t, struct container **c, int fd, const char *name, const struct codec *codec,
+               struct error *error);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * varint - integers of variable length, and a buffer to write them to
  *
- * Unsigned integers are little-endian base 128 (LEB128), at most 10 bytes; signed ones are zigzag first. A reader never reads
- * past its end: once it would, or an integer does not fit 64 bits, `bad` is set and all further reads return 0; callers check
- * `bad` once at the end of a structure and wherever a read value decides how much to allocate.
+ * Unsigned integers are little-endian base 128 (LEB128), at most 10 bytes; signed ones are zigzag first. A reader never
+ * reads past its end: once it would, or an integer does not fit 64 bits, `bad` is set and all further reads return 0;
+ * callers check `bad` once at the end of a structure and wherever a read value decides how much to allocate.
  */
 #ifndef SPOOR_VARINT_H
 #define SPOOR_VARINT_H
@@ -42,7 +42,8 @@ uint64_t reader_uint(struct reader *r);
 int64_t reader_int(struct reader *r);
 /* The next n bytes, or NULL (and bad). */
 const uint8_t *reader_bytes(struct reader *r, size_t n);
-/* A count of things of which each takes at least one byte: more than what is left is bad, so that it bounds allocations. */
+/* A count of things of which each takes at least one byte: more than what is left is bad, so that it bounds
+ * allocations. */
 size_t reader_count(struct reader *r);
 
 static inline size_t reader_offset(const struct reader *r)

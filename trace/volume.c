@@ -76,14 +76,17 @@ static int add_stretch(const struct count *c, const struct trace_stretch *d, con
 			count_value(c, (int64_t)((uint64_t)start + k * (uint64_t)stride), counts[k] * ranks);
 	} else if (amounts_afford(c->maker->amounts, ranks, d->count)) {
 		for (uint64_t r = 0; rankmap_next(&d->start, &r, &start); r++) {
-			bool one = d->count == 1 || value_is_constant(start) || !rankmap_get(&d->stride, (uint32_t)r, &step);
+			bool one = d->count == 1 || value_is_constant(start) ||
+			           !rankmap_get(&d->stride, (uint32_t)r, &step);
 			for (uint64_t k = 0; k < d->count; k++)
-				count_value(c, one ? start : (int64_t)((uint64_t)start + k * (uint64_t)step), counts[k]);
+				count_value(c, one ? start : (int64_t)((uint64_t)start + k * (uint64_t)step),
+				            counts[k]);
 		}
 	} else if (c->vector) {
 		return 1;
 	} else { /* by the mean over the ranks */
-		uint64_t first = (uint64_t)rankmap_sum(&d->start), slope = d->count > 1 ? (uint64_t)rankmap_sum(&d->stride) : 0;
+		uint64_t first = (uint64_t)rankmap_sum(&d->start),
+			 slope = d->count > 1 ? (uint64_t)rankmap_sum(&d->stride) : 0;
 		for (uint64_t k = 0; k < d->count; k++)
 			count_bytes(c, (first + k * slope) / ranks * c->size, counts[k] * ranks);
 	}
@@ -117,7 +120,8 @@ static int add_pattern(const struct count *c, const struct trace_group *g)
 	return rv;
 }
 
-/* Which value came when is not known; which came how often is, as far as the tally tells them apart. Of arrays that is the elements. */
+/* Which value came when is not known; which came how often is, as far as the tally tells them apart. Of arrays that is
+ * the elements. */
 static void add_lossy(const struct count *c, const struct trace_lossy *lossy)
 {
 	const struct tally *tally = c->vector ? &lossy->elements : &lossy->values;
@@ -247,7 +251,9 @@ static bool uniform(struct maker *m, struct uniform *u, size_of *of, const struc
 			for (uint32_t k = 0; same && d->vector && k < d->width; k++)
 				same = uniform_map(m, u, of, &d->elements[k]);
 			if (same && !d->vector)
-				same = (trace_schema(m->trace, site)->column[column].vector ? uniform_array : uniform_map)(m, u, of, &d->start);
+				same = (trace_schema(m->trace, site)->column[column].vector
+				                ? uniform_array
+				                : uniform_map)(m, u, of, &d->start);
 		}
 	}
 	return same;
@@ -303,7 +309,9 @@ static int count_names(struct maker *m, const struct trace_site *site, int colum
 				rv = 1;
 			for (uint64_t r = 0; rv == 0 && rankmap_next(start, &r, &value); r++)
 				if (value_is_constant(value))
-					*names += counts ? counts[at] : rankmap_get(&site->visits, (uint32_t)r, &visits) ? (uint64_t)visits : 0;
+					*names += counts                                             ? counts[at]
+					          : rankmap_get(&site->visits, (uint32_t)r, &visits) ? (uint64_t)visits
+					                                                             : 0;
 		}
 		budget_free(counts);
 	}
@@ -312,15 +320,18 @@ static int count_names(struct maker *m, const struct trace_site *site, int colum
 
 /* --- sites --- */
 
-/* All calls at once: one size of an element in all of them, so that what varies is the count alone. Returns 0; 1: that is not so; -1 on no memory. */
-static int add_together(struct maker *m, const struct amount_plan *p, const struct trace_site *site, struct amount *sum, uint64_t *sizes)
+/* All calls at once: one size of an element in all of them, so that what varies is the count alone. Returns 0; 1: that
+ * is not so; -1 on no memory. */
+static int add_together(struct maker *m, const struct amount_plan *p, const struct trace_site *site, struct amount *sum,
+                        uint64_t *sizes)
 {
 	const struct schema *schema = trace_schema(m->trace, site);
 	struct uniform type, comm = {.size = 1};
 	int count = p->count;
 	uint64_t nobody = 0;
 	int64_t one;
-	if (p->kind == AMOUNT_START || p->kind == AMOUNT_UNKNOWN || p->partitions >= 0 || !uniform(m, &type, amounts_type_size, site, p->type))
+	if (p->kind == AMOUNT_START || p->kind == AMOUNT_UNKNOWN || p->partitions >= 0 ||
+	    !uniform(m, &type, amounts_type_size, site, p->type))
 		return 1;
 	if (type.none && p->second_count >= 0) {
 		if (type.some || p->own || !uniform(m, &type, amounts_type_size, site, p->second_type) || type.none)
@@ -329,7 +340,8 @@ static int add_together(struct maker *m, const struct amount_plan *p, const stru
 	}
 	if (p->kind == AMOUNT_ALL && (p->comm < 0 || !uniform(m, &comm, amounts_comm_size, site, p->comm)))
 		return 1;
-	struct count c = {m, sum, sizes, type.size * comm.size, p->kind == AMOUNT_MESSAGE, schema->column[count].vector};
+	struct count c = {
+		m, sum, sizes, type.size * comm.size, p->kind == AMOUNT_MESSAGE, schema->column[count].vector};
 	int rv = p->peer >= 0 ? count_names(m, site, p->peer, &nobody) : 0;
 	if (rv != 0)
 		return rv;
@@ -342,17 +354,19 @@ static int add_together(struct maker *m, const struct amount_plan *p, const stru
 }
 
 /* Requests that were started in no order: of which numbers, in all the ranks of a group, is known. */
-static int add_unordered_starts(struct maker *m, const struct amount_plan *p, const struct trace_site *site, const struct trace_group *group, struct amount *sum,
-                                uint64_t *sizes)
+static int add_unordered_starts(struct maker *m, const struct amount_plan *p, const struct trace_site *site,
+                                const struct trace_group *group, struct amount *sum, uint64_t *sizes)
 {
-	const struct tally *tally = trace_schema(m->trace, site)->column[p->request].vector ? &group->lossy->elements : &group->lossy->values;
+	const struct tally *tally = trace_schema(m->trace, site)->column[p->request].vector ? &group->lossy->elements
+	                                                                                    : &group->lossy->values;
 	const struct rankmap *ranks = trace_group_ranks(group);
 	int64_t unused;
 	for (uint32_t i = tally_constants(tally); i < tally->count; i++) {
 		const struct tally_bin *b = &tally->bins[i];
 		enum amount_kind kind = AMOUNT_MESSAGE, other;
 		uint64_t bytes = 0, more;
-		bool found = false, same = b->max - b->min < 256 && amounts_afford(m->amounts, rankmap_size(ranks), (uint64_t)(b->max - b->min) + 1);
+		bool found = false, same = b->max - b->min < 256 && amounts_afford(m->amounts, rankmap_size(ranks),
+		                                                                   (uint64_t)(b->max - b->min) + 1);
 		for (uint64_t r = 0; same && rankmap_next(ranks, &r, &unused); r++)
 			for (int64_t n = b->min; same && n <= b->max; n++)
 				if (amounts_request(m->amounts, (uint32_t)r, n, &other, &more) == 0) {
@@ -373,7 +387,8 @@ static int add_unordered_starts(struct maker *m, const struct amount_plan *p, co
 }
 
 /* Rank by rank. */
-static int add_ranks(struct maker *m, const struct amount_plan *p, const struct trace_site *site, struct amount *sum, uint64_t *sizes)
+static int add_ranks(struct maker *m, const struct amount_plan *p, const struct trace_site *site, struct amount *sum,
+                     uint64_t *sizes)
 {
 	int64_t unused;
 	int rv = 0;
@@ -393,7 +408,8 @@ static int add_ranks(struct maker *m, const struct amount_plan *p, const struct 
 
 static int add_site(struct maker *m, struct volumes *v, uint32_t number)
 {
-	static int (*const ways[])(struct maker *, const struct amount_plan *, const struct trace_site *, struct amount *, uint64_t *) = {add_together, add_ranks};
+	static int (*const ways[])(struct maker *, const struct amount_plan *, const struct trace_site *,
+	                           struct amount *, uint64_t *) = {add_together, add_ranks};
 	const struct trace_site *site = &m->trace->sites[number];
 	const struct amount_plan *p = &m->plans[site->function];
 	uint64_t calls = (uint64_t)rankmap_sum(&site->visits), nobody = 0;
@@ -435,7 +451,8 @@ static int add_events(struct maker *m, struct volumes *v)
 		while (rv == 0 && (rv = walk_next(w, &e, &unused)) == 0) {
 			const struct amount_plan *p = &m->plans[m->trace->sites[e.site].function];
 			amounts_event(m->amounts, p, (uint32_t)r, &e);
-			amount_add(m->amounts, p, (uint32_t)r, e.schema, e.values, 1, &walked.sites[e.site], walked.sizes);
+			amount_add(m->amounts, p, (uint32_t)r, e.schema, e.values, 1, &walked.sites[e.site],
+			           walked.sizes);
 		}
 		rv = rv > 0 && !walk_unordered(w) ? 0 : -1;
 		walk_end(w);
@@ -461,7 +478,8 @@ int volumes_make(struct volumes *v, const struct trace *t)
 		rv = add_site(&m, v, i);
 		unsized += v->sites[i].unsized;
 	}
-	if (rv == 0 && unsized && amounts_ambiguous(m.amounts) && (uint64_t)rankmap_sum(&t->events) <= VOLUME_EVENTS && !trace_has_lossy(t))
+	if (rv == 0 && unsized && amounts_ambiguous(m.amounts) && (uint64_t)rankmap_sum(&t->events) <= VOLUME_EVENTS &&
+	    !trace_has_lossy(t))
 		rv = add_events(&m, v);
 	budget_free(m.plans);
 	amounts_destroy(m.amounts);

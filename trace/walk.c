@@ -34,19 +34,22 @@ void column_cursor_close(struct column_cursor *c)
 }
 
 /* The array that a family has for a rank, as a number behind those of the trace's pool. Returns 0 or -1. */
-static int array_of(const struct trace *t, const struct trace_stretch *s, uint32_t rank, struct pool *own, int64_t *number)
+static int array_of(const struct trace *t, const struct trace_stretch *s, uint32_t rank, struct pool *own,
+                    int64_t *number)
 {
 	int64_t elements[FAMILY_WIDTH];
 	for (uint32_t k = 0; k < s->width; k++)
 		if (!rankmap_get(&s->elements[k], rank, &elements[k]) ||
-		    (value_is_constant(elements[k]) && (uint64_t)elements[k] - (uint64_t)VALUE_CONSTANT >= t->strings.count))
+		    (value_is_constant(elements[k]) &&
+		     (uint64_t)elements[k] - (uint64_t)VALUE_CONSTANT >= t->strings.count))
 			return -1;
 	uint32_t i = pool_intern(own, elements, s->width * sizeof *elements);
 	*number = (int64_t)t->vector_pool.count + i;
 	return i == UINT32_MAX ? -1 : 0;
 }
 
-/* No named constant comes out of the arithmetic on damaged numbers? Those are the least of all numbers: without overflow it is enough to look at both ends. */
+/* No named constant comes out of the arithmetic on damaged numbers? Those are the least of all numbers: without
+ * overflow it is enough to look at both ends. */
 #define WRAPPED_MAX 65536
 static bool run_is_plain(const struct dict_run *d)
 {
@@ -59,7 +62,8 @@ static bool run_is_plain(const struct dict_run *d)
 	return plain;
 }
 
-/* Opens a column for a rank: finds its group, evaluates the dictionary. Returns 0; 1 if the rank has nothing there; -1 on no memory. */
+/* Opens a column for a rank: finds its group, evaluates the dictionary. Returns 0; 1 if the rank has nothing there; -1
+ * on no memory. */
 int column_cursor_open(struct column_cursor *c, const struct trace *t, const struct trace_column *column, uint32_t rank,
                        struct pattern *patterns, struct pool *own)
 {
@@ -86,7 +90,9 @@ int column_cursor_open(struct column_cursor *c, const struct trace *t, const str
 			if (!rankmap_get(&group->dict[i].start, rank, &d->start) ||
 			    (d->count > 1 && !rankmap_get(&group->dict[i].stride, rank, &d->stride)))
 				return -1;
-			if (value_is_constant(d->start) ? d->count > 1 || (uint64_t)d->start - (uint64_t)VALUE_CONSTANT >= t->strings.count : !run_is_plain(d))
+			if (value_is_constant(d->start)
+			            ? d->count > 1 || (uint64_t)d->start - (uint64_t)VALUE_CONSTANT >= t->strings.count
+			            : !run_is_plain(d))
 				return -1;
 		}
 		c->open = true;
@@ -159,8 +165,8 @@ int column_cursor_skip(struct column_cursor *c, uint64_t n)
 	return 0;
 }
 
-int walk_object(const struct trace *t, uint32_t stream, const char *table, const char *column, int64_t **values, size_t *n,
-                struct error *error)
+int walk_object(const struct trace *t, uint32_t stream, const char *table, const char *column, int64_t **values,
+                size_t *n, struct error *error)
 {
 	*values = NULL;
 	*n = 0;
@@ -168,11 +174,13 @@ int walk_object(const struct trace *t, uint32_t stream, const char *table, const
 		const struct trace_site *s = &t->objects[i];
 		const struct schema *schema = trace_schema(t, s);
 		int64_t rows;
-		if (schema->function_length != strlen(table) || memcmp(schema->function, table, schema->function_length) != 0 ||
+		if (schema->function_length != strlen(table) ||
+		    memcmp(schema->function, table, schema->function_length) != 0 ||
 		    !rankmap_get(&s->visits, stream, &rows) || rows <= 0)
 			continue;
 		for (size_t k = 0; k < schema->count; k++) {
-			if (schema->column[k].length != strlen(column) || memcmp(schema->column[k].name, column, schema->column[k].length) != 0)
+			if (schema->column[k].length != strlen(column) ||
+			    memcmp(schema->column[k].name, column, schema->column[k].length) != 0)
 				continue;
 			struct column_cursor c = {0};
 			struct pool own = {0}; /* tables have no arrays */
@@ -277,7 +285,8 @@ static int64_t base_of(const struct walk *w, const struct event *e)
 			const struct pool_item *name = &w->trace->strings.items[(uint64_t)v - (uint64_t)VALUE_CONSTANT];
 			return strcmp((const char *)name->bytes, "MPI_COMM_WORLD") == 0 ? (int64_t)w->rank : 0;
 		}
-		/* rows of @comm are relative to the rank in MPI_COMM_WORLD themselves; a constant there means that there is no rank */
+		/* rows of @comm are relative to the rank in MPI_COMM_WORLD themselves; a constant there means that
+		 * there is no rank */
 		if (v < 0 || (uint64_t)v >= w->comm_count || value_is_constant(w->comm_ranks[v]))
 			return 0;
 		return w->comm_ranks[v] + w->rank;
@@ -333,8 +342,10 @@ int walk_next(struct walk *w, struct event *e, struct error *error)
 		if (rv == 0)
 			rv = column_cursor_next(&cursors[k], &value);
 		if (rv != 0)
-			return error_set(error, "rank %u, event %" PRIu64 ", site %u: column %u ends too early, or there is no memory", w->rank,
-			                 e->number, e->site, k);
+			return error_set(error,
+			                 "rank %u, event %" PRIu64
+			                 ", site %u: column %u ends too early, or there is no memory",
+			                 w->rank, e->number, e->site, k);
 		if (successor && value == VALUE_LOSSY) {
 			w->unordered = true;
 			w->next = w->events; /* what came next is not known */

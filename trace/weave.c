@@ -21,8 +21,8 @@ struct strand {
 	uint64_t timed; /* events that have their exact times in the trace */
 	bool ended, cut;
 	enum need waits; /* why it cannot be next */
-	uint64_t late;  /* by how much all of its times have to be later */
-	uint64_t least; /* it cannot begin before this */
+	uint64_t late;   /* by how much all of its times have to be later */
+	uint64_t least;  /* it cannot begin before this */
 	uint64_t begin, end;
 };
 
@@ -52,7 +52,8 @@ static bool all_timed(const struct trace *t, uint32_t stream)
 
 static bool is_function(const struct event *e, const char *name)
 {
-	return e->schema->function_length == strlen(name) && memcmp(e->schema->function, name, e->schema->function_length) == 0;
+	return e->schema->function_length == strlen(name) &&
+	       memcmp(e->schema->function, name, e->schema->function_length) == 0;
 }
 
 /* Makes the strand's next event begin no earlier than this. */
@@ -93,7 +94,9 @@ static enum need must_wait(const struct weave *w, const struct strand *s)
 {
 	if (!w->initialized && stream_thread(w->trace, s->stream) > 0)
 		return NEED_CERTAIN;
-	return is_function(&s->event, "MPI_Finalize") && !others_ended(w, s) ? NEED_CERTAIN : needs_what(w->needs, s->stream, &s->event);
+	return is_function(&s->event, "MPI_Finalize") && !others_ended(w, s)
+	               ? NEED_CERTAIN
+	               : needs_what(w->needs, s->stream, &s->event);
 }
 
 /* What waited and need not any more begins where the last event ends, not before. */
@@ -111,13 +114,15 @@ static void look_again(struct weave *w)
 	}
 }
 
-/* The strand whose event is next; NULL: there are no more. If all wait, the trace does not have what one waits for, or it was another one's. */
+/* The strand whose event is next; NULL: there are no more. If all wait, the trace does not have what one waits for, or
+ * it was another one's. */
 static struct strand *choose(struct weave *w)
 {
 	struct strand *best = NULL;
 	for (size_t i = 0; i < w->count; i++) {
 		struct strand *s = &w->strands[i];
-		if (!s->ended && (!best || s->waits < best->waits || (s->waits == best->waits && s->begin < best->begin)))
+		if (!s->ended &&
+		    (!best || s->waits < best->waits || (s->waits == best->waits && s->begin < best->begin)))
 			best = s;
 	}
 	return best;
@@ -141,7 +146,8 @@ int weave_next(struct weave *w, struct woven *e, struct error *error)
 	}
 	w->now = s->begin;
 	w->until = s->end;
-	*e = (struct woven){s->stream, &s->event, s->begin - w->origin, s->end - w->origin, !w->needs && s->event.number < s->timed};
+	*e = (struct woven){s->stream, &s->event, s->begin - w->origin, s->end - w->origin,
+	                    !w->needs && s->event.number < s->timed};
 	return 0;
 }
 
@@ -172,7 +178,8 @@ static int learn(struct weave *w, struct error *error)
 static int begin_strand(struct weave *w, struct strand *s, struct error *error)
 {
 	s->timed = timed(w->trace, s->stream);
-	if (walk_begin(&s->walk, w->trace, s->stream, error) != 0 || clock_create(&s->clock, w->trace, s->stream, error) != 0)
+	if (walk_begin(&s->walk, w->trace, s->stream, error) != 0 ||
+	    clock_create(&s->clock, w->trace, s->stream, error) != 0)
 		return -1;
 	return advance(s, error);
 }

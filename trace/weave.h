@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * weave - the events of all threads of a rank as one sequence, in the order of time
  *
- * A trace has the order of the events of each thread (a stream: stream.h), and between threads only what times say and what follows from what was done:
+ * A trace has the order of the events of each thread (a stream: stream.h), and between threads only what times say and
+ * what follows from what was done:
  *
- * - If all threads of the rank have the exact times of their events (timing.h), an event's place is where it began. All threads of a rank use one clock:
- *   the order is that in which the calls began.
- * - Else it is an estimate. Times are drawn from histograms (clock.h), or rounded ones are taken, and no event comes before what it needs: none before
- *   MPI was initialised, MPI_Finalize behind all others, an object or a request behind the call that made it, and one that got the number of
- *   another behind the call that ended that. A thread that would be too early is as much later from there on.
+ * - If all threads of the rank have the exact times of their events (timing.h), an event's place is where it began. All
+ *   threads of a rank use one clock: the order is that in which the calls began.
+ * - Else it is an estimate. Times are drawn from histograms (clock.h), or rounded ones are taken, and no event comes
+ *   before what it needs: none before MPI was initialised, MPI_Finalize behind all others, an object or a request
+ *   behind the call that made it, and one that got the number of another behind the call that ended that. A thread that
+ *   would be too early is as much later from there on.
  *
- * Where times are exact up to a certain event only (memory was used up), the order is an estimate from the first event on: `exact` is one word for the rank.
- * Memory depends on the size of the trace and on the number of objects that live at a time, not on the number of events. An estimate costs one more walk of
- * each thread before the first event.
+ * Where times are exact up to a certain event only (memory was used up), the order is an estimate from the first event
+ * on: `exact` is one word for the rank. Memory depends on the size of the trace and on the number of objects that live
+ * at a time, not on the number of events. An estimate costs one more walk of each thread before the first event.
  */
 #ifndef SPOOR_WEAVE_H
 #define SPOOR_WEAVE_H

@@ -43,7 +43,8 @@ static enum verdict compare(struct comparing *x, uint32_t to, uint32_t in, int64
 	if (!a && !b) {
 		if (to == RANK_PLAIN || in == RANK_PLAIN)
 			return to == in ? SAME_PLAIN : DIFFERENT;
-		return x->loom->nodes[to - RANK_NODE].delta == x->m->nodes[in - RANK_NODE].delta ? SAME_CONSTANTS : DIFFERENT;
+		return x->loom->nodes[to - RANK_NODE].delta == x->m->nodes[in - RANK_NODE].delta ? SAME_CONSTANTS
+		                                                                                 : DIFFERENT;
 	}
 	struct widen_pair *k = &x->widening->kept[hash_mix(to, in) % WIDEN_KEPT];
 	if (k->turn == x->widening->turn && k->to == to && k->in == in) {
@@ -67,14 +68,16 @@ static enum verdict compare(struct comparing *x, uint32_t to, uint32_t in, int64
 }
 
 /* Looks at the map from one of its nodes on. */
-static enum verdict covers(struct widening *w, const struct rank_loom *l, uint32_t to, const struct rankmap *m, uint32_t in, int64_t *offset)
+static enum verdict covers(struct widening *w, const struct rank_loom *l, uint32_t to, const struct rankmap *m,
+                           uint32_t in, int64_t *offset)
 {
 	struct comparing x = {.widening = w, .loom = l, .m = m};
 	w->turn++;
 	return compare(&x, to, in, offset);
 }
 
-bool widen_covers(struct widening *w, const struct rank_loom *l, uint32_t to, uint32_t level, const struct rankmap *m, int64_t *offset)
+bool widen_covers(struct widening *w, const struct rank_loom *l, uint32_t to, uint32_t level, const struct rankmap *m,
+                  int64_t *offset)
 {
 	for (const struct rank_node *n; level > m->level && (n = inner(l->nodes, to)); level--)
 		to = n->low;
@@ -93,8 +96,8 @@ bool widen_has_holes(const struct rankmap *m, uint32_t level)
 }
 
 /* `side` in place of what the map says below `in`, if it covers that. */
-static bool substitute(struct widening *w, const struct rank_loom *l, struct rank_edge side, const struct rankmap *m, uint32_t in, int64_t delta,
-                       struct rank_edge *out)
+static bool substitute(struct widening *w, const struct rank_loom *l, struct rank_edge side, const struct rankmap *m,
+                       uint32_t in, int64_t delta, struct rank_edge *out)
 {
 	int64_t offset;
 	enum verdict verdict = side.to == RANK_ABSENT ? DIFFERENT : covers(w, l, side.to, m, in, &offset);

@@ -36,7 +36,7 @@ struct app {
 	int work; /* us in each step */
 	uint64_t seed;
 	bool periodic;
-	bool weak; /* as much work for each rank, however many there are */
+	bool weak;       /* as much work for each rank, however many there are */
 	uint64_t random; /* for random_next(); differs from rank to rank */
 };
 
@@ -107,7 +107,8 @@ static inline struct app app_begin(const char *name, int *argc, char ***argv)
 		else if (given == 2)
 			app.work = (int)app_number(&app, text, INT_MAX), given++;
 		else
-			app_refuse(&app, "too many arguments\nusage: PROGRAM STEPS [SEED [WORK]] [--periodic] [--weak]");
+			app_refuse(&app,
+			           "too many arguments\nusage: PROGRAM STEPS [SEED [WORK]] [--periodic] [--weak]");
 	}
 	app.random = app.seed * 1000003 + (uint64_t)app.rank;
 	random_next(&app.random);

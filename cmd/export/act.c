@@ -15,7 +15,7 @@ enum live_kind { LIVE_NOTHING, LIVE_SEND, LIVE_RECV, LIVE_COLLECTIVE };
 struct live {
 	enum live_kind kind;
 	bool persistent, active;
-	struct act act; /* as it was begun */
+	struct act act;        /* as it was begun */
 	enum live_kind second; /* of MPI_Isendrecv: the receive, too */
 	struct act other;
 };
@@ -46,7 +46,11 @@ struct acts *acts_create(const struct calls *calls, const struct comms *comms, u
 	struct acts *a = calloc(1, sizeof *a);
 	if (!a)
 		return NULL;
-	*a = (struct acts){.calls = calls, .comms = comms, .stream = stream, .self = stream_rank(calls->trace, stream), .channel_mask = 255};
+	*a = (struct acts){.calls = calls,
+	                   .comms = comms,
+	                   .stream = stream,
+	                   .self = stream_rank(calls->trace, stream),
+	                   .channel_mask = 255};
 	a->types = datatypes_create(calls->trace);
 	a->channels = calloc(a->channel_mask + 1, sizeof *a->channels);
 	if (!a->types || !a->channels) {
@@ -188,14 +192,17 @@ static bool address(struct acts *a, struct act *m, int64_t who, int64_t what)
 
 static struct act message(const struct acts *a, const struct call *c, const struct event *e, enum act_kind kind)
 {
-	return (struct act){.kind = kind, .comm = comms_find(a->comms, a->stream, call_value(c, e, FIELD_COMM)), .local = RANK_UNKNOWN, .peer = RANK_UNKNOWN};
+	return (struct act){.kind = kind,
+	                    .comm = comms_find(a->comms, a->stream, call_value(c, e, FIELD_COMM)),
+	                    .local = RANK_UNKNOWN,
+	                    .peer = RANK_UNKNOWN};
 }
 
 static void begin(struct acts *a, struct live *l);
 
 /* The call has made a request, for this and possibly that. */
-static void requested(struct acts *a, const struct call *c, const struct event *e, enum live_kind kind, const struct act *act, enum live_kind second,
-                      const struct act *other)
+static void requested(struct acts *a, const struct call *c, const struct event *e, enum live_kind kind,
+                      const struct act *act, enum live_kind second, const struct act *other)
 {
 	int64_t symbol = call_value(c, e, FIELD_REQUEST);
 	if (symbol <= VALUE_LOSSY) { /* MPI_REQUEST_NULL, or not known */
@@ -233,7 +240,8 @@ static void begin(struct acts *a, struct live *l)
 	begin_one(a, l->second, &l->other);
 }
 
-static void end_one(struct acts *a, enum live_kind kind, const struct act *begun, int64_t source, int64_t what, int64_t bytes)
+static void end_one(struct acts *a, enum live_kind kind, const struct act *begun, int64_t source, int64_t what,
+                    int64_t bytes)
 {
 	struct act m = *begun;
 	if (kind == LIVE_SEND || kind == LIVE_COLLECTIVE) {
@@ -284,7 +292,8 @@ static void send(struct acts *a, const struct call *c, const struct event *e)
 	struct act m = message(a, c, e, ACT_SEND);
 	bool real = address(a, &m, peer(a, e, call_value(c, e, FIELD_DEST)), tag(call_value(c, e, FIELD_TAG)));
 	bool pair = c->at[FIELD_SENDCOUNT] >= 0;
-	size(a, &m, call_value(c, e, pair ? FIELD_SENDCOUNT : FIELD_COUNT), call_value(c, e, pair ? FIELD_SENDTYPE : FIELD_TYPE));
+	size(a, &m, call_value(c, e, pair ? FIELD_SENDCOUNT : FIELD_COUNT),
+	     call_value(c, e, pair ? FIELD_SENDTYPE : FIELD_TYPE));
 	if (c->at[FIELD_PARTITIONS] >= 0) /* one message, however many parts it is given in */
 		m.bytes *= (uint64_t)call_number(c, e, FIELD_PARTITIONS);
 	if (c->way != WAY_BLOCKING) {
@@ -301,7 +310,8 @@ static void receive(struct acts *a, const struct call *c, const struct event *e)
 	struct act m = message(a, c, e, ACT_RECV);
 	enum field tag_at = c->at[FIELD_RECVTAG] >= 0 ? FIELD_RECVTAG : FIELD_TAG;
 	bool pair = c->at[FIELD_RECVCOUNT] >= 0;
-	int64_t count = call_value(c, e, pair ? FIELD_RECVCOUNT : FIELD_COUNT), type = call_value(c, e, pair ? FIELD_RECVTYPE : FIELD_TYPE);
+	int64_t count = call_value(c, e, pair ? FIELD_RECVCOUNT : FIELD_COUNT),
+		type = call_value(c, e, pair ? FIELD_RECVTYPE : FIELD_TYPE);
 	int64_t who = peer(a, e, call_value(c, e, FIELD_SOURCE)), what = tag(call_value(c, e, tag_at));
 	if (c->way != WAY_BLOCKING) {
 		bool real = address(a, &m, who, what);
@@ -335,10 +345,13 @@ static void send_and_receive(struct acts *a, const struct call *c, const struct 
 	}
 	struct act out = message(a, c, e, ACT_SEND), in = message(a, c, e, ACT_RECV);
 	bool sends = address(a, &out, peer(a, e, call_value(c, e, FIELD_DEST)), tag(call_value(c, e, FIELD_TAG)));
-	bool receives = address(a, &in, peer(a, e, call_value(c, e, FIELD_SOURCE)), tag(call_value(c, e, FIELD_RECVTAG)));
+	bool receives =
+		address(a, &in, peer(a, e, call_value(c, e, FIELD_SOURCE)), tag(call_value(c, e, FIELD_RECVTAG)));
 	bool pair = c->at[FIELD_SENDCOUNT] >= 0;
-	size(a, &out, call_value(c, e, pair ? FIELD_SENDCOUNT : FIELD_COUNT), call_value(c, e, pair ? FIELD_SENDTYPE : FIELD_TYPE));
-	size(a, &in, call_value(c, e, pair ? FIELD_RECVCOUNT : FIELD_COUNT), call_value(c, e, pair ? FIELD_RECVTYPE : FIELD_TYPE));
+	size(a, &out, call_value(c, e, pair ? FIELD_SENDCOUNT : FIELD_COUNT),
+	     call_value(c, e, pair ? FIELD_SENDTYPE : FIELD_TYPE));
+	size(a, &in, call_value(c, e, pair ? FIELD_RECVCOUNT : FIELD_COUNT),
+	     call_value(c, e, pair ? FIELD_RECVTYPE : FIELD_TYPE));
 	requested(a, c, e, sends ? LIVE_SEND : LIVE_NOTHING, &out, receives ? LIVE_RECV : LIVE_NOTHING, &in);
 }
 
@@ -351,7 +364,8 @@ static void probe(struct acts *a, const struct call *c, const struct event *e)
 	if (!l)
 		return;
 	*l = (struct live){.kind = LIVE_RECV, .act = message(a, c, e, ACT_RECV)};
-	if (!address(a, &l->act, peer(a, e, call_value(c, e, FIELD_STATUS_SOURCE)), tag(call_value(c, e, FIELD_STATUS_TAG))))
+	if (!address(a, &l->act, peer(a, e, call_value(c, e, FIELD_STATUS_SOURCE)),
+	             tag(call_value(c, e, FIELD_STATUS_TAG))))
 		l->kind = LIVE_NOTHING;
 }
 
@@ -362,7 +376,8 @@ static void receive_probed(struct acts *a, const struct call *c, const struct ev
 		return;
 	struct live *l = &a->messages[symbol];
 	bool real = l->kind == LIVE_RECV;
-	size(a, &l->act, call_value(c, e, c->way == WAY_BLOCKING ? FIELD_STATUS_COUNT : FIELD_COUNT), call_value(c, e, FIELD_TYPE));
+	size(a, &l->act, call_value(c, e, c->way == WAY_BLOCKING ? FIELD_STATUS_COUNT : FIELD_COUNT),
+	     call_value(c, e, FIELD_TYPE));
 	if (c->way != WAY_BLOCKING) {
 		requested(a, c, e, real ? LIVE_RECV : LIVE_NOTHING, &l->act, LIVE_NOTHING, NULL);
 	} else if (real) {
@@ -379,7 +394,8 @@ static void start(struct acts *a, const struct call *c, const struct event *e)
 	int64_t one = call_value(c, e, FIELD_REQUEST);
 	for (size_t i = 0; i < (list ? n : 1); i++) {
 		int64_t symbol = list ? array_element(list, i) : one;
-		if (symbol >= 0 && (uint64_t)symbol < a->live_count && a->live[symbol].persistent && !a->live[symbol].active)
+		if (symbol >= 0 && (uint64_t)symbol < a->live_count && a->live[symbol].persistent &&
+		    !a->live[symbol].active)
 			begin(a, &a->live[symbol]);
 		else
 			a->unknown += symbol == VALUE_LOSSY;
@@ -394,7 +410,8 @@ static int64_t bytes_of(int64_t value)
 static void complete(struct acts *a, const struct call *c, const struct event *e)
 {
 	size_t n, k;
-	const struct pool_item *list = call_array(a->calls, c, e, FIELD_REQUESTS, &n), *which = call_array(a->calls, c, e, FIELD_INDICES, &k);
+	const struct pool_item *list = call_array(a->calls, c, e, FIELD_REQUESTS, &n),
+			       *which = call_array(a->calls, c, e, FIELD_INDICES, &k);
 	const struct pool_item *sources, *tags, *counts;
 	size_t ns, nt, nc;
 	bool some = c->at[FIELD_INDICES] >= 0;
@@ -402,15 +419,15 @@ static void complete(struct acts *a, const struct call *c, const struct event *e
 	if (c->at[FIELD_FLAG] >= 0 && call_number(c, e, FIELD_FLAG) == 0)
 		return;
 	if (!list) { /* MPI_Wait, MPI_Test */
-		end(a, call_value(c, e, FIELD_REQUEST), peer(a, e, call_value(c, e, FIELD_STATUS_SOURCE)), tag(call_value(c, e, FIELD_STATUS_TAG)),
-		    bytes_of(call_value(c, e, FIELD_STATUS_COUNT)));
+		end(a, call_value(c, e, FIELD_REQUEST), peer(a, e, call_value(c, e, FIELD_STATUS_SOURCE)),
+		    tag(call_value(c, e, FIELD_STATUS_TAG)), bytes_of(call_value(c, e, FIELD_STATUS_COUNT)));
 		return;
 	}
 	if (c->at[FIELD_INDEX] >= 0) { /* MPI_Waitany, MPI_Testany */
 		int64_t i = call_value(c, e, FIELD_INDEX);
 		if (i >= 0 && (uint64_t)i < n)
-			end(a, array_element(list, (size_t)i), peer(a, e, call_value(c, e, FIELD_STATUS_SOURCE)), tag(call_value(c, e, FIELD_STATUS_TAG)),
-			    bytes_of(call_value(c, e, FIELD_STATUS_COUNT)));
+			end(a, array_element(list, (size_t)i), peer(a, e, call_value(c, e, FIELD_STATUS_SOURCE)),
+			    tag(call_value(c, e, FIELD_STATUS_TAG)), bytes_of(call_value(c, e, FIELD_STATUS_COUNT)));
 		return;
 	}
 	sources = call_array(a->calls, c, e, FIELD_STATUS_SOURCE, &ns);
@@ -421,8 +438,12 @@ static void complete(struct acts *a, const struct call *c, const struct event *e
 		int64_t index = some ? array_element(which, i) : (int64_t)i;
 		if (index < 0 || (uint64_t)index >= n)
 			continue;
-		end(a, array_element(list, (size_t)index), sources && i < ns ? peer(a, e, array_element(sources, i)) : lossy ? -3 : -2,
-		    tags && i < nt ? tag(array_element(tags, i)) : -2, counts && i < nc ? bytes_of(array_element(counts, i)) : -1);
+		end(a, array_element(list, (size_t)index),
+		    sources && i < ns ? peer(a, e, array_element(sources, i))
+		    : lossy           ? -3
+		                      : -2,
+		    tags && i < nt ? tag(array_element(tags, i)) : -2,
+		    counts && i < nc ? bytes_of(array_element(counts, i)) : -1);
 	}
 }
 
@@ -443,11 +464,13 @@ static void release(struct acts *a, const struct call *c, const struct event *e)
 }
 
 /* Sum of an array of counts, times the size of their type; 0 if it is not known. */
-static uint64_t sum(const struct acts *a, const struct call *c, const struct event *e, enum field counts, enum field type, enum field types)
+static uint64_t sum(const struct acts *a, const struct call *c, const struct event *e, enum field counts,
+                    enum field type, enum field types)
 {
 	size_t n, k;
 	uint64_t all = 0, size = 0;
-	const struct pool_item *list = call_array(a->calls, c, e, counts, &n), *each = call_array(a->calls, c, e, types, &k);
+	const struct pool_item *list = call_array(a->calls, c, e, counts, &n),
+			       *each = call_array(a->calls, c, e, types, &k);
 	if (!each && !acts_type_size(a, call_value(c, e, type), &size))
 		return 0;
 	for (size_t i = 0; list && i < n; i++) {
@@ -481,7 +504,8 @@ static void collective(struct acts *a, const struct call *c, const struct event 
 	if (m.send_piece == 0 && c->collective == COLLECTIVE_ALLTOALL)
 		m.send_piece = m.receive_piece; /* in place */
 	uint64_t sends = sum(a, c, e, FIELD_SENDCOUNTS, FIELD_SENDTYPE, FIELD_SENDTYPES);
-	uint64_t receives = sum(a, c, e, FIELD_RECVCOUNTS, c->at[FIELD_RECVTYPE] >= 0 ? FIELD_RECVTYPE : FIELD_TYPE, FIELD_RECVTYPES);
+	uint64_t receives = sum(a, c, e, FIELD_RECVCOUNTS, c->at[FIELD_RECVTYPE] >= 0 ? FIELD_RECVTYPE : FIELD_TYPE,
+	                        FIELD_RECVTYPES);
 	switch (c->collective) {
 	case COLLECTIVE_BARRIER:
 	case COLLECTIVES:

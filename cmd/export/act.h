@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * act - what the calls of one rank do: messages sent and received, requests, collective operations, communicators
  *
- * Follows requests from the call that makes them to the one that completes them, probed messages to their receives, datatypes to their sizes. A message is
- * known by its channel (communicator, sender, receiver, tag) and by its number there, which sender and receiver count alike, because messages of one
- * channel do not overtake each other; receives from MPI_ANY_SOURCE or of MPI_ANY_TAG are counted when they are complete.
+ * Follows requests from the call that makes them to the one that completes them, probed messages to their receives,
+ * datatypes to their sizes. A message is known by its channel (communicator, sender, receiver, tag) and by its number
+ * there, which sender and receiver count alike, because messages of one channel do not overtake each other; receives
+ * from MPI_ANY_SOURCE or of MPI_ANY_TAG are counted when they are complete.
  *
  *     MPI_Send      ACT_SEND                 MPI_Isend     ACT_SEND_BEGIN, later (MPI_Wait ...) ACT_SEND_END
  *     MPI_Recv      ACT_RECV                 MPI_Irecv     ACT_RECV_BEGIN, later ACT_RECV_END, or ACT_CANCELLED
@@ -34,17 +35,20 @@ enum act_kind {
 
 struct act {
 	enum act_kind kind;
-	uint32_t comm;    /* or COMM_UNKNOWN */
-	uint32_t local;   /* the peer in that communicator; a collective's root; RANK_UNKNOWN */
-	uint32_t peer;    /* the peer in MPI_COMM_WORLD; RANK_UNKNOWN */
-	int64_t tag;      /* -1: MPI_ANY_TAG */
-	uint64_t bytes;   /* of the message; of ACT_RECV_BEGIN, room for it; 0 if it is not known (sized) */
+	uint32_t comm;  /* or COMM_UNKNOWN */
+	uint32_t local; /* the peer in that communicator; a collective's root; RANK_UNKNOWN */
+	uint32_t peer;  /* the peer in MPI_COMM_WORLD; RANK_UNKNOWN */
+	int64_t tag;    /* -1: MPI_ANY_TAG */
+	uint64_t bytes; /* of the message; of ACT_RECV_BEGIN, room for it; 0 if it is not known (sized) */
 	bool sized, exchange;
-	bool open;        /* of ACT_RECV_BEGIN: the sender or the tag is not known yet, and so is `number` */
-	uint64_t request; /* number of the operation that the request stands for, from 0 in each rank; of ..._BEGIN, ..._END, CANCELLED */
-	uint64_t number;  /* of the message in its channel */
+	bool open; /* of ACT_RECV_BEGIN: the sender or the tag is not known yet, and so is `number` */
+	uint64_t
+		/* number of the operation that the request stands for, from 0 in each rank; of ..._BEGIN, ..._END,
+		 * CANCELLED */
+		request;
+	uint64_t number; /* of the message in its channel */
 	enum collective collective;
-	uint64_t sent, received;           /* bytes of a collective, as this rank's arguments say, to and from all */
+	uint64_t sent, received;            /* bytes of a collective, as this rank's arguments say, to and from all */
 	uint64_t send_piece, receive_piece; /* the same of one peer, where all have the same */
 };
 

@@ -13,7 +13,7 @@
 
 #define KEY_MIN 16
 #define KEY_MAX 4096
-#define WORD 12 /* letters of a pseudonym: 56 bits */
+#define WORD    12 /* letters of a pseudonym: 56 bits */
 
 /* The names of the MPI standard, sorted: made of preload/mpi.table. */
 static const char *const mpi_names[] = {
@@ -35,7 +35,8 @@ static int read_key(const char *from, uint8_t key[KEY_MAX], size_t *n, struct er
 	} else {
 		FILE *file = fopen(from, "r");
 		if (!file)
-			return error_set(error, "--anonymise %s: cannot open the file with the key: %s", from, strerror(errno));
+			return error_set(error, "--anonymise %s: cannot open the file with the key: %s", from,
+			                 strerror(errno));
 		*n = fread(key, 1, KEY_MAX, file);
 		int number = ferror(file) ? errno : 0;
 		fclose(file);
@@ -45,7 +46,10 @@ static int read_key(const char *from, uint8_t key[KEY_MAX], size_t *n, struct er
 	while (*n > 0 && (key[*n - 1] == '\n' || key[*n - 1] == '\r'))
 		(*n)--;
 	if (*n < KEY_MIN)
-		return error_set(error, "--anonymise %s: a key of %zu bytes can be guessed; at least %d are needed, like those of: openssl rand -hex 32", from, *n, KEY_MIN);
+		return error_set(error,
+		                 "--anonymise %s: a key of %zu bytes can be guessed; at least %d are needed, like "
+		                 "those of: openssl rand -hex 32",
+		                 from, *n, KEY_MIN);
 	return 0;
 }
 
@@ -129,7 +133,8 @@ static int by_name(const void *key, const void *element)
 /* A name of the standard, or several with | between; what stands where nothing is. */
 static bool is_standard(const struct pool_item *s)
 {
-	static const char *const others[] = {"", "-", "?", "native", "internal", "external32", "mpi://WORLD", "mpi://SELF"};
+	static const char *const others[] = {"",         "-",          "?",           "native",
+	                                     "internal", "external32", "mpi://WORLD", "mpi://SELF"};
 	char text[1024];
 	if (s->size >= sizeof text || memchr(s->bytes, 0, s->size))
 		return false;
@@ -230,10 +235,13 @@ static enum meta_kind meta_kind(const char *key)
 	static const struct {
 		const char *key;
 		enum meta_kind kind;
-	} kinds[] = {{"state", META_KEEP}, {"start", META_KEEP}, {"end", META_KEEP}, {"step", META_KEEP}, {"mode", META_KEEP}, {"reason", META_KEEP},
-	             {"mpi_version", META_KEEP}, {"spoor_version", META_KEEP}, {"slurm_version", META_KEEP}, {"finalize_ns", META_KEEP}, {"node", META_HOST},
-	             {"hosts", META_HOST}, {"job", META_NUMBER}, {"array_job", META_NUMBER}, {"het_job_id", META_NUMBER}, {"exe_build_id", META_HEX},
-	             {"world", META_HEX}, {"parent_world", META_HEX}, {"mpi_library", META_LIBRARY}, {"uid", META_DROP}, {"gid", META_DROP}};
+	} kinds[] = {{"state", META_KEEP},          {"start", META_KEEP},         {"end", META_KEEP},
+	             {"step", META_KEEP},           {"mode", META_KEEP},          {"reason", META_KEEP},
+	             {"mpi_version", META_KEEP},    {"spoor_version", META_KEEP}, {"slurm_version", META_KEEP},
+	             {"finalize_ns", META_KEEP},    {"node", META_HOST},          {"hosts", META_HOST},
+	             {"job", META_NUMBER},          {"array_job", META_NUMBER},   {"het_job_id", META_NUMBER},
+	             {"exe_build_id", META_HEX},    {"world", META_HEX},          {"parent_world", META_HEX},
+	             {"mpi_library", META_LIBRARY}, {"uid", META_DROP},           {"gid", META_DROP}};
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (strcmp(kinds[i].key, key) == 0)
 			return kinds[i].kind;
@@ -250,7 +258,8 @@ static json_t *take_string(char *text)
 /* Words that mean the same for everybody: nothing else may stand where they are expected. */
 static bool is_plain(const char *text)
 {
-	return strlen(text) <= 40 && text[strspn(text, "0123456789:.+-_ ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")] == '\0';
+	return strlen(text) <= 40 &&
+	       text[strspn(text, "0123456789:.+-_ ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")] == '\0';
 }
 
 /* Hexadecimal digits stand for bytes: the same bytes in the trace have the same pseudonym. */
@@ -329,9 +338,11 @@ json_t *anonymise_meta(struct anonymiser *a, const json_t *meta)
 	json_t *out = meta ? json_object() : NULL;
 	const char *key;
 	json_t *value;
-	json_object_foreach((json_t *)(uintptr_t)meta, key, value) {
+	json_object_foreach((json_t *)(uintptr_t)meta, key, value)
+	{
 		enum meta_kind kind = meta_kind(key);
-		bool name = key[strspn(key, "abcdefghijklmnopqrstuvwxyz_")] != '\0' || strlen(key) > 40; /* not one of ours */
+		bool name = key[strspn(key, "abcdefghijklmnopqrstuvwxyz_")] != '\0' ||
+		            strlen(key) > 40; /* not one of ours */
 		if (!out || kind == META_DROP || name)
 			continue;
 		json_object_set_new(out, key, member(a, kind, value));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * call - what kind of call each function of a trace is, and where its parameters are
  *
- * A trace carries the schemas of its functions; here they are looked at once, by name, so that nothing has to be looked up for each event.
+ * A trace carries the schemas of its functions; here they are looked at once, by name, so that nothing has to be looked
+ * up for each event.
  */
 #ifndef SPOOR_EXPORT_CALL_H
 #define SPOOR_EXPORT_CALL_H
@@ -28,7 +29,8 @@ enum call_kind {
 	CALL_COMM_FREE,
 };
 
-/* A call of these kinds may return a request instead of being done: CALL_SEND, CALL_RECV, CALL_SENDRECV, CALL_MRECV, CALL_COLLECTIVE. */
+/* A call of these kinds may return a request instead of being done: CALL_SEND, CALL_RECV, CALL_SENDRECV, CALL_MRECV,
+ * CALL_COLLECTIVE. */
 enum call_way { WAY_BLOCKING, WAY_REQUEST, WAY_PERSISTENT };
 
 enum collective {
@@ -129,11 +131,14 @@ static inline int64_t call_number(const struct call *c, const struct event *e, e
 /* The name of a constant; NULL if the value is none. */
 static inline const char *call_constant(const struct trace *t, int64_t value)
 {
-	return value_is_constant(value) ? (const char *)t->strings.items[(uint64_t)value - (uint64_t)VALUE_CONSTANT].bytes : NULL;
+	return value_is_constant(value)
+	               ? (const char *)t->strings.items[(uint64_t)value - (uint64_t)VALUE_CONSTANT].bytes
+	               : NULL;
 }
 
 /* The elements of an array parameter; *n is 0 if it is not there, or not known. */
-const struct pool_item *call_array(const struct calls *calls, const struct call *c, const struct event *e, enum field f, size_t *n);
+const struct pool_item *call_array(const struct calls *calls, const struct call *c, const struct event *e, enum field f,
+                                   size_t *n);
 int64_t array_element(const struct pool_item *item, size_t i);
 
 #endif

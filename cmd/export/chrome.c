@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * chrome - `spoor export --chrome FILE`: the JSON of Chrome's trace viewer, which Perfetto opens too
  *
- * A process is a rank, a thread a thread. A call is a complete event ("X") with its parameters; a message is a flow from the call that sends it to the
- * one in which it is received. Written as it comes: memory does not depend on the number of events.
+ * A process is a rank, a thread a thread. A call is a complete event ("X") with its parameters; a message is a flow
+ * from the call that sends it to the one in which it is received. Written as it comes: memory does not depend on the
+ * number of events.
  */
 #include "cmd/export/export.h"
 
@@ -20,7 +21,11 @@ static void put_text(FILE *out, const char *text, size_t n)
 	putc_unlocked('"', out);
 	for (size_t i = 0; i < n;) {
 		unsigned char b = (unsigned char)text[i];
-		size_t more = b < 0x80 ? 0 : b >= 0xc2 && b < 0xe0 ? 1 : b >= 0xe0 && b < 0xf0 ? 2 : b >= 0xf0 && b < 0xf5 ? 3 : 9;
+		size_t more = b < 0x80                ? 0
+		              : b >= 0xc2 && b < 0xe0 ? 1
+		              : b >= 0xe0 && b < 0xf0 ? 2
+		              : b >= 0xf0 && b < 0xf5 ? 3
+		                                      : 9;
 		if (more == 0) {
 			if (b == '"' || b == '\\')
 				fprintf(out, "\\%c", b);
@@ -34,8 +39,10 @@ static void put_text(FILE *out, const char *text, size_t n)
 		bool good = more < 9 && i + more < n;
 		for (size_t k = 1; good && k <= more; k++)
 			good = ((unsigned char)text[i + k] & 0xc0) == 0x80;
-		if (good && ((b == 0xe0 && (unsigned char)text[i + 1] < 0xa0) || (b == 0xed && (unsigned char)text[i + 1] > 0x9f) ||
-		             (b == 0xf0 && (unsigned char)text[i + 1] < 0x90) || (b == 0xf4 && (unsigned char)text[i + 1] > 0x8f)))
+		if (good && ((b == 0xe0 && (unsigned char)text[i + 1] < 0xa0) ||
+		             (b == 0xed && (unsigned char)text[i + 1] > 0x9f) ||
+		             (b == 0xf0 && (unsigned char)text[i + 1] < 0x90) ||
+		             (b == 0xf4 && (unsigned char)text[i + 1] > 0x8f)))
 			good = false;
 		if (good)
 			fwrite(text + i, 1, more + 1, out);
@@ -63,7 +70,8 @@ static void put_header(struct export *x, FILE *out)
 	char host[HOST_MAX], label[HOST_MAX + 32], times[CLOCK_SAYS];
 	int64_t unused;
 	fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"spoor " PACKAGE_VERSION "\"", out);
-	static const char *const keys[] = {"cluster", "job", "step", "job_name", "user", "start", "end", "exe", "mode", "state", "partial", "reason"};
+	static const char *const keys[] = {"cluster", "job", "step", "job_name", "user",    "start",
+	                                   "end",     "exe", "mode", "state",    "partial", "reason"};
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
 		const json_t *value = x->meta ? json_object_get(x->meta, keys[i]) : NULL;
 		char *text = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
@@ -78,13 +86,18 @@ static void put_header(struct export *x, FILE *out)
 		if (thread == 0) {
 			host_get(t, (uint32_t)stream, host);
 			snprintf(label, sizeof label, "rank %u%s%s", rank, host[0] ? " on " : "", host);
-			fprintf(out, "%s{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%u,\"args\":{\"name\":", comma, rank);
+			fprintf(out, "%s{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%u,\"args\":{\"name\":", comma,
+			        rank);
 			put_string(out, label);
-			fprintf(out, "}},\n{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%u,\"args\":{\"sort_index\":%u}}", rank, rank);
+			fprintf(out,
+			        "}},\n{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%u,\"args\":{\"sort_"
+			        "index\":%u}}",
+			        rank, rank);
 			comma = ",\n";
 		}
-		fprintf(out, "%s{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"%s\"}}", comma, rank, thread,
-		        thread ? "MPI calls of a thread" : "MPI calls");
+		fprintf(out,
+		        "%s{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"%s\"}}",
+		        comma, rank, thread, thread ? "MPI calls of a thread" : "MPI calls");
 		comma = ",\n";
 	}
 }
@@ -119,21 +132,25 @@ static int put_parameters(struct track *t, FILE *out, FILE *scratch, char **text
 /* The same number on both sides of a message. */
 static uint64_t flow(const struct act *m, uint32_t from, uint32_t to)
 {
-	uint64_t id = hash_mix(hash_mix(hash_mix(hash_mix(hash_mix(17, m->comm), from), to), (uint64_t)m->tag), m->number);
+	uint64_t id =
+		hash_mix(hash_mix(hash_mix(hash_mix(hash_mix(17, m->comm), from), to), (uint64_t)m->tag), m->number);
 	return id >> 11; /* readers keep numbers as doubles */
 }
 
 static void put_flow(struct track *t, FILE *out, const struct act *m)
 {
 	uint32_t self = stream_rank(t->export->trace, t->stream), thread = stream_thread(t->export->trace, t->stream);
-	bool sent = m->kind == ACT_SEND || m->kind == ACT_SEND_BEGIN, received = m->kind == ACT_RECV || m->kind == ACT_RECV_END;
+	bool sent = m->kind == ACT_SEND || m->kind == ACT_SEND_BEGIN,
+	     received = m->kind == ACT_RECV || m->kind == ACT_RECV_END;
 	if ((!sent && !received) || m->peer == RANK_UNKNOWN || m->comm == COMM_UNKNOWN)
 		return;
-	fprintf(out, ",\n{\"ph\":\"%s\",\"cat\":\"message\",\"name\":\"message\",\"id\":%" PRIu64 ",\"pid\":%u,\"tid\":%u", sent ? "s" : "f\",\"bp\":\"e",
-	        sent ? flow(m, self, m->peer) : flow(m, m->peer, self), self, thread);
+	fprintf(out,
+	        ",\n{\"ph\":\"%s\",\"cat\":\"message\",\"name\":\"message\",\"id\":%" PRIu64 ",\"pid\":%u,\"tid\":%u",
+	        sent ? "s" : "f\",\"bp\":\"e", sent ? flow(m, self, m->peer) : flow(m, m->peer, self), self, thread);
 	put_us(out, "ts", sent || t->end == t->begin ? t->begin : t->end - 1); /* inside the call */
 	if (sent && m->sized)
-		fprintf(out, ",\"args\":{\"bytes\":%" PRIu64 ",\"to\":%u,\"tag\":%" PRId64 "}", m->bytes, m->peer, m->tag);
+		fprintf(out, ",\"args\":{\"bytes\":%" PRIu64 ",\"to\":%u,\"tag\":%" PRId64 "}", m->bytes, m->peer,
+		        m->tag);
 	putc_unlocked('}', out);
 }
 

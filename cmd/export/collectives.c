@@ -37,13 +37,16 @@ static void put_wait(const struct operation *o, uint32_t from, uint32_t to, unsi
 	fprintf(o->ti->out, "%u wait %u %u %d\n", o->ti->self, world(o, from), world(o, to), tag(o, phase));
 }
 
-/* Bytes of element i of an array parameter, `otherwise` if it has none (of those that do not block, the array belongs to another event). */
-static uint64_t piece(const struct operation *o, enum field counts, enum field type, enum field types, uint32_t i, uint64_t otherwise)
+/* Bytes of element i of an array parameter, `otherwise` if it has none (of those that do not block, the array belongs
+ * to another event). */
+static uint64_t piece(const struct operation *o, enum field counts, enum field type, enum field types, uint32_t i,
+                      uint64_t otherwise)
 {
 	size_t n, k;
 	uint64_t size = 0;
 	const struct event *e = &o->track->event;
-	const struct pool_item *list = call_array(&o->ti->export->calls, o->call, e, counts, &n), *each = call_array(&o->ti->export->calls, o->call, e, types, &k);
+	const struct pool_item *list = call_array(&o->ti->export->calls, o->call, e, counts, &n),
+			       *each = call_array(&o->ti->export->calls, o->call, e, types, &k);
 	if (!list || i >= n)
 		return otherwise;
 	int64_t datatype = each && i < k ? array_element(each, i) : call_value(o->call, e, type);
@@ -69,7 +72,8 @@ static uint64_t sent_to(const struct operation *o, uint32_t i)
 	case COLLECTIVE_ALLTOALLW:
 		return piece(o, FIELD_RECVCOUNTS, FIELD_RECVTYPE, FIELD_RECVTYPES, i, 0);
 	case COLLECTIVE_ALLGATHERV:
-		return o->act->send_piece ? o->act->send_piece : piece(o, FIELD_RECVCOUNTS, FIELD_RECVTYPE, FIELD_RECVTYPES, o->me, 0);
+		return o->act->send_piece ? o->act->send_piece
+		                          : piece(o, FIELD_RECVCOUNTS, FIELD_RECVTYPE, FIELD_RECVTYPES, o->me, 0);
 	case COLLECTIVE_REDUCE_SCATTER:
 		return piece(o, FIELD_RECVCOUNTS, FIELD_TYPE, FIELD_RECVTYPES, i, 0);
 	case COLLECTIVE_REDUCE_SCATTER_BLOCK:
@@ -165,7 +169,8 @@ static void begin(const struct operation *o)
 	for (uint32_t k = 1; k < o->size; k++) {
 		uint32_t peer = (o->me + o->size - k) % o->size;
 		if (sends(o, peer, o->me))
-			put(o, "irecv", peer, 0, o->act->sized || !o->act->receive_piece ? received_from(o, peer) : TI_ROOM);
+			put(o, "irecv", peer, 0,
+			    o->act->sized || !o->act->receive_piece ? received_from(o, peer) : TI_ROOM);
 	}
 	for (uint32_t k = 1; k < o->size; k++) {
 		uint32_t peer = (o->me + k) % o->size;
@@ -191,7 +196,8 @@ static bool native(const struct operation *o)
 	const struct act *m = o->act;
 	FILE *out = o->ti->out;
 	uint32_t self = o->ti->self;
-	uint64_t in = m->send_piece ? m->send_piece : m->receive_piece, from = m->receive_piece ? m->receive_piece : m->send_piece;
+	uint64_t in = m->send_piece ? m->send_piece : m->receive_piece,
+		 from = m->receive_piece ? m->receive_piece : m->send_piece;
 	switch (m->collective) {
 	case COLLECTIVE_BARRIER:
 		fprintf(out, "%u barrier\n", self);
@@ -211,7 +217,8 @@ static bool native(const struct operation *o)
 		return true;
 	case COLLECTIVE_GATHER:
 	case COLLECTIVE_SCATTER:
-		fprintf(out, "%u %s %" PRIu64 " %" PRIu64 " %u\n", self, collective_name(m->collective), in, from, m->local);
+		fprintf(out, "%u %s %" PRIu64 " %" PRIu64 " %u\n", self, collective_name(m->collective), in, from,
+		        m->local);
 		return true;
 	default:
 		return false;
@@ -249,7 +256,8 @@ static int number(struct operation *o)
 
 void ti_collective(struct ti *ti, struct track *t, const struct act *m)
 {
-	struct operation o = {.ti = ti, .track = t, .act = m, .call = call_of(&ti->export->calls, &t->event), .comm = m->comm};
+	struct operation o = {
+		.ti = ti, .track = t, .act = m, .call = call_of(&ti->export->calls, &t->event), .comm = m->comm};
 	if (m->comm == COMM_UNKNOWN || m->collective == COLLECTIVE_NEIGHBOR) {
 		ti->export->left_out += m->kind != ACT_COLLECTIVE_END;
 		return;

@@ -32,7 +32,7 @@ struct comms {
 };
 
 #define KEY_WORLD 1
-#define KEY_SELF 2
+#define KEY_SELF  2
 
 /* What one rank has walked through. */
 struct scan {
@@ -85,7 +85,8 @@ static uint64_t key_of(struct scan *s, int64_t value, uint64_t **made, struct ow
 }
 
 /* What tells apart the communicators that one call makes. *dims is that of the new one, malloc'ed; NULL. */
-static uint64_t color_of(struct scan *s, const struct call *c, const struct event *e, const struct own *parent, int64_t size, int64_t **dims, size_t *ndims)
+static uint64_t color_of(struct scan *s, const struct call *c, const struct event *e, const struct own *parent,
+                         int64_t size, int64_t **dims, size_t *ndims)
 {
 	const struct trace *t = s->calls->trace;
 	char host[HOST_MAX];
@@ -129,10 +130,12 @@ static int make(struct scan *s, const struct call *c, const struct event *e)
 	struct own *parent;
 	uint64_t *made, key = key_of(s, call_value(c, e, FIELD_COMM), &made, &parent), ordinal = 0, parent_key = key;
 	int64_t symbol = call_value(c, e, FIELD_NEW);
-	bool group = strncmp(c->name, "MPI_Comm_create_group", 21) == 0, inter = strncmp(c->name, "MPI_Intercomm_create", 20) == 0;
+	bool group = strncmp(c->name, "MPI_Comm_create_group", 21) == 0,
+	     inter = strncmp(c->name, "MPI_Intercomm_create", 20) == 0;
 	if (made && !group)
 		ordinal = (*made)++;
-	if (symbol < 0 || (uint64_t)symbol >= s->rows || s->sizes[symbol] <= 0 || value_is_constant(s->ranks[symbol]) || inter)
+	if (symbol < 0 || (uint64_t)symbol >= s->rows || s->sizes[symbol] <= 0 || value_is_constant(s->ranks[symbol]) ||
+	    inter)
 		return 0; /* MPI_COMM_NULL, or it is not known who is in it */
 	int64_t rank = s->ranks[symbol] + stream_rank(s->calls->trace, s->stream), *dims;
 	size_t ndims;
@@ -164,9 +167,16 @@ static int make(struct scan *s, const struct call *c, const struct event *e)
 		all->own = own;
 		all->capacity = capacity;
 	}
-	all->own[all->count++] = (struct own){.key = key, .stream = s->stream, .symbol = (uint32_t)symbol, .number = COMM_UNKNOWN,
-	                                      .home = stream_rank(s->calls->trace, s->stream), .rank = rank, .size = s->sizes[symbol],
-	                                      .parent = parent_key, .dims = dims, .ndims = ndims};
+	all->own[all->count++] = (struct own){.key = key,
+	                                      .stream = s->stream,
+	                                      .symbol = (uint32_t)symbol,
+	                                      .number = COMM_UNKNOWN,
+	                                      .home = stream_rank(s->calls->trace, s->stream),
+	                                      .rank = rank,
+	                                      .size = s->sizes[symbol],
+	                                      .parent = parent_key,
+	                                      .dims = dims,
+	                                      .ndims = ndims};
 	return 0;
 }
 
@@ -178,7 +188,8 @@ static int scan(struct comms *c, const struct calls *calls, uint32_t stream, uin
 	struct walk *w = NULL;
 	struct event e;
 	size_t n;
-	if (walk_begin(&w, t, stream, error) != 0 || walk_object(t, stream, "@comm", "rank", &s.ranks, &s.rows, error) != 0 ||
+	if (walk_begin(&w, t, stream, error) != 0 ||
+	    walk_object(t, stream, "@comm", "rank", &s.ranks, &s.rows, error) != 0 ||
 	    walk_object(t, stream, "@comm", "size", &s.sizes, &n, error) != 0)
 		goto done;
 	while (left > 0 && (step = walk_next(w, &e, error)) == 0) {
@@ -228,7 +239,8 @@ static int by_key(const void *a, const void *b)
 		return x->size < y->size ? -1 : 1;
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? -1 : 1;
-	return x->stream != y->stream ? (x->stream < y->stream ? -1 : 1) : (x->symbol > y->symbol) - (x->symbol < y->symbol);
+	return x->stream != y->stream ? (x->stream < y->stream ? -1 : 1)
+	                              : (x->symbol > y->symbol) - (x->symbol < y->symbol);
 }
 
 /* All threads of a rank know a communicator by the same number, whichever made it. */
@@ -252,7 +264,9 @@ static int found(struct comms *c, struct own **list, size_t n)
 	c->comms = comms;
 	for (size_t i = 0; i < several; i++) {
 		struct comm *new = &comms[c->comm_count + i];
-		*new = (struct comm){.size = (uint32_t)list[0]->size, .members = malloc((size_t)list[0]->size * sizeof *new->members), .parent = COMM_UNKNOWN};
+		*new = (struct comm){.size = (uint32_t)list[0]->size,
+		                     .members = malloc((size_t)list[0]->size * sizeof *new->members),
+		                     .parent = COMM_UNKNOWN};
 		if (!new->members) {
 			c->comm_count += (uint32_t)i;
 			return -1;
@@ -393,10 +407,13 @@ uint32_t comms_find(const struct comms *c, uint32_t stream, int64_t value)
 {
 	const char *name = call_constant(c->trace, value);
 	if (name)
-		return strcmp(name, "MPI_COMM_WORLD") == 0 ? COMM_WORLD : strcmp(name, "MPI_COMM_SELF") == 0 ? COMM_SELF : COMM_UNKNOWN;
+		return strcmp(name, "MPI_COMM_WORLD") == 0  ? COMM_WORLD
+		       : strcmp(name, "MPI_COMM_SELF") == 0 ? COMM_SELF
+		                                            : COMM_UNKNOWN;
 	if (value < 0 || value > UINT32_MAX || c->count == 0)
 		return COMM_UNKNOWN;
-	const struct own key = {.home = stream_rank(c->trace, stream), .symbol = (uint32_t)value}, *own = bsearch(&key, c->own, c->count, sizeof key, by_number);
+	const struct own key = {.home = stream_rank(c->trace, stream), .symbol = (uint32_t)value},
+			 *own = bsearch(&key, c->own, c->count, sizeof key, by_number);
 	return own ? own->number : COMM_UNKNOWN;
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comms - the communicators of a job: which of the ranks' own c0, c1, ... are the same, and who is in them
  *
- * A trace names communicators rank by rank. All members of one make the same calls on its parent in the same order, so that one is known by its parent,
- * by how many were made of that before, and by what tells apart those that one call makes: the color, the node, the coordinates that
- * MPI_Cart_sub drops. Where that does not say it (MPI_Comm_create with other groups on other ranks), the ranks in it do, taken in order.
- * Intercommunicators, and what has to do with other worlds, are not known.
+ * A trace names communicators rank by rank. All members of one make the same calls on its parent in the same order, so
+ * that one is known by its parent, by how many were made of that before, and by what tells apart those that one call
+ * makes: the color, the node, the coordinates that MPI_Cart_sub drops. Where that does not say it (MPI_Comm_create with
+ * other groups on other ranks), the ranks in it do, taken in order. Intercommunicators, and what has to do with other
+ * worlds, are not known.
  *
  * Costs one walk of each rank up to the last communicator that it makes; nothing if none is made.
  */
@@ -13,8 +14,8 @@
 
 #include "cmd/export/call.h"
 
-#define COMM_WORLD 0
-#define COMM_SELF 1 /* that of each rank */
+#define COMM_WORLD   0
+#define COMM_SELF    1 /* that of each rank */
 #define COMM_UNKNOWN UINT32_MAX
 #define RANK_UNKNOWN UINT32_MAX
 

@@ -59,7 +59,8 @@ void export_end(struct export *x)
 int track_begin(struct track *t, struct export *x, uint32_t stream, bool timed)
 {
 	*t = (struct track){.export = x, .stream = stream};
-	if (walk_begin(&t->walk, x->trace, stream, &x->error) != 0 || (timed && clock_create(&t->clock, x->trace, stream, &x->error) != 0))
+	if (walk_begin(&t->walk, x->trace, stream, &x->error) != 0 ||
+	    (timed && clock_create(&t->clock, x->trace, stream, &x->error) != 0))
 		return -1;
 	t->acts = acts_create(&x->calls, x->comms, stream);
 	return t->acts ? 0 : error_set(&x->error, "no memory");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * export - what the formats of `spoor export` have in common: a trace in, another form of it out, one rank after the other
+ * export - what the formats of `spoor export` have in common: a trace in, another form of it out, one rank after the
+ * other
  */
 #ifndef SPOOR_EXPORT_EXPORT_H
 #define SPOOR_EXPORT_EXPORT_H
@@ -12,7 +13,8 @@
 #include "cmd/progress.h"
 #include "trace/clock.h"
 
-struct export {
+struct export
+{
 	const char *name; /* of the trace, for messages */
 	const struct trace *trace;
 	const json_t *meta; /* NULL if there is none */
@@ -24,7 +26,10 @@ struct export {
 	uint64_t unknown; /* acts_unknown, over all ranks */
 	uint64_t cut;     /* ranks of which the order of events is not known to the end */
 	double flops;     /* of --simgrid: what a second of computation is */
-	uint64_t left_out, foreign, unsized; /* of --simgrid: messages and operations that have no partner; calls that it cannot say; sizes that are not known */
+	uint64_t left_out, foreign,
+		/* of --simgrid: messages and operations that have no partner; calls that it cannot say; sizes that are
+		 * not known */
+		unsized;
 	struct error error;
 };
 

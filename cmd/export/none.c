@@ -6,5 +6,6 @@
 int export_otf2(struct export *x, const char *folder)
 {
 	(void)folder;
-	return error_set(&x->error, "--otf2: this spoor was built without OTF2 (Debian: libotf2-trace-dev, RPM: otf2-devel); --chrome needs no library");
+	return error_set(&x->error, "--otf2: this spoor was built without OTF2 (Debian: libotf2-trace-dev, RPM: "
+	                            "otf2-devel); --chrome needs no library");
 }

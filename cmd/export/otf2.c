@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * otf2 - `spoor export --otf2 DIR`: an OTF2 archive, for Vampir, ViTE, Scalasca
  *
- * A location is a stream of events: a rank, or a thread of one. Events are written rank by rank, the definitions behind them: the library keeps one buffer of
- * a location, and nothing grows with the number of events.
+ * A location is a stream of events: a rank, or a thread of one. Events are written rank by rank, the definitions behind
+ * them: the library keeps one buffer of a location, and nothing grows with the number of events.
  */
 #include "cmd/export/export.h"
 
@@ -15,9 +15,9 @@
 
 #include "trace/host.h"
 
-#define CHUNK_EVENTS (1 << 20) /* bytes; the library takes 256 KiB to 16 MiB */
+#define CHUNK_EVENTS      (1 << 20) /* bytes; the library takes 256 KiB to 16 MiB */
 #define CHUNK_DEFINITIONS (4 << 20)
-#define ATTRIBUTE_FROM 0
+#define ATTRIBUTE_FROM    0
 
 struct archive {
 	struct export *export;
@@ -36,12 +36,13 @@ static OTF2_FlushType flush(void *context, OTF2_FileType type, OTF2_LocationRef 
 	(void)type;
 	(void)location;
 	(void)caller;
-	(void)final;
+	(void) final;
 	return OTF2_FLUSH;
 }
 
 /* The first thing that the library complains of. */
-static OTF2_ErrorCode complain(void *context, const char *file, uint64_t line, const char *function, OTF2_ErrorCode code, const char *format, va_list args)
+static OTF2_ErrorCode complain(void *context, const char *file, uint64_t line, const char *function,
+                               OTF2_ErrorCode code, const char *format, va_list args)
 {
 	struct export *x = context;
 	char text[256];
@@ -60,23 +61,23 @@ static const struct {
 	OTF2_CollectiveOp op;
 	OTF2_RegionRole role;
 } operations[COLLECTIVES] = {
-        [COLLECTIVE_BARRIER] = {OTF2_COLLECTIVE_OP_BARRIER, OTF2_REGION_ROLE_BARRIER},
-        [COLLECTIVE_BCAST] = {OTF2_COLLECTIVE_OP_BCAST, OTF2_REGION_ROLE_COLL_ONE2ALL},
-        [COLLECTIVE_GATHER] = {OTF2_COLLECTIVE_OP_GATHER, OTF2_REGION_ROLE_COLL_ALL2ONE},
-        [COLLECTIVE_GATHERV] = {OTF2_COLLECTIVE_OP_GATHERV, OTF2_REGION_ROLE_COLL_ALL2ONE},
-        [COLLECTIVE_SCATTER] = {OTF2_COLLECTIVE_OP_SCATTER, OTF2_REGION_ROLE_COLL_ONE2ALL},
-        [COLLECTIVE_SCATTERV] = {OTF2_COLLECTIVE_OP_SCATTERV, OTF2_REGION_ROLE_COLL_ONE2ALL},
-        [COLLECTIVE_ALLGATHER] = {OTF2_COLLECTIVE_OP_ALLGATHER, OTF2_REGION_ROLE_COLL_ALL2ALL},
-        [COLLECTIVE_ALLGATHERV] = {OTF2_COLLECTIVE_OP_ALLGATHERV, OTF2_REGION_ROLE_COLL_ALL2ALL},
-        [COLLECTIVE_ALLTOALL] = {OTF2_COLLECTIVE_OP_ALLTOALL, OTF2_REGION_ROLE_COLL_ALL2ALL},
-        [COLLECTIVE_ALLTOALLV] = {OTF2_COLLECTIVE_OP_ALLTOALLV, OTF2_REGION_ROLE_COLL_ALL2ALL},
-        [COLLECTIVE_ALLTOALLW] = {OTF2_COLLECTIVE_OP_ALLTOALLW, OTF2_REGION_ROLE_COLL_ALL2ALL},
-        [COLLECTIVE_ALLREDUCE] = {OTF2_COLLECTIVE_OP_ALLREDUCE, OTF2_REGION_ROLE_COLL_ALL2ALL},
-        [COLLECTIVE_REDUCE] = {OTF2_COLLECTIVE_OP_REDUCE, OTF2_REGION_ROLE_COLL_ALL2ONE},
-        [COLLECTIVE_REDUCE_SCATTER] = {OTF2_COLLECTIVE_OP_REDUCE_SCATTER, OTF2_REGION_ROLE_COLL_OTHER},
-        [COLLECTIVE_REDUCE_SCATTER_BLOCK] = {OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK, OTF2_REGION_ROLE_COLL_OTHER},
-        [COLLECTIVE_SCAN] = {OTF2_COLLECTIVE_OP_SCAN, OTF2_REGION_ROLE_COLL_OTHER},
-        [COLLECTIVE_EXSCAN] = {OTF2_COLLECTIVE_OP_EXSCAN, OTF2_REGION_ROLE_COLL_OTHER},
+	[COLLECTIVE_BARRIER] = {OTF2_COLLECTIVE_OP_BARRIER, OTF2_REGION_ROLE_BARRIER},
+	[COLLECTIVE_BCAST] = {OTF2_COLLECTIVE_OP_BCAST, OTF2_REGION_ROLE_COLL_ONE2ALL},
+	[COLLECTIVE_GATHER] = {OTF2_COLLECTIVE_OP_GATHER, OTF2_REGION_ROLE_COLL_ALL2ONE},
+	[COLLECTIVE_GATHERV] = {OTF2_COLLECTIVE_OP_GATHERV, OTF2_REGION_ROLE_COLL_ALL2ONE},
+	[COLLECTIVE_SCATTER] = {OTF2_COLLECTIVE_OP_SCATTER, OTF2_REGION_ROLE_COLL_ONE2ALL},
+	[COLLECTIVE_SCATTERV] = {OTF2_COLLECTIVE_OP_SCATTERV, OTF2_REGION_ROLE_COLL_ONE2ALL},
+	[COLLECTIVE_ALLGATHER] = {OTF2_COLLECTIVE_OP_ALLGATHER, OTF2_REGION_ROLE_COLL_ALL2ALL},
+	[COLLECTIVE_ALLGATHERV] = {OTF2_COLLECTIVE_OP_ALLGATHERV, OTF2_REGION_ROLE_COLL_ALL2ALL},
+	[COLLECTIVE_ALLTOALL] = {OTF2_COLLECTIVE_OP_ALLTOALL, OTF2_REGION_ROLE_COLL_ALL2ALL},
+	[COLLECTIVE_ALLTOALLV] = {OTF2_COLLECTIVE_OP_ALLTOALLV, OTF2_REGION_ROLE_COLL_ALL2ALL},
+	[COLLECTIVE_ALLTOALLW] = {OTF2_COLLECTIVE_OP_ALLTOALLW, OTF2_REGION_ROLE_COLL_ALL2ALL},
+	[COLLECTIVE_ALLREDUCE] = {OTF2_COLLECTIVE_OP_ALLREDUCE, OTF2_REGION_ROLE_COLL_ALL2ALL},
+	[COLLECTIVE_REDUCE] = {OTF2_COLLECTIVE_OP_REDUCE, OTF2_REGION_ROLE_COLL_ALL2ONE},
+	[COLLECTIVE_REDUCE_SCATTER] = {OTF2_COLLECTIVE_OP_REDUCE_SCATTER, OTF2_REGION_ROLE_COLL_OTHER},
+	[COLLECTIVE_REDUCE_SCATTER_BLOCK] = {OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK, OTF2_REGION_ROLE_COLL_OTHER},
+	[COLLECTIVE_SCAN] = {OTF2_COLLECTIVE_OP_SCAN, OTF2_REGION_ROLE_COLL_OTHER},
+	[COLLECTIVE_EXSCAN] = {OTF2_COLLECTIVE_OP_EXSCAN, OTF2_REGION_ROLE_COLL_OTHER},
 };
 
 /* OTF2 knows no neighborhood collectives, and wants to know who takes part. */
@@ -126,7 +127,8 @@ static void put_end(OTF2_EvtWriter *w, uint64_t time, const struct act *m)
 		break;
 	case ACT_RECV_END:
 		if (m->comm != COMM_UNKNOWN)
-			OTF2_EvtWriter_MpiIrecv(w, NULL, time, m->local, m->comm, (uint32_t)m->tag, m->bytes, m->request);
+			OTF2_EvtWriter_MpiIrecv(w, NULL, time, m->local, m->comm, (uint32_t)m->tag, m->bytes,
+			                        m->request);
 		else
 			OTF2_EvtWriter_MpiRequestCancelled(w, NULL, time, m->request);
 		break;
@@ -135,12 +137,13 @@ static void put_end(OTF2_EvtWriter *w, uint64_t time, const struct act *m)
 		break;
 	case ACT_COLLECTIVE:
 		if (has_record(m))
-			OTF2_EvtWriter_MpiCollectiveEnd(w, NULL, time, operations[m->collective].op, m->comm, root, m->sent, m->received);
+			OTF2_EvtWriter_MpiCollectiveEnd(w, NULL, time, operations[m->collective].op, m->comm, root,
+			                                m->sent, m->received);
 		break;
 	case ACT_COLLECTIVE_END:
 		if (has_record(m))
-			OTF2_EvtWriter_NonBlockingCollectiveComplete(w, NULL, time, operations[m->collective].op, m->comm, root, m->sent, m->received,
-			                                             m->request);
+			OTF2_EvtWriter_NonBlockingCollectiveComplete(w, NULL, time, operations[m->collective].op,
+			                                             m->comm, root, m->sent, m->received, m->request);
 		break;
 	default:
 		break;
@@ -151,7 +154,8 @@ static void put_end(OTF2_EvtWriter *w, uint64_t time, const struct act *m)
 static void put_comm_made(OTF2_EvtWriter *w, struct track *t, const struct call *c, bool begin)
 {
 	uint32_t parent = comms_find(t->export->comms, t->stream, call_value(c, &t->event, FIELD_COMM));
-	bool all = parent != COMM_UNKNOWN && c->at[FIELD_ERROR] < 0 && c->at[FIELD_REQUEST] < 0 && !strstr(c->name, "_group");
+	bool all = parent != COMM_UNKNOWN && c->at[FIELD_ERROR] < 0 && c->at[FIELD_REQUEST] < 0 &&
+	           !strstr(c->name, "_group");
 	if (begin) {
 		if (all)
 			OTF2_EvtWriter_MpiCollectiveBegin(w, NULL, t->begin);
@@ -161,7 +165,8 @@ static void put_comm_made(OTF2_EvtWriter *w, struct track *t, const struct call 
 		if (t->list[i].kind == ACT_COMM_MADE && all)
 			OTF2_EvtWriter_CommCreate(w, NULL, t->end, t->list[i].comm);
 	if (all)
-		OTF2_EvtWriter_MpiCollectiveEnd(w, NULL, t->end, OTF2_COLLECTIVE_OP_CREATE_HANDLE, parent, OTF2_UNDEFINED_UINT32, 0, 0);
+		OTF2_EvtWriter_MpiCollectiveEnd(w, NULL, t->end, OTF2_COLLECTIVE_OP_CREATE_HANDLE, parent,
+		                                OTF2_UNDEFINED_UINT32, 0, 0);
 }
 
 static int put_event(struct archive *a, OTF2_EvtWriter *w, struct track *t)
@@ -229,13 +234,15 @@ static OTF2_RegionRole role_of(const struct call *c)
 	case CALL_COMPLETE:
 		return OTF2_REGION_ROLE_POINT2POINT;
 	case CALL_COLLECTIVE:
-		return c->collective == COLLECTIVE_NEIGHBOR ? OTF2_REGION_ROLE_COLL_OTHER : operations[c->collective].role;
+		return c->collective == COLLECTIVE_NEIGHBOR ? OTF2_REGION_ROLE_COLL_OTHER
+		                                            : operations[c->collective].role;
 	case CALL_COMM_MAKE:
 		return OTF2_REGION_ROLE_COLL_OTHER;
 	default:
 		return strncmp(c->name, "MPI_File_", 9) == 0 ? OTF2_REGION_ROLE_FILE_IO
-		       : strncmp(c->name, "MPI_Win_", 8) == 0 || strstr(c->name, "Put") || strstr(c->name, "ccumulate") ? OTF2_REGION_ROLE_RMA
-		                                                                                                          : OTF2_REGION_ROLE_FUNCTION;
+		       : strncmp(c->name, "MPI_Win_", 8) == 0 || strstr(c->name, "Put") || strstr(c->name, "ccumulate")
+		               ? OTF2_REGION_ROLE_RMA
+		               : OTF2_REGION_ROLE_FUNCTION;
 	}
 }
 
@@ -248,8 +255,8 @@ static int define_places(struct archive *a)
 	OTF2_SystemTreeNodeRef next = 0;
 	const char *machine = meta_text(a, "cluster");
 	OTF2_StringRef node_class = text(a, "node");
-	OTF2_GlobalDefWriter_WriteSystemTreeNode(a->definitions, next, text(a, *machine ? machine : "machine"), text(a, "machine"),
-	                                         OTF2_UNDEFINED_SYSTEM_TREE_NODE);
+	OTF2_GlobalDefWriter_WriteSystemTreeNode(a->definitions, next, text(a, *machine ? machine : "machine"),
+	                                         text(a, "machine"), OTF2_UNDEFINED_SYSTEM_TREE_NODE);
 	OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(a->definitions, next++, OTF2_SYSTEM_TREE_DOMAIN_MACHINE);
 	if (!nodes)
 		return error_set(&a->export->error, "no memory");
@@ -258,8 +265,10 @@ static int define_places(struct archive *a)
 		json_t *known = json_object_get(nodes, host);
 		uint32_t node = known ? (uint32_t)json_integer_value(known) : next;
 		if (!known) {
-			OTF2_GlobalDefWriter_WriteSystemTreeNode(a->definitions, node, text(a, host[0] ? host : "?"), node_class, 0);
-			OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(a->definitions, node, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
+			OTF2_GlobalDefWriter_WriteSystemTreeNode(a->definitions, node, text(a, host[0] ? host : "?"),
+			                                         node_class, 0);
+			OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(a->definitions, node,
+			                                               OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
 			if (json_object_set_new_nocheck(nodes, host, json_integer(next++)) != 0) {
 				json_decref(nodes);
 				return error_set(&a->export->error, "no memory");
@@ -267,15 +276,18 @@ static int define_places(struct archive *a)
 		}
 		snprintf(name, sizeof name, "Rank %u", rank);
 		OTF2_StringRef label = text(a, name);
-		OTF2_GlobalDefWriter_WriteLocationGroup(a->definitions, rank, label, OTF2_LOCATION_GROUP_TYPE_PROCESS, node, OTF2_UNDEFINED_LOCATION_GROUP);
-		OTF2_GlobalDefWriter_WriteLocation(a->definitions, rank, label, OTF2_LOCATION_TYPE_CPU_THREAD, a->events[rank], rank);
+		OTF2_GlobalDefWriter_WriteLocationGroup(a->definitions, rank, label, OTF2_LOCATION_GROUP_TYPE_PROCESS,
+		                                        node, OTF2_UNDEFINED_LOCATION_GROUP);
+		OTF2_GlobalDefWriter_WriteLocation(a->definitions, rank, label, OTF2_LOCATION_TYPE_CPU_THREAD,
+		                                   a->events[rank], rank);
 	}
 	json_decref(nodes);
 	int64_t unused;
 	for (uint64_t stream = t->size; rankmap_next(&t->events, &stream, &unused); stream++) {
-		snprintf(name, sizeof name, "Rank %u, thread %u", stream_rank(t, (uint32_t)stream), stream_thread(t, (uint32_t)stream));
-		OTF2_GlobalDefWriter_WriteLocation(a->definitions, stream, text(a, name), OTF2_LOCATION_TYPE_CPU_THREAD, a->events[stream],
-		                                   stream_rank(t, (uint32_t)stream));
+		snprintf(name, sizeof name, "Rank %u, thread %u", stream_rank(t, (uint32_t)stream),
+		         stream_thread(t, (uint32_t)stream));
+		OTF2_GlobalDefWriter_WriteLocation(a->definitions, stream, text(a, name), OTF2_LOCATION_TYPE_CPU_THREAD,
+		                                   a->events[stream], stream_rank(t, (uint32_t)stream));
 	}
 	return 0;
 }
@@ -289,9 +301,12 @@ static int define_comms(struct archive *a, OTF2_StringRef empty)
 		return error_set(&a->export->error, "no memory");
 	for (uint32_t i = 0; i < t->size; i++)
 		members[i] = i;
-	/* group 0: who may be in communicators; 1: of those that one is alone in; 2: MPI_COMM_WORLD; n + 1: of communicator n > 1 */
-	OTF2_GlobalDefWriter_WriteGroup(a->definitions, 0, empty, OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, t->size, members);
-	OTF2_GlobalDefWriter_WriteGroup(a->definitions, 1, empty, OTF2_GROUP_TYPE_COMM_SELF, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, 0, NULL);
+	/* group 0: who may be in communicators; 1: of those that one is alone in; 2: MPI_COMM_WORLD; n + 1: of
+	 * communicator n > 1 */
+	OTF2_GlobalDefWriter_WriteGroup(a->definitions, 0, empty, OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI,
+	                                OTF2_GROUP_FLAG_NONE, t->size, members);
+	OTF2_GlobalDefWriter_WriteGroup(a->definitions, 1, empty, OTF2_GROUP_TYPE_COMM_SELF, OTF2_PARADIGM_MPI,
+	                                OTF2_GROUP_FLAG_NONE, 0, NULL);
 	for (uint32_t i = 0; i < comms_count(comms); i++) {
 		const struct comm *c = comms_at(comms, i);
 		OTF2_GroupRef group = i == COMM_WORLD ? 2 : i == COMM_SELF ? 1 : i + 1;
@@ -302,12 +317,13 @@ static int define_comms(struct archive *a, OTF2_StringRef empty)
 				uint32_t world = comms_world(comms, i, k, 0);
 				members[k] = world == RANK_UNKNOWN ? OTF2_UNDEFINED_UINT64 : world;
 			}
-			OTF2_GlobalDefWriter_WriteGroup(a->definitions, group, empty, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
-			                                c->size, members);
+			OTF2_GlobalDefWriter_WriteGroup(a->definitions, group, empty, OTF2_GROUP_TYPE_COMM_GROUP,
+			                                OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, c->size, members);
 		}
 		OTF2_GlobalDefWriter_WriteComm(a->definitions, i, text(a, c->name ? c->name : name), group,
 		                               c->parent == COMM_UNKNOWN ? OTF2_UNDEFINED_COMM : c->parent,
-		                               i > COMM_SELF ? OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS : OTF2_COMM_FLAG_NONE);
+		                               i > COMM_SELF ? OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS
+		                                             : OTF2_COMM_FLAG_NONE);
 	}
 	free(members);
 	return 0;
@@ -322,18 +338,20 @@ static int define(struct archive *a)
 		return -1;
 	int64_t origin;
 	OTF2_GlobalDefWriter_WriteClockProperties(a->definitions, 1000000000, 0, a->last,
-	                                          clock_origin(t, &origin)   ? (uint64_t)origin
+	                                          clock_origin(t, &origin) ? (uint64_t)origin
 	                                          : json_is_integer(start) ? (uint64_t)json_integer_value(start)
 	                                                                   : OTF2_UNDEFINED_TIMESTAMP);
 	for (uint32_t i = 0; i < t->site_count; i++) /* strings 0, 1, ...: the sites' call paths */
 		text(a, a->export->paths[i]);
 	OTF2_StringRef empty = text(a, "");
-	OTF2_GlobalDefWriter_WriteParadigm(a->definitions, OTF2_PARADIGM_MPI, text(a, "MPI"), OTF2_PARADIGM_CLASS_PROCESS);
-	OTF2_GlobalDefWriter_WriteAttribute(a->definitions, ATTRIBUTE_FROM, text(a, "from"), text(a, "call path, the innermost frame first"),
-	                                    OTF2_TYPE_STRING);
+	OTF2_GlobalDefWriter_WriteParadigm(a->definitions, OTF2_PARADIGM_MPI, text(a, "MPI"),
+	                                   OTF2_PARADIGM_CLASS_PROCESS);
+	OTF2_GlobalDefWriter_WriteAttribute(a->definitions, ATTRIBUTE_FROM, text(a, "from"),
+	                                    text(a, "call path, the innermost frame first"), OTF2_TYPE_STRING);
 	for (uint32_t i = 0; i < t->function_count; i++) {
 		OTF2_StringRef name = text(a, a->export->calls.items[i].name);
-		OTF2_GlobalDefWriter_WriteRegion(a->definitions, i, name, name, empty, role_of(&a->export->calls.items[i]), OTF2_PARADIGM_MPI,
+		OTF2_GlobalDefWriter_WriteRegion(a->definitions, i, name, name, empty,
+		                                 role_of(&a->export->calls.items[i]), OTF2_PARADIGM_MPI,
 		                                 OTF2_REGION_FLAG_NONE, empty, 0, 0);
 	}
 	return define_places(a) != 0 || define_comms(a, empty) != 0 || a->export->error.text[0] ? -1 : 0;
@@ -360,18 +378,21 @@ static int fill(struct archive *a)
 	int64_t unused;
 	int rv = 0;
 	if (OTF2_Archive_SetFlushCallbacks(a->handle, &callbacks, NULL) != OTF2_SUCCESS ||
-	    OTF2_Archive_SetSerialCollectiveCallbacks(a->handle) != OTF2_SUCCESS || OTF2_Archive_SetCreator(a->handle, "spoor " PACKAGE_VERSION) != OTF2_SUCCESS)
+	    OTF2_Archive_SetSerialCollectiveCallbacks(a->handle) != OTF2_SUCCESS ||
+	    OTF2_Archive_SetCreator(a->handle, "spoor " PACKAGE_VERSION) != OTF2_SUCCESS)
 		return -1;
 	OTF2_Archive_SetProperty(a->handle, "SPOOR::TIMES", clock_says(a->export->trace, times), true);
 	if (*machine)
 		OTF2_Archive_SetMachineName(a->handle, machine);
 	if (*command)
 		OTF2_Archive_SetDescription(a->handle, command);
-	if (OTF2_Archive_OpenEvtFiles(a->handle) != OTF2_SUCCESS || OTF2_Archive_OpenDefFiles(a->handle) != OTF2_SUCCESS)
+	if (OTF2_Archive_OpenEvtFiles(a->handle) != OTF2_SUCCESS ||
+	    OTF2_Archive_OpenDefFiles(a->handle) != OTF2_SUCCESS)
 		return -1;
 	for (uint64_t stream = 0; rv == 0 && rankmap_next(streams, &stream, &unused); stream++)
 		rv = put_stream(a, (uint32_t)stream);
-	if (rv == 0 && (OTF2_Archive_CloseEvtFiles(a->handle) != OTF2_SUCCESS || OTF2_Archive_CloseDefFiles(a->handle) != OTF2_SUCCESS))
+	if (rv == 0 && (OTF2_Archive_CloseEvtFiles(a->handle) != OTF2_SUCCESS ||
+	                OTF2_Archive_CloseDefFiles(a->handle) != OTF2_SUCCESS))
 		rv = -1;
 	return rv == 0 ? define(a) : -1;
 }
@@ -391,8 +412,8 @@ int export_otf2(struct export *x, const char *folder)
 	OTF2_Error_RegisterCallback(complain, x);
 	a.events = calloc(locations + 1, sizeof *a.events);
 	a.attributes = OTF2_AttributeList_New();
-	a.handle = OTF2_Archive_Open(out.temporary, "traces", OTF2_FILEMODE_WRITE, CHUNK_EVENTS, CHUNK_DEFINITIONS, OTF2_SUBSTRATE_POSIX,
-	                             OTF2_COMPRESSION_NONE);
+	a.handle = OTF2_Archive_Open(out.temporary, "traces", OTF2_FILEMODE_WRITE, CHUNK_EVENTS, CHUNK_DEFINITIONS,
+	                             OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
 	rv = a.events && a.attributes && a.handle ? fill(&a) : -1;
 	if (a.handle && OTF2_Archive_Close(a.handle) != OTF2_SUCCESS)
 		rv = -1;

@@ -17,7 +17,8 @@ static int temporary(struct output *o, const char *name, struct error *error)
 	*o = (struct output){.name = name};
 	while (n > 1 && name[n - 1] == '/')
 		n--;
-	if (n == 0 || snprintf(o->temporary, sizeof o->temporary, "%.*s.XXXXXX", (int)n, name) >= (int)sizeof o->temporary) {
+	if (n == 0 ||
+	    snprintf(o->temporary, sizeof o->temporary, "%.*s.XXXXXX", (int)n, name) >= (int)sizeof o->temporary) {
 		o->temporary[0] = '\0';
 		return error_set(error, "\"%s\": not a name that can be written to", name);
 	}
@@ -34,7 +35,8 @@ int output_file(struct output *o, const char *name, struct error *error)
 	}
 	if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
 		return error_set(error, "%s: is a folder; a file is to be written", name);
-	if (lstat(name, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode)) /* a device would be replaced by a file */
+	if (lstat(name, &st) == 0 && !S_ISREG(st.st_mode) &&
+	    !S_ISLNK(st.st_mode)) /* a device would be replaced by a file */
 		return error_set(error, "%s: is no regular file; FILE - is standard output", name);
 	if (temporary(o, name, error) != 0)
 		return -1;
@@ -59,7 +61,9 @@ int output_folder(struct output *o, const char *name, struct error *error)
 	if (temporary(o, name, error) != 0)
 		return -1;
 	struct stat st;
-	if (lstat(name, &st) == 0 && (!S_ISDIR(st.st_mode) || rmdir(name) != 0)) { /* an empty one is in the way of the rename on some file systems */
+	if (lstat(name, &st) == 0 &&
+	    (!S_ISDIR(st.st_mode) ||
+	     rmdir(name) != 0)) { /* an empty one is in the way of the rename on some file systems */
 		o->temporary[0] = '\0';
 		return error_set(error, "%s: exists already: give the name of a new folder, or remove it first", name);
 	}
@@ -80,7 +84,8 @@ int output_finish(struct output *o, struct error *error)
 	int number = 0;
 	if (o->file == stdout) {
 		o->file = NULL;
-		return fflush(stdout) != 0 || ferror(stdout) ? error_set(error, "standard output: %s", strerror(errno)) : 0;
+		return fflush(stdout) != 0 || ferror(stdout) ? error_set(error, "standard output: %s", strerror(errno))
+		                                             : 0;
 	}
 	if (o->file) {
 		if (fflush(o->file) != 0 || ferror(o->file))

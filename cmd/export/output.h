@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * output - a file or a folder that is there whole or not at all: made under a temporary name beside it, and renamed when it is complete
+ * output - a file or a folder that is there whole or not at all: made under a temporary name beside it, and renamed
+ * when it is complete
  */
 #ifndef SPOOR_EXPORT_OUTPUT_H
 #define SPOOR_EXPORT_OUTPUT_H

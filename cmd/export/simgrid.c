@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * simgrid - `spoor export --simgrid DIR`: time-independent traces, which SimGrid's smpirun replays on other machines and networks
+ * simgrid - `spoor export --simgrid DIR`: time-independent traces, which SimGrid's smpirun replays on other machines
+ * and networks
  *
  *     DIR/traces         the names of the files below, for smpirun -replay
  *     DIR/rank-N.txt     what rank N does: "N isend 3 4097 1024"
- *     DIR/platform.xml   the machine that the trace is from, as a cluster to begin with; DIR/hostfile   a host for each rank
+ *     DIR/platform.xml   the machine that the trace is from, as a cluster to begin with; DIR/hostfile   a host for each
+ *         rank
  *
- * Such a replay knows MPI_COMM_WORLD alone, and requests only by sender, receiver and tag. So tags are made anew, such that each message under way has one of its own
- * (both sides count the messages of a channel alike); receives from MPI_ANY_SOURCE are from the rank that they were from: a first walk
- * writes down what each turned out to be, by number, into a file. Collectives of other communicators, those that do not block, and some that the replay has
- * not become messages (collectives.c).
+ * Such a replay knows MPI_COMM_WORLD alone, and requests only by sender, receiver and tag. So tags are made anew, such
+ * that each message under way has one of its own (both sides count the messages of a channel alike); receives from
+ * MPI_ANY_SOURCE are from the rank that they were from: a first walk writes down what each turned out to be, by number,
+ * into a file. Collectives of other communicators, those that do not block, and some that the replay has not become
+ * messages (collectives.c).
  */
 #include "cmd/export/simgrid.h"
 
@@ -57,7 +60,8 @@ static int look_ahead(struct export *x, uint32_t stream, FILE *outcomes)
 		for (size_t i = 0; i < t.count && rv == 0; i++) {
 			const struct act *m = &t.list[i];
 			struct outcome o = {.known = 1, .peer = m->peer, .tag = m->tag, .number = m->number};
-			if (m->kind == ACT_RECV_END && pwrite(fileno(outcomes), &o, sizeof o, (off_t)(m->request * sizeof o)) != sizeof o)
+			if (m->kind == ACT_RECV_END &&
+			    pwrite(fileno(outcomes), &o, sizeof o, (off_t)(m->request * sizeof o)) != sizeof o)
 				rv = error_set(&x->error, "a temporary file cannot be written: %s", strerror(errno));
 		}
 	track_end(&t);
@@ -95,7 +99,8 @@ static void put_act(struct ti *ti, struct track *t, FILE *outcomes, const struct
 	ti->export->unsized += !m.sized && (m.kind == ACT_SEND || m.kind == ACT_SEND_BEGIN);
 	switch (m.kind) {
 	case ACT_SEND:
-		fprintf(ti->out, "%u %s %u %d %" PRIu64 "\n", ti->self, m.exchange ? "isend" : "send", m.peer, tag_of(&m), m.bytes);
+		fprintf(ti->out, "%u %s %u %d %" PRIu64 "\n", ti->self, m.exchange ? "isend" : "send", m.peer,
+		        tag_of(&m), m.bytes);
 		if (m.exchange)
 			*exchange = m;
 		break;
@@ -106,10 +111,12 @@ static void put_act(struct ti *ti, struct track *t, FILE *outcomes, const struct
 		fprintf(ti->out, "%u wait %u %u %d\n", ti->self, ti->self, m.peer, tag_of(&m));
 		break;
 	case ACT_RECV:
-		fprintf(ti->out, "%u recv %u %d %" PRIu64 "\n", ti->self, m.peer, tag_of(&m), m.sized ? m.bytes : TI_ROOM);
+		fprintf(ti->out, "%u recv %u %d %" PRIu64 "\n", ti->self, m.peer, tag_of(&m),
+		        m.sized ? m.bytes : TI_ROOM);
 		break;
 	case ACT_RECV_BEGIN:
-		fprintf(ti->out, "%u irecv %u %d %" PRIu64 "\n", ti->self, m.peer, tag_of(&m), m.sized ? m.bytes : TI_ROOM);
+		fprintf(ti->out, "%u irecv %u %d %" PRIu64 "\n", ti->self, m.peer, tag_of(&m),
+		        m.sized ? m.bytes : TI_ROOM);
 		break;
 	case ACT_RECV_END:
 		fprintf(ti->out, "%u wait %u %u %d\n", ti->self, m.peer, ti->self, tag_of(&m));
@@ -129,8 +136,10 @@ static void put_act(struct ti *ti, struct track *t, FILE *outcomes, const struct
 /* Does a call do something that the replay does not know? */
 static bool is_foreign(const struct call *c)
 {
-	static const char *const names[] = {"MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_Rput", "MPI_Rget", "MPI_Fetch", "MPI_Compare_and", "MPI_Get_acc",
-	                                    "MPI_Raccumulate", "MPI_Win_", "MPI_File_read", "MPI_File_write", "MPI_File_iread", "MPI_File_iwrite", "MPI_Psend", "MPI_Precv"};
+	static const char *const names[] = {"MPI_Put",         "MPI_Get",         "MPI_Accumulate",  "MPI_Rput",
+	                                    "MPI_Rget",        "MPI_Fetch",       "MPI_Compare_and", "MPI_Get_acc",
+	                                    "MPI_Raccumulate", "MPI_Win_",        "MPI_File_read",   "MPI_File_write",
+	                                    "MPI_File_iread",  "MPI_File_iwrite", "MPI_Psend",       "MPI_Precv"};
 	if (c->kind == CALL_COLLECTIVE)
 		return c->collective == COLLECTIVE_NEIGHBOR;
 	if (c->kind != CALL_OTHER || strncmp(c->name, "MPI_Get_", 8) == 0)
@@ -143,7 +152,8 @@ static bool is_foreign(const struct call *c)
 
 static bool is_vain_poll(const struct call *c, const struct event *e)
 {
-	return c->at[FIELD_FLAG] >= 0 && (c->kind == CALL_COMPLETE || strstr(c->name, "probe")) && call_number(c, e, FIELD_FLAG) == 0;
+	return c->at[FIELD_FLAG] >= 0 && (c->kind == CALL_COMPLETE || strstr(c->name, "probe")) &&
+	       call_number(c, e, FIELD_FLAG) == 0;
 }
 
 static int put_rank(struct export *x, uint32_t stream, const char *path, uint64_t *operations)
@@ -152,7 +162,8 @@ static int put_rank(struct export *x, uint32_t stream, const char *path, uint64_
 	struct track t = {.walk = NULL};
 	FILE *outcomes = tmpfile();
 	bool polled = false;
-	int rv = outcomes ? look_ahead(x, stream, outcomes) : error_set(&x->error, "no temporary file: %s", strerror(errno));
+	int rv = outcomes ? look_ahead(x, stream, outcomes)
+	                  : error_set(&x->error, "no temporary file: %s", strerror(errno));
 	if (rv == 0 && !(ti.out = fopen(path, "w")))
 		rv = error_set(&x->error, "%s: %s", path, strerror(errno));
 	if (rv == 0) {
@@ -182,7 +193,9 @@ static int put_rank(struct export *x, uint32_t stream, const char *path, uint64_
 	if (rv > 0) {
 		ti_compute(&ti);
 		fprintf(ti.out, "%u finalize\n", stream);
-		rv = fflush(ti.out) != 0 || ferror(ti.out) ? error_set(&x->error, "cannot be written: %s", strerror(errno)) : 0;
+		rv = fflush(ti.out) != 0 || ferror(ti.out)
+		             ? error_set(&x->error, "cannot be written: %s", strerror(errno))
+		             : 0;
 	}
 	if (ti.out && fclose(ti.out) != 0 && rv == 0)
 		rv = error_set(&x->error, "cannot be written: %s", strerror(errno));
@@ -197,7 +210,8 @@ static int put_rank(struct export *x, uint32_t stream, const char *path, uint64_
 static FILE *file_in(struct export *x, const struct output *out, const char *name)
 {
 	char path[PATH_MAX];
-	FILE *file = snprintf(path, sizeof path, "%s/%s", out->temporary, name) < (int)sizeof path ? fopen(path, "w") : NULL;
+	FILE *file =
+		snprintf(path, sizeof path, "%s/%s", out->temporary, name) < (int)sizeof path ? fopen(path, "w") : NULL;
 	if (!file)
 		error_set(&x->error, "%s/%s: cannot be written: %s", out->name, name, strerror(errno));
 	return file;
@@ -209,7 +223,8 @@ static int put_machine(struct export *x, const struct output *out)
 	const struct trace *t = x->trace;
 	char host[HOST_MAX], times[CLOCK_SAYS];
 	json_t *nodes = json_object();
-	FILE *list = file_in(x, out, "traces"), *hosts = file_in(x, out, "hostfile"), *platform = file_in(x, out, "platform.xml");
+	FILE *list = file_in(x, out, "traces"), *hosts = file_in(x, out, "hostfile"),
+	     *platform = file_in(x, out, "platform.xml");
 	int rv = nodes && list && hosts && platform ? 0 : -1;
 	for (uint32_t rank = 0; rv == 0 && rank < t->size; rank++) {
 		host_get(t, rank, host);
@@ -222,12 +237,16 @@ static int put_machine(struct export *x, const struct output *out)
 	}
 	if (rv == 0)
 		fprintf(platform,
-		        "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">\n"
+		        "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM "
+		        "\"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">\n"
 		        "  <!-- times of the computations: %s -->\n"
-		        "  <!-- speed: what one second of recorded computation is (--flops). core: at least the ranks of a node. Put your network's bandwidth and latency here. -->\n"
-		        "  <cluster id=\"cluster\" prefix=\"node-\" suffix=\"\" radical=\"0-%zu\" speed=\"%.0ff\" core=\"%u\" bw=\"12.5GBps\" lat=\"1us\"\n"
+		        "  <!-- speed: what one second of recorded computation is (--flops). core: at least the ranks "
+		        "of a node. Put your network's bandwidth and latency here. -->\n"
+		        "  <cluster id=\"cluster\" prefix=\"node-\" suffix=\"\" radical=\"0-%zu\" speed=\"%.0ff\" "
+		        "core=\"%u\" bw=\"12.5GBps\" lat=\"1us\"\n"
 		        "           loopback_bw=\"20GBps\" loopback_lat=\"300ns\"/>\n</platform>\n",
-		        clock_says(t, times), json_object_size(nodes) ? json_object_size(nodes) - 1 : 0, x->flops, t->size);
+		        clock_says(t, times), json_object_size(nodes) ? json_object_size(nodes) - 1 : 0, x->flops,
+		        t->size);
 	if (list && fclose(list) != 0)
 		rv = -1;
 	if (hosts && fclose(hosts) != 0)
@@ -241,11 +260,16 @@ static int put_machine(struct export *x, const struct output *out)
 static int refuse(struct export *x)
 {
 	const struct trace *t = x->trace;
-	if ((x->meta && json_object_get(x->meta, "partial")) || stream_threads(t) > 1 || stream_ranks(t, &t->events) < t->size)
-		return error_set(&x->error, stream_threads(t) > 1 ? "--simgrid: ranks with several threads cannot be replayed there"
-		                                                              : "--simgrid: a partial trace: its messages would be waited for for ever");
+	if ((x->meta && json_object_get(x->meta, "partial")) || stream_threads(t) > 1 ||
+	    stream_ranks(t, &t->events) < t->size)
+		return error_set(&x->error,
+		                 stream_threads(t) > 1
+		                         ? "--simgrid: ranks with several threads cannot be replayed there"
+		                         : "--simgrid: a partial trace: its messages would be waited for for ever");
 	if (trace_has_lossy(t))
-		return error_set(&x->error, "--simgrid: a lossy trace: which message went where is not known (spoor replay draws it)");
+		return error_set(
+			&x->error,
+			"--simgrid: a lossy trace: which message went where is not known (spoor replay draws it)");
 	if (!rankmap_empty(&t->lost))
 		return error_set(&x->error, "--simgrid: events were not recorded, because memory was used up");
 	return 0;

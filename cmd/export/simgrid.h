@@ -17,7 +17,7 @@ struct ti {
 	uint64_t *operations; /* collectives so far, by communicator: all members count alike */
 	struct ti_pending {
 		uint64_t request, number;
-	} *pending; /* operations that do not block and are under way */
+	} * pending; /* operations that do not block and are under way */
 	size_t pending_count, pending_capacity;
 };
 
@@ -25,9 +25,10 @@ struct ti {
 int ti_tag(uint64_t channel, uint64_t number);
 /* Writes the computation that has passed. */
 void ti_compute(struct ti *ti);
-/* collectives.c: an operation, begun or ended. Those of MPI_COMM_WORLD that the replay has are one line; others are messages: trees for
- * bcast, reduce, allreduce and barrier, a chain for scans, one message for each pair where all talk to all. Operations that do not block are messages without
- * order, begun here and awaited where the request was completed. */
+/* collectives.c: an operation, begun or ended. Those of MPI_COMM_WORLD that the replay has are one line; others are
+ * messages: trees for bcast, reduce, allreduce and barrier, a chain for scans, one message for each pair where all talk
+ * to all. Operations that do not block are messages without order, begun here and awaited where the request was
+ * completed. */
 void ti_collective(struct ti *ti, struct track *t, const struct act *m);
 
 #endif

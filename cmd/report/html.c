@@ -12,7 +12,11 @@
 static size_t character(const unsigned char *s)
 {
 	static const unsigned char least[] = {0, 0, 0x80, 0xa0, 0x90};
-	size_t n = *s < 0x80 ? 1 : *s >= 0xc2 && *s < 0xe0 ? 2 : *s >= 0xe0 && *s < 0xf0 ? 3 : *s >= 0xf0 && *s < 0xf5 ? 4 : 0;
+	size_t n = *s < 0x80                 ? 1
+	           : *s >= 0xc2 && *s < 0xe0 ? 2
+	           : *s >= 0xe0 && *s < 0xf0 ? 3
+	           : *s >= 0xf0 && *s < 0xf5 ? 4
+	                                     : 0;
 	for (size_t i = 1; i < n; i++)
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
@@ -22,7 +26,8 @@ static size_t character(const unsigned char *s)
 		return 0;
 	if (n == 2 && *s == 0xc2 && s[1] < 0xa0)
 		return 0; /* control characters */
-	if (n == 3 && *s == 0xe2 && ((s[1] == 0x80 && s[2] >= 0xaa && s[2] <= 0xae) || (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9)))
+	if (n == 3 && *s == 0xe2 &&
+	    ((s[1] == 0x80 && s[2] >= 0xaa && s[2] <= 0xae) || (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9)))
 		return 0; /* marks that turn the direction of what follows */
 	return n;
 }
@@ -62,17 +67,22 @@ void html_text(FILE *out, const char *text)
 void html_head(FILE *out, const char *title)
 {
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+	      "img-src data:; base-uri 'none'; "
 	      "form-action 'none'\">\n"
-	      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n"
-	      "<meta name=\"referrer\" content=\"no-referrer\">\n<link rel=\"icon\" href=\"data:,\">\n<title>", out);
+	      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" "
+	      "content=\"light dark\">\n"
+	      "<meta name=\"referrer\" content=\"no-referrer\">\n<link rel=\"icon\" href=\"data:,\">\n<title>",
+	      out);
 	html_text(out, title);
 	fprintf(out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n", report_style);
 }
 
 void html_foot(FILE *out)
 {
-	fputs("<footer>Made by spoor " PACKAGE_VERSION ". This page needs no network and runs no scripts.</footer>\n</body>\n</html>\n", out);
+	fputs("<footer>Made by spoor " PACKAGE_VERSION
+	      ". This page needs no network and runs no scripts.</footer>\n</body>\n</html>\n",
+	      out);
 }
 
 const char *text_count(char out[HTML_NUMBER], uint64_t n)
@@ -159,5 +169,9 @@ void html_share(FILE *out, const char *name, double share)
 	fputs("<data", out);
 	if (name)
 		fprintf(out, " data-figure=\"%s\"", name);
-	fprintf(out, " value=\"%.17g\">%.*f&nbsp;%%</data>", share, share < 0.0995 ? 1 : share > 0.9995 && share < 1 ? 1 : 0, 100 * share);
+	fprintf(out, " value=\"%.17g\">%.*f&nbsp;%%</data>", share,
+	        share < 0.0995                ? 1
+	        : share > 0.9995 && share < 1 ? 1
+	                                      : 0,
+	        100 * share);
 }

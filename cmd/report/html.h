@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * html - text and numbers in a page
  *
- * Whatever comes from a trace goes through html_text: nothing that a user has named can become markup. The pages have a policy that forbids scripts and
- * loading anything, too (html_head).
+ * Whatever comes from a trace goes through html_text: nothing that a user has named can become markup. The pages have a
+ * policy that forbids scripts and loading anything, too (html_head).
  */
 #ifndef SPOOR_REPORT_HTML_H
 #define SPOOR_REPORT_HTML_H
@@ -10,7 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Text as it is: &, <, >, quotes are escaped, control characters and bytes that are no UTF-8 become U+FFFD. Also good inside attributes. */
+/* Text as it is: &, <, >, quotes are escaped, control characters and bytes that are no UTF-8 become U+FFFD. Also good
+ * inside attributes. */
 void html_text(FILE *out, const char *text);
 /* The beginning of a page, up to <main>, and its end. */
 void html_head(FILE *out, const char *title);
@@ -24,8 +25,8 @@ void html_share(FILE *out, const char *name, double share); /* 0 .. 1; negative:
 
 /* The same as plain text, for titles of graphics. */
 #define HTML_NUMBER 40
-const char *text_count(char out[HTML_NUMBER], uint64_t n);    /* "1,234,567" */
-const char *text_ns(char out[HTML_NUMBER], double ns);        /* "1.23 s" */
-const char *text_bytes(char out[HTML_NUMBER], double bytes);  /* "1.50 MiB" */
+const char *text_count(char out[HTML_NUMBER], uint64_t n);   /* "1,234,567" */
+const char *text_ns(char out[HTML_NUMBER], double ns);       /* "1.23 s" */
+const char *text_bytes(char out[HTML_NUMBER], double bytes); /* "1.50 MiB" */
 
 #endif

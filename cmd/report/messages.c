@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * messages - who sent how much to whom, how large messages are, what collectives move
  *
- * The heat map has at most TILES rows: with more ranks each stands for several, so that it has the same size for any number.
+ * The heat map has at most TILES rows: with more ranks each stands for several, so that it has the same size for any
+ * number.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -11,12 +12,12 @@
 #include "cmd/report/html.h"
 #include "cmd/report/report.h"
 
-#define TILES 64
-#define LEVELS 8
-#define SIDE 448 /* of the map, in the units of the graphic */
-#define EDGE 44
+#define TILES       64
+#define LEVELS      8
+#define SIDE        448 /* of the map, in the units of the graphic */
+#define EDGE        44
 #define SHOWN_PAIRS 10
-#define TITLED 16 /* rows up to which each cell is labelled on its own */
+#define TITLED      16 /* rows up to which each cell is labelled on its own */
 
 struct map {
 	uint32_t tile, n; /* ranks of a row; rows */
@@ -95,11 +96,15 @@ static void cells(FILE *out, const struct map *m)
 				size_t i = (size_t)y * m->n + x;
 				if (m->messages[i] == 0)
 					continue;
-				fprintf(out, "<rect class=\"h%d o\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"><title>", level(m, i), EDGE + x * w, EDGE + y * w, w, w);
+				fprintf(out,
+				        "<rect class=\"h%d o\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" "
+				        "height=\"%.2f\"><title>",
+				        level(m, i), EDGE + x * w, EDGE + y * w, w, w);
 				label(out, m, y);
 				fputs(" to ", out);
 				label(out, m, x);
-				fprintf(out, ": %s, %s messages</title></rect>\n", text_bytes(text, (double)m->bytes[i]), text_count(count, m->messages[i]));
+				fprintf(out, ": %s, %s messages</title></rect>\n",
+				        text_bytes(text, (double)m->bytes[i]), text_count(count, m->messages[i]));
 			}
 		return;
 	}
@@ -108,7 +113,8 @@ static void cells(FILE *out, const struct map *m)
 		bool any = false;
 		for (uint32_t y = 0; y < m->n; y++)
 			for (uint32_t x = 0, end; x < m->n; x = end) {
-				for (end = x + 1; end < m->n && level(m, (size_t)y * m->n + x) == l && level(m, (size_t)y * m->n + end) == l;)
+				for (end = x + 1; end < m->n && level(m, (size_t)y * m->n + x) == l &&
+				                  level(m, (size_t)y * m->n + end) == l;)
 					end++;
 				if (level(m, (size_t)y * m->n + x) != l)
 					continue;
@@ -128,23 +134,34 @@ static void picture(FILE *out, const struct map *m)
 	char text[HTML_NUMBER], more[HTML_NUMBER];
 	double w = (double)SIDE / m->n;
 	uint32_t step = (m->n + 7) / 8;
-	fprintf(out, "<figure>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"map-title\"><title id=\"map-title\">%s from each rank (rows) to each rank "
-	             "(columns)</title>\n<rect class=\"s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", SIDE + EDGE + 8, SIDE + EDGE + 44,
-	        m->by_messages ? "Messages" : "Bytes", EDGE, EDGE, SIDE, SIDE);
+	fprintf(out,
+	        "<figure>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"map-title\"><title "
+	        "id=\"map-title\">%s from each rank (rows) to each rank "
+	        "(columns)</title>\n<rect class=\"s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n",
+	        SIDE + EDGE + 8, SIDE + EDGE + 44, m->by_messages ? "Messages" : "Bytes", EDGE, EDGE, SIDE, SIDE);
 	cells(out, m);
 	fprintf(out, "<rect class=\"n\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", EDGE, EDGE, SIDE, SIDE);
 	for (uint32_t i = 0; i < m->n; i += step) {
-		fprintf(out, "<text class=\"d\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%u</text><text class=\"d\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%u</text>\n",
+		fprintf(out,
+		        "<text class=\"d\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%u</text><text class=\"d\" "
+		        "x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%u</text>\n",
 		        EDGE + (i + 0.5) * w, EDGE - 6, i * m->tile, EDGE - 6, EDGE + (i + 0.5) * w + 4, i * m->tile);
 	}
-	fprintf(out, "<text class=\"d\" x=\"%d\" y=\"12\">to rank →</text><text class=\"d\" x=\"12\" y=\"%d\" transform=\"rotate(-90 12 %d)\" text-anchor=\"end\">← from rank</text>\n",
+	fprintf(out,
+	        "<text class=\"d\" x=\"%d\" y=\"12\">to rank →</text><text class=\"d\" x=\"12\" y=\"%d\" "
+	        "transform=\"rotate(-90 12 %d)\" text-anchor=\"end\">← from rank</text>\n",
 	        EDGE, EDGE, EDGE);
 	for (int l = 1; l <= LEVELS; l++)
-		fprintf(out, "<rect class=\"h%d\" x=\"%d\" y=\"%d\" width=\"24\" height=\"12\"/>", l, EDGE + 90 + (l - 1) * 24, SIDE + EDGE + 18);
-	fprintf(out, "<text class=\"d\" x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text><text class=\"d\" x=\"%d\" y=\"%d\">%s</text>\n</svg>\n", EDGE + 84, SIDE + EDGE + 29,
-	        amount(m, text, m->least < m->most ? m->least : m->most), EDGE + 90 + LEVELS * 24 + 6, SIDE + EDGE + 29, amount(m, more, m->most));
+		fprintf(out, "<rect class=\"h%d\" x=\"%d\" y=\"%d\" width=\"24\" height=\"12\"/>", l,
+		        EDGE + 90 + (l - 1) * 24, SIDE + EDGE + 18);
+	fprintf(out,
+	        "<text class=\"d\" x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text><text class=\"d\" x=\"%d\" "
+	        "y=\"%d\">%s</text>\n</svg>\n",
+	        EDGE + 84, SIDE + EDGE + 29, amount(m, text, m->least < m->most ? m->least : m->most),
+	        EDGE + 90 + LEVELS * 24 + 6, SIDE + EDGE + 29, amount(m, more, m->most));
 	if (m->tile > 1)
-		fprintf(out, "<figcaption>Each cell stands for %u × %u ranks. The scale is logarithmic.</figcaption>\n", m->tile, m->tile);
+		fprintf(out, "<figcaption>Each cell stands for %u × %u ranks. The scale is logarithmic.</figcaption>\n",
+		        m->tile, m->tile);
 	else
 		fputs("<figcaption>The scale is logarithmic. Empty: nothing was sent.</figcaption>\n", out);
 	fputs("</figure>\n", out);
@@ -152,7 +169,8 @@ static void picture(FILE *out, const struct map *m)
 
 static int by_bytes(const void *a, const void *b)
 {
-	const struct traffic_cell *x = *(const struct traffic_cell *const *)a, *y = *(const struct traffic_cell *const *)b;
+	const struct traffic_cell *x = *(const struct traffic_cell *const *)a,
+				  *y = *(const struct traffic_cell *const *)b;
 	if (x->bytes != y->bytes)
 		return x->bytes < y->bytes ? 1 : -1;
 	if (x->messages != y->messages)
@@ -168,8 +186,10 @@ static void pairs(FILE *out, const struct traffic *t)
 	for (size_t i = 0; i < t->count; i++)
 		list[i] = &t->cells[i];
 	qsort(list, t->count, sizeof *list, by_bytes);
-	fputs("<h3>The pairs that sent most</h3>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">From</th><th scope=\"col\">To</th><th scope=\"col\">Bytes</th>"
-	      "<th scope=\"col\">Messages</th></tr></thead>\n<tbody>\n", out);
+	fputs("<h3>The pairs that sent most</h3>\n<div class=\"wide\"><table>\n<thead><tr><th "
+	      "scope=\"col\">From</th><th scope=\"col\">To</th><th scope=\"col\">Bytes</th>"
+	      "<th scope=\"col\">Messages</th></tr></thead>\n<tbody>\n",
+	      out);
 	for (size_t i = 0; i < t->count && i < SHOWN_PAIRS; i++) {
 		char key[64];
 		fprintf(out, "<tr><td>%u</td><td>%u</td><td>", list[i]->from, list[i]->to);
@@ -182,7 +202,8 @@ static void pairs(FILE *out, const struct traffic *t)
 	}
 	fputs("</tbody></table></div>\n", out);
 	if (t->count > SHOWN_PAIRS)
-		fprintf(out, "<p class=\"dim\">%d of %zu pairs; <code>spoor show --matrix</code> prints all.</p>\n", SHOWN_PAIRS, t->count);
+		fprintf(out, "<p class=\"dim\">%d of %zu pairs; <code>spoor show --matrix</code> prints all.</p>\n",
+		        SHOWN_PAIRS, t->count);
 	free(list);
 }
 
@@ -193,8 +214,11 @@ static void sizes(FILE *out, const struct traffic *t)
 		most = t->sizes[i].messages > most ? t->sizes[i].messages : most;
 	if (most == 0)
 		return;
-	fputs("<h3 id=\"sizes\">Message sizes</h3>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">Size</th><th scope=\"col\">Messages</th><th class=\"bar\"><span class=\"narrow\">bar</span>"
-	      "</th><th scope=\"col\">Bytes</th></tr></thead>\n<tbody>\n", out);
+	fputs("<h3 id=\"sizes\">Message sizes</h3>\n<div class=\"wide\"><table>\n<thead><tr><th "
+	      "scope=\"col\">Size</th><th scope=\"col\">Messages</th><th class=\"bar\"><span "
+	      "class=\"narrow\">bar</span>"
+	      "</th><th scope=\"col\">Bytes</th></tr></thead>\n<tbody>\n",
+	      out);
 	for (int i = 0; i < TRAFFIC_CLASSES; i++) {
 		char from[HTML_NUMBER], to[HTML_NUMBER], key[64];
 		double least = i ? ldexp(1, i - 1) : 0;
@@ -210,7 +234,8 @@ static void sizes(FILE *out, const struct traffic *t)
 		fputs("</th><td>", out);
 		snprintf(key, sizeof key, "message_sizes.%.0f.messages", least);
 		html_count(out, key, t->sizes[i].messages);
-		fprintf(out, "</td><td class=\"bar\"><i class=\"b1\" style=\"width:%.1f%%\"></i></td><td>", 100 * (double)t->sizes[i].messages / (double)most);
+		fprintf(out, "</td><td class=\"bar\"><i class=\"b1\" style=\"width:%.1f%%\"></i></td><td>",
+		        100 * (double)t->sizes[i].messages / (double)most);
 		snprintf(key, sizeof key, "message_sizes.%.0f.bytes", least);
 		html_bytes(out, key, t->sizes[i].bytes);
 		fputs("</td></tr>\n", out);
@@ -225,8 +250,11 @@ static void collectives(FILE *out, const struct traffic *t)
 		any = any || t->collectives[i].calls;
 	if (!any)
 		return;
-	fputs("<h3>Collective operations</h3>\n<div class=\"wide\"><table>\n<caption>Bytes as the calls’ arguments say, over all ranks; how the MPI library moves them is its own."
-	      "</caption>\n<thead><tr><th scope=\"col\" class=\"l\">Operation</th><th scope=\"col\">Calls</th><th scope=\"col\">In</th><th scope=\"col\">Out</th></tr></thead>\n<tbody>\n", out);
+	fputs("<h3>Collective operations</h3>\n<div class=\"wide\"><table>\n<caption>Bytes as the calls’ arguments "
+	      "say, over all ranks; how the MPI library moves them is its own."
+	      "</caption>\n<thead><tr><th scope=\"col\" class=\"l\">Operation</th><th scope=\"col\">Calls</th><th "
+	      "scope=\"col\">In</th><th scope=\"col\">Out</th></tr></thead>\n<tbody>\n",
+	      out);
 	for (int i = 0; i < COLLECTIVES; i++) {
 		if (t->collectives[i].calls == 0)
 			continue;
@@ -251,7 +279,9 @@ void report_messages(struct report *r)
 	html_bytes(out, NULL, r->sum.bytes);
 	fputs(r->sum.unsized ? " at least: the sizes of some are not in the trace’s summary.</p>\n" : ".</p>\n", out);
 	if (!r->has_traffic)
-		fputs("<p class=\"dim\">This trace has so many events that they were not walked for who sent to whom; <code>spoor report --full</code> does it.</p>\n", out);
+		fputs("<p class=\"dim\">This trace has so many events that they were not walked for who sent to whom; "
+		      "<code>spoor report --full</code> does it.</p>\n",
+		      out);
 	else if (r->traffic.count == 0)
 		collectives(out, &r->traffic);
 	else if (gather(&m, r) == 0) {

@@ -18,8 +18,9 @@ static void item(FILE *out, bool *any, const char *text)
 
 static void degradations(struct report *r, bool *any)
 {
-	static const char *const stages[TRACE_STAGES] = {
-	        [STAGE_COLUMNS] = "the order of some values was given up", [STAGE_PATHS] = "new call paths were cut", [STAGE_COUNTING] = "events were only counted"};
+	static const char *const stages[TRACE_STAGES] = {[STAGE_COLUMNS] = "the order of some values was given up",
+	                                                 [STAGE_PATHS] = "new call paths were cut",
+	                                                 [STAGE_COUNTING] = "events were only counted"};
 	const struct trace *t = r->trace;
 	FILE *out = r->out;
 	char text[HTML_NUMBER], more[HTML_NUMBER];
@@ -39,18 +40,23 @@ static void degradations(struct report *r, bool *any)
 		}
 	if (t->loss.lossy) {
 		item(out, any, "");
-		fprintf(out, "The mode was <code>lossy:%" PRIu64 "</code>: values are counted exactly, but the order of those that varied more is not kept.</li>\n", t->loss.threshold);
+		fprintf(out,
+		        "The mode was <code>lossy:%" PRIu64 "</code>: values are counted exactly, but the order of "
+		        "those that varied more is not kept.</li>\n",
+		        t->loss.threshold);
 	}
 	if (lossy) {
 		char reasons[WHY_SIZE];
 		item(out, any, "");
-		fprintf(out, "Of %s columns %s have no order (%s). Totals stay exact.</li>\n", text_count(text, columns), text_count(more, lossy), trace_why_text(why, reasons));
+		fprintf(out, "Of %s columns %s have no order (%s). Totals stay exact.</li>\n",
+		        text_count(text, columns), text_count(more, lossy), trace_why_text(why, reasons));
 	}
 	for (int s = 0; s < TRACE_STAGES; s++)
 		if (t->loss.stage[s].ranks) {
 			item(out, any, "");
-			fprintf(out, "Memory was nearly used up: in %s rank%s %s, from event %s on.</li>\n", text_count(text, t->loss.stage[s].ranks),
-			        t->loss.stage[s].ranks == 1 ? "" : "s", stages[s], text_count(more, t->loss.stage[s].since));
+			fprintf(out, "Memory was nearly used up: in %s rank%s %s, from event %s on.</li>\n",
+			        text_count(text, t->loss.stage[s].ranks), t->loss.stage[s].ranks == 1 ? "" : "s",
+			        stages[s], text_count(more, t->loss.stage[s].since));
 		}
 }
 
@@ -74,28 +80,39 @@ void report_notes(struct report *r)
 	}
 	if (missing) {
 		item(out, &any, "");
-		fprintf(out, "%s of %s ranks are not in this trace.</li>\n", text_count(text, missing), text_count(more, t->size));
+		fprintf(out, "%s of %s ranks are not in this trace.</li>\n", text_count(text, missing),
+		        text_count(more, t->size));
 	}
 	if (r->sum.lost) {
 		item(out, &any, "");
-		fprintf(out, "%s events were not recorded, because the memory of %s ranks was used up; times and totals are without them.</li>\n", text_count(text, r->sum.lost),
-		        text_count(more, stream_ranks(t, &t->lost)));
+		fprintf(out,
+		        "%s events were not recorded, because the memory of %s ranks was used up; times and totals are "
+		        "without them.</li>\n",
+		        text_count(text, r->sum.lost), text_count(more, stream_ranks(t, &t->lost)));
 	}
 	degradations(r, &any);
 	if (r->sum.parallel_efficiency < 0)
-		item(out, &any, "The times of ranks are not in this trace: it is of an early version, or without computation.</li>\n");
+		item(out, &any,
+		     "The times of ranks are not in this trace: it is of an early version, or without "
+		     "computation.</li>\n");
 	if (r->sum.unsized) {
 		item(out, &any, "");
-		fprintf(out, "The sizes of %s messages are not in the trace’s summary: what says so has no order in a lossy trace, or their datatypes and requests "
-		             "could not be followed.</li>\n", text_count(text, r->sum.unsized));
+		fprintf(out,
+		        "The sizes of %s messages are not in the trace’s summary: what says so has no order in a lossy "
+		        "trace, or their datatypes and requests "
+		        "could not be followed.</li>\n",
+		        text_count(text, r->sum.unsized));
 	}
 	if (r->has_traffic && r->traffic.unknown_sizes) {
 		item(out, &any, "");
-		fprintf(out, "%s messages are of a datatype whose size is not known.</li>\n", text_count(text, r->traffic.unknown_sizes));
+		fprintf(out, "%s messages are of a datatype whose size is not known.</li>\n",
+		        text_count(text, r->traffic.unknown_sizes));
 	}
 	if (r->has_traffic && r->traffic.other_messages) {
 		item(out, &any, "");
-		fprintf(out, "%s messages went to ranks that are not known here (intercommunicators, other worlds); they are not in the map.</li>\n",
+		fprintf(out,
+		        "%s messages went to ranks that are not known here (intercommunicators, other worlds); they "
+		        "are not in the map.</li>\n",
 		        text_count(text, r->traffic.other_messages));
 	}
 	if (r->sum.overhead_ns) {
@@ -106,9 +123,12 @@ void report_notes(struct report *r)
 	}
 	if (any)
 		fputs("</ul>\n", out);
-	fputs("<p class=\"dim\">Efficiencies are those of the POP project: load balance is the mean computation of the ranks / the most of a rank, communication "
-	      "efficiency is the most computation of a rank / the run time, parallel efficiency their product. Times are without <code>MPI_Init</code>, unless they are of it. "
-	      "All figures are those of <code>spoor show --json</code>.</p>\n</section>\n", out);
+	fputs("<p class=\"dim\">Efficiencies are those of the POP project: load balance is the mean computation of the "
+	      "ranks / the most of a rank, communication "
+	      "efficiency is the most computation of a rank / the run time, parallel efficiency their product. Times "
+	      "are without <code>MPI_Init</code>, unless they are of it. "
+	      "All figures are those of <code>spoor show --json</code>.</p>\n</section>\n",
+	      out);
 }
 
 static void value(FILE *out, const json_t *v)
@@ -136,14 +156,45 @@ void report_meta_table(struct report *r)
 {
 	static const struct {
 		const char *key, *label;
-	} labels[] = {{"cluster", "Cluster"}, {"job", "Job"}, {"step", "Step"}, {"array_job", "Array job"}, {"array_task", "Array task"}, {"job_name", "Name"}, {"user", "User"},
-	              {"account", "Account"}, {"partition", "Partition"}, {"qos", "QoS"}, {"reservation", "Reservation"}, {"container", "Container"}, {"state", "State"},
-	              {"reason", "Reason"}, {"exit_code", "Exit code"}, {"signal", "Signal"}, {"node_list", "Nodes"}, {"hosts", "Hosts"}, {"ranks_per_node", "Ranks a node"},
-	              {"start", "Start"}, {"end", "End"}, {"elapsed", "Elapsed, s"}, {"exe", "Executable"}, {"exe_build_id", "Build id"}, {"command", "Command"},
-	              {"mpi_library", "MPI library"}, {"mpi_version", "MPI version"}, {"mode", "Mode"}, {"rule", "Rule"}, {"rule_where", "Rule at"}, {"rule_reason", "Reason of the rule"},
-	              {"world", "World"}, {"parent_world", "Spawned by"}, {"spoor_version", "spoor"}, {"slurm_version", "Slurm"}};
+	} labels[] = {{"cluster", "Cluster"},
+	              {"job", "Job"},
+	              {"step", "Step"},
+	              {"array_job", "Array job"},
+	              {"array_task", "Array task"},
+	              {"job_name", "Name"},
+	              {"user", "User"},
+	              {"account", "Account"},
+	              {"partition", "Partition"},
+	              {"qos", "QoS"},
+	              {"reservation", "Reservation"},
+	              {"container", "Container"},
+	              {"state", "State"},
+	              {"reason", "Reason"},
+	              {"exit_code", "Exit code"},
+	              {"signal", "Signal"},
+	              {"node_list", "Nodes"},
+	              {"hosts", "Hosts"},
+	              {"ranks_per_node", "Ranks a node"},
+	              {"start", "Start"},
+	              {"end", "End"},
+	              {"elapsed", "Elapsed, s"},
+	              {"exe", "Executable"},
+	              {"exe_build_id", "Build id"},
+	              {"command", "Command"},
+	              {"mpi_library", "MPI library"},
+	              {"mpi_version", "MPI version"},
+	              {"mode", "Mode"},
+	              {"rule", "Rule"},
+	              {"rule_where", "Rule at"},
+	              {"rule_reason", "Reason of the rule"},
+	              {"world", "World"},
+	              {"parent_world", "Spawned by"},
+	              {"spoor_version", "spoor"},
+	              {"slurm_version", "Slurm"}};
 	FILE *out = r->out;
-	fputs("<section aria-labelledby=\"job\">\n<h2 id=\"job\">Job</h2>\n<dl class=\"meta\">\n<dt>Trace</dt><dd><code>", out);
+	fputs("<section aria-labelledby=\"job\">\n<h2 id=\"job\">Job</h2>\n<dl "
+	      "class=\"meta\">\n<dt>Trace</dt><dd><code>",
+	      out);
 	html_text(out, r->show->name);
 	fputs("</code></dd>\n", out);
 	for (size_t i = 0; r->show->meta && i < sizeof labels / sizeof *labels; i++) {

@@ -17,7 +17,7 @@
 /* Messages up to 1 KiB are small: sending one costs more than its bytes do. */
 #define SMALL_CLASS 10
 #define SMALL_SHARE 0.8
-#define SMALL_RATE 500 /* a second and rank */
+#define SMALL_RATE  500 /* a second and rank */
 
 static const char *mark(double efficiency)
 {
@@ -26,10 +26,12 @@ static const char *mark(double efficiency)
 
 static void heading(struct report *r)
 {
-	const char *name = report_meta(r, "job_name"), *exe = report_meta(r, "exe"), *user = report_meta(r, "user"), *start = report_meta(r, "start");
+	const char *name = report_meta(r, "job_name"), *exe = report_meta(r, "exe"), *user = report_meta(r, "user"),
+		   *start = report_meta(r, "start");
 	uint64_t job = report_meta_number(r, "job"), nodes = report_meta_number(r, "nodes");
 	const char *slash = exe ? strrchr(exe, '/') : NULL, *short_exe = slash ? slash + 1 : exe;
-	const json_t *hosts = r->show->meta ? json_object_get(r->show->meta, "hosts") : NULL, *elapsed = r->show->meta ? json_object_get(r->show->meta, "elapsed") : NULL;
+	const json_t *hosts = r->show->meta ? json_object_get(r->show->meta, "hosts") : NULL,
+		     *elapsed = r->show->meta ? json_object_get(r->show->meta, "elapsed") : NULL;
 	FILE *out = r->out;
 	char text[HTML_NUMBER];
 	fputs("<header>\n<h1>", out);
@@ -57,8 +59,11 @@ static void heading(struct report *r)
 		fputs(", started ", out);
 		html_text(out, start);
 	}
-	fputs("</p>\n<nav aria-label=\"Sections\"><a href=\"#sites\">Call sites</a> <a href=\"#ranks\">Ranks</a> <a href=\"#messages\">Messages</a> "
-	      "<a href=\"#course\">Course of the program</a> <a href=\"#notes\">Notes</a> <a href=\"#job\">Job</a></nav>\n</header>\n<main>\n", out);
+	fputs("</p>\n<nav aria-label=\"Sections\"><a href=\"#sites\">Call sites</a> <a href=\"#ranks\">Ranks</a> <a "
+	      "href=\"#messages\">Messages</a> "
+	      "<a href=\"#course\">Course of the program</a> <a href=\"#notes\">Notes</a> <a "
+	      "href=\"#job\">Job</a></nav>\n</header>\n<main>\n",
+	      out);
 }
 
 static void percent(FILE *out, double share)
@@ -70,9 +75,14 @@ static const char *reason(const struct report *r)
 {
 	static const struct {
 		const char *key, *text;
-	} reasons[] = {{"abort", "a rank called MPI_Abort"},        {"oom", "memory ran out"},         {"node-lost", "a node was lost"},
-	               {"time-limit", "it reached its time limit"}, {"preempted", "it was preempted"}, {"cancelled", "it was cancelled"},
-	               {"signal", "it was ended by a signal"},      {"exit", "it ended without MPI_Finalize"},
+	} reasons[] = {{"abort", "a rank called MPI_Abort"},
+	               {"oom", "memory ran out"},
+	               {"node-lost", "a node was lost"},
+	               {"time-limit", "it reached its time limit"},
+	               {"preempted", "it was preempted"},
+	               {"cancelled", "it was cancelled"},
+	               {"signal", "it was ended by a signal"},
+	               {"exit", "it ended without MPI_Finalize"},
 	               {"deadline", "its ranks came to MPI_Finalize too far apart to be merged there"}};
 	const char *key = report_meta(r, "reason");
 	for (size_t i = 0; key && i < sizeof reasons / sizeof *reasons; i++)
@@ -117,7 +127,8 @@ static void headline(struct report *r, double compute, double imbalance, double 
 
 static void worst_site(struct report *r)
 {
-	const json_t *site = json_array_get(json_object_get(r->json, "balance"), 0), *late = json_object_get(site, "late_rank");
+	const json_t *site = json_array_get(json_object_get(r->json, "balance"), 0),
+		     *late = json_object_get(site, "late_rank");
 	FILE *out = r->out;
 	char text[HTML_NUMBER], of[STREAM_NAME];
 	const char *at = json_string_value(json_object_get(site, "at"));
@@ -130,22 +141,26 @@ static void worst_site(struct report *r)
 	html_text(out, at ? at : "-");
 	fputs("</code> takes <strong>", out);
 	percent(out, share);
-	fprintf(out, "</strong> of all time (%s over all ranks)", text_ns(text, (double)json_integer_value(json_object_get(site, "time_ns"))));
+	fprintf(out, "</strong> of all time (%s over all ranks)",
+	        text_ns(text, (double)json_integer_value(json_object_get(site, "time_ns"))));
 	if (late)
-		fprintf(out, "; the others wait there for <strong>rank %s</strong>, which comes last", stream_name(r->trace, (uint64_t)json_integer_value(late), of));
+		fprintf(out, "; the others wait there for <strong>rank %s</strong>, which comes last",
+		        stream_name(r->trace, (uint64_t)json_integer_value(late), of));
 	fputs(".</li>\n", out);
 }
 
 /* Where most ranks of a partial trace were. */
 static void end_place(struct report *r)
 {
-	const json_t *place = json_array_get(json_object_get(r->json, "last"), 0), *function = json_object_get(place, "function");
+	const json_t *place = json_array_get(json_object_get(r->json, "last"), 0),
+		     *function = json_object_get(place, "function");
 	char a[HTML_NUMBER], b[HTML_NUMBER];
 	FILE *out = r->out;
 	if (!json_is_string(function))
 		return;
-	fprintf(out, "<li>At the end %s of %s ranks were %s <strong>", text_count(a, json_array_size(json_object_get(place, "ranks"))),
-	        text_count(b, r->trace->size), json_string_value(json_object_get(place, "where")));
+	fprintf(out, "<li>At the end %s of %s ranks were %s <strong>",
+	        text_count(a, json_array_size(json_object_get(place, "ranks"))), text_count(b, r->trace->size),
+	        json_string_value(json_object_get(place, "where")));
 	html_text(out, json_string_value(function));
 	fputs("</strong> in <code>", out);
 	html_text(out, json_string_value(json_array_get(json_object_get(place, "path"), 0)));
@@ -165,10 +180,14 @@ static void findings(struct report *r, double imbalance)
 	uint64_t counted = r->trace->total[TOTAL_COMPUTE].count; /* threads, where ranks have several */
 	if (imbalance >= WORTH && counted) {
 		double mean = (double)s->compute_ns / (double)counted;
-		fprintf(out, "<li>Rank <strong>%s</strong> computes for %s, the mean of the ranks is %s, rank %s only %s: sharing the work evenly would save up to "
-		             "<strong>%s</strong>", stream_name(r->trace, s->compute_max_rank, most), text_ns(a, (double)s->compute_max_ns), text_ns(b, mean),
-		        stream_name(r->trace, s->compute_min_rank, least),
-		        text_ns(c, (double)s->compute_min_ns), text_ns((char[HTML_NUMBER]){0}, (double)s->compute_max_ns - mean));
+		fprintf(out,
+		        "<li>Rank <strong>%s</strong> computes for %s, the mean of the ranks is %s, rank %s only %s: "
+		        "sharing the work evenly would save up to "
+		        "<strong>%s</strong>",
+		        stream_name(r->trace, s->compute_max_rank, most), text_ns(a, (double)s->compute_max_ns),
+		        text_ns(b, mean), stream_name(r->trace, s->compute_min_rank, least),
+		        text_ns(c, (double)s->compute_min_ns),
+		        text_ns((char[HTML_NUMBER]){0}, (double)s->compute_max_ns - mean));
 		fprintf(out, " of %s.</li>\n", text_ns(a, (double)run));
 	}
 	for (unsigned i = 0; r->has_traffic && i < TRAFFIC_CLASSES; i++) {
@@ -176,18 +195,23 @@ static void findings(struct report *r, double imbalance)
 		small += i <= SMALL_CLASS ? r->traffic.sizes[i].messages : 0;
 	}
 	double rate = run && s->ranks ? (double)known / s->ranks / ((double)run * 1e-9) : 0;
-	if (known && (double)small >= SMALL_SHARE * (double)known && rate >= SMALL_RATE && r->sum.parallel_efficiency >= 0 && r->sum.parallel_efficiency < GOOD) {
+	if (known && (double)small >= SMALL_SHARE * (double)known && rate >= SMALL_RATE &&
+	    r->sum.parallel_efficiency >= 0 && r->sum.parallel_efficiency < GOOD) {
 		fputs("<li><strong>", out);
 		percent(out, (double)small / (double)known);
-		fprintf(out, "</strong> of %s messages are smaller than 1 KiB, %s a second and rank: fewer, larger ones would cost less.</li>\n", text_count(a, known),
-		        text_count(b, (uint64_t)rate));
+		fprintf(out,
+		        "</strong> of %s messages are smaller than 1 KiB, %s a second and rank: fewer, larger ones "
+		        "would cost less.</li>\n",
+		        text_count(a, known), text_count(b, (uint64_t)rate));
 	}
 	if (r->init_ns && run && s->ranks && (double)r->init_ns / s->ranks > 0.1 * (double)run)
-		fprintf(out, "<li>Starting (<code>MPI_Init</code>) took %s a rank, before the %s that are looked at here.</li>\n",
+		fprintf(out,
+		        "<li>Starting (<code>MPI_Init</code>) took %s a rank, before the %s that are looked at "
+		        "here.</li>\n",
 		        text_ns(a, (double)r->init_ns / s->ranks), text_ns(b, (double)run));
 	if (run && (double)s->overhead_max_ns > 0.02 * (double)run)
-		fprintf(out, "<li>Tracing itself took up to %s of rank %s; that is in none of these figures.</li>\n", text_ns(a, (double)s->overhead_max_ns),
-		        stream_name(r->trace, s->overhead_max_rank, most));
+		fprintf(out, "<li>Tracing itself took up to %s of rank %s; that is in none of these figures.</li>\n",
+		        text_ns(a, (double)s->overhead_max_ns), stream_name(r->trace, s->overhead_max_rank, most));
 	fputs("</ul>\n", out);
 }
 
@@ -201,7 +225,9 @@ static void tiles(struct report *r)
 	const struct summary *s = &r->sum;
 	FILE *out = r->out;
 	double all = (double)s->compute_ns + (double)s->mpi_ns;
-	fputs("<dl class=\"tiles\">\n<div><dt>Parallel efficiency<small>load balance × communication</small></dt><dd class=\"", out);
+	fputs("<dl class=\"tiles\">\n<div><dt>Parallel efficiency<small>load balance × communication</small></dt><dd "
+	      "class=\"",
+	      out);
 	fprintf(out, "%s\">", mark(s->parallel_efficiency));
 	html_share(out, "summary.parallel_efficiency", s->parallel_efficiency);
 	tile(out, "Load balance", mark(s->load_balance), "mean / most computation");
@@ -232,14 +258,16 @@ static void where(struct report *r)
 	fputs("<h3>Where the ranks’ time went</h3>\n<div class=\"stack\" aria-hidden=\"true\">", out);
 	for (int c = 0; c < CLASSES; c++)
 		if ((double)r->class_ns[c] >= 0.0005 * all)
-			fprintf(out, "<i class=\"b%d\" style=\"width:%.2f%%\" title=\"%s\"></i>", c, 100 * (double)r->class_ns[c] / all,
-			        report_class_name((enum report_class)c));
+			fprintf(out, "<i class=\"b%d\" style=\"width:%.2f%%\" title=\"%s\"></i>", c,
+			        100 * (double)r->class_ns[c] / all, report_class_name((enum report_class)c));
 	fputs("</div>\n<ul class=\"legend\">\n", out);
 	for (int c = 0; c < CLASSES; c++)
 		if (r->class_ns[c]) {
-			fprintf(out, "<li><span class=\"key b%d\"></span>%s: <strong>", c, report_class_name((enum report_class)c));
+			fprintf(out, "<li><span class=\"key b%d\"></span>%s: <strong>", c,
+			        report_class_name((enum report_class)c));
 			percent(out, (double)r->class_ns[c] / all);
-			fprintf(out, "</strong> <span class=\"dim\">(%s)</span></li>\n", text_ns(text, (double)r->class_ns[c]));
+			fprintf(out, "</strong> <span class=\"dim\">(%s)</span></li>\n",
+			        text_ns(text, (double)r->class_ns[c]));
 		}
 	fputs("</ul>\n", out);
 }
@@ -247,7 +275,8 @@ static void where(struct report *r)
 void report_overview(struct report *r)
 {
 	const struct summary *s = &r->sum;
-	double all = (double)s->compute_ns + (double)s->mpi_ns, compute = s->parallel_efficiency, imbalance = 0, communication = 0;
+	double all = (double)s->compute_ns + (double)s->mpi_ns, compute = s->parallel_efficiency, imbalance = 0,
+	       communication = 0;
 	if (compute >= 0) {
 		imbalance = s->communication_efficiency * (1 - s->load_balance);
 		communication = 1 - s->communication_efficiency;
@@ -256,7 +285,8 @@ void report_overview(struct report *r)
 		communication = 1 - compute;
 	}
 	heading(r);
-	fprintf(r->out, "<section class=\"verdict %s\" aria-labelledby=\"verdict\">\n<h2 id=\"verdict\">", report_partial(r) ? "bad" : mark(compute));
+	fprintf(r->out, "<section class=\"verdict %s\" aria-labelledby=\"verdict\">\n<h2 id=\"verdict\">",
+	        report_partial(r) ? "bad" : mark(compute));
 	headline(r, compute, imbalance, communication);
 	fputs("</h2>\n", r->out);
 	if (s->parallel_efficiency >= 0) {

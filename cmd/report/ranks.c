@@ -9,9 +9,9 @@
 #include "trace/host.h"
 #include "trace/stream.h"
 
-#define WIDTH 960
-#define HEIGHT 200
-#define LEFT 64
+#define WIDTH      960
+#define HEIGHT     200
+#define LEFT       64
 #define TABLE_OPEN 16 /* with more ranks than this the table is folded */
 
 struct rank {
@@ -34,7 +34,8 @@ static size_t known(const struct report *r, struct rank **list)
 		while (k < elapsed->count && elapsed->ranks[k].rank < compute->ranks[i].rank)
 			k++;
 		if (k < elapsed->count && elapsed->ranks[k].rank == compute->ranks[i].rank)
-			(*list)[n++] = (struct rank){compute->ranks[i].rank, compute->ranks[i].ns, elapsed->ranks[k].ns}; /* rounded, each for itself */
+			(*list)[n++] = (struct rank){compute->ranks[i].rank, compute->ranks[i].ns,
+			                             elapsed->ranks[k].ns}; /* rounded, each for itself */
 	}
 	return n;
 }
@@ -48,25 +49,39 @@ static void bars(FILE *out, const struct trace *t, const struct rank *list, size
 		most = list[i].elapsed > most ? list[i].elapsed : most;
 		mean += (double)list[i].compute / (double)n;
 	}
-	fprintf(out, "<figure>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"ranks-title\"><title id=\"ranks-title\">Computation and MPI of each rank"
-	             "</title>\n", WIDTH, HEIGHT + 28);
+	fprintf(out,
+	        "<figure>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"ranks-title\"><title "
+	        "id=\"ranks-title\">Computation and MPI of each rank"
+	        "</title>\n",
+	        WIDTH, HEIGHT + 28);
 	for (int i = 0; i <= 4; i++) {
 		double y = 8 + (double)(HEIGHT - 8) * (4 - i) / 4;
-		fprintf(out, "<path class=\"g\" d=\"M%d %.1fH%d\"/><text class=\"d\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", LEFT, y, WIDTH, LEFT - 8, y + 4,
-		        text_ns(text, (double)most * i / 4));
+		fprintf(out,
+		        "<path class=\"g\" d=\"M%d %.1fH%d\"/><text class=\"d\" x=\"%d\" y=\"%.1f\" "
+		        "text-anchor=\"end\">%s</text>\n",
+		        LEFT, y, WIDTH, LEFT - 8, y + 4, text_ns(text, (double)most * i / 4));
 	}
 	for (size_t i = 0; i < n; i++) {
 		double x = LEFT + step * (double)i, w = step > 4 ? step - (step > 12 ? 3 : 1) : step;
-		double c = (HEIGHT - 8) * (double)list[i].compute / (double)most, e = (HEIGHT - 8) * (double)list[i].elapsed / (double)most;
-		fprintf(out, "<g><title>rank %s: %s computation, %s in MPI</title><rect class=\"f2\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>"
-		             "<rect class=\"f0\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/></g>\n", stream_name(t, list[i].rank, name), text_ns(text, (double)list[i].compute),
-		        text_ns(more, (double)in_mpi(&list[i])), x, HEIGHT - e, w, e > c ? e - c : 0, x, HEIGHT - c, w, c);
+		double c = (HEIGHT - 8) * (double)list[i].compute / (double)most,
+		       e = (HEIGHT - 8) * (double)list[i].elapsed / (double)most;
+		fprintf(out,
+		        "<g><title>rank %s: %s computation, %s in MPI</title><rect class=\"f2\" x=\"%.1f\" y=\"%.1f\" "
+		        "width=\"%.1f\" height=\"%.1f\"/>"
+		        "<rect class=\"f0\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/></g>\n",
+		        stream_name(t, list[i].rank, name), text_ns(text, (double)list[i].compute),
+		        text_ns(more, (double)in_mpi(&list[i])), x, HEIGHT - e, w, e > c ? e - c : 0, x, HEIGHT - c, w,
+		        c);
 		if (n <= 32 || i % 8 == 0)
-			fprintf(out, "<text class=\"d\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", x + w / 2, HEIGHT + 18, stream_name(t, list[i].rank, name));
+			fprintf(out, "<text class=\"d\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n",
+			        x + w / 2, HEIGHT + 18, stream_name(t, list[i].rank, name));
 	}
 	double y = HEIGHT - (HEIGHT - 8) * mean / (double)most;
-	fprintf(out, "<path d=\"M%d %.1fH%d\" stroke=\"var(--ink)\" stroke-dasharray=\"5 4\" fill=\"none\"/>\n</svg>\n", LEFT, y, WIDTH);
-	fprintf(out, "<figcaption><span class=\"key b0\"></span>computation, <span class=\"key b2\"></span>MPI; the dashed line is the mean computation, %s</figcaption>\n</figure>\n",
+	fprintf(out, "<path d=\"M%d %.1fH%d\" stroke=\"var(--ink)\" stroke-dasharray=\"5 4\" fill=\"none\"/>\n</svg>\n",
+	        LEFT, y, WIDTH);
+	fprintf(out,
+	        "<figcaption><span class=\"key b0\"></span>computation, <span class=\"key b2\"></span>MPI; the dashed "
+	        "line is the mean computation, %s</figcaption>\n</figure>\n",
 	        text_ns(text, mean));
 }
 
@@ -74,8 +89,12 @@ static void table(struct report *r, const struct rank *list, size_t n)
 {
 	FILE *out = r->out;
 	char host[HOST_MAX], key[64], name[STREAM_NAME];
-	fprintf(out, "<details%s><summary>The same as a table</summary>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">Rank</th><th scope=\"col\" class=\"l\">Host</th>"
-	             "<th scope=\"col\">Computation</th><th scope=\"col\">MPI</th><th scope=\"col\">Together</th><th scope=\"col\">Events</th>", n <= TABLE_OPEN ? " open" : "");
+	fprintf(out,
+	        "<details%s><summary>The same as a table</summary>\n<div class=\"wide\"><table>\n<thead><tr><th "
+	        "scope=\"col\">Rank</th><th scope=\"col\" class=\"l\">Host</th>"
+	        "<th scope=\"col\">Computation</th><th scope=\"col\">MPI</th><th scope=\"col\">Together</th><th "
+	        "scope=\"col\">Events</th>",
+	        n <= TABLE_OPEN ? " open" : "");
 	if (r->sent)
 		fputs("<th scope=\"col\">Sent</th><th scope=\"col\">Received</th>", out);
 	fputs("</tr></thead>\n<tbody>\n", out);
@@ -118,8 +137,10 @@ void report_ranks(struct report *r)
 	char a[HTML_NUMBER], b[HTML_NUMBER], c[HTML_NUMBER], least[STREAM_NAME], most[STREAM_NAME];
 	fputs("<section aria-labelledby=\"ranks\">\n<h2 id=\"ranks\">Ranks</h2>\n", out);
 	if (s->parallel_efficiency >= 0 && r->trace->total[TOTAL_COMPUTE].count) {
-		fprintf(out, "<p>Computation is between %s on rank %s and %s on rank %s, in the mean %s.</p>\n", text_ns(a, (double)s->compute_min_ns),
-		        stream_name(r->trace, s->compute_min_rank, least), text_ns(b, (double)s->compute_max_ns), stream_name(r->trace, s->compute_max_rank, most), text_ns(c, (double)s->compute_ns / (double)r->trace->total[TOTAL_COMPUTE].count));
+		fprintf(out, "<p>Computation is between %s on rank %s and %s on rank %s, in the mean %s.</p>\n",
+		        text_ns(a, (double)s->compute_min_ns), stream_name(r->trace, s->compute_min_rank, least),
+		        text_ns(b, (double)s->compute_max_ns), stream_name(r->trace, s->compute_max_rank, most),
+		        text_ns(c, (double)s->compute_ns / (double)r->trace->total[TOTAL_COMPUTE].count));
 		fputs("<p class=\"dim\">Most: ", out);
 		html_ns(out, "summary.compute_max_ns", s->compute_max_ns);
 		fputs(", least: ", out);
@@ -135,7 +156,8 @@ void report_ranks(struct report *r)
 		table(r, list, n);
 	} else {
 		fprintf(out, "<p class=\"dim\">%s</p>\n",
-		        r->trace->total[TOTAL_COMPUTE].count ? "With this many ranks a trace keeps the sums and the extremes only, so that it does not grow with the ranks."
+		        r->trace->total[TOTAL_COMPUTE].count ? "With this many ranks a trace keeps the sums and the "
+		                                               "extremes only, so that it does not grow with the ranks."
 		                                             : "The times of single ranks are not in this trace.");
 	}
 	fputs("</section>\n", out);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * report - the sections of a trace's page
  *
- * Figures come from the object that `spoor show --json` prints, so that both say the same; graphics and a few sums from the trace itself. Graphics are SVG
- * in the page, with titles, and a table beside them says the same in words.
+ * Figures come from the object that `spoor show --json` prints, so that both say the same; graphics and a few sums from
+ * the trace itself. Graphics are SVG in the page, with titles, and a table beside them says the same in words.
  */
 #ifndef SPOOR_REPORT_REPORT_H
 #define SPOOR_REPORT_REPORT_H
@@ -14,7 +14,15 @@
 #include "trace/summary.h"
 
 /* What time is spent on; the numbers are those of the colours (style.c). */
-enum report_class { CLASS_COMPUTE, CLASS_MESSAGES, CLASS_COLLECTIVES, CLASS_WAITING, CLASS_FILES, CLASS_OTHER, CLASSES };
+enum report_class {
+	CLASS_COMPUTE,
+	CLASS_MESSAGES,
+	CLASS_COLLECTIVES,
+	CLASS_WAITING,
+	CLASS_FILES,
+	CLASS_OTHER,
+	CLASSES
+};
 
 struct report {
 	FILE *out;
@@ -25,8 +33,8 @@ struct report {
 	uint64_t class_ns[CLASSES]; /* over all ranks, without MPI_Init */
 	uint64_t init_ns;
 	struct traffic traffic;
-	bool has_traffic;           /* else there are more events than may be walked for it */
-	uint64_t *sent, *received;  /* bytes, by rank; NULL without traffic */
+	bool has_traffic;          /* else there are more events than may be walked for it */
+	uint64_t *sent, *received; /* bytes, by rank; NULL without traffic */
 };
 
 const char *report_class_name(enum report_class c);

@@ -15,7 +15,7 @@
 #include "cmd/report/html.h"
 #include "cmd/report/site.h"
 
-#define TOP 15
+#define TOP           15
 #define SHOWN_SKIPPED 20
 
 struct site {
@@ -33,33 +33,79 @@ struct view {
 };
 
 static const struct view views[] = {
-        {"months", "Month by month", "How much ran, and how well. The share of tracing is of the ranks’ time.", AGGREGATE_MONTH, AGGREGATE_COLUMNS,
+	{"months",
+         "Month by month",
+         "How much ran, and how well. The share of tracing is of the ranks’ time.",
+         AGGREGATE_MONTH,
+         AGGREGATE_COLUMNS,
          {COLUMN_HOURS, COLUMN_JOBS, COLUMN_MPI, COLUMN_PARALLEL, COLUMN_PARTIAL, COLUMN_OVERHEAD_SHARE}},
-        {"waiting", "Who waits most in collective calls", "Node hours in calls that wait for all ranks, beyond what the rank that came last spent there.", AGGREGATE_USER, COLUMN_WAIT,
+	{"waiting",
+         "Who waits most in collective calls",
+         "Node hours in calls that wait for all ranks, beyond what the rank that came last spent there.",
+         AGGREGATE_USER,
+         COLUMN_WAIT,
          {COLUMN_WAIT, COLUMN_HOURS, COLUMN_JOBS, COLUMN_MPI, COLUMN_PARALLEL, COLUMN_BALANCE}},
-        {"balancing", "Programs that would gain from balancing", "Node hours that would be gained if all ranks computed equally long.", AGGREGATE_EXECUTABLE, COLUMN_IDLE,
+	{"balancing",
+         "Programs that would gain from balancing",
+         "Node hours that would be gained if all ranks computed equally long.",
+         AGGREGATE_EXECUTABLE,
+         COLUMN_IDLE,
          {COLUMN_IDLE, COLUMN_HOURS, COLUMN_JOBS, COLUMN_BALANCE, COLUMN_COMMUNICATION, COLUMN_PARALLEL}},
-        {"small", "Programs that send small messages", "Messages of less than 1 KiB: fewer, larger ones would cost less.", AGGREGATE_EXECUTABLE, COLUMN_SMALL,
+	{"small",
+         "Programs that send small messages",
+         "Messages of less than 1 KiB: fewer, larger ones would cost less.",
+         AGGREGATE_EXECUTABLE,
+         COLUMN_SMALL,
          {COLUMN_SMALL, COLUMN_SMALL_SHARE, COLUMN_MESSAGES, COLUMN_SIZE, COLUMN_MPI, COLUMN_HOURS}},
-        {"accounts", "Accounts", "Where the node hours go.", AGGREGATE_ACCOUNT, COLUMN_HOURS,
+	{"accounts",
+         "Accounts",
+         "Where the node hours go.",
+         AGGREGATE_ACCOUNT,
+         COLUMN_HOURS,
          {COLUMN_HOURS, COLUMN_JOBS, COLUMN_MPI_HOURS, COLUMN_WAIT, COLUMN_IDLE, COLUMN_PARALLEL}},
-        {"functions", "MPI functions", "Where the time in MPI goes.", AGGREGATE_FUNCTION, COLUMN_TIME,
+	{"functions",
+         "MPI functions",
+         "Where the time in MPI goes.",
+         AGGREGATE_FUNCTION,
+         COLUMN_TIME,
          {COLUMN_TIME, COLUMN_SHARE, COLUMN_CALLS, COLUMN_IMBALANCE, COLUMN_CALL_BYTES, COLUMN_JOBS}},
-        {"callsites", "The dearest call sites", "A function with its call path, over all runs of the same program file.", AGGREGATE_SITE, COLUMN_TIME,
+	{"callsites",
+         "The dearest call sites",
+         "A function with its call path, over all runs of the same program file.",
+         AGGREGATE_SITE,
+         COLUMN_TIME,
          {COLUMN_TIME, COLUMN_SHARE, COLUMN_CALLS, COLUMN_IMBALANCE, COLUMN_CALL_BYTES, COLUMN_JOBS}},
-        {"jobs", "Jobs that wait most", "Single jobs; spoor report JOB explains one.", AGGREGATE_JOB, COLUMN_WAIT,
+	{"jobs",
+         "Jobs that wait most",
+         "Single jobs; spoor report JOB explains one.",
+         AGGREGATE_JOB,
+         COLUMN_WAIT,
          {COLUMN_WAIT, COLUMN_HOURS, COLUMN_MPI, COLUMN_BALANCE, COLUMN_COMMUNICATION, COLUMN_PARALLEL}},
 };
 
 /* Headings with room for words; others are those of the command. */
 static const char *heading(enum aggregate_column c)
 {
-	static const char *const names[AGGREGATE_COLUMNS] = {
-	        [COLUMN_JOBS] = "Jobs", [COLUMN_HOURS] = "Node hours", [COLUMN_MPI] = "In MPI", [COLUMN_MPI_HOURS] = "In MPI, node hours", [COLUMN_WAIT] = "Waiting, node hours",
-	        [COLUMN_IDLE] = "To gain, node hours", [COLUMN_PARALLEL] = "Parallel efficiency", [COLUMN_BALANCE] = "Load balance", [COLUMN_COMMUNICATION] = "Communication eff.",
-	        [COLUMN_MESSAGES] = "Messages", [COLUMN_SIZE] = "Mean size", [COLUMN_SMALL] = "Small", [COLUMN_SMALL_SHARE] = "Share", [COLUMN_OVERHEAD_SHARE] = "Tracing",
-	        [COLUMN_PARTIAL] = "Partial", [COLUMN_CALLS] = "Calls", [COLUMN_TIME] = "Time, all ranks", [COLUMN_SHARE] = "Share", [COLUMN_IMBALANCE] = "Imbalance",
-	        [COLUMN_CALL_BYTES] = "Bytes passed"};
+	static const char *const names[AGGREGATE_COLUMNS] = {[COLUMN_JOBS] = "Jobs",
+	                                                     [COLUMN_HOURS] = "Node hours",
+	                                                     [COLUMN_MPI] = "In MPI",
+	                                                     [COLUMN_MPI_HOURS] = "In MPI, node hours",
+	                                                     [COLUMN_WAIT] = "Waiting, node hours",
+	                                                     [COLUMN_IDLE] = "To gain, node hours",
+	                                                     [COLUMN_PARALLEL] = "Parallel efficiency",
+	                                                     [COLUMN_BALANCE] = "Load balance",
+	                                                     [COLUMN_COMMUNICATION] = "Communication eff.",
+	                                                     [COLUMN_MESSAGES] = "Messages",
+	                                                     [COLUMN_SIZE] = "Mean size",
+	                                                     [COLUMN_SMALL] = "Small",
+	                                                     [COLUMN_SMALL_SHARE] = "Share",
+	                                                     [COLUMN_OVERHEAD_SHARE] = "Tracing",
+	                                                     [COLUMN_PARTIAL] = "Partial",
+	                                                     [COLUMN_CALLS] = "Calls",
+	                                                     [COLUMN_TIME] = "Time, all ranks",
+	                                                     [COLUMN_SHARE] = "Share",
+	                                                     [COLUMN_IMBALANCE] = "Imbalance",
+	                                                     [COLUMN_CALL_BYTES] = "Bytes passed"};
 	return names[c] ? names[c] : aggregate_columns[c].heading;
 }
 
@@ -106,7 +152,8 @@ static void value(FILE *out, const char *name, enum aggregate_unit unit, double 
 	fputs("</data>", out);
 }
 
-static void group(FILE *out, const struct view *v, const struct aggregate *a, const struct aggregate_group *g, double most)
+static void group(FILE *out, const struct view *v, const struct aggregate *a, const struct aggregate_group *g,
+                  double most)
 {
 	char name[160];
 	fputs("<tr><th scope=\"row\" class=\"l\">", out);
@@ -140,7 +187,8 @@ static void group(FILE *out, const struct view *v, const struct aggregate *a, co
 		value(out, v->by == AGGREGATE_SITE ? NULL : name, info->unit, x);
 		fputs("</td>", out);
 		if (i == 0)
-			fprintf(out, "<td class=\"bar\"><i class=\"b1\" style=\"width:%.1f%%\"></i></td>", most > 0 && x > 0 ? 100 * x / most : 0);
+			fprintf(out, "<td class=\"bar\"><i class=\"b1\" style=\"width:%.1f%%\"></i></td>",
+			        most > 0 && x > 0 ? 100 * x / most : 0);
 	}
 	fputs("</tr>\n", out);
 }
@@ -154,32 +202,40 @@ static int view(struct site *s, const struct view *v)
 	if (aggregate_make(&a, s->catalog, s->filter, v->by, &all, s->error) != 0)
 		return -1;
 	aggregate_sort(a, v->sort, false);
-	fprintf(out, "<section aria-labelledby=\"%s\">\n<h2 id=\"%s\">%s</h2>\n<p class=\"dim\">%s</p>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">%s</th>", v->id,
-	        v->id, v->title, v->text, aggregate_names[v->by]);
+	fprintf(out,
+	        "<section aria-labelledby=\"%s\">\n<h2 id=\"%s\">%s</h2>\n<p class=\"dim\">%s</p>\n<div "
+	        "class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">%s</th>",
+	        v->id, v->id, v->title, v->text, aggregate_names[v->by]);
 	for (int i = 0; i < 6 && v->columns[i] < AGGREGATE_COLUMNS; i++) {
 		fputs("<th scope=\"col\">", out);
 		html_text(out, heading(v->columns[i]));
 		fputs(i == 0 ? "</th><th class=\"bar\"><span class=\"narrow\">bar</span></th>" : "</th>", out);
 	}
 	fputs("</tr></thead>\n<tbody>\n", out);
-	size_t from = v->by == AGGREGATE_MONTH && a->count > 2 * TOP ? a->count - 2 * TOP : 0, n = v->by == AGGREGATE_MONTH ? a->count : a->count < TOP ? a->count : TOP;
+	size_t from = v->by == AGGREGATE_MONTH && a->count > 2 * TOP ? a->count - 2 * TOP : 0,
+	       n = v->by == AGGREGATE_MONTH ? a->count
+	           : a->count < TOP         ? a->count
+	                                    : TOP;
 	for (size_t i = from; i < n; i++) {
 		double x = aggregate_value(a, a->groups[i], v->columns[0]);
 		most = x > most ? x : most;
-		if (v->by != AGGREGATE_MONTH && i > 0 && !(x > 0)) /* in descending order: the others have nothing of it either */
+		if (v->by != AGGREGATE_MONTH && i > 0 &&
+		    !(x > 0)) /* in descending order: the others have nothing of it either */
 			n = i;
 	}
 	for (size_t i = from; i < n; i++)
 		group(out, v, a, a->groups[i], most);
 	fputs("</tbody></table></div>\n", out);
 	if (n < a->count)
-		fprintf(out, "<p class=\"dim\">%zu of %zu; <code>spoor aggregate --by %s</code> prints all.</p>\n", n, a->count, aggregate_names[v->by]);
+		fprintf(out, "<p class=\"dim\">%zu of %zu; <code>spoor aggregate --by %s</code> prints all.</p>\n", n,
+		        a->count, aggregate_names[v->by]);
 	fputs("</section>\n", out);
 	aggregate_destroy(a);
 	return 0;
 }
 
-static void tile(FILE *out, const struct aggregate *a, const char *label, const char *below, enum aggregate_column column)
+static void tile(FILE *out, const struct aggregate *a, const char *label, const char *below,
+                 enum aggregate_column column)
 {
 	const struct aggregate_column_info *info = &aggregate_columns[column];
 	char name[96];
@@ -191,7 +247,8 @@ static void tile(FILE *out, const struct aggregate *a, const char *label, const 
 
 static void sentence(FILE *out, const struct aggregate *a)
 {
-	double hours = aggregate_value(a, &a->total, COLUMN_HOURS), wait = aggregate_value(a, &a->total, COLUMN_WAIT), idle = aggregate_value(a, &a->total, COLUMN_IDLE);
+	double hours = aggregate_value(a, &a->total, COLUMN_HOURS), wait = aggregate_value(a, &a->total, COLUMN_WAIT),
+	       idle = aggregate_value(a, &a->total, COLUMN_IDLE);
 	double mpi = aggregate_value(a, &a->total, COLUMN_MPI);
 	if (!(hours > 0)) {
 		fputs("Nothing that could be added up is in this archive yet", out);
@@ -216,8 +273,10 @@ static void partial(FILE *out, const struct aggregate *a)
 		any = any || a->total.reasons[i];
 	if (!any)
 		return;
-	fputs("<section aria-labelledby=\"partial\">\n<h2 id=\"partial\">Why traces are partial</h2>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">Reason</th>"
-	      "<th scope=\"col\">Traces</th></tr></thead>\n<tbody>\n", out);
+	fputs("<section aria-labelledby=\"partial\">\n<h2 id=\"partial\">Why traces are partial</h2>\n<div "
+	      "class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">Reason</th>"
+	      "<th scope=\"col\">Traces</th></tr></thead>\n<tbody>\n",
+	      out);
 	for (int i = 0; i < AGGREGATE_REASONS; i++) {
 		if (a->total.reasons[i] == 0)
 			continue;
@@ -231,8 +290,10 @@ static void partial(FILE *out, const struct aggregate *a)
 static void notes(FILE *out, const struct aggregate *a)
 {
 	size_t skipped = json_array_size(a->skipped);
-	fputs("<section aria-labelledby=\"notes\">\n<h2 id=\"notes\">Notes</h2>\n<p class=\"dim\">From the archive’s index; the same as <code>spoor aggregate</code> prints. Efficiencies are those of the "
-	      "POP project, weighted by time.</p>\n", out);
+	fputs("<section aria-labelledby=\"notes\">\n<h2 id=\"notes\">Notes</h2>\n<p class=\"dim\">From the archive’s "
+	      "index; the same as <code>spoor aggregate</code> prints. Efficiencies are those of the "
+	      "POP project, weighted by time.</p>\n",
+	      out);
 	if (a->unreadable)
 		fprintf(out, "<p>%" PRIu64 " traces are not for whoever made this page to read.</p>\n", a->unreadable);
 	if (a->missing)
@@ -261,10 +322,12 @@ static int page(struct site *s)
 	fputs("<header>\n<h1>MPI jobs of the archive</h1>\n<p class=\"dim\"><code>", out);
 	html_text(out, s->catalog->archive);
 	fprintf(out, "</code>, %s</p>\n<nav aria-label=\"Sections\">", now);
-	size_t shown = a->total.sum[SUM_TRACES] ? sizeof views / sizeof *views : 0; /* of nothing there are only empty tables */
+	size_t shown = a->total.sum[SUM_TRACES] ? sizeof views / sizeof *views
+	                                        : 0; /* of nothing there are only empty tables */
 	for (size_t i = 0; i < shown; i++)
 		fprintf(out, "<a href=\"#%s\">%s</a> ", views[i].id, views[i].title);
-	fputs("</nav>\n</header>\n<main>\n<section class=\"verdict\" aria-labelledby=\"verdict\">\n<h2 id=\"verdict\">", out);
+	fputs("</nav>\n</header>\n<main>\n<section class=\"verdict\" aria-labelledby=\"verdict\">\n<h2 id=\"verdict\">",
+	      out);
 	sentence(out, a);
 	fputs("</h2>\n<dl class=\"tiles\">\n", out);
 	tile(out, a, "Jobs", "with traces", COLUMN_JOBS);
@@ -278,7 +341,9 @@ static int page(struct site *s)
 	tile(out, a, "Cost of tracing", "share of the ranks’ time", COLUMN_OVERHEAD_SHARE);
 	fputs("</dl>\n", out);
 	if (shown == 0)
-		fputs("<p>When jobs that are traced have ended, they are here; <code>spoor doctor</code> says why there are none. Filters may leave out all there are.</p>\n", out);
+		fputs("<p>When jobs that are traced have ended, they are here; <code>spoor doctor</code> says why "
+		      "there are none. Filters may leave out all there are.</p>\n",
+		      out);
 	fputs("</section>\n", out);
 	int rv = 0;
 	for (size_t i = 0; rv == 0 && i < shown; i++)

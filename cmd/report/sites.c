@@ -9,11 +9,11 @@
 #include "trace/stream.h"
 
 /* This many sites at most; those that take less than a share of the time only while there are few. */
-#define SHOWN_SITES 40
-#define FEW_SITES 8
-#define WORTH_SHOWING 0.002
+#define SHOWN_SITES     40
+#define FEW_SITES       8
+#define WORTH_SHOWING   0.002
 #define SHOWN_FUNCTIONS 40
-#define SHOWN_FRAMES 24
+#define SHOWN_FRAMES    24
 
 static uint64_t number(const json_t *object, const char *key)
 {
@@ -40,9 +40,13 @@ static void functions(struct report *r, double all)
 {
 	const json_t *list = json_object_get(r->json, "functions");
 	FILE *out = r->out;
-	fputs("<h3 id=\"functions\">By function</h3>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">Function</th><th scope=\"col\">Share</th>"
-	      "<th class=\"bar\"><span class=\"narrow\">bar</span></th><th scope=\"col\">Time, all ranks</th><th scope=\"col\">Calls</th><th scope=\"col\">Mean</th>"
-	      "<th scope=\"col\">Longest</th><th scope=\"col\">on rank</th><th scope=\"col\">Passed on</th></tr></thead>\n<tbody>\n", out);
+	fputs("<h3 id=\"functions\">By function</h3>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" "
+	      "class=\"l\">Function</th><th scope=\"col\">Share</th>"
+	      "<th class=\"bar\"><span class=\"narrow\">bar</span></th><th scope=\"col\">Time, all ranks</th><th "
+	      "scope=\"col\">Calls</th><th scope=\"col\">Mean</th>"
+	      "<th scope=\"col\">Longest</th><th scope=\"col\">on rank</th><th scope=\"col\">Passed "
+	      "on</th></tr></thead>\n<tbody>\n",
+	      out);
 	for (size_t i = 0; i < json_array_size(list) && i < SHOWN_FUNCTIONS; i++) {
 		const json_t *f = json_array_get(list, i);
 		const char *name = text_of(f, "function");
@@ -59,7 +63,8 @@ static void functions(struct report *r, double all)
 			fputs("<span class=\"dim\">–</span>", out);
 		else
 			html_share(out, NULL, share);
-		fprintf(out, "</td><td class=\"bar\"><i class=\"b%d\" style=\"width:%.1f%%\"></i></td><td>", class_of_name(r, name), 100 * share);
+		fprintf(out, "</td><td class=\"bar\"><i class=\"b%d\" style=\"width:%.1f%%\"></i></td><td>",
+		        class_of_name(r, name), 100 * share);
 		snprintf(key, sizeof key, "functions.%zu.time_ns", i);
 		html_ns(out, key, ns);
 		fputs("</td><td>", out);
@@ -96,14 +101,15 @@ static void spark(FILE *out, const json_t *time)
 	for (size_t i = 0; i < n; i++) {
 		const json_t *b = json_array_get(bins, i);
 		char from[HTML_NUMBER], to[HTML_NUMBER];
-		fprintf(out, "%s%" PRIu64 " × %s to %s", i ? ", " : "", number(b, "count"), text_ns(from, (double)number(b, "min_ns")),
-		        text_ns(to, (double)number(b, "max_ns")));
+		fprintf(out, "%s%" PRIu64 " × %s to %s", i ? ", " : "", number(b, "count"),
+		        text_ns(from, (double)number(b, "min_ns")), text_ns(to, (double)number(b, "max_ns")));
 	}
 	fputs("</title>", out);
 	for (size_t i = 0; i < n; i++) {
-		double height = most ? 16.0 * (double)number(json_array_get(bins, i), "count") / (double)most : 0, width = 72.0 / (double)n;
-		fprintf(out, "<rect class=\"f0\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>", (double)i * width, 18 - (height < 1 ? 1 : height), width - 1,
-		        height < 1 ? 1 : height);
+		double height = most ? 16.0 * (double)number(json_array_get(bins, i), "count") / (double)most : 0,
+		       width = 72.0 / (double)n;
+		fprintf(out, "<rect class=\"f0\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>",
+		        (double)i * width, 18 - (height < 1 ? 1 : height), width - 1, height < 1 ? 1 : height);
 	}
 	fputs("</svg>", out);
 }
@@ -156,19 +162,27 @@ void report_sites(struct report *r)
 	size_t n = json_array_size(list), shown = 0;
 	for (int c = 0; c < CLASSES; c++)
 		all += (double)r->class_ns[c];
-	fputs("<section aria-labelledby=\"sites\">\n<h2 id=\"sites\">Call sites</h2>\n<p class=\"dim\">Where in the program time is spent in MPI: function and call path. "
-	      "Imbalance is the time of the rank that spends most there / the mean of its ranks; in a call that waits for all, the rank that spends <em>least</em> comes "
-	      "last and is the one that the others wait for.</p>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">Call site</th>"
-	      "<th scope=\"col\">Share</th><th class=\"bar\"><span class=\"narrow\">bar</span></th><th scope=\"col\">Time, all ranks</th><th scope=\"col\">Calls</th>"
-	      "<th scope=\"col\">Mean</th><th scope=\"col\">Spread</th><th scope=\"col\">Imbalance</th><th scope=\"col\">Comes last</th></tr></thead>\n<tbody>\n", out);
+	fputs("<section aria-labelledby=\"sites\">\n<h2 id=\"sites\">Call sites</h2>\n<p class=\"dim\">Where in the "
+	      "program time is spent in MPI: function and call path. "
+	      "Imbalance is the time of the rank that spends most there / the mean of its ranks; in a call that waits "
+	      "for all, the rank that spends <em>least</em> comes "
+	      "last and is the one that the others wait for.</p>\n<div class=\"wide\"><table>\n<thead><tr><th "
+	      "scope=\"col\" class=\"l\">Call site</th>"
+	      "<th scope=\"col\">Share</th><th class=\"bar\"><span class=\"narrow\">bar</span></th><th "
+	      "scope=\"col\">Time, all ranks</th><th scope=\"col\">Calls</th>"
+	      "<th scope=\"col\">Mean</th><th scope=\"col\">Spread</th><th scope=\"col\">Imbalance</th><th "
+	      "scope=\"col\">Comes last</th></tr></thead>\n<tbody>\n",
+	      out);
 	for (size_t i = 0; i < n && shown < SHOWN_SITES; i++) {
-		const json_t *s = json_array_get(list, i), *time = json_object_get(s, "communicate"), *imbalance = json_object_get(s, "imbalance");
+		const json_t *s = json_array_get(list, i), *time = json_object_get(s, "communicate"),
+			     *imbalance = json_object_get(s, "imbalance");
 		const char *name = text_of(s, "function");
 		uint64_t ns = number(s, "time_ns"), calls = number(s, "calls"), site = number(s, "site");
 		int64_t late = late_rank(r, site);
 		char key[64], text[HTML_NUMBER], of[STREAM_NAME];
 		enum report_class class = class_of_name(r, name);
-		bool init = site < r->trace->site_count && trace_initializes(trace_schema(r->trace, &r->trace->sites[site]));
+		bool init = site < r->trace->site_count &&
+		            trace_initializes(trace_schema(r->trace, &r->trace->sites[site]));
 		double share = all > 0 ? (double)ns / all : 0;
 		if (init)
 			continue;
@@ -181,17 +195,21 @@ void report_sites(struct report *r)
 		path(out, json_object_get(s, "path"));
 		fputs("</th><td>", out);
 		html_share(out, NULL, share);
-		fprintf(out, "</td><td class=\"bar\"><i class=\"b%d\" style=\"width:%.1f%%\"></i></td><td>", class, 100 * share);
+		fprintf(out, "</td><td class=\"bar\"><i class=\"b%d\" style=\"width:%.1f%%\"></i></td><td>", class,
+		        100 * share);
 		snprintf(key, sizeof key, "sites.%" PRIu64 ".time_ns", site);
 		html_ns(out, key, ns);
 		fputs("</td><td>", out);
 		snprintf(key, sizeof key, "sites.%" PRIu64 ".calls", site);
 		html_count(out, key, calls);
-		fprintf(out, "</td><td>%s</td><td>", text_ns(text, json_number_value(json_object_get(time, "mean_ns"))));
+		fprintf(out, "</td><td>%s</td><td>",
+		        text_ns(text, json_number_value(json_object_get(time, "mean_ns"))));
 		spark(out, time);
 		fputs("</td>", out);
 		if (json_is_number(imbalance) && number(s, "ranks") > 1)
-			fprintf(out, "<td%s>%.2f</td>", json_number_value(imbalance) >= 1.5 && share >= 0.02 ? " class=\"warn\"" : "", json_number_value(imbalance));
+			fprintf(out, "<td%s>%.2f</td>",
+			        json_number_value(imbalance) >= 1.5 && share >= 0.02 ? " class=\"warn\"" : "",
+			        json_number_value(imbalance));
 		else
 			fputs("<td class=\"dim\">–</td>", out);
 		if (late >= 0)
@@ -201,7 +219,10 @@ void report_sites(struct report *r)
 	}
 	fputs("</tbody></table></div>\n", out);
 	if (n > shown)
-		fprintf(out, "<p class=\"dim\">The %zu that take most of %zu; <code>spoor show --sites</code> prints all.</p>\n", shown, n);
+		fprintf(out,
+		        "<p class=\"dim\">The %zu that take most of %zu; <code>spoor show --sites</code> prints "
+		        "all.</p>\n",
+		        shown, n);
 	functions(r, all);
 	fputs("</section>\n", out);
 }
@@ -213,7 +234,8 @@ static void ranks(FILE *out, const json_t *list)
 	for (size_t i = 0, end; i < n; i = end) {
 		const json_t *one = json_array_get(list, i);
 		json_int_t first = json_integer_value(one);
-		for (end = i + 1; end < n && json_is_integer(one) && json_is_integer(json_array_get(list, end)) && json_integer_value(json_array_get(list, end)) == first + (json_int_t)(end - i);)
+		for (end = i + 1; end < n && json_is_integer(one) && json_is_integer(json_array_get(list, end)) &&
+		                  json_integer_value(json_array_get(list, end)) == first + (json_int_t)(end - i);)
 			end++;
 		if (++pieces > 40) {
 			fputs(", …", out);
@@ -249,12 +271,16 @@ void report_ending(struct report *r)
 	}
 	fputs("Ranks at the same place are together.", out);
 	if (missing)
-		fprintf(out, " <strong>%s rank%s left nothing and cannot be told about.</strong>", text_count(text, missing), missing == 1 ? "" : "s");
+		fprintf(out, " <strong>%s rank%s left nothing and cannot be told about.</strong>",
+		        text_count(text, missing), missing == 1 ? "" : "s");
 	fputs("</p>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">", out);
 	fputs(stream_threads(r->trace) > 1 ? "Threads" : "Ranks", out);
-	fputs("</th><th scope=\"col\" class=\"l\">Which</th><th scope=\"col\" class=\"l\">Where</th></tr></thead>\n<tbody>\n", out);
+	fputs("</th><th scope=\"col\" class=\"l\">Which</th><th scope=\"col\" "
+	      "class=\"l\">Where</th></tr></thead>\n<tbody>\n",
+	      out);
 	for (size_t i = 0; i < json_array_size(list); i++) {
-		const json_t *p = json_array_get(list, i), *who = json_object_get(p, "ranks"), *function = json_object_get(p, "function");
+		const json_t *p = json_array_get(list, i), *who = json_object_get(p, "ranks"),
+			     *function = json_object_get(p, "function");
 		fprintf(out, "<tr><td>%s</td><td class=\"l\">", text_count(text, json_array_size(who)));
 		ranks(out, who);
 		fputs("</td><td class=\"l\">", out);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * timeline - the course of the program: its loops as one rank went through them, as wide as the time that they took
  *
- * The sequence of call sites is a grammar whose rules with an exponent are loops (show_sequence). What a rule takes follows from the means of its sites and edges
- * and is computed once for each rule; the graphic draws a loop as one box, and below it one turn of it, stretched to the width of all turns. So it is as
- * large as the program's structure, whatever the number of events.
+ * The sequence of call sites is a grammar whose rules with an exponent are loops (show_sequence). What a rule takes
+ * follows from the means of its sites and edges and is computed once for each rule; the graphic draws a loop as one
+ * box, and below it one turn of it, stretched to the width of all turns. So it is as large as the program's structure,
+ * whatever the number of events.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,12 +15,12 @@
 #include "cmd/report/report.h"
 #include "trace/pattern.h"
 
-#define WIDTH 1000
-#define ROW 26
-#define DEPTH 8       /* rows */
-#define BOXES 2500    /* drawn at most */
-#define LISTED 160    /* lines of the list at most */
-#define NARROW 0.6    /* narrower boxes are not drawn */
+#define WIDTH      1000
+#define ROW        26
+#define DEPTH      8    /* rows */
+#define BOXES      2500 /* drawn at most */
+#define LISTED     160  /* lines of the list at most */
+#define NARROW     0.6  /* narrower boxes are not drawn */
 #define LIST_DEPTH 12
 
 struct cost {
@@ -110,7 +111,8 @@ static void box(struct line *l, const char *class, double x, double width, int d
 {
 	l->boxes++;
 	l->deepest = depth > l->deepest ? depth : l->deepest;
-	fprintf(l->report->out, "<rect class=\"%s o\" x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\"/>", class, x, depth * ROW, width, ROW - 4);
+	fprintf(l->report->out, "<rect class=\"%s o\" x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\"/>", class, x,
+	        depth * ROW, width, ROW - 4);
 }
 
 static void draw_rule(struct line *l, size_t rule, double x, double scale, int depth);
@@ -142,7 +144,8 @@ static void draw_symbol(struct line *l, const struct pattern_symbol *s, double x
 		box(l, "s", x, width, depth);
 		double back = edge(l->report->trace, one.last, one.first), turn_ns = sum(&one) + back;
 		double share = ns > 0 ? all.ns[CLASS_COMPUTE] / ns : 0;
-		fprintf(out, "<rect class=\"f0\" x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"4\"/>", x, depth * ROW + ROW - 8, width * share);
+		fprintf(out, "<rect class=\"f0\" x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"4\"/>", x,
+		        depth * ROW + ROW - 8, width * share);
 		if (width > 70)
 			fprintf(out, "<text x=\"%.1f\" y=\"%d\">loop × %s</text>", x + 5, depth * ROW + 14, count);
 		fputs("</g>\n", out);
@@ -205,8 +208,8 @@ static void list_symbol(struct line *l, const struct pattern_symbol *s, double t
 	}
 	l->lines++;
 	if (s->rule) {
-		fprintf(out, "<li><b>loop × %s</b> <span class=\"dim\">%s, %.1f %%</span>", text_count(count, s->exponent), text_ns(text, ns),
-		        l->total > 0 ? 100 * ns / l->total : 0);
+		fprintf(out, "<li><b>loop × %s</b> <span class=\"dim\">%s, %.1f %%</span>",
+		        text_count(count, s->exponent), text_ns(text, ns), l->total > 0 ? 100 * ns / l->total : 0);
 		if (depth < LIST_DEPTH) {
 			fputs("\n<ul class=\"tree\">\n", out);
 			list_rule(l, s->id, times * (double)s->exponent, depth + 1);
@@ -243,11 +246,16 @@ static void axis(struct line *l, int rows)
 {
 	char text[HTML_NUMBER];
 	for (int i = 0; i <= 4; i++)
-		fprintf(l->report->out, "<text class=\"d\" x=\"%d\" y=\"%d\" text-anchor=\"%s\">%s</text>", WIDTH * i / 4, rows * ROW + 14,
-		        i == 0 ? "start" : i == 4 ? "end" : "middle", text_ns(text, l->total * i / 4));
+		fprintf(l->report->out, "<text class=\"d\" x=\"%d\" y=\"%d\" text-anchor=\"%s\">%s</text>",
+		        WIDTH * i / 4, rows * ROW + 14,
+		        i == 0   ? "start"
+		        : i == 4 ? "end"
+		                 : "middle",
+		        text_ns(text, l->total * i / 4));
 }
 
-/* How deep the loops are, as far as they are wide enough to be drawn: the height of the graphic has to be known before it is drawn. */
+/* How deep the loops are, as far as they are wide enough to be drawn: the height of the graphic has to be known before
+ * it is drawn. */
 static int depth_of(const struct line *l, size_t rule, double scale, int depth)
 {
 	const struct pattern *p = l->pattern;
@@ -258,7 +266,8 @@ static int depth_of(const struct line *l, size_t rule, double scale, int depth)
 		double width = sum(&all) * scale;
 		if (!s->rule || width < NARROW || sum(&one) <= 0)
 			continue;
-		int below = s->exponent == 1 ? depth_of(l, s->id, scale, depth) : depth_of(l, s->id, width / sum(&one), depth + 1);
+		int below = s->exponent == 1 ? depth_of(l, s->id, scale, depth)
+		                             : depth_of(l, s->id, width / sum(&one), depth + 1);
 		deepest = below > deepest ? below : deepest;
 	}
 	return deepest;
@@ -271,16 +280,23 @@ static void put(struct line *l)
 	double scale = l->total > 0 ? WIDTH / l->total : 0;
 	int rows = depth_of(l, whole, scale, 0) + 1;
 	if (scale > 0) {
-		fprintf(out, "<figure>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"course-title\"><title id=\"course-title\">The loops of rank %u, as wide as their "
-		             "time</title>\n", WIDTH, rows * ROW + 20, l->report->show->rank);
+		fprintf(out,
+		        "<figure>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"course-title\"><title "
+		        "id=\"course-title\">The loops of rank %u, as wide as their "
+		        "time</title>\n",
+		        WIDTH, rows * ROW + 20, l->report->show->rank);
 		draw_rule(l, whole, 0, scale, 0);
 		axis(l, rows);
 		fputs("\n</svg>\n<figcaption>", out);
 		for (int c = 0; c < CLASSES; c++)
-			fprintf(out, "<span class=\"key b%d\"></span>%s%s", c, report_class_name((enum report_class)c), c + 1 < CLASSES ? ", " : ". ");
-		fputs("A row is what is inside the loop above it: one turn, stretched to the width of all.</figcaption>\n</figure>\n", out);
+			fprintf(out, "<span class=\"key b%d\"></span>%s%s", c, report_class_name((enum report_class)c),
+			        c + 1 < CLASSES ? ", " : ". ");
+		fputs("A row is what is inside the loop above it: one turn, stretched to the width of "
+		      "all.</figcaption>\n</figure>\n",
+		      out);
 	}
-	fprintf(out, "<details%s><summary>The same as a list</summary>\n<ul class=\"tree\">\n", rows == 1 && scale <= 0 ? " open" : "");
+	fprintf(out, "<details%s><summary>The same as a list</summary>\n<ul class=\"tree\">\n",
+	        rows == 1 && scale <= 0 ? " open" : "");
 	list_rule(l, whole, 1, 0);
 	fputs("</ul>\n", out);
 	if (l->lines > LISTED)
@@ -295,15 +311,21 @@ int report_timeline(struct report *r)
 	struct pattern pattern = {0};
 	struct line l = {.report = r, .pattern = &pattern, .names = path_names_create(r->trace)};
 	int64_t events = 0;
-	fprintf(out, "<section aria-labelledby=\"course\">\n<h2 id=\"course\">Course of the program</h2>\n<p class=\"dim\">What rank %u did, from left to right, after MPI_Init, with mean times; "
-	             "loops are folded. <code>spoor show --at 12.5s</code> says where every rank was at a moment.</p>\n", r->show->rank);
+	fprintf(out,
+	        "<section aria-labelledby=\"course\">\n<h2 id=\"course\">Course of the program</h2>\n<p "
+	        "class=\"dim\">What rank %u did, from left to right, after MPI_Init, with mean times; "
+	        "loops are folded. <code>spoor show --at 12.5s</code> says where every rank was at a moment.</p>\n",
+	        r->show->rank);
 	if (!rankmap_get(&r->trace->events, r->show->rank, &events) || events == 0) {
 		fprintf(out, "<p>Rank %u is not in this trace.</p>\n", r->show->rank);
 		rv = 0;
 	} else if (!r->has_traffic) {
-		fputs("<p class=\"dim\">Left out, as there are so many events; <code>spoor report --full</code> shows it.</p>\n", out);
+		fputs("<p class=\"dim\">Left out, as there are so many events; <code>spoor report --full</code> shows "
+		      "it.</p>\n",
+		      out);
 		rv = 0;
-	} else if (l.names && show_sequence(r->show, &pattern) == 0 && (l.rules = calloc(pattern.rule_count + 1, sizeof *l.rules))) {
+	} else if (l.names && show_sequence(r->show, &pattern) == 0 &&
+	           (l.rules = calloc(pattern.rule_count + 1, sizeof *l.rules))) {
 		if (pattern.rule_count > 0) {
 			weigh(&l);
 			l.total = sum(&l.rules[pattern.rule_count - 1]);

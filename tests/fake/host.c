@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * host - a fake Slurm for the plugin: calls every callback in every context, with every failure of the functions that plugins call
+ * host - a fake Slurm for the plugin: calls every callback in every context, with every failure of the functions that
+ * plugins call
  *
- *     host PLUGIN [PRELOADED-LIBRARY]    (the library is loaded first, for all to see: json-c, whose names clash with jansson's)
+ *     host PLUGIN [PRELOADED-LIBRARY]    (the library is loaded first, for all to see: json-c, whose names clash with
+ *                                        jansson's)
  *
- * Each scenario runs in a child of its own, since the plugin keeps what it knows of its one step. Whatever fails, callbacks return 0, the job's
- * environment is either ready for the tracer or without any trace of it, what the user had in LD_PRELOAD is still there, nothing goes to the
- * user, and nothing is left in the spool.
+ * Each scenario runs in a child of its own, since the plugin keeps what it knows of its one step. Whatever fails,
+ * callbacks return 0, the job's environment is either ready for the tracer or without any trace of it, what the user
+ * had in LD_PRELOAD is still there, nothing goes to the user, and nothing is left in the spool.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -27,7 +29,7 @@
 
 #include "tests/unit/tap.h"
 
-#define USERS "/user/own.so:/user/second.so"
+#define USERS        "/user/own.so:/user/second.so"
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* --- the job --- */
@@ -227,16 +229,16 @@ spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...)
 	return rc;
 }
 
-#define LOGGER(name, counter)                                                          \
-	void name(const char *format, ...)                                             \
-	{                                                                              \
-		va_list ap;                                                            \
-		va_start(ap, format);                                                  \
-		vsnprintf(last_log, sizeof last_log, format, ap);                      \
-		va_end(ap);                                                            \
-		counter++;                                                             \
-		if (getenv("FAKE_VERBOSE"))                                            \
-			fprintf(stderr, "# %s: %s\n", #name, last_log);                \
+#define LOGGER(name, counter)                                           \
+	void name(const char *format, ...)                              \
+	{                                                               \
+		va_list ap;                                             \
+		va_start(ap, format);                                   \
+		vsnprintf(last_log, sizeof last_log, format, ap);       \
+		va_end(ap);                                             \
+		counter++;                                              \
+		if (getenv("FAKE_VERBOSE"))                             \
+			fprintf(stderr, "# %s: %s\n", #name, last_log); \
 	}
 LOGGER(slurm_error, told_user)
 LOGGER(slurm_info, told_log)
@@ -246,13 +248,22 @@ LOGGER(slurm_debug, told_log)
 /* --- the plugin --- */
 
 static const char *plugin_path, *first_library;
-static char folder[PATH_MAX], policy_argument[PATH_MAX + 96], helper_argument[PATH_MAX + 32], preload_argument[PATH_MAX + 32];
+static char folder[PATH_MAX], policy_argument[PATH_MAX + 96], helper_argument[PATH_MAX + 32],
+	preload_argument[PATH_MAX + 32];
 static char *arguments[4];
 static int argument_count;
-static const char *const callbacks[] = {
-	"slurm_spank_init", "slurm_spank_init_post_opt", "slurm_spank_local_user_init", "slurm_spank_user_init", "slurm_spank_task_init_privileged",
-	"slurm_spank_task_init", "slurm_spank_task_post_fork", "slurm_spank_task_exit", "slurm_spank_exit", "slurm_spank_job_prolog",
-	"slurm_spank_job_epilog", "slurm_spank_slurmd_exit"};
+static const char *const callbacks[] = {"slurm_spank_init",
+                                        "slurm_spank_init_post_opt",
+                                        "slurm_spank_local_user_init",
+                                        "slurm_spank_user_init",
+                                        "slurm_spank_task_init_privileged",
+                                        "slurm_spank_task_init",
+                                        "slurm_spank_task_post_fork",
+                                        "slurm_spank_task_exit",
+                                        "slurm_spank_exit",
+                                        "slurm_spank_job_prolog",
+                                        "slurm_spank_job_epilog",
+                                        "slurm_spank_slurmd_exit"};
 
 /* Returns what the callback does; 0 if the plugin has none of that name. */
 static int call(void *plugin, const char *name)
@@ -262,7 +273,8 @@ static int call(void *plugin, const char *name)
 	int rc = callback ? callback(&handle, argument_count, arguments) : 0;
 
 	if (!strcmp(name, "slurm_spank_init") && job.option >= 0 && option_count > job.option % 2) {
-		int said = options[job.option % 2]->cb(options[job.option % 2]->val, job.argument, job.context == S_CTX_REMOTE);
+		int said = options[job.option % 2]->cb(options[job.option % 2]->val, job.argument,
+		                                       job.context == S_CTX_REMOTE);
 		if (said && job.context == S_CTX_REMOTE)
 			return 77; /* slurmstepd would end the step */
 	}
@@ -299,7 +311,15 @@ static const char *environment_problem(bool *ready)
 }
 
 /* Bits of a child's exit status. */
-enum { BAD_RETURN = 1, BAD_ENVIRONMENT = 2, BAD_TOLD_USER = 4, BAD_LEFT = 8, READY = 16, END_OF_CALLS = 32, NO_PLUGIN = 64 };
+enum {
+	BAD_RETURN = 1,
+	BAD_ENVIRONMENT = 2,
+	BAD_TOLD_USER = 4,
+	BAD_LEFT = 8,
+	READY = 16,
+	END_OF_CALLS = 32,
+	NO_PLUGIN = 64
+};
 
 static int run_scenario(const char *const *order, size_t n)
 {
@@ -319,7 +339,8 @@ static int run_scenario(const char *const *order, size_t n)
 		if (job.context == S_CTX_REMOTE && !strcmp(order[i], "slurm_spank_init_post_opt")) {
 			const char *problem = environment_problem(&ready);
 			if (problem) {
-				fprintf(stderr, "# call %d fails with %d: %s: LD_PRELOAD=%s\n", failing, (int)failure, problem, value_of("LD_PRELOAD"));
+				fprintf(stderr, "# call %d fails with %d: %s: LD_PRELOAD=%s\n", failing, (int)failure,
+				        problem, value_of("LD_PRELOAD"));
 				result |= BAD_ENVIRONMENT;
 			}
 		}
@@ -372,15 +393,18 @@ static void reset(spank_context_t context)
 	put("SLURM_JOB_PARTITION", "all");
 }
 
-static const char *const in_order[] = {"slurm_spank_init", "slurm_spank_init_post_opt", "slurm_spank_user_init", "slurm_spank_task_init_privileged",
-                                       "slurm_spank_task_init", "slurm_spank_task_post_fork", "slurm_spank_task_exit", "slurm_spank_exit"};
+static const char *const in_order[] = {"slurm_spank_init",      "slurm_spank_init_post_opt",
+                                       "slurm_spank_user_init", "slurm_spank_task_init_privileged",
+                                       "slurm_spank_task_init", "slurm_spank_task_post_fork",
+                                       "slurm_spank_task_exit", "slurm_spank_exit"};
 #define BAD (BAD_RETURN | BAD_ENVIRONMENT | BAD_TOLD_USER | BAD_LEFT | NO_PLUGIN)
 
 /* --- scenarios --- */
 
 static void test_contexts(void)
 {
-	static const spank_context_t contexts[] = {S_CTX_ERROR, S_CTX_LOCAL, S_CTX_REMOTE, S_CTX_ALLOCATOR, S_CTX_SLURMD, S_CTX_JOB_SCRIPT};
+	static const spank_context_t contexts[] = {S_CTX_ERROR,     S_CTX_LOCAL,  S_CTX_REMOTE,
+	                                           S_CTX_ALLOCATOR, S_CTX_SLURMD, S_CTX_JOB_SCRIPT};
 	static const char *const names[] = {"error", "local", "remote", "allocator", "slurmd", "job script"};
 
 	for (size_t c = 0; c < COUNT(contexts); c++) {
@@ -412,17 +436,23 @@ static void test_steps(void)
 		const char *name;
 		uint32_t step;
 		bool ready;
-	} steps[] = {{"0", 0, true}, {"batch", SLURM_BATCH_SCRIPT, true}, {"interactive", SLURM_INTERACTIVE_STEP, true}, {"extern", SLURM_EXTERN_CONT, false}};
+	} steps[] = {{"0", 0, true},
+	             {"batch", SLURM_BATCH_SCRIPT, true},
+	             {"interactive", SLURM_INTERACTIVE_STEP, true},
+	             {"extern", SLURM_EXTERN_CONT, false}};
 	static const struct {
 		const char *value;
 		bool ready;
-	} choices[] = {{NULL, true}, {"(null)", true}, {"", true}, {"off", false}, {"lossy:3", true}, {"lossless,memory=2MiB", true}, {"sometimes", true}};
+	} choices[] = {{NULL, true},       {"(null)", true},  {"", true},
+	               {"off", false},     {"lossy:3", true}, {"lossless,memory=2MiB", true},
+	               {"sometimes", true}};
 
 	for (size_t i = 0; i < COUNT(steps); i++) {
 		reset(S_CTX_REMOTE);
 		job.step = steps[i].step;
 		int rc = in_child(in_order, COUNT(in_order));
-		ok(rc >= 0 && !(rc & BAD) && !!(rc & READY) == steps[i].ready, "step %s: %s: %d", steps[i].name, steps[i].ready ? "captured" : "left alone", rc);
+		ok(rc >= 0 && !(rc & BAD) && !!(rc & READY) == steps[i].ready, "step %s: %s: %d", steps[i].name,
+		   steps[i].ready ? "captured" : "left alone", rc);
 	}
 	for (size_t i = 0; i < COUNT(choices); i++) {
 		for (int option = 0; option < 2; option++) {
@@ -430,8 +460,8 @@ static void test_steps(void)
 			job.option = option;
 			job.argument = choices[i].value;
 			int rc = in_child(in_order, COUNT(in_order));
-			ok(rc >= 0 && !(rc & BAD) && !!(rc & READY) == choices[i].ready, "--%s=%s: %d", option ? "spoor" : "trace",
-			   choices[i].value ? choices[i].value : "", rc);
+			ok(rc >= 0 && !(rc & BAD) && !!(rc & READY) == choices[i].ready, "--%s=%s: %d",
+			   option ? "spoor" : "trace", choices[i].value ? choices[i].value : "", rc);
 		}
 	}
 	static const int endings[] = {0, 3 << 8, SIGKILL, SIGSEGV | 0x80};
@@ -439,7 +469,8 @@ static void test_steps(void)
 		reset(S_CTX_REMOTE);
 		job.exit_status = endings[i];
 		int rc = in_child(in_order, COUNT(in_order));
-		ok(rc >= 0 && !(rc & BAD) && rc & READY, "tasks end with wait status %#x: %d", (unsigned)endings[i], rc);
+		ok(rc >= 0 && !(rc & BAD) && rc & READY, "tasks end with wait status %#x: %d", (unsigned)endings[i],
+		   rc);
 	}
 	reset(S_CTX_REMOTE);
 	put("SLURM_CONTAINER", "/bundles/image");
@@ -457,7 +488,8 @@ static void test_steps(void)
 	put("SLURM_SPOOR_HANDOFF", "1;mode=lossless;spool=/gone");
 	put("SPOOR_TRACE", "off");
 	rc = in_child(in_order, COUNT(in_order));
-	ok(rc >= 0 && !(rc & BAD) && !(rc & READY), "off in a step of a traced script: the tracer is taken out: %d", rc);
+	ok(rc >= 0 && !(rc & BAD) && !(rc & READY), "off in a step of a traced script: the tracer is taken out: %d",
+	   rc);
 	/* More than fits anywhere. */
 	reset(S_CTX_REMOTE);
 	char *huge = malloc(200001);
@@ -472,7 +504,8 @@ static void test_steps(void)
 /* Each call of the plugin's fails once, in each way. */
 static void test_failures(bool inherited)
 {
-	static const spank_err_t ways[] = {ESPANK_ERROR, ESPANK_BAD_ARG, ESPANK_ENV_NOEXIST, ESPANK_NOSPACE, ESPANK_NOT_REMOTE, ESPANK_NOT_AVAIL};
+	static const spank_err_t ways[] = {ESPANK_ERROR,   ESPANK_BAD_ARG,    ESPANK_ENV_NOEXIST,
+	                                   ESPANK_NOSPACE, ESPANK_NOT_REMOTE, ESPANK_NOT_AVAIL};
 	int done = 0;
 
 	for (size_t w = 0; w < COUNT(ways); w++) {
@@ -493,14 +526,17 @@ static void test_failures(bool inherited)
 			rc = rc < 0 ? 0 : rc;
 		}
 		done += k - 1;
-		ok(crashed == 0 && bad == 0 && k > 10 && k < 300, "each of %d calls fails with error %d: %u crash, %u are not right", k - 1, (int)ways[w], crashed, bad);
+		ok(crashed == 0 && bad == 0 && k > 10 && k < 300,
+		   "each of %d calls fails with error %d: %u crash, %u are not right", k - 1, (int)ways[w], crashed,
+		   bad);
 	}
 	printf("# %d failures of calls\n", done);
 }
 
 static void test_arguments(void)
 {
-	static char *const sets[][2] = {{"policy=relative", NULL}, {"nonsense", NULL}, {"helper=/nowhere/helper", NULL}, {"policy=/nowhere/policy.json", NULL},
+	static char *const sets[][2] = {{"policy=relative", NULL},        {"nonsense", NULL},
+	                                {"helper=/nowhere/helper", NULL}, {"policy=/nowhere/policy.json", NULL},
 	                                {"preload=/with blank.so", NULL}, {"helper=", "policy="}};
 	for (size_t i = 0; i < COUNT(sets); i++) {
 		reset(S_CTX_REMOTE);
@@ -539,8 +575,10 @@ int main(int argc, char **argv)
 	if (!mkdtemp(folder) || chmod(folder, 0755))
 		return 1;
 	snprintf(path, sizeof path, "%s/policy.json", folder);
-	snprintf(text, sizeof text, "{\"version\": 1, \"mode\": \"lossless\", \"archive\": \"%s/archive\", \"spool\": \"%s/spool\", \"deadline\": 3, \"rules\": []}", folder,
-	         folder);
+	snprintf(text, sizeof text,
+	         "{\"version\": 1, \"mode\": \"lossless\", \"archive\": \"%s/archive\", \"spool\": \"%s/spool\", "
+	         "\"deadline\": 3, \"rules\": []}",
+	         folder, folder);
 	write_file(path, text);
 	snprintf(policy_argument, sizeof policy_argument, "policy=%s", path);
 	snprintf(helper_argument, sizeof helper_argument, "helper=%s/spoor-helper", build);

@@ -110,7 +110,8 @@ static unsigned long long now(void)
 	return (unsigned long long)ts.tv_sec * 1000000000 + (unsigned long long)ts.tv_nsec;
 }
 
-/* What other libraries' constructors call is not logged (doc/events.md): those of preloaded libraries come after them. */
+/* What other libraries' constructors call is not logged (doc/events.md): those of preloaded libraries come after them.
+ * */
 static bool begun;
 
 static __attribute__((constructor)) void begin(void)
@@ -226,7 +227,8 @@ void flatlog_open(void)
 		die("no memory", dir);
 	mkdir(path, 0777);
 	free(path);
-	if (asprintf(&log_path, "%s/%s/%d", dir, world ? world : "", rank) < 0 || asprintf(&path, "%s.log", log_path) < 0)
+	if (asprintf(&log_path, "%s/%s/%d", dir, world ? world : "", rank) < 0 ||
+	    asprintf(&path, "%s.log", log_path) < 0)
 		die("no memory", dir);
 	FILE *file = fopen(path, "w");
 	if (!file)

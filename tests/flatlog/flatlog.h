@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * flatlog - the independent judge: logs each MPI call of the application as one line, the moment it returns
  *
- * A library that is preloaded IN FRONT of spoor (LD_PRELOAD=flatlog.so:libspoor-gate.so). It defines the C and Fortran MPI
- * functions, calls the next one of the same name, and writes $FLATLOG_DIR/<rank in MPI_COMM_WORLD>.log in exactly the form of
- * doc/events.md. It shares no code and no table with spoor and compresses nothing: what it says happened is what happened.
- * Clarity goes before speed: lists are searched from their start, texts are malloc'ed, each line is flushed.
+ * A library that is preloaded IN FRONT of spoor (LD_PRELOAD=flatlog.so:libspoor-gate.so). It defines the C and Fortran
+ * MPI functions, calls the next one of the same name, and writes $FLATLOG_DIR/<rank in MPI_COMM_WORLD>.log in exactly
+ * the form of doc/events.md. It shares no code and no table with spoor and compresses nothing: what it says happened is
+ * what happened. Clarity goes before speed: lists are searched from their start, texts are malloc'ed, each line is
+ * flushed.
  *
  *     calls.table + generate.py  ->  wrappers.c   one wrapper in C and one in Fortran for each function
  *     requests.c                                   live requests; the wait, test and start functions
@@ -14,10 +15,12 @@
  *     names.c                                      how values are said: constants, handles, strings
  *     flatlog.c                                    lines and the file
  *
- * Environment: FLATLOG_DIR (unset: nothing is logged); FLATLOG_BUFFERS: with buffers (doc/events.md, rule 2); FLATLOG_WORLDS: each world has a folder in it; FLATLOG_IGNORED=leave: where the application ignores a status, the next
- * library sees that too, and what is then not known is logged as `?`. Otherwise a status is always asked for.
+ * Environment: FLATLOG_DIR (unset: nothing is logged); FLATLOG_BUFFERS: with buffers (doc/events.md, rule 2);
+ * FLATLOG_WORLDS: each world has a folder in it; FLATLOG_IGNORED=leave: where the application ignores a status, the
+ * next library sees that too, and what is then not known is logged as `?`. Otherwise a status is always asked for.
  *
- * Only calls that come from the application are logged: the return address is not in libmpi*, libopen-*, mca_*, libspoor*.
+ * Only calls that come from the application are logged: the return address is not in libmpi*, libopen-*, mca_*,
+ * libspoor*.
  */
 #ifndef FLATLOG_H
 #define FLATLOG_H
@@ -57,29 +60,30 @@ void line_write(struct line *l);
 
 /* After MPI_Init: opens the file of this rank and writes what was said so far. */
 void flatlog_open(void);
-/* The number of the calling thread: 0 unless MPI provides MPI_THREAD_MULTIPLE. Others than 0 have a log of their own, RANK.THREAD.log. */
+/* The number of the calling thread: 0 unless MPI provides MPI_THREAD_MULTIPLE. Others than 0 have a log of their own,
+ * RANK.THREAD.log. */
 int flatlog_thread(void);
 /* From now on nothing is logged. */
 void flatlog_close(void);
 
 /* The next function of that name behind this library; ends the process with a message if there is none. */
 void *flatlog_next(const char *name);
-#define NEXT(name, result, parameters) \
+#define NEXT(name, result, parameters)   \
 	static result(*next) parameters; \
-	if (!next) \
-		next = (result(*) parameters)flatlog_next(#name)
+	if (!next)                       \
+	next = (result(*) parameters)flatlog_next(#name)
 
-/* A Fortran function name_ is also called name, name__, and NAME by other compilers. No compiler's upper case is known to the
- * preprocessor: generate.py says those. */
-#define FORTRAN_SPELLED(name, parameters) \
-	void name##_ parameters; \
+/* A Fortran function name_ is also called name, name__, and NAME by other compilers. No compiler's upper case is known
+ * to the preprocessor: generate.py says those. */
+#define FORTRAN_SPELLED(name, parameters)                       \
+	void name##_ parameters;                                \
 	void name parameters __attribute__((alias(#name "_"))); \
 	void name##__ parameters __attribute__((alias(#name "_")));
 /* mpi_f08: ierror may be absent. */
-#define OWN_IERROR() \
+#define OWN_IERROR()    \
 	int own_ierror; \
-	if (!ierror) \
-		ierror = &own_ierror
+	if (!ierror)    \
+	ierror = &own_ierror
 
 extern pthread_mutex_t flatlog_lock;
 
@@ -140,13 +144,13 @@ void freeing_keyval(int h);
 void forget_keyval(int h, bool done);
 
 /* [a,b,c], each element said by an expression of i_. n is clamped at 0. */
-#define SAY_ARRAY(n, element) \
-	({ \
-		int n_ = (int)(n); \
-		char *text_ = say_name("["); \
-		for (int i_ = 0; i_ < n_; i_++) \
+#define SAY_ARRAY(n, element)                                     \
+	({                                                        \
+		int n_ = (int)(n);                                \
+		char *text_ = say_name("[");                      \
+		for (int i_ = 0; i_ < n_; i_++)                   \
 			text_ = say_append(text_, i_, (element)); \
-		say_append(text_, 0, say_name("]")); \
+		say_append(text_, 0, say_name("]"));              \
 	})
 char *say_append(char *text, int comma, char *more); /* frees both, returns the new text */
 
@@ -163,11 +167,11 @@ bool ignored(const void *status); /* MPI_STATUS_IGNORE or MPI_STATUSES_IGNORE */
 
 /* ---- what the standard says about who passes what: lengths of arrays, significance. 0 for MPI_COMM_NULL ---- */
 
-int peers(MPI_Comm comm);               /* ranks that a collective talks to: the remote group of an intercommunicator */
-int members(MPI_Comm comm);             /* ranks of the local group */
-bool at_root(int root, MPI_Comm comm);  /* this process is the root */
-bool leaf(int root, MPI_Comm comm);     /* this process gives to or gets from the root */
-int indegree(MPI_Comm comm);            /* neighbours in a topology */
+int peers(MPI_Comm comm);              /* ranks that a collective talks to: the remote group of an intercommunicator */
+int members(MPI_Comm comm);            /* ranks of the local group */
+bool at_root(int root, MPI_Comm comm); /* this process is the root */
+bool leaf(int root, MPI_Comm comm);    /* this process gives to or gets from the root */
+int indegree(MPI_Comm comm);           /* neighbours in a topology */
 int outdegree(MPI_Comm comm);
 bool weighted(const void *weights, MPI_Comm comm); /* are weights returned into this array? */
 int cartdim(MPI_Comm comm, int at_most);
@@ -185,25 +189,27 @@ struct fields {
 	char *source, *tag, *count;
 };
 struct fields fields_all(const char *text);
-/* s: what the library returned, NULL if it was not asked for. describes: a message, not a send or an inactive request. */
+/* s: what the library returned, NULL if it was not asked for. describes: a message, not a send or an inactive request.
+ * */
 struct fields fields_of(const MPI_Status *s, MPI_Datatype type, bool describes);
 /* Part i becomes NAME.MPI_SOURCE=.. NAME.MPI_TAG=.. NAME.count=..; takes the texts. */
 void fields_put(struct line *l, int i, const char *name, struct fields f);
 
-/* A status that describes a message; `count` is in units of type. A cancelled or (leave mode) ignored one is handled. */
+/* A status that describes a message; `count` is in units of type. A cancelled or (leave mode) ignored one is handled.
+ * */
 void line_put_status(struct line *l, int i, const char *name, const MPI_Status *s, MPI_Datatype type);
 void line_put_fstatus(struct line *l, int i, const char *name, const int *s, MPI_Datatype type);
 void line_absent_status(struct line *l, int i, const char *name);
 
 bool flatlog_leave(void); /* FLATLOG_IGNORED=leave */
-#define OWN_STATUS(s) \
-	MPI_Status own_status_; \
+#define OWN_STATUS(s)                       \
+	MPI_Status own_status_;             \
 	if (ignored(s) && !flatlog_leave()) \
-		s = &own_status_
-#define OWN_FSTATUS(s) \
+	s = &own_status_
+#define OWN_FSTATUS(s)                      \
 	int own_status_[MPI_F_STATUS_INTS]; \
 	if (ignored(s) && !flatlog_leave()) \
-		s = own_status_
+	s = own_status_
 #define MPI_F_STATUS_INTS ((int)(sizeof(MPI_Status) / sizeof(int))) /* Open MPI */
 
 /* ---- requests (requests.c) ---- */

@@ -94,11 +94,11 @@ int MPI_Pcontrol(const int level, ...)
 	return rc;
 }
 
-#define FORTRAN(name, parameters) FORTRAN_SPELLED(name, parameters) void name##_ parameters
+#define FORTRAN(name, parameters)      FORTRAN_SPELLED(name, parameters) void name##_ parameters
 #define NEXT_FORTRAN(name, parameters) NEXT(name##_, void, parameters)
 #include "tests/flatlog/life_fortran.h"
 #undef FORTRAN
 #undef NEXT_FORTRAN
-#define FORTRAN(name, parameters) void name##_f08_ parameters
+#define FORTRAN(name, parameters)      void name##_f08_ parameters
 #define NEXT_FORTRAN(name, parameters) NEXT(name##_f08_, void, parameters)
 #include "tests/flatlog/life_fortran.h"

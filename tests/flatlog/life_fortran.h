@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * life_fortran - the functions with which MPI begins and ends in Fortran; included by life.c, once for mpif.h and once for mpi_f08
+ * life_fortran - the functions with which MPI begins and ends in Fortran; included by life.c, once for mpif.h and once
+ * for mpi_f08
  */
 FORTRAN(mpi_init, (int *ierror))
 {

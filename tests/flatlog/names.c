@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * names - how values are said: constants by name, handles by symbol, strings in quotes (doc/events.md, section "Values")
+ * names - how values are said: constants by name, handles by symbol, strings in quotes (doc/events.md, section
+ * "Values")
  */
 #include "tests/flatlog/flatlog.h"
 
@@ -73,7 +74,10 @@ struct named {
 	const char *name;
 	long long value;
 };
-#define NAMED(x) {#x, x}
+#define NAMED(x)      \
+	{             \
+#x, x \
+	}
 
 static char *say_named(long long v, const struct named *names, size_t n)
 {
@@ -82,9 +86,9 @@ static char *say_named(long long v, const struct named *names, size_t n)
 			return say_name(names[i].name);
 	return say_int(v);
 }
-#define SAY_NAMED(v, ...) \
-	({ \
-		static const struct named names_[] = {__VA_ARGS__}; \
+#define SAY_NAMED(v, ...)                                                 \
+	({                                                                \
+		static const struct named names_[] = {__VA_ARGS__};       \
 		say_named((v), names_, sizeof(names_) / sizeof(*names_)); \
 	})
 
@@ -97,15 +101,16 @@ static char *say_bits(int v, const struct named *names, size_t n)
 		if (!(v & names[i].value))
 			continue;
 		v &= ~names[i].value;
-		text = text ? say_append(say_append(text, 0, say_name("|")), 0, say_name(names[i].name)) : say_name(names[i].name);
+		text = text ? say_append(say_append(text, 0, say_name("|")), 0, say_name(names[i].name))
+		            : say_name(names[i].name);
 	}
 	if (!text)
 		return say_int(v);
 	return v ? say_append(say_append(text, 0, say_name("|")), 0, say_int(v)) : text;
 }
-#define SAY_BITS(v, ...) \
-	({ \
-		static const struct named names_[] = {__VA_ARGS__}; \
+#define SAY_BITS(v, ...)                                                 \
+	({                                                               \
+		static const struct named names_[] = {__VA_ARGS__};      \
 		say_bits((v), names_, sizeof(names_) / sizeof(*names_)); \
 	})
 
@@ -173,8 +178,8 @@ char *say_topology(int v)
 }
 char *say_rma_assert(int v)
 {
-	return SAY_BITS(v, NAMED(MPI_MODE_NOCHECK), NAMED(MPI_MODE_NOPRECEDE), NAMED(MPI_MODE_NOPUT), NAMED(MPI_MODE_NOSTORE),
-	                NAMED(MPI_MODE_NOSUCCEED));
+	return SAY_BITS(v, NAMED(MPI_MODE_NOCHECK), NAMED(MPI_MODE_NOPRECEDE), NAMED(MPI_MODE_NOPUT),
+	                NAMED(MPI_MODE_NOSTORE), NAMED(MPI_MODE_NOSUCCEED));
 }
 char *say_amode(int v)
 {
@@ -186,15 +191,19 @@ char *say_amode(int v)
 /* A class that the application has added has no name of its own. */
 char *say_error(int v)
 {
-#define E(x) {"MPI_ERR_" #x, MPI_ERR_##x}
-	char *text = SAY_NAMED(v, E(BUFFER), E(COUNT), E(TYPE), E(TAG), E(COMM), E(RANK), E(REQUEST), E(ROOT), E(GROUP), E(OP),
-	                 E(TOPOLOGY), E(DIMS), E(ARG), E(UNKNOWN), E(TRUNCATE), E(OTHER), E(INTERN), E(IN_STATUS), E(PENDING),
-	                 E(ACCESS), E(AMODE), E(ASSERT), E(BAD_FILE), E(BASE), E(CONVERSION), E(DISP), E(DUP_DATAREP),
-	                 E(FILE_EXISTS), E(FILE_IN_USE), E(FILE), E(INFO_KEY), E(INFO_NOKEY), E(INFO_VALUE), E(INFO), E(IO),
-	                 E(KEYVAL), E(LOCKTYPE), E(NAME), E(NO_MEM), E(NOT_SAME), E(NO_SPACE), E(NO_SUCH_FILE), E(PORT),
-	                 E(QUOTA), E(READ_ONLY), E(RMA_CONFLICT), E(RMA_SYNC), E(SERVICE), E(SIZE), E(SPAWN),
-	                 E(UNSUPPORTED_DATAREP), E(UNSUPPORTED_OPERATION), E(WIN), E(RMA_RANGE), E(RMA_ATTACH), E(RMA_FLAVOR),
-	                 E(RMA_SHARED));
+#define E(x)                               \
+	{                                  \
+		"MPI_ERR_" #x, MPI_ERR_##x \
+	}
+	char *text =
+		SAY_NAMED(v, E(BUFFER), E(COUNT), E(TYPE), E(TAG), E(COMM), E(RANK), E(REQUEST), E(ROOT), E(GROUP),
+	                  E(OP), E(TOPOLOGY), E(DIMS), E(ARG), E(UNKNOWN), E(TRUNCATE), E(OTHER), E(INTERN),
+	                  E(IN_STATUS), E(PENDING), E(ACCESS), E(AMODE), E(ASSERT), E(BAD_FILE), E(BASE), E(CONVERSION),
+	                  E(DISP), E(DUP_DATAREP), E(FILE_EXISTS), E(FILE_IN_USE), E(FILE), E(INFO_KEY), E(INFO_NOKEY),
+	                  E(INFO_VALUE), E(INFO), E(IO), E(KEYVAL), E(LOCKTYPE), E(NAME), E(NO_MEM), E(NOT_SAME),
+	                  E(NO_SPACE), E(NO_SUCH_FILE), E(PORT), E(QUOTA), E(READ_ONLY), E(RMA_CONFLICT), E(RMA_SYNC),
+	                  E(SERVICE), E(SIZE), E(SPAWN), E(UNSUPPORTED_DATAREP), E(UNSUPPORTED_OPERATION), E(WIN),
+	                  E(RMA_RANGE), E(RMA_ATTACH), E(RMA_FLAVOR), E(RMA_SHARED));
 #undef E
 	if (text[0] == 'M')
 		return text;
@@ -209,7 +218,8 @@ struct symbols {
 	const char *letter;
 	uintptr_t *handle;
 	int *number;
-	char **freer; /* by thread (its `me`): in a call that frees it; nobody else's then, who has the handle has a new object */
+	/* by thread (its `me`): in a call that frees it; nobody else's then, who has the handle has a new object */
+	char **freer;
 	int n;
 	int again; /* a number is used again when it is free */
 	int next;  /* else */
@@ -285,57 +295,63 @@ struct known {
 	const char *name;
 	uintptr_t handle;
 };
-#define KNOWN(x) {#x, (uintptr_t)(x)}
+#define KNOWN(x)                   \
+	{                          \
+#x, (uintptr_t)(x) \
+	}
 
 /* One kind of handle: its letter and the predefined ones. */
-#define HANDLE(kind, type, letter, ...) \
+#define HANDLE(kind, type, letter, ...)                                                             \
 	static struct symbols kind##_symbols = {letter, NULL, NULL, NULL, 0, #letter[1] != 'c', 0}; \
-	char *say_##kind(type h) \
-	{ \
-		const struct known known[] = {__VA_ARGS__}; \
-		for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) \
-			if (known[i].handle == (uintptr_t)h) \
-				return say_name(known[i].name); \
-		return say_symbol(&kind##_symbols, (uintptr_t)h); \
-	} \
-	void freeing_##kind(type h) \
-	{ \
-		freeing(&kind##_symbols, (uintptr_t)h); \
-	} \
-	void forget_##kind(type h, bool done) \
-	{ \
-		forget(&kind##_symbols, (uintptr_t)h, done); \
+	char *say_##kind(type h)                                                                    \
+	{                                                                                           \
+		const struct known known[] = {__VA_ARGS__};                                         \
+		for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)                         \
+			if (known[i].handle == (uintptr_t)h)                                        \
+				return say_name(known[i].name);                                     \
+		return say_symbol(&kind##_symbols, (uintptr_t)h);                                   \
+	}                                                                                           \
+	void freeing_##kind(type h)                                                                 \
+	{                                                                                           \
+		freeing(&kind##_symbols, (uintptr_t)h);                                             \
+	}                                                                                           \
+	void forget_##kind(type h, bool done)                                                       \
+	{                                                                                           \
+		forget(&kind##_symbols, (uintptr_t)h, done);                                        \
 	}
 
 HANDLE(comm, MPI_Comm, "c", KNOWN(MPI_COMM_WORLD), KNOWN(MPI_COMM_SELF), KNOWN(MPI_COMM_NULL))
 HANDLE(group, MPI_Group, "g", KNOWN(MPI_GROUP_NULL), KNOWN(MPI_GROUP_EMPTY))
-HANDLE(op, MPI_Op, "o", KNOWN(MPI_OP_NULL), KNOWN(MPI_MAX), KNOWN(MPI_MIN), KNOWN(MPI_SUM), KNOWN(MPI_PROD), KNOWN(MPI_LAND),
-       KNOWN(MPI_BAND), KNOWN(MPI_LOR), KNOWN(MPI_BOR), KNOWN(MPI_LXOR), KNOWN(MPI_BXOR), KNOWN(MPI_MAXLOC),
-       KNOWN(MPI_MINLOC), KNOWN(MPI_REPLACE), KNOWN(MPI_NO_OP))
+HANDLE(op, MPI_Op, "o", KNOWN(MPI_OP_NULL), KNOWN(MPI_MAX), KNOWN(MPI_MIN), KNOWN(MPI_SUM), KNOWN(MPI_PROD),
+       KNOWN(MPI_LAND), KNOWN(MPI_BAND), KNOWN(MPI_LOR), KNOWN(MPI_BOR), KNOWN(MPI_LXOR), KNOWN(MPI_BXOR),
+       KNOWN(MPI_MAXLOC), KNOWN(MPI_MINLOC), KNOWN(MPI_REPLACE), KNOWN(MPI_NO_OP))
 HANDLE(win, MPI_Win, "w", KNOWN(MPI_WIN_NULL))
 HANDLE(file, MPI_File, "f", KNOWN(MPI_FILE_NULL))
 HANDLE(info, MPI_Info, "n", KNOWN(MPI_INFO_NULL), KNOWN(MPI_INFO_ENV))
-HANDLE(errhandler, MPI_Errhandler, "e", KNOWN(MPI_ERRHANDLER_NULL), KNOWN(MPI_ERRORS_ARE_FATAL), KNOWN(MPI_ERRORS_RETURN))
+HANDLE(errhandler, MPI_Errhandler, "e", KNOWN(MPI_ERRHANDLER_NULL), KNOWN(MPI_ERRORS_ARE_FATAL),
+       KNOWN(MPI_ERRORS_RETURN))
 HANDLE(message, MPI_Message, "m", KNOWN(MPI_MESSAGE_NULL), KNOWN(MPI_MESSAGE_NO_PROC))
 HANDLE(keyval, int, "k", KNOWN(MPI_KEYVAL_INVALID), KNOWN(MPI_TAG_UB), KNOWN(MPI_HOST), KNOWN(MPI_IO),
-       KNOWN(MPI_WTIME_IS_GLOBAL), KNOWN(MPI_APPNUM), KNOWN(MPI_LASTUSEDCODE), KNOWN(MPI_UNIVERSE_SIZE), KNOWN(MPI_WIN_BASE),
-       KNOWN(MPI_WIN_SIZE), KNOWN(MPI_WIN_DISP_UNIT), KNOWN(MPI_WIN_CREATE_FLAVOR), KNOWN(MPI_WIN_MODEL))
+       KNOWN(MPI_WTIME_IS_GLOBAL), KNOWN(MPI_APPNUM), KNOWN(MPI_LASTUSEDCODE), KNOWN(MPI_UNIVERSE_SIZE),
+       KNOWN(MPI_WIN_BASE), KNOWN(MPI_WIN_SIZE), KNOWN(MPI_WIN_DISP_UNIT), KNOWN(MPI_WIN_CREATE_FLAVOR),
+       KNOWN(MPI_WIN_MODEL))
 /* Of two names of one type the standard's first one. */
-HANDLE(type, MPI_Datatype, "t", KNOWN(MPI_DATATYPE_NULL), KNOWN(MPI_CHAR), KNOWN(MPI_SHORT), KNOWN(MPI_INT), KNOWN(MPI_LONG),
-       KNOWN(MPI_LONG_LONG_INT), KNOWN(MPI_SIGNED_CHAR), KNOWN(MPI_UNSIGNED_CHAR), KNOWN(MPI_UNSIGNED_SHORT),
-       KNOWN(MPI_UNSIGNED), KNOWN(MPI_UNSIGNED_LONG), KNOWN(MPI_UNSIGNED_LONG_LONG), KNOWN(MPI_FLOAT), KNOWN(MPI_DOUBLE),
-       KNOWN(MPI_LONG_DOUBLE), KNOWN(MPI_WCHAR), KNOWN(MPI_C_BOOL), KNOWN(MPI_INT8_T), KNOWN(MPI_INT16_T), KNOWN(MPI_INT32_T),
-       KNOWN(MPI_INT64_T), KNOWN(MPI_UINT8_T), KNOWN(MPI_UINT16_T), KNOWN(MPI_UINT32_T), KNOWN(MPI_UINT64_T),
-       KNOWN(MPI_C_COMPLEX), KNOWN(MPI_C_FLOAT_COMPLEX), KNOWN(MPI_C_DOUBLE_COMPLEX), KNOWN(MPI_C_LONG_DOUBLE_COMPLEX),
-       KNOWN(MPI_BYTE), KNOWN(MPI_PACKED), KNOWN(MPI_AINT), KNOWN(MPI_OFFSET), KNOWN(MPI_COUNT), KNOWN(MPI_CXX_BOOL),
-       KNOWN(MPI_CXX_FLOAT_COMPLEX), KNOWN(MPI_CXX_DOUBLE_COMPLEX), KNOWN(MPI_CXX_LONG_DOUBLE_COMPLEX),
-       KNOWN(MPI_FLOAT_INT), KNOWN(MPI_DOUBLE_INT), KNOWN(MPI_LONG_INT), KNOWN(MPI_2INT), KNOWN(MPI_SHORT_INT),
-       KNOWN(MPI_LONG_DOUBLE_INT), KNOWN(MPI_INTEGER), KNOWN(MPI_REAL), KNOWN(MPI_DOUBLE_PRECISION), KNOWN(MPI_COMPLEX),
-       KNOWN(MPI_LOGICAL), KNOWN(MPI_CHARACTER), KNOWN(MPI_DOUBLE_COMPLEX), KNOWN(MPI_2REAL), KNOWN(MPI_2DOUBLE_PRECISION),
-       KNOWN(MPI_2INTEGER), KNOWN(MPI_2COMPLEX), KNOWN(MPI_2DOUBLE_COMPLEX), KNOWN(MPI_INTEGER1), KNOWN(MPI_INTEGER2),
-       KNOWN(MPI_INTEGER4), KNOWN(MPI_INTEGER8), KNOWN(MPI_REAL4), KNOWN(MPI_REAL8),
-       KNOWN(MPI_REAL16), KNOWN(MPI_COMPLEX8), KNOWN(MPI_COMPLEX16), KNOWN(MPI_COMPLEX32), KNOWN(MPI_LOGICAL1),
-       KNOWN(MPI_LOGICAL2), KNOWN(MPI_LOGICAL4), KNOWN(MPI_LOGICAL8))
+HANDLE(type, MPI_Datatype, "t", KNOWN(MPI_DATATYPE_NULL), KNOWN(MPI_CHAR), KNOWN(MPI_SHORT), KNOWN(MPI_INT),
+       KNOWN(MPI_LONG), KNOWN(MPI_LONG_LONG_INT), KNOWN(MPI_SIGNED_CHAR), KNOWN(MPI_UNSIGNED_CHAR),
+       KNOWN(MPI_UNSIGNED_SHORT), KNOWN(MPI_UNSIGNED), KNOWN(MPI_UNSIGNED_LONG), KNOWN(MPI_UNSIGNED_LONG_LONG),
+       KNOWN(MPI_FLOAT), KNOWN(MPI_DOUBLE), KNOWN(MPI_LONG_DOUBLE), KNOWN(MPI_WCHAR), KNOWN(MPI_C_BOOL),
+       KNOWN(MPI_INT8_T), KNOWN(MPI_INT16_T), KNOWN(MPI_INT32_T), KNOWN(MPI_INT64_T), KNOWN(MPI_UINT8_T),
+       KNOWN(MPI_UINT16_T), KNOWN(MPI_UINT32_T), KNOWN(MPI_UINT64_T), KNOWN(MPI_C_COMPLEX), KNOWN(MPI_C_FLOAT_COMPLEX),
+       KNOWN(MPI_C_DOUBLE_COMPLEX), KNOWN(MPI_C_LONG_DOUBLE_COMPLEX), KNOWN(MPI_BYTE), KNOWN(MPI_PACKED),
+       KNOWN(MPI_AINT), KNOWN(MPI_OFFSET), KNOWN(MPI_COUNT), KNOWN(MPI_CXX_BOOL), KNOWN(MPI_CXX_FLOAT_COMPLEX),
+       KNOWN(MPI_CXX_DOUBLE_COMPLEX), KNOWN(MPI_CXX_LONG_DOUBLE_COMPLEX), KNOWN(MPI_FLOAT_INT), KNOWN(MPI_DOUBLE_INT),
+       KNOWN(MPI_LONG_INT), KNOWN(MPI_2INT), KNOWN(MPI_SHORT_INT), KNOWN(MPI_LONG_DOUBLE_INT), KNOWN(MPI_INTEGER),
+       KNOWN(MPI_REAL), KNOWN(MPI_DOUBLE_PRECISION), KNOWN(MPI_COMPLEX), KNOWN(MPI_LOGICAL), KNOWN(MPI_CHARACTER),
+       KNOWN(MPI_DOUBLE_COMPLEX), KNOWN(MPI_2REAL), KNOWN(MPI_2DOUBLE_PRECISION), KNOWN(MPI_2INTEGER),
+       KNOWN(MPI_2COMPLEX), KNOWN(MPI_2DOUBLE_COMPLEX), KNOWN(MPI_INTEGER1), KNOWN(MPI_INTEGER2), KNOWN(MPI_INTEGER4),
+       KNOWN(MPI_INTEGER8), KNOWN(MPI_REAL4), KNOWN(MPI_REAL8), KNOWN(MPI_REAL16), KNOWN(MPI_COMPLEX8),
+       KNOWN(MPI_COMPLEX16), KNOWN(MPI_COMPLEX32), KNOWN(MPI_LOGICAL1), KNOWN(MPI_LOGICAL2), KNOWN(MPI_LOGICAL4),
+       KNOWN(MPI_LOGICAL8))
 
 /* ---- sentinels ---- */
 
@@ -362,7 +378,8 @@ static bool weights_empty(const void *weights)
 
 bool unweighted(const void *weights)
 {
-	return weights == (const void *)MPI_UNWEIGHTED || is_fortran("mpi_fortran_unweighted_", weights) || weights_empty(weights);
+	return weights == (const void *)MPI_UNWEIGHTED || is_fortran("mpi_fortran_unweighted_", weights) ||
+	       weights_empty(weights);
 }
 
 char *say_weights(const void *weights)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * requests - the live requests, statuses, and the functions that start, complete and free requests
  *
- * The list of live requests is in order of creation. A handle means the oldest live request that has it; within one array each
- * live request is meant at most once (Open MPI gives one handle to all requests to MPI_PROC_NULL). Those of the calling thread
- * come first, then those of the others in the order of the threads. Before a call its request
- * arguments are resolved to numbers (a batch); after it those that the call completed leave the list. In between the library may
- * have given the handle to another thread's new request.
+ * The list of live requests is in order of creation. A handle means the oldest live request that has it; within one
+ * array each live request is meant at most once (Open MPI gives one handle to all requests to MPI_PROC_NULL). Those of
+ * the calling thread come first, then those of the others in the order of the threads. Before a call its request
+ * arguments are resolved to numbers (a batch); after it those that the call completed leave the list. In between the
+ * library may have given the handle to another thread's new request.
  */
 #include "tests/flatlog/flatlog.h"
 
@@ -233,22 +233,22 @@ static void after_some(struct line *l, struct batch *b, int outcount, const int 
 
 /* ---- C ---- */
 
-#define BEGIN(function, ...) \
-	struct line l; \
-	struct batch b; \
+#define BEGIN(function, ...)                                         \
+	struct line l;                                               \
+	struct batch b;                                              \
 	if (!line_begin(&l, #function, __builtin_return_address(0))) \
-		return next(__VA_ARGS__)
-#define END(array) \
-	do { \
-		if (rc != MPI_SUCCESS) \
+	return next(__VA_ARGS__)
+#define END(array)                               \
+	do {                                     \
+		if (rc != MPI_SUCCESS)           \
 			batch_failed(&b, array); \
-		line_write(&l); \
-		batch_end(&b); \
+		line_write(&l);                  \
+		batch_end(&b);                   \
 	} while (0)
-#define SINGLE(handles) \
-	(batch_begin(&b, 1, handles), line_put(&l, 0, "request", say_number(b.number[0])))
-#define ARRAY(count_name, n, handles) \
-	(batch_begin(&b, n, handles), line_put(&l, 0, count_name, say_int(n)), line_put(&l, 1, "requests", batch_say(&b)))
+#define SINGLE(handles) (batch_begin(&b, 1, handles), line_put(&l, 0, "request", say_number(b.number[0])))
+#define ARRAY(count_name, n, handles)                                          \
+	(batch_begin(&b, n, handles), line_put(&l, 0, count_name, say_int(n)), \
+	 line_put(&l, 1, "requests", batch_say(&b)))
 #define KNOWN(s) (ignored(s) ? NULL : (s))
 
 /* The caller's array of n statuses, or one of ours where the caller does not want them. */
@@ -380,23 +380,23 @@ int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_St
 	return rc;
 }
 
-#define SOME(function) \
+#define SOME(function)                                                                                         \
 	int function(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[]) \
-	{ \
-		NEXT(function, int, (int, MPI_Request *, int *, int *, MPI_Status *)); \
-		MPI_Status *own; \
-		BEGIN(function, incount, requests, outcount, indices, statuses); \
-		ARRAY("incount", incount, requests); \
-		line_absent(&l, 2, "outcount"); \
-		line_absent(&l, 3, "indices"); \
-		line_absent_status(&l, 4, "statuses"); \
-		statuses = own_statuses(incount, statuses, &own); \
-		int rc = next(incount, requests, outcount, indices, statuses); \
-		if (line_end(&l, rc)) \
-			after_some(&l, &b, *outcount, indices, KNOWN(statuses)); \
-		END(requests); \
-		free(own); \
-		return rc; \
+	{                                                                                                      \
+		NEXT(function, int, (int, MPI_Request *, int *, int *, MPI_Status *));                         \
+		MPI_Status *own;                                                                               \
+		BEGIN(function, incount, requests, outcount, indices, statuses);                               \
+		ARRAY("incount", incount, requests);                                                           \
+		line_absent(&l, 2, "outcount");                                                                \
+		line_absent(&l, 3, "indices");                                                                 \
+		line_absent_status(&l, 4, "statuses");                                                         \
+		statuses = own_statuses(incount, statuses, &own);                                              \
+		int rc = next(incount, requests, outcount, indices, statuses);                                 \
+		if (line_end(&l, rc))                                                                          \
+			after_some(&l, &b, *outcount, indices, KNOWN(statuses));                               \
+		END(requests);                                                                                 \
+		free(own);                                                                                     \
+		return rc;                                                                                     \
 	}
 SOME(MPI_Waitsome)
 SOME(MPI_Testsome)
@@ -487,29 +487,29 @@ static MPI_Status *c_statuses(int n, const int *f)
 	return c;
 }
 
-#define FBEGIN(function, ...) \
-	struct line l; \
-	struct batch b; \
+#define FBEGIN(function, ...)                                          \
+	struct line l;                                                 \
+	struct batch b;                                                \
 	if (!line_begin(&l, #function, __builtin_return_address(0))) { \
-		next(__VA_ARGS__); \
-		return; \
+		next(__VA_ARGS__);                                     \
+		return;                                                \
 	}
-#define FSINGLE() \
+#define FSINGLE()                                           \
 	MPI_Request c_request = PMPI_Request_f2c(*request); \
 	SINGLE(&c_request)
-#define FARRAY(count_name, n) \
+#define FARRAY(count_name, n)                             \
 	MPI_Request *c_request = c_requests(n, requests); \
-	ARRAY(count_name, n, c_request); \
+	ARRAY(count_name, n, c_request);                  \
 	free(c_request)
-#define FEND(n, handles) \
-	do { \
-		if (*ierror != MPI_SUCCESS) { \
+#define FEND(n, handles)                                             \
+	do {                                                         \
+		if (*ierror != MPI_SUCCESS) {                        \
 			MPI_Request *after = c_requests(n, handles); \
-			batch_failed(&b, after); \
-			free(after); \
-		} \
-		line_write(&l); \
-		batch_end(&b); \
+			batch_failed(&b, after);                     \
+			free(after);                                 \
+		}                                                    \
+		line_write(&l);                                      \
+		batch_end(&b);                                       \
 	} while (0)
 
 /* Fortran counts from 1. */
@@ -518,11 +518,11 @@ static int c_index(int f)
 	return f == MPI_UNDEFINED ? f : f - 1;
 }
 
-#define FORTRAN(name, parameters) FORTRAN_SPELLED(name, parameters) void name##_ parameters
+#define FORTRAN(name, parameters)      FORTRAN_SPELLED(name, parameters) void name##_ parameters
 #define NEXT_FORTRAN(name, parameters) NEXT(name##_, void, parameters)
 #include "tests/flatlog/requests_fortran.h"
 #undef FORTRAN
 #undef NEXT_FORTRAN
-#define FORTRAN(name, parameters) void name##_f08_ parameters
+#define FORTRAN(name, parameters)      void name##_f08_ parameters
 #define NEXT_FORTRAN(name, parameters) NEXT(name##_f08_, void, parameters)
 #include "tests/flatlog/requests_fortran.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * requests_fortran - the Fortran functions that start, complete and free requests; included by requests.c, once for mpif.h and once
- * for mpi_f08
+ * requests_fortran - the Fortran functions that start, complete and free requests; included by requests.c, once for
+ * mpif.h and once for mpi_f08
  */
 FORTRAN(mpi_wait, (int *request, int *status, int *ierror))
 {
@@ -141,30 +141,30 @@ FORTRAN(mpi_testany, (int *count, int *requests, int *index, int *flag, int *sta
 }
 
 #undef FSOME
-#define FSOME(name, function) \
+#define FSOME(name, function)                                                                                 \
 	FORTRAN(name, (int *incount, int *requests, int *outcount, int *indices, int *statuses, int *ierror)) \
-	{ \
-		NEXT_FORTRAN(name, (int *, int *, int *, int *, int *, int *)); \
-		int *own; \
-		OWN_IERROR(); \
-		FBEGIN(function, incount, requests, outcount, indices, statuses, ierror); \
-		FARRAY("incount", *incount); \
-		line_absent(&l, 2, "outcount"); \
-		line_absent(&l, 3, "indices"); \
-		line_absent_status(&l, 4, "statuses"); \
-		statuses = own_fstatuses(*incount, statuses, &own); \
-		next(incount, requests, outcount, indices, statuses, ierror); \
-		if (line_end(&l, *ierror)) { \
-			int n = *outcount == MPI_UNDEFINED ? 0 : *outcount; \
-			MPI_Status *s = c_statuses(n, statuses); \
-			int c[n + 1]; \
-			for (int i = 0; i < n; i++) \
-				c[i] = c_index(indices[i]); \
-			after_some(&l, &b, *outcount, c, s); \
-			free(s); \
-		} \
-		free(own); \
-		FEND(*incount, requests); \
+	{                                                                                                     \
+		NEXT_FORTRAN(name, (int *, int *, int *, int *, int *, int *));                               \
+		int *own;                                                                                     \
+		OWN_IERROR();                                                                                 \
+		FBEGIN(function, incount, requests, outcount, indices, statuses, ierror);                     \
+		FARRAY("incount", *incount);                                                                  \
+		line_absent(&l, 2, "outcount");                                                               \
+		line_absent(&l, 3, "indices");                                                                \
+		line_absent_status(&l, 4, "statuses");                                                        \
+		statuses = own_fstatuses(*incount, statuses, &own);                                           \
+		next(incount, requests, outcount, indices, statuses, ierror);                                 \
+		if (line_end(&l, *ierror)) {                                                                  \
+			int n = *outcount == MPI_UNDEFINED ? 0 : *outcount;                                   \
+			MPI_Status *s = c_statuses(n, statuses);                                              \
+			int c[n + 1];                                                                         \
+			for (int i = 0; i < n; i++)                                                           \
+				c[i] = c_index(indices[i]);                                                   \
+			after_some(&l, &b, *outcount, c, s);                                                  \
+			free(s);                                                                              \
+		}                                                                                             \
+		free(own);                                                                                    \
+		FEND(*incount, requests);                                                                     \
 	}
 FSOME(mpi_waitsome, MPI_Waitsome)
 FSOME(mpi_testsome, MPI_Testsome)

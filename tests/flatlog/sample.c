@@ -17,7 +17,8 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	int other = 1 - rank;
 
-	/* Open MPI has one handle for the first two: they are told apart by their age, within an array by their place. */
+	/* Open MPI has one handle for the first two: they are told apart by their age, within an array by their place.
+	 * */
 	MPI_Irecv(b, 4, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &q[0]);
 	MPI_Isend(a, 4, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &q[1]);
 	MPI_Irecv(b, 4, MPI_INT, other, MPI_ANY_TAG, MPI_COMM_WORLD, &q[2]);
@@ -47,8 +48,8 @@ int main(int argc, char **argv)
 	MPI_Recv(b, 4, MPI_SHORT, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, &s[0]);
 
 	/* only what is significant */
-	MPI_Gatherv(rank ? (void *)a : MPI_IN_PLACE, 2, MPI_INT, b, rank ? NULL : counts, rank ? NULL : displs, MPI_INT, 0,
-	            MPI_COMM_WORLD);
+	MPI_Gatherv(rank ? (void *)a : MPI_IN_PLACE, 2, MPI_INT, b, rank ? NULL : counts, rank ? NULL : displs, MPI_INT,
+	            0, MPI_COMM_WORLD);
 	MPI_Scatter(a, 1, MPI_INT, rank ? MPI_IN_PLACE : b, 1, MPI_INT, 1, MPI_COMM_WORLD);
 	MPI_Allreduce(MPI_IN_PLACE, a, 2, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
 

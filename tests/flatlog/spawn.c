@@ -13,7 +13,8 @@ static char *say_list(char **argv)
 	return SAY_ARRAY(n, say_string(argv[i_], strlen(argv[i_])));
 }
 
-int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *intercomm, int codes[])
+int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
+                   MPI_Comm *intercomm, int codes[])
 {
 	NEXT(MPI_Comm_spawn, int, (const char *, char **, int, MPI_Info, int, MPI_Comm, MPI_Comm *, int *));
 	static const char *const names[] = {"command", "argv", "maxprocs", "info"};
@@ -43,12 +44,13 @@ int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info inf
 	return rc;
 }
 
-int MPI_Comm_spawn_multiple(int count, char *commands[], char **argvs[], const int maxprocs[], const MPI_Info infos[], int root, MPI_Comm comm,
-                            MPI_Comm *intercomm, int codes[])
+int MPI_Comm_spawn_multiple(int count, char *commands[], char **argvs[], const int maxprocs[], const MPI_Info infos[],
+                            int root, MPI_Comm comm, MPI_Comm *intercomm, int codes[])
 {
 	NEXT(MPI_Comm_spawn_multiple, int,
 	     (int, char **, char ***, const int *, const MPI_Info *, int, MPI_Comm, MPI_Comm *, int *));
-	static const char *const names[] = {"count", "array_of_commands", "array_of_argv", "array_of_maxprocs", "array_of_info"};
+	static const char *const names[] = {"count", "array_of_commands", "array_of_argv", "array_of_maxprocs",
+	                                    "array_of_info"};
 	struct line l;
 
 	if (!line_begin(&l, "MPI_Comm_spawn_multiple", __builtin_return_address(0)))

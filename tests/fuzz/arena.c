@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * arena - fuzzes what a killed rank leaves in its spool folder: the arena, and the trace that salvage makes of it
  *
- * The input is the arena without its zeros: (n, n bytes, m) for n bytes and m zeros behind them, both 16 bits, low byte first. It is extended
- * to the size that its header names, as the recorder's file is. A mutation changes words behind the header.
+ * The input is the arena without its zeros: (n, n bytes, m) for n bytes and m zeros behind them, both 16 bits, low byte
+ * first. It is extended to the size that its header names, as the recorder's file is. A mutation changes words behind
+ * the header.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,10 +67,19 @@ static uint32_t draw(uint64_t *state)
 	return (uint32_t)(*state >> 33);
 }
 
-/* A reference or a number becomes another one that is likely to be looked at: one of the arena's, a neighbour, the edge of what fits. */
+/* A reference or a number becomes another one that is likely to be looked at: one of the arena's, a neighbour, the edge
+ * of what fits. */
 static void mutate_word(uint8_t *file, size_t used, uint64_t *state)
 {
-	static const uint64_t extremes[] = {0, 1, 2, 0x7fffffff, 0x80000000, 0xffffffff, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff};
+	static const uint64_t extremes[] = {0,
+	                                    1,
+	                                    2,
+	                                    0x7fffffff,
+	                                    0x80000000,
+	                                    0xffffffff,
+	                                    0x7fffffffffffffff,
+	                                    0x8000000000000000,
+	                                    0xffffffffffffffff};
 	size_t wide = draw(state) % 2 ? 8 : 4, at, from;
 	uint64_t v = 0;
 
@@ -130,7 +140,8 @@ static void salvage(struct arena *a)
 
 	if (world_identify(a, "fuzz", &id, &stream, &error) == 0 && world_init(&w, id) == 0) {
 		if (world_add_arena(&w, a, "fuzz", &error) == 0 && world_encode(&w, 1, &bytes, &size, &error) == 0) {
-			if (container_parse(&c, "fuzz", bytes, size, NULL, &error) || trace_decode(&t, c, &error) || fuzz_walk(&t, stream, &error)) {
+			if (container_parse(&c, "fuzz", bytes, size, NULL, &error) || trace_decode(&t, c, &error) ||
+			    fuzz_walk(&t, stream, &error)) {
 				fprintf(stderr, "what was salvaged cannot be read: %s\n", error.text);
 				abort();
 			}

@@ -58,7 +58,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!output[0]) {
 		if (!freopen("/dev/null", "w", stdout))
 			abort();
-		if (geteuid() == 0 && (setgid(65534) || setuid(65534))) /* root opens files ahead, and would become somebody else anyway */
+		if (geteuid() == 0 &&
+		    (setgid(65534) ||
+		     setuid(65534))) /* root opens files ahead, and would become somebody else anyway */
 			abort();
 		snprintf(output, sizeof output, "%.40s/fuzz-out.%d", fuzz_folder(), (int)getpid());
 	}

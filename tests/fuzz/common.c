@@ -66,7 +66,8 @@ static void walk(const struct trace *t, uint32_t rank)
 	timeline_close(line);
 	walk_end(w);
 	struct moment m = {0};
-	if (rankmap_sum(&t->events) <= EVENTS_MAX && search_time(&m, t, rank, 1e6, &error) == 0 && m.site >= t->site_count)
+	if (rankmap_sum(&t->events) <= EVENTS_MAX && search_time(&m, t, rank, 1e6, &error) == 0 &&
+	    m.site >= t->site_count)
 		abort(); /* nowhere */
 	free(m.visits);
 }
@@ -93,10 +94,12 @@ void fuzz_trace(struct trace *t)
 
 	for (uint32_t rank = 0; rank < t->size && rank < RANKS_MAX; rank++)
 		walk(t, rank);
-	if (merge_canonical(&canonical, t, &error) == 0 && trace_encode(&canonical, NULL, 0, NULL, &bytes, &size) == 0) {
+	if (merge_canonical(&canonical, t, &error) == 0 &&
+	    trace_encode(&canonical, NULL, 0, NULL, &bytes, &size) == 0) {
 		/* what spoor wrote, spoor reads */
 		memset(&again, 0, sizeof again);
-		if ((container_parse(&c, "fuzz", bytes, size, NULL, &error) || trace_decode(&again, c, &error)) && !budget_explain("fuzz", NULL)) {
+		if ((container_parse(&c, "fuzz", bytes, size, NULL, &error) || trace_decode(&again, c, &error)) &&
+		    !budget_explain("fuzz", NULL)) {
 			fprintf(stderr, "what was written cannot be read: %s\n", error.text);
 			abort();
 		}

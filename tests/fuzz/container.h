@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * container - trace files as fuzzers' inputs: the chunks as they are, so that a change of one is a change of what it says
+ * container - trace files as fuzzers' inputs: the chunks as they are, so that a change of one is a change of what it
+ * says
  *
- * An input has the form of doc/trace-format.md, "Container", without checksums and uncompressed (tests/fuzz/seed.py makes it). A mutation takes the table apart,
- * changes one chunk, and puts the whole together again; a harness gives it the checksums that a file has.
+ * An input has the form of doc/trace-format.md, "Container", without checksums and uncompressed (tests/fuzz/seed.py
+ * makes it). A mutation takes the table apart, changes one chunk, and puts the whole together again; a harness gives it
+ * the checksums that a file has.
  */
 #ifndef SPOOR_FUZZ_CONTAINER_H
 #define SPOOR_FUZZ_CONTAINER_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * facts - fuzzes what helpers read of a step: facts, from the spool and through pipes; and the decision that the plugin reads
+ * facts - fuzzes what helpers read of a step: facts, from the spool and through pipes; and the decision that the plugin
+ * reads
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * fuzz - what the harnesses share: each file of tests/fuzz defines LLVMFuzzerTestOneInput for one parser of untrusted input
+ * fuzz - what the harnesses share: each file of tests/fuzz defines LLVMFuzzerTestOneInput for one parser of untrusted
+ * input
  *
  * They are linked with libFuzzer to look for new inputs, and with replay.c to read those of tests/fuzz/corpus again.
  */
@@ -13,7 +14,8 @@ struct error;
 struct trace;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-/* Where checksums or references would stop nearly every change: of a harness that has one, called by libFuzzer in the place of its own. */
+/* Where checksums or references would stop nearly every change: of a harness that has one, called by libFuzzer in the
+ * place of its own. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed);
 /* libFuzzer's own. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
@@ -24,7 +26,8 @@ const char *fuzz_folder(void);
 const char *fuzz_file(const uint8_t *data, size_t size);
 /* The events of a stream, up to a few thousand. Returns 0, or -1 with error set: they cannot be decoded. */
 int fuzz_walk(const struct trace *t, uint32_t stream, struct error *error);
-/* All that readers do with a trace that passed its checks: walks ranks with their times, looks for a moment, makes the canonical form, merges, encodes and decodes. */
+/* All that readers do with a trace that passed its checks: walks ranks with their times, looks for a moment, makes the
+ * canonical form, merges, encodes and decodes. */
 void fuzz_trace(struct trace *t);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * index - fuzzes what the index of an archive takes from files of anybody: the metadata of a trace, and an exit note
  *
- * The input is the JSON of the metadata and, behind a NUL, that of the note. Both become files of an archive, which is indexed in memory and listed.
+ * The input is the JSON of the metadata and, behind a NUL, that of the note. Both become files of an archive, which is
+ * indexed in memory and listed.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * children - an MPI program that starts processes in every way, with a child that calls no MPI, while it goes on calling MPI itself
+ * children - an MPI program that starts processes in every way, with a child that calls no MPI, while it goes on
+ * calling MPI itself
  */
 #define _GNU_SOURCE
 #include <mpi.h>

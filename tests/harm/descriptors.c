@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * descriptors - an MPI program that is careless with descriptors; what it sees and does is in its file
  *
- *     descriptors list      which numbers are open, and which is free, before, between and after MPI_Init and MPI_Finalize
+ *     descriptors list      which numbers are open, and which is free, before, between and after MPI_Init and
+ *                           MPI_Finalize
  *     descriptors closefrom   closes all from 3 on before MPI_Init and after MPI_Finalize, as daemons do
  *     descriptors twice     closes each of its descriptors once too often, and opens files in between
  */

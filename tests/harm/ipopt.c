@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * ipopt - serial Ipopt, with sequential MUMPS inside, finds the minimum of (x - 3)^2 + (y + 1)^2 with x y >= -2. With -DWITH_MPI inside an MPI program
+ * ipopt - serial Ipopt, with sequential MUMPS inside, finds the minimum of (x - 3)^2 + (y + 1)^2 with x y >= -2. With
+ * -DWITH_MPI inside an MPI program
  */
 #include <stdio.h>
 #ifdef WITH_MPI
@@ -11,11 +12,13 @@ typedef int (*f_function)(int, double *, int, double *, void *);
 typedef int (*g_function)(int, double *, int, int, double *, void *);
 typedef int (*jacobian_function)(int, double *, int, int, int, int *, int *, double *, void *);
 typedef int (*hessian_function)(int, double *, int, double, int, double *, int, int, int *, int *, double *, void *);
-void *CreateIpoptProblem(int n, double *x_low, double *x_high, int m, double *g_low, double *g_high, int jacobian, int hessian, int style, f_function,
-                         g_function, f_function, jacobian_function, hessian_function);
+void *CreateIpoptProblem(int n, double *x_low, double *x_high, int m, double *g_low, double *g_high, int jacobian,
+                         int hessian, int style, f_function, g_function, f_function, jacobian_function,
+                         hessian_function);
 int AddIpoptIntOption(void *problem, const char *name, int value);
 int AddIpoptStrOption(void *problem, const char *name, const char *value);
-int IpoptSolve(void *problem, double *x, double *g, double *value, double *m_g, double *m_low, double *m_high, void *data);
+int IpoptSolve(void *problem, double *x, double *g, double *value, double *m_g, double *m_low, double *m_high,
+               void *data);
 void FreeIpoptProblem(void *problem);
 
 static int value(int n, double *x, int new_x, double *f, void *data)
@@ -44,8 +47,8 @@ static int jacobian(int n, double *x, int new_x, int m, int count, int *rows, in
 	}
 	return n == 2 && m == 1 && (new_x || !data);
 }
-static int hessian(int n, double *x, int new_x, double factor, int m, double *lambda, int new_lambda, int count, int *rows, int *columns, double *values,
-                   void *data)
+static int hessian(int n, double *x, int new_x, double factor, int m, double *lambda, int new_lambda, int count,
+                   int *rows, int *columns, double *values, void *data)
 {
 	static const int at[3][2] = {{0, 0}, {1, 0}, {1, 1}};
 
@@ -71,7 +74,8 @@ int main(void)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	printf("rank %d\n", rank);
 #endif
-	problem = CreateIpoptProblem(2, low, high, 1, g_low, g_high, 2, 3, 0, value, constraint, gradient, jacobian, hessian);
+	problem = CreateIpoptProblem(2, low, high, 1, g_low, g_high, 2, 3, 0, value, constraint, gradient, jacobian,
+	                             hessian);
 	if (!problem)
 		return 1;
 	AddIpoptIntOption(problem, "print_level", 0);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * mpi - a small MPI program: says what it computed on both streams, makes a file, and ends with a status of its own
  *
- * Also built as a plugin whose run() opener.c calls (-DPLUGIN), or is told of by a constructor (-DREGISTERS); as a library whose constructor begins
- * with MPI (-DEARLY=begin) or does all of it (-DEARLY=run); and with the addresses of MPI's functions in a table (-DTABLE).
+ * Also built as a plugin whose run() opener.c calls (-DPLUGIN), or is told of by a constructor (-DREGISTERS); as a
+ * library whose constructor begins with MPI (-DEARLY=begin) or does all of it (-DEARLY=run); and with the addresses of
+ * MPI's functions in a table (-DTABLE).
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@ static const struct table {
 } table = {MPI_Comm_size, MPI_Allreduce, MPI_Send};
 #define MPI_Comm_size table.size
 #define MPI_Allreduce table.reduce
-#define MPI_Send table.send
+#define MPI_Send      table.send
 #endif
 
 static int begin(void)

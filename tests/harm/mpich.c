@@ -5,8 +5,8 @@
 
 typedef int MPI_Comm;
 #define MPI_COMM_WORLD ((MPI_Comm)0x44000000)
-#define MPI_INT 0x4c000405
-#define MPI_SUM 0x58000003
+#define MPI_INT        0x4c000405
+#define MPI_SUM        0x58000003
 int MPI_Init(int *argc, char ***argv);
 int MPI_Comm_size(MPI_Comm comm, int *size);
 int MPI_Allreduce(const void *in, void *out, int count, int datatype, int op, MPI_Comm comm);

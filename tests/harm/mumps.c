@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * mumps - serial MUMPS solves diag(1, 2) x = (1, 4), as in its own example: x = 1 2. With -DWITH_MPI inside an MPI program
+ * mumps - serial MUMPS solves diag(1, 2) x = (1, 4), as in its own example: x = 1 2. With -DWITH_MPI inside an MPI
+ * program
  */
 #ifdef WITH_MPI
 #include <mpi.h>

@@ -43,7 +43,8 @@ static int run_library(int argc, char **argv)
 			if (library)
 				dlclose(library);
 		}
-		library = strcmp(argv[1], "apart") ? dlopen(argv[2], ways[i].flags) : dlmopen(LM_ID_NEWLM, argv[2], ways[i].flags);
+		library = strcmp(argv[1], "apart") ? dlopen(argv[2], ways[i].flags)
+		                                   : dlmopen(LM_ID_NEWLM, argv[2], ways[i].flags);
 		if (!library) {
 			puts(dlerror());
 			return 1;

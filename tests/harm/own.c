@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * own - a user's library with functions of its own, in C, that happen to have the names of MPI's in Fortran; and (-DMAIN) a program that uses it
+ * own - a user's library with functions of its own, in C, that happen to have the names of MPI's in Fortran; and
+ * (-DMAIN) a program that uses it
  */
 #include <stdio.h>
 

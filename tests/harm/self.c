@@ -53,10 +53,12 @@ static void report_state(const char *when)
 		if (!getrlimit((__rlimit_resource_t)i, &limit))
 			printf(", %d: %lld %lld", i, (long long)limit.rlim_cur, (long long)limit.rlim_max);
 	}
-	printf(", dumpable %d, keeps %d, new privileges %d, name ", prctl(PR_GET_DUMPABLE), prctl(PR_GET_KEEPCAPS), prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0));
+	printf(", dumpable %d, keeps %d, new privileges %d, name ", prctl(PR_GET_DUMPABLE), prctl(PR_GET_KEEPCAPS),
+	       prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0));
 	status = fopen("/proc/self/status", "r");
 	while (status && fgets(line, sizeof line, status))
-		if (!strncmp(line, "Threads:", 8) || !strncmp(line, "Name:", 5) || (!strncmp(line, "Sig", 3) && line[3] != 'Q') || !strncmp(line, "Shd", 3))
+		if (!strncmp(line, "Threads:", 8) || !strncmp(line, "Name:", 5) ||
+		    (!strncmp(line, "Sig", 3) && line[3] != 'Q') || !strncmp(line, "Shd", 3))
 			fputs(line, stdout);
 	if (status)
 		fclose(status);
@@ -69,7 +71,8 @@ static void act(int argc, char **argv)
 	if (!strcmp(action, "command"))
 		printf("command %d\n", system(command));
 	else if (!strcmp(action, "user"))
-		printf("user %d\n", setgroups(0, NULL) || setresgid(65123, 65123, 65123) || setresuid(65123, 65123, 65123));
+		printf("user %d\n",
+		       setgroups(0, NULL) || setresgid(65123, 65123, 65123) || setresuid(65123, 65123, 65123));
 	else if (!strcmp(action, "chroot"))
 		printf("chroot %d\n", mkdir("empty", 0755) || chroot("empty") || chdir("/"));
 	else if (!strcmp(action, "umask"))
@@ -153,7 +156,8 @@ int main(int argc, char **argv)
 	act(argc, argv);
 	sum += calls(3000);
 	if (!strcmp(action, "rounding"))
-		printf("rounding %d, exceptions %x\n", fegetround() == FE_UPWARD, (unsigned)fetestexcept(FE_ALL_EXCEPT));
+		printf("rounding %d, exceptions %x\n", fegetround() == FE_UPWARD,
+		       (unsigned)fetestexcept(FE_ALL_EXCEPT));
 	if (!strcmp(action, "timer"))
 		setitimer(ITIMER_REAL, &(struct itimerval){{0, 0}, {0, 0}}, NULL), printf("ticks %d\n", ticks > 0);
 	MPI_Finalize();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * stacks - MPI calls from stacks that are not the program's first one: coroutines, a signal's own, a thread's smallest; and calls that are left by longjmp
+ * stacks - MPI calls from stacks that are not the program's first one: coroutines, a signal's own, a thread's smallest;
+ * and calls that are left by longjmp
  */
 #define _GNU_SOURCE
 #include <limits.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * storm - threads that open, look into and close libraries all the time, while the program begins, calls and ends MPI; and forks
+ * storm - threads that open, look into and close libraries all the time, while the program begins, calls and ends MPI;
+ * and forks
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -19,7 +20,8 @@ static void *opens(void *name)
 	while (!over) {
 		void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 
-		failed += !library || !dlsym(library, "deflate") == !dlsym(RTLD_DEFAULT, "no_such_function") || dlclose(library);
+		failed += !library || !dlsym(library, "deflate") == !dlsym(RTLD_DEFAULT, "no_such_function") ||
+		          dlclose(library);
 		dlerror();
 	}
 	return (void *)failed;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * stub - a sequential stand-in for MPI, as LAMMPS, MUMPS and others have one: some MPI functions, no PMPI functions, constants of its own
+ * stub - a sequential stand-in for MPI, as LAMMPS, MUMPS and others have one: some MPI functions, no PMPI functions,
+ * constants of its own
  *
  * With -DPROFILED it has some PMPI functions as well, as a library has that may be profiled.
  * With -DFORTRAN='SPELL(lower, UPPER)' it has the Fortran functions in that spelling instead.
@@ -46,13 +47,14 @@ int MPI_Finalize(void)
 	return 0;
 }
 #else
-#define SPELL_(lower, UPPER) lower##_
-#define SPELL__(lower, UPPER) lower##__
-#define SPELL(lower, UPPER) lower
+#define SPELL_(lower, UPPER)      lower##_
+#define SPELL__(lower, UPPER)     lower##__
+#define SPELL(lower, UPPER)       lower
 #define SPELL_UPPER(lower, UPPER) UPPER
 void FORTRAN(mpi_init, MPI_INIT)(int *ierror);
 void FORTRAN(mpi_comm_size, MPI_COMM_SIZE)(const int *comm, int *size, int *ierror);
-void FORTRAN(mpi_allreduce, MPI_ALLREDUCE)(const double *in, double *out, const int *count, const int *datatype, const int *op, const int *comm, int *ierror);
+void FORTRAN(mpi_allreduce, MPI_ALLREDUCE)(const double *in, double *out, const int *count, const int *datatype,
+                                           const int *op, const int *comm, int *ierror);
 double FORTRAN(mpi_wtime, MPI_WTIME)(void);
 void FORTRAN(mpi_finalize, MPI_FINALIZE)(int *ierror);
 
@@ -65,7 +67,8 @@ void FORTRAN(mpi_comm_size, MPI_COMM_SIZE)(const int *comm, int *size, int *ierr
 	*size = *comm == 91 ? 1 : -1;
 	*ierror = 0;
 }
-void FORTRAN(mpi_allreduce, MPI_ALLREDUCE)(const double *in, double *out, const int *count, const int *datatype, const int *op, const int *comm, int *ierror)
+void FORTRAN(mpi_allreduce, MPI_ALLREDUCE)(const double *in, double *out, const int *count, const int *datatype,
+                                           const int *op, const int *comm, int *ierror)
 {
 	for (int i = 0; i < *count && *datatype == 7 && *op == 8 && *comm == 91; i++)
 		out[i] = in[i];

@@ -26,13 +26,14 @@ int run(void)
 	return status[0] + status[1] + status[2] + status[3];
 }
 #else
-#define SPELL_(lower, UPPER) lower##_
-#define SPELL__(lower, UPPER) lower##__
-#define SPELL(lower, UPPER) lower
+#define SPELL_(lower, UPPER)      lower##_
+#define SPELL__(lower, UPPER)     lower##__
+#define SPELL(lower, UPPER)       lower
 #define SPELL_UPPER(lower, UPPER) UPPER
 void FORTRAN(mpi_init, MPI_INIT)(int *ierror);
 void FORTRAN(mpi_comm_size, MPI_COMM_SIZE)(const int *comm, int *size, int *ierror);
-void FORTRAN(mpi_allreduce, MPI_ALLREDUCE)(const double *in, double *out, const int *count, const int *datatype, const int *op, const int *comm, int *ierror);
+void FORTRAN(mpi_allreduce, MPI_ALLREDUCE)(const double *in, double *out, const int *count, const int *datatype,
+                                           const int *op, const int *comm, int *ierror);
 double FORTRAN(mpi_wtime, MPI_WTIME)(void);
 void FORTRAN(mpi_finalize, MPI_FINALIZE)(int *ierror);
 

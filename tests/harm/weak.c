@@ -13,14 +13,16 @@ int MPI_Init(int *argc, char ***argv);
 int MPI_Initialized(int *flag);
 int MPI_Finalize(void);
 #define MPI_COMM_SELF NULL
-#define MPI_INT NULL
+#define MPI_INT       NULL
 #pragma weak MPI_Init
 #pragma weak MPI_Finalize
 #endif
 #pragma weak MPI_Initialized
 typedef long count;
-extern int MPI_Send_c(const void *buffer, count n, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) __attribute__((weak));
-extern int MPI_Sendrecv_c(const void *, count, MPI_Datatype, int, int, void *, count, MPI_Datatype, int, int, MPI_Comm, void *) __attribute__((weak));
+extern int MPI_Send_c(const void *buffer, count n, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+	__attribute__((weak));
+extern int MPI_Sendrecv_c(const void *, count, MPI_Datatype, int, int, void *, count, MPI_Datatype, int, int, MPI_Comm,
+                          void *) __attribute__((weak));
 extern void mpi_initialized_(int *flag, int *ierror) __attribute__((weak));
 extern void mpi_initialized__(int *flag, int *ierror) __attribute__((weak));
 extern void mpi_initialized(int *flag, int *ierror) __attribute__((weak));

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * stub - functions of MPI 4.0 and 4.1 made of the library's own; those not here are stubs that do nothing (tests/mpi41.t)
+ * stub - functions of MPI 4.0 and 4.1 made of the library's own; those not here are stubs that do nothing
+ * (tests/mpi41.t)
  *
- * With MPI41_SESSIONS set, MPI_Session_init begins and MPI_Session_finalize ends MPI, and MPI_Initialized does not say so.
+ * With MPI41_SESSIONS set, MPI_Session_init begins and MPI_Session_finalize ends MPI, and MPI_Initialized does not say
+ * so.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -13,7 +15,7 @@ struct mpi41_session {
 struct mpi41_session mpi41_session_null;
 
 /* Both names of a function. */
-#define DEFINE(result, name, parameters) \
+#define DEFINE(result, name, parameters)                                \
 	result name parameters __attribute__((weak, alias("P" #name))); \
 	result P##name parameters
 
@@ -22,7 +24,8 @@ DEFINE(int, MPI_Send_c, (const void *buf, MPI_Count count, MPI_Datatype type, in
 	return PMPI_Send(buf, (int)count, type, dest, tag, comm);
 }
 
-DEFINE(int, MPI_Recv_c, (void *buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status *status))
+DEFINE(int, MPI_Recv_c,
+       (void *buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status *status))
 {
 	return PMPI_Recv(buf, (int)count, type, source, tag, comm, status);
 }
@@ -35,15 +38,17 @@ DEFINE(int, MPI_Get_count_c, (const MPI_Status *status, MPI_Datatype type, MPI_C
 	return rc;
 }
 
-DEFINE(int, MPI_Isendrecv, (const void *out, int n, MPI_Datatype t, int dest, int sendtag, void *in, int m, MPI_Datatype u, int source,
-	int recvtag, MPI_Comm comm, MPI_Request *request))
+DEFINE(int, MPI_Isendrecv,
+       (const void *out, int n, MPI_Datatype t, int dest, int sendtag, void *in, int m, MPI_Datatype u, int source,
+        int recvtag, MPI_Comm comm, MPI_Request *request))
 {
 	PMPI_Irecv(in, m, u, source, recvtag, comm, request);
 	return PMPI_Send(out, n, t, dest, sendtag, comm);
 }
 
-DEFINE(int, MPI_Allgatherv_c, (const void *out, MPI_Count n, MPI_Datatype t, void *in, const MPI_Count counts[], const MPI_Aint displs[],
-	MPI_Datatype u, MPI_Comm comm))
+DEFINE(int, MPI_Allgatherv_c,
+       (const void *out, MPI_Count n, MPI_Datatype t, void *in, const MPI_Count counts[], const MPI_Aint displs[],
+        MPI_Datatype u, MPI_Comm comm))
 {
 	int size;
 
@@ -56,22 +61,27 @@ DEFINE(int, MPI_Allgatherv_c, (const void *out, MPI_Count n, MPI_Datatype t, voi
 	return PMPI_Allgatherv(out, (int)n, t, in, c, d, u, comm);
 }
 
-DEFINE(int, MPI_Allreduce_init, (const void *out, void *in, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request))
+DEFINE(int, MPI_Allreduce_init,
+       (const void *out, void *in, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm, MPI_Info info,
+        MPI_Request *request))
 {
-	extern int PMPIX_Allreduce_init(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
+	extern int PMPIX_Allreduce_init(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info,
+	                                MPI_Request *);
 
 	return PMPIX_Allreduce_init(out, in, n, t, op, comm, info, request);
 }
 
-DEFINE(int, MPI_Psend_init, (const void *buf, int partitions, MPI_Count n, MPI_Datatype t, int dest, int tag, MPI_Comm comm, MPI_Info info,
-	MPI_Request *request))
+DEFINE(int, MPI_Psend_init,
+       (const void *buf, int partitions, MPI_Count n, MPI_Datatype t, int dest, int tag, MPI_Comm comm, MPI_Info info,
+        MPI_Request *request))
 {
 	(void)info;
 	return PMPI_Send_init(buf, partitions * (int)n, t, dest, tag, comm, request);
 }
 
-DEFINE(int, MPI_Precv_init, (void *buf, int partitions, MPI_Count n, MPI_Datatype t, int source, int tag, MPI_Comm comm, MPI_Info info,
-	MPI_Request *request))
+DEFINE(int, MPI_Precv_init,
+       (void *buf, int partitions, MPI_Count n, MPI_Datatype t, int source, int tag, MPI_Comm comm, MPI_Info info,
+        MPI_Request *request))
 {
 	(void)info;
 	return PMPI_Recv_init(buf, partitions * (int)n, t, source, tag, comm, request);
@@ -109,8 +119,9 @@ DEFINE(int, MPI_Type_contiguous_c, (MPI_Count count, MPI_Datatype oldtype, MPI_D
 	return PMPI_Type_contiguous((int)count, oldtype, newtype);
 }
 
-DEFINE(int, MPI_Type_get_envelope_c, (MPI_Datatype type, MPI_Count *integers, MPI_Count *addresses, MPI_Count *counts, MPI_Count *types,
-	int *combiner))
+DEFINE(int, MPI_Type_get_envelope_c,
+       (MPI_Datatype type, MPI_Count *integers, MPI_Count *addresses, MPI_Count *counts, MPI_Count *types,
+        int *combiner))
 {
 	(void)type;
 	*integers = *addresses = 0;
@@ -119,10 +130,12 @@ DEFINE(int, MPI_Type_get_envelope_c, (MPI_Datatype type, MPI_Count *integers, MP
 	return MPI_SUCCESS;
 }
 
-DEFINE(int, MPI_Type_get_contents_c, (MPI_Datatype type, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_counts,
-	MPI_Count max_types, int integers[], MPI_Aint addresses[], MPI_Count counts[], MPI_Datatype types[]))
+DEFINE(int, MPI_Type_get_contents_c,
+       (MPI_Datatype type, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_counts, MPI_Count max_types,
+        int integers[], MPI_Aint addresses[], MPI_Count counts[], MPI_Datatype types[]))
 {
-	(void)type, (void)max_integers, (void)max_addresses, (void)max_counts, (void)max_types, (void)integers, (void)addresses;
+	(void)type, (void)max_integers, (void)max_addresses, (void)max_counts, (void)max_types, (void)integers,
+		(void)addresses;
 	counts[0] = 5000000000;
 	types[0] = MPI_INT;
 	return MPI_SUCCESS;
@@ -132,7 +145,8 @@ DEFINE(int, MPI_Request_get_status_all, (int count, const MPI_Request requests[]
 {
 	*flag = 1;
 	for (int i = 0; i < count && *flag; i++)
-		PMPI_Request_get_status(requests[i], flag, statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]);
+		PMPI_Request_get_status(requests[i], flag,
+		                        statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]);
 	return MPI_SUCCESS;
 }
 
@@ -163,7 +177,7 @@ DEFINE(int, MPI_Session_init, (MPI_Info info, MPI_Errhandler errhandler, MPI_Ses
 	return MPI_SUCCESS;
 }
 
-DEFINE(int, MPI_Session_finalize, (MPI_Session *session))
+DEFINE(int, MPI_Session_finalize, (MPI_Session * session))
 {
 	free(*session);
 	*session = MPI_SESSION_NULL;
@@ -192,13 +206,15 @@ DEFINE(int, MPI_Group_from_session_pset, (MPI_Session session, const char *name,
 	return PMPI_Comm_group(MPI_COMM_WORLD, group);
 }
 
-DEFINE(int, MPI_Comm_create_from_group, (MPI_Group group, const char *tag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *comm))
+DEFINE(int, MPI_Comm_create_from_group,
+       (MPI_Group group, const char *tag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *comm))
 {
 	(void)tag, (void)info, (void)errhandler;
 	return PMPI_Comm_create_group(MPI_COMM_WORLD, group, 1, comm);
 }
 
-/* mpi_f08: what TS 29113 compilers call, of another library's naming (MPICH), too. The first word of a descriptor is the address. */
+/* mpi_f08: what TS 29113 compilers call, of another library's naming (MPICH), too. The first word of a descriptor is
+ * the address. */
 void pmpi_comm_rank_f08_(MPI_Fint *comm, MPI_Fint *rank, MPI_Fint *ierror)
 {
 	MPI_Fint e = PMPI_Comm_rank(PMPI_Comm_f2c(*comm), rank);
@@ -207,12 +223,13 @@ void pmpi_comm_rank_f08_(MPI_Fint *comm, MPI_Fint *rank, MPI_Fint *ierror)
 		*ierror = e;
 }
 
-#define SEND(name, count_type) \
-	void name(void **buf, count_type *count, MPI_Fint *type, MPI_Fint *dest, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *ierror) \
-	{ \
+#define SEND(name, count_type)                                                                                      \
+	void name(void **buf, count_type *count, MPI_Fint *type, MPI_Fint *dest, MPI_Fint *tag, MPI_Fint *comm,     \
+	          MPI_Fint *ierror)                                                                                 \
+	{                                                                                                           \
 		MPI_Fint e = PMPI_Send(*buf, (int)*count, PMPI_Type_f2c(*type), *dest, *tag, PMPI_Comm_f2c(*comm)); \
-		if (ierror) \
-			*ierror = e; \
+		if (ierror)                                                                                         \
+			*ierror = e;                                                                                \
 	}
 SEND(pmpi_send_f08ts_, MPI_Fint)
 SEND(mpi_send_f08ts_, MPI_Fint)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * fake - a libpapi for tests: knows three events, and fails where it is told to
  *
- * PAPI_TOT_INS counts 1000 and PAPI_TOT_CYC 500 with each reading, so that two readings in a row are that far apart; fake::STEPS 1.
- * What is started keeps a descriptor of /dev/zero open. FAKE_PAPI=version|init|add|start|read: what fails.
+ * PAPI_TOT_INS counts 1000 and PAPI_TOT_CYC 500 with each reading, so that two readings in a row are that far apart;
+ * fake::STEPS 1. What is started keeps a descriptor of /dev/zero open. FAKE_PAPI=version|init|add|start|read: what
+ * fails.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -97,5 +98,7 @@ int PAPI_destroy_eventset(int *set)
 
 char *PAPI_strerror(int code)
 {
-	return code == -7 ? "Event does not exist" : code == -25 ? "Component containing event is disabled" : "a fake error";
+	return code == -7    ? "Event does not exist"
+	       : code == -25 ? "Component containing event is disabled"
+	                     : "a fake error";
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * broken - programs that break the standard, one way each: what the library makes of that must be the same under a tracer
+ * broken - programs that break the standard, one way each: what the library makes of that must be the same under a
+ * tracer
  *
  *     broken WAY [return]          return: with MPI_ERRORS_RETURN, so that it goes on
  *     broken uninitialised KIND    a handle of this kind
@@ -92,7 +93,8 @@ static void numbers(void)
 	said("uncommitted type", (MPI_Type_contiguous(2, MPI_INT, &t), MPI_Send(a, 1, t, 0, 1, MPI_COMM_WORLD)));
 }
 
-/* A handle is used again after it was freed: by Open MPI's checks that is an error or, where it does not look, a null handle. */
+/* A handle is used again after it was freed: by Open MPI's checks that is an error or, where it does not look, a null
+ * handle. */
 static void twice(void)
 {
 	MPI_Comm c, d;
@@ -149,7 +151,8 @@ static void truncated(void)
 	MPI_Send(a, 9, MPI_INT, rank, 1, MPI_COMM_WORLD);
 	MPI_Send(a, 1, MPI_INT, rank, 2, MPI_COMM_WORLD);
 	said("truncated", MPI_Waitall(2, r, MPI_STATUSES_IGNORE));
-	said("recv truncated", (MPI_Send(a, 0, MPI_INT, rank, 3, MPI_COMM_WORLD), MPI_Recv(b, 1, MPI_INT, rank, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE)));
+	said("recv truncated", (MPI_Send(a, 0, MPI_INT, rank, 3, MPI_COMM_WORLD),
+	                        MPI_Recv(b, 1, MPI_INT, rank, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE)));
 }
 
 /* A communicator, or another object, of the wrong kind. */
@@ -232,8 +235,10 @@ static void objects(void)
 	said("free a null window", MPI_Win_free(&w));
 	said("close no file", MPI_File_close(&f));
 	said("read no file", MPI_File_read(f, b, 1, MPI_INT, MPI_STATUS_IGNORE));
-	said("open with both modes", MPI_File_open(MPI_COMM_SELF, "/tmp/x", MPI_MODE_RDONLY | MPI_MODE_WRONLY, MPI_INFO_NULL, &f));
-	said("open what is not there", MPI_File_open(MPI_COMM_SELF, "/nonexistent/x", MPI_MODE_RDONLY, MPI_INFO_NULL, &f));
+	said("open with both modes",
+	     MPI_File_open(MPI_COMM_SELF, "/tmp/x", MPI_MODE_RDONLY | MPI_MODE_WRONLY, MPI_INFO_NULL, &f));
+	said("open what is not there",
+	     MPI_File_open(MPI_COMM_SELF, "/nonexistent/x", MPI_MODE_RDONLY, MPI_INFO_NULL, &f));
 	said("delete what is not there", MPI_File_delete("/nonexistent/x", MPI_INFO_NULL));
 	said("attribute of no key", MPI_Comm_get_attr(MPI_COMM_WORLD, k, &value, &flag));
 	said("set a predefined attribute", MPI_Comm_set_attr(MPI_COMM_WORLD, MPI_TAG_UB, NULL));
@@ -288,8 +293,9 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} ways[] = {{"handles", handles}, {"pointers", pointers}, {"numbers", numbers}, {"twice", twice}, {"leaks", leaks}, {"truncated", truncated},
-	           {"wrong", wrong}, {"requests", requests}, {"objects", objects}};
+	} ways[] = {{"handles", handles}, {"pointers", pointers}, {"numbers", numbers},
+	            {"twice", twice},     {"leaks", leaks},       {"truncated", truncated},
+	            {"wrong", wrong},     {"requests", requests}, {"objects", objects}};
 	const char *way = argc > 1 ? argv[1] : "";
 
 	if (!strcmp(way, "before")) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * buffers - what buffer identity is about: the same buffer again, places inside one, MPI_BOTTOM, MPI_IN_PLACE and null pointers, in every
- * kind of call that has a buffer
+ * buffers - what buffer identity is about: the same buffer again, places inside one, MPI_BOTTOM, MPI_IN_PLACE and null
+ * pointers, in every kind of call that has a buffer
  *
  *     buffers FILE      the file is made and removed
  */
@@ -89,9 +89,11 @@ static void fresh(void)
 	for (int i = 0; i < MANY; i++) {
 		kept[i] = calloc(MOST, sizeof(int));
 		if (i % 2) {
-			MPI_Alltoallv(kept[i], counts, displs, MPI_INT, kept[i / 2], counts, displs, MPI_INT, MPI_COMM_WORLD);
+			MPI_Alltoallv(kept[i], counts, displs, MPI_INT, kept[i / 2], counts, displs, MPI_INT,
+			              MPI_COMM_WORLD);
 		} else {
-			MPI_Ialltoallv(kept[i], counts, displs, MPI_INT, other, counts, displs, MPI_INT, MPI_COMM_WORLD, &q[0]);
+			MPI_Ialltoallv(kept[i], counts, displs, MPI_INT, other, counts, displs, MPI_INT, MPI_COMM_WORLD,
+			               &q[0]);
 			MPI_Wait(&q[0], MPI_STATUS_IGNORE);
 		}
 	}
@@ -127,7 +129,8 @@ static void files(const char *name)
 {
 	MPI_File f;
 
-	MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &f);
+	MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+	              &f);
 	MPI_File_write_at(f, 64 * rank, field, 4, MPI_INT, &s);
 	MPI_File_write_at(f, 64 * rank, MPI_BOTTOM, 1, there, &s);
 	MPI_File_read_at_all(f, 0, field + 4, 4, MPI_INT, &s);

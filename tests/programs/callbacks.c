@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * callbacks - error handlers, attributes and generalised requests that say when they are called: the same calls, in the same order, with the same codes as
- * without a tracer, to the end of MPI_Finalize
+ * callbacks - error handlers, attributes and generalised requests that say when they are called: the same calls, in the
+ * same order, with the same codes as without a tracer, to the end of MPI_Finalize
  *
  *     callbacks errors      own codes of callbacks, codes that are none, codes that the application added
  *     callbacks attributes  on MPI_COMM_WORLD and MPI_COMM_SELF, up to the end of MPI_Finalize
@@ -34,7 +34,10 @@ static void say(const char *format, ...)
 
 static const char *name_of(MPI_Comm comm)
 {
-	return comm == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : comm == MPI_COMM_SELF ? "MPI_COMM_SELF" : comm == own ? "own" : "another";
+	return comm == MPI_COMM_WORLD  ? "MPI_COMM_WORLD"
+	       : comm == MPI_COMM_SELF ? "MPI_COMM_SELF"
+	       : comm == own           ? "own"
+	                               : "another";
 }
 
 static void comm_error(MPI_Comm *comm, int *code, ...)
@@ -69,7 +72,7 @@ static int copy(MPI_Comm comm, int keyval, void *extra, void *in, void *out, int
 	return x->copied;
 }
 
-static int delete(MPI_Comm comm, int keyval, void *value, void *extra)
+static int delete (MPI_Comm comm, int keyval, void *value, void *extra)
 {
 	const struct attribute *x = extra;
 
@@ -88,7 +91,7 @@ static int copy_type(MPI_Datatype type, int keyval, void *extra, void *in, void 
 static int delete_type(MPI_Datatype type, int keyval, void *value, void *extra)
 {
 	(void)type;
-	return delete(MPI_COMM_NULL, keyval, value, extra);
+	return delete (MPI_COMM_NULL, keyval, value, extra);
 }
 
 static int asked, freed, cancelled;
@@ -178,7 +181,9 @@ static void fail_requests(int code)
 			MPI_Status *all = ignored ? MPI_STATUSES_IGNORE : s, *one = ignored ? MPI_STATUS_IGNORE : s;
 
 			say("a receive: %d, statuses ignored: %d\n", received, ignored);
-#define BOTH (q[0] = generalised(1), received ? MPI_Irecv(b, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &q[1]) : (q[1] = MPI_REQUEST_NULL, 0))
+#define BOTH                    \
+	(q[0] = generalised(1), \
+	 received ? MPI_Irecv(b, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &q[1]) : (q[1] = MPI_REQUEST_NULL, 0))
 			BOTH;
 			TRY(MPI_Waitall(2, q, all));
 			BOTH;
@@ -229,7 +234,8 @@ static void errors(void)
 	TRY(MPI_Buffer_attach(room, sizeof(room)));
 	TRY(MPI_Buffer_detach(&place, &n));
 	TRY(MPI_Buffer_detach(&place, &n));
-	const int codes[] = {4711, -30, -1, 1 << 30, MPI_ERR_LASTCODE, MPI_ERR_LASTCODE + 7, class, code[0], code[1], MPI_ERR_TRUNCATE};
+	const int codes[] = {4711,  -30,     -1,      1 << 30,         MPI_ERR_LASTCODE, MPI_ERR_LASTCODE + 7,
+	                     class, code[0], code[1], MPI_ERR_TRUNCATE};
 	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
 		say("code %d\n", codes[i]);
 		fail_attributes(codes[i]);
@@ -265,7 +271,7 @@ static int at_end(MPI_Comm comm, int keyval, void *value, void *extra)
 	MPI_Request q;
 	int one = 1, sum = 0;
 
-	delete(comm, keyval, value, extra);
+	delete (comm, keyval, value, extra);
 	TRY(MPI_Barrier(MPI_COMM_WORLD));
 	TRY(MPI_Comm_get_errhandler(MPI_COMM_WORLD, &e));
 	say("  the handler of MPI_COMM_WORLD is its own: %d\n", e != MPI_ERRORS_ARE_FATAL && e != MPI_ERRORS_RETURN);
@@ -281,7 +287,8 @@ static int at_end(MPI_Comm comm, int keyval, void *value, void *extra)
 
 static void attributes(void)
 {
-	static struct attribute of_world = {"x", 0, 0}, of_self = {"at the end", 0, 0}, plain = {"that is not copied", 0, 0}, late = {"whose keyval is freed", 0, 0};
+	static struct attribute of_world = {"x", 0, 0}, of_self = {"at the end", 0, 0},
+				plain = {"that is not copied", 0, 0}, late = {"whose keyval is freed", 0, 0};
 	MPI_Comm c;
 	int k;
 
@@ -334,8 +341,10 @@ static void arguments(void)
 	MPI_Comm_group(MPI_COMM_WORLD, &g);
 	MPI_Cart_create(MPI_COMM_WORLD, 1, &one, &zero, 0, &grid);
 	MPI_Graph_create(MPI_COMM_SELF, 1, &zero, &zero, 0, &graph);
-	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &neighbour, &one, 1, &neighbour, &one, MPI_INFO_NULL, 0, &weighted);
-	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &neighbour, none, 1, &neighbour, none, MPI_INFO_NULL, 0, &unweighted);
+	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &neighbour, &one, 1, &neighbour, &one, MPI_INFO_NULL, 0,
+	                               &weighted);
+	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &neighbour, none, 1, &neighbour, none, MPI_INFO_NULL, 0,
+	                               &unweighted);
 
 	/* tolerated: nothing is there, and nothing is looked at */
 	TRY(MPI_Waitall(0, NULL, &s));

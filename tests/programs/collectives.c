@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * collectives - every blocking collective, with MPI_IN_PLACE and with arguments that only the root gives; then each non-blocking one
+ * collectives - every blocking collective, with MPI_IN_PLACE and with arguments that only the root gives; then each
+ * non-blocking one
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -22,8 +23,8 @@ static void rooted(MPI_Comm comm, int root)
 	MPI_Scatter(me ? b : NULL, me ? 3 : 0, MPI_INT, a, 3, MPI_INT, root, comm);
 	MPI_Scatter(b, 3, MPI_INT, me ? MPI_IN_PLACE : a, 3, MPI_INT, root, comm);
 	MPI_Scatterv(me ? b : NULL, me ? counts : NULL, me ? displs : NULL, MPI_INT, a, rank + 1, MPI_INT, root, comm);
-	MPI_Scatterv(me ? b : NULL, me ? counts : NULL, me ? displs : NULL, MPI_INT, me ? MPI_IN_PLACE : a, rank + 1, MPI_INT, root,
-	             comm);
+	MPI_Scatterv(me ? b : NULL, me ? counts : NULL, me ? displs : NULL, MPI_INT, me ? MPI_IN_PLACE : a, rank + 1,
+	             MPI_INT, root, comm);
 	MPI_Reduce(a, me ? b : NULL, 4, MPI_INT, MPI_SUM, root, comm);
 	MPI_Reduce(me ? MPI_IN_PLACE : a, me ? a : NULL, 5, MPI_INT, MPI_BXOR, root, comm);
 }
@@ -65,9 +66,11 @@ static void nonblocking(MPI_Comm comm, int root)
 	MPI_Ibcast(c[n], 8, MPI_INT, root, comm, &q[n]), n++;
 	MPI_Igather(a, 2, MPI_INT, me ? c[n] : NULL, 2, MPI_INT, root, comm, &q[n]), n++;
 	MPI_Igather(me ? MPI_IN_PLACE : a, 2, MPI_INT, c[n], 2, MPI_INT, root, comm, &q[n]), n++;
-	MPI_Igatherv(a, rank + 1, MPI_INT, c[n], me ? counts : NULL, me ? displs : NULL, MPI_INT, root, comm, &q[n]), n++;
+	MPI_Igatherv(a, rank + 1, MPI_INT, c[n], me ? counts : NULL, me ? displs : NULL, MPI_INT, root, comm, &q[n]),
+		n++;
 	MPI_Iscatter(me ? b : NULL, 3, MPI_INT, c[n], 3, MPI_INT, root, comm, &q[n]), n++;
-	MPI_Iscatterv(b, me ? counts : NULL, me ? displs : NULL, MPI_INT, c[n], rank + 1, MPI_INT, root, comm, &q[n]), n++;
+	MPI_Iscatterv(b, me ? counts : NULL, me ? displs : NULL, MPI_INT, c[n], rank + 1, MPI_INT, root, comm, &q[n]),
+		n++;
 	MPI_Ireduce(a, me ? c[n] : NULL, 4, MPI_INT, MPI_SUM, root, comm, &q[n]), n++;
 	MPI_Iallgather(a, 2, MPI_INT, c[n], 2, MPI_INT, comm, &q[n]), n++;
 	MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, c[n], counts, displs, MPI_INT, comm, &q[n]), n++;

@@ -131,13 +131,15 @@ static void topologies(void)
 	MPI_Comm_free(&graph);
 
 	/* everybody sends to rank + 1 and rank + 2 */
-	int from[2] = {(rank + size - 1) % size, (rank + 2 * size - 2) % size}, to[2] = {(rank + 1) % size, (rank + 2) % size};
+	int from[2] = {(rank + size - 1) % size, (rank + 2 * size - 2) % size},
+	    to[2] = {(rank + 1) % size, (rank + 2) % size};
 	int weights[2] = {1, rank}, two[2] = {1, 2}, places[2] = {0, 1};
 	MPI_Aint offsets[2] = {0, sizeof(int)};
 	MPI_Datatype types[2] = {MPI_INT, MPI_INT};
 	MPI_Request q[5];
 
-	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, from, MPI_UNWEIGHTED, 2, to, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &dist);
+	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, from, MPI_UNWEIGHTED, 2, to, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+	                               &dist);
 	MPI_Topo_test(dist, &topology);
 	MPI_Dist_graph_neighbors_count(dist, &n, &m, &weighted);
 	MPI_Dist_graph_neighbors(dist, 2, in, w, 2, out, w + 64);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * confined - a program in a narrow place, or that makes it narrow for itself: what it does, and prints, must be the same under a tracer
+ * confined - a program in a narrow place, or that makes it narrow for itself: what it does, and prints, must be the
+ * same under a tracer
  *
  *     confined [WHAT [FILE [NUMBER]]]
  *
- * It calls MPI; then, or before, does WHAT; then calls MPI so often, with new texts, that a tracer needs more memory; and ends. It prints a line for each
- * thing that could have gone wrong, and names of descriptors that are none of its own and not of the MPI library's.
+ * It calls MPI; then, or before, does WHAT; then calls MPI so often, with new texts, that a tracer needs more memory;
+ * and ends. It prints a line for each thing that could have gone wrong, and names of descriptors that are none of its
+ * own and not of the MPI library's.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -56,7 +58,8 @@ static void ring(void)
 {
 	int in, out = rank;
 	for (int i = 0; i < 20; i++)
-		MPI_Sendrecv(&out, 1, MPI_INT, (rank + 1) % size, i, &in, 1, MPI_INT, (rank + size - 1) % size, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Sendrecv(&out, 1, MPI_INT, (rank + 1) % size, i, &in, 1, MPI_INT, (rank + size - 1) % size, i,
+		             MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 /* A call that is refused: a tracer cannot know what its arguments point to. */
@@ -124,10 +127,34 @@ static void keep_all(void)
 /* --- filters --- */
 
 /* What MPI programs do without, but a tracer might want. */
-static const int unusual[] = {SYS_membarrier, SYS_fallocate, SYS_flock, SYS_fsync, SYS_fdatasync, SYS_prlimit64, SYS_prctl, SYS_mincore, SYS_msync,
-                              SYS_link, SYS_linkat, SYS_rename, SYS_renameat, SYS_renameat2, SYS_readlink, SYS_fchmod, SYS_chmod, SYS_ftruncate,
-                              SYS_gettid, SYS_memfd_create, SYS_userfaultfd, SYS_perf_event_open, SYS_process_vm_readv, SYS_getrusage, SYS_times,
-                              SYS_fork, SYS_vfork, SYS_ptrace};
+static const int unusual[] = {SYS_membarrier,
+                              SYS_fallocate,
+                              SYS_flock,
+                              SYS_fsync,
+                              SYS_fdatasync,
+                              SYS_prlimit64,
+                              SYS_prctl,
+                              SYS_mincore,
+                              SYS_msync,
+                              SYS_link,
+                              SYS_linkat,
+                              SYS_rename,
+                              SYS_renameat,
+                              SYS_renameat2,
+                              SYS_readlink,
+                              SYS_fchmod,
+                              SYS_chmod,
+                              SYS_ftruncate,
+                              SYS_gettid,
+                              SYS_memfd_create,
+                              SYS_userfaultfd,
+                              SYS_perf_event_open,
+                              SYS_process_vm_readv,
+                              SYS_getrusage,
+                              SYS_times,
+                              SYS_fork,
+                              SYS_vfork,
+                              SYS_ptrace};
 #define UNUSUAL (sizeof(unusual) / sizeof(unusual[0]))
 
 static void filter(unsigned answer, int opens)
@@ -143,7 +170,8 @@ static void filter(unsigned answer, int opens)
 	}
 	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	struct sock_fprog program = {n, code};
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0)
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0)
 		say("seccomp: errno", errno);
 }
 
@@ -176,7 +204,8 @@ static void take(void)
 
 /* --- stacks --- */
 
-/* How much of its stack a thread uses for calls of MPI; each in a thread of its own, which has called nothing before. */
+/* How much of its stack a thread uses for calls of MPI; each in a thread of its own, which has called nothing before.
+ * */
 static void *on_stack(void *area)
 {
 	MPI_Comm other;
@@ -195,7 +224,8 @@ static void small_stack(void)
 	size_t bytes = (size_t)number << 10, free_bytes = 0;
 	pthread_attr_t attributes;
 	pthread_t thread;
-	unsigned char *stack = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	unsigned char *stack =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 	memset(stack, PAINT, bytes);
 	pthread_attr_init(&attributes);
 	pthread_attr_setstack(&attributes, stack, bytes);
@@ -289,7 +319,8 @@ static void after(void)
 	if (is("stack"))
 		small_stack();
 	if (is("cpu"))
-		for (volatile unsigned long i = 0;; i++) {}
+		for (volatile unsigned long i = 0;; i++) {
+		}
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -303,7 +334,10 @@ int main(int argc, char **argv)
 	if (argc > 3)
 		number = atol(argv[3]);
 	before();
-	MPI_Init_thread(&argc, &argv, is("stack") || is("cancel") || is("filter-kill-threads") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+	MPI_Init_thread(&argc, &argv,
+	                is("stack") || is("cancel") || is("filter-kill-threads") ? MPI_THREAD_MULTIPLE
+	                                                                         : MPI_THREAD_SINGLE,
+	                &provided);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	ring();

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * crew - MPI_THREAD_MULTIPLE: threads that share requests and communicators, that come and go, and that work at the same time
+ * crew - MPI_THREAD_MULTIPLE: threads that share requests and communicators, that come and go, and that work at the
+ * same time
  *
  *     crew [ROUNDS]          all of it; ROUNDS messages of each thread at the same time (default 200)
  *     crew ROUNDS die        rank 0 kills itself while all threads of all ranks are at work
  *
- * Threads make their first call one after the other, so that they have the same numbers in every run; what they do at the same time uses only their own
- * requests.
+ * Threads make their first call one after the other, so that they have the same numbers in every run; what they do at
+ * the same time uses only their own requests.
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -73,7 +74,8 @@ static void *ring(void *arg)
 			for (int k = 0; k < 2; k++)
 				MPI_Wait(&q[k], MPI_STATUS_IGNORE);
 		if (i % 5 == me)
-			MPI_Sendrecv(&x, 1, MPI_INT, right(), 99, buffer, 16, MPI_BYTE, left(), 99, comm[me], MPI_STATUS_IGNORE);
+			MPI_Sendrecv(&x, 1, MPI_INT, right(), 99, buffer, 16, MPI_BYTE, left(), 99, comm[me],
+			             MPI_STATUS_IGNORE);
 		if (die && rank == 0 && me == 2 && i == rounds / 2)
 			kill(getpid(), SIGKILL);
 		x = y + 1;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * endless - call paths and strings without end: endless [PATHS [DEPTH [STRINGS [AFTER]]]]
  *
- * Each of PATHS calls comes along another path of DEPTH frames. Then come STRINGS long strings, until memory is used up, and at last functions that
- * it has not called before, AFTER times each: there cannot even be a place for them. Any number of ranks.
+ * Each of PATHS calls comes along another path of DEPTH frames. Then come STRINGS long strings, until memory is used
+ * up, and at last functions that it has not called before, AFTER times each: there cannot even be a place for them. Any
+ * number of ranks.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -79,7 +80,8 @@ static void others(void)
 
 int main(int argc, char **argv)
 {
-	int paths = argc > 1 ? atoi(argv[1]) : 3000, depth = argc > 2 ? atoi(argv[2]) : 240, n = argc > 3 ? atoi(argv[3]) : 6000;
+	int paths = argc > 1 ? atoi(argv[1]) : 3000, depth = argc > 2 ? atoi(argv[2]) : 240,
+	    n = argc > 3 ? atoi(argv[3]) : 6000;
 	int after = argc > 4 ? atoi(argv[4]) : 1000;
 	MPI_Init(&argc, &argv);
 	for (int i = 0; i < paths; i++)

@@ -133,7 +133,8 @@ int main(int argc, char **argv)
 		_exit(0);
 	if (!strcmp(how, "loud"))
 		for (int i = 0; rank == 0 && i < 20000; i++)
-			fprintf(i % 10 ? stdout : stderr, "line %d of what a program says: \001 \t \xc3\xa9 %d\n", i, sum);
+			fprintf(i % 10 ? stdout : stderr, "line %d of what a program says: \001 \t \xc3\xa9 %d\n", i,
+			        sum);
 	if (rank == 0)
 		printf("sum %d\n", sum);
 	fflush(stdout); /* mpirun may kill the others once the first has ended with 3 */

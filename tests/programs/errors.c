@@ -76,7 +76,8 @@ int main(int argc, char **argv)
 	for (int i = 0; i < k; i++)
 		MPI_Error_class(codes[i], &codes[i]);
 	if (rank == 0)
-		printf("errors: %d %d %d %d %d %d %d, %d\n", codes[0], codes[1], codes[2], codes[3], codes[4], codes[5], codes[6], rc != 0);
+		printf("errors: %d %d %d %d %d %d %d, %d\n", codes[0], codes[1], codes[2], codes[3], codes[4], codes[5],
+		       codes[6], rc != 0);
 	MPI_Finalize();
 	return 0;
 }

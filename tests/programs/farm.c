@@ -89,7 +89,8 @@ static void polled(void)
 				continue;
 			got++;
 			if (posted < total) {
-				MPI_Irecv(&values[done[i]], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &q[done[i]]);
+				MPI_Irecv(&values[done[i]], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
+				          &q[done[i]]);
 				posted++;
 			}
 		}

@@ -57,8 +57,8 @@ int main(int argc, char **argv)
 	MPI_Comm_size(row, &row_size);
 	MPI_Comm_rank(column, &column_rank);
 	MPI_Comm_size(column, &column_size);
-	MPI_Sendrecv(&token, 1, MPI_INT, (row_rank + 1) % row_size, 1, &other, 1, MPI_INT, (row_rank + row_size - 1) % row_size, 1,
-	             row, MPI_STATUS_IGNORE);
+	MPI_Sendrecv(&token, 1, MPI_INT, (row_rank + 1) % row_size, 1, &other, 1, MPI_INT,
+	             (row_rank + row_size - 1) % row_size, 1, row, MPI_STATUS_IGNORE);
 	if (column_rank > 0)
 		MPI_Recv(&other, 1, MPI_INT, column_rank - 1, 2, column, &s[0]);
 	if (column_rank < column_size - 1)

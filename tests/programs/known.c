@@ -3,9 +3,10 @@
  *
  *     known STEPS
  *
- * In each step a rank computes for 1 ms (the last rank for 2 ms) and reduces; then for 0.2 ms, or for 3 ms in every tenth step, and reduces
- * again, through the same function but from another place. Each rank prints one line: "RANK N steady min max sum bimodal min max sum long
- * compute run" (ns; long: how many of the second kind took more than 1.5 ms).
+ * In each step a rank computes for 1 ms (the last rank for 2 ms) and reduces; then for 0.2 ms, or for 3 ms in every
+ * tenth step, and reduces again, through the same function but from another place. Each rank prints one line: "RANK N
+ * steady min max sum bimodal min max sum long compute run" (ns; long: how many of the second kind took more than 1.5
+ * ms).
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -64,9 +65,10 @@ int main(int argc, char **argv)
 		since = now();
 	}
 	uint64_t run = now() - begin;
-	printf("%d %d steady %llu %llu %llu bimodal %llu %llu %llu %llu %llu %llu\n", rank, steps, (unsigned long long)steady.min,
-	       (unsigned long long)steady.max, (unsigned long long)steady.sum, (unsigned long long)bimodal.min, (unsigned long long)bimodal.max,
-	       (unsigned long long)bimodal.sum, (unsigned long long)bimodal.longer, (unsigned long long)(steady.sum + bimodal.sum),
+	printf("%d %d steady %llu %llu %llu bimodal %llu %llu %llu %llu %llu %llu\n", rank, steps,
+	       (unsigned long long)steady.min, (unsigned long long)steady.max, (unsigned long long)steady.sum,
+	       (unsigned long long)bimodal.min, (unsigned long long)bimodal.max, (unsigned long long)bimodal.sum,
+	       (unsigned long long)bimodal.longer, (unsigned long long)(steady.sum + bimodal.sum),
 	       (unsigned long long)run);
 	fflush(stdout);
 	MPI_Finalize();

@@ -3,7 +3,8 @@
  *
  *     late                  all together
  *     late RANK SECONDS     RANK computes for so long while the others are in MPI_Finalize
- *     late RANK stop        RANK is stopped in MPI_Finalize, where it waits for the others, and goes on after two seconds
+ *     late RANK stop        RANK is stopped in MPI_Finalize, where it waits for the others, and goes on after two
+ *                           seconds
  *     late RANK kill|exit   RANK is killed before, or leaves without it
  */
 #include <mpi.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * many - much of everything: live requests, objects, strings, call paths from recursion, signal-like jumps and other stacks
+ * many - much of everything: live requests, objects, strings, call paths from recursion, signal-like jumps and other
+ * stacks
  */
-#include <mpi.h>
 #include <alloca.h>
 #include <errno.h>
+#include <mpi.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -188,8 +189,8 @@ int main(int argc, char **argv)
 	generalized();
 	/* tags and sizes that never come back */
 	for (int i = 0; i < 500; i++)
-		MPI_Sendrecv(&sum, 1, MPI_INT, right, i * i % 30011, &sum, 1, MPI_INT, left, i * i % 30011, MPI_COMM_WORLD,
-		             MPI_STATUS_IGNORE);
+		MPI_Sendrecv(&sum, 1, MPI_INT, right, i * i % 30011, &sum, 1, MPI_INT, left, i * i % 30011,
+		             MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	if (rank == 0)
 		printf("many: done\n");
 	MPI_Finalize();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * mixed - collectives in which ranks have different datatypes and counts for the same data, other roots and other sizes each time
+ * mixed - collectives in which ranks have different datatypes and counts for the same data, other roots and other sizes
+ * each time
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -42,7 +43,8 @@ int main(int argc, char **argv)
 			numbers[i] = each * (1 + (i + step) % 3);
 			places[i] = each * MOST * i;
 		}
-		MPI_Gatherv(own, each * (1 + (rank + step) % 3), type, all, numbers, places, type, root, MPI_COMM_WORLD);
+		MPI_Gatherv(own, each * (1 + (rank + step) % 3), type, all, numbers, places, type, root,
+		            MPI_COMM_WORLD);
 		MPI_Allgatherv(own, each * (1 + (rank + step) % 3), type, all, numbers, places, type, MPI_COMM_WORLD);
 		MPI_Alltoall(own, n * each, type, all, n, pair, MPI_COMM_WORLD);
 		MPI_Ialltoall(own, n, pair, all, n * each, type, MPI_COMM_WORLD, &request);

@@ -55,7 +55,8 @@ static void nounwind(void)
 /* mov $f, %rax; sub $8, %rsp; call *%rax; add $8, %rsp; ret */
 static void (*make(void *f, unsigned char *at))(void)
 {
-	const unsigned char before[] = {0x48, 0xb8}, after[] = {0x48, 0x83, 0xec, 0x08, 0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
+	const unsigned char before[] = {0x48, 0xb8},
+			    after[] = {0x48, 0x83, 0xec, 0x08, 0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
 	memcpy(at, before, sizeof before);
 	memcpy(at + 2, &f, 8);
 	memcpy(at + 10, after, sizeof after);
@@ -87,7 +88,8 @@ static void jit(void)
 	munmap(page, 4096);
 }
 
-/* Each time from the same frame, so that return addresses and stack are the same if the library is in the same place. */
+/* Each time from the same frame, so that return addresses and stack are the same if the library is in the same place.
+ * */
 static APART void *visit(const char *path)
 {
 	void *library = dlopen(path, RTLD_NOW), *at;
@@ -177,7 +179,12 @@ static APART void sized(size_t n)
 	room[n - 1] = 1;
 }
 
-#define PLACE(k) static APART void place##k(void) { call(); __asm__ volatile("" ::"i"(k)); }
+#define PLACE(k)                               \
+	static APART void place##k(void)       \
+	{                                      \
+		call();                        \
+		__asm__ volatile("" ::"i"(k)); \
+	}
 #define PLACES(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9)
 PLACES(PLACE)
 

@@ -21,7 +21,7 @@ static int copy(MPI_Comm comm, int keyval, void *extra, void *in, void *out, int
 	return MPI_SUCCESS;
 }
 
-static int delete(MPI_Comm comm, int keyval, void *value, void *extra)
+static int delete (MPI_Comm comm, int keyval, void *value, void *extra)
 {
 	(void)comm, (void)keyval, (void)value, (void)extra;
 	return MPI_SUCCESS;

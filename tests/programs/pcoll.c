@@ -27,9 +27,11 @@ static void plain(MPI_Comm comm, int root)
 {
 	MPIX_Barrier_init(comm, MPI_INFO_NULL, &r), run();
 	MPIX_Bcast_init(out, 4, MPI_INT, root, comm, MPI_INFO_NULL, &r), run();
-	MPIX_Gather_init(rank == root ? MPI_IN_PLACE : out, 2, MPI_INT, in, 2, MPI_INT, root, comm, MPI_INFO_NULL, &r), run();
+	MPIX_Gather_init(rank == root ? MPI_IN_PLACE : out, 2, MPI_INT, in, 2, MPI_INT, root, comm, MPI_INFO_NULL, &r),
+		run();
 	MPIX_Gatherv_init(out, 1, MPI_INT, in, ones, places, MPI_INT, root, comm, MPI_INFO_NULL, &r), run();
-	MPIX_Scatter_init(out, 2, MPI_INT, rank == root ? MPI_IN_PLACE : in, 2, MPI_INT, root, comm, MPI_INFO_NULL, &r), run();
+	MPIX_Scatter_init(out, 2, MPI_INT, rank == root ? MPI_IN_PLACE : in, 2, MPI_INT, root, comm, MPI_INFO_NULL, &r),
+		run();
 	MPIX_Scatterv_init(out, ones, places, MPI_INT, in, 1, MPI_INT, root, comm, MPI_INFO_NULL, &r), run();
 	MPIX_Reduce_init(out, in, 3, MPI_INT, MPI_SUM, root, comm, MPI_INFO_NULL, &r), run();
 	MPIX_Allgather_init(out, 1, MPI_INT, in, 1, MPI_INT, comm, MPI_INFO_NULL, &r), run();
@@ -52,8 +54,10 @@ static void neighbours(void)
 	MPIX_Neighbor_allgather_init(out, 1, MPI_INT, in, 1, MPI_INT, cart, MPI_INFO_NULL, &r), run();
 	MPIX_Neighbor_allgatherv_init(out, 1, MPI_INT, in, ones, places, MPI_INT, cart, MPI_INFO_NULL, &r), run();
 	MPIX_Neighbor_alltoall_init(out, 1, MPI_INT, in, 1, MPI_INT, cart, MPI_INFO_NULL, &r), run();
-	MPIX_Neighbor_alltoallv_init(out, ones, places, MPI_INT, in, ones, places, MPI_INT, cart, MPI_INFO_NULL, &r), run();
-	MPIX_Neighbor_alltoallw_init(out, ones, distances, types, in, ones, distances, types, cart, MPI_INFO_NULL, &r), run();
+	MPIX_Neighbor_alltoallv_init(out, ones, places, MPI_INT, in, ones, places, MPI_INT, cart, MPI_INFO_NULL, &r),
+		run();
+	MPIX_Neighbor_alltoallw_init(out, ones, distances, types, in, ones, distances, types, cart, MPI_INFO_NULL, &r),
+		run();
 	MPI_Comm_free(&cart);
 }
 

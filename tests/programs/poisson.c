@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * poisson - PETSc: Poisson's equation on a distributed grid, with Krylov methods and preconditioners that talk in many ways
+ * poisson - PETSc: Poisson's equation on a distributed grid, with Krylov methods and preconditioners that talk in many
+ * ways
  */
 #include <petscdm.h>
 #include <petscdmda.h>
@@ -23,7 +24,8 @@ static void solve(Mat a, Vec b, Vec x, const char *method, const char *precondit
 	KSPSolve(ksp, b, x);
 	KSPGetIterationNumber(ksp, &iterations);
 	VecNorm(x, NORM_2, &norm);
-	PetscPrintf(PETSC_COMM_WORLD, "%s %s: %d iterations, norm %.10e\n", method, preconditioner, (int)iterations, (double)norm);
+	PetscPrintf(PETSC_COMM_WORLD, "%s %s: %d iterations, norm %.10e\n", method, preconditioner, (int)iterations,
+	            (double)norm);
 	KSPDestroy(&ksp);
 }
 
@@ -37,7 +39,8 @@ int main(int argc, char **argv)
 
 	if (PetscInitialize(&argc, &argv, NULL, NULL))
 		return 1;
-	DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, N, N, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &grid);
+	DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, N, N, PETSC_DECIDE,
+	             PETSC_DECIDE, 1, 1, NULL, NULL, &grid);
 	DMSetUp(grid);
 	DMCreateMatrix(grid, &a);
 	DMCreateGlobalVector(grid, &b);

@@ -5,8 +5,8 @@
  *
  * From the seed a tree of statements is made, the same on all ranks; then it is executed. Every statement that
  * communicates is complete in itself and entered by all ranks in the same order with the same shared values (`both`),
- * so that nothing can deadlock. Values of one rank alone (`mine`) only decide what has no partner: how requests are waited for,
- * which local calls are made.
+ * so that nothing can deadlock. Values of one rank alone (`mine`) only decide what has no partner: how requests are
+ * waited for, which local calls are made.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -15,7 +15,22 @@
 
 enum { CHILDREN = 5, DEPTH = 4, LOOPS = 8, BUFFER = 4096 };
 
-enum kind { BLOCK, LOOP, BRANCH, WALK, RING, PAIRS, FUNNEL, COLLECTIVE, IMMEDIATE, LOCAL, PERSISTENT, SPLIT, TYPED, KINDS };
+enum kind {
+	BLOCK,
+	LOOP,
+	BRANCH,
+	WALK,
+	RING,
+	PAIRS,
+	FUNNEL,
+	COLLECTIVE,
+	IMMEDIATE,
+	LOCAL,
+	PERSISTENT,
+	SPLIT,
+	TYPED,
+	KINDS
+};
 
 struct node {
 	enum kind kind;
@@ -170,7 +185,8 @@ static void funnel(MPI_Comm comm, int me, int n, const struct node *t, int i)
 				MPI_Probe(MPI_ANY_SOURCE, 50 + t->b % 5, comm, &s);
 				MPI_Recv(in, 64, MPI_INT, s.MPI_SOURCE, s.MPI_TAG, comm, &s);
 			} else {
-				MPI_Recv(in, 64, MPI_INT, MPI_ANY_SOURCE, 50 + t->b % 5, comm, mine(2) ? &s : MPI_STATUS_IGNORE);
+				MPI_Recv(in, 64, MPI_INT, MPI_ANY_SOURCE, 50 + t->b % 5, comm,
+				         mine(2) ? &s : MPI_STATUS_IGNORE);
 			}
 		}
 	}
@@ -186,7 +202,8 @@ static void collective(MPI_Comm comm, int me, int n, const struct node *t, int i
 		MPI_Bcast(in, count, MPI_DOUBLE, root, comm);
 		break;
 	case 1:
-		MPI_Reduce(me == root && t->c > 4 ? MPI_IN_PLACE : out, me == root ? in : NULL, count, MPI_INT, MPI_SUM, root, comm);
+		MPI_Reduce(me == root && t->c > 4 ? MPI_IN_PLACE : out, me == root ? in : NULL, count, MPI_INT, MPI_SUM,
+		           root, comm);
 		break;
 	case 2:
 		MPI_Allreduce(t->c > 5 ? MPI_IN_PLACE : out, in, count, MPI_INT, MPI_MAX, comm);
@@ -273,7 +290,8 @@ static void typed(MPI_Comm comm, int me, int n, const struct node *t)
 
 	MPI_Type_vector(1 + t->c, 1, 2 + t->a, MPI_DOUBLE, &d);
 	MPI_Type_commit(&d);
-	MPI_Sendrecv(out, 1 + t->b % 3, d, (me + 1) % n, 3, in, BUFFER / 128, d, (me + n - 1) % n, 3, comm, (MPI_Status[1]){{0}});
+	MPI_Sendrecv(out, 1 + t->b % 3, d, (me + 1) % n, 3, in, BUFFER / 128, d, (me + n - 1) % n, 3, comm,
+	             (MPI_Status[1]){{0}});
 	MPI_Type_free(&d);
 }
 
@@ -330,8 +348,8 @@ static void run(const struct node *t, MPI_Comm comm, int i)
 		typed(comm, me, n, t);
 		break;
 	case SPLIT: {
-		/* The parts run the same statements, each in its own communicator: what they draw must stay the same, so the
-		 * shared state and the budget go on from where they were, whatever the part did. */
+		/* The parts run the same statements, each in its own communicator: what they draw must stay the same,
+		 * so the shared state and the budget go on from where they were, whatever the part did. */
 		uint64_t state = both_state;
 		int left = budget;
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * reuse - MPI_THREAD_MULTIPLE: a handle that one thread frees is another thread's new object before the call that freed it is back
+ * reuse - MPI_THREAD_MULTIPLE: a handle that one thread frees is another thread's new object before the call that freed
+ * it is back
  *
  *     reuse FILE
  *
- * For each kind of handle: this thread makes an object and ends it; while it is in that call, behind what MPI does there (slow.so: slow_inside), another
- * thread makes objects of the kind until one has the same handle, and uses it; then the call comes back, and the other thread uses it once more. Prints for each
- * kind how many objects were made until then, or that none had the handle. FILE: a name for files.
+ * For each kind of handle: this thread makes an object and ends it; while it is in that call, behind what MPI does
+ * there (slow.so: slow_inside), another thread makes objects of the kind until one has the same handle, and uses it;
+ * then the call comes back, and the other thread uses it once more. Prints for each kind how many objects were made
+ * until then, or that none had the handle. FILE: a name for files.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -17,7 +19,8 @@
 
 enum { MOST = 40 };
 enum kind { COMM, TYPE, GROUP, OP, INFO, ERRHANDLER, FILES, KEYVAL, FREED, WAITED, ALL, MESSAGE, KINDS };
-static const char *const names[KINDS] = {"comm", "type", "group", "op", "info", "errhandler", "file", "keyval", "free", "wait", "waitall", "message"};
+static const char *const names[KINDS] = {"comm", "type",   "group", "op",   "info",    "errhandler",
+                                         "file", "keyval", "free",  "wait", "waitall", "message"};
 
 union handle {
 	uintptr_t bits;
@@ -35,7 +38,10 @@ union handle {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static int step; /* 0: nothing to do, 1: the other thread makes, 2: it made, 3: it ends what it made, 4: the end; 5: it makes the one that we end */
+static int
+	/* 0: nothing to do, 1: the other thread makes, 2: it made, 3: it ends what it made, 4: the end; 5: it makes the
+	 * one that we end */
+	step;
 static enum kind kind;
 static union handle ours, theirs[MOST];
 static MPI_Group world;

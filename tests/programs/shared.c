@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * shared - MPI-IO: shared file pointers, split collectives, collectives without blocking, error handlers, hints, data representations
+ * shared - MPI-IO: shared file pointers, split collectives, collectives without blocking, error handlers, hints, data
+ * representations
  *
  *     shared FILE      the file is made and removed
  */
@@ -91,7 +92,8 @@ static void handlers(void)
 	MPI_Info_set(info, "access_style", "write_mostly");
 	MPI_File_set_info(f, info);
 	MPI_Info_free(&info);
-	MPI_File_open(MPI_COMM_SELF, "/nonexistent/folder/file", MPI_MODE_RDONLY, MPI_INFO_NULL, &none); /* files' errors return */
+	MPI_File_open(MPI_COMM_SELF, "/nonexistent/folder/file", MPI_MODE_RDONLY, MPI_INFO_NULL,
+	              &none); /* files' errors return */
 }
 
 static int extent(MPI_Datatype type, MPI_Aint *bytes, void *extra)
@@ -111,7 +113,8 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	MPI_Register_datarep("ours", MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL, extent, NULL);
-	MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &f);
+	MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+	              &f);
 	split();
 	later();
 	together();

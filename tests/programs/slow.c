@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * slow - a library below the tracer, in which calls that end objects come back late: when MPI has freed the object, and before the tracer
- * knows, slow_inside is called, if the program has set it
+ * slow - a library below the tracer, in which calls that end objects come back late: when MPI has freed the object, and
+ * before the tracer knows, slow_inside is called, if the program has set it
  *
- * An allocator gives the memory of most objects to the next one of their kind. Communicators and datatypes are made to: what was freed is kept, and handed out as
- * the next one that is made. (All of the program's are alike.)
+ * An allocator gives the memory of most objects to the next one of their kind. Communicators and datatypes are made to:
+ * what was freed is kept, and handed out as the next one that is made. (All of the program's are alike.)
  */
 #include <mpi.h>
 
@@ -22,20 +22,20 @@ int MPI_Init(int *argc, char ***argv)
 	return PMPI_Init(argc, argv);
 }
 
-#define LATE(function, declared, ...) \
-	int MPI_##function declared \
-	{ \
+#define LATE(function, declared, ...)                      \
+	int MPI_##function declared                        \
+	{                                                  \
 		return late(PMPI_##function(__VA_ARGS__)); \
 	}
-LATE(Group_free, (MPI_Group *h), h)
-LATE(Op_free, (MPI_Op *h), h)
-LATE(Info_free, (MPI_Info *h), h)
-LATE(Errhandler_free, (MPI_Errhandler *h), h)
-LATE(Win_free, (MPI_Win *h), h)
-LATE(File_close, (MPI_File *h), h)
+LATE(Group_free, (MPI_Group * h), h)
+LATE(Op_free, (MPI_Op * h), h)
+LATE(Info_free, (MPI_Info * h), h)
+LATE(Errhandler_free, (MPI_Errhandler * h), h)
+LATE(Win_free, (MPI_Win * h), h)
+LATE(File_close, (MPI_File * h), h)
 LATE(Comm_free_keyval, (int *h), h)
-LATE(Request_free, (MPI_Request *h), h)
-LATE(Wait, (MPI_Request *h, MPI_Status *s), h, s)
+LATE(Request_free, (MPI_Request * h), h)
+LATE(Wait, (MPI_Request * h, MPI_Status *s), h, s)
 LATE(Waitall, (int n, MPI_Request h[], MPI_Status *s), n, h, s)
 LATE(Mrecv, (void *b, int n, MPI_Datatype t, MPI_Message *m, MPI_Status *s), b, n, t, m, s)
 

@@ -64,7 +64,8 @@ int main(int argc, char **argv)
 	HYPRE_BoomerAMGSetRelaxType(amg, 6);
 	HYPRE_BoomerAMGSetTol(amg, 0);
 	HYPRE_BoomerAMGSetMaxIter(amg, 1);
-	HYPRE_PCGSetPrecond(solver, (HYPRE_PtrToSolverFcn)HYPRE_BoomerAMGSolve, (HYPRE_PtrToSolverFcn)HYPRE_BoomerAMGSetup, amg);
+	HYPRE_PCGSetPrecond(solver, (HYPRE_PtrToSolverFcn)HYPRE_BoomerAMGSolve,
+	                    (HYPRE_PtrToSolverFcn)HYPRE_BoomerAMGSetup, amg);
 	HYPRE_ParCSRPCGSetup(solver, matrix, right, solution);
 	HYPRE_ParCSRPCGSolve(solver, matrix, right, solution);
 	HYPRE_PCGGetNumIterations(solver, &steps);

@@ -75,7 +75,8 @@ int main(int argc, char **argv)
 	} else {
 		MPI_Comm_spawn(argv[0], child, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, codes);
 		parents(inter, 1);
-		MPI_Comm_spawn_multiple(2, commands, arguments, counts, infos, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
+		MPI_Comm_spawn_multiple(2, commands, arguments, counts, infos, 0, MPI_COMM_WORLD, &inter,
+		                        MPI_ERRCODES_IGNORE);
 		parents(inter, 2);
 		if (rank == 0)
 			printf("spawn: done\n");

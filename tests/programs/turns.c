@@ -3,9 +3,10 @@
  *
  *     turns [TURNS]
  *
- * Under a lock a thread takes the next number of a counter that all share, and makes a call with it as its tag: the tags of a rank's MPI_Iprobe, in the order
- * in which they were made, are 0, 1, 2, ... Now and then a thread makes a communicator, a datatype or a request in its turn that another one uses and ends in
- * a later turn: also without times some of the order follows from that.
+ * Under a lock a thread takes the next number of a counter that all share, and makes a call with it as its tag: the
+ * tags of a rank's MPI_Iprobe, in the order in which they were made, are 0, 1, 2, ... Now and then a thread makes a
+ * communicator, a datatype or a request in its turn that another one uses and ends in a later turn: also without times
+ * some of the order follows from that.
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -60,7 +61,8 @@ static void *work(void *arg)
 	while (!last) {
 		pthread_mutex_lock(&lock);
 		last = counter >= turns;
-		if (!last && (counter >= THREADS || counter == me)) /* the first turns in order, so that the threads' numbers are known */
+		if (!last && (counter >= THREADS ||
+		              counter == me)) /* the first turns in order, so that the threads' numbers are known */
 			turn(me, counter++);
 		pthread_mutex_unlock(&lock);
 		sched_yield();

@@ -124,8 +124,8 @@ int main(int argc, char **argv)
 	MPI_Type_create_subarray(2, sizes, part, starts, MPI_ORDER_FORTRAN, MPI_INT, &t);
 	use(t);
 	MPI_Type_create_darray(size, rank, 2, (int[]){8 * size, 4}, (int[]){MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_NONE},
-	                       (int[]){MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG}, (int[]){size, 1}, MPI_ORDER_C, MPI_INT,
-	                       &t);
+	                       (int[]){MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG}, (int[]){size, 1},
+	                       MPI_ORDER_C, MPI_INT, &t);
 	MPI_Type_free(&t);
 	MPI_Type_dup(MPI_DOUBLE, &t);
 	MPI_Type_contiguous(2, t, &u);
@@ -148,10 +148,30 @@ int main(int argc, char **argv)
 	contents(t);
 	packing();
 	/* predefined types by name, those with two names too */
-	MPI_Datatype all[] = {MPI_CHAR, MPI_LONG_LONG, MPI_LONG_LONG_INT, MPI_UNSIGNED, MPI_C_BOOL, MPI_C_COMPLEX, MPI_C_FLOAT_COMPLEX,
-	                      MPI_C_DOUBLE_COMPLEX, MPI_UINT64_T, MPI_AINT, MPI_COUNT, MPI_OFFSET, MPI_2INT, MPI_DOUBLE_INT,
-	                      MPI_SHORT_INT, MPI_WCHAR, MPI_SIGNED_CHAR, MPI_LONG_DOUBLE, MPI_PACKED, MPI_BYTE, MPI_INTEGER,
-	                      MPI_REAL8, MPI_DOUBLE_PRECISION, MPI_CXX_BOOL};
+	MPI_Datatype all[] = {MPI_CHAR,
+	                      MPI_LONG_LONG,
+	                      MPI_LONG_LONG_INT,
+	                      MPI_UNSIGNED,
+	                      MPI_C_BOOL,
+	                      MPI_C_COMPLEX,
+	                      MPI_C_FLOAT_COMPLEX,
+	                      MPI_C_DOUBLE_COMPLEX,
+	                      MPI_UINT64_T,
+	                      MPI_AINT,
+	                      MPI_COUNT,
+	                      MPI_OFFSET,
+	                      MPI_2INT,
+	                      MPI_DOUBLE_INT,
+	                      MPI_SHORT_INT,
+	                      MPI_WCHAR,
+	                      MPI_SIGNED_CHAR,
+	                      MPI_LONG_DOUBLE,
+	                      MPI_PACKED,
+	                      MPI_BYTE,
+	                      MPI_INTEGER,
+	                      MPI_REAL8,
+	                      MPI_DOUBLE_PRECISION,
+	                      MPI_CXX_BOOL};
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		MPI_Type_size(all[i], &length);
 	if (rank == 0)

@@ -12,7 +12,7 @@ static void on_error(MPI_Win *win, int *code, ...)
 	failed++;
 }
 
-static int delete(MPI_Win win, int keyval, void *value, void *extra)
+static int delete (MPI_Win win, int keyval, void *value, void *extra)
 {
 	(void)win, (void)keyval, (void)value, (void)extra;
 	return MPI_SUCCESS;
@@ -59,7 +59,8 @@ static void handlers(MPI_Win w)
 
 int main(int argc, char **argv)
 {
-	int rank, size, n, unit, flag, length, *memory, *shared, out[4] = {1, 2, 3, 4}, in[4], result[4], one = 1, zero = 0;
+	int rank, size, n, unit, flag, length, *memory, *shared, out[4] = {1, 2, 3, 4}, in[4], result[4], one = 1,
+								 zero = 0;
 	char name[MPI_MAX_OBJECT_NAME];
 	MPI_Win w, v;
 	MPI_Group world, others;

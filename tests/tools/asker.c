@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * asker - a program that is not linked with MPI and asks the library for its functions, as other languages' bindings do; and one that is linked
+ * asker - a program that is not linked with MPI and asks the library for its functions, as other languages' bindings
+ * do; and one that is linked
  *
  *     asker names LIBRARY FILE     asks for each name in the file, says what there is and what dlerror says
  *     asker c LIBRARY              a ring with the functions of C
@@ -94,9 +95,10 @@ static void fortran(void)
 #ifdef LINKED
 static void linked(void)
 {
-	printf("default %d, handle %d, program %d, other name %d, next %d\n", dlsym(RTLD_DEFAULT, "MPI_Send") == (void *)MPI_Send,
-	       ask("MPI_Send") == (void *)MPI_Send, dlsym(dlopen(NULL, RTLD_LAZY), "MPI_Send") == (void *)MPI_Send,
-	       ask("MPI_Send") == (void *)MPI_Recv, dlsym(RTLD_NEXT, "MPI_Send") == (void *)MPI_Send);
+	printf("default %d, handle %d, program %d, other name %d, next %d\n",
+	       dlsym(RTLD_DEFAULT, "MPI_Send") == (void *)MPI_Send, ask("MPI_Send") == (void *)MPI_Send,
+	       dlsym(dlopen(NULL, RTLD_LAZY), "MPI_Send") == (void *)MPI_Send, ask("MPI_Send") == (void *)MPI_Recv,
+	       dlsym(RTLD_NEXT, "MPI_Send") == (void *)MPI_Send);
 	MPI_Init(NULL, NULL);
 	MPI_Barrier(MPI_COMM_WORLD);
 	ASK(MPI_Barrier)(MPI_COMM_WORLD);

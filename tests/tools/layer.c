@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * layer - libraries that know about the loader: preloaded, before or behind the tracer
  *
- * -DSYMBOLS: has a dlsym itself, which counts, and passes on as such libraries do. Else: stands before getppid and asks with RTLD_NEXT, from
- * its constructor on.
+ * -DSYMBOLS: has a dlsym itself, which counts, and passes on as such libraries do. Else: stands before getppid and asks
+ * with RTLD_NEXT, from its constructor on.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * budget - random programs in next to no memory, lossless and lossy: no call is lost, the trace can be read, it says what was given up, and a lossy
- * one is no larger than its bound (trace/bound.h)
+ * budget - random programs in next to no memory, lossless and lossy: no call is lost, the trace can be read, it says
+ * what was given up, and a lossy one is no larger than its bound (trace/bound.h)
  *
  *     budget [PROGRAMS [FIRST_SEED]]
  *
- * A program is a random tree of loops, branches and calls. It runs in the real recorder, in a child, by recursion, so that each part has call paths of its
- * own; parts that wander come by a call on ever new ones. How often each function was called, and the sum of its first parameter, is kept beside.
+ * A program is a random tree of loops, branches and calls. It runs in the real recorder, in a child, by recursion, so
+ * that each part has call paths of its own; parts that wander come by a call on ever new ones. How often each function
+ * was called, and the sum of its first parameter, is kept beside.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,12 @@ static struct part *program(int depth, bool root)
 {
 	struct part *p = calloc(1, sizeof *p);
 	uint64_t dice = random_below(12);
-	p->kind = root ? SEQUENCE : depth == 0 || dice < 3 ? CALL : dice < 6 ? LOOP : dice < 7 ? BRANCH : dice < 9 ? WANDER : SEQUENCE;
+	p->kind = root                     ? SEQUENCE
+	          : depth == 0 || dice < 3 ? CALL
+	          : dice < 6               ? LOOP
+	          : dice < 7               ? BRANCH
+	          : dice < 9               ? WANDER
+	                                   : SEQUENCE;
 	p->function = (int)random_below(FUNCTIONS);
 	p->wild = 1 << random_below(20);
 	p->count = 1 + (int)random_below(40);
@@ -207,7 +213,8 @@ static bool add_values(const struct trace *t, const struct trace_site *s, uint64
 static const char *judge(const struct trace *t, size_t bytes, struct error *error)
 {
 	int64_t events = 0, lost = 0;
-	bool given_up = t->loss.stage[STAGE_COLUMNS].ranks || t->loss.stage[STAGE_PATHS].ranks || t->loss.stage[STAGE_COUNTING].ranks;
+	bool given_up = t->loss.stage[STAGE_COLUMNS].ranks || t->loss.stage[STAGE_PATHS].ranks ||
+	                t->loss.stage[STAGE_COUNTING].ranks;
 	rankmap_get(&t->events, 0, &events);
 	rankmap_get(&t->lost, 0, &lost);
 	if ((uint64_t)(events + lost) != facts->events)
@@ -242,8 +249,8 @@ static const char *judge(const struct trace *t, size_t bytes, struct error *erro
 		return "columns were given up, and it does not say so";
 	struct bound b;
 	if (bound_make(&b, t) == 0 && b.exact == 0 && (bytes > b.bytes_most || b.entries > b.entries_most)) {
-		error_set(error, "%zu bytes of %llu, %llu entries of %llu", bytes, (unsigned long long)b.bytes_most, (unsigned long long)b.entries,
-		          (unsigned long long)b.entries_most);
+		error_set(error, "%zu bytes of %llu, %llu entries of %llu", bytes, (unsigned long long)b.bytes_most,
+		          (unsigned long long)b.entries, (unsigned long long)b.entries_most);
 		return "larger than its bound";
 	}
 	return NULL;
@@ -263,7 +270,8 @@ static const char *check(int *degraded, struct error *error)
 	if (trace_extract(&t, &a, error) != 0 || trace_check(&t, error) != 0)
 		goto done;
 	wrong = "it cannot be written and read again";
-	if (merge_canonical(&canonical, &t, error) != 0 || trace_encode(&canonical, NULL, 0, NULL, &bytes, &size) != 0 ||
+	if (merge_canonical(&canonical, &t, error) != 0 ||
+	    trace_encode(&canonical, NULL, 0, NULL, &bytes, &size) != 0 ||
 	    container_parse(&c, "trace", bytes, size, NULL, error) != 0 || trace_decode(&again, c, error) != 0)
 		goto done;
 	wrong = judge(&again, size, error);
@@ -295,9 +303,11 @@ int main(int argc, char **argv)
 {
 	static const uint64_t memories[] = {64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20};
 	static const uint64_t thresholds[] = {UINT64_MAX, 0, 30};
-	uint64_t programs = argc > 1 ? strtoull(argv[1], NULL, 10) : 30, first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+	uint64_t programs = argc > 1 ? strtoull(argv[1], NULL, 10) : 30,
+		 first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
 	int degraded[TRACE_STAGES] = {0};
-	snprintf(path, sizeof path, "%s/spoor-budget-%ld.arena", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (long)getpid());
+	snprintf(path, sizeof path, "%s/spoor-budget-%ld.arena", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp",
+	         (long)getpid());
 	facts = mmap(NULL, sizeof *facts, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (facts == MAP_FAILED)
 		return 1;
@@ -320,10 +330,11 @@ int main(int argc, char **argv)
 			program_free(p);
 			unlink(path);
 		}
-		ok(wrong == 0, "%llu programs in %llu KiB: all calls are there, and what was given up is told", (unsigned long long)programs,
-		   (unsigned long long)(memories[m] >> 10));
+		ok(wrong == 0, "%llu programs in %llu KiB: all calls are there, and what was given up is told",
+		   (unsigned long long)programs, (unsigned long long)(memories[m] >> 10));
 	}
-	ok(degraded[STAGE_COLUMNS] > 0 && degraded[STAGE_PATHS] > 0, "given up: columns in %d, paths in %d, all but counting in %d",
-	   degraded[STAGE_COLUMNS], degraded[STAGE_PATHS], degraded[STAGE_COUNTING]);
+	ok(degraded[STAGE_COLUMNS] > 0 && degraded[STAGE_PATHS] > 0,
+	   "given up: columns in %d, paths in %d, all but counting in %d", degraded[STAGE_COLUMNS],
+	   degraded[STAGE_PATHS], degraded[STAGE_COUNTING]);
 	return tap_end();
 }

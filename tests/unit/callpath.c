@@ -125,11 +125,13 @@ static void test_each_slot(void)
 	for (int n = 1; n <= DEEPEST; n++)
 		for (volatile int bit = 0; bit < n; bit++) {
 			intptr_t id[6];
-			for (volatile int i = 0; i < 6; i++, calls++) /* one frame apart, in turn, and then the same again and again */
+			for (volatile int i = 0; i < 6;
+			     i++, calls++) /* one frame apart, in turn, and then the same again and again */
 				id[i] = chosen(n, i & 1 || i > 4 ? UINT32_C(1) << bit : 0);
 			wrong += id[0] == id[1] || id[0] != id[2] || id[1] != id[3] || id[0] != id[4] || id[1] != id[5];
 		}
-	ok(wrong == 0, "every slot is compared: paths that differ in one frame are told apart (%d of %d wrong)", wrong, calls);
+	ok(wrong == 0, "every slot is compared: paths that differ in one frame are told apart (%d of %d wrong)", wrong,
+	   calls);
 	ok(followed > calls / 6, "and some are found by what came next before (%d of %d)", followed, calls);
 }
 
@@ -155,8 +157,8 @@ static void test_other_stack(void)
 	makecontext(&there, calls, 0);
 	unwound = 0;
 	swapcontext(&here, &there);
-	ok(unwound == 1 && seen[0] == seen[1] && seen[0] == seen[3] && seen_followed == 0, "a stack of one's own: known again, but not followed (%d unwound)",
-	   unwound);
+	ok(unwound == 1 && seen[0] == seen[1] && seen[0] == seen[3] && seen_followed == 0,
+	   "a stack of one's own: known again, but not followed (%d unwound)", unwound);
 	free(stack);
 }
 
@@ -173,7 +175,8 @@ static void test_thread(void)
 	unwound = 0;
 	if (pthread_create(&t, NULL, thread, NULL) != 0 || pthread_join(t, NULL) != 0)
 		abort();
-	ok(unwound == 1 && seen[0] == seen[3] && seen_followed == 2, "a thread's stack is its own (%d, %d)", unwound, seen_followed);
+	ok(unwound == 1 && seen[0] == seen[3] && seen_followed == 2, "a thread's stack is its own (%d, %d)", unwound,
+	   seen_followed);
 	memo_clear(&memo);
 }
 
@@ -191,9 +194,11 @@ int main(void)
 		address[1] = seen_address;
 		cfa[1] = seen_cfa;
 	}
-	ok(address[0] == address[1] && cfa[0] == cfa[1], "two callers with equal return address and stack pointer of the innermost call");
+	ok(address[0] == address[1] && cfa[0] == cfa[1],
+	   "two callers with equal return address and stack pointer of the innermost call");
 	ok(a[0] != b[0], "are told apart");
-	ok(a[0] == a[1] && a[1] == a[2] && b[0] == b[1] && b[1] == b[2] && unwound == 2, "and known again (%d of 6 calls were unwound)", unwound);
+	ok(a[0] == a[1] && a[1] == a[2] && b[0] == b[1] && b[1] == b[2] && unwound == 2,
+	   "and known again (%d of 6 calls were unwound)", unwound);
 	intptr_t x[4];
 	for (volatile int i = 0; i < 4; i++) /* volatile: the loop is not unrolled into four call sites */
 		x[i] = shifted(16 + (size_t)i * 4000);

@@ -168,7 +168,8 @@ static size_t regular(size_t steps, int kind)
 
 int main(void)
 {
-	static const char *const kinds[] = {"few values", "changing trip counts", "broken nest", "all new", "stretches", "the past", "walk"};
+	static const char *const kinds[] = {
+		"few values", "changing trip counts", "broken nest", "all new", "stretches", "the past", "walk"};
 	static const char *const nests[] = {"constant", "counter", "26 values", "three levels"};
 	uint32_t overflows = 0;
 
@@ -212,8 +213,9 @@ int main(void)
 		struct result many = round_trip(regular(5000, kind), regular(5000, kind), false);
 		ok(few.exact && many.exact, "%s: exact", nests[kind]);
 		ok(many.pattern <= few.pattern + 4 && many.dict == few.dict && many.arena == few.arena,
-		   "%s: 5000 steps take what 50 take (pattern %zu and %zu bytes, dictionary %zu, arena %zu and %zu bytes)", nests[kind], few.pattern,
-		   many.pattern, many.dict, few.arena, many.arena);
+		   "%s: 5000 steps take what 50 take (pattern %zu and %zu bytes, dictionary %zu, arena %zu and %zu "
+		   "bytes)",
+		   nests[kind], few.pattern, many.pattern, many.dict, few.arena, many.arena);
 	}
 	static const uint8_t bad[][6] = {{0}, {1, 0}, {1, 1, 2}, {1, 1, 1, 0}, {2, 1, 0, 1, 6}, {1, 1, 0, 0}, {0x80}};
 	static const size_t sizes[] = {1, 2, 3, 4, 5, 4, 1};

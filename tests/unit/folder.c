@@ -31,7 +31,8 @@ static const char *below(const char *name)
 static bool is(const char *path, uid_t uid, gid_t gid, mode_t mode)
 {
 	struct stat st;
-	return !lstat(path, &st) && S_ISDIR(st.st_mode) && st.st_uid == uid && st.st_gid == gid && (st.st_mode & 07777) == mode;
+	return !lstat(path, &st) && S_ISDIR(st.st_mode) && st.st_uid == uid && st.st_gid == gid &&
+	       (st.st_mode & 07777) == mode;
 }
 
 static void refuses_step(const char *spool, const char *words)
@@ -46,7 +47,8 @@ static void refuses_day(const char *archive, const char *words)
 {
 	char path[PATH_MAX];
 	struct error error = {""};
-	ok(folder_make_day(archive, 0, 0, USER, path, sizeof path, &error) == -1 && strstr(error.text, words), "no day: %s", error.text);
+	ok(folder_make_day(archive, 0, 0, USER, path, sizeof path, &error) == -1 && strstr(error.text, words),
+	   "no day: %s", error.text);
 }
 
 static void test_bad(void)
@@ -72,7 +74,8 @@ static void test_bad(void)
 	refuses_day(below("open"), "mode 0777");
 	chmod(below("open"), 0771);
 	refuses_step(below("open"), "nobody else may write it");
-	ok(folder_make_step(below("real"), "1.0.n1", USER, USER, path, sizeof path, &error) == -1 && strstr(error.text, "too long"),
+	ok(folder_make_step(below("real"), "1.0.n1", USER, USER, path, sizeof path, &error) == -1 &&
+	           strstr(error.text, "too long"),
 	   "no room for the path: %s", error.text);
 
 	/* Somebody was there before. */
@@ -94,7 +97,8 @@ static void test_step(void)
 
 	umask(077);
 	int fd = folder_make_step(below("spool"), "1.0.n1", USER, USER, first, sizeof first, &error);
-	ok(fd >= 0 && is(below("spool"), 0, 0, 0711) && !strcmp(first, below("spool/1.0.n1")) && is(first, USER, USER, 0700),
+	ok(fd >= 0 && is(below("spool"), 0, 0, 0711) && !strcmp(first, below("spool/1.0.n1")) &&
+	           is(first, USER, USER, 0700),
 	   "the spool and the step's folder: %s", error.text);
 	ok(fcntl(fd, F_GETFD) & FD_CLOEXEC, "tasks do not get the descriptor");
 	int again = folder_make_step(below("spool"), "1.0.n1", USER, USER, second, sizeof second, &error);
@@ -107,7 +111,8 @@ static void test_step(void)
 	ok(folder_step_changed(fd, first) != before, "something came and went");
 	ok(!folder_remove_step(fd, first) && folder_remove_step(fd, first) == -1 && errno == ENOENT, "removed once");
 	close(open(below("spool/1.0.n1.1/a"), O_CREAT | O_WRONLY, 0600));
-	ok(folder_remove_step(fd, second) == -1 && (errno == ENOTEMPTY || errno == EEXIST), "one with something in it stays");
+	ok(folder_remove_step(fd, second) == -1 && (errno == ENOTEMPTY || errno == EEXIST),
+	   "one with something in it stays");
 	close(fd);
 	close(again);
 }
@@ -120,24 +125,30 @@ static void test_day(void)
 
 	setenv("TZ", "Pacific/Kiritimati", 1); /* the day is that of UTC */
 	for (int i = 0; i < 2; i++)
-		ok(!folder_make_day(below("days"), 951782399, 7, USER, path, sizeof path, &error) && !strcmp(path, below("days/2000/02/28")) &&
-		           is(path, 0, 7, 02751) && is(below("days/2000/02"), 0, 0, 0755) && is(below("days/2000"), 0, 0, 0755) &&
+		ok(!folder_make_day(below("days"), 951782399, 7, USER, path, sizeof path, &error) &&
+		           !strcmp(path, below("days/2000/02/28")) && is(path, 0, 7, 02751) &&
+		           is(below("days/2000/02"), 0, 0, 0755) && is(below("days/2000"), 0, 0, 0755) &&
 		           is(below("days"), 0, 0, 0755) && is(below("days/2000/02/28/65534"), USER, 7, 02750),
 		   "a day and a user's folder, %s: %s", i ? "again" : "once", error.text);
-	ok(!folder_make_day(below("days"), 951782400, 7, FOLDER_AHEAD, path, sizeof path, &error) && is(below("days/2000/02/29"), 0, 7, 03773), "a day ahead: %s",
-	   error.text);
+	ok(!folder_make_day(below("days"), 951782400, 7, FOLDER_AHEAD, path, sizeof path, &error) &&
+	           is(below("days/2000/02/29"), 0, 7, 03773),
+	   "a day ahead: %s", error.text);
 	mkdir(below("days/2000/02/29/65534"), 0700); /* root's: somebody was quicker */
-	ok(!folder_make_day(below("days"), 951782400, 7, USER, path, sizeof path, &error) && is(below("days/2000/02/29/65534"), 0, 7, 02700) &&
-	           is(path, 0, 7, 03773), "what is there stays as it is: %s", error.text);
-	ok(!folder_make_day(below("days"), 951782400, 7, 1, path, sizeof path, &error) && is(below("days/2000/02/29/1"), 1, 7, 02750),
+	ok(!folder_make_day(below("days"), 951782400, 7, USER, path, sizeof path, &error) &&
+	           is(below("days/2000/02/29/65534"), 0, 7, 02700) && is(path, 0, 7, 03773),
+	   "what is there stays as it is: %s", error.text);
+	ok(!folder_make_day(below("days"), 951782400, 7, 1, path, sizeof path, &error) &&
+	           is(below("days/2000/02/29/1"), 1, 7, 02750),
 	   "in a day ahead, root makes the folder all the same: %s", error.text);
 
 	/* The archive of another user: root acts with that user's rights, and has its own again. */
 	mkdir(below("foreign"), 0755);
 	if (chown(below("foreign"), USER, USER) || chmod(below("foreign"), 0755))
 		abort();
-	ok(!folder_make_day(below("foreign"), 951782400, USER, 1, path, sizeof path, &error) && is(path, USER, USER, 03773) &&
-	           is(below("foreign/2000"), USER, USER, 0755) && lstat(below("foreign/2000/02/29/1"), &st), "another user's archive: %s", error.text);
+	ok(!folder_make_day(below("foreign"), 951782400, USER, 1, path, sizeof path, &error) &&
+	           is(path, USER, USER, 03773) && is(below("foreign/2000"), USER, USER, 0755) &&
+	           lstat(below("foreign/2000/02/29/1"), &st),
+	   "another user's archive: %s", error.text);
 	mkdir(below("mine"), 0755);
 	ok(is(below("mine"), 0, 0, 0700), "and root is root again");
 
@@ -150,7 +161,8 @@ static void test_day(void)
 		int rv = day_own_folder(path, true, own, sizeof own, &error);
 		if (seteuid(0))
 			abort();
-		ok(rv == 0 && is(own, 2, USER, 02750) && !strcmp(own, below("foreign/2000/02/29/2.2")), "names that others took: %s", error.text);
+		ok(rv == 0 && is(own, 2, USER, 02750) && !strcmp(own, below("foreign/2000/02/29/2.2")),
+		   "names that others took: %s", error.text);
 	}
 	for (unsigned k = 0; k < DAY_NAMES; k++) {
 		char name[DAY_FOLDER_SIZE];
@@ -160,23 +172,32 @@ static void test_day(void)
 	}
 	if (seteuid(3))
 		abort();
-	ok(day_own_folder(path, true, own, sizeof own, &error) == -1 && strstr(error.text, "are taken by others"), "all names: %s", error.text);
+	ok(day_own_folder(path, true, own, sizeof own, &error) == -1 && strstr(error.text, "are taken by others"),
+	   "all names: %s", error.text);
 	if (seteuid(0))
 		abort();
 }
 
 static void test_names(void)
 {
-	static const char *const none[] = {"", "x", "01", "1.0", "1.01", "1.", "1.x", "1.64", "4294967295", "99999999999999999999", "-1", "1 ", "1.1.1", ".1"};
+	static const char *const none[] = {"",   "x",   "01",    "1.0",        "1.01",
+	                                   "1.", "1.x", "1.64",  "4294967295", "99999999999999999999",
+	                                   "-1", "1 ",  "1.1.1", ".1"};
 	char day[DAY_SIZE];
 	uid_t uid;
 
 	for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
 		ok(!day_is_folder(none[i], &uid), "no user's folder: \"%s\"", none[i]);
-	ok(day_is_folder("0", &uid) && uid == 0 && day_is_folder("4294967294.63", &uid) && uid == 4294967294U, "folders");
-	ok(day_of(INT64_MAX, day) && day_of(INT64_C(253402300800), day) && day_of(-INT64_C(9000000000), day), "times that have no day");
-	ok(!day_of(0, day) && !strcmp(day, "1970/01/01") && !day_of(INT64_C(253402300799), day) && !strcmp(day, "9999/12/31"), "times that have one");
-	ok(day_age("1970/01/01", 86400 * 3 - 1) == 2 && day_age("1970/01/01", 86400 * 3) == 3 && day_age("1970/01/05", 0) == 0 && day_age("x", 86400) == 0, "ages");
+	ok(day_is_folder("0", &uid) && uid == 0 && day_is_folder("4294967294.63", &uid) && uid == 4294967294U,
+	   "folders");
+	ok(day_of(INT64_MAX, day) && day_of(INT64_C(253402300800), day) && day_of(-INT64_C(9000000000), day),
+	   "times that have no day");
+	ok(!day_of(0, day) && !strcmp(day, "1970/01/01") && !day_of(INT64_C(253402300799), day) &&
+	           !strcmp(day, "9999/12/31"),
+	   "times that have one");
+	ok(day_age("1970/01/01", 86400 * 3 - 1) == 2 && day_age("1970/01/01", 86400 * 3) == 3 &&
+	           day_age("1970/01/05", 0) == 0 && day_age("x", 86400) == 0,
+	   "ages");
 }
 
 int main(void)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * kill - the arena of a process that is killed at any instant decodes, up to the last complete event
  *
- * A child records a known sequence of calls with the real recorder. Its parent kills it after a random time, and, in another
- * series, single-steps it through the recorder and reads the arena between any two instructions. Both again with columns that give up their
- * order: then every value must have been counted, once.
+ * A child records a known sequence of calls with the real recorder. Its parent kills it after a random time, and, in
+ * another series, single-steps it through the recorder and reads the arena between any two instructions. Both again
+ * with columns that give up their order: then every value must have been counted, once.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -107,7 +107,9 @@ static __attribute__((noinline)) void call(uint64_t i)
 /* The one caller, so that each function has one site. */
 static __attribute__((noinline)) void step(uint64_t i, bool traced)
 {
-	if (traced && i == (threshold == UINT64_MAX ? 0 : threshold == 0 ? 1 : 60)) /* before columns give up their order */
+	if (traced && i == (threshold == UINT64_MAX ? 0
+	                    : threshold == 0        ? 1
+	                                            : 60)) /* before columns give up their order */
 		raise(SIGSTOP);
 	if (starts(i))
 		start(i);
@@ -124,7 +126,8 @@ static void child(bool traced)
 	if (threshold != UINT64_MAX)
 		recorder_lossy(threshold, structure);
 	recorder_identify(0, 1, 42);
-	/* without loss only as many as there is memory for: beyond, columns give up their order, which is right, and not what is compared */
+	/* without loss only as many as there is memory for: beyond, columns give up their order, which is right, and
+	 * not what is compared */
 	for (uint64_t i = 0; threshold != UINT64_MAX || i < 30000; i++)
 		step(i, traced);
 	for (;;)
@@ -159,7 +162,8 @@ static bool counted(const struct trace *t, const struct trace_site *s, size_t co
 		else if (sends && column == 2)
 			length += 2, sum += (uint64_t)parameter(i, 3) + 1;
 		else
-			sum += (uint64_t)(sends ? parameter(i, column == 0 ? 1 : 2) : parameter(i, (int)(column + 1) % 4));
+			sum += (uint64_t)(sends ? parameter(i, column == 0 ? 1 : 2)
+			                        : parameter(i, (int)(column + 1) % 4));
 	}
 	if (successor) {
 		uint64_t visits = 0;
@@ -170,7 +174,8 @@ static bool counted(const struct trace *t, const struct trace_site *s, size_t co
 	if (tally_count(&g->lossy->values) != n)
 		return false;
 	if ((starting && column == 1) || (sends && (column == 1 || column == 2)))
-		return tally_sum(&g->lossy->elements) == sum && tally_sum(&g->lossy->values) == length && tally_count(&g->lossy->elements) == length;
+		return tally_sum(&g->lossy->elements) == sum && tally_sum(&g->lossy->values) == length &&
+		       tally_count(&g->lossy->elements) == length;
 	return tally_constants(&g->lossy->values) > 0 || tally_sum(&g->lossy->values) == sum;
 }
 
@@ -191,14 +196,16 @@ static int64_t check(void)
 	}
 	if (a.header->root == 0) { /* too early */
 		n = 0;
-	} else if (trace_extract(&t, &a, &error) == 0 && trace_check(&t, &error) == 0 && course_check(&t, 0, &error) == 0) {
+	} else if (trace_extract(&t, &a, &error) == 0 && trace_check(&t, &error) == 0 &&
+	           course_check(&t, 0, &error) == 0) {
 		if (!rankmap_get(&t.events, 0, &count) || walk_begin(&w, &t, 0, &error) != 0)
 			goto done;
 		for (uint32_t i = 0; i < t.site_count; i++)
 			for (size_t k = 0; k < t.sites[i].column_count; k++)
 				if (!counted(&t, &t.sites[i], k, (uint64_t)count)) {
 					if (complaints < 10)
-						printf("# of %lld events, site %u column %zu is counted wrong\n", (long long)count, i, k);
+						printf("# of %lld events, site %u column %zu is counted wrong\n",
+						       (long long)count, i, k);
 					goto done;
 				}
 		for (n = 0; walk_next(w, &e, &error) == 0; n++) {
@@ -220,16 +227,19 @@ static int64_t check(void)
 				int64_t v, other;
 				memcpy(&v, event_vector(&t, &e, e.values[1])->bytes, sizeof v);
 				memcpy(&other, event_vector(&t, &e, e.values[2])->bytes, sizeof other);
-				right = e.schema->count == 5u + failed && e.values[0] == parameter(i, 1) && e.values[4] == parameter(i, 2) &&
-				        other == parameter(i, 3) && v == parameter(i, 1) &&
-				        strcmp((const char *)t.strings.items[e.values[3] - VALUE_CONSTANT].bytes, mpi_constant_name[1 + i % 3]) == 0;
+				right = e.schema->count == 5u + failed && e.values[0] == parameter(i, 1) &&
+				        e.values[4] == parameter(i, 2) && other == parameter(i, 3) &&
+				        v == parameter(i, 1) &&
+				        strcmp((const char *)t.strings.items[e.values[3] - VALUE_CONSTANT].bytes,
+				               mpi_constant_name[1 + i % 3]) == 0;
 			} else {
 				right = e.schema->count == 8u + failed;
 				for (int k = 1; right && k < 9; k++)
 					right = e.values[k - 1] == parameter(i, k % 4);
 			}
 			if (!right) {
-				printf("# event %lld of %lld is wrong: %zu columns (%s)", (long long)n, (long long)count, (size_t)e.schema->count, sends ? "sends" : "not");
+				printf("# event %lld of %lld is wrong: %zu columns (%s)", (long long)n,
+				       (long long)count, (size_t)e.schema->count, sends ? "sends" : "not");
 				for (size_t k = 0; k < e.schema->count; k++)
 					printf(" %lld", (long long)e.values[k]);
 				printf("; parameters");
@@ -274,7 +284,8 @@ static void series(int kills, int checks)
 		most = n > most ? n : most;
 		unlink(path);
 	}
-	ok(wrong == 0, "%d kills: every arena decodes exactly (%lld to %lld events)", kills, (long long)least, (long long)most);
+	ok(wrong == 0, "%d kills: every arena decodes exactly (%lld to %lld events)", kills, (long long)least,
+	   (long long)most);
 
 	wrong = 0;
 	most = 0;
@@ -301,14 +312,16 @@ static void series(int kills, int checks)
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
 	unlink(path);
-	ok(wrong == 0 && done == checks && most > 0, "%d instants between two instructions: every arena decodes exactly (up to %lld events)", done,
+	ok(wrong == 0 && done == checks && most > 0,
+	   "%d instants between two instructions: every arena decodes exactly (up to %lld events)", done,
 	   (long long)most);
 }
 
 int main(int argc, char **argv)
 {
 	int kills = argc > 1 ? atoi(argv[1]) : 200, checks = argc > 2 ? atoi(argv[2]) : 2000;
-	snprintf(path, sizeof path, "%s/spoor-kill-%ld.arena", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (long)getpid());
+	snprintf(path, sizeof path, "%s/spoor-kill-%ld.arena", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp",
+	         (long)getpid());
 	random_seed((uint64_t)getpid());
 	series(kills, checks);
 	threshold = 12;

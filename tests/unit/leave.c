@@ -44,7 +44,8 @@ static void test_cgroups(void)
 	make("system.slice/slurmstepd.scope/system");
 	make("system.slice/slurmstepd.scope/job_3/step_0/slurm");
 	cgroup_leave_at("6:freezer:/slurm_n1/uid_7/job_3/step_0\n4:memory:/job_3\n", root, "0");
-	ok(entered("freezer/slurm_n1") && !entered("freezer/slurm_n1/uid_7/job_3/step_0"), "version 1: above the user's");
+	ok(entered("freezer/slurm_n1") && !entered("freezer/slurm_n1/uid_7/job_3/step_0"),
+	   "version 1: above the user's");
 	ok(entered("memory"), "version 1: the root");
 	cgroup_leave_at("0::/system.slice/slurmstepd.scope/job_3/step_0/slurm\n", root, "0");
 	ok(entered("system.slice/slurmstepd.scope/system"), "version 2: the leaf of Slurm's own");
@@ -69,8 +70,9 @@ static void test_endings(void)
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
 		bool ending = !table[i].ending;
 		const char *reason = controller_read_ending(table[i].record, &ending);
-		ok((reason == table[i].reason || (reason && table[i].reason && !strcmp(reason, table[i].reason))) && ending == table[i].ending, "%s: %s",
-		   table[i].record, reason ? reason : "nothing");
+		ok((reason == table[i].reason || (reason && table[i].reason && !strcmp(reason, table[i].reason))) &&
+		           ending == table[i].ending,
+		   "%s: %s", table[i].record, reason ? reason : "nothing");
 	}
 }
 
@@ -88,7 +90,8 @@ int main(void)
 	line[sizeof line - 1] = '\0';
 	memcpy(line, "\033[31m\n\xff", 7);
 	process_clean(line);
-	ok(strlen(line) == PROCESS_LINE && !strncmp(line, "?[31m??x", 8), "a line of a log is printable, and has an end");
+	ok(strlen(line) == PROCESS_LINE && !strncmp(line, "?[31m??x", 8),
+	   "a line of a log is printable, and has an end");
 	snprintf(command, sizeof command, "rm -rf '%s'", root);
 	return system(command) ? 1 : tap_end();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * lossy - a column that gives up its order at any moment, by its threshold or because it is told to, still counts every value; so does the
- * same column with the last put undone
+ * lossy - a column that gives up its order at any moment, by its threshold or because it is told to, still counts every
+ * value; so does the same column with the last put undone
  */
 #include "trace/lossy.h"
 
@@ -51,7 +51,8 @@ static bool check(struct columns *x, struct column *c, const int64_t *values, si
 		tally_add(&wanted, values[i], 1);
 	for (size_t i = 0; role == ROLE_VECTOR && i < n; i++) {
 		const struct record_vector *v =
-		        arena_at(x->arena, struct record_vector, *(ref *)table_at(x->arena, &record->vectors, (uint32_t)values[i], sizeof(ref)));
+			arena_at(x->arena, struct record_vector,
+		                 *(ref *)table_at(x->arena, &record->vectors, (uint32_t)values[i], sizeof(ref)));
 		tally_add(&wanted, v->count, 1);
 		for (uint32_t k = 0; k < v->count; k++)
 			tally_add(&elements, v->values[k], 1);
@@ -95,7 +96,8 @@ int main(void)
 			x.record = record;
 			int64_t vector[LOSSY_QUEUE_WORDS + VECTORS];
 			for (uint32_t i = 0; i < VECTORS; i++) {
-				uint32_t length = i % 13 == 12 ? LOSSY_QUEUE_WORDS + i : i % 20; /* some do not fit a queue */
+				uint32_t length =
+					i % 13 == 12 ? LOSSY_QUEUE_WORDS + i : i % 20; /* some do not fit a queue */
 				for (uint32_t k = 0; k < length; k++)
 					vector[k] = (int64_t)random_below(1 + i * 3);
 				record_add_vector(&a, record, vector, length);
@@ -113,8 +115,11 @@ int main(void)
 				if (i == by_hand)
 					lossy_make(&x, c, (uint64_t)i, 2);
 				/* what the recorder does */
-				const struct record_vector *v = kind == 1 ? arena_at(&a, struct record_vector,
-				        *(ref *)table_at(&a, &record->vectors, (uint32_t)values[i], sizeof(ref))) : NULL;
+				const struct record_vector *v =
+					kind == 1 ? arena_at(&a, struct record_vector,
+				                             *(ref *)table_at(&a, &record->vectors, (uint32_t)values[i],
+				                                              sizeof(ref)))
+						  : NULL;
 				if (v && c->lossy)
 					lossy_put_vector(&x, c, (uint64_t)i, v->values, v->count);
 				else
@@ -147,8 +152,9 @@ int main(void)
 		if (round == 0)
 			used = a.header->used;
 	}
-	ok(!x.failed && a.header->used < used + used / 2, "the memory of a column that gave up its order is used again: %llu, %llu",
-	   (unsigned long long)used, (unsigned long long)a.header->used);
+	ok(!x.failed && a.header->used < used + used / 2,
+	   "the memory of a column that gave up its order is used again: %llu, %llu", (unsigned long long)used,
+	   (unsigned long long)a.header->used);
 	columns_free(&x);
 	arena_close(&a);
 	return tap_end();

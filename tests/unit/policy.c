@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * policy - patterns, times, samples; the index and the cache of a policy decide as its rules do; how long a decision takes
+ * policy - patterns, times, samples; the index and the cache of a policy decide as its rules do; how long a decision
+ * takes
  */
 #include "policy/policy.h"
 
@@ -31,7 +32,8 @@ static uint32_t chance(uint32_t n)
 static void test_globs(void)
 {
 	static const char *const bad[] = {"[", "a[b", "[]", "[!]", "[a-", "a\\", "[z-a]", "[[:alpha:]", "x[9-0]"};
-	static const char *const good[] = {"", "a", "[a]", "[]]", "[!]]", "[a-z]", "\\[", "[[]", "[[:alpha:]]x", "*?[^a]*", "[a\\]b]", "[a-]"};
+	static const char *const good[] = {"",    "a",   "[a]",          "[]]",     "[!]]",    "[a-z]",
+	                                   "\\[", "[[]", "[[:alpha:]]x", "*?[^a]*", "[a\\]b]", "[a-]"};
 	unsigned wrong = 0, covers = 0, false_covers = 0;
 
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
@@ -58,7 +60,8 @@ static void test_globs(void)
 		}
 	}
 	ok(wrong == 0, "random patterns match as fnmatch says (%u do not)", wrong);
-	ok(covers > 1000 && false_covers == 0, "a pattern that covers another matches all that it does (%u of %u do not)", false_covers, covers);
+	ok(covers > 1000 && false_covers == 0,
+	   "a pattern that covers another matches all that it does (%u of %u do not)", false_covers, covers);
 }
 
 static void test_values(void)
@@ -66,19 +69,35 @@ static void test_values(void)
 	static const struct {
 		const char *text;
 		int64_t minutes;
-	} limits[] = {{"90", 90}, {"1:30", 2}, {"2:00", 2}, {"2:30:00", 150}, {"1-12:00:00", 2160}, {"1-0", 1440}, {"3-1:30", 4410},
-	              {"UNLIMITED", INT64_MAX}, {"", -1}, {"x", -1}, {"1-", -1}, {"1:2:3:4", -1}, {"-5", -1}, {"1 ", -1}, {"1-2-3", -1}};
+	} limits[] = {{"90", 90},
+	              {"1:30", 2},
+	              {"2:00", 2},
+	              {"2:30:00", 150},
+	              {"1-12:00:00", 2160},
+	              {"1-0", 1440},
+	              {"3-1:30", 4410},
+	              {"UNLIMITED", INT64_MAX},
+	              {"", -1},
+	              {"x", -1},
+	              {"1-", -1},
+	              {"1:2:3:4", -1},
+	              {"-5", -1},
+	              {"1 ", -1},
+	              {"1-2-3", -1}};
 	unsigned inside = 0;
 
 	for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
-		ok(condition_time_limit(limits[i].text) == limits[i].minutes, "time limit \"%s\": %" PRId64, limits[i].text,
-		   condition_time_limit(limits[i].text));
-	ok(condition_minutes("00:00", 5) == 0 && condition_minutes("23:59", 5) == 1439 && condition_minutes("24:00", 5) == 1440, "times of day");
-	ok(condition_minutes("24:01", 5) < 0 && condition_minutes("12:60", 5) < 0 && condition_minutes("1:00", 4) < 0 && condition_minutes("1a:00", 5) < 0,
+		ok(condition_time_limit(limits[i].text) == limits[i].minutes, "time limit \"%s\": %" PRId64,
+		   limits[i].text, condition_time_limit(limits[i].text));
+	ok(condition_minutes("00:00", 5) == 0 && condition_minutes("23:59", 5) == 1439 &&
+	           condition_minutes("24:00", 5) == 1440,
+	   "times of day");
+	ok(condition_minutes("24:01", 5) < 0 && condition_minutes("12:60", 5) < 0 && condition_minutes("1:00", 4) < 0 &&
+	           condition_minutes("1a:00", 5) < 0,
 	   "no times of day");
 	/* These may never change: which jobs of a sample are captured would. */
-	ok(condition_hash(0) == 0xe220a839 && condition_hash(1) == 0x910a2dec && condition_hash(123456) == 0x39e65b81, "places of jobs: %08x %08x %08x",
-	   condition_hash(0), condition_hash(1), condition_hash(123456));
+	ok(condition_hash(0) == 0xe220a839 && condition_hash(1) == 0x910a2dec && condition_hash(123456) == 0x39e65b81,
+	   "places of jobs: %08x %08x %08x", condition_hash(0), condition_hash(1), condition_hash(123456));
 	for (uint64_t job = 1000000; job < 1100000; job++)
 		inside += condition_hash(job) < 429496729;
 	ok(inside > 9700 && inside < 10300, "a sample of 0.1 has %u of 100000 jobs", inside);
@@ -177,7 +196,8 @@ static void test_random(void)
 		problems_clear(&unreachable);
 		policy_destroy(p);
 	}
-	ok(wrong == 0 && matched > 1000, "the index finds the first rule that matches (%u of 6000 wrong, %u matched)", wrong, matched);
+	ok(wrong == 0 && matched > 1000, "the index finds the first rule that matches (%u of 6000 wrong, %u matched)",
+	   wrong, matched);
 	ok(reached == 0, "a rule that is never reached is never reached (%u times)", reached);
 }
 
@@ -209,7 +229,8 @@ static void write_large(const char *path, int kind)
 	FILE *f = fopen(path, "w");
 	fprintf(f, "{\"version\": 1, \"rules\": [");
 	for (int i = 0; i < 10000; i++) {
-		fprintf(f, "%s\n{\"name\": \"r%d\", \"mode\": \"lossless\", \"comment\": \"%0800d\", \"match\": {", i ? "," : "", i, i);
+		fprintf(f, "%s\n{\"name\": \"r%d\", \"mode\": \"lossless\", \"comment\": \"%0800d\", \"match\": {",
+		        i ? "," : "", i, i);
 		if (kind == 0)
 			fprintf(f, "\"user\": [\"user%d\", \"other%d\"], \"account\": \"a%d*\"", i, i, i);
 		else if (kind == 1)
@@ -262,15 +283,17 @@ static void test_large(void)
 			policy_destroy(p);
 		}
 		stat(only_file(cache, file), &after);
-		printf("# 10,000 rules on %s, in %.1f MB: parsed in %.0f ms; afterwards mapped in %.3f ms, decided in %.3f ms\n", kinds[kind], 10000 * 1e-3, parse,
-		       map, least);
+		printf("# 10,000 rules on %s, in %.1f MB: parsed in %.0f ms; afterwards mapped in %.3f ms, decided in "
+		       "%.3f ms\n",
+		       kinds[kind], 10000 * 1e-3, parse, map, least);
 		ok(before.st_ino == after.st_ino && !memcmp(&a, &b, sizeof a), "and kept ready: it decides the same");
 		ok(map + least < 1, "in under 1 ms: %.3f ms", map + least);
 	}
 	/* A cache that is not as it was left is made again. */
 	for (off_t size = 0; size < before.st_size; size += before.st_size / 7 + 1) {
 		int fd = open(file, O_WRONLY);
-		ok(fd >= 0 && ftruncate(fd, size) == 0 && ftruncate(fd, size / 2 * 2) == 0, "cut to %lld bytes", (long long)size);
+		ok(fd >= 0 && ftruncate(fd, size) == 0 && ftruncate(fd, size / 2 * 2) == 0, "cut to %lld bytes",
+		   (long long)size);
 		close(fd);
 		struct policy *p = policy_load_cached(path, false, cache, &problems);
 		if (p)

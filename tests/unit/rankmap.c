@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * rankmap - maps from rank to value against plain arrays: every operation on random and on regular maps, in every order of joining
+ * rankmap - maps from rank to value against plain arrays: every operation on random and on regular maps, in every order
+ * of joining
  */
 #include "trace/rankmap.h"
 #include "trace/rankorder.h"
@@ -27,19 +28,20 @@ static uint32_t pick(uint32_t n)
 /* Maps of all kinds: grids with and without borders, strided, constants among numbers, references, chance. */
 static void plain_make(struct plain *p, bool *references, bool *chance)
 {
-	uint32_t kind = pick(7), n = 1 + pick(RANKS), x = 1 + pick(12), y = 1 + pick(12), slope = pick(50), step = 1 + pick(5);
+	uint32_t kind = pick(7), n = 1 + pick(RANKS), x = 1 + pick(12), y = 1 + pick(12), slope = pick(50),
+		 step = 1 + pick(5);
 	*references = kind == 5;
 	*chance = kind == 6;
 	memset(p, 0, sizeof *p);
 	for (uint32_t r = 0; r < n; r++) {
 		p->in[r] = kind != 3 || r % step == 0;
-		p->value[r] = kind == 0 ? (r % x == x - 1 ? -(int64_t)x + 1 : 1)
-		            : kind == 1 ? ((r / x) % y == 0 ? VALUE_CONSTANT + 3 : -(int64_t)x)
-		            : kind == 2 ? (int64_t)r * slope - 100
-		            : kind == 3 ? (int64_t)(r ^ x) - r
-		            : kind == 4 ? (pick(3) ? (int64_t)pick(4) : VALUE_CONSTANT + pick(2))
-		            : kind == 5 ? pick(3)
-		                        : (int64_t)(random_next() >> 1);
+		p->value[r] = kind == 0   ? (r % x == x - 1 ? -(int64_t)x + 1 : 1)
+		              : kind == 1 ? ((r / x) % y == 0 ? VALUE_CONSTANT + 3 : -(int64_t)x)
+		              : kind == 2 ? (int64_t)r * slope - 100
+		              : kind == 3 ? (int64_t)(r ^ x) - r
+		              : kind == 4 ? (pick(3) ? (int64_t)pick(4) : VALUE_CONSTANT + pick(2))
+		              : kind == 5 ? pick(3)
+		                          : (int64_t)(random_next() >> 1);
 		if (kind >= 4 && pick(4) == 0)
 			p->in[r] = false;
 	}
@@ -152,7 +154,8 @@ static int64_t more(void *context, int64_t v)
 	return v + *(int64_t *)context;
 }
 
-/* A map with holes, said for all ranks: what is left of it on the ranks of the map is the map, and has as many nodes or fewer. */
+/* A map with holes, said for all ranks: what is left of it on the ranks of the map is the map, and has as many nodes or
+ * fewer. */
 static bool widens(const struct rankmap *m)
 {
 	static struct widening w;
@@ -161,9 +164,12 @@ static bool widens(const struct rankmap *m)
 	uint32_t level = m->level + pick(3);
 	int64_t base = 0;
 	struct rank_edge e = widen(&w, &loom, m, level);
-	bool same = m->node_count > WIDEN_NODES ? e.to == RANK_ABSENT : rankmap_empty(m) ? e.to == RANK_ABSENT : e.to != RANK_ABSENT;
+	bool same = m->node_count > WIDEN_NODES ? e.to == RANK_ABSENT
+	            : rankmap_empty(m)          ? e.to == RANK_ABSENT
+	                                        : e.to != RANK_ABSENT;
 	if (e.to != RANK_ABSENT) {
-		same &= rank_loom_map(&loom, e, level, &whole) == 0 && !widen_has_holes(&whole, level) && rankmap_size(&whole) == UINT64_C(1) << level;
+		same &= rank_loom_map(&loom, e, level, &whole) == 0 && !widen_has_holes(&whole, level) &&
+		        rankmap_size(&whole) == UINT64_C(1) << level;
 		same &= rankmap_restrict(&narrow, &whole, m) == 0 && rankmap_equal(&narrow, m);
 		same &= widen_covers(&w, &loom, e.to, level, m, &base) && (base == e.base || !rankmap_has_plain(m));
 	}
@@ -190,7 +196,8 @@ static bool tells_apart(struct plain *p, bool references)
 	p->value[rank] += references || value_is_constant(base) ? 1 : 100000;
 	m = map_of(p, references, 0, RANKS);
 	/* all plain values but this one moved as well would be the same */
-	bool same = widen_covers(&w, &loom, e.to, m.level, &m, &base) && rankmap_has_plain(&m) && rankmap_sum(&m) != 100000;
+	bool same =
+		widen_covers(&w, &loom, e.to, m.level, &m, &base) && rankmap_has_plain(&m) && rankmap_sum(&m) != 100000;
 	rankmap_free(&m);
 	rank_loom_free(&loom);
 	return !same;
@@ -220,7 +227,8 @@ int main(void)
 	struct rank_loom nodes = {.count = 0};
 	bool widened = true, apart = true;
 	random_seed(7);
-	bool all = true, joined = true, pieced = true, restricted = true, filled = true, translated = true, overlaps = true, added = true;
+	bool all = true, joined = true, pieced = true, restricted = true, filled = true, translated = true,
+	     overlaps = true, added = true;
 	for (int round = 0; round < 3000; round++) {
 		struct plain p, q;
 		bool references, chance, unused;
@@ -243,7 +251,8 @@ int main(void)
 		struct plain same = p;
 		for (uint32_t r = 0; r < RANKS; r++)
 			same.value[r] = value;
-		filled &= rankmap_fill(&other, &m, value, references) == 0 && holds(&other, &same) && rankmap_same_ranks(&other, &m) &&
+		filled &= rankmap_fill(&other, &m, value, references) == 0 && holds(&other, &same) &&
+		          rankmap_same_ranks(&other, &m) &&
 		          (common || rankmap_empty(&m) || rankmap_empty(&set) || !rankmap_same_ranks(&m, &set));
 		rankmap_free(&other);
 		struct plain twice = p;
@@ -252,7 +261,8 @@ int main(void)
 		struct rankmap_builder slow = {.references = false};
 		for (uint32_t r = 0; r < RANKS; r++)
 			if (p.in[r])
-				rankmap_add(&slow, (struct rank_piece){.first = r, .count = 1, .step = 1, .value = r / 7});
+				rankmap_add(&slow,
+				            (struct rank_piece){.first = r, .count = 1, .step = 1, .value = r / 7});
 		struct rankmap second, third;
 		bool constants = references;
 		for (uint32_t r = 0; r < RANKS; r++)
@@ -294,7 +304,8 @@ int main(void)
 	struct rankmap ring;
 	rankmap_add(&b, (struct rank_piece){.count = (1 << 20) - 1, .step = 1, .value = 1});
 	rankmap_add(&b, (struct rank_piece){.first = (1 << 20) - 1, .count = 1, .step = 1, .value = 1 - (1 << 20)});
-	ok(rankmap_take(&b, &ring) == 0 && ring.node_count <= 20 && rankmap_size(&ring) == 1 << 20 && rankmap_sum(&ring) == 0,
+	ok(rankmap_take(&b, &ring) == 0 && ring.node_count <= 20 && rankmap_size(&ring) == 1 << 20 &&
+	           rankmap_sum(&ring) == 0,
 	   "a ring of 2^20 ranks is 20 nodes");
 	rankmap_free(&ring);
 	return tap_end();

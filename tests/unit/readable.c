@@ -14,7 +14,8 @@
 
 int main(void)
 {
-	char *memory = mmap(NULL, 2 * (size_t)SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *end = memory + SIZE;
+	char *memory = mmap(NULL, 2 * (size_t)SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+	     *end = memory + SIZE;
 	int one = 1;
 
 	if (memory == MAP_FAILED || mprotect(end, SIZE, PROT_NONE) != 0)
@@ -33,7 +34,8 @@ int main(void)
 	ok(!readable(end - 7, 1, 8, true), "across the end");
 	ok(!readable(memory, INT64_C(1) << 60, 8, true), "more than addresses reach");
 	ok(!readable(memory, PTRDIFF_MAX, SIZE, true), "a size that wraps around");
-	ok(readable_array(true, memory, 10, 1) && !readable_array(true, NULL, 10, 1), "a small array of a call that succeeded");
+	ok(readable_array(true, memory, 10, 1) && !readable_array(true, NULL, 10, 1),
+	   "a small array of a call that succeeded");
 	ok(!readable_array(true, end - 4, 1 << 28, 4), "a large one that is not there");
 	ok(!readable_array(false, end - 4, 2, 4), "a small one of a call that failed");
 	ok(readable_length(false, "text") == 4 && readable_length(true, "text") == 4, "a text");

@@ -3,8 +3,9 @@
  *
  *     roundtrip [PROGRAMS [FIRST_SEED]]
  *
- * A program is a random tree of loops, branches and calls; parameters are constant, relative to the rank, counters, random walks, named
- * constants, strings, vectors. Trip counts and branches may depend on the rank. What each rank did is kept as a plain list.
+ * A program is a random tree of loops, branches and calls; parameters are constant, relative to the rank, counters,
+ * random walks, named constants, strings, vectors. Trip counts and branches may depend on the rank. What each rank did
+ * is kept as a plain list.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -18,10 +19,10 @@
 #include "trace/varint.h"
 #include "trace/walk.h"
 
-#define SITES 12
+#define SITES   12
 #define COLUMNS 3
-#define RANKS 6
-#define EVENTS 3000
+#define RANKS   6
+#define EVENTS  3000
 
 /* One recorded event, as text would be: the function and three parameters that are compared as what they mean. */
 struct fact {
@@ -99,7 +100,8 @@ static uint32_t string_of(struct machine *m, int64_t value)
 	int n = snprintf(text, sizeof text, "s%lld", (long long)value);
 	for (uint32_t i = 1; i < m->record->strings.count; i++) {
 		const struct record_string *s =
-		        arena_at(&m->arena, struct record_string, *(ref *)table_at(&m->arena, &m->record->strings, i, sizeof(ref)));
+			arena_at(&m->arena, struct record_string,
+		                 *(ref *)table_at(&m->arena, &m->record->strings, i, sizeof(ref)));
 		if (s->length == (uint32_t)n && memcmp(s->bytes, text, (size_t)n) == 0)
 			return i;
 	}
@@ -111,7 +113,8 @@ static uint32_t vector_of(struct machine *m, int64_t value)
 	int64_t pair[3] = {value, value, value + 1};
 	for (uint32_t i = 0; i < m->record->vectors.count; i++) {
 		const struct record_vector *v =
-		        arena_at(&m->arena, struct record_vector, *(ref *)table_at(&m->arena, &m->record->vectors, i, sizeof(ref)));
+			arena_at(&m->arena, struct record_vector,
+		                 *(ref *)table_at(&m->arena, &m->record->vectors, i, sizeof(ref)));
 		if (memcmp(v->values, pair, sizeof pair) == 0)
 			return i;
 	}
@@ -204,7 +207,8 @@ static void run(struct machine *m, const struct part *p)
 	}
 }
 
-static void record(struct trace *t, struct rank_log *log, const struct part *p, uint32_t rank, uint32_t size, uint64_t seed)
+static void record(struct trace *t, struct rank_log *log, const struct part *p, uint32_t rank, uint32_t size,
+                   uint64_t seed)
 {
 	struct machine m = {.rank = rank, .log = log};
 	struct error error = {""};
@@ -242,7 +246,8 @@ static bool same_value(const struct trace *t, const struct event *e, int i, int6
 	char text[32];
 	if (value_is_constant(expected)) {
 		snprintf(text, sizeof text, "K%d", (int)(expected - VALUE_CONSTANT));
-		return value_is_constant(v) && strcmp((const char *)t->strings.items[v - VALUE_CONSTANT].bytes, text) == 0;
+		return value_is_constant(v) &&
+		       strcmp((const char *)t->strings.items[v - VALUE_CONSTANT].bytes, text) == 0;
 	}
 	if (value_is_constant(v))
 		return false;
@@ -300,15 +305,16 @@ static void merged(struct trace *ranks, uint32_t n, uint8_t **bytes, size_t *siz
 			abort();
 		parts[b] = parts[--left];
 	}
-	if (merge_canonical(&canonical, parts[0], &error) != 0 || trace_encode(&canonical, NULL, 0, NULL, bytes, size) != 0)
+	if (merge_canonical(&canonical, parts[0], &error) != 0 ||
+	    trace_encode(&canonical, NULL, 0, NULL, bytes, size) != 0)
 		abort();
 	trace_free(&canonical);
 	for (uint32_t i = 0; i < n; i++)
 		trace_free(&copies[i]);
 }
 
-/* A trace whose checksums are right and whose content is not: decoding says so, or gives something that can be walked, to a contradiction or the
- * end; nothing crashes. Returns whether it was refused. */
+/* A trace whose checksums are right and whose content is not: decoding says so, or gives something that can be walked,
+ * to a contradiction or the end; nothing crashes. Returns whether it was refused. */
 static bool survive_lie(const struct container *c)
 {
 	struct trace t;
@@ -335,8 +341,10 @@ static bool survive_lie(const struct container *c)
 
 int main(int argc, char **argv)
 {
-	uint64_t programs = argc > 1 ? strtoull(argv[1], NULL, 10) : 10000, first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-	uint64_t events = 0, bytes_in_all = 0, damaged = 0, wrong = 0, orders = 0, refused = 0, lies = 0, lies_refused = 0;
+	uint64_t programs = argc > 1 ? strtoull(argv[1], NULL, 10) : 10000,
+		 first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+	uint64_t events = 0, bytes_in_all = 0, damaged = 0, wrong = 0, orders = 0, refused = 0, lies = 0,
+		 lies_refused = 0;
 	struct rank_log *logs = calloc(RANKS, sizeof *logs);
 	for (uint64_t seed = first; seed < first + programs; seed++) {
 		struct trace ranks[RANKS], decoded = {0};
@@ -356,7 +364,8 @@ int main(int argc, char **argv)
 			orders += size != size_again || memcmp(bytes, again, size) != 0;
 			free(again);
 		}
-		if (container_parse(&c, "trace", bytes, size, NULL, &error) != 0 || trace_decode(&decoded, c, &error) != 0) {
+		if (container_parse(&c, "trace", bytes, size, NULL, &error) != 0 ||
+		    trace_decode(&decoded, c, &error) != 0) {
 			printf("# seed %llu: %s\n", (unsigned long long)seed, error.text);
 			wrong++;
 		} else {
@@ -388,12 +397,14 @@ int main(int argc, char **argv)
 			trace_free(&ranks[r]);
 		program_free(p);
 	}
-	ok(wrong == 0, "%llu programs: all %llu events of all ranks come back (%.2f bytes an event)", (unsigned long long)programs,
-	   (unsigned long long)events, events ? (double)bytes_in_all / (double)events : 0.0);
+	ok(wrong == 0, "%llu programs: all %llu events of all ranks come back (%.2f bytes an event)",
+	   (unsigned long long)programs, (unsigned long long)events,
+	   events ? (double)bytes_in_all / (double)events : 0.0);
 	ok(orders == 0, "any order of merging gives the same bytes");
 	ok(refused == damaged, "%llu flipped bits are all noticed", (unsigned long long)damaged);
-	ok(lies_refused > lies / 4, "%llu changed bytes under right checksums: %llu are refused, none brings the reader down", (unsigned long long)lies,
-	   (unsigned long long)lies_refused);
+	ok(lies_refused > lies / 4,
+	   "%llu changed bytes under right checksums: %llu are refused, none brings the reader down",
+	   (unsigned long long)lies, (unsigned long long)lies_refused);
 	free(logs);
 	return tap_end();
 }

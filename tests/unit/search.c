@@ -15,8 +15,10 @@
 
 enum { INIT, HEAD, INNER, OTHER, TAIL, FINALIZE, SITES };
 
-/* Adds a successor column: the pattern's symbols (rules separated by UINT64_MAX; a symbol is token or rule << 1 | 1, exponent) and the dictionary. */
-static void successor(struct trace *t, uint32_t site, const uint64_t *symbols, size_t n, const int64_t *dict, uint32_t count)
+/* Adds a successor column: the pattern's symbols (rules separated by UINT64_MAX; a symbol is token or rule << 1 | 1,
+ * exponent) and the dictionary. */
+static void successor(struct trace *t, uint32_t site, const uint64_t *symbols, size_t n, const int64_t *dict,
+                      uint32_t count)
 {
 	struct writer w = {0}, rule = {0};
 	uint64_t rules = 1, in_rule = 0;
@@ -50,7 +52,8 @@ static void successor(struct trace *t, uint32_t site, const uint64_t *symbols, s
 
 static void edge(struct trace *t, uint32_t from, uint32_t to, uint64_t count, uint64_t ns)
 {
-	trace_edge(&t->sites[from], to)->compute = (struct trace_time){.count = count, .sum = count * ns, .min = ns, .max = ns};
+	trace_edge(&t->sites[from], to)->compute =
+		(struct trace_time){.count = count, .sum = count * ns, .min = ns, .max = ns};
 }
 
 #define T(n) ((n) << 1)
@@ -59,7 +62,8 @@ static void edge(struct trace *t, uint32_t from, uint32_t to, uint64_t count, ui
 /* Init; outer times { Head; inner times Inner, then Other twice in every second turn; Tail }; Finalize. */
 static void nest(struct trace *t, uint64_t outer, uint64_t inner)
 {
-	static const char *const names[SITES] = {"MPI_Init", "MPI_Barrier", "MPI_Allreduce", "MPI_Bcast", "MPI_Reduce", "MPI_Finalize"};
+	static const char *const names[SITES] = {"MPI_Init",  "MPI_Barrier", "MPI_Allreduce",
+	                                         "MPI_Bcast", "MPI_Reduce",  "MPI_Finalize"};
 	trace_init(t);
 	t->size = 1;
 	uint64_t half = outer / 2, visits[SITES] = {1, outer, outer * inner, outer, outer, 1}; /* outer is even */
@@ -67,7 +71,8 @@ static void nest(struct trace *t, uint64_t outer, uint64_t inner)
 		uint32_t f = trace_function(t, pool_intern(&t->strings, names[i], strlen(names[i])));
 		trace_site(t, f, 0, false);
 		rankmap_single(&t->sites[i].visits, 0, (int64_t)visits[i], false);
-		t->sites[i].communicate = (struct trace_time){.count = visits[i], .sum = visits[i] * (10 + i), .min = 10 + i, .max = 10 + i};
+		t->sites[i].communicate = (struct trace_time){
+			.count = visits[i], .sum = visits[i] * (10 + i), .min = 10 + i, .max = 10 + i};
 	}
 	rankmap_single(&t->first, 0, INIT, true);
 	rankmap_single(&t->events, 0, (int64_t)(2 + 3 * outer + outer * inner), false);
@@ -75,10 +80,11 @@ static void nest(struct trace *t, uint64_t outer, uint64_t inner)
 	successor(t, HEAD, NULL, 0, (int64_t[]){INNER}, 1);
 	/* turn 0 goes to Tail, turn 1 to Other, and so on */
 	successor(t, INNER,
-	          (uint64_t[]){T(1ul), inner - 1, T(2ul), 1, T(1ul), inner - 1, T(3ul), 1, UINT64_MAX, T(0ul), 1, T(1ul), inner - 2, T(0ul), 1, T(1ul), inner - 1,
-	                       T(0ul), 1, R(0ul), half - 1},
+	          (uint64_t[]){T(1ul), inner - 1, T(2ul), 1, T(1ul), inner - 1, T(3ul), 1, UINT64_MAX, T(0ul),  1,
+	                       T(1ul), inner - 2, T(0ul), 1, T(1ul), inner - 1, T(0ul), 1, R(0ul),     half - 1},
 	          21, (int64_t[]){INNER, TAIL, OTHER}, 3);
-	successor(t, OTHER, (uint64_t[]){T(1ul), 1, T(2ul), 1, UINT64_MAX, T(0ul), 1, T(0ul), 1, R(0ul), half - 1}, 11, (int64_t[]){OTHER, TAIL}, 2);
+	successor(t, OTHER, (uint64_t[]){T(1ul), 1, T(2ul), 1, UINT64_MAX, T(0ul), 1, T(0ul), 1, R(0ul), half - 1}, 11,
+	          (int64_t[]){OTHER, TAIL}, 2);
 	successor(t, TAIL, (uint64_t[]){T(0ul), 1, T(1ul), outer - 2, T(0ul), 1}, 6, (int64_t[]){HEAD, FINALIZE}, 2);
 	edge(t, INIT, HEAD, 1, 100);
 	edge(t, HEAD, INNER, outer, 20);
@@ -122,12 +128,14 @@ int main(void)
 			double at = inside ? now + 3 : now - 2;
 			if (at < 0)
 				continue;
-			if (search_time(&m, &t, 0, at, &error) != 0 || m.event != e.number || m.site != e.site || m.inside != inside || fabs(m.begin - now) > 0.001)
+			if (search_time(&m, &t, 0, at, &error) != 0 || m.event != e.number || m.site != e.site ||
+			    m.inside != inside || fabs(m.begin - now) > 0.001)
 				wrong++;
 			wrong_visits += !m.visits || memcmp(m.visits, visits, sizeof visits) != 0;
 			struct walk *there;
 			struct event again;
-			if (walk_begin(&there, &t, 0, &error) != 0 || walk_seek(there, m.event, m.site, m.visits) != 0 || walk_next(there, &again, &error) != 0 ||
+			if (walk_begin(&there, &t, 0, &error) != 0 ||
+			    walk_seek(there, m.event, m.site, m.visits) != 0 || walk_next(there, &again, &error) != 0 ||
 			    again.number != e.number || again.site != e.site)
 				wrong_events++;
 			uint64_t rest = 1;
@@ -142,7 +150,8 @@ int main(void)
 		events++;
 		before = e.site;
 	}
-	ok(events == 2 + 3 * 20 + 20 * 13 && !error.text[0], "it has its events: %llu %s", (unsigned long long)events, error.text);
+	ok(events == 2 + 3 * 20 + 20 * 13 && !error.text[0], "it has its events: %llu %s", (unsigned long long)events,
+	   error.text);
 	ok(wrong == 0, "a search finds what walking finds, before and inside of every event (%u do not)", wrong);
 	ok(wrong_visits == 0, "visits are those of walking (%u are not)", wrong_visits);
 	ok(wrong_events == 0, "a walk from there sees the rest of the events (%u do not)", wrong_events);
@@ -160,7 +169,8 @@ int main(void)
 		double ms = (double)(b.tv_sec - a.tv_sec) * 1e3 + (double)(b.tv_nsec - a.tv_nsec) * 1e-6;
 		worst = ms > worst ? ms : worst;
 		total = m.total;
-		good = good && (i == 0 || (m.event >= 1000003000.0 * i / 20 * 0.99 && m.event <= 1000003000.0 * i / 20 * 1.01 + 1));
+		good = good && (i == 0 || (m.event >= 1000003000.0 * i / 20 * 0.99 &&
+		                           m.event <= 1000003000.0 * i / 20 * 1.01 + 1));
 		free(m.visits);
 	}
 	ok(good, "1,000,003,002 events: found where they are");

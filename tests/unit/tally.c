@@ -89,7 +89,8 @@ int main(void)
 		writer_free(&w);
 		uint64_t bins = 1 + random_below(9);
 		tally_balance(&whole, (uint32_t)bins);
-		wrong_balance += !exact(&whole, values, n) || (distinct > TALLY_EXACT && whole.count - tally_constants(&whole) > bins);
+		wrong_balance += !exact(&whole, values, n) ||
+		                 (distinct > TALLY_EXACT && whole.count - tally_constants(&whole) > bins);
 		tally_free(&whole);
 		tally_free(&left);
 		tally_free(&right);

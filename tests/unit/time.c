@@ -25,13 +25,14 @@ static bool near(double a, double b, double relative)
 
 static bool same(const struct trace_time *a, const struct trace_time *b)
 {
-	if (a->count != b->count || a->sum != b->sum || a->min != b->min || a->max != b->max || a->min_rank != b->min_rank ||
-	    a->max_rank != b->max_rank || a->min_visit != b->min_visit || a->max_visit != b->max_visit || a->squares != b->squares ||
-	    a->bin_count != b->bin_count)
+	if (a->count != b->count || a->sum != b->sum || a->min != b->min || a->max != b->max ||
+	    a->min_rank != b->min_rank || a->max_rank != b->max_rank || a->min_visit != b->min_visit ||
+	    a->max_visit != b->max_visit || a->squares != b->squares || a->bin_count != b->bin_count)
 		return false;
 	for (uint32_t i = 0; i < a->bin_count; i++) {
 		const struct time_bin *x = &a->bins[i], *y = &b->bins[i];
-		if (x->count != y->count || x->sum != y->sum || x->min != y->min || x->max != y->max || x->squares != y->squares)
+		if (x->count != y->count || x->sum != y->sum || x->min != y->min || x->max != y->max ||
+		    x->squares != y->squares)
 			return false;
 	}
 	return true;
@@ -69,12 +70,15 @@ static void test_bimodal(void)
 	ok(h.count == 1000 && h.sum == (uint64_t)(sum / 2 + 0.5), "count and sum are exact");
 	ok(h.min == 10000 && h.min_visit == 0 && h.min_rank == 7, "minimum, its visit and rank");
 	ok(h.max == (1000993 + 1) / 2 && h.max_visit == 993 && h.max_rank == 7, "maximum, its visit and rank");
-	ok(near(trace_time_deviation(&h), sqrt(squares / 1000 - sum / 1000 * sum / 1000) / 2, 1e-6), "deviation is exact");
+	ok(near(trace_time_deviation(&h), sqrt(squares / 1000 - sum / 1000 * sum / 1000) / 2, 1e-6),
+	   "deviation is exact");
 	trace_time_balance(&h, 2);
 	ok(h.bin_count == 2 && h.bins[0].count == 900 && h.bins[1].count == 100, "two bins: the two modes");
-	ok(near(time_bin_mean(&h.bins[0]), 10249.9, 0.001) && near(time_bin_mean(&h.bins[1]), 500249, 0.001), "their means");
+	ok(near(time_bin_mean(&h.bins[0]), 10249.9, 0.001) && near(time_bin_mean(&h.bins[1]), 500249, 0.001),
+	   "their means");
 	ok(h.bins[0].max < 11300 && h.bins[1].min > 440000, "their ranges are apart");
-	ok(near(trace_time_quantile(&h, 0.5), 10250, 0.05) && near(trace_time_quantile(&h, 0.95), 500000, 0.13), "quantiles");
+	ok(near(trace_time_quantile(&h, 0.5), 10250, 0.05) && near(trace_time_quantile(&h, 0.95), 500000, 0.13),
+	   "quantiles");
 	trace_time_free(&h);
 }
 
@@ -84,7 +88,8 @@ static void test_constant(void)
 	struct trace_time h;
 	for (unsigned i = 0; i < 100; i++)
 		record_time_add(&arena, t, 123456, i);
-	ok(trace_time_extract(&h, &arena, t, 1, 0) == 0 && h.bin_count == 1 && h.sum == 12345600 && h.min == h.max, "equal values: one bin");
+	ok(trace_time_extract(&h, &arena, t, 1, 0) == 0 && h.bin_count == 1 && h.sum == 12345600 && h.min == h.max,
+	   "equal values: one bin");
 	ok(trace_time_deviation(&h) == 0 && time_bin_deviation(&h.bins[0]) == 0, "and no deviation");
 	trace_time_free(&h);
 	t = new_time();
@@ -101,8 +106,10 @@ static void test_full_words(void)
 	const uint64_t n = (UINT64_C(1) << 24) + 12345;
 	for (uint64_t i = 0; i < n; i++)
 		record_time_add(&arena, t, i & 1 ? 1000 : 1003, i);
-	ok(trace_time_extract(&h, &arena, t, 1, 0) == 0 && h.count == n, "a bin's word that is full goes on in another one");
-	ok(near(time_bin_mean(&h.bins[0]), 1001.5, 0.0001) && near(trace_time_deviation(&h), 1.5, 0.0001), "with the same mean");
+	ok(trace_time_extract(&h, &arena, t, 1, 0) == 0 && h.count == n,
+	   "a bin's word that is full goes on in another one");
+	ok(near(time_bin_mean(&h.bins[0]), 1001.5, 0.0001) && near(trace_time_deviation(&h), 1.5, 0.0001),
+	   "with the same mean");
 	trace_time_free(&h);
 }
 
@@ -119,10 +126,12 @@ static void test_merge(void)
 		good = trace_time_extract(&part[p], &arena, t, 0.4 + p * 0.01, p) == 0 && good;
 	}
 	for (unsigned p = 0; p < PARTS; p++) {
-		good = trace_time_add(&forward, &part[p]) == 0 && trace_time_add(&backward, &part[PARTS - 1 - p]) == 0 && good;
+		good = trace_time_add(&forward, &part[p]) == 0 &&
+		       trace_time_add(&backward, &part[PARTS - 1 - p]) == 0 && good;
 		struct trace_time two = {0};
 		if (p % 2 == 0)
-			good = trace_time_add(&two, &part[p + 1]) == 0 && trace_time_add(&two, &part[p]) == 0 && trace_time_add(&pairs, &two) == 0 && good;
+			good = trace_time_add(&two, &part[p + 1]) == 0 && trace_time_add(&two, &part[p]) == 0 &&
+			       trace_time_add(&pairs, &two) == 0 && good;
 		trace_time_free(&two);
 	}
 	ok(good && same(&forward, &backward) && same(&forward, &pairs), "no order of merging changes anything");
@@ -157,7 +166,8 @@ static void test_no_room(void)
 	small.header->journal_count = 0;
 	for (unsigned i = 1; i < 60; i++)
 		record_time_add(&small, t, UINT64_C(1) << (i % 50), i);
-	ok(trace_time_extract(&h, &small, t, 1, 0) == 0 && h.count == 60 && h.max == UINT64_C(1) << 49, "no room for bins: all values are counted");
+	ok(trace_time_extract(&h, &small, t, 1, 0) == 0 && h.count == 60 && h.max == UINT64_C(1) << 49,
+	   "no room for bins: all values are counted");
 	trace_time_free(&h);
 	arena_close(&small);
 }
@@ -183,7 +193,8 @@ static bool make_sites(struct trace *t, unsigned sites, int64_t visits)
 	return true;
 }
 
-/* How many bins a time gets is decided by its share of all time, which is rounded when it is written: that must not matter. */
+/* How many bins a time gets is decided by its share of all time, which is rounded when it is written: that must not
+ * matter. */
 static void test_again(void)
 {
 	enum { ROUNDS = 3000, SITES = 12, VISITS = 40 };
@@ -212,7 +223,8 @@ static void test_again(void)
 		trace_free(&first);
 		trace_free(&second);
 	}
-	ok(failed == 0 && differ == 0, "times that were written and read are written as the same bytes: %u of %d are not", differ, ROUNDS);
+	ok(failed == 0 && differ == 0,
+	   "times that were written and read are written as the same bytes: %u of %d are not", differ, ROUNDS);
 }
 
 int main(void)
