@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "archive/aggregate_group.h"
-#include "trace/varint.h"
+#include "trace/base/varint.h"
 
 const char *const aggregate_names[] = {"all",  "user",  "account",  "partition", "executable", "job",
                                        "node", "month", "function", "site",      NULL};

@@ -22,9 +22,9 @@
 #include <jansson.h>
 
 #include "archive/catalog.h"
-#include "trace/index.h"
-#include "trace/time.h"
-#include "trace/volume.h"
+#include "trace/base/index.h"
+#include "trace/model/time.h"
+#include "trace/read/volume.h"
 
 /* What a group is of. The executable is the last component of its path; the month that of the start, local time. Of a
  * job on several nodes, each node has an equal share of what is counted. A call site is a function with its call path:

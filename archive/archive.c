@@ -17,8 +17,8 @@
 
 #include "archive/codec_zstd.h"
 #include "archive/day.h"
-#include "trace/container.h"
-#include "trace/regular.h"
+#include "trace/file/container.h"
+#include "trace/base/regular.h"
 
 #define PATH_SIZE 4096
 /* Names that are looked at in one folder: of users in a day, of traces of a job. Anybody can make more of them than

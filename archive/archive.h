@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "trace/error.h"
+#include "trace/base/error.h"
 
 /* Called with the path of a folder and what of it follows the archive's: "YYYY/MM/DD", "YYYY/MM/DD/UID". Not 0 ends the
  * walk. */

@@ -17,7 +17,7 @@
 
 #include "archive/humble.h"
 #include "archive/question.h"
-#include "trace/index.h"
+#include "trace/base/index.h"
 
 #ifndef SQLITE_OPEN_NOFOLLOW
 #define SQLITE_OPEN_NOFOLLOW 0 /* before 3.31; open_own has looked */

@@ -24,7 +24,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "trace/error.h"
+#include "trace/base/error.h"
 
 /* Of the tables. An index of another version is made anew. */
 #define CATALOG_VERSION 3

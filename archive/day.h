@@ -15,7 +15,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-#include "trace/error.h"
+#include "trace/base/error.h"
 
 #define DAY_SIZE 11 /* "YYYY/MM/DD" and a NUL */
 /* How many names a user's folder may have: in a day that everybody may add folders to (root_squash), somebody else may

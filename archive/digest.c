@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "archive/codec_zstd.h"
-#include "trace/budget.h"
-#include "trace/container.h"
-#include "trace/record.h"
-#include "trace/regular.h"
-#include "trace/summary.h"
+#include "trace/base/budget.h"
+#include "trace/file/container.h"
+#include "trace/record/record.h"
+#include "trace/base/regular.h"
+#include "trace/read/summary.h"
 
 static uint64_t times(uint64_t a, uint64_t b)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * digest - what the index keeps of a trace, so that questions about many traces need not open them
  *
- * Numbers are those of trace/summary.h. Times are ns of all ranks together, unless they say otherwise; those that are
+ * Numbers are those of trace/read/summary.h. Times are ns of all ranks together, unless they say otherwise; those that are
  * called `peak` are what the time would be if all ranks took as long as the one that took longest, so that ratios of
  * sums over traces are means weighted by time:
  *
@@ -16,9 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/budget.h"
-#include "trace/error.h"
-#include "trace/volume.h"
+#include "trace/base/budget.h"
+#include "trace/base/error.h"
+#include "trace/read/volume.h"
 
 /* A digest of another version in an index is made anew. */
 #define DIGEST_VERSION 2
@@ -27,7 +27,7 @@
 /* Functions; MPI has fewer. Their names are cut to so many bytes. */
 #define DIGEST_FUNCTIONS 1024
 #define DIGEST_NAME      63
-/* What reading a trace may cost at most (trace/budget.h): anybody can put one into an archive. */
+/* What reading a trace may cost at most (trace/base/budget.h): anybody can put one into an archive. */
 #define DIGEST_MEMORY (UINT64_C(3) << 26)
 #define DIGEST_STEPS  (2 * BUDGET_READ)
 /* Frames of a call path that are kept as text, from the innermost. */

@@ -6,7 +6,7 @@
 
 #include <sys/types.h>
 
-#include "trace/error.h"
+#include "trace/base/error.h"
 
 /* For good. Does nothing if the process is not root's. Returns 0, or -1 with error set. */
 int humble_become(uid_t uid, gid_t gid, struct error *error);

@@ -13,10 +13,10 @@
 #include "archive/codec_zstd.h"
 #include "merge/merge.h"
 #include "merge/world.h"
-#include "trace/container.h"
-#include "trace/host.h"
-#include "trace/regular.h"
-#include "trace/stream.h"
+#include "trace/file/container.h"
+#include "trace/model/host.h"
+#include "trace/base/regular.h"
+#include "trace/model/stream.h"
 
 /* Why a trace is partial, that which says most first: the others are what it did to the other nodes. */
 static const char *const reasons[] = {"abort",     "oom",    "node-lost", "time-limit", "preempted",

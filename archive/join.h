@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/error.h"
-#include "trace/trace.h"
+#include "trace/base/error.h"
+#include "trace/model/trace.h"
 
 /* A trace that is being put together, with its metadata. */
 struct join {

@@ -21,7 +21,7 @@
 #include "archive/archive.h"
 #include "archive/humble.h"
 #include "archive/join.h"
-#include "trace/publish.h"
+#include "trace/base/publish.h"
 
 #define PATH_SIZE   4096
 #define FOLDERS_MAX 64   /* over which the parts of a job may be spread */

@@ -20,7 +20,7 @@
 #include "archive/archive.h"
 #include "archive/day.h"
 #include "archive/join.h"
-#include "trace/regular.h"
+#include "trace/base/regular.h"
 
 /* The archive's clock may be another's, and its times may be coarse: a folder that was read so soon after its last
  * change is read again. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * unfinished - what a killed process left in the archive (trace/publish.h): hidden `.NAME.PID.TIME.tmp` files, and
+ * unfinished - what a killed process left in the archive (trace/base/publish.h): hidden `.NAME.PID.TIME.tmp` files, and
  * empty traces
  */
 #ifndef SPOOR_UNFINISHED_H

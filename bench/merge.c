@@ -17,11 +17,11 @@
 
 #include "archive/codec_zstd.h"
 #include "merge/merge.h"
-#include "trace/column.h"
-#include "trace/container.h"
-#include "trace/host.h"
-#include "trace/trace.h"
-#include "trace/varint.h"
+#include "trace/model/value.h"
+#include "trace/file/container.h"
+#include "trace/model/host.h"
+#include "trace/model/trace.h"
+#include "trace/base/varint.h"
 
 #define STEPS      1000 /* turns of the ranks' main loop */
 #define SAMPLES    8    /* steps measured of each level; of the highest levels all that there are */

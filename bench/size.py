@@ -29,7 +29,7 @@ ALONE = (("halo2d",), ("halo3d",), ("wavefront",), ("multigrid",), ("multigrid",
 OCEAN_STEP = 2  # bytes each step may cost; all ranks behave alike
 MEMORY, MEMORY_REGULAR = 8 << 20, 1 << 20
 
-ARENA_HEADER = struct.Struct("<8sIIQQ")  # trace/arena.h: magic, version, layout, size, used
+ARENA_HEADER = struct.Struct("<8sIIQQ")  # trace/base/arena.h: magic, version, layout, size, used
 ARENA_MAGIC, ARENA_VERSION = b"spoorar\0", 4
 
 

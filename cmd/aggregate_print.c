@@ -10,7 +10,7 @@
 #include "cmd/aggregate.h"
 #include "cmd/cell.h"
 #include "cmd/path.h"
-#include "trace/container.h"
+#include "trace/file/container.h"
 
 /* Lines of code are looked for in this many traces at most: each is opened for that. */
 #define PLACES_MAX 50

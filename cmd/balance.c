@@ -10,7 +10,7 @@
 #include "cmd/counters.h"
 #include "cmd/path.h"
 #include "cmd/print.h"
-#include "trace/stream.h"
+#include "trace/model/stream.h"
 
 /* Sites from this share of the job's time on are shown, at most so many. */
 #define SHOWN_SHARE 0.01

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "cmd/show.h"
-#include "trace/summary.h"
+#include "trace/read/summary.h"
 
 /* Into the object of `spoor show --json`. */
 void summary_json(const struct summary *s, json_t *json);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/column.h"
+#include "trace/model/value.h"
 
 static const struct {
 	const char *name, *text;

@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-#include "trace/trace.h"
+#include "trace/model/trace.h"
 
 /* What a mode or a full memory took, of the whole trace: lines that begin with a label of 12 characters, or nothing. */
 void columns_print_loss(const struct trace *t);

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "cmd/print.h"
-#include "trace/column.h"
-#include "trace/index.h"
-#include "trace/needs.h"
-#include "trace/stream.h"
-#include "trace/walk.h"
+#include "trace/model/value.h"
+#include "trace/base/index.h"
+#include "trace/read/needs.h"
+#include "trace/model/stream.h"
+#include "trace/read/walk.h"
 
 #define SHOWN 4 /* ranks whose first difference is printed */
 

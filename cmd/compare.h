@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "trace/trace.h"
+#include "trace/model/trace.h"
 
 struct compare_result {
 	uint64_t ranks, threads, events;       /* compared; threads: further ones of ranks */

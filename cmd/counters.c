@@ -6,9 +6,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "trace/flow.h"
-#include "trace/stream.h"
-#include "trace/timing.h"
+#include "trace/record/flow.h"
+#include "trace/model/stream.h"
+#include "trace/file/timing.h"
 
 static const char *text_of(const struct trace *t, uint32_t string)
 {

@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "trace/trace.h"
+#include "trace/model/trace.h"
 
 /* The lines "Counters" and "Times" of the summary, where the trace has something to say. */
 void counters_print(FILE *out, const struct trace *t);

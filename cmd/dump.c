@@ -2,7 +2,7 @@
  * dump - `spoor dump FILE|JOB [--rank R]`: every event of a rank, decoded, one a line
  *
  * The threads of a rank come one after the other, which is always the same and exact; or, with --by-time, in the order
- * of time (trace/weave.h).
+ * of time (trace/read/weave.h).
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -13,11 +13,11 @@
 #include "cmd/cmd.h"
 #include "cmd/open.h"
 #include "cmd/print.h"
-#include "trace/number.h"
-#include "trace/search.h"
-#include "trace/stream.h"
-#include "trace/timing.h"
-#include "trace/weave.h"
+#include "trace/base/number.h"
+#include "trace/read/search.h"
+#include "trace/model/stream.h"
+#include "trace/file/timing.h"
+#include "trace/read/weave.h"
 
 static const char usage[] =
 	"Usage: spoor dump FILE|JOB [--rank R [--thread T]] [--by-time] [--from N | --at TIME] [--count N]\n"

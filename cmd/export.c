@@ -13,7 +13,7 @@
 #include "cmd/export/anonymise.h"
 #include "cmd/export/export.h"
 #include "cmd/open.h"
-#include "trace/walk.h"
+#include "trace/read/walk.h"
 
 static const char usage[] =
 	"Usage: spoor export FILE|JOB --otf2 DIR | --chrome FILE | --simgrid DIR | --spoor FILE\n"

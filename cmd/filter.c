@@ -9,7 +9,7 @@
 #include <strings.h>
 #include <time.h>
 
-#include "trace/number.h"
+#include "trace/base/number.h"
 
 #define NUMBER_MAX UINT64_C(99999999999) /* more than there are jobs or bytes of interest */
 

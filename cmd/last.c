@@ -10,10 +10,10 @@
 
 #include "cmd/path.h"
 #include "cmd/print.h"
-#include "trace/rankset.h"
-#include "trace/search.h"
-#include "trace/stream.h"
-#include "trace/walk.h"
+#include "trace/model/rankset.h"
+#include "trace/read/search.h"
+#include "trace/model/stream.h"
+#include "trace/read/walk.h"
 
 struct place {
 	uint32_t site;

@@ -15,11 +15,11 @@
 #include "cmd/open.h"
 #include "cmd/path.h"
 #include "cmd/print.h"
-#include "trace/arena.h"
-#include "trace/grammar.h"
-#include "trace/pattern.h"
-#include "trace/stream.h"
-#include "trace/walk.h"
+#include "trace/base/arena.h"
+#include "trace/record/grammar.h"
+#include "trace/model/pattern.h"
+#include "trace/model/stream.h"
+#include "trace/read/walk.h"
 
 /* A shorter part is printed again rather than named. */
 #define BLOCK_MIN 4

@@ -10,7 +10,7 @@
 #include "cmd/cmd.h"
 #include "cmd/open.h"
 #include "policy/suggest.h"
-#include "trace/budget.h"
+#include "trace/base/budget.h"
 
 static const struct command {
 	const char *name;

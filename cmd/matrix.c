@@ -9,7 +9,7 @@
 
 #include "cmd/open.h"
 #include "cmd/traffic.h"
-#include "trace/walk.h"
+#include "trace/read/walk.h"
 
 static void matrix_json(const struct traffic *m, json_t *json)
 {

@@ -18,8 +18,8 @@
 #include "archive/humble.h"
 #include "cmd/cmd.h"
 #include "cmd/progress.h"
-#include "trace/budget.h"
-#include "trace/regular.h"
+#include "trace/base/budget.h"
+#include "trace/base/regular.h"
 
 /* What root has opened, before it became somebody else. */
 static struct ahead {

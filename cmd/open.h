@@ -4,8 +4,8 @@
 #ifndef SPOOR_OPEN_H
 #define SPOOR_OPEN_H
 
-#include "trace/container.h"
-#include "trace/trace.h"
+#include "trace/file/container.h"
+#include "trace/model/trace.h"
 
 /* Opens a file, or a job of the archive ("123", "123.0", "123.0.1"), and decodes it. On failure says why on stderr and
  * returns -1; else 0, and the caller gives both back with trace_free and container_destroy. archive may be NULL: the
@@ -18,7 +18,7 @@ int open_trace(const char *file_or_job, const char *archive, struct container **
  * Where a command writes, it does so with these rights. Returns 0, or -1 after a message. */
 int open_ahead(char **names, int n, const char *archive);
 
-/* Opening a trace begins the budget that it is read with (trace/budget.h), for each trace anew. To be called by
+/* Opening a trace begins the budget that it is read with (trace/base/budget.h), for each trace anew. To be called by
  * commands that are linear in events, before they begin: so many events will be walked. Returns 0, or -1 after a
  * message: they are more than the limit. */
 int open_expect(const char *name, uint64_t events);

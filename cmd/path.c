@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "trace/record.h"
-#include "trace/regular.h"
+#include "trace/record/record.h"
+#include "trace/base/regular.h"
 
 struct module_names {
 	bool tried;

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "trace/column.h"
-#include "trace/stream.h"
+#include "trace/model/value.h"
+#include "trace/model/stream.h"
 
 void print_quoted(FILE *out, const struct pool_item *string)
 {

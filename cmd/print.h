@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "trace/walk.h"
+#include "trace/read/walk.h"
 
 /* One line: "17 MPI_Isend count=2048 ...". */
 void print_event(FILE *out, const struct trace *t, const struct event *e);

@@ -15,7 +15,7 @@
 #include "archive/codec_zstd.h"
 #include "cmd/cmd.h"
 #include "cmd/totals.h"
-#include "trace/container.h"
+#include "trace/file/container.h"
 
 static const char usage[] =
 	"Usage: spoor replay [OPTION...] FILE|JOB [-- [LAUNCHER] [ARGUMENT...]]\n"

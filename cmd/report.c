@@ -18,7 +18,7 @@
 #include "cmd/report/html.h"
 #include "cmd/report/report.h"
 #include "cmd/report/site.h"
-#include "trace/number.h"
+#include "trace/base/number.h"
 
 /* With more events than this, messages are not followed unless --full says so: a few seconds' work. */
 #define EVENTS_WALKED 20000000

@@ -23,7 +23,7 @@
 #include "spank/config.h"
 #include "spank/handoff.h"
 #include "spank/seal.h"
-#include "trace/publish.h"
+#include "trace/base/publish.h"
 
 static const char usage[] =
 	"Usage: spoor run [OPTION...] -- COMMAND [ARGUMENT...]\n"

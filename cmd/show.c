@@ -16,9 +16,9 @@
 #include "cmd/open.h"
 #include "cmd/path.h"
 #include "cmd/print.h"
-#include "trace/number.h"
-#include "trace/stream.h"
-#include "trace/volume.h"
+#include "trace/base/number.h"
+#include "trace/model/stream.h"
+#include "trace/read/volume.h"
 
 static const char usage[] =
 	"Usage: spoor show FILE|JOB [--sites] [--loops [--rank R [--thread T]]] [--matrix] [--last] [--at TIME]\n"

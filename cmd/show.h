@@ -7,8 +7,8 @@
 #include <jansson.h>
 #include <stdint.h>
 
-#include "trace/container.h"
-#include "trace/trace.h"
+#include "trace/file/container.h"
+#include "trace/model/trace.h"
 
 struct show {
 	const char *name;

@@ -11,8 +11,8 @@
 #include "cmd/cmd.h"
 #include "cmd/columns.h"
 #include "cmd/open.h"
-#include "trace/bound.h"
-#include "trace/stream.h"
+#include "trace/read/bound.h"
+#include "trace/model/stream.h"
 
 static const char usage[] =
 	"Usage: spoor stat FILE|JOB [--json] [--columns] [--archive DIR]\n"

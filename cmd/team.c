@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "trace/number.h"
+#include "trace/base/number.h"
 
 unsigned team_expected(unsigned *rank)
 {

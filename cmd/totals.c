@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/column.h"
-#include "trace/walk.h"
+#include "trace/model/value.h"
+#include "trace/read/walk.h"
 
 #define TOLERANCE 0.05 /* of collective operations */
 

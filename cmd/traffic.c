@@ -8,7 +8,7 @@
 
 #include "cmd/export/act.h"
 #include "cmd/progress.h"
-#include "trace/index.h"
+#include "trace/base/index.h"
 
 struct table {
 	struct traffic_cell *cells; /* open addressing; messages 0 is free */

@@ -7,8 +7,8 @@
 
 #include "cmd/cmd.h"
 #include "cmd/open.h"
-#include "trace/stream.h"
-#include "trace/walk.h"
+#include "trace/model/stream.h"
+#include "trace/read/walk.h"
 
 static const char usage[] = "Usage: spoor verify FILE|JOB... [--quick] [--archive DIR]\n"
 			    "Checks structure and checksums, and decodes every event of every rank: up to a limit that "

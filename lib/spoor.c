@@ -9,16 +9,16 @@
 #include <string.h>
 
 #include "archive/codec_zstd.h"
-#include "trace/budget.h"
-#include "trace/column.h"
-#include "trace/container.h"
-#include "trace/flow.h"
-#include "trace/host.h"
-#include "trace/stream.h"
-#include "trace/timing.h"
-#include "trace/trace.h"
-#include "trace/walk.h"
-#include "trace/weave.h"
+#include "trace/base/budget.h"
+#include "trace/model/value.h"
+#include "trace/file/container.h"
+#include "trace/record/flow.h"
+#include "trace/model/host.h"
+#include "trace/model/stream.h"
+#include "trace/file/timing.h"
+#include "trace/model/trace.h"
+#include "trace/read/walk.h"
+#include "trace/read/weave.h"
 
 struct function {
 	char *name;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/lossy.h"
-#include "trace/pattern.h"
+#include "trace/record/lossy.h"
+#include "trace/model/pattern.h"
 
 void loss_merge(struct trace_loss *to, const struct trace_loss *from)
 {

@@ -8,7 +8,7 @@
 #ifndef SPOOR_MERGE_LOSS_H
 #define SPOOR_MERGE_LOSS_H
 
-#include "trace/trace.h"
+#include "trace/model/trace.h"
 
 void loss_merge(struct trace_loss *to, const struct trace_loss *from);
 /* To be done once, on the whole trace: takes the order from columns of too many tokens over all ranks, and balances the

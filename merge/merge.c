@@ -10,9 +10,9 @@
 #include "merge/order.h"
 #include "merge/refine.h"
 #include "merge/translate.h"
-#include "trace/column.h"
-#include "trace/counts.h"
-#include "trace/timing.h"
+#include "trace/model/value.h"
+#include "trace/file/counts.h"
+#include "trace/file/timing.h"
 
 /* Columns. */
 

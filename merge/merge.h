@@ -9,7 +9,7 @@
 #ifndef SPOOR_MERGE_H
 #define SPOOR_MERGE_H
 
-#include "trace/trace.h"
+#include "trace/model/trace.h"
 
 /* Adds `from` to `into`; they have no rank in common. Returns 0, or -1 with error set; `into` is then good for
  * trace_free only. */

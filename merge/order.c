@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/column.h"
-#include "trace/counts.h"
+#include "trace/model/value.h"
+#include "trace/file/counts.h"
 
 static int compare_items(const struct pool_item *a, const struct pool_item *b)
 {

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/column.h"
-#include "trace/grammar.h"
-#include "trace/pattern.h"
+#include "trace/model/value.h"
+#include "trace/record/grammar.h"
+#include "trace/model/pattern.h"
 
 /* Values of a refined column at most: beyond, ranks have nothing in common. */
 #define MAX_CLASSES 64

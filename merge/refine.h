@@ -8,7 +8,7 @@
 #ifndef SPOOR_REFINE_H
 #define SPOOR_REFINE_H
 
-#include "trace/trace.h"
+#include "trace/model/trace.h"
 
 /* Refines all columns of a trace in canonical order, where that makes them smaller. Patterns that are no longer used
  * stay in the pool. Returns how many columns were changed, or -1 on no memory (the trace is then as exact as before).

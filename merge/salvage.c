@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 #include "merge/world.h"
-#include "trace/container.h"
-#include "trace/publish.h"
-#include "trace/regular.h"
+#include "trace/file/container.h"
+#include "trace/base/publish.h"
+#include "trace/base/regular.h"
 
 #define PATH_SIZE 1400
 #define NAMES     100 /* files of one world that a folder may have */

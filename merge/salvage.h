@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/error.h"
+#include "trace/base/error.h"
 
 struct salvage {
 	/* Takes a raw trace that could not be written to the folder because that is full. Returns 0 if it is safe

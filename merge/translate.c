@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/column.h"
+#include "trace/model/value.h"
 
 uint32_t *translate_numbers(uint32_t n)
 {

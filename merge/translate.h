@@ -7,7 +7,7 @@
 #ifndef SPOOR_TRANSLATE_H
 #define SPOOR_TRANSLATE_H
 
-#include "trace/trace.h"
+#include "trace/model/trace.h"
 
 /* Numbers of things in `from` -> numbers in `into`; of arrays and patterns UINT32_MAX where that is not known yet. */
 struct translation {

@@ -9,12 +9,12 @@
 #include <string.h>
 
 #include "merge/merge.h"
-#include "trace/budget.h"
-#include "trace/container.h"
-#include "trace/course.h"
-#include "trace/host.h"
-#include "trace/record.h"
-#include "trace/stream.h"
+#include "trace/base/budget.h"
+#include "trace/file/container.h"
+#include "trace/model/course.h"
+#include "trace/model/host.h"
+#include "trace/record/record.h"
+#include "trace/model/stream.h"
 
 int world_init(struct world *w, uint64_t id)
 {

@@ -10,9 +10,9 @@
 
 #include <stdbool.h>
 
-#include "trace/arena.h"
-#include "trace/trace.h"
-#include "trace/varint.h"
+#include "trace/base/arena.h"
+#include "trace/model/trace.h"
+#include "trace/base/varint.h"
 
 /* More hosts than this are not listed in facts and metadata: the trace knows the host of each rank, and they must not
  * grow with the machine. */
@@ -32,7 +32,7 @@ struct world {
 int world_init(struct world *w, uint64_t id);
 void world_free(struct world *w);
 
-/* What an open arena says: its stream (trace/stream.h) and world. Returns 0; 1 if its process never initialised MPI; -1
+/* What an open arena says: its stream (trace/model/stream.h) and world. Returns 0; 1 if its process never initialised MPI; -1
  * with error set (`name` is its path). */
 int world_identify(const struct arena *a, const char *name, uint64_t *id, uint32_t *stream, struct error *error);
 /* What an open arena says of its process, without its events. */

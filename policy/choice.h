@@ -9,7 +9,7 @@
 
 #include "policy/mode.h"
 #include "policy/setting.h"
-#include "trace/error.h"
+#include "trace/base/error.h"
 
 /* What users may say, for messages. */
 #define CHOICES     "off, on, lossless, lossy, lossy:N"

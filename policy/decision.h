@@ -11,7 +11,7 @@
 
 #include "policy/mode.h"
 #include "policy/setting.h"
-#include "trace/error.h"
+#include "trace/base/error.h"
 
 #define DECISION_PATH_SIZE         1024
 #define DECISION_ALTERNATIVES_SIZE 16000

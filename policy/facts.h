@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/error.h"
+#include "trace/base/error.h"
 
 struct fact {
 	char *name, *value;

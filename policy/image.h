@@ -22,7 +22,7 @@
 
 #include "policy/decision.h"
 #include "policy/glob.h"
-#include "trace/error.h"
+#include "trace/base/error.h"
 
 /* What users may choose for themselves. */
 enum user_choice { USER_ANY, USER_RAISE, USER_LOWER, USER_OFF, USER_NONE };

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/error.h"
+#include "trace/base/error.h"
 
 /* SETTINGS(X): X(name, kind, least, most, standard, words, reach, help)
  *

@@ -12,7 +12,7 @@
 #include "preload/scarce.h"
 #include "preload/session.h"
 #include "preload/thread.h"
-#include "trace/lossy.h"
+#include "trace/record/lossy.h"
 
 bool call_buffers;
 struct site call_nowhere = {.id = UINT32_MAX, .successor = {.expect = VALUE_NONE}};

@@ -26,7 +26,7 @@
 
 #include "preload/clock.h"
 #include "preload/schema.h" /* generated: enum mpi_function, enum mpi_constant, mpi_schema[], mpi_constant_name[] */
-#include "trace/record.h"
+#include "trace/record/record.h"
 
 struct recorder;
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
-#include "trace/record.h"
+#include "trace/record/record.h"
 
 struct unwinding {
 	struct callpath *path;

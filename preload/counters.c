@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "trace/quiet.h"
+#include "trace/base/quiet.h"
 
 /* The part of PAPI's interface that is used; it has been the same since version 5. */
 #define PAPI_OK          0

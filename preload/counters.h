@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/record.h"
+#include "trace/record/record.h"
 
 /* Finds out how each event of the list (names, separated by commas; at most TRACE_COUNTERS of them) can be counted.
  * Returns how many there are. */

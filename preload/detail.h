@@ -9,7 +9,7 @@
 #define SPOOR_DETAIL_H
 
 #include "preload/state.h"
-#include "trace/flow.h"
+#include "trace/record/flow.h"
 
 struct counting;
 

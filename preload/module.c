@@ -11,7 +11,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "trace/limits.h"
+#include "trace/base/limits.h"
 
 void module_list_free(struct module_list *list)
 {

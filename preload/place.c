@@ -8,8 +8,8 @@
 #include "preload/pool.h"
 #include "preload/recorder.h"
 #include "preload/scarce.h"
-#include "trace/quiet.h"
-#include "trace/trace.h"
+#include "trace/base/quiet.h"
+#include "trace/model/trace.h"
 
 /* Of a site with its columns, about. */
 #define SITE_SIZE UINT64_C(1200)

@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "trace/limits.h"
-#include "trace/quiet.h"
+#include "trace/base/limits.h"
+#include "trace/base/quiet.h"
 
 struct request_table request_table = {.base = REQUEST_NO_BASE};
 

@@ -15,7 +15,7 @@
  *
  * Then each thread has a table of its own, for the requests that it creates, and numbers of its own; its owner takes no
  * lock until another thread looks in it, which they do only for what they did not create themselves. A request of
- * another thread has the number of trace/stream.h: which thread's, and which there.
+ * another thread has the number of trace/model/stream.h: which thread's, and which there.
  */
 #ifndef SPOOR_REQUEST_H
 #define SPOOR_REQUEST_H

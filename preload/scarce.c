@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "preload/place.h"
-#include "trace/lossy.h"
-#include "trace/reclaim.h"
+#include "trace/record/lossy.h"
+#include "trace/record/reclaim.h"
 
 /* Memory is not reclaimed again before so many events, and before twice as many if that gave next to nothing. */
 #define RECLAIM_FIRST 64

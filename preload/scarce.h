@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * scarce - what the recorder does when memory is short, or call paths too many
  *
- *     1. the largest columns give up their order (trace/reclaim.h)
+ *     1. the largest columns give up their order (trace/record/reclaim.h)
  *     2. call paths that are new are cut to their innermost frame, and once there are too many of these, too, away: a
  *        function has one site more then. Edges that are new are not told apart any more. Stacks are not unwound any
  *        more but now and then
@@ -18,7 +18,7 @@
 #define SPOOR_SCARCE_H
 
 #include "preload/state.h"
-#include "trace/trace.h"
+#include "trace/model/trace.h"
 
 /* Between two events: sees to it that there is memory for another one, if it can be had. Takes what it takes when there
  * is none. */

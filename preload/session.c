@@ -28,13 +28,13 @@
 #include "preload/thread.h"
 #include "preload/tree.h"
 #include "spank/handoff.h"
-#include "trace/arena.h"
-#include "trace/index.h"
-#include "trace/limits.h"
-#include "trace/publish.h"
-#include "trace/quiet.h"
-#include "trace/record.h"
-#include "trace/varint.h"
+#include "trace/base/arena.h"
+#include "trace/base/index.h"
+#include "trace/base/limits.h"
+#include "trace/base/publish.h"
+#include "trace/base/quiet.h"
+#include "trace/record/record.h"
+#include "trace/base/varint.h"
 
 enum state { ASLEEP, AWAKE, OFF };
 

@@ -17,8 +17,8 @@
 #include "preload/call.h"
 #include "preload/callpath.h"
 #include "preload/module.h"
-#include "trace/index.h"
-#include "trace/record.h"
+#include "trace/base/index.h"
+#include "trace/record/record.h"
 
 /* What an event may allocate without asking again. Larger things (a long vector, leaving a long loop) may still fail;
  * then the column that they are for gives up its order. */

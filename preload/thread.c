@@ -12,7 +12,7 @@
 #include "preload/detail.h"
 #include "preload/recorder.h"
 #include "preload/state.h"
-#include "trace/quiet.h"
+#include "trace/base/quiet.h"
 
 bool thread_several;
 

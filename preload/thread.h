@@ -17,8 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/arena.h"
-#include "trace/error.h"
+#include "trace/base/arena.h"
+#include "trace/base/error.h"
 
 struct recorder;
 

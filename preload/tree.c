@@ -20,7 +20,7 @@
 #include "preload/attribute.h"
 #include "preload/clock.h"
 #include "preload/neighbours.h"
-#include "trace/container.h"
+#include "trace/file/container.h"
 
 enum tag { TAG_SIZE = 1, TAG_TRACE, TAG_ANSWER, TAG_LEADER, TAG_QUESTION, TAG_REPLY, TAG_HELLO /* + level */ };
 /* What one rank may send. More is refused, and the arenas are left to be merged when the step has ended: merging takes

@@ -25,8 +25,8 @@
 #include <stdint.h>
 
 #include "preload/real.h"
-#include "trace/error.h"
-#include "trace/trace.h"
+#include "trace/base/error.h"
+#include "trace/model/trace.h"
 
 struct tree {
 	/* given */

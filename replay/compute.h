@@ -12,7 +12,7 @@
 #ifndef SPOOR_COMPUTE_H
 #define SPOOR_COMPUTE_H
 
-#include "trace/trace.h"
+#include "trace/model/trace.h"
 
 enum compute_mode { COMPUTE_SLEEP, COMPUTE_SPIN, COMPUTE_NONE };
 

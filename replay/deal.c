@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "trace/column.h"
+#include "trace/model/value.h"
 
 /* A column of a site, in this rank. */
 struct source {

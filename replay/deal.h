@@ -10,7 +10,7 @@
 #ifndef SPOOR_DEAL_H
 #define SPOOR_DEAL_H
 
-#include "trace/trace.h"
+#include "trace/model/trace.h"
 
 struct deal;
 

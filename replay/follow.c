@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "replay/deal.h"
-#include "trace/column.h"
+#include "trace/model/value.h"
 
 #define AIMS  4096 /* ranges of ranks that a rank may send to */
 #define ALIKE 0.02 /* ranks whose clocks differ by less do the same, and their clocks are not stretched */

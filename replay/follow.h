@@ -19,7 +19,7 @@
 #define SPOOR_FOLLOW_H
 
 #include "replay/outcome.h"
-#include "trace/walk.h"
+#include "trace/read/walk.h"
 
 #define FOLLOW_MAX 64
 

@@ -19,9 +19,9 @@
 #include "replay/plan.h"
 #include "replay/scout.h"
 #include "replay/team.h"
-#include "trace/container.h"
-#include "trace/index.h"
-#include "trace/stream.h"
+#include "trace/file/container.h"
+#include "trace/base/index.h"
+#include "trace/model/stream.h"
 
 static const char usage[] =
 	"Usage: mpirun -n RANKS spoor-replay [OPTION...] FILE\n"

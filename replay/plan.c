@@ -2,7 +2,7 @@
  * plan - can this trace be replayed? Which call replays which function of it
  */
 #include "replay/plan.h"
-#include "trace/stream.h"
+#include "trace/model/stream.h"
 
 #include <inttypes.h>
 #include <stdio.h>

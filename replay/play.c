@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 
 #include "replay/team.h"
-#include "trace/stream.h"
+#include "trace/model/stream.h"
 
 #define SCRATCH_SIZE (1 << 16)
 

@@ -13,8 +13,8 @@
 
 #include "replay/follow.h"
 #include "replay/outcome.h"
-#include "trace/column.h"
-#include "trace/walk.h"
+#include "trace/model/value.h"
+#include "trace/read/walk.h"
 
 enum play_kind {
 	PLAY_NOTHING,

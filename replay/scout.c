@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/column.h"
+#include "trace/model/value.h"
 
 #define RING    ((size_t)1 << 20)
 #define OPEN    (-3) /* in the ring: not known yet */

@@ -9,7 +9,7 @@
 #ifndef SPOOR_SCOUT_H
 #define SPOOR_SCOUT_H
 
-#include "trace/walk.h"
+#include "trace/read/walk.h"
 
 /* What becomes of a receive: the rank that its message is from, or */
 #define SCOUT_UNKNOWN (-1) /* it is not completed, or with an error */

@@ -11,16 +11,16 @@
 #include <time.h>
 
 #include "replay/scout.h"
-#include "trace/flow.h"
-#include "trace/index.h"
-#include "trace/needs.h"
-#include "trace/stream.h"
-#include "trace/timing.h"
-#include "trace/weave.h"
+#include "trace/record/flow.h"
+#include "trace/base/index.h"
+#include "trace/read/needs.h"
+#include "trace/model/stream.h"
+#include "trace/file/timing.h"
+#include "trace/read/weave.h"
 
 /* So long a thread waits for the first call of the one before, which may be waiting for this one. */
 #define FIRST_MS 300
-/* Where the order is known: it is another thread's turn. More than anything of trace/needs.h. */
+/* Where the order is known: it is another thread's turn. More than anything of trace/read/needs.h. */
 #define NEED_TURN (NEED_CERTAIN + 1)
 
 struct member {

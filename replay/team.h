@@ -2,12 +2,12 @@
  * team - the threads of a rank (MPI_THREAD_MULTIPLE): each replays the events of one of them
  *
  * A trace has the order of the events of each thread. Between threads is kept what follows from what they did
- * (trace/needs.h): what a thread uses was made before, by whichever thread; a communicator is freed when nobody uses it
+ * (trace/read/needs.h): what a thread uses was made before, by whichever thread; a communicator is freed when nobody uses it
  * any more; a request's number is made anew when the one before was completed; no thread calls before MPI is
  * initialised, and MPI_Finalize is the last call. Threads make their first calls in the order of their numbers, so that
  * a tracer gives them the same ones. A thread that has to wait does so between its calls. If all wait for each other,
  * what one waits for was another object with the same number, and the one that waits for the least goes on. If the
- * trace has the exact times of all events (timing: full), their order is known (trace/weave.h), and all calls of a rank
+ * trace has the exact times of all events (timing: full), their order is known (trace/read/weave.h), and all calls of a rank
  * begin in it.
  *
  * Each thread has its own table of objects: two threads may have made objects of the same number at the same time,

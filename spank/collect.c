@@ -23,7 +23,7 @@
 #include "spank/metadata.h"
 #include "spank/seal.h"
 #include "spank/usage.h"
-#include "trace/publish.h"
+#include "trace/base/publish.h"
 
 #define WORLDS_MAX 100000 /* numbers that are tried for the traces of one step */
 

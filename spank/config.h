@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "trace/error.h"
+#include "trace/base/error.h"
 
 /* Where things are; the defaults are where `make install` puts them. The strings live as long as the plugin's
  * arguments. */

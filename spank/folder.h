@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "trace/error.h"
+#include "trace/base/error.h"
 
 /* Makes SPOOL/NAME for the user (0700), and SPOOL (0711) if it is not there. If a folder of that name is left from an
  * earlier run of the job, NAME.1, NAME.2, ... is taken. path gets the folder's path. Returns an open descriptor of

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "policy/setting.h"
-#include "trace/error.h"
+#include "trace/base/error.h"
 
 #define HANDOFF_VARIABLE "SLURM_SPOOR_HANDOFF"
 

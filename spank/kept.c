@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "trace/publish.h"
-#include "trace/regular.h"
+#include "trace/base/publish.h"
+#include "trace/base/regular.h"
 
 #define FACTS_MAX (1 << 20)
 

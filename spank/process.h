@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "trace/error.h"
+#include "trace/base/error.h"
 
 /* Who the helper runs as, for good. */
 struct identity {

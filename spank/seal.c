@@ -16,7 +16,7 @@
 #include "spank/kept.h"
 #include "spank/metadata.h"
 #include "spank/usage.h"
-#include "trace/regular.h"
+#include "trace/base/regular.h"
 
 #define CHUNKS_MAX 64
 #define NOTES_MAX  5 /* ranks that have the same trouble say the same */

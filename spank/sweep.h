@@ -16,7 +16,7 @@
 
 #include "policy/facts.h"
 #include "spank/process.h"
-#include "trace/error.h"
+#include "trace/base/error.h"
 
 /* A folder of which nobody said that its step ended is that of a step about to start, or of one whose node went down:
  * so long nothing may have been made in it. */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/datatype.h"
-#include "trace/index.h"
+#include "trace/read/datatype.h"
+#include "trace/base/index.h"
 
 enum live_kind { LIVE_NOTHING, LIVE_SEND, LIVE_RECV, LIVE_COLLECTIVE };
 

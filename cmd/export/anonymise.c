@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/host.h"
+#include "trace/model/host.h"
 
 #define KEY_MIN 16
 #define KEY_MAX 4096

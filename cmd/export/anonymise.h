@@ -17,7 +17,7 @@
 
 #include <jansson.h>
 
-#include "trace/trace.h"
+#include "trace/model/trace.h"
 
 struct anonymiser;
 

@@ -7,9 +7,9 @@
 #ifndef SPOOR_EXPORT_CALL_H
 #define SPOOR_EXPORT_CALL_H
 
-#include "trace/column.h"
-#include "trace/stream.h"
-#include "trace/walk.h"
+#include "trace/model/value.h"
+#include "trace/model/stream.h"
+#include "trace/read/walk.h"
 
 enum call_kind {
 	CALL_OTHER,

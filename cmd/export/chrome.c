@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "cmd/print.h"
-#include "trace/host.h"
-#include "trace/index.h"
+#include "trace/model/host.h"
+#include "trace/base/index.h"
 
 /* A text as a JSON string. Bytes that are no UTF-8 become U+FFFD. */
 static void put_text(FILE *out, const char *text, size_t n)

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "trace/index.h"
+#include "trace/base/index.h"
 
 struct operation {
 	struct ti *ti;

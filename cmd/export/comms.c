@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/host.h"
-#include "trace/index.h"
+#include "trace/model/host.h"
+#include "trace/base/index.h"
 
 /* A communicator as one rank knows it. */
 struct own {

@@ -11,7 +11,7 @@
 #include "cmd/export/output.h"
 #include "cmd/path.h"
 #include "cmd/progress.h"
-#include "trace/clock.h"
+#include "trace/read/clock.h"
 
 struct export
 {

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "trace/host.h"
+#include "trace/model/host.h"
 
 #define CHUNK_EVENTS      (1 << 20) /* bytes; the library takes 256 KiB to 16 MiB */
 #define CHUNK_DEFINITIONS (4 << 20)

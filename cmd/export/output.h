@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "trace/error.h"
+#include "trace/base/error.h"
 
 struct output {
 	const char *name; /* as the user gave it */

@@ -21,9 +21,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trace/host.h"
-#include "trace/index.h"
-#include "trace/stream.h"
+#include "trace/model/host.h"
+#include "trace/base/index.h"
+#include "trace/model/stream.h"
 
 /* What a receive turned out to be. At the place of its request's number in a file, so that it costs no memory. */
 struct outcome {

@@ -6,7 +6,7 @@
 
 #include "cmd/report/html.h"
 #include "cmd/report/report.h"
-#include "trace/stream.h"
+#include "trace/model/stream.h"
 
 static void item(FILE *out, bool *any, const char *text)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cmd/report/html.h"
-#include "trace/stream.h"
+#include "trace/model/stream.h"
 
 /* From these parallel efficiencies on, a job is good, or fair. */
 #define GOOD 0.8

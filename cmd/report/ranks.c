@@ -6,8 +6,8 @@
 
 #include "cmd/report/html.h"
 #include "cmd/report/report.h"
-#include "trace/host.h"
-#include "trace/stream.h"
+#include "trace/model/host.h"
+#include "trace/model/stream.h"
 
 #define WIDTH      960
 #define HEIGHT     200

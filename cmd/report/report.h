@@ -11,7 +11,7 @@
 
 #include "cmd/show.h"
 #include "cmd/traffic.h"
-#include "trace/summary.h"
+#include "trace/read/summary.h"
 
 /* What time is spent on; the numbers are those of the colours (style.c). */
 enum report_class {

@@ -6,7 +6,7 @@
 
 #include "cmd/report/html.h"
 #include "cmd/report/report.h"
-#include "trace/stream.h"
+#include "trace/model/stream.h"
 
 /* This many sites at most; those that take less than a share of the time only while there are few. */
 #define SHOWN_SITES     40

@@ -13,7 +13,7 @@
 #include "cmd/path.h"
 #include "cmd/report/html.h"
 #include "cmd/report/report.h"
-#include "trace/pattern.h"
+#include "trace/model/pattern.h"
 
 #define WIDTH      1000
 #define ROW        26

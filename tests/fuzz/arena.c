@@ -11,9 +11,9 @@
 
 #include "merge/world.h"
 #include "tests/fuzz/fuzz.h"
-#include "trace/arena.h"
-#include "trace/container.h"
-#include "trace/trace.h"
+#include "trace/base/arena.h"
+#include "trace/file/container.h"
+#include "trace/model/trace.h"
 
 #define FILE_MAX (1 << 20)
 

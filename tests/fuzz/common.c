@@ -8,12 +8,12 @@
 
 #include "merge/merge.h"
 #include "tests/fuzz/fuzz.h"
-#include "trace/budget.h"
-#include "trace/container.h"
-#include "trace/search.h"
-#include "trace/timing.h"
-#include "trace/trace.h"
-#include "trace/walk.h"
+#include "trace/base/budget.h"
+#include "trace/file/container.h"
+#include "trace/read/search.h"
+#include "trace/file/timing.h"
+#include "trace/model/trace.h"
+#include "trace/read/walk.h"
 
 #define EVENTS_MAX 3000 /* of each rank; loops make any number of events out of a few bytes */
 #define RANKS_MAX  24

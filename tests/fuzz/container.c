@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "trace/crc32.h"
+#include "trace/base/crc32.h"
 
 #define HEADER 32
 #define ENTRY  32

@@ -8,7 +8,7 @@
 
 #include "tests/fuzz/container.h"
 #include "tests/fuzz/fuzz.h"
-#include "trace/regular.h"
+#include "trace/base/regular.h"
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
 {

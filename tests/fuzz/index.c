@@ -13,7 +13,7 @@
 #include "archive/catalog.h"
 #include "archive/scan.h"
 #include "tests/fuzz/fuzz.h"
-#include "trace/container.h"
+#include "trace/file/container.h"
 
 #define DAY    "2026/01/01"
 #define NOBODY 65534

@@ -10,9 +10,9 @@
 #include "archive/digest.h"
 #include "tests/fuzz/container.h"
 #include "tests/fuzz/fuzz.h"
-#include "trace/budget.h"
-#include "trace/container.h"
-#include "trace/trace.h"
+#include "trace/base/budget.h"
+#include "trace/file/container.h"
+#include "trace/model/trace.h"
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * budget - random programs in next to no memory, lossless and lossy: no call is lost, the trace can be read, it says
- * what was given up, and a lossy one is no larger than its bound (trace/bound.h)
+ * what was given up, and a lossy one is no larger than its bound (trace/read/bound.h)
  *
  *     budget [PROGRAMS [FIRST_SEED]]
  *
@@ -19,12 +19,12 @@
 #include "preload/recorder.h"
 #include "preload/session.h"
 #include "tests/unit/tap.h"
-#include "trace/bound.h"
-#include "trace/column.h"
-#include "trace/container.h"
-#include "trace/cursor.h"
-#include "trace/varint.h"
-#include "trace/walk.h"
+#include "trace/read/bound.h"
+#include "trace/record/column.h"
+#include "trace/file/container.h"
+#include "trace/model/cursor.h"
+#include "trace/base/varint.h"
+#include "trace/read/walk.h"
 
 #define EVENTS 20000
 

@@ -8,7 +8,7 @@
 
 #include "preload/callpath.h"
 #include "tests/unit/tap.h"
-#include "trace/record.h"
+#include "trace/record/record.h"
 
 #define APART __attribute__((noinline, noclone, noipa))
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * column - unit test of trace/column.c, trace/grammar.c and trace/pattern.c: what is put comes back, and is small
+ * column - unit test of trace/record/column.c, trace/record/grammar.c and trace/model/pattern.c: what is put comes back, and is small
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/tap.h"
-#include "trace/column.h"
-#include "trace/image.h"
-#include "trace/pattern.h"
+#include "trace/record/column.h"
+#include "trace/record/image.h"
+#include "trace/model/pattern.h"
 
 #define MAX 400000
 static int64_t in[MAX];

@@ -16,12 +16,12 @@
 #include "preload/recorder.h"
 #include "preload/session.h"
 #include "tests/unit/tap.h"
-#include "trace/arena.h"
-#include "trace/column.h"
-#include "trace/course.h"
-#include "trace/error.h"
-#include "trace/trace.h"
-#include "trace/walk.h"
+#include "trace/base/arena.h"
+#include "trace/record/column.h"
+#include "trace/model/course.h"
+#include "trace/base/error.h"
+#include "trace/model/trace.h"
+#include "trace/read/walk.h"
 
 static char path[256];
 static uint64_t threshold = UINT64_MAX; /* of the recorder */

@@ -2,14 +2,14 @@
  * lossy - a column that gives up its order at any moment, by its threshold or because it is told to, still counts every
  * value; so does the same column with the last put undone
  */
-#include "trace/lossy.h"
+#include "trace/record/lossy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/tap.h"
-#include "trace/record.h"
+#include "trace/record/record.h"
 
 static bool equal(const struct tally *a, const struct tally *b)
 {

@@ -2,16 +2,16 @@
  * rankmap - maps from rank to value against plain arrays: every operation on random and on regular maps, in every order
  * of joining
  */
-#include "trace/rankmap.h"
-#include "trace/rankorder.h"
+#include "trace/model/rankmap.h"
+#include "trace/model/rankorder.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/tap.h"
-#include "trace/column.h"
-#include "trace/nodes.h"
-#include "trace/widen.h"
+#include "trace/model/value.h"
+#include "trace/file/nodes.h"
+#include "trace/file/widen.h"
 
 enum { RANKS = 700 };
 

@@ -13,11 +13,11 @@
 
 #include "merge/merge.h"
 #include "tests/unit/tap.h"
-#include "trace/column.h"
-#include "trace/container.h"
-#include "trace/record.h"
-#include "trace/varint.h"
-#include "trace/walk.h"
+#include "trace/record/column.h"
+#include "trace/file/container.h"
+#include "trace/record/record.h"
+#include "trace/base/varint.h"
+#include "trace/read/walk.h"
 
 #define SITES   12
 #define COLUMNS 3

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * search - tests of the search in time: against walking event by event, and on a trace of 10^9 events
  */
-#include "trace/search.h"
+#include "trace/read/search.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 #include <time.h>
 
 #include "tests/unit/tap.h"
-#include "trace/column.h"
-#include "trace/varint.h"
-#include "trace/walk.h"
+#include "trace/model/value.h"
+#include "trace/base/varint.h"
+#include "trace/read/walk.h"
 
 enum { INIT, HEAD, INNER, OTHER, TAIL, FINALIZE, SITES };
 

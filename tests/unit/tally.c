@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tally - counts are exact, and what a tally holds depends on what was counted, not on the order
  */
-#include "trace/tally.h"
+#include "trace/model/tally.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/tap.h"
-#include "trace/column.h"
-#include "trace/varint.h"
+#include "trace/model/value.h"
+#include "trace/base/varint.h"
 
 static bool equal(const struct tally *a, const struct tally *b)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * time - tests of histograms: in an arena, merged, balanced
  */
-#include "trace/time.h"
-#include "trace/times.h"
+#include "trace/model/time.h"
+#include "trace/file/times.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/tap.h"
-#include "trace/container.h"
+#include "trace/file/container.h"
 
 static struct arena arena;
 

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * arena - the memory of one rank's recorder
+ */
+#include "trace/base/arena.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/base/limits.h"
+#include "trace/base/quiet.h"
+
+#define PAGE UINT64_C(4096)
+
+static const char magic[8] = "spoorar";
+
+static int map(struct arena *a, int fd, uint64_t size, int flags)
+{
+	void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, fd, 0);
+	if (base == MAP_FAILED)
+		return -1;
+	a->base = base;
+	a->header = base;
+	a->size = size;
+	return 0;
+}
+
+int arena_create(struct arena *a, const char *path, uint64_t size, struct error *error)
+{
+	return arena_create_shared(a, path, size, NULL, error);
+}
+
+/* Makes the file longer, by n bytes if there is storage and the limit (of the process, for a file) allows it; returns
+ * by how many whole pages. A mapped page without storage behind it would be SIGBUS when it is touched, and storage that
+ * was only promised might not be there then: so they are written. That also does without calls that not every file
+ * system, or filter of system calls, has. */
+static uint64_t append(int fd, uint64_t size, uint64_t n, uint64_t limit)
+{
+	static char zeros[1 << 16]; /* never written to: no memory */
+	uint64_t done = 0, most = limit > size ? limit - size : 0;
+	if (n > most)
+		n = most & ~(PAGE - 1);
+	while (done < n) {
+		ssize_t put = write(fd, zeros, n - done < sizeof zeros ? n - done : sizeof zeros);
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put <= 0)
+			break;
+		done += (uint64_t)put;
+	}
+	return done & ~(PAGE - 1);
+}
+
+/* Makes the file, with its first pages, and maps it. Returns 0, or -1 with error set and no file. */
+static int create(struct arena *a, const char *path, uint64_t size, const struct limits *limits, struct error *error)
+{
+	struct stat st = {.st_ino = 0};
+	int rv = -1;
+	/* O_APPEND: it may get the number of a standard stream that is closed, and what another thread prints just now
+	 * must not get into the arena */
+	int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return error_set(error, "%s: cannot create the arena: %s", path, strerror(errno));
+	if (!limits->filtered)
+		flock(fd, LOCK_EX |
+		                  /* says that somebody records; a file system without locks does not matter much */
+		                  LOCK_NB);
+	errno = ENOSPC;
+	if (append(fd, 0, ARENA_FIRST, limits->file) < ARENA_FIRST || fstat(fd, &st) != 0)
+		error_set(error, "%s: cannot allocate %llu bytes: %s", path, (unsigned long long)ARENA_FIRST,
+		          limits->file < ARENA_FIRST ? "files may not be that large (ulimit -f)" : strerror(errno));
+	else if (map(a, fd, size, MAP_SHARED) != 0)
+		error_set(error, "%s: cannot map %llu bytes: %s", path, (unsigned long long)size, strerror(errno));
+	else
+		rv = 0;
+	if (close(fd) != 0 && rv == 0) /* some file systems only tell now that there is no room */
+		rv = error_set(error, "%s: cannot allocate %llu bytes: %s", path, (unsigned long long)ARENA_FIRST,
+		               strerror(errno));
+	if (rv != 0)
+		unlink(path);
+	a->device = st.st_dev;
+	a->inode = st.st_ino;
+	return rv;
+}
+
+int arena_create_shared(struct arena *a, const char *path, uint64_t size, uint64_t *shared, struct error *error)
+{
+	struct limits limits = {.memory = UINT64_MAX};
+	*a = (struct arena){.shared = shared};
+	size = size < ARENA_MIN_SIZE ? ARENA_MIN_SIZE : size > ARENA_MAX_SIZE ? ARENA_MAX_SIZE : size;
+	if (path) {
+		limits_read(&limits);
+		if (limits.memory / ARENA_LEFT < ARENA_MIN_SIZE)
+			return error_set(error,
+			                 "%s: no arena: the process may only map %llu more bytes (ulimit -v, -d, -l), "
+			                 "of which it would be more than a %dth",
+			                 path, (unsigned long long)limits.memory, ARENA_LEFT);
+		if (limits.memory / ARENA_LEFT < size)
+			size = limits.memory / ARENA_LEFT;
+		a->path = strdup(path);
+		if (!a->path)
+			return error_set(error, "%s: no memory", path);
+	}
+	size &= ~(PAGE - 1);
+	if (!path && map(a, -1, size, MAP_PRIVATE | MAP_ANONYMOUS) != 0)
+		return error_set(error, "private arena: cannot map %llu bytes: %s", (unsigned long long)size,
+		                 strerror(errno));
+	if (path && create(a, path, size, &limits, error) != 0) {
+		arena_close(a);
+		return -1;
+	}
+	struct arena_header *h = a->header;
+	h->version = ARENA_VERSION;
+	h->size = path ? ARENA_FIRST : size;
+	h->used = (sizeof *h + 63) & ~UINT64_C(63);
+	arena_barrier();
+	memcpy(h->magic, magic, sizeof magic);
+	return 0;
+}
+
+int arena_rename(struct arena *a, const char *path)
+{
+	char *copy = strdup(path);
+	if (!copy || rename(a->path, path) != 0) {
+		free(copy);
+		return -1;
+	}
+	free(a->path);
+	a->path = copy;
+	return 0;
+}
+
+int arena_open(struct arena *a, const char *path, struct error *error)
+{
+	*a = (struct arena){.size = 0};
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return error_set(error, "%s: cannot open the arena: %s", path, strerror(errno));
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return error_set(error, "%s: not a regular file", path);
+	}
+	uint64_t size = (uint64_t)st.st_size;
+	if (size == 0) { /* made, and no more */
+		close(fd);
+		return 1;
+	}
+	if (size < sizeof(struct arena_header) || size > ARENA_MAX_SIZE) {
+		close(fd);
+		if (size == 0) /* it was made, and no more */
+			return 1;
+		return error_set(error, "%s: not an arena: impossible size %llu", path, (unsigned long long)size);
+	}
+	/* Read, not mapped: a file that somebody truncates under a mapping kills the reader. */
+	if (map(a, -1, size + ARENA_SLACK, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE) != 0) {
+		close(fd);
+		return error_set(error, "%s: no memory for %llu bytes", path, (unsigned long long)size);
+	}
+	for (uint64_t done = 0; done < size;) {
+		/* holes at the end are not worth copying: stop at the bump pointer once the header is there */
+		uint64_t want = done < sizeof(struct arena_header) ? sizeof(struct arena_header) : a->header->used;
+		if (want > size)
+			want = size;
+		if (done >= want)
+			break;
+		ssize_t got = pread(fd, a->base + done, want - done, (off_t)done);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		done += (uint64_t)got;
+	}
+	close(fd);
+	struct arena_header *h = a->header;
+	if (memcmp(h->magic, (char[8]){0}, sizeof h->magic) == 0) {
+		arena_close(a);
+		return 1;
+	}
+	const char *what = memcmp(h->magic, magic, sizeof magic) != 0 ? "not an arena"
+	                   : h->version != ARENA_VERSION              ? "written by another version of spoor"
+	                   : h->used > size || h->used < sizeof *h    ? "truncated"
+	                   : h->journal_count > ARENA_JOURNAL         ? "damaged journal"
+	                                                              : NULL;
+	for (uint64_t i = what ? 0 : h->journal_count; i-- > 0;) {
+		uint64_t where = h->journal[i].where;
+		if (where % 8 || where > size - 8)
+			what = "damaged journal";
+		else if (where < offsetof(struct arena_header, journal_count) || where >= sizeof *h)
+			*arena_at(a, uint64_t, where) = h->journal[i].old;
+	}
+	if (!what && (h->used > size || h->used < sizeof *h))
+		what = "damaged journal";
+	if (what) {
+		bool other = memcmp(h->magic, magic, sizeof magic) == 0 && h->version != ARENA_VERSION;
+		arena_close(a);
+		error_set(error, "%s: %s", path, what);
+		return other ? ARENA_OTHER_VERSION : -1;
+	}
+	h->journal_count = 0;
+	h->size = a->size;
+	memset(h->free, 0, sizeof h->free); /* what was being put together may be half done */
+	return 0;
+}
+
+void arena_close(struct arena *a)
+{
+	if (a->base)
+		munmap(a->base, a->size);
+	free(a->path);
+	*a = (struct arena){.size = 0};
+}
+
+static unsigned class_of(uint64_t n)
+{
+	return n <= 32 ? 5 : 64 - (unsigned)__builtin_clzll(n - 1);
+}
+
+/* Blocks are aligned like everything else: the space behind the header must be a multiple of 8 only. */
+static bool free_valid(const struct arena *a, unsigned k)
+{
+	return k < ARENA_CLASSES && a->header->free[k] && arena_valid(a, a->header->free[k], UINT64_C(1) << k);
+}
+
+/* As much of the step as the allowance that is shared with other arenas still has. */
+static uint64_t allowed(struct arena *a, uint64_t step)
+{
+	uint64_t left = a->shared ? __atomic_load_n(a->shared, __ATOMIC_RELAXED) : 0, take;
+	if (!a->shared)
+		return step;
+	do {
+		take = left < step ? left & ~UINT64_C(4095) : step;
+	} while (
+		!__atomic_compare_exchange_n(a->shared, &left, left - take, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	return take;
+}
+
+/* Storage for the next n bytes, or for some of them: returns for how many. */
+static uint64_t grow(struct arena *a, uint64_t n)
+{
+	struct quiet before = quiet_begin();
+	struct limits limits;
+	struct stat st;
+	uint64_t done = 0;
+	limits_read(&limits);
+	int fd = open(a->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (fd >= 0) {
+		if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_dev == a->device && st.st_ino == a->inode &&
+		    (uint64_t)st.st_size == a->header->size)
+			done = append(fd, a->header->size, n, limits.file);
+		if (close(fd) != 0)
+			done = 0;
+	}
+	quiet_end(before);
+	return done;
+}
+
+static bool extend(struct arena *a, uint64_t n)
+{
+	struct arena_header *h = a->header;
+	if (n + a->held > a->size - h->used)
+		return false;
+	while (h->used + a->held + n > h->size) {
+		uint64_t step = h->size < (UINT64_C(8) << 20) ? h->size : UINT64_C(8) << 20, got;
+		if (a->full || !a->path)
+			return false;
+		if (h->size + step > a->size)
+			step = a->size - h->size;
+		step = allowed(a, step);
+		got = step ? grow(a, step) : 0;
+		a->full = got < step || !step; /* not asked again: each time would cost system calls */
+		h->size += got;
+	}
+	return true;
+}
+
+bool arena_extend(struct arena *a, uint64_t n)
+{
+	if (extend(a, n))
+		return true;
+	for (unsigned k = class_of(n); k < ARENA_CLASSES; k++)
+		if (free_valid(a, k))
+			return true;
+	return false;
+}
+
+/* A free block of class k, cut off a larger one if need be; 0: there is none. */
+static ref take_free(struct arena *a, unsigned k)
+{
+	struct arena_header *h = a->header;
+	unsigned from = k;
+	while (from < ARENA_CLASSES && !free_valid(a, from))
+		from++;
+	if (from >= ARENA_CLASSES)
+		return 0;
+	ref r = h->free[from];
+	a->free_bytes -= UINT64_C(1) << k;
+	arena_set(a, h->free[from], *arena_at(a, ref, r));
+	while (from > k) {
+		ref half = r + (ref)(UINT64_C(1) << --from);
+		arena_set(a, *arena_at(a, ref, half), h->free[from]);
+		arena_set(a, h->free[from], half);
+	}
+	return r;
+}
+
+ref arena_alloc(struct arena *a, uint64_t n)
+{
+	struct arena_header *h = a->header;
+	uint64_t at = h->used;
+	n = (n + 7) & ~UINT64_C(7);
+	if (h->used + a->held + n > h->size && !extend(a, n)) {
+		ref r = class_of(n) < ARENA_CLASSES ? take_free(a, class_of(n)) : 0;
+		if (r)
+			memset(a->base + r, 0, n);
+		return r;
+	}
+	arena_set(a, h->used, at + n);
+	if (!a->path)
+		memset(a->base + at, 0, n); /* a salvaged arena may hold what an undone operation left */
+	return (ref)at;
+}
+
+ref arena_alloc_block(struct arena *a, uint64_t n, uint64_t *capacity)
+{
+	unsigned k = class_of(n);
+	if (k >= ARENA_CLASSES)
+		return 0;
+	*capacity = UINT64_C(1) << k;
+	ref r = take_free(a, k);
+	return r ? r : arena_alloc(a, *capacity);
+}
+
+void arena_free_block(struct arena *a, ref r, uint64_t capacity)
+{
+	if (!r)
+		return;
+	struct arena_header *h = a->header;
+	unsigned k = class_of(capacity);
+	a->free_bytes += UINT64_C(1) << k;
+	arena_set(a, *arena_at(a, ref, r), h->free[k]);
+	arena_set(a, h->free[k], r);
+}
+
+/* Cuts a range into blocks, outside of any operation. */
+static void carve(struct arena *a, uint64_t at, uint64_t end)
+{
+	struct arena_header *h = a->header;
+	while (end - at >= 32) {
+		unsigned k = 63 - (unsigned)__builtin_clzll(end - at);
+		if (k >= ARENA_CLASSES)
+			k = ARENA_CLASSES - 1;
+		*arena_at(a, ref, at) = h->free[k];
+		arena_barrier();
+		h->free[k] = (ref)at;
+		a->free_bytes += UINT64_C(1) << k;
+		at += UINT64_C(1) << k;
+	}
+}
+
+void arena_free_range(struct arena *a, ref r, uint64_t n)
+{
+	carve(a, r, r + ((n + 7) & ~UINT64_C(7)));
+}
+
+struct range {
+	uint64_t at, end;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+void arena_compact(struct arena *a)
+{
+	struct arena_header *h = a->header;
+	size_t n = 0, limit = h->used / 32 + 1;
+	for (unsigned k = 0; k < ARENA_CLASSES; k++)
+		for (ref r = h->free[k]; r && n < limit; r = *arena_at(a, ref, r))
+			n++;
+	struct range *ranges = n ? malloc(n * sizeof *ranges) : NULL;
+	if (!ranges)
+		return;
+	size_t filled = 0;
+	a->free_bytes = 0;
+	for (unsigned k = 0; k < ARENA_CLASSES; k++) {
+		for (ref r = h->free[k]; r && filled < n; r = *arena_at(a, ref, r))
+			ranges[filled++] = (struct range){r, r + (UINT64_C(1) << k)};
+		h->free[k] = 0;
+	}
+	qsort(ranges, filled, sizeof *ranges, by_place);
+	for (size_t i = 0; i < filled;) {
+		uint64_t end = ranges[i].end;
+		size_t next = i + 1;
+		while (next < filled && ranges[next].at == end)
+			end = ranges[next++].end;
+		carve(a, ranges[i].at, end);
+		i = next;
+	}
+	free(ranges);
+}

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * container - a .spoor file: header, table of chunks, chunks (doc/trace-format.md, section "Container")
+ */
+#include "trace/file/container.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/base/budget.h"
+#include "trace/base/crc32.h"
+#include "trace/base/regular.h"
+
+#define HEADER_SIZE 32
+#define ENTRY_SIZE  32
+#define MAX_CHUNKS  1024
+#define MAX_CHUNK_SIZE \
+	(UINT64_C(1)   \
+	 << 34) /* decompressed; larger is refused as damaged, as is 2^16 times the stored size (zstd: 2^15) */
+/* Chunks whose length depends neither on the ranks nor on the events. META is JSON, which takes up to 60 times as much
+ * in memory; doc/metadata.md: hosts are at most 1024, texts are cut. */
+#define MAX_TEXT_SIZE (UINT64_C(1) << 20)
+#define VERSION_MAJOR 1
+#define VERSION_MINOR 4
+
+static const uint8_t magic[8] = {0x89, 'S', 'P', 'O', 'O', 'R', '\r', '\n'};
+
+struct container {
+	char *name;
+	uint8_t *bytes; /* the file */
+	size_t size;
+	struct chunk *chunks;
+	void **owned; /* decompressed data, one a chunk, NULL where data points into bytes */
+	size_t count;
+};
+
+/* One entry of the table as it is in the file. */
+struct entry {
+	char id[CHUNK_ID_SIZE + 1];
+	uint32_t crc;
+	uint64_t offset, stored, size;
+};
+
+static uint64_t get(const uint8_t *p, unsigned n)
+{
+	uint64_t v = 0;
+	while (n--)
+		v = v << 8 | p[n];
+	return v;
+}
+
+static void put(uint8_t *p, uint64_t v, unsigned n)
+{
+	for (; n--; v >>= 8)
+		*p++ = (uint8_t)v;
+}
+
+static int header_check(const uint8_t *h, size_t n, const char *name, size_t *count, struct error *error)
+{
+	if (n < HEADER_SIZE)
+		return error_set(error, "%s: not a spoor trace: %zu bytes, a header has %d", name, n, HEADER_SIZE);
+	if (memcmp(h, magic, sizeof magic) != 0)
+		return error_set(error, "%s: not a spoor trace: the first 8 bytes are not the magic number", name);
+	if (crc32_of(h, 28) != get(h + 28, 4) && crc32_of(h, 28) == __builtin_bswap32((uint32_t)get(h + 28, 4)))
+		return error_set(error,
+		                 "%s: header at offset 0: its numbers have another byte order: expected the lowest "
+		                 "byte first, on whatever machine",
+		                 name);
+	if (crc32_of(h, 28) != get(h + 28, 4))
+		return error_set(error, "%s: header at offset 0: checksum mismatch, the file is damaged", name);
+	if (get(h + 8, 2) != VERSION_MAJOR)
+		return error_set(error,
+		                 "%s: trace format version %" PRIu64 ".%" PRIu64
+		                 ", this spoor reads version %d: use a newer spoor",
+		                 name, get(h + 8, 2), get(h + 10, 2), VERSION_MAJOR);
+	if (get(h + 16, 4) & ~(uint64_t)CONTAINER_KNOWN)
+		return error_set(error,
+		                 "%s: needs a feature that this spoor does not know (incompatible flags 0x%" PRIx64
+		                 "): use a newer spoor",
+		                 name, get(h + 16, 4) & ~(uint64_t)CONTAINER_KNOWN);
+	*count = get(h + 20, 4);
+	if (*count > MAX_CHUNKS)
+		return error_set(error, "%s: header at offset 20: %zu chunks, at most %d are allowed", name, *count,
+		                 MAX_CHUNKS);
+	return 0;
+}
+
+static int entry_parse(struct entry *e, const uint8_t *p, const char *name, uint64_t file_size, struct error *error)
+{
+	for (int i = 0; i < CHUNK_ID_SIZE; i++)
+		e->id[i] = p[i] >= 0x20 && p[i] < 0x7f ? (char)p[i] : '?';
+	e->id[CHUNK_ID_SIZE] = 0;
+	e->crc = (uint32_t)get(p + 4, 4);
+	e->offset = get(p + 8, 8);
+	e->stored = get(p + 16, 8);
+	e->size = get(p + 24, 8);
+	if (e->offset > file_size || e->stored > file_size - e->offset)
+		return error_set(error,
+		                 "%s: chunk %s at offset %" PRIu64 ": its %" PRIu64
+		                 " bytes end past the end of the file (%" PRIu64 " bytes): truncated",
+		                 name, e->id, e->offset, e->stored, file_size);
+	if (e->size > MAX_CHUNK_SIZE || e->size < e->stored || e->size >> 16 > e->stored)
+		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": impossible size %" PRIu64, name, e->id,
+		                 e->offset, e->size);
+	if (e->size > MAX_TEXT_SIZE && (strcmp(e->id, "META") == 0 || strcmp(e->id, "FACT") == 0))
+		return error_set(error,
+		                 "%s: chunk %s at offset %" PRIu64 ": %" PRIu64 " bytes, at most %" PRIu64
+		                 " are allowed there",
+		                 name, e->id, e->offset, e->size, MAX_TEXT_SIZE);
+	if (!budget_room(e->size)) {
+		budget_explain(name, error);
+		return -1;
+	}
+	return 0;
+}
+
+/* Checks stored bytes against the entry and decompresses them. *owned is NULL if the chunk is stored as it is. */
+static int entry_load(const struct entry *e, const uint8_t *stored, const char *name, const struct codec *codec,
+                      void **owned, struct error *error)
+{
+	*owned = NULL;
+	if (crc32_of(stored, e->stored) != e->crc)
+		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": checksum mismatch, the file is damaged",
+		                 name, e->id, e->offset);
+	if (e->stored == e->size)
+		return 0;
+	if (!codec)
+		return error_set(error,
+		                 "%s: chunk %s at offset %" PRIu64 ": is compressed, which this program cannot read",
+		                 name, e->id, e->offset);
+	*owned = budget_malloc(e->size ? e->size : 1);
+	if (!*owned && budget_explain(name, error))
+		return -1;
+	if (!*owned)
+		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": no memory for %" PRIu64 " bytes", name,
+		                 e->id, e->offset, e->size);
+	if (codec->decompress(*owned, e->size, stored, e->stored) != 0) {
+		budget_free(*owned);
+		*owned = NULL;
+		return error_set(error, "%s: chunk %s at offset %" PRIu64 ": does not decompress, the file is damaged",
+		                 name, e->id, e->offset);
+	}
+	return 0;
+}
+
+/* Takes bytes (malloc'ed), whatever happens. */
+static int parse_take(struct container **out, const char *name, uint8_t *bytes, size_t n, const struct codec *codec,
+                      struct error *error)
+{
+	int rv = -1;
+	struct container *c = budget_calloc(1, sizeof *c);
+	if (!c || !(c->name = strdup(name))) {
+		budget_free(bytes);
+		error_set(error, "%s: no memory", name);
+		goto done;
+	}
+	c->bytes = bytes;
+	c->size = n;
+	size_t count;
+	if (header_check(bytes, n, name, &count, error) != 0)
+		goto done;
+	if (count * ENTRY_SIZE > n - HEADER_SIZE) {
+		error_set(error, "%s: chunk table at offset %d: %zu entries end past the end of the file: truncated",
+		          name, HEADER_SIZE, count);
+		goto done;
+	}
+	if (crc32_of(bytes + HEADER_SIZE, count * ENTRY_SIZE) != get(bytes + 24, 4)) {
+		error_set(error, "%s: chunk table at offset %d: checksum mismatch, the file is damaged", name,
+		          HEADER_SIZE);
+		goto done;
+	}
+	c->chunks = budget_calloc(count + 1, sizeof *c->chunks);
+	c->owned = budget_calloc(count + 1, sizeof *c->owned);
+	if (!c->chunks || !c->owned) {
+		error_set(error, "%s: no memory", name);
+		goto done;
+	}
+	for (size_t i = 0, total = 0; i < count; i++) {
+		struct entry e;
+		if (entry_parse(&e, bytes + HEADER_SIZE + i * ENTRY_SIZE, name, n, error) != 0)
+			goto done;
+		total +=
+			e.stored; /* a thousand chunks may not be the same bytes, to be decompressed a thousand times */
+		if (total > n) {
+			error_set(error, "%s: chunk %s at offset %" PRIu64 ": overlaps another chunk", name, e.id,
+			          e.offset);
+			goto done;
+		}
+		if (entry_load(&e, bytes + e.offset, name, codec, &c->owned[i], error) != 0)
+			goto done;
+		struct chunk *chunk = &c->chunks[i];
+		memcpy(chunk->id, e.id, sizeof chunk->id);
+		chunk->data = c->owned[i] ? c->owned[i] : bytes + e.offset;
+		chunk->size = e.size;
+		chunk->offset = e.offset;
+		chunk->stored_size = e.stored;
+		c->count++;
+	}
+	rv = 0;
+done:
+	if (rv != 0) {
+		container_destroy(c);
+		c = NULL;
+	}
+	*out = c;
+	return rv;
+}
+
+/* Reads up to n bytes at offset. Returns how many there were, or -1. */
+static ssize_t read_at(int fd, void *buffer, size_t n, uint64_t offset)
+{
+	size_t done = 0;
+	while (done < n) {
+		ssize_t got = pread(fd, (char *)buffer + done, n - done, (off_t)(offset + done));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -1;
+		if (got == 0)
+			break;
+		done += (size_t)got;
+	}
+	return (ssize_t)done;
+}
+
+/* The table of chunks, checked; `head` has the room for it, or *more gets it, malloc'ed. Returns NULL with error set.
+ * */
+static uint8_t *read_table(int fd, const char *path, uint8_t head[HEADER_SIZE + 32 * ENTRY_SIZE], uint8_t **more,
+                           size_t *count, struct error *error)
+{
+	uint8_t *table = head + HEADER_SIZE;
+	ssize_t got = read_at(fd, head, HEADER_SIZE + 32 * ENTRY_SIZE, 0);
+	if (got < 0) {
+		error_set(error, "%s: cannot read: %s", path, strerror(errno));
+		return NULL;
+	}
+	if (header_check(head, (size_t)got, path, count, error) != 0)
+		return NULL;
+	if (HEADER_SIZE + *count * ENTRY_SIZE > (size_t)got) {
+		*more = budget_malloc(*count * ENTRY_SIZE);
+		if (!*more || read_at(fd, *more, *count * ENTRY_SIZE, HEADER_SIZE) != (ssize_t)(*count * ENTRY_SIZE)) {
+			error_set(error, "%s: chunk table at offset %d: truncated", path, HEADER_SIZE);
+			return NULL;
+		}
+		table = *more;
+	}
+	if (crc32_of(table, *count * ENTRY_SIZE) == get(head + 24, 4))
+		return table;
+	error_set(error, "%s: chunk table at offset %d: checksum mismatch, the file is damaged", path, HEADER_SIZE);
+	return NULL;
+}
+
+/* Are all sizes in the table possible, and inside the budget? */
+static int check_sizes(int fd, const char *path, uint64_t file_size, struct error *error)
+{
+	uint8_t head[HEADER_SIZE + 32 * ENTRY_SIZE], *more = NULL;
+	size_t count;
+	const uint8_t *table = read_table(fd, path, head, &more, &count, error);
+	int rv = table ? 0 : -1;
+	for (size_t i = 0; rv == 0 && i < count; i++) {
+		struct entry e;
+		rv = entry_parse(&e, table + i * ENTRY_SIZE, path, file_size, error);
+	}
+	budget_free(more);
+	return rv;
+}
+
+int container_take(struct container **out, int fd, const char *name, const struct codec *codec, struct error *error)
+{
+	struct stat st;
+	*out = NULL;
+	if (fstat(fd, &st) != 0)
+		st.st_size = st.st_blocks = 0;
+	size_t size = (size_t)st.st_size;
+	/* what is only holes costs nobody anything to make */
+	budget_file(size < (uint64_t)st.st_blocks * 512 ? size : (uint64_t)st.st_blocks * 512);
+	if (check_sizes(fd, name, size, error) != 0) {
+		close(fd);
+		return -1;
+	}
+	uint8_t *bytes = budget_malloc(size ? size : 1);
+	ssize_t got = bytes ? read_at(fd, bytes, size, 0) : -1;
+	int failure = bytes ? errno : ENOMEM;
+	close(fd);
+	if (got < 0) {
+		budget_free(bytes);
+		return budget_explain(name, error) ? -1
+		                                   : error_set(error, "%s: cannot read: %s", name, strerror(failure));
+	}
+	return parse_take(out, name, bytes, (size_t)got, codec, error);
+}
+
+int container_open(struct container **out, const char *path, const struct codec *codec, struct error *error)
+{
+	*out = NULL;
+	int fd = regular_open_named(path, NULL, error);
+	return fd < 0 ? -1 : container_take(out, fd, path, codec, error);
+}
+
+int container_parse(struct container **out, const char *name, const void *bytes, size_t n, const struct codec *codec,
+                    struct error *error)
+{
+	*out = NULL;
+	uint8_t *copy = budget_malloc(n ? n : 1);
+	if (!copy)
+		return error_set(error, "%s: no memory", name);
+	memcpy(copy, bytes, n);
+	return parse_take(out, name, copy, n, codec, error);
+}
+
+void container_destroy(struct container *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; c->owned && i < c->count; i++)
+		budget_free(c->owned[i]);
+	budget_free(c->owned);
+	budget_free(c->chunks);
+	budget_free(c->bytes);
+	budget_free(c->name);
+	budget_free(c);
+}
+
+size_t container_count(const struct container *c)
+{
+	return c->count;
+}
+
+const struct chunk *container_at(const struct container *c, size_t i)
+{
+	return i < c->count ? &c->chunks[i] : NULL;
+}
+
+const struct chunk *container_find(const struct container *c, const char *id)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (strcmp(c->chunks[i].id, id) == 0)
+			return &c->chunks[i];
+	return NULL;
+}
+
+uint32_t container_flags(const struct container *c)
+{
+	return (uint32_t)get(c->bytes + 16, 4);
+}
+
+uint64_t container_bytes(const struct container *c)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < c->count; i++)
+		n += c->chunks[i].size;
+	return n;
+}
+
+size_t container_file_size(const struct container *c)
+{
+	return c->size;
+}
+
+const char *container_name(const struct container *c)
+{
+	return c->name;
+}
+
+int container_read_chunk(int fd, const char *path, const char *id, const struct codec *codec, uint8_t **data,
+                         size_t *size, struct error *error)
+{
+	int rv = -1;
+	uint8_t head[HEADER_SIZE + 32 * ENTRY_SIZE], *table, *more = NULL, *stored = NULL;
+	struct stat st;
+	size_t count;
+	*data = NULL;
+	if (fstat(fd, &st) != 0)
+		return error_set(error, "%s: %s", path, strerror(errno));
+	table = read_table(fd, path, head, &more, &count, error);
+	if (!table)
+		goto done;
+	rv = 1;
+	for (size_t i = 0; i < count; i++) {
+		if (memcmp(table + i * ENTRY_SIZE, id, CHUNK_ID_SIZE) != 0)
+			continue;
+		rv = -1;
+		struct entry e;
+		void *owned;
+		if (entry_parse(&e, table + i * ENTRY_SIZE, path, (uint64_t)st.st_size, error) != 0)
+			goto done;
+		stored = budget_malloc(e.stored + 1);
+		if (!stored || read_at(fd, stored, e.stored, e.offset) != (ssize_t)e.stored) {
+			error_set(error, "%s: chunk %s at offset %" PRIu64 ": cannot read", path, e.id, e.offset);
+			goto done;
+		}
+		if (entry_load(&e, stored, path, codec, &owned, error) != 0)
+			goto done;
+		if (owned) {
+			budget_free(stored);
+			stored = budget_realloc(owned, e.size + 1);
+			if (!stored) {
+				budget_free(owned);
+				error_set(error, "%s: no memory", path);
+				goto done;
+			}
+		}
+		stored[e.size] = 0;
+		*data = stored;
+		*size = e.size;
+		stored = NULL;
+		rv = 0;
+		break;
+	}
+done:
+	budget_free(stored);
+	budget_free(more);
+	return rv;
+}
+
+int container_encode(const struct chunk *chunks, size_t n, uint32_t flags, const struct codec *codec, uint8_t **out,
+                     size_t *size)
+{
+	size_t room = HEADER_SIZE + n * ENTRY_SIZE;
+	for (size_t i = 0; i < n; i++)
+		room += chunks[i].size;
+	uint8_t *bytes = budget_calloc(1, room);
+	if (!bytes)
+		return -1;
+	size_t at = HEADER_SIZE + n * ENTRY_SIZE;
+	for (size_t i = 0; i < n; i++) {
+		const struct chunk *c = &chunks[i];
+		uint8_t *entry = bytes + HEADER_SIZE + i * ENTRY_SIZE;
+		size_t stored = codec && c->size ? codec->compress(bytes + at, c->data, c->size) : 0;
+		if (stored == 0 || stored >= c->size) {
+			stored = c->size;
+			if (stored)
+				memcpy(bytes + at, c->data, stored);
+		}
+		memcpy(entry, c->id, CHUNK_ID_SIZE);
+		put(entry + 4, crc32_of(bytes + at, stored), 4);
+		put(entry + 8, at, 8);
+		put(entry + 16, stored, 8);
+		put(entry + 24, c->size, 8);
+		at += stored;
+	}
+	memcpy(bytes, magic, sizeof magic);
+	put(bytes + 8, VERSION_MAJOR, 2);
+	put(bytes + 10, VERSION_MINOR, 2);
+	put(bytes + 16, flags, 4);
+	put(bytes + 20, n, 4);
+	put(bytes + 24, crc32_of(bytes + HEADER_SIZE, n * ENTRY_SIZE), 4);
+	put(bytes + 28, crc32_of(bytes, 28), 4);
+	*out = bytes;
+	*size = at;
+	return 0;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * container - a .spoor file: header, table of chunks, chunks (doc/trace-format.md, section "Container")
+ *
+ * A container is read whole and checked whole: once container_open() has succeeded, every chunk is there, has its
+ * checksum, and (with a codec) is decompressed. It knows nothing of what chunks mean. Sizes are checked, and charged to
+ * the budget of the reader (trace/base/budget.h), in the table of chunks, before any chunk is read.
+ */
+#ifndef SPOOR_CONTAINER_H
+#define SPOOR_CONTAINER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/base/error.h"
+
+/* Compression of chunks, given by whoever links a compressor (the tracer does not: it writes chunks as they are). */
+struct codec {
+	/* Returns the compressed size, or 0 if that is not smaller than n or did not work. out holds n bytes. */
+	size_t (*compress)(void *out, const void *in, size_t n);
+	/* Fills exactly n bytes of out. Returns 0, or -1 if the input does not decompress to exactly n bytes. */
+	int (*decompress)(void *out, size_t n, const void *in, size_t stored);
+};
+
+#define CHUNK_ID_SIZE 4
+struct chunk {
+	char id[CHUNK_ID_SIZE + 1]; /* four printable characters and a NUL: "META" */
+	const uint8_t *data;        /* decompressed */
+	size_t size;
+	uint64_t offset;    /* in the file, for messages; 0 for a chunk that is to be written */
+	size_t stored_size; /* in the file, compressed */
+};
+
+struct container;
+
+/* Incompatible flags: a reader that does not know one cannot read the file. */
+#define CONTAINER_LOSSY   1u  /* columns without order */
+#define CONTAINER_HIST    2u  /* times are in the chunk HIST */
+#define CONTAINER_MAPS    4u  /* maps that share their nodes, arrays as maps of their elements */
+#define CONTAINER_THREADS 8u  /* ranks with several threads: streams (trace/model/stream.h) */
+#define CONTAINER_DERIVED 16u /* columns that follow from others, or from one list */
+#define CONTAINER_ROUNDED 32u /* counts of bins in HIST are */
+/* HIST, CNTR, FULL: the coder learns quickly; ranks are numbers in their site, sums have fewer digits */
+#define CONTAINER_BRIEF 64u
+/* all ranks are there: nodes of maps are entropy-coded, maps may have more ranks than they need, groups are in any
+ * order, coordinates derived */
+#define CONTAINER_WHOLE 128u
+#define CONTAINER_KNOWN                                                                                              \
+	(CONTAINER_WHOLE | CONTAINER_BRIEF | CONTAINER_ROUNDED | CONTAINER_LOSSY | CONTAINER_HIST | CONTAINER_MAPS | \
+	 CONTAINER_THREADS | CONTAINER_DERIVED)
+
+/* Reads and checks the file. codec may be NULL: then a compressed chunk is an error. Returns 0, or -1 with
+	 * error set ("FILE: chunk SITE at offset 312: checksum mismatch ..."). The caller destroys *out. */
+int container_open(struct container **out, const char *path, const struct codec *codec, struct error *error);
+/* The same of a file that is open, which is closed in any case; name is used in messages. */
+int container_take(struct container **out, int fd, const char *name, const struct codec *codec, struct error *error);
+/* The same from memory. bytes are copied. */
+int container_parse(struct container **out, const char *name, const void *bytes, size_t n, const struct codec *codec,
+                    struct error *error);
+void container_destroy(struct container *c);
+
+size_t container_count(const struct container *c);
+const struct chunk *container_at(const struct container *c, size_t i);
+/* The chunk with this id, or NULL. Valid until the container is destroyed. */
+const struct chunk *container_find(const struct container *c, const char *id);
+/* Its incompatible flags. */
+uint32_t container_flags(const struct container *c);
+/* Of all chunks, decompressed. */
+uint64_t container_bytes(const struct container *c);
+/* Size of the file in bytes. */
+size_t container_file_size(const struct container *c);
+const char *container_name(const struct container *c);
+
+/* Only one chunk of a file that is open, and stays so, read with as little I/O as possible (header, table, chunk): what
+ * `spoor list` needs. The caller frees *data. Returns 0 found, 1 no such chunk, -1 error. *data has a NUL behind its
+ * last byte. */
+int container_read_chunk(int fd, const char *name, const char *id, const struct codec *codec, uint8_t **data,
+                         size_t *size, struct error *error);
+
+/* Encodes chunks (id, data, size are used), with incompatible flags, into one malloc'ed buffer. Returns 0, or -1 (no
+ * memory). codec may be NULL. */
+int container_encode(const struct chunk *chunks, size_t n, uint32_t flags, const struct codec *codec, uint8_t **out,
+                     size_t *size);
+
+#endif

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * format - a trace as chunks of a container; the byte layout is in doc/trace-format.md, in the same order
+ */
+#include <string.h>
+
+#include "trace/base/budget.h"
+#include "trace/model/value.h"
+#include "trace/file/container.h"
+#include "trace/file/counts.h"
+#include "trace/file/maps.h"
+#include "trace/file/nodes.h"
+#include "trace/model/pieces.h"
+#include "trace/base/regular.h"
+#include "trace/file/sites.h"
+#include "trace/model/stream.h"
+#include "trace/file/times.h"
+#include "trace/file/timing.h"
+#include "trace/model/trace.h"
+#include "trace/base/varint.h"
+
+/* STRG, PATT: byte strings. VECT: vectors. */
+
+static void put_pool(struct writer *w, const struct pool *p, uint32_t from)
+{
+	writer_uint(w, p->count - from);
+	for (uint32_t i = from; i < p->count; i++) {
+		writer_uint(w, p->items[i].size);
+		writer_bytes(w, p->items[i].bytes, p->items[i].size);
+	}
+}
+
+static int get_pool(struct reader *r, struct pool *p)
+{
+	for (size_t n = reader_count(r); n-- > 0;) {
+		size_t size = reader_count(r);
+		const uint8_t *bytes = reader_bytes(r, size);
+		uint32_t number = p->count;
+		if (!bytes || pool_intern(p, bytes, size) != number)
+			return -1;
+	}
+	return r->bad || r->at != r->end ? -1 : 0;
+}
+
+static int64_t vector_element(const struct pool_item *item, size_t i)
+{
+	int64_t v;
+	memcpy(&v, item->bytes + i * sizeof v, sizeof v);
+	return v;
+}
+
+static void put_vectors(struct writer *w, const struct pool *p, const struct derivations *d)
+{
+	writer_uint(w, d->vector_count);
+	for (uint32_t i = 0; i < p->count; i++) {
+		if (d->vectors && d->vectors[i] == UINT32_MAX)
+			continue;
+		size_t n = p->items[i].size / sizeof(int64_t);
+		writer_uint(w, n);
+		/* runs: a value, a difference, how many more values follow with that difference */
+		for (size_t k = 0; k < n;) {
+			int64_t value = vector_element(&p->items[i], k), stride = 0;
+			size_t count = 1;
+			if (k + 1 < n) {
+				int64_t second = vector_element(&p->items[i], k + 1);
+				stride = (int64_t)((uint64_t)second - (uint64_t)value);
+				if (value_is_constant(value) || value_is_constant(second) || stride == INT64_MIN)
+					stride = 0;
+				while (k + count < n && vector_element(&p->items[i], k + count) ==
+				                                (int64_t)((uint64_t)value + (uint64_t)stride * count))
+					count++;
+				if (stride != 0 && count < 3)
+					count = 1;
+			}
+			value_put(w, value);
+			writer_uint(w, (count - 1) << 1 | (stride != 0 && count > 1));
+			if (stride != 0 && count > 1)
+				writer_int(w, stride);
+			k += count;
+		}
+	}
+}
+
+/* A vector that decodes to more elements than this is taken for damage: 128 MiB. */
+#define MAX_VECTOR (UINT64_C(1) << 24)
+
+static int get_vectors(struct reader *r, struct pool *p)
+{
+	for (size_t vectors = reader_count(r); vectors-- > 0;) {
+		uint64_t n = reader_uint(r);
+		if (r->bad || n > MAX_VECTOR)
+			return -1;
+		int64_t *values = budget_malloc((n ? n : 1) * sizeof *values);
+		uint32_t number = p->count;
+		bool ok = values;
+		for (uint64_t k = 0; ok && k < n;) {
+			int64_t value = value_get(r);
+			uint64_t more = reader_uint(r);
+			int64_t stride = more & 1 ? reader_int(r) : 0;
+			more >>= 1;
+			ok = !r->bad && more < n - k;
+			for (uint64_t i = 0; ok && i <= more; i++)
+				values[k++] = (int64_t)((uint64_t)value + (uint64_t)stride * i);
+		}
+		ok = ok && pool_intern(p, values, n * sizeof *values) == number;
+		budget_free(values);
+		if (!ok)
+			return -1;
+	}
+	return r->bad || r->at != r->end ? -1 : 0;
+}
+
+/* PATH: modules and the tree of frames. */
+
+static void put_paths(struct writer *w, const struct trace *t)
+{
+	writer_uint(w, t->module_count);
+	for (uint32_t i = 0; i < t->module_count; i++) {
+		writer_uint(w, t->modules[i].name);
+		writer_uint(w, t->modules[i].build_id);
+	}
+	writer_uint(w, t->node_count - 1);
+	uint64_t offset = 0;
+	for (uint32_t i = 1; i < t->node_count; i++) {
+		const struct trace_node *n = &t->nodes[i];
+		writer_uint(w, i - 1 - n->parent);
+		writer_uint(w, n->module == UINT32_MAX ? 0 : n->module + UINT64_C(1));
+		if (n->module == UINT32_MAX) {
+			writer_uint(w, n->offset);
+		} else {
+			writer_int(w, (int64_t)(n->offset - offset));
+			offset = n->offset;
+		}
+	}
+}
+
+static int get_paths(struct reader *r, struct trace *t)
+{
+	for (size_t n = reader_count(r); n-- > 0;) {
+		uint64_t name = reader_uint(r), build_id = reader_uint(r);
+		uint32_t number = t->module_count;
+		if (r->bad || name >= t->strings.count || build_id >= t->strings.count ||
+		    trace_module(t, (struct trace_module){(uint32_t)name, (uint32_t)build_id}) != number)
+			return -1;
+	}
+	uint64_t offset = 0;
+	for (size_t n = reader_count(r); n-- > 0;) {
+		uint32_t number = t->node_count;
+		uint64_t back = reader_uint(r), module = reader_uint(r);
+		if (r->bad || back > number - 1 || module > t->module_count)
+			return -1;
+		struct trace_node node = {number - 1 - (uint32_t)back, module == 0 ? UINT32_MAX : (uint32_t)module - 1,
+		                          0};
+		if (module == 0)
+			node.offset = reader_uint(r);
+		else
+			node.offset = offset += (uint64_t)reader_int(r);
+		if (trace_node(t, node) != number)
+			return -1;
+	}
+	return r->bad || r->at != r->end ? -1 : 0;
+}
+
+/* RANK: what is known of each rank. */
+
+/* All streams that there may be: those of the ranks of MPI_COMM_WORLD, and of their further threads. */
+static int world_of(const struct trace *t, uint64_t threads, struct rankmap *world)
+{
+	struct rankmap_builder b = {.references = false};
+	rankmap_add(&b, (struct rank_piece){.count = (uint32_t)(t->size * threads), .step = 1});
+	return rankmap_take(&b, world);
+}
+
+static void put_rank(struct writer *w, struct map_table *maps, const struct trace *t)
+{
+	struct rankmap world;
+	uint32_t threads = stream_threads(t);
+	if (world_of(t, threads, &world) != 0) {
+		w->failed = true;
+		return;
+	}
+	writer_uint(w, t->size);
+	if (threads > 1)
+		writer_uint(w, threads);
+	map_put_ranks(w, maps, &t->events, &world);
+	rankmap_free(&world);
+	map_put(w, maps, &t->events);
+	const struct rankmap *each[] = {&t->first, &t->host, &t->lost, &t->in_flight, &t->host_number};
+	for (int i = 0; i < 5; i++) {
+		writer_uint(w, !rankmap_empty(each[i]));
+		if (!rankmap_empty(each[i])) {
+			map_put_ranks(w, maps, each[i], &t->events);
+			map_put(w, maps, each[i]);
+		}
+	}
+}
+
+static int get_rank(struct reader *r, const struct map_table *maps, bool several, struct trace *t)
+{
+	int rv = -1;
+	struct rankmap ranks = {0};
+	uint64_t size = reader_uint(r), threads = several ? reader_uint(r) : 1;
+	if (r->bad || size == 0 || size > INT32_MAX || threads < 1 || threads > INT32_MAX / size)
+		return -1;
+	t->size = (uint32_t)size;
+	struct rankmap world;
+	if (world_of(t, threads, &world) != 0)
+		return -1;
+	if (map_get_ranks(r, maps, &ranks, &world) != 0 || map_get(r, maps, &t->events, &ranks, false) != 0)
+		goto done;
+	struct rankmap *each[] = {&t->first, &t->host, &t->lost, &t->in_flight, &t->host_number};
+	for (int i = 0; i < 5 && r->at != r->end; i++) {
+		if (reader_uint(r) != 1)
+			continue;
+		rankmap_free(&ranks);
+		if (map_get_ranks(r, maps, &ranks, &t->events) != 0 ||
+		    map_get(r, maps, each[i], &ranks, i != 2 && i != 4) != 0)
+			goto done;
+	}
+	rv = r->bad || r->at != r->end ? -1 : 0;
+done:
+	rankmap_free(&ranks);
+	rankmap_free(&world);
+	return rv;
+}
+
+/* LOSS: what was given up on purpose, and because memory was used up. */
+
+static bool has_loss(const struct trace_loss *l)
+{
+	bool any = l->lossy;
+	for (int i = 0; i < TRACE_STAGES; i++)
+		any |= l->stage[i].ranks > 0;
+	return any;
+}
+
+static void put_loss(struct writer *w, const struct trace_loss *l)
+{
+	writer_uint(w, l->lossy);
+	if (l->lossy) {
+		writer_uint(w, l->threshold);
+		writer_uint(w, l->structure);
+	}
+	for (int i = 0; i < TRACE_STAGES; i++) {
+		writer_uint(w, l->stage[i].ranks);
+		if (l->stage[i].ranks)
+			writer_uint(w, l->stage[i].since);
+	}
+}
+
+static int get_loss(struct reader *r, struct trace_loss *l)
+{
+	l->lossy = reader_uint(r) != 0;
+	if (l->lossy) {
+		l->threshold = reader_uint(r);
+		l->structure = reader_uint(r) != 0;
+	}
+	for (int i = 0; i < TRACE_STAGES; i++) {
+		l->stage[i].ranks = reader_uint(r);
+		if (l->stage[i].ranks)
+			l->stage[i].since = reader_uint(r);
+	}
+	return r->bad || r->at != r->end ? -1 : 0;
+}
+
+/* The whole. Nodes of maps are a chunk only if there are any. */
+
+enum {
+	PART_STRG,
+	PART_PATH,
+	PART_VECT,
+	PART_PATT,
+	PART_MAPS,
+	PART_RANK,
+	PART_SITE,
+	PART_HIST,
+	PART_LOSS,
+	PART_CNTR,
+	PART_FULL,
+	PARTS
+};
+static const char part_id[PARTS][CHUNK_ID_SIZE + 1] = {"STRG", "PATH", "VECT", "PATT", "MAPS", "RANK",
+                                                       "SITE", "HIST", "LOSS", "CNTR", "FULL"};
+
+static bool is_optional(size_t part)
+{
+	return part == PART_MAPS || part >= PART_LOSS;
+}
+
+int trace_encode(const struct trace *t, const struct chunk *further, size_t n, const struct codec *codec,
+                 uint8_t **bytes, size_t *size)
+{
+	int rv = -1;
+	struct writer part[PARTS] = {{0}};
+	struct map_table maps = {.height = NULL};
+	struct derivations derivations;
+	bool rosters = false, whole = stream_ranks(t, &t->events) >= t->size;
+	struct chunk *chunks = budget_calloc(PARTS + n, sizeof *chunks);
+	if (derive_find(&derivations, t) != 0)
+		goto done;
+	put_pool(&part[PART_STRG], &t->strings, 1);
+	put_paths(&part[PART_PATH], t);
+	put_vectors(&part[PART_VECT], &t->vector_pool, &derivations);
+	put_pool(&part[PART_PATT], &t->patterns, 0);
+	put_rank(&part[PART_RANK], &maps, t);
+	sites_put(&part[PART_SITE], &maps, t, &derivations, whole, &rosters);
+	times_put(&part[PART_HIST], t);
+	nodes_put(&part[PART_MAPS], &maps.loom, whole);
+	put_loss(&part[PART_LOSS], &t->loss);
+	if (t->counter_count)
+		counts_put(&part[PART_CNTR], t, times_complete(t));
+	if (t->timing_count)
+		timing_put(&part[PART_FULL], t, times_complete(t));
+	if (!chunks)
+		goto done;
+	size_t count = 0;
+	for (size_t i = 0; i < PARTS; i++) {
+		if (part[i].failed)
+			goto done;
+		if ((i == PART_MAPS && maps.loom.count == 0) || (i == PART_LOSS && !has_loss(&t->loss)) ||
+		    (i > PART_LOSS && part[i].size == 0))
+			continue;
+		memcpy(chunks[count].id, part_id[i], sizeof chunks[count].id);
+		chunks[count].data = part[i].data;
+		chunks[count++].size = part[i].size;
+	}
+	for (size_t i = 0; i < n; i++)
+		chunks[count++] = further[i];
+	uint32_t flags = CONTAINER_HIST | CONTAINER_MAPS | (trace_has_lossy(t) ? CONTAINER_LOSSY : 0) |
+	                 (stream_threads(t) > 1 ? CONTAINER_THREADS : 0) |
+	                 (derivations.count || rosters ? CONTAINER_DERIVED : 0) |
+	                 (times_complete(t) ? CONTAINER_ROUNDED | CONTAINER_BRIEF : 0) | (whole ? CONTAINER_WHOLE : 0);
+	rv = container_encode(chunks, count, flags, codec, bytes, size);
+done:
+	for (size_t i = 0; i < PARTS; i++)
+		writer_free(&part[i]);
+	derive_free(&derivations);
+	map_table_free(&maps);
+	budget_free(chunks);
+	return rv;
+}
+
+static int get_part(struct reader *r, size_t part, struct map_table *maps, uint32_t flags, struct trace *t,
+                    trace_needs *needs, bool *left_out)
+{
+	switch (part) {
+	case PART_STRG:
+		return get_pool(r, &t->strings);
+	case PART_PATH:
+		return get_paths(r, t);
+	case PART_VECT:
+		return get_vectors(r, &t->vector_pool);
+	case PART_PATT:
+		return get_pool(r, &t->patterns);
+	case PART_MAPS:
+		return nodes_get(r, &maps->loom, &maps->height, flags & CONTAINER_WHOLE);
+	case PART_RANK:
+		return get_rank(r, maps, flags & CONTAINER_THREADS, t);
+	case PART_SITE:
+		return sites_get(r, maps, t, needs, left_out);
+	case PART_HIST:
+		return times_get(r, t, flags);
+	case PART_LOSS:
+		return get_loss(r, &t->loss);
+	case PART_CNTR:
+		return counts_get(r, t, flags);
+	case PART_FULL:
+		return timing_get(r, t, flags);
+	}
+	return -1;
+}
+
+int trace_decode(struct trace *t, const struct container *c, struct error *error)
+{
+	return trace_decode_some(t, c, NULL, NULL, error);
+}
+
+int trace_decode_some(struct trace *t, const struct container *c, trace_needs *needs, bool *left_out,
+                      struct error *error)
+{
+	struct error inner = {""};
+	struct map_table maps = {.height = NULL};
+	int rv = 0;
+	if (trace_init(t) != 0)
+		return error_set(error, "%s: no memory", container_name(c));
+	uint64_t steps = budget_narrow(BUDGET_READ + BUDGET_EACH * container_bytes(c));
+	for (size_t i = 0; rv == 0 && i < PARTS; i++) {
+		const struct chunk *chunk = container_find(c, part_id[i]);
+		bool sums = i == PART_HIST && !chunk;
+		if (sums) /* version 1.0 */
+			chunk = container_find(c, "TIME");
+		if (!chunk && is_optional(i))
+			continue;
+		if (!chunk) {
+			rv = error_set(error, "%s: chunk %s is missing: not a complete trace", container_name(c),
+			               part_id[i]);
+			break;
+		}
+		struct reader r = reader_of(chunk->data, chunk->size);
+		if ((sums ? times_get_sums(&r, t) : get_part(&r, i, &maps, container_flags(c), t, needs, left_out)) !=
+		    0)
+			rv = error_set(error, "%s: chunk %s at offset %llu: damaged content at its byte %zu",
+			               container_name(c), part_id[i], (unsigned long long)chunk->offset,
+			               reader_offset(&r));
+	}
+	map_table_free(&maps);
+	if (rv == 0 && trace_check(t, &inner) != 0)
+		rv = error_set(error, "%s: chunk SITE at offset %llu: %s", container_name(c),
+		               (unsigned long long)container_find(c, "SITE")->offset, inner.text);
+	if (budget_explain(container_name(c), error))
+		rv = -1;
+	budget_widen(steps);
+	return rv;
+}
+
+int trace_take(struct trace *t, struct container **c, int fd, const char *name, const struct codec *codec,
+               struct error *error)
+{
+	struct budget own = {.memory = BUDGET_MEMORY, .steps = BUDGET_STEPS, .grows = true};
+	bool begun = budget_now != NULL;
+	*t = (struct trace){.size = 0};
+	if (!begun)
+		budget_begin(&own);
+	int rv = container_take(c, fd, name, codec, error) == 0 && trace_decode(t, *c, error) == 0 ? 0 : -1;
+	if (!begun)
+		budget_end(&own);
+	return rv;
+}
+
+int trace_open(struct trace *t, struct container **c, const char *path, const struct codec *codec, struct error *error)
+{
+	*t = (struct trace){.size = 0};
+	*c = NULL;
+	int fd = regular_open_named(path, NULL, error);
+	return fd < 0 ? -1 : trace_take(t, c, fd, path, codec, error);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * histogram - one histogram in a file (doc/trace-format.md, "a time"): as it is, or compact; for times.c and counts.c
+ */
+#ifndef SPOOR_HISTOGRAM_H
+#define SPOOR_HISTOGRAM_H
+
+#include "trace/base/entropy.h"
+#include "trace/model/rankorder.h"
+#include "trace/model/trace.h"
+
+#define HISTOGRAM_CONTEXTS 11
+#define HISTOGRAM_DIGITS   63 /* of entropy_put_number: all */
+
+/* As it is. */
+void histogram_put_whole(struct writer *w, const struct trace_time *t);
+/* Into a zeroed one. Returns 0, or -1: damaged, or no memory. */
+int histogram_get_whole(struct reader *r, struct trace_time *t);
+uint32_t histogram_get_rank(struct reader *r);
+
+/* What SITE says of the visits of a site. */
+struct histogram_visits {
+	uint64_t sum, ranks;
+	uint32_t first; /* rank */
+	struct rank_order order;
+};
+/* Of all sites. NULL: no memory. */
+struct histogram_visits *histogram_visits_new(const struct trace *t);
+void histogram_visits_free(struct histogram_visits *visits, const struct trace *t);
+
+/* How files of earlier versions differ (flags: those of the container). */
+enum histogram_form {
+	HISTOGRAM_WHOLE_COUNTS = 1, /* counts of bins are not rounded */
+	HISTOGRAM_LONG =
+		/* ranks are not numbers in their site, sums, extremes and visits are exact, and the coder learns slowly
+		 * */
+	2,
+};
+unsigned histogram_form(uint32_t flags);
+
+/* What a reader knows of where a histogram belongs before it reads it. */
+struct histogram_place {
+	unsigned at;   /* the first context, of HISTOGRAM_CONTEXTS */
+	uint32_t only; /* UINT32_MAX, or the rank that all values are of */
+	unsigned rank_bits;
+	const struct rank_order *order; /* what ranks are numbers in; NULL: they are as they are */
+	bool once;                      /* no rank was there twice */
+	unsigned form;                  /* only readers ask */
+	unsigned k;
+	uint64_t all; /* the sum of all histograms: those that are less than 1/share of it get fewer bins */
+	unsigned share;
+};
+/* from: of the site that it is of; of: of the site that its visits are numbered by. `all` is 0. */
+struct histogram_place histogram_place(const struct trace *t, const struct histogram_visits *from,
+                                       const struct histogram_visits *of, unsigned at, unsigned form);
+/* A rank that was at the site. */
+void histogram_put_rank(struct entropy_writer *e, const struct histogram_place *p, uint32_t rank);
+uint32_t histogram_rank(struct entropy_reader *e, const struct histogram_place *p);
+
+/* The sum as a file has it: what is decided by it is decided alike when the file is written again. */
+uint64_t histogram_sum(const struct trace_time *t);
+/* Compact. expected: the count that the reader expects. */
+void histogram_put(struct entropy_writer *e, const struct histogram_place *p, const struct trace_time *time,
+                   uint64_t expected);
+int histogram_get(struct entropy_reader *e, const struct histogram_place *p, struct trace_time *t, uint64_t expected);
+
+/* How many bits the numbers below `values` need. */
+unsigned histogram_bits(uint64_t values);
+
+#endif

@@ -1,0 +1,710 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * rankmap - a value for each rank of a set of ranks, as a decision diagram over the bits of the rank
+ */
+#include "trace/model/rankmap.h"
+
+#include <string.h>
+
+#include "trace/base/budget.h"
+#include "trace/model/value.h"
+#include "trace/base/index.h"
+
+static inline int64_t plus(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static inline int64_t minus(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+static const struct rank_edge absent = {RANK_ABSENT, 0};
+
+/* Gives what was woven to the caller and empties the loom. */
+static int loom_take(struct rank_loom *l, struct rank_edge root, uint32_t level, struct rankmap *out)
+{
+	int rv = rank_loom_map(l, root, level, out);
+	rank_loom_free(l);
+	return rv;
+}
+
+/* Building rank by rank. The ranks below `next` are aligned blocks, one for each bit of next that is set. */
+
+static void push(struct rankmap_builder *b, uint32_t level, struct rank_edge e)
+{
+	uint64_t at = b->next;
+	b->next += UINT64_C(1) << level;
+	for (; at >> level & 1; level++)
+		e = rank_edge_make(&b->loom, b->edge[level], e);
+	b->edge[level] = e;
+}
+
+/* n ranks that are all alike. */
+static void push_run(struct rankmap_builder *b, uint64_t n, struct rank_edge e)
+{
+	while (n > 0) {
+		uint32_t level = 63 - (uint32_t)__builtin_clzll(n),
+			 aligned = b->next ? (uint32_t)__builtin_ctzll(b->next) : level;
+		if (aligned < level)
+			level = aligned;
+		push(b, level, e);
+		n -= UINT64_C(1) << level;
+	}
+}
+
+void rankmap_add(struct rankmap_builder *b, struct rank_piece p)
+{
+	if (p.count == 0)
+		return;
+	if (p.first < b->next || (uint64_t)p.first + (uint64_t)(p.count - 1) * p.step > UINT32_MAX ||
+	    (p.count > 1 && p.step == 0)) {
+		b->failed = true;
+		return;
+	}
+	bool alike = p.slope == 0 && (p.step == 1 || p.count == 1);
+	for (uint32_t i = 0; i < (alike ? 1 : p.count); i++) {
+		if (!budget_step(1)) {
+			b->failed = true;
+			return;
+		}
+		int64_t value = plus(p.value, (int64_t)((uint64_t)p.slope * i));
+		struct rank_edge e = {RANK_PLAIN, value};
+		if (b->references || value_is_constant(value))
+			e = rank_edge_leaf(&b->loom, value);
+		push_run(b, p.first + (uint64_t)i * p.step - b->next, absent);
+		push_run(b, alike ? p.count : 1, e);
+	}
+}
+
+int rankmap_take(struct rankmap_builder *b, struct rankmap *out)
+{
+	*out = (struct rankmap){0};
+	int rv = 0;
+	bool references = b->references;
+	if (b->failed || b->loom.failed) {
+		rank_loom_free(&b->loom);
+		rv = -1;
+	} else if (b->next > 0) {
+		/* fill up to a power of two */
+		while (b->next & (b->next - 1))
+			push(b, (uint32_t)__builtin_ctzll(b->next), absent);
+		uint32_t level = (uint32_t)__builtin_ctzll(b->next);
+		rv = loom_take(&b->loom, b->edge[level], level, out);
+	}
+	*b = (struct rankmap_builder){.references = references};
+	return rv;
+}
+
+void rankmap_free(struct rankmap *m)
+{
+	budget_free(m->nodes);
+	*m = (struct rankmap){0};
+}
+
+int rankmap_single(struct rankmap *m, uint32_t rank, int64_t value, bool reference)
+{
+	struct rankmap_builder b = {.references = reference};
+	rankmap_add(&b, (struct rank_piece){.first = rank, .count = 1, .step = 1, .value = value});
+	return rankmap_take(&b, m);
+}
+
+int rankmap_copy(struct rankmap *m, const struct rankmap *from)
+{
+	*m = *from;
+	m->nodes = from->node_count ? budget_malloc(from->node_count * sizeof *m->nodes) : NULL;
+	if (from->node_count && !m->nodes) {
+		*m = (struct rankmap){0};
+		return -1;
+	}
+	if (from->node_count)
+		memcpy(m->nodes, from->nodes, from->node_count * sizeof *m->nodes);
+	return 0;
+}
+
+/* A diagram of the same form with other leaves. */
+struct rewriting {
+	int64_t (*translate)(void *context, int64_t value); /* NULL: all ranks get `uniform`, and lose their values */
+	void *context;
+	struct rank_edge uniform;
+};
+
+/* Nodes of m, as edges of a loom, which are relative to a base of 0. Returns NULL on no memory. */
+static struct rank_edge *weave(struct rank_loom *l, const struct rankmap *m, const struct rewriting *x)
+{
+	struct rank_edge *edge = budget_malloc(((size_t)m->node_count + RANK_NODE) * sizeof *edge);
+	if (!edge)
+		return NULL;
+	bool plain = !x || x->translate;
+	edge[RANK_ABSENT] = absent;
+	edge[RANK_PLAIN] = plain ? (struct rank_edge){RANK_PLAIN, 0} : x->uniform;
+	for (uint32_t i = 0; i < m->node_count; i++) {
+		const struct rank_node *n = &m->nodes[i];
+		if (n->low == RANK_LEAF) {
+			edge[i + RANK_NODE] =
+				plain ? rank_edge_leaf(l, x ? x->translate(x->context, n->delta) : n->delta)
+				      : x->uniform;
+		} else {
+			struct rank_edge high = edge[n->high];
+			high.base = plus(high.base, plain ? n->delta : 0);
+			edge[i + RANK_NODE] = rank_edge_make(l, edge[n->low], high);
+		}
+	}
+	return edge;
+}
+
+struct rank_edge *rankmap_weave(struct rank_loom *l, const struct rankmap *m)
+{
+	return weave(l, m, NULL);
+}
+
+static int rewrite(struct rankmap *out, const struct rankmap *m, struct rank_loom *l, const struct rewriting *x)
+{
+	int rv = -1;
+	struct rank_edge *edge = weave(l, m, x);
+	struct rankmap made = {0};
+	if (edge) {
+		struct rank_edge root = edge[m->root];
+		root.base = plus(root.base, x->translate ? m->base : 0);
+		rv = rank_loom_map(l, root, m->level, &made);
+	}
+	budget_free(edge);
+	rank_loom_free(l);
+	if (rv == 0) {
+		if (out == m)
+			rankmap_free(out);
+		*out = made;
+	}
+	return rv;
+}
+
+/* Of a set, whose nodes say nothing but which ranks there are: they stay as they are. With a leaf that is the first
+ * node, for a walk comes to it before it has been through any other. */
+static int fill_set(struct rankmap *out, const struct rankmap *set, int64_t value, bool leaf)
+{
+	struct rankmap made = {
+		.node_count = set->node_count + leaf, .root = set->root, .level = set->level, .base = leaf ? 0 : value};
+	if (made.node_count && !(made.nodes = budget_malloc(made.node_count * sizeof *made.nodes)))
+		return -1;
+	if (!leaf && made.node_count)
+		memcpy(made.nodes, set->nodes, made.node_count * sizeof *made.nodes);
+	if (leaf) {
+		uint32_t plus_leaf[] = {RANK_ABSENT, RANK_NODE};
+		made.nodes[0] = (struct rank_node){.low = RANK_LEAF, .delta = value};
+		made.root = set->root < RANK_NODE ? plus_leaf[set->root] : set->root + 1;
+		for (uint32_t i = 0; i < set->node_count; i++) {
+			const struct rank_node *n = &set->nodes[i];
+			made.nodes[i + 1] =
+				(struct rank_node){n->low < RANK_NODE ? plus_leaf[n->low] : n->low + 1,
+			                           n->high < RANK_NODE ? plus_leaf[n->high] : n->high + 1, 0};
+		}
+	}
+	if (out == set)
+		rankmap_free(out);
+	*out = made;
+	return 0;
+}
+
+static bool is_set(const struct rankmap *m)
+{
+	for (uint32_t i = 0; i < m->node_count; i++)
+		if (m->nodes[i].low == RANK_LEAF || m->nodes[i].delta)
+			return false;
+	return !rankmap_empty(m);
+}
+
+int rankmap_fill(struct rankmap *out, const struct rankmap *domain, int64_t value, bool reference)
+{
+	struct rank_loom l = {0};
+	struct rewriting x = {.uniform = {RANK_PLAIN, value}};
+	bool leaf = reference || value_is_constant(value);
+	if (out != domain)
+		*out = (struct rankmap){0};
+	if (is_set(domain))
+		return fill_set(out, domain, value, leaf);
+	if (leaf)
+		x.uniform = rank_edge_leaf(&l, value);
+	return rewrite(out, domain, &l, &x);
+}
+
+int rankmap_translate(struct rankmap *out, const struct rankmap *m, int64_t (*translate)(void *context, int64_t value),
+                      void *context)
+{
+	struct rank_loom l = {0};
+	if (out != m)
+		*out = (struct rankmap){0};
+	return rewrite(out, m, &l, &(struct rewriting){.translate = translate, .context = context});
+}
+
+/* Two diagrams at once. Pairs of nodes that were met before are remembered: a diagram has far more ways through it than
+ * nodes. */
+
+struct pair {
+	uint32_t a, b;  /* a == 0: free */
+	int64_t offset; /* base of b relative to that of a */
+	struct rank_edge edge;
+};
+
+struct pairing {
+	struct rank_loom loom;
+	const struct rankmap *a, *b;
+	struct rank_edge *edges_a, *edges_b; /* what the nodes are in the loom */
+	struct pair *pairs;
+	size_t mask, count;
+	uint64_t times;
+	bool overlap, failed;
+};
+
+static struct pair *pair_find(struct pairing *x, uint32_t a, uint32_t b, int64_t offset)
+{
+	if (2 * (x->count + 1) > x->mask) {
+		size_t size = x->mask ? (x->mask + 1) * 2 : 64;
+		struct pair *pairs = budget_calloc(size, sizeof *pairs);
+		if (!pairs) {
+			x->failed = true;
+			return NULL;
+		}
+		for (size_t i = 0; x->pairs && i <= x->mask; i++) {
+			const struct pair *p = &x->pairs[i];
+			if (!p->a)
+				continue;
+			size_t at = hash_mix(hash_mix(p->a, p->b), (uint64_t)p->offset) & (size - 1);
+			while (pairs[at].a)
+				at = (at + 1) & (size - 1);
+			pairs[at] = *p;
+		}
+		budget_free(x->pairs);
+		x->pairs = pairs;
+		x->mask = size - 1;
+	}
+	size_t at = hash_mix(hash_mix(a, b), (uint64_t)offset) & x->mask;
+	while (x->pairs[at].a && (x->pairs[at].a != a || x->pairs[at].b != b || x->pairs[at].offset != offset))
+		at = (at + 1) & x->mask;
+	return &x->pairs[at];
+}
+
+static void pair_keep(struct pairing *x, uint32_t a, uint32_t b, int64_t offset, struct rank_edge made)
+{
+	struct pair *p = pair_find(x, a, b, offset);
+	if (!p)
+		return;
+	x->count += p->a == 0;
+	*p = (struct pair){a, b, offset, made};
+}
+
+static const struct rank_node *inner(const struct rankmap *m, uint32_t to)
+{
+	return to >= RANK_NODE && m->nodes[to - RANK_NODE].low != RANK_LEAF ? &m->nodes[to - RANK_NODE] : NULL;
+}
+
+/* The base of the result is relative to that of a; `offset` is the base of b likewise. */
+static struct rank_edge unite(struct pairing *x, uint32_t a, uint32_t b, int64_t offset)
+{
+	if (b == RANK_ABSENT)
+		return x->edges_a[a];
+	if (a == RANK_ABSENT)
+		return (struct rank_edge){x->edges_b[b].to, plus(x->edges_b[b].base, offset)};
+	const struct rank_node *na = inner(x->a, a), *nb = inner(x->b, b);
+	if (!na || !nb) {
+		x->overlap = true;
+		return absent;
+	}
+	struct pair *known = pair_find(x, a, b, offset);
+	if (!known || x->overlap)
+		return absent;
+	if (known->a)
+		return known->edge;
+	struct rank_edge low = unite(x, na->low, nb->low, offset);
+	struct rank_edge high = unite(x, na->high, nb->high, minus(plus(offset, nb->delta), na->delta));
+	high.base = plus(high.base, na->delta);
+	struct rank_edge made = rank_edge_make(&x->loom, low, high);
+	pair_keep(x, a, b, offset, made);
+	return made;
+}
+
+/* What a says of the ranks of b. */
+static struct rank_edge restrict_to(struct pairing *x, uint32_t a, uint32_t b)
+{
+	if (a == RANK_ABSENT || b == RANK_ABSENT)
+		return absent;
+	const struct rank_node *na = inner(x->a, a), *nb = inner(x->b, b);
+	if (!nb)
+		return x->edges_a[a];
+	struct pair *known = pair_find(x, a, b, 0);
+	if (!known)
+		return absent;
+	if (known->a)
+		return known->edge;
+	struct rank_edge low = restrict_to(x, na ? na->low : a, nb->low),
+			 high = restrict_to(x, na ? na->high : a, nb->high);
+	high.base = plus(high.base, na ? na->delta : 0);
+	struct rank_edge made = rank_edge_make(&x->loom, low, high);
+	pair_keep(x, a, b, 0, made);
+	return made;
+}
+
+/* Both have the same ranks: a whole subtree here may be nodes there. */
+static struct rank_edge add(struct pairing *x, uint32_t a, uint32_t b)
+{
+	const struct rank_node *na = inner(x->a, a), *nb = inner(x->b, b);
+	if (a == RANK_ABSENT || b == RANK_ABSENT || (!na && !nb)) {
+		x->overlap |= a != b;
+		return a == RANK_PLAIN ? (struct rank_edge){RANK_PLAIN, 0} : absent;
+	}
+	struct pair *known = pair_find(x, a, b, 0);
+	if (!known || x->overlap)
+		return absent;
+	if (known->a)
+		return known->edge;
+	struct rank_edge low = add(x, na ? na->low : a, nb ? nb->low : b),
+			 high = add(x, na ? na->high : a, nb ? nb->high : b);
+	high.base = plus(high.base, plus(na ? na->delta : 0, (int64_t)(x->times * (uint64_t)(nb ? nb->delta : 0))));
+	struct rank_edge made = rank_edge_make(&x->loom, low, high);
+	pair_keep(x, a, b, 0, made);
+	return made;
+}
+
+/* The map seen from a higher level; its nodes are a copy, NULL on no memory. */
+static struct rankmap raised(const struct rankmap *m, uint32_t level)
+{
+	struct rankmap high = *m;
+	high.nodes = budget_malloc(((size_t)m->node_count + RANK_LEVELS) * sizeof *high.nodes);
+	if (high.nodes && m->node_count)
+		memcpy(high.nodes, m->nodes, m->node_count * sizeof *high.nodes);
+	for (; high.nodes && high.root != RANK_ABSENT && high.level < level; high.level++) {
+		high.nodes[high.node_count] = (struct rank_node){.low = high.root, .high = RANK_ABSENT};
+		high.root = high.node_count++ + RANK_NODE;
+	}
+	return high;
+}
+
+enum operation { UNITE, RESTRICT, ADD };
+
+static int both(struct rankmap *out, const struct rankmap *a, const struct rankmap *b, enum operation operation,
+                uint64_t times)
+{
+	int rv = -1;
+	uint32_t level = a->level > b->level ? a->level : b->level;
+	struct rankmap high_a = raised(a, level), high_b = raised(b, level), made = {0};
+	struct pairing x = {.a = &high_a, .b = &high_b, .times = times};
+	if (high_a.nodes && high_b.nodes) {
+		x.edges_a = weave(&x.loom, &high_a, NULL);
+		x.edges_b = weave(&x.loom, &high_b, NULL);
+	}
+	if (x.edges_a && x.edges_b) {
+		struct rank_edge root = operation == UNITE
+		                                ? unite(&x, high_a.root, high_b.root, minus(b->base, a->base))
+		                        : operation == RESTRICT ? restrict_to(&x, high_a.root, high_b.root)
+		                                                : add(&x, high_a.root, high_b.root);
+		root.base = plus(root.base, plus(a->base, operation == ADD ? (int64_t)(times * (uint64_t)b->base) : 0));
+		rv = x.overlap || x.failed ? -1 : rank_loom_map(&x.loom, root, level, &made);
+	}
+	rank_loom_free(&x.loom);
+	budget_free(x.edges_a);
+	budget_free(x.edges_b);
+	budget_free(x.pairs);
+	budget_free(high_a.nodes);
+	budget_free(high_b.nodes);
+	if (rv == 0) {
+		if (out == a || out == b)
+			rankmap_free(out);
+		*out = made;
+	}
+	return rv;
+}
+
+int rankmap_union(struct rankmap *out, const struct rankmap *a, const struct rankmap *b)
+{
+	return both(out, a, b, UNITE, 0);
+}
+
+int rankmap_restrict(struct rankmap *out, const struct rankmap *m, const struct rankmap *set)
+{
+	return both(out, m, set, RESTRICT, 0);
+}
+
+int rankmap_sum_of(struct rankmap *out, const struct rankmap *a, const struct rankmap *b, uint64_t times)
+{
+	return both(out, a, b, ADD, times);
+}
+
+/* Questions. */
+
+bool rankmap_get(const struct rankmap *m, uint32_t rank, int64_t *value)
+{
+	uint32_t to = m->root, level = m->level;
+	int64_t sum = m->base;
+	if (level < 32 && rank >> level)
+		return false;
+	while (to >= RANK_NODE) {
+		const struct rank_node *n = &m->nodes[to - RANK_NODE];
+		if (n->low == RANK_LEAF) {
+			*value = n->delta;
+			return true;
+		}
+		level--;
+		if (rank >> level & 1) {
+			to = n->high;
+			sum = plus(sum, n->delta);
+		} else {
+			to = n->low;
+		}
+	}
+	*value = sum;
+	return to == RANK_PLAIN;
+}
+
+/* The lowest rank of a subtree that is not below `from` (relative to the subtree). */
+static bool next_in(const struct rankmap *m, uint32_t to, uint32_t level, uint64_t from, int64_t base, uint64_t *rank,
+                    int64_t *value)
+{
+	if (to == RANK_ABSENT || from >> level)
+		return false;
+	const struct rank_node *n = inner(m, to);
+	if (!n) {
+		*rank = from;
+		*value = to == RANK_PLAIN ? base : m->nodes[to - RANK_NODE].delta;
+		return true;
+	}
+	uint64_t half = UINT64_C(1) << (level - 1);
+	if (from < half && next_in(m, n->low, level - 1, from, base, rank, value))
+		return true;
+	if (!next_in(m, n->high, level - 1, from < half ? 0 : from - half, plus(base, n->delta), rank, value))
+		return false;
+	*rank += half;
+	return true;
+}
+
+bool rankmap_next(const struct rankmap *m, uint64_t *rank, int64_t *value)
+{
+	return budget_step(1) && next_in(m, m->root, m->level, *rank, m->base, rank, value);
+}
+
+uint64_t *rankmap_shares(const struct rankmap *m)
+{
+	uint64_t *share = budget_malloc(((size_t)m->node_count + RANK_NODE) * sizeof *share);
+	if (!share)
+		return NULL;
+	share[RANK_ABSENT] = 0;
+	share[RANK_PLAIN] = UINT64_C(1) << RANK_LEVELS;
+	for (uint32_t i = 0; i < m->node_count; i++)
+		share[i + RANK_NODE] = m->nodes[i].low == RANK_LEAF
+		                               ? UINT64_C(1) << RANK_LEVELS
+		                               : (share[m->nodes[i].low] + share[m->nodes[i].high]) / 2;
+	return share;
+}
+
+uint64_t rankmap_size(const struct rankmap *m)
+{
+	uint64_t *share = rankmap_shares(m);
+	uint64_t n = share ? share[m->root] >> (RANK_LEVELS - m->level) : 0;
+	budget_free(share);
+	return n;
+}
+
+int64_t rankmap_sum(const struct rankmap *m)
+{
+	/* of plain values: their number and their sum, scaled likewise */
+	typedef __int128 wide;
+	struct {
+		wide count, sum;
+	} *x = budget_malloc(((size_t)m->node_count + RANK_NODE) * sizeof *x);
+	if (!x)
+		return 0;
+	x[RANK_ABSENT].count = x[RANK_ABSENT].sum = x[RANK_PLAIN].sum = 0;
+	x[RANK_PLAIN].count = (wide)1 << RANK_LEVELS;
+	for (uint32_t i = 0; i < m->node_count; i++) {
+		const struct rank_node *n = &m->nodes[i];
+		bool leaf = n->low == RANK_LEAF;
+		x[i + RANK_NODE].count = leaf ? 0 : (x[n->low].count + x[n->high].count) / 2;
+		x[i + RANK_NODE].sum = leaf ? 0 : (x[n->low].sum + x[n->high].sum + x[n->high].count * n->delta) / 2;
+	}
+	wide sum = (x[m->root].sum + x[m->root].count * m->base) / ((wide)1 << (RANK_LEVELS - m->level));
+	budget_free(x);
+	return (int64_t)sum;
+}
+
+uint32_t rankmap_first(const struct rankmap *m)
+{
+	uint32_t rank = 0, level = m->level;
+	for (const struct rank_node *n = inner(m, m->root); n;) {
+		level--;
+		bool high = n->low == RANK_ABSENT;
+		rank |= high ? UINT32_C(1) << level : 0;
+		n = inner(m, high ? n->high : n->low);
+	}
+	return rank;
+}
+
+uint32_t rankmap_last(const struct rankmap *m)
+{
+	uint32_t rank = 0, level = m->level;
+	for (const struct rank_node *n = inner(m, m->root); n;) {
+		level--;
+		bool high = n->high != RANK_ABSENT;
+		rank |= high ? UINT32_C(1) << level : 0;
+		n = inner(m, high ? n->high : n->low);
+	}
+	return rank | (uint32_t)((UINT64_C(1) << level) - 1);
+}
+
+bool rankmap_has_plain(const struct rankmap *m)
+{
+	bool plain = m->root == RANK_PLAIN;
+	for (uint32_t i = 0; i < m->node_count && !plain; i++)
+		plain = m->nodes[i].low != RANK_LEAF &&
+		        (m->nodes[i].low == RANK_PLAIN || m->nodes[i].high == RANK_PLAIN);
+	return plain;
+}
+
+bool rankmap_constant(const struct rankmap *m, int64_t *value)
+{
+	const struct rank_node *leaf = NULL;
+	bool plain = m->root == RANK_PLAIN;
+	for (uint32_t i = 0; i < m->node_count; i++) {
+		const struct rank_node *n = &m->nodes[i];
+		if (n->low == RANK_LEAF) {
+			if (leaf)
+				return false;
+			leaf = n;
+		} else {
+			if (n->delta)
+				return false;
+			plain |= n->low == RANK_PLAIN || n->high == RANK_PLAIN;
+		}
+	}
+	if (rankmap_empty(m) || (leaf && plain))
+		return false;
+	if (value)
+		*value = leaf ? leaf->delta : m->base;
+	return true;
+}
+
+bool rankmap_equal(const struct rankmap *a, const struct rankmap *b)
+{
+	if (a->node_count != b->node_count || a->root != b->root || a->level != b->level || a->base != b->base)
+		return false;
+	for (uint32_t i = 0; i < a->node_count; i++)
+		if (a->nodes[i].low != b->nodes[i].low || a->nodes[i].high != b->nodes[i].high ||
+		    a->nodes[i].delta != b->nodes[i].delta)
+			return false;
+	return true;
+}
+
+/* Have two subtrees the same ranks? 1, 0; -1: it takes more steps than are left. A subtree that has them all needs not
+ * be looked into. */
+static int same_in(const struct rankmap *a, uint32_t to_a, const struct rankmap *b, uint32_t to_b, int *steps)
+{
+	const struct rank_node *x = inner(a, to_a), *y = inner(b, to_b);
+	if (to_a == RANK_ABSENT || to_b == RANK_ABSENT)
+		return to_a == to_b;
+	if (!x && !y)
+		return 1;
+	if ((*steps)-- <= 0)
+		return -1;
+	uint32_t low_a = x ? x->low : to_a, low_b = y ? y->low : to_b, high_a = x ? x->high : to_a,
+		 high_b = y ? y->high : to_b;
+	int same = same_in(a, low_a, b, low_b, steps);
+	return same != 1 || (low_a == high_a && low_b == high_b) ? same : same_in(a, high_a, b, high_b, steps);
+}
+
+#define STEPS 512 /* ways through two diagrams; there may be far more of them than nodes */
+
+bool rankmap_same_ranks(const struct rankmap *a, const struct rankmap *b)
+{
+	struct rankmap x = {0}, y = {0};
+	int steps = STEPS, same = a->level == b->level ? same_in(a, a->root, b, b->root, &steps) : 0;
+	if (same < 0)
+		same = rankmap_fill(&x, a, 0, false) == 0 && rankmap_fill(&y, b, 0, false) == 0 &&
+		       rankmap_equal(&x, &y);
+	rankmap_free(&x);
+	rankmap_free(&y);
+	return same;
+}
+
+/* Pieces. */
+
+struct piecing {
+	struct rank_piece *pieces;
+	size_t count, capacity;
+	struct rank_piece last; /* count 0: none */
+	bool last_plain, failed;
+};
+
+static void piece_flush(struct piecing *x)
+{
+	if (x->last.count == 0 || x->failed)
+		return;
+	if (x->count == x->capacity) {
+		size_t capacity = x->capacity ? x->capacity * 2 : 4;
+		struct rank_piece *pieces = budget_realloc(x->pieces, capacity * sizeof *pieces);
+		if (!pieces) {
+			x->failed = true;
+			return;
+		}
+		x->pieces = pieces;
+		x->capacity = capacity;
+	}
+	if (x->last.count == 1) {
+		x->last.step = 1;
+		x->last.slope = 0;
+	}
+	x->pieces[x->count++] = x->last;
+	x->last.count = 0;
+}
+
+/* n ranks from `first` that all have this value: makes the piece under way longer, or begins another. */
+static void piece_add(struct piecing *x, uint32_t first, uint64_t n, int64_t value, bool plain)
+{
+	struct rank_piece *last = &x->last;
+	for (; n > 0 && !x->failed; first++, n--) {
+		x->failed |= !budget_step(1);
+		bool fits = plain == x->last_plain && (plain || value == last->value);
+		if (last->count == 1 && fits) {
+			last->step = first - last->first;
+			last->slope = minus(value, last->value);
+			last->count = 2;
+		} else if (last->count > 1 && fits && first == last->first + last->count * last->step &&
+		           value == plus(last->value, (int64_t)((uint64_t)last->slope * last->count))) {
+			if (last->step == 1 && last->slope == 0) {
+				last->count += (uint32_t)n;
+				return;
+			}
+			last->count++;
+		} else {
+			piece_flush(x);
+			*last = (struct rank_piece){.first = first, .count = 1, .step = 1, .value = value};
+			x->last_plain = plain;
+		}
+	}
+}
+
+static void piece_walk(struct piecing *x, const struct rankmap *m, uint32_t to, uint32_t level, uint64_t first,
+                       int64_t base)
+{
+	x->failed |= !budget_step(1);
+	if (to == RANK_ABSENT || x->failed)
+		return;
+	const struct rank_node *n = inner(m, to);
+	if (n) {
+		piece_walk(x, m, n->low, level - 1, first, base);
+		piece_walk(x, m, n->high, level - 1, first + (UINT64_C(1) << (level - 1)), plus(base, n->delta));
+	} else {
+		piece_add(x, (uint32_t)first, UINT64_C(1) << level,
+		          to == RANK_PLAIN ? base : m->nodes[to - RANK_NODE].delta, to == RANK_PLAIN);
+	}
+}
+
+int rankmap_pieces(const struct rankmap *m, struct rank_piece **pieces, size_t *count)
+{
+	struct piecing x = {0};
+	piece_walk(&x, m, m->root, m->level, 0, m->base);
+	piece_flush(&x);
+	if (x.failed) {
+		budget_free(x.pieces);
+		x = (struct piecing){0};
+	}
+	*pieces = x.pieces;
+	*count = x.count;
+	return x.failed || (x.count == 0 && !rankmap_empty(m)) ? -1 : 0;
+}

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * trace - the trace of a set of ranks, in memory
+ */
+#include "trace/model/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/budget.h"
+#include "trace/model/value.h"
+#include "trace/file/counts.h"
+#include "trace/model/pattern.h"
+#include "trace/file/timing.h"
+
+/* Makes room for one more element; false on no memory. */
+static bool grow(void *array, uint32_t count, uint32_t *capacity, size_t size)
+{
+	if (count < *capacity)
+		return true;
+	uint32_t more = *capacity ? *capacity * 2 : 8;
+	void **at = array, *p = more > *capacity ? budget_realloc(*at, more * size) : NULL;
+	if (!p)
+		return false;
+	*at = p;
+	*capacity = more;
+	return true;
+}
+
+/* Pools. */
+
+struct wanted {
+	const void *in;
+	const void *thing;
+	size_t n;
+};
+
+static bool item_equal(const void *context, uint32_t i)
+{
+	const struct wanted *w = context;
+	const struct pool *p = w->in;
+	return p->items[i].size == w->n && memcmp(p->items[i].bytes, w->thing, w->n) == 0;
+}
+
+uint32_t pool_find(const struct pool *p, const void *bytes, size_t n)
+{
+	return index_find(&p->index, hash_bytes(bytes, n), item_equal, &(struct wanted){p, bytes, n});
+}
+
+uint32_t pool_intern(struct pool *p, const void *bytes, size_t n)
+{
+	if (n == 0)
+		bytes = "";
+	uint64_t hash = hash_bytes(bytes, n);
+	uint32_t i = index_find(&p->index, hash, item_equal, &(struct wanted){p, bytes, n});
+	if (i != INDEX_NONE)
+		return i;
+	uint8_t *copy = budget_malloc(n + 1);
+	if (!copy || !grow(&p->items, p->count, &p->capacity, sizeof *p->items) ||
+	    index_add(&p->index, hash, p->count) != 0) {
+		budget_free(copy);
+		return UINT32_MAX;
+	}
+	memcpy(copy, bytes, n);
+	copy[n] = 0;
+	p->items[p->count] = (struct pool_item){copy, n};
+	return p->count++;
+}
+
+uint32_t pool_adopt(struct pool *p, uint8_t *bytes, size_t n)
+{
+	if (!grow(&p->items, p->count, &p->capacity, sizeof *p->items) ||
+	    index_add(&p->index, hash_bytes(bytes, n), p->count) != 0)
+		return UINT32_MAX;
+	p->items[p->count] = (struct pool_item){bytes, n};
+	return p->count++;
+}
+
+void pool_free(struct pool *p)
+{
+	for (uint32_t i = 0; i < p->count; i++)
+		budget_free(p->items[i].bytes);
+	budget_free(p->items);
+	index_free(&p->index);
+}
+
+/* Things of fixed size. */
+
+static bool module_equal(const void *context, uint32_t i)
+{
+	const struct wanted *w = context;
+	const struct trace_module *a = &((const struct trace *)w->in)->modules[i], *b = w->thing;
+	return a->build_id == b->build_id && (a->build_id || a->name == b->name);
+}
+
+uint32_t trace_module(struct trace *t, struct trace_module m)
+{
+	uint64_t hash = hash_mix(hash_mix(1, m.build_id), m.build_id ? 0 : m.name);
+	uint32_t i = index_find(&t->module_index, hash, module_equal, &(struct wanted){t, &m, 0});
+	if (i != INDEX_NONE) {
+		/* the same file under two names: the one that sorts first, so that no order of merging matters */
+		const struct pool_item *items = t->strings.items;
+		if (strcmp((const char *)items[m.name].bytes, (const char *)items[t->modules[i].name].bytes) < 0)
+			t->modules[i].name = m.name;
+		return i;
+	}
+	if (!grow(&t->modules, t->module_count, &t->module_capacity, sizeof m) ||
+	    index_add(&t->module_index, hash, t->module_count) != 0)
+		return UINT32_MAX;
+	t->modules[t->module_count] = m;
+	return t->module_count++;
+}
+
+static bool node_equal(const void *context, uint32_t i)
+{
+	const struct wanted *w = context;
+	const struct trace_node *a = &((const struct trace *)w->in)->nodes[i], *b = w->thing;
+	return i > 0 && a->parent == b->parent && a->module == b->module && a->offset == b->offset;
+}
+
+uint32_t trace_node(struct trace *t, struct trace_node n)
+{
+	uint64_t hash = hash_mix(hash_mix(hash_mix(2, n.parent), n.module), n.offset);
+	uint32_t i = index_find(&t->node_index, hash, node_equal, &(struct wanted){t, &n, 0});
+	if (i != INDEX_NONE)
+		return i;
+	if (!grow(&t->nodes, t->node_count, &t->node_capacity, sizeof n) ||
+	    index_add(&t->node_index, hash, t->node_count) != 0)
+		return UINT32_MAX;
+	t->nodes[t->node_count] = n;
+	return t->node_count++;
+}
+
+static bool function_equal(const void *context, uint32_t i)
+{
+	const struct wanted *w = context;
+	return ((const struct trace *)w->in)->functions[i].string == *(const uint32_t *)w->thing;
+}
+
+uint32_t trace_function(struct trace *t, uint32_t string)
+{
+	uint64_t hash = hash_mix(3, string);
+	uint32_t i = index_find(&t->function_index, hash, function_equal, &(struct wanted){t, &string, 0});
+	if (i != INDEX_NONE)
+		return i;
+	struct trace_function f = {.string = string};
+	if (schema_parse(&f.schema, (const char *)t->strings.items[string].bytes, t->strings.items[string].size) != 0 ||
+	    !grow(&t->functions, t->function_count, &t->function_capacity, sizeof f) ||
+	    index_add(&t->function_index, hash, t->function_count) != 0)
+		return UINT32_MAX;
+	t->functions[t->function_count] = f;
+	return t->function_count++;
+}
+
+static bool site_equal(const void *context, uint32_t i)
+{
+	const struct wanted *w = context;
+	const struct trace_site *a = &((const struct trace_site *)w->in)[i], *b = w->thing;
+	return a->function == b->function && a->node == b->node;
+}
+
+uint32_t trace_site(struct trace *t, uint32_t function, uint32_t node, bool object)
+{
+	struct trace_site **sites = object ? &t->objects : &t->sites;
+	uint32_t *count = object ? &t->object_count : &t->site_count;
+	uint32_t *capacity = object ? &t->object_capacity : &t->site_capacity;
+	struct index *index = object ? &t->object_index : &t->site_index;
+	struct trace_site s = {.function = function, .node = node};
+	uint64_t hash = hash_mix(hash_mix(4, function), node);
+	uint32_t i = index_find(index, hash, site_equal, &(struct wanted){*sites, &s, 0});
+	if (i != INDEX_NONE)
+		return i;
+	s.column_count = (uint32_t)t->functions[function].schema.count + !object;
+	s.columns = budget_calloc(s.column_count + 1, sizeof *s.columns);
+	if (!s.columns || !grow(sites, *count, capacity, sizeof s) || index_add(index, hash, *count) != 0) {
+		budget_free(s.columns);
+		return UINT32_MAX;
+	}
+	(*sites)[*count] = s;
+	return (*count)++;
+}
+
+void trace_group_free(struct trace_group *g)
+{
+	for (uint32_t i = 0; g->dict && i < g->count; i++) {
+		rankmap_free(&g->dict[i].start);
+		rankmap_free(&g->dict[i].stride);
+		for (uint32_t k = 0; g->dict[i].elements && k < g->dict[i].width; k++)
+			rankmap_free(&g->dict[i].elements[k]);
+		budget_free(g->dict[i].elements);
+	}
+	budget_free(g->dict);
+	if (g->lossy) {
+		tally_free(&g->lossy->values);
+		tally_free(&g->lossy->elements);
+		for (uint32_t i = 0; i < g->lossy->next_count; i++)
+			tally_free(&g->lossy->next[i].runs);
+		budget_free(g->lossy->next);
+		budget_free(g->lossy);
+	}
+	*g = (struct trace_group){0};
+}
+
+int trace_group_lossy(struct trace_group *g, const struct rankmap *ranks)
+{
+	g->lossy = budget_calloc(1, sizeof *g->lossy);
+	g->dict = budget_calloc(1, sizeof *g->dict);
+	if (!g->lossy || !g->dict)
+		return -1;
+	g->lossy->since = UINT64_MAX;
+	g->count = 1;
+	g->dict[0].count = 1;
+	return rankmap_fill(&g->dict[0].start, ranks, VALUE_LOSSY, true);
+}
+
+struct tally *trace_next(struct trace_lossy *l, uint32_t to)
+{
+	uint32_t low = 0, high = l->next_count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (l->next[middle].to == to)
+			return &l->next[middle].runs;
+		if (l->next[middle].to < to)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!grow(&l->next, l->next_count, &l->next_capacity, sizeof *l->next))
+		return NULL;
+	memmove(&l->next[low + 1], &l->next[low], (l->next_count - low) * sizeof *l->next);
+	l->next_count++;
+	l->next[low] = (struct trace_next){.to = to};
+	return &l->next[low].runs;
+}
+
+int trace_tally_fold(struct trace *t, struct tally *tally)
+{
+	bool fold = tally_coarse(tally);
+	for (uint32_t i = 0, n = tally_constants(tally); !fold && i < n; i++) {
+		const struct pool_item *name =
+			&t->strings.items[(uint64_t)tally->bins[i].min - (uint64_t)VALUE_CONSTANT];
+		fold = name->size == 1 && name->bytes[0] == '?';
+	}
+	if (!fold)
+		return 0;
+	uint32_t unknown = pool_intern(&t->strings, "?", 1);
+	if (unknown == UINT32_MAX)
+		return -1;
+	tally_fold(tally, VALUE_CONSTANT + unknown);
+	return 0;
+}
+
+bool trace_has_lossy(const struct trace *t)
+{
+	for (int object = 0; object < 2; object++)
+		for (uint32_t i = 0; i < (object ? t->object_count : t->site_count); i++) {
+			const struct trace_site *s = object ? &t->objects[i] : &t->sites[i];
+			for (uint32_t k = 0; k < s->column_count; k++)
+				for (uint32_t g = 0; g < s->columns[k].count; g++)
+					if (s->columns[k].groups[g].lossy)
+						return true;
+		}
+	return false;
+}
+
+const char *trace_why_text(uint32_t why, char out[WHY_SIZE])
+{
+	static const char *const words[] = {"threshold", "memory", "ranks"};
+	out[0] = 0;
+	for (int i = 0; i < 3; i++)
+		if (why >> i & 1) {
+			if (out[0])
+				strcat(out, "+");
+			strcat(out, words[i]);
+		}
+	return out;
+}
+
+bool trace_stretch_alike(const struct trace_stretch *a, const struct trace_stretch *b)
+{
+	return a->count == b->count && a->vector == b->vector && a->width == b->width;
+}
+
+bool trace_stretch_equal(const struct trace_stretch *a, const struct trace_stretch *b)
+{
+	if (!trace_stretch_alike(a, b) || !rankmap_equal(&a->start, &b->start) ||
+	    !rankmap_equal(&a->stride, &b->stride))
+		return false;
+	for (uint32_t k = 0; k < a->width; k++)
+		if (!rankmap_equal(&a->elements[k], &b->elements[k]))
+			return false;
+	return true;
+}
+
+bool trace_group_equal(const struct trace_group *a, const struct trace_group *b)
+{
+	if (a->lossy || b->lossy || a->pattern != b->pattern || a->count != b->count)
+		return false;
+	for (uint32_t i = 0; i < a->count; i++)
+		if (!trace_stretch_equal(&a->dict[i], &b->dict[i]))
+			return false;
+	return true;
+}
+
+static int by_first_rank(const void *a, const void *b)
+{
+	const struct trace_group *x = a, *y = b;
+	uint32_t first_x = rankmap_first(trace_group_ranks(x)), first_y = rankmap_first(trace_group_ranks(y));
+	return (first_x > first_y) - (first_x < first_y); /* groups of a column have no rank in common */
+}
+
+void trace_sort_groups(struct trace_column *c)
+{
+	if (c->count > 1)
+		qsort(c->groups, c->count, sizeof *c->groups, by_first_rank);
+}
+
+int trace_stretch_room(struct trace_stretch *to, const struct trace_stretch *like)
+{
+	to->elements = like->vector ? budget_calloc(like->width + UINT64_C(1), sizeof *to->elements) : NULL;
+	return like->vector && !to->elements ? -1 : 0;
+}
+
+int trace_stretch_join(struct trace_stretch *to, const struct trace_stretch *from)
+{
+	if (rankmap_union(&to->start, &to->start, &from->start) != 0 ||
+	    (to->count > 1 && rankmap_union(&to->stride, &to->stride, &from->stride) != 0))
+		return -1;
+	for (uint32_t k = 0; k < to->width; k++)
+		if (rankmap_union(&to->elements[k], &to->elements[k], &from->elements[k]) != 0)
+			return -1;
+	return 0;
+}
+
+int trace_add_group_take(struct trace_column *c, struct trace_group *g)
+{
+	struct trace_group *groups = budget_realloc(c->groups, (c->count + 1) * sizeof *groups);
+	if (!groups) {
+		trace_group_free(g);
+		return -1;
+	}
+	c->groups = groups;
+	c->groups[c->count++] = *g;
+	*g = (struct trace_group){0};
+	return 0;
+}
+
+static bool same_shape(const struct trace_group *a, const struct trace_group *b)
+{
+	if (a->lossy || b->lossy || a->pattern != b->pattern || a->count != b->count)
+		return false;
+	for (uint32_t i = 0; i < a->count; i++)
+		if (!trace_stretch_alike(&a->dict[i], &b->dict[i]))
+			return false;
+	return true;
+}
+
+int trace_join_group(struct trace_column *c, uint32_t first, struct trace_group *g)
+{
+	int rv = 0;
+	for (uint32_t i = first; i < c->count; i++) {
+		struct trace_group *known = &c->groups[i];
+		if (!same_shape(known, g))
+			continue;
+		for (uint32_t k = 0; k < g->count && rv == 0; k++)
+			rv = trace_stretch_join(&known->dict[k], &g->dict[k]);
+		trace_group_free(g);
+		return rv;
+	}
+	return trace_add_group_take(c, g);
+}
+
+bool trace_initializes(const struct schema *s)
+{
+	return (s->function_length == 8 || s->function_length == 15) &&
+	       memcmp(s->function, "MPI_Init_thread", s->function_length) == 0;
+}
+
+int trace_total_add(struct trace_total *to, const struct trace_total *from)
+{
+	struct trace_rank_ns *ranks = NULL;
+	uint64_t count = to->count + from->count, n = 0;
+	if (from->count == 0)
+		return 0;
+	if (count <= TOTALS_MAX && from->ranks && (to->count == 0 || to->ranks)) {
+		ranks = budget_malloc(count * sizeof *ranks);
+		if (!ranks)
+			return -1;
+		for (uint64_t i = 0, k = 0; i < to->count || k < from->count;)
+			ranks[n++] = k == from->count || (i < to->count && to->ranks[i].rank <= from->ranks[k].rank)
+			                     ? to->ranks[i++]
+			                     : from->ranks[k++];
+	}
+	if (to->count == 0 || from->min < to->min || (from->min == to->min && from->min_rank < to->min_rank)) {
+		to->min = from->min;
+		to->min_rank = from->min_rank;
+	}
+	if (to->count == 0 || from->max > to->max || (from->max == to->max && from->max_rank < to->max_rank)) {
+		to->max = from->max;
+		to->max_rank = from->max_rank;
+	}
+	budget_free(to->ranks);
+	to->ranks = ranks;
+	to->count = count;
+	to->sum += from->sum;
+	return 0;
+}
+
+/* Few edges are looked through; more than that have an index. */
+#define EDGES_PLAIN 8
+
+static bool edge_equal(const void *context, uint32_t i)
+{
+	const struct wanted *w = context;
+	return ((const struct trace_edge *)w->in)[i].to == *(const uint32_t *)w->thing;
+}
+
+struct trace_edge *trace_edge(struct trace_site *s, uint32_t to)
+{
+	if (s->edge_count <= EDGES_PLAIN) {
+		for (uint32_t i = 0; i < s->edge_count; i++)
+			if (s->edges[i].to == to)
+				return &s->edges[i];
+	} else {
+		for (uint32_t i = (uint32_t)s->edge_index.count; i < s->edge_count; i++)
+			if (index_add(&s->edge_index, hash_mix(5, s->edges[i].to), i) != 0)
+				return NULL;
+		uint32_t i =
+			index_find(&s->edge_index, hash_mix(5, to), edge_equal, &(struct wanted){s->edges, &to, 0});
+		if (i != INDEX_NONE)
+			return &s->edges[i];
+	}
+	if (!grow(&s->edges, s->edge_count, &s->edge_capacity, sizeof *s->edges))
+		return NULL;
+	s->edges[s->edge_count] = (struct trace_edge){.to = to};
+	return &s->edges[s->edge_count++];
+}
+
+static int by_target(const void *a, const void *b)
+{
+	const struct trace_edge *x = a, *y = b;
+	return (x->to > y->to) - (x->to < y->to);
+}
+
+void trace_sort_edges(struct trace_site *s)
+{
+	if (s->edge_count > 1)
+		qsort(s->edges, s->edge_count, sizeof *s->edges, by_target);
+	index_free(&s->edge_index);
+}
+
+const struct trace_edge *trace_edge_to(const struct trace_site *s, uint32_t to)
+{
+	struct trace_edge wanted = {.to = to};
+	return s->edge_count ? bsearch(&wanted, s->edges, s->edge_count, sizeof wanted, by_target) : NULL;
+}
+
+int trace_init(struct trace *t)
+{
+	*t = (struct trace){0};
+	if (pool_intern(&t->strings, "", 0) != 0 || trace_node(t, (struct trace_node){0, UINT32_MAX, 0}) != 0)
+		return -1;
+	return 0;
+}
+
+static void sites_free(struct trace_site *sites, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct trace_site *s = &sites[i];
+		for (uint32_t k = 0; k < s->column_count; k++) {
+			for (uint32_t g = 0; g < s->columns[k].count; g++)
+				trace_group_free(&s->columns[k].groups[g]);
+			budget_free(s->columns[k].groups);
+		}
+		budget_free(s->columns);
+		trace_time_free(&s->communicate);
+		counts_free(&s->counts);
+		for (uint32_t k = 0; k < s->edge_count; k++) {
+			trace_time_free(&s->edges[k].compute);
+			counts_free(&s->edges[k].counts);
+		}
+		budget_free(s->edges);
+		index_free(&s->edge_index);
+		rankmap_free(&s->visits);
+	}
+	budget_free(sites);
+}
+
+void trace_free(struct trace *t)
+{
+	pool_free(&t->strings);
+	pool_free(&t->vector_pool);
+	pool_free(&t->patterns);
+	budget_free(t->modules);
+	budget_free(t->nodes);
+	budget_free(t->functions);
+	sites_free(t->sites, t->site_count);
+	sites_free(t->objects, t->object_count);
+	timing_free(t);
+	index_free(&t->module_index);
+	index_free(&t->node_index);
+	index_free(&t->function_index);
+	index_free(&t->site_index);
+	index_free(&t->object_index);
+	rankmap_free(&t->events);
+	rankmap_free(&t->first);
+	rankmap_free(&t->host);
+	rankmap_free(&t->host_number);
+	rankmap_free(&t->lost);
+	rankmap_free(&t->in_flight);
+	for (unsigned i = 0; i < TRACE_TOTALS; i++)
+		budget_free(t->total[i].ranks);
+	*t = (struct trace){0};
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * summary - a job in a few numbers: what it sent, where its time went, how efficient it was
+ *
+ * Costs what the trace's size costs, not what its events would. Times are wall clock times of all ranks together,
+ * unless they say otherwise; the tracer's own time is in none of them, and that of MPI_Init only in those of functions
+ * and sites. The efficiencies are those of the POP project:
+ *
+ *     load balance              mean over ranks of their computation / the most of a rank
+ *     communication efficiency  the most computation of a rank / the run's time (of the rank that took longest)
+ *     parallel efficiency       the product: how much of the ranks' time was computation
+ */
+#ifndef SPOOR_SUMMARY_H
+#define SPOOR_SUMMARY_H
+
+#include "trace/model/trace.h"
+#include "trace/read/volume.h"
+
+struct summary {
+	uint32_t ranks; /* in the trace */
+	uint64_t events, lost;
+	uint64_t messages, bytes;     /* sent point to point; bytes of those whose size is known */
+	uint64_t unsized;             /* messages whose size is not known */
+	uint64_t sizes[AMOUNT_SIZES]; /* messages of each size class (amount.h) */
+	uint64_t mpi_ns, compute_ns, overhead_ns;
+	uint64_t run_ns; /* of the rank that took longest, after MPI_Init */
+	uint64_t compute_min_ns, compute_max_ns, overhead_min_ns, overhead_max_ns;
+	uint32_t compute_min_rank, compute_max_rank, overhead_min_rank, overhead_max_rank;
+	/* 0 .. 1; negative: not known (version 1.0, or no computation) */
+	double load_balance, communication_efficiency, parallel_efficiency;
+};
+
+/* v: of the trace; NULL: they are made. Returns 0, or -1 on no memory (never with v). */
+int summary_make(struct summary *s, const struct trace *t, const struct volumes *v);
+
+/* How unevenly the ranks of a site share its time: the most of a rank / the mean; 1 is even, 0 not known. *ranks: how
+ * many there are. */
+double summary_imbalance(const struct trace_site *s, uint64_t *ranks);
+/* Does the function wait for all ranks of its communicator? Then the rank that spends least in it comes late. */
+bool summary_waits_for_all(const struct schema *s);
+
+#endif

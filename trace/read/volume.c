@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * volume - how much the call sites of a trace pass on
+ */
+#include "trace/read/volume.h"
+
+#include <string.h>
+
+#include "trace/base/budget.h"
+#include "trace/model/value.h"
+#include "trace/model/pattern.h"
+#include "trace/model/stream.h"
+
+struct maker {
+	const struct trace *trace;
+	struct amounts *amounts;
+	struct amount_plan *plans; /* by function */
+};
+
+/* --- values of one column, by their patterns --- */
+
+/* What is counted of a value: it is `bytes` = value * size, a message or not. */
+struct count {
+	struct maker *maker;
+	struct amount *sum;
+	uint64_t *sizes;
+	uint64_t size; /* of an element */
+	bool message, vector;
+};
+
+static void count_bytes(const struct count *c, uint64_t bytes, uint64_t times)
+{
+	c->sum->bytes += bytes * times;
+	if (c->message) {
+		c->sum->messages += times;
+		c->sum->message_bytes += bytes * times;
+		c->sizes[amount_class(bytes)] += times;
+	}
+}
+
+static void count_value(const struct count *c, int64_t value, uint64_t times)
+{
+	const struct pool *pool = &c->maker->trace->vector_pool;
+	if (value_is_constant(value))
+		return; /* `-`: not significant */
+	if (!c->vector) {
+		count_bytes(c, value < 0 ? 0 : (uint64_t)value * c->size, times);
+		return;
+	}
+	uint64_t sum = 0;
+	for (size_t i = 0; i + sizeof value <= pool->items[value].size; i += sizeof value) {
+		int64_t v;
+		memcpy(&v, pool->items[value].bytes + i, sizeof v);
+		sum += v > 0 && !value_is_constant(v) ? (uint64_t)v : 0;
+	}
+	count_bytes(c, sum * c->size, times);
+}
+
+/* One array for each rank, of which each element is a map. */
+static uint64_t family_sum(const struct trace_stretch *d)
+{
+	uint64_t sum = 0;
+	for (uint32_t k = 0; k < d->width; k++)
+		sum += (uint64_t)rankmap_sum(&d->elements[k]);
+	return sum;
+}
+
+/* The values of a stretch, value k coming counts[k] times in each rank. Returns 0, or 1: too much work. */
+static int add_stretch(const struct count *c, const struct trace_stretch *d, const uint64_t *counts)
+{
+	int64_t start, stride = 0, step;
+	uint64_t ranks = rankmap_size(&d->start);
+	if (d->vector) {
+		count_bytes(c, family_sum(d) * c->size, counts[0]);
+	} else if (rankmap_constant(&d->start, &start) && (d->count == 1 || rankmap_constant(&d->stride, &stride))) {
+		for (uint64_t k = 0; k < d->count; k++)
+			count_value(c, (int64_t)((uint64_t)start + k * (uint64_t)stride), counts[k] * ranks);
+	} else if (amounts_afford(c->maker->amounts, ranks, d->count)) {
+		for (uint64_t r = 0; rankmap_next(&d->start, &r, &start); r++) {
+			bool one = d->count == 1 || value_is_constant(start) ||
+			           !rankmap_get(&d->stride, (uint32_t)r, &step);
+			for (uint64_t k = 0; k < d->count; k++)
+				count_value(c, one ? start : (int64_t)((uint64_t)start + k * (uint64_t)step),
+				            counts[k]);
+		}
+	} else if (c->vector) {
+		return 1;
+	} else { /* by the mean over the ranks */
+		uint64_t first = (uint64_t)rankmap_sum(&d->start),
+			 slope = d->count > 1 ? (uint64_t)rankmap_sum(&d->stride) : 0;
+		for (uint64_t k = 0; k < d->count; k++)
+			count_bytes(c, (first + k * slope) / ranks * c->size, counts[k] * ranks);
+	}
+	return 0;
+}
+
+/* Counts the tokens of a group; *counts is malloc'ed. Returns 0; 1: too much work; -1 on no memory. */
+static int group_counts(struct maker *m, const struct trace_group *g, uint64_t **counts)
+{
+	const struct pool_item *item = &m->trace->patterns.items[g->pattern - 1];
+	struct pattern p = {0};
+	uint64_t values = 0;
+	for (uint32_t i = 0; i < g->count; i++)
+		values += g->dict[i].count;
+	*counts = NULL;
+	if (!amounts_afford(m->amounts, 1, values))
+		return 1;
+	*counts = budget_malloc((values + 1) * sizeof **counts);
+	int rv = *counts && pattern_parse(&p, item->bytes, item->size) == 0 && pattern_count(&p, *counts) == 0 ? 0 : -1;
+	pattern_free(&p);
+	return rv;
+}
+
+static int add_pattern(const struct count *c, const struct trace_group *g)
+{
+	uint64_t *counts, at = 0;
+	int rv = group_counts(c->maker, g, &counts);
+	for (uint32_t i = 0; rv == 0 && i < g->count; at += g->dict[i++].count)
+		rv = add_stretch(c, &g->dict[i], counts + at);
+	budget_free(counts);
+	return rv;
+}
+
+/* Which value came when is not known; which came how often is, as far as the tally tells them apart. Of arrays that is
+ * the elements. */
+static void add_lossy(const struct count *c, const struct trace_lossy *lossy)
+{
+	const struct tally *tally = c->vector ? &lossy->elements : &lossy->values;
+	for (uint32_t i = tally_constants(tally); i < tally->count; i++) {
+		const struct tally_bin *b = &tally->bins[i];
+		int64_t mean = b->min == b->max ? b->min : (int64_t)(b->sum / b->count);
+		c->sum->bytes += b->sum * c->size;
+		if (c->message) {
+			c->sum->messages += b->count;
+			c->sum->message_bytes += b->sum * c->size;
+			c->sizes[amount_class(mean < 0 ? 0 : (uint64_t)mean * c->size)] += b->count;
+		}
+	}
+}
+
+/* One value for all visits of a rank. Returns 0, or 1: too much work. */
+static int add_constant(const struct count *c, const struct trace_site *site, const struct trace_stretch *d)
+{
+	int64_t value, visits, element;
+	bool evenly = rankmap_constant(&site->visits, &visits);
+	if (!d->vector && rankmap_constant(&d->start, &value) && rankmap_same_ranks(&d->start, &site->visits)) {
+		count_value(c, value, (uint64_t)rankmap_sum(&site->visits));
+		return 0;
+	}
+	if (d->vector && evenly) {
+		count_bytes(c, family_sum(d) * c->size, (uint64_t)visits);
+		return 0;
+	}
+	uint64_t ranks = rankmap_size(&d->start);
+	if (!amounts_afford(c->maker->amounts, ranks, d->vector ? d->width : 1)) {
+		if (!evenly || c->vector)
+			return 1;
+		count_bytes(c, (uint64_t)rankmap_sum(&d->start) / ranks * c->size, ranks * (uint64_t)visits);
+		return 0;
+	}
+	for (uint64_t r = 0; rankmap_next(&d->start, &r, &value); r++) {
+		if (!rankmap_get(&site->visits, (uint32_t)r, &visits))
+			continue;
+		if (!d->vector)
+			count_value(c, value, (uint64_t)visits);
+		for (uint32_t k = 0; d->vector && k < d->width; k++)
+			if (rankmap_get(&d->elements[k], (uint32_t)r, &element) && !value_is_constant(element))
+				count_bytes(c, (uint64_t)element * c->size, (uint64_t)visits);
+	}
+	return 0;
+}
+
+/* Returns 0; 1: too much work; -1 on no memory. */
+static int add_column(const struct count *c, const struct trace_site *site, int column)
+{
+	int rv = 0;
+	for (uint32_t i = 0; rv == 0 && i < site->columns[column].count; i++) {
+		const struct trace_group *g = &site->columns[column].groups[i];
+		if (g->lossy)
+			add_lossy(c, g->lossy);
+		else if (g->pattern)
+			rv = add_pattern(c, g);
+		else
+			rv = add_constant(c, site, &g->dict[0]);
+	}
+	return rv;
+}
+
+/* --- what is the same in all calls of a site --- */
+
+typedef int size_of(struct amounts *a, uint32_t stream, int64_t value, uint64_t *size);
+
+/* The one size that all have for whom it is significant. */
+struct uniform {
+	uint64_t size;
+	bool some, none; /* are there values that have it; that are not significant? */
+};
+
+static bool uniform_value(struct maker *m, struct uniform *u, size_of *of, uint32_t stream, int64_t value)
+{
+	uint64_t size;
+	int rv = of(m->amounts, stream, value, &size);
+	u->none |= rv == 1;
+	if (rv != 0)
+		return rv == 1;
+	bool same = !u->some || u->size == size;
+	u->some = true;
+	u->size = size;
+	return same;
+}
+
+static bool uniform_map(struct maker *m, struct uniform *u, size_of *of, const struct rankmap *map)
+{
+	int64_t value;
+	if (rankmap_constant(map, &value) && value_is_constant(value))
+		return uniform_value(m, u, of, rankmap_first(map), value);
+	if (!amounts_afford(m->amounts, rankmap_size(map), 1))
+		return false;
+	for (uint64_t r = 0; rankmap_next(map, &r, &value); r++)
+		if (!uniform_value(m, u, of, (uint32_t)r, value))
+			return false;
+	return true;
+}
+
+static bool uniform_array(struct maker *m, struct uniform *u, size_of *of, const struct rankmap *arrays)
+{
+	int64_t number, value;
+	if (!rankmap_constant(arrays, &number))
+		return false;
+	if (value_is_constant(number))
+		return uniform_value(m, u, of, rankmap_first(arrays), number);
+	const struct pool_item *item = &m->trace->vector_pool.items[number];
+	for (size_t i = 0; i + sizeof value <= item->size; i += sizeof value) {
+		memcpy(&value, item->bytes + i, sizeof value);
+		if (!value_is_constant(value) || !uniform_value(m, u, of, 0, value))
+			return false;
+	}
+	return true;
+}
+
+/* True if it could be seen that all values of a column have one size. */
+static bool uniform(struct maker *m, struct uniform *u, size_of *of, const struct trace_site *site, int column)
+{
+	bool same = true;
+	*u = (struct uniform){.size = 0};
+	for (uint32_t g = 0; same && g < site->columns[column].count; g++) {
+		const struct trace_group *group = &site->columns[column].groups[g];
+		same = !group->lossy;
+		for (uint32_t i = 0; same && i < group->count; i++) {
+			const struct trace_stretch *d = &group->dict[i];
+			same = d->count == 1;
+			for (uint32_t k = 0; same && d->vector && k < d->width; k++)
+				same = uniform_map(m, u, of, &d->elements[k]);
+			if (same && !d->vector)
+				same = (trace_schema(m->trace, site)->column[column].vector
+				                ? uniform_array
+				                : uniform_map)(m, u, of, &d->start);
+		}
+	}
+	return same;
+}
+
+/* The one value that a column has in all calls of all ranks. */
+static bool single_value(const struct trace_column *c, int64_t *value)
+{
+	int64_t v;
+	for (uint32_t g = 0; g < c->count; g++) {
+		const struct trace_group *group = &c->groups[g];
+		if (group->lossy) {
+			const struct tally *t = &group->lossy->values;
+			if (t->count != 1 || t->bins[0].min != t->bins[0].max)
+				return false;
+			v = t->bins[0].min;
+		} else if (group->pattern || group->dict[0].vector || !rankmap_constant(&group->dict[0].start, &v)) {
+			return false;
+		}
+		if (g > 0 && v != *value)
+			return false;
+		*value = v;
+	}
+	return c->count > 0;
+}
+
+static bool has_names(const struct rankmap *m)
+{
+	for (uint32_t i = 0; i < m->node_count; i++)
+		if (m->nodes[i].low == RANK_LEAF)
+			return true;
+	return false;
+}
+
+/* How many calls have a named constant there: MPI_PROC_NULL. Returns 0; 1: too much work; -1 on no memory. */
+static int count_names(struct maker *m, const struct trace_site *site, int column, uint64_t *names)
+{
+	int rv = 0;
+	*names = 0;
+	for (uint32_t g = 0; rv == 0 && g < site->columns[column].count; g++) {
+		const struct trace_group *group = &site->columns[column].groups[g];
+		uint64_t *counts = NULL, at = 0;
+		int64_t value, visits;
+		for (uint32_t i = 0; group->lossy && i < tally_constants(&group->lossy->values); i++)
+			*names += group->lossy->values.bins[i].count;
+		for (uint32_t i = 0; rv == 0 && !group->lossy && i < group->count; at += group->dict[i++].count) {
+			const struct rankmap *start = &group->dict[i].start;
+			if (!has_names(start))
+				continue;
+			if (group->pattern && !counts)
+				rv = group_counts(m, group, &counts);
+			if (rv == 0 && !amounts_afford(m->amounts, rankmap_size(start), 1))
+				rv = 1;
+			for (uint64_t r = 0; rv == 0 && rankmap_next(start, &r, &value); r++)
+				if (value_is_constant(value))
+					*names += counts                                             ? counts[at]
+					          : rankmap_get(&site->visits, (uint32_t)r, &visits) ? (uint64_t)visits
+					                                                             : 0;
+		}
+		budget_free(counts);
+	}
+	return rv;
+}
+
+/* --- sites --- */
+
+/* All calls at once: one size of an element in all of them, so that what varies is the count alone. Returns 0; 1: that
+ * is not so; -1 on no memory. */
+static int add_together(struct maker *m, const struct amount_plan *p, const struct trace_site *site, struct amount *sum,
+                        uint64_t *sizes)
+{
+	const struct schema *schema = trace_schema(m->trace, site);
+	struct uniform type, comm = {.size = 1};
+	int count = p->count;
+	uint64_t nobody = 0;
+	int64_t one;
+	if (p->kind == AMOUNT_START || p->kind == AMOUNT_UNKNOWN || p->partitions >= 0 ||
+	    !uniform(m, &type, amounts_type_size, site, p->type))
+		return 1;
+	if (type.none && p->second_count >= 0) {
+		if (type.some || p->own || !uniform(m, &type, amounts_type_size, site, p->second_type) || type.none)
+			return 1;
+		count = p->second_count;
+	}
+	if (p->kind == AMOUNT_ALL && (p->comm < 0 || !uniform(m, &comm, amounts_comm_size, site, p->comm)))
+		return 1;
+	struct count c = {
+		m, sum, sizes, type.size * comm.size, p->kind == AMOUNT_MESSAGE, schema->column[count].vector};
+	int rv = p->peer >= 0 ? count_names(m, site, p->peer, &nobody) : 0;
+	if (rv != 0)
+		return rv;
+	if (nobody == 0)
+		return add_column(&c, site, count);
+	if (c.vector || !single_value(&site->columns[count], &one))
+		return 1;
+	count_value(&c, one, (uint64_t)rankmap_sum(&site->visits) - nobody);
+	return 0;
+}
+
+/* Requests that were started in no order: of which numbers, in all the ranks of a group, is known. */
+static int add_unordered_starts(struct maker *m, const struct amount_plan *p, const struct trace_site *site,
+                                const struct trace_group *group, struct amount *sum, uint64_t *sizes)
+{
+	const struct tally *tally = trace_schema(m->trace, site)->column[p->request].vector ? &group->lossy->elements
+	                                                                                    : &group->lossy->values;
+	const struct rankmap *ranks = trace_group_ranks(group);
+	int64_t unused;
+	for (uint32_t i = tally_constants(tally); i < tally->count; i++) {
+		const struct tally_bin *b = &tally->bins[i];
+		enum amount_kind kind = AMOUNT_MESSAGE, other;
+		uint64_t bytes = 0, more;
+		bool found = false, same = b->max - b->min < 256 && amounts_afford(m->amounts, rankmap_size(ranks),
+		                                                                   (uint64_t)(b->max - b->min) + 1);
+		for (uint64_t r = 0; same && rankmap_next(ranks, &r, &unused); r++)
+			for (int64_t n = b->min; same && n <= b->max; n++)
+				if (amounts_request(m->amounts, (uint32_t)r, n, &other, &more) == 0) {
+					same = !found || (other == kind && more == bytes);
+					found = true;
+					kind = other;
+					bytes = more;
+				}
+		if (!same || !found) {
+			sum->messages += b->count;
+			sum->unsized += b->count;
+		} else {
+			struct count c = {m, sum, sizes, 1, kind == AMOUNT_MESSAGE, false};
+			count_value(&c, (int64_t)bytes, kind == AMOUNT_NONE ? 0 : b->count);
+		}
+	}
+	return 0;
+}
+
+/* Rank by rank. */
+static int add_ranks(struct maker *m, const struct amount_plan *p, const struct trace_site *site, struct amount *sum,
+                     uint64_t *sizes)
+{
+	int64_t unused;
+	int rv = 0;
+	if (p->kind == AMOUNT_START && site->columns[p->request].count && site->columns[p->request].groups[0].lossy) {
+		for (uint32_t g = 0; rv == 0 && g < site->columns[p->request].count; g++) {
+			const struct trace_group *group = &site->columns[p->request].groups[g];
+			if (!group->lossy)
+				return 1;
+			rv = add_unordered_starts(m, p, site, group, sum, sizes);
+		}
+		return rv;
+	}
+	for (uint64_t r = 0; rv == 0 && rankmap_next(&site->visits, &r, &unused); r++)
+		rv = amount_add_visits(m->amounts, p, site, (uint32_t)r, sum, sizes);
+	return rv;
+}
+
+static int add_site(struct maker *m, struct volumes *v, uint32_t number)
+{
+	static int (*const ways[])(struct maker *, const struct amount_plan *, const struct trace_site *,
+	                           struct amount *, uint64_t *) = {add_together, add_ranks};
+	const struct trace_site *site = &m->trace->sites[number];
+	const struct amount_plan *p = &m->plans[site->function];
+	uint64_t calls = (uint64_t)rankmap_sum(&site->visits), nobody = 0;
+	if (p->kind == AMOUNT_NONE || p->persistent)
+		return 0;
+	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+		uint64_t sizes[AMOUNT_SIZES] = {0};
+		struct amount sum = {0};
+		int rv = ways[i](m, p, site, &sum, sizes);
+		if (rv < 0)
+			return -1;
+		if (rv > 0)
+			continue;
+		v->sites[number] = sum;
+		for (int k = 0; k < AMOUNT_SIZES; k++)
+			v->sizes[k] += sizes[k];
+		return 0;
+	}
+	if (p->peer >= 0 && count_names(m, site, p->peer, &nobody) != 0)
+		nobody = 0;
+	v->sites[number].unsized = calls - nobody;
+	v->sites[number].messages = p->kind == AMOUNT_MESSAGE || p->kind == AMOUNT_START ? calls - nobody : 0;
+	return 0;
+}
+
+/* --- events --- */
+
+static int add_events(struct maker *m, struct volumes *v)
+{
+	struct error unused;
+	int64_t events;
+	struct volumes walked = {.sites = budget_calloc((size_t)m->trace->site_count + 1, sizeof *walked.sites)};
+	int rv = walked.sites ? 0 : -1;
+	amounts_in_order(m->amounts);
+	for (uint64_t r = 0; rv == 0 && rankmap_next(&m->trace->events, &r, &events); r++) {
+		struct walk *w;
+		struct event e;
+		rv = walk_begin(&w, m->trace, (uint32_t)r, &unused);
+		while (rv == 0 && (rv = walk_next(w, &e, &unused)) == 0) {
+			const struct amount_plan *p = &m->plans[m->trace->sites[e.site].function];
+			amounts_event(m->amounts, p, (uint32_t)r, &e);
+			amount_add(m->amounts, p, (uint32_t)r, e.schema, e.values, 1, &walked.sites[e.site],
+			           walked.sizes);
+		}
+		rv = rv > 0 && !walk_unordered(w) ? 0 : -1;
+		walk_end(w);
+	}
+	if (rv == 0) {
+		volumes_free(v);
+		*v = walked;
+	} else {
+		volumes_free(&walked); /* what was found before stays */
+	}
+	return 0;
+}
+
+int volumes_make(struct volumes *v, const struct trace *t)
+{
+	struct maker m = {t, amounts_create(t), budget_calloc((size_t)t->function_count + 1, sizeof *m.plans)};
+	uint64_t unsized = 0;
+	*v = (struct volumes){.sites = budget_calloc((size_t)t->site_count + 1, sizeof *v->sites)};
+	int rv = m.amounts && m.plans && v->sites ? 0 : -1;
+	for (uint32_t i = 0; rv == 0 && i < t->function_count; i++)
+		m.plans[i] = amount_plan(&t->functions[i].schema);
+	for (uint32_t i = 0; rv == 0 && i < t->site_count; i++) {
+		rv = add_site(&m, v, i);
+		unsized += v->sites[i].unsized;
+	}
+	if (rv == 0 && unsized && amounts_ambiguous(m.amounts) && (uint64_t)rankmap_sum(&t->events) <= VOLUME_EVENTS &&
+	    !trace_has_lossy(t))
+		rv = add_events(&m, v);
+	budget_free(m.plans);
+	amounts_destroy(m.amounts);
+	return rv;
+}
+
+void volumes_free(struct volumes *v)
+{
+	budget_free(v->sites);
+	v->sites = NULL;
+}

@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * column - everything that varies from one visit of a site to the next: the recording side
+ */
+#include "trace/record/column.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/record/lossy.h"
+#include "trace/model/pattern.h"
+#include "trace/model/trace.h"
+
+/* Stretches that are searched one by one; behind them the dictionary has single values only, found by hash. */
+#define LINEAR 16
+/* Longest period that is followed without touching the grammar, in runs: 32 KiB of the arena for a column that needs
+ * it. */
+#define MAX_PERIOD 2048
+/* How large a column is is looked at once in so many turns: it takes a look at each symbol. */
+#define CAP_LOOK 4096
+/* Once memory was short, a column is taken for random that has a RANDOM_CAP-th of what a column may have, and
+ * RANDOM_VISITS visits took a byte: it gives up its order before it has cost the time to get as large as that. Nothing
+ * that repeats is anywhere near. */
+#define RANDOM_CAP     16
+#define RANDOM_VISITS  2
+#define RANDOM_LOOK    256
+#define RANDOM_SYMBOLS 32
+
+struct dict_slot {
+	int64_t value;
+	ref column;
+	uint32_t index; /* + 1; 0 is a free slot */
+};
+
+int columns_init(struct columns *x, struct arena *a)
+{
+	*x = (struct columns){.arena = a, .grammars = {.arena = a}, .threshold = UINT64_MAX};
+	x->scratch = malloc(MAX_PERIOD * sizeof *x->scratch);
+	return x->scratch ? 0 : -1;
+}
+
+void columns_free(struct columns *x)
+{
+	grammar_index_free(&x->grammars);
+	free(x->slots);
+	free(x->scratch);
+	*x = (struct columns){0};
+}
+
+/* The dictionary. */
+
+static inline struct dict_run *dict_runs(const struct columns *x, struct column *c)
+{
+	return c->dict ? arena_at(x->arena, struct dict_run, c->dict) : &c->first;
+}
+
+static size_t slot_home(const struct columns *x, ref column, int64_t value)
+{
+	uint64_t h = ((uint64_t)value ^ (uint64_t)column << 40) * UINT64_C(0x9e3779b97f4a7c15);
+	return (size_t)(h ^ h >> 32) & x->mask;
+}
+
+static size_t slot_of(const struct columns *x, ref column, int64_t value)
+{
+	size_t i = slot_home(x, column, value);
+	while (x->slots[i].index && (x->slots[i].value != value || x->slots[i].column != column))
+		i = (i + 1) & x->mask;
+	return i;
+}
+
+static void slots_add(struct columns *x, ref column, int64_t value, uint32_t index)
+{
+	if ((x->count + 1) * 2 > (x->slots ? x->mask + 1 : 0)) {
+		size_t old_size = x->slots ? x->mask + 1 : 0, size = old_size ? old_size * 2 : 1024;
+		struct dict_slot *old = x->slots, *slots = calloc(size, sizeof *slots);
+		if (!slots)
+			return; /* the value will be `new` once more: larger, still exact */
+		x->slots = slots;
+		x->mask = size - 1;
+		for (size_t i = 0; i < old_size; i++)
+			if (old[i].index)
+				slots[slot_of(x, old[i].column, old[i].value)] = old[i];
+		free(old);
+	}
+	x->slots[slot_of(x, column, value)] = (struct dict_slot){value, column, index + 1};
+	x->count++;
+}
+
+static void slots_remove(struct columns *x, ref column, int64_t value)
+{
+	if (!x->slots)
+		return;
+	size_t i = slot_of(x, column, value);
+	if (!x->slots[i].index)
+		return;
+	x->count--;
+	for (size_t j = i;;) {
+		x->slots[i].index = 0;
+		size_t home;
+		do {
+			j = (j + 1) & x->mask;
+			if (!x->slots[j].index)
+				return;
+			home = slot_home(x, x->slots[j].column, x->slots[j].value);
+		} while (i <= j ? home > i && home <= j : home > i || home <= j);
+		x->slots[i] = x->slots[j];
+		i = j;
+	}
+}
+
+int64_t column_slot(const struct columns *x, const struct column *c, int64_t value)
+{
+	const struct dict_slot *s = x->slots ? &x->slots[slot_of(x, arena_ref(x->arena, c), value)] : NULL;
+	return s && s->index ? (int64_t)s->index - 1 : -1;
+}
+
+void column_slot_add(struct columns *x, const struct column *c, int64_t value, uint32_t number)
+{
+	slots_add(x, arena_ref(x->arena, c), value, number);
+}
+
+void column_slot_remove(struct columns *x, const struct column *c, int64_t value)
+{
+	slots_remove(x, arena_ref(x->arena, c), value);
+}
+
+/* Position of value in a stretch, or -1. */
+static int64_t run_find(const struct dict_run *r, int64_t value)
+{
+	if (value == r->start)
+		return 0;
+	if (r->count == 1)
+		return -1;
+	int64_t distance, at;
+	if (__builtin_sub_overflow(value, r->start, &distance) || (distance == INT64_MIN && r->stride == -1) ||
+	    distance % r->stride)
+		return -1;
+	at = distance / r->stride;
+	return at > 0 && (uint64_t)at < r->count ? at : -1;
+}
+
+static int64_t dict_find(const struct columns *x, struct column *c, int64_t value)
+{
+	const struct dict_run *runs = dict_runs(x, c);
+	uint32_t linear = c->dict_count < LINEAR ? c->dict_count : LINEAR;
+	for (uint32_t i = 0; i < linear; i++) {
+		int64_t at = run_find(&runs[i], value);
+		if (at >= 0)
+			return (int64_t)runs[i].first + at;
+	}
+	if (c->dict_count > LINEAR && x->slots) {
+		const struct dict_slot *s = &x->slots[slot_of(x, arena_ref(x->arena, c), value)];
+		if (s->index)
+			return s->index - 1;
+	}
+	return -1;
+}
+
+static int64_t dict_value(const struct columns *x, struct column *c, uint32_t index)
+{
+	const struct dict_run *runs = dict_runs(x, c);
+	uint32_t low = 0, high = c->dict_count;
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+		if (runs[middle].first <= index)
+			low = middle;
+		else
+			high = middle;
+	}
+	return runs[low].start + runs[low].stride * (int64_t)(index - runs[low].first);
+}
+
+static bool dict_add(struct columns *x, struct column *c, int64_t value)
+{
+	struct arena *a = x->arena;
+	struct dict_run *runs = dict_runs(x, c);
+	if (c->dict_count == 0) {
+		c->first = (struct dict_run){.start = value, .count = 1};
+		arena_barrier();
+		c->dict_count = 1;
+		return true;
+	}
+	struct dict_run *last = &runs[c->dict_count - 1];
+	int64_t stride, next;
+	if (c->dict_count <= LINEAR) {
+		if (last->count == 1 && !__builtin_sub_overflow(value, last->start, &stride)) {
+			last->stride = stride;
+			arena_barrier();
+			last->count = 2;
+			return true;
+		}
+		if (last->count > 1 && !__builtin_mul_overflow(last->stride, (int64_t)last->count, &next) &&
+		    !__builtin_add_overflow(next, last->start, &next) && next == value) {
+			last->count++;
+			return true;
+		}
+	}
+	uint64_t index = last->first + last->count;
+	if (index >= UINT32_MAX / 2)
+		return false;
+	if (c->dict_count * sizeof *runs >= c->dict_capacity) {
+		uint64_t capacity;
+		ref old = c->dict, more = arena_alloc_block(a, (c->dict_count + 1) * sizeof *runs * 2, &capacity);
+		if (!more) {
+			arena_commit(a);
+			return false;
+		}
+		memcpy(arena_at(a, struct dict_run, more), runs, c->dict_count * sizeof *runs);
+		arena_set(a, c->dict, more);
+		if (old)
+			arena_free_block(a, old, c->dict_capacity);
+		c->dict_capacity = (uint32_t)capacity; /* shares its word with dict */
+		arena_commit(a);
+		runs = dict_runs(x, c);
+	}
+	runs[c->dict_count] = (struct dict_run){.start = value, .count = 1, .first = index};
+	arena_barrier();
+	c->dict_count++;
+	if (c->dict_count > LINEAR)
+		slots_add(x, arena_ref(a, c), value, (uint32_t)index);
+	return true;
+}
+
+/* The run of new values under way may have gone on without the dictionary being told. */
+static void dict_sync(struct columns *x, struct column *c, uint64_t run)
+{
+	if (run > c->synced) {
+		dict_runs(x, c)[c->dict_count - 1].count += run - c->synced;
+		arena_barrier();
+		c->synced = run;
+	}
+}
+
+/* Are the values numbers of things, of which stretches mean nothing? */
+static bool references(const struct column *c)
+{
+	return (c->role & ROLE_KINDS) != ROLE_VALUE;
+}
+
+/* After a new value: what must come next to be new without a look into the dictionary. That is the next value of the
+ * last stretch, if the stretch moves away from all others. */
+static void expect_new(struct columns *x, struct column *c)
+{
+	const struct dict_run *runs = dict_runs(x, c), *last = &runs[c->dict_count - 1];
+	c->expect = c->next = VALUE_NONE;
+	if (x->threshold != UINT64_MAX && references(c))
+		return; /* each new one is one token more */
+	if (last->count < 2 || c->dict_count > LINEAR)
+		return;
+	int64_t limit, next; /* far enough from overflow for any run that a process can make */
+	if (__builtin_mul_overflow(last->stride, INT64_C(1) << 40, &limit) ||
+	    __builtin_add_overflow(limit, last->start, &limit))
+		return;
+	next = last->start + last->stride * (int64_t)last->count;
+	for (const struct dict_run *r = runs; r < last; r++) {
+		int64_t end = r->start + r->stride * (int64_t)(r->count - 1);
+		if (last->stride > 0 ? (r->start >= last->start || end >= last->start)
+		                     : (r->start <= last->start || end <= last->start))
+			return;
+	}
+	if (last->start <= VALUE_NONE || next <= VALUE_NONE || limit <= VALUE_NONE)
+		return;
+	c->next = next;
+}
+
+/* The pattern. */
+
+static bool close_run(struct columns *x, struct column *c, uint64_t run)
+{
+	if (!c->grammar) {
+		if (c->token == 0 && c->lead == 0) {
+			c->lead = run;
+			return true;
+		}
+		ref grammar = grammar_create(&x->grammars);
+		if (!grammar || grammar_append(&x->grammars, grammar, 0, c->lead) != 0)
+			return false;
+		arena_barrier();
+		c->grammar = grammar;
+	}
+	return grammar_append(&x->grammars, c->grammar, c->token, run) == 0;
+}
+
+static inline uint32_t loop_cursor(uint64_t loop)
+{
+	return (uint32_t)loop;
+}
+
+/* Puts the loop under way into the grammar. */
+static bool leave_loop(struct columns *x, struct column *c)
+{
+	struct arena *a = x->arena;
+	const struct period_run *runs = arena_at(a, struct period_run, c->period);
+	uint32_t cursor = loop_cursor(c->loop);
+	uint64_t loops = c->loop >> 32;
+	if (loops > 0) {
+		arena_set(a, c->loop, cursor); /* with the append: one operation */
+		if (grammar_append_rule(&x->grammars, c->grammar, c->rule, loops) != 0) {
+			c->loop = loops << 32 | cursor;
+			return false;
+		}
+	}
+	while (c->flushed < cursor) {
+		uint32_t i = c->flushed;
+		arena_set(a, c->flushed, i + 1);
+		if (grammar_append(&x->grammars, c->grammar, runs[i].token, runs[i].length) != 0) {
+			c->flushed = i;
+			return false;
+		}
+	}
+	c->token = runs[cursor].token;
+	arena_barrier();
+	c->period_length = 0;
+	return true;
+}
+
+/* The grammar ends with a loop: follows it, if value is how its next turn begins. */
+static bool enter_loop(struct columns *x, struct column *c, uint64_t visits, int64_t value)
+{
+	struct arena *a = x->arena;
+	ref rule = grammar_loop(&x->grammars, c->grammar);
+	if (!rule)
+		return false;
+	size_t n = grammar_expand(&x->grammars, rule, 0, x->scratch, MAX_PERIOD);
+	if (n < 2 || dict_value(x, c, x->scratch[0].token - 1) != value)
+		return false;
+	uint64_t bytes = n * sizeof(struct period_run);
+	if (bytes > c->period_capacity) {
+		uint64_t capacity;
+		ref period = arena_alloc_block(a, bytes, &capacity);
+		if (period) {
+			arena_free_block(a, c->period, c->period_capacity);
+			arena_set(a, c->period, period);
+			arena_set(a, c->period_capacity, (uint32_t)capacity);
+		}
+		arena_commit(a);
+		if (!period)
+			return false;
+	}
+	struct period_run *runs = arena_at(a, struct period_run, c->period);
+	for (size_t i = 0; i < n; i++)
+		runs[i] = (struct period_run){dict_value(x, c, x->scratch[i].token - 1), x->scratch[i].token,
+		                              x->scratch[i].length};
+	c->rule = rule;
+	c->loop = 0;
+	c->flushed = 0;
+	arena_barrier();
+	c->period_length = (uint32_t)n;
+	arena_barrier();
+	c->start = visits;
+	c->expect = value;
+	return true;
+}
+
+/* Does the column have more tokens than it may: symbols of its pattern, or stretches of its dictionary? A grammar that
+ * goes on growing is looked through once in a while. */
+static bool too_long(struct columns *x, struct column *c, uint64_t run, int64_t value)
+{
+	uint64_t threshold = x->threshold;
+	if ((c->role & ROLE_EXACT && !x->structure) || c->dict_count == 0)
+		return false;
+	if (!c->grammar && c->lead == 0 && run == 1 && value == c->first.start)
+		return false; /* constant until now */
+	const struct dict_run *last = &dict_runs(x, c)[c->dict_count - 1];
+	if ((references(c) ? last->first + last->count : c->dict_count) > threshold)
+		return true;
+	if (!c->grammar)
+		return 1u + (c->lead > 0) > threshold;
+	if (++c->appends <= threshold / 2 && c->appends < UINT16_MAX)
+		return false;
+	c->appends = 0;
+	return threshold < UINT32_MAX && grammar_size(&x->grammars, c->grammar, (uint32_t)threshold) > threshold;
+}
+
+/* Memory was short before, and the column is one of those that it will be short of again. */
+static bool too_large(struct columns *x, struct column *c, uint64_t visits)
+{
+	if ((x->threshold != UINT64_MAX && (!(c->role & ROLE_EXACT) || x->structure)) || ++c->appends % RANDOM_LOOK)
+		return false;
+	if (c->appends % CAP_LOOK && c->dict_capacity <= x->cap / RANDOM_CAP &&
+	    (!c->grammar || grammar_length(&x->grammars, c->grammar, RANDOM_SYMBOLS) < RANDOM_SYMBOLS))
+		return false;
+	uint64_t size = column_size(x, c);
+	return size > x->cap || (size > x->cap / RANDOM_CAP && size > visits / RANDOM_VISITS);
+}
+
+static void turn_without_memory(struct columns *x, struct column *c, uint64_t visits, int64_t value)
+{
+	lossy_force(x, c, visits);
+	lossy_turn(x, c, visits, value);
+}
+
+/* A column that is in no loop, or whose loop ends, or that is no counter. */
+static __attribute__((noinline)) void turn_slowly(struct columns *x, struct column *c, uint64_t visits, int64_t value)
+{
+	uint64_t run = visits - c->start;
+	if (c->period_length) {
+		if (!leave_loop(x, c)) {
+			turn_without_memory(x, c, visits, value);
+			return;
+		}
+	} else if (c->token == 0 && run) {
+		dict_sync(x, c, run);
+	}
+	if (__builtin_expect(x->threshold != UINT64_MAX, 0) && too_long(x, c, run, value) &&
+	    lossy_make(x, c, visits, WHY_THRESHOLD)) {
+		lossy_turn(x, c, visits, value);
+		return;
+	}
+	if (__builtin_expect(x->cap != 0, 0) && too_large(x, c, visits)) {
+		turn_without_memory(x, c, visits, value);
+		return;
+	}
+	int64_t index = run ? dict_find(x, c, value) : -1;
+	if (index < 0 && !dict_add(x, c, value)) {
+		turn_without_memory(x, c, visits, value);
+		return;
+	}
+	uint32_t token = (uint32_t)(index + 1);
+	if (token == 0 && c->token == 0 && run) {
+		arena_barrier();
+		c->synced = run + 1;
+		expect_new(x, c);
+		return;
+	}
+	if (run && !close_run(x, c, run)) {
+		turn_without_memory(x, c, visits, value);
+		return;
+	}
+	if (c->grammar && token && enter_loop(x, c, visits, value))
+		return;
+	c->synced = 1;
+	arena_barrier();
+	c->start = visits;
+	arena_barrier();
+	c->token = token;
+	if (token == 0)
+		expect_new(x, c);
+	else
+		c->expect = value;
+}
+
+/* What happens most calls nothing, so that it needs no registers saved. */
+void column_turn(struct columns *x, struct column *c, uint64_t visits, int64_t value)
+{
+	c->raw = VALUE_NONE;
+	if (column_step(x, c, visits, value))
+		return;
+	if (__builtin_expect(c->lossy, 0))
+		lossy_turn(x, c, visits, value);
+	else if (!c->period_length && c->token == 0 && value == c->next)
+		c->next += dict_runs(x, c)[c->dict_count - 1].stride;
+	else
+		turn_slowly(x, c, visits, value);
+}
+
+/* For trace/record/lossy.c and trace/record/image.c. */
+
+const struct dict_run *column_dict(const struct columns *x, struct column *c)
+{
+	return dict_runs(x, c);
+}
+
+int column_settle(struct columns *x, struct column *c, uint64_t run)
+{
+	if (c->period_length && !leave_loop(x, c))
+		return -1;
+	if (c->token == 0 && run)
+		dict_sync(x, c, run);
+	return 0;
+}
+
+int column_close(struct columns *x, struct column *c, uint64_t run)
+{
+	return close_run(x, c, run) ? 0 : -1;
+}
+
+int column_pattern(struct columns *x, struct column *c, uint64_t visits, struct pattern *out)
+{
+	struct writer w = {0};
+	*out = (struct pattern){0};
+	uint64_t run = visits - c->start;
+	if (column_settle(x, c, run) != 0)
+		return -1;
+	if (c->grammar) {
+		if (grammar_write(&x->grammars, c->grammar, &w) != 0)
+			w.failed = true;
+	} else {
+		writer_uint(&w, 1);
+		writer_uint(&w, 1);
+		writer_uint(&w, (c->lead ? 0 : c->token) << 2 | 1);
+		writer_uint(&w, c->lead ? c->lead : run);
+		run = c->lead ? run : 0;
+	}
+	int rv = !w.failed && pattern_parse(out, w.data, w.size) == 0 ? 0 : -1;
+	writer_free(&w);
+	if (rv != 0 || run == 0)
+		return rv;
+	struct pattern_rule *last = &out->rules[out->rule_count - 1];
+	struct pattern_symbol *symbols = realloc(out->symbols, (last->end + 1) * sizeof *symbols);
+	if (!symbols)
+		return -1;
+	out->symbols = symbols;
+	symbols[last->end++] = (struct pattern_symbol){run, c->token, 0};
+	last->length += run;
+	last->news += c->token == 0 ? run : 0;
+	return 0;
+}
+
+/* The order of stores: once `lossy` is set, nobody looks at the rest. */
+void column_release(struct columns *x, struct column *c, ref lossy, uint64_t start, int64_t expect)
+{
+	struct arena *a = x->arena;
+	const struct dict_run *runs = dict_runs(x, c);
+	c->raw = VALUE_NONE;
+	for (uint32_t i = LINEAR; i < c->dict_count; i++)
+		slots_remove(x, arena_ref(a, c), runs[i].start);
+	arena_set(a, c->start, start);
+	arena_set(a, c->expect, expect);
+	arena_set(a, c->lead, 0); /* no queue */
+	arena_set(a, c->lossy, lossy);
+	arena_commit(a);
+	ref grammar = c->grammar;
+	c->grammar = 0;
+	arena_barrier();
+	if (grammar)
+		grammar_destroy(&x->grammars, grammar);
+	arena_free_block(a, c->period, c->period_capacity);
+	arena_free_block(a, c->dict, c->dict_capacity);
+	arena_set(a, c->period, 0);
+	arena_set(a, c->dict, 0);
+	arena_set(a, c->dict_count, 0);
+	arena_commit(a);
+	c->period_capacity = c->dict_capacity = 0;
+	c->appends = 0;
+}
+
+uint64_t column_size(const struct columns *x, struct column *c)
+{
+	return (c->grammar ? (uint64_t)grammar_size(&x->grammars, c->grammar, UINT32_MAX) * sizeof(struct node) : 0) +
+	       c->dict_capacity + c->period_capacity;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * reclaim - memory for a recorder whose arena is nearly full
+ */
+#include "trace/record/reclaim.h"
+
+#include <stdlib.h>
+
+#include "trace/record/lossy.h"
+#include "trace/model/trace.h"
+
+/* Columns smaller than this are not worth it: a tally has its size, too. */
+#define SMALL 512
+
+struct victim {
+	struct column *column;
+	uint64_t values, size;
+};
+
+struct reclaiming {
+	struct columns *columns;
+	struct record *record;
+	struct victim *victims;
+	size_t count, capacity;
+	bool *used; /* by number of vector */
+	bool lossy; /* columns that are lossy already are what is looked for */
+};
+
+static int by_size(const void *a, const void *b)
+{
+	const struct victim *x = a, *y = b;
+	return (x->size < y->size) - (x->size > y->size);
+}
+
+static ref *vector_ref(const struct columns *x, const struct record *r, uint64_t i)
+{
+	return table_at(x->arena, &r->vectors, (uint32_t)i, sizeof(ref));
+}
+
+static uint64_t vector_bytes(const struct record_vector *v)
+{
+	return sizeof *v + v->count * sizeof *v->values;
+}
+
+/* The bytes of all vectors that a column in order refers to, which are also marked in `used` if that is not NULL. */
+static uint64_t each_vector(const struct columns *x, const struct record *r, struct column *c, bool *used)
+{
+	uint64_t bytes = 0;
+	if (c->lossy || (c->role & ROLE_KINDS) != ROLE_VECTOR)
+		return 0;
+	const struct dict_run *runs = column_dict(x, c);
+	for (uint32_t i = 0; i < c->dict_count; i++)
+		for (uint64_t k = 0; k <= runs[i].count;
+		     k++) { /* one more: the run under way may be ahead of the dictionary */
+			uint64_t n = (uint64_t)runs[i].start + (uint64_t)runs[i].stride * k;
+			if (n >= r->vectors.count || !*vector_ref(x, r, n))
+				continue;
+			bytes +=
+				used ? 0 : vector_bytes(arena_at(x->arena, struct record_vector, *vector_ref(x, r, n)));
+			if (used)
+				used[n] = true;
+		}
+	/* a run of new values goes on beyond what the dictionary has been told */
+	const struct dict_run *last = c->dict_count ? &runs[c->dict_count - 1] : NULL;
+	for (uint64_t n = last ? (uint64_t)last->start + (uint64_t)last->stride * last->count : r->vectors.count;
+	     used && c->token == 0 && last && last->stride > 0 && n < r->vectors.count; n += (uint64_t)last->stride)
+		used[n] = true;
+	return bytes;
+}
+
+static void mark_vectors(void *context, struct column *c, uint64_t values)
+{
+	struct reclaiming *k = context;
+	(void)values;
+	each_vector(k->columns, k->record, c, k->used);
+}
+
+static void free_vectors(struct reclaiming *k)
+{
+	struct columns *x = k->columns;
+	struct record *r = k->record;
+	k->used = calloc(r->vectors.count + UINT64_C(1), sizeof *k->used);
+	if (!k->used)
+		return;
+	record_each_column(x->arena, r, mark_vectors, k);
+	for (uint32_t i = 0; i < r->vectors.count; i++) {
+		ref at = *vector_ref(x, r, i);
+		if (k->used[i] || !at)
+			continue;
+		*vector_ref(x, r, i) = 0;
+		arena_barrier();
+		arena_free_range(x->arena, at, vector_bytes(arena_at(x->arena, struct record_vector, at)));
+	}
+	free(k->used);
+}
+
+static void consider(void *context, struct column *c, uint64_t values)
+{
+	struct reclaiming *k = context;
+	if (values == 0 || (c->lossy != 0) != k->lossy)
+		return;
+	uint64_t size = k->lossy ? lossy_size(k->columns, c)
+	                         : column_size(k->columns, c) + each_vector(k->columns, k->record, c, NULL);
+	if (size < SMALL || size == 0)
+		return;
+	if (k->count == k->capacity) {
+		size_t capacity = k->capacity ? k->capacity * 2 : 256;
+		struct victim *more = realloc(k->victims, capacity * sizeof *more);
+		if (!more)
+			return; /* those that are known must do */
+		k->victims = more;
+		k->capacity = capacity;
+	}
+	k->victims[k->count++] = (struct victim){c, values, size};
+}
+
+/* The columns in question, the largest first. */
+static void look(struct reclaiming *k, bool lossy)
+{
+	k->count = 0;
+	k->lossy = lossy;
+	record_each_column(k->columns->arena, k->record, consider, k);
+	if (k->count)
+		qsort(k->victims, k->count, sizeof *k->victims, by_size);
+}
+
+uint64_t record_reclaim(struct columns *x, struct record *r)
+{
+	struct reclaiming k = {.columns = x, .record = r};
+	uint64_t before = arena_left(x->arena), wanted = x->arena->size / 4, freed = 0;
+	x->bins = RECLAIM_BINS;
+	x->cap = x->arena->size / RECLAIM_CAP;
+	look(&k, false);
+	for (size_t i = 0; i < k.count && freed < wanted; i++) {
+		lossy_force(x, k.victims[i].column, k.victims[i].values);
+		freed += k.victims[i].size;
+	}
+	free_vectors(&k);
+	/* nearly everything has no order any more: fewer bins, and then only how many values there were */
+	if (arena_left(x->arena) < before + x->arena->size / 16) {
+		look(&k, true);
+		for (size_t i = 0; i < k.count; i++)
+			lossy_shrink(x, k.victims[i].column, RECLAIM_BINS);
+	}
+	if (arena_left(x->arena) < x->arena->size / 16) {
+		look(&k, true);
+		for (size_t i = 0; i < k.count && arena_left(x->arena) < x->arena->size / 8; i++)
+			lossy_forget(x, k.victims[i].column, k.victims[i].values);
+	}
+	free(k.victims);
+	arena_compact(x->arena);
+	uint64_t after = arena_left(x->arena);
+	return after > before ? after - before : 0;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * record - what one rank's recorder keeps in its arena
+ */
+#include "trace/record/record.h"
+
+#include <string.h>
+
+#include "trace/model/schema.h"
+
+uint32_t table_add(struct arena *a, struct table *t, const void *element, size_t size)
+{
+	if ((t->count + UINT64_C(1)) * size > t->capacity) {
+		uint64_t capacity;
+		ref more = arena_alloc_block(a, (t->count + UINT64_C(1)) * size * 2, &capacity);
+		if (!more) {
+			arena_commit(a);
+			return UINT32_MAX;
+		}
+		if (t->count)
+			memcpy(a->base + more, a->base + t->at, t->count * size);
+		if (t->at)
+			arena_free_block(a, t->at, t->capacity);
+		arena_set(a, t->at, more);
+		arena_set(a, t->capacity, capacity);
+		arena_commit(a);
+	}
+	memcpy(table_at(a, t, t->count, size), element, size);
+	arena_barrier();
+	return t->count++;
+}
+
+struct record *record_create(struct arena *a)
+{
+	ref r = arena_alloc(a, sizeof(struct record));
+	arena_commit(a);
+	if (!r)
+		return NULL;
+	struct record *record = arena_at(a, struct record, r);
+	record->threshold = UINT64_MAX;
+	struct record_node root = {.parent = 0, .module = UINT32_MAX};
+	if (record_add_string(a, record, "", 0) != 0 || table_add(a, &record->nodes, &root, sizeof root) != 0)
+		return NULL;
+	arena_barrier();
+	a->header->root = r;
+	return record;
+}
+
+uint32_t record_add_string(struct arena *a, struct record *r, const void *bytes, size_t n)
+{
+	ref at = n < UINT32_MAX ? arena_alloc(a, sizeof(struct record_string) + n) : 0;
+	arena_commit(a);
+	if (!at)
+		return UINT32_MAX;
+	struct record_string *s = arena_at(a, struct record_string, at);
+	s->length = (uint32_t)n;
+	memcpy(s->bytes, bytes, n);
+	return table_add(a, &r->strings, &at, sizeof at);
+}
+
+uint32_t record_add_vector(struct arena *a, struct record *r, const int64_t *values, size_t n)
+{
+	ref at = n < UINT32_MAX ? arena_alloc(a, sizeof(struct record_vector) + n * sizeof *values) : 0;
+	arena_commit(a);
+	if (!at)
+		return UINT32_MAX;
+	struct record_vector *v = arena_at(a, struct record_vector, at);
+	v->count = (uint32_t)n;
+	if (n)
+		memcpy(v->values, values, n * sizeof *values);
+	return table_add(a, &r->vectors, &at, sizeof at);
+}
+
+ref record_new_site(struct arena *a, uint32_t function, uint32_t path, uint32_t columns)
+{
+	ref at = arena_alloc(a, sizeof(struct site) + columns * sizeof(struct column));
+	arena_commit(a);
+	if (!at)
+		return 0;
+	struct site *s = arena_at(a, struct site, at);
+	s->function = function;
+	s->path = path;
+	s->id = UINT32_MAX;
+	s->columns = columns;
+	s->self = at;
+	column_init(&s->successor);
+	for (uint32_t i = 0; i < columns; i++)
+		column_init(&s->column[i]);
+	s->successor.role = ROLE_NEXT | ROLE_EXACT;
+	return at;
+}
+
+void record_each_column(struct arena *a, struct record *r, record_take *take, void *context)
+{
+	for (uint32_t i = 0; i < r->sites.count; i++) {
+		ref at = *(ref *)table_at(a, &r->sites, i, sizeof(ref));
+		struct site *s = arena_at(a, struct site, at);
+		for (uint32_t k = 0; k < s->columns; k++)
+			take(context, &s->column[k], s->visits);
+		take(context, &s->successor, s->visits - (at == r->at.last && s->visits > 0));
+	}
+}
+
+void record_times_empty(struct arena *a, struct record *r)
+{
+	for (uint32_t i = 0; i < r->sites.count; i++) {
+		struct site *s = arena_at(a, struct site, *(ref *)table_at(a, &r->sites, i, sizeof(ref)));
+		if (s->visits < TIME_FULL / TIME_ONE)
+			continue; /* no word has counted more than that */
+		record_time_empty(a, &s->communicate);
+		for (ref e = s->edges; e; e = arena_at(a, struct record_edge, e)->next)
+			record_time_empty(a, &arena_at(a, struct record_edge, e)->compute);
+	}
+}
+
+void record_set_roles(struct site *s, const char *schema)
+{
+	static const enum column_role roles[] = {
+		[REFERENCE_NONE] = ROLE_VALUE, [REFERENCE_STRING] = ROLE_STRING, [REFERENCE_VECTOR] = ROLE_VECTOR};
+	struct schema parsed;
+	if (schema_parse(&parsed, schema, strlen(schema)) != 0)
+		return;
+	for (uint32_t i = 0; i < s->columns && i < parsed.count; i++)
+		s->column[i].role =
+			(uint16_t)(roles[schema_reference(&parsed, i)] | (schema_exact(&parsed, i) ? ROLE_EXACT : 0));
+}

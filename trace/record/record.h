@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * record - what one rank's recorder keeps in its arena: the graph of sites and what the sites refer to
+ *
+ *     record ── sites ──> site: function, call path, columns, successor column, times, edges
+ *            ── functions (schema strings), strings, vectors        pools, referred to by index
+ *            ── path nodes ── modules                               a tree of frames, root = node 0 = outermost
+ *            ── objects                                             sites that are no events: one visit = one row of a
+ *                table
+ *
+ * The order of events is in the successor columns: that of a site says, for each visit but the last one of all, which
+ * site came next.
+ *
+ * An event is complete when its site's `visits` counts it: until then whatever was put into columns for it stands
+ * behind their end. What follows - `at`, then `events` - only says so again: where the visits of all sites are one more
+ * than `events`, the process died in between, and the last event is that of the site in flight, if there still is one.
+ * Nothing here is ever moved or removed while recording, except that tables grow.
+ */
+#ifndef SPOOR_RECORD_H
+#define SPOOR_RECORD_H
+
+#include "trace/record/column.h"
+#include "trace/record/flow.h"
+#include "trace/model/time.h"
+
+/* A growing array of equal elements. New elements are complete before `count` tells of them. */
+struct table {
+	ref at;
+	uint32_t count;
+	uint64_t capacity; /* bytes */
+};
+
+struct record_string {
+	uint32_t length;
+	char bytes[];
+};
+
+struct record_vector {
+	uint32_t count;
+	uint32_t unused;
+	int64_t values[];
+};
+
+struct record_module {
+	uint32_t name, build_id; /* strings; build_id is raw bytes, string 0 (empty) if there is none */
+};
+
+/* A frame: `offset` is the return address relative to the module. Module UINT32_MAX: no module, offset is a path_gap.
+ * */
+struct record_node {
+	uint32_t parent, module;
+	uint64_t offset;
+};
+
+enum path_gap {
+	GAP_NO_UNWIND = 1, /* the frames further out are not known: there was no unwind information */
+	GAP_TOO_DEEP = 2,  /* the frames further out were left out: more than CALLPATH_MAX */
+	GAP_NO_MODULE = 3, /* one frame in code that belongs to no file */
+};
+
+/* What is kept of a site's calls, or of an edge's computations, if the policy asks for it. */
+struct record_detail {
+	struct flow flow;            /* record.timing */
+	struct record_time counts[]; /* for each of record.counters */
+};
+
+struct record_counters {
+	uint32_t count, unused;
+	struct {
+		uint32_t name, reason; /* strings; reason: why it is not counted, or not any more; 0: it is */
+	} each[TRACE_COUNTERS];
+};
+
+/* Computation between one site and the next: between the end of the one call and the begin of the other. */
+struct record_edge {
+	uint32_t to,
+		/* sites; no edge (ref 0) leads nowhere: what is there then, arena_header.magic, is no site's id */
+		from;
+	ref next;   /* edge of the same site */
+	ref detail; /* struct record_detail; 0: none */
+	struct record_time compute;
+};
+
+struct site {
+	uint32_t function; /* index of the function's schema */
+	uint32_t path;     /* index of the innermost frame's node */
+	uint32_t id;       /* index in record.sites, or UINT32_MAX for an object table */
+	uint32_t columns;  /* without the successor column */
+	uint64_t visits;
+	ref edges, last_edge;
+	uint32_t cost; /* of recording a visit, in ticks, as far as it was measured */
+	ref self;
+	ref detail; /* struct record_detail; 0: none */
+	uint32_t unused;
+	uint64_t generation; /* the recorder's: of the handles that its columns remember (column_remember) */
+	struct record_time communicate;
+	struct column successor;
+	struct column column[];
+};
+
+/* Calls of a function that were only counted, and the time in them, in ticks. */
+struct record_counted {
+	uint32_t function; /* index in record.functions; UINT32_MAX: there was no room for its name */
+	uint32_t unused;
+	uint64_t count, ticks, min, max;
+};
+
+enum record_state { RECORD_CREATED, RECORD_INITIALIZED, RECORD_FINALIZED };
+enum record_flags {
+	RECORD_FULL = 1,    /* the budget was used up: some calls were only counted */
+	RECORD_OBJECTS = 2, /* object tables are not complete */
+};
+
+/* Where the rank is: one word, so that both change at once. */
+struct record_at {
+	_Alignas(8) ref last; /* site of the last complete event */
+	/* of the call that was entered and has not returned, or whose event is not complete yet; 0: none */
+	ref in_flight;
+};
+
+static inline void record_at_set(struct record_at *at, ref last, ref in_flight)
+{
+	struct record_at now = {last, in_flight};
+	uint64_t word;
+	__builtin_memcpy(&word, &now, sizeof word);
+	*(volatile uint64_t *)(void *)at = word;
+}
+
+struct record {
+	uint32_t state, flags;
+	uint32_t rank, size; /* in MPI_COMM_WORLD */
+	uint64_t world;      /* equal for the ranks of one MPI_COMM_WORLD */
+	uint64_t events;     /* complete ones */
+	uint64_t
+		/* calls that are no events: those in `counted`, and those from signal handlers inside the recorder */
+		lost;
+	struct record_at at;
+	ref first;       /* site of the first event */
+	uint32_t thread; /* of the rank: 0 is the one that initialised MPI; see trace/model/stream.h */
+	ref counters;    /* struct record_counters; 0: none */
+	uint32_t unused;
+	struct table sites;     /* ref */
+	struct table functions; /* uint32_t: string of the schema, "MPI_Send count:i ..." */
+	struct table strings;   /* ref; 0 is the empty string */
+	struct table vectors;   /* ref */
+	struct table modules;   /* struct record_module */
+	struct table nodes;     /* struct record_node; 0 is the root */
+	struct table objects;   /* ref: sites */
+	/* Two readings of both clocks, far apart: ticks * (ns[1] - ns[0]) / (ticks[1] - ticks[0]) */
+	uint64_t clock_ticks[2], clock_ns[2];
+	int64_t realtime_ns;  /* of clock_ns[0], since 1970 */
+	ref facts;            /* struct record_string, in no pool: key=value lines of the process; 0 if none */
+	uint32_t host;        /* string */
+	uint32_t bins;        /* trace.bins */
+	uint64_t timing;      /* 0, or 1 + the digits of flows (flow.h) */
+	uint64_t untimed;     /* the first event that is not in them, because of memory, + 1; 0: none */
+	uint64_t first_ticks; /* when the first event began; only with flows */
+	uint64_t own_ticks;   /* used by the recorder itself, and left out of all times */
+	uint64_t structure;   /* the structure may be lossy */
+	uint64_t threshold;   /* tokens of a column; UINT64_MAX: any number */
+	uint64_t stage[4];    /* by enum trace_stage: the event at which it came, + 1 */
+	struct table counted; /* struct record_counted */
+	uint64_t loose_ticks; /* computation before events that no edge leads to */
+};
+
+/* Appends an element to a table. Returns its index, or UINT32_MAX if there was no room. Commits the arena. */
+uint32_t table_add(struct arena *a, struct table *t, const void *element, size_t size);
+
+static inline void *table_at(const struct arena *a, const struct table *t, uint32_t i, size_t size)
+{
+	return a->base + t->at + (uint64_t)i * size;
+}
+
+/* A new record as the root of a new arena: tables are empty but for string 0 and node 0. Returns NULL if there is no
+ * room. */
+struct record *record_create(struct arena *a);
+
+/* Adds to a pool, without looking whether it is there. Returns the index or UINT32_MAX. */
+uint32_t record_add_string(struct arena *a, struct record *r, const void *bytes, size_t n);
+uint32_t record_add_vector(struct arena *a, struct record *r, const int64_t *values, size_t n);
+/* A site with its columns, not yet in any table. Returns 0 if there is no room. */
+ref record_new_site(struct arena *a, uint32_t function, uint32_t path, uint32_t columns);
+/* Calls take for each column of the record, in any order, with the values of it that count. What is to give up its
+ * order when memory is short is listed here, and only here. */
+typedef void record_take(void *context, struct column *c, uint64_t values);
+void record_each_column(struct arena *a, struct record *r, record_take *take, void *context);
+/* Empties the words of all histograms that are full: to be called every TIME_FULL / TIME_ONE events at most. */
+void record_times_empty(struct arena *a, struct record *r);
+/* What becomes of each column when it gives up its order (enum column_role). */
+void record_set_roles(struct site *s, const char *schema);
+
+#endif
