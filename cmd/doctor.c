@@ -23,9 +23,9 @@
 #include "archive/archive.h"
 #include "archive/day.h"
 #include "cmd/cmd.h"
+#include "deliver/journal.h"
+#include "deliver/waiting.h"
 #include "policy/policy.h"
-#include "spank/journal.h"
-#include "spank/waiting.h"
 
 static const char usage[] = "Usage: spoor doctor [JOB]\n"
 			    "Checks this node's installation: files, Slurm's plugin stack, policy, spool, archive and "

@@ -22,7 +22,7 @@
 #include "policy/setting.h"
 #include "spank/config.h"
 #include "spank/handoff.h"
-#include "spank/seal.h"
+#include "deliver/seal.h"
 #include "trace/base/publish.h"
 
 static const char usage[] =

@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "deliver/folder.h"
+#include "deliver/journal.h"
+#include "deliver/sweep.h"
 #include "policy/policy.h"
-#include "spank/folder.h"
-#include "spank/journal.h"
-#include "spank/sweep.h"
 
 static const char setup_usage[] =
 	"Usage: spoor setup [--days N] [--policy FILE]\n"

@@ -16,13 +16,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "deliver/controller.h"
+#include "deliver/folder.h"
+#include "deliver/helper.h"
+#include "deliver/usage.h"
+#include "deliver/waiting.h"
 #include "policy/policy.h"
 #include "spank/config.h"
-#include "spank/controller.h"
-#include "spank/folder.h"
-#include "spank/helper.h"
-#include "spank/usage.h"
-#include "spank/waiting.h"
 
 #define GROUPS_MAX  1024
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)

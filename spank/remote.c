@@ -13,13 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "deliver/folder.h"
+#include "deliver/helper.h"
+#include "deliver/journal.h"
 #include "policy/choice.h"
 #include "policy/decision.h"
 #include "spank/ending.h"
-#include "spank/folder.h"
 #include "spank/handoff.h"
-#include "spank/helper.h"
-#include "spank/journal.h"
 #include "spank/option.h"
 #include "spank/preload.h"
 #include "spank/step.h"

@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "deliver/process.h"
 #include "policy/facts.h"
-#include "spank/process.h"
 
 struct step {
 	uint32_t job, id;

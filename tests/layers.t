@@ -38,10 +38,11 @@ RULES = {
     "policy/escape": (["trace/base/error.h", "policy/escape.h"], []),  # shared with the handoff, which the tracer reads
     "policy/setting": (["trace/base/error.h", "policy/setting.h", "policy/counter.h"], []),
     "spank/handoff": (["trace/base/error.h", "spank/handoff.h", "policy/escape.h", "policy/mode.h", "policy/setting.h"], []),
-    "spank": (["trace", "merge", "policy", "archive", "spank"], ["slurm/", "jansson.h"]),
-    "archive": (["trace", "merge", "archive", "spank/handoff.h"], ["jansson.h", "zstd.h", "sqlite3.h"]),
+    "spank": (["trace", "policy", "archive/day.h", "deliver", "spank"], ["slurm/"]),
+    "deliver": (["trace", "merge", "policy", "archive", "deliver"], ["jansson.h"]),
+    "archive": (["trace", "merge", "archive"], ["jansson.h", "zstd.h", "sqlite3.h"]),
     "replay": (["trace", "replay", "archive/codec_zstd.h"], ["mpi.h"]),
-    "cmd": (["trace", "merge", "policy", "spank", "archive", "replay", "cmd"], ["jansson.h", "zstd.h", "elfutils/", "otf2/", "nettle/"]),
+    "cmd": (["trace", "merge", "policy", "spank", "deliver", "archive", "replay", "cmd"], ["jansson.h", "zstd.h", "elfutils/", "otf2/", "nettle/"]),
     "cmd/team_mpi": (["cmd"], ["mpi.h"]),  # a program of its own
     "lib": (["trace", "archive/codec_zstd.h", "lib"], []),
     "bench": (None, None),
@@ -118,6 +119,7 @@ BAD = [
     ("archive/a.c", "#include <mpi.h>"),
     ("spank/handoff.c", "#include <slurm/spank.h>"),
     ("policy/a.c", '#include "policy.h"'),
+    ("deliver/a.c", '#include "spank/config.h"'),
     ("elsewhere/a.c", ""),
 ]
 for path, text in BAD:
@@ -134,7 +136,7 @@ if os.path.realpath(tap.BUILD) != os.path.realpath(tap.SOURCE):
     for folder, texts in scan(tap.BUILD)[0].items():
         if any(r.split("/")[0] == folder for r in RULES):
             wrong.setdefault(folder, []).extend(texts)
-for folder in ("trace", "merge", "gate", "preload", "policy", "spank", "archive", "cmd"):
+for folder in ("trace", "merge", "gate", "preload", "policy", "spank", "deliver", "archive", "cmd"):
     tap.ok(count.get(folder), f"{folder}/ has sources")
 for folder in sorted(wrong):
     tap.ok(not wrong[folder], f"{folder}/ includes only what it may", *wrong[folder])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * folder - root makes folders only where no user could have put something in the way
  */
-#include "spank/folder.h"
+#include "deliver/folder.h"
 
 #include "archive/day.h"
 

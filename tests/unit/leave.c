@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * leave - what is left of a job when a step ends: the way out of its cgroups, and what its record says
  */
-#include "spank/cgroup.h"
+#include "deliver/cgroup.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "spank/controller.h"
-#include "spank/process.h"
+#include "deliver/controller.h"
+#include "deliver/process.h"
 #include "tests/unit/tap.h"
 
 static char root[PATH_MAX / 2];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * journal - what was decided and done for each step on this node
  */
-#include "spank/journal.h"
+#include "deliver/journal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -14,7 +14,7 @@
  * the step's folder of that name in the spool, and writes its path as the fact folder. Runs as root. */
 int helper_decide(struct facts *facts, const char *policy, const char *preload);
 
-/* `spoor-helper end`: a step ended: delivers what it left, and what else is due (spank/sweep.h), and tells `spoor
+/* `spoor-helper end`: a step ended: delivers what it left, and what else is due (deliver/sweep.h), and tells `spoor
  * doctor`. Nobody waits for it. Facts are the step's, and the ones below for itself; descriptor PROCESS_KEPT, if it is
  * open, holds the lock of the step's folder. Runs as root, and reads nothing that users can write. */
 int helper_end(struct facts *facts);
@@ -35,7 +35,7 @@ int helper_collect(struct facts *facts);
 #define HELPER_ARCHIVE 3
 
 /* `spoor-helper keep`: as collect, where there is no day's folder to deliver to: makes raw traces of what ranks left,
- * and saves the facts beside them (spank/kept.h), for a later sweep. Runs as the job's user. */
+ * and saves the facts beside them (deliver/kept.h), for a later sweep. Runs as the job's user. */
 int helper_keep(struct facts *facts);
 
 /* `spoor-helper day`: makes the folder of the day (fact `when`) in the archive, for the group, and in it that of the

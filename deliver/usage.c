@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * usage - what a user's folders in the spool hold, and how one is emptied
  */
-#include "spank/usage.h"
+#include "deliver/usage.h"
 
 #include <dirent.h>
 #include <errno.h>

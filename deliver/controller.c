@@ -3,7 +3,7 @@
  *
  * By Slurm's own command: a library of Slurm's would have to fit its release.
  */
-#include "spank/controller.h"
+#include "deliver/controller.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "spank/process.h"
+#include "deliver/process.h"
 
 #define RECORD_SIZE 16384
 

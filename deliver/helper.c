@@ -3,7 +3,7 @@
  *
  * Nothing but the plugin calls it; run by hand it can do no more than whoever runs it.
  */
-#include "spank/helper.h"
+#include "deliver/helper.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "spank/process.h"
+#include "deliver/process.h"
 
 /* Facts from stdin. Returns 0, or -1 having said why. */
 static int read_facts(struct facts *facts)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * kept - what a step's spool folder holds besides raw traces
  */
-#include "spank/kept.h"
+#include "deliver/kept.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * waiting - which steps of a node have ended and are still to be delivered
  */
-#include "spank/waiting.h"
+#include "deliver/waiting.h"
 
 #include <ctype.h>
 #include <dirent.h>

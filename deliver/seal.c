@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * seal - a raw trace into the file that is kept
  */
-#include "spank/seal.h"
+#include "deliver/seal.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "archive/codec_zstd.h"
-#include "spank/kept.h"
-#include "spank/metadata.h"
-#include "spank/usage.h"
+#include "deliver/kept.h"
+#include "deliver/metadata.h"
+#include "deliver/usage.h"
 #include "trace/base/regular.h"
 
 #define CHUNKS_MAX 64

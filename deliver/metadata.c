@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * metadata - the facts of a job as a JSON object
  */
-#include "spank/metadata.h"
+#include "deliver/metadata.h"
 
 #include <inttypes.h>
 #include <jansson.h>

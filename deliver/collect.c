@@ -17,12 +17,12 @@
 #include "archive/day.h"
 #include "archive/join.h"
 #include "archive/unfinished.h"
+#include "deliver/helper.h"
+#include "deliver/kept.h"
+#include "deliver/metadata.h"
+#include "deliver/seal.h"
+#include "deliver/usage.h"
 #include "merge/salvage.h"
-#include "spank/helper.h"
-#include "spank/kept.h"
-#include "spank/metadata.h"
-#include "spank/seal.h"
-#include "spank/usage.h"
 #include "trace/base/publish.h"
 
 #define WORLDS_MAX 100000 /* numbers that are tried for the traces of one step */

@@ -4,7 +4,7 @@
  * slurmstepd has threads: between fork and exec only system calls are made, and everything that needs more is made
  * ready before.
  */
-#include "spank/process.h"
+#include "deliver/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "spank/cgroup.h"
+#include "deliver/cgroup.h"
 
 /* Of a helper with limits: its own code and libraries (15 MiB), what the kernel maps, and the stack. */
 #define CODE_SIZE  (UINT64_C(48) << 20)

@@ -44,7 +44,7 @@ struct process {
  * /. Returns 0 if it ended with exit status 0, else -1 with error set. */
 int process_run(struct process *p, struct error *error);
 
-/* Starts a program in the same way and leaves it: it is nobody's child, in no cgroup of a job (spank/cgroup.h), does
+/* Starts a program in the same way and leaves it: it is nobody's child, in no cgroup of a job (deliver/cgroup.h), does
  * not hear what a job is asked to end with, is nice to jobs, and has nobody who listens to what it says. It gets the
  * descriptor `keep` (>= 0; another lock on something) as PROCESS_KEPT. Returns when it is on its way, which waits for
  * no file system: 0, or -1 with error set. */

@@ -14,8 +14,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "deliver/process.h"
 #include "policy/facts.h"
-#include "spank/process.h"
 #include "trace/base/error.h"
 
 /* A folder of which nobody said that its step ended is that of a step about to start, or of one whose node went down:
@@ -59,7 +59,7 @@ void sweep_close(struct sweep *s);
  * one's own folders. Returns 0, or -1 with error set: the archive's folder cannot be made. */
 int sweep_all(struct sweep *s, struct error *error);
 
-/* The same for one user's folders of which it is known that their steps ended (spank/waiting.h), unless somebody is at
+/* The same for one user's folders of which it is known that their steps ended (deliver/waiting.h), unless somebody is at
  * it: they then do it. */
 int sweep_user(struct sweep *s, uid_t uid, struct error *error);
 

@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 #include "archive/join.h"
-#include "spank/folder.h"
-#include "spank/helper.h"
-#include "spank/process.h"
-#include "spank/sweep.h"
-#include "spank/waiting.h"
+#include "deliver/folder.h"
+#include "deliver/helper.h"
+#include "deliver/process.h"
+#include "deliver/sweep.h"
+#include "deliver/waiting.h"
 
 /* The name of the step's folder in the spool, of which spool gets the path; NULL: the facts do not say it. */
 static const char *split(const struct facts *facts, char *spool, size_t size)

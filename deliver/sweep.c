@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * sweep - delivers what steps of a node left in its spool
  */
-#include "spank/sweep.h"
+#include "deliver/sweep.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -18,12 +18,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "spank/controller.h"
-#include "spank/folder.h"
-#include "spank/helper.h"
-#include "spank/journal.h"
-#include "spank/kept.h"
-#include "spank/waiting.h"
+#include "deliver/controller.h"
+#include "deliver/folder.h"
+#include "deliver/helper.h"
+#include "deliver/journal.h"
+#include "deliver/kept.h"
+#include "deliver/waiting.h"
 
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define GROUPS_MAX  1024

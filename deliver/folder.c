@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * folder - the folders that root makes for users
  */
-#include "spank/folder.h"
+#include "deliver/folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
