@@ -136,33 +136,9 @@ int arena_rename(struct arena *a, const char *path)
 	return 0;
 }
 
-int arena_open(struct arena *a, const char *path, struct error *error)
+/* Reads what is used of the file. It is not mapped: a file that somebody truncates under a mapping kills the reader. */
+static void arena_read(struct arena *a, int fd, uint64_t size)
 {
-	*a = (struct arena){.size = 0};
-	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0)
-		return error_set(error, "%s: cannot open the arena: %s", path, strerror(errno));
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return error_set(error, "%s: not a regular file", path);
-	}
-	uint64_t size = (uint64_t)st.st_size;
-	if (size == 0) { /* made, and no more */
-		close(fd);
-		return 1;
-	}
-	if (size < sizeof(struct arena_header) || size > ARENA_MAX_SIZE) {
-		close(fd);
-		if (size == 0) /* it was made, and no more */
-			return 1;
-		return error_set(error, "%s: not an arena: impossible size %llu", path, (unsigned long long)size);
-	}
-	/* Read, not mapped: a file that somebody truncates under a mapping kills the reader. */
-	if (map(a, -1, size + ARENA_SLACK, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE) != 0) {
-		close(fd);
-		return error_set(error, "%s: no memory for %llu bytes", path, (unsigned long long)size);
-	}
 	for (uint64_t done = 0; done < size;) {
 		/* holes at the end are not worth copying: stop at the bump pointer once the header is there */
 		uint64_t want = done < sizeof(struct arena_header) ? sizeof(struct arena_header) : a->header->used;
@@ -177,28 +153,58 @@ int arena_open(struct arena *a, const char *path, struct error *error)
 			break;
 		done += (uint64_t)got;
 	}
+}
+
+/* Takes back the operation under way. Returns NULL, or what is wrong. */
+static const char *arena_undo(struct arena *a, uint64_t size)
+{
+	struct arena_header *h = a->header;
+	if (h->used > size || h->used < sizeof *h)
+		return "truncated";
+	if (h->journal_count > ARENA_JOURNAL)
+		return "damaged journal";
+	for (uint64_t i = h->journal_count; i-- > 0;) {
+		uint64_t where = h->journal[i].where;
+		if (where % 8 || where > size - 8)
+			return "damaged journal";
+		if (where < offsetof(struct arena_header, journal_count) || where >= sizeof *h)
+			*arena_at(a, uint64_t, where) = h->journal[i].old;
+	}
+	return h->used > size || h->used < sizeof *h ? "damaged journal" : NULL;
+}
+
+int arena_open(struct arena *a, const char *path, struct error *error)
+{
+	*a = (struct arena){.size = 0};
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return error_set(error, "%s: cannot open the arena: %s", path, strerror(errno));
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return error_set(error, "%s: not a regular file", path);
+	}
+	uint64_t size = (uint64_t)st.st_size;
+	if (size < sizeof(struct arena_header) || size > ARENA_MAX_SIZE) {
+		close(fd);
+		if (size == 0) /* it was made, and no more */
+			return 1;
+		return error_set(error, "%s: not an arena: impossible size %llu", path, (unsigned long long)size);
+	}
+	if (map(a, -1, size + ARENA_SLACK, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE) != 0) {
+		close(fd);
+		return error_set(error, "%s: no memory for %llu bytes", path, (unsigned long long)size);
+	}
+	arena_read(a, fd, size);
 	close(fd);
 	struct arena_header *h = a->header;
 	if (memcmp(h->magic, (char[8]){0}, sizeof h->magic) == 0) {
 		arena_close(a);
 		return 1;
 	}
-	const char *what = memcmp(h->magic, magic, sizeof magic) != 0 ? "not an arena"
-	                   : h->version != ARENA_VERSION              ? "written by another version of spoor"
-	                   : h->used > size || h->used < sizeof *h    ? "truncated"
-	                   : h->journal_count > ARENA_JOURNAL         ? "damaged journal"
-	                                                              : NULL;
-	for (uint64_t i = what ? 0 : h->journal_count; i-- > 0;) {
-		uint64_t where = h->journal[i].where;
-		if (where % 8 || where > size - 8)
-			what = "damaged journal";
-		else if (where < offsetof(struct arena_header, journal_count) || where >= sizeof *h)
-			*arena_at(a, uint64_t, where) = h->journal[i].old;
-	}
-	if (!what && (h->used > size || h->used < sizeof *h))
-		what = "damaged journal";
+	bool ours = memcmp(h->magic, magic, sizeof magic) == 0, other = ours && h->version != ARENA_VERSION;
+	const char *what = !ours ? "not an arena" : other ? "written by another version of spoor" : arena_undo(a, size);
 	if (what) {
-		bool other = memcmp(h->magic, magic, sizeof magic) == 0 && h->version != ARENA_VERSION;
 		arena_close(a);
 		error_set(error, "%s: %s", path, what);
 		return other ? ARENA_OTHER_VERSION : -1;

@@ -6,12 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/record/dictionary.h"
 #include "trace/record/lossy.h"
 #include "trace/model/pattern.h"
 #include "trace/model/trace.h"
 
-/* Stretches that are searched one by one; behind them the dictionary has single values only, found by hash. */
-#define LINEAR 16
 /* Longest period that is followed without touching the grammar, in runs: 32 KiB of the arena for a column that needs
  * it. */
 #define MAX_PERIOD 2048
@@ -24,12 +23,6 @@
 #define RANDOM_VISITS  2
 #define RANDOM_LOOK    256
 #define RANDOM_SYMBOLS 32
-
-struct dict_slot {
-	int64_t value;
-	ref column;
-	uint32_t index; /* + 1; 0 is a free slot */
-};
 
 int columns_init(struct columns *x, struct arena *a)
 {
@@ -46,190 +39,6 @@ void columns_free(struct columns *x)
 	*x = (struct columns){0};
 }
 
-/* The dictionary. */
-
-static inline struct dict_run *dict_runs(const struct columns *x, struct column *c)
-{
-	return c->dict ? arena_at(x->arena, struct dict_run, c->dict) : &c->first;
-}
-
-static size_t slot_home(const struct columns *x, ref column, int64_t value)
-{
-	uint64_t h = ((uint64_t)value ^ (uint64_t)column << 40) * UINT64_C(0x9e3779b97f4a7c15);
-	return (size_t)(h ^ h >> 32) & x->mask;
-}
-
-static size_t slot_of(const struct columns *x, ref column, int64_t value)
-{
-	size_t i = slot_home(x, column, value);
-	while (x->slots[i].index && (x->slots[i].value != value || x->slots[i].column != column))
-		i = (i + 1) & x->mask;
-	return i;
-}
-
-static void slots_add(struct columns *x, ref column, int64_t value, uint32_t index)
-{
-	if ((x->count + 1) * 2 > (x->slots ? x->mask + 1 : 0)) {
-		size_t old_size = x->slots ? x->mask + 1 : 0, size = old_size ? old_size * 2 : 1024;
-		struct dict_slot *old = x->slots, *slots = calloc(size, sizeof *slots);
-		if (!slots)
-			return; /* the value will be `new` once more: larger, still exact */
-		x->slots = slots;
-		x->mask = size - 1;
-		for (size_t i = 0; i < old_size; i++)
-			if (old[i].index)
-				slots[slot_of(x, old[i].column, old[i].value)] = old[i];
-		free(old);
-	}
-	x->slots[slot_of(x, column, value)] = (struct dict_slot){value, column, index + 1};
-	x->count++;
-}
-
-static void slots_remove(struct columns *x, ref column, int64_t value)
-{
-	if (!x->slots)
-		return;
-	size_t i = slot_of(x, column, value);
-	if (!x->slots[i].index)
-		return;
-	x->count--;
-	for (size_t j = i;;) {
-		x->slots[i].index = 0;
-		size_t home;
-		do {
-			j = (j + 1) & x->mask;
-			if (!x->slots[j].index)
-				return;
-			home = slot_home(x, x->slots[j].column, x->slots[j].value);
-		} while (i <= j ? home > i && home <= j : home > i || home <= j);
-		x->slots[i] = x->slots[j];
-		i = j;
-	}
-}
-
-int64_t column_slot(const struct columns *x, const struct column *c, int64_t value)
-{
-	const struct dict_slot *s = x->slots ? &x->slots[slot_of(x, arena_ref(x->arena, c), value)] : NULL;
-	return s && s->index ? (int64_t)s->index - 1 : -1;
-}
-
-void column_slot_add(struct columns *x, const struct column *c, int64_t value, uint32_t number)
-{
-	slots_add(x, arena_ref(x->arena, c), value, number);
-}
-
-void column_slot_remove(struct columns *x, const struct column *c, int64_t value)
-{
-	slots_remove(x, arena_ref(x->arena, c), value);
-}
-
-/* Position of value in a stretch, or -1. */
-static int64_t run_find(const struct dict_run *r, int64_t value)
-{
-	if (value == r->start)
-		return 0;
-	if (r->count == 1)
-		return -1;
-	int64_t distance, at;
-	if (__builtin_sub_overflow(value, r->start, &distance) || (distance == INT64_MIN && r->stride == -1) ||
-	    distance % r->stride)
-		return -1;
-	at = distance / r->stride;
-	return at > 0 && (uint64_t)at < r->count ? at : -1;
-}
-
-static int64_t dict_find(const struct columns *x, struct column *c, int64_t value)
-{
-	const struct dict_run *runs = dict_runs(x, c);
-	uint32_t linear = c->dict_count < LINEAR ? c->dict_count : LINEAR;
-	for (uint32_t i = 0; i < linear; i++) {
-		int64_t at = run_find(&runs[i], value);
-		if (at >= 0)
-			return (int64_t)runs[i].first + at;
-	}
-	if (c->dict_count > LINEAR && x->slots) {
-		const struct dict_slot *s = &x->slots[slot_of(x, arena_ref(x->arena, c), value)];
-		if (s->index)
-			return s->index - 1;
-	}
-	return -1;
-}
-
-static int64_t dict_value(const struct columns *x, struct column *c, uint32_t index)
-{
-	const struct dict_run *runs = dict_runs(x, c);
-	uint32_t low = 0, high = c->dict_count;
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-		if (runs[middle].first <= index)
-			low = middle;
-		else
-			high = middle;
-	}
-	return runs[low].start + runs[low].stride * (int64_t)(index - runs[low].first);
-}
-
-static bool dict_add(struct columns *x, struct column *c, int64_t value)
-{
-	struct arena *a = x->arena;
-	struct dict_run *runs = dict_runs(x, c);
-	if (c->dict_count == 0) {
-		c->first = (struct dict_run){.start = value, .count = 1};
-		arena_barrier();
-		c->dict_count = 1;
-		return true;
-	}
-	struct dict_run *last = &runs[c->dict_count - 1];
-	int64_t stride, next;
-	if (c->dict_count <= LINEAR) {
-		if (last->count == 1 && !__builtin_sub_overflow(value, last->start, &stride)) {
-			last->stride = stride;
-			arena_barrier();
-			last->count = 2;
-			return true;
-		}
-		if (last->count > 1 && !__builtin_mul_overflow(last->stride, (int64_t)last->count, &next) &&
-		    !__builtin_add_overflow(next, last->start, &next) && next == value) {
-			last->count++;
-			return true;
-		}
-	}
-	uint64_t index = last->first + last->count;
-	if (index >= UINT32_MAX / 2)
-		return false;
-	if (c->dict_count * sizeof *runs >= c->dict_capacity) {
-		uint64_t capacity;
-		ref old = c->dict, more = arena_alloc_block(a, (c->dict_count + 1) * sizeof *runs * 2, &capacity);
-		if (!more) {
-			arena_commit(a);
-			return false;
-		}
-		memcpy(arena_at(a, struct dict_run, more), runs, c->dict_count * sizeof *runs);
-		arena_set(a, c->dict, more);
-		if (old)
-			arena_free_block(a, old, c->dict_capacity);
-		c->dict_capacity = (uint32_t)capacity; /* shares its word with dict */
-		arena_commit(a);
-		runs = dict_runs(x, c);
-	}
-	runs[c->dict_count] = (struct dict_run){.start = value, .count = 1, .first = index};
-	arena_barrier();
-	c->dict_count++;
-	if (c->dict_count > LINEAR)
-		slots_add(x, arena_ref(a, c), value, (uint32_t)index);
-	return true;
-}
-
-/* The run of new values under way may have gone on without the dictionary being told. */
-static void dict_sync(struct columns *x, struct column *c, uint64_t run)
-{
-	if (run > c->synced) {
-		dict_runs(x, c)[c->dict_count - 1].count += run - c->synced;
-		arena_barrier();
-		c->synced = run;
-	}
-}
-
 /* Are the values numbers of things, of which stretches mean nothing? */
 static bool references(const struct column *c)
 {
@@ -240,11 +49,11 @@ static bool references(const struct column *c)
  * last stretch, if the stretch moves away from all others. */
 static void expect_new(struct columns *x, struct column *c)
 {
-	const struct dict_run *runs = dict_runs(x, c), *last = &runs[c->dict_count - 1];
+	const struct dict_run *runs = dictionary_runs(x, c), *last = &runs[c->dict_count - 1];
 	c->expect = c->next = VALUE_NONE;
 	if (x->threshold != UINT64_MAX && references(c))
 		return; /* each new one is one token more */
-	if (last->count < 2 || c->dict_count > LINEAR)
+	if (last->count < 2 || c->dict_count > DICTIONARY_LINEAR)
 		return;
 	int64_t limit, next; /* far enough from overflow for any run that a process can make */
 	if (__builtin_mul_overflow(last->stride, INT64_C(1) << 40, &limit) ||
@@ -321,7 +130,7 @@ static bool enter_loop(struct columns *x, struct column *c, uint64_t visits, int
 	if (!rule)
 		return false;
 	size_t n = grammar_expand(&x->grammars, rule, 0, x->scratch, MAX_PERIOD);
-	if (n < 2 || dict_value(x, c, x->scratch[0].token - 1) != value)
+	if (n < 2 || dictionary_value(x, c, x->scratch[0].token - 1) != value)
 		return false;
 	uint64_t bytes = n * sizeof(struct period_run);
 	if (bytes > c->period_capacity) {
@@ -338,7 +147,7 @@ static bool enter_loop(struct columns *x, struct column *c, uint64_t visits, int
 	}
 	struct period_run *runs = arena_at(a, struct period_run, c->period);
 	for (size_t i = 0; i < n; i++)
-		runs[i] = (struct period_run){dict_value(x, c, x->scratch[i].token - 1), x->scratch[i].token,
+		runs[i] = (struct period_run){dictionary_value(x, c, x->scratch[i].token - 1), x->scratch[i].token,
 		                              x->scratch[i].length};
 	c->rule = rule;
 	c->loop = 0;
@@ -360,7 +169,7 @@ static bool too_long(struct columns *x, struct column *c, uint64_t run, int64_t 
 		return false;
 	if (!c->grammar && c->lead == 0 && run == 1 && value == c->first.start)
 		return false; /* constant until now */
-	const struct dict_run *last = &dict_runs(x, c)[c->dict_count - 1];
+	const struct dict_run *last = &dictionary_runs(x, c)[c->dict_count - 1];
 	if ((references(c) ? last->first + last->count : c->dict_count) > threshold)
 		return true;
 	if (!c->grammar)
@@ -399,7 +208,7 @@ static __attribute__((noinline)) void turn_slowly(struct columns *x, struct colu
 			return;
 		}
 	} else if (c->token == 0 && run) {
-		dict_sync(x, c, run);
+		dictionary_sync(x, c, run);
 	}
 	if (__builtin_expect(x->threshold != UINT64_MAX, 0) && too_long(x, c, run, value) &&
 	    lossy_make(x, c, visits, WHY_THRESHOLD)) {
@@ -410,8 +219,8 @@ static __attribute__((noinline)) void turn_slowly(struct columns *x, struct colu
 		turn_without_memory(x, c, visits, value);
 		return;
 	}
-	int64_t index = run ? dict_find(x, c, value) : -1;
-	if (index < 0 && !dict_add(x, c, value)) {
+	int64_t index = run ? dictionary_find(x, c, value) : -1;
+	if (index < 0 && !dictionary_add(x, c, value)) {
 		turn_without_memory(x, c, visits, value);
 		return;
 	}
@@ -448,7 +257,7 @@ void column_turn(struct columns *x, struct column *c, uint64_t visits, int64_t v
 	if (__builtin_expect(c->lossy, 0))
 		lossy_turn(x, c, visits, value);
 	else if (!c->period_length && c->token == 0 && value == c->next)
-		c->next += dict_runs(x, c)[c->dict_count - 1].stride;
+		c->next += dictionary_runs(x, c)[c->dict_count - 1].stride;
 	else
 		turn_slowly(x, c, visits, value);
 }
@@ -457,7 +266,7 @@ void column_turn(struct columns *x, struct column *c, uint64_t visits, int64_t v
 
 const struct dict_run *column_dict(const struct columns *x, struct column *c)
 {
-	return dict_runs(x, c);
+	return dictionary_runs(x, c);
 }
 
 int column_settle(struct columns *x, struct column *c, uint64_t run)
@@ -465,7 +274,7 @@ int column_settle(struct columns *x, struct column *c, uint64_t run)
 	if (c->period_length && !leave_loop(x, c))
 		return -1;
 	if (c->token == 0 && run)
-		dict_sync(x, c, run);
+		dictionary_sync(x, c, run);
 	return 0;
 }
 
@@ -510,9 +319,9 @@ int column_pattern(struct columns *x, struct column *c, uint64_t visits, struct 
 void column_release(struct columns *x, struct column *c, ref lossy, uint64_t start, int64_t expect)
 {
 	struct arena *a = x->arena;
-	const struct dict_run *runs = dict_runs(x, c);
+	const struct dict_run *runs = dictionary_runs(x, c);
 	c->raw = VALUE_NONE;
-	for (uint32_t i = LINEAR; i < c->dict_count; i++)
+	for (uint32_t i = DICTIONARY_LINEAR; i < c->dict_count; i++)
 		slots_remove(x, arena_ref(a, c), runs[i].start);
 	arena_set(a, c->start, start);
 	arena_set(a, c->expect, expect);

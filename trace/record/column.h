@@ -187,10 +187,6 @@ int column_settle(struct columns *x, struct column *c, uint64_t run);
 int column_close(struct columns *x, struct column *c, uint64_t run);
 /* Makes a column lossy, with a run under way, and gives the memory of its pattern and dictionary back. */
 void column_release(struct columns *x, struct column *c, ref lossy, uint64_t start, int64_t expect);
-/* A number that is known of (column, value); -1: none. */
-int64_t column_slot(const struct columns *x, const struct column *c, int64_t value);
-void column_slot_add(struct columns *x, const struct column *c, int64_t value, uint32_t number);
-void column_slot_remove(struct columns *x, const struct column *c, int64_t value);
 /* The bytes of the arena that a column has, about. */
 uint64_t column_size(const struct columns *x, struct column *c);
 

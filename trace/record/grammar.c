@@ -11,25 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static inline struct node *node_at(const struct grammar_index *g, ref r)
-{
-	return arena_at(g->arena, struct node, r);
-}
-
-static inline bool is_guard(const struct node *n)
-{
-	return n->exponent == 0;
-}
-
-static inline bool is_rule(uint32_t symbol)
-{
-	return symbol & 1;
-}
-
-static inline ref rule_of(uint32_t symbol)
-{
-	return symbol & ~UINT32_C(1);
-}
+#include "trace/record/grammar_order.h"
 
 /* The index: open addressing with linear probing over references to the first symbol of each pair. */
 
@@ -45,8 +27,8 @@ static size_t pair_hash(const struct node *a, const struct node *b)
 
 static bool pair_equal(const struct grammar_index *g, ref x, ref y)
 {
-	const struct node *a = node_at(g, x), *b = node_at(g, y);
-	const struct node *c = node_at(g, a->next), *d = node_at(g, b->next);
+	const struct node *a = grammar_node(g, x), *b = grammar_node(g, y);
+	const struct node *c = grammar_node(g, a->next), *d = grammar_node(g, b->next);
 	return a->symbol == b->symbol && a->exponent == b->exponent && a->owner == b->owner && c->symbol == d->symbol &&
 	       c->exponent == d->exponent;
 }
@@ -54,8 +36,8 @@ static bool pair_equal(const struct grammar_index *g, ref x, ref y)
 /* The slot where x's pair is, or where it would be put. */
 static size_t index_slot(const struct grammar_index *g, ref x)
 {
-	const struct node *a = node_at(g, x);
-	size_t i = pair_hash(a, node_at(g, a->next)) & g->mask;
+	const struct node *a = grammar_node(g, x);
+	size_t i = pair_hash(a, grammar_node(g, a->next)) & g->mask;
 	while (g->slots[i] && g->slots[i] != x && !pair_equal(g, g->slots[i], x))
 		i = (i + 1) & g->mask;
 	return i;
@@ -85,8 +67,8 @@ static void index_remove_slot(struct grammar_index *g, size_t i)
 			j = (j + 1) & g->mask;
 			if (!g->slots[j])
 				return;
-			const struct node *a = node_at(g, g->slots[j]);
-			size_t home = pair_hash(a, node_at(g, a->next)) & g->mask;
+			const struct node *a = grammar_node(g, g->slots[j]);
+			size_t home = pair_hash(a, grammar_node(g, a->next)) & g->mask;
 			/* may the entry at j move to i? only if its home is not in (i, j] */
 			if (i <= j ? (home <= i || home > j) : (home <= i && home > j))
 				break;
@@ -100,8 +82,8 @@ static void index_remove_slot(struct grammar_index *g, size_t i)
  * changes. */
 static void index_remove(struct grammar_index *g, ref x)
 {
-	const struct node *a = node_at(g, x);
-	if (!g->slots || is_guard(a) || is_guard(node_at(g, a->next)))
+	const struct node *a = grammar_node(g, x);
+	if (!g->slots || grammar_is_guard(a) || grammar_is_guard(grammar_node(g, a->next)))
 		return;
 	size_t i = index_slot(g, x);
 	if (g->slots[i] == x)
@@ -124,39 +106,39 @@ static ref node_create(struct grammar_index *g, ref owner, uint32_t symbol, uint
 	ref r = arena_alloc_block(a, sizeof(struct node), &capacity);
 	if (!r)
 		return 0;
-	struct node *n = node_at(g, r);
+	struct node *n = grammar_node(g, r);
 	arena_set(a, n->symbol, symbol); /* one word: symbol and owner */
 	n->owner = owner;
 	arena_set(a, n->exponent, exponent);
-	if (is_rule(symbol)) {
-		struct node *guard = node_at(g, rule_of(symbol));
+	if (grammar_is_rule(symbol)) {
+		struct node *guard = grammar_node(g, grammar_rule_of(symbol));
 		arena_set(a, guard->symbol, guard->symbol + 1);
 	}
 	return r;
 }
 
 /* Takes away one reference to a rule. */
-static void unuse(struct grammar_index *g, uint32_t symbol)
+static void rule_unuse(struct grammar_index *g, uint32_t symbol)
 {
-	if (is_rule(symbol)) {
-		struct node *guard = node_at(g, rule_of(symbol));
+	if (grammar_is_rule(symbol)) {
+		struct node *guard = grammar_node(g, grammar_rule_of(symbol));
 		arena_set(g->arena, guard->symbol, guard->symbol - 1);
 	}
 }
 
 static void node_free(struct grammar_index *g, ref r)
 {
-	arena_set(g->arena, node_at(g, r)->exponent, 0); /* a queued reference to it is skipped */
+	arena_set(g->arena, grammar_node(g, r)->exponent, 0); /* a queued reference to it is skipped */
 	arena_free_block(g->arena, r, sizeof(struct node));
 }
 
-static void join(struct grammar_index *g, ref left, ref right)
+static void nodes_join(struct grammar_index *g, ref left, ref right)
 {
-	arena_set(g->arena, node_at(g, left)->next, right);
-	arena_set(g->arena, node_at(g, right)->prev, left);
+	arena_set(g->arena, grammar_node(g, left)->next, right);
+	arena_set(g->arena, grammar_node(g, right)->prev, left);
 }
 
-static void enqueue(struct grammar_index *g, ref x)
+static void pair_enqueue(struct grammar_index *g, ref x)
 {
 	if (g->queued == g->queue_capacity) {
 		size_t capacity = g->queue_capacity ? g->queue_capacity * 2 : 64;
@@ -170,30 +152,30 @@ static void enqueue(struct grammar_index *g, ref x)
 }
 
 /* x and its next symbol may be equal now: makes them one. */
-static void coalesce(struct grammar_index *g, ref x)
+static void symbols_coalesce(struct grammar_index *g, ref x)
 {
-	struct node *a = node_at(g, x);
+	struct node *a = grammar_node(g, x);
 	ref y = a->next;
-	struct node *b = node_at(g, y);
-	if (is_guard(a) || is_guard(b) || a->symbol != b->symbol)
+	struct node *b = grammar_node(g, y);
+	if (grammar_is_guard(a) || grammar_is_guard(b) || a->symbol != b->symbol)
 		return;
 	index_remove(g, a->prev);
 	index_remove(g, x);
 	index_remove(g, y);
 	arena_set(g->arena, a->exponent, a->exponent + b->exponent);
-	join(g, x, b->next);
-	unuse(g, b->symbol);
+	nodes_join(g, x, b->next);
+	rule_unuse(g, b->symbol);
 	node_free(g, y);
-	enqueue(g, a->prev);
-	enqueue(g, x);
+	pair_enqueue(g, a->prev);
+	pair_enqueue(g, x);
 }
 
 /* Replaces the pair that begins at x by rule. Returns false (nothing changed) if there is no memory. */
-static bool replace(struct grammar_index *g, ref x, ref rule)
+static bool pair_replace(struct grammar_index *g, ref x, ref rule)
 {
-	struct node *a = node_at(g, x);
+	struct node *a = grammar_node(g, x);
 	ref before = a->prev, y = a->next;
-	struct node *b = node_at(g, y);
+	struct node *b = grammar_node(g, y);
 	ref after = b->next;
 	ref r = node_create(g, a->owner, rule | 1, 1);
 	if (!r)
@@ -201,49 +183,49 @@ static bool replace(struct grammar_index *g, ref x, ref rule)
 	index_remove(g, before);
 	index_remove(g, x);
 	index_remove(g, y);
-	unuse(g, a->symbol);
-	unuse(g, b->symbol);
+	rule_unuse(g, a->symbol);
+	rule_unuse(g, b->symbol);
 	node_free(g, x);
 	node_free(g, y);
-	join(g, before, r);
-	join(g, r, after);
-	enqueue(g, before);
-	enqueue(g, r);
-	coalesce(g, r);
-	coalesce(g, before);
+	nodes_join(g, before, r);
+	nodes_join(g, r, after);
+	pair_enqueue(g, before);
+	pair_enqueue(g, r);
+	symbols_coalesce(g, r);
+	symbols_coalesce(g, before);
 	return true;
 }
 
 /* If x refers to a rule that is used nowhere else, and once: puts the rule's symbols in x's place. */
 static void inline_rule(struct grammar_index *g, ref x)
 {
-	struct node *a = node_at(g, x);
-	if (is_guard(a) || !is_rule(a->symbol) || a->exponent != 1)
+	struct node *a = grammar_node(g, x);
+	if (grammar_is_guard(a) || !grammar_is_rule(a->symbol) || a->exponent != 1)
 		return;
-	ref rule = rule_of(a->symbol);
-	struct node *guard = node_at(g, rule);
+	ref rule = grammar_rule_of(a->symbol);
+	struct node *guard = grammar_node(g, rule);
 	if (guard->symbol != 1)
 		return;
 	ref before = a->prev, after = a->next, first = guard->next, last = guard->prev;
 	index_remove(g, before);
 	index_remove(g, x);
-	join(g, before, first);
-	join(g, last, after);
+	nodes_join(g, before, first);
+	nodes_join(g, last, after);
 	node_free(g, x);
 	node_free(g, rule);
-	enqueue(g, before);
-	enqueue(g, last);
-	coalesce(g, last);
-	coalesce(g, before);
+	pair_enqueue(g, before);
+	pair_enqueue(g, last);
+	symbols_coalesce(g, last);
+	symbols_coalesce(g, before);
 }
 
 /* The pair at x stands also at y. */
-static void match(struct grammar_index *g, ref x, ref y)
+static void pair_match(struct grammar_index *g, ref x, ref y)
 {
-	struct node *a = node_at(g, y), *b = node_at(g, a->next);
+	struct node *a = grammar_node(g, y), *b = grammar_node(g, a->next);
 	ref rule = a->prev;
 	if (a->prev == b->next && rule != a->owner) { /* y is the whole of a rule */
-		if (!replace(g, x, rule))
+		if (!pair_replace(g, x, rule))
 			return;
 	} else {
 		rule = node_create(g, a->owner, 0, 0);
@@ -251,31 +233,32 @@ static void match(struct grammar_index *g, ref x, ref y)
 		ref second = first ? node_create(g, a->owner, b->symbol, b->exponent) : 0;
 		if (!second)
 			return; /* leaks up to two nodes; there is no memory left anyway */
-		join(g, rule, first);
-		join(g, first, second);
-		join(g, second, rule);
+		nodes_join(g, rule, first);
+		nodes_join(g, first, second);
+		nodes_join(g, second, rule);
 		size_t i = index_slot(g, y);
 		if (g->slots[i])
 			g->slots[i] = first;
-		if (!replace(g, y, rule))
+		if (!pair_replace(g, y, rule))
 			return;
 		/* x may have been coalesced by that, if it stood next to y */
-		if (!is_guard(node_at(g, x)) && !is_guard(node_at(g, node_at(g, x)->next)) && pair_equal(g, x, first))
-			replace(g, x, rule);
+		if (!grammar_is_guard(grammar_node(g, x)) &&
+		    !grammar_is_guard(grammar_node(g, grammar_node(g, x)->next)) && pair_equal(g, x, first))
+			pair_replace(g, x, rule);
 	}
-	ref first = node_at(g, rule)->next, last = node_at(g, rule)->prev;
+	ref first = grammar_node(g, rule)->next, last = grammar_node(g, rule)->prev;
 	if (last != first)
 		inline_rule(g, last);
 	inline_rule(g, first);
 }
 
 /* Checks queued pairs until none is left. */
-static void settle(struct grammar_index *g)
+static void queue_settle(struct grammar_index *g)
 {
 	for (size_t i = 0; i < g->queued; i++) {
 		ref x = g->queue[i];
-		const struct node *a = node_at(g, x);
-		if (is_guard(a) || is_guard(node_at(g, a->next)))
+		const struct node *a = grammar_node(g, x);
+		if (grammar_is_guard(a) || grammar_is_guard(grammar_node(g, a->next)))
 			continue;
 		if ((g->count + 1) * 2 > (g->slots ? g->mask + 1 : 0) && index_grow(g) != 0)
 			continue;
@@ -284,8 +267,8 @@ static void settle(struct grammar_index *g)
 		if (!y) {
 			g->slots[slot] = x;
 			g->count++;
-		} else if (y != x && node_at(g, y)->next != x && a->next != y) {
-			match(g, x, y);
+		} else if (y != x && grammar_node(g, y)->next != x && a->next != y) {
+			pair_match(g, x, y);
 		}
 	}
 	g->queued = 0;
@@ -295,52 +278,52 @@ ref grammar_create(struct grammar_index *g)
 {
 	ref start = node_create(g, 0, 0, 0);
 	if (start) {
-		node_at(g, start)->owner = start;
-		join(g, start, start);
+		grammar_node(g, start)->owner = start;
+		nodes_join(g, start, start);
 	}
 	arena_commit(g->arena);
 	return start;
 }
 
-static int append(struct grammar_index *g, ref start, uint32_t symbol, uint64_t count)
+static int symbol_append(struct grammar_index *g, ref start, uint32_t symbol, uint64_t count)
 {
 	if (count == 0)
 		return 0;
-	ref last = node_at(g, start)->prev;
-	struct node *n = node_at(g, last);
+	ref last = grammar_node(g, start)->prev;
+	struct node *n = grammar_node(g, last);
 	if (last != start && n->symbol == symbol) {
 		index_remove(g, n->prev);
 		arena_set(g->arena, n->exponent, n->exponent + count);
-		enqueue(g, n->prev);
+		pair_enqueue(g, n->prev);
 	} else {
 		ref r = node_create(g, start, symbol, count);
 		if (!r) {
 			arena_commit(g->arena);
 			return -1;
 		}
-		join(g, last, r);
-		join(g, r, start);
-		enqueue(g, last);
+		nodes_join(g, last, r);
+		nodes_join(g, r, start);
+		pair_enqueue(g, last);
 	}
-	settle(g);
+	queue_settle(g);
 	arena_commit(g->arena);
 	return 0;
 }
 
 int grammar_append(struct grammar_index *g, ref start, uint32_t token, uint64_t count)
 {
-	return append(g, start, token << 1, count);
+	return symbol_append(g, start, token << 1, count);
 }
 
 int grammar_append_rule(struct grammar_index *g, ref start, ref rule, uint64_t count)
 {
-	return append(g, start, rule | 1, count);
+	return symbol_append(g, start, rule | 1, count);
 }
 
 ref grammar_loop(const struct grammar_index *g, ref start)
 {
-	const struct node *last = node_at(g, node_at(g, start)->prev);
-	return last->exponent >= 2 && is_rule(last->symbol) ? rule_of(last->symbol) : 0;
+	const struct node *last = grammar_node(g, grammar_node(g, start)->prev);
+	return last->exponent >= 2 && grammar_is_rule(last->symbol) ? grammar_rule_of(last->symbol) : 0;
 }
 
 /* Walks a rule's symbols, rules inside it included. The depth of a grammar is small; deeper ones are not expanded. */
@@ -355,25 +338,25 @@ size_t grammar_expand(const struct grammar_index *g, ref rule, uint32_t refused,
 	size_t n = 0, steps = 4 * max; /* runs may join across rules: bound the walk too */
 	int depth = 0;
 	stack[0].guard = rule;
-	stack[0].at = node_at(g, rule)->next;
+	stack[0].at = grammar_node(g, rule)->next;
 	stack[0].times = 1;
 	while (depth >= 0) {
 		if (stack[depth].at == stack[depth].guard) {
 			if (--stack[depth].times > 0)
-				stack[depth].at = node_at(g, stack[depth].guard)->next;
+				stack[depth].at = grammar_node(g, stack[depth].guard)->next;
 			else
 				depth--;
 			continue;
 		}
 		if (steps-- == 0)
 			return 0;
-		const struct node *a = node_at(g, stack[depth].at);
+		const struct node *a = grammar_node(g, stack[depth].at);
 		stack[depth].at = a->next;
-		if (is_rule(a->symbol)) {
+		if (grammar_is_rule(a->symbol)) {
 			if (++depth == MAX_DEPTH)
 				return 0;
-			stack[depth].guard = rule_of(a->symbol);
-			stack[depth].at = node_at(g, stack[depth].guard)->next;
+			stack[depth].guard = grammar_rule_of(a->symbol);
+			stack[depth].at = grammar_node(g, stack[depth].guard)->next;
 			stack[depth].times = a->exponent;
 			continue;
 		}
@@ -391,129 +374,13 @@ size_t grammar_expand(const struct grammar_index *g, ref rule, uint32_t refused,
 	return n;
 }
 
-/* Rules in the order in which they are finished by a depth-first walk: children before parents. */
-struct order {
-	const struct grammar_index *g;
-	ref *rules;
-	size_t count, capacity;
-	/* open addressing from rule to its number + 1; under way: UINT32_MAX */
-	struct {
-		ref rule;
-		uint32_t number, uses;
-	} * map;
-	size_t mask;
-};
-
-static void order_free(struct order *o)
-{
-	free(o->rules);
-	free(o->map);
-}
-
-static size_t order_slot(const struct order *o, ref rule)
-{
-	size_t i = (rule * UINT32_C(2654435761) >> 7) & o->mask;
-	while (o->map[i].rule && o->map[i].rule != rule)
-		i = (i + 1) & o->mask;
-	return i;
-}
-
-static int order_grow(struct order *o)
-{
-	size_t old_size = o->map ? o->mask + 1 : 0, size = old_size ? old_size * 2 : 16;
-	struct order bigger = *o;
-	bigger.map = calloc(size, sizeof *bigger.map);
-	bigger.mask = size - 1;
-	if (!bigger.map)
-		return -1;
-	for (size_t i = 0; i < old_size; i++)
-		if (o->map[i].rule)
-			bigger.map[order_slot(&bigger, o->map[i].rule)] = o->map[i];
-	free(o->map);
-	*o = bigger;
-	return 0;
-}
-
-/* Walks all rules below start, checking every reference. `limit` bounds the nodes seen, so that no damage makes it
- * endless. */
-static int order_rules(struct order *o, ref start)
-{
-	const struct grammar_index *g = o->g;
-	struct arena *arena = g->arena;
-	int rv = -1;
-	size_t depth = 0, capacity = 0, used = 0;
-	uint64_t limit = arena->header->used / sizeof(struct node) + 1;
-	struct frame {
-		ref guard, at;
-	} *stack = NULL;
-	ref enter = start;
-	for (;;) {
-		if (enter) {
-			const struct node *guard = node_at(g, enter);
-			if (!arena_valid(arena, enter, sizeof *guard) || !is_guard(guard) || guard->owner != start ||
-			    !arena_valid(arena, guard->next, sizeof *guard) || node_at(g, guard->next)->prev != enter)
-				goto done;
-			if (depth == capacity) {
-				capacity = capacity ? capacity * 2 : 64;
-				struct frame *more = realloc(stack, capacity * sizeof *stack);
-				if (!more)
-					goto done;
-				stack = more;
-			}
-			if ((used + 1) * 2 > (o->map ? o->mask + 1 : 0) && order_grow(o) != 0)
-				goto done;
-			size_t i = order_slot(o, enter);
-			o->map[i].rule = enter;
-			o->map[i].number = UINT32_MAX;
-			o->map[i].uses = 1; /* what it was entered by */
-			used++;
-			stack[depth].guard = enter;
-			stack[depth++].at = guard->next;
-			enter = 0;
-		}
-		struct frame *top = &stack[depth - 1];
-		if (top->at == top->guard) {
-			if (o->count == o->capacity) {
-				o->capacity = o->capacity ? o->capacity * 2 : 16;
-				ref *more = realloc(o->rules, o->capacity * sizeof *more);
-				if (!more)
-					goto done;
-				o->rules = more;
-			}
-			o->map[order_slot(o, top->guard)].number = (uint32_t)o->count + 1;
-			o->rules[o->count++] = top->guard;
-			if (--depth == 0)
-				break;
-			continue;
-		}
-		const struct node *a = node_at(g, top->at);
-		if (!arena_valid(arena, top->at, sizeof *a) || is_guard(a) || a->owner != start || limit-- == 0 ||
-		    !arena_valid(arena, a->next, sizeof *a) || node_at(g, a->next)->prev != top->at)
-			goto done;
-		top->at = a->next;
-		if (is_rule(a->symbol)) {
-			size_t i = order_slot(o, rule_of(a->symbol));
-			if (!o->map[i].rule)
-				enter = rule_of(a->symbol);
-			else if (o->map[i].number == UINT32_MAX ||
-			         ++o->map[i].uses > node_at(g, rule_of(a->symbol))->symbol)
-				/* a rule inside itself, or one that would be taken for unused while it is not */
-				goto done;
-		}
-	}
-	rv = 0;
-done:
-	free(stack);
-	return rv;
-}
-
 int grammar_index_add(struct grammar_index *g, ref start)
 {
-	struct order o = {.g = g};
-	int rv = order_rules(&o, start);
+	struct grammar_order o = {0};
+	int rv = grammar_order_make(&o, g, start);
 	for (size_t i = 0; rv == 0 && i < o.count; i++)
-		for (ref x = node_at(g, o.rules[i])->next; x != o.rules[i]; x = node_at(g, x)->next) {
-			if (is_guard(node_at(g, node_at(g, x)->next)))
+		for (ref x = grammar_node(g, o.rules[i])->next; x != o.rules[i]; x = grammar_node(g, x)->next) {
+			if (grammar_is_guard(grammar_node(g, grammar_node(g, x)->next)))
 				continue;
 			if ((g->count + 1) * 2 > (g->slots ? g->mask + 1 : 0) && index_grow(g) != 0)
 				break;
@@ -523,69 +390,29 @@ int grammar_index_add(struct grammar_index *g, ref start)
 				g->count++;
 			}
 		}
-	order_free(&o);
+	grammar_order_free(&o);
 	return rv;
-}
-
-int grammar_write(const struct grammar_index *g, ref start, struct writer *out)
-{
-	struct order o = {.g = g};
-	int rv = order_rules(&o, start);
-	if (rv == 0)
-		writer_uint(out, o.count);
-	for (size_t i = 0; rv == 0 && i < o.count; i++) {
-		uint64_t n = 0;
-		for (ref x = node_at(g, o.rules[i])->next; x != o.rules[i]; x = node_at(g, x)->next)
-			n++;
-		writer_uint(out, n);
-		for (ref x = node_at(g, o.rules[i])->next; x != o.rules[i]; x = node_at(g, x)->next) {
-			const struct node *a = node_at(g, x);
-			uint64_t symbol =
-				is_rule(a->symbol)
-					? (uint64_t)(o.map[order_slot(&o, rule_of(a->symbol))].number - 1) << 1 | 1
-					: (uint64_t)(a->symbol >> 1) << 1;
-			writer_uint(out, symbol << 1 | (a->exponent > 1));
-			if (a->exponent > 1)
-				writer_uint(out, a->exponent);
-		}
-	}
-	order_free(&o);
-	return rv == 0 && !out->failed ? 0 : -1;
-}
-
-uint32_t grammar_size(const struct grammar_index *g, ref start, uint32_t limit)
-{
-	struct order o = {.g = g};
-	uint32_t n = 0;
-	for (ref x = node_at(g, start)->next; x != start && n <= limit; x = node_at(g, x)->next)
-		n++;
-	if (n <= limit && order_rules(&o, start) == 0)
-		for (size_t i = 0; i + 1 < o.count && n <= limit; i++)
-			for (ref x = node_at(g, o.rules[i])->next; x != o.rules[i]; x = node_at(g, x)->next)
-				n++;
-	order_free(&o);
-	return n;
 }
 
 uint32_t grammar_length(const struct grammar_index *g, ref start, uint32_t most)
 {
 	uint32_t n = 0;
-	for (ref x = node_at(g, start)->next; x != start && n < most; x = node_at(g, x)->next)
+	for (ref x = grammar_node(g, start)->next; x != start && n < most; x = grammar_node(g, x)->next)
 		n++;
 	return n;
 }
 
 void grammar_destroy(struct grammar_index *g, ref start)
 {
-	struct order o = {.g = g};
-	if (order_rules(&o, start) == 0) {
+	struct grammar_order o = {0};
+	if (grammar_order_make(&o, g, start) == 0) {
 		/* the pairs first, while all of them stand as they were put into the index */
 		for (size_t i = 0; i < o.count; i++)
-			for (ref x = node_at(g, o.rules[i])->next; x != o.rules[i]; x = node_at(g, x)->next)
+			for (ref x = grammar_node(g, o.rules[i])->next; x != o.rules[i]; x = grammar_node(g, x)->next)
 				index_remove(g, x);
 		for (size_t i = 0; i < o.count; i++) {
-			for (ref x = node_at(g, o.rules[i])->next, next; x != o.rules[i]; x = next) {
-				next = node_at(g, x)->next;
+			for (ref x = grammar_node(g, o.rules[i])->next, next; x != o.rules[i]; x = next) {
+				next = grammar_node(g, x)->next;
 				node_free(g, x);
 				arena_commit(g->arena);
 			}
@@ -593,5 +420,5 @@ void grammar_destroy(struct grammar_index *g, ref start)
 			arena_commit(g->arena);
 		}
 	}
-	order_free(&o);
+	grammar_order_free(&o);
 }

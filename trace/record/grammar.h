@@ -38,6 +38,27 @@ struct grammar_index {
 	size_t queued, queue_capacity;
 };
 
+/* The node that r refers to; what a node's and a symbol's words say (above). */
+static inline struct node *grammar_node(const struct grammar_index *g, ref r)
+{
+	return arena_at(g->arena, struct node, r);
+}
+
+static inline bool grammar_is_guard(const struct node *n)
+{
+	return n->exponent == 0;
+}
+
+static inline bool grammar_is_rule(uint32_t symbol)
+{
+	return symbol & 1;
+}
+
+static inline ref grammar_rule_of(uint32_t symbol)
+{
+	return symbol & ~UINT32_C(1);
+}
+
 /* What one append may allocate in the arena at most: callers see to it that arena_room(GRAMMAR_ROOM) holds. */
 #define GRAMMAR_ROOM 8192
 

@@ -2,6 +2,7 @@
  * lossy - columns of an arena that gave up their order
  */
 #include "trace/record/lossy_count.h"
+#include "trace/record/dictionary.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -262,7 +263,7 @@ bool lossy_make(struct columns *x, struct column *c, uint64_t visits, uint32_t w
 	}
 	column_release(x, c, at, visits - length, length ? value : VALUE_NONE);
 	for (uint32_t i = 0; i < l->next_count; i++)
-		column_slot_add(x, c, arena_at(a, struct lossy_next, l->next)[i].to, i);
+		dictionary_slot_add(x, c, arena_at(a, struct lossy_next, l->next)[i].to, i);
 done:
 	making_free(&m);
 	return done;
@@ -291,7 +292,7 @@ void lossy_forget(struct columns *x, struct column *c, uint64_t visits)
 	note_since(x);
 	const struct lossy *l = lossy_of(x, c);
 	for (uint32_t i = 0; i < l->next_count; i++)
-		column_slot_remove(x, c, arena_at(x->arena, struct lossy_next, l->next)[i].to);
+		dictionary_slot_remove(x, c, arena_at(x->arena, struct lossy_next, l->next)[i].to);
 	ref queue = c->queue;
 	c->token = 0; /* nothing waits any more */
 	arena_set(x->arena, c->lossy, LOSSY_FORGOTTEN);

@@ -2,6 +2,7 @@
  * lossy_count - one value more in the tallies of an arena
  */
 #include "trace/record/lossy_count.h"
+#include "trace/record/dictionary.h"
 
 #include <string.h>
 
@@ -77,7 +78,7 @@ static struct lossy_tally *runs_of(struct columns *x, struct column *c, int64_t 
 {
 	struct arena *a = x->arena;
 	struct lossy *l = lossy_of(x, c);
-	int64_t i = column_slot(x, c, to);
+	int64_t i = dictionary_slot(x, c, to);
 	if (i >= 0 && i < l->next_count)
 		return &arena_at(a, struct lossy_next, l->next)[i].runs;
 	if ((l->next_count + UINT64_C(1)) * sizeof(struct lossy_next) > l->next_capacity) {
@@ -97,7 +98,7 @@ static struct lossy_tally *runs_of(struct columns *x, struct column *c, int64_t 
 	}
 	struct lossy_next *next = &arena_at(a, struct lossy_next, l->next)[l->next_count];
 	*next = (struct lossy_next){.to = (uint32_t)to};
-	column_slot_add(x, c, to, l->next_count);
+	dictionary_slot_add(x, c, to, l->next_count);
 	arena_set(a, l->next_count, l->next_count + 1);
 	return &next->runs;
 }

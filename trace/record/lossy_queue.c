@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "trace/record/lossy_count.h"
+#include "trace/record/dictionary.h"
 
 /* So many runs of so many visits, on average, and there is a queue; if there are not even half as many in a full one,
  * it ends. */
@@ -265,7 +266,7 @@ static inline bool short_add(struct columns *x, struct column *c, struct lossy *
 	uint8_t *hint = &l->hint[(uint64_t)value % LOSSY_HINTS];
 	int64_t k = *hint;
 	if (__builtin_expect(k >= l->next_count || next[k].to != value, 0)) {
-		k = column_slot(x, c, value);
+		k = dictionary_slot(x, c, value);
 		if (k < 0 || k >= l->next_count)
 			return false;
 		if (k <= UINT8_MAX)

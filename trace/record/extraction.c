@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * extraction - strings, vectors and columns of an arena, as a trace has them
+ *
+ * An arena numbers its strings and vectors in the order in which they came; a trace has each content once, in pools of
+ * its own. So a value that refers to one is translated: VALUE_CONSTANT + 3 becomes VALUE_CONSTANT + the number that
+ * string 3 has in the trace. Numbers of sites stay.
+ */
+#include "trace/record/extraction.h"
+
+#include "trace/base/budget.h"
+#include "trace/record/image.h"
+#include "trace/record/lossy.h"
+
+/* The element's reference, if `n` bytes behind it are valid; else 0. */
+ref extraction_ref(const struct extraction *x, const struct table *t, uint32_t i, uint64_t n)
+{
+	ref at = *(const ref *)table_at(x->arena, t, i, sizeof(ref));
+	return arena_valid(x->arena, at, n) ? at : 0;
+}
+
+const struct record_string *extraction_string(const struct extraction *x, uint32_t i)
+{
+	return arena_at(x->arena, struct record_string,
+	                *(const ref *)table_at(x->arena, &x->record->strings, i, sizeof(ref)));
+}
+
+/* The number in the trace of a string, which comes to the pool when something refers to it. UINT32_MAX: no memory. */
+uint32_t extraction_string_number(const struct extraction *x, uint32_t i)
+{
+	if (x->strings[i] == UINT32_MAX) {
+		const struct record_string *s = extraction_string(x, i);
+		x->strings[i] = pool_intern(&x->trace->strings, s->bytes, s->length);
+	}
+	return x->strings[i];
+}
+
+int extraction_strings(struct extraction *x)
+{
+	const struct table *t = &x->record->strings;
+	for (uint32_t i = 0; i < t->count; i++) {
+		ref at = extraction_ref(x, t, i, sizeof(struct record_string));
+		const struct record_string *s = arena_at(x->arena, struct record_string, at);
+		if (!at || !arena_valid(x->arena, at, sizeof *s + s->length))
+			return -1;
+		x->strings[i] = UINT32_MAX;
+	}
+	return 0;
+}
+
+static bool vector_translate(const struct extraction *x, int64_t *number);
+
+/* Translates a value of a column. */
+static bool value_translate(const struct extraction *x, int64_t *v, enum reference reference)
+{
+	if (value_is_constant(*v)) {
+		uint64_t i = (uint64_t)*v - (uint64_t)VALUE_CONSTANT;
+		if (i >= x->record->strings.count)
+			return false;
+		if (extraction_string_number(x, (uint32_t)i) == UINT32_MAX)
+			return false;
+		*v = VALUE_CONSTANT + x->strings[i];
+		return true;
+	}
+	switch (reference) {
+	case REFERENCE_NONE:
+		return true;
+	case REFERENCE_STRING:
+		if (*v < 0 || *v >= x->record->strings.count)
+			return false;
+		if (extraction_string_number(x, (uint32_t)*v) == UINT32_MAX)
+			return false;
+		*v = x->strings[*v];
+		return true;
+	case REFERENCE_VECTOR:
+		return *v >= 0 && *v < x->record->vectors.count && vector_translate(x, v);
+	case REFERENCE_SITE:
+		return *v >= 0 && *v < x->record->sites.count; /* sites keep their numbers */
+	}
+	return false;
+}
+
+/* NULL: it was freed, as nothing referred to it. */
+static const struct record_vector *vector_at(const struct extraction *x, uint32_t i)
+{
+	ref at = *(const ref *)table_at(x->arena, &x->record->vectors, i, sizeof(ref));
+	return at ? arena_at(x->arena, struct record_vector, at) : NULL;
+}
+
+/* Not where it is: in a damaged arena something else might be there as well, that was found good already. */
+static bool vector_translate(const struct extraction *x, int64_t *number)
+{
+	uint32_t *known = &x->vectors[*number];
+	const struct record_vector *v = vector_at(x, (uint32_t)*number);
+	if (*known == UINT32_MAX && v) {
+		int64_t *values = budget_malloc((v->count + UINT64_C(1)) * sizeof *values);
+		bool good = values != NULL;
+		for (uint32_t i = 0; good && i < v->count; i++) {
+			values[i] = v->values[i];
+			good = value_translate(x, &values[i], REFERENCE_NONE);
+		}
+		if (good)
+			*known = pool_intern(&x->trace->vector_pool, values, v->count * sizeof *values);
+		budget_free(values);
+	}
+	*number = *known;
+	return *known != UINT32_MAX;
+}
+
+/* Are the array values of a column kept as families (trace.h)? */
+static bool is_family(const struct extraction *x, const struct column_image *image)
+{
+	uint64_t all = 0;
+	if (image->dict_count > FAMILY_VALUES)
+		return false;
+	for (size_t i = 0; i < image->dict_count; i++) {
+		int64_t number = image->dict[i].start;
+		if (value_is_constant(number))
+			continue;
+		const struct record_vector *v =
+			number >= 0 && number < x->record->vectors.count ? vector_at(x, (uint32_t)number) : NULL;
+		if (!v)
+			return false; /* it is damaged, and will be found to be */
+		all += v->count;
+		if (v->count > FAMILY_WIDTH)
+			return false;
+	}
+	return all <= FAMILY_ALL;
+}
+
+static int extract_family(const struct extraction *x, uint32_t number, struct trace_stretch *out)
+{
+	const struct record_vector *v = vector_at(x, number);
+	out->vector = true;
+	out->elements = budget_calloc(v->count + UINT64_C(1), sizeof *out->elements);
+	if (!out->elements || rankmap_single(&out->start, x->rank, 0, false) != 0)
+		return -1;
+	for (; out->width < v->count; out->width++) {
+		int64_t value = v->values[out->width];
+		if (!value_translate(x, &value, REFERENCE_NONE) ||
+		    rankmap_single(&out->elements[out->width], x->rank, value, false) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Checks all vectors. They come to the pool when a column needs them there. */
+int extraction_vectors(struct extraction *x)
+{
+	const struct table *t = &x->record->vectors;
+	for (uint32_t i = 0; i < t->count; i++) {
+		x->vectors[i] = UINT32_MAX;
+		if (*(const ref *)table_at(x->arena, t, i, sizeof(ref)) == 0)
+			continue; /* nothing refers to it any more */
+		ref at = extraction_ref(x, t, i, sizeof(struct record_vector));
+		const struct record_vector *v = arena_at(x->arena, struct record_vector, at);
+		if (!at || !arena_valid(x->arena, at, sizeof *v + (uint64_t)v->count * sizeof *v->values))
+			return -1;
+	}
+	return 0;
+}
+
+static int extract_tally(const struct extraction *x, struct tally *to, const struct tally *from,
+                         enum reference reference)
+{
+	for (uint32_t i = 0; i < from->count; i++) {
+		struct tally_bin b = from->bins[i];
+		bool translated = value_is_constant(b.min) || reference == REFERENCE_STRING;
+		if (translated && (!value_translate(x, &b.min, reference) || tally_add(to, b.min, b.count) != 0))
+			return -1;
+		struct tally one = {&b, 1, 1};
+		if (!translated && tally_merge(to, &one) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Values of which nothing is known but that there were so many: the constant `?`, of sites nothing. */
+static int extract_others(const struct extraction *x, struct tally *to, uint64_t count, enum reference reference)
+{
+	if (count == 0 || reference == REFERENCE_SITE)
+		return 0;
+	uint32_t string = pool_intern(&x->trace->strings, "?", 1);
+	return string == UINT32_MAX ? -1 : tally_add(to, VALUE_CONSTANT + string, count);
+}
+
+static int extract_lossy(struct extraction *x, struct column *c, uint64_t visits, enum reference reference,
+                         struct trace_column *out)
+{
+	static const enum column_role roles[] = {[REFERENCE_NONE] = ROLE_VALUE,
+	                                         [REFERENCE_STRING] = ROLE_STRING,
+	                                         [REFERENCE_VECTOR] = ROLE_VECTOR,
+	                                         [REFERENCE_SITE] = ROLE_NEXT};
+	int rv = -1;
+	struct lossy_image image = {0};
+	struct trace_group group = {0};
+	struct rankmap rank = {0};
+	if ((c->role & ROLE_KINDS) != roles[reference] || lossy_extract(&x->columns, c, visits, &image) != 0 ||
+	    rankmap_single(&rank, x->rank, 0, false) != 0 || trace_group_lossy(&group, &rank) != 0)
+		goto done;
+	struct trace_lossy *l = group.lossy;
+	l->why = image.why & WHY_ALL;
+	l->since = image.since;
+	if (extract_tally(x, &l->values, &image.values, reference == REFERENCE_STRING ? reference : REFERENCE_NONE) !=
+	            0 ||
+	    extract_tally(x, &l->elements, &image.elements, REFERENCE_NONE) != 0 ||
+	    extract_others(x, &l->values, image.others[0], reference) != 0 ||
+	    extract_others(x, &l->elements, image.others[1], reference) != 0 ||
+	    (reference == REFERENCE_STRING && trace_tally_fold(x->trace, &l->values) != 0))
+		goto done;
+	for (size_t i = 0; i < image.next_count; i++) {
+		struct tally *runs = image.next[i].to < x->record->sites.count ? trace_next(l, image.next[i].to) : NULL;
+		if (!runs || tally_merge(runs, &image.next[i].runs) != 0)
+			goto done;
+	}
+	rv = visits == 0 ? 0 : trace_add_group_take(out, &group);
+done:
+	rankmap_free(&rank);
+	trace_group_free(&group);
+	lossy_image_free(&image);
+	return rv;
+}
+
+int extraction_column(struct extraction *x, struct column *c, uint64_t visits, enum reference reference,
+                      struct trace_column *out)
+{
+	int rv = -1;
+	if (c->lossy)
+		return extract_lossy(x, c, visits, reference, out);
+	struct column_image image;
+	struct trace_group group = {0};
+	if (column_extract(&x->columns, c, visits, reference != REFERENCE_NONE, &image) != 0)
+		goto done;
+	if (visits == 0) {
+		rv = 0;
+		goto done;
+	}
+	group.dict = budget_calloc(image.dict_count, sizeof *group.dict);
+	if (!group.dict)
+		goto done;
+	bool family = reference == REFERENCE_VECTOR && is_family(x, &image);
+	for (size_t i = 0; i < image.dict_count; i++) {
+		struct dict_run *d = &image.dict[i];
+		struct trace_stretch *s = &group.dict[group.count++];
+		s->count = d->count;
+		if (family && !value_is_constant(d->start)) {
+			if (extract_family(x, (uint32_t)d->start, s) != 0)
+				goto done;
+			continue;
+		}
+		if (!value_translate(x, &d->start, reference) ||
+		    rankmap_single(&s->start, x->rank, d->start, reference != REFERENCE_NONE) != 0 ||
+		    (d->count > 1 && rankmap_single(&s->stride, x->rank, d->stride, false) != 0))
+			goto done;
+	}
+	if (image.pattern.size) {
+		group.pattern = pool_intern(&x->trace->patterns, image.pattern.data, image.pattern.size) + 1;
+		if (group.pattern == 0)
+			goto done;
+	}
+	rv = trace_add_group_take(out, &group);
+done:
+	trace_group_free(&group);
+	column_image_free(&image);
+	return rv;
+}
+
+/* A column of which it is known how many values it had. */
+int extraction_unknown(struct extraction *x, uint64_t count, enum reference reference, struct trace_column *out)
+{
+	int rv = -1;
+	struct trace_group group = {0};
+	struct rankmap rank = {0};
+	if (rankmap_single(&rank, x->rank, 0, false) == 0 && trace_group_lossy(&group, &rank) == 0) {
+		group.lossy->why = WHY_MEMORY;
+		group.lossy->since = x->record->stage[STAGE_COUNTING] ? x->record->stage[STAGE_COUNTING] - 1 : 0;
+		if (extract_others(x, &group.lossy->values, count, reference) == 0)
+			rv = trace_add_group_take(out, &group);
+	}
+	rankmap_free(&rank);
+	trace_group_free(&group);
+	return rv;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * extraction - strings, vectors and columns of an arena, as a trace has them: a part of trace_extract (model/trace.h)
+ *
+ * The arena may be damaged, or made up: each function checks what it follows, and returns -1, or what it says, if that
+ * is wrong or there is no memory. The trace is then to be freed.
+ */
+#ifndef SPOOR_EXTRACTION_H
+#define SPOOR_EXTRACTION_H
+
+#include "trace/model/trace.h"
+#include "trace/record/record.h"
+
+struct extraction {
+	struct arena *arena;
+	struct record *record;
+	struct columns columns;
+	struct trace *trace;
+	uint32_t rank; /* the stream (stream.h) */
+	double ns_per_tick;
+	/* numbers in the arena -> numbers in the trace */
+	uint32_t *strings, *vectors, *modules, *nodes, *functions;
+	/* refs of sites are in record.sites, whose index is site.id */
+};
+
+/* The reference in element i of a table, if n bytes are valid there; else 0. */
+ref extraction_ref(const struct extraction *x, const struct table *t, uint32_t i, uint64_t n);
+
+/* Check all strings and vectors, which get their numbers in the trace when something refers to them. */
+int extraction_strings(struct extraction *x);
+int extraction_vectors(struct extraction *x);
+
+/* String i of the arena; it must have been checked. */
+const struct record_string *extraction_string(const struct extraction *x, uint32_t i);
+/* Its number in the trace. UINT32_MAX: no memory. */
+uint32_t extraction_string_number(const struct extraction *x, uint32_t i);
+
+/* The first `visits` values of a column. Nothing is added to `out` if there are none. */
+int extraction_column(struct extraction *x, struct column *c, uint64_t visits, enum reference reference,
+                      struct trace_column *out);
+/* A column of which only is known how many values it had. */
+int extraction_unknown(struct extraction *x, uint64_t count, enum reference reference, struct trace_column *out);
+
+#endif
