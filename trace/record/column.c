@@ -322,7 +322,7 @@ void column_release(struct columns *x, struct column *c, ref lossy, uint64_t sta
 	const struct dict_run *runs = dictionary_runs(x, c);
 	c->raw = VALUE_NONE;
 	for (uint32_t i = DICTIONARY_LINEAR; i < c->dict_count; i++)
-		slots_remove(x, arena_ref(a, c), runs[i].start);
+		dictionary_slot_remove(x, c, runs[i].start);
 	arena_set(a, c->start, start);
 	arena_set(a, c->expect, expect);
 	arena_set(a, c->lead, 0); /* no queue */
