@@ -104,7 +104,7 @@ static bool same_value(struct compare *c, const struct event *ea, const struct e
                        int64_t b)
 {
 	const struct schema_column *column = &ea->schema->column[i];
-	bool made = c->needs && needs_makes(c->needs, ea, i);
+	bool made = c->needs && needs_makes(ea, i);
 
 	if (a == VALUE_LOSSY || b == VALUE_LOSSY) /* not known */
 		return a == b;

@@ -86,7 +86,7 @@ static struct site *site_slowly(struct recorder *r, uint32_t function, void *ret
 /* A call that is not what the memo thinks comes next, or that the thread was not ready for: its first one, one made
  * inside of another (in a callback, or a signal handler), or before MPI was initialised, when threads share a recorder.
  * */
-bool call_begin_slowly(struct call *c, enum mpi_function f, void *return_address, void *cfa)
+bool call_begin_slowly(struct call *c, enum mpi_number f, void *return_address, void *cfa)
 {
 	struct recording *me = &recording;
 	struct recorder *r = __atomic_load_n(&recorder_current, __ATOMIC_ACQUIRE);
@@ -212,7 +212,7 @@ memo_way *const memo_ways[MEMO_RARE + 1] = {begin_0,  begin_1,  begin_2,  begin_
                                             begin_10, begin_11, begin_12, begin_deep, begin_cut};
 
 /* It calls nothing, so that it needs no registers saved: whatever is unusual is done all over by the slow way. */
-bool call_begin_at(struct call *c, enum mpi_function f, void *return_address, void *cfa)
+bool call_begin_at(struct call *c, enum mpi_number f, void *return_address, void *cfa)
 {
 	struct recorder *r = recording.ready;
 	if (__builtin_expect(!r || r->arena.header->used > r->limit, 0))

@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 #include "preload/clock.h"
-#include "preload/schema.h" /* generated: enum mpi_function, enum mpi_constant, mpi_schema[], mpi_constant_name[] */
+#include "preload/schema.h" /* generated: mpi_schema_buffers[], mpi_object_schema[] */
 #include "trace/record/record.h"
 
 struct recorder;
@@ -76,9 +76,9 @@ extern __thread struct recording recording __attribute__((tls_model("initial-exe
 	(call_begin_at((c), (f), __builtin_return_address(0), __builtin_dwarf_cfa()) || \
 	 call_begin_slowly((c), (f), __builtin_return_address(0), __builtin_dwarf_cfa()))
 /* The call that is expected next, or false, and nothing was done. */
-bool call_begin_at(struct call *c, enum mpi_function f, void *return_address, void *cfa);
+bool call_begin_at(struct call *c, enum mpi_number f, void *return_address, void *cfa);
 /* Any call. */
-bool call_begin_slowly(struct call *c, enum mpi_function f, void *return_address, void *cfa);
+bool call_begin_slowly(struct call *c, enum mpi_number f, void *return_address, void *cfa);
 
 /* The PMPI function came back with rc. True: put all parameters. False (rc is not MPI_SUCCESS, i.e. 0): outputs are
  * not valid; put the inputs, and call_put_absent() for each output. The error class is recorded by

@@ -81,7 +81,7 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_wait)(MPI_Fint *request, MPI_Fint *status, MPI
 	end(&w, request);
 }
 
-BODY test_one(enum mpi_function function, __typeof__(FORTRAN_NEXT.mpi_test) next, MPI_Fint *request, MPI_Fint *flag,
+BODY test_one(enum mpi_number function, __typeof__(FORTRAN_NEXT.mpi_test) next, MPI_Fint *request, MPI_Fint *flag,
               MPI_Fint *status, MPI_Fint *ierror)
 {
 	struct call c;
@@ -140,7 +140,7 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_waitall)(MPI_Fint *count, MPI_Fint *array_of_r
 	end(&w, array_of_requests);
 }
 
-BODY test_all(enum mpi_function function, __typeof__(FORTRAN_NEXT.mpi_testall) next, MPI_Fint *count,
+BODY test_all(enum mpi_number function, __typeof__(FORTRAN_NEXT.mpi_testall) next, MPI_Fint *count,
               MPI_Fint *array_of_requests, MPI_Fint *flag, MPI_Fint *array_of_statuses, MPI_Fint *ierror)
 {
 	struct call c;
@@ -194,7 +194,7 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_waitany)(MPI_Fint *count, MPI_Fint *array_of_r
 	end(&w, array_of_requests);
 }
 
-BODY test_any(enum mpi_function function, __typeof__(FORTRAN_NEXT.mpi_testany) next, MPI_Fint *count,
+BODY test_any(enum mpi_number function, __typeof__(FORTRAN_NEXT.mpi_testany) next, MPI_Fint *count,
               MPI_Fint *array_of_requests, MPI_Fint *index, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
 {
 	struct call c;
@@ -225,7 +225,7 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_testany)(MPI_Fint *count, MPI_Fint *array_of_r
 	test_any(FN_MPI_Testany, FORTRAN_NEXT.mpi_testany, count, array_of_requests, index, flag, status, ierror);
 }
 
-BODY complete_some(enum mpi_function function, __typeof__(FORTRAN_NEXT.mpi_waitsome) next, MPI_Fint *incount,
+BODY complete_some(enum mpi_number function, __typeof__(FORTRAN_NEXT.mpi_waitsome) next, MPI_Fint *incount,
                    MPI_Fint *array_of_requests, MPI_Fint *outcount, MPI_Fint *array_of_indices,
                    MPI_Fint *array_of_statuses, MPI_Fint *ierror)
 {

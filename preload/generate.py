@@ -4,6 +4,7 @@
 
     generate.py [--cc CC] [--cppflags=FLAGS] [--output FOLDER]     FOLDER (default .) gets the files below
     generate.py --list [...]                                       prints functions: wrapped, excluded, missing
+    generate.py --model [--output FOLDER]                          mpi_table.h, mpi_table.c: what functions mean (trace/model/mpi.h)
 
     schema.h schema.c    functions, their parameters, constants: the same for all libraries
     calls.h calls.c      prototypes, names and predefined handles of the library (see real.h)
@@ -25,7 +26,7 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from generator import c, fortran, library, record, schema, table  # noqa: E402
+from generator import c, fortran, library, model, record, schema, table  # noqa: E402
 
 PARTS = 4  # files of C wrappers
 
@@ -87,9 +88,14 @@ def main():
     a.add_argument("--table", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "mpi.table"))
     a.add_argument("--output", default=".")
     a.add_argument("--list", action="store_true")
+    a.add_argument("--model", action="store_true")
     a = a.parse_args()
     try:
         t = table.Table(a.table)
+        if a.model:
+            write(a.output, "mpi_table.h", model.table_h(t))
+            write(a.output, "mpi_table.c", model.table_c(t))
+            return 0
         lib = library.Library(shlex.split(a.cc), shlex.split(a.cppflags), t.constants())
         missing = [n for n in sorted(lib.prototypes) if n not in t.by_name and not t.excluded_because(n)]
         if a.list:

@@ -103,7 +103,7 @@ uint32_t place_width(const char *schema)
 static const char *schema_of(uint32_t function)
 {
 	const char *buffers = call_buffers ? mpi_schema_buffers[function % FN_COUNT] : NULL;
-	return buffers ? buffers : mpi_schema[function % FN_COUNT];
+	return buffers ? buffers : mpi_functions[function % FN_COUNT].schema;
 }
 
 /* Makes the function known to the record. Returns false if there is no room. */

@@ -6,7 +6,7 @@
 
 #include "preload/state.h"
 
-/* The site of a function (enum mpi_function, + FUNCTION_ERROR) and a path (index of a node); NULL if there is no room
+/* The site of a function (enum mpi_number, + FUNCTION_ERROR) and a path (index of a node); NULL if there is no room
  * for a new one. */
 struct site *place_site(struct recorder *r, uint32_t function, uint32_t path);
 /* The way of a call that the memo does not know: the stack is unwound, and the memo knows it from then on. NULL: no

@@ -127,7 +127,7 @@ struct site *scarce_counter(struct recorder *r, uint32_t function)
 	struct scarce *k = scarce_of(r);
 	if (!k || k->counter[function])
 		return k ? k->counter[function] : NULL;
-	uint32_t width = place_width(mpi_schema[function % FN_COUNT]) + 2; /* buffers, error */
+	uint32_t width = place_width(mpi_functions[function % FN_COUNT].schema) + 2; /* buffers, error */
 	if (call_buffers && mpi_schema_buffers[function % FN_COUNT])
 		width = place_width(mpi_schema_buffers[function % FN_COUNT]) + 2;
 	struct site *s = calloc(1, sizeof *s + width * sizeof *s->column);

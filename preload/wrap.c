@@ -10,7 +10,7 @@ bool wrap_may_begin(void *return_address)
 	return (real_state == REAL_ACTIVE || real_wake()) && (!recording.frame || !real_is_library(return_address));
 }
 
-bool wrap_begin_slowly(struct call *c, enum mpi_function f, void *return_address, void *cfa)
+bool wrap_begin_slowly(struct call *c, enum mpi_number f, void *return_address, void *cfa)
 {
 	return (recording.ready || wrap_may_begin(return_address)) && call_begin_slowly(c, f, return_address, cfa);
 }

@@ -31,7 +31,7 @@
  * (recording.frame), a call comes from the MPI library itself, which executes the application's call, or from a
  * callback of the application; only the latter is recorded. */
 bool wrap_may_begin(void *return_address);
-bool wrap_begin_slowly(struct call *c, enum mpi_function f, void *return_address, void *cfa);
+bool wrap_begin_slowly(struct call *c, enum mpi_number f, void *return_address, void *cfa);
 
 /* Has a parameter stay in memory: said before and after the MPI call, each is stored once and loaded where it is
  * needed. Left alone the compiler keeps as many of them as it can in registers, all of which are the caller's and would

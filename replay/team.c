@@ -325,7 +325,7 @@ static int see_event(struct team *m, uint32_t stream, const struct event *e)
 		if (!strchr("towfnr", c->kind))
 			continue;
 		if (!c->vector) {
-			if (see(m, stream, c->kind, v, needs_makes(m->needs, e, i)) != 0)
+			if (see(m, stream, c->kind, v, needs_makes(e, i)) != 0)
 				return -1;
 			continue;
 		}
@@ -546,7 +546,7 @@ void team_enter(struct team *m, const struct event *e)
 		go_on(m, &error);
 		pthread_cond_broadcast(&m->changed);
 	}
-	if (needs_ends(m->needs, e)) { /* nobody takes it from now on */
+	if (needs_ends(e)) { /* nobody takes it from now on */
 		needs_take(m->needs, me->stream, e);
 		pthread_cond_broadcast(&m->changed);
 	}
@@ -556,7 +556,7 @@ void team_enter(struct team *m, const struct event *e)
 void team_leave(struct team *m, const struct event *e)
 {
 	team_lock(m);
-	if (!needs_ends(m->needs, e))
+	if (!needs_ends(e))
 		needs_take(m->needs, me->stream, e);
 	me->begun = true;
 	pthread_cond_broadcast(&m->changed);

@@ -11,26 +11,16 @@ def lines(template, items):
 
 
 def schema_h(table):
-    return (f"{MARK}#ifndef SPOOR_SCHEMA_H\n#define SPOOR_SCHEMA_H\n\n"
-            "/* The MPI functions that are recorded. */\nenum mpi_function {\n" +
-            lines("\tFN_{},\n", [f.name for f in table.functions]) + "\tFN_COUNT\n};\n\n"
-            '/* Named constants that values can be. CONST_ABSENT is "-". */\nenum mpi_constant {\n\tCONST_ABSENT,\n' +
-            lines("\tCONST_{},\n", table.constants()) + "\tMPI_CONSTANT_COUNT\n};\n\n"
-            "/* By enum mpi_function: name, then NAME:KIND of each parameter (doc/events.md, \"Kinds\"). */\n"
-            "extern const char *const mpi_schema[];\n"
-            "/* The same where buffers are recorded; NULL: no different. */\n"
+    return (f'{MARK}#ifndef SPOOR_SCHEMA_H\n#define SPOOR_SCHEMA_H\n\n#include "trace/model/mpi.h"\n\n'
+            "/* By enum mpi_number: where buffers are recorded, instead of mpi_functions[].schema; NULL: no different. */\n"
             "extern const char *const mpi_schema_buffers[];\n"
-            "/* By enum mpi_constant. */\nextern const char *const mpi_constant_name[];\n"
-            "/* By enum object (call.h), in the form of mpi_schema. */\n"
+            "/* By enum object (call.h), in the form of mpi_functions[].schema. */\n"
             "extern const char *const mpi_object_schema[];\n\n#endif\n")
 
 
 def schema_c(table):
-    return (f'{MARK}#include "preload/schema.h"\n\nconst char *const mpi_schema[] = {{\n' +
-            lines('\t"{}",\n', [f.schema() for f in table.functions]) +
-            '};\n\nconst char *const mpi_schema_buffers[FN_COUNT] = {\n' +
+    return (f'{MARK}#include "preload/schema.h"\n\nconst char *const mpi_schema_buffers[FN_COUNT] = {{\n' +
             lines('\t[FN_{}] = "{}",\n', [(f.name, f.schema(True)) for f in table.functions if f.has_buffers]) +
-            '};\n\nconst char *const mpi_constant_name[] = {\n\t"-",\n' + lines('\t"{}",\n', table.constants()) +
             '};\n\nconst char *const mpi_object_schema[] = {\n\t"@comm rank:p size:i",\n};\n')
 
 

@@ -70,8 +70,9 @@ class Parameter:
 
 
 class Function:
-    def __init__(self, name, parameters, by_hand):
+    def __init__(self, name, parameters, by_hand, kind):
         self.name, self.parameters, self.by_hand, self.aliases = name, parameters, by_hand, []
+        self.kind, self.base, self.facts = kind, name, set()
         self.asks_room = any("room" in p.conditions for p in parameters)
 
     @property
@@ -87,6 +88,14 @@ class Function:
     def is_large(self):
         """A large-count form, which mpif.h does not have."""
         return self.name.endswith("_c")
+
+    @property
+    def starts_request(self):
+        return any(p.role.name == "request" and p.direction == ">" for p in self.parameters)
+
+    @property
+    def is_persistent(self):
+        return any(p.role.name == "request" and "persistent" in p.notes for p in self.parameters)
 
     @property
     def has_buffers(self):
@@ -115,10 +124,21 @@ def forms(name, letters):
     return out
 
 
+def plain_names(f):
+    """What the blocking form of a function could be called."""
+    name = re.sub(r"^MPIX_", "MPI_", f.name).removesuffix("_c")
+    if f.is_persistent:
+        name = name.removesuffix("_init")
+    elif f.starts_request:
+        yield from (other for other in (re.sub(r"^MPI_[IR]([a-z])", lambda m: "MPI_" + m.group(1).upper(), name),
+                                        re.sub(r"^(MPI_[A-Z][a-z]+_)i", r"\1", name)) if other != name)
+    yield name
+
+
 class Table:
     def __init__(self, path):
-        self.roles, self.functions, self.excluded = {}, [], []
-        self.by_name = {}
+        self.roles, self.functions, self.excluded, self.sizes = {}, [], [], {}
+        self.by_name, self.kind, self.facts = {}, None, []
         lines = []
         with open(path, encoding="ascii") as f:
             for number, line in enumerate(f, 1):
@@ -133,6 +153,25 @@ class Table:
                 self.read(line)
             except TableError as e:
                 raise TableError(f"{path}:{number}: {e}") from None
+        try:
+            self.learn_facts()
+        except TableError as e:
+            raise TableError(f"{path}: {e}") from None
+
+    def learn_facts(self):
+        """The blocking form of each function; the facts hold for all of its forms."""
+        for f in self.functions:
+            f.base = next((n for n in plain_names(f) if n in self.by_name and n != f.name), f.name)
+        for fact, patterns in self.facts:
+            for pattern in patterns:
+                found = [f for f in self.functions if fnmatch.fnmatchcase(f.base, pattern)]
+                if not found:
+                    raise TableError(f"fact {fact}: there is no function '{pattern}'")
+                for f in found:
+                    f.facts.add(fact)
+        for c in self.roles["type"].constants:
+            if c not in self.sizes and c != "MPI_DATATYPE_NULL":
+                raise TableError(f"there is no size of {c}")
 
     def read(self, line):
         words = line.split()
@@ -142,6 +181,12 @@ class Table:
         elif words[0] == "exclude":
             pattern, reason = line[len("exclude ") :].split(": ", 1)
             self.excluded.append((pattern, reason))
+        elif words[0] == "class":
+            self.kind = words[1]
+        elif words[0] == "fact":
+            self.facts.append((words[1].rstrip(":"), words[2:]))
+        elif words[0] == "size":
+            self.sizes.update((name, int(words[1].rstrip(":"))) for name in words[2:])
         elif words[0] == "alias":
             if words[1] not in self.by_name:
                 raise TableError(f"alias of '{words[1]}', which is not in the table above")
@@ -160,7 +205,7 @@ class Table:
     def add(self, name, parameters, by_hand, large):
         if name in self.by_name:
             raise TableError(f"{name} is in the table twice")
-        f = Function(name, [Parameter(p, self.roles, large) for p in parameters], by_hand)
+        f = Function(name, [Parameter(p, self.roles, large) for p in parameters], by_hand, self.kind)
         self.by_name[name] = f
         self.functions.append(f)
 

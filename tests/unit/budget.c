@@ -29,7 +29,7 @@
 #define EVENTS 20000
 
 enum { SEND, RECEIVE, START, BARRIER, FUNCTIONS };
-static const enum mpi_function functions[FUNCTIONS] = {FN_MPI_Send, FN_MPI_Recv, FN_MPI_Startall, FN_MPI_Barrier};
+static const enum mpi_number functions[FUNCTIONS] = {FN_MPI_Send, FN_MPI_Recv, FN_MPI_Startall, FN_MPI_Barrier};
 
 struct facts {
 	uint64_t calls[FUNCTIONS], sums[FUNCTIONS], events;
@@ -227,7 +227,7 @@ static const char *judge(const struct trace *t, size_t bytes, struct error *erro
 		for (uint32_t i = 0; i < t->site_count; i++) {
 			const struct schema *schema = trace_schema(t, &t->sites[i]);
 			int64_t visits = 0;
-			if (strncmp(schema->function, mpi_schema[functions[f]], schema->function_length + 1))
+			if (strncmp(schema->function, mpi_functions[functions[f]].schema, schema->function_length + 1))
 				continue;
 			rankmap_get(&t->sites[i].visits, 0, &visits);
 			calls += (uint64_t)visits;

@@ -5,6 +5,39 @@
 
 #include <string.h>
 
+int schema_column(const struct schema *s, const char *name)
+{
+	size_t n = strlen(name);
+	for (size_t i = 0; i < s->count; i++)
+		if (s->column[i].length == n && memcmp(s->column[i].name, name, n) == 0)
+			return (int)i;
+	return -1;
+}
+
+/* The columns are those of the table, but for buffers, where they are recorded, and the error of calls that failed. */
+static void find_meaning(struct schema *s)
+{
+	size_t column = 0;
+	s->mpi = mpi_function_find(s->function, s->function_length);
+	memset(s->at, -1, sizeof s->at);
+	const char *at = strchr(s->mpi->schema, ' ');
+	for (int i = 0; at; i++) {
+		const char *name = at + 1, *colon = strchr(name, ':');
+		size_t n = (size_t)(colon - name), k = column;
+		while (k < s->count && (s->column[k].length != n || memcmp(s->column[k].name, name, n) != 0))
+			k++;
+		at = strchr(colon, ' ');
+		if (k == s->count)
+			continue;
+		column = k + 1;
+		s->column[k].direction = s->mpi->directions[i];
+		for (int p = 0; p < MPI_PARAMETERS; p++)
+			if (s->mpi->at[p] == i)
+				s->at[p] = (int8_t)k;
+	}
+	s->at[PARAMETER_ERROR] = (int8_t)schema_column(s, "error");
+}
+
 int schema_parse(struct schema *s, const char *text, size_t n)
 {
 	const char *end = text + n, *at = memchr(text, ' ', n);
@@ -27,36 +60,29 @@ int schema_parse(struct schema *s, const char *text, size_t n)
 			return -1;
 		c->kind = *kind;
 	}
+	find_meaning(s);
 	return 0;
 }
 
 bool schema_exact(const struct schema *s, size_t column)
 {
-	static const char *const makers[] = {"@",
-	                                     "MPI_Type_",
-	                                     "MPI_Comm_",
-	                                     "MPI_Group_",
-	                                     "MPI_Cart_",
-	                                     "MPI_Graph_",
-	                                     "MPI_Dist_graph_",
-	                                     "MPI_Intercomm_",
-	                                     "MPI_Op_",
-	                                     "MPI_Win_create",
-	                                     "MPI_Win_allocate",
-	                                     "MPI_Info_",
-	                                     "MPI_File_open",
-	                                     "MPI_File_set_view",
-	                                     "MPI_Init",
-	                                     "MPI_Cartdim",
-	                                     "MPI_Graphdim",
-	                                     "MPI_Topo",
-	                                     "MPI_Session"};
-	if (column >= s->count || (s->column[column].kind && strchr("ctgowfnemk", s->column[column].kind)))
+	if (s->object || column >= s->count || (s->column[column].kind && strchr("ctgowfnemk", s->column[column].kind)))
 		return true;
-	for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
-		size_t n = strlen(makers[i]);
-		if (s->function_length >= n && memcmp(s->function, makers[i], n) == 0)
-			return true;
+	switch (s->mpi->class) {
+	case MPI_CLASS_COMMUNICATOR:
+	case MPI_CLASS_GROUP:
+	case MPI_CLASS_TOPOLOGY:
+	case MPI_CLASS_PROCESS:
+	case MPI_CLASS_SESSION:
+	case MPI_CLASS_DATATYPE:
+	case MPI_CLASS_OPERATION:
+	case MPI_CLASS_INFO:
+	case MPI_CLASS_ATTRIBUTE:
+	case MPI_CLASS_WINDOW:
+		return true;
+	case MPI_CLASS_FILE:
+		return s->mpi->function == FN_MPI_File_open || s->mpi->function == FN_MPI_File_set_view;
+	default:
+		return s->mpi->function == FN_MPI_Init || s->mpi->function == FN_MPI_Init_thread;
 	}
-	return false;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * schema - what a function's columns are: "MPI_Send count:i datatype:t dest:p tag:i comm:c" (doc/events.md, "Kinds")
  *
- * A trace carries the schemas of the functions in it, so that its readers need no table of MPI.
+ * A trace carries the schemas of the functions in it: what its columns are does not depend on the reader's table of MPI.
+ * What a function means does (mpi.h); schema_parse finds it once.
  */
 #ifndef SPOOR_TRACE_SCHEMA_H
 #define SPOOR_TRACE_SCHEMA_H
@@ -9,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "trace/model/mpi.h"
 
 /* Columns of a function at most; more is refused as damage. */
 #define SCHEMA_MAX 64
@@ -19,6 +22,7 @@ struct schema_column {
 	const char *name; /* not terminated; inside the text */
 	uint16_t length;
 	char kind;
+	char direction; /* as in struct mpi_function; '\0': the table does not know it */
 	bool vector;
 };
 
@@ -27,11 +31,16 @@ struct schema {
 	size_t function_length;
 	size_t count;
 	struct schema_column column[SCHEMA_MAX];
-	bool object; /* an object table: its name begins with '@' */
+	bool object;                    /* an object table: its name begins with '@' */
+	const struct mpi_function *mpi; /* what it means; never NULL */
+	int8_t at[MPI_PARAMETERS];      /* columns of its parameters, or -1 */
 };
 
 /* text must outlive the schema. Returns 0, or -1 if it has not this form. */
 int schema_parse(struct schema *s, const char *text, size_t n);
+
+/* The column with this name, or -1. For parameters that struct mpi_function has no place for; not for every event. */
+int schema_column(const struct schema *s, const char *name);
 
 /* What the values of a column refer to. */
 enum reference { REFERENCE_NONE, REFERENCE_STRING, REFERENCE_VECTOR, REFERENCE_SITE };

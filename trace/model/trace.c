@@ -371,8 +371,7 @@ int trace_join_group(struct trace_column *c, uint32_t first, struct trace_group 
 
 bool trace_initializes(const struct schema *s)
 {
-	return (s->function_length == 8 || s->function_length == 15) &&
-	       memcmp(s->function, "MPI_Init_thread", s->function_length) == 0;
+	return s->mpi->function == FN_MPI_Init || s->mpi->function == FN_MPI_Init_thread;
 }
 
 int trace_total_add(struct trace_total *to, const struct trace_total *from)

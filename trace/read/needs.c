@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * needs - what the events of the threads of a rank need of each other
- *
- * A schema names parameters and kinds, not directions; these follow from the standard's names: what a call makes is
- * called new..., or is its last handle if the function's name says that it makes one.
+
  */
 #include "trace/read/needs.h"
 
@@ -14,15 +12,6 @@
 #include "trace/model/stream.h"
 
 enum part { PART_NONE, PART_USED, PART_MADE, PART_ENDED };
-enum completes { COMPLETES_NONE, COMPLETES_ALL, COMPLETES_ANY, COMPLETES_SOME };
-
-/* What the columns of a function are. */
-struct manner {
-	enum part part[SCHEMA_MAX];
-	enum completes completes;
-	bool persistent, fails;                      /* fails: it is the form of calls that returned an error */
-	int request, requests, flag, index, indices; /* columns; -1: none */
-};
 
 struct object {
 	uint64_t key;
@@ -37,7 +26,6 @@ struct object {
 
 struct needs {
 	const struct trace *trace;
-	struct manner *manners; /* by function */
 	struct object *objects;
 	uint32_t count, capacity;
 	struct index index;
@@ -46,126 +34,18 @@ struct needs {
 
 /* ---- functions ---- */
 
-static bool name_is(const struct schema *s, const char *name)
-{
-	return s->function_length == strlen(name) && memcmp(s->function, name, s->function_length) == 0;
-}
-
-static bool name_has(const struct schema *s, const char *part)
-{
-	return memmem(s->function, s->function_length, part, strlen(part)) != NULL;
-}
-
-static bool column_is(const struct schema_column *c, const char *name)
-{
-	return c->length == strlen(name) && memcmp(c->name, name, c->length) == 0;
-}
-
 static bool is_handle(const struct schema_column *c)
 {
 	return strchr("ctgowfnemkqr", c->kind) != NULL;
 }
 
-/* Functions that make what their last handle is. Those whose result is called new... or has a name of its own need not
- * be here. */
-static bool makes_last(const struct schema *s)
+static enum part part_of(const struct schema_column *c)
 {
-	static const char *const names[] = {"MPI_Comm_group",
-	                                    "MPI_Comm_remote_group",
-	                                    "MPI_Win_get_group",
-	                                    "MPI_File_get_group",
-	                                    "MPI_File_open",
-	                                    "MPI_Win_allocate",
-	                                    "MPI_Win_allocate_c",
-	                                    "MPI_Win_allocate_shared",
-	                                    "MPI_Win_allocate_shared_c",
-	                                    "MPI_Mprobe",
-	                                    "MPI_Improbe",
-	                                    "MPI_Session_init",
-	                                    "MPI_Comm_spawn",
-	                                    "MPI_Comm_spawn_multiple",
-	                                    "MPI_Comm_join"};
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (name_is(s, names[i]))
-			return true;
-	return name_has(s, "_create");
-}
-
-static bool makes(const struct schema_column *c)
-{
-	return (c->length > 3 && memcmp(c->name, "new", 3) == 0) || column_is(c, "comm_cart") ||
-	       column_is(c, "comm_graph") || column_is(c, "comm_dist_graph");
-}
-
-/* Functions that use the request that they name; all others that name one make it. */
-static bool uses_request(const struct schema *s)
-{
-	static const char *const names[] = {"MPI_Wait",
-	                                    "MPI_Test",
-	                                    "MPI_Start",
-	                                    "MPI_Cancel",
-	                                    "MPI_Request_free",
-	                                    "MPI_Request_get_status",
-	                                    "MPI_Grequest_complete",
-	                                    "MPI_Pready",
-	                                    "MPI_Pready_range",
-	                                    "MPI_Pready_list",
-	                                    "MPI_Parrived"};
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (name_is(s, names[i]))
-			return true;
-	return false;
-}
-
-static bool ends(const struct schema *s)
-{
-	return (name_has(s, "_free") && !name_is(s, "MPI_Request_free")) || name_is(s, "MPI_Comm_disconnect") ||
-	       name_is(s, "MPI_File_close") || name_is(s, "MPI_Session_finalize");
-}
-
-static enum completes completes(const struct schema *s)
-{
-	if (name_is(s, "MPI_Wait") || name_is(s, "MPI_Test") || name_is(s, "MPI_Waitall") ||
-	    name_is(s, "MPI_Testall") || name_is(s, "MPI_Request_free"))
-		return COMPLETES_ALL;
-	if (name_is(s, "MPI_Waitany") || name_is(s, "MPI_Testany"))
-		return COMPLETES_ANY;
-	return name_is(s, "MPI_Waitsome") || name_is(s, "MPI_Testsome") ? COMPLETES_SOME : COMPLETES_NONE;
-}
-
-static void learn_function(struct manner *m, const struct schema *s)
-{
-	size_t last = s->count, first = s->count;
-	*m = (struct manner){
-		.completes = completes(s), .request = -1, .requests = -1, .flag = -1, .index = -1, .indices = -1};
-	m->persistent = name_has(s, "_init");
-	for (size_t i = 0; i < s->count; i++) {
-		const struct schema_column *c = &s->column[i];
-		int at = (int)i;
-		m->fails |= column_is(c, "error");
-		m->flag = column_is(c, "flag") ? at : m->flag;
-		m->index = column_is(c, "index") ? at : m->index;
-		m->indices = column_is(c, "indices") ? at : m->indices;
-		if (!is_handle(c) || c->name[0] == '.')
-			continue;
-		m->part[i] = c->kind == 'r' && !c->vector && !uses_request(s) ? PART_MADE
-		             : makes(c) && !c->vector                         ? PART_MADE
-		                                                              : PART_USED;
-		if (c->kind == 'r') {
-			*(c->vector ? &m->requests : &m->request) = at;
-			continue;
-		}
-		if (c->vector)
-			continue;
-		first = first == s->count ? i : first;
-		last = i;
-		if (c->kind == 'm' && (name_is(s, "MPI_Mrecv") || name_is(s, "MPI_Imrecv")))
-			m->part[i] = PART_ENDED;
-	}
-	if (last < s->count && makes_last(s))
-		m->part[last] = PART_MADE;
-	if (first < s->count && ends(s))
-		m->part[first] = PART_ENDED;
+	if (!is_handle(c) || c->name[0] == '.')
+		return PART_NONE;
+	if (c->direction == '>')
+		return c->vector ? PART_NONE : PART_MADE;
+	return c->direction == '!' && c->kind != 'r' ? PART_ENDED : PART_USED;
 }
 
 /* ---- objects ---- */
@@ -227,13 +107,6 @@ struct needs *needs_create(const struct trace *t)
 	if (!n)
 		return NULL;
 	n->trace = t;
-	n->manners = budget_calloc((size_t)t->function_count + 1, sizeof *n->manners);
-	if (!n->manners) {
-		needs_destroy(n);
-		return NULL;
-	}
-	for (uint32_t i = 0; i < t->function_count; i++)
-		learn_function(&n->manners[i], &t->functions[i].schema);
 	return n;
 }
 
@@ -243,22 +116,15 @@ void needs_destroy(struct needs *n)
 		return;
 	index_free(&n->index);
 	budget_free(n->objects);
-	budget_free(n->manners);
 	budget_free(n);
-}
-
-static const struct manner *manner_of(const struct needs *n, const struct event *e)
-{
-	return &n->manners[n->trace->sites[e->site].function];
 }
 
 int needs_learn(struct needs *n, uint32_t stream, const struct event *e)
 {
-	const struct manner *m = manner_of(n, e);
 	for (size_t i = 0; i < e->schema->count; i++) {
 		char kind = e->schema->column[i].kind;
-		bool made = m->part[i] == PART_MADE,
-		     used = m->part[i] == PART_USED && kind == 'c' && !e->schema->column[i].vector;
+		enum part part = part_of(&e->schema->column[i]);
+		bool made = part == PART_MADE, used = part == PART_USED && kind == 'c' && !e->schema->column[i].vector;
 		if ((!made && !used) || !is_object(e->values[i]))
 			continue;
 		uint64_t key = key_of(n, stream, kind, e->values[i]);
@@ -275,7 +141,7 @@ int needs_learn(struct needs *n, uint32_t stream, const struct event *e)
 static const uint8_t *elements(const struct needs *needs, const struct event *e, int column, size_t *n)
 {
 	*n = 0;
-	if (column < 0 || !is_object(e->values[column]))
+	if (column < 0 || !e->schema->column[column].vector || !is_object(e->values[column]))
 		return NULL;
 	const struct pool_item *item = event_vector(needs->trace, e, e->values[column]);
 	*n = item->size / sizeof(int64_t);
@@ -303,11 +169,11 @@ static enum need most(enum need a, enum need b)
 
 enum need needs_what(const struct needs *n, uint32_t stream, const struct event *e)
 {
-	const struct manner *m = manner_of(n, e);
 	enum need need = NEED_NOTHING;
 	for (size_t i = 0; i < e->schema->count; i++) {
 		const struct schema_column *c = &e->schema->column[i];
-		if (m->part[i] == PART_NONE)
+		enum part part = part_of(c);
+		if (part == PART_NONE)
 			continue;
 		if (c->vector) {
 			size_t count;
@@ -318,24 +184,30 @@ enum need needs_what(const struct needs *n, uint32_t stream, const struct event 
 		}
 		const struct object *o =
 			is_object(e->values[i]) ? find(n, key_of(n, stream, c->kind, e->values[i])) : NULL;
-		if (m->part[i] != PART_MADE)
+		if (part != PART_MADE)
 			need = most(need, to_use(n, stream, c->kind, e->values[i]));
 		else if (o && o->lives && (c->kind == 'r' || (strchr("twf", c->kind) && o->maker == stream)))
 			need = most(need, NEED_NUMBER);
-		if (m->part[i] == PART_ENDED && c->kind == 'c' && o && o->uses > 0)
+		if (part == PART_ENDED && c->kind == 'c' && o && o->uses > 0)
 			need = NEED_CERTAIN;
 	}
 	return need;
 }
 
-bool needs_ends(const struct needs *n, const struct event *e)
+static bool failed(const struct event *e)
 {
-	return ends(e->schema) && !manner_of(n, e)->fails;
+	return e->schema->at[PARAMETER_ERROR] >= 0;
 }
 
-bool needs_makes(const struct needs *n, const struct event *e, size_t column)
+bool needs_ends(const struct event *e)
 {
-	return manner_of(n, e)->part[column] == PART_MADE;
+	int freed = e->schema->at[PARAMETER_FREED];
+	return freed >= 0 && part_of(&e->schema->column[freed]) == PART_ENDED && !failed(e);
+}
+
+bool needs_makes(const struct event *e, size_t column)
+{
+	return part_of(&e->schema->column[column]) == PART_MADE;
 }
 
 static void end_object(struct needs *n, uint32_t stream, char kind, int64_t value, bool freed)
@@ -345,41 +217,61 @@ static void end_object(struct needs *n, uint32_t stream, char kind, int64_t valu
 		o->lives--;
 }
 
-static void complete(struct needs *n, const struct manner *m, uint32_t stream, const struct event *e)
+static int64_t value_at(const struct event *e, enum mpi_parameter p)
 {
+	return e->schema->at[p] < 0 ? VALUE_NONE : e->values[e->schema->at[p]];
+}
+
+static void complete(struct needs *n, uint32_t stream, const struct event *e)
+{
+	const struct schema *s = e->schema;
+	int request = s->at[PARAMETER_REQUEST];
 	size_t count, indices;
-	const uint8_t *requests = elements(n, e, m->requests, &count), *which = elements(n, e, m->indices, &indices);
-	if (m->completes == COMPLETES_NONE || (m->flag >= 0 && e->values[m->flag] != 1))
+	const uint8_t *requests = elements(n, e, request, &count),
+		      *which = elements(n, e, s->at[PARAMETER_INDICES], &indices);
+	if (request >= 0 && s->column[request].direction == '!')
+		end_object(n, stream, 'r', e->values[request], true);
+	if (request < 0 || (s->at[PARAMETER_FLAG] >= 0 && value_at(e, PARAMETER_FLAG) != 1))
 		return;
-	if (m->request >= 0)
-		end_object(n, stream, 'r', e->values[m->request], name_is(e->schema, "MPI_Request_free"));
-	for (size_t k = 0; m->completes == COMPLETES_ALL && k < count; k++)
-		end_object(n, stream, 'r', element(requests, k), false);
-	for (size_t k = 0; m->completes == COMPLETES_SOME && k < indices; k++)
-		if (element(which, k) >= 0 && (uint64_t)element(which, k) < count)
-			end_object(n, stream, 'r', element(requests, (size_t)element(which, k)), false);
-	if (m->completes == COMPLETES_ANY && m->index >= 0 && e->values[m->index] >= 0 &&
-	    (uint64_t)e->values[m->index] < count)
-		end_object(n, stream, 'r', element(requests, (size_t)e->values[m->index]), false);
+	int64_t index = value_at(e, PARAMETER_INDEX);
+	switch (s->mpi->completes) {
+	case COMPLETES_NONE:
+		break;
+	case COMPLETES_ALL:
+		if (!s->column[request].vector)
+			end_object(n, stream, 'r', e->values[request], false);
+		for (size_t k = 0; k < count; k++)
+			end_object(n, stream, 'r', element(requests, k), false);
+		break;
+	case COMPLETES_ANY:
+		if (index >= 0 && (uint64_t)index < count)
+			end_object(n, stream, 'r', element(requests, (size_t)index), false);
+		break;
+	case COMPLETES_SOME:
+		for (size_t k = 0; k < indices; k++)
+			if (element(which, k) >= 0 && (uint64_t)element(which, k) < count)
+				end_object(n, stream, 'r', element(requests, (size_t)element(which, k)), false);
+		break;
+	}
 }
 
 void needs_take(struct needs *n, uint32_t stream, const struct event *e)
 {
-	const struct manner *m = manner_of(n, e);
 	for (size_t i = 0; i < e->schema->count; i++) {
-		char kind = e->schema->column[i].kind;
-		if (m->part[i] == PART_ENDED && !m->fails)
-			end_object(n, stream, kind, e->values[i], true);
-		struct object *o = m->part[i] != PART_NONE && is_object(e->values[i])
-		                           ? find(n, key_of(n, stream, kind, e->values[i]))
+		const struct schema_column *c = &e->schema->column[i];
+		enum part part = part_of(c);
+		if (part == PART_ENDED && !failed(e))
+			end_object(n, stream, c->kind, e->values[i], true);
+		struct object *o = part != PART_NONE && is_object(e->values[i])
+		                           ? find(n, key_of(n, stream, c->kind, e->values[i]))
 		                           : NULL;
-		if (o && m->part[i] == PART_USED && o->uses > 0) {
+		if (o && part == PART_USED && o->uses > 0) {
 			o->uses--;
-		} else if (o && m->part[i] == PART_MADE) {
-			o->lives = kind == 'r' ? 1 : o->lives + 1;
-			o->persistent = m->persistent;
+		} else if (o && part == PART_MADE) {
+			o->lives = c->kind == 'r' ? 1 : o->lives + 1;
+			o->persistent = e->schema->mpi->form == FORM_PERSISTENT;
 			o->maker = stream;
 		}
 	}
-	complete(n, m, stream, e);
+	complete(n, stream, e);
 }

@@ -31,8 +31,8 @@ int needs_learn(struct needs *n, uint32_t stream, const struct event *e);
  * and the request that it makes has no other's number. */
 enum need needs_what(const struct needs *n, uint32_t stream, const struct event *e);
 /* Does it free an object? Is what column `column` of it names made by it? */
-bool needs_ends(const struct needs *n, const struct event *e);
-bool needs_makes(const struct needs *n, const struct event *e, size_t column);
+bool needs_ends(const struct event *e);
+bool needs_makes(const struct event *e, size_t column);
 /* It is next. */
 void needs_take(struct needs *n, uint32_t stream, const struct event *e);
 
