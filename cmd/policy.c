@@ -96,7 +96,7 @@ static int read_facts(struct facts *facts, int argc, char **argv)
 static void print_origin(const struct origin *o)
 {
 	if (o->file)
-		printf("   (%s, %s:%u)\n", o->by, o->file, o->line);
+		printf("   (%s, %s:%zu)\n", o->by, o->file, o->line);
 	else
 		printf("   (%s)\n", o->by);
 }

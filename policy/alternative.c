@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "policy/condition.h"
 #include "policy/escape.h"
 
 /* A text that grows; once something did not fit, full is set. */
@@ -17,7 +16,7 @@ struct text {
 	bool full;
 };
 
-static void add(struct text *t, const char *key, const char *value)
+static void add_word(struct text *t, const char *key, const char *value)
 {
 	char word[3 * FACT_VALUE_MAX / 4];
 
@@ -33,21 +32,19 @@ static void add(struct text *t, const char *key, const char *value)
 		t->bytes[t->used] = '\0';
 }
 
-static void add_conditions(struct text *t, const struct policy *p, const struct rule *rule)
+static void add_conditions(struct text *t, const struct rule *rule)
 {
+	const struct condition *ranks = &rule->conditions[IF_RANKS], *exe = &rule->conditions[IF_EXECUTABLE];
 	char range[64];
 
-	for (uint32_t i = 0; i < rule->conditions; i++) {
-		const struct condition *c = &p->conditions[rule->condition + i];
-		for (uint32_t g = 0; c->what == IF_EXECUTABLE && g < c->globs; g++)
-			add(t, "exe", policy_text(p, p->globs[c->glob + g].text));
-		snprintf(range, sizeof range, "%" PRIu64 "-%" PRIu64, c->least, c->most);
-		if (c->what == IF_RANKS)
-			add(t, "ranks", range);
-	}
+	for (size_t i = 0; i < exe->glob_count; i++)
+		add_word(t, "exe", exe->globs[i]);
+	snprintf(range, sizeof range, "%" PRIu64 "-%" PRIu64, ranks->least, ranks->most);
+	if (rule->has[IF_RANKS])
+		add_word(t, "ranks", range);
 }
 
-int alternative_add(struct decision *d, const struct policy *p, const struct rule *rule, const struct decision *one)
+int alternative_add(struct decision *d, const struct rule *rule, const struct decision *one)
 {
 	static const char *const modes[] = {[MODE_OFF] = "off", [MODE_LOSSLESS] = "lossless", [MODE_LOSSY] = "lossy"};
 	char bytes[4096] = "", value[SETTING_TEXT_SIZE], base[SETTING_TEXT_SIZE], mode[MODE_TEXT_SIZE];
@@ -57,24 +54,24 @@ int alternative_add(struct decision *d, const struct policy *p, const struct rul
 
 	settings_default(&standard);
 	if (rule)
-		add_conditions(&inner, p, rule);
-	add(&inner, "mode", modes[one->mode.kind]);
+		add_conditions(&inner, rule);
+	add_word(&inner, "mode", modes[one->mode.kind]);
 	snprintf(value, sizeof value, "%" PRIu32, one->mode.threshold);
-	add(&inner, "threshold", value);
+	add_word(&inner, "threshold", value);
 	for (size_t i = 0; i < setting_count; i++) {
 		const struct setting *s = &setting_table[i];
 		char key[80];
 		if (!strcmp(setting_format(s, &one->set, value), setting_format(s, &standard, base)))
 			continue;
 		snprintf(key, sizeof key, "%s%s", s->tracer ? "" : "fact.", s->name);
-		add(&inner, key, value);
+		add_word(&inner, key, value);
 	}
-	add(&inner, "fact.mode", mode_format(&one->mode, mode));
-	add(&inner, "fact.rule", one->rule);
+	add_word(&inner, "fact.mode", mode_format(&one->mode, mode));
+	add_word(&inner, "fact.rule", one->rule);
 	if (one->where[0])
-		add(&inner, "fact.rule_where", one->where);
-	add(&inner, "fact.rule_reason", one->reason);
+		add_word(&inner, "fact.rule_where", one->where);
+	add_word(&inner, "fact.rule_reason", one->reason);
 	if (!inner.full)
-		add(&outer, "alt", bytes);
+		add_word(&outer, "alt", bytes);
 	return inner.full || outer.full ? -1 : 0;
 }

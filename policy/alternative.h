@@ -10,12 +10,12 @@
 #define SPOOR_ALTERNATIVE_H
 
 #include "policy/decision.h"
-#include "policy/image.h"
+#include "policy/rule.h"
 
 #define ALTERNATIVES_MAX 32
 
 /* Appends to d->alternatives what one says, if rule's late conditions hold (NULL: it has none). Returns 0, or -1: it
  * does not fit. */
-int alternative_add(struct decision *d, const struct policy *p, const struct rule *rule, const struct decision *one);
+int alternative_add(struct decision *d, const struct rule *rule, const struct decision *one);
 
 #endif

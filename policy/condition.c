@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/glob.h"
+
 const struct condition_row condition_table[CONDITIONS] = {
 	[IF_USER] = {"user", "user", CONDITION_TEXT, false, false, NULL},
 	[IF_GROUP] = {"group", "groups", CONDITION_TEXT, true, false, NULL},
@@ -26,6 +28,37 @@ const struct condition_row condition_table[CONDITIONS] = {
 	[IF_TIME] = {"time", "time", CONDITION_TIME, false, false, NULL},
 	[IF_SAMPLE] = {"sample", "job", CONDITION_SHARE, false, false, NULL},
 };
+
+int condition_add_glob(struct condition *c, const char *pattern)
+{
+	char **more = realloc(c->globs, (c->glob_count + 1) * sizeof *more);
+
+	c->globs = more ? more : c->globs;
+	if (!more || !(more[c->glob_count] = strdup(pattern)))
+		return -1;
+	c->glob_count++;
+	return 0;
+}
+
+int condition_add_span(struct condition *c, int from, int to)
+{
+	struct span *more = realloc(c->spans, (c->span_count + 1) * sizeof *more);
+
+	if (!more)
+		return -1;
+	c->spans = more;
+	more[c->span_count++] = (struct span){from, to};
+	return 0;
+}
+
+void condition_clear(struct condition *c)
+{
+	for (size_t i = 0; i < c->glob_count; i++)
+		free(c->globs[i]);
+	free(c->globs);
+	free(c->spans);
+	*c = (struct condition){0};
+}
 
 /* --- values of facts --- */
 
@@ -93,8 +126,7 @@ static void split(struct subject *s, size_t what, size_t *n, char **room)
 	for (char *value; values && *n < SUBJECT_VALUES; ++*n) {
 		value = several ? strsep(&values, ",") : values;
 		values = several ? values : NULL;
-		s->values[*n].text = value;
-		s->values[*n].length = strlen(value);
+		s->values[*n] = value;
 	}
 	s->count[what] = (uint32_t)*n - s->first[what];
 }
@@ -137,139 +169,143 @@ void subject_free(struct subject *s)
 
 /* --- holding --- */
 
-static bool globs_match(const struct policy *p, const struct condition *c, const char *value, size_t length)
+static bool globs_match(const struct condition *c, const char *value)
 {
-	for (uint32_t i = 0; i < c->globs; i++) {
-		const struct glob *g = &p->globs[c->glob + i];
-		if (glob_matches(g, policy_text(p, g->text), value, length))
+	for (size_t i = 0; i < c->glob_count; i++) {
+		if (glob_matches(c->globs[i], value))
 			return true;
 	}
 	return false;
 }
 
-static bool text_holds(const struct policy *p, const struct condition *c, const struct subject *s)
+static bool text_holds(enum condition_name what, const struct condition *c, const struct subject *s)
 {
-	for (uint32_t i = 0; i < s->count[c->what]; i++) {
-		const char *value = s->values[s->first[c->what] + i].text;
-		size_t length = s->values[s->first[c->what] + i].length;
-		if (globs_match(p, c, value, length))
+	for (uint32_t i = 0; i < s->count[what]; i++) {
+		const char *value = s->values[s->first[what] + i];
+		if (globs_match(c, value))
 			return true;
 		/* An executable is known by its path, and by its name. */
-		const char *slash = c->what == IF_EXECUTABLE ? strrchr(value, '/') : NULL;
-		if (slash && globs_match(p, c, slash + 1, strlen(slash + 1)))
+		const char *slash = what == IF_EXECUTABLE ? strrchr(value, '/') : NULL;
+		if (slash && globs_match(c, slash + 1))
 			return true;
 	}
 	return false;
 }
 
 /* From the first minute on, until before the second; over midnight if that is smaller. */
-static bool in_span(int minutes, int from, int to)
+static bool time_holds(const struct condition *c, int minutes)
 {
-	return from < to ? minutes >= from && minutes < to : minutes >= from || minutes < to;
-}
-
-static bool time_holds(const struct policy *p, const struct condition *c, int minutes)
-{
-	for (uint32_t i = 0; i + 1 < c->globs; i += 2) {
-		if (in_span(minutes, (int)p->globs[c->glob + i].text, (int)p->globs[c->glob + i + 1].text))
+	for (size_t i = 0; i < c->span_count; i++) {
+		int from = c->spans[i].from, to = c->spans[i].to;
+		if (from < to ? minutes >= from && minutes < to : minutes >= from || minutes < to)
 			return true;
 	}
 	return false;
 }
 
-static void explain_text(const struct policy *p, const struct condition *c, const struct subject *s, struct error *why)
+static bool is_known(enum condition_name what, const struct subject *s)
 {
-	error_set(why, "%s is \"%.150s\", not \"%.100s\"%s", condition_table[c->what].fact, s->text[c->what],
-	          policy_text(p, p->globs[c->glob].text), c->globs > 1 ? " or another of the list" : "");
+	switch (condition_table[what].kind) {
+	case CONDITION_SHARE:
+		return s->has_job;
+	case CONDITION_TIME:
+		return s->minutes >= 0;
+	case CONDITION_RANGE:
+		return s->number[what] >= 0;
+	default:
+		return s->text[what] != NULL;
+	}
 }
 
-enum verdict condition_holds(const struct policy *p, const struct condition *c, const struct subject *s,
-                             struct error *why)
+static void explain(enum condition_name what, const struct condition *c, const struct subject *s, struct error *why)
 {
-	const struct condition_row *row = &condition_table[c->what];
-	int64_t number = s->number[c->what];
+	const struct condition_row *row = &condition_table[what];
+	const char *text = s->text[what];
 
-	if (row->kind == CONDITION_SHARE   ? !s->has_job
-	    : row->kind == CONDITION_TIME  ? s->minutes < 0
-	    : row->kind == CONDITION_RANGE ? number < 0
-	                                   : !s->text[c->what]) {
-		if (row->late)
-			return UNKNOWN;
-		if (why)
-			error_set(why, "%s is not known", row->fact);
-		return HOLDS_NOT;
-	}
 	switch (row->kind) {
 	case CONDITION_TEXT:
-		if (text_holds(p, c, s))
-			return HOLDS;
-		if (why)
-			explain_text(p, c, s, why);
-		return HOLDS_NOT;
+		error_set(why, "%s is \"%.150s\", not \"%.100s\"%s", row->fact, text, c->globs[0],
+		          c->glob_count > 1 ? " or another of the list" : "");
+		break;
 	case CONDITION_RANGE:
-		if ((uint64_t)number >= c->least && (uint64_t)number <= c->most)
-			return HOLDS;
-		if (why && (uint64_t)number < c->least)
-			error_set(why, "%s is %" PRId64 ", less than %" PRIu64, row->fact, number, c->least);
-		else if (why)
-			error_set(why, "%s is %s, more than %" PRIu64, row->fact, s->text[c->what], c->most);
-		return HOLDS_NOT;
+		if ((uint64_t)s->number[what] < c->least)
+			error_set(why, "%s is %" PRId64 ", less than %" PRIu64, row->fact, s->number[what], c->least);
+		else
+			error_set(why, "%s is %s, more than %" PRIu64, row->fact, text, c->most);
+		break;
 	case CONDITION_TIME:
-		if (time_holds(p, c, s->minutes))
-			return HOLDS;
-		if (why)
-			error_set(why, "time is %s, outside of what is named", s->text[c->what]);
-		return HOLDS_NOT;
+		error_set(why, "time is %s, outside of what is named", text);
+		break;
 	default:
-		if (s->hash < c->share || c->share == UINT32_MAX)
-			return HOLDS;
-		if (why)
-			error_set(why, "job %s is not in the sample (its place is %.6f, and the sample ends at %.6f)",
-			          s->text[c->what], (double)s->hash / 4294967296.0, (double)c->share / 4294967296.0);
-		return HOLDS_NOT;
+		error_set(why, "job %s is not in the sample (its place is %.6f, and the sample ends at %.6f)", text,
+		          (double)s->hash / 4294967296.0, (double)c->share / 4294967296.0);
 	}
 }
 
-bool condition_is_late(const struct condition *c)
+enum verdict condition_holds(enum condition_name what, const struct condition *c, const struct subject *s,
+                             struct error *why)
 {
-	return condition_table[c->what].late;
+	uint64_t number = (uint64_t)s->number[what];
+	bool holds = false;
+
+	if (!is_known(what, s)) {
+		if (condition_table[what].late)
+			return UNKNOWN;
+		if (why)
+			error_set(why, "%s is not known", condition_table[what].fact);
+		return HOLDS_NOT;
+	}
+	switch (condition_table[what].kind) {
+	case CONDITION_TEXT:
+		holds = text_holds(what, c, s);
+		break;
+	case CONDITION_RANGE:
+		holds = number >= c->least && number <= c->most;
+		break;
+	case CONDITION_TIME:
+		holds = time_holds(c, s->minutes);
+		break;
+	case CONDITION_SHARE:
+		holds = s->hash < c->share || c->share == UINT32_MAX;
+		break;
+	}
+	if (!holds && why)
+		explain(what, c, s, why);
+	return holds ? HOLDS : HOLDS_NOT;
 }
 
 /* --- covering --- */
 
-static bool globs_cover(const struct policy *p, const struct condition *a, const struct condition *b)
+static bool globs_cover(const struct condition *a, const struct condition *b)
 {
-	for (uint32_t j = 0; j < b->globs; j++) {
-		const struct glob *glob = &p->globs[b->glob + j];
+	for (size_t j = 0; j < b->glob_count; j++) {
 		bool covered = false;
-		for (uint32_t i = 0; i < a->globs && !covered; i++) {
-			const struct glob *by = &p->globs[a->glob + i];
-			covered = glob_covers(by, policy_text(p, by->text), glob, policy_text(p, glob->text));
-		}
+		for (size_t i = 0; i < a->glob_count && !covered; i++)
+			covered = glob_covers(a->globs[i], b->globs[j]);
 		if (!covered)
 			return false;
 	}
 	return true;
 }
 
-static bool times_cover(const struct policy *p, const struct condition *a, const struct condition *b)
+static bool times_cover(const struct condition *a, const struct condition *b)
 {
 	for (int minutes = 0; minutes < 1440; minutes++) {
-		if (time_holds(p, b, minutes) && !time_holds(p, a, minutes))
+		if (time_holds(b, minutes) && !time_holds(a, minutes))
 			return false;
 	}
 	return true;
 }
 
-bool condition_covers(const struct policy *p, const struct condition *a, const struct condition *b)
+bool condition_covers(enum condition_name what, const struct condition *a, const struct condition *b)
 {
-	switch (condition_table[a->what].kind) {
+	switch (condition_table[what].kind) {
 	case CONDITION_TEXT:
-		return globs_cover(p, a, b);
+		return globs_cover(a, b);
 	case CONDITION_RANGE:
 		return a->least <= b->least && a->most >= b->most;
 	case CONDITION_TIME:
-		return times_cover(p, a, b);
+		return times_cover(a, b);
 	default:
 		return a->share >= b->share;
 	}

@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "policy/facts.h"
-#include "policy/image.h"
 
 enum condition_kind {
 	CONDITION_TEXT,  /* one of the patterns matches */
@@ -47,15 +46,29 @@ struct condition_row {
 };
 extern const struct condition_row condition_table[CONDITIONS];
 
+/* A condition of a rule. Zero-initialised is empty. */
+struct condition {
+	char **globs; /* of a CONDITION_TEXT: patterns, one of which must match */
+	size_t glob_count;
+	struct span {
+		int from, to; /* minutes of the day */
+	} * spans;            /* of a CONDITION_TIME: one must hold the time */
+	size_t span_count;
+	uint32_t share;       /* of a CONDITION_SHARE: of 2^32 */
+	uint64_t least, most; /* of a CONDITION_RANGE */
+};
+
+/* The pattern is copied. Return 0, or -1 (no memory). */
+int condition_add_glob(struct condition *c, const char *pattern);
+int condition_add_span(struct condition *c, int from, int to);
+void condition_clear(struct condition *c);
+
 /* The facts of a job, ready to be asked for. */
 #define SUBJECT_VALUES 1100
 struct subject {
 	const struct facts *facts;
 	const char *text[CONDITIONS]; /* the fact; NULL: not known */
-	struct {
-		const char *text; /* with a NUL behind it */
-		size_t length;
-	} values[SUBJECT_VALUES];
+	const char *values[SUBJECT_VALUES];
 	uint32_t first[CONDITIONS], count[CONDITIONS]; /* which of values a condition looks at */
 	int64_t number[CONDITIONS];                    /* -1: not known */
 	int minutes;                                   /* of the day; -1: not known */
@@ -72,12 +85,10 @@ enum verdict { HOLDS, HOLDS_NOT, UNKNOWN };
 
 /* Does it hold for this job? If not, why (if not NULL) gets the reason. UNKNOWN: a late fact is not there; does not say
  * why. */
-enum verdict condition_holds(const struct policy *p, const struct condition *c, const struct subject *s,
+enum verdict condition_holds(enum condition_name what, const struct condition *c, const struct subject *s,
                              struct error *why);
-/* Does the condition, given to a tracer, need anything but the executable and the number of ranks? */
-bool condition_is_late(const struct condition *c);
 /* True if b can only hold if a does. */
-bool condition_covers(const struct policy *p, const struct condition *a, const struct condition *b);
+bool condition_covers(enum condition_name what, const struct condition *a, const struct condition *b);
 
 /* "HH:MM" of the first length bytes as minutes from 0 to 1440, or -1. */
 int condition_minutes(const char *text, size_t length);

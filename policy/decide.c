@@ -19,93 +19,63 @@
 
 /* --- finding rules --- */
 
-/* A bit for each rule that may match. NULL if memory is short. */
-static uint64_t *find_candidates(const struct policy *p, const struct subject *s)
-{
-	size_t words = p->head.counts[PART_ALWAYS];
-	uint64_t *bits = malloc(words * sizeof *bits);
-
-	if (!bits)
-		return NULL;
-	memcpy(bits, p->always, words * sizeof *bits);
-	for (uint32_t what = 0; what < CONDITIONS; what++) {
-		bool asked = p->head.used >> what & 1;
-		for (uint32_t i = 0; asked && i < s->count[what]; i++) {
-			const char *text = s->values[s->first[what] + i].text;
-			size_t length = s->values[s->first[what] + i].length;
-			for (size_t n = 1; n <= length && n <= IMAGE_PREFIX; n++)
-				image_find(p, image_key(what, text, n), bits);
-		}
-	}
-	return bits;
-}
-
 /* Rules that match but for what is known late; then the first that matches without doubt, or NULL. Returns how many
  * there are of the first kind. */
 static size_t find_rules(const struct policy *p, const struct subject *s, const struct rule *late[ALTERNATIVES_MAX],
                          bool *too_many, const struct rule **found)
 {
-	uint64_t *bits = find_candidates(p, s);
 	size_t n = 0;
 
 	*found = NULL;
 	*too_many = false;
-	for (size_t word = 0; bits && word < p->head.counts[PART_ALWAYS] && !*found; word++) {
-		for (uint64_t left = bits[word]; left && !*found; left &= left - 1) {
-			const struct rule *rule = &p->rules[word * 64 + (size_t)__builtin_ctzll(left)];
-			enum verdict verdict = rule_verdict(p, rule, s, NULL);
-			if (verdict == HOLDS)
-				*found = rule;
-			else if (verdict == UNKNOWN && n < ALTERNATIVES_MAX)
-				late[n++] = rule;
-			else if (verdict == UNKNOWN)
-				*too_many = true;
-		}
+	for (size_t i = 0; i < p->rule_count && !*found; i++) {
+		enum verdict verdict = rule_verdict(p->rules[i], s, NULL);
+		if (verdict == HOLDS)
+			*found = p->rules[i];
+		else if (verdict == UNKNOWN && n < ALTERNATIVES_MAX)
+			late[n++] = p->rules[i];
+		else if (verdict == UNKNOWN)
+			*too_many = true;
 	}
-	free(bits);
 	return n;
 }
 
 /* --- what a rule makes of the defaults --- */
 
-static void apply_rule(const struct policy *p, const struct rule *rule, struct decision *d, struct origins *o)
+static void apply_rule(const struct rule *rule, struct decision *d, struct origins *o)
 {
-	struct origin here = {"rule", policy_text(p, p->files[rule->file]), rule->line};
+	struct origin here = {"rule", rule->file, rule->line};
 
 	d->mode = rule->mode;
 	o->mode = here;
 	if (rule->archive) {
-		snprintf(d->archive, sizeof d->archive, "%s", policy_text(p, rule->archive));
+		snprintf(d->archive, sizeof d->archive, "%s", rule->archive);
 		o->archive = here;
 	}
-	for (uint32_t i = 0; i < rule->values; i++) {
-		const struct value *value = &p->values[rule->value + i];
-		const struct setting *s = &setting_table[value->setting];
-		if (s->kind == SETTING_TEXT)
-			setting_parse(s, &d->set, policy_text(p, value->text));
-		else
-			setting_put_number(s, &d->set, value->number);
-		o->set[value->setting] = here;
+	for (size_t i = 0; i < setting_count; i++) {
+		if (rule->has_set[i]) {
+			setting_copy(&setting_table[i], &d->set, &rule->set);
+			o->set[i] = here;
+		}
 	}
-	snprintf(d->rule, sizeof d->rule, "%s", policy_text(p, rule->name));
-	snprintf(d->where, sizeof d->where, "%s:%" PRIu32, here.file, here.line);
+	snprintf(d->rule, sizeof d->rule, "%s", rule->name);
+	snprintf(d->where, sizeof d->where, "%s:%zu", here.file, here.line);
 	snprintf(d->reason, sizeof d->reason, "rule \"%s\" matches", d->rule);
 }
 
 static void apply_defaults(const struct policy *p, struct decision *d, struct origins *o)
 {
-	const char *file = policy_text(p, p->files[p->head.main_file]);
+	const char *file = policy_file(p);
 
-	*d = p->head.defaults;
-	o->mode = (struct origin){"policy", file, p->head.mode_line};
+	*d = p->defaults;
+	o->mode = (struct origin){"policy", file, p->mode_line};
 	o->archive = (struct origin){"policy", file, 1};
 	for (size_t i = 0; i < setting_count; i++) {
-		bool said = p->head.set_line[i] != 0;
-		o->set[i] = (struct origin){said ? "policy" : "default", said ? file : NULL, p->head.set_line[i]};
+		bool said = p->set_line[i] != 0;
+		o->set[i] = (struct origin){said ? "policy" : "default", said ? file : NULL, p->set_line[i]};
 	}
-	snprintf(d->reason, sizeof d->reason, "%s",
-	         p->head.counts[PART_RULES] ? "no rule matches" : "there are no rules");
-	snprintf(d->where, sizeof d->where, "%s:%" PRIu32, file, p->head.mode_line);
+	snprintf(d->reason, sizeof d->reason, "%s", p->rule_count ? "no rule matches" : "there are no rules");
+	snprintf(d->where, sizeof d->where, "%s:%zu", file, p->mode_line);
 }
 
 /* --- what users choose --- */
@@ -116,20 +86,10 @@ static uint64_t amount(const struct mode *mode)
 	return mode->kind == MODE_OFF ? 0 : mode->kind == MODE_LOSSLESS ? UINT64_MAX : 1 + (uint64_t)mode->threshold;
 }
 
-static bool may(uint32_t allowed, int direction)
+static bool may(enum user_choice allowed, int direction)
 {
 	return allowed == USER_ANY || direction == 0 || (allowed == USER_RAISE && direction > 0) ||
 	       (allowed == USER_LOWER && direction < 0);
-}
-
-static const char *choice_name(uint32_t allowed)
-{
-	static const char *const names[] = {[USER_ANY] = "any",
-	                                    [USER_RAISE] = "raise",
-	                                    [USER_LOWER] = "lower",
-	                                    [USER_OFF] = "off",
-	                                    [USER_NONE] = "none"};
-	return names[allowed];
 }
 
 static void add_reason(struct decision *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -145,8 +105,8 @@ static void add_reason(struct decision *d, const char *format, ...)
 }
 
 /* Applies what the user said at one place. Returns true if the mode is the user's then. */
-static bool apply_choice(struct decision *d, uint32_t allowed, const char *text, const char *said, const char *by,
-                         struct origins *o)
+static bool apply_choice(struct decision *d, enum user_choice allowed, const char *text, const char *said,
+                         const char *by, struct origins *o)
 {
 	char site[sizeof d->reason], mode_text[MODE_TEXT_SIZE];
 	struct error error = {""};
@@ -172,7 +132,7 @@ static bool apply_choice(struct decision *d, uint32_t allowed, const char *text,
 		taken = true;
 	} else {
 		add_reason(d, "; %s=%.40s was ignored: the policy has \"user\": \"%s\"", said, text,
-		           choice_name(allowed));
+		           user_choice_names[allowed]);
 	}
 	for (size_t i = 0; i < setting_count; i++) {
 		const struct setting *s = &setting_table[i];
@@ -184,13 +144,13 @@ static bool apply_choice(struct decision *d, uint32_t allowed, const char *text,
 			o->set[i] = (struct origin){by, NULL, 0};
 		} else {
 			add_reason(d, "; %s of %s was ignored: the policy has \"user\": \"%s\"", s->name, said,
-			           choice_name(allowed));
+			           user_choice_names[allowed]);
 		}
 	}
 	return taken;
 }
 
-static void apply_choices(struct decision *d, uint32_t allowed, const struct facts *facts, struct origins *o)
+static void apply_choices(struct decision *d, enum user_choice allowed, const struct facts *facts, struct origins *o)
 {
 	const char *option = facts_get(facts, "trace_option"), *environment = facts_get(facts, "trace_environment");
 
@@ -202,21 +162,20 @@ static void apply_choices(struct decision *d, uint32_t allowed, const struct fac
 
 static void apply_cap(const struct policy *p, struct decision *d, struct origins *o)
 {
-	struct origin here = {"cap", policy_text(p, p->files[p->head.main_file]), p->head.cap_line};
+	struct origin here = {"cap", policy_file(p), p->cap_line};
 	char text[MODE_TEXT_SIZE];
 
-	if (!p->head.has_cap)
+	if (!p->cap_line)
 		return;
 	/* A cap without a mode has off there, and means none. */
-	if (p->head.cap_mode.kind != MODE_OFF && amount(&d->mode) > amount(&p->head.cap_mode)) {
-		d->mode = p->head.cap_mode;
+	if (p->cap_mode.kind != MODE_OFF && amount(&d->mode) > amount(&p->cap_mode)) {
+		d->mode = p->cap_mode;
 		o->mode = here;
-		add_reason(d, "; the cap in line %" PRIu32 " makes it %s", p->head.cap_line,
-		           mode_format(&d->mode, text));
+		add_reason(d, "; the cap in line %zu makes it %s", p->cap_line, mode_format(&d->mode, text));
 	}
 	for (size_t i = 0; i < setting_count; i++) {
-		if (p->head.cap_has[i] && setting_compare(&setting_table[i], &d->set, &p->head.cap) > 0) {
-			setting_copy(&setting_table[i], &d->set, &p->head.cap);
+		if (p->cap_has[i] && setting_compare(&setting_table[i], &d->set, &p->cap) > 0) {
+			setting_copy(&setting_table[i], &d->set, &p->cap);
 			o->set[i] = here;
 		}
 	}
@@ -224,23 +183,14 @@ static void apply_cap(const struct policy *p, struct decision *d, struct origins
 
 /* --- containers --- */
 
-static bool asks_for_container(const struct policy *p, const struct rule *rule)
-{
-	for (uint32_t i = 0; rule && i < rule->conditions; i++) {
-		if (p->conditions[rule->condition + i].what == IF_CONTAINER)
-			return true;
-	}
-	return false;
-}
-
 /* The tracer's file is not there in a container's own tree of files, and the dynamic loader would complain to the user.
  * */
-static void skip_container(const struct policy *p, const struct rule *rule, const struct facts *facts,
-                           struct decision *d)
+static void skip_container(const struct rule *rule, const struct facts *facts, struct decision *d)
 {
 	const char *container = facts_get(facts, "container");
 
-	if (!container || !*container || d->set.containers || asks_for_container(p, rule) || d->mode.kind == MODE_OFF)
+	if (!container || !*container || d->set.containers || (rule && rule->has[IF_CONTAINER]) ||
+	    d->mode.kind == MODE_OFF)
 		return;
 	d->mode = (struct mode){MODE_OFF, 0};
 	add_reason(d, "; but the step runs in a container (%.100s), and \"containers\" is \"skip\"", container);
@@ -253,10 +203,10 @@ static void decide_by(const struct policy *p, const struct rule *rule, const str
 {
 	apply_defaults(p, d, o);
 	if (rule)
-		apply_rule(p, rule, d, o);
-	apply_choices(d, rule && rule->user >= 0 ? (uint32_t)rule->user : p->head.user, facts, o);
+		apply_rule(rule, d, o);
+	apply_choices(d, rule && rule->user != USER_UNSAID ? rule->user : p->user, facts, o);
 	apply_cap(p, d, o);
-	skip_container(p, rule, facts, d);
+	skip_container(rule, facts, d);
 }
 
 /* What would be done by each of the rules that are decided late, then what is done if none of them holds. */
@@ -270,9 +220,9 @@ static void add_alternatives(const struct policy *p, const struct rule *const *l
 	for (size_t i = 0; i < n && !rv; i++) {
 		decide_by(p, late[i], facts, one, NOTHING);
 		captures = captures || one->mode.kind != MODE_OFF;
-		rv = alternative_add(d, p, late[i], one);
+		rv = alternative_add(d, late[i], one);
 	}
-	rv = rv ? rv : alternative_add(d, p, NULL, d);
+	rv = rv ? rv : alternative_add(d, NULL, d);
 	if (rv)
 		add_reason(d, "; rules that ask for the executable are left out: they are too long");
 	if (rv || !captures)
@@ -320,10 +270,10 @@ void policy_explain(const struct policy *p, const struct facts *facts, size_t mo
 		free(s);
 		return;
 	}
-	for (size_t i = 0; i < p->head.counts[PART_RULES] && !matched; i++) {
-		const struct rule *rule = &p->rules[i];
+	for (size_t i = 0; i < p->rule_count && !matched; i++) {
+		const struct rule *rule = p->rules[i];
 		struct error why = {""};
-		enum verdict verdict = rule_verdict(p, rule, s, &why);
+		enum verdict verdict = rule_verdict(rule, s, &why);
 		matched = verdict == HOLDS;
 		if (verdict == HOLDS_NOT && i >= most) {
 			untold++;
@@ -331,8 +281,7 @@ void policy_explain(const struct policy *p, const struct facts *facts, size_t mo
 		}
 		if (matched && untold)
 			fprintf(out, "and %zu more rules do not match\n", untold);
-		fprintf(out, "%s:%" PRIu32 ": rule \"%s\" %s%s\n", policy_text(p, p->files[rule->file]), rule->line,
-		        policy_text(p, rule->name),
+		fprintf(out, "%s:%zu: rule \"%s\" %s%s\n", rule->file, rule->line, rule->name,
 		        matched              ? "matches"
 		        : verdict == UNKNOWN ? "matches if the program does"
 		                             : "does not match: ",
@@ -341,8 +290,7 @@ void policy_explain(const struct policy *p, const struct facts *facts, size_t mo
 	if (!matched && untold)
 		fprintf(out, "and %zu more rules do not match\n", untold);
 	if (!matched)
-		fprintf(out, "%s:%" PRIu32 ": the default applies\n", policy_text(p, p->files[p->head.main_file]),
-		        p->head.mode_line);
+		fprintf(out, "%s:%zu: the default applies\n", policy_file(p), p->mode_line);
 	subject_free(s);
 	free(s);
 }

@@ -60,62 +60,18 @@ const char *glob_problem(const char *text)
 	return NULL;
 }
 
-struct glob glob_make(const char *text)
+bool glob_matches(const char *pattern, const char *value)
 {
-	struct glob g = {.length = (uint16_t)strlen(text), .prefix = (uint16_t)strcspn(text, "*?[\\")};
-
-	if (g.prefix == g.length)
-		g.kind = GLOB_LITERAL;
-	else if (text[g.prefix] == '*' && g.prefix + 1 == g.length)
-		g.kind = GLOB_PREFIX;
-	else
-		g.kind = strpbrk(text, "[\\") ? GLOB_PATTERN : GLOB_STARS;
-	return g;
+	return fnmatch(pattern, value, 0) == 0;
 }
 
-/* fnmatch does it, too, in three times the time. After a star only the last one has to be tried again. */
-static bool stars_match(const char *pattern, const char *value)
+bool glob_covers(const char *a, const char *b)
 {
-	const char *after = NULL, *again = NULL; /* behind the last star, and where in value it was tried last */
+	size_t a_fixed = strcspn(a, "*?[\\"), b_fixed = strcspn(b, "*?[\\");
 
-	while (*value) {
-		if (*pattern == '*') {
-			after = ++pattern;
-			again = value;
-			if (!*after)
-				return true;
-		} else if (*pattern == *value || *pattern == '?') {
-			pattern++;
-			value++;
-		} else if (after) {
-			again = strchr(again + 1, *after == '?' || *after == '*' ? again[1] : *after);
-			if (!again || !*again)
-				return !*after;
-			pattern = after;
-			value = again;
-		} else {
-			return false;
-		}
-	}
-	return pattern[strspn(pattern, "*")] == '\0';
-}
-
-bool glob_matches(const struct glob *g, const char *text, const char *value, size_t length)
-{
-	if (length < g->prefix || memcmp(text, value, g->prefix) != 0)
-		return false;
-	if (g->kind == GLOB_LITERAL)
-		return length == g->length;
-	if (g->kind == GLOB_STARS)
-		return stars_match(text + g->prefix, value + g->prefix);
-	return g->kind == GLOB_PREFIX || fnmatch(text, value, 0) == 0;
-}
-
-bool glob_covers(const struct glob *a, const char *a_text, const struct glob *b, const char *b_text)
-{
-	if (a->length == b->length && !memcmp(a_text, b_text, a->length))
+	if (!strcmp(a, b))
 		return true;
-	if (b->kind == GLOB_LITERAL)
-		return glob_matches(a, a_text, b_text, b->length);
-	return a->kind == GLOB_PREFIX && b->prefix >= a->prefix && !memcmp(a_text, b_text, a->prefix);
+	if (!b[b_fixed])
+		return glob_matches(a, b);
+	return !strcmp(a + a_fixed, "*") && b_fixed >= a_fixed && !memcmp(a, b, a_fixed);
 }

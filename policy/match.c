@@ -7,21 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/glob.h"
+
 #define GLOBS_MAX    1000
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static void add_glob(struct parser *p, const struct spot *s, struct condition *c, const char *text)
 {
-	struct glob glob = glob_make(text);
-	uint32_t at = image_add_text(p->policy, text);
-
-	glob.text = at;
-	uint32_t number = at == UINT32_MAX ? at : image_add(p->policy, PART_GLOBS, &glob);
-	if (number == UINT32_MAX) {
+	if (condition_add_glob(c, text))
 		reader_no_memory(p, s);
-		return;
-	}
-	c->glob = c->globs++ ? c->glob : number;
 }
 
 static void read_glob(struct parser *p, const struct spot *s, struct condition *c)
@@ -51,7 +45,6 @@ static void read_weekday(struct parser *p, const struct spot *s, struct conditio
 	reader_found(p, s, "a day: \"mon\", \"tue\", \"wed\", \"thu\", \"fri\", \"sat\" or \"sun\"");
 }
 
-/* A span of time is two elements with minutes of the day. */
 static void read_span(struct parser *p, const struct spot *s, struct condition *c)
 {
 	const char *text = json_string_value(s->value);
@@ -63,14 +56,8 @@ static void read_span(struct parser *p, const struct spot *s, struct condition *
 		             "a span such as \"08:00-18:00\" or \"22:00-06:00\" (it ends before the second time)");
 		return;
 	}
-	struct glob first = {.text = (uint32_t)from}, second = {.text = (uint32_t)to};
-	uint32_t number = image_add(p->policy, PART_GLOBS, &first);
-	if (number == UINT32_MAX || image_add(p->policy, PART_GLOBS, &second) == UINT32_MAX) {
+	if (condition_add_span(c, from, to))
 		reader_no_memory(p, s);
-		return;
-	}
-	c->glob = c->globs ? c->glob : number;
-	c->globs += 2;
 }
 
 /* One, or a list. */
@@ -108,15 +95,13 @@ static void read_share(struct parser *p, const struct spot *s, struct condition 
 		c->share = share >= 1 ? UINT32_MAX : (uint32_t)(share * 4294967296.0);
 }
 
-static void read_limit(struct parser *p, const struct spot *s, uint64_t *limit, bool *has)
+static void read_limit(struct parser *p, const struct spot *s, uint64_t *limit)
 {
 	json_int_t n = json_integer_value(s->value);
-	if (!json_is_integer(s->value) || n < 0 || n > UINT32_MAX) {
+	if (!json_is_integer(s->value) || n < 0 || n > UINT32_MAX)
 		reader_found(p, s, "a number from 0 to 4294967295");
-		return;
-	}
-	*limit = (uint64_t)n;
-	*has = true;
+	else
+		*limit = (uint64_t)n;
 }
 
 static void read_container(struct parser *p, const struct spot *s, struct condition *c)
@@ -128,14 +113,13 @@ static void read_container(struct parser *p, const struct spot *s, struct condit
 }
 
 /* A key of match: which condition, and which side of a range (0: no range, 1: least, 2: most). */
-static void read_condition(struct parser *p, const struct spot *s, struct match *match, size_t what, int side)
+static void read_condition(struct parser *p, const struct spot *s, struct rule *rule, size_t what, int side)
 {
-	struct condition *c = &match->conditions[what];
+	struct condition *c = &rule->conditions[what];
 
-	match->has[what] = true;
+	rule->has[what] = true;
 	if (side)
-		read_limit(p, s, side == 1 ? &c->least : &c->most,
-		           side == 1 ? &match->has_least[what] : &match->has_most[what]);
+		read_limit(p, s, side == 1 ? &c->least : &c->most);
 	else if (condition_table[what].kind == CONDITION_SHARE)
 		read_share(p, s, c);
 	else if (condition_table[what].kind == CONDITION_TIME)
@@ -178,7 +162,7 @@ void match_read(struct parser *p, const struct spot *s, void *into)
 	static size_t n;
 	const char *names[2 * CONDITIONS];
 	size_t first[2 * CONDITIONS] = {0};
-	struct match *match = into;
+	struct rule *rule = into;
 
 	n = n ? n : match_keys(keys);
 	if (p->text[s->at] != '{') {
@@ -202,29 +186,14 @@ void match_read(struct parser *p, const struct spot *s, void *into)
 		                                                JSON_DECODE_ANY, NULL))) {
 			reader_no_memory(p, &member);
 		} else {
-			read_condition(p, &member, match, keys[k].what, keys[k].side);
+			read_condition(p, &member, rule, keys[k].what, keys[k].side);
 		}
 		json_decref(member.value);
 		free(name);
 	}
 	for (size_t i = 0; i < CONDITIONS; i++) {
-		const struct condition *c = &match->conditions[i];
-		if (match->has_least[i] && match->has_most[i] && c->least > c->most)
+		if (rule->conditions[i].least > rule->conditions[i].most)
 			reader_problem(p, s->at, s->path, "matches nothing: %s_min is more than %s_max",
 			               condition_table[i].name, condition_table[i].name);
 	}
-}
-
-int match_add(struct parser *p, struct rule *rule, const struct match *match)
-{
-	rule->condition = (uint32_t)p->policy->head.counts[PART_CONDITIONS];
-	for (size_t i = 0; i < CONDITIONS; i++) {
-		struct condition c = match->conditions[i];
-		c.what = (uint32_t)i;
-		c.most = match->has_most[i] ? c.most : UINT64_MAX;
-		if (match->has[i] && image_add(p->policy, PART_CONDITIONS, &c) == UINT32_MAX)
-			return -1;
-		rule->conditions += match->has[i];
-	}
-	return 0;
 }

@@ -4,7 +4,6 @@
 #ifndef SPOOR_PARSE_H
 #define SPOOR_PARSE_H
 
-#include "policy/image.h"
 #include "policy/policy.h"
 
 /* Rules of all files together. */

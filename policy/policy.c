@@ -3,13 +3,8 @@
  */
 #include "policy/policy.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "policy/choice.h"
 #include "policy/parse.h"
@@ -37,7 +32,6 @@ void policy_default_decision(struct decision *d)
 
 /* --- loading --- */
 
-/* Numbers where messages say which file they are from: the policy itself is the last. */
 static void read_files(struct policy *policy, const struct source *source, struct problems *problems)
 {
 	struct parser *parser = parser_create(policy, problems);
@@ -51,102 +45,60 @@ static void read_files(struct policy *policy, const struct source *source, struc
 			parser_read(parser, f->path, i + 1 < source->count ? main : NULL, text, size);
 		free(text);
 	}
-	parser_destroy(parser);
-	policy->head.main_file = (uint32_t)source->count - 1;
-	policy->head.source = image_add_text(policy, source->identity);
-	if (!parser || policy->head.source == UINT32_MAX || image_index(policy))
+	if (!parser)
 		problems_add(problems, main, 1, 1, "out of memory");
-}
-
-static struct policy *load(const struct source *source, struct problems *problems)
-{
-	size_t before = problems->count;
-	struct policy *policy = image_create();
-
-	if (policy) {
-		policy_default_decision(&policy->head.defaults);
-		settings_default(&policy->head.cap);
-		policy->head.mode_line = 1;
-		read_files(policy, source, problems);
-	} else {
-		problems_add(problems, source->files[source->count - 1].path, 1, 1, "out of memory");
-	}
-	if (problems->count == before)
-		return policy;
-	image_destroy(policy);
-	return NULL;
-}
-
-/* The cache's folder, or -1. */
-static int open_cache(const char *path)
-{
-	struct stat st;
-
-	if (mkdir(path, 0700) && errno != EEXIST)
-		return -1;
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0 && (fstat(fd, &st) || st.st_uid != geteuid() || st.st_mode & 022)) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
-struct policy *policy_load_cached(const char *path, bool trusted, const char *cache, struct problems *problems)
-{
-	struct source source;
-	struct policy *policy = NULL;
-	size_t before = problems->count;
-	char name[64];
-	int folder = -1;
-
-	if (source_open(&source, path, trusted, problems))
-		problems_add(problems, path, 1, 1, "out of memory");
-	if (problems->count > before) {
-		for (size_t i = 0; i < source.count; i++) /* what else is wrong, in files that can be read */
-			if (source.files[i].size > POLICY_SIZE_MAX)
-				goto done;
-		if (!trusted && source.count && source.size <= POLICY_SIZE_MAX && source.identity)
-			image_destroy(load(&source, problems));
-		goto done;
-	}
-	snprintf(name, sizeof name, "policy-%016" PRIx64, image_key(0, path, strlen(path)));
-	if (cache && source.size >= POLICY_CACHE_MIN && (folder = open_cache(cache)) >= 0)
-		policy = image_load(folder, name, source.identity);
-	if (!policy) {
-		policy = load(&source, problems);
-		if (policy && folder >= 0)
-			image_save(policy, folder, name); /* if it cannot be, it is parsed again next time */
-	}
-done:
-	if (folder >= 0)
-		close(folder);
-	source_close(&source);
-	return policy;
+	parser_destroy(parser);
 }
 
 struct policy *policy_load(const char *path, bool trusted, struct problems *problems)
 {
-	return policy_load_cached(path, trusted, NULL, problems);
+	struct source source;
+	struct policy *policy = calloc(1, sizeof *policy);
+	size_t before = problems->count;
+
+	if (source_open(&source, path, trusted, problems) || !policy) {
+		problems_add(problems, path, 1, 1, "out of memory");
+	} else if (!source.too_large && (problems->count == before || !trusted)) {
+		/* what else is wrong is said too, but nothing is read that somebody else may have written */
+		policy_default_decision(&policy->defaults);
+		settings_default(&policy->cap);
+		policy->mode_line = 1;
+		read_files(policy, &source, problems);
+	}
+	source_close(&source);
+	if (problems->count == before)
+		return policy;
+	policy_destroy(policy);
+	return NULL;
 }
 
 void policy_destroy(struct policy *p)
 {
-	image_destroy(p);
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->rule_count; i++)
+		rule_destroy(p->rules[i]);
+	for (size_t i = 0; i < p->file_count; i++)
+		free(p->files[i]);
+	free(p->rules);
+	free(p->files);
+	free(p);
 }
 
 size_t policy_rule_count(const struct policy *p)
 {
-	return p->head.counts[PART_RULES];
+	return p->rule_count;
 }
 
 /* --- what is asked of it --- */
 
 bool policy_uses(const struct policy *p, const char *fact)
 {
-	for (size_t i = 0; i < CONDITIONS; i++) {
-		if (!strcmp(condition_table[i].fact, fact))
-			return p->head.used >> i & 1;
+	for (size_t what = 0; what < CONDITIONS; what++) {
+		for (size_t i = 0; i < p->rule_count && !strcmp(condition_table[what].fact, fact); i++) {
+			if (p->rules[i]->has[what])
+				return true;
+		}
 	}
 	return false;
 }
@@ -180,42 +132,17 @@ const char *policy_fact_problem(const char *name, const char *value)
 
 /* --- what nobody can reach --- */
 
-/* A bit for each rule that may cover this one: one that the index finds must begin as one of its patterns does. */
-static void find_similar(const struct policy *p, const struct rule *rule, uint64_t *bits)
-{
-	memcpy(bits, p->always, p->head.counts[PART_ALWAYS] * sizeof *bits);
-	for (uint32_t c = 0; c < rule->conditions; c++) {
-		const struct condition *condition = &p->conditions[rule->condition + c];
-		bool text = condition_table[condition->what].kind == CONDITION_TEXT && condition->globs;
-		const struct glob *g = text ? &p->globs[condition->glob] : NULL;
-		for (size_t n = 1; g && n <= g->prefix && n <= IMAGE_PREFIX; n++)
-			image_find(p, image_key(condition->what, policy_text(p, g->text), n), bits);
-	}
-}
-
 void policy_find_unreachable(const struct policy *p, struct problems *problems)
 {
-	uint64_t *asks = calloc(p->head.counts[PART_RULES] + 1, sizeof *asks); /* which conditions a rule has */
-	uint64_t *bits = calloc(p->head.counts[PART_ALWAYS] + 1, sizeof *bits);
-
-	for (size_t i = 0; asks && bits && i < p->head.counts[PART_RULES]; i++) {
-		const struct rule *rule = &p->rules[i];
-		for (uint32_t c = 0; c < rule->conditions; c++)
-			asks[i] |= UINT64_C(1) << p->conditions[rule->condition + c].what;
-		find_similar(p, rule, bits);
-		for (size_t j = 0; j < i; j++) {
-			const struct rule *before = &p->rules[j];
-			if (!(bits[j / 64] >> j % 64 & 1) || (asks[j] & ~asks[i]) || !rule_covers(p, before, rule))
-				continue;
-			problems_add(problems, policy_text(p, p->files[rule->file]), rule->line, 1,
-			             "rule \"%s\" is never reached: rule \"%s\" in line %" PRIu32
-			             "%s%s matches all that it would",
-			             policy_text(p, rule->name), policy_text(p, before->name), before->line,
-			             before->file == rule->file ? "" : " of ",
-			             before->file == rule->file ? "" : policy_text(p, p->files[before->file]));
-			break;
-		}
+	for (size_t i = 0; i < p->rule_count; i++) {
+		const struct rule *rule = p->rules[i], *before = NULL;
+		for (size_t j = 0; j < i && !before; j++)
+			before = rule_covers(p->rules[j], rule) ? p->rules[j] : NULL;
+		if (before)
+			problems_add(problems, rule->file, rule->line, 1,
+			             "rule \"%s\" is never reached: rule \"%s\" in line %zu%s%s matches all that it "
+			             "would",
+			             rule->name, before->name, before->line, before->file == rule->file ? "" : " of ",
+			             before->file == rule->file ? "" : before->file);
 	}
-	free(asks);
-	free(bits);
 }

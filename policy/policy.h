@@ -14,8 +14,6 @@
 /* A policy may have at most this many bytes in all its files: far more than people write, and what a program writes
  * that makes a rule for each of some ten thousand projects. */
 #define POLICY_SIZE_MAX (16 * 1024 * 1024)
-/* One that is larger than this is kept in a form that need not be parsed again (policy_load_cached). */
-#define POLICY_CACHE_MIN (32 * 1024)
 
 struct policy;
 
@@ -35,10 +33,6 @@ void problems_clear(struct problems *p);
  * by whoever acts on it as root. Returns NULL with problems if there is any; the caller destroys the policy and clears
  * the problems. */
 struct policy *policy_load(const char *path, bool trusted, struct problems *problems);
-/* The same; a large policy is read from a copy in the folder cache, which is made there if it is not there or does not
- * fit the files any more. The folder is made if only its last component is missing; if it cannot be used, or is not the
- * caller's alone to write, there is no copy. */
-struct policy *policy_load_cached(const char *path, bool trusted, const char *cache, struct problems *problems);
 void policy_destroy(struct policy *p);
 
 /* Adds rules that no job can reach, because a rule before them matches all that they would. */
@@ -62,7 +56,7 @@ void policy_decide(const struct policy *p, const struct facts *facts, struct dec
 struct origin {
 	const char *by;   /* "default", "policy", "rule", "environment", "command line", "cap" */
 	const char *file; /* NULL: it stands in no file */
-	unsigned line;
+	size_t line;
 };
 struct origins {
 	struct origin mode, archive, set[setting_count];

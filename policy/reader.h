@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "policy/image.h"
 #include "policy/place.h"
 #include "policy/policy.h"
+#include "policy/rule.h"
 
 #define READER_PATH_SIZE 256
 
@@ -20,10 +20,8 @@ struct parser {
 	struct policy *policy;
 	struct problems *problems;
 	const char *file, *text;
-	uint32_t file_number;
 	size_t seen, seen_line, seen_column; /* where the last place was: the next one is mostly behind it */
-	uint32_t *names;                     /* a hash table of the rules' names: numbers of rules, from 1 */
-	size_t names_size;
+	void *names;                         /* the rules by their names, as tsearch() keeps them */
 };
 
 /* A value: where it stands, and its JSON path. value is NULL where the text is walked instead: in objects, and in the

@@ -3,12 +3,42 @@
  */
 #include "policy/rule.h"
 
-enum verdict rule_verdict(const struct policy *p, const struct rule *r, const struct subject *s, struct error *why)
+#include <stdlib.h>
+
+const char *const user_choice_names[USER_CHOICES] = {
+	[USER_ANY] = "any", [USER_RAISE] = "raise", [USER_LOWER] = "lower", [USER_OFF] = "off", [USER_NONE] = "none"};
+
+struct rule *rule_create(const char *file)
+{
+	struct rule *r = calloc(1, sizeof *r);
+
+	if (!r)
+		return NULL;
+	r->file = file;
+	r->threshold = -1;
+	r->user = USER_UNSAID;
+	for (size_t i = 0; i < CONDITIONS; i++)
+		r->conditions[i].most = UINT64_MAX;
+	return r;
+}
+
+void rule_destroy(struct rule *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < CONDITIONS; i++)
+		condition_clear(&r->conditions[i]);
+	free(r->name);
+	free(r->archive);
+	free(r);
+}
+
+enum verdict rule_verdict(const struct rule *r, const struct subject *s, struct error *why)
 {
 	enum verdict all = HOLDS;
 
-	for (uint32_t i = 0; i < r->conditions; i++) {
-		enum verdict one = condition_holds(p, &p->conditions[r->condition + i], s, why);
+	for (enum condition_name i = 0; i < CONDITIONS; i++) {
+		enum verdict one = r->has[i] ? condition_holds(i, &r->conditions[i], s, why) : HOLDS;
 		if (one == HOLDS_NOT)
 			return HOLDS_NOT;
 		if (one == UNKNOWN)
@@ -17,25 +47,11 @@ enum verdict rule_verdict(const struct policy *p, const struct rule *r, const st
 	return all;
 }
 
-bool rule_covers(const struct policy *p, const struct rule *a, const struct rule *b)
+bool rule_covers(const struct rule *a, const struct rule *b)
 {
-	/* Both have their conditions in the order of the table. */
-	for (uint32_t i = 0, j = 0; i < a->conditions; i++, j++) {
-		const struct condition *of_a = &p->conditions[a->condition + i];
-		while (j < b->conditions && p->conditions[b->condition + j].what < of_a->what)
-			j++;
-		if (j == b->conditions || p->conditions[b->condition + j].what != of_a->what ||
-		    !condition_covers(p, of_a, &p->conditions[b->condition + j]))
+	for (enum condition_name i = 0; i < CONDITIONS; i++) {
+		if (a->has[i] && (!b->has[i] || !condition_covers(i, &a->conditions[i], &b->conditions[i])))
 			return false;
 	}
 	return true;
-}
-
-const struct value *rule_value(const struct policy *p, const struct rule *r, size_t setting)
-{
-	for (uint32_t i = 0; i < r->values; i++) {
-		if (p->values[r->value + i].setting == setting)
-			return &p->values[r->value + i];
-	}
-	return NULL;
 }

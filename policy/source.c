@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,19 +17,6 @@
 #define FRAGMENTS_MAX 1000
 
 /* --- one file --- */
-
-static int identify(struct source *s, const char *path, const struct stat *st)
-{
-	char *more;
-
-	if (asprintf(&more, "%s%s %ju %ju %jd %jd.%09ld %jd.%09ld\n", s->identity ? s->identity : "", path,
-	             (uintmax_t)st->st_dev, (uintmax_t)st->st_ino, (intmax_t)st->st_size, (intmax_t)st->st_mtim.tv_sec,
-	             st->st_mtim.tv_nsec, (intmax_t)st->st_ctim.tv_sec, st->st_ctim.tv_nsec) < 0)
-		return -1;
-	free(s->identity);
-	s->identity = more;
-	return 0;
-}
 
 static void check_trust(const char *path, const struct stat *st, struct problems *problems)
 {
@@ -74,7 +60,8 @@ static int open_file(struct source *s, int folder, const char *name, const char 
 		problems_add(problems, path, 1, 1,
 		             "has %zu bytes, and with the files before it the policy has %zu; it may have at most %d",
 		             f->size, s->size, POLICY_SIZE_MAX);
-	return identify(s, path, &st);
+	s->too_large = s->size > POLICY_SIZE_MAX;
+	return 0;
 }
 
 /* --- fragments --- */
@@ -150,7 +137,6 @@ void source_close(struct source *s)
 		free(s->files[i].path);
 	}
 	free(s->files);
-	free(s->identity);
 	*s = (struct source){0};
 }
 

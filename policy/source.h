@@ -19,7 +19,7 @@ struct source_file {
 struct source {
 	struct source_file *files;
 	size_t count, size;
-	char *identity; /* changes whenever a file does, or comes, or goes */
+	bool too_large;
 };
 
 /* Opens all, and adds what is wrong to the problems: a file that cannot be opened, or (trusted) is not root's alone to

@@ -296,7 +296,7 @@ int helper_decide(struct facts *facts, const char *path, const char *preload)
 		fputs("stdin: uid and gid are missing\n", stderr);
 		return -1;
 	}
-	struct policy *policy = policy_load_cached(path, geteuid() == 0, SPOOR_LOCALSTATEDIR "/cache/spoor", &problems);
+	struct policy *policy = policy_load(path, geteuid() == 0, &problems);
 	if (!policy) {
 		const char *text = problems.text ? problems.text : "no memory";
 		/* The whole list is for `spoor policy check`; a log of every job's every step is no place for it. */
