@@ -26,7 +26,7 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from generator import c, fortran, library, model, record, schema, table  # noqa: E402
+from generator import c, completion, fortran, library, model, record, schema, table  # noqa: E402
 
 PARTS = 4  # files of C wrappers
 
@@ -58,16 +58,16 @@ def check_prototypes(functions, lib):
 def generate(t, lib, folder):
     functions = [f for f in t.functions if f.name in lib.prototypes]
     check_prototypes(functions, lib)
-    generated = [f for f in functions if not f.by_hand]
+    generated = [f for f in functions if not f.by_hand or f.completes]  # the former in C only
     write(folder, "schema.h", schema.schema_h(t))
     write(folder, "schema.c", schema.schema_c(t))
     write(folder, "calls.h", schema.calls_h(t, lib))
     write(folder, "calls.c", schema.calls_c(t, lib))
     write(folder, "bindings.c", schema.bindings_c(t, lib))
     write(folder, "roles.h", schema.roles_h(t, lib))
-    guard = '#ifndef SPOOR_WRAPPERS_RECORD_H\n#define SPOOR_WRAPPERS_RECORD_H\n\n#include "preload/wrap.h"\n\n'
+    guard = '#ifndef SPOOR_WRAPPERS_RECORD_H\n#define SPOOR_WRAPPERS_RECORD_H\n\n#include "preload/completion.h"\n#include "preload/special.h"\n\n'
     write(folder, "record.h", schema.MARK + guard +
-          "".join(record.signature(f) + ";\n" for f in generated) +
+          "".join((completion.record_signature if f.completes else record.signature)(f) + ";\n" for f in generated) +
           "\n/* The same where buffers are recorded. */\n" +
           "".join(record.signature(f, True) + ";\n" for f in generated if f.has_buffers) + "\n#endif\n")
     head = schema.MARK + '#include "preload/record.h"\n\n'

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * special - wrappers of the functions with which MPI begins and ends, and of those that are legal without it, in C
+ * special - wrappers of the functions with which MPI begins and ends, and of MPI_Pcontrol, in C
  */
 #include "preload/special.h"
 
@@ -19,55 +19,11 @@ static void initialized(void)
 	session_initialized(level);
 }
 
-void record_init(struct call *c, int rc)
+void special_initialized(struct call *c, int rc)
 {
-	bool ok;
-
 	if (rc == MPI_SUCCESS)
 		initialized();
 	call_reconsider(c);
-	ok = call_end(c, rc);
-	wrap_commit(c, ok, rc);
-}
-
-void record_init_thread(struct call *c, int rc, int required, const int *provided)
-{
-	bool ok;
-
-	if (rc == MPI_SUCCESS)
-		initialized();
-	call_reconsider(c);
-	ok = call_end(c, rc);
-	call_put(c, role_thread(c, required));
-	if (ok && provided)
-		call_put(c, role_thread(c, *provided));
-	else
-		call_put_absent(c);
-	wrap_commit(c, ok, rc);
-}
-
-MPI_WRAPPER int MPI_Init(int *argc, char ***argv)
-{
-	struct call c;
-	int rc;
-
-	if (!wrap_begin(&c, FN_MPI_Init))
-		return next.MPI_Init(argc, argv);
-	rc = next.MPI_Init(argc, argv);
-	record_init(&c, rc);
-	return rc;
-}
-
-MPI_WRAPPER int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
-{
-	struct call c;
-	int rc;
-
-	if (!wrap_begin(&c, FN_MPI_Init_thread))
-		return next.MPI_Init_thread(argc, argv, required, provided);
-	rc = next.MPI_Init_thread(argc, argv, required, provided);
-	record_init_thread(&c, rc, required, provided);
-	return rc;
 }
 
 #ifdef HAVE_MPI_Session_init
@@ -136,43 +92,6 @@ MPI_WRAPPER int MPI_Abort(MPI_Comm comm, int errorcode)
 	if (wrap_begin(&c, FN_MPI_Abort))
 		record_abort(&c, comm, errorcode);
 	return next.MPI_Abort(comm, errorcode);
-}
-
-/* ---- is MPI there? ---- */
-
-void record_flag(struct call *c, int rc, const int *flag)
-{
-	bool ok = wrap_end(c, rc);
-
-	if (ok && flag)
-		call_put(c, role_flag(c, *flag));
-	else
-		call_put_absent(c);
-	wrap_commit(c, ok, rc);
-}
-
-MPI_WRAPPER int MPI_Initialized(int *flag)
-{
-	struct call c;
-	int rc;
-
-	if (!wrap_begin(&c, FN_MPI_Initialized))
-		return next.MPI_Initialized(flag);
-	rc = next.MPI_Initialized(flag);
-	record_flag(&c, rc, flag);
-	return rc;
-}
-
-MPI_WRAPPER int MPI_Finalized(int *flag)
-{
-	struct call c;
-	int rc;
-
-	if (!wrap_begin(&c, FN_MPI_Finalized))
-		return next.MPI_Finalized(flag);
-	rc = next.MPI_Finalized(flag);
-	record_flag(&c, rc, flag);
-	return rc;
 }
 
 /* ---- MPI_Pcontrol: what comes after the level is for tools that know it ---- */

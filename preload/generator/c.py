@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """c - the wrappers of the C functions"""
+from generator import completion
 from generator.record import Recorder, copies, free_begins, frees, is_put, is_request_input
 from generator.table import HANDLES
 
@@ -28,6 +29,7 @@ def argument(p):
 def wrapper(f, prototype):
     names = [p.name for p in f.parameters]
     call = f"next.{f.name}({', '.join(names)})"
+    initialized = "\tspecial_initialized(&c, rc);\n" if f.name in ("MPI_Init", "MPI_Init_thread") else ""
     over = Recorder(f, False).begins_raw()
     out = [f"MPI_WRAPPER {prototype.result} {f.name}({prototype.declare(names)})\n{{\n\tstruct call c;\n"]
     own = [p for p in f.parameters if p.role.name == "status" and p.direction == ">"]
@@ -52,9 +54,11 @@ def wrapper(f, prototype):
         buffers = f"buffers_{f.name}({', '.join(arguments)});"
         buffers = f"{{\n\t\tcall_first(&c, 0);\n\t\t{buffers}\n\t}} else" if over else f"\n\t\t{buffers}\n\telse"
         put = f"\tif (__builtin_expect(call_buffers, 0)) {buffers} {put.lstrip()}".replace(" \n", "\n")
-    out.append(f"\trc = {call};\n{keep}\tok = {'call_over' if over else 'wrap_end'}(&c, rc);\n{put}\treturn rc;\n}}\n")
+    out.append(f"\trc = {call};\n{keep}{initialized}\tok = {'call_over' if over else 'wrap_end'}(&c, rc);\n{put}\treturn rc;\n}}\n")
     return "".join(out)
 
 
 def source(f, prototype):
+    if f.completes:
+        return completion.record(f) + ("" if f.by_hand else "\n" + completion.c_wrapper(f, prototype))
     return Recorder(f, False).functions() + "\n" + wrapper(f, prototype)

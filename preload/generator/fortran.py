@@ -5,6 +5,7 @@ A Fortran function has the parameters of the C function, all by address, then ie
 value. In mpi_f08 ierror may be a null pointer; where the compiler has TS 29113, choice buffers come as descriptors
 (preload/fortran.h).
 """
+from generator import completion
 from generator.record import copies, free_begins, frees, is_put, is_request_input
 from generator.table import HANDLES
 
@@ -125,7 +126,8 @@ def wrapper(f, binding):
     out += [f"\troom = *{f.room} > 0;\n"] * f.asks_room
     if status and status.direction == ">":
         out.append("\tif (fortran_ignores(status))\n\t\tstatus = own_status;\n")
-    out.append(f"\t{call};\n\tok = wrap_end(&c, *ierror);\n")
+    initialized = "\tspecial_initialized(&c, *ierror);\n" if f.name in ("MPI_Init", "MPI_Init_thread") else ""
+    out.append(f"\t{call};\n{initialized}\tok = wrap_end(&c, *ierror);\n")
     if status:
         out.append(f"\tstatus_c = fortran_status(status, &translated, {'ok' if status.is_output else 'true'});\n")
     if f.has_buffers:
@@ -138,4 +140,4 @@ def wrapper(f, binding):
 
 
 def source(functions, binding):
-    return "\n".join(wrapper(f, binding) for f in functions if binding.has(f))
+    return "\n".join((completion.fortran_wrapper if f.completes else wrapper)(f, binding) for f in functions if binding.has(f))

@@ -42,7 +42,7 @@ def calls_h(table, library):
     for p in functions:
         out.append(f"\t{p.result} (*{p.name})({', '.join(p.parameters) or 'void'});\n")
     out.append("};\n\n/* MPI 4.0 and later: functions that this library has. */\n" +
-               lines("#define HAVE_{} 1\n", [f.name for f in wrapped(table, library) if f.by_hand or f.name.endswith("_c") or f.name.startswith("MPI_Session_")]))
+               lines("#define HAVE_{} 1\n", [f.name for f in wrapped(table, library) if f.name.endswith("_c") or f.name.startswith("MPI_Session_")]))
     out.append("#define MPI_CALLS_COUNT (sizeof(struct mpi_calls) / sizeof(void *))\n"
                "extern const char *const mpi_calls_names[];\n\nstruct mpi_fortran_calls {\n")
     for f in wrapped(table, library):

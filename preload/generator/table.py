@@ -5,7 +5,7 @@ import re
 
 PARAMETER = re.compile(r"(\w+)([:>=*!])(\w+)(?:\(([\w,]+)\))?(?:\[([^\]]+)\])?(?:\?([\w&]+))?$")
 FORMS = re.compile(r"(?:([ILP]+)\+)?(.+)$")
-CONDITIONS = {"root", "leaf", "leader", "flag", "room", "origin", "sendbuf", "recvbuf"}
+CONDITIONS = {"root", "leaf", "leader", "flag", "some", "room", "origin", "sendbuf", "recvbuf"}
 SHORT = {"array_of_requests": "requests", "array_of_statuses": "statuses", "array_of_indices": "indices"}
 # The role of each kind of handle -> its C type and the name of its conversion from Fortran
 HANDLES = {
@@ -100,6 +100,12 @@ class Function:
     @property
     def has_buffers(self):
         return any(p.role.type == "buffer" for p in self.parameters)
+
+    @property
+    def completes(self):
+        """Waits for requests, tests them, or starts several: generator/completion.py makes its wrappers."""
+        requests = [p for p in self.parameters if p.role.name == "request" and not p.is_output]
+        return bool(requests) and (bool(requests[0].length) or any(p.role.name == "status" for p in self.parameters))
 
     def schema(self, buffers=False):
         return " ".join([self.name] + [f"{n}:{k}" for p in self.parameters for n, k in p.schema(buffers)])

@@ -3,20 +3,16 @@
  * constants of its own
  *
  * With -DPROFILED it has some PMPI functions as well, as a library has that may be profiled.
- * With -DFORTRAN='SPELL(lower, UPPER)' it has the Fortran functions in that spelling instead.
+ * With -DFORTRAN it has the Fortran functions instead (stub.h).
  */
+#include "stub.h"
+
 #ifndef FORTRAN
 #ifdef PROFILED
 int PMPI_Init(int *argc, char ***argv) __attribute__((alias("MPI_Init")));
 int PMPI_Comm_size(int comm, int *size) __attribute__((alias("MPI_Comm_size")));
 int PMPI_Finalize(void) __attribute__((alias("MPI_Finalize")));
 #endif
-int MPI_Init(int *argc, char ***argv);
-int MPI_Comm_size(int comm, int *size);
-int MPI_Allreduce(const void *in, void *out, int count, int datatype, int op, int comm);
-int MPI_Initialized(int *flag);
-double MPI_Wtime(void);
-int MPI_Finalize(void);
 
 int MPI_Init(int *argc, char ***argv)
 {
@@ -47,17 +43,6 @@ int MPI_Finalize(void)
 	return 0;
 }
 #else
-#define SPELL_(lower, UPPER)      lower##_
-#define SPELL__(lower, UPPER)     lower##__
-#define SPELL(lower, UPPER)       lower
-#define SPELL_UPPER(lower, UPPER) UPPER
-void FORTRAN(mpi_init, MPI_INIT)(int *ierror);
-void FORTRAN(mpi_comm_size, MPI_COMM_SIZE)(const int *comm, int *size, int *ierror);
-void FORTRAN(mpi_allreduce, MPI_ALLREDUCE)(const double *in, double *out, const int *count, const int *datatype,
-                                           const int *op, const int *comm, int *ierror);
-double FORTRAN(mpi_wtime, MPI_WTIME)(void);
-void FORTRAN(mpi_finalize, MPI_FINALIZE)(int *ierror);
-
 void FORTRAN(mpi_init, MPI_INIT)(int *ierror)
 {
 	*ierror = 0;
