@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * spoor - reads traces of MPI jobs: libspoor's interface, for programs in C and C++, and for whatever can call C
+ * spoor - reads traces of MPI jobs: the interface of libspoor, for C, C++, and languages that can call C
  *
  *     struct spoor_trace *t;
  *     struct spoor_walk *w;
@@ -13,10 +13,17 @@
  *     spoor_walk_end(w);
  *     spoor_close(t);
  *
- * A file is read and checked whole by spoor_open: nothing that is in it can do harm afterwards. Functions that can fail
- * take `error`, a buffer of SPOOR_ERROR_SIZE bytes or NULL, which gets a text that says what, where, and what was
- * expected. What a function returns is valid until the trace (or the walk) that it came from is gone. One trace may be
- * read by several threads at once, one walk by one. Link with `pkg-config --libs spoor`.
+ * Link with the output of `pkg-config --libs spoor`. These rules hold for all functions:
+ *
+ * - Checks: opening a trace reads and checks the whole file. Nothing in it can do harm afterwards.
+ * - Errors: `error` is NULL, or a buffer of SPOOR_ERROR_SIZE bytes. If the function fails, the buffer gets a text that
+ *   says what is wrong, where, and what was expected. Otherwise it is not changed.
+ * - Ownership: the caller closes traces and ends walks. All other pointers that a function returns, or stores in a
+ *   structure, belong to the library. They are valid until the trace is closed, unless stated otherwise.
+ * - Threads: several threads may use one trace at the same time. Only one thread at a time may use a walk.
+ * - Arguments: traces, walks and structures must not be NULL, unless stated otherwise. Numbers of ranks, threads, sites
+ *   and edges start at 0 and may have any value: the result says whether they exist.
+ * - Units: times are in nanoseconds.
  */
 #ifndef SPOOR_H
 #define SPOOR_H
@@ -28,116 +35,126 @@
 extern "C" {
 #endif
 
-#define SPOOR_API        2 /* raised when something is added; what is there stays as it is */
-#define SPOOR_ERROR_SIZE 512
-#define SPOOR_ARGUMENTS  64 /* no function has more parameters and results */
+#define SPOOR_API        2   /* raised when something is added; existing functions and structures stay as they are */
+#define SPOOR_ERROR_SIZE 512 /* bytes of an error text, with its NUL */
+#define SPOOR_ARGUMENTS  64  /* the maximum number of arguments of an event: parameters and results */
 
 struct spoor_trace;
 struct spoor_walk;
 
-/* The version of the library that is loaded, "0.1.0", and its SPOOR_API. */
+/* Returns the version of the loaded library, such as "0.1.0". It is valid forever. */
 const char *spoor_version(void);
+/* Returns the SPOOR_API of the loaded library. */
 int spoor_api(void);
 
-/* Reads a trace file. Returns NULL with error set if it cannot be read, or is damaged. The caller closes it. */
+/* --- a trace --- */
+
+/* Reads and checks the trace file `path`. Returns NULL with `error` set if the file cannot be read or is damaged, if
+ * memory is short, or if reading would exceed the library's limits of memory and steps. The caller closes the trace. */
 struct spoor_trace *spoor_open(const char *path, char *error);
-/* The same of bytes in memory, which are copied; name is used in messages. */
+/* Does the same for `size` bytes in memory, which it copies. `name` stands for the path in error texts. */
 struct spoor_trace *spoor_open_memory(const char *name, const void *bytes, size_t size, char *error);
+/* Frees a trace. All its walks must have ended. NULL is allowed. */
 void spoor_close(struct spoor_trace *t);
 
-/* The job's metadata as the text of a JSON object (doc/metadata.md), or "{}" if there is none. */
+/* Returns the job's metadata as the text of a JSON object (doc/metadata.md), "{}" if there is none. */
 const char *spoor_metadata(const struct spoor_trace *t);
-/* The number of ranks in MPI_COMM_WORLD; some may have left no events. */
+/* Returns the number of ranks in MPI_COMM_WORLD. Some of them may have left no events. */
 uint32_t spoor_ranks(const struct spoor_trace *t);
-/* Events of a rank (of its thread 0, which initialised MPI); 0 if there is no such rank. */
-uint64_t spoor_events(const struct spoor_trace *t, uint32_t rank);
-/* The most threads that a rank has: 1 for a program without MPI_THREAD_MULTIPLE. A rank need not have all of them: then
- * the thread has no events. */
+/* Returns the maximum number of threads of a rank, 1 without MPI_THREAD_MULTIPLE. A rank may have fewer threads. */
 uint32_t spoor_threads(const struct spoor_trace *t);
+/* Returns the number of events of thread 0 of a rank, the one that initialised MPI. 0 if there is no such rank. */
+uint64_t spoor_events(const struct spoor_trace *t, uint32_t rank);
+/* Returns the number of events of any thread of a rank. 0 if there is no such rank or thread. */
 uint64_t spoor_thread_events(const struct spoor_trace *t, uint32_t rank, uint32_t thread);
-/* The name of the node that a rank ran on; "" if it is not known. Valid until this thread asks again. */
+/* Returns the name of the node of a rank, "" if it is not known. It is valid until the calling thread calls this
+ * function again. */
 const char *spoor_host(const struct spoor_trace *t, uint32_t rank);
 
-/* Call sites: (function, call path), numbered from 0. */
+/* --- call sites --- */
+
+/* Returns the number of call sites. A site is an MPI function together with a call path. */
 uint32_t spoor_sites(const struct spoor_trace *t);
-/* "MPI_Send"; NULL if there is no such site. */
+/* Returns the name of a site's MPI function, such as "MPI_Send". NULL if there is no such site. */
 const char *spoor_site_function(const struct spoor_trace *t, uint32_t site);
-/* One frame of a site's call path, the innermost first: the file that the code is in, and the return address relative
- * to where that is loaded. Returns 0; 1 if there is no frame `depth`; 2 if frames are missing there (the stack could
- * not be unwound further). */
+/* Gets one frame of a site's call path; depth 0 is the innermost frame. Stores the path of the file with the code in
+ * *module, and the return address in *offset, in bytes relative to the file's load address.
+ * Returns 0, or without storing anything: 1 if there is no such frame or site; 2 if frames are missing at this depth,
+ * because the stack could not be unwound further. */
 int spoor_site_frame(const struct spoor_trace *t, uint32_t site, uint32_t depth, const char **module, uint64_t *offset);
 
+/* --- events --- */
+
 enum spoor_kind {
-	SPOOR_ABSENT,   /* not there: a result that the call did not set */
-	SPOOR_INTEGER,  /* integer is the value (also a rank, a tag, a count) */
-	SPOOR_CONSTANT, /* text is its name: "MPI_ANY_SOURCE", "MPI_COMM_WORLD" */
-	/* integer with letter: a handle, c1, r0; equal symbols are the same object. count > 0: a request that thread
-	 * count - 1 made */
-	SPOOR_SYMBOL,
-	SPOOR_TEXT,   /* text (may be a string of the program) */
-	SPOOR_ARRAY,  /* count elements: spoor_element */
-	SPOOR_UNKNOWN /* its order was not recorded (lossy) */
+	SPOOR_ABSENT,   /* the call did not set this result, or the argument was not significant */
+	SPOOR_INTEGER,  /* integer: a count, a tag, a rank in the call's communicator */
+	SPOOR_CONSTANT, /* text: the name of a constant, such as "MPI_ANY_SOURCE" or "MPI_COMM_WORLD" */
+	SPOOR_SYMBOL,   /* letter and integer: an MPI object such as c1 or r0; equal symbols are the same object */
+	SPOOR_TEXT,     /* text: a string of the program */
+	SPOOR_ARRAY,    /* count elements, for spoor_element */
+	SPOOR_UNKNOWN   /* the order of the values was not recorded (mode lossy) */
 };
 
+/* One argument of an event, or one element of an array. */
 struct spoor_value {
 	enum spoor_kind kind;
 	int64_t integer;
 	const char *text;
-	char letter;
-	uint32_t count;
-	uint64_t reserved[2]; /* the library's own */
+	char letter;          /* of a symbol: the kind of object (doc/events.md) */
+	uint32_t count;       /* of an array: its length; of a request: 0, or 1 + the other thread that created it */
+	uint64_t reserved[2]; /* used by the library */
 };
 
 struct spoor_event {
-	uint64_t number; /* from 0 */
-	uint32_t site;
-	const char *function;
-	uint32_t count; /* of arguments */
-	/* of the MPI standard, with ".": "status.MPI_SOURCE" for results in structures */
-	const char *names[SPOOR_ARGUMENTS];
-	struct spoor_value values[SPOOR_ARGUMENTS];
+	uint64_t number;                            /* in its thread, from 0 */
+	uint32_t site;                              /* the call site */
+	const char *function;                       /* "MPI_Send" */
+	uint32_t count;                             /* the number of arguments */
+	const char *names[SPOOR_ARGUMENTS];         /* as in the MPI standard; "status.MPI_SOURCE" for structures */
+	struct spoor_value values[SPOOR_ARGUMENTS]; /* in the order of the MPI standard */
 };
 
-/* Starts at the first event of a rank. Returns NULL with error set if the rank left none. The caller ends it, before
- * the trace is closed. */
+/* Starts a walk at the first event of thread 0 of a rank. Returns NULL with `error` set if there is no such rank, if it
+ * left no events, or if memory is short. The caller ends the walk before closing the trace. */
 struct spoor_walk *spoor_walk_begin(const struct spoor_trace *t, uint32_t rank, char *error);
-/* The same for a thread of a rank; spoor_walk_begin is thread 0. */
+/* Does the same for any thread of a rank. */
 struct spoor_walk *spoor_walk_begin_thread(const struct spoor_trace *t, uint32_t rank, uint32_t thread, char *error);
-/* All threads of a rank as one sequence, in the order in which their events began. That order is known if the trace has
- * the times of all events (timing: full), and if there is but one thread; else it is an estimate, from times drawn from
- * histograms and from what calls need of each other: it is the same each time, a communicator or a request is made
- * before it is used, and no more than that is certain. Since SPOOR_API 2. */
+/* Starts a walk over the events of all threads of a rank, in the order in which they began. spoor_walk_exact says
+ * whether that order is known. Returns as spoor_walk_begin. Since SPOOR_API 2. */
 struct spoor_walk *spoor_walk_begin_time(const struct spoor_trace *t, uint32_t rank, char *error);
-/* Of a walk in the order of time: is the order known (1), or an estimate (0)? Of other walks 1. */
+/* Returns 1 if the order of the walk's events is known, 0 if it is an estimate. It is known for a walk of one thread,
+ * and if the trace has the times of all events (timing: full). An estimate is the same each time. It only guarantees
+ * that objects are created before they are used. */
 int spoor_walk_exact(const struct spoor_walk *w);
-/* Which thread the last event was of. */
+/* Returns the thread of the last event that spoor_walk_next returned. */
 uint32_t spoor_walk_thread(const struct spoor_walk *w);
-void spoor_walk_end(struct spoor_walk *w);
-/* The next event: 0; 1 at the end; -1 with error set if the trace contradicts itself. What *e points to is valid until
- * the next call. e->number counts the events of the thread. */
+/* Gets the next event. Returns 0, 1 after the last event, or -1 with `error` set if the trace contradicts itself. Also
+ * returns 1 where the order of the events is no longer known (structure: lossy), before all spoor_thread_events of
+ * them. The pointers in *e are valid until the next call. */
 int spoor_walk_next(struct spoor_walk *w, struct spoor_event *e, char *error);
-/* An element of an array: 0, or -1 if there is none. */
+/* Ends a walk, and frees it. NULL is allowed. */
+void spoor_walk_end(struct spoor_walk *w);
+/* Gets element i of an array, a value of the last event. Returns 0, or -1 if `array` is not an array or is shorter. */
 int spoor_element(const struct spoor_trace *t, const struct spoor_value *array, uint32_t i,
                   struct spoor_value *element);
 
 /* --- times and counters (SPOOR_API 2) ---
  *
- * A site has a histogram of the times of its calls, and so has each of its edges - one for each site that came next -
- * of what was computed between the end of the one call and the begin of the other. They are over all ranks and visits;
- * the tracer's own time is in none of them. Where the policy named counters, each of these places has a histogram of
- * each counter, too: its values are counts instead of ns.
+ * Each site has a histogram of the times of its calls. Each edge of a site leads to a site that came next. It has a
+ * histogram of the times between the end of the one call and the start of the other. Histograms are over all ranks and
+ * visits. The tracer's own time is in none of them. If the policy named counters, each site and edge also has a
+ * histogram of each counter, with counts instead of nanoseconds.
  */
 struct spoor_histogram {
-	/* ns, or counts; the others mean nothing if count is 0. In a complete trace the sum may be rounded to 12 bits,
-	 * and min and max are at most 1/128 of their distance from the mean too far out */
-	uint64_t count, sum, min, max;
-	double mean, deviation;                              /* the deviation is rounded in a complete trace */
+	uint64_t count;         /* the number of values; if 0, the other members have no meaning */
+	uint64_t sum;           /* in a complete trace it may be rounded to 12 significant bits */
+	uint64_t min, max;      /* in a complete trace the range may be wider, by 1/128 of the distance from the mean */
+	double mean, deviation; /* the deviation is rounded in a complete trace */
 	uint32_t min_rank, min_thread, max_rank, max_thread; /* who had the extreme values; of several the lowest */
-	uint64_t min_visit,
-		/* in which of its visits of the site (of an edge: that it leads to), from 0; about, if 64 or more */
-		max_visit;
-	uint32_t bins;        /* spoor_bin; 0 in traces of format 1.0 */
-	const void *reserved; /* the library's own */
+	uint64_t min_visit;   /* in which visit of the site (of an edge: of its target), from 0; rounded from 64 on */
+	uint64_t max_visit;   /* the same for the maximum */
+	uint32_t bins;        /* for spoor_bin; may be 0 */
+	const void *reserved; /* used by the library */
 };
 
 struct spoor_bin {
@@ -145,58 +162,60 @@ struct spoor_bin {
 	double mean, deviation;
 };
 
-#define SPOOR_CALLS UINT32_MAX /* in the place of an edge: the calls of the site itself */
+#define SPOOR_CALLS UINT32_MAX /* instead of an edge: the calls of the site itself */
 
-/* How many edges a site has, numbered from 0; and the site that edge `edge` leads to, UINT32_MAX if there is none of
- * that number. */
+/* Returns the number of edges of a site, 0 if there is no such site. */
 uint32_t spoor_site_edges(const struct spoor_trace *t, uint32_t site);
+/* Returns the site to which an edge leads, UINT32_MAX if there is no such edge. */
 uint32_t spoor_edge_to(const struct spoor_trace *t, uint32_t site, uint32_t edge);
-/* The times of the site's calls (edge: SPOOR_CALLS) or of an edge. 0, or -1: there is no such site or edge. */
+/* Gets the times of an edge, or of the site's calls if `edge` is SPOOR_CALLS. Returns 0, or -1 if there is no such site
+ * or edge. */
 int spoor_time(const struct spoor_trace *t, uint32_t site, uint32_t edge, struct spoor_histogram *h);
-/* The i-th bin, from the least values to the greatest: 0, or -1: there is none. */
+/* Gets bin i of a histogram, in ascending order of values. Returns 0, or -1 if there is no such bin. */
 int spoor_bin(const struct spoor_histogram *h, uint32_t i, struct spoor_bin *bin);
 
-/* What was counted: PAPI's name, "PAPI_TOT_INS"; in how many ranks (threads are counted like ranks); in how many it was
- * not, or not to the end, and why. */
+/* A counter. Threads count like ranks here. */
 struct spoor_counter {
-	const char *name, *reason; /* "": all counted it */
-	uint64_t ranks, missing;
+	const char *name;   /* PAPI's name, such as "PAPI_TOT_INS" */
+	const char *reason; /* why it was not counted everywhere; "": it was */
+	uint64_t ranks;     /* the ranks that counted it */
+	uint64_t missing;   /* the ranks that did not count it, or not until the end */
 };
+/* Returns the number of counters. */
 uint32_t spoor_counters(const struct spoor_trace *t);
-/* 0, or -1: there is no such counter. */
+/* Gets a counter. Returns 0, or -1 if there is no such counter. */
 int spoor_counter(const struct spoor_trace *t, uint32_t counter, struct spoor_counter *c);
-/* As spoor_time, of a counter. */
+/* Does the same as spoor_time for a counter, whose values are counts. Also returns -1 if there is no such counter. */
 int spoor_count(const struct spoor_trace *t, uint32_t site, uint32_t edge, uint32_t counter, struct spoor_histogram *h);
 
-/* The sums of single ranks, ns: what they computed between calls; all their time but that of MPI_Init; what the tracer
- * used, which is in neither. */
+/* Sums of each rank: its time between calls; all its time but that of MPI_Init; the time that the tracer used, which is
+ * in neither of the others. */
 enum spoor_total_kind { SPOOR_COMPUTE, SPOOR_ELAPSED, SPOOR_OVERHEAD };
 struct spoor_total {
-	uint64_t ranks, sum, min, max; /* ranks is 0 in traces of format 1.0: not known */
-	uint32_t min_rank, min_thread, max_rank, max_thread;
+	uint64_t ranks;         /* the number of ranks (and threads) with such a sum; if 0, it is not known */
+	uint64_t sum, min, max; /* over these ranks */
+	uint32_t min_rank, min_thread, max_rank, max_thread; /* who had the extreme values; of several the lowest */
 };
-/* 0, or -1: no such kind. */
+/* Gets a total over all ranks. Returns 0, or -1 if there is no such kind. */
 int spoor_total(const struct spoor_trace *t, enum spoor_total_kind kind, struct spoor_total *total);
-/* That of one rank (rounded in a complete trace, to a fraction of max - min): 0; 1: it is not known, because there are
- * more than 64 ranks, or no such rank. */
+/* Gets the sum of one rank (and thread) in *ns. In a complete trace it is rounded to a fraction of max - min.
+ * Returns 0, or 1 if it is not known: there is no such rank, or the trace has more than 64 ranks. */
 int spoor_rank_total(const struct spoor_trace *t, enum spoor_total_kind kind, uint32_t rank, uint32_t thread,
                      uint64_t *ns);
 
-/* The times of each event, if the policy asked for them (timing: full). What is known of those of a rank: */
+/* The times of each event of a rank, if the policy asked for them (timing: full). */
 struct spoor_timing {
-	uint64_t
-		/* the first ones, which have times; later ones are in histograms only if that is less than
-		 * spoor_thread_events: memory was used up */
-		events;
-	double error;  /* each time is at most so much off, relative: 0 is exact */
-	int64_t start; /* when the first event began, ns since 1970 */
+	uint64_t events; /* the first events have times; later ones do not, because memory was used up */
+	double error;    /* the maximum relative error of a time; 0: exact */
+	int64_t start;   /* the start of the first event, since 1970 (UTC) */
 };
-/* 0; 1: the rank has no such times. */
+/* Gets what is known of these times. Returns 0, or 1 if the rank or thread has no such times. */
 int spoor_timing(const struct spoor_trace *t, uint32_t rank, uint32_t thread, struct spoor_timing *timing);
-/* Begin and end of the event that spoor_walk_next gave last, ns since the rank's first event began: 0; 1: it has no
- * times; -1 with error set: no memory. To be asked of each event of the walk, from the first one on: otherwise 1. Of a
- * walk in the order of time: since the first event of all of the rank's threads, and when 1 is returned they are set,
- * too, to the estimate that gave the event its place. */
+/* Gets start and end of the event that spoor_walk_next returned last, relative to the start of the rank's first event.
+ * In a walk of one thread, call it for each event from the first one on; otherwise it returns 1.
+ * Returns 0; 1 if the event has no times; -1 with `error` set if memory is short.
+ * In a walk over all threads, times are relative to the first event of all of them. There *begin and *end are also set
+ * if 1 is returned, to the estimate that gave the event its place. */
 int spoor_walk_times(struct spoor_walk *w, uint64_t *begin, uint64_t *end, char *error);
 
 #ifdef __cplusplus
