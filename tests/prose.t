@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # prose - the documents are in plain English: short lines and sentences, no invented idiom, links that lead somewhere
+import functools
 import glob
 import os
 import re
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -140,6 +142,27 @@ def dead_links(path, text):
     return wrong
 
 
+@functools.lru_cache(maxsize=None)
+def known_options(command):
+    """The options of --help, and of what all commands know. None: there is no such command."""
+    done = subprocess.run([os.path.join(tap.BUILD, "spoor"), command, "--help"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          text=True, check=False)
+    return set(re.findall(r"--[a-z][a-z-]+", done.stdout)) | {"--help", "--limit"} if done.returncode == 0 else None
+
+
+def wrong_commands(text):
+    """Commands `spoor NAME --OPTION` in examples and code that the program does not know."""
+    wrong = []
+    for line in re.findall(r"`[^`\n]+`", text) + re.findall(r"^    [^#\n]*", text, re.MULTILINE):
+        for name, rest in re.findall(r"(?<![\w/.-])spoor ([a-z]+)(?![\w-])([^;&>#`]*)", line):
+            options = known_options(name)
+            if options is None:
+                wrong.append(f"spoor {name}")
+            else:
+                wrong += [f"spoor {name} {option}" for option in re.findall(r"(?<=\s)--[a-z][a-z-]+", rest.split(" -- ")[0]) if option not in options]
+    return wrong
+
+
 def glossary(text):
     """The words of the glossary: its lines are `- **word**: what it means`."""
     section = re.search(r"^## Glossary\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
@@ -157,6 +180,8 @@ tap.equal(len(idioms("Patterns that\nare none, and files\nthat have had their ti
 tap.equal(idioms("`made anew`"), [], "what is quoted as code is no idiom")
 tap.equal(len(dead_links("doc/x.md", "[a](none.md) [b](../README.md) tests/none.t `cmd/main.c` none.t spoor-none(1) \"None\" in doc/policy.md")),
           5, "would be found: links, files, tests, manual pages and sections that are not there")
+tap.equal(wrong_commands("`spoor show --sites X` and `spoor frobnicate`\n\n    $ spoor show --colour; spoor list --user x\n"), ["spoor frobnicate", "spoor show --colour"],
+          "would be found: commands and options that do not exist")
 tap.equal(glossary("## Glossary\n- **a**: x\n- **b c**: y\n\n## More\n- **d**: z\n"), ["a", "b c"], "the glossary ends with its section")
 
 for path in documents():
@@ -169,6 +194,8 @@ for path in documents():
     tap.ok(len(found) <= ODD.get(path, 0), f"{path}: no idiom (allowed: {ODD.get(path, 0)}, found: {len(found)})", *found)
     found = dead_links(path, text)
     tap.ok(not found, f"{path}: what it refers to is there", *found)
+    found = wrong_commands(text)
+    tap.ok(not found, f"{path}: commands and options in it exist", *found)
 words = glossary(read("HACKING.md"))
 tap.ok(0 < len(words) <= GLOSSARY, f"HACKING.md: a glossary of at most {GLOSSARY} words (found: {len(words)})")
 tap.equal(sorted({w for w in words if words.count(w) > 1}), [], "HACKING.md: each word is explained once")
