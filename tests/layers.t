@@ -103,6 +103,32 @@ def scan(top):
     return wrong, count
 
 
+def folders_of(cell):
+    """The folders and headers in a cell of HACKING.md's table: `a/` `b/{c,d}/` `e/f.h`."""
+    found = set()
+    for one in re.findall(r"`([^`]+)`", cell):
+        head, braces, rest = one.partition("{")
+        middle, _, tail = rest.partition("}")
+        found |= {(head + m + tail).rstrip("/") for m in (middle.split(",") if braces else [""])}
+    return found
+
+
+def differences(text):
+    """Where HACKING.md's table of folders and RULES differ. A folder may have several lines."""
+    table = {}
+    for names, cell in re.findall(r"^\| (`[^|]*/`) \| [^|]* \| ?([^|]*) \|$", text, re.MULTILINE):
+        for name in folders_of(names):
+            table[name] = table.get(name, set()) | ({"all"} if cell == "all" else folders_of(cell))
+    wrong = []
+    for name, got in table.items():
+        ours = RULES[name][0] if name in RULES else []
+        expected = {"all"} if ours is None else set(ours) - {name}
+        if got != expected:
+            wrong.append(f"{name}/: the table says {sorted(got)}, the rules say {sorted(expected)}")
+    return wrong + [f"{name}/ has no line in the table" for name in RULES
+                    if name not in table and os.path.isdir(os.path.join(tap.SOURCE, name))]
+
+
 # The scanner sees what it must see.
 BAD = [
     ("trace/base/a.c", '#include "merge/tree.h"'),
@@ -129,6 +155,16 @@ with tempfile.TemporaryDirectory() as folder:
     with open(os.path.join(folder, "trace", "base", "deep", "a.c"), "w", encoding="utf-8") as file:
         file.write('#include <stdio.h>\n#include "trace/base/error.h"\n#include <mpi.h>\n')
     tap.equal(len(scan(folder)[0]["trace"]), 1, "would be found: a file in a folder below")
+
+tap.equal(folders_of("`a/` `b/{c,d}/` `e/f.h`"), {"a", "b/c", "b/d", "e/f.h"}, "a cell of HACKING.md's table is read")
+tap.ok("gate/: the table says ['trace'], the rules say []" in differences("| `gate/` | x | `trace/` |\n"), "would be found: another rule in HACKING.md")
+tap.ok("gate/ has no line in the table" in differences(""), "would be found: a folder that is not in HACKING.md")
+
+# HACKING.md has the same table.
+with open(os.path.join(tap.SOURCE, "HACKING.md"), encoding="utf-8") as file:
+    hacking = file.read()
+found = differences(hacking)
+tap.ok(not found, "HACKING.md's table says what the rules say", *found)
 
 # The sources, and what was generated from them.
 wrong, count = scan(tap.SOURCE)
