@@ -225,11 +225,16 @@ json_t *metadata_read(const char *path, const char *name, unsigned long uid, str
 
 /* --- where it is, and which file is meant --- */
 
+const char *archive_policy(void)
+{
+	const char *file = getenv("SPOOR_POLICY");
+	return file && *file ? file : SPOOR_SYSCONFDIR "/policy.json";
+}
+
 /* Only one key of the policy: the rest may be wrong, and it is not for us to say. */
 static json_t *policy_read(void)
 {
-	const char *file = getenv("SPOOR_POLICY");
-	return json_load_file(file && *file ? file : SPOOR_SYSCONFDIR "/policy.json", 0, NULL);
+	return json_load_file(archive_policy(), 0, NULL);
 }
 
 int archive_default(char *path, size_t size, struct error *error)

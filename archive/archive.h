@@ -34,6 +34,8 @@ json_t *metadata_read(const char *path, const char *name, unsigned long uid, str
 const char *metadata_text(const json_t *metadata, const char *key, const char *otherwise);
 int64_t metadata_number(const json_t *metadata, const char *key, int64_t otherwise);
 
+/* The file of the site's policy: SPOOR_POLICY of the environment, or the one that is installed. */
+const char *archive_policy(void);
 /* The site's archive: SPOOR_ARCHIVE of the environment, or that of the policy (SPOOR_POLICY, or where it is installed),
  * or the one that is built in. Returns 0, or -1 with error set. */
 int archive_default(char *path, size_t size, struct error *error);

@@ -61,17 +61,17 @@ int catalog_lock(struct catalog *c, enum catalog_lock how, int wait, struct erro
  * ranks ran; state without regard to case. */
 struct catalog_filter {
 	const char *user, *state, *exe, *account, *partition, *qos, *job_name, *cluster, *node, *mode, *rule;
-	int64_t since, until; /* start of the trace, seconds since 1970 */
-	int64_t job;          /* 0: any; also the job of an array or of a heterogeneous job */
-	int64_t ranks_min, ranks_max, nodes_min, nodes_max, elapsed_min, elapsed_max; /* elapsed: seconds */
-	int partial;      /* 1: only partial traces; -1: only whole ones; 0: all */
-	const char *sort; /* one of catalog_sorts; NULL: start */
+	int64_t since, until;                   /* start of the trace, seconds since 1970 */
+	int64_t job;                            /* 0: any; also the job of an array or of a heterogeneous job */
+	int64_t ranks[2], nodes[2], elapsed[2]; /* from, to; -1: without end. elapsed: seconds */
+	bool partial, whole;                    /* only partial traces; only the others */
+	const char *sort;                       /* one of catalog_sorts; NULL: start */
 	bool reverse;
 	int64_t limit; /* 0: none */
 };
-#define CATALOG_FILTER_ALL                                          \
-	{                                                           \
-		.ranks_max = -1, .nodes_max = -1, .elapsed_max = -1 \
+#define CATALOG_FILTER_ALL                                               \
+	{                                                                \
+		.ranks = {0, -1}, .nodes = {0, -1}, .elapsed = { 0, -1 } \
 	}
 extern const char *const catalog_sorts[]; /* NULL-terminated */
 

@@ -57,14 +57,16 @@ void question_filter(struct question *q, const struct catalog_filter *f)
 	ask_number(q, "t.start_ns >= ? * 1000000000", f->since, f->since > 0);
 	ask_number(q, "t.start_ns < (? + 1) * 1000000000", f->until, f->until > 0);
 	ask_number(q, "t.job = ? OR t.array_job = ? OR t.het_job_id = ?", f->job, f->job > 0);
-	ask_number(q, "t.ranks >= ?", f->ranks_min, f->ranks_min > 0);
-	ask_number(q, "t.ranks <= ?", f->ranks_max, f->ranks_max >= 0);
-	ask_number(q, "t.nodes >= ?", f->nodes_min, f->nodes_min > 0);
-	ask_number(q, "t.nodes <= ?", f->nodes_max, f->nodes_max >= 0);
-	ask_number(q, "t.end_ns - t.start_ns >= ? * 1000000000", f->elapsed_min, f->elapsed_min > 0);
-	ask_number(q, "t.end_ns - t.start_ns <= ? * 1000000000", f->elapsed_max, f->elapsed_max >= 0);
+	ask_number(q, "t.ranks >= ?", f->ranks[0], f->ranks[0] > 0);
+	ask_number(q, "t.ranks <= ?", f->ranks[1], f->ranks[1] >= 0);
+	ask_number(q, "t.nodes >= ?", f->nodes[0], f->nodes[0] > 0);
+	ask_number(q, "t.nodes <= ?", f->nodes[1], f->nodes[1] >= 0);
+	ask_number(q, "t.end_ns - t.start_ns >= ? * 1000000000", f->elapsed[0], f->elapsed[0] > 0);
+	ask_number(q, "t.end_ns - t.start_ns <= ? * 1000000000", f->elapsed[1], f->elapsed[1] >= 0);
 	if (f->partial)
-		question_and(q, f->partial > 0 ? "t.partial" : "NOT t.partial", NULL, 0);
+		question_and(q, "t.partial", NULL, 0);
+	if (f->whole)
+		question_and(q, "NOT t.partial", NULL, 0);
 }
 
 int question_prepare(const struct question *q, struct catalog *c, sqlite3_stmt **out, struct error *error)

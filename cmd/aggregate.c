@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 
 #include "archive/archive.h"
@@ -15,33 +14,12 @@
 #include "archive/join.h"
 #include "archive/scan.h"
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "cmd/filter.h"
 #include "cmd/progress.h"
 #include "cmd/team.h"
 
-static const char usage[] =
-	"Usage: spoor aggregate [FILTER...] [--by WHAT] [--sort KEY] [--reverse] [--top N] [--json|--csv] [--archive "
-	"DIR]\n"
-	"Adds up the traces of the archive that you may read: time, waiting, efficiency, messages, call sites, the "
-	"tracer's cost.\n"
-	"As an MPI job (srun -n 8 spoor aggregate ...) the tasks divide the traces among them.\n\n"
-	"      --by WHAT          a line for each user, account, partition, executable, job, node, month, function or\n"
-	"                         site (call site); else all together\n"
-	"      --sort KEY         largest first, by a key from below; else hours, for months the month\n"
-	"      --reverse          the other way round\n"
-	"      --top N            no more than N; 0: all. Else 20 in a table, and all in JSON and CSV\n"
-	"      --json, --csv      for programs: all keys, exact numbers\n" FILTER_USAGE
-	"      --archive DIR      this archive; else SPOOR_ARCHIVE of the environment, else the policy's\n\n"
-	"Keys: key (the name), traces, jobs, hours (node hours); of runs: mpi (share of the time), mpi-hours, wait "
-	"(node hours\n"
-	"waiting in collectives), idle (node hours that equal work would save), parallel, balance, communication "
-	"(efficiencies),\n"
-	"messages, bytes, size (mean of a message), small, small-share (messages of less than 1 KiB), overhead, "
-	"overhead-share (of\n"
-	"the tracer), partial, degraded, events; by function and site: calls, time, share, wait, imbalance, passed "
-	"(bytes).\n" FILTER_USAGE_END;
-
-struct options {
+struct aggregate_options {
 	struct catalog_filter filter;
 	const char *archive;
 	enum aggregate_by by;
@@ -50,97 +28,76 @@ struct options {
 	int64_t top; /* negative: not said */
 };
 
-static bool quiet; /* another task says what is wrong with the arguments */
-
-static int wrong(const char *message, const char *argument)
+/* The keys to sort by: those of the columns, and that of the groups. */
+static const char *const *sort_keys(void)
 {
-	if (!quiet)
-		fprintf(stderr, "spoor aggregate: %s%s\n%s", message, argument, usage);
-	return CMD_USAGE;
+	static const char *keys[AGGREGATE_COLUMNS + 2] = {"key"};
+	for (int i = 0; i < AGGREGATE_COLUMNS; i++)
+		keys[i + 1] = aggregate_columns[i].name;
+	return keys;
 }
 
-static int read_by(const char *text, enum aggregate_by *by)
+/* Do the options go together? Returns the exit status. */
+static int check_options(struct aggregate_options *o, const char *by, const char *sort)
 {
-	for (int i = AGGREGATE_USER; aggregate_names[i]; i++)
-		if (strcasecmp(text, aggregate_names[i]) == 0) {
-			*by = (enum aggregate_by)i;
-			return 0;
-		}
-	return -1;
-}
-
-/* Returns CMD_OK, or another exit status with what was wrong said; -1: only help was asked for. */
-static int parse(struct options *o, int argc, char **argv)
-{
-	enum { ARCHIVE = FILTER_END, JSON, CSV, SORT, REVERSE, TOP, BY };
-	static const struct option options[] = {FILTER_OPTIONS,
-	                                        {"archive", required_argument, NULL, ARCHIVE},
-	                                        {"by", required_argument, NULL, BY},
-	                                        {"sort", required_argument, NULL, SORT},
-	                                        {"reverse", no_argument, NULL, REVERSE},
-	                                        {"top", required_argument, NULL, TOP},
-	                                        {"json", no_argument, NULL, JSON},
-	                                        {"csv", no_argument, NULL, CSV},
-	                                        {"help", no_argument, NULL, 'h'},
-	                                        {NULL, 0, NULL, 0}};
-	const char *expected = "", *sort = NULL;
-
-	opterr = !quiet;
-	for (int option; (option = getopt_long(argc, argv, FILTER_LETTERS "h", options, NULL)) != -1;) {
-		switch (option) {
-		case ARCHIVE:
-			o->archive = optarg;
-			break;
-		case BY:
-			if (read_by(optarg, &o->by))
-				return wrong("cannot add up by ", optarg);
-			break;
-		case SORT:
-			sort = optarg;
-			break;
-		case REVERSE:
-			o->reverse = true;
-			break;
-		case TOP:
-			if (filter_number(optarg, &o->top))
-				return wrong("expected a number, found ", optarg);
-			break;
-		case JSON:
-			o->json = true;
-			break;
-		case CSV:
-			o->csv = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return -1;
-		case '?':
-			if (!quiet)
-				fputs(usage, stderr);
-			return CMD_USAGE;
-		default:
-			if (filter_read(&o->filter, option, optarg, &expected))
-				return wrong(expected, optarg);
-		}
-	}
-	if (optind < argc)
-		return wrong("unexpected argument ", argv[optind]);
+	while (by && strcmp(by, aggregate_names[o->by]) != 0)
+		o->by++;
 	if (o->json && o->csv)
-		return wrong("--json and --csv do not go together", "");
+		return options_wrong("spoor aggregate", "--json and --csv do not go together");
 	if (o->by == AGGREGATE_ALL && (sort || o->csv))
-		return wrong(sort ? "--sort" : "--csv", " needs --by");
+		return options_wrong("spoor aggregate", "%s needs --by", sort ? "--sort" : "--csv");
 	o->sort = sort ? aggregate_column(sort) : o->by == AGGREGATE_MONTH ? AGGREGATE_COLUMNS : COLUMN_HOURS;
-	if (sort && o->sort == AGGREGATE_COLUMNS && strcmp(sort, "key") != 0)
-		return wrong("cannot sort by ", sort);
 	if (o->sort != AGGREGATE_COLUMNS && !aggregate_has(o->by, o->sort))
-		return wrong(o->by >= AGGREGATE_FUNCTION ? "by function or site there is no "
-		                                         : "only by function or site there is ",
-		             sort);
+		return options_wrong("spoor aggregate", "--sort %s: %s by function or site", sort,
+		                     o->by >= AGGREGATE_FUNCTION ? "is not there" : "is only there");
 	return CMD_OK;
 }
 
+static bool parse_aggregate(struct aggregate_options *o, int argc, char **argv, int *status)
+{
+	const char *by = NULL, *sort = NULL;
+	const struct option_line lines[] = {
+		OPTION_WORD("by", 0, "WHAT", &by, aggregate_names,
+	                    "a line for each user, account, partition, executable, job, node, month, function or site "
+	                    "(call site); else all together"),
+		OPTION_WORD("sort", 0, "KEY", &sort, sort_keys(),
+	                    "largest first, by a key from below; else hours, for months the month"),
+		OPTION_FLAG("reverse", 0, &o->reverse, "the other way round"),
+		OPTION_NUMBER("top", 0, "N", &o->top, 0, FILTER_NUMBER_MAX,
+	                      "no more than N; 0: all. Else 20 in a table, and all in JSON and CSV"),
+		OPTION_FLAG("json", 0, &o->json, "for programs: all keys, exact numbers"),
+		OPTION_FLAG("csv", 0, &o->csv, "the same as a table"),
+		FILTER_LINES(&o->filter),
+		OPTION_ARCHIVE(&o->archive),
+		OPTION_LIMIT,
+		OPTION_END};
+	const struct options options = {
+		"spoor aggregate",
+		"",
+		"Adds up the traces of the archive that you may read: time, waiting, efficiency, messages, call sites, "
+		"the tracer's cost. As an MPI job (srun -n 8 spoor aggregate ...) the tasks divide the traces among "
+		"them.",
+		FILTER_NOTES "\n\n"
+			     "Keys: key (the name), traces, jobs, hours (node hours). Of runs: mpi (share of\n"
+			     "the time), mpi-hours, wait (node hours waiting in collectives), idle (node hours\n"
+			     "that equal work would save), parallel, balance, communication (efficiencies),\n"
+			     "messages, bytes, size (mean of a message), small, small-share (messages of less\n"
+			     "than 1 KiB), overhead, overhead-share (of the tracer), partial, degraded,\n"
+			     "events. By function and site: calls, time, share, wait, imbalance, passed\n"
+			     "(bytes).",
+		lines,
+		0,
+		0,
+		false};
+
+	if (!options_read(&options, argc, argv, status))
+		return false;
+	*status = check_options(o, by, sort);
+	return *status == CMD_OK;
+}
+
 /* Opens the catalog and brings it up to date. */
-static int refresh(struct catalog **c, const struct options *o, const struct team *team, struct error *error)
+static int refresh(struct catalog **c, const struct aggregate_options *o, const struct team *team, struct error *error)
 {
 	struct progress bar;
 	struct scan scan = {.wait = 2000, .progress = progress_callback, .context = &bar};
@@ -175,7 +132,8 @@ static int refresh(struct catalog **c, const struct options *o, const struct tea
 
 /* Rank 0 first: in an index that all have, the others find nothing more to do; one of their own each makes for himself.
  * */
-static int refresh_all(struct catalog **c, const struct options *o, const struct team *team, struct error *error)
+static int refresh_all(struct catalog **c, const struct aggregate_options *o, const struct team *team,
+                       struct error *error)
 {
 	bool well = team->rank > 0 || refresh(c, o, team, error) == 0;
 
@@ -216,7 +174,7 @@ static int take(void *context, const uint8_t *bytes, size_t size)
 }
 
 /* The sums of all tasks, in rank 0. */
-static int add_up(struct aggregate **a, struct catalog *c, const struct options *o, const struct team *team,
+static int add_up(struct aggregate **a, struct catalog *c, const struct aggregate_options *o, const struct team *team,
                   struct error *error)
 {
 	struct progress bar;
@@ -288,7 +246,7 @@ static int tell_skipped(const struct aggregate *a)
 	return n ? CMD_FAILED : CMD_OK;
 }
 
-static int print(struct aggregate *a, const struct options *o, const char *archive)
+static int print(struct aggregate *a, const struct aggregate_options *o, const char *archive)
 {
 	bool programs = o->json || o->csv;
 	struct aggregate_output output = {archive, o->sort,
@@ -309,7 +267,7 @@ static int print(struct aggregate *a, const struct options *o, const char *archi
 
 int aggregate_run(int argc, char **argv, const struct team *team)
 {
-	struct options o = {.filter = CATALOG_FILTER_ALL, .top = -1};
+	struct aggregate_options o = {.filter = CATALOG_FILTER_ALL, .top = -1};
 	struct catalog *c = NULL;
 	struct aggregate *a = NULL;
 	struct error error = {""};
@@ -319,10 +277,9 @@ int aggregate_run(int argc, char **argv, const struct team *team)
 		fprintf(stderr, "spoor aggregate: /dev/null: %s\n", strerror(errno));
 		return CMD_FAILED;
 	}
-	quiet = team->rank > 0;
-	status = parse(&o, argc, argv);
-	if (status != CMD_OK)
-		return status < 0 ? CMD_OK : status;
+	opterr = team->rank == 0; /* one of them says what is wrong with the arguments */
+	if (!parse_aggregate(&o, argc, argv, &status))
+		return status;
 	if (refresh_all(&c, &o, team, &error) || harvest_all(c, team, &error) || add_up(&a, c, &o, team, &error))
 		status = CMD_FAILED;
 	else if (team->rank == 0 && print(a, &o, c->archive))

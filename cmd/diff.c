@@ -5,7 +5,6 @@
  * function, file and line of every frame are; of the rest, where functions and files are, in order of appearance, so
  * that a program that was changed and built anew finds its sites again.
  */
-#include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -13,24 +12,15 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "cmd/compare.h"
 #include "cmd/open.h"
 #include "cmd/path.h"
 #include "trace/model/value.h"
 #include "trace/file/container.h"
 #include "trace/read/datatype.h"
-#include "trace/base/number.h"
 #include "trace/model/stream.h"
 #include "trace/read/walk.h"
-
-static const char usage[] = "Usage: spoor diff [OPTION...] A B\n"
-			    "Compares two traces (files or jobs) call site by call site: calls, bytes, time, "
-			    "structure. Those that differ most come first.\n\n"
-			    "  --all           also sites in which nothing differs but time\n"
-			    "  --top N         at most so many sites (default 20; 0: all)\n"
-			    "  --no-bytes      do not count bytes (this walks all events)\n"
-			    "  --json          as JSON\n"
-			    "  --archive DIR   where jobs are looked for\n";
 
 #define FRAME_SIZE 512
 
@@ -54,9 +44,9 @@ struct input {
 	uint64_t events, time, compute;
 };
 
-struct options {
+struct diff_options {
 	bool all, json, no_bytes;
-	uint64_t top;
+	int64_t top;
 	const char *archive;
 };
 
@@ -201,7 +191,7 @@ static int count_bytes(struct input *in, uint32_t rank, struct error *error)
 	return rv < 0 ? -1 : 0;
 }
 
-static int read_input(struct input *in, const char *name, const struct options *o, struct error *error)
+static int read_input(struct input *in, const char *name, const struct diff_options *o, struct error *error)
 {
 	int64_t unused;
 
@@ -455,7 +445,7 @@ static json_t *place_json(const struct input *in, uint32_t site)
 	return frames;
 }
 
-static int report(const struct input *a, const struct input *b, const struct options *o, const char *equal)
+static int report(const struct input *a, const struct input *b, const struct diff_options *o, const char *equal)
 {
 	size_t n, shown = 0, different = 0, matched[MATCH_SYMBOL + 1] = {0}, only_a = 0, only_b = 0;
 	struct row *rows = make_rows(a, b, &n);
@@ -480,7 +470,7 @@ static int report(const struct input *a, const struct input *b, const struct opt
 		       a->trace.site_count, b->trace.site_count, matched[MATCH_EXACT], matched[MATCH_LINE],
 		       matched[MATCH_SYMBOL], only_a, a->name, only_b, b->name, different);
 	}
-	for (size_t i = 0; i < n && (o->top == 0 || shown < o->top); i++) {
+	for (size_t i = 0; i < n && (o->top == 0 || (int64_t)shown < o->top); i++) {
 		if (!o->all && !is_different(&rows[i]))
 			break;
 		shown++;
@@ -515,7 +505,7 @@ static int report(const struct input *a, const struct input *b, const struct opt
 	return 0;
 }
 
-static int compare_inputs(struct input *a, struct input *b, const struct options *o, struct error *error)
+static int compare_inputs(struct input *a, struct input *b, const struct diff_options *o, struct error *error)
 {
 	struct compare_result result;
 	struct error unused = {""};
@@ -532,51 +522,33 @@ static int compare_inputs(struct input *a, struct input *b, const struct options
 
 int cmd_diff(int argc, char **argv)
 {
-	static const struct option long_options[] = {{"all", no_argument, NULL, 'a'},
-	                                             {"top", required_argument, NULL, 't'},
-	                                             {"no-bytes", no_argument, NULL, 'n'},
-	                                             {"json", no_argument, NULL, 'j'},
-	                                             {"archive", required_argument, NULL, 'r'},
-	                                             {"help", no_argument, NULL, 'h'},
-	                                             {NULL, 0, NULL, 0}};
-	struct options o = {.top = 20};
+	struct diff_options o = {.top = 20};
 	struct input a = {.name = NULL}, b = {.name = NULL};
 	struct error error = {""};
+	const struct option_line lines[] = {
+		OPTION_FLAG("all", 0, &o.all, "also sites in which nothing differs but time"),
+		OPTION_NUMBER("top", 0, "N", &o.top, 0, UINT32_MAX, "at most so many sites (default 20; 0: all)"),
+		OPTION_FLAG("no-bytes", 0, &o.no_bytes, "do not count bytes (this walks all events)"),
+		OPTION_FLAG("json", 0, &o.json, "as JSON"),
+		OPTION_ARCHIVE(&o.archive),
+		OPTION_LIMIT,
+		OPTION_END};
+	const struct options options = {
+		"spoor diff",
+		"A B",
+		"Compares two traces (files or jobs) call site by call site: calls, bytes, time, structure. Those that "
+		"differ most come first.",
+		NULL,
+		lines,
+		2,
+		2,
+		false};
+	int rv;
 
-	for (int option; (option = getopt_long(argc, argv, "h", long_options, NULL)) != -1;) {
-		switch (option) {
-		case 'a':
-			o.all = true;
-			break;
-		case 't':
-			if (number_parse(optarg, UINT32_MAX, &o.top) != 0) {
-				fprintf(stderr, "spoor diff: --top %s: expected a number\n", optarg);
-				return CMD_USAGE;
-			}
-			break;
-		case 'n':
-			o.no_bytes = true;
-			break;
-		case 'j':
-			o.json = true;
-			break;
-		case 'r':
-			o.archive = optarg;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return CMD_OK;
-		default:
-			fputs(usage, stderr);
-			return CMD_USAGE;
-		}
-	}
-	if (optind + 2 != argc) {
-		fputs(usage, stderr);
-		return CMD_USAGE;
-	}
-	int rv = open_ahead(argv + optind, 2, o.archive) != 0 || read_input(&a, argv[optind], &o, &error) != 0 ||
-	         read_input(&b, argv[optind + 1], &o, &error) != 0 || compare_inputs(&a, &b, &o, &error) != 0;
+	if (!options_read(&options, argc, argv, &rv))
+		return rv;
+	rv = open_ahead(argv + optind, 2, o.archive) != 0 || read_input(&a, argv[optind], &o, &error) != 0 ||
+	     read_input(&b, argv[optind + 1], &o, &error) != 0 || compare_inputs(&a, &b, &o, &error) != 0;
 
 	if (rv && error.text[0] && open_spent(argv[optind]) == 0)
 		fprintf(stderr, "spoor diff: %s\n", error.text);

@@ -23,17 +23,11 @@
 #include "archive/archive.h"
 #include "archive/day.h"
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "deliver/journal.h"
 #include "deliver/waiting.h"
 #include "policy/policy.h"
-
-static const char usage[] = "Usage: spoor doctor [JOB]\n"
-			    "Checks this node's installation: files, Slurm's plugin stack, policy, spool, archive and "
-			    "log. Prints a line for each;\n"
-			    "the exit status is 1 if something must be done. Run it as root, on a compute node.\n\n"
-			    "With a job's number: says what was decided for each of its steps on this node and why, "
-			    "what became of their traces, and\n"
-			    "what of them is in the spool and in the archive.\n";
+#include "trace/base/number.h"
 
 #define PATH_SIZE 4096
 
@@ -651,22 +645,36 @@ static int explain_job(const char *job, const char *policy_path)
 
 int cmd_doctor(int argc, char **argv)
 {
-	const char *own = getenv("SPOOR_POLICY");
 	struct stack stack = {.policy = SPOOR_SYSCONFDIR "/policy.json"};
+	const struct option_line none[] = {OPTION_END};
+	const struct options options = {
+		"spoor doctor",
+		"[JOB]",
+		"Checks this node's installation: files, Slurm's plugin stack, policy, spool, archive and log. Prints "
+	        "a "
+		"line for each; the exit status is 1 if something must be done. Run it as root, on a compute node.",
+		"With a job's number: says what was decided for each of its steps on this node\n"
+		"and why, what became of their traces, and what of them is in the spool and in\n"
+		"the archive.",
+		none,
+		0,
+		1,
+		false};
 
-	if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-		fputs(usage, stdout);
-		return CMD_OK;
-	}
-	if (argc == 2 && argv[1][0] && strlen(argv[1]) < 12 && strspn(argv[1], "0123456789") == strlen(argv[1])) {
+	int status;
+
+	if (!options_read(&options, argc, argv, &status))
+		return status;
+	if (optind < argc) {
+		uint64_t job;
 		char path[PATH_SIZE];
+		const char *own = getenv("SPOOR_POLICY");
+		if (number_parse(argv[optind], UINT32_MAX, &job) != 0)
+			return options_wrong("spoor doctor", "JOB: expected a job's number, found \"%s\"",
+			                     argv[optind]);
 		if (find_stack(path) == 0)
 			read_stack(path, 0, &stack);
-		return explain_job(argv[1], own && *own ? own : stack.policy);
-	}
-	if (argc > 1) {
-		fprintf(stderr, "spoor doctor: unexpected argument %s\n%s", argv[1], usage);
-		return CMD_USAGE;
+		return explain_job(argv[optind], own && *own ? own : stack.policy);
 	}
 	check_tracer();
 	check_helper();

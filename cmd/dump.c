@@ -4,48 +4,25 @@
  * The threads of a rank come one after the other, which is always the same and exact; or, with --by-time, in the order
  * of time (trace/read/weave.h).
  */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "cmd/open.h"
 #include "cmd/print.h"
-#include "trace/base/number.h"
 #include "trace/read/search.h"
 #include "trace/model/stream.h"
 #include "trace/file/timing.h"
 #include "trace/read/weave.h"
 
-static const char usage[] =
-	"Usage: spoor dump FILE|JOB [--rank R [--thread T]] [--by-time] [--from N | --at TIME] [--count N]\n"
-	"                  [--times] [--archive DIR]\n"
-	"Prints the events of one rank, or of all, in order, one a line (see spoor-dump(1)).\n\n"
-	"  -r, --rank R       only rank R of MPI_COMM_WORLD; without it each line begins with \"R: \"\n"
-	"      --thread T     only thread T of it; without it, and if the rank has several, their events follow each\n"
-	"                     other, and each line begins with \"R: \" or, of further threads, \"R.T: \"\n"
-	"      --by-time      the events of all threads of a rank in the order in which they began; a line that begins "
-	"with ~\n"
-	"                     (\"~R.T: \") has its place by estimate: only the times of all events (timing: full)\n"
-	"                     give the order of threads, without them the mean times and what the calls need of each "
-	"other do\n"
-	"      --from N       begin with event N (from 0); with --by-time, with line N of the rank\n"
-	"      --at TIME      begin with the event that was under way at a time (12.5s, 300ms) from MPI_Init on,\n"
-	"                     or came next; found with mean times, or, if the trace has the\n"
-	"                     times of all events, with these\n"
-	"      --times        with begin and end of each event, in s from MPI_Init of its rank on; with ~ where they "
-	"are\n"
-	"                     added up from mean times, because the trace has no others (timing: full)\n"
-	"      --count N      at most N events of a thread; with --by-time of a rank\n"
-	"      --archive DIR  look for JOB in this archive\n";
-
-struct options {
+struct dump {
 	const char *file, *archive;
-	long rank, thread; /* -1: all */
-	bool named;        /* lines say of which stream they are */
-	uint64_t from, count;
+	int64_t rank, thread; /* -1: all */
+	bool named;           /* lines say of which stream they are */
+	int64_t from, count;
 	double at; /* ns; negative: not asked for */
 	bool times, by_time;
 };
@@ -86,7 +63,7 @@ static void print_times(bool exact, double begin, double end)
 	printf(exact ? " begin=%.9f end=%.9f" : " begin=~%.9f end=~%.9f", begin * 1e-9, end * 1e-9);
 }
 
-static void warn_cut(const struct options *o, const char *name, uint64_t last)
+static void warn_cut(const struct dump *o, const char *name, uint64_t last)
 {
 	fflush(stdout);
 	fprintf(stderr,
@@ -95,7 +72,7 @@ static void warn_cut(const struct options *o, const char *name, uint64_t last)
 	        o->file, name, last);
 }
 
-static int dump_stream(const struct trace *t, uint32_t stream, const struct options *o)
+static int dump_stream(const struct trace *t, uint32_t stream, const struct dump *o)
 {
 	int rv = 0;
 	struct walk *w;
@@ -151,7 +128,7 @@ fail:
 }
 
 /* All threads of a rank, in the order of time. */
-static int dump_woven(const struct trace *t, uint32_t rank, const struct options *o)
+static int dump_woven(const struct trace *t, uint32_t rank, const struct dump *o)
 {
 	struct weave *w;
 	struct woven e;
@@ -163,7 +140,7 @@ static int dump_woven(const struct trace *t, uint32_t rank, const struct options
 	bool exact = rv == 0 && weave_exact(w);
 	while (rv == 0 && left > 0 && (rv = weave_next(w, &e, &error)) == 0) {
 		last = e.event->number;
-		if (line++ < o->from || (o->at >= 0 && (double)e.end <= o->at))
+		if ((int64_t)line++ < o->from || (o->at >= 0 && (double)e.end <= o->at))
 			continue;
 		left--;
 		if (o->named)
@@ -186,15 +163,15 @@ static int dump_woven(const struct trace *t, uint32_t rank, const struct options
 }
 
 /* One rank: one of its threads, or all, one after the other. */
-static int dump_rank(const struct trace *t, struct options *o)
+static int dump_rank(const struct trace *t, struct dump *o)
 {
 	uint32_t rank = (uint32_t)o->rank, stream, more;
 	if (rank >= t->size) {
 		fprintf(stderr, "spoor: %s: rank %u does not exist: the trace has %u ranks\n", o->file, rank, t->size);
 		return -1;
 	}
-	if (o->thread >= 0 && o->thread >= (long)stream_threads(t)) {
-		fprintf(stderr, "spoor: %s: rank %u has no thread %ld\n", o->file, rank, o->thread);
+	if (o->thread >= 0 && o->thread >= (int64_t)stream_threads(t)) {
+		fprintf(stderr, "spoor: %s: rank %u has no thread %" PRId64 "\n", o->file, rank, o->thread);
 		return -1;
 	}
 	if (o->thread >= 0)
@@ -212,92 +189,65 @@ static int dump_rank(const struct trace *t, struct options *o)
 	return 0;
 }
 
-static int number(const char *text, const char *option, uint64_t max, uint64_t *out)
+static int parse_dump(struct dump *o, int argc, char **argv, int *status)
 {
-	if (number_parse(text, max, out) != 0) {
-		fprintf(stderr, "spoor dump: %s: expected a number from 0 to %" PRIu64 ", not \"%s\"\n", option, max,
-		        text);
+	const struct option_line lines[] = {
+		OPTION_NUMBER("rank", 'r', "R", &o->rank, 0, INT32_MAX,
+	                      "only rank R of MPI_COMM_WORLD; without it each line begins with \"R: \""),
+		OPTION_NUMBER("thread", 0, "T", &o->thread, 0, INT32_MAX,
+	                      "only thread T of it; without it, the events of its threads follow each other, and the "
+	                      "lines of further threads begin with \"R.T: \""),
+		OPTION_FLAG("by-time", 0, &o->by_time,
+	                    "the events of all threads of a rank in the order in which they began; the place of a line "
+	                    "that begins with ~ (\"~R.T: \") is an estimate"),
+		OPTION_NUMBER("from", 0, "N", &o->from, 0, INT64_MAX,
+	                      "begin with event N (from 0); with --by-time, with line N of the rank"),
+		OPTION_READ(
+			"at", 0, "TIME", &o->at, options_read_time, OPTIONS_TIME,
+			"begin with the event that was under way at a time (12.5s, 300ms) from MPI_Init on, or came "
+			"next"),
+		OPTION_FLAG("times", 0, &o->times,
+	                    "with begin and end of each event, in s from MPI_Init of its rank on; with ~ where they "
+	                    "are estimates, added up from mean times"),
+		OPTION_NUMBER("count", 0, "N", &o->count, 0, INT64_MAX,
+	                      "at most N events of a thread; with --by-time of a rank"),
+		OPTION_ARCHIVE(&o->archive),
+		OPTION_LIMIT,
+		OPTION_END};
+	const struct options options = {"spoor dump",
+	                                "FILE|JOB",
+	                                "Prints the events of one rank, or of all, in order, one a line. The times of "
+	                                "all events are in a trace only with timing: full.",
+	                                NULL,
+	                                lines,
+	                                1,
+	                                1,
+	                                false};
+
+	if (!options_read(&options, argc, argv, status))
 		return -1;
-	}
-	return 0;
+	if (o->thread >= 0 && o->rank < 0)
+		*status = options_wrong("spoor dump", "--thread: say with --rank of which rank");
+	else if (o->thread >= 0 && o->by_time)
+		*status = options_wrong("spoor dump",
+		                        "--by-time is the order of all threads of a rank, and --thread names one");
+	o->file = argv[optind];
+	return *status == CMD_OK ? 0 : -1;
 }
 
 int cmd_dump(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{"rank", required_argument, NULL, 'r'},  {"thread", required_argument, NULL, 'T'},
-		{"from", required_argument, NULL, 'f'},  {"at", required_argument, NULL, 't'},
-		{"count", required_argument, NULL, 'c'}, {"times", no_argument, NULL, 'm'},
-		{"by-time", no_argument, NULL, 'b'},     {"archive", required_argument, NULL, 'a'},
-		{"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0}};
-	struct options o = {.rank = -1, .thread = -1, .count = UINT64_MAX, .at = -1};
-	uint64_t rank;
-	int option;
-	while ((option = getopt_long(argc, argv, "r:h", long_options, NULL)) != -1) {
-		switch (option) {
-		case 'r':
-			if (number(optarg, "--rank", INT32_MAX, &rank) != 0)
-				return CMD_USAGE;
-			o.rank = (long)rank;
-			break;
-		case 'T':
-			if (number(optarg, "--thread", INT32_MAX, &rank) != 0)
-				return CMD_USAGE;
-			o.thread = (long)rank;
-			break;
-		case 'f':
-			if (number(optarg, "--from", INT64_MAX, &o.from) != 0)
-				return CMD_USAGE;
-			break;
-		case 't':
-			if (parse_time(optarg, &o.at) != 0) {
-				fprintf(stderr, "spoor dump: --at: expected a time like 12.5s or 300ms, not \"%s\"\n",
-				        optarg);
-				return CMD_USAGE;
-			}
-			break;
-		case 'c':
-			if (number(optarg, "--count", INT64_MAX, &o.count) != 0)
-				return CMD_USAGE;
-			break;
-		case 'a':
-			o.archive = optarg;
-			break;
-		case 'b':
-			o.by_time = true;
-			break;
-		case 'm':
-			o.times = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return CMD_OK;
-		default:
-			fputs(usage, stderr);
-			return CMD_USAGE;
-		}
-	}
-	if (optind + 1 != argc) {
-		fputs(usage, stderr);
-		return CMD_USAGE;
-	}
-	if (o.thread >= 0 && o.rank < 0) {
-		fputs("spoor dump: --thread: of which rank? Give --rank, too\n", stderr);
-		return CMD_USAGE;
-	}
-	if (o.thread >= 0 && o.by_time) {
-		fputs("spoor dump: --by-time is the order of all threads of a rank: leave out --thread, or --by-time\n",
-		      stderr);
-		return CMD_USAGE;
-	}
-	o.file = argv[optind];
+	struct dump o = {.rank = -1, .thread = -1, .count = INT64_MAX, .at = -1};
+	int rv;
+
+	if (parse_dump(&o, argc, argv, &rv) != 0)
+		return rv;
 	struct container *c;
 	struct trace t;
 	if (open_trace(o.file, o.archive, &c, &t) != 0)
 		return CMD_FAILED;
 	static char buffer[1 << 16];
 	setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
-	int rv = 0;
 	if (o.rank >= 0) {
 		rv = dump_rank(&t, &o);
 	} else {

@@ -2,7 +2,6 @@
  * export - `spoor export FILE|JOB`: a trace in the forms of other tools
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,92 +9,62 @@
 
 #include "archive/codec_zstd.h"
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "cmd/export/anonymise.h"
 #include "cmd/export/export.h"
 #include "cmd/open.h"
 #include "trace/read/walk.h"
 
-static const char usage[] =
-	"Usage: spoor export FILE|JOB --otf2 DIR | --chrome FILE | --simgrid DIR | --spoor FILE\n"
-	"                    [--anonymise KEY] [--flops RATE] [--archive DIR]\n"
-	"Writes a trace for other tools (see spoor-export(1)).\n\n"
-	"      --otf2 DIR         an OTF2 archive, DIR/traces.otf2: for Vampir, ViTE, Scalasca\n"
-	"      --chrome FILE      JSON for Perfetto and chrome://tracing (FILE -: standard output)\n"
-	"      --simgrid DIR      time-independent traces that SimGrid's smpirun -replay runs on other machines\n"
-	"      --spoor FILE       a trace again, with --anonymise\n"
-	"      --anonymise KEY    names, paths, users, hosts become pseudonyms; KEY: the file with the key, or "
-	"env:VARIABLE\n"
-	"      --flops RATE       of --simgrid: what a second of recorded computation is (default 1e9)\n"
-	"      --archive DIR      look for JOB in this archive\n";
-
 enum format { FORMAT_NONE, FORMAT_OTF2, FORMAT_CHROME, FORMAT_SIMGRID, FORMAT_SPOOR };
 
-struct options {
+struct export_options {
 	enum format format;
-	const char *out, *archive, *key;
+	const char *formats[FORMAT_SPOOR + 1], *out, *archive, *key;
 	double flops;
 };
 
-/* Returns 0, or the exit status + 1. */
-static int parse(int argc, char **argv, struct options *o)
+static int parse_export(struct export_options *o, int argc, char **argv, int *status)
 {
-	static const struct option options[] = {{"otf2", required_argument, NULL, FORMAT_OTF2},
-	                                        {"chrome", required_argument, NULL, FORMAT_CHROME},
-	                                        {"simgrid", required_argument, NULL, FORMAT_SIMGRID},
-	                                        {"flops", required_argument, NULL, 'f'},
-	                                        {"spoor", required_argument, NULL, FORMAT_SPOOR},
-	                                        {"anonymise", required_argument, NULL, 'k'},
-	                                        {"anonymize", required_argument, NULL, 'k'},
-	                                        {"archive", required_argument, NULL, 'a'},
-	                                        {"help", no_argument, NULL, 'h'},
-	                                        {NULL, 0, NULL, 0}};
-	char *end;
-	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-		switch (option) {
-		case FORMAT_OTF2:
-		case FORMAT_CHROME:
-		case FORMAT_SIMGRID:
-		case FORMAT_SPOOR:
-			if (o->format != FORMAT_NONE) {
-				fputs("spoor export: one format at a time\n", stderr);
-				return CMD_USAGE + 1;
-			}
-			o->format = (enum format)option;
-			o->out = optarg;
-			break;
-		case 'k':
-			o->key = optarg;
-			break;
-		case 'f':
-			o->flops = strtod(optarg, &end);
-			if (end == optarg || *end || !(o->flops > 0 && o->flops < 1e18)) {
-				fprintf(stderr,
-				        "spoor export: --flops: expected a number of operations a second, like 2.5e9, "
-				        "not \"%s\"\n",
-				        optarg);
-				return CMD_USAGE + 1;
-			}
-			break;
-		case 'a':
-			o->archive = optarg;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return CMD_OK + 1;
-		default:
-			fputs(usage, stderr);
-			return CMD_USAGE + 1;
+	const struct option_line lines[] = {
+		OPTION_TEXT("otf2", 0, "DIR", &o->formats[FORMAT_OTF2],
+	                    "an OTF2 archive, DIR/traces.otf2: for Vampir, ViTE, Scalasca"),
+		OPTION_TEXT("chrome", 0, "FILE", &o->formats[FORMAT_CHROME],
+	                    "JSON for Perfetto and chrome://tracing (FILE -: standard output)"),
+		OPTION_TEXT("simgrid", 0, "DIR", &o->formats[FORMAT_SIMGRID],
+	                    "time-independent traces that SimGrid's smpirun -replay runs on other machines"),
+		OPTION_TEXT("spoor", 0, "FILE", &o->formats[FORMAT_SPOOR], "a trace again, with --anonymise"),
+		OPTION_ANONYMISE(&o->key),
+		OPTION_DECIMAL("flops", 0, "RATE", &o->flops, 1, 1e18,
+	                       "of --simgrid: operations in a second of recorded computation (default 1e9)"),
+		OPTION_ARCHIVE(&o->archive),
+		OPTION_LIMIT,
+		OPTION_END};
+	const struct options options = {"spoor export",
+	                                "FILE|JOB",
+	                                "Writes a trace for other tools. One of the first four options is needed.",
+	                                NULL,
+	                                lines,
+	                                1,
+	                                1,
+	                                false};
+
+	if (!options_read(&options, argc, argv, status))
+		return -1;
+	for (int f = FORMAT_NONE + 1; f <= FORMAT_SPOOR; f++) {
+		if (o->formats[f] && o->format != FORMAT_NONE) {
+			*status = options_wrong("spoor export", "one format at a time");
+			return -1;
+		}
+		if (o->formats[f]) {
+			o->format = (enum format)f;
+			o->out = o->formats[f];
 		}
 	}
-	if (optind + 1 != argc || o->format == FORMAT_NONE) {
-		fputs(usage, stderr);
-		return CMD_USAGE + 1;
-	}
-	if (o->format == FORMAT_SPOOR && !o->key) {
-		fputs("spoor export: --spoor is for --anonymise; without it, copy the file\n", stderr);
-		return CMD_USAGE + 1;
-	}
-	return 0;
+	if (o->format == FORMAT_NONE)
+		*status = options_wrong("spoor export", "expected --otf2, --chrome, --simgrid or --spoor");
+	else if (o->format == FORMAT_SPOOR && !o->key)
+		*status = options_wrong("spoor export", "--spoor is for --anonymise; without it, copy the file");
+	return *status == CMD_OK ? 0 : -1;
 }
 
 /* The trace as a file of its own. What else stood in the file is left out: it may say who it was. */
@@ -121,7 +90,7 @@ static int export_spoor(struct export *x, const char *name)
 	return rv;
 }
 
-static int export_as(struct export *x, const struct options *o)
+static int export_as(struct export *x, const struct export_options *o)
 {
 	switch (o->format) {
 	case FORMAT_OTF2:
@@ -180,13 +149,13 @@ static void notes(const struct export *x)
 
 int cmd_export(int argc, char **argv)
 {
-	struct options o = {.format = FORMAT_NONE, .flops = 1e9};
+	struct export_options o = {.format = FORMAT_NONE, .flops = 1e9};
 	struct container *c;
 	struct trace t;
 	struct export x = {.name = NULL};
-	int rv = parse(argc, argv, &o);
-	if (rv != 0)
-		return rv - 1;
+	int rv;
+	if (parse_export(&o, argc, argv, &rv) != 0)
+		return rv;
 	if (open_trace(argv[optind], o.archive, &c, &t) != 0)
 		return CMD_FAILED;
 	if (o.format != FORMAT_SPOOR && open_expect(container_name(c), walk_cost(&t)) != 0) {

@@ -3,34 +3,56 @@
  */
 #include "cmd/filter.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 
 #include "trace/base/number.h"
 
-#define NUMBER_MAX UINT64_C(99999999999) /* more than there are jobs or bytes of interest */
+const char *const filter_states[] = {"COMPLETED", "FAILED", "KILLED", NULL};
 
-/* Returns 0, or -1: it is no time. end: a day without a time means its end. */
+static const char units[] = "smhd";
+static const int64_t unit_seconds[] = {1, 60, 3600, 86400};
+
+/* A number, and the unit behind it where times is set. *text is moved behind both; it stays where there is no digit.
+ * Returns 0, or -1: it is too large, or has no known unit although one is needed. */
+static int read_length(const char **text, bool times, int64_t *value)
+{
+	char digits[16];
+	size_t n = strspn(*text, "0123456789");
+	uint64_t number;
+
+	if (n == 0)
+		return 0;
+	if (n >= sizeof digits)
+		return -1;
+	memcpy(digits, *text, n);
+	digits[n] = '\0';
+	if (number_parse(digits, FILTER_NUMBER_MAX, &number) != 0)
+		return -1;
+	*value = (int64_t)number;
+	*text += n;
+	const char *unit = times && **text ? strchr(units, **text) : NULL;
+	if (unit) {
+		*value *= unit_seconds[unit - units];
+		++*text;
+	}
+	return 0;
+}
+
+/* end: a day without a time means its end. */
 static int read_time(const char *text, bool end, int64_t *seconds)
 {
 	static const char *const forms[] = {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d"};
-	size_t digits = strspn(text, "0123456789");
+	const char *rest = text;
+	int64_t age;
 
-	if (digits > 0 && digits < 10 && text[digits] && !text[digits + 1]) {
-		static const char units[] = "smhd";
-		static const int64_t lengths[] = {1, 60, 3600, 86400};
-		const char *unit = strchr(units, text[digits]);
-		if (!unit)
-			return -1;
-		*seconds = (int64_t)time(NULL) - strtoll(text, NULL, 10) * lengths[unit - units];
+	if (read_length(&rest, true, &age) == 0 && rest > text && !*rest && strchr(units, rest[-1])) {
+		*seconds = (int64_t)time(NULL) - age;
 		return 0;
 	}
 	for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
 		struct tm tm = {.tm_isdst = -1};
-		const char *rest = strptime(text, forms[i], &tm);
+		rest = strptime(text, forms[i], &tm);
 		if (!rest || *rest)
 			continue;
 		bool day = i == 2;
@@ -45,120 +67,50 @@ static int read_time(const char *text, bool end, int64_t *seconds)
 	return -1;
 }
 
-bool filter_is_one_of(const char *text, const char *const *words)
+int filter_read_since(void *to, const char *text)
 {
-	while (*words && strcasecmp(text, *words))
-		words++;
-	return *words != NULL;
+	return read_time(text, false, to);
 }
 
-/* "N", "N-", "-M" or "N-M", each with a unit if they are times. Returns 0, or -1: it is no range. */
-static int read_range(const char *text, bool times, int64_t *min, int64_t *max)
+int filter_read_until(void *to, const char *text)
 {
-	static const char units[] = "smhd";
-	static const int64_t lengths[] = {1, 60, 3600, 86400};
-	int64_t ends[2] = {0, -1};
-	bool dash = false;
-
-	for (int i = 0; i < 2; i++) {
-		size_t digits = strspn(text, "0123456789");
-		if (digits > 12)
-			return -1;
-		if (digits) {
-			ends[i] = strtoll(text, NULL, 10);
-			text += digits;
-			const char *unit = times && *text ? strchr(units, *text) : NULL;
-			if (unit) {
-				ends[i] *= lengths[unit - units];
-				text++;
-			}
-		}
-		if (i == 0 && *text == '-') {
-			dash = true;
-			text++;
-		} else if (i == 0) {
-			ends[1] = digits ? ends[0] : -1;
-			break;
-		}
-	}
-	*min = ends[0];
-	*max = ends[1];
-	return *text || (!dash && ends[1] < 0) || (dash && ends[0] == 0 && ends[1] < 0) ? -1 : 0;
+	return read_time(text, true, to);
 }
 
-int filter_number(const char *text, int64_t *number)
+/* "N", "N-", "-M" or "N-M". */
+static int read_range(const char *text, bool times, int64_t range[2])
 {
-	uint64_t n;
-	if (number_parse(text, NUMBER_MAX, &n) != 0)
+	int64_t least = -1, most = -1;
+
+	if (read_length(&text, times, &least) != 0)
 		return -1;
-	*number = (int64_t)n;
+	if (*text == '-') {
+		text++;
+		if (read_length(&text, times, &most) != 0 || (least < 0 && most < 0))
+			return -1;
+	} else {
+		most = least;
+	}
+	if (*text || (least < 0 && most < 0))
+		return -1;
+	range[0] = least < 0 ? 0 : least;
+	range[1] = most;
 	return 0;
 }
 
-/* Patterns, each by its option. */
-static const char **pattern(struct catalog_filter *f, int option)
+int filter_read_range(void *to, const char *text)
 {
-	switch (option) {
-	case 'u':
-		return &f->user;
-	case 'e':
-		return &f->exe;
-	case 'n':
-		return &f->job_name;
-	case 'A':
-		return &f->account;
-	case 'p':
-		return &f->partition;
-	case 'q':
-		return &f->qos;
-	case 'w':
-		return &f->node;
-	case FILTER_CLUSTER:
-		return &f->cluster;
-	case FILTER_MODE:
-		return &f->mode;
-	case FILTER_RULE:
-		return &f->rule;
-	default:
-		return NULL;
-	}
+	return read_range(text, false, to);
 }
 
-int filter_read(struct catalog_filter *f, int option, const char *value, const char **expected)
+int filter_read_times(void *to, const char *text)
 {
-	static const char *const states[] = {"COMPLETED", "FAILED", "KILLED", NULL};
-	const char **text = pattern(f, option);
+	return read_range(text, true, to);
+}
 
-	if (text) {
-		*text = value;
-		return 0;
-	}
-	switch (option) {
-	case 's':
-		f->state = value;
-		*expected = "expected COMPLETED, FAILED or KILLED, found ";
-		return filter_is_one_of(value, states) ? 0 : -1;
-	case FILTER_SINCE:
-	case FILTER_UNTIL:
-		*expected = "not a time: ";
-		return read_time(value, option == FILTER_UNTIL, option == FILTER_SINCE ? &f->since : &f->until);
-	case 'j':
-		*expected = "expected a number, found ";
-		return filter_number(value, &f->job);
-	case FILTER_RANKS:
-		*expected = "expected N, N-, -M or N-M ranks, found ";
-		return read_range(value, false, &f->ranks_min, &f->ranks_max);
-	case FILTER_NODES:
-		*expected = "expected N, N-, -M or N-M nodes, found ";
-		return read_range(value, false, &f->nodes_min, &f->nodes_max);
-	case FILTER_ELAPSED:
-		*expected = "expected a range of times such as 1h-, found ";
-		return read_range(value, true, &f->elapsed_min, &f->elapsed_max);
-	case FILTER_PARTIAL:
-	case FILTER_WHOLE:
-		f->partial = option == FILTER_PARTIAL ? 1 : -1;
-		return 0;
-	default:
-		return 1;
-	}
+bool filter_selects(const struct catalog_filter *f)
+{
+	return f->user || f->state || f->exe || f->account || f->partition || f->qos || f->job_name || f->cluster ||
+	       f->node || f->mode || f->rule || f->since || f->until || f->job || f->ranks[0] || f->ranks[1] >= 0 ||
+	       f->nodes[0] || f->nodes[1] >= 0 || f->elapsed[0] || f->elapsed[1] >= 0 || f->partial || f->whole;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * index - `spoor index`: brings the index of the archive up to date, or makes it anew
  */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,17 +10,8 @@
 #include "archive/harvest.h"
 #include "archive/scan.h"
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "cmd/progress.h"
-
-static const char usage[] =
-	"Usage: spoor index [--full|--rebuild] [--path] [--archive DIR]\n"
-	"Brings the index of the archive up to date: that of the site for those who may read everybody's traces, else "
-	"one's own,\n"
-	"of the traces that one may read. `spoor list` does it, too; run this daily, so that it has little to do.\n\n"
-	"  --full          look at every file, also in days that did not change\n"
-	"  --rebuild       forget the index, and make it anew\n"
-	"  --path          print where the index is, and do nothing\n"
-	"  --archive DIR   this archive; else SPOOR_ARCHIVE of the environment, else the policy's\n";
 
 static int update(struct catalog *catalog, struct scan *scan, bool rebuild, struct error *error)
 {
@@ -51,47 +41,39 @@ static int update(struct catalog *catalog, struct scan *scan, bool rebuild, stru
 
 int cmd_index(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"full", no_argument, NULL, 'f'}, {"rebuild", no_argument, NULL, 'r'},
-		{"path", no_argument, NULL, 'p'}, {"archive", required_argument, NULL, 'a'},
-		{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
 	struct scan scan = {.wait = -1, .old = true};
 	struct catalog *catalog = NULL;
 	struct error error = {""};
 	char folder[4096];
 	const char *archive = NULL;
 	bool rebuild = false, path = false;
+	const struct option_line lines[] = {
+		OPTION_FLAG("full", 0, &scan.full, "look at every file, also in days that did not change"),
+		OPTION_FLAG("rebuild", 0, &rebuild, "delete the index, and make a new one"),
+		OPTION_FLAG("path", 0, &path, "print where the index is, and do nothing"),
+		OPTION_ARCHIVE(&archive),
+		OPTION_LIMIT,
+		OPTION_END};
+	const struct options options = {
+		"spoor index",
+		"",
+		"Brings the index of the archive up to date. For those who may read everybody's traces it is that of "
+	        "the "
+		"site; else one's own, of the traces that one may read. `spoor list` does it, too; run this daily, so "
+		"that `spoor list` has little to do.",
+		NULL,
+		lines,
+		0,
+		0,
+		false};
+	int rv;
 
-	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-		switch (option) {
-		case 'f':
-			scan.full = true;
-			break;
-		case 'r':
-			rebuild = true;
-			break;
-		case 'p':
-			path = true;
-			break;
-		case 'a':
-			archive = optarg;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return CMD_OK;
-		default:
-			fputs(usage, stderr);
-			return CMD_USAGE;
-		}
-	}
-	if (optind < argc) {
-		fprintf(stderr, "spoor index: unexpected argument %s\n%s", argv[optind], usage);
-		return CMD_USAGE;
-	}
-	int rv = (!archive && archive_default(folder, sizeof folder, &error)) ||
-	                         catalog_open(&catalog, archive ? archive : folder, archive_group(), &error)
-	                 ? -1
-	                 : 0;
+	if (!options_read(&options, argc, argv, &rv))
+		return rv;
+	rv = (!archive && archive_default(folder, sizeof folder, &error)) ||
+	                     catalog_open(&catalog, archive ? archive : folder, archive_group(), &error)
+	             ? -1
+	             : 0;
 	if (!rv && path)
 		puts(catalog->path);
 	else if (!rv)

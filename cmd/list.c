@@ -2,7 +2,6 @@
  * list - `spoor list`: the traces of the archive, one a line
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,24 +14,9 @@
 #include "archive/scan.h"
 #include "cmd/cell.h"
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "cmd/filter.h"
 #include "cmd/progress.h"
-
-static const char usage[] =
-	"Usage: spoor list [FILTER...] [--sort KEY] [--reverse] [--limit N] [--json] [--archive DIR]\n"
-	"Lists the traces of the archive that you may read, by start, from its index (see spoor "
-	"index).\n\n" FILTER_USAGE "      --sort KEY         start, job, user, ranks, nodes, size, elapsed or exe\n"
-	"      --reverse          the other way round\n"
-	"      --limit N          no more than N\n"
-	"      --json             the whole metadata, an object a line\n"
-	"      --archive DIR      this archive; else SPOOR_ARCHIVE of the environment, else the "
-	"policy's\n\n" FILTER_USAGE_END;
-
-static int wrong(const char *message, const char *argument)
-{
-	fprintf(stderr, "spoor list: %s%s\n%s", message, argument, usage);
-	return CMD_USAGE;
-}
 
 /* --- the table --- */
 
@@ -145,51 +129,30 @@ done:
 
 int cmd_list(int argc, char **argv)
 {
-	enum { ARCHIVE = FILTER_END, JSON, SORT, REVERSE, LIMIT };
-	static const struct option options[] = {FILTER_OPTIONS,
-	                                        {"archive", required_argument, NULL, ARCHIVE},
-	                                        {"sort", required_argument, NULL, SORT},
-	                                        {"reverse", no_argument, NULL, REVERSE},
-	                                        {"limit", required_argument, NULL, LIMIT},
-	                                        {"json", no_argument, NULL, JSON},
-	                                        {"help", no_argument, NULL, 'h'},
-	                                        {NULL, 0, NULL, 0}};
 	struct catalog_filter filter = CATALOG_FILTER_ALL;
-	const char *archive = NULL, *expected = "";
+	const char *archive = NULL;
 	bool json = false;
+	int status;
+	const struct option_line lines[] = {
+		FILTER_LINES(&filter),
+		OPTION_WORD("sort", 0, "KEY", &filter.sort, catalog_sorts,
+	                    "start, job, user, ranks, nodes, size, elapsed or exe"),
+		OPTION_FLAG("reverse", 0, &filter.reverse, "the other way round"),
+		OPTION_NUMBER("limit", 0, "N", &filter.limit, 0, FILTER_NUMBER_MAX, "no more than N"),
+		OPTION_FLAG("json", 0, &json, "the whole metadata, an object a line"),
+		OPTION_ARCHIVE(&archive),
+		OPTION_END};
+	const struct options options = {"spoor list",
+	                                "",
+	                                "Lists the traces of the archive that you may read, by start, from its index "
+	                                "(see spoor index).",
+	                                FILTER_NOTES,
+	                                lines,
+	                                0,
+	                                0,
+	                                false};
 
-	for (int option; (option = getopt_long(argc, argv, FILTER_LETTERS "h", options, NULL)) != -1;) {
-		switch (option) {
-		case ARCHIVE:
-			archive = optarg;
-			break;
-		case JSON:
-			json = true;
-			break;
-		case REVERSE:
-			filter.reverse = true;
-			break;
-		case SORT:
-			filter.sort = optarg;
-			if (!filter_is_one_of(optarg, catalog_sorts))
-				return wrong("cannot sort by ", optarg);
-			break;
-		case LIMIT:
-			if (filter_number(optarg, &filter.limit))
-				return wrong("expected a number, found ", optarg);
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return CMD_OK;
-		case '?':
-			fputs(usage, stderr);
-			return CMD_USAGE;
-		default:
-			if (filter_read(&filter, option, optarg, &expected))
-				return wrong(expected, optarg);
-		}
-	}
-	if (optind < argc)
-		return wrong("unexpected argument ", argv[optind]);
+	if (!options_read(&options, argc, argv, &status))
+		return status;
 	return list(archive, &filter, json);
 }

@@ -2,7 +2,6 @@
  * merge - `spoor merge FILE... -o OUT`: arenas and traces of one MPI_COMM_WORLD into one trace
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include "archive/codec_zstd.h"
 #include "archive/join.h"
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "cmd/progress.h"
 #include "deliver/seal.h"
 #include "merge/world.h"
@@ -21,15 +21,6 @@
 #include "trace/base/publish.h"
 #include "trace/base/regular.h"
 #include "trace/file/container.h"
-
-static const char usage[] = "Usage: spoor merge FILE... -o OUT\n"
-			    "Merges what is known of one MPI program's ranks into one trace: arenas (as ranks that "
-			    "were killed leave them), parts of several\n"
-			    "nodes, raw traces. The result does not depend on the order of the files. A rank must be "
-			    "in one of them only.\n\n"
-			    "  -o, --output OUT  the trace; an existing file is not overwritten\n"
-			    "  -f, --force       overwrite OUT\n"
-			    "  -q, --quiet       no progress on the terminal\n";
 
 struct merge {
 	struct world world; /* of arenas and raw traces */
@@ -184,37 +175,29 @@ static int merge(char **files, int count, const char *output, bool force, bool q
 
 int cmd_merge(int argc, char **argv)
 {
-	static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-	                                        {"force", no_argument, NULL, 'f'},
-	                                        {"quiet", no_argument, NULL, 'q'},
-	                                        {"help", no_argument, NULL, 'h'},
-	                                        {NULL, 0, NULL, 0}};
 	const char *output = NULL;
 	bool force = false, quiet = false;
+	const struct option_line lines[] = {
+		OPTION_TEXT("output", 'o', "OUT", &output, "the trace; an existing file is not overwritten"),
+		OPTION_FLAG("force", 'f', &force, "overwrite OUT"),
+		OPTION_FLAG("quiet", 'q', &quiet, "no progress on the terminal"), OPTION_LIMIT, OPTION_END};
+	const struct options options = {
+		"spoor merge",
+		"FILE...",
+		"Merges what is known of one MPI program's ranks into one trace: arenas (as ranks that were killed "
+	        "leave "
+		"them), parts of several nodes, raw traces. The result does not depend on the order of the files. Each "
+		"rank must be in one of them only.",
+		NULL,
+		lines,
+		1,
+		-1,
+		false};
+	int status;
 
-	for (int option; (option = getopt_long(argc, argv, "o:fqh", options, NULL)) != -1;) {
-		switch (option) {
-		case 'o':
-			output = optarg;
-			break;
-		case 'f':
-			force = true;
-			break;
-		case 'q':
-			quiet = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return CMD_OK;
-		default:
-			fputs(usage, stderr);
-			return CMD_USAGE;
-		}
-	}
-	if (optind == argc || !output) {
-		fprintf(stderr, "spoor merge: %s\n%s",
-		        output ? "no files to merge" : "say with -o where the trace is to go", usage);
-		return CMD_USAGE;
-	}
+	if (!options_read(&options, argc, argv, &status))
+		return status;
+	if (!output)
+		return options_wrong("spoor merge", "say with -o where the trace is to go");
 	return merge(argv + optind, argc - optind, output, force, quiet);
 }

@@ -179,21 +179,3 @@ int open_trace(const char *file_or_job, const char *archive, struct container **
 	*container = NULL;
 	return -1;
 }
-
-int parse_time(const char *text, double *ns)
-{
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = {{"s", 1e9}, {"", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
-	char *end;
-	double v = strtod(text, &end);
-	if (end == text || !(v >= 0 && v < 1e12))
-		return -1;
-	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-		if (strcmp(end, units[i].name) == 0) {
-			*ns = v * units[i].ns;
-			return 0;
-		}
-	return -1;
-}

@@ -30,7 +30,4 @@ int open_spent(const char *name);
 /* When a command has ended: its status, or CMD_FAILED, after a message, if the limit was reached. */
 int open_finish(int status);
 
-/* A time: a number, and s (or nothing), ms, us, ns. In ns. Returns 0 or -1. */
-int parse_time(const char *text, double *ns);
-
 #endif

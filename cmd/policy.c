@@ -6,26 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "archive/archive.h"
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "policy/suggest.h"
 
 #define EXPLAIN_MOST 50 /* rules that are told though they do not match */
-
-static const char usage[] =
-	"Usage: spoor policy check [FILE]\n"
-	"       spoor policy explain [--policy FILE] [FACT=VALUE...]\n\n"
-	"check prints everything that is wrong with a policy and its fragments; the exit status is 1 if anything is.\n"
-	"explain says what would happen to a job with these facts, and which rule says so:\n"
-	"user, groups, account, partition, qos, job_name, executable, reservation, container, weekday (mon),\n"
-	"time (14:30), nodes, tasks, ranks, time_limit (minutes or D-HH:MM:SS), job (its number);\n"
-	"trace_option (what --trace says) and trace_environment (what SPOOR_TRACE says).\n\n"
-	"Without FILE it is SPOOR_POLICY of the environment, or " SPOOR_SYSCONFDIR "/policy.json.\n";
-
-static int wrong(const char *message, const char *argument)
-{
-	fprintf(stderr, "spoor policy: %s%s\n%s", message, argument, usage);
-	return CMD_USAGE;
-}
 
 static void print_problems(const char *path, struct problems *problems)
 {
@@ -71,7 +57,7 @@ static int read_facts(struct facts *facts, int argc, char **argv)
 	for (int i = 0; i < argc; i++) {
 		char *equals = strchr(argv[i], '=');
 		if (!equals)
-			return wrong("expected FACT=VALUE, found ", argv[i]);
+			return options_wrong("spoor policy", "expected FACT=VALUE, found \"%s\"", argv[i]);
 		*equals = '\0';
 		size_t k = 0;
 		while (k < policy_fact_count && strcmp(policy_fact_names[k], argv[i]))
@@ -150,34 +136,32 @@ static int explain(const char *path, int argc, char **argv)
 
 int cmd_policy(int argc, char **argv)
 {
-	const char *path = getenv("SPOOR_POLICY");
+	const char *path = archive_policy();
+	const struct option_line lines[] = {OPTION_POLICY(&path), OPTION_END};
+	const struct options options = {
+		"spoor policy",
+		"check [FILE] | explain [FACT=VALUE...]",
+		"check prints everything that is wrong with a policy and its fragments; the exit status is 1 if "
+	        "anything "
+		"is. explain says what would happen to a job with these facts, and which rule says so.",
+		"Facts: user, groups, account, partition, qos, job_name, executable, reservation,\n"
+		"container, weekday (mon), time (14:30), nodes, tasks, ranks, time_limit (minutes\n"
+		"or D-HH:MM:SS), job (its number), trace_option (what --trace says),\n"
+		"trace_environment (what SPOOR_TRACE says).",
+		lines,
+		1,
+		-1,
+		false};
+	int status;
 
-	if (!path || !*path)
-		path = SPOOR_SYSCONFDIR "/policy.json";
-	for (int i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-			fputs(usage, stdout);
-			return CMD_OK;
-		}
-	}
-	if (argc < 2)
-		return wrong("expected check or explain", "");
-	if (!strcmp(argv[1], "check")) {
-		if (argc > 3)
-			return wrong("expected one file, found also ", argv[3]);
-		return check(argc == 3 ? argv[2] : path);
-	}
-	if (strcmp(argv[1], "explain"))
-		return wrong("expected check or explain, found ", argv[1]);
-	int first = 2;
-	if (argc > 2 && !strcmp(argv[2], "--policy")) {
-		if (argc < 4)
-			return wrong("--policy needs a file", "");
-		path = argv[3];
-		first = 4;
-	} else if (argc > 2 && !strncmp(argv[2], "--policy=", 9)) {
-		path = argv[2] + 9;
-		first = 3;
-	}
-	return explain(path, argc - first, argv + first);
+	if (!options_read(&options, argc, argv, &status))
+		return status;
+	const char *what = argv[optind++];
+	if (!strcmp(what, "explain"))
+		return explain(path, argc - optind, argv + optind);
+	if (strcmp(what, "check"))
+		return options_wrong("spoor policy", "expected check or explain, found \"%s\"", what);
+	if (argc - optind > 1)
+		return options_wrong("spoor policy", "check: unexpected argument %s", argv[optind + 1]);
+	return check(optind < argc ? argv[optind] : path);
 }

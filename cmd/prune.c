@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * prune - `spoor prune`: removes traces that have had their time
+ * prune - `spoor prune`: removes traces whose time is over
  *
  * Two processes. One reads the index, as nobody if root starts it (archive/catalog.h), and writes what is to go, a
  * record each; the other, which keeps its rights, removes files of an archive's form below folders that it opens
@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,24 +24,9 @@
 #include "archive/scan.h"
 #include "archive/unfinished.h"
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 
-static const char usage[] =
-	"Usage: spoor prune [--delete] [--max-age DAYS] [--quota SIZE] [--user-quota SIZE] [--quiet] [--archive DIR]\n"
-	"Shows which files of the archive have had their time; with --delete, removes them. Traces are kept as long as "
-	"the policy's\n"
-	"\"retention\" said when they were made (for ever if it said nothing), and no longer than this allows:\n\n"
-	"  --delete            remove them; without it, nothing is changed\n"
-	"  --max-age DAYS      what is older goes, whatever its retention\n"
-	"  --quota SIZE        the archive may take SIZE of the disk (bytes, or such as 500G): what is damaged goes "
-	"first, then the oldest of\n"
-	"                      the users who have more than an equal share\n"
-	"  --user-quota SIZE   each user may take SIZE: what is damaged goes first, then the user's oldest\n"
-	"  --quiet             only the sum\n"
-	"  --archive DIR       this archive; else SPOOR_ARCHIVE of the environment, else the policy's\n\n"
-	"Unfinished files of processes that were killed, exit notes without a trace, and folders that became empty go, "
-	"too.\n";
-
-struct options {
+struct prune {
 	const char *archive;
 	struct expire rules;
 	bool remove, quiet;
@@ -57,7 +41,7 @@ static int write_record(void *context, const char *folder, const char *name, uin
 	return 0;
 }
 
-static int read_index(const struct options *o, FILE *out)
+static int read_index(const struct prune *o, FILE *out)
 {
 	struct scan scan = {.wait = -1, .old = true};
 	struct catalog *catalog = NULL;
@@ -141,7 +125,7 @@ static void print_path(const char *path)
 		putchar((unsigned char)*path < 0x20 || *path == 0x7f ? '?' : *path);
 }
 
-static void handle_record(const struct options *o, int archive, char *record, struct sums *sums)
+static void handle_record(const struct prune *o, int archive, char *record, struct sums *sums)
 {
 	char *path = record, *size = strsep(&path, "\t"), *why = strsep(&path, "\t");
 	uid_t uid;
@@ -163,7 +147,7 @@ static void handle_record(const struct options *o, int archive, char *record, st
 }
 
 struct tidying {
-	const struct options *o;
+	const struct prune *o;
 	struct sums *sums;
 	int archive;
 };
@@ -205,7 +189,7 @@ static int tidy_day(void *context, const char *path, const char *day)
 	return 0;
 }
 
-static int prune(const struct options *o)
+static int prune(const struct prune *o)
 {
 	struct sums sums = {0};
 	struct error error = {""};
@@ -244,75 +228,40 @@ static int prune(const struct options *o)
 	return status == 0 && sums.failed == 0 ? CMD_OK : CMD_FAILED;
 }
 
-/* --- what is wanted --- */
-
-static int wrong(const char *message, const char *value)
-{
-	fprintf(stderr, "spoor prune: %s%s\n%s", message, value, usage);
-	return CMD_USAGE;
-}
-
-/* "500G", "1000". Returns 0 or -1. */
-static int read_size(const char *text, uint64_t *size)
-{
-	static const char units[] = "KMGTP";
-	char *end;
-
-	if (*text < '0' || *text > '9' || strlen(text) > 15)
-		return -1;
-	*size = strtoull(text, &end, 10);
-	const char *unit = *end ? strchr(units, *end) : NULL;
-	if (unit) {
-		for (const char *u = units; u <= unit; u++)
-			*size *= 1024;
-		end++;
-	}
-	return *end || *size == 0 ? -1 : 0;
-}
-
 int cmd_prune(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"delete", no_argument, NULL, 'd'},      {"max-age", required_argument, NULL, 'm'},
-		{"quota", required_argument, NULL, 'q'}, {"user-quota", required_argument, NULL, 'u'},
-		{"quiet", no_argument, NULL, 's'},       {"archive", required_argument, NULL, 'a'},
-		{"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0}};
-	struct options o = {0};
+	struct prune o = {0};
+	const struct option_line lines[] = {
+		OPTION_FLAG("delete", 0, &o.remove, "remove them; without it, nothing is changed"),
+		OPTION_NUMBER("max-age", 0, "DAYS", &o.rules.max_days, 1, 36500,
+	                      "what is older goes, whatever its retention"),
+		OPTION_BYTES(
+			"quota", 0, "SIZE", &o.rules.quota, 1, INT64_MAX,
+			"the archive may take SIZE of the disk (bytes, or such as 500G): what is damaged goes first, "
+			"then the oldest of the users who have more than an equal share"),
+		OPTION_BYTES("user-quota", 0, "SIZE", &o.rules.user_quota, 1, INT64_MAX,
+	                     "each user may take SIZE: what is damaged goes first, then the user's oldest"),
+		OPTION_FLAG("quiet", 0, &o.quiet, "only the sum"),
+		OPTION_ARCHIVE(&o.archive),
+		OPTION_END};
+	const struct options options = {
+		"spoor prune",
+		"",
+		"Shows which files of the archive are due for removal; with --delete, removes them. A trace is kept as "
+		"long as the policy's \"retention\" said when it was made (for ever if it said nothing), and no longer "
+		"than the options allow.",
+		"Removed are also: unfinished files of processes that were killed, exit notes\n"
+		"without a trace, and folders that became empty.",
+		lines,
+		0,
+		0,
+		false};
 	struct error error = {""};
 	char folder[4096];
-	uint64_t days;
+	int status;
 
-	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-		switch (option) {
-		case 'd':
-			o.remove = true;
-			break;
-		case 'm':
-			if (read_size(optarg, &days) || days > 36500 || strspn(optarg, "0123456789") != strlen(optarg))
-				return wrong("--max-age: expected days from 1 to 36500, found ", optarg);
-			o.rules.max_days = (int64_t)days;
-			break;
-		case 'q':
-		case 'u':
-			if (read_size(optarg, option == 'q' ? &o.rules.quota : &o.rules.user_quota))
-				return wrong("expected a size such as 500G, found ", optarg);
-			break;
-		case 's':
-			o.quiet = true;
-			break;
-		case 'a':
-			o.archive = optarg;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return CMD_OK;
-		default:
-			fputs(usage, stderr);
-			return CMD_USAGE;
-		}
-	}
-	if (optind < argc)
-		return wrong("unexpected argument ", argv[optind]);
+	if (!options_read(&options, argc, argv, &status))
+		return status;
 	if (!o.archive && archive_default(folder, sizeof folder, &error)) {
 		fprintf(stderr, "spoor: %s\n", error.text);
 		return CMD_FAILED;

@@ -2,7 +2,7 @@
  * replay - `spoor replay`: starts spoor-replay on as many ranks as the trace has, and compares what comes out
  */
 #include <errno.h>
-#include <getopt.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,30 +14,15 @@
 #include "archive/archive.h"
 #include "archive/codec_zstd.h"
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "cmd/totals.h"
+#include "replay/options.h"
 #include "trace/file/container.h"
 
-static const char usage[] =
-	"Usage: spoor replay [OPTION...] FILE|JOB [-- [LAUNCHER] [ARGUMENT...]]\n"
-	"Runs a trace as an MPI program on the same number of ranks: every recorded call with the recorded sizes and "
-	"outcomes.\n\n"
-	"  --check                     trace the replay, and compare its trace with this one\n"
-	"  --compute sleep|spin|none   how to pass the time between calls (default sleep; with --check none)\n"
-	"  --scale FACTOR              this times as long (default 1)\n"
-	"  --seed N                    draws times with this seed (default 1)\n"
-	"  --scratch DIR               folder for the application's files (default: one below TMPDIR, removed at the "
-	"end)\n"
-	"  --partial                   replay a trace that is no whole run, up to its end\n"
-	"  --output FILE               with --check: keep the trace of the replay\n"
-	"  --archive DIR               where JOB is looked for\n"
-	"  -v, --verbose               say how long it took\n\n"
-	"LAUNCHER starts the ranks: srun inside of a job of Slurm, else mpirun. What follows -- and begins with - is "
-	"added to its arguments;\n"
-	"anything else replaces it: spoor replay FILE -- mpirun --hostfile hosts\n";
-
-struct options {
-	const char *file, *archive, *compute, *scale, *seed, *scratch, *output;
-	bool check, partial, verbose;
+struct replay {
+	struct replay_options passed;
+	const char *file, *archive, *output;
+	bool check;
 	char **launcher; /* what follows -- */
 	int launcher_count;
 	char path[PATH_MAX];
@@ -72,7 +57,7 @@ static int add_option(struct command *c, const char *name, const char *value)
 	return value ? add(c, name) || add(c, value) ? -1 : 0 : 0;
 }
 
-static int add_launcher(struct command *c, const struct options *o, uint32_t ranks, char *number)
+static int add_launcher(struct command *c, const struct replay *o, uint32_t ranks, char *number)
 {
 	bool own = o->launcher_count && o->launcher[0][0] != '-', slurm = !own && getenv("SLURM_JOB_ID");
 	int i = own;
@@ -100,10 +85,14 @@ static bool has_buffers(const struct trace *t)
 	return false;
 }
 
-static int make_command(struct command *c, const struct options *o, const struct trace *trace, const char *check_output,
+static int make_command(struct command *c, const struct replay *o, const struct trace *trace, const char *check_output,
                         char *number)
 {
-	static char self[PATH_MAX];
+	static char self[PATH_MAX], scale[40], seed[40];
+	const struct replay_options *passed = &o->passed;
+
+	snprintf(scale, sizeof scale, "%.17g", passed->scale);
+	snprintf(seed, sizeof seed, "%" PRId64, passed->seed);
 
 	if (check_output) {
 		ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -117,13 +106,16 @@ static int make_command(struct command *c, const struct options *o, const struct
 	}
 	if (add_launcher(c, o, trace->size, number) || add(c, program()) ||
 	    add_option(c, "--compute",
-	               o->compute     ? o->compute
-	               : check_output ? "none"
-	                              : NULL) ||
-	    add_option(c, "--scale", o->scale) || add_option(c, "--seed", o->seed) ||
-	    add_option(c, "--scratch", o->scratch))
+	               passed->compute ? passed->compute
+	               : check_output  ? "none"
+	                               : NULL) ||
+	    add_option(c, "--scale", scale) || add_option(c, "--seed", seed) ||
+	    add_option(c, "--scratch", passed->scratch))
 		return -1;
-	return (o->partial && add(c, "--partial")) || (o->verbose && add(c, "--verbose")) || add(c, o->path) ? -1 : 0;
+	return (o->passed.partial && add(c, "--partial")) || (o->passed.verbose && add(c, "--verbose")) ||
+	                       add(c, o->path)
+	               ? -1
+	               : 0;
 }
 
 /* The exit status, as a shell has it. */
@@ -163,7 +155,7 @@ static int load(const char *path, struct container **container, struct trace *tr
 	return -1;
 }
 
-static int check(const struct options *o, const struct trace *trace, const char *output)
+static int check(const struct replay *o, const struct trace *trace, const char *output)
 {
 	struct container *container;
 	struct trace replayed;
@@ -183,7 +175,8 @@ static int check(const struct options *o, const struct trace *trace, const char 
 		printf("%llu functions differ\n", (unsigned long long)result.functions_different);
 	else if (lossy)
 		rv = CMD_OK;
-	else if (compare_traces(trace, &replayed, "recorded", "replayed", o->partial, stdout, &result, &error) != 0)
+	else if (compare_traces(trace, &replayed, "recorded", "replayed", o->passed.partial, stdout, &result, &error) !=
+	         0)
 		fprintf(stderr, "spoor replay: %s\n", error.text);
 	else if (result.ranks_different)
 		printf("%llu of %llu ranks differ\n", (unsigned long long)result.ranks_different,
@@ -195,7 +188,7 @@ static int check(const struct options *o, const struct trace *trace, const char 
 		       "ranks, %llu events\n",
 		       (unsigned long long)result.columns, (unsigned long long)result.ranks,
 		       (unsigned long long)result.events);
-	else if (rv == CMD_OK && o->partial)
+	else if (rv == CMD_OK && o->passed.partial)
 		printf("equal: %llu ranks, %llu of %llu events\n", (unsigned long long)result.ranks,
 		       (unsigned long long)result.events, (unsigned long long)rankmap_sum(&trace->events));
 	else if (rv == CMD_OK && result.threads)
@@ -211,16 +204,16 @@ static int check(const struct options *o, const struct trace *trace, const char 
 }
 
 /* Nothing is started if the trace cannot be replayed; spoor-replay says why. */
-static int run_plan(const struct options *o)
+static int run_plan(const struct replay *o)
 {
 	struct command c = {.count = 0};
 
-	if (add(&c, program()) || add(&c, "--plan") || (o->partial && add(&c, "--partial")) || add(&c, o->path))
+	if (add(&c, program()) || add(&c, "--plan") || (o->passed.partial && add(&c, "--partial")) || add(&c, o->path))
 		return -1;
 	return run_command(&c) == 0 ? 0 : -1;
 }
 
-static int run_checked(const struct options *o, const struct trace *trace)
+static int run_checked(const struct replay *o, const struct trace *trace)
 {
 	const char *temporary = getenv("TMPDIR");
 	char folder[PATH_MAX] = "", output[PATH_MAX + 16], number[16];
@@ -255,19 +248,27 @@ static int run_checked(const struct options *o, const struct trace *trace)
 	return rv;
 }
 
-static int parse(struct options *o, int argc, char **argv)
+static int parse_replay(struct replay *o, int argc, char **argv, int *status)
 {
-	static const struct option options[] = {{"check", no_argument, NULL, 'C'},
-	                                        {"compute", required_argument, NULL, 'c'},
-	                                        {"scale", required_argument, NULL, 's'},
-	                                        {"seed", required_argument, NULL, 'e'},
-	                                        {"scratch", required_argument, NULL, 'd'},
-	                                        {"partial", no_argument, NULL, 'p'},
-	                                        {"archive", required_argument, NULL, 'a'},
-	                                        {"output", required_argument, NULL, 'o'},
-	                                        {"verbose", no_argument, NULL, 'v'},
-	                                        {"help", no_argument, NULL, 'h'},
-	                                        {NULL, 0, NULL, 0}};
+	const struct option_line lines[] = {
+		OPTION_FLAG("check", 0, &o->check, "trace the replay, and compare its trace with this one"),
+		REPLAY_OPTION_LINES(&o->passed),
+		OPTION_TEXT("output", 'o', "FILE", &o->output, "with --check: keep the trace of the replay"),
+		OPTION_ARCHIVE(&o->archive),
+		OPTION_LIMIT,
+		OPTION_END};
+	const struct options options = {"spoor replay",
+	                                "FILE|JOB [-- [LAUNCHER] [ARGUMENT...]]",
+	                                "Runs a trace as an MPI program on the same number of ranks: every recorded "
+	                                "call with the recorded sizes "
+	                                "and outcomes.",
+	                                "LAUNCHER starts the ranks: srun inside of a job of Slurm, else mpirun. What\n"
+	                                "follows -- is added to its arguments if it begins with -. Anything else\n"
+	                                "replaces it: spoor replay FILE -- mpirun --hostfile hosts",
+	                                lines,
+	                                1,
+	                                1,
+	                                false};
 	int end = 0;
 
 	while (end < argc && strcmp(argv[end], "--") != 0)
@@ -276,67 +277,27 @@ static int parse(struct options *o, int argc, char **argv)
 		o->launcher = argv + end + 1;
 		o->launcher_count = argc - end - 1;
 	}
-	for (int option; (option = getopt_long(end, argv, "o:vh", options, NULL)) != -1;) {
-		switch (option) {
-		case 'C':
-			o->check = true;
-			break;
-		case 'c':
-			o->compute = optarg;
-			break;
-		case 's':
-			o->scale = optarg;
-			break;
-		case 'e':
-			o->seed = optarg;
-			break;
-		case 'd':
-			o->scratch = optarg;
-			break;
-		case 'p':
-			o->partial = true;
-			break;
-		case 'a':
-			o->archive = optarg;
-			break;
-		case 'o':
-			o->output = optarg;
-			break;
-		case 'v':
-			o->verbose = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			exit(CMD_OK);
-		default:
-			fputs(usage, stderr);
-			return -1;
-		}
-	}
-	if (optind + 1 != end) {
-		fputs(usage, stderr);
+	if (!options_read(&options, end, argv, status))
 		return -1;
-	}
-	if (o->output && !o->check) {
-		fputs("spoor replay: --output goes with --check\n", stderr);
-		return -1;
-	}
+	if (o->output && !o->check)
+		*status = options_wrong("spoor replay", "--output goes with --check");
 	o->file = argv[optind];
-	return 0;
+	return *status == CMD_OK ? 0 : -1;
 }
 
 int cmd_replay(int argc, char **argv)
 {
-	static struct options o;
+	static struct replay o = {.passed = REPLAY_OPTIONS_DEFAULT};
 	char number[16];
 	struct command c = {.count = 0};
 	struct container *container;
 	struct trace trace;
 	struct error error = {""};
-	int rv = CMD_FAILED;
+	int rv;
 
-	if (parse(&o, argc, argv) != 0)
-		return CMD_USAGE;
+	if (parse_replay(&o, argc, argv, &rv) != 0)
+		return rv;
+	rv = CMD_FAILED;
 	if (archive_resolve(o.file, o.archive, o.path, sizeof o.path, &error) != 0) {
 		fprintf(stderr, "spoor replay: %s\n", error.text);
 		return CMD_FAILED;

@@ -2,7 +2,6 @@
  * report - `spoor report FILE|JOB -o FILE`: a trace as one page that explains where the time went
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "cmd/export/anonymise.h"
 #include "cmd/export/output.h"
 #include "cmd/filter.h"
@@ -18,26 +18,11 @@
 #include "cmd/report/html.h"
 #include "cmd/report/report.h"
 #include "cmd/report/site.h"
-#include "trace/base/number.h"
 
 /* With more events than this, messages are not followed unless --full says so: a few seconds' work. */
 #define EVENTS_WALKED 20000000
 
-static const char usage[] =
-	"Usage: spoor report FILE|JOB -o FILE [--rank R] [--full] [--anonymise KEY]\n"
-	"                    [--archive DIR]\n"
-	"       spoor report --archive [DIR] -o FILE [FILTERS]\n"
-	"Writes one HTML page about a trace: what ran, where time went, why it was slow; or about\n"
-	"the archive: where the node hours go (see spoor-report(1)).\n\n"
-	"  -o, --output FILE      the page; -: standard output\n"
-	"  -r, --rank R           whose course of the program is drawn (default 0)\n"
-	"      --full             follow every message, however many events there are\n"
-	"      --anonymise KEY    names, paths, users, hosts become pseudonyms; KEY: the file with the key, or "
-	"env:VARIABLE\n"
-	"      --archive [DIR]    look for JOB in this archive; without a job: the page of the archive\n\n"
-	"FILTERS of the archive's page:\n" FILTER_USAGE FILTER_USAGE_END;
-
-struct options {
+struct report_options {
 	const char *out, *archive, *key;
 	uint32_t rank;
 	bool full, site;
@@ -159,68 +144,51 @@ bool report_partial(const struct report *r)
 
 /* --- the page --- */
 
-static int parse(int argc, char **argv, struct options *o)
+static int parse_report(struct report_options *o, int argc, char **argv, int *status)
 {
-	static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-	                                        {"rank", required_argument, NULL, 'r'},
-	                                        {"full", no_argument, NULL, 'f'},
-	                                        {"anonymise", required_argument, NULL, 'k'},
-	                                        {"anonymize", required_argument, NULL, 'k'},
-	                                        {"archive", optional_argument, NULL, 'a'},
-	                                        FILTER_OPTIONS,
-	                                        {"help", no_argument, NULL, 'h'},
-	                                        {NULL, 0, NULL, 0}};
-	uint64_t number;
-	const char *expected = "";
-	bool filtered = false;
-	for (int option; (option = getopt_long(argc, argv, "o:r:h" FILTER_LETTERS, options, NULL)) != -1;) {
-		switch (option) {
-		case 'o':
-			o->out = optarg;
-			break;
-		case 'r':
-			if (number_parse(optarg, INT32_MAX, &number) != 0) {
-				fprintf(stderr, "spoor report: --rank: expected a rank, not \"%s\"\n", optarg);
-				return CMD_USAGE + 1;
-			}
-			o->rank = (uint32_t)number;
-			break;
-		case 'f':
-			o->full = true;
-			break;
-		case 'k':
-			o->key = optarg;
-			break;
-		case 'a':
-			o->archive = optarg ? optarg : argv[optind] && argv[optind][0] != '-' ? argv[optind++] : NULL;
-			o->site = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return CMD_OK + 1;
-		default:
-			switch (filter_read(&o->filter, option, optarg, &expected)) {
-			case 0:
-				filtered = true;
-				continue;
-			case -1:
-				fprintf(stderr, "spoor report: expected %s, not \"%s\"\n", expected, optarg);
-				return CMD_USAGE + 1;
-			}
-			fputs(usage, stderr);
-			return CMD_USAGE + 1;
-		}
-	}
-	o->site = o->site && optind == argc;
-	if (filtered && !o->site) {
-		fputs("spoor report: filters are for the page of the archive: spoor report --archive\n", stderr);
-		return CMD_USAGE + 1;
-	}
-	if ((!o->site && optind + 1 != argc) || !o->out || (o->site && o->key)) {
-		fputs(usage, stderr);
-		return CMD_USAGE + 1;
-	}
-	return 0;
+	int64_t rank = 0;
+	const char *archive = NULL;
+	const struct option_line lines[] = {
+		OPTION_TEXT("output", 'o', "FILE", &o->out, "the page; -: standard output"),
+		OPTION_NUMBER("rank", 'r', "R", &rank, 0, INT32_MAX,
+	                      "whose course of the program is drawn (default 0)"),
+		OPTION_FLAG("full", 0, &o->full, "follow every message, however many events there are"),
+		OPTION_ANONYMISE(&o->key),
+		OPTION_TEXT("archive", 0, "[DIR]", &archive,
+	                    "look for JOB in this archive; without a job: the page of the archive"),
+		OPTION_LIMIT,
+		FILTER_LINES(&o->filter),
+		OPTION_END};
+	const struct options options = {
+		"spoor report",
+		"FILE|JOB | --archive [DIR]",
+		"Writes one HTML page about a trace: what ran, where time went, why it was slow. Or, with --archive "
+	        "and "
+		"no trace, about the archive: where the node hours go. Its page takes the options that select traces, "
+		"from --user on.",
+		FILTER_NOTES,
+		lines,
+		0,
+		1,
+		false};
+
+	if (!options_read(&options, argc, argv, status))
+		return -1;
+	o->rank = (uint32_t)rank;
+	o->site = archive && optind == argc;
+	o->archive = archive && *archive ? archive : NULL;
+	if (!o->site && filter_selects(&o->filter))
+		*status = options_wrong("spoor report",
+		                        "options that select traces are for the page of the archive, "
+		                        "with --archive and without %s",
+		                        optind < argc ? argv[optind] : "a trace");
+	else if (!o->site && optind == argc)
+		*status = options_wrong("spoor report", "expected FILE|JOB, or --archive");
+	else if (!o->out)
+		*status = options_wrong("spoor report", "say with -o where the page is to go");
+	else if (o->site && o->key)
+		*status = options_wrong("spoor report", "--anonymise is for the page of a trace");
+	return *status == CMD_OK ? 0 : -1;
 }
 
 static int count_traffic(struct report *r, bool full)
@@ -294,7 +262,7 @@ static int put(struct report *r)
 	return rv;
 }
 
-static int report(const struct show *s, const struct options *o)
+static int report(const struct show *s, const struct report_options *o)
 {
 	int rv = -1;
 	struct output out = {.file = NULL};
@@ -323,7 +291,7 @@ done:
 }
 
 /* The page of the archive. Root gives up its rights to read it, for good: a child does that, and the page is root's. */
-static int site(const struct options *o)
+static int site(const struct report_options *o)
 {
 	struct output out;
 	struct error error = {""};
@@ -354,12 +322,12 @@ static int site(const struct options *o)
 
 int cmd_report(int argc, char **argv)
 {
-	struct options o = {.filter = CATALOG_FILTER_ALL};
+	struct report_options o = {.filter = CATALOG_FILTER_ALL};
 	struct container *c;
 	struct trace t;
-	int rv = parse(argc, argv, &o);
-	if (rv != 0)
-		return rv - 1;
+	int rv;
+	if (parse_report(&o, argc, argv, &rv) != 0)
+		return rv;
 	if (o.site)
 		return site(&o);
 	if (open_trace(argv[optind], o.archive, &c, &t) != 0)

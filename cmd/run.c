@@ -2,7 +2,6 @@
  * run - `spoor run`: what the plugin does, for one command and without Slurm
  */
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <pwd.h>
 #include <signal.h>
@@ -17,28 +16,20 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "merge/salvage.h"
 #include "policy/mode.h"
 #include "policy/setting.h"
 #include "spank/config.h"
 #include "spank/handoff.h"
+#include "spank/preload.h"
 #include "deliver/seal.h"
 #include "trace/base/publish.h"
-
-static const char usage[] =
-	"Usage: spoor run [OPTION...] -- COMMAND [ARGUMENT...]\n"
-	"Runs COMMAND (mpirun, mpiexec, or one MPI program) and writes its trace. The exit status is COMMAND's.\n\n"
-	"  -m, --mode MODE     lossless (the default), lossy, lossy:N, or off\n"
-	"  -o, --output FILE   default: COMMAND's name with .spoor, in the working directory\n"
-	"  -f, --force         overwrite FILE\n";
-
-static const char usage_end[] = "\n"
-				"A COMMAND that starts several MPI programs makes FILE, FILE.1, FILE.2, ...\n";
 
 struct run {
 	struct mode mode;
 	struct settings set;
-	char output[PATH_MAX];
+	const char *output;
 	bool force;
 	char folder[PATH_MAX]; /* the private spool */
 	char **command;
@@ -70,16 +61,14 @@ static const char *tracer(void)
 static int set_environment(const struct run *run)
 {
 	struct handoff h;
-	char text[2 * PATH_MAX], *preload = NULL;
-	const char *users = getenv("LD_PRELOAD");
+	char text[2 * PATH_MAX], *preload;
 
 	handoff_default(&h);
 	h.mode = run->mode.kind == MODE_LOSSY ? HANDOFF_LOSSY : HANDOFF_LOSSLESS;
 	h.threshold = run->mode.threshold;
 	h.set = run->set;
 	if ((size_t)snprintf(h.spool, sizeof h.spool, "%s", run->folder) >= sizeof h.spool ||
-	    handoff_encode(&h, text, sizeof text) < 0 ||
-	    asprintf(&preload, "%s%s%s", tracer(), users && *users ? ":" : "", users ? users : "") < 0)
+	    handoff_encode(&h, text, sizeof text) < 0 || !(preload = preload_add(getenv("LD_PRELOAD"), tracer())))
 		return -1;
 	int rv = setenv(HANDOFF_VARIABLE, text, 1) || setenv("LD_PRELOAD", preload, 1) ? -1 : 0;
 	free(preload);
@@ -207,10 +196,11 @@ static int prepare(struct run *run)
 {
 	const char *temporary = getenv("TMPDIR"), *base = strrchr(run->command[0], '/');
 
-	if (!run->output[0] && (size_t)snprintf(run->output, sizeof run->output, "%s.spoor",
-	                                        base ? base + 1 : run->command[0]) >= sizeof run->output) {
-		fputs("spoor run: the name of the command is too long for a file\n", stderr);
-		return -1;
+	static char name[PATH_MAX];
+
+	if (!run->output) {
+		snprintf(name, sizeof name, "%s.spoor", base ? base + 1 : run->command[0]);
+		run->output = name;
 	}
 	if (run->mode.kind == MODE_OFF)
 		return 0;
@@ -253,101 +243,77 @@ static int finish(const struct run *run, bool traced)
 	return status == 0 && !traced ? CMD_FAILED : status;
 }
 
-#define OWN_OPTIONS 4
-
-/* The options of the table of settings go from SETTING_OPTION on. */
-enum { SETTING_OPTION = 256 };
-
-static bool is_switch(const struct setting *s)
+static int read_mode(void *mode, const char *text)
 {
-	return s->kind == SETTING_CHOICE && !strcmp(s->words, "off|on");
+	return mode_parse(mode, text);
 }
 
-static void print_usage(FILE *out)
+/* Where an option of the table of settings goes. */
+struct setting_target {
+	const struct setting *setting;
+	struct settings *all;
+};
+
+/* "" is what --NAME alone says. */
+static int read_setting(void *to, const char *text)
+{
+	const struct setting_target *target = to;
+	return setting_parse(target->setting, target->all, *text ? text : "on");
+}
+
+/* Adds a line for each setting that the tracer gets. texts are for what they say; n lines are there. */
+static void add_settings(struct option_line *lines, size_t n, struct setting_target *targets, char (*texts)[600],
+                         struct settings *all)
 {
 	char value[SETTING_TEXT_SIZE], expected[SETTING_EXPECTED_SIZE];
-	struct settings standard;
 
-	settings_default(&standard);
-	fputs(usage, out);
 	for (size_t i = 0; i < setting_count; i++) {
 		const struct setting *s = &setting_table[i];
-		if (s->tracer)
-			fprintf(out, "      --%-13s %s,\n                      %s (default: %s)\n", s->name, s->help,
-			        setting_expected(s, expected), *setting_format(s, &standard, value) ? value : "none");
+		bool is_switch = s->kind == SETTING_CHOICE && !strcmp(s->words, "off|on");
+		if (!s->tracer)
+			continue;
+		snprintf(texts[i], sizeof texts[i], "%s; %s (default: %s)", s->help, setting_expected(s, expected),
+		         *setting_format(s, all, value) ? value : "none");
+		targets[i] = (struct setting_target){s, all};
+		lines[n++] = (struct option_line)OPTION_READ(s->name, 0, is_switch ? "[=on|off]" : "VALUE", &targets[i],
+		                                             read_setting, NULL, texts[i]);
 	}
-	fputs(usage_end, out);
-}
-
-static int read_setting(struct settings *set, const struct setting *s, const char *value)
-{
-	char expected[SETTING_EXPECTED_SIZE];
-
-	if (!setting_parse(s, set, value))
-		return 0;
-	fprintf(stderr, "spoor run: --%s %s: expected %s\n", s->name, value, setting_expected(s, expected));
-	return -1;
+	lines[n] = (struct option_line)OPTION_END;
 }
 
 int cmd_run(int argc, char **argv)
 {
-	static struct option options[OWN_OPTIONS + setting_count + 1] = {{"mode", required_argument, NULL, 'm'},
-	                                                                 {"output", required_argument, NULL, 'o'},
-	                                                                 {"force", no_argument, NULL, 'f'},
-	                                                                 {"help", no_argument, NULL, 'h'}};
 	static struct run run = {.mode = {MODE_LOSSLESS, 0}};
+	static struct setting_target targets[setting_count];
+	static char texts[setting_count][600];
+	const struct option_line own[] = {
+		OPTION_READ("mode", 'm', "MODE", &run.mode, read_mode, "off, lossless, lossy or lossy:N",
+	                    "lossless (the default), lossy, lossy:N, or off"),
+		OPTION_TEXT("output", 'o', "FILE", &run.output,
+	                    "the trace (default: COMMAND's name with .spoor, in the working directory)"),
+		OPTION_FLAG("force", 'f', &run.force, "overwrite FILE")};
+	struct option_line lines[sizeof own / sizeof *own + setting_count + 1];
+	const struct options options = {"spoor run",
+	                                "-- COMMAND [ARGUMENT...]",
+	                                "Runs COMMAND (mpirun, mpiexec, or one MPI program) and writes its trace. The "
+	                                "exit status is COMMAND's.",
+	                                "A COMMAND that starts several MPI programs makes FILE, FILE.1, FILE.2, ...",
+	                                lines,
+	                                1,
+	                                -1,
+	                                true};
+	int rv;
 
 	settings_default(&run.set);
-	for (size_t i = 0, n = OWN_OPTIONS; i < setting_count; i++) {
-		if (setting_table[i].tracer)
-			options[n++] =
-				(struct option){setting_table[i].name,
-			                        is_switch(&setting_table[i]) ? optional_argument : required_argument,
-			                        NULL, SETTING_OPTION + (int)i};
-	}
-	for (int option; (option = getopt_long(argc, argv, "+m:o:fh", options, NULL)) != -1;) {
-		switch (option) {
-		case 'm':
-			if (mode_parse(&run.mode, optarg)) {
-				fprintf(stderr, "spoor run: --mode %s: expected off, lossless, lossy or lossy:N\n",
-				        optarg);
-				return CMD_USAGE;
-			}
-			break;
-		case 'o':
-			if (!*optarg ||
-			    (size_t)snprintf(run.output, sizeof run.output, "%s", optarg) >= sizeof run.output) {
-				fputs("spoor run: --output: not a path\n", stderr);
-				return CMD_USAGE;
-			}
-			break;
-		case 'f':
-			run.force = true;
-			break;
-		case 'h':
-			print_usage(stdout);
-			return CMD_OK;
-		default:
-			if (option >= SETTING_OPTION) {
-				if (read_setting(&run.set, &setting_table[option - SETTING_OPTION],
-				                 optarg ? optarg : "on"))
-					return CMD_USAGE;
-				break;
-			}
-			print_usage(stderr);
-			return CMD_USAGE;
-		}
-	}
-	if (optind >= argc) {
-		fputs("spoor run: no command\n", stderr);
-		print_usage(stderr);
-		return CMD_USAGE;
-	}
+	memcpy(lines, own, sizeof own);
+	add_settings(lines, sizeof own / sizeof *own, targets, texts, &run.set);
+	if (!options_read(&options, argc, argv, &rv))
+		return rv;
 	run.command = argv + optind;
 	if (prepare(&run))
 		return CMD_FAILED;
 	run.start = time(NULL);
-	int rv = start(&run);
+	rv = start(&run);
 	bool traced = true;
 	if (!rv && run.folder[0])
 		traced = collect(&run) == 0;

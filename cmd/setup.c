@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <grp.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,38 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "archive/archive.h"
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "deliver/folder.h"
 #include "deliver/journal.h"
 #include "deliver/sweep.h"
 #include "policy/policy.h"
-
-static const char setup_usage[] =
-	"Usage: spoor setup [--days N] [--policy FILE]\n"
-	"Makes the folders that the policy names, with the owners and modes that they need; as root, on every node "
-	"(the archive once):\n\n"
-	"  archive          root, 0755    traces, in folders of days, and in these of users, each their own\n"
-	"  archive/.index   root:GROUP, 2770   the index, for the policy's \"admin_group\"\n"
-	"  spool            root, 0711    a folder for each step, its user's alone\n"
-	"  log              root:GROUP, 0750   what was decided for which job on this node (spoor doctor JOB)\n\n"
-	"A folder that is there already is set right; what is in it stays as it is. An archive that is another user's "
-	"stays so: that user makes its index.\n\n"
-	"  --days N         only this: the folders of today and of the N days after it in the archive, 3773, in which "
-	"users make their own. Where root\n"
-	"                   of the nodes may not write the archive (root_squash), run this daily: on the file server, "
-	"or as the archive's owner\n";
-
-static const char sweep_usage[] =
-	"Usage: spoor sweep [--all] [--settled SECONDS] [--policy FILE] [--spool DIR] [--archive DIR] [--helper FILE]\n"
-	"Delivers the traces that earlier steps on this node had to keep in the spool, because the archive was away or "
-	"full, or because\n"
-	"the node went down. A traced step that ends on the node has it done, too, every ten minutes at most; run this "
-	"hourly, as root.\n"
-	"What could not be delivered is tried again after a minute, then after longer and longer, and is given up "
-	"after days: it is in SPOOL/.given-up then.\n\n"
-	"  --all               try everything now, and what was given up\n"
-	"  --settled SECONDS   so long nothing may have been made in a folder of which nobody said that its step ended "
-	"(default: 60)\n";
 
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
@@ -137,44 +111,39 @@ static int read_policy(const char *path, struct decision *d, gid_t *group)
 	return 0;
 }
 
-static const char *default_policy(void)
-{
-	const char *policy = getenv("SPOOR_POLICY");
-	return policy && *policy ? policy : SPOOR_SYSCONFDIR "/policy.json";
-}
-
 int cmd_setup(int argc, char **argv)
 {
-	static const struct option options[] = {{"days", required_argument, NULL, 'd'},
-	                                        {"policy", required_argument, NULL, 'p'},
-	                                        {"help", no_argument, NULL, 'h'},
-	                                        {NULL, 0, NULL, 0}};
-	const char *policy = default_policy();
+	const char *policy = archive_policy();
 	char index[DECISION_PATH_SIZE + 16];
 	struct decision d;
 	struct stat st;
 	int64_t days = -1;
 	gid_t group;
+	const struct option_line lines[] = {
+		OPTION_NUMBER(
+			"days", 0, "N", &days, 0, 999,
+			"only this: the folders of today and of the N days after it in the archive, 3773, in which "
+			"users make their own. Where root of the nodes may not write the archive (root_squash), run "
+			"this daily, on the file server or as the archive's owner"),
+		OPTION_POLICY(&policy), OPTION_END};
+	const struct options options = {
+		"spoor setup",
+		"",
+		"Makes the folders that the policy names, with the owners and modes that they need. Run it as root on "
+		"every node; the archive is made once. A folder that is there already is set right, and what is in it "
+		"stays as it is. An archive that is another user's stays so: that user makes its index.",
+		"  archive          root, 0755    traces: folders of days, in them folders of users\n"
+		"  archive/.index   root:GROUP, 2770   the index, for the policy's \"admin_group\"\n"
+		"  spool            root, 0711    a folder for each step, its user's alone\n"
+		"  log              root:GROUP, 0750   what was decided for each job on this node",
+		lines,
+		0,
+		0,
+		false};
+	int status;
 
-	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-		if (option == 'p') {
-			policy = optarg;
-		} else if (option == 'd' && *optarg && strlen(optarg) < 4 &&
-		           strspn(optarg, "0123456789") == strlen(optarg)) {
-			days = strtol(optarg, NULL, 10);
-		} else if (option == 'd') {
-			fprintf(stderr, "spoor setup: --days: expected 0 to 999 days, found %s\n%s", optarg,
-			        setup_usage);
-			return CMD_USAGE;
-		} else {
-			fputs(setup_usage, option == 'h' ? stdout : stderr);
-			return option == 'h' ? CMD_OK : CMD_USAGE;
-		}
-	}
-	if (optind < argc) {
-		fprintf(stderr, "spoor setup: unexpected argument %s\n%s", argv[optind], setup_usage);
-		return CMD_USAGE;
-	}
+	if (!options_read(&options, argc, argv, &status))
+		return status;
 	if (read_policy(policy, &d, &group))
 		return CMD_FAILED;
 	umask(022);
@@ -204,42 +173,40 @@ static void tell(const char *text)
 
 int cmd_sweep(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"policy", required_argument, NULL, 'p'},  {"spool", required_argument, NULL, 's'},
-		{"archive", required_argument, NULL, 'a'}, {"helper", required_argument, NULL, 'e'},
-		{"all", no_argument, NULL, 'A'},           {"settled", required_argument, NULL, 't'},
-		{"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
-	const char *policy = default_policy();
+	const char *policy = archive_policy();
 	struct sweep s = {.helper = SPOOR_LIBEXECDIR "/spoor-helper",
 	                  .seconds = SWEEP_SECONDS,
 	                  .settled = SWEEP_SETTLED,
 	                  .tell = tell};
 	struct error error = {""};
 	struct decision d;
+	const struct option_line lines[] = {
+		OPTION_FLAG("all", 0, &s.all, "try everything now, and what was given up"),
+		OPTION_NUMBER(
+			"settled", 0, "SECONDS", &s.settled, 0, 99999999,
+			"how long nothing may have been made in a folder of which nobody said that its step ended "
+			"(default 60)"),
+		OPTION_POLICY(&policy),
+		OPTION_TEXT("spool", 0, "DIR", &s.spool, "this spool; default: that of the policy"),
+		OPTION_TEXT("archive", 0, "DIR", &s.archive, "this archive; default: that of the policy"),
+		OPTION_TEXT("helper", 0, "FILE", &s.helper, "the program that delivers; default: the installed one"),
+		OPTION_END};
+	const struct options options = {
+		"spoor sweep",
+		"",
+		"Delivers the traces that earlier steps on this node had to keep in the spool, because the archive was "
+		"away or full, or because the node went down. A traced step that ends on the node does the same, every "
+		"ten minutes at most. Run this hourly, as root. What could not be delivered is tried again after a "
+		"minute, then after longer and longer; after days it is given up, and moved to SPOOL/.given-up.",
+		NULL,
+		lines,
+		0,
+		0,
+		false};
+	int status;
 
-	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-		if (option == 'p') {
-			policy = optarg;
-		} else if (option == 's') {
-			s.spool = optarg;
-		} else if (option == 'a') {
-			s.archive = optarg;
-		} else if (option == 'e') {
-			s.helper = optarg;
-		} else if (option == 'A') {
-			s.all = true;
-		} else if (option == 't' && optarg[0] && strlen(optarg) < 9 &&
-		           strspn(optarg, "0123456789") == strlen(optarg)) {
-			s.settled = strtol(optarg, NULL, 10);
-		} else {
-			fputs(sweep_usage, option == 'h' ? stdout : stderr);
-			return option == 'h' ? CMD_OK : CMD_USAGE;
-		}
-	}
-	if (optind < argc) {
-		fprintf(stderr, "spoor sweep: unexpected argument %s\n%s", argv[optind], sweep_usage);
-		return CMD_USAGE;
-	}
+	if (!options_read(&options, argc, argv, &status))
+		return status;
 	if (read_policy(policy, &d, &s.group))
 		return CMD_FAILED;
 	s.limits = (struct limits){d.set.deliver_memory, (unsigned)d.set.deliver_cpu};

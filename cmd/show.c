@@ -3,7 +3,6 @@
  */
 #include "cmd/show.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,28 +10,14 @@
 
 #include "cmd/balance.h"
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "cmd/columns.h"
 #include "cmd/counters.h"
 #include "cmd/open.h"
 #include "cmd/path.h"
 #include "cmd/print.h"
-#include "trace/base/number.h"
 #include "trace/model/stream.h"
 #include "trace/read/volume.h"
-
-static const char usage[] =
-	"Usage: spoor show FILE|JOB [--sites] [--loops [--rank R [--thread T]]] [--matrix] [--last] [--at TIME]\n"
-	"                  [--json] [--archive DIR]\n"
-	"Without a view: the job's metadata, and calls and time by function.\n\n"
-	"      --sites        every call site with its call path\n"
-	"      --loops        the program's skeleton as seen by one rank: loops with trip counts, calls\n"
-	"      --matrix       messages and bytes from rank to rank\n"
-	"      --last         where every rank was when it ended\n"
-	"      --at TIME      where every rank was at a time (12.5s, 300ms) from MPI_Init on, with mean times\n"
-	"  -r, --rank R       the rank of --loops (default 0)\n"
-	"      --thread T     its thread (default 0); \"R.T\" is thread T of rank R everywhere\n"
-	"      --json         as JSON\n"
-	"      --archive DIR  look for JOB in this archive\n";
 
 struct total {
 	const char *name;
@@ -362,75 +347,40 @@ static void name_threads(json_t *json, const struct trace *t)
 
 int cmd_show(int argc, char **argv)
 {
-	static const struct option options[] = {{"sites", no_argument, NULL, 's'},
-	                                        {"loops", no_argument, NULL, 'l'},
-	                                        {"matrix", no_argument, NULL, 'm'},
-	                                        {"last", no_argument, NULL, 'e'},
-	                                        {"at", required_argument, NULL, 't'},
-	                                        {"rank", required_argument, NULL, 'r'},
-	                                        {"thread", required_argument, NULL, 'T'},
-	                                        {"json", no_argument, NULL, 'j'},
-	                                        {"archive", required_argument, NULL, 'a'},
-	                                        {"help", no_argument, NULL, 'h'},
-	                                        {NULL, 0, NULL, 0}};
 	bool sites = false, loops = false, matrix = false, last = false, as_json = false;
 	const char *archive = NULL;
-	struct show s = {.rank = 0, .at = -1};
-	uint64_t number;
-	for (int option; (option = getopt_long(argc, argv, "r:h", options, NULL)) != -1;) {
-		switch (option) {
-		case 's':
-			sites = true;
-			break;
-		case 'l':
-			loops = true;
-			break;
-		case 'm':
-			matrix = true;
-			break;
-		case 't':
-			if (parse_time(optarg, &s.at) != 0) {
-				fprintf(stderr, "spoor show: --at: expected a time like 12.5s or 300ms, not \"%s\"\n",
-				        optarg);
-				return CMD_USAGE;
-			}
-			break;
-		case 'e':
-			last = true;
-			break;
-		case 'r':
-			if (number_parse(optarg, INT32_MAX, &number) != 0) {
-				fprintf(stderr, "spoor show: --rank: expected a rank, not \"%s\"\n", optarg);
-				return CMD_USAGE;
-			}
-			s.rank = (uint32_t)number;
-			break;
-		case 'T':
-			if (number_parse(optarg, INT32_MAX, &number) != 0) {
-				fprintf(stderr, "spoor show: --thread: expected a thread of the rank, not \"%s\"\n",
-				        optarg);
-				return CMD_USAGE;
-			}
-			s.thread = (uint32_t)number;
-			break;
-		case 'j':
-			as_json = true;
-			break;
-		case 'a':
-			archive = optarg;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return CMD_OK;
-		default:
-			fputs(usage, stderr);
-			return CMD_USAGE;
-		}
-	}
-	if (optind + 1 != argc) {
-		fputs(usage, stderr);
-		return CMD_USAGE;
-	}
+	struct show s = {.at = -1};
+	int64_t rank = 0, thread = 0;
+	const struct option_line lines[] = {
+		OPTION_FLAG("sites", 0, &sites, "every call site with its call path"),
+		OPTION_FLAG("loops", 0, &loops,
+	                    "the program's skeleton as seen by one rank: loops with trip counts, calls"),
+		OPTION_FLAG("matrix", 0, &matrix, "messages and bytes from rank to rank"),
+		OPTION_FLAG("last", 0, &last, "where every rank was when it ended"),
+		OPTION_READ("at", 0, "TIME", &s.at, options_read_time, OPTIONS_TIME,
+	                    "where every rank was at a time (12.5s, 300ms) from MPI_Init on, with mean times"),
+		OPTION_NUMBER("rank", 'r', "R", &rank, 0, INT32_MAX, "the rank of --loops (default 0)"),
+		OPTION_NUMBER("thread", 0, "T", &thread, 0, INT32_MAX,
+	                      "its thread (default 0); \"R.T\" is thread T of rank R everywhere"),
+		OPTION_FLAG("json", 0, &as_json, "as JSON"),
+		OPTION_ARCHIVE(&archive),
+		OPTION_LIMIT,
+		OPTION_END};
+	const struct options options = {"spoor show",
+	                                "FILE|JOB",
+	                                "Shows what a trace is of. Without a view: the job's metadata, and calls and "
+	                                "time by function.",
+	                                NULL,
+	                                lines,
+	                                1,
+	                                1,
+	                                false};
+	int rv;
+
+	if (!options_read(&options, argc, argv, &rv))
+		return rv;
+	s.rank = (uint32_t)rank;
+	s.thread = (uint32_t)thread;
 	struct container *c;
 	struct trace t;
 	if (open_trace(argv[optind], archive, &c, &t) != 0)
@@ -445,7 +395,6 @@ int cmd_show(int argc, char **argv)
 		json_object_set_new(json, "size", json_integer((json_int_t)container_file_size(c)));
 		json_object_set_new(json, "meta", s.meta ? json_incref(s.meta) : json_null());
 	}
-	int rv = 0;
 	if (!sites && !loops && !matrix && !last && s.at < 0)
 		rv = show_summary(&s, json);
 	if (rv == 0 && sites)

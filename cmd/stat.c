@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * stat - `spoor stat FILE|JOB`: where the bytes of a trace go
  */
-#include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -9,17 +8,11 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "cmd/columns.h"
 #include "cmd/open.h"
 #include "trace/read/bound.h"
 #include "trace/model/stream.h"
-
-static const char usage[] =
-	"Usage: spoor stat FILE|JOB [--json] [--columns] [--archive DIR]\n"
-	"Prints the size of each part of a trace, as stored and decompressed, and what it holds.\n\n"
-	"      --json         as JSON\n"
-	"      --columns      and what each column is: constant, in order, or lossy (counted) and why\n"
-	"      --archive DIR  look for JOB in this archive\n";
 
 static const struct {
 	const char *id, *what;
@@ -170,41 +163,30 @@ static int print_json(const struct container *c, const struct trace *t, bool col
 
 int cmd_stat(int argc, char **argv)
 {
-	static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-	                                        {"columns", no_argument, NULL, 'c'},
-	                                        {"archive", required_argument, NULL, 'a'},
-	                                        {"help", no_argument, NULL, 'h'},
-	                                        {NULL, 0, NULL, 0}};
-	bool json = false, columns = false;
 	const char *archive = NULL;
-	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-		switch (option) {
-		case 'j':
-			json = true;
-			break;
-		case 'c':
-			columns = true;
-			break;
-		case 'a':
-			archive = optarg;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return CMD_OK;
-		default:
-			fputs(usage, stderr);
-			return CMD_USAGE;
-		}
-	}
-	if (optind + 1 != argc) {
-		fputs(usage, stderr);
-		return CMD_USAGE;
-	}
+	bool json = false, columns = false;
+	const struct option_line lines[] = {
+		OPTION_FLAG("json", 0, &json, "as JSON"),
+		OPTION_FLAG("columns", 0, &columns,
+	                    "with what each column is: constant, in order, or lossy (counted), and why"),
+		OPTION_ARCHIVE(&archive), OPTION_LIMIT, OPTION_END};
+	const struct options options = {"spoor stat",
+	                                "FILE|JOB",
+	                                "Prints the size of each part of a trace, as stored and decompressed, and what "
+	                                "it holds.",
+	                                NULL,
+	                                lines,
+	                                1,
+	                                1,
+	                                false};
+	int rv;
+
+	if (!options_read(&options, argc, argv, &rv))
+		return rv;
 	struct container *c;
 	struct trace t;
 	if (open_trace(argv[optind], archive, &c, &t) != 0)
 		return CMD_FAILED;
-	int rv = 0;
 	if (json)
 		rv = print_json(c, &t, columns);
 	else

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * verify - `spoor verify FILE...`: structure, checksums, and that every event of every rank decodes
  */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "cmd/open.h"
 #include "trace/model/stream.h"
 #include "trace/read/walk.h"
-
-static const char usage[] = "Usage: spoor verify FILE|JOB... [--quick] [--archive DIR]\n"
-			    "Checks structure and checksums, and decodes every event of every rank: up to a limit that "
-			    "--limit raises (see spoor(1)).\n"
-			    "Prints one line a trace; the exit status is 1 if one is not good.\n\n"
-			    "      --quick        structure and checksums only\n"
-			    "      --archive DIR  look for JOB in this archive\n";
 
 static int verify_rank(const char *name, const struct trace *t, uint32_t rank, uint64_t *events, bool *unordered)
 {
@@ -65,33 +58,23 @@ static int verify(const char *name, const char *archive, bool quick)
 
 int cmd_verify(int argc, char **argv)
 {
-	static const struct option options[] = {{"quick", no_argument, NULL, 'q'},
-	                                        {"archive", required_argument, NULL, 'a'},
-	                                        {"help", no_argument, NULL, 'h'},
-	                                        {NULL, 0, NULL, 0}};
-	bool quick = false;
 	const char *archive = NULL;
-	for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-		switch (option) {
-		case 'q':
-			quick = true;
-			break;
-		case 'a':
-			archive = optarg;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return CMD_OK;
-		default:
-			fputs(usage, stderr);
-			return CMD_USAGE;
-		}
-	}
-	if (optind == argc) {
-		fputs(usage, stderr);
-		return CMD_USAGE;
-	}
-	int rv = CMD_OK;
+	bool quick = false;
+	const struct option_line lines[] = {OPTION_FLAG("quick", 0, &quick, "check structure and checksums only"),
+	                                    OPTION_ARCHIVE(&archive), OPTION_LIMIT, OPTION_END};
+	const struct options options = {"spoor verify",
+	                                "FILE|JOB...",
+	                                "Checks structure and checksums, and decodes every event of every rank. "
+	                                "Prints a line for each trace. The exit status is 1 if one is damaged.",
+	                                NULL,
+	                                lines,
+	                                1,
+	                                -1,
+	                                false};
+	int rv;
+
+	if (!options_read(&options, argc, argv, &rv))
+		return rv;
 	if (open_ahead(argv + optind, argc - optind, archive) != 0)
 		return CMD_FAILED;
 	for (; optind < argc; optind++)

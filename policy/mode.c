@@ -5,8 +5,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "trace/base/number.h"
 
 int mode_parse(struct mode *mode, const char *text)
 {
@@ -17,11 +18,10 @@ int mode_parse(struct mode *mode, const char *text)
 	} else if (!strcmp(text, "lossy")) {
 		m = (struct mode){MODE_LOSSY, MODE_THRESHOLD};
 	} else if (!strncmp(text, "lossy:", 6)) {
-		const char *digits = text + 6;
-		size_t n = strspn(digits, "0123456789");
-		if (n == 0 || n > 10 || digits[n] || strtoull(digits, NULL, 10) > UINT32_MAX)
+		uint64_t threshold;
+		if (number_parse(text + 6, UINT32_MAX, &threshold) != 0)
 			return -1;
-		m = (struct mode){MODE_LOSSY, (uint32_t)strtoull(digits, NULL, 10)};
+		m = (struct mode){MODE_LOSSY, (uint32_t)threshold};
 	} else if (strcmp(text, "off")) {
 		return -1;
 	}

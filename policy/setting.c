@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "policy/counter.h"
+#include "trace/base/number.h"
 
 enum reach { SITE, TRACER };
 
@@ -52,42 +53,6 @@ void settings_default(struct settings *all)
 
 /* --- values as text --- */
 
-/* Decimal digits, and what follows them. Not strtoull, which takes signs and blanks. */
-static int read_digits(const char *text, uint64_t *value, const char **rest)
-{
-	uint64_t v = 0;
-	const char *p = text;
-
-	for (; *p >= '0' && *p <= '9'; p++) {
-		uint64_t digit = (uint64_t)(*p - '0');
-		if (v > (UINT64_MAX - digit) / 10)
-			return -1;
-		v = 10 * v + digit;
-	}
-	*value = v;
-	*rest = p;
-	return p > text ? 0 : -1;
-}
-
-static int read_bytes(const char *text, uint64_t *value)
-{
-	static const char *const units[] = {"", "KiB", "MiB", "GiB"};
-	const char *unit;
-
-	if (read_digits(text, value, &unit))
-		return -1;
-	unit += *unit == ' ' && unit[1];
-	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-		if (!strcmp(unit, units[i])) {
-			if (*value > UINT64_MAX >> 10 * i)
-				return -1;
-			*value <<= 10 * i;
-			return 0;
-		}
-	}
-	return -1;
-}
-
 static int read_choice(const struct setting *s, const char *text, uint64_t *value)
 {
 	size_t n = strlen(text);
@@ -108,16 +73,16 @@ static int read_choice(const struct setting *s, const char *text, uint64_t *valu
  * */
 static int read_fraction(const char *text, uint64_t *millionths)
 {
-	uint64_t whole, v = 0;
-	const char *p;
+	uint64_t v = 0;
+	const char *p = text + 2;
 
-	if (read_digits(text, &whole, &p) || whole > 0 || *p++ != '.' || !*p)
+	if (strncmp(text, "0.", 2) != 0 || !*p)
 		return -1;
 	for (int i = 0; *p >= '0' && *p <= '9'; p++, i++)
 		v = i < 6 ? 10 * v + (uint64_t)(*p - '0') : v;
 	if (*p)
 		return -1;
-	for (size_t digits = strlen(strchr(text, '.') + 1); digits < 6; digits++)
+	for (size_t digits = strlen(text + 2); digits < 6; digits++)
 		v *= 10;
 	*millionths = v;
 	return 0;
@@ -182,15 +147,14 @@ static int read_names(const struct setting *s, const char *text)
 int setting_parse(const struct setting *s, struct settings *all, const char *text)
 {
 	uint64_t value = 0;
-	const char *rest = "";
 	int rv = -1;
 
 	switch (s->kind) {
 	case SETTING_COUNT:
-		rv = read_digits(text, &value, &rest);
+		rv = number_parse(text, s->most, &value) || value < s->least ? -1 : 0;
 		break;
 	case SETTING_BYTES:
-		rv = read_bytes(text, &value);
+		rv = number_parse_bytes(text, s->most, &value) || value < s->least ? -1 : 0;
 		break;
 	case SETTING_CHOICE:
 		rv = read_choice(s, text, &value);
@@ -205,11 +169,9 @@ int setting_parse(const struct setting *s, struct settings *all, const char *tex
 		strcpy((char *)all + s->offset, text);
 		return 0;
 	}
-	if (rv || *rest ||
-	    ((s->kind == SETTING_COUNT || s->kind == SETTING_BYTES) && (value < s->least || value > s->most)))
-		return -1;
-	setting_put_number(s, all, value);
-	return 0;
+	if (rv == 0)
+		setting_put_number(s, all, value);
+	return rv;
 }
 
 char *setting_format(const struct setting *s, const struct settings *all, char out[SETTING_TEXT_SIZE])

@@ -3,7 +3,6 @@
  */
 #include <errno.h>
 #include <ftw.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -16,24 +15,13 @@
 #include "archive/codec_zstd.h"
 #include "replay/compute.h"
 #include "replay/draw.h"
+#include "replay/options.h"
 #include "replay/plan.h"
 #include "replay/scout.h"
 #include "replay/team.h"
 #include "trace/file/container.h"
 #include "trace/base/index.h"
 #include "trace/model/stream.h"
-
-static const char usage[] =
-	"Usage: mpirun -n RANKS spoor-replay [OPTION...] FILE\n"
-	"Replays a trace: every recorded call, with the recorded sizes and outcomes. `spoor replay FILE` starts it.\n\n"
-	"  --compute sleep|spin|none   how to pass the time between calls (default sleep)\n"
-	"  --scale FACTOR              this times as long (default 1)\n"
-	"  --seed N                    draws times with this seed (default 1)\n"
-	"  --scratch DIR               folder for the application's files (default: one below TMPDIR, removed at the "
-	"end)\n"
-	"  --partial                   replay a trace that is no whole run, up to its end\n"
-	"  --plan                      only say whether it can be replayed\n"
-	"  -v, --verbose               say how long it took\n";
 
 struct replay {
 	const char *file;
@@ -577,78 +565,43 @@ static int plan_threads(struct replay *r)
 
 /* ---- the command line ---- */
 
-static int wrong(const char *option, const char *value, const char *expected)
+static int parse_replay(struct replay *r, int argc, char **argv, int *status)
 {
-	fprintf(stderr, "spoor-replay: %s %s: expected %s\n", option, value, expected);
-	return -1;
-}
+	struct replay_options o = REPLAY_OPTIONS_DEFAULT;
+	const struct option_line lines[] = {REPLAY_OPTION_LINES(&o),
+	                                    OPTION_FLAG("plan", 0, &r->plan, "only say whether it can be replayed"),
+	                                    OPTION_END};
+	const struct options options = {"spoor-replay",
+	                                "FILE",
+	                                "Replays a trace as one of the ranks of an MPI program: every recorded call, "
+	                                "with the recorded sizes and "
+	                                "outcomes. `spoor replay FILE` starts it.",
+	                                NULL,
+	                                lines,
+	                                1,
+	                                1,
+	                                false};
 
-static int parse(struct replay *r, int argc, char **argv)
-{
-	static const struct option options[] = {{"compute", required_argument, NULL, 'c'},
-	                                        {"scale", required_argument, NULL, 's'},
-	                                        {"seed", required_argument, NULL, 'e'},
-	                                        {"scratch", required_argument, NULL, 'd'},
-	                                        {"partial", no_argument, NULL, 'p'},
-	                                        {"verbose", no_argument, NULL, 'v'},
-	                                        {"plan", no_argument, NULL, 'P'},
-	                                        {"help", no_argument, NULL, 'h'},
-	                                        {NULL, 0, NULL, 0}};
-	char *end;
-
-	for (int option; (option = getopt_long(argc, argv, "vh", options, NULL)) != -1;) {
-		switch (option) {
-		case 'c':
-			r->compute = strcmp(optarg, "spin") == 0   ? COMPUTE_SPIN
-			             : strcmp(optarg, "none") == 0 ? COMPUTE_NONE
-			                                           : COMPUTE_SLEEP;
-			if (r->compute == COMPUTE_SLEEP && strcmp(optarg, "sleep") != 0)
-				return wrong("--compute", optarg, "sleep, spin or none");
-			break;
-		case 's':
-			r->scale = strtod(optarg, &end);
-			if (end == optarg || *end || !(r->scale >= 0 && r->scale <= 1e9))
-				return wrong("--scale", optarg, "a factor, such as 0.5");
-			break;
-		case 'e':
-			r->seed = strtoull(optarg, &end, 10);
-			if (end == optarg || *end || *optarg == '-')
-				return wrong("--seed", optarg, "a number");
-			break;
-		case 'd':
-			r->scratch = optarg;
-			break;
-		case 'p':
-			r->partial = true;
-			break;
-		case 'P':
-			r->plan = true;
-			break;
-		case 'v':
-			r->verbose = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			exit(0);
-		default:
-			fputs(usage, stderr);
-			return -1;
-		}
-	}
-	if (optind + 1 != argc) {
-		fputs(usage, stderr);
+	if (!options_read(&options, argc, argv, status))
 		return -1;
-	}
+	while (o.compute && strcmp(o.compute, REPLAY_COMPUTE_WORDS[r->compute]) != 0)
+		r->compute++;
+	r->scale = o.scale;
+	r->seed = (uint64_t)o.seed;
+	r->scratch = o.scratch;
+	r->partial = o.partial;
+	r->verbose = o.verbose;
 	r->file = argv[optind];
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	static struct replay r = {.scale = 1, .seed = 1};
+	static struct replay r;
+	int status;
 
-	if (parse(&r, argc, argv) != 0)
-		return 2;
+	if (parse_replay(&r, argc, argv, &status) != 0)
+		return status;
 	if (load(&r) != 0)
 		return 2;
 	int rv = r.plan ? plan_threads(&r) : run(&r);

@@ -11,6 +11,7 @@
 
 #include "policy/escape.h"
 #include "policy/mode.h"
+#include "trace/base/number.h"
 
 static const char *const mode_names[] = {
 	[HANDOFF_OFF] = "off", [HANDOFF_LOSSLESS] = "lossless", [HANDOFF_LOSSY] = "lossy"};
@@ -45,25 +46,6 @@ int handoff_encode(const struct handoff *h, char *out, size_t size)
 		one += length + (one[length] == '\n');
 	}
 	return n < 0 || (size_t)n >= size ? -1 : n;
-}
-
-/* A decimal number that fits limit; -1 otherwise. Not strtoull: it takes signs and blanks. */
-static int read_number(uint64_t *out, const char *text, uint64_t limit)
-{
-	uint64_t v = 0;
-
-	if (!*text)
-		return -1;
-	for (; *text; text++) {
-		if (*text < '0' || *text > '9')
-			return -1;
-		uint64_t digit = (uint64_t)(*text - '0');
-		if (v > (limit - digit) / 10)
-			return -1;
-		v = 10 * v + digit;
-	}
-	*out = v;
-	return 0;
 }
 
 static int read_mode(enum handoff_mode *mode, const char *text)
@@ -102,7 +84,7 @@ static void take_threshold(struct handoff *h, const char *value)
 {
 	char instead[32];
 
-	if (!read_number(&h->threshold, value, UINT64_MAX))
+	if (!number_parse(value, UINT64_MAX, &h->threshold))
 		return;
 	h->threshold = MODE_THRESHOLD;
 	snprintf(instead, sizeof instead, "%d", MODE_THRESHOLD);
@@ -216,8 +198,8 @@ static bool ask(void *context, const char *key, size_t key_size, const char *val
 	} else if (IS(key, key_size, "ranks")) {
 		size_t n = strcspn(value, "-");
 		snprintf(number, sizeof number, "%.*s", (int)(n < 30 ? n : 30), value);
-		q->is_ranks = value[n] && !read_number(&least, number, UINT64_MAX) &&
-		              !read_number(&most, value + n + 1, UINT64_MAX) && q->ranks >= least && q->ranks <= most;
+		q->is_ranks = value[n] && !number_parse(number, UINT64_MAX, &least) &&
+		              !number_parse(value + n + 1, UINT64_MAX, &most) && q->ranks >= least && q->ranks <= most;
 	}
 	return true;
 }

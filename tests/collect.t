@@ -29,7 +29,7 @@ is 'a full disk is a failure' "$(spoor --help 2>/dev/null >/dev/full; echo $?)" 
 
 # spoor run.
 is 'run: nothing to run' "$(spoor run 2>/dev/null; echo $?)" 2
-is 'run: a mode that is none' "$(spoor run --mode on true 2>&1)" 'spoor run: --mode on: expected off, lossless, lossy or lossy:N'
+is 'run: a mode that is none' "$(spoor run --mode on true 2>&1)" 'spoor run: --mode: expected off, lossless, lossy or lossy:N, found "on"; see `spoor run --help`'
 is 'run: no such command' "$(spoor run ./nothing 2>/dev/null; echo $?)" 127
 is 'run: may not execute' "$(: >file; spoor run ./file 2>/dev/null; echo $?)" 126
 is 'run: one process' "$(spoor run -o one.spoor -- "$ending" exit 2>&1; echo $?)" "1 ranks, sum 0, ending: exit

@@ -30,15 +30,16 @@ def plain(text):
     return re.sub(r"\\f[BRI]|\\&", "", text).replace("\\-", "-").replace("\\(aq", "'").replace("\\e", "\\")
 
 
+OPTION = re.compile(r"^ {2,6}(?:-\w, )?(--[a-z][a-z0-9_-]+)", re.MULTILINE)
 commands = re.findall(r"^  ([a-z]+) +\S", run(SPOOR, "--help").stdout, re.MULTILINE)
 tap.ok(len(commands) > 10, "commands")
 pages = ["spoor.1", *(f"spoor-{name}.1" for name in commands), "spoor-policy.5", "spoor-trace.5", "spoor-slurm.8", "libspoor.3"]
 for name in commands:
     text = plain(page(f"spoor-{name}.1"))
     usage = run(SPOOR, name, "--help").stdout
-    options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", usage))
+    options = set(OPTION.findall(usage))
     tap.ok(text, f"spoor-{name}(1) is there (doc/Makemodule.am, spoor_commands)")
-    tap.equal(sorted(options - set(re.findall(r"--[a-z][a-z-]+", text))), [], f"spoor-{name}(1) has every option of --help")
+    tap.equal(sorted(options - set(re.findall(r"--[a-z][a-z0-9_-]+", text))), [], f"spoor-{name}(1) has every option of --help")
     synopsis = usage.splitlines()[0].replace("Usage: ", "")
     tap.ok(synopsis in text, f"spoor-{name}(1): the synopsis", synopsis)
 for name in pages:
@@ -59,10 +60,31 @@ tap.equal(sorted(set(complete("")) - {"--help", "--version"}), sorted(commands),
 tap.equal(complete("li"), ["list"], "completion: the beginning of a command")
 for name in commands:
     usage = run(SPOOR, name, "--help").stdout
-    wanted = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", usage))
+    wanted = set(OPTION.findall(usage))
     tap.ok(wanted <= set(complete(name, "--")), f"completion: options of {name}", wanted - set(complete(name, "--")))
 tap.equal(complete("list", "--st"), ["--state"], "completion: the beginning of an option")
 tap.equal(complete("list", "--state", "F"), ["FAILED"], "completion: a choice")
 tap.equal(complete("list", "--sort", ""), "start job user ranks nodes size elapsed exe".split(), "completion: keys to sort by")
 tap.equal(complete("policy", "e"), ["explain"], "completion: policy explain")
+tap.equal(complete("replay", "--compute", "s"), ["sleep", "spin"], "completion: the words of another command")
+tap.equal(complete("aggregate", "--by", "no"), ["node"], "completion: what to add up by")
+
+# What is wrong is said in one way: what, where, what was expected, and what to do.
+for arguments, text in (
+    (("show", "--rank", "-1", "x"), 'spoor show: --rank: expected a number from 0 to 2147483647, found "-1"; see `spoor show --help`'),
+    (("prune", "--quota", "5X"), 'spoor prune: --quota: expected a size from 1 to 9223372036854775807 bytes, such as 1000, 8MiB or 500G, found "5X"; see `spoor prune --help`'),
+    (("list", "--state", "gone"), 'spoor list: --state: expected COMPLETED, FAILED or KILLED, found "gone"; see `spoor list --help`'),
+    (("export", "--flops", "0", "x"), 'spoor export: --flops: expected a number from 1 to 1e+18, found "0"; see `spoor export --help`'),
+    (("list", "--elapsed", "-"), 'spoor list: --elapsed: expected a range of times such as 1h-, found "-"; see `spoor list --help`'),
+    (("dump", "--rnak", "1"), "spoor dump: unknown option --rnak (nearest: --rank); see `spoor dump --help`"),
+    (("dump", "-x"), "spoor dump: unknown option -x; see `spoor dump --help`"),
+    (("dump", "--rank"), "spoor dump: --rank: expected R; see `spoor dump --help`"),
+    (("stat", "--json=yes", "x"), "spoor stat: --json: has no argument; see `spoor stat --help`"),
+    (("verify",), "spoor verify: expected FILE|JOB...; see `spoor verify --help`"),
+    (("diff", "a", "b", "c"), "spoor diff: unexpected argument c; see `spoor diff --help`"),
+    (("show", "--archive", "", "1"), 'spoor show: --archive: expected a text, found ""; see `spoor show --help`'),
+    (("sweep", "--settled", "99999999999999999999"), 'spoor sweep: --settled: expected a number from 0 to 99999999, found "99999999999999999999"; see `spoor sweep --help`'),
+):
+    done = run(SPOOR, *arguments)
+    tap.ok(done.returncode == 2 and done.stderr == text + "\n" and not done.stdout, "refused: " + " ".join(arguments), done.stderr)
 tap.done()

@@ -17,6 +17,7 @@
 
 #include <jansson.h>
 
+#include "cmd/options.h"
 #include "trace/model/trace.h"
 
 struct anonymiser;
@@ -30,6 +31,12 @@ void anonymiser_destroy(struct anonymiser *a);
 int anonymise_trace(struct anonymiser *a, struct trace *t, struct error *error);
 /* The metadata without names: a new object; NULL if there is no memory, or meta is NULL. */
 json_t *anonymise_meta(struct anonymiser *a, const json_t *meta);
+
+/* The line of it in a table of options. */
+#define OPTION_ANONYMISE(to)                                                                                      \
+	OPTION_TEXT("anonymise", 0, "KEY", to,                                                                    \
+	            "names, paths, users, hosts become pseudonyms; KEY: the file with the key, or env:VARIABLE"), \
+		OPTION_TEXT("anonymize", 0, "KEY", to, NULL)
 
 /* Both, as an option of a command asks for it: *meta, which may be NULL, is replaced. Returns 0, or -1 after a message
  * on stderr. */

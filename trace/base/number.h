@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * number - a whole number that somebody typed: digits and nothing else, up to a limit
+ * number - a whole number that somebody typed: digits and nothing else, up to a limit; or a size
  */
 #ifndef SPOOR_NUMBER_H
 #define SPOOR_NUMBER_H
@@ -9,5 +9,9 @@
 /* Returns 0, or -1: text is no such number, or more than max; *out is then as it was. (strtoul takes blanks and signs,
  * and wraps round.) */
 int number_parse(const char *text, uint64_t max, uint64_t *out);
+
+/* The same in bytes: a number, and KiB, MiB, GiB, TiB or PiB behind it, or K, M, G, T or P, which mean the same; a blank
+ * may be between them. */
+int number_parse_bytes(const char *text, uint64_t max, uint64_t *out);
 
 #endif
