@@ -7,15 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "archive/archive.h"
-#include "archive/harvest.h"
-#include "archive/join.h"
-#include "archive/scan.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/filter.h"
+#include "cmd/fresh_index.h"
 #include "cmd/progress.h"
 #include "cmd/team.h"
 
@@ -96,62 +92,21 @@ static bool parse_aggregate(struct aggregate_options *o, int argc, char **argv, 
 	return *status == CMD_OK;
 }
 
-/* Opens the catalog and brings it up to date. */
-static int refresh(struct catalog **c, const struct aggregate_options *o, const struct team *team, struct error *error)
-{
-	struct progress bar;
-	struct scan scan = {.wait = 2000, .progress = progress_callback, .context = &bar};
-	char folder[4096];
-	const char *archive = o->archive;
-
-	if (!archive) {
-		if (archive_default(folder, sizeof folder, error))
-			return -1;
-		archive = folder;
-	}
-	if (team->rank == 0) {
-		struct join_search joining = {.archive = archive,
-		                              .since = (int64_t)time(NULL) - JOIN_AGE,
-		                              .job = -1,
-		                              .progress = progress_callback,
-		                              .context = &bar};
-		progress_begin(&bar, "Joining parts", 0, false);
-		join_archive(&joining, NULL);
-		progress_end(&bar);
-	}
-	if (catalog_open(c, archive, archive_group(), error))
-		return -1;
-	progress_begin(&bar, "Looking at days", 0, team->rank > 0);
-	int rv = scan_archive(*c, &scan, error);
-	progress_end(&bar);
-	if (rv > 0 && team->rank == 0)
-		fputs("spoor: the index could not be brought up to date now: the newest traces may be missing\n",
-		      stderr);
-	return rv < 0 ? -1 : 0;
-}
-
 /* Rank 0 first: in an index that all have, the others find nothing more to do; one of their own each makes for himself.
  * */
 static int refresh_all(struct catalog **c, const struct aggregate_options *o, const struct team *team,
                        struct error *error)
 {
-	bool well = team->rank > 0 || refresh(c, o, team, error) == 0;
+	bool first = team->rank == 0, well = !first || fresh_index(c, o->archive, true, false, error) == 0;
 
 	if (!team_agrees(team, well))
 		return -1;
-	return team_agrees(team, team->rank == 0 || refresh(c, o, team, error) == 0) ? 0 : -1;
+	return team_agrees(team, first || fresh_index(c, o->archive, false, true, error) == 0) ? 0 : -1;
 }
 
 static int harvest_all(struct catalog *c, const struct team *team, struct error *error)
 {
-	struct progress bar;
-	struct harvest harvest = {
-		.share = team->rank, .of = team->size, .wait = 10000, .progress = progress_callback, .context = &bar};
-
-	progress_begin(&bar, "Reading traces", 0, team->rank > 0);
-	int rv = harvest_archive(c, &harvest, error);
-	progress_end(&bar);
-	return team_agrees(team, rv >= 0) ? 0 : -1;
+	return team_agrees(team, fresh_index_read(c, team->rank, team->size, team->rank > 0, error) == 0) ? 0 : -1;
 }
 
 struct taking {

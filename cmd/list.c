@@ -2,21 +2,18 @@
  * list - `spoor list`: the traces of the archive, one a line
  */
 #include <errno.h>
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "archive/archive.h"
 #include "archive/catalog.h"
-#include "archive/join.h"
-#include "archive/scan.h"
 #include "cmd/cell.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/filter.h"
-#include "cmd/progress.h"
+#include "cmd/fresh_index.h"
 
 /* --- the table --- */
 
@@ -64,41 +61,18 @@ static void tell(const char *text)
 
 static int list(const char *archive, const struct catalog_filter *filter, bool json)
 {
-	char folder[4096];
-	struct progress bar;
-	struct scan scan = {.wait = 2000, .progress = progress_callback, .context = &bar};
 	struct catalog *catalog = NULL;
 	struct error error = {""};
 	size_t unreadable = 0, damaged = 0, size = 0;
 	char *text = NULL;
-	int status = CMD_FAILED, fresh = -1;
+	int status = CMD_FAILED;
 	struct output output = {open_memstream(&text, &size), NULL};
 
-	if (!archive && archive_default(folder, sizeof folder, &error) == 0)
-		archive = folder;
-	if (archive) {
-		/* the parts of what was not joined yet; of one that cannot be joined, the parts are listed */
-		struct join_search joining = {.archive = archive,
-		                              .since = (int64_t)time(NULL) - JOIN_AGE,
-		                              .job = -1,
-		                              .progress = progress_callback,
-		                              .context = &bar};
-		progress_begin(&bar, "Joining parts", 0, false);
-		join_archive(&joining, NULL);
-		progress_end(&bar);
-	}
 	if (!output.file)
 		error_set(&error, "out of memory");
-	if (!output.file || !archive || catalog_open(&catalog, archive, archive_group(), &error))
+	if (!output.file || fresh_index(&catalog, archive, true, false, &error) ||
+	    catalog_lock(catalog, CATALOG_SHARE, 10000, &error))
 		goto done;
-	progress_begin(&bar, "Looking at days", 0, false);
-	fresh = scan_archive(catalog, &scan, &error);
-	progress_end(&bar);
-	if (fresh < 0 || catalog_lock(catalog, CATALOG_SHARE, 10000, &error))
-		goto done;
-	if (fresh > 0)
-		fputs("spoor: the index could not be brought up to date now: the newest traces may be missing\n",
-		      stderr);
 	if (!json)
 		fprintf(output.file, ROW, "JOB", "USER", "STATE", "START", "ELAPSED", "RANKS", "NODES", "SIZE",
 		        "EXECUTABLE");

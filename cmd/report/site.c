@@ -7,11 +7,7 @@
 #include <time.h>
 
 #include "archive/aggregate.h"
-#include "archive/archive.h"
-#include "archive/harvest.h"
-#include "archive/join.h"
-#include "archive/scan.h"
-#include "cmd/progress.h"
+#include "cmd/fresh_index.h"
 #include "cmd/report/html.h"
 #include "cmd/report/site.h"
 
@@ -356,34 +352,12 @@ static int page(struct site *s)
 	return rv;
 }
 
-static int refresh(struct catalog **c, const char *archive, struct error *error)
-{
-	struct progress bar;
-	struct scan scan = {.wait = 2000, .progress = progress_callback, .context = &bar};
-	struct harvest harvest = {.wait = 10000, .progress = progress_callback, .context = &bar};
-	char folder[4096];
-	if (!archive) {
-		if (archive_default(folder, sizeof folder, error) != 0)
-			return -1;
-		archive = folder;
-	}
-	if (catalog_open(c, archive, archive_group(), error) != 0)
-		return -1;
-	progress_begin(&bar, "Looking at days", 0, false);
-	int rv = scan_archive(*c, &scan, error);
-	progress_end(&bar);
-	if (rv < 0)
-		return -1;
-	progress_begin(&bar, "Reading traces", 0, false);
-	rv = harvest_archive(*c, &harvest, error);
-	progress_end(&bar);
-	return rv < 0 ? -1 : 0;
-}
-
 int report_site(FILE *out, const char *archive, const struct catalog_filter *filter, struct error *error)
 {
 	struct site s = {.out = out, .filter = filter, .error = error};
-	int rv = refresh(&s.catalog, archive, error);
+	int rv = fresh_index(&s.catalog, archive, false, false, error);
+	if (rv == 0)
+		rv = fresh_index_read(s.catalog, 0, 1, false, error);
 	if (rv == 0)
 		rv = catalog_lock(s.catalog, CATALOG_SHARE, 10000, error);
 	if (rv == 0) {
