@@ -16,7 +16,7 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/totals.h"
-#include "replay/options.h"
+#include "cmd/replay_options.h"
 #include "trace/file/container.h"
 
 struct replay {

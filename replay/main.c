@@ -15,7 +15,7 @@
 #include "archive/codec_zstd.h"
 #include "replay/compute.h"
 #include "replay/draw.h"
-#include "replay/options.h"
+#include "cmd/replay_options.h"
 #include "replay/plan.h"
 #include "replay/scout.h"
 #include "replay/team.h"

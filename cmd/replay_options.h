@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * options - what `spoor replay` passes on to spoor-replay: both have these lines in their tables of options
+ * replay_options - what `spoor replay` passes on to spoor-replay: both have these lines in their tables of options
  */
 #ifndef SPOOR_REPLAY_OPTIONS_H
 #define SPOOR_REPLAY_OPTIONS_H
