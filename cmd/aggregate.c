@@ -114,7 +114,7 @@ struct taking {
 	struct error *error;
 };
 
-static int take(void *context, const uint8_t *bytes, size_t size)
+static int merge_share(void *context, const uint8_t *bytes, size_t size)
 {
 	struct taking *t = context;
 	struct aggregate *theirs;
@@ -129,8 +129,8 @@ static int take(void *context, const uint8_t *bytes, size_t size)
 }
 
 /* The sums of all tasks, in rank 0. */
-static int add_up(struct aggregate **a, struct catalog *c, const struct aggregate_options *o, const struct team *team,
-                  struct error *error)
+static int aggregate_all(struct aggregate **a, struct catalog *c, const struct aggregate_options *o,
+                         const struct team *team, struct error *error)
 {
 	struct progress bar;
 	struct aggregate_share share = {
@@ -150,12 +150,12 @@ static int add_up(struct aggregate **a, struct catalog *c, const struct aggregat
 	taking.sum = *a;
 	if (!team_agrees(team, well))
 		return -1;
-	int rv = team->gather ? team->gather(bytes, size, take, &taking) : 0;
+	int rv = team->gather ? team->gather(bytes, size, merge_share, &taking) : 0;
 	free(bytes);
 	return rv;
 }
 
-static int by_text(const void *a, const void *b)
+static int compare_skipped(const void *a, const void *b)
 {
 	return strcmp(json_string_value(*(json_t *const *)a), json_string_value(*(json_t *const *)b));
 }
@@ -173,7 +173,7 @@ static int sort_skipped(struct aggregate *a)
 	}
 	for (size_t i = 0; i < n; i++)
 		texts[i] = json_array_get(a->skipped, i);
-	qsort(texts, n, sizeof *texts, by_text);
+	qsort(texts, n, sizeof *texts, compare_skipped);
 	for (size_t i = 0; i < n; i++)
 		json_array_append(sorted, texts[i]);
 	free(texts);
@@ -201,7 +201,7 @@ static int tell_skipped(const struct aggregate *a)
 	return n ? CMD_FAILED : CMD_OK;
 }
 
-static int print(struct aggregate *a, const struct aggregate_options *o, const char *archive)
+static int print_aggregate(struct aggregate *a, const struct aggregate_options *o, const char *archive)
 {
 	bool programs = o->json || o->csv;
 	struct aggregate_output output = {archive, o->sort,
@@ -235,9 +235,9 @@ int aggregate_run(int argc, char **argv, const struct team *team)
 	opterr = team->rank == 0; /* one of them says what is wrong with the arguments */
 	if (!parse_aggregate(&o, argc, argv, &status))
 		return status;
-	if (refresh_all(&c, &o, team, &error) || harvest_all(c, team, &error) || add_up(&a, c, &o, team, &error))
+	if (refresh_all(&c, &o, team, &error) || harvest_all(c, team, &error) || aggregate_all(&a, c, &o, team, &error))
 		status = CMD_FAILED;
-	else if (team->rank == 0 && print(a, &o, c->archive))
+	else if (team->rank == 0 && print_aggregate(a, &o, c->archive))
 		error_set(&error, "out of memory");
 	else if (team->rank == 0)
 		status = tell_skipped(a);

@@ -11,7 +11,7 @@
 #include "cmd/team.h"
 
 /* The program that knows an MPI library. */
-static const char *program(void)
+static const char *aggregate_program(void)
 {
 	const char *own = getenv("SPOOR_AGGREGATE");
 	return own && *own ? own : SPOOR_LIBEXECDIR "/spoor-aggregate";
@@ -23,10 +23,10 @@ int cmd_aggregate(int argc, char **argv)
 	unsigned rank, size = team_expected(&rank);
 
 	if (size > 1) {
-		execv(program(), argv);
+		execv(aggregate_program(), argv);
 		if (rank > 0)
 			return CMD_OK;
-		fprintf(stderr, "spoor aggregate: %s: %s; the first task does the work of all\n", program(),
+		fprintf(stderr, "spoor aggregate: %s: %s; the first task does the work of all\n", aggregate_program(),
 		        strerror(errno));
 	}
 	return aggregate_run(argc, argv, &alone);

@@ -66,7 +66,7 @@ static struct kinds kinds_of(const struct trace_column *c)
 	return k;
 }
 
-static void name_of(const struct trace *t, const struct trace_site *s, uint32_t column, char out[80])
+static void column_name_of(const struct trace *t, const struct trace_site *s, uint32_t column, char out[80])
 {
 	const struct schema *schema = trace_schema(t, s);
 	bool successor = column >= schema->count;
@@ -117,7 +117,7 @@ void columns_print(const struct trace *t, const struct trace_site *s)
 {
 	for (uint32_t k = 0; k < s->column_count; k++) {
 		char name[80];
-		name_of(t, s, k, name);
+		column_name_of(t, s, k, name);
 		printf("  %-24s ", name);
 		print_one(t, &s->columns[k]);
 		putchar('\n');
@@ -139,7 +139,7 @@ void columns_print_short(const struct trace *t, const struct trace_site *s)
 		char why[WHY_SIZE], name[80];
 		if (!k.lossy)
 			continue;
-		name_of(t, s, i, name);
+		column_name_of(t, s, i, name);
 		printf("%s%s (%s, %s)", n++ ? ", " : "", name, counted_how(t, k.lossy),
 		       trace_why_text(k.lossy->why, why));
 	}
@@ -152,7 +152,7 @@ json_t *columns_json(const struct trace *t, const struct trace_site *s)
 	for (uint32_t i = 0; i < s->column_count; i++) {
 		struct kinds k = kinds_of(&s->columns[i]);
 		char why[WHY_SIZE], name[80];
-		name_of(t, s, i, name);
+		column_name_of(t, s, i, name);
 		json_t *column =
 			json_pack("{s:s, s:s, s:I, s:I}", "name", name, "kind",
 		                  k.lossy      ? "lossy"

@@ -40,7 +40,7 @@ struct compare {
 	struct index index;
 };
 
-static const struct pool_item *constant(const struct trace *t, int64_t v)
+static const struct pool_item *constant_text(const struct trace *t, int64_t v)
 {
 	return &t->strings.items[(uint64_t)v - (uint64_t)VALUE_CONSTANT];
 }
@@ -96,7 +96,8 @@ static bool same_scalar(struct compare *c, char kind, bool made, int64_t a, int6
 	if (c->needs && strchr("ctgownemkfqra", kind) && !value_is_constant(a) && !value_is_constant(b))
 		return same_object(c, kind, a, b, made);
 	if (value_is_constant(a) || value_is_constant(b))
-		return value_is_constant(a) && value_is_constant(b) && same_bytes(constant(c->a, a), constant(c->b, b));
+		return value_is_constant(a) && value_is_constant(b) &&
+		       same_bytes(constant_text(c->a, a), constant_text(c->b, b));
 	return kind == 's' ? same_bytes(&c->a->strings.items[a], &c->b->strings.items[b]) : a == b;
 }
 

@@ -10,13 +10,13 @@
 #include "trace/model/stream.h"
 #include "trace/file/timing.h"
 
-static const char *text_of(const struct trace *t, uint32_t string)
+static const char *counter_text(const struct trace *t, uint32_t string)
 {
 	return (const char *)t->strings.items[string].bytes;
 }
 
 /* For terminals: names come from a file. */
-static void print_text(FILE *out, const char *text)
+static void print_counter_text(FILE *out, const char *text)
 {
 	for (; *text; text++)
 		putc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, out);
@@ -27,11 +27,11 @@ void counters_print(FILE *out, const struct trace *t)
 	for (uint32_t i = 0; i < t->counter_count; i++) {
 		const struct trace_counter *c = &t->counters[i];
 		fprintf(out, "%-12s ", i == 0 ? "Counters" : "");
-		print_text(out, text_of(t, c->name));
+		print_counter_text(out, counter_text(t, c->name));
 		if (c->missing) {
 			fprintf(out, ": not, or not all the time, in %" PRIu64 " of %" PRIu64 " ranks: ", c->missing,
 			        c->ranks + c->missing);
-			print_text(out, text_of(t, c->reason));
+			print_counter_text(out, counter_text(t, c->reason));
 		}
 		putc('\n', out);
 	}
@@ -64,10 +64,10 @@ void counters_json(const struct trace *t, json_t *json)
 	json_t *counters = json_array(), *ranks = json_array();
 	for (uint32_t i = 0; i < t->counter_count; i++) {
 		const struct trace_counter *c = &t->counters[i];
-		json_t *one = json_pack("{s:s, s:I, s:I}", "name", text_of(t, c->name), "ranks", (json_int_t)c->ranks,
-		                        "ranks_missing", (json_int_t)c->missing);
+		json_t *one = json_pack("{s:s, s:I, s:I}", "name", counter_text(t, c->name), "ranks",
+		                        (json_int_t)c->ranks, "ranks_missing", (json_int_t)c->missing);
 		if (one && c->reason)
-			json_object_set_new(one, "reason", json_string(text_of(t, c->reason)));
+			json_object_set_new(one, "reason", json_string(counter_text(t, c->reason)));
 		if (one)
 			json_array_append_new(counters, one);
 	}
@@ -87,13 +87,13 @@ void counters_json(const struct trace *t, json_t *json)
 }
 
 /* Of two counters, by name: so many of the one for one of the other; 0: they are not both there. */
-static double ratio(const struct trace *t, const struct trace_time *counts, const char *over, const char *under)
+static double counter_ratio(const struct trace *t, const struct trace_time *counts, const char *over, const char *under)
 {
 	uint64_t a = 0, b = 0;
 	for (uint32_t i = 0; i < t->counter_count; i++) {
-		if (!strcmp(text_of(t, t->counters[i].name), over))
+		if (!strcmp(counter_text(t, t->counters[i].name), over))
 			a = counts[i].sum;
-		if (!strcmp(text_of(t, t->counters[i].name), under))
+		if (!strcmp(counter_text(t, t->counters[i].name), under))
 			b = counts[i].sum;
 	}
 	return a && b ? (double)a / (double)b : 0;
@@ -101,8 +101,8 @@ static double ratio(const struct trace *t, const struct trace_time *counts, cons
 
 static double instructions_per_cycle(const struct trace *t, const struct trace_time *counts)
 {
-	double ipc = ratio(t, counts, "PAPI_TOT_INS", "PAPI_TOT_CYC");
-	return ipc > 0 ? ipc : ratio(t, counts, "perf::INSTRUCTIONS", "perf::CYCLES");
+	double ipc = counter_ratio(t, counts, "PAPI_TOT_INS", "PAPI_TOT_CYC");
+	return ipc > 0 ? ipc : counter_ratio(t, counts, "perf::INSTRUCTIONS", "perf::CYCLES");
 }
 
 void counters_line(FILE *out, const struct trace *t, const char *indent, const struct trace_time *counts)
@@ -113,7 +113,7 @@ void counters_line(FILE *out, const struct trace *t, const char *indent, const s
 		if (c->count == 0)
 			continue;
 		fputs(before, out);
-		print_text(out, text_of(t, t->counters[i].name));
+		print_counter_text(out, counter_text(t, t->counters[i].name));
 		fprintf(out, " %" PRIu64 " (mean %.6g, %" PRIu64 " to %" PRIu64 ")", c->sum, trace_time_mean(c), c->min,
 		        c->max);
 		before = ", ";
@@ -141,7 +141,7 @@ json_t *counters_object(const struct trace *t, const struct trace_time *counts)
 				bins, json_pack("{s:I, s:I, s:I, s:f}", "count", (json_int_t)c->bins[k].count, "min",
 			                        (json_int_t)c->bins[k].min, "max", (json_int_t)c->bins[k].max, "mean",
 			                        time_bin_mean(&c->bins[k])));
-		json_object_set_new(all, text_of(t, t->counters[i].name),
+		json_object_set_new(all, counter_text(t, t->counters[i].name),
 		                    json_pack("{s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:I, s:o}", "count",
 		                              (json_int_t)c->count, "sum", (json_int_t)c->sum, "mean",
 		                              trace_time_mean(c), "deviation", trace_time_deviation(c), "min",

@@ -13,7 +13,7 @@
 #include "archive/scan.h"
 #include "cmd/progress.h"
 
-static void join_parts(const char *archive, bool quiet)
+static void join_new_parts(const char *archive, bool quiet)
 {
 	struct progress bar;
 	struct join_search joining = {.archive = archive,
@@ -39,7 +39,7 @@ int fresh_index(struct catalog **c, const char *archive, bool join, bool quiet, 
 	if (!archive)
 		archive = folder;
 	if (join)
-		join_parts(archive, quiet);
+		join_new_parts(archive, quiet);
 	if (catalog_open(c, archive, archive_group(), error) != 0)
 		return -1;
 	progress_begin(&bar, "Looking at days", 0, quiet);

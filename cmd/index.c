@@ -13,7 +13,7 @@
 #include "cmd/options.h"
 #include "cmd/progress.h"
 
-static int update(struct catalog *catalog, struct scan *scan, bool rebuild, struct error *error)
+static int update_index(struct catalog *catalog, struct scan *scan, bool rebuild, struct error *error)
 {
 	struct progress bar;
 	struct harvest harvest = {.wait = -1, .progress = progress_callback, .context = &bar};
@@ -58,7 +58,7 @@ int cmd_index(int argc, char **argv)
 		"spoor index",
 		"",
 		"Brings the index of the archive up to date. For those who may read everybody's traces it is that of "
-	        "the "
+		"the "
 		"site; else one's own, of the traces that one may read. `spoor list` does it, too; run this daily, so "
 		"that `spoor list` has little to do.",
 		NULL,
@@ -77,7 +77,7 @@ int cmd_index(int argc, char **argv)
 	if (!rv && path)
 		puts(catalog->path);
 	else if (!rv)
-		rv = update(catalog, &scan, rebuild, &error);
+		rv = update_index(catalog, &scan, rebuild, &error);
 	if (rv)
 		fprintf(stderr, "spoor: %s\n", error.text);
 	catalog_close(catalog);

@@ -24,7 +24,7 @@ struct place {
 };
 
 /* The site of a rank's last event, or UINT32_MAX if it has none. */
-static uint32_t last_site(const struct show *s, uint32_t rank)
+static uint32_t site_at_end(const struct show *s, uint32_t rank)
 {
 	struct walk *w;
 	struct event e = {.site = UINT32_MAX};
@@ -115,7 +115,7 @@ static json_t *json_ranks(const struct trace *t, const struct rankmap *m)
 	return list;
 }
 
-static void print_place(const struct show *s, struct path_names *names, const struct place *p, json_t *json)
+static void print_whereabouts(const struct show *s, struct path_names *names, const struct place *p, json_t *json)
 {
 	const struct trace *t = s->trace;
 	const struct schema *schema = p->site < t->site_count ? trace_schema(t, &t->sites[p->site]) : NULL;
@@ -167,7 +167,7 @@ int show_last(const struct show *s, json_t *json)
 		bool in_flight = rankmap_get(&t->in_flight, rank, &site);
 		uint32_t at = s->at >= 0  ? site_then(s, rank, &in_flight)
 		              : in_flight ? (uint32_t)site
-		                          : last_site(s, rank);
+		                          : site_at_end(s, rank);
 		size_t slot = at < t->site_count ? 2 * (size_t)at + in_flight : n - 1;
 		struct place *p = &places[slot];
 		p->site = at;
@@ -185,7 +185,7 @@ int show_last(const struct show *s, json_t *json)
 	qsort(places, count, sizeof *places, by_count);
 	json_t *list = json ? json_array() : NULL;
 	for (size_t i = 0; i < count; i++)
-		print_place(s, names, &places[i], list);
+		print_whereabouts(s, names, &places[i], list);
 	uint64_t missing = t->size - stream_ranks(t, &t->events);
 	if (json) {
 		json_object_set_new(json, s->at >= 0 ? "at" : "last", list);

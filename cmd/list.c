@@ -24,7 +24,7 @@ struct output {
 	const char *archive;
 };
 
-static int print_row(void *context, const struct catalog_row *r)
+static int list_row(void *context, const struct catalog_row *r)
 {
 	char name[64], user[64], state[64], exe[64], start[32], elapsed[32], ranks[32], nodes[32], size[32];
 	const char *slash = strrchr(r->exe, '/');
@@ -38,7 +38,7 @@ static int print_row(void *context, const struct catalog_row *r)
 }
 
 /* The metadata as it is, with the file's own facts behind it. */
-static int print_json(void *context, const struct catalog_row *r)
+static int list_json(void *context, const struct catalog_row *r)
 {
 	const struct output *o = context;
 	size_t n = strlen(r->metadata);
@@ -54,12 +54,12 @@ static int print_json(void *context, const struct catalog_row *r)
 	return 0;
 }
 
-static void tell(const char *text)
+static void print_trouble(const char *text)
 {
 	fprintf(stderr, "spoor: %s\n", text);
 }
 
-static int list(const char *archive, const struct catalog_filter *filter, bool json)
+static int list_traces(const char *archive, const struct catalog_filter *filter, bool json)
 {
 	struct catalog *catalog = NULL;
 	struct error error = {""};
@@ -77,9 +77,9 @@ static int list(const char *archive, const struct catalog_filter *filter, bool j
 		fprintf(output.file, ROW, "JOB", "USER", "STATE", "START", "ELAPSED", "RANKS", "NODES", "SIZE",
 		        "EXECUTABLE");
 	output.archive = catalog->archive;
-	if (catalog_list(catalog, filter, json, json ? print_json : print_row, &output, &error))
+	if (catalog_list(catalog, filter, json, json ? list_json : list_row, &output, &error))
 		goto done;
-	damaged = catalog_troubles(catalog, tell, &unreadable);
+	damaged = catalog_troubles(catalog, print_trouble, &unreadable);
 	if (unreadable)
 		fprintf(stderr, "spoor: %zu traces are not yours to read\n", unreadable);
 	if (damaged)
@@ -128,5 +128,5 @@ int cmd_list(int argc, char **argv)
 
 	if (!options_read(&options, argc, argv, &status))
 		return status;
-	return list(archive, &filter, json);
+	return list_traces(archive, &filter, json);
 }

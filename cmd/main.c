@@ -47,7 +47,7 @@ static void usage(FILE *out)
 	      out);
 }
 
-static int unknown(const char *name)
+static int unknown_command(const char *name)
 {
 	const char *names[COMMANDS];
 
@@ -63,7 +63,7 @@ static int unknown(const char *name)
 }
 
 /* What was printed has to be written: a full disk is not success. */
-static int finish(int status)
+static int end_command(int status)
 {
 	if (fflush(stdout) || ferror(stdout)) {
 		perror("spoor: stdout");
@@ -78,11 +78,11 @@ int main(int argc, char **argv)
 
 	if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
 		usage(stdout);
-		return finish(CMD_OK);
+		return end_command(CMD_OK);
 	}
 	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
 		puts("spoor " PACKAGE_VERSION);
-		return finish(CMD_OK);
+		return end_command(CMD_OK);
 	}
 	if (argc < 2) {
 		usage(stderr);
@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < COMMANDS; i++) {
 		if (strcmp(name, commands[i].name))
 			continue;
-		return finish(open_finish(commands[i].run(argc - 1, argv + 1)));
+		return end_command(open_finish(commands[i].run(argc - 1, argv + 1)));
 	}
-	return unknown(name);
+	return unknown_command(name);
 }

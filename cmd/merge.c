@@ -28,7 +28,7 @@ struct merge {
 	struct join join;   /* of sealed traces, and in the end of all */
 };
 
-static int add_arena(struct merge *m, const char *path, struct error *error)
+static int merge_add_arena(struct merge *m, const char *path, struct error *error)
 {
 	struct arena a;
 	uint64_t id;
@@ -51,7 +51,7 @@ static int add_arena(struct merge *m, const char *path, struct error *error)
 	return rv < 0 ? -1 : 0;
 }
 
-static int add_trace(struct merge *m, const char *path, struct error *error)
+static int merge_add_trace(struct merge *m, const char *path, struct error *error)
 {
 	struct container *c = NULL;
 	struct trace t;
@@ -83,7 +83,7 @@ static int add_trace(struct merge *m, const char *path, struct error *error)
 	return rv;
 }
 
-static int add_file(struct merge *m, const char *path, struct error *error)
+static int merge_add_file(struct merge *m, const char *path, struct error *error)
 {
 	char magic[8] = "";
 	int fd = regular_open_named(path, NULL, error);
@@ -93,9 +93,9 @@ static int add_file(struct merge *m, const char *path, struct error *error)
 	ssize_t n = read(fd, magic, sizeof magic);
 	close(fd);
 	if (n == (ssize_t)sizeof magic && !memcmp(magic, "spoorar", sizeof magic))
-		return add_arena(m, path, error);
+		return merge_add_arena(m, path, error);
 	if (n == (ssize_t)sizeof magic && !memcmp(magic, "\x89SPOOR\r\n", sizeof magic))
-		return add_trace(m, path, error);
+		return merge_add_trace(m, path, error);
 	return error_set(error, "%s: neither a trace nor an arena", path);
 }
 
@@ -129,7 +129,7 @@ done:
 	return rv;
 }
 
-static int write_file(const char *output, bool force, const uint8_t *bytes, size_t size, struct error *error)
+static int merge_write(const char *output, bool force, const uint8_t *bytes, size_t size, struct error *error)
 {
 	mode_t mask = umask(0);
 
@@ -140,7 +140,7 @@ static int write_file(const char *output, bool force, const uint8_t *bytes, size
 	return 0;
 }
 
-static int merge(char **files, int count, const char *output, bool force, bool quiet)
+static int merge_files(char **files, int count, const char *output, bool force, bool quiet)
 {
 	struct merge m = {.any = false};
 	struct progress progress;
@@ -152,7 +152,7 @@ static int merge(char **files, int count, const char *output, bool force, bool q
 
 	progress_begin(&progress, "merging", (uint64_t)count, quiet);
 	for (int i = 0; i < count && rv == 0; i++) {
-		rv = add_file(&m, files[i], &error);
+		rv = merge_add_file(&m, files[i], &error);
 		progress_step(&progress, (uint64_t)i + 1);
 	}
 	if (rv == 0 && m.any)
@@ -161,7 +161,7 @@ static int merge(char **files, int count, const char *output, bool force, bool q
 		rv = join_encode(&m.join, &bytes, &size, &missing, &error);
 	progress_end(&progress);
 	if (rv == 0)
-		rv = write_file(output, force, bytes, size, &error);
+		rv = merge_write(output, force, bytes, size, &error);
 	if (rv != 0)
 		fprintf(stderr, "spoor merge: %s\n", error.text);
 	else if (missing)
@@ -185,7 +185,7 @@ int cmd_merge(int argc, char **argv)
 		"spoor merge",
 		"FILE...",
 		"Merges what is known of one MPI program's ranks into one trace: arenas (as ranks that were killed "
-	        "leave "
+		"leave "
 		"them), parts of several nodes, raw traces. The result does not depend on the order of the files. Each "
 		"rank must be in one of them only.",
 		NULL,
@@ -199,5 +199,5 @@ int cmd_merge(int argc, char **argv)
 		return status;
 	if (!output)
 		return options_wrong("spoor merge", "say with -o where the trace is to go");
-	return merge(argv + optind, argc - optind, output, force, quiet);
+	return merge_files(argv + optind, argc - optind, output, force, quiet);
 }

@@ -81,7 +81,7 @@ static void print_help(const struct options *o)
 }
 
 /* For completion: a line for each option, "--NAME -LETTER ARGUMENT WORD..."; "-" is what it has not. */
-static void print_table(const struct options *o)
+static void print_option_table(const struct options *o)
 {
 	for (const struct option_line *l = o->lines; l->name; l++) {
 		printf("--%s -%.1s %s", l->name, &l->letter, l->argument ? l->argument : "-");
@@ -238,7 +238,7 @@ static const struct option_line *line_of(const struct options *o, int found)
 }
 
 /* The tables of getopt_long. */
-static void make_tables(const struct options *o, struct option *table, char *letters)
+static void getopt_tables(const struct options *o, struct option *table, char *letters)
 {
 	*letters = '+';
 	letters += o->leading;
@@ -284,12 +284,12 @@ bool options_read(const struct options *o, int argc, char **argv, int *status)
 	struct option table[OPTIONS_MOST + 3];
 	char letters[2 * OPTIONS_MOST + 4];
 
-	make_tables(o, table, letters);
+	getopt_tables(o, table, letters);
 	*status = CMD_OK;
 	optind = 0; /* from the beginning, also of a second command */
 	for (int found; (found = getopt_long(argc, argv, letters, table, NULL)) != -1;) {
 		if (found == 'h' || found == LIST) {
-			(found == 'h' ? print_help : print_table)(o);
+			(found == 'h' ? print_help : print_option_table)(o);
 			return false;
 		}
 		*status = read_one(o, found, argv);

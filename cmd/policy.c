@@ -22,7 +22,7 @@ static void print_problems(const char *path, struct problems *problems)
 	problems_clear(problems);
 }
 
-static struct policy *load(const char *path)
+static struct policy *load_policy(const char *path)
 {
 	struct problems problems = {0};
 	struct policy *policy = policy_load(path, false, &problems);
@@ -31,9 +31,9 @@ static struct policy *load(const char *path)
 	return policy;
 }
 
-static int check(const char *path)
+static int policy_check(const char *path)
 {
-	struct policy *policy = load(path);
+	struct policy *policy = load_policy(path);
 	struct problems problems = {0};
 	struct facts none = {0};
 	char mode[MODE_TEXT_SIZE];
@@ -52,7 +52,7 @@ static int check(const char *path)
 	return good ? CMD_OK : CMD_FAILED;
 }
 
-static int read_facts(struct facts *facts, int argc, char **argv)
+static int read_fact_arguments(struct facts *facts, int argc, char **argv)
 {
 	for (int i = 0; i < argc; i++) {
 		char *equals = strchr(argv[i], '=');
@@ -113,15 +113,15 @@ static void print_decision(const struct decision *d, const struct origins *o)
 		puts("This is so unless the program is one that a rule above asks for: say executable=PATH, ranks=N.");
 }
 
-static int explain(const char *path, int argc, char **argv)
+static int policy_explain_job(const char *path, int argc, char **argv)
 {
 	struct facts facts = {0};
 	struct decision d;
 	struct origins origins;
-	int status = read_facts(&facts, argc, argv);
+	int status = read_fact_arguments(&facts, argc, argv);
 
 	if (status == CMD_OK) {
-		struct policy *policy = load(path);
+		struct policy *policy = load_policy(path);
 		status = policy ? CMD_OK : CMD_FAILED;
 		if (policy) {
 			policy_explain(policy, &facts, EXPLAIN_MOST, stdout);
@@ -142,7 +142,7 @@ int cmd_policy(int argc, char **argv)
 		"spoor policy",
 		"check [FILE] | explain [FACT=VALUE...]",
 		"check prints everything that is wrong with a policy and its fragments; the exit status is 1 if "
-	        "anything "
+		"anything "
 		"is. explain says what would happen to a job with these facts, and which rule says so.",
 		"Facts: user, groups, account, partition, qos, job_name, executable, reservation,\n"
 		"container, weekday (mon), time (14:30), nodes, tasks, ranks, time_limit (minutes\n"
@@ -158,10 +158,10 @@ int cmd_policy(int argc, char **argv)
 		return status;
 	const char *what = argv[optind++];
 	if (!strcmp(what, "explain"))
-		return explain(path, argc - optind, argv + optind);
+		return policy_explain_job(path, argc - optind, argv + optind);
 	if (strcmp(what, "check"))
 		return options_wrong("spoor policy", "expected check or explain, found \"%s\"", what);
 	if (argc - optind > 1)
 		return options_wrong("spoor policy", "check: unexpected argument %s", argv[optind + 1]);
-	return check(optind < argc ? argv[optind] : path);
+	return policy_check(optind < argc ? argv[optind] : path);
 }

@@ -13,7 +13,7 @@
 #define AFTER 1000 /* ms */
 #define EVERY 100
 
-static int64_t now_ms(void)
+static int64_t progress_now_ms(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
@@ -23,13 +23,13 @@ static int64_t now_ms(void)
 void progress_begin(struct progress *p, const char *what, uint64_t total, bool quiet)
 {
 	*p = (struct progress){
-		.what = what, .total = total, .begin_ms = now_ms(), .on = !quiet && isatty(STDERR_FILENO)};
+		.what = what, .total = total, .begin_ms = progress_now_ms(), .on = !quiet && isatty(STDERR_FILENO)};
 }
 
 void progress_step(struct progress *p, uint64_t done)
 {
 	char bar[WIDTH + 1];
-	int64_t now = p->on ? now_ms() : 0;
+	int64_t now = p->on ? progress_now_ms() : 0;
 
 	if (!p->on || p->total < 2 || now - p->begin_ms < AFTER || now - p->shown_ms < EVERY)
 		return;

@@ -83,7 +83,7 @@ static const char *archive_name(const char *path, uid_t *uid)
 }
 
 /* Opens so many components of a path below the archive, link by link. */
-static int open_folder(int archive, const char *path, int components)
+static int open_below(int archive, const char *path, int components)
 {
 	char part[DAY_FOLDER_SIZE];
 	int fd = dup(archive);
@@ -102,7 +102,7 @@ static int open_folder(int archive, const char *path, int components)
 static int remove_file(int archive, const char *path, const char *name, uid_t uid)
 {
 	struct stat st;
-	int folder = open_folder(archive, path, 4);
+	int folder = open_below(archive, path, 4);
 	int rv = folder >= 0 && fstat(folder, &st) == 0 && (st.st_uid == uid || (errno = EPERM, false))
 	                 ? unlinkat(folder, name, 0)
 	                 : -1;
@@ -168,8 +168,8 @@ static int tidy_day(void *context, const char *path, const char *day)
 	archive_day_folders(path, day, tidy_folder, t);
 	if (!t->o->remove || day_age(day, (int64_t)time(NULL)) < 2)
 		return 0;
-	int year = open_folder(t->archive, day, 1), month = open_folder(t->archive, day, 2),
-	    fd = open_folder(t->archive, day, 3);
+	int year = open_below(t->archive, day, 1), month = open_below(t->archive, day, 2),
+	    fd = open_below(t->archive, day, 3);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	for (struct dirent *e; dir && (e = readdir(dir));)
 		unlinkat(fd, e->d_name, AT_REMOVEDIR);
@@ -189,7 +189,7 @@ static int tidy_day(void *context, const char *path, const char *day)
 	return 0;
 }
 
-static int prune(const struct prune *o)
+static int prune_archive(const struct prune *o)
 {
 	struct sums sums = {0};
 	struct error error = {""};
@@ -268,5 +268,5 @@ int cmd_prune(int argc, char **argv)
 	}
 	if (!o.archive)
 		o.archive = folder;
-	return prune(&o);
+	return prune_archive(&o);
 }

@@ -28,7 +28,7 @@ struct replay {
 	char path[PATH_MAX];
 };
 
-static const char *program(void)
+static const char *replay_program(void)
 {
 	const char *own = getenv("SPOOR_REPLAY"); /* of a build that is not installed */
 	return own && *own ? own : SPOOR_LIBEXECDIR "/spoor-replay";
@@ -41,7 +41,7 @@ struct command {
 	int count;
 };
 
-static int add(struct command *c, const char *word)
+static int command_add(struct command *c, const char *word)
 {
 	if (c->count == (int)(sizeof c->words / sizeof *c->words) - 1) {
 		fputs("spoor replay: too many arguments\n", stderr);
@@ -52,25 +52,25 @@ static int add(struct command *c, const char *word)
 	return 0;
 }
 
-static int add_option(struct command *c, const char *name, const char *value)
+static int command_add_option(struct command *c, const char *name, const char *value)
 {
-	return value ? add(c, name) || add(c, value) ? -1 : 0 : 0;
+	return value ? command_add(c, name) || command_add(c, value) ? -1 : 0 : 0;
 }
 
-static int add_launcher(struct command *c, const struct replay *o, uint32_t ranks, char *number)
+static int command_add_launcher(struct command *c, const struct replay *o, uint32_t ranks, char *number)
 {
 	bool own = o->launcher_count && o->launcher[0][0] != '-', slurm = !own && getenv("SLURM_JOB_ID");
 	int i = own;
 
-	if (add(c, own ? o->launcher[0] : slurm ? "srun" : "mpirun"))
+	if (command_add(c, own ? o->launcher[0] : slurm ? "srun" : "mpirun"))
 		return -1;
 	snprintf(number, 16, "%u", ranks);
-	if (!own && !slurm && (long)ranks > sysconf(_SC_NPROCESSORS_ONLN) && add(c, "--oversubscribe"))
+	if (!own && !slurm && (long)ranks > sysconf(_SC_NPROCESSORS_ONLN) && command_add(c, "--oversubscribe"))
 		return -1;
-	if (add_option(c, "-n", number))
+	if (command_add_option(c, "-n", number))
 		return -1;
 	for (; i < o->launcher_count; i++)
-		if (add(c, o->launcher[i]))
+		if (command_add(c, o->launcher[i]))
 			return -1;
 	return 0;
 }
@@ -85,7 +85,7 @@ static bool has_buffers(const struct trace *t)
 	return false;
 }
 
-static int make_command(struct command *c, const struct replay *o, const struct trace *trace, const char *check_output,
+static int command_make(struct command *c, const struct replay *o, const struct trace *trace, const char *check_output,
                         char *number)
 {
 	static char self[PATH_MAX], scale[40], seed[40];
@@ -100,26 +100,27 @@ static int make_command(struct command *c, const struct replay *o, const struct 
 		if (n <= 0)
 			return -1;
 		self[n] = '\0';
-		if (add(c, self) || add(c, "run") || add(c, "-f") || add(c, "-o") || add(c, check_output) ||
-		    (has_buffers(trace) && add(c, "--buffers")) || add(c, "--"))
+		if (command_add(c, self) || command_add(c, "run") || command_add(c, "-f") || command_add(c, "-o") ||
+		    command_add(c, check_output) || (has_buffers(trace) && command_add(c, "--buffers")) ||
+		    command_add(c, "--"))
 			return -1;
 	}
-	if (add_launcher(c, o, trace->size, number) || add(c, program()) ||
-	    add_option(c, "--compute",
-	               passed->compute ? passed->compute
-	               : check_output  ? "none"
-	                               : NULL) ||
-	    add_option(c, "--scale", scale) || add_option(c, "--seed", seed) ||
-	    add_option(c, "--scratch", passed->scratch))
+	if (command_add_launcher(c, o, trace->size, number) || command_add(c, replay_program()) ||
+	    command_add_option(c, "--compute",
+	                       passed->compute ? passed->compute
+	                       : check_output  ? "none"
+	                                       : NULL) ||
+	    command_add_option(c, "--scale", scale) || command_add_option(c, "--seed", seed) ||
+	    command_add_option(c, "--scratch", passed->scratch))
 		return -1;
-	return (o->passed.partial && add(c, "--partial")) || (o->passed.verbose && add(c, "--verbose")) ||
-	                       add(c, o->path)
+	return (o->passed.partial && command_add(c, "--partial")) ||
+	                       (o->passed.verbose && command_add(c, "--verbose")) || command_add(c, o->path)
 	               ? -1
 	               : 0;
 }
 
 /* The exit status, as a shell has it. */
-static int run_command(const struct command *c)
+static int command_run(const struct command *c)
 {
 	int status;
 	pid_t pid = fork();
@@ -142,7 +143,7 @@ static int run_command(const struct command *c)
 
 /* --- --check --- */
 
-static int load(const char *path, struct container **container, struct trace *trace)
+static int open_recorded(const char *path, struct container **container, struct trace *trace)
 {
 	struct error error = {""};
 
@@ -155,7 +156,7 @@ static int load(const char *path, struct container **container, struct trace *tr
 	return -1;
 }
 
-static int check(const struct replay *o, const struct trace *trace, const char *output)
+static int compare_replay(const struct replay *o, const struct trace *trace, const char *output)
 {
 	struct container *container;
 	struct trace replayed;
@@ -164,7 +165,7 @@ static int check(const struct replay *o, const struct trace *trace, const char *
 	bool lossy = trace_has_lossy(trace);
 	int rv = CMD_FAILED;
 
-	if (load(output, &container, &replayed) != 0)
+	if (open_recorded(output, &container, &replayed) != 0)
 		return CMD_FAILED;
 	if (replayed.size != trace->size)
 		fprintf(stderr, "spoor replay: the replay had %u ranks, the trace has %u\n", replayed.size,
@@ -208,9 +209,10 @@ static int run_plan(const struct replay *o)
 {
 	struct command c = {.count = 0};
 
-	if (add(&c, program()) || add(&c, "--plan") || (o->passed.partial && add(&c, "--partial")) || add(&c, o->path))
+	if (command_add(&c, replay_program()) || command_add(&c, "--plan") ||
+	    (o->passed.partial && command_add(&c, "--partial")) || command_add(&c, o->path))
 		return -1;
-	return run_command(&c) == 0 ? 0 : -1;
+	return command_run(&c) == 0 ? 0 : -1;
 }
 
 static int run_checked(const struct replay *o, const struct trace *trace)
@@ -231,13 +233,13 @@ static int run_checked(const struct replay *o, const struct trace *trace)
 		}
 		snprintf(output, sizeof output, "%s/replay.spoor", folder);
 	}
-	if (make_command(&c, o, trace, output, number) == 0) {
-		int status = run_command(&c);
+	if (command_make(&c, o, trace, output, number) == 0) {
+		int status = command_run(&c);
 
 		if (status != 0)
 			fprintf(stderr, "spoor replay: the replay ended with status %d\n", status);
 		if (access(output, R_OK) == 0)
-			rv = check(o, trace, output);
+			rv = compare_replay(o, trace, output);
 		if (status != 0)
 			rv = CMD_FAILED;
 	}
@@ -302,19 +304,19 @@ int cmd_replay(int argc, char **argv)
 		fprintf(stderr, "spoor replay: %s\n", error.text);
 		return CMD_FAILED;
 	}
-	if (access(program(), X_OK) != 0) {
-		fprintf(stderr, "spoor replay: %s: %s: it is installed with spoor where an MPI library is\n", program(),
-		        strerror(errno));
+	if (access(replay_program(), X_OK) != 0) {
+		fprintf(stderr, "spoor replay: %s: %s: it is installed with spoor where an MPI library is\n",
+		        replay_program(), strerror(errno));
 		return CMD_FAILED;
 	}
-	if (load(o.path, &container, &trace) != 0)
+	if (open_recorded(o.path, &container, &trace) != 0)
 		return CMD_FAILED;
 	if (run_plan(&o) != 0)
 		rv = CMD_FAILED;
 	else if (o.check)
 		rv = run_checked(&o, &trace);
-	else if (make_command(&c, &o, &trace, NULL, number) == 0)
-		rv = run_command(&c);
+	else if (command_make(&c, &o, &trace, NULL, number) == 0)
+		rv = command_run(&c);
 	trace_free(&trace);
 	container_destroy(container);
 	return rv;

@@ -42,7 +42,7 @@ struct run {
 static volatile sig_atomic_t child;
 
 /* What the terminal sends, the command gets from it as well: passed on is only what was sent to us alone. */
-static void forward(int number, siginfo_t *info, void *context)
+static void forward_signal(int number, siginfo_t *info, void *context)
 {
 	(void)context;
 	if (child > 0 && info->si_code <= 0)
@@ -75,9 +75,9 @@ static int set_environment(const struct run *run)
 	return rv;
 }
 
-static int start(struct run *run)
+static int start_command(struct run *run)
 {
-	struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART}, old[FORWARDED];
+	struct sigaction action = {.sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO | SA_RESTART}, old[FORWARDED];
 	sigset_t all, before;
 
 	sigfillset(&all); /* until `child` is set, a signal waits */
@@ -114,7 +114,7 @@ static int start(struct run *run)
 
 /* --- the traces --- */
 
-static void describe(const struct run *run, struct facts *facts)
+static void run_facts(const struct run *run, struct facts *facts)
 {
 	const struct passwd *pw = getpwuid(getuid());
 	char mode[MODE_TEXT_SIZE], host[256] = "";
@@ -158,7 +158,7 @@ static int write_trace(const struct run *run, const struct facts *facts, const c
 	return rv;
 }
 
-static int collect(const struct run *run)
+static int write_traces(const struct run *run)
 {
 	struct spool spool = {0};
 	struct error error = {""};
@@ -173,7 +173,7 @@ static int collect(const struct run *run)
 		fprintf(stderr, "spoor run: %s\n", error.text);
 		return -1;
 	}
-	describe(run, &facts);
+	run_facts(run, &facts);
 	spool_tell_notes(&spool);
 	for (size_t i = 0; i < spool.world_count; i++)
 		rv |= write_trace(run, &facts, spool.worlds[i].path, i);
@@ -192,7 +192,7 @@ static int collect(const struct run *run)
 
 /* --- before and after --- */
 
-static int prepare(struct run *run)
+static int prepare_run(struct run *run)
 {
 	const char *temporary = getenv("TMPDIR"), *base = strrchr(run->command[0], '/');
 
@@ -230,7 +230,7 @@ static int prepare(struct run *run)
 }
 
 /* Ends as the command did. */
-static int finish(const struct run *run, bool traced)
+static int end_as_command(const struct run *run, bool traced)
 {
 	if (WIFSIGNALED(run->status)) {
 		struct rlimit none = {0, 0};
@@ -243,7 +243,7 @@ static int finish(const struct run *run, bool traced)
 	return status == 0 && !traced ? CMD_FAILED : status;
 }
 
-static int read_mode(void *mode, const char *text)
+static int option_mode(void *mode, const char *text)
 {
 	return mode_parse(mode, text);
 }
@@ -255,7 +255,7 @@ struct setting_target {
 };
 
 /* "" is what --NAME alone says. */
-static int read_setting(void *to, const char *text)
+static int option_setting(void *to, const char *text)
 {
 	const struct setting_target *target = to;
 	return setting_parse(target->setting, target->all, *text ? text : "on");
@@ -276,7 +276,7 @@ static void add_settings(struct option_line *lines, size_t n, struct setting_tar
 		         *setting_format(s, all, value) ? value : "none");
 		targets[i] = (struct setting_target){s, all};
 		lines[n++] = (struct option_line)OPTION_READ(s->name, 0, is_switch ? "[=on|off]" : "VALUE", &targets[i],
-		                                             read_setting, NULL, texts[i]);
+		                                             option_setting, NULL, texts[i]);
 	}
 	lines[n] = (struct option_line)OPTION_END;
 }
@@ -287,7 +287,7 @@ int cmd_run(int argc, char **argv)
 	static struct setting_target targets[setting_count];
 	static char texts[setting_count][600];
 	const struct option_line own[] = {
-		OPTION_READ("mode", 'm', "MODE", &run.mode, read_mode, "off, lossless, lossy or lossy:N",
+		OPTION_READ("mode", 'm', "MODE", &run.mode, option_mode, "off, lossless, lossy or lossy:N",
 	                    "lossless (the default), lossy, lossy:N, or off"),
 		OPTION_TEXT("output", 'o', "FILE", &run.output,
 	                    "the trace (default: COMMAND's name with .spoor, in the working directory)"),
@@ -310,14 +310,14 @@ int cmd_run(int argc, char **argv)
 	if (!options_read(&options, argc, argv, &rv))
 		return rv;
 	run.command = argv + optind;
-	if (prepare(&run))
+	if (prepare_run(&run))
 		return CMD_FAILED;
 	run.start = time(NULL);
-	rv = start(&run);
+	rv = start_command(&run);
 	bool traced = true;
 	if (!rv && run.folder[0])
-		traced = collect(&run) == 0;
+		traced = write_traces(&run) == 0;
 	if (run.folder[0])
 		rmdir(run.folder); /* stays if something in it could not be written */
-	return rv ? CMD_FAILED : finish(&run, traced);
+	return rv ? CMD_FAILED : end_as_command(&run, traced);
 }

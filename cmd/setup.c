@@ -24,7 +24,7 @@
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 /* Makes the folder, or sets it right. The one above must be there, and safe. */
-static int make_folder(const char *path, mode_t mode, gid_t group, const char *what)
+static int setup_folder(const char *path, mode_t mode, gid_t group, const char *what)
 {
 	struct stat st;
 
@@ -53,7 +53,7 @@ static int make_folder(const char *path, mode_t mode, gid_t group, const char *w
 }
 
 /* The folders above it, as anybody would make them. */
-static int make_above(const char *path)
+static int setup_above(const char *path)
 {
 	char copy[4096];
 
@@ -71,7 +71,7 @@ static int make_above(const char *path)
 }
 
 /* Today, and so many days after it. */
-static int make_days(const char *archive, int64_t days, gid_t group)
+static int setup_days(const char *archive, int64_t days, gid_t group)
 {
 	int64_t now = time(NULL);
 
@@ -89,7 +89,7 @@ static int make_days(const char *archive, int64_t days, gid_t group)
 }
 
 /* What the policy says of folders. Returns 0, or -1 having said why not. */
-static int read_policy(const char *path, struct decision *d, gid_t *group)
+static int setup_policy(const char *path, struct decision *d, gid_t *group)
 {
 	struct problems problems = {0};
 	struct facts none = {0};
@@ -144,11 +144,11 @@ int cmd_setup(int argc, char **argv)
 
 	if (!options_read(&options, argc, argv, &status))
 		return status;
-	if (read_policy(policy, &d, &group))
+	if (setup_policy(policy, &d, &group))
 		return CMD_FAILED;
 	umask(022);
 	if (days >= 0)
-		return make_days(d.archive, days, group) ? CMD_FAILED : CMD_OK;
+		return setup_days(d.archive, days, group) ? CMD_FAILED : CMD_OK;
 	snprintf(index, sizeof index, "%s/.index", d.archive);
 	bool foreign = lstat(d.archive, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid != 0 && !(st.st_mode & 022);
 	if (foreign && st.st_uid != geteuid())
@@ -156,17 +156,17 @@ int cmd_setup(int argc, char **argv)
 		       "makes the folder of its index\n",
 		       d.archive, (unsigned long)st.st_uid);
 	else if (foreign) /* all else is root's */
-		return make_folder(index, 02770, group, "index") ? CMD_FAILED : CMD_OK;
-	int rv = !foreign && (make_above(d.archive) || make_folder(d.archive, 0755, 0, "archive") ||
-	                      make_folder(index, 02770, group, "index"))
+		return setup_folder(index, 02770, group, "index") ? CMD_FAILED : CMD_OK;
+	int rv = !foreign && (setup_above(d.archive) || setup_folder(d.archive, 0755, 0, "archive") ||
+	                      setup_folder(index, 02770, group, "index"))
 	                 ? -1
 	                 : 0;
-	rv |= make_above(d.spool) || make_folder(d.spool, 0711, 0, "spool") ? -1 : 0;
-	rv |= make_above(JOURNAL_FOLDER) || make_folder(JOURNAL_FOLDER, 0750, group, "log") ? -1 : 0;
+	rv |= setup_above(d.spool) || setup_folder(d.spool, 0711, 0, "spool") ? -1 : 0;
+	rv |= setup_above(JOURNAL_FOLDER) || setup_folder(JOURNAL_FOLDER, 0750, group, "log") ? -1 : 0;
 	return rv ? CMD_FAILED : CMD_OK;
 }
 
-static void tell(const char *text)
+static void print_swept(const char *text)
 {
 	puts(text);
 }
@@ -177,7 +177,7 @@ int cmd_sweep(int argc, char **argv)
 	struct sweep s = {.helper = SPOOR_LIBEXECDIR "/spoor-helper",
 	                  .seconds = SWEEP_SECONDS,
 	                  .settled = SWEEP_SETTLED,
-	                  .tell = tell};
+	                  .tell = print_swept};
 	struct error error = {""};
 	struct decision d;
 	const struct option_line lines[] = {
@@ -207,7 +207,7 @@ int cmd_sweep(int argc, char **argv)
 
 	if (!options_read(&options, argc, argv, &status))
 		return status;
-	if (read_policy(policy, &d, &s.group))
+	if (setup_policy(policy, &d, &s.group))
 		return CMD_FAILED;
 	s.limits = (struct limits){d.set.deliver_memory, (unsigned)d.set.deliver_cpu};
 	s.user_limit = d.set.spool_user;

@@ -46,7 +46,7 @@ struct counts {
 	uint64_t events, columns, constant, lossy, unordered, groups, values;
 };
 
-static struct counts count(const struct trace *t)
+static struct counts count_columns(const struct trace *t)
 {
 	struct counts n = {.events = (uint64_t)rankmap_sum(&t->events)};
 	for (uint32_t i = 0; i < t->site_count; i++)
@@ -66,9 +66,9 @@ static struct counts count(const struct trace *t)
 	return n;
 }
 
-static void print_text(const struct container *c, const struct trace *t)
+static void stat_text(const struct container *c, const struct trace *t)
 {
-	struct counts n = count(t);
+	struct counts n = count_columns(t);
 	size_t size = container_file_size(c), rest = size;
 	printf("%-6s %10s %10s %6s  %s\n", "PART", "STORED", "SIZE", "SHARE", "WHAT");
 	for (size_t i = 0; i < container_count(c); i++) {
@@ -128,9 +128,9 @@ static void print_columns(const struct trace *t)
 	}
 }
 
-static int print_json(const struct container *c, const struct trace *t, bool columns)
+static int stat_json(const struct container *c, const struct trace *t, bool columns)
 {
-	struct counts n = count(t);
+	struct counts n = count_columns(t);
 	json_t *list = json_array();
 	for (size_t i = 0; i < container_count(c); i++) {
 		const struct chunk *chunk = container_at(c, i);
@@ -188,9 +188,9 @@ int cmd_stat(int argc, char **argv)
 	if (open_trace(argv[optind], archive, &c, &t) != 0)
 		return CMD_FAILED;
 	if (json)
-		rv = print_json(c, &t, columns);
+		rv = stat_json(c, &t, columns);
 	else
-		print_text(c, &t), columns_print_loss(&t), print_bound(&t);
+		stat_text(c, &t), columns_print_loss(&t), print_bound(&t);
 	if (!json && columns)
 		print_columns(&t);
 	trace_free(&t);

@@ -28,7 +28,7 @@ struct message {
 #define PIECE (1 << 20) /* counts of MPI are int */
 
 /* Returns 0, or -1: the other end is gone. */
-static int put(int fd, const void *bytes, size_t n)
+static int write_all(int fd, const void *bytes, size_t n)
 {
 	for (const char *p = bytes; n > 0;) {
 		ssize_t done = send(fd, p, n, MSG_NOSIGNAL);
@@ -42,7 +42,7 @@ static int put(int fd, const void *bytes, size_t n)
 	return 0;
 }
 
-static int get(int fd, void *bytes, size_t n)
+static int read_all(int fd, void *bytes, size_t n)
 {
 	for (char *p = bytes; n > 0;) {
 		ssize_t done = recv(fd, p, n, 0);
@@ -59,7 +59,7 @@ static int get(int fd, void *bytes, size_t n)
 static int put_message(int fd, char letter, uint64_t number)
 {
 	struct message m = {.letter = letter, .number = number};
-	return put(fd, &m, sizeof m);
+	return write_all(fd, &m, sizeof m);
 }
 
 /* --- the worker --- */
@@ -70,24 +70,24 @@ static struct team team;
 static bool agree(bool well)
 {
 	struct message m;
-	return put_message(parent, AGREE, well) == 0 && get(parent, &m, sizeof m) == 0 && m.number;
+	return put_message(parent, AGREE, well) == 0 && read_all(parent, &m, sizeof m) == 0 && m.number;
 }
 
-static int gather(const uint8_t *bytes, size_t size, int (*take)(void *context, const uint8_t *bytes, size_t size),
-                  void *context)
+static int gather_to_first(const uint8_t *bytes, size_t size,
+                           int (*take)(void *context, const uint8_t *bytes, size_t size), void *context)
 {
 	struct message m;
 	int rv = 0;
 
 	if (team.rank > 0)
-		return put_message(parent, GIVE, size) || put(parent, bytes, size) ? -1 : 0;
+		return put_message(parent, GIVE, size) || write_all(parent, bytes, size) ? -1 : 0;
 	if (put_message(parent, GIVE, 0))
 		return -1;
 	for (unsigned r = 1; r < team.size; r++) {
-		if (get(parent, &m, sizeof m))
+		if (read_all(parent, &m, sizeof m))
 			return -1;
 		uint8_t *theirs = malloc(m.number + 1);
-		if (!theirs || get(parent, theirs, m.number))
+		if (!theirs || read_all(parent, theirs, m.number))
 			rv = -1;
 		else if (rv == 0)
 			rv = take(context, theirs, m.number);
@@ -103,9 +103,9 @@ static int be_worker(int fd, int argc, char **argv)
 	unsigned facts[2];
 
 	parent = fd;
-	if (get(fd, facts, sizeof facts))
+	if (read_all(fd, facts, sizeof facts))
 		return CMD_FAILED;
-	team = (struct team){facts[0], facts[1], facts[1] > 1 ? agree : NULL, facts[1] > 1 ? gather : NULL};
+	team = (struct team){facts[0], facts[1], facts[1] > 1 ? agree : NULL, facts[1] > 1 ? gather_to_first : NULL};
 	int status = aggregate_run(argc, argv, &team);
 	put_message(fd, END, (uint64_t)status);
 	return status;
@@ -122,7 +122,7 @@ static int pass_on(int fd, uint64_t size, int rank, int ranks, uint8_t *piece)
 		MPI_Send(&size, 1, MPI_UINT64_T, 0, 0, MPI_COMM_WORLD);
 	for (uint64_t at = 0; rank > 0 && at < size && rv == 0; at += PIECE) {
 		int n = (int)(size - at < PIECE ? size - at : PIECE);
-		rv = get(fd, piece, (size_t)n);
+		rv = read_all(fd, piece, (size_t)n);
 		if (rv == 0)
 			MPI_Send(piece, n, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
 	}
@@ -132,7 +132,7 @@ static int pass_on(int fd, uint64_t size, int rank, int ranks, uint8_t *piece)
 		for (uint64_t at = 0; at < size && rv == 0; at += PIECE) {
 			int n = (int)(size - at < PIECE ? size - at : PIECE);
 			MPI_Recv(piece, n, MPI_BYTE, r, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-			rv = put(fd, piece, (size_t)n);
+			rv = write_all(fd, piece, (size_t)n);
 		}
 	}
 	return rv;
@@ -157,9 +157,9 @@ static int serve(int fd, int rank, int ranks)
 	bool all_ended = false;
 	struct message m;
 
-	if (put(fd, facts, sizeof facts))
+	if (write_all(fd, facts, sizeof facts))
 		return -1;
-	while (get(fd, &m, sizeof m) == 0) {
+	while (read_all(fd, &m, sizeof m) == 0) {
 		if (m.letter == END) {
 			while (!all_ended)
 				agree_all(false, true, &all_ended);

@@ -23,7 +23,7 @@ static struct traffic_cell *cell_of(const struct table *t, uint32_t from, uint32
 	return &t->cells[i];
 }
 
-static int grow(struct table *t)
+static int traffic_grow(struct table *t)
 {
 	size_t size = t->cells ? (t->mask + 1) * 2 : 256;
 	struct table bigger = {.cells = calloc(size, sizeof *bigger.cells), .mask = size - 1, .count = t->count};
@@ -37,9 +37,9 @@ static int grow(struct table *t)
 	return 0;
 }
 
-static int add(struct table *t, uint32_t from, uint32_t to, uint64_t bytes)
+static int traffic_add(struct table *t, uint32_t from, uint32_t to, uint64_t bytes)
 {
-	if ((t->count + 1) * 2 > (t->cells ? t->mask + 1 : 0) && grow(t) != 0)
+	if ((t->count + 1) * 2 > (t->cells ? t->mask + 1 : 0) && traffic_grow(t) != 0)
 		return -1;
 	struct traffic_cell *c = cell_of(t, from, to);
 	if (c->messages == 0) {
@@ -68,7 +68,7 @@ static int count_act(struct traffic *m, struct table *cells, uint32_t self, cons
 		m->unknown_sizes++;
 	}
 	if (a->peer != RANK_UNKNOWN)
-		return add(cells, self, a->peer, a->bytes);
+		return traffic_add(cells, self, a->peer, a->bytes);
 	m->other_messages++;
 	m->other_bytes += a->bytes;
 	return 0;

@@ -27,7 +27,7 @@ static int verify_rank(const char *name, const struct trace *t, uint32_t rank, u
 	return rv < 0 ? -1 : 0;
 }
 
-static int verify(const char *name, const char *archive, bool quick)
+static int verify_trace(const char *name, const char *archive, bool quick)
 {
 	struct container *c;
 	struct trace t;
@@ -78,7 +78,7 @@ int cmd_verify(int argc, char **argv)
 	if (open_ahead(argv + optind, argc - optind, archive) != 0)
 		return CMD_FAILED;
 	for (; optind < argc; optind++)
-		if (verify(argv[optind], archive, quick) != 0)
+		if (verify_trace(argv[optind], archive, quick) != 0)
 			rv = CMD_FAILED;
 	return rv;
 }

@@ -125,7 +125,7 @@ static char *pseudonym(struct anonymiser *a, const char *prefix, const void *byt
 
 /* --- the trace --- */
 
-static int by_name(const void *key, const void *element)
+static int compare_names(const void *key, const void *element)
 {
 	return strcmp(key, *(const char *const *)element);
 }
@@ -145,12 +145,12 @@ static bool is_standard(const struct pool_item *s)
 			return true;
 	char *rest = text;
 	for (char *name; (name = strsep(&rest, "|"));)
-		if (!bsearch(name, mpi_names, sizeof mpi_names / sizeof *mpi_names, sizeof *mpi_names, by_name))
+		if (!bsearch(name, mpi_names, sizeof mpi_names / sizeof *mpi_names, sizeof *mpi_names, compare_names))
 			return false;
 	return true;
 }
 
-static int replace(struct pool_item *s, char *text, size_t n)
+static int replace_name(struct pool_item *s, char *text, size_t n)
 {
 	if (!text)
 		return -1;
@@ -219,7 +219,7 @@ int anonymise_trace(struct anonymiser *a, struct trace *t, struct error *error)
 			rv = replace_id(a, s);
 		else if (kind[i] == NAME && !is_standard(s)) {
 			char *text = pseudonym(a, "", s->bytes, s->size, &n);
-			rv = replace(s, text, n);
+			rv = replace_name(s, text, n);
 		}
 	}
 	free(kind);
@@ -256,7 +256,7 @@ static json_t *take_string(char *text)
 }
 
 /* Words that mean the same for everybody: nothing else may stand where they are expected. */
-static bool is_plain(const char *text)
+static bool is_plain_byte(const char *text)
 {
 	return strlen(text) <= 40 &&
 	       text[strspn(text, "0123456789:.+-_ ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")] == '\0';
@@ -316,7 +316,7 @@ static json_t *member(struct anonymiser *a, enum meta_kind kind, const json_t *v
 		return json_deep_copy(value);
 	switch (kind) {
 	case META_KEEP:
-		if (is_plain(text))
+		if (is_plain_byte(text))
 			return json_string(text);
 		break;
 	case META_HOST:

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int temporary(struct output *o, const char *name, struct error *error)
+static int output_temporary(struct output *o, const char *name, struct error *error)
 {
 	size_t n = strlen(name);
 	*o = (struct output){.name = name};
@@ -38,7 +38,7 @@ int output_file(struct output *o, const char *name, struct error *error)
 	if (lstat(name, &st) == 0 && !S_ISREG(st.st_mode) &&
 	    !S_ISLNK(st.st_mode)) /* a device would be replaced by a file */
 		return error_set(error, "%s: is no regular file; FILE - is standard output", name);
-	if (temporary(o, name, error) != 0)
+	if (output_temporary(o, name, error) != 0)
 		return -1;
 	int fd = mkstemp(o->temporary);
 	mode_t mask = umask(0);
@@ -58,7 +58,7 @@ int output_file(struct output *o, const char *name, struct error *error)
 
 int output_folder(struct output *o, const char *name, struct error *error)
 {
-	if (temporary(o, name, error) != 0)
+	if (output_temporary(o, name, error) != 0)
 		return -1;
 	struct stat st;
 	if (lstat(name, &st) == 0 &&
@@ -104,7 +104,7 @@ int output_finish(struct output *o, struct error *error)
 	return 0;
 }
 
-static int drop(const char *path, const struct stat *st, int type, struct FTW *at)
+static int output_drop(const char *path, const struct stat *st, int type, struct FTW *at)
 {
 	(void)st;
 	(void)type;
@@ -120,7 +120,7 @@ void output_discard(struct output *o)
 	if (!o->temporary[0])
 		return;
 	if (o->folder)
-		nftw(o->temporary, drop, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+		nftw(o->temporary, output_drop, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 	else
 		unlink(o->temporary);
 	o->temporary[0] = '\0';

@@ -9,7 +9,7 @@
 #include "cmd/report/style.h"
 
 /* Length of the UTF-8 character at s, 0 if there is none. */
-static size_t character(const unsigned char *s)
+static size_t html_character(const unsigned char *s)
 {
 	static const unsigned char least[] = {0, 0, 0x80, 0xa0, 0x90};
 	size_t n = *s < 0x80                 ? 1
@@ -36,7 +36,7 @@ void html_text(FILE *out, const char *text)
 {
 	const unsigned char *s = (const unsigned char *)(text ? text : "");
 	while (*s) {
-		size_t n = character(s);
+		size_t n = html_character(s);
 		switch (*s) {
 		case '&':
 			fputs("&amp;", out);

@@ -31,7 +31,7 @@ static uint64_t weight(const struct map *m, size_t i)
 	return m->by_messages ? m->messages[i] : m->bytes[i];
 }
 
-static int gather(struct map *m, const struct report *r)
+static int gather_flows(struct map *m, const struct report *r)
 {
 	const struct traffic *t = &r->traffic;
 	uint32_t size = r->trace->size ? r->trace->size : 1;
@@ -73,7 +73,7 @@ static int level(const struct map *m, size_t i)
 	return 1 + (int)((LEVELS - 0.001) * (log(v) - log(m->least)) / (log(m->most) - log(m->least)));
 }
 
-static const char *amount(const struct map *m, char out[HTML_NUMBER], double v)
+static const char *put_amount(const struct map *m, char out[HTML_NUMBER], double v)
 {
 	return m->by_messages ? text_count(out, (uint64_t)v) : text_bytes(out, v);
 }
@@ -157,8 +157,8 @@ static void picture(FILE *out, const struct map *m)
 	fprintf(out,
 	        "<text class=\"d\" x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text><text class=\"d\" x=\"%d\" "
 	        "y=\"%d\">%s</text>\n</svg>\n",
-	        EDGE + 84, SIDE + EDGE + 29, amount(m, text, m->least < m->most ? m->least : m->most),
-	        EDGE + 90 + LEVELS * 24 + 6, SIDE + EDGE + 29, amount(m, more, m->most));
+	        EDGE + 84, SIDE + EDGE + 29, put_amount(m, text, m->least < m->most ? m->least : m->most),
+	        EDGE + 90 + LEVELS * 24 + 6, SIDE + EDGE + 29, put_amount(m, more, m->most));
 	if (m->tile > 1)
 		fprintf(out, "<figcaption>Each cell stands for %u × %u ranks. The scale is logarithmic.</figcaption>\n",
 		        m->tile, m->tile);
@@ -167,7 +167,7 @@ static void picture(FILE *out, const struct map *m)
 	fputs("</figure>\n", out);
 }
 
-static int by_bytes(const void *a, const void *b)
+static int flow_by_bytes(const void *a, const void *b)
 {
 	const struct traffic_cell *x = *(const struct traffic_cell *const *)a,
 				  *y = *(const struct traffic_cell *const *)b;
@@ -185,7 +185,7 @@ static void pairs(FILE *out, const struct traffic *t)
 		return;
 	for (size_t i = 0; i < t->count; i++)
 		list[i] = &t->cells[i];
-	qsort(list, t->count, sizeof *list, by_bytes);
+	qsort(list, t->count, sizeof *list, flow_by_bytes);
 	fputs("<h3>The pairs that sent most</h3>\n<div class=\"wide\"><table>\n<thead><tr><th "
 	      "scope=\"col\">From</th><th scope=\"col\">To</th><th scope=\"col\">Bytes</th>"
 	      "<th scope=\"col\">Messages</th></tr></thead>\n<tbody>\n",
@@ -284,7 +284,7 @@ void report_messages(struct report *r)
 		      out);
 	else if (r->traffic.count == 0)
 		collectives(out, &r->traffic);
-	else if (gather(&m, r) == 0) {
+	else if (gather_flows(&m, r) == 0) {
 		fputs("<div class=\"two\">\n<div>\n", out);
 		picture(out, &m);
 		fputs("</div>\n<div>\n", out);

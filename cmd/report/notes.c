@@ -8,7 +8,7 @@
 #include "cmd/report/report.h"
 #include "trace/model/stream.h"
 
-static void item(FILE *out, bool *any, const char *text)
+static void put_item(FILE *out, bool *any, const char *text)
 {
 	if (!*any)
 		fputs("<ul>\n", out);
@@ -16,7 +16,7 @@ static void item(FILE *out, bool *any, const char *text)
 	fprintf(out, "<li>%s", text);
 }
 
-static void degradations(struct report *r, bool *any)
+static void notes_degraded(struct report *r, bool *any)
 {
 	static const char *const stages[TRACE_STAGES] = {[STAGE_COLUMNS] = "the order of some values was given up",
 	                                                 [STAGE_PATHS] = "new call paths were cut",
@@ -39,7 +39,7 @@ static void degradations(struct report *r, bool *any)
 			lossy += counted;
 		}
 	if (t->loss.lossy) {
-		item(out, any, "");
+		put_item(out, any, "");
 		fprintf(out,
 		        "The mode was <code>lossy:%" PRIu64 "</code>: values are counted exactly, but the order of "
 		        "those that varied more is not kept.</li>\n",
@@ -47,13 +47,13 @@ static void degradations(struct report *r, bool *any)
 	}
 	if (lossy) {
 		char reasons[WHY_SIZE];
-		item(out, any, "");
+		put_item(out, any, "");
 		fprintf(out, "Of %s columns %s have no order (%s). Totals stay exact.</li>\n",
 		        text_count(text, columns), text_count(more, lossy), trace_why_text(why, reasons));
 	}
 	for (int s = 0; s < TRACE_STAGES; s++)
 		if (t->loss.stage[s].ranks) {
-			item(out, any, "");
+			put_item(out, any, "");
 			fprintf(out, "Memory was nearly used up: in %s rank%s %s, from event %s on.</li>\n",
 			        text_count(text, t->loss.stage[s].ranks), t->loss.stage[s].ranks == 1 ? "" : "s",
 			        stages[s], text_count(more, t->loss.stage[s].since));
@@ -75,28 +75,28 @@ void report_notes(struct report *r)
 	html_bytes(out, "size", container_file_size(r->show->container));
 	fputs(".</p>\n", out);
 	if (report_partial(r)) {
-		item(out, &any, "");
+		put_item(out, &any, "");
 		fputs("The trace is partial: it was made of what the ranks left behind when they ended.</li>\n", out);
 	}
 	if (missing) {
-		item(out, &any, "");
+		put_item(out, &any, "");
 		fprintf(out, "%s of %s ranks are not in this trace.</li>\n", text_count(text, missing),
 		        text_count(more, t->size));
 	}
 	if (r->sum.lost) {
-		item(out, &any, "");
+		put_item(out, &any, "");
 		fprintf(out,
 		        "%s events were not recorded, because the memory of %s ranks was used up; times and totals are "
 		        "without them.</li>\n",
 		        text_count(text, r->sum.lost), text_count(more, stream_ranks(t, &t->lost)));
 	}
-	degradations(r, &any);
+	notes_degraded(r, &any);
 	if (r->sum.parallel_efficiency < 0)
-		item(out, &any,
-		     "The times of ranks are not in this trace: it is of an early version, or without "
-		     "computation.</li>\n");
+		put_item(out, &any,
+		         "The times of ranks are not in this trace: it is of an early version, or without "
+		         "computation.</li>\n");
 	if (r->sum.unsized) {
-		item(out, &any, "");
+		put_item(out, &any, "");
 		fprintf(out,
 		        "The sizes of %s messages are not in the trace’s summary: what says so has no order in a lossy "
 		        "trace, or their datatypes and requests "
@@ -104,19 +104,19 @@ void report_notes(struct report *r)
 		        text_count(text, r->sum.unsized));
 	}
 	if (r->has_traffic && r->traffic.unknown_sizes) {
-		item(out, &any, "");
+		put_item(out, &any, "");
 		fprintf(out, "%s messages are of a datatype whose size is not known.</li>\n",
 		        text_count(text, r->traffic.unknown_sizes));
 	}
 	if (r->has_traffic && r->traffic.other_messages) {
-		item(out, &any, "");
+		put_item(out, &any, "");
 		fprintf(out,
 		        "%s messages went to ranks that are not known here (intercommunicators, other worlds); they "
 		        "are not in the map.</li>\n",
 		        text_count(text, r->traffic.other_messages));
 	}
 	if (r->sum.overhead_ns) {
-		item(out, &any, "");
+		put_item(out, &any, "");
 		fputs("Tracing took ", out);
 		html_ns(out, "summary.overhead_ns", r->sum.overhead_ns);
 		fputs(" of all ranks together; it is taken out of all times here.</li>\n", out);
@@ -131,7 +131,7 @@ void report_notes(struct report *r)
 	      out);
 }
 
-static void value(FILE *out, const json_t *v)
+static void loss_value(FILE *out, const json_t *v)
 {
 	if (json_is_string(v)) {
 		html_text(out, json_string_value(v));
@@ -141,7 +141,7 @@ static void value(FILE *out, const json_t *v)
 		size_t n = json_array_size(v);
 		for (size_t i = 0; i < n && i < 200; i++) {
 			fputs(i ? " " : "", out);
-			value(out, json_array_get(v, i));
+			loss_value(out, json_array_get(v, i));
 		}
 		if (n > 200)
 			fprintf(out, " … (%zu)", n);
@@ -202,7 +202,7 @@ void report_meta_table(struct report *r)
 		if (!v || json_is_null(v) || (json_is_string(v) && !*json_string_value(v)))
 			continue;
 		fprintf(out, "<dt>%s</dt><dd>", labels[i].label);
-		value(out, v);
+		loss_value(out, v);
 		fputs("</dd>\n", out);
 	}
 	fputs("</dl>\n</section>\n", out);

@@ -19,12 +19,12 @@
 #define SMALL_SHARE 0.8
 #define SMALL_RATE  500 /* a second and rank */
 
-static const char *mark(double efficiency)
+static const char *put_mark(double efficiency)
 {
 	return efficiency < 0 ? "" : efficiency >= GOOD ? "good" : efficiency >= FAIR ? "fair" : "bad";
 }
 
-static void heading(struct report *r)
+static void put_heading(struct report *r)
 {
 	const char *name = report_meta(r, "job_name"), *exe = report_meta(r, "exe"), *user = report_meta(r, "user"),
 		   *start = report_meta(r, "start");
@@ -71,7 +71,7 @@ static void percent(FILE *out, double share)
 	fprintf(out, "%.*f&nbsp;%%", share < 0.0995 ? 1 : 0, 100 * share);
 }
 
-static const char *reason(const struct report *r)
+static const char *partial_reason(const struct report *r)
 {
 	static const struct {
 		const char *key, *text;
@@ -103,7 +103,7 @@ static enum report_class worst(const struct report *r)
 static void headline(struct report *r, double compute, double imbalance, double communication)
 {
 	FILE *out = r->out;
-	const char *why = reason(r);
+	const char *why = partial_reason(r);
 	if (report_partial(r)) {
 		fprintf(out, "It did not come to its end%s%s", why ? ": " : "", why ? why : "");
 		return;
@@ -215,7 +215,7 @@ static void findings(struct report *r, double imbalance)
 	fputs("</ul>\n", out);
 }
 
-static void tile(FILE *out, const char *label, const char *class, const char *below)
+static void overview_tile(FILE *out, const char *label, const char *class, const char *below)
 {
 	fprintf(out, "</dd></div>\n<div><dt>%s<small>%s</small></dt><dd class=\"%s\">", label, below, class);
 }
@@ -228,20 +228,21 @@ static void tiles(struct report *r)
 	fputs("<dl class=\"tiles\">\n<div><dt>Parallel efficiency<small>load balance × communication</small></dt><dd "
 	      "class=\"",
 	      out);
-	fprintf(out, "%s\">", mark(s->parallel_efficiency));
+	fprintf(out, "%s\">", put_mark(s->parallel_efficiency));
 	html_share(out, "summary.parallel_efficiency", s->parallel_efficiency);
-	tile(out, "Load balance", mark(s->load_balance), "mean / most computation");
+	overview_tile(out, "Load balance", put_mark(s->load_balance), "mean / most computation");
 	html_share(out, "summary.load_balance", s->load_balance);
-	tile(out, "Communication efficiency", mark(s->communication_efficiency), "most computation / run time");
+	overview_tile(out, "Communication efficiency", put_mark(s->communication_efficiency),
+	              "most computation / run time");
 	html_share(out, "summary.communication_efficiency", s->communication_efficiency);
-	tile(out, "Time in MPI", "", "share of all ranks’ time");
+	overview_tile(out, "Time in MPI", "", "share of all ranks’ time");
 	html_share(out, NULL, all > 0 ? (double)s->mpi_ns / all : -1);
-	tile(out, "Run time", "", "of the slowest rank, after MPI_Init");
+	overview_tile(out, "Run time", "", "of the slowest rank, after MPI_Init");
 	if (s->run_ns)
 		html_ns(out, "summary.run_ns", s->run_ns);
 	else
 		fputs("<span class=\"dim\">not known</span>", out);
-	tile(out, "Sent", "", "point to point");
+	overview_tile(out, "Sent", "", "point to point");
 	html_bytes(out, "summary.bytes", s->bytes);
 	fputs("</dd></div>\n</dl>\n", out);
 }
@@ -284,9 +285,9 @@ void report_overview(struct report *r)
 		compute = (double)s->compute_ns / all;
 		communication = 1 - compute;
 	}
-	heading(r);
+	put_heading(r);
 	fprintf(r->out, "<section class=\"verdict %s\" aria-labelledby=\"verdict\">\n<h2 id=\"verdict\">",
-	        report_partial(r) ? "bad" : mark(compute));
+	        report_partial(r) ? "bad" : put_mark(compute));
 	headline(r, compute, imbalance, communication);
 	fputs("</h2>\n", r->out);
 	if (s->parallel_efficiency >= 0) {

@@ -80,7 +80,7 @@ static const struct view views[] = {
 };
 
 /* Headings with room for words; others are those of the command. */
-static const char *heading(enum aggregate_column c)
+static const char *column_heading(enum aggregate_column c)
 {
 	static const char *const names[AGGREGATE_COLUMNS] = {[COLUMN_JOBS] = "Jobs",
 	                                                     [COLUMN_HOURS] = "Node hours",
@@ -105,7 +105,7 @@ static const char *heading(enum aggregate_column c)
 	return names[c] ? names[c] : aggregate_columns[c].heading;
 }
 
-static void value(FILE *out, const char *name, enum aggregate_unit unit, double v)
+static void put_value(FILE *out, const char *name, enum aggregate_unit unit, double v)
 {
 	char text[HTML_NUMBER];
 	if (v < 0) {
@@ -148,8 +148,8 @@ static void value(FILE *out, const char *name, enum aggregate_unit unit, double 
 	fputs("</data>", out);
 }
 
-static void group(FILE *out, const struct view *v, const struct aggregate *a, const struct aggregate_group *g,
-                  double most)
+static void put_group(FILE *out, const struct view *v, const struct aggregate *a, const struct aggregate_group *g,
+                      double most)
 {
 	char name[160];
 	fputs("<tr><th scope=\"row\" class=\"l\">", out);
@@ -180,7 +180,7 @@ static void group(FILE *out, const struct view *v, const struct aggregate *a, co
 		double x = aggregate_value(a, g, v->columns[i]);
 		fputs("<td>", out);
 		snprintf(name, sizeof name, "%s/%.60s/%s", v->id, g->key, info->json);
-		value(out, v->by == AGGREGATE_SITE ? NULL : name, info->unit, x);
+		put_value(out, v->by == AGGREGATE_SITE ? NULL : name, info->unit, x);
 		fputs("</td>", out);
 		if (i == 0)
 			fprintf(out, "<td class=\"bar\"><i class=\"b1\" style=\"width:%.1f%%\"></i></td>",
@@ -189,7 +189,7 @@ static void group(FILE *out, const struct view *v, const struct aggregate *a, co
 	fputs("</tr>\n", out);
 }
 
-static int view(struct site *s, const struct view *v)
+static int put_view(struct site *s, const struct view *v)
 {
 	FILE *out = s->out;
 	struct aggregate *a;
@@ -204,7 +204,7 @@ static int view(struct site *s, const struct view *v)
 	        v->id, v->id, v->title, v->text, aggregate_names[v->by]);
 	for (int i = 0; i < 6 && v->columns[i] < AGGREGATE_COLUMNS; i++) {
 		fputs("<th scope=\"col\">", out);
-		html_text(out, heading(v->columns[i]));
+		html_text(out, column_heading(v->columns[i]));
 		fputs(i == 0 ? "</th><th class=\"bar\"><span class=\"narrow\">bar</span></th>" : "</th>", out);
 	}
 	fputs("</tr></thead>\n<tbody>\n", out);
@@ -220,7 +220,7 @@ static int view(struct site *s, const struct view *v)
 			n = i;
 	}
 	for (size_t i = from; i < n; i++)
-		group(out, v, a, a->groups[i], most);
+		put_group(out, v, a, a->groups[i], most);
 	fputs("</tbody></table></div>\n", out);
 	if (n < a->count)
 		fprintf(out, "<p class=\"dim\">%zu of %zu; <code>spoor aggregate --by %s</code> prints all.</p>\n", n,
@@ -230,18 +230,18 @@ static int view(struct site *s, const struct view *v)
 	return 0;
 }
 
-static void tile(FILE *out, const struct aggregate *a, const char *label, const char *below,
-                 enum aggregate_column column)
+static void site_tile(FILE *out, const struct aggregate *a, const char *label, const char *below,
+                      enum aggregate_column column)
 {
 	const struct aggregate_column_info *info = &aggregate_columns[column];
 	char name[96];
 	snprintf(name, sizeof name, "total/%s", info->json);
 	fprintf(out, "<div><dt>%s<small>%s</small></dt><dd>", label, below);
-	value(out, name, info->unit, aggregate_value(a, &a->total, column));
+	put_value(out, name, info->unit, aggregate_value(a, &a->total, column));
 	fputs("</dd></div>\n", out);
 }
 
-static void sentence(FILE *out, const struct aggregate *a)
+static void put_sentence(FILE *out, const struct aggregate *a)
 {
 	double hours = aggregate_value(a, &a->total, COLUMN_HOURS), wait = aggregate_value(a, &a->total, COLUMN_WAIT),
 	       idle = aggregate_value(a, &a->total, COLUMN_IDLE);
@@ -262,7 +262,7 @@ static void sentence(FILE *out, const struct aggregate *a)
 		fprintf(out, "; waiting in collective calls took %.1f&nbsp;%%", 100 * wait / hours);
 }
 
-static void partial(FILE *out, const struct aggregate *a)
+static void put_partial(FILE *out, const struct aggregate *a)
 {
 	bool any = false;
 	for (int i = 0; i < AGGREGATE_REASONS; i++)
@@ -283,7 +283,7 @@ static void partial(FILE *out, const struct aggregate *a)
 	fputs("</tbody></table></div>\n</section>\n", out);
 }
 
-static void notes(FILE *out, const struct aggregate *a)
+static void site_notes(FILE *out, const struct aggregate *a)
 {
 	size_t skipped = json_array_size(a->skipped);
 	fputs("<section aria-labelledby=\"notes\">\n<h2 id=\"notes\">Notes</h2>\n<p class=\"dim\">From the archive’s "
@@ -304,7 +304,7 @@ static void notes(FILE *out, const struct aggregate *a)
 	fputs(skipped ? "</ul>\n</section>\n" : "</section>\n", out);
 }
 
-static int page(struct site *s)
+static int put_page(struct site *s)
 {
 	FILE *out = s->out;
 	struct aggregate *a;
@@ -324,17 +324,17 @@ static int page(struct site *s)
 		fprintf(out, "<a href=\"#%s\">%s</a> ", views[i].id, views[i].title);
 	fputs("</nav>\n</header>\n<main>\n<section class=\"verdict\" aria-labelledby=\"verdict\">\n<h2 id=\"verdict\">",
 	      out);
-	sentence(out, a);
+	put_sentence(out, a);
 	fputs("</h2>\n<dl class=\"tiles\">\n", out);
-	tile(out, a, "Jobs", "with traces", COLUMN_JOBS);
-	tile(out, a, "Node hours", "nodes × elapsed", COLUMN_HOURS);
-	tile(out, a, "Time in MPI", "share of the ranks’ time", COLUMN_MPI);
-	tile(out, a, "Parallel efficiency", "load balance × communication", COLUMN_PARALLEL);
-	tile(out, a, "Waiting", "node hours, in calls for all ranks", COLUMN_WAIT);
-	tile(out, a, "Balancing", "node hours that it would gain", COLUMN_IDLE);
-	tile(out, a, "Messages", "point to point", COLUMN_MESSAGES);
-	tile(out, a, "Partial traces", "of jobs that did not end", COLUMN_PARTIAL);
-	tile(out, a, "Cost of tracing", "share of the ranks’ time", COLUMN_OVERHEAD_SHARE);
+	site_tile(out, a, "Jobs", "with traces", COLUMN_JOBS);
+	site_tile(out, a, "Node hours", "nodes × elapsed", COLUMN_HOURS);
+	site_tile(out, a, "Time in MPI", "share of the ranks’ time", COLUMN_MPI);
+	site_tile(out, a, "Parallel efficiency", "load balance × communication", COLUMN_PARALLEL);
+	site_tile(out, a, "Waiting", "node hours, in calls for all ranks", COLUMN_WAIT);
+	site_tile(out, a, "Balancing", "node hours that it would gain", COLUMN_IDLE);
+	site_tile(out, a, "Messages", "point to point", COLUMN_MESSAGES);
+	site_tile(out, a, "Partial traces", "of jobs that did not end", COLUMN_PARTIAL);
+	site_tile(out, a, "Cost of tracing", "share of the ranks’ time", COLUMN_OVERHEAD_SHARE);
 	fputs("</dl>\n", out);
 	if (shown == 0)
 		fputs("<p>When jobs that are traced have ended, they are here; <code>spoor doctor</code> says why "
@@ -343,9 +343,9 @@ static int page(struct site *s)
 	fputs("</section>\n", out);
 	int rv = 0;
 	for (size_t i = 0; rv == 0 && i < shown; i++)
-		rv = view(s, &views[i]);
-	partial(out, a);
-	notes(out, a);
+		rv = put_view(s, &views[i]);
+	put_partial(out, a);
+	site_notes(out, a);
 	fputs("</main>\n", out);
 	html_foot(out);
 	aggregate_destroy(a);
@@ -361,7 +361,7 @@ int report_site(FILE *out, const char *archive, const struct catalog_filter *fil
 	if (rv == 0)
 		rv = catalog_lock(s.catalog, CATALOG_SHARE, 10000, error);
 	if (rv == 0) {
-		rv = page(&s);
+		rv = put_page(&s);
 		catalog_lock(s.catalog, CATALOG_UNLOCK, 0, NULL);
 	}
 	catalog_close(s.catalog);
