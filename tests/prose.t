@@ -196,6 +196,10 @@ for path in documents():
     tap.ok(not found, f"{path}: what it refers to is there", *found)
     found = wrong_commands(text)
     tap.ok(not found, f"{path}: commands and options in it exist", *found)
+listed = " ".join(re.findall(r"^nobase_dist_doc_DATA \+= ((?:.*\\\n)*.*)", "\n".join(read(os.path.relpath(path, tap.SOURCE)) for path in
+                                                                                     glob.glob(os.path.join(tap.SOURCE, "**/Make*.am"), recursive=True)), re.MULTILINE))
+tap.equal([path for path in documents() if path.endswith(".md") and not path.startswith("doc/man/") and path not in listed.split()], [],
+          "make install installs all documents")
 words = glossary(read("HACKING.md"))
 tap.ok(0 < len(words) <= GLOSSARY, f"HACKING.md: a glossary of at most {GLOSSARY} words (found: {len(words)})")
 tap.equal(sorted({w for w in words if words.count(w) > 1}), [], "HACKING.md: each word is explained once")
