@@ -33,32 +33,31 @@
  *
  * Every number is a uint64_t, a TEXT a char[SETTING_TEXT_SIZE]. The standard value is what holds where nothing is said.
  * Order is that of output. */
-#define SETTINGS(X)                                                                                                  \
-	X(memory, BYTES, UINT64_C(1) << 20, UINT64_C(2) << 30, UINT64_C(8) << 20, "bytes", TRACER,                   \
-	  "memory of a rank for its trace")                                                                          \
-	X(deadline, COUNT, 1, 3600, 10, "seconds", TRACER, "time for merging in MPI_Finalize")                       \
-	X(structure, CHOICE, 0, 1, 1, "lossy|exact", TRACER,                                                         \
-	  "lossy: modes lossy:N may give up the order of calls and handles, too")                                    \
-	X(site_tolerance, COUNT, 0, 64, 0, "frames", TRACER,                                                         \
-	  "calls whose call paths differ in at most so many frames are of one site")                                 \
-	X(retention, COUNT, 0, 36500, 0, "days", SITE, "how long the trace is kept in the archive; 0: for ever")     \
-	X(spool_reserve, BYTES, 0, UINT64_C(1) << 50, UINT64_C(64) << 20, "bytes", SITE,                             \
-	  "what must be free on the spool's disk, beside the memory of the ranks")                                   \
-	X(spool_user, BYTES, 0, UINT64_C(1) << 50, 0, "bytes", SITE,                                                 \
-	  "what a user's steps may hold in the spool of a node together; 0: half of what is free")                   \
-	X(deliver_memory, BYTES, UINT64_C(64) << 20, UINT64_C(1) << 40, UINT64_C(224) << 20, "bytes", SITE,          \
-	  "memory of a process that delivers a trace")                                                               \
-	X(deliver_cpu, COUNT, 1, 36000, 10, "seconds", SITE, "processor time of such a process")                     \
-	X(containers, CHOICE, 0, 1, 0, "skip|trace", TRACER, "what is done where programs run in a container")       \
-	X(buffers, CHOICE, 0, 1, 0, "off|on", TRACER,                                                                \
-	  "whether calls are recorded with their buffers: which are the same")                                       \
-	X(timing, GRADE, 1, 500000, 1, "aggregate|histogram|full", TRACER,                                           \
-	  "aggregate: times without their distribution; histogram: with it; full: that of each event, too; full:E: " \
-	  "with an error of at most E")                                                                              \
-	X(bins, COUNT, 1, 64, 8, "bins", TRACER,                                                                     \
-	  "how many bins a histogram of times has in a complete trace, at most")                                     \
-	X(counters, TEXT, 0, COUNTERS_MAX, 0, "PAPI events", TRACER,                                                 \
-	  "events that are counted in calls and between them (perf::TASK-CLOCK, PAPI_TOT_INS, ...)")
+#define SETTINGS(X)                                                                                                    \
+	X(memory, BYTES, UINT64_C(1) << 20, UINT64_C(2) << 30, UINT64_C(8) << 20, "bytes", TRACER,                     \
+	  "memory of a rank for its trace")                                                                            \
+	X(deadline, COUNT, 1, 3600, 10, "seconds", TRACER, "time for merging in MPI_Finalize")                         \
+	X(structure, CHOICE, 0, 1, 1, "lossy|exact", TRACER,                                                           \
+	  "lossy: modes lossy:N may lose the order of calls and handles, too")                                         \
+	X(site_tolerance, COUNT, 0, 64, 0, "frames", TRACER,                                                           \
+	  "calls whose call paths differ in at most this number of frames are one site")                               \
+	X(retention, COUNT, 0, 36500, 0, "days", SITE, "how long the archive keeps the trace; 0: no limit")            \
+	X(spool_reserve, BYTES, 0, UINT64_C(1) << 50, UINT64_C(64) << 20, "bytes", SITE,                               \
+	  "free space that the spool's disk must have, beside the memory of the ranks")                                \
+	X(spool_user, BYTES, 0, UINT64_C(1) << 50, 0, "bytes", SITE,                                                   \
+	  "what all steps of a user may use of a node's spool; 0: half of the free space")                             \
+	X(deliver_memory, BYTES, UINT64_C(64) << 20, UINT64_C(1) << 40, UINT64_C(224) << 20, "bytes", SITE,            \
+	  "memory of a process that delivers a trace")                                                                 \
+	X(deliver_cpu, COUNT, 1, 36000, 10, "seconds", SITE, "processor time of such a process")                       \
+	X(containers, CHOICE, 0, 1, 0, "skip|trace", TRACER, "what happens to programs in containers")                 \
+	X(buffers, CHOICE, 0, 1, 0, "off|on", TRACER,                                                                  \
+	  "record buffers as symbols, the same symbol for the same address")                                           \
+	X(timing, GRADE, 1, 500000, 1, "aggregate|histogram|full", TRACER,                                             \
+	  "aggregate: sums of times; histogram: their distribution, too; full: the time of each event, too; "          \
+	  "full:E: with an error of at most E")                                                                        \
+	X(bins, COUNT, 1, 64, 8, "bins", TRACER, "maximum number of bins of a histogram of times in a complete trace") \
+	X(counters, TEXT, 0, COUNTERS_MAX, 0, "PAPI events", TRACER,                                                   \
+	  "events to count during and between calls (perf::TASK-CLOCK, PAPI_TOT_INS, ...)")
 
 #define SETTING_TEXT_SIZE 256
 #define COUNTERS_MAX      8
