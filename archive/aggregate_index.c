@@ -15,7 +15,7 @@
 #include "archive/aggregate_group.h"
 #include "archive/digest.h"
 #include "archive/harvest.h"
-#include "archive/question.h"
+#include "archive/query.h"
 
 #define SMALL 11 /* size classes of less than 1 KiB */
 
@@ -175,13 +175,13 @@ static void run_sums(sqlite3_stmt *s, const uint64_t *sizes, uint128 *sum)
 /* An equal share to each node. */
 static int add_nodes(struct worker *w, sqlite3_stmt *s, const uint128 *sum, int64_t job, int reason)
 {
-	const char *hosts = question_text(s, HOSTS);
+	const char *hosts = query_text(s, HOSTS);
 	uint128 part[AGGREGATE_SUMS];
 	char name[256];
 	size_t n = 1;
 
 	if (!*hosts)
-		hosts = question_text(s, NODE);
+		hosts = query_text(s, NODE);
 	for (const char *p = hosts; *p; p++)
 		n += *p == ',';
 	for (int i = 0; i < AGGREGATE_SUMS; i++)
@@ -205,7 +205,7 @@ static int add_row(struct worker *w, sqlite3_stmt *s)
 	uint64_t sizes[AMOUNT_SIZES];
 	int64_t job = sqlite3_column_int64(s, JOB);
 	char key[32] = "";
-	const char *text = question_text(s, KEY);
+	const char *text = query_text(s, KEY);
 	enum aggregate_by by = w->a->by;
 
 	w->rows++;
@@ -215,10 +215,10 @@ static int add_row(struct worker *w, sqlite3_stmt *s)
 		return 0;
 	}
 	if (sqlite3_column_type(s, PROBLEM) != SQLITE_NULL)
-		return aggregate_skip(w->a, question_text(s, PROBLEM));
-	read_sizes(question_text(s, SIZES), sizes);
+		return aggregate_skip(w->a, query_text(s, PROBLEM));
+	read_sizes(query_text(s, SIZES), sizes);
 	run_sums(s, sizes, sum);
-	int reason = sum[SUM_PARTIAL] ? reason_number(question_text(s, REASON)) : -1;
+	int reason = sum[SUM_PARTIAL] ? reason_number(query_text(s, REASON)) : -1;
 	add_run(&w->a->total, sum, job, reason);
 	if (aggregate_add_sizes(&w->a->total, sizes))
 		return -1;
@@ -239,9 +239,9 @@ static int add_row(struct worker *w, sqlite3_stmt *s)
 	add_run(g, sum, job, reason);
 	if (by != AGGREGATE_JOB)
 		return aggregate_add_sizes(g, sizes);
-	struct aggregate_example e = {(uint64_t)sum[SUM_NODE_NS],     (char *)question_text(s, DAY),
-	                              (char *)question_text(s, NAME), (char *)question_text(s, USER),
-	                              (char *)question_text(s, EXE),  0};
+	struct aggregate_example e = {(uint64_t)sum[SUM_NODE_NS],  (char *)query_text(s, DAY),
+	                              (char *)query_text(s, NAME), (char *)query_text(s, USER),
+	                              (char *)query_text(s, EXE),  0};
 	return aggregate_example(g, &e);
 }
 
@@ -281,7 +281,7 @@ static struct aggregate_group *place_group(struct worker *w, sqlite3_stmt *s)
 static int add_calls(struct worker *w, sqlite3_stmt *s)
 {
 	bool sites = w->a->by == AGGREGATE_SITE;
-	struct aggregate_group *g = sites ? place_group(w, s) : aggregate_group(w->a, question_text(s, CALL_KEY));
+	struct aggregate_group *g = sites ? place_group(w, s) : aggregate_group(w->a, query_text(s, CALL_KEY));
 	uint64_t nodes = count_at(s, CALL_NODES), ranks = count_at(s, CALL_RANKS), ns = count_at(s, CALL_NS);
 	int64_t job = sqlite3_column_int64(s, CALL_JOB);
 
@@ -303,10 +303,10 @@ static int add_calls(struct worker *w, sqlite3_stmt *s)
 	if (!sites || (g->example.name && g->example.weight > ns))
 		return 0;
 	struct aggregate_example e = {ns,
-	                              (char *)question_text(s, CALL_DAY),
-	                              (char *)question_text(s, CALL_DAY + 1),
-	                              (char *)question_text(s, CALL_DAY + 2),
-	                              (char *)question_text(s, CALL_DAY + 3),
+	                              (char *)query_text(s, CALL_DAY),
+	                              (char *)query_text(s, CALL_DAY + 1),
+	                              (char *)query_text(s, CALL_DAY + 2),
+	                              (char *)query_text(s, CALL_DAY + 3),
 	                              (uint32_t)sqlite3_column_int64(s, CALL_SITE)};
 	return aggregate_example(g, &e);
 }
@@ -314,18 +314,17 @@ static int add_calls(struct worker *w, sqlite3_stmt *s)
 /* Function and frames of the sites, once all are there. */
 static int name_places(struct worker *w)
 {
-	sqlite3_stmt *s = NULL;
+	sqlite3_stmt *s = query_statement(w->c, "SELECT function, frames FROM place WHERE identity = ?", &w->error);
 	int rv = 0;
 
-	if (sqlite3_prepare_v2(w->c->db, "SELECT function, frames FROM place WHERE identity = ?", -1, &s, NULL) !=
-	    SQLITE_OK)
-		return error_set(&w->error, "%s: the index: %s", w->c->path, sqlite3_errmsg(w->c->db));
+	if (!s)
+		return -1;
 	for (size_t i = 0; i < w->a->count && rv == 0; i++) {
 		struct aggregate_group *g = w->a->groups[i];
 		sqlite3_bind_int64(s, 1, (int64_t)strtoull(g->key, NULL, 16));
 		bool found = sqlite3_step(s) == SQLITE_ROW;
-		g->function = strdup(found ? question_text(s, 0) : "");
-		g->frames = strdup(found ? question_text(s, 1) : "-");
+		g->function = strdup(found ? query_text(s, 0) : "");
+		g->frames = strdup(found ? query_text(s, 1) : "-");
 		sqlite3_reset(s);
 		rv = g->function && g->frames ? 0 : error_set(&w->error, "out of memory");
 	}
@@ -335,20 +334,20 @@ static int name_places(struct worker *w)
 
 /* --- asking --- */
 
-static void ask_share(struct question *q, const struct worker *w)
+static void ask_share(struct query *q, const struct worker *w)
 {
 	if (w->of > 1)
-		question_say(q, " AND abs(t.job) %% %" PRIu64 " = %" PRIu64, w->of, w->share);
+		query_append(q, " AND abs(t.job) %% %" PRIu64 " = %" PRIu64, w->of, w->share);
 	if (w->threads > 1)
-		question_say(q, " AND abs(t.job) / %" PRIu64 " %% %" PRIu64 " = %" PRIu64, w->of, w->threads,
+		query_append(q, " AND abs(t.job) / %" PRIu64 " %% %" PRIu64 " = %" PRIu64, w->of, w->threads,
 		             w->thread);
-	question_say(q, " ORDER BY t.job");
+	query_append(q, " ORDER BY t.job");
 }
 
-static int ask(struct worker *w, const struct question *q, int (*row)(struct worker *, sqlite3_stmt *))
+static int ask(struct worker *w, const struct query *q, int (*row)(struct worker *, sqlite3_stmt *))
 {
 	sqlite3_stmt *s;
-	int rc, rv = question_prepare(q, w->c, &s, &w->error);
+	int rc, rv = query_prepare(q, w->c, &s, &w->error);
 
 	if (rv)
 		return -1;
@@ -357,48 +356,42 @@ static int ask(struct worker *w, const struct question *q, int (*row)(struct wor
 	if (rv)
 		error_set(&w->error, "out of memory");
 	else if (rc != SQLITE_DONE)
-		rv = error_set(&w->error, "%s: the index: %s", w->c->path, sqlite3_errmsg(w->c->db));
+		rv = query_failed(w->c, &w->error);
 	sqlite3_finalize(s);
 	return rv ? -1 : 0;
 }
 
 static int make(struct worker *w)
 {
-	struct question runs = {.used = 0}, calls = {.used = 0};
+	struct query runs = {.used = 0}, calls = {.used = 0};
 	enum aggregate_by by = w->a->by;
-	sqlite3_stmt *s = NULL;
 
-	if (w->asked && w->asked->progress &&
-	    sqlite3_prepare_v2(w->c->db, "SELECT count(*) FROM trace", -1, &s, NULL) == SQLITE_OK &&
-	    sqlite3_step(s) == SQLITE_ROW)
-		w->all = count_at(s, 0) / w->of / w->threads * (by < AGGREGATE_FUNCTION ? 1 : 2) + 1;
-	sqlite3_finalize(s);
-	s = NULL;
-	question_say(&runs, "SELECT " RUN_COLUMNS ", %s FROM trace t LEFT JOIN summary s USING (id) WHERE 1",
+	if (w->asked && w->asked->progress)
+		w->all = (uint64_t)query_number(w->c, "SELECT count(*) FROM trace", 0) / w->of / w->threads *
+		                 (by < AGGREGATE_FUNCTION ? 1 : 2) +
+		         1;
+	query_append(&runs, "SELECT " RUN_COLUMNS ", %s FROM trace t LEFT JOIN summary s USING (id) WHERE 1",
 	             key_columns[by]);
-	question_filter(&runs, w->filter);
+	query_filter(&runs, w->filter);
 	ask_share(&runs, w);
 	if (ask(w, &runs, add_row) || by < AGGREGATE_FUNCTION)
 		return w->error.text[0] ? -1 : 0;
 	w->all = 2 * w->rows + 1; /* with a filter there are fewer */
 	w->last_job = INT64_MIN;
 	if (by == AGGREGATE_FUNCTION) {
-		question_say(&calls,
+		query_append(&calls,
 		             "SELECT " CALL_COLUMNS
 		             ", c.function FROM trace t JOIN summary s USING (id) JOIN function c USING (id) WHERE 1");
 	} else {
-		question_say(&calls, "SELECT " CALL_COLUMNS ", c.place, (SELECT identity FROM place p WHERE p.place = "
+		query_append(&calls, "SELECT " CALL_COLUMNS ", c.place, (SELECT identity FROM place p WHERE p.place = "
 		                     "c.place), c.site, t.folder, t.name, t.user, t.exe_name"
 		                     " FROM trace t JOIN summary s USING (id) JOIN site c USING (id) WHERE 1");
-		if (sqlite3_prepare_v2(w->c->db, "SELECT max(place) FROM place", -1, &s, NULL) == SQLITE_OK &&
-		    sqlite3_step(s) == SQLITE_ROW)
-			w->place_count = (size_t)count_at(s, 0) + 1;
-		sqlite3_finalize(s);
+		w->place_count = (size_t)query_number(w->c, "SELECT max(place) FROM place", 0) + 1;
 		if (w->place_count > 1 << 26 || !(w->places = calloc(w->place_count + 1, sizeof *w->places)))
 			w->place_count = 0; /* then they are found by their keys */
 	}
-	question_and(&calls, "s.problem IS NULL AND s.version = ?", NULL, DIGEST_VERSION);
-	question_filter(&calls, w->filter);
+	query_and(&calls, "s.problem IS NULL AND s.version = ?", NULL, DIGEST_VERSION);
+	query_filter(&calls, w->filter);
 	ask_share(&calls, w);
 	return ask(w, &calls, add_calls) || (by == AGGREGATE_SITE && name_places(w)) ? -1 : 0;
 }
@@ -410,24 +403,25 @@ static void *work(void *context)
 	return NULL;
 }
 
+struct troubles {
+	struct aggregate *a;
+	bool failed;
+};
+
+static void add_trouble(void *context, const char *text)
+{
+	struct troubles *t = context;
+	t->failed = t->failed || aggregate_skip(t->a, text);
+}
+
 static int add_troubles(struct aggregate *a, struct catalog *c, struct error *error)
 {
-	sqlite3_stmt *s = NULL;
-	int rc, rv = 0;
+	struct troubles t = {a, false};
+	size_t unreadable;
 
-	if (sqlite3_prepare_v2(c->db, "SELECT problem FROM damage JOIN file USING (id) ORDER BY folder, file", -1, &s,
-	                       NULL) != SQLITE_OK)
-		return error_set(error, "%s: the index: %s", c->path, sqlite3_errmsg(c->db));
-	while ((rc = sqlite3_step(s)) == SQLITE_ROW && rv == 0)
-		rv = aggregate_skip(a, question_text(s, 0)) ? error_set(error, "out of memory") : 0;
-	sqlite3_finalize(s);
-	if (rv == 0 &&
-	    sqlite3_prepare_v2(c->db, "SELECT count(*) FROM file WHERE kind = 3", -1, &s, NULL) == SQLITE_OK) {
-		if (sqlite3_step(s) == SQLITE_ROW)
-			a->unreadable = count_at(s, 0);
-		sqlite3_finalize(s);
-	}
-	return rv;
+	catalog_troubles(c, add_trouble, &t, &unreadable);
+	a->unreadable = unreadable;
+	return t.failed ? error_set(error, "out of memory") : 0;
 }
 
 int aggregate_make(struct aggregate **out, struct catalog *c, const struct catalog_filter *filter, enum aggregate_by by,

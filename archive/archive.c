@@ -5,9 +5,7 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "archive/codec_zstd.h"
 #include "archive/day.h"
-#include "trace/file/container.h"
-#include "trace/base/regular.h"
+#include "archive/metadata.h"
 
 #define PATH_SIZE 4096
 /* Names that are looked at in one folder: of users in a day, of traces of a job. Anybody can make more of them than
@@ -162,65 +158,6 @@ static bool ends_with(const char *name, const char *ending)
 {
 	size_t n = strlen(name), e = strlen(ending);
 	return n > e && !strcmp(name + n - e, ending);
-}
-
-/* --- metadata --- */
-
-const char *metadata_text(const json_t *metadata, const char *key, const char *otherwise)
-{
-	const char *text = json_string_value(json_object_get(metadata, key));
-	return text ? text : otherwise;
-}
-
-int64_t metadata_number(const json_t *metadata, const char *key, int64_t otherwise)
-{
-	const json_t *number = json_object_get(metadata, key);
-	if (json_is_integer(number))
-		return json_integer_value(
-			number); /* not by way of a double: 53 bits do not hold the nanoseconds of our time */
-	double real = json_is_real(number) ? json_real_value(number) : NAN;
-	return real > -0x1p63 && real < 0x1p63 ? (int64_t)real : otherwise;
-}
-
-static json_t *parse_metadata(const char *path, const uint8_t *text, size_t n, struct error *error)
-{
-	json_error_t json;
-	json_t *metadata = json_loadb((const char *)text, n, JSON_REJECT_DUPLICATES, &json);
-
-	if (metadata && json_is_object(metadata))
-		return metadata;
-	error_set(error, "%s: chunk META: %s", path, metadata ? "not an object" : json.text);
-	json_decref(metadata);
-	return NULL;
-}
-
-json_t *metadata_read(const char *path, const char *name, unsigned long uid, struct error *error)
-{
-	uint8_t *text = NULL;
-	size_t n = 0;
-
-	int fd = regular_open(AT_FDCWD, path, (int64_t)uid, NULL, error);
-	if (fd < 0)
-		return NULL;
-	int rv = container_read_chunk(fd, path, "META", &codec_zstd, &text, &n, error);
-	close(fd);
-	if (rv) {
-		if (rv > 0)
-			error_set(error, "%s: has no metadata (chunk META)", path);
-		return NULL;
-	}
-	json_t *metadata = parse_metadata(path, text, n, error);
-	free(text);
-	if (metadata && metadata_number(metadata, "job", -1) != strtoll(name, NULL, 10))
-		error_set(error, "%s: its metadata is of job %lld", path,
-		          (long long)metadata_number(metadata, "job", -1));
-	else if (metadata && metadata_number(metadata, "uid", (int64_t)uid) != (int64_t)uid)
-		error_set(error, "%s: its metadata is of user %lld, the file of user %lu", path,
-		          (long long)metadata_number(metadata, "uid", -1), uid);
-	else
-		return metadata;
-	json_decref(metadata);
-	return NULL;
 }
 
 /* --- where it is, and which file is meant --- */

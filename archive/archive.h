@@ -8,7 +8,6 @@
 #ifndef SPOOR_ARCHIVE_H
 #define SPOOR_ARCHIVE_H
 
-#include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -26,13 +25,6 @@ int archive_days(const char *archive, int64_t since, archive_visit *visit, void 
 int archive_folders(const char *archive, int64_t since, archive_visit *visit, void *context, struct error *error);
 /* Those of one day, given by its path and name. */
 int archive_day_folders(const char *path, const char *day, archive_visit *visit, void *context);
-
-/* The metadata of a file of the archive (doc/metadata.md), checked against the file's name and owner; a new object, or
- * NULL with error set. */
-json_t *metadata_read(const char *path, const char *name, unsigned long uid, struct error *error);
-/* Metadata, with a default for what is not there or is of another type. Valid as long as the metadata. */
-const char *metadata_text(const json_t *metadata, const char *key, const char *otherwise);
-int64_t metadata_number(const json_t *metadata, const char *key, int64_t otherwise);
 
 /* The file of the site's policy: SPOOR_POLICY of the environment, or the one that is installed. */
 const char *archive_policy(void);

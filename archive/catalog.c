@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +15,7 @@
 #include <unistd.h>
 
 #include "archive/humble.h"
-#include "archive/question.h"
+#include "archive/query.h"
 #include "trace/base/index.h"
 
 #ifndef SQLITE_OPEN_NOFOLLOW
@@ -65,25 +64,9 @@ static const char schema[] =
 	"ns INTEGER,"
 	" bytes INTEGER, wait_ns INTEGER, peak_ns INTEGER, PRIMARY KEY (id, site)) WITHOUT ROWID;";
 
-static int failed(struct catalog *c, const char *what, struct error *error)
-{
-	return error_set(error, "%s: the index: %s: %s", c->path, what, sqlite3_errmsg(c->db));
-}
-
 static int run(struct catalog *c, const char *sql, struct error *error)
 {
-	return sqlite3_exec(c->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : failed(c, "a change", error);
-}
-
-static int64_t number(struct catalog *c, const char *sql, int64_t otherwise)
-{
-	sqlite3_stmt *s = NULL;
-	int64_t value = otherwise;
-
-	if (sqlite3_prepare_v2(c->db, sql, -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
-		value = sqlite3_column_int64(s, 0);
-	sqlite3_finalize(s);
-	return value;
+	return sqlite3_exec(c->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : query_failed(c, error);
 }
 
 /* Who this index is for: another identity may read other traces. */
@@ -108,15 +91,14 @@ static bool is_site(const struct catalog *c)
 static bool is_current(struct catalog *c)
 {
 	char who[64], mine[64];
-	sqlite3_stmt *s = NULL;
 	bool same = false;
 
-	if (number(c, "PRAGMA application_id", 0) != APPLICATION_ID ||
-	    number(c, "PRAGMA user_version", 0) != CATALOG_VERSION)
+	if (query_number(c, "PRAGMA application_id", 0) != APPLICATION_ID ||
+	    query_number(c, "PRAGMA user_version", 0) != CATALOG_VERSION)
 		return false;
 	identity(mine, sizeof mine);
-	if (sqlite3_prepare_v2(c->db, "SELECT value FROM about WHERE name = 'identity'", -1, &s, NULL) == SQLITE_OK &&
-	    sqlite3_step(s) == SQLITE_ROW) {
+	sqlite3_stmt *s = query_statement(c, "SELECT value FROM about WHERE name = 'identity'", NULL);
+	if (s && sqlite3_step(s) == SQLITE_ROW) {
 		snprintf(who, sizeof who, "%s", (const char *)sqlite3_column_text(s, 0));
 		same = is_site(c) || !strcmp(who, mine); /* of the site's, all who may write it read the same */
 	}
@@ -139,32 +121,6 @@ static int make_tables(struct catalog *c, struct error *error)
 }
 
 /* --- opening --- */
-
-/* matches(GLOB, TEXT), and any_matches(GLOB, "a,b,c"). */
-static void sql_matches(sqlite3_context *context, int n, sqlite3_value **values)
-{
-	const char *glob = (const char *)sqlite3_value_text(values[0]),
-		   *text = (const char *)sqlite3_value_text(values[1]);
-	(void)n;
-	sqlite3_result_int(context, glob && text && fnmatch(glob, text, 0) == 0);
-}
-
-static void sql_any_matches(sqlite3_context *context, int n, sqlite3_value **values)
-{
-	const char *glob = (const char *)sqlite3_value_text(values[0]),
-		   *text = (const char *)sqlite3_value_text(values[1]);
-	bool found = false;
-	char one[256];
-	(void)n;
-
-	for (const char *p = text; glob && p && *p && !found;) {
-		size_t length = strcspn(p, ",");
-		snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one - 1), p);
-		found = fnmatch(glob, one, 0) == 0;
-		p += length + (p[length] == ',');
-	}
-	sqlite3_result_int(context, found);
-}
 
 /* Opens or makes a file with exactly this mode. */
 static int open_own(const char *path, mode_t mode)
@@ -192,9 +148,7 @@ static int connect_database(struct catalog *c, struct error *error)
 		return error_set(error, "%s: the index cannot be opened: %s", c->path,
 		                 c->db ? sqlite3_errmsg(c->db) : "out of memory");
 	sqlite3_busy_timeout(c->db, 10000);
-	sqlite3_create_function(c->db, "matches", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, sql_matches, NULL, NULL);
-	sqlite3_create_function(c->db, "any_matches", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, sql_any_matches,
-	                        NULL, NULL);
+	query_add_functions(c);
 	sqlite3_exec(c->db,
 	             "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA foreign_keys = ON;"
 	             "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY",
@@ -447,14 +401,14 @@ int catalog_clear(struct catalog *c, struct error *error)
 	return rv;
 }
 
-/* --- questions --- */
+/* --- querys --- */
 
 const char *const catalog_sorts[] = {"start", "job", "user", "ranks", "nodes", "size", "elapsed", "exe", NULL};
 
 static const char *const sort_columns[] = {
 	"t.start_ns", "t.job", "t.user", "t.ranks", "t.nodes", "t.size", "t.end_ns - t.start_ns", "t.exe_name"};
 
-static void build(struct question *q, const struct catalog_filter *f, bool metadata)
+static void build(struct query *q, const struct catalog_filter *f, bool metadata)
 {
 	size_t sort = 0;
 
@@ -462,35 +416,35 @@ static void build(struct question *q, const struct catalog_filter *f, bool metad
 		sort++;
 	if (!catalog_sorts[sort])
 		sort = 0;
-	question_say(q,
+	query_append(q,
 	             "SELECT t.folder, t.name, t.user, t.state, t.exe, t.job_name, %s, t.size, t.job, t.start_ns, "
 	             "t.end_ns, t.ranks,"
 	             " t.nodes FROM trace t %s WHERE 1",
 	             metadata ? "coalesce(m.noted, m.json)" : "NULL", metadata ? "JOIN metadata m USING (id)" : "");
-	question_filter(q, f);
-	question_say(q, " ORDER BY %s%s, t.name", sort_columns[sort], f->reverse ? " DESC" : "");
+	query_filter(q, f);
+	query_append(q, " ORDER BY %s%s, t.name", sort_columns[sort], f->reverse ? " DESC" : "");
 	if (f->limit > 0)
-		question_say(q, " LIMIT %lld", (long long)f->limit);
+		query_append(q, " LIMIT %lld", (long long)f->limit);
 }
 
 int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool metadata,
                  int (*row)(void *, const struct catalog_row *), void *context, struct error *error)
 {
-	struct question q = {.used = 0};
+	struct query q = {.used = 0};
 	sqlite3_stmt *s = NULL;
 	int rv = 0, rc = SQLITE_DONE;
 
 	build(&q, filter, metadata);
-	if (question_prepare(&q, c, &s, error))
+	if (query_prepare(&q, c, &s, error))
 		return -1;
 	while (rv == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW) {
-		struct catalog_row r = {.folder = question_text(s, 0),
-		                        .name = question_text(s, 1),
-		                        .user = question_text(s, 2),
-		                        .state = question_text(s, 3),
-		                        .exe = question_text(s, 4),
-		                        .job_name = question_text(s, 5),
-		                        .metadata = metadata ? question_text(s, 6) : NULL,
+		struct catalog_row r = {.folder = query_text(s, 0),
+		                        .name = query_text(s, 1),
+		                        .user = query_text(s, 2),
+		                        .state = query_text(s, 3),
+		                        .exe = query_text(s, 4),
+		                        .job_name = query_text(s, 5),
+		                        .metadata = metadata ? query_text(s, 6) : NULL,
 		                        .size = (uint64_t)sqlite3_column_int64(s, 7),
 		                        .job = sqlite3_column_int64(s, 8),
 		                        .start_ns = sqlite3_column_int64(s, 9),
@@ -500,22 +454,21 @@ int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool me
 		rv = row(context, &r);
 	}
 	if (rv == 0 && rc != SQLITE_DONE)
-		rv = failed(c, "a question", error);
+		rv = query_failed(c, error);
 	sqlite3_finalize(s);
 	return rv;
 }
 
-size_t catalog_troubles(struct catalog *c, void (*tell)(const char *text), size_t *unreadable)
+size_t catalog_troubles(struct catalog *c, void (*tell)(void *context, const char *text), void *context,
+                        size_t *unreadable)
 {
-	sqlite3_stmt *s = NULL;
+	sqlite3_stmt *s =
+		query_statement(c, "SELECT problem FROM damage JOIN file USING (id) ORDER BY folder, file", NULL);
 	size_t n = 0;
 
-	*unreadable = (size_t)number(c, "SELECT count(*) FROM file WHERE kind = 3", 0);
-	if (sqlite3_prepare_v2(c->db, "SELECT problem FROM damage JOIN file USING (id) ORDER BY folder, file", -1, &s,
-	                       NULL) == SQLITE_OK) {
-		for (; sqlite3_step(s) == SQLITE_ROW; n++)
-			tell(question_text(s, 0));
-	}
+	*unreadable = (size_t)query_number(c, "SELECT count(*) FROM file WHERE kind = 3", 0);
+	for (; s && sqlite3_step(s) == SQLITE_ROW; n++)
+		tell(context, query_text(s, 0));
 	sqlite3_finalize(s);
 	return n;
 }

@@ -89,6 +89,7 @@ int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool me
 
 /* Calls tell with the text for each damaged file. Returns how many there are; *unreadable gets the number of those that
  * are not for us to read. */
-size_t catalog_troubles(struct catalog *c, void (*tell)(const char *text), size_t *unreadable);
+size_t catalog_troubles(struct catalog *c, void (*tell)(void *context, const char *text), void *context,
+                        size_t *unreadable);
 
 #endif

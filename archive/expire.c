@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "archive/day.h"
+#include "archive/query.h"
 
 /* An exit note may come before its trace; one whose trace did not come in so long is of none. */
 #define NOTE_DAYS 7
@@ -97,11 +98,11 @@ static int gather(struct catalog *catalog, struct candidates *all, const struct 
 		" LEFT JOIN note n USING (id) LEFT JOIN damage d USING (id) ORDER BY substr(f.folder, 1, 10), "
 		"coalesce(t.start_ns, f.mtime), f.file";
 	int64_t now = time(NULL);
-	sqlite3_stmt *s = NULL;
+	sqlite3_stmt *s = query_statement(catalog, sql, error);
 	int rc = SQLITE_DONE, rv = 0;
 
-	if (sqlite3_prepare_v2(catalog->db, sql, -1, &s, NULL) != SQLITE_OK)
-		return error_set(error, "%s: the index: %s", catalog->path, sqlite3_errmsg(catalog->db));
+	if (!s)
+		return -1;
 	while (rv == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW) {
 		struct candidate *c = add(all, s, now);
 		struct user *user = c ? user_of(all, c->uid) : NULL;
@@ -116,7 +117,7 @@ static int gather(struct catalog *catalog, struct candidates *all, const struct 
 		}
 	}
 	if (rv == 0 && rc != SQLITE_DONE)
-		rv = error_set(error, "%s: the index: %s", catalog->path, sqlite3_errmsg(catalog->db));
+		rv = query_failed(catalog, error);
 	sqlite3_finalize(s);
 	return rv;
 }

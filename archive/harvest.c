@@ -16,6 +16,7 @@
 
 #include "archive/day.h"
 #include "archive/digest.h"
+#include "archive/query.h"
 
 #define WINDOW 2048 /* results in memory */
 #define BATCH  256  /* of one transaction: others may use the index in between */
@@ -50,11 +51,6 @@ unsigned harvest_cores(void)
 
 /* --- what is to be done --- */
 
-static int failed(struct catalog *c, struct error *error)
-{
-	return error_set(error, "%s: the index: %s", c->path, sqlite3_errmsg(c->db));
-}
-
 static int add_task(struct gang *g, sqlite3_stmt *s)
 {
 	if (g->count == g->capacity) {
@@ -82,41 +78,36 @@ static int add_task(struct gang *g, sqlite3_stmt *s)
 
 static int list_tasks(struct catalog *c, const struct harvest *h, struct gang *g, struct error *error)
 {
-	sqlite3_stmt *s = NULL;
+	sqlite3_stmt *s = query_statement(
+		c,
+		"SELECT t.id, f.folder, f.file, f.mtime, f.ctime, f.inode, f.uid FROM trace t JOIN file f USING (id) "
+		"LEFT JOIN summary s USING (id)"
+		" WHERE (s.id IS NULL OR s.version <> ?) AND abs(t.job) % ? = ? ORDER BY t.id",
+		error);
 	int rc, rv = 0;
 
-	if (sqlite3_prepare_v2(c->db,
-	                       "SELECT t.id, f.folder, f.file, f.mtime, f.ctime, f.inode, f.uid FROM trace t JOIN file "
-	                       "f USING (id) LEFT JOIN summary s USING (id)"
-	                       " WHERE (s.id IS NULL OR s.version <> ?) AND abs(t.job) % ? = ? ORDER BY t.id",
-	                       -1, &s, NULL) != SQLITE_OK)
-		return failed(c, error);
+	if (!s)
+		return -1;
 	sqlite3_bind_int(s, 1, DIGEST_VERSION);
 	sqlite3_bind_int64(s, 2, h->of ? (int64_t)h->of : 1);
 	sqlite3_bind_int64(s, 3, h->of ? (int64_t)h->share : 0);
 	while (rv == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW)
 		rv = add_task(g, s) ? error_set(error, "out of memory") : 0;
 	if (rv == 0 && rc != SQLITE_DONE)
-		rv = failed(c, error);
+		rv = query_failed(c, error);
 	sqlite3_finalize(s);
 	return rv;
 }
 
+#define TEXT_OF(number) #number
+#define TEXT(number)    TEXT_OF(number)
+
 uint64_t harvest_missing(struct catalog *c)
 {
-	sqlite3_stmt *s = NULL;
-	uint64_t n = 0;
-
-	if (sqlite3_prepare_v2(
-		    c->db,
-		    "SELECT count(*) FROM trace t LEFT JOIN summary s USING (id) WHERE s.id IS NULL OR s.version <> ?",
-		    -1, &s, NULL) == SQLITE_OK) {
-		sqlite3_bind_int(s, 1, DIGEST_VERSION);
-		if (sqlite3_step(s) == SQLITE_ROW)
-			n = (uint64_t)sqlite3_column_int64(s, 0);
-	}
-	sqlite3_finalize(s);
-	return n;
+	return (uint64_t)query_number(c,
+	                              "SELECT count(*) FROM trace t LEFT JOIN summary s USING (id) "
+	                              "WHERE s.id IS NULL OR s.version <> " TEXT(DIGEST_VERSION),
+	                              0);
 }
 
 /* --- reading --- */
@@ -177,11 +168,9 @@ static void bind_count(sqlite3_stmt *s, int at, uint64_t n)
 	sqlite3_bind_int64(s, at, n > INT64_MAX ? INT64_MAX : (int64_t)n);
 }
 
-static int execute(struct writing *w, enum statement statement)
+static int execute_statement(struct writing *w, enum statement statement)
 {
-	int rc = sqlite3_step(w->s[statement]);
-	sqlite3_reset(w->s[statement]);
-	return rc == SQLITE_DONE ? 0 : failed(w->c, w->error);
+	return query_step(w->c, w->s[statement], w->error);
 }
 
 /* Is the file still the one that was read? */
@@ -220,7 +209,7 @@ static int write_summary(struct writing *w, int64_t id, const struct result *r)
 	sqlite3_bind_int(s, 2, DIGEST_VERSION);
 	if (r->problem.text[0]) {
 		sqlite3_bind_text(s, 3, r->problem.text, -1, SQLITE_STATIC);
-		return execute(w, SUMMARY);
+		return execute_statement(w, SUMMARY);
 	}
 	sqlite3_bind_text(s, 4, sizes, -1, SQLITE_STATIC);
 	for (int i = 0; i < 15; i++)
@@ -228,7 +217,7 @@ static int write_summary(struct writing *w, int64_t id, const struct result *r)
 	for (int i = 0; i < 3; i++)
 		if (efficiencies[i] >= 0)
 			sqlite3_bind_double(s, 20 + i, efficiencies[i]);
-	return execute(w, SUMMARY);
+	return execute_statement(w, SUMMARY);
 }
 
 static void bind_calls(sqlite3_stmt *s, int64_t id, const struct digest_calls *c)
@@ -255,7 +244,7 @@ static int find_place(struct writing *w, const struct digest_site *d, int64_t *p
 	sqlite3_bind_int64(insert, 1, (int64_t)d->identity);
 	sqlite3_bind_text(insert, 2, d->function, -1, SQLITE_STATIC);
 	sqlite3_bind_text(insert, 3, d->frames, -1, SQLITE_STATIC);
-	if (execute(w, PLACE))
+	if (execute_statement(w, PLACE))
 		return -1;
 	*place = sqlite3_last_insert_rowid(w->c->db);
 	return 0;
@@ -273,7 +262,7 @@ static int write_result(struct writing *w, const struct task *t, const struct re
 	for (size_t i = 0; !r->problem.text[0] && i < d->function_count; i++) {
 		bind_calls(w->s[FUNCTION], t->id, &d->functions[i].calls);
 		sqlite3_bind_text(w->s[FUNCTION], 2, d->functions[i].name, -1, SQLITE_STATIC);
-		if (execute(w, FUNCTION))
+		if (execute_statement(w, FUNCTION))
 			return -1;
 	}
 	for (size_t i = 0; !r->problem.text[0] && i < d->site_count; i++) {
@@ -282,7 +271,7 @@ static int write_result(struct writing *w, const struct task *t, const struct re
 		bind_calls(w->s[SITE], t->id, &d->sites[i].calls);
 		sqlite3_bind_int64(w->s[SITE], 2, d->sites[i].number);
 		sqlite3_bind_int64(w->s[SITE], 8, place);
-		if (execute(w, SITE))
+		if (execute_statement(w, SITE))
 			return -1;
 	}
 	return 0;
@@ -301,10 +290,10 @@ static int write_batch(struct catalog *c, struct harvest *h, struct gang *g, siz
 		return h->wait >= 0 ? 1 : error_set(error, "%s", locked.text);
 	}
 	if (sqlite3_exec(c->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
-		rv = failed(c, error);
+		rv = query_failed(c, error);
 	bool begun = rv == 0;
 	for (int i = 0; i < STATEMENTS && rv == 0; i++)
-		rv = sqlite3_prepare_v2(c->db, texts[i], -1, &w.s[i], NULL) == SQLITE_OK ? 0 : failed(c, error);
+		rv = (w.s[i] = query_statement(c, texts[i], error)) ? 0 : -1;
 	for (size_t i = first; i < end && rv == 0; i++) {
 		rv = write_result(&w, &g->tasks[i], &g->results[i % WINDOW]);
 		h->problems += g->results[i % WINDOW].problem.text[0] != '\0';
@@ -312,7 +301,7 @@ static int write_batch(struct catalog *c, struct harvest *h, struct gang *g, siz
 	for (int i = 0; i < STATEMENTS; i++)
 		sqlite3_finalize(w.s[i]);
 	if (begun && sqlite3_exec(c->db, rv ? "ROLLBACK" : "COMMIT", NULL, NULL, NULL) != SQLITE_OK && rv == 0)
-		rv = failed(c, error);
+		rv = query_failed(c, error);
 	catalog_lock(c, CATALOG_UNLOCK, 0, NULL);
 	return rv;
 }

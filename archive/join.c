@@ -7,10 +7,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "archive/archive.h"
 #include "archive/codec_zstd.h"
+#include "archive/metadata.h"
 #include "merge/merge.h"
 #include "merge/world.h"
 #include "trace/file/container.h"
@@ -38,13 +37,6 @@ void join_free(struct join *j)
 	*j = (struct join){0};
 }
 
-/* As in the plugin: a signal is worse than any exit code. */
-static int64_t severity(const json_t *m)
-{
-	int64_t signal = metadata_number(m, "signal", 0);
-	return signal > 0 ? 256 + signal : metadata_number(m, "exit_code", 0);
-}
-
 static const char *worse_reason(const char *known, const char *found)
 {
 	for (size_t i = 0; i < REASONS; i++)
@@ -67,7 +59,7 @@ static void note_metadata(struct join *j, const json_t *m)
 	j->start_ns = start > 0 && (j->start_ns == 0 || start < j->start_ns) ? start : j->start_ns;
 	j->end_ns = end > j->end_ns ? end : j->end_ns;
 	j->reason = worse_reason(j->reason, metadata_text(m, "reason", NULL));
-	if (!j->worst || severity(m) > severity(j->worst)) {
+	if (!j->worst || metadata_severity(m) > metadata_severity(j->worst)) {
 		json_decref(j->worst);
 		j->worst = json_incref((json_t *)m);
 	}
@@ -117,7 +109,6 @@ int join_add_file(struct join *j, const char *path, int64_t owner, struct error 
 	                                  : regular_open(AT_FDCWD, path, owner, NULL, error);
 	struct container *c = NULL;
 	struct trace t = {.size = 0};
-	json_error_t json;
 
 	if (fd < 0 || trace_take(&t, &c, fd, path, &codec_zstd, error)) {
 		trace_free(&t);
@@ -125,12 +116,9 @@ int join_add_file(struct join *j, const char *path, int64_t owner, struct error 
 		return -1;
 	}
 	const struct chunk *chunk = container_find(c, "META");
-	json_t *m = chunk ? json_loadb((const char *)chunk->data, chunk->size, JSON_REJECT_DUPLICATES, &json)
-	                  : json_object();
+	json_t *m = chunk ? metadata_parse(path, chunk->data, chunk->size, error) : json_object();
 	container_destroy(c);
-	if (!json_is_object(m)) {
-		error_set(error, "%s: chunk META: %s", path, m ? "not an object" : json.text);
-		json_decref(m);
+	if (!m) {
 		trace_free(&t);
 		return -1;
 	}
@@ -166,31 +154,14 @@ static void set_hosts(json_t *m, const struct trace *t)
 	json_decref(l.counts);
 }
 
-static void set_times(json_t *m, int64_t end)
+static void set_end(json_t *m, int64_t end)
 {
-	time_t seconds = (time_t)(end / 1000000000);
 	int64_t start = metadata_number(m, "start_ns", -1);
-	struct tm tm;
-	char text[40];
 
 	if (end <= 0 || start < 0 || end < start)
 		return;
 	json_object_set_new(m, "end_ns", json_integer(end));
-	if (gmtime_r(&seconds, &tm) && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm))
-		json_object_set_new(m, "end", json_string(text));
-	json_object_set_new(m, "elapsed", json_real((double)((end - start) / 1000000) / 1000.0));
-}
-
-static void set_ending(json_t *m, const struct join *j)
-{
-	static const char *const keys[] = {"exit_code", "signal", "exit_task"};
-
-	if (!j->worst || severity(j->worst) <= severity(m))
-		return;
-	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-		if (json_is_integer(json_object_get(j->worst, keys[i])))
-			json_object_set(m, keys[i], json_object_get(j->worst, keys[i]));
-	json_object_set_new(m, "state", json_string(severity(m) > 256 ? "KILLED" : "FAILED"));
+	metadata_set_times(m, start, end);
 }
 
 static void set_partial(json_t *m, const struct join *j, uint64_t missing)
@@ -244,16 +215,16 @@ int join_encode(struct join *j, uint8_t **bytes, size_t *size, uint64_t *missing
 	if (j->count > 1) {
 		sort_parts(&j->parts);
 		set_hosts(m, &j->trace);
-		set_times(m, j->end_ns);
-		set_ending(m, j);
+		set_end(m, j->end_ns);
+		if (j->worst)
+			metadata_take_worse(m, j->worst);
 		set_partial(m, j, *missing);
 		if (stream_threads(&j->trace) > 1)
 			json_object_set_new(m, "threads", json_integer(stream_threads(&j->trace)));
 		if (merge_finish(&j->trace, *missing == 0, error) != 0)
 			goto done;
 	}
-	char *text = json_object_size(m) ? json_dumps(m, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12))
-	                                 : NULL;
+	char *text = json_object_size(m) ? metadata_dump(m) : NULL;
 	if (text) {
 		chunk.data = (const uint8_t *)text;
 		chunk.size = strlen(text);

@@ -21,6 +21,7 @@
 #include "archive/archive.h"
 #include "archive/humble.h"
 #include "archive/join.h"
+#include "archive/metadata.h"
 #include "trace/base/publish.h"
 
 #define PATH_SIZE   4096

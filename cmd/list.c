@@ -54,8 +54,9 @@ static int list_json(void *context, const struct catalog_row *r)
 	return 0;
 }
 
-static void print_trouble(const char *text)
+static void print_trouble(void *context, const char *text)
 {
+	(void)context;
 	fprintf(stderr, "spoor: %s\n", text);
 }
 
@@ -79,7 +80,7 @@ static int list_traces(const char *archive, const struct catalog_filter *filter,
 	output.archive = catalog->archive;
 	if (catalog_list(catalog, filter, json, json ? list_json : list_row, &output, &error))
 		goto done;
-	damaged = catalog_troubles(catalog, print_trouble, &unreadable);
+	damaged = catalog_troubles(catalog, print_trouble, NULL, &unreadable);
 	if (unreadable)
 		fprintf(stderr, "spoor: %zu traces are not yours to read\n", unreadable);
 	if (damaged)

@@ -54,6 +54,7 @@ static int merge_add_arena(struct merge *m, const char *path, struct error *erro
 static int merge_add_trace(struct merge *m, const char *path, struct error *error)
 {
 	struct container *c = NULL;
+	struct facts f = {0};
 	struct trace t;
 	int rv = -1;
 
@@ -68,16 +69,19 @@ static int merge_add_trace(struct merge *m, const char *path, struct error *erro
 		container_destroy(c);
 		return join_add_file(&m->join, path, REGULAR_ANYBODY, error);
 	}
-	const char *text = (const char *)facts->data;
-	uint64_t id = world_fact(text, facts->size, "world", 16, 0);
-	if (m->any && m->world.id != id) {
-		error_set(error, "%s: is of another MPI_COMM_WORLD than what came before it", path);
-	} else {
-		rv = m->any ? 0 : (world_free(&m->world), world_init(&m->world, id));
-		m->any = true;
-		if (rv == 0)
-			rv = world_add_trace(&m->world, &t, text, facts->size, error);
+	if (!facts_decode(&f, (const char *)facts->data, facts->size, path, error)) {
+		const char *world = facts_get(&f, "world");
+		uint64_t id = world ? strtoull(world, NULL, 16) : 0;
+		if (m->any && m->world.id != id) {
+			error_set(error, "%s: is of another MPI_COMM_WORLD than what came before it", path);
+		} else {
+			rv = m->any ? 0 : (world_free(&m->world), world_init(&m->world, id));
+			m->any = true;
+			if (rv == 0)
+				rv = world_add_trace(&m->world, &t, &f, error);
+		}
 	}
+	facts_clear(&f);
 	trace_free(&t);
 	container_destroy(c);
 	return rv;

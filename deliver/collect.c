@@ -19,7 +19,7 @@
 #include "archive/unfinished.h"
 #include "deliver/helper.h"
 #include "deliver/kept.h"
-#include "deliver/metadata.h"
+#include "archive/metadata.h"
 #include "deliver/seal.h"
 #include "deliver/usage.h"
 #include "merge/salvage.h"

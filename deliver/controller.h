@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "policy/facts.h"
+#include "trace/base/facts.h"
 
 #define CONTROLLER_SECONDS 20
 

@@ -7,7 +7,7 @@
 #ifndef SPOOR_HELPER_H
 #define SPOOR_HELPER_H
 
-#include "policy/facts.h"
+#include "trace/base/facts.h"
 
 /* `spoor-helper decide POLICY PRELOAD`: reads the policy and writes the decision to stdout. If that is to capture,
  * looks as the job's user (facts uid and gid) whether the tracer PRELOAD can be loaded; with the fact step_folder makes

@@ -5,7 +5,7 @@
  *     FOLDER/node.log, and FOLDER/node.log.1 when that has JOURNAL_SIZE bytes
  *
  * A line is a time and facts: `2026-03-31T12:00:00Z job=12 step=0 node=n1 uid=1000 what=captured mode=lossless
- * rule=default ...`, values escaped (policy/escape.h), so that nothing that a user says can look like another line.
+ * rule=default ...`, values escaped (trace/base/escape.h), so that nothing that a user says can look like another line.
  * Written by slurmstepd as root; the folder is root's, for the admin group to read: it names jobs of all users. libc
  * only.
  */
@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#include "policy/facts.h"
+#include "trace/base/facts.h"
 
 #define JOURNAL_FOLDER SPOOR_LOCALSTATEDIR "/log/spoor"
 #define JOURNAL_SIZE   (4 << 20) /* some 20,000 steps, and as many in the older file */

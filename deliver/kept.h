@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "policy/facts.h"
+#include "trace/base/facts.h"
 
 #define KEPT_FACTS "facts"
 #define KEPT_LOCK  "lock"

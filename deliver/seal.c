@@ -14,7 +14,7 @@
 
 #include "archive/codec_zstd.h"
 #include "deliver/kept.h"
-#include "deliver/metadata.h"
+#include "archive/metadata.h"
 #include "deliver/usage.h"
 #include "trace/base/regular.h"
 

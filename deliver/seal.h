@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "policy/facts.h"
+#include "trace/base/facts.h"
 
 /* The raw traces of a spool folder, oldest first, and what else is there. Zero-initialised is empty. */
 struct spool {

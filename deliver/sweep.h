@@ -15,7 +15,7 @@
 #include <sys/types.h>
 
 #include "deliver/process.h"
-#include "policy/facts.h"
+#include "trace/base/facts.h"
 #include "trace/base/error.h"
 
 /* A folder of which nobody said that its step ended is that of a step about to start, or of one whose node went down:

@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "policy/facts.h"
+#include "trace/base/facts.h"
 
 #define WAITING_FOLDER   ".waiting"
 #define WAITING_GIVEN_UP ".given-up"

@@ -25,91 +25,36 @@ int world_init(struct world *w, uint64_t id)
 void world_free(struct world *w)
 {
 	trace_free(&w->trace);
-	writer_free(&w->facts);
+	facts_clear(&w->facts);
 }
 
 /* Facts. */
-
-void world_put_fact(struct writer *w, const char *key, const void *value, size_t n)
-{
-	static const char digits[] = "0123456789ABCDEF";
-	const uint8_t *bytes = value;
-	writer_bytes(w, key, strlen(key));
-	writer_bytes(w, "=", 1);
-	for (size_t i = 0; i < n; i++) {
-		uint8_t b = bytes[i];
-		if (b > 0x20 && b < 0x7f && b != '%' && b != ';')
-			writer_bytes(w, &b, 1);
-		else
-			writer_bytes(w, (char[3]){'%', digits[b >> 4], digits[b & 15]}, 3);
-	}
-	writer_bytes(w, "\n", 1);
-}
-
-void world_put_number(struct writer *w, const char *key, uint64_t value)
-{
-	char text[32];
-	world_put_fact(w, key, text, (size_t)snprintf(text, sizeof text, "%" PRIu64, value));
-}
-
-/* The next line: *line is where it begins, its length is returned, and *rest is behind it; false at the end. */
-static bool next_line(const char **rest, const char *end, const char **line, size_t *n)
-{
-	if (*rest >= end)
-		return false;
-	*line = *rest;
-	const char *stop = memchr(*line, '\n', (size_t)(end - *line));
-	*n = (size_t)((stop ? stop : end) - *line);
-	*rest = stop ? stop + 1 : end;
-	return true;
-}
-
-static bool has_key(const char *line, size_t n, const char *key)
-{
-	size_t k = strlen(key);
-	return n > k && line[k] == '=' && memcmp(line, key, k) == 0;
-}
-
-uint64_t world_fact(const char *facts, size_t size, const char *key, int base, uint64_t otherwise)
-{
-	const char *rest = facts, *line;
-	size_t n, k = strlen(key) + 1;
-	while (facts && next_line(&rest, facts + size, &line, &n)) {
-		char text[32], *end;
-		if (!has_key(line, n, key) || n - k == 0 || n - k >= sizeof text)
-			continue;
-		memcpy(text, line + k, n - k);
-		text[n - k] = 0;
-		uint64_t value = strtoull(text, &end, base);
-		return *end ? otherwise : value;
-	}
-	return otherwise;
-}
 
 /* Facts of the trace as a whole are made again when it is written; what remains is of the process. */
 static const char *const of_world[] = {"start_ns", "end_ns",      "hosts",         "ranks_per_node",
                                        "world",    "partial",     "ranks_missing", "ranks_unfinished",
                                        "aborted",  "finalize_ns", "threads"};
 
-static void take_process_facts(struct world *w, uint32_t rank, const char *facts, size_t size, uint64_t start_ns,
+static bool is_of_world(const char *name)
+{
+	size_t k = 0, all = sizeof of_world / sizeof of_world[0];
+	while (k < all && strcmp(name, of_world[k]) != 0)
+		k++;
+	return k < all;
+}
+
+static void take_process_facts(struct world *w, uint32_t rank, const struct facts *facts, uint64_t start_ns,
                                uint64_t end_ns)
 {
-	const char *rest = facts, *line;
-	size_t n;
 	if (rank >= w->facts_rank)
 		return;
 	w->facts_rank = rank;
 	w->start_ns = start_ns;
 	w->end_ns = end_ns;
-	w->facts.size = 0;
-	while (facts && next_line(&rest, facts + size, &line, &n)) {
-		size_t k = 0, all = sizeof of_world / sizeof of_world[0];
-		while (k < all && !has_key(line, n, of_world[k]))
-			k++;
-		if (k < all)
-			continue;
-		writer_bytes(&w->facts, line, n);
-		writer_bytes(&w->facts, "\n", 1);
+	facts_clear(&w->facts);
+	for (size_t i = 0; i < facts->count; i++) {
+		if (!is_of_world(facts->items[i].name))
+			facts_set(&w->facts, facts->items[i].name, facts->items[i].value);
 	}
 }
 
@@ -131,13 +76,16 @@ static void put_host(void *context, const char *name, uint64_t ranks)
 }
 
 /* hosts=n1,n2 ranks_per_node=4,4: the nodes in the order of their lowest rank. */
-static void put_hosts(struct writer *w, const struct trace *t)
+static void set_hosts(struct facts *f, const struct trace *t)
 {
 	struct host_list l = {.hosts = {0}};
-	w->failed |= host_each(t, put_host, &l) != 0 || l.hosts.failed || l.counts.failed;
-	if (l.count <= HOSTS_LISTED) {
-		world_put_fact(w, "hosts", l.hosts.data, l.hosts.size);
-		world_put_fact(w, "ranks_per_node", l.counts.data, l.counts.size);
+	int rv = host_each(t, put_host, &l);
+	writer_bytes(&l.hosts, "", 1);
+	writer_bytes(&l.counts, "", 1);
+	f->failed |= rv != 0 || l.hosts.failed || l.counts.failed;
+	if (l.count <= HOSTS_LISTED && !f->failed) {
+		facts_set(f, "hosts", (const char *)l.hosts.data);
+		facts_set(f, "ranks_per_node", (const char *)l.counts.data);
 	}
 	writer_free(&l.hosts);
 	writer_free(&l.counts);
@@ -189,7 +137,11 @@ void world_add_process(struct world *w, const struct arena *a)
 		s = arena_at(a, struct record_string, r->facts);
 	if (s && !arena_valid(a, r->facts, sizeof *s + s->length))
 		s = NULL;
-	take_process_facts(w, stream_of(r), s ? s->bytes : "", s ? s->length : 0, (uint64_t)r->realtime_ns, end_of(r));
+	struct facts facts = {0};
+	if (s) /* of what a damaged arena has, what can be read */
+		facts_decode(&facts, s->bytes, s->length, "arena", NULL);
+	take_process_facts(w, stream_of(r), &facts, (uint64_t)r->realtime_ns, end_of(r));
+	facts_clear(&facts);
 	w->unfinished += r->thread == 0 && r->state != RECORD_FINALIZED;
 }
 
@@ -235,8 +187,7 @@ int world_add_arena(struct world *w, struct arena *a, const char *name, struct e
 		bool aborted = in_abort(&one);
 		if (merge_take(&w->trace, &one, error) == 0) {
 			if (said.facts_rank != UINT32_MAX)
-				take_process_facts(w, rank, (const char *)said.facts.data, said.facts.size,
-				                   said.start_ns, said.end_ns);
+				take_process_facts(w, rank, &said.facts, said.start_ns, said.end_ns);
 			w->unfinished += said.unfinished;
 			w->aborted |= aborted;
 			rv = 0;
@@ -247,20 +198,20 @@ int world_add_arena(struct world *w, struct arena *a, const char *name, struct e
 		error_set(error, "%s: %.400s", name, inner.text);
 	}
 	trace_free(&one);
-	writer_free(&said.facts);
+	facts_clear(&said.facts);
 	return rv;
 }
 
-int world_add_trace(struct world *w, const struct trace *t, const char *facts, size_t size, struct error *error)
+int world_add_trace(struct world *w, const struct trace *t, const struct facts *facts, struct error *error)
 {
 	if (rankmap_empty(&t->events))
 		return error_set(error, "a trace without ranks");
 	if (merge_into(&w->trace, t, error) != 0)
 		return -1;
-	take_process_facts(w, rankmap_first(&t->events), facts, size, world_fact(facts, size, "start_ns", 10, 0),
-	                   world_fact(facts, size, "end_ns", 10, 0));
-	w->unfinished += world_fact(facts, size, "ranks_unfinished", 10, 0);
-	w->aborted |= world_fact(facts, size, "aborted", 10, 0) > 0;
+	take_process_facts(w, rankmap_first(&t->events), facts, (uint64_t)facts_number(facts, "start_ns", 0),
+	                   (uint64_t)facts_number(facts, "end_ns", 0));
+	w->unfinished += (uint64_t)facts_number(facts, "ranks_unfinished", 0);
+	w->aborted |= facts_number(facts, "aborted", 0) > 0;
 	return 0;
 }
 
@@ -272,32 +223,31 @@ uint64_t world_missing(const struct world *w)
 
 int world_encode(struct world *w, uint64_t ended_ns, uint8_t **bytes, size_t *size, struct error *error)
 {
-	struct writer facts = {0};
+	struct facts *facts = &w->facts;
 	uint64_t missing = world_missing(w);
-	char id[32];
 	int rv = -1;
 	*bytes = NULL;
-	writer_bytes(&facts, w->facts.data, w->facts.size);
-	world_put_number(&facts, "start_ns", w->start_ns);
+	facts_format(facts, "start_ns", "%" PRIu64, w->start_ns);
 	if (w->end_ns || ended_ns)
-		world_put_number(&facts, "end_ns", w->end_ns ? w->end_ns : ended_ns);
-	put_hosts(&facts, &w->trace);
-	world_put_fact(&facts, "world", id, (size_t)snprintf(id, sizeof id, "%016" PRIx64, w->id));
+		facts_format(facts, "end_ns", "%" PRIu64, w->end_ns ? w->end_ns : ended_ns);
+	set_hosts(facts, &w->trace);
+	facts_format(facts, "world", "%016" PRIx64, w->id);
 	if (missing || w->unfinished) {
-		world_put_number(&facts, "partial", 1);
-		world_put_number(&facts, "ranks_missing", missing);
-		world_put_number(&facts, "ranks_unfinished", w->unfinished);
+		facts_format(facts, "partial", "%" PRIu64, UINT64_C(1));
+		facts_format(facts, "ranks_missing", "%" PRIu64, missing);
+		facts_format(facts, "ranks_unfinished", "%" PRIu64, w->unfinished);
 	}
 	if (w->aborted)
-		world_put_number(&facts, "aborted", 1);
+		facts_format(facts, "aborted", "%" PRIu64, UINT64_C(1));
 	if (stream_threads(&w->trace) > 1)
-		world_put_number(&facts, "threads", stream_threads(&w->trace));
-	struct chunk chunk = {.id = "FACT", .data = facts.data, .size = facts.size};
+		facts_format(facts, "threads", "%" PRIu64, (uint64_t)stream_threads(&w->trace));
+	char *text = facts_encode(facts);
+	struct chunk chunk = {.id = "FACT", .data = (const uint8_t *)text, .size = text ? strlen(text) : 0};
 	if (merge_finish(&w->trace, missing == 0, error) == 0) {
-		rv = facts.failed || w->facts.failed ? -1 : trace_encode(&w->trace, &chunk, 1, NULL, bytes, size);
+		rv = !text ? -1 : trace_encode(&w->trace, &chunk, 1, NULL, bytes, size);
 		if (rv != 0)
 			error_set(error, "no memory to encode the trace");
 	}
-	writer_free(&facts);
+	free(text);
 	return rv;
 }

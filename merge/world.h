@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "trace/base/arena.h"
+#include "trace/base/facts.h"
 #include "trace/model/trace.h"
 #include "trace/base/varint.h"
 
@@ -21,7 +22,7 @@
 struct world {
 	struct trace trace;
 	uint64_t id;               /* equal for the ranks of one MPI_COMM_WORLD */
-	struct writer facts;       /* key=value lines of the process of the lowest rank */
+	struct facts facts;        /* of the process of the lowest rank */
 	uint32_t facts_rank;       /* which that is; UINT32_MAX: none yet */
 	uint64_t start_ns, end_ns; /* of that rank, since 1970; end_ns 0: it did not come to MPI_Finalize */
 	uint64_t unfinished;       /* ranks that did not come to MPI_Finalize */
@@ -40,9 +41,8 @@ void world_add_process(struct world *w, const struct arena *a);
 /* An arena, which is used up. Returns 0, or -1 with error set: it cannot be read, or its rank is there already; then
  * nothing was added, unless memory ran out. */
 int world_add_arena(struct world *w, struct arena *a, const char *name, struct error *error);
-/* A trace, in the form in which the tracer or a salvage left it, with its facts (may be NULL). Returns 0, or -1 with
- * error set. */
-int world_add_trace(struct world *w, const struct trace *t, const char *facts, size_t size, struct error *error);
+/* A trace, in the form in which the tracer or a salvage left it, with its facts. Returns 0, or -1 with error set. */
+int world_add_trace(struct world *w, const struct trace *t, const struct facts *facts, struct error *error);
 
 /* Ranks of MPI_COMM_WORLD that are not there. */
 uint64_t world_missing(const struct world *w);
@@ -51,12 +51,5 @@ uint64_t world_missing(const struct world *w);
  * ranks_missing, ranks_unfinished, aborted, hosts, ...). ended_ns: when it ended if rank 0 does not say (0: not known).
  * The trace is used up. *bytes is malloc'ed. Returns 0, or -1 with error set. */
 int world_encode(struct world *w, uint64_t ended_ns, uint8_t **bytes, size_t *size, struct error *error);
-
-/* The number that a line KEY=NUMBER of facts gives, or `otherwise`; base 10 or 16. */
-uint64_t world_fact(const char *facts, size_t size, const char *key, int base, uint64_t otherwise);
-
-/* Adds a line KEY=VALUE; bytes outside 0x21..0x7e and `%`, `;` become %HH. */
-void world_put_fact(struct writer *w, const char *key, const void *value, size_t n);
-void world_put_number(struct writer *w, const char *key, uint64_t value);
 
 #endif

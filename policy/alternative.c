@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "policy/escape.h"
+#include "trace/base/escape.h"
 
 /* A text that grows; once something did not fit, full is set. */
 struct text {

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "policy/facts.h"
+#include "trace/base/facts.h"
 
 enum condition_kind {
 	CONDITION_TEXT,  /* one of the patterns matches */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "policy/facts.h"
+#include "trace/base/facts.h"
 
 char *decision_encode(const struct decision *d)
 {

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "policy/decision.h"
-#include "policy/facts.h"
+#include "trace/base/facts.h"
 
 /* A policy may have at most this many bytes in all its files: far more than people write, and what a program writes
  * that makes a rule for each of some ten thousand projects. */

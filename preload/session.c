@@ -185,15 +185,10 @@ int session_world_rank(void)
 	return session.rank;
 }
 
-/* Facts: what only the process itself knows, as key=value lines; values escaped like the handoff's. */
-
-static void fact_text(struct writer *w, const char *key, const char *value)
-{
-	world_put_fact(w, key, value, strlen(value));
-}
+/* Facts: what only the process itself knows. */
 
 /* What was asked for and is not done. */
-static void fact_notes(struct writer *w)
+static void fact_notes(struct facts *f)
 {
 	char text[sizeof session.handoff.notes + 2048];
 	size_t n = (size_t)snprintf(text, sizeof text, "%s", session.handoff.notes);
@@ -202,48 +197,50 @@ static void fact_notes(struct writer *w)
 	recorder_detail_notes(HANDOFF_SEPARATOR, text + n, sizeof text - n);
 	n += strlen(text + n);
 	n -= n > 0 && text[n - 1] == HANDOFF_SEPARATOR;
+	text[n] = 0;
 	if (n > 0)
-		world_put_fact(w, "notes", text, n);
+		facts_set(f, "notes", text);
 }
 
-/* The arguments, separated by NUL, as the kernel has them. */
-static void fact_command(struct writer *w)
+/* The arguments, which the kernel separates by NUL. */
+static void fact_command(struct facts *f)
 {
 	char arguments[4096];
 	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	ssize_t n = read(fd, arguments, sizeof arguments);
+	ssize_t n = read(fd, arguments, sizeof arguments - 1);
 	close(fd);
+	for (ssize_t i = 0; i < n - 1; i++)
+		arguments[i] = arguments[i] ? arguments[i] : FACT_SEPARATOR;
+	arguments[n > 0 ? n : 0] = 0;
 	if (n > 0)
-		world_put_fact(w, "command", arguments, (size_t)n - (arguments[n - 1] == 0));
+		facts_set(f, "command", arguments);
 }
 
-static void fact_executable(struct writer *w)
+static void fact_executable(struct facts *f)
 {
 	char path[MODULE_PATH_SIZE], hex[2 * 64 + 1] = "";
 	if (*module_executable(path))
-		fact_text(w, "exe", path);
+		facts_set(f, "exe", path);
 	struct module_list list = {0};
 	module_find(&list, 0); /* the executable is the first of all */
 	if (list.count > 0) {
 		for (size_t i = 0; i < list.modules[0].build_id_size; i++)
 			snprintf(hex + 2 * i, 3, "%02x", list.modules[0].build_id[i]);
-		fact_text(w, "exe_build_id", hex);
+		facts_set(f, "exe_build_id", hex);
 	}
 	module_list_free(&list);
 }
 
-static void fact_library(struct writer *w)
+static void fact_library(struct facts *f)
 {
 	char text[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
 	int n = 0, major = 0, minor = 0;
 	if (real.MPI_Get_library_version(text, &n) == MPI_SUCCESS)
-		fact_text(w, "mpi_library", text);
-	if (real.MPI_Get_version(&major, &minor) == MPI_SUCCESS) {
-		snprintf(text, sizeof text, "%d.%d", major, minor);
-		fact_text(w, "mpi_version", text);
-	}
+		facts_set(f, "mpi_library", text);
+	if (real.MPI_Get_version(&major, &minor) == MPI_SUCCESS)
+		facts_format(f, "mpi_version", "%d.%d", major, minor);
 }
 
 static uint64_t mix_variable(uint64_t hash, const char *name)
@@ -317,16 +314,14 @@ static void drop(void)
 
 /* A world that another one spawned says which: Open MPI leaves its parents' port in the environment, which begins with
  * their namespace and the number of the process that spawned it. */
-static void fact_parent(struct writer *w)
+static void fact_parent(struct facts *f)
 {
-	char text[32];
 	const char *port = getenv("OMPI_PARENT_PORT");
 	size_t n = port ? strcspn(port, ".") : 0;
 	if (!n || !port[n])
 		return;
-	snprintf(text, sizeof text, "%016" PRIx64, hash_mix(number_job(), hash_bytes(port, n)));
-	fact_text(w, "parent_world", text);
-	world_put_number(w, "parent_rank", strtoul(port + n + 1, NULL, 10));
+	facts_format(f, "parent_world", "%016" PRIx64, hash_mix(number_job(), hash_bytes(port, n)));
+	facts_format(f, "parent_rank", "%lu", strtoul(port + n + 1, NULL, 10));
 }
 
 /* What the first rule of all ranks says. False: nothing is captured. */
@@ -341,27 +336,29 @@ static bool agreed(const struct tree *tree)
 static void identify(int thread_level)
 {
 	char host[256] = "";
-	struct writer facts = {0};
+	struct facts facts = {0};
 	const char *node = getenv("SLURMD_NODENAME");
 	if (node)
 		snprintf(host, sizeof host, "%s", node);
 	else
 		gethostname(host, sizeof host - 1);
 	session.host = (uint32_t)hash_bytes(host, strlen(host));
-	world_put_number(&facts, "ranks", (uint64_t)session.size);
+	facts_format(&facts, "ranks", "%d", session.size);
 	fact_command(&facts);
 	fact_executable(&facts);
 	fact_library(&facts);
-	world_put_number(&facts, "thread_level", (uint64_t)thread_level);
+	facts_format(&facts, "thread_level", "%d", thread_level);
 	if (session.handoff.set.site_tolerance)
-		world_put_number(&facts, "site_tolerance", session.handoff.set.site_tolerance);
+		facts_format(&facts, "site_tolerance", "%" PRIu64, session.handoff.set.site_tolerance);
 	fact_parent(&facts);
 	fact_notes(&facts);
-	writer_bytes(&facts, session.handoff.facts, strlen(session.handoff.facts));
+	facts_decode(&facts, session.handoff.facts, strlen(session.handoff.facts), HANDOFF_VARIABLE, NULL);
+	char *text = facts_encode(&facts);
 	recorder_identify((uint32_t)session.rank, (uint32_t)session.size, session.world);
-	if (facts.failed || recorder_describe((const char *)facts.data, facts.size, host) != 0)
+	if (!text || recorder_describe(text, strlen(text), host) != 0)
 		note("no memory for the facts of the process");
-	writer_free(&facts);
+	free(text);
+	facts_clear(&facts);
 	rename_arena();
 	if (thread_level == MPI_THREAD_MULTIPLE)
 		begin_threads();
@@ -425,7 +422,7 @@ static int keep(struct trace *t, const struct arena *a, uint64_t deadline, struc
 	*t = (struct trace){.size = 0};
 	world_add_process(&w, a);
 	/* until now: what is left is to encode and to write */
-	world_put_number(&w.facts, "finalize_ns", clock_ns(CLOCK_MONOTONIC) - session.finalizing);
+	facts_format(&w.facts, "finalize_ns", "%" PRIu64, (uint64_t)(clock_ns(CLOCK_MONOTONIC) - session.finalizing));
 	if (world_encode(&w, 0, &bytes, &size, error) != 0)
 		goto done;
 	snprintf(path, sizeof path, "%s/world-%016" PRIx64 ".spoor", session.handoff.spool, session.world);

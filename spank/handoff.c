@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "policy/escape.h"
+#include "trace/base/escape.h"
 #include "policy/mode.h"
 #include "trace/base/number.h"
 

@@ -282,10 +282,9 @@ void remote_begin(spank_t spank, const struct config *config)
 
 /* --- the tasks --- */
 
-/* As Slurm does it for a step: the highest exit code counts, and a signal more than any. */
-static int severity(int status)
+static int64_t severity_of(int status)
 {
-	return WIFSIGNALED(status) ? 256 + WTERMSIG(status) : WEXITSTATUS(status);
+	return facts_severity(WIFEXITED(status) ? WEXITSTATUS(status) : 0, WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 }
 
 void remote_task_exit(spank_t spank)
@@ -298,7 +297,7 @@ void remote_task_exit(spank_t spank)
 	/* while the step's cgroup is still there */
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && !remote.oom)
 		remote.oom = ending_own_oom_kills() > remote.oom_kills;
-	if (severity(status) <= severity(remote.exit_status))
+	if (severity_of(status) <= severity_of(remote.exit_status))
 		return;
 	remote.exit_status = status;
 	remote.exit_task = spank_get_item(spank, S_TASK_GLOBAL_ID, &task) == ESPANK_SUCCESS ? task : 0;

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "deliver/process.h"
-#include "policy/facts.h"
+#include "trace/base/facts.h"
 
 struct step {
 	uint32_t job, id;

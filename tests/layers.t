@@ -35,9 +35,8 @@ RULES = {
     "gate": (["gate"], []),
     "preload": (ROOMS + ["gate/module.h", "merge", "spank/handoff.h", "preload"], ["mpi.h", "mpi-ext.h", "unwind.h", "emmintrin.h"]),  # libgcc_eh, linked static; the compiler's own
     "policy": (["trace", "policy"], ["jansson.h"]),
-    "policy/escape": (["trace/base/error.h", "policy/escape.h"], []),  # shared with the handoff, which the tracer reads
     "policy/setting": (["trace/base/error.h", "trace/base/number.h", "policy/setting.h", "policy/counter.h"], []),
-    "spank/handoff": (["trace/base/error.h", "trace/base/number.h", "spank/handoff.h", "policy/escape.h", "policy/mode.h", "policy/setting.h"], []),
+    "spank/handoff": (["trace/base/error.h", "trace/base/number.h", "spank/handoff.h", "trace/base/escape.h", "policy/mode.h", "policy/setting.h"], []),
     "spank": (["trace", "policy", "archive/day.h", "deliver", "spank"], ["slurm/"]),
     "deliver": (["trace", "merge", "policy", "archive", "deliver"], ["jansson.h"]),
     "archive": (["trace", "merge", "archive"], ["jansson.h", "zstd.h", "sqlite3.h"]),

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "policy/decision.h"
-#include "policy/facts.h"
+#include "trace/base/facts.h"
 #include "tests/fuzz/fuzz.h"
 
 static void fuzz_facts(const char *text, size_t size)

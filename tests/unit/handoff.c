@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "policy/decision.h"
-#include "policy/escape.h"
-#include "policy/facts.h"
+#include "trace/base/escape.h"
+#include "trace/base/facts.h"
 #include "tests/unit/tap.h"
 
 static void test_escape(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * facts - what is known of a job: names with text values, in the order in which they were set
  *
- * As text a fact is a line `name=value`, the value escaped (policy/escape.h); a name is made of a-z, 0-9 and _. Facts
+ * As text a fact is a line `name=value`, the value escaped (trace/base/escape.h); a name is made of a-z, 0-9 and _. Facts
  * of the plugin (job, user, exit code), of the tracer (ranks, command) and of the helper are all of this kind;
  * doc/metadata.md lists the names. libc only.
  */
@@ -39,6 +39,10 @@ void facts_format(struct facts *f, const char *name, const char *format, ...) __
 const char *facts_get(const struct facts *f, const char *name);
 /* The value as a number; otherwise if there is none or it is not a decimal number that fits. */
 int64_t facts_number(const struct facts *f, const char *name, int64_t otherwise);
+
+/* How bad an ending is, from 0 (good): the highest exit code counts, and a signal more than any, as Slurm does it for a
+ * step. Values that no process ends with count as the nearest one. */
+int64_t facts_severity(int64_t exit_code, int64_t signal);
 
 /* The facts as a malloc'ed text of lines; NULL if memory is short. */
 char *facts_encode(const struct facts *f);

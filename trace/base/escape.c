@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * escape - any bytes as one printable word
  */
-#include "policy/escape.h"
+#include "trace/base/escape.h"
 
 #include <assert.h>
 #include <stdbool.h>

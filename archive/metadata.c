@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * metadata - the facts of a job as a JSON object
  */
-#include "deliver/metadata.h"
+#include "archive/metadata.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
-#include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "archive/codec_zstd.h"
+#include "trace/base/regular.h"
+#include "trace/file/container.h"
 
 enum kind {
 	TEXT,
@@ -170,10 +176,12 @@ static json_t *value_new(enum kind kind, const char *text)
 	}
 }
 
+/* --- times, and how it ended --- */
+
 /* "2026-03-01T12:00:00Z" */
-static json_t *time_new(int64_t seconds)
+static json_t *time_new(int64_t ns)
 {
-	time_t t = (time_t)seconds;
+	time_t t = (time_t)(ns / 1000000000);
 	struct tm tm;
 	char text[40];
 
@@ -182,24 +190,41 @@ static json_t *time_new(int64_t seconds)
 	return json_string(text);
 }
 
-static const char *state(const struct facts *facts)
+void metadata_set_times(json_t *object, int64_t start_ns, int64_t end_ns)
 {
-	if (facts_number(facts, "signal", 0) > 0)
-		return "KILLED";
-	return facts_number(facts, "exit_code", 0) != 0 ? "FAILED" : "COMPLETED";
+	if (start_ns >= 0)
+		json_object_set_new(object, "start", time_new(start_ns));
+	if (end_ns >= 0)
+		json_object_set_new(object, "end", time_new(end_ns));
+	if (start_ns >= 0 && end_ns >= start_ns)
+		json_object_set_new(object, "elapsed", json_real((double)((end_ns - start_ns) / 1000000) / 1000.0));
 }
 
-static void add_times(json_t *object, const struct facts *facts)
+static const char *state_of(int64_t exit_code, int64_t signal)
 {
-	int64_t start = facts_number(facts, "start_ns", -1), end = facts_number(facts, "end_ns", -1);
-
-	if (start >= 0)
-		json_object_set_new(object, "start", time_new(start / 1000000000));
-	if (end >= 0)
-		json_object_set_new(object, "end", time_new(end / 1000000000));
-	if (start >= 0 && end >= start)
-		json_object_set_new(object, "elapsed", json_real((double)((end - start) / 1000000) / 1000.0));
+	return signal > 0 ? "KILLED" : exit_code != 0 ? "FAILED" : "COMPLETED";
 }
+
+int64_t metadata_severity(const json_t *m)
+{
+	return facts_severity(metadata_number(m, "exit_code", 0), metadata_number(m, "signal", 0));
+}
+
+void metadata_take_worse(json_t *m, const json_t *other)
+{
+	static const char *const keys[] = {"exit_code", "signal", "exit_task"};
+
+	if (metadata_severity(other) <= metadata_severity(m))
+		return;
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+		if (json_is_integer(json_object_get(other, keys[i])))
+			json_object_set(m, keys[i], json_object_get(other, keys[i]));
+	}
+	json_object_set_new(m, "state",
+	                    json_string(state_of(metadata_number(m, "exit_code", 0), metadata_number(m, "signal", 0))));
+}
+
+/* --- writing --- */
 
 static void add_unknown(json_t *object, const struct facts *facts)
 {
@@ -212,9 +237,14 @@ static void add_unknown(json_t *object, const struct facts *facts)
 	}
 }
 
-static char *dump(json_t *object)
+char *metadata_dump(const json_t *metadata)
 {
-	char *text = object ? json_dumps(object, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12)) : NULL;
+	return json_dumps(metadata, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(12));
+}
+
+static char *dump_free(json_t *object)
+{
+	char *text = metadata_dump(object);
 	json_decref(object);
 	return text;
 }
@@ -224,15 +254,17 @@ char *metadata_encode(const struct facts *facts)
 	json_t *object = json_object();
 
 	json_object_set_new(object, "version", json_integer(1));
-	json_object_set_new(object, "state", json_string(state(facts)));
-	add_times(object, facts);
+	json_object_set_new(
+		object, "state",
+		json_string(state_of(facts_number(facts, "exit_code", 0), facts_number(facts, "signal", 0))));
+	metadata_set_times(object, facts_number(facts, "start_ns", -1), facts_number(facts, "end_ns", -1));
 	for (size_t i = 0; i < KNOWN; i++) {
 		const char *value = facts_get(facts, known[i].name);
 		if (value && known[i].kind != HIDDEN)
 			json_object_set_new(object, known[i].name, value_new(known[i].kind, value));
 	}
 	add_unknown(object, facts);
-	return dump(object);
+	return dump_free(object);
 }
 
 char *metadata_encode_note(const struct facts *facts)
@@ -247,5 +279,64 @@ char *metadata_encode_note(const struct facts *facts)
 		if (value)
 			json_object_set_new(object, names[i], value_new(text ? TEXT : NUMBER, value));
 	}
-	return dump(object);
+	return dump_free(object);
+}
+
+/* --- reading --- */
+
+const char *metadata_text(const json_t *metadata, const char *key, const char *otherwise)
+{
+	const char *text = json_string_value(json_object_get(metadata, key));
+	return text ? text : otherwise;
+}
+
+int64_t metadata_number(const json_t *metadata, const char *key, int64_t otherwise)
+{
+	const json_t *number = json_object_get(metadata, key);
+	if (json_is_integer(number))
+		return json_integer_value(
+			number); /* not by way of a double: 53 bits do not hold the nanoseconds of our time */
+	double real = json_is_real(number) ? json_real_value(number) : NAN;
+	return real > -0x1p63 && real < 0x1p63 ? (int64_t)real : otherwise;
+}
+
+json_t *metadata_parse(const char *name, const void *text, size_t n, struct error *error)
+{
+	json_error_t json;
+	json_t *metadata = json_loadb(text, n, JSON_REJECT_DUPLICATES, &json);
+
+	if (metadata && json_is_object(metadata))
+		return metadata;
+	error_set(error, "%s: chunk META: %s", name, metadata ? "not an object" : json.text);
+	json_decref(metadata);
+	return NULL;
+}
+
+json_t *metadata_read(const char *path, const char *name, unsigned long uid, struct error *error)
+{
+	uint8_t *text = NULL;
+	size_t n = 0;
+
+	int fd = regular_open(AT_FDCWD, path, (int64_t)uid, NULL, error);
+	if (fd < 0)
+		return NULL;
+	int rv = container_read_chunk(fd, path, "META", &codec_zstd, &text, &n, error);
+	close(fd);
+	if (rv) {
+		if (rv > 0)
+			error_set(error, "%s: has no metadata (chunk META)", path);
+		return NULL;
+	}
+	json_t *metadata = metadata_parse(path, text, n, error);
+	free(text);
+	if (metadata && metadata_number(metadata, "job", -1) != strtoll(name, NULL, 10))
+		error_set(error, "%s: its metadata is of job %lld", path,
+		          (long long)metadata_number(metadata, "job", -1));
+	else if (metadata && metadata_number(metadata, "uid", (int64_t)uid) != (int64_t)uid)
+		error_set(error, "%s: its metadata is of user %lld, the file of user %lu", path,
+		          (long long)metadata_number(metadata, "uid", -1), uid);
+	else
+		return metadata;
+	json_decref(metadata);
+	return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * facts - what is known of a job
  */
-#include "policy/facts.h"
+#include "trace/base/facts.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/escape.h"
+#include "trace/base/escape.h"
 
 void facts_clear(struct facts *f)
 {
@@ -84,6 +84,13 @@ int64_t facts_number(const struct facts *f, const char *name, int64_t otherwise)
 	errno = 0;
 	long long number = strtoll(value, &end, 10);
 	return errno || *end ? otherwise : number;
+}
+
+int64_t facts_severity(int64_t exit_code, int64_t signal)
+{
+	if (signal > 0)
+		return 256 + (signal < 256 ? signal : 256);
+	return exit_code < 0 ? 0 : exit_code < 256 ? exit_code : 255;
 }
 
 char *facts_encode(const struct facts *f)

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * metadata - the facts of a job as the JSON object of a trace's chunk META (doc/metadata.md), and what is read of it
+ */
+#ifndef SPOOR_METADATA_H
+#define SPOOR_METADATA_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/base/facts.h"
+#include "trace/base/error.h"
+
+/* The object as malloc'ed text, or NULL if memory is short. Facts that doc/metadata.md does not know become texts under
+ * their own names. */
+char *metadata_encode(const struct facts *facts);
+/* The object of an exit note: what a node without the trace knows of how its tasks ended. */
+char *metadata_encode_note(const struct facts *facts);
+
+/* The metadata of a file of the archive (doc/metadata.md), checked against the file's name and owner; a new object, or
+ * NULL with error set. */
+json_t *metadata_read(const char *path, const char *name, unsigned long uid, struct error *error);
+/* Metadata, with a default for what is not there or is of another type. Valid as long as the metadata. */
+const char *metadata_text(const json_t *metadata, const char *key, const char *otherwise);
+int64_t metadata_number(const json_t *metadata, const char *key, int64_t otherwise);
+
+/* The object in the bytes of a chunk META; new, or NULL with error set. name is for messages. */
+json_t *metadata_parse(const char *name, const void *text, size_t n, struct error *error);
+/* The text of the object as it is stored; malloc'ed, or NULL if memory is short. */
+char *metadata_dump(const json_t *metadata);
+
+/* Sets the times that people read: start, end, elapsed. ns since 1970; negative: not known. */
+void metadata_set_times(json_t *metadata, int64_t start_ns, int64_t end_ns);
+/* How bad the ending is: facts_severity. Of an exit note, too. */
+int64_t metadata_severity(const json_t *metadata);
+/* If the other (metadata, or an exit note) ended worse, its ending becomes that of the metadata. */
+void metadata_take_worse(json_t *metadata, const json_t *other);
+
+#endif

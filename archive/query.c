@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * query - a query to the index
+ */
+#include "archive/query.h"
+
+#include <fnmatch.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void query_append(struct query *q, const char *format, ...)
+{
+	va_list ap;
+
+	if (q->used >= sizeof q->sql)
+		return;
+	va_start(ap, format);
+	int n = vsnprintf(q->sql + q->used, sizeof q->sql - q->used, format, ap);
+	va_end(ap);
+	q->used += n > 0 ? (size_t)n : 0;
+}
+
+void query_and(struct query *q, const char *condition, const char *text, int64_t number)
+{
+	query_append(q, " AND (%s)", condition);
+	for (const char *p = strchr(condition, '?'); p && q->count < 64; p = strchr(p + 1, '?')) {
+		q->values[q->count].text = text;
+		q->values[q->count++].number = number;
+	}
+}
+
+static void ask_text(struct query *q, const char *condition, const char *value)
+{
+	if (value)
+		query_and(q, condition, value, 0);
+}
+
+static void ask_number(struct query *q, const char *condition, int64_t value, bool wanted)
+{
+	if (wanted)
+		query_and(q, condition, NULL, value);
+}
+
+void query_filter(struct query *q, const struct catalog_filter *f)
+{
+	ask_text(q, "matches(?, t.user)", f->user);
+	ask_text(q, "t.state = upper(?)", f->state);
+	ask_text(q, "matches(?, t.exe_name) OR matches(?, t.exe)", f->exe);
+	ask_text(q, "matches(?, t.account)", f->account);
+	ask_text(q, "matches(?, t.partition)", f->partition);
+	ask_text(q, "matches(?, t.qos)", f->qos);
+	ask_text(q, "matches(?, t.job_name)", f->job_name);
+	ask_text(q, "matches(?, t.cluster)", f->cluster);
+	ask_text(q, "any_matches(?, t.hosts) OR matches(?, t.node)", f->node);
+	ask_text(q, "matches(?, t.mode)", f->mode);
+	ask_text(q, "matches(?, t.rule)", f->rule);
+	ask_number(q, "t.start_ns >= ? * 1000000000", f->since, f->since > 0);
+	ask_number(q, "t.start_ns < (? + 1) * 1000000000", f->until, f->until > 0);
+	ask_number(q, "t.job = ? OR t.array_job = ? OR t.het_job_id = ?", f->job, f->job > 0);
+	ask_number(q, "t.ranks >= ?", f->ranks[0], f->ranks[0] > 0);
+	ask_number(q, "t.ranks <= ?", f->ranks[1], f->ranks[1] >= 0);
+	ask_number(q, "t.nodes >= ?", f->nodes[0], f->nodes[0] > 0);
+	ask_number(q, "t.nodes <= ?", f->nodes[1], f->nodes[1] >= 0);
+	ask_number(q, "t.end_ns - t.start_ns >= ? * 1000000000", f->elapsed[0], f->elapsed[0] > 0);
+	ask_number(q, "t.end_ns - t.start_ns <= ? * 1000000000", f->elapsed[1], f->elapsed[1] >= 0);
+	if (f->partial)
+		query_and(q, "t.partial", NULL, 0);
+	if (f->whole)
+		query_and(q, "NOT t.partial", NULL, 0);
+}
+
+int query_prepare(const struct query *q, struct catalog *c, sqlite3_stmt **out, struct error *error)
+{
+	*out = NULL;
+	if (q->used >= sizeof q->sql || sqlite3_prepare_v2(c->db, q->sql, -1, out, NULL) != SQLITE_OK)
+		return error_set(error, "%s: the index: a query: %s", c->path,
+		                 q->used >= sizeof q->sql ? "too long" : sqlite3_errmsg(c->db));
+	for (int i = 0; i < q->count; i++) {
+		if (q->values[i].text)
+			sqlite3_bind_text(*out, i + 1, q->values[i].text, -1, SQLITE_STATIC);
+		else
+			sqlite3_bind_int64(*out, i + 1, q->values[i].number);
+	}
+	return 0;
+}
+
+const char *query_text(sqlite3_stmt *s, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(s, column);
+	return text ? text : "";
+}
+
+/* --- statements --- */
+
+int query_failed(struct catalog *c, struct error *error)
+{
+	return error_set(error, "%s: the index: %s", c->path, sqlite3_errmsg(c->db));
+}
+
+sqlite3_stmt *query_statement(struct catalog *c, const char *sql, struct error *error)
+{
+	sqlite3_stmt *s = NULL;
+
+	if (sqlite3_prepare_v2(c->db, sql, -1, &s, NULL) != SQLITE_OK && error)
+		query_failed(c, error);
+	return s;
+}
+
+int query_execute(struct catalog *c, struct error *error, const char *sql, const char *types, ...)
+{
+	sqlite3_stmt *s = query_statement(c, sql, error);
+	int rc = SQLITE_OK;
+	va_list ap;
+
+	if (!s)
+		return -1;
+	va_start(ap, types);
+	for (int i = 0; types[i] && rc == SQLITE_OK; i++) {
+		const char *text = types[i] == 's' ? va_arg(ap, const char *) : NULL;
+		if (types[i] == 'i')
+			rc = sqlite3_bind_int64(s, i + 1, va_arg(ap, int64_t));
+		else
+			rc = text ? sqlite3_bind_text(s, i + 1, text, -1, SQLITE_TRANSIENT)
+			          : sqlite3_bind_null(s, i + 1);
+	}
+	va_end(ap);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(s);
+	sqlite3_finalize(s);
+	return rc == SQLITE_DONE || rc == SQLITE_ROW ? 0 : query_failed(c, error);
+}
+
+int query_step(struct catalog *c, sqlite3_stmt *s, struct error *error)
+{
+	int rc = sqlite3_step(s);
+
+	sqlite3_reset(s);
+	return rc == SQLITE_DONE ? 0 : query_failed(c, error);
+}
+
+int64_t query_number(struct catalog *c, const char *sql, int64_t otherwise)
+{
+	sqlite3_stmt *s = query_statement(c, sql, NULL);
+	int64_t value = s && sqlite3_step(s) == SQLITE_ROW ? sqlite3_column_int64(s, 0) : otherwise;
+
+	sqlite3_finalize(s);
+	return value;
+}
+
+/* --- functions --- */
+
+static void sql_matches(sqlite3_context *context, int n, sqlite3_value **values)
+{
+	const char *glob = (const char *)sqlite3_value_text(values[0]),
+		   *text = (const char *)sqlite3_value_text(values[1]);
+	(void)n;
+	sqlite3_result_int(context, glob && text && fnmatch(glob, text, 0) == 0);
+}
+
+static void sql_any_matches(sqlite3_context *context, int n, sqlite3_value **values)
+{
+	const char *glob = (const char *)sqlite3_value_text(values[0]),
+		   *text = (const char *)sqlite3_value_text(values[1]);
+	bool found = false;
+	char one[256];
+	(void)n;
+
+	for (const char *p = text; glob && p && *p && !found;) {
+		size_t length = strcspn(p, ",");
+		snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one - 1), p);
+		found = fnmatch(glob, one, 0) == 0;
+		p += length + (p[length] == ',');
+	}
+	sqlite3_result_int(context, found);
+}
+
+void query_add_functions(struct catalog *c)
+{
+	sqlite3_create_function(c->db, "matches", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, sql_matches, NULL, NULL);
+	sqlite3_create_function(c->db, "any_matches", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, sql_any_matches,
+	                        NULL, NULL);
+}
