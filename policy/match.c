@@ -15,7 +15,7 @@
 static void add_glob(struct parser *p, const struct spot *s, struct condition *c, const char *text)
 {
 	if (condition_add_glob(c, text))
-		reader_no_memory(p, s);
+		parser_no_memory(p, s);
 }
 
 static void read_glob(struct parser *p, const struct spot *s, struct condition *c)
@@ -23,10 +23,10 @@ static void read_glob(struct parser *p, const struct spot *s, struct condition *
 	const char *glob = json_string_value(s->value);
 	const char *wrong = glob ? glob_problem(glob) : NULL;
 
-	if (!glob || !*glob || strlen(glob) > 255 || reader_has_control_characters(glob))
-		reader_found(p, s, "a pattern of 1 to 255 bytes (* ? [...] as in file names)");
+	if (!glob || !*glob || strlen(glob) > 255 || parser_has_control_characters(glob))
+		parser_found(p, s, "a pattern of 1 to 255 bytes (* ? [...] as in file names)");
 	else if (wrong)
-		reader_problem(p, s->at, s->path, "the pattern \"%.60s\" %s", glob, wrong);
+		parser_problem(p, s->at, s->path, "the pattern \"%.60s\" %s", glob, wrong);
 	else
 		add_glob(p, s, c, glob);
 }
@@ -42,7 +42,7 @@ static void read_weekday(struct parser *p, const struct spot *s, struct conditio
 			return;
 		}
 	}
-	reader_found(p, s, "a day: \"mon\", \"tue\", \"wed\", \"thu\", \"fri\", \"sat\" or \"sun\"");
+	parser_found(p, s, "a day: \"mon\", \"tue\", \"wed\", \"thu\", \"fri\", \"sat\" or \"sun\"");
 }
 
 static void read_span(struct parser *p, const struct spot *s, struct condition *c)
@@ -52,12 +52,12 @@ static void read_span(struct parser *p, const struct spot *s, struct condition *
 	int from = form ? condition_minutes(text, 5) : -1, to = form ? condition_minutes(text + 6, 5) : -1;
 
 	if (from < 0 || to < 0 || from == to || from == 1440) {
-		reader_found(p, s,
+		parser_found(p, s,
 		             "a span such as \"08:00-18:00\" or \"22:00-06:00\" (it ends before the second time)");
 		return;
 	}
 	if (condition_add_span(c, from, to))
-		reader_no_memory(p, s);
+		parser_no_memory(p, s);
 }
 
 /* One, or a list. */
@@ -70,15 +70,15 @@ static void read_list(struct parser *p, const struct spot *s, struct condition *
 		if (json_is_string(s->value))
 			read(p, s, c);
 		else
-			reader_found(p, s, expected);
+			parser_found(p, s, expected);
 		return;
 	}
 	if (n == 0 || n > GLOBS_MAX) {
-		reader_problem(p, s->at, s->path, "expected 1 to %d patterns, found %zu", GLOBS_MAX, n);
+		parser_problem(p, s->at, s->path, "expected 1 to %d patterns, found %zu", GLOBS_MAX, n);
 		return;
 	}
-	for (struct place place = place_begin(p->text, s->at); place_next(&place); i++) {
-		char path[READER_PATH_SIZE];
+	for (struct json_place place = json_place_begin(p->text, s->at); json_place_next(&place); i++) {
+		char path[PARSER_PATH_SIZE];
 		snprintf(path, sizeof path, "%s[%zu]", s->path, i);
 		struct spot element = {json_array_get(s->value, i), place.value, place.next, path};
 		read(p, &element, c);
@@ -90,7 +90,7 @@ static void read_share(struct parser *p, const struct spot *s, struct condition 
 {
 	double share = json_number_value(s->value);
 	if (!json_is_number(s->value) || !(share > 0 && share <= 1))
-		reader_found(p, s, "a share of all jobs, more than 0 and at most 1");
+		parser_found(p, s, "a share of all jobs, more than 0 and at most 1");
 	else
 		c->share = share >= 1 ? UINT32_MAX : (uint32_t)(share * 4294967296.0);
 }
@@ -99,7 +99,7 @@ static void read_limit(struct parser *p, const struct spot *s, uint64_t *limit)
 {
 	json_int_t n = json_integer_value(s->value);
 	if (!json_is_integer(s->value) || n < 0 || n > UINT32_MAX)
-		reader_found(p, s, "a number from 0 to 4294967295");
+		parser_found(p, s, "a number from 0 to 4294967295");
 	else
 		*limit = (uint64_t)n;
 }
@@ -166,25 +166,25 @@ void match_read(struct parser *p, const struct spot *s, void *into)
 
 	n = n ? n : match_keys(keys);
 	if (p->text[s->at] != '{') {
-		reader_found(p, s, "an object {...}");
+		parser_found(p, s, "an object {...}");
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
 		names[i] = keys[i].name;
-	for (struct place place = place_begin(p->text, s->at); place_next(&place);) {
-		char path[READER_PATH_SIZE], *name = place_key(&place);
+	for (struct json_place place = json_place_begin(p->text, s->at); json_place_next(&place);) {
+		char path[PARSER_PATH_SIZE], *name = json_place_key(&place);
 		size_t k = 0;
 		while (name && k < n && strcmp(name, names[k]))
 			k++;
 		snprintf(path, sizeof path, "%s.%s", s->path, name ? name : "?");
 		struct spot member = {NULL, place.value, place.next, path};
 		if (name && k == n) {
-			reader_unknown_key(p, &place, s->path, name, names, n);
+			parser_unknown_key(p, &place, s->path, name, names, n);
 		} else if (name && first[k]++) {
-			reader_problem(p, place.key, s->path, "the key \"%s\" is there already", name);
+			parser_problem(p, place.key, s->path, "the key \"%s\" is there already", name);
 		} else if (!name || !(member.value = json_loadb(p->text + member.at, member.end - member.at,
 		                                                JSON_DECODE_ANY, NULL))) {
-			reader_no_memory(p, &member);
+			parser_no_memory(p, &member);
 		} else {
 			read_condition(p, &member, rule, keys[k].what, keys[k].side);
 		}
@@ -193,7 +193,7 @@ void match_read(struct parser *p, const struct spot *s, void *into)
 	}
 	for (size_t i = 0; i < CONDITIONS; i++) {
 		if (rule->conditions[i].least > rule->conditions[i].most)
-			reader_problem(p, s->at, s->path, "matches nothing: %s_min is more than %s_max",
+			parser_problem(p, s->at, s->path, "matches nothing: %s_min is more than %s_max",
 			               condition_table[i].name, condition_table[i].name);
 	}
 }

@@ -4,7 +4,7 @@
 #ifndef SPOOR_MATCH_H
 #define SPOOR_MATCH_H
 
-#include "policy/reader.h"
+#include "policy/parser.h"
 
 /* Reads the object at s into the conditions of a struct rule. */
 void match_read(struct parser *p, const struct spot *s, void *rule);

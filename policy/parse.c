@@ -3,7 +3,7 @@
  *
  * Each kind of object is a table of its keys; a key is a name, a function that reads its value, and where that goes.
  * All problems are collected: a function that does not like a value says so and leaves the target alone. jansson says
- * whether the text is JSON and reads the values; the objects are walked in the text (policy/place.h), so that each
+ * whether the text is JSON and reads the values; the objects are walked in the text (policy/json_place.h), so that each
  * value has its place.
  */
 #include "policy/parse.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "policy/match.h"
-#include "policy/reader.h"
+#include "policy/parser.h"
 #include "policy/setting_json.h"
 
 #define KEYS_MAX     96
@@ -35,21 +35,21 @@ static void read_comment(struct parser *p, const struct spot *s, void *into)
 {
 	(void)into;
 	if (!json_is_string(s->value))
-		reader_found(p, s, "a text");
+		parser_found(p, s, "a text");
 }
 
 static void read_version(struct parser *p, const struct spot *s, void *into)
 {
 	(void)into;
 	if (!json_is_integer(s->value) || json_integer_value(s->value) != 1)
-		reader_found(p, s, "1, the only version of policy files there is");
+		parser_found(p, s, "1, the only version of policy files there is");
 }
 
 static void read_mode(struct parser *p, const struct spot *s, void *into)
 {
 	const char *text = json_string_value(s->value);
 	if (!text || mode_parse(into, text))
-		reader_found(p, s, MODE_POLICY_CHOICES);
+		parser_found(p, s, MODE_POLICY_CHOICES);
 }
 
 /* True if a component of the path is "..". */
@@ -67,10 +67,10 @@ static void read_folder(struct parser *p, const struct spot *s, void *into)
 	const char *path = json_string_value(s->value);
 	size_t n = path ? strlen(path) : 0;
 
-	if (!path || path[0] != '/' || reader_has_control_characters(path) || has_parent_component(path)) {
-		reader_found(p, s, "an absolute path without \"..\"");
+	if (!path || path[0] != '/' || parser_has_control_characters(path) || has_parent_component(path)) {
+		parser_found(p, s, "an absolute path without \"..\"");
 	} else if (n > DECISION_PATH_SIZE - 256) { /* names of steps and days are appended */
-		reader_problem(p, s->at, s->path, "expected a path of at most %d bytes, found %zu",
+		parser_problem(p, s->at, s->path, "expected a path of at most %d bytes, found %zu",
 		               DECISION_PATH_SIZE - 256, n);
 	} else {
 		memcpy(into, path, n + 1);
@@ -82,8 +82,8 @@ static void read_folder(struct parser *p, const struct spot *s, void *into)
 static void read_group(struct parser *p, const struct spot *s, void *into)
 {
 	const char *name = json_string_value(s->value);
-	if (!name || strlen(name) > 63 || reader_has_control_characters(name) || strpbrk(name, " :/,"))
-		reader_found(p, s, "the name of a group (or \"\" for none)");
+	if (!name || strlen(name) > 63 || parser_has_control_characters(name) || strpbrk(name, " :/,"))
+		parser_found(p, s, "the name of a group (or \"\" for none)");
 	else
 		strcpy(into, name);
 }
@@ -98,7 +98,7 @@ static void read_user_choice(struct parser *p, const struct spot *s, void *into)
 			return;
 		}
 	}
-	reader_found(p, s,
+	parser_found(p, s,
 	             "what users may choose: \"any\", \"raise\" (to capture more), \"lower\" (less), \"off\" (only to "
 	             "switch capture "
 	             "off) or \"none\"");
@@ -108,7 +108,7 @@ static void read_threshold(struct parser *p, const struct spot *s, void *into)
 {
 	json_int_t n = json_integer_value(s->value);
 	if (!json_is_integer(s->value) || n < 0 || n > UINT32_MAX)
-		reader_found(p, s, "a number of tokens from 0 to 4294967295");
+		parser_found(p, s, "a number of tokens from 0 to 4294967295");
 	else
 		*(int64_t *)into = n;
 }
@@ -116,10 +116,10 @@ static void read_threshold(struct parser *p, const struct spot *s, void *into)
 static void read_name(struct parser *p, const struct spot *s, void *into)
 {
 	const char *name = json_string_value(s->value);
-	if (!name || !*name || strlen(name) > 100 || reader_has_control_characters(name))
-		reader_found(p, s, "a name of 1 to 100 bytes");
+	if (!name || !*name || strlen(name) > 100 || parser_has_control_characters(name))
+		parser_found(p, s, "a name of 1 to 100 bytes");
 	else if (!(*(char **)into = strdup(name)))
-		reader_no_memory(p, s);
+		parser_no_memory(p, s);
 }
 
 /* --- objects --- */
@@ -137,7 +137,7 @@ static void read_member(struct parser *p, const struct spot *s, const struct key
 	/* From the text, and not from a tree of all, which has the last value of a key that is there twice. */
 	member.value = json_loadb(p->text + s->at, s->end - s->at, JSON_DECODE_ANY, NULL);
 	if (!member.value)
-		reader_no_memory(p, s);
+		parser_no_memory(p, s);
 	else if (key)
 		key->read(p, &member, (char *)into + key->offset);
 	else
@@ -153,24 +153,24 @@ static void read_object(struct parser *p, const struct spot *s, const struct key
 	size_t first[KEYS_MAX] = {0}, known = 0;
 
 	if (p->text[s->at] != '{') {
-		reader_found(p, s, "an object {...}");
+		parser_found(p, s, "an object {...}");
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
 		names[known++] = keys[i].name;
 	for (size_t i = 0; target && i < setting_count; i++)
 		names[known++] = setting_table[i].name;
-	for (struct place place = place_begin(p->text, s->at); place_next(&place);) {
-		char path[READER_PATH_SIZE], *name = place_key(&place);
+	for (struct json_place place = json_place_begin(p->text, s->at); json_place_next(&place);) {
+		char path[PARSER_PATH_SIZE], *name = json_place_key(&place);
 		size_t k = 0;
 		while (name && k < known && strcmp(name, names[k]))
 			k++;
 		if (name && k == known) {
-			reader_unknown_key(p, &place, s->path, name, names, known);
+			parser_unknown_key(p, &place, s->path, name, names, known);
 		} else if (name && first[k]) {
 			size_t line, column;
-			place_line_column(p->text, first[k], &line, &column);
-			reader_problem(p, place.key, s->path, "the key \"%s\" is there already, in line %zu", name,
+			json_place_line_column(p->text, first[k], &line, &column);
+			parser_problem(p, place.key, s->path, "the key \"%s\" is there already, in line %zu", name,
 			               line);
 		} else if (name) {
 			first[k] = place.key;
@@ -183,7 +183,7 @@ static void read_object(struct parser *p, const struct spot *s, const struct key
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (keys[i].needed && !first[i])
-			reader_problem(p, s->at, s->path, "the key \"%s\" is missing (%s)", names[i], keys[i].needed);
+			parser_problem(p, s->at, s->path, "the key \"%s\" is missing (%s)", names[i], keys[i].needed);
 	}
 }
 
@@ -195,7 +195,7 @@ static void read_archive(struct parser *p, const struct spot *s, void *into)
 
 	read_folder(p, s, path);
 	if (path[0] && !(*(char **)into = strdup(path)))
-		reader_no_memory(p, s);
+		parser_no_memory(p, s);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -209,9 +209,9 @@ static void check_rule(struct parser *p, const struct spot *s, struct rule *rule
 	if (rule->threshold >= 0 && rule->mode.kind == MODE_LOSSY)
 		rule->mode.threshold = (uint32_t)rule->threshold;
 	else if (rule->threshold >= 0)
-		reader_problem(p, s->at, s->path, "a threshold means something only where the mode is \"lossy\"");
+		parser_problem(p, s->at, s->path, "a threshold means something only where the mode is \"lossy\"");
 	if ((rule->has[IF_EXECUTABLE] || rule->has[IF_RANKS]) && rule->archive)
-		reader_problem(p, s->at, s->path,
+		parser_problem(p, s->at, s->path,
 		               "a rule on executable or ranks is decided where the program starts: it can have no "
 		               "archive of its own");
 }
@@ -234,7 +234,7 @@ static int add_rule(struct parser *p, const struct spot *s, struct rule *rule)
 		return -1;
 	policy->rules[policy->rule_count++] = rule;
 	if (other && *other != rule)
-		reader_problem(p, s->at, s->path, "its name \"%s\" is that of the rule in line %zu%s%s already",
+		parser_problem(p, s->at, s->path, "its name \"%s\" is that of the rule in line %zu%s%s already",
 		               rule->name, (*other)->line, (*other)->file == rule->file ? "" : " of ",
 		               (*other)->file == rule->file ? "" : (*other)->file);
 	return 0;
@@ -256,13 +256,13 @@ static void read_rule(struct parser *p, const struct spot *s)
 	size_t column;
 
 	if (!rule) {
-		reader_no_memory(p, s);
+		parser_no_memory(p, s);
 		return;
 	}
-	reader_line(p, s->at, &rule->line, &column);
+	parser_line(p, s->at, &rule->line, &column);
 	read_object(p, s, keys, COUNT(keys), rule, &(struct setting_target){&rule->set, NULL, rule->has_set});
 	if (add_rule(p, s, rule)) {
-		reader_no_memory(p, s);
+		parser_no_memory(p, s);
 		rule_destroy(rule);
 	} else {
 		check_rule(p, s, rule);
@@ -275,15 +275,15 @@ static void read_rules(struct parser *p, const struct spot *s, void *into)
 
 	(void)into;
 	if (p->text[s->at] != '[') {
-		reader_found(p, s, "a list of rules");
+		parser_found(p, s, "a list of rules");
 		return;
 	}
-	for (struct place place = place_begin(p->text, s->at); place_next(&place); i++) {
-		char path[READER_PATH_SIZE];
+	for (struct json_place place = json_place_begin(p->text, s->at); json_place_next(&place); i++) {
+		char path[PARSER_PATH_SIZE];
 		snprintf(path, sizeof path, "%s[%zu]", s->path, i);
 		struct spot element = {NULL, place.value, place.next, path};
 		if (p->policy->rule_count >= RULES_MAX) {
-			reader_problem(p, element.at, path,
+			parser_problem(p, element.at, path,
 			               "more than %d rules; a policy may have no more, with its fragments", RULES_MAX);
 			return;
 		}
@@ -298,7 +298,7 @@ static void read_default_mode(struct parser *p, const struct spot *s, void *into
 	struct policy *policy = into;
 	size_t column;
 
-	reader_line(p, s->at, &policy->mode_line, &column);
+	parser_line(p, s->at, &policy->mode_line, &column);
 	read_mode(p, s, &policy->defaults.mode);
 }
 
@@ -312,7 +312,7 @@ static void read_cap(struct parser *p, const struct spot *s, void *into)
 	struct policy *policy = into;
 	size_t column;
 
-	reader_line(p, s->at, &policy->cap_line, &column);
+	parser_line(p, s->at, &policy->cap_line, &column);
 	read_object(p, s, keys, COUNT(keys), policy, &(struct setting_target){&policy->cap, NULL, policy->cap_has});
 }
 
@@ -402,10 +402,10 @@ void parser_read(struct parser *p, const char *file, const char *main, const cha
 		return;
 	}
 	json_decref(root);
-	size_t at = place_root(text);
+	size_t at = json_place_root(text);
 	struct spot s = {NULL, at, size, "$"};
 	if (!name)
-		reader_no_memory(p, &s);
+		parser_no_memory(p, &s);
 	else if (main)
 		read_fragment(p, &s);
 	else

@@ -53,16 +53,16 @@ static bool unknown_counter(struct parser *p, const struct spot *s, const char *
 		}
 		snprintf(own, sizeof own, "%.*s", (int)length, name);
 		near = suggest(own, presets, n);
-		reader_problem(p, s->at, s->path, "%.60s is no event of PAPI%s%s%s", own, near ? "; did you mean " : "",
+		parser_problem(p, s->at, s->path, "%.60s is no event of PAPI%s%s%s", own, near ? "; did you mean " : "",
 		               near ? near : "", near ? "?" : "");
 		return true;
 	case COUNTER_FORM:
-		reader_problem(p, s->at, s->path,
+		parser_problem(p, s->at, s->path,
 		               "%.*s is no event: expected PAPI_NAME, or COMPONENT::EVENT such as perf::TASK-CLOCK",
 		               (int)(length < 60 ? length : 60), name);
 		return true;
 	case COUNTER_TWICE:
-		reader_problem(p, s->at, s->path, "%.*s is there twice", (int)(length < 60 ? length : 60), name);
+		parser_problem(p, s->at, s->path, "%.*s is there twice", (int)(length < 60 ? length : 60), name);
 		return true;
 	case COUNTER_GOOD:
 		break;
@@ -79,10 +79,10 @@ void setting_read_json(struct parser *p, const struct spot *s, const struct sett
 
 	if (!text || setting_parse(setting, target->set, text)) {
 		if (!text || setting->offset != offsetof(struct settings, counters) || !unknown_counter(p, s, text))
-			reader_found(p, s, setting_expected(setting, expected));
+			parser_found(p, s, setting_expected(setting, expected));
 		return;
 	}
-	reader_line(p, s->at, &line, &column);
+	parser_line(p, s->at, &line, &column);
 	if (target->line)
 		target->line[i] = line;
 	if (target->has)

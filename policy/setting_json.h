@@ -4,7 +4,7 @@
 #ifndef SPOOR_SETTING_JSON_H
 #define SPOOR_SETTING_JSON_H
 
-#include "policy/reader.h"
+#include "policy/parser.h"
 
 /* Where the settings of an object go. */
 struct setting_target {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * reader - what the readers of a policy's parts share: where a value stands, and how to say what is wrong with it;
+ * parser - what the readers of a policy's parts share: where a value stands, and how to say what is wrong with it;
  * inside of policy/ only
  */
-#ifndef SPOOR_READER_H
-#define SPOOR_READER_H
+#ifndef SPOOR_PARSER_H
+#define SPOOR_PARSER_H
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "policy/place.h"
+#include "policy/json_place.h"
 #include "policy/policy.h"
 #include "policy/rule.h"
 
-#define READER_PATH_SIZE 256
+#define PARSER_PATH_SIZE 256
 
 struct parser {
 	struct policy *policy;
@@ -33,17 +33,17 @@ struct spot {
 };
 
 /* Line and column of an offset. */
-void reader_line(struct parser *p, size_t at, size_t *line, size_t *column);
+void parser_line(struct parser *p, size_t at, size_t *line, size_t *column);
 /* Adds a problem: the place, "PATH: " and the text. */
-void reader_problem(struct parser *p, size_t at, const char *path, const char *format, ...)
+void parser_problem(struct parser *p, size_t at, const char *path, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 /* "expected ..., found" what is there. */
-void reader_found(struct parser *p, const struct spot *s, const char *expected);
-void reader_no_memory(struct parser *p, const struct spot *s);
+void parser_found(struct parser *p, const struct spot *s, const char *expected);
+void parser_no_memory(struct parser *p, const struct spot *s);
 /* A key that is none of the n names. */
-void reader_unknown_key(struct parser *p, const struct place *place, const char *path, const char *name,
+void parser_unknown_key(struct parser *p, const struct json_place *place, const char *path, const char *name,
                         const char **names, size_t n);
 
-bool reader_has_control_characters(const char *text);
+bool parser_has_control_characters(const char *text);
 
 #endif

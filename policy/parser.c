@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * reader - what the readers of a policy's parts share
+ * parser - what the readers of a policy's parts share
  */
-#include "policy/reader.h"
+#include "policy/parser.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -37,8 +37,8 @@ void problems_add(struct problems *p, const char *file, size_t line, size_t colu
 	p->size = (size_t)n;
 }
 
-/* As place_line_column, from where the last one was. */
-void reader_line(struct parser *p, size_t at, size_t *line, size_t *column)
+/* As json_place_line_column, from where the last one was. */
+void parser_line(struct parser *p, size_t at, size_t *line, size_t *column)
 {
 	if (at < p->seen || p->seen_line == 0) {
 		p->seen = 0;
@@ -56,7 +56,7 @@ void reader_line(struct parser *p, size_t at, size_t *line, size_t *column)
 	*column = p->seen_column;
 }
 
-void reader_problem(struct parser *p, size_t at, const char *path, const char *format, ...)
+void parser_problem(struct parser *p, size_t at, const char *path, const char *format, ...)
 {
 	char message[700];
 	size_t line, column;
@@ -65,13 +65,13 @@ void reader_problem(struct parser *p, size_t at, const char *path, const char *f
 	va_start(ap, format);
 	vsnprintf(message, sizeof message, format, ap);
 	va_end(ap);
-	reader_line(p, at, &line, &column);
+	parser_line(p, at, &line, &column);
 	problems_add(p->problems, p->file, line, column, "%s: %s", path, message);
 }
 
-void reader_no_memory(struct parser *p, const struct spot *s)
+void parser_no_memory(struct parser *p, const struct spot *s)
 {
-	reader_problem(p, s->at, s->path, "out of memory");
+	parser_problem(p, s->at, s->path, "out of memory");
 }
 
 /* What a value is, for "found ...". */
@@ -95,17 +95,17 @@ static const char *describe(const json_t *value, char out[80])
 	return kinds[json_typeof(value)];
 }
 
-void reader_found(struct parser *p, const struct spot *s, const char *expected)
+void parser_found(struct parser *p, const struct spot *s, const char *expected)
 {
 	char found[80];
 	json_t *value =
 		s->value ? json_incref(s->value) : json_loadb(p->text + s->at, s->end - s->at, JSON_DECODE_ANY, NULL);
-	reader_problem(p, s->at, s->path, "expected %s, found %s", expected,
+	parser_problem(p, s->at, s->path, "expected %s, found %s", expected,
 	               value ? describe(value, found) : "something else");
 	json_decref(value);
 }
 
-bool reader_has_control_characters(const char *text)
+bool parser_has_control_characters(const char *text)
 {
 	for (; *text; text++) {
 		if ((unsigned char)*text < 0x20 || *text == 0x7f)
@@ -114,10 +114,10 @@ bool reader_has_control_characters(const char *text)
 	return false;
 }
 
-void reader_unknown_key(struct parser *p, const struct place *place, const char *path, const char *name,
+void parser_unknown_key(struct parser *p, const struct json_place *place, const char *path, const char *name,
                         const char **names, size_t n)
 {
 	const char *near = suggest(name, names, n);
-	reader_problem(p, place->key, path, "unknown key \"%.60s\"%s%s%s", name, near ? "; did you mean \"" : "",
+	parser_problem(p, place->key, path, "unknown key \"%.60s\"%s%s%s", name, near ? "; did you mean \"" : "",
 	               near ? near : "", near ? "\"?" : "");
 }

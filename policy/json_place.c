@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * place - where in a JSON text a value stands
+ * json_place - where in a JSON text a value stands
  */
-#include "policy/place.h"
+#include "policy/json_place.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -51,17 +51,17 @@ static size_t skip_value(const char *text, size_t at)
 	return at;
 }
 
-size_t place_root(const char *text)
+size_t json_place_root(const char *text)
 {
 	return skip_blanks(text, 0);
 }
 
-struct place place_begin(const char *text, size_t at)
+struct json_place json_place_begin(const char *text, size_t at)
 {
-	return (struct place){.text = text, .next = at};
+	return (struct json_place){.text = text, .next = at};
 }
 
-bool place_next(struct place *p)
+bool json_place_next(struct json_place *p)
 {
 	const char *text = p->text;
 	bool first = p->value == 0; /* no value stands at 0 inside of another */
@@ -84,7 +84,7 @@ bool place_next(struct place *p)
 	return true;
 }
 
-char *place_key(const struct place *p)
+char *json_place_key(const struct json_place *p)
 {
 	json_t *string = json_loadb(p->text + p->key, skip_string(p->text, p->key) - p->key, JSON_DECODE_ANY, NULL);
 	const char *key = json_string_value(string);
@@ -93,7 +93,7 @@ char *place_key(const struct place *p)
 	return copy;
 }
 
-void place_line_column(const char *text, size_t at, size_t *line, size_t *column)
+void json_place_line_column(const char *text, size_t at, size_t *line, size_t *column)
 {
 	*line = *column = 1;
 	for (size_t i = 0; i < at && text[i]; i++) {
