@@ -3,7 +3,7 @@
  * site's report are made of
  *
  *     struct aggregate_share all = {.of = 1};
- *     aggregate_make(&a, catalog, &filter, AGGREGATE_USER, &all, &error);    catalog is up to date (scan.h, harvest.h)
+ *     aggregate_make(&a, catalog, &filter, AGGREGATE_USER, &all, &error);    catalog is up to date (scan.h, digest_update.h)
  *         and locked (CATALOG_SHARE)
  *     aggregate_sort(a, aggregate_column("wait"), false);
  *     for (i = 0; i < a->count; i++)

@@ -14,7 +14,7 @@
 
 #include "archive/aggregate_group.h"
 #include "archive/digest.h"
-#include "archive/harvest.h"
+#include "archive/digest_update.h"
 #include "archive/query.h"
 
 #define SMALL 11 /* size classes of less than 1 KiB */
@@ -427,7 +427,7 @@ static int add_troubles(struct aggregate *a, struct catalog *c, struct error *er
 int aggregate_make(struct aggregate **out, struct catalog *c, const struct catalog_filter *filter, enum aggregate_by by,
                    const struct aggregate_share *share, struct error *error)
 {
-	unsigned threads = share->threads ? share->threads : harvest_cores(), begun = 0;
+	unsigned threads = share->threads ? share->threads : digest_cores(), begun = 0;
 	struct worker workers[64];
 	int rv = 0;
 

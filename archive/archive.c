@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <grp.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,6 @@
 #include "archive/day.h"
 #include "archive/metadata.h"
 
-#define PATH_SIZE 4096
 /* Names that are looked at in one folder: of users in a day, of traces of a job. Anybody can make more of them than
  * memory has. */
 #define NAMES_MOST 100000
@@ -67,7 +67,7 @@ static int walk(const char *folder, const char *day, const char *first_day, int 
                 void *context)
 {
 	static const size_t digits[] = {4, 2, 2};
-	char path[PATH_SIZE], here[16];
+	char path[PATH_MAX], here[16];
 	size_t count;
 	int rv = 0;
 
@@ -101,7 +101,7 @@ int archive_days(const char *archive, int64_t since, archive_visit *visit, void 
 /* A folder counts if its name is its owner's. Somebody else's is none, whatever its name. */
 static int visit_folder(const char *day_path, const char *day, const char *name, archive_visit *visit, void *context)
 {
-	char path[PATH_SIZE], here[DAY_SIZE + DAY_FOLDER_SIZE];
+	char path[PATH_MAX], here[DAY_SIZE + DAY_FOLDER_SIZE];
 	struct stat st;
 	uid_t uid;
 
@@ -114,7 +114,7 @@ static int visit_folder(const char *day_path, const char *day, const char *name,
 
 int archive_day_folders(const char *path, const char *day, archive_visit *visit, void *context)
 {
-	char name[DAY_FOLDER_SIZE], one[PATH_SIZE];
+	char name[DAY_FOLDER_SIZE], one[PATH_MAX];
 	size_t count;
 	struct stat st;
 	int rv = 0;
@@ -199,7 +199,7 @@ gid_t archive_group(void)
 
 struct search {
 	const char *wanted;
-	char path[PATH_SIZE];
+	char path[PATH_MAX];
 	char names[512]; /* of all that were found, for the message */
 	uid_t uid;       /* of the one that was found */
 	bool users;      /* they are of several */
@@ -237,7 +237,7 @@ static void search_found(struct search *s, const char *path, const char *name, u
 static int search_folder(void *context, const char *folder, const char *name)
 {
 	struct search *s = context;
-	char path[PATH_SIZE];
+	char path[PATH_MAX];
 	struct stat own, st;
 	size_t count;
 	(void)name;
@@ -264,7 +264,7 @@ static bool is_job(const char *text)
 int archive_resolve(const char *file_or_job, const char *archive, char *path, size_t size, struct error *error)
 {
 	struct search s = {.wanted = file_or_job};
-	char folder[PATH_SIZE];
+	char folder[PATH_MAX];
 
 	if (!is_job(file_or_job) || access(file_or_job, F_OK) == 0) {
 		if (strlen(file_or_job) >= size)
@@ -272,7 +272,7 @@ int archive_resolve(const char *file_or_job, const char *archive, char *path, si
 		strcpy(path, file_or_job);
 		return 0;
 	}
-	if (archive ? snprintf(folder, sizeof folder, "%s", archive) >= PATH_SIZE
+	if (archive ? snprintf(folder, sizeof folder, "%s", archive) >= PATH_MAX
 	            : archive_default(folder, sizeof folder, error) != 0)
 		return error_set(error, "the archive's path is too long");
 	if (archive_folders(folder, 0, search_folder, &s, error))

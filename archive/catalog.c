@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "archive/humble.h"
+#include "archive/privileges.h"
 #include "archive/query.h"
 #include "trace/base/index.h"
 
@@ -186,9 +187,10 @@ static void place_in_cache(struct catalog *c)
 /* Opens FILE.lock. Returns 0, or -1: the index cannot be here. */
 static int open_lock(struct catalog *c, mode_t mode)
 {
-	char path[4300];
+	char path[PATH_MAX];
 
-	snprintf(path, sizeof path, "%s.lock", c->path);
+	if ((size_t)snprintf(path, sizeof path, "%s.lock", c->path) >= sizeof path)
+		return -1;
 	c->lock = open_own(path, mode);
 	c->writable = c->lock >= 0 && (access(c->path, W_OK) == 0 || errno == ENOENT);
 	if (c->lock < 0)
@@ -204,12 +206,12 @@ static int open_lock(struct catalog *c, mode_t mode)
 
 static void place(struct catalog *c)
 {
-	char folder[4120];
+	char folder[PATH_MAX];
 
-	snprintf(folder, sizeof folder, "%s/.index", c->archive);
-	if (access(folder, R_OK | X_OK) == 0) {
-		snprintf(c->path, sizeof c->path, "%s/index.db", folder);
-		if (open_lock(c, 0660) == 0)
+	if ((size_t)snprintf(folder, sizeof folder, "%s/.index", c->archive) < sizeof folder &&
+	    access(folder, R_OK | X_OK) == 0) {
+		if ((size_t)snprintf(c->path, sizeof c->path, "%s/index.db", folder) < sizeof c->path &&
+		    open_lock(c, 0660) == 0)
 			return;
 		if (c->lock >= 0)
 			close(c->lock);
@@ -227,7 +229,7 @@ static void place(struct catalog *c)
 }
 
 /* Root's part; it opens nothing but the archive's own folder. */
-static int become_humble(const char *archive, gid_t group, struct error *error)
+static int drop_privileges(const char *archive, gid_t group, struct error *error)
 {
 	struct stat st, index;
 	int rv = -1;
@@ -236,7 +238,7 @@ static int become_humble(const char *archive, gid_t group, struct error *error)
 	if (fd < 0 || fstat(fd, &st)) {
 		error_set(error, "%s: the archive cannot be read: %s", archive, strerror(errno));
 	} else if (st.st_uid != 0) {
-		rv = humble_become(st.st_uid, st.st_gid, error);
+		rv = privileges_drop(st.st_uid, st.st_gid, error);
 	} else if (st.st_mode & 022) {
 		error_set(error, "%s: is root's, and others can write it (mode %04o); chmod go-w, or `spoor setup`",
 		          archive, (unsigned)st.st_mode & 07777);
@@ -247,8 +249,8 @@ static int become_humble(const char *archive, gid_t group, struct error *error)
 		else if (fstatat(fd, ".index", &index, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(index.st_mode))
 			error_set(error, "%s/.index: is not a folder", archive);
 		else /* without one, where root may make none (root_squash), the index is in memory */
-			rv = humble_become(
-				humble_nobody(),
+			rv = privileges_drop(
+				privileges_nobody(),
 				fstatat(fd, ".index", &index, AT_SYMLINK_NOFOLLOW) == 0 ? index.st_gid : group, error);
 	}
 	if (fd >= 0)
@@ -272,7 +274,7 @@ int catalog_open(struct catalog **out, const char *archive, gid_t group, struct 
 		error_set(error, "%s: the archive cannot be read: %s", archive, strerror(errno));
 	else if (strlen(real) >= sizeof c->archive)
 		error_set(error, "%s: the path is too long", archive);
-	else if (strcpy(c->archive, real), geteuid() == 0 && become_humble(real, group, error))
+	else if (strcpy(c->archive, real), geteuid() == 0 && drop_privileges(real, group, error))
 		;
 	else
 		place(c), *out = c;
@@ -342,12 +344,13 @@ static int take_lock(struct catalog *c, enum catalog_lock how, int wait, struct 
 /* With the exclusive lock: nobody has the database open in the middle of anything. */
 static int begin_anew(struct catalog *c, struct error *error)
 {
-	char journal[4300];
+	char journal[PATH_MAX];
 
 	sqlite3_close(c->db);
 	c->db = NULL;
 	if (c->path[0] != ':') {
-		snprintf(journal, sizeof journal, "%s-journal", c->path);
+		if ((size_t)snprintf(journal, sizeof journal, "%s-journal", c->path) >= sizeof journal)
+			return error_set(error, "%s: the path is too long", c->path);
 		if ((unlink(journal) && errno != ENOENT) || (unlink(c->path) && errno != ENOENT))
 			return error_set(error, "%s: a damaged index cannot be removed: %s", c->path, strerror(errno));
 	}

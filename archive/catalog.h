@@ -19,6 +19,7 @@
 #ifndef SPOOR_CATALOG_H
 #define SPOOR_CATALOG_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,9 +34,9 @@ struct sqlite3;
 
 struct catalog {
 	struct sqlite3 *db;
-	char archive[4096];
-	char path[4200]; /* ":memory:" if it is nowhere */
-	int lock;        /* of FILE.lock; -1 in memory */
+	char archive[PATH_MAX];
+	char path[PATH_MAX]; /* ":memory:" if it is nowhere */
+	int lock;            /* of FILE.lock; -1 in memory */
 	bool writable;
 };
 

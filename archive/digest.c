@@ -10,10 +10,10 @@
 
 #include "archive/codec_zstd.h"
 #include "trace/base/budget.h"
-#include "trace/file/container.h"
-#include "trace/record/record.h"
 #include "trace/base/regular.h"
+#include "trace/file/container.h"
 #include "trace/read/summary.h"
+#include "trace/record/record.h"
 
 static uint64_t times(uint64_t a, uint64_t b)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * join - the parts of one MPI_COMM_WORLD that several nodes delivered become one trace: traces and metadata (joinery.c:
+ * join - the parts of one MPI_COMM_WORLD that several nodes delivered become one trace: traces and metadata (join_archive.c:
  * in the archive)
  */
 #include "archive/join.h"
@@ -12,9 +12,9 @@
 #include "archive/metadata.h"
 #include "merge/merge.h"
 #include "merge/world.h"
+#include "trace/base/regular.h"
 #include "trace/file/container.h"
 #include "trace/model/host.h"
-#include "trace/base/regular.h"
 #include "trace/model/stream.h"
 
 /* Why a trace is partial, that which says most first: the others are what it did to the other nodes. */

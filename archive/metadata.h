@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/base/facts.h"
 #include "trace/base/error.h"
+#include "trace/base/facts.h"
 
 /* The object as malloc'ed text, or NULL if memory is short. Facts that doc/metadata.md does not know become texts under
  * their own names. */

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pwd.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -191,7 +192,7 @@ static int add_file(struct work *w, const char *path, const char *folder, const 
                     uid_t owner)
 {
 	struct stored_file *f = &w->found[w->found_count++];
-	char full[8300];
+	char full[PATH_MAX];
 
 	*f = (struct stored_file){.folder = strdup(folder), .file = strdup(file), .gone = !st};
 	if (!f->folder || !f->file)
@@ -299,7 +300,7 @@ static bool is_same(const struct listed *known, const struct stat *st)
 static int compare_lists(struct work *w, const char *path, const char *folder, uid_t owner, const struct list *known,
                          const struct list *there)
 {
-	char full[8300];
+	char full[PATH_MAX];
 	struct stat st;
 	int rv = 0;
 
@@ -433,7 +434,7 @@ static int load_known(struct work *w)
 /* Folders that the index has and the archive has not any more. */
 static int forget_folders(struct work *w)
 {
-	char day[DAY_SIZE] = "", path[4130];
+	char day[DAY_SIZE] = "", path[PATH_MAX];
 	struct stat st;
 	bool skipped = false;
 	int rv = 0;
@@ -444,8 +445,8 @@ static int forget_folders(struct work *w)
 			snprintf(day, sizeof day, "%.10s", m->at.folder);
 			skipped = m->there && m->at.read == 0;
 		}
-		snprintf(path, sizeof path, "%s/%s", w->c->archive, m->at.folder);
-		if (m->there || skipped || !lstat(path, &st) || errno != ENOENT)
+		size_t n = (size_t)snprintf(path, sizeof path, "%s/%s", w->c->archive, m->at.folder);
+		if (m->there || skipped || n >= sizeof path || !lstat(path, &st) || errno != ENOENT)
 			continue;
 		if (catalog_lock(w->c, CATALOG_CHANGE, w->scan->wait, w->scan->wait < 0 ? w->error : NULL))
 			return w->scan->wait < 0 ? -1 : 1;

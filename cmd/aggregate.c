@@ -104,7 +104,7 @@ static int refresh_all(struct catalog **c, const struct aggregate_options *o, co
 	return team_agrees(team, first || fresh_index(c, o->archive, false, true, error) == 0) ? 0 : -1;
 }
 
-static int harvest_all(struct catalog *c, const struct team *team, struct error *error)
+static int update_digests(struct catalog *c, const struct team *team, struct error *error)
 {
 	return team_agrees(team, fresh_index_read(c, team->rank, team->size, team->rank > 0, error) == 0) ? 0 : -1;
 }
@@ -235,7 +235,7 @@ int aggregate_run(int argc, char **argv, const struct team *team)
 	opterr = team->rank == 0; /* one of them says what is wrong with the arguments */
 	if (!parse_aggregate(&o, argc, argv, &status))
 		return status;
-	if (refresh_all(&c, &o, team, &error) || harvest_all(c, team, &error) || aggregate_all(&a, c, &o, team, &error))
+	if (refresh_all(&c, &o, team, &error) || update_digests(c, team, &error) || aggregate_all(&a, c, &o, team, &error))
 		status = CMD_FAILED;
 	else if (team->rank == 0 && print_aggregate(a, &o, c->archive))
 		error_set(&error, "out of memory");

@@ -19,7 +19,7 @@
 #include "archive/day.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "deliver/journal.h"
+#include "deliver/node_log.h"
 #include "policy/policy.h"
 #include "trace/base/number.h"
 
@@ -165,15 +165,15 @@ static void check_journal(void)
 {
 	struct stat st;
 
-	if (lstat(JOURNAL_FOLDER, &st))
+	if (lstat(NODE_LOG_FOLDER, &st))
 		doctor_say(DOUBT, "%s: the log of decisions is not there: %s; `spoor setup` makes it, or the next step",
-		           JOURNAL_FOLDER, strerror(errno));
+		           NODE_LOG_FOLDER, strerror(errno));
 	else if (!S_ISDIR(st.st_mode) || st.st_uid != 0 || st.st_mode & 022)
 		doctor_say(WRONG,
 		           "%s: must be a folder of root that nobody else can write; `spoor setup` sets it right",
-		           JOURNAL_FOLDER);
+		           NODE_LOG_FOLDER);
 	else
-		doctor_say(GOOD, "%s: decisions are logged", JOURNAL_FOLDER);
+		doctor_say(GOOD, "%s: decisions are logged", NODE_LOG_FOLDER);
 }
 
 int cmd_doctor(int argc, char **argv)

@@ -2,12 +2,13 @@
  * index - `spoor index`: brings the index of the archive up to date, or makes it anew
  */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 
 #include "archive/archive.h"
 #include "archive/catalog.h"
-#include "archive/harvest.h"
+#include "archive/digest_update.h"
 #include "archive/scan.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
@@ -16,7 +17,7 @@
 static int update_index(struct catalog *catalog, struct scan *scan, bool rebuild, struct error *error)
 {
 	struct progress bar;
-	struct harvest harvest = {.wait = -1, .progress = progress_callback, .context = &bar};
+	struct digest_update update = {.wait = -1, .progress = progress_callback, .context = &bar};
 
 	if (rebuild && catalog_clear(catalog, error))
 		return -1;
@@ -30,12 +31,12 @@ static int update_index(struct catalog *catalog, struct scan *scan, bool rebuild
 	if (!catalog->writable)
 		return error_set(error, "%s: you may read this index, and not change it", catalog->path);
 	progress_begin(&bar, "Reading traces", 0, false);
-	rv = harvest_archive(catalog, &harvest, error);
+	rv = digest_update(catalog, &update, error);
 	progress_end(&bar);
 	if (rv < 0)
 		return -1;
 	printf("%s: %zu folders read, %zu files added, %zu changed, %zu removed; %" PRIu64 " traces read\n",
-	       catalog->path, scan->folders, scan->added, scan->changed, scan->removed, harvest.done);
+	       catalog->path, scan->folders, scan->added, scan->changed, scan->removed, update.done);
 	return 0;
 }
 
@@ -44,7 +45,7 @@ int cmd_index(int argc, char **argv)
 	struct scan scan = {.wait = -1, .old = true};
 	struct catalog *catalog = NULL;
 	struct error error = {""};
-	char folder[4096];
+	char folder[PATH_MAX];
 	const char *archive = NULL;
 	bool rebuild = false, path = false;
 	const struct option_line lines[] = {

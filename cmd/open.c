@@ -15,7 +15,7 @@
 
 #include "archive/archive.h"
 #include "archive/codec_zstd.h"
-#include "archive/humble.h"
+#include "archive/privileges.h"
 #include "cmd/cmd.h"
 #include "cmd/progress.h"
 #include "trace/base/budget.h"
@@ -54,12 +54,12 @@ int open_ahead(char **names, int n, const char *archive)
 		struct error unused = {""}; /* open_trace says what it is */
 		ahead_count++;
 		if (open_one(&ahead[i], names[i], archive, &st, &unused) == 0 && st.st_uid != 0 && st.st_uid != owner)
-			owner = owner == 0 ? st.st_uid : humble_nobody();
+			owner = owner == 0 ? st.st_uid : privileges_nobody();
 	}
 	const struct passwd *pw = owner ? getpwuid(owner) : NULL;
 	if (!ahead)
 		error_set(&error, "no memory");
-	if (ahead && (owner == 0 || humble_become(owner, pw ? pw->pw_gid : (gid_t)owner, &error) == 0))
+	if (ahead && (owner == 0 || privileges_drop(owner, pw ? pw->pw_gid : (gid_t)owner, &error) == 0))
 		return 0;
 	fprintf(stderr, "spoor: %s\n", error.text);
 	return -1;

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -257,7 +258,7 @@ int cmd_prune(int argc, char **argv)
 		0,
 		false};
 	struct error error = {""};
-	char folder[4096];
+	char folder[PATH_MAX];
 	int status;
 
 	if (!options_read(&options, argc, argv, &status))

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "deliver/folder.h"
-#include "deliver/journal.h"
+#include "deliver/node_log.h"
 #include "deliver/sweep.h"
 #include "policy/policy.h"
 
@@ -55,7 +56,7 @@ static int setup_folder(const char *path, mode_t mode, gid_t group, const char *
 /* The folders above it, as anybody would make them. */
 static int setup_above(const char *path)
 {
-	char copy[4096];
+	char copy[PATH_MAX];
 
 	if ((size_t)snprintf(copy, sizeof copy, "%s", path) >= sizeof copy)
 		return -1;
@@ -162,7 +163,7 @@ int cmd_setup(int argc, char **argv)
 	                 ? -1
 	                 : 0;
 	rv |= setup_above(d.spool) || setup_folder(d.spool, 0711, 0, "spool") ? -1 : 0;
-	rv |= setup_above(JOURNAL_FOLDER) || setup_folder(JOURNAL_FOLDER, 0750, group, "log") ? -1 : 0;
+	rv |= setup_above(NODE_LOG_FOLDER) || setup_folder(NODE_LOG_FOLDER, 0750, group, "log") ? -1 : 0;
 	return rv ? CMD_FAILED : CMD_OK;
 }
 

@@ -4,7 +4,7 @@
  *     task:   MPI process  <-- socket -->  worker, its child: reads the archive, adds up
  *
  * The worker is another process because root's becomes somebody else before it reads what users wrote
- * (archive/humble.h), and what an MPI library has opened and shared as root would not be its own any more. It is
+ * (archive/privileges.h), and what an MPI library has opened and shared as root would not be its own any more. It is
  * started before MPI_Init. The messages of the worker: a letter, a number, and as many bytes if the letter is GIVE.
  */
 #include <errno.h>

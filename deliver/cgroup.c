@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cgroup - out of a job's cgroups
+ * cgroup - out of a job's cgroups, and what was killed in them
  *
  *     version 1   3:freezer:/slurm/uid_1000/job_7/step_0                             a line for each controller, below
  *         ROOT/freezer
@@ -12,15 +12,20 @@
 #include "deliver/cgroup.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define PATH_SIZE 4096
+#define SELF      "/proc/self/cgroup"
+#define SELF_SIZE 16384
+#define ROOT      "/sys/fs/cgroup"
 
 static bool move(const char *root, const char *a, const char *b, size_t b_size, const char *leaf, const char *process)
 {
-	char path[PATH_SIZE];
+	char path[PATH_MAX];
 	const char *parts[] = {root, a, NULL, leaf, "/cgroup.procs"};
 	size_t n = 0;
 
@@ -89,17 +94,81 @@ void cgroup_leave_at(const char *text, const char *root, const char *process)
 	}
 }
 
-void cgroup_leave(void)
+/* A file of the kernel's own, whole. */
+static bool read_text(const char *path, char *text, size_t size)
 {
-	char text[16384];
 	size_t used = 0;
 	ssize_t n = 0;
 
-	int fd = open("/proc/self/cgroup", O_RDONLY | O_CLOEXEC);
-	while (fd >= 0 && used < sizeof text - 1 && (n = read(fd, text + used, sizeof text - 1 - used)) > 0)
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	while (fd >= 0 && used < size - 1 && (n = read(fd, text + used, size - 1 - used)) > 0)
 		used += (size_t)n;
 	if (fd >= 0)
 		close(fd);
 	text[used] = '\0';
-	cgroup_leave_at(text, "/sys/fs/cgroup", "0");
+	return used > 0;
+}
+
+void cgroup_leave(void)
+{
+	char text[SELF_SIZE];
+
+	if (read_text(SELF, text, sizeof text))
+		cgroup_leave_at(text, ROOT, "0");
+}
+
+/* --- what was killed in them --- */
+
+/* The number in the line "oom_kill N". */
+static uint64_t read_oom_kills(const char *path)
+{
+	char text[4096];
+
+	if (!read_text(path, text, sizeof text))
+		return 0;
+	for (const char *line = text; line; line = (line = strchr(line, '\n')) ? line + 1 : NULL) {
+		if (!strncmp(line, "oom_kill ", 9))
+			return strtoull(line + 9, NULL, 10);
+	}
+	return 0;
+}
+
+/* slurmstepd is in a leaf beside that of the tasks: ask the step's. Counts of version 2 include what is below. */
+static void cut_leaf(char *path)
+{
+	size_t n = strlen(path);
+	if (n > 6 && !strcmp(path + n - 6, "/slurm"))
+		path[n - 6] = '\0';
+}
+
+uint64_t cgroup_oom_kills(const char *text, const char *root)
+{
+	uint64_t most = 0;
+	char own[2048], path[PATH_MAX];
+
+	for (const char *line = text; line && *line; line = (line = strchr(line, '\n')) ? line + 1 : NULL) {
+		const char *controllers = strchr(line, ':'), *where = controllers ? strchr(controllers + 1, ':') : NULL;
+		if (!where)
+			continue;
+		bool second = where == controllers + 1,
+		     memory = !strncmp(controllers, ":memory:", 8) ||
+		              memmem(controllers, (size_t)(where - controllers), ",memory", 7);
+		if (!second && !memory)
+			continue;
+		snprintf(own, sizeof own, "%.*s", (int)strcspn(where + 1, "\n"), where + 1);
+		cut_leaf(own);
+		if (strstr(own, ".."))
+			continue;
+		snprintf(path, sizeof path, second ? "%s%s/memory.events" : "%s/memory%s/memory.oom_control", root,
+		         own);
+		uint64_t count = read_oom_kills(path);
+		most = count > most ? count : most;
+	}
+	return most;
+}
+
+uint64_t cgroup_own_oom_kills(void)
+{
+	char text[SELF_SIZE];
+	return read_text(SELF, text, sizeof text) ? cgroup_oom_kills(text, ROOT) : 0;
 }

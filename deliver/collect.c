@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <pwd.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,10 +17,10 @@
 
 #include "archive/day.h"
 #include "archive/join.h"
-#include "archive/unfinished.h"
-#include "deliver/helper.h"
-#include "deliver/kept.h"
 #include "archive/metadata.h"
+#include "archive/unfinished.h"
+#include "deliver/attempt.h"
+#include "deliver/helper.h"
 #include "deliver/seal.h"
 #include "deliver/usage.h"
 #include "merge/salvage.h"
@@ -45,7 +46,7 @@ struct target {
  * what it is joined to takes the shorter name. */
 static int publish(struct target *t, const struct sealed *sealed)
 {
-	char path[4096];
+	char path[PATH_MAX];
 	const struct facts *facts = t->facts;
 	const char *node = facts_get(facts, "node"), *dot = "";
 	unsigned *next = sealed->part ? &t->parts : &t->next;
@@ -91,7 +92,7 @@ struct wanted {
 static int look_for(void *context, const char *folder)
 {
 	const struct wanted *w = context;
-	return kept_is_delivered(folder, w->prefix, w->sealed->bytes, w->sealed->size);
+	return attempt_is_delivered(folder, w->prefix, w->sealed->bytes, w->sealed->size);
 }
 
 /* An earlier attempt may have come as far as the archive, on whatever day that was. */
@@ -168,7 +169,7 @@ static void tell_line(void *context, const char *text)
 /* The trace is with the node of rank 0. How tasks ended elsewhere is told in a note beside it. */
 static int leave_exit_note(const struct facts *facts, const char *folder)
 {
-	char path[4096];
+	char path[PATH_MAX];
 	const char *node = facts_get(facts, "node");
 	int rv = -1;
 
@@ -272,7 +273,7 @@ static int collect(struct facts *facts, const char *own, bool again)
 		fprintf(stderr, "%s: what %zu ranks recorded could not be read, and is kept there\n", folder,
 		        spool.arena_count);
 	if (!rv && !spool.arena_count)
-		kept_clear(folder);
+		attempt_clear(folder);
 	spool_free(&spool);
 	if (target.delivered_part)
 		join_parts(facts, own);
@@ -283,7 +284,7 @@ static int collect(struct facts *facts, const char *own, bool again)
  * said why not. */
 static int begin(const char *folder)
 {
-	int lock = kept_lock(folder);
+	int lock = attempt_lock(folder);
 
 	if (lock >= 0 || errno == ENOENT)
 		return lock;
@@ -297,7 +298,7 @@ static int begin(const char *folder)
 static int end(const char *folder, int lock, int rv)
 {
 	if (lock >= 0)
-		kept_unlock(folder, lock);
+		attempt_unlock(folder, lock);
 	return rv;
 }
 
@@ -312,7 +313,7 @@ static int keep(struct facts *facts)
 
 	if (lock == -2)
 		return -1;
-	if (lock >= 0 && kept_save(folder, facts, &error) < 0)
+	if (lock >= 0 && attempt_save(folder, facts, &error) < 0)
 		fprintf(stderr, "%s\n", error.text);
 	else
 		rv = tidy(&spool, &salvage, folder);
@@ -328,14 +329,14 @@ static bool keep_facts(const char *folder, struct facts *facts, const char *own)
 	/* What only whoever started this helper can say; all else the first attempt knew better. */
 	static const char *const stay[] = {"job", "step", "uid", "spool", "day", NULL};
 	struct error error = {""};
-	int kept = kept_save(folder, facts, &error);
+	int kept = attempt_save(folder, facts, &error);
 
-	if (kept >= 0 && kept_load(folder, facts, stay, &error) >= 0 &&
+	if (kept >= 0 && attempt_load(folder, facts, stay, &error) >= 0 &&
 	    !each_folder(facts, is_same, (void *)(uintptr_t)own)) {
 		const char *list = facts_get(facts, "folders");
 		facts_format(facts, "folders", "%s%.*s%s", list ? list : "", list ? 1 : 0,
 		             (const char[]){FACT_SEPARATOR}, own);
-		kept = kept_replace(folder, facts, &error) ? -1 : kept;
+		kept = attempt_replace(folder, facts, &error) ? -1 : kept;
 	}
 	if (error.text[0])
 		fprintf(stderr, "%s\n", error.text);
@@ -345,7 +346,7 @@ static bool keep_facts(const char *folder, struct facts *facts, const char *own)
 int helper_collect(struct facts *facts)
 {
 	struct error error = {""};
-	char own[4096];
+	char own[PATH_MAX];
 
 	if (!names_are_sound(facts)) {
 		fputs("stdin: job, step, day or spool is missing\n", stderr);
@@ -361,7 +362,7 @@ int helper_collect(struct facts *facts)
 	if (lock == -2)
 		return -1;
 	/* nobody has said how the step ended: its node, or the slurmstepd of it, went down */
-	if (facts_number(facts, "swept", 0) > 0 && !kept_has_facts(folder))
+	if (facts_number(facts, "swept", 0) > 0 && !attempt_has_facts(folder))
 		facts_set(facts, "ending", "node-lost");
 	bool again = lock >= 0 && keep_facts(folder, facts, own);
 	return end(folder, lock, collect(facts, own, again));

@@ -5,6 +5,7 @@
  */
 #include "deliver/controller.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@
 int controller_ask(const struct facts *facts, const char *what, const char *name, char *answer, size_t size)
 {
 	const char *folder = facts_get(facts, "slurm_bin"), *conf = facts_get(facts, "slurm_conf");
-	char path[4096], setting[4096];
+	char path[PATH_MAX], setting[PATH_MAX];
 	struct error error = {""};
 
 	snprintf(path, sizeof path, "%s/scontrol", folder ? folder : "/usr/bin");

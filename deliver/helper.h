@@ -35,7 +35,7 @@ int helper_collect(struct facts *facts);
 #define HELPER_ARCHIVE 3
 
 /* `spoor-helper keep`: as collect, where there is no day's folder to deliver to: makes raw traces of what ranks left,
- * and saves the facts beside them (deliver/kept.h), for a later sweep. Runs as the job's user. */
+ * and saves the facts beside them (deliver/attempt.h), for a later sweep. Runs as the job's user. */
 int helper_keep(struct facts *facts);
 
 /* `spoor-helper day`: makes the folder of the day (fact `when`) in the archive, for the group, and in it that of the

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "archive/codec_zstd.h"
-#include "deliver/kept.h"
 #include "archive/metadata.h"
+#include "deliver/attempt.h"
 #include "deliver/usage.h"
 #include "trace/base/regular.h"
 
@@ -60,7 +60,7 @@ void spool_trim(const char *folder)
 		rewinddir(dir);
 	for (struct dirent *e; dir && names > SPOOL_NAMES && (e = readdir(dir));) {
 		bool world = has_form(e->d_name, "world-", ".spoor") && worlds++ < SPOOL_NAMES;
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") && !kept_is_own(e->d_name) && !world)
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") && !attempt_is_own(e->d_name) && !world)
 			usage_remove(fd, e->d_name);
 	}
 	if (dir)
@@ -82,7 +82,7 @@ int spool_read(struct spool *spool, const char *folder, struct error *error)
 	}
 	for (struct dirent *e; !rv && (e = readdir(dir));) {
 		struct stat st;
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || kept_is_own(e->d_name) ||
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || attempt_is_own(e->d_name) ||
 		    fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW))
 			continue;
 		int64_t time = st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;

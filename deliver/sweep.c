@@ -18,12 +18,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "deliver/attempt.h"
 #include "deliver/controller.h"
 #include "deliver/folder.h"
 #include "deliver/helper.h"
-#include "deliver/journal.h"
-#include "deliver/kept.h"
-#include "deliver/waiting.h"
+#include "deliver/node_log.h"
+#include "deliver/queue.h"
 
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define GROUPS_MAX  1024
@@ -64,7 +64,7 @@ void sweep_note(const struct facts *facts, const char *what, const char *why)
 		facts_set(&note, names[i], facts_get(facts, names[i]));
 	facts_set(&note, "what", what);
 	facts_set(&note, "why", why && why[0] ? why : NULL);
-	journal_write(JOURNAL_FOLDER, &note);
+	node_log_write(NODE_LOG_FOLDER, &note);
 	facts_clear(&note);
 }
 
@@ -76,7 +76,7 @@ static char *describe(const struct sweep *s, const char *what, const struct fact
 	struct facts told = {0};
 
 	for (size_t i = 0; i < facts->count; i++) {
-		if (strncmp(facts->items[i].name, WAITING_PREFIX, strlen(WAITING_PREFIX)))
+		if (strncmp(facts->items[i].name, QUEUE_PREFIX, strlen(QUEUE_PREFIX)))
 			facts_set(&told, facts->items[i].name, facts->items[i].value);
 	}
 	facts_set(&told, "day", s->day[0] ? s->day : NULL);
@@ -148,23 +148,23 @@ static int run_helper(const struct sweep *s, const char *what, const char *name,
 /* It stays. counts: because of what is in it, not because the archive takes nothing. */
 static void keep(struct sweep *s, int user, const char *name, struct facts *facts, bool counts, const char *why)
 {
-	int64_t now = (int64_t)time(NULL), tries = facts_number(facts, WAITING_TRIES, 0),
-		since = facts_number(facts, WAITING_SINCE, now);
+	int64_t now = (int64_t)time(NULL), tries = facts_number(facts, QUEUE_TRIES, 0),
+		since = facts_number(facts, QUEUE_SINCE, now);
 	int64_t pause = counts ? AGAIN_FIRST << (tries < 9 ? tries : 9) : 0;
-	bool first = !facts_get(facts, WAITING_NEXT);
+	bool first = !facts_get(facts, QUEUE_NEXT);
 
 	tries += counts;
-	facts_format(facts, WAITING_TRIES, "%" PRId64, tries);
-	facts_format(facts, WAITING_SINCE, "%" PRId64, since);
-	facts_format(facts, WAITING_NEXT, "%" PRId64, now + (pause < AGAIN_MOST ? pause : AGAIN_MOST));
-	if (tries >= GIVE_UP_TRIES && now - since >= GIVE_UP_AGE && waiting_give_up(s->spool_fd, name) == 0) {
-		waiting_forget(user, name);
+	facts_format(facts, QUEUE_TRIES, "%" PRId64, tries);
+	facts_format(facts, QUEUE_SINCE, "%" PRId64, since);
+	facts_format(facts, QUEUE_NEXT, "%" PRId64, now + (pause < AGAIN_MOST ? pause : AGAIN_MOST));
+	if (tries >= GIVE_UP_TRIES && now - since >= GIVE_UP_AGE && queue_give_up(s->spool_fd, name) == 0) {
+		queue_forget(user, name);
 		s->given_up++;
 		sweep_note(facts, "given-up", why);
-		tell(s, "%s/%s: given up: it is in %s/" WAITING_GIVEN_UP, s->spool, name, s->spool);
+		tell(s, "%s/%s: given up: it is in %s/" QUEUE_GIVEN_UP, s->spool, name, s->spool);
 		return;
 	}
-	waiting_save(user, name, facts);
+	queue_save(user, name, facts);
 	s->kept++;
 	s->failed += counts;
 	if (counts || first)
@@ -201,16 +201,16 @@ static int deliver(struct sweep *s, int user, const char *name, struct facts *fa
 
 	if (need_day(s, st->st_uid, error)) {
 		/* what ranks left becomes smaller, and waits */
-		if (!facts_get(facts, WAITING_NEXT))
+		if (!facts_get(facts, QUEUE_NEXT))
 			run_helper(s, "keep", name, facts, st, &why);
 		keep(s, user, name, facts, false, error->text);
 		return -1;
 	}
-	if (facts_number(facts, HELPER_ASK, 0) > 0 && !facts_get(facts, WAITING_NEXT))
+	if (facts_number(facts, HELPER_ASK, 0) > 0 && !facts_get(facts, QUEUE_NEXT))
 		facts_set(facts, "ending", controller_ending(facts));
 	int status = run_helper(s, "collect", name, facts, st, &why);
 	if (status == 0) {
-		waiting_forget(user, name); /* before the folder goes: its name may then be another step's */
+		queue_forget(user, name); /* before the folder goes: its name may then be another step's */
 		if (unlinkat(s->spool_fd, name, AT_REMOVEDIR) == 0) {
 			s->delivered++;
 			sweep_note(facts, "delivered", NULL);
@@ -221,7 +221,7 @@ static int deliver(struct sweep *s, int user, const char *name, struct facts *fa
 	}
 	s->away = status == HELPER_ARCHIVE;
 	if (!s->away && discard(s, name, facts, st) == 0) {
-		waiting_forget(user, name);
+		queue_forget(user, name);
 		unlinkat(s->spool_fd, name, AT_REMOVEDIR);
 		return 0;
 	}
@@ -233,7 +233,7 @@ static int deliver(struct sweep *s, int user, const char *name, struct facts *fa
 static bool is_nothing(const struct facts *facts)
 {
 	bool failed = facts_number(facts, "exit_code", 0) != 0 || facts_number(facts, "signal", 0) != 0;
-	return !failed || facts_number(facts, WAITING_PREFIX "worked", 0) == 0 || facts_get(facts, WAITING_NEXT);
+	return !failed || facts_number(facts, QUEUE_PREFIX "worked", 0) == 0 || facts_get(facts, QUEUE_NEXT);
 }
 
 static int sweep_one(struct sweep *s, int user, uid_t uid, const char *name, struct facts *facts, struct error *error)
@@ -241,17 +241,17 @@ static int sweep_one(struct sweep *s, int user, uid_t uid, const char *name, str
 	struct stat st;
 	int rv = 0;
 
-	if (!s->all && facts_number(facts, WAITING_NEXT, 0) > (int64_t)time(NULL)) {
+	if (!s->all && facts_number(facts, QUEUE_NEXT, 0) > (int64_t)time(NULL)) {
 		s->kept++;
 		return 0;
 	}
 	int fd = openat(s->spool_fd, name, OPEN_FOLDER);
 	if (fd < 0 || fstat(fd, &st) || st.st_uid != uid) {
-		waiting_forget(user, name);
-	} else if (!waiting_lock(fd)) {
+		queue_forget(user, name);
+	} else if (!queue_lock(fd)) {
 		keep(s, user, name, facts, true, "somebody has locked its folder");
 	} else if (is_nothing(facts) && unlinkat(s->spool_fd, name, AT_REMOVEDIR) == 0) {
-		waiting_forget(user, name);
+		queue_forget(user, name);
 		sweep_note(facts, "empty", NULL);
 	} else {
 		rv = deliver(s, user, name, facts, &st, error);
@@ -284,7 +284,7 @@ static int each_waiting(void *context, const char *name)
 
 	if (is_enough(p->s))
 		return 1;
-	if (waiting_load(p->user, name, &facts) == 0)
+	if (queue_load(p->user, name, &facts) == 0)
 		rv = sweep_one(p->s, p->user, p->uid, name, &facts, p->error);
 	facts_clear(&facts);
 	return rv;
@@ -295,7 +295,7 @@ static int each_fresh(void *context, const char *name)
 	struct pass *p = context;
 	struct facts facts = {0};
 
-	if (waiting_load(p->user, name, &facts) == 0 && !facts_get(&facts, WAITING_NEXT))
+	if (queue_load(p->user, name, &facts) == 0 && !facts_get(&facts, QUEUE_NEXT))
 		p->s->fresh = true;
 	facts_clear(&facts);
 	return p->s->fresh;
@@ -321,29 +321,29 @@ static int sweep_own(struct pass *p)
 
 int sweep_user(struct sweep *s, uid_t uid, struct error *error)
 {
-	struct pass p = {s, waiting_open_user(s->waiting, uid), uid, error, false};
+	struct pass p = {s, queue_open_user(s->queue, uid), uid, error, false};
 	int rv = 0;
 
 	s->day[0] = '\0';
 	s->away = false;
 	s->failed = 0;
 	if (p.user < 0)
-		return error_set(error, "%s/" WAITING_FOLDER "/%lu: %s", s->spool, (unsigned long)uid, strerror(errno));
+		return error_set(error, "%s/" QUEUE_FOLDER "/%lu: %s", s->spool, (unsigned long)uid, strerror(errno));
 	/* Who ends while this runs leaves theirs to this: so look once more when the lock is given back. */
 	do {
 		s->fresh = false;
-		bool locked = waiting_lock(p.user);
+		bool locked = queue_lock(p.user);
 		for (int i = 0; !locked && s->own && s->own_facts && i < OWN_TRIES; i++)
-			locked = waiting_lock(p.user); /* nobody else can do it */
+			locked = queue_lock(p.user); /* nobody else can do it */
 		if (!locked)
 			break;
 		if (s->own)
 			rv = sweep_own(&p);
 		if (rv == 0)
-			rv = waiting_each(p.user, each_waiting, &p);
-		waiting_unlock(p.user);
+			rv = queue_each(p.user, each_waiting, &p);
+		queue_unlock(p.user);
 		if (rv == 0 && !is_enough(s))
-			waiting_each(p.user, each_fresh, &p);
+			queue_each(p.user, each_fresh, &p);
 	} while (s->fresh);
 	close(p.user);
 	return rv < 0 ? -1 : 0;
@@ -372,7 +372,7 @@ static int read_name(const char *name, struct facts *facts)
 static bool is_left(const struct sweep *s, int fd, const struct stat *st)
 {
 	struct stat facts;
-	bool kept = fstatat(fd, KEPT_FACTS, &facts, AT_SYMLINK_NOFOLLOW) == 0;
+	bool kept = fstatat(fd, ATTEMPT_FACTS, &facts, AT_SYMLINK_NOFOLLOW) == 0;
 
 	/* ctime: nobody can set that back */
 	return flock(fd, LOCK_EX | LOCK_NB) == 0 && (kept || (int64_t)time(NULL) - st->st_ctime >= s->settled);
@@ -380,10 +380,10 @@ static bool is_left(const struct sweep *s, int fd, const struct stat *st)
 
 static void adopt(struct sweep *s, const char *name, uid_t uid)
 {
-	int user = waiting_open_user(s->waiting, uid);
+	int user = queue_open_user(s->queue, uid);
 	struct facts facts = {0};
 
-	if (user >= 0 && !waiting_has(user, name)) {
+	if (user >= 0 && !queue_has(user, name)) {
 		if (read_name(name, &facts)) {
 			tell(s, "%s/%s: is not named JOB.STEP.NODE", s->spool, name);
 			s->kept++;
@@ -391,7 +391,7 @@ static void adopt(struct sweep *s, const char *name, uid_t uid)
 			facts_format(&facts, "spool", "%s/%s", s->spool, name);
 			facts_format(&facts, "uid", "%lu", (unsigned long)uid);
 			facts_set(&facts, "swept", "1");
-			waiting_save(user, name, &facts);
+			queue_save(user, name, &facts);
 		}
 	}
 	if (user >= 0)
@@ -413,8 +413,8 @@ static int each_folder(void *context, const char *name)
 
 	int fd = openat(s->spool_fd, name, OPEN_FOLDER);
 	if (fd >= 0 && fstat(fd, &st) == 0 && (geteuid() == 0 || st.st_uid == geteuid())) {
-		int user = waiting_open_user(s->waiting, st.st_uid);
-		bool known = user >= 0 && waiting_has(user, name);
+		int user = queue_open_user(s->queue, st.st_uid);
+		bool known = user >= 0 && queue_has(user, name);
 		if (user >= 0)
 			close(user);
 		if (!known && is_left(s, fd, &st))
@@ -431,7 +431,7 @@ static int each_given_up(void *context, const char *name)
 {
 	struct sweep *s = context;
 	struct stat st;
-	int fd = openat(s->spool_fd, WAITING_GIVEN_UP, OPEN_FOLDER);
+	int fd = openat(s->spool_fd, QUEUE_GIVEN_UP, OPEN_FOLDER);
 
 	if (fd >= 0 && fstatat(s->spool_fd, name, &st, AT_SYMLINK_NOFOLLOW) && errno == ENOENT)
 		renameat(fd, name, s->spool_fd, name);
@@ -452,13 +452,13 @@ int sweep_all(struct sweep *s, struct error *error)
 	struct look look = {.s = s};
 	struct pass pass = {.s = s, .error = error};
 
-	int given_up = s->all ? openat(s->spool_fd, WAITING_GIVEN_UP, OPEN_FOLDER) : -1;
+	int given_up = s->all ? openat(s->spool_fd, QUEUE_GIVEN_UP, OPEN_FOLDER) : -1;
 	if (given_up >= 0) {
-		waiting_each(given_up, each_given_up, s);
+		queue_each(given_up, each_given_up, s);
 		close(given_up);
 	}
-	waiting_each(s->spool_fd, each_folder, &look);
-	return waiting_each(s->waiting, each_user, &pass) < 0 || pass.failed ? -1 : 0;
+	queue_each(s->spool_fd, each_folder, &look);
+	return queue_each(s->queue, each_user, &pass) < 0 || pass.failed ? -1 : 0;
 }
 
 int sweep_open(struct sweep *s, struct error *error)
@@ -466,7 +466,7 @@ int sweep_open(struct sweep *s, struct error *error)
 	struct stat st;
 
 	s->delivered = s->kept = s->running = s->given_up = 0;
-	s->waiting = -1;
+	s->queue = -1;
 	s->spool_fd = open(s->spool, OPEN_FOLDER);
 	if (s->spool_fd < 0)
 		return errno == ENOENT ? 1
@@ -474,8 +474,8 @@ int sweep_open(struct sweep *s, struct error *error)
 		                                   strerror(errno));
 	if (fstat(s->spool_fd, &st) || (geteuid() == 0 && (st.st_uid != 0 || st.st_mode & 022)))
 		error_set(error, "%s: the spool must be root's and nobody else may write it", s->spool);
-	else if ((s->waiting = waiting_open(s->spool_fd)) < 0)
-		error_set(error, "%s/" WAITING_FOLDER ": cannot be used: %s", s->spool, strerror(errno));
+	else if ((s->queue = queue_open(s->spool_fd)) < 0)
+		error_set(error, "%s/" QUEUE_FOLDER ": cannot be used: %s", s->spool, strerror(errno));
 	else
 		return 0;
 	sweep_close(s);
@@ -484,9 +484,9 @@ int sweep_open(struct sweep *s, struct error *error)
 
 void sweep_close(struct sweep *s)
 {
-	if (s->waiting >= 0)
-		close(s->waiting);
+	if (s->queue >= 0)
+		close(s->queue);
 	if (s->spool_fd >= 0)
 		close(s->spool_fd);
-	s->waiting = s->spool_fd = -1;
+	s->queue = s->spool_fd = -1;
 }

@@ -9,14 +9,15 @@
 #ifndef SPOOR_SWEEP_H
 #define SPOOR_SWEEP_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "deliver/process.h"
-#include "trace/base/facts.h"
 #include "trace/base/error.h"
+#include "trace/base/facts.h"
 
 /* A folder of which nobody said that its step ended is that of a step about to start, or of one whose node went down:
  * so long nothing may have been made in it. */
@@ -43,9 +44,9 @@ struct sweep {
 	/* gets how many folders were delivered, stay, belong to running steps, were given up */
 	size_t delivered, kept, running, given_up;
 	/* its own */
-	int spool_fd, waiting;
-	char day[4096]; /* empty until it is needed: an archive that is away is not asked for nothing */
-	bool away;      /* the archive takes nothing more */
+	int spool_fd, queue;
+	char day[PATH_MAX]; /* empty until it is needed: an archive that is away is not asked for nothing */
+	bool away;          /* the archive takes nothing more */
 	unsigned failed;
 	bool fresh;
 };
@@ -59,7 +60,7 @@ void sweep_close(struct sweep *s);
  * one's own folders. Returns 0, or -1 with error set: the archive's folder cannot be made. */
 int sweep_all(struct sweep *s, struct error *error);
 
-/* The same for one user's folders of which it is known that their steps ended (deliver/waiting.h), unless somebody is at
+/* The same for one user's folders of which it is known that their steps ended (deliver/queue.h), unless somebody is at
  * it: they then do it. */
 int sweep_user(struct sweep *s, uid_t uid, struct error *error);
 

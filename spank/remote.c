@@ -4,6 +4,7 @@
 #include "spank/remote.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,12 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "deliver/cgroup.h"
 #include "deliver/folder.h"
 #include "deliver/helper.h"
-#include "deliver/journal.h"
+#include "deliver/node_log.h"
 #include "policy/choice.h"
 #include "policy/decision.h"
-#include "spank/ending.h"
 #include "spank/handoff.h"
 #include "spank/option.h"
 #include "spank/preload.h"
@@ -33,9 +34,9 @@
 static struct {
 	struct step step;
 	struct decision decision;
-	char spool[DECISION_PATH_SIZE + 300]; /* the step's own folder */
-	int spool_fd;                         /* of the folder above it */
-	int lock_fd;                          /* of its own folder: nobody sweeps it away while the step runs */
+	char spool[PATH_MAX];  /* the step's own folder */
+	int spool_fd;          /* of the folder above it */
+	int lock_fd;           /* of its own folder: nobody sweeps it away while the step runs */
 	int64_t spool_changed; /* when it was made: another time at the end means that a tracer worked there */
 	bool capturing;
 	char why[512];      /* the helper's first message, if it failed */
@@ -80,7 +81,7 @@ static void note(const char *what, const char *why)
 		facts_set(&facts, "reason", remote.decision.reason);
 	}
 	facts_set(&facts, "why", why && why[0] ? why : NULL);
-	journal_write(JOURNAL_FOLDER, &facts);
+	node_log_write(NODE_LOG_FOLDER, &facts);
 	facts_clear(&facts);
 }
 
@@ -251,7 +252,7 @@ void remote_begin(spank_t spank, const struct config *config)
 	if (remote.capturing) /* Slurm calls once; twice would leave a folder behind */
 		return;
 	remote.start = time(NULL);
-	remote.oom_kills = ending_own_oom_kills();
+	remote.oom_kills = cgroup_own_oom_kills();
 	if (step_read(&remote.step, spank, &error)) {
 		slurm_info("spoor: %s", error.text);
 		return;
@@ -296,7 +297,7 @@ void remote_task_exit(spank_t spank)
 		return;
 	/* while the step's cgroup is still there */
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && !remote.oom)
-		remote.oom = ending_own_oom_kills() > remote.oom_kills;
+		remote.oom = cgroup_own_oom_kills() > remote.oom_kills;
 	if (severity_of(status) <= severity_of(remote.exit_status))
 		return;
 	remote.exit_status = status;

@@ -139,7 +139,7 @@ exit 0
 
 
 def visible(spool):
-    """What is hidden there is root's (deliver/waiting.h)."""
+    """What is hidden there is root's (deliver/queue.h)."""
     return [name for name in os.listdir(spool) if name[0] != "."]
 
 

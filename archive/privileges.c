@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * humble - root becomes somebody else before it looks at what users wrote
+ * privileges - root becomes somebody else before it looks at what users wrote
  */
-#include "archive/humble.h"
+#include "archive/privileges.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-int humble_become(uid_t uid, gid_t gid, struct error *error)
+int privileges_drop(uid_t uid, gid_t gid, struct error *error)
 {
 	if (geteuid() != 0 || uid == 0)
 		return 0;
@@ -18,7 +18,7 @@ int humble_become(uid_t uid, gid_t gid, struct error *error)
 	return 0;
 }
 
-uid_t humble_nobody(void)
+uid_t privileges_nobody(void)
 {
 	const struct passwd *pw = getpwnam("nobody");
 	return pw && pw->pw_uid ? pw->pw_uid : 65534;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * waiting - which steps of a node have ended and are still to be delivered
+ * queue - which steps of a node have ended and are still to be delivered
  */
-#include "deliver/waiting.h"
+#include "deliver/queue.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -37,20 +37,20 @@ static int make_folder(int at, const char *name, mode_t mode)
 	return fd;
 }
 
-int waiting_open(int spool_fd)
+int queue_open(int spool_fd)
 {
-	return make_folder(spool_fd, WAITING_FOLDER, 0700);
+	return make_folder(spool_fd, QUEUE_FOLDER, 0700);
 }
 
-int waiting_open_user(int waiting, uid_t uid)
+int queue_open_user(int queue, uid_t uid)
 {
 	char name[24];
 
 	snprintf(name, sizeof name, "%lu", (unsigned long)uid);
-	return make_folder(waiting, name, 0700);
+	return make_folder(queue, name, 0700);
 }
 
-bool waiting_lock(int fd)
+bool queue_lock(int fd)
 {
 	for (int i = 0; i < LOCK_TRIES; i++) {
 		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
@@ -60,12 +60,12 @@ bool waiting_lock(int fd)
 	return false;
 }
 
-void waiting_unlock(int fd)
+void queue_unlock(int fd)
 {
 	flock(fd, LOCK_UN);
 }
 
-int waiting_save(int user, const char *name, const struct facts *facts)
+int queue_save(int user, const char *name, const struct facts *facts)
 {
 	char hidden[300];
 	char *text = facts_encode(facts);
@@ -91,7 +91,7 @@ int waiting_save(int user, const char *name, const struct facts *facts)
 	return rv;
 }
 
-int waiting_load(int user, const char *name, struct facts *facts)
+int queue_load(int user, const char *name, struct facts *facts)
 {
 	int rv = -1, fd = openat(user, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
@@ -105,18 +105,18 @@ int waiting_load(int user, const char *name, struct facts *facts)
 	return rv;
 }
 
-void waiting_forget(int user, const char *name)
+void queue_forget(int user, const char *name)
 {
 	unlinkat(user, name, 0);
 }
 
-bool waiting_has(int user, const char *name)
+bool queue_has(int user, const char *name)
 {
 	struct stat st;
 	return fstatat(user, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-int waiting_each(int folder, int (*each)(void *context, const char *name), void *context)
+int queue_each(int folder, int (*each)(void *context, const char *name), void *context)
 {
 	int rv = 0, fd = openat(folder, ".", OPEN_FOLDER); /* with a place of its own in the folder */
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -134,12 +134,12 @@ int waiting_each(int folder, int (*each)(void *context, const char *name), void 
 	return rv;
 }
 
-bool waiting_is_due(int waiting, int64_t seconds)
+bool queue_is_due(int queue, int64_t seconds)
 {
 	struct stat st;
 	bool due = false;
 
-	int fd = openat(waiting, SWEPT, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int fd = openat(queue, SWEPT, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0) {
 		/* one that is in the future was made before the clock was set right */
 		int64_t age = (int64_t)time(NULL) - st.st_mtime;
@@ -152,11 +152,11 @@ bool waiting_is_due(int waiting, int64_t seconds)
 	return due;
 }
 
-int waiting_give_up(int spool_fd, const char *name)
+int queue_give_up(int spool_fd, const char *name)
 {
 	char other[300];
 	struct stat st;
-	int rv = -1, fd = make_folder(spool_fd, WAITING_GIVEN_UP, 0711);
+	int rv = -1, fd = make_folder(spool_fd, QUEUE_GIVEN_UP, 0711);
 
 	if (fd < 0)
 		return -1;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * harvest - puts the digests of traces into the index of an archive
+ * digest_update - puts the digests of traces into the index of an archive
  *
  *     threads: take the next task, read its trace      [ window of results, in order ]      caller: writes a batch in
  *         one transaction
  */
-#include "archive/harvest.h"
+#include "archive/digest_update.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sqlite3.h>
@@ -32,7 +33,7 @@ struct result {
 	bool done;
 };
 
-struct gang {
+struct workers {
 	const char *archive;
 	struct task *tasks;
 	size_t count, capacity, next, written;
@@ -42,7 +43,7 @@ struct gang {
 	bool stop;
 };
 
-unsigned harvest_cores(void)
+unsigned digest_cores(void)
 {
 	cpu_set_t set;
 	int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
@@ -51,7 +52,7 @@ unsigned harvest_cores(void)
 
 /* --- what is to be done --- */
 
-static int add_task(struct gang *g, sqlite3_stmt *s)
+static int add_task(struct workers *g, sqlite3_stmt *s)
 {
 	if (g->count == g->capacity) {
 		size_t capacity = g->capacity ? 2 * g->capacity : 1024;
@@ -76,7 +77,7 @@ static int add_task(struct gang *g, sqlite3_stmt *s)
 	return 0;
 }
 
-static int list_tasks(struct catalog *c, const struct harvest *h, struct gang *g, struct error *error)
+static int list_tasks(struct catalog *c, const struct digest_update *h, struct workers *g, struct error *error)
 {
 	sqlite3_stmt *s = query_statement(
 		c,
@@ -102,7 +103,7 @@ static int list_tasks(struct catalog *c, const struct harvest *h, struct gang *g
 #define TEXT_OF(number) #number
 #define TEXT(number)    TEXT_OF(number)
 
-uint64_t harvest_missing(struct catalog *c)
+uint64_t digest_missing(struct catalog *c)
 {
 	return (uint64_t)query_number(c,
 	                              "SELECT count(*) FROM trace t LEFT JOIN summary s USING (id) "
@@ -114,8 +115,8 @@ uint64_t harvest_missing(struct catalog *c)
 
 static void *work(void *context)
 {
-	struct gang *g = context;
-	char path[8300];
+	struct workers *g = context;
+	char path[PATH_MAX];
 
 	pthread_mutex_lock(&g->mutex);
 	for (;;) {
@@ -278,7 +279,7 @@ static int write_result(struct writing *w, const struct task *t, const struct re
 }
 
 /* Tasks first .. end - 1, in one transaction. Returns 0, 1 if the lock could not be had, -1 with error set. */
-static int write_batch(struct catalog *c, struct harvest *h, struct gang *g, size_t first, size_t end,
+static int write_batch(struct catalog *c, struct digest_update *h, struct workers *g, size_t first, size_t end,
                        struct error *error)
 {
 	struct writing w = {.c = c, .error = error};
@@ -307,7 +308,7 @@ static int write_batch(struct catalog *c, struct harvest *h, struct gang *g, siz
 }
 
 /* With the mutex held, which is given back while batches are written. */
-static int write_all(struct catalog *c, struct harvest *h, struct gang *g, struct error *error)
+static int write_all(struct catalog *c, struct digest_update *h, struct workers *g, struct error *error)
 {
 	int rv = 0;
 
@@ -336,9 +337,9 @@ static int write_all(struct catalog *c, struct harvest *h, struct gang *g, struc
 	return rv;
 }
 
-static int run(struct catalog *c, struct harvest *h, struct gang *g, struct error *error)
+static int run(struct catalog *c, struct digest_update *h, struct workers *g, struct error *error)
 {
-	unsigned wanted = h->threads ? h->threads : harvest_cores(), started = 0;
+	unsigned wanted = h->threads ? h->threads : digest_cores(), started = 0;
 	pthread_t threads[64];
 	int rv;
 
@@ -363,12 +364,12 @@ static int run(struct catalog *c, struct harvest *h, struct gang *g, struct erro
 	return rv;
 }
 
-int harvest_archive(struct catalog *c, struct harvest *h, struct error *error)
+int digest_update(struct catalog *c, struct digest_update *h, struct error *error)
 {
-	struct gang g = {.archive = c->archive,
-	                 .mutex = PTHREAD_MUTEX_INITIALIZER,
-	                 .done = PTHREAD_COND_INITIALIZER,
-	                 .room = PTHREAD_COND_INITIALIZER};
+	struct workers g = {.archive = c->archive,
+	                    .mutex = PTHREAD_MUTEX_INITIALIZER,
+	                    .done = PTHREAD_COND_INITIALIZER,
+	                    .room = PTHREAD_COND_INITIALIZER};
 	int rv;
 
 	h->done = h->problems = 0;

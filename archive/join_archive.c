@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * joinery - joins the parts that are in the archive (join.h: join_archive)
+ * join_archive - joins the parts that are in the archive (join.h: join_archive)
  *
  *     which jobs of whom have parts       by the names of files alone
  *     each job                            as its owner, under a lock in the folders of its days that are the owner's
@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,17 +20,16 @@
 #include <unistd.h>
 
 #include "archive/archive.h"
-#include "archive/humble.h"
 #include "archive/join.h"
 #include "archive/metadata.h"
+#include "archive/privileges.h"
 #include "trace/base/publish.h"
 
-#define PATH_SIZE   4096
 #define FOLDERS_MAX 64   /* over which the parts of a job may be spread */
 #define NAMES_MAX   1000 /* numbers that are tried for the whole */
 
 /* A job that has parts. */
-struct work {
+struct parted_job {
 	uid_t uid;
 	int64_t job;
 	char *folders[FOLDERS_MAX];
@@ -38,23 +38,23 @@ struct work {
 };
 
 /* A part, or what was joined of some. */
-struct piece {
+struct part {
 	char *path;
 	const char *folder;
 	json_t *metadata;
 	bool gone;
 };
 
-struct yard {
+struct job_list {
 	struct join_search *search;
 	struct error *error;
-	struct work *works;
+	struct parted_job *works;
 	size_t count;
 };
 
 static void tell(const struct join_search *s, const char *format, const char *a, const char *b)
 {
-	char text[PATH_SIZE + 600];
+	char text[2 * PATH_MAX];
 	snprintf(text, sizeof text, "%s%s%s", a, format, b);
 	if (s->tell)
 		s->tell(text);
@@ -76,23 +76,23 @@ static bool is_part_name(const char *name, int64_t *job)
 	return *end == '.' && dots >= 3;
 }
 
-static struct work *work_of(struct yard *y, const struct stat *st, int64_t job)
+static struct parted_job *parted_job_of(struct job_list *y, const struct stat *st, int64_t job)
 {
 	for (size_t i = 0; i < y->count; i++)
 		if (y->works[i].uid == st->st_uid && y->works[i].job == job)
 			return &y->works[i];
-	struct work *more = realloc(y->works, (y->count + 1) * sizeof *more);
+	struct parted_job *more = realloc(y->works, (y->count + 1) * sizeof *more);
 	if (!more)
 		return NULL;
 	y->works = more;
-	y->works[y->count] = (struct work){.uid = st->st_uid, .job = job};
+	y->works[y->count] = (struct parted_job){.uid = st->st_uid, .job = job};
 	return &y->works[y->count++];
 }
 
 /* Looks at the names in one user's folder of a day. What is not the user's is not looked at. */
 static int see_folder(void *context, const char *path, const char *name)
 {
-	struct yard *y = context;
+	struct job_list *y = context;
 	struct stat own;
 	(void)name;
 
@@ -107,7 +107,7 @@ static int see_folder(void *context, const char *path, const char *name)
 		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
 		    st.st_uid != own.st_uid || (geteuid() != 0 && st.st_uid != geteuid()))
 			continue;
-		struct work *w = work_of(y, &st, job);
+		struct parted_job *w = parted_job_of(y, &st, job);
 		if (!w)
 			continue;
 		if (w->folder_count == 0 ||
@@ -125,9 +125,9 @@ static int see_folder(void *context, const char *path, const char *name)
 
 /* Returns 0, 1 if another process joins, -1. A file system without locks is no reason not to join: what two processes
  * make of the same parts at once is found by whoever looks next to be the same (is_left_over). */
-static int lock_folder(const struct work *w, size_t i, struct error *error)
+static int lock_folder(const struct parted_job *w, size_t i, struct error *error)
 {
-	char path[PATH_SIZE];
+	char path[PATH_MAX];
 	struct stat st, now;
 
 	snprintf(path, sizeof path, "%s/.%lld.join.tmp", w->folders[i], (long long)w->job);
@@ -143,15 +143,15 @@ static int lock_folder(const struct work *w, size_t i, struct error *error)
 			               : error_set(error, "%s: cannot be locked: %s", path, strerror(failure));
 		}
 		if (!fstat(fd, &st) && !lstat(path, &now) && st.st_ino == now.st_ino && st.st_dev == now.st_dev)
-			return ((struct work *)w)->locks[i] = fd, 0;
+			return ((struct parted_job *)w)->locks[i] = fd, 0;
 		close(fd); /* who had it has removed it */
 	}
 	return 1;
 }
 
-static void unlock(struct work *w)
+static void unlock(struct parted_job *w)
 {
-	char path[PATH_SIZE];
+	char path[PATH_MAX];
 
 	for (size_t i = 0; i < w->folder_count; i++) {
 		if (w->locks[i] < 0)
@@ -169,7 +169,7 @@ static bool is_ours(const json_t *m)
 }
 
 /* All files of the job that are parts or joined. */
-static int read_pieces(const struct work *w, struct piece **pieces, size_t *count, struct error *error)
+static int read_parts(const struct parted_job *w, struct part **parts, size_t *count, struct error *error)
 {
 	int rv = 0;
 	char prefix[32];
@@ -186,10 +186,10 @@ static int read_pieces(const struct work *w, struct piece **pieces, size_t *coun
 			    st.st_uid != w->uid || asprintf(&path, "%s/%s", w->folders[i], e->d_name) < 0)
 				continue;
 			json_t *m = metadata_read(path, e->d_name, (unsigned long)st.st_uid, error);
-			struct piece *more = m && is_ours(m) ? realloc(*pieces, (*count + 1) * sizeof *more) : NULL;
+			struct part *more = m && is_ours(m) ? realloc(*parts, (*count + 1) * sizeof *more) : NULL;
 			if (more) {
-				*pieces = more;
-				more[(*count)++] = (struct piece){path, w->folders[i], m, false};
+				*parts = more;
+				more[(*count)++] = (struct part){path, w->folders[i], m, false};
 				continue;
 			}
 			rv = m ? rv : -1;
@@ -202,7 +202,7 @@ static int read_pieces(const struct work *w, struct piece **pieces, size_t *coun
 	return rv;
 }
 
-static bool same_world(const struct piece *a, const struct piece *b)
+static bool same_world(const struct part *a, const struct part *b)
 {
 	return !strcmp(metadata_text(a->metadata, "world", ""), metadata_text(b->metadata, "world", "")) &&
 	       metadata_number(a->metadata, "restart", 0) == metadata_number(b->metadata, "restart", 0);
@@ -230,7 +230,7 @@ static bool has_part(const json_t *m, const char *name)
 	return false;
 }
 
-static bool is_inside(const struct piece *a, const struct piece *b)
+static bool is_inside(const struct part *a, const struct part *b)
 {
 	for (size_t i = 0; i < part_count(a->metadata); i++)
 		if (!has_part(b->metadata, part_at(a->metadata, i)))
@@ -239,7 +239,7 @@ static bool is_inside(const struct piece *a, const struct piece *b)
 }
 
 /* Left over: all of it is in another one. Of two that are the same, that with the longer or later name goes. */
-static bool is_left_over(const struct piece *a, const struct piece *b)
+static bool is_left_over(const struct part *a, const struct part *b)
 {
 	if (a == b || b->gone || !same_world(a, b) || !is_inside(a, b))
 		return false;
@@ -249,15 +249,15 @@ static bool is_left_over(const struct piece *a, const struct piece *b)
 	return x != y ? x > y : strcmp(a->path, b->path) > 0;
 }
 
-static void remove_left_over(struct join_search *s, struct piece *pieces, size_t n)
+static void remove_left_over(struct join_search *s, struct part *parts, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < n && !pieces[i].gone; k++)
-			if (is_left_over(&pieces[i], &pieces[k])) {
-				pieces[i].gone = true;
-				if (unlink(pieces[i].path) == 0) {
+		for (size_t k = 0; k < n && !parts[i].gone; k++)
+			if (is_left_over(&parts[i], &parts[k])) {
+				parts[i].gone = true;
+				if (unlink(parts[i].path) == 0) {
 					s->removed++;
-					tell(s, ": removed: it is in ", pieces[i].path, pieces[k].path);
+					tell(s, ": removed: it is in ", parts[i].path, parts[k].path);
 				}
 			}
 }
@@ -271,7 +271,7 @@ static const char *node_of(const char *part)
 }
 
 /* Are all ranks there, or do all nodes of the step have delivered what there was? */
-static bool is_whole(struct piece *const *group, size_t n)
+static bool is_whole(struct part *const *group, size_t n)
 {
 	int64_t there = 0;
 	size_t nodes = 0;
@@ -291,11 +291,11 @@ static bool is_whole(struct piece *const *group, size_t n)
 	       (int64_t)nodes >= metadata_number(group[0]->metadata, "nodes", INT64_MAX);
 }
 
-static int publish(const struct piece *first, const json_t *base, const uint8_t *bytes, size_t size,
-                   char path[PATH_SIZE], struct error *error)
+static int publish(const struct part *first, const json_t *base, const uint8_t *bytes, size_t size, char path[PATH_MAX],
+                   struct error *error)
 {
 	for (int i = 0; i < NAMES_MAX; i++) {
-		snprintf(path, PATH_SIZE, "%s/%lld.%s.%d.spoor", first->folder,
+		snprintf(path, PATH_MAX, "%s/%lld.%s.%d.spoor", first->folder,
 		         (long long)metadata_number(base, "job", -1), metadata_text(base, "step", "0"), i);
 		if (strchr(metadata_text(base, "step", "0"), '/'))
 			break;
@@ -307,14 +307,14 @@ static int publish(const struct piece *first, const json_t *base, const uint8_t 
 	return error_set(error, "%s: there is no name for the whole", first->path);
 }
 
-static int join_group(struct join_search *s, struct piece **group, size_t n, struct error *error)
+static int join_group(struct join_search *s, struct part **group, size_t n, struct error *error)
 {
 	int rv = -1;
 	struct join j;
 	uint8_t *bytes = NULL;
 	size_t size;
 	uint64_t missing;
-	char path[PATH_SIZE];
+	char path[PATH_MAX];
 
 	if (join_init(&j) != 0) {
 		error_set(error, "no memory");
@@ -342,22 +342,22 @@ done:
 
 static int by_path(const void *a, const void *b)
 {
-	return strcmp(((const struct piece *)a)->path, ((const struct piece *)b)->path);
+	return strcmp(((const struct part *)a)->path, ((const struct part *)b)->path);
 }
 
-static int join_worlds(struct join_search *s, struct piece *pieces, size_t n, struct error *error)
+static int join_worlds(struct join_search *s, struct part *parts, size_t n, struct error *error)
 {
 	int rv = 0;
-	struct piece **group = calloc(n + 1, sizeof *group);
+	struct part **group = calloc(n + 1, sizeof *group);
 
 	if (!group)
 		return error_set(error, "no memory");
-	remove_left_over(s, pieces, n);
+	remove_left_over(s, parts, n);
 	for (size_t i = 0; i < n; i++) {
 		size_t members = 0;
-		for (size_t k = i; k < n && !pieces[i].gone; k++)
-			if (!pieces[k].gone && same_world(&pieces[i], &pieces[k]))
-				group[members++] = &pieces[k];
+		for (size_t k = i; k < n && !parts[i].gone; k++)
+			if (!parts[k].gone && same_world(&parts[i], &parts[k]))
+				group[members++] = &parts[k];
 		if (members > 1 && (!s->whole || is_whole(group, members)) && join_group(s, group, members, error) != 0)
 			rv = -1;
 		for (size_t k = 0; k < members; k++)
@@ -368,10 +368,10 @@ static int join_worlds(struct join_search *s, struct piece *pieces, size_t n, st
 }
 
 /* As the owner. */
-static int join_job(struct join_search *s, struct work *w, struct error *error)
+static int join_job(struct join_search *s, struct parted_job *w, struct error *error)
 {
 	int rv = 0;
-	struct piece *pieces = NULL;
+	struct part *parts = NULL;
 	size_t count = 0;
 
 	for (size_t i = 0; i < w->folder_count; i++)
@@ -379,23 +379,23 @@ static int join_job(struct join_search *s, struct work *w, struct error *error)
 	for (size_t i = 0; i < w->folder_count && rv == 0; i++)
 		rv = lock_folder(w, i, error);
 	if (rv == 0) {
-		rv = read_pieces(w, &pieces, &count, error);
+		rv = read_parts(w, &parts, &count, error);
 		if (count)
-			qsort(pieces, count, sizeof *pieces, by_path);
-		if (join_worlds(s, pieces, count, error) != 0)
+			qsort(parts, count, sizeof *parts, by_path);
+		if (join_worlds(s, parts, count, error) != 0)
 			rv = -1;
 	}
 	unlock(w);
 	for (size_t i = 0; i < count; i++) {
-		free(pieces[i].path);
-		json_decref(pieces[i].metadata);
+		free(parts[i].path);
+		json_decref(parts[i].metadata);
 	}
-	free(pieces);
+	free(parts);
 	return rv < 0 ? -1 : 0;
 }
 
 /* Root does not parse what users wrote. */
-static int join_as_owner(struct join_search *s, struct work *w, struct error *error)
+static int join_as_owner(struct join_search *s, struct parted_job *w, struct error *error)
 {
 	int results[2], status;
 	size_t counts[2] = {0, 0};
@@ -411,7 +411,7 @@ static int join_as_owner(struct join_search *s, struct work *w, struct error *er
 		s->joined = s->removed = 0;
 		/* not the file's group: that reads everybody's traces */
 		const struct passwd *pw = getpwuid(w->uid);
-		int rv = humble_become(w->uid, pw ? pw->pw_gid : (gid_t)w->uid, &why) || join_job(s, w, &why);
+		int rv = privileges_drop(w->uid, pw ? pw->pw_gid : (gid_t)w->uid, &why) || join_job(s, w, &why);
 		counts[0] = s->joined;
 		counts[1] = s->removed;
 		if (rv && s->tell)
@@ -436,13 +436,13 @@ static int join_as_owner(struct join_search *s, struct work *w, struct error *er
 
 int join_archive(struct join_search *s, struct error *error)
 {
-	struct yard y = {.search = s, .error = error};
+	struct job_list y = {.search = s, .error = error};
 
 	s->joined = s->removed = 0;
 	int rv = s->archive ? archive_folders(s->archive, s->since, see_folder, &y, error)
 	                    : see_folder(&y, s->folder, "");
 	for (size_t i = 0; i < y.count; i++) {
-		struct work *w = &y.works[i];
+		struct parted_job *w = &y.works[i];
 		if ((geteuid() == 0 && w->uid != 0 ? join_as_owner : join_job)(s, w, error) != 0)
 			rv = -1;
 		for (size_t k = 0; k < w->folder_count; k++)

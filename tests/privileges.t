@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# humble - root reads a user's trace with the rights of that user
+# privileges - root reads a user's trace with the rights of that user
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/tap.sh"
 

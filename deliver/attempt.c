@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * kept - what a step's spool folder holds besides raw traces
+ * attempt - what a step's spool folder holds besides raw traces
  */
-#include "deliver/kept.h"
+#include "deliver/attempt.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,21 +19,21 @@
 
 #define FACTS_MAX (1 << 20)
 
-static int join(char path[4096], const char *folder, const char *name)
+static int join(char path[PATH_MAX], const char *folder, const char *name)
 {
-	int n = snprintf(path, 4096, "%s/%s", folder, name);
-	if (n >= 0 && n < 4096)
+	int n = snprintf(path, PATH_MAX, "%s/%s", folder, name);
+	if (n >= 0 && n < PATH_MAX)
 		return 0;
 	errno = ENAMETOOLONG;
 	return -1;
 }
 
-int kept_lock(const char *folder)
+int attempt_lock(const char *folder)
 {
-	char path[4096];
+	char path[PATH_MAX];
 	struct stat st;
 
-	if (join(path, folder, KEPT_LOCK))
+	if (join(path, folder, ATTEMPT_LOCK))
 		return -1;
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 	if (fd < 0)
@@ -49,32 +50,32 @@ int kept_lock(const char *folder)
 	return -1;
 }
 
-void kept_unlock(const char *folder, int lock)
+void attempt_unlock(const char *folder, int lock)
 {
-	char path[4096];
+	char path[PATH_MAX];
 
-	if (join(path, folder, KEPT_LOCK) == 0)
+	if (join(path, folder, ATTEMPT_LOCK) == 0)
 		unlink(path);
 	close(lock);
 }
 
-bool kept_has_facts(const char *folder)
+bool attempt_has_facts(const char *folder)
 {
-	char path[4096];
+	char path[PATH_MAX];
 	struct stat st;
 
-	return join(path, folder, KEPT_FACTS) == 0 && lstat(path, &st) == 0;
+	return join(path, folder, ATTEMPT_FACTS) == 0 && lstat(path, &st) == 0;
 }
 
-int kept_save(const char *folder, const struct facts *facts, struct error *error)
+int attempt_save(const char *folder, const struct facts *facts, struct error *error)
 {
-	char path[4096];
+	char path[PATH_MAX];
 	char *text = facts_encode(facts);
 	int rv = -1;
 
 	if (!text)
 		return error_set(error, "%s: no memory for the facts", folder);
-	if (join(path, folder, KEPT_FACTS) == 0) {
+	if (join(path, folder, ATTEMPT_FACTS) == 0) {
 		if (publish_file(path, 0600, text, strlen(text)) == 0)
 			rv = 0;
 		else if (errno == EEXIST)
@@ -86,13 +87,13 @@ int kept_save(const char *folder, const struct facts *facts, struct error *error
 	return rv;
 }
 
-int kept_replace(const char *folder, const struct facts *facts, struct error *error)
+int attempt_replace(const char *folder, const struct facts *facts, struct error *error)
 {
-	char path[4096], next[4096];
+	char path[PATH_MAX], next[PATH_MAX];
 	char *text = facts_encode(facts);
 	int rv = -1;
 
-	if (text && join(path, folder, KEPT_FACTS) == 0 && join(next, folder, KEPT_NEXT) == 0) {
+	if (text && join(path, folder, ATTEMPT_FACTS) == 0 && join(next, folder, ATTEMPT_NEXT) == 0) {
 		unlink(next);
 		rv = publish_file(next, 0600, text, strlen(text)) || rename(next, path) ? -1 : 0;
 	}
@@ -110,14 +111,14 @@ static bool is_one_of(const char *name, const char *const *names)
 	return *names != NULL;
 }
 
-int kept_load(const char *folder, struct facts *facts, const char *const *stay, struct error *error)
+int attempt_load(const char *folder, struct facts *facts, const char *const *stay, struct error *error)
 {
-	char path[4096];
+	char path[PATH_MAX];
 	struct facts saved = {0};
 	char *text;
 	size_t size;
 
-	if (join(path, folder, KEPT_FACTS))
+	if (join(path, folder, ATTEMPT_FACTS))
 		return error_set(error, "%s: the path is too long", folder);
 	if (regular_read(AT_FDCWD, path, geteuid(), FACTS_MAX, &text, &size, error))
 		return errno == ENOENT ? (error->text[0] = '\0', 1) : -1;
@@ -131,19 +132,19 @@ int kept_load(const char *folder, struct facts *facts, const char *const *stay, 
 	return rv;
 }
 
-void kept_clear(const char *folder)
+void attempt_clear(const char *folder)
 {
-	char path[4096];
+	char path[PATH_MAX];
 
-	if (join(path, folder, KEPT_FACTS) == 0)
+	if (join(path, folder, ATTEMPT_FACTS) == 0)
 		unlink(path);
-	if (join(path, folder, KEPT_NEXT) == 0)
+	if (join(path, folder, ATTEMPT_NEXT) == 0)
 		unlink(path);
 }
 
-bool kept_is_own(const char *name)
+bool attempt_is_own(const char *name)
 {
-	return !strcmp(name, KEPT_FACTS) || !strcmp(name, KEPT_LOCK) || !strcmp(name, KEPT_NEXT);
+	return !strcmp(name, ATTEMPT_FACTS) || !strcmp(name, ATTEMPT_LOCK) || !strcmp(name, ATTEMPT_NEXT);
 }
 
 static bool has_bytes(int folder, const char *name, const uint8_t *bytes, size_t size)
@@ -165,7 +166,7 @@ static bool has_bytes(int folder, const char *name, const uint8_t *bytes, size_t
 	return same && done == size;
 }
 
-bool kept_is_delivered(const char *archived, const char *prefix, const void *bytes, size_t size)
+bool attempt_is_delivered(const char *archived, const char *prefix, const void *bytes, size_t size)
 {
 	DIR *dir = opendir(archived);
 	bool found = false;

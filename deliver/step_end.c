@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * courier - spoor-helper end: what has to be done when a step ended, while Slurm goes on
+ * step_end - spoor-helper end: what has to be done when a step ended, while Slurm goes on
  *
  * Each step that captured starts one. Most find an empty folder, and are gone at once. Of the others one for each user
  * works, and the rest leave their step to it: so there are never many, however many steps end.
@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -18,8 +19,8 @@
 #include "deliver/folder.h"
 #include "deliver/helper.h"
 #include "deliver/process.h"
+#include "deliver/queue.h"
 #include "deliver/sweep.h"
-#include "deliver/waiting.h"
 
 /* The name of the step's folder in the spool, of which spool gets the path; NULL: the facts do not say it. */
 static const char *split(const struct facts *facts, char *spool, size_t size)
@@ -57,23 +58,23 @@ static int look(const struct sweep *s, const char *folder, struct facts *facts)
 	bool failed = facts_number(facts, "exit_code", 0) != 0 || facts_number(facts, "signal", 0) != 0;
 
 	if (worked)
-		facts_set(facts, WAITING_PREFIX "worked", "1");
+		facts_set(facts, QUEUE_PREFIX "worked", "1");
 	return (worked && failed) || folder_remove_step(s->spool_fd, folder) ? -1 : 0;
 }
 
 /* Notes that the step ended, for whoever delivers. Its folder is then theirs. */
 static void hand_over(struct sweep *s, const char *name, struct facts *facts, uid_t uid)
 {
-	int user = waiting_open_user(s->waiting, uid);
+	int user = queue_open_user(s->queue, uid);
 	s->own = name;
-	s->own_facts = user < 0 || waiting_save(user, name, facts) ? facts : NULL;
+	s->own_facts = user < 0 || queue_save(user, name, facts) ? facts : NULL;
 	if (user >= 0)
 		close(user);
 }
 
 static void sweep_others(struct sweep *s, struct error *error)
 {
-	if (!waiting_is_due(s->waiting, SWEEP_EVERY))
+	if (!queue_is_due(s->queue, SWEEP_EVERY))
 		return;
 	size_t before = s->delivered;
 	sweep_all(s, error);
@@ -86,7 +87,7 @@ static void sweep_others(struct sweep *s, struct error *error)
 
 int helper_end(struct facts *facts)
 {
-	char spool[4096];
+	char spool[PATH_MAX];
 	struct error error = {""};
 	const char *name = split(facts, spool, sizeof spool), *folder = facts_get(facts, "spool");
 	struct sweep s = {.spool = spool,

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * harvest - puts the digests of traces (digest.h) into the index of an archive
+ * digest_update - puts the digests of traces (digest.h) into the index of an archive
  *
- * Scanning (scan.h) reads the metadata of a file, which is cheap; a harvest opens the traces, with all cores, and does
+ * Scanning (scan.h) reads the metadata of a file, which is cheap; this opens the traces, with all cores, and does
  * so once for each: what it found goes with the file. A trace that cannot be read has a digest, too: what the problem
  * is.
  */
-#ifndef SPOOR_HARVEST_H
-#define SPOOR_HARVEST_H
+#ifndef SPOOR_DIGEST_UPDATE_H
+#define SPOOR_DIGEST_UPDATE_H
 
 #include "archive/catalog.h"
 
-struct harvest {
+struct digest_update {
 	unsigned threads;   /* 0: one for each core that the process may use */
 	uint64_t share, of; /* only traces of every of-th job, beginning with `share`; of 0: all */
 	int wait;           /* milliseconds to wait for the lock of the index; negative: for ever */
@@ -23,12 +23,12 @@ struct harvest {
 
 /* Returns 0; 1 if the index cannot be changed (by us, or now): digests are missing then; -1 with error set. The catalog
  * must not be locked. */
-int harvest_archive(struct catalog *c, struct harvest *h, struct error *error);
+int digest_update(struct catalog *c, struct digest_update *h, struct error *error);
 
 /* The cores that this process may use. */
-unsigned harvest_cores(void);
+unsigned digest_cores(void);
 
 /* Of the traces of the index: how many have no digest. The catalog must be locked. */
-uint64_t harvest_missing(struct catalog *c);
+uint64_t digest_missing(struct catalog *c);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * decide - spoor-helper decide: the facts of a step in, a decision out
+ * helper_decide - spoor-helper decide: the facts of a step in, a decision out
  */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <link.h>
 #include <pwd.h>
 #include <stdbool.h>
@@ -19,8 +20,8 @@
 #include "deliver/controller.h"
 #include "deliver/folder.h"
 #include "deliver/helper.h"
+#include "deliver/queue.h"
 #include "deliver/usage.h"
-#include "deliver/waiting.h"
 #include "policy/policy.h"
 #include "spank/config.h"
 
@@ -98,8 +99,8 @@ static void add_times(struct facts *facts, const struct policy *policy)
 
 /* What is asked in a child that becomes the user, for good. */
 struct questions {
-	char preload[4096]; /* the path of the gate */
-	ElfW(Ehdr) own;     /* of this helper, which users cannot read */
+	char preload[PATH_MAX]; /* the path of the gate */
+	ElfW(Ehdr) own;         /* of this helper, which users cannot read */
 	int spool_fd, given_up_fd;
 	uid_t uid;
 	gid_t gid;
@@ -209,7 +210,7 @@ static int check_user(const struct facts *facts, const struct decision *d, struc
 	struct usage usage = {0};
 
 	q->spool_fd = facts_get(facts, "step_folder") ? open(d->spool, OPEN_FOLDER) : -1;
-	q->given_up_fd = q->spool_fd >= 0 ? openat(q->spool_fd, WAITING_GIVEN_UP, OPEN_FOLDER) : -1;
+	q->given_up_fd = q->spool_fd >= 0 ? openat(q->spool_fd, QUEUE_GIVEN_UP, OPEN_FOLDER) : -1;
 	if (!read_header("/proc/self/exe", &q->own))
 		q->own.e_ident[0] = 0;
 	int rv = ask_as_user(q, &usage);
@@ -227,7 +228,7 @@ static int make_folder(struct facts *facts, const struct decision *d, uid_t uid,
 {
 	const char *name = facts_get(facts, "step_folder");
 	struct error error = {""};
-	char path[DECISION_PATH_SIZE + 300];
+	char path[PATH_MAX];
 
 	if (!name)
 		return 0;
@@ -271,7 +272,7 @@ int helper_day(struct facts *facts)
 {
 	const char *archive = facts_get(facts, "archive");
 	struct error error = {""};
-	char path[DECISION_PATH_SIZE + 32];
+	char path[PATH_MAX];
 
 	if (!archive || archive[0] != '/') {
 		fputs("stdin: archive is missing\n", stderr);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * journal - what was decided and done for each step on this node
+ * node_log - what was decided and done for each step on this node
  */
-#include "deliver/journal.h"
+#include "deliver/node_log.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +47,7 @@ static int open_file(int folder, const struct stat *owner)
 		if ((st.st_mode & 07777) != 0640 && (fchown(fd, (uid_t)-1, owner->st_gid) || fchmod(fd, 0640))) {
 			/* then its group cannot read it */
 		}
-		if (st.st_size < JOURNAL_SIZE)
+		if (st.st_size < NODE_LOG_SIZE)
 			return fd;
 		/* Of several that find it full, the first makes it the old one; the others see that it is another file
 		 * by now. */
@@ -60,9 +61,9 @@ static int open_file(int folder, const struct stat *owner)
 	return -1;
 }
 
-int journal_write(const char *folder, const struct facts *facts)
+int node_log_write(const char *folder, const struct facts *facts)
 {
-	char line[JOURNAL_LINE] = "";
+	char line[NODE_LOG_LINE] = "";
 	struct stat st;
 	time_t now = time(NULL);
 	struct tm tm;
@@ -109,7 +110,7 @@ static int read_line(char *line, char **time_text, struct facts *facts)
 static int read_file(const char *folder, const char *name, int64_t job,
                      void (*line)(void *, const char *, const struct facts *), void *context)
 {
-	char path[4096];
+	char path[PATH_MAX];
 	char *text = NULL, *when;
 	size_t size = 0;
 	int n = 0;
@@ -132,8 +133,8 @@ static int read_file(const char *folder, const char *name, int64_t job,
 	return n;
 }
 
-int journal_read(const char *folder, int64_t job,
-                 void (*line)(void *context, const char *time, const struct facts *facts), void *context)
+int node_log_read(const char *folder, int64_t job,
+                  void (*line)(void *context, const char *time, const struct facts *facts), void *context)
 {
 	int old = read_file(folder, OLD, job, line, context), n = read_file(folder, NAME, job, line, context);
 	return n < 0 || old < 0 ? -1 : n + old;
