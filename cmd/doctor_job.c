@@ -16,8 +16,8 @@
 
 #include "archive/archive.h"
 #include "cmd/cmd.h"
-#include "deliver/journal.h"
-#include "deliver/waiting.h"
+#include "deliver/node_log.h"
+#include "deliver/queue.h"
 #include "policy/policy.h"
 
 /* --- what is in the spool --- */
@@ -35,11 +35,11 @@ static enum left look_at_step(int spool, const char *name, int64_t *tries, int64
 	*tries = *next = 0;
 	int fd = openat(spool, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	bool locked = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0;
-	int waiting = fd >= 0 && !fstat(fd, &st) ? waiting_open(spool) : -1,
-	    user = waiting >= 0 ? waiting_open_user(waiting, st.st_uid) : -1;
-	if (user >= 0 && waiting_load(user, name, &facts) == 0) {
-		*tries = facts_number(&facts, WAITING_TRIES, 0);
-		*next = facts_number(&facts, WAITING_NEXT, 0);
+	int queue = fd >= 0 && !fstat(fd, &st) ? queue_open(spool) : -1,
+	    user = queue >= 0 ? queue_open_user(queue, st.st_uid) : -1;
+	if (user >= 0 && queue_load(user, name, &facts) == 0) {
+		*tries = facts_number(&facts, QUEUE_TRIES, 0);
+		*next = facts_number(&facts, QUEUE_NEXT, 0);
 		bool busy = flock(user, LOCK_EX | LOCK_NB) != 0;
 		left = locked || (busy && !*next) ? LEFT_DELIVERED : LEFT_WAITING;
 	} else if (locked) {
@@ -82,7 +82,7 @@ void doctor_spool(const char *path)
 
 	if (all.spool < 0)
 		return;
-	waiting_each(all.spool, count_step, &all);
+	queue_each(all.spool, count_step, &all);
 	size_t kept = all.count[LEFT_WAITING] + all.count[LEFT_LOST];
 	if (kept)
 		doctor_say(WRONG,
@@ -92,14 +92,14 @@ void doctor_spool(const char *path)
 	else
 		doctor_say(GOOD, "%s: nothing waits to be delivered; %zu steps are running, %zu are being delivered",
 		           path, all.count[LEFT_RUNNING], all.count[LEFT_DELIVERED]);
-	int fd = openat(all.spool, WAITING_GIVEN_UP, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(all.spool, QUEUE_GIVEN_UP, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd >= 0) {
-		waiting_each(fd, count_given_up, &given_up);
+		queue_each(fd, count_given_up, &given_up);
 		close(fd);
 	}
 	if (given_up)
 		doctor_say(WRONG,
-		           "%s/" WAITING_GIVEN_UP
+		           "%s/" QUEUE_GIVEN_UP
 		           ": %zu steps could not be delivered for days; look at them, then `spoor "
 		           "sweep --all`, or remove them",
 		           path, given_up);
@@ -133,7 +133,7 @@ static void print_journal_line(void *context, const char *time, const struct fac
 		snprintf(text, sizeof text, "ended; its trace could not be delivered and is kept in the spool");
 	else if (!strcmp(what, "given-up"))
 		snprintf(text, sizeof text,
-		         "its trace could not be delivered for days, and is in the spool's folder " WAITING_GIVEN_UP);
+		         "its trace could not be delivered for days, and is in the spool's folder " QUEUE_GIVEN_UP);
 	else if (!strcmp(what, "discarded"))
 		snprintf(text, sizeof text, "its folder was too large to be kept, and was emptied");
 	else if (!strcmp(what, "said"))
@@ -241,11 +241,11 @@ int doctor_job(const char *job, const char *policy_path)
 		doctor_say(WRONG, "%s: the policy is not good now; looking where it would be without one", policy_path);
 	policy_destroy(policy);
 	problems_clear(&problems);
-	printf("job %s, as %s/node.log has it:\n", job, JOURNAL_FOLDER);
-	int n = journal_read(JOURNAL_FOLDER, strtoll(job, NULL, 10), print_journal_line, NULL);
+	printf("job %s, as %s/node.log has it:\n", job, NODE_LOG_FOLDER);
+	int n = node_log_read(NODE_LOG_FOLDER, strtoll(job, NULL, 10), print_journal_line, NULL);
 	if (n < 0)
 		doctor_say(DOUBT, "%s: cannot be read: %s; ask again as root, or as one of the admin group",
-		           JOURNAL_FOLDER, strerror(errno));
+		           NODE_LOG_FOLDER, strerror(errno));
 	else if (n == 0)
 		doctor_say(DOUBT,
 		           "job %s: no step of it was begun on this node with spoor loaded, or the log goes not so far "

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "archive/archive.h"
-#include "archive/harvest.h"
+#include "archive/digest_update.h"
 #include "archive/join.h"
 #include "archive/scan.h"
 #include "cmd/progress.h"
@@ -54,11 +54,11 @@ int fresh_index(struct catalog **c, const char *archive, bool join, bool quiet, 
 int fresh_index_read(struct catalog *c, unsigned share, unsigned of, bool quiet, struct error *error)
 {
 	struct progress bar;
-	struct harvest harvest = {
+	struct digest_update update = {
 		.share = share, .of = of, .wait = 10000, .progress = progress_callback, .context = &bar};
 
 	progress_begin(&bar, "Reading traces", 0, quiet);
-	int rv = harvest_archive(c, &harvest, error);
+	int rv = digest_update(c, &update, error);
 	progress_end(&bar);
 	return rv < 0 ? -1 : 0;
 }

@@ -77,7 +77,7 @@ static int setup_days(const char *archive, int64_t days, gid_t group)
 	int64_t now = time(NULL);
 
 	for (int64_t day = 0; day <= days; day++) {
-		char path[DECISION_PATH_SIZE + 32];
+		char path[PATH_MAX];
 		struct error error = {""};
 		if (folder_make_day(archive, now + day * 86400, group, FOLDER_AHEAD, path, sizeof path, &error)) {
 			fprintf(stderr, "spoor setup: %s\n", error.text);
@@ -115,7 +115,7 @@ static int setup_policy(const char *path, struct decision *d, gid_t *group)
 int cmd_setup(int argc, char **argv)
 {
 	const char *policy = archive_policy();
-	char index[DECISION_PATH_SIZE + 16];
+	char index[PATH_MAX];
 	struct decision d;
 	struct stat st;
 	int64_t days = -1;

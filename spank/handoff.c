@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/base/escape.h"
 #include "policy/mode.h"
+#include "trace/base/escape.h"
 #include "trace/base/number.h"
 
 static const char *const mode_names[] = {

@@ -163,7 +163,7 @@ static void test_no_room(void)
 	record_time_add(&small, t, 1000, 0);
 	while (arena_alloc(&small, 64)) {
 	}
-	small.header->node_log_count = 0;
+	small.header->journal_count = 0;
 	for (unsigned i = 1; i < 60; i++)
 		record_time_add(&small, t, UINT64_C(1) << (i % 50), i);
 	ok(trace_time_extract(&h, &small, t, 1, 0) == 0 && h.count == 60 && h.max == UINT64_C(1) << 49,
