@@ -235,7 +235,8 @@ int aggregate_run(int argc, char **argv, const struct team *team)
 	opterr = team->rank == 0; /* one of them says what is wrong with the arguments */
 	if (!parse_aggregate(&o, argc, argv, &status))
 		return status;
-	if (refresh_all(&c, &o, team, &error) || update_digests(c, team, &error) || aggregate_all(&a, c, &o, team, &error))
+	if (refresh_all(&c, &o, team, &error) || update_digests(c, team, &error) ||
+	    aggregate_all(&a, c, &o, team, &error))
 		status = CMD_FAILED;
 	else if (team->rank == 0 && print_aggregate(a, &o, c->archive))
 		error_set(&error, "out of memory");

@@ -47,7 +47,7 @@ static enum left look_at_step(int spool, const char *name, int64_t *tries, int64
 	}
 	facts_clear(&facts);
 	for (size_t i = 0; i < 3; i++) {
-		int each = (int[]){user, waiting, fd}[i];
+		int each = (int[]){user, queue, fd}[i];
 		if (each >= 0)
 			close(each);
 	}

@@ -11,9 +11,9 @@
 #include "archive/catalog.h"
 #include "cmd/cell.h"
 #include "cmd/cmd.h"
-#include "cmd/options.h"
 #include "cmd/filter.h"
 #include "cmd/fresh_index.h"
+#include "cmd/options.h"
 
 /* --- the table --- */
 
