@@ -186,9 +186,9 @@ int cmd_doctor(int argc, char **argv)
 		"Checks this node's installation: files, Slurm's plugin stack, policy, spool, archive and log. Prints "
 		"a "
 		"line for each; the exit status is 1 if something must be done. Run it as root, on a compute node.",
-		"With a job's number: says what was decided for each of its steps on this node\n"
-		"and why, what became of their traces, and what of them is in the spool and in\n"
-		"the archive.",
+		"With a job's number: says what was decided for each of its steps on this node,\n"
+		"and why. Then it says what became of their traces, and which of them are in the\n"
+		"spool and in the archive.",
 		none,
 		0,
 		1,

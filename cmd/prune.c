@@ -249,8 +249,9 @@ int cmd_prune(int argc, char **argv)
 		"spoor prune",
 		"",
 		"Shows which files of the archive are due for removal; with --delete, removes them. A trace is kept as "
-		"long as the policy's \"retention\" said when it was made (for ever if it said nothing), and no longer "
-		"than the options allow.",
+		"long as the policy's \"retention\" said when it was made; for ever if it said nothing. The options "
+	        "may "
+		"shorten that.",
 		"Removed are also: unfinished files of processes that were killed, exit notes\n"
 		"without a trace, and folders that became empty.",
 		lines,

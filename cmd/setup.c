@@ -195,8 +195,10 @@ int cmd_sweep(int argc, char **argv)
 	const struct options options = {
 		"spoor sweep",
 		"",
-		"Delivers the traces that earlier steps on this node had to keep in the spool, because the archive was "
-		"away or full, or because the node went down. A traced step that ends on the node does the same, every "
+		"Delivers the traces that earlier steps on this node had to keep in the spool. They kept them because "
+	        "the "
+		"archive was away or full, or because the node went down. A traced step that ends on the node does the "
+	        "same, every "
 		"ten minutes at most. Run this hourly, as root. What could not be delivered is tried again after a "
 		"minute, then after longer and longer; after days it is given up, and moved to SPOOL/.given-up.",
 		NULL,

@@ -60,6 +60,33 @@ static void notes_degraded(struct report *r, bool *any)
 		}
 }
 
+/* What the figures leave out. */
+static void notes_unknown(struct report *r, bool *any)
+{
+	FILE *out = r->out;
+	char text[HTML_NUMBER];
+	if (r->sum.unsized) {
+		put_item(out, any, "");
+		fprintf(out,
+		        "The sizes of %s messages are not in the trace’s summary: what says so has no order in a lossy "
+		        "trace, or their datatypes and requests "
+		        "could not be followed.</li>\n",
+		        text_count(text, r->sum.unsized));
+	}
+	if (r->has_traffic && r->traffic.unknown_sizes) {
+		put_item(out, any, "");
+		fprintf(out, "%s messages are of a datatype whose size is not known.</li>\n",
+		        text_count(text, r->traffic.unknown_sizes));
+	}
+	if (r->has_traffic && r->traffic.other_messages) {
+		put_item(out, any, "");
+		fprintf(out,
+		        "%s messages went to ranks that are not known here (intercommunicators, other worlds); they "
+		        "are not in the map.</li>\n",
+		        text_count(text, r->traffic.other_messages));
+	}
+}
+
 void report_notes(struct report *r)
 {
 	const struct trace *t = r->trace;
@@ -95,26 +122,7 @@ void report_notes(struct report *r)
 		put_item(out, &any,
 		         "The times of ranks are not in this trace: it is of an early version, or without "
 		         "computation.</li>\n");
-	if (r->sum.unsized) {
-		put_item(out, &any, "");
-		fprintf(out,
-		        "The sizes of %s messages are not in the trace’s summary: what says so has no order in a lossy "
-		        "trace, or their datatypes and requests "
-		        "could not be followed.</li>\n",
-		        text_count(text, r->sum.unsized));
-	}
-	if (r->has_traffic && r->traffic.unknown_sizes) {
-		put_item(out, &any, "");
-		fprintf(out, "%s messages are of a datatype whose size is not known.</li>\n",
-		        text_count(text, r->traffic.unknown_sizes));
-	}
-	if (r->has_traffic && r->traffic.other_messages) {
-		put_item(out, &any, "");
-		fprintf(out,
-		        "%s messages went to ranks that are not known here (intercommunicators, other worlds); they "
-		        "are not in the map.</li>\n",
-		        text_count(text, r->traffic.other_messages));
-	}
+	notes_unknown(r, &any);
 	if (r->sum.overhead_ns) {
 		put_item(out, &any, "");
 		fputs("Tracing took ", out);
