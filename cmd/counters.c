@@ -6,9 +6,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "trace/record/flow.h"
+#include "trace/model/flow_code.h"
 #include "trace/model/stream.h"
-#include "trace/file/timing.h"
+#include "trace/model/timing.h"
 
 static const char *counter_text(const struct trace *t, uint32_t string)
 {

@@ -15,7 +15,7 @@
 #include "cmd/print.h"
 #include "trace/read/search.h"
 #include "trace/model/stream.h"
-#include "trace/file/timing.h"
+#include "trace/read/timeline.h"
 #include "trace/read/weave.h"
 
 struct dump {

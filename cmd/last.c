@@ -63,27 +63,40 @@ static int by_count(const void *a, const void *b)
 	return x->count != y->count ? (x->count < y->count ? 1 : -1) : (x->site > y->site) - (x->site < y->site);
 }
 
+/* One item of a list: a rank, two, or first-last:step. */
+static void print_run(const struct trace *t, uint32_t first, uint32_t count, uint32_t step, bool begin)
+{
+	char name[STREAM_NAME];
+	printf("%s%s", begin ? "" : ",", stream_name(t, first, name));
+	if (count > 1)
+		printf("%c%s", count == 2 && step > 1 ? ',' : '-', stream_name(t, first + (count - 1) * step, name));
+	if (count > 2 && step > 1)
+		printf(":%u", step);
+}
+
+/* Ranks as runs of equal steps; further threads one by one. */
 static void print_ranks(const struct trace *t, const struct rankmap *m)
 {
-	size_t n;
-	struct rank_piece *pieces;
-	if (rankmap_pieces(m, &pieces, &n) != 0)
-		return;
-	for (size_t i = 0; i < n; i++) {
-		const struct rank_piece *p = &pieces[i];
-		if (p->first + (p->count - 1) * p->step >= t->size) { /* further threads */
-			char name[STREAM_NAME];
-			for (uint32_t k = 0; k < p->count; k++)
-				printf("%s%s", i || k ? "," : "", stream_name(t, p->first + k * p->step, name));
+	uint32_t first = 0, count = 0, step = 1;
+	bool begin = true;
+	int64_t unused;
+	for (uint64_t r = 0; rankmap_next(m, &r, &unused); r++) {
+		uint32_t rank = (uint32_t)r;
+		if (count == 1 && rank < t->size)
+			step = rank - first;
+		if (count > 0 && rank < t->size && rank == first + count * step) {
+			count++;
 			continue;
 		}
-		printf("%s%u", i ? "," : "", p->first);
-		if (p->count > 1)
-			printf("%c%u", p->count == 2 && p->step > 1 ? ',' : '-', p->first + (p->count - 1) * p->step);
-		if (p->count > 2 && p->step > 1)
-			printf(":%u", p->step);
+		if (count > 0) {
+			print_run(t, first, count, step, begin);
+			begin = false;
+		}
+		first = rank;
+		count = 1;
 	}
-	free(pieces);
+	if (count > 0)
+		print_run(t, first, count, step, begin);
 }
 
 /* The ranks whose trace is not there. */

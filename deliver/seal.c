@@ -217,7 +217,7 @@ static int seal(const struct container *raw, const struct facts *job, struct sea
 		if (strcmp(chunk->id, "FACT") && strcmp(chunk->id, "META")) /* what they say is in the metadata */
 			chunks[n++] = *chunk;
 	}
-	int rv = container_encode(chunks, n, container_flags(raw), &codec_zstd, &sealed->bytes, &sealed->size);
+	int rv = container_encode(chunks, n, &codec_zstd, &sealed->bytes, &sealed->size);
 	if (rv)
 		error_set(error, "%s: no memory to compress the trace", container_name(raw));
 	free(metadata);

@@ -11,8 +11,8 @@
 #include "merge/refine.h"
 #include "merge/translate.h"
 #include "trace/model/value.h"
-#include "trace/file/counts.h"
-#include "trace/file/timing.h"
+#include "trace/model/counts.h"
+#include "trace/model/timing.h"
 
 /* Columns. */
 
@@ -299,13 +299,13 @@ static int refine_ordered(struct trace *t, struct error *error)
 	return rv;
 }
 
-int merge_finish(struct trace *t, bool whole, struct error *error)
+int merge_finish(struct trace *t, struct error *error)
 {
 	struct trace ordered;
 	int rv = order_trace(&ordered, t, &t->vector_pool, error);
 	trace_free(t);
 	*t = ordered;
-	return rv == 0 && whole ? refine_ordered(t, error) : rv;
+	return rv == 0 && trace_is_final(t) ? refine_ordered(t, error) : rv;
 }
 
 int merge_canonical(struct trace *out, const struct trace *t, struct error *error)

@@ -18,9 +18,9 @@ int merge_into(struct trace *into, const struct trace *from, struct error *error
 int merge_take(struct trace *into, struct trace *from, struct error *error);
 
 /* Puts everything in canonical order: traces of the same ranks and events have the same canonical form, byte for byte,
- * however they were merged. whole: no more is to be merged into it; then it is refined (merge/refine.h). Memory: the
- * trace twice. Returns 0, or -1 with error set; the trace is then good for trace_free only. */
-int merge_finish(struct trace *t, bool whole, struct error *error);
+ * however they were merged. A final one (trace_is_final) is refined (merge/refine.h). Memory: the trace twice. Returns
+ * 0, or -1 with error set; the trace is then good for trace_free only. */
+int merge_finish(struct trace *t, struct error *error);
 
 /* The same for a trace that is to stay as it is, as a whole one, into *out (which is not initialised yet, and which the
  * caller frees in any case). */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "trace/model/value.h"
-#include "trace/file/counts.h"
+#include "trace/model/counts.h"
 
 static int compare_items(const struct pool_item *a, const struct pool_item *b)
 {

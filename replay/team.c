@@ -11,11 +11,11 @@
 #include <time.h>
 
 #include "replay/scout.h"
-#include "trace/record/flow.h"
+#include "trace/model/flow_code.h"
 #include "trace/base/index.h"
 #include "trace/read/needs.h"
 #include "trace/model/stream.h"
-#include "trace/file/timing.h"
+#include "trace/model/timing.h"
 #include "trace/read/weave.h"
 
 /* So long a thread waits for the first call of the one before, which may be waiting for this one. */

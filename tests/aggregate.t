@@ -272,7 +272,7 @@ if os.geteuid() == 0:
         os.setgroups([])
         os.setgid(65533)
         os.setuid(65533)
-    archive.put(bad, 9000, NOW, archive.container(dict(archive.metadata(9000, NOW), uid=65533), *archive.content(9000)), 65533)
+    archive.put(bad, 9000, NOW, archive.container(dict(archive.metadata(9000, NOW), uid=65533), archive.content(9000)), 65533)
     run = spoor("aggregate", "--archive", bad, "--json", preexec_fn=other, env={"HOME": "/nonexistent", "PATH": os.environ["PATH"]})
     answer = json.loads(run.stdout or "{}")
     tap.equal((answer.get("total", {}).get("traces"), answer.get("unreadable")), (1, 0), "a user: their own traces, and nothing of the others")

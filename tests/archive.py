@@ -117,7 +117,7 @@ def program(job):
     def total(sums, least, most, low, high):
         out = uint(r) + uint(sum(sums)) + uint(least) + uint(most - least) + uint(low) + uint(high)
         return out + (b"".join(uint(i) + uint(v - least) for i, v in enumerate(sums)) if r <= 64 else b"")
-    times = uint(0) + uint(0) + total([2 * w] + [w] * (r - 1), w, 2 * w, 1, 0) + total([4 * w] * r, 4 * w, 4 * w, 0, 0)
+    times = uint(0) + total([2 * w] + [w] * (r - 1), w, 2 * w, 1, 0) + total([4 * w] * r, 4 * w, 4 * w, 0, 0)
     times += total([OVERHEAD_NS] * r, OVERHEAD_NS, OVERHEAD_NS, 0, 0)
 
     def spent(time, least, most, low=0, high=0, edges=b"\0"):
@@ -129,18 +129,17 @@ def program(job):
     times += spent(duration(r * n, r * REDUCE_NS + (r - 1) * w, REDUCE_NS // n, (REDUCE_NS + w) // n, 0, 1), REDUCE_NS, REDUCE_NS + w, 0, 1)
     times += spent(duration(r, r * FINALIZE_NS), FINALIZE_NS, FINALIZE_NS)
     return [(b"STRG", uint(len(strings)) + b"".join(map(text, strings))), (b"PATH", paths), (b"VECT", uint(0)), (b"PATT", uint(1) + text(pattern)),
-            (b"RANK", uint(r) + b"\0\0" + value(2 + 3 * n) + b"\1\0\0" + value(0) + b"\0" * 4), (b"SITE", sites), (b"HIST", times)], 2
+            (b"RANK", uint(0) + uint(r) + uint(1) + b"\0\0" + value(2 + 3 * n) + b"\1\0\0" + value(0) + b"\0" * 4), (b"SITE", sites), (b"HIST", times)]
 
 
 _programs = {}
 
 
 def content(job):
-    """[(id, bytes, size when decompressed)], incompatible flags; there are few different programs."""
+    """[(id, bytes, size when decompressed)]; there are few different programs."""
     key = (job % 11, job % 8)
     if key not in _programs:
-        chunks, flags = program(job)
-        _programs[key] = [(name, data, len(data)) for name, data in chunks], flags
+        _programs[key] = [(name, data, len(data)) for name, data in program(job)]
     return _programs[key]
 
 
@@ -148,19 +147,19 @@ def chunks_of(path):
     """The same of a file, as they are stored there, but for the metadata."""
     with open(path, "rb") as file:
         data = file.read()
-    flags, count = struct.unpack_from("<II", data, 16)
+    count, = struct.unpack_from("<I", data, 20)
     found = [struct.unpack_from("<4sIQQQ", data, 32 + 32 * i) for i in range(count)]
-    return [(name, data[at:at + stored], whole) for name, _, at, stored, whole in found if name != b"META"], flags
+    return [(name, data[at:at + stored], whole) for name, _, at, stored, whole in found if name != b"META"]
 
 
-def container(metadata, chunks=(), flags=0):
+def container(metadata, chunks=()):
     text = json.dumps(metadata, separators=(",", ":")).encode()
     chunks = [(b"META", text, len(text)), *chunks]
     table, at = b"", 32 + 32 * len(chunks)
     for name, data, size_ in chunks:
         table += struct.pack("<4sIQQQ", name, zlib.crc32(data), at, len(data), size_)
         at += len(data)
-    head = b"\x89SPOOR\r\n" + struct.pack("<HHIIII", 1, 1 if flags else 0, 0, flags, len(chunks), zlib.crc32(table))
+    head = b"\x89SPOOR\r\n" + struct.pack("<HHIIII", 1, 0, 0, 0, len(chunks), zlib.crc32(table))
     return head + struct.pack("<I", zlib.crc32(head)) + table + b"".join(data for _, data, _ in chunks)
 
 
@@ -210,7 +209,7 @@ def fill(folder, count, days=365, first=1, now=None, like=()):
     now = int(now or time.time())
     for job in range(first, first + count):
         start = now - DAY * days + (job - first) * (DAY * days // max(count, 1))
-        put(folder, job, start, container(metadata(job, start), *(like[job % len(like)] if like else content(job))))
+        put(folder, job, start, container(metadata(job, start), like[job % len(like)] if like else content(job)))
 
 
 if __name__ == "__main__":

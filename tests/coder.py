@@ -3,10 +3,10 @@
 
 
 class Coder:
-    """Reads `data`, a whole coded block; brief: with bit 6 of the incompatible flags."""
+    """Reads `data`, a whole coded block."""
 
-    def __init__(self, data, brief):
-        self.data, self.at, self.range, self.code, self.learnt, self.seen, self.brief = data + b"\0" * 4, 0, (1 << 32) - 1, 0, {}, {}, brief
+    def __init__(self, data):
+        self.data, self.at, self.range, self.code, self.learnt, self.seen = data + b"\0" * 4, 0, (1 << 32) - 1, 0, {}, {}
         for _ in range(4):
             self.next()
 
@@ -25,7 +25,7 @@ class Coder:
         for _ in range(n):
             p = self.learnt.get((context, node), 1024)
             seen = self.seen[context, node] = self.seen.get((context, node), -1) + 1
-            part = min(seen + 2, 16) if self.brief else 16
+            part = min(seen + 2, 16)
             bound = (self.range >> 11) * p
             bit = self.code >= bound
             if bit:

@@ -223,7 +223,7 @@ def simgrid(title, trace, folder, ranks=4):
 
 
 def bad(folder):
-    good = os.path.join(GOLDEN, "1.1.spoor")
+    good = os.path.join(GOLDEN, "1.0.spoor")
     with open(good, "rb") as stream:
         content = stream.read()
     damaged = {"cut": content[:len(content) // 2], "changed": content[:400] + b"\0\1\2\3" + content[404:], "empty": b"",
@@ -237,7 +237,7 @@ def bad(folder):
             status, _, err = spoor("export", path, form, os.path.join(folder, "result"))
             tap.ok(status == 1 and path in err, f"{name}: {form}: says what is wrong", err)
             tap.equal(sorted(os.listdir(folder)), before, f"{name}: {form}: nothing is left")
-    for name, why in (("1.1-lossy", "a lossy trace"),):
+    for name, why in (("1.0-lossy", "a lossy trace"),):
         status, _, err = spoor("export", os.path.join(GOLDEN, name + ".spoor"), "--simgrid", os.path.join(folder, "result"))
         tap.ok(status == 1 and why in err and not os.path.exists(os.path.join(folder, "result")), f"{name}: --simgrid: refused", err)
     with open(os.path.join(folder, "file"), "w", encoding="utf-8") as stream:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# format - the worked example of doc/trace-format.md is a trace; the golden traces of earlier versions can be read; damage is told
+# format - the worked example of doc/trace-format.md is a trace; golden traces can be read as they always were; damage is told
 import json
 import os
 import re
@@ -72,7 +72,8 @@ def said_times(path, trace, lines):
     said = {}
     for line in spoor("dump", path, "--times")[1].splitlines():
         m = re.match(r"([\d.]+): (\d+) .*begin=([\d.]+) end=([\d.]+)$", line)
-        said[m[1], int(m[2])] = (round(float(m[3]) * 1e9), round(float(m[4]) * 1e9))
+        if m:  # not an estimate
+            said[m[1], int(m[2])] = (round(float(m[3]) * 1e9), round(float(m[4]) * 1e9))
     first = {}  # dump's times count from where the earliest event began
     for line in lines:
         words = line.split(" ")
@@ -128,7 +129,7 @@ def main():
         # Damage: what is wrong, and where; exit status 1; never a crash.
         cases = [("an empty file", b"", "not a spoor trace"), ("another file", b"#!/bin/sh\n" * 20, "magic number"),
                  ("a cut header", data[:20], "not a spoor trace"), ("a cut table", data[:100], "chunk table at offset 32"),
-                 ("a cut chunk", data[:-5], "chunk TIME at offset"), ("a bit in the header", data[:12] + b"\1" + data[13:], "header at offset 0"),
+                 ("a cut chunk", data[:-5], "chunk HIST at offset"), ("a bit in the header", data[:12] + b"\1" + data[13:], "header at offset 0"),
                  ("a bit in the table", data[:40] + b"\1" + data[41:], "chunk table at offset 32"),
                  ("a bit in a chunk", data[:260] + bytes([data[260] ^ 1]) + data[261:], "chunk STRG at offset 256: checksum mismatch"),
                  ("a missing chunk", container({k: v for k, v in chunks.items() if k != "SITE"}), "chunk SITE is missing"),
@@ -138,6 +139,12 @@ def main():
             write(content)
             status, out, err = spoor("verify", path)
             tap.ok(status == 1 and says in err and path in err, f"{title}: told, exit status 1", f"status {status}: {err}")
+        for place, flag in ((16, "incompatible flags 0x4"), (12, None)):
+            flagged = bytearray(data)
+            struct.pack_into("<I", flagged, place, 4)
+            struct.pack_into("<I", flagged, 28, zlib.crc32(bytes(flagged[:28])))
+            status, out, err = spoor("verify", write(bytes(flagged)))
+            tap.ok(status == 1 and flag in err if flag else status == 0, f"a flag that is not known: {'refused' if flag else 'ignored'}", err)
         newer = bytearray(data)
         struct.pack_into("<H", newer, 8, 2)
         struct.pack_into("<I", newer, 28, zlib.crc32(bytes(newer[:28])))

@@ -27,9 +27,8 @@ RULES = {
     "trace/base": (["trace/base"], []),
     "trace/model": (["trace/base", "trace/model"], []),
     "trace/model/course": (["trace/base", "trace/model", "trace/read/walk.h"], []),  # follows a rank's events
-    "trace/model/trace": (["trace/base", "trace/model", "trace/file/counts.h", "trace/file/timing.h"], []),  # TODO: these are two nouns each
-    "trace/record": (["trace/base", "trace/model", "trace/record", "trace/file/counts.h", "trace/file/timing.h"], []),
-    "trace/file": (["trace/base", "trace/model", "trace/file", "trace/record/flow.h"], []),
+    "trace/record": (["trace/base", "trace/model", "trace/record"], []),
+    "trace/file": (["trace/base", "trace/model", "trace/file"], []),
     "trace/read": (["trace"], []),
     "merge": (ROOMS + ["merge"], []),
     "gate": (["gate"], []),

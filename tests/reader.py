@@ -30,7 +30,7 @@ def unzstd(data, size):
 def chunks(data):
     assert data[:8] == b"\x89SPOOR\r\n", "magic"
     major, _, _, incompatible, n, table_crc, crc = struct.unpack_from("<HHIIIII", data, 8)
-    assert major == 1 and incompatible & ~255 == 0 and crc == zlib.crc32(data[:28])
+    assert major == 1 and incompatible == 0 and crc == zlib.crc32(data[:28])
     assert table_crc == zlib.crc32(data[32:32 + 32 * n])
     found = {}
     for i in range(n):
@@ -38,7 +38,6 @@ def chunks(data):
         part = data[offset:offset + stored]
         assert len(part) == stored and zlib.crc32(part) == crc, name
         found[name.decode()] = part if stored == size else unzstd(part, size)
-    found["flags"] = incompatible
     return found
 
 
@@ -67,14 +66,11 @@ class Trace:
         self.read_vectors(Bytes(found["VECT"], self.strings))
         self.read_patterns(Bytes(found["PATT"]))
         if "MAPS" in found:
-            b = Bytes(found["MAPS"], self.strings)
-            b.read_coded_nodes() if found["flags"] & 128 else b.read_nodes()
-        self.read_ranks(Bytes(found["RANK"], self.strings), found["flags"] & 8)
+            Bytes(found["MAPS"], self.strings).read_nodes()
+        self.read_ranks(Bytes(found["RANK"], self.strings))
         self.read_sites(Bytes(found["SITE"], self.strings))
         self.read_paths(Bytes(found["PATH"]))
-        self.brief = bool(found["flags"] & 64)
-        if "HIST" in found:
-            self.read_times(found["HIST"], found["flags"] & 32)
+        self.read_times(found["HIST"])
         self.counters, self.counts, self.flows = [], [], {}
         if "CNTR" in found:
             self.read_counts(Bytes(found["CNTR"]))
@@ -84,11 +80,11 @@ class Trace:
     def read_counts(self, b):
         self.counters = [{"name": self.strings[b.uint()].decode(), "ranks": b.uint(), "missing": b.uint(), "reason": self.strings[b.uint()].decode()}
                          for _ in range(b.uint())]
-        assert b.uint() == 1, "a part"
-        self.rounded = True
+        for _ in [] if self.final else self.counters:
+            self.counts.append([{"time": self.part_time(b), "edges": {to: self.part_time(b) for to in times["edges"]}} for times in self.times])
         once = [sum(v.values()) <= len(v) for _, _, v, _ in self.sites]
-        for _ in self.counters:
-            c, mine = Coder(b.bytes(b.uint()), self.brief), []
+        for _ in self.counters if self.final else []:
+            c, mine = Coder(b.bytes(b.uint())), []
             for i, (_, _, visits, _) in enumerate(self.sites):
                 times = self.times[i]
                 site = {"time": self.read_time(c, 0, times["time"]["count"], visits, once[i])}
@@ -98,19 +94,18 @@ class Trace:
         b.done()
 
     def read_flows(self, b):
-        coded = b.uint()
         for _ in range(b.uint()):
             rank = b.uint()
             flows = {"digits": b.uint(), "events": b.uint(), "cut": b.uint(), "ticks": b.uint(), "ns": b.uint(), "start": b.int(), "values": {}}
             self.flows[rank], heads = flows, []
             for _ in range(b.uint()):
                 heads.append((b.uint(), b.uint(), b.uint()))
-                if not coded:
+                if not self.final:
                     v = Bytes(b.bytes(b.uint()))
                     flows["values"][heads[-1][:2]] = [v.uint() for _ in range(heads[-1][2])]
                     v.done()
-            c = Coder(b.bytes(b.uint()), self.brief) if coded else None
-            for site, to, n in heads if coded else []:
+            c = Coder(b.bytes(b.uint())) if self.final else None
+            for site, to, n in heads if self.final else []:
                 values = flows["values"][site, to] = []
                 for _ in range(n):
                     values.append(c.number(min(values[-1].bit_length() if values else 0, 63)))
@@ -168,15 +163,14 @@ class Trace:
             if number + 1 < self.events[rank]:
                 site = next(successors.setdefault(site, self.column(self.sites[site][3][-1], rank)))
 
-    def read_times(self, data, rounded):
-        self.rounded = rounded
+    def read_times(self, data):
         b = Bytes(data)
         self.bins = b.uint()
         self.totals, self.times = [], []
-        if self.bins == 0:
+        if not self.final:
             self.read_parts(b)
             return
-        c = Coder(data[b.at:], self.brief)
+        c = Coder(data[b.at:])
         rank_bits = bits_for(max(self.events, default=-1) + 1)
         for t in range(3):
             total, n = {}, c.number(1)
@@ -209,9 +203,7 @@ class Trace:
         assert c.at >= len(data) - b.at, "HIST has too much in it"
 
     def read_rank(self, c, visits):
-        if self.brief:
-            return sorted(visits)[c.bits(bits_for(len(visits)))]
-        return c.bits(bits_for(max(self.events) + 1))
+        return sorted(visits)[c.bits(bits_for(len(visits)))]
 
     def read_time(self, c, compute, expected, visits, once):
         at = 12 + 12 * compute
@@ -223,22 +215,22 @@ class Trace:
         t.update(sum=mean, min=mean, max=mean)
         if many:
             rest = bits_for(t["count"])
-            below = max(0, rest - max(0, 12 - mean.bit_length())) if self.brief else 0
+            below = max(0, rest - max(0, 12 - mean.bit_length()))
             t["sum"] = mean * t["count"] + (c.bits(rest - below) << below)
-            t["min"] = max(0, mean - c.number(at + 2, 7 if self.brief else 63))
-            t["max"] = min((1 << 64) - 1, mean + c.number(at + 3, 7 if self.brief else 63))
+            t["min"] = max(0, mean - c.number(at + 2, 7))
+            t["max"] = min((1 << 64) - 1, mean + c.number(at + 3, 7))
         for name in ("min", "max") if many else ("min",):
             t[name + "_rank"] = self.read_rank(c, visits) if len(visits) > 1 else next(iter(visits))
-            t[name + "_visit"] = 0 if once else c.number(at + 11, 5 if self.brief else 63)
+            t[name + "_visit"] = 0 if once else c.number(at + 11, 5)
         if not many:
             return t
         c.number(at + 4)  # the deviation
         n, before, left = c.symbol(at + 5, 7), index_of(t["min"]), t["count"]
-        rest, digits = (c.bits(bits_for(n)), 7 if self.brief else 10) if self.rounded else (n - 1, 63)
+        rest = c.bits(bits_for(n))
         for k in range(n if n > 1 else 0):
             low = before + c.signed(at + 7)
             before = low + c.number(at + 8)
-            count = 0 if k == rest else c.number(at + 6, digits)
+            count = 0 if k == rest else c.number(at + 6, 7)
             assert count or k == rest
             left -= count
             low, high = max(floor_of(low), t["min"]), min(floor_of(before + 1) - 1, t["max"])
@@ -249,27 +241,28 @@ class Trace:
             t["bins"][rest] = (left, *t["bins"][rest][1:])
         return t
 
+    @staticmethod
+    def part_time(b):
+        count = b.uint()
+        if count:
+            for _ in range(9):
+                b.uint()
+            for _ in range(b.uint() * 6):
+                b.uint()
+        return {"count": count}
+
     def read_parts(self, b):
-        b.uint()
         for _ in range(3):
             n = b.uint()
             self.totals.append([b.uint() for _ in range((5 + (2 * n if n <= 64 else 0)) if n else 0)])
 
-        def time():
-            count = b.uint()
-            if count:
-                for _ in range(9):
-                    b.uint()
-                for _ in range(b.uint() * 6):
-                    b.uint()
-            return {"count": count}
         for _ in self.sites:
-            site = {"time": time(), "edges": {}}
+            site = {"time": self.part_time(b), "edges": {}}
             for _ in range(4):
                 b.uint()
             for _ in range(b.uint()):
                 to = b.uint()
-                site["edges"][to] = time()
+                site["edges"][to] = self.part_time(b)
             self.times.append(site)
         b.done()
 
@@ -316,17 +309,17 @@ class Trace:
             self.patterns.append(rules)
         b.done()
 
-    def read_ranks(self, b, threads):
+    def read_ranks(self, b):
+        self.final = b.uint()
         self.size = b.uint()
-        self.threads = b.uint() if threads else 1
+        self.threads = b.uint()
         here = b.ranks(range(self.size * self.threads))
-        Bytes.last = max(here, default=0)
+        assert not self.final or sum(stream < self.size for stream in here) == self.size
         self.events = b.map(here)
         maps = []
-        for _ in range(4):
+        for _ in range(5):
             maps.append(b.map(b.ranks(here)) if b.uint() else {})
-        self.first, self.host, self.lost, self.in_flight = maps
-        self.host_number = b.map(b.ranks(here)) if b.at < len(b.data) and b.uint() else {}
+        self.first, self.host, self.lost, self.in_flight, self.host_number = maps
         b.done()
 
     def read_sites(self, b):
@@ -344,11 +337,6 @@ class Trace:
                 columns = []
                 for kind in kinds:
                     columns.append(self.read_column(b, ranks, kind, columns))
-                for column in columns:
-                    for late in [g for g in column if len(g) == 4]:
-                        column.remove(late)
-                        column += self.coordinates(*late, columns)
-                    column.sort(key=lambda g: min(g[0]))
                 (self.objects if objects else self.sites).append((name, parameters, visits, columns))
         b.done()
 
@@ -370,48 +358,17 @@ class Trace:
                     lossy["elements"] = b.tally() if kind[0] == "[" else []
                 groups.append((set(mine), lossy, [(1, {r: LOSSY for r in mine}, None)]))
                 continue
-            if p == len(self.patterns) + 3:
-                groups += self.read_roster(b, mine)
-                continue
             if p == len(self.patterns) + 2:
                 how, group = b.uint(), b.uint()
-                if how % 4 == 3:  # of a column that may come later
-                    groups.append((mine, how // 4, group, [b.uint() for _ in range(b.uint())]))
-                    continue
-                other = before[-1 - how // 4]
-                groups += [self.derive(how % 4, g, ranks) for g, ranks in ([(other[group], mine)] if group < len(other) else [(g, g[0]) for g in other])]
+                groups.append(self.derive(how % 3, before[-1 - how // 3][group], mine))
                 continue
             dictionary = []
             for _ in range(b.uint() if p else 1):
                 count = b.uint() + 1 if p else 1
-                start = b.arrays(mine) if kind[0] == "[" and b.data[b.at] == 5 else b.map(mine)
+                start = b.arrays(mine) if kind[0] == "[" and b.data[b.at] == 3 else b.map(mine)
                 dictionary.append((count, start, b.map(mine) if count > 1 else None))
             groups.append((set(mine), p, dictionary))
         return sorted(groups, key=lambda group: min(group[0]))
-
-    def read_roster(self, b, ranks):
-        """A list of which each rank has some: a group for each number of items."""
-        width = b.uint()
-        bases = []
-        for _ in range(max(width, 1)):
-            base = b.uint()
-            assert base <= 2
-            values = {r: r if base else 0 for r in ranks}
-            if base == 2:
-                whole, edge, level = {}, b.uint(), b.uint()
-                b.expand(edge, level, 0, b.int(), whole)
-                values = {r: whole[r] for r in ranks}
-            bases.append(values)
-        items = [set(b.ranks(ranks)) for _ in range(b.uint())]
-        offsets = [[b.int() for _ in items] for _ in bases]
-        groups = {}
-        for rank in ranks:
-            values = [tuple(signed(base[rank] + o[i]) for base, o in zip(bases, offsets)) for i, item in enumerate(items) if rank in item]
-            mine, _, dictionary = groups.setdefault(len(values), (set(), "new", [(1, {}, None) for _ in values]))
-            mine.add(rank)
-            for v, (_, start, _) in zip(values, dictionary):
-                start[rank] = v if width else v[0]
-        return list(groups.values())
 
     def derive(self, how, group, ranks):
         """A group that follows from one of another column."""
@@ -432,26 +389,6 @@ class Trace:
                     mine[rank] = value
             made.append((count, mine, stride))
         return set(ranks), pattern, made
-
-    def coordinates(self, ranks, column, group, extents, columns):
-        """Groups whose arrays are the coordinates of the ranks in another column."""
-        if group == len(columns[column]):
-            return [g for other in range(group) for g in self.coordinates(columns[column][other][0], column, other, extents, columns)]
-        _, pattern, dictionary = columns[column][group]
-        made = []
-        for count, start, stride in dictionary:
-            for i in range(count):
-                mine = {}
-                for rank in ranks:
-                    at = start[rank] + (i * stride[rank] if i else 0) + rank % self.size
-                    place = []
-                    for extent in reversed(extents):
-                        place.insert(0, at % extent)
-                        at //= extent
-                    assert at == 0
-                    mine[rank] = tuple(place)
-                made.append((1, mine, None))
-        return [(set(ranks), pattern, made)]
 
     def tokens(self, pattern):
         rules = self.patterns[pattern]
@@ -475,9 +412,6 @@ class Trace:
                     yield dictionary[0][1][rank]
             values, fresh = [], ((start[rank] if stride is None else signed(start[rank] + i * stride[rank]))
                                  for count, start, stride in dictionary for i in range(count))
-            if pattern == "new":
-                yield from fresh
-                return
             for token in self.tokens(pattern - 1):
                 if token == 0:
                     values.append(next(fresh))

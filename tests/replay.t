@@ -26,10 +26,8 @@ def direct(ranks, *arguments):
     return done.returncode, (done.stdout + done.stderr).decode(errors="replace")
 
 
-def written(chunks, out, version=(1, 1), flags=None, order="<"):
+def written(chunks, out, version=(1, 0), flags=0, order="<"):
     """A container of these chunks, none of them compressed."""
-    flags = chunks["flags"] if flags is None else flags
-    chunks = {name: data for name, data in chunks.items() if name != "flags"}
     table, body, at = b"", b"", 32 + 32 * len(chunks)
     for name, data in chunks.items():
         table += struct.pack(order + "4sIQQQ", name.encode(), zlib.crc32(data), at + len(body), len(data), len(data))

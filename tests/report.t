@@ -200,7 +200,7 @@ def archive(folder, view):
 
 
 def bad(folder):
-    for name, content in (("empty", b""), ("other", b"<html>"), ("cut", open(os.path.join(GOLDEN, "1.1.spoor"), "rb").read()[:600])):
+    for name, content in (("empty", b""), ("other", b"<html>"), ("cut", open(os.path.join(GOLDEN, "1.0.spoor"), "rb").read()[:600])):
         path = os.path.join(folder, name + ".spoor")
         with open(path, "wb") as file:
             file.write(content)
@@ -208,9 +208,9 @@ def bad(folder):
         status, _, err = spoor("report", path, "-o", os.path.join(folder, "never.html"))
         tap.ok(status == 1 and path in err, f"{name}: says what is wrong", err)
         tap.equal(sorted(os.listdir(folder)), before, f"{name}: nothing is left")
-    status, _, err = spoor("report", os.path.join(GOLDEN, "1.1.spoor"), "-o", os.path.join(folder, "none/x.html"))
+    status, _, err = spoor("report", os.path.join(GOLDEN, "1.0.spoor"), "-o", os.path.join(folder, "none/x.html"))
     tap.ok(status == 1 and "No such file" in err, "no folder for the page", err)
-    tap.equal(spoor("report", os.path.join(GOLDEN, "1.1.spoor"))[0], 2, "no name for the page")
+    tap.equal(spoor("report", os.path.join(GOLDEN, "1.0.spoor"))[0], 2, "no name for the page")
 
 
 def threads(folder, view):
@@ -235,7 +235,7 @@ def run(folder, view):
         text = report(name, trace, folder, view)
         tap.equal("Where every rank was at the end" in text, fails, f"{name}: the ending")
     for name in sorted(n for n in os.listdir(GOLDEN) if n.endswith(".spoor")):
-        report(name, os.path.join(GOLDEN, name), folder, view if "1.0" not in name else None)
+        report(name, os.path.join(GOLDEN, name), folder, view)
     hostile(folder, view)
     archive(folder, view)
     bad(folder)

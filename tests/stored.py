@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """stored - numbers, values, sets and maps of ranks as they are in chunks (doc/trace-format.md), for tests/reader.py"""
-from coder import Coder
-
 MASK = (1 << 64) - 1
 
 
@@ -19,7 +17,6 @@ LOSSY = Name("?")
 
 class Bytes:
     nodes = []  # of the trace that is being read
-    last = 0    # its last rank
 
     def __init__(self, data, strings=None):
         self.data, self.at, self.strings = data, 0, strings
@@ -35,34 +32,6 @@ class Bytes:
             low, high = [e if e < 2 else i - (e - 1) + 2 for e in (low, high)]
             Bytes.nodes.append((low, high, self.int() if self.plain(low) and self.plain(high) else 0))
         self.done()
-
-    def read_coded_nodes(self):
-        Bytes.nodes, twin, recent = [], False, [0] * 15
-        n = self.uint()
-        c = Coder(self.data[self.at:], True)
-        for i in range(n):
-            low = c.number(0 + twin)
-            twin = False
-            if low == 0:
-                named = c.symbol(2, 1)
-                u = c.number(3 if named else 4)
-                Bytes.nodes.append((Name(self.strings[u].decode("latin-1")) if named else (u >> 1) ^ -(u & 1),))
-                continue
-            kind = min(low - 1, 2)
-            twin = bool(c.symbol(5 + kind, 1))
-            low, high = [e if e < 2 else i - (e - 1) + 2 for e in (low - 1, low - 1 if twin else c.number(8 + kind))]
-            delta = 0
-            if self.plain(low) and self.plain(high) and c.symbol(11 + twin, 1):
-                place = c.symbol(13, 4)
-                if place < 15:
-                    delta = recent.pop(place)
-                else:
-                    u = c.number(14)
-                    delta = (u >> 1) ^ -(u & 1)
-                    recent.pop()
-                recent.insert(0, delta)
-            Bytes.nodes.append((low, high, delta))
-        assert c.at >= len(self.data) - self.at, "MAPS has too much in it"
 
     def plain(self, edge):
         if edge < 2:
@@ -112,55 +81,31 @@ class Bytes:
         assert self.at <= len(self.data)
         return self.data[self.at - n:self.at]
 
-    def items(self, values, after=0):
-        """A list of items, as {rank: value}, and the rank behind the last one."""
-        out = {}
-        for _ in range(self.uint()):
-            times = self.uint() + 1
-            if times > 1:
-                step = self.uint() + 1
-                slope = self.int() if values else 0
-                body, end = self.items(values, after + self.uint())
-                for k in range(times):
-                    for rank, v in body.items():
-                        out[rank + k * step] = v if isinstance(v, Name) or not slope else signed(v + k * slope)
-                after = end + (times - 1) * step
-                continue
-            first, count = after + self.uint(), self.uint() + 1
-            step = self.uint() + 1 if count > 1 else 1
-            slope = self.int() if count > 1 and values else 0
-            value = self.value() if values else 0
-            for i in range(count):
-                out[first + i * step] = value if slope == 0 else signed(value + i * slope)
-            after = first + (count - 1) * step + 1
-        return out, after
-
     def ranks(self, domain):
         kind, out = self.uint(), {}
-        if kind == 2:
-            edge = self.uint()
-            self.expand(edge, self.uint(), 0, 0, out)
-            return sorted(out)
-        return sorted(self.items(False)[0]) if kind else list(domain)
+        assert kind < 2
+        if kind == 0:
+            return list(domain)
+        edge = self.uint()
+        self.expand(edge, self.uint(), 0, 0, out)
+        return sorted(out)
 
     def map(self, domain):
         t = self.uint()
-        assert t <= 4 or t == 6
+        assert t <= 2
         if t == 2:
-            return self.items(True)[0]
-        if t in (3, 6):
             out, edge = {}, self.uint()
-            self.expand(edge, (max(domain) if t == 3 else Bytes.last).bit_length(), 0, self.int() if self.plain(edge) else 0, out)
-            assert t == 6 or sorted(out) == sorted(domain)
-            return {r: out[r] for r in domain}
-        if t == 4:
+            self.expand(edge, max(domain).bit_length(), 0, self.int() if self.plain(edge) else 0, out)
+            assert sorted(out) == sorted(domain)
+            return out
+        if t == 1:
             return {r: self.value() for r in sorted(domain)}
-        value, slope = self.value(), self.int() if t == 1 else 0
-        return {r: value if slope == 0 else signed(value + i * slope) for i, r in enumerate(domain)}
+        value = self.value()
+        return {r: value for r in domain}
 
     def arrays(self, domain):
         """{rank: (element, ...)}"""
-        assert self.uint() == 5
+        assert self.uint() == 3
         width, elements = self.uint(), []
         while len(elements) < width:
             first, m = self.map(domain), self.uint()

@@ -106,7 +106,7 @@ def check_archive(trace, folder):
     os.makedirs(day)
     archive.fill(kept, 1, 10)
     with open(os.path.join(day, "77.0.0.spoor"), "wb") as f:
-        f.write(archive.container(dict(meta, job=77, step=0, cluster="wombat"), *archive.chunks_of(trace)))
+        f.write(archive.container(dict(meta, job=77, step=0, cluster="wombat"), archive.chunks_of(trace)))
     os.environ.update(XDG_CACHE_HOME=os.path.join(folder, "cache"), SPOOR_ARCHIVE=kept, SPOOR_AGGREGATE=os.path.join(tap.BUILD, "spoor-aggregate"))
     filters = {("--exe", "crew"): 1, ("--job", "77", "--ranks", "2"): 1, ("--job", "77", "--ranks", "3-"): 0, ("--cluster", "wombat", "--whole"): 1, (): 2}
     for options, wanted in filters.items():

@@ -11,7 +11,7 @@
 #include "trace/base/budget.h"
 #include "trace/file/container.h"
 #include "trace/read/search.h"
-#include "trace/file/timing.h"
+#include "trace/read/timeline.h"
 #include "trace/model/trace.h"
 #include "trace/read/walk.h"
 

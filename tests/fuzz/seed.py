@@ -36,7 +36,6 @@ def pack_arena(data):
 def unpack_trace(data):
     """Checksums are left out: the harness makes them right."""
     found = reader.chunks(data)
-    del found["flags"]
     table, at = b"", 32 + 32 * len(found)
     for name, content in found.items():
         table += struct.pack("<4sIQQQ", name.encode(), 0, at, len(content), len(content))

@@ -10,8 +10,7 @@
 
 #include "tests/unit/tap.h"
 #include "trace/model/value.h"
-#include "trace/file/nodes.h"
-#include "trace/file/widen.h"
+#include "trace/file/rankmap_file.h"
 
 enum { RANKS = 700 };
 
@@ -95,22 +94,6 @@ static bool holds(const struct rankmap *m, const struct plain *p)
 	       constant == (size > 0 && all_equal) && (size == 0 || rankmap_last(m) < RANKS);
 }
 
-static bool pieces_hold(const struct rankmap *m, bool references)
-{
-	struct rank_piece *pieces;
-	size_t n;
-	struct rankmap_builder b = {.references = references};
-	struct rankmap again;
-	if (rankmap_pieces(m, &pieces, &n) != 0)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		rankmap_add(&b, pieces[i]);
-	free(pieces);
-	bool same = rankmap_take(&b, &again) == 0 && rankmap_equal(m, &again);
-	rankmap_free(&again);
-	return same;
-}
-
 static int64_t sum_of(const struct plain *p)
 {
 	int64_t sum = 0;
@@ -154,81 +137,57 @@ static int64_t more(void *context, int64_t v)
 	return v + *(int64_t *)context;
 }
 
-/* A map with holes, said for all ranks: what is left of it on the ranks of the map is the map, and has as many nodes or
- * fewer. */
-static bool widens(const struct rankmap *m)
+/* The nodes of many maps, written and read again; cut short they are refused. */
+static bool nodes_come_back(const struct diagram_file *d)
 {
-	static struct widening w;
-	struct rank_loom loom = {.count = 0};
-	struct rankmap whole = {0}, narrow = {0};
-	uint32_t level = m->level + pick(3);
-	int64_t base = 0;
-	struct rank_edge e = widen(&w, &loom, m, level);
-	bool same = m->node_count > WIDEN_NODES ? e.to == RANK_ABSENT
-	            : rankmap_empty(m)          ? e.to == RANK_ABSENT
-	                                        : e.to != RANK_ABSENT;
-	if (e.to != RANK_ABSENT) {
-		same &= rank_loom_map(&loom, e, level, &whole) == 0 && !widen_has_holes(&whole, level) &&
-		        rankmap_size(&whole) == UINT64_C(1) << level;
-		same &= rankmap_restrict(&narrow, &whole, m) == 0 && rankmap_equal(&narrow, m);
-		same &= widen_covers(&w, &loom, e.to, level, m, &base) && (base == e.base || !rankmap_has_plain(m));
-	}
-	rankmap_free(&whole);
-	rankmap_free(&narrow);
-	rank_loom_free(&loom);
+	struct writer w = {0};
+	struct diagram_file read = {.height = NULL}, part = {.height = NULL};
+	const struct rank_loom *a = &d->diagram, *b = &read.diagram;
+	diagram_file_put(&w, d);
+	struct reader r = reader_of(w.data, w.size), cut = reader_of(w.data, w.size / 2);
+	bool same = !w.failed && diagram_file_get(&r, &read) == 0 && a->count == b->count &&
+	            (a->count == 0 || memcmp(a->nodes, b->nodes, a->count * sizeof *a->nodes) == 0);
+	same &= w.size > diagram_file_bytes(d, 0) && diagram_file_get(&cut, &part) != 0;
+	writer_free(&w);
+	diagram_file_free(&read);
+	diagram_file_free(&part);
 	return same;
 }
 
-/* One value of a map without holes is another one: the wide diagram of the first does not cover it. */
-static bool tells_apart(struct plain *p, bool references)
-{
-	static struct widening w;
-	struct rank_loom loom = {.count = 0};
-	int64_t base;
-	struct rankmap m = map_of(p, references, 0, RANKS);
-	uint64_t rank = 0;
-	if (rankmap_size(&m) < 3 || m.node_count > WIDEN_NODES || !rankmap_next(&m, &rank, &base)) {
-		rankmap_free(&m);
-		return true;
-	}
-	struct rank_edge e = widen(&w, &loom, &m, m.level);
-	rankmap_free(&m);
-	p->value[rank] += references || value_is_constant(base) ? 1 : 100000;
-	m = map_of(p, references, 0, RANKS);
-	/* all plain values but this one moved as well would be the same */
-	bool same =
-		widen_covers(&w, &loom, e.to, m.level, &m, &base) && rankmap_has_plain(&m) && rankmap_sum(&m) != 100000;
-	rankmap_free(&m);
-	rank_loom_free(&loom);
-	return !same;
-}
-
-/* The nodes of many maps, written and read again; cut short they are refused. */
-static bool nodes_come_back(const struct rank_loom *loom, bool coded)
+/* A map and its ranks, written and read again. */
+static bool comes_back(const struct rankmap *m, bool references)
 {
 	struct writer w = {0};
-	struct rank_loom read = {.count = 0}, part = {.count = 0};
-	uint8_t *height = NULL, *other = NULL;
-	nodes_put(&w, loom, coded);
-	struct reader r = reader_of(w.data, w.size), cut = reader_of(w.data, w.size / 2);
-	bool same = !w.failed && nodes_get(&r, &read, &height, coded) == 0 && read.count == loom->count &&
-	            (loom->count == 0 || memcmp(read.nodes, loom->nodes, loom->count * sizeof *read.nodes) == 0);
-	same &= nodes_get(&cut, &part, &other, coded) != 0;
+	struct diagram_file d = {.height = NULL}, read = {.height = NULL};
+	struct rankmap ranks = {0}, again = {0}, all = {0};
+	struct rankmap_builder b = {0};
+	rankmap_add(&b, (struct rank_piece){.count = RANKS, .step = 1});
+	bool same = rankmap_take(&b, &all) == 0;
+	rankmap_file_put_ranks(&w, &d, m, &all);
+	rankmap_file_put(&w, &d, m);
+	struct writer nodes = {0};
+	diagram_file_put(&nodes, &d);
+	struct reader n = reader_of(nodes.data, nodes.size), r = reader_of(w.data, w.size);
+	same &= diagram_file_get(&n, &read) == 0 && rankmap_file_get_ranks(&r, &read, &ranks, &all) == 0 &&
+	        rankmap_same_ranks(&ranks, m) && rankmap_file_get(&r, &read, &again, &ranks, references) == 0 &&
+	        rankmap_equal(&again, m) && r.at == r.end;
 	writer_free(&w);
-	rank_loom_free(&read);
-	rank_loom_free(&part);
-	free(height);
-	free(other);
+	writer_free(&nodes);
+	diagram_file_free(&d);
+	diagram_file_free(&read);
+	rankmap_free(&ranks);
+	rankmap_free(&again);
+	rankmap_free(&all);
 	return same;
 }
 
 int main(void)
 {
-	struct rank_loom nodes = {.count = 0};
-	bool widened = true, apart = true;
+	struct diagram_file nodes = {.height = NULL};
+	bool stored = true;
 	random_seed(7);
-	bool all = true, joined = true, pieced = true, restricted = true, filled = true, translated = true,
-	     overlaps = true, added = true;
+	bool all = true, joined = true, restricted = true, filled = true, translated = true, overlaps = true,
+	     added = true;
 	for (int round = 0; round < 3000; round++) {
 		struct plain p, q;
 		bool references, chance, unused;
@@ -237,7 +196,7 @@ int main(void)
 		struct rankmap m = map_of(&p, references, 0, RANKS), set = map_of(&q, false, 0, RANKS), other;
 		all &= holds(&m, &p) && (references || chance || rankmap_sum(&m) == sum_of(&p));
 		joined &= joins(&p, references, &m);
-		pieced &= pieces_hold(&m, references);
+		stored &= rankmap_empty(&m) || comes_back(&m, references);
 		struct plain both = p;
 		for (uint32_t r = 0; r < RANKS; r++)
 			both.in[r] &= q.in[r];
@@ -279,21 +238,16 @@ int main(void)
 			moved.value[r] += references || value_is_constant(p.value[r]) ? by : 0;
 		translated &= rankmap_translate(&other, &m, more, &by) == 0 && holds(&other, &moved);
 		rankmap_free(&other);
-		widened &= widens(&m);
 		if (round < 300)
-			free(rankmap_weave(&nodes, &m));
-		apart &= tells_apart(&p, references);
+			free(rankmap_weave(&nodes.diagram, &m));
 		rankmap_free(&m);
 		rankmap_free(&set);
 	}
-	ok(widened, "a wide diagram says of the map's ranks what the map says");
-	ok(apart, "a wide diagram covers no map with another value");
-	ok(nodes.count > 1000 && nodes_come_back(&nodes, false), "%u nodes as bytes", nodes.count);
-	ok(nodes_come_back(&nodes, true), "and coded");
-	rank_loom_free(&nodes);
+	ok(stored, "maps and sets that are written come back");
+	ok(nodes.diagram.count > 1000 && nodes_come_back(&nodes), "%u nodes come back", nodes.diagram.count);
+	diagram_file_free(&nodes);
 	ok(all, "maps hold what was put in: get, next, size, sum, first, last, constant");
 	ok(joined, "joining parts in any order gives the same nodes");
-	ok(pieced, "pieces make the same map again");
 	ok(restricted, "restrict keeps the ranks of a set");
 	ok(overlaps, "a rank in both maps is noticed, and nothing else");
 	ok(filled, "fill gives all ranks one value");

@@ -13,12 +13,12 @@ enum {
 	ZEROS = 4
 };
 
-static void contexts_begin(struct entropy_context *contexts, bool slow)
+static void contexts_begin(struct entropy_context *contexts)
 {
 	for (unsigned i = 0; i < ENTROPY_CONTEXTS; i++)
 		for (unsigned k = 0; k < 128; k++) {
 			contexts[i].zero[k] = 1 << (PROBABILITY_BITS - 1);
-			contexts[i].seen[k] = slow ? STEADY : 0;
+			contexts[i].seen[k] = 0;
 		}
 }
 
@@ -62,7 +62,7 @@ static void normalize(struct entropy_writer *e)
 void entropy_begin(struct entropy_writer *e, struct writer *out)
 {
 	*e = (struct entropy_writer){.out = out, .range = UINT32_MAX, .start = out->size};
-	contexts_begin(e->contexts, false);
+	contexts_begin(e->contexts);
 }
 
 void entropy_end(struct entropy_writer *e)
@@ -137,13 +137,13 @@ static uint32_t next_byte(struct entropy_reader *e)
 	return 0;
 }
 
-void entropy_open(struct entropy_reader *e, struct reader *in, bool slow)
+void entropy_open(struct entropy_reader *e, struct reader *in)
 {
 	e->in = in;
 	e->range = UINT32_MAX;
 	e->code = 0;
 	e->behind = 0;
-	contexts_begin(e->contexts, slow);
+	contexts_begin(e->contexts);
 	for (int i = 0; i < 4; i++)
 		e->code = e->code << 8 | next_byte(e);
 }
@@ -236,7 +236,7 @@ void entropy_block_put(struct writer *w, struct entropy_block *b)
 	free(b);
 }
 
-struct entropy_source *entropy_source_new(struct reader *r, bool slow)
+struct entropy_source *entropy_source_new(struct reader *r)
 {
 	size_t size = reader_count(r);
 	const uint8_t *bytes = reader_bytes(r, size);
@@ -245,7 +245,7 @@ struct entropy_source *entropy_source_new(struct reader *r, bool slow)
 		return NULL;
 	s->size = size;
 	s->in = reader_of(bytes, size);
-	entropy_open(&s->coder, &s->in, slow);
+	entropy_open(&s->coder, &s->in);
 	return s;
 }
 

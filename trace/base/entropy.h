@@ -53,8 +53,7 @@ void entropy_put_number(struct entropy_writer *e, unsigned context, unsigned dig
 /* What becomes of such a number. */
 uint64_t entropy_cut(unsigned digits, uint64_t value);
 
-/* slow: as before version 1.3, where the first bits count for no more than others. */
-void entropy_open(struct entropy_reader *e, struct reader *in, bool slow);
+void entropy_open(struct entropy_reader *e, struct reader *in);
 /* All of `in` is used up then. */
 void entropy_close(struct entropy_reader *e);
 unsigned entropy_symbol(struct entropy_reader *e, unsigned context, unsigned bits);
@@ -77,7 +76,7 @@ struct entropy_source {
 	struct entropy_reader coder;
 };
 /* Reads a block. NULL: damaged, or no memory. */
-struct entropy_source *entropy_source_new(struct reader *r, bool slow);
+struct entropy_source *entropy_source_new(struct reader *r);
 /* Frees it. Returns 0, or -1: something of it was damaged, or is left over. */
 int entropy_source_end(struct entropy_source *s);
 

@@ -24,7 +24,7 @@
  * in memory; doc/metadata.md: hosts are at most 1024, texts are cut. */
 #define MAX_TEXT_SIZE (UINT64_C(1) << 20)
 #define VERSION_MAJOR 1
-#define VERSION_MINOR 4
+#define VERSION_MINOR 0
 
 static const uint8_t magic[8] = {0x89, 'S', 'P', 'O', 'O', 'R', '\r', '\n'};
 
@@ -76,11 +76,11 @@ static int header_check(const uint8_t *h, size_t n, const char *name, size_t *co
 		                 "%s: trace format version %" PRIu64 ".%" PRIu64
 		                 ", this spoor reads version %d: use a newer spoor",
 		                 name, get(h + 8, 2), get(h + 10, 2), VERSION_MAJOR);
-	if (get(h + 16, 4) & ~(uint64_t)CONTAINER_KNOWN)
+	if (get(h + 16, 4) != 0)
 		return error_set(error,
 		                 "%s: needs a feature that this spoor does not know (incompatible flags 0x%" PRIx64
 		                 "): use a newer spoor",
-		                 name, get(h + 16, 4) & ~(uint64_t)CONTAINER_KNOWN);
+		                 name, get(h + 16, 4));
 	*count = get(h + 20, 4);
 	if (*count > MAX_CHUNKS)
 		return error_set(error, "%s: header at offset 20: %zu chunks, at most %d are allowed", name, *count,
@@ -342,11 +342,6 @@ const struct chunk *container_find(const struct container *c, const char *id)
 	return NULL;
 }
 
-uint32_t container_flags(const struct container *c)
-{
-	return (uint32_t)get(c->bytes + 16, 4);
-}
-
 uint64_t container_bytes(const struct container *c)
 {
 	uint64_t n = 0;
@@ -416,8 +411,7 @@ done:
 	return rv;
 }
 
-int container_encode(const struct chunk *chunks, size_t n, uint32_t flags, const struct codec *codec, uint8_t **out,
-                     size_t *size)
+int container_encode(const struct chunk *chunks, size_t n, const struct codec *codec, uint8_t **out, size_t *size)
 {
 	size_t room = HEADER_SIZE + n * ENTRY_SIZE;
 	for (size_t i = 0; i < n; i++)
@@ -445,7 +439,6 @@ int container_encode(const struct chunk *chunks, size_t n, uint32_t flags, const
 	memcpy(bytes, magic, sizeof magic);
 	put(bytes + 8, VERSION_MAJOR, 2);
 	put(bytes + 10, VERSION_MINOR, 2);
-	put(bytes + 16, flags, 4);
 	put(bytes + 20, n, 4);
 	put(bytes + 24, crc32_of(bytes + HEADER_SIZE, n * ENTRY_SIZE), 4);
 	put(bytes + 28, crc32_of(bytes, 28), 4);

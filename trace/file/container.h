@@ -32,22 +32,6 @@ struct chunk {
 
 struct container;
 
-/* Incompatible flags: a reader that does not know one cannot read the file. */
-#define CONTAINER_LOSSY   1u  /* columns without order */
-#define CONTAINER_HIST    2u  /* times are in the chunk HIST */
-#define CONTAINER_MAPS    4u  /* maps that share their nodes, arrays as maps of their elements */
-#define CONTAINER_THREADS 8u  /* ranks with several threads: streams (trace/model/stream.h) */
-#define CONTAINER_DERIVED 16u /* columns that follow from others, or from one list */
-#define CONTAINER_ROUNDED 32u /* counts of bins in HIST are */
-/* HIST, CNTR, FULL: the coder learns quickly; ranks are numbers in their site, sums have fewer digits */
-#define CONTAINER_BRIEF 64u
-/* all ranks are there: nodes of maps are entropy-coded, maps may have more ranks than they need, groups are in any
- * order, coordinates derived */
-#define CONTAINER_WHOLE 128u
-#define CONTAINER_KNOWN                                                                                              \
-	(CONTAINER_WHOLE | CONTAINER_BRIEF | CONTAINER_ROUNDED | CONTAINER_LOSSY | CONTAINER_HIST | CONTAINER_MAPS | \
-	 CONTAINER_THREADS | CONTAINER_DERIVED)
-
 /* Reads and checks the file. codec may be NULL: then a compressed chunk is an error. Returns 0, or -1 with
 	 * error set ("FILE: chunk SITE at offset 312: checksum mismatch ..."). The caller destroys *out. */
 int container_open(struct container **out, const char *path, const struct codec *codec, struct error *error);
@@ -62,8 +46,6 @@ size_t container_count(const struct container *c);
 const struct chunk *container_at(const struct container *c, size_t i);
 /* The chunk with this id, or NULL. Valid until the container is destroyed. */
 const struct chunk *container_find(const struct container *c, const char *id);
-/* Its incompatible flags. */
-uint32_t container_flags(const struct container *c);
 /* Of all chunks, decompressed. */
 uint64_t container_bytes(const struct container *c);
 /* Size of the file in bytes. */
@@ -76,9 +58,8 @@ const char *container_name(const struct container *c);
 int container_read_chunk(int fd, const char *name, const char *id, const struct codec *codec, uint8_t **data,
                          size_t *size, struct error *error);
 
-/* Encodes chunks (id, data, size are used), with incompatible flags, into one malloc'ed buffer. Returns 0, or -1 (no
- * memory). codec may be NULL. */
-int container_encode(const struct chunk *chunks, size_t n, uint32_t flags, const struct codec *codec, uint8_t **out,
-                     size_t *size);
+/* Encodes chunks (id, data, size are used) into one malloc'ed buffer. Returns 0, or -1 (no memory). codec may be NULL.
+ */
+int container_encode(const struct chunk *chunks, size_t n, const struct codec *codec, uint8_t **out, size_t *size);
 
 #endif

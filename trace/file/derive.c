@@ -3,11 +3,11 @@
  */
 #include "trace/file/derive.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "trace/base/budget.h"
 #include "trace/model/value.h"
-#include "trace/model/stream.h"
 
 /* Columns of more groups than this are not searched for the one that has the ranks of another column's group: it is
  * that with the same number, or none. */
@@ -166,148 +166,6 @@ int derive_make(struct trace *t, const struct trace_group *from, enum reference 
 	return make(&m, from, reference, ranks, NULL, out);
 }
 
-/* Values of single ranks that are looked at to make one group. */
-#define MOST_COORDINATES (UINT64_C(1) << 20)
-
-/* One array for each rank: where value + j * stride, relative to the rank, is in the grid. */
-static int coordinates_of(struct trace_stretch *to, const struct trace *t, const struct trace_stretch *s, uint64_t j,
-                          const struct derive_grid *grid, const struct rankmap *ranks)
-{
-	int rv = 0;
-	int64_t value, stride = 0, unused;
-	struct rankmap_builder b[DERIVE_WIDTH] = {{.next = 0}};
-	*to = (struct trace_stretch){
-		.count = 1, .vector = true, .elements = budget_calloc(grid->width + UINT64_C(1), sizeof *to->elements)};
-	if (!to->elements || rankmap_fill(&to->start, ranks, 0, false) != 0)
-		return -1;
-	for (uint64_t r = 0; rv == 0 && rankmap_next(ranks, &r, &unused); r++) {
-		if (!rankmap_get(&s->start, (uint32_t)r, &value) || value_is_constant(value) ||
-		    (j > 0 && !rankmap_get(&s->stride, (uint32_t)r, &stride))) {
-			rv = 1;
-			break;
-		}
-		uint64_t at = (uint64_t)value + j * (uint64_t)stride + r % t->size;
-		for (uint32_t k = grid->width; k-- > 0; at /= grid->extent[k])
-			rankmap_add(&b[k], (struct rank_piece){.first = (uint32_t)r,
-			                                       .count = 1,
-			                                       .step = 1,
-			                                       .value = (int64_t)(at % grid->extent[k])});
-		rv = at != 0;
-	}
-	for (uint32_t k = 0; k < grid->width; k++) /* also if it failed: to free the builders */
-		if (rankmap_take(&b[k], &to->elements[to->width++]) != 0 && rv == 0)
-			rv = -1;
-	return rv;
-}
-
-int derive_coordinates(const struct trace *t, const struct trace_group *from, const struct derive_grid *grid,
-                       const struct rankmap *ranks, struct trace_group *out)
-{
-	uint64_t values = 0;
-	*out = (struct trace_group){.pattern = from->pattern};
-	for (uint32_t i = 0; i < from->count && values <= FAMILY_VALUES; i++)
-		values += from->dict[i].count;
-	if (from->lossy || from->dict[0].vector || t->size == 0 || values > FAMILY_VALUES ||
-	    values * grid->width > FAMILY_ALL || rankmap_size(ranks) * values * grid->width > MOST_COORDINATES)
-		return 1;
-	out->dict = budget_calloc(values, sizeof *out->dict);
-	if (!out->dict)
-		return -1;
-	for (uint32_t i = 0; i < from->count; i++)
-		for (uint64_t j = 0; j < from->dict[i].count; j++) {
-			int rv = coordinates_of(&out->dict[out->count++], t, &from->dict[i], j, grid, ranks);
-			if (rv != 0)
-				return rv;
-		}
-	return 0;
-}
-
-/* The grids of a trace: arrays that are the same wherever they are. */
-#define MOST_GRIDS 8
-struct grids {
-	struct derive_grid grid[MOST_GRIDS];
-	uint32_t count;
-};
-
-static void add_grid(struct grids *x, const struct trace_stretch *s)
-{
-	struct derive_grid g = {.width = s->width};
-	uint64_t product = 1;
-	if (s->width == 0 || s->width > DERIVE_WIDTH || x->count == MOST_GRIDS)
-		return;
-	for (uint32_t k = 0; k < s->width; k++) {
-		int64_t extent;
-		if (!rankmap_constant(&s->elements[k], &extent) || extent < 1 || extent > INT32_MAX ||
-		    (product *= (uint64_t)extent) > INT32_MAX)
-			return;
-		g.extent[k] = (uint32_t)extent;
-	}
-	for (uint32_t i = 0; i < x->count; i++)
-		if (memcmp(&x->grid[i], &g, sizeof g) == 0)
-			return;
-	if (product > 1)
-		x->grid[x->count++] = g;
-}
-
-static void find_grids(struct grids *x, const struct trace *t)
-{
-	for (uint32_t i = 0; i < t->site_count; i++)
-		for (uint32_t k = 0; k < t->sites[i].column_count; k++) {
-			const struct trace_column *c = &t->sites[i].columns[k];
-			if (c->count == 1 && c->groups[0].pattern == 0 && !c->groups[0].lossy &&
-			    c->groups[0].dict[0].vector)
-				add_grid(x, &c->groups[0].dict[0]);
-		}
-}
-
-/* Is it so for the first value of the group's first rank? */
-static bool is_first_place(const struct trace *t, const struct trace_group *g, const struct trace_group *from,
-                           const struct derive_grid *grid)
-{
-	const struct trace_stretch *first = &g->dict[0];
-	uint32_t rank = rankmap_first(&first->start);
-	int64_t value, place;
-	if (from->pattern != g->pattern || from->lossy || from->dict[0].vector || grid->width != first->width ||
-	    t->size == 0 || !rankmap_get(&from->dict[0].start, rank, &value) || value_is_constant(value))
-		return false;
-	uint64_t at = (uint64_t)value + rank % t->size;
-	for (uint32_t k = grid->width; k-- > 0; at /= grid->extent[k])
-		if (!rankmap_get(&first->elements[k], rank, &place) || (uint64_t)place != at % grid->extent[k])
-			return false;
-	return at == 0;
-}
-
-/* Returns 1 and says how, if the arrays of a group are coordinates of the ranks in another column; 0; or -1. */
-static int is_grid(const struct trace *t, const struct trace_site *s, const struct grids *grids, struct derivation *d)
-{
-	const struct trace_group *g = &s->columns[d->column].groups[d->group];
-	if (grids->count == 0 || g->lossy || !g->dict[0].vector)
-		return 0;
-	for (d->from = 0; d->from < trace_schema(t, s)->count; d->from++) {
-		const struct trace_column *from = &s->columns[d->from];
-		if (schema_reference(trace_schema(t, s), d->from) != REFERENCE_NONE || from->count > MAX_SEARCHED)
-			continue;
-		for (d->from_group = 0; d->from_group < from->count; d->from_group++)
-			for (uint32_t i = 0; i < grids->count; i++) {
-				struct trace_group made;
-				if (!is_first_place(t, g, &from->groups[d->from_group], &grids->grid[i]))
-					continue;
-				int rv = derive_coordinates(t, &from->groups[d->from_group], &grids->grid[i],
-				                            trace_group_ranks(g), &made);
-				bool same = rv == 0 && trace_group_equal(&made, g);
-				trace_group_free(&made);
-				if (rv < 0)
-					return -1;
-				if (same) {
-					d->kind = DERIVE_GRID;
-					d->grid = grids->grid[i];
-					return 1;
-				}
-			}
-	}
-	return 0;
-}
-
 /* What is stored in a byte or two anyway. */
 static bool is_cheap(const struct trace_group *g)
 {
@@ -333,9 +191,8 @@ static bool resembles(const struct trace_group *g, const struct trace_group *fro
 	                               : kind == DERIVE_SAME && rankmap_get(&b->elements[0], rank, &y) && x == y));
 }
 
-/* Returns 1 and says how, if a group follows from an earlier column; 0; or -1. grids: columns that are made later than
- * others. */
-static int follows(const struct trace *t, const struct trace_site *s, uint64_t grids, struct derivation *d)
+/* Returns 1 and says how, if a group follows from an earlier column; 0; or -1. */
+static int follows(const struct trace *t, const struct trace_site *s, struct derivation *d)
 {
 	const struct schema *schema = trace_schema(t, s);
 	const struct trace_group *g = &s->columns[d->column].groups[d->group];
@@ -343,10 +200,10 @@ static int follows(const struct trace *t, const struct trace_site *s, uint64_t g
 	for (d->from = d->column; d->from-- > 0;) {
 		const struct trace_column *from = &s->columns[d->from];
 		bool all = from->count <= MAX_SEARCHED;
-		if (schema_reference(schema, d->from) != reference || (d->from < 64 && grids >> d->from & 1))
+		if (schema_reference(schema, d->from) != reference)
 			continue;
 		for (uint32_t i = all ? 0 : d->group; i < from->count && (all || i == d->group); i++)
-			for (int kind = 0; kind < (reference == REFERENCE_VECTOR ? DERIVE_GRID : DERIVE_SAME + 1);
+			for (int kind = 0; kind < (reference == REFERENCE_VECTOR ? DERIVE_KINDS : DERIVE_SAME + 1);
 			     kind++) {
 				struct making m = {.pool = &t->vector_pool, .kind = (enum derive_kind)kind};
 				struct trace_group made;
@@ -377,20 +234,15 @@ static void mark_vectors(struct derivations *d, const struct trace *t, const str
 	}
 }
 
-static int find_in(struct derivations *d, const struct trace *t, const struct grids *grids, bool object,
-                   uint32_t number)
+static int find_in(struct derivations *d, const struct trace *t, bool object, uint32_t number)
 {
 	const struct trace_site *s = object ? &t->objects[number] : &t->sites[number];
-	uint64_t late = 0;
 	for (uint32_t k = 0; k < s->column_count; k++)
 		for (uint32_t g = 0; g < s->columns[k].count; g++) {
 			struct derivation found = {.object = object, .site = number, .column = k, .group = g};
 			int rv = k < trace_schema(t, s)->count && !is_cheap(&s->columns[k].groups[g])
-			                 ? follows(t, s, late, &found)
+			                 ? follows(t, s, &found)
 			                 : 0;
-			if (rv == 0 && !object && k < trace_schema(t, s)->count && k < 64 &&
-			    (rv = is_grid(t, s, grids, &found)) > 0)
-				late |= UINT64_C(1) << k;
 			if (rv < 0)
 				return -1;
 			if (rv == 0) {
@@ -414,14 +266,11 @@ static int find_in(struct derivations *d, const struct trace *t, const struct gr
 int derive_find(struct derivations *d, const struct trace *t)
 {
 	*d = (struct derivations){.vectors = budget_calloc(t->vector_pool.count + UINT64_C(1), sizeof *d->vectors)};
-	struct grids grids = {.count = 0};
 	if (!d->vectors)
 		return -1;
-	if (stream_ranks(t, &t->events) >= t->size)
-		find_grids(&grids, t);
 	for (int object = 0; object < 2; object++)
 		for (uint32_t i = 0; i < (object ? t->object_count : t->site_count); i++)
-			if (find_in(d, t, &grids, object, i) != 0)
+			if (find_in(d, t, object, i) != 0)
 				return -1;
 	if (d->count == 0) { /* all vectors, as they are: also those that nobody refers to */
 		budget_free(d->vectors);
@@ -439,4 +288,25 @@ void derive_free(struct derivations *d)
 	budget_free(d->list);
 	budget_free(d->vectors);
 	*d = (struct derivations){0};
+}
+
+void derive_put(struct writer *w, const struct derivation *d)
+{
+	assert(d->from < d->column);
+	writer_uint(w, (uint64_t)(d->column - 1 - d->from) * DERIVE_KINDS + d->kind);
+	writer_uint(w, d->from_group);
+}
+
+int derive_get(struct reader *r, struct derivation *d, const struct schema *schema, const struct trace_site *s)
+{
+	uint64_t how = reader_uint(r), group = reader_uint(r), back = how / DERIVE_KINDS;
+	d->kind = (enum derive_kind)(how % DERIVE_KINDS);
+	if (r->bad || d->column >= schema->count || back >= d->column)
+		return -1;
+	d->from = d->column - 1 - (uint32_t)back;
+	if (schema_reference(schema, d->from) != schema_reference(schema, d->column) ||
+	    group >= s->columns[d->from].count)
+		return -1;
+	d->from_group = (uint32_t)group;
+	return 0;
 }

@@ -17,16 +17,7 @@ enum derive_kind {
 	/* arrays, ranks 0 .. n - 1, n elements each: element i of rank r is element r of rank i, as what is received is
 	 * what the others send */
 	DERIVE_TRANSPOSE,
-	/* arrays: the coordinates of the rank that is in the other column, which may stand behind this one, in a grid,
-	 * as MPI numbers ranks (MPI 4.1, 8.5) */
-	DERIVE_GRID,
 	DERIVE_KINDS,
-};
-
-#define DERIVE_WIDTH 8 /* dimensions of a grid */
-struct derive_grid {
-	uint32_t width;
-	uint32_t extent[DERIVE_WIDTH]; /* all at least 1; their product is below 2^31 */
 };
 
 struct derivation {
@@ -34,16 +25,14 @@ struct derivation {
 	uint32_t site, column, group; /* what is not stored */
 	uint32_t from, from_group;    /* a column before this one, and its group that has these ranks */
 	enum derive_kind kind;
-	struct derive_grid grid; /* DERIVE_GRID */
 };
 
 /* What is not stored, and what it leaves behind. Zero-initialised is empty. */
 struct derivations {
 	struct derivation *list; /* in the order of objects, site, column, group */
 	uint32_t count, capacity;
-	uint32_t *
-		/* number of each vector in the file; UINT32_MAX: not stored; NULL: all are, by their own numbers */
-		vectors;
+	/* number of each vector in the file; UINT32_MAX: not stored; NULL: all are, by their own numbers */
+	uint32_t *vectors;
 	uint32_t vector_count; /* stored ones */
 };
 
@@ -55,12 +44,11 @@ void derive_free(struct derivations *d);
 /* Makes the group of these ranks that follows from a group that has them all. Vectors that are not there yet are added.
  * Returns 0; 1 if nothing follows (there is no such sum, not all ranks are there); or -1 on no memory. The caller frees
  * *out in any case. */
-/* (Not DERIVE_GRID.) */
 int derive_make(struct trace *t, const struct trace_group *from, enum reference reference, enum derive_kind kind,
                 const struct rankmap *ranks, struct trace_group *out);
-/* The same for coordinates in a grid. Returns 1 also if that would be a lot of work: it takes as long as there are
- * values of single ranks. */
-int derive_coordinates(const struct trace *t, const struct trace_group *from, const struct derive_grid *grid,
-                       const struct rankmap *ranks, struct trace_group *out);
+/* Writes how a group follows. */
+void derive_put(struct writer *w, const struct derivation *d);
+/* Reads it, for d->column of a site of which the columns before it are there. Returns 0, or -1: damaged. */
+int derive_get(struct reader *r, struct derivation *d, const struct schema *schema, const struct trace_site *s);
 
 #endif

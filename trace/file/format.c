@@ -6,15 +6,13 @@
 #include "trace/base/budget.h"
 #include "trace/model/value.h"
 #include "trace/file/container.h"
-#include "trace/file/counts.h"
-#include "trace/file/maps.h"
-#include "trace/file/nodes.h"
-#include "trace/model/pieces.h"
+#include "trace/file/counts_file.h"
+#include "trace/file/rankmap_file.h"
 #include "trace/base/regular.h"
-#include "trace/file/sites.h"
+#include "trace/file/site_file.h"
 #include "trace/model/stream.h"
 #include "trace/file/times.h"
-#include "trace/file/timing.h"
+#include "trace/file/timing_file.h"
 #include "trace/model/trace.h"
 #include "trace/base/varint.h"
 
@@ -170,7 +168,7 @@ static int world_of(const struct trace *t, uint64_t threads, struct rankmap *wor
 	return rankmap_take(&b, world);
 }
 
-static void put_rank(struct writer *w, struct map_table *maps, const struct trace *t)
+static void put_rank(struct writer *w, struct diagram_file *maps, const struct trace *t)
 {
 	struct rankmap world;
 	uint32_t threads = stream_threads(t);
@@ -178,45 +176,47 @@ static void put_rank(struct writer *w, struct map_table *maps, const struct trac
 		w->failed = true;
 		return;
 	}
+	writer_uint(w, trace_is_final(t));
 	writer_uint(w, t->size);
-	if (threads > 1)
-		writer_uint(w, threads);
-	map_put_ranks(w, maps, &t->events, &world);
+	writer_uint(w, threads);
+	rankmap_file_put_ranks(w, maps, &t->events, &world);
 	rankmap_free(&world);
-	map_put(w, maps, &t->events);
+	rankmap_file_put(w, maps, &t->events);
 	const struct rankmap *each[] = {&t->first, &t->host, &t->lost, &t->in_flight, &t->host_number};
 	for (int i = 0; i < 5; i++) {
 		writer_uint(w, !rankmap_empty(each[i]));
 		if (!rankmap_empty(each[i])) {
-			map_put_ranks(w, maps, each[i], &t->events);
-			map_put(w, maps, each[i]);
+			rankmap_file_put_ranks(w, maps, each[i], &t->events);
+			rankmap_file_put(w, maps, each[i]);
 		}
 	}
 }
 
-static int get_rank(struct reader *r, const struct map_table *maps, bool several, struct trace *t)
+static int get_rank(struct reader *r, const struct diagram_file *maps, struct trace *t, bool *final)
 {
 	int rv = -1;
 	struct rankmap ranks = {0};
-	uint64_t size = reader_uint(r), threads = several ? reader_uint(r) : 1;
-	if (r->bad || size == 0 || size > INT32_MAX || threads < 1 || threads > INT32_MAX / size)
+	uint64_t form = reader_uint(r), size = reader_uint(r), threads = reader_uint(r);
+	if (r->bad || form > 1 || size == 0 || size > INT32_MAX || threads < 1 || threads > INT32_MAX / size)
 		return -1;
 	t->size = (uint32_t)size;
 	struct rankmap world;
 	if (world_of(t, threads, &world) != 0)
 		return -1;
-	if (map_get_ranks(r, maps, &ranks, &world) != 0 || map_get(r, maps, &t->events, &ranks, false) != 0)
+	if (rankmap_file_get_ranks(r, maps, &ranks, &world) != 0 ||
+	    rankmap_file_get(r, maps, &t->events, &ranks, false) != 0)
 		goto done;
 	struct rankmap *each[] = {&t->first, &t->host, &t->lost, &t->in_flight, &t->host_number};
-	for (int i = 0; i < 5 && r->at != r->end; i++) {
+	for (int i = 0; i < 5; i++) {
 		if (reader_uint(r) != 1)
 			continue;
 		rankmap_free(&ranks);
-		if (map_get_ranks(r, maps, &ranks, &t->events) != 0 ||
-		    map_get(r, maps, each[i], &ranks, i != 2 && i != 4) != 0)
+		if (rankmap_file_get_ranks(r, maps, &ranks, &t->events) != 0 ||
+		    rankmap_file_get(r, maps, each[i], &ranks, i != 2 && i != 4) != 0)
 			goto done;
 	}
-	rv = r->bad || r->at != r->end ? -1 : 0;
+	*final = form;
+	rv = r->bad || r->at != r->end || (*final && !trace_is_final(t)) ? -1 : 0;
 done:
 	rankmap_free(&ranks);
 	rankmap_free(&world);
@@ -291,9 +291,9 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 {
 	int rv = -1;
 	struct writer part[PARTS] = {{0}};
-	struct map_table maps = {.height = NULL};
+	struct diagram_file maps = {.height = NULL};
 	struct derivations derivations;
-	bool rosters = false, whole = stream_ranks(t, &t->events) >= t->size;
+	bool final = trace_is_final(t);
 	struct chunk *chunks = budget_calloc(PARTS + n, sizeof *chunks);
 	if (derive_find(&derivations, t) != 0)
 		goto done;
@@ -302,21 +302,21 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 	put_vectors(&part[PART_VECT], &t->vector_pool, &derivations);
 	put_pool(&part[PART_PATT], &t->patterns, 0);
 	put_rank(&part[PART_RANK], &maps, t);
-	sites_put(&part[PART_SITE], &maps, t, &derivations, whole, &rosters);
-	times_put(&part[PART_HIST], t);
-	nodes_put(&part[PART_MAPS], &maps.loom, whole);
+	sites_put(&part[PART_SITE], &maps, t, &derivations);
+	times_put(&part[PART_HIST], t, final);
+	diagram_file_put(&part[PART_MAPS], &maps);
 	put_loss(&part[PART_LOSS], &t->loss);
 	if (t->counter_count)
-		counts_put(&part[PART_CNTR], t, times_complete(t));
+		counts_put(&part[PART_CNTR], t, final);
 	if (t->timing_count)
-		timing_put(&part[PART_FULL], t, times_complete(t));
+		timing_put(&part[PART_FULL], t, final);
 	if (!chunks)
 		goto done;
 	size_t count = 0;
 	for (size_t i = 0; i < PARTS; i++) {
 		if (part[i].failed)
 			goto done;
-		if ((i == PART_MAPS && maps.loom.count == 0) || (i == PART_LOSS && !has_loss(&t->loss)) ||
+		if ((i == PART_MAPS && maps.diagram.count == 0) || (i == PART_LOSS && !has_loss(&t->loss)) ||
 		    (i > PART_LOSS && part[i].size == 0))
 			continue;
 		memcpy(chunks[count].id, part_id[i], sizeof chunks[count].id);
@@ -325,21 +325,17 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 	}
 	for (size_t i = 0; i < n; i++)
 		chunks[count++] = further[i];
-	uint32_t flags = CONTAINER_HIST | CONTAINER_MAPS | (trace_has_lossy(t) ? CONTAINER_LOSSY : 0) |
-	                 (stream_threads(t) > 1 ? CONTAINER_THREADS : 0) |
-	                 (derivations.count || rosters ? CONTAINER_DERIVED : 0) |
-	                 (times_complete(t) ? CONTAINER_ROUNDED | CONTAINER_BRIEF : 0) | (whole ? CONTAINER_WHOLE : 0);
-	rv = container_encode(chunks, count, flags, codec, bytes, size);
+	rv = container_encode(chunks, count, codec, bytes, size);
 done:
 	for (size_t i = 0; i < PARTS; i++)
 		writer_free(&part[i]);
 	derive_free(&derivations);
-	map_table_free(&maps);
+	diagram_file_free(&maps);
 	budget_free(chunks);
 	return rv;
 }
 
-static int get_part(struct reader *r, size_t part, struct map_table *maps, uint32_t flags, struct trace *t,
+static int get_part(struct reader *r, size_t part, struct diagram_file *maps, bool *final, struct trace *t,
                     trace_needs *needs, bool *left_out)
 {
 	switch (part) {
@@ -352,19 +348,19 @@ static int get_part(struct reader *r, size_t part, struct map_table *maps, uint3
 	case PART_PATT:
 		return get_pool(r, &t->patterns);
 	case PART_MAPS:
-		return nodes_get(r, &maps->loom, &maps->height, flags & CONTAINER_WHOLE);
+		return diagram_file_get(r, maps);
 	case PART_RANK:
-		return get_rank(r, maps, flags & CONTAINER_THREADS, t);
+		return get_rank(r, maps, t, final);
 	case PART_SITE:
 		return sites_get(r, maps, t, needs, left_out);
 	case PART_HIST:
-		return times_get(r, t, flags);
+		return times_get(r, t, *final);
 	case PART_LOSS:
 		return get_loss(r, &t->loss);
 	case PART_CNTR:
-		return counts_get(r, t, flags);
+		return counts_get(r, t, *final);
 	case PART_FULL:
-		return timing_get(r, t, flags);
+		return timing_get(r, t, *final);
 	}
 	return -1;
 }
@@ -378,16 +374,14 @@ int trace_decode_some(struct trace *t, const struct container *c, trace_needs *n
                       struct error *error)
 {
 	struct error inner = {""};
-	struct map_table maps = {.height = NULL};
+	bool final = false;
+	struct diagram_file maps = {.height = NULL};
 	int rv = 0;
 	if (trace_init(t) != 0)
 		return error_set(error, "%s: no memory", container_name(c));
 	uint64_t steps = budget_narrow(BUDGET_READ + BUDGET_EACH * container_bytes(c));
 	for (size_t i = 0; rv == 0 && i < PARTS; i++) {
 		const struct chunk *chunk = container_find(c, part_id[i]);
-		bool sums = i == PART_HIST && !chunk;
-		if (sums) /* version 1.0 */
-			chunk = container_find(c, "TIME");
 		if (!chunk && is_optional(i))
 			continue;
 		if (!chunk) {
@@ -396,13 +390,12 @@ int trace_decode_some(struct trace *t, const struct container *c, trace_needs *n
 			break;
 		}
 		struct reader r = reader_of(chunk->data, chunk->size);
-		if ((sums ? times_get_sums(&r, t) : get_part(&r, i, &maps, container_flags(c), t, needs, left_out)) !=
-		    0)
+		if (get_part(&r, i, &maps, &final, t, needs, left_out) != 0)
 			rv = error_set(error, "%s: chunk %s at offset %llu: damaged content at its byte %zu",
 			               container_name(c), part_id[i], (unsigned long long)chunk->offset,
 			               reader_offset(&r));
 	}
-	map_table_free(&maps);
+	diagram_file_free(&maps);
 	if (rv == 0 && trace_check(t, &inner) != 0)
 		rv = error_set(error, "%s: chunk SITE at offset %llu: %s", container_name(c),
 		               (unsigned long long)container_find(c, "SITE")->offset, inner.text);

@@ -4,7 +4,6 @@
 #include "trace/file/histogram.h"
 
 #include "trace/base/budget.h"
-#include "trace/file/container.h"
 
 /* As it is. */
 
@@ -87,13 +86,12 @@ int histogram_get_whole(struct reader *r, struct trace_time *t)
 /* The compact form. What it is rounded to, in one place: digits are bits behind the highest one. */
 
 enum {
-	DIGITS_COUNT = 7,       /* of a bin; the largest one has what is left */
-	DIGITS_COUNT_LONG = 10, /* with HISTOGRAM_LONG */
-	DIGITS_END = 7,         /* of how far minimum and maximum are from the mean */
-	BITS_SUM = 12,          /* of the mean, with as many digits behind the point as there is room for */
-	BITS_MEAN = 6,          /* of a bin, in its range */
-	DIGITS_VISIT = 5,       /* of an extreme: when in the run it was, not which of a million visits */
-	VALUES_PER_BIN = 16,    /* a histogram has at most one bin for so many values, */
+	DIGITS_COUNT = 7,    /* of a bin; the largest one has what is left */
+	DIGITS_END = 7,      /* of how far minimum and maximum are from the mean */
+	BITS_SUM = 12,       /* of the mean, with as many digits behind the point as there is room for */
+	BITS_MEAN = 6,       /* of a bin, in its range */
+	DIGITS_VISIT = 5,    /* of an extreme: when in the run it was, not which of a million visits */
+	VALUES_PER_BIN = 16, /* a histogram has at most one bin for so many values, */
 	SHARE_HALF =
 		/* k bins if its sum is at least that share of all time that its place asks for, half as many for each
 		 * factor of this below */
@@ -261,13 +259,12 @@ static void put_bins(struct entropy_writer *e, const struct histogram_place *p, 
 
 void histogram_put_rank(struct entropy_writer *e, const struct histogram_place *p, uint32_t rank)
 {
-	entropy_put_bits(e, p->rank_bits, p->order ? rank_order_number(p->order, rank) : rank);
+	entropy_put_bits(e, p->rank_bits, rank_order_number(p->order, rank));
 }
 
 uint32_t histogram_rank(struct entropy_reader *e, const struct histogram_place *p)
 {
-	uint64_t number = entropy_bits(e, p->rank_bits);
-	return p->order ? rank_order_rank(p->order, number) : (uint32_t)number;
+	return rank_order_rank(p->order, entropy_bits(e, p->rank_bits));
 }
 
 /* Rounded up, so that all values are between minimum and maximum; what was rounded stays as it is. */
@@ -287,9 +284,7 @@ static void put_visit(struct entropy_writer *e, const struct histogram_place *p,
 
 static uint64_t get_visit(struct entropy_reader *e, const struct histogram_place *p)
 {
-	return p->once ? 0
-	               : entropy_number(e, p->at + IN_VISIT,
-	                                p->form & HISTOGRAM_LONG ? HISTOGRAM_DIGITS : DIGITS_VISIT);
+	return p->once ? 0 : entropy_number(e, p->at + IN_VISIT, DIGITS_VISIT);
 }
 
 void histogram_put(struct entropy_writer *e, const struct histogram_place *p, const struct trace_time *time,
@@ -302,9 +297,9 @@ void histogram_put(struct entropy_writer *e, const struct histogram_place *p, co
 	if (t.count == 0)
 		goto done;
 	/* ticks were turned into ns one by one: the mean may be next to the extremes, on the wrong side */
-	uint64_t mean = t.sum / t.count;
+	uint64_t mean = t.sum / t.count, above = mean + (t.sum % t.count != 0);
 	t.min = t.min < mean ? t.min : mean;
-	t.max = t.max > mean ? t.max : mean;
+	t.max = t.max > above ? t.max : above;
 	uint64_t less = distance(mean - t.min), more = distance(t.max - mean);
 	t.min = less < mean ? mean - less : 0;
 	t.max = more < UINT64_MAX - mean ? mean + more : UINT64_MAX;
@@ -341,11 +336,7 @@ static int get_bins(struct entropy_reader *e, const struct histogram_place *p, s
 		return -1;
 	t->bin_count = n;
 	uint64_t mean[TIME_BINS_MAX], deviation[TIME_BINS_MAX];
-	bool rounded = !(p->form & HISTOGRAM_WHOLE_COUNTS);
-	unsigned rest = rounded ? (unsigned)entropy_bits(e, histogram_bits(n)) : n - 1,
-		 digits = !rounded                   ? HISTOGRAM_DIGITS
-	                  : p->form & HISTOGRAM_LONG ? DIGITS_COUNT_LONG
-	                                             : DIGITS_COUNT;
+	unsigned rest = (unsigned)entropy_bits(e, histogram_bits(n));
 	if (rest >= n)
 		return -1;
 	for (unsigned i = 0; i < n; i++) {
@@ -359,7 +350,7 @@ static int get_bins(struct entropy_reader *e, const struct histogram_place *p, s
 		if (low > high || high >= 64 * TIME_PER_OCTAVE)
 			return -1;
 		before = (unsigned)high;
-		b->count = i == rest ? 0 : entropy_number(e, p->at + IN_BIN_COUNT, digits);
+		b->count = i == rest ? 0 : entropy_number(e, p->at + IN_BIN_COUNT, DIGITS_COUNT);
 		if ((b->count == 0 && i != rest) || b->count >= left)
 			return -1;
 		left -= b->count;
@@ -389,11 +380,10 @@ int histogram_get(struct entropy_reader *e, const struct histogram_place *p, str
 	if (t->count > 1) {
 		if (__builtin_mul_overflow(mean, t->count, &t->sum))
 			return -1;
-		unsigned below = p->form & HISTOGRAM_LONG ? 0 : rest_below(t->count, mean);
+		unsigned below = rest_below(t->count, mean);
 		t->sum += entropy_bits(e, histogram_bits(t->count) - below) << below;
-		unsigned digits = p->form & HISTOGRAM_LONG ? HISTOGRAM_DIGITS : DIGITS_END;
-		uint64_t less = entropy_number(e, p->at + IN_LOW, digits),
-			 more = entropy_number(e, p->at + IN_HIGH, digits);
+		uint64_t less = entropy_number(e, p->at + IN_LOW, DIGITS_END),
+			 more = entropy_number(e, p->at + IN_HIGH, DIGITS_END);
 		t->min = less < mean ? mean - less : 0;
 		t->max = more < UINT64_MAX - mean ? mean + more : UINT64_MAX;
 	}
@@ -435,25 +425,15 @@ void histogram_visits_free(struct histogram_visits *visits, const struct trace *
 	budget_free(visits);
 }
 
-unsigned histogram_form(uint32_t flags)
-{
-	return (flags & CONTAINER_ROUNDED ? 0 : HISTOGRAM_WHOLE_COUNTS) |
-	       (flags & CONTAINER_BRIEF ? 0 : HISTOGRAM_LONG);
-}
-
 struct histogram_place histogram_place(const struct trace *t, const struct histogram_visits *from,
-                                       const struct histogram_visits *of, unsigned at, unsigned form)
+                                       const struct histogram_visits *of, unsigned at)
 {
-	bool all = form & HISTOGRAM_LONG;
 	return (struct histogram_place){
 		.at = at,
 		.only = from->ranks == 1 ? from->first : UINT32_MAX,
-		.rank_bits = histogram_bits(!all                        ? from->ranks
-	                                    : rankmap_empty(&t->events) ? 0
-	                                                                : rankmap_last(&t->events) + UINT64_C(1)),
-		.order = all ? NULL : &from->order,
+		.rank_bits = histogram_bits(from->ranks),
+		.order = &from->order,
 		.once = of->sum <= of->ranks,
-		.form = form,
 		.k = t->bins ? t->bins : TIME_BINS,
 	};
 }

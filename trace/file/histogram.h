@@ -27,31 +27,20 @@ struct histogram_visits {
 struct histogram_visits *histogram_visits_new(const struct trace *t);
 void histogram_visits_free(struct histogram_visits *visits, const struct trace *t);
 
-/* How files of earlier versions differ (flags: those of the container). */
-enum histogram_form {
-	HISTOGRAM_WHOLE_COUNTS = 1, /* counts of bins are not rounded */
-	HISTOGRAM_LONG =
-		/* ranks are not numbers in their site, sums, extremes and visits are exact, and the coder learns slowly
-		 * */
-	2,
-};
-unsigned histogram_form(uint32_t flags);
-
 /* What a reader knows of where a histogram belongs before it reads it. */
 struct histogram_place {
 	unsigned at;   /* the first context, of HISTOGRAM_CONTEXTS */
 	uint32_t only; /* UINT32_MAX, or the rank that all values are of */
 	unsigned rank_bits;
-	const struct rank_order *order; /* what ranks are numbers in; NULL: they are as they are */
+	const struct rank_order *order; /* what ranks are numbers in */
 	bool once;                      /* no rank was there twice */
-	unsigned form;                  /* only readers ask */
 	unsigned k;
 	uint64_t all; /* the sum of all histograms: those that are less than 1/share of it get fewer bins */
 	unsigned share;
 };
 /* from: of the site that it is of; of: of the site that its visits are numbered by. `all` is 0. */
 struct histogram_place histogram_place(const struct trace *t, const struct histogram_visits *from,
-                                       const struct histogram_visits *of, unsigned at, unsigned form);
+                                       const struct histogram_visits *of, unsigned at);
 /* A rank that was at the site. */
 void histogram_put_rank(struct entropy_writer *e, const struct histogram_place *p, uint32_t rank);
 uint32_t histogram_rank(struct entropy_reader *e, const struct histogram_place *p);

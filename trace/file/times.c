@@ -9,12 +9,6 @@
 #include "trace/file/histogram.h"
 #include "trace/model/stream.h"
 
-/* Only then nothing can be added. Further streams have numbers above the ranks'. */
-bool times_complete(const struct trace *t)
-{
-	return stream_ranks(t, &t->events) == t->size;
-}
-
 /* The form of parts: integers as they are. */
 
 static void put_parts(struct writer *w, const struct trace *t)
@@ -97,35 +91,6 @@ static int get_parts(struct reader *r, struct trace *t)
 		}
 	}
 	return 0;
-}
-
-int times_get_sums(struct reader *r, struct trace *t)
-{
-	for (uint32_t i = 0; i < t->site_count; i++) {
-		struct trace_site *s = &t->sites[i];
-		uint64_t edges = 0;
-		for (uint64_t k = 0; k <= edges; k++) {
-			struct trace_time *time = &s->communicate;
-			if (k > 0) {
-				s->edges[k - 1].to = histogram_get_rank(r);
-				time = &s->edges[k - 1].compute;
-				if (s->edges[k - 1].to >= t->site_count)
-					return -1;
-				s->edge_count++;
-			}
-			time->count = reader_uint(r);
-			if (time->count) {
-				time->sum = reader_uint(r);
-				time->min = reader_uint(r);
-				time->max = time->min + reader_uint(r);
-				time->min_rank = histogram_get_rank(r);
-				time->max_rank = histogram_get_rank(r);
-			}
-			if (k == 0 && ((edges = reader_count(r)), r->bad || get_edges(t, s, edges) != 0))
-				return -1;
-		}
-	}
-	return r->bad || r->at != r->end ? -1 : 0;
 }
 
 /* The compact form. What totals are rounded to. */
@@ -283,7 +248,7 @@ static void put_compact(struct writer *w, const struct trace *t)
 	put_totals(e, t);
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		const struct trace_site *s = &t->sites[i];
-		struct histogram_place here = histogram_place(t, &visits[i], &visits[i], AT_TIME, 0);
+		struct histogram_place here = histogram_place(t, &visits[i], &visits[i], AT_TIME);
 		here.all = all;
 		here.share = SHARE_CALL;
 		histogram_put(e, &here, &s->communicate, visits[i].sum);
@@ -293,7 +258,7 @@ static void put_compact(struct writer *w, const struct trace *t)
 		for (uint32_t k = 0; k < s->edge_count; k++) {
 			const struct trace_edge *edge = &s->edges[k];
 			struct histogram_place there =
-				histogram_place(t, &visits[i], &visits[edge->to], AT_TIME + HISTOGRAM_CONTEXTS, 0);
+				histogram_place(t, &visits[i], &visits[edge->to], AT_TIME + HISTOGRAM_CONTEXTS);
 			there.all = all;
 			there.share = SHARE_COMPUTE;
 			if (k > 0 && edge->to <= edge[-1].to)
@@ -311,7 +276,7 @@ done:
 	histogram_visits_free(visits, t);
 }
 
-static int get_compact(struct reader *r, struct trace *t, unsigned form)
+static int get_compact(struct reader *r, struct trace *t)
 {
 	int rv = -1;
 	uint64_t limit = (uint64_t)(r->end - r->at) + 8, edges = 0; /* no edge takes less than a byte */
@@ -319,12 +284,12 @@ static int get_compact(struct reader *r, struct trace *t, unsigned form)
 	struct histogram_visits *visits = histogram_visits_new(t);
 	if (!e || !visits)
 		goto done;
-	entropy_open(e, r, form & HISTOGRAM_LONG);
+	entropy_open(e, r);
 	if (get_totals(e, t) != 0)
 		goto done;
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		struct trace_site *s = &t->sites[i];
-		struct histogram_place here = histogram_place(t, &visits[i], &visits[i], AT_TIME, form);
+		struct histogram_place here = histogram_place(t, &visits[i], &visits[i], AT_TIME);
 		if (histogram_get(e, &here, &s->communicate, visits[i].sum) != 0)
 			goto done;
 		get_share(e, &here, &visits[i], s);
@@ -339,7 +304,7 @@ static int get_compact(struct reader *r, struct trace *t, unsigned form)
 				goto done;
 			edge->to = (uint32_t)number;
 			struct histogram_place there =
-				histogram_place(t, &visits[i], &visits[edge->to], AT_TIME + HISTOGRAM_CONTEXTS, form);
+				histogram_place(t, &visits[i], &visits[edge->to], AT_TIME + HISTOGRAM_CONTEXTS);
 			if (histogram_get(e, &there, &edge->compute, k + 1 == n ? left : 0) != 0)
 				goto done;
 			left -= edge->compute.count;
@@ -353,29 +318,21 @@ done:
 	return rv;
 }
 
-/* The whole: a byte tells the form; in the compact one it is k. */
-
-void times_put(struct writer *w, const struct trace *t)
+void times_put(struct writer *w, const struct trace *t, bool final)
 {
-	if (!times_complete(t)) {
-		writer_uint(w, 0);
-		writer_uint(w, t->bins);
+	writer_uint(w, t->bins);
+	if (final)
+		put_compact(w, t);
+	else
 		put_parts(w, t);
-		return;
-	}
-	writer_uint(w, t->bins ? t->bins : TIME_BINS);
-	put_compact(w, t);
 }
 
-int times_get(struct reader *r, struct trace *t, uint32_t flags)
+int times_get(struct reader *r, struct trace *t, bool final)
 {
 	uint64_t k = reader_uint(r);
 	if (r->bad || k > TIME_BINS_MAX)
 		return -1;
-	uint64_t later = k ? k : reader_uint(r); /* k of the complete trace */
-	if (later > TIME_BINS_MAX)
-		return -1;
-	t->bins = (uint32_t)later;
-	int rv = k == 0 ? get_parts(r, t) : get_compact(r, t, histogram_form(flags));
+	t->bins = (uint32_t)k;
+	int rv = final ? get_compact(r, t) : get_parts(r, t);
 	return rv != 0 || r->bad || r->at != r->end ? -1 : 0;
 }

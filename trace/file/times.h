@@ -14,12 +14,8 @@
 #include "trace/model/trace.h"
 #include "trace/base/varint.h"
 
-void times_put(struct writer *w, const struct trace *t);
-/* Is it to be stored as that of a complete trace? */
-bool times_complete(const struct trace *t);
-/* flags: of the container. Returns 0, or -1: damaged, or no memory. */
-int times_get(struct reader *r, struct trace *t, uint32_t flags);
-/* The chunk TIME of version 1.0. */
-int times_get_sums(struct reader *r, struct trace *t);
+void times_put(struct writer *w, const struct trace *t, bool final);
+/* Returns 0, or -1: damaged, or no memory. */
+int times_get(struct reader *r, struct trace *t, bool final);
 
 #endif

@@ -98,10 +98,6 @@ int64_t rankmap_sum(const struct rankmap *m);
 bool rankmap_constant(const struct rankmap *m, int64_t *value); /* is there a rank, and are all values equal? */
 bool rankmap_same_ranks(const struct rankmap *a, const struct rankmap *b);
 bool rankmap_equal(const struct rankmap *a, const struct rankmap *b);
-/* The map as a list of pieces, in ascending order of ranks, made by a greedy walk: takes as long as there are ranks
- * with different values. *pieces is malloc'ed. Returns 0 or -1. */
-int rankmap_pieces(const struct rankmap *m, struct rank_piece **pieces, size_t *count);
-
 /* Adds the nodes of a map to a loom. Returns the edges to ABSENT, PLAIN and each of its nodes, in the order of struct
  * rank_node's numbers; malloc'ed, NULL on no memory. */
 struct rank_edge *rankmap_weave(struct rank_loom *l, const struct rankmap *m);

@@ -7,7 +7,6 @@
 
 #include "trace/base/budget.h"
 #include "trace/model/value.h"
-#include "trace/model/pieces.h"
 
 void tally_free(struct tally *t)
 {

@@ -8,9 +8,10 @@
 
 #include "trace/base/budget.h"
 #include "trace/model/value.h"
-#include "trace/file/counts.h"
+#include "trace/model/counts.h"
 #include "trace/model/pattern.h"
-#include "trace/file/timing.h"
+#include "trace/model/stream.h"
+#include "trace/model/timing.h"
 
 /* Makes room for one more element; false on no memory. */
 static bool grow(void *array, uint32_t count, uint32_t *capacity, size_t size)
@@ -247,6 +248,11 @@ int trace_tally_fold(struct trace *t, struct tally *tally)
 		return -1;
 	tally_fold(tally, VALUE_CONSTANT + unknown);
 	return 0;
+}
+
+bool trace_is_final(const struct trace *t)
+{
+	return stream_ranks(t, &t->events) == t->size;
 }
 
 bool trace_has_lossy(const struct trace *t)

@@ -101,7 +101,7 @@ struct trace_column {
 struct trace_edge {
 	uint32_t to;
 	struct trace_time compute;
-	struct trace_time *counts; /* trace/file/counts.h; NULL: none */
+	struct trace_time *counts; /* trace/model/counts.h; NULL: none */
 };
 
 struct trace_site {
@@ -181,7 +181,7 @@ struct trace {
 	struct trace_loss loss;
 	struct trace_counter counters[TRACE_COUNTERS];
 	uint32_t counter_count;
-	struct trace_timing *timing; /* trace/file/timing.h: times of each event; by rank */
+	struct trace_timing *timing; /* trace/model/timing.h: times of each event; by rank */
 	uint32_t timing_count;
 };
 
@@ -222,6 +222,9 @@ int trace_group_lossy(struct trace_group *g, const struct rankmap *ranks);
 struct tally *trace_next(struct trace_lossy *l, uint32_t to);
 /* Strings have no order: more than TALLY_EXACT different ones are counted as the constant "?". Returns 0 or -1. */
 int trace_tally_fold(struct trace *t, struct tally *tally);
+/* Are all ranks of MPI_COMM_WORLD in it? Then nothing can be added, and its file has the form *final*; else it is a
+ * *part*, which may still be merged. */
+bool trace_is_final(const struct trace *t);
 /* Does any column have no order? */
 bool trace_has_lossy(const struct trace *t);
 /* Adds the ranks of `from` to a total. Returns 0 or -1. */

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "trace/base/varint.h"
+
 /* Values from here up to VALUE_CONSTANT + 2^32 - 1 are named constants: VALUE_CONSTANT + index in the string pool. */
 #define VALUE_CONSTANT INT64_MIN
 /* No value: what is expected where nothing can be. */
@@ -19,6 +21,10 @@ static inline bool value_is_constant(int64_t v)
 {
 	return v < VALUE_NONE;
 }
+
+/* The stored form (doc/trace-format.md, "value"). value_get sets bad if it is none. */
+void value_put(struct writer *w, int64_t v);
+int64_t value_get(struct reader *r);
 
 /* A stretch of a dictionary: start, start + stride, ... */
 struct dict_run {

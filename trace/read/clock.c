@@ -8,10 +8,11 @@
 #include <string.h>
 
 #include "trace/base/budget.h"
-#include "trace/record/flow.h"
+#include "trace/model/flow_code.h"
 #include "trace/base/index.h"
 #include "trace/model/stream.h"
-#include "trace/file/timing.h"
+#include "trace/model/timing.h"
+#include "trace/read/timeline.h"
 
 struct clock {
 	const struct trace *trace;

@@ -10,7 +10,7 @@
 #include "trace/model/cursor.h"
 #include "trace/base/index.h"
 #include "trace/model/stream.h"
-#include "trace/file/timing.h"
+#include "trace/read/timeline.h"
 
 /* The steps that are remembered. A loop whose turn takes more steps than this, its inner loops passed over, is not
  * passed over itself. */

@@ -7,10 +7,10 @@
 
 #include "trace/base/budget.h"
 #include "trace/read/clock.h"
-#include "trace/record/flow.h"
+#include "trace/model/flow_code.h"
 #include "trace/read/needs.h"
 #include "trace/model/stream.h"
-#include "trace/file/timing.h"
+#include "trace/model/timing.h"
 
 /* One thread, and its next event. */
 struct strand {

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "trace/base/budget.h"
-#include "trace/file/counts.h"
+#include "trace/model/counts.h"
 #include "trace/model/host.h"
 #include "trace/record/extraction.h"
-#include "trace/file/timing.h"
+#include "trace/model/timing.h"
 #include "trace/model/trace.h"
 
 static bool table_valid(const struct arena *a, const struct table *t, size_t size)
