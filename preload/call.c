@@ -14,10 +14,9 @@
 #include "preload/thread.h"
 #include "trace/record/lossy.h"
 
-bool call_buffers;
+_Static_assert(offsetof(struct recorder, head) == 0, "call_constant finds the constants without knowing more");
 struct site call_nowhere = {.id = UINT32_MAX, .successor = {.expect = VALUE_NONE}};
 __thread struct recording recording __attribute__((tls_model("initial-exec")));
-uint64_t call_generation;
 
 /* The slow way into the arena. A call from a signal handler that comes inside is passed on and counted, not recorded;
  * on the fast way the thread is not `ready` then. */
@@ -161,7 +160,7 @@ static inline __attribute__((always_inline)) bool begin_at(struct call *c, struc
 	r->record->at.in_flight = s->self;
 	c->rec = r;
 	c->site = s;
-	c->plain = 0;
+	c->unusual = 0;
 	arena_barrier();
 	recording.frame = cfa;
 	c->start = clock_counter(); /* there is one: site_slowly sees to it */
@@ -284,194 +283,7 @@ bool call_end_slowly(struct call *c, int rc)
 			c->lost = r->columns.failed = true; /* not even memory to count it: nothing more is recorded */
 	}
 	r->record->at.in_flight = c->site->self;
-	call_first(c, 0);
 	return rc == 0;
-}
-
-static __attribute__((noinline)) void turn(struct call *c, struct column *column, int64_t value)
-{
-	column_turn(&c->rec->columns, column, c->site->visits, value);
-	c->lost = c->rec->columns.failed;
-}
-
-void call_turn(struct call *c, int64_t value)
-{
-	struct column *column = c->next++;
-	if (__builtin_expect(lossy_wait(c->rec->arena.base, column, c->site->visits, value), 0))
-		return;
-	turn(c, column, value);
-}
-
-static __attribute__((noinline)) void turn_raw(struct call *c, struct column *column, int64_t value, int64_t raw)
-{
-	struct columns *x = &c->rec->columns;
-	if (value != column->expect) {
-		column_turn(x, column, c->site->visits, value);
-		c->lost = x->failed;
-	}
-	/* what outputs and unknown handles of a failed call are does not follow from their raws */
-	column->raw = !c->failed && column->expect == value ? raw : VALUE_NONE;
-}
-
-/* What happens most is done here, and calls nothing. */
-void call_turn_raw(struct call *c, int64_t value, int64_t raw)
-{
-	struct column *column = c->next++;
-	if (lossy_wait(c->rec->arena.base, column, c->site->visits, value))
-		return;
-	if (!c->failed && value != column->expect && column_step(&c->rec->columns, column, c->site->visits, value))
-		column->raw = raw;
-	else
-		turn_raw(c, column, value, raw);
-}
-
-static const struct record_vector *predicted(const struct recorder *r, const struct column *column, uint64_t visits)
-{
-	int64_t value = column_predict(&r->columns, column, visits);
-	return value >= 0 && value < r->record->vectors.count ? pool_vector_at(r, (uint32_t)value) : NULL;
-}
-
-const int64_t *call_predicted(const struct call *c, int i, size_t n)
-{
-	const struct column *column = &c->site->column[i];
-	const struct record_vector *v = column->lossy ? NULL : predicted(c->rec, column, c->site->visits);
-	return v && v->count == n ? v->values : NULL;
-}
-
-void call_put_predicted(struct call *c, int i)
-{
-	struct recorder *r = c->rec;
-	struct column *column = &c->site->column[i];
-	int64_t value = column_predict(&r->columns, column, c->site->visits);
-	c->next = column;
-	call_turn_raw(c, value, (int64_t)(intptr_t)pool_vector_at(r, (uint32_t)value));
-}
-
-/* As predicted. */
-const int64_t *call_expected_turn(struct call *c, size_t n)
-{
-	const struct record_vector *v = predicted(c->rec, c->next, c->site->visits);
-	return v && v->count == n ? v->values : NULL;
-}
-
-static void put_vector(struct call *c, uint32_t i)
-{
-	call_put_raw(c, i, (int64_t)(intptr_t)pool_vector_at(c->rec, i));
-}
-
-void call_put_expected_turn(struct call *c, const int64_t *values)
-{
-	struct recorder *r = c->rec;
-	int64_t candidates[2] = {column_predict(&r->columns, c->next, c->site->visits), c->next->expect};
-	for (int i = 0; i < 2; i++)
-		if (candidates[i] >= 0 && candidates[i] < r->record->vectors.count &&
-		    pool_vector_at(r, (uint32_t)candidates[i])->values == values) {
-			put_vector(c, (uint32_t)candidates[i]);
-			return;
-		}
-}
-
-void call_put_vector(struct call *c, const int64_t *values, size_t n)
-{
-	struct recorder *r = c->rec;
-	if (c->next->lossy && (c->next->role & ROLE_KINDS) == ROLE_VECTOR) {
-		c->next->raw = VALUE_NONE; /* it may be that of a constant */
-		lossy_put_vector(&r->columns, c->next++, c->site->visits, values, n);
-		return;
-	}
-	uint32_t i = pool_vector(r, values, n);
-	if (i != UINT32_MAX) {
-		put_vector(c, i);
-		return;
-	}
-	lossy_force(&r->columns, c->next, c->site->visits);
-	c->next->raw = VALUE_NONE;
-	lossy_put_vector(&r->columns, c->next++, c->site->visits, values, n);
-}
-
-void call_distrust(struct call *c)
-{
-	for (uint32_t i = 0; i < c->site->columns; i++)
-		c->site->column[i].raw = VALUE_NONE;
-	c->site->generation = __atomic_load_n(&call_generation, __ATOMIC_RELAXED);
-}
-
-void call_forget(void)
-{
-	__atomic_fetch_add(&call_generation, 1, __ATOMIC_RELAXED);
-}
-
-void call_put_string(struct call *c, const char *bytes, size_t n)
-{
-	call_put(c, pool_string(c->rec, bytes, n));
-	c->lost = c->rec->columns.failed;
-}
-
-int64_t call_constant_named(struct call *c, const char *name)
-{
-	uint32_t string = pool_string(c->rec, name, strlen(name));
-	c->lost = c->rec->columns.failed;
-	return VALUE_CONSTANT + string;
-}
-
-int64_t call_constant_new(struct call *c, enum mpi_constant k)
-{
-	return c->rec->head.constants[k] = call_constant_named(c, mpi_constant_name[k]);
-}
-
-void call_put_absent_turn(struct call *c)
-{
-	call_put_absents_turn(c, 1);
-}
-
-void call_put_absents_turn(struct call *c, int n)
-{
-	const int64_t absent = call_absent(c);
-	for (; n > 0; n--) {
-		if (__builtin_expect(lossy_wait(c->rec->arena.base, c->next, c->site->visits, absent), 0))
-			c->next++;
-		else
-			call_put_raw(c, absent, CALL_ABSENT);
-	}
-}
-
-void call_put_error(struct call *c, enum mpi_constant error_class)
-{
-	if (c->failed)
-		call_put(c, call_constant(c, error_class));
-}
-
-void call_object(struct call *c, enum object object, const int64_t *values, size_t n)
-{
-	struct recorder *r = c->rec;
-	struct site *s = r->objects[object];
-	if (r->record->flags & RECORD_OBJECTS)
-		return;
-	if (!s) {
-		const char *schema = mpi_object_schema[object];
-		uint32_t string = pool_string(r, schema, strlen(schema));
-		uint32_t function = string != r->unknown
-		                            ? table_add(&r->arena, &r->record->functions, &string, sizeof string)
-		                            : UINT32_MAX;
-		ref at = function != UINT32_MAX ? record_new_site(&r->arena, function, 0, place_width(schema)) : 0;
-		if (!at || table_add(&r->arena, &r->record->objects, &at, sizeof at) == UINT32_MAX) {
-			r->record->flags |= RECORD_OBJECTS;
-			return;
-		}
-		s = r->objects[object] = arena_at(&r->arena, struct site, at);
-		record_set_roles(s, schema);
-	}
-	for (size_t i = 0; i < n && i < s->columns; i++)
-		column_put(&r->columns, &s->column[i], s->visits, values[i]);
-	c->lost = r->columns.failed;
-	arena_barrier();
-	s->visits++;
-}
-
-uint64_t call_objects(const struct call *c, enum object object)
-{
-	const struct site *s = c->rec->objects[object];
-	return s ? s->visits : 0;
 }
 
 /* How much an event costs now: the one that has just been recorded, and what was measured of its begin. */
@@ -596,7 +408,7 @@ static __attribute__((noinline)) void commit_loosely(struct call *c)
 	struct recorder *r = c->rec;
 	struct site *s = c->site, *last = r->last;
 	uint64_t compute = between(r->last_end, c->start), communicate = c->end - c->start;
-	if (c->plain || last->edges || !record_time_plain(&s->communicate, communicate) ||
+	if (c->unusual || last->edges || !record_time_plain(&s->communicate, communicate) ||
 	    (last->successor.expect != s->id &&
 	     !lossy_wait(r->arena.base, &last->successor, last->visits - 1, s->id))) {
 		commit_slowly(c);
@@ -615,7 +427,7 @@ void call_commit(struct call *c)
 	struct recorder *r = c->rec;
 	struct site *s = c->site, *last = r->last;
 	struct record_edge *e = arena_at(&r->arena, struct record_edge, last->last_edge);
-	if (__builtin_expect(c->plain || last->successor.expect != s->id || e->to != s->id, 0)) {
+	if (__builtin_expect(c->unusual || last->successor.expect != s->id || e->to != s->id, 0)) {
 		commit_loosely(c);
 		return;
 	}

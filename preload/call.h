@@ -7,15 +7,52 @@
  *     if (!call_begin(&c, FN_MPI_Send))              // nothing is recorded: pass through
  *         return real.MPI_Send(buf, count, ...);
  *     int rc = real.MPI_Send(buf, count, ...);
- *     if (call_end(&c, rc)) {                        // takes the end time; false: an error variant, see below
- *         call_put(&c, count);                       // one put per schema parameter, in schema order
- *         ...
- *     }
+ *     bool ok = call_end(&c, rc);                    // takes the end time; false: the call failed
+ *     call_first(&c, 0);
+ *     call_put(&c, count);                           // one put per schema parameter, in schema order
+ *     ...
  *     call_commit(&c);
  *     return rc;
  *
- * What is put is written straight into the columns of the call's site; there is no intermediate event.
- * Nothing here allocates in steady state, makes system calls, prints, or changes errno.
+ * What is put is written straight into the columns of the call's site; there is no intermediate event. Nothing here
+ * allocates in steady state, makes system calls, prints, or changes errno.
+ *
+ * The way of one event
+ *
+ * Most programs repeat themselves. Each step compares the call with what came last time. As long as all is the same,
+ * an event writes its times, its successor and its number, and nothing else. Any difference takes the slow function of
+ * that step, which is always right by itself.
+ *
+ * 1. call_begin_at finds the site. recording.ready says that the thread may record: call_begin clears it, call_commit
+ *    sets it. recorder.limit says that the arena has room for any event. The memo (callpath.h) keeps for each entry
+ *    the entry that followed it last time. If function, return address, frame address and all return addresses on the
+ *    stack are what they were, that entry's site is the call's.
+ *    Invalid: when a file is unloaded (memo_clear), and never by mistake: the stack itself is compared.
+ * 2. call_end takes the time. call.unusual says with one compare that no case needs more than that.
+ * 3. The puts. A column keeps three things that make one unnecessary:
+ *      expect  the value that makes the column's run longer. A put of that value writes nothing: how long the run is
+ *              follows from the site's visits. Changed by each put of another value.
+ *      raw     the argument that `expect` was encoded from: an integer, the bits of a handle; for "-" CALL_ABSENT; for
+ *              a vector the address of its values in the arena. If the argument is the same, it needs not be encoded.
+ *              Invalid (VALUE_NONE): after a put of another value, in a failed call, and when a handle was freed since
+ *              the last visit, because its bits may mean another one now: each free changes call_generation, and
+ *              call_trusts compares it with the site's.
+ *      period  in a loop, the runs that come next (column.h). The vector that is expected is compared in place, before
+ *              anything is gathered or looked up (call_expected).
+ *    MPI_Waitall uses all three for its arrays (completion.c).
+ * 4. call_commit: the site is the expected successor of the last one, the edge between them is the last one's newest,
+ *    and both times fit into the words of their histograms that were used last (record_time_plain).
+ *
+ * Measured with bench/run --only instructions: what an event takes more, in per cent of what recording adds, if one is
+ * left out:
+ *
+ *     memo compares in a loop (not unrolled)      self-8  +8   MPI_Comm_rank +14
+ *     raw of arguments                            self-8 +32   26-peers  +6
+ *     call_trusts (raw of handles)                self-8 +29   26-peers +10
+ *     period for MPI_Waitall's arrays             self-8   0   26-peers +11
+ *     period for single values (column_step)      self-8   0   26-peers  +7
+ *     MPI_Waitall looks before it gathers         self-8 +25   26-peers +11
+ *     its requests that share a handle            self-8  -3   26-at-once +24
  */
 #ifndef SPOOR_CALL_H
 #define SPOOR_CALL_H
@@ -39,13 +76,13 @@ struct call {
 	union {
 		struct {
 			bool failed; /* an error variant */
-			bool slow;   /* not the plain case: inside of another call, or MPI is not initialised yet */
+			bool slow;   /* inside of another call, or MPI is not initialised yet */
 			bool lost;   /* there was no memory for something: the event will be taken back */
 			bool detail; /* recorded with details (detail.h) */
 			bool asks;   /* the time is to be asked for: the CPU has no counter */
 			short level; /* recorded calls that the thread was in when this one began */
 		};
-		uint64_t plain; /* 0: none of these */
+		uint64_t unusual; /* 0: none of these */
 	};
 	uint32_t outer; /* ref: what was in flight then (slow) */
 	void *outer_frame;
@@ -55,6 +92,9 @@ struct call {
 	bool counted; /* `before` and `counts` hold something */
 	int64_t before[TRACE_COUNTERS], counts[TRACE_COUNTERS];
 };
+
+_Static_assert(offsetof(struct call, level) + sizeof(short) <= offsetof(struct call, unusual) + sizeof(uint64_t),
+               "`unusual` is all of the flags");
 
 /* What this thread is doing. */
 struct recording {
@@ -84,18 +124,16 @@ bool call_begin_slowly(struct call *c, enum mpi_number f, void *return_address, 
  * not valid; put the inputs, and call_put_absent() for each output. The error class is recorded by
  * call_put_error(), which must be the last put of such a call. */
 static inline bool call_end(struct call *c, int rc);
-/* The same, for a wrapper that knows which columns it looks at; before the first put it calls call_first(c, i): the
- * next put is that of parameter i. */
-static inline bool call_over(struct call *c, int rc);
-static inline void call_first(struct call *c, int i);
 void call_put_error(struct call *c, enum mpi_constant error_class);
 
+/* The next put is that of parameter i of the schema. To be said after call_end, before the first put. */
+static inline void call_first(struct call *c, int i);
 /* Writes the next parameter. Values are encoded as doc/events.md section "Kinds" says. */
 static inline void call_put(struct call *c, int64_t value);
 void call_put_vector(struct call *c, const int64_t *values, size_t n); /* for kinds "[K" */
 void call_put_string(struct call *c, const char *bytes, size_t n);     /* for kind "s" */
-static inline void call_put_absent(struct call *c);                    /* the constant "-", any kind */
-static inline void call_put_absents(struct call *c, int n);            /* n times */
+static inline void call_put_absents(struct call *c, int n);            /* n times the constant "-", any kind */
+#define call_put_absent(c) call_put_absents((c), 1)
 
 /* A value that is made of something `raw` (an argument as it was passed) can be left out when the raw is the one of the
  * last visit and that settles what the value is: then the column expects it, and a put changes nothing. call_expects(c,
@@ -104,34 +142,23 @@ static inline void call_put_absents(struct call *c, int n);            /* n time
 static inline bool call_expects(const struct call *c, int i, int64_t raw);
 static inline void call_skip(struct call *c, int n);
 static inline void call_put_raw(struct call *c, int64_t value, int64_t raw);
-/* The same for a value that follows from raw alone: it is only looked for where raw is not the one of the last visit.
- * */
+/* The same for a value that follows from raw alone: it is only looked for where raw is not the one of the last visit. */
 #define CALL_PUT_FROM(c, raw, value) \
 	(call_expects((c), 0, (raw)) ? call_skip((c), 1) : call_put_raw((c), (value), (raw)))
 /* Raws that are bits of handles mean something as long as no handle is freed: true if that holds since the last visit;
- * else raws of this site are forgotten. call_forget() is to be called when a handle is freed. */
+ * else raws of this site are to be forgotten by call_distrust(). call_forget() is to be called when a handle is freed. */
 static inline bool call_trusts(const struct call *c);
 void call_distrust(struct call *c);
 extern uint64_t call_generation __attribute__((visibility("hidden")));
 void call_forget(void);
 
-/* The n values that the next parameter, a vector, is expected to have; NULL if it is not known, or not n. If they are
- * right, they are put by call_put_expected. */
-static inline const int64_t *call_expected(struct call *c, size_t n);
-static inline void call_put_expected(struct call *c, const int64_t *values);
-
-/* Without putting anything: is parameter i expected to be this value? The n values that it, a vector, has if its column
- * goes on as before (column_predict); NULL: they are not known, or not n. Where these are right for all parameters,
- * call_put_predicted has the columns of those for which *turns was set go on, and nothing needs to be put for the
- * others. */
-static inline bool call_is_at(const struct call *c, int i, int64_t value);
-static inline const int64_t *call_vector_at(const struct call *c, int i, size_t n, bool *turns);
-void call_put_predicted(struct call *c, int i);
+/* The n values that a column of vectors has next if it goes on as before; NULL: they are not known, or not n. If they
+ * are right, they are put by call_put_expected, which leaves c->next where it is. */
+static inline const int64_t *call_expected(const struct call *c, const struct column *column, size_t n);
+static inline void call_put_expected(struct call *c, struct column *column);
 
 /* The encoded value of a named constant, for use in puts and vectors. Cheap after the first use. */
 static inline int64_t call_constant(struct call *c, enum mpi_constant k);
-/* "-". */
-static inline int64_t call_absent(struct call *c);
 /* The same for a name made at run time (a mask: "MPI_MODE_CREATE|MPI_MODE_RDWR"). Not for hot calls. */
 int64_t call_constant_named(struct call *c, const char *name);
 
@@ -163,17 +190,14 @@ extern bool call_buffers __attribute__((visibility("hidden")));
 
 bool call_end_slowly(struct call *c, int rc);
 int64_t call_constant_new(struct call *c, enum mpi_constant k);
-void call_turn(struct call *c, int64_t value);
-void call_turn_raw(struct call *c, int64_t value, int64_t raw);
-void call_put_absent_turn(struct call *c);
-void call_put_absents_turn(struct call *c, int n);
-const int64_t *call_predicted(const struct call *c, int i, size_t n);
-const int64_t *call_expected_turn(struct call *c, size_t n);
-void call_put_expected_turn(struct call *c, const int64_t *values);
+void call_put_other(struct call *c, int64_t value, int64_t raw); /* a value or a raw that is not expected */
+void call_put_absents_slowly(struct call *c, int n);
+const int64_t *call_expected_slowly(const struct call *c, const struct column *column, size_t n);
+void call_put_expected_slowly(struct call *c, struct column *column);
 
-static inline bool call_over(struct call *c, int rc)
+static inline bool call_end(struct call *c, int rc)
 {
-	if (__builtin_expect(rc != 0 || c->plain, 0))
+	if (__builtin_expect(rc != 0 || c->unusual, 0))
 		return call_end_slowly(c, rc);
 	c->end = clock_counter();
 	recording.frame = NULL;
@@ -185,19 +209,12 @@ static inline void call_first(struct call *c, int i)
 	c->next = &c->site->column[i];
 }
 
-static inline bool call_end(struct call *c, int rc)
-{
-	bool ok = call_over(c, rc);
-	call_first(c, 0);
-	return ok;
-}
-
 static inline void call_put(struct call *c, int64_t value)
 {
 	if (__builtin_expect(value == c->next->expect, 1))
 		c->next++;
 	else
-		call_turn(c, value);
+		call_put_other(c, value, VALUE_NONE);
 }
 
 static inline bool call_expects(const struct call *c, int i, int64_t raw)
@@ -215,19 +232,11 @@ static inline void call_put_raw(struct call *c, int64_t value, int64_t raw)
 	if (__builtin_expect(value == c->next->expect && raw == c->next->raw, 1))
 		c->next++;
 	else
-		call_turn_raw(c, value, raw);
+		call_put_other(c, value, raw);
 }
 
 /* The raw of "-". */
 #define CALL_ABSENT (VALUE_NONE + 1)
-
-static inline void call_put_absent(struct call *c)
-{
-	if (__builtin_expect(c->next->raw == CALL_ABSENT, 1))
-		c->next++;
-	else
-		call_put_absent_turn(c);
-}
 
 static inline void call_put_absents(struct call *c, int n)
 {
@@ -237,7 +246,7 @@ static inline void call_put_absents(struct call *c, int n)
 	if (__builtin_expect(same == n, 1))
 		c->next += n;
 	else
-		call_put_absents_turn(c, n);
+		call_put_absents_slowly(c, n);
 }
 
 /* What a recorder begins with. */
@@ -251,48 +260,30 @@ static inline int64_t call_constant(struct call *c, enum mpi_constant k)
 	return __builtin_expect(value != 0, 1) ? value : call_constant_new(c, k);
 }
 
-static inline int64_t call_absent(struct call *c)
-{
-	return call_constant(c, CONST_ABSENT);
-}
-
 static inline bool call_trusts(const struct call *c)
 {
 	return c->site->generation == __atomic_load_n(&call_generation, __ATOMIC_RELAXED);
 }
 
-static inline const int64_t *call_expected(struct call *c, size_t n)
+/* Is the column's raw the vector that comes next? It is where that is: vectors never move. VALUE_NONE and CALL_ABSENT are
+ * negative. */
+static inline bool call_has_vector(const struct column *column)
 {
-	/* the raw of a vector is where it is: vectors never move; VALUE_NONE and CALL_ABSENT are negative */
-	if (__builtin_expect(c->next->raw < 0, 0))
-		return call_expected_turn(c, n);
-	const struct record_vector *v = (const struct record_vector *)(intptr_t)c->next->raw;
-	return v->count == n ? v->values : call_expected_turn(c, n);
+	return column->raw >= 0 && !column->period_length;
 }
 
-static inline const int64_t *call_vector_at(const struct call *c, int i, size_t n, bool *turns)
+static inline const int64_t *call_expected(const struct call *c, const struct column *column, size_t n)
 {
-	const struct column *column = &c->site->column[i];
-	if (__builtin_expect(column->raw < 0 || column->period_length, 0)) {
-		*turns = true;
-		return call_predicted(c, i, n);
-	}
+	if (__builtin_expect(!call_has_vector(column), 0))
+		return call_expected_slowly(c, column, n);
 	const struct record_vector *v = (const struct record_vector *)(intptr_t)column->raw;
 	return v->count == n ? v->values : NULL;
 }
 
-static inline bool call_is_at(const struct call *c, int i, int64_t value)
+static inline void call_put_expected(struct call *c, struct column *column)
 {
-	return c->site->column[i].expect == value;
-}
-
-static inline void call_put_expected(struct call *c, const int64_t *values)
-{
-	if (__builtin_expect(c->next->raw == (intptr_t)((const char *)values - offsetof(struct record_vector, values)),
-	                     1))
-		c->next++;
-	else
-		call_put_expected_turn(c, values);
+	if (__builtin_expect(!call_has_vector(column), 0))
+		call_put_expected_slowly(c, column);
 }
 
 #endif

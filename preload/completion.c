@@ -136,19 +136,28 @@ enum waitall_parameter { WAITALL_COUNT, WAITALL_REQUESTS, WAITALL_SOURCES, WAITA
 struct waitall {
 	struct completion w;
 	const int64_t *numbers; /* NULL: it is not as expected */
+	bool changed;           /* some columns go on with another value than the last one */
 	uint32_t changes;       /* of the table of requests, so far */
-	bool turns;             /* some columns go on with another value than the last one */
 	struct request_ref refs[FEW];
 };
+
+static inline __attribute__((always_inline)) const int64_t *waitall_vector(struct waitall *a, const struct call *c,
+                                                                           int i, size_t n)
+{
+	const struct column *column = &c->site->column[i];
+
+	a->changed |= !call_has_vector(column);
+	return call_expected(c, column, n);
+}
 
 static inline __attribute__((always_inline)) void waitall_begin(struct waitall *a, const struct call *c, int n,
                                                                 const MPI_Request *requests)
 {
 	unsigned traits;
 
-	a->turns = false;
+	a->changed = false;
 	a->numbers = n > 0 && n <= FEW && sizeof(*requests) == sizeof(uint64_t) && requests
-	                     ? call_vector_at(c, WAITALL_REQUESTS, (size_t)n, &a->turns)
+	                     ? waitall_vector(a, c, WAITALL_REQUESTS, (size_t)n)
 	                     : NULL;
 	if (__builtin_expect(a->numbers && request_find_expected(a->refs, (const uint64_t *)(const void *)requests,
 	                                                         a->numbers, (size_t)n, &traits),
@@ -166,17 +175,17 @@ static inline __attribute__((always_inline)) bool waitall_expected(struct waital
                                                                    const MPI_Status *statuses)
 {
 	const size_t n = a->w.n;
-	const int64_t *sources = call_vector_at(c, WAITALL_SOURCES, n, &a->turns),
-		      *tags = call_vector_at(c, WAITALL_TAGS, n, &a->turns);
-	const int64_t *bytes = call_vector_at(c, WAITALL_BYTES, n, &a->turns);
+	const int64_t *sources = waitall_vector(a, c, WAITALL_SOURCES, n),
+		      *tags = waitall_vector(a, c, WAITALL_TAGS, n);
+	const int64_t *bytes = waitall_vector(a, c, WAITALL_BYTES, n);
 
-	if (!sources || !tags || !bytes || !call_is_at(c, WAITALL_COUNT, (int64_t)n) ||
-	    call_vector_at(c, WAITALL_REQUESTS, n, &a->turns) != a->numbers ||
+	if (!sources || !tags || !bytes || c->site->column[WAITALL_COUNT].expect != (int64_t)n ||
+	    waitall_vector(a, c, WAITALL_REQUESTS, n) != a->numbers ||
 	    (a->w.receives && statuses == MPI_STATUSES_IGNORE))
 		return false;
 
 	const int base = session_world_rank();
-	const int64_t absent = call_absent(c);
+	const int64_t absent = call_constant(c, CONST_ABSENT);
 
 	for (size_t k = 0; k < n; k++) {
 		const MPI_Status *s = &statuses[k];
@@ -235,10 +244,10 @@ MPI_WRAPPER int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Stat
 	rc = next.MPI_Waitall(count, array_of_requests, array_of_statuses);
 	WRAP_KEEP(array_of_requests);
 	WRAP_KEEP(array_of_statuses);
-	ok = call_over(&c, rc);
+	ok = call_end(&c, rc);
 	if (__builtin_expect(ok && a.numbers && waitall_expected(&a, &c, array_of_statuses), 1)) {
-		for (int i = WAITALL_REQUESTS; __builtin_expect(a.turns, 0) && i <= WAITALL_BYTES; i++)
-			call_put_predicted(&c, i);
+		for (int i = WAITALL_REQUESTS; __builtin_expect(a.changed, 0) && i <= WAITALL_BYTES; i++)
+			call_put_expected(&c, &c.site->column[i]);
 		call_commit(&c);
 	} else {
 		waitall_number(&a);

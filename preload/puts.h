@@ -165,17 +165,6 @@ static inline __attribute__((always_inline)) void put_new_request(struct call *c
 		call_put(c, request_value(c, request_new(HANDLE_BITS(*request), REQUEST_NULL_BITS, traits)));
 }
 
-/* The same as the last put of a call that succeeded: parameter i. */
-static inline __attribute__((always_inline)) void put_new_request_at(struct call *c, int i, const MPI_Request *request,
-                                                                     unsigned traits)
-{
-	int64_t number = request ? request_new(HANDLE_BITS(*request), REQUEST_NULL_BITS, traits) : REQUEST_UNKNOWN;
-	if (__builtin_expect(call_is_at(c, i, number), 1))
-		return; /* and it is a number: columns have names for what is none */
-	call_first(c, i);
-	call_put(c, request_value(c, number));
-}
-
 /* ---- statuses: three parameters ---- */
 
 static inline void put_no_status(struct call *c)
@@ -215,28 +204,29 @@ put_status(struct call *c, const MPI_Status *s, int base, bool typed, MPI_Dataty
 
 /* Puts the n values of the expression element over i_; if n is negative or the expression array over n_, the same as n,
  * is 0: absent. They are compared with what is expected before they are gathered: element must have no effects. */
-#define PUT_ARRAY(c, array, n, element)                                                  \
-	do {                                                                             \
-		ptrdiff_t n_ = (n), i_ = 0;                                              \
-		int64_t *values_ = NULL;                                                 \
-		if (__builtin_expect(n_ >= 0 && (n_ == 0 || (array)), 1)) {              \
-			const int64_t *expected_ = call_expected((c), (size_t)n_);       \
-			if (__builtin_expect(expected_ != NULL, 1)) {                    \
-				while (i_ < n_ && expected_[i_] == (int64_t)(element))   \
-					i_++;                                            \
-				if (__builtin_expect(i_ == n_, 1)) {                     \
-					call_put_expected((c), expected_);               \
-					break;                                           \
-				}                                                        \
-			}                                                                \
-			values_ = scratch(SCRATCH_VALUES, (size_t)n_, sizeof(*values_)); \
-		}                                                                        \
-		for (i_ = 0; values_ && i_ < n_; i_++)                                   \
-			values_[i_] = (element);                                         \
-		if (values_)                                                             \
-			call_put_vector((c), values_, (size_t)n_);                       \
-		else                                                                     \
-			call_put_absent(c);                                              \
+#define PUT_ARRAY(c, array, n, element)                                                       \
+	do {                                                                                  \
+		ptrdiff_t n_ = (n), i_ = 0;                                                   \
+		int64_t *values_ = NULL;                                                      \
+		if (__builtin_expect(n_ >= 0 && (n_ == 0 || (array)), 1)) {                   \
+			const int64_t *expected_ = call_expected((c), (c)->next, (size_t)n_); \
+			if (__builtin_expect(expected_ != NULL, 1)) {                         \
+				while (i_ < n_ && expected_[i_] == (int64_t)(element))        \
+					i_++;                                                 \
+				if (__builtin_expect(i_ == n_, 1)) {                          \
+					call_put_expected((c), (c)->next);                    \
+					call_skip((c), 1);                                    \
+					break;                                                \
+				}                                                             \
+			}                                                                     \
+			values_ = scratch(SCRATCH_VALUES, (size_t)n_, sizeof(*values_));      \
+		}                                                                             \
+		for (i_ = 0; values_ && i_ < n_; i_++)                                        \
+			values_[i_] = (element);                                              \
+		if (values_)                                                                  \
+			call_put_vector((c), values_, (size_t)n_);                            \
+		else                                                                          \
+			call_put_absent(c);                                                   \
 	} while (0)
 
 /* Are these weights one of the sentinels MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY? Then it is put. */

@@ -130,7 +130,7 @@ extern struct request_table {
 int64_t request_new_slowly(uint64_t bits, uint64_t null, unsigned traits);
 void request_end_slowly(const struct request_ref *ref);
 void request_release_slowly(const struct request_ref *ref);
-bool request_next_shared(struct request_table *t, struct request_slot *s, int64_t number, bool *begun, uint8_t *traits);
+bool request_next_shared(struct request_table *t, struct request_slot *s, int64_t number, uint8_t *traits);
 bool request_end_shared(struct request_table *t, struct request_slot *s, int64_t number);
 extern bool handle_locking __attribute__((visibility("hidden"))); /* handle.h, which knows MPI: this file does not */
 
@@ -156,16 +156,24 @@ static inline int64_t request_new(uint64_t bits, uint64_t null, unsigned traits)
 	return number;
 }
 
+/* A new array. False: the epochs are used up, and request_find_all begins them again. */
+static inline bool request_next_epoch(struct request_table *t)
+{
+	if (__builtin_expect(t->epoch == UINT32_MAX, 0))
+		return false;
+	t->epoch++;
+	return true;
+}
+
 static inline bool request_find_plain(struct request_ref *refs, const uint64_t *bits, size_t n, uint64_t null,
                                       unsigned *traits)
 {
 	struct request_table *t = &request_table;
 	if (__builtin_expect(!t->plain, 0))
 		return false;
-	uint32_t epoch = t->epoch + 1;
-	if (__builtin_expect(!epoch, 0))
+	if (__builtin_expect(!request_next_epoch(t), 0))
 		return false;
-	t->epoch = epoch;
+	uint32_t epoch = t->epoch;
 	*traits = 0;
 	for (size_t i = 0; i < n; i++) {
 		struct request_slot *s = request_home(t, bits[i]);
@@ -203,8 +211,7 @@ static inline __attribute__((always_inline)) bool request_find_expected(struct r
 {
 	struct request_table *t = &request_table;
 	unsigned all = 0;
-	bool begun = false;
-	if (__builtin_expect(!t->plain, 0))
+	if (__builtin_expect(!t->plain || !request_next_epoch(t), 0))
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		struct request_slot *s = request_home(t, bits[i]);
@@ -212,7 +219,7 @@ static inline __attribute__((always_inline)) bool request_find_expected(struct r
 			return false;
 		if (__builtin_expect(s->number == (uint64_t)numbers[i], 1))
 			refs[i].traits = (uint8_t)s->traits;
-		else if (!request_next_shared(t, s, numbers[i], &begun, &refs[i].traits))
+		else if (!request_next_shared(t, s, numbers[i], &refs[i].traits))
 			return false;
 		all |= refs[i].traits;
 		refs[i].bits = bits[i];

@@ -28,6 +28,8 @@ struct scarce {
 	uint32_t counted[FUNCTIONS]; /* place in record.counted + 1 */
 };
 
+_Static_assert(offsetof(struct scarce, cuts) == 0, "scarce_at finds them without knowing more");
+
 static struct scarce *scarce_of(struct recorder *r)
 {
 	if (!r->scarce)

@@ -45,7 +45,9 @@ bool wrap_begin_slowly(struct call *c, enum mpi_number f, void *return_address, 
 
 static inline bool wrap_end(struct call *c, int rc)
 {
-	return call_end(c, rc);
+	bool ok = call_end(c, rc);
+	call_first(c, 0);
+	return ok;
 }
 
 /* The last step of a record_ function. */

@@ -54,7 +54,7 @@ def wrapper(f, prototype):
         buffers = f"buffers_{f.name}({', '.join(arguments)});"
         buffers = f"{{\n\t\tcall_first(&c, 0);\n\t\t{buffers}\n\t}} else" if over else f"\n\t\t{buffers}\n\telse"
         put = f"\tif (__builtin_expect(call_buffers, 0)) {buffers} {put.lstrip()}".replace(" \n", "\n")
-    out.append(f"\trc = {call};\n{keep}{initialized}\tok = {'call_over' if over else 'wrap_end'}(&c, rc);\n{put}\treturn rc;\n}}\n")
+    out.append(f"\trc = {call};\n{keep}{initialized}\tok = {'call_end' if over else 'wrap_end'}(&c, rc);\n{put}\treturn rc;\n}}\n")
     return "".join(out)
 
 

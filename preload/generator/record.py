@@ -67,7 +67,6 @@ class Recorder:
         self.f, self.buffers = f, buffers
         self.otherwise = None  # what to do where the first parameters are not as expected, instead of putting them
         comms = [p for p in f.parameters if p.role.name == "comm" and not p.is_output]
-        self.column = 0  # of the parameter, in a put_ function where it comes right behind those that are as expected
         self.comm = comms[0] if comms else None
         self.used = {c for p in f.parameters for c in self.conditions(p)}
 
@@ -134,8 +133,6 @@ class Recorder:
         if role.name == "request":
             if p.is_output:
                 traits = " | ".join(f"REQUEST_{n.upper()}" for n in p.notes) or "0"
-                if self.column:
-                    return f"put_new_request_at(c, {self.column}, {name}, {traits});"
                 return f"put_new_request(c, {name}, ok, {traits});"
             return f"put_request_passed(c, &{name}, ok, {'true' if p.direction == '!' else 'false'});"
         if role.name == "session" and self.f.name == "MPI_Session_init":
@@ -228,10 +225,7 @@ class Recorder:
             tests.insert(0, "ok")
         out = [f"\tconst bool {same} = {' && '.join(tests)};\n\n"]
         skip = f"call_first(c, {len(group)})" if first else f"call_skip(c, {len(group)})"
-        rest = self.groups()[1:]
-        if first and len(rest) == 1 and not isinstance(rest[0], list) and rest[0].role.name == "request" and rest[0].is_output:
-            self.column, skip = len(group), ""
-        elif first and not rest:
+        if first and not self.groups()[1:]:
             skip = ""
         out.append(f"\tif (__builtin_expect({same}, 1)) {{\n\t\t{skip};\n\t}} else {{\n" if skip else f"\tif (__builtin_expect(!{same}, 0)) {{\n")
         if first:
@@ -245,7 +239,7 @@ class Recorder:
         return "".join(out + ["\t}\n"])
 
     def begins_raw(self):
-        """Does the put_ function begin with parameters that have raws? Then it looks at their columns itself (call_over)."""
+        """Does the put_ function begin with parameters that have raws? Then it looks at their columns itself (call_end)."""
         groups = self.groups()
         return bool(groups) and isinstance(groups[0], list)
 

@@ -92,6 +92,7 @@ static __attribute__((noinline)) void call(const struct part *p)
 	if (!known) /* no recorder: it is never so */
 		_exit(3);
 	call_end(&c, 0);
+	call_first(&c, 0);
 	switch (p->function) {
 	case SEND:
 		call_put(&c, value);

@@ -72,6 +72,7 @@ static __attribute__((noinline)) void start(uint64_t i)
 	if (!call_begin(&c, FN_MPI_Startall))
 		_exit(3);
 	call_end(&c, 0);
+	call_first(&c, 0);
 	call_put(&c, (int64_t)i);
 	call_put_vector(&c, vector, vector_of(i, vector));
 	call_commit(&c);
@@ -88,6 +89,7 @@ static __attribute__((noinline)) void call(uint64_t i)
 		_exit(3);
 	int64_t vector[3] = {parameter(i, 1), parameter(i, 1) + 1, 9}, other[2] = {parameter(i, 3), 1};
 	call_end(&c, i % 97 == 96);
+	call_first(&c, 0);
 	if (sends) {
 		call_put(&c, parameter(i, 1));
 		call_put_vector(&c, vector, 3);

@@ -73,6 +73,11 @@ struct column {
 	uint16_t appends; /* since the size of the pattern was looked at; lossy: runs since visit `synced` */
 };
 
+_Static_assert(offsetof(struct column, queued) + sizeof(uint32_t) <= offsetof(struct column, lead) + sizeof(uint64_t),
+               "a lossy column needs no more than `lead`");
+_Static_assert(offsetof(struct column, loop) == offsetof(struct column, next) && sizeof(uint64_t) == sizeof(int64_t),
+               "one word, so that a reader of a crashed arena sees it as a whole");
+
 /* What the values of a column are when their order is given up. */
 enum column_role {
 	ROLE_VALUE,

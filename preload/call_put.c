@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * call_put - the puts of call.h, where a value is not the one that its column expects
+ */
+#include "preload/call.h"
+
+#include <string.h>
+
+#include "preload/place.h"
+#include "preload/pool.h"
+#include "trace/record/lossy.h"
+
+bool call_buffers;
+uint64_t call_generation;
+
+static __attribute__((noinline)) void put_by_column(struct call *c, struct column *column, int64_t value, int64_t raw)
+{
+	struct columns *x = &c->rec->columns;
+	if (value != column->expect) {
+		column_turn(x, column, c->site->visits, value);
+		c->lost = x->failed;
+	}
+	/* what outputs and unknown handles of a failed call are does not follow from their raws */
+	column->raw = !c->failed && column->expect == value ? raw : VALUE_NONE;
+}
+
+/* What happens most is done here, and calls nothing. */
+void call_put_other(struct call *c, int64_t value, int64_t raw)
+{
+	struct column *column = c->next++;
+	if (lossy_wait(c->rec->arena.base, column, c->site->visits, value))
+		return;
+	if (!c->failed && value != column->expect && column_step(&c->rec->columns, column, c->site->visits, value))
+		column->raw = raw;
+	else
+		put_by_column(c, column, value, raw);
+}
+
+static const struct record_vector *vector_of(const struct call *c, int64_t value)
+{
+	return value >= 0 && value < c->rec->record->vectors.count ? pool_vector_at(c->rec, (uint32_t)value) : NULL;
+}
+
+const int64_t *call_expected_slowly(const struct call *c, const struct column *column, size_t n)
+{
+	if (column->lossy)
+		return NULL;
+	const struct record_vector *v = vector_of(c, column_predict(&c->rec->columns, column, c->site->visits));
+	return v && v->count == n ? v->values : NULL;
+}
+
+void call_put_expected_slowly(struct call *c, struct column *column)
+{
+	int64_t value = column_predict(&c->rec->columns, column, c->site->visits);
+	struct column *next = c->next;
+	c->next = column;
+	call_put_other(c, value, (int64_t)(intptr_t)vector_of(c, value));
+	c->next = next;
+}
+
+static void put_vector(struct call *c, uint32_t i)
+{
+	call_put_raw(c, i, (int64_t)(intptr_t)pool_vector_at(c->rec, i));
+}
+
+void call_put_vector(struct call *c, const int64_t *values, size_t n)
+{
+	struct recorder *r = c->rec;
+	if (c->next->lossy && (c->next->role & ROLE_KINDS) == ROLE_VECTOR) {
+		c->next->raw = VALUE_NONE; /* it may be that of a constant */
+		lossy_put_vector(&r->columns, c->next++, c->site->visits, values, n);
+		return;
+	}
+	uint32_t i = pool_vector(r, values, n);
+	if (i != UINT32_MAX) {
+		put_vector(c, i);
+		return;
+	}
+	lossy_force(&r->columns, c->next, c->site->visits);
+	c->next->raw = VALUE_NONE;
+	lossy_put_vector(&r->columns, c->next++, c->site->visits, values, n);
+}
+
+void call_distrust(struct call *c)
+{
+	for (uint32_t i = 0; i < c->site->columns; i++)
+		c->site->column[i].raw = VALUE_NONE;
+	c->site->generation = __atomic_load_n(&call_generation, __ATOMIC_RELAXED);
+}
+
+void call_forget(void)
+{
+	__atomic_fetch_add(&call_generation, 1, __ATOMIC_RELAXED);
+}
+
+void call_put_string(struct call *c, const char *bytes, size_t n)
+{
+	call_put(c, pool_string(c->rec, bytes, n));
+	c->lost = c->rec->columns.failed;
+}
+
+int64_t call_constant_named(struct call *c, const char *name)
+{
+	uint32_t string = pool_string(c->rec, name, strlen(name));
+	c->lost = c->rec->columns.failed;
+	return VALUE_CONSTANT + string;
+}
+
+int64_t call_constant_new(struct call *c, enum mpi_constant k)
+{
+	return c->rec->head.constants[k] = call_constant_named(c, mpi_constant_name[k]);
+}
+
+void call_put_absents_slowly(struct call *c, int n)
+{
+	const int64_t absent = call_constant(c, CONST_ABSENT);
+	for (; n > 0; n--) {
+		if (__builtin_expect(lossy_wait(c->rec->arena.base, c->next, c->site->visits, absent), 0))
+			c->next++;
+		else
+			call_put_raw(c, absent, CALL_ABSENT);
+	}
+}
+
+void call_put_error(struct call *c, enum mpi_constant error_class)
+{
+	if (c->failed)
+		call_put(c, call_constant(c, error_class));
+}
+
+void call_object(struct call *c, enum object object, const int64_t *values, size_t n)
+{
+	struct recorder *r = c->rec;
+	struct site *s = r->objects[object];
+	if (r->record->flags & RECORD_OBJECTS)
+		return;
+	if (!s) {
+		const char *schema = mpi_object_schema[object];
+		uint32_t string = pool_string(r, schema, strlen(schema));
+		uint32_t function = string != r->unknown
+		                            ? table_add(&r->arena, &r->record->functions, &string, sizeof string)
+		                            : UINT32_MAX;
+		ref at = function != UINT32_MAX ? record_new_site(&r->arena, function, 0, place_width(schema)) : 0;
+		if (!at || table_add(&r->arena, &r->record->objects, &at, sizeof at) == UINT32_MAX) {
+			r->record->flags |= RECORD_OBJECTS;
+			return;
+		}
+		s = r->objects[object] = arena_at(&r->arena, struct site, at);
+		record_set_roles(s, schema);
+	}
+	for (size_t i = 0; i < n && i < s->columns; i++)
+		column_put(&r->columns, &s->column[i], s->visits, values[i]);
+	c->lost = r->columns.failed;
+	arena_barrier();
+	s->visits++;
+}
+
+uint64_t call_objects(const struct call *c, enum object object)
+{
+	const struct site *s = c->rec->objects[object];
+	return s ? s->visits : 0;
+}
