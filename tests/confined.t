@@ -17,6 +17,7 @@ import tap  # noqa: E402
 
 PROGRAM = os.path.join(tap.BUILD, "tests/programs/confined")
 SLOW_DISK = os.path.join(tap.BUILD, "tests/tools/slowdisk.so")
+WAITS = os.path.join(tap.BUILD, "tests/tools/waits.so")
 RANKS = 2
 # mpirun's own files, which are those of its ranks, too, are not what is full or gone here
 MCA = [*launch.MCA, "--mca", "orte_tmpdir_base", "/tmp"]
@@ -140,6 +141,12 @@ def filters():
         check(f"system calls refused, {when}", [f"{filtered}-errno"], "exact")
         check(f"system calls that kill, {when}", [f"{filtered}-kill"], "exact")
     check("system calls that kill, MPI_THREAD_MULTIPLE", ["filter-kill-threads"], "less")
+    # Waiting for a rank that does not come is 500 sleeps of 2 ms (preload/tree.c).
+    for filtered in ("filter-errno", "filter-kill"):
+        traced = Run([filtered], preload=f'LD_PRELOAD="$LD_PRELOAD:{WAITS}" ')
+        slept = [int(n) for n in re.findall(rb"slept (\d+) times", traced.errors)]
+        tap.ok(len(slept) == RANKS and max(slept) < 50, f"{filtered}: ranks do not wait for each other in MPI_Finalize", f"{slept} sleeps", traced.said[-800:])
+        shutil.rmtree(traced.folder)
 
 
 def spools():
