@@ -20,7 +20,7 @@ static size_t count, capacity;
 static bool lost; /* without memory for one */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static bool add(int number, const void *copy)
+static bool add_keyval(int number, const void *copy)
 {
 	if (count == capacity) {
 		size_t more = capacity ? 2 * capacity : 8;
@@ -45,7 +45,7 @@ void attribute_keyval(int keyval, const void *copy)
 	pthread_mutex_lock(&lock);
 	while (i < count && (keyvals[i].number != keyval || keyvals[i].copy != copy))
 		i++;
-	if (i == count && !add(keyval, copy))
+	if (i == count && !add_keyval(keyval, copy))
 		lost = true;
 	pthread_mutex_unlock(&lock);
 	errno = saved;

@@ -218,7 +218,7 @@ static int protection_of(const struct module *m, uintptr_t at)
 }
 
 /* Stores a word of the module. False: that cannot be. */
-static bool store(const struct module *m, uintptr_t *word, uintptr_t value)
+static bool store_entry(const struct module *m, uintptr_t *word, uintptr_t value)
 {
 	uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)word & -size;
 	int protection = protection_of(m, (uintptr_t)word);
@@ -251,7 +251,7 @@ static bool bind_symbols(const struct module *m)
 		if (!b || own == b->wrapper || (*b->next && *b->next != own))
 			continue;
 		__atomic_store_n(b->next, own, __ATOMIC_RELEASE);
-		if (!store(m, &s->st_value, (uintptr_t)b->wrapper - m->base))
+		if (!store_entry(m, &s->st_value, (uintptr_t)b->wrapper - m->base))
 			return false;
 	}
 	return true;
@@ -267,7 +267,7 @@ static bool bind_references(const struct module *m, const ElfW(Rela) * r, size_t
 		uintptr_t *word = (uintptr_t *)(m->base + r->r_offset);
 
 		if (b && *b->next && protection_of(m, (uintptr_t)word) >= 0 && *word == (uintptr_t)*b->next &&
-		    !store(m, word, (uintptr_t)b->wrapper))
+		    !store_entry(m, word, (uintptr_t)b->wrapper))
 			return false;
 	}
 	return true;
@@ -315,7 +315,7 @@ static bool bind_fresh(void)
 
 /* ---- looking ---- */
 
-static int see(struct dl_phdr_info *info, size_t size, void *argument)
+static int see_file(struct dl_phdr_info *info, size_t size, void *argument)
 {
 	struct module m;
 
@@ -363,7 +363,7 @@ static const char *program_has_its_own(void)
 }
 
 /* Open MPI, if it is there; what defines its objects is of the kind whose mpi.h we know. */
-static void begin(void)
+static void begin_binding(void)
 {
 	const char *aside = NULL;
 	bool other = false;
@@ -392,13 +392,13 @@ __attribute__((visibility("default"))) void spoor_look(void)
 
 	for (size_t i = 0; i < seen_count; i++)
 		seen[i].fresh = seen[i].there = false;
-	dl_iterate_phdr(see, &gone);
+	dl_iterate_phdr(see_file, &gone);
 	forget_gone();
 	if (gone != unmapped)
 		recorder_unloaded();
 	unmapped = gone;
 	if (!mpi.symbols) {
-		begin();
+		begin_binding();
 	} else if (real_state != REAL_PASSIVE) {
 		bind_fresh();
 		real_more();

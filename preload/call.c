@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "preload/detail.h"
-#include "preload/place.h"
+#include "preload/site.h"
 #include "preload/pool.h"
-#include "preload/scarce.h"
+#include "preload/shortage.h"
 #include "preload/session.h"
 #include "preload/thread.h"
 #include "trace/record/lossy.h"
@@ -20,7 +20,7 @@ __thread struct recording recording __attribute__((tls_model("initial-exec")));
 
 /* The slow way into the arena. A call from a signal handler that comes inside is passed on and counted, not recorded;
  * on the fast way the thread is not `ready` then. */
-static void enter(struct recorder *r)
+static void enter_recorder(struct recorder *r)
 {
 	recording.busy = true;
 	arena_barrier();
@@ -30,7 +30,7 @@ static void enter(struct recorder *r)
 	}
 }
 
-static void leave(struct recorder *r)
+static void leave_recorder(struct recorder *r)
 {
 	if (recording.locked) { /* not r->shared: that may end in between */
 		recording.locked = false;
@@ -56,22 +56,22 @@ static struct site *site_slowly(struct recorder *r, uint32_t function, void *ret
 		r->record->lost++;
 		return NULL;
 	}
-	scarce_room(r);
+	shortage_make_room(r);
 	if (r->detail || !clock_is_counter) /* so that the next one comes here, too */
 		r->limit = 0;
 	if (__atomic_exchange_n(&r->unloaded, false, __ATOMIC_ACQ_REL)) {
 		memo_clear(&r->memo);
-		scarce_forget(r);
+		shortage_forget(r);
 	}
 	struct site *s = memo_asks(&r->memo) ? memo_find(&r->memo, function, return_address, cfa)
-	                                     : scarce_known(r, function, return_address);
+	                                     : shortage_known_site(r, function, return_address);
 	if (s) {
 		r->before = clock_ticks() - begin;
 	} else {
-		if (!scarce_cuts(r) || scarce_unwinds(r))
-			s = place_unwind(r, function, return_address, cfa);
+		if (!shortage_cuts_paths(r) || shortage_may_unwind(r))
+			s = site_unwind(r, function, return_address, cfa);
 		if (!s)
-			s = scarce_site(r, function, return_address);
+			s = shortage_site(r, function, return_address);
 		r->before = 0;
 		if (!r->detail)
 			own_time(r, clock_ticks() - begin);
@@ -82,42 +82,52 @@ static struct site *site_slowly(struct recorder *r, uint32_t function, void *ret
 	return s;
 }
 
+/* The recorder of a call that the thread is not ready for; NULL: the call is not recorded. *entry: when it was made. */
+static struct recorder *recorder_for(struct recording *me, void *cfa, uint64_t *entry)
+{
+	struct recorder *r = __atomic_load_n(&recorder_current, __ATOMIC_ACQUIRE);
+	bool ready = me->ready != NULL, known = me->known != NULL;
+	*entry = clock_ticks();
+	me->ready = NULL;
+	if (!r) {
+		if (!session_wake())
+			return NULL;
+		r = __atomic_load_n(&recorder_current, __ATOMIC_ACQUIRE);
+		if (!r)
+			return NULL;
+		*entry = clock_ticks(); /* it may be another clock */
+	}
+	if (thread_several) {
+		struct recorder *mine = thread_recorder();
+		if (!mine) {
+			__atomic_fetch_add(&r->record->lost, 1, __ATOMIC_RELAXED);
+			return NULL;
+		}
+		r = mine;
+	}
+	if (ready)
+		return r;
+	/* a call from further out than the one that the thread is in: that one was left by longjmp */
+	if (me->frame && (uintptr_t)cfa >= (uintptr_t)me->frame) {
+		me->frame = NULL;
+		me->depth = 0;
+	} else if (me->busy || (known && me->known == r && !me->frame && !r->shared)) {
+		__atomic_fetch_add(&r->record->lost, 1, __ATOMIC_RELAXED);
+		return NULL;
+	}
+	return r;
+}
+
 /* A call that is not what the memo thinks comes next, or that the thread was not ready for: its first one, one made
  * inside of another (in a callback, or a signal handler), or before MPI was initialised, when threads share a recorder.
  * */
 bool call_begin_slowly(struct call *c, enum mpi_number f, void *return_address, void *cfa)
 {
 	struct recording *me = &recording;
-	struct recorder *r = __atomic_load_n(&recorder_current, __ATOMIC_ACQUIRE);
-	bool ready = me->ready != NULL, known = me->known != NULL;
-	uint64_t entry = clock_ticks();
-	me->ready = NULL;
-	if (!r) {
-		if (!session_wake())
-			return false;
-		r = __atomic_load_n(&recorder_current, __ATOMIC_ACQUIRE);
-		if (!r)
-			return false;
-		entry = clock_ticks(); /* it may be another clock */
-	}
-	if (thread_several) {
-		struct recorder *mine = thread_recorder();
-		if (!mine) {
-			__atomic_fetch_add(&r->record->lost, 1, __ATOMIC_RELAXED);
-			return false;
-		}
-		r = mine;
-	}
-	if (!ready) {
-		/* a call from further out than the one that the thread is in: that one was left by longjmp */
-		if (me->frame && (uintptr_t)cfa >= (uintptr_t)me->frame) {
-			me->frame = NULL;
-			me->depth = 0;
-		} else if (me->busy || (known && me->known == r && !me->frame && !r->shared)) {
-			__atomic_fetch_add(&r->record->lost, 1, __ATOMIC_RELAXED);
-			return false;
-		}
-	}
+	uint64_t entry;
+	struct recorder *r = recorder_for(me, cfa, &entry);
+	if (!r)
+		return false;
 	*c = (struct call){.rec = r,
 	                   .slow = me->frame || r->shared,
 	                   .level = (short)me->depth,
@@ -129,7 +139,7 @@ bool call_begin_slowly(struct call *c, enum mpi_number f, void *return_address, 
 		me->known = r;
 		thread_uses(r);
 	}
-	enter(r);
+	enter_recorder(r);
 	if (c->detail)
 		detail_enter(r);
 	c->site = site_slowly(r, f, return_address, cfa);
@@ -137,7 +147,7 @@ bool call_begin_slowly(struct call *c, enum mpi_number f, void *return_address, 
 		c->outer = r->record->at.in_flight;
 		r->record->at.in_flight = c->site->self;
 	}
-	leave(r);
+	leave_recorder(r);
 	if (!c->site) {
 		if (!c->slow)
 			me->ready = r;
@@ -199,9 +209,9 @@ WAY(begin_deep, e->pairs)
 static bool begin_cut(void *c, uint32_t f, void *return_address, void *cfa, void *context, struct memo_entry *e)
 {
 	struct recorder *r = context;
-	if (__builtin_expect(!memo_rarely(&r->memo) || !r->scarce, 0))
+	if (__builtin_expect(!memo_rarely(&r->memo) || !r->shortage, 0))
 		return false;
-	struct site *s = scarce_at(r->scarce, f, return_address);
+	struct site *s = shortage_site_at(r->shortage, f, return_address);
 	(void)e;
 	return s && begin_at(c, r, s, cfa);
 }
@@ -236,13 +246,13 @@ static __attribute__((noinline, cold)) struct recorder *adopt(struct call *c)
 	struct recorder *r = thread_recorder();
 	if (!r)
 		return c->rec;
-	enter(r);
-	scarce_room(r);
-	uint32_t function = scarce_counts(c->site) ? c->site->function : function_of(c->rec, c->site);
-	struct site *s = place_site(r, function, 0);
+	enter_recorder(r);
+	shortage_make_room(r);
+	uint32_t function = shortage_is_counter(c->site) ? c->site->function : function_of(c->rec, c->site);
+	struct site *s = site_get(r, function, 0);
 	if (!s)
-		s = scarce_site(r, function, NULL);
-	leave(r);
+		s = shortage_site(r, function, NULL);
+	leave_recorder(r);
 	if (!s)
 		return c->rec;
 	c->rec = r;
@@ -263,17 +273,17 @@ bool call_end_slowly(struct call *c, int rc)
 	if (c->detail)
 		detail_end(r, c);
 	if (c->slow)
-		enter(r);
+		enter_recorder(r);
 	if (rc != 0) {
 		int saved = errno;
 		struct site *s = c->site;
-		if (!scarce_counts(s)) {
+		if (!shortage_is_counter(s)) {
 			uint32_t function = function_of(r, s) + FUNCTION_ERROR;
-			s = place_site(r, function, s->path);
+			s = site_get(r, function, s->path);
 			if (!s)
-				s = place_site(r, function, place_cut(r, NULL));
+				s = site_get(r, function, site_cut_path(r, NULL));
 			if (!s)
-				s = scarce_counter(r, function);
+				s = shortage_counter(r, function);
 		}
 		errno = saved;
 		c->failed = s != NULL;
@@ -342,7 +352,7 @@ static inline bool count_event(struct recorder *r, struct site *s, const struct 
 
 /* In ticks. What passed in less time than the recorder is thought to have used took a tick: no time at all is not
  * plain. */
-static inline uint64_t between(uint64_t end, uint64_t start)
+static inline uint64_t ticks_between(uint64_t end, uint64_t start)
 {
 	uint64_t ticks = start - end;
 	return start < end ? 1 : ticks;
@@ -357,14 +367,14 @@ static __attribute__((noinline, cold)) void count_only(struct recorder *r, const
 	}
 	if (c->detail)
 		detail_stop(r); /* what is not known of this call is missing in the times of later ones */
-	scarce_count(r, c->site, c->end > c->start ? c->end - c->start : 0);
+	shortage_count(r, c->site, c->end > c->start ? c->end - c->start : 0);
 }
 
 static __attribute__((noinline)) void commit_slowly(struct call *c)
 {
 	struct recorder *r = c->rec;
 	struct site *s = c->site, *last = r->last;
-	bool counts = scarce_counts(s);
+	bool counts = shortage_is_counter(s);
 	if (counts)
 		count_only(r, c);
 	else if (last != &call_nowhere)
@@ -374,8 +384,8 @@ static __attribute__((noinline)) void commit_slowly(struct call *c)
 	if (r->columns.failed) {
 		r->record->lost++;
 	} else if (!counts) {
-		struct record_edge *e = last != &call_nowhere ? place_edge(r, last, s) : NULL;
-		uint64_t compute = between(r->last_end, c->detail ? c->entry : c->start),
+		struct record_edge *e = last != &call_nowhere ? site_edge(r, last, s) : NULL;
+		uint64_t compute = ticks_between(r->last_end, c->detail ? c->entry : c->start),
 			 communicate = c->end > c->start ? c->end - c->start : 0;
 		if (e)
 			record_time_add(&r->arena, &e->compute, compute, s->visits);
@@ -396,7 +406,7 @@ static __attribute__((noinline)) void commit_slowly(struct call *c)
 	r->record->at.in_flight = c->outer;
 	recording.frame = c->outer_frame;
 	recording.depth = c->level;
-	leave(r);
+	leave_recorder(r);
 	if (!c->outer_frame && !r->shared && __atomic_load_n(&recorder_current, __ATOMIC_ACQUIRE))
 		recording.ready = r;
 }
@@ -407,7 +417,7 @@ static __attribute__((noinline)) void commit_loosely(struct call *c)
 {
 	struct recorder *r = c->rec;
 	struct site *s = c->site, *last = r->last;
-	uint64_t compute = between(r->last_end, c->start), communicate = c->end - c->start;
+	uint64_t compute = ticks_between(r->last_end, c->start), communicate = c->end - c->start;
 	if (c->unusual || last->edges || !record_time_plain(&s->communicate, communicate) ||
 	    (last->successor.expect != s->id &&
 	     !lossy_wait(r->arena.base, &last->successor, last->visits - 1, s->id))) {
@@ -432,7 +442,7 @@ void call_commit(struct call *c)
 		return;
 	}
 	/* where the clock went backwards, the difference is not plain */
-	uint64_t compute = between(r->last_end, c->start), communicate = c->end - c->start;
+	uint64_t compute = ticks_between(r->last_end, c->start), communicate = c->end - c->start;
 	if (__builtin_expect(
 		    !record_time_plain(&e->compute, compute) || !record_time_plain(&s->communicate, communicate), 0)) {
 		commit_slowly(c);

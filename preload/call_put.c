@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "preload/place.h"
+#include "preload/site.h"
 #include "preload/pool.h"
 #include "trace/record/lossy.h"
 
@@ -139,7 +139,7 @@ void call_object(struct call *c, enum object object, const int64_t *values, size
 		uint32_t function = string != r->unknown
 		                            ? table_add(&r->arena, &r->record->functions, &string, sizeof string)
 		                            : UINT32_MAX;
-		ref at = function != UINT32_MAX ? record_new_site(&r->arena, function, 0, place_width(schema)) : 0;
+		ref at = function != UINT32_MAX ? record_new_site(&r->arena, function, 0, site_width(schema)) : 0;
 		if (!at || table_add(&r->arena, &r->record->objects, &at, sizeof at) == UINT32_MAX) {
 			r->record->flags |= RECORD_OBJECTS;
 			return;

@@ -129,7 +129,7 @@ static bool holds_carefully(const struct memo_entry *e)
 	return true;
 }
 
-static void *found(struct memo *m, struct memo_entry *e)
+static void *count_found(struct memo *m, struct memo_entry *e)
 {
 	if (e->steady && !m->rarely) {
 		m->at->followed = e;
@@ -166,7 +166,7 @@ static void *find_bounded(struct memo *m, uint32_t key, uintptr_t address, uintp
 			e->next = *head;
 			*head = e;
 			m->found++;
-			return found(m, e);
+			return count_found(m, e);
 		}
 	}
 	m->missed++;
@@ -180,7 +180,7 @@ void *memo_find(struct memo *m, uint32_t key, void *return_address, void *cfa)
 		return find_bounded(m, key, address, frame);
 	for (struct memo_entry *e = m->heads[hash_of(key, address, frame)]; e; e = e->next)
 		if (memo_is(e, key, address, frame) && holds_carefully(e))
-			return found(m, e);
+			return count_found(m, e);
 	return NULL;
 }
 
@@ -263,7 +263,7 @@ void memo_add(struct memo *m, uint32_t key, const struct callpath *path, void *v
 	struct memo_entry **head = &m->heads[hash_of(key, e->address, e->cfa)];
 	e->next = *head;
 	*head = e;
-	found(m, e);
+	count_found(m, e);
 #else
 	/* Elsewhere return addresses live in a register first; where they are saved is not known here. Every call is
 	 * unwound. */

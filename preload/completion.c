@@ -19,7 +19,7 @@ static inline __attribute__((always_inline)) struct completion find_requests(con
 	w.refs = scratch(SCRATCH_REFS, w.n, sizeof(*w.refs));
 	if (!w.refs)
 		return w;
-	if (__builtin_expect(!request_find_plain(w.refs, bits, w.n, REQUEST_NULL_BITS, &traits), 0)) {
+	if (__builtin_expect(!request_find_fast(w.refs, bits, w.n, REQUEST_NULL_BITS, &traits), 0)) {
 		request_find_all(w.refs, bits, w.n, REQUEST_NULL_BITS);
 		traits = 0;
 		for (size_t i = 0; i < w.n; i++)
@@ -193,7 +193,7 @@ static inline __attribute__((always_inline)) bool waitall_expected(struct waital
 		if (!(a->refs[k].traits & REQUEST_RECV)) {
 			if (sources[k] != absent || tags[k] != absent || bytes[k] != absent)
 				return false;
-		} else if (!status_is_plain(s) || sources[k] != role_peer(c, s->MPI_SOURCE, base) ||
+		} else if (!status_is_ordinary(s) || sources[k] != role_peer(c, s->MPI_SOURCE, base) ||
 		           tags[k] != role_tag(c, s->MPI_TAG) || bytes[k] != status_bytes(s)) {
 			return false;
 		}

@@ -61,7 +61,7 @@ struct counting {
 
 /* --- is PAPI the program's own? --- */
 
-static int look(struct dl_phdr_info *info, size_t size, void *context)
+static int counter_look(struct dl_phdr_info *info, size_t size, void *context)
 {
 	const char *base = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
 	(void)size;
@@ -74,7 +74,7 @@ static int look(struct dl_phdr_info *info, size_t size, void *context)
 static bool is_used(void)
 {
 	bool used = false;
-	dl_iterate_phdr(look, &used); /* those of this namespace, which ours is not in */
+	dl_iterate_phdr(counter_look, &used); /* those of this namespace, which ours is not in */
 	return used || dlsym(RTLD_DEFAULT, "PAPI_library_init");
 }
 
@@ -115,7 +115,7 @@ static void hold_lowest(struct held *h)
 		close(fd);
 }
 
-static void release(const struct held *h)
+static void counter_release(const struct held *h)
 {
 	for (int fd = 0; fd < DESCRIPTORS_OURS; fd++)
 		if (h->number[fd / 8] >> fd % 8 & 1)
@@ -127,7 +127,7 @@ static void release(const struct held *h)
 static const char *const libraries[] = {"libpapi.so.7.2", "libpapi.so.7.1", "libpapi.so.7.0", "libpapi.so.7",
                                         "libpapi.so.6.0", "libpapi.so.6",   "libpapi.so.5.7", "libpapi.so.5"};
 
-static bool find(void *library, const char *name, void *function)
+static bool counter_find(void *library, const char *name, void *function)
 {
 	return (*(void **)function = dlsym(library, name)) != NULL;
 }
@@ -138,7 +138,7 @@ static unsigned long thread_number(void)
 }
 
 /* "" or why PAPI cannot be used. */
-static const char *load(void)
+static const char *counter_load(void)
 {
 	static char reason[REASON_SIZE];
 	void *library = NULL;
@@ -149,15 +149,17 @@ static const char *load(void)
 		library = dlmopen(LM_ID_NEWLM, libraries[i], RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		return "libpapi (version 5 to 7) cannot be loaded";
-	if (!find(library, "PAPI_library_init", &papi.library_init) || !find(library, "PAPI_get_opt", &papi.get_opt) ||
-	    !find(library, "PAPI_thread_init", &papi.thread_init) ||
-	    !find(library, "PAPI_event_name_to_code", &papi.event_name_to_code) ||
-	    !find(library, "PAPI_create_eventset", &papi.create_eventset) ||
-	    !find(library, "PAPI_add_event", &papi.add_event) || !find(library, "PAPI_start", &papi.start) ||
-	    !find(library, "PAPI_read", &papi.read) || !find(library, "PAPI_stop", &papi.stop) ||
-	    !find(library, "PAPI_cleanup_eventset", &papi.cleanup_eventset) ||
-	    !find(library, "PAPI_destroy_eventset", &papi.destroy_eventset) ||
-	    !find(library, "PAPI_strerror", &papi.strerror))
+	if (!counter_find(library, "PAPI_library_init", &papi.library_init) ||
+	    !counter_find(library, "PAPI_get_opt", &papi.get_opt) ||
+	    !counter_find(library, "PAPI_thread_init", &papi.thread_init) ||
+	    !counter_find(library, "PAPI_event_name_to_code", &papi.event_name_to_code) ||
+	    !counter_find(library, "PAPI_create_eventset", &papi.create_eventset) ||
+	    !counter_find(library, "PAPI_add_event", &papi.add_event) ||
+	    !counter_find(library, "PAPI_start", &papi.start) || !counter_find(library, "PAPI_read", &papi.read) ||
+	    !counter_find(library, "PAPI_stop", &papi.stop) ||
+	    !counter_find(library, "PAPI_cleanup_eventset", &papi.cleanup_eventset) ||
+	    !counter_find(library, "PAPI_destroy_eventset", &papi.destroy_eventset) ||
+	    !counter_find(library, "PAPI_strerror", &papi.strerror))
 		return "libpapi lacks a function";
 	/* it wants to be told its own version */
 	int version = papi.get_opt(PAPI_LIB_VERSION, NULL),
@@ -186,8 +188,8 @@ static void setup_papi(struct counter *c)
 
 	if (!problem) {
 		hold_lowest(&held);
-		problem = load();
-		release(&held);
+		problem = counter_load();
+		counter_release(&held);
 	}
 	if (*problem) {
 		snprintf(c->reason, sizeof c->reason, "%s", problem);
@@ -238,7 +240,7 @@ const char *counters_reason(unsigned i)
 
 /* --- in a thread --- */
 
-static void stop(struct counting *c)
+static void counter_stop(struct counting *c)
 {
 	long long values[TRACE_COUNTERS];
 
@@ -251,7 +253,7 @@ static void stop(struct counting *c)
 }
 
 /* To a set that takes it, or to a new one: events of several components cannot be in one. */
-static void add(struct counting *c, unsigned i)
+static void counter_add(struct counting *c, unsigned i)
 {
 	int rv = PAPI_NULL;
 
@@ -273,7 +275,7 @@ static void add(struct counting *c, unsigned i)
 	counters[i].source = SOURCE_NONE;
 }
 
-static void start(struct counting *c)
+static void counter_start(struct counting *c)
 {
 	for (unsigned s = 0; s < c->sets;) {
 		int rv = papi.start(c->set[s]);
@@ -305,9 +307,9 @@ struct counting *counting_begin(void)
 	hold_lowest(&held);
 	for (unsigned i = 0; i < count; i++)
 		if (counters[i].source == SOURCE_PAPI)
-			add(c, i);
-	start(c);
-	release(&held);
+			counter_add(c, i);
+	counter_start(c);
+	counter_release(&held);
 	quiet_end(before);
 	return c;
 }
@@ -315,7 +317,7 @@ struct counting *counting_begin(void)
 void counting_end(struct counting *c)
 {
 	if (c && !yielded)
-		stop(c);
+		counter_stop(c);
 	free(c);
 }
 
@@ -361,7 +363,7 @@ bool counters_yield(struct counting *c)
 	if (now == adds || !is_used())
 		return false;
 	yielded = true;
-	stop(c);
+	counter_stop(c);
 	for (unsigned i = 0; i < count; i++)
 		if (counters[i].source == SOURCE_PAPI)
 			snprintf(counters[i].reason, sizeof counters[i].reason,

@@ -16,7 +16,7 @@
 /* What the recorder itself counts is measured for the first events, and for each of so many. */
 enum { FIRST = 8, EVERY = 31 };
 
-static void make(struct recorder *r, unsigned counters, bool times, unsigned digits)
+static void make_detail(struct recorder *r, unsigned counters, bool times, unsigned digits)
 {
 	struct arena *a = &r->arena;
 	struct detail *d = calloc(1, sizeof *d);
@@ -48,13 +48,13 @@ static void make(struct recorder *r, unsigned counters, bool times, unsigned dig
 void detail_start(struct recorder *r, const char *list, bool times, uint64_t millionths)
 {
 	if (*list || times)
-		make(r, *list ? counters_setup(list) : 0, times, flow_digits(millionths));
+		make_detail(r, *list ? counters_setup(list) : 0, times, flow_digits(millionths));
 }
 
 void detail_join(struct recorder *r, const struct recorder *first)
 {
 	unsigned digits = first->record->timing ? (unsigned)first->record->timing - 1 : 0;
-	make(r, first->detail->counters, first->record->timing != 0, digits);
+	make_detail(r, first->detail->counters, first->record->timing != 0, digits);
 }
 
 char *detail_notes(const struct recorder *r, char separator, char *out, size_t size)
@@ -75,7 +75,7 @@ char *detail_notes(const struct recorder *r, char separator, char *out, size_t s
 }
 
 /* Says in the arena why events are not counted. */
-static void tell(struct recorder *r)
+static void note_uncounted(struct recorder *r)
 {
 	struct record_counters *table = arena_at(&r->arena, struct record_counters, r->record->counters);
 	for (unsigned i = 0; i < r->detail->counters; i++)
@@ -83,7 +83,7 @@ static void tell(struct recorder *r)
 			table->each[i].reason = pool_string(r, counters_reason(i), strlen(counters_reason(i)));
 }
 
-static bool counts(const struct detail *d)
+static bool counts_events(const struct detail *d)
 {
 	return d->counting && d->thread == (unsigned long)pthread_self();
 }
@@ -99,13 +99,13 @@ void detail_enter(struct recorder *r)
 		d->begun = true;
 		d->thread = (unsigned long)pthread_self();
 		d->counting = counting_begin();
-		tell(r);
+		note_uncounted(r);
 	}
 	uint64_t events = r->record->events;
-	d->measuring = d->counters && (events < FIRST || events % EVERY == 0) && counts(d);
+	d->measuring = d->counters && (events < FIRST || events % EVERY == 0) && counts_events(d);
 	if (d->measuring) {
 		if (counters_yield(d->counting)) {
-			tell(r);
+			note_uncounted(r);
 			d->known = false;
 		}
 		counting_read(d->counting, d->entry);
@@ -117,7 +117,7 @@ void detail_begin(struct recorder *r, struct call *c)
 {
 	struct detail *d = r->detail;
 	int saved = errno;
-	if (counts(d))
+	if (counts_events(d))
 		counting_read(d->counting, c->counts);
 	errno = saved;
 }
@@ -127,7 +127,7 @@ void detail_end(struct recorder *r, struct call *c)
 	struct detail *d = r->detail;
 	int saved = errno;
 	int64_t now[TRACE_COUNTERS];
-	if (counts(d)) {
+	if (counts_events(d)) {
 		counting_read(d->counting, now);
 		for (unsigned i = 0; i < d->counters; i++) {
 			int64_t begin = c->counts[i];
@@ -159,14 +159,14 @@ static struct record_detail *detail_of(struct recorder *r, ref *at)
 	return arena_at(a, struct record_detail, *at);
 }
 
-static void count(struct recorder *r, struct record_detail *to, const int64_t *values, uint64_t visit)
+static void count_events(struct recorder *r, struct record_detail *to, const int64_t *values, uint64_t visit)
 {
 	for (unsigned i = 0; to && i < r->detail->counters; i++)
 		if (!counters_reason(i) && arena_room(&r->arena, TIME_ROOM))
 			record_time_add(&r->arena, &to->counts[i], values[i] > 0 ? (uint64_t)values[i] : 0, visit);
 }
 
-static bool keep(struct recorder *r, struct record_detail *to, uint64_t ticks)
+static bool keep_times(struct recorder *r, struct record_detail *to, uint64_t ticks)
 {
 	struct detail *d = r->detail;
 	/* the rest of the arena is for the events */
@@ -183,9 +183,9 @@ void detail_commit(struct recorder *r, struct call *c, struct record_edge *e, ui
 	struct site *s = c->site;
 	struct record_detail *call = detail_of(r, &s->detail), *edge = e ? detail_of(r, &e->detail) : NULL;
 	if (c->counted) {
-		count(r, call, c->counts, s->visits);
+		count_events(r, call, c->counts, s->visits);
 		if (d->known)
-			count(r, edge, c->before, s->visits);
+			count_events(r, edge, c->before, s->visits);
 		d->known = true;
 	} else {
 		d->known = false;
@@ -200,7 +200,7 @@ void detail_commit(struct recorder *r, struct call *c, struct record_edge *e, ui
 		compute = c->start > d->at ? c->start - d->at : 0;
 	d->at += compute + communicate;
 	/* without the computation before it, nobody would know when an event began */
-	if ((r->last != &call_nowhere && !keep(r, edge, compute)) || !keep(r, call, communicate))
+	if ((r->last != &call_nowhere && !keep_times(r, edge, compute)) || !keep_times(r, call, communicate))
 		detail_stop(r);
 }
 

@@ -8,7 +8,7 @@
 #ifndef SPOOR_DETAIL_H
 #define SPOOR_DETAIL_H
 
-#include "preload/state.h"
+#include "preload/recorder_internal.h"
 #include "trace/record/flow.h"
 
 struct counting;

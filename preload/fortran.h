@@ -38,7 +38,7 @@ static inline const void *fortran_descriptor(const void *descriptor)
 	return descriptor ? *(const void *const *)descriptor : NULL;
 }
 
-static inline const void *fortran_place(const void *buffer)
+static inline const void *fortran_in_place(const void *buffer)
 {
 	return real_is_sentinel(SENTINEL_IN_PLACE, buffer) ? MPI_IN_PLACE : buffer;
 }
@@ -46,7 +46,7 @@ static inline const void *fortran_place(const void *buffer)
 /* The same where buffers are recorded. */
 static inline const void *fortran_buffer(const void *buffer)
 {
-	return real_is_sentinel(SENTINEL_BOTTOM, buffer) ? MPI_BOTTOM : fortran_place(buffer);
+	return real_is_sentinel(SENTINEL_BOTTOM, buffer) ? MPI_BOTTOM : fortran_in_place(buffer);
 }
 
 static inline const int *fortran_weights(const MPI_Fint *weights)

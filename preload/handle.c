@@ -13,13 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "preload/numbers.h"
+#include "preload/numbering.h"
 #include "preload/session.h"
 
 struct entry {
 	uint64_t key; /* bits and kind, never 0 */
 	int32_t number;
-	uint32_t freer; /* with several threads: the one (self()) that is in a call that frees the object; 0: none */
+	uint32_t
+		freer; /* with several threads: the one (thread_self()) that is in a call that frees the object; 0: none */
 	union {
 		struct {
 			int32_t rank, size, peers; /* HANDLE_COMM */
@@ -37,8 +38,8 @@ static struct handles {
 	struct entry slot[];
 } * table;
 static size_t used;
-static unsigned version;                     /* atomic; odd while an entry is written */
-static struct numbers numbers[HANDLE_KINDS]; /* communicators never give theirs back: it is the row in OBJECT_COMM */
+static unsigned version;                       /* atomic; odd while an entry is written */
+static struct numbering numbers[HANDLE_KINDS]; /* communicators never give theirs back: it is the row in OBJECT_COMM */
 bool handle_locking;
 /* The rows of @comm (call_object): communicators from first on, up to the next run's, have these. */
 static struct rows {
@@ -63,7 +64,7 @@ static __thread int freeing_count;
 __thread struct handle_last handle_last __attribute__((tls_model("initial-exec")));
 
 /* A number of the calling thread's own. */
-static uint32_t self(void)
+static uint32_t thread_self(void)
 {
 	static uint32_t threads;
 	static __thread uint32_t mine;
@@ -82,13 +83,13 @@ static struct freeing *find_freeing(uint64_t key)
 	return NULL;
 }
 
-static inline void lock(void)
+static inline void lock_table(void)
 {
 	if (__builtin_expect(handle_locking, 0))
 		pthread_mutex_lock(&table_lock);
 }
 
-static inline void unlock(void)
+static inline void unlock_table(void)
 {
 	if (__builtin_expect(handle_locking, 0))
 		pthread_mutex_unlock(&table_lock);
@@ -100,18 +101,18 @@ static inline uint64_t make_key(enum handle_kind kind, uint64_t bits)
 	return bits ^ (uint64_t)kind << 59;
 }
 
-static inline size_t home(const struct handles *t, uint64_t key)
+static inline size_t home_slot(const struct handles *t, uint64_t key)
 {
 	return key * 0x9e3779b97f4a7c15u >> t->shift;
 }
 
-static inline struct entry *find(uint64_t key)
+static inline struct entry *find_handle(uint64_t key)
 {
 	struct handles *t = table;
 
 	if (__builtin_expect(!t, 0))
 		return NULL;
-	for (size_t i = home(t, key);; i = (i + 1) & t->mask) {
+	for (size_t i = home_slot(t, key);; i = (i + 1) & t->mask) {
 		if (t->slot[i].key == key)
 			return &t->slot[i];
 		if (!t->slot[i].key)
@@ -122,14 +123,14 @@ static inline struct entry *find(uint64_t key)
 /* With several threads, without the lock: a copy of the entry. False: there is none, or it is just being written, so
  * that whoever asks does so again under the lock. An entry is written while the version is odd; what was read while it
  * was the same even one is what was there. */
-static bool peek(uint64_t key, struct entry *out)
+static bool peek_handle(uint64_t key, struct entry *out)
 {
 	unsigned before = __atomic_load_n(&version, __ATOMIC_ACQUIRE);
 	const struct handles *t = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
 
 	if (before & 1 || !t)
 		return false;
-	size_t i = home(t, key);
+	size_t i = home_slot(t, key);
 	for (size_t n = 0; n <= t->mask; n++, i = (i + 1) & t->mask) {
 		uint64_t found = __atomic_load_n(&t->slot[i].key, __ATOMIC_RELAXED);
 
@@ -175,14 +176,14 @@ static struct handles *make_table(size_t slots)
 
 static struct entry *empty_slot(struct handles *t, uint64_t key)
 {
-	size_t i = home(t, key);
+	size_t i = home_slot(t, key);
 
 	while (t->slot[i].key)
 		i = (i + 1) & t->mask;
 	return &t->slot[i];
 }
 
-static bool grow(void)
+static bool grow_table(void)
 {
 	struct handles *old = table,
 		       *bigger =
@@ -205,13 +206,13 @@ static bool grow(void)
 }
 
 /* NULL: no memory. A key that is already there is returned as it is. */
-static struct entry *insert(uint64_t key, int32_t number)
+static struct entry *insert_handle(uint64_t key, int32_t number)
 {
-	struct entry *e = find(key);
+	struct entry *e = find_handle(key);
 
 	if (e)
 		return e;
-	if (2 * (used + 1) > (table ? table->mask + 1 : 0) && !grow())
+	if (2 * (used + 1) > (table ? table->mask + 1 : 0) && !grow_table())
 		return NULL;
 	used++;
 	e = empty_slot(table, key);
@@ -231,7 +232,7 @@ static void remove_entry(struct entry *e)
 	write_begin();
 	for (size_t i = (hole + 1) & t->mask; t->slot[i].key; i = (i + 1) & t->mask) {
 		/* Entry i may fill the hole unless its home lies between the hole and itself. */
-		if (((i - home(t, t->slot[i].key)) & t->mask) >= ((i - hole) & t->mask)) {
+		if (((i - home_slot(t, t->slot[i].key)) & t->mask) >= ((i - hole) & t->mask)) {
 			t->slot[hole] = t->slot[i];
 			hole = i;
 		}
@@ -252,9 +253,9 @@ static void set_type_size(struct entry *e, int64_t size)
  * Under the lock. */
 static struct entry *find_living(uint64_t key)
 {
-	struct entry *e = find(key);
+	struct entry *e = find_handle(key);
 
-	if (e && __builtin_expect(e->freer, 0) && e->freer != self()) {
+	if (e && __builtin_expect(e->freer, 0) && e->freer != thread_self()) {
 		remove_entry(e); /* its number stays taken until the call that frees it is back */
 		return NULL;
 	}
@@ -270,15 +271,15 @@ static struct entry *find_or_number(enum handle_kind kind, uint64_t bits, bool m
 		return e;
 	if (!may_be_new || (!bits && kind != HANDLE_KEYVAL))
 		return NULL;
-	int32_t number = numbers_take(&numbers[kind]);
+	int32_t number = numbering_take(&numbers[kind]);
 	if (number < 0 || (kind == HANDLE_BUFFER && number >= HANDLE_BUFFERS)) {
 		if (number >= 0)
-			numbers_give(&numbers[kind], number);
+			numbering_give(&numbers[kind], number);
 		return NULL;
 	}
-	e = insert(key, number);
+	e = insert_handle(key, number);
 	if (!e) {
-		numbers_give(&numbers[kind], number);
+		numbering_give(&numbers[kind], number);
 		return NULL;
 	}
 	if (kind == HANDLE_TYPE)
@@ -295,15 +296,15 @@ void handle_begin(void)
 		/* Requests have their own table. Two names of one object: the first one counts. */
 		if (!real_predefined[i] || !p->kind)
 			continue;
-		e = insert(make_key(p->kind, HANDLE_BITS(real_predefined[i])), ~(int32_t)p->constant);
+		e = insert_handle(make_key(p->kind, HANDLE_BITS(real_predefined[i])), ~(int32_t)p->constant);
 		if (!e)
 			return;
 		if (p->kind == HANDLE_TYPE)
 			e->type_size = -1;
 	}
 	for (size_t i = 0; i < MPI_KEYVALS_COUNT; i++)
-		insert(make_key(HANDLE_KEYVAL, HANDLE_BITS((intptr_t)mpi_keyvals[i].value)),
-		       ~(int32_t)mpi_keyvals[i].constant);
+		insert_handle(make_key(HANDLE_KEYVAL, HANDLE_BITS((intptr_t)mpi_keyvals[i].value)),
+		              ~(int32_t)mpi_keyvals[i].constant);
 }
 
 void handle_end(void)
@@ -318,7 +319,7 @@ void handle_end(void)
 	free(comm_rows.runs);
 	comm_rows = (struct rows){.count = 0};
 	for (int i = 0; i < HANDLE_KINDS; i++)
-		numbers_reset(&numbers[i]);
+		numbering_reset(&numbers[i]);
 }
 
 int32_t handle_number(enum handle_kind kind, uint64_t bits, bool may_be_new)
@@ -331,21 +332,21 @@ int32_t handle_number(enum handle_kind kind, uint64_t bits, bool may_be_new)
 	if (__builtin_expect(handle_locking, 0)) {
 		if (__builtin_expect(freeing_count, 0) && (f = find_freeing(key)))
 			return f->entry.number;
-		if (peek(key, &copy))
+		if (peek_handle(key, &copy))
 			return copy.number;
 	}
-	lock();
+	lock_table();
 	e = find_or_number(kind, bits, may_be_new);
 	n = e ? e->number : HANDLE_ABSENT;
-	unlock();
+	unlock_table();
 	return n;
 }
 
 /* An object is gone, or is not what it was. */
-static void forget(enum handle_kind kind, int32_t number)
+static void forget_handle(enum handle_kind kind, int32_t number)
 {
 	if (kind != HANDLE_COMM)
-		numbers_give(&numbers[kind], number);
+		numbering_give(&numbers[kind], number);
 	if (kind != HANDLE_MESSAGE) /* what depends on those is looked up each time */
 		call_forget();
 }
@@ -354,24 +355,24 @@ void handle_free_slowly(enum handle_kind kind, uint64_t bits, const void *frame)
 {
 	struct entry *e;
 
-	lock();
+	lock_table();
 	while (freeing_count && (uintptr_t)freeing[freeing_count - 1].frame <= (uintptr_t)frame) {
-		e = find(freeing[--freeing_count].key);
-		if (e && e->freer == self()) {
+		e = find_handle(freeing[--freeing_count].key);
+		if (e && e->freer == thread_self()) {
 			write_begin();
 			e->freer = 0;
 			write_end();
 		}
 	}
-	e = find(make_key(kind, bits));
+	e = find_handle(make_key(kind, bits));
 	if (e && e->number >= 0 && freeing_count < FREEING) {
 		freeing[freeing_count++] = (struct freeing){e->key, frame, *e};
 		write_begin();
-		e->freer = self();
+		e->freer = thread_self();
 		write_end();
 		call_forget(); /* before MPI can give the bits to anybody: nobody remembers what they meant */
 	}
-	unlock();
+	unlock_table();
 }
 
 void handle_freed(enum handle_kind kind, uint64_t bits, bool done)
@@ -382,11 +383,11 @@ void handle_freed(enum handle_kind kind, uint64_t bits, bool done)
 
 	if (!f && !done)
 		return;
-	lock();
-	e = find(key);
+	lock_table();
+	e = find_handle(key);
 	if (f) {
 		freeing_count = (int)(f - freeing);
-		bool is_ours = e && e->freer == self();
+		bool is_ours = e && e->freer == thread_self();
 		if (is_ours && !done) {
 			write_begin();
 			e->freer = 0;
@@ -395,14 +396,14 @@ void handle_freed(enum handle_kind kind, uint64_t bits, bool done)
 			remove_entry(e);
 		}
 		if (done)
-			forget(kind, f->entry.number);
-	} else if (e && e->number >= 0 && (!e->freer || e->freer == self())) {
+			forget_handle(kind, f->entry.number);
+	} else if (e && e->number >= 0 && (!e->freer || e->freer == thread_self())) {
 		int32_t number = e->number;
 
 		remove_entry(e);
-		forget(kind, number);
+		forget_handle(kind, number);
 	}
-	unlock();
+	unlock_table();
 }
 
 /* Asks MPI; comm is valid and not MPI_COMM_NULL. */
@@ -428,7 +429,7 @@ void handle_initialized(bool multiple)
 
 	handle_locking |= multiple;
 	for (int i = 0; i < 2; i++) {
-		struct entry *e = find(make_key(HANDLE_COMM, HANDLE_BITS(comms[i])));
+		struct entry *e = find_handle(make_key(HANDLE_COMM, HANDLE_BITS(comms[i])));
 		struct comm_info info;
 
 		if (!e)
@@ -502,7 +503,7 @@ static struct comm_info first_sight(struct call *c, MPI_Comm comm, bool ok, cons
 	} else {
 		ask_comm(comm, &info); /* not under the lock: MPI may call back */
 	}
-	lock();
+	lock_table();
 	is_new = !find_living(key);
 	e = find_or_number(HANDLE_COMM, HANDLE_BITS(comm), true);
 	if (e) {
@@ -519,7 +520,7 @@ static struct comm_info first_sight(struct call *c, MPI_Comm comm, bool ok, cons
 	}
 	if (e && e->number >= 0)
 		rows_put(c, e->number); /* under the lock, as others may add rows */
-	unlock();
+	unlock_table();
 	return info;
 }
 
@@ -534,29 +535,29 @@ struct comm_info handle_comm_slowly(struct call *c, MPI_Comm comm, bool ok, cons
 	if (f) {
 		info = (struct comm_info){f->entry.number, f->entry.comm.rank, f->entry.comm.size, f->entry.comm.peers,
 		                          f->entry.comm.inter};
-		lock();
+		lock_table();
 		rows_put(c, info.number);
-		unlock();
+		unlock_table();
 		return info;
 	}
-	if (__builtin_expect(handle_locking, 0) && peek(make_key(HANDLE_COMM, HANDLE_BITS(comm)), &copy) &&
+	if (__builtin_expect(handle_locking, 0) && peek_handle(make_key(HANDLE_COMM, HANDLE_BITS(comm)), &copy) &&
 	    (copy.number < 0 || (uint64_t)copy.number < call_objects(c, OBJECT_COMM))) {
 		info = (struct comm_info){copy.number, copy.comm.rank, copy.comm.size, copy.comm.peers,
 		                          copy.comm.inter};
 		handle_last = (struct handle_last){HANDLE_BITS(comm), generation, info};
 		return info;
 	}
-	lock();
+	lock_table();
 	e = find_living(make_key(HANDLE_COMM, HANDLE_BITS(comm)));
 	if (__builtin_expect(e != NULL, 1)) {
 		info = (struct comm_info){e->number, e->comm.rank, e->comm.size, e->comm.peers, e->comm.inter};
 		if (handle_locking && e->number >= 0)
 			rows_put(c, e->number);
-		unlock();
+		unlock_table();
 		handle_last = (struct handle_last){HANDLE_BITS(comm), generation, info};
 		return info;
 	}
-	unlock();
+	unlock_table();
 	return first_sight(c, comm, ok, like);
 }
 
@@ -572,23 +573,23 @@ int64_t handle_type_size(MPI_Datatype type)
 
 	if (!handle_locking && last.type == type && last.size > 0 && last.generation == call_generation)
 		return last.size;
-	if (__builtin_expect(handle_locking, 0) && peek(make_key(HANDLE_TYPE, HANDLE_BITS(type)), &copy) &&
+	if (__builtin_expect(handle_locking, 0) && peek_handle(make_key(HANDLE_TYPE, HANDLE_BITS(type)), &copy) &&
 	    copy.type_size >= 0)
 		return copy.type_size;
-	lock();
+	lock_table();
 	e = find_or_number(HANDLE_TYPE, HANDLE_BITS(type), true);
 	size = e ? e->type_size : -1;
-	unlock();
+	unlock_table();
 	if (__builtin_expect(size < 0 && type != MPI_DATATYPE_NULL, 0)) {
 		int n = -1;
 
 		if (real.MPI_Type_size(type, &n) == MPI_SUCCESS && n >= 0)
 			size = n;
-		lock();
-		e = find(make_key(HANDLE_TYPE, HANDLE_BITS(type)));
+		lock_table();
+		e = find_handle(make_key(HANDLE_TYPE, HANDLE_BITS(type)));
 		if (e)
 			set_type_size(e, size);
-		unlock();
+		unlock_table();
 	}
 	if (!handle_locking) {
 		last.type = type;

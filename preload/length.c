@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * length - how long the arrays are whose length is not an argument of the call, asked from MPI
  */
-#include "preload/puts.h"
+#include "preload/put.h"
 
-static int least(int a, int b)
+static int at_most(int a, int b)
 {
 	return a < b ? a : b;
 }
 
-static int topology(MPI_Comm comm)
+static int topology_of(MPI_Comm comm)
 {
 	int kind = MPI_UNDEFINED;
 
@@ -16,21 +16,21 @@ static int topology(MPI_Comm comm)
 	return kind;
 }
 
-static int degree(MPI_Comm comm, bool in, int most)
+static int degree_of(MPI_Comm comm, bool in, int most)
 {
 	int n = 0, rank = 0, indegree = 0, outdegree = 0, weighted;
 
-	switch (topology(comm)) {
+	switch (topology_of(comm)) {
 	case MPI_CART:
 		real.MPI_Cartdim_get(comm, &n);
-		return least(2 * n, most);
+		return at_most(2 * n, most);
 	case MPI_GRAPH:
 		real.MPI_Comm_rank(comm, &rank);
 		real.MPI_Graph_neighbors_count(comm, rank, &n);
-		return least(n, most);
+		return at_most(n, most);
 	case MPI_DIST_GRAPH:
 		real.MPI_Dist_graph_neighbors_count(comm, &indegree, &outdegree, &weighted);
-		return least(in ? indegree : outdegree, most);
+		return at_most(in ? indegree : outdegree, most);
 	default:
 		return 0;
 	}
@@ -38,12 +38,12 @@ static int degree(MPI_Comm comm, bool in, int most)
 
 int length_in(MPI_Comm comm, int most)
 {
-	return degree(comm, true, most);
+	return degree_of(comm, true, most);
 }
 
 int length_out(MPI_Comm comm, int most)
 {
-	return degree(comm, false, most);
+	return degree_of(comm, false, most);
 }
 
 int length_weights(MPI_Comm comm, bool in, int most)
@@ -51,43 +51,43 @@ int length_weights(MPI_Comm comm, bool in, int most)
 	int indegree = 0, outdegree = 0, weighted = 0;
 
 	real.MPI_Dist_graph_neighbors_count(comm, &indegree, &outdegree, &weighted);
-	return weighted ? least(in ? indegree : outdegree, most) : -1;
+	return weighted ? at_most(in ? indegree : outdegree, most) : -1;
 }
 
 int length_cart(MPI_Comm comm, int most)
 {
 	int n = 0;
 
-	if (topology(comm) == MPI_CART)
+	if (topology_of(comm) == MPI_CART)
 		real.MPI_Cartdim_get(comm, &n);
-	return least(n, most);
+	return at_most(n, most);
 }
 
 int length_graph_nodes(MPI_Comm comm, int most)
 {
 	int nodes = 0, edges;
 
-	if (topology(comm) == MPI_GRAPH)
+	if (topology_of(comm) == MPI_GRAPH)
 		real.MPI_Graphdims_get(comm, &nodes, &edges);
-	return least(nodes, most);
+	return at_most(nodes, most);
 }
 
 int length_graph_edges(MPI_Comm comm, int most)
 {
 	int nodes, edges = 0;
 
-	if (topology(comm) == MPI_GRAPH)
+	if (topology_of(comm) == MPI_GRAPH)
 		real.MPI_Graphdims_get(comm, &nodes, &edges);
-	return least(edges, most);
+	return at_most(edges, most);
 }
 
 int length_graph_neighbors(MPI_Comm comm, int rank, int most)
 {
 	int n = 0;
 
-	if (topology(comm) == MPI_GRAPH)
+	if (topology_of(comm) == MPI_GRAPH)
 		real.MPI_Graph_neighbors_count(comm, rank, &n);
-	return least(n, most);
+	return at_most(n, most);
 }
 
 int length_contents(MPI_Datatype type, int which, int most)
@@ -95,7 +95,7 @@ int length_contents(MPI_Datatype type, int which, int most)
 	int n[3] = {0, 0, 0}, combiner;
 
 	real.MPI_Type_get_envelope(type, &n[0], &n[1], &n[2], &combiner);
-	return least(n[which], most);
+	return at_most(n[which], most);
 }
 
 #ifdef HAVE_MPI_Type_get_envelope_c

@@ -67,7 +67,7 @@ int neighbours_look(struct neighbours *node, const char *folder, uint64_t world,
 	return dir ? rv : -1;
 }
 
-static int number(const char *variable)
+static int read_number(const char *variable)
 {
 	const char *value = getenv(variable);
 	long n = value ? strtol(value, NULL, 10) : 0;
@@ -99,9 +99,9 @@ static int tasks_here(void)
 
 int neighbours_expected(int size)
 {
-	if (number("OMPI_COMM_WORLD_SIZE") == size)
-		return number("OMPI_COMM_WORLD_LOCAL_SIZE");
-	if (number("PMI_SIZE") == size && number("MPI_LOCALNRANKS"))
-		return number("MPI_LOCALNRANKS");
-	return number("SLURM_STEP_NUM_TASKS") == size ? tasks_here() : 0;
+	if (read_number("OMPI_COMM_WORLD_SIZE") == size)
+		return read_number("OMPI_COMM_WORLD_LOCAL_SIZE");
+	if (read_number("PMI_SIZE") == size && read_number("MPI_LOCALNRANKS"))
+		return read_number("MPI_LOCALNRANKS");
+	return read_number("SLURM_STEP_NUM_TASKS") == size ? tasks_here() : 0;
 }

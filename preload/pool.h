@@ -4,7 +4,7 @@
 #ifndef SPOOR_POOL_H
 #define SPOOR_POOL_H
 
-#include "preload/state.h"
+#include "preload/recorder_internal.h"
 
 /* The number of a string or a vector in its pool. Without room the string is the one that stands for what is not known
  * (recorder.unknown), the vector UINT32_MAX. */

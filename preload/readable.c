@@ -15,7 +15,7 @@
 #define PAGE    4096u /* the smallest there is */
 #define LONGEST 65536
 
-static bool ask(uintptr_t page, bool otherwise)
+static bool ask_system(uintptr_t page, bool otherwise)
 {
 	/* without a set, which is the first page, it has nothing to do, and succeeds */
 	return syscall(SYS_rt_sigprocmask, ~0, page, NULL, 8) != 0 &&
@@ -31,7 +31,7 @@ bool readable(const void *array, ptrdiff_t n, size_t size, bool otherwise)
 		return can;
 	uintptr_t last = ((uintptr_t)array + (size_t)n * size - 1) & -(uintptr_t)PAGE;
 	for (uintptr_t page = (uintptr_t)array & -(uintptr_t)PAGE; can && page <= last; page += PAGE)
-		can = ask(page, otherwise);
+		can = ask_system(page, otherwise);
 	errno = saved;
 	return can;
 }

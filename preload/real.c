@@ -37,7 +37,7 @@ static void *
 
 /* Stands for functions that are not there. The callers' argument lists differ; on all ABIs with MPI the callee may
  * ignore what it was passed. */
-static int missing(void)
+static int return_missing(void)
 {
 	return MPI_ERR_OTHER;
 }
@@ -60,7 +60,7 @@ static void find_calls(void)
 
 		snprintf(name, sizeof(name), "P%s", mpi_calls_names[i]);
 		f = dlsym(scope, name);
-		r[i] = f ? f : (void *)missing;
+		r[i] = f ? f : (void *)return_missing;
 		if (!n[i])
 			n[i] = r[i];
 	}

@@ -25,13 +25,13 @@ static struct request_table *tables[THREADS] = {
 static bool locks_only;  /* the system has no barrier for all threads (begin_alone), or may not be asked for it */
 static __thread struct request_table *mine __attribute__((tls_model("initial-exec")));
 
-static inline struct request_table *own(void)
+static inline struct request_table *own_table(void)
 {
 	return __builtin_expect(handle_locking, 0) && mine ? mine : &request_table;
 }
 
 /* What handle_locking changes: all is done slowly, and each request has a node. */
-static void stop_plain(struct request_table *t);
+static void stop_fast(struct request_table *t);
 
 /* A table's owner takes no lock as long as no other thread has looked in it: it says that it is in it (`busy`), and
  * sees that it is alone (not `shared`). The first other thread makes it shared, which it is from then on, and waits
@@ -49,7 +49,7 @@ static bool begin_alone(struct request_table *t)
 
 /* A barrier in all threads of the process. Where a filter (of a later day than request_thread) may not let it through,
  * time does: what a CPU has stored, the others see long before. */
-static void barrier(void)
+static void barrier_all_threads(void)
 {
 	struct limits limits;
 
@@ -69,24 +69,24 @@ static __attribute__((noinline)) void lock_shared(struct request_table *t)
 		sched_yield();
 	if (t != mine && !t->shared) {
 		__atomic_store_n(&t->shared, true, __ATOMIC_SEQ_CST);
-		barrier();
+		barrier_all_threads();
 		while (__atomic_load_n(&t->busy, __ATOMIC_ACQUIRE))
 			sched_yield();
 	}
 	quiet_end(before);
 }
 
-static inline void lock(struct request_table *t)
+static inline void lock_table(struct request_table *t)
 {
 	if (__builtin_expect(handle_locking, 0)) {
 		if (t != mine || !begin_alone(t))
 			lock_shared(t);
-		if (t->plain)
-			stop_plain(t);
+		if (t->fast)
+			stop_fast(t);
 	}
 }
 
-static inline void unlock(struct request_table *t)
+static inline void unlock_table(struct request_table *t)
 {
 	if (__builtin_expect(handle_locking, 0)) {
 		if (t == mine && t->busy)
@@ -115,8 +115,8 @@ void request_thread(uint32_t thread)
 		}
 	}
 	errno = saved;
-	if (t && t->plain)
-		stop_plain(t);
+	if (t && t->fast)
+		stop_fast(t);
 	mine = t;
 }
 
@@ -127,15 +127,15 @@ static struct request_table *table_of(uint32_t thread)
 }
 
 /* Its owner's, for a ref with a number. */
-static struct request_table *owner(const struct request_ref *ref)
+static struct request_table *owner_table(const struct request_ref *ref)
 {
-	return ref->number >> 32 ? table_of((uint32_t)(ref->number >> 32) - 1) : own();
+	return ref->number >> 32 ? table_of((uint32_t)(ref->number >> 32) - 1) : own_table();
 }
 
 /* The number of a request in another thread's events. */
 static int64_t number_in(const struct request_table *t, int32_t number)
 {
-	return t == own() || number < 0 ? number : ((int64_t)t->thread + 1) << 32 | number;
+	return t == own_table() || number < 0 ? number : ((int64_t)t->thread + 1) << 32 | number;
 }
 
 static inline int32_t first_of(const struct request_slot *s)
@@ -143,7 +143,7 @@ static inline int32_t first_of(const struct request_slot *s)
 	return (int32_t)s->number;
 }
 
-static inline struct request_slot *find(struct request_table *t, uint64_t key)
+static inline struct request_slot *find_slot(struct request_table *t, uint64_t key)
 {
 	if (__builtin_expect(!t->slots, 0))
 		return NULL;
@@ -156,7 +156,7 @@ static inline struct request_slot *find(struct request_table *t, uint64_t key)
 }
 
 /* The empty slot for a key that is in none. */
-static struct request_slot *place(struct request_table *t, uint64_t key)
+static struct request_slot *empty_slot(struct request_table *t, uint64_t key)
 {
 	struct request_slot *s = request_home(t, key), *at = s;
 
@@ -190,7 +190,7 @@ static bool grow_slots(struct request_table *t, size_t wanted)
 	t->displaced = 0;
 	for (size_t i = 0; i < old_count; i++)
 		if (old[i].key)
-			*place(t, old[i].key) = old[i];
+			*empty_slot(t, old[i].key) = old[i];
 	free(old);
 	return true;
 }
@@ -243,7 +243,7 @@ static void put_back(struct request_table *t)
 /* Takes the word in which the lowest free numbers are, if there is memory for what they will be used for. */
 static void take_out(struct request_table *t)
 {
-	struct numbers *n = &t->numbers;
+	struct numbering *n = &t->numbers;
 	size_t w = n->first, most;
 
 	if (handle_locking)
@@ -251,7 +251,7 @@ static void take_out(struct request_table *t)
 	while (w < n->words && n->taken[w] == UINT64_MAX)
 		w++;
 	most = (w + 1) * 64;
-	t->plain = t->slots != NULL;
+	t->fast = t->slots != NULL;
 	if (w >= n->words || !grow_nodes(t, most) || !grow_slots(t, 2 * most))
 		return;
 	n->first = w;
@@ -267,10 +267,10 @@ static void need_node(struct request_table *t, const struct request_slot *s)
 		t->nodes[first_of(s)] = (struct request_node){-1, (uint8_t)s->traits, false};
 }
 
-static void stop_plain(struct request_table *t)
+static void stop_fast(struct request_table *t)
 {
 	put_back(t);
-	t->plain = false;
+	t->fast = false;
 	for (size_t i = 0; i <= t->mask; i++)
 		if (t->slots[i].key && !(t->slots[i].number & REQUEST_SHARED))
 			t->nodes[first_of(&t->slots[i])] =
@@ -280,17 +280,17 @@ static void stop_plain(struct request_table *t)
 /* The lowest free number, with a node, and with a slot if it needs one; or -1 without memory. */
 static int32_t take_number(struct request_table *t)
 {
-	int32_t number = numbers_take(&t->numbers);
+	int32_t number = numbering_take(&t->numbers);
 
 	if (number >= 0 && (!grow_nodes(t, (size_t)number + 1) || !grow_slots(t, 2 * ((size_t)number + 1)))) {
-		numbers_give(&t->numbers, number);
+		numbering_give(&t->numbers, number);
 		return -1;
 	}
 	return number;
 }
 
 /* Links a request behind the others that have its handle. */
-static void append(struct request_table *t, struct request_slot *s, int32_t number, unsigned traits)
+static void append_request(struct request_table *t, struct request_slot *s, int32_t number, unsigned traits)
 {
 	int32_t last = s->number & REQUEST_SHARED ? s->last : first_of(s);
 
@@ -301,7 +301,7 @@ static void append(struct request_table *t, struct request_slot *s, int32_t numb
 	s->last = number;
 }
 
-static int32_t add(struct request_table *t, uint64_t bits, unsigned traits)
+static int32_t add_request(struct request_table *t, uint64_t bits, unsigned traits)
 {
 	int saved = errno;
 	struct request_slot *s;
@@ -313,12 +313,12 @@ static int32_t add(struct request_table *t, uint64_t bits, unsigned traits)
 	errno = saved;
 	if (number < 0)
 		return REQUEST_UNKNOWN;
-	s = find(t, bits);
+	s = find_slot(t, bits);
 	if (s) {
-		append(t, s, number, traits);
+		append_request(t, s, number, traits);
 	} else {
 		t->nodes[number] = (struct request_node){-1, (uint8_t)traits, false};
-		*place(t, bits) = (struct request_slot){.key = bits, .number = (uint64_t)number, .traits = traits};
+		*empty_slot(t, bits) = (struct request_slot){.key = bits, .number = (uint64_t)number, .traits = traits};
 	}
 	take_out(t);
 	errno = saved;
@@ -326,7 +326,7 @@ static int32_t add(struct request_table *t, uint64_t bits, unsigned traits)
 }
 
 /* The first of a list, from number on, that no other thread has claimed; -1: none. It is claimed then. */
-static int32_t claim(struct request_table *t, int32_t number)
+static int32_t claim_request(struct request_table *t, int32_t number)
 {
 	if (__builtin_expect(!handle_locking, 1))
 		return number;
@@ -347,7 +347,7 @@ static void next_epoch(struct request_table *t)
 
 int64_t request_new_slowly(uint64_t bits, uint64_t null, unsigned traits)
 {
-	struct request_table *t = own();
+	struct request_table *t = own_table();
 	struct request_slot *s;
 	int32_t number;
 
@@ -358,12 +358,12 @@ int64_t request_new_slowly(uint64_t bits, uint64_t null, unsigned traits)
 	if (t->free && (s = request_home(t, bits))->key == bits) { /* as with MPI_PROC_NULL */
 		number = (int32_t)t->base + __builtin_ctzll(t->free);
 		t->free &= t->free - 1;
-		append(t, s, number, traits);
+		append_request(t, s, number, traits);
 		return number;
 	}
-	lock(t);
-	number = add(t, bits, traits);
-	unlock(t);
+	lock_table(t);
+	number = add_request(t, bits, traits);
+	unlock_table(t);
 	return number;
 }
 
@@ -404,15 +404,15 @@ static bool find_elsewhere(struct request_ref *ref)
 		const struct request_slot *s;
 		int32_t number = -1;
 
-		if (t == own())
+		if (t == own_table())
 			continue;
-		lock(t);
-		s = find(t, ref->bits);
+		lock_table(t);
+		s = find_slot(t, ref->bits);
 		if (s)
-			number = claim(t, first_of(s));
+			number = claim_request(t, first_of(s));
 		if (number >= 0)
 			ref->traits = t->nodes[number].traits;
-		unlock(t);
+		unlock_table(t);
 		if (number >= 0) {
 			ref->number = number_in(t, number);
 			return true;
@@ -424,24 +424,24 @@ static bool find_elsewhere(struct request_ref *ref)
 /* It is not in the calling thread's table. */
 static void find_other(struct request_ref *ref, bool may_be_new)
 {
-	struct request_table *t = own();
+	struct request_table *t = own_table();
 
 	if (find_elsewhere(ref))
 		return;
 	ref->number = REQUEST_UNKNOWN;
 	if (!may_be_new)
 		return;
-	lock(t);
-	ref->number = add(t, ref->bits, 0);
+	lock_table(t);
+	ref->number = add_request(t, ref->bits, 0);
 	if (ref->number >= 0)
-		ref->number = claim(t, (int32_t)ref->number);
-	unlock(t);
+		ref->number = claim_request(t, (int32_t)ref->number);
+	unlock_table(t);
 }
 
 struct request_ref request_find(uint64_t bits, uint64_t null, bool may_be_new)
 {
 	struct request_ref ref = {.bits = bits, .number = REQUEST_NONE};
-	struct request_table *t = own();
+	struct request_table *t = own_table();
 	const struct request_slot *s;
 
 	if (bits == null)
@@ -449,14 +449,14 @@ struct request_ref request_find(uint64_t bits, uint64_t null, bool may_be_new)
 	ref.number = REQUEST_UNKNOWN;
 	if (!bits)
 		return ref;
-	lock(t);
-	s = find(t, bits);
-	ref.number = s ? claim(t, first_of(s)) : REQUEST_NONE;
+	lock_table(t);
+	s = find_slot(t, bits);
+	ref.number = s ? claim_request(t, first_of(s)) : REQUEST_NONE;
 	if (ref.number >= 0) {
 		need_node(t, s);
 		ref.traits = t->nodes[ref.number].traits;
 	}
-	unlock(t);
+	unlock_table(t);
 	if (ref.number < 0)
 		find_other(&ref, may_be_new);
 	return ref;
@@ -469,8 +469,8 @@ static int32_t look_in(struct request_table *t, struct request_ref *ref, bool cl
 	const struct request_slot *s;
 	int32_t number = -1;
 
-	lock(t);
-	s = find(t, ref->bits);
+	lock_table(t);
+	s = find_slot(t, ref->bits);
 	if (s)
 		need_node(t, s);
 	for (number = s ? first_of(s) : -1; number >= 0 && t->nodes[number].claimed != claimed;
@@ -480,7 +480,7 @@ static int32_t look_in(struct request_table *t, struct request_ref *ref, bool cl
 		ref->traits = t->nodes[number].traits;
 		ref->number = number_in(t, number);
 	}
-	unlock(t);
+	unlock_table(t);
 	return number;
 }
 
@@ -490,10 +490,10 @@ struct request_ref request_look(uint64_t bits, uint64_t null)
 	struct request_table *t;
 
 	for (int claimed = 0; claimed <= (handle_locking ? 1 : 0) && bits != null && bits; claimed++) {
-		if (look_in(own(), &ref, claimed) >= 0)
+		if (look_in(own_table(), &ref, claimed) >= 0)
 			return ref;
 		for (uint32_t i = 0; handle_locking && (t = table_of(i)); i++)
-			if (t != own() && look_in(t, &ref, claimed) >= 0)
+			if (t != own_table() && look_in(t, &ref, claimed) >= 0)
 				return ref;
 	}
 	return ref;
@@ -509,20 +509,20 @@ static struct request_ref find_next(struct request_table *t, uint64_t bits, uint
 
 	if (bits == null || !bits)
 		return ref;
-	s = find(t, bits);
+	s = find_slot(t, bits);
 	if (s && s->epoch != t->epoch) {
 		s->epoch = t->epoch;
 		s->cursor = first_of(s);
 		need_node(t, s);
 	}
-	ref.number = s ? claim(t, s->cursor) : REQUEST_NONE;
+	ref.number = s ? claim_request(t, s->cursor) : REQUEST_NONE;
 	if (ref.number < 0) {
 		if (handle_locking) {
 			ref.number = ELSEWHERE;
 			return ref;
 		}
-		ref.number = add(t, bits, 0);
-		s = find(t, bits);
+		ref.number = add_request(t, bits, 0);
+		s = find_slot(t, bits);
 		if (ref.number < 0)
 			return ref;
 		s->epoch = t->epoch;
@@ -534,16 +534,16 @@ static struct request_ref find_next(struct request_table *t, uint64_t bits, uint
 
 void request_find_all(struct request_ref *refs, const uint64_t *bits, size_t n, uint64_t null)
 {
-	struct request_table *t = own();
+	struct request_table *t = own_table();
 	bool elsewhere = false;
 
-	lock(t);
+	lock_table(t);
 	next_epoch(t);
 	for (size_t i = 0; i < n; i++) {
 		refs[i] = find_next(t, bits[i], null);
 		elsewhere |= refs[i].number == ELSEWHERE;
 	}
-	unlock(t);
+	unlock_table(t);
 	for (size_t i = 0; elsewhere && i < n; i++)
 		if (refs[i].number == ELSEWHERE)
 			find_other(&refs[i], true);
@@ -551,15 +551,15 @@ void request_find_all(struct request_ref *refs, const uint64_t *bits, size_t n, 
 
 void request_end_slowly(const struct request_ref *ref)
 {
-	struct request_table *t = owner(ref);
+	struct request_table *t = owner_table(ref);
 	struct request_slot *s;
 	int32_t number = (int32_t)ref->number, before = -1;
 	int saved = errno;
 
 	if (ref->number < 0 || !t)
 		return;
-	lock(t);
-	s = find(t, ref->bits);
+	lock_table(t);
+	s = find_slot(t, ref->bits);
 	if (!s)
 		goto out;
 	need_node(t, s);
@@ -583,22 +583,22 @@ void request_end_slowly(const struct request_ref *ref)
 		s->traits = t->nodes[first].traits;
 	}
 	put_back(t);
-	numbers_give(&t->numbers, number);
+	numbering_give(&t->numbers, number);
 	take_out(t);
 	errno = saved;
 out:
-	unlock(t);
+	unlock_table(t);
 }
 
 void request_release_slowly(const struct request_ref *ref)
 {
-	struct request_table *t = owner(ref);
+	struct request_table *t = owner_table(ref);
 
 	if (ref->number < 0 || !t)
 		return;
-	lock(t);
+	lock_table(t);
 	t->nodes[(int32_t)ref->number].claimed = false;
-	unlock(t);
+	unlock_table(t);
 }
 
 size_t request_count(void)
@@ -621,7 +621,7 @@ void request_reset(void)
 	for (uint32_t i = 0; (t = table_of(i)); i++) {
 		free(t->slots);
 		free(t->nodes);
-		numbers_reset(&t->numbers);
+		numbering_reset(&t->numbers);
 		if (i == 0) {
 			request_table = (struct request_table){.base = REQUEST_NO_BASE};
 		} else {

@@ -56,10 +56,10 @@ struct request_ref request_find(uint64_t bits, uint64_t null, bool may_be_new);
 struct request_ref request_look(uint64_t bits, uint64_t null);
 /* As request_find for an array: fills n refs. Requests that were never seen become live. */
 void request_find_all(struct request_ref *refs, const uint64_t *bits, size_t n, uint64_t null);
-/* The same for the plain case, that each handle is of one live request, or null: also tells the traits that any of them
+/* The same for the usual case, that each handle is of one live request, or null: also tells the traits that any of them
  * has. False: refs mean nothing, request_find_all() is to be asked. */
-static inline bool request_find_plain(struct request_ref *refs, const uint64_t *bits, size_t n, uint64_t null,
-                                      unsigned *traits);
+static inline bool request_find_fast(struct request_ref *refs, const uint64_t *bits, size_t n, uint64_t null,
+                                     unsigned *traits);
 static inline bool request_find_one(struct request_ref *ref, uint64_t bits);
 /* The request is not live any more. Does nothing for a ref that has no number. */
 static inline void request_end(const struct request_ref *ref);
@@ -70,9 +70,9 @@ size_t request_count(void);
 /* Forgets everything and frees the memory; for tests. */
 void request_reset(void);
 
-/* ---- implementation: the plain cases are inline, since most events of most programs are about requests ---- */
+/* ---- implementation: the usual cases are inline, since most events of most programs are about requests ---- */
 
-#include "preload/numbers.h"
+#include "preload/numbering.h"
 
 /* Two tables. `slots`, a hash table by handle (as in handle.c): the oldest and the youngest live request with that
  * handle. `nodes`, by number: what is known of a live request that shares its handle, and the next younger one. For
@@ -81,7 +81,7 @@ void request_reset(void);
  *     slots   P: number 0 and others, last 3      Q: number 1
  *     nodes   0: next 2   2: next 3   3: -
  *
- * The plain case is a request with a handle of its own, in the slot that is its handle's home. It has no node as long
+ * The usual case is a request with a handle of its own, in the slot that is its handle's home. It has no node as long
  * as there is one thread. */
 struct request_slot {
 	uint64_t key; /* handle bits; 0: empty */
@@ -107,7 +107,7 @@ extern struct request_table {
 	struct request_slot *slots; /* mask + 1 of them, and one more that is never empty */
 	size_t mask;
 	unsigned shift;
-	bool plain; /* there is one thread, and memory: the inline functions may be used */
+	bool fast; /* there is one thread, and memory: the inline functions may be used */
 	/* The word of the numbers in which the lowest free ones are: those that are free, as bits, are base, base + 1,
 	 * ... In `numbers` all of them count as taken. */
 	uint64_t free;
@@ -119,7 +119,7 @@ extern struct request_table {
 	size_t displaced; /* slots that are not at home */
 	struct request_node *nodes;
 	size_t node_count;
-	struct numbers numbers;
+	struct numbering numbers;
 	uint32_t thread;
 	int lock;    /* with several threads */
 	bool shared; /* another thread looks in it: its owner takes the lock, too */
@@ -165,11 +165,11 @@ static inline bool request_next_epoch(struct request_table *t)
 	return true;
 }
 
-static inline bool request_find_plain(struct request_ref *refs, const uint64_t *bits, size_t n, uint64_t null,
-                                      unsigned *traits)
+static inline bool request_find_fast(struct request_ref *refs, const uint64_t *bits, size_t n, uint64_t null,
+                                     unsigned *traits)
 {
 	struct request_table *t = &request_table;
-	if (__builtin_expect(!t->plain, 0))
+	if (__builtin_expect(!t->fast, 0))
 		return false;
 	if (__builtin_expect(!request_next_epoch(t), 0))
 		return false;
@@ -194,7 +194,7 @@ static inline bool request_find_plain(struct request_ref *refs, const uint64_t *
 static inline bool request_find_one(struct request_ref *ref, uint64_t bits)
 {
 	const struct request_table *t = &request_table;
-	if (__builtin_expect(!t->plain, 0))
+	if (__builtin_expect(!t->fast, 0))
 		return false;
 	const struct request_slot *s = request_home(t, bits);
 	if (__builtin_expect(s->key != bits || s->number & REQUEST_SHARED, 0))
@@ -211,7 +211,7 @@ static inline __attribute__((always_inline)) bool request_find_expected(struct r
 {
 	struct request_table *t = &request_table;
 	unsigned all = 0;
-	if (__builtin_expect(!t->plain || !request_next_epoch(t), 0))
+	if (__builtin_expect(!t->fast || !request_next_epoch(t), 0))
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		struct request_slot *s = request_home(t, bits[i]);
@@ -256,7 +256,7 @@ static inline void request_end(const struct request_ref *ref)
 	if (ref->number < 0)
 		return;
 	uint64_t bit = (uint64_t)(ref->number - t->base);
-	if (__builtin_expect(bit < 64, 1)) { /* which it is not if the case is not plain */
+	if (__builtin_expect(bit < 64, 1)) { /* which it is not if the case is not the usual one */
 		struct request_slot *s = request_home(t, ref->bits);
 		if (__builtin_expect(s->key == ref->bits && s->number == (uint64_t)ref->number &&
 		                             !(s[1].key && t->displaced),

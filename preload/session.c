@@ -56,7 +56,7 @@ static struct session {
 static pthread_mutex_t waking = PTHREAD_MUTEX_INITIALIZER;
 
 /* Says what went wrong where the administrator's side looks for it. */
-static void note(const char *text)
+static void note_reason(const char *text)
 {
 	char path[1200];
 	struct limits limits;
@@ -108,7 +108,7 @@ static uint64_t expected_ranks(void)
 
 /* Where the policy asks what the program is. Another executable of the same MPI program may say that all are captured,
  * so that one that would not be goes on for now. */
-static void choose(struct handoff *h)
+static void choose_rule(struct handoff *h)
 {
 	char path[MODULE_PATH_SIZE];
 	session.choice = handoff_choose(h, module_executable(path), expected_ranks());
@@ -117,7 +117,7 @@ static void choose(struct handoff *h)
 		handoff_take(h, handoff_first_capture(h));
 }
 
-static bool wake(void)
+static bool wake_session(void)
 {
 	struct error error = {""};
 	struct handoff *h = &session.handoff;
@@ -125,14 +125,14 @@ static bool wake(void)
 	session.choice = -1;
 	if (!text || handoff_decode(h, text, &error) != 0)
 		return false;
-	choose(h);
+	choose_rule(h);
 	if (h->mode == HANDOFF_OFF)
 		return false;
 	session.pid = getpid();
 	snprintf(session.arena, sizeof session.arena, "%s/" NEIGHBOURS_ARENA_EARLY, h->spool, (long)session.pid,
 	         (unsigned long long)clock_ns(CLOCK_REALTIME));
 	if (recorder_start(session.arena, h->set.memory, &error) != 0) {
-		note(error.text);
+		note_reason(error.text);
 		return false;
 	}
 	recorder_bins(h->set.timing == 0 ? 1 : (uint32_t)h->set.bins);
@@ -151,7 +151,7 @@ bool session_wake(void)
 	struct quiet before = quiet_begin();
 	pthread_mutex_lock(&waking);
 	if (session.state == ASLEEP)
-		__atomic_store_n(&session.state, wake() ? AWAKE : OFF, __ATOMIC_RELEASE);
+		__atomic_store_n(&session.state, wake_session() ? AWAKE : OFF, __ATOMIC_RELEASE);
 	bool awake = session.state == AWAKE;
 	pthread_mutex_unlock(&waking);
 	quiet_end(before);
@@ -166,7 +166,7 @@ void session_remark(const char *why)
 	pthread_mutex_lock(&waking);
 	if (session.state == ASLEEP && text && handoff_decode(&session.handoff, text, NULL) == 0 &&
 	    session.handoff.mode != HANDOFF_OFF)
-		note(why);
+		note_reason(why);
 	pthread_mutex_unlock(&waking);
 	quiet_end(before);
 }
@@ -305,7 +305,7 @@ static bool settle_choice(void)
 }
 
 /* Nothing is captured after all. */
-static void drop(void)
+static void drop_session(void)
 {
 	recorder_stop(true);
 	__atomic_store_n(&session.state, OFF, __ATOMIC_RELEASE);
@@ -325,7 +325,7 @@ static void fact_parent(struct facts *f)
 }
 
 /* What the first rule of all ranks says. False: nothing is captured. */
-static bool agreed(const struct tree *tree)
+static bool all_agreed(const struct tree *tree)
 {
 	if (session.choice < 0 || tree->first_choice == INT64_MAX)
 		return true;
@@ -333,7 +333,7 @@ static bool agreed(const struct tree *tree)
 }
 
 /* Rank, size and world are known. */
-static void identify(int thread_level)
+static void identify_rank(int thread_level)
 {
 	char host[256] = "";
 	struct facts facts = {0};
@@ -356,7 +356,7 @@ static void identify(int thread_level)
 	char *text = facts_encode(&facts);
 	recorder_identify((uint32_t)session.rank, (uint32_t)session.size, session.world);
 	if (!text || recorder_describe(text, strlen(text), host) != 0)
-		note("no memory for the facts of the process");
+		note_reason("no memory for the facts of the process");
 	free(text);
 	facts_clear(&facts);
 	rename_arena();
@@ -373,17 +373,17 @@ void session_initialized(int thread_level)
 	struct quiet before = quiet_begin();
 	if (real.MPI_Comm_rank(MPI_COMM_WORLD, &session.rank) != MPI_SUCCESS ||
 	    real.MPI_Comm_size(MPI_COMM_WORLD, &session.size) != MPI_SUCCESS) {
-		note("cannot learn the rank");
+		note_reason("cannot learn the rank");
 		quiet_end(before);
 		return;
 	}
 	session.world_made = true;
 	if (!settle_choice()) {
-		drop();
+		drop_session();
 	} else {
 		if (!session.initialized)
 			session.world = number_world();
-		identify(thread_level);
+		identify_rank(thread_level);
 	}
 	quiet_end(before);
 }
@@ -399,14 +399,14 @@ void session_opened(int rank, int size, int thread_level)
 	if (session.choice >= 0) /* its own: there is nobody to agree with */
 		handoff_take(&session.handoff, session.choice);
 	if (session.handoff.mode == HANDOFF_OFF)
-		drop();
+		drop_session();
 	else
-		identify(thread_level);
+		identify_rank(thread_level);
 	quiet_end(before);
 }
 
 /* Rank 0: the whole trace, which is used up, becomes a file in the spool, unless nobody waits for that any more. */
-static int keep(struct trace *t, const struct arena *a, uint64_t deadline, struct error *error)
+static int keep_trace(struct trace *t, const struct arena *a, uint64_t deadline, struct error *error)
 {
 	int rv = -1;
 	char path[1200];
@@ -516,20 +516,20 @@ void session_finalize(void)
 	recorder_stop(true);
 	__atomic_store_n(&session.state, OFF, __ATOMIC_RELEASE);
 	if (thread_failed())
-		note(thread_failed());
+		note_reason(thread_failed());
 	/* Merging takes calls of the system that a filter may not let through, by killing the process: the arenas are
 	 * left to whoever collects them. Nobody is met then, either: by its name this rank's arena is nobody's, so that
 	 * ranks under filters would wait for each other to be named. */
 	bool open = !limits.filtered && read_arena(&t, &a, session.arena, &error) == 0;
 	bool good = open && add_threads(&t, &error) == 0;
 	bool met = !limits.filtered && tree_meet(&tree, good, &error) == 0;
-	good = met && agreed(&tree) && tree_merge(&tree, &t, &error) == 0;
-	bool kept = good && session.rank == 0 && keep(&t, &a, tree.deadline, &error) == 0;
-	bool settled = met && agreed(&tree) && tree_settle(&tree, kept) == 0;
-	if (settled || !agreed(&tree))
+	good = met && all_agreed(&tree) && tree_merge(&tree, &t, &error) == 0;
+	bool kept = good && session.rank == 0 && keep_trace(&t, &a, tree.deadline, &error) == 0;
+	bool settled = met && all_agreed(&tree) && tree_settle(&tree, kept) == 0;
+	if (settled || !all_agreed(&tree))
 		unlink_arenas();
 	else if (error.text[0] && !limits.filtered)
-		note(error.text);
+		note_reason(error.text);
 	trace_free(&t);
 	if (open)
 		arena_close(&a);

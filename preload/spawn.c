@@ -56,7 +56,7 @@ static void put_names(struct call *c, struct names *s)
 	call_put(c, call_constant_named(c, s->text));
 }
 
-static struct text argument(const struct names *s, const struct arguments *a, size_t i)
+static struct text argument_at(const struct names *s, const struct arguments *a, size_t i)
 {
 	struct text t;
 
@@ -73,7 +73,7 @@ static void add_arguments(struct names *s, const struct arguments *a)
 	struct text t;
 
 	add_char(s, '[');
-	for (size_t i = 0; !s->cut && (t = argument(s, a, i)).bytes; i++)
+	for (size_t i = 0; !s->cut && (t = argument_at(s, a, i)).bytes; i++)
 		add_quoted(s, t, i == 0);
 }
 
@@ -115,7 +115,7 @@ static void put_multiple(struct call *c, bool ok, const struct spawn *s)
 	call_put(c, s->count);
 	add_char(&names, '[');
 	for (int i = 0; !names.cut && i < s->count; i++)
-		add_quoted(&names, argument(&names, &s->commands, (size_t)i), i == 0);
+		add_quoted(&names, argument_at(&names, &s->commands, (size_t)i), i == 0);
 	put_names(c, &names);
 	names = (struct names){.ok = ok};
 	add_char(&names, '[');

@@ -10,7 +10,7 @@
 /* ---- begin ---- */
 
 /* MPI is up: its communicators can be asked, and this rank's recording begins in earnest. */
-static void initialized(void)
+static void mpi_is_up(void)
 {
 	int level = MPI_THREAD_SINGLE;
 
@@ -22,7 +22,7 @@ static void initialized(void)
 void special_initialized(struct call *c, int rc)
 {
 	if (rc == MPI_SUCCESS)
-		initialized();
+		mpi_is_up();
 	call_reconsider(c);
 }
 

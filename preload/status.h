@@ -22,7 +22,7 @@ static inline bool status_has_message(const MPI_Status *s)
 }
 
 /* It does, and that is cheap to know. */
-static inline bool status_is_plain(const MPI_Status *s)
+static inline bool status_is_ordinary(const MPI_Status *s)
 {
 #ifdef OPEN_MPI
 	return !s->_cancelled && s->MPI_SOURCE != MPI_ANY_SOURCE;

@@ -11,7 +11,7 @@
 #include "preload/clock.h"
 #include "preload/detail.h"
 #include "preload/recorder.h"
-#include "preload/state.h"
+#include "preload/recorder_internal.h"
 #include "trace/base/quiet.h"
 
 bool thread_several;
@@ -77,7 +77,7 @@ void thread_begin(const char *prefix, void (*joined)(uint32_t thread))
 
 /* A thread's events need less than those of the rank together: a quarter of its memory each, and no more than that in
  * all; but a little each has for sure. */
-static struct recorder *make(uint32_t number)
+static struct recorder *make_recorder(uint32_t number)
 {
 	char path[1300];
 	const struct recorder *first = recorder_current;
@@ -112,7 +112,7 @@ static struct recorder *make(uint32_t number)
 }
 
 /* The free one with the lowest number, or a new one. Under the lock. */
-static struct recorder *take(void)
+static struct recorder *take_recorder(void)
 {
 	uint32_t n = 1;
 	while (n < all.count && all.recorder[n]->taken)
@@ -123,7 +123,7 @@ static struct recorder *take(void)
 		error_set(&all.error, "more than %u threads in MPI: the calls of further ones are not recorded", n - 1);
 		return NULL;
 	}
-	all.recorder[n] = make(n);
+	all.recorder[n] = make_recorder(n);
 	if (all.recorder[n])
 		__atomic_store_n(&all.count, n + 1, __ATOMIC_RELEASE);
 	return all.recorder[n];
@@ -137,7 +137,7 @@ struct recorder *thread_recorder(void)
 	struct quiet before = quiet_begin();
 	me->busy = true; /* a call from a signal handler must not come here again */
 	pthread_mutex_lock(&all.lock);
-	struct recorder *r = take();
+	struct recorder *r = take_recorder();
 	if (r)
 		r->taken = true;
 	else

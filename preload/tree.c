@@ -86,7 +86,7 @@ enum {
 	ALL
 };
 
-static int reduce(const int64_t in[ALL], int64_t out[ALL], uint64_t end)
+static int reduce_all(const int64_t in[ALL], int64_t out[ALL], uint64_t end)
 {
 	MPI_Request request = MPI_REQUEST_NULL;
 	int64_t *buffer = malloc(2 * ALL * sizeof *buffer);
@@ -142,7 +142,7 @@ int tree_meet(struct tree *tree, bool ready, struct error *error)
 		 patience = all_here || most < PATIENCE ? most : PATIENCE;
 	int64_t now = (int64_t)clock_ns(CLOCK_REALTIME),
 		mine[ALL] = {ready, now, -now, (int64_t)patience, tree->choice}, all[ALL];
-	if (reduce(mine, all, begin + patience / 4 * 5) != 0)
+	if (reduce_all(mine, all, begin + patience / 4 * 5) != 0)
 		return error_set(error, "not all ranks came to MPI_Finalize within %.3g s", (double)patience / 1e9);
 	tree->first_choice = all[CHOICE];
 	if (!all[READY])
@@ -312,7 +312,7 @@ static int send_take(const struct tree *tree, int to, uint8_t *bytes, int64_t si
 }
 
 /* The message of a rank. *bytes is malloc'ed. Returns 0; -1: it did not come, or says that it has failed. */
-static int receive(const struct tree *tree, int from, uint8_t **bytes, int64_t *size)
+static int receive_trace(const struct tree *tree, int from, uint8_t **bytes, int64_t *size)
 {
 	int64_t *length = malloc(sizeof *length);
 	MPI_Request request;
@@ -364,7 +364,7 @@ int tree_merge(struct tree *tree, struct trace *t, struct error *error)
 	for (int i = 0; i < tree->child_count; i++) {
 		uint8_t *bytes;
 		int64_t size;
-		if (receive(tree, tree->children[i], &bytes, &size) != 0)
+		if (receive_trace(tree, tree->children[i], &bytes, &size) != 0)
 			rv = error_set(error, "no trace came from rank %d within the deadline", tree->children[i]);
 		else if (rv != 0)
 			free(bytes);

@@ -21,7 +21,7 @@
 #ifndef SPOOR_WRAP_H
 #define SPOOR_WRAP_H
 
-#include "preload/puts.h"
+#include "preload/put.h"
 
 /* Seen by nobody outside (mpi.h wants the visibility, the version script takes it away): it is reached where the MPI
  * library's own function was (bind.h). */

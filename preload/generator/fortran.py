@@ -78,7 +78,7 @@ def argument(p, binding, buffers=False):
     if role.type == "buffer" and buffers:
         return f"fortran_buffer(fortran_descriptor({name}))" if binding is F08TS else f"fortran_buffer({name})"
     if role.type == "buffer":
-        return f"fortran_place(fortran_descriptor({name}))" if binding is F08TS else f"fortran_place({name})"
+        return f"fortran_in_place(fortran_descriptor({name}))" if binding is F08TS else f"fortran_in_place({name})"
     if role.type == "weights":
         return f"fortran_weights({name})"
     if p.length:

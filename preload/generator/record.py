@@ -124,7 +124,7 @@ class Recorder:
         if role.type == "string":
             return f"put_text(c, {name}, ok);"
         if role.type == "buffer":
-            return f"put_buffer(c, {name});" if self.buffers else f"put_place(c, {name});"
+            return f"put_buffer(c, {name});" if self.buffers else f"put_in_place(c, {name});"
         if p.length:
             put = f"PUT_ARRAY(c, {self.array(p)}, {self.length(p)}, {self.element(p)});"
             return f"if (!put_weights_sentinel(c, {name}))\n\t\t{put}" if role.type == "weights" else put

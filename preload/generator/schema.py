@@ -105,7 +105,7 @@ def bindings_c(table, library):
 
 
 def roles_h(table, library):
-    out = [f"{MARK}/* Included by preload/puts.h: values of a role, encoded. */\n"
+    out = [f"{MARK}/* Included by preload/put.h: values of a role, encoded. */\n"
            "#ifndef SPOOR_ROLES_H\n#define SPOOR_ROLES_H\n\n"]
     for r in table.roles.values():
         constants = [c for c in r.constants if c in library.values]

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * puts - encodes parameters by their role and puts them into the call's event
+ * put - encodes parameters by their role and puts them into the call's event
  *
  * `ok` says that the call succeeded: only then a handle that was never seen gets a number, and memory behind pointers
  * is what the standard says it is. In a failed call NULL pointers, negative counts, and what cannot be read
  * (readable.h) are put as absent.
  */
-#ifndef SPOOR_PUTS_H
-#define SPOOR_PUTS_H
+#ifndef SPOOR_PUT_H
+#define SPOOR_PUT_H
 
 #include <limits.h>
 #include <string.h>
@@ -108,7 +108,7 @@ static inline void put_text(struct call *c, struct text t, bool ok)
 }
 
 /* Kind b: only said when it is MPI_IN_PLACE. */
-static inline void put_place(struct call *c, const void *buffer)
+static inline void put_in_place(struct call *c, const void *buffer)
 {
 	call_put(c, __builtin_expect(buffer == MPI_IN_PLACE, 0) ? call_constant(c, CONST_MPI_IN_PLACE) : 0);
 }
@@ -192,7 +192,7 @@ put_status(struct call *c, const MPI_Status *s, int base, bool typed, MPI_Dataty
 #define PUT_STATUS(c, status, base, typed, type, same)                                       \
 	do {                                                                                 \
 		const MPI_Status *s_ = (status);                                             \
-		if ((same) && __builtin_expect(s_ != NULL, 1) && status_is_plain(s_) &&      \
+		if ((same) && __builtin_expect(s_ != NULL, 1) && status_is_ordinary(s_) &&   \
 		    call_expects(c, 0, s_->MPI_SOURCE) && call_expects(c, 1, s_->MPI_TAG) && \
 		    call_expects(c, 2, status_bytes(s_)))                                    \
 			call_skip(c, 3);                                                     \

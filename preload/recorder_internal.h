@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * state - what a recorder is, for the files that it is made of
+ * recorder_internal - what a recorder is, for the files that it is made of
  *
  *     recorder  its life: made, identified, stopped
  *     call      one MPI call: begin, end, puts, commit
- *     place     where a call is made: frames, call paths, sites, edges
+ *     site      where a call is made: frames, call paths, sites, edges
  *     pool      strings and vectors, each kept once
- *     scarce    what becomes of all that when memory is short
+ *     shortage  what becomes of all that when memory is short
  *
  * Nobody else includes this.
  */
-#ifndef SPOOR_STATE_H
-#define SPOOR_STATE_H
+#ifndef SPOOR_RECORDER_INTERNAL_H
+#define SPOOR_RECORDER_INTERNAL_H
 
 #include <pthread.h>
 
@@ -45,9 +45,9 @@ struct recorder {
 	bool cutting;     /* the path that is looked up is short already */
 	/* events before which memory is not reclaimed again, and how many after that */
 	uint64_t reclaim_at, reclaim_after;
-	uint64_t unwound;      /* stacks */
-	struct scarce *scarce; /* scarce.c; NULL as long as there is enough of everything */
-	uint32_t unknown;      /* the string "?" */
+	uint64_t unwound;          /* stacks */
+	struct shortage *shortage; /* shortage.c; NULL as long as there is enough of everything */
+	uint32_t unknown;          /* the string "?" */
 	uint64_t
 		/* of the arena's used bytes, up to which an event may begin without asking for room; 0 to have it ask
 		 * */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * place - where in the program a call is made
+ * site - where in the program a call is made
  */
-#include "preload/place.h"
+#include "preload/site.h"
 
 #include <string.h>
 
 #include "preload/pool.h"
 #include "preload/recorder.h"
-#include "preload/scarce.h"
+#include "preload/shortage.h"
 #include "trace/base/quiet.h"
 #include "trace/model/trace.h"
 
@@ -35,13 +35,13 @@ static uint32_t node_of(struct recorder *r, uint32_t parent, uint32_t module, ui
 	uint32_t i = index_find(&r->nodes, hash, node_equal, &k);
 	if (i != INDEX_NONE)
 		return i;
-	if (scarce_cuts(r) && !r->cutting)
+	if (shortage_cuts_paths(r) && !r->cutting)
 		return UINT32_MAX; /* paths that are new are cut */
 	/* nor may the table take more than a quarter of the memory, but for what paths that are cut need of it */
 	const struct table *nodes = &r->record->nodes;
 	if (!r->cutting && nodes->capacity * 2 > r->arena.size / 4 &&
 	    nodes->count * sizeof k.node > nodes->capacity / 8 * 7) {
-		scarce_cut(r);
+		shortage_cut_paths(r);
 		return UINT32_MAX;
 	}
 	i = table_add(&r->arena, &r->record->nodes, &k.node, sizeof k.node);
@@ -91,7 +91,7 @@ static uint32_t path_of(struct recorder *r, const struct record_node *frames, si
 	return at;
 }
 
-uint32_t place_width(const char *schema)
+uint32_t site_width(const char *schema)
 {
 	uint32_t n = 0;
 	for (; *schema; schema++)
@@ -127,11 +127,11 @@ static bool function_known(struct recorder *r, uint32_t function)
 	if (i == UINT32_MAX)
 		return false;
 	r->functions[function] = i + 1;
-	r->widths[function] = place_width(schema);
+	r->widths[function] = site_width(schema);
 	return true;
 }
 
-uint32_t place_function(struct recorder *r, uint32_t function)
+uint32_t site_function(struct recorder *r, uint32_t function)
 {
 	return function_known(r, function) ? r->functions[function] - 1 : UINT32_MAX;
 }
@@ -153,7 +153,7 @@ static bool site_equal(const void *context, uint32_t number)
 	return s->function == k->function && s->path == k->path;
 }
 
-struct site *place_site(struct recorder *r, uint32_t function, uint32_t path)
+struct site *site_get(struct recorder *r, uint32_t function, uint32_t path)
 {
 	if (path == UINT32_MAX || !function_known(r, function))
 		return NULL;
@@ -164,7 +164,7 @@ struct site *place_site(struct recorder *r, uint32_t function, uint32_t path)
 		return site_at(r, &r->record->sites, i);
 	/* sites are never given back: they get a quarter of the memory, then paths are cut */
 	if (r->record->sites.count * SITE_SIZE > r->arena.size / 4)
-		scarce_cut(r);
+		shortage_cut_paths(r);
 	ref at = record_new_site(&r->arena, k.function, path, r->widths[function]);
 	if (!at)
 		return NULL;
@@ -217,7 +217,7 @@ static struct site *site_near(const struct recorder *r, uint32_t function, const
 	return best;
 }
 
-uint32_t place_cut(struct recorder *r, void *return_address)
+uint32_t site_cut_path(struct recorder *r, void *return_address)
 {
 	/* the innermost frame, too, is too much if there are as many as that */
 	r->path.count = return_address && r->record->sites.count * SITE_SIZE <= r->arena.size / 8 * 3;
@@ -235,16 +235,16 @@ uint32_t place_cut(struct recorder *r, void *return_address)
 #define UNWOUND_MOST  65536
 #define UNWOUND_SHARE 4
 
-struct site *place_unwind(struct recorder *r, uint32_t function, void *return_address, void *cfa)
+struct site *site_unwind(struct recorder *r, uint32_t function, void *return_address, void *cfa)
 {
 	struct quiet before = quiet_begin();
 	if (++r->unwound > UNWOUND_MOST && r->unwound > r->record->events / UNWOUND_SHARE)
-		scarce_cut(r);
+		shortage_cut_paths(r);
 	callpath_unwind(&r->path, return_address, cfa);
 	size_t n = frames_of(r, &r->path, r->frames);
 	struct site *s = r->tolerance && n ? site_near(r, function, r->frames, n) : NULL;
 	if (!s && n)
-		s = place_site(r, function, path_of(r, r->frames, n));
+		s = site_get(r, function, path_of(r, r->frames, n));
 	if (s)
 		memo_add(&r->memo, function, &r->path, s, cfa);
 	quiet_end(before);
@@ -280,14 +280,14 @@ static ref edge_find(const struct recorder *r, const struct site *from, uint32_t
 	return found == INDEX_NONE ? 0 : found;
 }
 
-struct record_edge *place_edge(struct recorder *r, struct site *from, const struct site *to)
+struct record_edge *site_edge(struct recorder *r, struct site *from, const struct site *to)
 {
 	ref at = edge_find(r, from, to->id);
 	if (!at) {
-		if (scarce_cuts(r)) /* there may be as many as pairs of sites */
+		if (shortage_cuts_paths(r)) /* there may be as many as pairs of sites */
 			return NULL;
 		if (r->edges.count * EDGE_SIZE > r->arena.size / 8)
-			scarce_cut(r);
+			shortage_cut_paths(r);
 		at = arena_alloc(&r->arena, sizeof(struct record_edge));
 		arena_commit(&r->arena);
 		if (!at)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * scarce - what the recorder does when memory is short, or call paths too many
+ * shortage - what the recorder does when memory is short, or call paths too many
  */
-#include "preload/scarce.h"
+#include "preload/shortage.h"
 
 #include <stdlib.h>
 
-#include "preload/place.h"
+#include "preload/site.h"
 #include "trace/record/lossy.h"
 #include "trace/record/reclaim.h"
 
@@ -19,32 +19,32 @@
 /* Of calls that are only counted, one in so many asks whether there is room for a site meanwhile. */
 #define RETRY 1024
 
-struct scarce {
+struct shortage {
 	struct cuts cuts;
 	size_t count;
-	uint64_t refused; /* calls at a counter that came by scarce_site */
+	uint64_t refused; /* calls at a counter that came by shortage_site */
 	uint64_t unwound; /* since paths are cut */
 	struct site *counter[FUNCTIONS];
 	uint32_t counted[FUNCTIONS]; /* place in record.counted + 1 */
 };
 
-_Static_assert(offsetof(struct scarce, cuts) == 0, "scarce_at finds them without knowing more");
+_Static_assert(offsetof(struct shortage, cuts) == 0, "shortage_site_at finds them without knowing more");
 
-static struct scarce *scarce_of(struct recorder *r)
+static struct shortage *shortage_of(struct recorder *r)
 {
-	if (!r->scarce)
-		r->scarce = calloc(1, sizeof *r->scarce);
-	return r->scarce;
+	if (!r->shortage)
+		r->shortage = calloc(1, sizeof *r->shortage);
+	return r->shortage;
 }
 
-void scarce_cut(struct recorder *r)
+void shortage_cut_paths(struct recorder *r)
 {
 	if (!r->record->stage[STAGE_PATHS])
 		r->record->stage[STAGE_PATHS] = r->record->events + 1;
 	memo_bound(&r->memo);
 }
 
-void scarce_room(struct recorder *r)
+void shortage_make_room(struct recorder *r)
 {
 	struct record *record = r->record;
 	uint64_t spare = EVENT_ROOM + r->arena.size / 16;
@@ -52,7 +52,7 @@ void scarce_room(struct recorder *r)
 	if (arena_left(&r->arena) < spare && record->events >= r->reclaim_at) {
 		uint64_t freed = record_reclaim(&r->columns, record);
 		if (freed < r->arena.size / 8)
-			scarce_cut(r);
+			shortage_cut_paths(r);
 		if (freed > r->arena.size / 64 || !r->reclaim_after)
 			r->reclaim_after = RECLAIM_FIRST;
 		else if (r->reclaim_after < RECLAIM_MOST)
@@ -64,9 +64,9 @@ void scarce_room(struct recorder *r)
 	r->limit = r->arena.header->used + kept < end ? end - kept : UINT64_MAX;
 }
 
-bool scarce_unwinds(struct recorder *r)
+bool shortage_may_unwind(struct recorder *r)
 {
-	struct scarce *k = scarce_of(r);
+	struct shortage *k = shortage_of(r);
 	uint64_t since = r->record->events + 1 - r->record->stage[STAGE_PATHS];
 	if (!k || k->unwound >= UNWIND_FIRST + since / UNWIND_EVENTS)
 		return false;
@@ -74,9 +74,9 @@ bool scarce_unwinds(struct recorder *r)
 	return true;
 }
 
-void scarce_forget(struct recorder *r)
+void shortage_forget(struct recorder *r)
 {
-	struct scarce *k = r->scarce;
+	struct shortage *k = r->shortage;
 	if (!k)
 		return;
 	for (size_t i = 0; i < CUTS; i++)
@@ -85,7 +85,7 @@ void scarce_forget(struct recorder *r)
 }
 
 /* Where the site of a call is, or would be. */
-static inline struct cut *cut_of(struct scarce *k, uint32_t function, void *return_address)
+static inline struct cut *cut_of(struct shortage *k, uint32_t function, void *return_address)
 {
 	size_t i = cut_home(function, return_address);
 	while (k->cuts.cut[i].site && (k->cuts.cut[i].address != return_address || k->cuts.cut[i].function != function))
@@ -93,28 +93,28 @@ static inline struct cut *cut_of(struct scarce *k, uint32_t function, void *retu
 	return &k->cuts.cut[i];
 }
 
-struct site *scarce_known(const struct recorder *r, uint32_t function, void *return_address)
+struct site *shortage_known_site(const struct recorder *r, uint32_t function, void *return_address)
 {
-	return r->scarce && !r->unloaded ? cut_of(r->scarce, function, return_address)->site : NULL;
+	return r->shortage && !r->unloaded ? cut_of(r->shortage, function, return_address)->site : NULL;
 }
 
-struct site *scarce_site(struct recorder *r, uint32_t function, void *return_address)
+struct site *shortage_site(struct recorder *r, uint32_t function, void *return_address)
 {
-	struct scarce *k = scarce_of(r);
+	struct shortage *k = shortage_of(r);
 	if (!k)
 		return NULL;
 	struct cut *cut = cut_of(k, function, return_address);
-	if (cut->site && (!scarce_counts(cut->site) || ++k->refused % RETRY))
+	if (cut->site && (!shortage_is_counter(cut->site) || ++k->refused % RETRY))
 		return cut->site;
-	scarce_cut(r);
-	struct site *s = place_site(r, function, place_cut(r, return_address));
+	shortage_cut_paths(r);
+	struct site *s = site_get(r, function, site_cut_path(r, return_address));
 	if (!s)
-		s = place_site(r, function, place_cut(r, NULL));
+		s = site_get(r, function, site_cut_path(r, NULL));
 	if (!s)
-		s = scarce_counter(r, function);
+		s = shortage_counter(r, function);
 	if (s && !cut->site) {
 		if (k->count >= CUTS / 4 * 3) {
-			scarce_forget(r);
+			shortage_forget(r);
 			return s;
 		}
 		k->count++;
@@ -124,14 +124,14 @@ struct site *scarce_site(struct recorder *r, uint32_t function, void *return_add
 	return s;
 }
 
-struct site *scarce_counter(struct recorder *r, uint32_t function)
+struct site *shortage_counter(struct recorder *r, uint32_t function)
 {
-	struct scarce *k = scarce_of(r);
+	struct shortage *k = shortage_of(r);
 	if (!k || k->counter[function])
 		return k ? k->counter[function] : NULL;
-	uint32_t width = place_width(mpi_functions[function % FN_COUNT].schema) + 2; /* buffers, error */
+	uint32_t width = site_width(mpi_functions[function % FN_COUNT].schema) + 2; /* buffers, error */
 	if (call_buffers && mpi_schema_buffers[function % FN_COUNT])
-		width = place_width(mpi_schema_buffers[function % FN_COUNT]) + 2;
+		width = site_width(mpi_schema_buffers[function % FN_COUNT]) + 2;
 	struct site *s = calloc(1, sizeof *s + width * sizeof *s->column);
 	if (!s)
 		return NULL;
@@ -153,17 +153,17 @@ static uint32_t counted_place(struct recorder *r, uint32_t function)
 	struct arena *a = &r->arena;
 	uint64_t held = a->held, used = a->header->used;
 	a->held = 0;
-	struct record_counted fresh = {.function = place_function(r, function)};
+	struct record_counted fresh = {.function = site_function(r, function)};
 	uint32_t i = table_add(a, &r->record->counted, &fresh, sizeof fresh);
 	used = a->header->used - used;
 	a->held = held > used ? held - used : 0;
 	return i;
 }
 
-void scarce_count(struct recorder *r, const struct site *counter, uint64_t ticks)
+void shortage_count(struct recorder *r, const struct site *counter, uint64_t ticks)
 {
 	struct record *record = r->record;
-	struct scarce *k = scarce_of(r);
+	struct shortage *k = shortage_of(r);
 	uint32_t *at = &k->counted[counter->function];
 	if (!record->stage[STAGE_COUNTING]) {
 		record->flags |= RECORD_FULL;

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * numbers - gives out the lowest number that is free
+ * numbering - gives out the lowest number that is free
  *
  * A program that makes and frees a datatype for each message has one number for all of them: its columns stay constant.
  */
-#ifndef SPOOR_NUMBERS_H
-#define SPOOR_NUMBERS_H
+#ifndef SPOOR_NUMBERING_H
+#define SPOOR_NUMBERING_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 /* Zero-initialised, all numbers are free. */
-struct numbers {
+struct numbering {
 	uint64_t *taken; /* bitmap */
 	size_t words;
 	size_t first; /* no word before this one has a free number */
 };
 
 /* The lowest free number, which is taken then; -1 without memory, or past INT32_MAX. */
-int32_t numbers_take(struct numbers *n);
+int32_t numbering_take(struct numbering *n);
 /* Makes a number that was taken free again. */
-static inline void numbers_give(struct numbers *n, int32_t number)
+static inline void numbering_give(struct numbering *n, int32_t number)
 {
 	size_t w = (size_t)number / 64;
 
@@ -28,6 +28,6 @@ static inline void numbers_give(struct numbers *n, int32_t number)
 		n->first = w;
 }
 /* All are free again; the memory is given back. */
-void numbers_reset(struct numbers *n);
+void numbering_reset(struct numbering *n);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * numbers - gives out the lowest number that is free
+ * numbering - gives out the lowest number that is free
  */
-#include "preload/numbers.h"
+#include "preload/numbering.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-int32_t numbers_take(struct numbers *n)
+int32_t numbering_take(struct numbering *n)
 {
 	size_t w = n->first;
 
@@ -31,8 +31,8 @@ int32_t numbers_take(struct numbers *n)
 	return (int32_t)(w * 64 + bit);
 }
 
-void numbers_reset(struct numbers *n)
+void numbering_reset(struct numbering *n)
 {
 	free(n->taken);
-	*n = (struct numbers){NULL, 0, 0};
+	*n = (struct numbering){NULL, 0, 0};
 }

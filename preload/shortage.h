@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * scarce - what the recorder does when memory is short, or call paths too many
+ * shortage - what the recorder does when memory is short, or call paths too many
  *
  *     1. the largest columns give up their order (trace/record/reclaim.h)
  *     2. call paths that are new are cut to their innermost frame, and once there are too many of these, too, away: a
@@ -14,44 +14,44 @@
  * eighth. Apart from memory, paths are cut as well when a program comes by its calls on ever new ones, so that
  * unwinding would be most of its time.
  */
-#ifndef SPOOR_SCARCE_H
-#define SPOOR_SCARCE_H
+#ifndef SPOOR_SHORTAGE_H
+#define SPOOR_SHORTAGE_H
 
-#include "preload/state.h"
+#include "preload/recorder_internal.h"
 #include "trace/model/trace.h"
 
 /* Between two events: sees to it that there is memory for another one, if it can be had. Takes what it takes when there
  * is none. */
-void scarce_room(struct recorder *r);
+void shortage_make_room(struct recorder *r);
 
 /* From now on call paths that are new are cut. */
-void scarce_cut(struct recorder *r);
-static inline bool scarce_cuts(const struct recorder *r)
+void shortage_cut_paths(struct recorder *r);
+static inline bool shortage_cuts_paths(const struct recorder *r)
 {
 	return r->record->stage[STAGE_PATHS];
 }
 /* May this stack be unwound? Mostly not, once paths are cut. */
-bool scarce_unwinds(struct recorder *r);
+bool shortage_may_unwind(struct recorder *r);
 
 /* The site of a call whose path is cut: of its innermost frame, of none, or the one that only counts. NULL: no memory
  * at all. */
-struct site *scarce_site(struct recorder *r, uint32_t function, void *return_address);
-/* The same, if it was asked for before; NULL: ask scarce_site. */
-struct site *scarce_known(const struct recorder *r, uint32_t function, void *return_address);
-/* Of a recorder that has a struct scarce, with one look; NULL: ask scarce_known. */
-static inline struct site *scarce_at(const struct scarce *k, uint32_t function, void *return_address);
+struct site *shortage_site(struct recorder *r, uint32_t function, void *return_address);
+/* The same, if it was asked for before; NULL: ask shortage_site. */
+struct site *shortage_known_site(const struct recorder *r, uint32_t function, void *return_address);
+/* Of a recorder that has a struct shortage, with one look; NULL: ask shortage_known_site. */
+static inline struct site *shortage_site_at(const struct shortage *k, uint32_t function, void *return_address);
 /* Addresses mean something else now. */
-void scarce_forget(struct recorder *r);
+void shortage_forget(struct recorder *r);
 
 /* The site that a function's calls are only counted at. It is not in the arena; what is put into its columns is gone.
  * */
-struct site *scarce_counter(struct recorder *r, uint32_t function);
-static inline bool scarce_counts(const struct site *s)
+struct site *shortage_counter(struct recorder *r, uint32_t function);
+static inline bool shortage_is_counter(const struct site *s)
 {
 	return s->id == UINT32_MAX;
 }
 /* A call at such a site has ended. */
-void scarce_count(struct recorder *r, const struct site *counter, uint64_t ticks);
+void shortage_count(struct recorder *r, const struct site *counter, uint64_t ticks);
 
 /* ---- implementation ---- */
 
@@ -64,7 +64,7 @@ struct cut {
 	uint32_t function;
 };
 
-/* What a struct scarce begins with. */
+/* What a struct shortage begins with. */
 struct cuts {
 	struct cut cut[CUTS];
 };
@@ -77,7 +77,7 @@ static inline size_t cut_home(uint32_t function, void *return_address)
 }
 _Static_assert(CUTS == 1 << (64 - 52), "as many as cut_home can tell apart");
 
-static inline struct site *scarce_at(const struct scarce *k, uint32_t function, void *return_address)
+static inline struct site *shortage_site_at(const struct shortage *k, uint32_t function, void *return_address)
 {
 	const struct cut *cut = &((const struct cuts *)(const void *)k)->cut[cut_home(function, return_address)];
 	return cut->address == return_address && cut->function == function ? cut->site : NULL;

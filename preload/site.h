@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * site - where in the program a call is made: frames, call paths, sites, and edges from one site to the next
+ */
+#ifndef SPOOR_SITE_H
+#define SPOOR_SITE_H
+
+#include "preload/recorder_internal.h"
+
+/* The site of a function (enum mpi_number, + FUNCTION_ERROR) and a path (index of a node); NULL if there is no room
+ * for a new one. */
+struct site *site_get(struct recorder *r, uint32_t function, uint32_t path);
+/* The way of a call that the memo does not know: the stack is unwound, and the memo knows it from then on. NULL: no
+ * room. Keeps errno. */
+struct site *site_unwind(struct recorder *r, uint32_t function, void *return_address, void *cfa);
+/* The edge between two sites; NULL if there is no room for a new one. */
+struct record_edge *site_edge(struct recorder *r, struct site *from, const struct site *to);
+/* A path that is cut to the frame that an address returns to (NULL: to nothing), as site_get wants it; UINT32_MAX if
+ * there is no room. */
+uint32_t site_cut_path(struct recorder *r, void *return_address);
+/* A function's number in the record; UINT32_MAX if there is no room for its schema. */
+uint32_t site_function(struct recorder *r, uint32_t function);
+/* The columns of a schema. */
+uint32_t site_width(const char *schema);
+
+#endif
