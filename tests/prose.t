@@ -89,7 +89,7 @@ def blocks(text, manual):
 def sentences(block):
     block = re.sub(r"`[^`]*`", "Code", block)
     block = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", block).replace("*", "")
-    return re.split(r"(?<=[.!?])[\"')]*\s+(?=[\"'(]?[A-Z0-9])", block)
+    return re.split(r"(?<=[.!?])[\"')]*\s+(?=[\"'(]?(?:[A-Z0-9]|spoor\b|libspoor\b))", block)
 
 
 def long_sentences(text, manual=False):
