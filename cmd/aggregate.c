@@ -55,12 +55,13 @@ static bool parse_aggregate(struct aggregate_options *o, int argc, char **argv, 
 	const struct option_line lines[] = {
 		OPTION_WORD("by", 0, "WHAT", &by, aggregate_names,
 	                    "a line for each user, account, partition, executable, job, node, month, function or site "
-	                    "(call site); else all together"),
+	                    "(call site); "
+	                    "default: all in one line"),
 		OPTION_WORD("sort", 0, "KEY", &sort, sort_keys(),
 	                    "largest first, by a key from below; else hours, for months the month"),
-		OPTION_FLAG("reverse", 0, &o->reverse, "the other way round"),
+		OPTION_FLAG("reverse", 0, &o->reverse, "reverse the order"),
 		OPTION_NUMBER("top", 0, "N", &o->top, 0, FILTER_NUMBER_MAX,
-	                      "no more than N; 0: all. Else 20 in a table, and all in JSON and CSV"),
+	                      "at most N lines; 0: all. Default: 20 in a table, all in JSON and CSV"),
 		OPTION_FLAG("json", 0, &o->json, "for programs: all keys, exact numbers"),
 		OPTION_FLAG("csv", 0, &o->csv, "the same as a table"),
 		FILTER_LINES(&o->filter),

@@ -527,7 +527,7 @@ int cmd_diff(int argc, char **argv)
 	struct error error = {""};
 	const struct option_line lines[] = {
 		OPTION_FLAG("all", 0, &o.all, "also sites in which nothing differs but time"),
-		OPTION_NUMBER("top", 0, "N", &o.top, 0, UINT32_MAX, "at most so many sites (default 20; 0: all)"),
+		OPTION_NUMBER("top", 0, "N", &o.top, 0, UINT32_MAX, "at most N sites (default 20; 0: all)"),
 		OPTION_FLAG("no-bytes", 0, &o.no_bytes, "do not count bytes (this walks all events)"),
 		OPTION_FLAG("json", 0, &o.json, "as JSON"),
 		OPTION_ARCHIVE(&o.archive),

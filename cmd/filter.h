@@ -31,11 +31,11 @@
 		OPTION_TEXT("mode", 0, "GLOB", &(f)->mode, "only traces of this mode: lossless, lossy:*"),          \
 		OPTION_TEXT("rule", 0, "GLOB", &(f)->rule, "only those that this rule of the policy decided for"),  \
 		OPTION_READ("ranks", 0, "N[-M]", (f)->ranks, filter_read_range, "N, N-, -M or N-M",                 \
-	                    "only with so many; \"64-\" is 64 or more, \"-64\" at most 64"),                        \
+	                    "only with this number of ranks; \"64-\" is 64 or more, \"-64\" at most 64"),           \
 		OPTION_READ("nodes", 0, "N[-M]", (f)->nodes, filter_read_range, "N, N-, -M or N-M",                 \
-	                    "only with so many nodes"),                                                             \
+	                    "only with this number of nodes"),                                                      \
 		OPTION_READ("elapsed", 0, "T[-T]", (f)->elapsed, filter_read_times, "a range of times such as 1h-", \
-	                    "only those that took so long: 90s, 30m, 12h, 7d; \"1h-\" is an hour or more"),         \
+	                    "only those that took this long: 90s, 30m, 12h, 7d; \"1h-\" is an hour or more"),       \
 		OPTION_FLAG("partial", 0, &(f)->partial, "only traces that were made of what killed ranks left"),   \
 		OPTION_FLAG("whole", 0, &(f)->whole, "only the others")
 #define FILTER_TIME "2026-03-31, 2026-03-31T12:00, 2026-03-31T12:00:00, or an age: 30m, 12h, 7d"

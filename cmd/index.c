@@ -58,10 +58,9 @@ int cmd_index(int argc, char **argv)
 	const struct options options = {
 		"spoor index",
 		"",
-		"Brings the index of the archive up to date. For those who may read everybody's traces it is that of "
-		"the "
-		"site; else one's own, of the traces that one may read. `spoor list` does it, too; run this daily, so "
-		"that `spoor list` has little to do.",
+		"Brings the index of the archive up to date: the site's, if you may read everybody's traces. Otherwise "
+		"it is your own, of the traces that you may read. `spoor list` does the same; run this daily, so that "
+		"`spoor list` has little to do.",
 		NULL,
 		lines,
 		0,

@@ -112,8 +112,8 @@ int cmd_list(int argc, char **argv)
 		FILTER_LINES(&filter),
 		OPTION_WORD("sort", 0, "KEY", &filter.sort, catalog_sorts,
 	                    "start, job, user, ranks, nodes, size, elapsed or exe"),
-		OPTION_FLAG("reverse", 0, &filter.reverse, "the other way round"),
-		OPTION_NUMBER("limit", 0, "N", &filter.limit, 0, FILTER_NUMBER_MAX, "no more than N"),
+		OPTION_FLAG("reverse", 0, &filter.reverse, "reverse the order"),
+		OPTION_NUMBER("limit", 0, "N", &filter.limit, 0, FILTER_NUMBER_MAX, "at most N traces"),
 		OPTION_FLAG("json", 0, &json, "the whole metadata, an object a line"),
 		OPTION_ARCHIVE(&archive),
 		OPTION_END};

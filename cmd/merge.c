@@ -188,10 +188,9 @@ int cmd_merge(int argc, char **argv)
 	const struct options options = {
 		"spoor merge",
 		"FILE...",
-		"Merges what is known of one MPI program's ranks into one trace: arenas (as ranks that were killed "
-		"leave "
-		"them), parts of several nodes, raw traces. The result does not depend on the order of the files. Each "
-		"rank must be in one of them only.",
+		"Merges the files of one MPI program's ranks into one trace: arenas that killed ranks left, parts of "
+		"several nodes, raw traces. The result does not depend on the order of the files. Each rank must be in "
+		"one of them only.",
 		NULL,
 		lines,
 		1,

@@ -95,10 +95,10 @@ struct option_line {
 		.name = name_, .letter = letter_, .argument = argument_, .kind = OPTION_IS_READ, .to.any = to_, \
 		.read = read_, .expected = expected_, .help = help_                                             \
 	}
-/* Commands that read traces have this one: the limits of budget.h, so many times. */
+/* Commands that read traces have this one: multiplies the limits of budget.h. */
 #define OPTION_LIMIT                                                                                           \
 	OPTION_READ("limit", 0, "TIMES", NULL, options_read_limit, "a number of times up to 1e12, such as 10", \
-	            "allow so many times the memory and the steps that reading a trace may take; see spoor(1)")
+	            "multiply the limits of memory and steps for reading a trace by TIMES; see spoor(1)")
 #define OPTION_ARCHIVE(to_) \
 	OPTION_TEXT("archive", 0, "DIR", to_, "the archive; default: that of SPOOR_ARCHIVE, or of the policy")
 #define OPTION_POLICY(to_) \

@@ -21,14 +21,14 @@ struct replay_options {
 /* In the order of enum compute_mode. */
 #define REPLAY_COMPUTE_WORDS ((const char *const[]){"sleep", "spin", "none", NULL})
 
-#define REPLAY_OPTION_LINES(o)                                                                                     \
-	OPTION_WORD("compute", 0, "HOW", &(o)->compute, REPLAY_COMPUTE_WORDS,                                      \
-	            "how to pass the time between calls: sleep, spin or none (default sleep; with --check none)"), \
-		OPTION_DECIMAL("scale", 0, "FACTOR", &(o)->scale, 0, 1e9, "this times as long (default 1)"),       \
-		OPTION_NUMBER("seed", 0, "N", &(o)->seed, 0, INT64_MAX, "draw times with this seed (default 1)"),  \
-		OPTION_TEXT("scratch", 0, "DIR", &(o)->scratch,                                                    \
-	                    "folder for the application's files (default: one below TMPDIR, removed at the end)"), \
-		OPTION_FLAG("partial", 0, &(o)->partial, "replay a trace that is no whole run, up to its end"),    \
+#define REPLAY_OPTION_LINES(o)                                                                                         \
+	OPTION_WORD("compute", 0, "HOW", &(o)->compute, REPLAY_COMPUTE_WORDS,                                          \
+	            "how to pass the time between calls: sleep, spin or none (default sleep; with --check none)"),     \
+		OPTION_DECIMAL("scale", 0, "FACTOR", &(o)->scale, 0, 1e9, "multiply all times by FACTOR (default 1)"), \
+		OPTION_NUMBER("seed", 0, "N", &(o)->seed, 0, INT64_MAX, "draw times with this seed (default 1)"),      \
+		OPTION_TEXT("scratch", 0, "DIR", &(o)->scratch,                                                        \
+	                    "folder for the application's files (default: one below TMPDIR, removed at the end)"),     \
+		OPTION_FLAG("partial", 0, &(o)->partial, "replay a partial trace, up to its end"),                     \
 		OPTION_FLAG("verbose", 'v', &(o)->verbose, "say how long it took")
 
 #endif

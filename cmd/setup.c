@@ -131,8 +131,8 @@ int cmd_setup(int argc, char **argv)
 		"spoor setup",
 		"",
 		"Makes the folders that the policy names, with the owners and modes that they need. Run it as root on "
-		"every node; the archive is made once. A folder that is there already is set right, and what is in it "
-		"stays as it is. An archive that is another user's stays so: that user makes its index.",
+		"every node; the archive is made once. Owner and mode of existing folders are corrected, and their "
+		"contents are kept. If another user owns the archive, that user makes its index.",
 		"  archive          root, 0755    traces: folders of days, in them folders of users\n"
 		"  archive/.index   root:GROUP, 2770   the index, for the policy's \"admin_group\"\n"
 		"  spool            root, 0711    a folder for each step, its user's alone\n"
@@ -183,10 +183,10 @@ int cmd_sweep(int argc, char **argv)
 	struct decision d;
 	const struct option_line lines[] = {
 		OPTION_FLAG("all", 0, &s.all, "try everything now, and what was given up"),
-		OPTION_NUMBER(
-			"settled", 0, "SECONDS", &s.settled, 0, 99999999,
-			"how long nothing may have been made in a folder of which nobody said that its step ended "
-			"(default 60)"),
+		OPTION_NUMBER("settled", 0, "SECONDS", &s.settled, 0, 99999999,
+	                      "age from which an unchanged folder counts as left behind, if its step is not known to "
+	                      "have ended "
+	                      "(default 60)"),
 		OPTION_POLICY(&policy),
 		OPTION_TEXT("spool", 0, "DIR", &s.spool, "this spool; default: that of the policy"),
 		OPTION_TEXT("archive", 0, "DIR", &s.archive, "this archive; default: that of the policy"),
@@ -196,11 +196,10 @@ int cmd_sweep(int argc, char **argv)
 		"spoor sweep",
 		"",
 		"Delivers the traces that earlier steps on this node had to keep in the spool. They kept them because "
-	        "the "
-		"archive was away or full, or because the node went down. A traced step that ends on the node does the "
-	        "same, every "
-		"ten minutes at most. Run this hourly, as root. What could not be delivered is tried again after a "
-		"minute, then after longer and longer; after days it is given up, and moved to SPOOL/.given-up.",
+		"the archive was not available or full, or because the node failed. A traced step that ends on the "
+	        "node "
+		"does the same, at most every ten minutes. Run this hourly, as root. What cannot be delivered is tried "
+		"again after a minute, and then at growing intervals. After days it is moved to SPOOL/.given-up.",
 		NULL,
 		lines,
 		0,

@@ -366,15 +366,16 @@ int cmd_show(int argc, char **argv)
 		OPTION_ARCHIVE(&archive),
 		OPTION_LIMIT,
 		OPTION_END};
-	const struct options options = {"spoor show",
-	                                "FILE|JOB",
-	                                "Shows what a trace is of. Without a view: the job's metadata, and calls and "
-	                                "time by function.",
-	                                NULL,
-	                                lines,
-	                                1,
-	                                1,
-	                                false};
+	const struct options options = {
+		"spoor show",
+		"FILE|JOB",
+		"Shows a summary of a trace: the job's metadata, and calls and time by function. "
+		"Options select other views.",
+		NULL,
+		lines,
+		1,
+		1,
+		false};
 	int rv;
 
 	if (!options_read(&options, argc, argv, &rv))

@@ -143,11 +143,23 @@ def dead_links(path, text):
 
 
 @functools.lru_cache(maxsize=None)
+def help_of(*command):
+    """What `spoor COMMAND --help` prints; None: there is no such command."""
+    done = subprocess.run([os.path.join(tap.BUILD, "spoor"), *command, "--help"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          text=True, check=False)
+    return done.stdout if done.returncode == 0 else None
+
+
 def known_options(command):
     """The options of --help, and of what all commands know. None: there is no such command."""
-    done = subprocess.run([os.path.join(tap.BUILD, "spoor"), command, "--help"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                          text=True, check=False)
-    return set(re.findall(r"--[a-z][a-z-]+", done.stdout)) | {"--help", "--limit"} if done.returncode == 0 else None
+    text = help_of(command)
+    return None if text is None else set(re.findall(r"--[a-z][a-z-]+", text)) | {"--help", "--limit"}
+
+
+def help_prose(text):
+    """The paragraphs of --help between synopsis and options, and behind those; not lists of words ("Keys: ...")."""
+    found = [block for block in re.split(r"\n\s*\n", text) if not block.startswith(" ") and not re.match(r"[A-Z][a-z]+: ", block)]
+    return "\n\n".join(re.sub(r"^Usage: .*\n(       .*\n)*", "", block) for block in found + [text.split("\n\n")[0]])
 
 
 def wrong_commands(text):
@@ -196,6 +208,11 @@ for path in documents():
     tap.ok(not found, f"{path}: what it refers to is there", *found)
     found = wrong_commands(text)
     tap.ok(not found, f"{path}: commands and options in it exist", *found)
+commands = re.findall(r"^  ([a-z]+) +\S", help_of(), re.MULTILINE)
+for name in [(), *((one,) for one in commands)]:
+    text = help_of(*name)
+    found = long_sentences(help_prose(text)) + wide_lines(text) + idioms(text)
+    tap.ok(not found, f"{' '.join(('spoor', *name))} --help: short sentences and lines, no idiom", *found)
 listed = " ".join(re.findall(r"^nobase_dist_doc_DATA \+= ((?:.*\\\n)*.*)", "\n".join(read(os.path.relpath(path, tap.SOURCE)) for path in
                                                                                      glob.glob(os.path.join(tap.SOURCE, "**/Make*.am"), recursive=True)), re.MULTILINE))
 tap.equal([path for path in documents() if path.endswith(".md") and not path.startswith("doc/man/") and path not in listed.split()], [],
