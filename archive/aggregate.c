@@ -130,7 +130,7 @@ int aggregate_example(struct aggregate_group *g, const struct aggregate_example 
 	               : 0;
 }
 
-static int merge_group(struct aggregate_group *to, const struct aggregate_group *from)
+static int merge_aggregate_group(struct aggregate_group *to, const struct aggregate_group *from)
 {
 	for (int i = 0; i < AGGREGATE_SUMS; i++)
 		to->sum[i] += from->sum[i];
@@ -149,12 +149,13 @@ int aggregate_merge(struct aggregate *to, const struct aggregate *from)
 {
 	for (size_t i = 0; i < from->count; i++) {
 		struct aggregate_group *g = aggregate_group(to, from->groups[i]->key);
-		if (!g || merge_group(g, from->groups[i]))
+		if (!g || merge_aggregate_group(g, from->groups[i]))
 			return -1;
 	}
 	to->unreadable += from->unreadable;
 	to->missing += from->missing;
-	return merge_group(&to->total, &from->total) || json_array_extend(to->skipped, from->skipped) ? -1 : 0;
+	return merge_aggregate_group(&to->total, &from->total) || json_array_extend(to->skipped, from->skipped) ? -1
+	                                                                                                        : 0;
 }
 
 /* Paths of files may be no UTF-8, which JSON must be. */
@@ -173,7 +174,7 @@ int aggregate_skip(struct aggregate *a, const char *problem)
 
 /* --- bytes --- */
 
-static void put_text(struct writer *w, const char *text)
+static void write_text(struct writer *w, const char *text)
 {
 	size_t n = text ? strlen(text) : 0;
 	writer_uint(w, text ? n + 1 : 0);
@@ -193,11 +194,11 @@ static void get_text(struct reader *r, char **text)
 	r->bad |= !*text;
 }
 
-static void put_group(struct writer *w, const struct aggregate_group *g)
+static void write_group(struct writer *w, const struct aggregate_group *g)
 {
 	const struct aggregate_example *e = &g->example;
 
-	put_text(w, g->key);
+	write_text(w, g->key);
 	for (int i = 0; i < AGGREGATE_SUMS; i++) {
 		writer_uint(w, (uint64_t)g->sum[i]);
 		writer_uint(w, (uint64_t)(g->sum[i] >> 64));
@@ -207,17 +208,17 @@ static void put_group(struct writer *w, const struct aggregate_group *g)
 	writer_uint(w, g->sizes != NULL);
 	for (int i = 0; g->sizes && i < AMOUNT_SIZES; i++)
 		writer_uint(w, g->sizes[i]);
-	put_text(w, g->function);
-	put_text(w, g->frames);
+	write_text(w, g->function);
+	write_text(w, g->frames);
 	writer_uint(w, e->weight);
 	writer_uint(w, e->site);
-	put_text(w, e->folder);
-	put_text(w, e->name);
-	put_text(w, e->user);
-	put_text(w, e->exe);
+	write_text(w, e->folder);
+	write_text(w, e->name);
+	write_text(w, e->user);
+	write_text(w, e->exe);
 }
 
-static void get_group(struct reader *r, struct aggregate_group *g)
+static void read_group(struct reader *r, struct aggregate_group *g)
 {
 	struct aggregate_example *e = &g->example;
 
@@ -253,11 +254,11 @@ int aggregate_encode(const struct aggregate *a, uint8_t **bytes, size_t *size)
 	writer_uint(&w, a->unreadable);
 	writer_uint(&w, a->missing);
 	writer_uint(&w, json_array_size(a->skipped));
-	json_array_foreach(a->skipped, i, text) put_text(&w, json_string_value(text));
-	put_group(&w, &a->total);
+	json_array_foreach(a->skipped, i, text) write_text(&w, json_string_value(text));
+	write_group(&w, &a->total);
 	writer_uint(&w, a->count);
 	for (i = 0; i < a->count; i++)
-		put_group(&w, a->groups[i]);
+		write_group(&w, a->groups[i]);
 	*bytes = w.data;
 	*size = w.size;
 	if (!w.failed)
@@ -283,12 +284,12 @@ int aggregate_decode(struct aggregate **out, const uint8_t *bytes, size_t size)
 		r.bad |= !text || aggregate_skip(a, text);
 	}
 	get_text(&r, &text);
-	get_group(&r, &a->total);
+	read_group(&r, &a->total);
 	for (size_t n = reader_count(&r); n > 0 && !r.bad; n--) {
 		get_text(&r, &text);
 		struct aggregate_group *g = text ? aggregate_group(a, text) : NULL;
 		if (g)
-			get_group(&r, g);
+			read_group(&r, g);
 		r.bad |= !g;
 	}
 	free(text);

@@ -78,7 +78,7 @@ static void read_sizes(const char *text, uint64_t *sizes)
 }
 
 /* The other threads are about as far. */
-static void tell(struct worker *w, bool another)
+static void report_progress(struct worker *w, bool another)
 {
 	w->seen += another;
 	if (w->asked && w->asked->progress && another && w->seen % 1024 == 0)
@@ -209,7 +209,7 @@ static int add_row(struct worker *w, sqlite3_stmt *s)
 	enum aggregate_by by = w->a->by;
 
 	w->rows++;
-	tell(w, true);
+	report_progress(w, true);
 	if (sqlite3_column_type(s, MADE) == SQLITE_NULL || sqlite3_column_int64(s, MADE) != DIGEST_VERSION) {
 		w->a->missing++;
 		return 0;
@@ -287,7 +287,7 @@ static int add_calls(struct worker *w, sqlite3_stmt *s)
 
 	if (!g)
 		return -1;
-	tell(w, job != w->last_job);
+	report_progress(w, job != w->last_job);
 	w->last_job = job;
 	nodes = nodes ? nodes : 1;
 	g->sum[SUM_TRACES]++;
@@ -344,7 +344,7 @@ static void ask_share(struct query *q, const struct worker *w)
 	query_append(q, " ORDER BY t.job");
 }
 
-static int ask(struct worker *w, const struct query *q, int (*row)(struct worker *, sqlite3_stmt *))
+static int run_query(struct worker *w, const struct query *q, int (*row)(struct worker *, sqlite3_stmt *))
 {
 	sqlite3_stmt *s;
 	int rc, rv = query_prepare(q, w->c, &s, &w->error);
@@ -361,7 +361,7 @@ static int ask(struct worker *w, const struct query *q, int (*row)(struct worker
 	return rv ? -1 : 0;
 }
 
-static int make(struct worker *w)
+static int aggregate_worker(struct worker *w)
 {
 	struct query runs = {.used = 0}, calls = {.used = 0};
 	enum aggregate_by by = w->a->by;
@@ -374,7 +374,7 @@ static int make(struct worker *w)
 	             key_columns[by]);
 	query_filter(&runs, w->filter);
 	ask_share(&runs, w);
-	if (ask(w, &runs, add_row) || by < AGGREGATE_FUNCTION)
+	if (run_query(w, &runs, add_row) || by < AGGREGATE_FUNCTION)
 		return w->error.text[0] ? -1 : 0;
 	w->all = 2 * w->rows + 1; /* with a filter there are fewer */
 	w->last_job = INT64_MIN;
@@ -393,13 +393,13 @@ static int make(struct worker *w)
 	query_and(&calls, "s.problem IS NULL AND s.version = ?", NULL, DIGEST_VERSION);
 	query_filter(&calls, w->filter);
 	ask_share(&calls, w);
-	return ask(w, &calls, add_calls) || (by == AGGREGATE_SITE && name_places(w)) ? -1 : 0;
+	return run_query(w, &calls, add_calls) || (by == AGGREGATE_SITE && name_places(w)) ? -1 : 0;
 }
 
-static void *work(void *context)
+static void *aggregate_thread(void *context)
 {
 	struct worker *w = context;
-	w->rv = make(w);
+	w->rv = aggregate_worker(w);
 	return NULL;
 }
 
@@ -447,7 +447,7 @@ int aggregate_make(struct aggregate **out, struct catalog *c, const struct catal
 		struct worker *w = &workers[begun];
 		w->a = aggregate_create(by);
 		rv = !w->a ? error_set(error, "out of memory") : begun > 0 ? catalog_again(&w->c, c, error) : 0;
-		if (rv == 0 && begun > 0 && pthread_create(&w->id, NULL, work, w)) {
+		if (rv == 0 && begun > 0 && pthread_create(&w->id, NULL, aggregate_thread, w)) {
 			catalog_close(w->c);
 			rv = error_set(error, "a thread cannot be started");
 		}
@@ -455,7 +455,7 @@ int aggregate_make(struct aggregate **out, struct catalog *c, const struct catal
 			break;
 	}
 	if (rv == 0)
-		work(&workers[0]);
+		aggregate_thread(&workers[0]);
 	for (unsigned i = 0; i < begun; i++) {
 		struct worker *w = &workers[i];
 		if (i > 0) {

@@ -54,6 +54,25 @@ static double ratio(uint128 part, uint128 whole)
 	return whole ? (double)part / (double)whole : -1;
 }
 
+/* Of calls of a function, or of a site. */
+static double call_value(const struct aggregate *a, const uint128 *sum, enum aggregate_column column)
+{
+	switch (column) {
+	case COLUMN_CALLS:
+		return (double)sum[SUM_CALLS];
+	case COLUMN_TIME:
+		return (double)sum[SUM_CALL_NS] * 1e-9;
+	case COLUMN_SHARE:
+		return ratio(sum[SUM_CALL_NS], a->total.sum[SUM_MPI_NS] + a->total.sum[SUM_COMPUTE_NS]);
+	case COLUMN_IMBALANCE:
+		return ratio(sum[SUM_CALL_PEAK_NS], sum[SUM_CALL_NS]);
+	case COLUMN_CALL_BYTES:
+		return (double)sum[SUM_CALL_BYTES];
+	default:
+		return -1;
+	}
+}
+
 double aggregate_value(const struct aggregate *a, const struct aggregate_group *g, enum aggregate_column column)
 {
 	const uint128 *sum = g->sum;
@@ -102,20 +121,9 @@ double aggregate_value(const struct aggregate *a, const struct aggregate_group *
 		return (double)sum[SUM_DEGRADED];
 	case COLUMN_EVENTS:
 		return (double)sum[SUM_EVENTS];
-	case COLUMN_CALLS:
-		return (double)sum[SUM_CALLS];
-	case COLUMN_TIME:
-		return (double)sum[SUM_CALL_NS] * 1e-9;
-	case COLUMN_SHARE:
-		return ratio(sum[SUM_CALL_NS], a->total.sum[SUM_MPI_NS] + a->total.sum[SUM_COMPUTE_NS]);
-	case COLUMN_IMBALANCE:
-		return ratio(sum[SUM_CALL_PEAK_NS], sum[SUM_CALL_NS]);
-	case COLUMN_CALL_BYTES:
-		return (double)sum[SUM_CALL_BYTES];
-	case AGGREGATE_COLUMNS:
-		break;
+	default:
+		return call_value(a, sum, column);
 	}
-	return -1;
 }
 
 /* --- order --- */
@@ -126,7 +134,7 @@ struct order {
 	bool reverse;
 };
 
-static int compare(const void *x, const void *y, void *context)
+static int compare_groups(const void *x, const void *y, void *context)
 {
 	const struct order *o = context;
 	const struct aggregate_group *p = *(struct aggregate_group *const *)x, *q = *(struct aggregate_group *const *)y;
@@ -149,7 +157,7 @@ void aggregate_sort(struct aggregate *a, enum aggregate_column column, bool reve
 	struct order o = {a, column, reverse};
 
 	if (a->count > 1)
-		qsort_r(a->groups, a->count, sizeof(struct aggregate_group *), compare, &o);
+		qsort_r(a->groups, a->count, sizeof(struct aggregate_group *), compare_groups, &o);
 	/* the numbers by which groups are found are no longer theirs */
 	index_free(&a->index);
 	a->index = (struct index){NULL, 0, 0};
@@ -159,14 +167,14 @@ void aggregate_sort(struct aggregate *a, enum aggregate_column column, bool reve
 
 /* --- JSON --- */
 
-static void put_text(json_t *object, const char *key, const char *text)
+static void set_text(json_t *object, const char *key, const char *text)
 {
 	json_t *value = json_string(text);
 	json_object_set_new(object, key,
 	                    value ? value : json_string("?")); /* a name that was cut inside of a character */
 }
 
-static json_t *number(double value, enum aggregate_unit unit)
+static json_t *value_new(double value, enum aggregate_unit unit)
 {
 	if (value < 0)
 		return json_null();
@@ -194,25 +202,25 @@ json_t *aggregate_json(const struct aggregate *a, const struct aggregate_group *
 	if (!object)
 		return NULL;
 	if (g->function) {
-		put_text(object, "function", g->function);
-		put_text(object, "frames", g->frames);
-		put_text(object, "site", g->key);
+		set_text(object, "function", g->function);
+		set_text(object, "frames", g->frames);
+		set_text(object, "site", g->key);
 	} else if (g != &a->total) {
-		put_text(object, aggregate_names[a->by], g->key);
+		set_text(object, aggregate_names[a->by], g->key);
 	}
 	if (g->example.name) {
-		put_text(object, "executable", g->example.exe);
-		put_text(object, "user", g->example.user);
-		put_text(object, "trace", g->example.name);
+		set_text(object, "executable", g->example.exe);
+		set_text(object, "user", g->example.user);
+		set_text(object, "trace", g->example.name);
 	}
 	for (int i = 0; i < AGGREGATE_COLUMNS; i++)
 		if (calls ? aggregate_columns[i].calls : aggregate_columns[i].runs)
 			json_object_set_new(
 				object, aggregate_columns[i].json,
-				number(aggregate_value(a, g, (enum aggregate_column)i), aggregate_columns[i].unit));
+				value_new(aggregate_value(a, g, (enum aggregate_column)i), aggregate_columns[i].unit));
 	if (!calls) {
-		json_object_set_new(object, "unsized", number((double)g->sum[SUM_UNSIZED], UNIT_COUNT));
-		json_object_set_new(object, "events_lost", number((double)g->sum[SUM_LOST], UNIT_COUNT));
+		json_object_set_new(object, "unsized", value_new((double)g->sum[SUM_UNSIZED], UNIT_COUNT));
+		json_object_set_new(object, "events_lost", value_new((double)g->sum[SUM_LOST], UNIT_COUNT));
 		reasons = json_object();
 		for (int i = 0; i < AGGREGATE_REASONS; i++)
 			if (g->reasons[i])

@@ -16,6 +16,7 @@
 
 #include "archive/day.h"
 #include "archive/metadata.h"
+#include "trace/base/regular.h"
 
 /* Names that are looked at in one folder: of users in a day, of traces of a job. Anybody can make more of them than
  * memory has. */
@@ -23,12 +24,12 @@
 
 /* --- walking the days --- */
 
-static bool is_number(const char *name, size_t digits)
+static bool is_digits(const char *name, size_t digits)
 {
 	return strlen(name) == digits && strspn(name, "0123456789") == digits;
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_entries(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -44,7 +45,7 @@ static char **folder_names(const char *path, size_t digits, const char *prefix, 
 	*count = 0;
 	for (struct dirent *e; dir && *count < NAMES_MOST && (e = readdir(dir));) {
 		if (e->d_name[0] == '.' ||
-		    (digits ? !is_number(e->d_name, digits) : strncmp(e->d_name, prefix, strlen(prefix)) != 0))
+		    (digits ? !is_digits(e->d_name, digits) : strncmp(e->d_name, prefix, strlen(prefix)) != 0))
 			continue;
 		if (*count == room) {
 			char **more = realloc(names, (room = room ? 2 * room : 64) * sizeof *names);
@@ -58,13 +59,13 @@ static char **folder_names(const char *path, size_t digits, const char *prefix, 
 	if (dir)
 		closedir(dir);
 	if (*count)
-		qsort(names, *count, sizeof *names, compare_names);
+		qsort(names, *count, sizeof *names, compare_entries);
 	return names;
 }
 
 /* first_day: "YYYY/MM/DD"; days before it are skipped. level: 0 years, 1 months, 2 days. */
-static int walk(const char *folder, const char *day, const char *first_day, int level, archive_visit *visit,
-                void *context)
+static int walk_days(const char *folder, const char *day, const char *first_day, int level, archive_visit *visit,
+                     void *context)
 {
 	static const size_t digits[] = {4, 2, 2};
 	char path[PATH_MAX], here[16];
@@ -80,7 +81,7 @@ static int walk(const char *folder, const char *day, const char *first_day, int 
 		else if (level == 2)
 			rv = visit(context, path, here);
 		else
-			rv = walk(path, here, first_day, level + 1, visit, context);
+			rv = walk_days(path, here, first_day, level + 1, visit, context);
 		free(names[i]);
 	}
 	free(names);
@@ -95,11 +96,12 @@ int archive_days(const char *archive, int64_t since, archive_visit *visit, void 
 		return error_set(error, "%s: the archive cannot be read: %s", archive, strerror(errno));
 	if (since > 0 && day_of(since, first_day))
 		return error_set(error, "%lld is no time of a day", (long long)since);
-	return walk(archive, "", first_day, 0, visit, context);
+	return walk_days(archive, "", first_day, 0, visit, context);
 }
 
 /* A folder counts if its name is its owner's. Somebody else's is none, whatever its name. */
-static int visit_folder(const char *day_path, const char *day, const char *name, archive_visit *visit, void *context)
+static int visit_user_folder(const char *day_path, const char *day, const char *name, archive_visit *visit,
+                             void *context)
 {
 	char path[PATH_MAX], here[DAY_SIZE + DAY_FOLDER_SIZE];
 	struct stat st;
@@ -124,14 +126,14 @@ int archive_day_folders(const char *path, const char *day, archive_visit *visit,
 			day_folder_name(geteuid(), k, name);
 			if ((size_t)snprintf(one, sizeof one, "%s/%s", path, name) >= sizeof one || lstat(one, &st))
 				break;
-			rv = visit_folder(path, day, name, visit, context);
+			rv = visit_user_folder(path, day, name, visit, context);
 		}
 		return rv;
 	}
 	char **names = folder_names(path, 0, "", &count);
 	for (size_t i = 0; i < count; i++) {
 		if (!rv)
-			rv = visit_folder(path, day, names[i], visit, context);
+			rv = visit_user_folder(path, day, names[i], visit, context);
 		free(names[i]);
 	}
 	free(names);
@@ -152,12 +154,6 @@ static int visit_below(void *context, const char *path, const char *day)
 int archive_folders(const char *archive, int64_t since, archive_visit *visit, void *context, struct error *error)
 {
 	return archive_days(archive, since, visit_below, &(struct below){visit, context}, error);
-}
-
-static bool ends_with(const char *name, const char *ending)
-{
-	size_t n = strlen(name), e = strlen(ending);
-	return n > e && !strcmp(name + n - e, ending);
 }
 
 /* --- where it is, and which file is meant --- */
@@ -210,7 +206,7 @@ struct search {
 static bool is_wanted(const struct search *s, const char *name)
 {
 	size_t n = strlen(s->wanted);
-	return ends_with(name, ".spoor") && !strncmp(name, s->wanted, n) && name[n] == '.';
+	return regular_name_is(name, "", ".spoor") && !strncmp(name, s->wanted, n) && name[n] == '.';
 }
 
 /* Own traces are not hidden by what somebody else calls theirs. */
@@ -258,7 +254,7 @@ static bool is_job(const char *text)
 {
 	size_t digits = strspn(text, "0123456789");
 	return digits > 0 && digits < 12 && (!text[digits] || text[digits] == '.') && !strchr(text, '/') &&
-	       !ends_with(text, ".spoor");
+	       !regular_name_is(text, "", ".spoor");
 }
 
 int archive_resolve(const char *file_or_job, const char *archive, char *path, size_t size, struct error *error)

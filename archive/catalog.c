@@ -65,13 +65,13 @@ static const char schema[] =
 	"ns INTEGER,"
 	" bytes INTEGER, wait_ns INTEGER, peak_ns INTEGER, PRIMARY KEY (id, site)) WITHOUT ROWID;";
 
-static int run(struct catalog *c, const char *sql, struct error *error)
+static int run_sql(struct catalog *c, const char *sql, struct error *error)
 {
 	return sqlite3_exec(c->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : query_failed(c, error);
 }
 
 /* Who this index is for: another identity may read other traces. */
-static void identity(char *out, size_t size)
+static void describe_identity(char *out, size_t size)
 {
 	gid_t groups[256];
 	int n = getgroups(256, groups);
@@ -97,7 +97,7 @@ static bool is_current(struct catalog *c)
 	if (query_number(c, "PRAGMA application_id", 0) != APPLICATION_ID ||
 	    query_number(c, "PRAGMA user_version", 0) != CATALOG_VERSION)
 		return false;
-	identity(mine, sizeof mine);
+	describe_identity(mine, sizeof mine);
 	sqlite3_stmt *s = query_statement(c, "SELECT value FROM about WHERE name = 'identity'", NULL);
 	if (s && sqlite3_step(s) == SQLITE_ROW) {
 		snprintf(who, sizeof who, "%s", (const char *)sqlite3_column_text(s, 0));
@@ -111,12 +111,12 @@ static int make_tables(struct catalog *c, struct error *error)
 {
 	char mine[64], sql[512];
 
-	identity(mine, sizeof mine);
+	describe_identity(mine, sizeof mine);
 	snprintf(sql, sizeof sql,
 	         "PRAGMA application_id = %d; PRAGMA user_version = %d; INSERT INTO about VALUES ('identity', '%s')",
 	         APPLICATION_ID, CATALOG_VERSION, mine);
-	return run(c, "BEGIN IMMEDIATE", error) || run(c, schema, error) || run(c, sql, error) ||
-	                       run(c, "COMMIT", error)
+	return run_sql(c, "BEGIN IMMEDIATE", error) || run_sql(c, schema, error) || run_sql(c, sql, error) ||
+	                       run_sql(c, "COMMIT", error)
 	               ? -1
 	               : 0;
 }
@@ -204,7 +204,7 @@ static int open_lock(struct catalog *c, mode_t mode)
 	return c->lock >= 0 && (c->writable || access(c->path, R_OK) == 0) ? 0 : -1;
 }
 
-static void place(struct catalog *c)
+static void choose_place(struct catalog *c)
 {
 	char folder[PATH_MAX];
 
@@ -277,7 +277,7 @@ int catalog_open(struct catalog **out, const char *archive, gid_t group, struct 
 	else if (strcpy(c->archive, real), geteuid() == 0 && drop_privileges(real, group, error))
 		;
 	else
-		place(c), *out = c;
+		choose_place(c), *out = c;
 	free(real);
 	if (*out)
 		return 0;

@@ -21,7 +21,7 @@ static uint64_t times(uint64_t a, uint64_t b)
 	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
-static void add(uint64_t *to, uint64_t n)
+static void add_clamped(uint64_t *to, uint64_t n)
 {
 	if (__builtin_add_overflow(*to, n, to))
 		*to = UINT64_MAX;
@@ -113,7 +113,7 @@ static int by_function(const void *a, const void *b, void *context)
 	return order ? order : (p->function_length > q->function_length) - (p->function_length < q->function_length);
 }
 
-static int by_time(const void *a, const void *b, void *context)
+static int by_site_time(const void *a, const void *b, void *context)
 {
 	const struct work *w = context;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -140,16 +140,16 @@ static int add_functions(struct work *w)
 				return -1;
 		}
 		struct digest_calls *sum = &d->functions[d->function_count - 1].calls;
-		add(&sum->calls, c->calls);
-		add(&sum->ns, c->ns);
-		add(&sum->bytes, c->bytes);
-		add(&sum->wait_ns, c->wait_ns);
-		add(&sum->peak_ns, c->peak_ns);
+		add_clamped(&sum->calls, c->calls);
+		add_clamped(&sum->ns, c->ns);
+		add_clamped(&sum->bytes, c->bytes);
+		add_clamped(&sum->wait_ns, c->wait_ns);
+		add_clamped(&sum->peak_ns, c->peak_ns);
 	}
 	return 0;
 }
 
-static int add_sites(struct work *w)
+static int add_digest_sites(struct work *w)
 {
 	struct digest *d = w->d;
 	uint32_t n = w->t->site_count;
@@ -157,7 +157,7 @@ static int add_sites(struct work *w)
 	d->sites = calloc(DIGEST_SITES, sizeof *d->sites);
 	if (!d->sites)
 		return -1;
-	qsort_r(w->order, n, sizeof *w->order, by_time, w);
+	qsort_r(w->order, n, sizeof *w->order, by_site_time, w);
 	for (uint32_t i = 0; i < n && d->site_count < DIGEST_SITES; i++) {
 		uint32_t number = w->order[i];
 		if (w->calls[number].ns == 0)
@@ -205,7 +205,7 @@ int digest_make(struct digest *d, const struct trace *t)
 		w.order[i] = i;
 		calls_of(&w.calls[i], t, &t->sites[i], &volumes.sites[i]);
 		d->unsized_calls += volumes.sites[i].unsized;
-		add(&d->wait_ns, w.calls[i].wait_ns);
+		add_clamped(&d->wait_ns, w.calls[i].wait_ns);
 	}
 	d->ranks = s.ranks;
 	d->events = s.events;
@@ -227,7 +227,7 @@ int digest_make(struct digest *d, const struct trace *t)
 		d->run_peak_ns = times(elapsed->max, compute->count);
 	}
 	d->degraded = degradations(t);
-	rv = add_functions(&w) || add_sites(&w) ? -1 : 0;
+	rv = add_functions(&w) || add_digest_sites(&w) ? -1 : 0;
 done:
 	volumes_free(&volumes);
 	free(w.calls);

@@ -100,20 +100,9 @@ static int list_tasks(struct catalog *c, const struct digest_update *h, struct w
 	return rv;
 }
 
-#define TEXT_OF(number) #number
-#define TEXT(number)    TEXT_OF(number)
-
-uint64_t digest_missing(struct catalog *c)
-{
-	return (uint64_t)query_number(c,
-	                              "SELECT count(*) FROM trace t LEFT JOIN summary s USING (id) "
-	                              "WHERE s.id IS NULL OR s.version <> " TEXT(DIGEST_VERSION),
-	                              0);
-}
-
 /* --- reading --- */
 
-static void *work(void *context)
+static void *read_traces(void *context)
 {
 	struct workers *g = context;
 	char path[PATH_MAX];
@@ -175,7 +164,7 @@ static int execute_statement(struct writing *w, enum statement statement)
 }
 
 /* Is the file still the one that was read? */
-static bool is_same(struct writing *w, const struct task *t)
+static bool is_still_there(struct writing *w, const struct task *t)
 {
 	sqlite3_stmt *s = w->s[SAME];
 	const int64_t facts[] = {t->mtime, t->ctime, t->inode};
@@ -256,7 +245,7 @@ static int write_result(struct writing *w, const struct task *t, const struct re
 	const struct digest *d = &r->digest;
 	int64_t place;
 
-	if (!is_same(w, t))
+	if (!is_still_there(w, t))
 		return 0; /* the next one looks again */
 	if (write_summary(w, t->id, r))
 		return -1;
@@ -308,7 +297,7 @@ static int write_batch(struct catalog *c, struct digest_update *h, struct worker
 }
 
 /* With the mutex held, which is given back while batches are written. */
-static int write_all(struct catalog *c, struct digest_update *h, struct workers *g, struct error *error)
+static int write_batches(struct catalog *c, struct digest_update *h, struct workers *g, struct error *error)
 {
 	int rv = 0;
 
@@ -337,7 +326,7 @@ static int write_all(struct catalog *c, struct digest_update *h, struct workers 
 	return rv;
 }
 
-static int run(struct catalog *c, struct digest_update *h, struct workers *g, struct error *error)
+static int run_workers(struct catalog *c, struct digest_update *h, struct workers *g, struct error *error)
 {
 	unsigned wanted = h->threads ? h->threads : digest_cores(), started = 0;
 	pthread_t threads[64];
@@ -347,12 +336,12 @@ static int run(struct catalog *c, struct digest_update *h, struct workers *g, st
 		wanted = 64;
 	if (wanted > g->count)
 		wanted = (unsigned)g->count;
-	while (started < wanted && pthread_create(&threads[started], NULL, work, g) == 0)
+	while (started < wanted && pthread_create(&threads[started], NULL, read_traces, g) == 0)
 		started++;
 	if (started == 0)
 		return error_set(error, "a thread cannot be started");
 	pthread_mutex_lock(&g->mutex);
-	rv = write_all(c, h, g, error);
+	rv = write_batches(c, h, g, error);
 	g->stop = true;
 	pthread_cond_broadcast(&g->room);
 	pthread_mutex_unlock(&g->mutex);
@@ -381,7 +370,7 @@ int digest_update(struct catalog *c, struct digest_update *h, struct error *erro
 		rv = 1;
 	if (rv == 0 && g.count > 0) {
 		g.results = calloc(WINDOW, sizeof *g.results);
-		rv = g.results ? run(c, h, &g, error) : error_set(error, "out of memory");
+		rv = g.results ? run_workers(c, h, &g, error) : error_set(error, "out of memory");
 	}
 	for (size_t i = 0; i < g.count; i++)
 		free(g.tasks[i].file);

@@ -28,7 +28,4 @@ int digest_update(struct catalog *c, struct digest_update *h, struct error *erro
 /* The cores that this process may use. */
 unsigned digest_cores(void);
 
-/* Of the traces of the index: how many have no digest. The catalog must be locked. */
-uint64_t digest_missing(struct catalog *c);
-
 #endif

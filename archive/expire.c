@@ -51,7 +51,7 @@ static struct user *user_of(struct candidates *all, int64_t uid)
 	return &users[all->user_count++];
 }
 
-static struct candidate *add(struct candidates *all, sqlite3_stmt *s, int64_t now)
+static struct candidate *add_candidate(struct candidates *all, sqlite3_stmt *s, int64_t now)
 {
 	if (all->count == all->capacity) {
 		size_t capacity = all->capacity ? 2 * all->capacity : 1024;
@@ -75,7 +75,7 @@ static struct candidate *add(struct candidates *all, sqlite3_stmt *s, int64_t no
 }
 
 /* By what it says itself. */
-static void judge(struct candidate *c, const struct expire *rules, int64_t retention, bool orphan)
+static void judge_candidate(struct candidate *c, const struct expire *rules, int64_t retention, bool orphan)
 {
 	c->goes = true;
 	if (rules->max_days > 0 && c->age > rules->max_days)
@@ -88,7 +88,8 @@ static void judge(struct candidate *c, const struct expire *rules, int64_t reten
 		c->goes = false;
 }
 
-static int gather(struct catalog *catalog, struct candidates *all, const struct expire *rules, struct error *error)
+static int list_candidates(struct catalog *catalog, struct candidates *all, const struct expire *rules,
+                           struct error *error)
 {
 	/* a note's trace may be gone, or not have come */
 	static const char sql[] =
@@ -104,13 +105,13 @@ static int gather(struct catalog *catalog, struct candidates *all, const struct 
 	if (!s)
 		return -1;
 	while (rv == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW) {
-		struct candidate *c = add(all, s, now);
+		struct candidate *c = add_candidate(all, s, now);
 		struct user *user = c ? user_of(all, c->uid) : NULL;
 		if (!user) {
 			rv = error_set(error, "out of memory");
 			break;
 		}
-		judge(c, rules, sqlite3_column_int64(s, 4), sqlite3_column_int(s, 5));
+		judge_candidate(c, rules, sqlite3_column_int64(s, 4), sqlite3_column_int(s, 5));
 		if (!c->goes) {
 			all->bytes += c->disk;
 			user->bytes += c->disk;
@@ -143,7 +144,7 @@ static void apply_user_quota(struct candidates *all, uint64_t quota)
 	}
 }
 
-static int by_bytes(const void *a, const void *b)
+static int by_user_bytes(const void *a, const void *b)
 {
 	const struct user *x = a, *y = b;
 	return (x->bytes > y->bytes) - (x->bytes < y->bytes);
@@ -155,7 +156,7 @@ static uint64_t equal_share(struct candidates *all, uint64_t quota)
 	uint64_t left = quota;
 
 	if (all->user_count)
-		qsort(all->users, all->user_count, sizeof *all->users, by_bytes);
+		qsort(all->users, all->user_count, sizeof *all->users, by_user_bytes);
 	for (size_t i = 0; i < all->user_count; i++) {
 		uint64_t share = left / (all->user_count - i);
 		if (all->users[i].bytes > share)
@@ -184,7 +185,7 @@ int expire_list(struct catalog *c, const struct expire *rules,
 {
 	struct candidates all = {0};
 
-	int rv = gather(c, &all, rules, error);
+	int rv = list_candidates(c, &all, rules, error);
 	if (!rv && rules->user_quota)
 		apply_user_quota(&all, rules->user_quota);
 	if (!rv && rules->quota)

@@ -139,7 +139,7 @@ static void add_host(void *context, const char *name, uint64_t ranks)
 	json_array_append_new(l->counts, json_integer((json_int_t)ranks));
 }
 
-static void set_hosts(json_t *m, const struct trace *t)
+static void set_metadata_hosts(json_t *m, const struct trace *t)
 {
 	struct host_list l = {json_array(), json_array()};
 	host_each(t, add_host, &l);
@@ -214,7 +214,7 @@ int join_encode(struct join *j, uint8_t **bytes, size_t *size, uint64_t *missing
 	*missing = j->trace.size - stream_ranks(&j->trace, &j->trace.events);
 	if (j->count > 1) {
 		sort_parts(&j->parts);
-		set_hosts(m, &j->trace);
+		set_metadata_hosts(m, &j->trace);
 		set_end(m, j->end_ns);
 		if (j->worst)
 			metadata_take_worse(m, j->worst);

@@ -24,6 +24,7 @@
 #include "archive/metadata.h"
 #include "archive/privileges.h"
 #include "trace/base/publish.h"
+#include "trace/base/regular.h"
 
 #define FOLDERS_MAX 64   /* over which the parts of a job may be spread */
 #define NAMES_MAX   1000 /* numbers that are tried for the whole */
@@ -52,7 +53,7 @@ struct job_list {
 	size_t count;
 };
 
-static void tell(const struct join_search *s, const char *format, const char *a, const char *b)
+static void tell_joined(const struct join_search *s, const char *format, const char *a, const char *b)
 {
 	char text[2 * PATH_MAX];
 	snprintf(text, sizeof text, "%s%s%s", a, format, b);
@@ -96,10 +97,11 @@ static int see_folder(void *context, const char *path, const char *name)
 	struct stat own;
 	(void)name;
 
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd >= 0 && !fstat(fd, &own) ? fdopendir(fd) : NULL;
-	if (!dir && fd >= 0)
-		close(fd);
+	DIR *dir = regular_open_folder(AT_FDCWD, path);
+	if (dir && fstat(dirfd(dir), &own)) {
+		closedir(dir);
+		dir = NULL;
+	}
 	for (struct dirent *e; dir && (e = readdir(dir));) {
 		struct stat st;
 		int64_t job;
@@ -149,7 +151,7 @@ static int lock_folder(const struct parted_job *w, size_t i, struct error *error
 	return 1;
 }
 
-static void unlock(struct parted_job *w)
+static void unlock_folders(struct parted_job *w)
 {
 	char path[PATH_MAX];
 
@@ -257,13 +259,13 @@ static void remove_left_over(struct join_search *s, struct part *parts, size_t n
 				parts[i].gone = true;
 				if (unlink(parts[i].path) == 0) {
 					s->removed++;
-					tell(s, ": removed: it is in ", parts[i].path, parts[k].path);
+					tell_joined(s, ": removed: it is in ", parts[i].path, parts[k].path);
 				}
 			}
 }
 
 /* The node in the name of a part, JOB.STEP.NODE. */
-static const char *node_of(const char *part)
+static const char *node_of_part(const char *part)
 {
 	const char *dot = strchr(part, '.');
 	dot = dot ? strchr(dot + 1, '.') : NULL;
@@ -271,7 +273,7 @@ static const char *node_of(const char *part)
 }
 
 /* Are all ranks there, or do all nodes of the step have delivered what there was? */
-static bool is_whole(struct part *const *group, size_t n)
+static bool is_complete(struct part *const *group, size_t n)
 {
 	int64_t there = 0;
 	size_t nodes = 0;
@@ -282,8 +284,8 @@ static bool is_whole(struct part *const *group, size_t n)
 		for (size_t k = 0; k < part_count(m); k++, nodes++) {
 			for (size_t other = 0; other < i; other++)
 				for (size_t x = 0; x < part_count(group[other]->metadata); x++)
-					if (!strcmp(node_of(part_at(group[other]->metadata, x)),
-					            node_of(part_at(m, k))))
+					if (!strcmp(node_of_part(part_at(group[other]->metadata, x)),
+					            node_of_part(part_at(m, k))))
 						nodes--;
 		}
 	}
@@ -291,8 +293,8 @@ static bool is_whole(struct part *const *group, size_t n)
 	       (int64_t)nodes >= metadata_number(group[0]->metadata, "nodes", INT64_MAX);
 }
 
-static int publish(const struct part *first, const json_t *base, const uint8_t *bytes, size_t size, char path[PATH_MAX],
-                   struct error *error)
+static int publish_whole(const struct part *first, const json_t *base, const uint8_t *bytes, size_t size,
+                         char path[PATH_MAX], struct error *error)
 {
 	for (int i = 0; i < NAMES_MAX; i++) {
 		snprintf(path, PATH_MAX, "%s/%lld.%s.%d.spoor", first->folder,
@@ -324,12 +326,12 @@ static int join_group(struct join_search *s, struct part **group, size_t n, stru
 		if (join_add_file(&j, group[i]->path, geteuid(), error) != 0)
 			goto done;
 	if (join_encode(&j, &bytes, &size, &missing, error) != 0 ||
-	    publish(group[0], j.base, bytes, size, path, error) != 0)
+	    publish_whole(group[0], j.base, bytes, size, path, error) != 0)
 		goto done;
 	s->joined++;
 	rv = 0;
 	for (size_t i = 0; i < n; i++) {
-		tell(s, ": joined into ", group[i]->path, path);
+		tell_joined(s, ": joined into ", group[i]->path, path);
 		if (unlink(group[i]->path) && errno != ENOENT)
 			rv = error_set(error, "%s: is joined, and cannot be removed: %s", group[i]->path,
 			               strerror(errno));
@@ -358,7 +360,8 @@ static int join_worlds(struct join_search *s, struct part *parts, size_t n, stru
 		for (size_t k = i; k < n && !parts[i].gone; k++)
 			if (!parts[k].gone && same_world(&parts[i], &parts[k]))
 				group[members++] = &parts[k];
-		if (members > 1 && (!s->whole || is_whole(group, members)) && join_group(s, group, members, error) != 0)
+		if (members > 1 && (!s->whole || is_complete(group, members)) &&
+		    join_group(s, group, members, error) != 0)
 			rv = -1;
 		for (size_t k = 0; k < members; k++)
 			group[k]->gone = true;
@@ -385,7 +388,7 @@ static int join_job(struct join_search *s, struct parted_job *w, struct error *e
 		if (join_worlds(s, parts, count, error) != 0)
 			rv = -1;
 	}
-	unlock(w);
+	unlock_folders(w);
 	for (size_t i = 0; i < count; i++) {
 		free(parts[i].path);
 		json_decref(parts[i].metadata);

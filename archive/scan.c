@@ -116,12 +116,6 @@ static int mark_read(struct work *w, const char *folder, const struct stat *st, 
 
 /* --- files --- */
 
-static bool ends_with(const char *name, const char *ending)
-{
-	size_t n = strlen(name), e = strlen(ending);
-	return n > e && !strcmp(name + n - e, ending);
-}
-
 /* The user is the file's owner, whatever the metadata say. */
 static const char *user_name(struct work *w, uid_t uid)
 {
@@ -161,9 +155,9 @@ static json_t *read_note(const char *path, uid_t uid, struct error *error)
 }
 
 /* What is in it. owner: of the folder. */
-static void read_file(struct work *w, struct stored_file *f, const char *path, uid_t owner)
+static void read_archived(struct work *w, struct stored_file *f, const char *path, uid_t owner)
 {
-	bool trace = ends_with(f->file, ".spoor");
+	bool trace = regular_name_is(f->file, "", ".spoor");
 	struct error problem = {""};
 
 	f->kind = trace ? STORED_TRACE : STORED_NOTE;
@@ -188,8 +182,8 @@ static void read_file(struct work *w, struct stored_file *f, const char *path, u
 }
 
 /* A file that is new, or another one than before, or gone (st NULL). */
-static int add_file(struct work *w, const char *path, const char *folder, const char *file, const struct stat *st,
-                    uid_t owner)
+static int add_found(struct work *w, const char *path, const char *folder, const char *file, const struct stat *st,
+                     uid_t owner)
 {
 	struct stored_file *f = &w->found[w->found_count++];
 	char full[PATH_MAX];
@@ -200,7 +194,7 @@ static int add_file(struct work *w, const char *path, const char *folder, const 
 	if (st) {
 		f->st = *st;
 		snprintf(full, sizeof full, "%s/%s", path, file);
-		read_file(w, f, full, owner);
+		read_archived(w, f, full, owner);
 	}
 	return w->found_count == BATCH ? flush_found(w) : 0;
 }
@@ -274,22 +268,24 @@ static int list_known(struct work *w, const char *folder, struct list *l)
 /* Returns the folder's owner through st; a folder that is not ours to list is empty. */
 static int list_there(struct work *w, const char *path, struct stat *st, struct list *l)
 {
-	int rv = 0, fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd >= 0 && !fstat(fd, st) ? fdopendir(fd) : NULL;
+	DIR *dir = regular_open_folder(AT_FDCWD, path);
+	int rv = 0;
 
+	if (dir && fstat(dirfd(dir), st)) {
+		closedir(dir);
+		dir = NULL;
+	}
 	for (struct dirent *e; dir && !rv && l->count < FILES_MOST && (e = readdir(dir));) {
 		if (isdigit((unsigned char)e->d_name[0]) &&
-		    (ends_with(e->d_name, ".spoor") || ends_with(e->d_name, ".exit")))
+		    (regular_name_is(e->d_name, "", ".spoor") || regular_name_is(e->d_name, "", ".exit")))
 			rv = list_add(l, e->d_name) ? 0 : error_set(w->error, "out of memory");
 	}
 	if (dir)
 		closedir(dir);
-	else if (fd >= 0)
-		close(fd);
 	return rv;
 }
 
-static bool is_same(const struct listed *known, const struct stat *st)
+static bool is_unchanged(const struct listed *known, const struct stat *st)
 {
 	return known->size == st->st_size && known->mtime == store_ns(st->st_mtim) &&
 	       known->ctime == store_ns(st->st_ctim) && known->inode == (int64_t)st->st_ino &&
@@ -311,10 +307,10 @@ static int compare_lists(struct work *w, const char *path, const char *folder, u
 		const char *file = order <= 0 ? there->items[i].file : known->items[k].file;
 		snprintf(full, sizeof full, "%s/%s", path, file);
 		bool is_there = order <= 0 && lstat(full, &st) == 0; /* if not, it was removed while we look */
-		bool same = order == 0 && is_there && is_same(&known->items[k], &st);
+		bool same = order == 0 && is_there && is_unchanged(&known->items[k], &st);
 		if (!same && (order >= 0 || is_there)) {
 			*(!is_there ? &w->scan->removed : order < 0 ? &w->scan->added : &w->scan->changed) += 1;
-			rv = add_file(w, path, folder, file, is_there ? &st : NULL, owner);
+			rv = add_found(w, path, folder, file, is_there ? &st : NULL, owner);
 		}
 		i += order <= 0;
 		k += order >= 0;
@@ -341,7 +337,7 @@ static bool is_read(const struct known *m, const struct stat *st)
 	       m->at.read >= store_ns(st->st_mtim) + SETTLED_NS;
 }
 
-static int visit_folder(void *context, const char *path, const char *folder)
+static int scan_folder(void *context, const char *path, const char *folder)
 {
 	struct work *w = context;
 	struct known *m = find_known(w, folder);
@@ -371,7 +367,7 @@ static int visit_folder(void *context, const char *path, const char *folder)
 
 /* Folders of users change without a change of the day's. Those of a day that was over for long when it was read are
  * looked at when there is time for it. */
-static int visit_day(void *context, const char *path, const char *day)
+static int scan_day(void *context, const char *path, const char *day)
 {
 	struct work *w = context;
 	struct known *m = find_known(w, day);
@@ -386,7 +382,7 @@ static int visit_day(void *context, const char *path, const char *day)
 	int rv = 0;
 	if (over && !w->scan->old && !w->scan->full)
 		m->at.read = 0; /* forget_folders: what is in it was not looked for */
-	else if ((rv = archive_day_folders(path, day, visit_folder, w)) == 0 &&
+	else if ((rv = archive_day_folders(path, day, scan_folder, w)) == 0 &&
 	         (!same || (!over && day_age(day, read / 1000000000) > OVER_DAYS)))
 		rv = mark_read(w, day, &st, read);
 	if (w->scan->progress)
@@ -474,7 +470,7 @@ int scan_archive(struct catalog *c, struct scan *scan, struct error *error)
 	if (rv == 0 && scan->progress)
 		archive_days(c->archive, 0, count_day, w, NULL);
 	if (rv == 0)
-		rv = archive_days(c->archive, 0, visit_day, w, error);
+		rv = archive_days(c->archive, 0, scan_day, w, error);
 	if (rv == 0)
 		rv = flush_found(w);
 	if (rv == 0)

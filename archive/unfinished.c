@@ -11,16 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
-static bool has_form(const char *name, const char *prefix, const char *ending)
-{
-	size_t n = strlen(name), p = strlen(prefix), e = strlen(ending);
-	return n > p + e && !strncmp(name, prefix, p) && !strcmp(name + n - e, ending);
-}
+#include "trace/base/regular.h"
 
 static bool is_unfinished(const char *name, const char *prefix, const struct stat *st)
 {
-	return name[0] == '.' ? has_form(name + 1, prefix, ".tmp")
-	                      : st->st_size == 0 && has_form(name, prefix, ".spoor");
+	return name[0] == '.' ? regular_name_is(name + 1, prefix, ".tmp")
+	                      : st->st_size == 0 && regular_name_is(name, prefix, ".spoor");
 }
 
 size_t unfinished_remove(const char *folder, const char *prefix, int64_t age, int dry, uint64_t *bytes)
@@ -28,13 +24,10 @@ size_t unfinished_remove(const char *folder, const char *prefix, int64_t age, in
 	size_t count = 0;
 	struct stat st;
 
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
+	DIR *dir = regular_open_folder(AT_FDCWD, folder);
+	if (!dir)
 		return 0;
-	}
+	int fd = dirfd(dir);
 	for (struct dirent *e; (e = readdir(dir));) {
 		if (fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
 		    !is_unfinished(e->d_name, prefix, &st) || (int64_t)time(NULL) - st.st_mtime < age)

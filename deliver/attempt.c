@@ -19,7 +19,7 @@
 
 #define FACTS_MAX (1 << 20)
 
-static int join(char path[PATH_MAX], const char *folder, const char *name)
+static int make_path(char path[PATH_MAX], const char *folder, const char *name)
 {
 	int n = snprintf(path, PATH_MAX, "%s/%s", folder, name);
 	if (n >= 0 && n < PATH_MAX)
@@ -33,7 +33,7 @@ int attempt_lock(const char *folder)
 	char path[PATH_MAX];
 	struct stat st;
 
-	if (join(path, folder, ATTEMPT_LOCK))
+	if (make_path(path, folder, ATTEMPT_LOCK))
 		return -1;
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 	if (fd < 0)
@@ -54,7 +54,7 @@ void attempt_unlock(const char *folder, int lock)
 {
 	char path[PATH_MAX];
 
-	if (join(path, folder, ATTEMPT_LOCK) == 0)
+	if (make_path(path, folder, ATTEMPT_LOCK) == 0)
 		unlink(path);
 	close(lock);
 }
@@ -64,7 +64,7 @@ bool attempt_has_facts(const char *folder)
 	char path[PATH_MAX];
 	struct stat st;
 
-	return join(path, folder, ATTEMPT_FACTS) == 0 && lstat(path, &st) == 0;
+	return make_path(path, folder, ATTEMPT_FACTS) == 0 && lstat(path, &st) == 0;
 }
 
 int attempt_save(const char *folder, const struct facts *facts, struct error *error)
@@ -75,7 +75,7 @@ int attempt_save(const char *folder, const struct facts *facts, struct error *er
 
 	if (!text)
 		return error_set(error, "%s: no memory for the facts", folder);
-	if (join(path, folder, ATTEMPT_FACTS) == 0) {
+	if (make_path(path, folder, ATTEMPT_FACTS) == 0) {
 		if (publish_file(path, 0600, text, strlen(text)) == 0)
 			rv = 0;
 		else if (errno == EEXIST)
@@ -93,7 +93,7 @@ int attempt_replace(const char *folder, const struct facts *facts, struct error 
 	char *text = facts_encode(facts);
 	int rv = -1;
 
-	if (text && join(path, folder, ATTEMPT_FACTS) == 0 && join(next, folder, ATTEMPT_NEXT) == 0) {
+	if (text && make_path(path, folder, ATTEMPT_FACTS) == 0 && make_path(next, folder, ATTEMPT_NEXT) == 0) {
 		unlink(next);
 		rv = publish_file(next, 0600, text, strlen(text)) || rename(next, path) ? -1 : 0;
 	}
@@ -118,7 +118,7 @@ int attempt_load(const char *folder, struct facts *facts, const char *const *sta
 	char *text;
 	size_t size;
 
-	if (join(path, folder, ATTEMPT_FACTS))
+	if (make_path(path, folder, ATTEMPT_FACTS))
 		return error_set(error, "%s: the path is too long", folder);
 	if (regular_read(AT_FDCWD, path, geteuid(), FACTS_MAX, &text, &size, error))
 		return errno == ENOENT ? (error->text[0] = '\0', 1) : -1;
@@ -136,9 +136,9 @@ void attempt_clear(const char *folder)
 {
 	char path[PATH_MAX];
 
-	if (join(path, folder, ATTEMPT_FACTS) == 0)
+	if (make_path(path, folder, ATTEMPT_FACTS) == 0)
 		unlink(path);
-	if (join(path, folder, ATTEMPT_NEXT) == 0)
+	if (make_path(path, folder, ATTEMPT_NEXT) == 0)
 		unlink(path);
 }
 

@@ -23,7 +23,8 @@
 #define SELF_SIZE 16384
 #define ROOT      "/sys/fs/cgroup"
 
-static bool move(const char *root, const char *a, const char *b, size_t b_size, const char *leaf, const char *process)
+static bool move_process(const char *root, const char *a, const char *b, size_t b_size, const char *leaf,
+                         const char *process)
 {
 	char path[PATH_MAX];
 	const char *parts[] = {root, a, NULL, leaf, "/cgroup.procs"};
@@ -46,7 +47,7 @@ static bool move(const char *root, const char *a, const char *b, size_t b_size, 
 }
 
 /* Where in the path the job's part begins; n: it has none. */
-static size_t above(const char *path, size_t n)
+static size_t find_job(const char *path, size_t n)
 {
 	static const char *const names[] = {"/uid_", "/job_"};
 
@@ -58,14 +59,14 @@ static size_t above(const char *path, size_t n)
 	return n;
 }
 
-static void leave(const char *root, const char *folder, const char *path, size_t n, const char *process)
+static void leave_hierarchy(const char *root, const char *folder, const char *path, size_t n, const char *process)
 {
-	size_t end = above(path, n);
+	size_t end = find_job(path, n);
 
-	if (end == n || move(root, folder, path, end, "/system", process))
+	if (end == n || move_process(root, folder, path, end, "/system", process))
 		return;
 	for (;;) {
-		if (move(root, folder, path, end, "", process) || end == 0)
+		if (move_process(root, folder, path, end, "", process) || end == 0)
 			return;
 		while (end > 0 && path[--end] != '/')
 			;
@@ -83,14 +84,14 @@ void cgroup_leave_at(const char *text, const char *root, const char *process)
 			continue;
 		size_t n = strcspn(++path, "\n");
 		if (size == 0) {
-			leave(root, "", path, n, process);
-			leave(root, "/unified", path, n, process);
+			leave_hierarchy(root, "", path, n, process);
+			leave_hierarchy(root, "/unified", path, n, process);
 			continue;
 		}
 		folder[0] = '/';
 		memcpy(folder + 1, names, size);
 		folder[size + 1] = '\0';
-		leave(root, folder, path, n, process);
+		leave_hierarchy(root, folder, path, n, process);
 	}
 }
 

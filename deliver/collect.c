@@ -44,7 +44,7 @@ struct target {
 
 /* Publishes as FOLDER/JOB.STEP.N.spoor with the first N that is free, from t->next on; a part as JOB.STEP.N.NODE.spoor:
  * what it is joined to takes the shorter name. */
-static int publish(struct target *t, const struct sealed *sealed)
+static int publish_sealed(struct target *t, const struct sealed *sealed)
 {
 	char path[PATH_MAX];
 	const struct facts *facts = t->facts;
@@ -71,7 +71,7 @@ static int publish(struct target *t, const struct sealed *sealed)
 }
 
 /* Calls see for each folder of the archive that an attempt delivered to, until that is not 0. */
-static int each_folder(const struct facts *facts, int (*see)(void *context, const char *folder), void *context)
+static int each_tried_folder(const struct facts *facts, int (*see)(void *context, const char *folder), void *context)
 {
 	static const char separator[] = {FACT_SEPARATOR, '\0'};
 	const char *list = facts_get(facts, "folders");
@@ -101,15 +101,15 @@ static bool is_delivered(const struct facts *facts, const struct sealed *sealed)
 	struct wanted w = {.sealed = sealed};
 
 	snprintf(w.prefix, sizeof w.prefix, "%s.%s.", facts_get(facts, "job"), facts_get(facts, "step"));
-	return each_folder(facts, look_for, &w);
+	return each_tried_folder(facts, look_for, &w);
 }
 
-static int is_same(void *context, const char *folder)
+static int is_that_folder(void *context, const char *folder)
 {
 	return !strcmp(context, folder);
 }
 
-static int clean(void *context, const char *folder)
+static int remove_unfinished(void *context, const char *folder)
 {
 	unfinished_remove(folder, context, AGAIN_AGE, 0, NULL);
 	return 0;
@@ -120,7 +120,7 @@ static int archive_sealed(struct target *t, const char *raw, const struct sealed
 {
 	if (t->again && is_delivered(t->facts, sealed))
 		return 0;
-	if (publish(t, sealed) == 0) {
+	if (publish_sealed(t, sealed) == 0) {
 		t->delivered_part |= sealed->part;
 		return 0;
 	}
@@ -130,7 +130,7 @@ static int archive_sealed(struct target *t, const char *raw, const struct sealed
 }
 
 /* Returns 0, or -1 having said why; the raw trace is gone only if it was delivered. */
-static int deliver(struct target *t, const char *raw)
+static int deliver_raw(struct target *t, const char *raw)
 {
 	struct error error = {""};
 	struct sealed sealed;
@@ -197,7 +197,7 @@ static bool names_are_sound(const struct facts *facts)
 	       day && day[0] == '/' && spool && spool[0] == '/';
 }
 
-static void name_user(struct facts *facts)
+static void set_user(struct facts *facts)
 {
 	const struct passwd *pw = getpwuid(getuid());
 	if (pw)
@@ -231,7 +231,7 @@ static int tidy(struct spool *spool, struct salvage *salvage, const char *folder
 	return 0;
 }
 
-static void say(const char *text)
+static void say_line(const char *text)
 {
 	fprintf(stderr, "%s\n", text);
 }
@@ -244,11 +244,11 @@ static void join_parts(const struct facts *facts, const char *folder)
 	struct join_search s = {.folder = folder, .job = facts_number(facts, "job", -1), .whole = true};
 
 	if (join_archive(&s, &error) != 0)
-		say(error.text);
+		say_line(error.text);
 }
 
 /* Everything in one folder under its lock. again: there are facts of an earlier attempt. */
-static int collect(struct facts *facts, const char *own, bool again)
+static int collect_folder(struct facts *facts, const char *own, bool again)
 {
 	const char *folder = facts_get(facts, "spool");
 	struct spool spool = {0};
@@ -257,16 +257,16 @@ static int collect(struct facts *facts, const char *own, bool again)
 		.deliver = deliver_bytes, .tell = tell_line, .context = &target, .remove_damaged = true};
 	int rv = 0;
 
-	name_user(facts);
+	set_user(facts);
 	if (tidy(&spool, &salvage, folder))
 		return -1;
 	if (again) {
 		char prefix[256];
 		snprintf(prefix, sizeof prefix, "%s.%s.", facts_get(facts, "job"), facts_get(facts, "step"));
-		each_folder(facts, clean, prefix);
+		each_tried_folder(facts, remove_unfinished, prefix);
 	}
 	for (size_t i = 0; i < spool.world_count; i++)
-		rv |= deliver(&target, spool.worlds[i].path);
+		rv |= deliver_raw(&target, spool.worlds[i].path);
 	if (spool.world_count == 0 && salvage.made == 0)
 		target.refused |= (rv |= leave_exit_note(facts, own)) != 0;
 	if (spool.arena_count)
@@ -282,7 +282,7 @@ static int collect(struct facts *facts, const char *own, bool again)
 
 /* Takes the folder's lock. Returns it; -1 if there is no folder (there may still be an exit note to write); -2 having
  * said why not. */
-static int begin(const char *folder)
+static int lock_attempt(const char *folder)
 {
 	int lock = attempt_lock(folder);
 
@@ -295,7 +295,7 @@ static int begin(const char *folder)
 	return -2;
 }
 
-static int end(const char *folder, int lock, int rv)
+static int unlock_attempt(const char *folder, int lock, int rv)
 {
 	if (lock >= 0)
 		attempt_unlock(folder, lock);
@@ -303,13 +303,13 @@ static int end(const char *folder, int lock, int rv)
 }
 
 /* For a later attempt. Returns 0, or -1 having said why not. */
-static int keep(struct facts *facts)
+static int keep_raw(struct facts *facts)
 {
 	const char *folder = facts_get(facts, "spool");
 	struct spool spool = {0};
 	struct salvage salvage = {.tell = tell_line};
 	struct error error = {""};
-	int rv = -1, lock = begin(folder);
+	int rv = -1, lock = lock_attempt(folder);
 
 	if (lock == -2)
 		return -1;
@@ -318,7 +318,7 @@ static int keep(struct facts *facts)
 	else
 		rv = tidy(&spool, &salvage, folder);
 	spool_free(&spool);
-	return end(folder, lock, rv);
+	return unlock_attempt(folder, lock, rv);
 }
 
 /* Without facts kept (the disk is full) it is delivered all the same. Each folder that is tried is among them before
@@ -332,7 +332,7 @@ static bool keep_facts(const char *folder, struct facts *facts, const char *own)
 	int kept = attempt_save(folder, facts, &error);
 
 	if (kept >= 0 && attempt_load(folder, facts, stay, &error) >= 0 &&
-	    !each_folder(facts, is_same, (void *)(uintptr_t)own)) {
+	    !each_tried_folder(facts, is_that_folder, (void *)(uintptr_t)own)) {
 		const char *list = facts_get(facts, "folders");
 		facts_format(facts, "folders", "%s%.*s%s", list ? list : "", list ? 1 : 0,
 		             (const char[]){FACT_SEPARATOR}, own);
@@ -354,18 +354,18 @@ int helper_collect(struct facts *facts)
 	}
 	if (day_own_folder(facts_get(facts, "day"), true, own, sizeof own, &error)) {
 		fprintf(stderr, "%s: not archived: %s\n", facts_get(facts, "spool"), error.text);
-		keep(facts);
+		keep_raw(facts);
 		return HELPER_ARCHIVE;
 	}
 	const char *folder = facts_get(facts, "spool");
-	int lock = begin(folder);
+	int lock = lock_attempt(folder);
 	if (lock == -2)
 		return -1;
 	/* nobody has said how the step ended: its node, or the slurmstepd of it, went down */
 	if (facts_number(facts, "swept", 0) > 0 && !attempt_has_facts(folder))
 		facts_set(facts, "ending", "node-lost");
 	bool again = lock >= 0 && keep_facts(folder, facts, own);
-	return end(folder, lock, collect(facts, own, again));
+	return unlock_attempt(folder, lock, collect_folder(facts, own, again));
 }
 
 int helper_keep(struct facts *facts)
@@ -375,7 +375,7 @@ int helper_keep(struct facts *facts)
 		fputs("stdin: job, step or spool is missing\n", stderr);
 		return -1;
 	}
-	return keep(facts);
+	return keep_raw(facts);
 }
 
 int helper_discard(struct facts *facts)

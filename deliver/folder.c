@@ -21,7 +21,7 @@
 
 /* Opens a folder, making it first if need be. at/name as for openat; path is for messages. With only_root, it must be
  * root's and nobody else's to write. */
-static int open_folder(int at, const char *name, mode_t mode, bool only_root, const char *path, struct error *error)
+static int make_and_open(int at, const char *name, mode_t mode, bool only_root, const char *path, struct error *error)
 {
 	struct stat st;
 	bool made = mkdirat(at, name, mode & 0700) == 0;
@@ -47,7 +47,7 @@ static int open_folder(int at, const char *name, mode_t mode, bool only_root, co
 int folder_make_step(const char *spool, const char *name, uid_t uid, gid_t gid, char *path, size_t size,
                      struct error *error)
 {
-	int fd = open_folder(AT_FDCWD, spool, 0711, true, spool, error), folder = -1;
+	int fd = make_and_open(AT_FDCWD, spool, 0711, true, spool, error), folder = -1;
 	size_t base = strlen(spool) + 1;
 
 	if (fd < 0)

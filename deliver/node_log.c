@@ -18,7 +18,7 @@
 #define NAME "node.log"
 #define OLD  "node.log.1"
 
-static int open_folder(const char *folder, struct stat *st)
+static int open_log_folder(const char *folder, struct stat *st)
 {
 	mkdir(folder, 0750);
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -32,7 +32,7 @@ static int open_folder(const char *folder, struct stat *st)
 }
 
 /* Opens the file, first making it the old one if it is full. */
-static int open_file(int folder, const struct stat *owner)
+static int open_log(int folder, const struct stat *owner)
 {
 	struct stat st;
 
@@ -81,7 +81,7 @@ int node_log_write(const char *folder, const struct facts *facts)
 		n += (size_t)sprintf(line + n, " %s", word);
 	line[n++] = '\n';
 	free(text);
-	int fd = open_folder(folder, &st), file = fd >= 0 ? open_file(fd, &st) : -1;
+	int fd = open_log_folder(folder, &st), file = fd >= 0 ? open_log(fd, &st) : -1;
 	if (file >= 0)
 		rv = write(file, line, n) == (ssize_t)n ? 0 : -1;
 	int failure = errno;
@@ -107,8 +107,8 @@ static int read_line(char *line, char **time_text, struct facts *facts)
 	return facts_get(facts, "job") ? 0 : -1;
 }
 
-static int read_file(const char *folder, const char *name, int64_t job,
-                     void (*line)(void *, const char *, const struct facts *), void *context)
+static int read_log(const char *folder, const char *name, int64_t job,
+                    void (*line)(void *, const char *, const struct facts *), void *context)
 {
 	char path[PATH_MAX];
 	char *text = NULL, *when;
@@ -136,6 +136,6 @@ static int read_file(const char *folder, const char *name, int64_t job,
 int node_log_read(const char *folder, int64_t job,
                   void (*line)(void *context, const char *time, const struct facts *facts), void *context)
 {
-	int old = read_file(folder, OLD, job, line, context), n = read_file(folder, NAME, job, line, context);
+	int old = read_log(folder, OLD, job, line, context), n = read_log(folder, NAME, job, line, context);
 	return n < 0 || old < 0 ? -1 : n + old;
 }

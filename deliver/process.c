@@ -243,7 +243,7 @@ static void read_streams(struct stream streams[2], int64_t end)
 }
 
 /* Its status, or -1 if it still runs at the end of time. */
-static int wait_until(pid_t pid, int64_t end)
+static int wait_child(pid_t pid, int64_t end)
 {
 	for (long pause = PAUSE_LEAST;; pause = pause < PAUSE_MOST ? 2 * pause : pause) {
 		int status;
@@ -258,7 +258,7 @@ static int wait_until(pid_t pid, int64_t end)
 	}
 }
 
-static int explain(const char *path, int status, unsigned seconds, struct error *error)
+static int explain_status(const char *path, int status, unsigned seconds, struct error *error)
 {
 	if (status == -1)
 		return error_set(error, "%s: not done after %u s, and killed", path, seconds);
@@ -317,10 +317,10 @@ int process_run(struct process *p, struct error *error)
 	pipes[1][0] = pipes[2][0] = -1;
 	close_pipes(pipes);
 	read_streams(streams, end);
-	p->status = wait_until(pid, end);
+	p->status = wait_child(pid, end);
 	if (p->status == -1) {
 		kill(pid, SIGKILL);
-		wait_until(pid, now_ms() + REAP_MS); /* in a file system that hangs not even that ends it */
+		wait_child(pid, now_ms() + REAP_MS); /* in a file system that hangs not even that ends it */
 	}
 	for (int i = 0; i < 2; i++) {
 		if (streams[i].fd >= 0)
@@ -328,7 +328,7 @@ int process_run(struct process *p, struct error *error)
 		if (streams[i].text)
 			streams[i].text[streams[i].used] = '\0';
 	}
-	rv = explain(p->argv[0], p->status, p->seconds, error);
+	rv = explain_status(p->argv[0], p->status, p->seconds, error);
 done:
 	close_pipes(pipes);
 	return rv;
@@ -348,7 +348,7 @@ int process_leave(const char *const *argv, const char *input, int keep, struct e
 	}
 	if (pid == 0)
 		leave_child(argv, pipes[0][0], none, keep);
-	int status = wait_until(pid, now_ms() + LEAVE_MS);
+	int status = wait_child(pid, now_ms() + LEAVE_MS);
 	rv = status == 0 ? 0 : error_set(error, "%s: could not be started", argv[0]);
 done:
 	close_pipes(pipes);

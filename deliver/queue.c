@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "trace/base/regular.h"
+
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define FACTS_MAX   (1 << 20)
 #define SWEPT       "swept"
@@ -23,7 +25,7 @@
 #define LOCK_TRIES 20
 #define LOCK_PAUSE 10000
 
-static int make_folder(int at, const char *name, mode_t mode)
+static int make_queue_folder(int at, const char *name, mode_t mode)
 {
 	int fd = mkdirat(at, name, mode) == 0 || errno == EEXIST ? openat(at, name, OPEN_FOLDER) : -1;
 	struct stat st;
@@ -39,7 +41,7 @@ static int make_folder(int at, const char *name, mode_t mode)
 
 int queue_open(int spool_fd)
 {
-	return make_folder(spool_fd, QUEUE_FOLDER, 0700);
+	return make_queue_folder(spool_fd, QUEUE_FOLDER, 0700);
 }
 
 int queue_open_user(int queue, uid_t uid)
@@ -47,7 +49,7 @@ int queue_open_user(int queue, uid_t uid)
 	char name[24];
 
 	snprintf(name, sizeof name, "%lu", (unsigned long)uid);
-	return make_folder(queue, name, 0700);
+	return make_queue_folder(queue, name, 0700);
 }
 
 bool queue_lock(int fd)
@@ -118,14 +120,11 @@ bool queue_has(int user, const char *name)
 
 int queue_each(int folder, int (*each)(void *context, const char *name), void *context)
 {
-	int rv = 0, fd = openat(folder, ".", OPEN_FOLDER); /* with a place of its own in the folder */
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	DIR *dir = regular_open_folder(folder, "."); /* with a place of its own in the folder */
+	int rv = 0;
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
+	if (!dir)
 		return -1;
-	}
 	for (struct dirent *e; rv == 0 && (e = readdir(dir));) {
 		if (isdigit((unsigned char)e->d_name[0]))
 			rv = each(context, e->d_name);
@@ -156,7 +155,7 @@ int queue_give_up(int spool_fd, const char *name)
 {
 	char other[300];
 	struct stat st;
-	int rv = -1, fd = make_folder(spool_fd, QUEUE_GIVEN_UP, 0711);
+	int rv = -1, fd = make_queue_folder(spool_fd, QUEUE_GIVEN_UP, 0711);
 
 	if (fd < 0)
 		return -1;

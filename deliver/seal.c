@@ -23,13 +23,7 @@
 
 /* --- what is in the folder --- */
 
-static bool has_form(const char *name, const char *prefix, const char *suffix)
-{
-	size_t n = strlen(name), p = strlen(prefix), s = strlen(suffix);
-	return n >= p + s && !strncmp(name, prefix, p) && !strcmp(name + n - s, suffix);
-}
-
-static int append(struct spool_file **files, size_t *count, const char *folder, const char *name, int64_t time)
+static int add_spool_file(struct spool_file **files, size_t *count, const char *folder, const char *name, int64_t time)
 {
 	struct spool_file *more = realloc(*files, (*count + 1) * sizeof **files);
 	char *path = NULL;
@@ -50,8 +44,7 @@ static int compare_times(const void *a, const void *b)
 
 void spool_trim(const char *folder)
 {
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	DIR *dir = regular_open_folder(AT_FDCWD, folder);
 	size_t names = 0, worlds = 0;
 
 	while (dir && names <= SPOOL_NAMES && readdir(dir))
@@ -59,41 +52,36 @@ void spool_trim(const char *folder)
 	if (dir)
 		rewinddir(dir);
 	for (struct dirent *e; dir && names > SPOOL_NAMES && (e = readdir(dir));) {
-		bool world = has_form(e->d_name, "world-", ".spoor") && worlds++ < SPOOL_NAMES;
+		bool world = regular_name_is(e->d_name, "world-", ".spoor") && worlds++ < SPOOL_NAMES;
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") && !attempt_is_own(e->d_name) && !world)
-			usage_remove(fd, e->d_name);
+			usage_remove(dirfd(dir), e->d_name);
 	}
 	if (dir)
 		closedir(dir);
-	else if (fd >= 0)
-		close(fd);
 }
 
 int spool_read(struct spool *spool, const char *folder, struct error *error)
 {
 	int rv = 0;
 
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	DIR *dir = regular_open_folder(AT_FDCWD, folder);
 	if (!dir) {
-		if (fd >= 0)
-			close(fd);
 		return errno == ENOENT ? 0 : error_set(error, "%s: cannot be read: %s", folder, strerror(errno));
 	}
 	for (struct dirent *e; !rv && (e = readdir(dir));) {
 		struct stat st;
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || attempt_is_own(e->d_name) ||
-		    fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW))
+		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW))
 			continue;
 		int64_t time = st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
-		if (S_ISREG(st.st_mode) && has_form(e->d_name, "world-", ".spoor"))
-			rv = append(&spool->worlds, &spool->world_count, folder, e->d_name, time);
-		else if (S_ISREG(st.st_mode) && has_form(e->d_name, "rank-", ".arena"))
-			rv = append(&spool->arenas, &spool->arena_count, folder, e->d_name, time);
-		else if (S_ISREG(st.st_mode) && has_form(e->d_name, "note-", ""))
-			rv = append(&spool->notes, &spool->note_count, folder, e->d_name, time);
+		if (S_ISREG(st.st_mode) && regular_name_is(e->d_name, "world-", ".spoor"))
+			rv = add_spool_file(&spool->worlds, &spool->world_count, folder, e->d_name, time);
+		else if (S_ISREG(st.st_mode) && regular_name_is(e->d_name, "rank-", ".arena"))
+			rv = add_spool_file(&spool->arenas, &spool->arena_count, folder, e->d_name, time);
+		else if (S_ISREG(st.st_mode) && regular_name_is(e->d_name, "note-", ""))
+			rv = add_spool_file(&spool->notes, &spool->note_count, folder, e->d_name, time);
 		else
-			rv = append(&spool->rest, &spool->rest_count, folder, e->d_name, time);
+			rv = add_spool_file(&spool->rest, &spool->rest_count, folder, e->d_name, time);
 	}
 	closedir(dir);
 	if (rv)

@@ -23,7 +23,7 @@
 #include "deliver/sweep.h"
 
 /* The name of the step's folder in the spool, of which spool gets the path; NULL: the facts do not say it. */
-static const char *split(const struct facts *facts, char *spool, size_t size)
+static const char *split_folder(const struct facts *facts, char *spool, size_t size)
 {
 	const char *folder = facts_get(facts, "spool"), *slash = folder ? strrchr(folder, '/') : NULL;
 
@@ -52,7 +52,7 @@ static gid_t admin_group(const struct facts *facts)
 
 /* Most steps make no MPI call. Those that do leave nothing where rank 0 is not, but how they ended may have to be told.
  * Returns 0 if the folder is gone. */
-static int look(const struct sweep *s, const char *folder, struct facts *facts)
+static int look_for_work(const struct sweep *s, const char *folder, struct facts *facts)
 {
 	bool worked = folder_step_changed(s->spool_fd, folder) != facts_number(facts, HELPER_CHANGED, 0);
 	bool failed = facts_number(facts, "exit_code", 0) != 0 || facts_number(facts, "signal", 0) != 0;
@@ -89,7 +89,7 @@ int helper_end(struct facts *facts)
 {
 	char spool[PATH_MAX];
 	struct error error = {""};
-	const char *name = split(facts, spool, sizeof spool), *folder = facts_get(facts, "spool");
+	const char *name = split_folder(facts, spool, sizeof spool), *folder = facts_get(facts, "spool");
 	struct sweep s = {.spool = spool,
 	                  .archive = facts_get(facts, HELPER_ARCHIVE_AT),
 	                  .helper = facts_get(facts, HELPER_HELPER),
@@ -109,7 +109,7 @@ int helper_end(struct facts *facts)
 		sweep_note(facts, "kept", error.text);
 		return -1;
 	}
-	if (look(&s, folder, facts) == 0) {
+	if (look_for_work(&s, folder, facts) == 0) {
 		sweep_note(facts, "empty", "no process of the step called MPI_Init, or rank 0 was on another node");
 	} else {
 		s.group = admin_group(facts);

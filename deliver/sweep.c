@@ -39,9 +39,9 @@
 #define OWN_TRIES     300   /* a fifth of a second each */
 #define ORPHANS_MOST  10000 /* names in the spool that are looked at */
 
-static void tell(const struct sweep *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void tell_sweep(const struct sweep *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static void tell(const struct sweep *s, const char *format, ...)
+static void tell_sweep(const struct sweep *s, const char *format, ...)
 {
 	char text[2048];
 	va_list ap;
@@ -71,7 +71,7 @@ void sweep_note(const struct facts *facts, const char *what, const char *why)
 /* --- the helper --- */
 
 /* What it is told: the facts but those that are for us. */
-static char *describe(const struct sweep *s, const char *what, const struct facts *facts)
+static char *encode_told(const struct sweep *s, const char *what, const struct facts *facts)
 {
 	struct facts told = {0};
 
@@ -113,7 +113,7 @@ static int run_helper(const struct sweep *s, const char *what, const char *name,
 	struct identity who;
 	unsigned said = 0;
 
-	char *input = describe(s, what, facts);
+	char *input = encode_told(s, what, facts);
 	if (!input)
 		return error_set(why, "no memory for the facts");
 	read_identity(facts, st, &who, groups);
@@ -132,13 +132,13 @@ static int run_helper(const struct sweep *s, const char *what, const char *name,
 			continue;
 		process_clean(line);
 		error_set(why, "%s", line); /* the first one counts */
-		tell(s, "%s: %s", name, line);
+		tell_sweep(s, "%s: %s", name, line);
 		if (said++ < SAID_MAX)
 			sweep_note(facts, "said", line);
 	}
 	if (error.text[0] && !said) {
 		error_set(why, "%s", error.text);
-		tell(s, "%s: %s", name, error.text);
+		tell_sweep(s, "%s: %s", name, error.text);
 	}
 	return p.status != -1 && WIFEXITED(p.status) ? WEXITSTATUS(p.status) : -1;
 }
@@ -146,7 +146,7 @@ static int run_helper(const struct sweep *s, const char *what, const char *name,
 /* --- one folder --- */
 
 /* It stays. counts: because of what is in it, not because the archive takes nothing. */
-static void keep(struct sweep *s, int user, const char *name, struct facts *facts, bool counts, const char *why)
+static void keep_folder(struct sweep *s, int user, const char *name, struct facts *facts, bool counts, const char *why)
 {
 	int64_t now = (int64_t)time(NULL), tries = facts_number(facts, QUEUE_TRIES, 0),
 		since = facts_number(facts, QUEUE_SINCE, now);
@@ -161,7 +161,7 @@ static void keep(struct sweep *s, int user, const char *name, struct facts *fact
 		queue_forget(user, name);
 		s->given_up++;
 		sweep_note(facts, "given-up", why);
-		tell(s, "%s/%s: given up: it is in %s/" QUEUE_GIVEN_UP, s->spool, name, s->spool);
+		tell_sweep(s, "%s/%s: given up: it is in %s/" QUEUE_GIVEN_UP, s->spool, name, s->spool);
 		return;
 	}
 	queue_save(user, name, facts);
@@ -169,7 +169,7 @@ static void keep(struct sweep *s, int user, const char *name, struct facts *fact
 	s->failed += counts;
 	if (counts || first)
 		sweep_note(facts, "kept", why);
-	tell(s, "%s/%s: kept", s->spool, name);
+	tell_sweep(s, "%s/%s: kept", s->spool, name);
 }
 
 /* The archive's folder of today, with the user's; says once that it cannot be made. */
@@ -194,8 +194,8 @@ static int discard(struct sweep *s, const char *name, struct facts *facts, const
 }
 
 /* A folder that is open and locked. */
-static int deliver(struct sweep *s, int user, const char *name, struct facts *facts, const struct stat *st,
-                   struct error *error)
+static int deliver_folder(struct sweep *s, int user, const char *name, struct facts *facts, const struct stat *st,
+                          struct error *error)
 {
 	struct error why = {""};
 
@@ -203,7 +203,7 @@ static int deliver(struct sweep *s, int user, const char *name, struct facts *fa
 		/* what ranks left becomes smaller, and waits */
 		if (!facts_get(facts, QUEUE_NEXT))
 			run_helper(s, "keep", name, facts, st, &why);
-		keep(s, user, name, facts, false, error->text);
+		keep_folder(s, user, name, facts, false, error->text);
 		return -1;
 	}
 	if (facts_number(facts, HELPER_ASK, 0) > 0 && !facts_get(facts, QUEUE_NEXT))
@@ -214,7 +214,7 @@ static int deliver(struct sweep *s, int user, const char *name, struct facts *fa
 		if (unlinkat(s->spool_fd, name, AT_REMOVEDIR) == 0) {
 			s->delivered++;
 			sweep_note(facts, "delivered", NULL);
-			tell(s, "%s/%s: delivered", s->spool, name);
+			tell_sweep(s, "%s/%s: delivered", s->spool, name);
 			return 0;
 		}
 		error_set(&why, "something is left in its folder");
@@ -225,7 +225,7 @@ static int deliver(struct sweep *s, int user, const char *name, struct facts *fa
 		unlinkat(s->spool_fd, name, AT_REMOVEDIR);
 		return 0;
 	}
-	keep(s, user, name, facts, !s->away, why.text);
+	keep_folder(s, user, name, facts, !s->away, why.text);
 	return 0;
 }
 
@@ -249,12 +249,12 @@ static int sweep_one(struct sweep *s, int user, uid_t uid, const char *name, str
 	if (fd < 0 || fstat(fd, &st) || st.st_uid != uid) {
 		queue_forget(user, name);
 	} else if (!queue_lock(fd)) {
-		keep(s, user, name, facts, true, "somebody has locked its folder");
+		keep_folder(s, user, name, facts, true, "somebody has locked its folder");
 	} else if (is_nothing(facts) && unlinkat(s->spool_fd, name, AT_REMOVEDIR) == 0) {
 		queue_forget(user, name);
 		sweep_note(facts, "empty", NULL);
 	} else {
-		rv = deliver(s, user, name, facts, &st, error);
+		rv = deliver_folder(s, user, name, facts, &st, error);
 	}
 	if (fd >= 0)
 		close(fd);
@@ -352,7 +352,7 @@ int sweep_user(struct sweep *s, uid_t uid, struct error *error)
 /* --- all users --- */
 
 /* JOB.STEP.NODE, and .I of a second run: how the plugin names a step's folder. */
-static int read_name(const char *name, struct facts *facts)
+static int read_folder_name(const char *name, struct facts *facts)
 {
 	char copy[256], *rest = copy;
 
@@ -384,8 +384,8 @@ static void adopt(struct sweep *s, const char *name, uid_t uid)
 	struct facts facts = {0};
 
 	if (user >= 0 && !queue_has(user, name)) {
-		if (read_name(name, &facts)) {
-			tell(s, "%s/%s: is not named JOB.STEP.NODE", s->spool, name);
+		if (read_folder_name(name, &facts)) {
+			tell_sweep(s, "%s/%s: is not named JOB.STEP.NODE", s->spool, name);
 			s->kept++;
 		} else {
 			facts_format(&facts, "spool", "%s/%s", s->spool, name);
@@ -405,7 +405,7 @@ struct look {
 };
 
 /* A folder of which root does not know that its step ended: its node went down. */
-static int each_folder(void *context, const char *name)
+static int each_spool_folder(void *context, const char *name)
 {
 	struct look *l = context;
 	struct sweep *s = l->s;
@@ -457,7 +457,7 @@ int sweep_all(struct sweep *s, struct error *error)
 		queue_each(given_up, each_given_up, s);
 		close(given_up);
 	}
-	queue_each(s->spool_fd, each_folder, &look);
+	queue_each(s->spool_fd, each_spool_folder, &look);
 	return queue_each(s->queue, each_user, &pass) < 0 || pass.failed ? -1 : 0;
 }
 

@@ -10,18 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-#define DEPTH       64 /* of folders in folders: the tracer makes none; each costs a descriptor */
+#include "trace/base/regular.h"
 
-static DIR *open_at(int at, const char *name)
-{
-	int fd = openat(at, name, OPEN_FOLDER);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-
-	if (!dir && fd >= 0)
-		close(fd);
-	return dir;
-}
+#define DEPTH 64 /* of folders in folders: the tracer makes none; each costs a descriptor */
 
 static bool is_dots(const char *name)
 {
@@ -30,7 +21,7 @@ static bool is_dots(const char *name)
 
 void usage_add(struct usage *u, int at, const char *name)
 {
-	DIR *dir = open_at(at, name);
+	DIR *dir = regular_open_folder(at, name);
 	struct stat st;
 
 	for (struct dirent *e; dir && !u->more && (e = readdir(dir));) {
@@ -64,7 +55,7 @@ void usage_add_all(struct usage *u, int at, uid_t uid)
 
 static int empty(int at, const char *name, int depth)
 {
-	DIR *dir = open_at(at, name);
+	DIR *dir = regular_open_folder(at, name);
 	int rv = 0;
 
 	if (!dir || depth > DEPTH) {

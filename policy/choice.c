@@ -36,7 +36,7 @@ static int read_setting(struct choice *choice, const struct setting *s, const ch
 }
 
 /* A word without a `=` after a list of names is one more of them: counters=A,B. */
-static int add_name(struct choice *choice, const struct setting *s, const char *name, struct error *error)
+static int add_list_name(struct choice *choice, const struct setting *s, const char *name, struct error *error)
 {
 	char names[CHOICE_SIZE + SETTING_TEXT_SIZE];
 
@@ -44,7 +44,7 @@ static int add_name(struct choice *choice, const struct setting *s, const char *
 	return read_setting(choice, s, names, error);
 }
 
-static int read_mode(struct choice *choice, const char *word, struct error *error)
+static int read_mode_word(struct choice *choice, const char *word, struct error *error)
 {
 	choice->on = !*word || !strcmp(word, "on") || !strcmp(word, "1");
 	if (!choice->on && mode_parse(&choice->mode, strcmp(word, "0") ? word : "off"))
@@ -70,9 +70,9 @@ int choice_parse(struct choice *choice, const char *text, struct error *error)
 			rv = last->tracer ? read_setting(choice, last, equals + 1, error)
 			                  : unknown_setting(word, equals, error);
 		else if (word == copy)
-			rv = read_mode(choice, word, error);
+			rv = read_mode_word(choice, word, error);
 		else if (last && last->kind == SETTING_TEXT)
-			rv = add_name(choice, last, word, error);
+			rv = add_list_name(choice, last, word, error);
 		else
 			rv = error_set(error, "expected SETTING=VALUE, found %.60s", word);
 		if (rv)

@@ -115,7 +115,7 @@ uint32_t condition_hash(uint64_t job)
 }
 
 /* The values of a fact. A list is cut at its commas, in a copy. */
-static void split(struct subject *s, size_t what, size_t *n, char **room)
+static void split_values(struct subject *s, size_t what, size_t *n, char **room)
 {
 	bool several = condition_table[what].several;
 	char *values = *room;
@@ -146,7 +146,7 @@ int subject_read(struct subject *s, const struct facts *facts)
 		return -1;
 	for (size_t i = 0; i < CONDITIONS; i++) {
 		if (s->text[i] && condition_table[i].kind == CONDITION_TEXT)
-			split(s, i, &n, &room);
+			split_values(s, i, &n, &room);
 		else if (s->text[i] && condition_table[i].kind == CONDITION_RANGE)
 			s->number[i] = facts_number(facts, condition_table[i].fact, -1);
 	}
@@ -217,7 +217,8 @@ static bool is_known(enum condition_name what, const struct subject *s)
 	}
 }
 
-static void explain(enum condition_name what, const struct condition *c, const struct subject *s, struct error *why)
+static void explain_condition(enum condition_name what, const struct condition *c, const struct subject *s,
+                              struct error *why)
 {
 	const struct condition_row *row = &condition_table[what];
 	const char *text = s->text[what];
@@ -270,7 +271,7 @@ enum verdict condition_holds(enum condition_name what, const struct condition *c
 		break;
 	}
 	if (!holds && why)
-		explain(what, c, s, why);
+		explain_condition(what, c, s, why);
 	return holds ? HOLDS : HOLDS_NOT;
 }
 

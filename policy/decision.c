@@ -30,7 +30,7 @@ char *decision_encode(const struct decision *d)
 	return text;
 }
 
-static int take(char *out, size_t size, const struct facts *f, const char *name, struct error *error)
+static int take_value(char *out, size_t size, const struct facts *f, const char *name, struct error *error)
 {
 	const char *value = facts_get(f, name);
 	if (!value)
@@ -49,12 +49,14 @@ int decision_decode(struct decision *d, const char *text, size_t n, struct error
 	*d = (struct decision){0};
 	if (facts_decode(&f, text, n, "decision", error))
 		goto done;
-	if (take(mode, sizeof mode, &f, "mode", error) || take(d->archive, sizeof d->archive, &f, "archive", error) ||
-	    take(d->spool, sizeof d->spool, &f, "spool", error) ||
-	    take(d->admin_group, sizeof d->admin_group, &f, "admin_group", error) ||
-	    take(d->rule, sizeof d->rule, &f, "rule", error) || take(d->where, sizeof d->where, &f, "where", error) ||
-	    take(d->reason, sizeof d->reason, &f, "reason", error) ||
-	    take(d->alternatives, sizeof d->alternatives, &f, "alternatives", error))
+	if (take_value(mode, sizeof mode, &f, "mode", error) ||
+	    take_value(d->archive, sizeof d->archive, &f, "archive", error) ||
+	    take_value(d->spool, sizeof d->spool, &f, "spool", error) ||
+	    take_value(d->admin_group, sizeof d->admin_group, &f, "admin_group", error) ||
+	    take_value(d->rule, sizeof d->rule, &f, "rule", error) ||
+	    take_value(d->where, sizeof d->where, &f, "where", error) ||
+	    take_value(d->reason, sizeof d->reason, &f, "reason", error) ||
+	    take_value(d->alternatives, sizeof d->alternatives, &f, "alternatives", error))
 		goto done;
 	if (mode_parse(&d->mode, mode)) {
 		error_set(error, "decision: mode %s is not one of off, lossless, lossy:N", mode);

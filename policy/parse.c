@@ -45,7 +45,7 @@ static void read_version(struct parser *p, const struct spot *s, void *into)
 		parser_found(p, s, "1, the only version of policy files there is");
 }
 
-static void read_mode(struct parser *p, const struct spot *s, void *into)
+static void read_mode_key(struct parser *p, const struct spot *s, void *into)
 {
 	const char *text = json_string_value(s->value);
 	if (!text || mode_parse(into, text))
@@ -113,7 +113,7 @@ static void read_threshold(struct parser *p, const struct spot *s, void *into)
 		*(int64_t *)into = n;
 }
 
-static void read_name(struct parser *p, const struct spot *s, void *into)
+static void read_rule_name(struct parser *p, const struct spot *s, void *into)
 {
 	const char *name = json_string_value(s->value);
 	if (!name || !*name || strlen(name) > 100 || parser_has_control_characters(name))
@@ -198,7 +198,7 @@ static void read_archive(struct parser *p, const struct spot *s, void *into)
 		parser_no_memory(p, s);
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_rule_names(const void *a, const void *b)
 {
 	return strcmp(((const struct rule *)a)->name, ((const struct rule *)b)->name);
 }
@@ -229,7 +229,7 @@ static int add_rule(struct parser *p, const struct spot *s, struct rule *rule)
 		policy->rules = more;
 		policy->rule_room = room;
 	}
-	struct rule *const *other = rule->name ? tsearch(rule, &p->names, compare_names) : NULL;
+	struct rule *const *other = rule->name ? tsearch(rule, &p->names, compare_rule_names) : NULL;
 	if (rule->name && !other)
 		return -1;
 	policy->rules[policy->rule_count++] = rule;
@@ -244,9 +244,10 @@ static void read_rule(struct parser *p, const struct spot *s)
 {
 	static const struct key keys[] = {
 		{"comment", read_comment, 0, NULL, false},
-		{"name", read_name, offsetof(struct rule, name), "messages and metadata name the rule by it", false},
+		{"name", read_rule_name, offsetof(struct rule, name), "messages and metadata name the rule by it",
+	         false},
 		{"match", match_read, 0, NULL, true},
-		{"mode", read_mode, offsetof(struct rule, mode), MODE_POLICY_CHOICES, false},
+		{"mode", read_mode_key, offsetof(struct rule, mode), MODE_POLICY_CHOICES, false},
 		{"threshold", read_threshold, offsetof(struct rule, threshold), NULL, false},
 		{"user", read_user_choice, offsetof(struct rule, user), NULL, false},
 		{"archive", read_archive, offsetof(struct rule, archive), NULL, false},
@@ -299,7 +300,7 @@ static void read_default_mode(struct parser *p, const struct spot *s, void *into
 	size_t column;
 
 	parser_line(p, s->at, &policy->mode_line, &column);
-	read_mode(p, s, &policy->defaults.mode);
+	read_mode_key(p, s, &policy->defaults.mode);
 }
 
 /* What nothing may exceed. */
@@ -307,7 +308,7 @@ static void read_cap(struct parser *p, const struct spot *s, void *into)
 {
 	static const struct key keys[] = {
 		{"comment", read_comment, 0, NULL, false},
-		{"mode", read_mode, offsetof(struct policy, cap_mode), NULL, false},
+		{"mode", read_mode_key, offsetof(struct policy, cap_mode), NULL, false},
 	};
 	struct policy *policy = into;
 	size_t column;
@@ -373,7 +374,7 @@ void parser_destroy(struct parser *p)
 }
 
 /* The name of the file as rules have it, or NULL (no memory). */
-static const char *add_file(struct policy *policy, const char *file)
+static const char *add_policy_file(struct policy *policy, const char *file)
 {
 	char **more = realloc(policy->files, (policy->file_count + 1) * sizeof *more);
 
@@ -385,7 +386,7 @@ static const char *add_file(struct policy *policy, const char *file)
 
 void parser_read(struct parser *p, const char *file, const char *main, const char *text, size_t size)
 {
-	const char *name = add_file(p->policy, file);
+	const char *name = add_policy_file(p->policy, file);
 	json_error_t error;
 
 	p->file = name ? name : file;

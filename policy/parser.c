@@ -75,7 +75,7 @@ void parser_no_memory(struct parser *p, const struct spot *s)
 }
 
 /* What a value is, for "found ...". */
-static const char *describe(const json_t *value, char out[80])
+static const char *describe_value(const json_t *value, char out[80])
 {
 	static const char *const kinds[] = {[JSON_OBJECT] = "an object",
 	                                    [JSON_ARRAY] = "a list",
@@ -101,7 +101,7 @@ void parser_found(struct parser *p, const struct spot *s, const char *expected)
 	json_t *value =
 		s->value ? json_incref(s->value) : json_loadb(p->text + s->at, s->end - s->at, JSON_DECODE_ANY, NULL);
 	parser_problem(p, s->at, s->path, "expected %s, found %s", expected,
-	               value ? describe(value, found) : "something else");
+	               value ? describe_value(value, found) : "something else");
 	json_decref(value);
 }
 

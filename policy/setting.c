@@ -122,7 +122,7 @@ uint64_t setting_error(uint64_t grade)
 }
 
 /* How many names a TEXT has. */
-static uint64_t count_names(const char *text)
+static uint64_t count_list_names(const char *text)
 {
 	uint64_t n = *text != '\0';
 	for (; *text; text++)
@@ -134,7 +134,7 @@ static int read_names(const struct setting *s, const char *text)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:.=+-,";
 	size_t length = strlen(text);
-	uint64_t n = count_names(text);
+	uint64_t n = count_list_names(text);
 
 	if (length >= SETTING_TEXT_SIZE || strspn(text, plain) != length || strstr(text, ",,") || text[0] == ',' ||
 	    (length && text[length - 1] == ','))
@@ -243,7 +243,7 @@ void setting_copy(const struct setting *s, struct settings *to, const struct set
 int setting_compare(const struct setting *s, const struct settings *a, const struct settings *b)
 {
 	bool text = s->kind == SETTING_TEXT;
-	uint64_t x = text ? count_names(setting_text(s, a)) : setting_number(s, a);
-	uint64_t y = text ? count_names(setting_text(s, b)) : setting_number(s, b);
+	uint64_t x = text ? count_list_names(setting_text(s, a)) : setting_number(s, a);
+	uint64_t y = text ? count_list_names(setting_text(s, b)) : setting_number(s, b);
 	return (x > y) - (x < y);
 }

@@ -27,8 +27,8 @@ static void check_trust(const char *path, const struct stat *st, struct problems
 		             (unsigned long)st->st_uid, (unsigned)st->st_mode & 07777);
 }
 
-static int open_file(struct source *s, int folder, const char *name, const char *path, bool trusted,
-                     struct problems *problems)
+static int open_source(struct source *s, int folder, const char *name, const char *path, bool trusted,
+                       struct problems *problems)
 {
 	struct stat st;
 	struct source_file *more = realloc(s->files, (s->count + 1) * sizeof *more);
@@ -81,7 +81,7 @@ static int is_fragment(const struct dirent *e)
 	return e->d_name[0] != '.' && n > 5 && !strcmp(e->d_name + n - 5, ".json");
 }
 
-static int compare_names(const struct dirent **a, const struct dirent **b)
+static int compare_fragments(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -100,7 +100,7 @@ static int open_fragments(struct source *s, const char *folder, bool trusted, st
 	}
 	if (trusted && !fstat(fd, &st))
 		check_trust(folder, &st, problems);
-	int n = scandirat(fd, ".", &names, is_fragment, compare_names);
+	int n = scandirat(fd, ".", &names, is_fragment, compare_fragments);
 	if (n < 0)
 		problems_add(problems, folder, 1, 1, "cannot be read: %s", strerror(errno));
 	if (n > FRAGMENTS_MAX)
@@ -110,7 +110,7 @@ static int open_fragments(struct source *s, const char *folder, bool trusted, st
 		char *path = NULL;
 		if (i < FRAGMENTS_MAX && !rv) {
 			rv = asprintf(&path, "%s/%s", folder, names[i]->d_name) < 0 ? -1 : 0;
-			rv = rv ? rv : open_file(s, fd, names[i]->d_name, path, trusted, problems);
+			rv = rv ? rv : open_source(s, fd, names[i]->d_name, path, trusted, problems);
 			free(path);
 		}
 		free(names[i]);
@@ -126,7 +126,7 @@ int source_open(struct source *s, const char *path, bool trusted, struct problem
 	char *folder = fragments_path(path);
 	int rv = folder ? open_fragments(s, folder, trusted, problems) : -1;
 	free(folder);
-	return rv ? -1 : open_file(s, AT_FDCWD, path, path, trusted, problems);
+	return rv ? -1 : open_source(s, AT_FDCWD, path, path, trusted, problems);
 }
 
 void source_close(struct source *s)

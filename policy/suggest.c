@@ -9,7 +9,7 @@
 #define LONGEST 40 /* words longer than this are nobody's typing mistake */
 
 /* Edit distance (insert, delete, replace), without regard to case. */
-static size_t distance(const char *a, const char *b)
+static size_t edit_distance(const char *a, const char *b)
 {
 	size_t row[LONGEST + 1], n = strlen(b);
 
@@ -36,7 +36,7 @@ const char *suggest(const char *word, const char *const *choices, size_t n)
 	if (strlen(word) > LONGEST)
 		return NULL;
 	for (size_t i = 0; i < n; i++) {
-		size_t d = strlen(choices[i]) <= LONGEST ? distance(word, choices[i]) : LONGEST;
+		size_t d = strlen(choices[i]) <= LONGEST ? edit_distance(word, choices[i]) : LONGEST;
 		if (d < least && d <= 1 + strlen(choices[i]) / 3) {
 			least = d;
 			nearest = choices[i];

@@ -48,7 +48,7 @@ int handoff_encode(const struct handoff *h, char *out, size_t size)
 	return n < 0 || (size_t)n >= size ? -1 : n;
 }
 
-static int read_mode(enum handoff_mode *mode, const char *text)
+static int read_mode_name(enum handoff_mode *mode, const char *text)
 {
 	for (size_t i = 0; i < sizeof mode_names / sizeof mode_names[0]; i++) {
 		if (!strcmp(text, mode_names[i])) {
@@ -60,7 +60,7 @@ static int read_mode(enum handoff_mode *mode, const char *text)
 }
 
 /* What there is no more room for is left out. */
-static void note(struct handoff *h, const char *key, const char *value, const char *expected, const char *instead)
+static void add_note(struct handoff *h, const char *key, const char *value, const char *expected, const char *instead)
 {
 	size_t used = strlen(h->notes), room = sizeof h->notes - used;
 	int n = snprintf(h->notes + used, room, "%s%s=%.60s: expected %s; %s is used",
@@ -77,7 +77,7 @@ static void take_setting(struct handoff *h, const struct setting *s, const char 
 	char expected[SETTING_EXPECTED_SIZE], instead[SETTING_TEXT_SIZE];
 
 	if (setting_parse(s, &h->set, value))
-		note(h, s->name, value, setting_expected(s, expected), setting_format(s, &h->set, instead));
+		add_note(h, s->name, value, setting_expected(s, expected), setting_format(s, &h->set, instead));
 }
 
 static void take_threshold(struct handoff *h, const char *value)
@@ -88,7 +88,7 @@ static void take_threshold(struct handoff *h, const char *value)
 		return;
 	h->threshold = MODE_THRESHOLD;
 	snprintf(instead, sizeof instead, "%d", MODE_THRESHOLD);
-	note(h, "threshold", value, "a number of tokens", instead);
+	add_note(h, "threshold", value, "a number of tokens", instead);
 }
 
 static int read_field(struct handoff *h, const char *key, size_t key_size, const char *value, struct error *error)
@@ -97,7 +97,7 @@ static int read_field(struct handoff *h, const char *key, size_t key_size, const
 
 #define IS(name) (key_size == sizeof(name) - 1 && !memcmp(key, name, key_size))
 	if (IS("mode")) {
-		if (read_mode(&h->mode, value))
+		if (read_mode_name(&h->mode, value))
 			return error_set(error, HANDOFF_VARIABLE ": mode=%s: expected off, lossless or lossy", value);
 	} else if (IS("threshold")) {
 		take_threshold(h, value);
@@ -119,7 +119,7 @@ static int read_field(struct handoff *h, const char *key, size_t key_size, const
 	return 0;
 }
 
-static int decode(struct handoff *h, const char *text, struct error *error)
+static int decode_values(struct handoff *h, const char *text, struct error *error)
 {
 	char value[4096]; /* also of keys that are not known here */
 
@@ -148,7 +148,7 @@ static int decode(struct handoff *h, const char *text, struct error *error)
 int handoff_decode(struct handoff *h, const char *text, struct error *error)
 {
 	handoff_default(h);
-	if (!decode(h, text, error))
+	if (!decode_values(h, text, error))
 		return 0;
 	handoff_default(h);
 	return -1;
@@ -186,7 +186,7 @@ struct question {
 
 #define IS(key, size, word) ((size) == sizeof(word) - 1 && !memcmp(key, word, size))
 
-static bool ask(void *context, const char *key, size_t key_size, const char *value)
+static bool choose_line(void *context, const char *key, size_t key_size, const char *value)
 {
 	struct question *q = context;
 	uint64_t least, most;
@@ -211,7 +211,7 @@ static bool apply(void *context, const char *key, size_t key_size, const char *v
 	char word[3072];
 
 	if (IS(key, key_size, "mode"))
-		return !read_mode(&h->mode, value);
+		return !read_mode_name(&h->mode, value);
 	if (IS(key, key_size, "threshold"))
 		take_threshold(h, value);
 	else if (setting && setting->tracer)
@@ -250,7 +250,7 @@ int handoff_choose(struct handoff *h, const char *executable, uint64_t ranks)
 	for (const char *one = h->alternatives; *one; number++) {
 		struct question q = {executable, slash ? slash + 1 : executable, ranks, false, false, true};
 		size_t length = strcspn(one, "\n");
-		if (walk_fields(one, length, ask, &q) && (!q.asks_executable || q.is_executable) && q.is_ranks)
+		if (walk_fields(one, length, choose_line, &q) && (!q.asks_executable || q.is_executable) && q.is_ranks)
 			return handoff_take(h, number) ? -1 : number;
 		one += length + (one[length] == '\n');
 	}

@@ -38,7 +38,8 @@ static size_t user_groups(const char *user, gid_t gid, gid_t groups[GROUPS_MAX])
 }
 
 /* The names behind the numbers. Sites may have users that only the nodes' directory service knows, or not at all. */
-static size_t name_user(struct facts *facts, uid_t uid, gid_t gid, bool name_groups, gid_t groups[GROUPS_MAX])
+static size_t name_user_and_groups(struct facts *facts, uid_t uid, gid_t gid, bool name_groups,
+                                   gid_t groups[GROUPS_MAX])
 {
 	const struct passwd *pw = getpwuid(uid);
 	char names[FACT_VALUE_MAX] = "";
@@ -224,7 +225,7 @@ static int check_user(const struct facts *facts, const struct decision *d, struc
 }
 
 /* The step's folder; its path becomes a fact. Returns 0, or -1 having said why. */
-static int make_folder(struct facts *facts, const struct decision *d, uid_t uid, gid_t gid)
+static int make_step_folder(struct facts *facts, const struct decision *d, uid_t uid, gid_t gid)
 {
 	const char *name = facts_get(facts, "step_folder");
 	struct error error = {""};
@@ -252,7 +253,7 @@ static int make_folder(struct facts *facts, const struct decision *d, uid_t uid,
 }
 
 /* The decision, and the folder. */
-static int answer(const struct decision *d, const struct facts *facts)
+static int print_answer(const struct decision *d, const struct facts *facts)
 {
 	struct facts folder = {0};
 	char *text = decision_encode(d);
@@ -308,7 +309,7 @@ int helper_decide(struct facts *facts, const char *path, const char *preload)
 		problems_clear(&problems);
 		return -1;
 	}
-	size_t n = name_user(facts, (uid_t)uid, (gid_t)gid, policy_uses(policy, "groups"), groups);
+	size_t n = name_user_and_groups(facts, (uid_t)uid, (gid_t)gid, policy_uses(policy, "groups"), groups);
 	add_times(facts, policy);
 	policy_decide(policy, facts, &decision);
 	policy_destroy(policy);
@@ -317,7 +318,7 @@ int helper_decide(struct facts *facts, const char *path, const char *preload)
 	config_plain_path(preload, q.preload, sizeof q.preload);
 	if (!off && check_user(facts, &decision, &q))
 		return -1;
-	if (!off && make_folder(facts, &decision, (uid_t)uid, (gid_t)gid))
+	if (!off && make_step_folder(facts, &decision, (uid_t)uid, (gid_t)gid))
 		return -1;
-	return answer(&decision, facts);
+	return print_answer(&decision, facts);
 }

@@ -13,7 +13,7 @@
 
 /* Whoever runs in a traced job has the tracer in their environment. A job that they submit is decided upon anew, on its
  * nodes, which may not even have this tracer: it must not get it from here. Slurm packs the environment after this. */
-static void clear_environment(const struct config *config)
+static void clear_own_environment(const struct config *config)
 {
 	const char *preload = getenv("LD_PRELOAD");
 	char *users = preload ? strdup(preload) : NULL;
@@ -34,7 +34,7 @@ void local_init(const struct config *config)
 	struct choice choice;
 	struct error error = {""};
 
-	clear_environment(config);
+	clear_own_environment(config);
 	if (!value)
 		return;
 	if (!choice_parse(&choice, value, &error))

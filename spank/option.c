@@ -15,7 +15,7 @@
 static bool given;
 static char value[CHOICE_SIZE];
 
-static int take(int val, const char *argument, int remote)
+static int take_option(int val, const char *argument, int remote)
 {
 	struct choice choice;
 	struct error error = {""};
@@ -37,8 +37,8 @@ int option_register(spank_t spank)
 {
 	static struct spank_option options[] = {
 		{"trace", "MODE", "capture the job's MPI calls (off, on, lossless, lossy[:N])[,SETTING=VALUE]...", 2, 0,
-	         take},
-		{"spoor", "MODE", "the same as --trace", 2, 1, take},
+	         take_option},
+		{"spoor", "MODE", "the same as --trace", 2, 1, take_option},
 	};
 
 	for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {

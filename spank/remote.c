@@ -64,7 +64,7 @@ static void log_lines(char *text)
 }
 
 /* Tells `spoor doctor`. What the decision says is there unless it could not be made. */
-static void note(const char *what, const char *why)
+static void log_step(const char *what, const char *why)
 {
 	struct facts facts = {0};
 	char mode[MODE_TEXT_SIZE];
@@ -140,7 +140,7 @@ static int set_handoff(spank_t spank, struct error *error)
 	return rc == ESPANK_SUCCESS ? 0 : error_set(error, HANDOFF_VARIABLE " cannot be set: %s", spank_strerror(rc));
 }
 
-static void clear_environment(spank_t spank, const struct config *config)
+static void clear_step_environment(spank_t spank, const struct config *config)
 {
 	char one[8];
 	if (spank_getenv(spank, HANDOFF_VARIABLE, one, sizeof one) != ESPANK_ENV_NOEXIST)
@@ -228,7 +228,7 @@ static void close_folders(void)
 	remote.lock_fd = remote.spool_fd = -1;
 }
 
-static int prepare(spank_t spank, const struct config *config, struct error *error)
+static int prepare_step(spank_t spank, const struct config *config, struct error *error)
 {
 	if ((remote.spool_fd = folder_open_spool(remote.decision.spool, error)) < 0)
 		return -1;
@@ -262,23 +262,23 @@ void remote_begin(spank_t spank, const struct config *config)
 	if (decide(spank, config, &error)) {
 		if (error.text[0])
 			LOG("not captured: %s", error.text);
-		note("failed", error.text[0] ? error.text : remote.why);
+		log_step("failed", error.text[0] ? error.text : remote.why);
 	} else if (remote.decision.mode.kind == MODE_OFF && !remote.decision.alternatives[0]) {
 		slurm_verbose("spoor: %" PRIu32 ".%s: not captured: %s", remote.step.job, remote.step.id_text,
 		              remote.decision.reason);
-		note("off", NULL);
-	} else if (prepare(spank, config, &error)) {
+		log_step("off", NULL);
+	} else if (prepare_step(spank, config, &error)) {
 		LOG("not captured: %s", error.text);
-		note("failed", error.text);
+		log_step("failed", error.text);
 	} else {
 		remote.capturing = true;
 		LOG("captured, mode %s%s: %s", mode_format(&remote.decision.mode, mode),
 		    remote.decision.alternatives[0] ? " unless the executable says otherwise" : "",
 		    remote.decision.reason);
-		note("captured", remote.decision.alternatives[0] ? "unless the executable says otherwise" : NULL);
+		log_step("captured", remote.decision.alternatives[0] ? "unless the executable says otherwise" : NULL);
 	}
 	if (!remote.capturing)
-		clear_environment(spank, config);
+		clear_step_environment(spank, config);
 }
 
 /* --- the tasks --- */
@@ -362,7 +362,7 @@ void remote_end(spank_t spank, const struct config *config)
 	char *input = encode(&facts, &error);
 	if (!input || process_leave(argv, input, remote.lock_fd, &error)) {
 		LOG("%s is kept: %s", remote.spool, error.text);
-		note("kept", error.text);
+		log_step("kept", error.text);
 	}
 	free(input);
 	facts_clear(&facts);

@@ -86,3 +86,19 @@ int regular_read(int folder, const char *name, int64_t owner, size_t most, char 
 	errno = failure;
 	return -1;
 }
+
+DIR *regular_open_folder(int folder, const char *name)
+{
+	int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+
+	if (!dir && fd >= 0)
+		close(fd);
+	return dir;
+}
+
+bool regular_name_is(const char *name, const char *prefix, const char *ending)
+{
+	size_t n = strlen(name), p = strlen(prefix), e = strlen(ending);
+	return n >= p + e && !strncmp(name, prefix, p) && !strcmp(name + n - e, ending);
+}

@@ -7,6 +7,8 @@
 #ifndef SPOOR_REGULAR_H
 #define SPOOR_REGULAR_H
 
+#include <dirent.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -25,5 +27,10 @@ int regular_open_named(const char *path, struct stat *st, struct error *error);
  * with a NUL behind its *size bytes. Returns 0, or -1 with error set, and errno (EFBIG: it is larger). */
 int regular_read(int folder, const char *name, int64_t owner, size_t most, char **text, size_t *size,
                  struct error *error);
+
+/* Opens a folder for reading its names, not following a link. NULL with errno. */
+DIR *regular_open_folder(int folder, const char *name);
+/* Is the name the prefix, whatever follows, and the ending? */
+bool regular_name_is(const char *name, const char *prefix, const char *ending);
 
 #endif
