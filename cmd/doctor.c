@@ -161,7 +161,7 @@ static void check_policy(const char *path)
 	policy_destroy(policy);
 }
 
-static void check_journal(void)
+static void check_node_log(void)
 {
 	struct stat st;
 
@@ -211,7 +211,7 @@ int cmd_doctor(int argc, char **argv)
 	doctor_helper();
 	doctor_slurm(&stack);
 	check_policy(stack.policy);
-	check_journal();
+	check_node_log();
 	printf("%u wrong, %u in doubt\n", doctor_said[WRONG], doctor_said[DOUBT]);
 	return doctor_said[WRONG] ? CMD_FAILED : CMD_OK;
 }

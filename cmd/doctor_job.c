@@ -108,21 +108,21 @@ void doctor_spool(const char *path)
 
 /* --- one job --- */
 
-static const char *journal_value(const struct facts *facts, const char *name)
+static const char *log_value(const struct facts *facts, const char *name)
 {
 	const char *text = facts_get(facts, name);
 	return text ? text : "?";
 }
 
-static void print_journal_line(void *context, const char *time, const struct facts *facts)
+static void print_log_line(void *context, const char *time, const struct facts *facts)
 {
-	const char *what = journal_value(facts, "what"), *why = facts_get(facts, "why"),
+	const char *what = log_value(facts, "what"), *why = facts_get(facts, "why"),
 		   *where = facts_get(facts, "where");
 	char text[256];
 	(void)context;
 
 	if (!strcmp(what, "captured"))
-		snprintf(text, sizeof text, "is captured, mode %s", journal_value(facts, "mode"));
+		snprintf(text, sizeof text, "is captured, mode %s", log_value(facts, "mode"));
 	else if (!strcmp(what, "off"))
 		snprintf(text, sizeof text, "is not captured");
 	else if (!strcmp(what, "failed"))
@@ -142,11 +142,11 @@ static void print_journal_line(void *context, const char *time, const struct fac
 		snprintf(text, sizeof text, "ended, and left nothing here");
 	else
 		snprintf(text, sizeof text, "%s", what);
-	printf("      %s node %s, step %s, user %s: %s\n", time, journal_value(facts, "node"),
-	       journal_value(facts, "step"), journal_value(facts, "uid"), text);
+	printf("      %s node %s, step %s, user %s: %s\n", time, log_value(facts, "node"),
+	       log_value(facts, "step"), log_value(facts, "uid"), text);
 	if (facts_get(facts, "rule") && (!strcmp(what, "captured") || !strcmp(what, "off")))
-		printf("          decided by %s%s%s: %s\n", journal_value(facts, "rule"), where ? ", " : "",
-		       where ? where : "", journal_value(facts, "reason"));
+		printf("          decided by %s%s%s: %s\n", log_value(facts, "rule"), where ? ", " : "",
+		       where ? where : "", log_value(facts, "reason"));
 	if (why)
 		printf("          %s\n", why);
 }
@@ -242,7 +242,7 @@ int doctor_job(const char *job, const char *policy_path)
 	policy_destroy(policy);
 	problems_clear(&problems);
 	printf("job %s, as %s/node.log has it:\n", job, NODE_LOG_FOLDER);
-	int n = node_log_read(NODE_LOG_FOLDER, strtoll(job, NULL, 10), print_journal_line, NULL);
+	int n = node_log_read(NODE_LOG_FOLDER, strtoll(job, NULL, 10), print_log_line, NULL);
 	if (n < 0)
 		doctor_say(DOUBT, "%s: cannot be read: %s; ask again as root, or as one of the admin group",
 		           NODE_LOG_FOLDER, strerror(errno));

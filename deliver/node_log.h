@@ -26,7 +26,7 @@
 int node_log_write(const char *folder, const struct facts *facts);
 
 /* Calls line for each entry of a job (0: of all), oldest first: its time as text, and its facts. Returns the number of
- * entries; -1 with errno if there is a journal and it cannot be read. */
+ * entries; -1 with errno if there is a log and it cannot be read. */
 int node_log_read(const char *folder, int64_t job,
                   void (*line)(void *context, const char *time, const struct facts *facts), void *context);
 
