@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * walk - what was recorded comes back in order, whatever fails on the way; and course: whether a walk will get through
+ */
+#include "trace/read/walk.h"
+
+#include "tests/unit/fail.h"
+#include "tests/unit/sample.h"
+#include "tests/unit/tap.h"
+#include "trace/model/course.h"
+#include "trace/model/value.h"
+
+enum { RANKS = 3 };
+static struct trace t;
+
+/* Sites of the sample, in the order in which sample_record calls them. */
+static size_t expected_sites(char *out)
+{
+	size_t n = 0;
+	for (int i = 0; i < SAMPLE_STEPS; i++) {
+		out[n++] = 'S';
+		out[n++] = 'R';
+		if (i % 4 == 3)
+			out[n++] = 'G';
+		if (i % 6 < 2)
+			out[n++] = 'U';
+	}
+	return n;
+}
+
+static char letter(const struct event *e)
+{
+	return e->schema->function[0] == 'U' ? 'U' : e->schema->function[4];
+}
+
+/* Walks a rank. Returns 0 if all events came, in order. */
+static int walk_rank(void *context)
+{
+	struct walk *w;
+	struct event e;
+	struct error error = {""};
+	char sites[4 * SAMPLE_STEPS];
+	size_t n = 0, all = expected_sites(sites);
+	int rv = walk_begin(&w, &t, *(uint32_t *)context, &error), errors = rv < 0, step = 0;
+	while (rv == 0 && !errors && n < all + 3 && (step = walk_next(w, &e, &error)) != 1) {
+		errors += step < 0;
+		if (step == 0 && !errors && (n >= all || letter(&e) != sites[n] || e.number != n))
+			rv = -1;
+		n += step == 0;
+	}
+	if ((errors > 0) != (error.text[0] != '\0'))
+		abort();
+	if (rv == 0 && !errors && walk_unordered(w))
+		abort();
+	walk_end(w);
+	return rv == 0 && !errors && n == all ? 0 : -1;
+}
+
+static int check_course(void *context)
+{
+	return course_check(&t, *(uint32_t *)context, NULL);
+}
+
+static void test_values(void)
+{
+	struct walk *w;
+	struct event e;
+	struct error error = {""};
+	ok(walk_begin(&w, &t, RANKS, &error) == -1 && !w && error.text[0], "%s", error.text);
+	walk_end(NULL);
+	if (walk_begin(&w, &t, 1, NULL) != 0 || walk_next(w, &e, NULL) != 0)
+		abort();
+	ok(e.values[0] == 100 && e.values[2] + (e.schema->column[2].kind == 'p' ? e.base : 0) == 2, "the first call");
+	for (int i = 0; i < 2; i++)
+		walk_next(w, &e, NULL);
+	const struct pool_item *v = event_vector(&t, &e, e.values[0]);
+	int64_t array[3];
+	memcpy(array, v->bytes, sizeof array);
+	ok(letter(&e) == 'U' && v->size == sizeof array && array[0] == 0 && array[1] == 1 &&
+	           value_is_constant(array[2]),
+	   "an array");
+	walk_end(w);
+}
+
+/* Changes a successor: the events do not follow on each other any more, and both say so. */
+static void test_contradiction(void)
+{
+	struct rankmap saved = t.first;
+	size_t noticed = 0, tried = 0, both = 0;
+	t.first = (struct rankmap){.root = RANK_ABSENT};
+	ok(course_check(&t, 0, NULL) == -1 && walk_rank(&(uint32_t){0}) == -1, "no first site");
+	t.first = saved;
+	for (uint32_t i = 0; i < t.site_count; i++) {
+		struct trace_column *c = &t.sites[i].columns[t.sites[i].column_count - 1];
+		for (uint32_t g = 0; g < c->count; g++)
+			for (uint32_t k = 0; k < c->groups[g].count; k++)
+				for (int64_t to = 0; to < t.site_count; to++) {
+					struct rankmap *m = &c->groups[g].dict[k].start, old = *m,
+						       other = {.node_count = 0};
+					if (rankmap_fill(&other, m, to, true) != 0)
+						abort();
+					bool same = rankmap_equal(&other, m);
+					*m = other;
+					for (uint32_t rank = 0; rank < RANKS; rank++) {
+						bool good = course_check(&t, rank, NULL) == 0,
+						     walks = walk_rank(&rank) == 0;
+						if (same && !(good && walks))
+							abort();
+						tried += !same;
+						noticed += !same && !walks;
+						both += !same && !walks && !good;
+					}
+					rankmap_free(&other);
+					*m = old;
+				}
+	}
+	ok(tried > 20 && noticed == tried && both >= tried / 2,
+	   "%zu changed successors: the walk notices %zu, the course %zu", tried, noticed, both);
+}
+
+int main(void)
+{
+	size_t wrong = 0;
+	sample_merged(&t, RANKS, 0);
+	test_values();
+	for (uint32_t rank = 0; rank < RANKS; rank++)
+		wrong += walk_rank(&rank) != 0 || course_check(&t, rank, NULL) != 0;
+	ok(wrong == 0, "all events of %d ranks, in order", RANKS);
+	test_contradiction();
+	ok(fails_well(walk_rank, &(uint32_t){1}), "no memory to walk");
+	ok(fails_well(check_course, &(uint32_t){1}), "no memory to look whether a walk gets through");
+	trace_free(&t);
+	return tap_end();
+}
