@@ -141,9 +141,9 @@ int cmd_policy(int argc, char **argv)
 	const struct options options = {
 		"spoor policy",
 		"check [FILE] | explain [FACT=VALUE...]",
-		"Checks or explains a policy. 'check' prints all errors of a policy and its fragments, and its exit "
-		"status is 1 if there are any. 'explain' says what would happen to a job with these facts, and which "
-		"rule decides.",
+		"Checks or explains a policy. With check: prints all errors of a policy and its fragments; the exit "
+		"status is 1 if there are any. With explain: prints what would happen to a job with these facts, and "
+		"which rule decides.",
 		"Facts: user, groups, account, partition, qos, job_name, executable, reservation,\n"
 		"container, weekday (mon), time (14:30), nodes, tasks, ranks, time_limit (minutes\n"
 		"or D-HH:MM:SS), job (its number), trace_option (what --trace says),\n"
