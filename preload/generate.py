@@ -9,7 +9,7 @@
     schema.h schema.c    functions, their parameters, constants: the same for all libraries
     calls.h calls.c      prototypes, names and predefined handles of the library (see real.h)
     bindings.c           which wrapper stands for which name (see bind.h)
-    roles.h              encodes values by role (see puts.h)
+    roles.h              encodes values by role (see put.h)
     record.h             what the wrappers of C and of Fortran share
     record_buffers.c     what they share where buffers are recorded
     wrap_c1.c ...        wrappers of the C functions, in parts that compile in a few seconds each

@@ -19,7 +19,7 @@ def copies(p):
 
 
 def is_request_input(p):
-    """A request that is passed to the call: what it means is found out before (puts.h)."""
+    """A request that is passed to the call: what it means is found out before (put.h)."""
     return p.role.name == "request" and not p.is_output and not p.length
 
 
