@@ -3,13 +3,16 @@
  */
 #include "replay/compute.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "replay/sampler.h"
+
 #define SHORT_NS 3000 /* not worth a system call: is waited for with the next one */
-#define LATE_NS \
-	1000000000.0 /* more than this late, and it is not made up for: the machine was busy with something else */
+/* More than this late, and it is not made up for: the machine was busy with something else. */
+#define LATE_NS 1000000000.0
 
 struct compute {
 	const struct trace *trace;
@@ -26,26 +29,17 @@ struct compute {
 	double late;   /* ns */
 };
 
-static int64_t now(void)
+static int64_t now_ns(void)
 {
 	struct timespec t;
-
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-static uint64_t mix(uint64_t x)
-{
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-	return x ^ x >> 31;
 }
 
 struct compute *compute_create(const struct trace *t, uint32_t rank, enum compute_mode mode, double scale,
                                uint64_t seed)
 {
 	struct compute *c = calloc(1, sizeof *c);
-
 	if (!c)
 		return NULL;
 	*c = (struct compute){.trace = t, .rank = rank, .mode = mode, .scale = scale, .seed = seed, .last = UINT32_MAX};
@@ -69,23 +63,20 @@ void compute_destroy(struct compute *c)
 	free(c);
 }
 
-double compute_draw(struct compute *c, uint32_t to)
+static double draw_time(struct compute *c, uint32_t to)
 {
+	assert(c->last < c->trace->site_count && c->sites[c->last].visits > 0);
 	const struct trace_site *s = &c->trace->sites[c->last];
 	struct state *state = &c->sites[c->last];
 	uint64_t visit = state->visits - 1;
 	const struct trace_edge *e = trace_edge_to(s, to);
-
 	if (!e || e->compute.count == 0)
 		return 0;
-
 	if (!state->position) {
 		state->position = malloc(s->edge_count * sizeof *state->position);
 		for (uint32_t i = 0; state->position && i < s->edge_count; i++)
 			state->position[i] =
-				(double)(mix(mix(c->seed) ^ mix((uint64_t)c->rank << 32 | c->last) ^ s->edges[i].to) >>
-			                 11) *
-				0x1p-53;
+				(double)(sampler_hash(c->seed, c->rank, c->last, s->edges[i].to) >> 11) * 0x1p-53;
 	}
 	return state->position ? trace_time_draw(&e->compute, c->rank, visit, &state->position[e - s->edges])
 	                       : trace_time_mean(&e->compute);
@@ -94,37 +85,34 @@ double compute_draw(struct compute *c, uint32_t to)
 static void wait_until(struct compute *c, int64_t begin, double ns)
 {
 	int64_t until = begin + (int64_t)ns;
-
 	if (c->mode == COMPUTE_SPIN) {
-		while (now() < until)
+		while (now_ns() < until)
 			;
 		return;
 	}
 	struct timespec t = {until / 1000000000, until % 1000000000};
-
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) != 0)
 		;
 }
 
-void compute_before(struct compute *c, uint32_t site)
+void compute_wait(struct compute *c, uint32_t site)
 {
 	if (c->last == UINT32_MAX || c->mode == COMPUTE_NONE)
 		return;
-	double want = compute_draw(c, site) * c->scale - c->late, passed = (double)(now() - c->end);
-
+	double want = draw_time(c, site) * c->scale - c->late, passed = (double)(now_ns() - c->end);
 	if (want - passed > (c->mode == COMPUTE_SPIN ? 0 : SHORT_NS)) {
 		wait_until(c, c->end, want);
-		passed = (double)(now() - c->end);
+		passed = (double)(now_ns() - c->end);
 	}
 	c->late = passed - want;
 	if (c->late > LATE_NS)
 		c->late = 0;
 }
 
-void compute_after(struct compute *c, uint32_t site)
+void compute_call_ended(struct compute *c, uint32_t site)
 {
 	c->last = site;
 	c->sites[site].visits++;
 	if (c->mode != COMPUTE_NONE)
-		c->end = now();
+		c->end = now_ns();
 }

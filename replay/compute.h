@@ -22,10 +22,8 @@ struct compute *compute_create(const struct trace *t, uint32_t rank, enum comput
                                uint64_t seed);
 void compute_destroy(struct compute *c);
 /* A call of this site begins: waits until then. */
-void compute_before(struct compute *c, uint32_t site);
+void compute_wait(struct compute *c, uint32_t site);
 /* It ended. */
-void compute_after(struct compute *c, uint32_t site);
-/* ns that are to pass between the last call and one of this site; for tests. */
-double compute_draw(struct compute *c, uint32_t to);
+void compute_call_ended(struct compute *c, uint32_t site);
 
 #endif

@@ -9,25 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool named(const struct schema *s, const char *name)
-{
-	return s->function_length == strlen(name) && memcmp(s->function, name, s->function_length) == 0;
-}
-
-static const struct play_call *find(const struct schema *s)
-{
-	for (size_t i = 0; i < play_call_count; i++)
-		if (named(s, play_calls[i].name))
-			return &play_calls[i];
-	return NULL;
-}
-
 static bool is_same(const struct schema_column *c, const char *name, size_t n, char kind, bool vector)
 {
 	return c->length == n && memcmp(c->name, name, n) == 0 && c->kind == kind && c->vector == vector;
 }
 
-static int column(const struct schema *s, const struct schema_column *name)
+static int find_column(const struct schema *s, const struct schema_column *name)
 {
 	for (size_t i = 0; i < s->count; i++)
 		if (is_same(&s->column[i], name->name, name->length, name->kind, name->vector) ||
@@ -37,44 +24,40 @@ static int column(const struct schema *s, const struct schema_column *name)
 }
 
 /* Where buffers are recorded. */
-static void find_places(struct plan *p, const struct schema *s, const char *names)
+static void find_buffers(struct plan *p, const struct schema *s, const char *names)
 {
-	for (int i = 0; i < PLAY_PLACES; i++) {
+	for (int i = 0; i < ARGS_BUFFERS; i++) {
 		size_t n = strcspn(names, " ");
-
-		p->places[i] = -1;
+		p->buffers[i] = -1;
 		for (size_t k = 0; n && k < s->count; k++)
 			if (is_same(&s->column[k], names, n, 'a', false))
-				p->places[i] = (int16_t)k;
-		p->placed |= p->places[i] >= 0;
+				p->buffers[i] = (int16_t)k;
+		p->known_buffers |= p->buffers[i] >= 0;
 		names += n + (names[n] == ' ');
 	}
 }
 
 /* Returns NULL, or why not. */
-static const char *make(struct plan *p, const struct schema *s)
+static const char *plan_function(struct plan *p, const struct schema *s)
 {
+	const struct mpi_function *f = s->mpi;
 	struct schema own;
-
-	p->error = -1;
-	for (size_t i = 0; i < s->count; i++)
-		if (s->column[i].length == 5 && memcmp(s->column[i].name, "error", 5) == 0)
-			p->error = (int)i;
-	p->special = named(s, "MPI_Init") || named(s, "MPI_Init_thread") ? PLAN_INIT
-	             : named(s, "MPI_Finalize")                          ? PLAN_FINALIZE
-	             : named(s, "MPI_Abort")                             ? PLAN_ABORT
-	                                                                 : PLAN_CALL;
-	p->call = find(s);
+	p->error = s->at[PARAMETER_ERROR];
+	p->special = trace_initializes(s)             ? PLAN_INIT
+	             : f->function == FN_MPI_Finalize ? PLAN_FINALIZE
+	             : f->function == FN_MPI_Abort    ? PLAN_ABORT
+	                                              : PLAN_CALL;
 	if (p->special == PLAN_ABORT)
 		return NULL;
-	if (!p->call || schema_parse(&own, p->call->schema, strlen(p->call->schema)) != 0)
-		return strncmp(s->function, "MPI_Comm_", 9) == 0 ? "it connects to processes that are not in this trace"
-		                                                 : "it is not known here";
-	find_places(p, s, p->call->places);
+	p->call = f->function < FN_COUNT && replay_calls[f->function].call ? &replay_calls[f->function] : NULL;
+	if (!p->call || schema_parse(&own, f->schema, strlen(f->schema)) != 0)
+		return f->class == MPI_CLASS_PROCESS ? "it connects to processes that are not in this trace"
+		                                     : "it is not known here";
+	find_buffers(p, s, p->call->buffers);
 	p->columns = own.count;
 	p->same = true;
 	for (size_t i = 0; i < own.count; i++) {
-		p->from[i] = (int16_t)column(s, &own.column[i]);
+		p->from[i] = (int16_t)find_column(s, &own.column[i]);
 		p->same &= p->from[i] == (int)i;
 		if (p->from[i] < 0 && own.column[i].kind != 'b' && own.column[i].name[0] != '.')
 			return "a parameter of it is not in this trace";
@@ -88,13 +71,11 @@ struct plan *plan_create(const struct trace *t, char **missing)
 	uint64_t *calls = calloc((size_t)t->function_count + 1, sizeof *calls);
 	size_t size, n = 0;
 	FILE *out = open_memstream(missing, &size);
-
 	for (uint32_t i = 0; calls && i < t->site_count; i++)
 		calls[t->sites[i].function] += (uint64_t)rankmap_sum(&t->sites[i].visits);
 	for (uint32_t i = 0; plans && calls && out && i < t->function_count; i++) {
 		const struct schema *s = &t->functions[i].schema;
-		const char *why = calls[i] ? make(&plans[i], s) : NULL;
-
+		const char *why = calls[i] ? plan_function(&plans[i], s) : NULL;
 		if (why)
 			fprintf(out, "%s  %.*s, %" PRIu64 " calls: %s", n++ ? "\n" : "", (int)s->function_length,
 			        s->function, calls[i], why);
@@ -102,7 +83,6 @@ struct plan *plan_create(const struct trace *t, char **missing)
 	if (out)
 		fclose(out);
 	bool good = plans && calls && out && n == 0;
-
 	free(calls);
 	if (n == 0 && out) {
 		free(*missing);
@@ -117,9 +97,8 @@ struct plan *plan_create(const struct trace *t, char **missing)
 const char *plan_partial(const struct trace *t, char text[PLAN_TEXT])
 {
 	uint64_t finalized = 0, ranks = stream_ranks(t, &t->events);
-
 	for (uint32_t i = 0; i < t->site_count; i++)
-		if (named(trace_schema(t, &t->sites[i]), "MPI_Finalize"))
+		if (trace_schema(t, &t->sites[i])->mpi->function == FN_MPI_Finalize)
 			finalized += rankmap_size(&t->sites[i].visits);
 	if (ranks < t->size)
 		snprintf(text, PLAN_TEXT, "it has the events of only %" PRIu64 " of %u ranks", ranks, t->size);
@@ -135,13 +114,10 @@ const char *plan_partial(const struct trace *t, char text[PLAN_TEXT])
 	return text;
 }
 
-bool plan_calls(const struct trace *t, const char *prefix)
+bool plan_uses_files(const struct trace *t)
 {
-	for (uint32_t i = 0; i < t->site_count; i++) {
-		const struct schema *s = trace_schema(t, &t->sites[i]);
-
-		if (s->function_length >= strlen(prefix) && memcmp(s->function, prefix, strlen(prefix)) == 0)
+	for (uint32_t i = 0; i < t->site_count; i++)
+		if (trace_schema(t, &t->sites[i])->mpi->class == MPI_CLASS_FILE)
 			return true;
-	}
 	return false;
 }

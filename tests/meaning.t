@@ -20,8 +20,6 @@ EXCEPTIONS = {
     "preload/real.c": "looks MPI's symbols up in the process",
     "preload/neighbours.c": "variables of the environment",
     "preload/special.c": "OMPI's variable of the environment",
-    "replay/draw.c": "to be converted", "replay/follow.c": "to be converted", "replay/main.c": "to be converted", "replay/plan.c": "to be converted",
-    "replay/play.c": "to be converted", "replay/scout.c": "to be converted", "replay/team.c": "to be converted",
     "cmd/export/act.c": "to be converted", "cmd/export/call.c": "to be converted", "cmd/export/comms.c": "to be converted",
     "cmd/export/otf2.c": "to be converted", "cmd/export/simgrid.c": "to be converted", "cmd/report.c": "to be converted",
     "cmd/report/sites.c": "to be converted", "cmd/totals.c": "to be converted", "merge/world.c": "to be converted",

@@ -375,6 +375,11 @@ int trace_join_group(struct trace_column *c, uint32_t first, struct trace_group 
 	return trace_add_group_take(c, g);
 }
 
+bool trace_is_constant(const struct trace *t, int64_t v, enum mpi_constant constant)
+{
+	return value_is_constant(v) && strcmp(trace_constant_name(t, v), mpi_constant_name[constant]) == 0;
+}
+
 bool trace_initializes(const struct schema *s)
 {
 	return s->mpi->function == FN_MPI_Init || s->mpi->function == FN_MPI_Init_thread;

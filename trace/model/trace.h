@@ -19,6 +19,7 @@
 #include "trace/model/schema.h"
 #include "trace/model/tally.h"
 #include "trace/model/time.h"
+#include "trace/model/value.h"
 
 /* Strings, vectors (as bytes of int64_t) and patterns. Number 0 of the strings is the empty string. */
 struct pool {
@@ -235,6 +236,15 @@ struct trace_edge *trace_edge(struct trace_site *s, uint32_t to);
 void trace_sort_edges(struct trace_site *s);
 /* The edge from a site whose edges are in order; NULL if there is none. */
 const struct trace_edge *trace_edge_to(const struct trace_site *s, uint32_t to);
+
+/* The name of a value that is a named constant (value_is_constant). */
+static inline const char *trace_constant_name(const struct trace *t, int64_t v)
+{
+	return (const char *)t->strings.items[(uint64_t)v - (uint64_t)VALUE_CONSTANT].bytes;
+}
+
+/* Is it this one? */
+bool trace_is_constant(const struct trace *t, int64_t v, enum mpi_constant constant);
 
 static inline const struct schema *trace_schema(const struct trace *t, const struct trace_site *s)
 {

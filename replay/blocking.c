@@ -1,40 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gate - calls that wait for other ranks and have no non-blocking form: they are made when all whom they wait for are
- * there (outcome.h)
+ * blocking - calls that wait for other ranks and have no non-blocking form
  *
  * Only where waiting must come to an end (replay_outcome.polling). A window and a file have a duplicate of their
  * communicator, on which their members wait for each other; where only some are concerned, they send each other empty
  * messages.
  */
-#include "replay/outcome.h"
+#include "replay/blocking.h"
 
 #include <stdlib.h>
+
+#include "replay/lossy_messages.h"
+#include "replay/poll.h"
+#include "replay/requests.h"
 
 enum token { TOKEN_POSTED = 1, TOKEN_COMPLETE, TOKEN_CREATE, TOKEN_LEADER };
 
 /* ---- windows and files, and their communicators ---- */
 
-struct kept {
-	struct kept *next;
+struct shared {
+	struct shared *next;
 	void *handle;
 	MPI_Comm comm;
 	MPI_Group targets, origins; /* of MPI_Win_start and MPI_Win_post */
 };
-static struct kept *all;
+static struct shared *all;
 
-static struct kept *find(void *handle)
+static struct shared *find_shared(void *handle)
 {
-	struct kept *k = all;
-
+	struct shared *k = all;
 	while (k && k->handle != handle)
 		k = k->next;
 	return k;
 }
 
-void gate_keep(void *handle, MPI_Comm comm)
+void blocking_register(void *handle, MPI_Comm comm)
 {
-	struct kept *k = replay_outcome.polling ? calloc(1, sizeof *k) : NULL;
-
+	struct shared *k = replay_outcome.polling ? calloc(1, sizeof *k) : NULL;
 	if (!k)
 		return;
 	PMPI_Comm_dup(comm, &k->comm);
@@ -44,22 +45,19 @@ void gate_keep(void *handle, MPI_Comm comm)
 	all = k;
 }
 
-void gate_pass(void *handle)
+void blocking_enter(void *handle)
 {
-	struct kept *k = find(handle);
-
+	struct shared *k = find_shared(handle);
 	if (k)
-		poll_gate(k->comm);
+		poll_barrier(k->comm);
 }
 
-void gate_drop(void *handle)
+void blocking_unregister(void *handle)
 {
-	struct kept **at = &all;
-
+	struct shared **at = &all;
 	while (*at && (*at)->handle != handle)
 		at = &(*at)->next;
-	struct kept *k = *at;
-
+	struct shared *k = *at;
 	if (!k)
 		return;
 	*at = k->next;
@@ -70,19 +68,17 @@ void gate_drop(void *handle)
 int MPI_File_close(MPI_File *fh)
 {
 	void *handle = *fh;
-
 	if (replay_outcome.error)
 		return replay_outcome.error;
-	gate_pass(handle);
+	blocking_enter(handle);
 	int rc = PMPI_File_close(fh);
-
-	gate_drop(handle);
+	blocking_unregister(handle);
 	return rc;
 }
 
 int MPI_Win_fence(int assert, MPI_Win win)
 {
-	gate_pass(win);
+	blocking_enter(win);
 	return PMPI_Win_fence(assert, win);
 }
 
@@ -94,34 +90,30 @@ int MPI_Win_lock(int type, int rank, int assert, MPI_Win win)
 
 /* ---- messages between some ---- */
 
-static void tell(MPI_Comm comm, int rank, enum token token)
+static void send_token(MPI_Comm comm, int rank, enum token token)
 {
 	MPI_Request request;
-
 	if (PMPI_Isend(NULL, 0, MPI_BYTE, rank, token, comm, &request) == MPI_SUCCESS)
 		PMPI_Request_free(&request);
 }
 
-static void await(MPI_Comm comm, int rank, enum token token)
+static void receive_token(MPI_Comm comm, int rank, enum token token)
 {
 	MPI_Request request;
-
 	if (PMPI_Irecv(NULL, 0, MPI_BYTE, rank, token, comm, &request) == MPI_SUCCESS)
 		poll_wait(&request, MPI_STATUS_IGNORE);
 }
 
 /* With each member of a group, in a communicator that has them all. */
-static void with_all(MPI_Group group, MPI_Comm comm, enum token token,
-                     void (*what)(MPI_Comm comm, int rank, enum token token))
+static void with_group(MPI_Group group, MPI_Comm comm, enum token token,
+                       void (*what)(MPI_Comm comm, int rank, enum token token))
 {
 	MPI_Group members;
 	int n = 0;
-
 	if (group == MPI_GROUP_NULL)
 		return;
 	PMPI_Group_size(group, &n);
 	int *own = malloc(2 * ((size_t)n + 1) * sizeof *own), *there = own + n;
-
 	if (!own)
 		PMPI_Abort(MPI_COMM_WORLD, 1);
 	for (int i = 0; i < n; i++)
@@ -135,7 +127,7 @@ static void with_all(MPI_Group group, MPI_Comm comm, enum token token,
 	free(own);
 }
 
-static void remember(MPI_Group *place, MPI_Group group)
+static void keep_group(MPI_Group *place, MPI_Group group)
 {
 	if (*place != MPI_GROUP_NULL)
 		PMPI_Group_free(place);
@@ -145,22 +137,20 @@ static void remember(MPI_Group *place, MPI_Group group)
 int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
 	int rc = PMPI_Win_post(group, assert, win);
-	struct kept *k = find(win);
-
+	struct shared *k = find_shared(win);
 	if (k && rc == MPI_SUCCESS) {
-		remember(&k->origins, group);
-		with_all(group, k->comm, TOKEN_POSTED, tell);
+		keep_group(&k->origins, group);
+		with_group(group, k->comm, TOKEN_POSTED, send_token);
 	}
 	return rc;
 }
 
 int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
-	struct kept *k = find(win);
-
-	if (k && !replay_outcome.natural) {
-		remember(&k->targets, group);
-		with_all(group, k->comm, TOKEN_POSTED, await);
+	struct shared *k = find_shared(win);
+	if (k && !replay_outcome.by_library) {
+		keep_group(&k->targets, group);
+		with_group(group, k->comm, TOKEN_POSTED, receive_token);
 	}
 	return PMPI_Win_start(group, assert, win);
 }
@@ -168,39 +158,36 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 int MPI_Win_complete(MPI_Win win)
 {
 	int rc = PMPI_Win_complete(win);
-	struct kept *k = find(win);
-
+	struct shared *k = find_shared(win);
 	if (k && rc == MPI_SUCCESS)
-		with_all(k->targets, k->comm, TOKEN_COMPLETE, tell);
+		with_group(k->targets, k->comm, TOKEN_COMPLETE, send_token);
 	return rc;
 }
 
-int gate_win_wait(MPI_Win win)
+int blocking_win_wait(MPI_Win win)
 {
-	struct kept *k = find(win);
-
-	if (k && !replay_outcome.natural)
-		with_all(k->origins, k->comm, TOKEN_COMPLETE, await);
+	struct shared *k = find_shared(win);
+	if (k && !replay_outcome.by_library)
+		with_group(k->origins, k->comm, TOKEN_COMPLETE, receive_token);
 	return PMPI_Win_wait(win);
 }
 
 int MPI_Win_wait(MPI_Win win)
 {
-	return gate_win_wait(win);
+	return blocking_win_wait(win);
 }
 
 int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
 {
 	int rank = MPI_UNDEFINED;
-
 	PMPI_Group_rank(group, &rank);
-	if (replay_outcome.polling && !replay_outcome.natural && rank != MPI_UNDEFINED) {
-		with_all(group, replay_outcome.own, TOKEN_CREATE, tell);
-		with_all(group, replay_outcome.own, TOKEN_CREATE, await);
+	if (replay_outcome.polling && !replay_outcome.by_library && rank != MPI_UNDEFINED) {
+		with_group(group, replay_outcome.own, TOKEN_CREATE, send_token);
+		with_group(group, replay_outcome.own, TOKEN_CREATE, receive_token);
 	}
-	/* what goes to and fro in it must not be taken for a message (lossy_service): not in a communicator of the
-	 * application */
-	return PMPI_Comm_create_group(replay_outcome.lossy && !replay_outcome.natural ? replay_outcome.own : comm,
+	/* what goes to and fro in it must not be taken for a message (lossy_receive_pending): not in a communicator
+	 * of the application */
+	return PMPI_Comm_create_group(replay_outcome.lossy && !replay_outcome.by_library ? replay_outcome.own : comm,
 	                              group, tag, newcomm);
 }
 
@@ -208,13 +195,11 @@ int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new
 int MPI_Intercomm_create(MPI_Comm local, int leader, MPI_Comm peers, int remote, int tag, MPI_Comm *newcomm)
 {
 	int rank, inter = 0, there = MPI_UNDEFINED;
-
-	if (replay_outcome.polling && !replay_outcome.natural) {
-		poll_gate(local);
+	if (replay_outcome.polling && !replay_outcome.by_library) {
+		poll_barrier(local);
 		PMPI_Comm_rank(local, &rank);
 		if (rank == leader) {
 			MPI_Group group, one, world;
-
 			PMPI_Comm_test_inter(peers, &inter);
 			if (inter)
 				PMPI_Comm_remote_group(peers, &group);
@@ -223,13 +208,13 @@ int MPI_Intercomm_create(MPI_Comm local, int leader, MPI_Comm peers, int remote,
 			PMPI_Group_incl(group, 1, &remote, &one);
 			PMPI_Comm_group(MPI_COMM_WORLD, &world);
 			PMPI_Group_translate_ranks(group, 1, &remote, world, &there);
-			with_all(one, replay_outcome.own, TOKEN_LEADER, tell);
-			with_all(one, replay_outcome.own, TOKEN_LEADER, await);
+			with_group(one, replay_outcome.own, TOKEN_LEADER, send_token);
+			with_group(one, replay_outcome.own, TOKEN_LEADER, receive_token);
 			PMPI_Group_free(&one);
 			PMPI_Group_free(&group);
 			PMPI_Group_free(&world);
 		}
-		poll_gate(local);
+		poll_barrier(local);
 	}
 	if (replay_outcome.lossy && there != MPI_UNDEFINED) /* as above */
 		return PMPI_Intercomm_create(local, leader, replay_outcome.own, there, tag, newcomm);
@@ -241,15 +226,13 @@ int MPI_Intercomm_create(MPI_Comm local, int leader, MPI_Comm peers, int remote,
 int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
 	MPI_Request real;
-
 	if (replay_outcome.lossy && replay_outcome.error)
 		return replay_outcome.error;
 	if (replay_outcome.lossy)
 		return lossy_send(buf, count, datatype, dest, tag, comm);
-	if (!replay_outcome.polling || replay_outcome.natural)
+	if (!replay_outcome.polling || replay_outcome.by_library)
 		return PMPI_Bsend(buf, count, datatype, dest, tag, comm);
 	int rc = PMPI_Isend(buf, count, datatype, dest, tag, comm, &real);
-
 	return rc == MPI_SUCCESS ? PMPI_Request_free(&real) : rc;
 }
 
@@ -257,21 +240,18 @@ int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
                MPI_Request *request)
 {
 	MPI_Request real = MPI_REQUEST_NULL;
-
 	if (replay_outcome.lossy && replay_outcome.error)
 		return replay_outcome.error;
 	if (replay_outcome.lossy) {
 		int rc = lossy_send(buf, count, datatype, dest, tag, comm);
-
-		return rc == MPI_SUCCESS ? lossy_made(ENTRY_PLAIN, MPI_REQUEST_NULL, request) : rc;
+		return rc == MPI_SUCCESS ? lossy_request_made(REQUEST_PLAIN, MPI_REQUEST_NULL, request) : rc;
 	}
-	if (!replay_outcome.polling || replay_outcome.natural)
-		return outcome_made(PMPI_Ibsend(buf, count, datatype, dest, tag, comm, &real), real, request);
+	if (!replay_outcome.polling || replay_outcome.by_library)
+		return request_made(PMPI_Ibsend(buf, count, datatype, dest, tag, comm, &real), real, request);
 	int rc = PMPI_Isend(buf, count, datatype, dest, tag, comm, &real);
-
 	if (rc == MPI_SUCCESS)
 		PMPI_Request_free(&real);
-	return outcome_made(rc, MPI_REQUEST_NULL, request);
+	return request_made(rc, MPI_REQUEST_NULL, request);
 }
 
 static bool attached; /* while polling, the first buffer stays */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * lossy - messages of a trace without order (ScalaTrace II, ICS'13, section 3.5): drawn by the senders, received by
- * whoever they reach
+ * lossy_messages - messages and requests of a trace without order (ScalaTrace II, ICS'13, section 3.5): drawn by the
+ * senders, received by whoever they reach
  *
  * A rank's calls are in their order, but to whom it sent how much, and when, are drawn. So the receives that were
  * recorded need not fit the sends that are made. What is received follows the sends: whenever a rank waits for
  * anything, it takes in all messages that have come, in all communicators. A recorded receive, or the completion of
- * one, waits until all messages have come of which this rank knows that they were sent before (follow.h), and takes one
- * of those that have come. If there is none, but a message was received for certain (no MPI_PROC_NULL among the
+ * one, waits until all messages have come of which this rank knows that they were sent before (senders.h), and takes
+ * one of those that have come. If there is none, but a message was received for certain (no MPI_PROC_NULL among the
  * recorded sources), it waits for one a while, and no longer.
  *
  * Collective calls stay in the order of the trace, and nothing else waits for what may not come, so there is no
@@ -14,11 +14,14 @@
  * communicator is freed, and MPI ends, when all messages in it are received: sends are synchronous, and the barrier
  * that follows the last one is one that can be asked (Hoefler et al., PPoPP 2010: NBX).
  */
-#include "replay/outcome.h"
+#include "replay/lossy_messages.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "replay/poll.h"
 
 #define UNDER_WAY  1024      /* sends; more of them wait */
 #define LOOK       16        /* sends, between which nothing is taken in */
@@ -41,7 +44,7 @@ static struct {
 		long long *const *by_source;
 	} * known;
 	int known_count, known_capacity;
-	struct entry **live; /* requests of the application, oldest first */
+	struct request **live; /* requests of the application, oldest first */
 	int live_count, live_capacity;
 	struct message kept[KEPT];
 	/* of those; end - first may be more than KEPT: then the oldest envelopes are forgotten */
@@ -51,13 +54,12 @@ static struct {
 	long long sent, received;
 } l;
 
-static void *grow(void *array, int count, int *capacity, size_t size)
+static void *grow_array(void *array, int count, int *capacity, size_t size)
 {
 	if (count < *capacity)
 		return array;
 	*capacity = *capacity ? 2 * *capacity : 64;
 	void *more = realloc(array, (size_t)*capacity * size);
-
 	if (!more)
 		PMPI_Abort(MPI_COMM_WORLD, 1);
 	return more;
@@ -69,24 +71,23 @@ void lossy_counts(long long *sent, long long *received)
 	*received = l.received;
 }
 
-void lossy_comm(MPI_Comm comm, long long *const *by_source)
+void lossy_add_comm(MPI_Comm comm, long long *const *by_source)
 {
 	if (comm == MPI_COMM_NULL)
 		return;
 	for (int i = 0; i < l.known_count; i++)
 		if (l.known[i].comm == comm)
 			return;
-	l.known = grow(l.known, l.known_count, &l.known_capacity, sizeof *l.known);
+	l.known = grow_array(l.known, l.known_count, &l.known_capacity, sizeof *l.known);
 	l.known[l.known_count++] = (struct known){comm, by_source};
 }
 
 /* ---- messages ---- */
 
-static void take_in(const struct known *k, MPI_Message *message, const MPI_Status *status)
+static void receive_message(const struct known *k, MPI_Message *message, const MPI_Status *status)
 {
 	MPI_Status s = *status;
 	int bytes = 0;
-
 	PMPI_Get_elements(&s, MPI_BYTE, &bytes);
 	if (bytes > l.size) {
 		free(l.buffer);
@@ -102,10 +103,9 @@ static void take_in(const struct known *k, MPI_Message *message, const MPI_Statu
 		++*k->by_source[status->MPI_SOURCE];
 }
 
-static void forget_sent(void)
+static void test_all(void)
 {
 	int n = 0, done;
-
 	for (int i = 0; i < l.count; i++) {
 		PMPI_Test(&l.requests[i], &done, MPI_STATUS_IGNORE);
 		if (done)
@@ -123,29 +123,27 @@ static void forget_sent(void)
 	l.other_count = n;
 }
 
-void lossy_service(void)
+void lossy_receive_pending(void)
 {
 	for (int i = 0; i < l.known_count; i++) {
 		MPI_Message message;
 		MPI_Status status;
 		int flag;
-
 		while (PMPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, l.known[i].comm, &flag, &message, &status) ==
 		               MPI_SUCCESS &&
 		       flag)
-			take_in(&l.known[i], &message, &status);
+			receive_message(&l.known[i], &message, &status);
 	}
-	forget_sent();
+	test_all();
 }
 
 /* Messages go as bytes: whoever takes them in does not know the datatype. */
-static int send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+static int send_bytes(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
 	int rc;
-
 	if (dest == MPI_PROC_NULL)
 		return MPI_SUCCESS;
-	l.requests = grow(l.requests, l.count, &l.capacity, sizeof *l.requests);
+	l.requests = grow_array(l.requests, l.count, &l.capacity, sizeof *l.requests);
 	l.comms = realloc(l.comms, (size_t)l.capacity * sizeof *l.comms);
 	rc = PMPI_Issend(buf, count, datatype, dest, tag, comm, &l.requests[l.count]);
 	if (rc != MPI_SUCCESS)
@@ -153,7 +151,7 @@ static int send(const void *buf, int count, MPI_Datatype datatype, int dest, int
 	l.comms[l.count++] = comm;
 	l.sent++;
 	if (l.sent % LOOK == 0)
-		lossy_service();
+		lossy_receive_pending();
 	while (l.count >= UNDER_WAY)
 		poll_turn();
 	return MPI_SUCCESS;
@@ -161,32 +159,30 @@ static int send(const void *buf, int count, MPI_Datatype datatype, int dest, int
 
 int lossy_send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-	return send(buf, count, datatype, dest, tag < 0 ? 0 : tag & ~UNFOLLOWED, comm);
+	return send_bytes(buf, count, datatype, dest, tag < 0 ? 0 : tag & ~UNFOLLOWED, comm);
 }
 
 /* Can messages be marked? */
-static int mark(void)
+static int unfollowed_mark(void)
 {
 	static int flag;
 	static int *highest;
-
 	if (!flag)
 		PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &highest, &flag);
 	return flag && *highest >= 2 * UNFOLLOWED - 1 ? UNFOLLOWED : 0;
 }
 
-void lossy_keep(MPI_Request real)
+static void keep_until_complete(MPI_Request real)
 {
 	if (real == MPI_REQUEST_NULL)
 		return;
-	l.others = grow(l.others, l.other_count, &l.other_capacity, sizeof *l.others);
+	l.others = grow_array(l.others, l.other_count, &l.other_capacity, sizeof *l.others);
 	l.others[l.other_count++] = real;
 }
 
-static long long now(void)
+static long long now_ns(void)
 {
 	struct timespec t;
-
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
@@ -194,15 +190,14 @@ static long long now(void)
 void lossy_await(void)
 {
 	long long released = replay_outcome.released;
-
-	for (bool looked = false; replay_outcome.arrived && !replay_outcome.arrived(replay_outcome.following);
+	for (bool looked = false; replay_outcome.arrived && !replay_outcome.arrived(replay_outcome.senders);
 	     looked = true) {
 		if (!looked) {
-			lossy_service();
+			lossy_receive_pending();
 			continue;
 		}
 		if (released != replay_outcome.released) {
-			replay_outcome.forgive(replay_outcome.following);
+			replay_outcome.stop_waiting(replay_outcome.senders);
 			return;
 		}
 		poll_turn();
@@ -210,15 +205,14 @@ void lossy_await(void)
 }
 
 /* Until there is a message, or the event has waited for one long enough. */
-static bool wait_for_any(void)
+static bool wait_for_message(void)
 {
 	static long long event, until;
-
-	if (replay_outcome.patience > 0 && event != replay_outcome.progress + 1) {
+	if (replay_outcome.timeout > 0 && event != replay_outcome.progress + 1) {
 		event = replay_outcome.progress + 1;
-		until = now() + replay_outcome.patience;
+		until = now_ns() + replay_outcome.timeout;
 	}
-	while (l.first == l.end && replay_outcome.patience > 0 && now() < until)
+	while (l.first == l.end && replay_outcome.timeout > 0 && now_ns() < until)
 		poll_turn();
 	return l.first < l.end;
 }
@@ -227,11 +221,10 @@ int lossy_receive(MPI_Status *status, bool sure)
 {
 	MPI_Status unused;
 	bool come;
-
 	lossy_await();
 	if (l.first == l.end)
-		lossy_service();
-	come = sure ? wait_for_any() : l.first < l.end;
+		lossy_receive_pending();
+	come = sure ? wait_for_message() : l.first < l.end;
 	if (status == MPI_STATUS_IGNORE)
 		status = &unused;
 	memset(status, 0, sizeof *status);
@@ -242,8 +235,8 @@ int lossy_receive(MPI_Status *status, bool sure)
 		return MPI_SUCCESS;
 	if (l.end - l.first > KEPT)
 		l.first = l.end - KEPT; /* more came than were asked for */
+	assert(l.first < l.end && l.end - l.first <= KEPT);
 	const struct message *m = &l.kept[l.first++ % KEPT];
-
 	status->MPI_SOURCE = m->source;
 	status->MPI_TAG = m->tag;
 	PMPI_Status_set_elements_x(status, MPI_BYTE, (MPI_Count)m->bytes);
@@ -252,10 +245,9 @@ int lossy_receive(MPI_Status *status, bool sure)
 
 /* ---- requests ---- */
 
-struct entry *lossy_entry(void)
+struct request *lossy_request_create(void)
 {
-	struct entry *e = calloc(1, sizeof *e);
-
+	struct request *e = calloc(1, sizeof *e);
 	if (!e)
 		PMPI_Abort(MPI_COMM_WORLD, 1);
 	e->real = e->own = MPI_REQUEST_NULL;
@@ -263,13 +255,13 @@ struct entry *lossy_entry(void)
 	return e;
 }
 
-void lossy_live(struct entry *e)
+static void lossy_request_add(struct request *e)
 {
-	l.live = grow(l.live, l.live_count, &l.live_capacity, sizeof *l.live);
+	l.live = grow_array(l.live, l.live_count, &l.live_capacity, sizeof *l.live);
 	l.live[l.live_count++] = e;
 }
 
-static void remove_live(struct entry *e)
+static void remove_request(struct request *e)
 {
 	for (int i = 0; i < l.live_count; i++)
 		if (l.live[i] == e) {
@@ -281,88 +273,82 @@ static void remove_live(struct entry *e)
 
 /* The i-th oldest request that is not persistent (or that is), for a call of which it is not known which one it was
  * for. */
-struct entry *lossy_pick(int i, bool persistent)
+struct request *lossy_request_pick(int i, bool persistent)
 {
 	for (int k = 0; k < l.live_count; k++)
-		if ((l.live[k]->kind >= ENTRY_PERSISTENT) == persistent && i-- == 0)
+		if ((l.live[k]->kind >= REQUEST_PERSISTENT) == persistent && i-- == 0)
 			return l.live[k];
 	return NULL;
 }
 
 /* The request is complete, as far as the application is told. */
-int lossy_complete(MPI_Request *request, MPI_Status *status)
+int lossy_request_complete(MPI_Request *request, MPI_Status *status)
 {
-	struct entry *e = *request == MPI_REQUEST_NULL ? NULL : (struct entry *)*request;
+	struct request *e = request_of(*request);
 	int rc = MPI_SUCCESS;
-
-	if (e && (e->kind == ENTRY_RECV || (e->kind == ENTRY_PERSISTENT_RECV && e->received))) {
+	if (e && (e->kind == REQUEST_RECV || (e->kind == REQUEST_PERSISTENT_RECV && e->received))) {
 		e->received = false;
-		rc = lossy_receive(status, e->sure);
+		rc = lossy_receive(status, e->has_message);
 	} else if (status != MPI_STATUS_IGNORE) {
 		memset(status, 0, sizeof *status);
 		status->MPI_SOURCE = MPI_ANY_SOURCE;
 		status->MPI_TAG = MPI_ANY_TAG;
 	}
-	if (!e || e->kind >= ENTRY_PERSISTENT)
+	if (!e || e->kind >= REQUEST_PERSISTENT)
 		return rc;
-	lossy_free(request);
+	lossy_request_free(request);
 	return rc;
 }
 
-void lossy_free(MPI_Request *request)
+void lossy_request_free(MPI_Request *request)
 {
-	struct entry *e = *request == MPI_REQUEST_NULL ? NULL : (struct entry *)*request;
-
+	struct request *e = request_of(*request);
 	*request = MPI_REQUEST_NULL;
 	if (!e)
 		return;
-	remove_live(e);
-	e->kind = ENTRY_PLAIN;
+	remove_request(e);
+	e->kind = REQUEST_PLAIN;
 	if (e->drawn)
 		free(e);
 }
 
-int lossy_start(MPI_Request *request)
+int lossy_request_start(MPI_Request *request)
 {
-	struct entry *e = *request == MPI_REQUEST_NULL ? NULL : (struct entry *)*request;
-
+	struct request *e = request_of(*request);
 	if (!e)
 		return MPI_SUCCESS;
-	if (e->kind == ENTRY_PERSISTENT_SEND)
-		return send(e->buf, e->count, e->datatype, e->source, (e->tag < 0 ? 0 : e->tag & ~UNFOLLOWED) | mark(),
-		            e->comm);
-	e->received = e->kind == ENTRY_PERSISTENT_RECV; /* there is something to wait for */
-	if (e->kind != ENTRY_PERSISTENT)
+	if (e->kind == REQUEST_PERSISTENT_SEND)
+		return send_bytes(e->buf, e->count, e->datatype, e->source,
+		                  (e->tag < 0 ? 0 : e->tag & ~UNFOLLOWED) | unfollowed_mark(), e->comm);
+	e->received = e->kind == REQUEST_PERSISTENT_RECV; /* there is something to wait for */
+	if (e->kind != REQUEST_PERSISTENT)
 		return MPI_SUCCESS;
 	int rc = PMPI_Start(&e->own);
-
 	return rc == MPI_SUCCESS ? poll_wait(&e->own, MPI_STATUS_IGNORE) : rc;
 }
 
-int lossy_made(enum entry_kind kind, MPI_Request real, MPI_Request *request)
+int lossy_request_made(enum request_kind kind, MPI_Request real, MPI_Request *request)
 {
-	struct entry *e = replay_outcome.entry;
-
+	struct request *e = replay_outcome.request;
 	if (!e)
-		e = lossy_entry();
-	*e = (struct entry){.real = MPI_REQUEST_NULL,
-	                    .own = kind >= ENTRY_PERSISTENT ? real : MPI_REQUEST_NULL,
-	                    .kind = kind,
-	                    .drawn = e->drawn,
-	                    .sure = replay_outcome.sure};
-	if (kind < ENTRY_PERSISTENT)
-		lossy_keep(real);
-	lossy_live(e);
+		e = lossy_request_create();
+	*e = (struct request){.real = MPI_REQUEST_NULL,
+	                      .own = kind >= REQUEST_PERSISTENT ? real : MPI_REQUEST_NULL,
+	                      .kind = kind,
+	                      .drawn = e->drawn,
+	                      .has_message = replay_outcome.has_message};
+	if (kind < REQUEST_PERSISTENT)
+		keep_until_complete(real);
+	lossy_request_add(e);
 	*request = (MPI_Request)e;
 	return MPI_SUCCESS;
 }
 
-int lossy_made_init(enum entry_kind kind, const void *buf, int count, MPI_Datatype datatype, int peer, int tag,
-                    MPI_Comm comm, MPI_Request *request)
+int lossy_request_init(enum request_kind kind, const void *buf, int count, MPI_Datatype datatype, int peer, int tag,
+                       MPI_Comm comm, MPI_Request *request)
 {
-	lossy_made(kind, MPI_REQUEST_NULL, request);
-	struct entry *e = (struct entry *)*request;
-
+	lossy_request_made(kind, MPI_REQUEST_NULL, request);
+	struct request *e = request_of(*request);
 	e->buf = (void *)buf;
 	e->count = count;
 	e->source = peer;
@@ -373,10 +359,9 @@ int lossy_made_init(enum entry_kind kind, const void *buf, int count, MPI_Dataty
 
 /* ---- the end ---- */
 
-static int sends_in(MPI_Comm comm)
+static int count_sends(MPI_Comm comm)
 {
 	int n = 0;
-
 	for (int i = 0; i < l.count; i++)
 		n += comm == MPI_COMM_NULL || l.comms[i] == comm;
 	return n;
@@ -385,12 +370,11 @@ static int sends_in(MPI_Comm comm)
 void lossy_drain(MPI_Comm comm)
 {
 	MPI_Request barrier;
-
-	while (sends_in(comm) > 0)
+	while (count_sends(comm) > 0)
 		poll_turn();
 	PMPI_Ibarrier(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, &barrier);
 	poll_wait(&barrier, MPI_STATUS_IGNORE);
-	lossy_service();
+	lossy_receive_pending();
 	for (int i = 0; i < l.known_count; i++)
 		if (l.known[i].comm == comm)
 			l.known[i--] = l.known[--l.known_count];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * machine - MPI functions that depend on the machine: names, nodes, files (outcome.h)
+ * environment - MPI functions that depend on the machine: names, nodes, files
  */
-#include "replay/outcome.h"
+#include "replay/blocking.h"
+#include "replay/poll.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,7 +12,6 @@
 int MPI_Get_processor_name(char *name, int *length)
 {
 	int rc = PMPI_Get_processor_name(name, length);
-
 	if (rc == MPI_SUCCESS && replay_outcome.text && strlen(replay_outcome.text) < MPI_MAX_PROCESSOR_NAME) {
 		strcpy(name, replay_outcome.text);
 		*length = (int)strlen(name);
@@ -24,7 +24,7 @@ int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, M
 {
 	if (split_type != MPI_COMM_TYPE_SHARED && split_type != MPI_UNDEFINED)
 		return PMPI_Comm_split_type(comm, split_type, key, info, newcomm);
-	poll_gate(comm);
+	poll_barrier(comm);
 	return PMPI_Comm_split(comm, split_type == MPI_UNDEFINED ? MPI_UNDEFINED : replay_outcome.node, key, newcomm);
 }
 
@@ -35,7 +35,6 @@ static const char *scratch_path(const char *name)
 	static _Thread_local char path[8192];
 	size_t n = (size_t)snprintf(path, sizeof path - 1024, "%s/", replay_outcome.scratch), begin = n;
 	unsigned long long hash = 14695981039346656037u;
-
 	for (const char *c = name; *c; c++)
 		hash = (hash ^ (unsigned char)*c) * 1099511628211u;
 	for (const char *c = name; *c && n - begin < 200; c++) {
@@ -51,10 +50,9 @@ static const char *scratch_path(const char *name)
 }
 
 /* What the application found there, is there. */
-static void provide(const char *path, long long size)
+static void create_file(const char *path, long long size)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-
 	if (fd < 0)
 		return;
 	if (size >= 0 && ftruncate(fd, size) != 0)
@@ -65,26 +63,23 @@ static void provide(const char *path, long long size)
 int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
 {
 	const char *path = scratch_path(filename);
-
 	if (replay_outcome.error)
 		return replay_outcome.error;
-	poll_gate(comm);
+	poll_barrier(comm);
 	if (!(amode & MPI_MODE_CREATE))
-		provide(path, -1);
+		create_file(path, -1);
 	int rc = PMPI_File_open(comm, path, amode, info, fh);
-
 	if (rc == MPI_SUCCESS)
-		gate_keep(*fh, comm);
+		blocking_register(*fh, comm);
 	return rc;
 }
 
 int MPI_File_delete(const char *filename, MPI_Info info)
 {
 	const char *path = scratch_path(filename);
-
 	if (replay_outcome.error)
 		return replay_outcome.error;
-	provide(path, -1);
+	create_file(path, -1);
 	return PMPI_File_delete(path, info);
 }
 
@@ -94,7 +89,6 @@ int MPI_File_get_size(MPI_File fh, MPI_Offset *size)
 	if (replay_outcome.error)
 		return replay_outcome.error;
 	int rc = PMPI_File_get_size(fh, size);
-
 	if (rc == MPI_SUCCESS)
 		*size = replay_outcome.size;
 	return rc;

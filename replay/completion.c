@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * completion - MPI functions that complete requests: those that were completed (outcome.h)
+ */
+#include "replay/lossy_messages.h"
+#include "replay/poll.h"
+#include "replay/requests.h"
+
+/* Lets the library work, as a test would that sees nothing. */
+static void poke_library(MPI_Request real)
+{
+	int flag;
+	if (replay_outcome.lossy) {
+		lossy_receive_pending();
+		return;
+	}
+	PMPI_Request_get_status(real, &flag, MPI_STATUS_IGNORE);
+}
+
+/* The functions below call these, and not each other: that would be seen by the tracer. */
+static int complete_one(MPI_Request *request, MPI_Status *status)
+{
+	if (replay_outcome.lossy) {
+		int rc = lossy_request_complete(request, status);
+		return replay_outcome.error ? replay_outcome.error : rc;
+	}
+	MPI_Request real = request_real(*request);
+	int rc = replay_outcome.polling ? poll_wait(&real, status) : PMPI_Wait(&real, status);
+	request_update(request, real);
+	return rc;
+}
+
+/* In a trace without order: a call that failed, whatever its requests are. */
+static bool has_failed(int n, MPI_Request *requests)
+{
+	if (!replay_outcome.lossy || !replay_outcome.error)
+		return false;
+	for (int i = 0; i < n; i++)
+		lossy_request_complete(&requests[i], MPI_STATUS_IGNORE);
+	return true;
+}
+
+static int complete_all(int n, MPI_Request requests[], MPI_Status *statuses)
+{
+	if (replay_outcome.lossy) {
+		for (int i = 0; i < n; i++)
+			lossy_request_complete(&requests[i],
+			                       statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]);
+		return replay_outcome.error;
+	}
+	MPI_Request *real = requests_real(n, requests);
+	int rc = replay_outcome.polling ? poll_waitall(n, real, statuses) : PMPI_Waitall(n, real, statuses);
+	requests_update(n, requests, real);
+	return rc;
+}
+
+static int complete_any(int n, MPI_Request requests[], int *index, MPI_Status *status)
+{
+	if (has_failed(n, requests))
+		return replay_outcome.error;
+	if (replay_outcome.lossy) {
+		*index = n == 0                                                  ? MPI_UNDEFINED
+		         : replay_outcome.index >= 0 && replay_outcome.index < n ? replay_outcome.index
+		                                                                 : 0;
+		return n == 0 ? MPI_SUCCESS : lossy_request_complete(&requests[*index], status);
+	}
+	if (replay_outcome.by_library || replay_outcome.index == MPI_UNDEFINED || replay_outcome.index >= n) {
+		MPI_Request *real = requests_real(n, requests);
+		int rc, flag = 0;
+		if (!replay_outcome.polling)
+			rc = PMPI_Waitany(n, real, index, status);
+		else
+			while ((rc = PMPI_Testany(n, real, index, &flag, status)) == MPI_SUCCESS && !flag)
+				poll_turn();
+		requests_update(n, requests, real);
+		return rc;
+	}
+	*index = replay_outcome.index;
+	return complete_one(&requests[*index], status);
+}
+
+int MPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+	return complete_one(request, status);
+}
+
+int MPI_Waitall(int n, MPI_Request requests[], MPI_Status *statuses)
+{
+	return complete_all(n, requests, statuses);
+}
+
+int MPI_Waitany(int n, MPI_Request requests[], int *index, MPI_Status *status)
+{
+	return complete_any(n, requests, index, status);
+}
+
+/* Completes those requests that were completed. */
+static int complete_some(int n, MPI_Request requests[], int *outcount, int *indices, MPI_Status *statuses)
+{
+	int count = replay_outcome.count;
+	if (replay_outcome.lossy) {
+		*outcount = count < n ? count : n;
+		for (int i = 0; i < *outcount; i++) {
+			indices[i] = i;
+			lossy_request_complete(&requests[i],
+			                       statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]);
+		}
+		return replay_outcome.error;
+	}
+	MPI_Request *real = requests_real(n, requests);
+	for (int i = 0; i < count; i++) {
+		indices[i] = replay_outcome.indices[i];
+		if (indices[i] >= n)
+			return MPI_ERR_ARG;
+		real[i] = request_real(requests[indices[i]]);
+	}
+	int rc = replay_outcome.polling ? poll_waitall(count, real, statuses) : PMPI_Waitall(count, real, statuses);
+	for (int i = 0; i < count; i++)
+		request_update(&requests[indices[i]], real[i]);
+	*outcount = count;
+	return rc;
+}
+
+int MPI_Waitsome(int n, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
+{
+	if (has_failed(n, requests))
+		return replay_outcome.error;
+	if (replay_outcome.by_library || replay_outcome.count == MPI_UNDEFINED) {
+		MPI_Request *real = requests_real(n, requests);
+		int rc;
+		if (!replay_outcome.polling)
+			rc = PMPI_Waitsome(n, real, outcount, indices, statuses);
+		else
+			while ((rc = PMPI_Testsome(n, real, outcount, indices, statuses)) == MPI_SUCCESS &&
+			       *outcount == 0)
+				poll_turn();
+		requests_update(n, requests, real);
+		return rc;
+	}
+	return complete_some(n, requests, outcount, indices, statuses);
+}
+
+int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+	if (has_failed(1, request))
+		return replay_outcome.error;
+	if (replay_outcome.by_library) {
+		MPI_Request real = request_real(*request);
+		int rc = PMPI_Test(&real, flag, status);
+		request_update(request, real);
+		return rc;
+	}
+	*flag = replay_outcome.flag;
+	if (*flag)
+		return complete_one(request, status);
+	poke_library(request_real(*request));
+	return MPI_SUCCESS;
+}
+
+/* Looks at the first request that there is: that is enough for the library to go on with all. */
+static void poke_library_for(int n, const MPI_Request *requests)
+{
+	for (int i = 0; i < n; i++) {
+		MPI_Request real = request_real(requests[i]);
+		if (real != MPI_REQUEST_NULL) {
+			poke_library(real);
+			return;
+		}
+	}
+}
+
+int MPI_Testall(int n, MPI_Request requests[], int *flag, MPI_Status statuses[])
+{
+	if (has_failed(n, requests))
+		return replay_outcome.error;
+	if (replay_outcome.by_library) {
+		MPI_Request *real = requests_real(n, requests);
+		int rc = PMPI_Testall(n, real, flag, statuses);
+		requests_update(n, requests, real);
+		return rc;
+	}
+	*flag = replay_outcome.flag;
+	if (*flag)
+		return complete_all(n, requests, statuses);
+	poke_library_for(n, requests);
+	return MPI_SUCCESS;
+}
+
+int MPI_Testany(int n, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
+{
+	if (has_failed(n, requests))
+		return replay_outcome.error;
+	if (replay_outcome.by_library || (replay_outcome.flag && replay_outcome.index == MPI_UNDEFINED)) {
+		MPI_Request *real = requests_real(n, requests);
+		int rc = PMPI_Testany(n, real, index, flag, status);
+		requests_update(n, requests, real);
+		return rc;
+	}
+	*flag = replay_outcome.flag;
+	if (*flag)
+		return complete_any(n, requests, index, status);
+	*index = replay_outcome.index;
+	poke_library_for(n, requests);
+	return MPI_SUCCESS;
+}
+
+int MPI_Testsome(int n, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
+{
+	if (has_failed(n, requests))
+		return replay_outcome.error;
+	if (replay_outcome.by_library || replay_outcome.count == MPI_UNDEFINED) {
+		MPI_Request *real = requests_real(n, requests);
+		int rc = PMPI_Testsome(n, real, outcount, indices, statuses);
+		requests_update(n, requests, real);
+		return rc;
+	}
+	if (replay_outcome.count > 0)
+		return complete_some(n, requests, outcount, indices, statuses);
+	*outcount = 0;
+	poke_library_for(n, requests);
+	return MPI_SUCCESS;
+}
+
+int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+{
+	int rc;
+	if (replay_outcome.lossy && replay_outcome.error)
+		return replay_outcome.error;
+	if (replay_outcome.lossy) {
+		lossy_receive_pending();
+		*flag = replay_outcome.flag;
+		return PMPI_Request_get_status(MPI_REQUEST_NULL, &rc, status);
+	}
+	while ((rc = PMPI_Request_get_status(request_real(request), flag, status)) == MPI_SUCCESS && !*flag &&
+	       replay_outcome.flag && !replay_outcome.by_library)
+		if (replay_outcome.polling)
+			poll_turn();
+	if (rc == MPI_SUCCESS && !replay_outcome.by_library)
+		*flag = replay_outcome.flag;
+	return rc;
+}
+
+int MPI_Cancel(MPI_Request *request)
+{
+	struct request *own = request_of(*request);
+	if ((own && own->received) || replay_outcome.lossy)
+		return MPI_SUCCESS;
+	return PMPI_Cancel(own ? &own->real : request);
+}
+
+int MPI_Request_free(MPI_Request *request)
+{
+	struct request *own = request_of(*request);
+	int rc = MPI_SUCCESS;
+	if (replay_outcome.lossy) {
+		lossy_request_free(request);
+		return MPI_SUCCESS;
+	}
+	if (!own)
+		return PMPI_Request_free(request);
+	if (own->tracked) {
+		if (own->own != own->real)
+			PMPI_Request_free(&own->own);
+		PMPI_Type_free(&own->datatype);
+	}
+	if (own->real != MPI_REQUEST_NULL)
+		rc = PMPI_Request_free(&own->real);
+	*request = MPI_REQUEST_NULL;
+	return rc;
+}
+
+int MPI_Grequest_complete(MPI_Request request)
+{
+	if (replay_outcome.lossy)
+		return MPI_SUCCESS;
+	return PMPI_Grequest_complete(request_real(request));
+}

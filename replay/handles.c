@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * handles - what the numbers of handles in a trace stand for in the replay
+ */
+#include "replay/handles.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+void handles_join(struct handles *h, struct handles_group *group, uint32_t thread)
+{
+	h->thread = thread;
+	h->group = group;
+	pthread_mutex_lock(&group->lock);
+	h->next = group->first;
+	group->first = h;
+	pthread_mutex_unlock(&group->lock);
+}
+
+void handles_free(struct handles *h)
+{
+	for (int k = 0; k < HANDLE_KINDS; k++) {
+		for (size_t i = 0; i < h->tables[k].count; i++)
+			free(h->tables[k].items[i]);
+		free(h->tables[k].items);
+	}
+}
+
+/* ---- tables ---- */
+
+static void *item_at(const struct handles *h, enum handle_kind kind, int64_t number)
+{
+	assert(kind > HANDLE_NONE && kind < HANDLE_KINDS);
+	return number < 0 || (uint64_t)number >= h->tables[kind].count ? NULL : h->tables[kind].items[number];
+}
+
+static void *make_item(struct handles *h, enum handle_kind kind, int64_t number, size_t size)
+{
+	struct handle_table *t = &h->tables[kind];
+	if (number < 0 || number > INT32_MAX)
+		return NULL;
+	if ((uint64_t)number >= t->count) {
+		size_t count = 2 * (size_t)number + 16;
+		void **more = realloc(t->items, count * sizeof *more);
+		if (!more)
+			return NULL;
+		memset(more + t->count, 0, (count - t->count) * sizeof *more);
+		t->items = more;
+		t->count = count;
+	}
+	return t->items[number] = calloc(1, size);
+}
+
+static void *own_item(struct handles *h, enum handle_kind kind, int64_t number, size_t size)
+{
+	void *item = item_at(h, kind, number);
+	if (item)
+		return item;
+	if (h->group) /* others look into this table, too */
+		pthread_mutex_lock(&h->group->lock);
+	item = make_item(h, kind, number, size);
+	if (h->group)
+		pthread_mutex_unlock(&h->group->lock);
+	return item;
+}
+
+struct object *handles_object(const struct handles *h, enum handle_kind kind, int64_t number)
+{
+	struct object *o = item_at(h, kind, number);
+	if ((o && o->handle) || !h->group)
+		return o && o->handle ? o : NULL;
+	pthread_mutex_lock(&h->group->lock);
+	o = NULL;
+	for (const struct handles *other = h->group->first; other && !(o && o->handle); other = other->next)
+		o = item_at(other, kind, number);
+	pthread_mutex_unlock(&h->group->lock);
+	return o && o->handle ? o : NULL;
+}
+
+struct object *handles_own_object(struct handles *h, enum handle_kind kind, int64_t number)
+{
+	return own_item(h, kind, number, sizeof(struct object));
+}
+
+struct request *handles_own_request(struct handles *h, int64_t number)
+{
+	struct request *r = item_at(h, HANDLE_REQUEST, number);
+	if (!r && (r = own_item(h, HANDLE_REQUEST, number, sizeof *r)))
+		r->real = r->own = MPI_REQUEST_NULL;
+	return r;
+}
+
+struct request *handles_other_request(const struct handles *h, uint32_t thread, uint32_t number)
+{
+	struct request *r = NULL;
+	if (!h->group)
+		return NULL;
+	pthread_mutex_lock(&h->group->lock);
+	for (const struct handles *other = h->group->first; other && !r; other = other->next)
+		if (other->thread == thread)
+			r = item_at(other, HANDLE_REQUEST, number);
+	pthread_mutex_unlock(&h->group->lock);
+	return r;
+}
+
+/* ---- what the library says of an object ---- */
+
+static void ask_comm(struct object *comm)
+{
+	int inter = 0, topology = MPI_UNDEFINED, n = 0, rank = 0, weighted;
+	MPI_Comm c = comm->handle;
+	PMPI_Comm_size(c, &comm->comm.peers);
+	PMPI_Comm_test_inter(c, &inter);
+	if (inter) {
+		PMPI_Comm_remote_size(c, &comm->comm.peers);
+		return;
+	}
+	PMPI_Topo_test(c, &topology);
+	if (topology == MPI_CART) {
+		PMPI_Cartdim_get(c, &n);
+		comm->comm.indegree = comm->comm.outdegree = 2 * n;
+	} else if (topology == MPI_GRAPH) {
+		PMPI_Comm_rank(c, &rank);
+		PMPI_Graph_neighbors_count(c, rank, &n);
+		comm->comm.indegree = comm->comm.outdegree = n;
+	} else if (topology == MPI_DIST_GRAPH) {
+		PMPI_Dist_graph_neighbors_count(c, &comm->comm.indegree, &comm->comm.outdegree, &weighted);
+	}
+}
+
+/* Threads may ask for the same communicator at the same time: they get the same answers. */
+static struct object *asked_comm(struct object *comm)
+{
+	if (!__atomic_load_n(&comm->asked, __ATOMIC_ACQUIRE) && comm->handle && comm->handle != MPI_COMM_NULL) {
+		ask_comm(comm);
+		__atomic_store_n(&comm->asked, true, __ATOMIC_RELEASE);
+	}
+	return comm;
+}
+
+int object_peers(struct object *comm)
+{
+	return asked_comm(comm)->comm.peers;
+}
+
+int object_indegree(struct object *comm)
+{
+	return asked_comm(comm)->comm.indegree;
+}
+
+int object_outdegree(struct object *comm)
+{
+	return asked_comm(comm)->comm.outdegree;
+}
+
+struct object *object_type(struct object *type)
+{
+	MPI_Aint lb;
+	if (type->asked)
+		return type;
+	if (type->handle != MPI_DATATYPE_NULL) {
+		PMPI_Type_get_extent(type->handle, &lb, &type->type.extent);
+		PMPI_Type_get_true_extent(type->handle, &type->type.true_lb, &type->type.true_extent);
+		PMPI_Type_size_x(type->handle, &type->type.size);
+	}
+	type->asked = true;
+	return type;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * spoor-replay - one rank of a replay, an MPI program: its command line, and what can be known before MPI_Init
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "archive/codec_zstd.h"
+#include "cmd/replay_options.h"
+#include "replay/replayer.h"
+#include "replay/thread_check.h"
+#include "trace/file/container.h"
+#include "trace/model/stream.h"
+
+/* ---- before MPI_Init: everything that can be known ---- */
+
+/* A number that a launcher tells its processes. */
+static bool read_launcher(const char *const *names, uint32_t *value)
+{
+	for (; *names; names++) {
+		const char *text = getenv(*names);
+		char *end;
+		if (!text || !*text)
+			continue;
+		errno = 0;
+		unsigned long n = strtoul(text, &end, 10);
+		if (!errno && !*end && n <= UINT32_MAX) {
+			*value = (uint32_t)n;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int load_trace(struct replayer *r, bool plan)
+{
+	static const char *const rank_names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", NULL};
+	static const char *const size_names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL};
+	char text[PLAN_TEXT], whole[PLAN_TEXT + 100], *missing = NULL;
+	uint32_t size;
+	read_launcher(rank_names, &r->rank);
+	if (trace_open(&r->trace, &r->container, r->file, &codec_zstd, &r->error) != 0) {
+		if (r->rank == 0)
+			fprintf(stderr, "spoor-replay: %s\n", r->error.text);
+		return -1;
+	}
+	if (!plan && read_launcher(size_names, &size) && size != r->trace.size)
+		return replayer_refuse_size(r, size);
+	const char *why = thread_check_refusal(&r->trace, r->options.partial, text, sizeof text);
+	if (why)
+		return replayer_refuse(r, why);
+	if (!r->options.partial && plan_partial(&r->trace, text)) {
+		snprintf(whole, sizeof whole, "this is no whole run: %s (--partial replays what there is)", text);
+		return replayer_refuse(r, whole);
+	}
+	replay_outcome.lossy = trace_has_lossy(&r->trace);
+	if (replay_outcome.lossy && unrecorded_possible(&r->trace, &r->error) != 0)
+		return replayer_refuse(r, r->error.text);
+	r->plans = plan_create(&r->trace, &missing);
+	for (uint32_t i = 0; r->plans && i < r->trace.function_count; i++)
+		replay_outcome.known_buffers |= r->plans[i].known_buffers;
+	if (r->plans)
+		return 0;
+	if (r->rank == 0)
+		fprintf(stderr, "spoor-replay: %s: %s%s\n", r->file,
+		        missing ? "calls in this trace that cannot be replayed here:\n" : "no memory",
+		        missing ? missing : "");
+	free(missing);
+	return -1;
+}
+
+/* Can the threads of all ranks be replayed? */
+static int check_threads(struct replayer *r)
+{
+	int rv = 0;
+	for (uint32_t rank = 0; rank < r->trace.size && rv == 0 && stream_threads(&r->trace) > 1; rank++) {
+		struct thread_order *threads = NULL;
+		if (thread_order_create(&threads, &r->trace, rank, &r->error) != 0)
+			rv = replayer_refuse(r, r->error.text);
+		thread_order_destroy(threads);
+	}
+	return rv;
+}
+
+/* Returns false if there is nothing to do, or what there is is wrong; *status is that of the program then. */
+static bool read_options(struct replayer *r, bool *plan, int argc, char **argv, int *status)
+{
+	struct replay_options o = REPLAY_OPTIONS_DEFAULT;
+	const struct option_line lines[] = {REPLAY_OPTION_LINES(&o),
+	                                    OPTION_FLAG("plan", 0, plan, "only say whether it can be replayed"),
+	                                    OPTION_END};
+	const struct options options = {"spoor-replay",
+	                                "FILE",
+	                                "Replays a trace as one of the ranks of an MPI program: every recorded call, "
+	                                "with the recorded sizes and outcomes. `spoor replay FILE` starts it.",
+	                                NULL,
+	                                lines,
+	                                1,
+	                                1,
+	                                false};
+	if (!options_read(&options, argc, argv, status))
+		return false;
+	r->options = (struct replayer_options){.scale = o.scale,
+	                                       .seed = (uint64_t)o.seed,
+	                                       .scratch = o.scratch,
+	                                       .partial = o.partial,
+	                                       .verbose = o.verbose};
+	while (o.compute && strcmp(o.compute, REPLAY_COMPUTE_WORDS[r->options.compute]) != 0)
+		r->options.compute++;
+	r->file = argv[optind];
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	static struct replayer r;
+	bool plan = false;
+	int status;
+	if (!read_options(&r, &plan, argc, argv, &status))
+		return status;
+	if (load_trace(&r, plan) != 0)
+		return 2;
+	status = plan ? check_threads(&r) : replayer_run(&r);
+	replayer_free(&r);
+	free(r.plans);
+	trace_free(&r.trace);
+	container_destroy(r.container);
+	return status == 0 ? 0 : 1;
+}
