@@ -29,8 +29,8 @@ ALONE = (("halo2d",), ("halo3d",), ("wavefront",), ("multigrid",), ("multigrid",
 OCEAN_STEP = 2  # bytes each step may cost; all ranks behave alike
 MEMORY, MEMORY_REGULAR = 8 << 20, 1 << 20
 
-ARENA_HEADER = struct.Struct("<8sIIQQ")  # trace/base/arena.h: magic, version, layout, size, used
-ARENA_MAGIC, ARENA_VERSION = b"spoorar\0", 4
+ARENA_HEADER = struct.Struct("<8sQQQ")  # trace/base/arena.h: magic, layout, size, used
+ARENA_MAGIC = b"spoorar\0"
 
 
 class Arenas(threading.Thread):
@@ -59,8 +59,8 @@ class Arenas(threading.Thread):
             with file:
                 header = file.read(ARENA_HEADER.size)
             if len(header) == ARENA_HEADER.size:
-                magic, version, _, _, used = ARENA_HEADER.unpack(header)
-                if magic == ARENA_MAGIC and version == ARENA_VERSION:
+                magic, _, _, used = ARENA_HEADER.unpack(header)
+                if magic == ARENA_MAGIC:
                     found.append(used)
         return found
 

@@ -96,7 +96,7 @@ static int open_left(struct salvage *s, struct left *l, struct arena *a, struct 
 		l->fate = KEPT;
 		return 1;
 	}
-	return give_up(s, l, opened == ARENA_OTHER_VERSION, &why, error) == 0 ? 1 : -1;
+	return give_up(s, l, opened == ARENA_OTHER_BUILD, &why, error) == 0 ? 1 : -1;
 }
 
 static int list(struct salvage *s, const char *folder, struct left **out, size_t *count, struct error *error)

@@ -18,7 +18,7 @@ struct salvage {
 	/* Is told what should be known: one line. May be NULL. */
 	void (*tell)(void *context, const char *text);
 	void *context;
-	/* arenas that cannot be read; else they stay. Those of another version of spoor always stay. */
+	/* arenas that cannot be read; else they stay. Those of another build of spoor always stay. */
 	bool remove_damaged;
 	/* results */
 	size_t made;    /* traces */

@@ -163,11 +163,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t *file = calloc(1, FILE_MAX);
 	size_t used = expand(data, size, file);
 	uint64_t named = 0;
-	uint32_t version = ARENA_VERSION; /* inputs of older versions are still good for something */
+	uint64_t layout = arena_layout(); /* inputs of older builds are still good for something */
 
 	if (used >= sizeof(struct arena_header)) {
 		memcpy(&named, file + offsetof(struct arena_header, size), sizeof named);
-		memcpy(file + offsetof(struct arena_header, version), &version, sizeof version);
+		memcpy(file + offsetof(struct arena_header, layout), &layout, sizeof layout);
 	}
 	if (named > used && named <= FILE_MAX)
 		used = (size_t)named;

@@ -116,7 +116,7 @@ int arena_create_shared(struct arena *a, const char *path, uint64_t size, uint64
 		return -1;
 	}
 	struct arena_header *h = a->header;
-	h->version = ARENA_VERSION;
+	h->layout = arena_layout();
 	h->size = path ? ARENA_FIRST : size;
 	h->used = (sizeof *h + 63) & ~UINT64_C(63);
 	arena_barrier();
@@ -202,12 +202,12 @@ int arena_open(struct arena *a, const char *path, struct error *error)
 		arena_close(a);
 		return 1;
 	}
-	bool ours = memcmp(h->magic, magic, sizeof magic) == 0, other = ours && h->version != ARENA_VERSION;
-	const char *what = !ours ? "not an arena" : other ? "written by another version of spoor" : arena_undo(a, size);
+	bool ours = memcmp(h->magic, magic, sizeof magic) == 0, other = ours && h->layout != arena_layout();
+	const char *what = !ours ? "not an arena" : other ? "written by another build of spoor: that one can read it" : arena_undo(a, size);
 	if (what) {
 		arena_close(a);
 		error_set(error, "%s: %s", path, what);
-		return other ? ARENA_OTHER_VERSION : -1;
+		return other ? ARENA_OTHER_BUILD : -1;
 	}
 	h->journal_count = 0;
 	h->size = a->size;

@@ -40,8 +40,7 @@ typedef uint32_t ref; /* offset from the arena's first byte, a multiple of 8; 0 
 
 struct arena_header {
 	char magic[8];           /* "spoorar" and a NUL; written last when the arena is created */
-	uint32_t version;        /* ARENA_VERSION: layout of everything in the arena; no reader converts old ones */
-	uint32_t layout;         /* a checksum of structure sizes, so that a mixed installation is noticed */
+	uint64_t layout;         /* arena_layout() of who made it: nobody else can read it */
 	uint64_t size;           /* bytes that storage backs: what lies behind must not be touched */
 	uint64_t used;           /* bump pointer */
 	ref root;                /* struct record (trace/record/record.h) */
@@ -53,7 +52,9 @@ struct arena_header {
 	} journal[ARENA_JOURNAL];
 };
 
-#define ARENA_VERSION 4
+/* A fingerprint of all structures in an arena: another build may have others. (trace/record/layout.c, which knows
+ * them.) */
+uint64_t arena_layout(void);
 
 struct arena {
 	uint8_t *base;
@@ -85,9 +86,9 @@ int arena_rename(struct arena *a, const char *path);
 /* Copies an existing arena to private memory, with ARENA_SLACK bytes of room to finish it: what is changed never
  * reaches the file. Checks header and journal against the file's size and puts an unfinished operation back. Everything
  * behind the header is still untrusted. Returns 0; 1 if its process was gone before it was initialised (then there is
- * nothing in it, and nothing is mapped); -1 with error set; ARENA_OTHER_VERSION with error set if another version of
- * spoor could read it. */
-#define ARENA_OTHER_VERSION 2
+ * nothing in it, and nothing is mapped); -1 with error set; ARENA_OTHER_BUILD with error set if another build of
+ * spoor wrote it, which could read it. */
+#define ARENA_OTHER_BUILD 2
 int arena_open(struct arena *a, const char *path, struct error *error);
 /* Unmaps; the file stays. */
 void arena_close(struct arena *a);
