@@ -199,8 +199,10 @@ static void mark_used(const struct trace *t, bool *patterns, bool *vectors)
 						for (uint32_t n = 0;
 						     !group->dict[d].vector && n < group->dict[d].start.node_count;
 						     n++) {
-							const struct rank_node *node = &group->dict[d].start.nodes[n];
-							if (node->low == RANK_LEAF && !value_is_constant(node->delta))
+							const struct diagram_node *node =
+								&group->dict[d].start.nodes[n];
+							if (node->low == DIAGRAM_LEAF &&
+							    !value_is_constant(node->delta))
 								vectors[node->delta] = true;
 						}
 				}

@@ -55,8 +55,8 @@ static bool may_be_any_source(const struct trace *t, const struct trace_site *s,
 	for (uint32_t g = 0; g < c->count; g++)
 		for (uint32_t d = 0; d < c->groups[g].count; d++)
 			for (size_t i = 0; i < c->groups[g].dict[d].start.node_count; i++) {
-				const struct rank_node *n = &c->groups[g].dict[d].start.nodes[i];
-				if (n->low == RANK_LEAF && value_is_constant(n->delta) &&
+				const struct diagram_node *n = &c->groups[g].dict[d].start.nodes[i];
+				if (n->low == DIAGRAM_LEAF && value_is_constant(n->delta) &&
 				    (uint64_t)n->delta - (uint64_t)VALUE_CONSTANT < t->strings.count &&
 				    trace_is_constant(t, n->delta, CONST_MPI_ANY_SOURCE))
 					return true;

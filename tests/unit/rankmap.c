@@ -142,7 +142,7 @@ static bool nodes_come_back(const struct diagram_file *d)
 {
 	struct writer w = {0};
 	struct diagram_file read = {.height = NULL}, part = {.height = NULL};
-	const struct rank_loom *a = &d->diagram, *b = &read.diagram;
+	const struct diagram *a = &d->diagram, *b = &read.diagram;
 	diagram_file_put(&w, d);
 	struct reader r = reader_of(w.data, w.size), cut = reader_of(w.data, w.size / 2);
 	bool same = !w.failed && diagram_file_get(&r, &read) == 0 && a->count == b->count &&
@@ -239,7 +239,7 @@ int main(void)
 		translated &= rankmap_translate(&other, &m, more, &by) == 0 && holds(&other, &moved);
 		rankmap_free(&other);
 		if (round < 300)
-			free(rankmap_weave(&nodes.diagram, &m));
+			free(rankmap_add_nodes(&nodes.diagram, &m));
 		rankmap_free(&m);
 		rankmap_free(&set);
 	}

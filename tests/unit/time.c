@@ -2,7 +2,7 @@
  * time - tests of histograms: in an arena, merged, balanced
  */
 #include "trace/model/time.h"
-#include "trace/file/times.h"
+#include "trace/file/times_file.h"
 
 #include <math.h>
 #include <stdlib.h>

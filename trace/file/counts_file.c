@@ -7,7 +7,7 @@
 #include "trace/file/counts_file.h"
 
 #include "trace/base/budget.h"
-#include "trace/file/histogram.h"
+#include "trace/file/histogram_file.h"
 #include "trace/model/counts.h"
 
 /* All histograms of a counter, one after the other: those of the sites, each followed by those of its edges. */

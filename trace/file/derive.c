@@ -228,7 +228,7 @@ static void mark_vectors(struct derivations *d, const struct trace *t, const str
 	for (uint32_t i = 0; i < g->count; i++) {
 		const struct rankmap *m = &g->dict[i].start;
 		for (uint32_t n = 0; !g->dict[i].vector && n < m->node_count; n++)
-			if (m->nodes[n].low == RANK_LEAF && m->nodes[n].delta >= 0 &&
+			if (m->nodes[n].low == DIAGRAM_LEAF && m->nodes[n].delta >= 0 &&
 			    m->nodes[n].delta < t->vector_pool.count)
 				d->vectors[m->nodes[n].delta] = 1;
 	}

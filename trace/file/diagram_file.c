@@ -20,28 +20,28 @@
 /* An edge from node i: 0 absent, 1 plain, 2 the node before, ... */
 static uint64_t edge_number(uint32_t i, uint32_t to)
 {
-	assert(to < RANK_NODE || to - RANK_NODE < i);
-	return to < RANK_NODE ? to : 1 + (uint64_t)i - (to - RANK_NODE);
+	assert(to < DIAGRAM_NODE || to - DIAGRAM_NODE < i);
+	return to < DIAGRAM_NODE ? to : 1 + (uint64_t)i - (to - DIAGRAM_NODE);
 }
 
 /* False if there is no such node. */
 static bool edge_of(uint64_t u, uint32_t i, uint32_t *to)
 {
-	*to = u < RANK_NODE ? (uint32_t)u : (uint32_t)(i - (u - 1) + RANK_NODE);
-	return u < RANK_NODE || u - 1 <= i;
+	*to = u < DIAGRAM_NODE ? (uint32_t)u : (uint32_t)(i - (u - 1) + DIAGRAM_NODE);
+	return u < DIAGRAM_NODE || u - 1 <= i;
 }
 
-static void put_node(struct writer *w, const struct rank_loom *l, uint32_t i)
+static void put_node(struct writer *w, const struct diagram *l, uint32_t i)
 {
-	const struct rank_node *n = &l->nodes[i];
-	if (n->low == RANK_LEAF) {
+	const struct diagram_node *n = &l->nodes[i];
+	if (n->low == DIAGRAM_LEAF) {
 		writer_uint(w, 0);
 		value_put(w, n->delta);
 		return;
 	}
 	writer_uint(w, 1 + edge_number(i, n->low));
 	writer_uint(w, edge_number(i, n->high));
-	if (rank_loom_plain(l, n->low) && rank_loom_plain(l, n->high))
+	if (diagram_has_number(l, n->low) && diagram_has_number(l, n->high))
 		writer_int(w, n->delta);
 }
 
@@ -65,27 +65,27 @@ size_t diagram_file_bytes(const struct diagram_file *d, uint32_t from)
 
 static uint8_t height_of(const struct diagram_file *d, uint32_t to)
 {
-	return to < RANK_NODE ? 0 : d->height[to - RANK_NODE];
+	return to < DIAGRAM_NODE ? 0 : d->height[to - DIAGRAM_NODE];
 }
 
 static int get_node(struct reader *r, struct diagram_file *d, uint32_t i)
 {
-	struct rank_loom *l = &d->diagram;
-	struct rank_edge made;
+	struct diagram *l = &d->diagram;
+	struct diagram_edge made;
 	uint32_t low, high;
 	uint64_t u = reader_uint(r);
 	d->height[i] = 0;
 	if (u == 0) {
-		made = rank_edge_leaf(l, value_get(r));
+		made = diagram_leaf(l, value_get(r));
 	} else {
 		if (!edge_of(u - 1, i, &low) || !edge_of(reader_uint(r), i, &high))
 			return -1;
-		int64_t delta = rank_loom_plain(l, low) && rank_loom_plain(l, high) ? reader_int(r) : 0;
-		made = rank_edge_make(l, (struct rank_edge){low, 0}, (struct rank_edge){high, delta});
+		int64_t delta = diagram_has_number(l, low) && diagram_has_number(l, high) ? reader_int(r) : 0;
+		made = diagram_node_of(l, (struct diagram_edge){low, 0}, (struct diagram_edge){high, delta});
 		uint8_t a = height_of(d, low), b = height_of(d, high);
 		d->height[i] = (uint8_t)(1 + (a > b ? a : b));
 	}
-	return r->bad || l->failed || made.to != i + RANK_NODE || d->height[i] > RANK_LEVELS ? -1 : 0;
+	return r->bad || l->failed || made.to != i + DIAGRAM_NODE || d->height[i] > DIAGRAM_LEVELS ? -1 : 0;
 }
 
 int diagram_file_get(struct reader *r, struct diagram_file *d)
@@ -103,7 +103,7 @@ int diagram_file_get(struct reader *r, struct diagram_file *d)
 
 void diagram_file_free(struct diagram_file *d)
 {
-	rank_loom_free(&d->diagram);
+	diagram_free(&d->diagram);
 	budget_free(d->height);
 	d->height = NULL;
 }

@@ -4,12 +4,12 @@
 #ifndef SPOOR_DIAGRAM_FILE_H
 #define SPOOR_DIAGRAM_FILE_H
 
-#include "trace/model/loom.h"
+#include "trace/model/diagram.h"
 #include "trace/base/varint.h"
 
 /* The diagrams of all maps of a trace. Zero-initialised is empty. */
 struct diagram_file {
-	struct rank_loom diagram;
+	struct diagram diagram;
 	uint8_t *height; /* when read: how many levels are below each node */
 };
 

@@ -26,9 +26,9 @@ enum ranks_form { RANKS_ALL, RANKS_DIAGRAM, RANKS_FORMS };
 #define MAX_LISTED 4096
 
 /* Adds the nodes of a map. Returns the edge to its root. */
-static struct rank_edge add_nodes(struct diagram_file *d, const struct rankmap *m)
+static struct diagram_edge add_nodes(struct diagram_file *d, const struct rankmap *m)
 {
-	struct rank_edge *edge = rankmap_weave(&d->diagram, m), root = {RANK_ABSENT, 0};
+	struct diagram_edge *edge = rankmap_add_nodes(&d->diagram, m), root = {DIAGRAM_ABSENT, 0};
 	if (!edge) {
 		d->diagram.failed = true;
 		return root;
@@ -49,10 +49,10 @@ static void put_list(struct writer *w, const struct rankmap *m)
 
 static void put_diagram(struct writer *w, struct diagram_file *d, const struct rankmap *m)
 {
-	struct rank_edge root = add_nodes(d, m);
+	struct diagram_edge root = add_nodes(d, m);
 	writer_uint(w, MAP_DIAGRAM);
 	writer_uint(w, root.to);
-	if (rank_loom_plain(&d->diagram, root.to))
+	if (diagram_has_number(&d->diagram, root.to))
 		writer_int(w, root.base);
 }
 
@@ -72,7 +72,7 @@ void rankmap_file_put(struct writer *w, struct diagram_file *d, const struct ran
 	put_diagram(&diagram, d, m);
 	listed = listed && list.size < diagram.size + diagram_file_bytes(d, before);
 	if (listed)
-		rank_loom_rollback(&d->diagram, before);
+		diagram_rollback(&d->diagram, before);
 	const struct writer *best = listed ? &list : &diagram;
 	writer_bytes(w, best->data, best->size);
 	w->failed |= list.failed || diagram.failed;
@@ -92,8 +92,8 @@ static int get_list(struct reader *r, struct rankmap *m, const struct rankmap *d
 
 static bool edge_fits(const struct diagram_file *d, uint64_t to, uint64_t level)
 {
-	return level <= RANK_LEVELS &&
-	       (to < RANK_NODE || (to - RANK_NODE < d->diagram.count && d->height[to - RANK_NODE] <= level));
+	return level <= DIAGRAM_LEVELS &&
+	       (to < DIAGRAM_NODE || (to - DIAGRAM_NODE < d->diagram.count && d->height[to - DIAGRAM_NODE] <= level));
 }
 
 static int get_diagram(struct reader *r, const struct diagram_file *d, struct rankmap *m, uint32_t level)
@@ -101,8 +101,8 @@ static int get_diagram(struct reader *r, const struct diagram_file *d, struct ra
 	uint64_t to = reader_uint(r);
 	if (r->bad || !edge_fits(d, to, level))
 		return -1;
-	int64_t base = rank_loom_plain(&d->diagram, (uint32_t)to) ? reader_int(r) : 0;
-	return r->bad ? -1 : rank_loom_map(&d->diagram, (struct rank_edge){(uint32_t)to, base}, level, m);
+	int64_t base = diagram_has_number(&d->diagram, (uint32_t)to) ? reader_int(r) : 0;
+	return r->bad ? -1 : diagram_map(&d->diagram, (struct diagram_edge){(uint32_t)to, base}, level, m);
 }
 
 int rankmap_file_get(struct reader *r, const struct diagram_file *d, struct rankmap *m, const struct rankmap *domain,
@@ -131,7 +131,7 @@ void rankmap_file_put_ranks(struct writer *w, struct diagram_file *d, const stru
 		w->failed = true;
 		return;
 	}
-	struct rank_edge root = add_nodes(d, &set);
+	struct diagram_edge root = add_nodes(d, &set);
 	assert(root.base == 0);
 	writer_uint(w, RANKS_DIAGRAM);
 	writer_uint(w, root.to);
@@ -150,7 +150,7 @@ int rankmap_file_get_ranks(struct reader *r, const struct diagram_file *d, struc
 		return rankmap_fill(m, domain, 0, false);
 	uint64_t to = reader_uint(r), level = reader_uint(r);
 	if (r->bad || !edge_fits(d, to, level) ||
-	    rank_loom_map(&d->diagram, (struct rank_edge){(uint32_t)to, 0}, (uint32_t)level, m) != 0)
+	    diagram_map(&d->diagram, (struct diagram_edge){(uint32_t)to, 0}, (uint32_t)level, m) != 0)
 		return -1;
 	return rankmap_constant(m, &value) && value == 0 ? 0 : -1;
 }

@@ -29,14 +29,14 @@ static bool value_ok(const struct trace *t, int64_t v, enum reference reference)
 /* May its values be what they are? */
 static bool values_ok(const struct trace *t, const struct rankmap *m, enum reference reference)
 {
-	bool plain = m->root == RANK_PLAIN;
+	bool plain = m->root == DIAGRAM_PLAIN;
 	for (uint32_t i = 0; i < m->node_count; i++) {
-		const struct rank_node *n = &m->nodes[i];
-		if (n->low == RANK_LEAF) {
+		const struct diagram_node *n = &m->nodes[i];
+		if (n->low == DIAGRAM_LEAF) {
 			if (!value_ok(t, n->delta, reference) || (!reference && !value_is_constant(n->delta)))
 				return false;
 		} else {
-			plain |= n->low == RANK_PLAIN || n->high == RANK_PLAIN;
+			plain |= n->low == DIAGRAM_PLAIN || n->high == DIAGRAM_PLAIN;
 		}
 	}
 	return rankmap_empty(m) || !(plain && reference);
@@ -51,7 +51,7 @@ static bool map_ok(const struct trace *t, const struct rankmap *m, enum referenc
 static bool has_constants(const struct rankmap *m)
 {
 	for (uint32_t i = 0; i < m->node_count; i++)
-		if (m->nodes[i].low == RANK_LEAF && value_is_constant(m->nodes[i].delta))
+		if (m->nodes[i].low == DIAGRAM_LEAF && value_is_constant(m->nodes[i].delta))
 			return true;
 	return false;
 }

@@ -19,29 +19,29 @@ static inline int64_t minus(int64_t a, int64_t b)
 	return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
-static const struct rank_edge absent = {RANK_ABSENT, 0};
+static const struct diagram_edge absent = {DIAGRAM_ABSENT, 0};
 
-/* Gives what was woven to the caller and empties the loom. */
-static int loom_take(struct rank_loom *l, struct rank_edge root, uint32_t level, struct rankmap *out)
+/* Gives what was made to the caller and empties the diagram. */
+static int diagram_take(struct diagram *l, struct diagram_edge root, uint32_t level, struct rankmap *out)
 {
-	int rv = rank_loom_map(l, root, level, out);
-	rank_loom_free(l);
+	int rv = diagram_map(l, root, level, out);
+	diagram_free(l);
 	return rv;
 }
 
 /* Building rank by rank. The ranks below `next` are aligned blocks, one for each bit of next that is set. */
 
-static void push(struct rankmap_builder *b, uint32_t level, struct rank_edge e)
+static void push(struct rankmap_builder *b, uint32_t level, struct diagram_edge e)
 {
 	uint64_t at = b->next;
 	b->next += UINT64_C(1) << level;
 	for (; at >> level & 1; level++)
-		e = rank_edge_make(&b->loom, b->edge[level], e);
+		e = diagram_node_of(&b->diagram, b->edge[level], e);
 	b->edge[level] = e;
 }
 
 /* n ranks that are all alike. */
-static void push_run(struct rankmap_builder *b, uint64_t n, struct rank_edge e)
+static void push_run(struct rankmap_builder *b, uint64_t n, struct diagram_edge e)
 {
 	while (n > 0) {
 		uint32_t level = 63 - (uint32_t)__builtin_clzll(n),
@@ -69,9 +69,9 @@ void rankmap_add(struct rankmap_builder *b, struct rank_piece p)
 			return;
 		}
 		int64_t value = plus(p.value, (int64_t)((uint64_t)p.slope * i));
-		struct rank_edge e = {RANK_PLAIN, value};
+		struct diagram_edge e = {DIAGRAM_PLAIN, value};
 		if (b->references || value_is_constant(value))
-			e = rank_edge_leaf(&b->loom, value);
+			e = diagram_leaf(&b->diagram, value);
 		push_run(b, p.first + (uint64_t)i * p.step - b->next, absent);
 		push_run(b, alike ? p.count : 1, e);
 	}
@@ -82,15 +82,15 @@ int rankmap_take(struct rankmap_builder *b, struct rankmap *out)
 	*out = (struct rankmap){0};
 	int rv = 0;
 	bool references = b->references;
-	if (b->failed || b->loom.failed) {
-		rank_loom_free(&b->loom);
+	if (b->failed || b->diagram.failed) {
+		diagram_free(&b->diagram);
 		rv = -1;
 	} else if (b->next > 0) {
 		/* fill up to a power of two */
 		while (b->next & (b->next - 1))
 			push(b, (uint32_t)__builtin_ctzll(b->next), absent);
 		uint32_t level = (uint32_t)__builtin_ctzll(b->next);
-		rv = loom_take(&b->loom, b->edge[level], level, out);
+		rv = diagram_take(&b->diagram, b->edge[level], level, out);
 	}
 	*b = (struct rankmap_builder){.references = references};
 	return rv;
@@ -126,50 +126,49 @@ int rankmap_copy(struct rankmap *m, const struct rankmap *from)
 struct rewriting {
 	int64_t (*translate)(void *context, int64_t value); /* NULL: all ranks get `uniform`, and lose their values */
 	void *context;
-	struct rank_edge uniform;
+	struct diagram_edge uniform;
 };
 
-/* Nodes of m, as edges of a loom, which are relative to a base of 0. Returns NULL on no memory. */
-static struct rank_edge *weave(struct rank_loom *l, const struct rankmap *m, const struct rewriting *x)
+/* Nodes of m, as edges of a diagram, which are relative to a base of 0. Returns NULL on no memory. */
+static struct diagram_edge *add_nodes_of(struct diagram *l, const struct rankmap *m, const struct rewriting *x)
 {
-	struct rank_edge *edge = budget_malloc(((size_t)m->node_count + RANK_NODE) * sizeof *edge);
+	struct diagram_edge *edge = budget_malloc(((size_t)m->node_count + DIAGRAM_NODE) * sizeof *edge);
 	if (!edge)
 		return NULL;
 	bool plain = !x || x->translate;
-	edge[RANK_ABSENT] = absent;
-	edge[RANK_PLAIN] = plain ? (struct rank_edge){RANK_PLAIN, 0} : x->uniform;
+	edge[DIAGRAM_ABSENT] = absent;
+	edge[DIAGRAM_PLAIN] = plain ? (struct diagram_edge){DIAGRAM_PLAIN, 0} : x->uniform;
 	for (uint32_t i = 0; i < m->node_count; i++) {
-		const struct rank_node *n = &m->nodes[i];
-		if (n->low == RANK_LEAF) {
-			edge[i + RANK_NODE] =
-				plain ? rank_edge_leaf(l, x ? x->translate(x->context, n->delta) : n->delta)
-				      : x->uniform;
+		const struct diagram_node *n = &m->nodes[i];
+		if (n->low == DIAGRAM_LEAF) {
+			edge[i + DIAGRAM_NODE] =
+				plain ? diagram_leaf(l, x ? x->translate(x->context, n->delta) : n->delta) : x->uniform;
 		} else {
-			struct rank_edge high = edge[n->high];
+			struct diagram_edge high = edge[n->high];
 			high.base = plus(high.base, plain ? n->delta : 0);
-			edge[i + RANK_NODE] = rank_edge_make(l, edge[n->low], high);
+			edge[i + DIAGRAM_NODE] = diagram_node_of(l, edge[n->low], high);
 		}
 	}
 	return edge;
 }
 
-struct rank_edge *rankmap_weave(struct rank_loom *l, const struct rankmap *m)
+struct diagram_edge *rankmap_add_nodes(struct diagram *l, const struct rankmap *m)
 {
-	return weave(l, m, NULL);
+	return add_nodes_of(l, m, NULL);
 }
 
-static int rewrite(struct rankmap *out, const struct rankmap *m, struct rank_loom *l, const struct rewriting *x)
+static int rewrite(struct rankmap *out, const struct rankmap *m, struct diagram *l, const struct rewriting *x)
 {
 	int rv = -1;
-	struct rank_edge *edge = weave(l, m, x);
+	struct diagram_edge *edge = add_nodes_of(l, m, x);
 	struct rankmap made = {0};
 	if (edge) {
-		struct rank_edge root = edge[m->root];
+		struct diagram_edge root = edge[m->root];
 		root.base = plus(root.base, x->translate ? m->base : 0);
-		rv = rank_loom_map(l, root, m->level, &made);
+		rv = diagram_map(l, root, m->level, &made);
 	}
 	budget_free(edge);
-	rank_loom_free(l);
+	diagram_free(l);
 	if (rv == 0) {
 		if (out == m)
 			rankmap_free(out);
@@ -189,14 +188,14 @@ static int fill_set(struct rankmap *out, const struct rankmap *set, int64_t valu
 	if (!leaf && made.node_count)
 		memcpy(made.nodes, set->nodes, made.node_count * sizeof *made.nodes);
 	if (leaf) {
-		uint32_t plus_leaf[] = {RANK_ABSENT, RANK_NODE};
-		made.nodes[0] = (struct rank_node){.low = RANK_LEAF, .delta = value};
-		made.root = set->root < RANK_NODE ? plus_leaf[set->root] : set->root + 1;
+		uint32_t plus_leaf[] = {DIAGRAM_ABSENT, DIAGRAM_NODE};
+		made.nodes[0] = (struct diagram_node){.low = DIAGRAM_LEAF, .delta = value};
+		made.root = set->root < DIAGRAM_NODE ? plus_leaf[set->root] : set->root + 1;
 		for (uint32_t i = 0; i < set->node_count; i++) {
-			const struct rank_node *n = &set->nodes[i];
+			const struct diagram_node *n = &set->nodes[i];
 			made.nodes[i + 1] =
-				(struct rank_node){n->low < RANK_NODE ? plus_leaf[n->low] : n->low + 1,
-			                           n->high < RANK_NODE ? plus_leaf[n->high] : n->high + 1, 0};
+				(struct diagram_node){n->low < DIAGRAM_NODE ? plus_leaf[n->low] : n->low + 1,
+			                              n->high < DIAGRAM_NODE ? plus_leaf[n->high] : n->high + 1, 0};
 		}
 	}
 	if (out == set)
@@ -208,29 +207,29 @@ static int fill_set(struct rankmap *out, const struct rankmap *set, int64_t valu
 static bool is_set(const struct rankmap *m)
 {
 	for (uint32_t i = 0; i < m->node_count; i++)
-		if (m->nodes[i].low == RANK_LEAF || m->nodes[i].delta)
+		if (m->nodes[i].low == DIAGRAM_LEAF || m->nodes[i].delta)
 			return false;
 	return !rankmap_empty(m);
 }
 
 int rankmap_fill(struct rankmap *out, const struct rankmap *domain, int64_t value, bool reference)
 {
-	struct rank_loom l = {0};
-	struct rewriting x = {.uniform = {RANK_PLAIN, value}};
+	struct diagram l = {0};
+	struct rewriting x = {.uniform = {DIAGRAM_PLAIN, value}};
 	bool leaf = reference || value_is_constant(value);
 	if (out != domain)
 		*out = (struct rankmap){0};
 	if (is_set(domain))
 		return fill_set(out, domain, value, leaf);
 	if (leaf)
-		x.uniform = rank_edge_leaf(&l, value);
+		x.uniform = diagram_leaf(&l, value);
 	return rewrite(out, domain, &l, &x);
 }
 
 int rankmap_translate(struct rankmap *out, const struct rankmap *m, int64_t (*translate)(void *context, int64_t value),
                       void *context)
 {
-	struct rank_loom l = {0};
+	struct diagram l = {0};
 	if (out != m)
 		*out = (struct rankmap){0};
 	return rewrite(out, m, &l, &(struct rewriting){.translate = translate, .context = context});
@@ -242,13 +241,13 @@ int rankmap_translate(struct rankmap *out, const struct rankmap *m, int64_t (*tr
 struct pair {
 	uint32_t a, b;  /* a == 0: free */
 	int64_t offset; /* base of b relative to that of a */
-	struct rank_edge edge;
+	struct diagram_edge edge;
 };
 
 struct pairing {
-	struct rank_loom loom;
+	struct diagram diagram;
 	const struct rankmap *a, *b;
-	struct rank_edge *edges_a, *edges_b; /* what the nodes are in the loom */
+	struct diagram_edge *edges_a, *edges_b; /* what the nodes are in the diagram */
 	struct pair *pairs;
 	size_t mask, count;
 	uint64_t times;
@@ -283,7 +282,7 @@ static struct pair *pair_find(struct pairing *x, uint32_t a, uint32_t b, int64_t
 	return &x->pairs[at];
 }
 
-static void pair_keep(struct pairing *x, uint32_t a, uint32_t b, int64_t offset, struct rank_edge made)
+static void pair_keep(struct pairing *x, uint32_t a, uint32_t b, int64_t offset, struct diagram_edge made)
 {
 	struct pair *p = pair_find(x, a, b, offset);
 	if (!p)
@@ -292,19 +291,20 @@ static void pair_keep(struct pairing *x, uint32_t a, uint32_t b, int64_t offset,
 	*p = (struct pair){a, b, offset, made};
 }
 
-static const struct rank_node *inner(const struct rankmap *m, uint32_t to)
+static const struct diagram_node *inner(const struct rankmap *m, uint32_t to)
 {
-	return to >= RANK_NODE && m->nodes[to - RANK_NODE].low != RANK_LEAF ? &m->nodes[to - RANK_NODE] : NULL;
+	return to >= DIAGRAM_NODE && m->nodes[to - DIAGRAM_NODE].low != DIAGRAM_LEAF ? &m->nodes[to - DIAGRAM_NODE]
+	                                                                             : NULL;
 }
 
 /* The base of the result is relative to that of a; `offset` is the base of b likewise. */
-static struct rank_edge unite(struct pairing *x, uint32_t a, uint32_t b, int64_t offset)
+static struct diagram_edge unite(struct pairing *x, uint32_t a, uint32_t b, int64_t offset)
 {
-	if (b == RANK_ABSENT)
+	if (b == DIAGRAM_ABSENT)
 		return x->edges_a[a];
-	if (a == RANK_ABSENT)
-		return (struct rank_edge){x->edges_b[b].to, plus(x->edges_b[b].base, offset)};
-	const struct rank_node *na = inner(x->a, a), *nb = inner(x->b, b);
+	if (a == DIAGRAM_ABSENT)
+		return (struct diagram_edge){x->edges_b[b].to, plus(x->edges_b[b].base, offset)};
+	const struct diagram_node *na = inner(x->a, a), *nb = inner(x->b, b);
 	if (!na || !nb) {
 		x->overlap = true;
 		return absent;
@@ -314,20 +314,20 @@ static struct rank_edge unite(struct pairing *x, uint32_t a, uint32_t b, int64_t
 		return absent;
 	if (known->a)
 		return known->edge;
-	struct rank_edge low = unite(x, na->low, nb->low, offset);
-	struct rank_edge high = unite(x, na->high, nb->high, minus(plus(offset, nb->delta), na->delta));
+	struct diagram_edge low = unite(x, na->low, nb->low, offset);
+	struct diagram_edge high = unite(x, na->high, nb->high, minus(plus(offset, nb->delta), na->delta));
 	high.base = plus(high.base, na->delta);
-	struct rank_edge made = rank_edge_make(&x->loom, low, high);
+	struct diagram_edge made = diagram_node_of(&x->diagram, low, high);
 	pair_keep(x, a, b, offset, made);
 	return made;
 }
 
 /* What a says of the ranks of b. */
-static struct rank_edge restrict_to(struct pairing *x, uint32_t a, uint32_t b)
+static struct diagram_edge restrict_to(struct pairing *x, uint32_t a, uint32_t b)
 {
-	if (a == RANK_ABSENT || b == RANK_ABSENT)
+	if (a == DIAGRAM_ABSENT || b == DIAGRAM_ABSENT)
 		return absent;
-	const struct rank_node *na = inner(x->a, a), *nb = inner(x->b, b);
+	const struct diagram_node *na = inner(x->a, a), *nb = inner(x->b, b);
 	if (!nb)
 		return x->edges_a[a];
 	struct pair *known = pair_find(x, a, b, 0);
@@ -335,31 +335,31 @@ static struct rank_edge restrict_to(struct pairing *x, uint32_t a, uint32_t b)
 		return absent;
 	if (known->a)
 		return known->edge;
-	struct rank_edge low = restrict_to(x, na ? na->low : a, nb->low),
-			 high = restrict_to(x, na ? na->high : a, nb->high);
+	struct diagram_edge low = restrict_to(x, na ? na->low : a, nb->low),
+			    high = restrict_to(x, na ? na->high : a, nb->high);
 	high.base = plus(high.base, na ? na->delta : 0);
-	struct rank_edge made = rank_edge_make(&x->loom, low, high);
+	struct diagram_edge made = diagram_node_of(&x->diagram, low, high);
 	pair_keep(x, a, b, 0, made);
 	return made;
 }
 
 /* Both have the same ranks: a whole subtree here may be nodes there. */
-static struct rank_edge add(struct pairing *x, uint32_t a, uint32_t b)
+static struct diagram_edge add(struct pairing *x, uint32_t a, uint32_t b)
 {
-	const struct rank_node *na = inner(x->a, a), *nb = inner(x->b, b);
-	if (a == RANK_ABSENT || b == RANK_ABSENT || (!na && !nb)) {
+	const struct diagram_node *na = inner(x->a, a), *nb = inner(x->b, b);
+	if (a == DIAGRAM_ABSENT || b == DIAGRAM_ABSENT || (!na && !nb)) {
 		x->overlap |= a != b;
-		return a == RANK_PLAIN ? (struct rank_edge){RANK_PLAIN, 0} : absent;
+		return a == DIAGRAM_PLAIN ? (struct diagram_edge){DIAGRAM_PLAIN, 0} : absent;
 	}
 	struct pair *known = pair_find(x, a, b, 0);
 	if (!known || x->overlap)
 		return absent;
 	if (known->a)
 		return known->edge;
-	struct rank_edge low = add(x, na ? na->low : a, nb ? nb->low : b),
-			 high = add(x, na ? na->high : a, nb ? nb->high : b);
+	struct diagram_edge low = add(x, na ? na->low : a, nb ? nb->low : b),
+			    high = add(x, na ? na->high : a, nb ? nb->high : b);
 	high.base = plus(high.base, plus(na ? na->delta : 0, (int64_t)(x->times * (uint64_t)(nb ? nb->delta : 0))));
-	struct rank_edge made = rank_edge_make(&x->loom, low, high);
+	struct diagram_edge made = diagram_node_of(&x->diagram, low, high);
 	pair_keep(x, a, b, 0, made);
 	return made;
 }
@@ -368,12 +368,12 @@ static struct rank_edge add(struct pairing *x, uint32_t a, uint32_t b)
 static struct rankmap raised(const struct rankmap *m, uint32_t level)
 {
 	struct rankmap high = *m;
-	high.nodes = budget_malloc(((size_t)m->node_count + RANK_LEVELS) * sizeof *high.nodes);
+	high.nodes = budget_malloc(((size_t)m->node_count + DIAGRAM_LEVELS) * sizeof *high.nodes);
 	if (high.nodes && m->node_count)
 		memcpy(high.nodes, m->nodes, m->node_count * sizeof *high.nodes);
-	for (; high.nodes && high.root != RANK_ABSENT && high.level < level; high.level++) {
-		high.nodes[high.node_count] = (struct rank_node){.low = high.root, .high = RANK_ABSENT};
-		high.root = high.node_count++ + RANK_NODE;
+	for (; high.nodes && high.root != DIAGRAM_ABSENT && high.level < level; high.level++) {
+		high.nodes[high.node_count] = (struct diagram_node){.low = high.root, .high = DIAGRAM_ABSENT};
+		high.root = high.node_count++ + DIAGRAM_NODE;
 	}
 	return high;
 }
@@ -388,18 +388,18 @@ static int both(struct rankmap *out, const struct rankmap *a, const struct rankm
 	struct rankmap high_a = raised(a, level), high_b = raised(b, level), made = {0};
 	struct pairing x = {.a = &high_a, .b = &high_b, .times = times};
 	if (high_a.nodes && high_b.nodes) {
-		x.edges_a = weave(&x.loom, &high_a, NULL);
-		x.edges_b = weave(&x.loom, &high_b, NULL);
+		x.edges_a = add_nodes_of(&x.diagram, &high_a, NULL);
+		x.edges_b = add_nodes_of(&x.diagram, &high_b, NULL);
 	}
 	if (x.edges_a && x.edges_b) {
-		struct rank_edge root = operation == UNITE
-		                                ? unite(&x, high_a.root, high_b.root, minus(b->base, a->base))
-		                        : operation == RESTRICT ? restrict_to(&x, high_a.root, high_b.root)
-		                                                : add(&x, high_a.root, high_b.root);
+		struct diagram_edge root = operation == UNITE
+		                                   ? unite(&x, high_a.root, high_b.root, minus(b->base, a->base))
+		                           : operation == RESTRICT ? restrict_to(&x, high_a.root, high_b.root)
+		                                                   : add(&x, high_a.root, high_b.root);
 		root.base = plus(root.base, plus(a->base, operation == ADD ? (int64_t)(times * (uint64_t)b->base) : 0));
-		rv = x.overlap || x.failed ? -1 : rank_loom_map(&x.loom, root, level, &made);
+		rv = x.overlap || x.failed ? -1 : diagram_map(&x.diagram, root, level, &made);
 	}
-	rank_loom_free(&x.loom);
+	diagram_free(&x.diagram);
 	budget_free(x.edges_a);
 	budget_free(x.edges_b);
 	budget_free(x.pairs);
@@ -436,9 +436,9 @@ bool rankmap_get(const struct rankmap *m, uint32_t rank, int64_t *value)
 	int64_t sum = m->base;
 	if (level < 32 && rank >> level)
 		return false;
-	while (to >= RANK_NODE) {
-		const struct rank_node *n = &m->nodes[to - RANK_NODE];
-		if (n->low == RANK_LEAF) {
+	while (to >= DIAGRAM_NODE) {
+		const struct diagram_node *n = &m->nodes[to - DIAGRAM_NODE];
+		if (n->low == DIAGRAM_LEAF) {
 			*value = n->delta;
 			return true;
 		}
@@ -451,19 +451,19 @@ bool rankmap_get(const struct rankmap *m, uint32_t rank, int64_t *value)
 		}
 	}
 	*value = sum;
-	return to == RANK_PLAIN;
+	return to == DIAGRAM_PLAIN;
 }
 
 /* The lowest rank of a subtree that is not below `from` (relative to the subtree). */
 static bool next_in(const struct rankmap *m, uint32_t to, uint32_t level, uint64_t from, int64_t base, uint64_t *rank,
                     int64_t *value)
 {
-	if (to == RANK_ABSENT || from >> level)
+	if (to == DIAGRAM_ABSENT || from >> level)
 		return false;
-	const struct rank_node *n = inner(m, to);
+	const struct diagram_node *n = inner(m, to);
 	if (!n) {
 		*rank = from;
-		*value = to == RANK_PLAIN ? base : m->nodes[to - RANK_NODE].delta;
+		*value = to == DIAGRAM_PLAIN ? base : m->nodes[to - DIAGRAM_NODE].delta;
 		return true;
 	}
 	uint64_t half = UINT64_C(1) << (level - 1);
@@ -482,22 +482,22 @@ bool rankmap_next(const struct rankmap *m, uint64_t *rank, int64_t *value)
 
 uint64_t *rankmap_shares(const struct rankmap *m)
 {
-	uint64_t *share = budget_malloc(((size_t)m->node_count + RANK_NODE) * sizeof *share);
+	uint64_t *share = budget_malloc(((size_t)m->node_count + DIAGRAM_NODE) * sizeof *share);
 	if (!share)
 		return NULL;
-	share[RANK_ABSENT] = 0;
-	share[RANK_PLAIN] = UINT64_C(1) << RANK_LEVELS;
+	share[DIAGRAM_ABSENT] = 0;
+	share[DIAGRAM_PLAIN] = UINT64_C(1) << DIAGRAM_LEVELS;
 	for (uint32_t i = 0; i < m->node_count; i++)
-		share[i + RANK_NODE] = m->nodes[i].low == RANK_LEAF
-		                               ? UINT64_C(1) << RANK_LEVELS
-		                               : (share[m->nodes[i].low] + share[m->nodes[i].high]) / 2;
+		share[i + DIAGRAM_NODE] = m->nodes[i].low == DIAGRAM_LEAF
+		                                  ? UINT64_C(1) << DIAGRAM_LEVELS
+		                                  : (share[m->nodes[i].low] + share[m->nodes[i].high]) / 2;
 	return share;
 }
 
 uint64_t rankmap_size(const struct rankmap *m)
 {
 	uint64_t *share = rankmap_shares(m);
-	uint64_t n = share ? share[m->root] >> (RANK_LEVELS - m->level) : 0;
+	uint64_t n = share ? share[m->root] >> (DIAGRAM_LEVELS - m->level) : 0;
 	budget_free(share);
 	return n;
 }
@@ -508,18 +508,18 @@ int64_t rankmap_sum(const struct rankmap *m)
 	typedef __int128 wide;
 	struct {
 		wide count, sum;
-	} *x = budget_malloc(((size_t)m->node_count + RANK_NODE) * sizeof *x);
+	} *x = budget_malloc(((size_t)m->node_count + DIAGRAM_NODE) * sizeof *x);
 	if (!x)
 		return 0;
-	x[RANK_ABSENT].count = x[RANK_ABSENT].sum = x[RANK_PLAIN].sum = 0;
-	x[RANK_PLAIN].count = (wide)1 << RANK_LEVELS;
+	x[DIAGRAM_ABSENT].count = x[DIAGRAM_ABSENT].sum = x[DIAGRAM_PLAIN].sum = 0;
+	x[DIAGRAM_PLAIN].count = (wide)1 << DIAGRAM_LEVELS;
 	for (uint32_t i = 0; i < m->node_count; i++) {
-		const struct rank_node *n = &m->nodes[i];
-		bool leaf = n->low == RANK_LEAF;
-		x[i + RANK_NODE].count = leaf ? 0 : (x[n->low].count + x[n->high].count) / 2;
-		x[i + RANK_NODE].sum = leaf ? 0 : (x[n->low].sum + x[n->high].sum + x[n->high].count * n->delta) / 2;
+		const struct diagram_node *n = &m->nodes[i];
+		bool leaf = n->low == DIAGRAM_LEAF;
+		x[i + DIAGRAM_NODE].count = leaf ? 0 : (x[n->low].count + x[n->high].count) / 2;
+		x[i + DIAGRAM_NODE].sum = leaf ? 0 : (x[n->low].sum + x[n->high].sum + x[n->high].count * n->delta) / 2;
 	}
-	wide sum = (x[m->root].sum + x[m->root].count * m->base) / ((wide)1 << (RANK_LEVELS - m->level));
+	wide sum = (x[m->root].sum + x[m->root].count * m->base) / ((wide)1 << (DIAGRAM_LEVELS - m->level));
 	budget_free(x);
 	return (int64_t)sum;
 }
@@ -527,9 +527,9 @@ int64_t rankmap_sum(const struct rankmap *m)
 uint32_t rankmap_first(const struct rankmap *m)
 {
 	uint32_t rank = 0, level = m->level;
-	for (const struct rank_node *n = inner(m, m->root); n;) {
+	for (const struct diagram_node *n = inner(m, m->root); n;) {
 		level--;
-		bool high = n->low == RANK_ABSENT;
+		bool high = n->low == DIAGRAM_ABSENT;
 		rank |= high ? UINT32_C(1) << level : 0;
 		n = inner(m, high ? n->high : n->low);
 	}
@@ -539,9 +539,9 @@ uint32_t rankmap_first(const struct rankmap *m)
 uint32_t rankmap_last(const struct rankmap *m)
 {
 	uint32_t rank = 0, level = m->level;
-	for (const struct rank_node *n = inner(m, m->root); n;) {
+	for (const struct diagram_node *n = inner(m, m->root); n;) {
 		level--;
-		bool high = n->high != RANK_ABSENT;
+		bool high = n->high != DIAGRAM_ABSENT;
 		rank |= high ? UINT32_C(1) << level : 0;
 		n = inner(m, high ? n->high : n->low);
 	}
@@ -550,27 +550,27 @@ uint32_t rankmap_last(const struct rankmap *m)
 
 bool rankmap_has_plain(const struct rankmap *m)
 {
-	bool plain = m->root == RANK_PLAIN;
+	bool plain = m->root == DIAGRAM_PLAIN;
 	for (uint32_t i = 0; i < m->node_count && !plain; i++)
-		plain = m->nodes[i].low != RANK_LEAF &&
-		        (m->nodes[i].low == RANK_PLAIN || m->nodes[i].high == RANK_PLAIN);
+		plain = m->nodes[i].low != DIAGRAM_LEAF &&
+		        (m->nodes[i].low == DIAGRAM_PLAIN || m->nodes[i].high == DIAGRAM_PLAIN);
 	return plain;
 }
 
 bool rankmap_constant(const struct rankmap *m, int64_t *value)
 {
-	const struct rank_node *leaf = NULL;
-	bool plain = m->root == RANK_PLAIN;
+	const struct diagram_node *leaf = NULL;
+	bool plain = m->root == DIAGRAM_PLAIN;
 	for (uint32_t i = 0; i < m->node_count; i++) {
-		const struct rank_node *n = &m->nodes[i];
-		if (n->low == RANK_LEAF) {
+		const struct diagram_node *n = &m->nodes[i];
+		if (n->low == DIAGRAM_LEAF) {
 			if (leaf)
 				return false;
 			leaf = n;
 		} else {
 			if (n->delta)
 				return false;
-			plain |= n->low == RANK_PLAIN || n->high == RANK_PLAIN;
+			plain |= n->low == DIAGRAM_PLAIN || n->high == DIAGRAM_PLAIN;
 		}
 	}
 	if (rankmap_empty(m) || (leaf && plain))
@@ -595,8 +595,8 @@ bool rankmap_equal(const struct rankmap *a, const struct rankmap *b)
  * be looked into. */
 static int same_in(const struct rankmap *a, uint32_t to_a, const struct rankmap *b, uint32_t to_b, int *steps)
 {
-	const struct rank_node *x = inner(a, to_a), *y = inner(b, to_b);
-	if (to_a == RANK_ABSENT || to_b == RANK_ABSENT)
+	const struct diagram_node *x = inner(a, to_a), *y = inner(b, to_b);
+	if (to_a == DIAGRAM_ABSENT || to_b == DIAGRAM_ABSENT)
 		return to_a == to_b;
 	if (!x && !y)
 		return 1;

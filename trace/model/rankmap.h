@@ -26,11 +26,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/model/loom.h"
+#include "trace/model/diagram.h"
 
 /* Zero-initialised is empty. */
 struct rankmap {
-	struct rank_node *nodes;
+	struct diagram_node *nodes;
 	uint32_t node_count, root;
 	uint32_t level; /* of the root: it has the ranks below 2^level; the lowest level that has them all */
 	/* of the root: the value of the first rank that has a plain one; else 0. Arithmetic is modulo 2^64. */
@@ -45,9 +45,9 @@ struct rank_piece {
 
 /* Collects pieces in ascending order of ranks. Zero-initialised is empty; `references`: all values are references. */
 struct rankmap_builder {
-	struct rank_loom loom;
-	struct rank_edge
-		edge[RANK_LEVELS + 1]; /* of the aligned blocks that make up the ranks below `next`; by level */
+	struct diagram diagram;
+	struct diagram_edge
+		edge[DIAGRAM_LEVELS + 1]; /* of the aligned blocks that make up the ranks below `next`; by level */
 	uint64_t next;
 	bool references, failed;
 };
@@ -76,7 +76,7 @@ int rankmap_translate(struct rankmap *out, const struct rankmap *m, int64_t (*tr
 
 static inline bool rankmap_empty(const struct rankmap *m)
 {
-	return m->root == RANK_ABSENT;
+	return m->root == DIAGRAM_ABSENT;
 }
 
 /* True and the value, if the rank is in the map. */
@@ -90,7 +90,7 @@ uint64_t rankmap_size(const struct rankmap *m); /* ranks */
 /* The lowest and the highest rank of a map that is not empty. */
 uint32_t rankmap_first(const struct rankmap *m);
 uint32_t rankmap_last(const struct rankmap *m);
-/* How many ranks each subtree has, by what edges lead to, times 2^(RANK_LEVELS - its level): then it does not depend on
+/* How many ranks each subtree has, by what edges lead to, times 2^(DIAGRAM_LEVELS - its level): then it does not depend on
  * the level. malloc'ed; NULL: no memory. */
 uint64_t *rankmap_shares(const struct rankmap *m);
 /* Sum of all plain values. */
@@ -98,8 +98,8 @@ int64_t rankmap_sum(const struct rankmap *m);
 bool rankmap_constant(const struct rankmap *m, int64_t *value); /* is there a rank, and are all values equal? */
 bool rankmap_same_ranks(const struct rankmap *a, const struct rankmap *b);
 bool rankmap_equal(const struct rankmap *a, const struct rankmap *b);
-/* Adds the nodes of a map to a loom. Returns the edges to ABSENT, PLAIN and each of its nodes, in the order of struct
+/* Adds the nodes of a map to a diagram. Returns the edges to ABSENT, PLAIN and each of its nodes, in the order of struct
  * rank_node's numbers; malloc'ed, NULL on no memory. */
-struct rank_edge *rankmap_weave(struct rank_loom *l, const struct rankmap *m);
+struct diagram_edge *rankmap_add_nodes(struct diagram *l, const struct rankmap *m);
 
 #endif

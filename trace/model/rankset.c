@@ -10,12 +10,12 @@
 struct fact {
 	uint32_t node; /* + 1; 0: free */
 	int64_t value;
-	struct rank_edge edge;
+	struct diagram_edge edge;
 };
 
 struct facts {
 	const struct rankmap *map;
-	struct rank_loom loom;
+	struct diagram diagram;
 	struct fact *slots;
 	size_t mask, count;
 	int64_t *values;
@@ -68,9 +68,9 @@ static void value_found(struct facts *x, int64_t value)
 
 static void walk_values(struct facts *x, uint32_t to, int64_t base)
 {
-	if (to == RANK_ABSENT || x->too_many || x->failed)
+	if (to == DIAGRAM_ABSENT || x->too_many || x->failed)
 		return;
-	if (to == RANK_PLAIN) {
+	if (to == DIAGRAM_PLAIN) {
 		value_found(x, base);
 		return;
 	}
@@ -79,8 +79,8 @@ static void walk_values(struct facts *x, uint32_t to, int64_t base)
 		return;
 	*known = (struct fact){.node = to, .value = base};
 	x->count++;
-	const struct rank_node *n = &x->map->nodes[to - RANK_NODE];
-	if (n->low == RANK_LEAF) {
+	const struct diagram_node *n = &x->map->nodes[to - DIAGRAM_NODE];
+	if (n->low == DIAGRAM_LEAF) {
 		x->too_many = true;
 		return;
 	}
@@ -97,20 +97,20 @@ int rankset_values(const struct rankmap *m, int64_t *values, unsigned limit)
 }
 
 /* `value` is relative to the first plain value below. */
-static struct rank_edge walk_where(struct facts *x, uint32_t to, int64_t value)
+static struct diagram_edge walk_where(struct facts *x, uint32_t to, int64_t value)
 {
-	struct rank_edge none = {RANK_ABSENT, 0}, all = {RANK_PLAIN, 0};
-	if (to < RANK_NODE)
-		return to == RANK_PLAIN && value == 0 ? all : none;
-	const struct rank_node *n = &x->map->nodes[to - RANK_NODE];
-	struct fact *known = n->low == RANK_LEAF ? NULL : fact_find(x, to, value);
+	struct diagram_edge none = {DIAGRAM_ABSENT, 0}, all = {DIAGRAM_PLAIN, 0};
+	if (to < DIAGRAM_NODE)
+		return to == DIAGRAM_PLAIN && value == 0 ? all : none;
+	const struct diagram_node *n = &x->map->nodes[to - DIAGRAM_NODE];
+	struct fact *known = n->low == DIAGRAM_LEAF ? NULL : fact_find(x, to, value);
 	if (!known)
 		return none;
 	if (known->node)
 		return known->edge;
-	struct rank_edge low = walk_where(x, n->low, value),
-			 high = walk_where(x, n->high, (int64_t)((uint64_t)value - (uint64_t)n->delta));
-	struct rank_edge made = rank_edge_make(&x->loom, low, high);
+	struct diagram_edge low = walk_where(x, n->low, value),
+			    high = walk_where(x, n->high, (int64_t)((uint64_t)value - (uint64_t)n->delta));
+	struct diagram_edge made = diagram_node_of(&x->diagram, low, high);
 	known = fact_find(x, to, value); /* it may have moved */
 	if (known && !known->node) {
 		*known = (struct fact){.node = to, .value = value, .edge = made};
@@ -122,11 +122,11 @@ static struct rank_edge walk_where(struct facts *x, uint32_t to, int64_t value)
 int rankset_where(struct rankmap *out, const struct rankmap *m, int64_t value)
 {
 	struct facts x = {.map = m};
-	struct rank_edge root = walk_where(&x, m->root, (int64_t)((uint64_t)value - (uint64_t)m->base));
-	int rv = x.failed ? -1 : rank_loom_map(&x.loom, root, m->level, out);
+	struct diagram_edge root = walk_where(&x, m->root, (int64_t)((uint64_t)value - (uint64_t)m->base));
+	int rv = x.failed ? -1 : diagram_map(&x.diagram, root, m->level, out);
 	if (x.failed)
 		*out = (struct rankmap){0};
-	rank_loom_free(&x.loom);
+	diagram_free(&x.diagram);
 	budget_free(x.slots);
 	return rv;
 }
@@ -134,28 +134,29 @@ int rankset_where(struct rankmap *out, const struct rankmap *m, int64_t value)
 int rankset_without(struct rankmap *out, const struct rankmap *set, const struct rankmap *other)
 {
 	int rv = -1;
-	struct rank_loom loom = {0};
+	struct diagram diagram = {0};
 	struct rankmap rest = {0};
-	struct rank_edge none = {RANK_ABSENT, 0}, all = {RANK_PLAIN, 0};
+	struct diagram_edge none = {DIAGRAM_ABSENT, 0}, all = {DIAGRAM_PLAIN, 0};
 	/* all but the other one, up to the level of the higher one */
-	struct rank_edge *edge = budget_malloc(((size_t)other->node_count + RANK_NODE) * sizeof *edge);
+	struct diagram_edge *edge = budget_malloc(((size_t)other->node_count + DIAGRAM_NODE) * sizeof *edge);
 	*out = (struct rankmap){0};
 	if (!edge)
 		return -1;
-	edge[RANK_ABSENT] = all;
-	edge[RANK_PLAIN] = none;
+	edge[DIAGRAM_ABSENT] = all;
+	edge[DIAGRAM_PLAIN] = none;
 	for (uint32_t i = 0; i < other->node_count; i++) {
-		const struct rank_node *n = &other->nodes[i];
-		edge[i + RANK_NODE] = n->low == RANK_LEAF ? none : rank_edge_make(&loom, edge[n->low], edge[n->high]);
+		const struct diagram_node *n = &other->nodes[i];
+		edge[i + DIAGRAM_NODE] =
+			n->low == DIAGRAM_LEAF ? none : diagram_node_of(&diagram, edge[n->low], edge[n->high]);
 	}
-	struct rank_edge root = edge[other->root];
+	struct diagram_edge root = edge[other->root];
 	uint32_t level = other->level;
 	for (; level < set->level; level++)
-		root = rank_edge_make(&loom, root, all);
-	if (rank_loom_map(&loom, root, level, &rest) == 0)
+		root = diagram_node_of(&diagram, root, all);
+	if (diagram_map(&diagram, root, level, &rest) == 0)
 		rv = rankmap_restrict(out, set, &rest);
 	budget_free(edge);
-	rank_loom_free(&loom);
+	diagram_free(&diagram);
 	rankmap_free(&rest);
 	return rv;
 }

@@ -283,7 +283,7 @@ static bool single_value(const struct trace_column *c, int64_t *value)
 static bool has_names(const struct rankmap *m)
 {
 	for (uint32_t i = 0; i < m->node_count; i++)
-		if (m->nodes[i].low == RANK_LEAF)
+		if (m->nodes[i].low == DIAGRAM_LEAF)
 			return true;
 	return false;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * format - a trace as chunks of a container; the byte layout is in doc/trace-format.md, in the same order
+ * trace_file - a trace as chunks of a container; the byte layout is in doc/trace-format.md, in the same order
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "trace/base/regular.h"
 #include "trace/file/site_file.h"
 #include "trace/model/stream.h"
-#include "trace/file/times.h"
+#include "trace/file/times_file.h"
 #include "trace/file/timing_file.h"
 #include "trace/model/trace.h"
 #include "trace/base/varint.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * times - the chunk with the times of a trace: histograms of sites and edges, totals of ranks (doc/trace-format.md,
+ * times_file - the chunk with the times of a trace: histograms of sites and edges, totals of ranks (doc/trace-format.md,
  * "HIST")
  *
  * A trace that lacks ranks may still be merged: its times are stored as they are. In a complete one, histograms have
@@ -8,8 +8,8 @@
  * the sum has at least 12 bits, minimum and maximum are at most 1/128 of their distance from the mean further out, and
  * the visit that had them is told to 1/32. Encoding what was decoded gives the same bytes.
  */
-#ifndef SPOOR_TIMES_H
-#define SPOOR_TIMES_H
+#ifndef SPOOR_TIMES_FILE_H
+#define SPOOR_TIMES_FILE_H
 
 #include "trace/model/trace.h"
 #include "trace/base/varint.h"

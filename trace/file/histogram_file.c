@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * histogram - one histogram in a file
+ * histogram_file - one histogram in a file
  */
-#include "trace/file/histogram.h"
+#include "trace/file/histogram_file.h"
 
 #include "trace/base/budget.h"
 

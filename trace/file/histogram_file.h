@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * histogram - one histogram in a file (doc/trace-format.md, "a time"): as it is, or compact; for times.c and counts.c
+ * histogram_file - one histogram in a file (doc/trace-format.md, "a time"): as it is, or compact; for times_file.c and counts_file.c
  */
-#ifndef SPOOR_HISTOGRAM_H
-#define SPOOR_HISTOGRAM_H
+#ifndef SPOOR_HISTOGRAM_FILE_H
+#define SPOOR_HISTOGRAM_FILE_H
 
 #include "trace/base/entropy.h"
 #include "trace/model/rankorder.h"

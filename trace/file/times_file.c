@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * times - the chunk with the times of a trace
+ * times_file - the chunk with the times of a trace
  */
-#include "trace/file/times.h"
+#include "trace/file/times_file.h"
 
 #include <string.h>
 
 #include "trace/base/budget.h"
-#include "trace/file/histogram.h"
+#include "trace/file/histogram_file.h"
 #include "trace/model/stream.h"
 
 /* The form of parts: integers as they are. */
