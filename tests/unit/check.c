@@ -62,7 +62,7 @@ int main(void)
 	struct trace_stretch *d = &constant->dict[0];
 	WRONG("a function that is not there", s->function, t.function_count, "site 0");
 	WRONG("a call path that is not there", s->node, t.node_count, "site 0");
-	WRONG("no visits", s->visits.root, RANK_ABSENT, "site 0");
+	WRONG("no visits", s->visits.root, DIAGRAM_ABSENT, "site 0");
 	WRONG("a pattern that is not there", g->pattern, t.patterns.count + 1, "damaged");
 	WRONG("a pattern with another number of values", g->pattern, 0, "damaged");
 	WRONG("a group of nothing", constant->count, 0, "damaged");

@@ -86,7 +86,7 @@ static void test_contradiction(void)
 {
 	struct rankmap saved = t.first;
 	size_t noticed = 0, tried = 0, both = 0;
-	t.first = (struct rankmap){.root = RANK_ABSENT};
+	t.first = (struct rankmap){.root = DIAGRAM_ABSENT};
 	ok(course_check(&t, 0, NULL) == -1 && walk_rank(&(uint32_t){0}) == -1, "no first site");
 	t.first = saved;
 	for (uint32_t i = 0; i < t.site_count; i++) {

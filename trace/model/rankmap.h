@@ -98,8 +98,8 @@ int64_t rankmap_sum(const struct rankmap *m);
 bool rankmap_constant(const struct rankmap *m, int64_t *value); /* is there a rank, and are all values equal? */
 bool rankmap_same_ranks(const struct rankmap *a, const struct rankmap *b);
 bool rankmap_equal(const struct rankmap *a, const struct rankmap *b);
-/* Adds the nodes of a map to a diagram. Returns the edges to ABSENT, PLAIN and each of its nodes, in the order of struct
- * rank_node's numbers; malloc'ed, NULL on no memory. */
+/* Adds the nodes of a map to a diagram. Returns the edges to ABSENT, PLAIN and each of its nodes, in the order of their
+ * numbers; malloc'ed, NULL on no memory. */
 struct diagram_edge *rankmap_add_nodes(struct diagram *l, const struct rankmap *m);
 
 #endif
