@@ -61,7 +61,8 @@ static void test_damage(void)
 	arena_close(&a);
 	ok(OPEN_WITH(magic, 0) == 1, "a process that died before it was initialised");
 	ok(open_with(0, "spoora", 6) == 0 && open_with(0, "Spoora", 6) == -1, "another magic number");
-	ok(OPEN_WITH(layout, arena_layout() + 1) == ARENA_OTHER_BUILD, "another build, whose structures are other ones");
+	ok(OPEN_WITH(layout, arena_layout() + 1) == ARENA_OTHER_BUILD,
+	   "another build, whose structures are other ones");
 	ok(OPEN_WITH(used, UINT64_C(1) << 40) == -1 && OPEN_WITH(used, 8) == -1, "a bump pointer outside");
 	ok(OPEN_WITH(journal_count, ARENA_JOURNAL + 1) == -1, "a journal that is too long");
 	ok(OPEN_WITH(journal_count, 1) == 0, "one word of the journal, which is in the header");
