@@ -6,6 +6,7 @@
  */
 #include "archive/digest_update.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
@@ -115,6 +116,7 @@ static void *read_traces(void *context)
 			break;
 		struct task *t = &g->tasks[g->next];
 		struct result *r = &g->results[g->next++ % WINDOW];
+		assert(g->next <= g->count && g->next <= g->written + WINDOW); /* no result is overwritten */
 		pthread_mutex_unlock(&g->mutex);
 		snprintf(path, sizeof path, "%s/%s/%s", g->archive, t->folder, t->file);
 		r->problem.text[0] = '\0';

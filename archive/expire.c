@@ -3,6 +3,7 @@
  */
 #include "archive/expire.h"
 
+#include <assert.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,6 +126,7 @@ static int list_candidates(struct catalog *catalog, struct candidates *all, cons
 
 static void let_go(struct candidates *all, struct user *user, struct candidate *c, const char *why)
 {
+	assert(!c->goes && all->bytes >= c->disk && user->bytes >= c->disk); /* it was counted as staying */
 	c->goes = true;
 	snprintf(c->why, sizeof c->why, "%s%s", why, c->damaged ? ", and it is damaged" : "");
 	all->bytes -= c->disk;

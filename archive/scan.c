@@ -3,6 +3,7 @@
  */
 #include "archive/scan.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -105,6 +106,7 @@ static int flush_found(struct work *w)
 
 static int mark_read(struct work *w, const char *folder, const struct stat *st, int64_t read)
 {
+	assert(w->mark_count < MARKS); /* flush_found makes room */
 	struct stored_folder *m = &w->marks[w->mark_count++];
 
 	snprintf(m->folder, sizeof m->folder, "%s", folder);

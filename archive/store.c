@@ -9,6 +9,7 @@
  */
 #include "archive/store.h"
 
+#include <assert.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 
 #include "archive/metadata.h"
 #include "archive/query.h"
+#include "trace/base/regular.h"
 
 /* Traces that one note counts for: a step has as many as it starts MPI jobs. */
 #define NOTED_MOST "10000"
@@ -74,6 +76,7 @@ static char *join_hosts(const json_t *hosts)
 
 static int store_trace(struct store *w, int64_t id, const struct stored_file *f)
 {
+	assert(f->json && regular_name_is(f->file, "", ".spoor"));
 	const json_t *metadata = f->json;
 	const char *exe = metadata_text(metadata, "exe", ""), *slash = strrchr(exe, '/');
 	char *hosts = join_hosts(json_object_get(metadata, "hosts"));

@@ -3,6 +3,7 @@
  */
 #include "policy/alternative.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +21,7 @@ static void add_word(struct text *t, const char *key, const char *value)
 {
 	char word[3 * FACT_VALUE_MAX / 4];
 
+	assert(t->used < t->size);
 	if (t->full || escape_write(word, sizeof word, value) < 0) {
 		t->full = true;
 		return;
