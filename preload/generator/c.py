@@ -47,8 +47,10 @@ def wrapper(f, prototype):
     out += [f"\troom = {f.room} && *{f.room} > 0;\n"] * f.asks_room
     out += [f"\tif ({p.name} == MPI_STATUS_IGNORE)\n\t\t{p.name} = &own_status;\n" for p in own]
     arguments = ", ".join(["&c", "ok", "rc"] + [argument(p) for p in f.parameters if is_put(p)] + ["room"] * f.asks_room)
-    put = (f"\tif (__builtin_expect(ok, 1))\n\t\tput_{f.name}({arguments});\n"
-           f"\telse\n\t\trecord_{f.name}({arguments});\n")
+    record = f"record_{f.name}({arguments});"
+    if over:  # wrap_end says where the puts begin, call_end does not
+        record = f"call_first(&c, 0), {record}"
+    put = f"\tif (__builtin_expect(ok, 1))\n\t\tput_{f.name}({arguments});\n\telse\n\t\t{record}\n"
     if f.has_buffers:
         arguments = ["&c", "ok", "rc"] + [argument(p) for p in f.parameters if is_put(p, True)] + ["room"] * f.asks_room
         buffers = f"buffers_{f.name}({', '.join(arguments)});"
