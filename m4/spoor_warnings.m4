@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# spoor_warnings - the language (C11 with GNU builtins) and the warnings; --enable-werror
+# spoor_warnings - the language (C11 with GNU builtins) and the warnings; --enable-werror, --enable-asserts
 AC_DEFUN([SPOOR_WARNINGS], [
 	AC_ARG_ENABLE([werror], [AS_HELP_STRING([--enable-werror], [make compiler warnings errors])], [],
 		[enable_werror=no])
 	WARNING_CFLAGS="-std=gnu11 -Wall -Wextra"
 	AS_IF([test "x$enable_werror" = xyes], [WARNING_CFLAGS="$WARNING_CFLAGS -Werror"])
 	AC_SUBST([WARNING_CFLAGS])
+	AC_ARG_ENABLE([asserts],
+		[AS_HELP_STRING([--enable-asserts], [check invariants: to test spoor, never to install it])], [],
+		[enable_asserts=no])
+	AS_IF([test "x$enable_asserts" != xyes],
+		[AC_DEFINE([NDEBUG], [1], [A violated invariant must not end a user's process.])])
 ])

@@ -3,6 +3,7 @@
  */
 #include "trace/base/arena.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -336,6 +337,7 @@ ref arena_alloc(struct arena *a, uint64_t n)
 ref arena_alloc_block(struct arena *a, uint64_t n, uint64_t *capacity)
 {
 	unsigned k = class_of(n);
+	assert(k >= 5); /* a block has room for its link */
 	if (k >= ARENA_CLASSES)
 		return 0;
 	*capacity = UINT64_C(1) << k;
@@ -358,6 +360,7 @@ void arena_free_block(struct arena *a, ref r, uint64_t capacity)
 static void carve(struct arena *a, uint64_t at, uint64_t end)
 {
 	struct arena_header *h = a->header;
+	assert(at % 8 == 0 && end % 8 == 0 && at <= end);
 	while (end - at >= 32) {
 		unsigned k = 63 - (unsigned)__builtin_clzll(end - at);
 		if (k >= ARENA_CLASSES)

@@ -3,6 +3,7 @@
  */
 #include "trace/base/entropy.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum {
@@ -31,12 +32,14 @@ static void learn(struct entropy_context *c, unsigned node, unsigned bit)
 	} else {
 		c->zero[node] = (uint16_t)(bit ? zero - (zero >> LEARN) : zero + (other >> LEARN));
 	}
+	assert(c->zero[node] > 0 && c->zero[node] < 1 << PROBABILITY_BITS); /* neither bit is impossible */
 }
 
 /* Writing: `low` has 33 bits, of which the highest is a carry into bytes that are held back for it. */
 
 static void shift(struct entropy_writer *e)
 {
+	assert(e->low >> 33 == 0);
 	if (e->low < 0xff000000u || e->low >> 32) {
 		uint8_t carry = (uint8_t)(e->low >> 32);
 		if (e->begun)

@@ -3,6 +3,7 @@
  */
 #include "trace/base/varint.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "trace/base/budget.h"
@@ -31,6 +32,7 @@ uint8_t *writer_reserve(struct writer *w, size_t n)
 	}
 	uint8_t *at = w->data + w->size;
 	w->size += n;
+	assert(w->size <= w->capacity);
 	return at;
 }
 

@@ -3,6 +3,7 @@
  */
 #include "trace/file/container.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -435,6 +436,7 @@ int container_encode(const struct chunk *chunks, size_t n, const struct codec *c
 		put(entry + 16, stored, 8);
 		put(entry + 24, c->size, 8);
 		at += stored;
+		assert(at <= room);
 	}
 	memcpy(bytes, magic, sizeof magic);
 	put(bytes + 8, VERSION_MAJOR, 2);

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * derive - columns that follow from another column of the same site
+ *
+ *     MPI_Alltoallv      sendcounts 3 1 4      senddispls 0 3 4: the prefix sums of sendcounts, 2 bytes in the file
+ *
+ * Writing: the group that would follow is made by derive_make, and compared with what is there. Reading calls the same
+ * function. So what comes back is what was written, whatever derive_make does.
+ *
+ * Invariant: what a group follows from is in a column before its own, and has all of its ranks.
  */
 #include "trace/file/derive.h"
 

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * histogram_file - one histogram in a file
+ *
+ * In the compact form, count and mean come first; what follows is relative to them. 1000 times with mean 500, the least
+ * 100 and the most 9000:
+ *
+ *     count - expected, 500, the rest of the sum, 400 below the mean, 8500 above it, ranks and visits of both,
+ *     deviation (how far from the largest that is possible in this range), then the bins; of each: its first and last
+ *     log-linear index, relative to the bin before; count; mean and deviation inside of its range
+ *
+ * Invariant: encoding what was decoded gives the same bytes. So each number is computed from what the reader has, not
+ * from the exact one: 400 is rounded up first, and the range of the bins begins where the reader's does.
  */
 #include "trace/file/histogram_file.h"
 

@@ -83,6 +83,7 @@ static uint32_t diagram_intern(struct diagram *l, struct diagram_node n)
 		if (known->low == n.low && known->high == n.high && known->delta == n.delta)
 			return l->slots[at] - 1 + DIAGRAM_NODE;
 	}
+	assert(n.low == DIAGRAM_LEAF || (n.low < l->count + DIAGRAM_NODE && n.high < l->count + DIAGRAM_NODE));
 	l->nodes[l->count] = n;
 	l->plain[l->count] = n.low != DIAGRAM_LEAF && (diagram_has_number(l, n.low) || diagram_has_number(l, n.high));
 	l->slots[at] = ++l->count;
@@ -113,6 +114,7 @@ struct diagram_edge diagram_node_of(struct diagram *l, struct diagram_edge low, 
 void diagram_rollback(struct diagram *l, uint32_t count)
 {
 	assert(count <= l->count);
+	assert(count <= l->count);
 	/* in reverse order: no node's search goes past the place of one that came later */
 	while (l->count > count) {
 		uint32_t at = hash_node(&l->nodes[--l->count]) & l->mask;
@@ -134,6 +136,7 @@ static void collect(const struct diagram *l, uint32_t to, uint32_t *number, uint
 		collect(l, n->high, number, order, count);
 	}
 	order[*count] = to - DIAGRAM_NODE;
+	assert(*count < l->count);
 	number[to - DIAGRAM_NODE] = (*count)++ + DIAGRAM_NODE;
 }
 
@@ -160,6 +163,8 @@ int diagram_map(const struct diagram *l, struct diagram_edge root, uint32_t leve
 	for (uint32_t i = 0; nodes && i < count; i++) {
 		struct diagram_node n = l->nodes[order[i]];
 		if (n.low != DIAGRAM_LEAF) {
+			assert(n.low < DIAGRAM_NODE ||
+			       number[n.low - DIAGRAM_NODE] < i + DIAGRAM_NODE); /* after its sides */
 			n.low = n.low < DIAGRAM_NODE ? n.low : number[n.low - DIAGRAM_NODE];
 			n.high = n.high < DIAGRAM_NODE ? n.high : number[n.high - DIAGRAM_NODE];
 		}

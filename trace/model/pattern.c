@@ -3,6 +3,7 @@
  */
 #include "trace/model/pattern.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "trace/base/budget.h"
@@ -66,6 +67,7 @@ void pattern_free(struct pattern *p)
 
 uint64_t pattern_length(const struct pattern *p)
 {
+	assert(p->rule_count > 0);
 	return p->rules[p->rule_count - 1].length;
 }
 
@@ -81,6 +83,7 @@ bool pattern_whole(const struct pattern *p)
 
 uint64_t pattern_last(const struct pattern *p)
 {
+	assert(pattern_whole(p));
 	const struct pattern_symbol *s = &p->symbols[p->rules[p->rule_count - 1].end - 1];
 	while (s->rule)
 		s = &p->symbols[p->rules[s->id].end - 1];
@@ -90,6 +93,7 @@ uint64_t pattern_last(const struct pattern *p)
 /* Weights of rules, from the whole down. */
 int pattern_count(const struct pattern *p, uint64_t *counts)
 {
+	assert(pattern_whole(p));
 	uint64_t *weights = budget_calloc(p->rule_count, sizeof *weights);
 	if (!weights)
 		return -1;
@@ -123,6 +127,7 @@ static int push(struct pattern_cursor *c, size_t rule, uint64_t times)
 		c->stack = stack;
 		c->capacity = capacity;
 	}
+	assert(times > 0 && c->depth < c->pattern->rule_count); /* a rule's symbols are rules before it */
 	c->stack[c->depth++] = (struct pattern_level){rule, c->pattern->rules[rule].first, times};
 	return 0;
 }

@@ -3,6 +3,7 @@
  */
 #include "trace/model/rankmap.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "trace/base/budget.h"
@@ -34,6 +35,7 @@ static int diagram_take(struct diagram *l, struct diagram_edge root, uint32_t le
 static void push(struct rankmap_builder *b, uint32_t level, struct diagram_edge e)
 {
 	uint64_t at = b->next;
+	assert(level <= DIAGRAM_LEVELS && at % (UINT64_C(1) << level) == 0);
 	b->next += UINT64_C(1) << level;
 	for (; at >> level & 1; level++)
 		e = diagram_node_of(&b->diagram, b->edge[level], e);
@@ -406,6 +408,7 @@ static int both(struct rankmap *out, const struct rankmap *a, const struct rankm
 	budget_free(high_a.nodes);
 	budget_free(high_b.nodes);
 	if (rv == 0) {
+		assert(operation != UNITE || rankmap_empty(&made) == (rankmap_empty(a) && rankmap_empty(b)));
 		if (out == a || out == b)
 			rankmap_free(out);
 		*out = made;
@@ -526,6 +529,7 @@ int64_t rankmap_sum(const struct rankmap *m)
 
 uint32_t rankmap_first(const struct rankmap *m)
 {
+	assert(!rankmap_empty(m));
 	uint32_t rank = 0, level = m->level;
 	for (const struct diagram_node *n = inner(m, m->root); n;) {
 		level--;
@@ -538,6 +542,7 @@ uint32_t rankmap_first(const struct rankmap *m)
 
 uint32_t rankmap_last(const struct rankmap *m)
 {
+	assert(!rankmap_empty(m));
 	uint32_t rank = 0, level = m->level;
 	for (const struct diagram_node *n = inner(m, m->root); n;) {
 		level--;

@@ -3,6 +3,7 @@
  */
 #include "trace/record/column.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,6 +127,7 @@ static bool leave_loop(struct columns *x, struct column *c)
 static bool enter_loop(struct columns *x, struct column *c, uint64_t visits, int64_t value)
 {
 	struct arena *a = x->arena;
+	assert(c->grammar && !c->period_length);
 	ref rule = grammar_loop(&x->grammars, c->grammar);
 	if (!rule)
 		return false;
@@ -149,6 +151,7 @@ static bool enter_loop(struct columns *x, struct column *c, uint64_t visits, int
 	for (size_t i = 0; i < n; i++)
 		runs[i] = (struct period_run){dictionary_value(x, c, x->scratch[i].token - 1), x->scratch[i].token,
 		                              x->scratch[i].length};
+	assert(n <= MAX_PERIOD && bytes <= c->period_capacity);
 	c->rule = rule;
 	c->loop = 0;
 	c->flushed = 0;

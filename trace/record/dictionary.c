@@ -10,6 +10,7 @@
  */
 #include "trace/record/dictionary.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,7 @@ void dictionary_slot_add(struct columns *x, const struct column *c, int64_t valu
 				slots[slot_of(x, old[i].column, old[i].value)] = old[i];
 		free(old);
 	}
+	assert(2 * x->count <= x->mask); /* a free slot ends each search */
 	ref column = arena_ref(x->arena, c);
 	x->slots[slot_of(x, column, value)] = (struct dict_slot){value, column, number + 1};
 	x->count++;
@@ -59,6 +61,7 @@ void dictionary_slot_remove(struct columns *x, const struct column *c, int64_t v
 	size_t i = slot_of(x, arena_ref(x->arena, c), value);
 	if (!x->slots[i].index)
 		return;
+	assert(x->count > 0);
 	x->count--;
 	for (size_t j = i;;) {
 		x->slots[i].index = 0;
@@ -180,6 +183,7 @@ bool dictionary_add(struct columns *x, struct column *c, int64_t value)
 void dictionary_sync(struct columns *x, struct column *c, uint64_t run)
 {
 	if (run > c->synced) {
+		assert(c->dict_count > 0);
 		dictionary_runs(x, c)[c->dict_count - 1].count += run - c->synced;
 		arena_barrier();
 		c->synced = run;

@@ -5,9 +5,17 @@
  * queued pair is looked up; where it stands elsewhere already, both places are replaced by a rule, which queues further
  * pairs. Work is queued, not recursive, so that no symbol is held across a change; a queued symbol that is gone by then
  * is skipped (exponent 0).
+ *
+ *     a b c a          S -> a b c a
+ *     append b         the pair `a b` stands twice: R -> a b, S -> R c R
+ *     append c         so does `R c`, and R is then used once only: R -> a b c, S -> R R, which is S -> R^2
+ *
+ * Invariant between appends: neighbours are different symbols, no pair of neighbours stands twice in a grammar, and no
+ * rule is used only once with exponent 1. Where memory is short a pair may stand twice; the sequence is always right.
  */
 #include "trace/record/grammar.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +57,7 @@ static int index_grow(struct grammar_index *g)
 	ref *old = g->slots, *slots = calloc(size, sizeof *slots);
 	if (!slots)
 		return -1;
+	assert(size > 2 * g->count); /* a free slot ends each search */
 	g->slots = slots;
 	g->mask = size - 1;
 	for (size_t i = 0; i < old_size; i++)
@@ -60,6 +69,7 @@ static int index_grow(struct grammar_index *g)
 
 static void index_remove_slot(struct grammar_index *g, size_t i)
 {
+	assert(g->count > 0 && g->slots[i]);
 	g->count--;
 	for (size_t j = i;;) {
 		g->slots[i] = 0;
@@ -128,6 +138,7 @@ static void rule_unuse(struct grammar_index *g, uint32_t symbol)
 
 static void node_free(struct grammar_index *g, ref r)
 {
+	assert(arena_valid(g->arena, r, sizeof(struct node)));
 	arena_set(g->arena, grammar_node(g, r)->exponent, 0); /* a queued reference to it is skipped */
 	arena_free_block(g->arena, r, sizeof(struct node));
 }
@@ -236,6 +247,7 @@ static void pair_match(struct grammar_index *g, ref x, ref y)
 		nodes_join(g, rule, first);
 		nodes_join(g, first, second);
 		nodes_join(g, second, rule);
+		assert(pair_equal(g, first, x));
 		size_t i = index_slot(g, y);
 		if (g->slots[i])
 			g->slots[i] = first;
@@ -289,6 +301,7 @@ static int symbol_append(struct grammar_index *g, ref start, uint32_t symbol, ui
 {
 	if (count == 0)
 		return 0;
+	assert(g->queued == 0 && grammar_is_guard(grammar_node(g, start)));
 	ref last = grammar_node(g, start)->prev;
 	struct node *n = grammar_node(g, last);
 	if (last != start && n->symbol == symbol) {
