@@ -99,9 +99,9 @@ struct aggregate_group *aggregate_group(struct aggregate *a, const char *key)
 
 int aggregate_add_sizes(struct aggregate_group *g, const uint64_t *sizes)
 {
-	if (!g->sizes && !(g->sizes = calloc(AMOUNT_SIZES, sizeof *g->sizes)))
+	if (!g->sizes && !(g->sizes = calloc(ACTIVITY_SIZES, sizeof *g->sizes)))
 		return -1;
-	for (int i = 0; i < AMOUNT_SIZES; i++)
+	for (int i = 0; i < ACTIVITY_SIZES; i++)
 		g->sizes[i] += sizes[i];
 	return 0;
 }
@@ -206,7 +206,7 @@ static void write_group(struct writer *w, const struct aggregate_group *g)
 	for (int i = 0; i < AGGREGATE_REASONS; i++)
 		writer_uint(w, g->reasons[i]);
 	writer_uint(w, g->sizes != NULL);
-	for (int i = 0; g->sizes && i < AMOUNT_SIZES; i++)
+	for (int i = 0; g->sizes && i < ACTIVITY_SIZES; i++)
 		writer_uint(w, g->sizes[i]);
 	write_text(w, g->function);
 	write_text(w, g->frames);
@@ -229,8 +229,8 @@ static void read_group(struct reader *r, struct aggregate_group *g)
 	for (int i = 0; i < AGGREGATE_REASONS; i++)
 		g->reasons[i] = reader_uint(r);
 	if (reader_uint(r)) {
-		uint64_t sizes[AMOUNT_SIZES];
-		for (int i = 0; i < AMOUNT_SIZES; i++)
+		uint64_t sizes[ACTIVITY_SIZES];
+		for (int i = 0; i < ACTIVITY_SIZES; i++)
 			sizes[i] = reader_uint(r);
 		r->bad |= aggregate_add_sizes(g, sizes) != 0;
 	}

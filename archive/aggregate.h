@@ -24,7 +24,7 @@
 #include "archive/catalog.h"
 #include "trace/base/index.h"
 #include "trace/model/time.h"
-#include "trace/read/volume.h"
+#include "trace/read/activity.h"
 
 /* What a group is of. The executable is the last component of its path; the month that of the start, local time. Of a
  * job on several nodes, each node has an equal share of what is counted. A call site is a function with its call path:
@@ -83,7 +83,8 @@ extern const char *const aggregate_reasons[AGGREGATE_REASONS];
 struct aggregate_group {
 	char *key;
 	uint128 sum[AGGREGATE_SUMS];
-	uint64_t *sizes; /* messages by size class (amount.h); NULL: none, and in groups by job, node, function, site */
+	uint64_t *
+		sizes; /* messages by size class (activity.h); NULL: none, and in groups by job, node, function, site */
 	uint64_t reasons[AGGREGATE_REASONS];
 	int64_t last_job;
 	/* Of groups by job and by site: one of its traces, that with most node time, or with most time in the site; the

@@ -71,9 +71,9 @@ static void read_sizes(const char *text, uint64_t *sizes)
 	uint64_t count;
 	int used;
 
-	memset(sizes, 0, AMOUNT_SIZES * sizeof *sizes);
+	memset(sizes, 0, ACTIVITY_SIZES * sizeof *sizes);
 	for (; sscanf(text, "%u:%" SCNu64 "%n", &class, &count, &used) == 2; text += used)
-		if (class < AMOUNT_SIZES)
+		if (class < ACTIVITY_SIZES)
 			sizes[class] += count;
 }
 
@@ -202,7 +202,7 @@ static int add_nodes(struct worker *w, sqlite3_stmt *s, const uint128 *sum, int6
 static int add_row(struct worker *w, sqlite3_stmt *s)
 {
 	uint128 sum[AGGREGATE_SUMS];
-	uint64_t sizes[AMOUNT_SIZES];
+	uint64_t sizes[ACTIVITY_SIZES];
 	int64_t job = sqlite3_column_int64(s, JOB);
 	char key[32] = "";
 	const char *text = query_text(s, KEY);

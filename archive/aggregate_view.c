@@ -186,7 +186,7 @@ static json_t *sizes_json(const uint64_t *sizes)
 {
 	json_t *list = json_array();
 
-	for (int i = 0; i < AMOUNT_SIZES; i++)
+	for (int i = 0; i < ACTIVITY_SIZES; i++)
 		if (sizes[i])
 			json_array_append_new(
 				list, json_pack("{s:I, s:I, s:I}", "from", i ? (json_int_t)1 << (i - 1) : 0, "to",

@@ -35,15 +35,15 @@ static char *copy_name(const struct schema *s)
 /* --- call sites --- */
 
 static void calls_of(struct digest_calls *c, const struct trace *t, const struct trace_site *s,
-                     const struct amount *amount)
+                     const struct activity *activity)
 {
 	uint64_t ranks = rankmap_size(&s->visits), least = times(ranks, s->least);
 
 	*c = (struct digest_calls){.calls = (uint64_t)rankmap_sum(&s->visits),
 	                           .ns = s->communicate.sum,
-	                           .bytes = amount->bytes,
+	                           .bytes = activity->bytes,
 	                           .peak_ns = times(ranks, s->most)};
-	if (summary_waits_for_all(trace_schema(t, s)) && ranks > 1 && least < c->ns)
+	if (trace_schema(t, s)->mpi->waits == WAITS_FOR_ALL && ranks > 1 && least < c->ns)
 		c->wait_ns = c->ns - least;
 }
 
@@ -194,17 +194,17 @@ int digest_make(struct digest *d, const struct trace *t)
 	struct work w = {d, t, calloc((size_t)t->site_count + 1, sizeof *w.calls),
 	                 calloc((size_t)t->site_count + 1, sizeof *w.order)};
 	const struct trace_total *compute = &t->total[TOTAL_COMPUTE], *elapsed = &t->total[TOTAL_ELAPSED];
-	struct volumes volumes = {.sites = NULL};
+	struct site_activity activity = {.sites = NULL};
 	int rv = -1;
 
 	*d = (struct digest){.ranks = 0};
-	if (!w.calls || !w.order || volumes_make(&volumes, t) != 0)
+	if (!w.calls || !w.order || site_activity_make(&activity, t) != 0)
 		goto done;
-	summary_make(&s, t, &volumes);
+	summary_make(&s, t, &activity);
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		w.order[i] = i;
-		calls_of(&w.calls[i], t, &t->sites[i], &volumes.sites[i]);
-		d->unsized_calls += volumes.sites[i].unsized;
+		calls_of(&w.calls[i], t, &t->sites[i], &activity.sites[i]);
+		d->unsized_calls += activity.sites[i].unsized;
 		add_clamped(&d->wait_ns, w.calls[i].wait_ns);
 	}
 	d->ranks = s.ranks;
@@ -229,7 +229,7 @@ int digest_make(struct digest *d, const struct trace *t)
 	d->degraded = degradations(t);
 	rv = add_functions(&w) || add_digest_sites(&w) ? -1 : 0;
 done:
-	volumes_free(&volumes);
+	site_activity_free(&activity);
 	free(w.calls);
 	free(w.order);
 	return rv;
@@ -247,7 +247,7 @@ int digest_read(struct digest *d, const char *path, int64_t owner, struct error 
 	budget_begin(&budget);
 	int fd = regular_open(AT_FDCWD, path, owner, NULL, error);
 	if (fd >= 0 && container_take(&c, fd, path, &codec_zstd, error) == 0 &&
-	    trace_decode_some(&t, c, amount_needs, &left_out, error) == 0)
+	    trace_decode_some(&t, c, activity_needs, &left_out, error) == 0)
 		rv = digest_make(d, &t) == 0 ? 0 : error_set(error, "%s: no memory", path);
 	if (rv == 0 && left_out && d->unsized_calls) { /* what was left out may say how much they passed on */
 		digest_free(d);

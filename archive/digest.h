@@ -18,7 +18,7 @@
 
 #include "trace/base/budget.h"
 #include "trace/base/error.h"
-#include "trace/read/volume.h"
+#include "trace/read/activity.h"
 
 /* A digest of another version in an index is made anew. */
 #define DIGEST_VERSION 2
@@ -35,7 +35,7 @@
 
 /* What is kept of an MPI function, and of a call site. */
 struct digest_calls {
-	uint64_t calls, ns, bytes; /* bytes: what its callers passed on (amount.h), as far as that is known */
+	uint64_t calls, ns, bytes; /* bytes: what its callers passed on (activity.h), as far as that is known */
 	uint64_t
 		/* of calls that wait for all ranks: the time that ranks were in them longer than the rank that came
 		 * last */
@@ -64,7 +64,7 @@ struct digest {
 	uint64_t wait_ns;
 	uint64_t degraded; /* bits: 0..2 enum trace_why of any column, 4..6 enum trace_stage */
 	double load_balance, communication_efficiency, parallel_efficiency; /* negative: not known */
-	uint64_t sizes[AMOUNT_SIZES];                                       /* messages by size class */
+	uint64_t sizes[ACTIVITY_SIZES];                                     /* messages by size class */
 	struct digest_function *functions;                                  /* by name */
 	size_t function_count;
 	struct digest_site *sites; /* most time first */

@@ -188,11 +188,11 @@ static int write_summary(struct writing *w, int64_t id, const struct result *r)
 	                           d->bytes,       d->mpi_ns,          d->compute_ns,  d->overhead_ns, d->run_ns,
 	                           d->computed_ns, d->compute_peak_ns, d->run_peak_ns, d->wait_ns,     d->degraded};
 	const double efficiencies[] = {d->load_balance, d->communication_efficiency, d->parallel_efficiency};
-	char sizes[AMOUNT_SIZES * 24] = "";
+	char sizes[ACTIVITY_SIZES * 24] = "";
 	sqlite3_stmt *s = w->s[SUMMARY];
 	size_t n = 0;
 
-	for (int i = 0; i < AMOUNT_SIZES; i++)
+	for (int i = 0; i < ACTIVITY_SIZES; i++)
 		if (d->sizes[i])
 			n += (size_t)snprintf(sizes + n, sizeof sizes - n, "%s%d:%" PRIu64, n ? " " : "", i,
 			                      d->sizes[i]);

@@ -223,11 +223,11 @@ static void print_sizes(const struct aggregate_group *g)
 	uint64_t all = 0, most = 0;
 	char from[32], count[32];
 
-	for (int i = 0; g->sizes && i < AMOUNT_SIZES; i++) {
+	for (int i = 0; g->sizes && i < ACTIVITY_SIZES; i++) {
 		all += g->sizes[i];
 		most = g->sizes[i] > most ? g->sizes[i] : most;
 	}
-	for (int i = 0; all && i < AMOUNT_SIZES; i++)
+	for (int i = 0; all && i < ACTIVITY_SIZES; i++)
 		if (g->sizes[i])
 			printf("  from %6s  %8s  %5.1f%%  %.*s\n", cell_size(from, i ? UINT64_C(1) << (i - 1) : 0),
 			       number(count, (double)g->sizes[i], UNIT_COUNT), 100 * (double)g->sizes[i] / (double)all,

@@ -107,7 +107,7 @@ static bool late_rank(const struct trace *t, const struct trace_site *s, uint32_
 {
 	uint64_t ranks;
 	double mean = (double)s->communicate.sum;
-	if (summary_imbalance(s, &ranks) <= 0 || ranks < 2 || !summary_waits_for_all(trace_schema(t, s)))
+	if (summary_imbalance(s, &ranks) <= 0 || ranks < 2 || trace_schema(t, s)->mpi->waits != WAITS_FOR_ALL)
 		return false;
 	mean /= (double)ranks;
 	*rank = s->least_rank;

@@ -18,7 +18,7 @@
 #include "cmd/path.h"
 #include "trace/model/value.h"
 #include "trace/file/container.h"
-#include "trace/read/datatype.h"
+#include "trace/read/activity.h"
 #include "trace/model/stream.h"
 #include "trace/read/walk.h"
 
@@ -122,79 +122,8 @@ static int make_keys(struct input *in, uint32_t site)
 
 /* --- what is known of each site --- */
 
-static int column(const struct schema *s, const char *name)
+static int read_input(struct input *in, const char *name, const struct options *o, struct error *error)
 {
-	for (size_t i = 0; i < s->count; i++)
-		if (s->column[i].length == strlen(name) && memcmp(s->column[i].name, name, s->column[i].length) == 0)
-			return (int)i;
-	return -1;
-}
-
-/* A count, or the sum of an array of counts. False if it is not known. */
-static bool count_of(const struct trace *t, const struct event *e, const char *one, const char *many, uint64_t *count)
-{
-	int i = column(e->schema, one);
-
-	if (i >= 0) {
-		*count = (uint64_t)e->values[i];
-		return !value_is_constant(e->values[i]) && e->values[i] != VALUE_LOSSY;
-	}
-	i = column(e->schema, many);
-	if (i < 0 || value_is_constant(e->values[i]) || e->values[i] == VALUE_LOSSY)
-		return false;
-	const struct pool_item *v = event_vector(t, e, e->values[i]);
-
-	*count = 0;
-	for (size_t k = 0; k < v->size; k += sizeof(int64_t)) {
-		int64_t element;
-
-		memcpy(&element, v->bytes + k, sizeof element);
-		*count += value_is_constant(element) ? 0 : (uint64_t)element;
-	}
-	return true;
-}
-
-/* What the caller gives to MPI, or has received: bytes. */
-static uint64_t bytes_of(const struct trace *t, const struct datatypes *types, const struct event *e)
-{
-	static const char *const pairs[][3] = {{"sendcount", "sendcounts", "sendtype"},
-	                                       {"origin_count", "", "origin_datatype"},
-	                                       {"status.count", "", "datatype"},
-	                                       {"count", "recvcounts", "datatype"}};
-	uint64_t count, size;
-
-	if (column(e->schema, "source") >= 0 && column(e->schema, "status.count") < 0)
-		return 0; /* a receive that is only posted */
-	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-		int type = column(e->schema, pairs[i][2]);
-
-		if (type >= 0 && !e->schema->column[type].vector && e->values[type] != VALUE_LOSSY &&
-		    count_of(t, e, pairs[i][0], pairs[i][1], &count))
-			return datatypes_size(types, e->values[type], &size) ? count * size : 0;
-	}
-	return 0;
-}
-
-static int count_bytes(struct input *in, uint32_t rank, struct error *error)
-{
-	struct datatypes *types = datatypes_create(&in->trace);
-	struct walk *w = NULL;
-	struct event e;
-	int rv = types ? walk_begin(&w, &in->trace, rank, error) : error_set(error, "no memory");
-
-	while (rv == 0 && (rv = walk_next(w, &e, error)) == 0) {
-		datatypes_event(types, &e);
-		in->sites[e.site].bytes += bytes_of(&in->trace, types, &e);
-	}
-	walk_end(w);
-	datatypes_destroy(types);
-	return rv < 0 ? -1 : 0;
-}
-
-static int read_input(struct input *in, const char *name, const struct diff_options *o, struct error *error)
-{
-	int64_t unused;
-
 	in->name = name;
 	if (open_trace(name, o->archive, &in->container, &in->trace) != 0)
 		return -1;
@@ -224,10 +153,12 @@ static int read_input(struct input *in, const char *name, const struct diff_opti
 			}
 	if (!o->no_bytes && open_events(name, walk_cost(t)) != 0)
 		return -1;
-	for (uint64_t rank = 0; !o->no_bytes && rankmap_next(&t->events, &rank, &unused); rank++)
-		if (count_bytes(in, (uint32_t)rank, error) != 0)
-			return -1;
-	return 0;
+	struct site_activity activity = {.sites = NULL};
+	int rv = o->no_bytes ? 0 : site_activity_make(&activity, t);
+	for (uint32_t i = 0; activity.sites && i < t->site_count; i++)
+		in->sites[i].bytes = activity.sites[i].bytes;
+	site_activity_free(&activity);
+	return rv == 0 ? 0 : error_set(error, "no memory");
 }
 
 static void free_input(struct input *in)
@@ -528,7 +459,7 @@ int cmd_diff(int argc, char **argv)
 	const struct option_line lines[] = {
 		OPTION_FLAG("all", 0, &o.all, "also sites in which nothing differs but time"),
 		OPTION_NUMBER("top", 0, "N", &o.top, 0, UINT32_MAX, "at most N sites (default 20; 0: all)"),
-		OPTION_FLAG("no-bytes", 0, &o.no_bytes, "do not count bytes (this walks all events)"),
+		OPTION_FLAG("no-bytes", 0, &o.no_bytes, "do not count bytes or compare events"),
 		OPTION_FLAG("json", 0, &o.json, "as JSON"),
 		OPTION_ARCHIVE(&o.archive),
 		OPTION_LIMIT,

@@ -39,85 +39,20 @@ const char *report_class_name(enum report_class c)
 	return names[c];
 }
 
-enum report_class report_class_of(const struct schema *s)
+enum report_class report_class_of(const struct mpi_function *f)
 {
-	static const struct {
-		const char *begin;
-		enum report_class class;
-	} names[] = {{"MPI_Reduce_local", CLASS_OTHER},
-	             {"MPI_Alloc_mem", CLASS_OTHER},
-	             {"MPI_File_", CLASS_FILES},
-	             {"MPI_Win_", CLASS_FILES},
-	             {"MPI_Put", CLASS_FILES},
-	             {"MPI_Get_acc", CLASS_FILES},
-	             {"MPI_Accumulate", CLASS_FILES},
-	             {"MPI_Fetch_and", CLASS_FILES},
-	             {"MPI_Compare_and", CLASS_FILES},
-	             {"MPI_Rput", CLASS_FILES},
-	             {"MPI_Rget", CLASS_FILES},
-	             {"MPI_Raccumulate", CLASS_FILES},
-	             {"MPI_Wait", CLASS_WAITING},
-	             {"MPI_Test", CLASS_WAITING},
-	             {"MPI_Probe", CLASS_WAITING},
-	             {"MPI_Iprobe", CLASS_WAITING},
-	             {"MPI_Mprobe", CLASS_WAITING},
-	             {"MPI_Improbe", CLASS_WAITING},
-	             {"MPI_Request_get_status", CLASS_WAITING},
-	             {"MPI_Barrier", CLASS_COLLECTIVES},
-	             {"MPI_Bcast", CLASS_COLLECTIVES},
-	             {"MPI_Gather", CLASS_COLLECTIVES},
-	             {"MPI_Scatter", CLASS_COLLECTIVES},
-	             {"MPI_All", CLASS_COLLECTIVES},
-	             {"MPI_Reduce", CLASS_COLLECTIVES},
-	             {"MPI_Comm_dup", CLASS_COLLECTIVES},
-	             {"MPI_Comm_idup", CLASS_COLLECTIVES},
-	             {"MPI_Comm_split", CLASS_COLLECTIVES},
-	             {"MPI_Comm_create_", CLASS_OTHER},
-	             {"MPI_Comm_create", CLASS_COLLECTIVES},
-	             {"MPI_Cart_create", CLASS_COLLECTIVES},
-	             {"MPI_Cart_sub", CLASS_COLLECTIVES},
-	             {"MPI_Graph_create", CLASS_COLLECTIVES},
-	             {"MPI_Dist_graph_create", CLASS_COLLECTIVES},
-	             {"MPI_Intercomm_", CLASS_COLLECTIVES},
-	             {"MPI_Comm_free", CLASS_COLLECTIVES},
-	             {"MPI_Comm_disconnect", CLASS_COLLECTIVES},
-	             {"MPI_Finalize", CLASS_COLLECTIVES},
-	             {"MPI_Scan", CLASS_COLLECTIVES},
-	             {"MPI_Exscan", CLASS_COLLECTIVES},
-	             {"MPI_Neighbor", CLASS_COLLECTIVES},
-	             {"MPI_Ibarrier", CLASS_COLLECTIVES},
-	             {"MPI_Ibcast", CLASS_COLLECTIVES},
-	             {"MPI_Igather", CLASS_COLLECTIVES},
-	             {"MPI_Iscatter", CLASS_COLLECTIVES},
-	             {"MPI_Iall", CLASS_COLLECTIVES},
-	             {"MPI_Ireduce", CLASS_COLLECTIVES},
-	             {"MPI_Iscan", CLASS_COLLECTIVES},
-	             {"MPI_Iexscan", CLASS_COLLECTIVES},
-	             {"MPI_Ineighbor", CLASS_COLLECTIVES},
-	             {"MPI_Send", CLASS_MESSAGES},
-	             {"MPI_Bsend", CLASS_MESSAGES},
-	             {"MPI_Ssend", CLASS_MESSAGES},
-	             {"MPI_Rsend", CLASS_MESSAGES},
-	             {"MPI_Isend", CLASS_MESSAGES},
-	             {"MPI_Ibsend", CLASS_MESSAGES},
-	             {"MPI_Issend", CLASS_MESSAGES},
-	             {"MPI_Irsend", CLASS_MESSAGES},
-	             {"MPI_Recv", CLASS_MESSAGES},
-	             {"MPI_Irecv", CLASS_MESSAGES},
-	             {"MPI_Mrecv", CLASS_MESSAGES},
-	             {"MPI_Imrecv", CLASS_MESSAGES},
-	             {"MPI_Start", CLASS_MESSAGES},
-	             {"MPI_Psend", CLASS_MESSAGES},
-	             {"MPI_Precv", CLASS_MESSAGES},
-	             {"MPI_Pready", CLASS_MESSAGES}};
-	if (s->function_length == 7 && memcmp(s->function, "MPI_Get", 7) == 0)
+	switch (f->class) {
+	case MPI_CLASS_POINT_TO_POINT:
+		return CLASS_MESSAGES;
+	case MPI_CLASS_COMPLETION:
+		return CLASS_WAITING;
+	case MPI_CLASS_WINDOW:
+	case MPI_CLASS_ONE_SIDED:
+	case MPI_CLASS_FILE:
 		return CLASS_FILES;
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		size_t n = strlen(names[i].begin);
-		if (s->function_length >= n && memcmp(s->function, names[i].begin, n) == 0)
-			return names[i].class;
+	default:
+		return mpi_is_collective(f) && !mpi_initializes(f) ? CLASS_COLLECTIVES : CLASS_OTHER;
 	}
-	return CLASS_OTHER;
 }
 
 uint64_t report_number(const struct report *r, const char *key)
@@ -230,7 +165,7 @@ static int gather(struct report *r, json_t *json, bool full)
 		if (trace_initializes(s))
 			r->init_ns += t->sites[i].communicate.sum;
 		else
-			r->class_ns[report_class_of(s)] += t->sites[i].communicate.sum;
+			r->class_ns[report_class_of(s->mpi)] += t->sites[i].communicate.sum;
 	}
 	r->class_ns[CLASS_COMPUTE] = r->sum.compute_ns;
 	return count_traffic(r, full);

@@ -17,13 +17,13 @@
 #include "cmd/path.h"
 #include "cmd/print.h"
 #include "trace/model/stream.h"
-#include "trace/read/volume.h"
+#include "trace/read/activity.h"
 
 struct total {
 	const char *name;
 	size_t length;
 	struct trace_time time;
-	uint64_t bytes, unsized; /* volume.h */
+	uint64_t bytes, unsized; /* activity.h */
 	uint32_t sites;
 };
 
@@ -45,7 +45,7 @@ static void totals_free(struct total *list, size_t n)
 }
 
 /* Sums by function name, the most expensive first. Returns how many; *out is malloc'ed. */
-static size_t totals(const struct trace *t, const struct volumes *v, struct total **out)
+static size_t totals(const struct trace *t, const struct site_activity *v, struct total **out)
 {
 	size_t n = 0;
 	*out = calloc((size_t)t->function_count + 1, sizeof **out);
@@ -161,16 +161,16 @@ int show_summary(const struct show *s, json_t *json)
 	const struct trace *t = s->trace;
 	struct total *list;
 	struct summary sum;
-	struct volumes volumes;
-	int made = volumes_make(&volumes, t);
-	size_t n = made == 0 ? totals(t, &volumes, &list) : 0;
+	struct site_activity activity;
+	int made = site_activity_make(&activity, t);
+	size_t n = made == 0 ? totals(t, &activity, &list) : 0;
 	if (made != 0 || !list) {
-		volumes_free(&volumes);
+		site_activity_free(&activity);
 		fputs("spoor: no memory\n", stderr);
 		return -1;
 	}
-	summary_make(&sum, t, &volumes);
-	volumes_free(&volumes);
+	summary_make(&sum, t, &activity);
+	site_activity_free(&activity);
 	uint64_t mpi = sum.mpi_ns, elapsed = sum.compute_ns + mpi, events = sum.events;
 	if (json) {
 		json_t *functions = json_array();
@@ -255,8 +255,8 @@ int show_sites(const struct show *s, json_t *json)
 	json_t *list = json ? json_array() : NULL;
 	struct path_names *names = path_names_create(t);
 	uint32_t *order = malloc(((size_t)t->site_count + 1) * sizeof *order);
-	struct volumes volumes;
-	if (volumes_make(&volumes, t) != 0 || !names || !order || (json && !list)) {
+	struct site_activity activity;
+	if (site_activity_make(&activity, t) != 0 || !names || !order || (json && !list)) {
 		fputs("spoor: no memory\n", stderr);
 		goto done;
 	}
@@ -276,9 +276,9 @@ int show_sites(const struct show *s, json_t *json)
 			       rankmap_sum(&site->visits), stream_ranks(t, &site->visits),
 			       (double)site->communicate.sum * 1e-9, (double)site->communicate.max * 1e-3,
 			       stream_name(t, site->communicate.max_rank, of));
-			if (volumes.sites[order[i]].bytes)
-				printf("    %" PRIu64 " bytes passed on%s\n", volumes.sites[order[i]].bytes,
-				       volumes.sites[order[i]].unsized ? " at least" : "");
+			if (activity.sites[order[i]].bytes)
+				printf("    %" PRIu64 " bytes passed on%s\n", activity.sites[order[i]].bytes,
+				       activity.sites[order[i]].unsized ? " at least" : "");
 			columns_print_short(t, site);
 			balance_site(stdout, t, site);
 		}
@@ -293,8 +293,8 @@ int show_sites(const struct show *s, json_t *json)
 		if (json) {
 			json_t *one = balance_json(t, order[i], frames);
 			json_object_set_new(one, "columns", columns_json(t, site));
-			json_object_set_new(one, "bytes", json_integer((json_int_t)volumes.sites[order[i]].bytes));
-			json_object_set_new(one, "unsized", json_integer((json_int_t)volumes.sites[order[i]].unsized));
+			json_object_set_new(one, "bytes", json_integer((json_int_t)activity.sites[order[i]].bytes));
+			json_object_set_new(one, "unsized", json_integer((json_int_t)activity.sites[order[i]].unsized));
 			json_array_append_new(list, one);
 		}
 	}
@@ -304,7 +304,7 @@ int show_sites(const struct show *s, json_t *json)
 done:
 	json_decref(list);
 	free(order);
-	volumes_free(&volumes);
+	site_activity_free(&activity);
 	path_names_destroy(names);
 	return rv;
 }

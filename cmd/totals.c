@@ -66,36 +66,21 @@ static struct function *function_of(struct totals *t, const struct schema *s)
 	return &more[t->count++];
 }
 
-static bool named(const struct schema_column *c, const char *name)
-{
-	return c->length == strlen(name) && memcmp(c->name, name, c->length) == 0;
-}
-
-static bool any_of(const struct schema_column *c, const char *const *names)
-{
-	for (; *names; names++)
-		if (named(c, *names))
-			return true;
-	return false;
-}
-
 /* Is a column one of those that are compared? */
 static bool describe(struct spread *x, const struct schema *s, size_t column)
 {
-	static const char *const counts[] = {"count", "sendcount", "recvcount", "sendcounts", "recvcounts", NULL};
-	static const char *const others[] = {"dest", "source", "tag", "sendtag", "recvtag", "root", NULL};
-	const struct schema_column *c = &s->column[column];
-	bool peer = false, comm = false;
+	static const enum mpi_parameter others[] = {PARAMETER_DEST, PARAMETER_SOURCE, PARAMETER_TAG, PARAMETER_RECV_TAG,
+	                                            PARAMETER_ROOT};
+	int k = (int)column;
+	bool other = false;
 
-	for (size_t i = 0; i < s->count; i++) {
-		peer |= named(&s->column[i], "dest") || named(&s->column[i], "source");
-		comm |= s->column[i].kind == 'c';
-	}
-	x->column = c;
-	x->messages = peer;
-	x->sum = any_of(c, counts);
-	x->wraps = c->kind == 'p';
-	return comm && (x->sum || any_of(c, others));
+	x->column = &s->column[column];
+	x->messages = s->at[PARAMETER_DEST] >= 0 || s->at[PARAMETER_SOURCE] >= 0;
+	x->sum = k == s->at[PARAMETER_COUNT] || k == s->at[PARAMETER_RECV_COUNT];
+	x->wraps = x->column->kind == 'p';
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		other |= k == s->at[others[i]];
+	return s->at[PARAMETER_COMM] >= 0 && (x->sum || other);
 }
 
 /* ---- the first trace ---- */
@@ -229,19 +214,15 @@ static int add_value(struct totals *t, struct spread *x, int side, int64_t v)
 /* Is the event's communicator as large as MPI_COMM_WORLD? */
 static bool in_all(const struct totals *t, int side, const struct event *e)
 {
-	for (size_t k = 0; k < e->schema->count; k++) {
-		int64_t v = e->values[k];
+	int comm = e->schema->at[PARAMETER_COMM];
 
-		if (e->schema->column[k].kind != 'c' || e->schema->column[k].vector)
-			continue;
-		if (value_is_constant(v))
-			return strcmp((const char *)t->traces[side]
-			                      ->strings.items[(uint64_t)v - (uint64_t)VALUE_CONSTANT]
-			                      .bytes,
-			              "MPI_COMM_WORLD") == 0;
-		return v >= 0 && (uint64_t)v < t->size_count && t->sizes[v] == t->traces[side]->size;
-	}
-	return false;
+	if (comm < 0)
+		return false;
+	int64_t v = e->values[comm];
+
+	if (value_is_constant(v))
+		return trace_is_constant(t->traces[side], v, CONST_MPI_COMM_WORLD);
+	return v >= 0 && (uint64_t)v < t->size_count && t->sizes[v] == t->traces[side]->size;
 }
 
 static int add_event(struct totals *t, int side, const struct event *e)

@@ -150,7 +150,7 @@ static bool in_abort(const struct trace *t)
 	int64_t visits;
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		const struct schema *s = trace_schema(t, &t->sites[i]);
-		if (s->function_length == 9 && memcmp(s->function, "MPI_Abort", 9) == 0 &&
+		if (s->mpi->function == FN_MPI_Abort &&
 		    rankmap_constant(&t->sites[i].visits,
 		                     &visits)) /* it is recorded when it is entered, and does not come back */
 			return true;

@@ -20,11 +20,6 @@ EXCEPTIONS = {
     "preload/real.c": "looks MPI's symbols up in the process",
     "preload/neighbours.c": "variables of the environment",
     "preload/special.c": "OMPI's variable of the environment",
-    "cmd/export/act.c": "to be converted", "cmd/export/call.c": "to be converted", "cmd/export/comms.c": "to be converted",
-    "cmd/export/otf2.c": "to be converted", "cmd/export/simgrid.c": "to be converted", "cmd/report.c": "to be converted",
-    "cmd/report/sites.c": "to be converted", "cmd/totals.c": "to be converted", "merge/world.c": "to be converted",
-    "trace/read/amount.c": "to be converted", "trace/read/summary.c": "to be converted",
-    "trace/read/datatype.c": "to be converted", "trace/read/walk.c": "to be converted", "trace/read/weave.c": "to be converted",
 }
 STRING = re.compile(r'"P?MPIX?_[A-Za-z_0-9]*"')
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)

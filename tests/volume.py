@@ -17,7 +17,8 @@ SIZES = {
 PREDEFINED = {"MPI_" + name: size for size, names in SIZES.items() for name in names.split()}
 SENDS = "Send Bsend Ssend Rsend Sendrecv Sendrecv_replace Psend".split()
 GIVES = ("Bcast Reduce Allreduce Scan Exscan Gather Gatherv Scatterv Allgather Allgatherv Alltoallv Alltoallw Reduce_scatter Neighbor_allgather "
-         "Neighbor_allgatherv Neighbor_alltoallv Neighbor_alltoallw Put Rput Get Rget Accumulate Raccumulate Get_accumulate Rget_accumulate").split()
+         "Neighbor_allgatherv Neighbor_alltoallv Neighbor_alltoallw Put Rput Get Rget Accumulate Raccumulate Get_accumulate Rget_accumulate "
+         "Fetch_and_op Compare_and_swap").split()
 TO_ALL = "Scatter Alltoall Reduce_scatter_block".split()
 UNKNOWN = "Neighbor_alltoall".split()
 
@@ -68,7 +69,7 @@ class Volume:
         pairs = [(p[c], next(p[t] for t in ts if t in p)) for c, ts in
                  (("sendcounts", ("sendtypes", "sendtype")), ("sendcount", ("sendtype",)), ("origin_count", ("origin_datatype",)), ("count", ("datatype",)),
                   ("recvcounts", ("recvtypes", "recvtype", "datatype")), ("recvcount", ("recvtype", "datatype"))) if c in p and any(t in p for t in ts)]
-        n = self.piece(rank, *pairs[0])
+        n = self.piece(rank, *pairs[0]) if pairs else self.type_size(rank, p["datatype"])
         if n == "-" and base in ("Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw"):
             n = self.piece(rank, *pairs[1], only=self.comms[rank, p["comm"]][0] if base == "Allgatherv" else None)
         if n in ("-", None):

@@ -1,20 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-# volume - messages and bytes that spoor show counts are those of the flat log, event by event
+# volume - messages and bytes are those of the flat log, event by event, and the same in all commands that count them
 import collections
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import archive  # noqa: E402
 import launch  # noqa: E402
 import reader  # noqa: E402
 import tap  # noqa: E402
 import volume  # noqa: E402
 
+os.environ["SPOOR_AGGREGATE"] = os.path.join(tap.BUILD, "spoor-aggregate")
 FLATLOG = os.path.join(tap.BUILD, "tests/flatlog/flatlog.so")
 APPS = ("adi", "amr", "cg", "farm", "fft", "halo2d", "halo3d", "multigrid", "ocean", "sort", "wavefront")
 LOST = []
@@ -26,17 +31,46 @@ def shown(trace, *options):
     return json.loads(done.stdout or b"{}")
 
 
-def measure(logs, trace, ranks):
-    """What the flat log says. Sizes of communicators are in no event: they are the trace's."""
+def run(*arguments):
+    return subprocess.run([launch.spoor(), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False).stdout.decode()
+
+
+def agree(title, trace, folder, got):
+    """diff, aggregate and report say what show says; got: of show."""
+    wanted = {f["function"]: f["bytes"] for f in got["functions"] if f["bytes"]}
+    sums = collections.Counter()
+    for site in json.loads(run("diff", "--json", "--all", "--top", "0", trace, trace))["sites"]:
+        sums[site["function"]] += site["a"]["bytes"]
+    tap.equal({f: n for f, n in sums.items() if n}, wanted, f"{title}: diff counts the same bytes")
+    store = os.path.join(folder, "archive")
+    os.makedirs(store, exist_ok=True)
+    archive.fill(store, 1, 2, 0, int(time.time()), [archive.chunks_of(trace)])
+    groups = json.loads(run("aggregate", "--archive", store, "--json", "--by", "function"))["groups"]
+    tap.equal({g["function"]: g["bytes"] for g in groups if g["bytes"]}, wanted, f"{title}: aggregate, too")
+    total = json.loads(run("aggregate", "--archive", store, "--json"))["total"]
+    tap.equal([total[k] for k in ("messages", "bytes", "unsized")], [got["summary"][k] for k in ("messages", "bytes", "messages_unsized")],
+              f"{title}: and the same messages")
+    shutil.rmtree(store)
+    page = run("report", trace, "-o", "-")
+    figures = {int(i): int(v) for i, v in re.findall(r'data-figure="functions\.(\d+)\.bytes" value="(\d+)"', page)}
+    tap.equal({got["functions"][i]["function"]: v for i, v in figures.items()}, wanted, f"{title}: and report")
+
+
+def measure(lines, trace, ranks):
+    """lines: the events of a rank. Sizes of communicators are in no event: they are the trace's."""
     v, other = volume.Volume(ranks), reader.Trace(trace)
     for rank in range(ranks):
         v.comms[rank, "MPI_COMM_WORLD"], v.comms[rank, "MPI_COMM_SELF"] = (rank, ranks), (0, 1)
         for number, (mine, size) in enumerate(zip(other.table("@comm", "rank", rank), other.table("@comm", "size", rank))):
             v.comms[rank, f"c{number}"] = (mine if isinstance(mine, str) else mine + rank, size)
-        with open(os.path.join(logs, f"{rank}.log"), encoding="latin-1") as f:
-            for line in f:
-                v.event(rank, line.rstrip("\n"))
+        for line in lines(rank):
+            v.event(rank, line.rstrip("\n"))
     return v
+
+
+def log_of(logs, rank):
+    with open(os.path.join(logs, f"{rank}.log"), encoding="latin-1") as f:
+        return f.readlines()
 
 
 def check(title, program, ranks, folder, *options, lossy=False):
@@ -45,7 +79,8 @@ def check(title, program, ranks, folder, *options, lossy=False):
     done = launch.mpirun(ranks, program, flatlog=FLATLOG, folder=logs, before=[launch.spoor(), "run", *options, "-o", trace, "--"], cwd=folder)
     if not tap.ok(done.returncode == 0 and os.path.exists(trace), f"{title}: runs", done.stderr.decode(errors="replace")[-600:]):
         return
-    v, got = measure(logs, trace, ranks), shown(trace)
+    v, got = measure(lambda rank: log_of(logs, rank), trace, ranks), shown(trace)
+    agree(title, trace, folder, got)
     sums = {f["function"]: f["bytes"] for f in got["functions"] if f["bytes"]}
     wanted = {f: n for f, n in v.bytes.items() if n}
     unsized = {f["function"]: f["unsized"] for f in got["functions"] if f["unsized"]}
@@ -61,6 +96,8 @@ def check(title, program, ranks, folder, *options, lossy=False):
     s = got["summary"]
     tap.equal((s["messages"], s["bytes"], s["messages_unsized"]), (v.messages, v.message_bytes, v.unsized), f"{title}: messages and their bytes")
     if not lossy:
+        dumped = measure(lambda rank: run("dump", "--rank", str(rank), trace).splitlines(), trace, ranks)
+        tap.equal((dumped.bytes, dumped.messages, dumped.message_bytes), (v.bytes, v.messages, v.message_bytes), f"{title}: and dump")
         m = shown(trace, "--matrix")
         cells = [sum(c[k] for c in m["matrix"]) + m["matrix_other_" + name] for k, name in ((2, "messages"), (3, "bytes"))]
         tap.equal(cells, [v.messages, v.message_bytes], f"{title}: the matrix has as many")
@@ -71,6 +108,8 @@ def check(title, program, ranks, folder, *options, lossy=False):
 
 def main():
     with tempfile.TemporaryDirectory(prefix="volume-t-") as folder:
+        os.chmod(folder, 0o711)
+        os.environ["XDG_CACHE_HOME"] = os.path.join(folder, "cache")
         for app in APPS:
             program = [os.path.join(tap.BUILD, "bench/apps", app), "6"]
             check(app, program, 4, folder)

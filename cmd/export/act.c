@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/read/datatype.h"
 #include "trace/base/index.h"
+#include "trace/read/activity.h"
 
 enum live_kind { LIVE_NOTHING, LIVE_SEND, LIVE_RECV, LIVE_COLLECTIVE };
 
@@ -28,7 +28,7 @@ struct acts {
 	const struct calls *calls;
 	const struct comms *comms;
 	uint32_t stream, self;
-	struct datatypes *types;
+	struct handles *handles;
 	struct live *live; /* by number of the request */
 	size_t live_count;
 	struct live *messages; /* by number of the message */
@@ -51,12 +51,13 @@ struct acts *acts_create(const struct calls *calls, const struct comms *comms, u
 	                   .stream = stream,
 	                   .self = stream_rank(calls->trace, stream),
 	                   .channel_mask = 255};
-	a->types = datatypes_create(calls->trace);
+	a->handles = handles_create(calls->trace);
 	a->channels = calloc(a->channel_mask + 1, sizeof *a->channels);
-	if (!a->types || !a->channels) {
+	if (!a->handles || !a->channels) {
 		acts_destroy(a);
 		return NULL;
 	}
+	handles_in_order(a->handles);
 	return a;
 }
 
@@ -64,7 +65,7 @@ void acts_destroy(struct acts *a)
 {
 	if (!a)
 		return;
-	datatypes_destroy(a->types);
+	handles_destroy(a->handles);
 	free(a->live);
 	free(a->messages);
 	free(a->channels);
@@ -74,7 +75,7 @@ void acts_destroy(struct acts *a)
 
 bool acts_type_size(const struct acts *a, int64_t datatype, uint64_t *size)
 {
-	return datatypes_size(a->types, datatype, size);
+	return handles_type_size(a->handles, a->stream, datatype, size) == HANDLE_KNOWN;
 }
 
 uint64_t acts_unknown(const struct acts *a)
@@ -158,7 +159,9 @@ static int64_t peer(const struct acts *a, const struct event *e, int64_t value)
 {
 	const char *name = call_constant(a->calls->trace, value);
 	if (name)
-		return strcmp(name, "MPI_ANY_SOURCE") == 0 ? -1 : strcmp(name, "?") == 0 ? -3 : -2;
+		return trace_is_constant(a->calls->trace, value, CONST_MPI_ANY_SOURCE) ? -1
+		       : strcmp(name, "?") == 0                                        ? -3
+		                                                                       : -2;
 	return value <= VALUE_LOSSY ? -3 : value + e->base;
 }
 
@@ -168,11 +171,24 @@ static int64_t tag(int64_t value)
 	return value_is_constant(value) ? -1 : value <= VALUE_LOSSY ? -2 : value;
 }
 
-static void size(const struct acts *a, struct act *m, int64_t count, int64_t datatype)
+/* What the sender's arguments say. */
+static void size_sent(const struct acts *a, struct act *m, const struct event *e)
 {
-	uint64_t n;
-	m->sized = count >= 0 && acts_type_size(a, datatype, &n);
-	m->bytes = m->sized ? (uint64_t)count * n : 0;
+	m->sized = activity_bytes(a->handles, e->schema, a->stream, e->values, &m->bytes) == ACTIVITY_SIZED;
+}
+
+/* Of a message received; or of the room for one: of these columns. */
+static void size_received(const struct acts *a, struct act *m, const struct event *e, enum mpi_parameter count)
+{
+	const int8_t *at = e->schema->at;
+	bool pair = at[PARAMETER_RECV_COUNT] >= 0;
+	count = count == PARAMETER_COUNT && pair ? PARAMETER_RECV_COUNT : count;
+	m->sized = at[count] >= 0 &&
+	           activity_elements(a->handles, e->schema, a->stream, e->values, at[count],
+	                             at[pair ? PARAMETER_RECV_TYPE : PARAMETER_TYPE], -1, &m->bytes) == HANDLE_KNOWN;
+	m->bytes = m->sized ? m->bytes * (uint64_t)(at[PARAMETER_PARTITIONS] < 0 ? 1
+	                                                                         : call_number(e, PARAMETER_PARTITIONS))
+	                    : 0;
 }
 
 /* Fills in who is meant; false if that is not known, or nobody. */
@@ -190,10 +206,10 @@ static bool address(struct acts *a, struct act *m, int64_t who, int64_t what)
 	return true;
 }
 
-static struct act message(const struct acts *a, const struct call *c, const struct event *e, enum act_kind kind)
+static struct act message(const struct acts *a, const struct event *e, enum act_kind kind)
 {
 	return (struct act){.kind = kind,
-	                    .comm = comms_find(a->comms, a->stream, call_value(c, e, FIELD_COMM)),
+	                    .comm = comms_find(a->comms, a->stream, call_value(e, PARAMETER_COMM)),
 	                    .local = RANK_UNKNOWN,
 	                    .peer = RANK_UNKNOWN};
 }
@@ -201,10 +217,10 @@ static struct act message(const struct acts *a, const struct call *c, const stru
 static void begin(struct acts *a, struct live *l);
 
 /* The call has made a request, for this and possibly that. */
-static void requested(struct acts *a, const struct call *c, const struct event *e, enum live_kind kind,
-                      const struct act *act, enum live_kind second, const struct act *other)
+static void requested(struct acts *a, const struct event *e, enum live_kind kind, const struct act *act,
+                      enum live_kind second, const struct act *other)
 {
-	int64_t symbol = call_value(c, e, FIELD_REQUEST);
+	int64_t symbol = call_value(e, PARAMETER_REQUEST);
 	if (symbol <= VALUE_LOSSY) { /* MPI_REQUEST_NULL, or not known */
 		a->unknown += symbol == VALUE_LOSSY;
 		return;
@@ -214,7 +230,8 @@ static void requested(struct acts *a, const struct call *c, const struct event *
 		a->failed = true;
 		return;
 	}
-	*l = (struct live){.kind = kind, .persistent = c->way == WAY_PERSISTENT, .act = *act, .second = second};
+	*l = (struct live){
+		.kind = kind, .persistent = e->schema->mpi->form == FORM_PERSISTENT, .act = *act, .second = second};
 	if (other)
 		l->other = *other;
 	if (!l->persistent)
@@ -289,15 +306,11 @@ static void end(struct acts *a, int64_t symbol, int64_t source, int64_t what, in
 
 static void send(struct acts *a, const struct call *c, const struct event *e)
 {
-	struct act m = message(a, c, e, ACT_SEND);
-	bool real = address(a, &m, peer(a, e, call_value(c, e, FIELD_DEST)), tag(call_value(c, e, FIELD_TAG)));
-	bool pair = c->at[FIELD_SENDCOUNT] >= 0;
-	size(a, &m, call_value(c, e, pair ? FIELD_SENDCOUNT : FIELD_COUNT),
-	     call_value(c, e, pair ? FIELD_SENDTYPE : FIELD_TYPE));
-	if (c->at[FIELD_PARTITIONS] >= 0) /* one message, however many parts it is given in */
-		m.bytes *= (uint64_t)call_number(c, e, FIELD_PARTITIONS);
-	if (c->way != WAY_BLOCKING) {
-		requested(a, c, e, real ? LIVE_SEND : LIVE_NOTHING, &m, LIVE_NOTHING, NULL);
+	struct act m = message(a, e, ACT_SEND);
+	bool real = address(a, &m, peer(a, e, call_value(e, PARAMETER_DEST)), tag(call_value(e, PARAMETER_TAG)));
+	size_sent(a, &m, e);
+	if (e->schema->mpi->form != FORM_BLOCKING) {
+		requested(a, e, real ? LIVE_SEND : LIVE_NOTHING, &m, LIVE_NOTHING, NULL);
 	} else if (real) {
 		number(a, false, &m);
 		m.exchange = c->kind == CALL_SENDRECV;
@@ -305,81 +318,75 @@ static void send(struct acts *a, const struct call *c, const struct event *e)
 	}
 }
 
-static void receive(struct acts *a, const struct call *c, const struct event *e)
+static int64_t receive_tag(const struct event *e)
 {
-	struct act m = message(a, c, e, ACT_RECV);
-	enum field tag_at = c->at[FIELD_RECVTAG] >= 0 ? FIELD_RECVTAG : FIELD_TAG;
-	bool pair = c->at[FIELD_RECVCOUNT] >= 0;
-	int64_t count = call_value(c, e, pair ? FIELD_RECVCOUNT : FIELD_COUNT),
-		type = call_value(c, e, pair ? FIELD_RECVTYPE : FIELD_TYPE);
-	int64_t who = peer(a, e, call_value(c, e, FIELD_SOURCE)), what = tag(call_value(c, e, tag_at));
-	if (c->way != WAY_BLOCKING) {
+	return tag(call_value(e, e->schema->at[PARAMETER_RECV_TAG] >= 0 ? PARAMETER_RECV_TAG : PARAMETER_TAG));
+}
+
+static void receive(struct acts *a, const struct event *e)
+{
+	struct act m = message(a, e, ACT_RECV);
+	int64_t who = peer(a, e, call_value(e, PARAMETER_SOURCE)), what = receive_tag(e);
+	if (e->schema->mpi->form != FORM_BLOCKING) {
 		bool real = address(a, &m, who, what);
-		size(a, &m, count, type);
-		if (c->at[FIELD_PARTITIONS] >= 0)
-			m.bytes *= (uint64_t)call_number(c, e, FIELD_PARTITIONS);
-		requested(a, c, e, real ? LIVE_RECV : LIVE_NOTHING, &m, LIVE_NOTHING, NULL);
+		size_received(a, &m, e, PARAMETER_COUNT);
+		requested(a, e, real ? LIVE_RECV : LIVE_NOTHING, &m, LIVE_NOTHING, NULL);
 		return;
 	}
 	if (who == -2)
 		return;
 	if (who < 0)
-		who = peer(a, e, call_value(c, e, FIELD_STATUS_SOURCE));
+		who = peer(a, e, call_value(e, PARAMETER_STATUS_SOURCE));
 	if (what < 0)
-		what = tag(call_value(c, e, FIELD_STATUS_TAG));
+		what = tag(call_value(e, PARAMETER_STATUS_TAG));
 	if (what == -1)
 		what = -2;
 	if (!address(a, &m, who, what))
 		return;
-	size(a, &m, call_value(c, e, FIELD_STATUS_COUNT), type);
+	size_received(a, &m, e, PARAMETER_STATUS_COUNT);
 	number(a, true, &m);
 	emit(a, &m);
 }
 
 static void send_and_receive(struct acts *a, const struct call *c, const struct event *e)
 {
-	if (c->way == WAY_BLOCKING) {
+	if (e->schema->mpi->form == FORM_BLOCKING) {
 		send(a, c, e);
-		receive(a, c, e);
+		receive(a, e);
 		return;
 	}
-	struct act out = message(a, c, e, ACT_SEND), in = message(a, c, e, ACT_RECV);
-	bool sends = address(a, &out, peer(a, e, call_value(c, e, FIELD_DEST)), tag(call_value(c, e, FIELD_TAG)));
-	bool receives =
-		address(a, &in, peer(a, e, call_value(c, e, FIELD_SOURCE)), tag(call_value(c, e, FIELD_RECVTAG)));
-	bool pair = c->at[FIELD_SENDCOUNT] >= 0;
-	size(a, &out, call_value(c, e, pair ? FIELD_SENDCOUNT : FIELD_COUNT),
-	     call_value(c, e, pair ? FIELD_SENDTYPE : FIELD_TYPE));
-	size(a, &in, call_value(c, e, pair ? FIELD_RECVCOUNT : FIELD_COUNT),
-	     call_value(c, e, pair ? FIELD_RECVTYPE : FIELD_TYPE));
-	requested(a, c, e, sends ? LIVE_SEND : LIVE_NOTHING, &out, receives ? LIVE_RECV : LIVE_NOTHING, &in);
+	struct act out = message(a, e, ACT_SEND), in = message(a, e, ACT_RECV);
+	bool sends = address(a, &out, peer(a, e, call_value(e, PARAMETER_DEST)), tag(call_value(e, PARAMETER_TAG)));
+	bool receives = address(a, &in, peer(a, e, call_value(e, PARAMETER_SOURCE)), receive_tag(e));
+	size_sent(a, &out, e);
+	size_received(a, &in, e, PARAMETER_COUNT);
+	requested(a, e, sends ? LIVE_SEND : LIVE_NOTHING, &out, receives ? LIVE_RECV : LIVE_NOTHING, &in);
 }
 
-static void probe(struct acts *a, const struct call *c, const struct event *e)
+static void probe(struct acts *a, const struct event *e)
 {
-	int64_t symbol = call_value(c, e, FIELD_MESSAGE);
+	int64_t symbol = call_value(e, PARAMETER_MESSAGE);
 	if (symbol <= VALUE_LOSSY)
 		return;
 	struct live *l = at(&a->messages, &a->message_count, symbol);
 	if (!l)
 		return;
-	*l = (struct live){.kind = LIVE_RECV, .act = message(a, c, e, ACT_RECV)};
-	if (!address(a, &l->act, peer(a, e, call_value(c, e, FIELD_STATUS_SOURCE)),
-	             tag(call_value(c, e, FIELD_STATUS_TAG))))
+	*l = (struct live){.kind = LIVE_RECV, .act = message(a, e, ACT_RECV)};
+	if (!address(a, &l->act, peer(a, e, call_value(e, PARAMETER_STATUS_SOURCE)),
+	             tag(call_value(e, PARAMETER_STATUS_TAG))))
 		l->kind = LIVE_NOTHING;
 }
 
-static void receive_probed(struct acts *a, const struct call *c, const struct event *e)
+static void receive_probed(struct acts *a, const struct event *e)
 {
-	int64_t symbol = call_value(c, e, FIELD_MESSAGE);
+	int64_t symbol = call_value(e, PARAMETER_MESSAGE);
 	if (symbol < 0 || (uint64_t)symbol >= a->message_count)
 		return;
 	struct live *l = &a->messages[symbol];
 	bool real = l->kind == LIVE_RECV;
-	size(a, &l->act, call_value(c, e, c->way == WAY_BLOCKING ? FIELD_STATUS_COUNT : FIELD_COUNT),
-	     call_value(c, e, FIELD_TYPE));
-	if (c->way != WAY_BLOCKING) {
-		requested(a, c, e, real ? LIVE_RECV : LIVE_NOTHING, &l->act, LIVE_NOTHING, NULL);
+	size_received(a, &l->act, e, e->schema->mpi->form == FORM_BLOCKING ? PARAMETER_STATUS_COUNT : PARAMETER_COUNT);
+	if (e->schema->mpi->form != FORM_BLOCKING) {
+		requested(a, e, real ? LIVE_RECV : LIVE_NOTHING, &l->act, LIVE_NOTHING, NULL);
 	} else if (real) {
 		number(a, true, &l->act);
 		emit(a, &l->act);
@@ -387,11 +394,11 @@ static void receive_probed(struct acts *a, const struct call *c, const struct ev
 	l->kind = LIVE_NOTHING;
 }
 
-static void start(struct acts *a, const struct call *c, const struct event *e)
+static void start(struct acts *a, const struct event *e)
 {
 	size_t n;
-	const struct pool_item *list = call_array(a->calls, c, e, FIELD_REQUESTS, &n);
-	int64_t one = call_value(c, e, FIELD_REQUEST);
+	const struct pool_item *list = call_array(a->calls->trace, e, PARAMETER_REQUEST, &n);
+	int64_t one = call_value(e, PARAMETER_REQUEST);
 	for (size_t i = 0; i < (list ? n : 1); i++) {
 		int64_t symbol = list ? array_element(list, i) : one;
 		if (symbol >= 0 && (uint64_t)symbol < a->live_count && a->live[symbol].persistent &&
@@ -407,33 +414,33 @@ static int64_t bytes_of(int64_t value)
 	return value <= VALUE_LOSSY ? -1 : value;
 }
 
-static void complete(struct acts *a, const struct call *c, const struct event *e)
+static void complete(struct acts *a, const struct event *e)
 {
 	size_t n, k;
-	const struct pool_item *list = call_array(a->calls, c, e, FIELD_REQUESTS, &n),
-			       *which = call_array(a->calls, c, e, FIELD_INDICES, &k);
+	const struct pool_item *list = call_array(a->calls->trace, e, PARAMETER_REQUEST, &n),
+			       *which = call_array(a->calls->trace, e, PARAMETER_INDICES, &k);
 	const struct pool_item *sources, *tags, *counts;
 	size_t ns, nt, nc;
-	bool some = c->at[FIELD_INDICES] >= 0;
-	a->unknown += call_value(c, e, FIELD_REQUESTS) == VALUE_LOSSY || call_value(c, e, FIELD_REQUEST) == VALUE_LOSSY;
-	if (c->at[FIELD_FLAG] >= 0 && call_number(c, e, FIELD_FLAG) == 0)
+	bool some = e->schema->mpi->completes == COMPLETES_SOME;
+	a->unknown += call_value(e, PARAMETER_REQUEST) == VALUE_LOSSY;
+	if (e->schema->at[PARAMETER_FLAG] >= 0 && call_number(e, PARAMETER_FLAG) == 0)
 		return;
 	if (!list) { /* MPI_Wait, MPI_Test */
-		end(a, call_value(c, e, FIELD_REQUEST), peer(a, e, call_value(c, e, FIELD_STATUS_SOURCE)),
-		    tag(call_value(c, e, FIELD_STATUS_TAG)), bytes_of(call_value(c, e, FIELD_STATUS_COUNT)));
+		end(a, call_value(e, PARAMETER_REQUEST), peer(a, e, call_value(e, PARAMETER_STATUS_SOURCE)),
+		    tag(call_value(e, PARAMETER_STATUS_TAG)), bytes_of(call_value(e, PARAMETER_STATUS_COUNT)));
 		return;
 	}
-	if (c->at[FIELD_INDEX] >= 0) { /* MPI_Waitany, MPI_Testany */
-		int64_t i = call_value(c, e, FIELD_INDEX);
+	if (e->schema->mpi->completes == COMPLETES_ANY) { /* MPI_Waitany, MPI_Testany */
+		int64_t i = call_value(e, PARAMETER_INDEX);
 		if (i >= 0 && (uint64_t)i < n)
-			end(a, array_element(list, (size_t)i), peer(a, e, call_value(c, e, FIELD_STATUS_SOURCE)),
-			    tag(call_value(c, e, FIELD_STATUS_TAG)), bytes_of(call_value(c, e, FIELD_STATUS_COUNT)));
+			end(a, array_element(list, (size_t)i), peer(a, e, call_value(e, PARAMETER_STATUS_SOURCE)),
+			    tag(call_value(e, PARAMETER_STATUS_TAG)), bytes_of(call_value(e, PARAMETER_STATUS_COUNT)));
 		return;
 	}
-	sources = call_array(a->calls, c, e, FIELD_STATUS_SOURCE, &ns);
-	tags = call_array(a->calls, c, e, FIELD_STATUS_TAG, &nt);
-	counts = call_array(a->calls, c, e, FIELD_STATUS_COUNT, &nc);
-	bool lossy = call_value(c, e, FIELD_STATUS_SOURCE) == VALUE_LOSSY;
+	sources = call_array(a->calls->trace, e, PARAMETER_STATUS_SOURCE, &ns);
+	tags = call_array(a->calls->trace, e, PARAMETER_STATUS_TAG, &nt);
+	counts = call_array(a->calls->trace, e, PARAMETER_STATUS_COUNT, &nc);
+	bool lossy = call_value(e, PARAMETER_STATUS_SOURCE) == VALUE_LOSSY;
 	for (size_t i = 0; i < (some ? k : n); i++) {
 		int64_t index = some ? array_element(which, i) : (int64_t)i;
 		if (index < 0 || (uint64_t)index >= n)
@@ -447,9 +454,9 @@ static void complete(struct acts *a, const struct call *c, const struct event *e
 	}
 }
 
-static void release(struct acts *a, const struct call *c, const struct event *e)
+static void release(struct acts *a, const struct event *e)
 {
-	int64_t symbol = call_value(c, e, FIELD_REQUEST);
+	int64_t symbol = call_value(e, PARAMETER_REQUEST);
 	if (symbol < 0 || (uint64_t)symbol >= a->live_count)
 		return;
 	struct live *l = &a->live[symbol];
@@ -463,113 +470,68 @@ static void release(struct acts *a, const struct call *c, const struct event *e)
 	*l = (struct live){.kind = LIVE_NOTHING};
 }
 
-/* Sum of an array of counts, times the size of their type; 0 if it is not known. */
-static uint64_t sum(const struct acts *a, const struct call *c, const struct event *e, enum field counts,
-                    enum field type, enum field types)
+/* Bytes of a parameter; 0 if it is not known. of_one: 0 if it is an array, too. */
+static uint64_t bytes_at(const struct acts *a, const struct event *e, enum mpi_parameter count, enum mpi_parameter type,
+                         bool of_one, bool *sized)
 {
-	size_t n, k;
-	uint64_t all = 0, size = 0;
-	const struct pool_item *list = call_array(a->calls, c, e, counts, &n),
-			       *each = call_array(a->calls, c, e, types, &k);
-	if (!each && !acts_type_size(a, call_value(c, e, type), &size))
-		return 0;
-	for (size_t i = 0; list && i < n; i++) {
-		int64_t v = array_element(list, i);
-		if (each && (i >= k || !acts_type_size(a, array_element(each, i), &size)))
-			size = 0;
-		if (v > 0)
-			all += (uint64_t)v * size;
+	const int8_t *at = e->schema->at;
+	uint64_t bytes = 0;
+	bool known = at[count] >= 0 && !(of_one && e->schema->column[at[count]].vector) &&
+	             activity_elements(a->handles, e->schema, a->stream, e->values, at[count], at[type], -1, &bytes) ==
+	                     HANDLE_KNOWN;
+	*sized |= known;
+	return known ? bytes : 0;
+}
+
+/* What arrives at the caller. */
+static uint64_t received(const struct act *m, bool is_root, uint32_t members, uint64_t all)
+{
+	switch (m->collective) {
+	case COLLECTIVE_BCAST:
+		return is_root ? 0 : m->send_piece;
+	case COLLECTIVE_GATHER:
+		return is_root ? members * m->receive_piece : 0;
+	case COLLECTIVE_GATHERV:
+		return is_root ? all : 0;
+	case COLLECTIVE_ALLGATHER:
+	case COLLECTIVE_ALLTOALL:
+		return members * m->receive_piece;
+	case COLLECTIVE_REDUCE:
+		return is_root ? m->send_piece : 0;
+	case COLLECTIVE_ALLREDUCE:
+	case COLLECTIVE_SCAN:
+	case COLLECTIVE_EXSCAN:
+		return m->send_piece;
+	case COLLECTIVE_REDUCE_SCATTER:
+		return members ? all / members : 0;
+	default:
+		return all;
 	}
-	return all;
 }
 
 static void collective(struct acts *a, const struct call *c, const struct event *e)
 {
-	struct act m = message(a, c, e, ACT_COLLECTIVE);
-	struct act piece = {0};
+	struct act m = message(a, e, ACT_COLLECTIVE);
 	uint32_t members = m.comm == COMM_UNKNOWN ? 0 : comms_at(a->comms, m.comm)->size;
-	int64_t root = call_value(c, e, FIELD_ROOT);
+	int64_t root = call_value(e, PARAMETER_ROOT);
+	enum mpi_parameter count = e->schema->at[PARAMETER_RECV_COUNT] >= 0 ? PARAMETER_RECV_COUNT : PARAMETER_COUNT,
+			   type = e->schema->at[PARAMETER_RECV_TYPE] >= 0 ? PARAMETER_RECV_TYPE : PARAMETER_TYPE;
 	m.collective = c->collective;
 	m.local = root >= 0 ? (uint32_t)root : RANK_UNKNOWN;
 	m.peer = root >= 0 ? comms_world(a->comms, m.comm, root, a->self) : RANK_UNKNOWN;
-	bool is_root = m.peer == a->self;
-	size(a, &piece, call_value(c, e, c->at[FIELD_SENDCOUNT] >= 0 ? FIELD_SENDCOUNT : FIELD_COUNT),
-	     call_value(c, e, c->at[FIELD_SENDTYPE] >= 0 ? FIELD_SENDTYPE : FIELD_TYPE));
-	m.send_piece = piece.bytes;
-	m.sized = piece.sized;
-	size(a, &piece, call_value(c, e, c->at[FIELD_RECVCOUNT] >= 0 ? FIELD_RECVCOUNT : FIELD_COUNT),
-	     call_value(c, e, c->at[FIELD_RECVTYPE] >= 0 ? FIELD_RECVTYPE : FIELD_TYPE));
-	m.receive_piece = piece.bytes;
-	m.sized = m.sized || piece.sized || c->collective == COLLECTIVE_BARRIER;
+	m.sized = c->collective == COLLECTIVE_BARRIER;
+	m.send_piece = bytes_at(a, e, PARAMETER_COUNT, PARAMETER_TYPE, true, &m.sized);
+	m.receive_piece = bytes_at(a, e, count, type, true, &m.sized);
 	if (m.send_piece == 0 && c->collective == COLLECTIVE_ALLTOALL)
 		m.send_piece = m.receive_piece; /* in place */
-	uint64_t sends = sum(a, c, e, FIELD_SENDCOUNTS, FIELD_SENDTYPE, FIELD_SENDTYPES);
-	uint64_t receives = sum(a, c, e, FIELD_RECVCOUNTS, c->at[FIELD_RECVTYPE] >= 0 ? FIELD_RECVTYPE : FIELD_TYPE,
-	                        FIELD_RECVTYPES);
-	switch (c->collective) {
-	case COLLECTIVE_BARRIER:
-	case COLLECTIVES:
-		break;
-	case COLLECTIVE_BCAST:
-		m.sent = is_root ? m.send_piece : 0;
-		m.received = is_root ? 0 : m.send_piece;
-		break;
-	case COLLECTIVE_GATHER:
-		m.sent = m.send_piece;
-		m.received = is_root ? members * m.receive_piece : 0;
-		break;
-	case COLLECTIVE_GATHERV:
-		m.sent = m.send_piece;
-		m.received = is_root ? receives : 0;
-		break;
-	case COLLECTIVE_SCATTER:
-		m.sent = is_root ? members * m.send_piece : 0;
-		m.received = m.receive_piece;
-		break;
-	case COLLECTIVE_SCATTERV:
-		m.sent = is_root ? sends : 0;
-		m.received = m.receive_piece;
-		break;
-	case COLLECTIVE_ALLGATHER:
-	case COLLECTIVE_ALLTOALL:
-		m.sent = c->collective == COLLECTIVE_ALLGATHER ? m.send_piece : members * m.send_piece;
-		m.received = members * m.receive_piece;
-		break;
-	case COLLECTIVE_ALLGATHERV:
-		m.sent = m.send_piece;
-		m.received = receives;
-		break;
-	case COLLECTIVE_ALLTOALLV:
-	case COLLECTIVE_ALLTOALLW:
-		m.sent = sends ? sends : receives;
-		m.received = receives;
-		break;
-	case COLLECTIVE_REDUCE:
-		m.sent = m.send_piece;
-		m.received = is_root ? m.send_piece : 0;
-		break;
-	case COLLECTIVE_ALLREDUCE:
-	case COLLECTIVE_SCAN:
-	case COLLECTIVE_EXSCAN:
-		m.sent = m.received = m.send_piece;
-		break;
-	case COLLECTIVE_REDUCE_SCATTER:
-		m.sent = receives;
-		m.received = members ? receives / members : 0;
-		break;
-	case COLLECTIVE_REDUCE_SCATTER_BLOCK:
-		m.sent = members * m.receive_piece;
-		m.received = m.receive_piece;
-		break;
-	case COLLECTIVE_NEIGHBOR:
-		m.sent = sends ? sends : m.send_piece;
-		m.received = receives ? receives : m.receive_piece;
-		break;
-	}
-	if (c->way == WAY_BLOCKING)
+	bool is_root = m.peer == a->self, unused;
+	if (c->collective != COLLECTIVE_BCAST || is_root)
+		activity_bytes(a->handles, e->schema, a->stream, e->values, &m.sent);
+	m.received = received(&m, is_root, members, bytes_at(a, e, count, type, false, &unused));
+	if (e->schema->mpi->form == FORM_BLOCKING)
 		emit(a, &m);
 	else
-		requested(a, c, e, LIVE_COLLECTIVE, &m, LIVE_NOTHING, NULL);
+		requested(a, e, LIVE_COLLECTIVE, &m, LIVE_NOTHING, NULL);
 }
 
 const struct act *acts_event(struct acts *a, const struct event *e, size_t *n)
@@ -577,47 +539,45 @@ const struct act *acts_event(struct acts *a, const struct event *e, size_t *n)
 	static const struct act none;
 	const struct call *c = call_of(a->calls, e);
 	a->count = 0;
-	datatypes_event(a->types, e);
-	if (c->at[FIELD_ERROR] < 0) { /* what failed did nothing */
+	handles_event(a->handles, a->stream, e);
+	if (!call_failed(e)) { /* what failed did nothing */
 		switch (c->kind) {
 		case CALL_SEND:
 			send(a, c, e);
 			break;
 		case CALL_RECV:
-			receive(a, c, e);
+			receive(a, e);
 			break;
 		case CALL_SENDRECV:
 			send_and_receive(a, c, e);
 			break;
 		case CALL_MPROBE:
-			probe(a, c, e);
+			probe(a, e);
 			break;
 		case CALL_MRECV:
-			receive_probed(a, c, e);
+			receive_probed(a, e);
 			break;
 		case CALL_START:
-			start(a, c, e);
+			start(a, e);
 			break;
 		case CALL_COMPLETE:
-			complete(a, c, e);
+			complete(a, e);
 			break;
 		case CALL_FREE:
-			release(a, c, e);
+			release(a, e);
 			break;
 		case CALL_COLLECTIVE:
 			collective(a, c, e);
 			break;
 		case CALL_COMM_MAKE:
 		case CALL_COMM_FREE: {
-			struct act m = message(a, c, e, c->kind == CALL_COMM_MAKE ? ACT_COMM_MADE : ACT_COMM_FREED);
+			struct act m = message(a, e, c->kind == CALL_COMM_MAKE ? ACT_COMM_MADE : ACT_COMM_FREED);
 			if (c->kind == CALL_COMM_MAKE)
-				m.comm = comms_find(a->comms, a->stream, call_value(c, e, FIELD_NEW));
+				m.comm = comms_find(a->comms, a->stream, call_value(e, PARAMETER_CREATED));
 			if (m.comm != COMM_UNKNOWN)
 				emit(a, &m);
 			break;
 		}
-		case CALL_INIT:
-		case CALL_FINALIZE:
 		case CALL_CANCEL:
 		case CALL_OTHER:
 			break;

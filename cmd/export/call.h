@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * call - what kind of call each function of a trace is, and where its parameters are
+ * call - what kind of call each function of a trace is for an export, and the values of its parameters
  *
- * A trace carries the schemas of its functions; here they are looked at once, by name, so that nothing has to be looked
- * up for each event.
+ * Calls of the kinds CALL_SEND, CALL_RECV, CALL_SENDRECV, CALL_MRECV and CALL_COLLECTIVE may return a request instead of
+ * being done (mpi.h, enum mpi_form).
  */
 #ifndef SPOOR_EXPORT_CALL_H
 #define SPOOR_EXPORT_CALL_H
@@ -13,8 +13,6 @@
 
 enum call_kind {
 	CALL_OTHER,
-	CALL_INIT,
-	CALL_FINALIZE,
 	CALL_SEND,
 	CALL_RECV,
 	CALL_SENDRECV,
@@ -28,10 +26,6 @@ enum call_kind {
 	CALL_COMM_MAKE,
 	CALL_COMM_FREE,
 };
-
-/* A call of these kinds may return a request instead of being done: CALL_SEND, CALL_RECV, CALL_SENDRECV, CALL_MRECV,
- * CALL_COLLECTIVE. */
-enum call_way { WAY_BLOCKING, WAY_REQUEST, WAY_PERSISTENT };
 
 enum collective {
 	COLLECTIVE_BARRIER,
@@ -55,49 +49,10 @@ enum collective {
 	COLLECTIVES
 };
 
-enum field {
-	FIELD_COMM, /* the communicator that the call is on, also under other names (comm_old, local_comm) */
-	FIELD_NEW,  /* that it makes */
-	FIELD_DEST,
-	FIELD_SOURCE,
-	FIELD_COUNT,
-	FIELD_TYPE,
-	FIELD_SENDCOUNT,
-	FIELD_SENDTYPE,
-	FIELD_RECVCOUNT,
-	FIELD_RECVTYPE,
-	FIELD_SENDCOUNTS,
-	FIELD_RECVCOUNTS,
-	FIELD_SENDTYPES,
-	FIELD_RECVTYPES,
-	FIELD_TAG, /* also sendtag */
-	FIELD_RECVTAG,
-	FIELD_ROOT,
-	FIELD_REQUEST,
-	FIELD_REQUESTS,
-	FIELD_FLAG,
-	FIELD_INDEX,
-	FIELD_INDICES,
-	FIELD_MESSAGE,
-	FIELD_STATUS_SOURCE, /* of status, or of statuses */
-	FIELD_STATUS_TAG,
-	FIELD_STATUS_COUNT,
-	FIELD_COLOR,
-	FIELD_SPLIT_TYPE,
-	FIELD_REMAIN,
-	FIELD_DIMS,
-	FIELD_NAME, /* comm_name, stringtag */
-	FIELD_PARTITIONS,
-	FIELD_ERROR,
-	FIELDS
-};
-
 struct call {
-	char name[48]; /* "MPI_Send"; longer ones are cut */
+	const struct schema *schema;
 	enum call_kind kind;
-	enum call_way way;
 	enum collective collective;
-	int8_t at[FIELDS]; /* number of the column, or -1 */
 };
 
 struct calls {
@@ -115,30 +70,33 @@ static inline const struct call *call_of(const struct calls *c, const struct eve
 	return &c->items[c->trace->sites[e->site].function];
 }
 
-/* A scalar parameter, as it was recorded; VALUE_NONE if the function has no such parameter. */
-static inline int64_t call_value(const struct call *c, const struct event *e, enum field f)
+/* A parameter, as it was recorded; VALUE_NONE if the function has no such parameter. */
+static inline int64_t call_value(const struct event *e, enum mpi_parameter p)
 {
-	return c->at[f] < 0 ? VALUE_NONE : e->values[c->at[f]];
+	return e->schema->at[p] < 0 ? VALUE_NONE : e->values[e->schema->at[p]];
 }
 
 /* A number: 0 if it is not there, is not known, or is a constant. */
-static inline int64_t call_number(const struct call *c, const struct event *e, enum field f)
+static inline int64_t call_number(const struct event *e, enum mpi_parameter p)
 {
-	int64_t v = call_value(c, e, f);
+	int64_t v = call_value(e, p);
 	return v <= VALUE_LOSSY ? 0 : v;
+}
+
+/* Did it return an error? */
+static inline bool call_failed(const struct event *e)
+{
+	return e->schema->at[PARAMETER_ERROR] >= 0;
 }
 
 /* The name of a constant; NULL if the value is none. */
 static inline const char *call_constant(const struct trace *t, int64_t value)
 {
-	return value_is_constant(value)
-	               ? (const char *)t->strings.items[(uint64_t)value - (uint64_t)VALUE_CONSTANT].bytes
-	               : NULL;
+	return value_is_constant(value) ? trace_constant(t, value) : NULL;
 }
 
 /* The elements of an array parameter; *n is 0 if it is not there, or not known. */
-const struct pool_item *call_array(const struct calls *calls, const struct call *c, const struct event *e, enum field f,
-                                   size_t *n);
+const struct pool_item *call_array(const struct trace *t, const struct event *e, enum mpi_parameter p, size_t *n);
 int64_t array_element(const struct pool_item *item, size_t i);
 
 #endif

@@ -162,9 +162,9 @@ static int put_rank(struct export *x, FILE *out, uint32_t stream)
 	FILE *scratch = open_memstream(&text, &size);
 	int rv = scratch ? track_begin(&t, x, stream, true) : error_set(&x->error, "no memory");
 	while (rv == 0 && scratch && (rv = track_next(&t)) == 0) {
-		const struct call *call = call_of(&x->calls, &t.event);
-		fprintf(out, ",\n{\"ph\":\"X\",\"cat\":\"MPI\",\"name\":");
-		put_string(out, call->name);
+		const struct schema *s = t.event.schema;
+		fprintf(out, ",\n{\"ph\":\"X\",\"cat\":\"MPI\",\"name\":\"%.*s\"", (int)s->function_length,
+		        s->function);
 		fprintf(out, ",\"pid\":%u,\"tid\":%u", stream_rank(x->trace, stream), stream_thread(x->trace, stream));
 		put_us(out, "ts", t.begin);
 		put_us(out, "dur", t.end - t.begin);

@@ -37,19 +37,19 @@ static void put_wait(const struct operation *o, uint32_t from, uint32_t to, unsi
 	fprintf(o->ti->out, "%u wait %u %u %d\n", o->ti->self, world(o, from), world(o, to), tag(o, phase));
 }
 
-/* Bytes of element i of an array parameter, `otherwise` if it has none (of those that do not block, the array belongs
- * to another event). */
-static uint64_t piece(const struct operation *o, enum field counts, enum field type, enum field types, uint32_t i,
+/* Bytes of element i of an array parameter, `otherwise` if it is none (of calls that do not block, the array belongs to
+ * another event). */
+static uint64_t piece(const struct operation *o, enum mpi_parameter counts, enum mpi_parameter type, uint32_t i,
                       uint64_t otherwise)
 {
 	size_t n, k;
 	uint64_t size = 0;
 	const struct event *e = &o->track->event;
-	const struct pool_item *list = call_array(&o->ti->export->calls, o->call, e, counts, &n),
-			       *each = call_array(&o->ti->export->calls, o->call, e, types, &k);
+	const struct trace *t = o->ti->export->trace;
+	const struct pool_item *list = call_array(t, e, counts, &n), *each = call_array(t, e, type, &k);
 	if (!list || i >= n)
 		return otherwise;
-	int64_t datatype = each && i < k ? array_element(each, i) : call_value(o->call, e, type);
+	int64_t datatype = each && i < k ? array_element(each, i) : call_value(e, type);
 	int64_t count = array_element(list, i);
 	return count > 0 && acts_type_size(o->track->acts, datatype, &size) ? (uint64_t)count * size : 0;
 }
@@ -64,18 +64,18 @@ static uint64_t sent_to(const struct operation *o, uint32_t i)
 {
 	if (started(o) && !o->act->send_piece)
 		return o->act->sent / o->size;
-	uint64_t bytes = piece(o, FIELD_SENDCOUNTS, FIELD_SENDTYPE, FIELD_SENDTYPES, i, UINT64_MAX);
+	uint64_t bytes = piece(o, PARAMETER_COUNT, PARAMETER_TYPE, i, UINT64_MAX);
 	if (bytes != UINT64_MAX)
 		return bytes;
 	switch (o->act->collective) {
 	case COLLECTIVE_ALLTOALLV: /* in place */
 	case COLLECTIVE_ALLTOALLW:
-		return piece(o, FIELD_RECVCOUNTS, FIELD_RECVTYPE, FIELD_RECVTYPES, i, 0);
+		return piece(o, PARAMETER_RECV_COUNT, PARAMETER_RECV_TYPE, i, 0);
 	case COLLECTIVE_ALLGATHERV:
 		return o->act->send_piece ? o->act->send_piece
-		                          : piece(o, FIELD_RECVCOUNTS, FIELD_RECVTYPE, FIELD_RECVTYPES, o->me, 0);
+		                          : piece(o, PARAMETER_RECV_COUNT, PARAMETER_RECV_TYPE, o->me, 0);
 	case COLLECTIVE_REDUCE_SCATTER:
-		return piece(o, FIELD_RECVCOUNTS, FIELD_TYPE, FIELD_RECVTYPES, i, 0);
+		return piece(o, PARAMETER_RECV_COUNT, PARAMETER_TYPE, i, 0);
 	case COLLECTIVE_REDUCE_SCATTER_BLOCK:
 		return o->act->receive_piece;
 	case COLLECTIVE_ALLGATHER:
@@ -94,9 +94,9 @@ static uint64_t received_from(const struct operation *o, uint32_t i)
 	case COLLECTIVE_ALLGATHERV:
 	case COLLECTIVE_ALLTOALLV:
 	case COLLECTIVE_ALLTOALLW:
-		return piece(o, FIELD_RECVCOUNTS, FIELD_RECVTYPE, FIELD_RECVTYPES, i, 0);
+		return piece(o, PARAMETER_RECV_COUNT, PARAMETER_RECV_TYPE, i, 0);
 	case COLLECTIVE_REDUCE_SCATTER:
-		return piece(o, FIELD_RECVCOUNTS, FIELD_TYPE, FIELD_RECVTYPES, o->me, 0);
+		return piece(o, PARAMETER_RECV_COUNT, PARAMETER_TYPE, o->me, 0);
 	case COLLECTIVE_BCAST:
 	case COLLECTIVE_REDUCE:
 	case COLLECTIVE_ALLREDUCE:

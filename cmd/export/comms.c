@@ -69,12 +69,11 @@ static uint64_t text_hash(const char *text)
 /* The key of the communicator that a value names, and where to count what is made of it. */
 static uint64_t key_of(struct scan *s, int64_t value, uint64_t **made, struct own **own)
 {
-	const char *name = call_constant(s->calls->trace, value);
 	*own = NULL;
 	*made = NULL;
-	if (name) {
-		bool world = strcmp(name, "MPI_COMM_WORLD") == 0;
-		if (!world && strcmp(name, "MPI_COMM_SELF") != 0)
+	if (value_is_constant(value)) {
+		bool world = trace_is_constant(s->calls->trace, value, CONST_MPI_COMM_WORLD);
+		if (!world && !trace_is_constant(s->calls->trace, value, CONST_MPI_COMM_SELF))
 			return 0;
 		*made = world ? &s->world_made : &s->self_made;
 		return world ? KEY_WORLD : hash_mix(KEY_SELF, s->stream);
@@ -85,28 +84,28 @@ static uint64_t key_of(struct scan *s, int64_t value, uint64_t **made, struct ow
 }
 
 /* What tells apart the communicators that one call makes. *dims is that of the new one, malloc'ed; NULL. */
-static uint64_t color_of(struct scan *s, const struct call *c, const struct event *e, const struct own *parent,
-                         int64_t size, int64_t **dims, size_t *ndims)
+static uint64_t color_of(struct scan *s, const struct event *e, const struct own *parent, int64_t size, int64_t **dims,
+                         size_t *ndims)
 {
 	const struct trace *t = s->calls->trace;
 	char host[HOST_MAX];
 	size_t n;
 	*dims = NULL;
 	*ndims = 0;
-	if (c->at[FIELD_COLOR] >= 0)
-		return (uint64_t)call_value(c, e, FIELD_COLOR);
-	if (c->at[FIELD_SPLIT_TYPE] >= 0) {
+	if (e->schema->at[PARAMETER_COLOR] >= 0)
+		return (uint64_t)call_value(e, PARAMETER_COLOR);
+	if (e->schema->at[PARAMETER_SPLIT_TYPE] >= 0) {
 		host_get(t, s->stream, host);
 		return text_hash(host);
 	}
-	const struct pool_item *item = call_array(s->calls, c, e, FIELD_DIMS, &n);
+	const struct pool_item *item = call_array(s->calls->trace, e, PARAMETER_DIMS, &n);
 	if (item && n < 64 && (*dims = malloc((n + 1) * sizeof **dims))) {
 		for (size_t i = 0; i < n; i++)
 			(*dims)[i] = array_element(item, i);
 		*ndims = n;
 		return 0;
 	}
-	item = call_array(s->calls, c, e, FIELD_REMAIN, &n);
+	item = call_array(s->calls->trace, e, PARAMETER_REMAIN_DIMS, &n);
 	if (item && parent && parent->dims && n == parent->ndims && (*dims = malloc((n + 1) * sizeof **dims))) {
 		uint64_t h = 3;
 		int64_t rank = parent->rank;
@@ -124,14 +123,15 @@ static uint64_t color_of(struct scan *s, const struct call *c, const struct even
 	return (uint64_t)size;
 }
 
-static int make(struct scan *s, const struct call *c, const struct event *e)
+static int make(struct scan *s, const struct event *e)
 {
 	struct comms *all = s->comms;
 	struct own *parent;
-	uint64_t *made, key = key_of(s, call_value(c, e, FIELD_COMM), &made, &parent), ordinal = 0, parent_key = key;
-	int64_t symbol = call_value(c, e, FIELD_NEW);
-	bool group = strncmp(c->name, "MPI_Comm_create_group", 21) == 0,
-	     inter = strncmp(c->name, "MPI_Intercomm_create", 20) == 0;
+	uint64_t *made, key = key_of(s, call_value(e, PARAMETER_COMM), &made, &parent), ordinal = 0, parent_key = key;
+	int64_t symbol = call_value(e, PARAMETER_CREATED);
+	enum mpi_number base = e->schema->mpi->base;
+	bool group = base == FN_MPI_Comm_create_group,
+	     inter = base == FN_MPI_Intercomm_create || base == FN_MPI_Intercomm_create_from_groups;
 	if (made && !group)
 		ordinal = (*made)++;
 	if (symbol < 0 || (uint64_t)symbol >= s->rows || s->sizes[symbol] <= 0 || value_is_constant(s->ranks[symbol]) ||
@@ -139,19 +139,19 @@ static int make(struct scan *s, const struct call *c, const struct event *e)
 		return 0; /* MPI_COMM_NULL, or it is not known who is in it */
 	int64_t rank = s->ranks[symbol] + stream_rank(s->calls->trace, s->stream), *dims;
 	size_t ndims;
-	uint64_t color = color_of(s, c, e, parent, s->sizes[symbol], &dims, &ndims);
+	uint64_t color = color_of(s, e, parent, s->sizes[symbol], &dims, &ndims);
 	if (group)
-		key = hash_mix(hash_mix(key, 5), (uint64_t)call_value(c, e, FIELD_TAG));
-	else if (c->at[FIELD_COMM] < 0)
-		key = hash_mix(6, (uint64_t)call_value(c, e, FIELD_NAME));
-	else if (key == 0 && strcmp(c->name, "MPI_Intercomm_merge") == 0)
+		key = hash_mix(hash_mix(key, 5), (uint64_t)call_value(e, PARAMETER_TAG));
+	else if (e->schema->at[PARAMETER_COMM] < 0)
+		key = hash_mix(6, (uint64_t)call_value(e, PARAMETER_NAME));
+	else if (key == 0 && base == FN_MPI_Intercomm_merge)
 		key = 8;
 	else if (key == 0) {
 		free(dims);
 		return 0;
 	}
 	key = hash_mix(hash_mix(hash_mix(key, 9), ordinal), color);
-	if (group || c->at[FIELD_COMM] < 0 || key == 8) { /* counted by the members alone */
+	if (group || e->schema->at[PARAMETER_COMM] < 0 || key == 8) { /* counted by the members alone */
 		uint64_t again = 0;
 		for (size_t i = s->first; i < all->count; i++)
 			again += all->own[i].key == hash_mix(key, again);
@@ -180,6 +180,11 @@ static int make(struct scan *s, const struct call *c, const struct event *e)
 	return 0;
 }
 
+static bool names_comm(const struct schema *s)
+{
+	return s->mpi->function == FN_MPI_Comm_set_name && s->at[PARAMETER_NAME] >= 0;
+}
+
 static int scan(struct comms *c, const struct calls *calls, uint32_t stream, uint64_t left, struct error *error)
 {
 	int rv = -1, step;
@@ -194,18 +199,18 @@ static int scan(struct comms *c, const struct calls *calls, uint32_t stream, uin
 		goto done;
 	while (left > 0 && (step = walk_next(w, &e, error)) == 0) {
 		const struct call *call = call_of(calls, &e);
-		bool names = call->at[FIELD_NAME] >= 0 && strcmp(call->name, "MPI_Comm_set_name") == 0;
+		bool names = names_comm(e.schema);
 		if (call->kind != CALL_COMM_MAKE && !names)
 			continue;
 		left--;
-		if (call->at[FIELD_ERROR] >= 0)
+		if (call_failed(&e))
 			continue;
 		if (names) {
-			struct own *own = find(c, s.first, call_value(call, &e, FIELD_COMM));
-			int64_t string = call_value(call, &e, FIELD_NAME);
+			struct own *own = find(c, s.first, call_value(&e, PARAMETER_COMM));
+			int64_t string = call_value(&e, PARAMETER_NAME);
 			if (own && string >= 0 && (uint64_t)string < t->strings.count)
 				own->name = (const char *)t->strings.items[string].bytes;
-		} else if (make(&s, call, &e) != 0) {
+		} else if (make(&s, &e) != 0) {
 			error_set(error, "no memory");
 			goto done;
 		}
@@ -361,14 +366,16 @@ int comms_make(struct comms **out, const struct calls *calls, struct error *erro
 		return error_set(error, "no memory");
 	c->trace = t;
 	c->comm_count = 2;
-	c->comms[COMM_WORLD] = (struct comm){.size = t->size, .parent = COMM_UNKNOWN, .name = "MPI_COMM_WORLD"};
-	c->comms[COMM_SELF] = (struct comm){.size = 1, .parent = COMM_UNKNOWN, .name = "MPI_COMM_SELF"};
+	c->comms[COMM_WORLD] =
+		(struct comm){.size = t->size, .parent = COMM_UNKNOWN, .name = mpi_constant_name[CONST_MPI_COMM_WORLD]};
+	c->comms[COMM_SELF] =
+		(struct comm){.size = 1, .parent = COMM_UNKNOWN, .name = mpi_constant_name[CONST_MPI_COMM_SELF]};
 	for (uint64_t stream = 0; rankmap_next(&t->events, &stream, &unused); stream++) {
 		uint64_t left = 0;
 		int64_t visits;
 		for (uint32_t i = 0; i < t->site_count; i++) {
 			const struct call *call = &calls->items[t->sites[i].function];
-			if ((call->kind == CALL_COMM_MAKE || strcmp(call->name, "MPI_Comm_set_name") == 0) &&
+			if ((call->kind == CALL_COMM_MAKE || names_comm(call->schema)) &&
 			    rankmap_get(&t->sites[i].visits, (uint32_t)stream, &visits))
 				left += (uint64_t)visits;
 		}
@@ -405,11 +412,10 @@ const struct comm *comms_at(const struct comms *c, uint32_t number)
 
 uint32_t comms_find(const struct comms *c, uint32_t stream, int64_t value)
 {
-	const char *name = call_constant(c->trace, value);
-	if (name)
-		return strcmp(name, "MPI_COMM_WORLD") == 0  ? COMM_WORLD
-		       : strcmp(name, "MPI_COMM_SELF") == 0 ? COMM_SELF
-		                                            : COMM_UNKNOWN;
+	if (value_is_constant(value))
+		return trace_is_constant(c->trace, value, CONST_MPI_COMM_WORLD)  ? COMM_WORLD
+		       : trace_is_constant(c->trace, value, CONST_MPI_COMM_SELF) ? COMM_SELF
+		                                                                 : COMM_UNKNOWN;
 	if (value < 0 || value > UINT32_MAX || c->count == 0)
 		return COMM_UNKNOWN;
 	const struct own key = {.home = stream_rank(c->trace, stream), .symbol = (uint32_t)value},

@@ -153,9 +153,9 @@ static void put_end(OTF2_EvtWriter *w, uint64_t time, const struct act *m)
 /* A call that makes communicators, and what it made, if this rank is in one. */
 static void put_comm_made(OTF2_EvtWriter *w, struct track *t, const struct call *c, bool begin)
 {
-	uint32_t parent = comms_find(t->export->comms, t->stream, call_value(c, &t->event, FIELD_COMM));
-	bool all = parent != COMM_UNKNOWN && c->at[FIELD_ERROR] < 0 && c->at[FIELD_REQUEST] < 0 &&
-	           !strstr(c->name, "_group");
+	uint32_t parent = comms_find(t->export->comms, t->stream, call_value(&t->event, PARAMETER_COMM));
+	bool all = parent != COMM_UNKNOWN && c->schema->at[PARAMETER_ERROR] < 0 &&
+	           c->schema->mpi->form == FORM_BLOCKING && c->schema->mpi->scope == SCOPE_COMM;
 	if (begin) {
 		if (all)
 			OTF2_EvtWriter_MpiCollectiveBegin(w, NULL, t->begin);
@@ -239,8 +239,8 @@ static OTF2_RegionRole role_of(const struct call *c)
 	case CALL_COMM_MAKE:
 		return OTF2_REGION_ROLE_COLL_OTHER;
 	default:
-		return strncmp(c->name, "MPI_File_", 9) == 0 ? OTF2_REGION_ROLE_FILE_IO
-		       : strncmp(c->name, "MPI_Win_", 8) == 0 || strstr(c->name, "Put") || strstr(c->name, "ccumulate")
+		return c->schema->mpi->class == MPI_CLASS_FILE ? OTF2_REGION_ROLE_FILE_IO
+		       : c->schema->mpi->class == MPI_CLASS_WINDOW || c->schema->mpi->class == MPI_CLASS_ONE_SIDED
 		               ? OTF2_REGION_ROLE_RMA
 		               : OTF2_REGION_ROLE_FUNCTION;
 	}
@@ -349,7 +349,10 @@ static int define(struct archive *a)
 	OTF2_GlobalDefWriter_WriteAttribute(a->definitions, ATTRIBUTE_FROM, text(a, "from"),
 	                                    text(a, "call path, the innermost frame first"), OTF2_TYPE_STRING);
 	for (uint32_t i = 0; i < t->function_count; i++) {
-		OTF2_StringRef name = text(a, a->export->calls.items[i].name);
+		char function[64];
+		snprintf(function, sizeof function, "%.*s", (int)t->functions[i].schema.function_length,
+		         t->functions[i].schema.function);
+		OTF2_StringRef name = text(a, function);
 		OTF2_GlobalDefWriter_WriteRegion(a->definitions, i, name, name, empty,
 		                                 role_of(&a->export->calls.items[i]), OTF2_PARADIGM_MPI,
 		                                 OTF2_REGION_FLAG_NONE, empty, 0, 0);

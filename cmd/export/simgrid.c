@@ -135,26 +135,25 @@ static void put_act(struct ti *ti, struct track *t, FILE *outcomes, const struct
 }
 
 /* Does a call do something that the replay does not know? */
-static bool is_foreign(const struct call *c)
+static bool is_foreign(const struct schema *s)
 {
-	static const char *const names[] = {"MPI_Put",         "MPI_Get",         "MPI_Accumulate",  "MPI_Rput",
-	                                    "MPI_Rget",        "MPI_Fetch",       "MPI_Compare_and", "MPI_Get_acc",
-	                                    "MPI_Raccumulate", "MPI_Win_",        "MPI_File_read",   "MPI_File_write",
-	                                    "MPI_File_iread",  "MPI_File_iwrite", "MPI_Psend",       "MPI_Precv"};
-	if (c->kind == CALL_COLLECTIVE)
-		return c->collective == COLLECTIVE_NEIGHBOR;
-	if (c->kind != CALL_OTHER || strncmp(c->name, "MPI_Get_", 8) == 0)
-		return strncmp(c->name, "MPI_Get_acc", 11) == 0;
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (strncmp(c->name, names[i], strlen(names[i])) == 0)
-			return true;
-	return false;
+	switch (s->mpi->class) {
+	case MPI_CLASS_WINDOW:
+	case MPI_CLASS_ONE_SIDED:
+		return true;
+	case MPI_CLASS_FILE: /* reads and writes */
+		return s->at[PARAMETER_COUNT] >= 0;
+	case MPI_CLASS_COLLECTIVE:
+		return s->mpi->neighbor;
+	default:
+		return s->at[PARAMETER_PARTITIONS] >= 0;
+	}
 }
 
-static bool is_vain_poll(const struct call *c, const struct event *e)
+static bool is_vain_poll(const struct event *e)
 {
-	return c->at[FIELD_FLAG] >= 0 && (c->kind == CALL_COMPLETE || strstr(c->name, "probe")) &&
-	       call_number(c, e, FIELD_FLAG) == 0;
+	return e->schema->mpi->class == MPI_CLASS_COMPLETION && e->schema->at[PARAMETER_FLAG] >= 0 &&
+	       call_number(e, PARAMETER_FLAG) == 0;
 }
 
 static int put_rank(struct export *x, uint32_t stream, const char *path, uint64_t *operations)
@@ -175,13 +174,13 @@ static int put_rank(struct export *x, uint32_t stream, const char *path, uint64_
 	while (rv == 0 && (rv = track_next(&t)) == 0) {
 		const struct call *c = call_of(&x->calls, &t.event);
 		struct act exchange = {.peer = RANK_UNKNOWN};
-		bool vain = is_vain_poll(c, &t.event);
+		bool vain = is_vain_poll(&t.event);
 		/* what passes between one vain question and the next is waiting, which the replay finds for itself */
 		if (t.event.number > 0 && !(polled && c->kind == CALL_COMPLETE) && !(polled && vain))
 			ti.compute += (double)(t.begin - last);
 		polled = vain;
 		last = t.end;
-		x->foreign += is_foreign(c);
+		x->foreign += is_foreign(c->schema);
 		if (t.count > 0)
 			ti_compute(&ti);
 		for (size_t i = 0; i < t.count; i++)

@@ -38,7 +38,7 @@ struct report {
 };
 
 const char *report_class_name(enum report_class c);
-enum report_class report_class_of(const struct schema *s);
+enum report_class report_class_of(const struct mpi_function *f);
 
 /* A number of the show object, 0 if it is not there. key may be "summary.mpi_ns". */
 uint64_t report_number(const struct report *r, const char *key);

@@ -20,16 +20,6 @@ static uint64_t number(const json_t *object, const char *key)
 	return (uint64_t)json_integer_value(json_object_get(object, key));
 }
 
-static enum report_class class_of_name(const struct report *r, const char *function)
-{
-	for (uint32_t i = 0; i < r->trace->function_count; i++) {
-		const struct schema *s = &r->trace->functions[i].schema;
-		if (strlen(function) == s->function_length && memcmp(function, s->function, s->function_length) == 0)
-			return report_class_of(s);
-	}
-	return CLASS_OTHER;
-}
-
 static const char *text_of(const json_t *object, const char *key)
 {
 	const char *s = json_string_value(json_object_get(object, key));
@@ -54,7 +44,8 @@ static void functions(struct report *r, double all)
 		char key[96], mean[HTML_NUMBER], of[STREAM_NAME];
 		if (calls == 0)
 			continue;
-		bool init = strncmp(name, "MPI_Init", 8) == 0 && strncmp(name, "MPI_Initialized", 15) != 0;
+		const struct mpi_function *function = mpi_function_find(name, strlen(name));
+		bool init = mpi_initializes(function);
 		double share = all > 0 && !init ? (double)ns / all : 0;
 		fputs("<tr><th scope=\"row\" class=\"l\">", out);
 		html_text(out, name);
@@ -64,7 +55,7 @@ static void functions(struct report *r, double all)
 		else
 			html_share(out, NULL, share);
 		fprintf(out, "</td><td class=\"bar\"><i class=\"b%d\" style=\"width:%.1f%%\"></i></td><td>",
-		        class_of_name(r, name), 100 * share);
+		        report_class_of(function), 100 * share);
 		snprintf(key, sizeof key, "functions.%zu.time_ns", i);
 		html_ns(out, key, ns);
 		fputs("</td><td>", out);
@@ -180,7 +171,7 @@ void report_sites(struct report *r)
 		uint64_t ns = number(s, "time_ns"), calls = number(s, "calls"), site = number(s, "site");
 		int64_t late = late_rank(r, site);
 		char key[64], text[HTML_NUMBER], of[STREAM_NAME];
-		enum report_class class = class_of_name(r, name);
+		enum report_class class = report_class_of(mpi_function_find(name, strlen(name)));
 		bool init = site < r->trace->site_count &&
 		            trace_initializes(trace_schema(r->trace, &r->trace->sites[site]));
 		double share = all > 0 ? (double)ns / all : 0;

@@ -71,7 +71,7 @@ static struct cost turn(const struct line *l, const struct pattern_symbol *s)
 	const struct trace_site *site = &t->sites[s->id - 1];
 	struct cost c = {.first = s->id - 1, .last = s->id - 1, .known = true};
 	if (!trace_initializes(trace_schema(t, site)))
-		c.ns[report_class_of(trace_schema(t, site))] = trace_time_mean(&site->communicate);
+		c.ns[report_class_of(trace_schema(t, site)->mpi)] = trace_time_mean(&site->communicate);
 	return c;
 }
 
@@ -163,7 +163,7 @@ static void draw_symbol(struct line *l, const struct pattern_symbol *s, double x
 	if (s->exponent > 1)
 		fprintf(out, " × %s", text_count(count, s->exponent));
 	fprintf(out, ": %s, site %u</title>", text_ns(text, ns), s->id - 1);
-	snprintf(class, sizeof class, "f%d", report_class_of(schema));
+	snprintf(class, sizeof class, "f%d", report_class_of(schema->mpi));
 	box(l, class, x, width, depth);
 	if (width > 7.2 * (double)strlen(name) + 8) {
 		fprintf(out, "<text class=\"w\" x=\"%.1f\" y=\"%d\">", x + 4, depth * ROW + 15);

@@ -106,6 +106,7 @@ struct mpi_function {
 	enum mpi_completes completes : 8;
 	enum mpi_each each : 8;
 	enum mpi_in_place in_place : 8;
+	bool neighbor;      /* MPI_Neighbor_...: with the neighbours in the communicator's topology */
 	bool large;         /* the large-count form, ..._c */
 	const char *schema; /* name and NAME:KIND of each parameter (doc/events.md, "Kinds"): "MPI_Send count:i ..." */
 	const char
@@ -124,6 +125,12 @@ const struct mpi_function *mpi_function_find(const char *name, size_t n);
 static inline bool mpi_is_collective(const struct mpi_function *f)
 {
 	return f->scope != SCOPE_SINGLE;
+}
+
+/* MPI_Init, MPI_Init_thread: to start is not to communicate. */
+static inline bool mpi_initializes(const struct mpi_function *f)
+{
+	return f->function == FN_MPI_Init || f->function == FN_MPI_Init_thread;
 }
 
 /* Names of constants, by enum mpi_constant; CONST_ABSENT is "-". */

@@ -83,6 +83,6 @@ bool schema_exact(const struct schema *s, size_t column)
 	case MPI_CLASS_FILE:
 		return s->mpi->function == FN_MPI_File_open || s->mpi->function == FN_MPI_File_set_view;
 	default:
-		return s->mpi->function == FN_MPI_Init || s->mpi->function == FN_MPI_Init_thread;
+		return mpi_initializes(s->mpi);
 	}
 }

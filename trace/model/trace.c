@@ -382,7 +382,7 @@ bool trace_is_constant(const struct trace *t, int64_t v, enum mpi_constant const
 
 bool trace_initializes(const struct schema *s)
 {
-	return s->mpi->function == FN_MPI_Init || s->mpi->function == FN_MPI_Init_thread;
+	return mpi_initializes(s->mpi);
 }
 
 int trace_total_add(struct trace_total *to, const struct trace_total *from)

@@ -13,6 +13,8 @@
 #ifndef SPOOR_TRACE_H
 #define SPOOR_TRACE_H
 
+#include <string.h>
+
 #include "trace/base/error.h"
 #include "trace/base/index.h"
 #include "trace/model/rankmap.h"
@@ -249,6 +251,18 @@ bool trace_is_constant(const struct trace *t, int64_t v, enum mpi_constant const
 static inline const struct schema *trace_schema(const struct trace *t, const struct trace_site *s)
 {
 	return &t->functions[s->function].schema;
+}
+
+/* The name of a value that is a constant (value_is_constant): "MPI_ANY_SOURCE"; "-": not significant. */
+static inline const char *trace_constant(const struct trace *t, int64_t value)
+{
+	return (const char *)t->strings.items[(uint64_t)value - (uint64_t)VALUE_CONSTANT].bytes;
+}
+
+/* Is a value this constant? */
+static inline bool trace_is_constant(const struct trace *t, int64_t value, enum mpi_constant c)
+{
+	return value_is_constant(value) && strcmp(trace_constant(t, value), mpi_constant_name[c]) == 0;
 }
 
 /* MPI_Init, MPI_Init_thread: to start is not to communicate. */

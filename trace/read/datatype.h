@@ -9,9 +9,6 @@
 
 #include "trace/read/walk.h"
 
-/* True and the size, if that is the name of a predefined datatype: of the C ABI that the tracer runs on (LP64). */
-bool datatype_predefined(const char *name, uint64_t *size);
-
 /* True if the event makes a datatype: which one (number), and its size, UINT64_MAX if that is not known. size_of: of a
  * value of a `t` column. */
 bool datatype_made(const struct trace *t, const struct event *e,
@@ -19,16 +16,5 @@ bool datatype_made(const struct trace *t, const struct event *e,
                    uint64_t *size);
 /* Does the function make datatypes? */
 bool datatype_makes(const struct schema *s);
-
-/* Those of one rank. */
-struct datatypes;
-
-/* Knows the predefined datatypes. Returns NULL on no memory. */
-struct datatypes *datatypes_create(const struct trace *t);
-void datatypes_destroy(struct datatypes *d);
-/* To be told of every event of the rank, in order. */
-void datatypes_event(struct datatypes *d, const struct event *e);
-/* True and the size, if the value of a `t` column is known. */
-bool datatypes_size(const struct datatypes *d, int64_t datatype, uint64_t *size);
 
 #endif

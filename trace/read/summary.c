@@ -7,39 +7,20 @@
 
 #include "trace/model/stream.h"
 
-static bool begins(const struct schema *s, const char *name)
-{
-	size_t n = strlen(name);
-	return s->function_length >= n && memcmp(s->function, name, n) == 0;
-}
-
-bool summary_waits_for_all(const struct schema *s)
-{
-	static const char *const names[] = {"MPI_Barrier",        "MPI_Allreduce", "MPI_Allgather",  "MPI_Alltoall",
-	                                    "MPI_Reduce_scatter", "MPI_Comm_dup",  "MPI_Comm_split", "MPI_Comm_create",
-	                                    "MPI_Cart_create",    "MPI_Win_fence", "MPI_Win_create", "MPI_File_open",
-	                                    "MPI_File_close"};
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (begins(s, names[i]) && !begins(s, "MPI_Comm_create_errhandler") &&
-		    !begins(s, "MPI_Comm_create_keyval"))
-			return true;
-	return false;
-}
-
 double summary_imbalance(const struct trace_site *s, uint64_t *ranks)
 {
 	*ranks = rankmap_size(&s->visits);
 	return *ranks && s->communicate.sum ? (double)s->most * (double)*ranks / (double)s->communicate.sum : 0;
 }
 
-int summary_make(struct summary *s, const struct trace *t, const struct volumes *v)
+int summary_make(struct summary *s, const struct trace *t, const struct site_activity *v)
 {
-	struct volumes own = {.sites = NULL};
-	if (!v && volumes_make(&own, t) != 0) {
-		volumes_free(&own);
+	struct site_activity own = {.sites = NULL};
+	if (!v && site_activity_make(&own, t) != 0) {
+		site_activity_free(&own);
 		return -1;
 	}
-	const struct volumes *sent = v ? v : &own;
+	const struct site_activity *sent = v ? v : &own;
 	*s = (struct summary){
 		.ranks = (uint32_t)stream_ranks(t, &t->events),
 		.events = (uint64_t)rankmap_sum(&t->events),
@@ -60,7 +41,7 @@ int summary_make(struct summary *s, const struct trace *t, const struct volumes 
 		s->unsized += sent->sites[i].messages ? sent->sites[i].unsized : 0;
 	}
 	memcpy(s->sizes, sent->sizes, sizeof s->sizes);
-	volumes_free(&own);
+	site_activity_free(&own);
 	const struct trace_total *compute = &t->total[TOTAL_COMPUTE], *elapsed = &t->total[TOTAL_ELAPSED],
 				 *overhead = &t->total[TOTAL_OVERHEAD];
 	s->overhead_ns = overhead->sum;

@@ -13,14 +13,14 @@
 #define SPOOR_SUMMARY_H
 
 #include "trace/model/trace.h"
-#include "trace/read/volume.h"
+#include "trace/read/activity.h"
 
 struct summary {
 	uint32_t ranks; /* in the trace */
 	uint64_t events, lost;
-	uint64_t messages, bytes;     /* sent point to point; bytes of those whose size is known */
-	uint64_t unsized;             /* messages whose size is not known */
-	uint64_t sizes[AMOUNT_SIZES]; /* messages of each size class (amount.h) */
+	uint64_t messages, bytes;       /* sent point to point; bytes of those whose size is known */
+	uint64_t unsized;               /* messages whose size is not known */
+	uint64_t sizes[ACTIVITY_SIZES]; /* messages of each size class (activity.h) */
 	uint64_t mpi_ns, compute_ns, overhead_ns;
 	uint64_t run_ns; /* of the rank that took longest, after MPI_Init */
 	uint64_t compute_min_ns, compute_max_ns, overhead_min_ns, overhead_max_ns;
@@ -30,12 +30,10 @@ struct summary {
 };
 
 /* v: of the trace; NULL: they are made. Returns 0, or -1 on no memory (never with v). */
-int summary_make(struct summary *s, const struct trace *t, const struct volumes *v);
+int summary_make(struct summary *s, const struct trace *t, const struct site_activity *v);
 
 /* How unevenly the ranks of a site share its time: the most of a rank / the mean; 1 is even, 0 not known. *ranks: how
  * many there are. */
 double summary_imbalance(const struct trace_site *s, uint64_t *ranks);
-/* Does the function wait for all ranks of its communicator? Then the rank that spends least in it comes late. */
-bool summary_waits_for_all(const struct schema *s);
 
 #endif

@@ -281,10 +281,8 @@ static int64_t base_of(const struct walk *w, const struct event *e)
 		if (e->schema->column[i].kind != 'c' || e->schema->column[i].vector)
 			continue;
 		int64_t v = e->values[i];
-		if (value_is_constant(v)) {
-			const struct pool_item *name = &w->trace->strings.items[(uint64_t)v - (uint64_t)VALUE_CONSTANT];
-			return strcmp((const char *)name->bytes, "MPI_COMM_WORLD") == 0 ? (int64_t)w->rank : 0;
-		}
+		if (value_is_constant(v))
+			return trace_is_constant(w->trace, v, CONST_MPI_COMM_WORLD) ? (int64_t)w->rank : 0;
 		/* rows of @comm are relative to the rank in MPI_COMM_WORLD themselves; a constant there means that
 		 * there is no rank */
 		if (v < 0 || (uint64_t)v >= w->comm_count || value_is_constant(w->comm_ranks[v]))

@@ -50,12 +50,6 @@ static bool all_timed(const struct trace *t, uint32_t stream)
 	return rankmap_get(&t->events, stream, &events) && timed(t, stream) == (uint64_t)events;
 }
 
-static bool is_function(const struct event *e, const char *name)
-{
-	return e->schema->function_length == strlen(name) &&
-	       memcmp(e->schema->function, name, e->schema->function_length) == 0;
-}
-
 /* Makes the strand's next event begin no earlier than this. */
 static void put_off(struct strand *s, uint64_t least)
 {
@@ -94,7 +88,7 @@ static enum need must_wait(const struct weave *w, const struct strand *s)
 {
 	if (!w->initialized && stream_thread(w->trace, s->stream) > 0)
 		return NEED_CERTAIN;
-	return is_function(&s->event, "MPI_Finalize") && !others_ended(w, s)
+	return s->event.schema->mpi->function == FN_MPI_Finalize && !others_ended(w, s)
 	               ? NEED_CERTAIN
 	               : needs_what(w->needs, s->stream, &s->event);
 }

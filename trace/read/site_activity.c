@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * volume - how much the call sites of a trace pass on
+ * site_activity - how much the call sites of a trace pass on: by the patterns of their columns
  */
-#include "trace/read/volume.h"
+#include "trace/read/activity.h"
 
 #include <string.h>
 
@@ -12,8 +12,7 @@
 
 struct maker {
 	const struct trace *trace;
-	struct amounts *amounts;
-	struct amount_plan *plans; /* by function */
+	struct handles *handles;
 };
 
 /* --- values of one column, by their patterns --- */
@@ -21,7 +20,7 @@ struct maker {
 /* What is counted of a value: it is `bytes` = value * size, a message or not. */
 struct count {
 	struct maker *maker;
-	struct amount *sum;
+	struct activity *sum;
 	uint64_t *sizes;
 	uint64_t size; /* of an element */
 	bool message, vector;
@@ -33,7 +32,7 @@ static void count_bytes(const struct count *c, uint64_t bytes, uint64_t times)
 	if (c->message) {
 		c->sum->messages += times;
 		c->sum->message_bytes += bytes * times;
-		c->sizes[amount_class(bytes)] += times;
+		c->sizes[activity_class(bytes)] += times;
 	}
 }
 
@@ -74,7 +73,7 @@ static int add_stretch(const struct count *c, const struct trace_stretch *d, con
 	} else if (rankmap_constant(&d->start, &start) && (d->count == 1 || rankmap_constant(&d->stride, &stride))) {
 		for (uint64_t k = 0; k < d->count; k++)
 			count_value(c, (int64_t)((uint64_t)start + k * (uint64_t)stride), counts[k] * ranks);
-	} else if (amounts_afford(c->maker->amounts, ranks, d->count)) {
+	} else if (handles_afford(c->maker->handles, ranks, d->count)) {
 		for (uint64_t r = 0; rankmap_next(&d->start, &r, &start); r++) {
 			bool one = d->count == 1 || value_is_constant(start) ||
 			           !rankmap_get(&d->stride, (uint32_t)r, &step);
@@ -102,7 +101,7 @@ static int group_counts(struct maker *m, const struct trace_group *g, uint64_t *
 	for (uint32_t i = 0; i < g->count; i++)
 		values += g->dict[i].count;
 	*counts = NULL;
-	if (!amounts_afford(m->amounts, 1, values))
+	if (!handles_afford(m->handles, 1, values))
 		return 1;
 	*counts = budget_malloc((values + 1) * sizeof **counts);
 	int rv = *counts && pattern_parse(&p, item->bytes, item->size) == 0 && pattern_count(&p, *counts) == 0 ? 0 : -1;
@@ -132,7 +131,7 @@ static void add_lossy(const struct count *c, const struct trace_lossy *lossy)
 		if (c->message) {
 			c->sum->messages += b->count;
 			c->sum->message_bytes += b->sum * c->size;
-			c->sizes[amount_class(mean < 0 ? 0 : (uint64_t)mean * c->size)] += b->count;
+			c->sizes[activity_class(mean < 0 ? 0 : (uint64_t)mean * c->size)] += b->count;
 		}
 	}
 }
@@ -151,7 +150,7 @@ static int add_constant(const struct count *c, const struct trace_site *site, co
 		return 0;
 	}
 	uint64_t ranks = rankmap_size(&d->start);
-	if (!amounts_afford(c->maker->amounts, ranks, d->vector ? d->width : 1)) {
+	if (!handles_afford(c->maker->handles, ranks, d->vector ? d->width : 1)) {
 		if (!evenly || c->vector)
 			return 1;
 		count_bytes(c, (uint64_t)rankmap_sum(&d->start) / ranks * c->size, ranks * (uint64_t)visits);
@@ -187,7 +186,7 @@ static int add_column(const struct count *c, const struct trace_site *site, int 
 
 /* --- what is the same in all calls of a site --- */
 
-typedef int size_of(struct amounts *a, uint32_t stream, int64_t value, uint64_t *size);
+typedef enum handle_answer size_of(struct handles *h, uint32_t stream, int64_t value, uint64_t *size);
 
 /* The one size that all have for whom it is significant. */
 struct uniform {
@@ -198,10 +197,10 @@ struct uniform {
 static bool uniform_value(struct maker *m, struct uniform *u, size_of *of, uint32_t stream, int64_t value)
 {
 	uint64_t size;
-	int rv = of(m->amounts, stream, value, &size);
-	u->none |= rv == 1;
-	if (rv != 0)
-		return rv == 1;
+	enum handle_answer answer = of(m->handles, stream, value, &size);
+	u->none |= answer == HANDLE_NOT_SIGNIFICANT;
+	if (answer != HANDLE_KNOWN)
+		return answer == HANDLE_NOT_SIGNIFICANT;
 	bool same = !u->some || u->size == size;
 	u->some = true;
 	u->size = size;
@@ -213,7 +212,7 @@ static bool uniform_map(struct maker *m, struct uniform *u, size_of *of, const s
 	int64_t value;
 	if (rankmap_constant(map, &value) && value_is_constant(value))
 		return uniform_value(m, u, of, rankmap_first(map), value);
-	if (!amounts_afford(m->amounts, rankmap_size(map), 1))
+	if (!handles_afford(m->handles, rankmap_size(map), 1))
 		return false;
 	for (uint64_t r = 0; rankmap_next(map, &r, &value); r++)
 		if (!uniform_value(m, u, of, (uint32_t)r, value))
@@ -305,7 +304,7 @@ static int count_names(struct maker *m, const struct trace_site *site, int colum
 				continue;
 			if (group->pattern && !counts)
 				rv = group_counts(m, group, &counts);
-			if (rv == 0 && !amounts_afford(m->amounts, rankmap_size(start), 1))
+			if (rv == 0 && !handles_afford(m->handles, rankmap_size(start), 1))
 				rv = 1;
 			for (uint64_t r = 0; rv == 0 && rankmap_next(start, &r, &value); r++)
 				if (value_is_constant(value))
@@ -322,27 +321,28 @@ static int count_names(struct maker *m, const struct trace_site *site, int colum
 
 /* All calls at once: one size of an element in all of them, so that what varies is the count alone. Returns 0; 1: that
  * is not so; -1 on no memory. */
-static int add_together(struct maker *m, const struct amount_plan *p, const struct trace_site *site, struct amount *sum,
-                        uint64_t *sizes)
+static int add_together(struct maker *m, const struct trace_site *site, struct activity *sum, uint64_t *sizes)
 {
-	const struct schema *schema = trace_schema(m->trace, site);
+	const struct schema *s = trace_schema(m->trace, site);
+	enum activity_kind kind = activity_kind(s);
 	struct uniform type, comm = {.size = 1};
-	int count = p->count;
+	int count = s->at[PARAMETER_COUNT], dest = s->at[PARAMETER_DEST], comm_column = s->at[PARAMETER_COMM];
 	uint64_t nobody = 0;
 	int64_t one;
-	if (p->kind == AMOUNT_START || p->kind == AMOUNT_UNKNOWN || p->partitions >= 0 ||
-	    !uniform(m, &type, amounts_type_size, site, p->type))
+	if (kind == ACTIVITY_START || kind == ACTIVITY_UNKNOWN || s->at[PARAMETER_PARTITIONS] >= 0 || count < 0 ||
+	    !uniform(m, &type, handles_type_size, site, s->at[PARAMETER_TYPE]))
 		return 1;
-	if (type.none && p->second_count >= 0) {
-		if (type.some || p->own || !uniform(m, &type, amounts_type_size, site, p->second_type) || type.none)
+	if (type.none && s->mpi->in_place >= IN_PLACE_SAME) {
+		count = s->at[PARAMETER_RECV_COUNT];
+		if (type.some || s->mpi->in_place == IN_PLACE_OWN || count < 0 || s->at[PARAMETER_RECV_TYPE] < 0 ||
+		    !uniform(m, &type, handles_type_size, site, s->at[PARAMETER_RECV_TYPE]) || type.none)
 			return 1;
-		count = p->second_count;
 	}
-	if (p->kind == AMOUNT_ALL && (p->comm < 0 || !uniform(m, &comm, amounts_comm_size, site, p->comm)))
+	if (s->mpi->each == EACH_PROCESS &&
+	    (comm_column < 0 || !uniform(m, &comm, handles_comm_size, site, comm_column)))
 		return 1;
-	struct count c = {
-		m, sum, sizes, type.size * comm.size, p->kind == AMOUNT_MESSAGE, schema->column[count].vector};
-	int rv = p->peer >= 0 ? count_names(m, site, p->peer, &nobody) : 0;
+	struct count c = {m, sum, sizes, type.size * comm.size, kind == ACTIVITY_MESSAGE, s->column[count].vector};
+	int rv = dest >= 0 ? count_names(m, site, dest, &nobody) : 0;
 	if (rv != 0)
 		return rv;
 	if (nobody == 0)
@@ -354,22 +354,21 @@ static int add_together(struct maker *m, const struct amount_plan *p, const stru
 }
 
 /* Requests that were started in no order: of which numbers, in all the ranks of a group, is known. */
-static int add_unordered_starts(struct maker *m, const struct amount_plan *p, const struct trace_site *site,
-                                const struct trace_group *group, struct amount *sum, uint64_t *sizes)
+static void add_unordered_starts(struct maker *m, bool vector, const struct trace_group *group, struct activity *sum,
+                                 uint64_t *sizes)
 {
-	const struct tally *tally = trace_schema(m->trace, site)->column[p->request].vector ? &group->lossy->elements
-	                                                                                    : &group->lossy->values;
+	const struct tally *tally = vector ? &group->lossy->elements : &group->lossy->values;
 	const struct rankmap *ranks = trace_group_ranks(group);
 	int64_t unused;
 	for (uint32_t i = tally_constants(tally); i < tally->count; i++) {
 		const struct tally_bin *b = &tally->bins[i];
-		enum amount_kind kind = AMOUNT_MESSAGE, other;
+		enum activity_kind kind = ACTIVITY_MESSAGE, other;
 		uint64_t bytes = 0, more;
-		bool found = false, same = b->max - b->min < 256 && amounts_afford(m->amounts, rankmap_size(ranks),
+		bool found = false, same = b->max - b->min < 256 && handles_afford(m->handles, rankmap_size(ranks),
 		                                                                   (uint64_t)(b->max - b->min) + 1);
 		for (uint64_t r = 0; same && rankmap_next(ranks, &r, &unused); r++)
 			for (int64_t n = b->min; same && n <= b->max; n++)
-				if (amounts_request(m->amounts, (uint32_t)r, n, &other, &more) == 0) {
+				if (activity_request(m->handles, (uint32_t)r, n, &other, &more)) {
 					same = !found || (other == kind && more == bytes);
 					found = true;
 					kind = other;
@@ -379,115 +378,109 @@ static int add_unordered_starts(struct maker *m, const struct amount_plan *p, co
 			sum->messages += b->count;
 			sum->unsized += b->count;
 		} else {
-			struct count c = {m, sum, sizes, 1, kind == AMOUNT_MESSAGE, false};
-			count_value(&c, (int64_t)bytes, kind == AMOUNT_NONE ? 0 : b->count);
+			struct count c = {m, sum, sizes, 1, kind == ACTIVITY_MESSAGE, false};
+			count_value(&c, (int64_t)bytes, kind == ACTIVITY_NONE ? 0 : b->count);
 		}
 	}
-	return 0;
 }
 
 /* Rank by rank. */
-static int add_ranks(struct maker *m, const struct amount_plan *p, const struct trace_site *site, struct amount *sum,
-                     uint64_t *sizes)
+static int add_ranks(struct maker *m, const struct trace_site *site, struct activity *sum, uint64_t *sizes)
 {
+	const struct schema *s = trace_schema(m->trace, site);
+	int request = s->at[PARAMETER_REQUEST], rv = 0;
 	int64_t unused;
-	int rv = 0;
-	if (p->kind == AMOUNT_START && site->columns[p->request].count && site->columns[p->request].groups[0].lossy) {
-		for (uint32_t g = 0; rv == 0 && g < site->columns[p->request].count; g++) {
-			const struct trace_group *group = &site->columns[p->request].groups[g];
+	if (activity_kind(s) == ACTIVITY_START && site->columns[request].count &&
+	    site->columns[request].groups[0].lossy) {
+		for (uint32_t g = 0; g < site->columns[request].count; g++) {
+			const struct trace_group *group = &site->columns[request].groups[g];
 			if (!group->lossy)
 				return 1;
-			rv = add_unordered_starts(m, p, site, group, sum, sizes);
+			add_unordered_starts(m, s->column[request].vector, group, sum, sizes);
 		}
-		return rv;
+		return 0;
 	}
 	for (uint64_t r = 0; rv == 0 && rankmap_next(&site->visits, &r, &unused); r++)
-		rv = amount_add_visits(m->amounts, p, site, (uint32_t)r, sum, sizes);
+		rv = activity_add_visits(sum, sizes, m->handles, site, (uint32_t)r);
 	return rv;
 }
 
-static int add_site(struct maker *m, struct volumes *v, uint32_t number)
+static int add_site(struct maker *m, struct site_activity *a, uint32_t number)
 {
-	static int (*const ways[])(struct maker *, const struct amount_plan *, const struct trace_site *,
-	                           struct amount *, uint64_t *) = {add_together, add_ranks};
+	static int (*const ways[])(struct maker *, const struct trace_site *, struct activity *,
+	                           uint64_t *) = {add_together, add_ranks};
 	const struct trace_site *site = &m->trace->sites[number];
-	const struct amount_plan *p = &m->plans[site->function];
+	const struct schema *s = trace_schema(m->trace, site);
+	enum activity_kind kind = activity_kind(s);
 	uint64_t calls = (uint64_t)rankmap_sum(&site->visits), nobody = 0;
-	if (p->kind == AMOUNT_NONE || p->persistent)
+	if (kind == ACTIVITY_NONE || activity_is_persistent(s))
 		return 0;
 	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-		uint64_t sizes[AMOUNT_SIZES] = {0};
-		struct amount sum = {0};
-		int rv = ways[i](m, p, site, &sum, sizes);
+		uint64_t sizes[ACTIVITY_SIZES] = {0};
+		struct activity sum = {0};
+		int rv = ways[i](m, site, &sum, sizes);
 		if (rv < 0)
 			return -1;
 		if (rv > 0)
 			continue;
-		v->sites[number] = sum;
-		for (int k = 0; k < AMOUNT_SIZES; k++)
-			v->sizes[k] += sizes[k];
+		a->sites[number] = sum;
+		for (int k = 0; k < ACTIVITY_SIZES; k++)
+			a->sizes[k] += sizes[k];
 		return 0;
 	}
-	if (p->peer >= 0 && count_names(m, site, p->peer, &nobody) != 0)
+	if (s->at[PARAMETER_DEST] >= 0 && count_names(m, site, s->at[PARAMETER_DEST], &nobody) != 0)
 		nobody = 0;
-	v->sites[number].unsized = calls - nobody;
-	v->sites[number].messages = p->kind == AMOUNT_MESSAGE || p->kind == AMOUNT_START ? calls - nobody : 0;
+	a->sites[number].unsized = calls - nobody;
+	a->sites[number].messages = kind == ACTIVITY_MESSAGE || kind == ACTIVITY_START ? calls - nobody : 0;
 	return 0;
 }
 
 /* --- events --- */
 
-static int add_events(struct maker *m, struct volumes *v)
+static int add_events(struct maker *m, struct site_activity *a)
 {
 	struct error unused;
 	int64_t events;
-	struct volumes walked = {.sites = budget_calloc((size_t)m->trace->site_count + 1, sizeof *walked.sites)};
+	struct site_activity walked = {.sites = budget_calloc((size_t)m->trace->site_count + 1, sizeof *walked.sites)};
 	int rv = walked.sites ? 0 : -1;
-	amounts_in_order(m->amounts);
+	handles_in_order(m->handles);
 	for (uint64_t r = 0; rv == 0 && rankmap_next(&m->trace->events, &r, &events); r++) {
 		struct walk *w;
 		struct event e;
 		rv = walk_begin(&w, m->trace, (uint32_t)r, &unused);
-		while (rv == 0 && (rv = walk_next(w, &e, &unused)) == 0) {
-			const struct amount_plan *p = &m->plans[m->trace->sites[e.site].function];
-			amounts_event(m->amounts, p, (uint32_t)r, &e);
-			amount_add(m->amounts, p, (uint32_t)r, e.schema, e.values, 1, &walked.sites[e.site],
-			           walked.sizes);
-		}
+		while (rv == 0 && (rv = walk_next(w, &e, &unused)) == 0)
+			activity_add_event(&walked.sites[e.site], walked.sizes, m->handles, (uint32_t)r, &e);
 		rv = rv > 0 && !walk_unordered(w) ? 0 : -1;
 		walk_end(w);
 	}
 	if (rv == 0) {
-		volumes_free(v);
-		*v = walked;
+		site_activity_free(a);
+		*a = walked;
 	} else {
-		volumes_free(&walked); /* what was found before stays */
+		site_activity_free(&walked); /* what was found before stays */
 	}
 	return 0;
 }
 
-int volumes_make(struct volumes *v, const struct trace *t)
+int site_activity_make(struct site_activity *a, const struct trace *t)
 {
-	struct maker m = {t, amounts_create(t), budget_calloc((size_t)t->function_count + 1, sizeof *m.plans)};
+	struct maker m = {t, handles_create(t)};
 	uint64_t unsized = 0;
-	*v = (struct volumes){.sites = budget_calloc((size_t)t->site_count + 1, sizeof *v->sites)};
-	int rv = m.amounts && m.plans && v->sites ? 0 : -1;
-	for (uint32_t i = 0; rv == 0 && i < t->function_count; i++)
-		m.plans[i] = amount_plan(&t->functions[i].schema);
+	*a = (struct site_activity){.sites = budget_calloc((size_t)t->site_count + 1, sizeof *a->sites)};
+	int rv = m.handles && a->sites ? 0 : -1;
 	for (uint32_t i = 0; rv == 0 && i < t->site_count; i++) {
-		rv = add_site(&m, v, i);
-		unsized += v->sites[i].unsized;
+		rv = add_site(&m, a, i);
+		unsized += a->sites[i].unsized;
 	}
-	if (rv == 0 && unsized && amounts_ambiguous(m.amounts) && (uint64_t)rankmap_sum(&t->events) <= VOLUME_EVENTS &&
-	    !trace_has_lossy(t))
-		rv = add_events(&m, v);
-	budget_free(m.plans);
-	amounts_destroy(m.amounts);
+	if (rv == 0 && unsized && handles_ambiguous(m.handles) &&
+	    (uint64_t)rankmap_sum(&t->events) <= ACTIVITY_EVENTS && !trace_has_lossy(t))
+		rv = add_events(&m, a);
+	handles_destroy(m.handles);
 	return rv;
 }
 
-void volumes_free(struct volumes *v)
+void site_activity_free(struct site_activity *a)
 {
-	budget_free(v->sites);
-	v->sites = NULL;
+	budget_free(a->sites);
+	a->sites = NULL;
 }
