@@ -122,7 +122,7 @@ static int make_keys(struct input *in, uint32_t site)
 
 /* --- what is known of each site --- */
 
-static int read_input(struct input *in, const char *name, const struct options *o, struct error *error)
+static int read_input(struct input *in, const char *name, const struct diff_options *o, struct error *error)
 {
 	in->name = name;
 	if (open_trace(name, o->archive, &in->container, &in->trace) != 0)
