@@ -53,7 +53,8 @@ def agree(title, trace, folder, got):
     shutil.rmtree(store)
     page = run("report", trace, "-o", "-")
     figures = {int(i): int(v) for i, v in re.findall(r'data-figure="functions\.(\d+)\.bytes" value="(\d+)"', page)}
-    tap.equal({got["functions"][i]["function"]: v for i, v in figures.items()}, wanted, f"{title}: and report")
+    listed = {i: f["bytes"] for i, f in enumerate(got["functions"][:40]) if f["bytes"]}  # the page has no more
+    tap.equal(figures, listed, f"{title}: and report")
 
 
 def measure(lines, trace, ranks):
