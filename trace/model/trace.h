@@ -13,8 +13,6 @@
 #ifndef SPOOR_TRACE_H
 #define SPOOR_TRACE_H
 
-#include <string.h>
-
 #include "trace/base/error.h"
 #include "trace/base/index.h"
 #include "trace/model/rankmap.h"
@@ -257,12 +255,6 @@ static inline const struct schema *trace_schema(const struct trace *t, const str
 static inline const char *trace_constant(const struct trace *t, int64_t value)
 {
 	return (const char *)t->strings.items[(uint64_t)value - (uint64_t)VALUE_CONSTANT].bytes;
-}
-
-/* Is a value this constant? */
-static inline bool trace_is_constant(const struct trace *t, int64_t value, enum mpi_constant c)
-{
-	return value_is_constant(value) && strcmp(trace_constant(t, value), mpi_constant_name[c]) == 0;
 }
 
 /* MPI_Init, MPI_Init_thread: to start is not to communicate. */
