@@ -92,7 +92,7 @@ static inline bool call_failed(const struct event *e)
 /* The name of a constant; NULL if the value is none. */
 static inline const char *call_constant(const struct trace *t, int64_t value)
 {
-	return value_is_constant(value) ? trace_constant(t, value) : NULL;
+	return value_is_constant(value) ? trace_constant_name(t, value) : NULL;
 }
 
 /* The elements of an array parameter; *n is 0 if it is not there, or not known. */

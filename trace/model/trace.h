@@ -251,12 +251,6 @@ static inline const struct schema *trace_schema(const struct trace *t, const str
 	return &t->functions[s->function].schema;
 }
 
-/* The name of a value that is a constant (value_is_constant): "MPI_ANY_SOURCE"; "-": not significant. */
-static inline const char *trace_constant(const struct trace *t, int64_t value)
-{
-	return (const char *)t->strings.items[(uint64_t)value - (uint64_t)VALUE_CONSTANT].bytes;
-}
-
 /* MPI_Init, MPI_Init_thread: to start is not to communicate. */
 bool trace_initializes(const struct schema *s);
 

@@ -181,7 +181,7 @@ static bool has_names(const struct trace_column *c)
 		for (uint32_t i = 0; i < c->groups[g].count; i++) {
 			const struct rankmap *m = &c->groups[g].dict[i].start;
 			for (uint32_t n = 0; n < m->node_count; n++)
-				if (m->nodes[n].low == RANK_LEAF && value_is_constant(m->nodes[n].delta))
+				if (m->nodes[n].low == DIAGRAM_LEAF && value_is_constant(m->nodes[n].delta))
 					return true;
 		}
 	return false;

@@ -278,7 +278,7 @@ enum handle_answer handles_type_size(struct handles *h, uint32_t stream, int64_t
 			*size = h->last_size;
 			return HANDLE_KNOWN;
 		}
-		if (!mpi_datatype_size(trace_constant(h->trace, value), size))
+		if (!mpi_datatype_size(trace_constant_name(h->trace, value), size))
 			return trace_is_constant(h->trace, value, CONST_ABSENT) ? HANDLE_NOT_SIGNIFICANT
 			                                                        : HANDLE_UNKNOWN;
 		h->last_type = value;
