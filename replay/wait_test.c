@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * completion - MPI functions that complete requests: those that were completed (outcome.h)
+ * wait_test - MPI_Wait, MPI_Test and the like: they complete the requests that were completed (outcome.h)
  */
 #include "replay/lossy_messages.h"
 #include "replay/poll.h"
