@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * aggregate - `spoor aggregate`: what the traces of an archive say together
  */
-#include "cmd/aggregate.h"
+#include "cmd/aggregate_print.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/options.h"
-#include "cmd/filter.h"
-#include "cmd/fresh_index.h"
-#include "cmd/progress.h"
-#include "cmd/team.h"
+#include "cmd/base/options.h"
+#include "cmd/base/filter.h"
+#include "cmd/base/fresh_index.h"
+#include "cmd/base/progress.h"
+#include "cmd/base/tasks.h"
 
 struct aggregate_options {
 	struct catalog_filter filter;
@@ -95,19 +95,19 @@ static bool parse_aggregate(struct aggregate_options *o, int argc, char **argv, 
 
 /* Rank 0 first: in an index that all have, the others find nothing more to do; one of their own each makes for himself.
  * */
-static int refresh_all(struct catalog **c, const struct aggregate_options *o, const struct team *team,
+static int refresh_all(struct catalog **c, const struct aggregate_options *o, const struct tasks *team,
                        struct error *error)
 {
 	bool first = team->rank == 0, well = !first || fresh_index(c, o->archive, true, false, error) == 0;
 
-	if (!team_agrees(team, well))
+	if (!tasks_agree(team, well))
 		return -1;
-	return team_agrees(team, first || fresh_index(c, o->archive, false, true, error) == 0) ? 0 : -1;
+	return tasks_agree(team, first || fresh_index(c, o->archive, false, true, error) == 0) ? 0 : -1;
 }
 
-static int update_digests(struct catalog *c, const struct team *team, struct error *error)
+static int update_digests(struct catalog *c, const struct tasks *team, struct error *error)
 {
-	return team_agrees(team, fresh_index_read(c, team->rank, team->size, team->rank > 0, error) == 0) ? 0 : -1;
+	return tasks_agree(team, fresh_index_read(c, team->rank, team->size, team->rank > 0, error) == 0) ? 0 : -1;
 }
 
 struct taking {
@@ -131,7 +131,7 @@ static int merge_share(void *context, const uint8_t *bytes, size_t size)
 
 /* The sums of all tasks, in rank 0. */
 static int aggregate_all(struct aggregate **a, struct catalog *c, const struct aggregate_options *o,
-                         const struct team *team, struct error *error)
+                         const struct tasks *team, struct error *error)
 {
 	struct progress bar;
 	struct aggregate_share share = {
@@ -149,7 +149,7 @@ static int aggregate_all(struct aggregate **a, struct catalog *c, const struct a
 	if (well && team->rank > 0 && aggregate_encode(*a, &bytes, &size))
 		well = error_set(error, "out of memory") == 0;
 	taking.sum = *a;
-	if (!team_agrees(team, well))
+	if (!tasks_agree(team, well))
 		return -1;
 	int rv = team->gather ? team->gather(bytes, size, merge_share, &taking) : 0;
 	free(bytes);
@@ -221,7 +221,7 @@ static int print_aggregate(struct aggregate *a, const struct aggregate_options *
 	return o->by == AGGREGATE_ALL ? aggregate_print_total(a, &output) : aggregate_print_groups(a, &output);
 }
 
-int aggregate_run(int argc, char **argv, const struct team *team)
+int aggregate_run(int argc, char **argv, const struct tasks *team)
 {
 	struct aggregate_options o = {.filter = CATALOG_FILTER_ALL, .top = -1};
 	struct catalog *c = NULL;

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "archive/codec_zstd.h"
-#include "cmd/aggregate.h"
-#include "cmd/cell.h"
-#include "cmd/path.h"
+#include "cmd/aggregate_print.h"
+#include "cmd/base/cell.h"
+#include "cmd/base/frames.h"
 #include "trace/file/container.h"
 
 /* Lines of code are looked for in this many traces at most: each is opened for that. */
@@ -67,12 +67,12 @@ static void place(char *out, size_t size, const struct aggregate_group *g, const
 	if (trace_open(&t, &c, path, &codec_zstd, &error) == 0 && g->example.site < t.site_count) {
 		const struct trace_site *s = &t.sites[g->example.site];
 		const struct schema *schema = trace_schema(&t, s);
-		struct path_names *names = path_names_create(&t);
+		struct frames *names = frames_create(&t);
 		if (names && s->node && t.nodes[s->node].module != UINT32_MAX &&
 		    strlen(g->function) == schema->function_length &&
 		    memcmp(g->function, schema->function, schema->function_length) == 0)
-			path_frame(names, s->node, out, size);
-		path_names_destroy(names);
+			frames_text(names, s->node, out, size);
+		frames_destroy(names);
 	}
 	trace_free(&t);
 	container_destroy(c);

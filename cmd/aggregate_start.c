@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/team.h"
+#include "cmd/base/tasks.h"
 
 /* The program that knows an MPI library. */
 static const char *aggregate_program(void)
@@ -19,8 +19,8 @@ static const char *aggregate_program(void)
 
 int cmd_aggregate(int argc, char **argv)
 {
-	static const struct team alone = {0, 1, NULL, NULL};
-	unsigned rank, size = team_expected(&rank);
+	static const struct tasks alone = {0, 1, NULL, NULL};
+	unsigned rank, size = tasks_expected(&rank);
 
 	if (size > 1) {
 		execv(aggregate_program(), argv);

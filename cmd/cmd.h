@@ -7,7 +7,7 @@
 #ifndef SPOOR_CMD_H
 #define SPOOR_CMD_H
 
-enum { CMD_OK = 0, CMD_FAILED = 1, CMD_USAGE = 2 };
+#include "cmd/base/status.h"
 
 int cmd_aggregate(int argc, char **argv);
 int cmd_diff(int argc, char **argv);

@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/options.h"
-#include "cmd/compare.h"
-#include "cmd/open.h"
-#include "cmd/path.h"
+#include "cmd/base/options.h"
+#include "cmd/base/compare_events.h"
+#include "cmd/base/open_trace.h"
+#include "cmd/base/frames.h"
 #include "trace/model/value.h"
 #include "trace/file/container.h"
 #include "trace/read/activity.h"
@@ -39,7 +39,7 @@ struct input {
 	const char *name;
 	struct container *container;
 	struct trace trace;
-	struct path_names *names;
+	struct frames *names;
 	struct side *sites;
 	uint64_t events, time, compute;
 };
@@ -112,7 +112,7 @@ static int make_keys(struct input *in, uint32_t site)
 		snprintf(text + strlen(text), 40, "+%" PRIx64, n->offset);
 		side->keys[MATCH_EXACT] = side->keys[MATCH_EXACT] ? append(side->keys[MATCH_EXACT], text) : NULL;
 		text[0] = '<';
-		path_frame(in->names, node, text + 1, FRAME_SIZE);
+		frames_text(in->names, node, text + 1, FRAME_SIZE);
 		side->keys[MATCH_LINE] = side->keys[MATCH_LINE] ? append(side->keys[MATCH_LINE], text) : NULL;
 		without_line(text);
 		side->keys[MATCH_SYMBOL] = side->keys[MATCH_SYMBOL] ? append(side->keys[MATCH_SYMBOL], text) : NULL;
@@ -130,7 +130,7 @@ static int read_input(struct input *in, const char *name, const struct diff_opti
 	const struct trace *t = &in->trace;
 
 	in->sites = calloc((size_t)t->site_count + 1, sizeof *in->sites);
-	in->names = path_names_create(t);
+	in->names = frames_create(t);
 	if (!in->sites || !in->names)
 		return error_set(error, "no memory");
 	for (uint32_t i = 0; i < t->site_count; i++) {
@@ -167,7 +167,7 @@ static void free_input(struct input *in)
 		for (int m = MATCH_EXACT; m <= MATCH_SYMBOL; m++)
 			free(in->sites[i].keys[m]);
 	free(in->sites);
-	path_names_destroy(in->names);
+	frames_destroy(in->names);
 	trace_free(&in->trace);
 	container_destroy(in->container);
 }
@@ -325,7 +325,7 @@ static void print_place(const struct input *in, uint32_t site)
 
 	printf("%.*s", (int)s->function_length, s->function);
 	for (uint32_t node = t->sites[site].node; node != 0 && shown < 3; node = t->nodes[node].parent, shown++) {
-		path_frame(in->names, node, frame, sizeof frame);
+		frames_text(in->names, node, frame, sizeof frame);
 		printf("%s%s", shown ? " < " : "  ", frame);
 		if (strncmp(frame, "main ", 5) == 0)
 			break;
@@ -370,7 +370,7 @@ static json_t *place_json(const struct input *in, uint32_t site)
 	char frame[FRAME_SIZE];
 
 	for (uint32_t node = t->sites[site].node; node != 0; node = t->nodes[node].parent) {
-		path_frame(in->names, node, frame, sizeof frame);
+		frames_text(in->names, node, frame, sizeof frame);
 		json_array_append_new(frames, json_sprintf("%s", frame));
 	}
 	return frames;

@@ -18,7 +18,7 @@
 #include "archive/archive.h"
 #include "archive/day.h"
 #include "cmd/cmd.h"
-#include "cmd/options.h"
+#include "cmd/base/options.h"
 #include "deliver/node_log.h"
 #include "policy/policy.h"
 #include "trace/base/number.h"

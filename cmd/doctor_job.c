@@ -116,8 +116,7 @@ static const char *log_value(const struct facts *facts, const char *name)
 
 static void print_log_line(void *context, const char *time, const struct facts *facts)
 {
-	const char *what = log_value(facts, "what"), *why = facts_get(facts, "why"),
-		   *where = facts_get(facts, "where");
+	const char *what = log_value(facts, "what"), *why = facts_get(facts, "why"), *where = facts_get(facts, "where");
 	char text[256];
 	(void)context;
 
@@ -142,8 +141,8 @@ static void print_log_line(void *context, const char *time, const struct facts *
 		snprintf(text, sizeof text, "ended, and left nothing here");
 	else
 		snprintf(text, sizeof text, "%s", what);
-	printf("      %s node %s, step %s, user %s: %s\n", time, log_value(facts, "node"),
-	       log_value(facts, "step"), log_value(facts, "uid"), text);
+	printf("      %s node %s, step %s, user %s: %s\n", time, log_value(facts, "node"), log_value(facts, "step"),
+	       log_value(facts, "uid"), text);
 	if (facts_get(facts, "rule") && (!strcmp(what, "captured") || !strcmp(what, "off")))
 		printf("          decided by %s%s%s: %s\n", log_value(facts, "rule"), where ? ", " : "",
 		       where ? where : "", log_value(facts, "reason"));

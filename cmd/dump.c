@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/options.h"
-#include "cmd/open.h"
-#include "cmd/print.h"
+#include "cmd/base/options.h"
+#include "cmd/base/open_trace.h"
+#include "cmd/base/print_event.h"
 #include "trace/read/search.h"
 #include "trace/model/stream.h"
 #include "trace/read/timeline.h"

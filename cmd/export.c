@@ -9,10 +9,10 @@
 
 #include "archive/codec_zstd.h"
 #include "cmd/cmd.h"
-#include "cmd/options.h"
+#include "cmd/base/options.h"
 #include "cmd/export/anonymise.h"
-#include "cmd/export/export.h"
-#include "cmd/open.h"
+#include "cmd/export/exporter.h"
+#include "cmd/base/open_trace.h"
 #include "trace/read/walk.h"
 
 enum format { FORMAT_NONE, FORMAT_OTF2, FORMAT_CHROME, FORMAT_SIMGRID, FORMAT_SPOOR };

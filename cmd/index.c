@@ -11,8 +11,8 @@
 #include "archive/digest_update.h"
 #include "archive/scan.h"
 #include "cmd/cmd.h"
-#include "cmd/options.h"
-#include "cmd/progress.h"
+#include "cmd/base/options.h"
+#include "cmd/base/progress.h"
 
 static int update_index(struct catalog *catalog, struct scan *scan, bool rebuild, struct error *error)
 {

@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "archive/catalog.h"
-#include "cmd/cell.h"
+#include "cmd/base/cell.h"
 #include "cmd/cmd.h"
-#include "cmd/filter.h"
-#include "cmd/fresh_index.h"
-#include "cmd/options.h"
+#include "cmd/base/filter.h"
+#include "cmd/base/fresh_index.h"
+#include "cmd/base/options.h"
 
 /* --- the table --- */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/open.h"
+#include "cmd/base/open_trace.h"
 #include "policy/suggest.h"
 
 static const struct command {

@@ -8,7 +8,7 @@
 
 #include "archive/archive.h"
 #include "cmd/cmd.h"
-#include "cmd/options.h"
+#include "cmd/base/options.h"
 #include "policy/suggest.h"
 
 #define EXPLAIN_MOST 50 /* rules that are told though they do not match */

@@ -25,7 +25,7 @@
 #include "archive/scan.h"
 #include "archive/unfinished.h"
 #include "cmd/cmd.h"
-#include "cmd/options.h"
+#include "cmd/base/options.h"
 
 struct prune {
 	const char *archive;
@@ -250,7 +250,7 @@ int cmd_prune(int argc, char **argv)
 		"",
 		"Shows which files of the archive are due for removal; with --delete, removes them. A trace is kept as "
 		"long as the policy's \"retention\" said when it was made; for ever if it said nothing. The options "
-	        "may "
+		"may "
 		"shorten that.",
 		"Removed are also: unfinished files of processes that were killed, exit notes\n"
 		"without a trace, and folders that became empty.",

@@ -14,9 +14,9 @@
 #include "archive/archive.h"
 #include "archive/codec_zstd.h"
 #include "cmd/cmd.h"
-#include "cmd/options.h"
-#include "cmd/totals.h"
-#include "cmd/replay_options.h"
+#include "cmd/base/options.h"
+#include "cmd/base/compare_totals.h"
+#include "cmd/base/replay_options.h"
 #include "trace/file/container.h"
 
 struct replay {
@@ -170,7 +170,7 @@ static int compare_replay(const struct replay *o, const struct trace *trace, con
 	if (replayed.size != trace->size)
 		fprintf(stderr, "spoor replay: the replay had %u ranks, the trace has %u\n", replayed.size,
 		        trace->size);
-	else if (lossy && totals_compare(trace, &replayed, "recorded", "replayed", stdout, &result, &error) != 0)
+	else if (lossy && compare_totals(trace, &replayed, "recorded", "replayed", stdout, &result, &error) != 0)
 		fprintf(stderr, "spoor replay: %s\n", error.text);
 	else if (lossy && result.functions_different)
 		printf("%llu functions differ\n", (unsigned long long)result.functions_different);

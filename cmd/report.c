@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/options.h"
+#include "cmd/base/options.h"
 #include "cmd/export/anonymise.h"
 #include "cmd/export/output.h"
-#include "cmd/filter.h"
-#include "cmd/open.h"
+#include "cmd/base/filter.h"
+#include "cmd/base/open_trace.h"
 #include "cmd/report/html.h"
 #include "cmd/report/report.h"
 #include "cmd/report/site.h"
@@ -98,7 +98,7 @@ static int parse_report(struct report_options *o, int argc, char **argv, int *st
 		"spoor report",
 		"FILE|JOB | --archive [DIR]",
 		"Writes one HTML page about a trace: what ran, where time went, why it was slow. Or, with --archive "
-	        "and "
+		"and "
 		"no trace, about the archive: where the node hours go. Its page takes the options that select traces, "
 		"from --user on.",
 		FILTER_NOTES,

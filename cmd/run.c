@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/options.h"
+#include "cmd/base/options.h"
 #include "merge/salvage.h"
 #include "policy/mode.h"
 #include "policy/setting.h"

@@ -16,7 +16,7 @@
 
 #include "archive/archive.h"
 #include "cmd/cmd.h"
-#include "cmd/options.h"
+#include "cmd/base/options.h"
 #include "deliver/folder.h"
 #include "deliver/node_log.h"
 #include "deliver/sweep.h"
@@ -197,7 +197,7 @@ int cmd_sweep(int argc, char **argv)
 		"",
 		"Delivers the traces that earlier steps on this node had to keep in the spool. They kept them because "
 		"the archive was not available or full, or because the node failed. A traced step that ends on the "
-	        "node "
+		"node "
 		"does the same, at most every ten minutes. Run this hourly, as root. What cannot be delivered is tried "
 		"again after a minute, and then at growing intervals. After days it is moved to SPOOL/.given-up.",
 		NULL,

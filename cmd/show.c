@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * show - `spoor show FILE|JOB`: what ran, and where its MPI time went
  */
-#include "cmd/show.h"
+#include "cmd/show/view.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/balance.h"
+#include "cmd/show/load_balance.h"
 #include "cmd/cmd.h"
-#include "cmd/options.h"
-#include "cmd/columns.h"
-#include "cmd/counters.h"
-#include "cmd/open.h"
-#include "cmd/path.h"
-#include "cmd/print.h"
+#include "cmd/base/options.h"
+#include "cmd/show/columns.h"
+#include "cmd/show/counter_lines.h"
+#include "cmd/base/open_trace.h"
+#include "cmd/base/frames.h"
+#include "cmd/base/print_event.h"
 #include "trace/model/stream.h"
 #include "trace/read/activity.h"
 
@@ -253,7 +253,7 @@ int show_sites(const struct show *s, json_t *json)
 	int rv = -1;
 	const struct trace *t = s->trace;
 	json_t *list = json ? json_array() : NULL;
-	struct path_names *names = path_names_create(t);
+	struct frames *names = frames_create(t);
 	uint32_t *order = malloc(((size_t)t->site_count + 1) * sizeof *order);
 	struct site_activity activity;
 	if (site_activity_make(&activity, t) != 0 || !names || !order || (json && !list)) {
@@ -284,7 +284,7 @@ int show_sites(const struct show *s, json_t *json)
 		}
 		for (uint32_t node = site->node; node != 0; node = t->nodes[node].parent) {
 			char text[1024];
-			path_frame(names, node, text, sizeof text);
+			frames_text(names, node, text, sizeof text);
 			if (json)
 				json_array_append_new(frames, json_string(text));
 			else
@@ -305,7 +305,7 @@ done:
 	json_decref(list);
 	free(order);
 	site_activity_free(&activity);
-	path_names_destroy(names);
+	frames_destroy(names);
 	return rv;
 }
 

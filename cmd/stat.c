@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/options.h"
-#include "cmd/columns.h"
-#include "cmd/open.h"
+#include "cmd/base/options.h"
+#include "cmd/show/columns.h"
+#include "cmd/base/open_trace.h"
 #include "trace/read/bound.h"
 #include "trace/model/stream.h"
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "cmd/cmd.h"
-#include "cmd/options.h"
-#include "cmd/open.h"
+#include "cmd/base/options.h"
+#include "cmd/base/open_trace.h"
 #include "trace/model/stream.h"
 #include "trace/read/walk.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "archive/codec_zstd.h"
-#include "cmd/replay_options.h"
+#include "cmd/base/replay_options.h"
 #include "replay/replayer.h"
 #include "replay/thread_check.h"
 #include "trace/file/container.h"

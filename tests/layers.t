@@ -39,11 +39,11 @@ RULES = {
     "spank": (["trace", "policy", "archive/day.h", "deliver", "spank"], ["slurm/"]),
     "deliver": (["trace", "merge", "policy", "archive", "deliver"], ["jansson.h"]),
     "archive": (["trace", "merge", "archive"], ["jansson.h", "zstd.h", "sqlite3.h"]),
-    "cmd/options": (["trace/base", "policy/suggest.h", "cmd/options.h", "cmd/cmd.h"], []),
-    "replay/spoor_replay": (["trace", "replay", "archive/codec_zstd.h", "cmd/replay_options.h"], ["mpi.h"]),
+    "cmd/base/options": (["trace/base", "policy/suggest.h", "cmd/base"], []),
+    "replay/spoor_replay": (["trace", "replay", "archive/codec_zstd.h", "cmd/base/replay_options.h"], ["mpi.h"]),
     "replay": (["trace", "replay", "archive/codec_zstd.h"], ["mpi.h"]),
     "cmd": (["trace", "merge", "policy", "spank", "deliver", "archive", "cmd"], ["jansson.h", "zstd.h", "elfutils/", "otf2/", "nettle/"]),
-    "cmd/team_mpi": (["cmd"], ["mpi.h"]),  # a program of its own
+    "cmd/tasks_mpi": (["cmd"], ["mpi.h"]),  # a program of its own
     "lib": (["trace", "archive/codec_zstd.h", "lib"], []),
     "bench": (None, None),
     "tests": (None, None),
@@ -168,7 +168,7 @@ tap.ok(not found, "HACKING.md's table says what the rules say", *found)
 
 # Nouns (a .c and its .h) that include each other in a circle, and folders that do, cannot be understood one after the other.
 # These folders still have circles.
-CIRCULAR = ["archive", "cmd", "policy", "preload", "trace"]
+CIRCULAR = ["archive", "policy", "preload", "trace"]
 
 
 def circles(arrows):

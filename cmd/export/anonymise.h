@@ -17,7 +17,7 @@
 
 #include <jansson.h>
 
-#include "cmd/options.h"
+#include "cmd/base/options.h"
 #include "trace/model/trace.h"
 
 struct anonymiser;

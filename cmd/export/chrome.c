@@ -5,13 +5,13 @@
  * from the call that sends it to the one in which it is received. Written as it comes: memory does not depend on the
  * number of events.
  */
-#include "cmd/export/export.h"
+#include "cmd/export/exporter.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/print.h"
+#include "cmd/base/print_event.h"
 #include "trace/model/host.h"
 #include "trace/base/index.h"
 

@@ -12,7 +12,7 @@
 #ifndef SPOOR_EXPORT_COMMS_H
 #define SPOOR_EXPORT_COMMS_H
 
-#include "cmd/export/call.h"
+#include "cmd/export/call_fields.h"
 
 #define COMM_WORLD   0
 #define COMM_SELF    1 /* that of each rank */

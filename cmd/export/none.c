@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * none - in the place of formats whose library was not there when spoor was built
  */
-#include "cmd/export/export.h"
+#include "cmd/export/exporter.h"
 
 int export_otf2(struct export *x, const char *folder)
 {

@@ -4,7 +4,7 @@
  * A location is a stream of events: a rank, or a thread of one. Events are written rank by rank, the definitions behind
  * them: the library keeps one buffer of a location, and nothing grows with the number of events.
  */
-#include "cmd/export/export.h"
+#include "cmd/export/exporter.h"
 
 #include <inttypes.h>
 #include <otf2/otf2.h>

@@ -4,7 +4,7 @@
 #ifndef SPOOR_EXPORT_SIMGRID_H
 #define SPOOR_EXPORT_SIMGRID_H
 
-#include "cmd/export/export.h"
+#include "cmd/export/exporter.h"
 
 /* Room for a message whose size the receiver does not know. */
 #define TI_ROOM INT32_MAX

@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
-#include "cmd/show.h"
-#include "cmd/traffic.h"
+#include "cmd/show/view.h"
+#include "cmd/export/traffic.h"
 #include "trace/read/summary.h"
 
 /* What time is spent on; the numbers are those of the colours (style.c). */

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "archive/aggregate.h"
-#include "cmd/fresh_index.h"
+#include "cmd/base/fresh_index.h"
 #include "cmd/report/html.h"
 #include "cmd/report/site.h"
 

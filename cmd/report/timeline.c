@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/path.h"
+#include "cmd/base/frames.h"
 #include "cmd/report/html.h"
 #include "cmd/report/report.h"
 #include "trace/model/pattern.h"
@@ -32,7 +32,7 @@ struct cost {
 struct line {
 	struct report *report;
 	const struct pattern *pattern;
-	struct path_names *names;
+	struct frames *names;
 	struct cost *rules;
 	double total;
 	int boxes, lines, deepest;
@@ -228,7 +228,7 @@ static void list_symbol(struct line *l, const struct pattern_symbol *s, double t
 		fprintf(out, " × %s", text_count(count, s->exponent));
 	fprintf(out, " <span class=\"dim\">%s", text_ns(text, ns));
 	if (site->node) {
-		path_frame(l->names, site->node, frame, sizeof frame);
+		frames_text(l->names, site->node, frame, sizeof frame);
 		fputs(", <code>", out);
 		html_text(out, frame);
 		fputs("</code>", out);
@@ -309,7 +309,7 @@ int report_timeline(struct report *r)
 	int rv = -1;
 	FILE *out = r->out;
 	struct pattern pattern = {0};
-	struct line l = {.report = r, .pattern = &pattern, .names = path_names_create(r->trace)};
+	struct line l = {.report = r, .pattern = &pattern, .names = frames_create(r->trace)};
 	int64_t events = 0;
 	fprintf(out,
 	        "<section aria-labelledby=\"course\">\n<h2 id=\"course\">Course of the program</h2>\n<p "
@@ -336,6 +336,6 @@ int report_timeline(struct report *r)
 	fputs("</section>\n", out);
 	free(l.rules);
 	pattern_free(&pattern);
-	path_names_destroy(l.names);
+	frames_destroy(l.names);
 	return rv;
 }

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cell - values as texts in a table
+ */
+#include "cmd/base/cell.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+const char *cell_text(char out[64], const char *text)
+{
+	size_t n = 0;
+	for (; text[n] && n < 63; n++)
+		out[n] = (unsigned char)text[n] <= 0x20 || text[n] == 0x7f ? '?' : text[n];
+	out[n] = '\0';
+	return n ? out : strcpy(out, "-");
+}
+
+const char *cell_start(char out[32], int64_t ns)
+{
+	time_t t = (time_t)(ns / 1000000000);
+	struct tm tm;
+	if (ns <= 0 || !localtime_r(&t, &tm) || !strftime(out, 32, "%Y-%m-%dT%H:%M:%S", &tm))
+		strcpy(out, "-");
+	return out;
+}
+
+const char *cell_elapsed(char out[32], int64_t start, int64_t end)
+{
+	if (start <= 0 || end < start) {
+		strcpy(out, "-");
+	} else {
+		int64_t s = (end - start) / 1000000000;
+		snprintf(out, 32, "%" PRId64 ":%02d:%02d", s / 3600, (int)(s / 60 % 60), (int)(s % 60));
+	}
+	return out;
+}
+
+const char *cell_size(char out[32], uint64_t bytes)
+{
+	static const char units[] = "BKMGT";
+	double value = (double)bytes;
+	size_t unit = 0;
+
+	while (value >= 1000 && unit < 4) {
+		value /= 1024;
+		unit++;
+	}
+	snprintf(out, 32, unit && value < 10 ? "%.1f%c" : "%.0f%c", value, units[unit]);
+	return out;
+}
+
+const char *cell_count(char out[32], int64_t count)
+{
+	snprintf(out, 32, "%" PRId64, count);
+	return count > 0 ? out : strcpy(out, "-");
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * filter - the options that say which traces of the archive are meant
+ */
+#include "cmd/base/filter.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "trace/base/number.h"
+
+const char *const filter_states[] = {"COMPLETED", "FAILED", "KILLED", NULL};
+
+static const char units[] = "smhd";
+static const int64_t unit_seconds[] = {1, 60, 3600, 86400};
+
+/* A number, and the unit behind it where times is set. *text is moved behind both; it stays where there is no digit.
+ * Returns 0, or -1: it is too large, or has no known unit although one is needed. */
+static int read_length(const char **text, bool times, int64_t *value)
+{
+	char digits[16];
+	size_t n = strspn(*text, "0123456789");
+	uint64_t number;
+
+	if (n == 0)
+		return 0;
+	if (n >= sizeof digits)
+		return -1;
+	memcpy(digits, *text, n);
+	digits[n] = '\0';
+	if (number_parse(digits, FILTER_NUMBER_MAX, &number) != 0)
+		return -1;
+	*value = (int64_t)number;
+	*text += n;
+	const char *unit = times && **text ? strchr(units, **text) : NULL;
+	if (unit) {
+		*value *= unit_seconds[unit - units];
+		++*text;
+	}
+	return 0;
+}
+
+/* end: a day without a time means its end. */
+static int read_time(const char *text, bool end, int64_t *seconds)
+{
+	static const char *const forms[] = {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d"};
+	const char *rest = text;
+	int64_t age;
+
+	if (read_length(&rest, true, &age) == 0 && rest > text && !*rest && strchr(units, rest[-1])) {
+		*seconds = (int64_t)time(NULL) - age;
+		return 0;
+	}
+	for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+		struct tm tm = {.tm_isdst = -1};
+		rest = strptime(text, forms[i], &tm);
+		if (!rest || *rest)
+			continue;
+		bool day = i == 2;
+		if (day && end) {
+			tm.tm_hour = 23;
+			tm.tm_min = tm.tm_sec = 59;
+		}
+		tm.tm_isdst = -1;
+		*seconds = (int64_t)mktime(&tm);
+		return *seconds > 0 ? 0 : -1;
+	}
+	return -1;
+}
+
+int filter_read_since(void *to, const char *text)
+{
+	return read_time(text, false, to);
+}
+
+int filter_read_until(void *to, const char *text)
+{
+	return read_time(text, true, to);
+}
+
+/* "N", "N-", "-M" or "N-M". */
+static int read_range(const char *text, bool times, int64_t range[2])
+{
+	int64_t least = -1, most = -1;
+
+	if (read_length(&text, times, &least) != 0)
+		return -1;
+	if (*text == '-') {
+		text++;
+		if (read_length(&text, times, &most) != 0 || (least < 0 && most < 0))
+			return -1;
+	} else {
+		most = least;
+	}
+	if (*text || (least < 0 && most < 0))
+		return -1;
+	range[0] = least < 0 ? 0 : least;
+	range[1] = most;
+	return 0;
+}
+
+int filter_read_range(void *to, const char *text)
+{
+	return read_range(text, false, to);
+}
+
+int filter_read_times(void *to, const char *text)
+{
+	return read_range(text, true, to);
+}
+
+bool filter_selects(const struct catalog_filter *f)
+{
+	return f->user || f->state || f->exe || f->account || f->partition || f->qos || f->job_name || f->cluster ||
+	       f->node || f->mode || f->rule || f->since || f->until || f->job || f->ranks[0] || f->ranks[1] >= 0 ||
+	       f->nodes[0] || f->nodes[1] >= 0 || f->elapsed[0] || f->elapsed[1] >= 0 || f->partial || f->whole;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * filter - the options that say which traces of the archive are meant: the same words in every command
+ */
+#ifndef SPOOR_FILTER_H
+#define SPOOR_FILTER_H
+
+#include "archive/catalog.h"
+#include "cmd/base/options.h"
+
+#define FILTER_NUMBER_MAX 99999999999 /* more than there are jobs or bytes of interest */
+
+/* The lines of a table of options, for a struct catalog_filter. */
+#define FILTER_LINES(f)                                                                                             \
+	OPTION_TEXT("user", 'u', "USER", &(f)->user, "only of this user"),                                          \
+		OPTION_WORD("state", 's', "STATE", &(f)->state, filter_states,                                      \
+	                    "only COMPLETED, FAILED or KILLED jobs"),                                               \
+		OPTION_READ("since", 0, "TIME", &(f)->since, filter_read_since, FILTER_TIME,                        \
+	                    "only those that started at TIME or later"),                                            \
+		OPTION_READ("until", 0, "TIME", &(f)->until, filter_read_until, FILTER_TIME,                        \
+	                    "only those that started at TIME or earlier"),                                          \
+		OPTION_TEXT("exe", 'e', "GLOB", &(f)->exe,                                                          \
+	                    "only of this executable (its path, or its last component)"),                           \
+		OPTION_NUMBER("job", 'j', "ID", &(f)->job, 0, FILTER_NUMBER_MAX,                                    \
+	                      "only of this job, array or heterogeneous job"),                                      \
+		OPTION_TEXT("name", 'n', "GLOB", &(f)->job_name, "only jobs of this name"),                         \
+		OPTION_TEXT("account", 'A', "GLOB", &(f)->account, "only jobs of this account"),                    \
+		OPTION_TEXT("partition", 'p', "GLOB", &(f)->partition, "only jobs of this partition"),              \
+		OPTION_TEXT("qos", 'q', "GLOB", &(f)->qos, "only jobs of this quality of service"),                 \
+		OPTION_TEXT("cluster", 0, "GLOB", &(f)->cluster, "only jobs of this cluster"),                      \
+		OPTION_TEXT("node", 'w', "GLOB", &(f)->node, "only those with ranks on such a node"),               \
+		OPTION_TEXT("mode", 0, "GLOB", &(f)->mode, "only traces of this mode: lossless, lossy:*"),          \
+		OPTION_TEXT("rule", 0, "GLOB", &(f)->rule, "only those that this rule of the policy decided for"),  \
+		OPTION_READ("ranks", 0, "N[-M]", (f)->ranks, filter_read_range, "N, N-, -M or N-M",                 \
+	                    "only with this number of ranks; \"64-\" is 64 or more, \"-64\" at most 64"),           \
+		OPTION_READ("nodes", 0, "N[-M]", (f)->nodes, filter_read_range, "N, N-, -M or N-M",                 \
+	                    "only with this number of nodes"),                                                      \
+		OPTION_READ("elapsed", 0, "T[-T]", (f)->elapsed, filter_read_times, "a range of times such as 1h-", \
+	                    "only those that took this long: 90s, 30m, 12h, 7d; \"1h-\" is an hour or more"),       \
+		OPTION_FLAG("partial", 0, &(f)->partial, "only traces that were made of what killed ranks left"),   \
+		OPTION_FLAG("whole", 0, &(f)->whole, "only the others")
+#define FILTER_TIME "2026-03-31, 2026-03-31T12:00, 2026-03-31T12:00:00, or an age: 30m, 12h, 7d"
+/* What --help says below the options. */
+#define FILTER_NOTES                                                                          \
+	"Texts are patterns, as for file names (*, ?, [...]); quote them. TIME is local: a\n" \
+	"day (2026-03-31), a minute (2026-03-31T12:00), a second (2026-03-31T12:00:00), or\n" \
+	"an age: 30m, 12h, 7d."
+
+extern const char *const filter_states[];
+
+/* For these lines. A range is two numbers, as in struct catalog_filter. */
+int filter_read_since(void *to, const char *text);
+int filter_read_until(void *to, const char *text);
+int filter_read_range(void *to, const char *text);
+int filter_read_times(void *to, const char *text);
+
+/* Does it leave any trace out? */
+bool filter_selects(const struct catalog_filter *f);
+
+#endif

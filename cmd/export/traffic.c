@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * traffic - who sent how much to whom
+ */
+#include "cmd/export/traffic.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/export/act.h"
+#include "cmd/base/progress.h"
+#include "trace/base/index.h"
+
+struct table {
+	struct traffic_cell *cells; /* open addressing; messages 0 is free */
+	size_t mask, count;
+};
+
+static struct traffic_cell *cell_of(const struct table *t, uint32_t from, uint32_t to)
+{
+	size_t i = (size_t)(hash_mix(hash_mix(1, from), to)) & t->mask;
+	while (t->cells[i].messages && (t->cells[i].from != from || t->cells[i].to != to))
+		i = (i + 1) & t->mask;
+	return &t->cells[i];
+}
+
+static int traffic_grow(struct table *t)
+{
+	size_t size = t->cells ? (t->mask + 1) * 2 : 256;
+	struct table bigger = {.cells = calloc(size, sizeof *bigger.cells), .mask = size - 1, .count = t->count};
+	if (!bigger.cells)
+		return -1;
+	for (size_t i = 0; t->cells && i <= t->mask; i++)
+		if (t->cells[i].messages)
+			*cell_of(&bigger, t->cells[i].from, t->cells[i].to) = t->cells[i];
+	free(t->cells);
+	*t = bigger;
+	return 0;
+}
+
+static int traffic_add(struct table *t, uint32_t from, uint32_t to, uint64_t bytes)
+{
+	if ((t->count + 1) * 2 > (t->cells ? t->mask + 1 : 0) && traffic_grow(t) != 0)
+		return -1;
+	struct traffic_cell *c = cell_of(t, from, to);
+	if (c->messages == 0) {
+		*c = (struct traffic_cell){.from = from, .to = to};
+		t->count++;
+	}
+	c->messages++;
+	c->bytes += bytes;
+	return 0;
+}
+
+static int count_act(struct traffic *m, struct table *cells, uint32_t self, const struct act *a)
+{
+	if (a->kind == ACT_COLLECTIVE || a->kind == ACT_COLLECTIVE_BEGIN) {
+		m->collectives[a->collective].calls++;
+		m->collectives[a->collective].sent += a->sent;
+		m->collectives[a->collective].received += a->received;
+	}
+	if (a->kind != ACT_SEND && a->kind != ACT_SEND_BEGIN)
+		return 0;
+	if (a->sized) {
+		unsigned class = a->bytes ? 64 - (unsigned)__builtin_clzll(a->bytes) : 0;
+		m->sizes[class].messages++;
+		m->sizes[class].bytes += a->bytes;
+	} else {
+		m->unknown_sizes++;
+	}
+	if (a->peer != RANK_UNKNOWN)
+		return traffic_add(cells, self, a->peer, a->bytes);
+	m->other_messages++;
+	m->other_bytes += a->bytes;
+	return 0;
+}
+
+static int count_rank(struct traffic *m, struct table *cells, const struct calls *calls, const struct comms *comms,
+                      uint32_t stream, struct progress *progress, uint64_t *done, struct error *error)
+{
+	int rv = -1, step;
+	struct walk *w = NULL;
+	struct event e;
+	struct acts *acts = acts_create(calls, comms, stream);
+	uint32_t self = stream_rank(calls->trace, stream);
+	if (!acts) {
+		error_set(error, "no memory");
+		goto done;
+	}
+	if (walk_begin(&w, calls->trace, stream, error) != 0)
+		goto done;
+	while ((step = walk_next(w, &e, error)) == 0) {
+		size_t n;
+		const struct act *list = acts_event(acts, &e, &n);
+		bool full = !list;
+		for (size_t i = 0; i < n && !full; i++)
+			full = count_act(m, cells, self, &list[i]) != 0;
+		if (full) {
+			error_set(error, "no memory");
+			goto done;
+		}
+		if ((++*done & 0xfff) == 0)
+			progress_step(progress, *done);
+	}
+	rv = step < 0 ? -1 : 0;
+done:
+	walk_end(w);
+	acts_destroy(acts);
+	return rv;
+}
+
+static int by_ranks(const void *a, const void *b)
+{
+	const struct traffic_cell *x = a, *y = b;
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return (x->to > y->to) - (x->to < y->to);
+}
+
+int traffic_make(struct traffic *m, const struct trace *t, struct error *error)
+{
+	int rv = -1;
+	struct table cells = {.cells = NULL};
+	struct calls calls;
+	struct comms *comms = NULL;
+	struct progress progress;
+	uint64_t done = 0;
+	int64_t unused;
+	*m = (struct traffic){.count = 0};
+	progress_begin(&progress, "counting messages", (uint64_t)rankmap_sum(&t->events), false);
+	if (calls_make(&calls, t) != 0)
+		error_set(error, "no memory");
+	else
+		rv = comms_make(&comms, &calls, error);
+	for (uint64_t stream = 0; rv == 0 && rankmap_next(&t->events, &stream, &unused); stream++)
+		rv = count_rank(m, &cells, &calls, comms, (uint32_t)stream, &progress, &done, error);
+	progress_end(&progress);
+	for (size_t i = 0; cells.cells && i <= cells.mask; i++)
+		if (cells.cells[i].messages)
+			cells.cells[m->count++] = cells.cells[i];
+	if (m->count > 0)
+		qsort(cells.cells, m->count, sizeof *cells.cells, by_ranks);
+	m->cells = cells.cells;
+	comms_destroy(comms);
+	calls_free(&calls);
+	return rv;
+}
+
+void traffic_free(struct traffic *m)
+{
+	free(m->cells);
+	m->cells = NULL;
+}

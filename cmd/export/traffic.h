@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * traffic - who sent how much to whom: all messages of a trace, by pair of ranks and by size
+ *
+ * Counts what the senders' calls say, when they are started, and what arrives at nobody (MPI_PROC_NULL) not at all.
+ * Ranks are those of MPI_COMM_WORLD; messages in communicators whose members are not known are counted apart. Walks
+ * every event of every rank, with a progress bar.
+ */
+#ifndef SPOOR_TRAFFIC_H
+#define SPOOR_TRAFFIC_H
+
+#include "cmd/export/call_fields.h"
+
+struct traffic_cell {
+	uint32_t from, to;
+	uint64_t messages, bytes;
+};
+
+/* Sizes: class 0 is of empty messages, class n of those of 2^(n-1) .. 2^n - 1 bytes. */
+#define TRAFFIC_CLASSES 65
+
+struct traffic {
+	struct traffic_cell *cells; /* malloc'ed, by from, then to */
+	size_t count;
+	uint64_t other_messages, other_bytes; /* to ranks that are not known */
+	uint64_t unknown_sizes;               /* messages of a datatype whose size is not known; their bytes are 0 */
+	struct {
+		uint64_t messages, bytes;
+	} sizes[TRAFFIC_CLASSES];
+	struct {
+		uint64_t calls, sent, received; /* bytes as the arguments say, over all ranks */
+	} collectives[COLLECTIVES];
+};
+
+/* Returns 0, or -1 with error set. The caller frees *m in any case. */
+int traffic_make(struct traffic *m, const struct trace *t, struct error *error);
+void traffic_free(struct traffic *m);
+
+#endif

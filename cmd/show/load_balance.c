@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * load_balance - of `spoor show`: how evenly ranks share the time
+ */
+#include "cmd/show/load_balance.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/show/counter_lines.h"
+#include "cmd/base/frames.h"
+#include "cmd/base/print_event.h"
+#include "trace/model/stream.h"
+
+/* Sites from this share of the job's time on are shown, at most so many. */
+#define SHOWN_SHARE 0.01
+#define SHOWN_SITES 12
+/* A rank is late if the others wait for it at least this share of the time that they are in the call. */
+#define LATE 0.5
+
+static json_t *real_or_null(double v)
+{
+	return v < 0 ? json_null() : json_real(v);
+}
+
+void summary_json(const struct summary *s, json_t *json)
+{
+	json_t *sum = json_pack(
+		"{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "events",
+		(json_int_t)s->events, "messages", (json_int_t)s->messages, "bytes", (json_int_t)s->bytes,
+		"messages_unsized", (json_int_t)s->unsized, "mpi_ns", (json_int_t)s->mpi_ns, "compute_ns",
+		(json_int_t)s->compute_ns, "run_ns", (json_int_t)s->run_ns, "compute_min_ns",
+		(json_int_t)s->compute_min_ns, "compute_min_rank", (json_int_t)s->compute_min_rank, "compute_max_ns",
+		(json_int_t)s->compute_max_ns, "compute_max_rank", (json_int_t)s->compute_max_rank, "overhead_ns",
+		(json_int_t)s->overhead_ns, "overhead_min_ns", (json_int_t)s->overhead_min_ns, "overhead_min_rank",
+		(json_int_t)s->overhead_min_rank, "overhead_max_ns", (json_int_t)s->overhead_max_ns,
+		"overhead_max_rank", (json_int_t)s->overhead_max_rank, "ranks", (json_int_t)s->ranks);
+	json_object_set_new(sum, "load_balance", real_or_null(s->load_balance));
+	json_object_set_new(sum, "communication_efficiency", real_or_null(s->communication_efficiency));
+	json_object_set_new(sum, "parallel_efficiency", real_or_null(s->parallel_efficiency));
+	json_object_set_new(json, "summary", sum);
+}
+
+void rank_totals_json(const struct trace *t, json_t *json)
+{
+	const struct trace_total *compute = &t->total[TOTAL_COMPUTE], *elapsed = &t->total[TOTAL_ELAPSED],
+				 *overhead = &t->total[TOTAL_OVERHEAD];
+	json_t *list = json_array();
+	for (uint64_t i = 0, k = 0, n = 0; compute->ranks && elapsed->ranks && i < compute->count; i++) {
+		while (k < elapsed->count && elapsed->ranks[k].rank < compute->ranks[i].rank)
+			k++;
+		if (k >= elapsed->count || elapsed->ranks[k].rank != compute->ranks[i].rank)
+			continue;
+		json_t *one =
+			json_pack("{s:I, s:I, s:I}", "rank", (json_int_t)compute->ranks[i].rank, "compute_ns",
+		                  (json_int_t)compute->ranks[i].ns, "elapsed_ns", (json_int_t)elapsed->ranks[k].ns);
+		while (overhead->ranks && n < overhead->count && overhead->ranks[n].rank < compute->ranks[i].rank)
+			n++;
+		if (overhead->ranks && n < overhead->count && overhead->ranks[n].rank == compute->ranks[i].rank)
+			json_object_set_new(one, "overhead_ns", json_integer((json_int_t)overhead->ranks[n].ns));
+		json_array_append_new(list, one);
+	}
+	json_object_set_new(json, "rank_totals", list);
+}
+
+void summary_print(const struct show *show, const struct summary *s)
+{
+	const struct trace *t = show->trace;
+	char least[STREAM_NAME], most[STREAM_NAME];
+	double all = (double)s->mpi_ns + (double)s->compute_ns;
+	if (s->messages)
+		printf("%-12s %" PRIu64 " messages, %" PRIu64 " bytes%s\n", "Sent", s->messages, s->bytes,
+		       s->unsized ? " at least (some sizes are not known)" : "");
+	printf("%-12s %.3f s of %.3f s, all ranks (%.1f %%)\n", "In MPI", (double)s->mpi_ns * 1e-9, all * 1e-9,
+	       all > 0 ? 100.0 * (double)s->mpi_ns / all : 0.0);
+	if (s->parallel_efficiency >= 0) {
+		printf("%-12s parallel %.1f %% = load balance %.1f %% x communication %.1f %%, over %.3f s\n",
+		       "Efficiency", 100 * s->parallel_efficiency, 100 * s->load_balance,
+		       100 * s->communication_efficiency, (double)s->run_ns * 1e-9);
+		printf("%-12s %.3f s on rank %s to %.3f s on rank %s\n", "Compute", (double)s->compute_min_ns * 1e-9,
+		       stream_name(t, s->compute_min_rank, least), (double)s->compute_max_ns * 1e-9,
+		       stream_name(t, s->compute_max_rank, most));
+	}
+	if (t->total[TOTAL_OVERHEAD].count)
+		printf("%-12s %.6f s, all ranks; %.6f s on rank %s, %.6f s in the mean, %.6f s (%.2f %%) on rank %s; "
+		       "left out of all times\n",
+		       "Overhead", (double)s->overhead_ns * 1e-9, (double)s->overhead_min_ns * 1e-9,
+		       stream_name(t, s->overhead_min_rank, least),
+		       (double)s->overhead_ns * 1e-9 / (double)t->total[TOTAL_OVERHEAD].count,
+		       (double)s->overhead_max_ns * 1e-9,
+		       s->run_ns ? 100.0 * (double)s->overhead_max_ns / (double)s->run_ns : 0.0,
+		       stream_name(t, s->overhead_max_rank, most));
+	putchar('\n');
+}
+
+static const struct trace *sorted;
+
+static int by_sum(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint64_t p = sorted->sites[x].communicate.sum, q = sorted->sites[y].communicate.sum;
+	return p != q ? (p < q ? 1 : -1) : (x > y) - (x < y);
+}
+
+/* The rank that the others wait for; false if there is none. */
+static bool late_rank(const struct trace *t, const struct trace_site *s, uint32_t *rank)
+{
+	uint64_t ranks;
+	double mean = (double)s->communicate.sum;
+	if (summary_imbalance(s, &ranks) <= 0 || ranks < 2 || trace_schema(t, s)->mpi->waits != WAITS_FOR_ALL)
+		return false;
+	mean /= (double)ranks;
+	*rank = s->least_rank;
+	return (mean - (double)s->least) > LATE * mean;
+}
+
+/* The innermost frame that is not the MPI library's: where the program calls. */
+static void place(struct frames *names, const struct trace *t, const struct trace_site *s, char *out, size_t size)
+{
+	if (s->node && t->nodes[s->node].module != UINT32_MAX)
+		frames_text(names, s->node, out, size);
+	else
+		snprintf(out, size, "-");
+}
+
+int show_balance(const struct show *show, json_t *json)
+{
+	int rv = -1;
+	const struct trace *t = show->trace;
+	uint64_t all = 0, unused;
+	uint32_t *order = malloc(((size_t)t->site_count + 1) * sizeof *order), n = 0;
+	struct frames *names = frames_create(t);
+	json_t *list = json ? json_array() : NULL;
+	if (!order || !names || (json && !list))
+		goto done;
+	for (uint32_t i = 0; i < t->site_count; i++) {
+		if (!trace_initializes(trace_schema(t, &t->sites[i]))) {
+			order[n++] = i;
+			all += t->sites[i].communicate.sum;
+		}
+		for (uint32_t k = 0; k < t->sites[i].edge_count; k++)
+			all += t->sites[i].edges[k].compute.sum;
+	}
+	sorted = t;
+	qsort(order, n, sizeof *order, by_sum);
+	for (uint32_t i = 0; i < n && i < SHOWN_SITES; i++) {
+		const struct trace_site *s = &t->sites[order[i]];
+		double share = all ? (double)s->communicate.sum / (double)all : 0,
+		       imbalance = summary_imbalance(s, &unused);
+		const struct schema *schema = trace_schema(t, s);
+		uint32_t late = 0;
+		bool is_late = late_rank(t, s, &late);
+		char text[512];
+		if (share < SHOWN_SHARE)
+			break;
+		place(names, t, s, text, sizeof text);
+		if (json) {
+			json_t *site = json_pack(
+				"{s:I, s:s%, s:s, s:I, s:f, s:f, s:I, s:I, s:I, s:I}", "site", (json_int_t)order[i],
+				"function", schema->function, schema->function_length, "at", text, "time_ns",
+				(json_int_t)s->communicate.sum, "share", share, "imbalance", imbalance, "least_ns",
+				(json_int_t)s->least, "least_rank", (json_int_t)s->least_rank, "most_ns",
+				(json_int_t)s->most, "most_rank", (json_int_t)s->most_rank);
+			if (is_late)
+				json_object_set_new(site, "late_rank", json_integer(late));
+			json_array_append_new(list, site);
+			continue;
+		}
+		if (i == 0)
+			printf("\n%-24s %6s %10s %9s %12s %12s  %s\n", "SITE", "SHARE", "TIME s", "IMBALANCE",
+			       "LEAST/RANK", "MOST/RANK", "AT");
+		char least[64], most[64], of[STREAM_NAME];
+		snprintf(least, sizeof least, "%.3f/%s", (double)s->least * 1e-9, stream_name(t, s->least_rank, of));
+		snprintf(most, sizeof most, "%.3f/%s", (double)s->most * 1e-9, stream_name(t, s->most_rank, of));
+		printf("%-24.*s %5.1f%% %10.3f %9.2f %12s %12s  %s", (int)schema->function_length, schema->function,
+		       100 * share, (double)s->communicate.sum * 1e-9, imbalance, least, most, text);
+		if (is_late)
+			printf(" (rank %s comes late)", stream_name(t, late, of));
+		putchar('\n');
+	}
+	if (json)
+		json_object_set(json, "balance", list);
+	rv = 0;
+done:
+	if (rv != 0)
+		fputs("spoor: no memory\n", stderr);
+	json_decref(list);
+	free(order);
+	frames_destroy(names);
+	return rv;
+}
+
+static void print_bins(FILE *out, const struct trace *trace, const char *what, const struct trace_time *t)
+{
+	char least[STREAM_NAME], most[STREAM_NAME];
+	fprintf(out,
+	        "    %s: mean %.3f us, deviation %.3f, %.3f (rank %s, visit %" PRIu64
+	        ") to %.3f (rank %s, visit %" PRIu64 ")\n",
+	        what, trace_time_mean(t) * 1e-3, trace_time_deviation(t) * 1e-3, (double)t->min * 1e-3,
+	        stream_name(trace, t->min_rank, least), t->min_visit, (double)t->max * 1e-3,
+	        stream_name(trace, t->max_rank, most), t->max_visit);
+	for (uint32_t i = 0; t->bin_count > 1 && i < t->bin_count; i++) {
+		const struct time_bin *b = &t->bins[i];
+		fprintf(out, "      %12.3f to %12.3f us: %" PRIu64 " times, mean %.3f, deviation %.3f\n",
+		        (double)b->min * 1e-3, (double)b->max * 1e-3, b->count, time_bin_mean(b) * 1e-3,
+		        time_bin_deviation(b) * 1e-3);
+	}
+}
+
+void balance_site(FILE *out, const struct trace *t, const struct trace_site *site)
+{
+	char least[STREAM_NAME], most[STREAM_NAME];
+	uint64_t ranks;
+	double imbalance = summary_imbalance(site, &ranks);
+	if (site->communicate.count == 0)
+		return;
+	print_bins(out, t, "in the call", &site->communicate);
+	counters_line(out, t, "      counted ", site->counts);
+	if (ranks > 1 && imbalance > 0)
+		fprintf(out, "    of ranks: %.6f s (rank %s) to %.6f s (rank %s), imbalance %.2f\n",
+		        (double)site->least * 1e-9, stream_name(t, site->least_rank, least), (double)site->most * 1e-9,
+		        stream_name(t, site->most_rank, most), imbalance);
+	for (uint32_t k = 0; k < site->edge_count; k++) {
+		char what[64];
+		snprintf(what, sizeof what, "then, before site %u, %" PRIu64 " times", site->edges[k].to,
+		         site->edges[k].compute.count);
+		if (site->edges[k].compute.count)
+			print_bins(out, t, what, &site->edges[k].compute);
+		counters_line(out, t, "      counted ", site->edges[k].counts);
+	}
+}
+
+static json_t *time_json(const struct trace_time *t)
+{
+	json_t *bins = json_array();
+	for (uint32_t i = 0; i < t->bin_count; i++)
+		json_array_append_new(
+			bins, json_pack("{s:I, s:I, s:I, s:f, s:f}", "count", (json_int_t)t->bins[i].count, "min_ns",
+		                        (json_int_t)t->bins[i].min, "max_ns", (json_int_t)t->bins[i].max, "mean_ns",
+		                        time_bin_mean(&t->bins[i]), "deviation_ns", time_bin_deviation(&t->bins[i])));
+	return json_pack("{s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "count", (json_int_t)t->count,
+	                 "sum_ns", (json_int_t)t->sum, "mean_ns", trace_time_mean(t), "deviation_ns",
+	                 trace_time_deviation(t), "min_ns", (json_int_t)t->min, "min_rank", (json_int_t)t->min_rank,
+	                 "min_visit", (json_int_t)t->min_visit, "max_ns", (json_int_t)t->max, "max_rank",
+	                 (json_int_t)t->max_rank, "max_visit", (json_int_t)t->max_visit, "bins", bins);
+}
+
+json_t *balance_json(const struct trace *t, uint32_t number, json_t *frames)
+{
+	const struct trace_site *s = &t->sites[number];
+	const struct schema *schema = trace_schema(t, s);
+	uint64_t ranks;
+	double imbalance = summary_imbalance(s, &ranks);
+	json_t *edges = json_array();
+	for (uint32_t k = 0; k < s->edge_count; k++) {
+		json_t *edge = json_pack("{s:I, s:o}", "to", (json_int_t)s->edges[k].to, "compute",
+		                         time_json(&s->edges[k].compute));
+		if (edge && s->edges[k].counts)
+			json_object_set_new(edge, "counters", counters_object(t, s->edges[k].counts));
+		json_array_append_new(edges, edge);
+	}
+	json_t *site = json_pack("{s:I, s:s%, s:I, s:I, s:I, s:I, s:I, s:o}", "site", (json_int_t)number, "function",
+	                         schema->function, schema->function_length, "calls",
+	                         (json_int_t)rankmap_sum(&s->visits), "ranks", (json_int_t)stream_ranks(t, &s->visits),
+	                         "time_ns", (json_int_t)s->communicate.sum, "max_ns", (json_int_t)s->communicate.max,
+	                         "max_rank", (json_int_t)s->communicate.max_rank, "path", frames);
+	json_object_set_new(site, "communicate", time_json(&s->communicate));
+	json_object_set_new(site, "edges", edges);
+	if (s->counts)
+		json_object_set_new(site, "counters", counters_object(t, s->counts));
+	if (imbalance > 0) {
+		json_object_set_new(site, "imbalance", json_real(imbalance));
+		json_object_set_new(site, "least_ns", json_integer((json_int_t)s->least));
+		json_object_set_new(site, "least_rank", json_integer(s->least_rank));
+		json_object_set_new(site, "most_ns", json_integer((json_int_t)s->most));
+		json_object_set_new(site, "most_rank", json_integer(s->most_rank));
+	}
+	return site;
+}

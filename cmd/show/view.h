@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * view - the views of `spoor show`: each prints one trace, as text or into a JSON object
+ */
+#ifndef SPOOR_SHOW_VIEW_H
+#define SPOOR_SHOW_VIEW_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "trace/file/container.h"
+#include "trace/model/trace.h"
+
+struct show {
+	const char *name;
+	const struct container *container;
+	const struct trace *trace;
+	json_t *meta; /* the META chunk; NULL if there is none */
+	uint32_t rank, thread;
+	double at; /* ns, for show_last: at that time; negative: at the end */
+};
+
+/* Each returns 0, or -1 after a message on stderr. With json not NULL nothing is printed, and the view becomes members
+ * of that object. */
+int show_summary(const struct show *s, json_t *json);
+int show_sites(const struct show *s, json_t *json);
+int show_loops(const struct show *s, json_t *json); /* of s->rank */
+int show_matrix(const struct show *s, json_t *json);
+/* The sequence of the sites of s->rank as a grammar: site number = token - 1. The caller frees the pattern. */
+struct pattern;
+int show_sequence(const struct show *s, struct pattern *out);
+int show_last(const struct show *s, json_t *json);
+
+#endif
