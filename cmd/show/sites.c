@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * sites - of `spoor show --sites`: every call site with its call path
+ */
+#include "cmd/show/view.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/base/frames.h"
+#include "cmd/base/print_event.h"
+#include "cmd/show/columns.h"
+#include "cmd/show/load_balance.h"
+#include "trace/model/stream.h"
+#include "trace/read/activity.h"
+
+static const struct trace_site *sorted_by;
+
+static int by_site_time(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint64_t p = sorted_by[x].communicate.sum, q = sorted_by[y].communicate.sum;
+	return p != q ? (p < q ? 1 : -1) : (x > y) - (x < y);
+}
+
+int show_sites(const struct show *s, json_t *json)
+{
+	int rv = -1;
+	const struct trace *t = s->trace;
+	json_t *list = json ? json_array() : NULL;
+	struct frames *names = frames_create(t);
+	uint32_t *order = malloc(((size_t)t->site_count + 1) * sizeof *order);
+	struct site_activity activity;
+	if (site_activity_make(&activity, t) != 0 || !names || !order || (json && !list)) {
+		fputs("spoor: no memory\n", stderr);
+		goto done;
+	}
+	for (uint32_t i = 0; i < t->site_count; i++)
+		order[i] = i;
+	sorted_by = t->sites;
+	qsort(order, t->site_count, sizeof *order, by_site_time);
+	for (uint32_t i = 0; i < t->site_count; i++) {
+		const struct trace_site *site = &t->sites[order[i]];
+		const struct schema *schema = trace_schema(t, site);
+		json_t *frames = json ? json_array() : NULL;
+		char of[STREAM_NAME];
+		if (!json) {
+			printf("site %u  ", order[i]);
+			print_function(stdout, schema);
+			printf("  %" PRId64 " calls, %" PRIu64 " ranks, %.6f s, max %.3f us on rank %s\n",
+			       rankmap_sum(&site->visits), stream_ranks(t, &site->visits),
+			       (double)site->communicate.sum * 1e-9, (double)site->communicate.max * 1e-3,
+			       stream_name(t, site->communicate.max_rank, of));
+			if (activity.sites[order[i]].bytes)
+				printf("    %" PRIu64 " bytes passed on%s\n", activity.sites[order[i]].bytes,
+				       activity.sites[order[i]].unsized ? " at least" : "");
+			columns_print_short(t, site);
+			balance_site(stdout, t, site);
+		}
+		for (uint32_t node = site->node; node != 0; node = t->nodes[node].parent) {
+			char text[1024];
+			frames_text(names, node, text, sizeof text);
+			if (json)
+				json_array_append_new(frames, json_string(text));
+			else
+				printf("    %s\n", text);
+		}
+		if (json) {
+			json_t *one = balance_json(t, order[i], frames);
+			json_object_set_new(one, "columns", columns_json(t, site));
+			json_object_set_new(one, "bytes", json_integer((json_int_t)activity.sites[order[i]].bytes));
+			json_object_set_new(one, "unsized", json_integer((json_int_t)activity.sites[order[i]].unsized));
+			json_array_append_new(list, one);
+		}
+	}
+	if (json)
+		json_object_set(json, "sites", list);
+	rv = 0;
+done:
+	json_decref(list);
+	free(order);
+	site_activity_free(&activity);
+	frames_destroy(names);
+	return rv;
+}

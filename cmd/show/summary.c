@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * summary - of `spoor show`: the job, and calls and time by function
+ */
+#include "cmd/show/view.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/show/columns.h"
+#include "cmd/show/counter_lines.h"
+#include "cmd/show/load_balance.h"
+#include "trace/model/stream.h"
+#include "trace/read/activity.h"
+
+struct total {
+	const char *name;
+	size_t length;
+	struct trace_time time;
+	uint64_t bytes, unsized; /* activity.h */
+	uint32_t sites;
+};
+
+static int total_by_time(const void *a, const void *b)
+{
+	const struct total *x = a, *y = b;
+	if (x->time.sum != y->time.sum)
+		return x->time.sum < y->time.sum ? 1 : -1;
+	size_t n = x->length < y->length ? x->length : y->length;
+	int order = memcmp(x->name, y->name, n);
+	return order ? order : (x->length > y->length) - (x->length < y->length);
+}
+
+static void function_totals_free(struct total *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		trace_time_free(&list[i].time);
+	free(list);
+}
+
+/* Sums by function name, the most expensive first. Returns how many; *out is malloc'ed. */
+static size_t function_totals(const struct trace *t, const struct site_activity *v, struct total **out)
+{
+	size_t n = 0;
+	*out = calloc((size_t)t->function_count + 1, sizeof **out);
+	for (uint32_t i = 0; *out && i < t->site_count; i++) {
+		const struct schema *s = trace_schema(t, &t->sites[i]);
+		size_t k = 0;
+		while (k < n && ((*out)[k].length != s->function_length ||
+		                 memcmp((*out)[k].name, s->function, s->function_length) != 0))
+			k++;
+		if (k == n)
+			(*out)[n++] = (struct total){.name = s->function, .length = s->function_length};
+		if (trace_time_add(&(*out)[k].time, &t->sites[i].communicate) != 0) {
+			function_totals_free(*out, n);
+			*out = NULL;
+			break;
+		}
+		(*out)[k].sites++;
+		(*out)[k].bytes += v->sites[i].bytes;
+		(*out)[k].unsized += v->sites[i].unsized;
+	}
+	if (*out)
+		qsort(*out, n, sizeof **out, total_by_time);
+	return n;
+}
+
+/* Names may hold line ends, and what terminals take for commands. */
+static bool has_control_characters(const char *text)
+{
+	for (; *text; text++) {
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			return true;
+	}
+	return false;
+}
+
+/* A member of the metadata as one line, whatever its type. */
+static void print_member(const char *label, const json_t *value)
+{
+	if (!value || json_is_null(value))
+		return;
+	if (json_is_string(value) && !has_control_characters(json_string_value(value))) {
+		if (json_string_length(value) > 0)
+			printf("%-12s %s\n", label, json_string_value(value));
+		return;
+	}
+	if (json_is_array(value)) { /* a list of words: arguments, hosts, ranks */
+		size_t i;
+		json_t *item;
+		printf("%-12s", label);
+		json_array_foreach(value, i, item)
+		{
+			char *text = json_dumps(item, JSON_COMPACT | JSON_ENCODE_ANY);
+			const char *word = json_is_string(item) ? json_string_value(item) : NULL;
+			/* as it is if it needs no quotes to be one word */
+			printf(" %s", word && *word && !strpbrk(word, " \"\\'") && !has_control_characters(word) ? word
+			              : text                                                                     ? text
+			                                                                                         : "?");
+			free(text);
+		}
+		putchar('\n');
+		return;
+	}
+	char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
+	if (text)
+		printf("%-12s %s\n", label, text);
+	free(text);
+}
+
+static void print_meta(const struct show *s)
+{
+	static const struct {
+		const char *label, *key;
+	} lines[] = {
+		{"Cluster", "cluster"},
+		{"Job", "job"},
+		{"Step", "step"},
+		{"Array job", "array_job"},
+		{"Array task", "array_task"},
+		{"Het job", "het_job_id"},
+		{"Name", "job_name"},
+		{"User", "user"},
+		{"Account", "account"},
+		{"Partition", "partition"},
+		{"QoS", "qos"},
+		{"State", "state"},
+		{"Exit code", "exit_code"},
+		{"Signal", "signal"},
+		{"Nodes", "node_list"},
+		{"Hosts", "hosts"},
+		{"Ranks/node", "ranks_per_node"},
+		{"Start", "start"},
+		{"End", "end"},
+		{"Elapsed s", "elapsed"},
+		{"Executable", "exe"},
+		{"Build id", "exe_build_id"},
+		{"Command", "command"},
+		{"MPI", "mpi_library"},
+		{"Mode", "mode"},
+		{"Rule", "rule"},
+		{"Rule at", "rule_where"},
+		{"spoor", "spoor_version"},
+	};
+	printf("%-12s %s, %zu bytes\n", "Trace", s->name, container_file_size(s->container));
+	for (size_t i = 0; s->meta && i < sizeof lines / sizeof *lines; i++)
+		print_member(lines[i].label, json_object_get(s->meta, lines[i].key));
+	size_t i;
+	json_t *note;
+	json_array_foreach(json_object_get(s->meta, "notes"), i, note) print_member("Note", note);
+}
+
+/* A line for each function. elapsed: the time of all ranks, ns. */
+static void print_functions(const struct trace *t, const struct total *list, size_t n, uint64_t elapsed)
+{
+	printf("%-28s %6s %12s %12s %6s %12s %12s %8s\n", "FUNCTION", "SITES", "CALLS", "TIME s", "SHARE", "MEAN us",
+	       "MAX us", "OF RANK");
+	for (size_t i = 0; i < n; i++) {
+		const struct trace_time *time = &list[i].time;
+		char of[STREAM_NAME];
+		if (time->count == 0)
+			continue;
+		printf("%-28.*s %6u %12" PRIu64 " %12.6f %5.1f%% %12.3f %12.3f %8s\n", (int)list[i].length,
+		       list[i].name, list[i].sites, time->count, (double)time->sum * 1e-9,
+		       elapsed ? 100.0 * (double)time->sum / (double)elapsed : 0.0,
+		       (double)time->sum * 1e-3 / (double)time->count, (double)time->max * 1e-3,
+		       stream_name(t, time->max_rank, of));
+	}
+}
+
+static void print_summary(const struct show *s, const struct summary *sum)
+{
+	const struct trace *t = s->trace;
+	uint64_t events = sum->events;
+	print_meta(s);
+	printf("%-12s %u", "Ranks", t->size);
+	if (stream_ranks(t, &t->events) != t->size)
+		printf(" (%" PRIu64 " in this trace)", stream_ranks(t, &t->events));
+	if (stream_threads(t) > 1)
+		printf(", %" PRIu64 " threads, at most %u of a rank", rankmap_size(&t->events), stream_threads(t));
+	if (s->meta && json_object_get(s->meta, "partial"))
+		printf("\n%-12s ranks are missing, or did not come to MPI_Finalize; --last shows which, and where they "
+		       "were",
+		       "Partial");
+	printf("\n%-12s %" PRIu64 ", %u call sites, %.3f bytes an event\n", "Events", events, t->site_count,
+	       events ? (double)container_file_size(s->container) / (double)events : 0.0);
+	columns_print_loss(t);
+	if (!rankmap_empty(&t->lost))
+		printf("%-12s %" PRId64 " calls, in %" PRIu64 " ranks, are no events: they were only counted\n",
+		       "Counted", rankmap_sum(&t->lost), stream_ranks(t, &t->lost));
+	summary_print(s, sum);
+	counters_print(stdout, t);
+}
+
+static json_t *functions_json(const struct total *list, size_t n, uint64_t elapsed)
+{
+	json_t *functions = json_array();
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(
+			functions,
+			json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "function",
+		                  json_stringn(list[i].name, list[i].length), "bytes", (json_int_t)list[i].bytes,
+		                  "unsized", (json_int_t)list[i].unsized, "sites", (json_int_t)list[i].sites, "calls",
+		                  (json_int_t)list[i].time.count, "time_ns", (json_int_t)list[i].time.sum, "min_ns",
+		                  (json_int_t)list[i].time.min, "max_ns", (json_int_t)list[i].time.max, "min_rank",
+		                  (json_int_t)list[i].time.min_rank, "max_rank", (json_int_t)list[i].time.max_rank,
+		                  "share_ppm",
+		                  (json_int_t)(elapsed ? (double)list[i].time.sum * 1e6 / (double)elapsed : 0)));
+	return functions;
+}
+
+static void put_summary(const struct trace *t, const struct summary *sum, json_t *json)
+{
+	json_object_set_new(json, "ranks", json_integer((json_int_t)t->size));
+	json_object_set_new(json, "ranks_present", json_integer((json_int_t)stream_ranks(t, &t->events)));
+	if (stream_threads(t) > 1)
+		json_object_set_new(json, "threads", json_integer((json_int_t)rankmap_size(&t->events)));
+	json_object_set_new(json, "events", json_integer((json_int_t)sum->events));
+	json_object_set_new(json, "events_lost", json_integer((json_int_t)rankmap_sum(&t->lost)));
+	json_object_set_new(json, "loss", columns_loss_json(t));
+	json_object_set_new(json, "mpi_ns", json_integer((json_int_t)sum->mpi_ns));
+	json_object_set_new(json, "compute_ns", json_integer((json_int_t)sum->compute_ns));
+	summary_json(sum, json);
+	json_object_set_new(json_object_get(json, "summary"), "ranks",
+	                    json_integer((json_int_t)stream_ranks(t, &t->events)));
+	counters_json(t, json);
+	rank_totals_json(t, json);
+}
+
+int show_summary(const struct show *s, json_t *json)
+{
+	const struct trace *t = s->trace;
+	struct total *list;
+	struct summary sum;
+	struct site_activity activity;
+	int made = site_activity_make(&activity, t);
+	size_t n = made == 0 ? function_totals(t, &activity, &list) : 0;
+	if (made != 0 || !list) {
+		site_activity_free(&activity);
+		fputs("spoor: no memory\n", stderr);
+		return -1;
+	}
+	summary_make(&sum, t, &activity);
+	site_activity_free(&activity);
+	uint64_t elapsed = sum.compute_ns + sum.mpi_ns;
+	if (json) {
+		json_object_set_new(json, "functions", functions_json(list, n, elapsed));
+		put_summary(t, &sum, json);
+	} else {
+		print_summary(s, &sum);
+		print_functions(t, list, n, elapsed);
+	}
+	function_totals_free(list, n);
+	return show_balance(s, json);
+}
