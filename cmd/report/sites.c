@@ -15,18 +15,18 @@
 #define SHOWN_FUNCTIONS 40
 #define SHOWN_FRAMES    24
 
-static uint64_t number(const json_t *object, const char *key)
+static uint64_t json_count(const json_t *object, const char *key)
 {
 	return (uint64_t)json_integer_value(json_object_get(object, key));
 }
 
-static const char *text_of(const json_t *object, const char *key)
+static const char *json_text(const json_t *object, const char *key)
 {
 	const char *s = json_string_value(json_object_get(object, key));
 	return s ? s : "";
 }
 
-static void functions(struct report *r, double all)
+static void put_functions(struct report *r, double all)
 {
 	const json_t *list = json_object_get(r->json, "functions");
 	FILE *out = r->out;
@@ -39,8 +39,8 @@ static void functions(struct report *r, double all)
 	      out);
 	for (size_t i = 0; i < json_array_size(list) && i < SHOWN_FUNCTIONS; i++) {
 		const json_t *f = json_array_get(list, i);
-		const char *name = text_of(f, "function");
-		uint64_t ns = number(f, "time_ns"), calls = number(f, "calls");
+		const char *name = json_text(f, "function");
+		uint64_t ns = json_count(f, "time_ns"), calls = json_count(f, "calls");
 		char key[96], mean[HTML_NUMBER], of[STREAM_NAME];
 		if (calls == 0)
 			continue;
@@ -62,12 +62,12 @@ static void functions(struct report *r, double all)
 		snprintf(key, sizeof key, "functions.%zu.calls", i);
 		html_count(out, key, calls);
 		fprintf(out, "</td><td>%s</td><td>", text_ns(mean, (double)ns / (double)calls));
-		html_ns(out, NULL, number(f, "max_ns"));
-		fprintf(out, "</td><td>%s</td><td>", stream_name(r->trace, number(f, "max_rank"), of));
-		if (number(f, "bytes")) {
-			fputs(number(f, "unsized") ? "≥ " : "", out);
+		html_ns(out, NULL, json_count(f, "max_ns"));
+		fprintf(out, "</td><td>%s</td><td>", stream_name(r->trace, json_count(f, "max_rank"), of));
+		if (json_count(f, "bytes")) {
+			fputs(json_count(f, "unsized") ? "≥ " : "", out);
 			snprintf(key, sizeof key, "functions.%zu.bytes", i);
-			html_bytes(out, key, number(f, "bytes"));
+			html_bytes(out, key, json_count(f, "bytes"));
 		} else {
 			fputs("<span class=\"dim\">–</span>", out);
 		}
@@ -77,7 +77,7 @@ static void functions(struct report *r, double all)
 }
 
 /* The bins of a histogram as a little graphic: their places on a logarithmic axis, their heights by count. */
-static void spark(FILE *out, const json_t *time)
+static void put_spark(FILE *out, const json_t *time)
 {
 	const json_t *bins = json_object_get(time, "bins");
 	size_t n = json_array_size(bins);
@@ -85,19 +85,19 @@ static void spark(FILE *out, const json_t *time)
 	if (n < 2)
 		return;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t count = number(json_array_get(bins, i), "count");
+		uint64_t count = json_count(json_array_get(bins, i), "count");
 		most = count > most ? count : most;
 	}
 	fputs("<svg viewBox=\"0 0 72 18\" width=\"72\" height=\"18\" role=\"img\"><title>", out);
 	for (size_t i = 0; i < n; i++) {
 		const json_t *b = json_array_get(bins, i);
 		char from[HTML_NUMBER], to[HTML_NUMBER];
-		fprintf(out, "%s%" PRIu64 " × %s to %s", i ? ", " : "", number(b, "count"),
-		        text_ns(from, (double)number(b, "min_ns")), text_ns(to, (double)number(b, "max_ns")));
+		fprintf(out, "%s%" PRIu64 " × %s to %s", i ? ", " : "", json_count(b, "count"),
+		        text_ns(from, (double)json_count(b, "min_ns")), text_ns(to, (double)json_count(b, "max_ns")));
 	}
 	fputs("</title>", out);
 	for (size_t i = 0; i < n; i++) {
-		double height = most ? 16.0 * (double)number(json_array_get(bins, i), "count") / (double)most : 0,
+		double height = most ? 16.0 * (double)json_count(json_array_get(bins, i), "count") / (double)most : 0,
 		       width = 72.0 / (double)n;
 		fprintf(out, "<rect class=\"f0\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>",
 		        (double)i * width, 18 - (height < 1 ? 1 : height), width - 1, height < 1 ? 1 : height);
@@ -117,7 +117,7 @@ static size_t own_frames(const json_t *frames)
 	return n;
 }
 
-static void path(FILE *out, const json_t *frames)
+static void put_path(FILE *out, const json_t *frames)
 {
 	size_t n = own_frames(frames);
 	const char *first = json_string_value(json_array_get(frames, 0));
@@ -134,15 +134,54 @@ static void path(FILE *out, const json_t *frames)
 	fputs(n > SHOWN_FRAMES ? "…</span></details>" : "</span></details>", out);
 }
 
-static int64_t late_rank(const struct report *r, uint64_t site)
+static int64_t late_rank_of_site(const struct report *r, uint64_t site)
 {
 	const json_t *list = json_object_get(r->json, "balance");
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const json_t *b = json_array_get(list, i), *late = json_object_get(b, "late_rank");
-		if (number(b, "site") == site)
+		if (json_count(b, "site") == site)
 			return late ? json_integer_value(late) : -1;
 	}
 	return -1;
+}
+
+/* A row of the table; share: of the time of all ranks. */
+static void put_site(const struct report *r, const json_t *s, double share)
+{
+	const json_t *time = json_object_get(s, "communicate"), *imbalance = json_object_get(s, "imbalance");
+	const char *name = json_text(s, "function");
+	uint64_t ns = json_count(s, "time_ns"), calls = json_count(s, "calls"), site = json_count(s, "site");
+	enum report_class class = report_class_of(mpi_function_find(name, strlen(name)));
+	int64_t late = late_rank_of_site(r, site);
+	char key[64], text[HTML_NUMBER], of[STREAM_NAME];
+	FILE *out = r->out;
+
+	fprintf(out, "<tr id=\"site%" PRIu64 "\"><th scope=\"row\" class=\"l\"><strong>", site);
+	html_text(out, name);
+	fprintf(out, "</strong> <span class=\"dim\">site %" PRIu64 "</span><br>", site);
+	put_path(out, json_object_get(s, "path"));
+	fputs("</th><td>", out);
+	html_share(out, NULL, share);
+	fprintf(out, "</td><td class=\"bar\"><i class=\"b%d\" style=\"width:%.1f%%\"></i></td><td>", class,
+	        100 * share);
+	snprintf(key, sizeof key, "sites.%" PRIu64 ".time_ns", site);
+	html_ns(out, key, ns);
+	fputs("</td><td>", out);
+	snprintf(key, sizeof key, "sites.%" PRIu64 ".calls", site);
+	html_count(out, key, calls);
+	fprintf(out, "</td><td>%s</td><td>", text_ns(text, json_number_value(json_object_get(time, "mean_ns"))));
+	put_spark(out, time);
+	fputs("</td>", out);
+	if (json_is_number(imbalance) && json_count(s, "ranks") > 1)
+		fprintf(out, "<td%s>%.2f</td>",
+		        json_number_value(imbalance) >= 1.5 && share >= 0.02 ? " class=\"warn\"" : "",
+		        json_number_value(imbalance));
+	else
+		fputs("<td class=\"dim\">–</td>", out);
+	if (late >= 0)
+		fprintf(out, "<td>rank %s</td></tr>\n", stream_name(r->trace, (uint64_t)late, of));
+	else
+		fputs("<td class=\"dim\">–</td></tr>\n", out);
 }
 
 void report_sites(struct report *r)
@@ -165,13 +204,8 @@ void report_sites(struct report *r)
 	      "scope=\"col\">Comes last</th></tr></thead>\n<tbody>\n",
 	      out);
 	for (size_t i = 0; i < n && shown < SHOWN_SITES; i++) {
-		const json_t *s = json_array_get(list, i), *time = json_object_get(s, "communicate"),
-			     *imbalance = json_object_get(s, "imbalance");
-		const char *name = text_of(s, "function");
-		uint64_t ns = number(s, "time_ns"), calls = number(s, "calls"), site = number(s, "site");
-		int64_t late = late_rank(r, site);
-		char key[64], text[HTML_NUMBER], of[STREAM_NAME];
-		enum report_class class = report_class_of(mpi_function_find(name, strlen(name)));
+		const json_t *s = json_array_get(list, i);
+		uint64_t ns = json_count(s, "time_ns"), site = json_count(s, "site");
 		bool init = site < r->trace->site_count &&
 		            trace_initializes(trace_schema(r->trace, &r->trace->sites[site]));
 		double share = all > 0 ? (double)ns / all : 0;
@@ -180,33 +214,7 @@ void report_sites(struct report *r)
 		if (shown >= FEW_SITES && share < WORTH_SHOWING)
 			break;
 		shown++;
-		fprintf(out, "<tr id=\"site%" PRIu64 "\"><th scope=\"row\" class=\"l\"><strong>", site);
-		html_text(out, name);
-		fprintf(out, "</strong> <span class=\"dim\">site %" PRIu64 "</span><br>", site);
-		path(out, json_object_get(s, "path"));
-		fputs("</th><td>", out);
-		html_share(out, NULL, share);
-		fprintf(out, "</td><td class=\"bar\"><i class=\"b%d\" style=\"width:%.1f%%\"></i></td><td>", class,
-		        100 * share);
-		snprintf(key, sizeof key, "sites.%" PRIu64 ".time_ns", site);
-		html_ns(out, key, ns);
-		fputs("</td><td>", out);
-		snprintf(key, sizeof key, "sites.%" PRIu64 ".calls", site);
-		html_count(out, key, calls);
-		fprintf(out, "</td><td>%s</td><td>",
-		        text_ns(text, json_number_value(json_object_get(time, "mean_ns"))));
-		spark(out, time);
-		fputs("</td>", out);
-		if (json_is_number(imbalance) && number(s, "ranks") > 1)
-			fprintf(out, "<td%s>%.2f</td>",
-			        json_number_value(imbalance) >= 1.5 && share >= 0.02 ? " class=\"warn\"" : "",
-			        json_number_value(imbalance));
-		else
-			fputs("<td class=\"dim\">–</td>", out);
-		if (late >= 0)
-			fprintf(out, "<td>rank %s</td></tr>\n", stream_name(r->trace, (uint64_t)late, of));
-		else
-			fputs("<td class=\"dim\">–</td></tr>\n", out);
+		put_site(r, s, share);
 	}
 	fputs("</tbody></table></div>\n", out);
 	if (n > shown)
@@ -214,12 +222,12 @@ void report_sites(struct report *r)
 		        "<p class=\"dim\">The %zu that take most of %zu; <code>spoor show --sites</code> prints "
 		        "all.</p>\n",
 		        shown, n);
-	functions(r, all);
+	put_functions(r, all);
 	fputs("</section>\n", out);
 }
 
 /* "0–3, 7, 9, 2.1": further threads are texts */
-static void ranks(FILE *out, const json_t *list)
+static void put_ranks(FILE *out, const json_t *list)
 {
 	size_t n = json_array_size(list), pieces = 0;
 	for (size_t i = 0, end; i < n; i = end) {
@@ -273,13 +281,13 @@ void report_ending(struct report *r)
 		const json_t *p = json_array_get(list, i), *who = json_object_get(p, "ranks"),
 			     *function = json_object_get(p, "function");
 		fprintf(out, "<tr><td>%s</td><td class=\"l\">", text_count(text, json_array_size(who)));
-		ranks(out, who);
+		put_ranks(out, who);
 		fputs("</td><td class=\"l\">", out);
 		if (json_is_string(function)) {
-			fprintf(out, "%s <strong>", text_of(p, "where"));
+			fprintf(out, "%s <strong>", json_text(p, "where"));
 			html_text(out, json_string_value(function));
 			fputs("</strong><br>", out);
-			path(out, json_object_get(p, "path"));
+			put_path(out, json_object_get(p, "path"));
 		} else {
 			fputs("before its first MPI call, or it is not known where", out);
 		}

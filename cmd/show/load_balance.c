@@ -95,7 +95,7 @@ void summary_print(const struct show *show, const struct summary *s)
 
 static const struct trace *sorted;
 
-static int by_sum(const void *a, const void *b)
+static int site_by_sum(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 	uint64_t p = sorted->sites[x].communicate.sum, q = sorted->sites[y].communicate.sum;
@@ -115,12 +115,28 @@ static bool late_rank(const struct trace *t, const struct trace_site *s, uint32_
 }
 
 /* The innermost frame that is not the MPI library's: where the program calls. */
-static void place(struct frames *names, const struct trace *t, const struct trace_site *s, char *out, size_t size)
+static void calling_frame(struct frames *names, const struct trace *t, const struct trace_site *s, char *out,
+                          size_t size)
 {
 	if (s->node && t->nodes[s->node].module != UINT32_MAX)
 		frames_text(names, s->node, out, size);
 	else
 		snprintf(out, size, "-");
+}
+
+/* late: the rank that the others wait for; NULL: there is none. at: where the program calls. */
+static void print_site(const struct trace *t, const struct trace_site *s, double share, double imbalance,
+                       const uint32_t *late, const char *at)
+{
+	const struct schema *schema = trace_schema(t, s);
+	char least[64], most[64], of[STREAM_NAME];
+	snprintf(least, sizeof least, "%.3f/%s", (double)s->least * 1e-9, stream_name(t, s->least_rank, of));
+	snprintf(most, sizeof most, "%.3f/%s", (double)s->most * 1e-9, stream_name(t, s->most_rank, of));
+	printf("%-24.*s %5.1f%% %10.3f %9.2f %12s %12s  %s", (int)schema->function_length, schema->function,
+	       100 * share, (double)s->communicate.sum * 1e-9, imbalance, least, most, at);
+	if (late)
+		printf(" (rank %s comes late)", stream_name(t, *late, of));
+	putchar('\n');
 }
 
 int show_balance(const struct show *show, json_t *json)
@@ -142,7 +158,7 @@ int show_balance(const struct show *show, json_t *json)
 			all += t->sites[i].edges[k].compute.sum;
 	}
 	sorted = t;
-	qsort(order, n, sizeof *order, by_sum);
+	qsort(order, n, sizeof *order, site_by_sum);
 	for (uint32_t i = 0; i < n && i < SHOWN_SITES; i++) {
 		const struct trace_site *s = &t->sites[order[i]];
 		double share = all ? (double)s->communicate.sum / (double)all : 0,
@@ -153,7 +169,7 @@ int show_balance(const struct show *show, json_t *json)
 		char text[512];
 		if (share < SHOWN_SHARE)
 			break;
-		place(names, t, s, text, sizeof text);
+		calling_frame(names, t, s, text, sizeof text);
 		if (json) {
 			json_t *site = json_pack(
 				"{s:I, s:s%, s:s, s:I, s:f, s:f, s:I, s:I, s:I, s:I}", "site", (json_int_t)order[i],
@@ -169,14 +185,7 @@ int show_balance(const struct show *show, json_t *json)
 		if (i == 0)
 			printf("\n%-24s %6s %10s %9s %12s %12s  %s\n", "SITE", "SHARE", "TIME s", "IMBALANCE",
 			       "LEAST/RANK", "MOST/RANK", "AT");
-		char least[64], most[64], of[STREAM_NAME];
-		snprintf(least, sizeof least, "%.3f/%s", (double)s->least * 1e-9, stream_name(t, s->least_rank, of));
-		snprintf(most, sizeof most, "%.3f/%s", (double)s->most * 1e-9, stream_name(t, s->most_rank, of));
-		printf("%-24.*s %5.1f%% %10.3f %9.2f %12s %12s  %s", (int)schema->function_length, schema->function,
-		       100 * share, (double)s->communicate.sum * 1e-9, imbalance, least, most, text);
-		if (is_late)
-			printf(" (rank %s comes late)", stream_name(t, late, of));
-		putchar('\n');
+		print_site(t, s, share, imbalance, is_late ? &late : NULL, text);
 	}
 	if (json)
 		json_object_set(json, "balance", list);
