@@ -17,7 +17,7 @@
 
 /* --- cells --- */
 
-static const char *number(char out[32], double v, enum aggregate_unit unit)
+static const char *number_cell(char out[32], double v, enum aggregate_unit unit)
 {
 	static const char prefixes[] = " kMGTPE";
 	size_t prefix = 0;
@@ -55,7 +55,7 @@ static const char *number(char out[32], double v, enum aggregate_unit unit)
 
 /* Where a site is, in the source if the files of then are still there: "solve at cg.c:41". Its example is opened. Else
  * what the index has. */
-static void place(char *out, size_t size, const struct aggregate_group *g, const struct aggregate_output *o)
+static void source_of_site(char *out, size_t size, const struct aggregate_group *g, const struct aggregate_output *o)
 {
 	char path[4600];
 	struct error error = {""};
@@ -89,20 +89,20 @@ struct table {
 	bool tail, failed;
 };
 
-static void put(struct table *t, size_t row, size_t column, const char *text)
+static void put_cell(struct table *t, size_t row, size_t column, const char *text)
 {
 	free(t->rows[row][column]);
 	t->rows[row][column] = strdup(text);
 	t->failed |= !t->rows[row][column];
 }
 
-static void put_name(struct table *t, size_t row, size_t column, const char *text)
+static void put_name_cell(struct table *t, size_t row, size_t column, const char *text)
 {
 	char cell[64];
-	put(t, row, column, cell_text(cell, text));
+	put_cell(t, row, column, cell_text(cell, text));
 }
 
-static void print_table(const struct table *t, const char *indent)
+static void print_cells(const struct table *t, const char *indent)
 {
 	int widths[CELLS] = {0};
 
@@ -122,7 +122,7 @@ static void print_table(const struct table *t, const char *indent)
 	}
 }
 
-static void free_table(struct table *t)
+static void free_cells(struct table *t)
 {
 	for (size_t r = 0; t->rows && r < t->count; r++)
 		for (size_t c = 0; c < CELLS; c++)
@@ -131,7 +131,7 @@ static void free_table(struct table *t)
 }
 
 /* The columns of the table of groups. Returns how many. */
-static size_t choose(enum aggregate_by by, enum aggregate_column sort, enum aggregate_column *columns)
+static size_t choose_columns(enum aggregate_by by, enum aggregate_column sort, enum aggregate_column *columns)
 {
 	static const enum aggregate_column runs[] = {COLUMN_TRACES,   COLUMN_HOURS,       COLUMN_MPI,
 	                                             COLUMN_PARALLEL, COLUMN_BALANCE,     COLUMN_COMMUNICATION,
@@ -158,7 +158,7 @@ static size_t choose(enum aggregate_by by, enum aggregate_column sort, enum aggr
 static int print_groups(const struct aggregate *a, const struct aggregate_output *o, const char *indent)
 {
 	enum aggregate_column columns[AGGREGATE_COLUMNS];
-	size_t n = choose(a->by, o->sort, columns), shown = o->top && o->top < a->count ? o->top : a->count;
+	size_t n = choose_columns(a->by, o->sort, columns), shown = o->top && o->top < a->count ? o->top : a->count;
 	bool site = a->by == AGGREGATE_SITE, job = a->by == AGGREGATE_JOB;
 	struct table t = {.rows = calloc(shown + 1, sizeof *t.rows),
 	                  .count = shown + 1,
@@ -173,36 +173,37 @@ static int print_groups(const struct aggregate *a, const struct aggregate_output
 	t.columns = t.texts + n + site;
 	for (const char *p = site ? "function" : aggregate_names[a->by]; *p; p++)
 		heading[strlen(heading)] = (char)(*p >= 'a' ? *p - 'a' + 'A' : *p);
-	put(&t, 0, 0, heading);
+	put_cell(&t, 0, 0, heading);
 	if (job)
-		put(&t, 0, 1, "USER");
+		put_cell(&t, 0, 1, "USER");
 	if (job || site)
-		put(&t, 0, t.texts - 1, "EXECUTABLE");
+		put_cell(&t, 0, t.texts - 1, "EXECUTABLE");
 	for (size_t i = 0; i < n; i++)
-		put(&t, 0, t.texts + i, aggregate_columns[columns[i]].heading);
+		put_cell(&t, 0, t.texts + i, aggregate_columns[columns[i]].heading);
 	if (site)
-		put(&t, 0, t.columns - 1, "AT");
+		put_cell(&t, 0, t.columns - 1, "AT");
 	for (size_t r = 0; r < shown; r++) {
 		const struct aggregate_group *g = a->groups[r];
-		put_name(&t, r + 1, 0, site ? g->function : g->key);
+		put_name_cell(&t, r + 1, 0, site ? g->function : g->key);
 		if (job)
-			put_name(&t, r + 1, 1, g->example.user);
+			put_name_cell(&t, r + 1, 1, g->example.user);
 		if (job || site)
-			put_name(&t, r + 1, t.texts - 1, g->example.exe);
+			put_name_cell(&t, r + 1, t.texts - 1, g->example.exe);
 		for (size_t i = 0; i < n; i++)
-			put(&t, r + 1, t.texts + i,
-			    number(cell, aggregate_value(a, g, columns[i]), aggregate_columns[columns[i]].unit));
+			put_cell(&t, r + 1, t.texts + i,
+			         number_cell(cell, aggregate_value(a, g, columns[i]),
+			                     aggregate_columns[columns[i]].unit));
 		if (!site)
 			continue;
 		if (r < PLACES_MAX)
-			place(text, sizeof text, g, o);
+			source_of_site(text, sizeof text, g, o);
 		else
 			snprintf(text, sizeof text, "%s", g->frames);
-		put(&t, r + 1, t.columns - 1, text);
+		put_cell(&t, r + 1, t.columns - 1, text);
 	}
 	if (!t.failed)
-		print_table(&t, indent);
-	free_table(&t);
+		print_cells(&t, indent);
+	free_cells(&t);
 	return t.failed ? -1 : 0;
 }
 
@@ -230,8 +231,9 @@ static void print_sizes(const struct aggregate_group *g)
 	for (int i = 0; all && i < ACTIVITY_SIZES; i++)
 		if (g->sizes[i])
 			printf("  from %6s  %8s  %5.1f%%  %.*s\n", cell_size(from, i ? UINT64_C(1) << (i - 1) : 0),
-			       number(count, (double)g->sizes[i], UNIT_COUNT), 100 * (double)g->sizes[i] / (double)all,
-			       (int)((double)g->sizes[i] * 40 / (double)most), bar);
+			       number_cell(count, (double)g->sizes[i], UNIT_COUNT),
+			       100 * (double)g->sizes[i] / (double)all, (int)((double)g->sizes[i] * 40 / (double)most),
+			       bar);
 }
 
 static void print_partial(const struct aggregate_group *g)
@@ -256,7 +258,7 @@ int aggregate_print_total(const struct aggregate *a, const struct aggregate_outp
 	char text[AGGREGATE_COLUMNS][32];
 
 	for (int i = 0; i < AGGREGATE_COLUMNS; i++)
-		number(text[i], aggregate_value(a, g, (enum aggregate_column)i), aggregate_columns[i].unit);
+		number_cell(text[i], aggregate_value(a, g, (enum aggregate_column)i), aggregate_columns[i].unit);
 	printf("%-12s %s of %s jobs, %s events\n", "Traces", text[COLUMN_TRACES], text[COLUMN_JOBS],
 	       text[COLUMN_EVENTS]);
 	print_partial(g);
@@ -292,7 +294,7 @@ int aggregate_print_json(const struct aggregate *a, enum aggregate_by by, const 
 	for (size_t i = 0; i < shown; i++) {
 		json_t *group = aggregate_json(a, a->groups[i]);
 		if (group && a->by == AGGREGATE_SITE && o->top && i < PLACES_MAX) {
-			place(text, sizeof text, a->groups[i], o);
+			source_of_site(text, sizeof text, a->groups[i], o);
 			json_object_set_new(group, "at", json_string(text));
 		}
 		json_array_append_new(groups, group);

@@ -52,7 +52,7 @@ struct diff_options {
 
 /* --- call paths as texts --- */
 
-static char *append(char *text, const char *more)
+static char *append_key(char *text, const char *more)
 {
 	size_t n = text ? strlen(text) : 0, m = strlen(more);
 	char *longer = realloc(text, n + m + 1);
@@ -92,7 +92,7 @@ static int make_keys(struct input *in, uint32_t site)
 
 	snprintf(text, sizeof text, "%.*s", (int)schema->function_length, schema->function);
 	for (int m = MATCH_EXACT; m <= MATCH_SYMBOL; m++)
-		side->keys[m] = append(NULL, text);
+		side->keys[m] = append_key(NULL, text);
 	for (uint32_t node = s->node; node != 0; node = t->nodes[node].parent) {
 		const struct trace_node *n = &t->nodes[node];
 		size_t used = 0;
@@ -110,12 +110,12 @@ static int make_keys(struct input *in, uint32_t site)
 				snprintf(text + 1, FRAME_SIZE, "%s", (const char *)id->bytes);
 		}
 		snprintf(text + strlen(text), 40, "+%" PRIx64, n->offset);
-		side->keys[MATCH_EXACT] = side->keys[MATCH_EXACT] ? append(side->keys[MATCH_EXACT], text) : NULL;
+		side->keys[MATCH_EXACT] = side->keys[MATCH_EXACT] ? append_key(side->keys[MATCH_EXACT], text) : NULL;
 		text[0] = '<';
 		frames_text(in->names, node, text + 1, FRAME_SIZE);
-		side->keys[MATCH_LINE] = side->keys[MATCH_LINE] ? append(side->keys[MATCH_LINE], text) : NULL;
+		side->keys[MATCH_LINE] = side->keys[MATCH_LINE] ? append_key(side->keys[MATCH_LINE], text) : NULL;
 		without_line(text);
-		side->keys[MATCH_SYMBOL] = side->keys[MATCH_SYMBOL] ? append(side->keys[MATCH_SYMBOL], text) : NULL;
+		side->keys[MATCH_SYMBOL] = side->keys[MATCH_SYMBOL] ? append_key(side->keys[MATCH_SYMBOL], text) : NULL;
 	}
 	return side->keys[MATCH_EXACT] && side->keys[MATCH_LINE] && side->keys[MATCH_SYMBOL] ? 0 : -1;
 }
@@ -179,7 +179,7 @@ struct key {
 	uint32_t site;
 };
 
-static int by_text(const void *a, const void *b)
+static int compare_keys(const void *a, const void *b)
 {
 	const struct key *x = a, *y = b;
 	int rv = strcmp(x->text, y->text);
@@ -196,7 +196,7 @@ static struct key *sorted_keys(const struct input *in, enum match m, size_t *n)
 		if (in->sites[i].match == MATCH_NONE)
 			keys[(*n)++] = (struct key){in->sites[i].keys[m], i};
 	if (keys && *n)
-		qsort(keys, *n, sizeof *keys, by_text);
+		qsort(keys, *n, sizeof *keys, compare_keys);
 	return keys;
 }
 
@@ -257,7 +257,7 @@ static bool flow_differs(const struct input *a, const struct input *b, uint32_t 
 	return false;
 }
 
-static double distance(uint64_t a, uint64_t b)
+static double difference(uint64_t a, uint64_t b)
 {
 	return a > b ? (double)(a - b) : (double)(b - a);
 }
@@ -290,7 +290,7 @@ static struct row *make_rows(const struct input *a, const struct input *b, size_
 	for (size_t i = 0; rows && i < *n; i++) {
 		const struct side *x = rows[i].a ? rows[i].a : &none, *y = rows[i].b ? rows[i].b : &none;
 
-		rows[i].weight = distance(x->time, y->time) + distance(x->compute, y->compute);
+		rows[i].weight = difference(x->time, y->time) + difference(x->compute, y->compute);
 	}
 	if (rows && *n)
 		qsort(rows, *n, sizeof *rows, by_weight);
@@ -316,7 +316,7 @@ static void print_time(const char *name, uint64_t a, uint64_t b)
 }
 
 /* The innermost frames of a site: enough to find it. */
-static void print_place(const struct input *in, uint32_t site)
+static void print_frames(const struct input *in, uint32_t site)
 {
 	const struct trace *t = &in->trace;
 	const struct schema *s = trace_schema(t, &t->sites[site]);
@@ -333,12 +333,12 @@ static void print_place(const struct input *in, uint32_t site)
 	putchar('\n');
 }
 
-static void print_row(const struct input *a, const struct input *b, const struct row *r)
+static void diff_row(const struct input *a, const struct input *b, const struct row *r)
 {
 	const struct side *only = r->a ? r->a : r->b;
 
 	printf("%c ", !r->b ? '-' : !r->a ? '+' : is_different(r) ? '!' : ' ');
-	print_place(r->a ? a : b, r->site);
+	print_frames(r->a ? a : b, r->site);
 	if (!r->a || !r->b) {
 		printf("    only in %s:  calls %" PRIu64 "  ranks %" PRIu64 "  bytes %" PRIu64 "  time %.6f s\n",
 		       r->a ? a->name : b->name, only->calls, only->ranks, only->bytes, (double)only->time * 1e-9);
@@ -376,7 +376,8 @@ static json_t *place_json(const struct input *in, uint32_t site)
 	return frames;
 }
 
-static int report(const struct input *a, const struct input *b, const struct diff_options *o, const char *equal)
+static int print_differences(const struct input *a, const struct input *b, const struct diff_options *o,
+                             const char *equal)
 {
 	size_t n, shown = 0, different = 0, matched[MATCH_SYMBOL + 1] = {0}, only_a = 0, only_b = 0;
 	struct row *rows = make_rows(a, b, &n);
@@ -416,7 +417,7 @@ static int report(const struct input *a, const struct input *b, const struct dif
 			                                side_json(rows[i].b), "other_successors", rows[i].flow, "match",
 			                                match_names[rows[i].a ? rows[i].a->match : MATCH_NONE]));
 		else
-			print_row(a, b, &rows[i]);
+			diff_row(a, b, &rows[i]);
 	}
 	if (o->json) {
 		json_t *all =
@@ -448,7 +449,7 @@ static int compare_inputs(struct input *a, struct input *b, const struct diff_op
 	    compare_traces(&a->trace, &b->trace, a->name, b->name, false, NULL, &result, &unused) == 0)
 		equal = result.ranks_different ? "not the same on all ranks"
 		                               : "all with the same parameters in the same order";
-	return report(a, b, o, equal) == 0 ? 0 : error_set(error, "no memory");
+	return print_differences(a, b, o, equal) == 0 ? 0 : error_set(error, "no memory");
 }
 
 int cmd_diff(int argc, char **argv)

@@ -108,7 +108,7 @@ static int export_as(struct export *x, const struct export_options *o)
 }
 
 /* What the reader of the export has to know. */
-static void notes(const struct export *x)
+static void print_notes(const struct export *x)
 {
 	const struct trace *t = x->trace;
 	if (x->meta && json_object_get(x->meta, "partial"))
@@ -178,7 +178,7 @@ int cmd_export(int argc, char **argv)
 	if (open_spent(x.name) != 0)
 		rv = -1;
 	else if (rv == 0)
-		notes(&x);
+		print_notes(&x);
 	else
 		fprintf(stderr, "spoor export: %s: %s\n", x.name, x.error.text);
 	export_end(&x);

@@ -153,7 +153,7 @@ static int count_traffic(struct report *r, bool full)
 	return 0;
 }
 
-static int gather(struct report *r, json_t *json, bool full)
+static int gather_figures(struct report *r, json_t *json, bool full)
 {
 	const struct trace *t = r->trace;
 	if (show_summary(r->show, json) != 0 || show_sites(r->show, json) != 0 || summary_make(&r->sum, t, NULL) != 0)
@@ -171,7 +171,7 @@ static int gather(struct report *r, json_t *json, bool full)
 	return count_traffic(r, full);
 }
 
-static int put(struct report *r)
+static int put_sections(struct report *r)
 {
 	char title[600];
 	const char *name = report_meta(r, "job_name"), *exe = report_meta(r, "exe"),
@@ -197,19 +197,19 @@ static int put(struct report *r)
 	return rv;
 }
 
-static int report(const struct show *s, const struct report_options *o)
+static int report_trace(const struct show *s, const struct report_options *o)
 {
 	int rv = -1;
 	struct output out = {.file = NULL};
 	struct error error = {""};
 	json_t *json = json_object();
 	struct report r = {.show = s, .trace = s->trace, .json = json};
-	if (!json || gather(&r, json, o->full) != 0)
+	if (!json || gather_figures(&r, json, o->full) != 0)
 		goto done;
 	if (output_file(&out, o->out, &error) != 0)
 		goto done;
 	r.out = out.file;
-	rv = put(&r);
+	rv = put_sections(&r);
 	if (open_spent(s->name) != 0)
 		rv = -1;
 	if (rv == 0)
@@ -226,7 +226,7 @@ done:
 }
 
 /* The page of the archive. Root gives up its rights to read it, for good: a child does that, and the page is root's. */
-static int site(const struct report_options *o)
+static int report_archive(const struct report_options *o)
 {
 	struct output out;
 	struct error error = {""};
@@ -264,7 +264,7 @@ int cmd_report(int argc, char **argv)
 	if (parse_report(&o, argc, argv, &rv) != 0)
 		return rv;
 	if (o.site)
-		return site(&o);
+		return report_archive(&o);
 	if (open_trace(argv[optind], o.archive, &c, &t) != 0)
 		return CMD_FAILED;
 	const struct chunk *chunk = container_find(c, "META");
@@ -275,7 +275,7 @@ int cmd_report(int argc, char **argv)
 		s.name = "(anonymised)";
 	}
 	if (rv == 0)
-		rv = report(&s, &o);
+		rv = report_trace(&s, &o);
 	json_decref(s.meta);
 	trace_free(&t);
 	container_destroy(c);

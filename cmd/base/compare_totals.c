@@ -48,7 +48,7 @@ static bool same_function(const struct schema *a, const struct schema *b)
 	return a->function_length == b->function_length && memcmp(a->function, b->function, a->function_length) == 0;
 }
 
-static struct function *function_of(struct totals *t, const struct schema *s)
+static struct function *totals_function(struct totals *t, const struct schema *s)
 {
 	for (size_t i = 0; i < t->count; i++)
 		if (same_function(t->functions[i].schema, s))
@@ -67,7 +67,7 @@ static struct function *function_of(struct totals *t, const struct schema *s)
 }
 
 /* Is a column one of those that are compared? */
-static bool describe(struct spread *x, const struct schema *s, size_t column)
+static bool totals_describe(struct spread *x, const struct schema *s, size_t column)
 {
 	static const enum mpi_parameter others[] = {PARAMETER_DEST, PARAMETER_SOURCE, PARAMETER_TAG, PARAMETER_RECV_TAG,
 	                                            PARAMETER_ROOT};
@@ -92,7 +92,7 @@ static int64_t wrap(const struct totals *t, int64_t v)
 	return (v % n + n) % n;
 }
 
-static int add_name(struct spread *x, const struct trace *t, int side, int64_t value, uint64_t count)
+static int totals_add_name(struct spread *x, const struct trace *t, int side, int64_t value, uint64_t count)
 {
 	const struct pool_item *name = &t->strings.items[(uint64_t)value - (uint64_t)VALUE_CONSTANT];
 
@@ -113,10 +113,10 @@ static int add_name(struct spread *x, const struct trace *t, int side, int64_t v
 }
 
 /* A bin, as it is or as what its values are modulo the number of ranks. */
-static int add_bin(const struct totals *t, struct spread *x, const struct tally_bin *b)
+static int bins_add(const struct totals *t, struct spread *x, const struct tally_bin *b)
 {
 	if (value_is_constant(b->min))
-		return add_name(x, t->traces[0], 0, b->min, b->count);
+		return totals_add_name(x, t->traces[0], 0, b->min, b->count);
 	x->numbers[0] += b->count;
 	x->sums[0] += b->sum;
 	if (x->wraps && b->min != b->max)
@@ -129,13 +129,13 @@ static int add_bin(const struct totals *t, struct spread *x, const struct tally_
 	return tally_merge(&x->a, &tally);
 }
 
-static int add_sites(struct totals *t, struct error *error)
+static int totals_add_sites(struct totals *t, struct error *error)
 {
 	const struct trace *a = t->traces[0];
 
 	for (uint32_t i = 0; i < a->site_count; i++) {
 		const struct trace_site *site = &a->sites[i];
-		struct function *f = function_of(t, trace_schema(a, site));
+		struct function *f = totals_function(t, trace_schema(a, site));
 
 		if (!f)
 			return error_set(error, "no memory");
@@ -151,12 +151,12 @@ static int add_sites(struct totals *t, struct error *error)
 
 				if (!lossy)
 					continue;
-				if (!describe(x, f->schema, k)) {
+				if (!totals_describe(x, f->schema, k)) {
 					x->column = NULL;
 					continue;
 				}
 				for (uint32_t n = 0; n < values->count; n++)
-					if (add_bin(t, x, &values->bins[n]) != 0)
+					if (bins_add(t, x, &values->bins[n]) != 0)
 						return error_set(error, "no memory");
 			}
 		}
@@ -191,9 +191,9 @@ static int add_value(struct totals *t, struct spread *x, int side, int64_t v)
 	if (v == VALUE_LOSSY)
 		return 0;
 	if (value_is_constant(v))
-		return add_name(x, t->traces[side], side, v, 1);
+		return totals_add_name(x, t->traces[side], side, v, 1);
 	if (side == 0)
-		return add_bin(t, x, &(struct tally_bin){v, v, 1, (uint64_t)v});
+		return bins_add(t, x, &(struct tally_bin){v, v, 1, (uint64_t)v});
 	x->numbers[1]++;
 	x->sums[1] += (uint64_t)v;
 	v = x->wraps ? wrap(t, v) : v;
@@ -227,7 +227,7 @@ static bool in_all(const struct totals *t, int side, const struct event *e)
 
 static int add_event(struct totals *t, int side, const struct event *e)
 {
-	struct function *f = function_of(t, e->schema);
+	struct function *f = totals_function(t, e->schema);
 
 	for (size_t k = 0; f && k < f->schema->count; k++) {
 		struct spread *x = &f->spreads[k];
@@ -260,7 +260,7 @@ static int add_event(struct totals *t, int side, const struct event *e)
 	return f ? 0 : -1;
 }
 
-static int add_events(struct totals *t, int side, struct error *error)
+static int totals_add_events(struct totals *t, int side, struct error *error)
 {
 	const struct trace *trace = t->traces[side];
 	int64_t unused;
@@ -292,7 +292,7 @@ static uint64_t far(uint64_t a, uint64_t b)
 }
 
 /* The most by which the numbers of values up to a limit differ. */
-static uint64_t distance(const struct spread *x)
+static uint64_t bins_distance(const struct spread *x)
 {
 	uint64_t worst = 0, got = 0;
 
@@ -329,8 +329,8 @@ static bool differs(uint32_t ranks, const struct function *f, const struct sprea
 			        (const char *)x->names[i].name->bytes, b_name, x->names[i].count[1]);
 			found = true;
 		}
-	if (!x->coarse && distance(x) > off)
-		off = distance(x);
+	if (!x->coarse && bins_distance(x) > off)
+		off = bins_distance(x);
 	if (off > most && !found) {
 		fprintf(out, "%.*s %.*s: of %" PRIu64 " values %" PRIu64 " are others in the trace that is %s\n",
 		        (int)s->function_length, s->function, (int)x->column->length, x->column->name, x->numbers[0],
@@ -370,7 +370,7 @@ int compare_totals(const struct trace *a, const struct trace *b, const char *a_n
 	int rv = -1;
 
 	*result = (struct compare_result){.ranks = a->size};
-	if (add_sites(&t, error) != 0 || add_events(&t, 0, error) != 0)
+	if (totals_add_sites(&t, error) != 0 || totals_add_events(&t, 0, error) != 0)
 		goto done;
 	for (size_t i = 0; i < t.count; i++)
 		for (size_t k = 0; k < t.functions[i].schema->count; k++)
@@ -379,7 +379,7 @@ int compare_totals(const struct trace *a, const struct trace *b, const char *a_n
 				goto done;
 			}
 	for (uint32_t i = 0; i < b->site_count; i++) {
-		struct function *f = function_of(&t, trace_schema(b, &b->sites[i]));
+		struct function *f = totals_function(&t, trace_schema(b, &b->sites[i]));
 
 		if (!f) {
 			error_set(error, "no memory");
@@ -387,7 +387,7 @@ int compare_totals(const struct trace *a, const struct trace *b, const char *a_n
 		}
 		f->calls[1] += (uint64_t)rankmap_sum(&b->sites[i].visits);
 	}
-	if (add_events(&t, 1, error) != 0)
+	if (totals_add_events(&t, 1, error) != 0)
 		goto done;
 	rv = 0;
 	for (size_t i = 0; i < t.count; i++) {

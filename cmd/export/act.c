@@ -83,7 +83,7 @@ uint64_t acts_unknown(const struct acts *a)
 	return a->unknown;
 }
 
-static void emit(struct acts *a, const struct act *act)
+static void acts_emit(struct acts *a, const struct act *act)
 {
 	if (a->count == a->capacity) {
 		size_t capacity = 2 * a->capacity + 16;
@@ -98,7 +98,7 @@ static void emit(struct acts *a, const struct act *act)
 	a->list[a->count++] = *act;
 }
 
-static struct live *at(struct live **list, size_t *count, int64_t number)
+static struct live *live_at(struct live **list, size_t *count, int64_t number)
 {
 	if (number < 0 || number > INT32_MAX)
 		return NULL;
@@ -116,7 +116,7 @@ static struct live *at(struct live **list, size_t *count, int64_t number)
 
 /* --- channels --- */
 
-static uint64_t *channel(struct acts *a, bool receive, const struct act *m)
+static uint64_t *acts_channel(struct acts *a, bool receive, const struct act *m)
 {
 	uint64_t key = hash_mix(hash_mix(hash_mix(13 + receive, m->comm), m->local), (uint64_t)m->tag) | 1;
 	if ((a->channel_count + 1) * 2 > a->channel_mask) {
@@ -145,9 +145,9 @@ static uint64_t *channel(struct acts *a, bool receive, const struct act *m)
 	return &a->channels[i].count;
 }
 
-static void number(struct acts *a, bool receive, struct act *m)
+static void acts_number(struct acts *a, bool receive, struct act *m)
 {
-	uint64_t *count = channel(a, receive, m);
+	uint64_t *count = acts_channel(a, receive, m);
 	if (count)
 		m->number = (*count)++;
 }
@@ -155,7 +155,7 @@ static void number(struct acts *a, bool receive, struct act *m)
 /* --- values --- */
 
 /* A rank in the call's communicator; -1: MPI_ANY_SOURCE; -2: MPI_PROC_NULL, MPI_ROOT; -3: not known. */
-static int64_t peer(const struct acts *a, const struct event *e, int64_t value)
+static int64_t act_peer(const struct acts *a, const struct event *e, int64_t value)
 {
 	const char *name = call_constant(a->calls->trace, value);
 	if (name)
@@ -166,19 +166,19 @@ static int64_t peer(const struct acts *a, const struct event *e, int64_t value)
 }
 
 /* -1: MPI_ANY_TAG; -2: not known. */
-static int64_t tag(int64_t value)
+static int64_t act_tag(int64_t value)
 {
 	return value_is_constant(value) ? -1 : value <= VALUE_LOSSY ? -2 : value;
 }
 
 /* What the sender's arguments say. */
-static void size_sent(const struct acts *a, struct act *m, const struct event *e)
+static void act_size_sent(const struct acts *a, struct act *m, const struct event *e)
 {
 	m->sized = activity_bytes(a->handles, e->schema, a->stream, e->values, &m->bytes) == ACTIVITY_SIZED;
 }
 
 /* Of a message received; or of the room for one: of these columns. */
-static void size_received(const struct acts *a, struct act *m, const struct event *e, enum mpi_parameter count)
+static void act_size_received(const struct acts *a, struct act *m, const struct event *e, enum mpi_parameter count)
 {
 	const int8_t *at = e->schema->at;
 	bool pair = at[PARAMETER_RECV_COUNT] >= 0;
@@ -192,7 +192,7 @@ static void size_received(const struct acts *a, struct act *m, const struct even
 }
 
 /* Fills in who is meant; false if that is not known, or nobody. */
-static bool address(struct acts *a, struct act *m, int64_t who, int64_t what)
+static bool act_address(struct acts *a, struct act *m, int64_t who, int64_t what)
 {
 	if (who == -2)
 		return false;
@@ -206,7 +206,7 @@ static bool address(struct acts *a, struct act *m, int64_t who, int64_t what)
 	return true;
 }
 
-static struct act message(const struct acts *a, const struct event *e, enum act_kind kind)
+static struct act act_message(const struct acts *a, const struct event *e, enum act_kind kind)
 {
 	return (struct act){.kind = kind,
 	                    .comm = comms_find(a->comms, a->stream, call_value(e, PARAMETER_COMM)),
@@ -214,7 +214,7 @@ static struct act message(const struct acts *a, const struct event *e, enum act_
 	                    .peer = RANK_UNKNOWN};
 }
 
-static void begin(struct acts *a, struct live *l);
+static void live_begin(struct acts *a, struct live *l);
 
 /* The call has made a request, for this and possibly that. */
 static void requested(struct acts *a, const struct event *e, enum live_kind kind, const struct act *act,
@@ -225,7 +225,7 @@ static void requested(struct acts *a, const struct event *e, enum live_kind kind
 		a->unknown += symbol == VALUE_LOSSY;
 		return;
 	}
-	struct live *l = at(&a->live, &a->live_count, symbol);
+	struct live *l = live_at(&a->live, &a->live_count, symbol);
 	if (!l) {
 		a->failed = true;
 		return;
@@ -235,10 +235,10 @@ static void requested(struct acts *a, const struct event *e, enum live_kind kind
 	if (other)
 		l->other = *other;
 	if (!l->persistent)
-		begin(a, l);
+		live_begin(a, l);
 }
 
-static void begin_one(struct acts *a, enum live_kind kind, struct act *m)
+static void live_begin_one(struct acts *a, enum live_kind kind, struct act *m)
 {
 	if (kind == LIVE_NOTHING)
 		return;
@@ -246,15 +246,15 @@ static void begin_one(struct acts *a, enum live_kind kind, struct act *m)
 	m->kind = kind == LIVE_SEND ? ACT_SEND_BEGIN : kind == LIVE_RECV ? ACT_RECV_BEGIN : ACT_COLLECTIVE_BEGIN;
 	m->open = kind == LIVE_RECV && (m->local == RANK_UNKNOWN || m->tag < 0);
 	if (kind != LIVE_COLLECTIVE && !m->open)
-		number(a, kind == LIVE_RECV, m);
-	emit(a, m);
+		acts_number(a, kind == LIVE_RECV, m);
+	acts_emit(a, m);
 }
 
-static void begin(struct acts *a, struct live *l)
+static void live_begin(struct acts *a, struct live *l)
 {
 	l->active = true;
-	begin_one(a, l->kind, &l->act);
-	begin_one(a, l->second, &l->other);
+	live_begin_one(a, l->kind, &l->act);
+	live_begin_one(a, l->second, &l->other);
 }
 
 static void end_one(struct acts *a, enum live_kind kind, const struct act *begun, int64_t source, int64_t what,
@@ -268,15 +268,15 @@ static void end_one(struct acts *a, enum live_kind kind, const struct act *begun
 		if (source == -2 && m.open) {
 			m.kind = ACT_CANCELLED; /* a status that says nothing */
 		} else if (source == -2) {
-			uint64_t *count = channel(a, true, &m);
+			uint64_t *count = acts_channel(a, true, &m);
 			if (count && *count == m.number + 1)
 				(*count)--;
 			m.kind = ACT_CANCELLED;
 		} else if (m.open) {
-			if (!address(a, &m, source, what))
+			if (!act_address(a, &m, source, what))
 				m.kind = ACT_CANCELLED;
 			else
-				number(a, true, &m);
+				acts_number(a, true, &m);
 			m.open = false;
 		}
 		if (m.kind == ACT_RECV_END) {
@@ -286,11 +286,11 @@ static void end_one(struct acts *a, enum live_kind kind, const struct act *begun
 	} else {
 		return;
 	}
-	emit(a, &m);
+	acts_emit(a, &m);
 }
 
 /* A request is complete. The status says -2 where it says nothing. */
-static void end(struct acts *a, int64_t symbol, int64_t source, int64_t what, int64_t bytes)
+static void live_end(struct acts *a, int64_t symbol, int64_t source, int64_t what, int64_t bytes)
 {
 	if (symbol < 0 || (uint64_t)symbol >= a->live_count || !a->live[symbol].active)
 		return;
@@ -304,97 +304,100 @@ static void end(struct acts *a, int64_t symbol, int64_t source, int64_t what, in
 
 /* --- calls --- */
 
-static void send(struct acts *a, const struct call *c, const struct event *e)
+static void event_send(struct acts *a, const struct call *c, const struct event *e)
 {
-	struct act m = message(a, e, ACT_SEND);
-	bool real = address(a, &m, peer(a, e, call_value(e, PARAMETER_DEST)), tag(call_value(e, PARAMETER_TAG)));
-	size_sent(a, &m, e);
+	struct act m = act_message(a, e, ACT_SEND);
+	bool real = act_address(a, &m, act_peer(a, e, call_value(e, PARAMETER_DEST)),
+	                        act_tag(call_value(e, PARAMETER_TAG)));
+	act_size_sent(a, &m, e);
 	if (e->schema->mpi->form != FORM_BLOCKING) {
 		requested(a, e, real ? LIVE_SEND : LIVE_NOTHING, &m, LIVE_NOTHING, NULL);
 	} else if (real) {
-		number(a, false, &m);
+		acts_number(a, false, &m);
 		m.exchange = c->kind == CALL_SENDRECV;
-		emit(a, &m);
+		acts_emit(a, &m);
 	}
 }
 
-static int64_t receive_tag(const struct event *e)
+static int64_t event_receive_tag(const struct event *e)
 {
-	return tag(call_value(e, e->schema->at[PARAMETER_RECV_TAG] >= 0 ? PARAMETER_RECV_TAG : PARAMETER_TAG));
+	return act_tag(call_value(e, e->schema->at[PARAMETER_RECV_TAG] >= 0 ? PARAMETER_RECV_TAG : PARAMETER_TAG));
 }
 
-static void receive(struct acts *a, const struct event *e)
+static void event_receive(struct acts *a, const struct event *e)
 {
-	struct act m = message(a, e, ACT_RECV);
-	int64_t who = peer(a, e, call_value(e, PARAMETER_SOURCE)), what = receive_tag(e);
+	struct act m = act_message(a, e, ACT_RECV);
+	int64_t who = act_peer(a, e, call_value(e, PARAMETER_SOURCE)), what = event_receive_tag(e);
 	if (e->schema->mpi->form != FORM_BLOCKING) {
-		bool real = address(a, &m, who, what);
-		size_received(a, &m, e, PARAMETER_COUNT);
+		bool real = act_address(a, &m, who, what);
+		act_size_received(a, &m, e, PARAMETER_COUNT);
 		requested(a, e, real ? LIVE_RECV : LIVE_NOTHING, &m, LIVE_NOTHING, NULL);
 		return;
 	}
 	if (who == -2)
 		return;
 	if (who < 0)
-		who = peer(a, e, call_value(e, PARAMETER_STATUS_SOURCE));
+		who = act_peer(a, e, call_value(e, PARAMETER_STATUS_SOURCE));
 	if (what < 0)
-		what = tag(call_value(e, PARAMETER_STATUS_TAG));
+		what = act_tag(call_value(e, PARAMETER_STATUS_TAG));
 	if (what == -1)
 		what = -2;
-	if (!address(a, &m, who, what))
+	if (!act_address(a, &m, who, what))
 		return;
-	size_received(a, &m, e, PARAMETER_STATUS_COUNT);
-	number(a, true, &m);
-	emit(a, &m);
+	act_size_received(a, &m, e, PARAMETER_STATUS_COUNT);
+	acts_number(a, true, &m);
+	acts_emit(a, &m);
 }
 
-static void send_and_receive(struct acts *a, const struct call *c, const struct event *e)
+static void event_sendrecv(struct acts *a, const struct call *c, const struct event *e)
 {
 	if (e->schema->mpi->form == FORM_BLOCKING) {
-		send(a, c, e);
-		receive(a, e);
+		event_send(a, c, e);
+		event_receive(a, e);
 		return;
 	}
-	struct act out = message(a, e, ACT_SEND), in = message(a, e, ACT_RECV);
-	bool sends = address(a, &out, peer(a, e, call_value(e, PARAMETER_DEST)), tag(call_value(e, PARAMETER_TAG)));
-	bool receives = address(a, &in, peer(a, e, call_value(e, PARAMETER_SOURCE)), receive_tag(e));
-	size_sent(a, &out, e);
-	size_received(a, &in, e, PARAMETER_COUNT);
+	struct act out = act_message(a, e, ACT_SEND), in = act_message(a, e, ACT_RECV);
+	bool sends = act_address(a, &out, act_peer(a, e, call_value(e, PARAMETER_DEST)),
+	                         act_tag(call_value(e, PARAMETER_TAG)));
+	bool receives = act_address(a, &in, act_peer(a, e, call_value(e, PARAMETER_SOURCE)), event_receive_tag(e));
+	act_size_sent(a, &out, e);
+	act_size_received(a, &in, e, PARAMETER_COUNT);
 	requested(a, e, sends ? LIVE_SEND : LIVE_NOTHING, &out, receives ? LIVE_RECV : LIVE_NOTHING, &in);
 }
 
-static void probe(struct acts *a, const struct event *e)
+static void event_probe(struct acts *a, const struct event *e)
 {
 	int64_t symbol = call_value(e, PARAMETER_MESSAGE);
 	if (symbol <= VALUE_LOSSY)
 		return;
-	struct live *l = at(&a->messages, &a->message_count, symbol);
+	struct live *l = live_at(&a->messages, &a->message_count, symbol);
 	if (!l)
 		return;
-	*l = (struct live){.kind = LIVE_RECV, .act = message(a, e, ACT_RECV)};
-	if (!address(a, &l->act, peer(a, e, call_value(e, PARAMETER_STATUS_SOURCE)),
-	             tag(call_value(e, PARAMETER_STATUS_TAG))))
+	*l = (struct live){.kind = LIVE_RECV, .act = act_message(a, e, ACT_RECV)};
+	if (!act_address(a, &l->act, act_peer(a, e, call_value(e, PARAMETER_STATUS_SOURCE)),
+	                 act_tag(call_value(e, PARAMETER_STATUS_TAG))))
 		l->kind = LIVE_NOTHING;
 }
 
-static void receive_probed(struct acts *a, const struct event *e)
+static void event_mrecv(struct acts *a, const struct event *e)
 {
 	int64_t symbol = call_value(e, PARAMETER_MESSAGE);
 	if (symbol < 0 || (uint64_t)symbol >= a->message_count)
 		return;
 	struct live *l = &a->messages[symbol];
 	bool real = l->kind == LIVE_RECV;
-	size_received(a, &l->act, e, e->schema->mpi->form == FORM_BLOCKING ? PARAMETER_STATUS_COUNT : PARAMETER_COUNT);
+	act_size_received(a, &l->act, e,
+	                  e->schema->mpi->form == FORM_BLOCKING ? PARAMETER_STATUS_COUNT : PARAMETER_COUNT);
 	if (e->schema->mpi->form != FORM_BLOCKING) {
 		requested(a, e, real ? LIVE_RECV : LIVE_NOTHING, &l->act, LIVE_NOTHING, NULL);
 	} else if (real) {
-		number(a, true, &l->act);
-		emit(a, &l->act);
+		acts_number(a, true, &l->act);
+		acts_emit(a, &l->act);
 	}
 	l->kind = LIVE_NOTHING;
 }
 
-static void start(struct acts *a, const struct event *e)
+static void event_start(struct acts *a, const struct event *e)
 {
 	size_t n;
 	const struct pool_item *list = call_array(a->calls->trace, e, PARAMETER_REQUEST, &n);
@@ -403,18 +406,18 @@ static void start(struct acts *a, const struct event *e)
 		int64_t symbol = list ? array_element(list, i) : one;
 		if (symbol >= 0 && (uint64_t)symbol < a->live_count && a->live[symbol].persistent &&
 		    !a->live[symbol].active)
-			begin(a, &a->live[symbol]);
+			live_begin(a, &a->live[symbol]);
 		else
 			a->unknown += symbol == VALUE_LOSSY;
 	}
 }
 
-static int64_t bytes_of(int64_t value)
+static int64_t known_bytes(int64_t value)
 {
 	return value <= VALUE_LOSSY ? -1 : value;
 }
 
-static void complete(struct acts *a, const struct event *e)
+static void event_complete(struct acts *a, const struct event *e)
 {
 	size_t n, k;
 	const struct pool_item *list = call_array(a->calls->trace, e, PARAMETER_REQUEST, &n),
@@ -426,15 +429,18 @@ static void complete(struct acts *a, const struct event *e)
 	if (e->schema->at[PARAMETER_FLAG] >= 0 && call_number(e, PARAMETER_FLAG) == 0)
 		return;
 	if (!list) { /* MPI_Wait, MPI_Test */
-		end(a, call_value(e, PARAMETER_REQUEST), peer(a, e, call_value(e, PARAMETER_STATUS_SOURCE)),
-		    tag(call_value(e, PARAMETER_STATUS_TAG)), bytes_of(call_value(e, PARAMETER_STATUS_COUNT)));
+		live_end(a, call_value(e, PARAMETER_REQUEST), act_peer(a, e, call_value(e, PARAMETER_STATUS_SOURCE)),
+		         act_tag(call_value(e, PARAMETER_STATUS_TAG)),
+		         known_bytes(call_value(e, PARAMETER_STATUS_COUNT)));
 		return;
 	}
 	if (e->schema->mpi->completes == COMPLETES_ANY) { /* MPI_Waitany, MPI_Testany */
 		int64_t i = call_value(e, PARAMETER_INDEX);
 		if (i >= 0 && (uint64_t)i < n)
-			end(a, array_element(list, (size_t)i), peer(a, e, call_value(e, PARAMETER_STATUS_SOURCE)),
-			    tag(call_value(e, PARAMETER_STATUS_TAG)), bytes_of(call_value(e, PARAMETER_STATUS_COUNT)));
+			live_end(a, array_element(list, (size_t)i),
+			         act_peer(a, e, call_value(e, PARAMETER_STATUS_SOURCE)),
+			         act_tag(call_value(e, PARAMETER_STATUS_TAG)),
+			         known_bytes(call_value(e, PARAMETER_STATUS_COUNT)));
 		return;
 	}
 	sources = call_array(a->calls->trace, e, PARAMETER_STATUS_SOURCE, &ns);
@@ -445,16 +451,16 @@ static void complete(struct acts *a, const struct event *e)
 		int64_t index = some ? array_element(which, i) : (int64_t)i;
 		if (index < 0 || (uint64_t)index >= n)
 			continue;
-		end(a, array_element(list, (size_t)index),
-		    sources && i < ns ? peer(a, e, array_element(sources, i))
-		    : lossy           ? -3
-		                      : -2,
-		    tags && i < nt ? tag(array_element(tags, i)) : -2,
-		    counts && i < nc ? bytes_of(array_element(counts, i)) : -1);
+		live_end(a, array_element(list, (size_t)index),
+		         sources && i < ns ? act_peer(a, e, array_element(sources, i))
+		         : lossy           ? -3
+		                           : -2,
+		         tags && i < nt ? act_tag(array_element(tags, i)) : -2,
+		         counts && i < nc ? known_bytes(array_element(counts, i)) : -1);
 	}
 }
 
-static void release(struct acts *a, const struct event *e)
+static void event_release(struct acts *a, const struct event *e)
 {
 	int64_t symbol = call_value(e, PARAMETER_REQUEST);
 	if (symbol < 0 || (uint64_t)symbol >= a->live_count)
@@ -463,9 +469,9 @@ static void release(struct acts *a, const struct event *e)
 	if (l->active && l->kind == LIVE_RECV) { /* whether it was ever received nobody knows */
 		struct act m = l->act;
 		m.kind = ACT_CANCELLED;
-		emit(a, &m);
+		acts_emit(a, &m);
 	} else if (l->active) {
-		end(a, symbol, -2, -2, -1);
+		live_end(a, symbol, -2, -2, -1);
 	}
 	*l = (struct live){.kind = LIVE_NOTHING};
 }
@@ -484,7 +490,7 @@ static uint64_t bytes_at(const struct acts *a, const struct event *e, enum mpi_p
 }
 
 /* What arrives at the caller. */
-static uint64_t received(const struct act *m, bool is_root, uint32_t members, uint64_t all)
+static uint64_t collective_received(const struct act *m, bool is_root, uint32_t members, uint64_t all)
 {
 	switch (m->collective) {
 	case COLLECTIVE_BCAST:
@@ -509,9 +515,9 @@ static uint64_t received(const struct act *m, bool is_root, uint32_t members, ui
 	}
 }
 
-static void collective(struct acts *a, const struct call *c, const struct event *e)
+static void event_collective(struct acts *a, const struct call *c, const struct event *e)
 {
-	struct act m = message(a, e, ACT_COLLECTIVE);
+	struct act m = act_message(a, e, ACT_COLLECTIVE);
 	uint32_t members = m.comm == COMM_UNKNOWN ? 0 : comms_at(a->comms, m.comm)->size;
 	int64_t root = call_value(e, PARAMETER_ROOT);
 	enum mpi_parameter count = e->schema->at[PARAMETER_RECV_COUNT] >= 0 ? PARAMETER_RECV_COUNT : PARAMETER_COUNT,
@@ -527,9 +533,9 @@ static void collective(struct acts *a, const struct call *c, const struct event 
 	bool is_root = m.peer == a->self, unused;
 	if (c->collective != COLLECTIVE_BCAST || is_root)
 		activity_bytes(a->handles, e->schema, a->stream, e->values, &m.sent);
-	m.received = received(&m, is_root, members, bytes_at(a, e, count, type, false, &unused));
+	m.received = collective_received(&m, is_root, members, bytes_at(a, e, count, type, false, &unused));
 	if (e->schema->mpi->form == FORM_BLOCKING)
-		emit(a, &m);
+		acts_emit(a, &m);
 	else
 		requested(a, e, LIVE_COLLECTIVE, &m, LIVE_NOTHING, NULL);
 }
@@ -543,39 +549,39 @@ const struct act *acts_event(struct acts *a, const struct event *e, size_t *n)
 	if (!call_failed(e)) { /* what failed did nothing */
 		switch (c->kind) {
 		case CALL_SEND:
-			send(a, c, e);
+			event_send(a, c, e);
 			break;
 		case CALL_RECV:
-			receive(a, e);
+			event_receive(a, e);
 			break;
 		case CALL_SENDRECV:
-			send_and_receive(a, c, e);
+			event_sendrecv(a, c, e);
 			break;
 		case CALL_MPROBE:
-			probe(a, e);
+			event_probe(a, e);
 			break;
 		case CALL_MRECV:
-			receive_probed(a, e);
+			event_mrecv(a, e);
 			break;
 		case CALL_START:
-			start(a, e);
+			event_start(a, e);
 			break;
 		case CALL_COMPLETE:
-			complete(a, e);
+			event_complete(a, e);
 			break;
 		case CALL_FREE:
-			release(a, e);
+			event_release(a, e);
 			break;
 		case CALL_COLLECTIVE:
-			collective(a, c, e);
+			event_collective(a, c, e);
 			break;
 		case CALL_COMM_MAKE:
 		case CALL_COMM_FREE: {
-			struct act m = message(a, e, c->kind == CALL_COMM_MAKE ? ACT_COMM_MADE : ACT_COMM_FREED);
+			struct act m = act_message(a, e, c->kind == CALL_COMM_MAKE ? ACT_COMM_MADE : ACT_COMM_FREED);
 			if (c->kind == CALL_COMM_MAKE)
 				m.comm = comms_find(a->comms, a->stream, call_value(e, PARAMETER_CREATED));
 			if (m.comm != COMM_UNKNOWN)
-				emit(a, &m);
+				acts_emit(a, &m);
 			break;
 		}
 		case CALL_CANCEL:

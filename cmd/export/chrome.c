@@ -16,7 +16,7 @@
 #include "trace/base/index.h"
 
 /* A text as a JSON string. Bytes that are no UTF-8 become U+FFFD. */
-static void put_text(FILE *out, const char *text, size_t n)
+static void chrome_text(FILE *out, const char *text, size_t n)
 {
 	putc_unlocked('"', out);
 	for (size_t i = 0; i < n;) {
@@ -55,7 +55,7 @@ static void put_text(FILE *out, const char *text, size_t n)
 
 static void put_string(FILE *out, const char *text)
 {
-	put_text(out, text, strlen(text));
+	chrome_text(out, text, strlen(text));
 }
 
 /* A time in us, exact to the ns. */
@@ -119,7 +119,7 @@ static int put_parameters(struct track *t, FILE *out, FILE *scratch, char **text
 	fprintf(out, "%" PRIu64, t->event.number);
 	if (end > begin) {
 		fputs(",\"call\":", out);
-		put_text(out, begin, (size_t)(end - begin));
+		chrome_text(out, begin, (size_t)(end - begin));
 	}
 	if (t->export->paths[t->event.site][0]) {
 		fputs(",\"from\":", out);
@@ -154,7 +154,7 @@ static void put_flow(struct track *t, FILE *out, const struct act *m)
 	putc_unlocked('}', out);
 }
 
-static int put_rank(struct export *x, FILE *out, uint32_t stream)
+static int chrome_rank(struct export *x, FILE *out, uint32_t stream)
 {
 	struct track t;
 	char *text = NULL;
@@ -192,7 +192,7 @@ int export_chrome(struct export *x, const char *file)
 	if (rv == 0)
 		put_header(x, out.file);
 	for (uint64_t stream = 0; rv == 0 && rankmap_next(&x->trace->events, &stream, &unused); stream++)
-		rv = put_rank(x, out.file, (uint32_t)stream);
+		rv = chrome_rank(x, out.file, (uint32_t)stream);
 	if (rv == 0) {
 		fputs("\n]}\n", out.file);
 		rv = output_finish(&out, &x->error);

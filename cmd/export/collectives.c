@@ -17,30 +17,32 @@ struct operation {
 	uint64_t channel, number;
 };
 
-static uint32_t world(const struct operation *o, uint32_t local)
+static uint32_t line_world(const struct operation *o, uint32_t local)
 {
 	return comms_world(o->ti->export->comms, o->comm, local, o->ti->self);
 }
 
-static int tag(const struct operation *o, unsigned phase)
+static int line_tag(const struct operation *o, unsigned phase)
 {
 	return ti_tag(o->channel, 4 * o->number + phase);
 }
 
-static void put(const struct operation *o, const char *what, uint32_t peer, unsigned phase, uint64_t bytes)
+static void line_put(const struct operation *o, const char *what, uint32_t peer, unsigned phase, uint64_t bytes)
 {
-	fprintf(o->ti->out, "%u %s %u %d %" PRIu64 "\n", o->ti->self, what, world(o, peer), tag(o, phase), bytes);
+	fprintf(o->ti->out, "%u %s %u %d %" PRIu64 "\n", o->ti->self, what, line_world(o, peer), line_tag(o, phase),
+	        bytes);
 }
 
 static void put_wait(const struct operation *o, uint32_t from, uint32_t to, unsigned phase)
 {
-	fprintf(o->ti->out, "%u wait %u %u %d\n", o->ti->self, world(o, from), world(o, to), tag(o, phase));
+	fprintf(o->ti->out, "%u wait %u %u %d\n", o->ti->self, line_world(o, from), line_world(o, to),
+	        line_tag(o, phase));
 }
 
 /* Bytes of element i of an array parameter, `otherwise` if it is none (of calls that do not block, the array belongs to
  * another event). */
-static uint64_t piece(const struct operation *o, enum mpi_parameter counts, enum mpi_parameter type, uint32_t i,
-                      uint64_t otherwise)
+static uint64_t line_piece(const struct operation *o, enum mpi_parameter counts, enum mpi_parameter type, uint32_t i,
+                           uint64_t otherwise)
 {
 	size_t n, k;
 	uint64_t size = 0;
@@ -55,27 +57,27 @@ static uint64_t piece(const struct operation *o, enum mpi_parameter counts, enum
 }
 
 /* A persistent operation was started: its arguments belong to another event, and what is known are sums. */
-static bool started(const struct operation *o)
+static bool line_started(const struct operation *o)
 {
 	return o->call->kind != CALL_COLLECTIVE;
 }
 
 static uint64_t sent_to(const struct operation *o, uint32_t i)
 {
-	if (started(o) && !o->act->send_piece)
+	if (line_started(o) && !o->act->send_piece)
 		return o->act->sent / o->size;
-	uint64_t bytes = piece(o, PARAMETER_COUNT, PARAMETER_TYPE, i, UINT64_MAX);
+	uint64_t bytes = line_piece(o, PARAMETER_COUNT, PARAMETER_TYPE, i, UINT64_MAX);
 	if (bytes != UINT64_MAX)
 		return bytes;
 	switch (o->act->collective) {
 	case COLLECTIVE_ALLTOALLV: /* in place */
 	case COLLECTIVE_ALLTOALLW:
-		return piece(o, PARAMETER_RECV_COUNT, PARAMETER_RECV_TYPE, i, 0);
+		return line_piece(o, PARAMETER_RECV_COUNT, PARAMETER_RECV_TYPE, i, 0);
 	case COLLECTIVE_ALLGATHERV:
 		return o->act->send_piece ? o->act->send_piece
-		                          : piece(o, PARAMETER_RECV_COUNT, PARAMETER_RECV_TYPE, o->me, 0);
+		                          : line_piece(o, PARAMETER_RECV_COUNT, PARAMETER_RECV_TYPE, o->me, 0);
 	case COLLECTIVE_REDUCE_SCATTER:
-		return piece(o, PARAMETER_RECV_COUNT, PARAMETER_TYPE, i, 0);
+		return line_piece(o, PARAMETER_RECV_COUNT, PARAMETER_TYPE, i, 0);
 	case COLLECTIVE_REDUCE_SCATTER_BLOCK:
 		return o->act->receive_piece;
 	case COLLECTIVE_ALLGATHER:
@@ -87,16 +89,16 @@ static uint64_t sent_to(const struct operation *o, uint32_t i)
 
 static uint64_t received_from(const struct operation *o, uint32_t i)
 {
-	if (started(o))
+	if (line_started(o))
 		return TI_ROOM;
 	switch (o->act->collective) {
 	case COLLECTIVE_GATHERV:
 	case COLLECTIVE_ALLGATHERV:
 	case COLLECTIVE_ALLTOALLV:
 	case COLLECTIVE_ALLTOALLW:
-		return piece(o, PARAMETER_RECV_COUNT, PARAMETER_RECV_TYPE, i, 0);
+		return line_piece(o, PARAMETER_RECV_COUNT, PARAMETER_RECV_TYPE, i, 0);
 	case COLLECTIVE_REDUCE_SCATTER:
-		return piece(o, PARAMETER_RECV_COUNT, PARAMETER_TYPE, o->me, 0);
+		return line_piece(o, PARAMETER_RECV_COUNT, PARAMETER_TYPE, o->me, 0);
 	case COLLECTIVE_BCAST:
 	case COLLECTIVE_REDUCE:
 	case COLLECTIVE_ALLREDUCE:
@@ -116,31 +118,31 @@ static void bcast(const struct operation *o, uint32_t root, unsigned phase, uint
 	while (mask < o->size && !(place & mask))
 		mask <<= 1;
 	if (place != 0)
-		put(o, "recv", (place - mask + root) % o->size, phase, bytes);
+		line_put(o, "recv", (place - mask + root) % o->size, phase, bytes);
 	for (mask >>= 1; mask > 0; mask >>= 1)
 		if (place + mask < o->size)
-			put(o, "send", (place + mask + root) % o->size, phase, bytes);
+			line_put(o, "send", (place + mask + root) % o->size, phase, bytes);
 }
 
-static void reduce(const struct operation *o, uint32_t root, unsigned phase, uint64_t bytes)
+static void line_reduce(const struct operation *o, uint32_t root, unsigned phase, uint64_t bytes)
 {
 	uint32_t place = (o->me + o->size - root) % o->size;
 	for (uint32_t mask = 1; mask < o->size; mask <<= 1) {
 		if (place & mask) {
-			put(o, "send", (place - mask + root) % o->size, phase, bytes);
+			line_put(o, "send", (place - mask + root) % o->size, phase, bytes);
 			return;
 		}
 		if (place + mask < o->size)
-			put(o, "recv", (place + mask + root) % o->size, phase, bytes);
+			line_put(o, "recv", (place + mask + root) % o->size, phase, bytes);
 	}
 }
 
-static void scan(const struct operation *o, uint64_t bytes)
+static void line_scan(const struct operation *o, uint64_t bytes)
 {
 	if (o->me > 0)
-		put(o, "recv", o->me - 1, 0, bytes);
+		line_put(o, "recv", o->me - 1, 0, bytes);
 	if (o->me + 1 < o->size)
-		put(o, "send", o->me + 1, 0, bytes);
+		line_put(o, "send", o->me + 1, 0, bytes);
 }
 
 /* --- messages without order: who sends to whom --- */
@@ -164,22 +166,22 @@ static bool sends(const struct operation *o, uint32_t from, uint32_t to)
 	}
 }
 
-static void begin(const struct operation *o)
+static void collective_begin(const struct operation *o)
 {
 	for (uint32_t k = 1; k < o->size; k++) {
 		uint32_t peer = (o->me + o->size - k) % o->size;
 		if (sends(o, peer, o->me))
-			put(o, "irecv", peer, 0,
-			    o->act->sized || !o->act->receive_piece ? received_from(o, peer) : TI_ROOM);
+			line_put(o, "irecv", peer, 0,
+			         o->act->sized || !o->act->receive_piece ? received_from(o, peer) : TI_ROOM);
 	}
 	for (uint32_t k = 1; k < o->size; k++) {
 		uint32_t peer = (o->me + k) % o->size;
 		if (sends(o, o->me, peer))
-			put(o, "isend", peer, 0, sent_to(o, peer));
+			line_put(o, "isend", peer, 0, sent_to(o, peer));
 	}
 }
 
-static void end(const struct operation *o)
+static void collective_end(const struct operation *o)
 {
 	for (uint32_t k = 1; k < o->size; k++) {
 		uint32_t from = (o->me + o->size - k) % o->size, to = (o->me + k) % o->size;
@@ -226,7 +228,7 @@ static bool native(const struct operation *o)
 }
 
 /* Which of its communicator's operations one is: remembered from its begin until it is complete. */
-static int number(struct operation *o)
+static int line_number(struct operation *o)
 {
 	struct ti *ti = o->ti;
 	const struct act *m = o->act;
@@ -265,26 +267,27 @@ void ti_collective(struct ti *ti, struct track *t, const struct act *m)
 	o.size = comms_at(ti->export->comms, m->comm)->size;
 	if (o.size < 2)
 		return;
-	if ((m->kind == ACT_COLLECTIVE && comms_is_world(ti->export->comms, m->comm) && native(&o)) || number(&o) != 0)
+	if ((m->kind == ACT_COLLECTIVE && comms_is_world(ti->export->comms, m->comm) && native(&o)) ||
+	    line_number(&o) != 0)
 		return;
 	o.me = comms_local(ti->export->comms, m->comm, ti->self);
 	o.channel = hash_mix(23, m->comm);
 	if (m->kind == ACT_COLLECTIVE_BEGIN)
-		begin(&o);
+		collective_begin(&o);
 	else if (m->kind == ACT_COLLECTIVE_END)
-		end(&o);
+		collective_end(&o);
 	else if (m->collective == COLLECTIVE_BCAST)
 		bcast(&o, m->local, 0, m->send_piece);
 	else if (m->collective == COLLECTIVE_REDUCE)
-		reduce(&o, m->local, 0, m->send_piece);
+		line_reduce(&o, m->local, 0, m->send_piece);
 	else if (m->collective == COLLECTIVE_ALLREDUCE || m->collective == COLLECTIVE_BARRIER) {
 		uint64_t bytes = m->collective == COLLECTIVE_BARRIER ? 1 : m->send_piece;
-		reduce(&o, 0, 0, bytes);
+		line_reduce(&o, 0, 0, bytes);
 		bcast(&o, 0, 1, bytes);
 	} else if (m->collective == COLLECTIVE_SCAN || m->collective == COLLECTIVE_EXSCAN)
-		scan(&o, m->send_piece);
+		line_scan(&o, m->send_piece);
 	else {
-		begin(&o);
-		end(&o);
+		collective_begin(&o);
+		collective_end(&o);
 	}
 }

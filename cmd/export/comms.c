@@ -45,7 +45,7 @@ struct scan {
 	size_t rows;
 };
 
-static struct own *find(struct comms *c, size_t first, int64_t symbol)
+static struct own *comm_find(struct comms *c, size_t first, int64_t symbol)
 {
 	size_t low = first, high = c->count; /* symbols ascend: they are never used again */
 	while (low < high) {
@@ -67,7 +67,7 @@ static uint64_t text_hash(const char *text)
 }
 
 /* The key of the communicator that a value names, and where to count what is made of it. */
-static uint64_t key_of(struct scan *s, int64_t value, uint64_t **made, struct own **own)
+static uint64_t comm_key(struct scan *s, int64_t value, uint64_t **made, struct own **own)
 {
 	*own = NULL;
 	*made = NULL;
@@ -78,7 +78,7 @@ static uint64_t key_of(struct scan *s, int64_t value, uint64_t **made, struct ow
 		*made = world ? &s->world_made : &s->self_made;
 		return world ? KEY_WORLD : hash_mix(KEY_SELF, s->stream);
 	}
-	*own = find(s->comms, s->first, value);
+	*own = comm_find(s->comms, s->first, value);
 	*made = *own ? &(*own)->made : NULL;
 	return *own ? (*own)->key : 0;
 }
@@ -123,11 +123,11 @@ static uint64_t color_of(struct scan *s, const struct event *e, const struct own
 	return (uint64_t)size;
 }
 
-static int make(struct scan *s, const struct event *e)
+static int comm_make(struct scan *s, const struct event *e)
 {
 	struct comms *all = s->comms;
 	struct own *parent;
-	uint64_t *made, key = key_of(s, call_value(e, PARAMETER_COMM), &made, &parent), ordinal = 0, parent_key = key;
+	uint64_t *made, key = comm_key(s, call_value(e, PARAMETER_COMM), &made, &parent), ordinal = 0, parent_key = key;
 	int64_t symbol = call_value(e, PARAMETER_CREATED);
 	enum mpi_number base = e->schema->mpi->base;
 	bool group = base == FN_MPI_Comm_create_group,
@@ -185,7 +185,7 @@ static bool names_comm(const struct schema *s)
 	return s->mpi->function == FN_MPI_Comm_set_name && s->at[PARAMETER_NAME] >= 0;
 }
 
-static int scan(struct comms *c, const struct calls *calls, uint32_t stream, uint64_t left, struct error *error)
+static int comms_scan(struct comms *c, const struct calls *calls, uint32_t stream, uint64_t left, struct error *error)
 {
 	int rv = -1, step;
 	const struct trace *t = calls->trace;
@@ -206,11 +206,11 @@ static int scan(struct comms *c, const struct calls *calls, uint32_t stream, uin
 		if (call_failed(&e))
 			continue;
 		if (names) {
-			struct own *own = find(c, s.first, call_value(&e, PARAMETER_COMM));
+			struct own *own = comm_find(c, s.first, call_value(&e, PARAMETER_COMM));
 			int64_t string = call_value(&e, PARAMETER_NAME);
 			if (own && string >= 0 && (uint64_t)string < t->strings.count)
 				own->name = (const char *)t->strings.items[string].bytes;
-		} else if (make(&s, &e) != 0) {
+		} else if (comm_make(&s, &e) != 0) {
 			error_set(error, "no memory");
 			goto done;
 		}
@@ -249,14 +249,14 @@ static int by_key(const void *a, const void *b)
 }
 
 /* All threads of a rank know a communicator by the same number, whichever made it. */
-static int by_number(const void *a, const void *b)
+static int comm_by_number(const void *a, const void *b)
 {
 	const struct own *x = a, *y = b;
 	return x->home != y->home ? (x->home < y->home ? -1 : 1) : (x->symbol > y->symbol) - (x->symbol < y->symbol);
 }
 
 /* Those with one key and size: one communicator, or several if a rank in it comes more than once. */
-static int found(struct comms *c, struct own **list, size_t n)
+static int comm_found(struct comms *c, struct own **list, size_t n)
 {
 	size_t several = 1;
 	for (size_t i = 0, k = 0; i < n; i++) {
@@ -316,7 +316,7 @@ static int number_all(struct comms *c)
 	for (size_t i = 0, end; i < c->count; i = end) {
 		for (end = i + 1; end < c->count && list[end]->key == list[i]->key && list[end]->size == list[i]->size;)
 			end++;
-		if (list[i]->size > c->trace->size || found(c, &list[i], end - i) != 0)
+		if (list[i]->size > c->trace->size || comm_found(c, &list[i], end - i) != 0)
 			goto done;
 	}
 	ordered = malloc(c->comm_count * sizeof *ordered);
@@ -379,13 +379,13 @@ int comms_make(struct comms **out, const struct calls *calls, struct error *erro
 			    rankmap_get(&t->sites[i].visits, (uint32_t)stream, &visits))
 				left += (uint64_t)visits;
 		}
-		if (left > 0 && scan(c, calls, (uint32_t)stream, left, error) != 0)
+		if (left > 0 && comms_scan(c, calls, (uint32_t)stream, left, error) != 0)
 			return -1;
 	}
 	if (number_all(c) != 0)
 		return error_set(error, "no memory, or a communicator is larger than MPI_COMM_WORLD");
 	if (c->count > 0)
-		qsort(c->own, c->count, sizeof *c->own, by_number);
+		qsort(c->own, c->count, sizeof *c->own, comm_by_number);
 	return 0;
 }
 
@@ -419,7 +419,7 @@ uint32_t comms_find(const struct comms *c, uint32_t stream, int64_t value)
 	if (value < 0 || value > UINT32_MAX || c->count == 0)
 		return COMM_UNKNOWN;
 	const struct own key = {.home = stream_rank(c->trace, stream), .symbol = (uint32_t)value},
-			 *own = bsearch(&key, c->own, c->count, sizeof key, by_number);
+			 *own = bsearch(&key, c->own, c->count, sizeof key, comm_by_number);
 	return own ? own->number : COMM_UNKNOWN;
 }
 

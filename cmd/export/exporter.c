@@ -9,7 +9,7 @@
 /* Frames of a call path as one text; further out than this is of little use in a viewer. */
 #define PATH_FRAMES 6
 
-static char *path_of(struct frames *names, const struct trace *t, uint32_t node)
+static char *site_path(struct frames *names, const struct trace *t, uint32_t node)
 {
 	char *text = NULL;
 	size_t n = 0;
@@ -37,7 +37,7 @@ int export_begin(struct export *x, const char *name, const struct trace *t, cons
 	x->paths = calloc((size_t)t->site_count + 1, sizeof *x->paths);
 	int rv = names && x->paths && calls_make(&x->calls, t) == 0 ? 0 : error_set(&x->error, "no memory");
 	for (uint32_t i = 0; rv == 0 && i < t->site_count; i++)
-		if (!(x->paths[i] = path_of(names, t, t->sites[i].node)))
+		if (!(x->paths[i] = site_path(names, t, t->sites[i].node)))
 			rv = error_set(&x->error, "no memory");
 	if (rv == 0)
 		rv = comms_make(&x->comms, &x->calls, &x->error);

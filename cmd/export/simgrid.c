@@ -156,7 +156,7 @@ static bool is_vain_poll(const struct event *e)
 	       call_number(e, PARAMETER_FLAG) == 0;
 }
 
-static int put_rank(struct export *x, uint32_t stream, const char *path, uint64_t *operations)
+static int simgrid_rank(struct export *x, uint32_t stream, const char *path, uint64_t *operations)
 {
 	struct ti ti = {.export = x, .self = stream, .operations = operations};
 	struct track t = {.walk = NULL};
@@ -257,7 +257,7 @@ static int put_machine(struct export *x, const struct output *out)
 	return rv == 0 || x->error.text[0] ? rv : error_set(&x->error, "cannot be written: %s", strerror(errno));
 }
 
-static int refuse(struct export *x)
+static int simgrid_refuse(struct export *x)
 {
 	const struct trace *t = x->trace;
 	if ((x->meta && json_object_get(x->meta, "partial")) || stream_threads(t) > 1 ||
@@ -278,7 +278,7 @@ static int refuse(struct export *x)
 int export_simgrid(struct export *x, const char *folder)
 {
 	struct output out;
-	int rv = refuse(x) != 0 ? -1 : output_folder(&out, folder, &x->error);
+	int rv = simgrid_refuse(x) != 0 ? -1 : output_folder(&out, folder, &x->error);
 	if (rv != 0)
 		return -1;
 	uint64_t *operations = calloc(comms_count(x->comms), sizeof *operations);
@@ -290,7 +290,7 @@ int export_simgrid(struct export *x, const char *folder)
 		if (snprintf(path, sizeof path, "%s/rank-%u.txt", out.temporary, rank) >= (int)sizeof path)
 			rv = error_set(&x->error, "%s: too long a name", folder);
 		else
-			rv = put_rank(x, rank, path, operations);
+			rv = simgrid_rank(x, rank, path, operations);
 	}
 	if (rv == 0)
 		rv = put_machine(x, &out);

@@ -38,7 +38,7 @@ struct line {
 	int boxes, lines, deepest;
 };
 
-static double sum(const struct cost *c)
+static double sum_span(const struct cost *c)
 {
 	double all = 0;
 	for (int i = 0; i < CLASSES; i++)
@@ -57,7 +57,7 @@ static uint32_t first_site(const struct line *l, const struct pattern_symbol *s)
 	return s->rule ? l->rules[s->id].first : s->id - 1;
 }
 
-static uint32_t last_site(const struct line *l, const struct pattern_symbol *s)
+static uint32_t site_of_span(const struct line *l, const struct pattern_symbol *s)
 {
 	return s->rule ? l->rules[s->id].last : s->id - 1;
 }
@@ -130,7 +130,7 @@ static void draw_symbol(struct line *l, const struct pattern_symbol *s, double x
 {
 	FILE *out = l->report->out;
 	struct cost all = turns(l, s), one = turn(l, s);
-	double ns = sum(&all), width = ns * scale;
+	double ns = sum_span(&all), width = ns * scale;
 	char text[HTML_NUMBER], count[HTML_NUMBER], class[8];
 	if (width < NARROW || l->boxes > BOXES || depth >= DEPTH)
 		return;
@@ -142,7 +142,7 @@ static void draw_symbol(struct line *l, const struct pattern_symbol *s, double x
 	if (s->rule) {
 		fprintf(out, "loop, %s turns: %s</title>", text_count(count, s->exponent), text_ns(text, ns));
 		box(l, "s", x, width, depth);
-		double back = edge(l->report->trace, one.last, one.first), turn_ns = sum(&one) + back;
+		double back = edge(l->report->trace, one.last, one.first), turn_ns = sum_span(&one) + back;
 		double share = ns > 0 ? all.ns[CLASS_COMPUTE] / ns : 0;
 		fprintf(out, "<rect class=\"f0\" x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"4\"/>", x,
 		        depth * ROW + ROW - 8, width * share);
@@ -186,8 +186,8 @@ static void draw_rule(struct line *l, size_t rule, double x, double scale, int d
 			x += gap;
 		}
 		draw_symbol(l, s, x, scale, depth);
-		x += sum(&all) * scale;
-		last = last_site(l, s);
+		x += sum_span(&all) * scale;
+		last = site_of_span(l, s);
 	}
 }
 
@@ -198,7 +198,7 @@ static void list_symbol(struct line *l, const struct pattern_symbol *s, double t
 	FILE *out = l->report->out;
 	const struct trace *t = l->report->trace;
 	struct cost all = turns(l, s);
-	double ns = sum(&all) * times;
+	double ns = sum_span(&all) * times;
 	char text[HTML_NUMBER], count[HTML_NUMBER], frame[512] = "";
 	if (l->lines > LISTED)
 		return;
@@ -263,17 +263,17 @@ static int depth_of(const struct line *l, size_t rule, double scale, int depth)
 	for (size_t i = p->rules[rule].first; depth < DEPTH - 1 && i < p->rules[rule].end; i++) {
 		const struct pattern_symbol *s = &p->symbols[i];
 		struct cost all = turns(l, s), one = turn(l, s);
-		double width = sum(&all) * scale;
-		if (!s->rule || width < NARROW || sum(&one) <= 0)
+		double width = sum_span(&all) * scale;
+		if (!s->rule || width < NARROW || sum_span(&one) <= 0)
 			continue;
 		int below = s->exponent == 1 ? depth_of(l, s->id, scale, depth)
-		                             : depth_of(l, s->id, width / sum(&one), depth + 1);
+		                             : depth_of(l, s->id, width / sum_span(&one), depth + 1);
 		deepest = below > deepest ? below : deepest;
 	}
 	return deepest;
 }
 
-static void put(struct line *l)
+static void put_timeline(struct line *l)
 {
 	FILE *out = l->report->out;
 	size_t whole = l->pattern->rule_count - 1;
@@ -328,8 +328,8 @@ int report_timeline(struct report *r)
 	           (l.rules = calloc(pattern.rule_count + 1, sizeof *l.rules))) {
 		if (pattern.rule_count > 0) {
 			weigh(&l);
-			l.total = sum(&l.rules[pattern.rule_count - 1]);
-			put(&l);
+			l.total = sum_span(&l.rules[pattern.rule_count - 1]);
+			put_timeline(&l);
 		}
 		rv = 0;
 	}
