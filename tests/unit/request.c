@@ -20,6 +20,7 @@ static void *test_realloc(void *p, size_t size)
 #define calloc  test_calloc
 #define realloc test_realloc
 #include "preload/request.c"
+#include "preload/request_table.c"
 #undef calloc
 #undef realloc
 
