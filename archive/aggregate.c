@@ -60,20 +60,20 @@ void aggregate_destroy(struct aggregate *a)
 	free(a);
 }
 
-struct wanted {
+struct group_selection {
 	const struct aggregate *a;
 	const char *key;
 };
 
 static bool has_key(const void *context, uint32_t number)
 {
-	const struct wanted *w = context;
+	const struct group_selection *w = context;
 	return strcmp(w->a->groups[number]->key, w->key) == 0;
 }
 
 struct aggregate_group *aggregate_group(struct aggregate *a, const char *key)
 {
-	struct wanted w = {a, key};
+	struct group_selection w = {a, key};
 	uint64_t hash = hash_bytes(key, strlen(key));
 	uint32_t number = index_find(&a->index, hash, has_key, &w);
 

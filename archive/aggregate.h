@@ -3,8 +3,8 @@
  * site's report are made of
  *
  *     struct aggregate_share all = {.of = 1};
- *     aggregate_make(&a, catalog, &filter, AGGREGATE_USER, &all, &error);    catalog is up to date (scan.h, digest_update.h)
- *         and locked (CATALOG_SHARE)
+ *     aggregate_make(&a, catalog, &filter, AGGREGATE_USER, &all, &error);    catalog is up to date (scan.h,
+ *         digest_update.h) and locked (CATALOG_SHARE)
  *     aggregate_sort(a, aggregate_column("wait"), false);
  *     for (i = 0; i < a->count; i++)
  *             a->groups[i]->key, aggregate_value(a, a->groups[i], COLUMN_WAIT)

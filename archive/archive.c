@@ -193,7 +193,7 @@ gid_t archive_group(void)
 	return group ? group->gr_gid : 0;
 }
 
-struct search {
+struct trace_lookup {
 	const char *wanted;
 	char path[PATH_MAX];
 	char names[512]; /* of all that were found, for the message */
@@ -203,14 +203,14 @@ struct search {
 };
 
 /* wanted is the name, or a part of it that ends at a dot. */
-static bool is_wanted(const struct search *s, const char *name)
+static bool is_wanted(const struct trace_lookup *s, const char *name)
 {
 	size_t n = strlen(s->wanted);
 	return regular_name_is(name, "", ".spoor") && !strncmp(name, s->wanted, n) && name[n] == '.';
 }
 
 /* Own traces are not hidden by what somebody else calls theirs. */
-static void search_found(struct search *s, const char *path, const char *name, uid_t uid)
+static void search_found(struct trace_lookup *s, const char *path, const char *name, uid_t uid)
 {
 	if (s->count && uid != s->uid && s->uid == geteuid())
 		return;
@@ -232,7 +232,7 @@ static void search_found(struct search *s, const char *path, const char *name, u
 
 static int search_folder(void *context, const char *folder, const char *name)
 {
-	struct search *s = context;
+	struct trace_lookup *s = context;
 	char path[PATH_MAX];
 	struct stat own, st;
 	size_t count;
@@ -259,7 +259,7 @@ static bool is_job(const char *text)
 
 int archive_resolve(const char *file_or_job, const char *archive, char *path, size_t size, struct error *error)
 {
-	struct search s = {.wanted = file_or_job};
+	struct trace_lookup s = {.wanted = file_or_job};
 	char folder[PATH_MAX];
 
 	if (!is_job(file_or_job) || access(file_or_job, F_OK) == 0) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * digest - what the index keeps of a trace, so that questions about many traces need not open them
  *
- * Numbers are those of trace/read/summary.h. Times are ns of all ranks together, unless they say otherwise; those that are
- * called `peak` are what the time would be if all ranks took as long as the one that took longest, so that ratios of
- * sums over traces are means weighted by time:
+ * Numbers are those of trace/read/summary.h. Times are ns of all ranks together, unless they say otherwise; those that
+ * are called `peak` are what the time would be if all ranks took as long as the one that took longest, so that ratios
+ * of sums over traces are means weighted by time:
  *
  *     load balance              computed / compute_peak
  *     communication efficiency  compute_peak / run_peak

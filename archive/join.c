@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * join - the parts of one MPI_COMM_WORLD that several nodes delivered become one trace: traces and metadata (join_archive.c:
- * in the archive)
+ * join - the parts of one MPI_COMM_WORLD that several nodes delivered become one trace: traces and metadata
+ * (join_archive.c: in the archive)
  */
 #include "archive/join.h"
 

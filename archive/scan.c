@@ -67,7 +67,7 @@ struct work {
 	uint64_t days, all_days;
 };
 
-static int64_t now_ns(void)
+static int64_t scan_now(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_REALTIME, &t);
@@ -344,7 +344,7 @@ static int scan_folder(void *context, const char *path, const char *folder)
 	struct work *w = context;
 	struct known *m = find_known(w, folder);
 	struct list known = {0}, there = {0};
-	int64_t read = now_ns();
+	int64_t read = scan_now();
 	struct stat st;
 	int rv;
 
@@ -373,7 +373,7 @@ static int scan_day(void *context, const char *path, const char *day)
 {
 	struct work *w = context;
 	struct known *m = find_known(w, day);
-	int64_t read = now_ns();
+	int64_t read = scan_now();
 	struct stat st;
 
 	if (m)

@@ -82,27 +82,27 @@ static void source_of_site(char *out, size_t size, const struct aggregate_group 
 
 #define CELLS 24
 
-struct table {
+struct group_table {
 	char *(*rows)[CELLS];
 	size_t count;
 	size_t columns, texts; /* the first `texts` columns are texts, and the last one if `tail` */
 	bool tail, failed;
 };
 
-static void put_cell(struct table *t, size_t row, size_t column, const char *text)
+static void put_cell(struct group_table *t, size_t row, size_t column, const char *text)
 {
 	free(t->rows[row][column]);
 	t->rows[row][column] = strdup(text);
 	t->failed |= !t->rows[row][column];
 }
 
-static void put_name_cell(struct table *t, size_t row, size_t column, const char *text)
+static void put_name_cell(struct group_table *t, size_t row, size_t column, const char *text)
 {
 	char cell[64];
 	put_cell(t, row, column, cell_text(cell, text));
 }
 
-static void print_cells(const struct table *t, const char *indent)
+static void print_cells(const struct group_table *t, const char *indent)
 {
 	int widths[CELLS] = {0};
 
@@ -122,7 +122,7 @@ static void print_cells(const struct table *t, const char *indent)
 	}
 }
 
-static void free_cells(struct table *t)
+static void free_cells(struct group_table *t)
 {
 	for (size_t r = 0; t->rows && r < t->count; r++)
 		for (size_t c = 0; c < CELLS; c++)
@@ -160,12 +160,12 @@ static int print_groups(const struct aggregate *a, const struct aggregate_output
 	enum aggregate_column columns[AGGREGATE_COLUMNS];
 	size_t n = choose_columns(a->by, o->sort, columns), shown = o->top && o->top < a->count ? o->top : a->count;
 	bool site = a->by == AGGREGATE_SITE, job = a->by == AGGREGATE_JOB;
-	struct table t = {.rows = calloc(shown + 1, sizeof *t.rows),
-	                  .count = shown + 1,
-	                  .texts = job    ? 3
-	                           : site ? 2
-	                                  : 1,
-	                  .tail = site};
+	struct group_table t = {.rows = calloc(shown + 1, sizeof *t.rows),
+	                        .count = shown + 1,
+	                        .texts = job    ? 3
+	                                 : site ? 2
+	                                        : 1,
+	                        .tail = site};
 	char heading[32] = "", cell[32], text[512];
 
 	if (!t.rows)

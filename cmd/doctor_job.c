@@ -193,7 +193,7 @@ static void job_in_spool(const char *spool, const char *job)
 	closedir(dir);
 }
 
-struct search {
+struct job_search {
 	const char *job;
 	size_t found;
 };
@@ -201,7 +201,7 @@ struct search {
 /* Names only: what is in the files is not for root to read. */
 static int job_in_folder(void *context, const char *path, const char *folder)
 {
-	struct search *s = context;
+	struct job_search *s = context;
 	size_t n = strlen(s->job);
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat own;
@@ -226,7 +226,7 @@ static int job_in_folder(void *context, const char *path, const char *folder)
 
 int doctor_job(const char *job, const char *policy_path)
 {
-	struct search search = {.job = job};
+	struct job_search search = {.job = job};
 	struct problems problems = {0};
 	struct facts none = {0};
 	struct error error = {""};

@@ -84,21 +84,21 @@ static int each_tried_folder(const struct facts *facts, int (*see)(void *context
 	return rv;
 }
 
-struct wanted {
+struct step_wanted {
 	char prefix[256];
 	const struct sealed *sealed;
 };
 
 static int look_for(void *context, const char *folder)
 {
-	const struct wanted *w = context;
+	const struct step_wanted *w = context;
 	return attempt_is_delivered(folder, w->prefix, w->sealed->bytes, w->sealed->size);
 }
 
 /* An earlier attempt may have come as far as the archive, on whatever day that was. */
 static bool is_delivered(const struct facts *facts, const struct sealed *sealed)
 {
-	struct wanted w = {.sealed = sealed};
+	struct step_wanted w = {.sealed = sealed};
 
 	snprintf(w.prefix, sizeof w.prefix, "%s.%s.", facts_get(facts, "job"), facts_get(facts, "step"));
 	return each_tried_folder(facts, look_for, &w);

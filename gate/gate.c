@@ -60,7 +60,7 @@ static bool begins(const char *text, const char *with)
 /* ---- what stands behind the gate ---- */
 
 /* Names, all found in one pass through the modules. */
-struct wanted {
+struct symbol_wanted {
 	const char *name;
 	/* the first definition in the process, which may be the program's copy of a variable; else the first one behind
 	 * the gate */
@@ -70,7 +70,7 @@ struct wanted {
 };
 
 struct pass {
-	struct wanted *wanted;
+	struct symbol_wanted *wanted;
 	size_t count;
 	bool behind;
 };
@@ -84,7 +84,7 @@ static void find_in(struct pass *p, const struct module *m)
 		p->behind = true;
 		return;
 	}
-	for (struct wanted *w = p->wanted; w < p->wanted + p->count; w++)
+	for (struct symbol_wanted *w = p->wanted; w < p->wanted + p->count; w++)
 		if (!w->found && (p->behind || w->first) && (s = module_find_hashed(m, w->name, w->hash)))
 			w->found = module_at(m, s);
 }
@@ -101,7 +101,7 @@ static int find_next(struct dl_phdr_info *info, size_t size, void *pass)
 
 /* Before the end of the beginning no function can be trusted to be ready (sanitizers have a dl_iterate_phdr of their
  * own), but nobody unloads anything either: then it is the loader's list for debuggers that is looked through. */
-static void find_all(struct wanted *wanted, size_t count)
+static void find_all(struct symbol_wanted *wanted, size_t count)
 {
 	struct pass p = {wanted, count, false};
 	struct module m;
@@ -118,7 +118,7 @@ static void find_all(struct wanted *wanted, size_t count)
 
 static void *find(const char *name)
 {
-	struct wanted w = {.name = name};
+	struct symbol_wanted w = {.name = name};
 
 	find_all(&w, 1);
 	return w.found;
@@ -330,9 +330,9 @@ static bool is_everywhere(const char *handoff)
 __attribute__((visibility("hidden"))) void gate_begin(void)
 {
 	enum { ENVIRON, NAME, MPI, COUNT };
-	struct wanted w[COUNT] = {[ENVIRON] = {.name = "environ", .first = true},
-	                          [NAME] = {.name = "__progname", .first = true},
-	                          [MPI] = {.name = "PMPI_Init"}};
+	struct symbol_wanted w[COUNT] = {[ENVIRON] = {.name = "environ", .first = true},
+	                                 [NAME] = {.name = "__progname", .first = true},
+	                                 [MPI] = {.name = "PMPI_Init"}};
 	char **e, *name;
 
 	find_all(w, COUNT);

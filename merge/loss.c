@@ -31,7 +31,7 @@ struct taking {
 };
 
 /* Element i of an array value of the rank under way: numbers from those of the pool on are stretches of the group. */
-static int64_t element(const struct taking *k, int64_t number, size_t i)
+static int64_t vector_element(const struct taking *k, int64_t number, size_t i)
 {
 	int64_t v = 0;
 	if (number < k->trace->vector_pool.count)
@@ -52,7 +52,7 @@ static int take_value(void *context, int64_t start, int64_t stride, uint64_t cou
 	if (tally_add(&l->values, (int64_t)n, times) != 0)
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		if (tally_add(&l->elements, element(k, start, i), times) != 0)
+		if (tally_add(&l->elements, vector_element(k, start, i), times) != 0)
 			return -1;
 	return 0;
 }

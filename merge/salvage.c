@@ -63,7 +63,7 @@ static bool is_running(const char *path)
 }
 
 /* What cannot be read has nothing in it for anybody, unless another spoor can. */
-static int give_up(struct salvage *s, struct left *l, bool version, struct error *why, struct error *error)
+static int arena_give_up(struct salvage *s, struct left *l, bool version, struct error *why, struct error *error)
 {
 	s->damaged++;
 	l->fate = KEPT;
@@ -96,7 +96,7 @@ static int open_left(struct salvage *s, struct left *l, struct arena *a, struct 
 		l->fate = KEPT;
 		return 1;
 	}
-	return give_up(s, l, opened == ARENA_OTHER_BUILD, &why, error) == 0 ? 1 : -1;
+	return arena_give_up(s, l, opened == ARENA_OTHER_BUILD, &why, error) == 0 ? 1 : -1;
 }
 
 static int list(struct salvage *s, const char *folder, struct left **out, size_t *count, struct error *error)
@@ -177,7 +177,7 @@ static int drop_merged(const char *folder, struct left *lefts, size_t n, char pa
 	return error_set(error, "%s: there are too many traces of one world", folder);
 }
 
-static int add(struct salvage *s, struct world *w, struct left *l, struct error *error)
+static int arena_add(struct salvage *s, struct world *w, struct left *l, struct error *error)
 {
 	struct arena a;
 	struct error why = {""};
@@ -195,7 +195,7 @@ static int add(struct salvage *s, struct world *w, struct left *l, struct error 
 	if (rv == 0)
 		l->fate = MERGED;
 	else
-		rv = give_up(s, l, false, &why, error);
+		rv = arena_give_up(s, l, false, &why, error);
 	return rv;
 }
 
@@ -219,7 +219,7 @@ static int world(struct salvage *s, const char *folder, struct left *lefts, size
 	for (size_t i = 0; i < n; i++) {
 		if (lefts[i].fate != WAITING)
 			continue;
-		if (add(s, &w, &lefts[i], error) != 0)
+		if (arena_add(s, &w, &lefts[i], error) != 0)
 			rv = -1;
 		merged += lefts[i].fate == MERGED;
 	}

@@ -33,8 +33,8 @@ struct world {
 int world_init(struct world *w, uint64_t id);
 void world_free(struct world *w);
 
-/* What an open arena says: its stream (trace/model/stream.h) and world. Returns 0; 1 if its process never initialised MPI; -1
- * with error set (`name` is its path). */
+/* What an open arena says: its stream (trace/model/stream.h) and world. Returns 0; 1 if its process never initialised
+ * MPI; -1 with error set (`name` is its path). */
 int world_identify(const struct arena *a, const char *name, uint64_t *id, uint32_t *stream, struct error *error);
 /* What an open arena says of its process, without its events. */
 void world_add_process(struct world *w, const struct arena *a);

@@ -142,11 +142,13 @@ static inline void call_put_absents(struct call *c, int n);            /* n time
 static inline bool call_expects(const struct call *c, int i, int64_t raw);
 static inline void call_skip(struct call *c, int n);
 static inline void call_put_raw(struct call *c, int64_t value, int64_t raw);
-/* The same for a value that follows from raw alone: it is only looked for where raw is not the one of the last visit. */
+/* The same for a value that follows from raw alone: it is only looked for where raw is not the one of the last visit.
+ * */
 #define CALL_PUT_FROM(c, raw, value) \
 	(call_expects((c), 0, (raw)) ? call_skip((c), 1) : call_put_raw((c), (value), (raw)))
 /* Raws that are bits of handles mean something as long as no handle is freed: true if that holds since the last visit;
- * else raws of this site are to be forgotten by call_distrust(). call_forget() is to be called when a handle is freed. */
+ * else raws of this site are to be forgotten by call_distrust(). call_forget() is to be called when a handle is freed.
+ * */
 static inline bool call_trusts(const struct call *c);
 void call_distrust(struct call *c);
 extern uint64_t call_generation __attribute__((visibility("hidden")));
@@ -265,8 +267,8 @@ static inline bool call_trusts(const struct call *c)
 	return c->site->generation == __atomic_load_n(&call_generation, __ATOMIC_RELAXED);
 }
 
-/* Is the column's raw the vector that comes next? It is where that is: vectors never move. VALUE_NONE and CALL_ABSENT are
- * negative. */
+/* Is the column's raw the vector that comes next? It is where that is: vectors never move. VALUE_NONE and CALL_ABSENT
+ * are negative. */
 static inline bool call_has_vector(const struct column *column)
 {
 	return column->raw >= 0 && !column->period_length;

@@ -175,7 +175,7 @@ static const char *counter_load(void)
 	return "";
 }
 
-static void give_up(struct counter *c, const char *what, int code)
+static void counter_give_up(struct counter *c, const char *what, int code)
 {
 	const char *text = papi.strerror(code);
 	snprintf(c->reason, sizeof c->reason, "%s: %.80s", what, text ? text : "unknown error");
@@ -197,7 +197,7 @@ static void setup_papi(struct counter *c)
 	}
 	int rv = papi.event_name_to_code(c->name, &c->code);
 	if (rv != PAPI_OK)
-		give_up(c, "PAPI does not know it here", rv);
+		counter_give_up(c, "PAPI does not know it here", rv);
 	else
 		c->source = SOURCE_PAPI;
 }
@@ -271,7 +271,7 @@ static void counter_add(struct counting *c, unsigned i)
 	}
 	if (set != PAPI_NULL)
 		papi.destroy_eventset(&set);
-	give_up(&counters[i], "it cannot be counted here", rv);
+	counter_give_up(&counters[i], "it cannot be counted here", rv);
 	counters[i].source = SOURCE_NONE;
 }
 
@@ -284,7 +284,7 @@ static void counter_start(struct counting *c)
 			continue;
 		}
 		for (unsigned k = 0; k < c->size[s]; k++) {
-			give_up(&counters[c->which[s][k]], "counting cannot be started", rv);
+			counter_give_up(&counters[c->which[s][k]], "counting cannot be started", rv);
 			counters[c->which[s][k]].source = SOURCE_NONE;
 		}
 		papi.cleanup_eventset(c->set[s]);

@@ -20,7 +20,8 @@ struct entry {
 	uint64_t key; /* bits and kind, never 0 */
 	int32_t number;
 	uint32_t
-		freer; /* with several threads: the one (thread_self()) that is in a call that frees the object; 0: none */
+		/* with several threads: the one (thread_self()) that is in a call that frees the object; 0: none */
+		freer;
 	union {
 		struct {
 			int32_t rank, size, peers; /* HANDLE_COMM */
@@ -31,10 +32,10 @@ struct entry {
 	};
 };
 
-static struct handles {
+static struct handle_table {
 	size_t mask; /* slots - 1 */
 	unsigned shift;
-	struct handles *smaller; /* what it replaced: with several threads, one may be reading there */
+	struct handle_table *smaller; /* what it replaced: with several threads, one may be reading there */
 	struct entry slot[];
 } * table;
 static size_t used;
@@ -101,14 +102,14 @@ static inline uint64_t make_key(enum handle_kind kind, uint64_t bits)
 	return bits ^ (uint64_t)kind << 59;
 }
 
-static inline size_t home_slot(const struct handles *t, uint64_t key)
+static inline size_t home_slot(const struct handle_table *t, uint64_t key)
 {
 	return key * 0x9e3779b97f4a7c15u >> t->shift;
 }
 
 static inline struct entry *find_handle(uint64_t key)
 {
-	struct handles *t = table;
+	struct handle_table *t = table;
 
 	if (__builtin_expect(!t, 0))
 		return NULL;
@@ -126,7 +127,7 @@ static inline struct entry *find_handle(uint64_t key)
 static bool peek_handle(uint64_t key, struct entry *out)
 {
 	unsigned before = __atomic_load_n(&version, __ATOMIC_ACQUIRE);
-	const struct handles *t = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
+	const struct handle_table *t = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
 
 	if (before & 1 || !t)
 		return false;
@@ -161,10 +162,10 @@ static void write_end(void)
 	__atomic_store_n(&version, version + 1, __ATOMIC_RELEASE);
 }
 
-static struct handles *make_table(size_t slots)
+static struct handle_table *make_table(size_t slots)
 {
 	int saved = errno;
-	struct handles *t = calloc(1, sizeof(*t) + slots * sizeof(t->slot[0]));
+	struct handle_table *t = calloc(1, sizeof(*t) + slots * sizeof(t->slot[0]));
 
 	errno = saved;
 	if (!t)
@@ -174,7 +175,7 @@ static struct handles *make_table(size_t slots)
 	return t;
 }
 
-static struct entry *empty_slot(struct handles *t, uint64_t key)
+static struct entry *empty_slot(struct handle_table *t, uint64_t key)
 {
 	size_t i = home_slot(t, key);
 
@@ -185,10 +186,10 @@ static struct entry *empty_slot(struct handles *t, uint64_t key)
 
 static bool grow_table(void)
 {
-	struct handles *old = table,
-		       *bigger =
-			       make_table(old ? 2 * (old->mask + 1)
-	                                      : 512); /* 512: all predefined handles of Open MPI fit without growing */
+	struct handle_table *old = table,
+			    *bigger = make_table(
+				    old ? 2 * (old->mask + 1)
+					: 512); /* 512: all predefined handles of Open MPI fit without growing */
 
 	if (!bigger)
 		return false;
@@ -226,7 +227,7 @@ static struct entry *insert_handle(uint64_t key, int32_t number)
 
 static void remove_entry(struct entry *e)
 {
-	struct handles *t = table;
+	struct handle_table *t = table;
 	size_t hole = e - t->slot;
 
 	write_begin();
@@ -310,7 +311,7 @@ void handle_begin(void)
 void handle_end(void)
 {
 	handle_last.bits = 0;
-	for (struct handles *t = table, *smaller; t; t = smaller) {
+	for (struct handle_table *t = table, *smaller; t; t = smaller) {
 		smaller = t->smaller;
 		free(t);
 	}

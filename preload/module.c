@@ -65,14 +65,14 @@ static char *name_of(const struct dl_phdr_info *info, size_t position)
 	return strdup(position == 0 && *module_executable(path) ? path : "[vdso]");
 }
 
-struct making {
+struct module_listing {
 	struct module_list *list;
 	size_t position;
 };
 
 static int on_object(struct dl_phdr_info *info, size_t size, void *argument)
 {
-	struct making *making = argument;
+	struct module_listing *making = argument;
 	struct module_list *list = making->list;
 	if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof info->dlpi_subs) {
 		list->adds = info->dlpi_adds;
@@ -123,7 +123,7 @@ struct module *module_find(struct module_list *list, uintptr_t address)
 	dl_iterate_phdr(on_counters, now);
 	if (!list->modules || now[0] != list->adds || now[1] != list->subs) {
 		module_list_free(list);
-		dl_iterate_phdr(on_object, &(struct making){list, 0});
+		dl_iterate_phdr(on_object, &(struct module_listing){list, 0});
 	}
 	for (size_t i = 0; i < list->count; i++)
 		if (address >= list->modules[i].start && address < list->modules[i].end)

@@ -27,8 +27,8 @@ struct module_list {
 struct module *module_find(struct module_list *list, uintptr_t address);
 void module_list_free(struct module_list *list);
 
-/* The executable: its path, or, where a filter may forbid asking for that (trace/base/limits.h), what it was started by. ""
- * if neither is to be had. Returns out. */
+/* The executable: its path, or, where a filter may forbid asking for that (trace/base/limits.h), what it was started
+ * by. "" if neither is to be had. Returns out. */
 #define MODULE_PATH_SIZE 4096
 const char *module_executable(char out[MODULE_PATH_SIZE]);
 

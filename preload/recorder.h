@@ -14,8 +14,8 @@ struct error;
 int recorder_start(const char *path, uint64_t memory, struct error *error);
 /* Its arena gets another name. Returns 0, or -1 and it has its old one. */
 int recorder_rename(const char *path);
-/* Columns of more tokens than the threshold become tallies (trace/record/lossy.h). structure: the order of calls, and handles,
- * too. */
+/* Columns of more tokens than the threshold become tallies (trace/record/lossy.h). structure: the order of calls, and
+ * handles, too. */
 void recorder_lossy(uint64_t threshold, bool structure);
 /* Which events are counted (a list with commas; "": none), and whether all times are kept one by one, with an error of
  * at most so many millionths. */

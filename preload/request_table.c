@@ -17,10 +17,10 @@
 struct request_table request_table = {.base = REQUEST_NO_BASE};
 
 #define THREADS 4096 /* thread.h */
-static struct request_table *tables[THREADS] = {
-	&request_table}; /* atomic; by thread, NULL from the first on that has none */
-static bool
-	locks_only; /* the system has no barrier for all threads (request_table_begin_alone), or may not be asked for it */
+/* atomic; by thread, NULL from the first on that has none */
+static struct request_table *tables[THREADS] = {&request_table};
+/* the system has no barrier for all threads (request_table_begin_alone), or may not be asked for it */
+static bool locks_only;
 __thread struct request_table *request_table_mine __attribute__((tls_model("initial-exec")));
 
 /* A barrier in all threads of the process. Where a filter (of a later day than request_thread) may not let it through,

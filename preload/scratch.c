@@ -25,7 +25,7 @@ static void free_buffers(void *buffers)
 	free(b);
 }
 
-static void make_key(void)
+static void scratch_key_make(void)
 {
 	have_key = !pthread_key_create(&at_thread_end, free_buffers);
 }
@@ -47,7 +47,7 @@ void *scratch_grow(enum scratch which, size_t count, size_t size)
 		memory = malloc(wanted);
 	}
 	if (memory) {
-		pthread_once(&once, make_key);
+		pthread_once(&once, scratch_key_make);
 		if (have_key)
 			pthread_setspecific(at_thread_end, scratch_buffers);
 		b += recording.depth * SCRATCH_COUNT + which;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * special - the functions with which MPI begins and ends, and MPI_Pcontrol
  *
- * The record_ functions are what a wrapper does besides the call itself, for C and for Fortran: after it, of MPI_Finalize
- * and MPI_Abort before it. They do what wrap_end does.
+ * The record_ functions are what a wrapper does besides the call itself, for C and for Fortran: after it, of
+ * MPI_Finalize and MPI_Abort before it. They do what wrap_end does.
  */
 #ifndef SPOOR_SPECIAL_H
 #define SPOOR_SPECIAL_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * wrap - what every wrapper of an MPI function does around the call itself
  *
- * The generated wrappers look like this (MPI_Test_cancelled stands for all; special.c and completion.c have those written
- * by hand):
+ * The generated wrappers look like this (MPI_Test_cancelled stands for all; special.c and completion.c have those
+ * written by hand):
  *
  *     MPI_WRAPPER int MPI_Test_cancelled(const MPI_Status *status, int *flag)
  *     {

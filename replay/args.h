@@ -10,7 +10,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 
-#include "replay/handles.h"
+#include "replay/live_handles.h"
 #include "trace/model/value.h"
 #include "trace/read/walk.h"
 
@@ -34,7 +34,7 @@ struct args {
 	const struct event *event;
 	bool failed; /* the event returned an error */
 	struct args_constant *constants;
-	struct handles handles;
+	struct live_handles handles;
 	struct object absent[HANDLE_KINDS], null_type;
 	struct buffer_pool {
 		char *at;

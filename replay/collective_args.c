@@ -145,7 +145,7 @@ static int add_group(struct collective *f, const struct trace_site *site, size_t
 	return add_numbers(to, vector ? &group->lossy->elements : &group->lossy->values);
 }
 
-static int add_site(struct collective *f, const struct trace *t, const struct trace_site *site)
+static int collective_add_site(struct collective *f, const struct trace *t, const struct trace_site *site)
 {
 	const struct schema *s = trace_schema(t, site);
 	int64_t comm;
@@ -182,7 +182,8 @@ int collective_args_create(struct collective_args **out, const struct trace *t, 
 	}
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		struct collective *f = &c->functions[t->sites[i].function];
-		if (collective_args_must_fit(trace_schema(t, &t->sites[i])) && add_site(f, t, &t->sites[i]) != 0)
+		if (collective_args_must_fit(trace_schema(t, &t->sites[i])) &&
+		    collective_add_site(f, t, &t->sites[i]) != 0)
 			return -1;
 		f->each += (uint64_t)rankmap_sum(&t->sites[i].visits);
 	}

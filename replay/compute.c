@@ -29,7 +29,7 @@ struct compute {
 	double late;   /* ns */
 };
 
-static int64_t now_ns(void)
+static int64_t compute_now(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
@@ -86,7 +86,7 @@ static void wait_until(struct compute *c, int64_t begin, double ns)
 {
 	int64_t until = begin + (int64_t)ns;
 	if (c->mode == COMPUTE_SPIN) {
-		while (now_ns() < until)
+		while (compute_now() < until)
 			;
 		return;
 	}
@@ -99,10 +99,10 @@ void compute_wait(struct compute *c, uint32_t site)
 {
 	if (c->last == UINT32_MAX || c->mode == COMPUTE_NONE)
 		return;
-	double want = draw_time(c, site) * c->scale - c->late, passed = (double)(now_ns() - c->end);
+	double want = draw_time(c, site) * c->scale - c->late, passed = (double)(compute_now() - c->end);
 	if (want - passed > (c->mode == COMPUTE_SPIN ? 0 : SHORT_NS)) {
 		wait_until(c, c->end, want);
-		passed = (double)(now_ns() - c->end);
+		passed = (double)(compute_now() - c->end);
 	}
 	c->late = passed - want;
 	if (c->late > LATE_NS)
@@ -114,5 +114,5 @@ void compute_call_ended(struct compute *c, uint32_t site)
 	c->last = site;
 	c->sites[site].visits++;
 	if (c->mode != COMPUTE_NONE)
-		c->end = now_ns();
+		c->end = compute_now();
 }

@@ -74,9 +74,10 @@ struct outcome {
 	/* For a receive that is posted now: what becomes of it. NULL: MATCH_ANY always. */
 	struct match (*match)(void *context, int source);
 	void *context;
-	bool match_all;     /* all receives are asked for, not only those from MPI_ANY_SOURCE */
-	bool known_buffers; /* buffers are where the replay says: what MPI_Free_mem gets is not what MPI_Alloc_mem gave */
-	int node;           /* the same number for ranks that were on the same node */
+	bool match_all; /* all receives are asked for, not only those from MPI_ANY_SOURCE */
+	/* buffers are where the replay says: what MPI_Free_mem gets is not what MPI_Alloc_mem gave */
+	bool known_buffers;
+	int node; /* the same number for ranks that were on the same node */
 	bool polling;
 	bool lossy; /* a trace without order (lossy_messages.h), and what follows is of one: */
 	/* a collective call whose counts may not fit, because ranks have different datatypes (byte_collective.h) */

@@ -232,7 +232,7 @@ uint32_t thread_order_stream(const struct thread_order *m, int i)
 	return m->threads[i + 1].stream;
 }
 
-void thread_order_join(struct thread_order *m, struct handles *handles, uint32_t stream)
+void thread_order_join(struct thread_order *m, struct live_handles *handles, uint32_t stream)
 {
 	for (int i = 0; i < m->count; i++)
 		if (m->threads[i].stream == stream)

@@ -16,7 +16,7 @@
 #ifndef SPOOR_THREAD_ORDER_H
 #define SPOOR_THREAD_ORDER_H
 
-#include "replay/handles.h"
+#include "replay/live_handles.h"
 #include "trace/read/walk.h"
 
 struct thread_order;
@@ -29,7 +29,7 @@ void thread_order_destroy(struct thread_order *m);
 int thread_order_count(const struct thread_order *m);
 uint32_t thread_order_stream(const struct thread_order *m, int i);
 /* The calling thread replays this stream, and keeps its objects here; before its first event. */
-void thread_order_join(struct thread_order *m, struct handles *handles, uint32_t stream);
+void thread_order_join(struct thread_order *m, struct live_handles *handles, uint32_t stream);
 /* Around each event: waits until it may be made; it was made. */
 void thread_order_before(struct thread_order *m, const struct event *e);
 void thread_order_after(struct thread_order *m, const struct event *e);

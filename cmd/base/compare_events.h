@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * compare_events - are the events of two traces the same? Functions and parameters in order, rank by rank; call paths and
- * times may differ
+ * compare_events - are the events of two traces the same? Functions and parameters in order, rank by rank; call paths
+ * and times may differ
  */
 #ifndef SPOOR_COMPARE_H
 #define SPOOR_COMPARE_H

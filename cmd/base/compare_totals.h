@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * compare_totals - do two traces agree in what does not depend on any order: calls of each function, sums and distributions of
- * what has no order
+ * compare_totals - do two traces agree in what does not depend on any order: calls of each function, sums and
+ * distributions of what has no order
  */
 #ifndef SPOOR_TOTALS_H
 #define SPOOR_TOTALS_H

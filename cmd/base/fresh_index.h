@@ -9,9 +9,9 @@
 #include "archive/catalog.h"
 
 /* Opens the index of the archive (NULL: the site's) and adds what is new in it. join: joins parts of traces first; of
- * those that cannot be joined, the parts stay. quiet: without progress on the terminal. If somebody else holds the index
- * for more than two seconds it stays as it is, and a message says so. Returns 0, or -1 with error set. The caller closes
- * *c in both cases. */
+ * those that cannot be joined, the parts stay. quiet: without progress on the terminal. If somebody else holds the
+ * index for more than two seconds it stays as it is, and a message says so. Returns 0, or -1 with error set. The caller
+ * closes *c in both cases. */
 int fresh_index(struct catalog **c, const char *archive, bool join, bool quiet, struct error *error);
 /* Reads the traces that the index has no numbers of: share number `share` of `of`. Returns 0, or -1 with error set. */
 int fresh_index_read(struct catalog *c, unsigned share, unsigned of, bool quiet, struct error *error);

@@ -13,8 +13,8 @@
  *             return status;
  *     show(argv[optind], archive, rank);
  *
- * The argument's name says what it is, for completion: DIR, FILE, USER, GLOB, ... In brackets, "[DIR]" and "[=WORD]", it
- * may be left out: the value is then "". The second form needs `=`; the first takes the next word, too.
+ * The argument's name says what it is, for completion: DIR, FILE, USER, GLOB, ... In brackets, "[DIR]" and "[=WORD]",
+ * it may be left out: the value is then "". The second form needs `=`; the first takes the next word, too.
  */
 #ifndef SPOOR_OPTIONS_H
 #define SPOOR_OPTIONS_H
@@ -125,7 +125,8 @@ struct options {
  * unless opterr is 0. */
 bool options_read(const struct options *options, int argc, char **argv, int *status);
 
-/* Something is wrong with the arguments: says what, in the form of printf, and where to look. Returns the exit status. */
+/* Something is wrong with the arguments: says what, in the form of printf, and where to look. Returns the exit status.
+ * */
 int options_wrong(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* For OPTION_READ: a time as a number and s (or nothing), ms, us or ns; *(double *)to gets ns. */

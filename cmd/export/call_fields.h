@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * call_fields - what kind of call each function of a trace is for an export, and the values of its parameters
  *
- * Calls of the kinds CALL_SEND, CALL_RECV, CALL_SENDRECV, CALL_MRECV and CALL_COLLECTIVE may return a request instead of
- * being done (mpi.h, enum mpi_form).
+ * Calls of the kinds CALL_SEND, CALL_RECV, CALL_SENDRECV, CALL_MRECV and CALL_COLLECTIVE may return a request instead
+ * of being done (mpi.h, enum mpi_form).
  */
 #ifndef SPOOR_EXPORT_CALL_H
 #define SPOOR_EXPORT_CALL_H

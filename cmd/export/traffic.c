@@ -10,12 +10,12 @@
 #include "cmd/base/progress.h"
 #include "trace/base/index.h"
 
-struct table {
+struct pair_table {
 	struct traffic_cell *cells; /* open addressing; messages 0 is free */
 	size_t mask, count;
 };
 
-static struct traffic_cell *cell_of(const struct table *t, uint32_t from, uint32_t to)
+static struct traffic_cell *cell_of(const struct pair_table *t, uint32_t from, uint32_t to)
 {
 	size_t i = (size_t)(hash_mix(hash_mix(1, from), to)) & t->mask;
 	while (t->cells[i].messages && (t->cells[i].from != from || t->cells[i].to != to))
@@ -23,10 +23,10 @@ static struct traffic_cell *cell_of(const struct table *t, uint32_t from, uint32
 	return &t->cells[i];
 }
 
-static int traffic_grow(struct table *t)
+static int traffic_grow(struct pair_table *t)
 {
 	size_t size = t->cells ? (t->mask + 1) * 2 : 256;
-	struct table bigger = {.cells = calloc(size, sizeof *bigger.cells), .mask = size - 1, .count = t->count};
+	struct pair_table bigger = {.cells = calloc(size, sizeof *bigger.cells), .mask = size - 1, .count = t->count};
 	if (!bigger.cells)
 		return -1;
 	for (size_t i = 0; t->cells && i <= t->mask; i++)
@@ -37,7 +37,7 @@ static int traffic_grow(struct table *t)
 	return 0;
 }
 
-static int traffic_add(struct table *t, uint32_t from, uint32_t to, uint64_t bytes)
+static int traffic_add(struct pair_table *t, uint32_t from, uint32_t to, uint64_t bytes)
 {
 	if ((t->count + 1) * 2 > (t->cells ? t->mask + 1 : 0) && traffic_grow(t) != 0)
 		return -1;
@@ -51,7 +51,7 @@ static int traffic_add(struct table *t, uint32_t from, uint32_t to, uint64_t byt
 	return 0;
 }
 
-static int count_act(struct traffic *m, struct table *cells, uint32_t self, const struct act *a)
+static int count_act(struct traffic *m, struct pair_table *cells, uint32_t self, const struct act *a)
 {
 	if (a->kind == ACT_COLLECTIVE || a->kind == ACT_COLLECTIVE_BEGIN) {
 		m->collectives[a->collective].calls++;
@@ -74,7 +74,7 @@ static int count_act(struct traffic *m, struct table *cells, uint32_t self, cons
 	return 0;
 }
 
-static int count_rank(struct traffic *m, struct table *cells, const struct calls *calls, const struct comms *comms,
+static int count_rank(struct traffic *m, struct pair_table *cells, const struct calls *calls, const struct comms *comms,
                       uint32_t stream, struct progress *progress, uint64_t *done, struct error *error)
 {
 	int rv = -1, step;
@@ -119,7 +119,7 @@ static int by_ranks(const void *a, const void *b)
 int traffic_make(struct traffic *m, const struct trace *t, struct error *error)
 {
 	int rv = -1;
-	struct table cells = {.cells = NULL};
+	struct pair_table cells = {.cells = NULL};
 	struct calls calls;
 	struct comms *comms = NULL;
 	struct progress progress;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * column - unit test of trace/record/column.c, trace/record/grammar.c and trace/model/pattern.c: what is put comes back, and is small
+ * column - unit test of trace/record/column.c, trace/record/grammar.c and trace/model/pattern.c: what is put comes
+ * back, and is small
  */
 #include <stdint.h>
 #include <stdlib.h>

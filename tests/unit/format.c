@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * format - a whole trace: each byte of each chunk is damaged under right checksums, memory runs out, and what comes back
- * is the same
+ * format - a whole trace: each byte of each chunk is damaged under right checksums, memory runs out, and what comes
+ * back is the same
  */
 #include "tests/unit/fail.h"
 #include "tests/unit/sample.h"
@@ -93,7 +93,8 @@ static void test_trace(uint32_t ranks, int how, const char *what)
 		cuts += cut;
 		bits += 8 * l.chunk->size;
 	}
-	ok(taken < bits - bits / 4, "%s: of %zu flipped bits under right checksums %zu are refused", what, bits, bits - taken);
+	ok(taken < bits - bits / 4, "%s: of %zu flipped bits under right checksums %zu are refused", what, bits,
+	   bits - taken);
 	ok(cuts < s.n / 8, "%s: chunks cut short: all but %zu are refused", what, cuts);
 	container_destroy(c);
 	ok(fails_well(round_trip, &s), "%s: no memory to decode or encode", what);

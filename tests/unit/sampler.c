@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * sampler - every value is drawn as often as it came: a permutation is one, and all places of a tally have its numbers and sums
+ * sampler - every value is drawn as often as it came: a permutation is one, and all places of a tally have its numbers
+ * and sums
  */
 #include "replay/sampler.h"
 

@@ -204,7 +204,9 @@ int arena_open(struct arena *a, const char *path, struct error *error)
 		return 1;
 	}
 	bool ours = memcmp(h->magic, magic, sizeof magic) == 0, other = ours && h->layout != arena_layout();
-	const char *what = !ours ? "not an arena" : other ? "written by another build of spoor: that one can read it" : arena_undo(a, size);
+	const char *what = !ours   ? "not an arena"
+	                   : other ? "written by another build of spoor: that one can read it"
+	                           : arena_undo(a, size);
 	if (what) {
 		arena_close(a);
 		error_set(error, "%s: %s", path, what);

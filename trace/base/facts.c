@@ -21,7 +21,7 @@ void facts_clear(struct facts *f)
 	*f = (struct facts){0};
 }
 
-static struct fact *find(const struct facts *f, const char *name)
+static struct fact *fact_find(const struct facts *f, const char *name)
 {
 	for (size_t i = 0; i < f->count; i++) {
 		if (!strcmp(f->items[i].name, name))
@@ -35,7 +35,7 @@ void facts_set(struct facts *f, const char *name, const char *value)
 	if (!value)
 		return;
 	char *copy = strndup(value, FACT_VALUE_MAX);
-	struct fact *fact = find(f, name);
+	struct fact *fact = fact_find(f, name);
 	if (fact && copy) {
 		free(fact->value);
 		fact->value = copy;
@@ -71,7 +71,7 @@ void facts_format(struct facts *f, const char *name, const char *format, ...)
 
 const char *facts_get(const struct facts *f, const char *name)
 {
-	const struct fact *fact = find(f, name);
+	const struct fact *fact = fact_find(f, name);
 	return fact ? fact->value : NULL;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * facts - what is known of a job: names with text values, in the order in which they were set
  *
- * As text a fact is a line `name=value`, the value escaped (trace/base/escape.h); a name is made of a-z, 0-9 and _. Facts
- * of the plugin (job, user, exit code), of the tracer (ranks, command) and of the helper are all of this kind;
+ * As text a fact is a line `name=value`, the value escaped (trace/base/escape.h); a name is made of a-z, 0-9 and _.
+ * Facts of the plugin (job, user, exit code), of the tracer (ranks, command) and of the helper are all of this kind;
  * doc/metadata.md lists the names. libc only.
  */
 #ifndef SPOOR_FACTS_H

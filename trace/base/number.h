@@ -10,8 +10,8 @@
  * and wraps round.) */
 int number_parse(const char *text, uint64_t max, uint64_t *out);
 
-/* The same in bytes: a number, and KiB, MiB, GiB, TiB or PiB behind it, or K, M, G, T or P, which mean the same; a blank
- * may be between them. */
+/* The same in bytes: a number, and KiB, MiB, GiB, TiB or PiB behind it, or K, M, G, T or P, which mean the same; a
+ * blank may be between them. */
 int number_parse_bytes(const char *text, uint64_t max, uint64_t *out);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * counts_file - the stored form of events that were counted (trace/model/counts.h): the chunk CNTR (doc/trace-format.md)
+ * counts_file - the stored form of events that were counted (trace/model/counts.h): the chunk CNTR
+ * (doc/trace-format.md)
  */
 #ifndef SPOOR_COUNTS_FILE_H
 #define SPOOR_COUNTS_FILE_H

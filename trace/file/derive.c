@@ -20,7 +20,7 @@
  * that with the same number, or none. */
 #define MAX_SEARCHED 64
 
-struct making {
+struct derive_making {
 	struct pool *add;        /* NULL: vectors are only looked for, */
 	const struct pool *pool; /* here */
 	enum derive_kind kind;
@@ -28,7 +28,7 @@ struct making {
 };
 
 /* Looks for an array, or adds it. */
-static uint32_t number_of(struct making *m, const int64_t *values, size_t n)
+static uint32_t number_of(struct derive_making *m, const int64_t *values, size_t n)
 {
 	uint32_t number = m->add ? pool_intern(m->add, values, n * sizeof *values)
 	                         : pool_find(m->pool, values, n * sizeof *values);
@@ -40,7 +40,7 @@ static uint32_t number_of(struct making *m, const int64_t *values, size_t n)
 /* The number of a vector that follows from another one. */
 static int64_t vector_of(void *context, int64_t v)
 {
-	struct making *m = context;
+	struct derive_making *m = context;
 	if (value_is_constant(v) || m->kind == DERIVE_SAME || m->impossible || m->failed)
 		return v;
 	if ((uint64_t)v >= m->pool->count) {
@@ -68,7 +68,8 @@ static int64_t vector_of(void *context, int64_t v)
 }
 
 /* Arrays of ranks 0 .. n - 1 of n elements each as a matrix, of which the result has the columns. */
-static int transpose_of(struct making *m, struct rankmap *to, const struct rankmap *from, const struct rankmap *ranks)
+static int transpose_of(struct derive_making *m, struct rankmap *to, const struct rankmap *from,
+                        const struct rankmap *ranks)
 {
 	uint64_t n = rankmap_size(ranks);
 	struct rankmap_builder b = {.references = true};
@@ -127,7 +128,7 @@ static int elements_of(struct trace_stretch *to, const struct trace_stretch *s, 
 	return 0;
 }
 
-static int stretch_of(struct making *m, struct trace_stretch *to, const struct trace_stretch *s,
+static int stretch_of(struct derive_making *m, struct trace_stretch *to, const struct trace_stretch *s,
                       enum reference reference, const struct rankmap *ranks)
 {
 	*to = (struct trace_stretch){.count = s->count};
@@ -145,8 +146,8 @@ static int stretch_of(struct making *m, struct trace_stretch *to, const struct t
 }
 
 /* want: NULL, or what it must be: stops early if it is not. */
-static int make(struct making *m, const struct trace_group *g, enum reference reference, const struct rankmap *ranks,
-                const struct trace_group *want, struct trace_group *out)
+static int make(struct derive_making *m, const struct trace_group *g, enum reference reference,
+                const struct rankmap *ranks, const struct trace_group *want, struct trace_group *out)
 {
 	*out = (struct trace_group){0};
 	if (g->lossy || (m->kind != DERIVE_SAME && reference != REFERENCE_VECTOR))
@@ -169,7 +170,7 @@ static int make(struct making *m, const struct trace_group *g, enum reference re
 int derive_make(struct trace *t, const struct trace_group *from, enum reference reference, enum derive_kind kind,
                 const struct rankmap *ranks, struct trace_group *out)
 {
-	struct making m = {.add = &t->vector_pool, .pool = &t->vector_pool, .kind = kind};
+	struct derive_making m = {.add = &t->vector_pool, .pool = &t->vector_pool, .kind = kind};
 	return make(&m, from, reference, ranks, NULL, out);
 }
 
@@ -212,7 +213,7 @@ static int follows(const struct trace *t, const struct trace_site *s, struct der
 		for (uint32_t i = all ? 0 : d->group; i < from->count && (all || i == d->group); i++)
 			for (int kind = 0; kind < (reference == REFERENCE_VECTOR ? DERIVE_KINDS : DERIVE_SAME + 1);
 			     kind++) {
-				struct making m = {.pool = &t->vector_pool, .kind = (enum derive_kind)kind};
+				struct derive_making m = {.pool = &t->vector_pool, .kind = (enum derive_kind)kind};
 				struct trace_group made;
 				if (from->groups[i].lossy || !resembles(g, &from->groups[i], m.kind))
 					continue;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * histogram_file - one histogram in a file (doc/trace-format.md, "a time"): as it is, or compact; for times_file.c and counts_file.c
+ * histogram_file - one histogram in a file (doc/trace-format.md, "a time"): as it is, or compact; for times_file.c and
+ * counts_file.c
  */
 #ifndef SPOOR_HISTOGRAM_FILE_H
 #define SPOOR_HISTOGRAM_FILE_H

@@ -24,7 +24,8 @@ int rankmap_file_get(struct reader *r, const struct diagram_file *d, struct rank
 /* Writes the ranks of a map, which are all in a domain that the reader knows. */
 void rankmap_file_put_ranks(struct writer *w, struct diagram_file *d, const struct rankmap *m,
                             const struct rankmap *domain);
-/* Reads them, as a map that is 0 everywhere. Returns 0, or -1: damaged, or no memory. The caller frees *m in any case. */
+/* Reads them, as a map that is 0 everywhere. Returns 0, or -1: damaged, or no memory. The caller frees *m in any case.
+ * */
 int rankmap_file_get_ranks(struct reader *r, const struct diagram_file *d, struct rankmap *m,
                            const struct rankmap *domain);
 

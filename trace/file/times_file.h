@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * times_file - the chunk with the times of a trace: histograms of sites and edges, totals of ranks (doc/trace-format.md,
- * "HIST")
+ * times_file - the chunk with the times of a trace: histograms of sites and edges, totals of ranks
+ * (doc/trace-format.md, "HIST")
  *
  * A trace that lacks ranks may still be merged: its times are stored as they are. In a complete one, histograms have
  * few bins, what describes a bin is rounded to a few per cent of the bin's width, and the totals of ranks are rounded

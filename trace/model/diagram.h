@@ -10,8 +10,8 @@
 
 struct rankmap;
 
-/* What a node's edge leads to: one of these two, or node n as n + DIAGRAM_NODE. The first two stand for whole subtrees of
- * any height. */
+/* What a node's edge leads to: one of these two, or node n as n + DIAGRAM_NODE. The first two stand for whole subtrees
+ * of any height. */
 #define DIAGRAM_ABSENT 0 /* no rank */
 #define DIAGRAM_PLAIN  1 /* all ranks, with the value that was added up on the way */
 #define DIAGRAM_NODE   2

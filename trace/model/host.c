@@ -72,13 +72,13 @@ struct host {
 	uint64_t ranks;
 };
 
-struct wanted {
+struct host_wanted {
 	const struct host *hosts, *host;
 };
 
 static bool host_equal(const void *context, uint32_t i)
 {
-	const struct wanted *w = context;
+	const struct host_wanted *w = context;
 	const struct host *a = &w->hosts[i], *b = w->host;
 	return a->host == b->host && a->number == b->number && a->numbered == b->numbered;
 }
@@ -93,12 +93,12 @@ int host_each(const struct trace *t, void (*tell)(void *context, const char *nam
 	for (uint64_t r = 0; rankmap_next(&t->host, &r, &h.host) && r < t->size; r++) {
 		h.number = 0;
 		h.numbered = rankmap_get(&t->host_number, (uint32_t)r, &h.number);
-		if (count > 0 && host_equal(&(struct wanted){hosts, &h}, last)) {
+		if (count > 0 && host_equal(&(struct host_wanted){hosts, &h}, last)) {
 			hosts[last].ranks++;
 			continue;
 		}
 		uint64_t hash = hash_mix(hash_mix(h.numbered, (uint64_t)h.host), (uint64_t)h.number);
-		last = index_find(&index, hash, host_equal, &(struct wanted){hosts, &h});
+		last = index_find(&index, hash, host_equal, &(struct host_wanted){hosts, &h});
 		if (last == INDEX_NONE) {
 			if (count == capacity) {
 				capacity = capacity ? capacity * 2 : 8;

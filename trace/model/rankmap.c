@@ -346,7 +346,7 @@ static struct diagram_edge restrict_to(struct pairing *x, uint32_t a, uint32_t b
 }
 
 /* Both have the same ranks: a whole subtree here may be nodes there. */
-static struct diagram_edge add(struct pairing *x, uint32_t a, uint32_t b)
+static struct diagram_edge pairing_add(struct pairing *x, uint32_t a, uint32_t b)
 {
 	const struct diagram_node *na = inner(x->a, a), *nb = inner(x->b, b);
 	if (a == DIAGRAM_ABSENT || b == DIAGRAM_ABSENT || (!na && !nb)) {
@@ -358,8 +358,8 @@ static struct diagram_edge add(struct pairing *x, uint32_t a, uint32_t b)
 		return absent;
 	if (known->a)
 		return known->edge;
-	struct diagram_edge low = add(x, na ? na->low : a, nb ? nb->low : b),
-			    high = add(x, na ? na->high : a, nb ? nb->high : b);
+	struct diagram_edge low = pairing_add(x, na ? na->low : a, nb ? nb->low : b),
+			    high = pairing_add(x, na ? na->high : a, nb ? nb->high : b);
 	high.base = plus(high.base, plus(na ? na->delta : 0, (int64_t)(x->times * (uint64_t)(nb ? nb->delta : 0))));
 	struct diagram_edge made = diagram_node_of(&x->diagram, low, high);
 	pair_keep(x, a, b, 0, made);
@@ -397,7 +397,7 @@ static int both(struct rankmap *out, const struct rankmap *a, const struct rankm
 		struct diagram_edge root = operation == UNITE
 		                                   ? unite(&x, high_a.root, high_b.root, minus(b->base, a->base))
 		                           : operation == RESTRICT ? restrict_to(&x, high_a.root, high_b.root)
-		                                                   : add(&x, high_a.root, high_b.root);
+		                                                   : pairing_add(&x, high_a.root, high_b.root);
 		root.base = plus(root.base, plus(a->base, operation == ADD ? (int64_t)(times * (uint64_t)b->base) : 0));
 		rv = x.overlap || x.failed ? -1 : diagram_map(&x.diagram, root, level, &made);
 	}

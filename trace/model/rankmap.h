@@ -90,8 +90,8 @@ uint64_t rankmap_size(const struct rankmap *m); /* ranks */
 /* The lowest and the highest rank of a map that is not empty. */
 uint32_t rankmap_first(const struct rankmap *m);
 uint32_t rankmap_last(const struct rankmap *m);
-/* How many ranks each subtree has, by what edges lead to, times 2^(DIAGRAM_LEVELS - its level): then it does not depend on
- * the level. malloc'ed; NULL: no memory. */
+/* How many ranks each subtree has, by what edges lead to, times 2^(DIAGRAM_LEVELS - its level): then it does not depend
+ * on the level. malloc'ed; NULL: no memory. */
 uint64_t *rankmap_shares(const struct rankmap *m);
 /* Sum of all plain values. */
 int64_t rankmap_sum(const struct rankmap *m);

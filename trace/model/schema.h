@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * schema - what a function's columns are: "MPI_Send count:i datatype:t dest:p tag:i comm:c" (doc/events.md, "Kinds")
  *
- * A trace carries the schemas of the functions in it: what its columns are does not depend on the reader's table of MPI.
- * What a function means does (mpi.h); schema_parse finds it once.
+ * A trace carries the schemas of the functions in it: what its columns are does not depend on the reader's table of
+ * MPI. What a function means does (mpi.h); schema_parse finds it once.
  */
 #ifndef SPOOR_TRACE_SCHEMA_H
 #define SPOOR_TRACE_SCHEMA_H

@@ -195,7 +195,7 @@ int tally_add_run(struct tally *t, int64_t start, int64_t stride, uint64_t count
 		uint64_t n = 1;
 		if (coarse) {
 			uint64_t room = (uint64_t)cell_end(start) - (uint64_t)start;
-			n = stride < 0 ? 1 : room / (uint64_t)stride + 1; /* -INT64_MIN is itself */
+			n = stride == INT64_MIN ? 1 : room / (uint64_t)stride + 1; /* which is its own opposite */
 			n = n < count ? n : count;
 		}
 		/* start n + stride n (n - 1) / 2, the division before it can overflow */

@@ -281,8 +281,8 @@ struct chunk;
 /* Encodes a trace as a container, with further chunks behind its own. Returns 0 or -1; *bytes is malloc'ed. */
 int trace_encode(const struct trace *t, const struct chunk *further, size_t n, const struct codec *codec,
                  uint8_t **bytes, size_t *size);
-/* Decodes and checks, at the cost of the reader's budget (trace/base/budget.h). Returns 0, or -1 with error set. The caller
- * frees *t in any case. */
+/* Decodes and checks, at the cost of the reader's budget (trace/base/budget.h). Returns 0, or -1 with error set. The
+ * caller frees *t in any case. */
 int trace_decode(struct trace *t, const struct container *c, struct error *error);
 /* The same for a reader that needs only some columns: where what follows from another column (derive.h) is none of them
  * it is not made, and its ranks are a group whose values are not known. *left_out: were there any? */

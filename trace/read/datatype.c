@@ -17,14 +17,15 @@ static uint64_t integer(const struct event *e, const char *name)
 }
 
 /* What a new datatype is made of. */
-struct making {
+struct datatype_making {
 	const struct trace *trace;
 	bool (*size_of)(void *context, int64_t datatype, uint64_t *size);
 	void *context;
 };
 
 /* An array parameter; *n is 0 if there is none. */
-static const struct pool_item *array(const struct making *d, const struct event *e, const char *name, size_t *n)
+static const struct pool_item *array(const struct datatype_making *d, const struct event *e, const char *name,
+                                     size_t *n)
 {
 	int i = schema_column(e->schema, name);
 	*n = 0;
@@ -43,7 +44,7 @@ static int64_t element(const struct pool_item *item, size_t i)
 }
 
 /* How many elements of the old type a constructor takes. */
-static uint64_t elements(const struct making *d, const struct event *e)
+static uint64_t elements(const struct datatype_making *d, const struct event *e)
 {
 	size_t n;
 	const struct pool_item *lengths = array(d, e, "array_of_blocklengths", &n);
@@ -64,7 +65,7 @@ static uint64_t elements(const struct making *d, const struct event *e)
 	return integer(e, "count") * (schema_column(e->schema, "blocklength") >= 0 ? integer(e, "blocklength") : 1);
 }
 
-static uint64_t size_made(const struct making *d, const struct event *e)
+static uint64_t size_made(const struct datatype_making *d, const struct event *e)
 {
 	uint64_t size;
 	for (size_t i = 0; i < e->schema->count; i++)
@@ -110,6 +111,6 @@ bool datatype_made(const struct trace *t, const struct event *e,
 	if (made < 0 || e->values[made] < 0 || e->values[made] > INT32_MAX)
 		return false;
 	*number = (uint32_t)e->values[made];
-	*size = size_made(&(struct making){t, size_of, context}, e);
+	*size = size_made(&(struct datatype_making){t, size_of, context}, e);
 	return true;
 }

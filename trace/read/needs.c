@@ -67,7 +67,7 @@ static bool key_equal(const void *context, uint32_t i)
 	return k->n->objects[i].key == k->key;
 }
 
-static struct object *find(const struct needs *n, uint64_t key)
+static struct object *object_find(const struct needs *n, uint64_t key)
 {
 	const struct {
 		const struct needs *n;
@@ -77,9 +77,9 @@ static struct object *find(const struct needs *n, uint64_t key)
 	return i == INDEX_NONE ? NULL : &n->objects[i];
 }
 
-static int add(struct needs *n, uint64_t key)
+static int object_add(struct needs *n, uint64_t key)
 {
-	struct object *o = find(n, key);
+	struct object *o = object_find(n, key);
 	if (o)
 		return 0;
 	if (n->count == n->capacity) {
@@ -128,9 +128,9 @@ int needs_learn(struct needs *n, uint32_t stream, const struct event *e)
 		if ((!made && !used) || !is_object(e->values[i]))
 			continue;
 		uint64_t key = key_of(n, stream, kind, e->values[i]);
-		if (add(n, key) != 0)
+		if (object_add(n, key) != 0)
 			return -1;
-		struct object *o = find(n, key);
+		struct object *o = object_find(n, key);
 		o->made |= made;
 		o->uses += used;
 	}
@@ -148,7 +148,7 @@ static const uint8_t *elements(const struct needs *needs, const struct event *e,
 	return item->bytes;
 }
 
-static int64_t element(const uint8_t *bytes, size_t i)
+static int64_t bytes_element(const uint8_t *bytes, size_t i)
 {
 	int64_t value;
 	memcpy(&value, bytes + i * sizeof value, sizeof value);
@@ -158,7 +158,7 @@ static int64_t element(const uint8_t *bytes, size_t i)
 /* What keeps it from being used? */
 static enum need to_use(const struct needs *n, uint32_t stream, char kind, int64_t value)
 {
-	const struct object *o = is_object(value) ? find(n, key_of(n, stream, kind, value)) : NULL;
+	const struct object *o = is_object(value) ? object_find(n, key_of(n, stream, kind, value)) : NULL;
 	return !o || !o->made || o->lives ? NEED_NOTHING : kind == 'c' ? NEED_CERTAIN : NEED_NUMBER;
 }
 
@@ -179,11 +179,11 @@ enum need needs_what(const struct needs *n, uint32_t stream, const struct event 
 			size_t count;
 			const uint8_t *bytes = elements(n, e, (int)i, &count);
 			for (size_t k = 0; k < count; k++)
-				need = most(need, to_use(n, stream, c->kind, element(bytes, k)));
+				need = most(need, to_use(n, stream, c->kind, bytes_element(bytes, k)));
 			continue;
 		}
 		const struct object *o =
-			is_object(e->values[i]) ? find(n, key_of(n, stream, c->kind, e->values[i])) : NULL;
+			is_object(e->values[i]) ? object_find(n, key_of(n, stream, c->kind, e->values[i])) : NULL;
 		if (part != PART_MADE)
 			need = most(need, to_use(n, stream, c->kind, e->values[i]));
 		else if (o && o->lives && (c->kind == 'r' || (strchr("twf", c->kind) && o->maker == stream)))
@@ -212,12 +212,12 @@ bool needs_makes(const struct event *e, size_t column)
 
 static void end_object(struct needs *n, uint32_t stream, char kind, int64_t value, bool freed)
 {
-	struct object *o = is_object(value) ? find(n, key_of(n, stream, kind, value)) : NULL;
+	struct object *o = is_object(value) ? object_find(n, key_of(n, stream, kind, value)) : NULL;
 	if (o && (freed || !o->persistent) && o->lives > 0)
 		o->lives--;
 }
 
-static int64_t value_at(const struct event *e, enum mpi_parameter p)
+static int64_t event_value(const struct event *e, enum mpi_parameter p)
 {
 	return e->schema->at[p] < 0 ? VALUE_NONE : e->values[e->schema->at[p]];
 }
@@ -231,9 +231,9 @@ static void complete(struct needs *n, uint32_t stream, const struct event *e)
 		      *which = elements(n, e, s->at[PARAMETER_INDICES], &indices);
 	if (request >= 0 && s->column[request].direction == '!')
 		end_object(n, stream, 'r', e->values[request], true);
-	if (request < 0 || (s->at[PARAMETER_FLAG] >= 0 && value_at(e, PARAMETER_FLAG) != 1))
+	if (request < 0 || (s->at[PARAMETER_FLAG] >= 0 && event_value(e, PARAMETER_FLAG) != 1))
 		return;
-	int64_t index = value_at(e, PARAMETER_INDEX);
+	int64_t index = event_value(e, PARAMETER_INDEX);
 	switch (s->mpi->completes) {
 	case COMPLETES_NONE:
 		break;
@@ -241,16 +241,17 @@ static void complete(struct needs *n, uint32_t stream, const struct event *e)
 		if (!s->column[request].vector)
 			end_object(n, stream, 'r', e->values[request], false);
 		for (size_t k = 0; k < count; k++)
-			end_object(n, stream, 'r', element(requests, k), false);
+			end_object(n, stream, 'r', bytes_element(requests, k), false);
 		break;
 	case COMPLETES_ANY:
 		if (index >= 0 && (uint64_t)index < count)
-			end_object(n, stream, 'r', element(requests, (size_t)index), false);
+			end_object(n, stream, 'r', bytes_element(requests, (size_t)index), false);
 		break;
 	case COMPLETES_SOME:
 		for (size_t k = 0; k < indices; k++)
-			if (element(which, k) >= 0 && (uint64_t)element(which, k) < count)
-				end_object(n, stream, 'r', element(requests, (size_t)element(which, k)), false);
+			if (bytes_element(which, k) >= 0 && (uint64_t)bytes_element(which, k) < count)
+				end_object(n, stream, 'r', bytes_element(requests, (size_t)bytes_element(which, k)),
+				           false);
 		break;
 	}
 }
@@ -263,7 +264,7 @@ void needs_take(struct needs *n, uint32_t stream, const struct event *e)
 		if (part == PART_ENDED && !failed(e))
 			end_object(n, stream, c->kind, e->values[i], true);
 		struct object *o = part != PART_NONE && is_object(e->values[i])
-		                           ? find(n, key_of(n, stream, c->kind, e->values[i]))
+		                           ? object_find(n, key_of(n, stream, c->kind, e->values[i]))
 		                           : NULL;
 		if (o && part == PART_USED && o->uses > 0) {
 			o->uses--;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * timeline - begin and end of the events of a rank, in order, of a trace that has the times of all events (timing: full)
+ * timeline - begin and end of the events of a rank, in order, of a trace that has the times of all events (timing:
+ * full)
  */
 #ifndef SPOOR_TIMELINE_H
 #define SPOOR_TIMELINE_H

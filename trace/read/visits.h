@@ -18,8 +18,8 @@ struct visits {
 
 /* Adds a column, before visits_open; -1 is none. */
 void visits_add(struct visits *v, int column);
-/* patterns, own: as for column_cursor_open. Returns 0; 1: a column has no order, or there is nothing for this stream; -1
- * on no memory or damage. The caller closes it in any case. */
+/* patterns, own: as for column_cursor_open. Returns 0; 1: a column has no order, or there is nothing for this stream;
+ * -1 on no memory or damage. The caller closes it in any case. */
 int visits_open(struct visits *v, const struct trace *t, const struct trace_site *site, uint32_t stream,
                 struct pattern *patterns, struct pool *own);
 void visits_close(struct visits *v);

@@ -66,8 +66,8 @@ struct column {
 	ref dict;
 	uint32_t dict_capacity; /* bytes */
 	struct dict_run first;
-	/* struct lossy: the column gave up its order (trace/record/lossy.h), and of all this only expect, start and queue mean
-	 * something to readers */
+	/* struct lossy: the column gave up its order (trace/record/lossy.h), and of all this only expect, start and
+	 * queue mean something to readers */
 	ref lossy;
 	uint16_t role;    /* enum column_role */
 	uint16_t appends; /* since the size of the pattern was looked at; lossy: runs since visit `synced` */

@@ -22,8 +22,8 @@ struct grammar_order {
 };
 
 /* Walks all rules below start depth first, and checks every reference: the arena may be damaged, or made up. Returns 0,
- * or -1: it is damaged (a ring that is not closed, a rule inside itself, one with more uses than it counts), or there is
- * no memory. To be freed in any case. */
+ * or -1: it is damaged (a ring that is not closed, a rule inside itself, one with more uses than it counts), or there
+ * is no memory. To be freed in any case. */
 int grammar_order_make(struct grammar_order *o, const struct grammar_index *g, ref start);
 void grammar_order_free(struct grammar_order *o);
 

@@ -121,7 +121,7 @@ void lossy_put_vector(struct columns *x, struct column *c, uint64_t visits, cons
 
 /* Making one. */
 
-struct making {
+struct lossy_making {
 	struct columns *x;
 	struct column *c;
 	struct tally values, elements;
@@ -131,7 +131,7 @@ struct making {
 
 static int make_value(void *context, int64_t start, int64_t stride, uint64_t count, uint64_t times)
 {
-	struct making *m = context;
+	struct lossy_making *m = context;
 	if ((m->c->role & ROLE_KINDS) != ROLE_VECTOR)
 		return tally_add_run(&m->values, start, stride, count, times);
 	for (uint64_t i = 0; i < count; i++) {
@@ -145,7 +145,7 @@ static int make_value(void *context, int64_t start, int64_t stride, uint64_t cou
 
 static int make_run(void *context, int64_t value, uint64_t length, uint64_t runs)
 {
-	struct making *m = context;
+	struct lossy_making *m = context;
 	size_t i = 0;
 	while (i < m->next_count && m->next[i].to != (uint32_t)value)
 		i++;
@@ -164,7 +164,7 @@ static int make_run(void *context, int64_t value, uint64_t length, uint64_t runs
 }
 
 /* What the column holds, but for the run under way in *value, *length (0: it is in what was made). */
-static bool gather(struct making *m, uint64_t visits, int64_t *value, uint64_t *length)
+static bool gather(struct lossy_making *m, uint64_t visits, int64_t *value, uint64_t *length)
 {
 	struct columns *x = m->x;
 	struct column *c = m->c;
@@ -187,7 +187,7 @@ done:
 	return done;
 }
 
-static void making_free(struct making *m)
+static void making_free(struct lossy_making *m)
 {
 	tally_free(&m->values);
 	tally_free(&m->elements);
@@ -226,7 +226,7 @@ static void lossy_free(struct columns *x, ref at, ref queue, uint64_t bytes)
 bool lossy_make(struct columns *x, struct column *c, uint64_t visits, uint32_t why)
 {
 	struct arena *a = x->arena;
-	struct making m = {.x = x, .c = c};
+	struct lossy_making m = {.x = x, .c = c};
 	struct retired none = {.count = 0};
 	uint64_t capacity, length = 0;
 	int64_t value = VALUE_NONE;

@@ -17,8 +17,8 @@
  * What stands there needs no protection: values of visits that do not count are none. Vectors wait one behind the
  * other, each with the visit that it began at.
  *
- * Tallies grow to the log-linear form of trace/model/tally.h and no further: at most about 120 bins for values up to 10^6,
- * 500 for any. Without memory, or beyond columns.bins, neighbouring bins are joined; counts and sums stay exact.
+ * Tallies grow to the log-linear form of trace/model/tally.h and no further: at most about 120 bins for values up to
+ * 10^6, 500 for any. Without memory, or beyond columns.bins, neighbouring bins are joined; counts and sums stay exact.
  * Nothing here fails: where there is not even memory for one bin, values are counted as `others`, and a column that
  * cannot become lossy is forgotten: it has so many values, and no more is known.
  */

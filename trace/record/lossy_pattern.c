@@ -6,7 +6,7 @@
 #include "trace/record/lossy.h"
 #include "trace/model/pattern.h"
 
-static int64_t value_at(const struct dict_run *dict, size_t n, uint64_t index)
+static int64_t dictionary_value_at(const struct dict_run *dict, size_t n, uint64_t index)
 {
 	size_t low = 0, high = n;
 	while (high - low > 1) {
@@ -36,7 +36,8 @@ int pattern_each(const struct pattern *p, const struct dict_run *dict, size_t n,
 			if (s->rule)
 				times[s->id] += times[i] * s->exponent;
 			else if (s->id != PATTERN_NEW && s->id <= known)
-				rv = take(context, value_at(dict, n, s->id - 1), 0, 1, times[i] * s->exponent);
+				rv = take(context, dictionary_value_at(dict, n, s->id - 1), 0, 1,
+				          times[i] * s->exponent);
 		}
 	free(times);
 	return rv;
@@ -67,7 +68,7 @@ struct runs {
 static void emit(struct runs *r, uint64_t token, uint64_t length, uint64_t count)
 {
 	if (r->rv == 0 && count > 0 && token > 0)
-		r->rv = r->take(r->context, value_at(r->dict, r->n, token - 1), length, count);
+		r->rv = r->take(r->context, dictionary_value_at(r->dict, r->n, token - 1), length, count);
 }
 
 /* A run of token follows. times: how often the rule stands that this happens in. */
@@ -179,7 +180,7 @@ int pattern_runs(const struct pattern *p, const struct dict_run *dict, size_t n,
 		if (p->rules[i].news == 0)
 			find_edges(&r, i);
 	walk(&r, p->rule_count - 1, 0);
-	*value = r.token ? value_at(dict, n, r.token - 1) : 0;
+	*value = r.token ? dictionary_value_at(dict, n, r.token - 1) : 0;
 	*length = r.length;
 	for (size_t i = p->rule_count - 1; r.rv == 0 && i-- > 0;) {
 		uint64_t times = r.times[i];

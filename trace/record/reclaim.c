@@ -61,9 +61,10 @@ static uint64_t each_vector(const struct columns *x, const struct record *r, str
 		}
 	/* a run of new values goes on beyond what the dictionary has been told */
 	const struct dict_run *last = c->dict_count ? &runs[c->dict_count - 1] : NULL;
-	for (uint64_t n = last ? (uint64_t)last->start + (uint64_t)last->stride * last->count : r->vectors.count;
-	     used && c->token == 0 && last && last->stride > 0 && n < r->vectors.count; n += (uint64_t)last->stride)
-		used[n] = true;
+	if (used && last && c->token == 0 && last->stride > 0)
+		for (uint64_t n = (uint64_t)last->start + (uint64_t)last->stride * last->count; n < r->vectors.count;
+		     n += (uint64_t)last->stride)
+			used[n] = true;
 	return bytes;
 }
 
@@ -114,7 +115,7 @@ static void consider(void *context, struct column *c, uint64_t values)
 }
 
 /* The columns in question, the largest first. */
-static void look(struct reclaiming *k, bool lossy)
+static void reclaim_look(struct reclaiming *k, bool lossy)
 {
 	k->count = 0;
 	k->lossy = lossy;
@@ -129,7 +130,7 @@ uint64_t record_reclaim(struct columns *x, struct record *r)
 	uint64_t before = arena_left(x->arena), wanted = x->arena->size / 4, freed = 0;
 	x->bins = RECLAIM_BINS;
 	x->cap = x->arena->size / RECLAIM_CAP;
-	look(&k, false);
+	reclaim_look(&k, false);
 	for (size_t i = 0; i < k.count && freed < wanted; i++) {
 		lossy_force(x, k.victims[i].column, k.victims[i].values);
 		freed += k.victims[i].size;
@@ -137,12 +138,12 @@ uint64_t record_reclaim(struct columns *x, struct record *r)
 	free_vectors(&k);
 	/* nearly everything has no order any more: fewer bins, and then only how many values there were */
 	if (arena_left(x->arena) < before + x->arena->size / 16) {
-		look(&k, true);
+		reclaim_look(&k, true);
 		for (size_t i = 0; i < k.count; i++)
 			lossy_shrink(x, k.victims[i].column, RECLAIM_BINS);
 	}
 	if (arena_left(x->arena) < x->arena->size / 16) {
-		look(&k, true);
+		reclaim_look(&k, true);
 		for (size_t i = 0; i < k.count && arena_left(x->arena) < x->arena->size / 8; i++)
 			lossy_forget(x, k.victims[i].column, k.victims[i].values);
 	}

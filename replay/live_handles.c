@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * handles - what the numbers of handles in a trace stand for in the replay
+ * live_handles - what the numbers of handles in a trace stand for in the replay
  */
-#include "replay/handles.h"
+#include "replay/live_handles.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-void handles_join(struct handles *h, struct handles_group *group, uint32_t thread)
+void handles_join(struct live_handles *h, struct handles_group *group, uint32_t thread)
 {
 	h->thread = thread;
 	h->group = group;
@@ -17,7 +17,7 @@ void handles_join(struct handles *h, struct handles_group *group, uint32_t threa
 	pthread_mutex_unlock(&group->lock);
 }
 
-void handles_free(struct handles *h)
+void handles_free(struct live_handles *h)
 {
 	for (int k = 0; k < HANDLE_KINDS; k++) {
 		for (size_t i = 0; i < h->tables[k].count; i++)
@@ -28,13 +28,13 @@ void handles_free(struct handles *h)
 
 /* ---- tables ---- */
 
-static void *item_at(const struct handles *h, enum handle_kind kind, int64_t number)
+static void *item_at(const struct live_handles *h, enum handle_kind kind, int64_t number)
 {
 	assert(kind > HANDLE_NONE && kind < HANDLE_KINDS);
 	return number < 0 || (uint64_t)number >= h->tables[kind].count ? NULL : h->tables[kind].items[number];
 }
 
-static void *make_item(struct handles *h, enum handle_kind kind, int64_t number, size_t size)
+static void *make_item(struct live_handles *h, enum handle_kind kind, int64_t number, size_t size)
 {
 	struct handle_table *t = &h->tables[kind];
 	if (number < 0 || number > INT32_MAX)
@@ -51,7 +51,7 @@ static void *make_item(struct handles *h, enum handle_kind kind, int64_t number,
 	return t->items[number] = calloc(1, size);
 }
 
-static void *own_item(struct handles *h, enum handle_kind kind, int64_t number, size_t size)
+static void *own_item(struct live_handles *h, enum handle_kind kind, int64_t number, size_t size)
 {
 	void *item = item_at(h, kind, number);
 	if (item)
@@ -64,25 +64,25 @@ static void *own_item(struct handles *h, enum handle_kind kind, int64_t number, 
 	return item;
 }
 
-struct object *handles_object(const struct handles *h, enum handle_kind kind, int64_t number)
+struct object *handles_object(const struct live_handles *h, enum handle_kind kind, int64_t number)
 {
 	struct object *o = item_at(h, kind, number);
 	if ((o && o->handle) || !h->group)
 		return o && o->handle ? o : NULL;
 	pthread_mutex_lock(&h->group->lock);
 	o = NULL;
-	for (const struct handles *other = h->group->first; other && !(o && o->handle); other = other->next)
+	for (const struct live_handles *other = h->group->first; other && !(o && o->handle); other = other->next)
 		o = item_at(other, kind, number);
 	pthread_mutex_unlock(&h->group->lock);
 	return o && o->handle ? o : NULL;
 }
 
-struct object *handles_own_object(struct handles *h, enum handle_kind kind, int64_t number)
+struct object *handles_own_object(struct live_handles *h, enum handle_kind kind, int64_t number)
 {
 	return own_item(h, kind, number, sizeof(struct object));
 }
 
-struct request *handles_own_request(struct handles *h, int64_t number)
+struct request *handles_own_request(struct live_handles *h, int64_t number)
 {
 	struct request *r = item_at(h, HANDLE_REQUEST, number);
 	if (!r && (r = own_item(h, HANDLE_REQUEST, number, sizeof *r)))
@@ -90,13 +90,13 @@ struct request *handles_own_request(struct handles *h, int64_t number)
 	return r;
 }
 
-struct request *handles_other_request(const struct handles *h, uint32_t thread, uint32_t number)
+struct request *handles_other_request(const struct live_handles *h, uint32_t thread, uint32_t number)
 {
 	struct request *r = NULL;
 	if (!h->group)
 		return NULL;
 	pthread_mutex_lock(&h->group->lock);
-	for (const struct handles *other = h->group->first; other && !r; other = other->next)
+	for (const struct live_handles *other = h->group->first; other && !r; other = other->next)
 		if (other->thread == thread)
 			r = item_at(other, HANDLE_REQUEST, number);
 	pthread_mutex_unlock(&h->group->lock);

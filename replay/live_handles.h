@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * handles - what the numbers of handles in a trace stand for in the replay
+ * live_handles - what the numbers of handles in a trace stand for in the replay
  *
  * What a recorded call gave back as c3 is kept as communicator 3, and is passed wherever c3 was passed. Each thread of
  * a rank has tables of its own: threads may have made objects of the same number at the same time, where the recorded
@@ -54,31 +54,31 @@ struct object {
 /* The tables of all threads of a rank. */
 struct handles_group {
 	pthread_mutex_t lock;
-	struct handles *first;
+	struct live_handles *first;
 };
 
-struct handles {
+struct live_handles {
 	struct handle_table {
 		void **items; /* by number: struct object, of requests struct request; NULL: never seen */
 		size_t count;
 	} tables[HANDLE_KINDS];
 	struct handles_group *group; /* NULL: the rank has one thread */
-	struct handles *next;        /* in the group */
+	struct live_handles *next;   /* in the group */
 	uint32_t thread;
 };
 
 /* Makes the tables of a thread known to the others of its rank. They stay valid until handles_free. */
-void handles_join(struct handles *h, struct handles_group *group, uint32_t thread);
-void handles_free(struct handles *h);
+void handles_join(struct live_handles *h, struct handles_group *group, uint32_t thread);
+void handles_free(struct live_handles *h);
 
 /* What this thread, or else another one, has under a number; NULL: nobody has. */
-struct object *handles_object(const struct handles *h, enum handle_kind kind, int64_t number);
+struct object *handles_object(const struct live_handles *h, enum handle_kind kind, int64_t number);
 /* What this thread has under a number, made if it is not there: nothing, and no handle. NULL: no memory, or the
  * number is not one. */
-struct object *handles_own_object(struct handles *h, enum handle_kind kind, int64_t number);
+struct object *handles_own_object(struct live_handles *h, enum handle_kind kind, int64_t number);
 /* A request of this thread, the same way; of another thread: NULL if there is none. */
-struct request *handles_own_request(struct handles *h, int64_t number);
-struct request *handles_other_request(const struct handles *h, uint32_t thread, uint32_t number);
+struct request *handles_own_request(struct live_handles *h, int64_t number);
+struct request *handles_other_request(const struct live_handles *h, uint32_t thread, uint32_t number);
 
 /* Of a communicator. */
 int object_peers(struct object *comm);
