@@ -208,6 +208,17 @@ static int put_stream(struct archive *a, uint32_t stream)
 	return rv > 0 && !a->export->error.text[0] ? 0 : -1;
 }
 
+/* A rank that is missing in the trace is a location without events: readers open its files all the same. */
+static void put_missing(struct archive *a, uint32_t rank)
+{
+	OTF2_EvtWriter *w = OTF2_Archive_GetEvtWriter(a->handle, rank);
+	OTF2_DefWriter *definitions = OTF2_Archive_GetDefWriter(a->handle, rank);
+	if (w)
+		OTF2_Archive_CloseEvtWriter(a->handle, w);
+	if (definitions)
+		OTF2_Archive_CloseDefWriter(a->handle, definitions);
+}
+
 /* --- definitions --- */
 
 static OTF2_StringRef text(struct archive *a, const char *s)
@@ -394,6 +405,9 @@ static int fill(struct archive *a)
 		return -1;
 	for (uint64_t stream = 0; rv == 0 && rankmap_next(streams, &stream, &unused); stream++)
 		rv = put_stream(a, (uint32_t)stream);
+	for (uint32_t rank = 0; rv == 0 && rank < a->export->trace->size; rank++)
+		if (!rankmap_get(streams, rank, &unused))
+			put_missing(a, rank);
 	if (rv == 0 && (OTF2_Archive_CloseEvtFiles(a->handle) != OTF2_SUCCESS ||
 	                OTF2_Archive_CloseDefFiles(a->handle) != OTF2_SUCCESS))
 		rv = -1;

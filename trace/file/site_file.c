@@ -308,7 +308,7 @@ static int get_column(const struct getting *x, struct trace_site *s, uint32_t co
 		                 ? get_constant(r, &g, &s->visits, schema_reference(trace_schema(x->trace, s), column))
 		                 : rankmap_file_get_ranks(r, x->diagrams, &ranks, &s->visits);
 		if (rv == 0 && groups > 0)
-			rv = get_group(x, s, column, &ranks, &g);
+			rv = rankmap_empty(&ranks) ? -1 : get_group(x, s, column, &ranks, &g); /* whose group is it? */
 		rankmap_free(&ranks);
 		if (rv != 0)
 			trace_group_free(&g);
