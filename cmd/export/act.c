@@ -530,7 +530,7 @@ static void event_collective(struct acts *a, const struct call *c, const struct 
 	m.receive_piece = bytes_at(a, e, count, type, true, &m.sized);
 	if (m.send_piece == 0 && c->collective == COLLECTIVE_ALLTOALL)
 		m.send_piece = m.receive_piece; /* in place */
-	bool is_root = m.peer == a->self, unused;
+	bool is_root = m.peer == a->self, unused = false;
 	if (c->collective != COLLECTIVE_BCAST || is_root)
 		activity_bytes(a->handles, e->schema, a->stream, e->values, &m.sent);
 	m.received = collective_received(&m, is_root, members, bytes_at(a, e, count, type, false, &unused));
