@@ -308,7 +308,9 @@ static int get_column(const struct getting *x, struct trace_site *s, uint32_t co
 		                 ? get_constant(r, &g, &s->visits, schema_reference(trace_schema(x->trace, s), column))
 		                 : rankmap_file_get_ranks(r, x->diagrams, &ranks, &s->visits);
 		if (rv == 0 && groups > 0)
-			rv = rankmap_empty(&ranks) ? -1 : get_group(x, s, column, &ranks, &g); /* whose group is it? */
+			rv = rankmap_empty(&ranks) ? -1 : get_group(x, s, column, &ranks, &g);
+		if (rv == 0 && rankmap_empty(trace_group_ranks(&g)))
+			rv = -1; /* a group is somebody's, also by its first stretch */
 		rankmap_free(&ranks);
 		if (rv != 0)
 			trace_group_free(&g);
