@@ -24,7 +24,8 @@
 
 struct thread {
 	uint32_t stream;
-	const struct event *event; /* that it waits to make */
+	const struct event *event; /* that it waits to make, or makes */
+	uint64_t until;            /* where the order is known: it is making a call that ended then; UINT64_MAX: none */
 	bool waiting, chosen, begun, ended;
 };
 
@@ -193,7 +194,7 @@ int thread_order_create(struct thread_order **out, const struct trace *t, uint32
 	if (!m->needs || !m->threads)
 		rv = error_set(error, "no memory");
 	for (uint32_t k = 0; rv == 0 && stream_next(t, rank, &k, &stream); k++) {
-		m->threads[m->count++].stream = stream;
+		m->threads[m->count++] = (struct thread){.stream = stream, .until = UINT64_MAX};
 		rv = learn_stream(m, stream, error);
 	}
 	if (rv == 0 && thread_check_has_order(t))
@@ -248,10 +249,20 @@ static bool others_ended(const struct thread_order *m, const struct thread *k)
 	return true;
 }
 
+/* Calls that had ended when the next one began end before it here, too: one that frees an object, say, whose number
+ * the next one gives to another. */
+static bool others_returned(const struct thread_order *m)
+{
+	for (int i = 0; i < m->count; i++)
+		if (m->threads[i].until < m->next.begin)
+			return false;
+	return true;
+}
+
 /* What keeps it from making its event: enum need, or NEED_TURN. */
 static int need_of(const struct thread_order *m, const struct thread *k)
 {
-	if (m->weave && m->woven && m->next.stream != k->stream)
+	if (m->weave && m->woven && (m->next.stream != k->stream || !others_returned(m)))
 		return NEED_TURN;
 	if (k->event->schema->mpi->function == FN_MPI_Finalize && !others_ended(m, k))
 		return NEED_CERTAIN;
@@ -312,6 +323,7 @@ void thread_order_before(struct thread_order *m, const struct event *e)
 		wait_for_first_calls(m);
 	if (m->weave && m->woven && m->next.stream == own_thread->stream) {
 		struct error error;
+		own_thread->until = m->next.end;
 		next_woven(m, &error);
 		pthread_cond_broadcast(&m->changed);
 	}
@@ -329,6 +341,7 @@ void thread_order_after(struct thread_order *m, const struct event *e)
 	if (!needs_ends(e))
 		needs_take(m->needs, own_thread->stream, e);
 	own_thread->begun = true;
+	own_thread->until = UINT64_MAX;
 	pthread_cond_broadcast(&m->changed);
 	pthread_mutex_unlock(&m->lock);
 }

@@ -9,7 +9,7 @@
  * that a tracer gives them the same ones. A thread that has to wait does so between its calls. If all wait for each
  * other, what one waits for was another object with the same number, and the one that waits for the least goes on. If
  * the trace has the exact times of all events (timing: full), their order is known (trace/read/weave.h), and all
- * calls of a rank begin in it.
+ * calls of a rank begin in it, each behind the end of those that had ended when it began.
  *
  * Not replayed, and refused before the start (thread_check.h), is what the order matters for and is not known.
  */
