@@ -215,8 +215,8 @@ broken 'spool has no room' 0 'bytes are free on its disk, and [0-9]+ are needed'
 mend
 with_policy "s|\"spool\": \"[^\"]*\"|\"spool\": \"$work/disk\", \"spool_reserve\": 0, \"memory\": \"1 MiB\"|"
 small_disk "$work/disk" 6m '' 711
-# The job fills the disk after spoor has looked at it.
-program="sh -c 'head -c 9000000 /dev/zero >$work/disk/\$SLURM_JOB_ID.0.n1/full 2>/dev/null; exec $ending \$0'"
+# The job fills the disk after spoor has looked at it. Appends: none empties what the other one filled.
+program="sh -c 'head -c 9000000 /dev/zero >>$work/disk/\$SLURM_JOB_ID.0.n1/full 2>/dev/null; exec $ending \$0'"
 broken 'spool becomes full (ENOSPC)' 0 'cannot (be made|be opened|reserve|allocate)|No space left'
 unset program
 mend
