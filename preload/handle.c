@@ -24,10 +24,13 @@ struct entry {
 		freer;
 	union {
 		struct {
-			int32_t rank, size, peers; /* HANDLE_COMM */
+			int32_t rank, size, peers;
 			uint8_t inter;
-		} comm;
-		int64_t type_size; /* HANDLE_TYPE; -1: unknown yet */
+		} comm; /* HANDLE_COMM */
+		struct {
+			int64_t type_size;   /* HANDLE_TYPE; -1: unknown yet */
+			uint32_t references; /* not HANDLE_COMM: how often it was returned, and not freed yet */
+		};
 		uint64_t words[2];
 	};
 };
@@ -59,6 +62,7 @@ static __thread struct freeing {
 	uint64_t key;
 	const void *frame;
 	struct entry entry; /* as it was */
+	bool stays;         /* it was returned more often: only one reference is given up */
 } freeing[FREEING];
 static __thread int freeing_count;
 
@@ -250,6 +254,18 @@ static void set_type_size(struct entry *e, int64_t size)
 	write_end();
 }
 
+static void add_references(struct entry *e, int n)
+{
+	write_begin();
+	e->references += (uint32_t)n;
+	write_end();
+}
+
+static bool has_references(enum handle_kind kind, const struct entry *e)
+{
+	return kind != HANDLE_COMM && e->references > 1;
+}
+
 /* The entry of an object, but not of one that another thread is freeing: whoever has its bits now has a new object.
  * Under the lock. */
 static struct entry *find_living(uint64_t key)
@@ -343,6 +359,20 @@ int32_t handle_number(enum handle_kind kind, uint64_t bits, bool may_be_new)
 	return n;
 }
 
+int32_t handle_returned(enum handle_kind kind, uint64_t bits)
+{
+	struct entry *e;
+	int32_t n;
+
+	lock_table();
+	e = find_or_number(kind, bits, true);
+	n = e ? e->number : HANDLE_ABSENT;
+	if (n >= 0)
+		add_references(e, 1);
+	unlock_table();
+	return n;
+}
+
 /* An object is gone, or is not what it was. */
 static void forget_handle(enum handle_kind kind, int32_t number)
 {
@@ -352,22 +382,37 @@ static void forget_handle(enum handle_kind kind, int32_t number)
 		call_forget();
 }
 
+/* A call that was to free it has not. */
+static void keep_object(const struct freeing *f)
+{
+	struct entry *e = find_handle(f->key);
+
+	if (e && f->stays) {
+		add_references(e, 1);
+	} else if (e && e->freer == thread_self()) {
+		write_begin();
+		e->freer = 0;
+		write_end();
+	}
+}
+
 void handle_free_slowly(enum handle_kind kind, uint64_t bits, const void *frame)
 {
 	struct entry *e;
 
 	lock_table();
-	while (freeing_count && (uintptr_t)freeing[freeing_count - 1].frame <= (uintptr_t)frame) {
-		e = find_handle(freeing[--freeing_count].key);
-		if (e && e->freer == thread_self()) {
-			write_begin();
-			e->freer = 0;
-			write_end();
-		}
-	}
+	while (freeing_count && (uintptr_t)freeing[freeing_count - 1].frame <= (uintptr_t)frame)
+		keep_object(&freeing[--freeing_count]);
 	e = find_handle(make_key(kind, bits));
 	if (e && e->number >= 0 && freeing_count < FREEING) {
-		freeing[freeing_count++] = (struct freeing){e->key, frame, *e};
+		bool stays = has_references(kind, e);
+
+		freeing[freeing_count++] = (struct freeing){e->key, frame, *e, stays};
+		if (stays) {
+			add_references(e, -1);
+			unlock_table();
+			return;
+		}
 		write_begin();
 		e->freer = thread_self();
 		write_end();
@@ -388,16 +433,15 @@ void handle_freed(enum handle_kind kind, uint64_t bits, bool done)
 	e = find_handle(key);
 	if (f) {
 		freeing_count = (int)(f - freeing);
-		bool is_ours = e && e->freer == thread_self();
-		if (is_ours && !done) {
-			write_begin();
-			e->freer = 0;
-			write_end();
-		} else if (is_ours) {
-			remove_entry(e);
-		}
-		if (done)
+		if (!done) {
+			keep_object(f);
+		} else if (!f->stays) {
+			if (e && e->freer == thread_self())
+				remove_entry(e);
 			forget_handle(kind, f->entry.number);
+		}
+	} else if (e && has_references(kind, e)) {
+		add_references(e, -1);
 	} else if (e && e->number >= 0 && (!e->freer || e->freer == thread_self())) {
 		int32_t number = e->number;
 

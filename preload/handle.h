@@ -61,12 +61,15 @@ void handle_session(bool multiple);
 /* The number of a handle. One that was never seen gets the next number of its kind if may_be_new, else is HANDLE_ABSENT
  * (a call that failed may have been passed anything). Bits 0 are HANDLE_ABSENT except for keyvals. */
 int32_t handle_number(enum handle_kind kind, uint64_t bits, bool may_be_new);
+/* The number of a handle that a call returned, for the caller to free. MPI may return the same one several times
+ * (MPI_Comm_group): it is forgotten when it was freed as often. */
+int32_t handle_returned(enum handle_kind kind, uint64_t bits);
 /* A call that frees the object begins, in a wrapper whose frame this is. With several threads, MPI may give the same
  * bits to another thread's new object before the call has come back to us: from now on they mean the old object to the
  * calling thread only (callbacks may use it), and a new one to others. */
 static inline void handle_free(enum handle_kind kind, uint64_t bits, const void *frame);
-/* That call has come back. done: the object is freed: the same bits will be a new object; else it is as it was.
- * Predefined handles stay. */
+/* That call has come back. done: the object is freed, and if that was the last time, the same bits will be a new
+ * object; else it is as it was. Predefined handles stay. */
 void handle_freed(enum handle_kind kind, uint64_t bits, bool done);
 
 /* A communicator that a call was given or gave back. When it gets its number here, its row is added to OBJECT_COMM.

@@ -75,6 +75,12 @@ static inline __attribute__((always_inline)) void put_handle_raw(struct call *c,
 	CALL_PUT_FROM(c, (int64_t)bits, handle_value(c, handle_number(kind, bits, ok)));
 }
 
+/* One that the call returned, for the caller to free. */
+static inline void put_returned(struct call *c, enum handle_kind kind, uint64_t bits)
+{
+	call_put(c, handle_value(c, handle_returned(kind, bits)));
+}
+
 static inline void put_comm(struct call *c, const struct comm_info *info)
 {
 	call_put(c, handle_value(c, info->number));

@@ -213,11 +213,10 @@ void args_bind(struct args *a, enum handle_kind kind, int64_t v, void *handle)
 	struct object *o = handles_own_object(&a->handles, kind, v);
 	if (!o)
 		args_fail(a, "no memory for number %" PRId64 " of a handle", v);
-	void *memory = kind == HANDLE_WIN ? o->win.memory : NULL; /* allocated just before */
-
-	*o = (struct object){.handle = handle};
-	if (kind == HANDLE_WIN)
-		o->win.memory = memory;
+	if (kind == HANDLE_WIN) /* its memory was allocated just before */
+		*o = (struct object){.handle = handle, .win.memory = o->win.memory};
+	else if (!object_bind(o, handle))
+		args_fail(a, "no memory for an object");
 	if (kind == HANDLE_COMM && a->made_comm)
 		a->made_comm(a->context, v, handle);
 }
@@ -235,12 +234,9 @@ void args_unbind(struct args *a, enum handle_kind kind, int64_t v)
 	struct object *o = value_is_constant(v) ? NULL : handles_object(&a->handles, kind, v);
 	if (!o)
 		return;
-	if (kind == HANDLE_WIN) {
+	if (kind == HANDLE_WIN)
 		free(o->win.memory);
-		o->win.memory = NULL;
-	}
-	o->handle = NULL;
-	o->asked = false;
+	object_unbind(o);
 }
 
 const struct pool_item *args_elements(const struct args *a, int64_t v, size_t *n)

@@ -20,8 +20,14 @@ void handles_join(struct live_handles *h, struct handles_group *group, uint32_t 
 void handles_free(struct live_handles *h)
 {
 	for (int k = 0; k < HANDLE_KINDS; k++) {
-		for (size_t i = 0; i < h->tables[k].count; i++)
+		for (size_t i = 0; i < h->tables[k].count; i++) {
+			struct object *o = k == HANDLE_REQUEST ? NULL : h->tables[k].items[i];
+			while (o && o->handle) {
+				o->references = 1;
+				object_unbind(o);
+			}
 			free(h->tables[k].items[i]);
+		}
 		free(h->tables[k].items);
 	}
 }
@@ -80,6 +86,34 @@ struct object *handles_object(const struct live_handles *h, enum handle_kind kin
 struct object *handles_own_object(struct live_handles *h, enum handle_kind kind, int64_t number)
 {
 	return own_item(h, kind, number, sizeof(struct object));
+}
+
+bool object_bind(struct object *o, void *handle)
+{
+	if (o->handle && o->handle == handle) {
+		o->references++;
+		return true;
+	}
+	struct object *older = NULL;
+	if (o->handle) {
+		older = malloc(sizeof *older);
+		if (!older)
+			return false;
+		*older = *o;
+	}
+	*o = (struct object){.handle = handle, .references = 1, .older = older};
+	return true;
+}
+
+void object_unbind(struct object *o)
+{
+	struct object *older = o->older;
+	if (o->references > 1) {
+		o->references--;
+		return;
+	}
+	*o = older ? *older : (struct object){.handle = NULL};
+	free(older);
 }
 
 struct request *handles_own_request(struct live_handles *h, int64_t number)

@@ -35,7 +35,11 @@ enum handle_kind {
 /* A handle, and what the replay has to know of what it stands for. */
 struct object {
 	void *handle; /* the handle's bits; NULL: not there */
-	bool asked;   /* the library was asked for what follows */
+	/* The library may return one handle several times (MPI_Comm_group): how often it did, and has not got it back.
+	 */
+	uint32_t references;
+	struct object *older; /* what the same number stood for before, and is not freed either; malloc'ed */
+	bool asked;           /* the library was asked for what follows */
 	union {
 		struct {
 			int peers; /* processes that a call talks to: the remote group, if there is one */
@@ -76,6 +80,10 @@ struct object *handles_object(const struct live_handles *h, enum handle_kind kin
 /* What this thread has under a number, made if it is not there: nothing, and no handle. NULL: no memory, or the
  * number is not one. */
 struct object *handles_own_object(struct live_handles *h, enum handle_kind kind, int64_t number);
+/* A recorded call returned the object, or freed it: then what its number stood for before comes back, if that was not
+ * freed. object_bind returns false without memory. */
+bool object_bind(struct object *o, void *handle);
+void object_unbind(struct object *o);
 /* A request of this thread, the same way; of another thread: NULL if there is none. */
 struct request *handles_own_request(struct live_handles *h, int64_t number);
 struct request *handles_other_request(const struct live_handles *h, uint32_t thread, uint32_t number);

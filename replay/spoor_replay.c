@@ -9,10 +9,12 @@
 
 #include "archive/codec_zstd.h"
 #include "cmd/base/replay_options.h"
+#include "replay/object_check.h"
 #include "replay/replayer.h"
 #include "replay/thread_check.h"
 #include "trace/file/container.h"
 #include "trace/model/stream.h"
+#include "trace/read/walk.h"
 
 /* ---- before MPI_Init: everything that can be known ---- */
 
@@ -84,6 +86,20 @@ static int check_threads(struct replayer *r)
 	return rv;
 }
 
+/* Are all objects there that a rank's events use? What a trace without order, or a part of one, lacks is not known. */
+static int check_objects(struct replayer *r, bool plan)
+{
+	bool all = walk_cost(&r->trace) <= OBJECT_CHECK_STEPS; /* then the plan has looked at all ranks */
+	if (replay_outcome.lossy || r->options.partial || plan != all)
+		return 0;
+	for (uint32_t rank = 0; rank < r->trace.size; rank++)
+		if ((plan || rank == r->rank) && object_check_rank(&r->trace, rank, &r->error) != 0) {
+			fprintf(stderr, "spoor-replay: %s: %s\n", r->file, r->error.text);
+			return -1;
+		}
+	return 0;
+}
+
 /* Returns false if there is nothing to do, or what there is is wrong; *status is that of the program then. */
 static bool read_options(struct replayer *r, bool *plan, int argc, char **argv, int *status)
 {
@@ -120,7 +136,7 @@ int main(int argc, char **argv)
 	int status;
 	if (!read_options(&r, &plan, argc, argv, &status))
 		return status;
-	if (load_trace(&r, plan) != 0)
+	if (load_trace(&r, plan) != 0 || check_objects(&r, plan) != 0)
 		return 2;
 	status = plan ? check_threads(&r) : replayer_run(&r);
 	replayer_free(&r);

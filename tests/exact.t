@@ -20,7 +20,7 @@ HPCC = os.path.join(tap.SOURCE, "tests/programs/hpccinf.txt")  # all of its test
 functions = None  # exercised.Exercised: what the programs called
 
 
-MAY_HANG = ("shared", "files", "buffers", "names", "more", "more8", "rest", "rest8", "f08")
+MAY_HANG = ("shared", "files", "references", "buffers", "names", "more", "more8", "rest", "rest8", "f08")
 
 
 def exact(title, program, *options, ranks=4):
@@ -51,7 +51,7 @@ def programs(folder, ranks, *options):
     for name in ("pt2pt", "farm", "halo", "persistent", "pcoll", "collectives", "comms", "inter", "types", "objects", "errors", "windows", "many",
                  "old"):
         exact(name, [own(name)], *options, ranks=ranks)
-    for name in ("files", "shared", "buffers"):
+    for name in ("files", "references", "shared", "buffers"):
         exact(name, [own(name), os.path.join(folder, name + ".out")], *options, ranks=ranks)
     exact("names", [own("names"), folder], *options, ranks=ranks)
     if not os.path.exists(own("f08")):

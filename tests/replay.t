@@ -153,11 +153,14 @@ def main():
         for name in PROGRAMS:
             if os.path.exists(os.path.join(tap.BUILD, "tests/programs", name)):
                 check(folder, "program " + name, [os.path.join(tap.BUILD, "tests/programs", name)])
-        check(folder, "program files", [os.path.join(tap.BUILD, "tests/programs/files"), os.path.join(folder, "file")])
+        for name in ("files", "references"):
+            check(folder, f"program {name}", [os.path.join(tap.BUILD, "tests/programs", name), os.path.join(folder, "file")])
         for name in ("pt2pt", "windows"):
             path = check(folder, f"program {name}, which buffers", [os.path.join(tap.BUILD, "tests/programs", name)], options=["--buffers"])
             tap.ok("buf=b1 " in run([SPOOR, "dump", "--rank", "0", path])[1] or "origin_addr=b1 " in run([SPOOR, "dump", "--rank", "0", path])[1],
                    f"{name}: its buffers are told from each other")
+        unseen = trace(folder, "unseen", [os.path.join(tap.BUILD, "tests/programs/references"), "unseen"])
+        refused("an object that no recorded call has made", [unseen], "rank 0, event 3, MPI_Group_size: it uses g0, which no recorded call has made")
         for seed in (1, 2):
             check(folder, f"random program {seed}", [os.path.join(tap.BUILD, "tests/programs/random"), str(seed), "300"])
         if os.path.exists("/usr/bin/lmp"):

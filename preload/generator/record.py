@@ -28,6 +28,11 @@ def frees(p):
     return p.direction == "!" and p.role.name != "request"
 
 
+def returns_reference(f, p):
+    """A handle that the call returns, and that is to be freed as often as it is returned."""
+    return p.is_output and not p.on_entry and p.role.name in ("group", "errhandler", "type") and "lends" not in f.facts
+
+
 def free_begins(p, name):
     """The statement before the call; name: of the handle as it was passed."""
     bits = f"(intptr_t){name}" if p.role.name == "keyval" else name
@@ -145,7 +150,8 @@ class Recorder:
             return (f"{{\n\t\tstruct comm_info other = handle_comm(c, {name}, ok, NULL);\n\n"
                     "\t\tput_comm(c, &other);\n\t}")
         if role.type == "handle":
-            return f"put_handle(c, HANDLE_{role.name.upper()}, HANDLE_BITS({star}{name}), ok);"
+            bits = f"HANDLE_{role.name.upper()}, HANDLE_BITS({star}{name})"
+            return f"put_returned(c, {bits});" if returns_reference(self.f, p) else f"put_handle(c, {bits}, ok);"
         return f"call_put(c, {self.encoded(p, star + name)});"
 
     def put(self, p):
@@ -283,6 +289,10 @@ class Recorder:
             if frees(p):
                 bits = f"(intptr_t){p.name}" if p.role.name == "keyval" else p.name
                 out.append(f"\thandle_freed(HANDLE_{p.role.name.upper()}, HANDLE_BITS({bits}), ok);\n")
+            elif returns_reference(self.f, p) and p.length:
+                bits = f"bits_{p.role.name}({p.name}, i_)"
+                out.append(f"\tif (ok)\n\t\tfor (ptrdiff_t i_ = 0, n_ = {self.length(p)}; i_ < n_; i_++)\n"
+                           f"\t\t\thandle_returned(HANDLE_{p.role.name.upper()}, {bits});\n")
             elif copies(p):
                 keyval = next(q.name for q in self.f.parameters if q.role.name == "keyval")
                 out.append(f"\tif (ok && {keyval})\n\t\tattribute_keyval(*{keyval}, {p.name});\n")

@@ -121,7 +121,12 @@ char *say_errhandler(MPI_Errhandler h);
 char *say_message(MPI_Message h);
 char *say_keyval(int h);
 
-/* The object is freed: the same bits are a new object from now on. */
+/* A call has returned it, for the application to free as often. */
+void returned_type(MPI_Datatype h);
+void returned_group(MPI_Group h);
+void returned_errhandler(MPI_Errhandler h);
+
+/* The object is freed, if it was not returned more often: the same bits are a new object from now on. */
 void freeing_comm(MPI_Comm h);
 void forget_comm(MPI_Comm h, bool done);
 void freeing_type(MPI_Datatype h);

@@ -83,6 +83,10 @@ STATUSES = ("status", "nostatus")
 # `use mpi` has a second specific procedure of these, whose baseptr is a TYPE(C_PTR).
 TAKES_C_PTR = ("MPI_Alloc_mem", "MPI_Win_allocate", "MPI_Win_allocate_shared", "MPI_Win_shared_query")
 
+# A handle that is returned is the application's to free, also if it was returned before; of these kinds it may have been.
+RETURNED = ("group", "errhandler", "type")
+LENT = ("MPI_Type_create_f90_integer", "MPI_Type_create_f90_real", "MPI_Type_create_f90_complex", "MPI_Type_match_size")
+
 PARAMETER = re.compile(r"""(?P<mark>[>=~]?)(?P<name>\w+):(?P<kind>\w+)
                            (?:\((?P<note>[^)]*)\))?
                            (?:\[(?P<array>.*?)\](?=$|\?))?
@@ -244,6 +248,9 @@ def wrapper(function, parameters, fortran=None):
         for i, p in outputs:
             if p.mark != "~":
                 out.append(p.put(i, fortran))
+            if p.mark == ">" and p.kind in RETURNED and function not in LENT:
+                out.append(f"for (int i_ = 0; i_ < {p.array}; i_++) returned_{p.kind}({p.value(fortran, 'i_')});" if p.array else
+                           f"returned_{p.kind}({p.value(fortran)});")
         out.append("}")
     else:
         out.append("line_end(&l, rc);")

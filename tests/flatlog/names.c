@@ -218,6 +218,7 @@ struct symbols {
 	const char *letter;
 	uintptr_t *handle;
 	int *number;
+	int *held; /* how often it was returned, for the application to free, and was not freed yet */
 	/* by thread (its `me`): in a call that frees it; nobody else's then, who has the handle has a new object */
 	char **freer;
 	int n;
@@ -250,8 +251,10 @@ static char *say_symbol(struct symbols *s, uintptr_t handle)
 	if (number < 0) {
 		s->handle = (uintptr_t *)checked(realloc(s->handle, (s->n + 1) * sizeof(*s->handle)));
 		s->number = (int *)checked(realloc(s->number, (s->n + 1) * sizeof(*s->number)));
+		s->held = (int *)checked(realloc(s->held, (s->n + 1) * sizeof(*s->held)));
 		s->freer = (char **)checked(realloc(s->freer, (s->n + 1) * sizeof(*s->freer)));
 		s->handle[s->n] = handle;
+		s->held[s->n] = 0;
 		s->freer[s->n] = NULL;
 		number = s->again ? lowest_free(s) : s->next++;
 		s->number[s->n++] = number;
@@ -260,12 +263,24 @@ static char *say_symbol(struct symbols *s, uintptr_t handle)
 	return say_append(say_name(s->letter), 0, say_int(number));
 }
 
-/* A call that frees the object begins. */
+/* A call has returned it, for the application to free. */
+static void returned(struct symbols *s, uintptr_t handle)
+{
+	pthread_mutex_lock(&flatlog_lock);
+	for (int i = 0; i < s->n; i++)
+		if (s->handle[i] == handle && (!s->freer[i] || s->freer[i] == &me)) {
+			s->held[i]++;
+			break;
+		}
+	pthread_mutex_unlock(&flatlog_lock);
+}
+
+/* A call that frees the object begins. What is held more than once stays. */
 static void freeing(struct symbols *s, uintptr_t handle)
 {
 	pthread_mutex_lock(&flatlog_lock);
 	for (int i = 0; i < s->n; i++)
-		if (s->handle[i] == handle && !s->freer[i]) {
+		if (s->handle[i] == handle && !s->freer[i] && s->held[i] <= 1) {
 			s->freer[i] = &me;
 			break;
 		}
@@ -277,6 +292,10 @@ static void forget(struct symbols *s, uintptr_t handle, bool done)
 {
 	pthread_mutex_lock(&flatlog_lock);
 	for (int i = 0; i < s->n; i++) {
+		if (s->handle[i] == handle && !s->freer[i] && done && s->held[i] > 1) {
+			s->held[i]--;
+			break;
+		}
 		if (s->handle[i] != handle || s->freer[i] != &me)
 			continue;
 		s->freer[i] = NULL;
@@ -284,6 +303,7 @@ static void forget(struct symbols *s, uintptr_t handle, bool done)
 			s->n--;
 			s->handle[i] = s->handle[s->n];
 			s->number[i] = s->number[s->n];
+			s->held[i] = s->held[s->n];
 			s->freer[i] = s->freer[s->n];
 		}
 		break;
@@ -301,23 +321,27 @@ struct known {
 	}
 
 /* One kind of handle: its letter and the predefined ones. */
-#define HANDLE(kind, type, letter, ...)                                                             \
-	static struct symbols kind##_symbols = {letter, NULL, NULL, NULL, 0, #letter[1] != 'c', 0}; \
-	char *say_##kind(type h)                                                                    \
-	{                                                                                           \
-		const struct known known[] = {__VA_ARGS__};                                         \
-		for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)                         \
-			if (known[i].handle == (uintptr_t)h)                                        \
-				return say_name(known[i].name);                                     \
-		return say_symbol(&kind##_symbols, (uintptr_t)h);                                   \
-	}                                                                                           \
-	void freeing_##kind(type h)                                                                 \
-	{                                                                                           \
-		freeing(&kind##_symbols, (uintptr_t)h);                                             \
-	}                                                                                           \
-	void forget_##kind(type h, bool done)                                                       \
-	{                                                                                           \
-		forget(&kind##_symbols, (uintptr_t)h, done);                                        \
+#define HANDLE(kind, type, letter, ...)                                                                   \
+	static struct symbols kind##_symbols = {letter, NULL, NULL, NULL, NULL, 0, #letter[1] != 'c', 0}; \
+	char *say_##kind(type h)                                                                          \
+	{                                                                                                 \
+		const struct known known[] = {__VA_ARGS__};                                               \
+		for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)                               \
+			if (known[i].handle == (uintptr_t)h)                                              \
+				return say_name(known[i].name);                                           \
+		return say_symbol(&kind##_symbols, (uintptr_t)h);                                         \
+	}                                                                                                 \
+	void returned_##kind(type h)                                                                      \
+	{                                                                                                 \
+		returned(&kind##_symbols, (uintptr_t)h);                                                  \
+	}                                                                                                 \
+	void freeing_##kind(type h)                                                                       \
+	{                                                                                                 \
+		freeing(&kind##_symbols, (uintptr_t)h);                                                   \
+	}                                                                                                 \
+	void forget_##kind(type h, bool done)                                                             \
+	{                                                                                                 \
+		forget(&kind##_symbols, (uintptr_t)h, done);                                              \
 	}
 
 HANDLE(comm, MPI_Comm, "c", KNOWN(MPI_COMM_WORLD), KNOWN(MPI_COMM_SELF), KNOWN(MPI_COMM_NULL))

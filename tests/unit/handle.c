@@ -172,6 +172,21 @@ static void numbering(void)
 	ok(handle_number(HANDLE_OP, 0x1000, true) == 0, "other kinds are not affected");
 }
 
+static void references(void)
+{
+	begin();
+	ok(handle_returned(HANDLE_GROUP, 0x1000) == 0 && handle_returned(HANDLE_GROUP, 0x1000) == 0,
+	   "what is returned twice has one number");
+	handle_freed(HANDLE_GROUP, 0x1000, true);
+	handle_freed(HANDLE_GROUP, 0x1000, false);
+	ok(handle_number(HANDLE_GROUP, 0x1000, false) == 0 && handle_returned(HANDLE_GROUP, 0x2000) == 1,
+	   "and keeps it when it was freed once");
+	handle_freed(HANDLE_GROUP, 0x1000, true);
+	ok(handle_number(HANDLE_GROUP, 0x1000, false) == HANDLE_ABSENT && handle_returned(HANDLE_GROUP, 0x3000) == 0,
+	   "until it was freed twice");
+	handle_end();
+}
+
 static void communicators(void)
 {
 	struct comm_info a, b;
@@ -263,6 +278,7 @@ int main(void)
 	before_mpi();
 	predefined();
 	numbering();
+	references();
 	communicators();
 	type_sizes();
 	many();
