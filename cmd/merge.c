@@ -16,7 +16,7 @@
 #include "cmd/base/options.h"
 #include "cmd/base/progress.h"
 #include "deliver/seal.h"
-#include "merge/world.h"
+#include "deliver/salvage.h"
 #include "trace/base/arena.h"
 #include "trace/base/publish.h"
 #include "trace/base/regular.h"
@@ -44,7 +44,7 @@ static int merge_add_arena(struct merge *m, const char *path, struct error *erro
 		rv = world_init(&m->world, id);
 	}
 	if (rv == 0)
-		rv = world_add_arena(&m->world, &a, path, error);
+		rv = salvage_arena(&m->world, &a, path, error);
 	else if (rv == 1)
 		fprintf(stderr, "spoor merge: %s: its process did not initialise MPI; left out\n", path);
 	arena_close(&a);

@@ -17,7 +17,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/base/options.h"
-#include "merge/salvage.h"
+#include "deliver/salvage.h"
 #include "policy/mode.h"
 #include "policy/setting.h"
 #include "spank/config.h"

@@ -23,7 +23,7 @@
 #include "deliver/helper.h"
 #include "deliver/seal.h"
 #include "deliver/usage.h"
-#include "merge/salvage.h"
+#include "deliver/salvage.h"
 #include "trace/base/publish.h"
 
 #define WORLDS_MAX 100000 /* numbers that are tried for the traces of one step */

@@ -9,9 +9,7 @@
 #include <string.h>
 
 #include "merge/merge.h"
-#include "trace/base/budget.h"
 #include "trace/file/container.h"
-#include "trace/model/course.h"
 #include "trace/model/host.h"
 #include "trace/record/record.h"
 #include "trace/model/stream.h"
@@ -158,48 +156,15 @@ static bool in_abort(const struct trace *t)
 	return false;
 }
 
-int world_add_arena(struct world *w, struct arena *a, const char *name, struct error *error)
+int world_take(struct world *w, struct world *from, struct error *error)
 {
-	int rv = -1;
-	struct trace one = {.size = 0};
-	struct world said = {.facts_rank = UINT32_MAX};
-	uint64_t id = 0;
-	uint32_t rank = 0;
-	int64_t events;
-	int what = world_identify(a, name, &id, &rank, error);
-	if (what != 0)
-		return what > 0 ? error_set(error, "%s: its process did not initialise MPI", name) : -1;
-	if (id != w->id)
-		return error_set(error, "%s: is of another MPI_COMM_WORLD (%016" PRIx64 ", not %016" PRIx64 ")", name,
-		                 id, w->id);
-	if (rankmap_get(&w->trace.events, rank, &events))
-		return error_set(error, "%s: rank %" PRIu32 " is there already", name,
-		                 w->trace.size ? stream_rank(&w->trace, rank) : rank);
-	world_add_process(&said, a); /* reading the events uses the arena up */
-	/* whoever made the arena: what comes of it is as good as what a reader has found good */
-	struct budget budget = BUDGET_OF(a->header->used);
-	budget_begin(&budget);
-	bool good = trace_extract(&one, a, error) == 0 && trace_check(&one, error) == 0 &&
-	            course_check(&one, rank, error) == 0;
-	budget_explain(name, error);
-	budget_end(&budget);
-	if (good) {
-		bool aborted = in_abort(&one);
-		if (merge_take(&w->trace, &one, error) == 0) {
-			if (said.facts_rank != UINT32_MAX)
-				take_process_facts(w, rank, &said.facts, said.start_ns, said.end_ns);
-			w->unfinished += said.unfinished;
-			w->aborted |= aborted;
-			rv = 0;
-		}
-	} else if (error) {
-		struct error inner = *error;
-		error->text[0] = 0;
-		error_set(error, "%s: %.400s", name, inner.text);
-	}
-	trace_free(&one);
-	facts_clear(&said.facts);
-	return rv;
+	bool aborted = in_abort(&from->trace);
+	if (merge_take(&w->trace, &from->trace, error) != 0)
+		return -1;
+	take_process_facts(w, from->facts_rank, &from->facts, from->start_ns, from->end_ns);
+	w->unfinished += from->unfinished;
+	w->aborted |= aborted;
+	return 0;
 }
 
 int world_add_trace(struct world *w, const struct trace *t, const struct facts *facts, struct error *error)

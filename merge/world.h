@@ -38,9 +38,9 @@ void world_free(struct world *w);
 int world_identify(const struct arena *a, const char *name, uint64_t *id, uint32_t *stream, struct error *error);
 /* What an open arena says of its process, without its events. */
 void world_add_process(struct world *w, const struct arena *a);
-/* An arena, which is used up. Returns 0, or -1 with error set: it cannot be read, or its rank is there already; then
- * nothing was added, unless memory ran out. */
-int world_add_arena(struct world *w, struct arena *a, const char *name, struct error *error);
+/* The ranks of another world, whose trace is used up. Returns 0, or -1 with error set; then nothing was added, unless
+ * memory ran out. */
+int world_take(struct world *w, struct world *from, struct error *error);
 /* A trace, in the form in which the tracer or a salvage left it, with its facts. Returns 0, or -1 with error set. */
 int world_add_trace(struct world *w, const struct trace *t, const struct facts *facts, struct error *error);
 

@@ -26,7 +26,6 @@ ROOMS = ["trace/base", "trace/model", "trace/record", "trace/file"]
 RULES = {
     "trace/base": (["trace/base"], []),
     "trace/model": (["trace/base", "trace/model"], []),
-    "trace/model/course": (["trace/base", "trace/model", "trace/read/walk.h"], []),  # follows a rank's events
     "trace/record": (["trace/base", "trace/model", "trace/record"], []),
     "trace/file": (["trace/base", "trace/model", "trace/file"], []),
     "trace/read": (["trace"], []),

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "merge/world.h"
+#include "deliver/salvage.h"
 #include "tests/fuzz/fuzz.h"
 #include "trace/base/arena.h"
 #include "trace/file/container.h"
@@ -139,7 +139,7 @@ static void salvage(struct arena *a)
 	size_t size = 0;
 
 	if (world_identify(a, "fuzz", &id, &stream, &error) == 0 && world_init(&w, id) == 0) {
-		if (world_add_arena(&w, a, "fuzz", &error) == 0 && world_encode(&w, 1, &bytes, &size, &error) == 0) {
+		if (salvage_arena(&w, a, "fuzz", &error) == 0 && world_encode(&w, 1, &bytes, &size, &error) == 0) {
 			if (container_parse(&c, "fuzz", bytes, size, NULL, &error) || trace_decode(&t, c, &error) ||
 			    fuzz_walk(&t, stream, &error)) {
 				fprintf(stderr, "what was salvaged cannot be read: %s\n", error.text);

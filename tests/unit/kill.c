@@ -18,7 +18,7 @@
 #include "tests/unit/tap.h"
 #include "trace/base/arena.h"
 #include "trace/record/column.h"
-#include "trace/model/course.h"
+#include "trace/read/successors.h"
 #include "trace/base/error.h"
 #include "trace/model/trace.h"
 #include "trace/read/walk.h"
@@ -199,7 +199,7 @@ static int64_t check(void)
 	if (a.header->root == 0) { /* too early */
 		n = 0;
 	} else if (trace_extract(&t, &a, &error) == 0 && trace_check(&t, &error) == 0 &&
-	           course_check(&t, 0, &error) == 0) {
+	           successors_check(&t, 0, &error) == 0) {
 		if (!rankmap_get(&t.events, 0, &count) || walk_begin(&w, &t, 0, &error) != 0)
 			goto done;
 		for (uint32_t i = 0; i < t.site_count; i++)

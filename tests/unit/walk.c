@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * walk - what was recorded comes back in order, whatever fails on the way; and course: whether a walk will get through
+ * walk - what was recorded comes back in order, whatever fails on the way; successors: whether a walk will get through
  */
 #include "trace/read/walk.h"
 
 #include "tests/unit/fail.h"
 #include "tests/unit/sample.h"
 #include "tests/unit/tap.h"
-#include "trace/model/course.h"
+#include "trace/read/successors.h"
 #include "trace/model/value.h"
 
 enum { RANKS = 3 };
@@ -55,9 +55,9 @@ static int walk_rank(void *context)
 	return rv == 0 && !errors && n == all ? 0 : -1;
 }
 
-static int check_course(void *context)
+static int check_successors(void *context)
 {
-	return course_check(&t, *(uint32_t *)context, NULL);
+	return successors_check(&t, *(uint32_t *)context, NULL);
 }
 
 static void test_values(void)
@@ -87,7 +87,7 @@ static void test_contradiction(void)
 	struct rankmap saved = t.first;
 	size_t noticed = 0, tried = 0, both = 0;
 	t.first = (struct rankmap){.root = DIAGRAM_ABSENT};
-	ok(course_check(&t, 0, NULL) == -1 && walk_rank(&(uint32_t){0}) == -1, "no first site");
+	ok(successors_check(&t, 0, NULL) == -1 && walk_rank(&(uint32_t){0}) == -1, "no first site");
 	t.first = saved;
 	for (uint32_t i = 0; i < t.site_count; i++) {
 		struct trace_column *c = &t.sites[i].columns[t.sites[i].column_count - 1];
@@ -101,7 +101,7 @@ static void test_contradiction(void)
 					bool same = rankmap_equal(&other, m);
 					*m = other;
 					for (uint32_t rank = 0; rank < RANKS; rank++) {
-						bool good = course_check(&t, rank, NULL) == 0,
+						bool good = successors_check(&t, rank, NULL) == 0,
 						     walks = walk_rank(&rank) == 0;
 						if (same && !(good && walks))
 							abort();
@@ -114,7 +114,7 @@ static void test_contradiction(void)
 				}
 	}
 	ok(tried > 20 && noticed == tried && both >= tried / 2,
-	   "%zu changed successors: the walk notices %zu, the course %zu", tried, noticed, both);
+	   "%zu changed successors: the walk notices %zu, their counts %zu", tried, noticed, both);
 }
 
 int main(void)
@@ -123,11 +123,11 @@ int main(void)
 	sample_merged(&t, RANKS, 0);
 	test_values();
 	for (uint32_t rank = 0; rank < RANKS; rank++)
-		wrong += walk_rank(&rank) != 0 || course_check(&t, rank, NULL) != 0;
+		wrong += walk_rank(&rank) != 0 || successors_check(&t, rank, NULL) != 0;
 	ok(wrong == 0, "all events of %d ranks, in order", RANKS);
 	test_contradiction();
 	ok(fails_well(walk_rank, &(uint32_t){1}), "no memory to walk");
-	ok(fails_well(check_course, &(uint32_t){1}), "no memory to look whether a walk gets through");
+	ok(fails_well(check_successors, &(uint32_t){1}), "no memory to look whether a walk gets through");
 	trace_free(&t);
 	return tap_end();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * course - do the successors of a rank lead through all of its events?
+ * successors - do the successors of a rank lead through all of its events?
  */
-#include "trace/model/course.h"
+#include "trace/read/successors.h"
 
 #include "trace/base/budget.h"
 #include "trace/model/value.h"
@@ -21,7 +21,7 @@ struct stop {
 	bool reaches;  /* the last site, by last edges */
 };
 
-struct course {
+struct successors {
 	const struct trace *trace;
 	uint32_t stream;
 	struct stop *stops;
@@ -31,7 +31,7 @@ struct course {
 };
 
 /* Can the other columns be read? */
-static int read_columns(struct course *x, uint32_t site)
+static int read_columns(struct successors *x, uint32_t site)
 {
 	const struct trace_site *s = &x->trace->sites[site];
 	int rv = 0;
@@ -46,7 +46,7 @@ static int read_columns(struct course *x, uint32_t site)
 }
 
 /* Where the edges of a site lead. */
-static int read_edges(struct course *x, uint32_t site)
+static int read_edges(struct successors *x, uint32_t site)
 {
 	const struct trace_site *s = &x->trace->sites[site];
 	struct stop *stop = &x->stops[site];
@@ -74,7 +74,7 @@ static int read_edges(struct course *x, uint32_t site)
 /* The last site: the one that is left once less than it is visited. A constant column does not say how long it is; if
  * no other site is the last one, one of these is, and where it leads to is entered once too often. All sites have last
  * edges then, and what these lead to is one circle: it is closed by the edge that there is none of. */
-static uint32_t find_last(const struct course *x)
+static uint32_t find_last(const struct successors *x)
 {
 	uint32_t target = NOBODY;
 	for (uint32_t i = 0; i < x->trace->site_count; i++)
@@ -90,7 +90,7 @@ static uint32_t find_last(const struct course *x)
 }
 
 /* Follows last edges from each site; what was found for one holds for all on the way. */
-static bool all_reach(struct course *x, uint32_t last)
+static bool all_reach(struct successors *x, uint32_t last)
 {
 	uint32_t sites = x->trace->site_count;
 	x->stops[last].reaches = true;
@@ -120,7 +120,7 @@ static bool is_walkable(const struct trace *t, uint32_t stream)
 	return rv >= 0;
 }
 
-static bool is_whole(struct course *x, uint32_t first)
+static bool is_whole(struct successors *x, uint32_t first)
 {
 	uint32_t sites = x->trace->site_count, last;
 	x->stops[first].entered++;
@@ -140,12 +140,12 @@ static bool is_whole(struct course *x, uint32_t first)
 	return all_reach(x, last);
 }
 
-int course_check(const struct trace *t, uint32_t stream, struct error *error)
+int successors_check(const struct trace *t, uint32_t stream, struct error *error)
 {
-	struct course x = {.trace = t,
-	                   .stream = stream,
-	                   .stops = budget_calloc(t->site_count + UINT64_C(1), sizeof *x.stops),
-	                   .patterns = budget_calloc(t->patterns.count + UINT64_C(1), sizeof *x.patterns)};
+	struct successors x = {.trace = t,
+	                       .stream = stream,
+	                       .stops = budget_calloc(t->site_count + UINT64_C(1), sizeof *x.stops),
+	                       .patterns = budget_calloc(t->patterns.count + UINT64_C(1), sizeof *x.patterns)};
 	int64_t events = 0, first = 0, visits;
 	uint64_t sum = 0;
 	int rv = x.stops && x.patterns ? 0 : -1;

@@ -4,7 +4,7 @@
  * Arenas are opened one after the other, so that memory is bounded by the largest arena and the trace that grows out of
  * all.
  */
-#include "merge/salvage.h"
+#include "deliver/salvage.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,10 +18,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "merge/world.h"
-#include "trace/file/container.h"
+#include "trace/base/budget.h"
 #include "trace/base/publish.h"
 #include "trace/base/regular.h"
+#include "trace/file/container.h"
+#include "trace/model/stream.h"
+#include "trace/read/successors.h"
+#include "trace/record/record.h"
 
 #define PATH_SIZE 1400
 #define NAMES     100 /* files of one world that a folder may have */
@@ -38,6 +41,50 @@ struct left {
 	uint32_t rank;
 	enum fate fate;
 };
+
+/* Whoever made the arena: what comes of it is as good as what a reader has found good. */
+static int read_arena(struct world *one, struct arena *a, const char *name, struct error *error)
+{
+	struct trace *t = &one->trace;
+	struct budget budget = BUDGET_OF(a->header->used);
+	world_add_process(one, a); /* reading the events uses the arena up */
+	budget_begin(&budget);
+	int rv = trace_extract(t, a, error);
+	if (rv == 0)
+		rv = trace_check(t, error);
+	if (rv == 0)
+		rv = successors_check(t, rankmap_first(&t->events), error);
+	budget_explain(name, error);
+	budget_end(&budget);
+	if (rv != 0 && error) {
+		struct error inner = *error;
+		error->text[0] = 0;
+		error_set(error, "%s: %.400s", name, inner.text);
+	}
+	return rv;
+}
+
+int salvage_arena(struct world *w, struct arena *a, const char *name, struct error *error)
+{
+	struct world one = {.facts_rank = UINT32_MAX};
+	uint64_t id = 0;
+	uint32_t stream = 0;
+	int64_t events;
+	int what = world_identify(a, name, &id, &stream, error);
+	if (what != 0)
+		return what > 0 ? error_set(error, "%s: its process did not initialise MPI", name) : -1;
+	if (id != w->id)
+		return error_set(error, "%s: is of another MPI_COMM_WORLD (%016" PRIx64 ", not %016" PRIx64 ")", name,
+		                 id, w->id);
+	if (rankmap_get(&w->trace.events, stream, &events))
+		return error_set(error, "%s: rank %" PRIu32 " is there already", name,
+		                 w->trace.size ? stream_rank(&w->trace, stream) : stream);
+	int rv = read_arena(&one, a, name, error);
+	if (rv == 0)
+		rv = world_take(w, &one, error);
+	world_free(&one);
+	return rv;
+}
 
 static bool ends_in(const char *name, const char *end)
 {
@@ -190,7 +237,7 @@ static int arena_add(struct salvage *s, struct world *w, struct left *l, struct 
 		l->fate = KEPT;
 		return error_set(error, "%s: rank %" PRIu32 " has left two arenas", l->path, l->rank);
 	}
-	int rv = world_add_arena(w, &a, l->path, &why);
+	int rv = salvage_arena(w, &a, l->path, &why);
 	arena_close(&a);
 	if (rv == 0)
 		l->fate = MERGED;

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/base/error.h"
+#include "merge/world.h"
 
 struct salvage {
 	/* Takes a raw trace that could not be written to the folder because that is full. Returns 0 if it is safe
@@ -25,6 +25,11 @@ struct salvage {
 	size_t running; /* arenas whose process is still there: left alone */
 	size_t damaged; /* arenas that could not be read */
 };
+
+/* Adds an open arena to its world, and uses it up. Returns 0, or -1 with error set (`name` is its path): it is of another
+ * world, it cannot be read, a reader would refuse what was read, or its rank is there already. Then nothing was added,
+ * unless memory ran out. */
+int salvage_arena(struct world *w, struct arena *a, const char *name, struct error *error);
 
 /* Looks at all arenas (`*.arena`) in a folder. Those of one MPI_COMM_WORLD become one file `world-<hex>.spoor` in the
  * same folder, in the form in which the tracer leaves it, a part (merge/world.h) if ranks are missing; then they are
