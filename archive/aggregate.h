@@ -23,7 +23,7 @@
 
 #include "archive/catalog.h"
 #include "trace/base/index.h"
-#include "trace/model/time.h"
+#include "trace/model/histogram.h"
 #include "trace/read/activity.h"
 
 /* What a group is of. The executable is the last component of its path; the month that of the start, local time. Of a

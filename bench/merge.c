@@ -160,10 +160,10 @@ static void column(struct rank *r, struct trace_column *c, const int64_t *values
 		die("no memory");
 }
 
-static void duration(struct rank *r, struct trace_time *t, uint64_t count)
+static void duration(struct rank *r, struct histogram *t, uint64_t count)
 {
 	uint64_t mean = 1000 + mix(r->rank * UINT64_C(977) + r->site_count) % 4096;
-	struct trace_time one = {
+	struct histogram one = {
 		.count = count,
 		.sum = mean * count,
 		.min = mean,
@@ -171,9 +171,9 @@ static void duration(struct rank *r, struct trace_time *t, uint64_t count)
 		.min_rank = r->rank,
 		.max_rank = r->rank,
 		.squares = (uint128)mean * mean * count,
-		.bins = &(struct time_bin){count, mean, mean, mean * count, (uint128)mean * mean * count},
+		.bins = &(struct histogram_bin){count, mean, mean, mean * count, (uint128)mean * mean * count},
 		.bin_count = 1};
-	if (trace_time_add(t, &one) != 0)
+	if (histogram_add(t, &one) != 0)
 		die("no memory");
 }
 

@@ -50,9 +50,9 @@ static void watch_tick(struct watch *c, uint32_t site)
 		const struct trace_site *last = c->first ? NULL : &c->t->sites[c->last];
 		for (uint32_t i = 0; last && i < last->edge_count; i++)
 			if (last->edges[i].to == site)
-				c->end += trace_time_mean(&last->edges[i].compute);
+				c->end += histogram_mean(&last->edges[i].compute);
 		c->begin = c->end;
-		c->end += trace_time_mean(&c->t->sites[site].communicate);
+		c->end += histogram_mean(&c->t->sites[site].communicate);
 	}
 	c->first = false;
 	c->last = site;

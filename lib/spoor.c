@@ -365,7 +365,7 @@ uint32_t spoor_edge_to(const struct spoor_trace *t, uint32_t site, uint32_t edge
 	return edge < spoor_site_edges(t, site) ? t->trace.sites[site].edges[edge].to : UINT32_MAX;
 }
 
-static void describe(const struct trace *t, const struct trace_time *from, struct spoor_histogram *h)
+static void describe(const struct trace *t, const struct histogram *from, struct spoor_histogram *h)
 {
 	*h = (struct spoor_histogram){.count = from->count};
 	if (from->count == 0)
@@ -373,8 +373,8 @@ static void describe(const struct trace *t, const struct trace_time *from, struc
 	h->sum = from->sum;
 	h->min = from->min;
 	h->max = from->max;
-	h->mean = trace_time_mean(from);
-	h->deviation = trace_time_deviation(from);
+	h->mean = histogram_mean(from);
+	h->deviation = histogram_deviation(from);
 	h->min_rank = stream_rank(t, from->min_rank);
 	h->min_thread = stream_thread(t, from->min_rank);
 	h->max_rank = stream_rank(t, from->max_rank);
@@ -398,8 +398,8 @@ int spoor_bin(const struct spoor_histogram *h, uint32_t i, struct spoor_bin *bin
 {
 	if (i >= h->bins)
 		return -1;
-	const struct time_bin *b = (const struct time_bin *)h->reserved + i;
-	*bin = (struct spoor_bin){b->count, b->min, b->max, time_bin_mean(b), time_bin_deviation(b)};
+	const struct histogram_bin *b = (const struct histogram_bin *)h->reserved + i;
+	*bin = (struct spoor_bin){b->count, b->min, b->max, histogram_bin_mean(b), histogram_bin_deviation(b)};
 	return 0;
 }
 
@@ -423,8 +423,8 @@ int spoor_count(const struct spoor_trace *t, uint32_t site, uint32_t edge, uint3
 	if (counter >= t->trace.counter_count || spoor_time(t, site, edge, h))
 		return -1;
 	const struct trace_site *s = &t->trace.sites[site];
-	const struct trace_time *counts = edge == SPOOR_CALLS ? s->counts : s->edges[edge].counts;
-	describe(&t->trace, counts ? &counts[counter] : &(struct trace_time){.count = 0}, h);
+	const struct histogram *counts = edge == SPOOR_CALLS ? s->counts : s->edges[edge].counts;
+	describe(&t->trace, counts ? &counts[counter] : &(struct histogram){.count = 0}, h);
 	return 0;
 }
 

@@ -149,12 +149,12 @@ static int merge_site(struct translation *x, struct trace_site *into, const stru
 	if (object)
 		return 0;
 	merge_extremes(into, from);
-	if (trace_time_add(&into->communicate, &from->communicate) != 0 ||
+	if (histogram_add(&into->communicate, &from->communicate) != 0 ||
 	    counts_add(&into->counts, from->counts, x->counters) != 0)
 		return -1;
 	for (uint32_t i = 0; i < from->edge_count; i++) {
 		struct trace_edge *e = trace_edge(into, x->sites[from->edges[i].to]);
-		if (!e || trace_time_add(&e->compute, &from->edges[i].compute) != 0 ||
+		if (!e || histogram_add(&e->compute, &from->edges[i].compute) != 0 ||
 		    counts_add(&e->counts, from->edges[i].counts, x->counters) != 0)
 			return -1;
 	}

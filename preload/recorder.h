@@ -22,7 +22,7 @@ void recorder_lossy(uint64_t threshold, bool structure);
 void recorder_detail(const char *counters, bool times, uint64_t millionths);
 /* What of it cannot be done: texts, each behind the last one's separator; "": nothing. Returns out. */
 char *recorder_detail_notes(char separator, char *out, size_t size);
-/* How many bins histograms of times are to have in the end: 1 .. TIME_BINS_MAX. */
+/* How many bins histograms of times are to have in the end: 1 .. HISTOGRAM_BINS_MAX. */
 void recorder_bins(uint32_t bins);
 /* Calls of a function whose call paths differ in at most this many frames are of one site; 0, the default: in none. */
 void recorder_tolerate(unsigned frames);

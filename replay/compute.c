@@ -78,8 +78,8 @@ static double draw_time(struct compute *c, uint32_t to)
 			state->position[i] =
 				(double)(sampler_hash(c->seed, c->rank, c->last, s->edges[i].to) >> 11) * 0x1p-53;
 	}
-	return state->position ? trace_time_draw(&e->compute, c->rank, visit, &state->position[e - s->edges])
-	                       : trace_time_mean(&e->compute);
+	return state->position ? histogram_draw(&e->compute, c->rank, visit, &state->position[e - s->edges])
+	                       : histogram_mean(&e->compute);
 }
 
 static void wait_until(struct compute *c, int64_t begin, double ns)

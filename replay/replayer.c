@@ -137,11 +137,11 @@ static int recorded_error(struct replayer *r, const struct plan *plan, const str
 /* Values that are not known; how long a receive may wait. */
 static void fill_event(struct replayer *r, struct event *e)
 {
-	const struct trace_time *t = &r->trace.sites[e->site].communicate;
+	const struct histogram *t = &r->trace.sites[e->site].communicate;
 	unrecorded_fill(r->unrecorded, &r->args, e);
 	replay_outcome.has_message = unrecorded_has_message(r->unrecorded, e);
 	replay_outcome.timeout =
-		r->options.compute == COMPUTE_NONE ? 0 : (long long)(2 * r->options.scale * trace_time_mean(t));
+		r->options.compute == COMPUTE_NONE ? 0 : (long long)(2 * r->options.scale * histogram_mean(t));
 	senders_event_begins(r->senders, e);
 }
 

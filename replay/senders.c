@@ -88,7 +88,7 @@ static struct role role_of(const struct schema *s)
 static double edge_mean(const struct trace_site *s, uint32_t to)
 {
 	const struct trace_edge *e = trace_edge_to(s, to);
-	return e ? trace_time_mean(&e->compute) : 0;
+	return e ? histogram_mean(&e->compute) : 0;
 }
 
 /* Goes on to an event. */
@@ -97,7 +97,7 @@ static void clock_begin_event(const struct senders *f, struct clock *p, const st
 	const struct trace_site *s = &f->trace->sites[e->site];
 	p->begin = p->end + (p->last == UINT32_MAX ? 0 : edge_mean(&f->trace->sites[p->last], e->site)) * p->stretch;
 	assert(p->begin >= p->end);
-	p->until = p->begin + trace_time_mean(&s->communicate) * p->stretch;
+	p->until = p->begin + histogram_mean(&s->communicate) * p->stretch;
 }
 
 /* Leaves it behind. */
@@ -130,7 +130,7 @@ static double time_of_rank(const struct trace *t, uint32_t rank)
 			edges += (double)s->edges[k].compute.sum;
 			count += (double)s->edges[k].compute.count;
 		}
-		sum += (double)visits * (trace_time_mean(&s->communicate) + (count > 0 ? edges / count : 0));
+		sum += (double)visits * (histogram_mean(&s->communicate) + (count > 0 ? edges / count : 0));
 	}
 	return sum;
 }

@@ -22,7 +22,6 @@ FOREIGN = {"tests/mpi41/mpi.h"}
 LONG_FUNCTIONS = {
     "merge/loss.c give_up": "one clean-up for what it holds",
     "merge/refine.c refine_length": "one clean-up for what it holds",
-    "trace/model/time.c trace_time_extract": "one computation whose steps need all of its intermediate values",
 }
 LONG_FILES = {
     "bench/merge.c": "one program",

@@ -49,7 +49,7 @@ static double sum_span(const struct cost *c)
 static double edge(const struct trace *t, uint32_t from, uint32_t to)
 {
 	const struct trace_edge *e = trace_edge_to(&t->sites[from], to);
-	return e ? trace_time_mean(&e->compute) : 0;
+	return e ? histogram_mean(&e->compute) : 0;
 }
 
 static uint32_t first_site(const struct line *l, const struct pattern_symbol *s)
@@ -71,7 +71,7 @@ static struct cost turn(const struct line *l, const struct pattern_symbol *s)
 	const struct trace_site *site = &t->sites[s->id - 1];
 	struct cost c = {.first = s->id - 1, .last = s->id - 1, .known = true};
 	if (!trace_initializes(trace_schema(t, site)))
-		c.ns[report_class_of(trace_schema(t, site)->mpi)] = trace_time_mean(&site->communicate);
+		c.ns[report_class_of(trace_schema(t, site)->mpi)] = histogram_mean(&site->communicate);
 	return c;
 }
 

@@ -87,7 +87,7 @@ void counters_json(const struct trace *t, json_t *json)
 }
 
 /* Of two counters, by name: so many of the one for one of the other; 0: they are not both there. */
-static double counter_ratio(const struct trace *t, const struct trace_time *counts, const char *over, const char *under)
+static double counter_ratio(const struct trace *t, const struct histogram *counts, const char *over, const char *under)
 {
 	uint64_t a = 0, b = 0;
 	for (uint32_t i = 0; i < t->counter_count; i++) {
@@ -99,22 +99,22 @@ static double counter_ratio(const struct trace *t, const struct trace_time *coun
 	return a && b ? (double)a / (double)b : 0;
 }
 
-static double instructions_per_cycle(const struct trace *t, const struct trace_time *counts)
+static double instructions_per_cycle(const struct trace *t, const struct histogram *counts)
 {
 	double ipc = counter_ratio(t, counts, "PAPI_TOT_INS", "PAPI_TOT_CYC");
 	return ipc > 0 ? ipc : counter_ratio(t, counts, "perf::INSTRUCTIONS", "perf::CYCLES");
 }
 
-void counters_line(FILE *out, const struct trace *t, const char *indent, const struct trace_time *counts)
+void counters_line(FILE *out, const struct trace *t, const char *indent, const struct histogram *counts)
 {
 	const char *before = indent;
 	for (uint32_t i = 0; counts && i < t->counter_count; i++) {
-		const struct trace_time *c = &counts[i];
+		const struct histogram *c = &counts[i];
 		if (c->count == 0)
 			continue;
 		fputs(before, out);
 		print_counter_text(out, counter_text(t, t->counters[i].name));
-		fprintf(out, " %" PRIu64 " (mean %.6g, %" PRIu64 " to %" PRIu64 ")", c->sum, trace_time_mean(c), c->min,
+		fprintf(out, " %" PRIu64 " (mean %.6g, %" PRIu64 " to %" PRIu64 ")", c->sum, histogram_mean(c), c->min,
 		        c->max);
 		before = ", ";
 	}
@@ -126,11 +126,11 @@ void counters_line(FILE *out, const struct trace *t, const char *indent, const s
 	putc('\n', out);
 }
 
-json_t *counters_object(const struct trace *t, const struct trace_time *counts)
+json_t *counters_object(const struct trace *t, const struct histogram *counts)
 {
 	json_t *all = counts ? json_object() : NULL;
 	for (uint32_t i = 0; all && i < t->counter_count; i++) {
-		const struct trace_time *c = &counts[i];
+		const struct histogram *c = &counts[i];
 		json_t *bins = json_array();
 		if (c->count == 0) {
 			json_decref(bins);
@@ -140,11 +140,11 @@ json_t *counters_object(const struct trace *t, const struct trace_time *counts)
 			json_array_append_new(
 				bins, json_pack("{s:I, s:I, s:I, s:f}", "count", (json_int_t)c->bins[k].count, "min",
 			                        (json_int_t)c->bins[k].min, "max", (json_int_t)c->bins[k].max, "mean",
-			                        time_bin_mean(&c->bins[k])));
+			                        histogram_bin_mean(&c->bins[k])));
 		json_object_set_new(all, counter_text(t, t->counters[i].name),
 		                    json_pack("{s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:I, s:o}", "count",
 		                              (json_int_t)c->count, "sum", (json_int_t)c->sum, "mean",
-		                              trace_time_mean(c), "deviation", trace_time_deviation(c), "min",
+		                              histogram_mean(c), "deviation", histogram_deviation(c), "min",
 		                              (json_int_t)c->min, "min_rank", (json_int_t)c->min_rank, "max",
 		                              (json_int_t)c->max, "max_rank", (json_int_t)c->max_rank, "bins", bins));
 	}

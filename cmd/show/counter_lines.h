@@ -14,8 +14,8 @@ void counters_print(FILE *out, const struct trace *t);
 /* Their members, "counters" and "timing". */
 void counters_json(const struct trace *t, json_t *json);
 /* One line with the counts of a site's calls, or of an edge (may be NULL: nothing), indented. */
-void counters_line(FILE *out, const struct trace *t, const char *indent, const struct trace_time *counts);
+void counters_line(FILE *out, const struct trace *t, const char *indent, const struct histogram *counts);
 /* The same as an object, by name; NULL: nothing was counted. */
-json_t *counters_object(const struct trace *t, const struct trace_time *counts);
+json_t *counters_object(const struct trace *t, const struct histogram *counts);
 
 #endif

@@ -199,20 +199,20 @@ done:
 	return rv;
 }
 
-static void print_bins(FILE *out, const struct trace *trace, const char *what, const struct trace_time *t)
+static void print_bins(FILE *out, const struct trace *trace, const char *what, const struct histogram *t)
 {
 	char least[STREAM_NAME], most[STREAM_NAME];
 	fprintf(out,
 	        "    %s: mean %.3f us, deviation %.3f, %.3f (rank %s, visit %" PRIu64
 	        ") to %.3f (rank %s, visit %" PRIu64 ")\n",
-	        what, trace_time_mean(t) * 1e-3, trace_time_deviation(t) * 1e-3, (double)t->min * 1e-3,
+	        what, histogram_mean(t) * 1e-3, histogram_deviation(t) * 1e-3, (double)t->min * 1e-3,
 	        stream_name(trace, t->min_rank, least), t->min_visit, (double)t->max * 1e-3,
 	        stream_name(trace, t->max_rank, most), t->max_visit);
 	for (uint32_t i = 0; t->bin_count > 1 && i < t->bin_count; i++) {
-		const struct time_bin *b = &t->bins[i];
+		const struct histogram_bin *b = &t->bins[i];
 		fprintf(out, "      %12.3f to %12.3f us: %" PRIu64 " times, mean %.3f, deviation %.3f\n",
-		        (double)b->min * 1e-3, (double)b->max * 1e-3, b->count, time_bin_mean(b) * 1e-3,
-		        time_bin_deviation(b) * 1e-3);
+		        (double)b->min * 1e-3, (double)b->max * 1e-3, b->count, histogram_bin_mean(b) * 1e-3,
+		        histogram_bin_deviation(b) * 1e-3);
 	}
 }
 
@@ -239,17 +239,18 @@ void balance_site(FILE *out, const struct trace *t, const struct trace_site *sit
 	}
 }
 
-static json_t *time_json(const struct trace_time *t)
+static json_t *time_json(const struct histogram *t)
 {
 	json_t *bins = json_array();
 	for (uint32_t i = 0; i < t->bin_count; i++)
-		json_array_append_new(
-			bins, json_pack("{s:I, s:I, s:I, s:f, s:f}", "count", (json_int_t)t->bins[i].count, "min_ns",
-		                        (json_int_t)t->bins[i].min, "max_ns", (json_int_t)t->bins[i].max, "mean_ns",
-		                        time_bin_mean(&t->bins[i]), "deviation_ns", time_bin_deviation(&t->bins[i])));
+		json_array_append_new(bins,
+		                      json_pack("{s:I, s:I, s:I, s:f, s:f}", "count", (json_int_t)t->bins[i].count,
+		                                "min_ns", (json_int_t)t->bins[i].min, "max_ns",
+		                                (json_int_t)t->bins[i].max, "mean_ns", histogram_bin_mean(&t->bins[i]),
+		                                "deviation_ns", histogram_bin_deviation(&t->bins[i])));
 	return json_pack("{s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "count", (json_int_t)t->count,
-	                 "sum_ns", (json_int_t)t->sum, "mean_ns", trace_time_mean(t), "deviation_ns",
-	                 trace_time_deviation(t), "min_ns", (json_int_t)t->min, "min_rank", (json_int_t)t->min_rank,
+	                 "sum_ns", (json_int_t)t->sum, "mean_ns", histogram_mean(t), "deviation_ns",
+	                 histogram_deviation(t), "min_ns", (json_int_t)t->min, "min_rank", (json_int_t)t->min_rank,
 	                 "min_visit", (json_int_t)t->min_visit, "max_ns", (json_int_t)t->max, "max_rank",
 	                 (json_int_t)t->max_rank, "max_visit", (json_int_t)t->max_visit, "bins", bins);
 }

@@ -17,7 +17,7 @@
 struct total {
 	const char *name;
 	size_t length;
-	struct trace_time time;
+	struct histogram time;
 	uint64_t bytes, unsized; /* activity.h */
 	uint32_t sites;
 };
@@ -35,7 +35,7 @@ static int total_by_time(const void *a, const void *b)
 static void function_totals_free(struct total *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		trace_time_free(&list[i].time);
+		histogram_free(&list[i].time);
 	free(list);
 }
 
@@ -52,7 +52,7 @@ static size_t function_totals(const struct trace *t, const struct site_activity 
 			k++;
 		if (k == n)
 			(*out)[n++] = (struct total){.name = s->function, .length = s->function_length};
-		if (trace_time_add(&(*out)[k].time, &t->sites[i].communicate) != 0) {
+		if (histogram_add(&(*out)[k].time, &t->sites[i].communicate) != 0) {
 			function_totals_free(*out, n);
 			*out = NULL;
 			break;
@@ -157,7 +157,7 @@ static void print_functions(const struct trace *t, const struct total *list, siz
 	printf("%-28s %6s %12s %12s %6s %12s %12s %8s\n", "FUNCTION", "SITES", "CALLS", "TIME s", "SHARE", "MEAN us",
 	       "MAX us", "OF RANK");
 	for (size_t i = 0; i < n; i++) {
-		const struct trace_time *time = &list[i].time;
+		const struct histogram *time = &list[i].time;
 		char of[STREAM_NAME];
 		if (time->count == 0)
 			continue;

@@ -53,7 +53,7 @@ static void successor(struct trace *t, uint32_t site, const uint64_t *symbols, s
 static void edge(struct trace *t, uint32_t from, uint32_t to, uint64_t count, uint64_t ns)
 {
 	trace_edge(&t->sites[from], to)->compute =
-		(struct trace_time){.count = count, .sum = count * ns, .min = ns, .max = ns};
+		(struct histogram){.count = count, .sum = count * ns, .min = ns, .max = ns};
 }
 
 #define T(n) ((n) << 1)
@@ -71,7 +71,7 @@ static void nest(struct trace *t, uint64_t outer, uint64_t inner)
 		uint32_t f = trace_function(t, pool_intern(&t->strings, names[i], strlen(names[i])));
 		trace_site(t, f, 0, false);
 		rankmap_single(&t->sites[i].visits, 0, (int64_t)visits[i], false);
-		t->sites[i].communicate = (struct trace_time){
+		t->sites[i].communicate = (struct histogram){
 			.count = visits[i], .sum = visits[i] * (10 + i), .min = 10 + i, .max = 10 + i};
 	}
 	rankmap_single(&t->first, 0, INIT, true);
@@ -103,7 +103,7 @@ static double mean(const struct trace *t, uint32_t from, uint32_t to)
 {
 	for (uint32_t k = 0; k < t->sites[from].edge_count; k++)
 		if (t->sites[from].edges[k].to == to)
-			return trace_time_mean(&t->sites[from].edges[k].compute);
+			return histogram_mean(&t->sites[from].edges[k].compute);
 	return 0;
 }
 
@@ -145,7 +145,7 @@ int main(void)
 			walk_end(there);
 			free(m.visits);
 		}
-		now += trace_time_mean(&t.sites[e.site].communicate);
+		now += histogram_mean(&t.sites[e.site].communicate);
 		visits[e.site]++;
 		events++;
 		before = e.site;

@@ -16,7 +16,7 @@ struct each {
 	uint32_t counter, site, edge; /* edge: + 1; 0: the site itself */
 };
 
-static struct trace_time **next(struct each *e)
+static struct histogram **next(struct each *e)
 {
 	const struct trace *t = e->t;
 	while (e->site < t->site_count && e->edge > t->sites[e->site].edge_count) {
@@ -30,7 +30,7 @@ static struct trace_time **next(struct each *e)
 }
 
 /* The times that go with them: they say how many values to expect. */
-static const struct trace_time *times_of(const struct each *e)
+static const struct histogram *times_of(const struct each *e)
 {
 	const struct trace_site *s = &e->t->sites[e->site];
 	return e->edge == 1 ? &s->communicate : &s->edges[e->edge - 2].compute;
@@ -49,9 +49,9 @@ static struct histogram_place place(const struct each *e, const struct histogram
 static void put_compact(struct writer *w, const struct trace *t, uint32_t counter,
                         const struct histogram_visits *visits)
 {
-	static const struct trace_time none;
+	static const struct histogram none;
 	struct entropy_block *b = entropy_block_new();
-	struct trace_time **counts;
+	struct histogram **counts;
 	uint64_t all = 0;
 	for (struct each each = {t, counter, 0, 0}; (counts = next(&each));)
 		all += *counts ? (*counts)[counter].sum : 0;
@@ -64,7 +64,7 @@ static void put_compact(struct writer *w, const struct trace *t, uint32_t counte
 
 void counts_put(struct writer *w, const struct trace *t, bool final)
 {
-	static const struct trace_time none;
+	static const struct histogram none;
 	struct histogram_visits *visits = histogram_visits_new(t);
 	writer_uint(w, t->counter_count);
 	for (uint32_t i = 0; i < t->counter_count; i++) {
@@ -80,18 +80,18 @@ void counts_put(struct writer *w, const struct trace *t, bool final)
 			continue;
 		}
 		struct each each = {t, i, 0, 0};
-		for (struct trace_time **counts; (counts = next(&each));)
+		for (struct histogram **counts; (counts = next(&each));)
 			histogram_put_whole(w, *counts ? &(*counts)[i] : &none);
 	}
 	histogram_visits_free(visits, t);
 }
 
 /* Takes what was read, if there is anything. */
-static int take(struct trace_time **counts, uint32_t counter, struct trace_time *one)
+static int take(struct histogram **counts, uint32_t counter, struct histogram *one)
 {
 	if (one->count == 0 || !counts_make(counts)) {
 		bool bad = one->count != 0;
-		trace_time_free(one);
+		histogram_free(one);
 		return bad ? -1 : 0;
 	}
 	(*counts)[counter] = *one;
@@ -101,16 +101,16 @@ static int take(struct trace_time **counts, uint32_t counter, struct trace_time 
 static int get_compact(struct reader *r, struct trace *t, uint32_t counter, const struct histogram_visits *visits)
 {
 	int rv = 0;
-	struct trace_time **counts;
+	struct histogram **counts;
 	struct entropy_source *s = entropy_source_new(r);
 	if (!s)
 		return -1;
 	for (struct each each = {t, counter, 0, 0}; rv == 0 && (counts = next(&each));) {
-		struct trace_time one = {0};
+		struct histogram one = {0};
 		struct histogram_place p = place(&each, visits, 0);
 		rv = histogram_get(&s->coder, &p, &one, times_of(&each)->count);
 		if (rv != 0)
-			trace_time_free(&one);
+			histogram_free(&one);
 		else
 			rv = take(counts, counter, &one);
 	}
@@ -140,11 +140,11 @@ int counts_get(struct reader *r, struct trace *t, bool final)
 			continue;
 		}
 		struct each each = {t, i, 0, 0};
-		for (struct trace_time **counts; rv == 0 && (counts = next(&each));) {
-			struct trace_time one = {0};
+		for (struct histogram **counts; rv == 0 && (counts = next(&each));) {
+			struct histogram one = {0};
 			rv = histogram_get_whole(r, &one);
 			if (rv != 0)
-				trace_time_free(&one);
+				histogram_free(&one);
 			else
 				rv = take(counts, i, &one);
 		}

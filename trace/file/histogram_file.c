@@ -29,7 +29,7 @@ static uint128 get_wide(struct reader *r)
 	return (uint128)reader_uint(r) << 64 | low;
 }
 
-void histogram_put_whole(struct writer *w, const struct trace_time *t)
+void histogram_put_whole(struct writer *w, const struct histogram *t)
 {
 	writer_uint(w, t->count);
 	if (t->count == 0)
@@ -44,7 +44,7 @@ void histogram_put_whole(struct writer *w, const struct trace_time *t)
 	put_wide(w, t->squares);
 	writer_uint(w, t->bin_count);
 	for (uint32_t i = 0; i < t->bin_count; i++) {
-		const struct time_bin *b = &t->bins[i];
+		const struct histogram_bin *b = &t->bins[i];
 		writer_uint(w, b->count);
 		writer_uint(w, b->min);
 		writer_uint(w, b->max - b->min);
@@ -59,7 +59,7 @@ uint32_t histogram_get_rank(struct reader *r)
 	return rank < UINT32_MAX ? (uint32_t)rank : UINT32_MAX;
 }
 
-int histogram_get_whole(struct reader *r, struct trace_time *t)
+int histogram_get_whole(struct reader *r, struct histogram *t)
 {
 	t->count = reader_uint(r);
 	if (t->count == 0)
@@ -73,14 +73,14 @@ int histogram_get_whole(struct reader *r, struct trace_time *t)
 	t->max_visit = reader_uint(r);
 	t->squares = get_wide(r);
 	size_t n = reader_count(r);
-	if (r->bad || n > 64 * TIME_PER_OCTAVE)
+	if (r->bad || n > 64 * HISTOGRAM_PER_OCTAVE)
 		return -1;
 	t->bins = n ? budget_calloc(n, sizeof *t->bins) : NULL;
 	if (n && !t->bins)
 		return -1;
 	uint64_t left = t->count;
 	while (t->bin_count < n) {
-		struct time_bin *b = &t->bins[t->bin_count++];
+		struct histogram_bin *b = &t->bins[t->bin_count++];
 		b->count = reader_uint(r);
 		b->min = reader_uint(r);
 		b->max = b->min + reader_uint(r);
@@ -132,7 +132,7 @@ unsigned histogram_bits(uint64_t values)
 	return values > 1 ? 64 - (unsigned)__builtin_clzll(values - 1) : 0;
 }
 
-/* The same with a finer logarithm than time_index: `per` bins an octave, a power of two. */
+/* The same with a finer logarithm than histogram_index: `per` bins an octave, a power of two. */
 static uint64_t logarithm(uint64_t v, unsigned per)
 {
 	unsigned digits = histogram_bits(per), size = v ? 63 - (unsigned)__builtin_clzll(v) : 0;
@@ -168,7 +168,7 @@ static uint128 squares_of(uint64_t count, uint64_t sum, double deviation)
 	return (uint128)sum * sum / count + (spread < 0x1p120 ? (uint128)(spread + 0.5) : 0);
 }
 
-static uint64_t mean_of(const struct time_bin *b, uint64_t code)
+static uint64_t mean_of(const struct histogram_bin *b, uint64_t code)
 {
 	double width = (double)(b->max - b->min) + 1,
 	       mean = (double)b->min + ((double)code + 0.5) * width / (1 << BITS_MEAN) - 0.5;
@@ -195,7 +195,7 @@ static uint32_t largest(const uint64_t *counts, uint32_t n)
 
 /* The counts of bins, rounded; one of them has what is left, so that they are as many as before. Returns which. That is
  * the only one that may not be a rounded number, so that rounding what was rounded changes nothing. */
-static uint32_t round_counts(const struct trace_time *t, uint64_t *counts)
+static uint32_t round_counts(const struct histogram *t, uint64_t *counts)
 {
 	uint64_t left = t->count;
 	uint32_t n = t->bin_count, exact = 0, at = 0, rest;
@@ -226,7 +226,7 @@ static unsigned rest_below(uint64_t count, uint64_t mean)
 	return all > room ? all - room : 0;
 }
 
-uint64_t histogram_sum(const struct trace_time *t)
+uint64_t histogram_sum(const struct histogram *t)
 {
 	if (t->count == 0)
 		return 0;
@@ -235,35 +235,35 @@ uint64_t histogram_sum(const struct trace_time *t)
 	return mean * t->count + (t->sum % t->count >> below << below);
 }
 
-static void put_bins(struct entropy_writer *e, const struct histogram_place *p, struct trace_time *t)
+static void put_bins(struct entropy_writer *e, const struct histogram_place *p, struct histogram *t)
 {
 	uint64_t most = t->count / VALUES_PER_BIN;
 	unsigned k = p->k;
 	for (uint128 share = (uint128)histogram_sum(t) * p->share; share < p->all && k > 1; share *= SHARE_HALF)
 		k /= 2;
-	trace_time_balance(t, most < 1 ? 1 : most < k ? (unsigned)most : k);
+	histogram_balance(t, most < 1 ? 1 : most < k ? (unsigned)most : k);
 	entropy_put_symbol(e, p->at + IN_BINS, 7, t->bin_count);
-	unsigned before = time_index(t->min);
-	uint64_t counts[TIME_BINS_MAX];
+	unsigned before = histogram_index(t->min);
+	uint64_t counts[HISTOGRAM_BINS_MAX];
 	uint32_t rest = t->bin_count > 1 ? round_counts(t, counts) : 0;
 	entropy_put_bits(e, histogram_bits(t->bin_count), rest);
 	for (uint32_t i = 0; t->bin_count > 1 && i < t->bin_count; i++) {
-		const struct time_bin *b = &t->bins[i];
+		const struct histogram_bin *b = &t->bins[i];
 		/* inside of the extremes, for a reader to take it; all are, but for what was made of damaged memory */
-		unsigned low = time_index(b->min < t->max ? b->min : t->max),
-			 high = time_index(b->max > t->min ? b->max : t->min);
+		unsigned low = histogram_index(b->min < t->max ? b->min : t->max),
+			 high = histogram_index(b->max > t->min ? b->max : t->min);
 		high = high < low ? low : high;
 		/* the range as the reader will have it */
-		uint64_t min = time_floor(low) > t->min ? time_floor(low) : t->min;
-		uint64_t max = time_floor(high + 1) - 1 < t->max ? time_floor(high + 1) - 1 : t->max;
+		uint64_t min = histogram_floor(low) > t->min ? histogram_floor(low) : t->min;
+		uint64_t max = histogram_floor(high + 1) - 1 < t->max ? histogram_floor(high + 1) - 1 : t->max;
 		entropy_put_number(e, p->at + IN_BIN_MIN, HISTOGRAM_DIGITS, zigzag((int64_t)low - (int64_t)before));
 		entropy_put_number(e, p->at + IN_BIN_MAX, HISTOGRAM_DIGITS, high - low);
 		before = high;
 		if (i != rest)
 			entropy_put_number(e, p->at + IN_BIN_COUNT, DIGITS_COUNT, counts[i]);
-		entropy_put_bits(e, BITS_MEAN, mean_code(time_bin_mean(b), min, max));
+		entropy_put_bits(e, BITS_MEAN, mean_code(histogram_bin_mean(b), min, max));
 		entropy_put_number(e, p->at + IN_BIN_DEVIATION, HISTOGRAM_DIGITS,
-		                   deviation_code(time_bin_deviation(b), max - min, PER_OCTAVE_BIN));
+		                   deviation_code(histogram_bin_deviation(b), max - min, PER_OCTAVE_BIN));
 	}
 }
 
@@ -297,11 +297,11 @@ static uint64_t get_visit(struct entropy_reader *e, const struct histogram_place
 	return p->once ? 0 : entropy_number(e, p->at + IN_VISIT, DIGITS_VISIT);
 }
 
-void histogram_put(struct entropy_writer *e, const struct histogram_place *p, const struct trace_time *time,
+void histogram_put(struct entropy_writer *e, const struct histogram_place *p, const struct histogram *time,
                    uint64_t expected)
 {
-	struct trace_time t;
-	if (trace_time_copy(&t, time) != 0)
+	struct histogram t;
+	if (histogram_copy(&t, time) != 0)
 		e->out->failed = true;
 	entropy_put_number(e, p->at + IN_COUNT, HISTOGRAM_DIGITS, zigzag((int64_t)(t.count - expected)));
 	if (t.count == 0)
@@ -328,51 +328,52 @@ void histogram_put(struct entropy_writer *e, const struct histogram_place *p, co
 			histogram_put_rank(e, p, t.max_rank);
 		put_visit(e, p, t.max_visit);
 		entropy_put_number(e, p->at + IN_DEVIATION, HISTOGRAM_DIGITS,
-		                   deviation_code(trace_time_deviation(&t), t.max - t.min, PER_OCTAVE_WHOLE));
+		                   deviation_code(histogram_deviation(&t), t.max - t.min, PER_OCTAVE_WHOLE));
 		put_bins(e, p, &t);
 	}
 done:
-	trace_time_free(&t);
+	histogram_free(&t);
 }
 
-static int get_bins(struct entropy_reader *e, const struct histogram_place *p, struct trace_time *t)
+static int get_bins(struct entropy_reader *e, const struct histogram_place *p, struct histogram *t)
 {
-	unsigned n = entropy_symbol(e, p->at + IN_BINS, 7), before = time_index(t->min);
+	unsigned n = entropy_symbol(e, p->at + IN_BINS, 7), before = histogram_index(t->min);
 	uint64_t left = t->count;
-	if (n > TIME_BINS_MAX || n == 0)
+	if (n > HISTOGRAM_BINS_MAX || n == 0)
 		return n == 0 ? 0 : -1;
 	t->bins = budget_calloc(n, sizeof *t->bins);
 	if (!t->bins)
 		return -1;
 	t->bin_count = n;
-	uint64_t mean[TIME_BINS_MAX], deviation[TIME_BINS_MAX];
+	uint64_t mean[HISTOGRAM_BINS_MAX], deviation[HISTOGRAM_BINS_MAX];
 	unsigned rest = (unsigned)entropy_bits(e, histogram_bits(n));
 	if (rest >= n)
 		return -1;
 	for (unsigned i = 0; i < n; i++) {
-		struct time_bin *b = &t->bins[i];
+		struct histogram_bin *b = &t->bins[i];
 		if (n == 1) {
-			*b = (struct time_bin){t->count, t->min, t->max, t->sum, t->squares};
+			*b = (struct histogram_bin){t->count, t->min, t->max, t->sum, t->squares};
 			break;
 		}
 		uint64_t low = before + (uint64_t)unzigzag(entropy_number(e, p->at + IN_BIN_MIN, HISTOGRAM_DIGITS));
 		uint64_t high = low + entropy_number(e, p->at + IN_BIN_MAX, HISTOGRAM_DIGITS);
-		if (low > high || high >= 64 * TIME_PER_OCTAVE)
+		if (low > high || high >= 64 * HISTOGRAM_PER_OCTAVE)
 			return -1;
 		before = (unsigned)high;
 		b->count = i == rest ? 0 : entropy_number(e, p->at + IN_BIN_COUNT, DIGITS_COUNT);
 		if ((b->count == 0 && i != rest) || b->count >= left)
 			return -1;
 		left -= b->count;
-		b->min = time_floor((unsigned)low) > t->min ? time_floor((unsigned)low) : t->min;
-		b->max = time_floor((unsigned)high + 1) - 1 < t->max ? time_floor((unsigned)high + 1) - 1 : t->max;
+		b->min = histogram_floor((unsigned)low) > t->min ? histogram_floor((unsigned)low) : t->min;
+		b->max = histogram_floor((unsigned)high + 1) - 1 < t->max ? histogram_floor((unsigned)high + 1) - 1
+		                                                          : t->max;
 		if (b->max < b->min)
 			return -1;
 		mean[i] = entropy_bits(e, BITS_MEAN);
 		deviation[i] = entropy_number(e, p->at + IN_BIN_DEVIATION, HISTOGRAM_DIGITS);
 	}
 	for (unsigned i = 0; n > 1 && i < n; i++) {
-		struct time_bin *b = &t->bins[i];
+		struct histogram_bin *b = &t->bins[i];
 		b->count = i == rest ? left : b->count;
 		b->sum = mean_of(b, mean[i]);
 		b->squares = squares_of(b->count, b->sum, deviation_of(deviation[i], b->max - b->min, PER_OCTAVE_BIN));
@@ -380,7 +381,7 @@ static int get_bins(struct entropy_reader *e, const struct histogram_place *p, s
 	return 0;
 }
 
-int histogram_get(struct entropy_reader *e, const struct histogram_place *p, struct trace_time *t, uint64_t expected)
+int histogram_get(struct entropy_reader *e, const struct histogram_place *p, struct histogram *t, uint64_t expected)
 {
 	t->count = expected + (uint64_t)unzigzag(entropy_number(e, p->at + IN_COUNT, HISTOGRAM_DIGITS));
 	if (t->count == 0)
@@ -444,6 +445,6 @@ struct histogram_place histogram_place(const struct trace *t, const struct histo
 		.rank_bits = histogram_bits(from->ranks),
 		.order = &from->order,
 		.once = of->sum <= of->ranks,
-		.k = t->bins ? t->bins : TIME_BINS,
+		.k = t->bins ? t->bins : HISTOGRAM_BINS,
 	};
 }

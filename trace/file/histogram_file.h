@@ -13,9 +13,9 @@
 #define HISTOGRAM_DIGITS   63 /* of entropy_put_number: all */
 
 /* As it is. */
-void histogram_put_whole(struct writer *w, const struct trace_time *t);
+void histogram_put_whole(struct writer *w, const struct histogram *t);
 /* Into a zeroed one. Returns 0, or -1: damaged, or no memory. */
-int histogram_get_whole(struct reader *r, struct trace_time *t);
+int histogram_get_whole(struct reader *r, struct histogram *t);
 uint32_t histogram_get_rank(struct reader *r);
 
 /* What SITE says of the visits of a site. */
@@ -47,11 +47,11 @@ void histogram_put_rank(struct entropy_writer *e, const struct histogram_place *
 uint32_t histogram_rank(struct entropy_reader *e, const struct histogram_place *p);
 
 /* The sum as a file has it: what is decided by it is decided alike when the file is written again. */
-uint64_t histogram_sum(const struct trace_time *t);
+uint64_t histogram_sum(const struct histogram *t);
 /* Compact. expected: the count that the reader expects. */
-void histogram_put(struct entropy_writer *e, const struct histogram_place *p, const struct trace_time *time,
+void histogram_put(struct entropy_writer *e, const struct histogram_place *p, const struct histogram *time,
                    uint64_t expected);
-int histogram_get(struct entropy_reader *e, const struct histogram_place *p, struct trace_time *t, uint64_t expected);
+int histogram_get(struct entropy_reader *e, const struct histogram_place *p, struct histogram *t, uint64_t expected);
 
 /* How many bits the numbers below `values` need. */
 unsigned histogram_bits(uint64_t values);

@@ -205,7 +205,7 @@ static void put_share(struct entropy_writer *e, const struct histogram_place *p,
 static void get_share(struct entropy_reader *e, const struct histogram_place *p, const struct histogram_visits *v,
                       struct trace_site *s)
 {
-	const struct trace_time *t = &s->communicate;
+	const struct histogram *t = &s->communicate;
 	if (v->ranks < 2 || v->sum == v->ranks || t->count == 0) {
 		bool one = v->ranks < 2;
 		s->least = one ? t->sum : t->min;
@@ -330,7 +330,7 @@ void times_put(struct writer *w, const struct trace *t, bool final)
 int times_get(struct reader *r, struct trace *t, bool final)
 {
 	uint64_t k = reader_uint(r);
-	if (r->bad || k > TIME_BINS_MAX)
+	if (r->bad || k > HISTOGRAM_BINS_MAX)
 		return -1;
 	t->bins = (uint32_t)k;
 	int rv = final ? get_compact(r, t) : get_parts(r, t);

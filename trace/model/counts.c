@@ -35,27 +35,27 @@ void counts_tell(struct trace *t, uint32_t counter, uint64_t ranks, uint64_t mis
 		c->reason = reason;
 }
 
-struct trace_time *counts_make(struct trace_time **counts)
+struct histogram *counts_make(struct histogram **counts)
 {
 	if (!*counts)
 		*counts = budget_calloc(TRACE_COUNTERS, sizeof **counts);
 	return *counts;
 }
 
-void counts_free(struct trace_time **counts)
+void counts_free(struct histogram **counts)
 {
 	for (unsigned i = 0; *counts && i < TRACE_COUNTERS; i++)
-		trace_time_free(&(*counts)[i]);
+		histogram_free(&(*counts)[i]);
 	budget_free(*counts);
 	*counts = NULL;
 }
 
-int counts_add(struct trace_time **to, const struct trace_time *from, const uint32_t numbers[TRACE_COUNTERS])
+int counts_add(struct histogram **to, const struct histogram *from, const uint32_t numbers[TRACE_COUNTERS])
 {
 	for (unsigned i = 0; from && i < TRACE_COUNTERS; i++) {
 		if (from[i].count == 0 || numbers[i] == UINT32_MAX)
 			continue;
-		if (!counts_make(to) || trace_time_add(&(*to)[numbers[i]], &from[i]) != 0)
+		if (!counts_make(to) || histogram_add(&(*to)[numbers[i]], &from[i]) != 0)
 			return -1;
 	}
 	return 0;

@@ -16,10 +16,10 @@ uint32_t counts_number(struct trace *t, uint32_t name);
  * in the order of bytes is kept. */
 void counts_tell(struct trace *t, uint32_t counter, uint64_t ranks, uint64_t missing, uint32_t reason);
 /* The array, made if it is not there; NULL: no memory. */
-struct trace_time *counts_make(struct trace_time **counts);
-void counts_free(struct trace_time **counts);
+struct histogram *counts_make(struct histogram **counts);
+void counts_free(struct histogram **counts);
 /* Adds histograms; numbers: those of the counters in `to`. Returns 0 or -1. */
-int counts_add(struct trace_time **to, const struct trace_time *from, const uint32_t numbers[TRACE_COUNTERS]);
+int counts_add(struct histogram **to, const struct histogram *from, const uint32_t numbers[TRACE_COUNTERS]);
 
 /* The table of another trace into that of `into`: numbers of strings and of counters. What more counters there are than
  * there can be is left out (UINT32_MAX): only jobs whose ranks have several policies have any. Returns 0. */

@@ -482,10 +482,10 @@ static void sites_free(struct trace_site *sites, uint32_t n)
 			budget_free(s->columns[k].groups);
 		}
 		budget_free(s->columns);
-		trace_time_free(&s->communicate);
+		histogram_free(&s->communicate);
 		counts_free(&s->counts);
 		for (uint32_t k = 0; k < s->edge_count; k++) {
-			trace_time_free(&s->edges[k].compute);
+			histogram_free(&s->edges[k].compute);
 			counts_free(&s->edges[k].counts);
 		}
 		budget_free(s->edges);

@@ -18,7 +18,7 @@
 #include "trace/model/rankmap.h"
 #include "trace/model/schema.h"
 #include "trace/model/tally.h"
-#include "trace/model/time.h"
+#include "trace/model/histogram.h"
 #include "trace/model/value.h"
 
 /* Strings, vectors (as bytes of int64_t) and patterns. Number 0 of the strings is the empty string. */
@@ -101,8 +101,8 @@ struct trace_column {
 
 struct trace_edge {
 	uint32_t to;
-	struct trace_time compute;
-	struct trace_time *counts; /* trace/model/counts.h; NULL: none */
+	struct histogram compute;
+	struct histogram *counts; /* trace/model/counts.h; NULL: none */
 };
 
 struct trace_site {
@@ -110,7 +110,7 @@ struct trace_site {
 	struct rankmap visits;
 	struct trace_column *columns; /* the schema's, and behind them the successor (not in object tables) */
 	uint32_t column_count;
-	struct trace_time communicate;
+	struct histogram communicate;
 	/* The sums of communicate of single ranks: the least and the most, and a rank that has it (the lowest one). A
 	 * rank that spends little time in a call that synchronizes is one that the others wait for. */
 	uint64_t least, most;
@@ -118,7 +118,7 @@ struct trace_site {
 	struct trace_edge *edges; /* by `to`, each once */
 	uint32_t edge_count, edge_capacity;
 	struct index edge_index;
-	struct trace_time *counts; /* of the calls */
+	struct histogram *counts; /* of the calls */
 };
 
 struct trace_function {
@@ -178,7 +178,7 @@ struct trace {
 	 * (trace/model/host.h). */
 	struct rankmap host_number;
 	struct trace_total total[TRACE_TOTALS]; /* by enum trace_total_kind */
-	uint32_t bins; /* k: bins of histograms in the file of a complete trace; 0: TIME_BINS */
+	uint32_t bins; /* k: bins of histograms in the file of a complete trace; 0: HISTOGRAM_BINS */
 	struct trace_loss loss;
 	struct trace_counter counters[TRACE_COUNTERS];
 	uint32_t counter_count;

@@ -121,7 +121,7 @@ static void add_column(struct bound *b, const struct trace *t, const struct trac
 
 static void add_site(struct bound *b, const struct trace *t, const struct trace_site *s, bool object)
 {
-	uint64_t k = t->bins ? t->bins : TIME_BINS, histograms = 1 + (uint64_t)s->edge_count;
+	uint64_t k = t->bins ? t->bins : HISTOGRAM_BINS, histograms = 1 + (uint64_t)s->edge_count;
 	b->behaviours += s->visits.node_count;
 	b->bytes_most += 2 * NUMBER + SET + MAP + 2 * s->visits.node_count * (uint64_t)NODE;
 	for (uint32_t i = 0; i < s->column_count; i++)

@@ -47,8 +47,8 @@ static double compute_before(struct clock *c, uint32_t to)
 		for (uint32_t i = 0; i < s->edge_count; i++)
 			state->edge[i] = first_place(c, c->last, s->edges[i].to);
 	double middle = 0.5;
-	return trace_time_draw(&edge->compute, c->stream, state->visits - 1,
-	                       state->edge ? &state->edge[edge - s->edges] : &middle);
+	return histogram_draw(&edge->compute, c->stream, state->visits - 1,
+	                      state->edge ? &state->edge[edge - s->edges] : &middle);
 }
 
 /* As it was recorded; false from where on it was not. */
@@ -77,7 +77,7 @@ static void step_drawn(struct clock *c, uint32_t site, double *begin, double *en
 	double compute = c->last == UINT32_MAX ? 0 : compute_before(c, site);
 	if (state->call < 0)
 		state->call = first_place(c, site, UINT32_MAX);
-	double call = trace_time_draw(&s->communicate, c->stream, state->visits, &state->call);
+	double call = histogram_draw(&s->communicate, c->stream, state->visits, &state->call);
 	c->drawn.compute += compute;
 	c->drawn.calls += init ? 0 : call;
 	if (c->last == UINT32_MAX) /* a further thread begins when there is MPI */

@@ -211,7 +211,7 @@ static bool pass(struct search *s, uint32_t from, double ns)
 static double compute_of(const struct trace_site *s, uint32_t to)
 {
 	const struct trace_edge *e = trace_edge_to(s, to);
-	return e ? trace_time_mean(&e->compute) : 0;
+	return e ? histogram_mean(&e->compute) : 0;
 }
 
 /* Walks until the call that ends after `ns`. Returns 0 or -1. */
@@ -221,7 +221,7 @@ static int run(struct search *s, double ns, struct moment *m, struct error *erro
 	for (;;) {
 		const struct trace_site *site = &t->sites[s->site];
 		struct place *p = &s->places[s->site];
-		double call = trace_time_mean(&site->communicate) *
+		double call = histogram_mean(&site->communicate) *
 		              (trace_initializes(trace_schema(t, site)) ? 1 : s->stretch);
 		if (s->time + call > ns || s->event + 1 == s->events) {
 			*m = (struct moment){.event = s->event,
@@ -325,7 +325,7 @@ int search_time(struct moment *m, const struct trace *t, uint32_t rank, double n
 	double init = 0;
 	for (uint32_t i = 0; i < t->site_count; i++)
 		if (trace_initializes(trace_schema(t, &t->sites[i])) && s.places[i].visits)
-			init += trace_time_mean(&t->sites[i].communicate) * (double)s.places[i].visits;
+			init += histogram_mean(&t->sites[i].communicate) * (double)s.places[i].visits;
 	for (uint64_t i = 0; elapsed->ranks && i < elapsed->count; i++)
 		if (elapsed->ranks[i].rank == rank && m->total > init)
 			stretch = (double)elapsed->ranks[i].ns / (m->total - init);

@@ -53,7 +53,7 @@ static int extract_paths(struct extraction *x)
 }
 
 /* What is kept of a site or an edge besides: counters, and all times. Damage is left out, as in times. */
-static int extract_detail(struct extraction *x, ref at, uint32_t from, uint32_t to, struct trace_time **counts)
+static int extract_detail(struct extraction *x, ref at, uint32_t from, uint32_t to, struct histogram **counts)
 {
 	struct record *r = x->record;
 	struct trace *t = x->trace;
@@ -62,10 +62,10 @@ static int extract_detail(struct extraction *x, ref at, uint32_t from, uint32_t 
 		return 0;
 	const struct record_detail *d = arena_at(x->arena, struct record_detail, at);
 	for (uint32_t i = 0; i < counters; i++) {
-		struct trace_time one = {0};
-		trace_time_extract(&one, x->arena, &d->counts[i], 1, x->rank);
+		struct histogram one = {0};
+		record_time_extract(&one, x->arena, &d->counts[i], 1, x->rank);
 		if (one.count && !counts_make(counts)) {
-			trace_time_free(&one);
+			histogram_free(&one);
 			return -1;
 		}
 		if (one.count)
@@ -138,7 +138,7 @@ static int extract_site(struct extraction *x, struct site *s, uint64_t visits, u
 	if (extraction_column(x, &s->successor, successors, REFERENCE_SITE, &out->columns[s->columns]) != 0)
 		return -1;
 	/* times of a damaged arena are left out: the events are worth more */
-	trace_time_extract(&out->communicate, x->arena, &s->communicate, x->ns_per_tick, x->rank);
+	record_time_extract(&out->communicate, x->arena, &s->communicate, x->ns_per_tick, x->rank);
 	out->least = out->most = out->communicate.sum;
 	out->least_rank = out->most_rank = x->rank;
 	if (extract_detail(x, s->detail, i, TIMING_CALLS, &out->counts) != 0)
@@ -150,7 +150,7 @@ static int extract_site(struct extraction *x, struct site *s, uint64_t visits, u
 		const struct record_edge *e = arena_at(x->arena, struct record_edge, at);
 		struct trace_edge *edge = e->to < x->record->sites.count ? trace_edge(out, e->to) : NULL;
 		if (edge && edge->compute.count == 0)
-			trace_time_extract(&edge->compute, x->arena, &e->compute, x->ns_per_tick, x->rank);
+			record_time_extract(&edge->compute, x->arena, &e->compute, x->ns_per_tick, x->rank);
 		if (edge && !edge->counts && extract_detail(x, e->detail, i, e->to, &edge->counts) != 0)
 			return -1;
 		at = e->next;
@@ -252,21 +252,21 @@ static int extract_counted(struct extraction *x)
 		       max = (double)c->max * x->ns_per_tick;
 		if (!(sum < 0x1p58) || c->min > c->max || c->max > c->ticks)
 			continue;
-		struct time_bin bin = {c->count, (uint64_t)min, (uint64_t)max, (uint64_t)sum, 0};
+		struct histogram_bin bin = {c->count, (uint64_t)min, (uint64_t)max, (uint64_t)sum, 0};
 		bin.sum = bin.sum / c->count < bin.min   ? bin.min * c->count
 		          : bin.sum / c->count > bin.max ? bin.max * c->count
 		                                         : bin.sum;
 		bin.squares = (uint128)bin.sum * bin.sum / c->count;
-		struct trace_time time = {.count = c->count,
-		                          .sum = bin.sum,
-		                          .min = bin.min,
-		                          .max = bin.max,
-		                          .min_rank = x->rank,
-		                          .max_rank = x->rank,
-		                          .squares = bin.squares,
-		                          .bins = &bin,
-		                          .bin_count = 1};
-		if (trace_time_add(&s->communicate, &time) != 0)
+		struct histogram time = {.count = c->count,
+		                         .sum = bin.sum,
+		                         .min = bin.min,
+		                         .max = bin.max,
+		                         .min_rank = x->rank,
+		                         .max_rank = x->rank,
+		                         .squares = bin.squares,
+		                         .bins = &bin,
+		                         .bin_count = 1};
+		if (histogram_add(&s->communicate, &time) != 0)
 			return -1;
 		s->least = s->most = bin.sum;
 		s->least_rank = s->most_rank = x->rank;
@@ -297,7 +297,7 @@ static int extract_totals(struct extraction *x)
 			t->loss.stage[i].since = x->record->stage[i] - 1;
 		}
 	double overhead = (double)x->record->own_ticks * x->ns_per_tick;
-	t->bins = x->record->bins <= TIME_BINS_MAX ? x->record->bins : 0;
+	t->bins = x->record->bins <= HISTOGRAM_BINS_MAX ? x->record->bins : 0;
 	uint64_t totals[TRACE_TOTALS] = {compute, compute + communicate, overhead < 0x1p62 ? (uint64_t)overhead : 0};
 	for (unsigned i = 0; i < TRACE_TOTALS; i++) {
 		struct trace_rank_ns one = {x->rank, totals[i]};

@@ -20,7 +20,7 @@
 
 #include "trace/record/column.h"
 #include "trace/record/flow.h"
-#include "trace/model/time.h"
+#include "trace/record/record_time.h"
 
 /* A growing array of equal elements. New elements are complete before `count` tells of them. */
 struct table {

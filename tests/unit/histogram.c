@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * time - tests of histograms: in an arena, merged, balanced
+ * histogram - tests of histograms: in an arena, merged, balanced
  */
-#include "trace/model/time.h"
+#include "trace/record/record_time.h"
 #include "trace/file/times_file.h"
 
 #include <math.h>
@@ -23,14 +23,14 @@ static bool near(double a, double b, double relative)
 	return fabs(a - b) <= relative * fabs(b);
 }
 
-static bool same(const struct trace_time *a, const struct trace_time *b)
+static bool same(const struct histogram *a, const struct histogram *b)
 {
 	if (a->count != b->count || a->sum != b->sum || a->min != b->min || a->max != b->max ||
 	    a->min_rank != b->min_rank || a->max_rank != b->max_rank || a->min_visit != b->min_visit ||
 	    a->max_visit != b->max_visit || a->squares != b->squares || a->bin_count != b->bin_count)
 		return false;
 	for (uint32_t i = 0; i < a->bin_count; i++) {
-		const struct time_bin *x = &a->bins[i], *y = &b->bins[i];
+		const struct histogram_bin *x = &a->bins[i], *y = &b->bins[i];
 		if (x->count != y->count || x->sum != y->sum || x->min != y->min || x->max != y->max ||
 		    x->squares != y->squares)
 			return false;
@@ -41,24 +41,24 @@ static bool same(const struct trace_time *a, const struct trace_time *b)
 static void test_index(void)
 {
 	bool monotonous = true, inside = true, narrow = true;
-	for (unsigned i = 0; i < 64 * TIME_PER_OCTAVE; i++) {
-		uint64_t floor = time_floor(i), end = time_floor(i + 1);
+	for (unsigned i = 0; i < 64 * HISTOGRAM_PER_OCTAVE; i++) {
+		uint64_t floor = histogram_floor(i), end = histogram_floor(i + 1);
 		monotonous = monotonous && end >= floor;
 		if (end > floor) {
-			inside = inside && time_index(floor) == i && time_index(end - 1) == i;
+			inside = inside && histogram_index(floor) == i && histogram_index(end - 1) == i;
 			narrow = narrow && (double)(end - floor) <= 0.125 * (double)floor + 2;
 		}
 	}
 	ok(monotonous, "bins ascend");
 	ok(inside, "a value is in the bin whose range it is in");
 	ok(narrow, "no bin is wider than an eighth");
-	ok(time_index(0) == 0 && time_index(UINT64_MAX) == 511, "the least and the largest value have bins");
+	ok(histogram_index(0) == 0 && histogram_index(UINT64_MAX) == 511, "the least and the largest value have bins");
 }
 
 static void test_bimodal(void)
 {
 	struct record_time *t = new_time();
-	struct trace_time h;
+	struct histogram h;
 	double sum = 0, squares = 0;
 	for (unsigned i = 0; i < 1000; i++) {
 		uint64_t v = i % 10 == 3 ? 1000000 + i : 20000 + i;
@@ -66,73 +66,73 @@ static void test_bimodal(void)
 		sum += (double)v;
 		squares += (double)v * (double)v;
 	}
-	ok(trace_time_extract(&h, &arena, t, 0.5, 7) == 0, "extracted");
+	ok(record_time_extract(&h, &arena, t, 0.5, 7) == 0, "extracted");
 	ok(h.count == 1000 && h.sum == (uint64_t)(sum / 2 + 0.5), "count and sum are exact");
 	ok(h.min == 10000 && h.min_visit == 0 && h.min_rank == 7, "minimum, its visit and rank");
 	ok(h.max == (1000993 + 1) / 2 && h.max_visit == 993 && h.max_rank == 7, "maximum, its visit and rank");
-	ok(near(trace_time_deviation(&h), sqrt(squares / 1000 - sum / 1000 * sum / 1000) / 2, 1e-6),
+	ok(near(histogram_deviation(&h), sqrt(squares / 1000 - sum / 1000 * sum / 1000) / 2, 1e-6),
 	   "deviation is exact");
-	trace_time_balance(&h, 2);
+	histogram_balance(&h, 2);
 	ok(h.bin_count == 2 && h.bins[0].count == 900 && h.bins[1].count == 100, "two bins: the two modes");
-	ok(near(time_bin_mean(&h.bins[0]), 10249.9, 0.001) && near(time_bin_mean(&h.bins[1]), 500249, 0.001),
+	ok(near(histogram_bin_mean(&h.bins[0]), 10249.9, 0.001) && near(histogram_bin_mean(&h.bins[1]), 500249, 0.001),
 	   "their means");
 	ok(h.bins[0].max < 11300 && h.bins[1].min > 440000, "their ranges are apart");
-	ok(near(trace_time_quantile(&h, 0.5), 10250, 0.05) && near(trace_time_quantile(&h, 0.95), 500000, 0.13),
+	ok(near(histogram_quantile(&h, 0.5), 10250, 0.05) && near(histogram_quantile(&h, 0.95), 500000, 0.13),
 	   "quantiles");
-	trace_time_free(&h);
+	histogram_free(&h);
 }
 
 static void test_constant(void)
 {
 	struct record_time *t = new_time();
-	struct trace_time h;
+	struct histogram h;
 	for (unsigned i = 0; i < 100; i++)
 		record_time_add(&arena, t, 123456, i);
-	ok(trace_time_extract(&h, &arena, t, 1, 0) == 0 && h.bin_count == 1 && h.sum == 12345600 && h.min == h.max,
+	ok(record_time_extract(&h, &arena, t, 1, 0) == 0 && h.bin_count == 1 && h.sum == 12345600 && h.min == h.max,
 	   "equal values: one bin");
-	ok(trace_time_deviation(&h) == 0 && time_bin_deviation(&h.bins[0]) == 0, "and no deviation");
-	trace_time_free(&h);
+	ok(histogram_deviation(&h) == 0 && histogram_bin_deviation(&h.bins[0]) == 0, "and no deviation");
+	histogram_free(&h);
 	t = new_time();
-	ok(trace_time_extract(&h, &arena, t, 1, 0) == 0 && h.count == 0, "no values");
+	ok(record_time_extract(&h, &arena, t, 1, 0) == 0 && h.count == 0, "no values");
 	record_time_add(&arena, t, 0, 5);
-	ok(trace_time_extract(&h, &arena, t, 1, 0) == 0 && h.count == 1 && h.sum == 0 && h.max == 0, "the value 0");
-	trace_time_free(&h);
+	ok(record_time_extract(&h, &arena, t, 1, 0) == 0 && h.count == 1 && h.sum == 0 && h.max == 0, "the value 0");
+	histogram_free(&h);
 }
 
 static void test_full_words(void)
 {
 	struct record_time *t = new_time();
-	struct trace_time h;
+	struct histogram h;
 	const uint64_t n = (UINT64_C(1) << 24) + 12345;
 	for (uint64_t i = 0; i < n; i++)
 		record_time_add(&arena, t, i & 1 ? 1000 : 1003, i);
-	ok(trace_time_extract(&h, &arena, t, 1, 0) == 0 && h.count == n,
+	ok(record_time_extract(&h, &arena, t, 1, 0) == 0 && h.count == n,
 	   "a bin's word that is full goes on in another one");
-	ok(near(time_bin_mean(&h.bins[0]), 1001.5, 0.0001) && near(trace_time_deviation(&h), 1.5, 0.0001),
+	ok(near(histogram_bin_mean(&h.bins[0]), 1001.5, 0.0001) && near(histogram_deviation(&h), 1.5, 0.0001),
 	   "with the same mean");
-	trace_time_free(&h);
+	histogram_free(&h);
 }
 
 static void test_merge(void)
 {
 	enum { PARTS = 16 };
-	struct trace_time part[PARTS], forward = {0}, backward = {0}, pairs = {0};
+	struct histogram part[PARTS], forward = {0}, backward = {0}, pairs = {0};
 	bool good = true;
 	uint64_t count = 0;
 	for (unsigned p = 0; p < PARTS; p++) {
 		struct record_time *t = new_time();
 		for (unsigned i = 0; i < 100 * (p + 1); i++, count++)
 			record_time_add(&arena, t, 100 + random_next() % (UINT64_C(1) << (8 + p)), i);
-		good = trace_time_extract(&part[p], &arena, t, 0.4 + p * 0.01, p) == 0 && good;
+		good = record_time_extract(&part[p], &arena, t, 0.4 + p * 0.01, p) == 0 && good;
 	}
 	for (unsigned p = 0; p < PARTS; p++) {
-		good = trace_time_add(&forward, &part[p]) == 0 &&
-		       trace_time_add(&backward, &part[PARTS - 1 - p]) == 0 && good;
-		struct trace_time two = {0};
+		good = histogram_add(&forward, &part[p]) == 0 && histogram_add(&backward, &part[PARTS - 1 - p]) == 0 &&
+		       good;
+		struct histogram two = {0};
 		if (p % 2 == 0)
-			good = trace_time_add(&two, &part[p + 1]) == 0 && trace_time_add(&two, &part[p]) == 0 &&
-			       trace_time_add(&pairs, &two) == 0 && good;
-		trace_time_free(&two);
+			good = histogram_add(&two, &part[p + 1]) == 0 && histogram_add(&two, &part[p]) == 0 &&
+			       histogram_add(&pairs, &two) == 0 && good;
+		histogram_free(&two);
 	}
 	ok(good && same(&forward, &backward) && same(&forward, &pairs), "no order of merging changes anything");
 	uint64_t in_bins = 0, sum = 0;
@@ -141,22 +141,22 @@ static void test_merge(void)
 		sum += forward.bins[i].sum;
 	}
 	ok(in_bins == count && in_bins == forward.count && sum == forward.sum, "all values are in bins");
-	trace_time_balance(&forward, 8);
+	histogram_balance(&forward, 8);
 	good = forward.bin_count == 8;
 	for (uint32_t i = 1; i < forward.bin_count; i++)
-		good = good && time_bin_mean(&forward.bins[i - 1]) < time_bin_mean(&forward.bins[i]);
+		good = good && histogram_bin_mean(&forward.bins[i - 1]) < histogram_bin_mean(&forward.bins[i]);
 	ok(good, "balanced: eight bins, ascending");
-	trace_time_free(&forward);
-	trace_time_free(&backward);
-	trace_time_free(&pairs);
+	histogram_free(&forward);
+	histogram_free(&backward);
+	histogram_free(&pairs);
 	for (unsigned p = 0; p < PARTS; p++)
-		trace_time_free(&part[p]);
+		histogram_free(&part[p]);
 }
 
 static void test_no_room(void)
 {
 	struct arena small;
-	struct trace_time h;
+	struct histogram h;
 	if (arena_create(&small, NULL, ARENA_MIN_SIZE, NULL) != 0)
 		exit(1);
 	struct record_time *t = arena_at(&small, struct record_time, arena_alloc(&small, sizeof *t));
@@ -166,9 +166,9 @@ static void test_no_room(void)
 	small.header->journal_count = 0;
 	for (unsigned i = 1; i < 60; i++)
 		record_time_add(&small, t, UINT64_C(1) << (i % 50), i);
-	ok(trace_time_extract(&h, &small, t, 1, 0) == 0 && h.count == 60 && h.max == UINT64_C(1) << 49,
+	ok(record_time_extract(&h, &small, t, 1, 0) == 0 && h.count == 60 && h.max == UINT64_C(1) << 49,
 	   "no room for bins: all values are counted");
-	trace_time_free(&h);
+	histogram_free(&h);
 	arena_close(&small);
 }
 
@@ -209,7 +209,7 @@ static void test_again(void)
 			*time = empty;
 			for (unsigned v = 0; v < 2 * VISITS; v++)
 				record_time_add(&arena, time, 50 + random_next() % (UINT64_C(20) << i / 2), v / 2);
-			good = trace_time_extract(&first.sites[i].communicate, &arena, time, 1, i % 2) == 0;
+			good = record_time_extract(&first.sites[i].communicate, &arena, time, 1, i % 2) == 0;
 		}
 		times_put(&once, &first, true);
 		struct reader r = reader_of(once.data, once.size);

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * record_time - a histogram that grows in an arena, of counter ticks
+ */
+#include "trace/record/record_time.h"
+
+#include <string.h>
+
+#include "trace/base/budget.h"
+
+/* Makes the window reach bin i. False if there is no room. */
+static bool window_reach(struct arena *a, struct record_time *t, unsigned i)
+{
+	unsigned from = t->count && t->first < i ? t->first : i,
+		 end = t->count && t->first + t->count > i ? t->first + t->count : i + 1;
+	unsigned count = 4;
+	while (count < end - from)
+		count *= 2;
+	/* what is left over is on the side that it grew to */
+	if (from == i && t->count)
+		from = end > count ? end - count : 0;
+	uint64_t capacity;
+	ref bins = arena_alloc_block(a, count * sizeof(uint64_t), &capacity);
+	if (!bins) {
+		arena_commit(a);
+		return false;
+	}
+	struct record_time now = {.bins = bins, .first = (uint16_t)from, .count = (uint16_t)count};
+	memset(a->base + bins, 0, count * sizeof(uint64_t));
+	if (t->count) {
+		memcpy(arena_at(a, uint64_t, bins) + (t->first - from), a->base + t->bins, t->count * sizeof(uint64_t));
+		arena_free_block(a, t->bins, t->count * sizeof(uint64_t));
+	}
+	arena_save(a, &t->bins);
+	arena_barrier();
+	memcpy(&t->bins, &now.bins, sizeof(uint64_t));
+	arena_commit(a);
+	return true;
+}
+
+/* A bin's word is full. */
+static void spill(struct arena *a, struct record_time *t, uint64_t *bin)
+{
+	unsigned index = t->first + (unsigned)(bin - arena_at(a, uint64_t, t->bins));
+	ref at = t->spilled;
+	while (at && arena_at(a, struct record_spill, at)->index != index)
+		at = arena_at(a, struct record_spill, at)->next;
+	if (!at) {
+		at = arena_alloc(a, sizeof(struct record_spill));
+		arena_commit(a);
+		if (!at) { /* the count stops, rather than run into the next field */
+			*bin -= TIME_ONE + *bin % TIME_ONE / (TIME_FULL / TIME_ONE);
+			return;
+		}
+		*arena_at(a, struct record_spill, at) = (struct record_spill){.next = t->spilled, .index = index};
+		arena_set(a, t->spilled, at);
+		arena_commit(a);
+	}
+	struct record_spill *s = arena_at(a, struct record_spill, at);
+	arena_set(a, s->count, s->count + *bin / TIME_ONE);
+	arena_set(a, s->parts, s->parts + *bin % TIME_ONE);
+	arena_set(a, *bin, 0);
+	arena_commit(a);
+}
+
+void record_time_empty(struct arena *a, struct record_time *t)
+{
+	for (unsigned i = 0; i < t->count; i++)
+		if (arena_at(a, uint64_t, t->bins)[i] >= TIME_FULL)
+			spill(a, t, &arena_at(a, uint64_t, t->bins)[i]);
+}
+
+/* Says which values are plain from now on. */
+static void plain_set(const struct arena *a, struct record_time *t)
+{
+	uint64_t low = t->min ? t->min : 1, high = t->max < TIME_EXACT ? t->max : TIME_EXACT;
+	bool all = low <= high && histogram_index(low) >= t->first && histogram_index(high) < t->first + t->count;
+	t->width = 0; /* nothing is plain as long as the others change */
+	arena_barrier();
+	t->low = low;
+	t->origin = (uintptr_t)a->base + t->bins - sizeof(uint64_t) * (t->first + TIME_BIAS);
+	arena_barrier();
+	t->width = all ? high - low + 1 : 0;
+}
+
+void record_time_turn(struct arena *a, struct record_time *t, uint64_t ticks, uint64_t visit)
+{
+	bool first = t->count == 0;
+	unsigned index = histogram_index(ticks), at = index - t->first;
+	if (at >= t->count && !window_reach(a, t, index)) {
+		if (first)
+			return;
+		at = index < t->first ? 0 : t->count - 1U;
+	} else {
+		at = index - t->first;
+	}
+	if (first || ticks > t->max) {
+		t->max = ticks;
+		t->max_visit = visit;
+	}
+	if (first || ticks < t->min) {
+		t->min = ticks;
+		t->min_visit = visit;
+	}
+	plain_set(a, t);
+	uint64_t *bin = arena_at(a, uint64_t, t->bins) + at;
+	unsigned shift = (unsigned)__builtin_clzll(ticks | 1);
+	uint128 square = (uint128)ticks * ticks;
+	*bin += TIME_ONE + ((ticks | 1) << shift >> 40) % TIME_PARTS;
+	t->sum += ticks;
+	t->squares[1] +=
+		(uint64_t)(square >> 64) + __builtin_add_overflow(t->squares[0], (uint64_t)square, &t->squares[0]);
+	if (*bin >= TIME_FULL)
+		spill(a, t, bin);
+}
+
+/* From the arena to a trace. */
+
+/* The bins of an arena, one by one, with those that spilled. Returns how many there are, or SIZE_MAX if something is
+ * damaged. */
+static size_t bins_read(const struct arena *a, const struct record_time *t, struct record_spill *out)
+{
+	size_t n = 0;
+	if (t->count && !arena_valid(a, t->bins, t->count * sizeof(uint64_t)))
+		return SIZE_MAX;
+	for (unsigned i = 0; i < t->count; i++) {
+		uint64_t word = arena_at(a, uint64_t, t->bins)[i];
+		out[i] = (struct record_spill){
+			.index = t->first + i, .count = word / TIME_ONE, .parts = word % TIME_ONE};
+	}
+	unsigned limit = t->count;
+	for (ref at = t->spilled; at; at = arena_at(a, struct record_spill, at)->next) {
+		if (limit-- == 0 || !arena_valid(a, at, sizeof(struct record_spill)))
+			return SIZE_MAX;
+		const struct record_spill *s = arena_at(a, struct record_spill, at);
+		if (s->index - t->first >= t->count)
+			return SIZE_MAX;
+		out[s->index - t->first].count += s->count;
+		out[s->index - t->first].parts += s->parts;
+	}
+	for (unsigned i = 0; i < t->count; i++)
+		if (out[i].count)
+			out[n++] = out[i];
+	return n;
+}
+
+/* Counters are used for at most this many ticks or ns: a day times 2^11. Anything larger is damage, and would not fit
+ * sums. */
+#define TIME_SANE (UINT64_C(1) << 58)
+
+static uint64_t ns_of(double ticks, double ns_per_tick)
+{
+	double ns = ticks * ns_per_tick + 0.5;
+	return ns < (double)(UINT64_C(1) << 63) ? (uint64_t)ns : UINT64_C(1) << 63;
+}
+
+/* What is no number of this world becomes 0. */
+static uint128 whole_of(double v)
+{
+	return v > 0 && v < 0x1p126 ? (uint128)v : 0;
+}
+
+static uint128 square_over(uint64_t sum, uint64_t count)
+{
+	return (uint128)sum * sum / count;
+}
+
+/* A bin in ns, but for its squares. */
+static void bin_extract(struct histogram_bin *to, const struct record_time *t, const struct record_spill *bin,
+                        double ns_per_tick)
+{
+	uint64_t floor = histogram_floor(bin->index), width = histogram_floor(bin->index + 1) - floor,
+		 end = floor + width - 1;
+	double mean = (double)floor +
+	              (double)width * ((double)bin->parts / (double)bin->count + (width >= TIME_PARTS ? 0.5 : 0)) /
+	                      (double)TIME_PARTS;
+	floor = floor < t->min ? t->min : floor;
+	end = end > t->max ? t->max : end;
+	mean = mean < (double)floor ? (double)floor : mean > (double)end ? (double)end : mean;
+	to->count = bin->count;
+	to->min = ns_of((double)floor, ns_per_tick);
+	to->max = ns_of((double)end, ns_per_tick);
+	to->sum = ns_of(mean * (double)bin->count, ns_per_tick);
+}
+
+/* The bins of `to`, whose own sum is set, and its count. */
+static void bins_extract(struct histogram *to, const struct record_time *t, const struct record_spill *bins,
+                         double ns_per_tick)
+{
+	uint64_t sum = 0;
+	struct histogram_bin *largest = to->bins;
+	for (uint32_t i = 0; i < to->bin_count; i++) {
+		struct histogram_bin *b = &to->bins[i];
+		bin_extract(b, t, &bins[i], ns_per_tick);
+		to->count += b->count;
+		sum += b->sum;
+		if (b->sum >= largest->sum)
+			largest = b;
+	}
+	/* the parts are cut off: the sum is the exact one */
+	largest->sum += to->sum - sum;
+	if ((int64_t)largest->sum < 0 || largest->sum > TIME_SANE)
+		largest->sum = largest->min * largest->count;
+}
+
+/* The sum of squares around the mean that values have which are spread evenly over the bin. */
+static double spread_of(const struct histogram_bin *b)
+{
+	double width = (double)b->max - (double)b->min;
+	return b->count > 1 ? (double)b->count * width * width / 12 : 0;
+}
+
+/* Variance in ns, from the exact sums in ticks. */
+static double variance_of(const struct record_time *t, uint64_t count, double ns_per_tick)
+{
+	uint128 total = (uint128)t->squares[1] << 64 | t->squares[0];
+	double mean = (double)t->sum / (double)count, variance = 0;
+	uint64_t whole = t->sum / count;
+	uint128 around = total - 2 * (uint128)whole * t->sum + (uint128)count * whole * whole;
+	if (around >> 120 == 0) /* not damaged */
+		variance = (double)around / (double)count - (mean - (double)whole) * (mean - (double)whole);
+	return variance > 0 ? variance * ns_per_tick * ns_per_tick : 0;
+}
+
+/* What the bins' means leave of the sum of squares is the spread inside of bins: shared among them by their widths, at
+ * most as much as evenly spread values have. */
+static void squares_extract(struct histogram *to, const struct record_time *t, double ns_per_tick)
+{
+	double spread = 0;
+	uint128 between = 0;
+	for (uint32_t i = 0; i < to->bin_count; i++) {
+		spread += spread_of(&to->bins[i]);
+		between += square_over(to->bins[i].sum, to->bins[i].count);
+	}
+	to->squares =
+		square_over(to->sum, to->count) + whole_of(variance_of(t, to->count, ns_per_tick) * (double)to->count);
+	double inside = to->squares > between ? (double)(to->squares - between) : 0,
+	       share = spread > inside ? inside / spread : 1;
+	for (uint32_t i = 0; i < to->bin_count; i++) {
+		struct histogram_bin *b = &to->bins[i];
+		b->squares = square_over(b->sum, b->count) + whole_of(spread_of(b) * share);
+	}
+}
+
+int record_time_extract(struct histogram *to, const struct arena *a, const struct record_time *t, double ns_per_tick,
+                        uint32_t rank)
+{
+	*to = (struct histogram){0};
+	if (t->count == 0)
+		return 0;
+	if (t->count > 64 * HISTOGRAM_PER_OCTAVE || t->first > 64 * HISTOGRAM_PER_OCTAVE || t->min > t->max ||
+	    t->max > TIME_SANE || t->sum > TIME_SANE)
+		return -1;
+	struct record_spill *read = budget_malloc(t->count * sizeof *read);
+	size_t n = read ? bins_read(a, t, read) : SIZE_MAX;
+	int rv = n == SIZE_MAX ? -1 : 0;
+	if (rv == 0 && n > 0) {
+		to->bins = budget_calloc(n, sizeof *to->bins);
+		rv = to->bins ? 0 : -1;
+	}
+	if (to->bins) {
+		to->bin_count = (uint32_t)n;
+		to->min = ns_of((double)t->min, ns_per_tick);
+		to->max = ns_of((double)t->max, ns_per_tick);
+		to->sum = ns_of((double)t->sum, ns_per_tick);
+		to->min_rank = to->max_rank = rank;
+		to->min_visit = t->min_visit;
+		to->max_visit = t->max_visit;
+		bins_extract(to, t, read, ns_per_tick);
+		squares_extract(to, t, ns_per_tick);
+	}
+	budget_free(read);
+	return rv;
+}
