@@ -3,7 +3,7 @@
  * of joining
  */
 #include "trace/model/rankmap.h"
-#include "trace/model/rankorder.h"
+#include "trace/model/ordinals.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,13 +63,13 @@ static bool holds(const struct rankmap *m, const struct plain *p)
 	uint64_t next = 0, size = 0;
 	int64_t value, last = 0;
 	bool all_equal = true, numbered = true;
-	struct rank_order order;
-	if (rank_order_init(&order, m) != 0)
+	struct ordinals order;
+	if (ordinals_init(&order, m) != 0)
 		return false;
 	for (uint32_t r = 0, n = 0; r < RANKS; n += p->in[r], r++)
-		numbered &= rank_order_number(&order, r) == n && (!p->in[r] || rank_order_rank(&order, n) == r);
-	numbered &= rank_order_rank(&order, rankmap_size(m)) == UINT32_MAX;
-	rank_order_free(&order);
+		numbered &= ordinals_number(&order, r) == n && (!p->in[r] || ordinals_rank(&order, n) == r);
+	numbered &= ordinals_rank(&order, rankmap_size(m)) == UINT32_MAX;
+	ordinals_free(&order);
 	if (!numbered)
 		return false;
 	for (uint32_t r = 0; r < RANKS; r++) {

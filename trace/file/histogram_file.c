@@ -269,12 +269,12 @@ static void put_bins(struct entropy_writer *e, const struct histogram_place *p, 
 
 void histogram_put_rank(struct entropy_writer *e, const struct histogram_place *p, uint32_t rank)
 {
-	entropy_put_bits(e, p->rank_bits, rank_order_number(p->order, rank));
+	entropy_put_bits(e, p->rank_bits, ordinals_number(p->order, rank));
 }
 
 uint32_t histogram_rank(struct entropy_reader *e, const struct histogram_place *p)
 {
-	return rank_order_rank(p->order, entropy_bits(e, p->rank_bits));
+	return ordinals_rank(p->order, entropy_bits(e, p->rank_bits));
 }
 
 /* Rounded up, so that all values are between minimum and maximum; what was rounded stays as it is. */
@@ -421,7 +421,7 @@ struct histogram_visits *histogram_visits_new(const struct trace *t)
 		visits[i].sum = (uint64_t)rankmap_sum(m);
 		visits[i].ranks = rankmap_size(m);
 		visits[i].first = rankmap_empty(m) ? 0 : rankmap_first(m);
-		if (rank_order_init(&visits[i].order, m) != 0) {
+		if (ordinals_init(&visits[i].order, m) != 0) {
 			histogram_visits_free(visits, t);
 			return NULL;
 		}
@@ -432,7 +432,7 @@ struct histogram_visits *histogram_visits_new(const struct trace *t)
 void histogram_visits_free(struct histogram_visits *visits, const struct trace *t)
 {
 	for (uint32_t i = 0; visits && i < t->site_count; i++)
-		rank_order_free(&visits[i].order);
+		ordinals_free(&visits[i].order);
 	budget_free(visits);
 }
 

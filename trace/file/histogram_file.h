@@ -6,7 +6,7 @@
 #define SPOOR_HISTOGRAM_FILE_H
 
 #include "trace/base/entropy.h"
-#include "trace/model/rankorder.h"
+#include "trace/model/ordinals.h"
 #include "trace/model/trace.h"
 
 #define HISTOGRAM_CONTEXTS 11
@@ -22,7 +22,7 @@ uint32_t histogram_get_rank(struct reader *r);
 struct histogram_visits {
 	uint64_t sum, ranks;
 	uint32_t first; /* rank */
-	struct rank_order order;
+	struct ordinals order;
 };
 /* Of all sites. NULL: no memory. */
 struct histogram_visits *histogram_visits_new(const struct trace *t);
@@ -33,8 +33,8 @@ struct histogram_place {
 	unsigned at;   /* the first context, of HISTOGRAM_CONTEXTS */
 	uint32_t only; /* UINT32_MAX, or the rank that all values are of */
 	unsigned rank_bits;
-	const struct rank_order *order; /* what ranks are numbers in */
-	bool once;                      /* no rank was there twice */
+	const struct ordinals *order; /* what ranks are numbers in */
+	bool once;                    /* no rank was there twice */
 	unsigned k;
 	uint64_t all; /* the sum of all histograms: those that are less than 1/share of it get fewer bins */
 	unsigned share;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * rankorder - the ranks of a map by number
+ * ordinals - the ranks of a map by number: 0 is the lowest one
  */
-#include "trace/model/rankorder.h"
+#include "trace/model/ordinals.h"
 
 #include <stdlib.h>
 
@@ -12,19 +12,19 @@ static const struct diagram_node *inner(const struct rankmap *m, uint32_t to)
 	                                                                            : &m->nodes[to - DIAGRAM_NODE];
 }
 
-int rank_order_init(struct rank_order *o, const struct rankmap *m)
+int ordinals_init(struct ordinals *o, const struct rankmap *m)
 {
-	*o = (struct rank_order){m, rankmap_shares(m)};
+	*o = (struct ordinals){m, rankmap_shares(m)};
 	return o->share ? 0 : -1;
 }
 
-void rank_order_free(struct rank_order *o)
+void ordinals_free(struct ordinals *o)
 {
 	free(o->share);
 	o->share = NULL;
 }
 
-uint64_t rank_order_number(const struct rank_order *o, uint32_t rank)
+uint64_t ordinals_number(const struct ordinals *o, uint32_t rank)
 {
 	uint64_t number = 0;
 	uint32_t at = o->map->root, level = o->map->level;
@@ -39,7 +39,7 @@ uint64_t rank_order_number(const struct rank_order *o, uint32_t rank)
 	return at == DIAGRAM_ABSENT ? number : number + (rank & ((UINT64_C(1) << level) - 1));
 }
 
-uint32_t rank_order_rank(const struct rank_order *o, uint64_t number)
+uint32_t ordinals_rank(const struct ordinals *o, uint64_t number)
 {
 	uint32_t rank = 0, at = o->map->root, level = o->map->level;
 	if (number >= o->share[at] >> (DIAGRAM_LEVELS - level))
