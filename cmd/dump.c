@@ -2,7 +2,7 @@
  * dump - `spoor dump FILE|JOB [--rank R]`: every event of a rank, decoded, one a line
  *
  * The threads of a rank come one after the other, which is always the same and exact; or, with --by-time, in the order
- * of time (trace/read/weave.h).
+ * of time (trace/read/interleave.h).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "trace/read/search.h"
 #include "trace/model/stream.h"
 #include "trace/read/timeline.h"
-#include "trace/read/weave.h"
+#include "trace/read/interleave.h"
 
 struct dump {
 	const char *file, *archive;
@@ -128,17 +128,17 @@ fail:
 }
 
 /* All threads of a rank, in the order of time. */
-static int dump_woven(const struct trace *t, uint32_t rank, const struct dump *o)
+static int dump_interleaved(const struct trace *t, uint32_t rank, const struct dump *o)
 {
-	struct weave *w;
-	struct woven e;
+	struct interleave *w;
+	struct interleaved e;
 	struct error error = {""};
 	uint64_t line = 0, left = o->count, last = 0;
 	char name[STREAM_NAME];
 	uint32_t stream;
-	int rv = weave_begin(&w, t, rank, &error);
-	bool exact = rv == 0 && weave_exact(w);
-	while (rv == 0 && left > 0 && (rv = weave_next(w, &e, &error)) == 0) {
+	int rv = interleave_begin(&w, t, rank, &error);
+	bool exact = rv == 0 && interleave_exact(w);
+	while (rv == 0 && left > 0 && (rv = interleave_next(w, &e, &error)) == 0) {
 		last = e.event->number;
 		if ((int64_t)line++ < o->from || (o->at >= 0 && (double)e.end <= o->at))
 			continue;
@@ -152,13 +152,13 @@ static int dump_woven(const struct trace *t, uint32_t rank, const struct dump *o
 		if (ferror(stdout))
 			break;
 	}
-	if (rv == 1 && weave_cut(w, &stream))
+	if (rv == 1 && interleave_cut(w, &stream))
 		warn_cut(o, stream_name(t, stream, name), last);
 	if (rv < 0) {
 		fflush(stdout);
 		fprintf(stderr, "spoor: %s: %s\n", o->file, error.text);
 	}
-	weave_end(w);
+	interleave_end(w);
 	return rv < 0 || ferror(stdout) ? -1 : 0;
 }
 
@@ -182,7 +182,7 @@ static int dump_rank(const struct trace *t, struct dump *o)
 	other = thread + 1;
 	o->named = thread > 0 || stream_next(t, rank, &other, &more);
 	if (o->by_time)
-		return dump_woven(t, rank, o);
+		return dump_interleaved(t, rank, o);
 	for (int rv = 0; rv == 0 && stream_next(t, rank, &thread, &stream); thread++)
 		if ((rv = dump_stream(t, stream, o)) != 0)
 			return rv;
@@ -252,11 +252,11 @@ int cmd_dump(int argc, char **argv)
 		rv = dump_rank(&t, &o);
 	} else {
 		int64_t unused;
-		uint32_t thread = 0, woven;
+		uint32_t thread = 0, first;
 		o.named = true;
 		for (uint32_t rank = 0; o.by_time && rv == 0 && rank < t.size; rank++, thread = 0)
-			if (stream_next(&t, rank, &thread, &woven))
-				rv = dump_woven(&t, rank, &o);
+			if (stream_next(&t, rank, &thread, &first))
+				rv = dump_interleaved(&t, rank, &o);
 		for (uint64_t stream = 0; !o.by_time && rv == 0 && rankmap_next(&t.events, &stream, &unused); stream++)
 			rv = dump_stream(&t, (uint32_t)stream, &o);
 	}

@@ -19,7 +19,7 @@
 #include "trace/read/timeline.h"
 #include "trace/model/trace.h"
 #include "trace/read/walk.h"
-#include "trace/read/weave.h"
+#include "trace/read/interleave.h"
 
 struct function {
 	char *name;
@@ -35,9 +35,9 @@ struct spoor_trace {
 
 struct spoor_walk {
 	const struct spoor_trace *trace;
-	struct walk *walk;   /* of one thread; NULL: */
-	struct weave *weave; /* of all of a rank's; its last event: */
-	struct woven woven;
+	struct walk *walk;             /* of one thread; NULL: */
+	struct interleave *interleave; /* of all of a rank's; its last event: */
+	struct interleaved interleaved;
 	struct event event;
 	uint32_t stream;
 	struct timeline *times; /* opened when they are asked for first */
@@ -243,7 +243,7 @@ struct spoor_walk *spoor_walk_begin_time(const struct spoor_trace *t, uint32_t r
 		error_set(&error, "out of memory");
 	else if (rank >= t->trace.size)
 		error_set(&error, "rank %u does not exist: the trace has %u ranks", rank, t->trace.size);
-	else if (weave_begin(&w->weave, &t->trace, rank, &error) == 0) {
+	else if (interleave_begin(&w->interleave, &t->trace, rank, &error) == 0) {
 		w->trace = t;
 		return w;
 	}
@@ -254,7 +254,7 @@ struct spoor_walk *spoor_walk_begin_time(const struct spoor_trace *t, uint32_t r
 
 int spoor_walk_exact(const struct spoor_walk *w)
 {
-	return !w->weave || weave_exact(w->weave);
+	return !w->interleave || interleave_exact(w->interleave);
 }
 
 uint32_t spoor_walk_thread(const struct spoor_walk *w)
@@ -268,7 +268,7 @@ void spoor_walk_end(struct spoor_walk *w)
 		return;
 	walk_end(w->walk);
 	timeline_close(w->times);
-	weave_end(w->weave);
+	interleave_end(w->interleave);
 	free(w);
 }
 
@@ -313,10 +313,11 @@ int spoor_walk_next(struct spoor_walk *w, struct spoor_event *out, char *text)
 	struct error error = {""};
 	const struct event *e = &w->event;
 
-	int rv = w->weave ? weave_next(w->weave, &w->woven, &error) : walk_next(w->walk, &w->event, &error);
-	if (rv == 0 && w->weave) {
-		e = w->woven.event;
-		w->stream = w->woven.stream;
+	int rv = w->interleave ? interleave_next(w->interleave, &w->interleaved, &error)
+	                       : walk_next(w->walk, &w->event, &error);
+	if (rv == 0 && w->interleave) {
+		e = w->interleaved.event;
+		w->stream = w->interleaved.stream;
 	}
 	if (rv) {
 		if (rv < 0)
@@ -473,10 +474,10 @@ int spoor_walk_times(struct spoor_walk *w, uint64_t *begin, uint64_t *end, char 
 {
 	bool none = false;
 
-	if (w->weave && w->woven.event) {
-		*begin = w->woven.begin;
-		*end = w->woven.end;
-		return w->woven.timed ? 0 : 1;
+	if (w->interleave && w->interleaved.event) {
+		*begin = w->interleaved.begin;
+		*end = w->interleaved.end;
+		return w->interleaved.timed ? 0 : 1;
 	}
 	if (w->asked != w->event.number || !w->event.schema)
 		return 1;

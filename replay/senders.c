@@ -21,7 +21,7 @@ struct role {
 };
 
 /* Where a rank is in its trace. */
-struct clock {
+struct rank_clock {
 	uint32_t last; /* site of the event before, or UINT32_MAX */
 	uint64_t epoch;
 	double end, begin, until; /* the clock: behind the event before; when this one begins and ends */
@@ -35,7 +35,7 @@ struct sender {
 	struct walk *walk;
 	struct sampler *sampler;
 	uint64_t *visits; /* by site */
-	struct clock at;
+	struct rank_clock at;
 	struct event event; /* the next one */
 	uint64_t visit;     /* of it */
 	bool ended;
@@ -58,7 +58,7 @@ struct senders {
 	uint32_t rank;
 	uint64_t seed;
 	struct role *roles; /* by function */
-	struct clock at;
+	struct rank_clock at;
 	struct sender *list[SENDERS_MAX];
 	int count, more;
 	struct destination *destinations;
@@ -92,7 +92,7 @@ static double edge_mean(const struct trace_site *s, uint32_t to)
 }
 
 /* Goes on to an event. */
-static void clock_begin_event(const struct senders *f, struct clock *p, const struct event *e)
+static void rank_clock_begin_event(const struct senders *f, struct rank_clock *p, const struct event *e)
 {
 	const struct trace_site *s = &f->trace->sites[e->site];
 	p->begin = p->end + (p->last == UINT32_MAX ? 0 : edge_mean(&f->trace->sites[p->last], e->site)) * p->stretch;
@@ -101,7 +101,7 @@ static void clock_begin_event(const struct senders *f, struct clock *p, const st
 }
 
 /* Leaves it behind. */
-static void clock_end_event(const struct senders *f, struct clock *p, const struct event *e)
+static void rank_clock_end_event(const struct senders *f, struct rank_clock *p, const struct event *e)
 {
 	const struct role *r = &f->roles[f->trace->sites[e->site].function];
 	int64_t comm = r->comm >= 0 ? e->values[r->comm] : 0;
@@ -137,12 +137,12 @@ static double time_of_rank(const struct trace *t, uint32_t rank)
 
 /* All ranks began and ended at about the same time: the clock of one that does something else than the others is
  * stretched to that. */
-static int clock_create(const struct senders *f, struct clock *p, uint32_t rank, struct error *error)
+static int rank_clock_create(const struct senders *f, struct rank_clock *p, uint32_t rank, struct error *error)
 {
 	int64_t *sizes;
 	double first = time_of_rank(f->trace, rankmap_first(&f->trace->events)), own = time_of_rank(f->trace, rank),
 	       ratio = own > 0 ? first / own : 1;
-	*p = (struct clock){.last = UINT32_MAX, .stretch = ratio > 1 - ALIKE && ratio < 1 + ALIKE ? 1 : ratio};
+	*p = (struct rank_clock){.last = UINT32_MAX, .stretch = ratio > 1 - ALIKE && ratio < 1 + ALIKE ? 1 : ratio};
 	if (walk_object(f->trace, rank, "@comm", "size", &sizes, &p->size_count, error) != 0)
 		return -1;
 	p->sizes = sizes;
@@ -171,7 +171,7 @@ static void next_sender_event(const struct senders *f, struct sender *c)
 		return;
 	}
 	c->visit = c->visits[c->event.site]++;
-	clock_begin_event(f, &c->at, &c->event);
+	rank_clock_begin_event(f, &c->at, &c->event);
 }
 
 static struct sender *sender_create(const struct senders *f, uint32_t rank)
@@ -183,7 +183,7 @@ static struct sender *sender_create(const struct senders *f, uint32_t rank)
 	c->rank = rank;
 	c->sampler = sampler_create(f->trace, rank, f->seed);
 	c->visits = calloc((size_t)f->trace->site_count + 1, sizeof *c->visits);
-	if (!c->sampler || !c->visits || clock_create(f, &c->at, rank, &error) != 0 ||
+	if (!c->sampler || !c->visits || rank_clock_create(f, &c->at, rank, &error) != 0 ||
 	    walk_begin(&c->walk, f->trace, rank, &error) != 0) {
 		sender_destroy(c);
 		return NULL;
@@ -218,20 +218,20 @@ static void advance_sender(const struct senders *f, struct sender *c)
 {
 	while (!c->ended && (c->at.epoch < f->at.epoch || (c->at.epoch == f->at.epoch && c->at.begin < f->at.until))) {
 		c->expected += sends_here(f, c);
-		clock_end_event(f, &c->at, &c->event);
+		rank_clock_end_event(f, &c->at, &c->event);
 		next_sender_event(f, c);
 	}
 }
 
 void senders_event_begins(struct senders *f, const struct event *e)
 {
-	clock_begin_event(f, &f->at, e);
+	rank_clock_begin_event(f, &f->at, e);
 	f->advanced = false;
 }
 
 void senders_event_ended(struct senders *f, const struct event *e)
 {
-	clock_end_event(f, &f->at, e);
+	rank_clock_end_event(f, &f->at, e);
 }
 
 bool senders_arrived(void *context)
@@ -328,7 +328,7 @@ int senders_create(struct senders **out, const struct trace *t, uint32_t rank, u
 		if (f->roles[s->function].sends && rankmap_get(&s->visits, rank, &visits))
 			add_destinations(f, s, &f->roles[s->function], visits);
 	}
-	return clock_create(f, &f->at, rank, error);
+	return rank_clock_create(f, &f->at, rank, error);
 }
 
 void senders_destroy(struct senders *f)

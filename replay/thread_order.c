@@ -13,14 +13,14 @@
 
 #include "replay/thread_check.h"
 #include "trace/base/index.h"
-#include "trace/read/needs.h"
+#include "trace/read/dependencies.h"
 #include "trace/model/stream.h"
-#include "trace/read/weave.h"
+#include "trace/read/interleave.h"
 
 /* So long a thread waits for the first call of the one before, which may be waiting for this one. */
 #define FIRST_MS 300
-/* Where the order is known: it is another thread's turn. More than anything of trace/read/needs.h. */
-#define NEED_TURN (NEED_CERTAIN + 1)
+/* Where the order is known: it is another thread's turn. More than anything of trace/read/dependencies.h. */
+#define DEPENDENCY_TURN (DEPENDENCY_CERTAIN + 1)
 
 struct thread {
 	uint32_t stream;
@@ -31,13 +31,13 @@ struct thread {
 
 struct thread_order {
 	const struct trace *trace;
-	struct needs *needs;
+	struct dependencies *dependencies;
 	struct thread *threads; /* the first is thread 0 */
 	int count;
-	struct weave *weave;          /* if the order is known: */
-	struct woven next;            /* whose event is next */
-	bool woven;                   /* there is a next one */
-	struct shared_object *shared; /* while learning */
+	struct interleave *interleave; /* if the order is known: */
+	struct interleaved next;       /* whose event is next */
+	bool has_next;                 /* there is a next one */
+	struct shared_object *shared;  /* while learning */
 	size_t shared_count, shared_capacity;
 	struct index index;
 	struct handles_group handles;
@@ -119,7 +119,7 @@ static int see_event(struct thread_order *m, uint32_t stream, const struct event
 		if (!strchr("towfnr", c->kind))
 			continue;
 		if (!c->vector) {
-			if (see_object(m, stream, c->kind, v, needs_makes(e, i)) != 0)
+			if (see_object(m, stream, c->kind, v, dependencies_makes(e, i)) != 0)
 				return -1;
 			continue;
 		}
@@ -136,7 +136,7 @@ static int see_event(struct thread_order *m, uint32_t stream, const struct event
 
 static int refuse_unclear(const struct thread_order *m, uint32_t rank, struct error *error)
 {
-	for (size_t i = 0; i < m->shared_count && !m->weave; i++) {
+	for (size_t i = 0; i < m->shared_count && !m->interleave; i++) {
 		const struct shared_object *s = &m->shared[i];
 		if (s->made > 1 && s->user != UINT32_MAX && (s->makers || s->users))
 			return error_set(error,
@@ -158,17 +158,17 @@ static int learn_stream(struct thread_order *m, uint32_t stream, struct error *e
 	for (size_t i = 0; i < m->shared_count; i++)
 		m->shared[i].owner = UINT32_MAX;
 	while (rv == 0 && (rv = walk_next(walk, &e, error)) == 0)
-		if (needs_learn(m->needs, stream, &e) != 0 || see_event(m, stream, &e) != 0)
+		if (dependencies_learn(m->dependencies, stream, &e) != 0 || see_event(m, stream, &e) != 0)
 			rv = error_set(error, "no memory");
 	walk_end(walk);
 	return rv < 0 ? -1 : 0;
 }
 
 /* The event that is next has begun, or none has yet. */
-static int next_woven(struct thread_order *m, struct error *error)
+static int next_interleaved(struct thread_order *m, struct error *error)
 {
-	int rv = weave_next(m->weave, &m->next, error);
-	m->woven = rv == 0;
+	int rv = interleave_next(m->interleave, &m->next, error);
+	m->has_next = rv == 0;
 	return rv < 0 ? -1 : 0;
 }
 
@@ -189,16 +189,16 @@ int thread_order_create(struct thread_order **out, const struct trace *t, uint32
 	pthread_mutex_init(&m->handles.lock, NULL);
 	pthread_cond_init(&m->changed, NULL);
 	m->trace = t;
-	m->needs = needs_create(t);
+	m->dependencies = dependencies_create(t);
 	m->threads = calloc(n, sizeof *m->threads);
-	if (!m->needs || !m->threads)
+	if (!m->dependencies || !m->threads)
 		rv = error_set(error, "no memory");
 	for (uint32_t k = 0; rv == 0 && stream_next(t, rank, &k, &stream); k++) {
 		m->threads[m->count++] = (struct thread){.stream = stream, .until = UINT64_MAX};
 		rv = learn_stream(m, stream, error);
 	}
 	if (rv == 0 && thread_check_has_order(t))
-		rv = weave_begin(&m->weave, t, rank, error) != 0 || next_woven(m, error) != 0 ? -1 : 0;
+		rv = interleave_begin(&m->interleave, t, rank, error) != 0 || next_interleaved(m, error) != 0 ? -1 : 0;
 	if (rv == 0)
 		rv = refuse_unclear(m, rank, error);
 	if (rv != 0)
@@ -212,8 +212,8 @@ void thread_order_destroy(struct thread_order *m)
 {
 	if (!m)
 		return;
-	needs_destroy(m->needs);
-	weave_end(m->weave);
+	dependencies_destroy(m->dependencies);
+	interleave_end(m->interleave);
 	index_free(&m->index);
 	free(m->shared);
 	pthread_mutex_destroy(&m->lock);
@@ -259,14 +259,14 @@ static bool others_returned(const struct thread_order *m)
 	return true;
 }
 
-/* What keeps it from making its event: enum need, or NEED_TURN. */
+/* What keeps it from making its event: enum dependency, or DEPENDENCY_TURN. */
 static int need_of(const struct thread_order *m, const struct thread *k)
 {
-	if (m->weave && m->woven && (m->next.stream != k->stream || !others_returned(m)))
-		return NEED_TURN;
+	if (m->interleave && m->has_next && (m->next.stream != k->stream || !others_returned(m)))
+		return DEPENDENCY_TURN;
 	if (k->event->schema->mpi->function == FN_MPI_Finalize && !others_ended(m, k))
-		return NEED_CERTAIN;
-	return (int)needs_what(m->needs, k->stream, k->event);
+		return DEPENDENCY_CERTAIN;
+	return (int)dependencies_of(m->dependencies, k->stream, k->event);
 }
 
 /* If all wait, and for what does not come: the one that waits for the least. */
@@ -278,7 +278,7 @@ static void choose_thread(struct thread_order *m)
 		struct thread *k = &m->threads[i];
 		if (k->ended)
 			continue;
-		if (!k->waiting || k->chosen || need_of(m, k) == NEED_NOTHING)
+		if (!k->waiting || k->chosen || need_of(m, k) == DEPENDENCY_NONE)
 			return;
 		if (need_of(m, k) < least) {
 			least = need_of(m, k);
@@ -308,10 +308,10 @@ void thread_order_before(struct thread_order *m, const struct event *e)
 {
 	assert(own_thread && !own_thread->ended);
 	pthread_mutex_lock(&m->lock);
-	if (!own_thread->begun && own_thread > m->threads && !m->weave)
+	if (!own_thread->begun && own_thread > m->threads && !m->interleave)
 		wait_for_first_calls(m);
 	own_thread->event = e;
-	while (need_of(m, own_thread) != NEED_NOTHING && !own_thread->chosen) {
+	while (need_of(m, own_thread) != DEPENDENCY_NONE && !own_thread->chosen) {
 		own_thread->waiting = true;
 		choose_thread(m);
 		if (!own_thread->chosen)
@@ -319,16 +319,16 @@ void thread_order_before(struct thread_order *m, const struct event *e)
 		own_thread->waiting = false;
 	}
 	own_thread->chosen = false;
-	if (!own_thread->begun && m->weave)
+	if (!own_thread->begun && m->interleave)
 		wait_for_first_calls(m);
-	if (m->weave && m->woven && m->next.stream == own_thread->stream) {
+	if (m->interleave && m->has_next && m->next.stream == own_thread->stream) {
 		struct error error;
 		own_thread->until = m->next.end;
-		next_woven(m, &error);
+		next_interleaved(m, &error);
 		pthread_cond_broadcast(&m->changed);
 	}
-	if (needs_ends(e)) { /* nobody takes it from now on */
-		needs_take(m->needs, own_thread->stream, e);
+	if (dependencies_ends(e)) { /* nobody takes it from now on */
+		dependencies_take(m->dependencies, own_thread->stream, e);
 		pthread_cond_broadcast(&m->changed);
 	}
 	pthread_mutex_unlock(&m->lock);
@@ -338,8 +338,8 @@ void thread_order_after(struct thread_order *m, const struct event *e)
 {
 	pthread_mutex_lock(&m->lock);
 	assert(own_thread->event == e);
-	if (!needs_ends(e))
-		needs_take(m->needs, own_thread->stream, e);
+	if (!dependencies_ends(e))
+		dependencies_take(m->dependencies, own_thread->stream, e);
 	own_thread->begun = true;
 	own_thread->until = UINT64_MAX;
 	pthread_cond_broadcast(&m->changed);

@@ -147,7 +147,7 @@ def numbers_of(lines, function, parameter):
     return [int(m[1]) for m in (re.search(rf" {function} .*\b{parameter}=(\d+)", line) for line in lines) if m]
 
 
-def woven(trace, rank, mark):
+def interleaved(trace, rank, mark):
     """The lines of --by-time, checked for what holds in any order: all events, each thread's in their order."""
     lines = spoor("dump", trace, "--rank", rank, "--by-time").stdout.splitlines()
     plain = spoor("dump", trace, "--rank", rank).stdout.splitlines()
@@ -196,7 +196,7 @@ def check_order():
     with tempfile.TemporaryDirectory(prefix="threads-") as folder:
         trace = flat_and_traced("full times and counters", folder, [turns], "--timing", "full", "--counters", "perf::TASK-CLOCK")
         for rank in "01":
-            lines = woven(trace, rank, "")
+            lines = interleaved(trace, rank, "")
             tags = numbers_of(lines, "MPI_Iprobe", "tag")
             tap.ok(tags == list(range(400)), f"rank {rank}: full times give the true order", [t for t in zip(range(400), tags) if t[0] != t[1]][:5])
             tap.ok(not known_order(lines), f"rank {rank}: and what follows from it", known_order(lines)[:2])
@@ -220,7 +220,7 @@ def check_order():
             tap.skip("each call of each thread is counted", "the kernel does not count here")
         trace = flat_and_traced("plain", folder, [turns])
         for rank in "01":
-            lines = woven(trace, rank, "~")
+            lines = interleaved(trace, rank, "~")
             tap.ok(not known_order(lines, True), f"rank {rank}: nothing comes before what it needs", known_order(lines, True)[:2])
         done = spoor("dump", trace, "--rank", "1", "--thread", "1", "--by-time")
         tap.ok(done.returncode != 0 and "--by-time is the order of all threads" in done.stderr, "--by-time and --thread: told", done.stderr)

@@ -10,7 +10,7 @@
 #include "cmd/base/print_event.h"
 #include "trace/model/value.h"
 #include "trace/base/index.h"
-#include "trace/read/needs.h"
+#include "trace/read/dependencies.h"
 #include "trace/model/stream.h"
 #include "trace/read/walk.h"
 
@@ -33,8 +33,8 @@ struct name {
 
 struct compare {
 	const struct trace *a, *b;
-	struct pairing *pairings; /* by function of a */
-	struct needs *needs;      /* of a; NULL: ranks have one thread each */
+	struct pairing *pairings;          /* by function of a */
+	struct dependencies *dependencies; /* of a; NULL: ranks have one thread each */
 	struct name *names;
 	uint32_t name_count, name_capacity;
 	struct index index;
@@ -93,7 +93,7 @@ static bool same_object(struct compare *c, char kind, int64_t a, int64_t b, bool
 
 static bool same_scalar(struct compare *c, char kind, bool made, int64_t a, int64_t b)
 {
-	if (c->needs && strchr("ctgownemkfqra", kind) && !value_is_constant(a) && !value_is_constant(b))
+	if (c->dependencies && strchr("ctgownemkfqra", kind) && !value_is_constant(a) && !value_is_constant(b))
 		return same_object(c, kind, a, b, made);
 	if (value_is_constant(a) || value_is_constant(b))
 		return value_is_constant(a) && value_is_constant(b) &&
@@ -105,7 +105,7 @@ static bool same_value(struct compare *c, const struct event *ea, const struct e
                        int64_t b)
 {
 	const struct schema_column *column = &ea->schema->column[i];
-	bool made = c->needs && needs_makes(ea, i);
+	bool made = c->dependencies && dependencies_makes(ea, i);
 
 	if (a == VALUE_LOSSY || b == VALUE_LOSSY) /* not known */
 		return a == b;
@@ -227,7 +227,7 @@ int compare_traces(const struct trace *a, const struct trace *b, const char *a_n
 	int rv = -1;
 
 	*result = (struct compare_result){.ranks = 0};
-	if (!c.pairings || (threads && !(c.needs = needs_create(a)))) {
+	if (!c.pairings || (threads && !(c.dependencies = dependencies_create(a)))) {
 		free(c.pairings);
 		return error_set(error, "no memory");
 	}
@@ -256,7 +256,7 @@ int compare_traces(const struct trace *a, const struct trace *b, const char *a_n
 	rv = 0;
 done:
 	index_free(&c.index);
-	needs_destroy(c.needs);
+	dependencies_destroy(c.dependencies);
 	free(c.names);
 	free(c.pairings);
 	return rv;

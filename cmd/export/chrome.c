@@ -67,7 +67,7 @@ static void put_us(FILE *out, const char *name, uint64_t ns)
 static void put_header(struct export *x, FILE *out)
 {
 	const struct trace *t = x->trace;
-	char host[HOST_MAX], label[HOST_MAX + 32], times[CLOCK_SAYS];
+	char host[HOST_MAX], label[HOST_MAX + 32], times[EVENT_CLOCK_SAYS];
 	int64_t unused;
 	fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"spoor " PACKAGE_VERSION "\"", out);
 	static const char *const keys[] = {"cluster", "job", "step", "job_name", "user",    "start",
@@ -79,7 +79,7 @@ static void put_header(struct export *x, FILE *out)
 			fprintf(out, ",\"%s\":%s", keys[i], text);
 		free(text);
 	}
-	fprintf(out, ",\"times\":\"%s\"},\n\"traceEvents\":[", clock_says(t, times));
+	fprintf(out, ",\"times\":\"%s\"},\n\"traceEvents\":[", event_clock_says(t, times));
 	const char *comma = "\n";
 	for (uint64_t stream = 0; rankmap_next(&t->events, &stream, &unused); stream++) {
 		uint32_t rank = stream_rank(t, (uint32_t)stream), thread = stream_thread(t, (uint32_t)stream);

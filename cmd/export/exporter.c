@@ -60,7 +60,7 @@ int track_begin(struct track *t, struct export *x, uint32_t stream, bool timed)
 {
 	*t = (struct track){.export = x, .stream = stream};
 	if (walk_begin(&t->walk, x->trace, stream, &x->error) != 0 ||
-	    (timed && clock_create(&t->clock, x->trace, stream, &x->error) != 0))
+	    (timed && event_clock_create(&t->clock, x->trace, stream, &x->error) != 0))
 		return -1;
 	t->acts = acts_create(&x->calls, x->comms, stream);
 	return t->acts ? 0 : error_set(&x->error, "no memory");
@@ -75,7 +75,7 @@ int track_next(struct track *t)
 		return rv;
 	}
 	if (t->clock)
-		clock_event(t->clock, &t->event, &t->begin, &t->end);
+		event_clock_next(t->clock, &t->event, &t->begin, &t->end);
 	if (!(t->list = acts_event(t->acts, &t->event, &t->count)))
 		return error_set(&x->error, "no memory");
 	if ((++x->done & 0xfff) == 0)
@@ -88,6 +88,6 @@ void track_end(struct track *t)
 	if (t->acts)
 		t->export->unknown += acts_unknown(t->acts);
 	walk_end(t->walk);
-	clock_destroy(t->clock);
+	event_clock_destroy(t->clock);
 	acts_destroy(t->acts);
 }

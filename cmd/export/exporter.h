@@ -11,7 +11,7 @@
 #include "cmd/export/output.h"
 #include "cmd/base/frames.h"
 #include "cmd/base/progress.h"
-#include "trace/read/clock.h"
+#include "trace/read/event_clock.h"
 
 struct export
 {
@@ -42,7 +42,7 @@ struct track {
 	struct export *export;
 	uint32_t stream;
 	struct walk *walk;
-	struct clock *clock;
+	struct event_clock *clock;
 	struct acts *acts;
 	struct event event;
 	uint64_t begin, end; /* ns */

@@ -349,9 +349,9 @@ static int define(struct archive *a)
 		return -1;
 	int64_t origin;
 	OTF2_GlobalDefWriter_WriteClockProperties(a->definitions, 1000000000, 0, a->last,
-	                                          clock_origin(t, &origin) ? (uint64_t)origin
-	                                          : json_is_integer(start) ? (uint64_t)json_integer_value(start)
-	                                                                   : OTF2_UNDEFINED_TIMESTAMP);
+	                                          event_clock_origin(t, &origin) ? (uint64_t)origin
+	                                          : json_is_integer(start)       ? (uint64_t)json_integer_value(start)
+	                                                                         : OTF2_UNDEFINED_TIMESTAMP);
 	for (uint32_t i = 0; i < t->site_count; i++) /* strings 0, 1, ...: the sites' call paths */
 		text(a, a->export->paths[i]);
 	OTF2_StringRef empty = text(a, "");
@@ -388,14 +388,14 @@ static int fill(struct archive *a)
 	static const OTF2_FlushCallbacks callbacks = {.otf2_pre_flush = flush};
 	const struct rankmap *streams = &a->export->trace->events;
 	const char *machine = meta_text(a, "cluster"), *command = meta_text(a, "exe");
-	char times[CLOCK_SAYS];
+	char times[EVENT_CLOCK_SAYS];
 	int64_t unused;
 	int rv = 0;
 	if (OTF2_Archive_SetFlushCallbacks(a->handle, &callbacks, NULL) != OTF2_SUCCESS ||
 	    OTF2_Archive_SetSerialCollectiveCallbacks(a->handle) != OTF2_SUCCESS ||
 	    OTF2_Archive_SetCreator(a->handle, "spoor " PACKAGE_VERSION) != OTF2_SUCCESS)
 		return -1;
-	OTF2_Archive_SetProperty(a->handle, "SPOOR::TIMES", clock_says(a->export->trace, times), true);
+	OTF2_Archive_SetProperty(a->handle, "SPOOR::TIMES", event_clock_says(a->export->trace, times), true);
 	if (*machine)
 		OTF2_Archive_SetMachineName(a->handle, machine);
 	if (*command)

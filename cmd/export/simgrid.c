@@ -221,7 +221,7 @@ static FILE *file_in(struct export *x, const struct output *out, const char *nam
 static int put_machine(struct export *x, const struct output *out)
 {
 	const struct trace *t = x->trace;
-	char host[HOST_MAX], times[CLOCK_SAYS];
+	char host[HOST_MAX], times[EVENT_CLOCK_SAYS];
 	json_t *nodes = json_object();
 	FILE *list = file_in(x, out, "traces"), *hosts = file_in(x, out, "hostfile"),
 	     *platform = file_in(x, out, "platform.xml");
@@ -245,7 +245,7 @@ static int put_machine(struct export *x, const struct output *out)
 		        "  <cluster id=\"cluster\" prefix=\"node-\" suffix=\"\" radical=\"0-%zu\" speed=\"%.0ff\" "
 		        "core=\"%u\" bw=\"12.5GBps\" lat=\"1us\"\n"
 		        "           loopback_bw=\"20GBps\" loopback_lat=\"300ns\"/>\n</platform>\n",
-		        clock_says(t, times), json_object_size(nodes) ? json_object_size(nodes) - 1 : 0, x->flops,
+		        event_clock_says(t, times), json_object_size(nodes) ? json_object_size(nodes) - 1 : 0, x->flops,
 		        t->size);
 	if (list && fclose(list) != 0)
 		rv = -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * clock - begin and end of every event of a rank
+ * event_clock - begin and end of every event of a rank
  */
-#include "trace/read/clock.h"
+#include "trace/read/event_clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "trace/model/timing.h"
 #include "trace/read/timeline.h"
 
-struct clock {
+struct event_clock {
 	const struct trace *trace;
 	uint32_t stream;
 	struct state {
@@ -31,12 +31,12 @@ struct clock {
 	} recorded, drawn;
 };
 
-static double first_place(const struct clock *c, uint32_t site, uint32_t to)
+static double first_place(const struct event_clock *c, uint32_t site, uint32_t to)
 {
 	return (double)(hash_mix(hash_mix(hash_mix(11, c->stream), site), to) >> 11) * 0x1p-53;
 }
 
-static double compute_before(struct clock *c, uint32_t to)
+static double compute_before(struct event_clock *c, uint32_t to)
 {
 	const struct trace_site *s = &c->trace->sites[c->last];
 	struct state *state = &c->sites[c->last];
@@ -52,7 +52,7 @@ static double compute_before(struct clock *c, uint32_t to)
 }
 
 /* As it was recorded; false from where on it was not. */
-static bool step_recorded(struct clock *c, uint32_t site, double *begin, double *end)
+static bool step_recorded(struct event_clock *c, uint32_t site, double *begin, double *end)
 {
 	uint64_t from, to;
 	if (!c->line)
@@ -69,7 +69,7 @@ static bool step_recorded(struct clock *c, uint32_t site, double *begin, double 
 	return true;
 }
 
-static void step_drawn(struct clock *c, uint32_t site, double *begin, double *end)
+static void step_drawn(struct event_clock *c, uint32_t site, double *begin, double *end)
 {
 	struct state *state = &c->sites[site];
 	const struct trace_site *s = &c->trace->sites[site];
@@ -88,7 +88,7 @@ static void step_drawn(struct clock *c, uint32_t site, double *begin, double *en
 	*end = *begin + call * (init ? 1 : c->call_stretch);
 }
 
-static void step(struct clock *c, uint32_t site, double *begin, double *end)
+static void step(struct event_clock *c, uint32_t site, double *begin, double *end)
 {
 	if (!step_recorded(c, site, begin, end))
 		step_drawn(c, site, begin, end);
@@ -103,7 +103,7 @@ static uint64_t whole(double ns)
 	return ns < 0x1p62 ? (uint64_t)ns : UINT64_C(1) << 62;
 }
 
-void clock_event(struct clock *c, const struct event *e, uint64_t *begin, uint64_t *end)
+void event_clock_next(struct event_clock *c, const struct event *e, uint64_t *begin, uint64_t *end)
 {
 	double b, f;
 	step(c, e->site, &b, &f);
@@ -122,7 +122,7 @@ static bool total_of(const struct trace *t, enum trace_total_kind kind, uint32_t
 	return false;
 }
 
-bool clock_origin(const struct trace *t, int64_t *ns)
+bool event_clock_origin(const struct trace *t, int64_t *ns)
 {
 	for (uint32_t i = 0; i < t->timing_count; i++)
 		if (i == 0 || t->timing[i].start < *ns)
@@ -130,21 +130,22 @@ bool clock_origin(const struct trace *t, int64_t *ns)
 	return t->timing_count > 0;
 }
 
-static struct clock *create(const struct trace *t, uint32_t stream)
+static struct event_clock *create(const struct trace *t, uint32_t stream)
 {
-	struct clock *c = budget_calloc(1, sizeof *c);
+	struct event_clock *c = budget_calloc(1, sizeof *c);
 	bool none;
 	int64_t origin;
 	if (!c)
 		return NULL;
-	*c = (struct clock){.trace = t, .stream = stream, .last = UINT32_MAX, .compute_stretch = 1, .call_stretch = 1};
+	*c = (struct event_clock){
+		.trace = t, .stream = stream, .last = UINT32_MAX, .compute_stretch = 1, .call_stretch = 1};
 	c->sites = budget_calloc((size_t)t->site_count + 1, sizeof *c->sites);
 	c->line = timeline_open(t, stream, &none);
 	if (!c->sites || (!c->line && !none)) {
-		clock_destroy(c);
+		event_clock_destroy(c);
 		return NULL;
 	}
-	if (c->line && clock_origin(t, &origin))
+	if (c->line && event_clock_origin(t, &origin))
 		c->origin = (double)((uint64_t)timing_find(t, stream)->start - (uint64_t)origin);
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		c->sites[i].call = -1;
@@ -170,13 +171,13 @@ static double stretch(double total, double recorded, double drawn)
 	return drawn > 0 && total > recorded ? (total - recorded) / drawn : 1;
 }
 
-int clock_create(struct clock **out, const struct trace *t, uint32_t stream, struct error *error)
+int event_clock_create(struct event_clock **out, const struct trace *t, uint32_t stream, struct error *error)
 {
 	double compute, elapsed;
 	struct walk *w = NULL;
 	struct event e;
 	int rv = 0;
-	struct clock *c = *out = create(t, stream);
+	struct event_clock *c = *out = create(t, stream);
 	if (!c)
 		return error_set(error, "no memory");
 	if (is_recorded(t, stream) || !total_of(t, TOTAL_COMPUTE, stream, &compute) ||
@@ -188,7 +189,7 @@ int clock_create(struct clock **out, const struct trace *t, uint32_t stream, str
 		step(c, e.site, &begin, &end);
 	walk_end(w);
 	struct sums recorded = c->recorded, drawn = c->drawn;
-	clock_destroy(c);
+	event_clock_destroy(c);
 	*out = NULL;
 	if (rv < 0)
 		return -1;
@@ -199,7 +200,7 @@ int clock_create(struct clock **out, const struct trace *t, uint32_t stream, str
 	return 0;
 }
 
-const char *clock_says(const struct trace *t, char out[CLOCK_SAYS])
+const char *event_clock_says(const struct trace *t, char out[EVENT_CLOCK_SAYS])
 {
 	uint64_t all = (uint64_t)rankmap_sum(&t->events), recorded = 0;
 	unsigned digits = FLOW_EXACT;
@@ -211,16 +212,17 @@ const char *clock_says(const struct trace *t, char out[CLOCK_SAYS])
 	if (digits != FLOW_EXACT)
 		snprintf(kind, sizeof kind, "rounded, at most %.2g %% off", 100 * flow_error(digits));
 	if (recorded == 0)
-		snprintf(out, CLOCK_SAYS, "drawn from histograms");
+		snprintf(out, EVENT_CLOCK_SAYS, "drawn from histograms");
 	else if (recorded >= all)
-		snprintf(out, CLOCK_SAYS, "%s", kind);
+		snprintf(out, EVENT_CLOCK_SAYS, "%s", kind);
 	else
-		snprintf(out, CLOCK_SAYS, "%s for %" PRIu64 " of %" PRIu64 " events, the others drawn from histograms",
-		         kind, recorded, all);
+		snprintf(out, EVENT_CLOCK_SAYS,
+		         "%s for %" PRIu64 " of %" PRIu64 " events, the others drawn from histograms", kind, recorded,
+		         all);
 	return out;
 }
 
-void clock_destroy(struct clock *c)
+void event_clock_destroy(struct event_clock *c)
 {
 	if (!c)
 		return;

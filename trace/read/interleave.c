@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * weave - the events of all threads of a rank as one sequence, in the order of time
+ * interleave - the events of all threads of a rank as one sequence, in the order of time
  */
-#include "trace/read/weave.h"
+#include "trace/read/interleave.h"
 
 #include <string.h>
 
 #include "trace/base/budget.h"
-#include "trace/read/clock.h"
+#include "trace/read/event_clock.h"
 #include "trace/model/flow_code.h"
-#include "trace/read/needs.h"
+#include "trace/read/dependencies.h"
 #include "trace/model/stream.h"
 #include "trace/model/timing.h"
 
 /* One thread, and its next event. */
-struct strand {
+struct timed_thread {
 	uint32_t stream;
 	struct walk *walk;
-	struct clock *clock;
+	struct event_clock *clock;
 	struct event event;
 	uint64_t timed; /* events that have their exact times in the trace */
 	bool ended, cut;
-	enum need waits; /* why it cannot be next */
-	uint64_t late;   /* by how much all of its times have to be later */
-	uint64_t least;  /* it cannot begin before this */
+	enum dependency waits; /* why it cannot be next */
+	uint64_t late;         /* by how much all of its times have to be later */
+	uint64_t least;        /* it cannot begin before this */
 	uint64_t begin, end;
 };
 
-struct weave {
+struct interleave {
 	const struct trace *trace;
-	struct strand *strands;
+	struct timed_thread *threads;
 	size_t count;
-	struct strand *last; /* whose event was the last one */
-	struct needs *needs; /* NULL: the order is exact, or there is one thread */
-	bool initialized;    /* MPI is, or nobody says when */
+	struct timed_thread *last;         /* whose event was the last one */
+	struct dependencies *dependencies; /* NULL: the order is exact, or there is one thread */
+	bool initialized;                  /* MPI is, or nobody says when */
 	bool begun;
 	uint64_t origin, now, until; /* when the first event began, the last one, and when that ended */
 };
@@ -50,8 +50,8 @@ static bool all_timed(const struct trace *t, uint32_t stream)
 	return rankmap_get(&t->events, stream, &events) && timed(t, stream) == (uint64_t)events;
 }
 
-/* Makes the strand's next event begin no earlier than this. */
-static void put_off(struct strand *s, uint64_t least)
+/* Makes the thread's next event begin no earlier than this. */
+static void put_off(struct timed_thread *s, uint64_t least)
 {
 	if (s->begin >= least)
 		return;
@@ -60,8 +60,8 @@ static void put_off(struct strand *s, uint64_t least)
 	s->begin = least;
 }
 
-/* Goes on to the strand's next event. Returns 0 or -1. */
-static int advance(struct strand *s, struct error *error)
+/* Goes on to the thread's next event. Returns 0 or -1. */
+static int advance(struct timed_thread *s, struct error *error)
 {
 	int rv = walk_next(s->walk, &s->event, error);
 	if (rv < 0)
@@ -70,37 +70,37 @@ static int advance(struct strand *s, struct error *error)
 	s->cut = s->ended && walk_unordered(s->walk);
 	if (s->ended)
 		return 0;
-	clock_event(s->clock, &s->event, &s->begin, &s->end);
+	event_clock_next(s->clock, &s->event, &s->begin, &s->end);
 	s->begin += s->late;
 	s->end += s->late;
 	return 0;
 }
 
-static bool others_ended(const struct weave *w, const struct strand *s)
+static bool others_ended(const struct interleave *w, const struct timed_thread *s)
 {
 	for (size_t i = 0; i < w->count; i++)
-		if (&w->strands[i] != s && !w->strands[i].ended)
+		if (&w->threads[i] != s && !w->threads[i].ended)
 			return false;
 	return true;
 }
 
-static enum need must_wait(const struct weave *w, const struct strand *s)
+static enum dependency must_wait(const struct interleave *w, const struct timed_thread *s)
 {
 	if (!w->initialized && stream_thread(w->trace, s->stream) > 0)
-		return NEED_CERTAIN;
+		return DEPENDENCY_CERTAIN;
 	return s->event.schema->mpi->function == FN_MPI_Finalize && !others_ended(w, s)
-	               ? NEED_CERTAIN
-	               : needs_what(w->needs, s->stream, &s->event);
+	               ? DEPENDENCY_CERTAIN
+	               : dependencies_of(w->dependencies, s->stream, &s->event);
 }
 
 /* What waited and need not any more begins where the last event ends, not before. */
-static void look_again(struct weave *w)
+static void look_again(struct interleave *w)
 {
-	for (size_t i = 0; w->needs && i < w->count; i++) {
-		struct strand *s = &w->strands[i];
+	for (size_t i = 0; w->dependencies && i < w->count; i++) {
+		struct timed_thread *s = &w->threads[i];
 		if (s->ended)
 			continue;
-		enum need waits = must_wait(w, s);
+		enum dependency waits = must_wait(w, s);
 		if (s->waits && !waits && w->last && s != w->last && s->least < w->until)
 			s->least = w->until;
 		s->waits = waits;
@@ -108,13 +108,13 @@ static void look_again(struct weave *w)
 	}
 }
 
-/* The strand whose event is next; NULL: there are no more. If all wait, the trace does not have what one waits for, or
+/* The thread whose event is next; NULL: there are no more. If all wait, the trace does not have what one waits for, or
  * it was another one's. */
-static struct strand *choose(struct weave *w)
+static struct timed_thread *choose(struct interleave *w)
 {
-	struct strand *best = NULL;
+	struct timed_thread *best = NULL;
 	for (size_t i = 0; i < w->count; i++) {
-		struct strand *s = &w->strands[i];
+		struct timed_thread *s = &w->threads[i];
 		if (!s->ended &&
 		    (!best || s->waits < best->waits || (s->waits == best->waits && s->begin < best->begin)))
 			best = s;
@@ -122,44 +122,44 @@ static struct strand *choose(struct weave *w)
 	return best;
 }
 
-int weave_next(struct weave *w, struct woven *e, struct error *error)
+int interleave_next(struct interleave *w, struct interleaved *e, struct error *error)
 {
 	if (w->last && advance(w->last, error) != 0)
 		return -1;
 	look_again(w);
-	struct strand *s = w->last = choose(w);
+	struct timed_thread *s = w->last = choose(w);
 	if (!s)
 		return 1;
 	if (!w->begun)
 		w->origin = s->begin;
 	w->begun = true;
-	if (w->needs) {
-		needs_take(w->needs, s->stream, &s->event);
+	if (w->dependencies) {
+		dependencies_take(w->dependencies, s->stream, &s->event);
 		w->initialized |= trace_initializes(s->event.schema);
 		put_off(s, w->now); /* times that are drawn may contradict what was done */
 	}
 	w->now = s->begin;
 	w->until = s->end;
-	*e = (struct woven){s->stream, &s->event, s->begin - w->origin, s->end - w->origin,
-	                    !w->needs && s->event.number < s->timed};
+	*e = (struct interleaved){s->stream, &s->event, s->begin - w->origin, s->end - w->origin,
+	                          !w->dependencies && s->event.number < s->timed};
 	return 0;
 }
 
 /* What the threads need of each other is learnt by walking each once. */
-static int learn(struct weave *w, struct error *error)
+static int learn(struct interleave *w, struct error *error)
 {
-	w->needs = needs_create(w->trace);
+	w->dependencies = dependencies_create(w->trace);
 	w->initialized = true;
-	if (!w->needs)
+	if (!w->dependencies)
 		return error_set(error, "no memory");
 	for (size_t i = 0; i < w->count; i++) {
 		struct walk *walk;
 		struct event e;
-		int rv = walk_begin(&walk, w->trace, w->strands[i].stream, error);
+		int rv = walk_begin(&walk, w->trace, w->threads[i].stream, error);
 		while (rv == 0 && (rv = walk_next(walk, &e, error)) == 0) {
-			if (needs_learn(w->needs, w->strands[i].stream, &e) != 0)
+			if (dependencies_learn(w->dependencies, w->threads[i].stream, &e) != 0)
 				rv = error_set(error, "no memory");
-			if (stream_thread(w->trace, w->strands[i].stream) == 0 && trace_initializes(e.schema))
+			if (stream_thread(w->trace, w->threads[i].stream) == 0 && trace_initializes(e.schema))
 				w->initialized = false;
 		}
 		walk_end(walk);
@@ -169,20 +169,20 @@ static int learn(struct weave *w, struct error *error)
 	return 0;
 }
 
-static int begin_strand(struct weave *w, struct strand *s, struct error *error)
+static int begin_thread(struct interleave *w, struct timed_thread *s, struct error *error)
 {
 	s->timed = timed(w->trace, s->stream);
 	if (walk_begin(&s->walk, w->trace, s->stream, error) != 0 ||
-	    clock_create(&s->clock, w->trace, s->stream, error) != 0)
+	    event_clock_create(&s->clock, w->trace, s->stream, error) != 0)
 		return -1;
 	return advance(s, error);
 }
 
-int weave_begin(struct weave **out, const struct trace *t, uint32_t rank, struct error *error)
+int interleave_begin(struct interleave **out, const struct trace *t, uint32_t rank, struct error *error)
 {
 	uint32_t stream, thread;
 	bool exact = true;
-	struct weave *w = budget_calloc(1, sizeof *w);
+	struct interleave *w = budget_calloc(1, sizeof *w);
 	*out = NULL;
 	if (!w)
 		return error_set(error, "no memory");
@@ -191,48 +191,48 @@ int weave_begin(struct weave **out, const struct trace *t, uint32_t rank, struct
 		w->count++;
 		exact &= all_timed(t, stream);
 	}
-	w->strands = budget_calloc(w->count + 1, sizeof *w->strands);
-	if (!w->strands) {
-		weave_end(w);
+	w->threads = budget_calloc(w->count + 1, sizeof *w->threads);
+	if (!w->threads) {
+		interleave_end(w);
 		return error_set(error, "no memory");
 	}
 	size_t n = 0;
 	for (thread = 0; stream_next(t, rank, &thread, &stream); thread++)
-		w->strands[n++].stream = stream;
+		w->threads[n++].stream = stream;
 	int rv = n == 0 ? stream_missing(t, rank, error) : n > 1 && !exact ? learn(w, error) : 0;
 	for (size_t i = 0; rv == 0 && i < n; i++)
-		rv = begin_strand(w, &w->strands[i], error);
+		rv = begin_thread(w, &w->threads[i], error);
 	if (rv != 0) {
-		weave_end(w);
+		interleave_end(w);
 		return -1;
 	}
 	*out = w;
 	return 0;
 }
 
-void weave_end(struct weave *w)
+void interleave_end(struct interleave *w)
 {
 	if (!w)
 		return;
-	for (size_t i = 0; w->strands && i < w->count; i++) {
-		walk_end(w->strands[i].walk);
-		clock_destroy(w->strands[i].clock);
+	for (size_t i = 0; w->threads && i < w->count; i++) {
+		walk_end(w->threads[i].walk);
+		event_clock_destroy(w->threads[i].clock);
 	}
-	needs_destroy(w->needs);
-	budget_free(w->strands);
+	dependencies_destroy(w->dependencies);
+	budget_free(w->threads);
 	budget_free(w);
 }
 
-bool weave_exact(const struct weave *w)
+bool interleave_exact(const struct interleave *w)
 {
-	return !w->needs;
+	return !w->dependencies;
 }
 
-bool weave_cut(const struct weave *w, uint32_t *stream)
+bool interleave_cut(const struct interleave *w, uint32_t *stream)
 {
 	for (size_t i = 0; i < w->count; i++)
-		if (w->strands[i].cut) {
-			*stream = w->strands[i].stream;
+		if (w->threads[i].cut) {
+			*stream = w->threads[i].stream;
 			return true;
 		}
 	return false;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * needs - what the events of the threads of a rank need of each other
-
+ * dependencies - what the events of the threads of a rank need of each other
  */
-#include "trace/read/needs.h"
+#include "trace/read/dependencies.h"
 
 #include <string.h>
 
@@ -24,7 +23,7 @@ struct object {
 	bool made, persistent; /* made: a call that makes it was seen */
 };
 
-struct needs {
+struct dependencies {
 	const struct trace *trace;
 	struct object *objects;
 	uint32_t count, capacity;
@@ -51,7 +50,7 @@ static enum part part_of(const struct schema_column *c)
 /* ---- objects ---- */
 
 /* A request of the calling thread has its plain number, one of another thread says whose it is: here all do. */
-static uint64_t key_of(const struct needs *n, uint32_t stream, char kind, int64_t value)
+static uint64_t key_of(const struct dependencies *n, uint32_t stream, char kind, int64_t value)
 {
 	if (kind == 'r' && value < STREAM_FOREIGN)
 		value |= ((int64_t)stream_thread(n->trace, stream) + 1) << 32;
@@ -61,23 +60,23 @@ static uint64_t key_of(const struct needs *n, uint32_t stream, char kind, int64_
 static bool key_equal(const void *context, uint32_t i)
 {
 	const struct {
-		const struct needs *n;
+		const struct dependencies *n;
 		uint64_t key;
 	} *k = context;
 	return k->n->objects[i].key == k->key;
 }
 
-static struct object *object_find(const struct needs *n, uint64_t key)
+static struct object *object_find(const struct dependencies *n, uint64_t key)
 {
 	const struct {
-		const struct needs *n;
+		const struct dependencies *n;
 		uint64_t key;
 	} context = {n, key};
 	uint32_t i = index_find(&n->index, hash_mix(17, key), key_equal, &context);
 	return i == INDEX_NONE ? NULL : &n->objects[i];
 }
 
-static int object_add(struct needs *n, uint64_t key)
+static int object_add(struct dependencies *n, uint64_t key)
 {
 	struct object *o = object_find(n, key);
 	if (o)
@@ -101,16 +100,16 @@ static bool is_object(int64_t value)
 
 /* ---- events ---- */
 
-struct needs *needs_create(const struct trace *t)
+struct dependencies *dependencies_create(const struct trace *t)
 {
-	struct needs *n = budget_calloc(1, sizeof *n);
+	struct dependencies *n = budget_calloc(1, sizeof *n);
 	if (!n)
 		return NULL;
 	n->trace = t;
 	return n;
 }
 
-void needs_destroy(struct needs *n)
+void dependencies_destroy(struct dependencies *n)
 {
 	if (!n)
 		return;
@@ -119,7 +118,7 @@ void needs_destroy(struct needs *n)
 	budget_free(n);
 }
 
-int needs_learn(struct needs *n, uint32_t stream, const struct event *e)
+int dependencies_learn(struct dependencies *n, uint32_t stream, const struct event *e)
 {
 	for (size_t i = 0; i < e->schema->count; i++) {
 		char kind = e->schema->column[i].kind;
@@ -138,12 +137,12 @@ int needs_learn(struct needs *n, uint32_t stream, const struct event *e)
 }
 
 /* The elements of an array of an event; *n is 0 if it is not known. */
-static const uint8_t *elements(const struct needs *needs, const struct event *e, int column, size_t *n)
+static const uint8_t *elements(const struct dependencies *d, const struct event *e, int column, size_t *n)
 {
 	*n = 0;
 	if (column < 0 || !e->schema->column[column].vector || !is_object(e->values[column]))
 		return NULL;
-	const struct pool_item *item = event_vector(needs->trace, e, e->values[column]);
+	const struct pool_item *item = event_vector(d->trace, e, e->values[column]);
 	*n = item->size / sizeof(int64_t);
 	return item->bytes;
 }
@@ -156,20 +155,20 @@ static int64_t bytes_element(const uint8_t *bytes, size_t i)
 }
 
 /* What keeps it from being used? */
-static enum need to_use(const struct needs *n, uint32_t stream, char kind, int64_t value)
+static enum dependency to_use(const struct dependencies *n, uint32_t stream, char kind, int64_t value)
 {
 	const struct object *o = is_object(value) ? object_find(n, key_of(n, stream, kind, value)) : NULL;
-	return !o || !o->made || o->lives ? NEED_NOTHING : kind == 'c' ? NEED_CERTAIN : NEED_NUMBER;
+	return !o || !o->made || o->lives ? DEPENDENCY_NONE : kind == 'c' ? DEPENDENCY_CERTAIN : DEPENDENCY_NUMBER;
 }
 
-static enum need most(enum need a, enum need b)
+static enum dependency most(enum dependency a, enum dependency b)
 {
 	return a > b ? a : b;
 }
 
-enum need needs_what(const struct needs *n, uint32_t stream, const struct event *e)
+enum dependency dependencies_of(const struct dependencies *n, uint32_t stream, const struct event *e)
 {
-	enum need need = NEED_NOTHING;
+	enum dependency need = DEPENDENCY_NONE;
 	for (size_t i = 0; i < e->schema->count; i++) {
 		const struct schema_column *c = &e->schema->column[i];
 		enum part part = part_of(c);
@@ -187,9 +186,9 @@ enum need needs_what(const struct needs *n, uint32_t stream, const struct event 
 		if (part != PART_MADE)
 			need = most(need, to_use(n, stream, c->kind, e->values[i]));
 		else if (o && o->lives && (c->kind == 'r' || (strchr("twf", c->kind) && o->maker == stream)))
-			need = most(need, NEED_NUMBER);
+			need = most(need, DEPENDENCY_NUMBER);
 		if (part == PART_ENDED && c->kind == 'c' && o && o->uses > 0)
-			need = NEED_CERTAIN;
+			need = DEPENDENCY_CERTAIN;
 	}
 	return need;
 }
@@ -199,18 +198,18 @@ static bool failed(const struct event *e)
 	return e->schema->at[PARAMETER_ERROR] >= 0;
 }
 
-bool needs_ends(const struct event *e)
+bool dependencies_ends(const struct event *e)
 {
 	int freed = e->schema->at[PARAMETER_FREED];
 	return freed >= 0 && part_of(&e->schema->column[freed]) == PART_ENDED && !failed(e);
 }
 
-bool needs_makes(const struct event *e, size_t column)
+bool dependencies_makes(const struct event *e, size_t column)
 {
 	return part_of(&e->schema->column[column]) == PART_MADE;
 }
 
-static void end_object(struct needs *n, uint32_t stream, char kind, int64_t value, bool freed)
+static void end_object(struct dependencies *n, uint32_t stream, char kind, int64_t value, bool freed)
 {
 	struct object *o = is_object(value) ? object_find(n, key_of(n, stream, kind, value)) : NULL;
 	if (o && (freed || !o->persistent) && o->lives > 0)
@@ -222,7 +221,7 @@ static int64_t event_value(const struct event *e, enum mpi_parameter p)
 	return e->schema->at[p] < 0 ? VALUE_NONE : e->values[e->schema->at[p]];
 }
 
-static void complete(struct needs *n, uint32_t stream, const struct event *e)
+static void complete(struct dependencies *n, uint32_t stream, const struct event *e)
 {
 	const struct schema *s = e->schema;
 	int request = s->at[PARAMETER_REQUEST];
@@ -256,7 +255,7 @@ static void complete(struct needs *n, uint32_t stream, const struct event *e)
 	}
 }
 
-void needs_take(struct needs *n, uint32_t stream, const struct event *e)
+void dependencies_take(struct dependencies *n, uint32_t stream, const struct event *e)
 {
 	for (size_t i = 0; i < e->schema->count; i++) {
 		const struct schema_column *c = &e->schema->column[i];
