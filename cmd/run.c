@@ -24,6 +24,7 @@
 #include "spank/handoff.h"
 #include "spank/preload.h"
 #include "deliver/seal.h"
+#include "deliver/step_files.h"
 #include "trace/base/publish.h"
 
 struct run {
@@ -160,7 +161,7 @@ static int write_trace(const struct run *run, const struct facts *facts, const c
 
 static int write_traces(const struct run *run)
 {
-	struct spool spool = {0};
+	struct step_files spool = {0};
 	struct error error = {""};
 	struct facts facts = {0};
 	int rv = 0;
@@ -169,12 +170,12 @@ static int write_traces(const struct run *run)
 	if (salvage_folder(&salvage, run->folder, &error) < 0)
 		fprintf(stderr, "spoor run: %s\n", error.text);
 	error.text[0] = '\0';
-	if (spool_read(&spool, run->folder, &error)) {
+	if (step_files_read(&spool, run->folder, &error)) {
 		fprintf(stderr, "spoor run: %s\n", error.text);
 		return -1;
 	}
 	run_facts(run, &facts);
-	spool_tell_notes(&spool);
+	step_files_tell_notes(&spool);
 	for (size_t i = 0; i < spool.world_count; i++)
 		rv |= write_trace(run, &facts, spool.worlds[i].path, i);
 	if (spool.arena_count)
@@ -185,7 +186,7 @@ static int write_traces(const struct run *run)
 		        run->command[0]);
 	for (size_t i = 0; i < spool.rest_count; i++)
 		unlink(spool.rest[i].path);
-	spool_free(&spool);
+	step_files_free(&spool);
 	facts_clear(&facts);
 	return rv;
 }

@@ -17,7 +17,7 @@
 #include "archive/archive.h"
 #include "cmd/cmd.h"
 #include "cmd/base/options.h"
-#include "deliver/folder.h"
+#include "deliver/day_folder.h"
 #include "deliver/node_log.h"
 #include "deliver/sweep.h"
 #include "policy/policy.h"
@@ -79,7 +79,7 @@ static int setup_days(const char *archive, int64_t days, gid_t group)
 	for (int64_t day = 0; day <= days; day++) {
 		char path[PATH_MAX];
 		struct error error = {""};
-		if (folder_make_day(archive, now + day * 86400, group, FOLDER_AHEAD, path, sizeof path, &error)) {
+		if (day_folder_make(archive, now + day * 86400, group, DAY_FOLDER_AHEAD, path, sizeof path, &error)) {
 			fprintf(stderr, "spoor setup: %s\n", error.text);
 			return -1;
 		}

@@ -22,6 +22,7 @@
 #include "deliver/attempt.h"
 #include "deliver/helper.h"
 #include "deliver/seal.h"
+#include "deliver/step_files.h"
 #include "deliver/usage.h"
 #include "deliver/salvage.h"
 #include "trace/base/publish.h"
@@ -207,22 +208,22 @@ static void set_user(struct facts *facts)
 }
 
 /* What was recorded becomes raw traces, and what does not belong there goes. Returns 0, or -1 having said why. */
-static int tidy(struct spool *spool, struct salvage *salvage, const char *folder)
+static int tidy(struct step_files *spool, struct salvage *salvage, const char *folder)
 {
 	struct error error = {""};
 
-	spool_trim(folder);
+	step_files_trim(folder);
 	if (access(folder, F_OK) == 0 &&
 	    salvage_folder(salvage, folder, &error) < 0) /* gone already where only an exit note is left to write */
 		fprintf(stderr, "%s\n", error.text);
 	if (salvage->running)
 		fprintf(stderr, "%s: %zu processes still record there\n", folder, salvage->running);
 	error.text[0] = '\0';
-	if (spool_read(spool, folder, &error)) {
+	if (step_files_read(spool, folder, &error)) {
 		fprintf(stderr, "%s\n", error.text);
 		return -1;
 	}
-	spool_tell_notes(spool);
+	step_files_tell_notes(spool);
 	for (size_t i = 0; i < spool->rest_count; i++)
 		usage_remove(
 			AT_FDCWD,
@@ -251,7 +252,7 @@ static void join_parts(const struct facts *facts, const char *folder)
 static int collect_folder(struct facts *facts, const char *own, bool again)
 {
 	const char *folder = facts_get(facts, "spool");
-	struct spool spool = {0};
+	struct step_files spool = {0};
 	struct target target = {.facts = facts, .folder = own, .again = again};
 	struct salvage salvage = {
 		.deliver = deliver_bytes, .tell = tell_line, .context = &target, .remove_damaged = true};
@@ -274,7 +275,7 @@ static int collect_folder(struct facts *facts, const char *own, bool again)
 		        spool.arena_count);
 	if (!rv && !spool.arena_count)
 		attempt_clear(folder);
-	spool_free(&spool);
+	step_files_free(&spool);
 	if (target.delivered_part)
 		join_parts(facts, own);
 	return rv && target.refused ? HELPER_ARCHIVE : rv;
@@ -306,7 +307,7 @@ static int unlock_attempt(const char *folder, int lock, int rv)
 static int keep_raw(struct facts *facts)
 {
 	const char *folder = facts_get(facts, "spool");
-	struct spool spool = {0};
+	struct step_files spool = {0};
 	struct salvage salvage = {.tell = tell_line};
 	struct error error = {""};
 	int rv = -1, lock = lock_attempt(folder);
@@ -317,7 +318,7 @@ static int keep_raw(struct facts *facts)
 		fprintf(stderr, "%s\n", error.text);
 	else
 		rv = tidy(&spool, &salvage, folder);
-	spool_free(&spool);
+	step_files_free(&spool);
 	return unlock_attempt(folder, lock, rv);
 }
 

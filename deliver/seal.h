@@ -10,27 +10,6 @@
 
 #include "trace/base/facts.h"
 
-/* The raw traces of a spool folder, oldest first, and what else is there. Zero-initialised is empty. */
-struct spool {
-	struct spool_file {
-		char *path;
-		int64_t time; /* of the last change, ns */
-	} * worlds, *arenas, *notes, *rest;
-	size_t world_count, arena_count, note_count, rest_count;
-};
-
-/* More names than a step's folder is looked at for: what is there beyond is not the tracer's, and is removed, traces
- * last. */
-#define SPOOL_NAMES 20000
-void spool_trim(const char *folder);
-
-/* Lists a spool folder; one that is not there is empty. Returns 0, or -1 with error set. The caller frees it. */
-int spool_read(struct spool *spool, const char *folder, struct error *error);
-void spool_free(struct spool *spool);
-
-/* Prints what the tracer had to say, and removes it. */
-void spool_tell_notes(const struct spool *spool);
-
 /* The file of a trace. */
 struct sealed {
 	uint8_t *bytes; /* malloc'ed */

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "archive/join.h"
-#include "deliver/folder.h"
+#include "deliver/spool.h"
 #include "deliver/helper.h"
 #include "deliver/process.h"
 #include "deliver/queue.h"
@@ -54,12 +54,12 @@ static gid_t admin_group(const struct facts *facts)
  * Returns 0 if the folder is gone. */
 static int look_for_work(const struct sweep *s, const char *folder, struct facts *facts)
 {
-	bool worked = folder_step_changed(s->spool_fd, folder) != facts_number(facts, HELPER_CHANGED, 0);
+	bool worked = spool_step_changed(s->spool_fd, folder) != facts_number(facts, HELPER_CHANGED, 0);
 	bool failed = facts_number(facts, "exit_code", 0) != 0 || facts_number(facts, "signal", 0) != 0;
 
 	if (worked)
 		facts_set(facts, QUEUE_PREFIX "worked", "1");
-	return (worked && failed) || folder_remove_step(s->spool_fd, folder) ? -1 : 0;
+	return (worked && failed) || spool_remove_step(s->spool_fd, folder) ? -1 : 0;
 }
 
 /* Notes that the step ended, for whoever delivers. Its folder is then theirs. */

@@ -20,7 +20,8 @@
 
 #include "deliver/attempt.h"
 #include "deliver/controller.h"
-#include "deliver/folder.h"
+#include "deliver/day_folder.h"
+#include "deliver/spool.h"
 #include "deliver/helper.h"
 #include "deliver/node_log.h"
 #include "deliver/queue.h"
@@ -81,7 +82,7 @@ static char *encode_told(const struct sweep *s, const char *what, const struct f
 	}
 	facts_set(&told, "day", s->day[0] ? s->day : NULL);
 	if (!strcmp(what, "discard"))
-		facts_format(&told, "limit", "%" PRIu64, s->user_limit ? s->user_limit : folder_room(s->spool_fd));
+		facts_format(&told, "limit", "%" PRIu64, s->user_limit ? s->user_limit : spool_room(s->spool_fd));
 	char *text = told.failed ? NULL : facts_encode(&told);
 	facts_clear(&told);
 	return text;
@@ -176,7 +177,7 @@ static void keep_folder(struct sweep *s, int user, const char *name, struct fact
 static int need_day(struct sweep *s, uid_t uid, struct error *error)
 {
 	if (!s->day[0] && !s->away &&
-	    folder_make_day(s->archive, time(NULL), s->group, uid, s->day, sizeof s->day, error)) {
+	    day_folder_make(s->archive, time(NULL), s->group, uid, s->day, sizeof s->day, error)) {
 		s->day[0] = '\0';
 		s->away = true;
 	}

@@ -18,7 +18,8 @@
 #include <unistd.h>
 
 #include "deliver/controller.h"
-#include "deliver/folder.h"
+#include "deliver/day_folder.h"
+#include "deliver/spool.h"
 #include "deliver/helper.h"
 #include "deliver/queue.h"
 #include "deliver/usage.h"
@@ -183,7 +184,7 @@ static int ask_as_user(const struct questions *q, struct usage *usage)
  * having said why not. */
 static int check_share(const struct decision *d, const struct usage *u, uint64_t need, int spool_fd)
 {
-	uint64_t most = d->set.spool_user, left = folder_room(spool_fd);
+	uint64_t most = d->set.spool_user, left = spool_room(spool_fd);
 
 	if (most ? u->bytes + need <= most : u->bytes <= left && !u->more)
 		return 0;
@@ -237,9 +238,9 @@ static int make_step_folder(struct facts *facts, const struct decision *d, uid_t
 		fputs("stdin: step_folder is no name\n", stderr);
 		return -1;
 	}
-	int fd = folder_make_step(d->spool, name, uid, gid, path, sizeof path, &error);
-	if (fd >= 0 && folder_check_room(fd, d->spool, d->set.spool_reserve + step_needs(facts, d), &error)) {
-		folder_remove_step(fd, path);
+	int fd = spool_make_step(d->spool, name, uid, gid, path, sizeof path, &error);
+	if (fd >= 0 && spool_check_room(fd, d->spool, d->set.spool_reserve + step_needs(facts, d), &error)) {
+		spool_remove_step(fd, path);
 		close(fd);
 		fd = -1;
 	}
@@ -279,8 +280,8 @@ int helper_day(struct facts *facts)
 		fputs("stdin: archive is missing\n", stderr);
 		return -1;
 	}
-	if (folder_make_day(archive, facts_number(facts, "when", 0), (gid_t)facts_number(facts, "group", 0),
-	                    (uid_t)facts_number(facts, "uid", FOLDER_AHEAD), path, sizeof path, &error)) {
+	if (day_folder_make(archive, facts_number(facts, "when", 0), (gid_t)facts_number(facts, "group", 0),
+	                    (uid_t)facts_number(facts, "uid", DAY_FOLDER_AHEAD), path, sizeof path, &error)) {
 		fprintf(stderr, "%s\n", error.text);
 		return -1;
 	}

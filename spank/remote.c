@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "deliver/cgroup.h"
-#include "deliver/folder.h"
+#include "deliver/spool.h"
 #include "deliver/helper.h"
 #include "deliver/node_log.h"
 #include "policy/choice.h"
@@ -230,16 +230,16 @@ static void close_folders(void)
 
 static int prepare_step(spank_t spank, const struct config *config, struct error *error)
 {
-	if ((remote.spool_fd = folder_open_spool(remote.decision.spool, error)) < 0)
+	if ((remote.spool_fd = spool_open(remote.decision.spool, error)) < 0)
 		return -1;
-	remote.lock_fd = folder_lock_step(remote.spool_fd, remote.spool);
-	remote.spool_changed = folder_step_changed(remote.spool_fd, remote.spool);
+	remote.lock_fd = spool_lock_step(remote.spool_fd, remote.spool);
+	remote.spool_changed = spool_step_changed(remote.spool_fd, remote.spool);
 	if (!set_handoff(spank, error)) {
 		if (!set_preload(spank, config->preload, true))
 			return 0;
 		error_set(error, "LD_PRELOAD cannot be set");
 	}
-	folder_remove_step(remote.spool_fd, remote.spool);
+	spool_remove_step(remote.spool_fd, remote.spool);
 	close_folders();
 	return -1;
 }

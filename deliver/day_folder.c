@@ -1,146 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * folder - the folders that root makes for users
+ * day_folder - a day's folder in the archive, and in it a user's
  */
-#include "deliver/folder.h"
+#include "deliver/day_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/fsuid.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "archive/day.h"
 
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-#define LEFT_OVERS  100 /* how many folders of earlier runs of one step may be there */
-
-/* Opens a folder, making it first if need be. at/name as for openat; path is for messages. With only_root, it must be
- * root's and nobody else's to write. */
-static int make_and_open(int at, const char *name, mode_t mode, bool only_root, const char *path, struct error *error)
-{
-	struct stat st;
-	bool made = mkdirat(at, name, mode & 0700) == 0;
-
-	if (!made && errno != EEXIST)
-		return error_set(error, "%s: cannot be made: %s", path, strerror(errno));
-	int fd = openat(at, name, OPEN_FOLDER);
-	if (fd < 0)
-		return error_set(error, "%s: cannot be opened as a folder: %s", path, strerror(errno));
-	if ((made && fchmod(fd, mode)) || fstat(fd, &st)) {
-		error_set(error, "%s: %s", path, strerror(errno));
-	} else if (only_root && (st.st_uid != 0 || st.st_mode & 022)) {
-		error_set(error,
-		          "%s: belongs to user %lu with mode %04o; it must be root's and nobody else may write it",
-		          path, (unsigned long)st.st_uid, (unsigned)st.st_mode & 07777);
-	} else {
-		return fd;
-	}
-	close(fd);
-	return -1;
-}
-
-int folder_make_step(const char *spool, const char *name, uid_t uid, gid_t gid, char *path, size_t size,
-                     struct error *error)
-{
-	int fd = make_and_open(AT_FDCWD, spool, 0711, true, spool, error), folder = -1;
-	size_t base = strlen(spool) + 1;
-
-	if (fd < 0)
-		return -1;
-	for (int i = 0; i <= LEFT_OVERS; i++) {
-		int n = i ? snprintf(path, size, "%s/%s.%d", spool, name, i)
-		          : snprintf(path, size, "%s/%s", spool, name);
-		if (n < 0 || (size_t)n >= size) {
-			error_set(error, "%s/%s: the path is too long", spool, name);
-			goto failed;
-		}
-		if (!mkdirat(fd, path + base, 0700))
-			break;
-		if (errno != EEXIST || i == LEFT_OVERS) {
-			error_set(error, "%s: cannot be made: %s", path, strerror(errno));
-			goto failed;
-		}
-	}
-	folder = openat(fd, path + base, OPEN_FOLDER);
-	if (folder < 0 || fchown(folder, uid, gid)) {
-		error_set(error, "%s: cannot be given to user %lu: %s", path, (unsigned long)uid, strerror(errno));
-		unlinkat(fd, path + base, AT_REMOVEDIR);
-		goto failed;
-	}
-	close(folder);
-	return fd;
-failed:
-	if (folder >= 0)
-		close(folder);
-	close(fd);
-	return -1;
-}
-
-static const char *last_component(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
-int folder_lock_step(int spool_fd, const char *path)
-{
-	int fd = openat(spool_fd, last_component(path), OPEN_FOLDER);
-	/* who looks whether it is locked holds the lock for a moment */
-	for (int i = 0; fd >= 0 && i < 50; i++) {
-		if (flock(fd, LOCK_SH | LOCK_NB) == 0)
-			return fd;
-		usleep(10000);
-	}
-	if (fd >= 0)
-		close(fd);
-	return -1;
-}
-
-int64_t folder_step_changed(int spool_fd, const char *path)
-{
-	struct stat st;
-	if (fstatat(spool_fd, last_component(path), &st, AT_SYMLINK_NOFOLLOW))
-		return 0;
-	return st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
-}
-
-int folder_remove_step(int spool_fd, const char *path)
-{
-	return unlinkat(spool_fd, last_component(path), AT_REMOVEDIR);
-}
-
-int folder_open_spool(const char *spool, struct error *error)
-{
-	int fd = open(spool, OPEN_FOLDER);
-	return fd >= 0 ? fd : error_set(error, "%s: cannot be opened as a folder: %s", spool, strerror(errno));
-}
-
-uint64_t folder_room(int spool_fd)
-{
-	struct statvfs st;
-	return fstatvfs(spool_fd, &st) ? 0 : (uint64_t)st.f_bavail * st.f_frsize;
-}
-
-int folder_check_room(int spool_fd, const char *spool, uint64_t bytes, struct error *error)
-{
-	struct statvfs st;
-
-	if (fstatvfs(spool_fd, &st))
-		return error_set(error, "%s: %s", spool, strerror(errno));
-	if (st.f_bavail < bytes / st.f_frsize)
-		return error_set(error,
-		                 "%s: %ju bytes are free on its disk, and %ju are needed: the memory of the ranks, and "
-		                 "\"spool_reserve\"",
-		                 spool, (uintmax_t)st.f_bavail * st.f_frsize, (uintmax_t)bytes);
-	return st.f_files && st.f_favail == 0 ? error_set(error, "%s: no more files fit on its disk", spool) : 0;
-}
-
-/* --- days --- */
 
 /* One folder of the archive. It must be `owner`'s and nobody else's to write; only a day may be for everybody to add
  * to. Two nodes may make it at the same time: both set the same group and mode. Not for reading: who adds to a day need
@@ -216,13 +90,13 @@ static int make_dated(int archive, uid_t owner, const char *day, gid_t group, mo
 	if (at < 0)
 		return -1;
 	bool shared = st.st_mode & S_ISVTX; /* then the user can do it, too */
-	if (user != FOLDER_AHEAD && geteuid() == 0 && owner == 0)
+	if (user != DAY_FOLDER_AHEAD && geteuid() == 0 && owner == 0)
 		rv = give_folder(at, user, group, path, shared ? NULL : error) && !shared ? -1 : 0;
 	close(at);
 	return rv;
 }
 
-int folder_make_day(const char *archive, int64_t when, gid_t group, uid_t user, char *path, size_t size,
+int day_folder_make(const char *archive, int64_t when, gid_t group, uid_t user, char *path, size_t size,
                     struct error *error)
 {
 	char day[DAY_SIZE];
@@ -248,8 +122,8 @@ int folder_make_day(const char *archive, int64_t when, gid_t group, uid_t user, 
 		bool owned = geteuid() == 0 && st.st_uid != 0;
 		if (owned)
 			setfsgid(group), setfsuid(st.st_uid);
-		rv = make_dated(fd, st.st_uid, day, group, user == FOLDER_AHEAD || st.st_uid != 0 ? 03773 : 02751, user,
-		                path, error);
+		rv = make_dated(fd, st.st_uid, day, group, user == DAY_FOLDER_AHEAD || st.st_uid != 0 ? 03773 : 02751,
+		                user, path, error);
 		if (owned)
 			setfsuid(0), setfsgid(getegid());
 	}
