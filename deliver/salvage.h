@@ -26,9 +26,9 @@ struct salvage {
 	size_t damaged; /* arenas that could not be read */
 };
 
-/* Adds an open arena to its world, and uses it up. Returns 0, or -1 with error set (`name` is its path): it is of another
- * world, it cannot be read, a reader would refuse what was read, or its rank is there already. Then nothing was added,
- * unless memory ran out. */
+/* Adds an open arena to its world, and uses it up. Returns 0, or -1 with error set (`name` is its path): it is of
+ * another world, it cannot be read, a reader would refuse what was read, or its rank is there already. Then nothing was
+ * added, unless memory ran out. */
 int salvage_arena(struct world *w, struct arena *a, const char *name, struct error *error);
 
 /* Looks at all arenas (`*.arena`) in a folder. Those of one MPI_COMM_WORLD become one file `world-<hex>.spoor` in the

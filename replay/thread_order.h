@@ -3,10 +3,10 @@
  * them
  *
  * A trace has the order of the events of each thread. Between threads is kept what follows from what they did
- * (trace/read/dependencies.h): what a thread uses was made before, by whichever thread; a communicator is freed when nobody
- * uses it any more; a request's number is made anew when the one before was completed; no thread calls before MPI is
- * initialised, and MPI_Finalize is the last call. Threads make their first calls in the order of their numbers, so
- * that a tracer gives them the same ones. A thread that has to wait does so between its calls. If all wait for each
+ * (trace/read/dependencies.h): what a thread uses was made before, by whichever thread; a communicator is freed when
+ * nobody uses it any more; a request's number is made anew when the one before was completed; no thread calls before
+ * MPI is initialised, and MPI_Finalize is the last call. Threads make their first calls in the order of their numbers,
+ * so that a tracer gives them the same ones. A thread that has to wait does so between its calls. If all wait for each
  * other, what one waits for was another object with the same number, and the one that waits for the least goes on. If
  * the trace has the exact times of all events (timing: full), their order is known (trace/read/interleave.h), and all
  * calls of a rank begin in it, each behind the end of those that had ended when it began.

@@ -35,7 +35,7 @@ RULES = {
     "policy": (["trace", "policy"], ["jansson.h"]),
     "policy/setting": (["trace/base/error.h", "trace/base/number.h", "policy/setting.h", "policy/counter.h"], []),
     "spank/handoff": (["trace/base/error.h", "trace/base/number.h", "spank/handoff.h", "trace/base/escape.h", "policy/mode.h", "policy/setting.h"], []),
-    "spank": (["trace", "policy", "archive/day.h", "deliver", "spank"], ["slurm/"]),
+    "spank": (["trace", "policy", "deliver", "spank"], ["slurm/"]),
     "deliver": (["trace", "merge", "policy", "archive", "deliver"], ["jansson.h"]),
     "archive": (["trace", "merge", "archive"], ["jansson.h", "zstd.h", "sqlite3.h"]),
     "cmd/base/options": (["trace/base", "policy/suggest.h", "cmd/base"], []),

@@ -42,6 +42,7 @@ static void test_day(void)
 	struct error error = {""};
 	struct stat st;
 
+	umask(077);
 	setenv("TZ", "Pacific/Kiritimati", 1); /* the day is that of UTC */
 	for (int i = 0; i < 2; i++)
 		ok(!day_folder_make(below("days"), 951782399, 7, USER, path, sizeof path, &error) &&

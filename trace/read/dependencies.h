@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * dependencies - what the events of the threads of a rank need of each other: which objects and requests they make, use and
- * end
+ * dependencies - what the events of the threads of a rank need of each other: which objects and requests they make, use
+ * and end
  *
- * For an order of events that the trace does not know (interleave.h). An object is a kind (doc/events.md, "Kinds") and a
- * number; a request's number is that of the thread that made it. Its life is from the call that made it to the one that
- * freed it; of a request, to the one that completed it, unless it is persistent. What was never seen to be made
+ * For an order of events that the trace does not know (interleave.h). An object is a kind (doc/events.md, "Kinds") and
+ * a number; a request's number is that of the thread that made it. Its life is from the call that made it to the one
+ * that freed it; of a request, to the one that completed it, unless it is persistent. What was never seen to be made
  * (handles that another world or a library made) may be used at any time.
  *
  * Only communicators have numbers that are never used again: what is needed of them is certain. Of other numbers it is
@@ -24,8 +24,8 @@ enum dependency { DEPENDENCY_NONE, DEPENDENCY_NUMBER, DEPENDENCY_CERTAIN };
 /* NULL: no memory. The trace must outlive it. */
 struct dependencies *dependencies_create(const struct trace *t);
 void dependencies_destroy(struct dependencies *n);
-/* Of each event of each thread, in any order, before the first dependencies_met: what it makes will be waited for. Returns 0,
- * or -1 on no memory. */
+/* Of each event of each thread, in any order, before the first dependencies_of: what it makes will be waited for.
+ * Returns 0, or -1 on no memory. */
 int dependencies_learn(struct dependencies *n, uint32_t stream, const struct event *e);
 /* What keeps the event from being next? DEPENDENCY_NONE: everything that it uses lives, what it ends is needed no more,
  * and the request that it makes has no other's number. */

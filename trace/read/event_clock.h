@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * event_clock - begin and end of every event of a rank, in ns: as the trace has them (timing: full), else drawn from the
- * histograms of its site and of the edge that led there
+ * event_clock - begin and end of every event of a rank, in ns: as the trace has them (timing: full), else drawn from
+ * the histograms of its site and of the edge that led there
  *
  * Times of single events are as exact as they were recorded, and those of ranks stand to each other as the clocks of
  * their nodes did; threads of one rank have one clock.

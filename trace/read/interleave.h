@@ -6,8 +6,8 @@
  *
  * - If all threads of the rank have the exact times of their events (timing.h), an event's place is where it began. All
  *   threads of a rank use one clock: the order is that in which the calls began.
- * - Else it is an estimate. Times are drawn from histograms (event_clock.h), or rounded ones are taken, and no event comes
- *   before what it needs: none before MPI was initialised, MPI_Finalize behind all others, an object or a request
+ * - Else it is an estimate. Times are drawn from histograms (event_clock.h), or rounded ones are taken, and no event
+ *   comes before what it needs: none before MPI was initialised, MPI_Finalize behind all others, an object or a request
  *   behind the call that made it, and one that got the number of another behind the call that ended that. A thread that
  *   would be too early is as much later from there on.
  *

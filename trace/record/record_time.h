@@ -50,8 +50,9 @@ static inline bool record_time_plain(const struct record_time *t, uint64_t ticks
 static inline uint64_t record_time_count(struct record_time *t, uint64_t ticks);
 void record_time_empty(struct arena *a, struct record_time *t);
 
-/* A float has exponent and fraction side by side: they are histogram_index and, below that, where inside the bin the value
- * is. Exact for what is plain: 1 .. TIME_EXACT, some ms. Whatever takes longer can take a little longer to record. */
+/* A float has exponent and fraction side by side: they are histogram_index and, below that, where inside the bin the
+ * value is. Exact for what is plain: 1 .. TIME_EXACT, some ms. Whatever takes longer can take a little longer to
+ * record. */
 #define TIME_EXACT ((UINT64_C(1) << 24) - 1)
 #define TIME_BIAS  (127 * HISTOGRAM_PER_OCTAVE)
 
