@@ -9,7 +9,7 @@
 #include "archive/codec_zstd.h"
 #include "cmd/aggregate_print.h"
 #include "cmd/base/cell.h"
-#include "cmd/base/frames.h"
+#include "cmd/base/site_names.h"
 #include "trace/file/container.h"
 
 /* Lines of code are looked for in this many traces at most: each is opened for that. */
@@ -67,12 +67,12 @@ static void source_of_site(char *out, size_t size, const struct aggregate_group 
 	if (trace_open(&t, &c, path, &codec_zstd, &error) == 0 && g->example.site < t.site_count) {
 		const struct trace_site *s = &t.sites[g->example.site];
 		const struct schema *schema = trace_schema(&t, s);
-		struct frames *names = frames_create(&t);
-		if (names && s->node && t.nodes[s->node].module != UINT32_MAX &&
+		struct site_names names;
+		if (site_names_make(&names, &t) == 0 && s->node && t.nodes[s->node].module != UINT32_MAX &&
 		    strlen(g->function) == schema->function_length &&
 		    memcmp(g->function, schema->function, schema->function_length) == 0)
-			frames_text(names, s->node, out, size);
-		frames_destroy(names);
+			site_names_text(&names, g->example.site, out, size);
+		site_names_free(&names);
 	}
 	trace_free(&t);
 	container_destroy(c);

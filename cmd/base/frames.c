@@ -15,18 +15,32 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "trace/record/record.h"
+#include "cmd/base/symbols.h"
+#include "trace/base/index.h"
 #include "trace/base/regular.h"
+#include "trace/record/record.h"
 
 struct module_names {
 	bool tried;
 	Dwfl *dwfl; /* NULL: the file is not there, or is another one now */
 	Dwfl_Module *module;
+	struct symbols *symbols;
+};
+
+/* Many nodes are of one frame: what was found is kept. */
+struct frame {
+	uint32_t module;
+	uint64_t offset;
+	size_t function; /* length of the function's name, of which the text begins; 0: not known */
+	char *text;
 };
 
 struct frames {
 	const struct trace *trace;
 	struct module_names *modules;
+	struct frame *known;
+	size_t count, capacity;
+	struct index index;
 };
 
 struct frames *frames_create(const struct trace *t)
@@ -48,9 +62,15 @@ void frames_destroy(struct frames *p)
 {
 	if (!p)
 		return;
-	for (uint32_t i = 0; i < p->trace->module_count; i++)
+	for (uint32_t i = 0; i < p->trace->module_count; i++) {
+		symbols_free(p->modules[i].symbols);
 		if (p->modules[i].dwfl)
 			dwfl_end(p->modules[i].dwfl);
+	}
+	for (size_t i = 0; i < p->count; i++)
+		free(p->known[i].text);
+	free(p->known);
+	index_free(&p->index);
 	free(p->modules);
 	free(p);
 }
@@ -107,47 +127,113 @@ static void module_open(struct frames *p, uint32_t number)
 	m->module = NULL;
 }
 
-void frames_text(struct frames *p, uint32_t node, char *out, size_t size)
+/* Names of files may hold line ends, and what terminals take for commands. */
+static void disarm(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			*text = '?';
+}
+
+#define FRAME_TEXT 1024
+
+/* Writes the text of a frame of a module, and returns the length of the function's name in it. */
+static size_t find_frame(struct frames *p, uint32_t module, uint64_t offset, char *out)
+{
+	struct module_names *m = &p->modules[module];
+	const char *file = (const char *)p->trace->strings.items[p->trace->modules[module].name].bytes;
+	const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
+	const char *name = NULL, *source = NULL;
+	char function[FRAME_TEXT / 2];
+	int line = 0;
+	if (!m->tried)
+		module_open(p, module);
+	if (m->module) {
+		GElf_Addr bias = 0;
+		dwfl_module_getelf(m->module, &bias);
+		/* the return address may be the next function's: the call is before it */
+		GElf_Addr address = offset - 1 + bias;
+		if (!m->symbols)
+			m->symbols = symbols_make(m->module);
+		name = m->symbols ? symbols_at(m->symbols, address) : NULL;
+		Dwfl_Line *at = dwfl_module_getsrc(m->module, address);
+		if (at)
+			source = dwfl_lineinfo(at, NULL, &line, NULL, NULL, NULL);
+	}
+	symbol_readable(name ? name : "?", function, sizeof function);
+	if (source) {
+		slash = strrchr(source, '/');
+		snprintf(out, FRAME_TEXT, "%s at %s:%d (%s)", function, slash ? slash + 1 : source, line, base);
+	} else if (name) {
+		snprintf(out, FRAME_TEXT, "%s (%s+0x%" PRIx64 ")", function, base, offset);
+	} else {
+		snprintf(out, FRAME_TEXT, "%s+0x%" PRIx64, base, offset);
+	}
+	disarm(out);
+	return name ? strlen(function) : 0;
+}
+
+struct frame_wanted {
+	const struct frames *frames;
+	const struct trace_node *node;
+};
+
+static bool frame_equal(const void *context, uint32_t i)
+{
+	const struct frame_wanted *w = context;
+	return w->frames->known[i].module == w->node->module && w->frames->known[i].offset == w->node->offset;
+}
+
+/* Returns NULL on no memory. */
+static const struct frame *get_frame(struct frames *p, const struct trace_node *n)
+{
+	uint64_t hash = hash_mix(n->module, n->offset);
+	uint32_t i = index_find(&p->index, hash, frame_equal, &(struct frame_wanted){p, n});
+	char text[FRAME_TEXT];
+	if (i != INDEX_NONE)
+		return &p->known[i];
+	if (p->count == p->capacity) {
+		struct frame *more = realloc(p->known, (2 * p->capacity + 64) * sizeof *more);
+		if (!more)
+			return NULL;
+		p->known = more;
+		p->capacity = 2 * p->capacity + 64;
+	}
+	struct frame *f = &p->known[p->count];
+	*f = (struct frame){.module = n->module, .offset = n->offset};
+	f->function = find_frame(p, n->module, n->offset, text);
+	f->text = strdup(text);
+	if (!f->text || index_add(&p->index, hash, (uint32_t)p->count) != 0) {
+		free(f->text);
+		return NULL;
+	}
+	p->count++;
+	return f;
+}
+
+static const char *gap_text(uint64_t gap)
 {
 	static const char *const gaps[] = {
 		[GAP_NO_UNWIND] = "... (no unwind information further out)",
 		[GAP_TOO_DEEP] = "... (deeper than is recorded)",
 		[GAP_NO_MODULE] = "(code made at run time)",
 	};
+	return gap < sizeof gaps / sizeof *gaps && gaps[gap] ? gaps[gap] : "... (unknown gap)";
+}
+
+void frames_text(struct frames *p, uint32_t node, char *out, size_t size)
+{
 	const struct trace_node *n = &p->trace->nodes[node];
-	if (n->module == UINT32_MAX) {
-		bool known = n->offset < sizeof gaps / sizeof *gaps && gaps[n->offset];
-		snprintf(out, size, "%s", known ? gaps[n->offset] : "... (unknown gap)");
-		return;
-	}
-	struct module_names *m = &p->modules[n->module];
-	const char *file = (const char *)p->trace->strings.items[p->trace->modules[n->module].name].bytes;
-	const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
-	if (!m->tried)
-		module_open(p, n->module);
-	const char *function = NULL, *source = NULL;
-	int line = 0;
-	if (m->module) {
-		GElf_Addr bias = 0;
-		dwfl_module_getelf(m->module, &bias);
-		/* the return address may be the next function's: the call is before it */
-		GElf_Addr address = n->offset - 1 + bias;
-		function = dwfl_module_addrname(m->module, address);
-		Dwfl_Line *at = dwfl_module_getsrc(m->module, address);
-		if (at)
-			source = dwfl_lineinfo(at, NULL, &line, NULL, NULL, NULL);
-	}
-	if (source) {
-		slash = strrchr(source, '/');
-		snprintf(out, size, "%s at %s:%d (%s)", function ? function : "?", slash ? slash + 1 : source, line,
-		         base);
-	} else if (function) {
-		snprintf(out, size, "%s (%s+0x%" PRIx64 ")", function, base, n->offset);
-	} else {
-		snprintf(out, size, "%s+0x%" PRIx64, base, n->offset);
-	}
-	for (; *out; out++) { /* names of files may hold line ends, and what terminals take for commands */
-		if ((unsigned char)*out < 0x20 || *out == 0x7f)
-			*out = '?';
-	}
+	const struct frame *f = n->module == UINT32_MAX ? NULL : get_frame(p, n);
+	snprintf(out, size, "%s", n->module == UINT32_MAX ? gap_text(n->offset) : f ? f->text : "?");
+}
+
+void frames_function(struct frames *p, uint32_t node, char *out, size_t size)
+{
+	const struct trace_node *n = &p->trace->nodes[node];
+	const struct frame *f = n->module == UINT32_MAX ? NULL : get_frame(p, n);
+	if (f && f->function)
+		snprintf(out, size, "%.*s", (int)f->function, f->text);
+	else
+		frames_text(p, node, out, size);
 }

@@ -15,7 +15,9 @@ struct frames;
  * whose build id is another than the trace's is not used. */
 struct frames *frames_create(const struct trace *t);
 void frames_destroy(struct frames *p);
-/* Writes the frame of a node (not the root), cut to size. */
+/* Writes the frame of a node (not the root), cut to size. What was found is kept by module and address. */
 void frames_text(struct frames *p, uint32_t node, char *out, size_t size);
+/* Only the name of its function (symbol_readable); the same as frames_text where that is not known. */
+void frames_function(struct frames *p, uint32_t node, char *out, size_t size);
 
 #endif

@@ -117,17 +117,17 @@ static size_t own_frames(const json_t *frames)
 	return n;
 }
 
-static void put_path(FILE *out, const json_t *frames)
+/* name: what is shown of the path before it is opened. */
+static void put_path(FILE *out, const char *name, const json_t *frames)
 {
 	size_t n = own_frames(frames);
-	const char *first = json_string_value(json_array_get(frames, 0));
 	fputs("<span class=\"path\">", out);
-	html_text(out, first ? first : "-");
+	html_text(out, name && *name ? name : "-");
 	fputs("</span>", out);
 	if (n < 2)
 		return;
-	fprintf(out, "<details><summary>called from %zu more</summary><span class=\"path\">", n - 1);
-	for (size_t i = 1; i < n && i < SHOWN_FRAMES; i++) {
+	fprintf(out, "<details><summary>path of %zu frames</summary><span class=\"path\">", n);
+	for (size_t i = 0; i < n && i < SHOWN_FRAMES; i++) {
 		html_text(out, json_string_value(json_array_get(frames, i)));
 		fputs(i + 1 < n ? "<br>" : "", out);
 	}
@@ -159,7 +159,7 @@ static void put_site(const struct report *r, const json_t *s, double share)
 	fprintf(out, "<tr id=\"site%" PRIu64 "\"><th scope=\"row\" class=\"l\"><strong>", site);
 	html_text(out, name);
 	fprintf(out, "</strong> <span class=\"dim\">site %" PRIu64 "</span><br>", site);
-	put_path(out, json_object_get(s, "path"));
+	put_path(out, json_text(s, "name"), json_object_get(s, "path"));
 	fputs("</th><td>", out);
 	html_share(out, NULL, share);
 	fprintf(out, "</td><td class=\"bar\"><i class=\"b%d\" style=\"width:%.1f%%\"></i></td><td>", class,
@@ -287,7 +287,8 @@ void report_ending(struct report *r)
 			fprintf(out, "%s <strong>", json_text(p, "where"));
 			html_text(out, json_string_value(function));
 			fputs("</strong><br>", out);
-			put_path(out, json_object_get(p, "path"));
+			put_path(out, json_string_value(json_array_get(json_object_get(p, "path"), 0)),
+			         json_object_get(p, "path"));
 		} else {
 			fputs("before its first MPI call, or it is not known where", out);
 		}

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/base/frames.h"
+#include "cmd/base/site_names.h"
 #include "cmd/report/html.h"
 #include "cmd/report/report.h"
 #include "trace/model/pattern.h"
@@ -32,7 +32,7 @@ struct cost {
 struct line {
 	struct report *report;
 	const struct pattern *pattern;
-	struct frames *names;
+	struct site_names names;
 	struct cost *rules;
 	double total;
 	int boxes, lines, deepest;
@@ -199,7 +199,7 @@ static void list_symbol(struct line *l, const struct pattern_symbol *s, double t
 	const struct trace *t = l->report->trace;
 	struct cost all = turns(l, s);
 	double ns = sum_span(&all) * times;
-	char text[HTML_NUMBER], count[HTML_NUMBER], frame[512] = "";
+	char text[HTML_NUMBER], count[HTML_NUMBER], frame[512];
 	if (l->lines > LISTED)
 		return;
 	if (s->rule && s->exponent == 1) {
@@ -227,8 +227,8 @@ static void list_symbol(struct line *l, const struct pattern_symbol *s, double t
 	if (s->exponent > 1)
 		fprintf(out, " × %s", text_count(count, s->exponent));
 	fprintf(out, " <span class=\"dim\">%s", text_ns(text, ns));
-	if (site->node) {
-		frames_text(l->names, site->node, frame, sizeof frame);
+	site_names_text(&l->names, s->id - 1, frame, sizeof frame);
+	if (*frame) {
 		fputs(", <code>", out);
 		html_text(out, frame);
 		fputs("</code>", out);
@@ -309,7 +309,7 @@ int report_timeline(struct report *r)
 	int rv = -1;
 	FILE *out = r->out;
 	struct pattern pattern = {0};
-	struct line l = {.report = r, .pattern = &pattern, .names = frames_create(r->trace)};
+	struct line l = {.report = r, .pattern = &pattern};
 	int64_t events = 0;
 	fprintf(out,
 	        "<section aria-labelledby=\"course\">\n<h2 id=\"course\">Course of the program</h2>\n<p "
@@ -324,7 +324,7 @@ int report_timeline(struct report *r)
 		      "it.</p>\n",
 		      out);
 		rv = 0;
-	} else if (l.names && show_sequence(r->show, &pattern) == 0 &&
+	} else if (site_names_make(&l.names, r->trace) == 0 && show_sequence(r->show, &pattern) == 0 &&
 	           (l.rules = calloc(pattern.rule_count + 1, sizeof *l.rules))) {
 		if (pattern.rule_count > 0) {
 			weigh(&l);
@@ -336,6 +336,6 @@ int report_timeline(struct report *r)
 	fputs("</section>\n", out);
 	free(l.rules);
 	pattern_free(&pattern);
-	frames_destroy(l.names);
+	site_names_free(&l.names);
 	return rv;
 }

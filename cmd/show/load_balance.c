@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cmd/show/counter_lines.h"
-#include "cmd/base/frames.h"
+#include "cmd/base/site_names.h"
 #include "cmd/base/print_event.h"
 #include "trace/model/stream.h"
 
@@ -114,16 +114,6 @@ static bool late_rank(const struct trace *t, const struct trace_site *s, uint32_
 	return (mean - (double)s->least) > LATE * mean;
 }
 
-/* The innermost frame that is not the MPI library's: where the program calls. */
-static void calling_frame(struct frames *names, const struct trace *t, const struct trace_site *s, char *out,
-                          size_t size)
-{
-	if (s->node && t->nodes[s->node].module != UINT32_MAX)
-		frames_text(names, s->node, out, size);
-	else
-		snprintf(out, size, "-");
-}
-
 /* late: the rank that the others wait for; NULL: there is none. at: where the program calls. */
 static void print_site(const struct trace *t, const struct trace_site *s, double share, double imbalance,
                        const uint32_t *late, const char *at)
@@ -133,7 +123,7 @@ static void print_site(const struct trace *t, const struct trace_site *s, double
 	snprintf(least, sizeof least, "%.3f/%s", (double)s->least * 1e-9, stream_name(t, s->least_rank, of));
 	snprintf(most, sizeof most, "%.3f/%s", (double)s->most * 1e-9, stream_name(t, s->most_rank, of));
 	printf("%-24.*s %5.1f%% %10.3f %9.2f %12s %12s  %s", (int)schema->function_length, schema->function,
-	       100 * share, (double)s->communicate.sum * 1e-9, imbalance, least, most, at);
+	       100 * share, (double)s->communicate.sum * 1e-9, imbalance, least, most, *at ? at : "-");
 	if (late)
 		printf(" (rank %s comes late)", stream_name(t, *late, of));
 	putchar('\n');
@@ -145,9 +135,9 @@ int show_balance(const struct show *show, json_t *json)
 	const struct trace *t = show->trace;
 	uint64_t all = 0, unused;
 	uint32_t *order = malloc(((size_t)t->site_count + 1) * sizeof *order), n = 0;
-	struct frames *names = frames_create(t);
+	struct site_names names;
 	json_t *list = json ? json_array() : NULL;
-	if (!order || !names || (json && !list))
+	if (site_names_make(&names, t) != 0 || !order || (json && !list))
 		goto done;
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		if (!trace_initializes(trace_schema(t, &t->sites[i]))) {
@@ -169,7 +159,7 @@ int show_balance(const struct show *show, json_t *json)
 		char text[512];
 		if (share < SHOWN_SHARE)
 			break;
-		calling_frame(names, t, s, text, sizeof text);
+		site_names_text(&names, order[i], text, sizeof text);
 		if (json) {
 			json_t *site = json_pack(
 				"{s:I, s:s%, s:s, s:I, s:f, s:f, s:I, s:I, s:I, s:I}", "site", (json_int_t)order[i],
@@ -195,7 +185,7 @@ done:
 		fputs("spoor: no memory\n", stderr);
 	json_decref(list);
 	free(order);
-	frames_destroy(names);
+	site_names_free(&names);
 	return rv;
 }
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "cmd/base/open_trace.h"
-#include "cmd/base/frames.h"
+#include "cmd/base/site_names.h"
 #include "cmd/base/print_event.h"
 #include "trace/base/arena.h"
 #include "trace/record/grammar.h"
@@ -26,7 +26,7 @@
 
 struct loops {
 	const struct trace *trace;
-	struct frames *names;
+	struct site_names names;
 	struct pattern pattern;
 	uint32_t *uses;  /* of each rule, with exponent 1 */
 	uint32_t *block; /* number of a rule that was printed as a block; 0: not yet */
@@ -99,9 +99,8 @@ static void print_symbol(struct loops *l, const struct pattern_symbol *s, int de
 {
 	if (!s->rule) {
 		const struct trace_site *site = &l->trace->sites[s->id - 1];
-		char frame[512] = "";
-		if (site->node)
-			frames_text(l->names, site->node, frame, sizeof frame);
+		char frame[512];
+		site_names_text(&l->names, s->id - 1, frame, sizeof frame);
 		print_indent(depth);
 		print_function(stdout, trace_schema(l->trace, site));
 		if (s->exponent > 1)
@@ -153,7 +152,7 @@ static json_t *json_rule(const struct loops *l, size_t rule)
 int show_loops(const struct show *s, json_t *json)
 {
 	int rv = -1;
-	struct loops l = {.trace = s->trace, .names = frames_create(s->trace)};
+	struct loops l = {.trace = s->trace};
 	if (show_sequence(s, &l.pattern) != 0)
 		goto done;
 	if (l.pattern.rule_count == 0) {
@@ -162,7 +161,7 @@ int show_loops(const struct show *s, json_t *json)
 	}
 	l.uses = calloc(l.pattern.rule_count, sizeof *l.uses);
 	l.block = calloc(l.pattern.rule_count, sizeof *l.block);
-	if (!l.uses || !l.block || !l.names) {
+	if (!l.uses || !l.block || site_names_make(&l.names, s->trace) != 0) {
 		fputs("spoor: no memory\n", stderr);
 		goto done;
 	}
@@ -181,6 +180,6 @@ done:
 	free(l.uses);
 	free(l.block);
 	pattern_free(&l.pattern);
-	frames_destroy(l.names);
+	site_names_free(&l.names);
 	return rv;
 }

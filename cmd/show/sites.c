@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/base/frames.h"
+#include "cmd/base/site_names.h"
 #include "cmd/base/print_event.h"
 #include "cmd/show/columns.h"
 #include "cmd/show/load_balance.h"
@@ -23,15 +23,29 @@ static int by_site_time(const void *a, const void *b)
 	return p != q ? (p < q ? 1 : -1) : (x > y) - (x < y);
 }
 
+static json_t *site_json(const struct trace *t, uint32_t site, const struct site_names *names,
+                         const struct activity *sum, json_t *frames)
+{
+	char name[1024];
+	json_t *one = balance_json(t, site, frames);
+	site_names_text(names, site, name, sizeof name);
+	json_object_set_new(one, "name", json_string(name));
+	json_object_set_new(one, "columns", columns_json(t, &t->sites[site]));
+	json_object_set_new(one, "bytes", json_integer((json_int_t)sum->bytes));
+	json_object_set_new(one, "unsized", json_integer((json_int_t)sum->unsized));
+	return one;
+}
+
 int show_sites(const struct show *s, json_t *json)
 {
 	int rv = -1;
 	const struct trace *t = s->trace;
 	json_t *list = json ? json_array() : NULL;
-	struct frames *names = frames_create(t);
+	struct site_names names;
 	uint32_t *order = malloc(((size_t)t->site_count + 1) * sizeof *order);
 	struct site_activity activity;
-	if (site_activity_make(&activity, t) != 0 || !names || !order || (json && !list)) {
+	bool named = site_names_make(&names, t) == 0;
+	if (site_activity_make(&activity, t) != 0 || !named || !order || (json && !list)) {
 		fputs("spoor: no memory\n", stderr);
 		goto done;
 	}
@@ -59,19 +73,14 @@ int show_sites(const struct show *s, json_t *json)
 		}
 		for (uint32_t node = site->node; node != 0; node = t->nodes[node].parent) {
 			char text[1024];
-			frames_text(names, node, text, sizeof text);
+			frames_text(names.frames, node, text, sizeof text);
 			if (json)
 				json_array_append_new(frames, json_string(text));
 			else
 				printf("    %s\n", text);
 		}
-		if (json) {
-			json_t *one = balance_json(t, order[i], frames);
-			json_object_set_new(one, "columns", columns_json(t, site));
-			json_object_set_new(one, "bytes", json_integer((json_int_t)activity.sites[order[i]].bytes));
-			json_object_set_new(one, "unsized", json_integer((json_int_t)activity.sites[order[i]].unsized));
-			json_array_append_new(list, one);
-		}
+		if (json)
+			json_array_append_new(list, site_json(t, order[i], &names, &activity.sites[order[i]], frames));
 	}
 	if (json)
 		json_object_set(json, "sites", list);
@@ -80,6 +89,6 @@ done:
 	json_decref(list);
 	free(order);
 	site_activity_free(&activity);
-	frames_destroy(names);
+	site_names_free(&names);
 	return rv;
 }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// wrapped - MPI behind a wrapper, as libraries call it: one call of MPI_Allreduce, reached on five paths
+#include <mpi.h>
+
+namespace parallel {
+template <typename T> struct pool {
+	__attribute__((noinline)) static T sum(T value, int turns)
+	{
+		T all = value;
+		for (int i = 0; i < turns; i++)
+			MPI_Allreduce(&value, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+		return all;
+	}
+};
+} // namespace parallel
+
+using parallel::pool;
+
+namespace solver {
+namespace {
+__attribute__((noinline)) double norm(double x, int turns)
+{
+	return pool<double>::sum(x * x, turns) + 1;
+}
+} // namespace
+
+__attribute__((noinline)) double residual(double x)
+{
+	return norm(x, 300) + 1;
+}
+
+__attribute__((noinline)) double correction(double x)
+{
+	return norm(x, 200) + 1;
+}
+
+struct smoother {
+	double operator()(double x) const;
+};
+
+__attribute__((noinline)) double smoother::operator()(double x) const
+{
+	return pool<double>::sum(x, 100) + 1;
+}
+} // namespace solver
+
+int main(int argc, char **argv)
+{
+	MPI_Init(&argc, &argv);
+	double x = solver::residual(1) + solver::correction(2) + solver::smoother()(3);
+	MPI_Finalize();
+	return x > 0 ? 0 : 1;
+}
