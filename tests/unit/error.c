@@ -17,5 +17,9 @@ int main(void)
 	error.text[0] = '\0';
 	error_set(&error, "%0700d", 1);
 	ok(strlen(error.text) == sizeof error.text - 1, "a long text is cut, and terminated");
+	error.text[0] = '\0';
+	error_set(&error, "%s", "a\x1b[2J\n\xc2\x9b\x7f \xc3\x89 \xc2\xa0\xc2");
+	ok(strcmp(error.text, "a?[2J???? \xc3\x89 \xc2\xa0\xc2") == 0, "control characters go to no terminal: %s",
+	   error.text);
 	return tap_end();
 }

@@ -2,7 +2,8 @@
  * error - a human text in a buffer that the caller owns; the first error wins
  *
  * Functions that can fail take a `struct error *` as their last argument. It may be NULL when the caller does not want
- * the text. The text says what was wrong, where, and what was expected, without a trailing newline or full stop.
+ * the text. The text says what was wrong, where, and what was expected, without a trailing newline or full stop. It is
+ * one line: control characters in it become `?`.
  */
 #ifndef SPOOR_ERROR_H
 #define SPOOR_ERROR_H
