@@ -52,6 +52,29 @@ static bool exact(const struct tally *t, const int64_t *values, size_t n)
 	return tally_count(t) == n;
 }
 
+/* Counts of damaged memory: what is written can be read. */
+static void test_clamped(void)
+{
+	struct tally t = {0}, back = {0};
+	struct writer w = {0};
+	tally_add(&t, 1, UINT64_C(1) << 63);
+	tally_add(&t, 2, INT64_MAX);
+	tally_add(&t, 2, INT64_MAX);
+	tally_add_run(&t, 3, 0, UINT64_C(1) << 32, UINT64_C(1) << 32);
+	tally_add_run(&t, 4, 1, 2, UINT64_C(1) << 63);
+	tally_put(&w, &t);
+	struct reader r = reader_of(w.data, w.size);
+	bool same = tally_get(&r, &back) == 0 && r.at == r.end && back.count == 5;
+	for (uint32_t i = 0; i < back.count; i++)
+		same &= back.bins[i].count == INT64_MAX;
+	ok(same, "counts stay below 2^63");
+	tally_fold(&t, VALUE_CONSTANT);
+	ok(t.count == 1 && t.bins[0].count == INT64_MAX, "also of all together");
+	tally_free(&t);
+	tally_free(&back);
+	writer_free(&w);
+}
+
 int main(void)
 {
 	enum { N = 400, PARTS = 7 };
@@ -126,5 +149,6 @@ int main(void)
 		most = even.bins[i].count > most ? even.bins[i].count : most;
 	ok(even.count >= 6 && most < 2000, "bins of even values are about even");
 	tally_free(&even);
+	test_clamped();
 	return tap_end();
 }

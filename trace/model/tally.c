@@ -101,13 +101,25 @@ int tally_copy(struct tally *t, const struct tally *from)
 	return 0;
 }
 
+/* Counts are below 2^63, as a file can have them: more than that only damaged memory has. */
+static uint64_t count_clamped(uint64_t count)
+{
+	return count < INT64_MAX ? count : INT64_MAX;
+}
+
+static uint64_t count_times(uint64_t count, uint64_t times)
+{
+	uint64_t all;
+	return count_clamped(__builtin_mul_overflow(count, times, &all) ? UINT64_MAX : all);
+}
+
 static void join(struct tally_bin *to, const struct tally_bin *from)
 {
 	if (from->min < to->min)
 		to->min = from->min;
 	if (from->max > to->max)
 		to->max = from->max;
-	to->count += from->count;
+	to->count = count_clamped(to->count + from->count);
 	to->sum += from->sum;
 }
 
@@ -140,6 +152,7 @@ static uint32_t place_of(const struct tally *t, int64_t value)
 
 static int add_bin(struct tally *t, struct tally_bin b, bool coarse)
 {
+	b.count = count_clamped(b.count);
 	coarse = coarse || tally_coarse(t);
 	uint32_t at = place_of(t, b.min);
 	bool constant = value_is_constant(b.min);
@@ -185,7 +198,7 @@ int tally_add_run(struct tally *t, int64_t start, int64_t stride, uint64_t count
 	if (count == 0 || times == 0)
 		return 0;
 	if (count == 1 || stride == 0)
-		return tally_add(t, start, count * times);
+		return tally_add(t, start, count_times(count, times));
 	if (stride < 0) {
 		start = (int64_t)((uint64_t)start + (uint64_t)stride * (count - 1));
 		stride = (int64_t)(0 - (uint64_t)stride);
@@ -200,8 +213,8 @@ int tally_add_run(struct tally *t, int64_t start, int64_t stride, uint64_t count
 		}
 		/* start n + stride n (n - 1) / 2, the division before it can overflow */
 		uint64_t pairs = n % 2 ? n * ((n - 1) / 2) : n / 2 * (n - 1);
-		struct tally_bin b = {start, (int64_t)((uint64_t)start + (uint64_t)stride * (n - 1)), n * times,
-		                      ((uint64_t)start * n + (uint64_t)stride * pairs) * times};
+		struct tally_bin b = {start, (int64_t)((uint64_t)start + (uint64_t)stride * (n - 1)),
+		                      count_times(n, times), ((uint64_t)start * n + (uint64_t)stride * pairs) * times};
 		if (b.max < b.min || value_is_constant(b.min)) /* arithmetic on damaged numbers */
 			b.max = b.min;
 		if (add_bin(t, b, coarse) != 0)
@@ -246,7 +259,7 @@ void tally_fold(struct tally *t, int64_t constant)
 	uint32_t constants = tally_constants(t), at = 0;
 	struct tally_bin b = {constant, constant, 0, 0};
 	for (uint32_t i = constants; i < t->count; i++)
-		b.count += t->bins[i].count;
+		b.count = count_clamped(b.count + t->bins[i].count);
 	if (b.count == 0)
 		return;
 	b.sum = (uint64_t)constant * b.count;
