@@ -123,27 +123,30 @@ static void split_values(struct subject *s, size_t what, size_t *n, char **room)
 	s->first[what] = (uint32_t)*n;
 	strcpy(values, s->text[what]);
 	*room += strlen(values) + 1;
-	for (char *value; values && *n < SUBJECT_VALUES; ++*n) {
-		value = several ? strsep(&values, ",") : values;
+	while (values) {
+		s->values[(*n)++] = several ? strsep(&values, ",") : values;
 		values = several ? values : NULL;
-		s->values[*n] = value;
 	}
 	s->count[what] = (uint32_t)*n - s->first[what];
 }
 
 int subject_read(struct subject *s, const struct facts *facts)
 {
-	size_t n = 0, size = 1;
+	size_t n = 0, size = 1, most = 0;
 
 	*s = (struct subject){.facts = facts, .minutes = -1};
 	for (size_t i = 0; i < CONDITIONS; i++) {
 		s->text[i] = facts_get(facts, condition_table[i].fact);
 		s->number[i] = -1;
 		size += s->text[i] ? strlen(s->text[i]) + 1 : 0;
+		most += s->text[i] != NULL;
+		for (const char *p = s->text[i]; p && (p = strchr(p, ',')); p++)
+			most++;
 	}
-	char *room = s->copy = malloc(size);
-	if (!s->copy)
+	s->values = malloc(most * sizeof *s->values + size);
+	if (!s->values)
 		return -1;
+	char *room = (char *)&s->values[most];
 	for (size_t i = 0; i < CONDITIONS; i++) {
 		if (s->text[i] && condition_table[i].kind == CONDITION_TEXT)
 			split_values(s, i, &n, &room);
@@ -163,8 +166,8 @@ int subject_read(struct subject *s, const struct facts *facts)
 
 void subject_free(struct subject *s)
 {
-	free(s->copy);
-	s->copy = NULL;
+	free(s->values);
+	s->values = NULL;
 }
 
 /* --- holding --- */

@@ -64,17 +64,15 @@ int condition_add_span(struct condition *c, int from, int to);
 void condition_clear(struct condition *c);
 
 /* The facts of a job, ready to be asked for. */
-#define SUBJECT_VALUES 1100
 struct subject {
 	const struct facts *facts;
-	const char *text[CONDITIONS]; /* the fact; NULL: not known */
-	const char *values[SUBJECT_VALUES];
+	const char *text[CONDITIONS];                  /* the fact; NULL: not known */
+	const char **values;                           /* malloc'ed, with the text that they are in */
 	uint32_t first[CONDITIONS], count[CONDITIONS]; /* which of values a condition looks at */
 	int64_t number[CONDITIONS];                    /* -1: not known */
 	int minutes;                                   /* of the day; -1: not known */
 	uint32_t hash;                                 /* of the job, for samples */
 	bool has_job;
-	char *copy;
 };
 
 /* Returns 0, or -1 (no memory). The facts must stay. */
