@@ -21,6 +21,7 @@ void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t n);
 void __wrap_free(void *p);
 char *__wrap_strdup(const char *text);
+char *__wrap_strndup(const char *text, size_t n);
 
 static long fail_left;  /* allocations until one fails, that one included; 0: none does */
 static bool fail_lasts; /* all behind it fail as well */
@@ -68,6 +69,17 @@ char *__wrap_strdup(const char *text)
 	size_t n = strlen(text) + 1;
 	char *copy = __wrap_malloc(n);
 	return copy ? memcpy(copy, text, n) : NULL;
+}
+
+char *__wrap_strndup(const char *text, size_t n)
+{
+	size_t length = strnlen(text, n);
+	char *copy = __wrap_malloc(length + 1);
+	if (copy)
+		memcpy(copy, text, length);
+	if (copy)
+		copy[length] = '\0';
+	return copy;
 }
 
 /* Does `work` survive that its k-th allocation fails, and that this one and all behind it fail, for every k? It returns
