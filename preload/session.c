@@ -22,11 +22,13 @@
 #include "preload/clock.h"
 #include "preload/module.h"
 #include "preload/neighbours.h"
+#include "preload/process_facts.h"
 #include "preload/real.h"
 #include "preload/recorder.h"
 #include "preload/request.h"
 #include "preload/thread.h"
 #include "preload/tree.h"
+#include "preload/world_number.h"
 #include "spank/handoff.h"
 #include "trace/base/arena.h"
 #include "trace/base/index.h"
@@ -34,7 +36,6 @@
 #include "trace/base/publish.h"
 #include "trace/base/quiet.h"
 #include "trace/record/record.h"
-#include "trace/base/varint.h"
 
 enum state { ASLEEP, AWAKE, OFF };
 
@@ -185,90 +186,6 @@ int session_world_rank(void)
 	return session.rank;
 }
 
-/* Facts: what only the process itself knows. */
-
-/* What was asked for and is not done. */
-static void fact_notes(struct facts *f)
-{
-	char text[sizeof session.handoff.notes + 2048];
-	size_t n = (size_t)snprintf(text, sizeof text, "%s", session.handoff.notes);
-	if (n > 0)
-		text[n++] = HANDOFF_SEPARATOR;
-	recorder_detail_notes(HANDOFF_SEPARATOR, text + n, sizeof text - n);
-	n += strlen(text + n);
-	n -= n > 0 && text[n - 1] == HANDOFF_SEPARATOR;
-	text[n] = 0;
-	if (n > 0)
-		facts_set(f, "notes", text);
-}
-
-/* The arguments, which the kernel separates by NUL. */
-static void fact_command(struct facts *f)
-{
-	char arguments[4096];
-	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	ssize_t n = read(fd, arguments, sizeof arguments - 1);
-	close(fd);
-	for (ssize_t i = 0; i < n - 1; i++)
-		arguments[i] = arguments[i] ? arguments[i] : FACT_SEPARATOR;
-	arguments[n > 0 ? n : 0] = 0;
-	if (n > 0)
-		facts_set(f, "command", arguments);
-}
-
-static void fact_executable(struct facts *f)
-{
-	char path[MODULE_PATH_SIZE], hex[2 * 64 + 1] = "";
-	if (*module_executable(path))
-		facts_set(f, "exe", path);
-	struct module_list list = {0};
-	module_find(&list, 0); /* the executable is the first of all */
-	if (list.count > 0) {
-		for (size_t i = 0; i < list.modules[0].build_id_size; i++)
-			snprintf(hex + 2 * i, 3, "%02x", list.modules[0].build_id[i]);
-		facts_set(f, "exe_build_id", hex);
-	}
-	module_list_free(&list);
-}
-
-static void fact_library(struct facts *f)
-{
-	char text[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
-	int n = 0, major = 0, minor = 0;
-	if (real.MPI_Get_library_version(text, &n) == MPI_SUCCESS)
-		facts_set(f, "mpi_library", text);
-	if (real.MPI_Get_version(&major, &minor) == MPI_SUCCESS)
-		facts_format(f, "mpi_version", "%d.%d", major, minor);
-}
-
-static uint64_t mix_variable(uint64_t hash, const char *name)
-{
-	const char *value = getenv(name);
-	return hash_mix(hash, value ? hash_bytes(value, strlen(value)) : 0);
-}
-
-/* Tells jobs, and the runs of a job, from each other. */
-static uint64_t number_job(void)
-{
-	return mix_variable(mix_variable(1, "SLURM_JOB_ID"), "SLURM_RESTART_COUNT");
-}
-
-/* A number that all ranks of this MPI_COMM_WORLD know, and no other world has, without asking anybody (preload/tree.h
- * says why): the launcher's name for it, and what tells the runs of a job from each other. */
-static uint64_t number_world(void)
-{
-	static const char *const names[] = {"PMIX_NAMESPACE", "PMI_JOBID", "SLURM_STEP_ID"};
-	uint64_t world = number_job();
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-		if (getenv(names[i]) && (session.size > 1 || i == 0))
-			return mix_variable(world, names[i]);
-	if (session.size == 1) /* started by itself, and several may be in one step */
-		return hash_mix(hash_mix(world, clock_ns(CLOCK_REALTIME)), (uint64_t)session.pid);
-	return hash_mix(world, (uint64_t)getppid());
-}
-
 /* By its new name the other ranks of the node know that it is here. It is not renamed where a filter may forbid that:
  * nobody will look for it then (session_finalize). */
 static void rename_arena(void)
@@ -312,18 +229,6 @@ static void drop_session(void)
 	unlink(session.arena);
 }
 
-/* A world that another one spawned says which: Open MPI leaves its parents' port in the environment, which begins with
- * their namespace and the number of the process that spawned it. */
-static void fact_parent(struct facts *f)
-{
-	const char *port = getenv("OMPI_PARENT_PORT");
-	size_t n = port ? strcspn(port, ".") : 0;
-	if (!n || !port[n])
-		return;
-	facts_format(f, "parent_world", "%016" PRIx64, hash_mix(number_job(), hash_bytes(port, n)));
-	facts_format(f, "parent_rank", "%lu", strtoul(port + n + 1, NULL, 10));
-}
-
 /* What the first rule of all ranks says. False: nothing is captured. */
 static bool all_agreed(const struct tree *tree)
 {
@@ -336,29 +241,17 @@ static bool all_agreed(const struct tree *tree)
 static void identify_rank(int thread_level)
 {
 	char host[256] = "";
-	struct facts facts = {0};
 	const char *node = getenv("SLURMD_NODENAME");
 	if (node)
 		snprintf(host, sizeof host, "%s", node);
 	else
 		gethostname(host, sizeof host - 1);
 	session.host = (uint32_t)hash_bytes(host, strlen(host));
-	facts_format(&facts, "ranks", "%d", session.size);
-	fact_command(&facts);
-	fact_executable(&facts);
-	fact_library(&facts);
-	facts_format(&facts, "thread_level", "%d", thread_level);
-	if (session.handoff.set.site_tolerance)
-		facts_format(&facts, "site_tolerance", "%" PRIu64, session.handoff.set.site_tolerance);
-	fact_parent(&facts);
-	fact_notes(&facts);
-	facts_decode(&facts, session.handoff.facts, strlen(session.handoff.facts), HANDOFF_VARIABLE, NULL);
-	char *text = facts_encode(&facts);
+	char *text = process_facts(&session.handoff, session.size, thread_level);
 	recorder_identify((uint32_t)session.rank, (uint32_t)session.size, session.world);
 	if (!text || recorder_describe(text, strlen(text), host) != 0)
 		note_reason("no memory for the facts of the process");
 	free(text);
-	facts_clear(&facts);
 	rename_arena();
 	if (thread_level == MPI_THREAD_MULTIPLE)
 		begin_threads();
@@ -382,7 +275,7 @@ void session_initialized(int thread_level)
 		drop_session();
 	} else {
 		if (!session.initialized)
-			session.world = number_world();
+			session.world = world_number(session.size, session.pid);
 		identify_rank(thread_level);
 	}
 	quiet_end(before);
@@ -395,7 +288,7 @@ void session_opened(int rank, int size, int thread_level)
 	struct quiet before = quiet_begin();
 	session.rank = rank;
 	session.size = size;
-	session.world = number_world();
+	session.world = world_number(session.size, session.pid);
 	if (session.choice >= 0) /* its own: there is nobody to agree with */
 		handoff_take(&session.handoff, session.choice);
 	if (session.handoff.mode == HANDOFF_OFF)

@@ -27,7 +27,6 @@ LONG_FILES = {
     "bench/merge.c": "one program",
     "cmd/export/act.c": "one noun: the SMPI actions, a function for each class of calls",
     "preload/handle.c": "one noun: the table of handles, for one thread and for several",
-    "preload/session.c": "one noun: from MPI_Init to MPI_Finalize",
     "tests/fake/host.c": "one program",
     "tests/flatlog/requests.c": "one noun of the independent judge",
     "trace/model/rankmap.c": "one noun: maps and what combines them",

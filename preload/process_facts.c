@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * process_facts - what only the process itself knows of its job
+ */
+#include "preload/process_facts.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "preload/module.h"
+#include "preload/real.h"
+#include "preload/recorder.h"
+#include "preload/world_number.h"
+#include "trace/base/facts.h"
+
+/* What was asked for and is not done. */
+static void fact_notes(struct facts *f, const struct handoff *h)
+{
+	char text[sizeof h->notes + 2048];
+	size_t n = (size_t)snprintf(text, sizeof text, "%s", h->notes);
+	if (n > 0)
+		text[n++] = HANDOFF_SEPARATOR;
+	recorder_detail_notes(HANDOFF_SEPARATOR, text + n, sizeof text - n);
+	n += strlen(text + n);
+	n -= n > 0 && text[n - 1] == HANDOFF_SEPARATOR;
+	text[n] = 0;
+	if (n > 0)
+		facts_set(f, "notes", text);
+}
+
+/* The arguments, which the kernel separates by NUL. */
+static void fact_command(struct facts *f)
+{
+	char arguments[4096];
+	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	ssize_t n = read(fd, arguments, sizeof arguments - 1);
+	close(fd);
+	for (ssize_t i = 0; i < n - 1; i++)
+		arguments[i] = arguments[i] ? arguments[i] : FACT_SEPARATOR;
+	arguments[n > 0 ? n : 0] = 0;
+	if (n > 0)
+		facts_set(f, "command", arguments);
+}
+
+static void fact_executable(struct facts *f)
+{
+	char path[MODULE_PATH_SIZE], hex[2 * 64 + 1] = "";
+	if (*module_executable(path))
+		facts_set(f, "exe", path);
+	struct module_list list = {0};
+	module_find(&list, 0); /* the executable is the first of all */
+	if (list.count > 0) {
+		for (size_t i = 0; i < list.modules[0].build_id_size; i++)
+			snprintf(hex + 2 * i, 3, "%02x", list.modules[0].build_id[i]);
+		facts_set(f, "exe_build_id", hex);
+	}
+	module_list_free(&list);
+}
+
+static void fact_library(struct facts *f)
+{
+	char text[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
+	int n = 0, major = 0, minor = 0;
+	if (real.MPI_Get_library_version(text, &n) == MPI_SUCCESS)
+		facts_set(f, "mpi_library", text);
+	if (real.MPI_Get_version(&major, &minor) == MPI_SUCCESS)
+		facts_format(f, "mpi_version", "%d.%d", major, minor);
+}
+
+/* A world that another one spawned says which. */
+static void fact_parent(struct facts *f)
+{
+	unsigned long rank;
+	uint64_t world = world_number_parent(&rank);
+	if (!world)
+		return;
+	facts_format(f, "parent_world", "%016" PRIx64, world);
+	facts_format(f, "parent_rank", "%lu", rank);
+}
+
+char *process_facts(const struct handoff *h, int size, int thread_level)
+{
+	struct facts f = {0};
+	facts_format(&f, "ranks", "%d", size);
+	fact_command(&f);
+	fact_executable(&f);
+	fact_library(&f);
+	facts_format(&f, "thread_level", "%d", thread_level);
+	if (h->set.site_tolerance)
+		facts_format(&f, "site_tolerance", "%" PRIu64, h->set.site_tolerance);
+	fact_parent(&f);
+	fact_notes(&f, h);
+	facts_decode(&f, h->facts, strlen(h->facts), HANDOFF_VARIABLE, NULL);
+	char *text = facts_encode(&f);
+	facts_clear(&f);
+	return text;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * process_facts - what only the process itself knows of its job: its command, executable and MPI library, the world that
+ * spawned it, and what was asked for and is not done
+ */
+#ifndef SPOOR_PROCESS_FACTS_H
+#define SPOOR_PROCESS_FACTS_H
+
+#include "spank/handoff.h"
+
+/* Also those that the handoff brought. size: of MPI_COMM_WORLD. Returns facts_encode's text, malloc'ed; NULL on no
+ * memory. */
+char *process_facts(const struct handoff *h, int size, int thread_level);
+
+#endif

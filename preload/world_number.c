@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * world_number - from the launcher's name for a world, and what tells the runs of a job from each other
+ */
+#include "preload/world_number.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "preload/clock.h"
+#include "trace/base/index.h"
+
+static uint64_t mix_variable(uint64_t hash, const char *name)
+{
+	const char *value = getenv(name);
+	return hash_mix(hash, value ? hash_bytes(value, strlen(value)) : 0);
+}
+
+/* Tells jobs, and the runs of a job, from each other. */
+static uint64_t number_job(void)
+{
+	return mix_variable(mix_variable(1, "SLURM_JOB_ID"), "SLURM_RESTART_COUNT");
+}
+
+uint64_t world_number(int size, pid_t pid)
+{
+	static const char *const names[] = {"PMIX_NAMESPACE", "PMI_JOBID", "SLURM_STEP_ID"};
+	uint64_t world = number_job();
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (getenv(names[i]) && (size > 1 || i == 0))
+			return mix_variable(world, names[i]);
+	if (size == 1) /* started by itself, and several may be in one step */
+		return hash_mix(hash_mix(world, clock_ns(CLOCK_REALTIME)), (uint64_t)pid);
+	return hash_mix(world, (uint64_t)getppid());
+}
+
+/* Open MPI leaves its parents' port in the environment, which begins with their namespace and the number of the process
+ * that spawned it. */
+uint64_t world_number_parent(unsigned long *rank)
+{
+	const char *port = getenv("OMPI_PARENT_PORT");
+	size_t n = port ? strcspn(port, ".") : 0;
+	if (!n || !port[n])
+		return 0;
+	*rank = strtoul(port + n + 1, NULL, 10);
+	return hash_mix(number_job(), hash_bytes(port, n));
+}
