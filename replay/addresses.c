@@ -55,6 +55,8 @@ static int free_displacements(int rc, const MPI_Aint *own, const MPI_Aint *disps
 int MPI_Type_create_hindexed(int count, const int lengths[], const MPI_Aint disps[], MPI_Datatype oldtype,
                              MPI_Datatype *newtype)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	const MPI_Aint *own = relative_displacements(count, disps, lengths, 0, NULL, oldtype);
 	return free_displacements(PMPI_Type_create_hindexed(count, lengths, own, oldtype, newtype), own, disps);
 }
@@ -62,6 +64,8 @@ int MPI_Type_create_hindexed(int count, const int lengths[], const MPI_Aint disp
 int MPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint disps[], MPI_Datatype oldtype,
                                    MPI_Datatype *newtype)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	const MPI_Aint *own = relative_displacements(count, disps, NULL, blocklength, NULL, oldtype);
 	return free_displacements(PMPI_Type_create_hindexed_block(count, blocklength, own, oldtype, newtype), own,
 	                          disps);
@@ -70,6 +74,8 @@ int MPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint di
 int MPI_Type_create_struct(int count, const int lengths[], const MPI_Aint disps[], const MPI_Datatype types[],
                            MPI_Datatype *newtype)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	const MPI_Aint *own = relative_displacements(count, disps, lengths, 0, types, MPI_BYTE);
 	return free_displacements(PMPI_Type_create_struct(count, lengths, own, types, newtype), own, disps);
 }
@@ -78,6 +84,8 @@ int MPI_Type_create_struct(int count, const int lengths[], const MPI_Aint disps[
 
 int MPI_Win_test(MPI_Win win, int *flag)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	int unused;
 	if (replay_outcome.by_library)
 		return PMPI_Win_test(win, flag);
@@ -138,6 +146,8 @@ MPI_Aint address_in_window(MPI_Win win, int target, MPI_Aint disp)
 
 int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	int size, rc;
 	struct dynamic *d;
 	poll_barrier(comm);
@@ -160,16 +170,22 @@ int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 
 int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	return find_dynamic(win) ? MPI_SUCCESS : PMPI_Win_attach(win, base, size);
 }
 
 int MPI_Win_detach(MPI_Win win, const void *base)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	return find_dynamic(win) ? MPI_SUCCESS : PMPI_Win_detach(win, base);
 }
 
 int MPI_Win_free(MPI_Win *win)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	struct dynamic *d = find_dynamic(*win);
 	if (replay_outcome.error)
 		return replay_outcome.error;
@@ -186,5 +202,7 @@ int MPI_Win_free(MPI_Win *win)
 
 int MPI_Free_mem(void *base)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	return replay_outcome.known_buffers ? MPI_SUCCESS : PMPI_Free_mem(base);
 }

@@ -190,6 +190,8 @@ struct object *args_object(struct args *a, enum handle_kind kind, int64_t v)
 {
 	if (value_is_constant(v)) {
 		struct args_constant *c = &a->constants[(uint64_t)v - (uint64_t)VALUE_CONSTANT];
+		if (c->absent && replay_outcome.refused)
+			return &a->nothing;
 		if (c->absent && kind == HANDLE_TYPE && a->failed) {
 			a->null_type.handle = MPI_DATATYPE_NULL;
 			return &a->null_type;
@@ -307,6 +309,8 @@ MPI_Request *args_requests(struct args *a, int64_t v)
 {
 	size_t n;
 	const struct pool_item *item = args_elements(a, v, &n);
+	if (args_is_nothing(a, v))
+		return NULL;
 	MPI_Request *out = args_scratch(a, (n + (size_t)a->request_count + 1) * sizeof *out);
 	for (int i = 0; v == VALUE_LOSSY && i < a->request_count; i++) {
 		struct request *r = pick_request(a, i);

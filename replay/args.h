@@ -35,7 +35,7 @@ struct args {
 	bool failed; /* the event returned an error */
 	struct args_constant *constants;
 	struct live_handles handles;
-	struct object absent[HANDLE_KINDS], null_type;
+	struct object absent[HANDLE_KINDS], null_type, nothing;
 	struct buffer_pool {
 		char *at;
 		size_t size;
@@ -88,12 +88,18 @@ static inline int64_t args_element(const struct pool_item *item, size_t i)
 int64_t args_int(struct args *a, int64_t v);
 int64_t args_rank(struct args *a, int64_t v);       /* kind p */
 const char *args_string(struct args *a, int64_t v); /* NULL if absent */
+/* A call that failed, and was given no handle, or no pointer to one. */
+static inline bool args_is_nothing(const struct args *a, int64_t v)
+{
+	return a->failed && value_is_constant(v) && a->constants[(uint64_t)v - (uint64_t)VALUE_CONSTANT].absent;
+}
 static inline bool args_is_in_place(const struct args *a, int64_t v)
 {
 	return v == a->in_place;
 }
 
-/* Objects. Never NULL; the bits of one that is absent are those of the null handle. */
+/* Objects. Never NULL; the bits of one that is absent are those of the null handle, or none at all where the library
+ * refused the call. */
 struct object *args_object(struct args *a, enum handle_kind kind, int64_t v);
 void args_bind(struct args *a, enum handle_kind kind, int64_t v, void *handle);
 void args_bind_all(struct args *a, enum handle_kind kind, int64_t v, void **handles);

@@ -67,6 +67,8 @@ void blocking_unregister(void *handle)
 
 int MPI_File_close(MPI_File *fh)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	void *handle = *fh;
 	if (replay_outcome.error)
 		return replay_outcome.error;
@@ -78,6 +80,8 @@ int MPI_File_close(MPI_File *fh)
 
 int MPI_Win_fence(int assert, MPI_Win win)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	blocking_enter(win);
 	return PMPI_Win_fence(assert, win);
 }
@@ -85,6 +89,8 @@ int MPI_Win_fence(int assert, MPI_Win win)
 /* Whoever held an exclusive lock when its events ended would keep it. Nothing that is in a window matters here. */
 int MPI_Win_lock(int type, int rank, int assert, MPI_Win win)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	return PMPI_Win_lock(replay_outcome.polling ? MPI_LOCK_SHARED : type, rank, assert, win);
 }
 
@@ -136,6 +142,8 @@ static void keep_group(MPI_Group *place, MPI_Group group)
 
 int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	int rc = PMPI_Win_post(group, assert, win);
 	struct shared *k = find_shared(win);
 	if (k && rc == MPI_SUCCESS) {
@@ -147,6 +155,8 @@ int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 
 int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	struct shared *k = find_shared(win);
 	if (k && !replay_outcome.by_library) {
 		keep_group(&k->targets, group);
@@ -157,6 +167,8 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 
 int MPI_Win_complete(MPI_Win win)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	int rc = PMPI_Win_complete(win);
 	struct shared *k = find_shared(win);
 	if (k && rc == MPI_SUCCESS)
@@ -174,11 +186,15 @@ int blocking_win_wait(MPI_Win win)
 
 int MPI_Win_wait(MPI_Win win)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	return blocking_win_wait(win);
 }
 
 int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	int rank = MPI_UNDEFINED;
 	PMPI_Group_rank(group, &rank);
 	if (replay_outcome.polling && !replay_outcome.by_library && rank != MPI_UNDEFINED) {
@@ -194,6 +210,8 @@ int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new
 /* First all of each side are there, then each side's leader knows it of the other's, then all know that. */
 int MPI_Intercomm_create(MPI_Comm local, int leader, MPI_Comm peers, int remote, int tag, MPI_Comm *newcomm)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	int rank, inter = 0, there = MPI_UNDEFINED;
 	if (replay_outcome.polling && !replay_outcome.by_library) {
 		poll_barrier(local);
@@ -225,6 +243,8 @@ int MPI_Intercomm_create(MPI_Comm local, int leader, MPI_Comm peers, int remote,
 
 int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	MPI_Request real;
 	if (replay_outcome.lossy && replay_outcome.error)
 		return replay_outcome.error;
@@ -239,6 +259,8 @@ int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
 int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                MPI_Request *request)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	MPI_Request real = MPI_REQUEST_NULL;
 	if (replay_outcome.lossy && replay_outcome.error)
 		return replay_outcome.error;
@@ -258,6 +280,8 @@ static bool attached; /* while polling, the first buffer stays */
 
 int MPI_Buffer_attach(void *buffer, int size)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	if (!replay_outcome.polling)
 		return PMPI_Buffer_attach(buffer, size);
 	if (attached)
@@ -268,5 +292,7 @@ int MPI_Buffer_attach(void *buffer, int size)
 
 int MPI_Buffer_detach(void *address, int *size)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	return attached ? MPI_SUCCESS : PMPI_Buffer_detach(address, size);
 }

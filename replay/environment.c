@@ -11,6 +11,8 @@
 
 int MPI_Get_processor_name(char *name, int *length)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	int rc = PMPI_Get_processor_name(name, length);
 	if (rc == MPI_SUCCESS && replay_outcome.text && strlen(replay_outcome.text) < MPI_MAX_PROCESSOR_NAME) {
 		strcpy(name, replay_outcome.text);
@@ -22,6 +24,8 @@ int MPI_Get_processor_name(char *name, int *length)
 /* Whoever shared memory then is one group now, wherever the ranks are. */
 int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	if (split_type != MPI_COMM_TYPE_SHARED && split_type != MPI_UNDEFINED)
 		return PMPI_Comm_split_type(comm, split_type, key, info, newcomm);
 	poll_barrier(comm);
@@ -62,6 +66,8 @@ static void create_file(const char *path, long long size)
 
 int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	const char *path = scratch_path(filename);
 	if (replay_outcome.error)
 		return replay_outcome.error;
@@ -76,6 +82,8 @@ int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info,
 
 int MPI_File_delete(const char *filename, MPI_Info info)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	const char *path = scratch_path(filename);
 	if (replay_outcome.error)
 		return replay_outcome.error;

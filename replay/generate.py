@@ -57,14 +57,14 @@ def generate(t, lib, folder):
         if f.name.startswith("MPIX_"):  # of a header that not every library has
             declarations.append(f"int {f.name}({', '.join(prototype.parameters)});\nint P{f.name}({', '.join(prototype.parameters)});\n")
         rows.append(f'\t[FN_{f.name}] = {{"{" ".join(call.places)}", call_{f.name}}},\n')
-        if f.name not in by_hand:
+        if f.name not in by_hand and "..." not in prototype.parameters:
             layers.append(Layer(f, t.functions, lib).code(prototype))
     write(folder, "calls.c", MARK + includes("buffers", "callbacks", "calls") + "".join(declarations) + "\n".join(calls) +
           "\nconst struct replay_call replay_calls[FN_COUNT] = {\n" + "".join(rows) +
           "};\n\nconst struct library_constant library_constants[] = {\n" + names(t, lib) +
           "};\nconst size_t library_constant_count = sizeof(library_constants) / sizeof(*library_constants);\n")
     write(folder, "layer.c", MARK + includes("addresses", "blocking", "byte_collective", "lossy_messages", "poll", "requests") +
-          "".join(declarations) + "\n".join(text for text in layers if text))
+          "".join(declarations) + "\n".join(layers))
 
 
 def includes(*names):

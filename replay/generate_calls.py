@@ -174,13 +174,13 @@ class Call:
             if p.length:
                 return f"args_requests(a, {self.v(p)})"
             self.before.append(f"MPI_Request {name} = args_request(a, {self.v(p)});")
-            return f"&{name}"
+            return f"args_is_nothing(a, {self.v(p)}) ? NULL : &{name}"
         type = "int" if p.role.name == "keyval" else HANDLES[p.role.name][0]
         self.before.append(f"struct object *{name} = args_object(a, HANDLE_{KINDS[p.role.name]}, {self.v(p)});")
         self.before.append(f"{type} {name}_now = {self.handle(p)};")
         if p.direction == "!":
             self.after.append(f"args_unbind(a, HANDLE_{KINDS[p.role.name]}, {self.v(p)});")
-        return f"&{name}_now"
+        return f"args_is_nothing(a, {self.v(p)}) ? NULL : &{name}_now"
 
     def output(self, p):
         role, name = p.role, p.name

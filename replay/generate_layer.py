@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """generate_layer - the C functions of layer.c: MPI functions below the tracer that end as they ended (outcome.h)
 
-A function has a part below the tracer if the table says that it
+A call that the library refused for its arguments is not made: what was wrong may not be in the trace (null pointers). A
+function has a further part below the tracer if the table says that it
 
     starts a request                                  it gets a handle of our own (requests.h)
     passes a displacement in a window                 that is one of ours (addresses.h)
@@ -13,6 +14,7 @@ A function has a part below the tracer if the table says that it
 # The collective calls that move bytes where ranks have different datatypes (byte_collective.h).
 MOVED_AS_BYTES = {"MPI_Bcast": "BCAST", "MPI_Gather": "GATHER", "MPI_Gatherv": "GATHER", "MPI_Scatter": "SCATTER", "MPI_Scatterv": "SCATTER",
                   "MPI_Allgather": "ALLGATHER", "MPI_Allgatherv": "ALLGATHER", "MPI_Alltoall": "ALLTOALL", "MPI_Alltoallv": "ALLTOALL"}
+RETURN_REFUSED = ["if (replay_outcome.refused)", "\treturn replay_outcome.error;"]
 RETURN_ERROR = ["if (replay_outcome.error)", "\treturn replay_outcome.error;"]
 RETURN_LOSSY_ERROR = ["if (replay_outcome.lossy && replay_outcome.error)", "\treturn replay_outcome.error;"]
 
@@ -122,16 +124,17 @@ class Layer:
         return ["*flag = replay_outcome.flag;", "return rc;"] if f.kind == "attribute" and self.has("flag") else ["return rc;"]
 
     def code(self, prototype):
-        """The C function; None: that of the library will do."""
-        if not (self.request or self.polled or self.waits_for_comm or self.refused or self.has("target_disp")):
-            return None
+        """The C function."""
         lines = ["MPI_Request real = MPI_REQUEST_NULL;", ""] if self.request or self.polled else []
+        lines += RETURN_REFUSED if not self.refused else []
         lines += self.before() + self.lossy() + self.waiting()
         call = f"P{self.f.name}({self.library_arguments()})"
         if self.polled:
             more = ", ".join(self.names + ["&real"])
             lines += ["if (!replay_outcome.polling)", f"\treturn {call};", f"int rc = P{self.polled}({more});", "",
                       "return rc == MPI_SUCCESS ? poll_wait(&real, MPI_STATUS_IGNORE) : rc;"]
+        elif self.after() == ["return rc;"]:
+            lines += [f"return {call};"]
         else:
             lines += [f"int rc = {call};", ""] + self.after()
         body = "".join(f"\t{line}\n" if line else "\n" for line in lines)

@@ -192,7 +192,7 @@ struct object *object_type(struct object *type)
 	MPI_Aint lb;
 	if (type->asked)
 		return type;
-	if (type->handle != MPI_DATATYPE_NULL) {
+	if (type->handle && type->handle != MPI_DATATYPE_NULL) {
 		PMPI_Type_get_extent(type->handle, &lb, &type->type.extent);
 		PMPI_Type_get_true_extent(type->handle, &type->type.true_lb, &type->type.true_extent);
 		PMPI_Type_size_x(type->handle, &type->type.size);

@@ -64,8 +64,9 @@ static inline struct request *request_of(MPI_Request request)
 }
 
 struct outcome {
-	bool by_library;         /* as the library does it: the event returned an error, or nothing is known */
-	int error;               /* the error class that the event returned; MPI_SUCCESS: none */
+	bool by_library; /* as the library does it: the event returned an error, or nothing is known */
+	int error;       /* the error class that the event returned; MPI_SUCCESS: none */
+	bool refused;    /* for its arguments (error_refuses): it is not made again, what was wrong may not be known */
 	struct request *request; /* where the request is to be kept that is made; NULL: MPI_REQUEST_NULL */
 	int flag, index, count, source, tag;
 	const int *indices;

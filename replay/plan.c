@@ -65,17 +65,39 @@ static const char *plan_function(struct plan *p, const struct schema *s)
 	return NULL;
 }
 
+/* Was the world started by another one? */
+static bool has_parent(const struct trace *t, const struct trace_site *site)
+{
+	const struct schema *s = trace_schema(t, site);
+	int created = s->mpi->function == FN_MPI_Comm_get_parent ? s->at[PARAMETER_CREATED] : -1;
+	for (uint32_t g = 0; created >= 0 && g < site->columns[created].count; g++) {
+		const struct trace_group *group = &site->columns[created].groups[g];
+		int64_t v;
+		for (uint32_t d = 0; !group->lossy && d < group->count; d++)
+			for (uint64_t r = 0; rankmap_next(&group->dict[d].start, &r, &v); r++)
+				if (v >= 0 && !value_is_constant(v))
+					return true;
+	}
+	return false;
+}
+
 struct plan *plan_create(const struct trace *t, char **missing)
 {
 	struct plan *plans = calloc((size_t)t->function_count + 1, sizeof *plans);
 	uint64_t *calls = calloc((size_t)t->function_count + 1, sizeof *calls);
+	uint32_t parents = UINT32_MAX; /* the function that returned the world's parents */
 	size_t size, n = 0;
 	FILE *out = open_memstream(missing, &size);
-	for (uint32_t i = 0; calls && i < t->site_count; i++)
+	for (uint32_t i = 0; calls && i < t->site_count; i++) {
 		calls[t->sites[i].function] += (uint64_t)rankmap_sum(&t->sites[i].visits);
+		if (has_parent(t, &t->sites[i]))
+			parents = t->sites[i].function;
+	}
 	for (uint32_t i = 0; plans && calls && out && i < t->function_count; i++) {
 		const struct schema *s = &t->functions[i].schema;
 		const char *why = calls[i] ? plan_function(&plans[i], s) : NULL;
+		if (!why && i == parents)
+			why = "it returned the processes that started these ones, which are not in this trace";
 		if (why)
 			fprintf(out, "%s  %.*s, %" PRIu64 " calls: %s", n++ ? "\n" : "", (int)s->function_length,
 			        s->function, calls[i], why);

@@ -31,6 +31,8 @@ static int post_receive(void *buf, int count, MPI_Datatype datatype, int source,
 
 int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	MPI_Request real = MPI_REQUEST_NULL;
 	bool received;
 	int rc;
@@ -48,6 +50,8 @@ int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
 
 int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	MPI_Request real = MPI_REQUEST_NULL;
 	struct request *own = replay_outcome.request;
 	if (replay_outcome.lossy && replay_outcome.error)
@@ -92,11 +96,15 @@ static int start_request(MPI_Request *request)
 
 int MPI_Start(MPI_Request *request)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	return start_request(request);
 }
 
 int MPI_Startall(int n, MPI_Request requests[])
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	for (int i = 0; i < n; i++) {
 		int rc = start_request(&requests[i]);
 		if (rc != MPI_SUCCESS)
@@ -112,6 +120,8 @@ static int recorded_source(int source)
 
 int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	MPI_Request real;
 	int rc;
 	if (replay_outcome.lossy && replay_outcome.error && replay_outcome.error != MPI_ERR_TRUNCATE)
@@ -154,6 +164,8 @@ static int send_receive(const void *sendbuf, int sendcount, MPI_Datatype sendtyp
 int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
                  int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	return send_receive(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag,
 	                    comm, status);
 }
@@ -161,6 +173,8 @@ int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int 
 int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
                          MPI_Comm comm, MPI_Status *status)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	if (replay_outcome.lossy || replay_outcome.polling)
 		return send_receive(buf, count, datatype, dest, sendtag, buf, count, datatype, source, recvtag, comm,
 		                    status);
@@ -215,21 +229,29 @@ static int test_probe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message
 
 int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	return probe_recorded(source, tag, comm, NULL, status);
 }
 
 int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	return test_probe(source, tag, comm, flag, NULL, status);
 }
 
 int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	return probe_recorded(source, tag, comm, message, status);
 }
 
 int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	return test_probe(source, tag, comm, flag, message, status);
 }
 

@@ -134,6 +134,21 @@ static int recorded_error(struct replayer *r, const struct plan *plan, const str
 	return c && c->kind == CONSTANT_ERROR ? (int)c->value : MPI_ERR_UNKNOWN;
 }
 
+/* Errors that a library finds in the arguments, before it does anything. */
+static bool error_refuses(int error)
+{
+	static const int errors[] = {MPI_ERR_ARG,        MPI_ERR_BUFFER,     MPI_ERR_COUNT,    MPI_ERR_TYPE,
+	                             MPI_ERR_TAG,        MPI_ERR_COMM,       MPI_ERR_RANK,     MPI_ERR_ROOT,
+	                             MPI_ERR_GROUP,      MPI_ERR_OP,         MPI_ERR_TOPOLOGY, MPI_ERR_DIMS,
+	                             MPI_ERR_REQUEST,    MPI_ERR_KEYVAL,     MPI_ERR_INFO,     MPI_ERR_INFO_KEY,
+	                             MPI_ERR_INFO_NOKEY, MPI_ERR_INFO_VALUE, MPI_ERR_WIN,      MPI_ERR_DISP,
+	                             MPI_ERR_SIZE,       MPI_ERR_LOCKTYPE,   MPI_ERR_ASSERT,   MPI_ERR_FILE};
+	for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+		if (error == errors[i])
+			return true;
+	return false;
+}
+
 /* Values that are not known; how long a receive may wait. */
 static void fill_event(struct replayer *r, struct event *e)
 {
@@ -149,6 +164,7 @@ static void replay_event(struct replayer *r, const struct plan *plan, struct eve
 {
 	int64_t values[SCHEMA_MAX];
 	const int64_t *v = e->values;
+	replay_outcome.refused = false;
 	args_next_event(&r->args, e, plan->error >= 0);
 	if (r->unrecorded)
 		fill_event(r, e);
@@ -162,6 +178,7 @@ static void replay_event(struct replayer *r, const struct plan *plan, struct eve
 			r->args.buffers[i] = plan->buffers[i] < 0 ? VALUE_LOSSY : e->values[plan->buffers[i]];
 	replay_outcome.error = recorded_error(r, plan, e);
 	replay_outcome.by_library = replay_outcome.error != MPI_SUCCESS;
+	replay_outcome.refused = error_refuses(replay_outcome.error);
 	compute_wait(r->compute, e->site);
 	int rc = plan->call->call(&r->args, v);
 	compute_call_ended(r->compute, e->site);

@@ -80,16 +80,22 @@ static int complete_any(int n, MPI_Request requests[], int *index, MPI_Status *s
 
 int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	return complete_one(request, status);
 }
 
 int MPI_Waitall(int n, MPI_Request requests[], MPI_Status *statuses)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	return complete_all(n, requests, statuses);
 }
 
 int MPI_Waitany(int n, MPI_Request requests[], int *index, MPI_Status *status)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	return complete_any(n, requests, index, status);
 }
 
@@ -122,6 +128,8 @@ static int complete_some(int n, MPI_Request requests[], int *outcount, int *indi
 
 int MPI_Waitsome(int n, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	if (has_failed(n, requests))
 		return replay_outcome.error;
 	if (replay_outcome.by_library || replay_outcome.count == MPI_UNDEFINED) {
@@ -141,6 +149,8 @@ int MPI_Waitsome(int n, MPI_Request requests[], int *outcount, int indices[], MP
 
 int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	if (has_failed(1, request))
 		return replay_outcome.error;
 	if (replay_outcome.by_library) {
@@ -170,6 +180,8 @@ static void poke_library_for(int n, const MPI_Request *requests)
 
 int MPI_Testall(int n, MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	if (has_failed(n, requests))
 		return replay_outcome.error;
 	if (replay_outcome.by_library) {
@@ -187,6 +199,8 @@ int MPI_Testall(int n, MPI_Request requests[], int *flag, MPI_Status statuses[])
 
 int MPI_Testany(int n, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	if (has_failed(n, requests))
 		return replay_outcome.error;
 	if (replay_outcome.by_library || (replay_outcome.flag && replay_outcome.index == MPI_UNDEFINED)) {
@@ -205,6 +219,8 @@ int MPI_Testany(int n, MPI_Request requests[], int *index, int *flag, MPI_Status
 
 int MPI_Testsome(int n, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	if (has_failed(n, requests))
 		return replay_outcome.error;
 	if (replay_outcome.by_library || replay_outcome.count == MPI_UNDEFINED) {
@@ -222,6 +238,8 @@ int MPI_Testsome(int n, MPI_Request requests[], int *outcount, int indices[], MP
 
 int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	int rc;
 	if (replay_outcome.lossy && replay_outcome.error)
 		return replay_outcome.error;
@@ -241,6 +259,8 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 
 int MPI_Cancel(MPI_Request *request)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	struct request *own = request_of(*request);
 	if ((own && own->received) || replay_outcome.lossy)
 		return MPI_SUCCESS;
@@ -249,6 +269,8 @@ int MPI_Cancel(MPI_Request *request)
 
 int MPI_Request_free(MPI_Request *request)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	struct request *own = request_of(*request);
 	int rc = MPI_SUCCESS;
 	if (replay_outcome.lossy) {
@@ -270,6 +292,8 @@ int MPI_Request_free(MPI_Request *request)
 
 int MPI_Grequest_complete(MPI_Request request)
 {
+	if (replay_outcome.refused)
+		return replay_outcome.error;
 	if (replay_outcome.lossy)
 		return MPI_SUCCESS;
 	return PMPI_Grequest_complete(request_real(request));

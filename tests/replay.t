@@ -17,8 +17,8 @@ import tap  # noqa: E402
 from replaying import LAUNCHER, REPLAY, SPOOR, check, refused, run, trace  # noqa: E402
 
 APPS = ("adi", "amr", "cg", "farm", "fft", "halo2d", "halo3d", "multigrid", "ocean", "sort", "wavefront")
-PROGRAMS = ("pt2pt", "farm", "halo", "persistent", "collectives", "comms", "inter", "types", "objects", "errors", "windows", "many",
-            "fixed", "modern", "f08", "pcoll", "mixed")
+PROGRAMS = ("pt2pt", "farm", "halo", "persistent", "collectives", "comms", "inter", "types", "objects", "errors", "nulls", "windows",
+            "many", "fixed", "modern", "f08", "pcoll", "mixed")
 
 
 def direct(ranks, *arguments):

@@ -76,6 +76,9 @@ def main():
         tap.equal((done.returncode, done.stdout), (0, b"spawn: done\n"), "a program that spawns twice runs as ever")
         traces = sorted(os.path.join(folder, f) for f in os.listdir(folder) if f.startswith("x.spoor"))
         tap.equal(len(traces), 3, "there are three traces, one of each world")
+        for t in traces:
+            plan = subprocess.run([os.path.join(tap.BUILD, "spoor-replay"), "--plan", t], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+            tap.ok(plan.returncode == 2 and b"processes that " in plan.stdout, "a replay of it is refused: other processes had a part in it", plan.stdout)
         dumps = {t: dump(t) for t in traces}
         worlds = {}
         for name in os.listdir(logs):
