@@ -122,7 +122,7 @@ void args_end(struct args *a)
 	handles_free(&a->handles);
 	if (a->region.at)
 		munmap(a->region.at, a->region.size);
-	free(a->region.offsets);
+	free(a->region.places);
 	free(a->constants);
 	free(a->statuses);
 	free(a->scratch);

@@ -38,14 +38,17 @@ struct args {
 	struct object absent[HANDLE_KINDS], null_type, nothing;
 	struct buffer_pool {
 		char *at;
-		size_t size;
+		size_t size, filled; /* bytes */
 	} pools[2];
 	bool known_buffers;            /* the trace says which buffer it was: */
 	int64_t buffers[ARGS_BUFFERS]; /* of this event */
 	struct buffer_region {
 		char *at;
-		size_t size, used, filled;
-		int64_t *offsets; /* by number of the buffer; 0: not seen yet */
+		size_t size, used;
+		struct buffer_place {
+			int64_t offset;     /* 0: not seen yet */
+			MPI_Aint low, high; /* so much of it is filled, relative to the offset */
+		} * places;                 /* by number of the buffer */
 		size_t count;
 		int64_t last;
 	} region;

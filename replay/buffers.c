@@ -11,6 +11,13 @@
 /* Numbers of every type that are neither huge nor tiny, so that operations on them cost what they usually do. */
 #define FILL 0x3f
 
+/* Addresses, which take memory where they are written to; NULL: there are not so many. */
+static void *fresh_pages(size_t size)
+{
+	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return at == MAP_FAILED ? NULL : at;
+}
+
 /* ---- buffers that the trace tells from each other ---- */
 
 #define REGION  ((size_t)1 << 40) /* of addresses; memory is what is used of it */
@@ -18,51 +25,62 @@
 #define MARGIN  ((size_t)1 << 20) /* before the first buffer: for types with a negative lower bound */
 #define ALIGNED 64
 
+#define LEAST_POOL ((size_t)1 << 16)
+
 static bool region_begin(struct buffer_region *r)
 {
 	for (size_t size = REGION; size >= LEAST && !r->at; size /= 4) {
-		void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (at == MAP_FAILED)
+		void *at = fresh_pages(size);
+		if (!at)
 			continue;
 		r->at = at;
 		r->size = size;
-		r->used = r->filled = MARGIN;
+		r->used = MARGIN;
 	}
 	return r->at != NULL;
 }
 
-/* The address of a buffer with data from low to high, relative to that; NULL if there is no room. What is larger than
- * when it was seen first reaches into the next ones: their contents do not matter. */
-static void *region_buffer(struct args *a, int64_t number, MPI_Aint low, MPI_Aint high)
+/* A buffer of the region. NULL: there is no room. */
+static struct buffer_place *region_place(struct buffer_region *r, int64_t number, MPI_Aint low, MPI_Aint high)
 {
-	struct buffer_region *r = &a->region;
 	if (number < 0 || number > INT32_MAX || (!r->at && !region_begin(r)))
 		return NULL;
 	if ((uint64_t)number >= r->count) {
 		size_t count = 2 * (size_t)number + 64;
-		int64_t *more = realloc(r->offsets, count * sizeof *more);
+		struct buffer_place *more = realloc(r->places, count * sizeof *more);
 		if (!more)
 			return NULL;
 		memset(more + r->count, 0, (count - r->count) * sizeof *more);
-		r->offsets = more;
+		r->places = more;
 		r->count = count;
 	}
-	if (!r->offsets[number]) {
+	struct buffer_place *p = &r->places[number];
+	if (!p->offset) {
 		size_t size = high > low ? (size_t)(high - low) : 1;
 		if (size > r->size - r->used)
 			return NULL;
-		r->offsets[number] = (int64_t)r->used - (high > low ? low : 0);
+		p->offset = (int64_t)r->used - (high > low ? low : 0);
 		r->used += (size + ALIGNED - 1) & ~(size_t)(ALIGNED - 1);
 	}
-	int64_t at = r->offsets[number];
-	if (at + low < 0 || at + high > (int64_t)r->size)
+	return p;
+}
+
+/* The address of a buffer with data from low to high, relative to that; NULL if there is no room. What is larger than
+ * when it was seen first reaches into the next ones: their contents do not matter. */
+static void *region_buffer(struct args *a, int64_t number, bool is_sent, MPI_Aint low, MPI_Aint high)
+{
+	struct buffer_region *r = &a->region;
+	struct buffer_place *p = region_place(r, number, low, high);
+	if (!p || p->offset + low < 0 || p->offset + high > (int64_t)r->size)
 		return NULL;
-	if (at + high > (int64_t)r->filled) {
-		memset(r->at + r->filled, FILL, (size_t)(at + high) - r->filled);
-		r->filled = (size_t)(at + high);
+	char *at = r->at + p->offset;
+	if (is_sent && (low < p->low || high > p->high)) {
+		memset(at + low, FILL, high > low ? (size_t)(high - low) : 0);
+		p->low = low < p->low ? low : p->low;
+		p->high = high > p->high ? high : p->high;
 	}
 	r->last = number;
-	return r->at + at;
+	return at;
 }
 
 /* The buffer that the trace says it was; NULL: it does not say. */
@@ -79,7 +97,7 @@ static bool known_buffer(struct args *a, int which, MPI_Aint low, MPI_Aint high,
 			return true;
 		v = a->region.last; /* absolute addresses: they are laid out anew */
 	}
-	*out = region_buffer(a, v, low, high);
+	*out = region_buffer(a, v, (which & 1) == BUFFER_OUT, low, high);
 	return *out != NULL;
 }
 
@@ -93,22 +111,22 @@ void *buffer_bytes(struct args *a, int which, int64_t bytes)
 	void *own;
 	if (__builtin_expect(a->known_buffers, 0) && known_buffer(a, which, 0, (MPI_Aint)size, &own))
 		return own;
-	int pool = which & 1;
-	if (__builtin_expect(size > a->pools[pool].size || !a->pools[pool].at, 0)) {
-		size_t more = 2 * a->pools[pool].size;
-		char *at;
+	struct buffer_pool *pool = &a->pools[which & 1];
+	if (__builtin_expect(size > pool->size || !pool->at, 0)) {
+		size_t more = 2 * pool->size > LEAST_POOL ? 2 * pool->size : LEAST_POOL;
 		more = more < size ? size : more;
-		more = more < 1 << 16 ? 1 << 16 : more;
-		at = malloc(more);
+		char *at = fresh_pages(more);
 		if (!at && more > size)
-			at = malloc(more = size);
+			at = fresh_pages(more = size);
 		if (!at)
 			args_fail(a, "no memory for a buffer of %zu bytes", size);
-		memset(at, FILL, more);
-		a->pools[pool].at = at;
-		a->pools[pool].size = more;
+		*pool = (struct buffer_pool){at, more, 0};
 	}
-	return a->pools[pool].at;
+	if ((which & 1) == BUFFER_OUT && __builtin_expect(size > pool->filled, 0)) {
+		memset(pool->at + pool->filled, FILL, size - pool->filled);
+		pool->filled = size;
+	}
+	return pool->at;
 }
 
 /* The buffer for data that lies from low to high, relative to the address that MPI is given. */
@@ -192,10 +210,9 @@ void *buffer_memory(struct args *a, int which, struct object *win, int64_t size)
 	void *own;
 	if (a->known_buffers && known_buffer(a, which, 0, size > 0 ? size : 0, &own))
 		return own;
-	void *at = malloc(size > 0 ? (size_t)size : 1);
+	void *at = calloc(1, size > 0 ? (size_t)size : 1);
 	if (!at)
 		args_fail(a, "no memory for %lld bytes", (long long)size);
-	memset(at, FILL, size > 0 ? (size_t)size : 1);
 	if (win) {
 		free(win->win.memory);
 		win->win.memory = at;

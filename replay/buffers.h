@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * buffers - the memory that replayed calls send from and receive into
  *
- * A buffer is in one of two pools: those that are sent from, which are filled, and those that are received into. Where
- * the trace says which one it was, it is always at the same address: the one of this number among the call's buffers.
- * Buffers never move while the replay runs. What is longer than the memory that there is leaves the call (args_fail).
+ * A buffer is in one of two pools: those that are sent from, which are filled as far as something is sent, and those
+ * that are received into. Where the trace says which one it was, it is always at the same address: the one of this
+ * number among the call's buffers. Buffers never move while the replay runs. Of those that are received into, memory
+ * is touched only by what comes: a receive of 1 GB that gets 1 KB takes one page. What there are no addresses for leaves
+ * the call (args_fail).
  */
 #ifndef SPOOR_BUFFERS_H
 #define SPOOR_BUFFERS_H

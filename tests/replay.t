@@ -143,6 +143,23 @@ def diff(folder):
            said)
 
 
+def resident(command):
+    """Runs it. Returns its status, what it said, and the most memory in KiB that one of its processes had."""
+    script = ("import resource, subprocess, sys; status = subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL).returncode; "
+              "print('resident', resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(status)")
+    status, said = run([sys.executable, "-c", script, *command])
+    return status, said, int(said.rpartition("resident ")[2] or 0)
+
+
+def posted(folder):
+    """What came is touched, not what was posted."""
+    for options in ([], ["--buffers"]):
+        path = trace(folder, "posted", [os.path.join(tap.BUILD, "tests/programs/posted")], ranks=2, options=options)
+        status, said, kib = resident([SPOOR, "replay", path, *LAUNCHER])
+        tap.ok(status == 0 and 0 < kib < 128 << 10, f"receives of 256 MB that get 1 KB{', which buffers' if options else ''}: {kib} KiB are resident", said)
+        os.unlink(path)
+
+
 def main():
     folder = tempfile.mkdtemp(prefix="replay-t-")
     try:
@@ -167,6 +184,7 @@ def main():
             check(folder, "LAMMPS", ["lmp", "-in", os.path.join(tap.SOURCE, "tests/programs/in.lj"), "-log", "none"], cwd=folder)
         else:
             tap.skip("LAMMPS", "lmp is not there")
+        posted(folder)
         bad_input(folder, os.path.join(folder, "halo2d.spoor"))
         lossy(folder)
         drawn(folder)
