@@ -60,6 +60,21 @@ static int check_successors(void *context)
 	return successors_check(&t, *(uint32_t *)context, NULL);
 }
 
+/* Goes on after errors: they come again, and nothing is lost by that. */
+static int walk_on(void *context)
+{
+	struct walk *w;
+	struct event e;
+	struct error error;
+	int errors = walk_begin(&w, &t, *(uint32_t *)context, NULL) != 0;
+	for (int i = 0; w && i < 5 * SAMPLE_STEPS; i++) {
+		error.text[0] = '\0';
+		errors += walk_next(w, &e, &error) < 0;
+	}
+	walk_end(w);
+	return errors ? -1 : 0;
+}
+
 static void test_values(void)
 {
 	struct walk *w;
@@ -127,6 +142,7 @@ int main(void)
 	ok(wrong == 0, "all events of %d ranks, in order", RANKS);
 	test_contradiction();
 	ok(fails_well(walk_rank, &(uint32_t){1}), "no memory to walk");
+	ok(fails_well(walk_on, &(uint32_t){1}), "no memory for a moment");
 	ok(fails_well(check_successors, &(uint32_t){1}), "no memory to look whether a walk gets through");
 	trace_free(&t);
 	return tap_end();

@@ -62,50 +62,67 @@ static bool run_is_plain(const struct dict_run *d)
 	return plain;
 }
 
-/* Opens a column for a rank: finds its group, evaluates the dictionary. Returns 0; 1 if the rank has nothing there; -1
- * on no memory. */
+/* The values that a group's dictionary has for a rank. Returns 0 or -1. */
+static int cursor_take_dictionary(struct column_cursor *c, const struct trace *t, const struct trace_group *group,
+                                  uint32_t rank, struct pool *own)
+{
+	uint64_t first = 0;
+	c->dict = budget_calloc(group->count, sizeof *c->dict);
+	if (!c->dict)
+		return -1;
+	c->count = group->count;
+	for (uint32_t i = 0; i < group->count; i++) {
+		struct dict_run *d = &c->dict[i];
+		d->count = group->dict[i].count;
+		d->first = first;
+		first += d->count;
+		if (group->dict[i].vector) {
+			if (array_of(t, &group->dict[i], rank, own, &d->start) != 0)
+				return -1;
+			continue;
+		}
+		if (!rankmap_get(&group->dict[i].start, rank, &d->start) ||
+		    (d->count > 1 && !rankmap_get(&group->dict[i].stride, rank, &d->stride)))
+			return -1;
+		if (value_is_constant(d->start)
+		            ? d->count > 1 || (uint64_t)d->start - (uint64_t)VALUE_CONSTANT >= t->strings.count
+		            : !run_is_plain(d))
+			return -1;
+	}
+	return 0;
+}
+
+/* A pattern, parsed if it is not yet; NULL: it cannot be, and is as it was. */
+static const struct pattern *parsed_pattern(const struct trace *t, uint32_t number, struct pattern *patterns)
+{
+	const struct pool_item *item = &t->patterns.items[number];
+	struct pattern *p = &patterns[number];
+	if (p->rules || pattern_parse(p, item->bytes, item->size) == 0)
+		return p;
+	pattern_free(p);
+	return NULL;
+}
+
 int column_cursor_open(struct column_cursor *c, const struct trace *t, const struct trace_column *column, uint32_t rank,
                        struct pattern *patterns, struct pool *own)
 {
 	int64_t unused;
-	for (uint32_t g = 0; g < column->count && budget_step(1); g++) {
-		const struct trace_group *group = &column->groups[g];
-		if (!rankmap_get(trace_group_ranks(group), rank, &unused))
-			continue;
-		c->dict = budget_calloc(group->count, sizeof *c->dict);
-		if (!c->dict)
-			return -1;
-		c->count = group->count;
-		uint64_t first = 0;
-		for (uint32_t i = 0; i < group->count; i++) {
-			struct dict_run *d = &c->dict[i];
-			d->count = group->dict[i].count;
-			d->first = first;
-			first += d->count;
-			if (group->dict[i].vector) {
-				if (array_of(t, &group->dict[i], rank, own, &d->start) != 0)
-					return -1;
-				continue;
-			}
-			if (!rankmap_get(&group->dict[i].start, rank, &d->start) ||
-			    (d->count > 1 && !rankmap_get(&group->dict[i].stride, rank, &d->stride)))
-				return -1;
-			if (value_is_constant(d->start)
-			            ? d->count > 1 || (uint64_t)d->start - (uint64_t)VALUE_CONSTANT >= t->strings.count
-			            : !run_is_plain(d))
-				return -1;
-		}
-		c->open = true;
-		c->constant = group->pattern == 0;
-		if (c->constant)
-			return 0;
-		struct pattern *p = &patterns[group->pattern - 1];
-		const struct pool_item *item = &t->patterns.items[group->pattern - 1];
-		if (!p->rules && pattern_parse(p, item->bytes, item->size) != 0)
-			return -1;
-		return pattern_begin(&c->pattern, p);
+	const struct trace_group *group = NULL;
+	for (uint32_t g = 0; !group && g < column->count && budget_step(1); g++)
+		if (rankmap_get(trace_group_ranks(&column->groups[g]), rank, &unused))
+			group = &column->groups[g];
+	if (!group)
+		return 1;
+	int rv = cursor_take_dictionary(c, t, group, rank, own);
+	c->constant = group->pattern == 0;
+	if (rv == 0 && !c->constant) {
+		const struct pattern *p = parsed_pattern(t, group->pattern - 1, patterns);
+		rv = p ? pattern_begin(&c->pattern, p) : -1;
 	}
-	return 1;
+	if (rv != 0)
+		column_cursor_close(c); /* whoever asks again opens it again */
+	c->open = rv == 0;
+	return rv;
 }
 
 /* The next value. Returns 0, or 1 at the end of the column, -1 on no memory or contradiction. */
