@@ -108,10 +108,16 @@ enum handle_answer activity_elements(struct handles *h, const struct schema *s, 
 	return handles_are_in_order(h) || handles_afford(h, 1, n / 8) ? HANDLE_KNOWN : HANDLE_UNKNOWN;
 }
 
+static enum activity_answer unsized(uint64_t *bytes)
+{
+	*bytes = 0;
+	return ACTIVITY_UNSIZED;
+}
+
 enum activity_answer activity_bytes(struct handles *h, const struct schema *s, uint32_t stream, const int64_t *values,
                                     uint64_t *bytes)
 {
-	int dest = s->at[PARAMETER_DEST], partitions = s->at[PARAMETER_PARTITIONS];
+	int dest = s->at[PARAMETER_DEST], partitions = s->at[PARAMETER_PARTITIONS], comm = s->at[PARAMETER_COMM];
 	bool own = s->mpi->in_place == IN_PLACE_OWN;
 	uint64_t size, rank = 0;
 	*bytes = 0;
@@ -123,22 +129,21 @@ enum activity_answer activity_bytes(struct handles *h, const struct schema *s, u
 	enum handle_answer answer =
 		activity_elements(h, s, stream, values, s->at[PARAMETER_COUNT], s->at[PARAMETER_TYPE], -1, bytes);
 	if (answer == HANDLE_NOT_SIGNIFICANT && has_second(s)) {
-		if (own && (s->at[PARAMETER_COMM] < 0 ||
-		            handles_comm_rank(h, stream, values[s->at[PARAMETER_COMM]], &rank) != HANDLE_KNOWN))
-			return ACTIVITY_UNSIZED;
+		if (own && (comm < 0 || handles_comm_rank(h, stream, values[comm], &rank) != HANDLE_KNOWN))
+			return unsized(bytes);
 		answer = activity_elements(h, s, stream, values, s->at[PARAMETER_RECV_COUNT],
 		                           s->at[PARAMETER_RECV_TYPE], own ? (int64_t)rank : -1, bytes);
 	}
 	if (answer == HANDLE_UNKNOWN)
-		return ACTIVITY_UNSIZED;
+		return unsized(bytes);
 	if (s->mpi->each == EACH_PROCESS && *bytes) {
-		if (s->at[PARAMETER_COMM] < 0 ||
-		    handles_comm_size(h, stream, values[s->at[PARAMETER_COMM]], &size) != HANDLE_KNOWN)
-			return ACTIVITY_UNSIZED;
+		if (comm < 0 || handles_comm_size(h, stream, values[comm], &size) != HANDLE_KNOWN)
+			return unsized(bytes);
 		*bytes *= size;
 	}
-	if (partitions >= 0)
-		*bytes *= (uint64_t)values[partitions];
+	if (partitions >= 0 && values[partitions] < 0) /* not known, or no number */
+		return unsized(bytes);
+	*bytes *= partitions >= 0 ? (uint64_t)values[partitions] : 1;
 	return ACTIVITY_SIZED;
 }
 
