@@ -23,6 +23,7 @@ os.environ["SPOOR_AGGREGATE"] = os.path.join(tap.BUILD, "spoor-aggregate")
 FLATLOG = os.path.join(tap.BUILD, "tests/flatlog/flatlog.so")
 APPS = ("adi", "amr", "cg", "farm", "fft", "halo2d", "halo3d", "multigrid", "ocean", "sort", "wavefront")
 LOST = []
+SIMGRID = ("pt2pt", "persistent", "halo3d")  # other collective operations become messages there
 PROGRAMS = ("pt2pt", "collectives", "persistent", "pcoll", "started", "types", "windows", "files")
 
 
@@ -55,6 +56,34 @@ def agree(title, trace, folder, got):
     figures = {int(i): int(v) for i, v in re.findall(r'data-figure="functions\.(\d+)\.bytes" value="(\d+)"', page)}
     listed = {i: f["bytes"] for i, f in enumerate(got["functions"][:40]) if f["bytes"]}  # the page has no more
     tap.equal(figures, listed, f"{title}: and report")
+
+
+def exported(title, trace, folder, wanted):
+    """Messages and their bytes in what other tools get. wanted: of the flat log."""
+    out = os.path.join(folder, "exported")
+    run("export", "--chrome", out, trace)
+    with open(out, encoding="utf-8") as f:
+        sizes = [e["args"]["bytes"] for e in json.load(f)["traceEvents"] if e["ph"] == "s"]
+    tap.equal((len(sizes), sum(sizes)), wanted, f"{title}: --chrome has as many")
+    os.remove(out)
+    if title in SIMGRID:
+        run("export", "--simgrid", out, trace)
+        sizes = [int(line.split()[4]) for path in files(out) for line in path if line.split()[1:2] in (["send"], ["isend"])]
+        tap.equal((len(sizes), sum(sizes)), wanted, f"{title}: --simgrid, too")
+        shutil.rmtree(out)
+    if shutil.which("otf2-print") and "otf2" in run("export", "--help") and subprocess.run(
+            [launch.spoor(), "export", "--otf2", out, trace], stderr=subprocess.DEVNULL, check=False).returncode == 0:
+        text = subprocess.run(["otf2-print", os.path.join(out, "traces.otf2")], stdout=subprocess.PIPE, check=True).stdout.decode()
+        sizes = [int(n) for n in re.findall(r"^MPI_I?SEND .*Length: (\d+)", text, re.M)]
+        tap.equal((len(sizes), sum(sizes)), wanted, f"{title}: and --otf2")
+        shutil.rmtree(out)
+
+
+def files(folder):
+    for where, _, names in os.walk(folder):
+        for name in names:
+            with open(os.path.join(where, name), encoding="utf-8") as f:
+                yield f.readlines()
 
 
 def measure(lines, trace, ranks):
@@ -102,6 +131,7 @@ def check(title, program, ranks, folder, *options, lossy=False):
         m = shown(trace, "--matrix")
         cells = [sum(c[k] for c in m["matrix"]) + m["matrix_other_" + name] for k, name in ((2, "messages"), (3, "bytes"))]
         tap.equal(cells, [v.messages, v.message_bytes], f"{title}: the matrix has as many")
+        exported(title, trace, folder, (v.messages, v.message_bytes))
     os.remove(trace)
     for rank in range(ranks):
         os.remove(os.path.join(logs, f"{rank}.log"))
