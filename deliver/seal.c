@@ -88,7 +88,7 @@ int seal_trace(const char *path, const struct facts *job, struct sealed *sealed,
 {
 	struct container *raw = NULL;
 
-	*sealed = (struct sealed){NULL};
+	*sealed = (struct sealed){0};
 	int rv = container_open(&raw, path, &codec_zstd, error) ? -1 : seal(raw, job, sealed, error);
 	container_destroy(raw);
 	return rv;
@@ -99,7 +99,7 @@ int seal_bytes(const char *name, const void *bytes, size_t size, const struct fa
 {
 	struct container *raw = NULL;
 
-	*sealed = (struct sealed){NULL};
+	*sealed = (struct sealed){0};
 	int rv = container_parse(&raw, name, bytes, size, &codec_zstd, error) ? -1 : seal(raw, job, sealed, error);
 	container_destroy(raw);
 	return rv;

@@ -38,8 +38,11 @@ static int open_source(struct source *s, int folder, const char *name, const cha
 	s->files = more;
 	struct source_file *f = &more[s->count];
 	*f = (struct source_file){strdup(path), openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), 0};
-	if (!f->path)
+	if (!f->path) {
+		if (f->fd >= 0)
+			close(f->fd);
 		return -1;
+	}
 	s->count++;
 	if (f->fd < 0 || fstat(f->fd, &st)) {
 		problems_add(problems, path, 1, 1, "cannot be opened: %s", strerror(errno));

@@ -119,8 +119,8 @@ static void with_group(MPI_Group group, MPI_Comm comm, enum token token,
 	if (group == MPI_GROUP_NULL)
 		return;
 	PMPI_Group_size(group, &n);
-	int *own = malloc(2 * ((size_t)n + 1) * sizeof *own), *there = own + n;
-	if (!own)
+	int *own = malloc(((size_t)n + 1) * sizeof *own), *there = malloc(((size_t)n + 1) * sizeof *there);
+	if (!own || !there)
 		PMPI_Abort(MPI_COMM_WORLD, 1);
 	for (int i = 0; i < n; i++)
 		own[i] = i;
@@ -130,6 +130,7 @@ static void with_group(MPI_Group group, MPI_Comm comm, enum token token,
 	for (int i = 0; i < n; i++)
 		if (there[i] != MPI_UNDEFINED)
 			what(comm, there[i], token);
+	free(there);
 	free(own);
 }
 

@@ -43,11 +43,11 @@ int byte_collective(enum byte_collective kind, struct side send, struct side rec
 	if (inter)
 		PMPI_Comm_remote_size(comm, &size);
 	bool sends = kind != BYTE_SCATTER || root == (inter ? MPI_ROOT : me);
-	int *numbers = calloc(4 * ((size_t)size + 1), sizeof *numbers);
-	int *out = numbers, *in = out + size + 1, *outs = in + size + 1, *ins = outs + size + 1;
 	char *from = NULL, *to = NULL;
+	int *numbers = calloc(4 * ((size_t)size + 1), sizeof *numbers);
 	if (!numbers)
 		return rc;
+	int *out = numbers, *in = out + size + 1, *outs = in + size + 1, *ins = outs + size + 1;
 	if (send.buf == MPI_IN_PLACE)
 		send = receive;
 	bool one = kind == BYTE_BCAST || kind == BYTE_GATHER || kind == BYTE_ALLGATHER; /* the same for all */

@@ -434,11 +434,12 @@ void senders_add_comm(void *senders, int64_t number, MPI_Comm comm)
 	me = rank;
 	if (inter)
 		PMPI_Comm_remote_size(comm, &size);
-	struct notice *notices = calloc(2 * (size_t)size, sizeof *notices), *come = notices + size;
+	struct notice *notices = calloc((size_t)size + 1, sizeof *notices),
+		      *come = calloc((size_t)size + 1, sizeof *come);
 	struct candidate *candidates = malloc(((size_t)size + 1) * sizeof *candidates);
 	struct counters *counters = calloc(1, sizeof *counters + (size_t)size * sizeof *counters->by_source);
 	int *world = malloc(((size_t)size + 1) * sizeof *world);
-	if (!notices || !candidates || !counters || !world)
+	if (!notices || !come || !candidates || !counters || !world)
 		PMPI_Abort(MPI_COMM_WORLD, 1);
 	counters->next = f->counters;
 	f->counters = counters;
@@ -464,6 +465,7 @@ void senders_add_comm(void *senders, int64_t number, MPI_Comm comm)
 			f->more++;
 	}
 	lossy_add_comm(comm, counters->by_source);
+	free(come);
 	free(notices);
 	free(candidates);
 	free(world);

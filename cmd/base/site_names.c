@@ -89,7 +89,7 @@ void site_names_free(struct site_names *n)
 {
 	frames_destroy(n->frames);
 	free(n->differs);
-	*n = (struct site_names){NULL};
+	*n = (struct site_names){0};
 }
 
 void site_names_text(const struct site_names *n, uint32_t site, char *out, size_t size)

@@ -43,26 +43,27 @@ static void function_totals_free(struct total *list, size_t n)
 static size_t function_totals(const struct trace *t, const struct site_activity *v, struct total **out)
 {
 	size_t n = 0;
-	*out = calloc((size_t)t->function_count + 1, sizeof **out);
-	for (uint32_t i = 0; *out && i < t->site_count; i++) {
+	struct total *all = calloc((size_t)t->function_count + 1, sizeof *all);
+	for (uint32_t i = 0; all && i < t->site_count; i++) {
 		const struct schema *s = trace_schema(t, &t->sites[i]);
 		size_t k = 0;
-		while (k < n && ((*out)[k].length != s->function_length ||
-		                 memcmp((*out)[k].name, s->function, s->function_length) != 0))
+		while (k < n && (all[k].length != s->function_length ||
+		                 memcmp(all[k].name, s->function, s->function_length) != 0))
 			k++;
 		if (k == n)
-			(*out)[n++] = (struct total){.name = s->function, .length = s->function_length};
-		if (histogram_add(&(*out)[k].time, &t->sites[i].communicate) != 0) {
-			function_totals_free(*out, n);
-			*out = NULL;
+			all[n++] = (struct total){.name = s->function, .length = s->function_length};
+		if (histogram_add(&all[k].time, &t->sites[i].communicate) != 0) {
+			function_totals_free(all, n);
+			all = NULL;
 			break;
 		}
-		(*out)[k].sites++;
-		(*out)[k].bytes += v->sites[i].bytes;
-		(*out)[k].unsized += v->sites[i].unsized;
+		all[k].sites++;
+		all[k].bytes += v->sites[i].bytes;
+		all[k].unsized += v->sites[i].unsized;
 	}
-	if (*out)
-		qsort(*out, n, sizeof **out, total_by_time);
+	if (all)
+		qsort(all, n, sizeof *all, total_by_time);
+	*out = all;
 	return n;
 }
 

@@ -22,11 +22,11 @@ static void find_meaning(struct schema *s)
 	memset(s->at, -1, sizeof s->at);
 	const char *at = strchr(s->mpi->schema, ' ');
 	for (int i = 0; at; i++) {
-		const char *name = at + 1, *colon = strchr(name, ':');
-		size_t n = (size_t)(colon - name), k = column;
+		const char *name = at + 1;
+		size_t n = strcspn(name, ":"), k = column;
 		while (k < s->count && (s->column[k].length != n || memcmp(s->column[k].name, name, n) != 0))
 			k++;
-		at = strchr(colon, ' ');
+		at = strchr(name + n, ' ');
 		if (k == s->count)
 			continue;
 		column = k + 1;

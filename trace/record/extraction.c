@@ -130,6 +130,8 @@ static bool is_family(const struct extraction *x, const struct column_image *ima
 static int extract_family(const struct extraction *x, uint32_t number, struct trace_stretch *out)
 {
 	const struct record_vector *v = vector_at(x, number);
+	if (!v)
+		return -1;
 	out->vector = true;
 	out->elements = budget_calloc(v->count + UINT64_C(1), sizeof *out->elements);
 	if (!out->elements || rankmap_single(&out->start, x->rank, 0, false) != 0)
