@@ -97,65 +97,73 @@ done:
 	return rv;
 }
 
-/* Makes all groups of a column one without order, those that need not be (constant successors) excepted. */
+/* Adds what a group without order counted. */
+static int take_lossy(struct trace_lossy *to, const struct trace_lossy *from)
+{
+	to->why |= from->why;
+	int bad = tally_merge(&to->values, &from->values) | tally_merge(&to->elements, &from->elements);
+	for (uint32_t n = 0; !bad && n < from->next_count; n++) {
+		struct tally *runs = trace_next(to, from->next[n].to);
+		bad = !runs || tally_merge(runs, &from->next[n].runs);
+	}
+	return bad ? -1 : 0;
+}
+
+/* Counts what all ranks have in a group. */
+static int take_group(struct taking *k, const struct trace_site *s, const struct trace_group *g)
+{
+	int rv = 0;
+	int64_t value;
+	struct pattern p = {0};
+	if (g->lossy)
+		return take_lossy(k->lossy, g->lossy);
+	if (g->pattern)
+		rv = pattern_parse(&p, k->trace->patterns.items[g->pattern - 1].bytes,
+		                   k->trace->patterns.items[g->pattern - 1].size);
+	for (uint64_t rank = 0; rv == 0 && rankmap_next(trace_group_ranks(g), &rank, &value); rank++)
+		rv = take_rank(k, s, g, &p, (uint32_t)rank);
+	pattern_free(&p);
+	return rv;
+}
+
+/* Constant successors are in order as they are. */
+static bool gives_up(const struct trace_group *g, enum reference reference)
+{
+	return g->pattern || g->lossy || reference != REFERENCE_SITE;
+}
+
+/* Makes all groups of a column one without order, those that need not be excepted. */
 static int give_up(struct trace *t, const struct trace_site *s, struct trace_column *c, enum reference reference)
 {
-	int rv = -1;
+	int rv = 0;
 	struct trace_column old = *c;
 	struct trace_group all = {0};
 	struct rankmap ranks = {0};
 	struct taking k = {.trace = t, .reference = reference};
 	*c = (struct trace_column){0};
-	for (uint32_t i = 0; i < old.count; i++)
-		if ((old.groups[i].pattern || old.groups[i].lossy || reference != REFERENCE_SITE) &&
-		    rankmap_union(&ranks, &ranks, trace_group_ranks(&old.groups[i])) != 0)
-			goto done;
-	if (trace_group_lossy(&all, &ranks) != 0)
-		goto done;
-	k.lossy = all.lossy;
-	all.lossy->why = WHY_RANKS;
-	all.lossy->since = 0;
-	for (uint32_t i = 0; i < old.count; i++) {
-		struct trace_group *g = &old.groups[i];
-		struct pattern p = {0};
-		if (g->lossy) {
-			all.lossy->why |= g->lossy->why;
-			int bad = tally_merge(&all.lossy->values, &g->lossy->values) |
-			          tally_merge(&all.lossy->elements, &g->lossy->elements);
-			for (uint32_t n = 0; !bad && n < g->lossy->next_count; n++) {
-				struct tally *runs = trace_next(all.lossy, g->lossy->next[n].to);
-				bad = !runs || tally_merge(runs, &g->lossy->next[n].runs);
-			}
-			if (bad)
-				goto done;
-			continue;
-		}
-		if (reference == REFERENCE_SITE && !g->pattern)
-			continue;
-		if (g->pattern && pattern_parse(&p, t->patterns.items[g->pattern - 1].bytes,
-		                                t->patterns.items[g->pattern - 1].size) != 0) {
-			pattern_free(&p);
-			goto done;
-		}
-		int64_t value;
-		int bad = 0;
-		for (uint64_t rank = 0; !bad && rankmap_next(trace_group_ranks(g), &rank, &value); rank++)
-			bad = take_rank(&k, s, g, &p, (uint32_t)rank);
-		pattern_free(&p);
-		if (bad)
-			goto done;
+	for (uint32_t i = 0; rv == 0 && i < old.count; i++)
+		if (gives_up(&old.groups[i], reference))
+			rv = rankmap_union(&ranks, &ranks, trace_group_ranks(&old.groups[i]));
+	if (rv == 0)
+		rv = trace_group_lossy(&all, &ranks);
+	if (rv == 0) {
+		k.lossy = all.lossy;
+		all.lossy->why = WHY_RANKS;
+		all.lossy->since = 0;
 	}
-	if (reference == REFERENCE_STRING && trace_tally_fold(t, &all.lossy->values) != 0)
-		goto done;
-	for (uint32_t i = 0; i < old.count; i++)
-		if (reference == REFERENCE_SITE && !old.groups[i].pattern && !old.groups[i].lossy) {
+	for (uint32_t i = 0; rv == 0 && i < old.count; i++)
+		if (gives_up(&old.groups[i], reference))
+			rv = take_group(&k, s, &old.groups[i]);
+	if (rv == 0 && reference == REFERENCE_STRING)
+		rv = trace_tally_fold(t, &all.lossy->values);
+	for (uint32_t i = 0; rv == 0 && i < old.count; i++)
+		if (!gives_up(&old.groups[i], reference)) {
 			struct trace_group g = old.groups[i];
 			old.groups[i] = (struct trace_group){0};
-			if (trace_add_group_take(c, &g) != 0)
-				goto done;
+			rv = trace_add_group_take(c, &g);
 		}
-	rv = trace_add_group_take(c, &all);
-done:
+	if (rv == 0)
+		rv = trace_add_group_take(c, &all);
 	rankmap_free(&ranks);
 	trace_group_free(&all);
 	for (uint32_t i = 0; i < old.count; i++)

@@ -364,6 +364,24 @@ static int64_t visits_of(const struct trace_site *s, const struct trace_group *g
 	return all;
 }
 
+/* Puts one group, which is taken, in the place of several. */
+static void groups_replace(struct trace_column *c, struct shape *all, const size_t *members, size_t n,
+                           struct trace_group *made)
+{
+	trace_group_free(&c->groups[members[0]]);
+	c->groups[members[0]] = *made;
+	*made = (struct trace_group){0};
+	shape_free(&all[members[0]]);
+	for (size_t i = n; i-- > 1;) {
+		trace_group_free(&c->groups[members[i]]);
+		shape_free(&all[members[i]]);
+		memmove(&c->groups[members[i]], &c->groups[members[i] + 1],
+		        (c->count - members[i] - 1) * sizeof *c->groups);
+		memmove(&all[members[i]], &all[members[i] + 1], (c->count - members[i] - 1) * sizeof *all);
+		all[--c->count] = (struct shape){0};
+	}
+}
+
 /* Refines the groups of a column that have length `length`. Returns 1 if that made one group of them, 0, or -1. */
 static int refine_length(struct trace *t, struct trace_column *c, struct shape *all, uint64_t length)
 {
@@ -415,18 +433,7 @@ static int refine_length(struct trace *t, struct trace_column *c, struct shape *
 		rv = -1;
 	if (rv != 0)
 		goto done;
-	trace_group_free(&c->groups[members[0]]);
-	c->groups[members[0]] = made;
-	made = (struct trace_group){0};
-	shape_free(&all[members[0]]);
-	for (size_t i = n; i-- > 1;) {
-		trace_group_free(&c->groups[members[i]]);
-		shape_free(&all[members[i]]);
-		memmove(&c->groups[members[i]], &c->groups[members[i] + 1],
-		        (c->count - members[i] - 1) * sizeof *c->groups);
-		memmove(&all[members[i]], &all[members[i] + 1], (c->count - members[i] - 1) * sizeof *all);
-		all[--c->count] = (struct shape){0};
-	}
+	groups_replace(c, all, members, n, &made);
 	rv = 1;
 done:
 	trace_group_free(&made);

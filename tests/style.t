@@ -20,8 +20,6 @@ FOREIGN = {"tests/mpi41/mpi.h"}
 
 # What may be longer, and why. An entry that is not needed any more fails, too.
 LONG_FUNCTIONS = {
-    "merge/loss.c give_up": "one clean-up for what it holds",
-    "merge/refine.c refine_length": "one clean-up for what it holds",
 }
 LONG_FILES = {
     "bench/merge.c": "one program",
@@ -29,8 +27,6 @@ LONG_FILES = {
     "preload/handle.c": "one noun: the table of handles, for one thread and for several",
     "tests/fake/host.c": "one program",
     "tests/flatlog/requests.c": "one noun of the independent judge",
-    "trace/model/rankmap.c": "one noun: maps and what combines them",
-    "trace/model/trace.c": "one noun: the trace in memory, and its merging",
 }
 # Programs of tests make one call after the other.
 SEQUENCES = re.compile(r"tests/")

@@ -114,7 +114,6 @@ struct diagram_edge diagram_node_of(struct diagram *l, struct diagram_edge low, 
 void diagram_rollback(struct diagram *l, uint32_t count)
 {
 	assert(count <= l->count);
-	assert(count <= l->count);
 	/* in reverse order: no node's search goes past the place of one that came later */
 	while (l->count > count) {
 		uint32_t at = hash_node(&l->nodes[--l->count]) & l->mask;
@@ -135,8 +134,8 @@ static void collect(const struct diagram *l, uint32_t to, uint32_t *number, uint
 		collect(l, n->low, number, order, count);
 		collect(l, n->high, number, order, count);
 	}
+	assert(number && order && *count < l->count);
 	order[*count] = to - DIAGRAM_NODE;
-	assert(*count < l->count);
 	number[to - DIAGRAM_NODE] = (*count)++ + DIAGRAM_NODE;
 }
 

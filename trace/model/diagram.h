@@ -40,6 +40,17 @@ struct diagram_edge {
 	int64_t base;
 };
 
+/* Bases are added modulo 2^64. */
+static inline int64_t base_plus(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static inline int64_t base_minus(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
 /* The edge to a node with these two sides, which is added if it is not there. On no memory `failed` is set. */
 struct diagram_edge diagram_node_of(struct diagram *l, struct diagram_edge low, struct diagram_edge high);
 /* The edge to the leaf with this constant or reference. */

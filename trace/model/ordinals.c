@@ -5,13 +5,6 @@
 
 #include <stdlib.h>
 
-/* NULL: all ranks below are alike. */
-static const struct diagram_node *inner(const struct rankmap *m, uint32_t to)
-{
-	return to < DIAGRAM_NODE || m->nodes[to - DIAGRAM_NODE].low == DIAGRAM_LEAF ? NULL
-	                                                                            : &m->nodes[to - DIAGRAM_NODE];
-}
-
 int ordinals_init(struct ordinals *o, const struct rankmap *m)
 {
 	*o = (struct ordinals){m, rankmap_shares(m)};
@@ -30,7 +23,7 @@ uint64_t ordinals_number(const struct ordinals *o, uint32_t rank)
 	uint32_t at = o->map->root, level = o->map->level;
 	if (level < DIAGRAM_LEVELS && rank >> level)
 		return o->share[at] >> (DIAGRAM_LEVELS - level);
-	for (const struct diagram_node *n; (n = inner(o->map, at));) {
+	for (const struct diagram_node *n; (n = rankmap_inner(o->map, at));) {
 		level--;
 		bool high = rank >> level & 1;
 		number += high ? o->share[n->low] >> (DIAGRAM_LEVELS - level) : 0;
@@ -44,7 +37,7 @@ uint32_t ordinals_rank(const struct ordinals *o, uint64_t number)
 	uint32_t rank = 0, at = o->map->root, level = o->map->level;
 	if (number >= o->share[at] >> (DIAGRAM_LEVELS - level))
 		return UINT32_MAX;
-	for (const struct diagram_node *n; (n = inner(o->map, at));) {
+	for (const struct diagram_node *n; (n = rankmap_inner(o->map, at));) {
 		uint64_t low = o->share[n->low] >> (DIAGRAM_LEVELS - --level);
 		bool high = number >= low;
 		number -= high ? low : 0;

@@ -8,17 +8,6 @@
 
 #include "trace/base/budget.h"
 #include "trace/model/value.h"
-#include "trace/base/index.h"
-
-static inline int64_t plus(int64_t a, int64_t b)
-{
-	return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-
-static inline int64_t minus(int64_t a, int64_t b)
-{
-	return (int64_t)((uint64_t)a - (uint64_t)b);
-}
 
 static const struct diagram_edge absent = {DIAGRAM_ABSENT, 0};
 
@@ -70,7 +59,7 @@ void rankmap_add(struct rankmap_builder *b, struct rank_piece p)
 			b->failed = true;
 			return;
 		}
-		int64_t value = plus(p.value, (int64_t)((uint64_t)p.slope * i));
+		int64_t value = base_plus(p.value, (int64_t)((uint64_t)p.slope * i));
 		struct diagram_edge e = {DIAGRAM_PLAIN, value};
 		if (b->references || value_is_constant(value))
 			e = diagram_leaf(&b->diagram, value);
@@ -147,7 +136,7 @@ static struct diagram_edge *add_nodes_of(struct diagram *l, const struct rankmap
 				plain ? diagram_leaf(l, x ? x->translate(x->context, n->delta) : n->delta) : x->uniform;
 		} else {
 			struct diagram_edge high = edge[n->high];
-			high.base = plus(high.base, plain ? n->delta : 0);
+			high.base = base_plus(high.base, plain ? n->delta : 0);
 			edge[i + DIAGRAM_NODE] = diagram_node_of(l, edge[n->low], high);
 		}
 	}
@@ -166,7 +155,7 @@ static int rewrite(struct rankmap *out, const struct rankmap *m, struct diagram 
 	struct rankmap made = {0};
 	if (edge) {
 		struct diagram_edge root = edge[m->root];
-		root.base = plus(root.base, x->translate ? m->base : 0);
+		root.base = base_plus(root.base, x->translate ? m->base : 0);
 		rv = diagram_map(l, root, m->level, &made);
 	}
 	budget_free(edge);
@@ -237,200 +226,6 @@ int rankmap_translate(struct rankmap *out, const struct rankmap *m, int64_t (*tr
 	return rewrite(out, m, &l, &(struct rewriting){.translate = translate, .context = context});
 }
 
-/* Two diagrams at once. Pairs of nodes that were met before are remembered: a diagram has far more ways through it than
- * nodes. */
-
-struct pair {
-	uint32_t a, b;  /* a == 0: free */
-	int64_t offset; /* base of b relative to that of a */
-	struct diagram_edge edge;
-};
-
-struct pairing {
-	struct diagram diagram;
-	const struct rankmap *a, *b;
-	struct diagram_edge *edges_a, *edges_b; /* what the nodes are in the diagram */
-	struct pair *pairs;
-	size_t mask, count;
-	uint64_t times;
-	bool overlap, failed;
-};
-
-static struct pair *pair_find(struct pairing *x, uint32_t a, uint32_t b, int64_t offset)
-{
-	if (2 * (x->count + 1) > x->mask) {
-		size_t size = x->mask ? (x->mask + 1) * 2 : 64;
-		struct pair *pairs = budget_calloc(size, sizeof *pairs);
-		if (!pairs) {
-			x->failed = true;
-			return NULL;
-		}
-		for (size_t i = 0; x->pairs && i <= x->mask; i++) {
-			const struct pair *p = &x->pairs[i];
-			if (!p->a)
-				continue;
-			size_t at = hash_mix(hash_mix(p->a, p->b), (uint64_t)p->offset) & (size - 1);
-			while (pairs[at].a)
-				at = (at + 1) & (size - 1);
-			pairs[at] = *p;
-		}
-		budget_free(x->pairs);
-		x->pairs = pairs;
-		x->mask = size - 1;
-	}
-	size_t at = hash_mix(hash_mix(a, b), (uint64_t)offset) & x->mask;
-	while (x->pairs[at].a && (x->pairs[at].a != a || x->pairs[at].b != b || x->pairs[at].offset != offset))
-		at = (at + 1) & x->mask;
-	return &x->pairs[at];
-}
-
-static void pair_keep(struct pairing *x, uint32_t a, uint32_t b, int64_t offset, struct diagram_edge made)
-{
-	struct pair *p = pair_find(x, a, b, offset);
-	if (!p)
-		return;
-	x->count += p->a == 0;
-	*p = (struct pair){a, b, offset, made};
-}
-
-static const struct diagram_node *inner(const struct rankmap *m, uint32_t to)
-{
-	return to >= DIAGRAM_NODE && m->nodes[to - DIAGRAM_NODE].low != DIAGRAM_LEAF ? &m->nodes[to - DIAGRAM_NODE]
-	                                                                             : NULL;
-}
-
-/* The base of the result is relative to that of a; `offset` is the base of b likewise. */
-static struct diagram_edge unite(struct pairing *x, uint32_t a, uint32_t b, int64_t offset)
-{
-	if (b == DIAGRAM_ABSENT)
-		return x->edges_a[a];
-	if (a == DIAGRAM_ABSENT)
-		return (struct diagram_edge){x->edges_b[b].to, plus(x->edges_b[b].base, offset)};
-	const struct diagram_node *na = inner(x->a, a), *nb = inner(x->b, b);
-	if (!na || !nb) {
-		x->overlap = true;
-		return absent;
-	}
-	struct pair *known = pair_find(x, a, b, offset);
-	if (!known || x->overlap)
-		return absent;
-	if (known->a)
-		return known->edge;
-	struct diagram_edge low = unite(x, na->low, nb->low, offset);
-	struct diagram_edge high = unite(x, na->high, nb->high, minus(plus(offset, nb->delta), na->delta));
-	high.base = plus(high.base, na->delta);
-	struct diagram_edge made = diagram_node_of(&x->diagram, low, high);
-	pair_keep(x, a, b, offset, made);
-	return made;
-}
-
-/* What a says of the ranks of b. */
-static struct diagram_edge restrict_to(struct pairing *x, uint32_t a, uint32_t b)
-{
-	if (a == DIAGRAM_ABSENT || b == DIAGRAM_ABSENT)
-		return absent;
-	const struct diagram_node *na = inner(x->a, a), *nb = inner(x->b, b);
-	if (!nb)
-		return x->edges_a[a];
-	struct pair *known = pair_find(x, a, b, 0);
-	if (!known)
-		return absent;
-	if (known->a)
-		return known->edge;
-	struct diagram_edge low = restrict_to(x, na ? na->low : a, nb->low),
-			    high = restrict_to(x, na ? na->high : a, nb->high);
-	high.base = plus(high.base, na ? na->delta : 0);
-	struct diagram_edge made = diagram_node_of(&x->diagram, low, high);
-	pair_keep(x, a, b, 0, made);
-	return made;
-}
-
-/* Both have the same ranks: a whole subtree here may be nodes there. */
-static struct diagram_edge pairing_add(struct pairing *x, uint32_t a, uint32_t b)
-{
-	const struct diagram_node *na = inner(x->a, a), *nb = inner(x->b, b);
-	if (a == DIAGRAM_ABSENT || b == DIAGRAM_ABSENT || (!na && !nb)) {
-		x->overlap |= a != b;
-		return a == DIAGRAM_PLAIN ? (struct diagram_edge){DIAGRAM_PLAIN, 0} : absent;
-	}
-	struct pair *known = pair_find(x, a, b, 0);
-	if (!known || x->overlap)
-		return absent;
-	if (known->a)
-		return known->edge;
-	struct diagram_edge low = pairing_add(x, na ? na->low : a, nb ? nb->low : b),
-			    high = pairing_add(x, na ? na->high : a, nb ? nb->high : b);
-	high.base = plus(high.base, plus(na ? na->delta : 0, (int64_t)(x->times * (uint64_t)(nb ? nb->delta : 0))));
-	struct diagram_edge made = diagram_node_of(&x->diagram, low, high);
-	pair_keep(x, a, b, 0, made);
-	return made;
-}
-
-/* The map seen from a higher level; its nodes are a copy, NULL on no memory. */
-static struct rankmap raised(const struct rankmap *m, uint32_t level)
-{
-	struct rankmap high = *m;
-	high.nodes = budget_malloc(((size_t)m->node_count + DIAGRAM_LEVELS) * sizeof *high.nodes);
-	if (high.nodes && m->node_count)
-		memcpy(high.nodes, m->nodes, m->node_count * sizeof *high.nodes);
-	for (; high.nodes && high.root != DIAGRAM_ABSENT && high.level < level; high.level++) {
-		high.nodes[high.node_count] = (struct diagram_node){.low = high.root, .high = DIAGRAM_ABSENT};
-		high.root = high.node_count++ + DIAGRAM_NODE;
-	}
-	return high;
-}
-
-enum operation { UNITE, RESTRICT, ADD };
-
-static int both(struct rankmap *out, const struct rankmap *a, const struct rankmap *b, enum operation operation,
-                uint64_t times)
-{
-	int rv = -1;
-	uint32_t level = a->level > b->level ? a->level : b->level;
-	struct rankmap high_a = raised(a, level), high_b = raised(b, level), made = {0};
-	struct pairing x = {.a = &high_a, .b = &high_b, .times = times};
-	if (high_a.nodes && high_b.nodes) {
-		x.edges_a = add_nodes_of(&x.diagram, &high_a, NULL);
-		x.edges_b = add_nodes_of(&x.diagram, &high_b, NULL);
-	}
-	if (x.edges_a && x.edges_b) {
-		struct diagram_edge root = operation == UNITE
-		                                   ? unite(&x, high_a.root, high_b.root, minus(b->base, a->base))
-		                           : operation == RESTRICT ? restrict_to(&x, high_a.root, high_b.root)
-		                                                   : pairing_add(&x, high_a.root, high_b.root);
-		root.base = plus(root.base, plus(a->base, operation == ADD ? (int64_t)(times * (uint64_t)b->base) : 0));
-		rv = x.overlap || x.failed ? -1 : diagram_map(&x.diagram, root, level, &made);
-	}
-	diagram_free(&x.diagram);
-	budget_free(x.edges_a);
-	budget_free(x.edges_b);
-	budget_free(x.pairs);
-	budget_free(high_a.nodes);
-	budget_free(high_b.nodes);
-	if (rv == 0) {
-		assert(operation != UNITE || rankmap_empty(&made) == (rankmap_empty(a) && rankmap_empty(b)));
-		if (out == a || out == b)
-			rankmap_free(out);
-		*out = made;
-	}
-	return rv;
-}
-
-int rankmap_union(struct rankmap *out, const struct rankmap *a, const struct rankmap *b)
-{
-	return both(out, a, b, UNITE, 0);
-}
-
-int rankmap_restrict(struct rankmap *out, const struct rankmap *m, const struct rankmap *set)
-{
-	return both(out, m, set, RESTRICT, 0);
-}
-
-int rankmap_sum_of(struct rankmap *out, const struct rankmap *a, const struct rankmap *b, uint64_t times)
-{
-	return both(out, a, b, ADD, times);
-}
-
 /* Questions. */
 
 bool rankmap_get(const struct rankmap *m, uint32_t rank, int64_t *value)
@@ -448,7 +243,7 @@ bool rankmap_get(const struct rankmap *m, uint32_t rank, int64_t *value)
 		level--;
 		if (rank >> level & 1) {
 			to = n->high;
-			sum = plus(sum, n->delta);
+			sum = base_plus(sum, n->delta);
 		} else {
 			to = n->low;
 		}
@@ -463,7 +258,7 @@ static bool next_in(const struct rankmap *m, uint32_t to, uint32_t level, uint64
 {
 	if (to == DIAGRAM_ABSENT || from >> level)
 		return false;
-	const struct diagram_node *n = inner(m, to);
+	const struct diagram_node *n = rankmap_inner(m, to);
 	if (!n) {
 		*rank = from;
 		*value = to == DIAGRAM_PLAIN ? base : m->nodes[to - DIAGRAM_NODE].delta;
@@ -472,7 +267,7 @@ static bool next_in(const struct rankmap *m, uint32_t to, uint32_t level, uint64
 	uint64_t half = UINT64_C(1) << (level - 1);
 	if (from < half && next_in(m, n->low, level - 1, from, base, rank, value))
 		return true;
-	if (!next_in(m, n->high, level - 1, from < half ? 0 : from - half, plus(base, n->delta), rank, value))
+	if (!next_in(m, n->high, level - 1, from < half ? 0 : from - half, base_plus(base, n->delta), rank, value))
 		return false;
 	*rank += half;
 	return true;
@@ -531,11 +326,11 @@ uint32_t rankmap_first(const struct rankmap *m)
 {
 	assert(!rankmap_empty(m));
 	uint32_t rank = 0, level = m->level;
-	for (const struct diagram_node *n = inner(m, m->root); n;) {
+	for (const struct diagram_node *n = rankmap_inner(m, m->root); n;) {
 		level--;
 		bool high = n->low == DIAGRAM_ABSENT;
 		rank |= high ? UINT32_C(1) << level : 0;
-		n = inner(m, high ? n->high : n->low);
+		n = rankmap_inner(m, high ? n->high : n->low);
 	}
 	return rank;
 }
@@ -544,11 +339,11 @@ uint32_t rankmap_last(const struct rankmap *m)
 {
 	assert(!rankmap_empty(m));
 	uint32_t rank = 0, level = m->level;
-	for (const struct diagram_node *n = inner(m, m->root); n;) {
+	for (const struct diagram_node *n = rankmap_inner(m, m->root); n;) {
 		level--;
 		bool high = n->high != DIAGRAM_ABSENT;
 		rank |= high ? UINT32_C(1) << level : 0;
-		n = inner(m, high ? n->high : n->low);
+		n = rankmap_inner(m, high ? n->high : n->low);
 	}
 	return rank | (uint32_t)((UINT64_C(1) << level) - 1);
 }
@@ -600,7 +395,7 @@ bool rankmap_equal(const struct rankmap *a, const struct rankmap *b)
  * be looked into. */
 static int same_in(const struct rankmap *a, uint32_t to_a, const struct rankmap *b, uint32_t to_b, int *steps)
 {
-	const struct diagram_node *x = inner(a, to_a), *y = inner(b, to_b);
+	const struct diagram_node *x = rankmap_inner(a, to_a), *y = rankmap_inner(b, to_b);
 	if (to_a == DIAGRAM_ABSENT || to_b == DIAGRAM_ABSENT)
 		return to_a == to_b;
 	if (!x && !y)
@@ -626,5 +421,3 @@ bool rankmap_same_ranks(const struct rankmap *a, const struct rankmap *b)
 	rankmap_free(&y);
 	return same;
 }
-
-/* Pieces. */

@@ -79,6 +79,13 @@ static inline bool rankmap_empty(const struct rankmap *m)
 	return m->root == DIAGRAM_ABSENT;
 }
 
+/* The node that an edge leads to; NULL: all ranks below are alike. */
+static inline const struct diagram_node *rankmap_inner(const struct rankmap *m, uint32_t to)
+{
+	return to < DIAGRAM_NODE || m->nodes[to - DIAGRAM_NODE].low == DIAGRAM_LEAF ? NULL
+	                                                                            : &m->nodes[to - DIAGRAM_NODE];
+}
+
 /* True and the value, if the rank is in the map. */
 bool rankmap_get(const struct rankmap *m, uint32_t rank, int64_t *value);
 /* Is there a plain value? (Adding to `base` then adds to all plain values.) */
