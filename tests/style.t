@@ -23,7 +23,6 @@ LONG_FUNCTIONS = {
 }
 LONG_FILES = {
     "bench/merge.c": "one program",
-    "cmd/export/act.c": "one noun: the SMPI actions, a function for each class of calls",
     "preload/handle.c": "one noun: the table of handles, for one thread and for several",
     "tests/fake/host.c": "one program",
     "tests/flatlog/requests.c": "one noun of the independent judge",

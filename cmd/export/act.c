@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/base/index.h"
+#include "cmd/export/act_collective.h"
+#include "cmd/export/channels.h"
 #include "trace/read/activity.h"
 
 enum live_kind { LIVE_NOTHING, LIVE_SEND, LIVE_RECV, LIVE_COLLECTIVE };
@@ -20,10 +21,6 @@ struct live {
 	struct act other;
 };
 
-struct channel {
-	uint64_t key, count; /* key 0: free */
-};
-
 struct acts {
 	const struct calls *calls;
 	const struct comms *comms;
@@ -33,8 +30,7 @@ struct acts {
 	size_t live_count;
 	struct live *messages; /* by number of the message */
 	size_t message_count;
-	struct channel *channels;
-	size_t channel_count, channel_mask;
+	struct channels channels;
 	uint64_t requests, unknown;
 	struct act *list;
 	size_t count, capacity;
@@ -46,14 +42,9 @@ struct acts *acts_create(const struct calls *calls, const struct comms *comms, u
 	struct acts *a = calloc(1, sizeof *a);
 	if (!a)
 		return NULL;
-	*a = (struct acts){.calls = calls,
-	                   .comms = comms,
-	                   .stream = stream,
-	                   .self = stream_rank(calls->trace, stream),
-	                   .channel_mask = 255};
+	*a = (struct acts){.calls = calls, .comms = comms, .stream = stream, .self = stream_rank(calls->trace, stream)};
 	a->handles = handles_create(calls->trace);
-	a->channels = calloc(a->channel_mask + 1, sizeof *a->channels);
-	if (!a->handles || !a->channels) {
+	if (!a->handles) {
 		acts_destroy(a);
 		return NULL;
 	}
@@ -68,7 +59,7 @@ void acts_destroy(struct acts *a)
 	handles_destroy(a->handles);
 	free(a->live);
 	free(a->messages);
-	free(a->channels);
+	channels_free(&a->channels);
 	free(a->list);
 	free(a);
 }
@@ -114,45 +105,14 @@ static struct live *live_at(struct live **list, size_t *count, int64_t number)
 	return &(*list)[number];
 }
 
-/* --- channels --- */
-
-static uint64_t *acts_channel(struct acts *a, bool receive, const struct act *m)
-{
-	uint64_t key = hash_mix(hash_mix(hash_mix(13 + receive, m->comm), m->local), (uint64_t)m->tag) | 1;
-	if ((a->channel_count + 1) * 2 > a->channel_mask) {
-		size_t mask = 2 * a->channel_mask + 1;
-		struct channel *bigger = calloc(mask + 1, sizeof *bigger);
-		if (!bigger) {
-			a->failed = true;
-			return NULL;
-		}
-		for (size_t i = 0; i <= a->channel_mask; i++) {
-			size_t k = a->channels[i].key & mask;
-			while (a->channels[i].key && bigger[k].key)
-				k = (k + 1) & mask;
-			if (a->channels[i].key)
-				bigger[k] = a->channels[i];
-		}
-		free(a->channels);
-		a->channels = bigger;
-		a->channel_mask = mask;
-	}
-	size_t i = key & a->channel_mask;
-	while (a->channels[i].key && a->channels[i].key != key)
-		i = (i + 1) & a->channel_mask;
-	a->channel_count += !a->channels[i].key;
-	a->channels[i].key = key;
-	return &a->channels[i].count;
-}
-
 static void acts_number(struct acts *a, bool receive, struct act *m)
 {
-	uint64_t *count = acts_channel(a, receive, m);
+	uint64_t *count = channels_at(&a->channels, receive, m->comm, m->local, m->tag);
 	if (count)
 		m->number = (*count)++;
+	else
+		a->failed = true;
 }
-
-/* --- values --- */
 
 /* A rank in the call's communicator; -1: MPI_ANY_SOURCE; -2: MPI_PROC_NULL, MPI_ROOT; -3: not known. */
 static int64_t act_peer(const struct acts *a, const struct event *e, int64_t value)
@@ -268,7 +228,8 @@ static void end_one(struct acts *a, enum live_kind kind, const struct act *begun
 		if (source == -2 && m.open) {
 			m.kind = ACT_CANCELLED; /* a status that says nothing */
 		} else if (source == -2) {
-			uint64_t *count = acts_channel(a, true, &m);
+			uint64_t *count = channels_at(&a->channels, true, m.comm, m.local, m.tag);
+			a->failed |= !count;
 			if (count && *count == m.number + 1)
 				(*count)--;
 			m.kind = ACT_CANCELLED;
@@ -301,8 +262,6 @@ static void live_end(struct acts *a, int64_t symbol, int64_t source, int64_t wha
 	if (!l->persistent)
 		l->kind = l->second = LIVE_NOTHING;
 }
-
-/* --- calls --- */
 
 static void event_send(struct acts *a, const struct call *c, const struct event *e)
 {
@@ -476,64 +435,11 @@ static void event_release(struct acts *a, const struct event *e)
 	*l = (struct live){.kind = LIVE_NOTHING};
 }
 
-/* Bytes of a parameter; 0 if it is not known. of_one: 0 if it is an array, too. */
-static uint64_t bytes_at(const struct acts *a, const struct event *e, enum mpi_parameter count, enum mpi_parameter type,
-                         bool of_one, bool *sized)
-{
-	const int8_t *at = e->schema->at;
-	uint64_t bytes = 0;
-	bool known = at[count] >= 0 && !(of_one && e->schema->column[at[count]].vector) &&
-	             activity_elements(a->handles, e->schema, a->stream, e->values, at[count], at[type], -1, &bytes) ==
-	                     HANDLE_KNOWN;
-	*sized |= known;
-	return known ? bytes : 0;
-}
-
-/* What arrives at the caller. */
-static uint64_t collective_received(const struct act *m, bool is_root, uint32_t members, uint64_t all)
-{
-	switch (m->collective) {
-	case COLLECTIVE_BCAST:
-		return is_root ? 0 : m->send_piece;
-	case COLLECTIVE_GATHER:
-		return is_root ? members * m->receive_piece : 0;
-	case COLLECTIVE_GATHERV:
-		return is_root ? all : 0;
-	case COLLECTIVE_ALLGATHER:
-	case COLLECTIVE_ALLTOALL:
-		return members * m->receive_piece;
-	case COLLECTIVE_REDUCE:
-		return is_root ? m->send_piece : 0;
-	case COLLECTIVE_ALLREDUCE:
-	case COLLECTIVE_SCAN:
-	case COLLECTIVE_EXSCAN:
-		return m->send_piece;
-	case COLLECTIVE_REDUCE_SCATTER:
-		return members ? all / members : 0;
-	default:
-		return all;
-	}
-}
-
 static void event_collective(struct acts *a, const struct call *c, const struct event *e)
 {
 	struct act m = act_message(a, e, ACT_COLLECTIVE);
-	uint32_t members = m.comm == COMM_UNKNOWN ? 0 : comms_at(a->comms, m.comm)->size;
-	int64_t root = call_value(e, PARAMETER_ROOT);
-	enum mpi_parameter count = e->schema->at[PARAMETER_RECV_COUNT] >= 0 ? PARAMETER_RECV_COUNT : PARAMETER_COUNT,
-			   type = e->schema->at[PARAMETER_RECV_TYPE] >= 0 ? PARAMETER_RECV_TYPE : PARAMETER_TYPE;
 	m.collective = c->collective;
-	m.local = root >= 0 ? (uint32_t)root : RANK_UNKNOWN;
-	m.peer = root >= 0 ? comms_world(a->comms, m.comm, root, a->self) : RANK_UNKNOWN;
-	m.sized = c->collective == COLLECTIVE_BARRIER;
-	m.send_piece = bytes_at(a, e, PARAMETER_COUNT, PARAMETER_TYPE, true, &m.sized);
-	m.receive_piece = bytes_at(a, e, count, type, true, &m.sized);
-	if (m.send_piece == 0 && c->collective == COLLECTIVE_ALLTOALL)
-		m.send_piece = m.receive_piece; /* in place */
-	bool is_root = m.peer == a->self, unused = false;
-	if (c->collective != COLLECTIVE_BCAST || is_root)
-		activity_bytes(a->handles, e->schema, a->stream, e->values, &m.sent);
-	m.received = collective_received(&m, is_root, members, bytes_at(a, e, count, type, false, &unused));
+	act_collective(&m, a->comms, a->handles, a->stream, a->self, e);
 	if (e->schema->mpi->form == FORM_BLOCKING)
 		acts_emit(a, &m);
 	else

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * channels - how many messages a rank has sent and received on each channel
+ */
+#include "cmd/export/channels.h"
+
+#include <stdlib.h>
+
+#include "trace/base/index.h"
+
+static struct channel *channel_find(const struct channels *c, uint64_t key)
+{
+	size_t i = key & (c->size - 1);
+	while (c->list[i].key && c->list[i].key != key)
+		i = (i + 1) & (c->size - 1);
+	return &c->list[i];
+}
+
+static int channels_grow(struct channels *c)
+{
+	struct channels bigger = {.count = c->count, .size = c->size ? 2 * c->size : 256};
+	bigger.list = calloc(bigger.size, sizeof *bigger.list);
+	if (!bigger.list)
+		return -1;
+	for (size_t i = 0; i < c->size; i++)
+		if (c->list[i].key)
+			*channel_find(&bigger, c->list[i].key) = c->list[i];
+	free(c->list);
+	*c = bigger;
+	return 0;
+}
+
+uint64_t *channels_at(struct channels *c, bool receive, uint32_t comm, uint32_t peer, int64_t tag)
+{
+	uint64_t key = hash_mix(hash_mix(hash_mix(13 + receive, comm), peer), (uint64_t)tag) | 1;
+	if ((c->count + 1) * 2 > c->size && channels_grow(c) != 0)
+		return NULL;
+	struct channel *at = channel_find(c, key);
+	c->count += !at->key;
+	at->key = key;
+	return &at->count;
+}
+
+void channels_free(struct channels *c)
+{
+	free(c->list);
+	*c = (struct channels){0};
+}
