@@ -5,10 +5,11 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "trace/base/number.h"
 
 int day_of(int64_t when, char day[DAY_SIZE])
 {
@@ -39,13 +40,12 @@ void day_folder_name(uid_t uid, unsigned k, char name[DAY_FOLDER_SIZE])
 
 bool day_is_folder(const char *name, uid_t *uid)
 {
-	char *end, again[DAY_FOLDER_SIZE];
+	const char *at = name;
+	char again[DAY_FOLDER_SIZE];
+	uint64_t id, k = 0;
 
-	if (*name < '0' || *name > '9')
-		return false;
-	errno = 0;
-	unsigned long id = strtoul(name, &end, 10), k = *end == '.' ? strtoul(end + 1, &end, 10) : 0;
-	if (errno || id >= UINT32_MAX || k >= DAY_NAMES)
+	if (number_read(&at, UINT32_MAX - 1, &id) != 0 ||
+	    (*at == '.' && (at++, number_read(&at, DAY_NAMES - 1, &k)) != 0))
 		return false;
 	*uid = (uid_t)id;
 	day_folder_name(*uid, (unsigned)k, again);

@@ -5,7 +5,6 @@
  *     each job                            as its owner, under a lock in the folders of its days that are the owner's
  *         each world of it                remove what is left over; join the rest; publish; remove the parts
  */
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +22,7 @@
 #include "archive/join.h"
 #include "archive/metadata.h"
 #include "archive/privileges.h"
+#include "trace/base/number.h"
 #include "trace/base/publish.h"
 #include "trace/base/regular.h"
 
@@ -67,13 +67,14 @@ static void tell_joined(const struct join_search *s, const char *format, const c
 static bool is_part_name(const char *name, int64_t *job)
 {
 	size_t n = strlen(name), dots = 0;
-	char *end;
+	const char *end = name;
+	uint64_t number;
 
-	if (!isdigit((unsigned char)name[0]) || n < 6 || strcmp(name + n - 6, ".spoor"))
+	if (number_read(&end, INT64_MAX, &number) != 0 || n < 6 || strcmp(name + n - 6, ".spoor"))
 		return false;
 	for (size_t i = 0; i < n - 6; i++)
 		dots += name[i] == '.';
-	*job = strtoll(name, &end, 10);
+	*job = (int64_t)number;
 	return *end == '.' && dots >= 3;
 }
 

@@ -15,9 +15,10 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "trace/base/number.h"
 
 #define SELF      "/proc/self/cgroup"
 #define SELF_SIZE 16384
@@ -124,12 +125,14 @@ void cgroup_leave(void)
 static uint64_t read_oom_kills(const char *path)
 {
 	char text[4096];
+	uint64_t kills;
 
 	if (!read_text(path, text, sizeof text))
 		return 0;
 	for (const char *line = text; line; line = (line = strchr(line, '\n')) ? line + 1 : NULL) {
+		const char *number = line + 9;
 		if (!strncmp(line, "oom_kill ", 9))
-			return strtoull(line + 9, NULL, 10);
+			return number_read(&number, UINT64_MAX, &kills) == 0 ? kills : 0;
 	}
 	return 0;
 }

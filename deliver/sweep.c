@@ -3,7 +3,6 @@
  */
 #include "deliver/sweep.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +24,7 @@
 #include "deliver/helper.h"
 #include "deliver/node_log.h"
 #include "deliver/queue.h"
+#include "trace/base/number.h"
 
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define GROUPS_MAX  1024
@@ -92,15 +92,12 @@ static void read_identity(const struct facts *facts, const struct stat *st, stru
                           gid_t groups[GROUPS_MAX])
 {
 	const char *p = facts_get(facts, "gids");
-	char *end;
+	uint64_t group;
 
 	*who = (struct identity){
 		.uid = st->st_uid, .gid = (gid_t)facts_number(facts, "gid", st->st_gid), .groups = groups};
-	for (; p && *p && who->group_count < GROUPS_MAX; p = *end ? end + 1 : end) {
-		groups[who->group_count++] = (gid_t)strtoul(p, &end, 10);
-		if (end == p)
-			break;
-	}
+	for (; p && who->group_count < GROUPS_MAX && number_read(&p, UINT32_MAX, &group) == 0; p += *p != 0)
+		groups[who->group_count++] = (gid_t)group;
 }
 
 /* Does it as the folder's owner. Returns its exit status; -1 with why set. why gets the first thing that it said in any
@@ -444,7 +441,9 @@ static int each_given_up(void *context, const char *name)
 static int each_user(void *context, const char *name)
 {
 	struct pass *p = context;
-	p->failed |= sweep_user(p->s, (uid_t)strtoul(name, NULL, 10), p->error) != 0;
+	uint64_t uid;
+	if (number_parse(name, UINT32_MAX - 1, &uid) == 0)
+		p->failed |= sweep_user(p->s, (uid_t)uid, p->error) != 0;
 	return 0; /* what is wrong with one user's folders is nothing to the others' */
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "policy/glob.h"
+#include "trace/base/number.h"
 
 const struct condition_row condition_table[CONDITIONS] = {
 	[IF_USER] = {"user", "user", CONDITION_TEXT, false, false, NULL},
@@ -76,26 +77,23 @@ int condition_minutes(const char *text, size_t length)
 
 int64_t condition_time_limit(const char *text)
 {
-	unsigned long part[3] = {0}, days = 0;
+	uint64_t part[3] = {0}, days = 0, number;
 	size_t n = 0;
-	char *end;
 
 	if (!strcmp(text, "UNLIMITED"))
 		return INT64_MAX;
-	if (*text < '0' || *text > '9')
-		return -1;
-	for (const char *p = text;; p = end + 1) {
-		if (*p < '0' || *p > '9' || n == 3 || strspn(p, "0123456789") > 9)
+	for (const char *p = text;; p++) {
+		bool first = p == text;
+		if (n == 3 || number_read(&p, 999999999, &number) != 0)
 			return -1;
-		unsigned long number = strtoul(p, &end, 10);
-		if (*end == '-' && n == 0 && !days && end != text && p == text) {
+		if (*p == '-' && first) {
 			days = number;
 			continue;
 		}
 		part[n++] = number;
-		if (!*end)
+		if (!*p)
 			break;
-		if (*end != ':')
+		if (*p != ':')
 			return -1;
 	}
 	if (strchr(text, '-')) /* days-hours[:minutes[:seconds]] */

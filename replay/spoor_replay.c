@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * spoor-replay - one rank of a replay, an MPI program: its command line, and what can be known before MPI_Init
  */
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "replay/object_check.h"
 #include "replay/replayer.h"
 #include "replay/thread_check.h"
+#include "trace/base/number.h"
 #include "trace/file/container.h"
 #include "trace/model/stream.h"
 #include "trace/read/walk.h"
@@ -23,12 +23,8 @@ static bool read_launcher(const char *const *names, uint32_t *value)
 {
 	for (; *names; names++) {
 		const char *text = getenv(*names);
-		char *end;
-		if (!text || !*text)
-			continue;
-		errno = 0;
-		unsigned long n = strtoul(text, &end, 10);
-		if (!errno && !*end && n <= UINT32_MAX) {
+		uint64_t n;
+		if (text && number_parse(text, UINT32_MAX, &n) == 0) {
 			*value = (uint32_t)n;
 			return true;
 		}

@@ -38,6 +38,13 @@ int main(void)
 	taken(number_parse, "18446744073709551615", UINT64_MAX, UINT64_MAX);
 	taken(number_parse, "0000000000000000000000000000000042", 42, 42);
 
+	uint64_t out = UNTOUCHED;
+	const char *at = "12:7", *after = at;
+	ok(number_read(&after, 12, &out) == 0 && after == at + 2 && out == 12, "the digits that a text begins with");
+	ok(number_read(&after, 12, &out) == -1 && after == at + 2 && out == 12, "there are none");
+	after = at;
+	ok(number_read(&after, 11, &out) == -1 && after == at, "they are too many");
+
 	refused(number_parse_bytes, "K", UINT64_MAX);
 	refused(number_parse_bytes, "1k", UINT64_MAX);
 	refused(number_parse_bytes, "1KB", UINT64_MAX);

@@ -3,20 +3,30 @@
  */
 #include "trace/base/number.h"
 
-#include <stdio.h>
 #include <string.h>
 
-int number_parse(const char *text, uint64_t max, uint64_t *out)
+int number_read(const char **text, uint64_t max, uint64_t *out)
 {
+	const char *at = *text;
 	uint64_t n = 0;
-	if (!*text)
-		return -1;
-	for (; *text; text++) {
-		uint64_t digit = (uint64_t)(unsigned char)*text - '0';
-		if (digit > 9 || n > (max - digit) / 10 || digit > max)
+	for (; *at >= '0' && *at <= '9'; at++) {
+		uint64_t digit = (uint64_t)(*at - '0');
+		if (digit > max || n > (max - digit) / 10)
 			return -1;
 		n = n * 10 + digit;
 	}
+	if (at == *text)
+		return -1;
+	*text = at;
+	*out = n;
+	return 0;
+}
+
+int number_parse(const char *text, uint64_t max, uint64_t *out)
+{
+	uint64_t n;
+	if (number_read(&text, max, &n) != 0 || *text)
+		return -1;
 	*out = n;
 	return 0;
 }
@@ -24,15 +34,12 @@ int number_parse(const char *text, uint64_t max, uint64_t *out)
 int number_parse_bytes(const char *text, uint64_t max, uint64_t *out)
 {
 	static const char units[] = "KMGTP";
-	size_t n = strspn(text, "0123456789");
-	const char *unit = text + n;
-	char digits[24];
+	const char *unit = text;
 	unsigned shift = 0;
 	uint64_t number;
 
-	if (n >= sizeof digits)
+	if (number_read(&unit, max, &number) != 0)
 		return -1;
-	snprintf(digits, sizeof digits, "%.*s", (int)n, text);
 	unit += *unit == ' ' && unit[1];
 	if (*unit) {
 		const char *found = strchr(units, *unit);
@@ -40,7 +47,7 @@ int number_parse_bytes(const char *text, uint64_t max, uint64_t *out)
 			return -1;
 		shift = 10 * (unsigned)(found - units + 1);
 	}
-	if (number_parse(digits, max >> shift, &number) != 0)
+	if (number > max >> shift)
 		return -1;
 	*out = number << shift;
 	return 0;

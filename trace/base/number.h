@@ -10,7 +10,11 @@
  * and wraps round.) */
 int number_parse(const char *text, uint64_t max, uint64_t *out);
 
-/* The same in bytes: a number, and KiB, MiB, GiB, TiB or PiB behind it, or K, M, G, T or P, which mean the same; a
+/* The digits that *text begins with; it is behind them then. Returns 0, or -1: there are none, or they are more than max;
+ * both are then as they were. */
+int number_read(const char **text, uint64_t max, uint64_t *out);
+
+/* A whole text in bytes: a number, and KiB, MiB, GiB, TiB or PiB behind it, or K, M, G, T or P, which mean the same; a
  * blank may be between them. */
 int number_parse_bytes(const char *text, uint64_t max, uint64_t *out);
 
