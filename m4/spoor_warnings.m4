@@ -5,6 +5,13 @@ AC_DEFUN([SPOOR_WARNINGS], [
 		[enable_werror=no])
 	WARNING_CFLAGS="-std=gnu11 -Wall -Wextra"
 	AS_IF([test "x$enable_werror" = xyes], [WARNING_CFLAGS="$WARNING_CFLAGS -Werror"])
+	# What gcc takes and clang does not: memset by name in the gate, a structure with an array at its end in another one.
+	NO_LOOP_PATTERNS=-fno-tree-loop-distribute-patterns
+	AS_IF([$CC --version 2>/dev/null | grep -q clang], [
+		NO_LOOP_PATTERNS=
+		WARNING_CFLAGS="$WARNING_CFLAGS -Wno-gnu-variable-sized-type-not-at-end -Wno-unknown-attributes"
+	])
+	AC_SUBST([NO_LOOP_PATTERNS])
 	AC_SUBST([WARNING_CFLAGS])
 	AC_ARG_ENABLE([asserts],
 		[AS_HELP_STRING([--enable-asserts], [check invariants: to test spoor, never to install it])], [],
