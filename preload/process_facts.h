@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * process_facts - what only the process itself knows of its job: its command, executable and MPI library, the world that
- * spawned it, and what was asked for and is not done
+ * process_facts - what only the process itself knows of its job: its command, executable and MPI library, the world
+ * that spawned it, and what was asked for and is not done
  */
 #ifndef SPOOR_PROCESS_FACTS_H
 #define SPOOR_PROCESS_FACTS_H

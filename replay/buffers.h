@@ -3,8 +3,8 @@
  *
  * A buffer is in one of two pools: those that are sent from, which are filled as far as something is sent, and those
  * that are received into. Where the trace says which one it was, it is always at the same address: the one of this
- * number among the call's buffers. Buffers never move while the replay runs. Of those that are received into, memory
- * is touched only by what comes: a receive of 1 GB that gets 1 KB takes one page. What there are no addresses for leaves
+ * number among the call's buffers. Buffers never move while the replay runs. Of those that are received into, memory is
+ * touched only by what comes: a receive of 1 GB that gets 1 KB takes one page. What there are no addresses for leaves
  * the call (args_fail).
  */
 #ifndef SPOOR_BUFFERS_H

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/export/act_collective.h"
 #include "cmd/export/channels.h"
 #include "trace/read/activity.h"
 

@@ -61,6 +61,11 @@ void acts_destroy(struct acts *a);
 const struct act *acts_event(struct acts *a, const struct event *e, size_t *n);
 /* Bytes of an element of a `t` column; false if it is not known. */
 bool acts_type_size(const struct acts *a, int64_t datatype, uint64_t *size);
+/* Of a collective operation, of which kind and communicator are known: root and bytes. self: the rank of the stream in
+ * MPI_COMM_WORLD. */
+struct handles;
+void act_collective(struct act *m, const struct comms *comms, struct handles *handles, uint32_t stream, uint32_t self,
+                    const struct event *e);
 /* Messages and requests that are left out because a value that they need is not known. */
 uint64_t acts_unknown(const struct acts *a);
 

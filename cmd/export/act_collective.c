@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * act_collective - what a collective call sends and receives
  */
-#include "cmd/export/act_collective.h"
+#include "cmd/export/act.h"
 
 #include "trace/read/activity.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * nulls - calls that fail because of what a trace does not have, null pointers above all; infos with long and odd values
+ * nulls - calls that fail because of what a trace does not have, null pointers above all; infos with long and odd
+ * values
  */
 #include <mpi.h>
 #include <stdio.h>

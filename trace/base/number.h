@@ -10,8 +10,8 @@
  * and wraps round.) */
 int number_parse(const char *text, uint64_t max, uint64_t *out);
 
-/* The digits that *text begins with; it is behind them then. Returns 0, or -1: there are none, or they are more than max;
- * both are then as they were. */
+/* The digits that *text begins with; it is behind them then. Returns 0, or -1: there are none, or they are more than
+ * max; both are then as they were. */
 int number_read(const char **text, uint64_t max, uint64_t *out);
 
 /* A whole text in bytes: a number, and KiB, MiB, GiB, TiB or PiB behind it, or K, M, G, T or P, which mean the same; a
