@@ -17,6 +17,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/base/options.h"
+#include "cmd/run_reason.h"
 #include "deliver/salvage.h"
 #include "policy/mode.h"
 #include "policy/setting.h"
@@ -175,17 +176,21 @@ static int write_traces(const struct run *run)
 		return -1;
 	}
 	run_facts(run, &facts);
-	step_files_tell_notes(&spool);
+	char reason[PATH_MAX + 400];
+	run_reason(&spool, run->command, reason, sizeof reason);
+	if (spool.world_count || spool.arena_count)
+		step_files_tell_notes(&spool);
 	for (size_t i = 0; i < spool.world_count; i++)
 		rv |= write_trace(run, &facts, spool.worlds[i].path, i);
 	if (spool.arena_count)
 		fprintf(stderr, "spoor run: what %zu ranks recorded could not be read, and is kept in %s\n",
 		        spool.arena_count, run->folder);
 	else if (spool.world_count == 0)
-		fprintf(stderr, "spoor run: no trace: %s ran no MPI program (of Open MPI, dynamically linked)\n",
-		        run->command[0]);
+		fprintf(stderr, "spoor run: no trace: %s\n", reason);
 	for (size_t i = 0; i < spool.rest_count; i++)
 		unlink(spool.rest[i].path);
+	for (size_t i = 0; i < spool.note_count; i++)
+		unlink(spool.notes[i].path);
 	step_files_free(&spool);
 	facts_clear(&facts);
 	return rv;

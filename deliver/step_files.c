@@ -103,29 +103,41 @@ void step_files_free(struct step_files *files)
 }
 
 /* The text of a note, on one line, printable. */
-static void tell_note(const char *path)
+static bool read_note(const char *path, char *text, size_t size)
 {
-	char text[400];
 	int fd = regular_open(AT_FDCWD, path, geteuid(), NULL, NULL);
-	ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+	ssize_t n = fd >= 0 ? read(fd, text, size - 1) : -1;
 
 	if (fd >= 0)
 		close(fd);
 	if (n <= 0)
-		return;
+		return false;
 	for (ssize_t i = 0; i < n; i++) {
 		if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
 			text[i] = i + 1 < n ? ' ' : '\0';
 	}
 	text[n] = '\0';
-	fprintf(stderr, "tracer: %s\n", text);
+	return true;
+}
+
+bool step_files_note(const struct step_files *files, char *text, size_t size)
+{
+	for (size_t i = 0; i < files->note_count; i++)
+		if (read_note(files->notes[i].path, text, size))
+			return true;
+	for (size_t i = 0; i < files->rest_count; i++)
+		if (strstr(files->rest[i].path, "/unused-") && read_note(files->rest[i].path, text, size))
+			return true;
+	return false;
 }
 
 void step_files_tell_notes(const struct step_files *files)
 {
+	char text[400];
+
 	for (size_t i = 0; i < files->note_count; i++) {
-		if (i < NOTES_MAX)
-			tell_note(files->notes[i].path);
+		if (i < NOTES_MAX && read_note(files->notes[i].path, text, sizeof text))
+			fprintf(stderr, "tracer: %s\n", text);
 		unlink(files->notes[i].path);
 	}
 	if (files->note_count > NOTES_MAX)

@@ -4,6 +4,7 @@
 #ifndef SPOOR_STEP_FILES_H
 #define SPOOR_STEP_FILES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,9 @@ void step_files_trim(const char *folder);
 int step_files_read(struct step_files *files, const char *folder, struct error *error);
 void step_files_free(struct step_files *files);
 
+/* The first thing that the tracer had to say, on one line: why a process is not traced, or else why one that is traced
+ * has not used MPI (`spoor run` only). False: it had nothing. */
+bool step_files_note(const struct step_files *files, char *text, size_t size);
 /* Prints what the tracer had to say, and removes it. */
 void step_files_tell_notes(const struct step_files *files);
 

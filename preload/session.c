@@ -57,14 +57,14 @@ static struct session {
 static pthread_mutex_t waking = PTHREAD_MUTEX_INITIALIZER;
 
 /* Says what went wrong where the administrator's side looks for it. */
-static void note_reason(const char *text)
+static void write_note(const char *kind, const char *text)
 {
 	char path[1200];
 	struct limits limits;
 	struct stat st;
 	size_t n = strlen(text);
 	limits_read(&limits);
-	snprintf(path, sizeof path, "%s/note-%ld", session.handoff.spool, (long)getpid());
+	snprintf(path, sizeof path, "%s/%s-%ld", session.handoff.spool, kind, (long)getpid());
 	int fd = limits.file > n ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600)
 	                         : -1;
 	if (fd < 0)
@@ -76,6 +76,11 @@ static void note_reason(const char *text)
 	close(fd);
 }
 
+static void note_reason(const char *text)
+{
+	write_note("note", text);
+}
+
 /* In a forked child: the arena is the parent's. */
 static void on_fork(void)
 {
@@ -83,9 +88,29 @@ static void on_fork(void)
 	__atomic_store_n(&session.state, OFF, __ATOMIC_RELEASE);
 }
 
+/* `spoor run` says why there is no trace: MPI is in this process, which ends, and was not initialised where the tracer
+ * sees it. Elsewhere nobody asks: many programs load MPI and do not use it. */
+static void note_without_calls(void)
+{
+	const char *text = getenv(HANDOFF_VARIABLE);
+	int initialized = 0;
+	if (session.initialized || !text || handoff_decode(&session.handoff, text, NULL) != 0 ||
+	    session.handoff.facts[0] || session.handoff.mode == HANDOFF_OFF || !real.MPI_Initialized)
+		return;
+	struct quiet before = quiet_begin();
+	if (real.MPI_Initialized(&initialized) == MPI_SUCCESS && initialized)
+		write_note("unused", "MPI was initialized by a call that did not pass the tracer: of PMPI_Init, or "
+		                     "in another tool");
+	else
+		write_note("unused", "the program has Open MPI, and never called MPI_Init");
+	quiet_end(before);
+}
+
 /* A process that asked MPI something and never initialised it leaves nothing behind. */
 static __attribute__((destructor)) void on_unload(void)
 {
+	if (session.state == ASLEEP || (session.state == AWAKE && session.pid == getpid()))
+		note_without_calls();
 	if (session.state == AWAKE && !session.initialized && session.pid == getpid()) {
 		recorder_stop(true);
 		unlink(session.arena);

@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# reasons - `spoor run` says in one sentence why there is no trace
+set -u
+. "$(dirname "$0")/tap.sh"
+build=${SPOOR_BUILD:-$PWD}
+export SPOOR_PRELOAD=$build/.libs/libspoor-gate.so OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+export TMPDIR=$work/tmp
+mkdir "$TMPDIR"
+cd "$work" || exit 1
+
+# program NAME COMPILER...: of the source on stdin.
+program() {
+	local name=$1
+	shift
+	cat >"$name.c"
+	"$1" -w -o "$name" "$name.c" "${@:2}" || exit 1
+}
+
+# says TITLE PATTERN COMMAND...: it runs, leaves nothing, and this is why.
+says() {
+	local title=$1 pattern=$2 said
+	shift 2
+	said=$("$build/spoor" run -o x.spoor -- "$@" 2>&1)
+	like "$title" "$said" "^spoor run: no trace: $pattern\$"
+	ok "$title: nothing is left" test ! -e x.spoor -a -z "$(ls "$TMPDIR")"
+}
+
+program plain mpicc <<<'#include <mpi.h>
+int main(void) { MPI_Init(0, 0); return MPI_Finalize(); }'
+program never mpicc <<<'#include <mpi.h>
+int main(int argc, char **argv) { int there; if (argc > 1) MPI_Initialized(&there); return argc > 5 && MPI_Init(0, 0); }'
+program direct mpicc <<<'#include <mpi.h>
+int main(void) { PMPI_Init(0, 0); return PMPI_Finalize(); }'
+program tool mpicc <<<'#include <mpi.h>
+int MPI_Init(int *argc, char ***argv) { return PMPI_Init(argc, argv); }
+int main(void) { MPI_Init(0, 0); return MPI_Finalize(); }'
+program fixed cc -static <<<'int main(void) { return 0; }'
+program stub.so cc -shared -fPIC <<<'int MPI_Init(int *argc, char ***argv) { return 0; }'
+program user cc ./stub.so <<<'int MPI_Init(int *, char ***); int main(void) { return MPI_Init(0, 0); }'
+
+launch=(mpirun --oversubscribe -n 2)
+seldom='MPI was initialized by a call that did not pass the tracer: of PMPI_Init, or in another tool'
+says 'no MPI' 'true ran no MPI program that the tracer can be in \(.*\)' true
+says 'no MPI_Init' 'the program has Open MPI, and never called MPI_Init' ./never
+says 'no MPI_Init, but another function' 'the program has Open MPI, and never called MPI_Init' "${launch[@]}" ./never x
+says 'PMPI_Init' "$seldom" ./direct
+says 'a tool in the program' 'another MPI tool is linked into the program' ./tool
+says 'linked statically' 'fixed is linked statically: no library can be preloaded into it' ./fixed
+says 'linked statically, with a launcher' 'fixed is linked statically: no library can be preloaded into it' "${launch[@]}" ./fixed
+says 'a replacement for MPI' 'user was started with another LD_PRELOAD, or its MPI is a replacement without PMPI functions' ./user
+says 'no LD_PRELOAD' 'plain was started with another LD_PRELOAD, or its MPI .*' mpirun --oversubscribe -n 2 -x LD_PRELOAD= ./plain
+if [ -e /usr/lib/x86_64-linux-gnu/libmpich.so.12 ]; then
+	program other cc -l:libmpich.so.12 <<<'int MPI_Init(int *, char ***), MPI_Finalize(void); int main(void) { MPI_Init(0, 0); return MPI_Finalize(); }'
+	says 'another MPI' "the program's MPI library is not the one that the tracer was built for" ./other
+fi
+done_testing
