@@ -12,7 +12,7 @@
 #define V(n) UINT64_C(4) * (n)
 #define C(s) UINT64_C(4) * (s) + 1
 
-enum { RANKS = 4, BARRIER = 1, ALLTOALLV, WORLD, NO_SCHEMA, STRINGS };
+enum { RANKS = 4, BARRIER = 1, ALLTOALLV, WORLD, NO_SCHEMA, TABLE, STRINGS };
 enum { FUNCTION_BARRIER, FUNCTION_ALLTOALLV, ALL = 0, FRAME = 1, LOSSY = 2, DERIVED = 3, ARRAY = 3 };
 #define FUNCTIONS     2, BARRIER, ALLTOALLV
 #define VISITS(n)     ALL, 0, V(n)
@@ -31,16 +31,15 @@ enum { FUNCTION_BARRIER, FUNCTION_ALLTOALLV, ALL = 0, FRAME = 1, LOSSY = 2, DERI
 static void prepare(struct trace *t)
 {
 	static const char *const strings[STRINGS] = {
-		[BARRIER] = "MPI_Barrier comm:c",
-		[ALLTOALLV] = "MPI_Alltoallv sendcounts:[i sdispls:[i comm:c",
-		[WORLD] = "MPI_COMM_WORLD",
-		[NO_SCHEMA] = "MPI_Barrier comm",
+		[BARRIER] = "MPI_Barrier comm:c", [ALLTOALLV] = "MPI_Alltoallv sendcounts:[i sdispls:[i comm:c",
+		[WORLD] = "MPI_COMM_WORLD",       [NO_SCHEMA] = "MPI_Barrier comm",
+		[TABLE] = "@comm size:i",
 	};
 	struct rankmap_builder b = {.references = false};
 	bool good = trace_init(t) == 0;
 	t->size = RANKS;
 	rankmap_add(&b, (struct rank_piece){.count = RANKS, .step = 1, .value = 4});
-	good &= rankmap_take(&b, &t->events) == 0 && rankmap_fill(&t->first, &t->events, 0, true) == 0;
+	good &= rankmap_take(&b, &t->events) == 0;
 	for (uint32_t i = 1; i < STRINGS; i++)
 		good &= pool_intern(&t->strings, strings[i], strlen(strings[i])) == i;
 	good &= trace_node(t, (struct trace_node){.module = UINT32_MAX, .offset = 1}) == FRAME;
@@ -97,11 +96,13 @@ static void test_sites(void)
 	        NUMBERS(FUNCTIONS, 1, FUNCTION_BARRIER, FRAME, ALL, 2, 2, COMM, NONE, 0));
 	refused("a constant number of visits",
 	        NUMBERS(FUNCTIONS, 1, FUNCTION_BARRIER, FRAME, ALL, 0, C(WORLD), COMM, NONE, 0));
-	refused("a successor in a table of objects", NUMBERS(FUNCTIONS, 0, 1, HEAD_BARRIER, COMM, NONE));
+	refused("a successor in a table of objects",
+	        NUMBERS(2, BARRIER, TABLE, 1, HEAD_BARRIER, COMM, NONE, 1, 1, FRAME, VISITS(1), 0, V(1), NONE));
 }
 
 static void test_columns(void)
 {
+	refused("more groups than bytes", NUMBERS(FUNCTIONS, 1, HEAD_BARRIER, COMM, 3, ALL));
 	refused("a constant that is no string", NUMBERS(FUNCTIONS, 1, HEAD_BARRIER, 0, C(STRINGS), NONE, 0));
 	refused("a next site that is not there", NUMBERS(FUNCTIONS, 1, HEAD_BARRIER, COMM, 0, V(1), 0));
 	refused("a group of nobody", NUMBERS(FUNCTIONS, 1, HEAD_BARRIER, COMM, 2, 1, 0, 0, 0, 0, V(0), 0));
@@ -179,6 +180,10 @@ static void test_good(void)
 		   NUMBERS(FUNCTIONS, 2, HEAD_BARRIER, COMM, NEXT, HEAD_ALLTOALL, COUNTS, DISPLACEMENTS, COMM, NONE, 0),
 		   &w),
 	   "two sites");
+	struct writer empty;
+	ok(!numbers(NUMBERS(2, BARRIER, TABLE, 1, HEAD_BARRIER, COMM, NONE, 1, 1, FRAME, VISITS(0), NONE), &empty),
+	   "a table without rows is the last thing");
+	writer_free(&empty);
 	prepare(&t);
 	struct reader r = reader_of(w.data, w.size);
 	bool read = sites_get(&r, &none, &t, NULL, NULL) == 0;

@@ -298,10 +298,10 @@ static int get_column(const struct getting *x, struct trace_site *s, uint32_t co
 {
 	struct reader *r = x->reader;
 	struct trace_column *c = &s->columns[column];
-	size_t groups = reader_count(r);
-	if (r->bad)
+	uint64_t groups = reader_uint(r);
+	if (r->bad || groups > (uint64_t)(r->end - r->at) + 1) /* a group takes a byte; groups are one less */
 		return -1;
-	for (size_t i = 0; i < (groups ? groups - 1 : 1); i++) {
+	for (uint64_t i = 0; i < (groups ? groups - 1 : 1); i++) {
 		struct trace_group g = {0};
 		struct rankmap ranks = {0};
 		int rv = groups == 0
