@@ -22,9 +22,7 @@ FOREIGN = {"tests/mpi41/mpi.h"}
 LONG_FUNCTIONS = {
 }
 LONG_FILES = {
-    "bench/merge.c": "one program",
     "preload/handle.c": "one noun: the table of handles, for one thread and for several",
-    "tests/fake/host.c": "one program",
     "tests/flatlog/requests.c": "one noun of the independent judge",
 }
 # Programs of tests make one call after the other.
