@@ -11,9 +11,9 @@
 #include "trace/model/stream.h"
 
 struct show_options {
-	bool sites, loops, matrix, last, json;
+	bool sites, loops, exact, matrix, last, json;
 	const char *archive;
-	int64_t rank, thread;
+	int64_t rank, thread, lines;
 	double at;
 };
 
@@ -58,7 +58,10 @@ static bool parse_show(struct show_options *o, int argc, char **argv, int *statu
 	const struct option_line lines[] = {
 		OPTION_FLAG("sites", 0, &o->sites, "every call site with its call path"),
 		OPTION_FLAG("loops", 0, &o->loops,
-	                    "the program's skeleton as seen by one rank: loops with trip counts, calls"),
+	                    "the program's skeleton as seen by one rank: loops and calls, with ranges of their counts"),
+		OPTION_FLAG("exact", 0, &o->exact, "--loops with each difference between turns"),
+		OPTION_NUMBER("lines", 0, "N", &o->lines, 0, INT32_MAX,
+	                      "--loops in at most N lines (default 200; 0: no limit)"),
 		OPTION_FLAG("matrix", 0, &o->matrix, "messages and bytes from rank to rank"),
 		OPTION_FLAG("last", 0, &o->last, "where every rank was when it ended"),
 		OPTION_READ("at", 0, "TIME", &o->at, options_read_time, OPTIONS_TIME,
@@ -103,7 +106,7 @@ static int show_views(const struct show_options *o, const struct show *s, json_t
 
 int cmd_show(int argc, char **argv)
 {
-	struct show_options o = {.at = -1};
+	struct show_options o = {.at = -1, .lines = 200};
 	struct show s;
 	int rv;
 
@@ -113,7 +116,8 @@ int cmd_show(int argc, char **argv)
 	struct trace t;
 	if (open_trace(argv[optind], o.archive, &c, &t) != 0)
 		return CMD_FAILED;
-	s = (struct show){container_name(c), c, &t, meta_of(c), (uint32_t)o.rank, (uint32_t)o.thread, o.at};
+	s = (struct show){container_name(c),  c,    &t,      meta_of(c),       (uint32_t)o.rank,
+	                  (uint32_t)o.thread, o.at, o.exact, (uint64_t)o.lines};
 	json_t *json = o.json ? json_object() : NULL;
 	if (json) {
 		json_object_set_new(json, "trace", json_string(s.name));

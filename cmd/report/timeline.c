@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * timeline - the course of the program: its loops as one rank went through them, as wide as the time that they took
  *
- * The sequence of call sites is a grammar whose rules with an exponent are loops (show_sequence). What a rule takes
- * follows from the means of its sites and edges and is computed once for each rule; the graphic draws a loop as one
- * box, and below it one turn of it, stretched to the width of all turns. So it is as large as the program's structure,
- * whatever the number of events.
+ * What a node of the skeleton (trace/read/skeleton.h) takes follows from the means of its sites and edges, and from how
+ * often each comes. An edge is computation in front of the site that it leads to, in the innermost loop that has both
+ * ends. The graphic draws a loop as one box, and below it all of its turns together. So it is as large as the program's
+ * structure, whatever the number of events.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,157 +14,122 @@
 #include "cmd/report/html.h"
 #include "cmd/report/report.h"
 #include "trace/model/pattern.h"
+#include "trace/read/skeleton.h"
 
-#define WIDTH      1000
-#define ROW        26
-#define DEPTH      8    /* rows */
-#define BOXES      2500 /* drawn at most */
-#define LISTED     160  /* lines of the list at most */
-#define NARROW     0.6  /* narrower boxes are not drawn */
-#define LIST_DEPTH 12
+#define WIDTH  1000
+#define ROW    26
+#define DEPTH  8    /* rows */
+#define BOXES  2500 /* drawn at most */
+#define LISTED 200  /* lines of the list at most */
+#define NARROW 0.6  /* narrower boxes are not drawn */
 
 struct cost {
 	double ns[CLASSES];
-	uint32_t first, last; /* sites */
-	bool known;
+	double before; /* computation in front of it */
+	double all;    /* sum of ns */
 };
 
 struct line {
 	struct report *report;
-	const struct pattern *pattern;
+	struct skeleton skeleton;
 	struct site_names names;
-	struct cost *rules;
+	struct cost *costs; /* of each node */
+	bool *listed;
 	double total;
-	int boxes, lines, deepest;
+	int boxes;
 };
 
-static double sum_span(const struct cost *c)
+static const struct nest_node *node_at(const struct line *l, uint32_t node)
 {
-	double all = 0;
-	for (int i = 0; i < CLASSES; i++)
-		all += c->ns[i];
-	return all;
+	return &l->skeleton.nest.nodes[node];
 }
 
-static double edge(const struct trace *t, uint32_t from, uint32_t to)
+static const struct trace_site *site_at(const struct line *l, uint32_t node)
 {
-	const struct trace_edge *e = trace_edge_to(&t->sites[from], to);
-	return e ? histogram_mean(&e->compute) : 0;
+	return &l->report->trace->sites[l->skeleton.sites[node]];
 }
 
-static uint32_t first_site(const struct line *l, const struct pattern_symbol *s)
+/* Times of the calls, and what is computed before each node. */
+static void weigh_nodes(struct line *l)
 {
-	return s->rule ? l->rules[s->id].first : s->id - 1;
-}
-
-static uint32_t site_of_span(const struct line *l, const struct pattern_symbol *s)
-{
-	return s->rule ? l->rules[s->id].last : s->id - 1;
-}
-
-/* One turn of a symbol, without what leads to it. */
-static struct cost turn(const struct line *l, const struct pattern_symbol *s)
-{
-	if (s->rule)
-		return l->rules[s->id];
+	const struct skeleton *k = &l->skeleton;
 	const struct trace *t = l->report->trace;
-	const struct trace_site *site = &t->sites[s->id - 1];
-	struct cost c = {.first = s->id - 1, .last = s->id - 1, .known = true};
-	if (!trace_initializes(trace_schema(t, site)))
-		c.ns[report_class_of(trace_schema(t, site)->mpi)] = histogram_mean(&site->communicate);
-	return c;
-}
-
-/* All turns of a symbol, without what leads to the first. */
-static struct cost turns(const struct line *l, const struct pattern_symbol *s)
-{
-	struct cost c = turn(l, s);
-	for (int i = 0; i < CLASSES; i++)
-		c.ns[i] *= (double)s->exponent;
-	if (s->exponent > 1)
-		c.ns[CLASS_COMPUTE] += ((double)s->exponent - 1) * edge(l->report->trace, c.last, c.first);
-	return c;
-}
-
-/* Rules refer to rules before them only. */
-static void weigh(struct line *l)
-{
-	const struct pattern *p = l->pattern;
-	for (size_t k = 0; k < p->rule_count; k++) {
-		struct cost *c = &l->rules[k];
-		for (size_t i = p->rules[k].first; i < p->rules[k].end; i++) {
-			const struct pattern_symbol *s = &p->symbols[i];
-			struct cost one = turns(l, s);
-			if (i == p->rules[k].first)
-				c->first = one.first;
-			else
-				c->ns[CLASS_COMPUTE] += edge(l->report->trace, c->last, one.first);
-			for (int n = 0; n < CLASSES; n++)
-				c->ns[n] += one.ns[n];
-			c->last = one.last;
+	for (uint32_t i = 0; i < k->nest.sites; i++) {
+		const struct schema *schema = trace_schema(t, site_at(l, i));
+		if (!trace_initializes(schema))
+			l->costs[i].ns[report_class_of(schema->mpi)] =
+				histogram_mean(&site_at(l, i)->communicate) * (double)k->ranges[i].total;
+	}
+	for (size_t i = 0; i < k->edge_count; i++) {
+		const struct nest_edge *e = &k->edges[i];
+		const struct trace_edge *edge = trace_edge_to(site_at(l, e->from), k->sites[e->to]);
+		double ns = edge ? histogram_mean(&edge->compute) * (double)e->count : 0;
+		uint32_t node = e->to, meet = loop_nest_meet(&k->nest, e->from, e->to);
+		if (e->from == e->to) {
+			l->costs[node].ns[CLASS_COMPUTE] += ns;
+			continue;
 		}
-		c->known = true;
+		while (node_at(l, node)->parent != meet)
+			node = node_at(l, node)->parent;
+		l->costs[node].before += ns;
 	}
 }
 
-static void box(struct line *l, const char *class, double x, double width, int depth)
+static void add_to_parent(struct line *l, uint32_t node)
+{
+	struct cost *c = &l->costs[node], *parent = &l->costs[node_at(l, node)->parent];
+	for (int n = 0; n < CLASSES; n++) {
+		c->all += c->ns[n];
+		parent->ns[n] += c->ns[n];
+	}
+	parent->ns[CLASS_COMPUTE] += c->before;
+}
+
+/* Inner loops have larger numbers than those around them. */
+static void sum_costs(struct line *l)
+{
+	const struct loop_nest *nest = &l->skeleton.nest;
+	for (uint32_t i = 0; i < nest->sites; i++)
+		add_to_parent(l, i);
+	for (uint32_t i = nest->count - 1; i > nest->sites; i--)
+		add_to_parent(l, i);
+	for (int n = 0; n < CLASSES; n++)
+		l->costs[nest->sites].all += l->costs[nest->sites].ns[n];
+	l->total = l->costs[nest->sites].all;
+}
+
+static void draw_box(struct line *l, const char *class, double x, double width, int depth)
 {
 	l->boxes++;
-	l->deepest = depth > l->deepest ? depth : l->deepest;
 	fprintf(l->report->out, "<rect class=\"%s o\" x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\"/>", class, x,
 	        depth * ROW, width, ROW - 4);
 }
-
-static void draw_rule(struct line *l, size_t rule, double x, double scale, int depth);
 
 static void draw_compute(struct line *l, double x, double width, int depth)
 {
 	if (width < NARROW || l->boxes > BOXES || depth >= DEPTH)
 		return;
 	fputs("<g><title>computation</title>", l->report->out);
-	box(l, "f0", x, width, depth);
+	draw_box(l, "f0", x, width, depth);
 	fputs("</g>\n", l->report->out);
 }
 
-static void draw_symbol(struct line *l, const struct pattern_symbol *s, double x, double scale, int depth)
+static void draw_call(struct line *l, uint32_t node, double x, double width, int depth)
 {
 	FILE *out = l->report->out;
-	struct cost all = turns(l, s), one = turn(l, s);
-	double ns = sum_span(&all), width = ns * scale;
-	char text[HTML_NUMBER], count[HTML_NUMBER], class[8];
-	if (width < NARROW || l->boxes > BOXES || depth >= DEPTH)
-		return;
-	if (s->rule && s->exponent == 1) {
-		draw_rule(l, s->id, x, scale, depth);
-		return;
-	}
-	fputs("<g><title>", out);
-	if (s->rule) {
-		fprintf(out, "loop, %s turns: %s</title>", text_count(count, s->exponent), text_ns(text, ns));
-		box(l, "s", x, width, depth);
-		double back = edge(l->report->trace, one.last, one.first), turn_ns = sum_span(&one) + back;
-		double share = ns > 0 ? all.ns[CLASS_COMPUTE] / ns : 0;
-		fprintf(out, "<rect class=\"f0\" x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"4\"/>", x,
-		        depth * ROW + ROW - 8, width * share);
-		if (width > 70)
-			fprintf(out, "<text x=\"%.1f\" y=\"%d\">loop × %s</text>", x + 5, depth * ROW + 14, count);
-		fputs("</g>\n", out);
-		if (turn_ns <= 0)
-			return;
-		draw_compute(l, x, back * width / turn_ns, depth + 1); /* between one turn and the next */
-		draw_rule(l, s->id, x + back * width / turn_ns, width / turn_ns, depth + 1);
-		return;
-	}
-	const struct trace *t = l->report->trace;
-	const struct schema *schema = trace_schema(t, &t->sites[s->id - 1]);
-	char name[64];
+	const struct schema *schema = trace_schema(l->report->trace, site_at(l, node));
+	char name[64], class[8], text[HTML_NUMBER];
+	struct range_text range;
+	show_range(&l->skeleton, node, &range);
 	snprintf(name, sizeof name, "%.*s", (int)schema->function_length, schema->function);
+	fputs("<g><title>", out);
 	html_text(out, name);
-	if (s->exponent > 1)
-		fprintf(out, " × %s", text_count(count, s->exponent));
-	fprintf(out, ": %s, site %u</title>", text_ns(text, ns), s->id - 1);
+	if (l->skeleton.ranges[node].most > 1)
+		fprintf(out, " × %s", range.count);
+	fprintf(out, "%s: %s, site %u</title>", range.share, text_ns(text, l->costs[node].all),
+	        l->skeleton.sites[node]);
 	snprintf(class, sizeof class, "f%d", report_class_of(schema->mpi));
-	box(l, class, x, width, depth);
+	draw_box(l, class, x, width, depth);
 	if (width > 7.2 * (double)strlen(name) + 8) {
 		fprintf(out, "<text class=\"w\" x=\"%.1f\" y=\"%d\">", x + 4, depth * ROW + 15);
 		html_text(out, name);
@@ -173,61 +138,68 @@ static void draw_symbol(struct line *l, const struct pattern_symbol *s, double x
 	fputs("</g>\n", out);
 }
 
-static void draw_rule(struct line *l, size_t rule, double x, double scale, int depth)
+static void draw_children(struct line *l, uint32_t node, double x, double scale, int depth);
+
+static void draw_node(struct line *l, uint32_t node, double x, double scale, int depth)
 {
-	const struct pattern *p = l->pattern;
-	uint32_t last = UINT32_MAX;
-	for (size_t i = p->rules[rule].first; i < p->rules[rule].end; i++) {
-		const struct pattern_symbol *s = &p->symbols[i];
-		struct cost all = turns(l, s);
-		if (last != UINT32_MAX) {
-			double gap = edge(l->report->trace, last, first_site(l, s)) * scale;
-			draw_compute(l, x, gap, depth);
-			x += gap;
-		}
-		draw_symbol(l, s, x, scale, depth);
-		x += sum_span(&all) * scale;
-		last = site_of_span(l, s);
+	FILE *out = l->report->out;
+	const struct cost *c = &l->costs[node];
+	double width = c->all * scale;
+	char text[HTML_NUMBER];
+	struct range_text range;
+	if (width < NARROW || l->boxes > BOXES || depth >= DEPTH)
+		return;
+	if (node < l->skeleton.nest.sites) {
+		draw_call(l, node, x, width, depth);
+		return;
+	}
+	show_range(&l->skeleton, node, &range);
+	fprintf(out, "<g><title>loop, %s turns%s: %s</title>", range.count, range.share, text_ns(text, c->all));
+	draw_box(l, "s", x, width, depth);
+	fprintf(out, "<rect class=\"f0\" x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"4\"/>", x, depth * ROW + ROW - 8,
+	        width * c->ns[CLASS_COMPUTE] / c->all);
+	if (width > 50 + 7.2 * (double)strlen(range.count))
+		fprintf(out, "<text x=\"%.1f\" y=\"%d\">loop × %s</text>", x + 5, depth * ROW + 14, range.count);
+	fputs("</g>\n", out);
+	draw_children(l, node, x, scale, depth + 1);
+}
+
+static void draw_children(struct line *l, uint32_t node, double x, double scale, int depth)
+{
+	for (uint32_t c = node_at(l, node)->first; c != NEST_NONE; c = node_at(l, c)->next) {
+		draw_compute(l, x, l->costs[c].before * scale, depth);
+		x += l->costs[c].before * scale;
+		draw_node(l, c, x, scale, depth);
+		x += l->costs[c].all * scale;
 	}
 }
 
-static void list_rule(struct line *l, size_t rule, double times, int depth);
+static void list_children(struct line *l, uint32_t node);
 
-static void list_symbol(struct line *l, const struct pattern_symbol *s, double times, int depth)
+static void list_node(struct line *l, uint32_t node)
 {
 	FILE *out = l->report->out;
-	const struct trace *t = l->report->trace;
-	struct cost all = turns(l, s);
-	double ns = sum_span(&all) * times;
-	char text[HTML_NUMBER], count[HTML_NUMBER], frame[512];
-	if (l->lines > LISTED)
-		return;
-	if (s->rule && s->exponent == 1) {
-		list_rule(l, s->id, times, depth);
-		return;
-	}
-	l->lines++;
-	if (s->rule) {
-		fprintf(out, "<li><b>loop × %s</b> <span class=\"dim\">%s, %.1f %%</span>",
-		        text_count(count, s->exponent), text_ns(text, ns), l->total > 0 ? 100 * ns / l->total : 0);
-		if (depth < LIST_DEPTH) {
-			fputs("\n<ul class=\"tree\">\n", out);
-			list_rule(l, s->id, times * (double)s->exponent, depth + 1);
-			fputs("</ul>", out);
-		}
-		fputs("</li>\n", out);
+	double ns = l->costs[node].all;
+	char text[HTML_NUMBER], frame[512];
+	struct range_text range;
+	show_range(&l->skeleton, node, &range);
+	if (node > l->skeleton.nest.sites) {
+		fprintf(out, "<li><b>loop × %s</b>%s%s <span class=\"dim\">%s, %.1f %%</span>\n<ul class=\"tree\">\n",
+		        range.count, node_at(l, node)->any_order ? ", in any order" : "", range.share,
+		        text_ns(text, ns), l->total > 0 ? 100 * ns / l->total : 0);
+		list_children(l, node);
+		fputs("</ul></li>\n", out);
 		return;
 	}
-	const struct trace_site *site = &t->sites[s->id - 1];
-	const struct schema *schema = trace_schema(t, site);
+	const struct schema *schema = trace_schema(l->report->trace, site_at(l, node));
 	char name[64];
 	snprintf(name, sizeof name, "%.*s", (int)schema->function_length, schema->function);
 	fputs("<li>", out);
 	html_text(out, name);
-	if (s->exponent > 1)
-		fprintf(out, " × %s", text_count(count, s->exponent));
-	fprintf(out, " <span class=\"dim\">%s", text_ns(text, ns));
-	site_names_text(&l->names, s->id - 1, frame, sizeof frame);
+	if (l->skeleton.ranges[node].most > 1)
+		fprintf(out, " × %s", range.count);
+	fprintf(out, "%s <span class=\"dim\">%s", range.share, text_ns(text, ns));
+	site_names_text(&l->names, l->skeleton.sites[node], frame, sizeof frame);
 	if (*frame) {
 		fputs(", <code>", out);
 		html_text(out, frame);
@@ -236,10 +208,16 @@ static void list_symbol(struct line *l, const struct pattern_symbol *s, double t
 	fputs("</span></li>\n", out);
 }
 
-static void list_rule(struct line *l, size_t rule, double times, int depth)
+static void list_children(struct line *l, uint32_t node)
 {
-	for (size_t i = l->pattern->rules[rule].first; i < l->pattern->rules[rule].end; i++)
-		list_symbol(l, &l->pattern->symbols[i], times, depth);
+	bool gap = false;
+	for (uint32_t c = node_at(l, node)->first; c != NEST_NONE; c = node_at(l, c)->next) {
+		if (l->listed[c])
+			list_node(l, c);
+		else if (!gap)
+			fputs("<li class=\"dim\">...</li>\n", l->report->out);
+		gap = !l->listed[c];
+	}
 }
 
 static void axis(struct line *l, int rows)
@@ -256,18 +234,13 @@ static void axis(struct line *l, int rows)
 
 /* How deep the loops are, as far as they are wide enough to be drawn: the height of the graphic has to be known before
  * it is drawn. */
-static int depth_of(const struct line *l, size_t rule, double scale, int depth)
+static int rows_below(const struct line *l, uint32_t node, double scale, int depth)
 {
-	const struct pattern *p = l->pattern;
 	int deepest = depth;
-	for (size_t i = p->rules[rule].first; depth < DEPTH - 1 && i < p->rules[rule].end; i++) {
-		const struct pattern_symbol *s = &p->symbols[i];
-		struct cost all = turns(l, s), one = turn(l, s);
-		double width = sum_span(&all) * scale;
-		if (!s->rule || width < NARROW || sum_span(&one) <= 0)
+	for (uint32_t c = node_at(l, node)->first; c != NEST_NONE && depth < DEPTH - 1; c = node_at(l, c)->next) {
+		if (c < l->skeleton.nest.sites || l->costs[c].all * scale < NARROW)
 			continue;
-		int below = s->exponent == 1 ? depth_of(l, s->id, scale, depth)
-		                             : depth_of(l, s->id, width / sum_span(&one), depth + 1);
+		int below = rows_below(l, c, scale, depth + 1);
 		deepest = below > deepest ? below : deepest;
 	}
 	return deepest;
@@ -276,66 +249,86 @@ static int depth_of(const struct line *l, size_t rule, double scale, int depth)
 static void put_timeline(struct line *l)
 {
 	FILE *out = l->report->out;
-	size_t whole = l->pattern->rule_count - 1;
+	uint32_t whole = l->skeleton.nest.sites;
 	double scale = l->total > 0 ? WIDTH / l->total : 0;
-	int rows = depth_of(l, whole, scale, 0) + 1;
+	int rows = rows_below(l, whole, scale, 0) + 1;
 	if (scale > 0) {
 		fprintf(out,
 		        "<figure>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"course-title\"><title "
 		        "id=\"course-title\">The loops of rank %u, as wide as their "
 		        "time</title>\n",
 		        WIDTH, rows * ROW + 20, l->report->show->rank);
-		draw_rule(l, whole, 0, scale, 0);
+		draw_children(l, whole, 0, scale, 0);
 		axis(l, rows);
 		fputs("\n</svg>\n<figcaption>", out);
 		for (int c = 0; c < CLASSES; c++)
 			fprintf(out, "<span class=\"key b%d\"></span>%s%s", c, report_class_name((enum report_class)c),
 			        c + 1 < CLASSES ? ", " : ". ");
-		fputs("A row is what is inside the loop above it: one turn, stretched to the width of "
-		      "all.</figcaption>\n</figure>\n",
-		      out);
+		fputs("A row is what is inside the loop above it, all turns together.</figcaption>\n</figure>\n", out);
 	}
 	fprintf(out, "<details%s><summary>The same as a list</summary>\n<ul class=\"tree\">\n",
 	        rows == 1 && scale <= 0 ? " open" : "");
-	list_rule(l, whole, 1, 0);
+	list_children(l, whole);
 	fputs("</ul>\n", out);
-	if (l->lines > LISTED)
-		fputs("<p class=\"dim\">Cut here; <code>spoor show --loops</code> prints all.</p>\n", out);
+	if (memchr(l->listed, false, l->skeleton.nest.count))
+		fputs("<p class=\"dim\">The most frequent calls; <code>spoor show --loops --lines 0</code> prints "
+		      "all.</p>\n",
+		      out);
 	fputs("</details>\n", out);
+}
+
+static int fold_sequence(struct line *l)
+{
+	int rv = -1;
+	struct pattern pattern = {0};
+	if (site_names_make(&l->names, l->report->trace) != 0 || show_sequence(l->report->show, &pattern) != 0)
+		goto done;
+	if (pattern.rule_count == 0) {
+		rv = 0;
+		goto done;
+	}
+	if (skeleton_make(&l->skeleton, &pattern) != 0)
+		goto done;
+	l->costs = calloc(l->skeleton.nest.count, sizeof *l->costs);
+	l->listed = calloc(l->skeleton.nest.count, sizeof *l->listed);
+	if (!l->costs || !l->listed || skeleton_choose(&l->skeleton, LISTED, l->listed, NULL) != 0)
+		goto done;
+	uint64_t unordered = show_unordered(l->report->show, &pattern);
+	if (unordered > 0)
+		fprintf(l->report->out, "<p>The order of the last %" PRIu64 " calls is lost: they are not here.</p>\n",
+		        unordered);
+	weigh_nodes(l);
+	sum_costs(l);
+	put_timeline(l);
+	rv = 0;
+done:
+	pattern_free(&pattern);
+	return rv;
 }
 
 int report_timeline(struct report *r)
 {
-	int rv = -1;
+	int rv = 0;
 	FILE *out = r->out;
-	struct pattern pattern = {0};
-	struct line l = {.report = r, .pattern = &pattern};
+	struct line l = {.report = r};
 	int64_t events = 0;
 	fprintf(out,
 	        "<section aria-labelledby=\"course\">\n<h2 id=\"course\">Course of the program</h2>\n<p "
 	        "class=\"dim\">What rank %u did, from left to right, after MPI_Init, with mean times; "
 	        "loops are folded. <code>spoor show --at 12.5s</code> says where every rank was at a moment.</p>\n",
 	        r->show->rank);
-	if (!rankmap_get(&r->trace->events, r->show->rank, &events) || events == 0) {
+	if (!rankmap_get(&r->trace->events, r->show->rank, &events) || events == 0)
 		fprintf(out, "<p>Rank %u is not in this trace.</p>\n", r->show->rank);
-		rv = 0;
-	} else if (!r->has_traffic) {
+	else if (!r->has_traffic)
 		fputs("<p class=\"dim\">Left out, as there are so many events; <code>spoor report --full</code> shows "
 		      "it.</p>\n",
 		      out);
-		rv = 0;
-	} else if (site_names_make(&l.names, r->trace) == 0 && show_sequence(r->show, &pattern) == 0 &&
-	           (l.rules = calloc(pattern.rule_count + 1, sizeof *l.rules))) {
-		if (pattern.rule_count > 0) {
-			weigh(&l);
-			l.total = sum_span(&l.rules[pattern.rule_count - 1]);
-			put_timeline(&l);
-		}
-		rv = 0;
-	}
+	else
+		rv = fold_sequence(&l);
 	fputs("</section>\n", out);
-	free(l.rules);
-	pattern_free(&pattern);
+	free(l.costs);
+	free(l.listed);
+	skeleton_free(&l.skeleton);
 	site_names_free(&l.names);
 	return rv;
 }

@@ -16,7 +16,9 @@ struct show {
 	const struct trace *trace;
 	json_t *meta; /* the META chunk; NULL if there is none */
 	uint32_t rank, thread;
-	double at; /* ns, for show_last: at that time; negative: at the end */
+	double at;      /* ns, for show_last: at that time; negative: at the end */
+	bool exact;     /* for show_loops: the grammar itself, not the skeleton */
+	uint64_t lines; /* of the skeleton; 0: no limit */
 };
 
 /* Each returns 0, or -1 after a message on stderr. With json not NULL nothing is printed, and the view becomes members
@@ -28,6 +30,15 @@ int show_matrix(const struct show *s, json_t *json);
 /* The sequence of the sites of s->rank as a grammar: site number = token - 1. The caller frees the pattern. */
 struct pattern;
 int show_sequence(const struct show *s, struct pattern *out);
+/* How many events follow on those in it: their order is lost. */
+uint64_t show_unordered(const struct show *s, const struct pattern *p);
 int show_last(const struct show *s, json_t *json);
+/* Of a node of a skeleton: how often it comes, "3..17"; and in how many turns of what is around it,
+ * " [in 12 % of them]", or "" if in all. */
+struct skeleton;
+struct range_text {
+	char count[48], share[64];
+};
+void show_range(const struct skeleton *k, uint32_t node, struct range_text *text);
 
 #endif
