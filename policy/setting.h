@@ -37,8 +37,8 @@
 	X(memory, BYTES, UINT64_C(1) << 20, UINT64_C(2) << 30, UINT64_C(8) << 20, "bytes", TRACER,                     \
 	  "memory of a rank for its trace")                                                                            \
 	X(deadline, COUNT, 1, 3600, 10, "seconds", TRACER, "time for merging in MPI_Finalize")                         \
-	X(structure, CHOICE, 0, 1, 1, "lossy|exact", TRACER,                                                           \
-	  "lossy: modes lossy:N may lose the order of calls and handles, too")                                         \
+	X(structure, CHOICE, 0, 1, 0, "lossy|exact", TRACER,                                                           \
+	  "exact: modes lossy:N keep the order of calls and handles")                                         \
 	X(site_tolerance, COUNT, 0, 64, 0, "frames", TRACER,                                                           \
 	  "calls whose call paths differ in at most this number of frames are one site")                               \
 	X(retention, COUNT, 0, 36500, 0, "days", SITE, "how long the archive keeps the trace; 0: no limit")            \

@@ -54,9 +54,11 @@ int unrecorded_possible(const struct trace *t, struct error *error)
 		const struct schema *s = trace_schema(t, site);
 		for (uint32_t k = 0; k < site->column_count; k++)
 			if (sampler_group(&site->columns[k]) && !can_draw(s, k))
-				return error_set(error, "it cannot be replayed: %.*s of %.*s (site %u) has no order",
-				                 k < s->count ? (int)s->column[k].length : 9,
-				                 k < s->count ? s->column[k].name : "successor",
+				return error_set(error,
+				                 "it cannot be replayed: the order of %.*s of %.*s (site %u) is lost. "
+				                 "Modes lossy:N keep it with structure: exact",
+				                 k < s->count ? (int)s->column[k].length : 14,
+				                 k < s->count ? s->column[k].name : "the next calls",
 				                 (int)s->function_length, s->function, i);
 	}
 	return 0;

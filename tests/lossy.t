@@ -228,7 +228,9 @@ def main():
         endless(folder)
         sizes(folder, "sort", 16, 64, 60, "--mode", "lossy:30")
         sizes(folder, "farm", 16, 64, 60, "--mode", "lossy:30")
-        sizes(folder, "amr", 16, 64, 60, "--mode", "lossy:30", "--structure", "lossy")
+        sizes(folder, "amr", 16, 64, 60, "--mode", "lossy:30")
+        irregular = launch.compiled(folder, "mpicc", "irregular.c")
+        sizes(folder, irregular, 2, 4, 100, "--mode", "lossy:30")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     tap.done()

@@ -71,7 +71,7 @@ def bad_input(folder, good):
 
 def lossy(folder):
     for app in ("farm", "halo3d", "multigrid", "sort"):
-        path = trace(folder, "lossy-" + app, [os.path.join(tap.BUILD, "bench/apps", app), "5"], options=("--mode", "lossy:0"))
+        path = trace(folder, "lossy-" + app, [os.path.join(tap.BUILD, "bench/apps", app), "5"], options=("--mode", "lossy:0", "--structure", "exact"))
         for seed in ("1", "2"):
             status, said = run([SPOOR, "replay", "--check", "--verbose", "--seed", seed, path, *LAUNCHER])
             tap.ok(status == 0 and "equal as far as it has an order" in said and "all of them received" in said,
@@ -80,11 +80,16 @@ def lossy(folder):
         program = os.path.join(tap.BUILD, "tests/programs", name)
         if not os.path.exists(program):
             continue
-        path = trace(folder, "lossy-program-" + name, [program], options=("--mode", "lossy:0"))
+        path = trace(folder, "lossy-program-" + name, [program], options=("--mode", "lossy:0", "--structure", "exact"))
         status, said = run([SPOOR, "replay", "--check", "--verbose", path, *LAUNCHER])
         tap.ok(status == 0 and "equal as far as it has an order" in said and "all of them received" in said,
                f"program {name} without order: calls and counts are the same", said[-2000:])
-    other = trace(folder, "lossy-other", [os.path.join(tap.BUILD, "bench/apps/halo3d"), "5", "--periodic"], options=("--mode", "lossy:0"))
+    path = trace(folder, "lossy-structure", [os.path.join(tap.BUILD, "bench/apps/amr"), "20"], options=("--mode", "lossy:0"))
+    refused("no order of calls or handles", [path], "is lost. Modes lossy:N keep it with structure: exact")
+    path = trace(folder, "lossy-regular", [os.path.join(tap.BUILD, "bench/apps/halo3d"), "20"], options=("--mode", "lossy:30"))
+    status, said = run([SPOOR, "replay", "--check", path, *LAUNCHER])
+    tap.ok(status == 0, "lossy:30 of a regular program keeps its structure, and is replayed", said[-2000:])
+    other = trace(folder, "lossy-other", [os.path.join(tap.BUILD, "bench/apps/halo3d"), "5", "--periodic"], options=("--mode", "lossy:0", "--structure", "exact"))
     false = os.path.join(folder, "false-replay")
     with open(false, "w", encoding="utf-8") as f:
         f.write(f'#!/bin/sh\n[ "$1" = --plan ] || exec "{REPLAY}" --compute none "{other}"\n')

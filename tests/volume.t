@@ -144,12 +144,12 @@ def main():
         for app in APPS:
             program = [os.path.join(tap.BUILD, "bench/apps", app), "6"]
             check(app, program, 4, folder)
-            check(f"{app}, lossy:0", program, 4, folder, "--mode", "lossy:0", lossy=True)
+            check(f"{app}, lossy:0", program, 4, folder, "--mode", "lossy:0", "--structure", "exact", lossy=True)
         for name in PROGRAMS:
             program = [os.path.join(tap.BUILD, "tests/programs", name)]
             check(name, program, 4, folder)
             if name in ("collectives", "started"):
-                check(f"{name}, lossy:0", program, 4, folder, "--mode", "lossy:0", lossy=True)
+                check(f"{name}, lossy:0", program, 4, folder, "--mode", "lossy:0", "--structure", "exact", lossy=True)
     tap.equal(LOST, [("halo3d, lossy:0", "MPI_Isend")], "what has no size in lossy mode")
     tap.done()
 
