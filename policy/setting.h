@@ -38,7 +38,7 @@
 	  "memory of a rank for its trace")                                                                            \
 	X(deadline, COUNT, 1, 3600, 10, "seconds", TRACER, "time for merging in MPI_Finalize")                         \
 	X(structure, CHOICE, 0, 1, 0, "lossy|exact", TRACER,                                                           \
-	  "exact: modes lossy:N keep the order of calls and handles")                                         \
+	  "exact: modes lossy:N keep the order of calls and handles")                                                  \
 	X(site_tolerance, COUNT, 0, 64, 0, "frames", TRACER,                                                           \
 	  "calls whose call paths differ in at most this number of frames are one site")                               \
 	X(retention, COUNT, 0, 36500, 0, "days", SITE, "how long the archive keeps the trace; 0: no limit")            \
