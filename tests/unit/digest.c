@@ -96,7 +96,7 @@ static void test_names(void)
 	if (trace_init(&t) != 0)
 		abort();
 	t.size = 1;
-	uint32_t string = pool_intern(&t.strings, "/a b/x\x1b[2J\xff y", 13), node = 0,
+	uint32_t string = pool_intern(&t.strings, "/a b/x\x1b[2J\xff\x7fy", 13), node = 0,
 		 module = trace_module(&t, (struct trace_module){.name = string});
 	for (uint64_t i = 0; i < 5; i++)
 		node = trace_node(&t, (struct trace_node){node, module, 16 + i});

@@ -88,6 +88,10 @@ static void test_notes(void)
 	lists("5.0.0 COMPLETED -; 5.1.0 COMPLETED -; ", "and none");
 	ok(catalog_put(c, "5.0.n1.exit", NOTE(2, 0), CATALOG_OWNER + 1, &error) == 0, "a note of another user");
 	lists("5.0.0 COMPLETED -; 5.1.0 COMPLETED -; ", "does not count");
+	put("5.0.n3.exit", NOTE(2, 0));
+	ok(catalog_put(c, "5.0.n1.exit", NOTE(0, 9), CATALOG_OWNER + 1, &error) == 0, "a worse one of another user");
+	lists("5.0.0 FAILED +; 5.1.0 COMPLETED -; ", "does not count, either");
+	put("5.0.n3.exit", NULL);
 	put("5.0.n4.exit", "{\"job\": \"5\", \"step\": 0, \"signal\": 9}");
 	lists("5.0.0 COMPLETED -; 5.1.0 COMPLETED -; ", "nor do notes that are none");
 }

@@ -7,8 +7,30 @@
 #include "trace/model/flow_code.h"
 #include "trace/model/timing.h"
 
-/* A rank, and no flows: rank, digits, events, cut, ticks, ns, start. */
+/* A rank: rank, digits, events, cut, ticks, ns, start. */
 #define HEAD(rank, digits, events, ticks, ns) rank, digits, events, 0, ticks, ns, 0
+#define HEADS(...)            \
+	(const uint64_t[][7]) \
+	{                     \
+		__VA_ARGS__   \
+	}
+
+/* Are n ranks without flows refused? */
+static bool heads(struct chunk_test *x, int how, size_t n, const uint64_t head[][7])
+{
+	struct writer w = {0};
+	writer_uint(&w, n);
+	for (size_t i = 0; i < n; i++) {
+		for (int k = 0; k < 7; k++)
+			writer_uint(&w, head[i][k]);
+		writer_uint(&w, 0);
+		if (!(how & SAMPLE_PART)) /* no coded bytes */
+			writer_uint(&w, 0);
+	}
+	bool refused = chunk_look(x, w.data, w.size);
+	writer_free(&w);
+	return refused;
+}
 
 static void test_refused(int how, const char *what)
 {
@@ -17,18 +39,20 @@ static void test_refused(int how, const char *what)
 	ok(chunk_look(&x, "", 0), "%s: refused: nothing", what);
 	ok(!chunk_numbers(&x, NUMBERS(0)) && chunk_numbers(&x, NUMBERS(0, 0)),
 	   "%s: no ranks; refused: bytes behind them", what);
-	ok(chunk_numbers(&x, NUMBERS(1, HEAD(3, 4, 1, 1, 1), 0, 0)), "%s: refused: a rank that there is not", what);
-	ok(chunk_numbers(&x, NUMBERS(1, HEAD(UINT64_C(1) << 32, 4, 1, 1, 1), 0, 0)),
-	   "%s: refused: a rank of more than 32 bits", what);
-	ok(chunk_numbers(&x, NUMBERS(2, HEAD(1, 4, 1, 1, 1), 0, HEAD(1, 4, 1, 1, 1), 0, 0)) &&
-	           chunk_numbers(&x, NUMBERS(2, HEAD(1, 4, 1, 1, 1), 0, HEAD(0, 4, 1, 1, 1), 0, 0)),
-	   "%s: refused: a rank twice, ranks in disorder", what);
-	ok(chunk_numbers(&x, NUMBERS(1, HEAD(1, FLOW_DIGITS_MAX + 1, 1, 1, 1), 0, 0)), "%s: refused: digits", what);
-	ok(chunk_numbers(&x, NUMBERS(1, HEAD(1, 4, 1000, 1, 1), 0, 0)), "%s: refused: more events than the rank has",
+	ok(!heads(&x, how, 2, HEADS({HEAD(0, 4, 1, 1, 1)}, {HEAD(1, 4, 1, 1, 1)})), "%s: two ranks", what);
+	ok(heads(&x, how, 1, HEADS({HEAD(3, 4, 1, 1, 1)})), "%s: refused: a rank that there is not", what);
+	ok(heads(&x, how, 1, HEADS({HEAD(UINT64_C(1) << 32, 4, 1, 1, 1)})), "%s: refused: a rank of more than 32 bits",
 	   what);
-	ok(chunk_numbers(&x, NUMBERS(1, HEAD(1, 4, 1, 0, 1), 0, 0)) &&
-	           chunk_numbers(&x, NUMBERS(1, HEAD(1, 4, 1, UINT64_C(1) << 62, 1), 0, 0)) &&
-	           chunk_numbers(&x, NUMBERS(1, HEAD(1, 4, 1, 1, UINT64_C(1) << 62), 0, 0)),
+	ok(heads(&x, how, 2, HEADS({HEAD(1, 4, 1, 1, 1)}, {HEAD(1, 4, 1, 1, 1)})) &&
+	           heads(&x, how, 2, HEADS({HEAD(1, 4, 1, 1, 1)}, {HEAD(0, 4, 1, 1, 1)})),
+	   "%s: refused: a rank twice, ranks in disorder", what);
+	ok(!heads(&x, how, 1, HEADS({HEAD(1, FLOW_DIGITS_MAX, 1, 1, 1)})) &&
+	           heads(&x, how, 1, HEADS({HEAD(1, FLOW_DIGITS_MAX + 1, 1, 1, 1)})),
+	   "%s: refused: digits", what);
+	ok(heads(&x, how, 1, HEADS({HEAD(1, 4, 1000, 1, 1)})), "%s: refused: more events than the rank has", what);
+	ok(heads(&x, how, 1, HEADS({HEAD(1, 4, 1, 0, 1)})) &&
+	           heads(&x, how, 1, HEADS({HEAD(1, 4, 1, UINT64_C(1) << 62, 1)})) &&
+	           heads(&x, how, 1, HEADS({HEAD(1, 4, 1, 1, UINT64_C(1) << 62)})),
 	   "%s: refused: clocks that stand still, or are too fast", what);
 	ok(chunk_numbers(&x, NUMBERS(1, HEAD(1, 4, 1, 1, 1), 1, 99, 0, 0, 0)) &&
 	           chunk_numbers(&x, NUMBERS(1, HEAD(1, 4, 1, 1, 1), 1, 0, 99, 0, 0)),
