@@ -21,7 +21,7 @@
 #include "trace/read/activity.h"
 
 /* A digest of another version in an index is made anew. */
-#define DIGEST_VERSION 2
+#define DIGEST_VERSION 3
 /* Call sites that are kept: those with most time. */
 #define DIGEST_SITES 16
 /* Functions; MPI has fewer. Their names are cut to so many bytes. */

@@ -248,8 +248,11 @@ static void print_partial(const struct aggregate_group *g)
 		}
 	putchar('\n');
 	if (g->sum[SUM_DEGRADED])
-		printf("%-12s %.0f gave up order, call paths or events; %.0f events are not there\n", "Degraded",
-		       (double)g->sum[SUM_DEGRADED], (double)g->sum[SUM_LOST]);
+		printf("%-12s %.0f gave up order, call paths or events; %.0f calls (%.1f%% of all) are not there as "
+		       "events\n",
+		       "Degraded", (double)g->sum[SUM_DEGRADED], (double)g->sum[SUM_LOST],
+		       100 * (double)g->sum[SUM_LOST] /
+		               ((double)g->sum[SUM_LOST] + (double)g->sum[SUM_EVENTS] + !g->sum[SUM_EVENTS]));
 }
 
 int aggregate_print_total(const struct aggregate *a, const struct aggregate_output *o)

@@ -18,6 +18,7 @@
 #include "cmd/base/compare_totals.h"
 #include "cmd/base/replay_options.h"
 #include "trace/file/container.h"
+#include "trace/read/summary.h"
 
 struct replay {
 	struct replay_options passed;
@@ -204,6 +205,22 @@ static int compare_replay(const struct replay *o, const struct trace *trace, con
 	return rv;
 }
 
+/* What the replay lacks because the trace does, and how much that is. */
+static void say_missing(const struct trace *t)
+{
+	uint64_t unplaced, lost = (uint64_t)rankmap_sum(&t->lost), compute = summary_compute(t, &unplaced);
+	if (lost)
+		fprintf(stderr,
+		        "spoor replay: %" PRIu64 " calls (%.1f %% of all) were only counted: they are not replayed\n",
+		        lost, 100 * (double)lost / ((double)lost + (double)rankmap_sum(&t->events)));
+	if (unplaced)
+		fprintf(stderr,
+		        "spoor replay: where %.3f s of %.3f s of computation were is not in the trace: they are shared "
+		        "among "
+		        "the calls whose own is not known\n",
+		        (double)unplaced * 1e-9, (double)compute * 1e-9);
+}
+
 /* Nothing is started if the trace cannot be replayed; spoor-replay says why. */
 static int run_plan(const struct replay *o)
 {
@@ -312,11 +329,13 @@ int cmd_replay(int argc, char **argv)
 	if (open_recorded(o.path, &container, &trace) != 0)
 		return CMD_FAILED;
 	if (run_plan(&o) != 0)
-		rv = CMD_FAILED;
-	else if (o.check)
+		goto done;
+	say_missing(&trace);
+	if (o.check)
 		rv = run_checked(&o, &trace);
 	else if (command_make(&c, &o, &trace, NULL, number) == 0)
 		rv = command_run(&c);
+done:
 	trace_free(&trace);
 	container_destroy(container);
 	return rv;

@@ -146,8 +146,8 @@ static int count_traffic(struct report *r, bool full)
 	for (size_t i = 0; i < r->traffic.count; i++) {
 		const struct traffic_cell *c = &r->traffic.cells[i];
 		if (c->from < t->size && c->to < t->size) {
-			r->sent[c->from] += c->bytes;
-			r->received[c->to] += c->bytes;
+			r->sent[c->from] += c->bytes + c->one_sided_bytes;
+			r->received[c->to] += c->bytes + c->one_sided_bytes;
 		}
 	}
 	return 0;

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "replay/sampler.h"
+#include "trace/read/summary.h"
 
 #define SHORT_NS 3000 /* not worth a system call: is waited for with the next one */
 /* More than this late, and it is not made up for: the machine was busy with something else. */
@@ -24,9 +25,10 @@ struct compute {
 		uint64_t visits;
 		double *position; /* by edge: where in its histogram the next draw is, 0 .. 1 */
 	} * sites;
-	uint32_t last; /* site of the last call, or UINT32_MAX */
-	int64_t end;   /* of the last call, ns */
-	double late;   /* ns */
+	uint32_t last;   /* site of the last call, or UINT32_MAX */
+	int64_t end;     /* of the last call, ns */
+	double late;     /* ns */
+	double unplaced; /* ns before a call that no edge leads to */
 };
 
 static int64_t compute_now(void)
@@ -43,6 +45,7 @@ struct compute *compute_create(const struct trace *t, uint32_t rank, enum comput
 	if (!c)
 		return NULL;
 	*c = (struct compute){.trace = t, .rank = rank, .mode = mode, .scale = scale, .seed = seed, .last = UINT32_MAX};
+	c->unplaced = summary_unplaced_mean(t);
 	c->sites = calloc((size_t)t->site_count + 1, sizeof *c->sites);
 	if (!c->sites) {
 		free(c);
@@ -71,7 +74,7 @@ static double draw_time(struct compute *c, uint32_t to)
 	uint64_t visit = state->visits - 1;
 	const struct trace_edge *e = trace_edge_to(s, to);
 	if (!e || e->compute.count == 0)
-		return 0;
+		return c->unplaced;
 	if (!state->position) {
 		state->position = malloc(s->edge_count * sizeof *state->position);
 		for (uint32_t i = 0; state->position && i < s->edge_count; i++)

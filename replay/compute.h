@@ -6,6 +6,9 @@
  * mean. The rank and the visit that had the longest or the shortest time have it here, and nobody else (Preserving
  * Time, ICS'08).
  *
+ * Where memory was used up, some edges are missing. What the totals of the ranks have more than all edges is shared
+ * evenly among the calls that no edge leads to.
+ *
  * What the replay itself takes is taken off: whoever is late after one call waits less after the next, until that is
  * paid back.
  */

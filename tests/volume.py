@@ -19,6 +19,7 @@ SENDS = "Send Bsend Ssend Rsend Sendrecv Sendrecv_replace Psend".split()
 GIVES = ("Bcast Reduce Allreduce Scan Exscan Gather Gatherv Scatterv Allgather Allgatherv Alltoallv Alltoallw Reduce_scatter Neighbor_allgather "
          "Neighbor_allgatherv Neighbor_alltoallv Neighbor_alltoallw Put Rput Get Rget Accumulate Raccumulate Get_accumulate Rget_accumulate "
          "Fetch_and_op Compare_and_swap").split()
+ONE_SIDED = "Put Rput Get Rget Accumulate Raccumulate Get_accumulate Rget_accumulate Fetch_and_op Compare_and_swap".split()
 TO_ALL = "Scatter Alltoall Reduce_scatter_block".split()
 UNKNOWN = "Neighbor_alltoall".split()
 
@@ -32,6 +33,7 @@ class Volume:
         self.size, self.types, self.requests, self.comms = size, {}, {}, {}
         self.bytes, self.calls = collections.Counter(), collections.Counter()
         self.messages = self.message_bytes = self.unsized = 0
+        self.moved = collections.Counter()  # bytes of one-sided calls, and of files: one_sided, read, written
 
     def type_size(self, rank, name):
         return PREDEFINED[name] if name in PREDEFINED else self.types.get((rank, name))
@@ -86,6 +88,10 @@ class Volume:
             self.message_bytes += n or 0
             self.unsized += n is None
         self.bytes[function] += n or 0
+        kind = ("read" if base.startswith(("File_read", "File_iread")) else "written" if base.startswith(("File_write", "File_iwrite")) else
+                "one_sided" if base in ONE_SIDED else None)
+        if kind:
+            self.moved[kind] += n or 0
 
     def event(self, rank, line):
         """comms: {(rank, "c1"): (rank in it, size)} is to be filled before."""

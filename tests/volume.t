@@ -125,6 +125,8 @@ def check(title, program, ranks, folder, *options, lossy=False):
     tap.ok(not wrong, f"{title}: bytes by function", "function: (shown, flat log, calls of unknown size)", wrong)
     s = got["summary"]
     tap.equal((s["messages"], s["bytes"], s["messages_unsized"]), (v.messages, v.message_bytes, v.unsized), f"{title}: messages and their bytes")
+    moved = {k: s[k]["bytes"] for k in ("one_sided", "read", "written")}
+    tap.equal(moved, {k: v.moved[k] for k in moved}, f"{title}: bytes of one-sided calls and of files")
     if not lossy:
         dumped = measure(lambda rank: run("dump", "--rank", str(rank), trace).splitlines(), trace, ranks)
         tap.equal((dumped.bytes, dumped.messages, dumped.message_bytes), (v.bytes, v.messages, v.message_bytes), f"{title}: and dump")
@@ -132,6 +134,8 @@ def check(title, program, ranks, folder, *options, lossy=False):
         cells = [sum(c[k] for c in m["matrix"]) + m["matrix_other_" + name] for k, name in ((2, "messages"), (3, "bytes"))]
         tap.equal(cells, [v.messages, v.message_bytes], f"{title}: the matrix has as many")
         exported(title, trace, folder, (v.messages, v.message_bytes))
+        tap.equal([sum(c[3] for c in m["matrix_one_sided"]) + m["matrix_other_one_sided_bytes"], sum(f["read"] for f in m["files"]), sum(f["written"] for f in m["files"])],
+                  [v.moved[k] for k in moved], f"{title}: and the bytes that are no messages")
     os.remove(trace)
     for rank in range(ranks):
         os.remove(os.path.join(logs, f"{rank}.log"))

@@ -68,6 +68,11 @@ bool acts_type_size(const struct acts *a, int64_t datatype, uint64_t *size)
 	return handles_type_size(a->handles, a->stream, datatype, size) == HANDLE_KNOWN;
 }
 
+bool acts_bytes(const struct acts *a, const struct event *e, uint64_t *bytes)
+{
+	return activity_bytes(a->handles, e->schema, a->stream, e->values, bytes) == ACTIVITY_SIZED;
+}
+
 uint64_t acts_unknown(const struct acts *a)
 {
 	return a->unknown;
@@ -128,12 +133,6 @@ static int64_t act_peer(const struct acts *a, const struct event *e, int64_t val
 static int64_t act_tag(int64_t value)
 {
 	return value_is_constant(value) ? -1 : value <= VALUE_LOSSY ? -2 : value;
-}
-
-/* What the sender's arguments say. */
-static void act_size_sent(const struct acts *a, struct act *m, const struct event *e)
-{
-	m->sized = activity_bytes(a->handles, e->schema, a->stream, e->values, &m->bytes) == ACTIVITY_SIZED;
 }
 
 /* Of a message received; or of the room for one: of these columns. */
@@ -267,7 +266,7 @@ static void event_send(struct acts *a, const struct call *c, const struct event 
 	struct act m = act_message(a, e, ACT_SEND);
 	bool real = act_address(a, &m, act_peer(a, e, call_value(e, PARAMETER_DEST)),
 	                        act_tag(call_value(e, PARAMETER_TAG)));
-	act_size_sent(a, &m, e);
+	m.sized = acts_bytes(a, e, &m.bytes);
 	if (e->schema->mpi->form != FORM_BLOCKING) {
 		requested(a, e, real ? LIVE_SEND : LIVE_NOTHING, &m, LIVE_NOTHING, NULL);
 	} else if (real) {
@@ -318,7 +317,7 @@ static void event_sendrecv(struct acts *a, const struct call *c, const struct ev
 	bool sends = act_address(a, &out, act_peer(a, e, call_value(e, PARAMETER_DEST)),
 	                         act_tag(call_value(e, PARAMETER_TAG)));
 	bool receives = act_address(a, &in, act_peer(a, e, call_value(e, PARAMETER_SOURCE)), event_receive_tag(e));
-	act_size_sent(a, &out, e);
+	out.sized = acts_bytes(a, e, &out.bytes);
 	act_size_received(a, &in, e, PARAMETER_COUNT);
 	requested(a, e, sends ? LIVE_SEND : LIVE_NOTHING, &out, receives ? LIVE_RECV : LIVE_NOTHING, &in);
 }

@@ -66,6 +66,8 @@ bool acts_type_size(const struct acts *a, int64_t datatype, uint64_t *size);
 struct handles;
 void act_collective(struct act *m, const struct comms *comms, struct handles *handles, uint32_t stream, uint32_t self,
                     const struct event *e);
+/* What the event passes on, by its arguments (trace/read/activity.h); false if it is not known: then 0. */
+bool acts_bytes(const struct acts *a, const struct event *e, uint64_t *bytes);
 /* Messages and requests that are left out because a value that they need is not known. */
 uint64_t acts_unknown(const struct acts *a);
 

@@ -7,18 +7,24 @@
 #include <string.h>
 
 #include "cmd/export/act.h"
+#include "cmd/export/transfer.h"
 #include "cmd/base/progress.h"
 #include "trace/base/index.h"
 
 struct pair_table {
-	struct traffic_cell *cells; /* open addressing; messages 0 is free */
+	struct traffic_cell *cells; /* open addressing; free where nothing was counted */
 	size_t mask, count;
 };
+
+static bool is_counted(const struct traffic_cell *c)
+{
+	return c->messages || c->one_sided;
+}
 
 static struct traffic_cell *cell_of(const struct pair_table *t, uint32_t from, uint32_t to)
 {
 	size_t i = (size_t)(hash_mix(hash_mix(1, from), to)) & t->mask;
-	while (t->cells[i].messages && (t->cells[i].from != from || t->cells[i].to != to))
+	while (is_counted(&t->cells[i]) && (t->cells[i].from != from || t->cells[i].to != to))
 		i = (i + 1) & t->mask;
 	return &t->cells[i];
 }
@@ -30,24 +36,29 @@ static int traffic_grow(struct pair_table *t)
 	if (!bigger.cells)
 		return -1;
 	for (size_t i = 0; t->cells && i <= t->mask; i++)
-		if (t->cells[i].messages)
+		if (is_counted(&t->cells[i]))
 			*cell_of(&bigger, t->cells[i].from, t->cells[i].to) = t->cells[i];
 	free(t->cells);
 	*t = bigger;
 	return 0;
 }
 
-static int traffic_add(struct pair_table *t, uint32_t from, uint32_t to, uint64_t bytes)
+static int traffic_add(struct pair_table *t, uint32_t from, uint32_t to, bool one_sided, uint64_t bytes)
 {
 	if ((t->count + 1) * 2 > (t->cells ? t->mask + 1 : 0) && traffic_grow(t) != 0)
 		return -1;
 	struct traffic_cell *c = cell_of(t, from, to);
-	if (c->messages == 0) {
+	if (!is_counted(c)) {
 		*c = (struct traffic_cell){.from = from, .to = to};
 		t->count++;
 	}
-	c->messages++;
-	c->bytes += bytes;
+	if (one_sided) {
+		c->one_sided++;
+		c->one_sided_bytes += bytes;
+	} else {
+		c->messages++;
+		c->bytes += bytes;
+	}
 	return 0;
 }
 
@@ -68,10 +79,74 @@ static int count_act(struct traffic *m, struct pair_table *cells, uint32_t self,
 		m->unknown_sizes++;
 	}
 	if (a->peer != RANK_UNKNOWN)
-		return traffic_add(cells, self, a->peer, a->bytes);
+		return traffic_add(cells, self, a->peer, false, a->bytes);
 	m->other_messages++;
 	m->other_bytes += a->bytes;
 	return 0;
+}
+
+static int count_one_sided(struct traffic *m, struct pair_table *cells, uint32_t self, const struct transfer *t)
+{
+	bool gets = t->kind == TRANSFER_GET;
+	m->unknown_sizes += !t->sized;
+	if (t->peer != RANK_UNKNOWN)
+		return traffic_add(cells, gets ? t->peer : self, gets ? self : t->peer, true, t->bytes);
+	m->other_one_sided++;
+	m->other_one_sided_bytes += t->bytes;
+	return 0;
+}
+
+/* That of a name, added if it is not there; NULL on no memory. */
+static struct traffic_file *file_of(struct traffic *m, const struct trace *t, uint32_t name)
+{
+	const char *text = name ? (const char *)t->strings.items[name].bytes : "?";
+	if (!m->file_at && !(m->file_at = calloc(t->strings.count, sizeof *m->file_at)))
+		return NULL;
+	if (m->file_at[name])
+		return &m->files[m->file_at[name] - 1];
+	if ((m->file_count & (m->file_count - 1)) == 0) { /* a power of two: full */
+		struct traffic_file *more = realloc(m->files, (m->file_count ? 2 * m->file_count : 1) * sizeof *more);
+		if (!more)
+			return NULL;
+		m->files = more;
+	}
+	m->files[m->file_count] = (struct traffic_file){.name = text};
+	m->file_at[name] = (uint32_t)++m->file_count;
+	return &m->files[m->file_count - 1];
+}
+
+static int count_file(struct traffic *m, const struct trace *t, const struct event *e, const struct transfer *moved)
+{
+	struct traffic_file *f = file_of(m, t, moved->file);
+	bool reads = moved->kind == TRANSFER_READ;
+	if (!f)
+		return -1;
+	m->unknown_sizes += moved->counts && !moved->sized;
+	*(reads ? &f->reads : &f->writes) += moved->counts;
+	*(reads ? &f->read : &f->written) += moved->bytes;
+	if (moved->timed) {
+		*(reads ? &f->timed_read : &f->timed_written) += moved->bytes;
+		*(reads ? &f->read_ns : &f->written_ns) += histogram_mean(&t->sites[e->site].communicate);
+	}
+	return 0;
+}
+
+static int count_transfer(struct traffic *m, struct pair_table *cells, const struct trace *t, uint32_t self,
+                          const struct event *e, struct transfers *transfers)
+{
+	struct transfer moved;
+	if (transfers_event(transfers, e, &moved) != 0)
+		return -1;
+	switch (moved.kind) {
+	case TRANSFER_PUT:
+	case TRANSFER_GET:
+		return count_one_sided(m, cells, self, &moved);
+	case TRANSFER_READ:
+	case TRANSFER_WRITE:
+		return count_file(m, t, e, &moved);
+	default:
+		return 0;
+	}
 }
 
 static int count_rank(struct traffic *m, struct pair_table *cells, const struct calls *calls, const struct comms *comms,
@@ -81,8 +156,9 @@ static int count_rank(struct traffic *m, struct pair_table *cells, const struct 
 	struct walk *w = NULL;
 	struct event e;
 	struct acts *acts = acts_create(calls, comms, stream);
+	struct transfers *transfers = transfers_create(calls->trace, comms, acts, stream);
 	uint32_t self = stream_rank(calls->trace, stream);
-	if (!acts) {
+	if (!acts || !transfers) {
 		error_set(error, "no memory");
 		goto done;
 	}
@@ -94,7 +170,7 @@ static int count_rank(struct traffic *m, struct pair_table *cells, const struct 
 		bool full = !list;
 		for (size_t i = 0; i < n && !full; i++)
 			full = count_act(m, cells, self, &list[i]) != 0;
-		if (full) {
+		if (full || count_transfer(m, cells, calls->trace, self, &e, transfers) != 0) {
 			error_set(error, "no memory");
 			goto done;
 		}
@@ -104,6 +180,7 @@ static int count_rank(struct traffic *m, struct pair_table *cells, const struct 
 	rv = step < 0 ? -1 : 0;
 done:
 	walk_end(w);
+	transfers_destroy(transfers);
 	acts_destroy(acts);
 	return rv;
 }
@@ -114,6 +191,11 @@ static int by_ranks(const void *a, const void *b)
 	if (x->from != y->from)
 		return x->from < y->from ? -1 : 1;
 	return (x->to > y->to) - (x->to < y->to);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct traffic_file *)a)->name, ((const struct traffic_file *)b)->name);
 }
 
 int traffic_make(struct traffic *m, const struct trace *t, struct error *error)
@@ -135,11 +217,15 @@ int traffic_make(struct traffic *m, const struct trace *t, struct error *error)
 		rv = count_rank(m, &cells, &calls, comms, (uint32_t)stream, &progress, &done, error);
 	progress_end(&progress);
 	for (size_t i = 0; cells.cells && i <= cells.mask; i++)
-		if (cells.cells[i].messages)
+		if (is_counted(&cells.cells[i]))
 			cells.cells[m->count++] = cells.cells[i];
 	if (m->count > 0)
 		qsort(cells.cells, m->count, sizeof *cells.cells, by_ranks);
 	m->cells = cells.cells;
+	if (m->file_count > 0)
+		qsort(m->files, m->file_count, sizeof *m->files, by_name);
+	free(m->file_at);
+	m->file_at = NULL;
 	comms_destroy(comms);
 	calls_free(&calls);
 	return rv;
@@ -148,5 +234,7 @@ int traffic_make(struct traffic *m, const struct trace *t, struct error *error)
 void traffic_free(struct traffic *m)
 {
 	free(m->cells);
+	free(m->files);
+	m->files = NULL;
 	m->cells = NULL;
 }

@@ -2,6 +2,7 @@
  * traffic - who sent how much to whom: all messages of a trace, by pair of ranks and by size
  *
  * Counts what the senders' calls say, when they are started, and what arrives at nobody (MPI_PROC_NULL) not at all.
+ * One-sided calls are counted apart.
  * Ranks are those of MPI_COMM_WORLD; messages in communicators whose members are not known are counted apart. Walks
  * every event of every rank, with a progress bar.
  */
@@ -13,6 +14,16 @@
 struct traffic_cell {
 	uint32_t from, to;
 	uint64_t messages, bytes;
+	uint64_t one_sided, one_sided_bytes; /* calls; MPI_Get moves them from the target to the caller */
+};
+
+/* What a file was read and written with, over all ranks. */
+struct traffic_file {
+	const char *name;                      /* as it was opened; of the trace */
+	uint64_t reads, read, writes, written; /* calls, bytes */
+	/* Those of calls that return when it is done; ns: how long they took, by the means of their sites. */
+	uint64_t timed_read, timed_written;
+	double read_ns, written_ns;
 };
 
 /* Sizes: class 0 is of empty messages, class n of those of 2^(n-1) .. 2^n - 1 bytes. */
@@ -22,7 +33,12 @@ struct traffic {
 	struct traffic_cell *cells; /* malloc'ed, by from, then to */
 	size_t count;
 	uint64_t other_messages, other_bytes; /* to ranks that are not known */
-	uint64_t unknown_sizes;               /* messages of a datatype whose size is not known; their bytes are 0 */
+	uint64_t other_one_sided, other_one_sided_bytes;
+	struct traffic_file *files; /* malloc'ed, by name */
+	size_t file_count;
+	uint32_t *file_at; /* while it is made */
+	/* Messages, one-sided calls and accesses to files whose size is not known; their bytes are 0. */
+	uint64_t unknown_sizes;
 	struct {
 		uint64_t messages, bytes;
 	} sizes[TRAFFIC_CLASSES];

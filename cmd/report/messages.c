@@ -17,12 +17,13 @@
 #define SIDE        448 /* of the map, in the units of the graphic */
 #define EDGE        44
 #define SHOWN_PAIRS 10
+#define SHOWN_FILES 20
 #define TITLED      16 /* rows up to which each cell is labelled on its own */
 
 struct map {
-	uint32_t tile, n; /* ranks of a row; rows */
-	uint64_t *bytes, *messages;
-	bool by_messages; /* sizes are not known: counts instead */
+	uint32_t tile, n;           /* ranks of a row; rows */
+	uint64_t *bytes, *messages; /* with one-sided calls */
+	bool by_messages;           /* sizes are not known: counts instead */
 	double least, most;
 };
 
@@ -44,9 +45,9 @@ static int gather_flows(struct map *m, const struct report *r)
 		return -1;
 	for (size_t i = 0; i < t->count; i++) {
 		size_t at = (size_t)(t->cells[i].from / m->tile) * m->n + t->cells[i].to / m->tile;
-		m->bytes[at] += t->cells[i].bytes;
-		m->messages[at] += t->cells[i].messages;
-		all += t->cells[i].bytes;
+		m->bytes[at] += t->cells[i].bytes + t->cells[i].one_sided_bytes;
+		m->messages[at] += t->cells[i].messages + t->cells[i].one_sided;
+		all += t->cells[i].bytes + t->cells[i].one_sided_bytes;
 	}
 	m->by_messages = all == 0;
 	m->least = HUGE_VAL;
@@ -171,14 +172,15 @@ static int flow_by_bytes(const void *a, const void *b)
 {
 	const struct traffic_cell *x = *(const struct traffic_cell *const *)a,
 				  *y = *(const struct traffic_cell *const *)b;
-	if (x->bytes != y->bytes)
-		return x->bytes < y->bytes ? 1 : -1;
+	uint64_t p = x->bytes + x->one_sided_bytes, q = y->bytes + y->one_sided_bytes;
+	if (p != q)
+		return p < q ? 1 : -1;
 	if (x->messages != y->messages)
 		return x->messages < y->messages ? 1 : -1;
 	return x < y ? -1 : x > y;
 }
 
-static void pairs(FILE *out, const struct traffic *t)
+static void pairs(FILE *out, const struct traffic *t, bool one_sided)
 {
 	const struct traffic_cell **list = malloc((t->count + 1) * sizeof *list);
 	if (!list)
@@ -188,16 +190,25 @@ static void pairs(FILE *out, const struct traffic *t)
 	qsort(list, t->count, sizeof *list, flow_by_bytes);
 	fputs("<h3>The pairs that sent most</h3>\n<div class=\"wide\"><table>\n<thead><tr><th "
 	      "scope=\"col\">From</th><th scope=\"col\">To</th><th scope=\"col\">Bytes</th>"
-	      "<th scope=\"col\">Messages</th></tr></thead>\n<tbody>\n",
+	      "<th scope=\"col\">Messages</th>",
 	      out);
+	if (one_sided)
+		fputs("<th scope=\"col\">One-sided bytes</th><th scope=\"col\">Calls</th>", out);
+	fputs("</tr></thead>\n<tbody>\n", out);
 	for (size_t i = 0; i < t->count && i < SHOWN_PAIRS; i++) {
 		char key[64];
 		fprintf(out, "<tr><td>%u</td><td>%u</td><td>", list[i]->from, list[i]->to);
 		snprintf(key, sizeof key, "matrix.%u.%u.bytes", list[i]->from, list[i]->to);
-		html_bytes(out, key, list[i]->bytes);
+		html_bytes(out, list[i]->messages ? key : NULL, list[i]->bytes);
 		fputs("</td><td>", out);
 		snprintf(key, sizeof key, "matrix.%u.%u.messages", list[i]->from, list[i]->to);
-		html_count(out, key, list[i]->messages);
+		html_count(out, list[i]->messages ? key : NULL, list[i]->messages);
+		if (one_sided) {
+			fputs("</td><td>", out);
+			html_bytes(out, NULL, list[i]->one_sided_bytes);
+			fputs("</td><td>", out);
+			html_count(out, NULL, list[i]->one_sided);
+		}
 		fputs("</td></tr>\n", out);
 	}
 	fputs("</tbody></table></div>\n", out);
@@ -269,6 +280,69 @@ static void collectives(FILE *out, const struct traffic *t)
 	fputs("</tbody></table></div>\n", out);
 }
 
+static void put_rate(FILE *out, uint64_t bytes, double ns)
+{
+	char text[HTML_NUMBER];
+	if (bytes && ns > 0)
+		fprintf(out, "%s/s", text_bytes(text, (double)bytes * 1e9 / ns));
+	else
+		fputs("-", out);
+}
+
+static void put_files(FILE *out, const struct traffic *t)
+{
+	if (t->file_count == 0)
+		return;
+	fputs("<h3 id=\"files\">Files</h3>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" "
+	      "class=\"l\">File</th><th scope=\"col\">Read</th><th scope=\"col\">Calls</th><th scope=\"col\">Of a rank "
+	      "in one</th><th scope=\"col\">Written</th><th scope=\"col\">Calls</th><th scope=\"col\">Of a rank in "
+	      "one</th></tr></thead>\n<tbody>\n",
+	      out);
+	for (size_t i = 0; i < t->file_count && i < SHOWN_FILES; i++) {
+		const struct traffic_file *f = &t->files[i];
+		fputs("<tr><th scope=\"row\" class=\"l\"><code>", out);
+		html_text(out, f->name);
+		fputs("</code></th><td>", out);
+		html_bytes(out, NULL, f->read);
+		fputs("</td><td>", out);
+		html_count(out, NULL, f->reads);
+		fputs("</td><td>", out);
+		put_rate(out, f->timed_read, f->read_ns);
+		fputs("</td><td>", out);
+		html_bytes(out, NULL, f->written);
+		fputs("</td><td>", out);
+		html_count(out, NULL, f->writes);
+		fputs("</td><td>", out);
+		put_rate(out, f->timed_written, f->written_ns);
+		fputs("</td></tr>\n", out);
+	}
+	fputs("</tbody></table></div>\n", out);
+	if (t->file_count > SHOWN_FILES)
+		fprintf(out, "<p class=\"dim\">%d of %zu files; <code>spoor show --matrix</code> prints all.</p>\n",
+		        SHOWN_FILES, t->file_count);
+}
+
+/* What was moved without messages. */
+static void put_other_moves(struct report *r)
+{
+	const struct summary *s = &r->sum;
+	FILE *out = r->out;
+	if (s->one_sided) {
+		fputs("<p>", out);
+		html_count(out, "summary.one_sided.calls", s->one_sided);
+		fputs(" one-sided calls moved ", out);
+		html_bytes(out, "summary.one_sided.bytes", s->one_sided_bytes);
+		fputs(s->one_sided_unsized ? " at least.</p>\n" : "; the map has them, too.</p>\n", out);
+	}
+	if (s->read.calls || s->written.calls) {
+		fputs("<p>Of files ", out);
+		html_bytes(out, "summary.read.bytes", s->read.bytes);
+		fputs(" were read and ", out);
+		html_bytes(out, "summary.written.bytes", s->written.bytes);
+		fputs(s->read.unsized || s->written.unsized ? " written, at least.</p>\n" : " written.</p>\n", out);
+	}
+}
+
 void report_messages(struct report *r)
 {
 	FILE *out = r->out;
@@ -278,6 +352,7 @@ void report_messages(struct report *r)
 	fputs(" messages were sent from rank to rank, ", out);
 	html_bytes(out, NULL, r->sum.bytes);
 	fputs(r->sum.unsized ? " at least: the sizes of some are not in the trace’s summary.</p>\n" : ".</p>\n", out);
+	put_other_moves(r);
 	if (!r->has_traffic)
 		fputs("<p class=\"dim\">This trace has so many events that they were not walked for who sent to whom; "
 		      "<code>spoor report --full</code> does it.</p>\n",
@@ -288,11 +363,12 @@ void report_messages(struct report *r)
 		fputs("<div class=\"two\">\n<div>\n", out);
 		picture(out, &m);
 		fputs("</div>\n<div>\n", out);
-		pairs(out, &r->traffic);
+		pairs(out, &r->traffic, r->sum.one_sided > 0);
 		sizes(out, &r->traffic);
 		fputs("</div>\n</div>\n", out);
 		collectives(out, &r->traffic);
 	}
+	put_files(out, &r->traffic);
 	fputs("</section>\n", out);
 	free(m.bytes);
 	free(m.messages);

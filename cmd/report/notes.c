@@ -113,8 +113,8 @@ void report_notes(struct report *r)
 	if (r->sum.lost) {
 		put_item(out, &any, "");
 		fprintf(out,
-		        "%s events were not recorded, because the memory of %s ranks was used up; times and totals are "
-		        "without them.</li>\n",
+		        "%s calls are no events, because the memory of %s ranks was used up: they were only counted, "
+		        "with their time. Totals have them.</li>\n",
 		        text_count(text, r->sum.lost), text_count(more, stream_ranks(t, &t->lost)));
 	}
 	notes_degraded(r, &any);

@@ -167,6 +167,29 @@ static void end_place(struct report *r)
 	fputs("</code>; <a href=\"#end\">where all of them were</a>.</li>\n", out);
 }
 
+/* What the figures lack, and how much that is: before them. */
+static void missing_first(struct report *r)
+{
+	const struct summary *s = &r->sum;
+	char a[HTML_NUMBER], b[HTML_NUMBER];
+	FILE *out = r->out;
+	if (s->lost) {
+		fprintf(out, "<li><strong>Missing:</strong> memory was used up, and %s calls (",
+		        text_count(a, s->lost));
+		percent(out, summary_lost_share(s));
+		fputs(" of all) were only counted, by function. Their time is in all sums, but they have no site and "
+		      "no "
+		      "parameters.</li>\n",
+		      out);
+	}
+	if (s->unplaced_ns && s->compute_ns) {
+		fputs("<li><strong>Missing:</strong> between which calls ", out);
+		percent(out, (double)s->unplaced_ns / (double)s->compute_ns);
+		fprintf(out, " of the computation was (%s of %s), because memory was used up. Sums have it.</li>\n",
+		        text_ns(a, (double)s->unplaced_ns), text_ns(b, (double)s->compute_ns));
+	}
+}
+
 static void findings(struct report *r, double imbalance)
 {
 	const struct summary *s = &r->sum;
@@ -174,6 +197,7 @@ static void findings(struct report *r, double imbalance)
 	char a[HTML_NUMBER], b[HTML_NUMBER], c[HTML_NUMBER], least[STREAM_NAME], most[STREAM_NAME];
 	uint64_t small = 0, known = 0, run = s->run_ns;
 	fputs("<ul>\n", out);
+	missing_first(r);
 	if (report_partial(r))
 		end_place(r);
 	worst_site(r);
@@ -244,6 +268,14 @@ static void tiles(struct report *r)
 		fputs("<span class=\"dim\">not known</span>", out);
 	overview_tile(out, "Sent", "", "point to point");
 	html_bytes(out, "summary.bytes", s->bytes);
+	if (s->one_sided) {
+		overview_tile(out, "One-sided", "", "put, got, accumulated");
+		html_bytes(out, "summary.one_sided.bytes", s->one_sided_bytes);
+	}
+	if (s->read.calls || s->written.calls) {
+		overview_tile(out, "Files", "", "read and written");
+		html_bytes(out, NULL, s->read.bytes + s->written.bytes);
+	}
 	fputs("</dd></div>\n</dl>\n", out);
 }
 
@@ -273,6 +305,20 @@ static void where(struct report *r)
 	fputs("</ul>\n", out);
 }
 
+/* That time is as many times the longest run as there are ranks. What follows is of the time that ranks did run. */
+static void put_unequal_ends(struct report *r)
+{
+	const struct trace_total *elapsed = &r->trace->total[TOTAL_ELAPSED];
+	double all = (double)elapsed->max * (double)elapsed->count, rest = all > 0 ? 1 - (double)elapsed->sum / all : 0;
+	if (rest < 0.005)
+		return;
+	fputs(" (", r->out);
+	percent(r->out, rest);
+	fputs(" of it is the time in which ranks that ran for less than the longest one had not begun, or had "
+	      "ended.)",
+	      r->out);
+}
+
 void report_overview(struct report *r)
 {
 	const struct summary *s = &r->sum;
@@ -297,7 +343,9 @@ void report_overview(struct report *r)
 		percent(r->out, imbalance);
 		fputs(" was lost because ranks had different amounts of work, ", r->out);
 		percent(r->out, communication);
-		fputs(" to communication and waiting for it.</p>\n", r->out);
+		fputs(" to communication and waiting for it.", r->out);
+		put_unequal_ends(r);
+		fputs("</p>\n", r->out);
 	}
 	findings(r, imbalance);
 	where(r);

@@ -34,7 +34,7 @@ struct report {
 	uint64_t init_ns;
 	struct traffic traffic;
 	bool has_traffic;          /* else there are more events than may be walked for it */
-	uint64_t *sent, *received; /* bytes, by rank; NULL without traffic */
+	uint64_t *sent, *received; /* bytes, by rank, with one-sided ones; NULL without traffic */
 };
 
 const char *report_class_name(enum report_class c);

@@ -23,6 +23,14 @@ static json_t *real_or_null(double v)
 	return v < 0 ? json_null() : json_real(v);
 }
 
+/* Calls that return when it is done say how fast: bytes a second of a rank that is in such a call. */
+static json_t *file_json(const struct summary_file *f)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I}", "calls", (json_int_t)f->calls, "bytes", (json_int_t)f->bytes,
+	                 "unsized", (json_int_t)f->unsized, "timed_bytes", (json_int_t)f->timed_bytes, "ns",
+	                 (json_int_t)f->ns);
+}
+
 void summary_json(const struct summary *s, json_t *json)
 {
 	json_t *sum = json_pack(
@@ -38,6 +46,14 @@ void summary_json(const struct summary *s, json_t *json)
 	json_object_set_new(sum, "load_balance", real_or_null(s->load_balance));
 	json_object_set_new(sum, "communication_efficiency", real_or_null(s->communication_efficiency));
 	json_object_set_new(sum, "parallel_efficiency", real_or_null(s->parallel_efficiency));
+	json_object_set_new(sum, "elapsed_ns", json_integer((json_int_t)s->elapsed_ns));
+	json_object_set_new(sum, "unplaced_ns", json_integer((json_int_t)s->unplaced_ns));
+	json_object_set_new(sum, "events_lost", json_integer((json_int_t)s->lost));
+	json_object_set_new(sum, "one_sided",
+	                    json_pack("{s:I, s:I, s:I}", "calls", (json_int_t)s->one_sided, "bytes",
+	                              (json_int_t)s->one_sided_bytes, "unsized", (json_int_t)s->one_sided_unsized));
+	json_object_set_new(sum, "read", file_json(&s->read));
+	json_object_set_new(sum, "written", file_json(&s->written));
 	json_object_set_new(json, "summary", sum);
 }
 
@@ -63,6 +79,29 @@ void rank_totals_json(const struct trace *t, json_t *json)
 	json_object_set_new(json, "rank_totals", list);
 }
 
+void summary_print_missing(const struct trace *t, const struct summary *s)
+{
+	if (s->lost)
+		printf("%-12s %" PRIu64 " calls (%.1f %%), in %" PRIu64
+		       " ranks, are no events: they were only counted, with their time\n",
+		       "Counted", s->lost, 100 * summary_lost_share(s), stream_ranks(t, &t->lost));
+	if (s->unplaced_ns)
+		printf("%-12s %.3f s of %.3f s of computation (%.1f %%) are in the totals of ranks, but at no site\n",
+		       "Unplaced", (double)s->unplaced_ns * 1e-9, (double)s->compute_ns * 1e-9,
+		       100.0 * (double)s->unplaced_ns / (double)s->compute_ns);
+}
+
+static void print_file(const char *label, const struct summary_file *f)
+{
+	if (!f->calls)
+		return;
+	printf("%-12s %" PRIu64 " bytes of files%s, in %" PRIu64 " calls", label, f->bytes,
+	       f->unsized ? " at least (some sizes are not known)" : "", f->calls);
+	if (f->timed_bytes && f->ns)
+		printf("; %.1f MB/s of each rank that is in one", (double)f->timed_bytes * 1e3 / (double)f->ns);
+	putchar('\n');
+}
+
 void summary_print(const struct show *show, const struct summary *s)
 {
 	const struct trace *t = show->trace;
@@ -71,6 +110,11 @@ void summary_print(const struct show *show, const struct summary *s)
 	if (s->messages)
 		printf("%-12s %" PRIu64 " messages, %" PRIu64 " bytes%s\n", "Sent", s->messages, s->bytes,
 		       s->unsized ? " at least (some sizes are not known)" : "");
+	if (s->one_sided)
+		printf("%-12s %" PRIu64 " calls, %" PRIu64 " bytes%s\n", "One-sided", s->one_sided, s->one_sided_bytes,
+		       s->one_sided_unsized ? " at least (some sizes are not known)" : "");
+	print_file("Read", &s->read);
+	print_file("Written", &s->written);
 	printf("%-12s %.3f s of %.3f s, all ranks (%.1f %%)\n", "In MPI", (double)s->mpi_ns * 1e-9, all * 1e-9,
 	       all > 0 ? 100.0 * (double)s->mpi_ns / all : 0.0);
 	if (s->parallel_efficiency >= 0) {
@@ -133,7 +177,7 @@ int show_balance(const struct show *show, json_t *json)
 {
 	int rv = -1;
 	const struct trace *t = show->trace;
-	uint64_t all = 0, unused;
+	uint64_t unused, all = summary_compute(t, &unused);
 	uint32_t *order = malloc(((size_t)t->site_count + 1) * sizeof *order), n = 0;
 	struct site_names names;
 	json_t *list = json ? json_array() : NULL;
@@ -144,8 +188,6 @@ int show_balance(const struct show *show, json_t *json)
 			order[n++] = i;
 			all += t->sites[i].communicate.sum;
 		}
-		for (uint32_t k = 0; k < t->sites[i].edge_count; k++)
-			all += t->sites[i].edges[k].compute.sum;
 	}
 	sorted = t;
 	qsort(order, n, sizeof *order, site_by_sum);

@@ -6,18 +6,60 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/base/open_trace.h"
 #include "cmd/export/traffic.h"
 #include "trace/read/walk.h"
+
+static bool has_one_sided(const struct traffic *m)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (m->cells[i].one_sided)
+			return true;
+	return m->other_one_sided > 0;
+}
+
+static double rate_of(uint64_t bytes, double ns)
+{
+	return ns > 0 ? (double)bytes * 1e3 / ns : 0;
+}
+
+static json_t *files_json(const struct traffic *m)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < m->file_count; i++) {
+		const struct traffic_file *f = &m->files[i];
+		json_array_append_new(list,
+		                      json_pack("{s:s%, s:I, s:I, s:I, s:I, s:f, s:f}", "file", f->name,
+		                                strlen(f->name), "reads", (json_int_t)f->reads, "read",
+		                                (json_int_t)f->read, "writes", (json_int_t)f->writes, "written",
+		                                (json_int_t)f->written, "read_mb_s", rate_of(f->timed_read, f->read_ns),
+		                                "written_mb_s", rate_of(f->timed_written, f->written_ns)));
+	}
+	return list;
+}
+
+/* [from, to, calls, bytes] */
+static json_t *one_sided_json(const struct traffic *m)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < m->count; i++)
+		if (m->cells[i].one_sided)
+			json_array_append_new(list, json_pack("[i, i, I, I]", (int)m->cells[i].from,
+			                                      (int)m->cells[i].to, (json_int_t)m->cells[i].one_sided,
+			                                      (json_int_t)m->cells[i].one_sided_bytes));
+	return list;
+}
 
 static void matrix_json(const struct traffic *m, json_t *json)
 {
 	json_t *list = json_array(), *sizes = json_array();
 	for (size_t i = 0; i < m->count; i++) {
 		const struct traffic_cell *c = &m->cells[i];
-		json_array_append_new(list, json_pack("[i, i, I, I]", (int)c->from, (int)c->to, (json_int_t)c->messages,
-		                                      (json_int_t)c->bytes));
+		if (c->messages)
+			json_array_append_new(list, json_pack("[i, i, I, I]", (int)c->from, (int)c->to,
+			                                      (json_int_t)c->messages, (json_int_t)c->bytes));
 	}
 	for (unsigned i = 0; i < TRAFFIC_CLASSES; i++)
 		if (m->sizes[i].messages)
@@ -26,18 +68,50 @@ static void matrix_json(const struct traffic *m, json_t *json)
 			                         (json_int_t)m->sizes[i].messages, (json_int_t)m->sizes[i].bytes));
 	json_object_set_new(json, "matrix", list);
 	json_object_set_new(json, "message_sizes", sizes);
+	json_object_set_new(json, "matrix_one_sided", one_sided_json(m));
+	json_object_set_new(json, "files", files_json(m));
+	json_object_set_new(json, "matrix_other_one_sided", json_integer((json_int_t)m->other_one_sided));
+	json_object_set_new(json, "matrix_other_one_sided_bytes", json_integer((json_int_t)m->other_one_sided_bytes));
 	json_object_set_new(json, "matrix_other_messages", json_integer((json_int_t)m->other_messages));
 	json_object_set_new(json, "matrix_other_bytes", json_integer((json_int_t)m->other_bytes));
 	json_object_set_new(json, "matrix_unknown_sizes", json_integer((json_int_t)m->unknown_sizes));
 }
 
+static void files_print(const struct traffic *m)
+{
+	if (m->file_count)
+		printf("\n%12s %16s %10s %12s %16s %10s  %s\n", "READS", "BYTES", "MB/s", "WRITES", "BYTES", "MB/s",
+		       "FILE");
+	for (size_t i = 0; i < m->file_count; i++) {
+		const struct traffic_file *f = &m->files[i];
+		json_t *name = json_string(f->name);
+		char *text = name ? json_dumps(name, JSON_ENCODE_ANY) : NULL; /* no line ends in it */
+		printf("%12" PRIu64 " %16" PRIu64 " %10.1f %12" PRIu64 " %16" PRIu64 " %10.1f  %s\n", f->reads, f->read,
+		       rate_of(f->timed_read, f->read_ns), f->writes, f->written,
+		       rate_of(f->timed_written, f->written_ns), text ? text : "?");
+		free(text);
+		json_decref(name);
+	}
+}
+
 static void matrix_print(const struct traffic *m)
 {
-	printf("%8s %8s %14s %16s\n", "FROM", "TO", "MESSAGES", "BYTES");
-	for (size_t i = 0; i < m->count; i++)
-		printf("%8u %8u %14" PRIu64 " %16" PRIu64 "\n", m->cells[i].from, m->cells[i].to, m->cells[i].messages,
-		       m->cells[i].bytes);
-	if (m->count > 0)
+	bool one_sided = has_one_sided(m);
+	printf("%8s %8s %14s %16s", "FROM", "TO", "MESSAGES", "BYTES");
+	if (one_sided)
+		printf(" %14s %16s", "ONE-SIDED", "BYTES");
+	putchar('\n');
+	for (size_t i = 0; i < m->count; i++) {
+		const struct traffic_cell *c = &m->cells[i];
+		printf("%8u %8u %14" PRIu64 " %16" PRIu64, c->from, c->to, c->messages, c->bytes);
+		if (one_sided)
+			printf(" %14" PRIu64 " %16" PRIu64, c->one_sided, c->one_sided_bytes);
+		putchar('\n');
+	}
+	bool sized = false;
+	for (unsigned i = 0; i < TRAFFIC_CLASSES; i++)
+		sized |= m->sizes[i].messages > 0;
+	if (sized)
 		printf("\n%19s %14s %16s\n", "SIZE, BYTES", "MESSAGES", "BYTES");
 	for (unsigned i = 0; i < TRAFFIC_CLASSES; i++) {
 		char size[48];
@@ -53,9 +127,14 @@ static void matrix_print(const struct traffic *m)
 	if (m->other_messages)
 		printf("and %" PRIu64 " messages, %" PRIu64 " bytes, in communicators whose members are not known\n",
 		       m->other_messages, m->other_bytes);
+	if (m->other_one_sided)
+		printf("and %" PRIu64 " one-sided calls, %" PRIu64 " bytes, to ranks that are not known\n",
+		       m->other_one_sided, m->other_one_sided_bytes);
 	if (m->unknown_sizes)
-		printf("%" PRIu64 " messages are of a datatype whose size is not known; their bytes are not counted\n",
+		printf("%" PRIu64 " messages, one-sided calls or accesses to files are of a datatype whose size is not "
+		       "known; their bytes are not counted\n",
 		       m->unknown_sizes);
+	files_print(m);
 }
 
 int show_matrix(const struct show *s, json_t *json)

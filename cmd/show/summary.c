@@ -20,6 +20,7 @@ struct total {
 	struct histogram time;
 	uint64_t bytes, unsized; /* activity.h */
 	uint32_t sites;
+	bool initializes; /* its time is no part of the ranks' time, so that it has no share */
 };
 
 static int total_by_time(const void *a, const void *b)
@@ -51,7 +52,8 @@ static size_t function_totals(const struct trace *t, const struct site_activity 
 		                 memcmp(all[k].name, s->function, s->function_length) != 0))
 			k++;
 		if (k == n)
-			all[n++] = (struct total){.name = s->function, .length = s->function_length};
+			all[n++] = (struct total){
+				.name = s->function, .length = s->function_length, .initializes = trace_initializes(s)};
 		if (histogram_add(&all[k].time, &t->sites[i].communicate) != 0) {
 			function_totals_free(all, n);
 			all = NULL;
@@ -152,6 +154,12 @@ static void print_meta(const struct show *s)
 	json_array_foreach(json_object_get(s->meta, "notes"), i, note) print_member("Note", note);
 }
 
+/* A function's share of the time of all ranks, which begins behind MPI_Init; negative: it has none. */
+static double share_of(const struct total *f, uint64_t elapsed)
+{
+	return elapsed && !f->initializes ? (double)f->time.sum / (double)elapsed : -1;
+}
+
 /* A line for each function. elapsed: the time of all ranks, ns. */
 static void print_functions(const struct trace *t, const struct total *list, size_t n, uint64_t elapsed)
 {
@@ -159,12 +167,13 @@ static void print_functions(const struct trace *t, const struct total *list, siz
 	       "MAX us", "OF RANK");
 	for (size_t i = 0; i < n; i++) {
 		const struct histogram *time = &list[i].time;
-		char of[STREAM_NAME];
+		char of[STREAM_NAME], share[16] = "-";
 		if (time->count == 0)
 			continue;
-		printf("%-28.*s %6u %12" PRIu64 " %12.6f %5.1f%% %12.3f %12.3f %8s\n", (int)list[i].length,
-		       list[i].name, list[i].sites, time->count, (double)time->sum * 1e-9,
-		       elapsed ? 100.0 * (double)time->sum / (double)elapsed : 0.0,
+		if (share_of(&list[i], elapsed) >= 0)
+			snprintf(share, sizeof share, "%.1f%%", 100 * share_of(&list[i], elapsed));
+		printf("%-28.*s %6u %12" PRIu64 " %12.6f %6s %12.3f %12.3f %8s\n", (int)list[i].length, list[i].name,
+		       list[i].sites, time->count, (double)time->sum * 1e-9, share,
 		       (double)time->sum * 1e-3 / (double)time->count, (double)time->max * 1e-3,
 		       stream_name(t, time->max_rank, of));
 	}
@@ -187,9 +196,7 @@ static void print_summary(const struct show *s, const struct summary *sum)
 	printf("\n%-12s %" PRIu64 ", %u call sites, %.3f bytes an event\n", "Events", events, t->site_count,
 	       events ? (double)container_file_size(s->container) / (double)events : 0.0);
 	columns_print_loss(t);
-	if (!rankmap_empty(&t->lost))
-		printf("%-12s %" PRId64 " calls, in %" PRIu64 " ranks, are no events: they were only counted\n",
-		       "Counted", rankmap_sum(&t->lost), stream_ranks(t, &t->lost));
+	summary_print_missing(t, sum);
 	summary_print(s, sum);
 	counters_print(stdout, t);
 }
@@ -197,17 +204,18 @@ static void print_summary(const struct show *s, const struct summary *sum)
 static json_t *functions_json(const struct total *list, size_t n, uint64_t elapsed)
 {
 	json_t *functions = json_array();
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		double share = share_of(&list[i], elapsed);
 		json_array_append_new(
 			functions,
-			json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "function",
+			json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "function",
 		                  json_stringn(list[i].name, list[i].length), "bytes", (json_int_t)list[i].bytes,
 		                  "unsized", (json_int_t)list[i].unsized, "sites", (json_int_t)list[i].sites, "calls",
 		                  (json_int_t)list[i].time.count, "time_ns", (json_int_t)list[i].time.sum, "min_ns",
 		                  (json_int_t)list[i].time.min, "max_ns", (json_int_t)list[i].time.max, "min_rank",
 		                  (json_int_t)list[i].time.min_rank, "max_rank", (json_int_t)list[i].time.max_rank,
-		                  "share_ppm",
-		                  (json_int_t)(elapsed ? (double)list[i].time.sum * 1e6 / (double)elapsed : 0)));
+		                  "share_ppm", share < 0 ? json_null() : json_integer((json_int_t)(share * 1e6))));
+	}
 	return functions;
 }
 

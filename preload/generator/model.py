@@ -23,6 +23,7 @@ FACTS = {
     "completes_all": ("completes", "COMPLETES_ALL"), "completes_any": ("completes", "COMPLETES_ANY"), "completes_some": ("completes", "COMPLETES_SOME"),
     "neighbor": ("neighbor", "true"), "each": ("each", "EACH_PROCESS"), "each_neighbour": ("each", "EACH_NEIGHBOUR"),
     "in_place_same": ("in_place", "IN_PLACE_SAME"), "in_place_own": ("in_place", "IN_PLACE_OWN"),
+    "reads": ("moves", "MOVES_READ"), "writes": ("moves", "MOVES_WRITE"),
 }
 
 

@@ -95,6 +95,9 @@ enum mpi_in_place {
 	IN_PLACE_OWN      /* the caller's own element of RECV_COUNT */
 };
 
+/* Between a file, or the memory of another process, and the caller's. MPI_Get_accumulate, which does both, writes. */
+enum mpi_moves { MOVES_NOT, MOVES_READ, MOVES_WRITE };
+
 struct mpi_function {
 	enum mpi_number function : 16;
 	enum mpi_number
@@ -106,6 +109,7 @@ struct mpi_function {
 	enum mpi_completes completes : 8;
 	enum mpi_each each : 8;
 	enum mpi_in_place in_place : 8;
+	enum mpi_moves moves : 8;
 	bool neighbor;      /* MPI_Neighbor_...: with the neighbours in the communicator's topology */
 	bool large;         /* the large-count form, ..._c */
 	const char *schema; /* name and NAME:KIND of each parameter (doc/events.md, "Kinds"): "MPI_Send count:i ..." */

@@ -7,10 +7,71 @@
 
 #include "trace/model/stream.h"
 
+/* What is less than this fraction of the computation may come from rounding: sums of edges are, each for itself. */
+#define ROUNDED 200
+
 double summary_imbalance(const struct trace_site *s, uint64_t *ranks)
 {
 	*ranks = rankmap_size(&s->visits);
 	return *ranks && s->communicate.sum ? (double)s->most * (double)*ranks / (double)s->communicate.sum : 0;
+}
+
+uint64_t summary_compute(const struct trace *t, uint64_t *unplaced)
+{
+	const struct trace_total *total = &t->total[TOTAL_COMPUTE];
+	uint64_t edges = 0;
+	for (uint32_t i = 0; i < t->site_count; i++)
+		for (uint32_t k = 0; k < t->sites[i].edge_count; k++)
+			edges += t->sites[i].edges[k].compute.sum;
+	*unplaced = total->count && total->sum > edges ? total->sum - edges : 0;
+	if (*unplaced < total->sum / ROUNDED)
+		*unplaced = 0;
+	return total->count ? total->sum : edges;
+}
+
+double summary_unplaced_mean(const struct trace *t)
+{
+	uint64_t unplaced, edges = 0, events = (uint64_t)rankmap_sum(&t->events), firsts = rankmap_size(&t->first);
+	summary_compute(t, &unplaced);
+	for (uint32_t i = 0; i < t->site_count; i++)
+		for (uint32_t k = 0; k < t->sites[i].edge_count; k++)
+			edges += t->sites[i].edges[k].compute.count;
+	return events > firsts + edges ? (double)unplaced / (double)(events - firsts - edges) : 0;
+}
+
+double summary_lost_share(const struct summary *s)
+{
+	return s->lost ? (double)s->lost / ((double)s->lost + (double)s->events) : 0;
+}
+
+/* What a site read or wrote. Of a split pair the bytes are at its begin; the time is that of both. */
+static void add_file(struct summary_file *f, const struct trace_site *site, const struct schema *schema,
+                     const struct activity *a)
+{
+	f->calls += activity_kind(schema) == ACTIVITY_DATA ? site->communicate.count : 0;
+	f->bytes += a->bytes;
+	f->unsized += a->unsized;
+	if (schema->mpi->form == FORM_BLOCKING) {
+		f->timed_bytes += a->bytes;
+		f->ns += site->communicate.sum;
+	}
+}
+
+/* What a site passed on. */
+static void add_activity(struct summary *s, const struct trace_site *site, const struct schema *schema,
+                         const struct activity *a)
+{
+	const struct mpi_function *f = schema->mpi;
+	s->messages += a->messages;
+	s->bytes += a->message_bytes;
+	s->unsized += a->messages ? a->unsized : 0;
+	if (f->class == MPI_CLASS_ONE_SIDED && f->moves) {
+		s->one_sided += site->communicate.count;
+		s->one_sided_bytes += a->bytes;
+		s->one_sided_unsized += a->unsized;
+	}
+	if (f->class == MPI_CLASS_FILE && f->moves)
+		add_file(f->moves == MOVES_READ ? &s->read : &s->written, site, schema, a);
 }
 
 int summary_make(struct summary *s, const struct trace *t, const struct site_activity *v)
@@ -34,12 +95,9 @@ int summary_make(struct summary *s, const struct trace *t, const struct site_act
 		const struct schema *schema = trace_schema(t, site);
 		if (!trace_initializes(schema))
 			s->mpi_ns += site->communicate.sum;
-		for (uint32_t k = 0; k < site->edge_count; k++)
-			s->compute_ns += site->edges[k].compute.sum;
-		s->messages += sent->sites[i].messages;
-		s->bytes += sent->sites[i].message_bytes;
-		s->unsized += sent->sites[i].messages ? sent->sites[i].unsized : 0;
+		add_activity(s, site, schema, &sent->sites[i]);
 	}
+	s->compute_ns = summary_compute(t, &s->unplaced_ns);
 	memcpy(s->sizes, sent->sizes, sizeof s->sizes);
 	site_activity_free(&own);
 	const struct trace_total *compute = &t->total[TOTAL_COMPUTE], *elapsed = &t->total[TOTAL_ELAPSED],
@@ -49,6 +107,7 @@ int summary_make(struct summary *s, const struct trace *t, const struct site_act
 	s->overhead_min_rank = overhead->min_rank;
 	s->overhead_max_ns = overhead->max;
 	s->overhead_max_rank = overhead->max_rank;
+	s->elapsed_ns = elapsed->count ? elapsed->sum : s->mpi_ns + s->compute_ns;
 	s->run_ns = elapsed->max;
 	s->compute_min_ns = compute->min;
 	s->compute_max_ns = compute->max;

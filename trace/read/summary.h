@@ -3,7 +3,8 @@
  *
  * Costs what the trace's size costs, not what its events would. Times are wall clock times of all ranks together,
  * unless they say otherwise; the tracer's own time is in none of them, and that of MPI_Init only in those of functions
- * and sites. The efficiencies are those of the POP project:
+ * and sites. Computation is what the totals of the ranks say (doc/activity.md, "Times"). The edges between sites lack
+ * some of it where memory was used up. The efficiencies are those of the POP project:
  *
  *     load balance              mean over ranks of their computation / the most of a rank
  *     communication efficiency  the most computation of a rank / the run's time (of the rank that took longest)
@@ -18,11 +19,19 @@
 struct summary {
 	uint32_t ranks; /* in the trace */
 	uint64_t events, lost;
-	uint64_t messages, bytes;       /* sent point to point; bytes of those whose size is known */
-	uint64_t unsized;               /* messages whose size is not known */
-	uint64_t sizes[ACTIVITY_SIZES]; /* messages of each size class (activity.h) */
+	uint64_t messages, bytes;            /* sent point to point; bytes of those whose size is known */
+	uint64_t unsized;                    /* messages whose size is not known */
+	uint64_t sizes[ACTIVITY_SIZES];      /* messages of each size class (activity.h) */
+	uint64_t one_sided, one_sided_bytes; /* MPI_Put, MPI_Get, ...: calls, and bytes of those whose size is known */
+	uint64_t one_sided_unsized;
+	struct summary_file {
+		uint64_t calls, bytes, unsized;
+		uint64_t timed_bytes, ns; /* those of calls that return when it is done, and how long they took */
+	} read, written;                  /* of files */
 	uint64_t mpi_ns, compute_ns, overhead_ns;
-	uint64_t run_ns; /* of the rank that took longest, after MPI_Init */
+	uint64_t unplaced_ns; /* of compute_ns: before calls that no edge leads to; no site has it */
+	uint64_t elapsed_ns;  /* the sum of both, as the totals of the ranks have it */
+	uint64_t run_ns;      /* of the rank that took longest, after MPI_Init */
 	uint64_t compute_min_ns, compute_max_ns, overhead_min_ns, overhead_max_ns;
 	uint32_t compute_min_rank, compute_max_rank, overhead_min_rank, overhead_max_rank;
 	/* 0 .. 1; negative: not known (version 1.0, or no computation) */
@@ -31,6 +40,15 @@ struct summary {
 
 /* v: of the trace; NULL: they are made. Returns 0, or -1 on no memory (never with v). */
 int summary_make(struct summary *s, const struct trace *t, const struct site_activity *v);
+
+/* Computation of all ranks. *unplaced: how much of it no edge has. */
+uint64_t summary_compute(const struct trace *t, uint64_t *unplaced);
+
+/* The mean of that over the events that follow another one without an edge, in ns; 0: there is none. */
+double summary_unplaced_mean(const struct trace *t);
+
+/* What share of the calls (0 .. 1) was only counted: these are no events. */
+double summary_lost_share(const struct summary *s);
 
 /* How unevenly the ranks of a site share its time: the most of a rank / the mean; 1 is even, 0 not known. *ranks: how
  * many there are. */
