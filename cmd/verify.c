@@ -8,6 +8,7 @@
 #include "cmd/base/options.h"
 #include "cmd/base/open_trace.h"
 #include "trace/model/stream.h"
+#include "trace/read/figures.h"
 #include "trace/read/walk.h"
 
 static int verify_rank(const char *name, const struct trace *t, uint32_t rank, uint64_t *events, bool *unordered)
@@ -41,6 +42,11 @@ static int verify_trace(const char *name, const char *archive, bool quick)
 		rv = open_events(name, walk_cost(&t));
 	for (uint64_t rank = 0; !quick && rv == 0 && rankmap_next(&t.events, &rank, &unused); rank++)
 		rv = verify_rank(name, &t, (uint32_t)rank, &events, &unordered);
+	struct error error = {""};
+	if (rv == 0 && figures_check(&t, &error) != 0) {
+		fprintf(stderr, "spoor: %s: its figures contradict each other: %s\n", name, error.text);
+		rv = -1;
+	}
 	if (open_spent(name) != 0)
 		rv = -1;
 	if (rv == 0 && quick)
@@ -62,15 +68,17 @@ int cmd_verify(int argc, char **argv)
 	bool quick = false;
 	const struct option_line lines[] = {OPTION_FLAG("quick", 0, &quick, "check structure and checksums only"),
 	                                    OPTION_ARCHIVE(&archive), OPTION_LIMIT, OPTION_END};
-	const struct options options = {"spoor verify",
-	                                "FILE|JOB...",
-	                                "Checks structure and checksums, and decodes every event of every rank. "
-	                                "Prints a line for each trace. The exit status is 1 if one is damaged.",
-	                                NULL,
-	                                lines,
-	                                1,
-	                                -1,
-	                                false};
+	const struct options options = {
+		"spoor verify",
+		"FILE|JOB...",
+		"Checks structure and checksums, that figures agree with each other, and decodes every "
+		"event of every rank. "
+		"Prints a line for each trace. The exit status is 1 if one is damaged.",
+		NULL,
+		lines,
+		1,
+		-1,
+		false};
 	int rv;
 
 	if (!options_read(&options, argc, argv, &rv))

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""invariants - what must hold among the figures of any trace, whatever it gave up (doc/activity.md, "Times")
+
+    invariants.wrong("x.spoor")      a list of what does not, in words; empty if all does
+
+`spoor verify` checks the same of the trace itself; here it is what people are shown.
+"""
+import json
+import subprocess
+
+import launch
+
+
+def shown(trace, *options):
+    return json.loads(subprocess.run([launch.spoor(), "show", "--json", *options, trace], stdout=subprocess.PIPE, check=True).stdout)
+
+
+def near(a, b, share=0.01):
+    """Sums and extremes are rounded, each for itself, where a trace is written."""
+    return abs(a - b) <= share * max(abs(a), abs(b)) + 100
+
+
+def wrong(trace):
+    show, sites = shown(trace), shown(trace, "--sites")["sites"]
+    s, functions, said = show["summary"], show["functions"], []
+
+    def must(condition, *words):
+        if not condition:
+            said.append(" ".join(str(w) for w in words))
+
+    starts = ("MPI_Init", "MPI_Init_thread")
+    by_function = sum(f["time_ns"] for f in functions if f["function"] not in starts)
+    by_site = sum(x["time_ns"] for x in sites if x["function"] not in starts)
+    must(by_function == by_site == s["mpi_ns"], "time in MPI: functions", by_function, "sites", by_site, "summary", s["mpi_ns"])
+    calls = sum(x["calls"] for x in sites)
+    must(calls == show["events"] + show["events_lost"], "calls: sites", calls, "events", show["events"], "only counted", show["events_lost"])
+    must(near(s["mpi_ns"] + s["compute_ns"], s["elapsed_ns"]), "run time", s["elapsed_ns"], "is not MPI", s["mpi_ns"], "and computation", s["compute_ns"])
+    must((show["mpi_ns"], show["compute_ns"]) == (s["mpi_ns"], s["compute_ns"]), "the same figure twice, and different")
+    must(s["unplaced_ns"] <= s["compute_ns"], "more computation without a place than there is")
+
+    shares = [f["share_ppm"] for f in functions if f["share_ppm"] is not None]
+    must(all(0 <= x <= 1e6 for x in shares) and sum(shares) <= 1e6 + 100, "shares of functions", shares)
+    must(all(f["share_ppm"] is None for f in functions if f["function"] in starts), "MPI_Init has a share of what it is no part of")
+    shares = [x["share"] for x in show["balance"]]
+    must(all(0 <= x <= 1 for x in shares) and sum(shares) <= 1.0001, "shares of sites", shares)
+    for name in ("load_balance", "communication_efficiency", "parallel_efficiency"):
+        must(s[name] is None or 0 <= s[name] <= 1.01, name, s[name])
+
+    ranks = show["rank_totals"]
+    if ranks:
+        mean = s["compute_ns"] / len(ranks)
+        must(s["compute_min_ns"] * 0.99 - 100 <= mean <= s["compute_max_ns"] * 1.01 + 100, "mean computation", mean, "least", s["compute_min_ns"], "most", s["compute_max_ns"])
+        for r in ranks:
+            must(r["compute_ns"] <= r["elapsed_ns"] + max(x["elapsed_ns"] for x in ranks) / 16 + 1000, "rank", r["rank"], "computes longer than it runs", r)  # 1/32 of the range, twice
+    for x in sites:
+        time = x["communicate"]
+        if time["count"]:
+            must(time["min_ns"] * 0.99 - 100 <= time["mean_ns"] <= time["max_ns"] * 1.01 + 100, "site", x["site"], "mean", time["mean_ns"], "of", time["min_ns"], time["max_ns"])
+        if "imbalance" in x and not show.get("threads"):  # then they are of threads
+            must(x["least_ns"] * 0.99 - 100 <= x["time_ns"] / x["ranks"] <= x["most_ns"] * 1.01 + 100 or show["meta"].get("partial"), "site", x["site"], "ranks", x["least_ns"], x["most_ns"])
+    passed = sum(f["bytes"] for f in functions)
+    parts = s["bytes"] + s["one_sided"]["bytes"] + s["read"]["bytes"] + s["written"]["bytes"]
+    must(parts <= passed, "bytes: parts", parts, "of", passed)
+    return said
