@@ -70,6 +70,8 @@ static struct site *site_slowly(struct recorder *r, uint32_t function, void *ret
 	} else {
 		if (!shortage_cuts_paths(r) || shortage_may_unwind(r))
 			s = site_unwind(r, function, return_address, cfa);
+		if (!s && !r->memo.rarely && shortage_frames(r) > 1)
+			s = site_unwind_cut(r, function, return_address, cfa);
 		if (!s)
 			s = shortage_site(r, function, return_address);
 		r->before = 0;
@@ -378,20 +380,21 @@ static __attribute__((noinline)) void commit_slowly(struct call *c)
 	if (counts)
 		count_only(r, c);
 	else if (last != &call_nowhere)
-		column_put(&r->columns, &last->successor, last->visits - 1, s->id);
+		cell_put(&r->columns, &last->successor, last->visits - 1, s->id);
 	else
 		r->record->first = s->self;
 	if (r->columns.failed) {
 		r->record->lost++;
 	} else if (!counts) {
+		const struct time_none none = record_no_times(&r->arena);
 		struct record_edge *e = last != &call_nowhere ? site_edge(r, last, s) : NULL;
 		uint64_t compute = ticks_between(r->last_end, c->detail ? c->entry : c->start),
 			 communicate = c->end > c->start ? c->end - c->start : 0;
 		if (e)
-			record_time_add(&r->arena, &e->compute, compute, s->visits);
+			time_cell_add(&r->arena, &e->compute, none, compute, s->visits);
 		else if (last != &call_nowhere)
 			r->record->loose_ticks += compute;
-		record_time_add(&r->arena, &s->communicate, communicate, s->visits);
+		time_cell_add(&r->arena, &s->communicate, none, communicate, s->visits);
 		if (c->detail)
 			detail_commit(r, c, e, compute, communicate);
 		if (count_event(r, s, c))
@@ -418,14 +421,14 @@ static __attribute__((noinline)) void commit_loosely(struct call *c)
 	struct recorder *r = c->rec;
 	struct site *s = c->site, *last = r->last;
 	uint64_t compute = ticks_between(r->last_end, c->start), communicate = c->end - c->start;
-	if (c->unusual || last->edges || !record_time_plain(&s->communicate, communicate) ||
-	    (last->successor.expect != s->id &&
-	     !lossy_wait(r->arena.base, &last->successor, last->visits - 1, s->id))) {
+	struct record_time *call = time_cell_full(r->arena.base, &s->communicate);
+	if (c->unusual || last->edges || !record_time_plain(call, communicate) ||
+	    (last->successor.expect != s->id && !cell_wait(r->arena.base, &last->successor, last->visits - 1, s->id))) {
 		commit_slowly(c);
 		return;
 	}
 	r->record->loose_ticks += compute;
-	record_time_count(&s->communicate, communicate);
+	record_time_count(call, communicate);
 	if (__builtin_expect(count_event(r, s, c), 0))
 		sample(r, c);
 	recording.ready = r;
@@ -443,14 +446,15 @@ void call_commit(struct call *c)
 	}
 	/* where the clock went backwards, the difference is not plain */
 	uint64_t compute = ticks_between(r->last_end, c->start), communicate = c->end - c->start;
-	if (__builtin_expect(
-		    !record_time_plain(&e->compute, compute) || !record_time_plain(&s->communicate, communicate), 0)) {
+	struct record_time *edge = time_cell_full(r->arena.base, &e->compute),
+			   *call = time_cell_full(r->arena.base, &s->communicate);
+	if (__builtin_expect(!record_time_plain(edge, compute) || !record_time_plain(call, communicate), 0)) {
 		commit_slowly(c);
 		return;
 	}
-	record_time_count(&e->compute, compute);
+	record_time_count(edge, compute);
 	arena_barrier(); /* one after the other, in few registers: none has to be saved */
-	record_time_count(&s->communicate, communicate);
+	record_time_count(call, communicate);
 	arena_barrier();
 	if (__builtin_expect(count_event(r, s, c), 0))
 		sample(r, c);

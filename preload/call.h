@@ -29,7 +29,7 @@
  *    stack are what they were, that entry's site is the call's.
  *    Invalid: when a file is unloaded (memo_clear), and never by mistake: the stack itself is compared.
  * 2. call_end takes the time. call.unusual says with one compare that no case needs more than that.
- * 3. The puts. A column keeps three things that make one unnecessary:
+ * 3. The puts. A column's cell keeps three things that make one unnecessary:
  *      expect  the value that makes the column's run longer. A put of that value writes nothing: how long the run is
  *              follows from the site's visits. Changed by each put of another value.
  *      raw     the argument that `expect` was encoded from: an integer, the bits of a handle; for "-" CALL_ABSENT; for
@@ -71,7 +71,7 @@ struct recorder;
 struct call {
 	struct recorder *rec;
 	struct site *site;
-	struct column *next; /* the column that the next put writes */
+	struct cell *next;   /* that of the column that the next put writes */
 	uint64_t start, end; /* clock ticks */
 	union {
 		struct {
@@ -156,8 +156,8 @@ void call_forget(void);
 
 /* The n values that a column of vectors has next if it goes on as before; NULL: they are not known, or not n. If they
  * are right, they are put by call_put_expected, which leaves c->next where it is. */
-static inline const int64_t *call_expected(const struct call *c, const struct column *column, size_t n);
-static inline void call_put_expected(struct call *c, struct column *column);
+static inline const int64_t *call_expected(const struct call *c, const struct cell *cell, size_t n);
+static inline void call_put_expected(struct call *c, struct cell *cell);
 
 /* The encoded value of a named constant, for use in puts and vectors. Cheap after the first use. */
 static inline int64_t call_constant(struct call *c, enum mpi_constant k);
@@ -194,8 +194,8 @@ bool call_end_slowly(struct call *c, int rc);
 int64_t call_constant_new(struct call *c, enum mpi_constant k);
 void call_put_other(struct call *c, int64_t value, int64_t raw); /* a value or a raw that is not expected */
 void call_put_absents_slowly(struct call *c, int n);
-const int64_t *call_expected_slowly(const struct call *c, const struct column *column, size_t n);
-void call_put_expected_slowly(struct call *c, struct column *column);
+const int64_t *call_expected_slowly(const struct call *c, const struct cell *cell, size_t n);
+void call_put_expected_slowly(struct call *c, struct cell *cell);
 
 static inline bool call_end(struct call *c, int rc)
 {
@@ -221,7 +221,7 @@ static inline void call_put(struct call *c, int64_t value)
 
 static inline bool call_expects(const struct call *c, int i, int64_t raw)
 {
-	return column_expects(&c->next[i], raw);
+	return cell_expects(&c->next[i], raw);
 }
 
 static inline void call_skip(struct call *c, int n)
@@ -269,23 +269,23 @@ static inline bool call_trusts(const struct call *c)
 
 /* Is the column's raw the vector that comes next? It is where that is: vectors never move. VALUE_NONE and CALL_ABSENT
  * are negative. */
-static inline bool call_has_vector(const struct column *column)
+static inline bool call_has_vector(const struct cell *cell)
 {
-	return column->raw >= 0 && !column->period_length;
+	return cell->raw >= 0 && !cell->looping;
 }
 
-static inline const int64_t *call_expected(const struct call *c, const struct column *column, size_t n)
+static inline const int64_t *call_expected(const struct call *c, const struct cell *cell, size_t n)
 {
-	if (__builtin_expect(!call_has_vector(column), 0))
-		return call_expected_slowly(c, column, n);
-	const struct record_vector *v = (const struct record_vector *)(intptr_t)column->raw;
+	if (__builtin_expect(!call_has_vector(cell), 0))
+		return call_expected_slowly(c, cell, n);
+	const struct record_vector *v = (const struct record_vector *)(intptr_t)cell->raw;
 	return v->count == n ? v->values : NULL;
 }
 
-static inline void call_put_expected(struct call *c, struct column *column)
+static inline void call_put_expected(struct call *c, struct cell *cell)
 {
-	if (__builtin_expect(!call_has_vector(column), 0))
-		call_put_expected_slowly(c, column);
+	if (__builtin_expect(!call_has_vector(cell), 0))
+		call_put_expected_slowly(c, cell);
 }
 
 #endif

@@ -12,27 +12,27 @@
 bool call_buffers;
 uint64_t call_generation;
 
-static __attribute__((noinline)) void put_by_column(struct call *c, struct column *column, int64_t value, int64_t raw)
+static __attribute__((noinline)) void put_by_column(struct call *c, struct cell *cell, int64_t value, int64_t raw)
 {
 	struct columns *x = &c->rec->columns;
-	if (value != column->expect) {
-		column_turn(x, column, c->site->visits, value);
+	if (value != cell->expect) {
+		cell_turn(x, cell, c->site->visits, value);
 		c->lost = x->failed;
 	}
 	/* what outputs and unknown handles of a failed call are does not follow from their raws */
-	column->raw = !c->failed && column->expect == value ? raw : VALUE_NONE;
+	cell_remember(cell, value, c->failed ? VALUE_NONE : raw);
 }
 
 /* What happens most is done here, and calls nothing. */
 void call_put_other(struct call *c, int64_t value, int64_t raw)
 {
-	struct column *column = c->next++;
-	if (lossy_wait(c->rec->arena.base, column, c->site->visits, value))
+	struct cell *cell = c->next++;
+	if (cell_wait(c->rec->arena.base, cell, c->site->visits, value))
 		return;
-	if (!c->failed && value != column->expect && column_step(&c->rec->columns, column, c->site->visits, value))
-		column->raw = raw;
+	if (!c->failed && value != cell->expect && cell_step(&c->rec->columns, cell, c->site->visits, value))
+		cell->raw = raw;
 	else
-		put_by_column(c, column, value, raw);
+		put_by_column(c, cell, value, raw);
 }
 
 static const struct record_vector *vector_of(const struct call *c, int64_t value)
@@ -40,19 +40,20 @@ static const struct record_vector *vector_of(const struct call *c, int64_t value
 	return value >= 0 && value < c->rec->record->vectors.count ? pool_vector_at(c->rec, (uint32_t)value) : NULL;
 }
 
-const int64_t *call_expected_slowly(const struct call *c, const struct column *column, size_t n)
+const int64_t *call_expected_slowly(const struct call *c, const struct cell *cell, size_t n)
 {
-	if (column->lossy)
+	const struct columns *x = &c->rec->columns;
+	if (cell_is_lossy(x, cell))
 		return NULL;
-	const struct record_vector *v = vector_of(c, column_predict(&c->rec->columns, column, c->site->visits));
+	const struct record_vector *v = vector_of(c, cell_predict(x, cell, c->site->visits));
 	return v && v->count == n ? v->values : NULL;
 }
 
-void call_put_expected_slowly(struct call *c, struct column *column)
+void call_put_expected_slowly(struct call *c, struct cell *cell)
 {
-	int64_t value = column_predict(&c->rec->columns, column, c->site->visits);
-	struct column *next = c->next;
-	c->next = column;
+	int64_t value = cell_predict(&c->rec->columns, cell, c->site->visits);
+	struct cell *next = c->next;
+	c->next = cell;
 	call_put_other(c, value, (int64_t)(intptr_t)vector_of(c, value));
 	c->next = next;
 }
@@ -65,9 +66,8 @@ static void put_vector(struct call *c, uint32_t i)
 void call_put_vector(struct call *c, const int64_t *values, size_t n)
 {
 	struct recorder *r = c->rec;
-	if (c->next->lossy && (c->next->role & ROLE_KINDS) == ROLE_VECTOR) {
-		c->next->raw = VALUE_NONE; /* it may be that of a constant */
-		lossy_put_vector(&r->columns, c->next++, c->site->visits, values, n);
+	if ((c->next->role & ROLE_KINDS) == ROLE_VECTOR && cell_is_lossy(&r->columns, c->next)) {
+		cell_put_vector(&r->columns, c->next++, c->site->visits, values, n);
 		return;
 	}
 	uint32_t i = pool_vector(r, values, n);
@@ -75,9 +75,8 @@ void call_put_vector(struct call *c, const int64_t *values, size_t n)
 		put_vector(c, i);
 		return;
 	}
-	lossy_force(&r->columns, c->next, c->site->visits);
-	c->next->raw = VALUE_NONE;
-	lossy_put_vector(&r->columns, c->next++, c->site->visits, values, n);
+	cell_force(&r->columns, c->next, c->site->visits);
+	cell_put_vector(&r->columns, c->next++, c->site->visits, values, n);
 }
 
 void call_distrust(struct call *c)
@@ -114,7 +113,7 @@ void call_put_absents_slowly(struct call *c, int n)
 {
 	const int64_t absent = call_constant(c, CONST_ABSENT);
 	for (; n > 0; n--) {
-		if (__builtin_expect(lossy_wait(c->rec->arena.base, c->next, c->site->visits, absent), 0))
+		if (__builtin_expect(cell_wait(c->rec->arena.base, c->next, c->site->visits, absent), 0))
 			c->next++;
 		else
 			call_put_raw(c, absent, CALL_ABSENT);
@@ -148,7 +147,7 @@ void call_object(struct call *c, enum object object, const int64_t *values, size
 		record_set_roles(s, schema);
 	}
 	for (size_t i = 0; i < n && i < s->columns; i++)
-		column_put(&r->columns, &s->column[i], s->visits, values[i]);
+		cell_put(&r->columns, &s->column[i], s->visits, values[i]);
 	c->lost = r->columns.failed;
 	arena_barrier();
 	s->visits++;

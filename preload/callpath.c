@@ -17,6 +17,7 @@
 struct unwinding {
 	struct callpath *path;
 	uintptr_t first_address, first_cfa;
+	size_t most;
 	bool found;
 };
 
@@ -38,8 +39,8 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *argum
 		path->gap = 0;
 		return _URC_END_OF_STACK;
 	}
-	if (path->count == CALLPATH_MAX) {
-		path->gap = GAP_TOO_DEEP;
+	if (path->count == u->most) {
+		path->gap = u->most == CALLPATH_MAX ? GAP_TOO_DEEP : GAP_CUT;
 		return _URC_END_OF_STACK;
 	}
 	path->frame[path->count].slot = (const uintptr_t *)cfa - 1;
@@ -47,9 +48,10 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *argum
 	return _URC_NO_REASON;
 }
 
-void callpath_unwind(struct callpath *path, void *return_address, void *cfa)
+void callpath_unwind(struct callpath *path, void *return_address, void *cfa, size_t most)
 {
-	struct unwinding u = {.path = path, .first_address = (uintptr_t)return_address, .first_cfa = (uintptr_t)cfa};
+	struct unwinding u = {
+		.path = path, .first_address = (uintptr_t)return_address, .first_cfa = (uintptr_t)cfa, .most = most};
 	path->count = 0;
 	path->gap = GAP_NO_UNWIND; /* until the outermost frame (address 0) was seen */
 	_Unwind_Backtrace(on_frame, &u);

@@ -29,8 +29,9 @@ struct callpath {
 };
 
 /* Unwinds the stack of the calling thread, from the frame that return_address returns to, whose callee's frame ends at
- * cfa. */
-void callpath_unwind(struct callpath *path, void *return_address, void *cfa);
+ * cfa. A path of more than `most` frames (1 .. CALLPATH_MAX) is cut: its gap is GAP_CUT, or with CALLPATH_MAX
+ * GAP_TOO_DEEP. */
+void callpath_unwind(struct callpath *path, void *return_address, void *cfa, size_t most);
 
 /* The memo: (key, return address, cfa, slots) -> value (not NULL). Bounded: when full it forgets everything. A program
  * comes by its calls in much the same order again and again: each entry knows which one was found after it, so that a

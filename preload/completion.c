@@ -144,10 +144,10 @@ struct waitall {
 static inline __attribute__((always_inline)) const int64_t *waitall_vector(struct waitall *a, const struct call *c,
                                                                            int i, size_t n)
 {
-	const struct column *column = &c->site->column[i];
+	const struct cell *cell = &c->site->column[i];
 
-	a->changed |= !call_has_vector(column);
-	return call_expected(c, column, n);
+	a->changed |= !call_has_vector(cell);
+	return call_expected(c, cell, n);
 }
 
 static inline __attribute__((always_inline)) void waitall_begin(struct waitall *a, const struct call *c, int n,

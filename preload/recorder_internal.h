@@ -41,8 +41,9 @@ struct recorder {
 	/* What an event costs in ticks, as measured now and then: after its end, and before the next one's begin. It is
 	 * no time of the application. */
 	uint64_t cost, before, sample_at, sampled;
-	uint64_t emptied; /* events when full words of histograms were last looked for */
-	bool cutting;     /* the path that is looked up is short already */
+	uint64_t emptied;   /* events when full words of histograms were last looked for */
+	bool cutting;       /* the path that is looked up is short already */
+	uint64_t structure; /* bytes of the arena that sites, frames and edges have */
 	/* events before which memory is not reclaimed again, and how many after that */
 	uint64_t reclaim_at, reclaim_after;
 	uint64_t unwound;          /* stacks */

@@ -15,9 +15,12 @@
 /* Once paths are cut, so many stacks are unwound, and one for so many events: known paths that the memo has forgotten.
  * */
 #define UNWIND_FIRST  256
-#define UNWIND_EVENTS 4096
+#define UNWIND_EVENTS 256
 /* Of calls that are only counted, one in so many asks whether there is room for a site meanwhile. */
 #define RETRY 1024
+
+/* What a column that varies will cost where its values are irregular: then it is a tally with a queue. */
+#define VARYING UINT64_C(1536)
 
 struct shortage {
 	struct cuts cuts;
@@ -62,6 +65,25 @@ void shortage_make_room(struct recorder *r)
 	/* with no end in sight it is the sampling of costs that has calls come here now and then */
 	uint64_t end = r->arena.header->size, kept = EVENT_ROOM + r->arena.held;
 	r->limit = r->arena.header->used + kept < end ? end - kept : UINT64_MAX;
+}
+
+size_t shortage_frames(const struct recorder *r)
+{
+	static const size_t frames[] = {8, 5, 3, 1};
+	uint64_t part = r->arena.size / 32, used = r->structure + r->columns.varying * VARYING,
+		 over = used > 20 * part ? used - 20 * part : 0;
+	if (!over && !shortage_cuts_paths(r))
+		return CALLPATH_MAX;
+	/* what make_room tries to keep is four halves of that */
+	uint64_t at = over / part, left = arena_left(&r->arena),
+		 most = left > EVENT_ROOM ? (left - EVENT_ROOM) * 2 / part : 0, least = most < 4 ? 4 - most : 0;
+	at = at < least ? least : at;
+	return at < sizeof frames / sizeof *frames ? frames[at] : 0;
+}
+
+bool shortage_keeps_edge(const struct recorder *r)
+{
+	return r->edges.count * sizeof(struct record_edge) < r->arena.size / 4 && shortage_frames(r) >= 3;
 }
 
 bool shortage_may_unwind(struct recorder *r)
@@ -136,11 +158,12 @@ struct site *shortage_counter(struct recorder *r, uint32_t function)
 	if (!s)
 		return NULL;
 	s->id = UINT32_MAX;
+	s->communicate.full = record_no_times(&r->arena).never;
 	s->function = function;
 	s->columns = width;
 	for (uint32_t i = 0; i < width; i++) {
-		column_init(&s->column[i]);
-		s->column[i].lossy = LOSSY_FORGOTTEN;
+		cell_init(&s->column[i]);
+		s->column[i].column = CELL_FORGOTTEN;
 		s->column[i].role = ROLE_VECTOR; /* so that no vector is looked for in a pool */
 	}
 	return k->counter[function] = s;

@@ -2,17 +2,18 @@
  * shortage - what the recorder does when memory is short, or call paths too many
  *
  *     1. the largest columns give up their order (trace/record/reclaim.h)
- *     2. call paths that are new are cut to their innermost frame, and once there are too many of these, too, away: a
- *        function has one site more then. Edges that are new are not told apart any more. Stacks are not unwound any
- *        more but now and then
+ *     2. call paths that are new are cut to their innermost 8 frames, then 5, then 3, then one, and at last away: a
+ *        function has one site more then. Stacks are unwound no further than that but now and then
  *     3. a call that there can be no site for is only counted, with its time, by function
  *
  * Each of them is written down with the event at which it began (record.stage). None ends: what is known goes on to be
  * recorded.
  *
- * Sites get a quarter of the arena before paths are cut, their frames another one, cut paths an eighth more, edges an
- * eighth. Apart from memory, paths are cut as well when a program comes by its calls on ever new ones, so that
- * unwinding would be most of its time.
+ * Sites, their frames and their edges get five eighths of the arena before paths are cut, and 1/32 more before they
+ * are cut shorter; with what columns that vary will need when they have no order. Edges that are new are told apart as
+ * long as there is memory for paths of three frames, and edges have no more than a quarter of the arena. Apart from
+ * memory, paths are cut as well when a program comes by its calls on ever new ones, so that unwinding would be most of
+ * its time.
  */
 #ifndef SPOOR_SHORTAGE_H
 #define SPOOR_SHORTAGE_H
@@ -30,7 +31,11 @@ static inline bool shortage_cuts_paths(const struct recorder *r)
 {
 	return r->record->stage[STAGE_PATHS];
 }
-/* May this stack be unwound? Mostly not, once paths are cut. */
+/* How many frames a new path may have, as far as memory is concerned. */
+size_t shortage_frames(const struct recorder *r);
+/* May there be another edge? */
+bool shortage_keeps_edge(const struct recorder *r);
+/* May this stack be unwound, all of it? Mostly not, once paths are cut. */
 bool shortage_may_unwind(struct recorder *r);
 
 /* The site of a call whose path is cut: of its innermost frame, of none, or the one that only counts. NULL: no memory

@@ -11,11 +11,6 @@
 #include "trace/base/quiet.h"
 #include "trace/model/trace.h"
 
-/* Of a site with its columns, about. */
-#define SITE_SIZE UINT64_C(1200)
-/* Of an edge with its histogram. */
-#define EDGE_SIZE UINT64_C(200)
-
 struct node_key {
 	const struct recorder *recorder;
 	struct record_node node;
@@ -37,16 +32,18 @@ static uint32_t node_of(struct recorder *r, uint32_t parent, uint32_t module, ui
 		return i;
 	if (shortage_cuts_paths(r) && !r->cutting)
 		return UINT32_MAX; /* paths that are new are cut */
-	/* nor may the table take more than a quarter of the memory, but for what paths that are cut need of it */
+	/* where the table cannot be twice as large, what is left of it is for paths that are cut */
 	const struct table *nodes = &r->record->nodes;
-	if (!r->cutting && nodes->capacity * 2 > r->arena.size / 4 &&
-	    nodes->count * sizeof k.node > nodes->capacity / 8 * 7) {
+	if (!r->cutting && nodes->count * sizeof k.node > nodes->capacity / 8 * 7 &&
+	    nodes->capacity * 2 > arena_left(&r->arena) / 2) {
 		shortage_cut_paths(r);
 		return UINT32_MAX;
 	}
 	i = table_add(&r->arena, &r->record->nodes, &k.node, sizeof k.node);
-	if (i != UINT32_MAX)
-		index_add(&r->nodes, hash, i);
+	if (i == UINT32_MAX)
+		return i;
+	index_add(&r->nodes, hash, i);
+	r->structure += sizeof k.node;
 	return i;
 }
 
@@ -162,8 +159,8 @@ struct site *site_get(struct recorder *r, uint32_t function, uint32_t path)
 	uint32_t i = index_find(&r->sites, hash, site_equal, &k);
 	if (i != INDEX_NONE)
 		return site_at(r, &r->record->sites, i);
-	/* sites are never given back: they get a quarter of the memory, then paths are cut */
-	if (r->record->sites.count * SITE_SIZE > r->arena.size / 4)
+	/* sites are never given back: they get a part of the memory, then paths are cut */
+	if (shortage_frames(r) < CALLPATH_MAX)
 		shortage_cut_paths(r);
 	ref at = record_new_site(&r->arena, k.function, path, r->widths[function]);
 	if (!at)
@@ -177,6 +174,7 @@ struct site *site_get(struct recorder *r, uint32_t function, uint32_t path)
 		return NULL;
 	}
 	index_add(&r->sites, hash, s->id);
+	r->structure += sizeof at + sizeof *s + s->columns * sizeof *s->column;
 	recorder_calibrate(r);
 	return s;
 }
@@ -217,17 +215,23 @@ static struct site *site_near(const struct recorder *r, uint32_t function, const
 	return best;
 }
 
-uint32_t site_cut_path(struct recorder *r, void *return_address)
+/* The node of r->path, which is short. */
+static uint32_t short_path(struct recorder *r)
 {
-	/* the innermost frame, too, is too much if there are as many as that */
-	r->path.count = return_address && r->record->sites.count * SITE_SIZE <= r->arena.size / 8 * 3;
-	r->path.gap = GAP_TOO_DEEP;
-	r->path.frame[0].address = (uintptr_t)return_address;
 	size_t n = frames_of(r, &r->path, r->frames);
 	r->cutting = true;
 	uint32_t at = n ? path_of(r, r->frames, n) : UINT32_MAX;
 	r->cutting = false;
 	return at;
+}
+
+uint32_t site_cut_path(struct recorder *r, void *return_address)
+{
+	/* the innermost frame, too, may be too much */
+	r->path.count = return_address && shortage_frames(r) > 0;
+	r->path.gap = GAP_CUT;
+	r->path.frame[0].address = (uintptr_t)return_address;
+	return short_path(r);
 }
 
 /* Unwinding for every other call takes longer than most calls do: the program has more paths than the memo, and always
@@ -240,11 +244,22 @@ struct site *site_unwind(struct recorder *r, uint32_t function, void *return_add
 	struct quiet before = quiet_begin();
 	if (++r->unwound > UNWOUND_MOST && r->unwound > r->record->events / UNWOUND_SHARE)
 		shortage_cut_paths(r);
-	callpath_unwind(&r->path, return_address, cfa);
+	callpath_unwind(&r->path, return_address, cfa, CALLPATH_MAX);
 	size_t n = frames_of(r, &r->path, r->frames);
 	struct site *s = r->tolerance && n ? site_near(r, function, r->frames, n) : NULL;
 	if (!s && n)
 		s = site_get(r, function, path_of(r, r->frames, n));
+	if (s)
+		memo_add(&r->memo, function, &r->path, s, cfa);
+	quiet_end(before);
+	return s;
+}
+
+struct site *site_unwind_cut(struct recorder *r, uint32_t function, void *return_address, void *cfa)
+{
+	struct quiet before = quiet_begin();
+	callpath_unwind(&r->path, return_address, cfa, shortage_frames(r));
+	struct site *s = site_get(r, function, short_path(r));
 	if (s)
 		memo_add(&r->memo, function, &r->path, s, cfa);
 	quiet_end(before);
@@ -284,18 +299,14 @@ struct record_edge *site_edge(struct recorder *r, struct site *from, const struc
 {
 	ref at = edge_find(r, from, to->id);
 	if (!at) {
-		if (shortage_cuts_paths(r)) /* there may be as many as pairs of sites */
+		if (!shortage_keeps_edge(r)) /* there may be as many as pairs of sites */
 			return NULL;
-		if (r->edges.count * EDGE_SIZE > r->arena.size / 8)
-			shortage_cut_paths(r);
-		at = arena_alloc(&r->arena, sizeof(struct record_edge));
-		arena_commit(&r->arena);
+		at = record_new_edge(&r->arena, from->id, to->id);
 		if (!at)
 			return NULL;
+		r->structure += sizeof(struct record_edge);
 		struct record_edge *e = arena_at(&r->arena, struct record_edge, at);
 		e->next = from->edges;
-		e->from = from->id;
-		e->to = to->id;
 		arena_barrier();
 		from->edges = at;
 		index_add(&r->edges, hash_mix(hash_mix(3, e->from), e->to), at);

@@ -12,6 +12,8 @@ struct site *site_get(struct recorder *r, uint32_t function, uint32_t path);
 /* The way of a call that the memo does not know: the stack is unwound, and the memo knows it from then on. NULL: no
  * room. Keeps errno. */
 struct site *site_unwind(struct recorder *r, uint32_t function, void *return_address, void *cfa);
+/* The same, of no more than the innermost frames (shortage_frames, which must not be 0). */
+struct site *site_unwind_cut(struct recorder *r, uint32_t function, void *return_address, void *cfa);
 /* The edge between two sites; NULL if there is no room for a new one. */
 struct record_edge *site_edge(struct recorder *r, struct site *from, const struct site *to);
 /* A path that is cut to the frame that an address returns to (NULL: to nothing), as site_get wants it; UINT32_MAX if

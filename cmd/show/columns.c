@@ -14,7 +14,7 @@ static const struct {
 } stages[TRACE_STAGES] = {
 	[STAGE_COLUMNS] = {"columns", "memory was nearly used up: the largest columns are lossy"},
 	[STAGE_PATHS] = {"paths",
-                         "too many call paths, or too little memory: new ones are cut to their innermost frame"},
+                         "too many call paths, or too little memory: new ones are cut to their innermost frames"},
 	[STAGE_COUNTING] = {"counting", "memory was used up: some calls are only counted"},
 };
 

@@ -221,7 +221,7 @@ class Recorder:
     def group(self, group, same, needs_me):
         """A list of parameters that mostly are what they were at the last visit; see call_expects() in call.h."""
         first = self.otherwise and same == "same0" and not self.flags_before
-        expects = "column_expects(&c->site->column[{}], {})" if first else "call_expects(c, {}, {})"
+        expects = "cell_expects(&c->site->column[{}], {})" if first else "call_expects(c, {}, {})"
         tests = [expects.format(i, self.raw(p)) for i, p in enumerate(group)]
         trust = any(p.role.type == "handle" for p in group)
         if trust:

@@ -23,7 +23,8 @@ static bool way(void *call, uint32_t key, void *return_address, void *cfa, void 
 memo_way *const memo_ways[MEMO_RARE + 1] = {way, way, way, way, way, way, way, way, way, way, way, way, way, way, way};
 
 static volatile int unwound, followed;
-static struct callpath path; /* of the last unwinding */
+static struct callpath path;       /* of the last unwinding */
+static size_t most = CALLPATH_MAX; /* frames of it */
 
 /* As a wrapper does it. Returns a number that stands for the call path: equal paths, equal numbers. */
 static APART intptr_t site(void)
@@ -42,7 +43,7 @@ static APART intptr_t site(void)
 	if (value)
 		return (intptr_t)value;
 	unwound++;
-	callpath_unwind(&path, address, cfa);
+	callpath_unwind(&path, address, cfa, most);
 	intptr_t i = 0;
 	for (; i < count; i++) {
 		size_t k = 0;
@@ -210,6 +211,11 @@ int main(void)
 	ok(path.count > 20 && path.gap == 0, "20 frames deep: the whole path (%zu frames)", path.count);
 	deep(10000);
 	ok(path.count == CALLPATH_MAX && path.gap == GAP_TOO_DEEP, "10000 frames deep: cut, and it says so");
+	memo_clear(&memo);
+	most = 3;
+	deep(20);
+	ok(path.count == 3 && path.gap == GAP_CUT, "3 frames are wanted: cut, and it says so");
+	most = CALLPATH_MAX;
 	unwound = 0;
 	memo_clear(&memo);
 	first(0);

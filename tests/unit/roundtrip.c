@@ -175,10 +175,10 @@ static void call(struct machine *m, const struct call *c)
 			v = vector_of(m, v);
 		else if (c->site % 3 == 1 && i == 2)
 			v = string_of(m, v);
-		column_put(&m->columns, &s->column[i], s->visits, v);
+		cell_put(&m->columns, &s->column[i], s->visits, v);
 	}
 	if (m->last)
-		column_put(&m->columns, &m->last->successor, m->last->visits - 1, s->id);
+		cell_put(&m->columns, &m->last->successor, m->last->visits - 1, s->id);
 	else
 		m->record->first = arena_ref(&m->arena, s);
 	m->last = s;

@@ -47,25 +47,25 @@ static inline void sample_event(struct sample *x, uint32_t site, const int64_t *
 {
 	struct site *s = x->site[site];
 	for (uint32_t i = 0; i < s->columns; i++)
-		column_put(&x->columns, &s->column[i], s->visits, values[i]);
+		cell_put(&x->columns, &s->column[i], s->visits, values[i]);
 	if (x->last) {
-		column_put(&x->columns, &x->last->successor, x->last->visits - 1, s->id);
+		cell_put(&x->columns, &x->last->successor, x->last->visits - 1, s->id);
 		ref at = x->last->edges;
 		while (at && arena_at(x->arena, struct record_edge, at)->to != s->id)
 			at = arena_at(x->arena, struct record_edge, at)->next;
 		if (!at) {
-			at = arena_alloc(x->arena, sizeof(struct record_edge));
-			*arena_at(x->arena, struct record_edge, at) = (struct record_edge){
-				.to = s->id, .from = x->last->id, .next = x->last->edges, .detail = sample_room(x)};
+			at = record_new_edge(x->arena, x->last->id, s->id);
+			arena_at(x->arena, struct record_edge, at)->next = x->last->edges;
+			arena_at(x->arena, struct record_edge, at)->detail = sample_room(x);
 			x->last->edges = at;
 		}
-		record_time_add(x->arena, &arena_at(x->arena, struct record_edge, at)->compute, 1000 + 37 * s->visits,
-		                s->visits);
+		time_cell_add(x->arena, &arena_at(x->arena, struct record_edge, at)->compute, record_no_times(x->arena),
+		              1000 + 37 * s->visits, s->visits);
 		sample_detail(x, arena_at(x->arena, struct record_edge, at)->detail, s->visits);
 	} else {
 		x->record->first = arena_ref(x->arena, s);
 	}
-	record_time_add(x->arena, &s->communicate, 50 + s->visits % 3 * 100, s->visits);
+	time_cell_add(x->arena, &s->communicate, record_no_times(x->arena), 50 + s->visits % 3 * 100, s->visits);
 	sample_detail(x, s->detail, s->visits);
 	arena_commit(x->arena);
 	x->last = s;

@@ -19,13 +19,33 @@
 #include "trace/base/index.h"
 #include "trace/model/rankmap.h"
 
-void diagram_free(struct diagram *l)
+static void free_arrays(struct diagram *l)
 {
+	if (l->lent)
+		return;
 	budget_free(l->nodes);
 	budget_free(l->plain);
 	budget_free(l->slots);
 	budget_free(l->scratch);
+}
+
+void diagram_free(struct diagram *l)
+{
+	free_arrays(l);
 	*l = (struct diagram){0};
+}
+
+void diagram_begin(struct diagram *l, struct diagram_room *room)
+{
+	memset(room->slots, 0, sizeof room->slots);
+	memset(room->scratch, 0, sizeof room->scratch);
+	*l = (struct diagram){.nodes = room->nodes,
+	                      .plain = room->plain,
+	                      .slots = room->slots,
+	                      .scratch = room->scratch,
+	                      .capacity = DIAGRAM_ROOM,
+	                      .mask = 2 * DIAGRAM_ROOM - 1,
+	                      .lent = true};
 }
 
 static uint32_t hash_node(const struct diagram_node *n)
@@ -36,22 +56,26 @@ static uint32_t hash_node(const struct diagram_node *n)
 static bool diagram_grow(struct diagram *l)
 {
 	uint32_t capacity = l->capacity ? l->capacity * 2 : 32;
-	struct diagram_node *nodes = budget_realloc(l->nodes, capacity * sizeof *nodes);
-	if (nodes)
-		l->nodes = nodes;
-	bool *plain = nodes ? budget_realloc(l->plain, capacity * sizeof *plain) : NULL;
-	if (plain)
-		l->plain = plain;
-	uint32_t *slots = plain ? budget_calloc(capacity, 2 * sizeof *slots) : NULL,
-		 *scratch = slots ? budget_calloc(capacity, 2 * sizeof *scratch) : NULL;
-	if (!scratch || capacity > UINT32_C(1) << 30) {
+	struct diagram_node *nodes = budget_malloc(capacity * sizeof *nodes);
+	bool *plain = budget_malloc(capacity * sizeof *plain);
+	uint32_t *slots = budget_calloc(capacity, 2 * sizeof *slots),
+		 *scratch = budget_calloc(capacity, 2 * sizeof *scratch);
+	if (!nodes || !plain || !slots || !scratch || capacity > UINT32_C(1) << 30) {
+		budget_free(nodes);
+		budget_free(plain);
 		budget_free(slots);
 		budget_free(scratch);
 		l->failed = true;
 		return false;
 	}
-	budget_free(l->slots);
-	budget_free(l->scratch);
+	if (l->count) {
+		memcpy(nodes, l->nodes, l->count * sizeof *nodes);
+		memcpy(plain, l->plain, l->count * sizeof *plain);
+	}
+	free_arrays(l);
+	l->lent = false;
+	l->nodes = nodes;
+	l->plain = plain;
 	l->slots = slots;
 	l->scratch = scratch;
 	l->capacity = capacity;

@@ -25,6 +25,14 @@ struct diagram_node {
 	int64_t delta;
 };
 
+/* Where a diagram has its first nodes: most have no more, and are made and dropped by the thousand. */
+#define DIAGRAM_ROOM 32
+struct diagram_room {
+	struct diagram_node nodes[DIAGRAM_ROOM];
+	bool plain[DIAGRAM_ROOM];
+	uint32_t slots[2 * DIAGRAM_ROOM], scratch[2 * DIAGRAM_ROOM];
+};
+
 /* Zero-initialised is empty. */
 struct diagram {
 	struct diagram_node *nodes;
@@ -32,6 +40,7 @@ struct diagram {
 	uint32_t *slots;
 	uint32_t *scratch; /* 2 * capacity; the first half is 0 */
 	uint32_t count, capacity, mask;
+	bool lent; /* the arrays are a diagram_room's */
 	bool failed;
 };
 
@@ -51,6 +60,8 @@ static inline int64_t base_minus(int64_t a, int64_t b)
 	return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
+/* An empty diagram that begins in `room`, which must live as long. diagram_free works on it as on any. */
+void diagram_begin(struct diagram *l, struct diagram_room *room);
 /* The edge to a node with these two sides, which is added if it is not there. On no memory `failed` is set. */
 struct diagram_edge diagram_node_of(struct diagram *l, struct diagram_edge low, struct diagram_edge high);
 /* The edge to the leaf with this constant or reference. */

@@ -93,11 +93,22 @@ void rankmap_free(struct rankmap *m)
 	*m = (struct rankmap){0};
 }
 
+/* A node for each bit of the rank, lowest first, behind the leaf if there is one. */
 int rankmap_single(struct rankmap *m, uint32_t rank, int64_t value, bool reference)
 {
-	struct rankmap_builder b = {.references = reference};
-	rankmap_add(&b, (struct rank_piece){.first = rank, .count = 1, .step = 1, .value = value});
-	return rankmap_take(&b, m);
+	bool leaf = reference || value_is_constant(value);
+	uint32_t level = rank ? 32 - (uint32_t)__builtin_clz(rank) : 0, to = leaf ? DIAGRAM_NODE : DIAGRAM_PLAIN, n = 0;
+	*m = (struct rankmap){0};
+	struct diagram_node *nodes = leaf + level ? budget_malloc((leaf + level) * sizeof *nodes) : NULL;
+	if (leaf + level && !nodes)
+		return -1;
+	if (leaf)
+		nodes[n++] = (struct diagram_node){.low = DIAGRAM_LEAF, .delta = value};
+	for (uint32_t bit = 0; bit < level; bit++, to = DIAGRAM_NODE + n - 1)
+		nodes[n++] = rank >> bit & 1 ? (struct diagram_node){.low = DIAGRAM_ABSENT, .high = to}
+		                             : (struct diagram_node){.low = to, .high = DIAGRAM_ABSENT};
+	*m = (struct rankmap){.nodes = nodes, .node_count = n, .root = to, .level = level, .base = leaf ? 0 : value};
+	return 0;
 }
 
 int rankmap_copy(struct rankmap *m, const struct rankmap *from)
@@ -120,12 +131,29 @@ struct rewriting {
 	struct diagram_edge uniform;
 };
 
-/* Nodes of m, as edges of a diagram, which are relative to a base of 0. Returns NULL on no memory. */
-static struct diagram_edge *add_nodes_of(struct diagram *l, const struct rankmap *m, const struct rewriting *x)
+/* Edges to the nodes of a map, and to ABSENT and PLAIN: in `room` as long as they are few. */
+struct edges {
+	struct diagram_edge *edge, room[DIAGRAM_ROOM + DIAGRAM_NODE];
+};
+
+static struct diagram_edge *edges_begin(struct edges *e, const struct rankmap *m)
 {
-	struct diagram_edge *edge = budget_malloc(((size_t)m->node_count + DIAGRAM_NODE) * sizeof *edge);
-	if (!edge)
-		return NULL;
+	e->edge = m->node_count <= DIAGRAM_ROOM
+	                  ? e->room
+	                  : budget_malloc(((size_t)m->node_count + DIAGRAM_NODE) * sizeof *e->edge);
+	return e->edge;
+}
+
+static void edges_end(struct edges *e)
+{
+	if (e->edge != e->room)
+		budget_free(e->edge);
+}
+
+/* Nodes of m, as edges of a diagram, which are relative to a base of 0. */
+static void add_nodes_of(struct diagram *l, const struct rankmap *m, const struct rewriting *x,
+                         struct diagram_edge *edge)
+{
 	bool plain = !x || x->translate;
 	edge[DIAGRAM_ABSENT] = absent;
 	edge[DIAGRAM_PLAIN] = plain ? (struct diagram_edge){DIAGRAM_PLAIN, 0} : x->uniform;
@@ -140,25 +168,29 @@ static struct diagram_edge *add_nodes_of(struct diagram *l, const struct rankmap
 			edge[i + DIAGRAM_NODE] = diagram_node_of(l, edge[n->low], high);
 		}
 	}
-	return edge;
 }
 
 struct diagram_edge *rankmap_add_nodes(struct diagram *l, const struct rankmap *m)
 {
-	return add_nodes_of(l, m, NULL);
+	struct diagram_edge *edge = budget_malloc(((size_t)m->node_count + DIAGRAM_NODE) * sizeof *edge);
+	if (edge)
+		add_nodes_of(l, m, NULL, edge);
+	return edge;
 }
 
 static int rewrite(struct rankmap *out, const struct rankmap *m, struct diagram *l, const struct rewriting *x)
 {
 	int rv = -1;
-	struct diagram_edge *edge = add_nodes_of(l, m, x);
+	struct edges edges;
+	struct diagram_edge *edge = edges_begin(&edges, m);
 	struct rankmap made = {0};
 	if (edge) {
+		add_nodes_of(l, m, x, edge);
 		struct diagram_edge root = edge[m->root];
 		root.base = base_plus(root.base, x->translate ? m->base : 0);
 		rv = diagram_map(l, root, m->level, &made);
 	}
-	budget_free(edge);
+	edges_end(&edges);
 	diagram_free(l);
 	if (rv == 0) {
 		if (out == m)
@@ -205,13 +237,15 @@ static bool is_set(const struct rankmap *m)
 
 int rankmap_fill(struct rankmap *out, const struct rankmap *domain, int64_t value, bool reference)
 {
-	struct diagram l = {0};
+	struct diagram l;
+	struct diagram_room room;
 	struct rewriting x = {.uniform = {DIAGRAM_PLAIN, value}};
 	bool leaf = reference || value_is_constant(value);
 	if (out != domain)
 		*out = (struct rankmap){0};
 	if (is_set(domain))
 		return fill_set(out, domain, value, leaf);
+	diagram_begin(&l, &room);
 	if (leaf)
 		x.uniform = diagram_leaf(&l, value);
 	return rewrite(out, domain, &l, &x);
@@ -220,9 +254,24 @@ int rankmap_fill(struct rankmap *out, const struct rankmap *domain, int64_t valu
 int rankmap_translate(struct rankmap *out, const struct rankmap *m, int64_t (*translate)(void *context, int64_t value),
                       void *context)
 {
-	struct diagram l = {0};
+	struct diagram l;
+	struct diagram_room room;
+	uint32_t leaves = 0, leaf = 0;
+	for (uint32_t i = 0; i < m->node_count; i++)
+		if (m->nodes[i].low == DIAGRAM_LEAF) {
+			leaves++;
+			leaf = i;
+		}
+	if (leaves < 2) { /* the form stays */
+		if (out != m && rankmap_copy(out, m) != 0)
+			return -1;
+		if (leaves)
+			out->nodes[leaf].delta = translate(context, out->nodes[leaf].delta);
+		return 0;
+	}
 	if (out != m)
 		*out = (struct rankmap){0};
+	diagram_begin(&l, &room);
 	return rewrite(out, m, &l, &(struct rewriting){.translate = translate, .context = context});
 }
 

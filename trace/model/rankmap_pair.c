@@ -20,26 +20,35 @@ struct pair {
 	struct diagram_edge edge;
 };
 
+#define PAIRS       32
+#define RAISED_ROOM (DIAGRAM_ROOM + DIAGRAM_LEVELS)
+
 struct pairing {
 	struct diagram diagram;
 	const struct rankmap *a, *b;
 	struct diagram_edge *edges_a, *edges_b; /* what the nodes are in the diagram */
-	struct pair *pairs;
+	struct pair *pairs, room[PAIRS];        /* `room` at first */
 	size_t mask, count;
 	uint64_t times;
 	bool overlap, failed;
 };
 
+static void pairs_free(struct pairing *x)
+{
+	if (x->pairs != x->room)
+		budget_free(x->pairs);
+}
+
 static struct pair *pair_find(struct pairing *x, uint32_t a, uint32_t b, int64_t offset)
 {
 	if (2 * (x->count + 1) > x->mask) {
-		size_t size = x->mask ? (x->mask + 1) * 2 : 64;
+		size_t size = (x->mask + 1) * 2;
 		struct pair *pairs = budget_calloc(size, sizeof *pairs);
 		if (!pairs) {
 			x->failed = true;
 			return NULL;
 		}
-		for (size_t i = 0; x->pairs && i <= x->mask; i++) {
+		for (size_t i = 0; i <= x->mask; i++) {
 			const struct pair *p = &x->pairs[i];
 			if (!p->a)
 				continue;
@@ -48,7 +57,7 @@ static struct pair *pair_find(struct pairing *x, uint32_t a, uint32_t b, int64_t
 				at = (at + 1) & (size - 1);
 			pairs[at] = *p;
 		}
-		budget_free(x->pairs);
+		pairs_free(x);
 		x->pairs = pairs;
 		x->mask = size - 1;
 	}
@@ -135,11 +144,13 @@ static struct diagram_edge pairing_add(struct pairing *x, uint32_t a, uint32_t b
 	return made;
 }
 
-/* The map seen from a higher level; its nodes are a copy, NULL on no memory. */
-static struct rankmap raised(const struct rankmap *m, uint32_t level)
+/* The map seen from a higher level; its nodes are a copy, in `room` (of RAISED_ROOM) if they are few; NULL on no memory. */
+static struct rankmap raised(const struct rankmap *m, uint32_t level, struct diagram_node *room)
 {
 	struct rankmap high = *m;
-	high.nodes = budget_malloc(((size_t)m->node_count + DIAGRAM_LEVELS) * sizeof *high.nodes);
+	high.nodes = m->node_count <= DIAGRAM_ROOM
+	                     ? room
+	                     : budget_malloc(((size_t)m->node_count + DIAGRAM_LEVELS) * sizeof *high.nodes);
 	if (high.nodes && m->node_count)
 		memcpy(high.nodes, m->nodes, m->node_count * sizeof *high.nodes);
 	for (; high.nodes && high.root != DIAGRAM_ABSENT && high.level < level; high.level++) {
@@ -156,8 +167,12 @@ static int both(struct rankmap *out, const struct rankmap *a, const struct rankm
 {
 	int rv = -1;
 	uint32_t level = a->level > b->level ? a->level : b->level;
-	struct rankmap high_a = raised(a, level), high_b = raised(b, level), made = {0};
-	struct pairing x = {.a = &high_a, .b = &high_b, .times = times};
+	struct diagram_node room_a[RAISED_ROOM], room_b[RAISED_ROOM];
+	struct diagram_room room;
+	struct rankmap high_a = raised(a, level, room_a), high_b = raised(b, level, room_b), made = {0};
+	struct pairing x = {.a = &high_a, .b = &high_b, .times = times, .mask = PAIRS - 1};
+	x.pairs = x.room;
+	diagram_begin(&x.diagram, &room);
 	if (high_a.nodes && high_b.nodes) {
 		x.edges_a = rankmap_add_nodes(&x.diagram, &high_a);
 		x.edges_b = rankmap_add_nodes(&x.diagram, &high_b);
@@ -174,9 +189,11 @@ static int both(struct rankmap *out, const struct rankmap *a, const struct rankm
 	diagram_free(&x.diagram);
 	budget_free(x.edges_a);
 	budget_free(x.edges_b);
-	budget_free(x.pairs);
-	budget_free(high_a.nodes);
-	budget_free(high_b.nodes);
+	pairs_free(&x);
+	if (high_a.nodes != room_a)
+		budget_free(high_a.nodes);
+	if (high_b.nodes != room_b)
+		budget_free(high_b.nodes);
 	if (rv == 0) {
 		assert(operation != UNITE || rankmap_empty(&made) == (rankmap_empty(a) && rankmap_empty(b)));
 		if (out == a || out == b)

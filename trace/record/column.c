@@ -254,7 +254,6 @@ static __attribute__((noinline)) void turn_slowly(struct columns *x, struct colu
 /* What happens most calls nothing, so that it needs no registers saved. */
 void column_turn(struct columns *x, struct column *c, uint64_t visits, int64_t value)
 {
-	c->raw = VALUE_NONE;
 	if (column_step(x, c, visits, value))
 		return;
 	if (__builtin_expect(c->lossy, 0))
@@ -323,7 +322,6 @@ void column_release(struct columns *x, struct column *c, ref lossy, uint64_t sta
 {
 	struct arena *a = x->arena;
 	const struct dict_run *runs = dictionary_runs(x, c);
-	c->raw = VALUE_NONE;
 	for (uint32_t i = DICTIONARY_LINEAR; i < c->dict_count; i++)
 		dictionary_slot_remove(x, c, runs[i].start);
 	arena_set(a, c->start, start);

@@ -16,7 +16,7 @@
  * that brings what was expected writes nothing at all: it is one compare. A periodic column is one more compare per
  * run, and the grammar is touched only when a loop begins or ends or nothing repeats.
  *
- *     5 5 5 5        lead 1, token 1, start 1           the constant case: no grammar, dictionary inside the column
+ *     5 5 5 5        lead 1, token 1, start 1           the constant case (mostly only a cell: trace/record/cell.h)
  *     7 8 9 10       token 0 (new), start 0, next 11    a counter: the dictionary is one strided run
  *     1 2 1 2 1 2 1  grammar `new^2 R^2`, R -> 1 2 ...  then period [1 2], cursor on the run under way
  *
@@ -39,8 +39,6 @@ struct period_run {
 
 struct column {
 	int64_t expect; /* the value that makes the run longer and changes nothing; VALUE_NONE: there is none */
-	/* the recorder's: what was encoded as `expect` (column_remember); VALUE_NONE: nothing that is known */
-	int64_t raw;
 	uint64_t start; /* values before the run under way */
 	uint32_t token; /* of the run under way; in a loop the period has it */
 	ref grammar;
@@ -101,6 +99,7 @@ struct columns {
 	struct record *record; /* the arena's; NULL: there is none, and no vectors */
 	uint64_t threshold;    /* tokens that a column may have; UINT64_MAX: any number */
 	bool structure;        /* ROLE_EXACT makes no difference */
+	uint64_t varying;      /* columns that are more than a cell, without successors (trace/record/cell.h) */
 	uint32_t bins;         /* of a tally at most, to save memory; 0: any number */
 	uint64_t cap;          /* bytes that a column may have, about, because memory was short before; 0: any number */
 	/* something found no memory, and nothing could be done about it: what was put is lost, and the arena takes no
@@ -115,7 +114,7 @@ void columns_free(struct columns *x);
 /* A zeroed column is empty except for this. */
 static inline void column_init(struct column *c)
 {
-	c->expect = c->raw = VALUE_NONE;
+	c->expect = VALUE_NONE;
 	c->next = VALUE_NONE;
 }
 
@@ -129,23 +128,11 @@ static inline void column_put(struct columns *x, struct column *c, uint64_t visi
 		column_turn(x, c, visits, value);
 }
 
-/* After the put of `value`, which was made of `raw`: as long as column_expects(c, raw), a put of what raw is encoded as
- * changes nothing and may be left out. */
-static inline void column_remember(struct column *c, int64_t value, int64_t raw)
-{
-	c->raw = c->expect == value ? raw : VALUE_NONE;
-}
-
 /* The value that comes next if the column goes on as before: that of the run under way, or in a loop, where that run is
  * over, of the next one. */
 static inline int64_t column_predict(const struct columns *x, const struct column *c, uint64_t visits);
 /* column_turn for a column that is in a loop and goes on in it; false: it does not, and nothing was done. */
 static inline bool column_step(const struct columns *x, struct column *c, uint64_t visits, int64_t value);
-
-static inline bool column_expects(const struct column *c, int64_t raw)
-{
-	return c->raw == raw;
-}
 
 static inline int64_t column_predict(const struct columns *x, const struct column *c, uint64_t visits)
 {

@@ -159,7 +159,7 @@ bool dictionary_add(struct columns *x, struct column *c, int64_t value)
 		return false;
 	if (c->dict_count * sizeof *runs >= c->dict_capacity) {
 		uint64_t capacity;
-		ref old = c->dict, more = arena_alloc_block(a, (c->dict_count + 1) * sizeof *runs * 2, &capacity);
+		ref old = c->dict, more = arena_alloc_block(a, (c->dict_count + 1) * sizeof *runs, &capacity);
 		if (!more) {
 			arena_commit(a);
 			return false;

@@ -121,6 +121,7 @@ static int extract_detail_table(struct extraction *x)
 /* A site whose header was checked. `visits` are the complete ones, `successors` how many of them have a successor. */
 static int extract_site(struct extraction *x, struct site *s, uint64_t visits, uint64_t successors, bool object)
 {
+	const struct time_none none = record_no_times(x->arena);
 	uint32_t i = trace_site(x->trace, x->functions[s->function], x->nodes[s->path], object);
 	if (i == UINT32_MAX)
 		return -1;
@@ -138,7 +139,7 @@ static int extract_site(struct extraction *x, struct site *s, uint64_t visits, u
 	if (extraction_column(x, &s->successor, successors, REFERENCE_SITE, &out->columns[s->columns]) != 0)
 		return -1;
 	/* times of a damaged arena are left out: the events are worth more */
-	record_time_extract(&out->communicate, x->arena, &s->communicate, x->ns_per_tick, x->rank);
+	time_cell_extract(&out->communicate, x->arena, &s->communicate, none, x->ns_per_tick, x->rank);
 	out->least = out->most = out->communicate.sum;
 	out->least_rank = out->most_rank = x->rank;
 	if (extract_detail(x, s->detail, i, TIMING_CALLS, &out->counts) != 0)
@@ -150,7 +151,7 @@ static int extract_site(struct extraction *x, struct site *s, uint64_t visits, u
 		const struct record_edge *e = arena_at(x->arena, struct record_edge, at);
 		struct trace_edge *edge = e->to < x->record->sites.count ? trace_edge(out, e->to) : NULL;
 		if (edge && edge->compute.count == 0)
-			record_time_extract(&edge->compute, x->arena, &e->compute, x->ns_per_tick, x->rank);
+			time_cell_extract(&edge->compute, x->arena, &e->compute, none, x->ns_per_tick, x->rank);
 		if (edge && !edge->counts && extract_detail(x, e->detail, i, e->to, &edge->counts) != 0)
 			return -1;
 		at = e->next;
@@ -178,7 +179,7 @@ static int extract_sites(struct extraction *x)
 			ref at = extraction_ref(x, t, i, sizeof(struct site));
 			struct site *s = arena_at(a, struct site, at);
 			if (!at || s->columns > SCHEMA_MAX ||
-			    !arena_valid(a, at, sizeof *s + s->columns * sizeof(struct column)) ||
+			    !arena_valid(a, at, sizeof *s + s->columns * sizeof(struct cell)) ||
 			    s->function >= r->functions.count || s->path >= r->nodes.count || (!object && s->id != i))
 				return -1;
 			if (extract_site(x, s, s->visits, s->visits - (at == r->at.last && s->visits > 0), object) != 0)
@@ -233,9 +234,8 @@ static int extract_counted(struct extraction *x)
 		const struct record_counted *c = table_at(x->arena, &r->counted, i, sizeof *c);
 		if (c->function >= r->functions.count || c->count == 0 || c->count > INT64_MAX / 4)
 			continue;
-		uint32_t gap = trace_node(t, (struct trace_node){0, UINT32_MAX, GAP_TOO_DEEP});
-		uint32_t node =
-			gap == UINT32_MAX ? gap : trace_node(t, (struct trace_node){gap, UINT32_MAX, GAP_TOO_DEEP});
+		uint32_t gap = trace_node(t, (struct trace_node){0, UINT32_MAX, GAP_CUT});
+		uint32_t node = gap == UINT32_MAX ? gap : trace_node(t, (struct trace_node){gap, UINT32_MAX, GAP_CUT});
 		uint32_t number = node == UINT32_MAX ? node : trace_site(t, x->functions[c->function], node, false);
 		if (number == UINT32_MAX)
 			return -1;

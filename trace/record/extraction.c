@@ -222,10 +222,13 @@ done:
 	return rv;
 }
 
-int extraction_column(struct extraction *x, struct column *c, uint64_t visits, enum reference reference,
+int extraction_column(struct extraction *x, const struct cell *cell, uint64_t visits, enum reference reference,
                       struct trace_column *out)
 {
 	int rv = -1;
+	struct column room, *c = cell_open(&x->columns, cell, visits, &room);
+	if (!c)
+		return -1;
 	if (c->lossy)
 		return extract_lossy(x, c, visits, reference, out);
 	struct column_image image;

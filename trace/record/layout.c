@@ -12,7 +12,7 @@
 #include "trace/record/lossy.h"
 #include "trace/record/record.h"
 
-#define MEANING            1
+#define MEANING            2
 #define FIELD(type, field) (uint32_t) offsetof(struct type, field)
 #define SIZE(type)         (uint32_t)sizeof(struct type)
 
@@ -82,6 +82,11 @@ static const uint32_t layout[] = {
 	FIELD(record, counted),
 	FIELD(record, loose_ticks),
 	/* time.h, flow.h */
+	FIELD(record, never),
+	FIELD(record, poor),
+	SIZE(time_cell),
+	FIELD(time_cell, list),
+	FIELD(time_cell, few),
 	SIZE(record_time),
 	FIELD(record_time, sum),
 	FIELD(record_time, squares),
@@ -113,6 +118,9 @@ static const uint32_t layout[] = {
 	FIELD(column, lossy),
 	FIELD(column, role),
 	FIELD(column, appends),
+	SIZE(cell),
+	FIELD(cell, column),
+	FIELD(cell, role),
 	SIZE(period_run),
 	SIZE(node),
 	FIELD(node, symbol),

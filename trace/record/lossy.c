@@ -269,7 +269,7 @@ done:
 	return done;
 }
 
-static void note_since(struct columns *x)
+void lossy_note(struct columns *x)
 {
 	if (x->record && !x->record->stage[STAGE_COLUMNS])
 		x->record->stage[STAGE_COLUMNS] = x->record->events + 1;
@@ -279,7 +279,7 @@ void lossy_force(struct columns *x, struct column *c, uint64_t visits)
 {
 	if (c->lossy)
 		return;
-	note_since(x);
+	lossy_note(x);
 	if (!lossy_make(x, c, visits, WHY_MEMORY))
 		column_release(x, c, LOSSY_FORGOTTEN, visits, VALUE_NONE);
 }
@@ -289,7 +289,7 @@ void lossy_forget(struct columns *x, struct column *c, uint64_t visits)
 	ref at = c->lossy;
 	if (!at || at == LOSSY_FORGOTTEN)
 		return;
-	note_since(x);
+	lossy_note(x);
 	const struct lossy *l = lossy_of(x, c);
 	for (uint32_t i = 0; i < l->next_count; i++)
 		dictionary_slot_remove(x, c, arena_at(x->arena, struct lossy_next, l->next)[i].to);
@@ -300,7 +300,6 @@ void lossy_forget(struct columns *x, struct column *c, uint64_t visits)
 	arena_set(x->arena, c->start, visits);
 	arena_set(x->arena, c->expect, VALUE_NONE);
 	arena_commit(x->arena);
-	c->raw = VALUE_NONE;
 	lossy_free(x, at, queue, lossy_queue_bytes(c));
 }
 

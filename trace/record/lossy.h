@@ -91,6 +91,8 @@ struct lossy {
 bool lossy_make(struct columns *x, struct column *c, uint64_t visits, uint32_t why);
 /* The same in need of memory: the column is forgotten if nothing else can be done. Tells `columns.since` of it. */
 void lossy_force(struct columns *x, struct column *c, uint64_t visits);
+/* Writes down that memory is short, and since when (record.stage). */
+void lossy_note(struct columns *x);
 /* Of a column that is lossy: gives all its memory back. */
 void lossy_forget(struct columns *x, struct column *c, uint64_t visits);
 /* Puts a value. */

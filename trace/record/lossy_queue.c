@@ -45,7 +45,6 @@ static void set_queue(struct arena *a, struct column *c, ref at, uint32_t queued
 	c->queued = queued;
 	arena_set(a, c->start, start);
 	arena_set(a, c->expect, expect);
-	c->raw = VALUE_NONE;
 	arena_commit(a);
 }
 

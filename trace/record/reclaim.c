@@ -12,7 +12,7 @@
 #define SMALL 512
 
 struct victim {
-	struct column *column;
+	struct cell *cell;
 	uint64_t values, size;
 };
 
@@ -42,10 +42,15 @@ static uint64_t vector_bytes(const struct record_vector *v)
 }
 
 /* The bytes of all vectors that a column in order refers to, which are also marked in `used` if that is not NULL. */
-static uint64_t each_vector(const struct columns *x, const struct record *r, struct column *c, bool *used)
+static uint64_t each_vector(const struct columns *x, const struct record *r, const struct cell *cell, bool *used)
 {
 	uint64_t bytes = 0;
-	if (c->lossy || (c->role & ROLE_KINDS) != ROLE_VECTOR)
+	struct column *c = cell_column(x, cell);
+	if ((cell->role & ROLE_KINDS) != ROLE_VECTOR)
+		return 0;
+	if (!cell->column && used && cell->expect >= 0 && cell->expect < r->vectors.count)
+		used[cell->expect] = true;
+	if (!c || c->lossy)
 		return 0;
 	const struct dict_run *runs = column_dict(x, c);
 	for (uint32_t i = 0; i < c->dict_count; i++)
@@ -68,11 +73,11 @@ static uint64_t each_vector(const struct columns *x, const struct record *r, str
 	return bytes;
 }
 
-static void mark_vectors(void *context, struct column *c, uint64_t values)
+static void mark_vectors(void *context, struct cell *cell, uint64_t values)
 {
 	struct reclaiming *k = context;
 	(void)values;
-	each_vector(k->columns, k->record, c, k->used);
+	each_vector(k->columns, k->record, cell, k->used);
 }
 
 static void free_vectors(struct reclaiming *k)
@@ -94,13 +99,14 @@ static void free_vectors(struct reclaiming *k)
 	free(k->used);
 }
 
-static void consider(void *context, struct column *c, uint64_t values)
+static void consider(void *context, struct cell *cell, uint64_t values)
 {
 	struct reclaiming *k = context;
-	if (values == 0 || (c->lossy != 0) != k->lossy)
+	struct column *c = cell_column(k->columns, cell);
+	if (!c || values == 0 || (c->lossy != 0) != k->lossy)
 		return;
 	uint64_t size = k->lossy ? lossy_size(k->columns, c)
-	                         : column_size(k->columns, c) + each_vector(k->columns, k->record, c, NULL);
+	                         : column_size(k->columns, c) + each_vector(k->columns, k->record, cell, NULL);
 	if (size < SMALL || size == 0)
 		return;
 	if (k->count == k->capacity) {
@@ -111,7 +117,7 @@ static void consider(void *context, struct column *c, uint64_t values)
 		k->victims = more;
 		k->capacity = capacity;
 	}
-	k->victims[k->count++] = (struct victim){c, values, size};
+	k->victims[k->count++] = (struct victim){cell, values, size};
 }
 
 /* The columns in question, the largest first. */
@@ -132,7 +138,7 @@ uint64_t record_reclaim(struct columns *x, struct record *r)
 	x->cap = x->arena->size / RECLAIM_CAP;
 	reclaim_look(&k, false);
 	for (size_t i = 0; i < k.count && freed < wanted; i++) {
-		lossy_force(x, k.victims[i].column, k.victims[i].values);
+		cell_force(x, k.victims[i].cell, k.victims[i].values);
 		freed += k.victims[i].size;
 	}
 	free_vectors(&k);
@@ -140,12 +146,14 @@ uint64_t record_reclaim(struct columns *x, struct record *r)
 	if (arena_left(x->arena) < before + x->arena->size / 16) {
 		reclaim_look(&k, true);
 		for (size_t i = 0; i < k.count; i++)
-			lossy_shrink(x, k.victims[i].column, RECLAIM_BINS);
+			lossy_shrink(x, cell_column(x, k.victims[i].cell), RECLAIM_BINS);
 	}
 	if (arena_left(x->arena) < x->arena->size / 16) {
 		reclaim_look(&k, true);
-		for (size_t i = 0; i < k.count && arena_left(x->arena) < x->arena->size / 8; i++)
-			lossy_forget(x, k.victims[i].column, k.victims[i].values);
+		for (size_t i = 0; i < k.count && arena_left(x->arena) < x->arena->size / 8; i++) {
+			lossy_forget(x, cell_column(x, k.victims[i].cell), k.victims[i].values);
+			cell_refresh(x, k.victims[i].cell);
+		}
 	}
 	free(k.victims);
 	arena_compact(x->arena);

@@ -11,7 +11,7 @@ uint32_t table_add(struct arena *a, struct table *t, const void *element, size_t
 {
 	if ((t->count + UINT64_C(1)) * size > t->capacity) {
 		uint64_t capacity;
-		ref more = arena_alloc_block(a, (t->count + UINT64_C(1)) * size * 2, &capacity);
+		ref more = arena_alloc_block(a, (t->count + UINT64_C(1)) * size, &capacity);
 		if (!more) {
 			arena_commit(a);
 			return UINT32_MAX;
@@ -70,9 +70,15 @@ uint32_t record_add_vector(struct arena *a, struct record *r, const int64_t *val
 	return table_add(a, &r->vectors, &at, sizeof at);
 }
 
+struct time_none record_no_times(const struct arena *a)
+{
+	return (struct time_none){a->header->root + (ref)offsetof(struct record, never),
+	                          a->header->root + (ref)offsetof(struct record, poor)};
+}
+
 ref record_new_site(struct arena *a, uint32_t function, uint32_t path, uint32_t columns)
 {
-	ref at = arena_alloc(a, sizeof(struct site) + columns * sizeof(struct column));
+	ref at = arena_alloc(a, sizeof(struct site) + columns * sizeof(struct cell));
 	arena_commit(a);
 	if (!at)
 		return 0;
@@ -82,10 +88,24 @@ ref record_new_site(struct arena *a, uint32_t function, uint32_t path, uint32_t 
 	s->id = UINT32_MAX;
 	s->columns = columns;
 	s->self = at;
-	column_init(&s->successor);
+	s->communicate.full = record_no_times(a).never;
+	cell_init(&s->successor);
 	for (uint32_t i = 0; i < columns; i++)
-		column_init(&s->column[i]);
+		cell_init(&s->column[i]);
 	s->successor.role = ROLE_NEXT | ROLE_EXACT;
+	return at;
+}
+
+ref record_new_edge(struct arena *a, uint32_t from, uint32_t to)
+{
+	ref at = arena_alloc(a, sizeof(struct record_edge));
+	arena_commit(a);
+	if (!at)
+		return 0;
+	struct record_edge *e = arena_at(a, struct record_edge, at);
+	e->from = from;
+	e->to = to;
+	e->compute.full = record_no_times(a).never;
 	return at;
 }
 
@@ -106,9 +126,9 @@ void record_times_empty(struct arena *a, struct record *r)
 		struct site *s = arena_at(a, struct site, *(ref *)table_at(a, &r->sites, i, sizeof(ref)));
 		if (s->visits < TIME_FULL / TIME_ONE)
 			continue; /* no word has counted more than that */
-		record_time_empty(a, &s->communicate);
+		record_time_empty(a, time_cell_full(a->base, &s->communicate));
 		for (ref e = s->edges; e; e = arena_at(a, struct record_edge, e)->next)
-			record_time_empty(a, &arena_at(a, struct record_edge, e)->compute);
+			record_time_empty(a, time_cell_full(a->base, &arena_at(a, struct record_edge, e)->compute));
 	}
 }
 

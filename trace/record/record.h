@@ -18,9 +18,9 @@
 #ifndef SPOOR_RECORD_H
 #define SPOOR_RECORD_H
 
-#include "trace/record/column.h"
+#include "trace/record/cell.h"
 #include "trace/record/flow.h"
-#include "trace/record/record_time.h"
+#include "trace/record/time_cell.h"
 
 /* A growing array of equal elements. New elements are complete before `count` tells of them. */
 struct table {
@@ -55,6 +55,7 @@ enum path_gap {
 	GAP_NO_UNWIND = 1, /* the frames further out are not known: there was no unwind information */
 	GAP_TOO_DEEP = 2,  /* the frames further out were left out: more than CALLPATH_MAX */
 	GAP_NO_MODULE = 3, /* one frame in code that belongs to no file */
+	GAP_CUT = 4,       /* the frames further out were left out: memory was short */
 };
 
 /* What is kept of a site's calls, or of an edge's computations, if the policy asks for it. */
@@ -77,7 +78,7 @@ struct record_edge {
 		from;
 	ref next;   /* edge of the same site */
 	ref detail; /* struct record_detail; 0: none */
-	struct record_time compute;
+	struct time_cell compute;
 };
 
 struct site {
@@ -91,10 +92,10 @@ struct site {
 	ref self;
 	ref detail; /* struct record_detail; 0: none */
 	uint32_t unused;
-	uint64_t generation; /* the recorder's: of the handles that its columns remember (column_remember) */
-	struct record_time communicate;
-	struct column successor;
-	struct column column[];
+	uint64_t generation; /* the recorder's: of the handles that its columns remember (cell_remember) */
+	struct time_cell communicate;
+	struct cell successor;
+	struct cell column[];
 };
 
 /* Calls of a function that were only counted, and the time in them, in ticks. */
@@ -160,6 +161,8 @@ struct record {
 	uint64_t stage[4];    /* by enum trace_stage: the event at which it came, + 1 */
 	struct table counted; /* struct record_counted */
 	uint64_t loose_ticks; /* computation before events that no edge leads to */
+	/* zeroes: what time cells without a histogram refer to (time_cell.h) */
+	struct record_time never, poor;
 };
 
 /* Appends an element to a table. Returns its index, or UINT32_MAX if there was no room. Commits the arena. */
@@ -181,10 +184,14 @@ uint32_t record_add_vector(struct arena *a, struct record *r, const int64_t *val
 ref record_new_site(struct arena *a, uint32_t function, uint32_t path, uint32_t columns);
 /* Calls take for each column of the record, in any order, with the values of it that count. What is to give up its
  * order when memory is short is listed here, and only here. */
-typedef void record_take(void *context, struct column *c, uint64_t values);
+typedef void record_take(void *context, struct cell *cell, uint64_t values);
 void record_each_column(struct arena *a, struct record *r, record_take *take, void *context);
 /* Empties the words of all histograms that are full: to be called every TIME_FULL / TIME_ONE events at most. */
 void record_times_empty(struct arena *a, struct record *r);
+/* What time cells refer to that have no histogram. */
+struct time_none record_no_times(const struct arena *a);
+/* A new edge, in no list. Returns 0 if there is no room. */
+ref record_new_edge(struct arena *a, uint32_t from, uint32_t to);
 /* What becomes of each column when it gives up its order (enum column_role). */
 void record_set_roles(struct site *s, const char *schema);
 

@@ -7,14 +7,20 @@
 
 #include "trace/base/budget.h"
 
-/* Makes the window reach bin i. False if there is no room. */
-static bool window_reach(struct arena *a, struct record_time *t, unsigned i)
+/* A window of so many bins may have any bins that are near. */
+#define WINDOW_SMALL 8
+
+/* Makes the window reach bin i, if it is near, or had enough values already (`apart`) to be worth the bins in between.
+ * False if not, or if there is no room. */
+static bool window_reach(struct arena *a, struct record_time *t, unsigned i, uint64_t apart)
 {
 	unsigned from = t->count && t->first < i ? t->first : i,
 		 end = t->count && t->first + t->count > i ? t->first + t->count : i + 1;
 	unsigned count = 4;
 	while (count < end - from)
 		count *= 2;
+	if (count > WINDOW_SMALL && count > apart)
+		return false;
 	/* what is left over is on the side that it grew to */
 	if (from == i && t->count)
 		from = end > count ? end - count : 0;
@@ -37,25 +43,40 @@ static bool window_reach(struct arena *a, struct record_time *t, unsigned i)
 	return true;
 }
 
-/* A bin's word is full. */
-static void spill(struct arena *a, struct record_time *t, uint64_t *bin)
+/* What is kept apart of bin i; NULL: nothing. */
+static struct record_spill *spill_find(const struct arena *a, const struct record_time *t, unsigned index)
 {
-	unsigned index = t->first + (unsigned)(bin - arena_at(a, uint64_t, t->bins));
 	ref at = t->spilled;
 	while (at && arena_at(a, struct record_spill, at)->index != index)
 		at = arena_at(a, struct record_spill, at)->next;
-	if (!at) {
-		at = arena_alloc(a, sizeof(struct record_spill));
-		arena_commit(a);
-		if (!at) { /* the count stops, rather than run into the next field */
-			*bin -= TIME_ONE + *bin % TIME_ONE / (TIME_FULL / TIME_ONE);
-			return;
-		}
-		*arena_at(a, struct record_spill, at) = (struct record_spill){.next = t->spilled, .index = index};
-		arena_set(a, t->spilled, at);
-		arena_commit(a);
+	return at ? arena_at(a, struct record_spill, at) : NULL;
+}
+
+/* The same, made if there is nothing. NULL: no room. */
+static struct record_spill *spill_at(struct arena *a, struct record_time *t, unsigned index)
+{
+	struct record_spill *s = spill_find(a, t, index);
+	if (s)
+		return s;
+	ref at = arena_alloc(a, sizeof(struct record_spill));
+	arena_commit(a);
+	if (!at)
+		return NULL;
+	s = arena_at(a, struct record_spill, at);
+	*s = (struct record_spill){.next = t->spilled, .index = index};
+	arena_barrier();
+	t->spilled = at;
+	return s;
+}
+
+/* A bin's word is full. */
+static void spill(struct arena *a, struct record_time *t, uint64_t *bin)
+{
+	struct record_spill *s = spill_at(a, t, t->first + (unsigned)(bin - arena_at(a, uint64_t, t->bins)));
+	if (!s) { /* the count stops, rather than run into the next field */
+		*bin -= TIME_ONE + *bin % TIME_ONE / (TIME_FULL / TIME_ONE);
+		return;
 	}
-	struct record_spill *s = arena_at(a, struct record_spill, at);
 	arena_set(a, s->count, s->count + *bin / TIME_ONE);
 	arena_set(a, s->parts, s->parts + *bin % TIME_ONE);
 	arena_set(a, *bin, 0);
@@ -72,8 +93,11 @@ void record_time_empty(struct arena *a, struct record_time *t)
 /* Says which values are plain from now on. */
 static void plain_set(const struct arena *a, struct record_time *t)
 {
-	uint64_t low = t->min ? t->min : 1, high = t->max < TIME_EXACT ? t->max : TIME_EXACT;
-	bool all = low <= high && histogram_index(low) >= t->first && histogram_index(high) < t->first + t->count;
+	uint64_t low = t->min ? t->min : 1, high = t->max < TIME_EXACT ? t->max : TIME_EXACT,
+		 floor = histogram_floor(t->first), end = histogram_floor(t->first + t->count);
+	low = low < floor ? floor : low;
+	high = high >= end ? end - 1 : high;
+	bool all = low <= high;
 	t->width = 0; /* nothing is plain as long as the others change */
 	arena_barrier();
 	t->low = low;
@@ -86,11 +110,14 @@ void record_time_turn(struct arena *a, struct record_time *t, uint64_t ticks, ui
 {
 	bool first = t->count == 0;
 	unsigned index = histogram_index(ticks), at = index - t->first;
-	if (at >= t->count && !window_reach(a, t, index)) {
+	struct record_spill *apart = at >= t->count && !first ? spill_find(a, t, index) : NULL;
+	if (at >= t->count && !window_reach(a, t, index, apart ? apart->count : 0)) {
 		if (first)
 			return;
-		at = index < t->first ? 0 : t->count - 1U;
+		apart = apart ? apart : spill_at(a, t, index);
+		at = index < t->first ? 0 : t->count - 1U; /* without room: in the nearest bin */
 	} else {
+		apart = NULL;
 		at = index - t->first;
 	}
 	if (first || ticks > t->max) {
@@ -105,39 +132,60 @@ void record_time_turn(struct arena *a, struct record_time *t, uint64_t ticks, ui
 	uint64_t *bin = arena_at(a, uint64_t, t->bins) + at;
 	unsigned shift = (unsigned)__builtin_clzll(ticks | 1);
 	uint128 square = (uint128)ticks * ticks;
-	*bin += TIME_ONE + ((ticks | 1) << shift >> 40) % TIME_PARTS;
+	uint64_t parts = ((ticks | 1) << shift >> 40) % TIME_PARTS;
+	if (apart) {
+		arena_set(a, apart->count, apart->count + 1);
+		arena_set(a, apart->parts, apart->parts + parts);
+		arena_commit(a);
+	} else {
+		*bin += TIME_ONE + parts;
+	}
 	t->sum += ticks;
 	t->squares[1] +=
 		(uint64_t)(square >> 64) + __builtin_add_overflow(t->squares[0], (uint64_t)square, &t->squares[0]);
-	if (*bin >= TIME_FULL)
+	if (!apart && *bin >= TIME_FULL)
 		spill(a, t, bin);
 }
 
 /* From the arena to a trace. */
 
-/* The bins of an arena, one by one, with those that spilled. Returns how many there are, or SIZE_MAX if something is
- * damaged. */
-static size_t bins_read(const struct arena *a, const struct record_time *t, struct record_spill *out)
+#define BINS (64 * HISTOGRAM_PER_OCTAVE)
+
+/* Adds to the bin with this index, if it is one of the `count` from `first` on. */
+static bool bins_put(struct record_spill *out, unsigned first, unsigned count, unsigned index, uint64_t n,
+                     uint64_t parts)
+{
+	if (index - first >= count)
+		return n == 0;
+	out[index - first].count += n;
+	out[index - first].parts += parts;
+	return true;
+}
+
+/* The bins of an arena, one by one, with those that are kept apart: those of the smallest value, `first`, and of
+ * `range` - 1 more, for which *out has room. Returns how many are not empty, or SIZE_MAX if something is damaged. */
+static size_t bins_read(const struct arena *a, const struct record_time *t, unsigned first, unsigned range,
+                        struct record_spill *out)
 {
 	size_t n = 0;
+	for (unsigned i = 0; i < range; i++)
+		out[i] = (struct record_spill){.index = first + i};
 	if (t->count && !arena_valid(a, t->bins, t->count * sizeof(uint64_t)))
 		return SIZE_MAX;
 	for (unsigned i = 0; i < t->count; i++) {
 		uint64_t word = arena_at(a, uint64_t, t->bins)[i];
-		out[i] = (struct record_spill){
-			.index = t->first + i, .count = word / TIME_ONE, .parts = word % TIME_ONE};
+		if (!bins_put(out, first, range, t->first + i, word / TIME_ONE, word % TIME_ONE))
+			return SIZE_MAX;
 	}
-	unsigned limit = t->count;
+	unsigned limit = BINS;
 	for (ref at = t->spilled; at; at = arena_at(a, struct record_spill, at)->next) {
 		if (limit-- == 0 || !arena_valid(a, at, sizeof(struct record_spill)))
 			return SIZE_MAX;
 		const struct record_spill *s = arena_at(a, struct record_spill, at);
-		if (s->index - t->first >= t->count)
+		if (!bins_put(out, first, range, s->index, s->count, s->parts))
 			return SIZE_MAX;
-		out[s->index - t->first].count += s->count;
-		out[s->index - t->first].parts += s->parts;
 	}
-	for (unsigned i = 0; i < t->count; i++)
+	for (unsigned i = 0; i < range; i++)
 		if (out[i].count)
 			out[n++] = out[i];
 	return n;
@@ -247,11 +295,11 @@ int record_time_extract(struct histogram *to, const struct arena *a, const struc
 	*to = (struct histogram){0};
 	if (t->count == 0)
 		return 0;
-	if (t->count > 64 * HISTOGRAM_PER_OCTAVE || t->first > 64 * HISTOGRAM_PER_OCTAVE || t->min > t->max ||
-	    t->max > TIME_SANE || t->sum > TIME_SANE)
+	if (t->count > BINS || t->first >= BINS || t->min > t->max || t->max > TIME_SANE || t->sum > TIME_SANE)
 		return -1;
-	struct record_spill *read = budget_malloc(t->count * sizeof *read);
-	size_t n = read ? bins_read(a, t, read) : SIZE_MAX;
+	unsigned first = histogram_index(t->min), range = histogram_index(t->max) - first + 1;
+	struct record_spill *read = budget_malloc(range * sizeof *read);
+	size_t n = read ? bins_read(a, t, first, range, read) : SIZE_MAX;
 	int rv = n == SIZE_MAX ? -1 : 0;
 	if (rv == 0 && n > 0) {
 		to->bins = budget_calloc(n, sizeof *to->bins);
@@ -270,4 +318,49 @@ int record_time_extract(struct histogram *to, const struct arena *a, const struc
 	}
 	budget_free(read);
 	return rv;
+}
+
+int record_time_one(struct histogram *to, uint64_t ticks, double ns_per_tick, uint32_t rank, uint64_t visit)
+{
+	if (ticks > TIME_SANE)
+		return -1;
+	uint64_t ns = ns_of((double)ticks, ns_per_tick);
+	struct histogram_bin bin = {.count = 1, .min = ns, .max = ns, .sum = ns, .squares = square_over(ns, 1)};
+	struct histogram one = {.count = 1,
+	                        .sum = ns,
+	                        .min = ns,
+	                        .max = ns,
+	                        .min_rank = rank,
+	                        .max_rank = rank,
+	                        .min_visit = visit,
+	                        .max_visit = visit,
+	                        .squares = bin.squares,
+	                        .bins = &bin,
+	                        .bin_count = 1};
+	return histogram_add(to, &one);
+}
+
+int record_time_sum(struct histogram *to, uint64_t count, uint64_t sum, double ns_per_tick, uint32_t rank)
+{
+	*to = (struct histogram){0};
+	if (sum > TIME_SANE || count > TIME_SANE)
+		return -1;
+	if (count == 0)
+		return 0;
+	uint64_t ns = ns_of((double)sum, ns_per_tick), mean = ns / count;
+	struct histogram_bin bin = {.count = count,
+	                            .min = mean,
+	                            .max = mean + (ns % count > 0),
+	                            .sum = ns,
+	                            .squares = square_over(ns, count)};
+	struct histogram all = {.count = count,
+	                        .sum = ns,
+	                        .min = bin.min,
+	                        .max = bin.max,
+	                        .min_rank = rank,
+	                        .max_rank = rank,
+	                        .squares = bin.squares,
+	                        .bins = &bin,
+	                        .bin_count = 1};
+	return histogram_add(to, &all);
 }

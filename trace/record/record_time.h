@@ -10,7 +10,8 @@
 /* Zeroed is empty. What it counts is what its bins count. */
 struct record_time {
 	/* The plain values, which need no more than counting: those v with v - low < width. They are no new extremes,
-	 * neither 0 nor above TIME_EXACT, and their bins are in the window. The bin of index i is i + TIME_BIAS words
+	 * neither 0 nor above TIME_EXACT, and their bins are in the window. Few values that are far from the others are
+	 * kept apart, so that the window has no more bins than it is worth. The bin of index i is i + TIME_BIAS words
 	 * behind `origin`, an address. These three follow from the others, and readers do not look at them. */
 	uint64_t low, width;
 	uintptr_t origin;
@@ -22,7 +23,7 @@ struct record_time {
 	ref bins;
 	uint16_t first, count;
 	uint64_t min, max, min_visit, max_visit;
-	ref spilled; /* struct record_spill: words that were full */
+	ref spilled; /* struct record_spill: bins that are kept apart: far from the others, or words that were full */
 	uint32_t unused;
 };
 
@@ -98,5 +99,10 @@ static inline void record_time_add(struct arena *a, struct record_time *t, uint6
  * damaged. */
 int record_time_extract(struct histogram *to, const struct arena *a, const struct record_time *t, double ns_per_tick,
                         uint32_t rank);
+
+/* Adds one value, in ticks. Returns 0; -1 on no memory, or if it is no number of this world. */
+int record_time_one(struct histogram *to, uint64_t ticks, double ns_per_tick, uint32_t rank, uint64_t visit);
+/* A histogram of which only count and sum are known, in ticks: all values are the mean. Returns as above. */
+int record_time_sum(struct histogram *to, uint64_t count, uint64_t sum, double ns_per_tick, uint32_t rank);
 
 #endif

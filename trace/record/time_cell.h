@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * time_cell - the times of a site or an edge, as small as they can be: one by one, until there are more than a few
+ *
+ *     few    visit << 40 | ticks + 1, of each value; 0: none
+ *     list   more of them, behind how many there is room for: 3, 7 or 15
+ *     full   struct record_time, which then has all of them; until then record.never, for which no time is plain
+ *
+ * When memory is used up, a cell without a histogram becomes *poor*: `full` is record.poor, few[0] says how many values
+ * there were, and few[1] their sum.
+ *
+ * The histogram, and a longer list, are whole before they are referred to. What `few` and the list have does not count
+ * once there is a histogram.
+ */
+#ifndef SPOOR_TIME_CELL_H
+#define SPOOR_TIME_CELL_H
+
+#include "trace/record/record_time.h"
+
+#define TIME_FEW  2
+#define TIME_LIST 15
+
+struct time_cell {
+	ref full;
+	ref list; /* uint64_t: how many follow, and they; 0: none */
+	uint64_t few[TIME_FEW];
+};
+
+static inline struct record_time *time_cell_full(const uint8_t *base, const struct time_cell *c)
+{
+	return (struct record_time *)(void *)(base + c->full); /* NOLINT: aligned like everything in an arena */
+}
+
+/* What `full` refers to if there is no histogram: structures of zeroes. */
+struct time_none {
+	ref never, poor;
+};
+
+/* Adds a value, which was that of this visit. Room as for record_time_add. */
+void time_cell_add(struct arena *a, struct time_cell *c, struct time_none none, uint64_t ticks, uint64_t visit);
+
+/* The histogram in ns, as that of one rank; everything is checked. Returns 0; -1 on no memory, or if it is damaged. */
+int time_cell_extract(struct histogram *to, const struct arena *a, const struct time_cell *c, struct time_none none,
+                      double ns_per_tick, uint32_t rank);
+
+#endif
