@@ -270,7 +270,7 @@ static void put_timeline(struct line *l)
 	        rows == 1 && scale <= 0 ? " open" : "");
 	list_children(l, whole);
 	fputs("</ul>\n", out);
-	if (memchr(l->listed, false, l->skeleton.nest.count))
+	if (memchr(l->listed, 0, l->skeleton.nest.count))
 		fputs("<p class=\"dim\">The most frequent calls; <code>spoor show --loops --lines 0</code> prints "
 		      "all.</p>\n",
 		      out);

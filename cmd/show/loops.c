@@ -266,7 +266,7 @@ static int show_folded(const struct show *s, const struct loops *l, json_t *json
 	if (!shown || !calls || skeleton_choose(&k, s->lines, shown, calls) != 0)
 		goto done;
 	print_children(l, &k, k.nest.sites, shown, calls);
-	if (memchr(shown, false, k.nest.count))
+	if (memchr(shown, 0, k.nest.count))
 		printf("The most frequent calls in %" PRIu64 " lines; --lines 0 prints all.\n", s->lines);
 	rv = 0;
 done:

@@ -40,12 +40,14 @@ static void function_totals_free(struct total *list, size_t n)
 	free(list);
 }
 
-/* Sums by function name, the most expensive first. Returns how many; *out is malloc'ed. */
+/* Sums by function name, the most expensive first. Returns how many; *out is malloc'ed, NULL on no memory. */
 static size_t function_totals(const struct trace *t, const struct site_activity *v, struct total **out)
 {
 	size_t n = 0;
-	struct total *all = calloc((size_t)t->function_count + 1, sizeof *all);
-	for (uint32_t i = 0; all && i < t->site_count; i++) {
+	struct total *all = *out = calloc((size_t)t->function_count + 1, sizeof *all);
+	if (!all)
+		return 0;
+	for (uint32_t i = 0; i < t->site_count; i++) {
 		const struct schema *s = trace_schema(t, &t->sites[i]);
 		size_t k = 0;
 		while (k < n && (all[k].length != s->function_length ||
@@ -56,16 +58,14 @@ static size_t function_totals(const struct trace *t, const struct site_activity 
 				.name = s->function, .length = s->function_length, .initializes = trace_initializes(s)};
 		if (histogram_add(&all[k].time, &t->sites[i].communicate) != 0) {
 			function_totals_free(all, n);
-			all = NULL;
-			break;
+			*out = NULL;
+			return 0;
 		}
 		all[k].sites++;
 		all[k].bytes += v->sites[i].bytes;
 		all[k].unsized += v->sites[i].unsized;
 	}
-	if (all)
-		qsort(all, n, sizeof *all, total_by_time);
-	*out = all;
+	qsort(all, n, sizeof *all, total_by_time);
 	return n;
 }
 
