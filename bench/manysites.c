@@ -3,14 +3,14 @@
  *
  *     manysites SITES [ROUNDS]
  *
- * Makes MPI calls from about SITES call paths, 10 to 40 frames deep. Paths are those of a walk: each shares all but its
- * last frames with the one before. Of 100 paths 65 are visited once or twice, the others 3 to about 4 * ROUNDS times
- * (default 64), half as many of them twice as often; in loops over 32 paths that follow each other. Of the others one in
- * three passes a count that changes.
+ * Makes MPI calls from about SITES call paths, 10 to 40 frames deep. Paths are those of a walk: each shares all but
+ * its last frames with the one before. Of 100 paths 65 are visited once or twice, the others 3 to about 4 * ROUNDS
+ * times (default 64), half as many of them twice as often; in loops over 32 paths that follow each other. Of the
+ * others one in three passes a count that changes.
  *
- * Any number of ranks; all make the same calls. What is sent goes to a neighbour in pairs; a last rank without one sends
- * to MPI_PROC_NULL. The same arguments make the same calls each time. Rank 0 prints how many events each rank has (with
- * MPI_Init, MPI_Comm_rank, MPI_Comm_size and MPI_Finalize):
+ * Any number of ranks; all make the same calls. What is sent goes to a neighbour in pairs; a last rank without one
+ * sends to MPI_PROC_NULL. The same arguments make the same calls each time. Rank 0 prints how many events each rank
+ * has (with MPI_Init, MPI_Comm_rank, MPI_Comm_size and MPI_Finalize):
  *
  *     events 12345
  */

@@ -144,7 +144,8 @@ static struct diagram_edge pairing_add(struct pairing *x, uint32_t a, uint32_t b
 	return made;
 }
 
-/* The map seen from a higher level; its nodes are a copy, in `room` (of RAISED_ROOM) if they are few; NULL on no memory. */
+/* The map seen from a higher level; its nodes are a copy, in `room` (of RAISED_ROOM) if they are few; NULL on no
+ * memory. */
 static struct rankmap raised(const struct rankmap *m, uint32_t level, struct diagram_node *room)
 {
 	struct rankmap high = *m;
