@@ -160,6 +160,16 @@ static int write_trace(const struct run *run, const struct facts *facts, const c
 	return rv;
 }
 
+/* A launcher that was killed, or was told to go into the background, returns before its ranks end. */
+#define ENDING_MS 5000
+#define LOOK_MS   50
+
+static void wait_for_ranks(const struct run *run)
+{
+	for (int ms = 0; ms < ENDING_MS && salvage_running(run->folder); ms += LOOK_MS)
+		nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000L}, NULL);
+}
+
 static int write_traces(const struct run *run)
 {
 	struct step_files spool = {0};
@@ -168,6 +178,7 @@ static int write_traces(const struct run *run)
 	int rv = 0;
 
 	struct salvage salvage = {.running = 0};
+	wait_for_ranks(run);
 	if (salvage_folder(&salvage, run->folder, &error) < 0)
 		fprintf(stderr, "spoor run: %s\n", error.text);
 	error.text[0] = '\0';
@@ -182,7 +193,12 @@ static int write_traces(const struct run *run)
 		step_files_tell_notes(&spool);
 	for (size_t i = 0; i < spool.world_count; i++)
 		rv |= write_trace(run, &facts, spool.worlds[i].path, i);
-	if (spool.arena_count)
+	if (salvage.running)
+		fprintf(stderr,
+		        "spoor run: %zu ranks are still running. When they have ended: spoor merge -o FILE "
+		        "%s/*.arena\n",
+		        salvage.running, run->folder);
+	else if (spool.arena_count)
 		fprintf(stderr, "spoor run: what %zu ranks recorded could not be read, and is kept in %s\n",
 		        spool.arena_count, run->folder);
 	else if (spool.world_count == 0)

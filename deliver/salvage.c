@@ -109,6 +109,20 @@ static bool is_running(const char *path)
 	return running;
 }
 
+size_t salvage_running(const char *folder)
+{
+	char path[PATH_MAX];
+	size_t n = 0;
+	DIR *d = opendir(folder);
+	for (const struct dirent *e; d && (e = readdir(d));) {
+		int length = snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+		n += ends_in(e->d_name, ".arena") && length > 0 && (size_t)length < sizeof path && is_running(path);
+	}
+	if (d)
+		closedir(d);
+	return n;
+}
+
 /* What cannot be read has nothing in it for anybody, unless another spoor can. */
 static int arena_give_up(struct salvage *s, struct left *l, bool version, struct error *why, struct error *error)
 {

@@ -31,6 +31,9 @@ struct salvage {
  * added, unless memory ran out. */
 int salvage_arena(struct world *w, struct arena *a, const char *name, struct error *error);
 
+/* How many arenas in a folder are of processes that are still there. */
+size_t salvage_running(const char *folder);
+
 /* Looks at all arenas (`*.arena`) in a folder. Those of one MPI_COMM_WORLD become one file `world-<hex>.spoor` in the
  * same folder, in the form in which the tracer leaves it, a part (merge/world.h) if ranks are missing; then they are
  * removed. An arena of a process that never initialised MPI, or whose rank is in the world's file already, is removed.

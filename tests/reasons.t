@@ -56,4 +56,22 @@ if [ -e /usr/lib/x86_64-linux-gnu/libmpich.so.12 ]; then
 	program other cc -l:libmpich.so.12 <<<'int MPI_Init(int *, char ***), MPI_Finalize(void); int main(void) { MPI_Init(0, 0); return MPI_Finalize(); }'
 	says 'another MPI' "the program's MPI library is not the one that the tracer was built for" ./other
 fi
+
+# A launcher that returns before its ranks
+program later mpicc <<<'#include <mpi.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv) { MPI_Init(0, 0); sleep(argc > 1 ? atoi(argv[1]) : 0); return MPI_Finalize(); }'
+behind() { # SECONDS
+	"$build/spoor" run -f -o later.spoor -- sh -c "./later $1 & until ls $TMPDIR/spoor-run.*/*.arena; do sleep 0.1; done >/dev/null 2>&1" 2>&1
+}
+said=$(behind 1)
+is 'a rank that ends later: nothing is said' "$said" ''
+ok 'a rank that ends later: its trace is whole' "$build/spoor" verify later.spoor
+rm -f later.spoor
+said=$(behind 8)
+like 'a rank that ends much later: it says what to do' "$said" '^spoor run: 1 ranks are still running\. When they have ended: spoor merge -o FILE [^ ]*/\*\.arena$'
+while pgrep -x later >/dev/null; do sleep 0.2; done
+# shellcheck disable=SC2046 # a list of files
+ok 'which makes the trace' "$build/spoor" merge -o later.spoor $(ls "$TMPDIR"/spoor-run.*/*)
 done_testing
