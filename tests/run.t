@@ -59,6 +59,8 @@ ok 'the temporary folder is gone' test ! -e "$(cat tmpdir)"
 case_of left <<<'echo 1..1; touch left.is; until [ -e right.is ]; do sleep 0.1; done; echo ok'
 case_of right <<<'echo 1..2; touch right.is; until [ -e left.is ]; do sleep 0.1; done; echo ok; echo ok'
 runs 'two rows side by side' 0 '5 passed, 0 failed' left good --beside right
+rm -f left.is right.is
+runs 'the second row, at its end, takes tests of the first' 0 '5 passed, 0 failed' left right --beside good
 runs 'a failure in the second' 1 '3 passed, 1 failed' good --beside bad
 runs 'a test that hangs' 1 '1 passed, 1 failed' hangs
 ok 'is ended' ended "$(cat pid)"
