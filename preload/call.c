@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "preload/detail.h"
+#include "preload/left.h"
 #include "preload/site.h"
 #include "preload/pool.h"
 #include "preload/shortage.h"
@@ -85,7 +86,7 @@ static struct site *site_slowly(struct recorder *r, uint32_t function, void *ret
 }
 
 /* The recorder of a call that the thread is not ready for; NULL: the call is not recorded. *entry: when it was made. */
-static struct recorder *recorder_for(struct recording *me, void *cfa, uint64_t *entry)
+static struct recorder *recorder_for(struct recording *me, void *return_address, void *cfa, uint64_t *entry)
 {
 	struct recorder *r = __atomic_load_n(&recorder_current, __ATOMIC_ACQUIRE);
 	bool ready = me->ready != NULL, known = me->known != NULL;
@@ -109,13 +110,19 @@ static struct recorder *recorder_for(struct recording *me, void *cfa, uint64_t *
 	}
 	if (ready)
 		return r;
-	/* a call from further out than the one that the thread is in: that one was left by longjmp */
-	if (me->frame && (uintptr_t)cfa >= (uintptr_t)me->frame) {
-		me->frame = NULL;
-		me->depth = 0;
-	} else if (me->busy || (known && me->known == r && !me->frame && !r->shared)) {
+	/* further out than the call that the thread is in: that one was left, maybe inside of the recorder */
+	bool further_out = me->frame && (uintptr_t)cfa >= (uintptr_t)me->frame;
+	if (!further_out && (me->busy || (known && me->known == r && !me->frame && !r->shared))) {
 		__atomic_fetch_add(&r->record->lost, 1, __ATOMIC_RELAXED);
 		return NULL;
+	}
+	if (me->frame && !me->busy) {
+		enter_recorder(r);
+		left_look(r, return_address, cfa, *entry);
+		leave_recorder(r);
+	} else if (further_out) {
+		me->frame = NULL;
+		me->depth = 0;
 	}
 	return r;
 }
@@ -127,7 +134,7 @@ bool call_begin_slowly(struct call *c, enum mpi_number f, void *return_address, 
 {
 	struct recording *me = &recording;
 	uint64_t entry;
-	struct recorder *r = recorder_for(me, cfa, &entry);
+	struct recorder *r = recorder_for(me, return_address, cfa, &entry);
 	if (!r)
 		return false;
 	*c = (struct call){.rec = r,
@@ -146,6 +153,8 @@ bool call_begin_slowly(struct call *c, enum mpi_number f, void *return_address, 
 		detail_enter(r);
 	c->site = site_slowly(r, f, return_address, cfa);
 	if (c->site) {
+		if (me->frame)
+			left_nest(r);
 		c->outer = r->record->at.in_flight;
 		r->record->at.in_flight = c->site->self;
 	}
@@ -232,15 +241,6 @@ bool call_begin_at(struct call *c, enum mpi_number f, void *return_address, void
 	return e->way(c, f, return_address, cfa, r, e);
 }
 
-/* Which function a site is of. */
-static uint32_t function_of(const struct recorder *r, const struct site *s)
-{
-	uint32_t function = 0;
-	while (function < FN_COUNT && r->functions[function] != s->function + 1)
-		function++;
-	return function;
-}
-
 /* A call that began while MPI was not initialised, in another thread than the one that did that meanwhile: it is this
  * thread's own event, without its call path. */
 static __attribute__((noinline, cold)) struct recorder *adopt(struct call *c)
@@ -250,7 +250,7 @@ static __attribute__((noinline, cold)) struct recorder *adopt(struct call *c)
 		return c->rec;
 	enter_recorder(r);
 	shortage_make_room(r);
-	uint32_t function = shortage_is_counter(c->site) ? c->site->function : function_of(c->rec, c->site);
+	uint32_t function = shortage_is_counter(c->site) ? c->site->function : site_function_of(c->rec, c->site);
 	struct site *s = site_get(r, function, 0);
 	if (!s)
 		s = shortage_site(r, function, NULL);
@@ -277,17 +277,7 @@ bool call_end_slowly(struct call *c, int rc)
 	if (c->slow)
 		enter_recorder(r);
 	if (rc != 0) {
-		int saved = errno;
-		struct site *s = c->site;
-		if (!shortage_is_counter(s)) {
-			uint32_t function = function_of(r, s) + FUNCTION_ERROR;
-			s = site_get(r, function, s->path);
-			if (!s)
-				s = site_get(r, function, site_cut_path(r, NULL));
-			if (!s)
-				s = shortage_counter(r, function);
-		}
-		errno = saved;
+		struct site *s = shortage_is_counter(c->site) ? c->site : site_of_error(r, c->site);
 		c->failed = s != NULL;
 		if (s)
 			c->site = s;

@@ -14,6 +14,8 @@
  *     call_commit(&c);
  *     return rc;
  *
+ * A call that does not come back has only the first step: left.h says what becomes of it.
+ *
  * What is put is written straight into the columns of the call's site; there is no intermediate event. Nothing here
  * allocates in steady state, makes system calls, prints, or changes errno.
  *

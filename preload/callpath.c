@@ -219,6 +219,12 @@ static bool on_stack(uintptr_t from, uintptr_t to)
 	return own.low <= from && from <= to && to < own.high;
 }
 
+bool callpath_on_stack(const void *a, const void *b)
+{
+	uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
+	return x < y ? on_stack(x, y) : on_stack(y, x);
+}
+
 /* How many of the outermost slots are the same for ever, and need no comparison: those of what never returns. That is
  * _start, and what it calls to call main; and, if the library has a function of its own for that last step, that one.
  * (The slot that _start's callee uses for its own calls is the same for the initialisers of the program: only who was

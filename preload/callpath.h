@@ -33,6 +33,9 @@ struct callpath {
  * GAP_TOO_DEEP. */
 void callpath_unwind(struct callpath *path, void *return_address, void *cfa, size_t most);
 
+/* Are both addresses on the stack that the calling thread was started on? */
+bool callpath_on_stack(const void *a, const void *b);
+
 /* The memo: (key, return address, cfa, slots) -> value (not NULL). Bounded: when full it forgets everything. A program
  * comes by its calls in much the same order again and again: each entry knows which one was found after it, so that a
  * look-up is mostly one comparison.

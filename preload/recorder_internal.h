@@ -6,6 +6,7 @@
  *     site      where a call is made: frames, call paths, sites, edges
  *     pool      strings and vectors, each kept once
  *     shortage  what becomes of all that when memory is short
+ *     left      calls that did not return
  *
  * Nobody else includes this.
  */
@@ -28,6 +29,13 @@
 /* Functions have a second schema, for calls that returned an error. */
 #define FUNCTIONS      (2 * FN_COUNT)
 #define FUNCTION_ERROR FN_COUNT
+
+/* Calls around the one that a thread is in, as far as they are known when all are left (left.h). */
+#define LEFT_NESTED 4
+struct call_around {
+	void *frame; /* CFA of its wrapper */
+	ref site;
+};
 
 struct detail;
 
@@ -64,6 +72,7 @@ struct recorder {
 	bool taken;  /* by a living thread (thread.c) */
 	/* a file was unloaded: another one may be where it was, so that no address means what it meant */
 	bool unloaded;
+	struct call_around around[LEFT_NESTED];
 	unsigned tolerance; /* frames by which the call paths of a site may differ */
 	/* The call path that is being looked at: not on the stack, which may be that of a signal handler and small. */
 	struct callpath path;

@@ -3,6 +3,7 @@
  */
 #include "preload/site.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "preload/pool.h"
@@ -177,6 +178,27 @@ struct site *site_get(struct recorder *r, uint32_t function, uint32_t path)
 	r->structure += sizeof at + sizeof *s + s->columns * sizeof *s->column;
 	recorder_calibrate(r);
 	return s;
+}
+
+uint32_t site_function_of(const struct recorder *r, const struct site *s)
+{
+	uint32_t function = 0;
+	while (function < FUNCTIONS - 1 && r->functions[function] != s->function + 1)
+		function++;
+	return function;
+}
+
+struct site *site_of_error(struct recorder *r, const struct site *s)
+{
+	int saved = errno;
+	uint32_t function = site_function_of(r, s) % FN_COUNT + FUNCTION_ERROR;
+	struct site *error = site_get(r, function, s->path);
+	if (!error)
+		error = site_get(r, function, site_cut_path(r, NULL));
+	if (!error)
+		error = shortage_counter(r, function);
+	errno = saved;
+	return error;
 }
 
 /* In how many frames, counted from the outermost, a known path and another one differ; not more than `most`. */

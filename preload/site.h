@@ -9,6 +9,11 @@
 /* The site of a function (enum mpi_number, + FUNCTION_ERROR) and a path (index of a node); NULL if there is no room
  * for a new one. */
 struct site *site_get(struct recorder *r, uint32_t function, uint32_t path);
+/* Which function, as above, a site is of. */
+uint32_t site_function_of(const struct recorder *r, const struct site *s);
+/* The site that the same call has when it fails. Without room its path is cut, or it only counts. NULL: no memory at
+ * all. Keeps errno. */
+struct site *site_of_error(struct recorder *r, const struct site *s);
 /* The way of a call that the memo does not know: the stack is unwound, and the memo knows it from then on. NULL: no
  * room. Keeps errno. */
 struct site *site_unwind(struct recorder *r, uint32_t function, void *return_address, void *cfa);

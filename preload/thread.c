@@ -10,6 +10,7 @@
 
 #include "preload/clock.h"
 #include "preload/detail.h"
+#include "preload/left.h"
 #include "preload/recorder.h"
 #include "preload/recorder_internal.h"
 #include "trace/base/quiet.h"
@@ -36,8 +37,11 @@ static bool have_key;
 static void end_thread(void *recorder)
 {
 	struct recorder *r = recorder;
+	bool records = __atomic_load_n(&recorder_current, __ATOMIC_ACQUIRE) != NULL;
+	if (records && recording.known == r && !recording.busy)
+		left_thread_ends(r);
 	recording = (struct recording){.ready = NULL};
-	if (!__atomic_load_n(&recorder_current, __ATOMIC_ACQUIRE))
+	if (!records)
 		return;
 	if (r->record->thread == 0) {
 		/* its stack may become another thread's */

@@ -56,7 +56,7 @@ int MPI_Type_create_hindexed(int count, const int lengths[], const MPI_Aint disp
                              MPI_Datatype *newtype)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	const MPI_Aint *own = relative_displacements(count, disps, lengths, 0, NULL, oldtype);
 	return free_displacements(PMPI_Type_create_hindexed(count, lengths, own, oldtype, newtype), own, disps);
 }
@@ -65,7 +65,7 @@ int MPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint di
                                    MPI_Datatype *newtype)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	const MPI_Aint *own = relative_displacements(count, disps, NULL, blocklength, NULL, oldtype);
 	return free_displacements(PMPI_Type_create_hindexed_block(count, blocklength, own, oldtype, newtype), own,
 	                          disps);
@@ -75,7 +75,7 @@ int MPI_Type_create_struct(int count, const int lengths[], const MPI_Aint disps[
                            MPI_Datatype *newtype)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	const MPI_Aint *own = relative_displacements(count, disps, lengths, 0, types, MPI_BYTE);
 	return free_displacements(PMPI_Type_create_struct(count, lengths, own, types, newtype), own, disps);
 }
@@ -85,7 +85,7 @@ int MPI_Type_create_struct(int count, const int lengths[], const MPI_Aint disps[
 int MPI_Win_test(MPI_Win win, int *flag)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	int unused;
 	if (replay_outcome.by_library)
 		return PMPI_Win_test(win, flag);
@@ -147,7 +147,7 @@ MPI_Aint address_in_window(MPI_Win win, int target, MPI_Aint disp)
 int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	int size, rc;
 	struct dynamic *d;
 	poll_barrier(comm);
@@ -171,21 +171,21 @@ int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	return find_dynamic(win) ? MPI_SUCCESS : PMPI_Win_attach(win, base, size);
 }
 
 int MPI_Win_detach(MPI_Win win, const void *base)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	return find_dynamic(win) ? MPI_SUCCESS : PMPI_Win_detach(win, base);
 }
 
 int MPI_Win_free(MPI_Win *win)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	struct dynamic *d = find_dynamic(*win);
 	if (replay_outcome.error)
 		return replay_outcome.error;
@@ -203,6 +203,6 @@ int MPI_Win_free(MPI_Win *win)
 int MPI_Free_mem(void *base)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	return replay_outcome.known_buffers ? MPI_SUCCESS : PMPI_Free_mem(base);
 }

@@ -68,7 +68,7 @@ void blocking_unregister(void *handle)
 int MPI_File_close(MPI_File *fh)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	void *handle = *fh;
 	if (replay_outcome.error)
 		return replay_outcome.error;
@@ -81,7 +81,7 @@ int MPI_File_close(MPI_File *fh)
 int MPI_Win_fence(int assert, MPI_Win win)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	blocking_enter(win);
 	return PMPI_Win_fence(assert, win);
 }
@@ -90,7 +90,7 @@ int MPI_Win_fence(int assert, MPI_Win win)
 int MPI_Win_lock(int type, int rank, int assert, MPI_Win win)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	return PMPI_Win_lock(replay_outcome.polling ? MPI_LOCK_SHARED : type, rank, assert, win);
 }
 
@@ -144,7 +144,7 @@ static void keep_group(MPI_Group *place, MPI_Group group)
 int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	int rc = PMPI_Win_post(group, assert, win);
 	struct shared *k = find_shared(win);
 	if (k && rc == MPI_SUCCESS) {
@@ -157,7 +157,7 @@ int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	struct shared *k = find_shared(win);
 	if (k && !replay_outcome.by_library) {
 		keep_group(&k->targets, group);
@@ -169,7 +169,7 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 int MPI_Win_complete(MPI_Win win)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	int rc = PMPI_Win_complete(win);
 	struct shared *k = find_shared(win);
 	if (k && rc == MPI_SUCCESS)
@@ -188,14 +188,14 @@ int blocking_win_wait(MPI_Win win)
 int MPI_Win_wait(MPI_Win win)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	return blocking_win_wait(win);
 }
 
 int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	int rank = MPI_UNDEFINED;
 	PMPI_Group_rank(group, &rank);
 	if (replay_outcome.polling && !replay_outcome.by_library && rank != MPI_UNDEFINED) {
@@ -212,7 +212,7 @@ int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new
 int MPI_Intercomm_create(MPI_Comm local, int leader, MPI_Comm peers, int remote, int tag, MPI_Comm *newcomm)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	int rank, inter = 0, there = MPI_UNDEFINED;
 	if (replay_outcome.polling && !replay_outcome.by_library) {
 		poll_barrier(local);
@@ -245,7 +245,7 @@ int MPI_Intercomm_create(MPI_Comm local, int leader, MPI_Comm peers, int remote,
 int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	MPI_Request real;
 	if (replay_outcome.lossy && replay_outcome.error)
 		return replay_outcome.error;
@@ -261,7 +261,7 @@ int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
                MPI_Request *request)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	MPI_Request real = MPI_REQUEST_NULL;
 	if (replay_outcome.lossy && replay_outcome.error)
 		return replay_outcome.error;
@@ -282,7 +282,7 @@ static bool attached; /* while polling, the first buffer stays */
 int MPI_Buffer_attach(void *buffer, int size)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	if (!replay_outcome.polling)
 		return PMPI_Buffer_attach(buffer, size);
 	if (attached)
@@ -294,6 +294,6 @@ int MPI_Buffer_attach(void *buffer, int size)
 int MPI_Buffer_detach(void *address, int *size)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	return attached ? MPI_SUCCESS : PMPI_Buffer_detach(address, size);
 }

@@ -12,7 +12,7 @@
 int MPI_Get_processor_name(char *name, int *length)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	int rc = PMPI_Get_processor_name(name, length);
 	if (rc == MPI_SUCCESS && replay_outcome.text && strlen(replay_outcome.text) < MPI_MAX_PROCESSOR_NAME) {
 		strcpy(name, replay_outcome.text);
@@ -25,7 +25,7 @@ int MPI_Get_processor_name(char *name, int *length)
 int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	if (split_type != MPI_COMM_TYPE_SHARED && split_type != MPI_UNDEFINED)
 		return PMPI_Comm_split_type(comm, split_type, key, info, newcomm);
 	poll_barrier(comm);
@@ -67,7 +67,7 @@ static void create_file(const char *path, long long size)
 int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	const char *path = scratch_path(filename);
 	if (replay_outcome.error)
 		return replay_outcome.error;
@@ -83,7 +83,7 @@ int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info,
 int MPI_File_delete(const char *filename, MPI_Info info)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	const char *path = scratch_path(filename);
 	if (replay_outcome.error)
 		return replay_outcome.error;

@@ -14,7 +14,7 @@ function has a further part below the tracer if the table says that it
 # The collective calls that move bytes where ranks have different datatypes (byte_collective.h).
 MOVED_AS_BYTES = {"MPI_Bcast": "BCAST", "MPI_Gather": "GATHER", "MPI_Gatherv": "GATHER", "MPI_Scatter": "SCATTER", "MPI_Scatterv": "SCATTER",
                   "MPI_Allgather": "ALLGATHER", "MPI_Allgatherv": "ALLGATHER", "MPI_Alltoall": "ALLTOALL", "MPI_Alltoallv": "ALLTOALL"}
-RETURN_REFUSED = ["if (replay_outcome.refused)", "\treturn replay_outcome.error;"]
+RETURN_REFUSED = ["if (replay_outcome.refused)", "\treturn outcome_refused();"]
 RETURN_ERROR = ["if (replay_outcome.error)", "\treturn replay_outcome.error;"]
 RETURN_LOSSY_ERROR = ["if (replay_outcome.lossy && replay_outcome.error)", "\treturn replay_outcome.error;"]
 

@@ -67,6 +67,7 @@ struct outcome {
 	bool by_library; /* as the library does it: the event returned an error, or nothing is known */
 	int error;       /* the error class that the event returned; MPI_SUCCESS: none */
 	bool refused;    /* for its arguments (error_refuses): it is not made again, what was wrong may not be known */
+	jmp_buf *left;   /* the same of a call that did not return, but was left by longjmp: here; else NULL */
 	struct request *request; /* where the request is to be kept that is made; NULL: MPI_REQUEST_NULL */
 	int flag, index, count, source, tag;
 	const int *indices;
@@ -101,5 +102,13 @@ struct outcome {
 #define replay_outcome REPLAY_OUTCOME
 /* each thread has its own: what is for all of them is copied when it begins */
 extern _Thread_local struct outcome replay_outcome;
+
+/* How a call ends that is refused. */
+static inline int outcome_refused(void)
+{
+	if (replay_outcome.left)
+		longjmp(*replay_outcome.left, 1);
+	return replay_outcome.error;
+}
 
 #endif

@@ -32,7 +32,7 @@ static int post_receive(void *buf, int count, MPI_Datatype datatype, int source,
 int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	MPI_Request real = MPI_REQUEST_NULL;
 	bool received;
 	int rc;
@@ -51,7 +51,7 @@ int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
 int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	MPI_Request real = MPI_REQUEST_NULL;
 	struct request *own = replay_outcome.request;
 	if (replay_outcome.lossy && replay_outcome.error)
@@ -97,14 +97,14 @@ static int start_request(MPI_Request *request)
 int MPI_Start(MPI_Request *request)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	return start_request(request);
 }
 
 int MPI_Startall(int n, MPI_Request requests[])
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	for (int i = 0; i < n; i++) {
 		int rc = start_request(&requests[i]);
 		if (rc != MPI_SUCCESS)
@@ -121,7 +121,7 @@ static int recorded_source(int source)
 int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	MPI_Request real;
 	int rc;
 	if (replay_outcome.lossy && replay_outcome.error && replay_outcome.error != MPI_ERR_TRUNCATE)
@@ -165,7 +165,7 @@ int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int 
                  int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	return send_receive(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag,
 	                    comm, status);
 }
@@ -174,7 +174,7 @@ int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, 
                          MPI_Comm comm, MPI_Status *status)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	if (replay_outcome.lossy || replay_outcome.polling)
 		return send_receive(buf, count, datatype, dest, sendtag, buf, count, datatype, source, recvtag, comm,
 		                    status);
@@ -230,28 +230,28 @@ static int test_probe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message
 int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	return probe_recorded(source, tag, comm, NULL, status);
 }
 
 int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	return test_probe(source, tag, comm, flag, NULL, status);
 }
 
 int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	return probe_recorded(source, tag, comm, message, status);
 }
 
 int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	return test_probe(source, tag, comm, flag, message, status);
 }
 

@@ -160,6 +160,20 @@ static void fill_event(struct replayer *r, struct event *e)
 	senders_event_begins(r->senders, e);
 }
 
+/* A call that did not return: nothing is known of its arguments. A tracer sees it being left. */
+static int leave_call(struct replayer *r, const struct plan *plan, const int64_t *v)
+{
+	jmp_buf left;
+	replay_outcome.left = &left;
+	if (setjmp(left) != 0) {
+		replay_outcome.left = NULL;
+		return replay_outcome.error;
+	}
+	int rc = plan->call->call(&r->args, v);
+	replay_outcome.left = NULL;
+	return rc;
+}
+
 static void replay_event(struct replayer *r, const struct plan *plan, struct event *e)
 {
 	int64_t values[SCHEMA_MAX];
@@ -178,9 +192,10 @@ static void replay_event(struct replayer *r, const struct plan *plan, struct eve
 			r->args.buffers[i] = plan->buffers[i] < 0 ? VALUE_LOSSY : e->values[plan->buffers[i]];
 	replay_outcome.error = recorded_error(r, plan, e);
 	replay_outcome.by_library = replay_outcome.error != MPI_SUCCESS;
-	replay_outcome.refused = error_refuses(replay_outcome.error);
+	bool left = plan->error >= 0 && trace_is_constant(&r->trace, e->values[plan->error], CONST_LEFT);
+	replay_outcome.refused = left || error_refuses(replay_outcome.error);
 	compute_wait(r->compute, e->site);
-	int rc = plan->call->call(&r->args, v);
+	int rc = left ? leave_call(r, plan, v) : plan->call->call(&r->args, v);
 	compute_call_ended(r->compute, e->site);
 	if (r->senders)
 		senders_event_ended(r->senders, e);

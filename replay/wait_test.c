@@ -81,21 +81,21 @@ static int complete_any(int n, MPI_Request requests[], int *index, MPI_Status *s
 int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	return complete_one(request, status);
 }
 
 int MPI_Waitall(int n, MPI_Request requests[], MPI_Status *statuses)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	return complete_all(n, requests, statuses);
 }
 
 int MPI_Waitany(int n, MPI_Request requests[], int *index, MPI_Status *status)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	return complete_any(n, requests, index, status);
 }
 
@@ -129,7 +129,7 @@ static int complete_some(int n, MPI_Request requests[], int *outcount, int *indi
 int MPI_Waitsome(int n, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	if (has_failed(n, requests))
 		return replay_outcome.error;
 	if (replay_outcome.by_library || replay_outcome.count == MPI_UNDEFINED) {
@@ -150,7 +150,7 @@ int MPI_Waitsome(int n, MPI_Request requests[], int *outcount, int indices[], MP
 int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	if (has_failed(1, request))
 		return replay_outcome.error;
 	if (replay_outcome.by_library) {
@@ -181,7 +181,7 @@ static void poke_library_for(int n, const MPI_Request *requests)
 int MPI_Testall(int n, MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	if (has_failed(n, requests))
 		return replay_outcome.error;
 	if (replay_outcome.by_library) {
@@ -200,7 +200,7 @@ int MPI_Testall(int n, MPI_Request requests[], int *flag, MPI_Status statuses[])
 int MPI_Testany(int n, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	if (has_failed(n, requests))
 		return replay_outcome.error;
 	if (replay_outcome.by_library || (replay_outcome.flag && replay_outcome.index == MPI_UNDEFINED)) {
@@ -220,7 +220,7 @@ int MPI_Testany(int n, MPI_Request requests[], int *index, int *flag, MPI_Status
 int MPI_Testsome(int n, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	if (has_failed(n, requests))
 		return replay_outcome.error;
 	if (replay_outcome.by_library || replay_outcome.count == MPI_UNDEFINED) {
@@ -239,7 +239,7 @@ int MPI_Testsome(int n, MPI_Request requests[], int *outcount, int indices[], MP
 int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	int rc;
 	if (replay_outcome.lossy && replay_outcome.error)
 		return replay_outcome.error;
@@ -260,7 +260,7 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 int MPI_Cancel(MPI_Request *request)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	struct request *own = request_of(*request);
 	if ((own && own->received) || replay_outcome.lossy)
 		return MPI_SUCCESS;
@@ -270,7 +270,7 @@ int MPI_Cancel(MPI_Request *request)
 int MPI_Request_free(MPI_Request *request)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	struct request *own = request_of(*request);
 	int rc = MPI_SUCCESS;
 	if (replay_outcome.lossy) {
@@ -293,7 +293,7 @@ int MPI_Request_free(MPI_Request *request)
 int MPI_Grequest_complete(MPI_Request request)
 {
 	if (replay_outcome.refused)
-		return replay_outcome.error;
+		return outcome_refused();
 	if (replay_outcome.lossy)
 		return MPI_SUCCESS;
 	return PMPI_Grequest_complete(request_real(request));

@@ -79,6 +79,9 @@ def main():
         for name in ("comms", "inter", "types", "objects", "errors"):
             exact(f"{name}, the same without the judge", [own(name)], "--alone")
         exact("threads", [own("threads")], "--unordered")
+        exact("calls that are left", [own("left")])
+        exact("calls that are left, with buffers", [own("left")], "--buffers")
+        exact("calls that threads leave", [own("left"), "threads"], "--unordered")
         for seed in range(1, 7):
             exact(f"random program {seed}", [own("random"), str(seed), "400"], ranks=3 + seed % 4)
         exact("a single rank", [own("collectives")], ranks=1)

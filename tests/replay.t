@@ -18,7 +18,7 @@ from replaying import LAUNCHER, REPLAY, SPOOR, check, refused, run, trace  # noq
 
 APPS = ("adi", "amr", "cg", "farm", "fft", "halo2d", "halo3d", "multigrid", "ocean", "sort", "wavefront")
 PROGRAMS = ("pt2pt", "farm", "halo", "persistent", "collectives", "comms", "inter", "types", "objects", "errors", "nulls", "windows",
-            "many", "fixed", "modern", "f08", "pcoll", "mixed")
+            "many", "fixed", "modern", "f08", "pcoll", "mixed", "left")
 
 
 def direct(ranks, *arguments):

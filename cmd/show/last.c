@@ -15,16 +15,25 @@
 #include "trace/model/stream.h"
 #include "trace/read/walk.h"
 
+enum where { WHERE_BESIDE, WHERE_INSIDE, WHERE_LEFT, WHERES };
+
 struct place {
 	uint32_t site;
-	bool in_flight; /* in the call; else after it, or (at a time) before it */
+	enum where where; /* in the call, or it was left; else after it, or (at a time) before it */
 	struct rankmap_builder ranks;
 	struct rankmap map;
 	uint64_t count;
 };
 
+/* Did the call not return (doc/events.md, rule 5)? */
+static bool was_left(const struct trace *t, const struct event *e)
+{
+	int error = e->site == UINT32_MAX ? -1 : e->schema->at[PARAMETER_ERROR];
+	return error >= 0 && trace_is_constant(t, e->values[error], CONST_LEFT);
+}
+
 /* The site of a rank's last event, or UINT32_MAX if it has none. */
-static uint32_t site_at_end(const struct show *s, uint32_t rank)
+static uint32_t site_at_end(const struct show *s, uint32_t rank, enum where *where)
 {
 	struct walk *w;
 	struct event e = {.site = UINT32_MAX};
@@ -36,6 +45,7 @@ static uint32_t site_at_end(const struct show *s, uint32_t rank)
 		fprintf(stderr, "spoor: %s: %s\n", s->name, error.text);
 	if (w && walk_unordered(w))
 		e.site = UINT32_MAX;
+	*where = was_left(s->trace, &e) ? WHERE_LEFT : WHERE_BESIDE;
 	walk_end(w);
 	return e.site;
 }
@@ -137,9 +147,10 @@ static void print_whereabouts(const struct show *s, struct frames *names, const 
 		printf("%" PRIu64 " %s%s (", p->count, stream_threads(t) > 1 ? "thread" : "rank",
 		       p->count == 1 ? "" : "s");
 		print_ranks(t, &p->map);
-		fputs(schema ? (p->in_flight ? ") in "
-		                : s->at >= 0 ? ") before "
-		                             : ") after ")
+		fputs(schema ? (p->where == WHERE_INSIDE ? ") in "
+		                : p->where == WHERE_LEFT ? ") left "
+		                : s->at >= 0             ? ") before "
+		                                         : ") after ")
 		             : ") before its first MPI call",
 		      stdout);
 		if (schema)
@@ -159,9 +170,10 @@ static void print_whereabouts(const struct show *s, struct frames *names, const 
 			json, json_pack("{s:o, s:s, s:o, s:o}", "function",
 		                        schema ? json_stringn(schema->function, schema->function_length) : json_null(),
 		                        "where",
-		                        p->in_flight ? "in"
-		                        : s->at >= 0 ? "before"
-		                                     : "after",
+		                        p->where == WHERE_INSIDE ? "in"
+		                        : p->where == WHERE_LEFT ? "left"
+		                        : s->at >= 0             ? "before"
+		                                                 : "after",
 		                        "ranks", json_ranks(t, &p->map), "path", frames));
 }
 
@@ -169,7 +181,7 @@ int show_last(const struct show *s, json_t *json)
 {
 	int rv = -1;
 	const struct trace *t = s->trace;
-	size_t count = 0, n = 2 * ((size_t)t->site_count + 1);
+	size_t count = 0, n = WHERES * ((size_t)t->site_count + 1);
 	struct place *places = calloc(n, sizeof *places);
 	struct frames *names = frames_create(t);
 	if (!places || !names)
@@ -178,13 +190,16 @@ int show_last(const struct show *s, json_t *json)
 	for (uint64_t r = 0; rankmap_next(&t->events, &r, &site); r++) {
 		uint32_t rank = (uint32_t)r;
 		bool in_flight = rankmap_get(&t->in_flight, rank, &site);
+		enum where where = WHERE_BESIDE;
 		uint32_t at = s->at >= 0  ? site_then(s, rank, &in_flight)
 		              : in_flight ? (uint32_t)site
-		                          : site_at_end(s, rank);
-		size_t slot = at < t->site_count ? 2 * (size_t)at + in_flight : n - 1;
+		                          : site_at_end(s, rank, &where);
+		if (in_flight)
+			where = WHERE_INSIDE;
+		size_t slot = at < t->site_count ? WHERES * (size_t)at + where : n - 1;
 		struct place *p = &places[slot];
 		p->site = at;
-		p->in_flight = in_flight;
+		p->where = where;
 		p->count++;
 		rankmap_add(&p->ranks, (struct rank_piece){.first = rank, .count = 1, .step = 1});
 	}

@@ -5,8 +5,10 @@
 
 #include <dlfcn.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <unwind.h>
 
 int spoor_transparent = 1; /* tells spoor that the caller is behind this library */
 
@@ -63,9 +65,81 @@ static bool from_application(void *return_address)
 	       !starts_with(file, "libspoor") && !starts_with(file, "libompi");
 }
 
+/* The calls that this thread is in, outermost first. */
+enum { NESTED = 16 };
+static __thread struct inside {
+	const struct line *line; /* in the wrapper's frame */
+	struct line said;
+} inside[NESTED];
+static __thread int depth;
+
+/* Is a line in a frame of a wrapper that has not ended? */
+struct search {
+	uintptr_t old, new; /* the line; that of the wrapper that asks, which is further in */
+	uintptr_t low;      /* where the frame begins that was seen last */
+	uintptr_t address;  /* in its function */
+	bool found;
+};
+
+static _Unwind_Reason_Code look_at_frame(struct _Unwind_Context *context, void *argument)
+{
+	struct search *s = argument;
+	uintptr_t high = _Unwind_GetCFA(context);
+	if (s->low <= s->old && s->old < high) {
+		Dl_info own, info;
+		s->found = s->low > s->new &&dladdr((void *)s->address, &info) &&
+		           dladdr((void *)flatlog_next, &own) && /* NOLINT */
+		           info.dli_fbase == own.dli_fbase;
+		return _URC_END_OF_STACK;
+	}
+	s->low = high;
+	s->address = _Unwind_GetIP(context);
+	return _URC_NO_REASON;
+}
+
+static bool is_on_stack(const struct line *old, const struct line *new)
+{
+	struct search s = {.old = (uintptr_t)old, .new = (uintptr_t) new};
+	_Unwind_Backtrace(look_at_frame, &s);
+	return s.found;
+}
+
+/* Every value becomes "-"; what is only said where it is MPI_IN_PLACE is not said. */
+static void write_left(struct line *l)
+{
+	for (int i = 0; i < LINE_PARTS; i++) {
+		char *text = l->part[i], *rest = NULL, *out = say_name("");
+		if (!text)
+			continue;
+		bool said = getenv("FLATLOG_BUFFERS") || !strstr(text, "=MPI_IN_PLACE");
+		for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+			word[strcspn(word, "=")] = '\0';
+			out = say_append(out, 0,
+			                 say_append(say_name(*out ? " " : ""), 0,
+			                            say_append(say_name(word), 0, say_name("=-"))));
+		}
+		free(text);
+		l->part[i] = said ? out : NULL;
+		if (!said)
+			free(out);
+	}
+	l->part[LINE_PARTS - 1] = say_name("error=left");
+	line_write(l);
+}
+
+/* Writes those that are not on the stack; new NULL: all. */
+static void write_all_left(const struct line *new)
+{
+	while (depth > 0 && !(new &&is_on_stack(inside[depth - 1].line, new))) {
+		struct line l = inside[depth - 1].said;
+		write_left(&l);
+	}
+}
+
 static void leave(void *unused)
 {
 	(void)unused;
+	write_all_left(NULL);
 	pthread_mutex_lock(&flatlog_lock);
 	if (joined && mine > 0)
 		logs[mine].taken = false;
@@ -127,8 +201,13 @@ bool line_begin(struct line *l, const char *function, void *return_address)
 		return false;
 	if (several && !joined)
 		join();
+	write_all_left(l);
 	if (getenv("FLATLOG_TIMES"))
 		l->begin = now();
+	l->part = calloc(LINE_PARTS, sizeof(*l->part));
+	if (!l->part || depth == NESTED)
+		die("no memory", function);
+	inside[depth++] = (struct inside){l, *l};
 	return true;
 }
 
@@ -204,6 +283,8 @@ void line_write(struct line *l)
 			fprintf(out, " %s", l->part[i]);
 		free(l->part[i]);
 	}
+	free(l->part);
+	depth--;
 	if (out && state != CLOSED && l->begin)
 		fprintf(out, " @%llu-%llu", l->begin, end);
 	if (out && state != CLOSED) {

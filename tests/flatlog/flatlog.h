@@ -42,11 +42,12 @@
 /* One call while it happens: the parts are `name=value` texts, in the order of the parameters; NULL is not printed. */
 struct line {
 	const char *function;
-	char *part[LINE_PARTS];
+	char **part; /* LINE_PARTS of them; not in the wrapper's frame, which is gone when a call is left */
 	unsigned long long begin; /* with FLATLOG_TIMES: ns; each line ends with " @BEGIN-END" then */
 };
 
-/* False: not a call of the application, or logging has not begun or is over; say nothing more. */
+/* False: not a call of the application, or logging has not begun or is over; say nothing more. Calls that this thread
+ * has left since, by an exception or longjmp, are written first: with error=left, and "-" for every value. */
 bool line_begin(struct line *l, const char *function, void *return_address);
 /* Part i becomes `name=value`; takes value, which was malloc'ed. */
 void line_put(struct line *l, int i, const char *name, char *value);
