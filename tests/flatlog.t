@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # flatlog - the judge is judged: its log of a small program is what was written down by hand, and it knows every MPI function
+import collections
 import os
 import re
 import subprocess
@@ -49,6 +50,17 @@ def check_log(program, ranks, title):
                    f"{len(got.splitlines())} lines, expected {len(expected.splitlines())}")
 
 
+def check_counts(program, ranks, title):
+    """Instead of lines: how often each function was called."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = launch.mpirun(ranks, [os.path.join(tap.BUILD, program)], flatlog=FLATLOG, environment={"FLATLOG_COUNTS": folder})
+        tap.equal(done.returncode, 0, f"{title}: counted, it ends with status 0")
+        for rank in range(ranks):
+            with open(os.path.join(tap.SOURCE, f"tests/flatlog/sample.{rank}"), encoding="utf-8") as f:
+                expected = collections.Counter(line.split()[1] for line in f)
+            tap.equal(launch.counts(folder, rank), expected, f"{title}: rank {rank} has so many calls of each function")
+
+
 # A spoor that lies: it dumps the flat log, with the change that the sed script in the file `lie` beside it makes to rank 1.
 LIAR = r"""#!/bin/sh
 case $1 in
@@ -92,6 +104,7 @@ def main():
     fortran = [f for f in flatlog if f.startswith("MPI_") and f.lower() + "_" not in flatlog]
     tap.equal(sorted(fortran), ["MPI_Comm_spawn", "MPI_Comm_spawn_multiple"], "what it knows in C it knows in Fortran, but MPI_Comm_spawn")
     check_log("tests/flatlog/sample", 2, "sample")
+    check_counts("tests/flatlog/sample", 2, "sample")
     check_exact("equal", "", 0, "2 ranks, 90 events, all equal")
     check_exact("one value", "5s/tag=MPI_ANY_TAG/tag=0/; 6s/tag=MPI_ANY_TAG/tag=0/", 1, "rank 1: line 5: differs in tag\n")
     check_exact("a line is missing", "20d", 1, "rank 1: line 19: another (call|sequence)")

@@ -7,6 +7,7 @@
 
 What jobs have preloaded is launch.preload(); shell scripts get its path from `python3 tests/launch.py`.
 """
+import collections
 import glob
 import os
 import shutil
@@ -75,6 +76,15 @@ def mpirun_once(ranks, program, flatlog, folder, before, cwd, timeout, environme
             out, err = process.communicate()
         return subprocess.CompletedProcess(process.args, 124, out, err + b"launch: took too long\n")
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def counts(folder, rank):
+    """What the flat logger counted (FLATLOG_COUNTS): function -> calls. Empty if the rank did not come to its end."""
+    path = os.path.join(folder, f"{rank}.counts")
+    if not os.path.exists(path):
+        return collections.Counter()
+    with open(path, encoding="ascii") as f:
+        return collections.Counter({line.split()[0]: int(line.split()[1]) for line in f})
 
 
 def compiled(folder, compiler, source, *options):

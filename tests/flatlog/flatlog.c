@@ -197,8 +197,13 @@ bool line_begin(struct line *l, const char *function, void *return_address)
 {
 	memset(l, 0, sizeof(*l));
 	l->function = function;
-	if (!begun || state == CLOSED || !getenv("FLATLOG_DIR") || !from_application(return_address))
+	const char *counted = getenv("FLATLOG_COUNTS");
+	if (!begun || state == CLOSED || !(counted || getenv("FLATLOG_DIR")) || !from_application(return_address))
 		return false;
+	if (counted) {
+		counts_count(function);
+		return false;
+	}
 	if (several && !joined)
 		join();
 	write_all_left(l);

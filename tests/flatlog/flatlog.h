@@ -12,10 +12,12 @@
  *     statuses.c, shape.c                          statuses; lengths of arrays and who is the root
  *     spawn.c                                      MPI_Comm_spawn
  *     life.c                                       init, finalize, abort
+ *     counts.c                                     calls of each function, instead of lines
  *     names.c                                      how values are said: constants, handles, strings
  *     flatlog.c                                    lines and the file
  *
  * Environment: FLATLOG_DIR (unset: nothing is logged); FLATLOG_BUFFERS: with buffers (doc/events.md, rule 2);
+ * FLATLOG_COUNTS=DIR: only counts, in DIR/RANK.counts, a function a line, and the program's calls are left as they are;
  * FLATLOG_WORLDS: each world has a folder in it; FLATLOG_IGNORED=leave: where the application ignores a status, the
  * next library sees that too, and what is then not known is logged as `?`. Otherwise a status is always asked for.
  *
@@ -87,6 +89,9 @@ void *flatlog_next(const char *name);
 	ierror = &own_ierror
 
 extern pthread_mutex_t flatlog_lock;
+
+/* With FLATLOG_COUNTS: a call begins (counts.c). */
+void counts_count(const char *function);
 
 /* ---- values (names.c): all return a malloc'ed text ---- */
 
