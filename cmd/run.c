@@ -188,7 +188,7 @@ static int write_traces(const struct run *run)
 	}
 	run_facts(run, &facts);
 	char reason[PATH_MAX + 400];
-	run_reason(&spool, run->command, reason, sizeof reason);
+	run_reason(&spool, run->command, WIFEXITED(run->status) ? WEXITSTATUS(run->status) : 0, reason, sizeof reason);
 	if (spool.world_count || spool.arena_count)
 		step_files_tell_notes(&spool);
 	for (size_t i = 0; i < spool.world_count; i++)

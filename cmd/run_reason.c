@@ -90,7 +90,7 @@ static struct executable look_at(const char *path)
 	return x;
 }
 
-void run_reason(const struct step_files *files, char *const *command, char *out, size_t size)
+void run_reason(const struct step_files *files, char *const *command, int exit_status, char *out, size_t size)
 {
 	static const char aside[] = "not captured: ";
 	char path[PATH_MAX], note[400];
@@ -104,6 +104,9 @@ void run_reason(const struct step_files *files, char *const *command, char *out,
 		x = look_at(path);
 	if (x.is_static)
 		snprintf(out, size, "%s is linked statically: no library can be preloaded into it", base_name(path));
+	else if (x.names_mpi && exit_status != 0)
+		snprintf(out, size, "%s ended with status %d: %s was not started, or with another LD_PRELOAD",
+		         command[0], exit_status, base_name(path));
 	else if (x.names_mpi)
 		snprintf(out, size,
 		         "%s was started with another LD_PRELOAD, or its MPI is a replacement without PMPI functions",

@@ -52,6 +52,8 @@ says 'linked statically' 'fixed is linked statically: no library can be preloade
 says 'linked statically, with a launcher' 'fixed is linked statically: no library can be preloaded into it' "${launch[@]}" ./fixed
 says 'a replacement for MPI' 'user was started with another LD_PRELOAD, or its MPI is a replacement without PMPI functions' ./user
 says 'no LD_PRELOAD' 'plain was started with another LD_PRELOAD, or its MPI .*' mpirun --oversubscribe -n 2 -x LD_PRELOAD= ./plain
+mkdir failing && printf '#!/bin/sh\nexit 3\n' >failing/mpirun && chmod +x failing/mpirun
+says 'a launcher that does not start it' 'failing/mpirun ended with status 3: plain was not started, or with another LD_PRELOAD' failing/mpirun -n 2 ./plain
 if [ -e /usr/lib/x86_64-linux-gnu/libmpich.so.12 ]; then
 	program other cc -l:libmpich.so.12 <<<'int MPI_Init(int *, char ***), MPI_Finalize(void); int main(void) { MPI_Init(0, 0); return MPI_Finalize(); }'
 	says 'another MPI' "the program's MPI library is not the one that the tracer was built for" ./other
