@@ -30,7 +30,11 @@ def check(folder, kind, options):
     told_apart(f"{kind}: show", run([SPOOR, "show", path])[1])
     told_apart(f"{kind}: show --loops", run([SPOOR, "show", "--loops", path])[1])
     _, said = run([SPOOR, "show", "--sites", "--json", path])
-    sites = {s["name"]: s for s in json.loads(said)["sites"] if s["function"] == "MPI_Allreduce"}
+    every = [s for s in json.loads(said)["sites"] if s["function"] == "MPI_Allreduce"]
+    sites = {s["name"]: s for s in every}
+    tap.ok(len(every) == len(sites) == 7, f"{kind}: no two sites have one name", sorted(s["name"] for s in every))
+    tap.ok(any(re.match(r"parallel::pool::sum < solver::dot .* < solver::first ", name) for name in sites),
+           f"{kind}: a site that differs from others in two frames has both in its name", list(sites))
     told_apart(f"{kind}: show --sites --json", " ".join(name + " " for name in sites))
     paths = [" ".join(s["path"]) for s in sites.values()]
     tap.ok(any("(anonymous namespace)::norm" in p for p in paths), f"{kind}: a function in a namespace without name", paths)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct trace *sorted;
+static const struct site_names *named; /* whose sites are being sorted */
 
 static int node_order(const struct trace_node *a, const struct trace_node *b)
 {
@@ -17,72 +17,131 @@ static int node_order(const struct trace_node *a, const struct trace_node *b)
 	return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-/* Compares two paths from the innermost frame on. *a and *b are then the first nodes that differ, 0 behind the
- * outermost frame. */
-static int walk_common(const struct trace *t, uint32_t *a, uint32_t *b)
+/* Passes the frames that two paths share, from the innermost on. Returns how many; *a and *b are then the first nodes
+ * that differ, 0 behind the outermost frame. */
+static uint32_t pass_shared(const struct trace *t, uint32_t *a, uint32_t *b)
 {
-	while (*a && *b) {
-		int order = *a == *b ? 0 : node_order(&t->nodes[*a], &t->nodes[*b]);
-		if (order)
-			return order;
+	uint32_t shared = 0;
+	for (; *a && *b && (*a == *b || node_order(&t->nodes[*a], &t->nodes[*b]) == 0); shared++) {
 		*a = t->nodes[*a].parent;
 		*b = t->nodes[*b].parent;
 	}
-	return (*a != 0) - (*b != 0);
+	return shared;
 }
 
 static int site_order(const void *x, const void *y)
 {
-	const struct trace_site *a = &sorted->sites[*(const uint32_t *)x], *b = &sorted->sites[*(const uint32_t *)y];
+	const struct trace *t = named->trace;
+	const struct trace_site *a = &t->sites[*(const uint32_t *)x], *b = &t->sites[*(const uint32_t *)y];
 	uint32_t p = a->node, q = b->node;
 	if (a->function != b->function)
 		return a->function < b->function ? -1 : 1;
-	return walk_common(sorted, &p, &q);
+	pass_shared(t, &p, &q);
+	return p && q ? node_order(&t->nodes[p], &t->nodes[q]) : (p != 0) - (q != 0);
 }
 
-/* How far out a node of a site's path is; one behind the outermost frame for 0. */
-static uint32_t depth_of_node(const struct trace *t, uint32_t site, uint32_t node)
+/* The number of innermost frames that two sites of the same MPI function share, and one; 0 for different functions. */
+static uint32_t shared_frames(const struct trace *t, uint32_t site, uint32_t other)
 {
-	uint32_t depth = 0;
-	for (uint32_t k = t->sites[site].node; k != node && k; k = t->nodes[k].parent)
-		depth++;
-	return depth;
-}
-
-/* Of two neighbours: each is told from the other by the first frame that differs, or by its last one. */
-static void tell_apart(struct site_names *n, uint32_t site, uint32_t other)
-{
-	const struct trace *t = n->trace;
 	uint32_t a = t->sites[site].node, b = t->sites[other].node;
-	if (t->sites[site].function != t->sites[other].function)
-		return;
-	walk_common(t, &a, &b);
-	if (a && depth_of_node(t, site, a) > depth_of_node(t, site, n->differs[site]))
-		n->differs[site] = a;
+	return t->sites[site].function == t->sites[other].function ? pass_shared(t, &a, &b) + 1 : 0;
+}
+
+/* shared[k] is of the sorted sites k - 1 and k. A site shares with one further away the least of those between. Returns
+ * the most frames, below a bound, that any other site shares with site k, and one; 0 if there is none. */
+static uint32_t next_shared(const uint32_t *shared, uint32_t k, uint32_t below)
+{
+	uint32_t left = UINT32_MAX, right = UINT32_MAX;
+	for (uint32_t i = k; shared[i] && left >= below; i--)
+		left = shared[i] < left ? shared[i] : left;
+	for (uint32_t i = k + 1; shared[i] && right >= below; i++)
+		right = shared[i] < right ? shared[i] : right;
+	left = left < below ? left : 0;
+	right = right < below ? right : 0;
+	return left > right ? left : right;
+}
+
+/* The frame behind those that are shared; the outermost one if the path ends there. */
+static uint32_t node_behind(const struct trace *t, uint32_t site, uint32_t shared)
+{
+	uint32_t node = t->sites[site].node;
+	while (--shared && t->nodes[node].parent)
+		node = t->nodes[node].parent;
+	return node;
+}
+
+static int differs_order(const void *x, const void *y)
+{
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+	if (named->trace->sites[a].function != named->trace->sites[b].function)
+		return named->trace->sites[a].function < named->trace->sites[b].function ? -1 : 1;
+	for (int i = 0; i < SITE_NAMES_FRAMES; i++) {
+		int order = node_order(&named->trace->nodes[named->differs[a][i]],
+		                       &named->trace->nodes[named->differs[b][i]]);
+		if (order)
+			return order;
+	}
+	return 0;
+}
+
+/* Gives each site whose bound is not 0 one frame more by which it is told from others: the next one inwards. bounds, by
+ * site: frames that are shared, and one, below which the next one is looked for. */
+static void names_add_frame(struct site_names *n, const uint32_t *order, const uint32_t *shared, uint32_t *bounds,
+                            int round)
+{
+	for (uint32_t k = 0; k < n->trace->site_count; k++) {
+		uint32_t site = order[k];
+		bounds[site] = bounds[site] ? next_shared(shared, k, bounds[site]) : 0;
+		if (bounds[site])
+			n->differs[site][round] = node_behind(n->trace, site, bounds[site]);
+	}
+}
+
+/* Sites whose name no other one has are done: their bound becomes 0. */
+static void names_mark_unique(const struct site_names *n, uint32_t *order, uint32_t *bounds)
+{
+	uint32_t count = n->trace->site_count;
+	named = n;
+	for (uint32_t i = 0; i < count; i++)
+		order[i] = i;
+	qsort(order, count, sizeof *order, differs_order);
+	for (uint32_t i = 0; i < count; i++)
+		if ((i == 0 || differs_order(&order[i - 1], &order[i]) != 0) &&
+		    (i + 1 == count || differs_order(&order[i], &order[i + 1]) != 0))
+			bounds[order[i]] = 0;
+}
+
+/* work: four numbers for each site, and four more. */
+static void names_find(struct site_names *n, uint32_t *work)
+{
+	uint32_t count = n->trace->site_count, *order = work, *shared = order + count + 1, *bounds = shared + count + 1;
+	named = n;
+	for (uint32_t i = 0; i < count; i++) {
+		order[i] = i;
+		n->differs[i][0] = n->trace->sites[i].node;
+		bounds[i] = UINT32_MAX;
+	}
+	qsort(order, count, sizeof *order, site_order);
+	for (uint32_t i = 1; i < count; i++)
+		shared[i] = shared_frames(n->trace, order[i - 1], order[i]);
+	shared[0] = shared[count] = 0;
+	for (int round = 0; round < SITE_NAMES_FRAMES; round++) {
+		names_add_frame(n, order, shared, bounds, round);
+		names_mark_unique(n, bounds + count + 1, bounds);
+	}
 }
 
 int site_names_make(struct site_names *n, const struct trace *t)
 {
-	uint32_t *order = malloc(((size_t)t->site_count + 1) * sizeof *order);
+	uint32_t *work = malloc(((size_t)t->site_count + 1) * 4 * sizeof *work);
 	*n = (struct site_names){.trace = t,
 	                         .frames = frames_create(t),
 	                         .differs = calloc((size_t)t->site_count + 1, sizeof *n->differs)};
-	if (!order || !n->differs || !n->frames) {
-		free(order);
-		return -1;
-	}
-	for (uint32_t i = 0; i < t->site_count; i++) {
-		order[i] = i;
-		n->differs[i] = t->sites[i].node;
-	}
-	sorted = t;
-	qsort(order, t->site_count, sizeof *order, site_order);
-	for (uint32_t i = 0; i + 1 < t->site_count; i++) {
-		tell_apart(n, order[i], order[i + 1]);
-		tell_apart(n, order[i + 1], order[i]);
-	}
-	free(order);
-	return 0;
+	int rv = work && n->differs && n->frames ? 0 : -1;
+	if (rv == 0)
+		names_find(n, work);
+	free(work);
+	return rv;
 }
 
 void site_names_free(struct site_names *n)
@@ -92,16 +151,27 @@ void site_names_free(struct site_names *n)
 	*n = (struct site_names){0};
 }
 
+/* Adds a frame to a name, with its place or without. */
+static void name_add(const struct site_names *n, uint32_t node, bool place, char *out, size_t size)
+{
+	size_t used = strlen(out);
+	if (used && used + 4 < size)
+		used += (size_t)snprintf(out + used, size - used, " < ");
+	(place ? frames_text : frames_function)(n->frames, node, out + used, size - used);
+}
+
 void site_names_text(const struct site_names *n, uint32_t site, char *out, size_t size)
 {
-	uint32_t node = n->trace->sites[site].node, differs = n->differs[site];
-	size_t used = 0;
+	uint32_t node = n->trace->sites[site].node, last = 0;
+	int i = SITE_NAMES_FRAMES;
 	out[0] = '\0';
-	if (node && node != differs) {
-		frames_function(n->frames, node, out, size);
-		used = strlen(out);
-		used += used + 4 < size ? (size_t)snprintf(out + used, size - used, " < ") : 0;
-	}
-	if (node)
-		frames_text(n->frames, differs, out + used, size - used);
+	if (!node)
+		return;
+	while (n->differs[site][i - 1] == 0)
+		i--;
+	if (n->differs[site][i - 1] != node)
+		name_add(n, node, false, out, size);
+	for (; i > 0; last = n->differs[site][--i])
+		if (n->differs[site][i - 1] != last)
+			name_add(n, n->differs[site][i - 1], true, out, size);
 }

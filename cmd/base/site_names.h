@@ -2,19 +2,23 @@
  * site_names - call sites in tables: the innermost frame, and the nearest one in which sites differ
  *
  * Programs call MPI through wrappers, and then all sites of MPI_Waitall have one innermost frame. The name of a site
- * is that frame's function, and the first frame further out whose path no other site of the same MPI function has:
+ * is that frame's function, and the outermost frame by which it is told from another site of the same MPI function:
  * "UPstream::waitRequests < PCG::scalarSolve at PCG.C:161 (libOpenFOAM.so)". It is the innermost frame alone where that
- * is enough.
+ * is enough. Where sites have that frame in common as well, up to two nearer ones are there, too:
+ * "reduce < smoothSolver::solve at S.C:87 < fvMatrix::solve at M.C:12".
  */
 #ifndef SPOOR_SITE_NAMES_H
 #define SPOOR_SITE_NAMES_H
 
 #include "cmd/base/frames.h"
 
+enum { SITE_NAMES_FRAMES = 3 };
+
 struct site_names {
 	const struct trace *trace;
 	struct frames *frames;
-	uint32_t *differs; /* by site: the node of the frame that tells it from others; 0: it has no path */
+	/* By site: the nodes of the frames that tell it from others, from the outermost on; 0: none. */
+	uint32_t (*differs)[SITE_NAMES_FRAMES];
 };
 
 /* Returns 0, or -1 on no memory; it may be freed in both cases. The trace must outlive it. */

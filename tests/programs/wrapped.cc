@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// wrapped - MPI behind a wrapper, as libraries call it: one call of MPI_Allreduce, reached on five paths
+// wrapped - MPI behind a wrapper, as libraries call it: one call of MPI_Allreduce, reached on seven paths
 #include <mpi.h>
 
 namespace parallel {
@@ -42,12 +42,30 @@ __attribute__((noinline)) double smoother::operator()(double x) const
 {
 	return pool<double>::sum(x, 100) + 1;
 }
+
+/* The four paths through it differ in two frames, and none in one only. */
+__attribute__((noinline)) double dot(double x)
+{
+	double y = pool<double>::sum(x, 20);
+	return y + pool<double>::sum(2 * x, 10);
+}
+
+__attribute__((noinline)) double first(double x)
+{
+	return dot(x) + 1;
+}
+
+__attribute__((noinline)) double second(double x)
+{
+	return dot(x) + 1;
+}
 } // namespace solver
 
 int main(int argc, char **argv)
 {
 	MPI_Init(&argc, &argv);
-	double x = solver::residual(1) + solver::correction(2) + solver::smoother()(3);
+	double x = solver::residual(1) + solver::correction(2) + solver::smoother()(3) + solver::first(4) +
+	           solver::second(5);
 	MPI_Finalize();
 	return x > 0 ? 0 : 1;
 }
