@@ -11,6 +11,7 @@
 #include "archive/codec_zstd.h"
 #include "archive/metadata.h"
 #include "merge/merge.h"
+#include "merge/slim.h"
 #include "merge/world.h"
 #include "trace/base/regular.h"
 #include "trace/file/container.h"
@@ -230,6 +231,8 @@ int join_encode(struct join *j, uint8_t **bytes, size_t *size, uint64_t *missing
 		chunk.size = strlen(text);
 	}
 	rv = trace_encode(&j->trace, &chunk, text ? 1 : 0, &codec_zstd, bytes, size);
+	if (rv == 0 && text)
+		rv = slim_encode(&j->trace, &chunk, &codec_zstd, bytes, size);
 	if (rv != 0)
 		error_set(error, "no memory to encode the trace");
 	free(text);

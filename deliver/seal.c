@@ -8,6 +8,8 @@
 
 #include "archive/codec_zstd.h"
 #include "archive/metadata.h"
+#include "merge/slim.h"
+#include "trace/base/budget.h"
 
 #define CHUNKS_MAX 64
 
@@ -59,6 +61,25 @@ done:
 	return text;
 }
 
+/* A lossy trace that is larger than it may be gives up more (merge/slim.h). One that cannot be read stays as it is. */
+static int make_slim(const struct container *raw, const struct chunk *meta, struct sealed *sealed)
+{
+	struct budget own = {.memory = BUDGET_MEMORY, .steps = BUDGET_STEPS, .grows = true};
+	struct error error = {""};
+	struct trace t;
+	int rv = 0;
+
+	if (!container_find(raw, "LOSS"))
+		return 0;
+	budget_begin(&own);
+	bool good = trace_decode(&t, raw, &error) == 0;
+	budget_end(&own);
+	if (good)
+		rv = slim_encode(&t, meta, &codec_zstd, &sealed->bytes, &sealed->size);
+	trace_free(&t);
+	return rv;
+}
+
 static int seal(const struct container *raw, const struct facts *job, struct sealed *sealed, struct error *error)
 {
 	struct chunk chunks[CHUNKS_MAX] = {{.id = "META"}};
@@ -78,6 +99,8 @@ static int seal(const struct container *raw, const struct facts *job, struct sea
 			chunks[n++] = *chunk;
 	}
 	int rv = container_encode(chunks, n, &codec_zstd, &sealed->bytes, &sealed->size);
+	if (!rv)
+		rv = make_slim(raw, chunks, sealed);
 	if (rv)
 		error_set(error, "%s: no memory to compress the trace", container_name(raw));
 	free(metadata);

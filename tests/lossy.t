@@ -215,6 +215,28 @@ def endless(folder):
     tap.ok(done.returncode == 0 and dump.returncode == 0, "endless: the trace can be read", done.stdout + done.stderr + dump.stderr)
 
 
+def bounded(folder, title, program, *arguments):
+    """No larger than 16 KiB and 40 bytes for each call site; the figures agree, and what was given up for that is said."""
+    path = os.path.join(folder, "bounded.spoor")
+    done = launch.mpirun(4, [program, *arguments], before=[launch.spoor(), "run", "--mode", "lossy:30", "-f", "-o", path, "--"], timeout=300)
+    if done.returncode or not os.path.exists(path):
+        tap.ok(False, f"{title}: is traced", done.stderr.decode(errors="replace"))
+        return None
+    size, sites = os.path.getsize(path), json.loads(spoor("stat", "--json", path).stdout)["sites"]
+    tap.ok(size <= 16384 + 40 * sites, f"{title}: {size} bytes for {sites} call sites", f"at most {16384 + 40 * sites}")
+    done = spoor("verify", path)
+    tap.ok(done.returncode == 0, f"{title}: the trace can be read, and its figures agree", done.stdout + done.stderr)
+    return json.loads(spoor("show", "--json", path).stdout)["loss"].get("small")
+
+
+def bounds(folder, irregular):
+    bench, programs = (os.path.join(tap.BUILD, f) for f in ("bench", "tests/programs"))
+    tap.equal(bounded(folder, "manysites", os.path.join(bench, "manysites"), "2000"), None, "manysites: nothing is given up for it")
+    tap.equal(bounded(folder, "irregular", irregular, "300"), None, "irregular: nothing is given up for it")
+    said = bounded(folder, "random", os.path.join(programs, "random"), "7", "3000")
+    tap.ok(said and "means" in said, "random: show says that times are means", str(said))
+
+
 def main():
     if not os.path.exists(os.path.join(APPS, "amr")) or not shutil.which("mpirun"):
         tap.skip_all("the mini-applications are not built, or there is no mpirun")
@@ -231,6 +253,7 @@ def main():
         sizes(folder, "amr", 16, 64, 60, "--mode", "lossy:30")
         irregular = launch.compiled(folder, "mpicc", "irregular.c")
         sizes(folder, irregular, 2, 4, 100, "--mode", "lossy:30")
+        bounds(folder, irregular)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     tap.done()

@@ -238,7 +238,7 @@ static void put_loss(struct writer *w, const struct trace_loss *l)
 	writer_uint(w, l->lossy);
 	if (l->lossy) {
 		writer_uint(w, l->threshold);
-		writer_uint(w, l->structure);
+		writer_uint(w, l->structure | (uint64_t)l->slim << 1);
 	}
 	for (int i = 0; i < TRACE_STAGES; i++) {
 		writer_uint(w, l->stage[i].ranks);
@@ -252,7 +252,11 @@ static int get_loss(struct reader *r, struct trace_loss *l)
 	l->lossy = reader_uint(r) != 0;
 	if (l->lossy) {
 		l->threshold = reader_uint(r);
-		l->structure = reader_uint(r) != 0;
+		uint64_t both = reader_uint(r);
+		if (both >> 1 > SLIM_STEPS)
+			return -1;
+		l->structure = both & 1;
+		l->slim = (unsigned)(both >> 1);
 	}
 	for (int i = 0; i < TRACE_STAGES; i++) {
 		l->stage[i].ranks = reader_uint(r);

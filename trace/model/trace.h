@@ -152,9 +152,12 @@ struct trace_counter {
 	uint64_t ranks, missing; /* how many counted it; how many did not, or stopped */
 };
 
+#define SLIM_STEPS 4
+
 struct trace_loss {
 	bool lossy, structure; /* the mode was lossy:threshold; may the order of calls and handles be given up, too? */
 	uint64_t threshold;
+	unsigned slim; /* steps that made the file smaller (merge/slim.h) */
 	struct {
 		uint64_t ranks; /* to how many it happened */
 		uint64_t since; /* the first event (number in its rank) at which it did */
