@@ -185,9 +185,9 @@ class Trace:
             for rank in sorted(self.events) if c.symbol(0, 1) else []:
                 level = min(c.symbol(5 + t, bits_for(levels + 1)), levels) if span else 0
                 total["ranks"][rank] = total["min"] + (span * level * 2 + levels) // levels // 2
+        once = [sum(v.values()) <= len(v) for _, _, v, _ in self.sites]
         for i, (_, _, visits, _) in enumerate(self.sites):
             mine = sum(visits.values())
-            once = [sum(v.values()) <= len(v) for _, _, v, _ in self.sites]
             site = {"time": self.read_time(c, 0, mine, visits, once[i]), "edges": {}}
             if len(visits) > 1 and mine != len(visits) and site["time"]["count"]:
                 mean = site["time"]["sum"] // len(visits)
