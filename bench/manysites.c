@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * manysites - a program with as many call paths as a large chemistry code
  *
- *     manysites SITES [ROUNDS]
+ *     manysites SITES [ROUNDS [LEAVE]]
  *
  * Makes MPI calls from about SITES call paths, 10 to 40 frames deep. Paths are those of a walk: each shares all but
  * its last frames with the one before. Of 100 paths 65 are visited once or twice, the others 3 to about 4 * ROUNDS
@@ -13,11 +13,14 @@
  * has (with MPI_Init, MPI_Comm_rank, MPI_Comm_size and MPI_Finalize):
  *
  *     events 12345
+ *
+ * LEAVE: before MPI_Finalize the process limits its address space to what it has and so many KiB.
  */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 enum { DEEP = 40, LEAST = 10, SPAN = DEEP - LEAST, LOOP = 32, KINDS = 6 };
 
@@ -110,12 +113,25 @@ static void make_path(struct path *p, const struct path *before, unsigned rounds
 	p->varies = p->visits > 2 && random_next() % 3 == 0;
 }
 
+static void limit_memory(unsigned leave)
+{
+	unsigned long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "r");
+	if (!file || fscanf(file, "%lu", &pages) != 1)
+		exit(1);
+	fclose(file);
+	rlim_t most = pages * 4096 + (rlim_t)leave * 1024;
+	if (setrlimit(RLIMIT_AS, &(struct rlimit){most, most}) != 0)
+		exit(1);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned sites = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 0,
-		 rounds = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 64;
+		 rounds = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 64,
+		 leave = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
 	if (sites == 0 || sites > 1000000 || rounds == 0) {
-		fprintf(stderr, "usage: manysites SITES [ROUNDS]\n");
+		fprintf(stderr, "usage: manysites SITES [ROUNDS [LEAVE]]\n");
 		return 2;
 	}
 	int rank, size;
@@ -140,6 +156,8 @@ int main(int argc, char **argv)
 	}
 	if (rank == 0)
 		printf("events %ld\n", events + 4);
+	if (leave)
+		limit_memory(leave);
 	MPI_Finalize();
 	return 0;
 }

@@ -3,10 +3,11 @@
  */
 #include "merge/loss.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "trace/base/budget.h"
 #include "trace/record/lossy.h"
+#include "trace/model/packed.h"
 #include "trace/model/pattern.h"
 
 void loss_merge(struct trace_loss *to, const struct trace_loss *from)
@@ -71,7 +72,7 @@ static int take_rank(struct taking *k, const struct trace_site *s, const struct 
 	int rv = -1;
 	int64_t visits, last;
 	uint64_t length, first = 0;
-	struct dict_run *dict = calloc(g->count, sizeof *dict);
+	struct dict_run *dict = budget_calloc(g->count, sizeof *dict);
 	if (!dict)
 		return -1;
 	k->group = g;
@@ -93,7 +94,7 @@ static int take_rank(struct taking *k, const struct trace_site *s, const struct 
 	else if ((rv = pattern_runs(p, dict, g->count, take_run, k, &last, &length)) == 0 && length)
 		rv = take_run(k, last, length, 1);
 done:
-	free(dict);
+	budget_free(dict);
 	return rv;
 }
 
@@ -168,7 +169,7 @@ static int give_up(struct trace *t, const struct trace_site *s, struct trace_col
 	trace_group_free(&all);
 	for (uint32_t i = 0; i < old.count; i++)
 		trace_group_free(&old.groups[i]);
-	free(old.groups);
+	budget_free(old.groups);
 	return rv;
 }
 
@@ -210,29 +211,59 @@ static void balance(struct trace_lossy *l)
 		tally_balance(&l->next[i].runs, TALLY_BINS);
 }
 
+static int finish_site(struct trace *t, struct trace_site *s)
+{
+	int changed = 0;
+	const struct schema *schema = trace_schema(t, s);
+	for (uint32_t k = 0; k < s->column_count; k++) {
+		struct trace_column *c = &s->columns[k];
+		enum reference reference = schema_reference(schema, k);
+		bool patterns = false;
+		for (uint32_t g = 0; g < c->count; g++)
+			patterns |= c->groups[g].pattern != 0 || (reference != REFERENCE_SITE && !c->groups[g].lossy);
+		if (t->loss.lossy && patterns && (t->loss.structure || !schema_exact(schema, k)) &&
+		    too_long(t, c, t->loss.threshold)) {
+			if (give_up(t, s, c, reference) != 0)
+				return -1;
+			changed++;
+		}
+		for (uint32_t g = 0; g < c->count; g++)
+			if (c->groups[g].lossy)
+				balance(c->groups[g].lossy);
+	}
+	return changed;
+}
+
+/* Has it columns without order, or may it get some? -1: no memory. */
+static int concerns_site(const struct trace *t, uint32_t i)
+{
+	struct trace_site room;
+	bool any = t->loss.lossy;
+	const struct trace_site *s = any ? NULL : packed_look(t, i, &room);
+	if (!any && !s)
+		return -1;
+	for (uint32_t k = 0; s && k < s->column_count; k++)
+		for (uint32_t g = 0; g < s->columns[k].count; g++)
+			any |= s->columns[k].groups[g].lossy != NULL;
+	if (s)
+		packed_leave(t, &room);
+	return any;
+}
+
 int loss_finish(struct trace *t)
 {
 	int changed = 0;
 	for (uint32_t i = 0; i < t->site_count; i++) {
-		struct trace_site *s = &t->sites[i];
-		const struct schema *schema = trace_schema(t, s);
-		for (uint32_t k = 0; k < s->column_count; k++) {
-			struct trace_column *c = &s->columns[k];
-			enum reference reference = schema_reference(schema, k);
-			bool patterns = false;
-			for (uint32_t g = 0; g < c->count; g++)
-				patterns |= c->groups[g].pattern != 0 ||
-				            (reference != REFERENCE_SITE && !c->groups[g].lossy);
-			if (t->loss.lossy && patterns && (t->loss.structure || !schema_exact(schema, k)) &&
-			    too_long(t, c, t->loss.threshold)) {
-				if (give_up(t, s, c, reference) != 0)
-					return -1;
-				changed++;
-			}
-			for (uint32_t g = 0; g < c->count; g++)
-				if (c->groups[g].lossy)
-					balance(c->groups[g].lossy);
+		int rv = concerns_site(t, i);
+		if (rv > 0) {
+			struct trace_site room, *s = packed_open(t, i, &room);
+			rv = s ? finish_site(t, s) : -1;
+			if (s && packed_close(t, i, s) != 0)
+				rv = -1;
 		}
+		if (rv < 0)
+			return -1;
+		changed += rv;
 	}
 	return changed;
 }

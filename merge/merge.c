@@ -3,13 +3,14 @@
  */
 #include "merge/merge.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "merge/loss.h"
 #include "merge/order.h"
 #include "merge/refine.h"
 #include "merge/translate.h"
+#include "trace/base/budget.h"
+#include "trace/model/packed.h"
 #include "trace/model/value.h"
 #include "trace/model/counts.h"
 #include "trace/model/timing.h"
@@ -105,9 +106,9 @@ static int merge_group(struct translation *x, struct trace_column *into, const s
 	if (from->lossy)
 		return merge_lossy(x, into, from, reference);
 	struct trace_group g = {.pattern = from->pattern ? translate_pattern(x, from->pattern - 1) + 1 : 0};
-	g.dict = calloc(from->count, sizeof *g.dict);
+	g.dict = budget_calloc(from->count, sizeof *g.dict);
 	if (!g.dict || (from->pattern && g.pattern == 0)) {
-		free(g.dict);
+		budget_free(g.dict);
 		return -1;
 	}
 	while (g.count < from->count) {
@@ -161,19 +162,42 @@ static int merge_site(struct translation *x, struct trace_site *into, const stru
 	return 0;
 }
 
-static int merge_all_sites(struct translation *x)
+/* Site i of `from`, of which only the two that are being merged need be there as they are (trace/model/packed.h). */
+static int merge_site_at(struct translation *x, uint32_t i, bool ordered)
+{
+	int rv = -1;
+	struct trace_site room, into_room, *into;
+	const struct trace_site *from = packed_look(x->from, i, &room);
+	if (!from)
+		return -1;
+	into = packed_open(x->into, x->sites[i], &into_room);
+	if (into) {
+		rv = merge_site(x, into, from, false);
+		if (ordered)
+			order_inside(into, 1);
+		else /* what is sent on from here must have them in order, whatever came from where */
+			trace_sort_edges(into);
+		if (packed_close(x->into, x->sites[i], into) != 0)
+			rv = -1;
+	}
+	packed_leave(x->from, &room);
+	if (x->take)
+		packed_drop(x->take, i);
+	return rv;
+}
+
+static int merge_all_sites(struct translation *x, bool ordered)
 {
 	for (uint32_t i = 0; i < x->from->site_count; i++)
-		if (merge_site(x, &x->into->sites[x->sites[i]], &x->from->sites[i], false) != 0)
+		if (merge_site_at(x, i, ordered) != 0)
 			return -1;
-	/* what is sent on from here must have them in order, whatever came from where */
-	for (uint32_t i = 0; i < x->from->site_count; i++)
-		trace_sort_edges(&x->into->sites[x->sites[i]]);
 	for (uint32_t i = 0; i < x->from->object_count; i++) {
 		const struct trace_site *s = &x->from->objects[i];
 		uint32_t to = trace_site(x->into, x->functions[s->function], x->nodes[s->node], true);
 		if (to == UINT32_MAX || merge_site(x, &x->into->objects[to], s, true) != 0)
 			return -1;
+		if (ordered)
+			order_inside(&x->into->objects[to], 1);
 	}
 	return 0;
 }
@@ -211,9 +235,9 @@ static int merge_ranks(struct translation *x)
 }
 
 /* vectors: NULL, or the numbers in `into` of those that are there already (UINT32_MAX: not); it is freed. take: NULL,
- * or from's vectors. */
-static int merge_known(struct trace *into, const struct trace *from, uint32_t *vectors, struct pool *take,
-                       struct error *error)
+ * or `from`. ordered: `into` is to be in canonical order, and has nothing but its tables. */
+static int merge_known(struct trace *into, const struct trace *from, uint32_t *vectors, struct trace *take,
+                       bool ordered, struct error *error)
 {
 	struct translation x = {.into = into, .from = from, .take = take};
 	x.strings = translate_numbers(from->strings.count);
@@ -230,32 +254,32 @@ static int merge_known(struct trace *into, const struct trace *from, uint32_t *v
 	bool ok = x.strings && x.vectors && x.patterns && x.modules && x.nodes && x.functions && x.sites;
 	ok = ok && translate_strings(&x) == 0 && translate_paths(&x) == 0 &&
 	     counts_merge(into, from, x.strings, x.counters) == 0 && translate_functions(&x) == 0 &&
-	     translate_sites(&x) == 0 && merge_all_sites(&x) == 0 && timing_merge(into, from, x.sites) == 0 &&
+	     translate_sites(&x) == 0 && merge_all_sites(&x, ordered) == 0 && timing_merge(into, from, x.sites) == 0 &&
 	     merge_ranks(&x) == 0;
-	free(x.strings);
-	free(x.vectors);
-	free(x.patterns);
-	free(x.modules);
-	free(x.nodes);
-	free(x.functions);
-	free(x.sites);
+	budget_free(x.strings);
+	budget_free(x.vectors);
+	budget_free(x.patterns);
+	budget_free(x.modules);
+	budget_free(x.nodes);
+	budget_free(x.functions);
+	budget_free(x.sites);
 	return ok ? 0 : error_set(error, "cannot merge: a rank is in both traces, or there is no memory");
 }
 
 int merge_into(struct trace *into, const struct trace *from, struct error *error)
 {
-	return merge_known(into, from, NULL, NULL, error);
+	return merge_known(into, from, NULL, NULL, false, error);
 }
 
 int merge_take(struct trace *into, struct trace *from, struct error *error)
 {
-	return merge_known(into, from, NULL, &from->vector_pool, error);
+	return merge_known(into, from, NULL, from, false, error);
 }
 
 /* Canonical order: a new trace is given the things of the old one in sorted order, and then the old one is merged into
  * it. */
-/* vectors: NULL, or those of t, which it then loses. */
-static int order_trace(struct trace *out, const struct trace *t, struct pool *vectors, struct error *error)
+/* take: NULL, or t, which is then good for trace_free only. */
+static int order_trace(struct trace *out, const struct trace *t, struct trace *take, struct error *error)
 {
 	int rv = -1;
 	uint32_t *moved = NULL;
@@ -266,22 +290,52 @@ static int order_trace(struct trace *out, const struct trace *t, struct pool *ve
 	x.functions = translate_numbers(t->function_count);
 	if (trace_init(out) != 0 || !x.strings || !x.modules || !x.nodes || !x.functions)
 		goto done;
-	if (order_tables(&x, vectors, &moved) != 0)
+	out->packing = t->packing;
+	if (order_tables(&x, take ? &take->vector_pool : NULL, &moved) != 0)
 		goto done;
-	rv = merge_known(out, t, moved, NULL, error);
+	rv = merge_known(out, t, moved, take, true, error);
 	moved = NULL;
-	if (rv == 0) {
-		order_inside(out->sites, out->site_count);
-		order_inside(out->objects, out->object_count);
+	if (rv == 0)
 		timing_order(out);
-	}
 done:
-	free(moved);
-	free(x.strings);
-	free(x.modules);
-	free(x.nodes);
-	free(x.functions);
+	budget_free(moved);
+	budget_free(x.strings);
+	budget_free(x.modules);
+	budget_free(x.nodes);
+	budget_free(x.functions);
 	return rv == 0 ? 0 : error_set(error, "no memory to order the trace");
+}
+
+/* Has it columns with several groups? -1: no memory. */
+static int is_split(const struct trace *t, uint32_t i)
+{
+	struct trace_site room;
+	const struct trace_site *s = packed_look(t, i, &room);
+	bool split = false;
+	if (!s)
+		return -1;
+	for (uint32_t k = 0; k < s->column_count; k++)
+		split |= s->columns[k].count > 1;
+	packed_leave(t, &room);
+	return split;
+}
+
+static int refine_trace(struct trace *t)
+{
+	int changed = 0;
+	for (uint32_t i = 0; i < t->site_count; i++) {
+		int rv = is_split(t, i);
+		if (rv > 0) {
+			struct trace_site room, *s = packed_open(t, i, &room);
+			rv = s ? refine_site(t, s) : -1;
+			if (s && packed_close(t, i, s) != 0)
+				rv = -1;
+		}
+		if (rv < 0)
+			return -1;
+		changed += rv;
+	}
+	return changed;
 }
 
 /* Refining looks at groups in canonical order, so that its result does not depend on the order of merging either. */
@@ -293,7 +347,7 @@ static int refine_ordered(struct trace *t, struct error *error)
 		return error_set(error, "no memory to refine the trace");
 	if (changed == 0 && lost == 0)
 		return 0;
-	int rv = order_trace(&ordered, t, &t->vector_pool, error);
+	int rv = order_trace(&ordered, t, t, error);
 	trace_free(t);
 	*t = ordered;
 	return rv;
@@ -302,7 +356,7 @@ static int refine_ordered(struct trace *t, struct error *error)
 int merge_finish(struct trace *t, struct error *error)
 {
 	struct trace ordered;
-	int rv = order_trace(&ordered, t, &t->vector_pool, error);
+	int rv = order_trace(&ordered, t, t, error);
 	trace_free(t);
 	*t = ordered;
 	return rv == 0 && trace_is_final(t) ? refine_ordered(t, error) : rv;

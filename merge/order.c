@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/base/budget.h"
+#include "trace/model/packed.h"
 #include "trace/model/value.h"
 #include "trace/model/counts.h"
 
@@ -26,7 +28,7 @@ static int order_pool(struct pool *into, const struct pool *from, const bool *us
 {
 	int rv = -1;
 	uint32_t n = 0;
-	struct pool_item *items = malloc((from->count + 1) * sizeof *items);
+	struct pool_item *items = budget_malloc((from->count + 1) * sizeof *items);
 	if (!items)
 		return -1;
 	for (uint32_t i = 0; i < from->count; i++)
@@ -38,7 +40,7 @@ static int order_pool(struct pool *into, const struct pool *from, const bool *us
 			goto done;
 	rv = 0;
 done:
-	free(items);
+	budget_free(items);
 	return rv;
 }
 
@@ -70,10 +72,10 @@ static int order_paths(struct trace *into, const struct trace *from, const uint3
 {
 	int rv = -1;
 	uint32_t n = from->node_count;
-	uint32_t(*modules)[2] = malloc((from->module_count + 1) * sizeof *modules);
+	uint32_t(*modules)[2] = budget_malloc((from->module_count + 1) * sizeof *modules);
 	uint32_t *translated = translate_numbers(n), *module_numbers = translate_numbers(from->module_count),
 		 *first = translate_numbers(n), *stack = translate_numbers(n);
-	struct ordered_node *nodes = malloc((n + 1) * sizeof *nodes);
+	struct ordered_node *nodes = budget_malloc((n + 1) * sizeof *nodes);
 	if (!modules || !translated || !module_numbers || !nodes || !first || !stack)
 		goto done;
 	for (uint32_t i = 0; i < from->module_count; i++) {
@@ -118,12 +120,12 @@ static int order_paths(struct trace *into, const struct trace *from, const uint3
 	}
 	rv = 0;
 done:
-	free(modules);
-	free(translated);
-	free(module_numbers);
-	free(first);
-	free(stack);
-	free(nodes);
+	budget_free(modules);
+	budget_free(translated);
+	budget_free(module_numbers);
+	budget_free(first);
+	budget_free(stack);
+	budget_free(nodes);
 	return rv;
 }
 
@@ -147,7 +149,7 @@ static int order_functions(struct trace *into, const struct trace *from, const u
 			goto done;
 	rv = 0;
 done:
-	free(order);
+	budget_free(order);
 	return rv;
 }
 
@@ -155,13 +157,19 @@ static int order_sites(const struct translation *x, bool object)
 {
 	int rv = -1;
 	uint32_t n = object ? x->from->object_count : x->from->site_count;
-	const struct trace_site *sites = object ? x->from->objects : x->from->sites;
-	uint32_t(*order)[2] = malloc(((size_t)n + 1) * sizeof *order);
+	uint32_t(*order)[2] = budget_malloc(((size_t)n + 1) * sizeof *order);
 	if (!order)
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {
-		order[i][0] = x->nodes[sites[i].node];
-		order[i][1] = x->functions[sites[i].function];
+		uint32_t function, node;
+		if (object) {
+			function = x->from->objects[i].function;
+			node = x->from->objects[i].node;
+		} else {
+			packed_key(x->from, i, &function, &node);
+		}
+		order[i][0] = x->nodes[node];
+		order[i][1] = x->functions[function];
 	}
 	qsort(order, n, sizeof *order, by_pair);
 	for (uint32_t i = 0; i < n; i++)
@@ -169,7 +177,7 @@ static int order_sites(const struct translation *x, bool object)
 			goto done;
 	rv = 0;
 done:
-	free(order);
+	budget_free(order);
 	return rv;
 }
 
@@ -182,31 +190,43 @@ void order_inside(struct trace_site *sites, uint32_t n)
 	}
 }
 
-/* Which patterns, or which vectors, are referred to. */
-static void mark_used(const struct trace *t, bool *patterns, bool *vectors)
+/* Which vectors a map refers to. */
+static void mark_arrays(const struct rankmap *m, bool *vectors)
 {
-	for (int object = 0; object < 2; object++)
-		for (uint32_t i = 0; i < (object ? t->object_count : t->site_count); i++) {
-			const struct trace_site *s = object ? &t->objects[i] : &t->sites[i];
-			for (uint32_t k = 0; k < s->column_count; k++)
-				for (uint32_t g = 0; g < s->columns[k].count; g++) {
-					const struct trace_group *group = &s->columns[k].groups[g];
-					if (group->pattern)
-						patterns[group->pattern - 1] = true;
-					if (schema_reference(trace_schema(t, s), k) != REFERENCE_VECTOR || group->lossy)
-						continue;
-					for (uint32_t d = 0; d < group->count; d++)
-						for (uint32_t n = 0;
-						     !group->dict[d].vector && n < group->dict[d].start.node_count;
-						     n++) {
-							const struct diagram_node *node =
-								&group->dict[d].start.nodes[n];
-							if (node->low == DIAGRAM_LEAF &&
-							    !value_is_constant(node->delta))
-								vectors[node->delta] = true;
-						}
-				}
+	for (uint32_t n = 0; n < m->node_count; n++)
+		if (m->nodes[n].low == DIAGRAM_LEAF && !value_is_constant(m->nodes[n].delta))
+			vectors[m->nodes[n].delta] = true;
+}
+
+/* Which patterns, or which vectors, a site refers to. */
+static void mark_site(const struct trace *t, const struct trace_site *s, bool *patterns, bool *vectors)
+{
+	for (uint32_t k = 0; k < s->column_count; k++)
+		for (uint32_t g = 0; g < s->columns[k].count; g++) {
+			const struct trace_group *group = &s->columns[k].groups[g];
+			if (group->pattern)
+				patterns[group->pattern - 1] = true;
+			if (schema_reference(trace_schema(t, s), k) != REFERENCE_VECTOR || group->lossy)
+				continue;
+			for (uint32_t d = 0; d < group->count; d++)
+				if (!group->dict[d].vector)
+					mark_arrays(&group->dict[d].start, vectors);
 		}
+}
+
+static int mark_used(const struct trace *t, bool *patterns, bool *vectors)
+{
+	struct trace_site room;
+	for (uint32_t i = 0; i < t->object_count; i++)
+		mark_site(t, &t->objects[i], patterns, vectors);
+	for (uint32_t i = 0; i < t->site_count; i++) {
+		const struct trace_site *s = packed_look(t, i, &room);
+		if (!s)
+			return -1;
+		mark_site(t, s, patterns, vectors);
+		packed_leave(t, &room);
+	}
+	return 0;
 }
 
 /* Vectors hold strings' numbers: they are translated first, then sorted. */
@@ -215,7 +235,7 @@ static int order_vectors(struct translation *x, const bool *used)
 	int rv = -1;
 	uint32_t n = 0;
 	const struct pool *from = &x->from->vector_pool;
-	struct pool_item *items = calloc(from->count + UINT64_C(1), sizeof *items);
+	struct pool_item *items = budget_calloc(from->count + UINT64_C(1), sizeof *items);
 	if (!items)
 		return -1;
 	for (uint32_t i = 0; i < from->count; i++) {
@@ -233,8 +253,8 @@ static int order_vectors(struct translation *x, const bool *used)
 	rv = 0;
 done:
 	for (uint32_t i = 0; i < n; i++)
-		free(items[i].bytes);
-	free(items);
+		budget_free(items[i].bytes);
+	budget_free(items);
 	return rv;
 }
 
@@ -253,7 +273,7 @@ static int by_item(const void *a, const void *b)
 static uint32_t *move_vectors(const struct translation *x, struct pool *from, const bool *used)
 {
 	uint32_t n = 0, done = 0, *moved = translate_numbers(from->count);
-	struct moved *items = calloc(from->count + UINT64_C(1), sizeof *items);
+	struct moved *items = budget_calloc(from->count + UINT64_C(1), sizeof *items);
 	for (uint32_t i = 0; moved && items && i < from->count; i++) {
 		struct pool_item *p = &from->items[i];
 		moved[i] = UINT32_MAX;
@@ -275,10 +295,10 @@ static uint32_t *move_vectors(const struct translation *x, struct pool *from, co
 		ok = (moved[items[done].number] = pool_adopt(&x->into->vector_pool, items[done].item.bytes,
 		                                             items[done].item.size)) != UINT32_MAX;
 	for (; items && done < n; done++)
-		free(items[done].item.bytes);
-	free(items);
+		budget_free(items[done].item.bytes);
+	budget_free(items);
 	if (!ok) {
-		free(moved);
+		budget_free(moved);
 		moved = NULL;
 	}
 	return moved;
@@ -287,19 +307,18 @@ static uint32_t *move_vectors(const struct translation *x, struct pool *from, co
 /* vectors_of: NULL, or the vectors of x->from, to be moved; *moved: their numbers. */
 static int order_used(struct translation *x, struct pool *vectors_of, uint32_t **moved)
 {
-	bool *patterns = calloc(x->from->patterns.count + UINT64_C(1), sizeof *patterns);
-	bool *vectors = calloc(x->from->vector_pool.count + UINT64_C(1), sizeof *vectors);
+	bool *patterns = budget_calloc(x->from->patterns.count + UINT64_C(1), sizeof *patterns);
+	bool *vectors = budget_calloc(x->from->vector_pool.count + UINT64_C(1), sizeof *vectors);
 	int rv = -1;
-	if (patterns && vectors) {
-		mark_used(x->from, patterns, vectors);
+	if (patterns && vectors && mark_used(x->from, patterns, vectors) == 0) {
 		rv = order_pool(&x->into->patterns, &x->from->patterns, patterns);
 		if (rv == 0 && vectors_of)
 			rv = (*moved = move_vectors(x, vectors_of, vectors)) ? 0 : -1;
 		else if (rv == 0)
 			rv = order_vectors(x, vectors);
 	}
-	free(patterns);
-	free(vectors);
+	budget_free(patterns);
+	budget_free(vectors);
 	return rv;
 }
 

@@ -7,9 +7,9 @@
  */
 #include "merge/refine.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "trace/base/budget.h"
 #include "trace/model/value.h"
 #include "trace/record/grammar.h"
 #include "trace/model/pattern.h"
@@ -28,7 +28,7 @@ struct shape {
 
 static void shape_free(struct shape *s)
 {
-	free(s->classes);
+	budget_free(s->classes);
 	*s = (struct shape){0};
 }
 
@@ -112,7 +112,7 @@ static int shape_of(struct shape *s, const struct pool_item *bytes)
 		    (x->rule ? p.rules[x->id].news > 0 : x->id == PATTERN_NEW))
 			goto done;
 	}
-	uint8_t *out = s->classes = malloc(s->head + s->body + s->tail + 1);
+	uint8_t *out = s->classes = budget_malloc(s->head + s->body + s->tail + 1);
 	unsigned known = 0;
 	rv = out ? 0 : -1;
 	for (size_t i = start->first; rv == 0 && i < start->end; i++)
@@ -133,7 +133,7 @@ static int shape_constant(struct shape *s, uint64_t length)
 		s->body = 1;
 		s->turns = length - 1;
 	}
-	s->classes = calloc(1, s->head + s->body + 1);
+	s->classes = budget_calloc(1, s->head + s->body + 1);
 	return s->classes ? 0 : -1;
 }
 
@@ -173,7 +173,7 @@ static int refine(struct shape *frame, const struct shape *shapes, size_t n, uin
 {
 	uint64_t explicit = frame->head + frame->body + frame->tail;
 	unsigned classes = 1;
-	frame->classes = calloc(1, explicit + 1);
+	frame->classes = budget_calloc(1, explicit + 1);
 	if (!frame->classes)
 		return -1;
 	for (size_t i = 0; i < n; i++) {
@@ -237,7 +237,7 @@ static uint64_t period_of(const uint8_t *turn, uint64_t body)
 static int append_turns(struct grammar_index *g, ref start, const uint8_t *turn, uint64_t period, uint64_t n,
                         uint32_t *known)
 {
-	struct grammar_run *runs = malloc(period * sizeof *runs);
+	struct grammar_run *runs = budget_malloc(period * sizeof *runs);
 	int rv = runs ? 0 : -1;
 	bool found = period == 1;
 	if (rv == 0 && found)
@@ -259,7 +259,7 @@ static int append_turns(struct grammar_index *g, ref start, const uint8_t *turn,
 		if (rv == 0 && !found && at > FEW_TURNS * period)
 			rv = 1;
 	}
-	free(runs);
+	budget_free(runs);
 	return rv;
 }
 
@@ -304,7 +304,7 @@ static int stretch_copy(struct trace_stretch *to, const struct trace_stretch *s)
 static int group_of(struct trace_group *out, const struct trace_group *groups, const struct shape *shapes, size_t n,
                     const uint64_t *first, unsigned classes)
 {
-	*out = (struct trace_group){.dict = calloc(classes, sizeof *out->dict)};
+	*out = (struct trace_group){.dict = budget_calloc(classes, sizeof *out->dict)};
 	if (!out->dict)
 		return -1;
 	for (; out->count < classes; out->count++) {
@@ -337,7 +337,7 @@ static uint64_t values_of(const struct trace_group *g)
 /* The same group with one stretch for each of its values. Returns 0 or -1. */
 static int group_spread(struct trace_group *out, const struct trace_group *g)
 {
-	*out = (struct trace_group){.pattern = g->pattern, .dict = calloc(values_of(g), sizeof *out->dict)};
+	*out = (struct trace_group){.pattern = g->pattern, .dict = budget_calloc(values_of(g), sizeof *out->dict)};
 	if (!out->dict)
 		return -1;
 	for (uint32_t i = 0; i < g->count; i++)
@@ -391,9 +391,9 @@ static int refine_length(struct trace *t, struct trace_column *c, struct shape *
 	struct shape frame = {0};
 	struct writer bytes = {0};
 	struct trace_group made = {0};
-	size_t *members = malloc(c->count * sizeof *members);
-	struct shape *shapes = malloc(c->count * sizeof *shapes);
-	struct trace_group *spread = calloc(c->count, sizeof *spread);
+	size_t *members = budget_malloc(c->count * sizeof *members);
+	struct shape *shapes = budget_malloc(c->count * sizeof *shapes);
+	struct trace_group *spread = budget_calloc(c->count, sizeof *spread);
 	if (!members || !shapes || !spread) {
 		rv = -1;
 		goto done;
@@ -441,9 +441,9 @@ done:
 	shape_free(&frame);
 	for (size_t i = 0; spread && i < n; i++)
 		trace_group_free(&spread[i]);
-	free(spread);
-	free(members);
-	free(shapes);
+	budget_free(spread);
+	budget_free(members);
+	budget_free(shapes);
 	return rv;
 }
 
@@ -451,7 +451,7 @@ static int refine_column(struct trace *t, const struct trace_site *s, struct tra
 {
 	int changed = 0;
 	uint32_t n = c->count;
-	struct shape *shapes = calloc(n, sizeof *shapes);
+	struct shape *shapes = budget_calloc(n, sizeof *shapes);
 	if (!shapes)
 		return -1;
 	for (uint32_t i = 0; changed == 0 && i < n; i++) {
@@ -474,23 +474,20 @@ static int refine_column(struct trace *t, const struct trace_site *s, struct tra
 	}
 	for (uint32_t i = 0; i < n; i++)
 		shape_free(&shapes[i]);
-	free(shapes);
+	budget_free(shapes);
 	return changed;
 }
 
-int refine_trace(struct trace *t)
+int refine_site(struct trace *t, struct trace_site *s)
 {
 	int changed = 0;
-	for (uint32_t i = 0; i < t->site_count; i++) {
-		struct trace_site *s = &t->sites[i];
-		for (uint32_t k = 0; k < s->column_count; k++) {
-			if (s->columns[k].count < 2)
-				continue;
-			int rv = refine_column(t, s, &s->columns[k], k + 1 == s->column_count);
-			if (rv < 0)
-				return -1;
-			changed += rv;
-		}
+	for (uint32_t k = 0; k < s->column_count; k++) {
+		if (s->columns[k].count < 2)
+			continue;
+		int rv = refine_column(t, s, &s->columns[k], k + 1 == s->column_count);
+		if (rv < 0)
+			return -1;
+		changed += rv;
 	}
 	return changed;
 }

@@ -10,9 +10,9 @@
 
 #include "trace/model/trace.h"
 
-/* Refines all columns of a trace in canonical order, where that makes them smaller. Patterns that are no longer used
- * stay in the pool. Returns how many columns were changed, or -1 on no memory (the trace is then as exact as before).
- * */
-int refine_trace(struct trace *t);
+/* Refines all columns of a site of a trace in canonical order, where that makes them smaller. Patterns that are no
+ * longer used stay in the pool. Returns how many columns were changed, or -1 on no memory: the trace is then as exact
+ * as before. */
+int refine_site(struct trace *t, struct trace_site *s);
 
 #endif

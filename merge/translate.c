@@ -3,14 +3,15 @@
  */
 #include "merge/translate.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "trace/base/budget.h"
+#include "trace/model/packed.h"
 #include "trace/model/value.h"
 
 uint32_t *translate_numbers(uint32_t n)
 {
-	return malloc(((size_t)n + 1) * sizeof(uint32_t));
+	return budget_malloc(((size_t)n + 1) * sizeof(uint32_t));
 }
 
 int64_t translate_value(const struct translation *x, int64_t v, enum reference reference)
@@ -61,7 +62,7 @@ int translate_strings(struct translation *x)
 int64_t *translate_array(const struct translation *x, const struct pool_item *p)
 {
 	size_t n = p->size / sizeof(int64_t);
-	int64_t *values = malloc((n + 1) * sizeof *values);
+	int64_t *values = budget_malloc((n + 1) * sizeof *values);
 	if (!values)
 		return NULL;
 	memcpy(values, p->bytes, p->size);
@@ -83,7 +84,7 @@ static uint32_t move_vector(const struct translation *x, struct pool_item *p)
 	if (number == UINT32_MAX && (number = pool_adopt(&x->into->vector_pool, p->bytes, p->size)) == UINT32_MAX)
 		return UINT32_MAX;
 	if (x->into->vector_pool.items[number].bytes != p->bytes)
-		free(p->bytes);
+		budget_free(p->bytes);
 	*p = (struct pool_item){NULL, 0};
 	return number;
 }
@@ -92,13 +93,13 @@ static uint32_t move_vector(const struct translation *x, struct pool_item *p)
 uint32_t translate_vector(const struct translation *x, uint32_t number)
 {
 	if (x->vectors[number] == UINT32_MAX && x->take) {
-		x->vectors[number] = move_vector(x, &x->take->items[number]);
+		x->vectors[number] = move_vector(x, &x->take->vector_pool.items[number]);
 	} else if (x->vectors[number] == UINT32_MAX) {
 		const struct pool_item *p = &x->from->vector_pool.items[number];
 		int64_t *values = translate_array(x, p);
 		if (values)
 			x->vectors[number] = pool_intern(&x->into->vector_pool, values, p->size);
-		free(values);
+		budget_free(values);
 	}
 	return x->vectors[number];
 }
@@ -143,9 +144,9 @@ int translate_functions(struct translation *x)
 int translate_sites(struct translation *x)
 {
 	for (uint32_t i = 0; i < x->from->site_count; i++) {
-		const struct trace_site *s = &x->from->sites[i];
-		if ((x->sites[i] = trace_site(x->into, x->functions[s->function], x->nodes[s->node], false)) ==
-		    UINT32_MAX)
+		uint32_t function, node;
+		packed_key(x->from, i, &function, &node);
+		if ((x->sites[i] = trace_site(x->into, x->functions[function], x->nodes[node], false)) == UINT32_MAX)
 			return -1;
 	}
 	return 0;

@@ -13,7 +13,7 @@
 struct translation {
 	struct trace *into;
 	const struct trace *from;
-	struct pool *take; /* NULL, or from's arrays, which may be moved */
+	struct trace *take; /* NULL, or `from`, whose arrays may be moved and whose sites are dropped */
 	uint32_t *strings, *vectors, *patterns, *modules, *nodes, *functions, *sites;
 	uint32_t counters[TRACE_COUNTERS];
 };

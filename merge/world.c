@@ -11,13 +11,17 @@
 #include "merge/merge.h"
 #include "trace/file/container.h"
 #include "trace/model/host.h"
+#include "trace/model/packed.h"
 #include "trace/record/record.h"
 #include "trace/model/stream.h"
 
 int world_init(struct world *w, uint64_t id)
 {
 	*w = (struct world){.id = id, .facts_rank = UINT32_MAX};
-	return trace_init(&w->trace);
+	if (trace_init(&w->trace) != 0)
+		return -1;
+	w->trace.packing = true;
+	return 0;
 }
 
 void world_free(struct world *w)
@@ -147,9 +151,10 @@ static bool in_abort(const struct trace *t)
 {
 	int64_t visits;
 	for (uint32_t i = 0; i < t->site_count; i++) {
-		const struct schema *s = trace_schema(t, &t->sites[i]);
-		if (s->mpi->function == FN_MPI_Abort &&
-		    rankmap_constant(&t->sites[i].visits,
+		uint32_t function, node;
+		packed_key(t, i, &function, &node);
+		if (t->functions[function].schema.mpi->function == FN_MPI_Abort &&
+		    rankmap_constant(packed_visits(t, i),
 		                     &visits)) /* it is recorded when it is entered, and does not come back */
 			return true;
 	}

@@ -20,7 +20,7 @@
 #define HOSTS_LISTED 1024
 
 struct world {
-	struct trace trace;
+	struct trace trace;        /* packed (trace/model/packed.h) */
 	uint64_t id;               /* equal for the ranks of one MPI_COMM_WORLD */
 	struct facts facts;        /* of the process of the lowest rank */
 	uint32_t facts_rank;       /* which that is; UINT32_MAX: none yet */

@@ -199,3 +199,10 @@ void recorder_finalized(void)
 		r->record->state = RECORD_FINALIZED;
 	}
 }
+
+void recorder_rest(void)
+{
+	struct recorder *r = recorder_current;
+	for (uint32_t i = 0; r; r = thread_at(++i))
+		arena_rest(&r->arena);
+}

@@ -37,5 +37,7 @@ void recorder_identify(uint32_t rank, uint32_t size, uint64_t world);
 /* Facts of the process, as key=value lines; once, and host's name. Returns 0 or -1. */
 int recorder_describe(const char *facts, size_t n, const char *host);
 void recorder_finalized(void);
+/* The arenas need no memory of this process from now on (trace/base/arena.h). */
+void recorder_rest(void);
 
 #endif

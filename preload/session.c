@@ -31,6 +31,7 @@
 #include "preload/world_number.h"
 #include "spank/handoff.h"
 #include "trace/base/arena.h"
+#include "trace/base/budget.h"
 #include "trace/base/index.h"
 #include "trace/base/limits.h"
 #include "trace/base/publish.h"
@@ -324,25 +325,16 @@ void session_opened(int rank, int size, int thread_level)
 }
 
 /* Rank 0: the whole trace, which is used up, becomes a file in the spool, unless nobody waits for that any more. */
-static int keep_trace(struct trace *t, const struct arena *a, uint64_t deadline, struct error *error)
+static int keep_trace(struct world *w, uint64_t deadline, struct error *error)
 {
 	int rv = -1;
 	char path[1200];
-	struct world w;
 	uint8_t *bytes = NULL;
 	size_t size;
-	if (world_init(&w, session.world) != 0) {
-		error_set(error, "no memory to encode the trace");
-		goto done;
-	}
-	trace_free(&w.trace);
-	w.trace = *t;
-	*t = (struct trace){.size = 0};
-	world_add_process(&w, a);
 	/* until now: what is left is to encode and to write */
-	facts_format(&w.facts, "finalize_ns", "%" PRIu64, (uint64_t)(clock_ns(CLOCK_MONOTONIC) - session.finalizing));
-	if (world_encode(&w, 0, &bytes, &size, error) != 0)
-		goto done;
+	facts_format(&w->facts, "finalize_ns", "%" PRIu64, (uint64_t)(clock_ns(CLOCK_MONOTONIC) - session.finalizing));
+	if (world_encode(w, 0, &bytes, &size, error) != 0)
+		return -1;
 	snprintf(path, sizeof path, "%s/world-%016" PRIx64 ".spoor", session.handoff.spool, session.world);
 	if (clock_ns(CLOCK_MONOTONIC) > deadline)
 		error_set(error, "the trace was not put together within the deadline");
@@ -350,30 +342,31 @@ static int keep_trace(struct trace *t, const struct arena *a, uint64_t deadline,
 		error_set(error, "%s: cannot write the trace: %s", path, strerror(errno));
 	else
 		rv = 0;
-done:
 	free(bytes);
-	world_free(&w);
 	return rv;
 }
 
-/* One arena's events. Another thread that is still in MPI, which it should not be, may write to it just now: it is read
- * again then. */
-static int read_arena(struct trace *t, struct arena *a, const char *path, struct error *error)
+/* One arena's events; w: NULL, or what gets the facts of the process. Another thread that is still in MPI, which it
+ * should not be, may write to it just now: it is read again then. */
+static int read_arena(struct trace *t, struct world *w, const char *path, struct error *error)
 {
 	const struct timespec moment = {.tv_nsec = 1000000};
 	struct error why = {""};
+	struct arena a;
 
 	for (int tries = 0; tries < 3; tries++) {
 		if (tries > 0)
 			nanosleep(&moment, NULL);
 		why.text[0] = '\0';
-		if (arena_open(a, path, &why) != 0)
+		if (arena_open(&a, path, &why) != 0)
 			continue;
-		if (trace_extract(t, a, &why) == 0)
+		int rv = trace_extract_packed(t, &a, &why);
+		if (rv == 0 && w)
+			world_add_process(w, &a);
+		arena_close(&a);
+		if (rv == 0)
 			return 0;
 		trace_free(t);
-		*t = (struct trace){.size = 0};
-		arena_close(a);
 	}
 	return error_set(error, "%s", why.text);
 }
@@ -384,12 +377,10 @@ static int add_threads(struct trace *t, struct error *error)
 	for (uint32_t i = 1; thread_at(i); i++) {
 		char path[sizeof session.arena + 32];
 		struct trace one = {.size = 0};
-		struct arena a;
 
 		thread_arena(i, path, sizeof path);
-		if (read_arena(&one, &a, path, error) != 0)
+		if (read_arena(&one, NULL, path, error) != 0)
 			return -1;
-		arena_close(&a);
 		int rv = merge_take(t, &one, error);
 		trace_free(&one);
 		if (rv != 0)
@@ -409,13 +400,22 @@ static void unlink_arenas(void)
 	}
 }
 
+/* What merging may take of the job's memory: as much as the arena, which is in memory no more, and once again. Where it
+ * is not enough, the arenas are left to be merged when the step has ended. */
+#define MERGING_LEAST (UINT64_C(16) << 20)
+
+static struct budget merging_budget(void)
+{
+	uint64_t memory = 2 * (uint64_t)session.handoff.set.memory;
+	return (struct budget){.memory = memory > MERGING_LEAST ? memory : MERGING_LEAST, .steps = UINT64_MAX};
+}
+
 void session_finalize(void)
 {
 	struct quiet before = quiet_begin();
 	struct limits limits;
 	struct error error = {""};
-	struct arena a;
-	struct trace t = {.size = 0};
+	struct world w = {.id = session.world, .facts_rank = UINT32_MAX};
 	if (session.state != AWAKE || !session.initialized || !session.world_made) {
 		quiet_end(before);
 		return;
@@ -431,26 +431,29 @@ void session_finalize(void)
 	                    .host = session.host};
 	tree.first_choice = tree.choice; /* until others are met */
 	recorder_finalized();
+	if (!limits.filtered)
+		recorder_rest();
 	recorder_stop(true);
 	__atomic_store_n(&session.state, OFF, __ATOMIC_RELEASE);
+	struct budget budget = merging_budget();
+	budget_begin(&budget);
 	if (thread_failed())
 		note_reason(thread_failed());
 	/* Merging takes calls of the system that a filter may not let through, by killing the process: the arenas are
 	 * left to whoever collects them. Nobody is met then, either: by its name this rank's arena is nobody's, so that
 	 * ranks under filters would wait for each other to be named. */
-	bool open = !limits.filtered && read_arena(&t, &a, session.arena, &error) == 0;
-	bool good = open && add_threads(&t, &error) == 0;
+	bool open = !limits.filtered && read_arena(&w.trace, session.rank == 0 ? &w : NULL, session.arena, &error) == 0;
+	bool good = open && add_threads(&w.trace, &error) == 0;
 	bool met = !limits.filtered && tree_meet(&tree, good, &error) == 0;
-	good = met && all_agreed(&tree) && tree_merge(&tree, &t, &error) == 0;
-	bool kept = good && session.rank == 0 && keep_trace(&t, &a, tree.deadline, &error) == 0;
+	good = met && all_agreed(&tree) && tree_merge(&tree, &w.trace, &error) == 0;
+	bool kept = good && session.rank == 0 && keep_trace(&w, tree.deadline, &error) == 0;
 	bool settled = met && all_agreed(&tree) && tree_settle(&tree, kept) == 0;
 	if (settled || !all_agreed(&tree))
 		unlink_arenas();
 	else if (error.text[0] && !limits.filtered)
 		note_reason(error.text);
-	trace_free(&t);
-	if (open)
-		arena_close(&a);
+	world_free(&w);
+	budget_end(&budget);
 	tree_end(&tree, good && settled);
 	quiet_end(before);
 }

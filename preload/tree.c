@@ -20,6 +20,7 @@
 #include "preload/attribute.h"
 #include "preload/clock.h"
 #include "preload/neighbours.h"
+#include "trace/base/budget.h"
 #include "trace/file/container.h"
 
 enum tag { TAG_SIZE = 1, TAG_TRACE, TAG_ANSWER, TAG_LEADER, TAG_QUESTION, TAG_REPLY, TAG_HELLO /* + level */ };
@@ -294,7 +295,7 @@ static int send_take(const struct tree *tree, int to, uint8_t *bytes, int64_t si
 	int64_t *length = malloc(sizeof *length);
 	MPI_Request request[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
 	if (!length) {
-		free(bytes);
+		budget_free(bytes);
 		return -1;
 	}
 	*length = size;
@@ -307,7 +308,7 @@ static int send_take(const struct tree *tree, int to, uint8_t *bytes, int64_t si
 	    (size > 0 && wait_for(tree, &request[1], MPI_STATUS_IGNORE) != 0))
 		return -1;
 	free(length);
-	free(bytes);
+	budget_free(bytes);
 	return 0;
 }
 
@@ -326,7 +327,7 @@ static int receive_trace(const struct tree *tree, int from, uint8_t **bytes, int
 	free(length);
 	if (*size <= 0 || *size > MAX_MESSAGE)
 		return -1;
-	uint8_t *buffer = malloc((size_t)*size);
+	uint8_t *buffer = budget_malloc((size_t)*size);
 	if (!buffer ||
 	    real.MPI_Irecv(buffer, (int)*size, MPI_BYTE, from, TAG_TRACE, tree->comm, &request) != MPI_SUCCESS ||
 	    wait_for(tree, &request, MPI_STATUS_IGNORE) != 0)
@@ -341,16 +342,14 @@ static int merge_received(struct trace *t, uint8_t *bytes, size_t size, struct e
 	int rv = -1;
 	struct container *c = NULL;
 	struct trace part = {.size = 0};
-	if (container_parse(&c, "part", bytes, size, NULL, error) == 0 && trace_decode(&part, c, error) == 0) {
+	if (container_parse_take(&c, "part", bytes, size, NULL, error) == 0 &&
+	    trace_decode_packed(&part, c, error) == 0) {
 		container_destroy(c);
 		c = NULL;
-		free(bytes);
-		bytes = NULL;
 		rv = merge_take(t, &part, error);
 	}
 	trace_free(&part);
 	container_destroy(c);
-	free(bytes);
 	return rv;
 }
 
@@ -367,7 +366,7 @@ int tree_merge(struct tree *tree, struct trace *t, struct error *error)
 		if (receive_trace(tree, tree->children[i], &bytes, &size) != 0)
 			rv = error_set(error, "no trace came from rank %d within the deadline", tree->children[i]);
 		else if (rv != 0)
-			free(bytes);
+			budget_free(bytes);
 		else
 			rv = merge_received(t, bytes, (size_t)size, error);
 	}

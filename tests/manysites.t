@@ -2,10 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """manysites - a program with very many call paths: exact as long as memory lasts, then its paths are cut, and nothing else
 
-bench/manysites makes the calls of a chemistry code: most call paths are visited once or twice."""
+bench/manysites makes the calls of a chemistry code: most call paths are visited once or twice. Merging takes little of the job's memory, and where
+there is not enough of it, nothing is lost.
+
+    tests/manysites.t --rank FILE PROGRAM...    runs the program, and adds its largest resident set to the file, in KiB"""
 import collections
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -43,7 +47,48 @@ class Run:
         return [line.split(" ", 1)[1] for line in out.splitlines()]
 
 
+def run_rank(out, *program):
+    status = subprocess.run(program).returncode
+    with open(out, "a") as file:
+        file.write(f"{resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss}\n")
+    sys.exit(status)
+
+
+def peak(folder, ranks, sites, memory=None):
+    """The largest resident set of a rank, in MiB."""
+    out, trace = os.path.join(folder, "peaks"), os.path.join(folder, "peak.spoor")
+    before = [launch.spoor(), "run", "--memory", f"{memory}MiB", "--deadline", "100", "-o", trace, "--"] if memory else []
+    for path in (out, trace):
+        if os.path.exists(path):
+            os.unlink(path)
+    launch.mpirun(ranks, [sys.executable, os.path.abspath(__file__), "--rank", out, PROGRAM, str(sites)], before=before, timeout=300)
+    tap.ok(not memory or os.path.exists(trace), f"{ranks} ranks, {sites} call paths: there is a trace")
+    with open(out) as file:
+        return max(map(int, file)) / 1024
+
+
+def peaks(folder):
+    for sites, memory in ((2000, 8), (16000, 16)):
+        for ranks in (2, 4):
+            alone, traced = peak(folder, ranks, sites), peak(folder, ranks, sites, memory)
+            tap.ok(traced - alone <= 2 * memory, f"{ranks} ranks, {sites} call paths: memory is at most twice {memory} MiB", f"{alone:.1f} MiB alone, {traced:.1f} traced")
+
+
+def shortages(folder, whole):
+    """MPI_Finalize without the memory to read the arena, or to merge: the step's arenas are merged when it has ended."""
+    for leave in (4, 84, 88):
+        trace = os.path.join(folder, f"short-{leave}.spoor")
+        done = launch.mpirun(RANKS, [PROGRAM, "3000", "64", str(leave * 256)], before=[launch.spoor(), "run", "-o", trace, "--"], timeout=200)
+        said = done.stderr.decode(errors="replace")
+        tap.ok(done.returncode == 0, f"{leave / 4} MiB are left: the program ends as it would", said)
+        tap.ok("no memory" in said or leave == 88, "and it is said that there was no memory", said)
+        shown = json.loads(subprocess.run([launch.spoor(), "show", "--json", trace], stdout=subprocess.PIPE).stdout or b"{}")
+        tap.equal({f["function"]: f["calls"] for f in shown.get("functions", [])}, whole.functions(), "and nothing is lost")
+
+
 def main():
+    if sys.argv[1:2] == ["--rank"]:
+        run_rank(*sys.argv[2:])
     with tempfile.TemporaryDirectory(prefix="manysites-t-") as folder:
         whole = Run(folder, 3000, "--memory", "8MiB")
         tap.equal(whole.given_up(), set(), "nothing is given up")
@@ -60,6 +105,9 @@ def main():
         lengths = collections.Counter(len(p) - 1 for p in short)
         tap.ok(short and 3 <= max(lengths) <= 8, "paths that are cut keep their innermost frames, and say so", str(lengths))
         tap.ok(not any("deeper" in str(f) for s in sites for f in s["path"]), "and do not say that they are deep")
+
+        shortages(folder, whole)
+        peaks(folder)
     tap.done()
 
 

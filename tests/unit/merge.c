@@ -14,7 +14,7 @@ struct wanted {
 	uint8_t *bytes;
 	size_t n;
 	uint32_t order[RANKS];
-	bool take;
+	bool take, packing;
 };
 
 /* Merges all parts, in this order. Returns 0 if the bytes are the ones that are wanted. */
@@ -26,8 +26,10 @@ static int merge_all(void *context)
 	uint8_t *bytes;
 	size_t n;
 	int rv = trace_init(&all);
+	all.packing = w->packing;
 	for (uint32_t i = 0; i < RANKS && rv == 0; i++) {
 		rv = trace_init(&copy);
+		copy.packing = w->packing;
 		if (rv == 0 && !w->take)
 			rv = merge_into(&all, &part[w->order[i]], &error);
 		else if (rv == 0 && (rv = merge_into(&copy, &part[w->order[i]], &error)) == 0)
@@ -49,9 +51,10 @@ static int merge_all(void *context)
 static int finish_part(void *context)
 {
 	struct trace t;
-	(void)context;
-	int rv = trace_init(&t) || merge_into(&t, &part[0], NULL) || merge_into(&t, &part[3], NULL) ||
-	         merge_finish(&t, NULL);
+	const bool *packing = context;
+	int rv = trace_init(&t);
+	t.packing = *packing;
+	rv = rv || merge_into(&t, &part[0], NULL) || merge_into(&t, &part[3], NULL) || merge_finish(&t, NULL);
 	trace_free(&t);
 	return rv ? -1 : 0;
 }
@@ -68,11 +71,16 @@ static void test_kind(int how, const char *what)
 		w.order[a] = w.order[b];
 		w.order[b] = saved;
 		w.take = i % 2;
+		w.packing = i / 2 % 2;
 		wrong += merge_all(&w) != 0;
 	}
 	ok(wrong == 0, "%s: any order of merging gives the same bytes", what);
-	ok(fails_well(merge_all, &w), "%s: no memory to merge", what);
-	ok(fails_well(finish_part, NULL), "%s: no memory to finish a part", what);
+	for (int packing = 0; packing < 2; packing++) {
+		w.packing = packing;
+		ok(fails_well(merge_all, &w), "%s%s: no memory to merge", what, packing ? ", packed" : "");
+		ok(fails_well(finish_part, &w.packing), "%s%s: no memory to finish a part", what,
+		   packing ? ", packed" : "");
+	}
 	struct trace all;
 	struct error error = {""};
 	if (trace_init(&all) != 0 || merge_into(&all, &part[0], NULL) != 0)

@@ -295,7 +295,10 @@ static void merged(struct trace *ranks, uint32_t n, uint8_t **bytes, size_t *siz
 	uint32_t left = n;
 	for (uint32_t i = 0; i < n; i++) {
 		parts[i] = &copies[i];
-		if (trace_init(parts[i]) != 0 || merge_into(parts[i], &ranks[i], &error) != 0)
+		if (trace_init(parts[i]) != 0)
+			abort();
+		parts[i]->packing = random_below(2);
+		if (merge_into(parts[i], &ranks[i], &error) != 0)
 			abort();
 	}
 	while (left > 1) {

@@ -72,7 +72,7 @@ static void test_values(void)
 	ok(copy[0] == VALUE_CONSTANT + b && copy[1] == 17 && from.vector_pool.items[number].bytes,
 	   "with its constants");
 	x.vectors[number] = UINT32_MAX;
-	x.take = &from.vector_pool;
+	x.take = &from;
 	ok(translate_vector(&x, number) == 0 && into.vector_pool.count == 1 && !from.vector_pool.items[number].bytes,
 	   "the same array, moved");
 	translation_end(&x);

@@ -218,6 +218,12 @@ int arena_open(struct arena *a, const char *path, struct error *error)
 	return 0;
 }
 
+void arena_rest(struct arena *a)
+{
+	assert(a->path); /* private memory would be lost */
+	madvise(a->base, a->size, MADV_DONTNEED);
+}
+
 void arena_close(struct arena *a)
 {
 	if (a->base)

@@ -90,6 +90,9 @@ int arena_rename(struct arena *a, const char *path);
  * spoor wrote it, which could read it. */
 #define ARENA_OTHER_BUILD 2
 int arena_open(struct arena *a, const char *path, struct error *error);
+/* What is recorded stays in the file, and need not be in this process' memory any more. It comes back page by page if
+ * somebody goes on recording. Only of an arena with a file. */
+void arena_rest(struct arena *a);
 /* Unmaps; the file stays. */
 void arena_close(struct arena *a);
 

@@ -147,9 +147,8 @@ static int entry_load(const struct entry *e, const uint8_t *stored, const char *
 	return 0;
 }
 
-/* Takes bytes (malloc'ed), whatever happens. */
-static int parse_take(struct container **out, const char *name, uint8_t *bytes, size_t n, const struct codec *codec,
-                      struct error *error)
+int container_parse_take(struct container **out, const char *name, uint8_t *bytes, size_t n, const struct codec *codec,
+                         struct error *error)
 {
 	int rv = -1;
 	struct container *c = budget_calloc(1, sizeof *c);
@@ -291,7 +290,7 @@ int container_take(struct container **out, int fd, const char *name, const struc
 		return budget_explain(name, error) ? -1
 		                                   : error_set(error, "%s: cannot read: %s", name, strerror(failure));
 	}
-	return parse_take(out, name, bytes, (size_t)got, codec, error);
+	return container_parse_take(out, name, bytes, (size_t)got, codec, error);
 }
 
 int container_open(struct container **out, const char *path, const struct codec *codec, struct error *error)
@@ -309,7 +308,7 @@ int container_parse(struct container **out, const char *name, const void *bytes,
 	if (!copy)
 		return error_set(error, "%s: no memory", name);
 	memcpy(copy, bytes, n);
-	return parse_take(out, name, copy, n, codec, error);
+	return container_parse_take(out, name, copy, n, codec, error);
 }
 
 void container_destroy(struct container *c)

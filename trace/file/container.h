@@ -40,6 +40,9 @@ int container_take(struct container **out, int fd, const char *name, const struc
 /* The same from memory. bytes are copied. */
 int container_parse(struct container **out, const char *name, const void *bytes, size_t n, const struct codec *codec,
                     struct error *error);
+/* The same without a copy: bytes are malloc'ed, and the container's from then on, also on failure. */
+int container_parse_take(struct container **out, const char *name, uint8_t *bytes, size_t n, const struct codec *codec,
+                         struct error *error);
 void container_destroy(struct container *c);
 
 size_t container_count(const struct container *c);

@@ -9,37 +9,61 @@
 #include "trace/base/budget.h"
 #include "trace/file/histogram_file.h"
 #include "trace/model/counts.h"
+#include "trace/model/packed.h"
 
 /* All histograms of a counter, one after the other: those of the sites, each followed by those of its edges. */
 struct each {
 	const struct trace *t;
-	uint32_t counter, site, edge; /* edge: + 1; 0: the site itself */
+	struct trace *into;            /* NULL, or t, which is read and gets them */
+	uint32_t counter, site, edge;  /* edge: + 1; 0: the site itself */
+	struct trace_site room, *open; /* the site under way */
+	bool failed;
 };
+
+static void close_site(struct each *e)
+{
+	if (e->open && e->into)
+		e->failed |= packed_close(e->into, e->site, e->open) != 0;
+	else if (e->open)
+		packed_leave(e->t, &e->room);
+	e->open = NULL;
+}
+
+static void open_site(struct each *e)
+{
+	if (e->into)
+		e->open = packed_open(e->into, e->site, &e->room);
+	else if (packed_look(e->t, e->site, &e->room))
+		e->open = e->t->packing ? &e->room : &e->t->sites[e->site];
+	e->failed |= !e->open;
+}
 
 static struct histogram **next(struct each *e)
 {
 	const struct trace *t = e->t;
-	while (e->site < t->site_count && e->edge > t->sites[e->site].edge_count) {
+	while (!e->failed && e->open && e->edge > e->open->edge_count) {
+		close_site(e);
 		e->site++;
 		e->edge = 0;
 	}
-	if (e->site == t->site_count)
+	if (e->failed || e->site == t->site_count)
 		return NULL;
-	struct trace_site *s = &t->sites[e->site];
-	return e->edge++ == 0 ? &s->counts : &s->edges[e->edge - 2].counts;
+	if (!e->open)
+		open_site(e);
+	if (!e->open)
+		return NULL;
+	return e->edge++ == 0 ? &e->open->counts : &e->open->edges[e->edge - 2].counts;
 }
 
 /* The times that go with them: they say how many values to expect. */
 static const struct histogram *times_of(const struct each *e)
 {
-	const struct trace_site *s = &e->t->sites[e->site];
-	return e->edge == 1 ? &s->communicate : &s->edges[e->edge - 2].compute;
+	return e->edge == 1 ? &e->open->communicate : &e->open->edges[e->edge - 2].compute;
 }
 
 static struct histogram_place place(const struct each *e, const struct histogram_visits *visits, uint64_t all)
 {
-	const struct trace_site *s = &e->t->sites[e->site];
-	uint32_t to = e->edge == 1 ? e->site : s->edges[e->edge - 2].to;
+	uint32_t to = e->edge == 1 ? e->site : e->open->edges[e->edge - 2].to;
 	struct histogram_place p =
 		histogram_place(e->t, &visits[e->site], &visits[to], e->edge == 1 ? 0 : HISTOGRAM_CONTEXTS);
 	p.all = all;
@@ -53,18 +77,30 @@ static void put_compact(struct writer *w, const struct trace *t, uint32_t counte
 	struct entropy_block *b = entropy_block_new();
 	struct histogram **counts;
 	uint64_t all = 0;
-	for (struct each each = {t, counter, 0, 0}; (counts = next(&each));)
+	struct each each = {.t = t, .counter = counter};
+	while ((counts = next(&each)))
 		all += *counts ? (*counts)[counter].sum : 0;
-	for (struct each each = {t, counter, 0, 0}; b && (counts = next(&each));) {
+	w->failed |= each.failed;
+	each = (struct each){.t = t, .counter = counter};
+	while (b && (counts = next(&each))) {
 		struct histogram_place p = place(&each, visits, all);
 		histogram_put(&b->coder, &p, *counts ? &(*counts)[counter] : &none, times_of(&each)->count);
 	}
+	w->failed |= each.failed;
 	entropy_block_put(w, b);
+}
+
+static void put_parts(struct writer *w, const struct trace *t, uint32_t counter)
+{
+	static const struct histogram none;
+	struct each each = {.t = t, .counter = counter};
+	for (struct histogram **counts; (counts = next(&each));)
+		histogram_put_whole(w, *counts ? &(*counts)[counter] : &none);
+	w->failed |= each.failed;
 }
 
 void counts_put(struct writer *w, const struct trace *t, bool final)
 {
-	static const struct histogram none;
 	struct histogram_visits *visits = histogram_visits_new(t);
 	writer_uint(w, t->counter_count);
 	for (uint32_t i = 0; i < t->counter_count; i++) {
@@ -75,13 +111,10 @@ void counts_put(struct writer *w, const struct trace *t, bool final)
 	}
 	w->failed |= !visits;
 	for (uint32_t i = 0; visits && i < t->counter_count; i++) {
-		if (final) {
+		if (final)
 			put_compact(w, t, i, visits);
-			continue;
-		}
-		struct each each = {t, i, 0, 0};
-		for (struct histogram **counts; (counts = next(&each));)
-			histogram_put_whole(w, *counts ? &(*counts)[i] : &none);
+		else
+			put_parts(w, t, i);
 	}
 	histogram_visits_free(visits, t);
 }
@@ -105,7 +138,8 @@ static int get_compact(struct reader *r, struct trace *t, uint32_t counter, cons
 	struct entropy_source *s = entropy_source_new(r);
 	if (!s)
 		return -1;
-	for (struct each each = {t, counter, 0, 0}; rv == 0 && (counts = next(&each));) {
+	struct each each = {.t = t, .into = t, .counter = counter};
+	while (rv == 0 && (counts = next(&each))) {
 		struct histogram one = {0};
 		struct histogram_place p = place(&each, visits, 0);
 		rv = histogram_get(&s->coder, &p, &one, times_of(&each)->count);
@@ -114,7 +148,24 @@ static int get_compact(struct reader *r, struct trace *t, uint32_t counter, cons
 		else
 			rv = take(counts, counter, &one);
 	}
-	return entropy_source_end(s) != 0 ? -1 : rv;
+	close_site(&each);
+	return entropy_source_end(s) != 0 || each.failed ? -1 : rv;
+}
+
+static int get_parts(struct reader *r, struct trace *t, uint32_t counter)
+{
+	int rv = 0;
+	struct each each = {.t = t, .into = t, .counter = counter};
+	for (struct histogram **counts; rv == 0 && (counts = next(&each));) {
+		struct histogram one = {0};
+		rv = histogram_get_whole(r, &one);
+		if (rv != 0)
+			histogram_free(&one);
+		else
+			rv = take(counts, counter, &one);
+	}
+	close_site(&each);
+	return each.failed ? -1 : rv;
 }
 
 int counts_get(struct reader *r, struct trace *t, bool final)
@@ -135,19 +186,7 @@ int counts_get(struct reader *r, struct trace *t, bool final)
 	if (!visits)
 		return -1;
 	for (uint32_t i = 0; rv == 0 && i < n; i++) {
-		if (final) {
-			rv = get_compact(r, t, i, visits);
-			continue;
-		}
-		struct each each = {t, i, 0, 0};
-		for (struct histogram **counts; rv == 0 && (counts = next(&each));) {
-			struct histogram one = {0};
-			rv = histogram_get_whole(r, &one);
-			if (rv != 0)
-				histogram_free(&one);
-			else
-				rv = take(counts, i, &one);
-		}
+		rv = final ? get_compact(r, t, i, visits) : get_parts(r, t, i);
 	}
 	histogram_visits_free(visits, t);
 	return rv != 0 || r->bad || r->at != r->end ? -1 : 0;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "trace/base/budget.h"
+#include "trace/model/packed.h"
 #include "trace/model/value.h"
 
 /* Columns of more groups than this are not searched for the one that has the ranks of another column's group: it is
@@ -242,9 +243,9 @@ static void mark_vectors(struct derivations *d, const struct trace *t, const str
 	}
 }
 
-static int find_in(struct derivations *d, const struct trace *t, bool object, uint32_t number)
+static int find_in(struct derivations *d, const struct trace *t, const struct trace_site *s, bool object,
+                   uint32_t number)
 {
-	const struct trace_site *s = object ? &t->objects[number] : &t->sites[number];
 	for (uint32_t k = 0; k < s->column_count; k++)
 		for (uint32_t g = 0; g < s->columns[k].count; g++) {
 			struct derivation found = {.object = object, .site = number, .column = k, .group = g};
@@ -276,10 +277,19 @@ int derive_find(struct derivations *d, const struct trace *t)
 	*d = (struct derivations){.vectors = budget_calloc(t->vector_pool.count + UINT64_C(1), sizeof *d->vectors)};
 	if (!d->vectors)
 		return -1;
-	for (int object = 0; object < 2; object++)
-		for (uint32_t i = 0; i < (object ? t->object_count : t->site_count); i++)
-			if (find_in(d, t, object, i) != 0)
-				return -1;
+	for (uint32_t i = 0; i < t->site_count; i++) {
+		struct trace_site room;
+		const struct trace_site *s = packed_look(t, i, &room);
+		if (!s)
+			return -1;
+		int rv = find_in(d, t, s, false, i);
+		packed_leave(t, &room);
+		if (rv != 0)
+			return -1;
+	}
+	for (uint32_t i = 0; i < t->object_count; i++)
+		if (find_in(d, t, &t->objects[i], true, i) != 0)
+			return -1;
 	if (d->count == 0) { /* all vectors, as they are: also those that nobody refers to */
 		budget_free(d->vectors);
 		d->vectors = NULL;

@@ -14,84 +14,7 @@
 #include "trace/file/histogram_file.h"
 
 #include "trace/base/budget.h"
-
-/* As it is. */
-
-static void put_wide(struct writer *w, uint128 v)
-{
-	writer_uint(w, (uint64_t)v);
-	writer_uint(w, (uint64_t)(v >> 64));
-}
-
-static uint128 get_wide(struct reader *r)
-{
-	uint64_t low = reader_uint(r);
-	return (uint128)reader_uint(r) << 64 | low;
-}
-
-void histogram_put_whole(struct writer *w, const struct histogram *t)
-{
-	writer_uint(w, t->count);
-	if (t->count == 0)
-		return;
-	writer_uint(w, t->sum);
-	writer_uint(w, t->min);
-	writer_uint(w, t->max - t->min);
-	writer_uint(w, t->min_rank);
-	writer_uint(w, t->max_rank);
-	writer_uint(w, t->min_visit);
-	writer_uint(w, t->max_visit);
-	put_wide(w, t->squares);
-	writer_uint(w, t->bin_count);
-	for (uint32_t i = 0; i < t->bin_count; i++) {
-		const struct histogram_bin *b = &t->bins[i];
-		writer_uint(w, b->count);
-		writer_uint(w, b->min);
-		writer_uint(w, b->max - b->min);
-		writer_uint(w, b->sum);
-		put_wide(w, b->squares);
-	}
-}
-
-uint32_t histogram_get_rank(struct reader *r)
-{
-	uint64_t rank = reader_uint(r);
-	return rank < UINT32_MAX ? (uint32_t)rank : UINT32_MAX;
-}
-
-int histogram_get_whole(struct reader *r, struct histogram *t)
-{
-	t->count = reader_uint(r);
-	if (t->count == 0)
-		return 0;
-	t->sum = reader_uint(r);
-	t->min = reader_uint(r);
-	t->max = t->min + reader_uint(r);
-	t->min_rank = histogram_get_rank(r);
-	t->max_rank = histogram_get_rank(r);
-	t->min_visit = reader_uint(r);
-	t->max_visit = reader_uint(r);
-	t->squares = get_wide(r);
-	size_t n = reader_count(r);
-	if (r->bad || n > 64 * HISTOGRAM_PER_OCTAVE)
-		return -1;
-	t->bins = n ? budget_calloc(n, sizeof *t->bins) : NULL;
-	if (n && !t->bins)
-		return -1;
-	uint64_t left = t->count;
-	while (t->bin_count < n) {
-		struct histogram_bin *b = &t->bins[t->bin_count++];
-		b->count = reader_uint(r);
-		b->min = reader_uint(r);
-		b->max = b->min + reader_uint(r);
-		b->sum = reader_uint(r);
-		b->squares = get_wide(r);
-		if (b->count == 0 || b->count > left)
-			return -1;
-		left -= b->count;
-	}
-	return n > 0 && left > 0 ? -1 : 0;
-}
+#include "trace/model/packed.h"
 
 /* The compact form. What it is rounded to, in one place: digits are bits behind the highest one. */
 
@@ -417,7 +340,7 @@ struct histogram_visits *histogram_visits_new(const struct trace *t)
 {
 	struct histogram_visits *visits = budget_calloc((size_t)t->site_count + 1, sizeof *visits);
 	for (uint32_t i = 0; visits && i < t->site_count; i++) {
-		const struct rankmap *m = &t->sites[i].visits;
+		const struct rankmap *m = packed_visits(t, i);
 		visits[i].sum = (uint64_t)rankmap_sum(m);
 		visits[i].ranks = rankmap_size(m);
 		visits[i].first = rankmap_empty(m) ? 0 : rankmap_first(m);

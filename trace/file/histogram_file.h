@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * histogram_file - one histogram in a file (doc/trace-format.md, "a time"): as it is, or compact; for times_file.c and
+ * histogram_file - one histogram in a file of a complete trace (doc/trace-format.md, "a time"); for times_file.c and
  * counts_file.c
  */
 #ifndef SPOOR_HISTOGRAM_FILE_H
@@ -11,12 +11,6 @@
 
 #define HISTOGRAM_CONTEXTS 11
 #define HISTOGRAM_DIGITS   63 /* of entropy_put_number: all */
-
-/* As it is. */
-void histogram_put_whole(struct writer *w, const struct histogram *t);
-/* Into a zeroed one. Returns 0, or -1: damaged, or no memory. */
-int histogram_get_whole(struct reader *r, struct histogram *t);
-uint32_t histogram_get_rank(struct reader *r);
 
 /* What SITE says of the visits of a site. */
 struct histogram_visits {

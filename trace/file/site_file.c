@@ -19,6 +19,7 @@
 
 #include "trace/base/budget.h"
 #include "trace/file/rankmap_file.h"
+#include "trace/model/packed.h"
 #include "trace/model/value.h"
 
 /* A group without order is told from one with a pattern by a number that no pattern has. */
@@ -166,13 +167,14 @@ struct putting {
 	const struct trace *trace;
 	struct derivations *derivations;
 	uint32_t next; /* of them */
+	bool object;   /* what is being written */
+	uint32_t site, column;
 };
 
-static bool is_derived(const struct putting *p, const struct trace_column *c, uint32_t group)
+static bool is_derived(const struct putting *p, uint32_t group)
 {
 	const struct derivation *d = p->next < p->derivations->count ? &p->derivations->list[p->next] : NULL;
-	return d && c == &(d->object ? p->trace->objects : p->trace->sites)[d->site].columns[d->column] &&
-	       d->group == group;
+	return d && d->object == p->object && d->site == p->site && d->column == p->column && d->group == group;
 }
 
 static void put_dictionary(struct writer *w, struct putting *p, const struct trace_group *g, enum reference reference)
@@ -192,7 +194,7 @@ static void put_group(struct writer *w, struct putting *p, const struct trace_co
 	if (g->lossy) {
 		writer_uint(w, mark_lossy(p->trace));
 		put_lossy(w, g->lossy, reference);
-	} else if (is_derived(p, c, number)) {
+	} else if (is_derived(p, number)) {
 		writer_uint(w, mark_derived(p->trace));
 		derive_put(w, &p->derivations->list[p->next++]);
 	} else {
@@ -321,26 +323,51 @@ static int get_column(const struct getting *x, struct trace_site *s, uint32_t co
 	return r->bad ? -1 : 0;
 }
 
+static void put_site(struct writer *w, struct putting *p, const struct trace_site *s)
+{
+	writer_uint(w, s->function);
+	writer_uint(w, s->node);
+	rankmap_file_put_ranks(w, p->diagrams, &s->visits, &p->trace->events);
+	rankmap_file_put(w, p->diagrams, &s->visits);
+	for (p->column = 0; p->column < s->column_count; p->column++)
+		put_column(w, p, &s->columns[p->column], &s->visits,
+		           schema_reference(trace_schema(p->trace, s), p->column));
+}
+
 void sites_put(struct writer *w, struct diagram_file *diagrams, const struct trace *t, struct derivations *d)
 {
 	struct putting p = {.diagrams = diagrams, .trace = t, .derivations = d};
 	writer_uint(w, t->function_count);
 	for (uint32_t i = 0; i < t->function_count; i++)
 		writer_uint(w, t->functions[i].string);
-	for (int object = 0; object < 2; object++) {
-		uint32_t n = object ? t->object_count : t->site_count;
-		writer_uint(w, n);
-		for (uint32_t i = 0; i < n; i++) {
-			const struct trace_site *s = object ? &t->objects[i] : &t->sites[i];
-			writer_uint(w, s->function);
-			writer_uint(w, s->node);
-			rankmap_file_put_ranks(w, diagrams, &s->visits, &t->events);
-			rankmap_file_put(w, diagrams, &s->visits);
-			for (uint32_t k = 0; k < s->column_count; k++)
-				put_column(w, &p, &s->columns[k], &s->visits, schema_reference(trace_schema(t, s), k));
-		}
+	writer_uint(w, t->site_count);
+	for (p.site = 0; p.site < t->site_count; p.site++) {
+		struct trace_site room;
+		const struct trace_site *s = packed_look(t, p.site, &room);
+		w->failed |= !s;
+		if (!s)
+			return;
+		put_site(w, &p, s);
+		packed_leave(t, &room);
 	}
+	p.object = true;
+	writer_uint(w, t->object_count);
+	for (p.site = 0; p.site < t->object_count; p.site++)
+		put_site(w, &p, &t->objects[p.site]);
 	assert(w->failed || p.next == d->count);
+}
+
+/* What a site has, which is new. */
+static int get_columns(const struct getting *x, struct trace_site *s)
+{
+	struct rankmap ranks = {0};
+	int rv = rankmap_file_get_ranks(x->reader, x->diagrams, &ranks, &x->trace->events);
+	if (rv == 0)
+		rv = rankmap_file_get(x->reader, x->diagrams, &s->visits, &ranks, false);
+	rankmap_free(&ranks);
+	for (uint32_t k = 0; rv == 0 && k < s->column_count; k++)
+		rv = get_column(x, s, k);
+	return rv;
 }
 
 static int get_site(const struct getting *x, bool object)
@@ -352,15 +379,13 @@ static int get_site(const struct getting *x, bool object)
 	if (r->bad || function >= t->function_count || node >= t->node_count ||
 	    trace_site(t, (uint32_t)function, (uint32_t)node, object) != number)
 		return -1;
-	struct trace_site *s = object ? &t->objects[number] : &t->sites[number];
-	struct rankmap ranks = {0};
-	int rv = rankmap_file_get_ranks(r, x->diagrams, &ranks, &t->events);
-	if (rv == 0)
-		rv = rankmap_file_get(r, x->diagrams, &s->visits, &ranks, false);
-	rankmap_free(&ranks);
-	for (uint32_t k = 0; rv == 0 && k < s->column_count; k++)
-		rv = get_column(x, s, k);
-	return rv;
+	if (object)
+		return get_columns(x, &t->objects[number]);
+	struct trace_site room, *s = packed_open(t, number, &room);
+	if (!s)
+		return -1;
+	int rv = get_columns(x, s);
+	return packed_close(t, number, s) != 0 ? -1 : rv;
 }
 
 int sites_get(struct reader *r, const struct diagram_file *diagrams, struct trace *t, trace_needs *needs,

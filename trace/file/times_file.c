@@ -7,9 +7,24 @@
 
 #include "trace/base/budget.h"
 #include "trace/file/histogram_file.h"
+#include "trace/model/packed.h"
 #include "trace/model/stream.h"
 
 /* The form of parts: integers as they are. */
+
+static void put_site_times(struct writer *w, const struct trace_site *s)
+{
+	histogram_put_whole(w, &s->communicate);
+	writer_uint(w, s->least);
+	writer_uint(w, s->most);
+	writer_uint(w, s->least_rank);
+	writer_uint(w, s->most_rank);
+	writer_uint(w, s->edge_count);
+	for (uint32_t k = 0; k < s->edge_count; k++) {
+		writer_uint(w, s->edges[k].to);
+		histogram_put_whole(w, &s->edges[k].compute);
+	}
+}
 
 static void put_parts(struct writer *w, const struct trace *t)
 {
@@ -29,27 +44,43 @@ static void put_parts(struct writer *w, const struct trace *t)
 		}
 	}
 	for (uint32_t i = 0; i < t->site_count; i++) {
-		const struct trace_site *s = &t->sites[i];
-		histogram_put_whole(w, &s->communicate);
-		writer_uint(w, s->least);
-		writer_uint(w, s->most);
-		writer_uint(w, s->least_rank);
-		writer_uint(w, s->most_rank);
-		writer_uint(w, s->edge_count);
-		for (uint32_t k = 0; k < s->edge_count; k++) {
-			writer_uint(w, s->edges[k].to);
-			histogram_put_whole(w, &s->edges[k].compute);
-		}
+		struct trace_site room;
+		const struct trace_site *s = packed_look(t, i, &room);
+		w->failed |= !s;
+		if (!s)
+			return;
+		put_site_times(w, s);
+		packed_leave(t, &room);
 	}
 }
 
-static int get_edges(struct trace *t, struct trace_site *s, uint64_t edges)
+static int get_edges(const struct trace *t, struct trace_site *s, uint64_t edges)
 {
 	if (edges > t->site_count)
 		return -1;
 	s->edges = budget_calloc(edges ? edges : 1, sizeof *s->edges);
 	s->edge_capacity = (uint32_t)edges;
 	return s->edges ? 0 : -1;
+}
+
+static int get_site_times(struct reader *r, const struct trace *t, struct trace_site *s)
+{
+	if (histogram_get_whole(r, &s->communicate) != 0)
+		return -1;
+	s->least = reader_uint(r);
+	s->most = reader_uint(r);
+	s->least_rank = histogram_get_rank(r);
+	s->most_rank = histogram_get_rank(r);
+	size_t edges = reader_count(r);
+	if (r->bad || get_edges(t, s, edges) != 0)
+		return -1;
+	while (s->edge_count < edges) {
+		struct trace_edge *e = &s->edges[s->edge_count++];
+		e->to = histogram_get_rank(r);
+		if (e->to >= t->site_count || histogram_get_whole(r, &e->compute) != 0)
+			return -1;
+	}
+	return 0;
 }
 
 static int get_parts(struct reader *r, struct trace *t)
@@ -73,22 +104,10 @@ static int get_parts(struct reader *r, struct trace *t)
 			return -1;
 	}
 	for (uint32_t i = 0; i < t->site_count; i++) {
-		struct trace_site *s = &t->sites[i];
-		if (histogram_get_whole(r, &s->communicate) != 0)
+		struct trace_site room, *s = packed_open(t, i, &room);
+		int rv = s ? get_site_times(r, t, s) : -1;
+		if (!s || packed_close(t, i, s) != 0 || rv != 0)
 			return -1;
-		s->least = reader_uint(r);
-		s->most = reader_uint(r);
-		s->least_rank = histogram_get_rank(r);
-		s->most_rank = histogram_get_rank(r);
-		size_t edges = reader_count(r);
-		if (r->bad || get_edges(t, s, edges) != 0)
-			return -1;
-		while (s->edge_count < edges) {
-			struct trace_edge *e = &s->edges[s->edge_count++];
-			e->to = histogram_get_rank(r);
-			if (e->to >= t->site_count || histogram_get_whole(r, &e->compute) != 0)
-				return -1;
-		}
 	}
 	return 0;
 }
@@ -221,54 +240,85 @@ static void get_share(struct entropy_reader *e, const struct histogram_place *p,
 	s->most_rank = histogram_rank(e, p);
 }
 
-/* Of what ranks did more than once: what a program begins with is most of a short run, and nothing of a long one. */
-static uint64_t all_time(const struct trace *t, const struct histogram_visits *visits)
+/* Of what ranks did more than once: what a program begins with is most of a short run, and nothing of a long one.
+ * Returns 0, or -1 on no memory. */
+static int all_time(const struct trace *t, const struct histogram_visits *visits, uint64_t *sum)
 {
-	uint64_t sum = 0;
+	*sum = 0;
 	for (uint32_t i = 0; i < t->site_count; i++) {
-		if (t->sites[i].communicate.count > visits[i].ranks)
-			sum += histogram_sum(&t->sites[i].communicate);
-		for (uint32_t k = 0; k < t->sites[i].edge_count; k++)
-			if (t->sites[i].edges[k].compute.count > visits[i].ranks)
-				sum += histogram_sum(&t->sites[i].edges[k].compute);
+		struct trace_site room;
+		const struct trace_site *s = packed_look(t, i, &room);
+		if (!s)
+			return -1;
+		if (s->communicate.count > visits[i].ranks)
+			*sum += histogram_sum(&s->communicate);
+		for (uint32_t k = 0; k < s->edge_count; k++)
+			if (s->edges[k].compute.count > visits[i].ranks)
+				*sum += histogram_sum(&s->edges[k].compute);
+		packed_leave(t, &room);
 	}
-	return sum;
+	return 0;
+}
+
+/* Where the times of a site's calls are, and those of an edge. */
+static struct histogram_place calls_place(const struct trace *t, const struct histogram_visits *visits, uint32_t i,
+                                          uint64_t all)
+{
+	struct histogram_place p = histogram_place(t, &visits[i], &visits[i], AT_TIME);
+	p.all = all;
+	p.share = SHARE_CALL;
+	return p;
+}
+
+static struct histogram_place edge_place(const struct trace *t, const struct histogram_visits *visits, uint32_t i,
+                                         uint32_t to, uint64_t all)
+{
+	struct histogram_place p = histogram_place(t, &visits[i], &visits[to], AT_TIME + HISTOGRAM_CONTEXTS);
+	p.all = all;
+	p.share = SHARE_COMPUTE;
+	return p;
+}
+
+static void put_compact_site(struct entropy_writer *e, const struct trace *t, const struct histogram_visits *visits,
+                             uint32_t i, uint64_t all, const struct trace_site *s)
+{
+	struct histogram_place here = calls_place(t, visits, i, all);
+	histogram_put(e, &here, &s->communicate, visits[i].sum);
+	put_share(e, &here, &visits[i], s);
+	entropy_put_number(e, AT_EDGES, HISTOGRAM_DIGITS, s->edge_count);
+	uint64_t left = visits[i].sum;
+	for (uint32_t k = 0; k < s->edge_count; k++) {
+		const struct trace_edge *edge = &s->edges[k];
+		struct histogram_place there = edge_place(t, visits, i, edge->to, all);
+		if (k > 0 && edge->to <= edge[-1].to)
+			e->out->failed = true; /* not in canonical order */
+		entropy_put_number(e, AT_TO, HISTOGRAM_DIGITS,
+		                   k == 0 ? zigzag((int64_t)edge->to - i - 1)
+		                          : edge->to - s->edges[k - 1].to - UINT64_C(1));
+		histogram_put(e, &there, &edge->compute, k + 1 == s->edge_count ? left : 0);
+		left -= edge->compute.count;
+	}
 }
 
 static void put_compact(struct writer *w, const struct trace *t)
 {
+	uint64_t all;
 	struct entropy_writer *e = budget_malloc(sizeof *e);
 	struct histogram_visits *visits = histogram_visits_new(t);
-	if (!e || !visits) {
+	if (!e || !visits || all_time(t, visits, &all) != 0) {
 		w->failed = true;
 		goto done;
 	}
-	uint64_t all = all_time(t, visits);
 	entropy_begin(e, w);
 	put_totals(e, t);
-	for (uint32_t i = 0; i < t->site_count; i++) {
-		const struct trace_site *s = &t->sites[i];
-		struct histogram_place here = histogram_place(t, &visits[i], &visits[i], AT_TIME);
-		here.all = all;
-		here.share = SHARE_CALL;
-		histogram_put(e, &here, &s->communicate, visits[i].sum);
-		put_share(e, &here, &visits[i], s);
-		entropy_put_number(e, AT_EDGES, HISTOGRAM_DIGITS, s->edge_count);
-		uint64_t left = visits[i].sum;
-		for (uint32_t k = 0; k < s->edge_count; k++) {
-			const struct trace_edge *edge = &s->edges[k];
-			struct histogram_place there =
-				histogram_place(t, &visits[i], &visits[edge->to], AT_TIME + HISTOGRAM_CONTEXTS);
-			there.all = all;
-			there.share = SHARE_COMPUTE;
-			if (k > 0 && edge->to <= edge[-1].to)
-				w->failed = true; /* not in canonical order */
-			entropy_put_number(e, AT_TO, HISTOGRAM_DIGITS,
-			                   k == 0 ? zigzag((int64_t)edge->to - i - 1)
-			                          : edge->to - s->edges[k - 1].to - UINT64_C(1));
-			histogram_put(e, &there, &edge->compute, k + 1 == s->edge_count ? left : 0);
-			left -= edge->compute.count;
-		}
+	for (uint32_t i = 0; i < t->site_count && !w->failed; i++) {
+		struct trace_site room;
+		const struct trace_site *s = packed_look(t, i, &room);
+		w->failed |= !s;
+		if (!s)
+			break;
+		put_compact_site(e, t, visits, i, all, s);
+		packed_leave(t, &room);
 	}
 	entropy_end(e);
 done:
@@ -276,10 +326,37 @@ done:
 	histogram_visits_free(visits, t);
 }
 
+/* *edges: how many there may be yet, in all. */
+static int get_compact_site(struct entropy_reader *e, const struct reader *r, const struct trace *t,
+                            const struct histogram_visits *visits, uint32_t i, uint64_t *edges, struct trace_site *s)
+{
+	struct histogram_place here = calls_place(t, visits, i, 0);
+	if (histogram_get(e, &here, &s->communicate, visits[i].sum) != 0)
+		return -1;
+	get_share(e, &here, &visits[i], s);
+	uint64_t n = entropy_number(e, AT_EDGES, HISTOGRAM_DIGITS), left = visits[i].sum;
+	if (r->bad || n > *edges || get_edges(t, s, n) != 0)
+		return -1;
+	*edges -= n;
+	for (uint64_t k = 0; k < n; k++) {
+		uint64_t number = entropy_number(e, AT_TO, HISTOGRAM_DIGITS);
+		struct trace_edge *edge = &s->edges[s->edge_count++];
+		number = k == 0 ? (uint64_t)unzigzag(number) + i + 1 : edge[-1].to + UINT64_C(1) + number;
+		if (r->bad || number >= t->site_count)
+			return -1;
+		edge->to = (uint32_t)number;
+		struct histogram_place there = edge_place(t, visits, i, edge->to, 0);
+		if (histogram_get(e, &there, &edge->compute, k + 1 == n ? left : 0) != 0)
+			return -1;
+		left -= edge->compute.count;
+	}
+	return 0;
+}
+
 static int get_compact(struct reader *r, struct trace *t)
 {
 	int rv = -1;
-	uint64_t limit = (uint64_t)(r->end - r->at) + 8, edges = 0; /* no edge takes less than a byte */
+	uint64_t edges = (uint64_t)(r->end - r->at) + 8; /* no edge takes less than a byte */
 	struct entropy_reader *e = budget_malloc(sizeof *e);
 	struct histogram_visits *visits = histogram_visits_new(t);
 	if (!e || !visits)
@@ -288,27 +365,10 @@ static int get_compact(struct reader *r, struct trace *t)
 	if (get_totals(e, t) != 0)
 		goto done;
 	for (uint32_t i = 0; i < t->site_count; i++) {
-		struct trace_site *s = &t->sites[i];
-		struct histogram_place here = histogram_place(t, &visits[i], &visits[i], AT_TIME);
-		if (histogram_get(e, &here, &s->communicate, visits[i].sum) != 0)
+		struct trace_site room, *s = packed_open(t, i, &room);
+		int bad = s ? get_compact_site(e, r, t, visits, i, &edges, s) : -1;
+		if (!s || packed_close(t, i, s) != 0 || bad)
 			goto done;
-		get_share(e, &here, &visits[i], s);
-		uint64_t n = entropy_number(e, AT_EDGES, HISTOGRAM_DIGITS), left = visits[i].sum;
-		if (r->bad || n > limit || (edges += n) > limit || get_edges(t, s, n) != 0)
-			goto done;
-		for (uint64_t k = 0; k < n; k++) {
-			uint64_t number = entropy_number(e, AT_TO, HISTOGRAM_DIGITS);
-			struct trace_edge *edge = &s->edges[s->edge_count++];
-			number = k == 0 ? (uint64_t)unzigzag(number) + i + 1 : edge[-1].to + UINT64_C(1) + number;
-			if (r->bad || number >= t->site_count)
-				goto done;
-			edge->to = (uint32_t)number;
-			struct histogram_place there =
-				histogram_place(t, &visits[i], &visits[edge->to], AT_TIME + HISTOGRAM_CONTEXTS);
-			if (histogram_get(e, &there, &edge->compute, k + 1 == n ? left : 0) != 0)
-				goto done;
-			left -= edge->compute.count;
-		}
 	}
 	entropy_close(e);
 	rv = 0;

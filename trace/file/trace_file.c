@@ -369,13 +369,8 @@ static int get_part(struct reader *r, size_t part, struct diagram_file *maps, bo
 	return -1;
 }
 
-int trace_decode(struct trace *t, const struct container *c, struct error *error)
-{
-	return trace_decode_some(t, c, NULL, NULL, error);
-}
-
-int trace_decode_some(struct trace *t, const struct container *c, trace_needs *needs, bool *left_out,
-                      struct error *error)
+static int decode(struct trace *t, const struct container *c, bool packing, trace_needs *needs, bool *left_out,
+                  struct error *error)
 {
 	struct error inner = {""};
 	bool final = false;
@@ -383,6 +378,7 @@ int trace_decode_some(struct trace *t, const struct container *c, trace_needs *n
 	int rv = 0;
 	if (trace_init(t) != 0)
 		return error_set(error, "%s: no memory", container_name(c));
+	t->packing = packing;
 	uint64_t steps = budget_narrow(BUDGET_READ + BUDGET_EACH * container_bytes(c));
 	for (size_t i = 0; rv == 0 && i < PARTS; i++) {
 		const struct chunk *chunk = container_find(c, part_id[i]);
@@ -407,6 +403,22 @@ int trace_decode_some(struct trace *t, const struct container *c, trace_needs *n
 		rv = -1;
 	budget_widen(steps);
 	return rv;
+}
+
+int trace_decode(struct trace *t, const struct container *c, struct error *error)
+{
+	return decode(t, c, false, NULL, NULL, error);
+}
+
+int trace_decode_packed(struct trace *t, const struct container *c, struct error *error)
+{
+	return decode(t, c, true, NULL, NULL, error);
+}
+
+int trace_decode_some(struct trace *t, const struct container *c, trace_needs *needs, bool *left_out,
+                      struct error *error)
+{
+	return decode(t, c, false, needs, left_out, error);
 }
 
 int trace_take(struct trace *t, struct container **c, int fd, const char *name, const struct codec *codec,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "trace/base/budget.h"
+#include "trace/model/packed.h"
 #include "trace/model/value.h"
 #include "trace/model/pattern.h"
 #include "trace/model/stream.h"
@@ -151,6 +152,23 @@ static int site_check(const struct trace *t, const struct trace_site *s, uint32_
 	return 0;
 }
 
+static int sites_check(const struct trace *t, const uint64_t *news, struct error *error)
+{
+	for (uint32_t i = 0; i < t->site_count; i++) {
+		struct trace_site room;
+		const struct trace_site *s = packed_look(t, i, &room);
+		int rv = s ? site_check(t, s, i, news, error) : error_set(error, "no memory");
+		if (s)
+			packed_leave(t, &room);
+		if (rv != 0)
+			return rv;
+	}
+	for (uint32_t i = 0; i < t->object_count; i++)
+		if (site_check(t, &t->objects[i], i, news, error) != 0)
+			return -1;
+	return 0;
+}
+
 int trace_check(const struct trace *t, struct error *error)
 {
 	int rv = -1;
@@ -191,12 +209,8 @@ int trace_check(const struct trace *t, struct error *error)
 			error_set(error, "call path node %u: damaged", i);
 			goto done;
 		}
-	for (uint32_t i = 0; i < t->site_count; i++)
-		if (site_check(t, &t->sites[i], i, news, error) != 0)
-			goto done;
-	for (uint32_t i = 0; i < t->object_count; i++)
-		if (site_check(t, &t->objects[i], i, news, error) != 0)
-			goto done;
+	if (sites_check(t, news, error) != 0)
+		goto done;
 	if (!map_ok(t, &t->events, REFERENCE_NONE) || !map_ok(t, &t->first, REFERENCE_SITE) ||
 	    !map_ok(t, &t->host, REFERENCE_STRING) || !map_ok(t, &t->in_flight, REFERENCE_SITE) ||
 	    !map_ok(t, &t->host_number, REFERENCE_NONE) || has_constants(&t->host_number) ||

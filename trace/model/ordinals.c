@@ -3,7 +3,7 @@
  */
 #include "trace/model/ordinals.h"
 
-#include <stdlib.h>
+#include "trace/base/budget.h"
 
 int ordinals_init(struct ordinals *o, const struct rankmap *m)
 {
@@ -13,7 +13,7 @@ int ordinals_init(struct ordinals *o, const struct rankmap *m)
 
 void ordinals_free(struct ordinals *o)
 {
-	free(o->share);
+	budget_free(o->share);
 	o->share = NULL;
 }
 

@@ -9,6 +9,7 @@
 #include "trace/base/budget.h"
 #include "trace/model/value.h"
 #include "trace/model/counts.h"
+#include "trace/model/packed.h"
 #include "trace/model/pattern.h"
 #include "trace/model/stream.h"
 #include "trace/model/timing.h"
@@ -159,8 +160,31 @@ static bool site_equal(const void *context, uint32_t i)
 	return a->function == b->function && a->node == b->node;
 }
 
+static bool packed_equal(const void *context, uint32_t i)
+{
+	const struct wanted *w = context;
+	const struct trace_packed *a = &((const struct trace_packed *)w->in)[i], *b = w->thing;
+	return a->function == b->function && a->node == b->node;
+}
+
+static uint32_t packed_site(struct trace *t, uint32_t function, uint32_t node)
+{
+	struct trace_packed p = {.function = function, .node = node};
+	uint64_t hash = hash_mix(hash_mix(4, function), node);
+	uint32_t i = index_find(&t->site_index, hash, packed_equal, &(struct wanted){t->packed, &p, 0});
+	if (i != INDEX_NONE)
+		return i;
+	if (!grow(&t->packed, t->site_count, &t->site_capacity, sizeof p) ||
+	    index_add(&t->site_index, hash, t->site_count) != 0)
+		return UINT32_MAX;
+	t->packed[t->site_count] = p;
+	return t->site_count++;
+}
+
 uint32_t trace_site(struct trace *t, uint32_t function, uint32_t node, bool object)
 {
+	if (t->packing && !object)
+		return packed_site(t, function, node);
 	struct trace_site **sites = object ? &t->objects : &t->sites;
 	uint32_t *count = object ? &t->object_count : &t->site_count;
 	uint32_t *capacity = object ? &t->object_capacity : &t->site_capacity;
@@ -345,26 +369,30 @@ int trace_init(struct trace *t)
 	return 0;
 }
 
+void trace_site_free(struct trace_site *s)
+{
+	for (uint32_t k = 0; k < s->column_count; k++) {
+		for (uint32_t g = 0; g < s->columns[k].count; g++)
+			trace_group_free(&s->columns[k].groups[g]);
+		budget_free(s->columns[k].groups);
+	}
+	budget_free(s->columns);
+	histogram_free(&s->communicate);
+	counts_free(&s->counts);
+	for (uint32_t k = 0; k < s->edge_count; k++) {
+		histogram_free(&s->edges[k].compute);
+		counts_free(&s->edges[k].counts);
+	}
+	budget_free(s->edges);
+	index_free(&s->edge_index);
+	rankmap_free(&s->visits);
+	*s = (struct trace_site){.function = s->function, .node = s->node};
+}
+
 static void sites_free(struct trace_site *sites, uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		struct trace_site *s = &sites[i];
-		for (uint32_t k = 0; k < s->column_count; k++) {
-			for (uint32_t g = 0; g < s->columns[k].count; g++)
-				trace_group_free(&s->columns[k].groups[g]);
-			budget_free(s->columns[k].groups);
-		}
-		budget_free(s->columns);
-		histogram_free(&s->communicate);
-		counts_free(&s->counts);
-		for (uint32_t k = 0; k < s->edge_count; k++) {
-			histogram_free(&s->edges[k].compute);
-			counts_free(&s->edges[k].counts);
-		}
-		budget_free(s->edges);
-		index_free(&s->edge_index);
-		rankmap_free(&s->visits);
-	}
+	for (uint32_t i = 0; i < n; i++)
+		trace_site_free(&sites[i]);
 	budget_free(sites);
 }
 
@@ -376,7 +404,11 @@ void trace_free(struct trace *t)
 	budget_free(t->modules);
 	budget_free(t->nodes);
 	budget_free(t->functions);
-	sites_free(t->sites, t->site_count);
+	sites_free(t->sites, t->packing ? 0 : t->site_count);
+	for (uint32_t i = 0; t->packing && i < t->site_count; i++)
+		packed_drop(t, i);
+	budget_free(t->packed);
+	writer_free(&t->packing_room);
 	sites_free(t->objects, t->object_count);
 	timing_free(t);
 	index_free(&t->module_index);

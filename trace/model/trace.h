@@ -187,11 +187,17 @@ struct trace {
 	uint32_t counter_count;
 	struct trace_timing *timing; /* trace/model/timing.h: times of each event; by rank */
 	uint32_t timing_count;
+	/* The sites are in `packed`, as bytes, and not in `sites` (trace/model/packed.h). Set before there are any. */
+	bool packing;
+	struct trace_packed *packed;
+	struct writer packing_room;
 };
 
 /* An empty trace: string 0 and node 0. Returns 0 or -1. */
 int trace_init(struct trace *t);
 void trace_free(struct trace *t);
+/* What is in a site; it is empty then. */
+void trace_site_free(struct trace_site *s);
 
 /* Each returns the number of the thing, which is added if it is not there, or UINT32_MAX on no memory. */
 uint32_t pool_intern(struct pool *p, const void *bytes, size_t n);
@@ -275,9 +281,10 @@ int trace_check(const struct trace *t, struct error *error);
  * rank left half done is taken back. Returns 0, or -1 with error set. The caller frees *t in any case. */
 struct arena;
 int trace_extract(struct trace *t, struct arena *a, struct error *error);
+/* The same, packed (trace/model/packed.h). */
+int trace_extract_packed(struct trace *t, struct arena *a, struct error *error);
 
 /* format.c: the chunks of doc/trace-format.md. */
-struct writer;
 struct container;
 struct codec;
 struct chunk;
@@ -287,6 +294,8 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 /* Decodes and checks, at the cost of the reader's budget (trace/base/budget.h). Returns 0, or -1 with error set. The
  * caller frees *t in any case. */
 int trace_decode(struct trace *t, const struct container *c, struct error *error);
+/* The same, packed (trace/model/packed.h). */
+int trace_decode_packed(struct trace *t, const struct container *c, struct error *error);
 /* The same for a reader that needs only some columns: where what follows from another column (derive.h) is none of them
  * it is not made, and its ranks are a group whose values are not known. *left_out: were there any? */
 typedef bool trace_needs(const struct schema *s, size_t column);

@@ -10,6 +10,7 @@
 #include "trace/model/counts.h"
 #include "trace/model/host.h"
 #include "trace/record/extraction.h"
+#include "trace/model/packed.h"
 #include "trace/model/timing.h"
 #include "trace/model/trace.h"
 
@@ -118,24 +119,32 @@ static int extract_detail_table(struct extraction *x)
 	return timing_add(t, &head) ? 0 : -1;
 }
 
-/* A site whose header was checked. `visits` are the complete ones, `successors` how many of them have a successor. */
-static int extract_site(struct extraction *x, struct site *s, uint64_t visits, uint64_t successors, bool object)
+/* What a site has, or a row of an object table. */
+static int extract_columns(struct extraction *x, struct site *s, uint64_t visits, struct trace_site *out)
 {
-	const struct time_none none = record_no_times(x->arena);
-	uint32_t i = trace_site(x->trace, x->functions[s->function], x->nodes[s->path], object);
-	if (i == UINT32_MAX)
-		return -1;
-	struct trace_site *out = object ? &x->trace->objects[i] : &x->trace->sites[i];
-	if (!rankmap_empty(&out->visits) || (!object && i != s->id) ||
-	    trace_schema(x->trace, out)->count != s->columns ||
+	if (!rankmap_empty(&out->visits) || trace_schema(x->trace, out)->count != s->columns ||
 	    rankmap_single(&out->visits, x->rank, (int64_t)visits, false) != 0)
 		return -1;
 	for (uint32_t k = 0; k < s->columns; k++)
 		if (extraction_column(x, &s->column[k], visits, schema_reference(trace_schema(x->trace, out), k),
 		                      &out->columns[k]) != 0)
 			return -1;
-	if (object)
-		return 0;
+	return 0;
+}
+
+/* What was used between the calls of a site and in them, for the totals. */
+static void add_times(struct extraction *x, const struct trace_site *s)
+{
+	if (!trace_initializes(trace_schema(x->trace, s)))
+		x->communicate += s->communicate.sum;
+	for (uint32_t k = 0; k < s->edge_count; k++)
+		x->compute += s->edges[k].compute.sum;
+}
+
+/* Site i, of whose visits `successors` have a successor. */
+static int extract_events(struct extraction *x, struct site *s, uint32_t i, uint64_t successors, struct trace_site *out)
+{
+	const struct time_none none = record_no_times(x->arena);
 	if (extraction_column(x, &s->successor, successors, REFERENCE_SITE, &out->columns[s->columns]) != 0)
 		return -1;
 	/* times of a damaged arena are left out: the events are worth more */
@@ -156,7 +165,26 @@ static int extract_site(struct extraction *x, struct site *s, uint64_t visits, u
 			return -1;
 		at = e->next;
 	}
+	add_times(x, out);
 	return 0;
+}
+
+/* A site whose header was checked. `visits` are the complete ones, `successors` how many of them have a successor. */
+static int extract_site(struct extraction *x, struct site *s, uint64_t visits, uint64_t successors, bool object)
+{
+	uint32_t i = trace_site(x->trace, x->functions[s->function], x->nodes[s->path], object);
+	struct trace_site room, *out;
+	if (i == UINT32_MAX || (!object && i != s->id))
+		return -1;
+	if (object)
+		return extract_columns(x, s, visits, &x->trace->objects[i]);
+	out = packed_open(x->trace, i, &room);
+	if (!out)
+		return -1;
+	int rv = extract_columns(x, s, visits, out);
+	if (rv == 0)
+		rv = extract_events(x, s, i, successors, out);
+	return packed_close(x->trace, i, out) != 0 ? -1 : rv;
 }
 
 static int extract_sites(struct extraction *x)
@@ -224,6 +252,48 @@ static int extract_rank(struct extraction *x)
 	return 0;
 }
 
+/* Times of calls that were only counted: how many, and their sum, least and most. */
+static int extract_counted_times(const struct extraction *x, const struct record_counted *c, struct trace_site *s)
+{
+	double sum = (double)c->ticks * x->ns_per_tick, min = (double)c->min * x->ns_per_tick,
+	       max = (double)c->max * x->ns_per_tick;
+	if (!(sum < 0x1p58) || c->min > c->max || c->max > c->ticks)
+		return 0;
+	struct histogram_bin bin = {c->count, (uint64_t)min, (uint64_t)max, (uint64_t)sum, 0};
+	bin.sum = bin.sum / c->count < bin.min   ? bin.min * c->count
+	          : bin.sum / c->count > bin.max ? bin.max * c->count
+	                                         : bin.sum;
+	bin.squares = (uint128)bin.sum * bin.sum / c->count;
+	struct histogram time = {.count = c->count,
+	                         .sum = bin.sum,
+	                         .min = bin.min,
+	                         .max = bin.max,
+	                         .min_rank = x->rank,
+	                         .max_rank = x->rank,
+	                         .squares = bin.squares,
+	                         .bins = &bin,
+	                         .bin_count = 1};
+	s->least = s->most = bin.sum;
+	s->least_rank = s->most_rank = x->rank;
+	return histogram_add(&s->communicate, &time);
+}
+
+static int extract_counted_site(struct extraction *x, const struct record_counted *c, struct trace_site *s)
+{
+	if (!rankmap_empty(&s->visits)) /* damaged: twice */
+		return 0;
+	if (rankmap_single(&s->visits, x->rank, (int64_t)c->count, false) != 0)
+		return -1;
+	for (uint32_t k = 0; k < s->column_count; k++)
+		if (extraction_unknown(x, c->count, schema_reference(trace_schema(x->trace, s), k), &s->columns[k]) !=
+		    0)
+			return -1;
+	if (extract_counted_times(x, c, s) != 0)
+		return -1;
+	add_times(x, s);
+	return 0;
+}
+
 /* Calls that were only counted are sites that no event is of: one for each function, behind all others, with a path of
  * two gaps that no other site has. */
 static int extract_counted(struct extraction *x)
@@ -237,39 +307,12 @@ static int extract_counted(struct extraction *x)
 		uint32_t gap = trace_node(t, (struct trace_node){0, UINT32_MAX, GAP_CUT});
 		uint32_t node = gap == UINT32_MAX ? gap : trace_node(t, (struct trace_node){gap, UINT32_MAX, GAP_CUT});
 		uint32_t number = node == UINT32_MAX ? node : trace_site(t, x->functions[c->function], node, false);
-		if (number == UINT32_MAX)
+		struct trace_site room, *s = number == UINT32_MAX ? NULL : packed_open(t, number, &room);
+		if (!s)
 			return -1;
-		struct trace_site *s = &t->sites[number];
-		if (!rankmap_empty(&s->visits)) /* damaged: twice */
-			continue;
-		if (rankmap_single(&s->visits, x->rank, (int64_t)c->count, false) != 0)
+		int rv = extract_counted_site(x, c, s);
+		if (packed_close(t, number, s) != 0 || rv != 0)
 			return -1;
-		for (uint32_t k = 0; k < s->column_count; k++)
-			if (extraction_unknown(x, c->count, schema_reference(trace_schema(t, s), k), &s->columns[k]) !=
-			    0)
-				return -1;
-		double sum = (double)c->ticks * x->ns_per_tick, min = (double)c->min * x->ns_per_tick,
-		       max = (double)c->max * x->ns_per_tick;
-		if (!(sum < 0x1p58) || c->min > c->max || c->max > c->ticks)
-			continue;
-		struct histogram_bin bin = {c->count, (uint64_t)min, (uint64_t)max, (uint64_t)sum, 0};
-		bin.sum = bin.sum / c->count < bin.min   ? bin.min * c->count
-		          : bin.sum / c->count > bin.max ? bin.max * c->count
-		                                         : bin.sum;
-		bin.squares = (uint128)bin.sum * bin.sum / c->count;
-		struct histogram time = {.count = c->count,
-		                         .sum = bin.sum,
-		                         .min = bin.min,
-		                         .max = bin.max,
-		                         .min_rank = x->rank,
-		                         .max_rank = x->rank,
-		                         .squares = bin.squares,
-		                         .bins = &bin,
-		                         .bin_count = 1};
-		if (histogram_add(&s->communicate, &time) != 0)
-			return -1;
-		s->least = s->most = bin.sum;
-		s->least_rank = s->most_rank = x->rank;
 	}
 	return 0;
 }
@@ -279,13 +322,7 @@ static int extract_totals(struct extraction *x)
 {
 	struct trace *t = x->trace;
 	double loose = (double)x->record->loose_ticks * x->ns_per_tick;
-	uint64_t compute = loose < 0x1p58 ? (uint64_t)loose : 0, communicate = 0;
-	for (uint32_t i = 0; i < t->site_count; i++) {
-		if (!trace_initializes(trace_schema(t, &t->sites[i])))
-			communicate += t->sites[i].communicate.sum;
-		for (uint32_t k = 0; k < t->sites[i].edge_count; k++)
-			compute += t->sites[i].edges[k].compute.sum;
-	}
+	uint64_t compute = x->compute + (loose < 0x1p58 ? (uint64_t)loose : 0);
 	if (x->record->threshold != UINT64_MAX) {
 		t->loss.lossy = true;
 		t->loss.threshold = x->record->threshold;
@@ -298,7 +335,7 @@ static int extract_totals(struct extraction *x)
 		}
 	double overhead = (double)x->record->own_ticks * x->ns_per_tick;
 	t->bins = x->record->bins <= HISTOGRAM_BINS_MAX ? x->record->bins : 0;
-	uint64_t totals[TRACE_TOTALS] = {compute, compute + communicate, overhead < 0x1p62 ? (uint64_t)overhead : 0};
+	uint64_t totals[TRACE_TOTALS] = {compute, compute + x->communicate, overhead < 0x1p62 ? (uint64_t)overhead : 0};
 	for (unsigned i = 0; i < TRACE_TOTALS; i++) {
 		struct trace_rank_ns one = {x->rank, totals[i]};
 		struct trace_total total = {1, one.ns, one.ns, one.ns, x->rank, x->rank, &one};
@@ -313,12 +350,13 @@ static uint32_t *numbers(uint32_t n)
 	return budget_calloc((size_t)n + 1, sizeof(uint32_t));
 }
 
-int trace_extract(struct trace *t, struct arena *a, struct error *error)
+static int extract(struct trace *t, struct arena *a, bool packing, struct error *error)
 {
 	int rv = -1;
 	struct extraction x = {.arena = a, .trace = t};
 	if (trace_init(t) != 0)
 		return error_set(error, "no memory");
+	t->packing = packing;
 	if (!arena_valid(a, a->header->root, sizeof(struct record)))
 		return error_set(error, "the arena has no record: it was never initialised");
 	struct record *r = x.record = arena_at(a, struct record, a->header->root);
@@ -368,4 +406,14 @@ done:
 	budget_free(x.nodes);
 	budget_free(x.functions);
 	return rv;
+}
+
+int trace_extract(struct trace *t, struct arena *a, struct error *error)
+{
+	return extract(t, a, false, error);
+}
+
+int trace_extract_packed(struct trace *t, struct arena *a, struct error *error)
+{
+	return extract(t, a, true, error);
 }

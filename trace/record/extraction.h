@@ -17,6 +17,7 @@ struct extraction {
 	struct trace *trace;
 	uint32_t rank; /* the stream (stream.h) */
 	double ns_per_tick;
+	uint64_t compute, communicate; /* ns, of the sites that were extracted */
 	/* numbers in the arena -> numbers in the trace */
 	uint32_t *strings, *vectors, *modules, *nodes, *functions;
 	/* refs of sites are in record.sites, whose index is site.id */

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * packed - sites as bytes are the sites that they were; memory runs out at each step
+ */
+#include "trace/model/packed.h"
+
+#include "tests/unit/fail.h"
+#include "tests/unit/sample.h"
+#include "tests/unit/tap.h"
+
+struct packing {
+	struct container *container;
+	const uint8_t *bytes;
+	size_t n;
+};
+
+/* Decodes, packed, and encodes again. Returns 0 if that gives the same bytes. */
+static int encode_again(void *context)
+{
+	struct packing *x = context;
+	struct trace t;
+	uint8_t *bytes;
+	size_t n;
+	int rv = trace_decode_packed(&t, x->container, NULL);
+	if (rv == 0 && (rv = trace_encode(&t, NULL, 0, NULL, &bytes, &n)) == 0) {
+		rv = n == x->n && memcmp(bytes, x->bytes, n) == 0 ? 0 : -1;
+		free(bytes);
+	}
+	trace_free(&t);
+	return rv;
+}
+
+static void test_kind(int how, const char *what)
+{
+	struct packing x = {.n = 0};
+	struct error error = {""};
+	struct trace plain, packed;
+	struct trace_site room;
+	uint32_t wrong = 0;
+	uint8_t *bytes = sample_bytes(5, how, &x.n);
+	x.bytes = bytes;
+	if (container_parse(&x.container, "x", bytes, x.n, NULL, &error) != 0 ||
+	    trace_decode(&plain, x.container, &error) != 0 || trace_decode_packed(&packed, x.container, &error) != 0)
+		abort();
+	ok(packed.packing && !packed.sites && packed.site_count == plain.site_count,
+	   "%s: there are no sites but as bytes", what);
+	for (uint32_t i = 0; i < plain.site_count; i++) {
+		uint32_t function, node;
+		const struct trace_site *s = packed_look(&packed, i, &room), *p = packed_look(&plain, i, NULL);
+		packed_key(&packed, i, &function, &node);
+		wrong += !s || s->function != p->function || s->node != p->node || function != p->function ||
+		         node != p->node || s->column_count != p->column_count ||
+		         !rankmap_equal(&s->visits, &p->visits) || s->visits.nodes != packed_visits(&packed, i)->nodes;
+		packed_leave(&packed, &room);
+		packed_leave(&plain, NULL);
+	}
+	ok(wrong == 0, "%s: each site is there to be looked at", what);
+	struct trace_site *s = packed_open(&packed, 0, &room);
+	s->least = 12345;
+	ok(packed_close(&packed, 0, s) == 0 && packed_look(&packed, 0, &room)->least == 12345,
+	   "%s: what is changed stays", what);
+	packed_leave(&packed, &room);
+	packed_drop(&packed, 0);
+	ok(rankmap_empty(packed_visits(&packed, 0)) && !packed.packed[0].bytes, "%s: a site is dropped", what);
+	ok(encode_again(&x) == 0, "%s: written again it is the same", what);
+	ok(fails_well(encode_again, &x), "%s: no memory", what);
+	trace_free(&plain);
+	trace_free(&packed);
+	container_destroy(x.container);
+	free(bytes);
+}
+
+int main(void)
+{
+	test_kind(0, "whole");
+	test_kind(SAMPLE_DETAIL, "counters and all times");
+	test_kind(SAMPLE_LOSSY | SAMPLE_KILLED | SAMPLE_DETAIL | SAMPLE_PART, "a part without order");
+	return tap_end();
+}

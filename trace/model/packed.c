@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * packed - a trace whose sites are bytes but for the one that is being worked at
+ *
+ * A column that is constant, and the same in all ranks of its site, is a 0 and the value: two bytes mostly. A map is
+ * written as one value if it is constant, else node by node:
+ *
+ *     0 14           all ranks have 7 (doubled, as value_put has it)
+ *     3 4 2 10 ...   two nodes (+ 1), root 4, level 2, base 5, the nodes
+ *
+ * Invariant: what is unpacked is what was packed. The bytes are never anybody's but this process', so that readers
+ * check nothing but memory.
+ */
+#include "trace/model/packed.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "trace/base/budget.h"
+#include "trace/base/varint.h"
+#include "trace/model/counts.h"
+
+/* Maps. */
+
+static void pack_nodes(struct writer *w, const struct rankmap *m)
+{
+	writer_uint(w, m->node_count + UINT64_C(1));
+	writer_uint(w, m->root);
+	writer_uint(w, m->level);
+	writer_int(w, m->base);
+	for (uint32_t i = 0; i < m->node_count; i++) {
+		writer_uint(w, (uint32_t)(m->nodes[i].low + 1)); /* DIAGRAM_LEAF: 0 */
+		writer_uint(w, m->nodes[i].high);
+		value_put(w, m->nodes[i].delta);
+	}
+}
+
+/* domain: the ranks that a reader expects. */
+static void pack_map(struct writer *w, const struct rankmap *m, const struct rankmap *domain)
+{
+	int64_t value;
+	if (rankmap_constant(m, &value) && rankmap_same_ranks(m, domain)) {
+		writer_uint(w, 0);
+		value_put(w, value);
+	} else {
+		pack_nodes(w, m);
+	}
+}
+
+static int unpack_map(struct reader *r, struct rankmap *m, const struct rankmap *domain, bool references)
+{
+	uint64_t n = reader_uint(r);
+	if (n == 0)
+		return rankmap_fill(m, domain, value_get(r), references);
+	*m = (struct rankmap){.root = (uint32_t)reader_uint(r)};
+	m->level = (uint32_t)reader_uint(r);
+	m->base = reader_int(r);
+	if (n > 1 && !(m->nodes = budget_malloc((n - 1) * sizeof *m->nodes))) {
+		*m = (struct rankmap){0};
+		return -1;
+	}
+	for (; m->node_count < n - 1; m->node_count++) {
+		struct diagram_node *node = &m->nodes[m->node_count];
+		node->low = (uint32_t)reader_uint(r) - 1;
+		node->high = (uint32_t)reader_uint(r);
+		node->delta = value_get(r);
+	}
+	return 0;
+}
+
+/* Columns. */
+
+static void pack_lossy(struct writer *w, const struct trace_lossy *l)
+{
+	writer_uint(w, l->why);
+	writer_uint(w, l->since);
+	tally_put(w, &l->values);
+	tally_put(w, &l->elements);
+	writer_uint(w, l->next_count);
+	for (uint32_t i = 0; i < l->next_count; i++) {
+		writer_uint(w, l->next[i].to);
+		tally_put(w, &l->next[i].runs);
+	}
+}
+
+static int unpack_lossy(struct reader *r, struct trace_lossy *l)
+{
+	l->why = (uint32_t)reader_uint(r);
+	l->since = reader_uint(r);
+	if (tally_get(r, &l->values) != 0 || tally_get(r, &l->elements) != 0)
+		return -1;
+	for (uint64_t n = reader_uint(r); n > 0; n--) {
+		struct tally *runs = trace_next(l, (uint32_t)reader_uint(r));
+		if (!runs || tally_get(r, runs) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void pack_stretch(struct writer *w, const struct trace_stretch *s, const struct rankmap *ranks)
+{
+	assert(s->count > 0);
+	writer_uint(w, s->count << 1 | s->vector);
+	if (!s->vector)
+		pack_map(w, &s->start, ranks);
+	if (!s->vector && s->count > 1)
+		pack_map(w, &s->stride, ranks);
+	if (s->vector)
+		writer_uint(w, s->width);
+	for (uint32_t i = 0; i < s->width; i++)
+		pack_map(w, &s->elements[i], ranks);
+}
+
+static int unpack_stretch(struct reader *r, struct trace_stretch *s, const struct rankmap *ranks,
+                          enum reference reference)
+{
+	uint64_t head = reader_uint(r);
+	s->count = head >> 1;
+	s->vector = head & 1;
+	if (!s->vector)
+		return unpack_map(r, &s->start, ranks, reference != REFERENCE_NONE) != 0 ||
+		                       (s->count > 1 && unpack_map(r, &s->stride, ranks, false) != 0)
+		               ? -1
+		               : 0;
+	uint64_t width = reader_uint(r);
+	s->elements = budget_calloc(width + 1, sizeof *s->elements);
+	if (!s->elements || rankmap_fill(&s->start, ranks, 0, false) != 0)
+		return -1;
+	for (; s->width < width; s->width++)
+		if (unpack_map(r, &s->elements[s->width], ranks, false) != 0)
+			return -1;
+	return 0;
+}
+
+enum { GROUP_LOSSY = 1, GROUP_SOME = 2, GROUP_BITS = 2 }; /* the rest of the number is the pattern */
+
+static void pack_group(struct writer *w, const struct trace_group *g, const struct rankmap *visits)
+{
+	bool all = rankmap_same_ranks(trace_group_ranks(g), visits);
+	writer_uint(w, (uint64_t)g->pattern << GROUP_BITS | (all ? 0 : GROUP_SOME) | (g->lossy ? GROUP_LOSSY : 0));
+	if (!all) {
+		struct rankmap set;
+		w->failed |= rankmap_fill(&set, trace_group_ranks(g), 0, false) != 0;
+		pack_nodes(w, &set);
+		rankmap_free(&set);
+	}
+	if (g->lossy) {
+		pack_lossy(w, g->lossy);
+		return;
+	}
+	writer_uint(w, g->count);
+	for (uint32_t i = 0; i < g->count; i++)
+		pack_stretch(w, &g->dict[i], trace_group_ranks(g));
+}
+
+static int unpack_group(struct reader *r, struct trace_group *g, const struct rankmap *visits, enum reference reference)
+{
+	int rv = -1;
+	uint64_t head = reader_uint(r);
+	struct rankmap set = {0};
+	if (head & GROUP_SOME && unpack_map(r, &set, visits, false) != 0)
+		return -1;
+	const struct rankmap *ranks = head & GROUP_SOME ? &set : visits;
+	if (head & GROUP_LOSSY) {
+		rv = trace_group_lossy(g, ranks) == 0 ? unpack_lossy(r, g->lossy) : -1;
+		goto done;
+	}
+	g->pattern = (uint32_t)(head >> GROUP_BITS);
+	uint64_t count = reader_uint(r);
+	g->dict = budget_calloc(count, sizeof *g->dict);
+	if (!g->dict)
+		goto done;
+	while (g->count < count)
+		if (unpack_stretch(r, &g->dict[g->count++], ranks, reference) != 0)
+			goto done;
+	rv = 0;
+done:
+	rankmap_free(&set);
+	return rv;
+}
+
+/* By far the most common: one value, the same for all visits of all ranks. */
+static bool is_plain(const struct trace_column *c, const struct rankmap *visits, int64_t *value)
+{
+	const struct trace_group *g = c->groups;
+	return c->count == 1 && g->pattern == 0 && !g->lossy && !g->dict[0].vector &&
+	       rankmap_constant(&g->dict[0].start, value) && rankmap_same_ranks(&g->dict[0].start, visits);
+}
+
+static void pack_column(struct writer *w, const struct trace_column *c, const struct rankmap *visits)
+{
+	int64_t value;
+	if (is_plain(c, visits, &value)) {
+		writer_uint(w, 0);
+		value_put(w, value);
+		return;
+	}
+	writer_uint(w, c->count + UINT64_C(1));
+	for (uint32_t i = 0; i < c->count; i++)
+		pack_group(w, &c->groups[i], visits);
+}
+
+static int unpack_plain(struct reader *r, struct trace_group *g, const struct rankmap *visits, enum reference reference)
+{
+	g->dict = budget_calloc(1, sizeof *g->dict);
+	if (!g->dict)
+		return -1;
+	g->count = 1;
+	g->dict[0].count = 1;
+	return rankmap_fill(&g->dict[0].start, visits, value_get(r), reference != REFERENCE_NONE);
+}
+
+static int unpack_column(struct reader *r, struct trace_column *c, const struct rankmap *visits,
+                         enum reference reference)
+{
+	uint64_t n = reader_uint(r);
+	if (n == 1)
+		return 0;
+	c->groups = budget_calloc(n ? n - 1 : 1, sizeof *c->groups);
+	if (!c->groups)
+		return -1;
+	if (n == 0)
+		return unpack_plain(r, &c->groups[c->count++], visits, reference);
+	while (c->count < n - 1)
+		if (unpack_group(r, &c->groups[c->count++], visits, reference) != 0)
+			return -1;
+	return 0;
+}
+
+/* Times. */
+
+/* One value, with a bin of its own. */
+static bool is_single(const struct histogram *t)
+{
+	const struct histogram_bin *b = t->bins;
+	return t->count == 1 && t->bin_count == 1 && t->min == t->sum && t->max == t->sum &&
+	       t->squares == (uint128)t->sum * t->sum && t->min_rank == t->max_rank && t->min_visit == t->max_visit &&
+	       b->count == 1 && b->sum == t->sum && b->min == t->sum && b->max == t->sum && b->squares == t->squares;
+}
+
+static void pack_histogram(struct writer *w, const struct histogram *t)
+{
+	bool single = is_single(t);
+	writer_uint(w, single);
+	if (!single) {
+		histogram_put_whole(w, t);
+		return;
+	}
+	writer_uint(w, t->sum);
+	writer_uint(w, t->min_rank);
+	writer_uint(w, t->min_visit);
+}
+
+static int unpack_histogram(struct reader *r, struct histogram *t)
+{
+	if (reader_uint(r) == 0)
+		return histogram_get_whole(r, t);
+	t->bins = budget_malloc(sizeof *t->bins);
+	if (!t->bins)
+		return -1;
+	t->bin_count = 1;
+	t->count = 1;
+	t->sum = t->min = t->max = reader_uint(r);
+	t->squares = (uint128)t->sum * t->sum;
+	t->min_rank = t->max_rank = (uint32_t)reader_uint(r);
+	t->min_visit = t->max_visit = reader_uint(r);
+	t->bins[0] = (struct histogram_bin){1, t->sum, t->sum, t->sum, t->squares};
+	return 0;
+}
+
+static void pack_counts(struct writer *w, const struct histogram *counts)
+{
+	writer_uint(w, counts != NULL);
+	for (unsigned i = 0; counts && i < TRACE_COUNTERS; i++)
+		pack_histogram(w, &counts[i]);
+}
+
+static int unpack_counts(struct reader *r, struct histogram **counts)
+{
+	if (reader_uint(r) == 0)
+		return 0;
+	if (!counts_make(counts))
+		return -1;
+	for (unsigned i = 0; i < TRACE_COUNTERS; i++)
+		if (unpack_histogram(r, &(*counts)[i]) != 0)
+			return -1;
+	return 0;
+}
+
+static void pack_times(struct writer *w, const struct trace_site *s)
+{
+	pack_histogram(w, &s->communicate);
+	pack_counts(w, s->counts);
+	writer_uint(w, s->least);
+	writer_uint(w, s->most);
+	writer_uint(w, s->least_rank);
+	writer_uint(w, s->most_rank);
+	writer_uint(w, s->edge_count);
+	for (uint32_t i = 0; i < s->edge_count; i++) {
+		writer_uint(w, s->edges[i].to);
+		pack_histogram(w, &s->edges[i].compute);
+		pack_counts(w, s->edges[i].counts);
+	}
+}
+
+static int unpack_times(struct reader *r, struct trace_site *s)
+{
+	if (unpack_histogram(r, &s->communicate) != 0 || unpack_counts(r, &s->counts) != 0)
+		return -1;
+	s->least = reader_uint(r);
+	s->most = reader_uint(r);
+	s->least_rank = (uint32_t)reader_uint(r);
+	s->most_rank = (uint32_t)reader_uint(r);
+	uint64_t n = reader_uint(r);
+	if (n == 0)
+		return 0;
+	s->edges = budget_calloc(n, sizeof *s->edges);
+	if (!s->edges)
+		return -1;
+	s->edge_capacity = (uint32_t)n;
+	while (s->edge_count < n) {
+		struct trace_edge *e = &s->edges[s->edge_count++];
+		e->to = (uint32_t)reader_uint(r);
+		if (unpack_histogram(r, &e->compute) != 0 || unpack_counts(r, &e->counts) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Sites. */
+
+/* Its visits stay whose they are. */
+static void free_but_visits(struct trace_site *s)
+{
+	s->visits = (struct rankmap){0};
+	trace_site_free(s);
+}
+
+static int unpack_site(const struct trace *t, uint32_t i, struct trace_site *s)
+{
+	const struct trace_packed *p = &t->packed[i];
+	const struct schema *schema = &t->functions[p->function].schema;
+	struct reader r = reader_of(p->bytes, p->size);
+	int rv = 0;
+	*s = (struct trace_site){.function = p->function, .node = p->node, .visits = p->visits};
+	s->columns = budget_calloc(schema->count + 2, sizeof *s->columns);
+	if (!s->columns)
+		return -1;
+	s->column_count = (uint32_t)schema->count + 1;
+	for (uint32_t k = 0; rv == 0 && p->bytes && k < s->column_count; k++)
+		rv = unpack_column(&r, &s->columns[k], &s->visits, schema_reference(schema, k));
+	if (rv == 0 && p->bytes)
+		rv = unpack_times(&r, s);
+	assert(rv != 0 || (!r.bad && r.at == r.end));
+	if (rv != 0)
+		free_but_visits(s);
+	return rv;
+}
+
+void packed_key(const struct trace *t, uint32_t i, uint32_t *function, uint32_t *node)
+{
+	*function = t->packing ? t->packed[i].function : t->sites[i].function;
+	*node = t->packing ? t->packed[i].node : t->sites[i].node;
+}
+
+const struct rankmap *packed_visits(const struct trace *t, uint32_t i)
+{
+	return t->packing ? &t->packed[i].visits : &t->sites[i].visits;
+}
+
+const struct trace_site *packed_look(const struct trace *t, uint32_t i, struct trace_site *room)
+{
+	if (!t->packing)
+		return &t->sites[i];
+	return unpack_site(t, i, room) == 0 ? room : NULL;
+}
+
+void packed_leave(const struct trace *t, struct trace_site *room)
+{
+	if (t->packing)
+		free_but_visits(room);
+}
+
+struct trace_site *packed_open(struct trace *t, uint32_t i, struct trace_site *room)
+{
+	if (!t->packing)
+		return &t->sites[i];
+	return unpack_site(t, i, room) == 0 ? room : NULL;
+}
+
+int packed_close(struct trace *t, uint32_t i, struct trace_site *s)
+{
+	if (!t->packing)
+		return 0;
+	struct trace_packed *p = &t->packed[i];
+	struct writer *w = &t->packing_room;
+	w->size = 0;
+	for (uint32_t k = 0; k < s->column_count; k++)
+		pack_column(w, &s->columns[k], &s->visits);
+	pack_times(w, s);
+	p->visits = s->visits;
+	budget_free(p->bytes);
+	p->size = w->size;
+	p->bytes = w->failed ? NULL : budget_malloc(w->size);
+	if (p->bytes)
+		memcpy(p->bytes, w->data, w->size);
+	free_but_visits(s);
+	return p->bytes ? 0 : -1;
+}
+
+void packed_drop(struct trace *t, uint32_t i)
+{
+	if (!t->packing) {
+		trace_site_free(&t->sites[i]);
+		return;
+	}
+	budget_free(t->packed[i].bytes);
+	t->packed[i].bytes = NULL;
+	rankmap_free(&t->packed[i].visits);
+}

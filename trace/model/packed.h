@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * packed - a trace whose sites are bytes but for the one that is being worked at
+ *
+ * A site in memory takes 2 to 3 KB, most of it pointers; as bytes, 100 to 200. Programs with thousands of sites are
+ * merged while the job still has its memory, so traces that are merged are packed (trace.packing). Whoever goes through
+ * sites says so:
+ *
+ *     look .. leave    to read one
+ *     open .. close    to change one
+ *
+ * With a trace that is not packed, these only give and take pointers. The bytes mean nothing outside of the process.
+ * Tables of objects are never packed.
+ */
+#ifndef SPOOR_PACKED_H
+#define SPOOR_PACKED_H
+
+#include "trace/model/trace.h"
+
+/* A site of a packed trace. */
+struct trace_packed {
+	uint32_t function, node;
+	struct rankmap visits;
+	uint8_t *bytes; /* NULL: a site without anything */
+	size_t size;
+};
+
+/* The function and the call path of site i, and its visits by rank. Valid until a site is added. */
+void packed_key(const struct trace *t, uint32_t i, uint32_t *function, uint32_t *node);
+const struct rankmap *packed_visits(const struct trace *t, uint32_t i);
+
+/* Site i, to read. `room` is where it is made, and is passed to packed_leave, also if there are more than one at a
+ * time. NULL: no memory; then there is nothing to leave. */
+const struct trace_site *packed_look(const struct trace *t, uint32_t i, struct trace_site *room);
+void packed_leave(const struct trace *t, struct trace_site *room);
+
+/* Site i, to change. NULL: no memory; then there is nothing to close. packed_close packs it again; it is to be called
+ * whatever has failed before. Returns 0, or -1: no memory; the trace is then good for trace_free only. */
+struct trace_site *packed_open(struct trace *t, uint32_t i, struct trace_site *room);
+int packed_close(struct trace *t, uint32_t i, struct trace_site *s);
+
+/* Nobody needs site i any more. The trace is then good for trace_free only. */
+void packed_drop(struct trace *t, uint32_t i);
+
+#endif
