@@ -56,9 +56,13 @@ enum aggregate_sum {
 	SUM_UNSIZED,
 	SUM_SMALL,
 	SUM_BYTES, /* point to point: sent; of unknown size; of less than 1 KiB; bytes */
+	SUM_ONE_SIDED_BYTES,
+	SUM_READ_BYTES, /* of files */
+	SUM_WRITTEN_BYTES,
 	SUM_MPI_NS,
 	SUM_COMPUTE_NS,
 	SUM_OVERHEAD_NS, /* all ranks together */
+	SUM_UNPLACED_NS, /* of the computation: at no site, because memory was used up */
 	SUM_WAIT_NS,     /* in calls that wait for all ranks: longer than the rank that came last */
 	SUM_COMPUTED_NS,
 	SUM_COMPUTE_PEAK_NS,
@@ -149,10 +153,15 @@ enum aggregate_column {
 	COLUMN_SIZE,
 	COLUMN_SMALL,
 	COLUMN_SMALL_SHARE,
+	COLUMN_ONE_SIDED,
+	COLUMN_READ,
+	COLUMN_WRITTEN,
 	COLUMN_OVERHEAD,
 	COLUMN_OVERHEAD_SHARE,
 	COLUMN_PARTIAL,
 	COLUMN_DEGRADED,
+	COLUMN_COUNTED,
+	COLUMN_UNPLACED,
 	COLUMN_EVENTS,
 	COLUMN_CALLS,
 	COLUMN_TIME,

@@ -93,7 +93,7 @@ static void report_progress(struct worker *w, bool another)
 	"s.unsized, s.bytes, s.mpi_ns, s.compute_ns,"                                                                 \
 	" s.overhead_ns, s.computed_ns, s.compute_peak_ns, s.run_peak_ns, s.wait_ns, s.degraded, t.folder, t.name, "  \
 	"t.user, t.exe_name, s.version, s.problem, t.hosts,"                                                          \
-	" t.node"
+	" t.node, s.one_sided_bytes, s.read_bytes, s.written_bytes, s.unplaced_ns"
 enum {
 	JOB,
 	START,
@@ -124,6 +124,10 @@ enum {
 	PROBLEM,
 	HOSTS,
 	NODE,
+	ONE_SIDED,
+	READ,
+	WRITTEN,
+	UNPLACED,
 	KEY
 };
 
@@ -157,6 +161,10 @@ static void run_sums(sqlite3_stmt *s, const uint64_t *sizes, uint128 *sum)
 	for (int i = 0; i < SMALL; i++)
 		sum[SUM_SMALL] += sizes[i];
 	sum[SUM_BYTES] = count_at(s, BYTES);
+	sum[SUM_ONE_SIDED_BYTES] = count_at(s, ONE_SIDED);
+	sum[SUM_READ_BYTES] = count_at(s, READ);
+	sum[SUM_WRITTEN_BYTES] = count_at(s, WRITTEN);
+	sum[SUM_UNPLACED_NS] = count_at(s, UNPLACED);
 	sum[SUM_MPI_NS] = count_at(s, MPI);
 	sum[SUM_COMPUTE_NS] = count_at(s, COMPUTE);
 	sum[SUM_OVERHEAD_NS] = count_at(s, OVERHEAD);

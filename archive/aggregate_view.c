@@ -24,10 +24,15 @@ const struct aggregate_column_info aggregate_columns[AGGREGATE_COLUMNS] = {
 	[COLUMN_SIZE] = {"size", "message_size", "MEAN", UNIT_MEAN, true, false},
 	[COLUMN_SMALL] = {"small", "small_messages", "SMALL", UNIT_COUNT, true, false},
 	[COLUMN_SMALL_SHARE] = {"small-share", "small_share", "<1K", UNIT_SHARE, true, false},
+	[COLUMN_ONE_SIDED] = {"one-sided", "one_sided_bytes", "ONE-SIDED", UNIT_BYTES, true, false},
+	[COLUMN_READ] = {"read", "read_bytes", "READ", UNIT_BYTES, true, false},
+	[COLUMN_WRITTEN] = {"written", "written_bytes", "WRITTEN", UNIT_BYTES, true, false},
 	[COLUMN_OVERHEAD] = {"overhead", "overhead_node_hours", "TRACER-H", UNIT_HOURS, true, false},
 	[COLUMN_OVERHEAD_SHARE] = {"overhead-share", "overhead_share", "TRACER", UNIT_SHARE, true, false},
 	[COLUMN_PARTIAL] = {"partial", "partial", "PARTIAL", UNIT_COUNT, true, false},
 	[COLUMN_DEGRADED] = {"degraded", "degraded", "DEGRADED", UNIT_COUNT, true, false},
+	[COLUMN_COUNTED] = {"counted", "counted_share", "COUNTED", UNIT_SHARE, true, false},
+	[COLUMN_UNPLACED] = {"unplaced", "unplaced_share", "UNPLACED", UNIT_SHARE, true, false},
 	[COLUMN_EVENTS] = {"events", "events", "EVENTS", UNIT_COUNT, true, false},
 	[COLUMN_CALLS] = {"calls", "calls", "CALLS", UNIT_COUNT, false, true},
 	[COLUMN_TIME] = {"time", "time_s", "TIME", UNIT_SECONDS, false, true},
@@ -52,6 +57,27 @@ bool aggregate_has(enum aggregate_by by, enum aggregate_column column)
 static double ratio(uint128 part, uint128 whole)
 {
 	return whole ? (double)part / (double)whole : -1;
+}
+
+/* What traces lack, and bytes that are in no message. */
+static double further_value(const uint128 *sum, enum aggregate_column column)
+{
+	switch (column) {
+	case COLUMN_ONE_SIDED:
+		return (double)sum[SUM_ONE_SIDED_BYTES];
+	case COLUMN_READ:
+		return (double)sum[SUM_READ_BYTES];
+	case COLUMN_WRITTEN:
+		return (double)sum[SUM_WRITTEN_BYTES];
+	case COLUMN_DEGRADED:
+		return (double)sum[SUM_DEGRADED];
+	case COLUMN_COUNTED:
+		return ratio(sum[SUM_LOST], sum[SUM_LOST] + sum[SUM_EVENTS]);
+	case COLUMN_UNPLACED:
+		return ratio(sum[SUM_UNPLACED_NS], sum[SUM_COMPUTE_NS]);
+	default:
+		return -1;
+	}
 }
 
 /* Of calls of a function, or of a site. */
@@ -117,12 +143,10 @@ double aggregate_value(const struct aggregate *a, const struct aggregate_group *
 		return ratio(sum[SUM_OVERHEAD_NS], sum[SUM_MPI_NS] + sum[SUM_COMPUTE_NS] + sum[SUM_OVERHEAD_NS]);
 	case COLUMN_PARTIAL:
 		return (double)sum[SUM_PARTIAL];
-	case COLUMN_DEGRADED:
-		return (double)sum[SUM_DEGRADED];
 	case COLUMN_EVENTS:
 		return (double)sum[SUM_EVENTS];
 	default:
-		return call_value(a, sum, column);
+		return calls ? call_value(a, sum, column) : further_value(sum, column);
 	}
 }
 

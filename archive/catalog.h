@@ -28,7 +28,7 @@
 #include "trace/base/error.h"
 
 /* Of the tables. An index of another version is made anew. */
-#define CATALOG_VERSION 3
+#define CATALOG_VERSION 4
 
 struct sqlite3;
 

@@ -213,6 +213,10 @@ int digest_make(struct digest *d, const struct trace *t)
 	d->messages = s.messages;
 	d->unsized = s.unsized;
 	d->bytes = s.bytes;
+	d->one_sided_bytes = s.one_sided_bytes;
+	d->read_bytes = s.read.bytes;
+	d->written_bytes = s.written.bytes;
+	d->unplaced_ns = s.unplaced_ns;
 	d->mpi_ns = s.mpi_ns;
 	d->compute_ns = s.compute_ns;
 	d->overhead_ns = s.overhead_ns;

@@ -21,7 +21,7 @@
 #include "trace/read/activity.h"
 
 /* A digest of another version in an index is made anew. */
-#define DIGEST_VERSION 3
+#define DIGEST_VERSION 4
 /* Call sites that are kept: those with most time. */
 #define DIGEST_SITES 16
 /* Functions; MPI has fewer. Their names are cut to so many bytes. */
@@ -58,9 +58,11 @@ struct digest_site {
 
 struct digest {
 	uint64_t ranks, events, lost, messages, unsized, bytes;
-	uint64_t unsized_calls;                             /* of any kind; not in the index */
-	uint64_t mpi_ns, compute_ns, overhead_ns, run_ns;   /* run_ns: of the rank that took longest */
-	uint64_t computed_ns, compute_peak_ns, run_peak_ns; /* 0: not known */
+	uint64_t one_sided_bytes, read_bytes, written_bytes; /* of MPI_Put, MPI_Get, ...; of files; as far as known */
+	uint64_t unsized_calls;                              /* of any kind; not in the index */
+	uint64_t unplaced_ns;                                /* of compute_ns: at no site, because memory was used up */
+	uint64_t mpi_ns, compute_ns, overhead_ns, run_ns;    /* run_ns: of the rank that took longest */
+	uint64_t computed_ns, compute_peak_ns, run_peak_ns;  /* 0: not known */
 	uint64_t wait_ns;
 	uint64_t degraded; /* bits: 0..2 enum trace_why of any column, 4..6 enum trace_stage */
 	double load_balance, communication_efficiency, parallel_efficiency; /* negative: not known */

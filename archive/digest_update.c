@@ -140,7 +140,8 @@ static const char *const texts[STATEMENTS] = {
 		    "unsized, bytes, mpi_ns, compute_ns,"
 		    " overhead_ns, run_ns, computed_ns, compute_peak_ns, run_peak_ns, wait_ns, degraded, load_balance, "
 		    "communication_efficiency,"
-		    " parallel_efficiency) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		    " parallel_efficiency, one_sided_bytes, read_bytes, written_bytes, unplaced_ns)"
+		    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 	[FUNCTION] = "INSERT OR REPLACE INTO function (id, function, calls, ns, bytes, wait_ns, peak_ns) VALUES (?, ?, "
 		     "?, ?, ?, ?, ?)",
 	[FIND_PLACE] = "SELECT place FROM place WHERE identity = ?",
@@ -187,6 +188,7 @@ static int write_summary(struct writing *w, int64_t id, const struct result *r)
 	const uint64_t counts[] = {d->ranks,       d->events,          d->lost,        d->messages,    d->unsized,
 	                           d->bytes,       d->mpi_ns,          d->compute_ns,  d->overhead_ns, d->run_ns,
 	                           d->computed_ns, d->compute_peak_ns, d->run_peak_ns, d->wait_ns,     d->degraded};
+	const uint64_t further[] = {d->one_sided_bytes, d->read_bytes, d->written_bytes, d->unplaced_ns};
 	const double efficiencies[] = {d->load_balance, d->communication_efficiency, d->parallel_efficiency};
 	char sizes[ACTIVITY_SIZES * 24] = "";
 	sqlite3_stmt *s = w->s[SUMMARY];
@@ -209,6 +211,8 @@ static int write_summary(struct writing *w, int64_t id, const struct result *r)
 	for (int i = 0; i < 3; i++)
 		if (efficiencies[i] >= 0)
 			sqlite3_bind_double(s, 20 + i, efficiencies[i]);
+	for (int i = 0; i < 4; i++)
+		bind_count(s, 23 + i, further[i]);
 	return execute_statement(w, SUMMARY);
 }
 

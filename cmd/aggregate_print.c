@@ -248,11 +248,21 @@ static void print_partial(const struct aggregate_group *g)
 		}
 	putchar('\n');
 	if (g->sum[SUM_DEGRADED])
-		printf("%-12s %.0f gave up order, call paths or events; %.0f calls (%.1f%% of all) are not there as "
-		       "events\n",
-		       "Degraded", (double)g->sum[SUM_DEGRADED], (double)g->sum[SUM_LOST],
-		       100 * (double)g->sum[SUM_LOST] /
-		               ((double)g->sum[SUM_LOST] + (double)g->sum[SUM_EVENTS] + !g->sum[SUM_EVENTS]));
+		printf("%-12s %.0f gave up order, call paths or events\n", "Degraded", (double)g->sum[SUM_DEGRADED]);
+}
+
+/* What the sums below have and the traces do not say more of, as spoor show has it. */
+static void print_missing(const struct aggregate *a, const struct aggregate_group *g)
+{
+	char share[32];
+
+	if (g->sum[SUM_LOST])
+		printf("%-12s %.0f calls (%s) are no events: they were only counted, with their time\n", "Counted",
+		       (double)g->sum[SUM_LOST], number_cell(share, aggregate_value(a, g, COLUMN_COUNTED), UNIT_SHARE));
+	if (g->sum[SUM_UNPLACED_NS])
+		printf("%-12s %.0f s of computation (%s) are in the totals of ranks, but at no site\n", "Unplaced",
+		       (double)g->sum[SUM_UNPLACED_NS] * 1e-9,
+		       number_cell(share, aggregate_value(a, g, COLUMN_UNPLACED), UNIT_SHARE));
 }
 
 int aggregate_print_total(const struct aggregate *a, const struct aggregate_output *o)
@@ -265,6 +275,7 @@ int aggregate_print_total(const struct aggregate *a, const struct aggregate_outp
 	printf("%-12s %s of %s jobs, %s events\n", "Traces", text[COLUMN_TRACES], text[COLUMN_JOBS],
 	       text[COLUMN_EVENTS]);
 	print_partial(g);
+	print_missing(a, g);
 	printf("%-12s %s\n", "Node hours", text[COLUMN_HOURS]);
 	printf("%-12s %s of the time, %s node hours; waiting in collectives: %s node hours\n", "In MPI",
 	       text[COLUMN_MPI], text[COLUMN_MPI_HOURS], text[COLUMN_WAIT]);
@@ -279,6 +290,10 @@ int aggregate_print_total(const struct aggregate *a, const struct aggregate_outp
 		       100 * (double)g->sum[SUM_UNSIZED] / (double)g->sum[SUM_MESSAGES]);
 	putchar('\n');
 	print_sizes(g);
+	if (g->sum[SUM_ONE_SIDED_BYTES])
+		printf("%-12s %s\n", "One-sided", text[COLUMN_ONE_SIDED]);
+	if (g->sum[SUM_READ_BYTES] || g->sum[SUM_WRITTEN_BYTES])
+		printf("%-12s %s read, %s written\n", "Files", text[COLUMN_READ], text[COLUMN_WRITTEN]);
 	if (a->count == 0)
 		return 0;
 	puts("\nCall sites with most time");

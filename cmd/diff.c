@@ -19,6 +19,7 @@
 #include "trace/model/value.h"
 #include "trace/file/container.h"
 #include "trace/read/activity.h"
+#include "trace/read/summary.h"
 #include "trace/model/stream.h"
 #include "trace/read/walk.h"
 
@@ -41,7 +42,8 @@ struct input {
 	struct trace trace;
 	struct frames *names;
 	struct side *sites;
-	uint64_t events, time, compute;
+	uint64_t events, time, compute; /* as spoor show has them */
+	uint64_t lost, unplaced;        /* what no site says more of: calls, computation (ns) */
 };
 
 struct diff_options {
@@ -140,17 +142,18 @@ static int read_input(struct input *in, const char *name, const struct diff_opti
 		if (make_keys(in, i) != 0)
 			return error_set(error, "no memory");
 		side->calls = (uint64_t)rankmap_sum(&s->visits);
-		side->ranks = stream_ranks(t, &s->visits);
+		side->ranks = stream_ranks_any(t, &s->visits);
 		side->time = s->communicate.count ? s->communicate.sum : 0;
-		in->time += side->time;
+		in->time += trace_initializes(trace_schema(t, s)) ? 0 : side->time;
 		in->events += side->calls;
 	}
 	for (uint32_t i = 0; i < t->site_count; i++) /* the computation before a site */
 		for (uint32_t k = 0; k < t->sites[i].edge_count; k++)
 			if (t->sites[i].edges[k].compute.count) {
 				in->sites[t->sites[i].edges[k].to].compute += t->sites[i].edges[k].compute.sum;
-				in->compute += t->sites[i].edges[k].compute.sum;
 			}
+	in->compute = summary_compute(t, &in->unplaced);
+	in->lost = (uint64_t)rankmap_sum(&t->lost);
 	if (!o->no_bytes && open_events(name, walk_cost(t)) != 0)
 		return -1;
 	struct site_activity activity = {.sites = NULL};
@@ -376,6 +379,20 @@ static json_t *place_json(const struct input *in, uint32_t site)
 	return frames;
 }
 
+/* What the ranks did in all, and what of it no site says more of. */
+static void diff_totals(const struct input *a, const struct input *b, const char *equal)
+{
+	printf("ranks   %u -> %u\n", a->trace.size, b->trace.size);
+	printf("events  %" PRIu64 " -> %" PRIu64 "%s%s\n", a->events, b->events, *equal ? ", " : "", equal);
+	if (a->lost || b->lost)
+		printf("counted %" PRIu64 " -> %" PRIu64 " calls that are no events\n", a->lost, b->lost);
+	printf("time in MPI %.6f -> %.6f s, between calls %.6f -> %.6f s (all ranks)\n", (double)a->time * 1e-9,
+	       (double)b->time * 1e-9, (double)a->compute * 1e-9, (double)b->compute * 1e-9);
+	if (a->unplaced || b->unplaced)
+		printf("of that %.6f -> %.6f s between calls are at no site\n", (double)a->unplaced * 1e-9,
+		       (double)b->unplaced * 1e-9);
+}
+
 static int print_differences(const struct input *a, const struct input *b, const struct diff_options *o,
                              const char *equal)
 {
@@ -393,10 +410,7 @@ static int print_differences(const struct input *a, const struct input *b, const
 	json_t *list = o->json ? json_array() : NULL;
 
 	if (!o->json) {
-		printf("ranks   %u -> %u\n", a->trace.size, b->trace.size);
-		printf("events  %" PRIu64 " -> %" PRIu64 "%s%s\n", a->events, b->events, *equal ? ", " : "", equal);
-		printf("time in MPI %.6f -> %.6f s, between calls %.6f -> %.6f s (all ranks)\n", (double)a->time * 1e-9,
-		       (double)b->time * 1e-9, (double)a->compute * 1e-9, (double)b->compute * 1e-9);
+		diff_totals(a, b, equal);
 		printf("sites   %u -> %u: %zu matched by address, %zu by line, %zu by function; %zu only in %s, %zu "
 		       "only in %s; %zu differ\n",
 		       a->trace.site_count, b->trace.site_count, matched[MATCH_EXACT], matched[MATCH_LINE],
@@ -420,12 +434,13 @@ static int print_differences(const struct input *a, const struct input *b, const
 			diff_row(a, b, &rows[i]);
 	}
 	if (o->json) {
-		json_t *all =
-			json_pack("{s[ii] s[II] s[II] s[II] ss sI si si so}", "ranks", (int)a->trace.size,
-		                  (int)b->trace.size, "events", (json_int_t)a->events, (json_int_t)b->events, "time_ns",
-		                  (json_int_t)a->time, (json_int_t)b->time, "compute_ns", (json_int_t)a->compute,
-		                  (json_int_t)b->compute, "equal", equal, "different", (json_int_t)different, "only_a",
-		                  (int)only_a, "only_b", (int)only_b, "sites", list);
+		json_t *all = json_pack(
+			"{s[ii] s[II] s[II] s[II] s[II] s[II] ss sI si si so}", "ranks", (int)a->trace.size,
+			(int)b->trace.size, "events", (json_int_t)a->events, (json_int_t)b->events, "time_ns",
+			(json_int_t)a->time, (json_int_t)b->time, "compute_ns", (json_int_t)a->compute,
+			(json_int_t)b->compute, "unplaced_ns", (json_int_t)a->unplaced, (json_int_t)b->unplaced,
+			"events_lost", (json_int_t)a->lost, (json_int_t)b->lost, "equal", equal, "different",
+			(json_int_t)different, "only_a", (int)only_a, "only_b", (int)only_b, "sites", list);
 
 		json_dumpf(all, stdout, JSON_INDENT(2));
 		putchar('\n');

@@ -18,6 +18,7 @@ import zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import archive  # noqa: E402
+import launch as launcher  # noqa: E402
 import tap  # noqa: E402
 
 SPOOR = os.path.join(tap.BUILD, "spoor")
@@ -86,6 +87,7 @@ def expect(jobs, share=1):
            "parallel_efficiency": s["compute"] / s["rpeak"], "messages": s["messages"], "bytes": s["bytes"],
            "message_size": s["bytes"] / s["messages"], "small_messages": s["small"], "small_share": s["small"] / s["messages"],
            "overhead_node_hours": s["nover"] / HOUR, "overhead_share": s["over"] / (s["mpi"] + s["compute"] + s["over"]), "partial": s["partial"],
+           "one_sided_bytes": 0, "read_bytes": 0, "written_bytes": 0, "counted_share": 0, "unplaced_share": 0,
            "events": s["events"], "degraded": 0, "unsized": 0, "events_lost": 0, "partial_reasons": dict(reasons)}
     if share == 1:
         out["sizes"] = [{"from": k, "to": 2 * k - 1, "messages": v} for k, v in sorted(sizes.items())]
@@ -253,8 +255,13 @@ real = os.path.join(work, "real")
 os.mkdir(real, 0o755)
 golden = os.path.join(tap.SOURCE, "tests/golden")
 files = [os.path.join(golden, name) for name in sorted(os.listdir(golden)) if name.endswith(".spoor")]
+for program, *more in (("files", os.path.join(work, "data")), ("windows",), ("manysites", "6000")):  # one that gives up events, too
+    files.append(os.path.join(work, program + ".spoor"))
+    path = os.path.join(tap.BUILD, "bench" if program == "manysites" else "tests/programs", program)
+    launcher.mpirun(2, [path, *more], before=[SPOOR, "run", "--memory", "1MiB", "-o", files[-1], "--"])
 archive.fill(real, len(files), 2, 0, NOW, [archive.chunks_of(path) for path in files])
 jobs = aggregate(real, "--by", "job")["groups"]
+sums = collections.Counter()
 tap.equal(len(jobs), len(files), f"{len(files)} real traces")
 for number, path in enumerate(files):
     shown = json.loads(spoor("show", "--json", path).stdout)["summary"]
@@ -263,8 +270,15 @@ for number, path in enumerate(files):
     wanted = {"messages": shown["messages"], "bytes": shown["bytes"], "events": shown["events"], "unsized": shown["messages_unsized"],
               "mpi_share": shown["mpi_ns"] / spent if spent else None, "load_balance": shown["load_balance"],
               "communication_efficiency": shown["communication_efficiency"], "parallel_efficiency": shown["parallel_efficiency"],
-              "overhead_share": shown["overhead_ns"] / (spent + shown["overhead_ns"]) if spent else None}
+              "overhead_share": shown["overhead_ns"] / (spent + shown["overhead_ns"]) if spent else None,
+              "one_sided_bytes": shown["one_sided"]["bytes"], "read_bytes": shown["read"]["bytes"], "written_bytes": shown["written"]["bytes"],
+              "counted_share": shown["events_lost"] / (shown["events_lost"] + shown["events"]),
+              "unplaced_share": shown["unplaced_ns"] / shown["compute_ns"] if shown["compute_ns"] else None}
     same({"": group}, {"": wanted}, f"{os.path.basename(path)}: what spoor show says")
+    sums.update({k: wanted[k] or 0 for k in wanted if k.endswith("_bytes") or k in ("counted_share", "unplaced_share")})
+tap.ok(all(sums[k] for k in ("one_sided_bytes", "read_bytes", "written_bytes", "counted_share")), "some moved bytes without messages, some lost events", dict(sums))
+text = spoor("aggregate", "--archive", real).stdout
+tap.ok(all(text.count("\n" + word) == 1 for word in ("Counted ", "One-sided ", "Files ")), "and it says so in the first lines", text)
 
 # Everybody sees their own.
 if os.geteuid() == 0:

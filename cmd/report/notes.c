@@ -115,7 +115,7 @@ void report_notes(struct report *r)
 		fprintf(out,
 		        "%s calls are no events, because the memory of %s ranks was used up: they were only counted, "
 		        "with their time. Totals have them.</li>\n",
-		        text_count(text, r->sum.lost), text_count(more, stream_ranks(t, &t->lost)));
+		        text_count(text, r->sum.lost), text_count(more, stream_ranks_any(t, &t->lost)));
 	}
 	notes_degraded(r, &any);
 	if (r->sum.parallel_efficiency < 0)

@@ -84,7 +84,7 @@ void summary_print_missing(const struct trace *t, const struct summary *s)
 	if (s->lost)
 		printf("%-12s %" PRIu64 " calls (%.1f %%), in %" PRIu64
 		       " ranks, are no events: they were only counted, with their time\n",
-		       "Counted", s->lost, 100 * summary_lost_share(s), stream_ranks(t, &t->lost));
+		       "Counted", s->lost, 100 * summary_lost_share(s), stream_ranks_any(t, &t->lost));
 	if (s->unplaced_ns)
 		printf("%-12s %.3f s of %.3f s of computation (%.1f %%) are in the totals of ranks, but at no site\n",
 		       "Unplaced", (double)s->unplaced_ns * 1e-9, (double)s->compute_ns * 1e-9,
@@ -301,11 +301,11 @@ json_t *balance_json(const struct trace *t, uint32_t number, json_t *frames)
 			json_object_set_new(edge, "counters", counters_object(t, s->edges[k].counts));
 		json_array_append_new(edges, edge);
 	}
-	json_t *site = json_pack("{s:I, s:s%, s:I, s:I, s:I, s:I, s:I, s:o}", "site", (json_int_t)number, "function",
-	                         schema->function, schema->function_length, "calls",
-	                         (json_int_t)rankmap_sum(&s->visits), "ranks", (json_int_t)stream_ranks(t, &s->visits),
-	                         "time_ns", (json_int_t)s->communicate.sum, "max_ns", (json_int_t)s->communicate.max,
-	                         "max_rank", (json_int_t)s->communicate.max_rank, "path", frames);
+	json_t *site = json_pack(
+		"{s:I, s:s%, s:I, s:I, s:I, s:I, s:I, s:o}", "site", (json_int_t)number, "function", schema->function,
+		schema->function_length, "calls", (json_int_t)rankmap_sum(&s->visits), "ranks",
+		(json_int_t)stream_ranks_any(t, &s->visits), "time_ns", (json_int_t)s->communicate.sum, "max_ns",
+		(json_int_t)s->communicate.max, "max_rank", (json_int_t)s->communicate.max_rank, "path", frames);
 	json_object_set_new(site, "communicate", time_json(&s->communicate));
 	json_object_set_new(site, "edges", edges);
 	if (s->counts)

@@ -62,7 +62,7 @@ int show_sites(const struct show *s, json_t *json)
 			printf("site %u  ", order[i]);
 			print_function(stdout, schema);
 			printf("  %" PRId64 " calls, %" PRIu64 " ranks, %.6f s, max %.3f us on rank %s\n",
-			       rankmap_sum(&site->visits), stream_ranks(t, &site->visits),
+			       rankmap_sum(&site->visits), stream_ranks_any(t, &site->visits),
 			       (double)site->communicate.sum * 1e-9, (double)site->communicate.max * 1e-3,
 			       stream_name(t, site->communicate.max_rank, of));
 			if (activity.sites[order[i]].bytes)

@@ -56,6 +56,12 @@ int main(void)
 	ok(stream_foreign(3 * STREAM_FOREIGN + 5, &threads[0], &threads[1]) && threads[0] == 2 && threads[1] == 5 &&
 	           !stream_foreign(-1, &threads[0], &threads[1]),
 	   "requests of other threads");
+	/* a site that only threads 1 and 2 of rank 3, and thread 1 of rank 1, came to */
+	struct trace some = trace_of(4, (const uint32_t[]){5, 7, 11}, 3);
+	ok(stream_ranks(&t, &some.events) == 0 && stream_ranks_any(&t, &some.events) == 2 &&
+	           stream_ranks_any(&t, &t.events) == 3,
+	   "ranks of which any thread is there");
+	trace_free(&some);
 	trace_free(&t);
 	trace_free(&none);
 	return tap_end();

@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include "trace/base/budget.h"
+
 uint64_t stream_limit(const struct trace *t)
 {
 	return (uint64_t)t->size * stream_threads(t);
@@ -27,6 +29,23 @@ uint64_t stream_ranks(const struct trace *t, const struct rankmap *streams)
 	if (rankmap_take(&b, &ranks) == 0 && rankmap_restrict(&ranks, streams, &ranks) == 0)
 		n = rankmap_size(&ranks);
 	rankmap_free(&ranks);
+	return n;
+}
+
+uint64_t stream_ranks_any(const struct trace *t, const struct rankmap *streams)
+{
+	uint64_t n = rankmap_size(streams), stream = 0;
+	int64_t unused;
+	if (n == 0 || rankmap_last(streams) < t->size)
+		return n;
+	bool *seen = budget_calloc(t->size, sizeof *seen);
+	if (!seen)
+		return t->size;
+	for (n = 0; rankmap_next(streams, &stream, &unused); stream++) {
+		n += !seen[stream_rank(t, stream)];
+		seen[stream_rank(t, stream)] = true;
+	}
+	budget_free(seen);
 	return n;
 }
 
