@@ -260,7 +260,7 @@ static void print_missing(const struct aggregate *a, const struct aggregate_grou
 		printf("%-12s %.0f calls (%s) are no events: they were only counted, with their time\n", "Counted",
 		       (double)g->sum[SUM_LOST], number_cell(share, aggregate_value(a, g, COLUMN_COUNTED), UNIT_SHARE));
 	if (g->sum[SUM_UNPLACED_NS])
-		printf("%-12s %.0f s of computation (%s) are in the totals of ranks, but at no site\n", "Unplaced",
+		printf("%-12s %.3f s of computation (%s) are in the totals of ranks, but at no site\n", "Unplaced",
 		       (double)g->sum[SUM_UNPLACED_NS] * 1e-9,
 		       number_cell(share, aggregate_value(a, g, COLUMN_UNPLACED), UNIT_SHARE));
 }

@@ -130,7 +130,6 @@ static int read_input(struct input *in, const char *name, const struct diff_opti
 	if (open_trace(name, o->archive, &in->container, &in->trace) != 0)
 		return -1;
 	const struct trace *t = &in->trace;
-
 	in->sites = calloc((size_t)t->site_count + 1, sizeof *in->sites);
 	in->names = frames_create(t);
 	if (!in->sites || !in->names)
@@ -138,7 +137,6 @@ static int read_input(struct input *in, const char *name, const struct diff_opti
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		const struct trace_site *s = &t->sites[i];
 		struct side *side = &in->sites[i];
-
 		if (make_keys(in, i) != 0)
 			return error_set(error, "no memory");
 		side->calls = (uint64_t)rankmap_sum(&s->visits);
@@ -209,10 +207,8 @@ static int match_by(struct input *a, struct input *b, enum match m)
 	size_t n, k, i = 0, j = 0;
 	struct key *x = sorted_keys(a, m, &n), *y = sorted_keys(b, m, &k);
 	int rv = x && y ? 0 : -1;
-
 	while (rv == 0 && i < n && j < k) {
 		int order = strcmp(x[i].text, y[j].text);
-
 		if (order == 0) {
 			a->sites[x[i].site].match = b->sites[y[j].site].match = m;
 			a->sites[x[i].site].other = y[j].site;
@@ -251,7 +247,6 @@ static bool flow_differs(const struct input *a, const struct input *b, uint32_t 
 	for (uint32_t i = 0; i < x->edge_count; i++) {
 		const struct side *to = &a->sites[x->edges[i].to];
 		uint32_t k = 0;
-
 		while (k < y->edge_count && (to->match == MATCH_NONE || y->edges[k].to != to->other))
 			k++;
 		if (k == y->edge_count)
@@ -371,7 +366,6 @@ static json_t *place_json(const struct input *in, uint32_t site)
 	const struct trace *t = &in->trace;
 	json_t *frames = json_array();
 	char frame[FRAME_SIZE];
-
 	for (uint32_t node = t->sites[site].node; node != 0; node = t->nodes[node].parent) {
 		frames_text(in->names, node, frame, sizeof frame);
 		json_array_append_new(frames, json_sprintf("%s", frame));
@@ -384,7 +378,7 @@ static void diff_totals(const struct input *a, const struct input *b, const char
 {
 	printf("ranks   %u -> %u\n", a->trace.size, b->trace.size);
 	printf("events  %" PRIu64 " -> %" PRIu64 "%s%s\n", a->events, b->events, *equal ? ", " : "", equal);
-	if (a->lost || b->lost)
+	if (a->lost + b->lost)
 		printf("counted %" PRIu64 " -> %" PRIu64 " calls that are no events\n", a->lost, b->lost);
 	printf("time in MPI %.6f -> %.6f s, between calls %.6f -> %.6f s (all ranks)\n", (double)a->time * 1e-9,
 	       (double)b->time * 1e-9, (double)a->compute * 1e-9, (double)b->compute * 1e-9);

@@ -163,7 +163,7 @@ static int merge_site(struct translation *x, struct trace_site *into, const stru
 }
 
 /* Site i of `from`, of which only the two that are being merged need be there as they are (trace/model/packed.h). */
-static int merge_site_at(struct translation *x, uint32_t i, bool ordered)
+static int merge_site_at(struct translation *x, uint32_t i)
 {
 	int rv = -1;
 	struct trace_site room, into_room, *into;
@@ -173,10 +173,8 @@ static int merge_site_at(struct translation *x, uint32_t i, bool ordered)
 	into = packed_open(x->into, x->sites[i], &into_room);
 	if (into) {
 		rv = merge_site(x, into, from, false);
-		if (ordered)
-			order_inside(into, 1);
-		else /* what is sent on from here must have them in order, whatever came from where */
-			trace_sort_edges(into);
+		order_inside(into,
+		             1); /* what is sent on must have groups and edges in order, whatever came from where */
 		if (packed_close(x->into, x->sites[i], into) != 0)
 			rv = -1;
 	}
@@ -186,18 +184,17 @@ static int merge_site_at(struct translation *x, uint32_t i, bool ordered)
 	return rv;
 }
 
-static int merge_all_sites(struct translation *x, bool ordered)
+static int merge_all_sites(struct translation *x)
 {
 	for (uint32_t i = 0; i < x->from->site_count; i++)
-		if (merge_site_at(x, i, ordered) != 0)
+		if (merge_site_at(x, i) != 0)
 			return -1;
 	for (uint32_t i = 0; i < x->from->object_count; i++) {
 		const struct trace_site *s = &x->from->objects[i];
 		uint32_t to = trace_site(x->into, x->functions[s->function], x->nodes[s->node], true);
 		if (to == UINT32_MAX || merge_site(x, &x->into->objects[to], s, true) != 0)
 			return -1;
-		if (ordered)
-			order_inside(&x->into->objects[to], 1);
+		order_inside(&x->into->objects[to], 1);
 	}
 	return 0;
 }
@@ -235,9 +232,9 @@ static int merge_ranks(struct translation *x)
 }
 
 /* vectors: NULL, or the numbers in `into` of those that are there already (UINT32_MAX: not); it is freed. take: NULL,
- * or `from`. ordered: `into` is to be in canonical order, and has nothing but its tables. */
+ * or `from`. */
 static int merge_known(struct trace *into, const struct trace *from, uint32_t *vectors, struct trace *take,
-                       bool ordered, struct error *error)
+                       struct error *error)
 {
 	struct translation x = {.into = into, .from = from, .take = take};
 	x.strings = translate_numbers(from->strings.count);
@@ -254,7 +251,7 @@ static int merge_known(struct trace *into, const struct trace *from, uint32_t *v
 	bool ok = x.strings && x.vectors && x.patterns && x.modules && x.nodes && x.functions && x.sites;
 	ok = ok && translate_strings(&x) == 0 && translate_paths(&x) == 0 &&
 	     counts_merge(into, from, x.strings, x.counters) == 0 && translate_functions(&x) == 0 &&
-	     translate_sites(&x) == 0 && merge_all_sites(&x, ordered) == 0 && timing_merge(into, from, x.sites) == 0 &&
+	     translate_sites(&x) == 0 && merge_all_sites(&x) == 0 && timing_merge(into, from, x.sites) == 0 &&
 	     merge_ranks(&x) == 0;
 	budget_free(x.strings);
 	budget_free(x.vectors);
@@ -268,12 +265,12 @@ static int merge_known(struct trace *into, const struct trace *from, uint32_t *v
 
 int merge_into(struct trace *into, const struct trace *from, struct error *error)
 {
-	return merge_known(into, from, NULL, NULL, false, error);
+	return merge_known(into, from, NULL, NULL, error);
 }
 
 int merge_take(struct trace *into, struct trace *from, struct error *error)
 {
-	return merge_known(into, from, NULL, from, false, error);
+	return merge_known(into, from, NULL, from, error);
 }
 
 /* Canonical order: a new trace is given the things of the old one in sorted order, and then the old one is merged into
@@ -293,7 +290,7 @@ static int order_trace(struct trace *out, const struct trace *t, struct trace *t
 	out->packing = t->packing;
 	if (order_tables(&x, take ? &take->vector_pool : NULL, &moved) != 0)
 		goto done;
-	rv = merge_known(out, t, moved, take, true, error);
+	rv = merge_known(out, t, moved, take, error);
 	moved = NULL;
 	if (rv == 0)
 		timing_order(out);
