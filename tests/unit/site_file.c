@@ -148,6 +148,31 @@ static void test_lossy(void)
 	        NUMBERS(FUNCTIONS, 1, HEAD_BARRIER, COMM, 2, ALL, LOSSY, 1, 0, 1, 0, 1, V(0), 0, 0));
 }
 
+/* The sums before the elements of an array of one element are 0, whatever it is: but of other ranks. */
+static void test_ranks(void)
+{
+	struct trace t;
+	struct rankmap all = {0};
+	struct rankmap_builder b = {.references = false};
+	struct trace_stretch array = {
+		.count = 1, .vector = true, .width = 1, .elements = calloc(1, sizeof *array.elements)};
+	struct trace_group from = {.count = 1, .dict = &array}, out;
+	rankmap_add(&b, (struct rank_piece){.count = 2, .step = 1});
+	if (trace_init(&t) != 0 || rankmap_take(&b, &all) != 0 || !array.elements ||
+	    rankmap_single(&array.start, 0, 0, false) != 0 || rankmap_single(&array.elements[0], 0, 5, false) != 0)
+		abort();
+	ok(derive_make(&t, &from, REFERENCE_VECTOR, DERIVE_PREFIX, &all, &out) == 1, "nothing follows for other ranks");
+	trace_group_free(&out);
+	ok(derive_make(&t, &from, REFERENCE_VECTOR, DERIVE_PREFIX, &array.start, &out) == 0 && out.dict[0].width == 1,
+	   "but for the same");
+	trace_group_free(&out);
+	rankmap_free(&array.start);
+	rankmap_free(&array.elements[0]);
+	free(array.elements);
+	rankmap_free(&all);
+	trace_free(&t);
+}
+
 static bool needs_no_displacements(const struct schema *s, size_t column)
 {
 	return s->count != 3 || column != 1;
@@ -211,6 +236,7 @@ int main(void)
 	test_columns();
 	test_arrays();
 	test_lossy();
+	test_ranks();
 	test_good();
 	return tap_end();
 }

@@ -97,13 +97,13 @@ static int transpose_of(struct derive_making *m, struct rankmap *to, const struc
 	return rankmap_take(&b, to) != 0 || m->failed ? -1 : m->impossible;
 }
 
-/* The same for arrays that are functions of the rank. */
+/* The same for arrays that are functions of the rank. What has not all of these ranks is found by the caller. */
 static int elements_of(struct trace_stretch *to, const struct trace_stretch *s, enum derive_kind kind,
                        const struct rankmap *ranks)
 {
 	to->vector = true;
 	to->elements = budget_calloc(s->width + UINT64_C(1), sizeof *to->elements);
-	if (!to->elements || rankmap_fill(&to->start, ranks, 0, false) != 0)
+	if (!to->elements || rankmap_restrict(&to->start, &s->start, ranks) != 0)
 		return -1;
 	for (; to->width < s->width; to->width++) {
 		uint32_t k = to->width;
