@@ -18,24 +18,12 @@
 
 #include "preload/call.h"
 #include "preload/real.h"
+#include "trace/model/mpi.h"
 
-enum handle_kind {
-	HANDLE_COMM = 1,
-	HANDLE_TYPE,
-	HANDLE_GROUP,
-	HANDLE_OP,
-	HANDLE_WIN,
-	HANDLE_FILE,
-	HANDLE_INFO,
-	HANDLE_ERRHANDLER,
-	HANDLE_MESSAGE,
-	HANDLE_KEYVAL,
-	HANDLE_SESSION,
-	HANDLE_BUFFER, /* an address: never forgotten, at most HANDLE_BUFFERS of them have a number */
-	HANDLE_KINDS
-};
-#define HANDLE_ABSENT  INT32_MIN
-#define HANDLE_BUFFERS (1 << 17) /* 8 MiB of table; a program that uses more has no buffers worth telling apart */
+#define HANDLE_ABSENT INT32_MIN
+/* Buffers are never forgotten, and so many have a number: 8 MiB of table. A program that uses more has no buffers worth
+ * telling apart. */
+#define HANDLE_BUFFERS (1 << 17)
 
 /* A communicator as a call needs it. All zero but the number for one that has no ranks (null, or unknown in a failed
  * call). */

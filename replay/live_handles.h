@@ -5,32 +5,17 @@
  * a rank has tables of its own: threads may have made objects of the same number at the same time, where the recorded
  * ones had it one after the other. What a thread did not make itself it takes from the others' tables.
  */
-#ifndef SPOOR_HANDLES_H
-#define SPOOR_HANDLES_H
+#ifndef SPOOR_LIVE_HANDLES_H
+#define SPOOR_LIVE_HANDLES_H
 
 #include <pthread.h>
 #include <stdint.h>
 
 #include "replay/outcome.h"
+#include "trace/model/mpi.h"
 
-enum handle_kind {
-	HANDLE_NONE,
-	HANDLE_COMM,
-	HANDLE_TYPE,
-	HANDLE_GROUP,
-	HANDLE_OP,
-	HANDLE_WIN,
-	HANDLE_FILE,
-	HANDLE_INFO,
-	HANDLE_ERRHANDLER,
-	HANDLE_MESSAGE,
-	HANDLE_KEYVAL,
-	HANDLE_SESSION,
-	HANDLE_REQUEST,
-	HANDLE_KINDS,
-	CONSTANT_INTEGER = HANDLE_KINDS, /* of constants only */
-	CONSTANT_ERROR
-};
+/* What a constant can be besides a handle of some kind. */
+enum { CONSTANT_INTEGER = HANDLE_KINDS, CONSTANT_ERROR };
 
 /* A handle, and what the replay has to know of what it stands for. */
 struct object {

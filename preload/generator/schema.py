@@ -79,7 +79,7 @@ def calls_c(table, library):
            lines('\t"{}",\n', [library.symbols[c] for c, r in handles]),
            "};\n\nconst struct mpi_predefined mpi_predefined[] = {\n"]
     for c, r in handles:
-        kind = "0" if r.name == "request" else f"HANDLE_{r.name.upper()}"
+        kind = "HANDLE_NONE" if r.name == "request" else f"HANDLE_{r.name.upper()}"
         out.append(f"\t{{{kind}, CONST_{c}}},\n")
     out.append("};\n")
     for array, role in (("mpi_keyvals", "keyval"), ("mpi_errors", "error")):

@@ -81,6 +81,25 @@ enum mpi_scope {
 	SCOPE_WORLD, /* MPI_Init, MPI_Finalize */
 };
 
+/* What a handle stands for. */
+enum handle_kind {
+	HANDLE_NONE,
+	HANDLE_COMM,
+	HANDLE_TYPE,
+	HANDLE_GROUP,
+	HANDLE_OP,
+	HANDLE_WIN,
+	HANDLE_FILE,
+	HANDLE_INFO,
+	HANDLE_ERRHANDLER,
+	HANDLE_MESSAGE,
+	HANDLE_KEYVAL,
+	HANDLE_SESSION,
+	HANDLE_REQUEST,
+	HANDLE_BUFFER, /* no handle of MPI: an address that got a number */
+	HANDLE_KINDS
+};
+
 /* Which of its requests a call completes; if it has PARAMETER_FLAG, only where that is 1. */
 enum mpi_completes { COMPLETES_NONE, COMPLETES_ALL, COMPLETES_ANY /* INDEX */, COMPLETES_SOME /* INDICES */ };
 

@@ -15,7 +15,7 @@
 #include "trace/read/datatype.h"
 #include "trace/read/visits.h"
 
-enum handle { HANDLE_TYPE, HANDLE_REQUEST, HANDLE_COMM_SIZE, HANDLE_COMM_RANK, HANDLES };
+enum known_kind { KNOWN_TYPE, KNOWN_REQUEST, KNOWN_COMM_SIZE, KNOWN_COMM_RANK, KNOWN_KINDS };
 
 struct known {
 	uint64_t key; /* stream and number; + 1, 0 is free */
@@ -31,7 +31,7 @@ struct known_table {
 
 struct handles {
 	const struct trace *trace;
-	struct known_table tables[HANDLES];
+	struct known_table tables[KNOWN_KINDS];
 	bool ordered, failed, ambiguous;
 	bool has_types, settled, has_requests, lost_requests;
 	bool *has_comms; /* by stream */
@@ -63,7 +63,7 @@ void handles_destroy(struct handles *h)
 {
 	if (!h)
 		return;
-	for (int k = 0; k < HANDLES; k++)
+	for (int k = 0; k < KNOWN_KINDS; k++)
 		budget_free(h->tables[k].slots);
 	for (uint32_t i = 0; i < h->trace->patterns.count; i++)
 		pattern_free(&h->patterns[i]);
@@ -75,7 +75,7 @@ void handles_destroy(struct handles *h)
 
 void handles_in_order(struct handles *h)
 {
-	for (int k = 0; k <= HANDLE_REQUEST; k++) {
+	for (int k = 0; k <= KNOWN_REQUEST; k++) {
 		budget_free(h->tables[k].slots);
 		h->tables[k] = (struct known_table){.slots = NULL};
 	}
@@ -145,7 +145,8 @@ static int grow_table(struct known_table *t)
 	return 0;
 }
 
-static void put_known(struct handles *h, enum handle which, uint32_t stream, uint32_t number, uint64_t value, int kind)
+static void put_known(struct handles *h, enum known_kind which, uint32_t stream, uint32_t number, uint64_t value,
+                      int kind)
 {
 	struct known_table *t = &h->tables[which];
 	uint64_t key = ((uint64_t)stream << 32 | number) + 1;
@@ -162,7 +163,7 @@ static void put_known(struct handles *h, enum handle which, uint32_t stream, uin
 	}
 }
 
-static const struct known *get_known(struct handles *h, enum handle which, uint32_t stream, uint64_t number)
+static const struct known *get_known(struct handles *h, enum known_kind which, uint32_t stream, uint64_t number)
 {
 	const struct known_table *t = &h->tables[which];
 	const struct known *k =
@@ -187,12 +188,12 @@ void handles_lose_requests(struct handles *h)
 
 void handles_put_request(struct handles *h, uint32_t stream, uint32_t number, uint64_t bytes, int kind)
 {
-	put_known(h, HANDLE_REQUEST, stream, number, bytes, kind);
+	put_known(h, KNOWN_REQUEST, stream, number, bytes, kind);
 }
 
 bool handles_get_request(struct handles *h, uint32_t stream, uint64_t number, uint64_t *bytes, int *kind)
 {
-	const struct known *k = h->lost_requests ? NULL : get_known(h, HANDLE_REQUEST, stream, number);
+	const struct known *k = h->lost_requests ? NULL : get_known(h, KNOWN_REQUEST, stream, number);
 	if (!k)
 		return false;
 	*bytes = k->value;
@@ -223,7 +224,7 @@ static bool make_type(struct handles *h, uint32_t stream, const struct event *e)
 		return true;
 	if (size == UINT64_MAX && !h->ordered && !h->settled)
 		return false;
-	put_known(h, HANDLE_TYPE, stream_rank(h->trace, stream), number, size, 0);
+	put_known(h, KNOWN_TYPE, stream_rank(h->trace, stream), number, size, 0);
 	return true;
 }
 
@@ -288,7 +289,7 @@ enum handle_answer handles_type_size(struct handles *h, uint32_t stream, int64_t
 	if (value < 0)
 		return HANDLE_UNKNOWN;
 	need_types(h);
-	const struct known *k = get_known(h, HANDLE_TYPE, stream_rank(h->trace, stream), (uint64_t)value);
+	const struct known *k = get_known(h, KNOWN_TYPE, stream_rank(h->trace, stream), (uint64_t)value);
 	if (!k || k->value == UINT64_MAX)
 		return HANDLE_UNKNOWN;
 	*size = k->value;
@@ -297,15 +298,15 @@ enum handle_answer handles_type_size(struct handles *h, uint32_t stream, int64_t
 
 /* --- communicators --- */
 
-static const struct known *comm_row(struct handles *h, enum handle which, uint32_t stream, int64_t value)
+static const struct known *comm_row(struct handles *h, enum known_kind which, uint32_t stream, int64_t value)
 {
-	static const char *const columns[] = {[HANDLE_COMM_SIZE] = "size", [HANDLE_COMM_RANK] = "rank"};
+	static const char *const columns[] = {[KNOWN_COMM_SIZE] = "size", [KNOWN_COMM_RANK] = "rank"};
 	struct error unused;
 	if (value < 0 || stream >= h->streams ||
 	    (!h->has_comms && !(h->has_comms = budget_calloc(h->streams, sizeof *h->has_comms))))
 		return NULL;
-	for (enum handle k = HANDLE_COMM_SIZE; !h->has_comms[stream] && k <= HANDLE_COMM_RANK; k++) {
-		uint64_t base = k == HANDLE_COMM_RANK ? stream_rank(h->trace, stream) : 0;
+	for (enum known_kind k = KNOWN_COMM_SIZE; !h->has_comms[stream] && k <= KNOWN_COMM_RANK; k++) {
+		uint64_t base = k == KNOWN_COMM_RANK ? stream_rank(h->trace, stream) : 0;
 		int64_t *rows;
 		size_t n;
 		if (walk_object(h->trace, stream, "@comm", columns[k], &rows, &n, &unused) != 0)
@@ -327,7 +328,7 @@ enum handle_answer handles_comm_size(struct handles *h, uint32_t stream, int64_t
 		               ? HANDLE_KNOWN
 		               : HANDLE_UNKNOWN;
 	}
-	const struct known *k = comm_row(h, HANDLE_COMM_SIZE, stream, value);
+	const struct known *k = comm_row(h, KNOWN_COMM_SIZE, stream, value);
 	*size = k ? k->value : 0;
 	return k ? HANDLE_KNOWN : HANDLE_UNKNOWN;
 }
@@ -338,7 +339,7 @@ enum handle_answer handles_comm_rank(struct handles *h, uint32_t stream, int64_t
 		*rank = trace_is_constant(h->trace, value, CONST_MPI_COMM_SELF) ? 0 : stream_rank(h->trace, stream);
 		return HANDLE_KNOWN;
 	}
-	const struct known *k = comm_row(h, HANDLE_COMM_RANK, stream, value);
+	const struct known *k = comm_row(h, KNOWN_COMM_RANK, stream, value);
 	*rank = k ? k->value : 0;
 	return k ? HANDLE_KNOWN : HANDLE_UNKNOWN;
 }
