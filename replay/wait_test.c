@@ -19,19 +19,19 @@ static void poke_library(MPI_Request real)
 /* The functions below call these, and not each other: that would be seen by the tracer. */
 static int complete_one(MPI_Request *request, MPI_Status *status)
 {
-	if (replay_outcome.lossy) {
-		int rc = lossy_request_complete(request, status);
-		return replay_outcome.error ? replay_outcome.error : rc;
-	}
+	if (replay_outcome.lossy)
+		return lossy_request_complete(request, status);
 	MPI_Request real = request_real(*request);
 	int rc = replay_outcome.polling ? poll_wait(&real, status) : PMPI_Wait(&real, status);
 	request_update(request, real);
 	return rc;
 }
 
-/* In a trace without order: a call that failed, whatever its requests are. */
+/* Is the call not to be made again: refused, or in a trace without order failed, whatever its requests are? */
 static bool has_failed(int n, MPI_Request *requests)
 {
+	if (replay_outcome.refused)
+		return true;
 	if (!replay_outcome.lossy || !replay_outcome.error)
 		return false;
 	for (int i = 0; i < n; i++)
@@ -45,7 +45,7 @@ static int complete_all(int n, MPI_Request requests[], MPI_Status *statuses)
 		for (int i = 0; i < n; i++)
 			lossy_request_complete(&requests[i],
 			                       statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]);
-		return replay_outcome.error;
+		return MPI_SUCCESS;
 	}
 	MPI_Request *real = requests_real(n, requests);
 	int rc = replay_outcome.polling ? poll_waitall(n, real, statuses) : PMPI_Waitall(n, real, statuses);
@@ -55,8 +55,6 @@ static int complete_all(int n, MPI_Request requests[], MPI_Status *statuses)
 
 static int complete_any(int n, MPI_Request requests[], int *index, MPI_Status *status)
 {
-	if (has_failed(n, requests))
-		return replay_outcome.error;
 	if (replay_outcome.lossy) {
 		*index = n == 0                                                  ? MPI_UNDEFINED
 		         : replay_outcome.index >= 0 && replay_outcome.index < n ? replay_outcome.index
@@ -80,21 +78,21 @@ static int complete_any(int n, MPI_Request requests[], int *index, MPI_Status *s
 
 int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-	if (replay_outcome.refused)
+	if (has_failed(1, request))
 		return outcome_refused();
 	return complete_one(request, status);
 }
 
 int MPI_Waitall(int n, MPI_Request requests[], MPI_Status *statuses)
 {
-	if (replay_outcome.refused)
+	if (has_failed(n, requests))
 		return outcome_refused();
 	return complete_all(n, requests, statuses);
 }
 
 int MPI_Waitany(int n, MPI_Request requests[], int *index, MPI_Status *status)
 {
-	if (replay_outcome.refused)
+	if (has_failed(n, requests))
 		return outcome_refused();
 	return complete_any(n, requests, index, status);
 }
@@ -110,7 +108,7 @@ static int complete_some(int n, MPI_Request requests[], int *outcount, int *indi
 			lossy_request_complete(&requests[i],
 			                       statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]);
 		}
-		return replay_outcome.error;
+		return MPI_SUCCESS;
 	}
 	MPI_Request *real = requests_real(n, requests);
 	for (int i = 0; i < count; i++) {
@@ -128,10 +126,8 @@ static int complete_some(int n, MPI_Request requests[], int *outcount, int *indi
 
 int MPI_Waitsome(int n, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
-	if (replay_outcome.refused)
-		return outcome_refused();
 	if (has_failed(n, requests))
-		return replay_outcome.error;
+		return outcome_refused();
 	if (replay_outcome.by_library || replay_outcome.count == MPI_UNDEFINED) {
 		MPI_Request *real = requests_real(n, requests);
 		int rc;
@@ -149,10 +145,8 @@ int MPI_Waitsome(int n, MPI_Request requests[], int *outcount, int indices[], MP
 
 int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
-	if (replay_outcome.refused)
-		return outcome_refused();
 	if (has_failed(1, request))
-		return replay_outcome.error;
+		return outcome_refused();
 	if (replay_outcome.by_library) {
 		MPI_Request real = request_real(*request);
 		int rc = PMPI_Test(&real, flag, status);
@@ -180,10 +174,8 @@ static void poke_library_for(int n, const MPI_Request *requests)
 
 int MPI_Testall(int n, MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
-	if (replay_outcome.refused)
-		return outcome_refused();
 	if (has_failed(n, requests))
-		return replay_outcome.error;
+		return outcome_refused();
 	if (replay_outcome.by_library) {
 		MPI_Request *real = requests_real(n, requests);
 		int rc = PMPI_Testall(n, real, flag, statuses);
@@ -199,10 +191,8 @@ int MPI_Testall(int n, MPI_Request requests[], int *flag, MPI_Status statuses[])
 
 int MPI_Testany(int n, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
-	if (replay_outcome.refused)
-		return outcome_refused();
 	if (has_failed(n, requests))
-		return replay_outcome.error;
+		return outcome_refused();
 	if (replay_outcome.by_library || (replay_outcome.flag && replay_outcome.index == MPI_UNDEFINED)) {
 		MPI_Request *real = requests_real(n, requests);
 		int rc = PMPI_Testany(n, real, index, flag, status);
@@ -219,10 +209,8 @@ int MPI_Testany(int n, MPI_Request requests[], int *index, int *flag, MPI_Status
 
 int MPI_Testsome(int n, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
-	if (replay_outcome.refused)
-		return outcome_refused();
 	if (has_failed(n, requests))
-		return replay_outcome.error;
+		return outcome_refused();
 	if (replay_outcome.by_library || replay_outcome.count == MPI_UNDEFINED) {
 		MPI_Request *real = requests_real(n, requests);
 		int rc = PMPI_Testsome(n, real, outcount, indices, statuses);
