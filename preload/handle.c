@@ -1,48 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * handle - symbols for MPI's handles: c0, t2, ...
  *
- * Open addressing with linear probing; a power of two of slots, at most half of them used; removal moves later entries
- * back, so that there are no tombstones. An entry is 32 bytes: a look-up touches one cache line, seldom two. Key 0 is
- * an empty slot. With several threads, whoever changes the table has a lock; whoever reads looks without it first
- * (peek).
+ * With several threads, whoever changes the table (handle_table.h) has a lock; whoever reads looks without it first.
  */
 #include "preload/handle.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "preload/handle_table.h"
 #include "preload/numbering.h"
 #include "preload/session.h"
 
-struct entry {
-	uint64_t key; /* bits and kind, never 0 */
-	int32_t number;
-	uint32_t
-		/* with several threads: the one (thread_self()) that is in a call that frees the object; 0: none */
-		freer;
-	union {
-		struct {
-			int32_t rank, size, peers;
-			uint8_t inter;
-		} comm; /* HANDLE_COMM */
-		struct {
-			int64_t type_size;   /* HANDLE_TYPE; -1: unknown yet */
-			uint32_t references; /* not HANDLE_COMM: how often it was returned, and not freed yet */
-		};
-		uint64_t words[2];
-	};
-};
-
-static struct handle_table {
-	size_t mask; /* slots - 1 */
-	unsigned shift;
-	struct handle_table *smaller; /* what it replaced: with several threads, one may be reading there */
-	struct entry slot[];
-} * table;
-static size_t used;
-static unsigned version;                       /* atomic; odd while an entry is written */
 static struct numbering numbers[HANDLE_KINDS]; /* communicators never give theirs back: it is the row in OBJECT_COMM */
 bool handle_locking;
 /* The rows of @comm (call_object): communicators from first on, up to the next run's, have these. */
@@ -61,8 +30,8 @@ enum { FREEING = 4 };
 static __thread struct freeing {
 	uint64_t key;
 	const void *frame;
-	struct entry entry; /* as it was */
-	bool stays;         /* it was returned more often: only one reference is given up */
+	struct handle_entry entry; /* as it was */
+	bool stays;                /* it was returned more often: only one reference is given up */
 } freeing[FREEING];
 static __thread int freeing_count;
 
@@ -100,189 +69,42 @@ static inline void unlock_table(void)
 		pthread_mutex_unlock(&table_lock);
 }
 
-/* Addresses use at most 57 bits; keyvals are small integers, and 0 is one. */
-static inline uint64_t make_key(enum handle_kind kind, uint64_t bits)
+static void set_type_size(struct handle_entry *e, int64_t size)
 {
-	return bits ^ (uint64_t)kind << 59;
-}
-
-static inline size_t home_slot(const struct handle_table *t, uint64_t key)
-{
-	return key * 0x9e3779b97f4a7c15u >> t->shift;
-}
-
-static inline struct entry *find_handle(uint64_t key)
-{
-	struct handle_table *t = table;
-
-	if (__builtin_expect(!t, 0))
-		return NULL;
-	for (size_t i = home_slot(t, key);; i = (i + 1) & t->mask) {
-		if (t->slot[i].key == key)
-			return &t->slot[i];
-		if (!t->slot[i].key)
-			return NULL;
-	}
-}
-
-/* With several threads, without the lock: a copy of the entry. False: there is none, or it is just being written, so
- * that whoever asks does so again under the lock. An entry is written while the version is odd; what was read while it
- * was the same even one is what was there. */
-static bool peek_handle(uint64_t key, struct entry *out)
-{
-	unsigned before = __atomic_load_n(&version, __ATOMIC_ACQUIRE);
-	const struct handle_table *t = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
-
-	if (before & 1 || !t)
-		return false;
-	size_t i = home_slot(t, key);
-	for (size_t n = 0; n <= t->mask; n++, i = (i + 1) & t->mask) {
-		uint64_t found = __atomic_load_n(&t->slot[i].key, __ATOMIC_RELAXED);
-
-		if (found == key)
-			break;
-		if (!found)
-			return false;
-	}
-	out->key = key;
-	out->number = __atomic_load_n(&t->slot[i].number, __ATOMIC_RELAXED);
-	out->freer = __atomic_load_n(&t->slot[i].freer, __ATOMIC_RELAXED);
-	out->words[0] = __atomic_load_n(&t->slot[i].words[0], __ATOMIC_RELAXED);
-	out->words[1] = __atomic_load_n(&t->slot[i].words[1], __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return !out->freer && __atomic_load_n(&t->slot[i].key, __ATOMIC_RELAXED) == key &&
-	       __atomic_load_n(&version, __ATOMIC_RELAXED) == before;
-}
-
-/* Around every change of an entry that others may read; the lock is held. */
-static void write_begin(void)
-{
-	__atomic_store_n(&version, version + 1, __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
-
-static void write_end(void)
-{
-	__atomic_store_n(&version, version + 1, __ATOMIC_RELEASE);
-}
-
-static struct handle_table *make_table(size_t slots)
-{
-	int saved = errno;
-	struct handle_table *t = calloc(1, sizeof(*t) + slots * sizeof(t->slot[0]));
-
-	errno = saved;
-	if (!t)
-		return NULL;
-	t->mask = slots - 1;
-	t->shift = 64 - __builtin_ctzl(slots);
-	return t;
-}
-
-static struct entry *empty_slot(struct handle_table *t, uint64_t key)
-{
-	size_t i = home_slot(t, key);
-
-	while (t->slot[i].key)
-		i = (i + 1) & t->mask;
-	return &t->slot[i];
-}
-
-static bool grow_table(void)
-{
-	struct handle_table *old = table,
-			    *bigger = make_table(
-				    old ? 2 * (old->mask + 1)
-					: 512); /* 512: all predefined handles of Open MPI fit without growing */
-
-	if (!bigger)
-		return false;
-	for (size_t i = 0; old && i <= old->mask; i++)
-		if (old->slot[i].key)
-			*empty_slot(bigger, old->slot[i].key) = old->slot[i];
-	if (handle_locking) {
-		bigger->smaller = old; /* all of them together are as large as the new one */
-	} else {
-		bigger->smaller = old ? old->smaller : NULL;
-		free(old);
-	}
-	__atomic_store_n(&table, bigger, __ATOMIC_RELEASE);
-	return true;
-}
-
-/* NULL: no memory. A key that is already there is returned as it is. */
-static struct entry *insert_handle(uint64_t key, int32_t number)
-{
-	struct entry *e = find_handle(key);
-
-	if (e)
-		return e;
-	if (2 * (used + 1) > (table ? table->mask + 1 : 0) && !grow_table())
-		return NULL;
-	used++;
-	e = empty_slot(table, key);
-	write_begin();
-	memset(e, 0, sizeof(*e));
-	e->number = number;
-	e->key = key;
-	write_end();
-	return e;
-}
-
-static void remove_entry(struct entry *e)
-{
-	struct handle_table *t = table;
-	size_t hole = e - t->slot;
-
-	write_begin();
-	for (size_t i = (hole + 1) & t->mask; t->slot[i].key; i = (i + 1) & t->mask) {
-		/* Entry i may fill the hole unless its home lies between the hole and itself. */
-		if (((i - home_slot(t, t->slot[i].key)) & t->mask) >= ((i - hole) & t->mask)) {
-			t->slot[hole] = t->slot[i];
-			hole = i;
-		}
-	}
-	t->slot[hole].key = 0;
-	write_end();
-	used--;
-}
-
-static void set_type_size(struct entry *e, int64_t size)
-{
-	write_begin();
+	handle_table_write_begin();
 	e->type_size = size;
-	write_end();
+	handle_table_write_end();
 }
 
-static void add_references(struct entry *e, int n)
+static void add_references(struct handle_entry *e, int n)
 {
-	write_begin();
+	handle_table_write_begin();
 	e->references += (uint32_t)n;
-	write_end();
+	handle_table_write_end();
 }
 
-static bool has_references(enum handle_kind kind, const struct entry *e)
+static bool has_references(enum handle_kind kind, const struct handle_entry *e)
 {
 	return kind != HANDLE_COMM && e->references > 1;
 }
 
 /* The entry of an object, but not of one that another thread is freeing: whoever has its bits now has a new object.
  * Under the lock. */
-static struct entry *find_living(uint64_t key)
+static struct handle_entry *find_living(uint64_t key)
 {
-	struct entry *e = find_handle(key);
+	struct handle_entry *e = handle_table_find(key);
 
 	if (e && __builtin_expect(e->freer, 0) && e->freer != thread_self()) {
-		remove_entry(e); /* its number stays taken until the call that frees it is back */
+		handle_table_remove(e); /* its number stays taken until the call that frees it is back */
 		return NULL;
 	}
 	return e;
 }
 
-static struct entry *find_or_number(enum handle_kind kind, uint64_t bits, bool may_be_new)
+static struct handle_entry *find_or_number(enum handle_kind kind, uint64_t bits, bool may_be_new)
 {
-	uint64_t key = make_key(kind, bits);
-	struct entry *e = find_living(key);
+	uint64_t key = handle_table_key(kind, bits);
+	struct handle_entry *e = find_living(key);
 
 	if (__builtin_expect(e != NULL, 1))
 		return e;
@@ -294,7 +116,7 @@ static struct entry *find_or_number(enum handle_kind kind, uint64_t bits, bool m
 			numbering_give(&numbers[kind], number);
 		return NULL;
 	}
-	e = insert_handle(key, number);
+	e = handle_table_insert(key, number);
 	if (!e) {
 		numbering_give(&numbers[kind], number);
 		return NULL;
@@ -308,31 +130,27 @@ void handle_begin(void)
 {
 	for (size_t i = 0; i < REAL_PREDEFINED_COUNT; i++) {
 		const struct mpi_predefined *p = &mpi_predefined[i];
-		struct entry *e;
+		struct handle_entry *e;
 
 		/* Requests have their own table. Two names of one object: the first one counts. */
 		if (!real_predefined[i] || !p->kind)
 			continue;
-		e = insert_handle(make_key(p->kind, HANDLE_BITS(real_predefined[i])), ~(int32_t)p->constant);
+		e = handle_table_insert(handle_table_key(p->kind, HANDLE_BITS(real_predefined[i])),
+		                        ~(int32_t)p->constant);
 		if (!e)
 			return;
 		if (p->kind == HANDLE_TYPE)
 			e->type_size = -1;
 	}
 	for (size_t i = 0; i < MPI_KEYVALS_COUNT; i++)
-		insert_handle(make_key(HANDLE_KEYVAL, HANDLE_BITS((intptr_t)mpi_keyvals[i].value)),
-		              ~(int32_t)mpi_keyvals[i].constant);
+		handle_table_insert(handle_table_key(HANDLE_KEYVAL, HANDLE_BITS((intptr_t)mpi_keyvals[i].value)),
+		                    ~(int32_t)mpi_keyvals[i].constant);
 }
 
 void handle_end(void)
 {
 	handle_last.bits = 0;
-	for (struct handle_table *t = table, *smaller; t; t = smaller) {
-		smaller = t->smaller;
-		free(t);
-	}
-	table = NULL;
-	used = 0;
+	handle_table_clear();
 	free(comm_rows.runs);
 	comm_rows = (struct rows){.count = 0};
 	for (int i = 0; i < HANDLE_KINDS; i++)
@@ -341,15 +159,15 @@ void handle_end(void)
 
 int32_t handle_number(enum handle_kind kind, uint64_t bits, bool may_be_new)
 {
-	const uint64_t key = make_key(kind, bits);
+	const uint64_t key = handle_table_key(kind, bits);
 	const struct freeing *f;
-	struct entry *e, copy;
+	struct handle_entry *e, copy;
 	int32_t n;
 
 	if (__builtin_expect(handle_locking, 0)) {
 		if (__builtin_expect(freeing_count, 0) && (f = find_freeing(key)))
 			return f->entry.number;
-		if (peek_handle(key, &copy))
+		if (handle_table_peek(key, &copy))
 			return copy.number;
 	}
 	lock_table();
@@ -361,7 +179,7 @@ int32_t handle_number(enum handle_kind kind, uint64_t bits, bool may_be_new)
 
 int32_t handle_returned(enum handle_kind kind, uint64_t bits)
 {
-	struct entry *e;
+	struct handle_entry *e;
 	int32_t n;
 
 	lock_table();
@@ -385,25 +203,25 @@ static void forget_handle(enum handle_kind kind, int32_t number)
 /* A call that was to free it has not. */
 static void keep_object(const struct freeing *f)
 {
-	struct entry *e = find_handle(f->key);
+	struct handle_entry *e = handle_table_find(f->key);
 
 	if (e && f->stays) {
 		add_references(e, 1);
 	} else if (e && e->freer == thread_self()) {
-		write_begin();
+		handle_table_write_begin();
 		e->freer = 0;
-		write_end();
+		handle_table_write_end();
 	}
 }
 
 void handle_free_slowly(enum handle_kind kind, uint64_t bits, const void *frame)
 {
-	struct entry *e;
+	struct handle_entry *e;
 
 	lock_table();
 	while (freeing_count && (uintptr_t)freeing[freeing_count - 1].frame <= (uintptr_t)frame)
 		keep_object(&freeing[--freeing_count]);
-	e = find_handle(make_key(kind, bits));
+	e = handle_table_find(handle_table_key(kind, bits));
 	if (e && e->number >= 0 && freeing_count < FREEING) {
 		bool stays = has_references(kind, e);
 
@@ -413,9 +231,9 @@ void handle_free_slowly(enum handle_kind kind, uint64_t bits, const void *frame)
 			unlock_table();
 			return;
 		}
-		write_begin();
+		handle_table_write_begin();
 		e->freer = thread_self();
-		write_end();
+		handle_table_write_end();
 		call_forget(); /* before MPI can give the bits to anybody: nobody remembers what they meant */
 	}
 	unlock_table();
@@ -423,21 +241,21 @@ void handle_free_slowly(enum handle_kind kind, uint64_t bits, const void *frame)
 
 void handle_freed(enum handle_kind kind, uint64_t bits, bool done)
 {
-	const uint64_t key = make_key(kind, bits);
+	const uint64_t key = handle_table_key(kind, bits);
 	struct freeing *f = __builtin_expect(freeing_count, 0) ? find_freeing(key) : NULL;
-	struct entry *e;
+	struct handle_entry *e;
 
 	if (!f && !done)
 		return;
 	lock_table();
-	e = find_handle(key);
+	e = handle_table_find(key);
 	if (f) {
 		freeing_count = (int)(f - freeing);
 		if (!done) {
 			keep_object(f);
 		} else if (!f->stays) {
 			if (e && e->freer == thread_self())
-				remove_entry(e);
+				handle_table_remove(e);
 			forget_handle(kind, f->entry.number);
 		}
 	} else if (e && has_references(kind, e)) {
@@ -445,7 +263,7 @@ void handle_freed(enum handle_kind kind, uint64_t bits, bool done)
 	} else if (e && e->number >= 0 && (!e->freer || e->freer == thread_self())) {
 		int32_t number = e->number;
 
-		remove_entry(e);
+		handle_table_remove(e);
 		forget_handle(kind, number);
 	}
 	unlock_table();
@@ -474,16 +292,16 @@ void handle_initialized(bool multiple)
 
 	handle_locking |= multiple;
 	for (int i = 0; i < 2; i++) {
-		struct entry *e = find_handle(make_key(HANDLE_COMM, HANDLE_BITS(comms[i])));
+		struct handle_entry *e = handle_table_find(handle_table_key(HANDLE_COMM, HANDLE_BITS(comms[i])));
 		struct comm_info info;
 
 		if (!e)
 			continue;
 		ask_comm(comms[i], &info);
-		write_begin();
+		handle_table_write_begin();
 		e->comm.rank = info.rank;
 		e->comm.size = e->comm.peers = info.size;
-		write_end();
+		handle_table_write_end();
 	}
 }
 
@@ -536,8 +354,8 @@ static void rows_put(struct call *c, int32_t number)
 static struct comm_info first_sight(struct call *c, MPI_Comm comm, bool ok, const struct comm_info *like)
 {
 	struct comm_info info = {HANDLE_ABSENT, 0, 0, 0, false};
-	uint64_t key = make_key(HANDLE_COMM, HANDLE_BITS(comm));
-	struct entry *e;
+	uint64_t key = handle_table_key(HANDLE_COMM, HANDLE_BITS(comm));
+	struct handle_entry *e;
 	bool is_new;
 
 	if (!ok || !comm)
@@ -555,12 +373,12 @@ static struct comm_info first_sight(struct call *c, MPI_Comm comm, bool ok, cons
 		info.number = e->number;
 	}
 	if (e && is_new) {
-		write_begin();
+		handle_table_write_begin();
 		e->comm.rank = info.rank;
 		e->comm.size = info.size;
 		e->comm.peers = info.peers;
 		e->comm.inter = info.inter;
-		write_end();
+		handle_table_write_end();
 		rows_add(info.rank - session_world_rank(), info.size);
 	}
 	if (e && e->number >= 0)
@@ -572,10 +390,11 @@ static struct comm_info first_sight(struct call *c, MPI_Comm comm, bool ok, cons
 struct comm_info handle_comm_slowly(struct call *c, MPI_Comm comm, bool ok, const struct comm_info *like)
 {
 	struct comm_info info;
-	struct entry *e, copy;
+	struct handle_entry *e, copy;
 	uint64_t generation = __atomic_load_n(&call_generation, __ATOMIC_ACQUIRE);
-	const struct freeing *f =
-		__builtin_expect(freeing_count, 0) ? find_freeing(make_key(HANDLE_COMM, HANDLE_BITS(comm))) : NULL;
+	const struct freeing *f = __builtin_expect(freeing_count, 0)
+	                                  ? find_freeing(handle_table_key(HANDLE_COMM, HANDLE_BITS(comm)))
+	                                  : NULL;
 
 	if (f) {
 		info = (struct comm_info){f->entry.number, f->entry.comm.rank, f->entry.comm.size, f->entry.comm.peers,
@@ -585,7 +404,8 @@ struct comm_info handle_comm_slowly(struct call *c, MPI_Comm comm, bool ok, cons
 		unlock_table();
 		return info;
 	}
-	if (__builtin_expect(handle_locking, 0) && peek_handle(make_key(HANDLE_COMM, HANDLE_BITS(comm)), &copy) &&
+	if (__builtin_expect(handle_locking, 0) &&
+	    handle_table_peek(handle_table_key(HANDLE_COMM, HANDLE_BITS(comm)), &copy) &&
 	    (copy.number < 0 || (uint64_t)copy.number < call_objects(c, OBJECT_COMM))) {
 		info = (struct comm_info){copy.number, copy.comm.rank, copy.comm.size, copy.comm.peers,
 		                          copy.comm.inter};
@@ -593,7 +413,7 @@ struct comm_info handle_comm_slowly(struct call *c, MPI_Comm comm, bool ok, cons
 		return info;
 	}
 	lock_table();
-	e = find_living(make_key(HANDLE_COMM, HANDLE_BITS(comm)));
+	e = find_living(handle_table_key(HANDLE_COMM, HANDLE_BITS(comm)));
 	if (__builtin_expect(e != NULL, 1)) {
 		info = (struct comm_info){e->number, e->comm.rank, e->comm.size, e->comm.peers, e->comm.inter};
 		if (handle_locking && e->number >= 0)
@@ -613,13 +433,13 @@ int64_t handle_type_size(MPI_Datatype type)
 		uint64_t generation;
 		int64_t size; /* 0: none */
 	} last;               /* of the last call; not with several threads */
-	struct entry *e, copy;
+	struct handle_entry *e, copy;
 	int64_t size;
 
 	if (!handle_locking && last.type == type && last.size > 0 && last.generation == call_generation)
 		return last.size;
-	if (__builtin_expect(handle_locking, 0) && peek_handle(make_key(HANDLE_TYPE, HANDLE_BITS(type)), &copy) &&
-	    copy.type_size >= 0)
+	if (__builtin_expect(handle_locking, 0) &&
+	    handle_table_peek(handle_table_key(HANDLE_TYPE, HANDLE_BITS(type)), &copy) && copy.type_size >= 0)
 		return copy.type_size;
 	lock_table();
 	e = find_or_number(HANDLE_TYPE, HANDLE_BITS(type), true);
@@ -631,7 +451,7 @@ int64_t handle_type_size(MPI_Datatype type)
 		if (real.MPI_Type_size(type, &n) == MPI_SUCCESS && n >= 0)
 			size = n;
 		lock_table();
-		e = find_handle(make_key(HANDLE_TYPE, HANDLE_BITS(type)));
+		e = handle_table_find(handle_table_key(HANDLE_TYPE, HANDLE_BITS(type)));
 		if (e)
 			set_type_size(e, size);
 		unlock_table();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * handle - unit test of preload/handle.c, with an MPI library of its own that is a few functions
+ * handle - unit test of preload/handle.c and handle_table.c, with an MPI library of its own that is a few functions
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@ static void *test_calloc(size_t n, size_t size)
 }
 #define calloc test_calloc
 #include "preload/handle.c"
+#include "preload/handle_table.c"
 #undef calloc
 
 static int count, failed;
