@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "archive/aggregate.h"
+#include "trace/base/number.h"
 
 #define HOUR_NS 3.6e12
 
@@ -158,6 +159,14 @@ struct order {
 	bool reverse;
 };
 
+static uint64_t job_of(const struct aggregate_group *g)
+{
+	const char *key = g->key;
+	uint64_t job = 0;
+	number_read(&key, INT64_MAX, &job);
+	return job;
+}
+
 static int compare_groups(const void *x, const void *y, void *context)
 {
 	const struct order *o = context;
@@ -170,9 +179,8 @@ static int compare_groups(const void *x, const void *y, void *context)
 		return v < 0 ? 1 : -1;
 	if (v != w && v >= 0)
 		return (v < w) != o->reverse ? 1 : -1;
-	int key = o->a->by == AGGREGATE_JOB ? (strtoll(p->key, NULL, 10) > strtoll(q->key, NULL, 10)) -
-	                                              (strtoll(p->key, NULL, 10) < strtoll(q->key, NULL, 10))
-	                                    : strcmp(p->key, q->key);
+	int key =
+		o->a->by == AGGREGATE_JOB ? (job_of(p) > job_of(q)) - (job_of(p) < job_of(q)) : strcmp(p->key, q->key);
 	return by_key && o->reverse ? -key : key;
 }
 

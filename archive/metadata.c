@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "archive/codec_zstd.h"
+#include "trace/base/number.h"
 #include "trace/base/regular.h"
 #include "trace/file/container.h"
 
@@ -315,6 +316,7 @@ json_t *metadata_parse(const char *name, const void *text, size_t n, struct erro
 json_t *metadata_read(const char *path, const char *name, unsigned long uid, struct error *error)
 {
 	uint8_t *text = NULL;
+	uint64_t job;
 	size_t n = 0;
 
 	int fd = regular_open(AT_FDCWD, path, (int64_t)uid, NULL, error);
@@ -329,7 +331,8 @@ json_t *metadata_read(const char *path, const char *name, unsigned long uid, str
 	}
 	json_t *metadata = metadata_parse(path, text, n, error);
 	free(text);
-	if (metadata && metadata_number(metadata, "job", -1) != strtoll(name, NULL, 10))
+	if (metadata &&
+	    (number_read(&name, INT64_MAX, &job) != 0 || metadata_number(metadata, "job", -1) != (int64_t)job))
 		error_set(error, "%s: its metadata is of job %lld", path,
 		          (long long)metadata_number(metadata, "job", -1));
 	else if (metadata && metadata_number(metadata, "uid", (int64_t)uid) != (int64_t)uid)

@@ -205,7 +205,7 @@ int cmd_doctor(int argc, char **argv)
 			return options_wrong("spoor doctor", "JOB: expected a job's number, found \"%s\"",
 			                     argv[optind]);
 		doctor_read_stack(&stack);
-		return doctor_job(argv[optind], own && *own ? own : stack.policy);
+		return doctor_job(job, own && *own ? own : stack.policy);
 	}
 	doctor_tracer();
 	doctor_helper();

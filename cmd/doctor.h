@@ -5,6 +5,7 @@
 #define SPOOR_DOCTOR_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #define DOCTOR_PATH 4096
 
@@ -35,6 +36,6 @@ void doctor_spool_disk(const char *spool);
 
 /* doctor_job.c: what is in the spool, and what became of one job; the exit status of the command. */
 void doctor_spool(const char *spool);
-int doctor_job(const char *job, const char *policy);
+int doctor_job(uint64_t job, const char *policy);
 
 #endif

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,14 +225,16 @@ static int job_in_folder(void *context, const char *path, const char *folder)
 	return 0;
 }
 
-int doctor_job(const char *job, const char *policy_path)
+int doctor_job(uint64_t number, const char *policy_path)
 {
+	char job[24];
 	struct job_search search = {.job = job};
 	struct problems problems = {0};
 	struct facts none = {0};
 	struct error error = {""};
 	struct decision d;
 
+	snprintf(job, sizeof job, "%" PRIu64, number);
 	policy_default_decision(&d);
 	struct policy *policy = policy_load(policy_path, geteuid() == 0, &problems);
 	if (policy)
@@ -241,7 +244,7 @@ int doctor_job(const char *job, const char *policy_path)
 	policy_destroy(policy);
 	problems_clear(&problems);
 	printf("job %s, as %s/node.log has it:\n", job, NODE_LOG_FOLDER);
-	int n = node_log_read(NODE_LOG_FOLDER, strtoll(job, NULL, 10), print_log_line, NULL);
+	int n = node_log_read(NODE_LOG_FOLDER, (int64_t)number, print_log_line, NULL);
 	if (n < 0)
 		doctor_say(DOUBT, "%s: cannot be read: %s; ask again as root, or as one of the admin group",
 		           NODE_LOG_FOLDER, strerror(errno));

@@ -26,6 +26,7 @@
 #include "archive/unfinished.h"
 #include "cmd/cmd.h"
 #include "cmd/base/options.h"
+#include "trace/base/number.h"
 
 struct prune {
 	const char *archive;
@@ -129,6 +130,7 @@ static void print_path(const char *path)
 static void handle_record(const struct prune *o, int archive, char *record, struct sums *sums)
 {
 	char *path = record, *size = strsep(&path, "\t"), *why = strsep(&path, "\t");
+	uint64_t bytes;
 	uid_t uid;
 	const char *name = path ? archive_name(path, &uid) : NULL;
 
@@ -140,7 +142,8 @@ static void handle_record(const struct prune *o, int archive, char *record, stru
 		return;
 	}
 	sums->files++;
-	sums->bytes += strtoull(size, NULL, 10);
+	if (number_parse(size, INT64_MAX, &bytes) == 0)
+		sums->bytes += bytes;
 	if (o->quiet)
 		return;
 	print_path(path);

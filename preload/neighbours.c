@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/number.h"
 
 static int by_rank(const void *a, const void *b)
 {
@@ -70,29 +73,27 @@ int neighbours_look(struct neighbours *node, const char *folder, uint64_t world,
 static int read_number(const char *variable)
 {
 	const char *value = getenv(variable);
-	long n = value ? strtol(value, NULL, 10) : 0;
+	uint64_t n;
 
-	return n > 0 && n < INT32_MAX ? (int)n : 0;
+	return value && number_parse(value, INT32_MAX, &n) == 0 ? (int)n : 0;
 }
 
 /* Of Slurm's list of tasks per node, 4(x3),2, the entry of this node. */
 static int tasks_here(void)
 {
 	const char *at = getenv("SLURM_STEP_TASKS_PER_NODE"), *node = getenv("SLURM_NODEID");
-	long left = node ? strtol(node, NULL, 10) : -1;
+	uint64_t left, tasks, nodes;
 
-	while (at && *at && left >= 0) {
-		char *end;
-		long tasks = strtol(at, &end, 10), nodes = 1;
-
-		if (end == at || tasks <= 0 || tasks >= INT32_MAX)
+	if (!at || !node || number_parse(node, INT32_MAX, &left) != 0)
+		return 0;
+	for (; number_read(&at, INT32_MAX, &tasks) == 0; left -= nodes, at++) {
+		nodes = 1;
+		if (strncmp(at, "(x", 2) == 0 && (at += 2, number_read(&at, INT32_MAX, &nodes) != 0 || *at++ != ')'))
 			return 0;
-		if (end[0] == '(' && end[1] == 'x')
-			nodes = strtol(end + 2, &end, 10), end += *end == ')';
 		if (left < nodes)
 			return (int)tasks;
-		left -= nodes;
-		at = *end == ',' ? end + 1 : "";
+		if (*at != ',')
+			return 0;
 	}
 	return 0;
 }

@@ -74,12 +74,12 @@ static void fact_library(struct facts *f)
 /* A world that another one spawned says which. */
 static void fact_parent(struct facts *f)
 {
-	unsigned long rank;
+	uint64_t rank;
 	uint64_t world = world_number_parent(&rank);
 	if (!world)
 		return;
 	facts_format(f, "parent_world", "%016" PRIx64, world);
-	facts_format(f, "parent_rank", "%lu", rank);
+	facts_format(f, "parent_rank", "%" PRIu64, rank);
 }
 
 char *process_facts(const struct handoff *h, int size, int thread_level)

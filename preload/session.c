@@ -34,6 +34,7 @@
 #include "trace/base/budget.h"
 #include "trace/base/index.h"
 #include "trace/base/limits.h"
+#include "trace/base/number.h"
 #include "trace/base/publish.h"
 #include "trace/base/quiet.h"
 #include "trace/record/record.h"
@@ -126,8 +127,8 @@ static uint64_t expected_ranks(void)
 	static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"};
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
 		const char *value = getenv(names[i]);
-		unsigned long long n = value ? strtoull(value, NULL, 10) : 0;
-		if (n > 0)
+		uint64_t n;
+		if (value && number_parse(value, INT32_MAX, &n) == 0 && n > 0)
 			return n;
 	}
 	return 1;
@@ -243,8 +244,10 @@ static void begin_threads(void)
 static bool settle_choice(void)
 {
 	const char *applications = getenv("OMPI_NUM_APP_CTX");
+	uint64_t n;
 
-	return !session.against || (session.size > 1 && applications && strtoul(applications, NULL, 10) > 1);
+	return !session.against ||
+	       (session.size > 1 && applications && number_parse(applications, INT32_MAX, &n) == 0 && n > 1);
 }
 
 /* Nothing is captured after all. */

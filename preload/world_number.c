@@ -9,6 +9,7 @@
 
 #include "preload/clock.h"
 #include "trace/base/index.h"
+#include "trace/base/number.h"
 
 static uint64_t mix_variable(uint64_t hash, const char *name)
 {
@@ -36,12 +37,12 @@ uint64_t world_number(int size, pid_t pid)
 
 /* Open MPI leaves its parents' port in the environment, which begins with their namespace and the number of the process
  * that spawned it. */
-uint64_t world_number_parent(unsigned long *rank)
+uint64_t world_number_parent(uint64_t *rank)
 {
 	const char *port = getenv("OMPI_PARENT_PORT");
 	size_t n = port ? strcspn(port, ".") : 0;
-	if (!n || !port[n])
+	const char *process = port + n + 1;
+	if (!n || !port[n] || number_read(&process, INT32_MAX, rank) != 0)
 		return 0;
-	*rank = strtoul(port + n + 1, NULL, 10);
 	return hash_mix(number_job(), hash_bytes(port, n));
 }

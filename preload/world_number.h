@@ -11,6 +11,6 @@
  * says why). size: of MPI_COMM_WORLD; pid: this process. */
 uint64_t world_number(int size, pid_t pid);
 /* The number of the world that spawned this one, and *rank, the rank that did; 0: none did. */
-uint64_t world_number_parent(unsigned long *rank);
+uint64_t world_number_parent(uint64_t *rank);
 
 #endif

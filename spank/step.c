@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "trace/base/number.h"
+
 static void name_step(struct step *step)
 {
 	switch (step->id) {
@@ -93,9 +95,10 @@ static void add_het_component(const struct step *step, spank_t spank, struct fac
 
 	for (int i = 0; i < size && i < 1024; i++) {
 		char variable[64], value[32];
+		uint64_t job;
 		snprintf(variable, sizeof variable, "SLURM_JOB_ID_HET_GROUP_%d", i);
 		if (spank_getenv(spank, variable, value, sizeof value) == ESPANK_SUCCESS &&
-		    strtoul(value, NULL, 10) == step->job) {
+		    number_parse(value, UINT32_MAX, &job) == 0 && job == step->job) {
 			facts_format(facts, "het_component", "%d", i);
 			return;
 		}

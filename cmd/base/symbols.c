@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/base/number.h"
+
 struct symbol {
 	GElf_Addr address;
 	GElf_Xword size; /* 0: not known */
@@ -149,11 +151,10 @@ static const char *put_rust_path(const char *s, char *out, size_t size, int dept
 		return NULL;
 	if (*s == 's' && !((s = strchr(s, '_')) && s++))
 		return NULL;
-	char *end;
-	unsigned long length = isdigit((unsigned char)*s) ? strtoul(s, &end, 10) : 0;
-	if (length == 0)
+	uint64_t length;
+	if (number_read(&s, INT32_MAX, &length) != 0 || length == 0)
 		return NULL;
-	s = end + (*end == '_');
+	s += *s == '_';
 	if (strnlen(s, length) < length)
 		return NULL;
 	size_t n = strlen(out);
