@@ -159,7 +159,7 @@ def main():
     tap.equal(sorted(name for name, reach in table if reach == "TRACER"), sorted(set(VALUES) - {"mode"}), "every setting that the tracer gets is here")
     rows = plan()
     programs = [Program(name, arguments) for name, arguments in PROGRAMS]
-    with concurrent.futures.ThreadPoolExecutor(2) as workers:
+    with concurrent.futures.ThreadPoolExecutor(4) as workers:
         found = [workers.submit(program.problems, some) if os.path.exists(program.path) else None for program, some in zip(programs, rows)]
         for program, some, future in zip(programs, rows, found):
             if future:

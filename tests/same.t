@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # same - a job prints and returns the same with and without tracing, byte for byte: normal end, exit 3, abort, much output
+import concurrent.futures
 import os
 import re
 import subprocess
@@ -31,50 +32,66 @@ def outcome(program, before=(), ranks=4):
     return done.returncode, done.stdout, VARIES.sub(b"", error)
 
 
-def check(title, *program, ranks=4):
+def observe(program, ranks):
+    """What it does without and with tracing, what files are left, and what is wrong with the trace, or None."""
     program = [os.path.join(tap.BUILD, "tests/programs", program[0]), *program[1:]]
-    plain = outcome(program, ranks=ranks)
+    plain, wrong = outcome(program, ranks=ranks), None
     with tempfile.TemporaryDirectory() as folder:
         trace = os.path.join(folder, "x.spoor")
         traced = outcome(program, [launch.spoor(), "run", "-o", trace, "--"], ranks)
         left = sorted(os.listdir(folder))
         if left == ["x.spoor"]:
             done = subprocess.run([launch.spoor(), "verify", trace], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-            tap.ok(done.returncode == 0, f"{title}: the trace can be read", done.stdout.decode(errors="replace"))
-    for what, a, b in zip(("exit status", "standard output", "standard error"), plain, traced):
-        tap.ok(a == b, f"{title}: the same {what}", f"without tracing: {a!r:.1500}", f"with tracing:    {b!r:.1500}")
-    return left
+            wrong = done.stdout.decode(errors="replace") if done.returncode else None
+    return plain, traced, left, wrong
 
 
-def main():
-    tap.equal(check("normal end", "ends", "normal"), ["x.spoor"], "normal end: one file is left, the trace")
-    tap.equal(check("exit 3", "ends", "exit3"), ["x.spoor"], "exit 3: one file is left, the trace")
-    check("abort", "ends", "abort")
-    check("killed by a signal", "ends", "segv")
-    check("no finalize", "ends", "nofinalize")
-    check("fork", "ends", "fork")
-    check("much output", "ends", "loud")
-    tap.equal(check("no MPI", "ends", "nompi"), [], "no MPI: nothing is left")
-    check("errors returned", "errors")
+ANY, TRACE, NOTHING = None, ["x.spoor"], []  # what may be left
+
+
+def cases():
+    """Title, program with its arguments, ranks, and what is left."""
+    yield "normal end", ["ends", "normal"], 4, TRACE
+    yield "exit 3", ["ends", "exit3"], 4, TRACE
+    yield "abort", ["ends", "abort"], 4, ANY
+    yield "killed by a signal", ["ends", "segv"], 4, ANY
+    yield "no finalize", ["ends", "nofinalize"], 4, ANY
+    yield "fork", ["ends", "fork"], 4, ANY
+    yield "much output", ["ends", "loud"], 4, ANY
+    yield "no MPI", ["ends", "nompi"], 4, NOTHING
+    yield "errors returned", ["errors"], 4, ANY
     for way in ("handles", "pointers", "numbers", "twice", "leaks", "truncated", "wrong", "requests", "objects"):
-        tap.equal(check(f"broken: {way}", "broken", way, "return"), ["x.spoor"], f"broken: {way}: there is a trace")
+        yield f"broken: {way}", ["broken", way, "return"], 4, TRACE
     # One rank: how many come to say something before mpirun ends them is chance.
     for way in ("numbers", "uninitialised", "uninitialised type", "uninitialised request", "uninitialised win", "uninitialised info", "no message",
                 "freed", "freed twice", "init", "after", "finalize"):
-        arguments = way.split() if way.startswith("uninitialised") else [way]
-        tap.equal(check(f"broken: {way}, and the job ends", "broken", *arguments, ranks=1), ["x.spoor"], f"broken: {way}: there is a trace")
-    check("broken: before MPI_Init", "broken", "before", ranks=1)
+        yield f"broken: {way}, and the job ends", ["broken", *(way.split() if way.startswith("uninitialised") else [way])], 1, TRACE
+    yield "broken: before MPI_Init", ["broken", "before"], 1, ANY
     for program, binding, ways in (("wrong", "Fortran", "uninitialised request negative rank leaks abort init after finalize"),
                                    ("wrong8", "Fortran 2008", "uninitialised request rank leaks")):
-        if not os.path.exists(os.path.join(tap.BUILD, "tests/programs", program)):
-            tap.skip(f"broken, {binding}", "no Fortran compiler")
-            continue
-        tap.equal(check(f"broken, {binding}: returned", program, "returned"), ["x.spoor"], f"broken, {binding}: returned: there is a trace")
+        yield f"broken, {binding}: returned", [program, "returned"], 4, TRACE
         for way in ways.split():
-            tap.equal(check(f"broken, {binding}: {way}", program, way, ranks=1), ["x.spoor"], f"broken, {binding}: {way}: there is a trace")
-        check(f"broken, {binding}: before MPI_Init", program, "before", ranks=1)
-    if os.path.exists(os.path.join(tap.BUILD, "tests/programs/fixed")):
-        check("Fortran", "fixed")
+            yield f"broken, {binding}: {way}", [program, way], 1, TRACE
+        yield f"broken, {binding}: before MPI_Init", [program, "before"], 1, ANY
+    yield "Fortran", ["fixed"], 4, ANY
+
+
+def main():
+    # Open MPI waits a second for a job that fails, so four at once take little more processor time than one.
+    with concurrent.futures.ThreadPoolExecutor(4) as workers:
+        runs = [(title, expected, workers.submit(observe, program, ranks) if os.path.exists(os.path.join(tap.BUILD, "tests/programs", program[0])) else None)
+                for title, program, ranks, expected in cases()]
+        for title, expected, run in runs:
+            if not run:
+                tap.skip(title, "no Fortran compiler")
+                continue
+            plain, traced, left, wrong = run.result()
+            for what, a, b in zip(("exit status", "standard output", "standard error"), plain, traced):
+                tap.ok(a == b, f"{title}: the same {what}", f"without tracing: {a!r:.1500}", f"with tracing:    {b!r:.1500}")
+            if left == TRACE:
+                tap.ok(wrong is None, f"{title}: the trace can be read", wrong)
+            if expected is not ANY:
+                tap.equal(left, expected, f"{title}: what is left is {' '.join(expected) or 'nothing'}")
     tap.done()
 
 
