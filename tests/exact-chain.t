@@ -12,11 +12,11 @@ start_site
 
 # exact TITLE RANKS SBATCH-OPTION... < SCRIPT: the job leaves one trace, which is equal to the flat logs.
 exact() {
-	local title=$1 ranks=$2 folder=$work/job trace job end=$((SECONDS + 30))
+	local title=$1 ranks=$2 folder=$work/job trace job end=$((SECONDS + 240))
 	shift 2
 	rm -rf "$folder" && mkdir -p "$folder/flat" && cp "$top/tests/programs/hpccinf.txt" "$folder" && cat >"$folder/script"
-	job=$(cd "$folder" && FLATLOG_DIR=$folder/flat sbatch --parsable --wait --trace=lossless --output=out "$@" script)
-	# the plugin collects while Slurm already calls the job ended
+	job=$(cd "$folder" && FLATLOG_DIR=$folder/flat sbatch --parsable --trace=lossless --output=out "$@" script)
+	# not sbatch --wait, which looks only every ten seconds
 	until trace=$(find "$site/archive" -name "$job.*.spoor") && [ -n "$trace" ] || [ $SECONDS -ge $end ]; do
 		sleep 0.2
 	done

@@ -8,7 +8,7 @@ set -u
 
 trap 'rm -rf "$work"; "$top/tests/cluster" stop -d "$work/cluster"' EXIT
 trap 'exit 1' INT TERM HUP
-make -s -C "$build" install >"$work/install.log" 2>&1 || bail_out 'make install failed'
+[ -n "${SPOOR_INSTALLED-}" ] || make -s -C "$build" install >"$work/install.log" 2>&1 || bail_out 'make install failed'
 chmod 755 "$work" && mkdir -m 755 "$work/submit"
 "$top/tests/cluster" start -n 1 -d "$work/cluster" >"$work/start.log" 2>&1 || bail_out 'no cluster'
 eval "$("$top/tests/cluster" env -d "$work/cluster")"
