@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "merge/merge.h"
+
 /* For lossy:30, and everything below that; in proportion to the threshold above it. */
 enum { BYTES = 16384, BYTES_SITE = 40, THRESHOLD = 30 };
 
@@ -72,20 +74,15 @@ static int make_means(struct trace *t, uint64_t part)
 	return 1;
 }
 
-static int join_bins(struct trace *t, uint32_t bins)
+/* Whatever varies has no order any more, as with lossy:0. */
+static int give_up_order(struct trace *t)
 {
-	for (uint32_t i = 0; i < t->site_count; i++)
-		for (uint32_t k = 0; k < t->sites[i].column_count; k++)
-			for (uint32_t g = 0; g < t->sites[i].columns[k].count; g++) {
-				struct trace_lossy *l = t->sites[i].columns[k].groups[g].lossy;
-				if (!l)
-					continue;
-				tally_balance(&l->values, bins);
-				tally_balance(&l->elements, bins);
-				for (uint32_t next = 0; next < l->next_count; next++)
-					tally_balance(&l->next[next].runs, bins);
-			}
-	return 1;
+	struct error error;
+	struct trace_loss loss = t->loss;
+	t->loss.threshold = 0;
+	int rv = merge_finish(t, &error);
+	t->loss = loss;
+	return rv == 0 ? 1 : -1;
 }
 
 int slim_shrink(struct trace *t, unsigned step)
@@ -102,8 +99,20 @@ int slim_shrink(struct trace *t, unsigned step)
 	case 2:
 		return make_means(t, 1);
 	default:
-		return join_bins(t, 2);
+		return give_up_order(t);
 	}
+}
+
+const char *slim_given_up(const struct trace *t)
+{
+	static const char *const texts[SLIM_STEPS + 1] = {
+		NULL,
+		"computations that took 1 % of the time are only means",
+		"computations that took 10 % of the time are only means",
+		"computations are only means",
+		"computations are only means, and what varies has no order",
+	};
+	return texts[t->loss.slim];
 }
 
 int slim_encode(struct trace *t, const struct chunk *meta, const struct codec *codec, uint8_t **bytes, size_t *size)

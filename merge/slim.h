@@ -2,8 +2,8 @@
  * slim - how large the file of a lossy trace may be, and what it gives up to be no larger
  *
  * A lossy trace does not grow with time: what does is a tally. What is left are its call sites, what they have, and how
- * their times were. Where that is too much, times become means, those that matter least first, and tallies get fewer
- * bins. How often something happened, and how long it took together, stays exact.
+ * their times were. Where that is too much, times become means, those that matter least first, and then columns lose
+ * their order. How often something happened, and how long it took together, stays exact.
  */
 #ifndef SPOOR_MERGE_SLIM_H
 #define SPOOR_MERGE_SLIM_H
@@ -20,6 +20,9 @@ size_t slim_bytes(const struct trace *t);
 /* Makes a complete trace smaller. Steps are taken one after the other, from 0. Returns 1; 0 if there is no such step,
  * and nothing is changed; -1 on no memory. */
 int slim_shrink(struct trace *t, unsigned step);
+
+/* What the steps that were taken gave up, in words; NULL if none was. */
+const char *slim_given_up(const struct trace *t);
 
 /* Of a trace whose file has *size bytes, which are too many: takes steps until they are not, or there is no further
  * one. *bytes and *size become those of the smaller file (trace_encode). Returns 0, or -1 on no memory. */

@@ -235,6 +235,11 @@ def bounds(folder, irregular):
     tap.equal(bounded(folder, "irregular", irregular, "300"), None, "irregular: nothing is given up for it")
     said = bounded(folder, "random", os.path.join(programs, "random"), "7", "3000")
     tap.ok(said and "means" in said, "random: show says that times are means", str(said))
+    said = bounded(folder, "random, another one", os.path.join(programs, "random"), "3", "1500")
+    tap.ok(said and "no order" in said, "random, another one: it has no order any more", str(said))
+    page = os.path.join(folder, "bounded.html")
+    done = spoor("report", "-o", page, os.path.join(folder, "bounded.spoor"))
+    tap.ok(done.returncode == 0 and "So that the trace is small, computations" in open(page, encoding="utf-8").read(), "random: so does the report", done.stderr)
 
 
 def main():

@@ -6,6 +6,7 @@
 
 #include "cmd/report/html.h"
 #include "cmd/report/report.h"
+#include "merge/slim.h"
 #include "trace/model/stream.h"
 
 static void put_item(FILE *out, bool *any, const char *text)
@@ -44,6 +45,10 @@ static void notes_degraded(struct report *r, bool *any)
 		        "The mode was <code>lossy:%" PRIu64 "</code>: values are counted exactly, but the order of "
 		        "those that varied more is not kept.</li>\n",
 		        t->loss.threshold);
+	}
+	if (slim_given_up(t)) {
+		put_item(out, any, "");
+		fprintf(out, "So that the trace is small, %s.</li>\n", slim_given_up(t));
 	}
 	if (lossy) {
 		char reasons[WHY_SIZE];

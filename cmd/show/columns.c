@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "merge/slim.h"
 #include "trace/model/value.h"
 
 static const struct {
@@ -18,22 +19,13 @@ static const struct {
 	[STAGE_COUNTING] = {"counting", "memory was used up: some calls are only counted"},
 };
 
-/* So that the file is no larger than it may be (merge/slim.h), by steps. */
-static const char *const slim[SLIM_STEPS + 1] = {
-	NULL,
-	"to be small: computations that took 1 % of the time are only means",
-	"to be small: computations that took 10 % of the time are only means",
-	"to be small: computations are only means",
-	"to be small: computations are only means, and values that vary have two bins",
-};
-
 void columns_print_loss(const struct trace *t)
 {
 	if (t->loss.lossy)
 		printf("%-12s lossy:%" PRIu64 ", structure %s\n", "Lossy", t->loss.threshold,
 		       t->loss.structure ? "lossy" : "exact");
-	if (t->loss.slim)
-		printf("%-12s %s\n", "Given up", slim[t->loss.slim]);
+	if (slim_given_up(t))
+		printf("%-12s to be small: %s\n", "Given up", slim_given_up(t));
 	for (int i = 0; i < TRACE_STAGES; i++)
 		if (t->loss.stage[i].ranks)
 			printf("%-12s %s, in %" PRIu64 " ranks, since event %" PRIu64 "\n", "Given up", stages[i].text,
@@ -47,8 +39,8 @@ json_t *columns_loss_json(const struct trace *t)
 		json_object_set_new(loss, "threshold", json_integer((json_int_t)t->loss.threshold));
 		json_object_set_new(loss, "structure", json_string(t->loss.structure ? "lossy" : "exact"));
 	}
-	if (t->loss.slim)
-		json_object_set_new(loss, "small", json_string(slim[t->loss.slim]));
+	if (slim_given_up(t))
+		json_object_set_new(loss, "small", json_string(slim_given_up(t)));
 	for (int i = 0; i < TRACE_STAGES; i++)
 		if (t->loss.stage[i].ranks)
 			json_array_append_new(list,
