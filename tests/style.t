@@ -22,7 +22,6 @@ FOREIGN = {"tests/mpi41/mpi.h"}
 LONG_FUNCTIONS = {
 }
 LONG_FILES = {
-    "tests/flatlog/requests.c": "one noun of the independent judge",
 }
 # Programs of tests make one call after the other.
 SEQUENCES = re.compile(r"tests/")

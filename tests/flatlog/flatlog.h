@@ -8,7 +8,8 @@
  * flushed.
  *
  *     calls.table + generate.py  ->  wrappers.c   one wrapper in C and one in Fortran for each function
- *     requests.c                                   live requests; the wait, test and start functions
+ *     live.c                                       live requests, and those that a call means
+ *     requests.c                                   the wait, test and start functions
  *     statuses.c, shape.c                          statuses; lengths of arrays and who is the root
  *     spawn.c                                      MPI_Comm_spawn
  *     life.c                                       init, finalize, abort
@@ -223,7 +224,7 @@ bool flatlog_leave(void); /* FLATLOG_IGNORED=leave */
 	s = own_status_
 #define MPI_F_STATUS_INTS ((int)(sizeof(MPI_Status) / sizeof(int))) /* Open MPI */
 
-/* ---- requests (requests.c) ---- */
+/* ---- requests (live.c) ---- */
 
 enum trait { RECEIVE = 1, PERSISTENT = 2 };
 char *say_new_request(MPI_Request h, int traits);
