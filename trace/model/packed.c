@@ -228,42 +228,92 @@ static int unpack_column(struct reader *r, struct trace_column *c, const struct 
 
 /* Times. */
 
-/* One value, with a bin of its own. */
-static bool is_single(const struct histogram *t)
+/* Sums of squares are little more than they would be if all values were the mean. */
+static uint128 least_squares(uint64_t count, uint64_t sum)
 {
-	const struct histogram_bin *b = t->bins;
-	return t->count == 1 && t->bin_count == 1 && t->min == t->sum && t->max == t->sum &&
-	       t->squares == (uint128)t->sum * t->sum && t->min_rank == t->max_rank && t->min_visit == t->max_visit &&
-	       b->count == 1 && b->sum == t->sum && b->min == t->sum && b->max == t->sum && b->squares == t->squares;
+	return (uint128)sum * sum / count;
+}
+
+static void pack_squares(struct writer *w, uint128 squares, uint64_t count, uint64_t sum)
+{
+	squares -= least_squares(count, sum);
+	writer_uint(w, (uint64_t)squares);
+	writer_uint(w, (uint64_t)(squares >> 64));
+}
+
+static uint128 unpack_squares(struct reader *r, uint64_t count, uint64_t sum)
+{
+	uint64_t low = reader_uint(r);
+	return ((uint128)reader_uint(r) << 64 | low) + least_squares(count, sum);
+}
+
+/* Most bins have one value, or the same several times. */
+static void pack_bin(struct writer *w, const struct histogram_bin *b)
+{
+	bool equal = b->min == b->max && b->sum == b->count * b->min && b->squares == least_squares(b->count, b->sum);
+	assert(b->count > 0);
+	writer_uint(w, equal);
+	writer_uint(w, b->count);
+	writer_uint(w, b->min);
+	if (equal)
+		return;
+	writer_uint(w, b->max - b->min);
+	writer_uint(w, b->sum - b->count * b->min);
+	pack_squares(w, b->squares, b->count, b->sum);
+}
+
+static void unpack_bin(struct reader *r, struct histogram_bin *b)
+{
+	bool equal = reader_uint(r);
+	b->count = reader_uint(r);
+	b->min = b->max = reader_uint(r);
+	b->sum = b->count * b->min;
+	if (equal) {
+		b->squares = least_squares(b->count, b->sum);
+		return;
+	}
+	b->max += reader_uint(r);
+	b->sum += reader_uint(r);
+	b->squares = unpack_squares(r, b->count, b->sum);
 }
 
 static void pack_histogram(struct writer *w, const struct histogram *t)
 {
-	bool single = is_single(t);
-	writer_uint(w, single);
-	if (!single) {
-		histogram_put_whole(w, t);
+	writer_uint(w, t->count);
+	if (t->count == 0)
 		return;
-	}
-	writer_uint(w, t->sum);
+	writer_uint(w, t->min);
+	writer_uint(w, t->sum - t->min);
+	writer_uint(w, t->max - t->min);
 	writer_uint(w, t->min_rank);
+	writer_uint(w, t->max_rank);
 	writer_uint(w, t->min_visit);
+	writer_uint(w, t->max_visit);
+	pack_squares(w, t->squares, t->count, t->sum);
+	writer_uint(w, t->bin_count);
+	for (uint32_t i = 0; i < t->bin_count; i++)
+		pack_bin(w, &t->bins[i]);
 }
 
 static int unpack_histogram(struct reader *r, struct histogram *t)
 {
-	if (reader_uint(r) == 0)
-		return histogram_get_whole(r, t);
-	t->bins = budget_malloc(sizeof *t->bins);
-	if (!t->bins)
+	t->count = reader_uint(r);
+	if (t->count == 0)
+		return 0;
+	t->min = reader_uint(r);
+	t->sum = t->min + reader_uint(r);
+	t->max = t->min + reader_uint(r);
+	t->min_rank = (uint32_t)reader_uint(r);
+	t->max_rank = (uint32_t)reader_uint(r);
+	t->min_visit = reader_uint(r);
+	t->max_visit = reader_uint(r);
+	t->squares = unpack_squares(r, t->count, t->sum);
+	uint64_t n = reader_uint(r);
+	t->bins = n ? budget_malloc(n * sizeof *t->bins) : NULL;
+	if (n && !t->bins)
 		return -1;
-	t->bin_count = 1;
-	t->count = 1;
-	t->sum = t->min = t->max = reader_uint(r);
-	t->squares = (uint128)t->sum * t->sum;
-	t->min_rank = t->max_rank = (uint32_t)reader_uint(r);
-	t->min_visit = t->max_visit = reader_uint(r);
-	t->bins[0] = (struct histogram_bin){1, t->sum, t->sum, t->sum, t->squares};
+	while (t->bin_count < n)
+		unpack_bin(r, &t->bins[t->bin_count++]);
 	return 0;
 }
 
