@@ -11,12 +11,14 @@
 #include "preload/site.h"
 #include "preload/pool.h"
 #include "preload/shortage.h"
+#include "preload/stand_in.h"
 #include "preload/session.h"
 #include "preload/thread.h"
 #include "trace/record/lossy.h"
 
 _Static_assert(offsetof(struct recorder, head) == 0, "call_constant finds the constants without knowing more");
-struct site call_nowhere = {.id = UINT32_MAX, .successor = {.expect = VALUE_NONE}};
+static struct record_edge no_edge = {.to = UINT32_MAX};
+struct site call_nowhere = {.id = UINT32_MAX, .last_edge = &no_edge, .successor = {.expect = VALUE_NONE}};
 __thread struct recording recording __attribute__((tls_model("initial-exec")));
 
 /* The slow way into the arena. A call from a signal handler that comes inside is passed on and counted, not recorded;
@@ -48,8 +50,15 @@ static void own_time(struct recorder *r, uint64_t ticks)
 	r->last_end += ticks;
 }
 
-/* The site of a call; NULL: nothing more is recorded. */
-static struct site *site_slowly(struct recorder *r, uint32_t function, void *return_address, void *cfa)
+/* May the site of a call be brief? Not where more is kept of a visit, where two values may be too many, or where it
+ * could become no struct site when the call is complete. */
+static bool may_be_brief(struct recorder *r)
+{
+	return !r->detail && !r->tolerance && r->columns.threshold >= BRIEF_VISITS && arena_room(&r->arena, EVENT_ROOM);
+}
+
+/* The site of a call; NULL: nothing more is recorded. brief: it may be a stand-in. */
+static struct site *site_slowly(struct recorder *r, uint32_t function, void *return_address, void *cfa, bool brief)
 {
 	int saved = errno;
 	uint64_t begin = clock_ticks();
@@ -64,13 +73,14 @@ static struct site *site_slowly(struct recorder *r, uint32_t function, void *ret
 		memo_clear(&r->memo);
 		shortage_forget(r);
 	}
-	struct site *s = memo_asks(&r->memo) ? memo_find(&r->memo, function, return_address, cfa)
-	                                     : shortage_known_site(r, function, return_address);
-	if (s) {
+	void *known = memo_asks(&r->memo) ? memo_find(&r->memo, function, return_address, cfa)
+	                                  : shortage_known_site(r, function, return_address);
+	struct site *s = known ? site_known(r, function, known, brief) : NULL;
+	if (s && s == known) {
 		r->before = clock_ticks() - begin;
 	} else {
-		if (!shortage_cuts_paths(r) || shortage_may_unwind(r))
-			s = site_unwind(r, function, return_address, cfa);
+		if (!s && (!shortage_cuts_paths(r) || shortage_may_unwind(r)))
+			s = site_unwind(r, function, return_address, cfa, brief);
 		if (!s && !r->memo.rarely && shortage_frames(r) > 1)
 			s = site_unwind_cut(r, function, return_address, cfa);
 		if (!s)
@@ -151,7 +161,7 @@ bool call_begin_slowly(struct call *c, enum mpi_number f, void *return_address, 
 	enter_recorder(r);
 	if (c->detail)
 		detail_enter(r);
-	c->site = site_slowly(r, f, return_address, cfa);
+	c->site = site_slowly(r, f, return_address, cfa, !c->slow && may_be_brief(r));
 	if (c->site) {
 		if (me->frame)
 			left_nest(r);
@@ -250,7 +260,8 @@ static __attribute__((noinline, cold)) struct recorder *adopt(struct call *c)
 		return c->rec;
 	enter_recorder(r);
 	shortage_make_room(r);
-	uint32_t function = shortage_is_counter(c->site) ? c->site->function : site_function_of(c->rec, c->site);
+	uint32_t function =
+		shortage_is_counter(c->site) ? c->site->function : site_function_of(c->rec, c->site->function);
 	struct site *s = site_get(r, function, 0);
 	if (!s)
 		s = shortage_site(r, function, NULL);
@@ -277,7 +288,8 @@ bool call_end_slowly(struct call *c, int rc)
 	if (c->slow)
 		enter_recorder(r);
 	if (rc != 0) {
-		struct site *s = shortage_is_counter(c->site) ? c->site : site_of_error(r, c->site);
+		struct site *s =
+			shortage_is_counter(c->site) ? c->site : site_of_error(r, c->site->function, c->site->path);
 		c->failed = s != NULL;
 		if (s)
 			c->site = s;
@@ -326,6 +338,13 @@ static __attribute__((noinline, cold)) void sample(struct recorder *r, const str
 		r->limit = 0; /* measure the next one's begin */
 }
 
+/* The same, as the last thing that is done: nothing has to be saved for it. */
+static __attribute__((noinline, cold)) void sample_last(struct recorder *r, const struct call *c)
+{
+	sample(r, c);
+	recording.ready = r;
+}
+
 /* The event counts from here on. The order matters: see record.h. True: it is time for a sample. */
 static inline bool count_event(struct recorder *r, struct site *s, const struct call *c)
 {
@@ -362,36 +381,60 @@ static __attribute__((noinline, cold)) void count_only(struct recorder *r, const
 	shortage_count(r, c->site, c->end > c->start ? c->end - c->start : 0);
 }
 
+/* Says what follows the last event. Returns the edge; NULL: there is none, or the time is where it belongs. */
+static struct record_edge *follow_last(struct recorder *r, const struct site *s, uint64_t compute)
+{
+	struct site *last = r->last;
+	if (last == &call_nowhere) {
+		r->record->first = s->self;
+		return NULL;
+	}
+	if (stand_in_is(r, last))
+		last = stand_in_follow(r, last, s, compute);
+	if (!last)
+		return NULL;
+	cell_put(&r->columns, &last->successor, last->visits - 1, s->id);
+	struct record_edge *e = r->columns.failed ? NULL : site_edge(r, last, s->id);
+	if (e)
+		time_cell_add(&r->arena, &e->compute, record_no_times(&r->arena), compute, s->visits);
+	else
+		r->record->loose_ticks += compute;
+	return e;
+}
+
+static void commit_event(struct recorder *r, struct call *c)
+{
+	uint64_t compute = ticks_between(r->last_end, c->detail ? c->entry : c->start),
+		 communicate = c->end > c->start ? c->end - c->start : 0;
+	struct site *s = c->site;
+	struct record_edge *e = follow_last(r, s, compute);
+	if (r->columns.failed) {
+		r->record->lost++;
+		return;
+	}
+	if (stand_in_is(r, s))
+		stand_in_count(r, s);
+	else
+		time_cell_add(&r->arena, &s->communicate, record_no_times(&r->arena), communicate, s->visits);
+	if (c->detail)
+		detail_commit(r, c, e, compute, communicate);
+	if (count_event(r, s, c))
+		sample(r, c);
+	if (c->detail)
+		detail_leave(r, c);
+}
+
 static __attribute__((noinline)) void commit_slowly(struct call *c)
 {
 	struct recorder *r = c->rec;
-	struct site *s = c->site, *last = r->last;
-	bool counts = shortage_is_counter(s);
-	if (counts)
-		count_only(r, c);
-	else if (last != &call_nowhere)
-		cell_put(&r->columns, &last->successor, last->visits - 1, s->id);
-	else
-		r->record->first = s->self;
-	if (r->columns.failed) {
+	if (stand_in_is(r, c->site))
+		c->site = stand_in_take(r, c->site, c->end > c->start ? c->end - c->start : 0);
+	if (!c->site)
 		r->record->lost++;
-	} else if (!counts) {
-		const struct time_none none = record_no_times(&r->arena);
-		struct record_edge *e = last != &call_nowhere ? site_edge(r, last, s) : NULL;
-		uint64_t compute = ticks_between(r->last_end, c->detail ? c->entry : c->start),
-			 communicate = c->end > c->start ? c->end - c->start : 0;
-		if (e)
-			time_cell_add(&r->arena, &e->compute, none, compute, s->visits);
-		else if (last != &call_nowhere)
-			r->record->loose_ticks += compute;
-		time_cell_add(&r->arena, &s->communicate, none, communicate, s->visits);
-		if (c->detail)
-			detail_commit(r, c, e, compute, communicate);
-		if (count_event(r, s, c))
-			sample(r, c);
-		if (c->detail)
-			detail_leave(r, c);
-	}
+	else if (shortage_is_counter(c->site))
+		count_only(r, c);
+	else
+		commit_event(r, c);
 	if (!c->slow) {
 		recording.ready = r;
 		return;
@@ -411,7 +454,7 @@ static __attribute__((noinline)) void commit_loosely(struct call *c)
 	struct recorder *r = c->rec;
 	struct site *s = c->site, *last = r->last;
 	uint64_t compute = ticks_between(r->last_end, c->start), communicate = c->end - c->start;
-	struct record_time *call = time_cell_full(r->arena.base, &s->communicate);
+	struct record_time *call = s->communicate.at;
 	if (c->unusual || last->edges || !record_time_plain(call, communicate) ||
 	    (last->successor.expect != s->id && !cell_wait(r->arena.base, &last->successor, last->visits - 1, s->id))) {
 		commit_slowly(c);
@@ -429,15 +472,14 @@ void call_commit(struct call *c)
 {
 	struct recorder *r = c->rec;
 	struct site *s = c->site, *last = r->last;
-	struct record_edge *e = arena_at(&r->arena, struct record_edge, last->last_edge);
+	struct record_edge *e = last->last_edge;
 	if (__builtin_expect(c->unusual || last->successor.expect != s->id || e->to != s->id, 0)) {
 		commit_loosely(c);
 		return;
 	}
 	/* where the clock went backwards, the difference is not plain */
 	uint64_t compute = ticks_between(r->last_end, c->start), communicate = c->end - c->start;
-	struct record_time *edge = time_cell_full(r->arena.base, &e->compute),
-			   *call = time_cell_full(r->arena.base, &s->communicate);
+	struct record_time *edge = e->compute.at, *call = s->communicate.at;
 	if (__builtin_expect(!record_time_plain(edge, compute) || !record_time_plain(call, communicate), 0)) {
 		commit_slowly(c);
 		return;
@@ -446,7 +488,11 @@ void call_commit(struct call *c)
 	arena_barrier(); /* one after the other, in few registers: none has to be saved */
 	record_time_count(call, communicate);
 	arena_barrier();
-	if (__builtin_expect(count_event(r, s, c), 0))
-		sample(r, c);
+	/* r and s are looked at again, rather than kept */
+	r = c->rec;
+	if (__builtin_expect(count_event(r, c->site, c), 0)) {
+		sample_last(r, c);
+		return;
+	}
 	recording.ready = r;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "preload/site.h"
+#include "preload/stand_in.h"
 #include "preload/pool.h"
 #include "trace/record/lossy.h"
 
@@ -27,9 +28,9 @@ static __attribute__((noinline)) void put_by_column(struct call *c, struct cell 
 void call_put_other(struct call *c, int64_t value, int64_t raw)
 {
 	struct cell *cell = c->next++;
-	if (cell_wait(c->rec->arena.base, cell, c->site->visits, value))
+	if (!cell->looping && cell_wait(c->rec->arena.base, cell, c->site->visits, value))
 		return;
-	if (!c->failed && value != cell->expect && cell_step(&c->rec->columns, cell, c->site->visits, value))
+	if (value != cell->expect && !c->failed && cell_step(&c->rec->columns, cell, c->site->visits, value))
 		cell->raw = raw;
 	else
 		put_by_column(c, cell, value, raw);
@@ -73,6 +74,11 @@ void call_put_vector(struct call *c, const int64_t *values, size_t n)
 	uint32_t i = pool_vector(r, values, n);
 	if (i != UINT32_MAX) {
 		put_vector(c, i);
+		return;
+	}
+	if (stand_in_is(r, c->site)) {
+		lossy_note(&r->columns);
+		call_put(c, VALUE_CONSTANT + r->unknown);
 		return;
 	}
 	cell_force(&r->columns, c->next, c->site->visits);
@@ -144,7 +150,7 @@ void call_object(struct call *c, enum object object, const int64_t *values, size
 			return;
 		}
 		s = r->objects[object] = arena_at(&r->arena, struct site, at);
-		record_set_roles(s, schema);
+		record_set_roles(s, schema, strlen(schema));
 	}
 	for (size_t i = 0; i < n && i < s->columns; i++)
 		cell_put(&r->columns, &s->column[i], s->visits, values[i]);

@@ -133,7 +133,8 @@ static bool holds_carefully(const struct memo_entry *e)
 
 static void *count_found(struct memo *m, struct memo_entry *e)
 {
-	if (e->steady && !m->rarely) {
+	m->found_at = e;
+	if (e->steady && !e->apart && !m->rarely) {
 		m->at->followed = e;
 		m->at = e;
 	}
@@ -241,7 +242,14 @@ static uint32_t slots_for_ever(const struct callpath *path)
 	return path->count >= 4 && last[-2].address - last[-1].address + NEAR < (uintptr_t)2 * NEAR ? 2 : 1;
 }
 
-void memo_add(struct memo *m, uint32_t key, const struct callpath *path, void *value, void *cfa)
+void memo_change(struct memo *m, void *value)
+{
+	m->found_at->value = value;
+	m->found_at->apart = false;
+	count_found(m, m->found_at);
+}
+
+static void add_entry(struct memo *m, uint32_t key, const struct callpath *path, void *value, void *cfa, bool apart)
 {
 #if defined(__x86_64__) || defined(__i386__)
 	const struct callpath_frame *f = path->frame + 1; /* the innermost return address is part of the key */
@@ -262,6 +270,7 @@ void memo_add(struct memo *m, uint32_t key, const struct callpath *path, void *v
 		.followed = &nothing,
 		.way = memo_ways[pairs <= MEMO_UNROLLED ? pairs : MEMO_UNROLLED + 1],
 		.steady = steady,
+		.apart = apart,
 	};
 	for (uint32_t i = 0; i < 2 * pairs; i++) {
 		const struct callpath_frame *from = &f[i < slots ? i : slots - 1];
@@ -275,6 +284,16 @@ void memo_add(struct memo *m, uint32_t key, const struct callpath *path, void *v
 #else
 	/* Elsewhere return addresses live in a register first; where they are saved is not known here. Every call is
 	 * unwound. */
-	(void)m, (void)key, (void)path, (void)value, (void)cfa, (void)on_stack, (void)slots_for_ever, (void)found;
+	(void)m, (void)key, (void)path, (void)value, (void)cfa, (void)apart, (void)on_stack, (void)slots_for_ever;
 #endif
+}
+
+void memo_add(struct memo *m, uint32_t key, const struct callpath *path, void *value, void *cfa)
+{
+	add_entry(m, key, path, value, cfa, false);
+}
+
+void memo_add_apart(struct memo *m, uint32_t key, const struct callpath *path, void *value, void *cfa)
+{
+	add_entry(m, key, path, value, cfa, true);
 }

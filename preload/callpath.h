@@ -50,6 +50,10 @@ int memo_init(struct memo *m);
 void memo_free(struct memo *m);
 /* Adds what was just unwound, on the thread that calls. */
 void memo_add(struct memo *m, uint32_t key, const struct callpath *path, void *value, void *cfa);
+/* The same, to be found by memo_find alone. */
+void memo_add_apart(struct memo *m, uint32_t key, const struct callpath *path, void *value, void *cfa);
+/* What memo_find found last has another value from now on, and is like all others. */
+void memo_change(struct memo *m, void *value);
 void memo_clear(struct memo *m);
 /* A search gives up soon from now on: there are many calls that the memo does not know. */
 void memo_bound(struct memo *m);
@@ -88,12 +92,13 @@ struct memo_entry {
 	void *value;
 	struct memo_entry *next; /* with the same hash */
 	memo_way *way;
-	uintptr_t steady;
+	uint32_t steady, apart;
 	struct memo_pair pair[]; /* an odd one out is there twice */
 };
 
 struct memo {
-	struct memo_entry *at; /* what was found last; never NULL */
+	struct memo_entry *at;       /* what was found last, of those that may be followed; never NULL */
+	struct memo_entry *found_at; /* by memo_find */
 	struct memo_entry **heads;
 	uint8_t *pool;
 	size_t used;

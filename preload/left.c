@@ -8,6 +8,7 @@
 #include "preload/clock.h"
 #include "preload/shortage.h"
 #include "preload/site.h"
+#include "preload/stand_in.h"
 #include "trace/base/quiet.h"
 #include "trace/model/schema.h"
 
@@ -52,11 +53,21 @@ static void put_unknown(struct call *c)
 	call_put_error(c, CONST_LEFT);
 }
 
+/* The site that the call in flight has now. NULL: none is, or there is no memory. */
+static struct site *site_of_left(struct recorder *r)
+{
+	uint32_t at = r->record->at.in_flight;
+	if (!at)
+		return NULL;
+	const struct brief *b = brief_at(&r->arena, r->record, at - 1);
+	const struct site *s = brief_not(&r->arena, r->record, at - 1);
+	return b ? site_of_error(r, b->function, b->path) : site_of_error(r, s->function, s->path);
+}
+
 /* The call that is in flight becomes an event. */
 static void record_left(struct recorder *r, uint64_t now)
 {
-	ref at = r->record->at.in_flight;
-	struct site *s = at ? site_of_error(r, arena_at(&r->arena, struct site, at)) : NULL;
+	struct site *s = site_of_left(r);
 	if (!s || shortage_is_counter(s)) {
 		r->record->lost++;
 		return;

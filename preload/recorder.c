@@ -9,6 +9,7 @@
 #include "preload/clock.h"
 #include "preload/detail.h"
 #include "preload/pool.h"
+#include "preload/stand_in.h"
 #include "preload/thread.h"
 
 bool clock_is_counter;
@@ -23,7 +24,7 @@ struct recorder *recorder_create(const char *path, uint64_t memory, uint64_t *sh
 	}
 	if (arena_create_shared(&r->arena, path, memory, shared, error) != 0)
 		goto fail;
-	if (columns_init(&r->columns, &r->arena) != 0 || memo_init(&r->memo) != 0 ||
+	if (columns_init(&r->columns, &r->arena) != 0 || memo_init(&r->memo) != 0 || stand_in_init(r) != 0 ||
 	    !(r->record = record_create(&r->arena))) {
 		error_set(error, "no memory for the recorder");
 		goto fail;
@@ -38,6 +39,7 @@ struct recorder *recorder_create(const char *path, uint64_t memory, uint64_t *sh
 	return r;
 fail:
 	memo_free(&r->memo);
+	stand_in_free(r);
 	columns_free(&r->columns);
 	arena_close(&r->arena);
 	free(r);

@@ -4,6 +4,7 @@
  *     recorder  its life: made, identified, stopped
  *     call      one MPI call: begin, end, puts, commit
  *     site      where a call is made: frames, call paths, sites, edges
+ *     stand_in  what a call writes to at a site that is visited once or twice
  *     pool      strings and vectors, each kept once
  *     shortage  what becomes of all that when memory is short
  *     left      calls that did not return
@@ -33,8 +34,8 @@
 /* Calls around the one that a thread is in, as far as they are known when all are left (left.h). */
 #define LEFT_NESTED 4
 struct call_around {
-	void *frame; /* CFA of its wrapper */
-	ref site;
+	void *frame;   /* CFA of its wrapper */
+	uint32_t site; /* record_at.in_flight */
 };
 
 struct detail;
@@ -44,7 +45,9 @@ struct recorder {
 	struct arena arena;
 	struct record *record;
 	struct memo memo;
-	struct site *last; /* of the last event; call_nowhere before the first one */
+	struct site *last;        /* of the last event; call_nowhere before the first one */
+	struct site *stand_in[2]; /* stand_in.c */
+	ref spare;         /* struct brief that is not used any more; each begins with the reference of another one */
 	uint64_t last_end; /* ticks; 0: no event yet */
 	/* What an event costs in ticks, as measured now and then: after its end, and before the next one's begin. It is
 	 * no time of the application. */

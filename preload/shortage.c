@@ -19,8 +19,10 @@
 /* Of calls that are only counted, one in so many asks whether there is room for a site meanwhile. */
 #define RETRY 1024
 
-/* What a column that varies will cost where its values are irregular: then it is a tally with a queue. */
-#define VARYING UINT64_C(1536)
+/* What a column that varies costs where its values are irregular: then it is a tally with a queue. And what it costs as
+ * long as it has few values. */
+#define VARYING     UINT64_C(1536)
+#define VARYING_FEW UINT64_C(384)
 
 struct shortage {
 	struct cuts cuts;
@@ -70,7 +72,8 @@ void shortage_make_room(struct recorder *r)
 size_t shortage_frames(const struct recorder *r)
 {
 	static const size_t frames[] = {8, 5, 3, 1};
-	uint64_t part = r->arena.size / 32, used = r->structure + r->columns.varying * VARYING,
+	uint64_t part = r->arena.size / 32, few = r->columns.varying - r->columns.often,
+		 used = r->structure + r->columns.often * VARYING + few * VARYING_FEW,
 		 over = used > 20 * part ? used - 20 * part : 0;
 	if (!over && !shortage_cuts_paths(r))
 		return CALLPATH_MAX;
@@ -158,7 +161,7 @@ struct site *shortage_counter(struct recorder *r, uint32_t function)
 	if (!s)
 		return NULL;
 	s->id = UINT32_MAX;
-	s->communicate.full = record_no_times(&r->arena).never;
+	time_cell_init(&r->arena, &s->communicate, record_no_times(&r->arena));
 	s->function = function;
 	s->columns = width;
 	for (uint32_t i = 0; i < width; i++) {

@@ -9,6 +9,7 @@
 #include "preload/pool.h"
 #include "preload/recorder.h"
 #include "preload/shortage.h"
+#include "preload/stand_in.h"
 #include "trace/base/quiet.h"
 #include "trace/model/trace.h"
 
@@ -139,19 +140,36 @@ struct site_key {
 	uint32_t function, path;
 };
 
-static struct site *site_at(const struct recorder *r, const struct table *t, uint32_t i)
-{
-	return arena_at(&r->arena, struct site, *(ref *)table_at(&r->arena, t, i, sizeof(ref)));
-}
-
 static bool site_equal(const void *context, uint32_t number)
 {
 	const struct site_key *k = context;
-	const struct site *s = site_at(k->recorder, &k->recorder->record->sites, number);
+	const struct brief *b = brief_at(&k->recorder->arena, k->recorder->record, number);
+	if (b)
+		return b->function == k->function && b->path == k->path;
+	const struct site *s = brief_not(&k->recorder->arena, k->recorder->record, number);
 	return s->function == k->function && s->path == k->path;
 }
 
-struct site *site_get(struct recorder *r, uint32_t function, uint32_t path)
+/* A new site, which is in no index. NULL: no room. */
+static struct site *site_new(struct recorder *r, uint32_t function, uint32_t path)
+{
+	ref at = record_new_site(&r->arena, r->functions[function] - 1, path, r->widths[function]);
+	if (!at)
+		return NULL;
+	struct site *s = arena_at(&r->arena, struct site, at);
+	record_set_roles(s, schema_of(function), strlen(schema_of(function)));
+	s->id = r->record->sites.count;
+	s->self = s->id + 1;
+	s->cost = (uint32_t)r->cost;
+	if (table_add(&r->arena, &r->record->sites, &at, sizeof at) == UINT32_MAX) {
+		arena_free_range(&r->arena, at, sizeof *s + s->columns * sizeof *s->column);
+		return NULL;
+	}
+	r->structure += sizeof at + sizeof *s + s->columns * sizeof *s->column;
+	return s;
+}
+
+static struct site *site_find(struct recorder *r, uint32_t function, uint32_t path, bool brief)
 {
 	if (path == UINT32_MAX || !function_known(r, function))
 		return NULL;
@@ -159,46 +177,59 @@ struct site *site_get(struct recorder *r, uint32_t function, uint32_t path)
 	uint64_t hash = hash_mix(hash_mix(2, k.function), path);
 	uint32_t i = index_find(&r->sites, hash, site_equal, &k);
 	if (i != INDEX_NONE)
-		return site_at(r, &r->record->sites, i);
+		return stand_in_site(r, i, r->widths[function], brief);
 	/* sites are never given back: they get a part of the memory, then paths are cut */
 	if (shortage_frames(r) < CALLPATH_MAX)
 		shortage_cut_paths(r);
-	ref at = record_new_site(&r->arena, k.function, path, r->widths[function]);
-	if (!at)
+	struct site *s = brief ? stand_in_new(r, k.function, path, r->widths[function]) : site_new(r, function, path);
+	if (!s)
 		return NULL;
-	struct site *s = arena_at(&r->arena, struct site, at);
-	record_set_roles(s, schema_of(function));
-	s->id = r->record->sites.count;
-	s->cost = (uint32_t)r->cost;
-	if (table_add(&r->arena, &r->record->sites, &at, sizeof at) == UINT32_MAX) {
-		arena_free_range(&r->arena, at, sizeof *s + s->columns * sizeof *s->column);
-		return NULL;
-	}
 	index_add(&r->sites, hash, s->id);
-	r->structure += sizeof at + sizeof *s + s->columns * sizeof *s->column;
 	recorder_calibrate(r);
 	return s;
 }
 
-uint32_t site_function_of(const struct recorder *r, const struct site *s)
+uint32_t site_function_of(const struct recorder *r, uint32_t number)
 {
 	uint32_t function = 0;
-	while (function < FUNCTIONS - 1 && r->functions[function] != s->function + 1)
+	while (function < FUNCTIONS - 1 && r->functions[function] != number + 1)
 		function++;
 	return function;
 }
 
-struct site *site_of_error(struct recorder *r, const struct site *s)
+struct site *site_of_error(struct recorder *r, uint32_t number, uint32_t path)
 {
 	int saved = errno;
-	uint32_t function = site_function_of(r, s) % FN_COUNT + FUNCTION_ERROR;
-	struct site *error = site_get(r, function, s->path);
+	uint32_t function = site_function_of(r, number) % FN_COUNT + FUNCTION_ERROR;
+	struct site *error = site_get(r, function, path);
 	if (!error)
 		error = site_get(r, function, site_cut_path(r, NULL));
 	if (!error)
 		error = shortage_counter(r, function);
 	errno = saved;
 	return error;
+}
+
+struct site *site_get(struct recorder *r, uint32_t function, uint32_t path)
+{
+	return site_find(r, function, path, false);
+}
+
+/* What the memo has of a brief site: its number, marked, for a site is aligned. */
+static void *known_briefly(const struct site *s)
+{
+	return (void *)((uintptr_t)s->id << 1 | 1); /* NOLINT: no address */
+}
+
+struct site *site_known(struct recorder *r, uint32_t function, void *known, bool brief)
+{
+	uintptr_t number = (uintptr_t)known;
+	if (number % 2 == 0)
+		return known;
+	struct site *s = stand_in_site(r, (uint32_t)(number >> 1), r->widths[function], brief);
+	if (s && !stand_in_is(r, s))
+		memo_change(&r->memo, s);
+	return s;
 }
 
 /* In how many frames, counted from the outermost, a known path and another one differ; not more than `most`. */
@@ -225,8 +256,8 @@ static struct site *site_near(const struct recorder *r, uint32_t function, const
 	struct site *best = NULL;
 	size_t least = r->tolerance + (size_t)1;
 	for (uint32_t i = 0; r->functions[function] && i < r->record->sites.count && least > 0; i++) {
-		struct site *s = site_at(r, &r->record->sites, i);
-		if (s->function != r->functions[function] - 1)
+		struct site *s = brief_not(&r->arena, r->record, i);
+		if (!s || s->function != r->functions[function] - 1)
 			continue;
 		size_t distance = path_distance(r, s->path, frames, n, least);
 		if (distance < least) {
@@ -261,7 +292,7 @@ uint32_t site_cut_path(struct recorder *r, void *return_address)
 #define UNWOUND_MOST  65536
 #define UNWOUND_SHARE 4
 
-struct site *site_unwind(struct recorder *r, uint32_t function, void *return_address, void *cfa)
+struct site *site_unwind(struct recorder *r, uint32_t function, void *return_address, void *cfa, bool brief)
 {
 	struct quiet before = quiet_begin();
 	if (++r->unwound > UNWOUND_MOST && r->unwound > r->record->events / UNWOUND_SHARE)
@@ -270,8 +301,10 @@ struct site *site_unwind(struct recorder *r, uint32_t function, void *return_add
 	size_t n = frames_of(r, &r->path, r->frames);
 	struct site *s = r->tolerance && n ? site_near(r, function, r->frames, n) : NULL;
 	if (!s && n)
-		s = site_get(r, function, path_of(r, r->frames, n));
-	if (s)
+		s = site_find(r, function, path_of(r, r->frames, n), brief);
+	if (s && stand_in_is(r, s))
+		memo_add_apart(&r->memo, function, &r->path, known_briefly(s), cfa);
+	else if (s)
 		memo_add(&r->memo, function, &r->path, s, cfa);
 	quiet_end(before);
 	return s;
@@ -317,13 +350,13 @@ static ref edge_find(const struct recorder *r, const struct site *from, uint32_t
 	return found == INDEX_NONE ? 0 : found;
 }
 
-struct record_edge *site_edge(struct recorder *r, struct site *from, const struct site *to)
+struct record_edge *site_edge(struct recorder *r, struct site *from, uint32_t to)
 {
-	ref at = edge_find(r, from, to->id);
+	ref at = edge_find(r, from, to);
 	if (!at) {
 		if (!shortage_keeps_edge(r)) /* there may be as many as pairs of sites */
 			return NULL;
-		at = record_new_edge(&r->arena, from->id, to->id);
+		at = record_new_edge(&r->arena, from->id, to);
 		if (!at)
 			return NULL;
 		r->structure += sizeof(struct record_edge);
@@ -333,6 +366,5 @@ struct record_edge *site_edge(struct recorder *r, struct site *from, const struc
 		from->edges = at;
 		index_add(&r->edges, hash_mix(hash_mix(3, e->from), e->to), at);
 	}
-	from->last_edge = at;
-	return arena_at(&r->arena, struct record_edge, at);
+	return from->last_edge = arena_at(&r->arena, struct record_edge, at);
 }

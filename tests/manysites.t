@@ -90,13 +90,15 @@ def main():
     if sys.argv[1:2] == ["--rank"]:
         run_rank(*sys.argv[2:])
     with tempfile.TemporaryDirectory(prefix="manysites-t-") as folder:
-        whole = Run(folder, 3000, "--memory", "8MiB")
+        whole = Run(folder, 16000, "--memory", "8MiB")
         tap.equal(whole.given_up(), set(), "nothing is given up")
         tap.equal(sum(whole.functions().values()), RANKS * whole.events, "all calls are there")
         paths = [s["path"] for s in whole.show("--sites")["sites"]]
-        tap.ok(len(paths) > 2950, "each call path is a site", str(len(paths)))
+        tap.ok(len(paths) > 15900, "each call path is a site", str(len(paths)))
         tap.ok(all(len(p) >= 6 and not any("..." in str(f) for f in p) for p in paths if len(p) > 4), "with all its frames")
+        tap.equal(Run(folder, 1747, "--memory", "1MiB").given_up(), set(), "nor of those that 1 MiB is to hold")
 
+        whole = Run(folder, 3000, "--memory", "16MiB")
         cut = Run(folder, 3000, "--memory", "1MiB")
         tap.ok("paths" in cut.given_up(), "in little memory paths are cut, and it says so", str(cut.given_up()))
         tap.equal(cut.functions(), whole.functions(), "the same calls of each function")

@@ -180,9 +180,9 @@ static void call(struct machine *m, const struct call *c)
 	if (m->last)
 		cell_put(&m->columns, &m->last->successor, m->last->visits - 1, s->id);
 	else
-		m->record->first = arena_ref(&m->arena, s);
+		m->record->first = s->id + 1;
 	m->last = s;
-	m->record->at.last = arena_ref(&m->arena, s);
+	m->record->at.last = s->id + 1;
 	s->visits++;
 	m->record->events++;
 }

@@ -63,14 +63,14 @@ static inline void sample_event(struct sample *x, uint32_t site, const int64_t *
 		              1000 + 37 * s->visits, s->visits);
 		sample_detail(x, arena_at(x->arena, struct record_edge, at)->detail, s->visits);
 	} else {
-		x->record->first = arena_ref(x->arena, s);
+		x->record->first = s->id + 1;
 	}
 	time_cell_add(x->arena, &s->communicate, record_no_times(x->arena), 50 + s->visits % 3 * 100, s->visits);
 	sample_detail(x, s->detail, s->visits);
 	arena_commit(x->arena);
 	x->last = s;
 	s->visits++;
-	x->record->at.last = arena_ref(x->arena, s);
+	x->record->at.last = s->id + 1;
 	x->record->events++;
 }
 
@@ -111,7 +111,7 @@ static inline void sample_start(struct sample *x, struct arena *a, uint32_t rank
 		x->site[i] = arena_at(a, struct site, site);
 		x->site[i]->id = i;
 		x->site[i]->detail = sample_room(x);
-		record_set_roles(x->site[i], sample_schemas[i]);
+		record_set_roles(x->site[i], sample_schemas[i], strlen(sample_schemas[i]));
 		table_add(a, &r->sites, &site, sizeof site);
 	}
 }
@@ -140,7 +140,7 @@ static inline void sample_record(struct arena *a, uint32_t rank, uint32_t size, 
 				(int64_t[]){record_add_vector(a, r, array, 3), (int64_t)(rank ? 1 : r->host), i << 60});
 	}
 	if (how & SAMPLE_KILLED)
-		r->at.in_flight = arena_ref(a, x.site[2]);
+		r->at.in_flight = x.site[2]->id + 1;
 	columns_free(&x.columns);
 }
 

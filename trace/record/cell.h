@@ -74,7 +74,7 @@ static inline int64_t cell_predict(const struct columns *x, const struct cell *c
 static inline __attribute__((always_inline)) bool cell_step(const struct columns *x, struct cell *cell, uint64_t visits,
                                                             int64_t value)
 {
-	if (!cell->looping || !column_step(x, arena_at(x->arena, struct column, cell->column), visits, value))
+	if (!cell->looping || !column_step_loop(x, arena_at(x->arena, struct column, cell->column), visits, value))
 		return false;
 	cell->expect = value;
 	return true;

@@ -205,6 +205,8 @@ static void turn_without_memory(struct columns *x, struct column *c, uint64_t vi
 static __attribute__((noinline)) void turn_slowly(struct columns *x, struct column *c, uint64_t visits, int64_t value)
 {
 	uint64_t run = visits - c->start;
+	if (visits >= COLUMN_VISITS)
+		column_count(x, c);
 	if (c->period_length) {
 		if (!leave_loop(x, c)) {
 			turn_without_memory(x, c, visits, value);

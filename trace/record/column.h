@@ -83,11 +83,13 @@ enum column_role {
 	ROLE_VECTOR, /* numbers of vectors */
 	ROLE_NEXT,   /* the successor column */
 	ROLE_KINDS = 3,
-	ROLE_EXACT =
-		/* or'ed: the order is kept whatever the threshold, unless the structure may be lossy or memory is used
-		 * up */
-	4,
+	/* or'ed: the order is kept whatever the threshold, unless the structure may be lossy or memory is used up */
+	ROLE_EXACT = 4,
+	ROLE_OFTEN = 8, /* or'ed: it is in columns.often */
 };
+
+/* A column of fewer visits has no size that matters. */
+#define COLUMN_VISITS 16
 
 /* What all columns of an arena share, in private memory. */
 struct columns {
@@ -99,9 +101,10 @@ struct columns {
 	struct record *record; /* the arena's; NULL: there is none, and no vectors */
 	uint64_t threshold;    /* tokens that a column may have; UINT64_MAX: any number */
 	bool structure;        /* ROLE_EXACT makes no difference */
-	uint64_t varying;      /* columns that are more than a cell, without successors (trace/record/cell.h) */
-	uint32_t bins;         /* of a tally at most, to save memory; 0: any number */
-	uint64_t cap;          /* bytes that a column may have, about, because memory was short before; 0: any number */
+	/* columns that vary, and those of them at a site of COLUMN_VISITS visits or more; without successors */
+	uint64_t varying, often;
+	uint32_t bins; /* of a tally at most, to save memory; 0: any number */
+	uint64_t cap;  /* bytes that a column may have, about, because memory was short before; 0: any number */
 	/* something found no memory, and nothing could be done about it: what was put is lost, and the arena takes no
 	 * more */
 	bool failed;
@@ -116,6 +119,13 @@ static inline void column_init(struct column *c)
 {
 	c->expect = VALUE_NONE;
 	c->next = VALUE_NONE;
+}
+
+/* Counts it in columns.often. */
+static inline void column_count(struct columns *x, struct column *c)
+{
+	x->often += !(c->role & ROLE_OFTEN) && (c->role & ROLE_KINDS) != ROLE_NEXT;
+	c->role |= ROLE_OFTEN;
 }
 
 /* The general case of a put. Without memory the column gives up its order. */
@@ -143,11 +153,10 @@ static inline int64_t column_predict(const struct columns *x, const struct colum
 	return visits - c->start == runs[at].length ? runs[next].value : c->expect;
 }
 
-static inline __attribute__((always_inline)) bool column_step(const struct columns *x, struct column *c,
-                                                              uint64_t visits, int64_t value)
+/* The same, of a column that is known to be in a loop. */
+static inline __attribute__((always_inline)) bool column_step_loop(const struct columns *x, struct column *c,
+                                                                   uint64_t visits, int64_t value)
 {
-	if (!c->period_length || c->lossy)
-		return false;
 	const struct period_run *runs = arena_at(x->arena, struct period_run, c->period),
 				*at = &runs[(uint32_t)c->loop], *next = at + 1;
 	uint64_t loop = c->loop + 1;
@@ -164,6 +173,11 @@ static inline __attribute__((always_inline)) bool column_step(const struct colum
 	c->start = visits;
 	c->expect = value;
 	return true;
+}
+
+static inline bool column_step(const struct columns *x, struct column *c, uint64_t visits, int64_t value)
+{
+	return c->period_length && !c->lossy && column_step_loop(x, c, visits, value);
 }
 
 /* For trace/record/lossy.c and trace/record/image.c. */

@@ -9,6 +9,7 @@
 #include "trace/base/budget.h"
 #include "trace/model/counts.h"
 #include "trace/model/host.h"
+#include "trace/record/brief.h"
 #include "trace/record/extraction.h"
 #include "trace/model/packed.h"
 #include "trace/model/timing.h"
@@ -187,15 +188,102 @@ static int extract_site(struct extraction *x, struct site *s, uint64_t visits, u
 	return packed_close(x->trace, i, out) != 0 ? -1 : rv;
 }
 
+static bool brief_valid(const struct extraction *x, uint32_t i)
+{
+	ref at = *(const ref *)table_at(x->arena, &x->record->sites, i, sizeof(ref));
+	return arena_valid(x->arena, at - BRIEF_MARK, sizeof(struct brief));
+}
+
+/* Its times, and those of its edges. What is wrong with them is left out, as above. */
+static void extract_brief_times(struct extraction *x, const struct brief *b, uint32_t successors,
+                                struct trace_site *out)
+{
+	for (unsigned v = 0; v < b->visits; v++)
+		record_time_one(&out->communicate, b->call[v], x->ns_per_tick, x->rank, v);
+	out->least = out->most = out->communicate.sum;
+	out->least_rank = out->most_rank = x->rank;
+	for (unsigned v = 0; v < successors; v++) {
+		struct trace_edge *edge = trace_edge(out, b->next[v]);
+		if (edge)
+			record_time_one(&edge->compute, b->compute[v] & BRIEF_TICKS_MOST, x->ns_per_tick, x->rank,
+			                b->compute[v] >> BRIEF_TICKS_BITS);
+	}
+}
+
+/* What a brief site has, whose head was checked. */
+static int extract_brief_columns(struct extraction *x, const struct brief *b, uint32_t successors,
+                                 struct trace_site *out)
+{
+	int64_t all[BRIEF_VISITS][SCHEMA_MAX], values[BRIEF_VISITS];
+	const uint32_t columns = trace_schema(x->trace, out)->count;
+	if (!rankmap_empty(&out->visits) || rankmap_single(&out->visits, x->rank, b->visits, false) != 0)
+		return -1;
+	for (unsigned v = 0; v < b->visits; v++)
+		if (b->values[v] >= x->record->strings.count ||
+		    brief_read(extraction_string(x, b->values[v]), all[v]) != columns)
+			return -1;
+	for (uint32_t k = 0; k < columns; k++) {
+		for (unsigned v = 0; v < b->visits; v++)
+			values[v] = all[v][k];
+		if (extraction_values(x, values, b->visits, schema_reference(trace_schema(x->trace, out), k),
+		                      &out->columns[k]) != 0)
+			return -1;
+	}
+	for (unsigned v = 0; v < successors; v++)
+		values[v] = b->next[v];
+	return extraction_values(x, values, successors, REFERENCE_SITE, &out->columns[columns]);
+}
+
+static int extract_brief(struct extraction *x, uint32_t i, const struct brief *b)
+{
+	const struct record *r = x->record;
+	const uint32_t successors = b->visits - (i + 1 == r->at.last && b->visits > 0);
+	struct trace_site room, *out;
+	if (b->visits > BRIEF_VISITS || b->function >= r->functions.count || b->path >= r->nodes.count ||
+	    trace_site(x->trace, x->functions[b->function], x->nodes[b->path], false) != i)
+		return -1;
+	out = packed_open(x->trace, i, &room);
+	if (!out)
+		return -1;
+	int rv = extract_brief_columns(x, b, successors, out);
+	if (rv == 0) {
+		extract_brief_times(x, b, successors, out);
+		add_times(x, out);
+	}
+	return packed_close(x->trace, i, out) != 0 ? -1 : rv;
+}
+
+/* An element of record.sites, or of record.objects. */
+static int extract_site_at(struct extraction *x, uint32_t i, bool object)
+{
+	const struct record *r = x->record;
+	const struct table *t = object ? &r->objects : &r->sites;
+	if (!object && brief_at(x->arena, r, i))
+		return brief_valid(x, i) ? extract_brief(x, i, brief_at(x->arena, r, i)) : -1;
+	ref at = extraction_ref(x, t, i, sizeof(struct site));
+	struct site *s = arena_at(x->arena, struct site, at);
+	if (!at || s->columns > SCHEMA_MAX ||
+	    !arena_valid(x->arena, at, sizeof *s + s->columns * sizeof(struct cell)) ||
+	    s->function >= r->functions.count || s->path >= r->nodes.count || (!object && s->id != i))
+		return -1;
+	return extract_site(x, s, s->visits, s->visits - (!object && i + 1 == r->at.last && s->visits > 0), object);
+}
+
+/* The complete visits of a site that may be damaged. */
+static uint64_t visits_at(const struct extraction *x, uint32_t i)
+{
+	if (brief_at(x->arena, x->record, i))
+		return brief_valid(x, i) ? brief_at(x->arena, x->record, i)->visits : 0;
+	ref at = extraction_ref(x, &x->record->sites, i, sizeof(struct site));
+	return at ? arena_at(x->arena, struct site, at)->visits : 0;
+}
+
 static int extract_sites(struct extraction *x)
 {
 	struct record *r = x->record;
-	struct arena *a = x->arena;
 	uint64_t events = 0;
-	for (uint32_t i = 0; i < r->sites.count; i++) {
-		ref at = extraction_ref(x, &r->sites, i, sizeof(struct site));
-		events += at ? arena_at(a, struct site, at)->visits : 0;
-	}
+	for (uint32_t i = 0; i < r->sites.count; i++)
+		events += visits_at(x, i);
 	if (events == r->events + 1) { /* killed in the middle of a commit (record.h): its event is complete */
 		r->events++;
 		if (r->at.in_flight)
@@ -203,27 +291,17 @@ static int extract_sites(struct extraction *x)
 	}
 	for (int object = 0; object < 2; object++) {
 		const struct table *t = object ? &r->objects : &r->sites;
-		for (uint32_t i = 0; i < t->count; i++) {
-			ref at = extraction_ref(x, t, i, sizeof(struct site));
-			struct site *s = arena_at(a, struct site, at);
-			if (!at || s->columns > SCHEMA_MAX ||
-			    !arena_valid(a, at, sizeof *s + s->columns * sizeof(struct cell)) ||
-			    s->function >= r->functions.count || s->path >= r->nodes.count || (!object && s->id != i))
+		for (uint32_t i = 0; i < t->count; i++)
+			if (extract_site_at(x, i, object) != 0)
 				return -1;
-			if (extract_site(x, s, s->visits, s->visits - (at == r->at.last && s->visits > 0), object) != 0)
-				return -1;
-		}
 	}
 	return 0;
 }
 
-/* The site with this reference, as its number; UINT32_MAX if there is none. */
-static uint32_t site_number(const struct extraction *x, ref wanted)
+/* The number of a site of which the record has that + 1; UINT32_MAX if there is none. */
+static uint32_t site_number(const struct extraction *x, uint32_t number)
 {
-	for (uint32_t i = 0; i < x->record->sites.count; i++)
-		if (*(const ref *)table_at(x->arena, &x->record->sites, i, sizeof(ref)) == wanted)
-			return i;
-	return UINT32_MAX;
+	return number - 1 < x->record->sites.count ? number - 1 : UINT32_MAX;
 }
 
 static int extract_rank(struct extraction *x)

@@ -222,15 +222,11 @@ done:
 	return rv;
 }
 
-int extraction_column(struct extraction *x, const struct cell *cell, uint64_t visits, enum reference reference,
-                      struct trace_column *out)
+/* A column that has its order. */
+static int extract_ordered(struct extraction *x, struct column *c, uint64_t visits, enum reference reference,
+                           struct trace_column *out)
 {
 	int rv = -1;
-	struct column room, *c = cell_open(&x->columns, cell, visits, &room);
-	if (!c)
-		return -1;
-	if (c->lossy)
-		return extract_lossy(x, c, visits, reference, out);
 	struct column_image image;
 	struct trace_group group = {0};
 	if (column_extract(&x->columns, c, visits, reference != REFERENCE_NONE, &image) != 0)
@@ -267,6 +263,26 @@ done:
 	trace_group_free(&group);
 	column_image_free(&image);
 	return rv;
+}
+
+int extraction_column(struct extraction *x, const struct cell *cell, uint64_t visits, enum reference reference,
+                      struct trace_column *out)
+{
+	struct column room, *c = cell_open(&x->columns, cell, visits, &room);
+	if (!c)
+		return -1;
+	return c->lossy ? extract_lossy(x, c, visits, reference, out) : extract_ordered(x, c, visits, reference, out);
+}
+
+int extraction_values(struct extraction *x, const int64_t *values, size_t n, enum reference reference,
+                      struct trace_column *out)
+{
+	struct column room = {.role = ROLE_VALUE};
+	column_init(&room);
+	for (size_t i = 0; i < n; i++)
+		column_put(&x->columns, &room, i, values[i]);
+	arena_commit(x->arena);
+	return room.lossy ? -1 : extract_ordered(x, &room, n, reference, out);
 }
 
 /* A column of which it is known how many values it had. */

@@ -38,6 +38,9 @@ uint32_t extraction_string_number(const struct extraction *x, uint32_t i);
 /* The first `visits` values of a column. Nothing is added to `out` if there are none. */
 int extraction_column(struct extraction *x, const struct cell *cell, uint64_t visits, enum reference reference,
                       struct trace_column *out);
+/* The n values that a brief site has of a column (at most BRIEF_VISITS). */
+int extraction_values(struct extraction *x, const int64_t *values, size_t n, enum reference reference,
+                      struct trace_column *out);
 /* A column of which only is known how many values it had. */
 int extraction_unknown(struct extraction *x, uint64_t count, enum reference reference, struct trace_column *out);
 

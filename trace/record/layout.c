@@ -9,10 +9,11 @@
 
 #include "trace/base/arena.h"
 #include "trace/base/index.h"
+#include "trace/record/brief.h"
 #include "trace/record/lossy.h"
 #include "trace/record/record.h"
 
-#define MEANING            2
+#define MEANING            3
 #define FIELD(type, field) (uint32_t) offsetof(struct type, field)
 #define SIZE(type)         (uint32_t)sizeof(struct type)
 
@@ -43,10 +44,17 @@ static const uint32_t layout[] = {
 	FIELD(site, id),
 	FIELD(site, visits),
 	FIELD(site, edges),
+	FIELD(site, self),
 	FIELD(site, detail),
 	FIELD(site, communicate),
 	FIELD(site, successor),
 	FIELD(site, column),
+	SIZE(brief),
+	FIELD(brief, path),
+	FIELD(brief, values),
+	FIELD(brief, next),
+	FIELD(brief, call),
+	FIELD(brief, compute),
 	SIZE(record_counted),
 	FIELD(record_counted, ticks),
 	SIZE(record_at),
@@ -85,6 +93,7 @@ static const uint32_t layout[] = {
 	FIELD(record, never),
 	FIELD(record, poor),
 	SIZE(time_cell),
+	FIELD(time_cell, full),
 	FIELD(time_cell, list),
 	FIELD(time_cell, few),
 	SIZE(record_time),

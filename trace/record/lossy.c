@@ -261,6 +261,7 @@ bool lossy_make(struct columns *x, struct column *c, uint64_t visits, uint32_t w
 		lossy_free(x, at, 0, 0);
 		goto done;
 	}
+	column_count(x, c);
 	column_release(x, c, at, visits - length, length ? value : VALUE_NONE);
 	for (uint32_t i = 0; i < l->next_count; i++)
 		dictionary_slot_add(x, c, arena_at(a, struct lossy_next, l->next)[i].to, i);

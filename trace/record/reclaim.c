@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "trace/record/brief.h"
 #include "trace/record/lossy.h"
 #include "trace/model/trace.h"
 
@@ -80,6 +81,24 @@ static void mark_vectors(void *context, struct cell *cell, uint64_t values)
 	each_vector(k->columns, k->record, cell, k->used);
 }
 
+/* Brief sites may refer to any vector that has a number which they have. */
+static void mark_brief_vectors(struct reclaiming *k)
+{
+	const struct arena *a = k->columns->arena;
+	const struct record *r = k->record;
+	int64_t values[SCHEMA_MAX];
+	for (uint32_t i = 0; i < r->sites.count; i++) {
+		const struct brief *b = brief_at(a, r, i);
+		for (unsigned v = 0; b && v < b->visits; v++) {
+			ref at = *(const ref *)table_at(a, &r->strings, b->values[v], sizeof(ref));
+			size_t n = brief_read(arena_at(a, struct record_string, at), values);
+			for (size_t at_value = 0; n != SIZE_MAX && at_value < n; at_value++)
+				if (values[at_value] >= 0 && values[at_value] < r->vectors.count)
+					k->used[values[at_value]] = true;
+		}
+	}
+}
+
 static void free_vectors(struct reclaiming *k)
 {
 	struct columns *x = k->columns;
@@ -88,6 +107,7 @@ static void free_vectors(struct reclaiming *k)
 	if (!k->used)
 		return;
 	record_each_column(x->arena, r, mark_vectors, k);
+	mark_brief_vectors(k);
 	for (uint32_t i = 0; i < r->vectors.count; i++) {
 		ref at = *vector_ref(x, r, i);
 		if (k->used[i] || !at)

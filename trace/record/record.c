@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "trace/model/schema.h"
+#include "trace/record/brief.h"
 
 uint32_t table_add(struct arena *a, struct table *t, const void *element, size_t size)
 {
@@ -87,8 +88,8 @@ ref record_new_site(struct arena *a, uint32_t function, uint32_t path, uint32_t 
 	s->path = path;
 	s->id = UINT32_MAX;
 	s->columns = columns;
-	s->self = at;
-	s->communicate.full = record_no_times(a).never;
+	s->last_edge = arena_at(a, struct record_edge, 0);
+	time_cell_init(a, &s->communicate, record_no_times(a));
 	cell_init(&s->successor);
 	for (uint32_t i = 0; i < columns; i++)
 		cell_init(&s->column[i]);
@@ -105,39 +106,39 @@ ref record_new_edge(struct arena *a, uint32_t from, uint32_t to)
 	struct record_edge *e = arena_at(a, struct record_edge, at);
 	e->from = from;
 	e->to = to;
-	e->compute.full = record_no_times(a).never;
+	time_cell_init(a, &e->compute, record_no_times(a));
 	return at;
 }
 
 void record_each_column(struct arena *a, struct record *r, record_take *take, void *context)
 {
 	for (uint32_t i = 0; i < r->sites.count; i++) {
-		ref at = *(ref *)table_at(a, &r->sites, i, sizeof(ref));
-		struct site *s = arena_at(a, struct site, at);
-		for (uint32_t k = 0; k < s->columns; k++)
+		struct site *s = brief_not(a, r, i);
+		for (uint32_t k = 0; s && k < s->columns; k++)
 			take(context, &s->column[k], s->visits);
-		take(context, &s->successor, s->visits - (at == r->at.last && s->visits > 0));
+		if (s)
+			take(context, &s->successor, s->visits - (i + 1 == r->at.last && s->visits > 0));
 	}
 }
 
 void record_times_empty(struct arena *a, struct record *r)
 {
 	for (uint32_t i = 0; i < r->sites.count; i++) {
-		struct site *s = arena_at(a, struct site, *(ref *)table_at(a, &r->sites, i, sizeof(ref)));
-		if (s->visits < TIME_FULL / TIME_ONE)
+		struct site *s = brief_not(a, r, i);
+		if (!s || s->visits < TIME_FULL / TIME_ONE)
 			continue; /* no word has counted more than that */
-		record_time_empty(a, time_cell_full(a->base, &s->communicate));
+		record_time_empty(a, s->communicate.at);
 		for (ref e = s->edges; e; e = arena_at(a, struct record_edge, e)->next)
-			record_time_empty(a, time_cell_full(a->base, &arena_at(a, struct record_edge, e)->compute));
+			record_time_empty(a, arena_at(a, struct record_edge, e)->compute.at);
 	}
 }
 
-void record_set_roles(struct site *s, const char *schema)
+void record_set_roles(struct site *s, const char *schema, size_t n)
 {
 	static const enum column_role roles[] = {
 		[REFERENCE_NONE] = ROLE_VALUE, [REFERENCE_STRING] = ROLE_STRING, [REFERENCE_VECTOR] = ROLE_VECTOR};
 	struct schema parsed;
-	if (schema_parse(&parsed, schema, strlen(schema)) != 0)
+	if (schema_parse(&parsed, schema, n) != 0)
 		return;
 	for (uint32_t i = 0; i < s->columns && i < parsed.count; i++)
 		s->column[i].role =

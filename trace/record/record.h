@@ -13,7 +13,8 @@
  * An event is complete when its site's `visits` counts it: until then whatever was put into columns for it stands
  * behind their end. What follows - `at`, then `events` - only says so again: where the visits of all sites are one more
  * than `events`, the process died in between, and the last event is that of the site in flight, if there still is one.
- * Nothing here is ever moved or removed while recording, except that tables grow.
+ * Nothing here is ever moved or removed while recording, except that tables grow, and that a brief site
+ * (trace/record/brief.h) becomes a struct site.
  */
 #ifndef SPOOR_RECORD_H
 #define SPOOR_RECORD_H
@@ -73,9 +74,8 @@ struct record_counters {
 
 /* Computation between one site and the next: between the end of the one call and the begin of the other. */
 struct record_edge {
-	uint32_t to,
-		/* sites; no edge (ref 0) leads nowhere: what is there then, arena_header.magic, is no site's id */
-		from;
+	/* sites; no edge (offset 0) leads nowhere: what is there then, arena_header.magic, is no site's id */
+	uint32_t to, from;
 	ref next;   /* edge of the same site */
 	ref detail; /* struct record_detail; 0: none */
 	struct time_cell compute;
@@ -87,11 +87,11 @@ struct site {
 	uint32_t id;       /* index in record.sites, or UINT32_MAX for an object table */
 	uint32_t columns;  /* without the successor column */
 	uint64_t visits;
-	ref edges, last_edge;
-	uint32_t cost; /* of recording a visit, in ticks, as far as it was measured */
-	ref self;
-	ref detail; /* struct record_detail; 0: none */
-	uint32_t unused;
+	struct record_edge *last_edge; /* the recorder's: the edge that was used last; none: offset 0 of the arena */
+	ref edges;
+	uint32_t cost;       /* of recording a visit, in ticks, as far as it was measured */
+	uint32_t self;       /* id + 1; 0: it is not in record.sites */
+	ref detail;          /* struct record_detail; 0: none */
 	uint64_t generation; /* the recorder's: of the handles that its columns remember (cell_remember) */
 	struct time_cell communicate;
 	struct cell successor;
@@ -111,14 +111,14 @@ enum record_flags {
 	RECORD_OBJECTS = 2, /* object tables are not complete */
 };
 
-/* Where the rank is: one word, so that both change at once. */
+/* Where the rank is: sites' numbers + 1, 0: none. One word, so that both change at once. */
 struct record_at {
-	_Alignas(8) ref last; /* site of the last complete event */
-	/* of the call that was entered and has not returned, or whose event is not complete yet; 0: none */
-	ref in_flight;
+	_Alignas(8) uint32_t last; /* site of the last complete event */
+	/* of the call that was entered and has not returned, or whose event is not complete yet */
+	uint32_t in_flight;
 };
 
-static inline void record_at_set(struct record_at *at, ref last, ref in_flight)
+static inline void record_at_set(struct record_at *at, uint32_t last, uint32_t in_flight)
 {
 	struct record_at now = {last, in_flight};
 	uint64_t word;
@@ -135,11 +135,11 @@ struct record {
 		/* calls that are no events: those in `counted`, and those from signal handlers inside the recorder */
 		lost;
 	struct record_at at;
-	ref first;       /* site of the first event */
+	uint32_t first;  /* number of the first event's site, + 1 */
 	uint32_t thread; /* of the rank: 0 is the one that initialised MPI; see trace/model/stream.h */
 	ref counters;    /* struct record_counters; 0: none */
 	uint32_t unused;
-	struct table sites;     /* ref */
+	struct table sites;     /* ref: struct site, or marked, struct brief (trace/record/brief.h) */
 	struct table functions; /* uint32_t: string of the schema, "MPI_Send count:i ..." */
 	struct table strings;   /* ref; 0 is the empty string */
 	struct table vectors;   /* ref */
@@ -192,7 +192,7 @@ void record_times_empty(struct arena *a, struct record *r);
 struct time_none record_no_times(const struct arena *a);
 /* A new edge, in no list. Returns 0 if there is no room. */
 ref record_new_edge(struct arena *a, uint32_t from, uint32_t to);
-/* What becomes of each column when it gives up its order (enum column_role). */
-void record_set_roles(struct site *s, const char *schema);
+/* What becomes of each column when it gives up its order (enum column_role), by the n bytes of the schema. */
+void record_set_roles(struct site *s, const char *schema, size_t n);
 
 #endif

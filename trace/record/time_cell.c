@@ -85,6 +85,7 @@ static bool become_full(struct arena *a, struct time_cell *c)
 	arena_barrier();
 	c->full = at;
 	arena_barrier();
+	c->at = arena_at(a, struct record_time, at);
 	if (list) {
 		arena_set(a, c->list, 0);
 		arena_free_block(a, list, (n + 1) * sizeof(uint64_t));
@@ -115,6 +116,7 @@ static void become_poor(struct arena *a, struct time_cell *c, ref poor)
 	arena_set(a, c->few[1], sum);
 	arena_free_block(a, list, (n + 1) * sizeof(uint64_t));
 	arena_commit(a);
+	c->at = arena_at(a, struct record_time, poor);
 }
 
 void time_cell_add(struct arena *a, struct time_cell *c, struct time_none none, uint64_t ticks, uint64_t visit)
@@ -132,7 +134,7 @@ void time_cell_add(struct arena *a, struct time_cell *c, struct time_none none, 
 		c->few[0]++;
 		return;
 	}
-	record_time_add(a, time_cell_full(a->base, c), ticks, visit);
+	record_time_add(a, arena_at(a, struct record_time, c->full), ticks, visit);
 }
 
 static int words_extract(struct histogram *to, const uint64_t *words, uint64_t n, double ns_per_tick, uint32_t rank)
@@ -152,7 +154,7 @@ int time_cell_extract(struct histogram *to, const struct arena *a, const struct 
 		return record_time_sum(to, c->few[0], c->few[1], ns_per_tick, rank);
 	if (c->full != none.never)
 		return arena_valid(a, c->full, sizeof(struct record_time))
-		               ? record_time_extract(to, a, time_cell_full(a->base, c), ns_per_tick, rank)
+		               ? record_time_extract(to, a, arena_at(a, struct record_time, c->full), ns_per_tick, rank)
 		               : -1;
 	if (words_extract(to, c->few, TIME_FEW, ns_per_tick, rank) != 0)
 		return -1;

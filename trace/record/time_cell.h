@@ -4,6 +4,7 @@
  *     few    visit << 40 | ticks + 1, of each value; 0: none
  *     list   more of them, behind how many there is room for: 3, 7 or 15
  *     full   struct record_time, which then has all of them; until then record.never, for which no time is plain
+ *     at     where that is in the recorder's memory: readers do not look at it
  *
  * When memory is used up, a cell without a histogram becomes *poor*: `full` is record.poor, few[0] says how many values
  * there were, and few[1] their sum.
@@ -20,20 +21,23 @@
 #define TIME_LIST 15
 
 struct time_cell {
+	struct record_time *at;
 	ref full;
 	ref list; /* uint64_t: how many follow, and they; 0: none */
 	uint64_t few[TIME_FEW];
 };
 
-static inline struct record_time *time_cell_full(const uint8_t *base, const struct time_cell *c)
-{
-	return (struct record_time *)(void *)(base + c->full); /* NOLINT: aligned like everything in an arena */
-}
-
 /* What `full` refers to if there is no histogram: structures of zeroes. */
 struct time_none {
 	ref never, poor;
 };
+
+/* Of a zeroed cell. */
+static inline void time_cell_init(const struct arena *a, struct time_cell *c, struct time_none none)
+{
+	c->full = none.never;
+	c->at = arena_at(a, struct record_time, none.never);
+}
 
 /* Adds a value, which was that of this visit. Room as for record_time_add. */
 void time_cell_add(struct arena *a, struct time_cell *c, struct time_none none, uint64_t ticks, uint64_t visit);
