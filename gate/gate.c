@@ -35,7 +35,7 @@ extern const char __ehdr_start[] __attribute__((visibility("hidden"))); /* where
 /* The tracers: each is for the MPI libraries that define its mark. */
 static const struct tracer {
 	char mark[20], file[22];
-} tracers[] = {{"ompi_mpi_comm_world", "libspoor-openmpi.so"}};
+} tracers[] = {{"ompi_mpi_comm_world", "libspoor-openmpi.so"}, {"MPIR_Dup_fn", "libspoor-mpich.so"}};
 #define TRACERS (sizeof tracers / sizeof tracers[0])
 
 static struct gate {

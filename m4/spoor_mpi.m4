@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# spoor_mpi - Open MPI's mpi.h for the tracer, and its compiler wrappers for the tests' programs
+# spoor_mpi - the mpi.h of each MPI library for the tracers, and compiler wrappers for the replay and the tests' programs
 #
 # Sets MPI_CPPFLAGS (only -I options: the tracer reads mpi.h and never links libmpi), MPI_LIBS (for spoor-replay, which does), MPICC, and
 # MPIFC (empty if there is no Fortran compiler wrapper).
+# MPICH_CPPFLAGS, MPICH_CC, MPICH_FC: the same of MPICH, for a second tracer, which is left out where there is no MPICH.
 AC_DEFUN([SPOOR_MPI], [
 	AC_ARG_VAR([MPICC], [Open MPI's C compiler wrapper])
 	AC_ARG_VAR([MPIFC], [Open MPI's Fortran compiler wrapper])
@@ -35,4 +36,27 @@ AC_DEFUN([SPOOR_MPI], [
 	[test $spoor_mpi_number -lt 40000],
 		[SPOOR_MISSING([Open MPI >= 4.0 (the mpi.h found is not one)], [libopenmpi-dev openmpi-bin], [openmpi-devel],
 			[or set MPICC (EL: module load mpi/openmpi-x86_64)])])
+
+	AC_ARG_VAR([MPICH_CC], [MPICH's C compiler wrapper])
+	AC_ARG_VAR([MPICH_FC], [MPICH's Fortran compiler wrapper])
+	AC_ARG_VAR([MPICH_CPPFLAGS], [where MPICH's mpi.h is, overriding MPICH_CC and pkg-config])
+	AC_PATH_PROGS([MPICH_CC], [mpicc.mpich])
+	AC_PATH_PROGS([MPICH_FC], [mpifort.mpich mpif90.mpich])
+	AS_IF([test -z "$MPICH_CPPFLAGS" && test -n "$MPICH_CC"], [
+		for spoor_flag in `$MPICH_CC -compile_info 2>/dev/null`; do
+			AS_CASE([$spoor_flag], [-I*], [MPICH_CPPFLAGS="$MPICH_CPPFLAGS $spoor_flag"])
+		done
+	])
+	AS_IF([test -z "$MPICH_CPPFLAGS"], [MPICH_CPPFLAGS=`$PKG_CONFIG --cflags-only-I mpich 2>/dev/null`])
+	spoor_saved_CPPFLAGS=$CPPFLAGS
+	CPPFLAGS="$CPPFLAGS $MPICH_CPPFLAGS"
+	AS_UNSET([ac_cv_header_mpi_h])
+	AC_COMPUTE_INT([spoor_mpich_number], [MPICH_NUMVERSION], [[#include <mpi.h>]], [spoor_mpich_number=0])
+	CPPFLAGS=$spoor_saved_CPPFLAGS
+	spoor_have_mpich="not found: programs that use it run without a trace (Debian: libmpich-dev, RPM: mpich-devel)"
+	AS_IF([test $spoor_mpich_number -ge 30100000], [
+		spoor_have_mpich=`expr $spoor_mpich_number / 10000000`.`expr $spoor_mpich_number / 100000 % 100`
+		spoor_have_mpich="$spoor_have_mpich ($MPICH_CPPFLAGS)"
+	])
+	AM_CONDITIONAL([ABI_MPICH], [test $spoor_mpich_number -ge 30100000])
 ])

@@ -7,6 +7,7 @@ AC_DEFUN([SPOOR_SUMMARY], [
   Python     $spoor_have_python ($PYTHON)
   Slurm      $spoor_have_slurm
   Open MPI   $spoor_have_mpi ($MPICC, Fortran: ${MPIFC:-not found (Debian: gfortran, RPM: gcc-gfortran)})
+  MPICH      $spoor_have_mpich
   jansson    $spoor_have_JANSSON
   zstd       $spoor_have_ZSTD
   libdw      $spoor_have_LIBDW

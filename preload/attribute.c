@@ -55,9 +55,8 @@ void attribute_keyval(int keyval, const void *copy)
  * fixed address, its address may be one in the program. */
 static bool copies_nothing(const void *copy)
 {
-	static const char *const names[] = {"OMPI_C_MPI_COMM_NULL_COPY_FN", "OMPI_C_MPI_NULL_COPY_FN",
-	                                    "mpi_comm_null_copy_fn_", "mpi_null_copy_fn_",
-	                                    "__mpi_f08_callbacks_MOD_mpi_comm_null_copy_fn"};
+	static const char *const names[] = {"mpi_comm_null_copy_fn_", "mpi_null_copy_fn_",
+	                                    "__mpi_f08_callbacks_MOD_mpi_comm_null_copy_fn", ABI_NULL_COPY};
 	Dl_info info;
 
 	if (dladdr(copy, &info) && info.dli_saddr == copy && strcasestr(info.dli_sname, "mpi") &&

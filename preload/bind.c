@@ -8,6 +8,7 @@
 #include "preload/bind.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -362,22 +363,28 @@ static const char *program_has_its_own(void)
 	return part == PART_TOOL ? "not captured: another MPI tool is linked into the program" : NULL;
 }
 
-/* Open MPI, if it is there; what defines its objects is of the kind whose mpi.h we know. */
+/* The MPI library of our ABI, if it is there. */
 static void begin_binding(void)
 {
 	const char *aside = NULL;
-	bool other = false;
+	const struct module *other = NULL;
 
 	for (size_t i = 1; i < seen_count && !mpi.symbols; i++) {
 		if (!module_find(&seen[i].m, "PMPI_Init"))
 			continue;
-		if (module_find(&seen[i].m, "ompi_mpi_comm_world"))
+		if (module_find(&seen[i].m, ABI_MARK))
 			mpi = seen[i].m;
-		else
-			other |= seen[i].fresh;
+		else if (seen[i].fresh && !other)
+			other = &seen[i].m;
 	}
-	if (!mpi.symbols && other)
-		session_remark("not captured: the program's MPI library is not the one that the tracer was built for");
+	if (!mpi.symbols && other) {
+		char why[256];
+
+		snprintf(why, sizeof why,
+		         "not captured: the program's MPI library, %.150s, is of a kind that no tracer is for",
+		         other->path);
+		session_remark(why);
+	}
 	if (!mpi.symbols)
 		return;
 	aside = program_has_its_own();

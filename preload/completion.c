@@ -46,7 +46,7 @@ struct completion completion_begin_fortran(int n, const MPI_Fint *requests)
 	uint64_t *bits = n >= 0 ? scratch(SCRATCH_BITS, (size_t)n, sizeof(*bits)) : NULL;
 
 	for (int i = 0; bits && i < n; i++)
-		bits[i] = HANDLE_BITS(real.MPI_Request_f2c(requests[i]));
+		bits[i] = HANDLE_BITS(f2c_request(requests[i]));
 	return find_requests(bits, n);
 }
 
@@ -92,7 +92,7 @@ void completion_end(const struct completion *w, const MPI_Request *requests)
 
 void completion_end_fortran(const struct completion *w, const MPI_Fint *requests)
 {
-	const MPI_Fint null = real.MPI_Request_c2f(MPI_REQUEST_NULL);
+	const MPI_Fint null = c2f_request(MPI_REQUEST_NULL);
 
 	for (size_t i = 0; w->refs && i < w->n; i++)
 		if (requests[i] == null)
@@ -120,7 +120,7 @@ void put_statuses(struct call *c, const struct completion *w, const MPI_Status *
 	}
 	PUT_ARRAY(c, has, n, has[i_] ? role_peer(c, statuses[i_].MPI_SOURCE, base) : absent);
 	PUT_ARRAY(c, has, n, has[i_] ? role_tag(c, statuses[i_].MPI_TAG) : absent);
-	PUT_ARRAY(c, has, n, has[i_] ? status_bytes(&statuses[i_]) : absent);
+	PUT_ARRAY(c, has, n, has[i_] ? abi_bytes(&statuses[i_]) : absent);
 }
 
 /* ---- MPI_Waitall in C ---- */
@@ -194,7 +194,7 @@ static inline __attribute__((always_inline)) bool waitall_expected(struct waital
 			if (sources[k] != absent || tags[k] != absent || bytes[k] != absent)
 				return false;
 		} else if (!status_is_ordinary(s) || sources[k] != role_peer(c, s->MPI_SOURCE, base) ||
-		           tags[k] != role_tag(c, s->MPI_TAG) || bytes[k] != status_bytes(s)) {
+		           tags[k] != role_tag(c, s->MPI_TAG) || bytes[k] != abi_bytes(s)) {
 			return false;
 		}
 	}

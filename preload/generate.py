@@ -4,9 +4,9 @@
 
     generate.py [--cc CC] [--cppflags=FLAGS] [--output FOLDER]     FOLDER (default .) gets the files below
     generate.py --list [...]                                       prints functions: wrapped, excluded, missing
+    generate.py --schema [--output FOLDER]                         schema.h, schema.c: what is not in mpi_functions[].schema
     generate.py --model [--output FOLDER]                          mpi_table.h, mpi_table.c: what functions mean (trace/model/mpi.h)
 
-    schema.h schema.c    functions, their parameters, constants: the same for all libraries
     calls.h calls.c      prototypes, names and predefined handles of the library (see real.h)
     bindings.c           which wrapper stands for which name (see bind.h)
     roles.h              encodes values by role (see put.h)
@@ -59,8 +59,6 @@ def generate(t, lib, folder):
     functions = [f for f in t.functions if f.name in lib.prototypes]
     check_prototypes(functions, lib)
     generated = [f for f in functions if not f.by_hand or f.completes]  # the former in C only
-    write(folder, "schema.h", schema.schema_h(t))
-    write(folder, "schema.c", schema.schema_c(t))
     write(folder, "calls.h", schema.calls_h(t, lib))
     write(folder, "calls.c", schema.calls_c(t, lib))
     write(folder, "bindings.c", schema.bindings_c(t, lib))
@@ -89,9 +87,14 @@ def main():
     a.add_argument("--output", default=".")
     a.add_argument("--list", action="store_true")
     a.add_argument("--model", action="store_true")
+    a.add_argument("--schema", action="store_true")
     a = a.parse_args()
     try:
         t = table.Table(a.table)
+        if a.schema:
+            write(a.output, "schema.h", schema.schema_h(t))
+            write(a.output, "schema.c", schema.schema_c(t))
+            return 0
         if a.model:
             write(a.output, "mpi_table.h", model.table_h(t))
             write(a.output, "mpi_table.c", model.table_c(t))

@@ -133,7 +133,7 @@ void handle_begin(void)
 		struct handle_entry *e;
 
 		/* Requests have their own table. Two names of one object: the first one counts. */
-		if (!real_predefined[i] || !p->kind)
+		if (!p->kind || (p->symbol && !real_predefined[i]))
 			continue;
 		e = handle_table_insert(handle_table_key(p->kind, HANDLE_BITS(real_predefined[i])),
 		                        ~(int32_t)p->constant);

@@ -65,8 +65,12 @@ static void fact_library(struct facts *f)
 {
 	char text[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
 	int n = 0, major = 0, minor = 0;
-	if (real.MPI_Get_library_version(text, &n) == MPI_SUCCESS)
+	if (real.MPI_Get_library_version(text, &n) == MPI_SUCCESS) {
+		text[strcspn(text, "\n")] = 0; /* MPICH's goes on with how it was built */
+		for (char *p = text; *p; p++)
+			*p = *p == '\t' ? ' ' : *p;
 		facts_set(f, "mpi_library", text);
+	}
 	if (real.MPI_Get_version(&major, &minor) == MPI_SUCCESS)
 		facts_format(f, "mpi_version", "%d.%d", major, minor);
 }

@@ -186,7 +186,7 @@ put_status(struct call *c, const MPI_Status *s, int base, bool typed, MPI_Dataty
 		put_no_status(c);
 		return;
 	}
-	int64_t bytes = status_bytes(s);
+	int64_t bytes = abi_bytes(s);
 
 	call_put_raw(c, role_peer(c, s->MPI_SOURCE, base), s->MPI_SOURCE);
 	call_put_raw(c, role_tag(c, s->MPI_TAG), s->MPI_TAG);
@@ -200,7 +200,7 @@ put_status(struct call *c, const MPI_Status *s, int base, bool typed, MPI_Dataty
 		const MPI_Status *s_ = (status);                                             \
 		if ((same) && __builtin_expect(s_ != NULL, 1) && status_is_ordinary(s_) &&   \
 		    call_expects(c, 0, s_->MPI_SOURCE) && call_expects(c, 1, s_->MPI_TAG) && \
-		    call_expects(c, 2, status_bytes(s_)))                                    \
+		    call_expects(c, 2, abi_bytes(s_)))                                       \
 			call_skip(c, 3);                                                     \
 		else                                                                         \
 			put_status(c, s_, base, typed, type);                                \

@@ -14,20 +14,11 @@
 struct mpi_calls real, next;
 struct mpi_fortran_calls next_fortran, next_f08, next_f08ts;
 void *real_predefined[REAL_PREDEFINED_COUNT];
+const void *real_variable[REAL_VARIABLE_COUNT + 1];
 struct real_sentinel real_sentinel[SENTINEL_COUNT];
 enum real_state real_state;
 
-static const char *const sentinel_names[SENTINEL_COUNT] = {
-	[SENTINEL_IN_PLACE] = "mpi_fortran_in_place",
-	[SENTINEL_BOTTOM] = "mpi_fortran_bottom",
-	[SENTINEL_STATUS_IGNORE] = "mpi_fortran_status_ignore",
-	[SENTINEL_STATUSES_IGNORE] = "mpi_fortran_statuses_ignore",
-	[SENTINEL_UNWEIGHTED] = "mpi_fortran_unweighted",
-	[SENTINEL_WEIGHTS_EMPTY] = "mpi_fortran_weights_empty",
-	[SENTINEL_ARGV_NULL] = "mpi_fortran_argv_null",
-	[SENTINEL_ARGVS_NULL] = "mpi_fortran_argvs_null",
-	[SENTINEL_ERRCODES_IGNORE] = "mpi_fortran_errcodes_ignore",
-};
+static const struct real_sentinel_name sentinel_names[SENTINEL_COUNT] = {ABI_SENTINELS};
 
 static pthread_mutex_t wake_lock = PTHREAD_MUTEX_INITIALIZER;
 static void *
@@ -49,6 +40,9 @@ static const void *module_of(const void *address)
 	return address && dladdr(address, &info) ? info.dli_fbase : NULL;
 }
 
+/* Stands for a variable that is not there: nothing that a program passes is at its address. */
+static const void *const no_value = &no_value;
+
 /* The structs of calls.h hold nothing but function pointers: look at them as arrays. */
 static void find_calls(void)
 {
@@ -65,24 +59,38 @@ static void find_calls(void)
 			n[i] = r[i];
 	}
 	/* by the scope, not in the library: the linker may have moved them into the program */
-	for (size_t i = 0; i < REAL_PREDEFINED_COUNT; i++)
-		real_predefined[i] = dlsym(scope, mpi_predefined_symbols[i]);
+	for (size_t i = 0; i < REAL_PREDEFINED_COUNT; i++) {
+		const struct mpi_predefined *p = &mpi_predefined[i];
+
+		real_predefined[i] = p->symbol ? dlsym(scope, p->symbol) : (void *)p->value;
+	}
+	for (int i = 0; i < REAL_VARIABLE_COUNT; i++)
+		if (!(real_variable[i] = dlsym(scope, mpi_variable_symbols[i])))
+			real_variable[i] = &no_value;
+}
+
+static void find_sentinel(struct real_sentinel *r, const struct real_sentinel_name *s)
+{
+	char capitals[64] = "", text[64];
+	const char *x = s->common.name;
+
+	for (size_t i = 0; x[i]; i++)
+		capitals[i] = x[i] >= 'a' && x[i] <= 'z' ? x[i] - 'a' + 'A' : x[i];
+	for (int i = 0; i < REAL_SPELLINGS; i++) {
+		char *block;
+
+		snprintf(text, sizeof(text), "%s%s", i < 3 ? x : capitals, i == 0 ? "_" : i == 1 ? "__" : "");
+		if (!r->address[i] && (block = dlsym(scope, text)))
+			r->address[i] = block + s->common.offset;
+	}
+	if (s->symbol.name && !r->address[REAL_SPELLINGS])
+		r->address[REAL_SPELLINGS] = dlsym(scope, s->symbol.name);
 }
 
 void real_more(void)
 {
-	for (int s = 0; s < SENTINEL_COUNT; s++) {
-		const char *x = sentinel_names[s];
-		char capitals[64] = "", text[64];
-
-		for (size_t i = 0; x[i]; i++)
-			capitals[i] = x[i] >= 'a' && x[i] <= 'z' ? x[i] - 'a' + 'A' : x[i];
-		for (int i = 0; i < REAL_SPELLINGS; i++) {
-			snprintf(text, sizeof(text), "%s%s", i < 3 ? x : capitals, i == 0 ? "_" : i == 1 ? "__" : "");
-			if (!real_sentinel[s].address[i])
-				real_sentinel[s].address[i] = dlsym(scope, text);
-		}
-	}
+	for (int s = 0; s < SENTINEL_COUNT; s++)
+		find_sentinel(&real_sentinel[s], &sentinel_names[s]);
 }
 
 void real_begin(const char *path, void *init, const char *aside)
@@ -133,8 +141,7 @@ bool real_wake(void)
 
 static bool is_library_name(const char *path)
 {
-	static const char *const prefixes[] = {"libmpi.", "libmpi_mpifh", "libmpi_usempi", "libopen-",
-	                                       "libmca_", "mca_",         "libpmix"};
+	static const char *const prefixes[] = {ABI_FILES};
 	const char *name = strrchr(path, '/');
 
 	name = name ? name + 1 : path;

@@ -15,14 +15,9 @@
 #ifndef SPOOR_REAL_H
 #define SPOOR_REAL_H
 
-#define OMPI_OMIT_MPI1_COMPAT_DECLS 0 /* Open MPI: declare the removed functions too */
-#define OMPI_SKIP_MPICXX            1
-#include <mpi.h>
-#if __has_include(<mpi-ext.h>)
-#include <mpi-ext.h> /* Open MPI: MPIX_... */
-#endif
 #include <stdbool.h>
 
+#include "preload/abi.h"
 #include "preload/calls.h" /* generated: struct mpi_calls, struct mpi_fortran_calls, real_predefined[], macros */
 
 extern struct mpi_calls real, next __attribute__((visibility("hidden")));
@@ -51,10 +46,18 @@ bool real_wake(void);
  * operation). */
 bool real_is_library(void *return_address);
 
-/* The addresses of the common-block variables that stand for a sentinel in Fortran; NULL where there is none. */
+/* The addresses of the variables that stand for a sentinel in Fortran: a common block's, by how compilers spell its
+ * name, and one with a name of its own; NULL where there is none. */
 #define REAL_SPELLINGS 4
 struct real_sentinel {
-	const void *address[REAL_SPELLINGS];
+	const void *address[REAL_SPELLINGS + 1];
+};
+/* Where such a variable is: offset bytes into the common block, or the symbol of this very name. */
+struct real_sentinel_name {
+	struct {
+		const char *name;
+		size_t offset;
+	} common, symbol;
 };
 enum sentinel {
 	SENTINEL_IN_PLACE,
@@ -74,7 +77,8 @@ static inline bool real_is_sentinel(enum sentinel s, const void *p)
 {
 	const struct real_sentinel *r = &real_sentinel[s];
 
-	return p && (p == r->address[0] || p == r->address[1] || p == r->address[2] || p == r->address[3]);
+	return p && (p == r->address[0] || p == r->address[1] || p == r->address[2] || p == r->address[3] ||
+	             p == r->address[4]);
 }
 
 #endif

@@ -104,7 +104,7 @@ static void note_without_calls(void)
 		write_note("unused", "MPI was initialized by a call that did not pass the tracer: of PMPI_Init, or "
 		                     "in another tool");
 	else
-		write_note("unused", "the program has Open MPI, and never called MPI_Init");
+		write_note("unused", "the program has an MPI library, and never called MPI_Init");
 	quiet_end(before);
 }
 

@@ -25,13 +25,13 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_comm_spawn)(char *command, char *argv, MPI_Fin
 	FORTRAN_NEXT.mpi_comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes, ierror,
 	                            command_n, argv_n);
 	ok = wrap_end(&c, *ierror);
-	new_comm = ok ? real.MPI_Comm_f2c(*intercomm) : MPI_COMM_NULL;
+	new_comm = ok ? f2c_comm(*intercomm) : MPI_COMM_NULL;
 	s = (struct spawn){.command = text_fortran(command, command_n),
 	                   .argv = {NULL, argv, (unsigned)argv_n, 1},
 	                   .maxprocs = *maxprocs,
-	                   .info = real.MPI_Info_f2c(*info),
+	                   .info = f2c_info(*info),
 	                   .root = *root,
-	                   .comm = real.MPI_Comm_f2c(*comm),
+	                   .comm = f2c_comm(*comm),
 	                   .intercomm = &new_comm,
 	                   .errcodes = array_of_errcodes};
 	if (real_is_sentinel(SENTINEL_ARGV_NULL, argv))
@@ -65,7 +65,7 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_comm_spawn_multiple)(MPI_Fint *count, char *ar
 	                                     root, comm, intercomm, array_of_errcodes, ierror, array_of_commands_n,
 	                                     array_of_argv_n);
 	ok = wrap_end(&c, *ierror);
-	new_comm = ok ? real.MPI_Comm_f2c(*intercomm) : MPI_COMM_NULL;
+	new_comm = ok ? f2c_comm(*intercomm) : MPI_COMM_NULL;
 	s = (struct spawn){.commands = {NULL, array_of_commands, (unsigned)array_of_commands_n, 1},
 	                   .argv = {NULL, array_of_argv, (unsigned)array_of_argv_n, (size_t)*count},
 	                   .no_argvs = real_is_sentinel(SENTINEL_ARGVS_NULL, array_of_argv),
@@ -73,7 +73,7 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_comm_spawn_multiple)(MPI_Fint *count, char *ar
 	                   .array_of_maxprocs = array_of_maxprocs,
 	                   .infos = {NULL, array_of_info},
 	                   .root = *root,
-	                   .comm = real.MPI_Comm_f2c(*comm),
+	                   .comm = f2c_comm(*comm),
 	                   .intercomm = &new_comm,
 	                   .errcodes = array_of_errcodes};
 	if (real_is_sentinel(SENTINEL_ERRCODES_IGNORE, array_of_errcodes))

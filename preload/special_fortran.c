@@ -21,18 +21,19 @@ MPI_WRAPPER void FORTRAN_NAME(mpi_abort)(MPI_Fint *comm, MPI_Fint *errorcode, MP
 	struct call c;
 
 	if (wrap_begin(&c, FN_MPI_Abort))
-		record_abort(&c, real.MPI_Comm_f2c(*comm), *errorcode);
+		record_abort(&c, f2c_comm(*comm), *errorcode);
 	FORTRAN_NEXT.mpi_abort(comm, errorcode, ierror);
 }
 
-MPI_WRAPPER void FORTRAN_NAME(mpi_pcontrol)(MPI_Fint *level)
+/* The standard's has no ierror. MPICH's mpi_f08 has one: what came in its place is passed on, and not looked at. */
+MPI_WRAPPER void FORTRAN_NAME(mpi_pcontrol)(MPI_Fint *level, MPI_Fint *ierror)
 {
 	struct call c;
 
 	if (!wrap_begin(&c, FN_MPI_Pcontrol)) {
-		FORTRAN_NEXT.mpi_pcontrol(level);
+		FORTRAN_NEXT.mpi_pcontrol(level, ierror);
 		return;
 	}
-	FORTRAN_NEXT.mpi_pcontrol(level);
+	FORTRAN_NEXT.mpi_pcontrol(level, ierror);
 	record_pcontrol(&c, MPI_SUCCESS, *level);
 }

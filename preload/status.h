@@ -12,42 +12,19 @@ static inline bool status_has_message(const MPI_Status *s)
 {
 	if (!s || s->MPI_SOURCE == MPI_ANY_SOURCE)
 		return false;
-#ifdef OPEN_MPI
-	return !s->_cancelled;
-#else
-	int cancelled = 0;
-
-	return real.MPI_Test_cancelled(s, &cancelled) != MPI_SUCCESS || !cancelled;
-#endif
+	return !abi_cancelled(s);
 }
 
 /* It does, and that is cheap to know. */
 static inline bool status_is_ordinary(const MPI_Status *s)
 {
-#ifdef OPEN_MPI
-	return !s->_cancelled && s->MPI_SOURCE != MPI_ANY_SOURCE;
-#else
-	(void)s;
-	return false;
-#endif
-}
-
-static inline int64_t status_bytes(const MPI_Status *s)
-{
-#ifdef OPEN_MPI
-	return (int64_t)s->_ucount;
-#else
-	MPI_Count n = MPI_UNDEFINED;
-
-	real.MPI_Get_elements_x(s, MPI_BYTE, &n);
-	return n;
-#endif
+	return !abi_cancelled(s) && s->MPI_SOURCE != MPI_ANY_SOURCE;
 }
 
 /* As MPI_Get_count, but not limited to an int: MPI_UNDEFINED if it is not a whole number of type. */
 static inline int64_t status_count(const MPI_Status *s, MPI_Datatype type)
 {
-	int64_t bytes = status_bytes(s), size;
+	int64_t bytes = abi_bytes(s), size;
 
 	if (!bytes)
 		return 0;

@@ -15,22 +15,10 @@ bool wrap_begin_slowly(struct call *c, enum mpi_number f, void *return_address, 
 	return (recording.ready || wrap_may_begin(return_address)) && call_begin_slowly(c, f, return_address, cfa);
 }
 
-/* The class of a code. MPI_Error_class is not asked: a callback's own code, or one that the library invented, may be
- * none, and then it calls MPI_COMM_WORLD's error handler. In Open MPI the classes are the only codes but those that the
- * application added; MPICH has them in a code's low bits, and marks those of the application. */
-static int error_class(int rc)
-{
-#ifdef MPICH_VERSION
-	return rc & 0x40000000 ? -1 : rc & 0x7f;
-#else
-	return rc;
-#endif
-}
-
 void wrap_error(struct call *c, int rc)
 {
 	enum mpi_constant name = CONST_MPI_ERR_UNKNOWN; /* also for what the application added */
-	const int class = error_class(rc);
+	const int class = abi_error_class(rc);
 
 	for (size_t i = 0; i < MPI_ERRORS_COUNT; i++) {
 		if (mpi_errors[i].value == class) {

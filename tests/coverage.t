@@ -65,7 +65,7 @@ if libmpi:
 else:
     tap.skip("every function of libmpi is known", "the MPI compiler wrapper does not say where libmpi is")
 
-with open(os.path.join(tap.BUILD, "preload", "bindings.c"), encoding="ascii") as f:
+with open(os.path.join(tap.BUILD, "abi/openmpi/preload", "bindings.c"), encoding="ascii") as f:
     bound = re.findall(r'^\t{"(\w+)", ', f.read(), re.M)
 if tap.equal((len(bound), bound), (len(set(bound)), sorted(n for n in bound if n[0] == "M") + sorted(n for n in bound if n[0] == "m")),
              "the table of wrappers has each name once, in order"):

@@ -37,8 +37,11 @@ def preload(build=BUILD):
 
 
 def command(ranks, program, flatlog=None, before=(), mca=MCA):
-    """The command line. The flat logger is put in front of what is preloaded in the ranks only."""
+    """The command line. The flat logger is put in front of what is preloaded in the ranks only. With SPOOR_TEST_MPI=mpich in the environment
+    it is MPICH's launcher."""
     front = ["sh", "-c", 'LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}" exec "$@"', os.path.abspath(flatlog)] if flatlog else []
+    if os.environ.get("SPOOR_TEST_MPI") == "mpich":
+        return [*before, "mpiexec.hydra", "-n", str(ranks), *front, *program]
     root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
     return [*before, "mpirun", "--oversubscribe", *root, "-n", str(ranks), *mca, *front, *program]
 

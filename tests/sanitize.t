@@ -83,7 +83,7 @@ def instrumented(folder, kind):
     if not os.path.exists(tracer):
         os.makedirs(build, exist_ok=True)
         for command in ([os.path.join(tap.SOURCE, "configure"), "-q", "CC=" + configured("CC"), f"CFLAGS=-O1 -g -fno-omit-frame-pointer -fsanitize={kind}"],
-                        ["make", "-s", "preload/generated.stamp", "libspoor-openmpi.la"]):
+                        ["make", "-s", "abi/openmpi/stamp", "preload/schema.stamp", "libspoor-openmpi.la"]):
             done = subprocess.run(command, cwd=build, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
             if not tap.ok(done.returncode == 0, f"the tracer, {kind}: {os.path.basename(command[0])}", done.stdout[-2000:]):
                 return None

@@ -111,7 +111,7 @@ def fortran_wrapper(f, binding):
     if requests.length:
         out.append(f"\tw = completion_begin_fortran(*{requests.length}, {requests.name});\n")
     else:
-        out.append("\tw = completion_begin_one(&ref, HANDLE_BITS(real.MPI_Request_f2c(*request)));\n")
+        out.append("\tw = completion_begin_one(&ref, HANDLE_BITS(f2c_request(*request)));\n")
     if status and status.length:
         out.append(f"\t{status.name} = completion_statuses_fortran(&w, {status.name});\n")
     elif status:

@@ -49,19 +49,18 @@ def parameters_of(f):
 
 
 def names_of(f):
-    names = [p.name for p in parameters_of(f)] + ([] if f.name == "MPI_Pcontrol" else ["ierror"])
+    names = [p.name for p in parameters_of(f)] + ["ierror"]
     return names + [f"{p.name}_n" for p in f.parameters if p.role.type in ("string", "names")]
 
 
 def c_parameters(f):
     """The parameter list as C sees it."""
     out = [f"{TYPES.get(p.role.type, 'MPI_Fint')} *{p.name}" for p in parameters_of(f)]
-    out += ["MPI_Fint *ierror"] * (f.name != "MPI_Pcontrol")
-    return ", ".join(out + [f"size_t {n}" for n in names_of(f) if n.endswith("_n")])
+    return ", ".join(out + ["MPI_Fint *ierror"] + [f"size_t {n}" for n in names_of(f) if n.endswith("_n")])
 
 
 def f2c(p, value):
-    return f"real.{HANDLES[p.role.name][1]}({value})"
+    return f"f2c_{p.role.name}({value})"
 
 
 def argument(p, binding, buffers=False):

@@ -3,8 +3,11 @@
 import re
 import subprocess
 
+from generator.table import HANDLES
+
 PREAMBLE = "#define OMPI_OMIT_MPI1_COMPAT_DECLS 0\n#define OMPI_SKIP_MPICXX 1\n#include <mpi.h>\n" \
            "#if __has_include(<mpi-ext.h>)\n#include <mpi-ext.h>\n#endif\n"
+CONVERSIONS = ["MPI_Request_c2f"] + [f2c for _, f2c in HANDLES.values()]
 PROTOTYPE = re.compile(r"^(?:extern )?([A-Za-z_][\w ]*?[ *]+)(MPIX?_\w+) ?\((.*)\)$")
 
 
@@ -28,6 +31,7 @@ class Prototype:
 class Library:
     def __init__(self, compiler, flags, constants):
         source = PREAMBLE + "".join(f'SPOOR_CONSTANT "{c}" {c} ;\n' for c in constants)
+        source += "".join(f'SPOOR_CONVERSION "{c}" {c}(0) ;\n' for c in CONVERSIONS)
         command = compiler + flags + ["-E", "-P", "-x", "c", "-"]
         try:
             run = subprocess.run(command, input=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -36,7 +40,7 @@ class Library:
             raise LibraryError(f"cannot run the compiler ({' '.join(command)}): {e.strerror}") from None
         if run.returncode:
             raise LibraryError(f"cannot read mpi.h with {' '.join(command)}:\n{run.stderr}"
-                               "expected: the folder of Open MPI's mpi.h as -I option (MPI_CPPFLAGS)")
+                               "expected: the folder of mpi.h as -I option (--cppflags)")
         self.text = run.stdout
         self.prototypes = {}
         self.read_prototypes(self.text.split("SPOOR_CONSTANT", 1)[0])
@@ -58,17 +62,23 @@ class Library:
             raise LibraryError("found no prototype of MPI_Send in mpi.h")
 
     def read_constants(self, constants):
-        """symbols: predefined handles -> the variable whose address they are. values: other constants that exist."""
-        self.symbols, self.values = {}, set()
+        """symbols: predefined handles -> the variable whose address they are (Open MPI). values: other constants that
+        exist. variables: constants -> (type, variable that holds the value), which can only be read in the process."""
+        self.symbols, self.values, self.variables = {}, set(), {}
         head = self.text.split("SPOOR_CONSTANT", 1)[0]
         words = set(re.findall(r"\w+", head))
         for name, expansion in re.findall(r'SPOOR_CONSTANT\s+"(\w+)"([^;"]*);', self.text):
             expansion = expansion.strip()
-            m = re.search(r"&\s*\(?\s*(\w+)", expansion)
-            if m:
-                self.symbols[name] = m.group(1)
+            address = re.search(r"&\s*\(?\s*(\w+)", expansion)
+            variable = re.search(rf"\bextern ([^;{{}}()]*?)\s*\b{re.escape(expansion)}\b[^;(]*;", head) if re.fullmatch(r"[A-Za-z_]\w*", expansion) else None
+            if address:
+                self.symbols[name] = address.group(1)
             elif expansion != name or name in words:
                 self.values.add(name)
-        if "MPI_COMM_WORLD" not in self.symbols:
-            raise LibraryError("MPI_COMM_WORLD is not the address of a variable in this mpi.h: "
-                               "only Open MPI is supported")
+                if variable:
+                    self.variables[name] = (variable.group(1), expansion)
+        #: conversions of handles that are functions, or macros, of this library
+        self.conversions = {name for name, expansion in re.findall(r'SPOOR_CONVERSION\s+"(\w+)"([^;"]*);', self.text)
+                            if name in self.prototypes or not expansion.strip().startswith(name)}
+        if "MPI_COMM_WORLD" not in self.symbols and "MPI_COMM_WORLD" not in self.values:
+            raise LibraryError("found no MPI_COMM_WORLD in mpi.h")

@@ -124,7 +124,7 @@ class Recorder:
         role, name, star = p.role, p.name, "*" if p.is_output else ""
         if role.type == "status":
             base = f"handle_comm(c, {self.comm.name}, ok, NULL).rank" if self.comm else self.base()
-            typed = f"true, {p.notes[0]}" if p.notes else "false, NULL"
+            typed = f"true, {p.notes[0]}" if p.notes else "false, MPI_DATATYPE_NULL"
             return f"PUT_STATUS(c, {name}, {base}, {typed}, {self.same(p)});"
         if role.type == "string":
             return f"put_text(c, {name}, ok);"

@@ -25,8 +25,20 @@ def schema_c(table):
 
 
 def predefined(table, library):
-    """(constant, handle role) of the predefined handles that this library has."""
-    return [(c, r) for r in table.roles.values() if r.name in HANDLES for c in r.constants if c in library.symbols]
+    """(constant, handle role) of the predefined handles that this library has: addresses of its variables, or numbers."""
+    return [(c, r) for r in table.roles.values() if r.name in HANDLES for c in r.constants
+            if c in library.symbols or c in library.values]
+
+
+def conversions(library):
+    """Between the handles of Fortran and of C: functions, or macros, of this library."""
+    out = ["\n/* Handles of Fortran in C, and the other way round. */\n"]
+    for role, (type, f2c) in HANDLES.items():
+        if f2c in library.conversions:
+            call = f"real.{f2c}" if f2c in library.prototypes else f2c
+            out.append(f"static inline {type} f2c_{role}(MPI_Fint h)\n{{\n\treturn {call}(h);\n}}\n")
+    call = "real.MPI_Request_c2f" if "MPI_Request_c2f" in library.prototypes else "MPI_Request_c2f"
+    return "".join(out) + f"static inline MPI_Fint c2f_request(MPI_Request h)\n{{\n\treturn {call}(h);\n}}\n"
 
 
 def wrapped(table, library):
@@ -48,21 +60,26 @@ def calls_h(table, library):
     for f in wrapped(table, library):
         out.append(f"\tvoid (*{f.lower})({fortran.c_parameters(f)});\n")
     out.append("};\n\n"
-               "/* Predefined handles: the variables of the library whose addresses they are. */\n"
+               "/* Predefined handles. Where they are the addresses of the library's variables, these have names. */\n"
                "enum real_predefined {\n" +
                lines("\tPREDEFINED_{},\n", [c for c, r in handles]) + "\tREAL_PREDEFINED_COUNT\n};\n"
-               "extern void *real_predefined[] __attribute__((visibility(\"hidden\")));\nextern const char *const mpi_predefined_symbols[];\n"
-               "/* kind: enum handle_kind; 0: requests. */\n"
-               "struct mpi_predefined {\n\tint kind;\n\tint constant;\n};\n"
+               "extern void *real_predefined[] __attribute__((visibility(\"hidden\")));\n"
+               "/* kind: enum handle_kind; 0: requests. symbol: NULL: value it is. */\n"
+               "struct mpi_predefined {\n\tint kind;\n\tint constant;\n\tconst char *symbol;\n\tuintptr_t value;\n};\n"
                "extern const struct mpi_predefined mpi_predefined[];\n\n")
     for c, r in handles:
-        out.append(f"#undef {c}\n#define {c} (({HANDLES[r.name][0]})real_predefined[PREDEFINED_{c}])\n")
+        if c in library.symbols:
+            out.append(f"#undef {c}\n#define {c} (({HANDLES[r.name][0]})real_predefined[PREDEFINED_{c}])\n")
+    out.append("\n/* Constants whose value is in a variable of the library. */\nenum real_variable {\n" +
+               lines("\tVARIABLE_{},\n", library.variables) + "\tREAL_VARIABLE_COUNT\n};\n"
+               "extern const void *real_variable[] __attribute__((visibility(\"hidden\")));\nextern const char *const mpi_variable_symbols[];\n" +
+               "".join(f"#undef {c}\n#define {c} (*({type} *)real_variable[VARIABLE_{c}])\n" for c, (type, _) in library.variables.items()))
     out.append("\n/* Integer constants that tables are searched for. */\n"
                "struct mpi_value {\n\tint value;\n\tint constant;\n};\n")
     for array, role in (("mpi_keyvals", "keyval"), ("mpi_errors", "error")):
         out.append(f"#define {array.upper()}_COUNT {len(values_of(table, library, role))}\n"
                    f"extern const struct mpi_value {array}[];\n")
-    out.append("\n#endif\n")
+    out.append("\nextern struct mpi_calls real __attribute__((visibility(\"hidden\")));\n" + conversions(library) + "\n#endif\n")
     return "".join(out)
 
 
@@ -75,12 +92,12 @@ def calls_c(table, library):
     handles = predefined(table, library)
     out = [f'{MARK}#include "preload/handle.h"\n\nconst char *const mpi_calls_names[] = {{\n',
            lines('\t"{}",\n', functions),
-           "};\n\nconst char *const mpi_predefined_symbols[] = {\n",
-           lines('\t"{}",\n', [library.symbols[c] for c, r in handles]),
-           "};\n\nconst struct mpi_predefined mpi_predefined[] = {\n"]
+           "};\n\nconst char *const mpi_variable_symbols[] = {\n", lines('\t"{}",\n', [symbol for _, symbol in library.variables.values()]),
+           "\tNULL,\n};\n\nconst struct mpi_predefined mpi_predefined[] = {\n"]
     for c, r in handles:
         kind = "HANDLE_NONE" if r.name == "request" else f"HANDLE_{r.name.upper()}"
-        out.append(f"\t{{{kind}, CONST_{c}}},\n")
+        where = f'"{library.symbols[c]}", 0' if c in library.symbols else f"NULL, (uintptr_t){c}"
+        out.append(f"\t{{{kind}, CONST_{c}, {where}}},\n")
     out.append("};\n")
     for array, role in (("mpi_keyvals", "keyval"), ("mpi_errors", "error")):
         out.append(f"\nconst struct mpi_value {array}[] = {{\n" +
@@ -121,8 +138,8 @@ def roles_h(table, library):
                 out.append(f"\tif (v == {c})\n\t\treturn call_constant(c, CONST_{c});\n")
             out.append("\treturn v" + (" - base" if base else " != 0" if r.type == "logical" else "") + ";\n}\n\n")
     for role, (type, f2c) in HANDLES.items():
-        if f2c not in library.prototypes:
+        if f2c not in library.conversions:
             continue
         out.append(f"static inline uint64_t bits_{role}(struct handles h, ptrdiff_t i)\n{{\n"
-                   f"\treturn HANDLE_BITS(h.f ? real.{f2c}(h.f[i]) : (({type} const *)h.c)[i]);\n}}\n\n")
+                   f"\treturn HANDLE_BITS(h.f ? f2c_{role}(h.f[i]) : (({type} const *)h.c)[i]);\n}}\n\n")
     return "".join(out) + "#endif\n"

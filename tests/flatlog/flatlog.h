@@ -29,8 +29,14 @@
 #define FLATLOG_H
 
 #define _GNU_SOURCE
+#define MPI_Type_hindexed declared_MPI_Type_hindexed /* MPICH declares the arrays of these two as not const */
+#define MPI_Type_struct   declared_MPI_Type_struct
 #include <mpi.h>
+#undef MPI_Type_hindexed
+#undef MPI_Type_struct
+#if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
+#endif
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,10 +78,16 @@ void flatlog_close(void);
 
 /* The next function of that name behind this library; ends the process with a message if there is none. */
 void *flatlog_next(const char *name);
-#define NEXT(name, result, parameters)   \
-	static result(*next) parameters; \
-	if (!next)                       \
-	next = (result(*) parameters)flatlog_next(#name)
+/* For a call that comes from the MPI library, as those of MPICH's Fortran functions do: its profiling function, so that
+ * nobody behind us takes the call for ours. NULL: there is none, or it is the application's call. */
+void *flatlog_inner(const char *profiling_name, void *return_address);
+#define NEXT(name, result, parameters)                                                                          \
+	static result(*behind) parameters;                                                                      \
+	if (!behind)                                                                                            \
+		behind = (result(*) parameters)flatlog_next(#name);                                             \
+	result(*next) parameters = (result(*) parameters)flatlog_inner("P" #name, __builtin_return_address(0)); \
+	if (!next)                                                                                              \
+	next = behind
 
 /* A Fortran function name_ is also called name, name__, and NAME by other compilers. No compiler's upper case is known
  * to the preprocessor: generate.py says those. */

@@ -189,7 +189,7 @@ class Parameter:
 
 def wrapper(function, parameters, fortran=None):
     """The text of one wrapper. fortran: the ending of its name in Fortran, None for C."""
-    out = []
+    out, descriptors = [], [p.name for p in parameters if p.is_buffer()] if fortran == "_f08ts_" else []
     if fortran:
         name = function.lower() + fortran
         declared = [p.fortran() for p in parameters] + ["int *ierror_f"]
@@ -197,6 +197,8 @@ def wrapper(function, parameters, fortran=None):
         lengths = [p.name + "_f_length" for p in parameters if p.kind in STRINGS]
         declared += ["size_t " + n for n in lengths]
         passed += lengths
+        declared, passed = ([re.sub(r"\b(\w+)_f$", lambda m: m[1] + "_d" if m[1] in descriptors else m[0], x) for x in words]
+                            for words in (declared, passed))
         result = "void"
     else:
         name = function
@@ -208,6 +210,7 @@ def wrapper(function, parameters, fortran=None):
     out.append(f"{result} {name}({signature})")
     out.append("{")
     out.append(f"NEXT({name}, {result}, ({signature}));")
+    out += [f"void *{b}_f = *(void **){b}_d;" for b in descriptors]
     out.append("struct line l;")
     if fortran:
         out.append(f'if (!line_begin(&l, "{function}", __builtin_return_address(0))) {{ {call}; return; }}')
@@ -291,7 +294,9 @@ def main():
         if old:
             print(f"#undef {function}")
         print(wrapper(function, parameters))
+        # f08ts: choice buffers come as descriptors, whose first word is the address
         endings = ["_"] + ["_f08_"] * (not old) + ["_cptr_"] * (function in TAKES_C_PTR)
+        endings += ["_f08ts_"] * (not old and any(p.is_buffer() for p in parameters))
         for ending in endings:
             text = wrapper(function, parameters, ending)
             print(text)

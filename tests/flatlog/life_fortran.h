@@ -50,9 +50,10 @@ FORTRAN(mpi_abort, (int *comm, int *errorcode, int *ierror))
 	next(comm, errorcode, ierror);
 }
 
-FORTRAN(mpi_pcontrol, (int *level))
+/* MPICH's mpi_f08 has an ierror here; for others it is no argument, and is not looked at. */
+FORTRAN(mpi_pcontrol, (int *level, int *ierror))
 {
-	NEXT_FORTRAN(mpi_pcontrol, (int *));
-	next(level);
+	NEXT_FORTRAN(mpi_pcontrol, (int *, int *));
+	next(level, ierror);
 	say_pcontrol(*level, __builtin_return_address(0));
 }

@@ -359,6 +359,13 @@ HANDLE(keyval, int, "k", KNOWN(MPI_KEYVAL_INVALID), KNOWN(MPI_TAG_UB), KNOWN(MPI
        KNOWN(MPI_WTIME_IS_GLOBAL), KNOWN(MPI_APPNUM), KNOWN(MPI_LASTUSEDCODE), KNOWN(MPI_UNIVERSE_SIZE),
        KNOWN(MPI_WIN_BASE), KNOWN(MPI_WIN_SIZE), KNOWN(MPI_WIN_DISP_UNIT), KNOWN(MPI_WIN_CREATE_FLAVOR),
        KNOWN(MPI_WIN_MODEL))
+#ifdef OPEN_MPI
+#define KNOWN_OPEN_MPI                                                                             \
+	KNOWN(MPI_2COMPLEX), KNOWN(MPI_2DOUBLE_COMPLEX), KNOWN(MPI_LOGICAL1), KNOWN(MPI_LOGICAL2), \
+		KNOWN(MPI_LOGICAL4), KNOWN(MPI_LOGICAL8),
+#else
+#define KNOWN_OPEN_MPI
+#endif
 /* Of two names of one type the standard's first one. */
 HANDLE(type, MPI_Datatype, "t", KNOWN(MPI_DATATYPE_NULL), KNOWN(MPI_CHAR), KNOWN(MPI_SHORT), KNOWN(MPI_INT),
        KNOWN(MPI_LONG), KNOWN(MPI_LONG_LONG_INT), KNOWN(MPI_SIGNED_CHAR), KNOWN(MPI_UNSIGNED_CHAR),
@@ -372,37 +379,45 @@ HANDLE(type, MPI_Datatype, "t", KNOWN(MPI_DATATYPE_NULL), KNOWN(MPI_CHAR), KNOWN
        KNOWN(MPI_LONG_INT), KNOWN(MPI_2INT), KNOWN(MPI_SHORT_INT), KNOWN(MPI_LONG_DOUBLE_INT), KNOWN(MPI_INTEGER),
        KNOWN(MPI_REAL), KNOWN(MPI_DOUBLE_PRECISION), KNOWN(MPI_COMPLEX), KNOWN(MPI_LOGICAL), KNOWN(MPI_CHARACTER),
        KNOWN(MPI_DOUBLE_COMPLEX), KNOWN(MPI_2REAL), KNOWN(MPI_2DOUBLE_PRECISION), KNOWN(MPI_2INTEGER),
-       KNOWN(MPI_2COMPLEX), KNOWN(MPI_2DOUBLE_COMPLEX), KNOWN(MPI_INTEGER1), KNOWN(MPI_INTEGER2), KNOWN(MPI_INTEGER4),
-       KNOWN(MPI_INTEGER8), KNOWN(MPI_REAL4), KNOWN(MPI_REAL8), KNOWN(MPI_REAL16), KNOWN(MPI_COMPLEX8),
-       KNOWN(MPI_COMPLEX16), KNOWN(MPI_COMPLEX32), KNOWN(MPI_LOGICAL1), KNOWN(MPI_LOGICAL2), KNOWN(MPI_LOGICAL4),
-       KNOWN(MPI_LOGICAL8))
+       KNOWN_OPEN_MPI KNOWN(MPI_INTEGER1), KNOWN(MPI_INTEGER2), KNOWN(MPI_INTEGER4), KNOWN(MPI_INTEGER8),
+       KNOWN(MPI_REAL4), KNOWN(MPI_REAL8), KNOWN(MPI_REAL16), KNOWN(MPI_COMPLEX8), KNOWN(MPI_COMPLEX16),
+       KNOWN(MPI_COMPLEX32))
 
 /* ---- sentinels ---- */
 
-/* Open MPI's Fortran sentinels are common blocks; the one that the program uses is the first of that name. */
-static bool is_fortran(const char *name, const void *p)
+/* Fortran's sentinels are variables. Open MPI: common blocks, of which the one that the program uses is the first of
+ * that name. MPICH: where they are in mpif.h is in pointers of its library; those of mpi_f08 are variables. */
+static bool is_fortran(const char *open_mpi, const char *pointer, const char *f08, const void *p)
 {
-	return p && p == dlsym(RTLD_DEFAULT, name);
+	const void *const *mpich = dlsym(RTLD_DEFAULT, pointer);
+
+	return p && (p == dlsym(RTLD_DEFAULT, open_mpi) || (mpich && p == *mpich) || p == dlsym(RTLD_DEFAULT, f08));
 }
 
 bool in_place(const void *buffer)
 {
-	return buffer == MPI_IN_PLACE || is_fortran("mpi_fortran_in_place_", buffer);
+	return buffer == MPI_IN_PLACE ||
+	       is_fortran("mpi_fortran_in_place_", "MPIR_F_MPI_IN_PLACE", "MPIR_F08_MPI_IN_PLACE", buffer);
 }
 
 bool bottom(const void *buffer)
 {
-	return buffer == MPI_BOTTOM || is_fortran("mpi_fortran_bottom_", buffer);
+	return buffer == MPI_BOTTOM ||
+	       is_fortran("mpi_fortran_bottom_", "MPIR_F_MPI_BOTTOM", "MPIR_F08_MPI_BOTTOM", buffer);
 }
 
 static bool weights_empty(const void *weights)
 {
-	return weights == (const void *)MPI_WEIGHTS_EMPTY || is_fortran("mpi_fortran_weights_empty_", weights);
+	return weights == (const void *)MPI_WEIGHTS_EMPTY ||
+	       is_fortran("mpi_fortran_weights_empty_", "MPIR_F_MPI_WEIGHTS_EMPTY",
+	                  "__mpi_f08_link_constants_MOD_mpi_weights_empty", weights);
 }
 
 bool unweighted(const void *weights)
 {
-	return weights == (const void *)MPI_UNWEIGHTED || is_fortran("mpi_fortran_unweighted_", weights) ||
+	return weights == (const void *)MPI_UNWEIGHTED ||
+	       is_fortran("mpi_fortran_unweighted_", "MPIR_F_MPI_UNWEIGHTED",
+	                  "__mpi_f08_link_constants_MOD_mpi_unweighted", weights) ||
 	       weights_empty(weights);
 }
 
@@ -413,6 +428,9 @@ char *say_weights(const void *weights)
 
 bool ignored(const void *status)
 {
-	return status == MPI_STATUS_IGNORE || is_fortran("mpi_fortran_status_ignore_", status) ||
-	       is_fortran("mpi_fortran_statuses_ignore_", status);
+	return status == MPI_STATUS_IGNORE ||
+	       is_fortran("mpi_fortran_status_ignore_", "MPI_F_STATUS_IGNORE", "MPIR_F08_MPI_STATUS_IGNORE_OBJ",
+	                  status) ||
+	       is_fortran("mpi_fortran_statuses_ignore_", "MPI_F_STATUSES_IGNORE", "MPIR_F08_MPI_STATUSES_IGNORE_OBJ",
+	                  status);
 }

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# mpich - programs that are built with MPICH are traced by the same installation, as exactly as those with Open MPI
+#
+# They are the programs of tests/programs, and the flat logger, compiled with MPICH's wrappers.
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import launch  # noqa: E402
+import tap  # noqa: E402
+
+os.environ["SPOOR_TEST_MPI"] = "mpich"
+PROGRAMS = os.path.join(tap.SOURCE, "tests/programs")
+FLATLOG = os.path.join(tap.SOURCE, "tests/flatlog")
+
+# Not here, since MPICH 4.0 cannot run them, traced or not: persistent (waits for ever), names (ports, which UCX has not), buffers and nulls (null
+# pointers), more8 (MPI_Dist_graph_neighbors_count of mpi_f08); pcoll and rest call Open MPI's MPIX functions.
+C = ("pt2pt", "farm", "halo", "collectives", "comms", "inter", "types", "objects", "errors", "windows", "many", "old", "posted", "reuse")
+WITH_FILE = ("files", "references", "shared")
+FORTRAN = {"fixed": "fixed.f", "modern": "modern.f90", "more": "more.F90", "f08": "f08.f90"}
+# Its mpi_f08 counts the indices of completed requests from 0: no program can use them.
+WRONG_IN_F08 = "call completion\n"
+
+
+def made(name):
+    with open(os.path.join(tap.BUILD, "Makefile"), encoding="utf-8") as f:
+        m = re.search(rf"^{name} = (\S+)", f.read(), re.M)
+    return m.group(1) if m else ""
+
+
+def compile_all(folder, cc, fc):
+    """Compiles the programs and the flat logger, two at a time. Returns what the compilers said."""
+    with open(os.path.join(folder, "wrappers.c"), "wb") as f:
+        subprocess.run([sys.executable, os.path.join(FLATLOG, "generate.py"), os.path.join(FLATLOG, "calls.table")], stdout=f, check=True)
+    commands = [[cc, "-std=gnu11", "-O1", "-g", "-w", "-fPIC", "-shared", "-I" + tap.SOURCE, "-I" + FLATLOG, "-o", os.path.join(folder, "flatlog.so"),
+                 os.path.join(folder, "wrappers.c"),
+                 *(p for p in glob.glob(os.path.join(FLATLOG, "*.c")) if os.path.basename(p) != "sample.c"), "-ldl", "-lpthread"]]
+    for name in (*C, *WITH_FILE, "threads", "random", "ends"):
+        commands.append([cc, "-std=gnu11", "-O1", "-g", "-w", "-o", os.path.join(folder, name), os.path.join(PROGRAMS, name + ".c"), "-lpthread"])
+    for name, source in FORTRAN.items() if fc else ():
+        path = os.path.join(PROGRAMS, source)
+        if name == "f08":
+            with open(path, encoding="utf-8") as f:
+                text = f.read().replace(WRONG_IN_F08, "\n")
+            path = os.path.join(folder, source)
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(text)
+        commands.append([fc, "-O1", "-g", "-w", "-fallow-argument-mismatch", *["-ffree-line-length-none"] * (name != "fixed"),
+                         "-J" + folder, "-o", os.path.join(folder, name), path])
+    running, said = [], ""
+    for command in commands + [None, None]:
+        while len(running) > (1 if command else 0):
+            process = running.pop(0)
+            said += process.communicate()[0].decode(errors="replace") if process.wait() else ""
+        if command:
+            running.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
+    return said
+
+
+def exact(folder, title, name, *options, arguments=(), ranks=4):
+    done = subprocess.run([sys.executable, os.path.join(tap.SOURCE, "tests/exact"), "-n", str(ranks), "--flatlog", os.path.join(folder, "flatlog.so"),
+                           "--timeout", "100", *options, "--", os.path.join(folder, name), *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    tap.ok(done.returncode == 0, f"{title}, {ranks} ranks", done.stdout.decode(errors="replace")[-3000:])
+
+
+def run(*command):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+
+
+def same_as_open_mpi(folder):
+    """The events of one program under both MPIs, in which the library decides nothing: not a line differs."""
+    traces = []
+    for mpi, program in (("mpich", os.path.join(folder, "comms")), ("", os.path.join(tap.BUILD, "tests/programs/comms"))):
+        os.environ["SPOOR_TEST_MPI"] = mpi
+        traces.append(os.path.join(folder, f"comms-{mpi or 'openmpi'}.spoor"))
+        launch.mpirun(4, [program], before=[launch.spoor(), "run", "-o", traces[-1], "--"])
+    os.environ["SPOOR_TEST_MPI"] = "mpich"
+    dumps = [[run(launch.spoor(), "dump", t, "--rank", str(r)).stdout for r in range(4)] for t in traces]
+    tap.ok(dumps[0] == dumps[1] and dumps[0][0].count("\n") > 100, "comms: the events are those under Open MPI",
+           *(f"{a}\n{b}" for x, y in zip(*dumps) for a, b in zip(x.split("\n"), y.split("\n")) if a != b))
+    differ = run(launch.spoor(), "diff", *traces)
+    tap.ok(differ.returncode in (0, 1) and "0 differ" in differ.stdout, "spoor diff says so", differ.stdout)
+    library = [run(launch.spoor(), "show", "--json", t).stdout for t in traces]
+    tap.ok('"MPICH Version: ' in library[0] and '"Open MPI v' in library[1], "the metadata name the library and its version", *library)
+
+
+def main():
+    cc, fc = made("MPICH_CC"), made("MPICH_FC")
+    if not cc:
+        tap.skip_all("spoor was built without MPICH")
+    with tempfile.TemporaryDirectory(prefix="mpich-") as folder:
+        said = compile_all(folder, cc, fc)
+        tap.ok(not said, "the programs and the flat logger compile with MPICH's wrappers", said)
+        for name in C:
+            exact(folder, name, name)
+        for name in WITH_FILE:
+            exact(folder, name, name, arguments=[os.path.join(folder, name + ".out")])
+        exact(folder, "threads", "threads", "--unordered")
+        exact(folder, "random program", "random", arguments=["5", "400"], ranks=3)
+        exact(folder, "collectives with buffers", "collectives", "--buffers", ranks=6)
+        exact(folder, "pt2pt, statuses ignored", "pt2pt", "--leave")
+        exact(folder, "exit status 3", "ends", "--status", "3", arguments=["exit3"])
+        for name in FORTRAN if fc else ():
+            exact(folder, f"{name} (Fortran)", name, arguments=[] if name in ("fixed", "modern") else [os.path.join(folder, name + ".out")])
+        # a shell between the launcher and each rank: the ranks find each other all the same
+        trace = os.path.join(folder, "shells.spoor")
+        launch.mpirun(4, ["sh", "-c", os.path.join(folder, "halo") + "; true"], before=[launch.spoor(), "run", "-o", trace, "--"])
+        said = run(launch.spoor(), "show", trace).stdout
+        tap.ok(re.search(r"^Ranks +4$", said, re.M), "ranks that a shell starts are one world", said)
+        same_as_open_mpi(folder)
+    tap.done()
+
+
+main()
