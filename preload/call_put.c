@@ -77,9 +77,15 @@ void call_put_vector(struct call *c, const int64_t *values, size_t n)
 		return;
 	}
 	if (stand_in_is(r, c->site)) {
-		lossy_note(&r->columns);
-		call_put(c, VALUE_CONSTANT + r->unknown);
-		return;
+		uint32_t column = (uint32_t)(c->next - c->site->column);
+		struct site *s = stand_in_leave(r, c->site, column);
+		if (!s) {
+			lossy_note(&r->columns);
+			call_put(c, VALUE_CONSTANT + r->unknown);
+			return;
+		}
+		c->site = s;
+		c->next = &s->column[column];
 	}
 	cell_force(&r->columns, c->next, c->site->visits);
 	cell_put_vector(&r->columns, c->next++, c->site->visits, values, n);

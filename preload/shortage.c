@@ -22,7 +22,7 @@
 /* What a column that varies costs where its values are irregular: then it is a tally with a queue. And what it costs as
  * long as it has few values. */
 #define VARYING     UINT64_C(1536)
-#define VARYING_FEW UINT64_C(384)
+#define VARYING_FEW UINT64_C(256)
 
 struct shortage {
 	struct cuts cuts;

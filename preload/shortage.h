@@ -10,10 +10,10 @@
  * recorded.
  *
  * Sites, their frames and their edges get five eighths of the arena before paths are cut, and 1/32 more before they
- * are cut shorter; with what columns that vary, at COLUMN_VISITS visits, will need when they have no order. Edges that
- * are new are told apart as long as there is memory for paths of three frames, and edges have no more than a quarter
- * of the arena. Apart from memory, paths are cut as well when a program comes by its calls on ever new ones, so that
- * unwinding would be most of its time.
+ * are cut shorter; with what columns that vary will need when they have no order, if they vary irregularly or often.
+ * Edges that are new are told apart as long as there is memory for paths of three frames, and edges have no more than a
+ * quarter of the arena. Apart from memory, paths are cut as well when a program comes by its calls on ever new ones, so
+ * that unwinding would be most of its time.
  */
 #ifndef SPOOR_SHORTAGE_H
 #define SPOOR_SHORTAGE_H

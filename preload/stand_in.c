@@ -135,6 +135,14 @@ struct site *stand_in_site(struct recorder *r, uint32_t id, uint32_t columns, bo
 	return brief && b->visits < BRIEF_VISITS ? stand_in_take_free(r, id, columns) : expand(r, id, columns);
 }
 
+struct site *stand_in_leave(struct recorder *r, const struct site *s, uint32_t put)
+{
+	struct site *full = stand_in_site(r, s->id, s->columns, false);
+	for (uint32_t i = 0; full && i < put; i++)
+		cell_put(&r->columns, &full->column[i], full->visits, s->column[i].expect);
+	return full;
+}
+
 struct site *stand_in_take(struct recorder *r, struct site *s, uint64_t ticks)
 {
 	struct brief *b = brief_at(&r->arena, r->record, s->id);
@@ -148,12 +156,8 @@ struct site *stand_in_take(struct recorder *r, struct site *s, uint64_t ticks)
 			return s;
 		}
 	}
-	struct site *full = stand_in_site(r, s->id, s->columns, false);
-	if (!full)
-		return shortage_counter(r, site_function_of(r, s->function));
-	for (uint32_t i = 0; i < s->columns; i++)
-		cell_put(&r->columns, &full->column[i], full->visits, s->column[i].expect);
-	return full;
+	struct site *full = stand_in_leave(r, s, s->columns);
+	return full ? full : shortage_counter(r, site_function_of(r, s->function));
 }
 
 struct site *stand_in_follow(struct recorder *r, struct site *last, const struct site *next, uint64_t ticks)

@@ -26,6 +26,10 @@ struct site *stand_in_new(struct recorder *r, uint32_t function, uint32_t path, 
  * struct site from now on. NULL: no room. */
 struct site *stand_in_site(struct recorder *r, uint32_t id, uint32_t columns, bool brief);
 
+/* In the middle of the puts, `put` of them made: they are moved to the struct site that the site is from now on. NULL:
+ * no room, and nothing has changed. */
+struct site *stand_in_leave(struct recorder *r, const struct site *s, uint32_t put);
+
 /* The steps of the commit. First: the visit is complete but for the count. Returns the site that it is of: the
  * stand-in, whose visits are those that count, or the struct site that it had to become. Where arguments have used up
  * the room for an event, the site that only counts; NULL: not even that. */

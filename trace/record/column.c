@@ -72,6 +72,12 @@ static void expect_new(struct columns *x, struct column *c)
 	c->next = next;
 }
 
+/* Arrays, or more different values than a loop or a counter has: it will go on like that. */
+static bool irregular(const struct column *c)
+{
+	return (c->role & ROLE_KINDS) == ROLE_VECTOR || c->dict_count > 2;
+}
+
 /* The pattern. */
 
 static bool close_run(struct columns *x, struct column *c, uint64_t run)
@@ -205,7 +211,7 @@ static void turn_without_memory(struct columns *x, struct column *c, uint64_t vi
 static __attribute__((noinline)) void turn_slowly(struct columns *x, struct column *c, uint64_t visits, int64_t value)
 {
 	uint64_t run = visits - c->start;
-	if (visits >= COLUMN_VISITS)
+	if (visits >= COLUMN_VISITS || irregular(c))
 		column_count(x, c);
 	if (c->period_length) {
 		if (!leave_loop(x, c)) {
