@@ -19,10 +19,12 @@
 /* Of calls that are only counted, one in so many asks whether there is room for a site meanwhile. */
 #define RETRY 1024
 
-/* What a column that varies costs where its values are irregular: then it is a tally with a queue. And what it costs as
- * long as it has few values. */
-#define VARYING     UINT64_C(1536)
-#define VARYING_FEW UINT64_C(256)
+/* What a column that varies costs where its values are irregular: then it is a tally with a queue. That again in an
+ * arena of VARYING_ARENA, more in a smaller one, for there what is given back lies in pieces. And what it costs as long
+ * as it has few values. */
+#define VARYING       UINT64_C(1536)
+#define VARYING_ARENA UINT64_C(1310720)
+#define VARYING_FEW   UINT64_C(256)
 
 struct shortage {
 	struct cuts cuts;
@@ -73,7 +75,8 @@ size_t shortage_frames(const struct recorder *r)
 {
 	static const size_t frames[] = {8, 5, 3, 1};
 	uint64_t part = r->arena.size / 32, few = r->columns.varying - r->columns.often,
-		 used = r->structure + r->columns.often * VARYING + few * VARYING_FEW,
+		 varying = VARYING + VARYING * VARYING_ARENA / r->arena.size,
+		 used = r->structure + r->columns.often * varying + few * VARYING_FEW,
 		 over = used > 20 * part ? used - 20 * part : 0;
 	if (!over && !shortage_cuts_paths(r))
 		return CALLPATH_MAX;
