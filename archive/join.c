@@ -49,14 +49,16 @@ static const char *worse_reason(const char *known, const char *found)
 static void note_metadata(struct join *j, const json_t *m)
 {
 	const json_t *parts = json_object_get(m, "parts"), *part = json_object_get(m, "part");
-	int64_t start = metadata_number(m, "start_ns", 0), end = metadata_number(m, "end_ns", 0);
+	int64_t start = metadata_number(m, "start_ns", 0), end = metadata_number(m, "end_ns", 0),
+		unfinished = metadata_number(m, "ranks_unfinished", 0);
 	size_t i;
 	json_t *one;
 
-	json_array_foreach((json_t *)parts, i, one) json_array_append(j->parts, one);
+	json_array_foreach((json_t *)parts, i, one) if (json_is_string(one)) json_array_append(j->parts, one);
 	if (json_is_string(part))
 		json_array_append(j->parts, (json_t *)part);
-	j->unfinished += metadata_number(m, "ranks_unfinished", 0);
+	if (unfinished > 0) /* anybody may have written it; of more ranks than there are nobody speaks */
+		j->unfinished += unfinished < UINT32_MAX ? unfinished : UINT32_MAX;
 	j->start_ns = start > 0 && (j->start_ns == 0 || start < j->start_ns) ? start : j->start_ns;
 	j->end_ns = end > j->end_ns ? end : j->end_ns;
 	j->reason = worse_reason(j->reason, metadata_text(m, "reason", NULL));
@@ -188,7 +190,7 @@ static int compare_texts(const void *a, const void *b)
 }
 
 /* In ascending order, so that the order of joining does not show. */
-static void sort_parts(json_t **parts)
+static int sort_parts(json_t **parts)
 {
 	size_t n = json_array_size(*parts), i;
 	json_t **items = calloc(n + 1, sizeof *items), *one, *sorted = json_array();
@@ -199,8 +201,13 @@ static void sort_parts(json_t **parts)
 	for (i = 0; items && i < n; i++)
 		json_array_append(sorted, items[i]);
 	free(items);
+	if (json_array_size(sorted) != n) {
+		json_decref(sorted);
+		return -1;
+	}
 	json_decref(*parts);
 	*parts = sorted;
+	return 0;
 }
 
 int join_encode(struct join *j, uint8_t **bytes, size_t *size, uint64_t *missing, struct error *error)
@@ -212,9 +219,14 @@ int join_encode(struct join *j, uint8_t **bytes, size_t *size, uint64_t *missing
 	if (j->count == 0)
 		return error_set(error, "there is nothing to merge");
 	json_t *m = json_deep_copy(j->base);
+	if (!m)
+		return error_set(error, "no memory for the metadata");
 	*missing = j->trace.size - stream_ranks(&j->trace, &j->trace.events);
 	if (j->count > 1) {
-		sort_parts(&j->parts);
+		if (sort_parts(&j->parts) != 0) {
+			error_set(error, "no memory for the metadata");
+			goto done;
+		}
 		set_metadata_hosts(m, &j->trace);
 		set_end(m, j->end_ns);
 		if (j->worst)
@@ -226,6 +238,10 @@ int join_encode(struct join *j, uint8_t **bytes, size_t *size, uint64_t *missing
 			goto done;
 	}
 	char *text = json_object_size(m) ? metadata_dump(m) : NULL;
+	if (!text && json_object_size(m)) {
+		error_set(error, "no memory for the metadata");
+		goto done;
+	}
 	if (text) {
 		chunk.data = (const uint8_t *)text;
 		chunk.size = strlen(text);
