@@ -31,7 +31,11 @@ said() {
 	diag <<<"$1: srun had to ask again $(grep -c retrying "$out") times" >&2
 	grep -v 'step creation temporarily disabled\|Step created for job\|TMPDIR' "$out" # root's TMPDIR is not another user's to write
 }
-run_job untraced --trace=off -N1 -n2 < <(script)
+# Open MPI 4.1 crashes at the end of a process once in some hundred runs, traced or not: then once more.
+for _ in 1 2 3; do
+	run_job untraced --trace=off -N1 -n2 < <(script)
+	grep -q 'Signal: Segmentation fault' "$out" || break
+done
 said 'twenty steps, not traced' >"$work/normal"
 run_job many --trace -N1 -n2 < <(script)
 is 'twenty steps: output as without spoor, and nothing on stderr' "$(said 'twenty steps, traced')" "$(cat "$work/normal")"
