@@ -225,7 +225,7 @@ END
 is 'archive away: the job does not notice' "$status $(cat "$out")" '0 2 ranks, sum 1, ending: normal
 this goes to stderr'
 away=$job
-wait_for 15 eval "spoor doctor $away | grep -q 'is kept in the spool'"
+wait_for 60 eval "spoor doctor $away | grep -q 'is kept in the spool'"
 like 'archive away: doctor knows where the trace is' "$(spoor doctor "$away")" "could not be delivered and is kept.*/$away.0.[^ ]*: is kept; \`spoor sweep\` delivers it"
 rm "$site/archive" && mv "$site/away" "$site/archive"
 run_job back --trace -N1 -n2 <<-END
