@@ -61,7 +61,8 @@ case_of right <<<'echo 1..2; touch right.is; until [ -e left.is ]; do sleep 0.1;
 runs 'two rows side by side' 0 '5 passed, 0 failed' left good --beside right
 rm -f left.is right.is
 runs 'the second row, at its end, takes tests of the first' 0 '5 passed, 0 failed' left right --beside good
-case_of either <<<'echo 1..1; [ -e one.is ] && touch two.is; touch one.is; until [ -e two.is ]; do sleep 0.1; done; echo ok'
+# Whichever is the second lets both end: mkdir decides, for both may look at the same moment.
+case_of either <<<'echo 1..1; mkdir one.is || touch two.is; until [ -e two.is ]; do sleep 0.1; done; echo ok'
 runs 'two rows of the same tests' 0 '4 passed, 0 failed' --rows 2 either good either
 runs 'a failure in the second' 1 '3 passed, 1 failed' good --beside bad
 runs 'a test that hangs' 1 '1 passed, 1 failed' hangs
