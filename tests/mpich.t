@@ -90,6 +90,21 @@ def same_as_open_mpi(folder):
     tap.ok('"MPICH Version: ' in library[0] and '"Open MPI v' in library[1], "the metadata name the library and its version", *library)
 
 
+def without_its_tracer(folder):
+    """An installation that is not whole: the program is as ever, and what is missing is told."""
+    half, trace = os.path.join(folder, "half"), os.path.join(folder, "half.spoor")
+    os.mkdir(half)
+    for name in ("libspoor-gate.so", "libspoor-openmpi.so"):
+        os.symlink(os.path.join(os.path.dirname(launch.preload()), name), os.path.join(half, name))
+    program = [os.path.join(folder, "halo")]
+    plain = launch.mpirun(2, program)
+    done = launch.mpirun(2, program, before=[launch.spoor(), "run", "-o", trace, "--"],
+                         environment={"SPOOR_PRELOAD": os.path.join(half, "libspoor-gate.so")})
+    tap.equal((done.returncode, done.stdout), (plain.returncode, plain.stdout), "without the tracer for MPICH: the program is as ever")
+    said = done.stderr.decode(errors="replace")
+    tap.ok(re.search(r"no trace: the program's MPI library, .*libmpich\.so.*, is of a kind that no tracer is for", said), "and that is told", said)
+
+
 def main():
     cc, fc = made("MPICH_CC"), made("MPICH_FC")
     if not cc:
@@ -108,6 +123,7 @@ def main():
         exact(folder, "exit status 3", "ends", "--status", "3", arguments=["exit3"])
         for name in FORTRAN if fc else ():
             exact(folder, f"{name} (Fortran)", name, arguments=[] if name in ("fixed", "modern") else [os.path.join(folder, name + ".out")])
+        without_its_tracer(folder)
         # a shell between the launcher and each rank: the ranks find each other all the same
         trace = os.path.join(folder, "shells.spoor")
         launch.mpirun(4, ["sh", "-c", os.path.join(folder, "halo") + "; true"], before=[launch.spoor(), "run", "-o", trace, "--"])
