@@ -70,14 +70,6 @@ int neighbours_look(struct neighbours *node, const char *folder, uint64_t world,
 	return dir ? rv : -1;
 }
 
-static int read_number(const char *variable)
-{
-	const char *value = getenv(variable);
-	uint64_t n;
-
-	return value && number_parse(value, INT32_MAX, &n) == 0 ? (int)n : 0;
-}
-
 /* Of Slurm's list of tasks per node, 4(x3),2, the entry of this node. */
 static int tasks_here(void)
 {
@@ -100,9 +92,9 @@ static int tasks_here(void)
 
 int neighbours_expected(int size)
 {
-	if (read_number("OMPI_COMM_WORLD_SIZE") == size)
-		return read_number("OMPI_COMM_WORLD_LOCAL_SIZE");
-	if (read_number("PMI_SIZE") == size && read_number("MPI_LOCALNRANKS"))
-		return read_number("MPI_LOCALNRANKS");
-	return read_number("SLURM_STEP_NUM_TASKS") == size ? tasks_here() : 0;
+	if (number_variable("OMPI_COMM_WORLD_SIZE", 0) == size)
+		return number_variable("OMPI_COMM_WORLD_LOCAL_SIZE", 0);
+	if (number_variable("PMI_SIZE", 0) == size && number_variable("MPI_LOCALNRANKS", 0))
+		return number_variable("MPI_LOCALNRANKS", 0);
+	return number_variable("SLURM_STEP_NUM_TASKS", 0) == size ? tasks_here() : 0;
 }

@@ -126,10 +126,9 @@ static uint64_t expected_ranks(void)
 {
 	static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"};
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-		const char *value = getenv(names[i]);
-		uint64_t n;
-		if (value && number_parse(value, INT32_MAX, &n) == 0 && n > 0)
-			return n;
+		int n = number_variable(names[i], 0);
+		if (n > 0)
+			return (uint64_t)n;
 	}
 	return 1;
 }
@@ -243,11 +242,7 @@ static void begin_threads(void)
  * executable. */
 static bool settle_choice(void)
 {
-	const char *applications = getenv("OMPI_NUM_APP_CTX");
-	uint64_t n;
-
-	return !session.against ||
-	       (session.size > 1 && applications && number_parse(applications, INT32_MAX, &n) == 0 && n > 1);
+	return !session.against || (session.size > 1 && number_variable("OMPI_NUM_APP_CTX", 0) > 1);
 }
 
 /* Nothing is captured after all. */

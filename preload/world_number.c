@@ -25,13 +25,6 @@ static uint64_t number_job(void)
 	return mix_variable(mix_variable(1, "SLURM_JOB_ID"), "SLURM_RESTART_COUNT");
 }
 
-static int variable_number(const char *name)
-{
-	const char *text = getenv(name);
-	uint64_t number;
-	return text && number_read(&text, INT32_MAX, &number) == 0 && !*text ? (int)number : -1;
-}
-
 /* MPICH's hydra gives a start no name. Each rank has a socket to the process that started all ranks of this node, which
  * may be their grandparent: shells come between. 0: there is no such socket. Not asked under a filter of system calls,
  * which could end the process. */
@@ -40,7 +33,7 @@ static pid_t hydra_proxy(void)
 	struct ucred peer = {.pid = 0};
 	socklen_t size = sizeof peer;
 	struct limits limits;
-	int fd = variable_number("PMI_FD");
+	int fd = number_variable("PMI_FD", -1);
 	limits_read(&limits);
 	if (fd < 0 || limits.filtered || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
 		return 0;
@@ -51,7 +44,7 @@ uint64_t world_number(int size, pid_t pid)
 {
 	static const char *const names[] = {"PMIX_NAMESPACE", "PMI_JOBID", "SLURM_STEP_ID"};
 	uint64_t world = number_job();
-	pid_t proxy = size > 1 && variable_number("MPI_LOCALNRANKS") == size ? hydra_proxy() : 0;
+	pid_t proxy = size > 1 && number_variable("MPI_LOCALNRANKS", 0) == size ? hydra_proxy() : 0;
 	if (proxy)
 		return hash_mix(mix_variable(world, "SLURM_STEP_ID"), (uint64_t)proxy);
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)

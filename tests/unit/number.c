@@ -4,6 +4,7 @@
 #include "trace/base/number.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "tests/unit/tap.h"
 
@@ -63,5 +64,13 @@ int main(void)
 	taken(number_parse_bytes, "3T", UINT64_MAX, UINT64_C(3) << 40);
 	taken(number_parse_bytes, "16383PiB", UINT64_MAX, UINT64_C(16383) << 50);
 	taken(number_parse_bytes, "0K", 0, 0);
+	setenv("SPOOR_UNIT", "12", 1);
+	ok(number_variable("SPOOR_UNIT", -1) == 12, "a variable that is a number");
+	setenv("SPOOR_UNIT", "2147483648", 1);
+	ok(number_variable("SPOOR_UNIT", -1) == -1, "one that is too large");
+	setenv("SPOOR_UNIT", "12x", 1);
+	ok(number_variable("SPOOR_UNIT", 3) == 3, "one that is no number");
+	unsetenv("SPOOR_UNIT");
+	ok(number_variable("SPOOR_UNIT", 0) == 0, "one that is not there");
 	return tap_end();
 }

@@ -3,6 +3,7 @@
  */
 #include "trace/base/number.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 int number_read(const char **text, uint64_t max, uint64_t *out)
@@ -29,6 +30,13 @@ int number_parse(const char *text, uint64_t max, uint64_t *out)
 		return -1;
 	*out = n;
 	return 0;
+}
+
+int number_variable(const char *name, int none)
+{
+	const char *text = getenv(name);
+	uint64_t n;
+	return text && number_parse(text, INT32_MAX, &n) == 0 ? (int)n : none;
 }
 
 int number_parse_bytes(const char *text, uint64_t max, uint64_t *out)

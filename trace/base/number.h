@@ -10,6 +10,9 @@
  * and wraps round.) */
 int number_parse(const char *text, uint64_t max, uint64_t *out);
 
+/* A variable of the environment that is a number; otherwise `none`. */
+int number_variable(const char *name, int none);
+
 /* The digits that *text begins with; it is behind them then. Returns 0, or -1: there are none, or they are more than
  * max; both are then as they were. */
 int number_read(const char **text, uint64_t max, uint64_t *out);
