@@ -234,36 +234,17 @@ static int finish_site(struct trace *t, struct trace_site *s)
 	return changed;
 }
 
-/* Has it columns without order, or may it get some? -1: no memory. */
-static int concerns_site(const struct trace *t, uint32_t i)
+/* Has it columns without order? */
+static bool has_lossy(const struct trace_site *s)
 {
-	struct trace_site room;
-	bool any = t->loss.lossy;
-	const struct trace_site *s = any ? NULL : packed_look(t, i, &room);
-	if (!any && !s)
-		return -1;
-	for (uint32_t k = 0; s && k < s->column_count; k++)
+	for (uint32_t k = 0; k < s->column_count; k++)
 		for (uint32_t g = 0; g < s->columns[k].count; g++)
-			any |= s->columns[k].groups[g].lossy != NULL;
-	if (s)
-		packed_leave(t, &room);
-	return any;
+			if (s->columns[k].groups[g].lossy)
+				return true;
+	return false;
 }
 
 int loss_finish(struct trace *t)
 {
-	int changed = 0;
-	for (uint32_t i = 0; i < t->site_count; i++) {
-		int rv = concerns_site(t, i);
-		if (rv > 0) {
-			struct trace_site room, *s = packed_open(t, i, &room);
-			rv = s ? finish_site(t, s) : -1;
-			if (s && packed_close(t, i, s) != 0)
-				rv = -1;
-		}
-		if (rv < 0)
-			return -1;
-		changed += rv;
-	}
-	return changed;
+	return packed_change(t, t->loss.lossy ? NULL : has_lossy, finish_site);
 }

@@ -303,43 +303,20 @@ done:
 	return rv == 0 ? 0 : error_set(error, "no memory to order the trace");
 }
 
-/* Has it columns with several groups? -1: no memory. */
-static int is_split(const struct trace *t, uint32_t i)
+/* Has it columns with several groups? */
+static bool is_split(const struct trace_site *s)
 {
-	struct trace_site room;
-	const struct trace_site *s = packed_look(t, i, &room);
-	bool split = false;
-	if (!s)
-		return -1;
 	for (uint32_t k = 0; k < s->column_count; k++)
-		split |= s->columns[k].count > 1;
-	packed_leave(t, &room);
-	return split;
-}
-
-static int refine_trace(struct trace *t)
-{
-	int changed = 0;
-	for (uint32_t i = 0; i < t->site_count; i++) {
-		int rv = is_split(t, i);
-		if (rv > 0) {
-			struct trace_site room, *s = packed_open(t, i, &room);
-			rv = s ? refine_site(t, s) : -1;
-			if (s && packed_close(t, i, s) != 0)
-				rv = -1;
-		}
-		if (rv < 0)
-			return -1;
-		changed += rv;
-	}
-	return changed;
+		if (s->columns[k].count > 1)
+			return true;
+	return false;
 }
 
 /* Refining looks at groups in canonical order, so that its result does not depend on the order of merging either. */
 static int refine_ordered(struct trace *t, struct error *error)
 {
 	struct trace ordered;
-	int changed = refine_trace(t), lost = changed < 0 ? -1 : loss_finish(t);
+	int changed = packed_change(t, is_split, refine_site), lost = changed < 0 ? -1 : loss_finish(t);
 	if (lost < 0)
 		return error_set(error, "no memory to refine the trace");
 	if (changed == 0 && lost == 0)

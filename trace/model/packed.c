@@ -457,6 +457,33 @@ int packed_close(struct trace *t, uint32_t i, struct trace_site *s)
 	return p->bytes ? 0 : -1;
 }
 
+static int change_site(struct trace *t, uint32_t i, int (*change)(struct trace *t, struct trace_site *s))
+{
+	struct trace_site room, *s = packed_open(t, i, &room);
+	int rv = s ? change(t, s) : -1;
+	return s && packed_close(t, i, s) != 0 ? -1 : rv;
+}
+
+int packed_change(struct trace *t, bool (*concerns)(const struct trace_site *s),
+                  int (*change)(struct trace *t, struct trace_site *s))
+{
+	int changed = 0;
+	for (uint32_t i = 0; i < t->site_count; i++) {
+		struct trace_site room;
+		const struct trace_site *s = concerns ? packed_look(t, i, &room) : NULL;
+		if (concerns && !s)
+			return -1;
+		bool any = !concerns || concerns(s);
+		if (s)
+			packed_leave(t, &room);
+		int rv = any ? change_site(t, i, change) : 0;
+		if (rv < 0)
+			return -1;
+		changed += rv;
+	}
+	return changed;
+}
+
 void packed_drop(struct trace *t, uint32_t i)
 {
 	if (!t->packing) {

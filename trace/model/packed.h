@@ -38,6 +38,11 @@ void packed_leave(const struct trace *t, struct trace_site *room);
 struct trace_site *packed_open(struct trace *t, uint32_t i, struct trace_site *room);
 int packed_close(struct trace *t, uint32_t i, struct trace_site *s);
 
+/* Changes those of all sites of which `concerns` is true, or all if that is NULL. `change` returns how much it has
+ * changed, or -1: no memory. Returns the sum, or -1. */
+int packed_change(struct trace *t, bool (*concerns)(const struct trace_site *s),
+                  int (*change)(struct trace *t, struct trace_site *s));
+
 /* Nobody needs site i any more. The trace is then good for trace_free only. */
 void packed_drop(struct trace *t, uint32_t i);
 
