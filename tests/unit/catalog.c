@@ -5,7 +5,6 @@
 
 #include <sqlite3.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "archive/query.h"
 #include "tests/unit/catalog.h"
@@ -239,13 +238,5 @@ static int run_tests(void)
 
 int main(void)
 {
-	char command[300];
-	int status = -1;
-	scratch_enter();
-	pid_t child = fork();
-	if (child == 0)
-		exit(run_tests());
-	snprintf(command, sizeof command, "rm -rf '%s'/*", scratch);
-	waitpid(child, &status, 0);
-	return system(command) || status ? 1 : 0;
+	return scratch_run(run_tests);
 }

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "archive/privileges.h"
 #include "archive/query.h"
@@ -261,16 +260,7 @@ static int run_tests(void)
 	return tap_end();
 }
 
-/* Whoever removes the folder stays root. */
 int main(void)
 {
-	char command[300];
-	int status = -1;
-	scratch_enter();
-	pid_t child = fork();
-	if (child == 0)
-		exit(run_tests());
-	snprintf(command, sizeof command, "rm -rf '%s'/*", scratch);
-	waitpid(child, &status, 0);
-	return system(command) || status ? 1 : 0;
+	return scratch_run(run_tests);
 }
