@@ -64,6 +64,12 @@ runs 'the second row, at its end, takes tests of the first' 0 '5 passed, 0 faile
 # Whichever is the second lets both end: mkdir decides, for both may look at the same moment.
 case_of either <<<'echo 1..1; mkdir one.is || touch two.is; until [ -e two.is ]; do sleep 0.1; done; echo ok'
 runs 'two rows of the same tests' 0 '4 passed, 0 failed' --rows 2 either good either
+case_of later <<<'echo 1..2; echo ok; [ -e been ] && echo ok && exit; touch been; echo "not ok 2 - two"; exit 1'
+runs 'a failure that is none at the second time' 0 '4 passed, 0 failed' --again 1 later good
+like 'it is told' "$output" 'Passed at the second time, alone:.*later: two.*1 points retried'
+runs 'a failure that stays' 1 '3 passed, 1 failed' --again 1 good bad
+rm -f been
+runs 'more failures than are run again' 1 '2 passed, 2 failed' --again 1 later bad
 runs 'a failure in the second' 1 '3 passed, 1 failed' good --beside bad
 runs 'a test that hangs' 1 '1 passed, 1 failed' hangs
 ok 'is ended' ended "$(cat pid)"
