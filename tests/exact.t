@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # exact - what spoor dumps is exactly what was called: every test program, random programs, HPCC; and the programs call every function
+import concurrent.futures
 import os
 import shutil
 import subprocess
@@ -18,12 +19,19 @@ HPCC = os.path.join(tap.SOURCE, "tests/programs/hpccinf.txt")  # all of its test
 
 
 functions = None  # exercised.Exercised: what the programs called
+cases = []  # arguments of compare()
 
 
 MAY_HANG = ("shared", "files", "references", "buffers", "names", "more", "more8", "rest", "rest8", "f08")
 
 
 def exact(title, program, *options, ranks=4):
+    cases.append((title, program, options, ranks))
+
+
+def compare(case):
+    """Returns the status of tests/exact and what it said."""
+    _, program, options, ranks = case
     binding = exercised.BINDING.get(os.path.basename(program[0]), exercised.C)
     if os.path.dirname(program[0]) == PROGRAMS:
         options += ("--called", functions.file(binding))
@@ -36,10 +44,17 @@ def exact(title, program, *options, ranks=4):
         said = done.stdout.decode(errors="replace")
         if "ended with status 124," not in said:
             break
-    if done.returncode == 2 and "did not come to MPI_Finalize" in said and "--partial" in options:
-        tap.skip(f"{title}, {ranks} ranks", "no trace is made of ranks that were killed")
-    else:
-        tap.ok(done.returncode == 0, f"{title}, {ranks} ranks", said)
+    return done.returncode, said
+
+
+def compare_all():
+    """Mostly they wait for mpirun: so several at a time."""
+    with concurrent.futures.ThreadPoolExecutor(3) as workers:
+        for (title, _, options, ranks), (status, said) in zip(cases, workers.map(compare, cases)):
+            if status == 2 and "did not come to MPI_Finalize" in said and "--partial" in options:
+                tap.skip(f"{title}, {ranks} ranks", "no trace is made of ranks that were killed")
+            else:
+                tap.ok(status == 0, f"{title}, {ranks} ranks", said)
 
 
 def own(name):
@@ -71,7 +86,9 @@ def main():
     functions = exercised.Exercised(folder)
     try:
         for ranks in (4, 8):
-            programs(folder, ranks, *["--buffers"] * (ranks == 8))
+            own_folder = os.path.join(folder, str(ranks))
+            os.mkdir(own_folder)
+            programs(own_folder, ranks, *["--buffers"] * (ranks == 8))
         for name in ("pt2pt", "farm", "halo", "persistent"):
             exact(f"{name}, statuses ignored", [own(name)], "--leave")
         exact("modern (Fortran), statuses ignored", [own("modern")], "--leave")
@@ -95,6 +112,7 @@ def main():
             exact("HPCC", [hpcc], "--chdir", folder, "--timeout", "240", ranks=8)
         else:
             tap.skip("HPCC, 8 ranks", "hpcc is not installed")
+        compare_all()
         functions.check()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
