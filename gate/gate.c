@@ -16,9 +16,10 @@
  * - does nothing without a handoff in the environment, allocates nothing, and makes no system call;
  * - passes calls of dlsym on by a jump: the loader takes the return address for who asks.
  */
-#include "gate/module.h"
+#include "gate/library.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -32,17 +33,16 @@
 #pragma weak _r_debug
 extern const char __ehdr_start[] __attribute__((visibility("hidden"))); /* where this file is mapped */
 
-/* The tracers: each is for the MPI libraries that define its mark. */
-static const struct tracer {
-	char mark[20], file[22];
-} tracers[] = {{"ompi_mpi_comm_world", "libspoor-openmpi.so"}, {"MPIR_Dup_fn", "libspoor-mpich.so"}};
-#define TRACERS (sizeof tracers / sizeof tracers[0])
+/* The tracers, by enum library_abi. */
+static const char tracers[LIBRARY_ABIS][22] = {"libspoor-openmpi.so", "libspoor-mpich.so", "libspoor-abi.so"};
 
 static struct gate {
-	bool begun;                 /* all constructors of libraries have run */
-	bool open;                  /* there is a handoff, and we are in a process that can be traced */
-	bool busy;                  /* atomic: somebody is looking */
-	void (*look)(void);         /* of the tracer that was let in */
+	bool begun;                   /* all constructors of libraries have run */
+	bool open;                    /* there is a handoff, and we are in a process that can be traced */
+	bool busy;                    /* atomic: somebody is looking */
+	bool tried[LIBRARY_ABIS + 1]; /* to let its tracer in; the last one: some tracer, for a library of no ABI */
+	void (*look[LIBRARY_ABIS])(void **); /* of the tracers that were let in */
+	void *owner;                         /* of the process: of them the one whose library was called first */
 	unsigned long long changes; /* files that the loader had mapped and unmapped in all when we last looked */
 	char ***environ;
 	const char *path; /* of this file */
@@ -126,85 +126,133 @@ static void *find(const char *name)
 
 /* ---- MPI ---- */
 
-/* Opens the tracer, which is beside the gate. Whatever goes wrong, there is no tracer. */
-static void admit(const struct tracer *tracer)
+/* Is all of the file there? The loader would not ask, and reading what is not there would end the process. */
+static bool is_whole(const char *path)
+{
+	int (*open)(const char *, int, ...), (*close)(int), fd;
+	ssize_t (*read)(int, void *, size_t, off_t);
+	ElfW(Ehdr) head;
+	ElfW(Phdr) p;
+	char last;
+	bool whole;
+
+	*(void **)&open = find("open");
+	*(void **)&close = find("close");
+	*(void **)&read = find("pread");
+	if (!open || !close || !read || (fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+		return false;
+	whole = read(fd, &head, sizeof head, 0) == (ssize_t)sizeof head;
+	for (size_t i = 0; whole && i < head.e_phnum; i++)
+		whole = read(fd, &p, sizeof p, (off_t)(head.e_phoff + i * sizeof p)) == (ssize_t)sizeof p &&
+		        (!p.p_filesz || read(fd, &last, 1, (off_t)(p.p_offset + p.p_filesz - 1)) == 1);
+	close(fd);
+	return whole;
+}
+
+/* Opens a tracer, which is beside the gate. False: that cannot be. */
+static bool open_tracer(size_t tracer)
 {
 	void *(*open)(const char *, int), *(*symbol)(void *, const char *), *library;
-	char *(*error)(void), path[4096 + sizeof tracer->file], *name = path;
+	char *(*error)(void), path[4096 + sizeof *tracers], *name = path;
 
 	*(void **)&open = find("dlopen");
 	*(void **)&symbol = find("dlsym");
 	*(void **)&error = find("dlerror");
-	gate.open = false; /* one attempt: what fails now fails again */
 	/* the tracer is made for glibc, and would be taken into other processes with what it needs */
-	if (!open || !symbol || !error || !find("gnu_get_libc_version"))
-		return;
+	if (gate.look[tracer] || !open || !symbol || !error || !find("gnu_get_libc_version"))
+		return gate.look[tracer] != NULL;
 	for (size_t i = 0; i < 4096 && (path[i] = gate.path[i]); i++)
 		if (path[i] == '/')
 			name = &path[i + 1];
-	for (;; tracer = tracers) { /* where one is not installed, the first one tells */
-		for (size_t i = 0; (name[i] = tracer->file[i]); i++)
-			;
-		library = open(path, RTLD_NOW | RTLD_LOCAL);
-		if (library || tracer == tracers)
-			break;
-		error(); /* not for the program's eyes */
-	}
+	for (size_t i = 0; (name[i] = tracers[tracer][i]); i++)
+		;
+	library = is_whole(path) ? open(path, RTLD_NOW | RTLD_LOCAL) : NULL;
 	if (library)
-		*(void **)&gate.look = symbol(library, "spoor_look");
-	else
-		error();
-	gate.open = gate.look != NULL;
+		*(void **)&gate.look[tracer] = symbol(library, "spoor_look_2");
+	error(); /* not for the program's eyes */
+	return gate.look[tracer] != NULL;
 }
 
-static int has_changed(struct dl_phdr_info *info, size_t size, void *argument)
+/* Lets the tracer for an ABI in. Where there is none, some other: it says so in the node's log. One attempt: what fails
+ * now fails again. */
+static void admit(size_t abi)
 {
-	unsigned long long changes = info->dlpi_adds + info->dlpi_subs;
+	if (gate.tried[abi])
+		return;
+	gate.tried[abi] = true;
+	if (abi < LIBRARY_ABIS && open_tracer(abi))
+		return;
+	for (size_t i = 0; i < LIBRARY_ABIS; i++)
+		if (gate.look[i])
+			return;
+	for (size_t i = 0; i < LIBRARY_ABIS && !open_tracer(i); i++)
+		;
+}
 
+/* What dl_iterate_phdr has counted, and the ABIs of the MPI libraries behind the gate. */
+struct sight {
+	unsigned long long changes;
+	bool behind, there[LIBRARY_ABIS + 1];
+};
+
+static int count_changes(struct dl_phdr_info *info, size_t size, void *sight)
+{
 	(void)size;
-	*(bool *)argument = changes != gate.changes;
-	gate.changes = changes;
+	((struct sight *)sight)->changes = info->dlpi_adds + info->dlpi_subs;
 	return 1;
 }
 
-/* The tracer for the MPI library that is mapped now, if there is one. For one that no tracer knows it is any: it says
- * so in the node's log. */
-static const struct tracer *find_tracer(void)
+static int see_library(struct dl_phdr_info *info, size_t size, void *sight)
 {
-	for (size_t i = 0; i < TRACERS; i++)
-		if (find(tracers[i].mark))
-			return &tracers[i];
-	return find("PMPI_Init") ? &tracers[0] : NULL;
+	struct sight *s = sight;
+	struct module m;
+
+	(void)size;
+	if (module_read(&m, info) && s->behind && library_is_mpi(&m))
+		s->there[library_abi(&m)] = true;
+	s->behind |= m.base == (uintptr_t)__ehdr_start;
+	return 0;
 }
 
-/* Lets the tracer in, or tells it that something has changed. errno is kept; no lock is held while the tracer works. */
-static void tell(const struct tracer *tracer)
+/* Lets the tracers in for what is mapped now, and tells all that something has changed. errno is kept; no lock is held
+ * while a tracer works. */
+static void tell(void)
 {
 	int *(*location)(void), saved;
+	struct sight s = {0};
+	bool any = false;
 
-	if (!tracer && !gate.look)
-		return;
 	if (!(*(void **)&location = find("__errno_location")))
 		return;
 	saved = *location();
-	if (!gate.look)
-		admit(tracer);
-	if (gate.look)
-		gate.look();
+	dl_iterate_phdr(see_library, &s);
+	for (size_t i = 0; i <= LIBRARY_ABIS; i++)
+		if (s.there[i]) {
+			any = true;
+			admit(i);
+		}
+	for (size_t i = 0; i < LIBRARY_ABIS; i++)
+		if (gate.look[i]) {
+			any = false;
+			gate.look[i](&gate.owner);
+		}
+	if (any) /* MPI without a tracer */
+		gate.open = false;
 	*location() = saved;
 }
 
 /* Has the loader mapped or unmapped something? Others who come here meanwhile go on. */
 static void __attribute__((noinline)) look(void)
 {
-	bool changed = false;
+	struct sight s = {0};
 
 	if (__atomic_exchange_n(&gate.busy, true, __ATOMIC_ACQUIRE))
 		return;
-	dl_iterate_phdr(has_changed, &changed);
-	if (changed) {
-		tell(gate.look ? NULL : find_tracer());
-		dl_iterate_phdr(has_changed, &changed); /* the tracer itself is not news */
+	dl_iterate_phdr(count_changes, &s);
+	if (s.changes != gate.changes) {
+		tell();
+		dl_iterate_phdr(count_changes, &s); /* the tracer itself is not news */
+		gate.changes = s.changes;
 	}
 	__atomic_store_n(&gate.busy, false, __ATOMIC_RELEASE);
 }

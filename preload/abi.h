@@ -4,7 +4,7 @@
  * There is one tracer for each ABI, all of the same sources. Types, constants and which functions there are come from
  * that library's mpi.h (preload/generator/library.py). What no mpi.h says is in one header for each ABI, which has:
  *
- *     ABI_MARK             a name that only libraries of this ABI define
+ *     ABI_LIBRARY          which one it is (gate/library.h)
  *     ABI_FILES            how the names of its files begin: the library's own, and those of its plug-ins
  *     ABI_NULL_COPY        functions that copy no attribute, by name
  *     ABI_SENTINELS        where the variables are that stand for MPI_IN_PLACE and so on in Fortran (real.h)

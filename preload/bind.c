@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "gate/module.h"
+#include "gate/library.h"
 #include "preload/real.h"
 #include "preload/recorder.h"
 #include "preload/session.h"
@@ -151,7 +151,7 @@ static bool is_of_another(const struct module *m)
 			const char *name = strrchr(o->path, '/');
 
 			if (o->base != mpi.base && name && !strcmp(name + 1, m->strings + d->d_un.d_val) &&
-			    module_find(o, "PMPI_Init"))
+			    library_is_mpi(o))
 				return true;
 		}
 	}
@@ -165,7 +165,7 @@ static enum part part_of(const struct module *m)
 
 	if (m->base == mpi.base)
 		return PART_LIBRARY;
-	if (module_find(m, "PMPI_Init") ||
+	if (library_is_mpi(m) ||
 	    module_find(m, "spoor_transparent")) /* another MPI; a tool that passes calls on to whoever is next: us */
 		return PART_NONE;
 	for (size_t i = 1; i < n; i++) {
@@ -358,7 +358,7 @@ static const char *program_has_its_own(void)
 {
 	enum part part = seen_count ? part_of(&seen[0].m) : PART_NONE;
 
-	if (seen_count && module_find(&seen[0].m, "PMPI_Init"))
+	if (seen_count && library_is_mpi(&seen[0].m))
 		return "not captured: the MPI library is linked into the program";
 	return part == PART_TOOL ? "not captured: another MPI tool is linked into the program" : NULL;
 }
@@ -370,9 +370,9 @@ static void begin_binding(void)
 	const struct module *other = NULL;
 
 	for (size_t i = 1; i < seen_count && !mpi.symbols; i++) {
-		if (!module_find(&seen[i].m, "PMPI_Init"))
+		if (!library_is_mpi(&seen[i].m))
 			continue;
-		if (module_find(&seen[i].m, ABI_MARK))
+		if (library_abi(&seen[i].m) == ABI_LIBRARY)
 			mpi = seen[i].m;
 		else if (seen[i].fresh && !other)
 			other = &seen[i].m;
@@ -381,7 +381,10 @@ static void begin_binding(void)
 		char why[256];
 
 		snprintf(why, sizeof why,
-		         "not captured: the program's MPI library, %.150s, is of a kind that no tracer is for",
+		         library_abi(other) == LIBRARY_UNKNOWN
+		                 ? "not captured: the program's MPI library, %.150s, is of a kind that no tracer is for"
+		                 : "not captured: no tracer for the program's MPI library, %.150s, is installed, or it "
+		                   "is damaged",
 		         other->path);
 		session_remark(why);
 	}
@@ -393,7 +396,7 @@ static void begin_binding(void)
 	real_begin(mpi.path, module_at(&mpi, module_find(&mpi, "PMPI_Init")), aside);
 }
 
-__attribute__((visibility("default"))) void spoor_look(void)
+__attribute__((visibility("default"))) void spoor_look_2(void **owner)
 {
 	unsigned long long gone = 0;
 
@@ -404,6 +407,7 @@ __attribute__((visibility("default"))) void spoor_look(void)
 	if (gone != unmapped)
 		recorder_unloaded();
 	unmapped = gone;
+	real_owner = owner;
 	if (!mpi.symbols) {
 		begin_binding();
 	} else if (real_state != REAL_PASSIVE) {

@@ -29,7 +29,8 @@ extern const size_t mpi_bindings_count, mpi_fortran_bindings_count __attribute__
 
 /* Looks at what the loader has mapped since the last time: binds the MPI library's functions, also those of its Fortran
  * libraries where these come later; forgets call paths when something was unmapped. Called by the gate when something
- * has changed, and by nobody else. */
-void spoor_look(void);
+ * has changed, and by nobody else. owner: see real_owner. The number in the name becomes another when the parameters
+ * do: a gate and a tracer of different versions do not find each other. */
+void spoor_look_2(void **owner);
 
 #endif

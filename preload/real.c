@@ -17,6 +17,7 @@ void *real_predefined[REAL_PREDEFINED_COUNT];
 const void *real_variable[REAL_VARIABLE_COUNT + 1];
 struct real_sentinel real_sentinel[SENTINEL_COUNT];
 enum real_state real_state;
+void **real_owner;
 
 static const struct real_sentinel_name sentinel_names[SENTINEL_COUNT] = {ABI_SENTINELS};
 
@@ -118,11 +119,21 @@ static bool too_late(void)
 	return real.MPI_Initialized(&initialized) == MPI_SUCCESS && initialized;
 }
 
+/* Of several tracers in this process this one is the first. */
+static bool takes_process(void)
+{
+	void *nobody = NULL;
+
+	return __atomic_compare_exchange_n(real_owner, &nobody, &real, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
 bool real_wake(void)
 {
 	int saved = errno;
 
 	pthread_mutex_lock(&wake_lock);
+	if (real_state == REAL_UNKNOWN && !takes_process())
+		__atomic_store_n(&real_state, REAL_PASSIVE, __ATOMIC_RELEASE);
 	if (real_state == REAL_UNKNOWN) {
 		bool late = too_late();
 

@@ -32,6 +32,11 @@ enum real_state {
 };
 extern enum real_state real_state;
 
+/* The gate's word for whose process this is. With two MPI libraries there are two tracers. The one whose library is
+ * called first puts a pointer there, and the other one stays REAL_PASSIVE: its library is not used, or is what the
+ * first one itself is made on. */
+extern void **real_owner;
+
 /* The MPI library is there: its path, its PMPI_Init. The wrappers are bound (bind.h), unless aside says why not. To be
  * called once, before any wrapper. */
 void real_begin(const char *path, void *init, const char *aside);

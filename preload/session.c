@@ -96,6 +96,8 @@ static void note_without_calls(void)
 {
 	const char *text = getenv(HANDOFF_VARIABLE);
 	int initialized = 0;
+	if (real_owner && *real_owner && *real_owner != &real) /* it is not asked about this library */
+		return;
 	if (session.initialized || !text || handoff_decode(&session.handoff, text, NULL) != 0 ||
 	    session.handoff.facts[0] || session.handoff.mode == HANDOFF_OFF || !real.MPI_Initialized)
 		return;

@@ -7,8 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* MPI_DUP_FN in their mpi.h, whatever their files are called. */
-#define ABI_MARK      "MPIR_Dup_fn"
+#define ABI_LIBRARY   LIBRARY_MPICH
 #define ABI_FILES     "libmpi.", "libmpich", "libmpifort", "libmpl", "libopa", "libfabric", "libucp", "libmvapich"
 #define ABI_NULL_COPY /* a null pointer in C */
 

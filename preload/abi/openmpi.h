@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define ABI_MARK      "ompi_mpi_comm_world"
+#define ABI_LIBRARY   LIBRARY_OPENMPI
 #define ABI_FILES     "libmpi.", "libmpi_mpifh", "libmpi_usempi", "libopen-", "libmca_", "mca_", "libpmix"
 #define ABI_NULL_COPY "OMPI_C_MPI_COMM_NULL_COPY_FN", "OMPI_C_MPI_NULL_COPY_FN"
 

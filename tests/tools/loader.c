@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * loader - a program without MPI: asks by weak references whether there is MPI, then loads a module that uses it, if
- * one is given
+ * one is given: for itself, or with a second argument for all
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ int main(int argc, char **argv)
 	puts(MPI_Initialized || MPI_Comm_rank || mpi_initialized_ ? "there is something of MPI's" : "MPI is not there");
 	if (argc < 2)
 		return 0;
-	module = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+	module = dlopen(argv[1], RTLD_NOW | (argc > 2 ? RTLD_GLOBAL : RTLD_LOCAL));
 	if (!module) {
 		puts(dlerror());
 		return 1;
