@@ -8,6 +8,7 @@ AC_DEFUN([SPOOR_SUMMARY], [
   Slurm      $spoor_have_slurm
   Open MPI   $spoor_have_mpi ($MPICC, Fortran: ${MPIFC:-not found (Debian: gfortran, RPM: gcc-gfortran)})
   MPICH      $spoor_have_mpich
+  MPI 5 ABI  built in
   jansson    $spoor_have_JANSSON
   zstd       $spoor_have_ZSTD
   libdw      $spoor_have_LIBDW

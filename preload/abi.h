@@ -2,7 +2,8 @@
  * abi - what the ABI of an MPI library has of its own, for the tracer that is compiled for it
  *
  * There is one tracer for each ABI, all of the same sources. Types, constants and which functions there are come from
- * that library's mpi.h (preload/generator/library.py). What no mpi.h says is in one header for each ABI, which has:
+ * that library's mpi.h (preload/generator/library.py). The standard's ABI has an mpi.h of ours,
+ * preload/abi/standard/mpi.h. What no mpi.h says is in one header for each ABI, which has:
  *
  *     ABI_LIBRARY          which one it is (gate/library.h)
  *     ABI_FILES            how the names of its files begin: the library's own, and those of its plug-ins
@@ -27,8 +28,10 @@
 #include "preload/abi/openmpi.h"
 #elif defined MPICH_NUMVERSION
 #include "preload/abi/mpich.h"
+#elif defined MPI_ABI_VERSION
+#include "preload/abi/standard.h"
 #else
-#error "mpi.h is of an MPI library whose ABI is not known: expected Open MPI's or MPICH's"
+#error "mpi.h is of an MPI library whose ABI is not known: expected Open MPI's, MPICH's, or the standard's"
 #endif
 
 #endif

@@ -5,6 +5,7 @@
     generate.py [--cc CC] [--cppflags=FLAGS] [--output FOLDER]     FOLDER (default .) gets the files below
     generate.py --list [...]                                       prints functions: wrapped, excluded, missing
     generate.py --schema [--output FOLDER]                         schema.h, schema.c: what is not in mpi_functions[].schema
+    generate.py --prototypes [--output FOLDER]                     mpi_functions.h, for the mpi.h of the standard's ABI
     generate.py --model [--output FOLDER]                          mpi_table.h, mpi_table.c: what functions mean (trace/model/mpi.h)
 
     calls.h calls.c      prototypes, names and predefined handles of the library (see real.h)
@@ -26,7 +27,7 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from generator import c, completion, fortran, library, model, record, schema, table  # noqa: E402
+from generator import c, completion, fortran, library, model, prototype, record, schema, table  # noqa: E402
 
 PARTS = 4  # files of C wrappers
 
@@ -88,12 +89,16 @@ def main():
     a.add_argument("--list", action="store_true")
     a.add_argument("--model", action="store_true")
     a.add_argument("--schema", action="store_true")
+    a.add_argument("--prototypes", action="store_true")
     a = a.parse_args()
     try:
         t = table.Table(a.table)
         if a.schema:
             write(a.output, "schema.h", schema.schema_h(t))
             write(a.output, "schema.c", schema.schema_c(t))
+            return 0
+        if a.prototypes:
+            write(a.output, "mpi_functions.h", prototype.functions_h(t))
             return 0
         if a.model:
             write(a.output, "mpi_table.h", model.table_h(t))

@@ -20,6 +20,7 @@ NO_NAME = re.compile(r"(?!)")
 LIBRARIES = {
     "libspoor-gate.so": (NO_NAME, NO_NAME),
     "libspoor-openmpi.so": (NO_NAME, NO_NAME),
+    "libspoor-abi.so": (NO_NAME, NO_NAME),
     "spoor.so": (SPANK, re.compile(r"(spank|slurm)_[a-z_]+$")),
 }
 NEEDED = re.compile(r"(libc\.so\.6|ld-linux[-a-z0-9_]*\.so\.\d)$")

@@ -42,7 +42,7 @@ def check(way, environment=None, noted=""):
 def listed():
     """Every question in the sources is in doc/questions.md."""
     asked = set()
-    for path in glob.glob(os.path.join(tap.SOURCE, "preload/*.[ch]")):
+    for path in glob.glob(os.path.join(tap.SOURCE, "preload/*.[ch]")) + glob.glob(os.path.join(tap.SOURCE, "preload/abi/*.h")):
         with open(path, encoding="utf-8") as f:
             asked |= set(re.findall(r"real\.(MPI_\w+)", re.sub(r"/\*.*?\*/", "", f.read(), flags=re.DOTALL)))
     with open(os.path.join(tap.SOURCE, "doc/questions.md"), encoding="utf-8") as f:

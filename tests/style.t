@@ -27,9 +27,10 @@ LONG_FILES = {
 SEQUENCES = re.compile(r"tests/")
 
 # A name that many files give to a function of their own cannot be found by looking for it. The programs of tests and
-# benchmarks, each of which is one file and one process, may call theirs as they like.
+# benchmarks, each of which is one file and one process, may call theirs as they like. Of the headers in preload/abi/,
+# which have the same functions, one is compiled.
 ANYWHERE = {"main"}
-ALONE = re.compile(r"(tests|bench)/")
+ALONE = re.compile(r"(tests|bench|preload/abi)/")
 SHARED = 2  # files that may have a function, or a structure, of one name
 
 

@@ -77,8 +77,12 @@ class Library:
                 self.values.add(name)
                 if variable:
                     self.variables[name] = (variable.group(1), expansion)
-        #: conversions of handles that are functions, or macros, of this library
-        self.conversions = {name for name, expansion in re.findall(r'SPOOR_CONVERSION\s+"(\w+)"([^;"]*);', self.text)
+        #: conversions of handles that are functions, or macros, of this library -> their names: since MPI 5 also fromint and toint
+        self.conversions = {name: name for name, expansion in re.findall(r'SPOOR_CONVERSION\s+"(\w+)"([^;"]*);', self.text)
                             if name in self.prototypes or not expansion.strip().startswith(name)}
+        for name in CONVERSIONS:
+            newer = name.replace("_c2f", "_toint").replace("_f2c", "_fromint")
+            if name not in self.conversions and newer in self.prototypes:
+                self.conversions[name] = newer
         if "MPI_COMM_WORLD" not in self.symbols and "MPI_COMM_WORLD" not in self.values:
             raise LibraryError("found no MPI_COMM_WORLD in mpi.h")

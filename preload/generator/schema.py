@@ -32,13 +32,15 @@ def predefined(table, library):
 
 def conversions(library):
     """Between the handles of Fortran and of C: functions, or macros, of this library."""
+    def call(name):
+        name = library.conversions.get(name, name)
+        return f"real.{name}" if name in library.prototypes else name
+
     out = ["\n/* Handles of Fortran in C, and the other way round. */\n"]
     for role, (type, f2c) in HANDLES.items():
         if f2c in library.conversions:
-            call = f"real.{f2c}" if f2c in library.prototypes else f2c
-            out.append(f"static inline {type} f2c_{role}(MPI_Fint h)\n{{\n\treturn {call}(h);\n}}\n")
-    call = "real.MPI_Request_c2f" if "MPI_Request_c2f" in library.prototypes else "MPI_Request_c2f"
-    return "".join(out) + f"static inline MPI_Fint c2f_request(MPI_Request h)\n{{\n\treturn {call}(h);\n}}\n"
+            out.append(f"static inline {type} f2c_{role}(MPI_Fint h)\n{{\n\treturn {call(f2c)}(h);\n}}\n")
+    return "".join(out) + f"static inline MPI_Fint c2f_request(MPI_Request h)\n{{\n\treturn {call('MPI_Request_c2f')}(h);\n}}\n"
 
 
 def wrapped(table, library):
