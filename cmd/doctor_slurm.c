@@ -46,6 +46,32 @@ static int run_captured(char *const argv[], const char *preload, char *out, size
 	return status;
 }
 
+/* Without one of the tracers, programs of its MPI libraries run untraced. The gate itself asks for no more. */
+static void check_tracers(void)
+{
+	static const struct {
+		const char *path, *libraries;
+	} tracers[] = {{SPOOR_PKGLIBDIR "/libspoor-openmpi.so", "Open MPI"},
+	               {SPOOR_PKGLIBDIR "/libspoor-mpich.so", "the MPICH family"},
+	               {SPOOR_PKGLIBDIR "/libspoor-abi.so", "the standard ABI of MPI 5"}};
+	char *const argv[] = {"true", NULL};
+	char out[512];
+
+	for (size_t i = 0; i < sizeof tracers / sizeof *tracers; i++) {
+		const char *path = tracers[i].path;
+
+		if (access(path, F_OK))
+			doctor_say(DOUBT, "%s: is not there: programs of %s run untraced", path, tracers[i].libraries);
+		else if (run_captured(argv, path, out, sizeof out) != 0 || out[0])
+			doctor_say(
+				WRONG,
+				"%s: cannot be loaded into a process: programs of %s run untraced; install spoor again",
+				path, tracers[i].libraries);
+		else
+			doctor_say(GOOD, "%s: the tracer for %s can be loaded", path, tracers[i].libraries);
+	}
+}
+
 void doctor_tracer(void)
 {
 	static const char path[] = SPOOR_PKGLIBDIR "/libspoor-gate.so",
@@ -55,18 +81,19 @@ void doctor_tracer(void)
 	struct stat st;
 
 	if (stat(path, &st)) {
-		doctor_say(WRONG, "%s: the tracer is not there: %s; run `make install`", path, strerror(errno));
+		doctor_say(WRONG, "%s: the gate is not there: %s; run `make install`", path, strerror(errno));
 		return;
 	}
 	if (!(st.st_mode & S_IROTH))
-		doctor_say(WRONG, "%s: users cannot read the tracer (mode %04o); chmod 755 it", path,
+		doctor_say(WRONG, "%s: users cannot read the gate (mode %04o); chmod 755 it", path,
 		           (unsigned)st.st_mode & 07777);
 	int status = run_captured(argv, preload, out, sizeof out);
 	out[strcspn(out, "\n")] = '\0';
 	if (status != 0 || out[0])
 		doctor_say(WRONG, "%s: cannot be loaded into a process: %s", path, out);
 	else
-		doctor_say(GOOD, "%s: the tracer can be loaded", path);
+		doctor_say(GOOD, "%s: the gate can be loaded", path);
+	check_tracers();
 }
 
 void doctor_helper(void)

@@ -113,7 +113,7 @@ void run_reason(const struct step_files *files, char *const *command, int exit_s
 		         base_name(path));
 	else
 		snprintf(out, size,
-		         "%s ran no MPI program that the tracer can be in (of Open MPI or MPICH, linked dynamically, "
-		         "with this LD_PRELOAD)",
+		         "%s ran no MPI program that the tracer can be in (of Open MPI, MPICH or the standard ABI, "
+		         "linked dynamically, with this LD_PRELOAD)",
 		         command[0]);
 }

@@ -48,6 +48,8 @@ AC_DEFUN([SPOOR_MPI], [
 		done
 	])
 	AS_IF([test -z "$MPICH_CPPFLAGS"], [MPICH_CPPFLAGS=`$PKG_CONFIG --cflags-only-I mpich 2>/dev/null`])
+	dnl Where EL has it, for users of its module
+	AS_IF([test -z "$MPICH_CPPFLAGS" && test -e /usr/include/mpich-`uname -m`/mpi.h], [MPICH_CPPFLAGS=-I/usr/include/mpich-`uname -m`])
 	spoor_saved_CPPFLAGS=$CPPFLAGS
 	CPPFLAGS="$CPPFLAGS $MPICH_CPPFLAGS"
 	AS_UNSET([ac_cv_header_mpi_h])

@@ -196,6 +196,13 @@ cp "$work/policy.json" "$policy"
 # Why is there a trace, or none?
 like 'doctor: a job that nobody asked to trace' "$(spoor doctor "$job")" "step 0, user 0: is not captured
  +decided by default, .*there is no trace of job $job in the archive"
+tracer=$build/prefix/lib/spoor/libspoor-abi.so
+mv "$tracer" "$tracer.aside"
+like 'doctor: a tracer that is not there' "$(spoor doctor)" 'libspoor-abi.so: is not there: programs of the standard ABI of MPI 5 run untraced'
+head -c 100000 "$tracer.aside" >"$tracer"
+like 'doctor: a tracer that is not whole' "$(spoor doctor 2>&1)" 'libspoor-abi.so: cannot be loaded into a process'
+mv -f "$tracer.aside" "$tracer"
+like 'doctor: the tracers' "$(spoor doctor)" 'libspoor-abi.so: the tracer for the standard ABI of MPI 5 can be loaded'
 run_job doctor --trace=lossless -N1 -n2 <<-END
 	#!/bin/sh
 	srun $ending

@@ -44,6 +44,7 @@ ok 'they are installed' eval 'rpm_ -i --nodeps --noscripts --nosignature "$build
 like 'the plugin wants the Slurm that it was made for' "$(rpm_ -q --requires spoor-slurm)" 'slurm (>=|<) [0-9]+\.[0-9]+'
 is 'configuration is configuration' "$(rpm_ -q --configfiles spoor-slurm | sed "s|$root||" | sort | tr '\n' ' ')" '/etc/spoor/plugstack.conf /etc/spoor/policy.json '
 ok 'the command runs' "$root/usr/bin/spoor" --version
+ok 'there is a tracer for each ABI' ls "$root"/usr/lib*/spoor/libspoor-{openmpi,mpich,abi}.so
 ok 'nothing has a path of the build in it' eval "! grep -rl '$build/\\.libs' '$root'"
 
 # A job, traced by what is installed.
