@@ -160,6 +160,23 @@ def lacking(folder, program):
             shutil.rmtree(place)
 
 
+def next_to_nothing(folder):
+    """A library of the standard's ABI that has hardly more than the names by which it is known."""
+    library, program = os.path.join(folder, "libmpi_abi.so.0"), os.path.join(folder, "hardly")
+    text = "".join(f"int P{name}(void *a, void *b) {{ return 0; }} int {name}(void *a, void *b) {{ return P{name}(a, b); }}\n"
+                   for name in ("MPI_Init", "MPI_Finalize", "MPI_Abi_get_version"))
+    main = "int MPI_Init(void *, void *), MPI_Finalize(void); int puts(const char *);\n" \
+           "int main(void) { MPI_Init(0, 0); puts(\"between\"); return MPI_Finalize(); }\n"
+    path = os.path.join(folder, "hardly.c")
+    for source, options in ((text, ["-shared", "-fPIC", "-Wl,-soname,libmpi_abi.so.0", "-o", library]),
+                            (main, [library, f"-Wl,-rpath,{folder}", "-o", program])):
+        with open(path, "w", encoding="ascii") as f:
+            f.write(source)
+        done = run(made("CC"), "-w", path, *options)
+        tap.ok(not done.returncode, f"{os.path.basename(options[-1])} compiles", done.stdout)
+    check("a libmpi_abi.so.0 without functions", OPEN_MPI, [program], [], ranks=1, note="cannot learn the rank")
+
+
 def loaded(library):
     """How much of a library is mapped; behind it is what debuggers read."""
     segments, = struct.unpack_from("<Q", library, 32)
@@ -209,6 +226,7 @@ def main():
         opened(folder)
         two(folder, program)
         lacking(folder, program)
+        next_to_nothing(folder)
         half_installed(folder, program)
     tap.done()
 

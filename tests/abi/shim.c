@@ -300,6 +300,12 @@ DEFINE(int, MPI_Grequest_start, (void *query, void *free, void *cancel, void *st
 
 /* ---- others that do not follow from the table ---- */
 
+/* MPICH's own library of this ABI has its internal names as well. */
+int MPIR_Dup_fn(MPI_Comm comm, int keyval, void *state, void *in, void *out, int *flag)
+{
+	return MPI_ERR_INTERN; /* nobody calls this one */
+}
+
 DEFINE(int, MPI_Pcontrol, (const int level, ...))
 {
 	(void)level;
