@@ -148,8 +148,10 @@ static int open_recorded(const char *path, struct container **container, struct 
 {
 	struct error error = {""};
 
-	if (trace_open(trace, container, path, &codec_zstd, &error) == 0)
+	if (trace_open(trace, container, path, &codec_zstd, &error) == 0) {
+		trace_forget_prefixes(trace); /* as the replay does */
 		return 0;
+	}
 	fprintf(stderr, "spoor replay: %s\n", error.text);
 	trace_free(trace);
 	container_destroy(*container);

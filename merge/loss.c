@@ -167,9 +167,7 @@ static int give_up(struct trace *t, const struct trace_site *s, struct trace_col
 		rv = trace_add_group_take(c, &all);
 	rankmap_free(&ranks);
 	trace_group_free(&all);
-	for (uint32_t i = 0; i < old.count; i++)
-		trace_group_free(&old.groups[i]);
-	budget_free(old.groups);
+	trace_column_free(&old);
 	return rv;
 }
 

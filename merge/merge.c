@@ -61,6 +61,42 @@ done:
 	return rv;
 }
 
+static int stretch_translate(struct translation *x, const struct trace_stretch *s, enum reference reference,
+                             struct trace_stretch *to)
+{
+	*to = (struct trace_stretch){.count = s->count, .vector = s->vector};
+	if (translate_map(x, &s->start, s->vector ? REFERENCE_NONE : reference, &to->start) != 0 ||
+	    (s->count > 1 && translate_map(x, &s->stride, REFERENCE_NONE, &to->stride) != 0))
+		return -1;
+	if (trace_stretch_room(to, s) != 0)
+		return -1;
+	for (; s->vector && to->width < s->width; to->width++)
+		if (translate_map(x, &s->elements[to->width], REFERENCE_NONE, &to->elements[to->width]) != 0)
+			return -1;
+	return 0;
+}
+
+static int merge_ordered(struct translation *x, struct trace_column *into, const struct trace_group *from,
+                         enum reference reference)
+{
+	int rv = -1;
+	struct trace_group g = {.pattern = from->pattern ? translate_pattern(x, from->pattern - 1) + 1 : 0};
+	g.dict = budget_calloc(from->count, sizeof *g.dict);
+	if (!g.dict || (from->pattern && g.pattern == 0)) {
+		budget_free(g.dict);
+		return -1;
+	}
+	while (g.count < from->count) {
+		g.count++;
+		if (stretch_translate(x, &from->dict[g.count - 1], reference, &g.dict[g.count - 1]) != 0)
+			goto done;
+	}
+	return trace_join_group(into, 0, &g);
+done:
+	trace_group_free(&g);
+	return rv;
+}
+
 static int merge_lossy(struct translation *x, struct trace_column *into, const struct trace_group *from,
                        enum reference reference)
 {
@@ -81,45 +117,10 @@ static int merge_lossy(struct translation *x, struct trace_column *into, const s
 		if (!runs || tally_merge(runs, &l->next[i].runs) != 0)
 			return -1;
 	}
-	return 0;
-}
-
-static int stretch_translate(struct translation *x, const struct trace_stretch *s, enum reference reference,
-                             struct trace_stretch *to)
-{
-	*to = (struct trace_stretch){.count = s->count, .vector = s->vector};
-	if (translate_map(x, &s->start, s->vector ? REFERENCE_NONE : reference, &to->start) != 0 ||
-	    (s->count > 1 && translate_map(x, &s->stride, REFERENCE_NONE, &to->stride) != 0))
-		return -1;
-	if (trace_stretch_room(to, s) != 0)
-		return -1;
-	for (; s->vector && to->width < s->width; to->width++)
-		if (translate_map(x, &s->elements[to->width], REFERENCE_NONE, &to->elements[to->width]) != 0)
+	for (uint32_t i = 0; i < l->prefix.count; i++)
+		if (merge_ordered(x, &to->prefix, &l->prefix.groups[i], reference) != 0)
 			return -1;
 	return 0;
-}
-
-static int merge_group(struct translation *x, struct trace_column *into, const struct trace_group *from,
-                       enum reference reference)
-{
-	int rv = -1;
-	if (from->lossy)
-		return merge_lossy(x, into, from, reference);
-	struct trace_group g = {.pattern = from->pattern ? translate_pattern(x, from->pattern - 1) + 1 : 0};
-	g.dict = budget_calloc(from->count, sizeof *g.dict);
-	if (!g.dict || (from->pattern && g.pattern == 0)) {
-		budget_free(g.dict);
-		return -1;
-	}
-	while (g.count < from->count) {
-		g.count++;
-		if (stretch_translate(x, &from->dict[g.count - 1], reference, &g.dict[g.count - 1]) != 0)
-			goto done;
-	}
-	return trace_join_group(into, 0, &g);
-done:
-	trace_group_free(&g);
-	return rv;
 }
 
 static void merge_extremes(struct trace_site *into, const struct trace_site *from)
@@ -143,9 +144,11 @@ static int merge_site(struct translation *x, struct trace_site *into, const stru
 		return -1;
 	for (uint32_t i = 0; i < from->column_count; i++) {
 		enum reference reference = schema_reference(trace_schema(x->from, from), i);
-		for (uint32_t g = 0; g < from->columns[i].count; g++)
-			if (merge_group(x, &into->columns[i], &from->columns[i].groups[g], reference) != 0)
+		for (uint32_t g = 0; g < from->columns[i].count; g++) {
+			const struct trace_group *group = &from->columns[i].groups[g];
+			if ((group->lossy ? merge_lossy : merge_ordered)(x, &into->columns[i], group, reference) != 0)
 				return -1;
+		}
 	}
 	if (object)
 		return 0;

@@ -181,11 +181,19 @@ done:
 	return rv;
 }
 
+static void order_groups(struct trace_column *c)
+{
+	trace_sort_groups(c);
+	for (uint32_t g = 0; g < c->count; g++)
+		if (c->groups[g].lossy)
+			trace_sort_groups(&c->groups[g].lossy->prefix);
+}
+
 void order_inside(struct trace_site *sites, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		for (uint32_t k = 0; k < sites[i].column_count; k++)
-			trace_sort_groups(&sites[i].columns[k]);
+			order_groups(&sites[i].columns[k]);
 		trace_sort_edges(&sites[i]);
 	}
 }
@@ -198,20 +206,26 @@ static void mark_arrays(const struct rankmap *m, bool *vectors)
 			vectors[m->nodes[n].delta] = true;
 }
 
-/* Which patterns, or which vectors, a site refers to. */
+/* Which patterns, or which vectors, a column refers to. */
+static void mark_column(const struct trace_column *c, enum reference reference, bool *patterns, bool *vectors)
+{
+	for (uint32_t g = 0; g < c->count; g++) {
+		const struct trace_group *group = &c->groups[g];
+		if (group->pattern)
+			patterns[group->pattern - 1] = true;
+		if (group->lossy)
+			mark_column(&group->lossy->prefix, reference, patterns, vectors);
+		for (uint32_t d = 0; reference == REFERENCE_VECTOR && !group->lossy && d < group->count; d++)
+			if (!group->dict[d].vector)
+				mark_arrays(&group->dict[d].start, vectors);
+	}
+}
+
+/* The same of a site. */
 static void mark_site(const struct trace *t, const struct trace_site *s, bool *patterns, bool *vectors)
 {
 	for (uint32_t k = 0; k < s->column_count; k++)
-		for (uint32_t g = 0; g < s->columns[k].count; g++) {
-			const struct trace_group *group = &s->columns[k].groups[g];
-			if (group->pattern)
-				patterns[group->pattern - 1] = true;
-			if (schema_reference(trace_schema(t, s), k) != REFERENCE_VECTOR || group->lossy)
-				continue;
-			for (uint32_t d = 0; d < group->count; d++)
-				if (!group->dict[d].vector)
-					mark_arrays(&group->dict[d].start, vectors);
-		}
+		mark_column(&s->columns[k], schema_reference(trace_schema(t, s), k), patterns, vectors);
 }
 
 static int mark_used(const struct trace *t, bool *patterns, bool *vectors)

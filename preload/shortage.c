@@ -56,6 +56,7 @@ void shortage_make_room(struct recorder *r)
 	struct record *record = r->record;
 	uint64_t spare = EVENT_ROOM + r->arena.size / 16;
 	arena_room(&r->arena, EVENT_ROOM + r->arena.header->size / 4); /* asks for storage in good time */
+	record_mark(&r->columns, record);
 	if (arena_left(&r->arena) < spare && record->events >= r->reclaim_at) {
 		uint64_t freed = record_reclaim(&r->columns, record);
 		if (freed < r->arena.size / 8)

@@ -44,6 +44,7 @@ static int load_trace(struct replayer *r, bool plan)
 			fprintf(stderr, "spoor-replay: %s\n", r->error.text);
 		return -1;
 	}
+	trace_forget_prefixes(&r->trace); /* a column is drawn, all of it, or none */
 	if (!plan && read_launcher(size_names, &size) && size != r->trace.size)
 		return replayer_refuse_size(r, size);
 	const char *why = thread_check_refusal(&r->trace, r->options.partial, text, sizeof text);

@@ -12,6 +12,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import invariants  # noqa: E402
 import launch  # noqa: E402
 import reader  # noqa: E402
 import tap  # noqa: E402
@@ -220,6 +221,37 @@ def endless(folder):
     tap.ok(done.returncode == 0 and dump.returncode == 0, "endless: the trace can be read", done.stdout + done.stderr + dump.stderr)
 
 
+def beginning(folder, irregular):
+    """What came before memory was short stays in order: up to the event that the trace says, all events are those of the flat log."""
+    title = "irregular: the first events are in order"
+    if not FLATLOG:
+        tap.skip(title, "the flat logger is not built")
+        return
+    logs = tempfile.mkdtemp(dir=folder)
+    path = traced(folder, irregular, 3, 3000, "--memory", "1MiB", flat=logs)
+    if not path:
+        tap.ok(False, title)
+        return
+    loss = {s["stage"]: s for s in json.loads(spoor("show", "--json", path).stdout)["loss"].get("given_up", [])}
+    since = loss["columns"]["since"] if "columns" in loss else 0
+    tap.ok(since > 5000, f"{title}: up to event {since}", loss)
+    trace = reader.Trace(path)
+    for rank in range(3):
+        with open(os.path.join(logs, f"{rank}.log"), encoding="latin-1") as f:
+            flat = f.read().split("\n")[:-1]
+        done = spoor("dump", "--rank", str(rank), path)
+        ours = done.stdout.split("\n")[:-1]
+        wrong = next((f"{o}\n{f}" for o, f in zip(ours[:since], flat) if o != f), None)
+        tap.ok(wrong is None, f"{title}, in rank {rank} of {len(flat)}", wrong)
+        tap.ok(since <= len(ours) < len(flat) and f"behind event {len(ours) - 1}:" in done.stderr, f"rank {rank}: and dump says where it ends", len(ours), done.stderr)
+        tap.ok(all(o.split(" ")[:2] == f.split(" ")[:2] for o, f in zip(ours, flat)), f"rank {rank}: what it prints behind that are the calls as well")
+        tap.ok(list(trace.dump(rank)) == ours, f"rank {rank}: another reader reads the same")
+    done = spoor("verify", path)
+    tap.ok(done.returncode == 0 and "in order: lossy" in done.stdout, "irregular: the trace can be read", done.stdout + done.stderr)
+    said = invariants.wrong(path)
+    tap.ok(not said, "irregular: its figures agree", *said)
+
+
 def bounded(folder, title, program, *arguments):
     """No larger than 16 KiB and 40 bytes for each call site; the figures agree, and what was given up for that is said."""
     path = os.path.join(folder, "bounded.spoor")
@@ -262,6 +294,7 @@ def main():
         sizes(folder, "farm", 16, 64, 60, "--mode", "lossy:30")
         sizes(folder, "amr", 16, 64, 60, "--mode", "lossy:30")
         irregular = launch.compiled(folder, "mpicc", "irregular.c")
+        beginning(folder, irregular)
         sizes(folder, irregular, 2, 4, 100, "--mode", "lossy:30", runs=4)
         bounds(folder, irregular)
     finally:

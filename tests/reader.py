@@ -356,19 +356,29 @@ class Trace:
                 else:
                     lossy["values"] = b.tally()
                     lossy["elements"] = b.tally() if kind[0] == "[" else []
+                lossy["prefix"] = []
+                for _ in range(b.uint() if lossy["why"] & 8 else 0):
+                    first = b.ranks(mine)
+                    p = b.uint()
+                    assert 0 < p <= len(self.patterns)
+                    lossy["prefix"].append((set(first), p, self.read_dictionary(b, first, p, kind)))
                 groups.append((set(mine), lossy, [(1, {r: LOSSY for r in mine}, None)]))
                 continue
             if p == len(self.patterns) + 2:
                 how, group = b.uint(), b.uint()
                 groups.append(self.derive(how % 3, before[-1 - how // 3][group], mine))
                 continue
-            dictionary = []
-            for _ in range(b.uint() if p else 1):
-                count = b.uint() + 1 if p else 1
-                start = b.arrays(mine) if kind[0] == "[" and b.data[b.at] == 3 else b.map(mine)
-                dictionary.append((count, start, b.map(mine) if count > 1 else None))
-            groups.append((set(mine), p, dictionary))
+            groups.append((set(mine), p, self.read_dictionary(b, mine, p, kind)))
         return sorted(groups, key=lambda group: min(group[0]))
+
+    @staticmethod
+    def read_dictionary(b, mine, p, kind):
+        dictionary = []
+        for _ in range(b.uint() if p else 1):
+            count = b.uint() + 1 if p else 1
+            start = b.arrays(mine) if kind[0] == "[" and b.data[b.at] == 3 else b.map(mine)
+            dictionary.append((count, start, b.map(mine) if count > 1 else None))
+        return dictionary
 
     def derive(self, how, group, ranks):
         """A group that follows from one of another column."""
@@ -407,6 +417,8 @@ class Trace:
         for ranks, pattern, dictionary in groups:
             if rank not in ranks:
                 continue
+            if isinstance(pattern, dict):
+                yield from self.column(pattern["prefix"], rank)
             if not pattern or isinstance(pattern, dict):
                 while True:
                     yield dictionary[0][1][rank]

@@ -46,6 +46,9 @@ static void test_lossy(void)
 	if (!ok(l != NULL, "a column without order"))
 		return;
 	WRONG("a reason that there is not", l->why, 8, "damaged");
+	struct trace_group first = columns[0].groups[0];
+	first.pattern = 0;
+	WRONG("first values without a pattern", l->prefix, ((struct trace_column){&first, 1}), "damaged");
 	WRONG("a bin of nothing", l->values.bins[0].count, 0, "damaged");
 	WRONG("bins in disorder", l->values.bins[1].min, INT64_MIN + (INT64_C(1) << 33), "damaged");
 	WRONG("a bin that ends before it begins", l->values.bins[1].max, l->values.bins[1].min - 1, "damaged");

@@ -97,5 +97,6 @@ int main(void)
 	random_seed(8);
 	test_kind(0, "with their order");
 	test_kind(SAMPLE_LOSSY | SAMPLE_KILLED | SAMPLE_DETAIL, "without, counters, all times");
+	test_kind(SAMPLE_PREFIX, "without, but for the first half");
 	return tap_end();
 }

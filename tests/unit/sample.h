@@ -3,7 +3,8 @@
  *
  * Each rank sends to the next one and receives from the one before, STEPS times; rank 0 gathers now and then. A call of
  * an unknown function has an array and a string. There are times and hosts. On request: columns without order; a call
- * that was under way; a counter, and the times of all events; a part, without the last rank.
+ * that was under way; a counter, and the times of all events; a part, without the last rank; columns that gave up their
+ * order but for the first half.
  */
 #ifndef SPOOR_TEST_SAMPLE_H
 #define SPOOR_TEST_SAMPLE_H
@@ -14,9 +15,11 @@
 #include "merge/merge.h"
 #include "trace/file/container.h"
 #include "trace/record/column.h"
+#include "trace/record/reclaim.h"
 #include "trace/record/record.h"
 
-enum { SAMPLE_SITES = 4, SAMPLE_STEPS = 12, SAMPLE_LOSSY = 1, SAMPLE_KILLED = 2, SAMPLE_DETAIL = 4, SAMPLE_PART = 8 };
+enum { SAMPLE_SITES = 4, SAMPLE_STEPS = 12 };
+enum { SAMPLE_LOSSY = 1, SAMPLE_KILLED = 2, SAMPLE_DETAIL = 4, SAMPLE_PART = 8, SAMPLE_PREFIX = 16 };
 
 static const char *const sample_schemas[SAMPLE_SITES] = {
 	"MPI_Send count:i datatype:t dest:p tag:i comm:c", "MPI_Recv count:i datatype:t source:p tag:i comm:c",
@@ -116,6 +119,13 @@ static inline void sample_start(struct sample *x, struct arena *a, uint32_t rank
 	}
 }
 
+static inline void sample_force(void *columns, struct cell *cell, uint64_t values)
+{
+	const struct columns *x = columns;
+	if (cell->column && values > 0 && !cell_is_lossy(x, cell))
+		cell_force(columns, cell, values);
+}
+
 /* Records a rank into an arena, which the caller closes. */
 static inline void sample_record(struct arena *a, uint32_t rank, uint32_t size, int how)
 {
@@ -128,6 +138,8 @@ static inline void sample_record(struct arena *a, uint32_t rank, uint32_t size, 
 		world = VALUE_CONSTANT + record_add_string(a, r, "MPI_COMM_WORLD", 14),
 		any = VALUE_CONSTANT + record_add_string(a, r, "MPI_ANY_SOURCE", 14);
 	for (int64_t i = 0; i < SAMPLE_STEPS; i++) {
+		if (how & SAMPLE_PREFIX && i == SAMPLE_STEPS / 2 + rank % 3)
+			record_mark(&x.columns, r);
 		int64_t tag = i * i % 7 + rank % 2, array[3] = {i, rank, i < 2 ? type : 7};
 		uint32_t next = (rank + 1) % size;
 		sample_event(&x, 0, (int64_t[]){100 + i, type, (int64_t)next - rank, tag, world});
@@ -139,6 +151,9 @@ static inline void sample_record(struct arena *a, uint32_t rank, uint32_t size, 
 				&x, 3,
 				(int64_t[]){record_add_vector(a, r, array, 3), (int64_t)(rank ? 1 : r->host), i << 60});
 	}
+	x.columns.record = r;
+	if (how & SAMPLE_PREFIX)
+		record_each_column(a, r, sample_force, &x.columns);
 	if (how & SAMPLE_KILLED)
 		r->at.in_flight = x.site[2]->id + 1;
 	columns_free(&x.columns);

@@ -139,7 +139,14 @@ static void test_arrays(void)
 static void test_lossy(void)
 {
 	refused("no order, for no reason that there is",
-	        NUMBERS(FUNCTIONS, 1, HEAD_BARRIER, 2, ALL, LOSSY, WHY_ALL + 1, 0, 1, V(1), 0, NONE, 0));
+	        NUMBERS(FUNCTIONS, 1, HEAD_BARRIER, 2, ALL, LOSSY, 2 * (WHY_ALL + 1), 0, 1, V(1), 0, NONE, 0));
+	refused("first values, but of nobody",
+	        NUMBERS(FUNCTIONS, 1, HEAD_BARRIER, 2, ALL, LOSSY, WHY_ALL + 1, 0, 1, V(1), 0, 0, NONE, 0));
+	refused("first values of a pattern that is not there",
+	        NUMBERS(FUNCTIONS, 1, HEAD_BARRIER, 2, ALL, LOSSY, WHY_ALL + 1, 0, 1, V(1), 0, 1, ALL, 9, 1, 0, 0, V(1),
+	                NONE, 0));
+	refused("first values without order", NUMBERS(FUNCTIONS, 1, HEAD_BARRIER, 2, ALL, LOSSY, WHY_ALL + 1, 0, 1,
+	                                              V(1), 0, 1, ALL, LOSSY, 1, 0, 1, V(1), 0, NONE, 0));
 	refused("bins in disorder",
 	        NUMBERS(FUNCTIONS, 1, HEAD_BARRIER, 2, ALL, LOSSY, 1, 0, 2, V(1), 0, V(0), 0, NONE, 0));
 	refused("a next site twice",

@@ -132,6 +132,63 @@ static void test_contradiction(void)
 	   "%zu changed successors: the walk notices %zu, their counts %zu", tried, noticed, both);
 }
 
+/* How many events of a trace that kept only the first ones in order are those of `t`, all their values known; *ends:
+ * how many there are. From `from` on. */
+static uint64_t known_events(const struct trace *prefix, uint32_t rank, uint64_t from, uint64_t *ends)
+{
+	struct walk *whole, *first;
+	struct event a, b;
+	uint64_t known = 0, visits[SAMPLE_SITES] = {0};
+	bool same = true;
+	*ends = 0;
+	if (walk_begin(&whole, &t, rank, NULL) != 0 || walk_begin(&first, prefix, rank, NULL) != 0)
+		abort();
+	for (uint64_t i = 0; i < from && walk_next(whole, &a, NULL) == 0; i++)
+		visits[a.site]++;
+	if (from > 0 && (walk_next(whole, &a, NULL) != 0 || walk_seek(first, from, a.site, visits) != 0))
+		abort();
+	for (bool more = from > 0 || walk_next(whole, &a, NULL) == 0; more && walk_next(first, &b, NULL) == 0;
+	     more = walk_next(whole, &a, NULL) == 0, ++*ends) {
+		same = same && a.site == b.site;
+		for (size_t k = 0; k < a.schema->count; k++) {
+			same = same && b.values[k] != VALUE_LOSSY &&
+			       (a.schema->column[k].vector || a.values[k] == b.values[k]);
+			if (b.values[k] != VALUE_LOSSY && a.values[k] != b.values[k] && !a.schema->column[k].vector)
+				abort(); /* wrong is worse than unknown */
+		}
+		known += same;
+	}
+	if (!walk_unordered(first))
+		abort();
+	walk_end(whole);
+	walk_end(first);
+	return known;
+}
+
+static void test_prefix(void)
+{
+	struct trace prefix;
+	uint64_t ends, from_there;
+	sample_merged(&prefix, RANKS, SAMPLE_PREFIX);
+	for (uint32_t rank = 0; rank < RANKS; rank++) {
+		char sites[4 * SAMPLE_STEPS];
+		size_t marked = 0, steps = 0, all = expected_sites(sites);
+		for (; marked < all && steps < SAMPLE_STEPS / 2 + rank + 1; marked++)
+			steps += sites[marked] == 'S';
+		marked--; /* the first call of the next step */
+		uint64_t known = known_events(&prefix, rank, 0, &ends);
+		ok(known >= marked && ends >= known && ends < all,
+		   "rank %u: of %zu events %d are in order up to the mark, %zu", rank, all, (int)known, marked);
+		ok(known_events(&prefix, rank, 5, &from_there) == known - 5 && from_there == ends - 5,
+		   "and if the walk begins later");
+		ok(successors_check(&prefix, rank, NULL) == 0, "and it gets through");
+	}
+	trace_forget_prefixes(&prefix);
+	/* what follows on the first call is always the same */
+	ok(known_events(&prefix, 1, 0, &ends) == 0 && ends == 2, "nothing in order when that is forgotten");
+	trace_free(&prefix);
+}
+
 int main(void)
 {
 	size_t wrong = 0;
@@ -141,6 +198,7 @@ int main(void)
 		wrong += walk_rank(&rank) != 0 || successors_check(&t, rank, NULL) != 0;
 	ok(wrong == 0, "all events of %d ranks, in order", RANKS);
 	test_contradiction();
+	test_prefix();
 	ok(fails_well(walk_rank, &(uint32_t){1}), "no memory to walk");
 	ok(fails_well(walk_on, &(uint32_t){1}), "no memory for a moment");
 	ok(fails_well(check_successors, &(uint32_t){1}), "no memory to look whether a walk gets through");

@@ -234,6 +234,8 @@ static int follows(const struct trace *t, const struct trace_site *s, struct der
 
 static void mark_vectors(struct derivations *d, const struct trace *t, const struct trace_group *g)
 {
+	for (uint32_t i = 0; g->lossy && i < g->lossy->prefix.count; i++)
+		mark_vectors(d, t, &g->lossy->prefix.groups[i]);
 	for (uint32_t i = 0; i < g->count; i++) {
 		const struct rankmap *m = &g->dict[i].start;
 		for (uint32_t n = 0; !g->dict[i].vector && n < m->node_count; n++)

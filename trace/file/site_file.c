@@ -22,10 +22,13 @@
 #include "trace/model/packed.h"
 #include "trace/model/value.h"
 
+/* Beside the bits of enum trace_why: the first values are in order, and stand behind the tallies. */
+#define WHY_PREFIX (WHY_ALL + 1)
+
 /* A group without order is told from one with a pattern by a number that no pattern has. */
 static void put_lossy(struct writer *w, const struct trace_lossy *l, enum reference reference)
 {
-	writer_uint(w, l->why);
+	writer_uint(w, l->why | (l->prefix.count ? WHY_PREFIX : 0));
 	writer_uint(w, l->since);
 	if (reference == REFERENCE_SITE) {
 		writer_uint(w, l->next_count);
@@ -40,7 +43,7 @@ static void put_lossy(struct writer *w, const struct trace_lossy *l, enum refere
 		tally_put(w, &l->elements);
 }
 
-static int get_lossy(struct reader *r, struct trace_lossy *l, enum reference reference)
+static int get_tallies(struct reader *r, struct trace_lossy *l, enum reference reference)
 {
 	l->why = (uint32_t)reader_uint(r);
 	l->since = reader_uint(r);
@@ -186,6 +189,25 @@ static void put_dictionary(struct writer *w, struct putting *p, const struct tra
 	}
 }
 
+static void put_ordered(struct writer *w, struct putting *p, const struct trace_group *g, enum reference reference)
+{
+	writer_uint(w, g->pattern);
+	if (g->pattern)
+		writer_uint(w, g->count);
+	put_dictionary(w, p, g, reference);
+}
+
+static void put_prefix(struct writer *w, struct putting *p, const struct trace_group *g, enum reference reference)
+{
+	const struct trace_column *prefix = &g->lossy->prefix;
+	if (prefix->count)
+		writer_uint(w, prefix->count);
+	for (uint32_t i = 0; i < prefix->count; i++) {
+		rankmap_file_put_ranks(w, p->diagrams, trace_group_ranks(&prefix->groups[i]), trace_group_ranks(g));
+		put_ordered(w, p, &prefix->groups[i], reference);
+	}
+}
+
 static void put_group(struct writer *w, struct putting *p, const struct trace_column *c, uint32_t number,
                       const struct rankmap *domain, enum reference reference)
 {
@@ -194,14 +216,12 @@ static void put_group(struct writer *w, struct putting *p, const struct trace_co
 	if (g->lossy) {
 		writer_uint(w, mark_lossy(p->trace));
 		put_lossy(w, g->lossy, reference);
+		put_prefix(w, p, g, reference);
 	} else if (is_derived(p, number)) {
 		writer_uint(w, mark_derived(p->trace));
 		derive_put(w, &p->derivations->list[p->next++]);
 	} else {
-		writer_uint(w, g->pattern);
-		if (g->pattern)
-			writer_uint(w, g->count);
-		put_dictionary(w, p, g, reference);
+		put_ordered(w, p, g, reference);
 	}
 }
 
@@ -260,6 +280,52 @@ static int get_dictionary(const struct getting *x, struct trace_group *g, uint64
 	return 0;
 }
 
+/* What stands behind the pattern's number. */
+static int get_ordered(const struct getting *x, uint64_t pattern, const struct rankmap *ranks, enum reference reference,
+                       struct trace_group *g)
+{
+	uint64_t count = pattern ? reader_count(x->reader) : 1;
+	if (x->reader->bad || pattern > UINT32_MAX || count == 0 || count > UINT32_MAX)
+		return -1;
+	g->pattern = (uint32_t)pattern;
+	return get_dictionary(x, g, count, ranks, reference);
+}
+
+/* A group of the first values, which have a pattern. */
+static int get_prefix_group(const struct getting *x, const struct rankmap *domain, enum reference reference,
+                            struct trace_column *prefix)
+{
+	struct rankmap ranks = {0};
+	struct trace_group g = {0};
+	int rv = rankmap_file_get_ranks(x->reader, x->diagrams, &ranks, domain);
+	uint64_t pattern = reader_uint(x->reader);
+	if (rv == 0)
+		rv = x->reader->bad || rankmap_empty(&ranks) || pattern == 0 || pattern >= mark_lossy(x->trace)
+		             ? -1
+		             : get_ordered(x, pattern, &ranks, reference, &g);
+	if (rv == 0 && rankmap_empty(trace_group_ranks(&g)))
+		rv = -1;
+	rankmap_free(&ranks);
+	if (rv != 0)
+		trace_group_free(&g);
+	return rv == 0 ? trace_add_group_take(prefix, &g) : -1;
+}
+
+static int get_lossy(const struct getting *x, const struct rankmap *ranks, enum reference reference,
+                     struct trace_lossy *l)
+{
+	if (get_tallies(x->reader, l, reference) != 0)
+		return -1;
+	if (!(l->why & WHY_PREFIX))
+		return 0;
+	l->why &= ~(uint32_t)WHY_PREFIX;
+	for (size_t n = reader_count(x->reader); n-- > 0;)
+		if (get_prefix_group(x, ranks, reference, &l->prefix) != 0)
+			return -1;
+	trace_sort_groups(&l->prefix);
+	return l->prefix.count ? 0 : -1;
+}
+
 /* A group that follows from another column of the site, or, if nobody needs it, one without order. */
 static int get_derived(const struct getting *x, struct trace_site *s, uint32_t column, const struct rankmap *ranks,
                        struct trace_group *g)
@@ -286,14 +352,10 @@ static int get_group(const struct getting *x, struct trace_site *s, uint32_t col
 	if (r->bad)
 		return -1;
 	if (pattern == mark_lossy(t))
-		return trace_group_lossy(g, ranks) == 0 ? get_lossy(r, g->lossy, reference) : -1;
+		return trace_group_lossy(g, ranks) == 0 ? get_lossy(x, ranks, reference, g->lossy) : -1;
 	if (pattern == mark_derived(t))
 		return get_derived(x, s, column, ranks, g);
-	uint64_t count = pattern ? reader_count(r) : 1;
-	if (r->bad || pattern > UINT32_MAX || count == 0 || count > UINT32_MAX)
-		return -1;
-	g->pattern = (uint32_t)pattern;
-	return get_dictionary(x, g, count, ranks, reference);
+	return get_ordered(x, pattern, ranks, reference, g);
 }
 
 static int get_column(const struct getting *x, struct trace_site *s, uint32_t column)

@@ -73,7 +73,10 @@ static bool tally_ok(const struct trace *t, const struct tally *tally, enum refe
 	return true;
 }
 
-static bool lossy_ok(const struct trace *t, const struct trace_group *g, enum reference reference)
+static bool group_ok(const struct trace *t, const struct trace_group *g, enum reference reference,
+                     const uint64_t *news);
+
+static bool lossy_ok(const struct trace *t, const struct trace_group *g, enum reference reference, const uint64_t *news)
 {
 	const struct trace_lossy *l = g->lossy;
 	const struct rankmap *ranks = &g->dict[0].start;
@@ -89,6 +92,10 @@ static bool lossy_ok(const struct trace *t, const struct trace_group *g, enum re
 	for (uint32_t i = 0; i < l->next_count; i++)
 		if (l->next[i].to >= t->site_count || (i > 0 && l->next[i].to <= l->next[i - 1].to) ||
 		    l->next[i].runs.count == 0 || !tally_ok(t, &l->next[i].runs, REFERENCE_NONE, true, 1))
+			return false;
+	for (uint32_t i = 0; i < l->prefix.count; i++)
+		if (l->prefix.groups[i].lossy || !l->prefix.groups[i].pattern ||
+		    !group_ok(t, &l->prefix.groups[i], reference, news))
 			return false;
 	/* the length of a vector is no reference */
 	return tally_ok(t, &l->values, reference == REFERENCE_STRING ? REFERENCE_STRING : REFERENCE_NONE, false, 0) &&
@@ -111,7 +118,7 @@ static bool group_ok(const struct trace *t, const struct trace_group *g, enum re
 {
 	uint64_t values = 0;
 	if (g->lossy)
-		return lossy_ok(t, g, reference);
+		return lossy_ok(t, g, reference, news);
 	if (g->count == 0 || g->pattern > t->patterns.count)
 		return false;
 	for (uint32_t i = 0; i < g->count; i++) {

@@ -11,6 +11,7 @@
 struct column_cursor {
 	bool open;
 	bool constant;
+	bool prefix; /* what comes behind the pattern is not known: VALUE_LOSSY */
 	struct pattern_cursor pattern;
 	uint32_t token;
 	uint64_t left;         /* of the run of token under way */
@@ -24,6 +25,10 @@ struct column_cursor {
  * closes it in any case. */
 int column_cursor_open(struct column_cursor *c, const struct trace *t, const struct trace_column *column, uint32_t rank,
                        struct pattern *patterns, struct pool *own);
+/* The same, with the first values of a rank whose column has no order. Without this it has VALUE_LOSSY from the start.
+ */
+int column_cursor_open_prefix(struct column_cursor *c, const struct trace *t, const struct trace_column *column,
+                              uint32_t rank, struct pattern *patterns, struct pool *own);
 void column_cursor_close(struct column_cursor *c);
 /* The next value. Returns 0, or 1 at the end of the column, -1 on no memory or contradiction. */
 int column_cursor_next(struct column_cursor *c, int64_t *value);

@@ -69,7 +69,10 @@ static int unpack_map(struct reader *r, struct rankmap *m, const struct rankmap 
 
 /* Columns. */
 
-static void pack_lossy(struct writer *w, const struct trace_lossy *l)
+static void pack_column(struct writer *w, const struct trace_column *c, const struct rankmap *visits);
+static int unpack_column(struct reader *r, struct trace_column *c, const struct rankmap *ranks, enum reference kind);
+
+static void pack_lossy(struct writer *w, const struct trace_lossy *l, const struct rankmap *ranks)
 {
 	writer_uint(w, l->why);
 	writer_uint(w, l->since);
@@ -80,9 +83,10 @@ static void pack_lossy(struct writer *w, const struct trace_lossy *l)
 		writer_uint(w, l->next[i].to);
 		tally_put(w, &l->next[i].runs);
 	}
+	pack_column(w, &l->prefix, ranks);
 }
 
-static int unpack_lossy(struct reader *r, struct trace_lossy *l)
+static int unpack_lossy(struct reader *r, struct trace_lossy *l, const struct rankmap *ranks, enum reference reference)
 {
 	l->why = (uint32_t)reader_uint(r);
 	l->since = reader_uint(r);
@@ -93,7 +97,7 @@ static int unpack_lossy(struct reader *r, struct trace_lossy *l)
 		if (!runs || tally_get(r, runs) != 0)
 			return -1;
 	}
-	return 0;
+	return unpack_column(r, &l->prefix, ranks, reference);
 }
 
 static void pack_stretch(struct writer *w, const struct trace_stretch *s, const struct rankmap *ranks)
@@ -144,7 +148,7 @@ static void pack_group(struct writer *w, const struct trace_group *g, const stru
 		rankmap_free(&set);
 	}
 	if (g->lossy) {
-		pack_lossy(w, g->lossy);
+		pack_lossy(w, g->lossy, trace_group_ranks(g));
 		return;
 	}
 	writer_uint(w, g->count);
@@ -161,7 +165,7 @@ static int unpack_group(struct reader *r, struct trace_group *g, const struct ra
 		return -1;
 	const struct rankmap *ranks = head & GROUP_SOME ? &set : visits;
 	if (head & GROUP_LOSSY) {
-		rv = trace_group_lossy(g, ranks) == 0 ? unpack_lossy(r, g->lossy) : -1;
+		rv = trace_group_lossy(g, ranks) == 0 ? unpack_lossy(r, g->lossy, ranks, reference) : -1;
 		goto done;
 	}
 	g->pattern = (uint32_t)(head >> GROUP_BITS);

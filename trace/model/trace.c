@@ -259,6 +259,15 @@ bool trace_has_lossy(const struct trace *t)
 	return false;
 }
 
+void trace_forget_prefixes(struct trace *t)
+{
+	for (uint32_t i = 0; i < t->site_count; i++)
+		for (uint32_t k = 0; k < t->sites[i].column_count; k++)
+			for (uint32_t g = 0; g < t->sites[i].columns[k].count; g++)
+				if (t->sites[i].columns[k].groups[g].lossy)
+					trace_column_free(&t->sites[i].columns[k].groups[g].lossy->prefix);
+}
+
 const char *trace_why_text(uint32_t why, char out[WHY_SIZE])
 {
 	static const char *const words[] = {"threshold", "memory", "ranks"};
@@ -371,11 +380,8 @@ int trace_init(struct trace *t)
 
 void trace_site_free(struct trace_site *s)
 {
-	for (uint32_t k = 0; k < s->column_count; k++) {
-		for (uint32_t g = 0; g < s->columns[k].count; g++)
-			trace_group_free(&s->columns[k].groups[g]);
-		budget_free(s->columns[k].groups);
-	}
+	for (uint32_t k = 0; k < s->column_count; k++)
+		trace_column_free(&s->columns[k]);
 	budget_free(s->columns);
 	histogram_free(&s->communicate);
 	counts_free(&s->counts);

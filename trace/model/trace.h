@@ -74,6 +74,11 @@ struct trace_next {
 	struct tally runs;
 };
 
+struct trace_column {
+	struct trace_group *groups;
+	uint32_t count;
+};
+
 /* What is known of a column that has no order. */
 struct trace_lossy {
 	uint32_t why;            /* enum trace_why, or'ed over the ranks */
@@ -82,6 +87,9 @@ struct trace_lossy {
 	struct tally elements;   /* of a vector column */
 	struct trace_next *next; /* of the successor column; in order of `to`, each once */
 	uint32_t next_count, next_capacity;
+	/* The first values of some of the ranks, in order, which are counted in the above as well. Each of its groups
+	 * has a pattern, which says how many there are. */
+	struct trace_column prefix;
 };
 
 struct trace_group {
@@ -92,11 +100,6 @@ struct trace_group {
 		/* NULL: the values are known in order. Else the pattern is 0 and the one value of the dictionary is
 		 * VALUE_LOSSY */
 		lossy;
-};
-
-struct trace_column {
-	struct trace_group *groups;
-	uint32_t count;
 };
 
 struct trace_edge {
@@ -217,6 +220,8 @@ int trace_add_group_take(struct trace_column *c, struct trace_group *g);
  * is alike. */
 int trace_join_group(struct trace_column *c, uint32_t first, struct trace_group *g);
 void trace_group_free(struct trace_group *g);
+/* All groups; the column is empty then. */
+void trace_column_free(struct trace_column *c);
 /* May the two be one? Then trace_stretch_join adds the ranks of `from`, which are others, to `to`. Returns 0 or -1. */
 bool trace_stretch_alike(const struct trace_stretch *a, const struct trace_stretch *b);
 int trace_stretch_join(struct trace_stretch *to, const struct trace_stretch *from);
@@ -237,6 +242,8 @@ int trace_tally_fold(struct trace *t, struct tally *tally);
 bool trace_is_final(const struct trace *t);
 /* Does any column have no order? */
 bool trace_has_lossy(const struct trace *t);
+/* Makes columns without order have none from the start: what they have in order of their first values goes. */
+void trace_forget_prefixes(struct trace *t);
 /* Adds the ranks of `from` to a total. Returns 0 or -1. */
 int trace_total_add(struct trace_total *to, const struct trace_total *from);
 /* The edge from a site, added if it is not there; NULL on no memory. Valid until the next one is added. */

@@ -24,9 +24,18 @@ void trace_group_free(struct trace_group *g)
 		for (uint32_t i = 0; i < g->lossy->next_count; i++)
 			tally_free(&g->lossy->next[i].runs);
 		budget_free(g->lossy->next);
+		trace_column_free(&g->lossy->prefix);
 		budget_free(g->lossy);
 	}
 	*g = (struct trace_group){0};
+}
+
+void trace_column_free(struct trace_column *c)
+{
+	for (uint32_t i = 0; i < c->count; i++)
+		trace_group_free(&c->groups[i]);
+	budget_free(c->groups);
+	*c = (struct trace_column){0};
 }
 
 int trace_group_lossy(struct trace_group *g, const struct rankmap *ranks)

@@ -240,8 +240,9 @@ static int run(struct search *s, double ns, struct moment *m, struct error *erro
 		if (*slot && s->steps[*slot - 1].site == s->site && pass(s, *slot - 1, ns))
 			continue;
 		int64_t next;
-		int rv = p->cursor.open ? 0
-		                        : column_cursor_open(&p->cursor, t, &site->columns[site->column_count - 1],
+		int rv = p->cursor.open
+		                 ? 0
+		                 : column_cursor_open_prefix(&p->cursor, t, &site->columns[site->column_count - 1],
 		                                             s->rank, s->patterns, &s->own);
 		if (rv == 0)
 			rv = remember(s);
@@ -294,8 +295,8 @@ static int run_exactly(struct search *s, double ns, struct moment *m, struct err
 			rv = 0;
 			break;
 		}
-		if ((!p->cursor.open && column_cursor_open(&p->cursor, t, &site->columns[site->column_count - 1],
-		                                           s->rank, s->patterns, &s->own) != 0) ||
+		if ((!p->cursor.open && column_cursor_open_prefix(&p->cursor, t, &site->columns[site->column_count - 1],
+		                                                  s->rank, s->patterns, &s->own) != 0) ||
 		    column_cursor_next(&p->cursor, &next) != 0 || next == VALUE_LOSSY)
 			break;
 		p->visits++;

@@ -103,16 +103,19 @@ static const struct pattern *parsed_pattern(const struct trace *t, uint32_t numb
 	return NULL;
 }
 
-int column_cursor_open(struct column_cursor *c, const struct trace *t, const struct trace_column *column, uint32_t rank,
-                       struct pattern *patterns, struct pool *own)
+/* The group of a rank; NULL: it has none. */
+static const struct trace_group *group_of(const struct trace_column *column, uint32_t rank)
 {
 	int64_t unused;
-	const struct trace_group *group = NULL;
-	for (uint32_t g = 0; !group && g < column->count && budget_step(1); g++)
+	for (uint32_t g = 0; g < column->count && budget_step(1); g++)
 		if (rankmap_get(trace_group_ranks(&column->groups[g]), rank, &unused))
-			group = &column->groups[g];
-	if (!group)
-		return 1;
+			return &column->groups[g];
+	return NULL;
+}
+
+static int cursor_open(struct column_cursor *c, const struct trace *t, const struct trace_group *group, uint32_t rank,
+                       struct pattern *patterns, struct pool *own)
+{
 	int rv = cursor_take_dictionary(c, t, group, rank, own);
 	c->constant = group->pattern == 0;
 	if (rv == 0 && !c->constant) {
@@ -125,6 +128,32 @@ int column_cursor_open(struct column_cursor *c, const struct trace *t, const str
 	return rv;
 }
 
+int column_cursor_open(struct column_cursor *c, const struct trace *t, const struct trace_column *column, uint32_t rank,
+                       struct pattern *patterns, struct pool *own)
+{
+	const struct trace_group *group = group_of(column, rank);
+	return group ? cursor_open(c, t, group, rank, patterns, own) : 1;
+}
+
+int column_cursor_open_prefix(struct column_cursor *c, const struct trace *t, const struct trace_column *column,
+                              uint32_t rank, struct pattern *patterns, struct pool *own)
+{
+	const struct trace_group *group = group_of(column, rank),
+				 *first = group && group->lossy ? group_of(&group->lossy->prefix, rank) : NULL;
+	if (!group)
+		return 1;
+	int rv = cursor_open(c, t, first ? first : group, rank, patterns, own);
+	c->prefix = first && rv == 0;
+	return rv;
+}
+
+/* From here on nothing is known. */
+static void cursor_lose_order(struct column_cursor *c)
+{
+	c->constant = true;
+	c->dict[0].start = VALUE_LOSSY;
+}
+
 /* The next value. Returns 0, or 1 at the end of the column, -1 on no memory or contradiction. */
 int column_cursor_next(struct column_cursor *c, int64_t *value)
 {
@@ -134,6 +163,11 @@ int column_cursor_next(struct column_cursor *c, int64_t *value)
 	}
 	if (c->left == 0) {
 		int rv = pattern_next(&c->pattern, &c->token, &c->left);
+		if (rv > 0 && c->prefix) {
+			cursor_lose_order(c);
+			*value = VALUE_LOSSY;
+			return 0;
+		}
 		if (rv != 0)
 			return rv;
 	}
@@ -169,6 +203,10 @@ int column_cursor_skip(struct column_cursor *c, uint64_t n)
 	uint64_t news = 0;
 	if (c->constant || n == 0)
 		return 0;
+	if (c->prefix && n >= pattern_length(c->pattern.pattern)) {
+		cursor_lose_order(c);
+		return 0;
+	}
 	if (pattern_skip(&c->pattern, &n, &news) != 0)
 		return -1;
 	c->known += news;
@@ -350,7 +388,7 @@ int walk_next(struct walk *w, struct event *e, struct error *error)
 		int64_t value;
 		int rv = 0;
 		if (!cursors[k].open) {
-			rv = column_cursor_open(&cursors[k], t, &s->columns[k], w->stream, w->patterns, &w->own);
+			rv = column_cursor_open_prefix(&cursors[k], t, &s->columns[k], w->stream, w->patterns, &w->own);
 			if (rv == 0 && w->skip)
 				rv = column_cursor_skip(&cursors[k], w->skip[w->site]);
 		}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cell - a column of a site, as small as it can be
  */
+#include "trace/record/brief.h"
 #include "trace/record/cell.h"
 
 void cell_refresh(const struct columns *x, struct cell *cell)
@@ -25,6 +26,8 @@ static struct column *column_make(struct columns *x, struct cell *cell, uint64_t
 	struct column *c = arena_at(x->arena, struct column, at);
 	column_init(c);
 	c->role = cell->role;
+	/* of what came before the mark it has no more than that: the value that it had ever since, or a brief site's */
+	c->marked = visits > BRIEF_VISITS ? visits : BRIEF_VISITS;
 	/* the second one makes it constant; how many there are follows from the visits */
 	for (uint64_t i = 0; i < visits && i < 2; i++)
 		column_turn(x, c, i, cell->expect);

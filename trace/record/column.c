@@ -326,7 +326,7 @@ int column_pattern(struct columns *x, struct column *c, uint64_t visits, struct 
 }
 
 /* The order of stores: once `lossy` is set, nobody looks at the rest. */
-void column_release(struct columns *x, struct column *c, ref lossy, uint64_t start, int64_t expect)
+void column_release(struct columns *x, struct column *c, ref lossy, uint64_t start, int64_t expect, bool kept)
 {
 	struct arena *a = x->arena;
 	const struct dict_run *runs = dictionary_runs(x, c);
@@ -340,10 +340,11 @@ void column_release(struct columns *x, struct column *c, ref lossy, uint64_t sta
 	ref grammar = c->grammar;
 	c->grammar = 0;
 	arena_barrier();
-	if (grammar)
+	if (grammar && !kept)
 		grammar_destroy(&x->grammars, grammar);
 	arena_free_block(a, c->period, c->period_capacity);
-	arena_free_block(a, c->dict, c->dict_capacity);
+	if (!kept)
+		arena_free_block(a, c->dict, c->dict_capacity);
 	arena_set(a, c->period, 0);
 	arena_set(a, c->dict, 0);
 	arena_set(a, c->dict_count, 0);

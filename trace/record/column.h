@@ -69,6 +69,7 @@ struct column {
 	ref lossy;
 	uint16_t role;    /* enum column_role */
 	uint16_t appends; /* since the size of the pattern was looked at; lossy: runs since visit `synced` */
+	uint64_t marked;  /* so many values stay in order if memory gets short (trace/record/prefix.h) */
 };
 
 _Static_assert(offsetof(struct column, queued) + sizeof(uint32_t) <= offsetof(struct column, lead) + sizeof(uint64_t),
@@ -105,6 +106,9 @@ struct columns {
 	uint64_t varying, often;
 	uint32_t bins; /* of a tally at most, to save memory; 0: any number */
 	uint64_t cap;  /* bytes that a column may have, about, because memory was short before; 0: any number */
+	/* the number of the event that columns were marked before (trace/record/reclaim.h), + 1, and what was left of
+	 * the arena then; 0: none */
+	uint64_t mark, mark_left;
 	/* something found no memory, and nothing could be done about it: what was put is lost, and the arena takes no
 	 * more */
 	bool failed;
@@ -191,8 +195,9 @@ const struct dict_run *column_dict(const struct columns *x, struct column *c);
 int column_settle(struct columns *x, struct column *c, uint64_t run);
 /* Puts the run under way into the pattern, as its last one. Returns 0 or -1. */
 int column_close(struct columns *x, struct column *c, uint64_t run);
-/* Makes a column lossy, with a run under way, and gives the memory of its pattern and dictionary back. */
-void column_release(struct columns *x, struct column *c, ref lossy, uint64_t start, int64_t expect);
+/* Makes a column lossy, with a run under way, and gives the memory of its pattern and dictionary back; kept: these are
+ * somebody else's now. */
+void column_release(struct columns *x, struct column *c, ref lossy, uint64_t start, int64_t expect, bool kept);
 /* The bytes of the arena that a column has, about. */
 uint64_t column_size(const struct columns *x, struct column *c);
 

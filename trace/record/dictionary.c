@@ -189,3 +189,25 @@ void dictionary_sync(struct columns *x, struct column *c, uint64_t run)
 		c->synced = run;
 	}
 }
+
+void dictionary_cut(struct columns *x, struct column *c, uint64_t count)
+{
+	struct arena *a = x->arena;
+	struct dict_run *runs = dictionary_runs(x, c);
+	uint32_t n = 0;
+	while (n < c->dict_count && runs[n].first < count)
+		n++;
+	if (n == 0)
+		return;
+	if (runs[n - 1].count > count - runs[n - 1].first)
+		runs[n - 1].count = count - runs[n - 1].first;
+	arena_barrier();
+	c->dict_count = n;
+	/* a block is a power of two: its second half is one, too */
+	while (c->dict && c->dict_capacity / 2 >= n * sizeof *runs) {
+		uint32_t half = c->dict_capacity / 2;
+		arena_set(a, c->dict_capacity, half);
+		arena_free_block(a, c->dict + half, half);
+		arena_commit(a);
+	}
+}

@@ -23,6 +23,8 @@ int64_t dictionary_value(const struct columns *x, struct column *c, uint32_t ind
 bool dictionary_add(struct columns *x, struct column *c, int64_t value);
 /* A run of new values may have gone on for `run` values without the dictionary being told: tells it. */
 void dictionary_sync(struct columns *x, struct column *c, uint64_t run);
+/* Keeps the first `count` values of a column that gets no more of them, and that the hash table knows nothing of. */
+void dictionary_cut(struct columns *x, struct column *c, uint64_t count);
 
 /* The hash table alone: a number for (column, value); -1: there is none. Columns without order use it for their
  * tallies. Where memory is short nothing is added: the value will be new once more, which is larger, and still exact.

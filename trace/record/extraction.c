@@ -10,6 +10,7 @@
 #include "trace/base/budget.h"
 #include "trace/record/image.h"
 #include "trace/record/lossy.h"
+#include "trace/model/pattern.h"
 
 /* The element's reference, if `n` bytes behind it are valid; else 0. */
 ref extraction_ref(const struct extraction *x, const struct table *t, uint32_t i, uint64_t n)
@@ -185,6 +186,55 @@ static int extract_others(const struct extraction *x, struct tally *to, uint64_t
 	return string == UINT32_MAX ? -1 : tally_add(to, VALUE_CONSTANT + string, count);
 }
 
+/* A column that has its order, or the first values of one that had it. */
+static int extract_ordered(struct extraction *x, struct column *c, uint64_t visits, enum reference reference,
+                           bool is_prefix, struct trace_column *out)
+{
+	int rv = -1;
+	struct column_image image;
+	struct trace_group group = {0};
+	if (column_extract(&x->columns, c, visits, reference != REFERENCE_NONE, &image) != 0)
+		goto done;
+	if (visits == 0) {
+		rv = 0;
+		goto done;
+	}
+	group.dict = budget_calloc(image.dict_count, sizeof *group.dict);
+	if (!group.dict)
+		goto done;
+	bool family = reference == REFERENCE_VECTOR && is_family(x, &image);
+	for (size_t i = 0; i < image.dict_count; i++) {
+		struct dict_run *d = &image.dict[i];
+		struct trace_stretch *s = &group.dict[group.count++];
+		s->count = d->count;
+		if (family && !value_is_constant(d->start)) {
+			if (extract_family(x, (uint32_t)d->start, s) != 0)
+				goto done;
+			continue;
+		}
+		if (!value_translate(x, &d->start, reference) ||
+		    rankmap_single(&s->start, x->rank, d->start, reference != REFERENCE_NONE) != 0 ||
+		    (d->count > 1 && rankmap_single(&s->stride, x->rank, d->stride, false) != 0))
+			goto done;
+	}
+	if (image.pattern.size == 0 && is_prefix) { /* how many values there are is what the pattern says */
+		static const uint8_t one[] = {1, 1, PATTERN_NEW << 2};
+		writer_bytes(&image.pattern, one, sizeof one);
+		if (image.pattern.failed)
+			goto done;
+	}
+	if (image.pattern.size) {
+		group.pattern = pool_intern(&x->trace->patterns, image.pattern.data, image.pattern.size) + 1;
+		if (group.pattern == 0)
+			goto done;
+	}
+	rv = trace_add_group_take(out, &group);
+done:
+	trace_group_free(&group);
+	column_image_free(&image);
+	return rv;
+}
+
 static int extract_lossy(struct extraction *x, struct column *c, uint64_t visits, enum reference reference,
                          struct trace_column *out)
 {
@@ -214,54 +264,13 @@ static int extract_lossy(struct extraction *x, struct column *c, uint64_t visits
 		if (!runs || tally_merge(runs, &image.next[i].runs) != 0)
 			goto done;
 	}
+	if (image.prefix && extract_ordered(x, image.prefix, image.prefix->start, reference, true, &l->prefix) != 0)
+		goto done;
 	rv = visits == 0 ? 0 : trace_add_group_take(out, &group);
 done:
 	rankmap_free(&rank);
 	trace_group_free(&group);
 	lossy_image_free(&image);
-	return rv;
-}
-
-/* A column that has its order. */
-static int extract_ordered(struct extraction *x, struct column *c, uint64_t visits, enum reference reference,
-                           struct trace_column *out)
-{
-	int rv = -1;
-	struct column_image image;
-	struct trace_group group = {0};
-	if (column_extract(&x->columns, c, visits, reference != REFERENCE_NONE, &image) != 0)
-		goto done;
-	if (visits == 0) {
-		rv = 0;
-		goto done;
-	}
-	group.dict = budget_calloc(image.dict_count, sizeof *group.dict);
-	if (!group.dict)
-		goto done;
-	bool family = reference == REFERENCE_VECTOR && is_family(x, &image);
-	for (size_t i = 0; i < image.dict_count; i++) {
-		struct dict_run *d = &image.dict[i];
-		struct trace_stretch *s = &group.dict[group.count++];
-		s->count = d->count;
-		if (family && !value_is_constant(d->start)) {
-			if (extract_family(x, (uint32_t)d->start, s) != 0)
-				goto done;
-			continue;
-		}
-		if (!value_translate(x, &d->start, reference) ||
-		    rankmap_single(&s->start, x->rank, d->start, reference != REFERENCE_NONE) != 0 ||
-		    (d->count > 1 && rankmap_single(&s->stride, x->rank, d->stride, false) != 0))
-			goto done;
-	}
-	if (image.pattern.size) {
-		group.pattern = pool_intern(&x->trace->patterns, image.pattern.data, image.pattern.size) + 1;
-		if (group.pattern == 0)
-			goto done;
-	}
-	rv = trace_add_group_take(out, &group);
-done:
-	trace_group_free(&group);
-	column_image_free(&image);
 	return rv;
 }
 
@@ -271,7 +280,8 @@ int extraction_column(struct extraction *x, const struct cell *cell, uint64_t vi
 	struct column room, *c = cell_open(&x->columns, cell, visits, &room);
 	if (!c)
 		return -1;
-	return c->lossy ? extract_lossy(x, c, visits, reference, out) : extract_ordered(x, c, visits, reference, out);
+	return c->lossy ? extract_lossy(x, c, visits, reference, out)
+	                : extract_ordered(x, c, visits, reference, false, out);
 }
 
 int extraction_values(struct extraction *x, const int64_t *values, size_t n, enum reference reference,
@@ -282,7 +292,7 @@ int extraction_values(struct extraction *x, const int64_t *values, size_t n, enu
 	for (size_t i = 0; i < n; i++)
 		column_put(&x->columns, &room, i, values[i]);
 	arena_commit(x->arena);
-	return room.lossy ? -1 : extract_ordered(x, &room, n, reference, out);
+	return room.lossy ? -1 : extract_ordered(x, &room, n, reference, false, out);
 }
 
 /* A column of which it is known how many values it had. */

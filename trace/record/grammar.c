@@ -415,14 +415,50 @@ uint32_t grammar_length(const struct grammar_index *g, ref start, uint32_t most)
 	return n;
 }
 
+/* All pairs of a grammar, while they stand as they were put into the index. */
+static void index_remove_all(struct grammar_index *g, const struct grammar_order *o)
+{
+	for (size_t i = 0; i < o->count; i++)
+		for (ref x = grammar_node(g, o->rules[i])->next; x != o->rules[i]; x = grammar_node(g, x)->next)
+			index_remove(g, x);
+}
+
+/* Takes the last symbol off a rule. */
+static void symbol_drop(struct grammar_index *g, ref rule)
+{
+	ref last = grammar_node(g, rule)->prev;
+	nodes_join(g, grammar_node(g, last)->prev, rule);
+	rule_unuse(g, grammar_node(g, last)->symbol);
+	node_free(g, last);
+	arena_commit(g->arena);
+}
+
+void grammar_cut(struct grammar_index *g, ref start, ref last)
+{
+	struct grammar_order o = {0};
+	if (grammar_order_make(&o, g, start) == 0) {
+		index_remove_all(g, &o);
+		while (grammar_node(g, start)->prev != last)
+			symbol_drop(g, start);
+		/* parents before children: whose last use was in an unused rule is unused as well */
+		for (size_t i = o.count - 1; i-- > 0;) {
+			ref rule = o.rules[i];
+			if (grammar_node(g, rule)->symbol)
+				continue;
+			while (grammar_node(g, rule)->next != rule)
+				symbol_drop(g, rule);
+			node_free(g, rule);
+			arena_commit(g->arena);
+		}
+	}
+	grammar_order_free(&o);
+}
+
 void grammar_destroy(struct grammar_index *g, ref start)
 {
 	struct grammar_order o = {0};
 	if (grammar_order_make(&o, g, start) == 0) {
-		/* the pairs first, while all of them stand as they were put into the index */
-		for (size_t i = 0; i < o.count; i++)
-			for (ref x = grammar_node(g, o.rules[i])->next; x != o.rules[i]; x = grammar_node(g, x)->next)
-				index_remove(g, x);
+		index_remove_all(g, &o);
 		for (size_t i = 0; i < o.count; i++) {
 			for (ref x = grammar_node(g, o.rules[i])->next, next; x != o.rules[i]; x = next) {
 				next = grammar_node(g, x)->next;

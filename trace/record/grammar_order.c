@@ -166,3 +166,30 @@ uint32_t grammar_size(const struct grammar_index *g, ref start, uint32_t limit)
 	grammar_order_free(&o);
 	return n;
 }
+
+int grammar_find_end(const struct grammar_index *g, ref start, uint64_t least, struct grammar_end *out)
+{
+	struct grammar_order o = {0};
+	struct grammar_end *rules = NULL; /* of each rule: what is in it */
+	int rv = -1;
+	if (grammar_order_make(&o, g, start) != 0 || !(rules = calloc(o.count, sizeof *rules)))
+		goto done;
+	for (size_t i = 0; i < o.count; i++)
+		for (ref x = grammar_node(g, o.rules[i])->next; x != o.rules[i]; x = grammar_node(g, x)->next) {
+			const struct node *a = grammar_node(g, x);
+			struct grammar_end one = {.length = 1, .news = a->symbol == 0};
+			if (grammar_is_rule(a->symbol))
+				one = rules[o.map[order_slot(&o, grammar_rule_of(a->symbol))].number - 1];
+			rules[i].last = x;
+			rules[i].length += one.length * a->exponent;
+			rules[i].news += one.news * a->exponent;
+			if (i + 1 == o.count && rules[i].length >= least)
+				break;
+		}
+	*out = rules[o.count - 1];
+	rv = 0;
+done:
+	free(rules);
+	grammar_order_free(&o);
+	return rv;
+}

@@ -3,6 +3,7 @@
  */
 #include "trace/record/lossy_count.h"
 #include "trace/record/dictionary.h"
+#include "trace/record/prefix.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -219,6 +220,8 @@ static void lossy_free(struct columns *x, ref at, ref queue, uint64_t bytes)
 	for (int i = 0; i < 2; i++)
 		arena_free_block(a, l->vector[i].at, l->vector[i].capacity);
 	arena_free_block(a, queue, bytes);
+	arena_commit(a);
+	prefix_free(x, l->prefix);
 	arena_free_block(a, at, sizeof *l);
 	arena_commit(a);
 }
@@ -262,7 +265,10 @@ bool lossy_make(struct columns *x, struct column *c, uint64_t visits, uint32_t w
 		goto done;
 	}
 	column_count(x, c);
-	column_release(x, c, at, visits - length, length ? value : VALUE_NONE);
+	if (why == WHY_MEMORY && (l->prefix = prefix_make(x, c, visits)))
+		l->since = x->mark - 1;
+	column_release(x, c, at, visits - length, length ? value : VALUE_NONE, l->prefix);
+	prefix_cut(x, l->prefix);
 	for (uint32_t i = 0; i < l->next_count; i++)
 		dictionary_slot_add(x, c, arena_at(a, struct lossy_next, l->next)[i].to, i);
 done:
@@ -273,7 +279,7 @@ done:
 void lossy_note(struct columns *x)
 {
 	if (x->record && !x->record->stage[STAGE_COLUMNS])
-		x->record->stage[STAGE_COLUMNS] = x->record->events + 1;
+		x->record->stage[STAGE_COLUMNS] = x->mark ? x->mark : x->record->events + 1;
 }
 
 void lossy_force(struct columns *x, struct column *c, uint64_t visits)
@@ -282,7 +288,7 @@ void lossy_force(struct columns *x, struct column *c, uint64_t visits)
 		return;
 	lossy_note(x);
 	if (!lossy_make(x, c, visits, WHY_MEMORY))
-		column_release(x, c, LOSSY_FORGOTTEN, visits, VALUE_NONE);
+		column_release(x, c, LOSSY_FORGOTTEN, visits, VALUE_NONE, false);
 }
 
 void lossy_forget(struct columns *x, struct column *c, uint64_t visits)
@@ -302,6 +308,22 @@ void lossy_forget(struct columns *x, struct column *c, uint64_t visits)
 	arena_set(x->arena, c->expect, VALUE_NONE);
 	arena_commit(x->arena);
 	lossy_free(x, at, queue, lossy_queue_bytes(c));
+}
+
+struct column *lossy_prefix(const struct columns *x, const struct column *c)
+{
+	ref at = c->lossy && c->lossy != LOSSY_FORGOTTEN ? lossy_of(x, c)->prefix : 0;
+	return at ? arena_at(x->arena, struct column, at) : NULL;
+}
+
+void lossy_drop_prefix(struct columns *x, struct column *c)
+{
+	ref at = lossy_prefix(x, c) ? lossy_of(x, c)->prefix : 0;
+	if (!at)
+		return;
+	arena_set(x->arena, lossy_of(x, c)->prefix, 0);
+	arena_commit(x->arena);
+	prefix_free(x, at);
 }
 
 static uint64_t tally_bytes(const struct lossy_tally *t)

@@ -21,6 +21,8 @@
  * 10^6, 500 for any. Without memory, or beyond columns.bins, neighbouring bins are joined; counts and sums stay exact.
  * Nothing here fails: where there is not even memory for one bin, values are counted as `others`, and a column that
  * cannot become lossy is forgotten: it has so many values, and no more is known.
+ *
+ * Where memory was the reason, the first values may be kept in order besides (prefix.h), until memory is short again.
  */
 #ifndef SPOOR_LOSSY_H
 #define SPOOR_LOSSY_H
@@ -81,6 +83,8 @@ struct lossy {
 	int64_t run_value;
 	uint64_t run_length;
 	uint64_t last; /* of vectors in a queue: where the last one is; a guess */
+	uint32_t unused;
+	ref prefix; /* struct column: the first values, in order (trace/record/prefix.h); 0: none */
 };
 
 /* column.lossy of a column that was forgotten. */
@@ -103,7 +107,11 @@ static inline bool lossy_wait(uint8_t *base, struct column *c, uint64_t visits, 
 void lossy_put_vector(struct columns *x, struct column *c, uint64_t visits, const int64_t *values, size_t n);
 /* Joins bins until there are at most `bins` in a tally, to save memory. */
 void lossy_shrink(struct columns *x, struct column *c, uint32_t bins);
-/* The bytes of the arena that a lossy column has. */
+/* Gives the prefix of a lossy column back. */
+void lossy_drop_prefix(struct columns *x, struct column *c);
+/* The struct column of a prefix; NULL: there is none. */
+struct column *lossy_prefix(const struct columns *x, const struct column *c);
+/* The bytes of the arena that a lossy column has, without its prefix. */
 uint64_t lossy_size(const struct columns *x, const struct column *c);
 
 /* Queues, for lossy.c. Of a column that has none: have so many of its runs, of which one has just ended, been so short
@@ -137,6 +145,7 @@ struct lossy_image {
 		struct tally runs;
 	} * next;
 	size_t next_count;
+	struct column *prefix; /* NULL: none; it has the first values, prefix->start of them */
 };
 /* Counts a vector `times` times; n is SIZE_MAX: *values is a constant in place of one. False: no memory. */
 bool lossy_add_vector(struct tally *lengths, struct tally *elements, const int64_t *values, size_t n, uint64_t times);

@@ -164,6 +164,11 @@ int lossy_extract(struct columns *x, struct column *c, uint64_t visits, struct l
 	out->since = l->since;
 	out->others[0] = l->others[0];
 	out->others[1] = l->others[1];
+	if (l->prefix && !arena_valid(x->arena, l->prefix, sizeof *out->prefix))
+		return -1;
+	out->prefix = lossy_prefix(x, c);
+	if (out->prefix && (out->prefix->lossy || out->prefix->start > visits))
+		return -1;
 	if ((role == ROLE_NEXT ? take_next(x, l, out) : take_tally(x, &l->tally, &out->values)) != 0 ||
 	    take_tally(x, &l->elements, &out->elements) != 0)
 		return -1;

@@ -17,13 +17,15 @@ struct victim {
 	uint64_t values, size;
 };
 
+enum wanted { WANTED_ORDER, WANTED_TALLY, WANTED_PREFIX };
+
 struct reclaiming {
 	struct columns *columns;
 	struct record *record;
 	struct victim *victims;
 	size_t count, capacity;
-	bool *used; /* by number of vector */
-	bool lossy; /* columns that are lossy already are what is looked for */
+	bool *used;         /* by number of vector */
+	enum wanted wanted; /* what is looked for */
 };
 
 static int by_size(const void *a, const void *b)
@@ -42,7 +44,8 @@ static uint64_t vector_bytes(const struct record_vector *v)
 	return sizeof *v + v->count * sizeof *v->values;
 }
 
-/* The bytes of all vectors that a column in order refers to, which are also marked in `used` if that is not NULL. */
+/* The bytes of all vectors that a column, or its prefix, has in order, which are also marked in `used` if that is not
+ * NULL. */
 static uint64_t each_vector(const struct columns *x, const struct record *r, const struct cell *cell, bool *used)
 {
 	uint64_t bytes = 0;
@@ -51,7 +54,9 @@ static uint64_t each_vector(const struct columns *x, const struct record *r, con
 		return 0;
 	if (!cell->column && used && cell->expect >= 0 && cell->expect < r->vectors.count)
 		used[cell->expect] = true;
-	if (!c || c->lossy)
+	if (c && c->lossy)
+		c = lossy_prefix(x, c);
+	if (!c)
 		return 0;
 	const struct dict_run *runs = column_dict(x, c);
 	for (uint32_t i = 0; i < c->dict_count; i++)
@@ -119,15 +124,26 @@ static void free_vectors(struct reclaiming *k)
 	free(k->used);
 }
 
+/* The bytes that a column has of what is looked for; 0: nothing, or it is not worth it. */
+static uint64_t size_of(const struct reclaiming *k, const struct cell *cell, enum wanted wanted)
+{
+	uint64_t size;
+	struct column *c = cell_column(k->columns, cell), *prefix = c ? lossy_prefix(k->columns, c) : NULL;
+	if (!c || (c->lossy == 0) != (wanted == WANTED_ORDER) || (wanted == WANTED_PREFIX && !prefix))
+		return 0;
+	if (wanted == WANTED_PREFIX)
+		return sizeof *prefix + column_size(k->columns, prefix) +
+		       each_vector(k->columns, k->record, cell, NULL);
+	size = wanted == WANTED_TALLY ? lossy_size(k->columns, c)
+	                              : column_size(k->columns, c) + each_vector(k->columns, k->record, cell, NULL);
+	return size < SMALL ? 0 : size;
+}
+
 static void consider(void *context, struct cell *cell, uint64_t values)
 {
 	struct reclaiming *k = context;
-	struct column *c = cell_column(k->columns, cell);
-	if (!c || values == 0 || (c->lossy != 0) != k->lossy)
-		return;
-	uint64_t size = k->lossy ? lossy_size(k->columns, c)
-	                         : column_size(k->columns, c) + each_vector(k->columns, k->record, cell, NULL);
-	if (size < SMALL || size == 0)
+	uint64_t size = values ? size_of(k, cell, k->wanted) : 0;
+	if (size == 0)
 		return;
 	if (k->count == k->capacity) {
 		size_t capacity = k->capacity ? k->capacity * 2 : 256;
@@ -141,13 +157,42 @@ static void consider(void *context, struct cell *cell, uint64_t values)
 }
 
 /* The columns in question, the largest first. */
-static void reclaim_look(struct reclaiming *k, bool lossy)
+static void reclaim_look(struct reclaiming *k, enum wanted wanted)
 {
 	k->count = 0;
-	k->lossy = lossy;
+	k->wanted = wanted;
 	record_each_column(k->columns->arena, k->record, consider, k);
 	if (k->count)
 		qsort(k->victims, k->count, sizeof *k->victims, by_size);
+}
+
+/* Until so many bytes are left. */
+static void drop_prefixes(struct reclaiming *k, uint64_t left)
+{
+	struct columns *x = k->columns;
+	reclaim_look(k, WANTED_PREFIX);
+	for (size_t i = 0; i < k->count && arena_left(x->arena) < left; i++)
+		lossy_drop_prefix(x, cell_column(x, k->victims[i].cell));
+	if (k->count)
+		free_vectors(k);
+}
+
+static void mark_column(void *context, struct cell *cell, uint64_t values)
+{
+	struct column *c = cell_column(context, cell);
+	if (c)
+		c->marked = values;
+}
+
+void record_mark(struct columns *x, struct record *r)
+{
+	const struct arena *a = x->arena;
+	uint64_t left = arena_left(a), all = a->full ? a->header->size : a->size;
+	if (x->cap || x->threshold != UINT64_MAX || left < all / 2 || (x->mark && left + all / 64 > x->mark_left))
+		return;
+	x->mark = r->events + 1;
+	x->mark_left = left;
+	record_each_column(x->arena, r, mark_column, x);
 }
 
 uint64_t record_reclaim(struct columns *x, struct record *r)
@@ -156,20 +201,23 @@ uint64_t record_reclaim(struct columns *x, struct record *r)
 	uint64_t before = arena_left(x->arena), wanted = x->arena->size / 4, freed = 0;
 	x->bins = RECLAIM_BINS;
 	x->cap = x->arena->size / RECLAIM_CAP;
-	reclaim_look(&k, false);
+	reclaim_look(&k, WANTED_ORDER);
 	for (size_t i = 0; i < k.count && freed < wanted; i++) {
 		cell_force(x, k.victims[i].cell, k.victims[i].values);
-		freed += k.victims[i].size;
+		uint64_t kept = size_of(&k, k.victims[i].cell, WANTED_PREFIX);
+		freed += k.victims[i].size > kept ? k.victims[i].size - kept : 0;
 	}
 	free_vectors(&k);
+	if (arena_left(x->arena) < before + x->arena->size / 8)
+		drop_prefixes(&k, before + x->arena->size / 4);
 	/* nearly everything has no order any more: fewer bins, and then only how many values there were */
 	if (arena_left(x->arena) < before + x->arena->size / 16) {
-		reclaim_look(&k, true);
+		reclaim_look(&k, WANTED_TALLY);
 		for (size_t i = 0; i < k.count; i++)
 			lossy_shrink(x, cell_column(x, k.victims[i].cell), RECLAIM_BINS);
 	}
 	if (arena_left(x->arena) < x->arena->size / 16) {
-		reclaim_look(&k, true);
+		reclaim_look(&k, WANTED_TALLY);
 		for (size_t i = 0; i < k.count && arena_left(x->arena) < x->arena->size / 8; i++) {
 			lossy_forget(x, cell_column(x, k.victims[i].cell), k.victims[i].values);
 			cell_refresh(x, k.victims[i].cell);
