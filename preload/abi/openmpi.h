@@ -12,14 +12,16 @@
 #define ABI_NULL_COPY "OMPI_C_MPI_COMM_NULL_COPY_FN", "OMPI_C_MPI_NULL_COPY_FN"
 
 /* One common block each. */
-#define ABI_SENTINELS                                                                                             \
-	[SENTINEL_IN_PLACE] = {{"mpi_fortran_in_place"}}, [SENTINEL_BOTTOM] = {{"mpi_fortran_bottom"}},           \
-	[SENTINEL_STATUS_IGNORE] = {{"mpi_fortran_status_ignore"}},                                               \
-	[SENTINEL_STATUSES_IGNORE] = {{"mpi_fortran_statuses_ignore"}},                                           \
-	[SENTINEL_UNWEIGHTED] = {{"mpi_fortran_unweighted"}},                                                     \
-	[SENTINEL_WEIGHTS_EMPTY] = {{"mpi_fortran_weights_empty"}},                                               \
-	[SENTINEL_ARGV_NULL] = {{"mpi_fortran_argv_null"}}, [SENTINEL_ARGVS_NULL] = {{"mpi_fortran_argvs_null"}}, \
-	[SENTINEL_ERRCODES_IGNORE] = {{"mpi_fortran_errcodes_ignore"}}
+#define ABI_SENTINELS                                                                 \
+	[SENTINEL_IN_PLACE] = {{"mpi_fortran_in_place", 0}, {NULL, 0}},               \
+	[SENTINEL_BOTTOM] = {{"mpi_fortran_bottom", 0}, {NULL, 0}},                   \
+	[SENTINEL_STATUS_IGNORE] = {{"mpi_fortran_status_ignore", 0}, {NULL, 0}},     \
+	[SENTINEL_STATUSES_IGNORE] = {{"mpi_fortran_statuses_ignore", 0}, {NULL, 0}}, \
+	[SENTINEL_UNWEIGHTED] = {{"mpi_fortran_unweighted", 0}, {NULL, 0}},           \
+	[SENTINEL_WEIGHTS_EMPTY] = {{"mpi_fortran_weights_empty", 0}, {NULL, 0}},     \
+	[SENTINEL_ARGV_NULL] = {{"mpi_fortran_argv_null", 0}, {NULL, 0}},             \
+	[SENTINEL_ARGVS_NULL] = {{"mpi_fortran_argvs_null", 0}, {NULL, 0}},           \
+	[SENTINEL_ERRCODES_IGNORE] = {{"mpi_fortran_errcodes_ignore", 0}, {NULL, 0}}
 
 static inline bool abi_cancelled(const MPI_Status *s)
 {
