@@ -116,7 +116,8 @@ void put_statuses(struct call *c, const struct completion *w, const MPI_Status *
 	for (int k = 0; k < n; k++) {
 		size_t i = indices ? (size_t)(indices[k] - w->first) : (size_t)k;
 
-		has[k] = statuses && i < w->n && (w->refs[i].traits & REQUEST_RECV) && status_has_message(&statuses[k]);
+		has[k] = statuses && i < w->n && (w->refs[i].traits & REQUEST_RECV) &&
+		         status_has_message(&statuses[k], true);
 	}
 	PUT_ARRAY(c, has, n, has[i_] ? role_peer(c, statuses[i_].MPI_SOURCE, base) : absent);
 	PUT_ARRAY(c, has, n, has[i_] ? role_tag(c, statuses[i_].MPI_TAG) : absent);
@@ -193,7 +194,7 @@ static inline __attribute__((always_inline)) bool waitall_expected(struct waital
 		if (!(a->refs[k].traits & REQUEST_RECV)) {
 			if (sources[k] != absent || tags[k] != absent || bytes[k] != absent)
 				return false;
-		} else if (!status_is_ordinary(s) || sources[k] != role_peer(c, s->MPI_SOURCE, base) ||
+		} else if (!status_has_message(s, true) || sources[k] != role_peer(c, s->MPI_SOURCE, base) ||
 		           tags[k] != role_tag(c, s->MPI_TAG) || bytes[k] != abi_bytes(s)) {
 			return false;
 		}

@@ -69,7 +69,7 @@ static inline __attribute__((always_inline)) void put_status_of(struct call *c, 
 {
 	bool has = w->refs && i < w->n && (w->refs[i].traits & REQUEST_RECV);
 
-	PUT_STATUS(c, has ? status : NULL, session_world_rank(), false, MPI_DATATYPE_NULL, true);
+	PUT_STATUS(c, has ? status : NULL, true, session_world_rank(), false, MPI_DATATYPE_NULL, true);
 }
 
 /* Three arrays of n statuses, one for each request, or for each of indices. */

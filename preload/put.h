@@ -178,11 +178,11 @@ static inline void put_no_status(struct call *c)
 	call_put_absents(c, 3);
 }
 
-/* typed: count in units of type, else in bytes. s NULL: none. */
+/* of_request: what completes a request wrote it. typed: count in units of type, else in bytes. s NULL: none. */
 static void __attribute__((noinline, unused))
-put_status(struct call *c, const MPI_Status *s, int base, bool typed, MPI_Datatype type)
+put_status(struct call *c, const MPI_Status *s, bool of_request, int base, bool typed, MPI_Datatype type)
 {
-	if (!status_has_message(s)) {
+	if (!status_has_message(s, of_request)) {
 		put_no_status(c);
 		return;
 	}
@@ -195,15 +195,15 @@ put_status(struct call *c, const MPI_Status *s, int base, bool typed, MPI_Dataty
 
 /* The same. same: base and type are what they were at the last visit. Then the status may be, too; base is not even
  * evaluated. */
-#define PUT_STATUS(c, status, base, typed, type, same)                                       \
+#define PUT_STATUS(c, status, of_request, base, typed, type, same)                           \
 	do {                                                                                 \
 		const MPI_Status *s_ = (status);                                             \
-		if ((same) && __builtin_expect(s_ != NULL, 1) && status_is_ordinary(s_) &&   \
+		if ((same) && __builtin_expect(status_has_message(s_, of_request), 1) &&     \
 		    call_expects(c, 0, s_->MPI_SOURCE) && call_expects(c, 1, s_->MPI_TAG) && \
 		    call_expects(c, 2, abi_bytes(s_)))                                       \
 			call_skip(c, 3);                                                     \
 		else                                                                         \
-			put_status(c, s_, base, typed, type);                                \
+			put_status(c, s_, of_request, base, typed, type);                    \
 	} while (0)
 
 /* ---- arrays ---- */

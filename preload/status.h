@@ -7,18 +7,11 @@
 #include "preload/handle.h"
 
 /* Does the status describe a message? Not an empty one (an inactive request's: its source is MPI_ANY_SOURCE, which no
- * message has) nor a cancelled receive's. */
-static inline bool status_has_message(const MPI_Status *s)
+ * message has) nor a cancelled receive's. Only that of a request can be cancelled: MPICH's probes do not write whether
+ * it was. */
+static inline bool status_has_message(const MPI_Status *s, bool of_request)
 {
-	if (!s || s->MPI_SOURCE == MPI_ANY_SOURCE)
-		return false;
-	return !abi_cancelled(s);
-}
-
-/* It does, and that is cheap to know. */
-static inline bool status_is_ordinary(const MPI_Status *s)
-{
-	return !abi_cancelled(s) && s->MPI_SOURCE != MPI_ANY_SOURCE;
+	return s && s->MPI_SOURCE != MPI_ANY_SOURCE && !(of_request && abi_cancelled(s));
 }
 
 /* As MPI_Get_count, but not limited to an int: MPI_UNDEFINED if it is not a whole number of type. */

@@ -125,7 +125,8 @@ class Recorder:
         if role.type == "status":
             base = f"handle_comm(c, {self.comm.name}, ok, NULL).rank" if self.comm else self.base()
             typed = f"true, {p.notes[0]}" if p.notes else "false, MPI_DATATYPE_NULL"
-            return f"PUT_STATUS(c, {name}, {base}, {typed}, {self.same(p)});"
+            of_request = "false" if p.direction == ">" and not any(q.role.name == "request" for q in self.f.parameters) else "true"
+            return f"PUT_STATUS(c, {name}, {of_request}, {base}, {typed}, {self.same(p)});"
         if role.type == "string":
             return f"put_text(c, {name}, ok);"
         if role.type == "buffer":

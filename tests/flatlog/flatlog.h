@@ -120,6 +120,7 @@ char *say_split(int v);
 char *say_lock(int v);
 char *say_order(int v);
 char *say_combiner(int v);
+char *say_typeclass(int v);
 char *say_distribute(int v);
 char *say_darg(int v);
 char *say_seek(int v);
@@ -220,9 +221,10 @@ struct fields fields_of(const MPI_Status *s, MPI_Datatype type, bool describes);
 void fields_put(struct line *l, int i, const char *name, struct fields f);
 
 /* A status that describes a message; `count` is in units of type. A cancelled or (leave mode) ignored one is handled.
+ * arrives: the call itself received or probed the message, which so was not cancelled.
  * */
-void line_put_status(struct line *l, int i, const char *name, const MPI_Status *s, MPI_Datatype type);
-void line_put_fstatus(struct line *l, int i, const char *name, const int *s, MPI_Datatype type);
+void line_put_status(struct line *l, int i, const char *name, const MPI_Status *s, MPI_Datatype type, bool arrives);
+void line_put_fstatus(struct line *l, int i, const char *name, const int *s, MPI_Datatype type, bool arrives);
 void line_absent_status(struct line *l, int i, const char *name);
 
 bool flatlog_leave(void); /* FLATLOG_IGNORED=leave */

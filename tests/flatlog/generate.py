@@ -39,6 +39,7 @@ KINDS = {
     "lock": (*INT, "say_lock", ""),
     "order": (*INT, "say_order", ""),
     "combiner": (*INT, "say_combiner", ""),
+    "typeclass": (*INT, "say_typeclass", ""),
     "distribute": (*INT, "say_distribute", ""),
     "darg": (*INT, "say_darg", ""),
     "seek": (*INT, "say_seek", ""),
@@ -166,7 +167,7 @@ class Parameter:
                 f"say_string({name}, strlen({name}))") + ");"
         elif self.kind == "status":
             note = self.note or "MPI_BYTE"
-            text = ("line_put_fstatus" if fortran else "line_put_status") + f"(&l, {i}, {shown}, {name}, {note});"
+            text = ("line_put_fstatus" if fortran else "line_put_status") + f"(&l, {i}, {shown}, {name}, {note}, {'true' if self.mark == '>' else 'false'});"
         elif self.kind == "nostatus":
             text = f"line_absent_status(&l, {i}, {shown});"
         elif self.array:

@@ -8,19 +8,24 @@ struct fields fields_all(const char *text)
 	return (struct fields){say_name(text), say_name(text), say_name(text)};
 }
 
-struct fields fields_of(const MPI_Status *s, MPI_Datatype type, bool describes)
+/* Of a message that was received or probed. */
+static struct fields fields_of_message(const MPI_Status *s, MPI_Datatype type)
 {
-	int cancelled = 0, count = 0;
+	int count = 0;
 
-	if (!describes)
-		return fields_all("-");
 	if (!s)
 		return fields_all("?");
-	PMPI_Test_cancelled(s, &cancelled);
-	if (cancelled)
-		return fields_all("-");
 	PMPI_Get_count(s, type, &count);
 	return (struct fields){say_peer(s->MPI_SOURCE), say_tag(s->MPI_TAG), say_count(count)};
+}
+
+struct fields fields_of(const MPI_Status *s, MPI_Datatype type, bool describes)
+{
+	int cancelled = 0;
+
+	if (describes && s)
+		PMPI_Test_cancelled(s, &cancelled);
+	return !describes || cancelled ? fields_all("-") : fields_of_message(s, type);
 }
 
 void fields_put(struct line *l, int i, const char *name, struct fields f)
@@ -40,16 +45,17 @@ void line_absent_status(struct line *l, int i, const char *name)
 	fields_put(l, i, name, fields_all("-"));
 }
 
-void line_put_status(struct line *l, int i, const char *name, const MPI_Status *s, MPI_Datatype type)
+void line_put_status(struct line *l, int i, const char *name, const MPI_Status *s, MPI_Datatype type, bool arrives)
 {
-	fields_put(l, i, name, fields_of(ignored(s) ? NULL : s, type, true));
+	s = ignored(s) ? NULL : s;
+	fields_put(l, i, name, arrives ? fields_of_message(s, type) : fields_of(s, type, true));
 }
 
-void line_put_fstatus(struct line *l, int i, const char *name, const int *s, MPI_Datatype type)
+void line_put_fstatus(struct line *l, int i, const char *name, const int *s, MPI_Datatype type, bool arrives)
 {
 	MPI_Status c;
 
 	if (!ignored(s))
 		PMPI_Status_f2c(s, &c);
-	fields_put(l, i, name, fields_of(ignored(s) ? NULL : &c, type, true));
+	line_put_status(l, i, name, ignored(s) ? NULL : &c, type, arrives);
 }

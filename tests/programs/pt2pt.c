@@ -93,9 +93,11 @@ static void probes(void)
 			MPI_Recv(text, n, MPI_CHAR, s.MPI_SOURCE, s.MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 			break;
 		case 1:
-			do
-				MPI_Iprobe(MPI_ANY_SOURCE, 20 + i, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
-			while (!flag);
+			do {
+				memset(&s, 0xff, sizeof(s)); /* MPICH 4.0 leaves some of it as it was */
+				MPI_Iprobe(MPI_ANY_SOURCE, 20 + i, MPI_COMM_WORLD, &flag,
+				           i < 4 ? MPI_STATUS_IGNORE : &s);
+			} while (!flag);
 			MPI_Recv(text, 40, MPI_CHAR, left, 20 + i, MPI_COMM_WORLD, &s);
 			break;
 		case 2:
