@@ -2,6 +2,7 @@
  * aggregate_start - `spoor aggregate` alone, or as one of several tasks
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +11,14 @@
 #include "cmd/cmd.h"
 #include "cmd/base/tasks.h"
 
-/* The program that knows an MPI library. */
+/* The program that knows the launcher's MPI library. SPOOR_AGGREGATE: of a build that is not installed. */
 static const char *aggregate_program(void)
 {
-	const char *own = getenv("SPOOR_AGGREGATE");
-	return own && *own ? own : SPOOR_LIBEXECDIR "/spoor-aggregate";
+	static char path[PATH_MAX];
+	const char *own = getenv("SPOOR_AGGREGATE"), *mpi = tasks_mpi();
+	snprintf(path, sizeof path, "%s-%s", own && *own ? own : SPOOR_LIBEXECDIR "/spoor-aggregate",
+	         mpi ? mpi : TASKS_MPI[0]);
+	return path;
 }
 
 int cmd_aggregate(int argc, char **argv)

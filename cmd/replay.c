@@ -66,8 +66,10 @@ static int command_add_launcher(struct command *c, const struct replay *o, uint3
 	if (command_add(c, own ? o->launcher[0] : slurm ? "srun" : "mpirun"))
 		return -1;
 	snprintf(number, 16, "%u", ranks);
-	if (!own && !slurm && (long)ranks > sysconf(_SC_NPROCESSORS_ONLN) && command_add(c, "--oversubscribe"))
-		return -1;
+	if (!own && !slurm && (long)ranks > sysconf(_SC_NPROCESSORS_ONLN)) { /* Open MPI 4 and 5 want to be told */
+		setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 0);
+		setenv("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe", 0);
+	}
 	if (command_add_option(c, "-n", number))
 		return -1;
 	for (; i < o->launcher_count; i++)

@@ -3,7 +3,8 @@
 #
 # Sets MPI_CPPFLAGS (only -I options: the tracer reads mpi.h and never links libmpi), MPI_LIBS (for spoor-replay, which does), MPICC, and
 # MPIFC (empty if there is no Fortran compiler wrapper).
-# MPICH_CPPFLAGS, MPICH_CC, MPICH_FC: the same of MPICH, for a second tracer, which is left out where there is no MPICH.
+# MPICH_CPPFLAGS, MPICH_LIBS, MPICH_CC, MPICH_FC: the same of MPICH, for a second tracer and a second replay, which are left
+# out where there is no MPICH.
 AC_DEFUN([SPOOR_MPI], [
 	AC_ARG_VAR([MPICC], [Open MPI's C compiler wrapper])
 	AC_ARG_VAR([MPIFC], [Open MPI's Fortran compiler wrapper])
@@ -40,6 +41,7 @@ AC_DEFUN([SPOOR_MPI], [
 	AC_ARG_VAR([MPICH_CC], [MPICH's C compiler wrapper])
 	AC_ARG_VAR([MPICH_FC], [MPICH's Fortran compiler wrapper])
 	AC_ARG_VAR([MPICH_CPPFLAGS], [where MPICH's mpi.h is, overriding MPICH_CC and pkg-config])
+	AC_ARG_VAR([MPICH_LIBS], [how to link MPICH, overriding MPICH_CC and pkg-config])
 	AC_PATH_PROGS([MPICH_CC], [mpicc.mpich])
 	AC_PATH_PROGS([MPICH_FC], [mpifort.mpich mpif90.mpich])
 	AS_IF([test -z "$MPICH_CPPFLAGS" && test -n "$MPICH_CC"], [
@@ -50,15 +52,23 @@ AC_DEFUN([SPOOR_MPI], [
 	AS_IF([test -z "$MPICH_CPPFLAGS"], [MPICH_CPPFLAGS=`$PKG_CONFIG --cflags-only-I mpich 2>/dev/null`])
 	dnl Where EL has it, for users of its module
 	AS_IF([test -z "$MPICH_CPPFLAGS" && test -e /usr/include/mpich-`uname -m`/mpi.h], [MPICH_CPPFLAGS=-I/usr/include/mpich-`uname -m`])
+	AS_IF([test -z "$MPICH_LIBS" && test -n "$MPICH_CC"], [
+		for spoor_flag in `$MPICH_CC -link_info 2>/dev/null`; do
+			AS_CASE([$spoor_flag], [-L*|-l*|-Wl,*rpath*], [MPICH_LIBS="$MPICH_LIBS $spoor_flag"])
+		done
+	])
+	AS_IF([test -z "$MPICH_LIBS"], [MPICH_LIBS=`$PKG_CONFIG --libs mpich 2>/dev/null`])
 	spoor_saved_CPPFLAGS=$CPPFLAGS
 	CPPFLAGS="$CPPFLAGS $MPICH_CPPFLAGS"
 	AS_UNSET([ac_cv_header_mpi_h])
 	AC_COMPUTE_INT([spoor_mpich_number], [MPICH_NUMVERSION], [[#include <mpi.h>]], [spoor_mpich_number=0])
 	CPPFLAGS=$spoor_saved_CPPFLAGS
-	spoor_have_mpich="not found: programs that use it run without a trace (Debian: libmpich-dev, RPM: mpich-devel)"
+	spoor_have_mpich="not found: programs that use it run without a trace, and nothing is replayed with it (Debian: libmpich-dev, RPM: mpich-devel)"
 	AS_IF([test $spoor_mpich_number -ge 30100000], [
 		spoor_have_mpich=`expr $spoor_mpich_number / 10000000`.`expr $spoor_mpich_number / 100000 % 100`
 		spoor_have_mpich="$spoor_have_mpich ($MPICH_CPPFLAGS)"
+		AS_IF([test -z "$MPICH_LIBS"], [spoor_have_mpich="$spoor_have_mpich; no replay with it: set MPICH_CC or MPICH_LIBS"])
 	])
 	AM_CONDITIONAL([ABI_MPICH], [test $spoor_mpich_number -ge 30100000])
+	AM_CONDITIONAL([REPLAY_MPICH], [test $spoor_mpich_number -ge 30100000 && test -n "$MPICH_LIBS"])
 ])

@@ -164,7 +164,7 @@ int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 	PMPI_Allgather(&own, 1, MPI_AINT, d->address, 1, MPI_AINT, comm);
 	d->win = *win;
 	add_dynamic(d);
-	blocking_register(*win, comm);
+	blocking_register(HANDLE_BITS(*win), comm);
 	return rc;
 }
 
@@ -189,7 +189,7 @@ int MPI_Win_free(MPI_Win *win)
 	struct dynamic *d = find_dynamic(*win);
 	if (replay_outcome.error)
 		return replay_outcome.error;
-	void *handle = *win;
+	void *handle = HANDLE_BITS(*win);
 	blocking_enter(handle);
 	if (d)
 		PMPI_Win_detach(*win, d->region);

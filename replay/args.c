@@ -13,6 +13,7 @@
 
 #include "replay/calls.h"
 #include "replay/lossy_messages.h"
+#include "replay/request_number.h"
 #include "trace/model/stream.h"
 
 #define SCRATCH_SIZE (1 << 16)
@@ -104,16 +105,16 @@ int args_begin(struct args *a, const struct trace *t, uint32_t stream, struct er
 	a->scratch_size = SCRATCH_SIZE;
 	if (!a->scratch || read_constants(a) != 0)
 		return error_set(error, "no memory");
-	a->absent[HANDLE_COMM].handle = MPI_COMM_NULL;
-	a->absent[HANDLE_TYPE].handle = MPI_BYTE; /* arguments that are not significant */
-	a->absent[HANDLE_GROUP].handle = MPI_GROUP_NULL;
-	a->absent[HANDLE_OP].handle = MPI_OP_NULL;
-	a->absent[HANDLE_WIN].handle = MPI_WIN_NULL;
-	a->absent[HANDLE_FILE].handle = MPI_FILE_NULL;
-	a->absent[HANDLE_INFO].handle = MPI_INFO_NULL;
-	a->absent[HANDLE_ERRHANDLER].handle = MPI_ERRHANDLER_NULL;
-	a->absent[HANDLE_MESSAGE].handle = MPI_MESSAGE_NULL;
-	a->absent[HANDLE_KEYVAL].handle = (void *)(intptr_t)MPI_KEYVAL_INVALID;
+	a->absent[HANDLE_COMM].handle = HANDLE_BITS(MPI_COMM_NULL);
+	a->absent[HANDLE_TYPE].handle = HANDLE_BITS(MPI_BYTE); /* arguments that are not significant */
+	a->absent[HANDLE_GROUP].handle = HANDLE_BITS(MPI_GROUP_NULL);
+	a->absent[HANDLE_OP].handle = HANDLE_BITS(MPI_OP_NULL);
+	a->absent[HANDLE_WIN].handle = HANDLE_BITS(MPI_WIN_NULL);
+	a->absent[HANDLE_FILE].handle = HANDLE_BITS(MPI_FILE_NULL);
+	a->absent[HANDLE_INFO].handle = HANDLE_BITS(MPI_INFO_NULL);
+	a->absent[HANDLE_ERRHANDLER].handle = HANDLE_BITS(MPI_ERRHANDLER_NULL);
+	a->absent[HANDLE_MESSAGE].handle = HANDLE_BITS(MPI_MESSAGE_NULL);
+	a->absent[HANDLE_KEYVAL].handle = HANDLE_BITS(MPI_KEYVAL_INVALID);
 	return 0;
 }
 
@@ -193,7 +194,7 @@ struct object *args_object(struct args *a, enum handle_kind kind, int64_t v)
 		if (c->absent && replay_outcome.refused)
 			return &a->nothing;
 		if (c->absent && kind == HANDLE_TYPE && a->failed) {
-			a->null_type.handle = MPI_DATATYPE_NULL;
+			a->null_type.handle = HANDLE_BITS(MPI_DATATYPE_NULL);
 			return &a->null_type;
 		}
 		if (c->absent)
@@ -220,15 +221,16 @@ void args_bind(struct args *a, enum handle_kind kind, int64_t v, void *handle)
 	else if (!object_bind(o, handle))
 		args_fail(a, "no memory for an object");
 	if (kind == HANDLE_COMM && a->made_comm)
-		a->made_comm(a->context, v, handle);
+		a->made_comm(a->context, v, HANDLE_OF(MPI_Comm, handle));
 }
 
-void args_bind_all(struct args *a, enum handle_kind kind, int64_t v, void **handles)
+void args_bind_all(struct args *a, enum handle_kind kind, int64_t v, const void *handles, size_t size)
 {
 	size_t n;
 	const struct pool_item *item = args_elements(a, v, &n);
 	for (size_t i = 0; i < n; i++)
-		args_bind(a, kind, args_element(item, i), handles[i]);
+		args_bind(a, kind, args_element(item, i),
+		          size == sizeof(int) ? HANDLE_BITS(((const int *)handles)[i]) : ((void *const *)handles)[i]);
 }
 
 void args_unbind(struct args *a, enum handle_kind kind, int64_t v)
@@ -253,13 +255,18 @@ const struct pool_item *args_elements(const struct args *a, int64_t v, size_t *n
 	return item;
 }
 
-void **args_handles(struct args *a, enum handle_kind kind, int64_t v)
+void *args_handles(struct args *a, enum handle_kind kind, int64_t v, size_t size)
 {
 	size_t n;
 	const struct pool_item *item = args_elements(a, v, &n);
-	void **out = item ? args_scratch(a, n * sizeof *out) : NULL;
-	for (size_t i = 0; i < n; i++)
-		out[i] = args_object(a, kind, args_element(item, i))->handle;
+	void *out = item ? args_scratch(a, n * size) : NULL;
+	for (size_t i = 0; i < n; i++) {
+		void *handle = args_object(a, kind, args_element(item, i))->handle;
+		if (size == sizeof(int))
+			((int *)out)[i] = HANDLE_OF(int, handle);
+		else
+			((void **)out)[i] = handle;
+	}
 	return out;
 }
 
@@ -302,7 +309,7 @@ static struct request *pick_request(struct args *a, int i)
 MPI_Request args_request(struct args *a, int64_t v)
 {
 	struct request *r = v == VALUE_LOSSY ? pick_request(a, 0) : args_new_request(a, v);
-	return r ? (MPI_Request)r : MPI_REQUEST_NULL;
+	return request_handle(r);
 }
 
 MPI_Request *args_requests(struct args *a, int64_t v)
@@ -314,7 +321,7 @@ MPI_Request *args_requests(struct args *a, int64_t v)
 	MPI_Request *out = args_scratch(a, (n + (size_t)a->request_count + 1) * sizeof *out);
 	for (int i = 0; v == VALUE_LOSSY && i < a->request_count; i++) {
 		struct request *r = pick_request(a, i);
-		out[i] = r ? (MPI_Request)r : MPI_REQUEST_NULL;
+		out[i] = request_handle(r);
 	}
 	for (size_t i = 0; i < n; i++)
 		out[i] = args_request(a, args_element(item, i));

@@ -102,12 +102,12 @@ static inline bool args_is_in_place(const struct args *a, int64_t v)
 }
 
 /* Objects. Never NULL; the bits of one that is absent are those of the null handle, or none at all where the library
- * refused the call. */
+ * refused the call. size: of one handle in an array, int or pointer. */
 struct object *args_object(struct args *a, enum handle_kind kind, int64_t v);
 void args_bind(struct args *a, enum handle_kind kind, int64_t v, void *handle);
-void args_bind_all(struct args *a, enum handle_kind kind, int64_t v, void **handles);
+void args_bind_all(struct args *a, enum handle_kind kind, int64_t v, const void *handles, size_t size);
 void args_unbind(struct args *a, enum handle_kind kind, int64_t v);
-void **args_handles(struct args *a, enum handle_kind kind, int64_t v);
+void *args_handles(struct args *a, enum handle_kind kind, int64_t v, size_t size);
 
 /* Requests. */
 MPI_Request args_request(struct args *a, int64_t v);

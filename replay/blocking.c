@@ -69,7 +69,7 @@ int MPI_File_close(MPI_File *fh)
 {
 	if (replay_outcome.refused)
 		return outcome_refused();
-	void *handle = *fh;
+	void *handle = HANDLE_BITS(*fh);
 	if (replay_outcome.error)
 		return replay_outcome.error;
 	blocking_enter(handle);
@@ -82,7 +82,7 @@ int MPI_Win_fence(int assert, MPI_Win win)
 {
 	if (replay_outcome.refused)
 		return outcome_refused();
-	blocking_enter(win);
+	blocking_enter(HANDLE_BITS(win));
 	return PMPI_Win_fence(assert, win);
 }
 
@@ -146,7 +146,7 @@ int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 	if (replay_outcome.refused)
 		return outcome_refused();
 	int rc = PMPI_Win_post(group, assert, win);
-	struct shared *k = find_shared(win);
+	struct shared *k = find_shared(HANDLE_BITS(win));
 	if (k && rc == MPI_SUCCESS) {
 		keep_group(&k->origins, group);
 		with_group(group, k->comm, TOKEN_POSTED, send_token);
@@ -158,7 +158,7 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
 	if (replay_outcome.refused)
 		return outcome_refused();
-	struct shared *k = find_shared(win);
+	struct shared *k = find_shared(HANDLE_BITS(win));
 	if (k && !replay_outcome.by_library) {
 		keep_group(&k->targets, group);
 		with_group(group, k->comm, TOKEN_POSTED, receive_token);
@@ -171,7 +171,7 @@ int MPI_Win_complete(MPI_Win win)
 	if (replay_outcome.refused)
 		return outcome_refused();
 	int rc = PMPI_Win_complete(win);
-	struct shared *k = find_shared(win);
+	struct shared *k = find_shared(HANDLE_BITS(win));
 	if (k && rc == MPI_SUCCESS)
 		with_group(k->targets, k->comm, TOKEN_COMPLETE, send_token);
 	return rc;
@@ -179,7 +179,7 @@ int MPI_Win_complete(MPI_Win win)
 
 int blocking_win_wait(MPI_Win win)
 {
-	struct shared *k = find_shared(win);
+	struct shared *k = find_shared(HANDLE_BITS(win));
 	if (k && !replay_outcome.by_library)
 		with_group(k->origins, k->comm, TOKEN_COMPLETE, receive_token);
 	return PMPI_Win_wait(win);

@@ -188,7 +188,7 @@ int64_t buffer_position(struct args *a, int64_t v, int64_t count, struct object 
 	int64_t after = args_int(a, v), before;
 	if (external) {
 		MPI_Aint size = 0;
-		PMPI_Pack_external_size("external32", (int)count, type->handle, &size);
+		PMPI_Pack_external_size("external32", (int)count, HANDLE_OF(MPI_Datatype, type->handle), &size);
 		before = after - size;
 	} else {
 		before = after - count * object_type(type)->type.size;

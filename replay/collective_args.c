@@ -418,8 +418,8 @@ void collective_args_fill(struct collective_args *c, struct args *a, struct even
 	x.by_pair = s->mpi->base == FN_MPI_Alltoallv;
 	for (size_t i = 0; i < s->count; i++)
 		x.by_rank |= is_count(s, i) && s->column[i].vector;
-	PMPI_Comm_rank(comm->handle, &x.me);
-	fill_root(&x, comm->handle);
+	PMPI_Comm_rank(HANDLE_OF(MPI_Comm, comm->handle), &x.me);
+	fill_root(&x, HANDLE_OF(MPI_Comm, comm->handle));
 	for (size_t i = 0; i < s->count; i++)
 		if (s->column[i].kind == 'b' && e->values[i] == VALUE_LOSSY)
 			fill_in_place(&x, sampler, i);

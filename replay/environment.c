@@ -76,7 +76,7 @@ int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info,
 		create_file(path, -1);
 	int rc = PMPI_File_open(comm, path, amode, info, fh);
 	if (rc == MPI_SUCCESS)
-		blocking_register(*fh, comm);
+		blocking_register(HANDLE_BITS(*fh), comm);
 	return rc;
 }
 

@@ -79,15 +79,11 @@ def names(t, lib):
             if c in seen:
                 continue
             seen.add(c)
-            if c in lib.symbols:
-                kind = KINDS.get(r.name)
-                if kind and kind != "KEYVAL":
-                    rows.append(f'\t{{"{c}", HANDLE_{kind}, (void *){c}, 0}},\n')
-                elif r.name == "request":
-                    rows.append(f'\t{{"{c}", HANDLE_REQUEST, (void *){c}, 0}},\n')
+            if r.type == "handle" and (c in lib.symbols or c in lib.values):
+                rows.append(f'\t{{"{c}", HANDLE_{KINDS.get(r.name, r.name.upper())}, HANDLE_BITS({c}), 0}},\n')
             elif c in lib.values and r.type in INTEGERS and r.type != "weights" and r.name != "error":
                 rows.append(f'\t{{"{c}", {"HANDLE_KEYVAL" if r.name == "keyval" else "CONSTANT_INTEGER"}, '
-                            f'(void *)(intptr_t){c}, {c}}},\n')
+                            f'HANDLE_BITS({c}), {c}}},\n')
             elif c in lib.values and r.name == "error":
                 rows.append(f'\t{{"{c}", CONSTANT_ERROR, NULL, {c}}},\n')
     return "".join(rows)

@@ -8,10 +8,10 @@ INTEGERS = {"int": "int", "logical": "int", "mask": "int", "weights": "int", "ai
             "offset": "MPI_Offset", "count": "MPI_Count"}
 ARRAYS = {"int": "ints", "MPI_Aint": "aints", "MPI_Count": "counts", "weights": "weights"}
 
-# Functions of the application, by the name of the parameter.
+# Functions of the application, by the name of the parameter. Those that are cast take pointers, to types that not every library has.
 POINTERS = {
-    "argc": "NULL", "argv": "NULL", "extra_state": "NULL", "attribute_val": None, "user_fn": "callback_op",
-    "comm_errhandler_fn": "callback_comm_error", "handler_fn": "callback_comm_error", "win_errhandler_fn": "callback_win_error",
+    "argc": "NULL", "argv": "NULL", "extra_state": "NULL", "attribute_val": None, "user_fn": "(void *)callback_op",
+    "session_errhandler_fn": "(void *)callback_comm_error", "comm_errhandler_fn": "callback_comm_error", "handler_fn": "callback_comm_error", "win_errhandler_fn": "callback_win_error",
     "file_errhandler_fn": "callback_file_error", "query_fn": "callback_query", "free_fn": "callback_free", "cancel_fn": "callback_cancel",
     "comm_copy_attr_fn": "MPI_COMM_NULL_COPY_FN", "comm_delete_attr_fn": "MPI_COMM_NULL_DELETE_FN",
     "type_copy_attr_fn": "MPI_TYPE_NULL_COPY_FN", "type_delete_attr_fn": "MPI_TYPE_NULL_DELETE_FN",
@@ -51,6 +51,11 @@ class Call:
 
     def v(self, p, offset=0):
         return f"v[{self.column[p.name] + offset}]"
+
+    @property
+    def completes(self):
+        """It completes a request, of which the status is."""
+        return any(p.role.name == "request" and p.on_entry for p in self.f.parameters)
 
     def has(self, *names):
         return all(n in self.by_name for n in names)
@@ -137,6 +142,10 @@ class Call:
         if role.name == "pointer":
             if name not in POINTERS:
                 raise Unknown(f"pointer {name}")
+            if self.prototype.parameters[self.f.parameters.index(p)] == "int argc":  # MPI_Info_create_env
+                return "0"
+            if self.f.is_large and "conversion" in name:
+                return POINTERS[name] + "_C"
             return POINTERS[name] or "callback_attribute()"
         if role.type == "status":
             type = p.notes[0] if p.notes else "NULL"
@@ -152,7 +161,7 @@ class Call:
         if role.type == "handle" or role.name == "keyval":
             kind = KINDS[role.name]
             if p.length:
-                return f"({HANDLES[role.name][0]} *)args_handles(a, HANDLE_{kind}, {self.v(p)})"
+                return f"args_handles(a, HANDLE_{kind}, {self.v(p)}, sizeof({HANDLES[role.name][0]}))"
             self.before.append(f"struct object *{name} = args_object(a, HANDLE_{kind}, {self.v(p)});")
             return self.handle(p)
         if role.type in INTEGERS:
@@ -165,7 +174,7 @@ class Call:
     def handle(self, p):
         if p.role.name == "keyval":
             return f"(int)(intptr_t){p.name}->handle"
-        return f"({HANDLES[p.role.name][0]}){p.name}->handle"
+        return f"HANDLE_OF({HANDLES[p.role.name][0]}, {p.name}->handle)"
 
     def inout_handle(self, p):
         """name*role, name!role"""
@@ -201,12 +210,11 @@ class Call:
             kind = KINDS[role.name]
             type = "int" if role.name == "keyval" else HANDLES[role.name][0]
             if p.length:
-                self.after.append(f"args_bind_all(a, HANDLE_{kind}, {self.v(p)}, (void **){name});")
+                self.after.append(f"args_bind_all(a, HANDLE_{kind}, {self.v(p)}, {name}, sizeof *{name});")
                 self.before.append(f"{type} *{name} = args_room(a, {self.v(p)}, sizeof(void *));")
                 return name
             self.before.append(f"{type} {name} = {'MPI_KEYVAL_INVALID' if role.name == 'keyval' else '0'};")
-            bits = f"(void *)(intptr_t){name}" if role.name == "keyval" else f"(void *){name}"
-            self.after.append(f"args_bind(a, HANDLE_{kind}, {self.v(p)}, {bits});")
+            self.after.append(f"args_bind(a, HANDLE_{kind}, {self.v(p)}, HANDLE_BITS({name}));")
             return f"&{name}"
         if role.type in INTEGERS:
             type = INTEGERS[role.type]
@@ -271,7 +279,10 @@ class Call:
                 out.append(f"replay_outcome.count = (int)args_int(a, {self.v(p)});")
             elif p.name == "array_of_indices":
                 out.append(f"replay_outcome.indices = args_ints(a, {self.v(p)}, 0);")
-            elif p.role.name == "status" and not p.length and self.has("source"):
+            elif p.role.name == "status" and p.length:
+                out.append(f"replay_outcome.sources = args_ints(a, {self.v(p)}, 1);")
+                out.append(f"replay_outcome.tags = args_ints(a, {self.v(p, 1)}, 0);")
+            elif p.role.name == "status" and (self.has("source") or self.completes):
                 out.append(f"replay_outcome.source = (int)args_rank(a, {self.v(p)});")
                 out.append(f"replay_outcome.tag = (int)args_int(a, {self.v(p, 1)});")
             elif p.role.type == "string" and self.by_hand:

@@ -102,7 +102,7 @@ class Layer:
                 lines += ["if (replay_outcome.lossy)", f"\tlossy_drain({self.comm});"]
             lines.append(f"poll_barrier({self.comm});")
         if "collective_file" in self.f.facts:
-            lines.append(f"blocking_enter({self.names[0]});")
+            lines.append(f"blocking_enter(HANDLE_BITS({self.names[0]}));")
         if self.put:
             lines.append(f"P{self.put}({', '.join(self.names)}, NULL);")
         return lines
@@ -120,7 +120,7 @@ class Layer:
                 lines = [made, "\tPMPI_Grequest_complete(real);"]
             return lines + [f"return request_made(rc, real, {self.request});"]
         if "win" in self.creates:
-            return ["if (rc == MPI_SUCCESS)", "\tblocking_register(*win, comm);", "return rc;"]
+            return ["if (rc == MPI_SUCCESS)", "\tblocking_register(HANDLE_BITS(*win), comm);", "return rc;"]
         return ["*flag = replay_outcome.flag;", "return rc;"] if f.kind == "attribute" and self.has("flag") else ["return rc;"]
 
     def code(self, prototype):

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/request_number.h"
+
 void handles_join(struct live_handles *h, struct handles_group *group, uint32_t thread)
 {
 	h->thread = thread;
@@ -21,12 +23,14 @@ void handles_free(struct live_handles *h)
 {
 	for (int k = 0; k < HANDLE_KINDS; k++) {
 		for (size_t i = 0; i < h->tables[k].count; i++) {
-			struct object *o = k == HANDLE_REQUEST ? NULL : h->tables[k].items[i];
+			struct object *o = h->tables[k].items[i];
+			if (k == HANDLE_REQUEST)
+				continue;
 			while (o && o->handle) {
 				o->references = 1;
 				object_unbind(o);
 			}
-			free(h->tables[k].items[i]);
+			free(o);
 		}
 		free(h->tables[k].items);
 	}
@@ -40,7 +44,7 @@ static void *item_at(const struct live_handles *h, enum handle_kind kind, int64_
 	return number < 0 || (uint64_t)number >= h->tables[kind].count ? NULL : h->tables[kind].items[number];
 }
 
-static void *make_item(struct live_handles *h, enum handle_kind kind, int64_t number, size_t size)
+static void *make_item(struct live_handles *h, enum handle_kind kind, int64_t number)
 {
 	struct handle_table *t = &h->tables[kind];
 	if (number < 0 || number > INT32_MAX)
@@ -54,17 +58,17 @@ static void *make_item(struct live_handles *h, enum handle_kind kind, int64_t nu
 		t->items = more;
 		t->count = count;
 	}
-	return t->items[number] = calloc(1, size);
+	return t->items[number] = kind == HANDLE_REQUEST ? (void *)request_create() : calloc(1, sizeof(struct object));
 }
 
-static void *own_item(struct live_handles *h, enum handle_kind kind, int64_t number, size_t size)
+static void *own_item(struct live_handles *h, enum handle_kind kind, int64_t number)
 {
 	void *item = item_at(h, kind, number);
 	if (item)
 		return item;
 	if (h->group) /* others look into this table, too */
 		pthread_mutex_lock(&h->group->lock);
-	item = make_item(h, kind, number, size);
+	item = make_item(h, kind, number);
 	if (h->group)
 		pthread_mutex_unlock(&h->group->lock);
 	return item;
@@ -85,7 +89,7 @@ struct object *handles_object(const struct live_handles *h, enum handle_kind kin
 
 struct object *handles_own_object(struct live_handles *h, enum handle_kind kind, int64_t number)
 {
-	return own_item(h, kind, number, sizeof(struct object));
+	return own_item(h, kind, number);
 }
 
 bool object_bind(struct object *o, void *handle)
@@ -118,10 +122,7 @@ void object_unbind(struct object *o)
 
 struct request *handles_own_request(struct live_handles *h, int64_t number)
 {
-	struct request *r = item_at(h, HANDLE_REQUEST, number);
-	if (!r && (r = own_item(h, HANDLE_REQUEST, number, sizeof *r)))
-		r->real = r->own = MPI_REQUEST_NULL;
-	return r;
+	return own_item(h, HANDLE_REQUEST, number);
 }
 
 struct request *handles_other_request(const struct live_handles *h, uint32_t thread, uint32_t number)
@@ -142,7 +143,7 @@ struct request *handles_other_request(const struct live_handles *h, uint32_t thr
 static void ask_comm(struct object *comm)
 {
 	int inter = 0, topology = MPI_UNDEFINED, n = 0, rank = 0, weighted;
-	MPI_Comm c = comm->handle;
+	MPI_Comm c = HANDLE_OF(MPI_Comm, comm->handle);
 	PMPI_Comm_size(c, &comm->comm.peers);
 	PMPI_Comm_test_inter(c, &inter);
 	if (inter) {
@@ -165,7 +166,8 @@ static void ask_comm(struct object *comm)
 /* Threads may ask for the same communicator at the same time: they get the same answers. */
 static struct object *asked_comm(struct object *comm)
 {
-	if (!__atomic_load_n(&comm->asked, __ATOMIC_ACQUIRE) && comm->handle && comm->handle != MPI_COMM_NULL) {
+	if (!__atomic_load_n(&comm->asked, __ATOMIC_ACQUIRE) && comm->handle &&
+	    HANDLE_OF(MPI_Comm, comm->handle) != MPI_COMM_NULL) {
 		ask_comm(comm);
 		__atomic_store_n(&comm->asked, true, __ATOMIC_RELEASE);
 	}
@@ -192,10 +194,11 @@ struct object *object_type(struct object *type)
 	MPI_Aint lb;
 	if (type->asked)
 		return type;
-	if (type->handle && type->handle != MPI_DATATYPE_NULL) {
-		PMPI_Type_get_extent(type->handle, &lb, &type->type.extent);
-		PMPI_Type_get_true_extent(type->handle, &type->type.true_lb, &type->type.true_extent);
-		PMPI_Type_size_x(type->handle, &type->type.size);
+	MPI_Datatype handle = HANDLE_OF(MPI_Datatype, type->handle);
+	if (type->handle && handle != MPI_DATATYPE_NULL) {
+		PMPI_Type_get_extent(handle, &lb, &type->type.extent);
+		PMPI_Type_get_true_extent(handle, &type->type.true_lb, &type->type.true_extent);
+		PMPI_Type_size_x(handle, &type->type.size);
 	}
 	type->asked = true;
 	return type;

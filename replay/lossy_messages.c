@@ -22,6 +22,7 @@
 #include <time.h>
 
 #include "replay/poll.h"
+#include "replay/request_number.h"
 
 #define UNDER_WAY  1024      /* sends; more of them wait */
 #define LOOK       16        /* sends, between which nothing is taken in */
@@ -247,10 +248,9 @@ int lossy_receive(MPI_Status *status, bool sure)
 
 struct request *lossy_request_create(void)
 {
-	struct request *e = calloc(1, sizeof *e);
+	struct request *e = request_create();
 	if (!e)
 		PMPI_Abort(MPI_COMM_WORLD, 1);
-	e->real = e->own = MPI_REQUEST_NULL;
 	e->drawn = true;
 	return e;
 }
@@ -309,7 +309,7 @@ void lossy_request_free(MPI_Request *request)
 	remove_request(e);
 	e->kind = REQUEST_PLAIN;
 	if (e->drawn)
-		free(e);
+		request_destroy(e);
 }
 
 int lossy_request_start(MPI_Request *request)
@@ -332,7 +332,8 @@ int lossy_request_made(enum request_kind kind, MPI_Request real, MPI_Request *re
 	struct request *e = replay_outcome.request;
 	if (!e)
 		e = lossy_request_create();
-	*e = (struct request){.real = MPI_REQUEST_NULL,
+	*e = (struct request){.number = e->number,
+	                      .real = MPI_REQUEST_NULL,
 	                      .own = kind >= REQUEST_PERSISTENT ? real : MPI_REQUEST_NULL,
 	                      .kind = kind,
 	                      .drawn = e->drawn,
@@ -340,7 +341,7 @@ int lossy_request_made(enum request_kind kind, MPI_Request real, MPI_Request *re
 	if (kind < REQUEST_PERSISTENT)
 		keep_until_complete(real);
 	lossy_request_add(e);
-	*request = (MPI_Request)e;
+	*request = request_handle(e);
 	return MPI_SUCCESS;
 }
 

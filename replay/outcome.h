@@ -15,8 +15,7 @@
  * None of this can wait for something that does not come: what was seen then had happened before, and everything that
  * happened before is replayed. Before each call the replay says in replay_outcome how the event ended.
  *
- * Requests have handles of our own, the addresses of struct request: two live ones never have the same (Open MPI's
- * may).
+ * Requests have handles of our own (request_number.h): two live ones never have the same (Open MPI's may).
  */
 #ifndef SPOOR_OUTCOME_H
 #define SPOOR_OUTCOME_H
@@ -27,6 +26,11 @@
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* The bits of a handle, which is a pointer in one MPI library and an int in another; and the handle of these bits. */
+#define HANDLE_BITS(handle)   ((void *)(intptr_t)(handle))
+#define HANDLE_OF(type, bits) ((type)(intptr_t)(bits))
 
 /* What becomes of a receive that was posted. */
 enum match_kind {
@@ -44,11 +48,13 @@ enum request_kind { REQUEST_PLAIN, REQUEST_RECV, REQUEST_PERSISTENT, REQUEST_PER
 
 /* A live request. */
 struct request {
+	int number; /* its handle */
 	enum request_kind kind;
-	bool drawn;       /* its number is not known: it is in no table (handles.h) */
+	bool drawn;       /* its number in the trace is not known: it is in no table (live_handles.h) */
 	bool has_message; /* a receive that gets a message: its source is not MPI_PROC_NULL */
 	MPI_Request real; /* the library's; MPI_REQUEST_NULL: complete and gone */
 	bool received;    /* it gets a message: to cancel it is too late */
+	bool from_nobody; /* a receive from MPI_PROC_NULL */
 	bool tracked;     /* a persistent receive that is started as another one each time: */
 	MPI_Request own;  /* the library's persistent request, which is never started */
 	void *buf;
@@ -56,12 +62,6 @@ struct request {
 	MPI_Datatype datatype; /* a duplicate */
 	MPI_Comm comm;
 };
-
-/* Its handle is its address; NULL: MPI_REQUEST_NULL. */
-static inline struct request *request_of(MPI_Request request)
-{
-	return request == MPI_REQUEST_NULL ? NULL : (struct request *)request;
-}
 
 struct outcome {
 	bool by_library; /* as the library does it: the event returned an error, or nothing is known */
@@ -71,6 +71,7 @@ struct outcome {
 	struct request *request; /* where the request is to be kept that is made; NULL: MPI_REQUEST_NULL */
 	int flag, index, count, source, tag;
 	const int *indices;
+	const int *sources, *tags; /* of the statuses of an array; NULL: not known */
 	const char *text;
 	long long size;
 	/* For a receive that is posted now: what becomes of it. NULL: MATCH_ANY always. */

@@ -43,8 +43,10 @@ int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
 		                          request);
 	rc = post_receive(buf, count, datatype, source, tag, comm, &real, &received);
 	rc = request_made(rc, real, request);
-	if (rc == MPI_SUCCESS && replay_outcome.request)
+	if (rc == MPI_SUCCESS && replay_outcome.request) {
 		replay_outcome.request->received = received;
+		replay_outcome.request->from_nobody = source == MPI_PROC_NULL;
+	}
 	return rc;
 }
 
@@ -60,9 +62,13 @@ int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int t
 		return lossy_request_init(REQUEST_PERSISTENT_RECV, buf, count, datatype, source, tag, comm, request);
 	int rc = PMPI_Recv_init(buf, count, datatype, source, tag, comm, &real);
 	rc = request_made(rc, real, request);
+	if (rc == MPI_SUCCESS && own)
+		own->from_nobody = source == MPI_PROC_NULL;
 	if (rc == MPI_SUCCESS && own && replay_outcome.match &&
 	    (replay_outcome.match_all || source == MPI_ANY_SOURCE)) {
-		*own = (struct request){.real = real,
+		*own = (struct request){.number = own->number,
+		                        .real = real,
+		                        .from_nobody = own->from_nobody,
 		                        .tracked = true,
 		                        .own = real,
 		                        .buf = buf,

@@ -23,8 +23,8 @@ int request_made(int rc, MPI_Request real, MPI_Request *request)
 		*request = MPI_REQUEST_NULL;
 		return rc;
 	}
-	*e = (struct request){.real = real, .own = MPI_REQUEST_NULL};
-	*request = (MPI_Request)e;
+	*e = (struct request){.number = e->number, .real = real, .own = MPI_REQUEST_NULL};
+	*request = request_handle(e);
 	return rc;
 }
 

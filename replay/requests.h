@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * requests - the requests of the replay: their handles are addresses of our own, of struct request
- *
- * Two live requests never have the same handle (Open MPI's may).
+ * requests - the requests of the replay, as calls make and complete them
  */
 #ifndef SPOOR_REQUESTS_H
 #define SPOOR_REQUESTS_H
 
-#include "replay/outcome.h"
+#include "replay/request_number.h"
 
 /* Keeps a request that was made where replay_outcome says, and gives it its handle. rc: what the call that made it
  * returned. Returns rc. */

@@ -16,6 +16,27 @@ static void poke_library(MPI_Request real)
 	PMPI_Request_get_status(real, &flag, MPI_STATUS_IGNORE);
 }
 
+/* The status of a receive from MPI_PROC_NULL is another one in MPICH 4.0 (rank 0, tag 0) than in Open MPI. That of an
+ * inactive request is empty in both. */
+static void set_from_nobody(MPI_Request request, MPI_Status *status, int source, int tag)
+{
+	struct request *own = request_of(request);
+	if (!own || !own->from_nobody || replay_outcome.by_library || status->MPI_SOURCE == MPI_ANY_SOURCE)
+		return;
+	status->MPI_SOURCE = source;
+	status->MPI_TAG = tag;
+}
+
+/* After n requests were completed, of which at[i] is the i-th. */
+static void set_statuses(int n, const MPI_Request *requests, const int *at, MPI_Status *statuses)
+{
+	if (statuses == MPI_STATUSES_IGNORE || !replay_outcome.sources || !replay_outcome.tags)
+		return;
+	for (int i = 0; i < n; i++)
+		set_from_nobody(requests[at ? at[i] : i], &statuses[i], replay_outcome.sources[i],
+		                replay_outcome.tags[i]);
+}
+
 /* The functions below call these, and not each other: that would be seen by the tracer. */
 static int complete_one(MPI_Request *request, MPI_Status *status)
 {
@@ -23,6 +44,8 @@ static int complete_one(MPI_Request *request, MPI_Status *status)
 		return lossy_request_complete(request, status);
 	MPI_Request real = request_real(*request);
 	int rc = replay_outcome.polling ? poll_wait(&real, status) : PMPI_Wait(&real, status);
+	if (status != MPI_STATUS_IGNORE)
+		set_from_nobody(*request, status, replay_outcome.source, replay_outcome.tag);
 	request_update(request, real);
 	return rc;
 }
@@ -49,6 +72,7 @@ static int complete_all(int n, MPI_Request requests[], MPI_Status *statuses)
 	}
 	MPI_Request *real = requests_real(n, requests);
 	int rc = replay_outcome.polling ? poll_waitall(n, real, statuses) : PMPI_Waitall(n, real, statuses);
+	set_statuses(n, requests, NULL, statuses);
 	requests_update(n, requests, real);
 	return rc;
 }
@@ -118,6 +142,7 @@ static int complete_some(int n, MPI_Request requests[], int *outcount, int *indi
 		real[i] = request_real(requests[indices[i]]);
 	}
 	int rc = replay_outcome.polling ? poll_waitall(count, real, statuses) : PMPI_Waitall(count, real, statuses);
+	set_statuses(count, requests, indices, statuses);
 	for (int i = 0; i < count; i++)
 		request_update(&requests[indices[i]], real[i]);
 	*outcount = count;

@@ -40,6 +40,7 @@ RULES = {
     "archive": (["trace", "merge", "archive"], ["jansson.h", "zstd.h", "sqlite3.h"]),
     "cmd/base/options": (["trace/base", "policy/suggest.h", "cmd/base"], []),
     "replay/spoor_replay": (["trace", "replay", "archive/codec_zstd.h", "cmd/base/replay_options.h"], ["mpi.h"]),
+    "replay/starter": (["cmd/base/tasks.h"], []),
     "replay": (["trace", "replay", "archive/codec_zstd.h"], ["mpi.h"]),
     "cmd": (["trace", "merge", "policy", "spank", "deliver", "archive", "cmd"], ["jansson.h", "zstd.h", "elfutils/", "otf2/", "nettle/"]),
     "cmd/tasks_mpi": (["cmd"], ["mpi.h"]),  # a program of its own

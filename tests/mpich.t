@@ -90,6 +90,31 @@ def same_as_open_mpi(folder):
     tap.ok('"MPICH Version: ' in library[0] and '"Open MPI v' in library[1], "the metadata name the library and its version", *library)
 
 
+def probed(folder):
+    """MPICH's probes leave the part of a status as it was that says whether it was cancelled."""
+    trace = os.path.join(folder, "probed.spoor")
+    launch.mpirun(4, [os.path.join(folder, "pt2pt")], before=[launch.spoor(), "run", "-o", trace, "--"])
+    found = [line for line in run(launch.spoor(), "dump", trace).stdout.split("\n") if " MPI_Iprobe " in line and " flag=1 " in line]
+    tap.ok(len(found) >= 12 and not [line for line in found if "status.MPI_SOURCE=-" in line], "the status of a probe is that of the message", *found)
+
+
+def replayed(folder):
+    """A trace that was taken under one MPI is replayed under the other, and the same events come out."""
+    other = os.path.join(tap.BUILD, "tests/programs")
+    os.environ["SPOOR_REPLAY"] = os.path.join(tap.BUILD, "spoor-replay")
+    for name, *arguments in (("halo",), ("collectives",), ("types", "plain"), ("files", os.path.join(folder, "file"))):
+        for mpi, place in (("mpich", folder), ("openmpi", other)):
+            trace = os.path.join(folder, f"{name}-{mpi}.spoor")
+            os.environ["SPOOR_TEST_MPI"] = mpi
+            launch.mpirun(4, [os.path.join(place, name), *arguments], before=[launch.spoor(), "run", "-o", trace, "--"])
+            os.environ["SPOOR_TEST_MPI"] = "openmpi" if mpi == "mpich" else "mpich"
+            launcher = launch.command(4, [])
+            at = launcher.index("-n")
+            done = run(launch.spoor(), "replay", "--check", trace, "--", *launcher[:at], *launcher[at + 2:])
+            tap.ok(done.returncode == 0 and "equal: 4 ranks" in done.stdout, f"{name}, traced under {mpi}, is replayed under the other", done.stdout)
+    os.environ["SPOOR_TEST_MPI"] = "mpich"
+
+
 def without_its_tracer(folder):
     """An installation that is not whole: the program is as ever, and what is missing is told."""
     half, trace = os.path.join(folder, "half"), os.path.join(folder, "half.spoor")
@@ -123,6 +148,8 @@ def main():
         exact(folder, "exit status 3", "ends", "--status", "3", arguments=["exit3"])
         for name in FORTRAN if fc else ():
             exact(folder, f"{name} (Fortran)", name, arguments=[] if name in ("fixed", "modern") else [os.path.join(folder, name + ".out")])
+        probed(folder)
+        replayed(folder)
         without_its_tracer(folder)
         # a shell between the launcher and each rank: the ranks find each other all the same
         trace = os.path.join(folder, "shells.spoor")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tasks - of how many tasks this process is one
+ * tasks - of how many tasks this process is one, and whose
  */
 #include "cmd/base/tasks.h"
 
@@ -25,4 +25,19 @@ unsigned tasks_expected(unsigned *rank)
 	}
 	*rank = 0;
 	return 1;
+}
+
+const char *tasks_mpi(void)
+{
+	/* In this order: Open MPI's mpirun in an allocation has what srun left, and so has MPICH's mpiexec, which
+	 * starts its processes by srun. PMIx is what srun gives to Open MPI, PMI-2 to MPICH. */
+	static const char *const marks[][2] = {{"OMPI_COMM_WORLD_SIZE", "openmpi"},
+	                                       {"MPI_LOCALNRANKS", "mpich"},
+	                                       {"PMIX_NAMESPACE", "openmpi"},
+	                                       {"PMI_RANK", "mpich"}};
+
+	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+		if (getenv(marks[i][0]))
+			return marks[i][1];
+	return NULL;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * types - derived datatypes of every constructor, in communication, packing, asking what they are made of
+ *
+ *     types plain        without the last: which handles MPI_Type_get_contents returns is the library's choice
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 
-static int rank, size, left, right;
+static int rank, size, left, right, plain;
 
 /* Commits, sends around the ring, frees. */
 static void use(MPI_Datatype t)
@@ -61,6 +63,8 @@ static void contents(MPI_Datatype t)
 	MPI_Aint addresses[32];
 	MPI_Datatype types[32];
 
+	if (plain)
+		return;
 	MPI_Type_get_envelope(t, &ni, &na, &nd, &combiner);
 	if (combiner != MPI_COMBINER_NAMED)
 		MPI_Type_get_contents(t, ni, na, nd, integers, addresses, types);
@@ -86,6 +90,7 @@ int main(int argc, char **argv)
 	MPI_Aint base, addresses[2];
 	MPI_Count big, big_lb;
 
+	plain = argc > 1;
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
