@@ -168,6 +168,10 @@ static int gather_figures(struct report *r, json_t *json, bool full)
 			r->class_ns[report_class_of(s->mpi)] += t->sites[i].communicate.sum;
 	}
 	r->class_ns[CLASS_COMPUTE] = r->sum.compute_ns;
+	if (seats_make(&r->seats, t) != 0) {
+		fputs("spoor report: no memory\n", stderr);
+		return -1;
+	}
 	return count_traffic(r, full);
 }
 
@@ -219,6 +223,7 @@ done:
 		fprintf(stderr, "spoor report: %s\n", error.text);
 	output_discard(&out);
 	traffic_free(&r.traffic);
+	seats_free(&r.seats);
 	free(r.sent);
 	free(r.received);
 	json_decref(json);

@@ -24,6 +24,7 @@
 #include "spank/config.h"
 #include "spank/handoff.h"
 #include "spank/preload.h"
+#include "spank/topology.h"
 #include "deliver/seal.h"
 #include "deliver/step_files.h"
 #include "trace/base/publish.h"
@@ -69,6 +70,7 @@ static int set_environment(const struct run *run)
 	h.mode = run->mode.kind == MODE_LOSSY ? HANDOFF_LOSSY : HANDOFF_LOSSLESS;
 	h.threshold = run->mode.threshold;
 	h.set = run->set;
+	topology_read("/sys/devices/system", h.topology, sizeof h.topology);
 	if ((size_t)snprintf(h.spool, sizeof h.spool, "%s", run->folder) >= sizeof h.spool ||
 	    handoff_encode(&h, text, sizeof text) < 0 || !(preload = preload_add(getenv("LD_PRELOAD"), tracer())))
 		return -1;

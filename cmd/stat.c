@@ -28,6 +28,7 @@ static const struct {
 	{"TIME", "times (version 1.0)"},
 	{"FACT", "facts of the process"},
 	{"LOSS", "loss: what was given up, and why"},
+	{"PLAC", "placement: CPUs of ranks, what nodes have"},
 	{"CNTR", "counters: in calls and between them"},
 	{"FULL", "times of each event"},
 	{"META", "metadata of the job"},

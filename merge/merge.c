@@ -220,6 +220,9 @@ static int merge_ranks(struct translation *x)
 	    merge_map(x, &into->first, &from->first, REFERENCE_SITE) != 0 ||
 	    merge_map(x, &into->host, &from->host, REFERENCE_STRING) != 0 ||
 	    merge_map(x, &into->host_number, &from->host_number, REFERENCE_NONE) != 0 ||
+	    merge_map(x, &into->cpus, &from->cpus, REFERENCE_STRING) != 0 ||
+	    merge_map(x, &into->first_cpu, &from->first_cpu, REFERENCE_NONE) != 0 ||
+	    merge_map(x, &into->topology, &from->topology, REFERENCE_STRING) != 0 ||
 	    merge_map(x, &into->lost, &from->lost, REFERENCE_NONE) != 0 ||
 	    merge_map(x, &into->in_flight, &from->in_flight, REFERENCE_SITE) != 0)
 		return -1;

@@ -86,6 +86,23 @@ static void fact_parent(struct facts *f)
 	facts_format(f, "parent_rank", "%" PRIu64, rank);
 }
 
+void process_cpus(char *out, size_t size)
+{
+	static const char name[] = "\nCpus_allowed_list:";
+	char text[4096];
+	size_t n = 0;
+	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+	for (ssize_t more = fd < 0 ? 0 : 1; more > 0 && n<sizeof text - 1; n += more> 0 ? (size_t)more : 0)
+		more = read(fd, text + n, sizeof text - 1 - n);
+	if (fd >= 0)
+		close(fd);
+	text[n] = 0;
+	const char *line = strstr(text, name), *list = line ? line + sizeof name - 1 : "";
+	list += strspn(list, " \t");
+	size_t length = strspn(list, "0123456789,-");
+	snprintf(out, size, "%.*s", list[length] == '\n' && length < size ? (int)length : 0, list);
+}
+
 char *process_facts(const struct handoff *h, int size, int thread_level)
 {
 	struct facts f = {0};

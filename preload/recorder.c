@@ -171,6 +171,15 @@ void recorder_identify(uint32_t rank, uint32_t size, uint64_t world)
 	recorder_calibrate(r);
 }
 
+void recorder_place(const char *cpus, const char *topology)
+{
+	struct recorder *r = recorder_current;
+	if (!r)
+		return;
+	r->record->cpus = pool_string(r, cpus, strlen(cpus));
+	r->record->topology = pool_string(r, topology, strlen(topology));
+}
+
 int recorder_describe(const char *facts, size_t n, const char *host)
 {
 	struct recorder *r = recorder_current;

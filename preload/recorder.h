@@ -36,6 +36,8 @@ void recorder_stop(bool wait);
 void recorder_identify(uint32_t rank, uint32_t size, uint64_t world);
 /* Facts of the process, as key=value lines; once, and host's name. Returns 0 or -1. */
 int recorder_describe(const char *facts, size_t n, const char *host);
+/* Where the rank sits: the list of its CPUs, and what its node has (trace/model/placement.h); "": not known. */
+void recorder_place(const char *cpus, const char *topology);
 void recorder_finalized(void);
 /* The arenas need no memory of this process from now on (trace/base/arena.h). */
 void recorder_rest(void);

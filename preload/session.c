@@ -263,6 +263,17 @@ static bool all_agreed(const struct tree *tree)
 	return handoff_take(&session.handoff, (int)tree->first_choice) != 0 || session.handoff.mode != HANDOFF_OFF;
 }
 
+/* What the node has was read on the node that the handoff was written on: only there is it true. */
+static void place_rank(void)
+{
+	char host[256] = "", cpus[512];
+	const char *topology = session.handoff.topology, *colon = strchr(topology, ':');
+	process_cpus(cpus, sizeof cpus);
+	gethostname(host, sizeof host - 1);
+	bool here = colon && strlen(host) == (size_t)(colon - topology) && !memcmp(host, topology, strlen(host));
+	recorder_place(cpus, here ? colon + 1 : "");
+}
+
 /* Rank, size and world are known. */
 static void identify_rank(int thread_level)
 {
@@ -278,6 +289,7 @@ static void identify_rank(int thread_level)
 	if (!text || recorder_describe(text, strlen(text), host) != 0)
 		note_reason("no memory for the facts of the process");
 	free(text);
+	place_rank();
 	rename_arena();
 	if (thread_level == MPI_THREAD_MULTIPLE)
 		begin_threads();

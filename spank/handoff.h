@@ -22,6 +22,7 @@
 #define HANDOFF_VARIABLE "SLURM_SPOOR_HANDOFF"
 
 #define HANDOFF_ALTERNATIVES_SIZE 16000
+#define HANDOFF_TOPOLOGY_SIZE     2048
 /* The longest text that handoff_encode writes, with its NUL. */
 #define HANDOFF_SIZE (32 * 1024)
 
@@ -31,6 +32,8 @@ struct handoff {
 	enum handoff_mode mode;
 	uint64_t threshold; /* of HANDOFF_LOSSY: tokens of a pattern; 0: all lossy */
 	char spool[1024];   /* absolute: this step's own folder, exists, owned by the user, mode 0700 */
+	/* What the node has: its host name, a colon, and the text of trace/model/placement.h; "": not known. */
+	char topology[HANDOFF_TOPOLOGY_SIZE];
 	/* those of policy/setting.h that reach the tracer; the others have their standard values */
 	struct settings set;
 	/* What else may be, by what the program is; empty: the above holds for all. One a line, as policy/alternative.h

@@ -25,6 +25,8 @@
 #include "deliver/usage.h"
 #include "policy/policy.h"
 #include "spank/config.h"
+#include "spank/handoff.h"
+#include "spank/topology.h"
 
 #define GROUPS_MAX  1024
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -257,9 +259,11 @@ static int make_step_folder(struct facts *facts, const struct decision *d, uid_t
 static int print_answer(const struct decision *d, const struct facts *facts)
 {
 	struct facts folder = {0};
-	char *text = decision_encode(d);
+	char *text = decision_encode(d), topology[HANDOFF_TOPOLOGY_SIZE];
 
 	facts_set(&folder, "folder", facts_get(facts, "folder"));
+	topology_read("/sys/devices/system", topology, sizeof topology);
+	facts_set(&folder, "topology", topology);
 	char *more = facts_encode(&folder);
 	int rv = text && more && printf("%s%s", text, more) >= 0 && fflush(stdout) == 0 ? 0 : -1;
 	if (rv)

@@ -34,7 +34,8 @@
 static struct {
 	struct step step;
 	struct decision decision;
-	char spool[PATH_MAX];  /* the step's own folder */
+	char spool[PATH_MAX]; /* the step's own folder */
+	char topology[HANDOFF_TOPOLOGY_SIZE];
 	int spool_fd;          /* of the folder above it */
 	int lock_fd;           /* of its own folder: nobody sweeps it away while the step runs */
 	int64_t spool_changed; /* when it was made: another time at the end means that a tracer worked there */
@@ -129,6 +130,7 @@ static int set_handoff(spank_t spank, struct error *error)
 	h.mode = modes[remote.decision.mode.kind];
 	h.threshold = remote.decision.mode.threshold;
 	h.set = remote.decision.set;
+	snprintf(h.topology, sizeof h.topology, "%s", remote.topology);
 	if ((size_t)snprintf(h.spool, sizeof h.spool, "%s", remote.spool) >= sizeof h.spool ||
 	    handoff_encode(&h, text, sizeof text) < 0)
 		return error_set(error, "%s: the path is too long", remote.spool);
@@ -170,15 +172,16 @@ static char *encode(const struct facts *facts, struct error *error)
 }
 
 /* Where the helper made the step's folder, if it did: it does what a file system that hangs would keep from coming
- * back. */
+ * back. And what it found that the node has. */
 static int take_folder(const char *answer, struct error *error)
 {
 	struct facts facts = {0};
 	int rv = facts_decode(&facts, answer, strlen(answer), "decision", error);
-	const char *folder = facts_get(&facts, "folder");
+	const char *folder = facts_get(&facts, "folder"), *topology = facts_get(&facts, "topology");
 
 	if (!rv && folder && (size_t)snprintf(remote.spool, sizeof remote.spool, "%s", folder) >= sizeof remote.spool)
 		rv = error_set(error, "%s: the path is too long", folder);
+	snprintf(remote.topology, sizeof remote.topology, "%s", topology ? topology : "");
 	facts_clear(&facts);
 	return rv;
 }

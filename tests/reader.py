@@ -68,6 +68,9 @@ class Trace:
         if "MAPS" in found:
             Bytes(found["MAPS"], self.strings).read_nodes()
         self.read_ranks(Bytes(found["RANK"], self.strings))
+        self.placement = {}
+        if "PLAC" in found:
+            self.read_placement(Bytes(found["PLAC"], self.strings))
         self.read_sites(Bytes(found["SITE"], self.strings))
         self.read_paths(Bytes(found["PATH"]))
         self.read_times(found["HIST"])
@@ -321,6 +324,21 @@ class Trace:
             maps.append(b.map(b.ranks(here)) if b.uint() else {})
         self.first, self.host, self.lost, self.in_flight, self.host_number = maps
         b.done()
+
+    def read_placement(self, b):
+        """{rank: (list of CPUs, text of the node)}; None: not known."""
+        here = sorted(self.events)
+        cpus, first, node = (b.map(b.ranks(here)) if b.uint() else {} for _ in range(3))
+        b.done()
+        assert set(cpus) == set(first)
+        for rank in set(cpus) | set(node):
+            mine = None
+            if rank in cpus:
+                mine = []
+                for part in self.strings[cpus[rank]].decode().split(","):
+                    low, _, high = part.partition("-")
+                    mine += range(first[rank] + int(low), first[rank] + int(high or low) + 1)
+            self.placement[rank] = (mine, self.strings[node[rank]].decode() if rank in node else None)
 
     def read_sites(self, b):
         schemas = [self.strings[b.uint()].decode() for _ in range(b.uint())]

@@ -200,18 +200,30 @@ static int replace_hosts(struct anonymiser *a, struct trace *t)
 	return 0;
 }
 
+enum string_kind { NAME, KEEP, ID };
+
+static void keep_strings(const struct rankmap *m, enum string_kind *kind)
+{
+	int64_t string;
+	for (uint64_t rank = 0; rankmap_next(m, &rank, &string); rank++)
+		kind[string] = KEEP;
+}
+
 int anonymise_trace(struct anonymiser *a, struct trace *t, struct error *error)
 {
 	uint32_t before = t->strings.count;
-	enum { NAME, KEEP, ID } *kind = calloc((size_t)before + 1, sizeof *kind);
+	enum string_kind *kind = calloc((size_t)before + 1, sizeof *kind);
 	int rv = kind ? 0 : -1;
 	for (uint32_t i = 0; rv == 0 && i < t->function_count; i++)
 		kind[t->functions[i].string] = KEEP;
 	for (uint32_t i = 0; rv == 0 && i < t->module_count; i++)
 		if (t->modules[i].build_id)
 			kind[t->modules[i].build_id] = ID;
-	if (rv == 0)
+	if (rv == 0) { /* where ranks sat names nobody */
+		keep_strings(&t->cpus, kind);
+		keep_strings(&t->topology, kind);
 		rv = replace_hosts(a, t);
+	}
 	for (uint32_t i = 1; rv == 0 && i < before; i++) {
 		struct pool_item *s = &t->strings.items[i];
 		size_t n = 0;

@@ -11,6 +11,7 @@
 
 #include "cmd/report/html.h"
 #include "cmd/report/report.h"
+#include "cmd/show/seating.h"
 
 #define TILES       64
 #define LEVELS      8
@@ -323,6 +324,28 @@ static void put_files(FILE *out, const struct traffic *t)
 }
 
 /* What was moved without messages. */
+/* How far messages went. */
+static void put_distances(struct report *r)
+{
+	FILE *out = r->out;
+	struct seating_split d;
+	const char *between = "<p>Of these messages and bytes, with one-sided ones, ";
+	char text[HTML_NUMBER];
+	seating_split(&r->seats, &r->traffic, &d);
+	if (d.all_messages == 0 || d.messages[SEATS_UNKNOWN] == d.all_messages)
+		return;
+	for (unsigned i = 0; i < SEATS_DISTANCES; i++) {
+		if (!d.messages[i])
+			continue;
+		fprintf(out, "%s%.1f&nbsp;%%", between, 100.0 * (double)d.messages[i] / (double)d.all_messages);
+		if (d.all_bytes)
+			fprintf(out, " and %s", text_bytes(text, (double)d.bytes[i]));
+		fprintf(out, " %s", i == SEATS_UNKNOWN ? "went nobody knows how far" : seating_distances[i]);
+		between = ", ";
+	}
+	fputs(".</p>\n", out);
+}
+
 static void put_other_moves(struct report *r)
 {
 	const struct summary *s = &r->sum;
@@ -353,6 +376,8 @@ void report_messages(struct report *r)
 	html_bytes(out, NULL, r->sum.bytes);
 	fputs(r->sum.unsized ? " at least: the sizes of some are not in the trace’s summary.</p>\n" : ".</p>\n", out);
 	put_other_moves(r);
+	if (r->has_traffic)
+		put_distances(r);
 	if (!r->has_traffic)
 		fputs("<p class=\"dim\">This trace has so many events that they were not walked for who sent to whom; "
 		      "<code>spoor report --full</code> does it.</p>\n",

@@ -6,6 +6,7 @@
 
 #include "cmd/report/html.h"
 #include "cmd/report/report.h"
+#include "cmd/show/seating.h"
 #include "trace/model/host.h"
 #include "trace/model/stream.h"
 
@@ -128,6 +129,29 @@ static void table(struct report *r, const struct rank *list, size_t n)
 	fputs("</tbody></table></div></details>\n", out);
 }
 
+/* Where they sat. */
+static void put_seats(struct report *r)
+{
+	char text[SEATING_TEXT];
+	if (r->seats.known == 0)
+		return;
+	seating_text(&r->seats, text);
+	fputs("<p>", r->out);
+	html_text(r->out, text);
+	fputs(".</p>\n", r->out);
+	for (uint32_t i = 0; i < r->seats.shared_count && i < 8; i++) {
+		seating_shared_text(&r->seats, r->trace, i, text);
+		fputs("<p class=\"warn\">", r->out);
+		html_text(r->out, text);
+		seating_effect_text(&r->seats, text);
+		if (*text && i == 0) {
+			fputs("; ", r->out);
+			html_text(r->out, text);
+		}
+		fputs(".</p>\n", r->out);
+	}
+}
+
 void report_ranks(struct report *r)
 {
 	const struct summary *s = &r->sum;
@@ -151,6 +175,7 @@ void report_ranks(struct report *r)
 		html_ns(out, "summary.mpi_ns", s->mpi_ns);
 		fputs(" MPI.</p>\n", out);
 	}
+	put_seats(r);
 	if (n > 0) {
 		bars(out, r->trace, list, n);
 		table(r, list, n);

@@ -11,6 +11,7 @@
 
 #include "cmd/show/view.h"
 #include "cmd/export/traffic.h"
+#include "trace/read/seats.h"
 #include "trace/read/summary.h"
 
 /* What time is spent on; the numbers are those of the colours (style.c). */
@@ -32,6 +33,7 @@ struct report {
 	struct summary sum;
 	uint64_t class_ns[CLASSES]; /* over all ranks, without MPI_Init */
 	uint64_t init_ns;
+	struct seats seats;
 	struct traffic traffic;
 	bool has_traffic;          /* else there are more events than may be walked for it */
 	uint64_t *sent, *received; /* bytes, by rank, with one-sided ones; NULL without traffic */

@@ -10,6 +10,7 @@
 
 #include "cmd/base/open_trace.h"
 #include "cmd/export/traffic.h"
+#include "cmd/show/seating.h"
 #include "trace/read/walk.h"
 
 static bool has_one_sided(const struct traffic *m)
@@ -137,6 +138,39 @@ static void matrix_print(const struct traffic *m)
 	files_print(m);
 }
 
+/* How far messages and one-sided calls went. */
+static void print_split(const struct seating_split *d)
+{
+	printf("\n%24s %14s %16s\n", "DISTANCE", "MESSAGES", "BYTES");
+	for (unsigned i = 0; i < SEATS_DISTANCES; i++)
+		if (d->messages[i])
+			printf("%24s %14" PRIu64 " %16" PRIu64 "\n", seating_distances[i], d->messages[i], d->bytes[i]);
+}
+
+static json_t *split_json(const struct seating_split *d)
+{
+	static const char *const names[SEATS_DISTANCES] = {"socket", "node", "far", "unknown"};
+	json_t *json = json_object();
+	for (unsigned i = 0; i < SEATS_DISTANCES; i++)
+		json_object_set_new(json, names[i],
+		                    json_pack("[I, I]", (json_int_t)d->messages[i], (json_int_t)d->bytes[i]));
+	return json;
+}
+
+static void split_distances(const struct trace *t, const struct traffic *m, json_t *json)
+{
+	struct seats seats;
+	struct seating_split split;
+	if (seats_make(&seats, t) == 0) {
+		seating_split(&seats, m, &split);
+		if (json)
+			json_object_set_new(json, "matrix_distances", split_json(&split));
+		else if (split.all_messages)
+			print_split(&split);
+	}
+	seats_free(&seats);
+}
+
 int show_matrix(const struct show *s, json_t *json)
 {
 	struct traffic m;
@@ -150,6 +184,8 @@ int show_matrix(const struct show *s, json_t *json)
 		matrix_json(&m, json);
 	else
 		matrix_print(&m);
+	if (rv == 0)
+		split_distances(s->trace, &m, json);
 	traffic_free(&m);
 	return rv;
 }

@@ -11,6 +11,7 @@
 #include "cmd/show/columns.h"
 #include "cmd/show/counter_lines.h"
 #include "cmd/show/load_balance.h"
+#include "cmd/show/seating.h"
 #include "trace/model/stream.h"
 #include "trace/read/activity.h"
 
@@ -195,6 +196,7 @@ static void print_summary(const struct show *s, const struct summary *sum)
 		       "Partial");
 	printf("\n%-12s %" PRIu64 ", %u call sites, %.3f bytes an event\n", "Events", events, t->site_count,
 	       events ? (double)container_file_size(s->container) / (double)events : 0.0);
+	seating_print(t);
 	columns_print_loss(t);
 	summary_print_missing(t, sum);
 	summary_print(s, sum);
@@ -234,6 +236,7 @@ static void put_summary(const struct trace *t, const struct summary *sum, json_t
 	json_object_set_new(json_object_get(json, "summary"), "ranks",
 	                    json_integer((json_int_t)stream_ranks(t, &t->events)));
 	counters_json(t, json);
+	seating_json(t, json);
 	rank_totals_json(t, json);
 }
 

@@ -223,6 +223,40 @@ done:
 	return rv;
 }
 
+/* PLAC: where the ranks sat, if it is known of any. */
+
+static bool has_placement(const struct trace *t)
+{
+	return !rankmap_empty(&t->cpus) || !rankmap_empty(&t->topology);
+}
+
+static void put_placement(struct writer *w, struct diagram_file *maps, const struct trace *t)
+{
+	const struct rankmap *each[] = {&t->cpus, &t->first_cpu, &t->topology};
+	for (int i = 0; i < 3; i++) {
+		writer_uint(w, !rankmap_empty(each[i]));
+		if (!rankmap_empty(each[i])) {
+			rankmap_file_put_ranks(w, maps, each[i], &t->events);
+			rankmap_file_put(w, maps, each[i]);
+		}
+	}
+}
+
+static int get_placement(struct reader *r, const struct diagram_file *maps, struct trace *t)
+{
+	struct rankmap ranks = {0}, *each[] = {&t->cpus, &t->first_cpu, &t->topology};
+	int rv = 0;
+	for (int i = 0; rv == 0 && i < 3; i++) {
+		if (reader_uint(r) != 1)
+			continue;
+		if (rankmap_file_get_ranks(r, maps, &ranks, &t->events) != 0 ||
+		    rankmap_file_get(r, maps, each[i], &ranks, i != 1) != 0)
+			rv = -1;
+		rankmap_free(&ranks);
+	}
+	return rv != 0 || r->bad || r->at != r->end ? -1 : 0;
+}
+
 /* LOSS: what was given up on purpose, and because memory was used up. */
 
 static bool has_loss(const struct trace_loss *l)
@@ -278,12 +312,13 @@ enum {
 	PART_SITE,
 	PART_HIST,
 	PART_LOSS,
+	PART_PLAC,
 	PART_CNTR,
 	PART_FULL,
 	PARTS
 };
 static const char part_id[PARTS][CHUNK_ID_SIZE + 1] = {"STRG", "PATH", "VECT", "PATT", "MAPS", "RANK",
-                                                       "SITE", "HIST", "LOSS", "CNTR", "FULL"};
+                                                       "SITE", "HIST", "LOSS", "PLAC", "CNTR", "FULL"};
 
 static bool is_optional(size_t part)
 {
@@ -306,6 +341,8 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 	put_vectors(&part[PART_VECT], &t->vector_pool, &derivations);
 	put_pool(&part[PART_PATT], &t->patterns, 0);
 	put_rank(&part[PART_RANK], &maps, t);
+	if (has_placement(t))
+		put_placement(&part[PART_PLAC], &maps, t);
 	sites_put(&part[PART_SITE], &maps, t, &derivations);
 	times_put(&part[PART_HIST], t, final);
 	diagram_file_put(&part[PART_MAPS], &maps);
@@ -361,6 +398,8 @@ static int get_part(struct reader *r, size_t part, struct diagram_file *maps, bo
 		return times_get(r, t, *final);
 	case PART_LOSS:
 		return get_loss(r, &t->loss);
+	case PART_PLAC:
+		return get_placement(r, maps, t);
 	case PART_CNTR:
 		return counts_get(r, t, *final);
 	case PART_FULL:

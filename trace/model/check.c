@@ -221,6 +221,9 @@ int trace_check(const struct trace *t, struct error *error)
 	if (!map_ok(t, &t->events, REFERENCE_NONE) || !map_ok(t, &t->first, REFERENCE_SITE) ||
 	    !map_ok(t, &t->host, REFERENCE_STRING) || !map_ok(t, &t->in_flight, REFERENCE_SITE) ||
 	    !map_ok(t, &t->host_number, REFERENCE_NONE) || has_constants(&t->host_number) ||
+	    !map_ok(t, &t->cpus, REFERENCE_STRING) || has_constants(&t->cpus) ||
+	    !map_ok(t, &t->first_cpu, REFERENCE_NONE) || has_constants(&t->first_cpu) ||
+	    !map_ok(t, &t->topology, REFERENCE_STRING) || has_constants(&t->topology) ||
 	    !map_ok(t, &t->lost, REFERENCE_NONE) || has_constants(&t->events) || has_constants(&t->host) ||
 	    has_constants(&t->lost)) {
 		error_set(error, "list of ranks: damaged");

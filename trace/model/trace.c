@@ -426,6 +426,9 @@ void trace_free(struct trace *t)
 	rankmap_free(&t->first);
 	rankmap_free(&t->host);
 	rankmap_free(&t->host_number);
+	rankmap_free(&t->cpus);
+	rankmap_free(&t->first_cpu);
+	rankmap_free(&t->topology);
 	rankmap_free(&t->lost);
 	rankmap_free(&t->in_flight);
 	for (unsigned i = 0; i < TRACE_TOTALS; i++)

@@ -183,6 +183,9 @@ struct trace {
 	/* Of hosts whose name has a number: that number; `host` is then the name with a `#` for each of its digits
 	 * (trace/model/host.h). */
 	struct rankmap host_number;
+	/* Where a rank sat, if it is known (trace/model/placement.h): its CPUs as a list relative to the first of them,
+	 * and that; what its node has (strings). */
+	struct rankmap cpus, first_cpu, topology;
 	struct trace_total total[TRACE_TOTALS]; /* by enum trace_total_kind */
 	uint32_t bins; /* k: bins of histograms in the file of a complete trace; 0: HISTOGRAM_BINS */
 	struct trace_loss loss;

@@ -8,7 +8,6 @@
 
 #include "trace/base/budget.h"
 #include "trace/model/counts.h"
-#include "trace/model/host.h"
 #include "trace/record/brief.h"
 #include "trace/record/extraction.h"
 #include "trace/model/packed.h"
@@ -316,11 +315,8 @@ static int extract_rank(struct extraction *x)
 		if (first == UINT32_MAX || rankmap_single(&t->first, x->rank, first, true) != 0)
 			return -1;
 	}
-	if (r->thread == 0 && r->host < r->strings.count) {
-		const struct record_string *host = extraction_string(x, r->host);
-		if (host_set(t, x->rank, host->bytes, host->length) != 0)
-			return -1;
-	}
+	if (extraction_place(x) != 0)
+		return -1;
 	uint32_t in_flight =
 		r->state != RECORD_FINALIZED && r->at.in_flight ? site_number(x, r->at.in_flight) : UINT32_MAX;
 	if (in_flight != UINT32_MAX && rankmap_single(&t->in_flight, x->rank, in_flight, true) != 0)

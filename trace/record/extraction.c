@@ -8,6 +8,8 @@
 #include "trace/record/extraction.h"
 
 #include "trace/base/budget.h"
+#include "trace/model/host.h"
+#include "trace/model/placement.h"
 #include "trace/record/image.h"
 #include "trace/record/lossy.h"
 #include "trace/model/pattern.h"
@@ -33,6 +35,19 @@ uint32_t extraction_string_number(const struct extraction *x, uint32_t i)
 		x->strings[i] = pool_intern(&x->trace->strings, s->bytes, s->length);
 	}
 	return x->strings[i];
+}
+
+int extraction_place(struct extraction *x)
+{
+	const struct record *r = x->record;
+	if (r->thread > 0 || r->host >= r->strings.count || r->cpus >= r->strings.count ||
+	    r->topology >= r->strings.count)
+		return 0;
+	const struct record_string *host = extraction_string(x, r->host), *cpus = extraction_string(x, r->cpus),
+				   *topology = extraction_string(x, r->topology);
+	if (host_set(x->trace, x->rank, host->bytes, host->length) != 0)
+		return -1;
+	return placement_set(x->trace, x->rank, cpus->bytes, cpus->length, topology->bytes, topology->length);
 }
 
 int extraction_strings(struct extraction *x)

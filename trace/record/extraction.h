@@ -35,6 +35,9 @@ const struct record_string *extraction_string(const struct extraction *x, uint32
 /* Its number in the trace. UINT32_MAX: no memory. */
 uint32_t extraction_string_number(const struct extraction *x, uint32_t i);
 
+/* The rank's host and CPUs. Returns 0 or -1. */
+int extraction_place(struct extraction *x);
+
 /* The first `visits` values of a column. Nothing is added to `out` if there are none. */
 int extraction_column(struct extraction *x, const struct cell *cell, uint64_t visits, enum reference reference,
                       struct trace_column *out);

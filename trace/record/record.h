@@ -135,10 +135,10 @@ struct record {
 		/* calls that are no events: those in `counted`, and those from signal handlers inside the recorder */
 		lost;
 	struct record_at at;
-	uint32_t first;  /* number of the first event's site, + 1 */
-	uint32_t thread; /* of the rank: 0 is the one that initialised MPI; see trace/model/stream.h */
-	ref counters;    /* struct record_counters; 0: none */
-	uint32_t unused;
+	uint32_t first;         /* number of the first event's site, + 1 */
+	uint32_t thread;        /* of the rank: 0 is the one that initialised MPI; see trace/model/stream.h */
+	ref counters;           /* struct record_counters; 0: none */
+	uint32_t cpus;          /* string: the CPUs that the kernel allows it, "0-3,8" */
 	struct table sites;     /* ref: struct site, or marked, struct brief (trace/record/brief.h) */
 	struct table functions; /* uint32_t: string of the schema, "MPI_Send count:i ..." */
 	struct table strings;   /* ref; 0 is the empty string */
@@ -148,10 +148,12 @@ struct record {
 	struct table objects;   /* ref: sites */
 	/* Two readings of both clocks, far apart: ticks * (ns[1] - ns[0]) / (ticks[1] - ticks[0]) */
 	uint64_t clock_ticks[2], clock_ns[2];
-	int64_t realtime_ns;  /* of clock_ns[0], since 1970 */
-	ref facts;            /* struct record_string, in no pool: key=value lines of the process; 0 if none */
-	uint32_t host;        /* string */
-	uint32_t bins;        /* trace.bins */
+	int64_t realtime_ns; /* of clock_ns[0], since 1970 */
+	ref facts;           /* struct record_string, in no pool: key=value lines of the process; 0 if none */
+	uint32_t host;       /* string */
+	uint32_t topology;   /* string: what the node has (trace/model/placement.h) */
+	uint32_t bins;       /* trace.bins */
+	uint32_t unused;
 	uint64_t timing;      /* 0, or 1 + the digits of flows (flow.h) */
 	uint64_t untimed;     /* the first event that is not in them, because of memory, + 1; 0: none */
 	uint64_t first_ticks; /* when the first event began; only with flows */
