@@ -49,8 +49,7 @@ class Failed(Exception):
 
 def execute(program, folder, trace=None, timeout=900, options=(), environment=None, look=None):
     """Runs one process, traced if a file is given. Returns what it printed on stdout. look(trace) sees the trace."""
-    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-    command = ["mpirun", *root, "-n", "1", *MCA, *program]
+    command = launch.command(1, program, mca=MCA)
     if trace:
         command = [launch.spoor(), "run", *options, "-o", trace, "--", *command]
     done = subprocess.run(command, cwd=folder, env=dict(os.environ, PMIX_MCA_gds="hash", TMPDIR=folder, **(environment or {})), stdin=subprocess.DEVNULL,
@@ -66,8 +65,9 @@ def execute(program, folder, trace=None, timeout=900, options=(), environment=No
     return done.stdout.decode(errors="replace")
 
 
-def program(events, loops):
-    return [os.path.join(launch.BUILD, "bench/cost"), str(events), *loops]
+def program(events, loops, place=None):
+    """place: the folder of the program, if it is not the build's."""
+    return [os.path.join(place or os.path.join(launch.BUILD, "bench"), "cost"), str(events), *loops]
 
 
 def read_lines(text):
@@ -148,19 +148,19 @@ def profiles(folder):
     return [count for _, count in sorted(found)]
 
 
-def count_instructions(loops, events, traced):
+def count_instructions(loops, events, traced, place):
     """{loop: instructions an event}: the difference of a run and one twice as long."""
     with tempfile.TemporaryDirectory(prefix="spoor-bench-") as folder:
         out = execute(["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/profile.%p", "--dump-before=mark",
-                       *program(events, loops)], folder, os.path.join(folder, "trace.spoor") if traced else None)
+                       *program(events, loops, place)], folder, os.path.join(folder, "trace.spoor") if traced else None)
         lines, counts = read_lines(out), profiles(folder)
     if len(counts) != 3 * len(lines):
         raise Failed(f"callgrind wrote {len(counts)} profiles, expected {3 * len(lines)}")
     return {name: (counts[3 * i + 2] - counts[3 * i + 1]) / (n2 - n1) for i, (name, (n1, n2, _, _)) in enumerate(lines.items())}
 
 
-def instructions(loops, events):
-    base, traced = (count_instructions(loops, events, kind) for kind in (False, True))
+def instructions(loops, events, place=None):
+    base, traced = (count_instructions(loops, events, kind, place) for kind in (False, True))
     return [{"loop": name, "base": base[name], "traced": traced[name], "added": traced[name] - base[name],
              "ratio": traced[name] / base[name]} for name in base]
 
