@@ -6,7 +6,7 @@
 set -u
 . "$(dirname "$0")/jobs.sh"
 
-trap 'rm -rf "$work"; "$top/tests/cluster" stop -d "$work/cluster"' EXIT
+trap '"$top/tests/cluster" stop -d "$work/cluster"; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM HUP
 [ -n "${SPOOR_INSTALLED-}" ] || make -s -C "$build" install >"$work/install.log" 2>&1 || bail_out 'make install failed'
 chmod 755 "$work" && mkdir -m 755 "$work/submit"
