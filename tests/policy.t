@@ -199,7 +199,8 @@ deadline=20
 )?rule=command%20line
 where=
 reason=[^[:space:]]*
-alternatives=$'
+alternatives=(
+topology=[^[:space:]]*)?$'
 like 'decide: a tracer that is not there' "$(decide /nonsense.so <<<"$facts")" '^/nonsense.so: user [0-9]+ cannot read the tracer: No such file'
 like 'decide: facts that are none' "$(decide "$tracer" <<<'uid=0 gid=0')" '^stdin: line 1 is not NAME=VALUE'
 like 'decide: who?' "$(decide "$tracer" <<<'job=1')" 'uid and gid are missing'
