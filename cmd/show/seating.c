@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "trace/base/budget.h"
 #include "trace/model/host.h"
 
 #define SHOWN_GROUPS 4  /* that share cores, in the summary */
@@ -53,7 +54,7 @@ static void put_ranks(const struct seats *s, const struct trace *t, const struct
 	struct cpu_set cpus;
 	uint32_t begin = UINT32_MAX, listed = 0;
 	out[0] = '\0';
-	for (uint32_t rank = g->rank; rank <= s->size && used + 32 < size; rank++) {
+	for (uint32_t rank = g->rank; rank <= s->size && used + 32 < size && budget_step(1); rank++) {
 		bool is = rank < s->size && s->ranks[rank].node == g->node && s->ranks[rank].shares &&
 		          placement_cpus(t, rank, &cpus) && cpu_set_within(&cpus, &g->cpus);
 		if (is && begin == UINT32_MAX)
@@ -97,6 +98,8 @@ void seating_print(const struct trace *t)
 {
 	struct seats s;
 	char text[SEATING_TEXT];
+	if (rankmap_empty(&t->cpus)) /* a file of a few bytes can be of 2^30 ranks */
+		return;
 	if (seats_make(&s, t) == 0 && s.known) {
 		seating_text(&s, text);
 		printf("%-12s %s\n", "Placement", text);
@@ -142,6 +145,8 @@ void seating_json(const struct trace *t, json_t *json)
 {
 	struct seats s;
 	char host[HOST_MAX], cpus[CPU_LIST_TEXT], ranks[160];
+	if (rankmap_empty(&t->cpus))
+		return;
 	if (seats_make(&s, t) == 0 && s.nodes) {
 		json_t *shared = json_array();
 		for (uint32_t i = 0; i < s.shared_count; i++) {

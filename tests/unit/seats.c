@@ -8,6 +8,7 @@
 #include "merge/merge.h"
 #include "tests/unit/fail.h"
 #include "tests/unit/tap.h"
+#include "trace/base/budget.h"
 #include "trace/model/host.h"
 
 struct rank {
@@ -111,10 +112,28 @@ static void sharing(void)
 	seats_free(&s);
 }
 
+/* A file of a few bytes can say that it is of so many ranks, and that they are all on one node. */
+static void hostile(void)
+{
+	static const struct rank one[] = {{"n1", "0", 1}};
+	struct budget budget = {.memory = BUDGET_MEMORY, .steps = BUDGET_STEPS};
+	struct trace t;
+	struct seats s = {.size = 0};
+	ok(make(&t, one, 1) == 0, "a trace");
+	t.size = INT32_MAX;
+	budget_begin(&budget);
+	ok(seats_make(&s, &t) == -1 && budget.spent && !strcmp(budget.spent, "memory"),
+	   "2^31 ranks: the reader's limit holds");
+	seats_free(&s);
+	budget_end(&budget);
+	trace_free(&t);
+}
+
 int main(void)
 {
 	nodes();
 	sharing();
+	hostile();
 	ok(fails_well(seat_all, NULL), "no memory");
 	return tap_end();
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/base/budget.h"
 #include "trace/model/stream.h"
 
 #define NO_NODE UINT32_MAX
@@ -66,7 +67,7 @@ static void find_cores(struct sitter *s, const struct placement_node *node)
 
 static int add_shared(struct seats *s, uint32_t node, const struct sitter *who, uint32_t cores)
 {
-	struct seats_shared *more = realloc(s->shared, (s->shared_count + 1) * sizeof *more);
+	struct seats_shared *more = budget_realloc(s->shared, (s->shared_count + 1) * sizeof *more);
 	if (!more)
 		return -1;
 	s->shared = more;
@@ -84,6 +85,8 @@ static int find_shared(struct seats *s, uint32_t node, const struct sitter *who,
 		if (s->ranks[who[i].rank].shares ||
 		    (i > 0 && !memcmp(&who[i].cores, &who[i - 1].cores, sizeof who->cores)))
 			continue;
+		if (!budget_step(n + s->shared_count - before))
+			return -1;
 		for (size_t k = 0; k < n && who[k].count <= who[i].count; k++)
 			inside += !s->ranks[who[k].rank].shares && cpu_set_within(&who[k].cores, &who[i].cores);
 		for (uint32_t k = before; k < s->shared_count; k++)
@@ -111,7 +114,7 @@ static int find_shared(struct seats *s, uint32_t node, const struct sitter *who,
 static int seat_node(struct seats *s, const struct trace *t, uint32_t node, const struct rank_host *places, size_t n,
                      struct placement_node *has, int64_t *parsed)
 {
-	struct sitter *who = malloc(n * sizeof *who);
+	struct sitter *who = budget_malloc(n * sizeof *who);
 	size_t known = 0;
 	int64_t topology;
 	if (!who)
@@ -124,6 +127,11 @@ static int seat_node(struct seats *s, const struct trace *t, uint32_t node, cons
 			continue;
 		if (!rankmap_get(&t->topology, places[i].rank, &topology))
 			topology = 0;
+		/* sets are of CPU_LIST_MAX bits, a text of a node may say as many units */
+		if (!budget_step(topology != *parsed ? CPU_LIST_MAX : 64)) {
+			budget_free(who);
+			return -1;
+		}
 		if (topology != *parsed)
 			placement_parse((const char *)t->strings.items[topology].bytes, has);
 		*parsed = topology;
@@ -144,7 +152,7 @@ static int seat_node(struct seats *s, const struct trace *t, uint32_t node, cons
 	}
 	qsort(who, known, sizeof *who, by_count);
 	int rv = find_shared(s, node, who, known);
-	free(who);
+	budget_free(who);
 	return rv;
 }
 
@@ -166,9 +174,9 @@ int seats_make(struct seats *s, const struct trace *t)
 {
 	size_t n = 0;
 	int rv = -1;
-	*s = (struct seats){.size = t->size, .ranks = malloc((t->size + (size_t)1) * sizeof *s->ranks)};
-	struct rank_host *places = malloc((t->size + (size_t)1) * sizeof *places);
-	struct placement_node *has = malloc(sizeof *has);
+	*s = (struct seats){.size = t->size, .ranks = budget_malloc((t->size + (size_t)1) * sizeof *s->ranks)};
+	struct rank_host *places = budget_malloc((t->size + (size_t)1) * sizeof *places);
+	struct placement_node *has = budget_malloc(sizeof *has);
 	int64_t parsed = 0, host;
 	if (!s->ranks || !places || !has)
 		goto done;
@@ -195,15 +203,15 @@ int seats_make(struct seats *s, const struct trace *t)
 	find_effect(s, t);
 	rv = 0;
 done:
-	free(places);
-	free(has);
+	budget_free(places);
+	budget_free(has);
 	return rv;
 }
 
 void seats_free(struct seats *s)
 {
-	free(s->ranks);
-	free(s->shared);
+	budget_free(s->ranks);
+	budget_free(s->shared);
 	*s = (struct seats){.size = 0};
 }
 
