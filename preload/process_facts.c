@@ -92,8 +92,11 @@ void process_cpus(char *out, size_t size)
 	char text[4096];
 	size_t n = 0;
 	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-	for (ssize_t more = fd < 0 ? 0 : 1; more > 0 && n<sizeof text - 1; n += more> 0 ? (size_t)more : 0)
+	ssize_t more = fd < 0 ? 0 : 1;
+	while (more > 0 && n + 1 < sizeof text) {
 		more = read(fd, text + n, sizeof text - 1 - n);
+		n += more > 0 ? (size_t)more : 0;
+	}
 	if (fd >= 0)
 		close(fd);
 	text[n] = 0;
