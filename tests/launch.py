@@ -110,5 +110,18 @@ def petsc(folder):
                     "-Wl,-rpath," + os.path.join(place, "lib"), "-Wl,--allow-shlib-undefined", library, "-lm")
 
 
+def dumps_of_both(folder):
+    """Traces of a program in which the library decides nothing: folder/comms under MPICH's launcher, and Open MPI's. Also what dump says of each
+    rank. SPOOR_TEST_MPI is MPICH's then."""
+    traces = []
+    for mpi, program in (("mpich", os.path.join(folder, "comms")), ("", os.path.join(BUILD, "tests/programs/comms"))):
+        os.environ["SPOOR_TEST_MPI"] = mpi
+        traces.append(os.path.join(folder, f"comms-{mpi or 'openmpi'}.spoor"))
+        mpirun(4, [program], before=[spoor(), "run", "-o", traces[-1], "--"])
+    os.environ["SPOOR_TEST_MPI"] = "mpich"
+    return traces, [[subprocess.run([spoor(), "dump", t, "--rank", str(r)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                                    check=False).stdout for r in range(4)] for t in traces]
+
+
 if __name__ == "__main__":
     print(preload())

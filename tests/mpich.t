@@ -75,13 +75,7 @@ def run(*command):
 
 def same_as_open_mpi(folder):
     """The events of one program under both MPIs, in which the library decides nothing: not a line differs."""
-    traces = []
-    for mpi, program in (("mpich", os.path.join(folder, "comms")), ("", os.path.join(tap.BUILD, "tests/programs/comms"))):
-        os.environ["SPOOR_TEST_MPI"] = mpi
-        traces.append(os.path.join(folder, f"comms-{mpi or 'openmpi'}.spoor"))
-        launch.mpirun(4, [program], before=[launch.spoor(), "run", "-o", traces[-1], "--"])
-    os.environ["SPOOR_TEST_MPI"] = "mpich"
-    dumps = [[run(launch.spoor(), "dump", t, "--rank", str(r)).stdout for r in range(4)] for t in traces]
+    traces, dumps = launch.dumps_of_both(folder)
     tap.ok(dumps[0] == dumps[1] and dumps[0][0].count("\n") > 100, "comms: the events are those under Open MPI",
            *(f"{a}\n{b}" for x, y in zip(*dumps) for a, b in zip(x.split("\n"), y.split("\n")) if a != b))
     differ = run(launch.spoor(), "diff", *traces)
