@@ -27,6 +27,9 @@
  * library's own function was (bind.h). */
 #define MPI_WRAPPER __attribute__((visibility("default")))
 
+/* Also of a function that no program calls often: made small. There are two thousand of them. */
+#define WRAP_SELDOM __attribute__((cold))
+
 /* May this call be recorded, although the thread is not ready? While the thread is in a recorded call
  * (recording.frame), a call comes from the MPI library itself, which executes the application's call, or from a
  * callback of the application; only the latter is recorded. */

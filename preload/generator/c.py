@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """c - the wrappers of the C functions"""
 from generator import completion
-from generator.record import Recorder, copies, free_begins, frees, is_put, is_request_input
+from generator.record import Recorder, copies, free_begins, frees, is_put, is_request_input, wrapper_kind
 from generator.table import HANDLES
 
 
@@ -30,15 +30,15 @@ def wrapper(f, prototype):
     names = [p.name for p in f.parameters]
     call = f"next.{f.name}({', '.join(names)})"
     initialized = "\tspecial_initialized(&c, rc);\n" if f.name in ("MPI_Init", "MPI_Init_thread") else ""
-    over = Recorder(f, False).begins_raw()
-    out = [f"MPI_WRAPPER {prototype.result} {f.name}({prototype.declare(names)})\n{{\n\tstruct call c;\n"]
+    over = not f.is_seldom and Recorder(f, False).begins_raw()
+    out = [f"{wrapper_kind(f)} {prototype.result} {f.name}({prototype.declare(names)})\n{{\n\tstruct call c;\n"]
     own = [p for p in f.parameters if p.role.name == "status" and p.direction == ">"]
     out += ["\tMPI_Status own_status;\n"] if own else []
     out += [f"\t{entry_type(p)} {p.name}_entry;\n" for p in f.parameters if p.on_entry]
     requests = [p for p in f.parameters if is_request_input(p)]
     out += [f"\tstruct request_ref {p.name}_ref;\n" for p in requests]
     out += ["\tbool room;\n"] * f.asks_room
-    keep = "".join(f"\tWRAP_KEEP({name});\n" for name in names)
+    keep = "".join(f"\tWRAP_KEEP({name});\n" for name in names if not f.is_seldom)
     out.append(f"\tbool ok;\n\tint rc;\n\n{keep}\tif (!wrap_begin(&c, FN_{f.name}))\n\t\treturn {call};\n")
     out += [f"\t{p.name}_entry = {p.name} ? *{p.name} : 0;\n" for p in f.parameters if p.on_entry]
     for p in requests:
@@ -51,6 +51,8 @@ def wrapper(f, prototype):
     if over:  # wrap_end says where the puts begin, call_end does not
         record = f"call_first(&c, 0), {record}"
     put = f"\tif (__builtin_expect(ok, 1))\n\t\tput_{f.name}({arguments});\n\telse\n\t\t{record}\n"
+    if f.is_seldom:
+        put = f"\t{record}\n"
     if f.has_buffers:
         arguments = ["&c", "ok", "rc"] + [argument(p) for p in f.parameters if is_put(p, True)] + ["room"] * f.asks_room
         buffers = f"buffers_{f.name}({', '.join(arguments)});"

@@ -6,7 +6,7 @@ value. In mpi_f08 ierror may be a null pointer; where the compiler has TS 29113,
 (preload/fortran.h).
 """
 from generator import completion
-from generator.record import copies, free_begins, frees, is_put, is_request_input
+from generator.record import copies, free_begins, frees, is_put, is_request_input, wrapper_kind
 from generator.table import HANDLES
 
 TYPES = {"aint": "MPI_Aint", "offset": "MPI_Offset", "count": "MPI_Count", "buffer": "void", "void": "void", "string": "char",
@@ -102,7 +102,7 @@ def wrapper(f, binding):
     name = f.lower + binding.ending + "_"
     call = f"{binding.calls}.{f.lower}({', '.join(names_of(f))})"
     status = next((p for p in f.parameters if p.role.name == "status"), None)
-    out = [f"MPI_WRAPPER void {name}({c_parameters(f)})\n{{\n\tstruct call c;\n\tMPI_Fint own_error;\n"]
+    out = [f"{wrapper_kind(f)} void {name}({c_parameters(f)})\n{{\n\tstruct call c;\n\tMPI_Fint own_error;\n"]
     if status:
         out.append("\tMPI_Status translated;\n\tconst MPI_Status *status_c;\n")
     if status and status.direction == ">":

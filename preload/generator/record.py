@@ -65,6 +65,10 @@ def signature(f, buffers=False):
     return f"void {'buffers' if buffers else 'record'}_{f.name}({', '.join(['struct call *c', 'bool ok', 'int rc'] + parameters)})"
 
 
+def wrapper_kind(f):
+    return "MPI_WRAPPER WRAP_SELDOM" if f.is_seldom else "MPI_WRAPPER"
+
+
 class Recorder:
     """Writes one record_ function, or the buffers_ function, which puts buffers, too, and need not be fast."""
 
@@ -303,12 +307,15 @@ class Recorder:
 
     def function(self):
         """The function where buffers are recorded."""
-        return f"{signature(self.f, True)}\n{{\n{self.body()}\twrap_commit(c, ok, rc);\n}}\n"
+        return f"WRAP_SELDOM {signature(self.f, True)}\n{{\n{self.body()}\twrap_commit(c, ok, rc);\n}}\n"
 
     def functions(self):
-        """record_, for all cases, and put_, inline for the C wrapper in the same file: of a call that succeeded, mostly as expected."""
+        """record_, for all cases, and put_, inline for the C wrapper in the same file: of a call that succeeded, mostly as expected.
+        A function that is seldom called has record_ alone."""
         names = ", ".join(re.findall(r"(\w+)(?:,|\)$)", signature(self.f)))
-        every = f"{signature(self.f)}\n{{\n{self.body()}\twrap_commit(c, ok, rc);\n}}\n\n"
+        every = f"{signature(self.f)}\n{{\n{self.body()}\twrap_commit(c, ok, rc);\n}}\n"
+        if self.f.is_seldom:
+            return "WRAP_SELDOM " + every
         self.otherwise = f"\t\trecord_{self.f.name}({names});\n\t\treturn;\n"
         inline = signature(self.f).replace("void record_", "static inline __attribute__((always_inline)) void put_", 1)
-        return f"{every}{inline}\n{{\n\tok = true;\n\trc = 0;\n{self.body()}\twrap_commit(c, ok, rc);\n}}\n"
+        return f"{every}\n{inline}\n{{\n\tok = true;\n\trc = 0;\n{self.body()}\twrap_commit(c, ok, rc);\n}}\n"

@@ -69,6 +69,10 @@ class Parameter:
         return [] if self.role.kind == "-" else [(name, array + self.role.kind)]
 
 
+# Classes of functions that are not called in the loops of a program
+SELDOM = ("environment", "process", "group", "session", "info", "topology", "operation", "error", "attribute", "window", "file")
+
+
 class Function:
     def __init__(self, name, parameters, by_hand, kind):
         self.name, self.parameters, self.by_hand, self.aliases = name, parameters, by_hand, []
@@ -88,6 +92,12 @@ class Function:
     def is_large(self):
         """A large-count form, which mpif.h does not have."""
         return self.name.endswith("_c")
+
+    @property
+    def is_seldom(self):
+        """Compiled for size: it makes or frees an object, or no program calls it so often that it matters."""
+        objects = [p for p in self.parameters if p.role.type == "handle" and p.role.name != "request" and p.direction in (">", "!", "=")]
+        return bool(objects) or self.is_persistent or self.is_large or self.kind in SELDOM
 
     @property
     def starts_request(self):
