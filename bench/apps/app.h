@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * app - what the mini-applications have in common: arguments, seeded numbers, busy computation, the checksum line
  *
- *     program STEPS [SEED [WORK]] [--periodic] [--weak]
+ *     program STEPS [SEED [WORK]] [--periodic] [--weak] [--sleep]
  *
  * STEPS is the number of time steps, SEED (default 1) what all random numbers come from, WORK (default 0) the
- * microseconds of busy computation in each step. The last line of a run is, on rank 0 of MPI_COMM_WORLD,
+ * microseconds of busy computation in each step; with --sleep it sleeps instead, for more ranks than cores. The last
+ * line of a run is, on rank 0 of MPI_COMM_WORLD,
  *
  *     halo2d: 4 ranks, 1000 steps, checksum 0123456789abcdef
  *
@@ -36,6 +37,7 @@ struct app {
 	int work; /* us in each step */
 	uint64_t seed;
 	bool periodic;
+	bool sleeps;     /* instead of computing */
 	bool weak;       /* as much work for each rank, however many there are */
 	uint64_t random; /* for random_next(); differs from rank to rank */
 };
@@ -80,7 +82,7 @@ static inline long app_number(const struct app *app, const char *text, long max)
 	long n = strtol(text, &end, 10);
 	snprintf(message, sizeof message,
 	         "%.50s: expected a number from 0 to %ld\n"
-	         "usage: %s STEPS [SEED [WORK]] [--periodic] [--weak]",
+	         "usage: %s STEPS [SEED [WORK]] [--periodic] [--weak] [--sleep]",
 	         text, max, app->name);
 	if (errno || end == text || *end || n < 0 || n > max)
 		app_refuse(app, message);
@@ -100,6 +102,8 @@ static inline struct app app_begin(const char *name, int *argc, char ***argv)
 			app.periodic = true;
 		else if (strcmp(text, "--weak") == 0)
 			app.weak = true;
+		else if (strcmp(text, "--sleep") == 0)
+			app.sleeps = true;
 		else if (given == 0)
 			app.steps = (int)app_number(&app, text, INT_MAX), given++;
 		else if (given == 1)
@@ -107,25 +111,37 @@ static inline struct app app_begin(const char *name, int *argc, char ***argv)
 		else if (given == 2)
 			app.work = (int)app_number(&app, text, INT_MAX), given++;
 		else
-			app_refuse(&app,
-			           "too many arguments\nusage: PROGRAM STEPS [SEED [WORK]] [--periodic] [--weak]");
+			app_refuse(&app, "too many arguments\nusage: PROGRAM STEPS [SEED [WORK]] [--periodic] [--weak] "
+			                 "[--sleep]");
 	}
 	app.random = app.seed * 1000003 + (uint64_t)app.rank;
 	random_next(&app.random);
 	return app;
 }
 
-/* Computes for `work` microseconds, as a program that does not communicate would. */
-static inline void app_work(const struct app *app)
+/* Computes for `us` microseconds, as a program that does not communicate would. */
+static inline void app_compute(const struct app *app, double us)
 {
 	struct timespec t;
-	if (app->work <= 0)
+	if (us <= 0)
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	int64_t end = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec + (int64_t)app->work * 1000;
+	int64_t end = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec + (int64_t)(us * 1000);
+	if (app->sleeps) {
+		t = (struct timespec){end / 1000000000, end % 1000000000};
+		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) != 0)
+			;
+		return;
+	}
 	do {
 		clock_gettime(CLOCK_MONOTONIC, &t);
 	} while ((int64_t)t.tv_sec * 1000000000 + t.tv_nsec < end);
+}
+
+/* For `work` microseconds. */
+static inline void app_work(const struct app *app)
+{
+	app_compute(app, app->work);
 }
 
 /* Adds the bits of n numbers to a sum. */

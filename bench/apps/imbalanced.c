@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * imbalanced - one rank in four (the second one) has four times as much work as the others
+ */
+#include "bench/apps/app.h"
+
+int main(int argc, char **argv)
+{
+	struct app app = app_begin("imbalanced", &argc, &argv);
+	double sum = app.rank + 1, all = 0;
+	for (int step = 0; step < app.steps; step++) {
+		app_compute(&app, app.rank % 4 == 1 ? 4.0 * app.work : app.work);
+		MPI_Allreduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+		sum = all / app.size / 2 + app.rank;
+	}
+	return app_end(&app, sum_add(1, &all, 1));
+}
