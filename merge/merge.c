@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "merge/class_finish.h"
 #include "merge/loss.h"
 #include "merge/order.h"
 #include "merge/refine.h"
@@ -12,6 +13,7 @@
 #include "trace/base/budget.h"
 #include "trace/model/packed.h"
 #include "trace/model/value.h"
+#include "trace/model/classes.h"
 #include "trace/model/counts.h"
 #include "trace/model/timing.h"
 
@@ -138,6 +140,16 @@ static void merge_extremes(struct trace_site *into, const struct trace_site *fro
 	}
 }
 
+static int merge_classes(struct translation *x, struct trace_edge *into, const struct trace_edge *from)
+{
+	if (classes_merge(into, from) != 0)
+		return -1;
+	for (uint32_t g = 0; from->classes && g < from->classes->column.count; g++)
+		if (merge_ordered(x, &into->classes->column, &from->classes->column.groups[g], REFERENCE_CLASS) != 0)
+			return -1;
+	return 0;
+}
+
 static int merge_site(struct translation *x, struct trace_site *into, const struct trace_site *from, bool object)
 {
 	if (rankmap_union(&into->visits, &into->visits, &from->visits) != 0)
@@ -158,7 +170,8 @@ static int merge_site(struct translation *x, struct trace_site *into, const stru
 		return -1;
 	for (uint32_t i = 0; i < from->edge_count; i++) {
 		struct trace_edge *e = trace_edge(into, x->sites[from->edges[i].to]);
-		if (!e || histogram_add(&e->compute, &from->edges[i].compute) != 0 ||
+		if (!e || merge_classes(x, e, &from->edges[i]) != 0 ||
+		    histogram_add(&e->compute, &from->edges[i].compute) != 0 ||
 		    counts_add(&e->counts, from->edges[i].counts, x->counters) != 0)
 			return -1;
 	}
@@ -322,10 +335,11 @@ static bool is_split(const struct trace_site *s)
 static int refine_ordered(struct trace *t, struct error *error)
 {
 	struct trace ordered;
-	int changed = packed_change(t, is_split, refine_site), lost = changed < 0 ? -1 : loss_finish(t);
-	if (lost < 0)
+	int changed = packed_change(t, is_split, refine_site), lost = changed < 0 ? -1 : loss_finish(t),
+	    finished = lost < 0 ? -1 : class_finish(t);
+	if (finished < 0)
 		return error_set(error, "no memory to refine the trace");
-	if (changed == 0 && lost == 0)
+	if (changed == 0 && lost == 0 && finished == 0)
 		return 0;
 	int rv = order_trace(&ordered, t, t, error);
 	trace_free(t);

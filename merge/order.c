@@ -194,6 +194,9 @@ void order_inside(struct trace_site *sites, uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		for (uint32_t k = 0; k < sites[i].column_count; k++)
 			order_groups(&sites[i].columns[k]);
+		for (uint32_t k = 0; k < sites[i].edge_count; k++)
+			if (sites[i].edges[k].classes)
+				trace_sort_groups(&sites[i].edges[k].classes->column);
 		trace_sort_edges(&sites[i]);
 	}
 }
@@ -226,6 +229,9 @@ static void mark_site(const struct trace *t, const struct trace_site *s, bool *p
 {
 	for (uint32_t k = 0; k < s->column_count; k++)
 		mark_column(&s->columns[k], schema_reference(trace_schema(t, s), k), patterns, vectors);
+	for (uint32_t k = 0; k < s->edge_count; k++)
+		if (s->edges[k].classes)
+			mark_column(&s->edges[k].classes->column, REFERENCE_CLASS, patterns, vectors);
 }
 
 static int mark_used(const struct trace *t, bool *patterns, bool *vectors)

@@ -25,6 +25,7 @@ int64_t translate_value(const struct translation *x, int64_t v, enum reference r
 		return translate_vector(x, (uint32_t)v);
 	case REFERENCE_SITE:
 		return x->sites[v];
+	case REFERENCE_CLASS:
 	case REFERENCE_NONE:
 		break;
 	}

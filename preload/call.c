@@ -15,6 +15,7 @@
 #include "preload/session.h"
 #include "preload/thread.h"
 #include "trace/record/lossy.h"
+#include "trace/record/record_class.h"
 
 _Static_assert(offsetof(struct recorder, head) == 0, "call_constant finds the constants without knowing more");
 static struct record_edge no_edge = {.to = UINT32_MAX};
@@ -396,7 +397,7 @@ static struct record_edge *follow_last(struct recorder *r, const struct site *s,
 	cell_put(&r->columns, &last->successor, last->visits - 1, s->id);
 	struct record_edge *e = r->columns.failed ? NULL : site_edge(r, last, s->id);
 	if (e)
-		time_cell_add(&r->arena, &e->compute, record_no_times(&r->arena), compute, s->visits);
+		record_edge_add(&r->columns, e, compute, s->visits);
 	else
 		r->record->loose_ticks += compute;
 	return e;
@@ -485,6 +486,7 @@ void call_commit(struct call *c)
 		return;
 	}
 	record_time_count(edge, compute);
+	e->visits++;
 	arena_barrier(); /* one after the other, in few registers: none has to be saved */
 	record_time_count(call, communicate);
 	arena_barrier();

@@ -9,6 +9,7 @@
 #include "preload/pool.h"
 #include "preload/shortage.h"
 #include "preload/site.h"
+#include "trace/record/record_class.h"
 
 int stand_in_init(struct recorder *r)
 {
@@ -91,7 +92,7 @@ static void fill(struct recorder *r, struct site *s, const struct brief *b)
 		uint64_t ticks = b->compute[v] & BRIEF_TICKS_MOST;
 		struct record_edge *e = site_edge(r, s, b->next[v]);
 		if (e)
-			time_cell_add(&r->arena, &e->compute, none, ticks, b->compute[v] >> BRIEF_TICKS_BITS);
+			record_edge_add(&r->columns, e, ticks, b->compute[v] >> BRIEF_TICKS_BITS);
 		else
 			r->record->loose_ticks += ticks;
 	}

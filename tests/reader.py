@@ -79,6 +79,9 @@ class Trace:
             self.read_counts(Bytes(found["CNTR"]))
         if "FULL" in found:
             self.read_flows(Bytes(found["FULL"]))
+        self.classes = {}
+        if "CLAS" in found:
+            self.read_classes(Bytes(found["CLAS"], self.strings))
 
     def read_counts(self, b):
         self.counters = [{"name": self.strings[b.uint()].decode(), "ranks": b.uint(), "missing": b.uint(), "reason": self.strings[b.uint()].decode()}
@@ -117,6 +120,33 @@ class Trace:
                 for i, v in enumerate(values):
                     code += (v >> 1) ^ -(v & 1)
                     values[i] = self.ticks_of(code, 1 << flows["digits"])
+        b.done()
+
+    def read_classes(self, b):
+        """{(site, site that came next): {"finished", "keys": {key: time}, "groups": as of a column, "means": {rank: ns, or parts}}}"""
+        site = edge = 0
+        for _ in range(b.uint()):
+            further, number = b.uint(), b.uint()
+            site, edge = site + further, number if further else edge + number
+            ranks = sorted(self.sites[site][2])
+            to = list(self.times[site]["edges"])[edge]
+            edge += 1
+            head, keys, groups = b.uint(), [], []
+            for _ in range(head // 2):
+                keys.append(b.uint() + (keys[-1] + 1 if keys else 0))
+            for _ in range(b.uint()):
+                mine, p, n = b.ranks(ranks), b.uint(), b.uint()
+                groups.append((set(mine), p, [(1, b.map(mine), None) for _ in range(n)]))
+            means = b.map(b.ranks(ranks)) if b.uint() else {}
+            self.classes[site, to] = {"finished": head % 2, "keys": dict.fromkeys(keys), "groups": groups, "means": means}
+        c = Coder(b.bytes(b.uint())) if self.final else None
+        for (site, to), edge in self.classes.items():
+            visits, left = self.sites[site][2], self.times[site]["edges"][to]["count"]
+            for k in edge["keys"]:
+                expected = left if k == max(edge["keys"]) else 0
+                edge["keys"][k] = self.part_time(b) if c is None else self.read_time(c, 1, expected, visits, sum(self.sites[to][2].values()) <= len(self.sites[to][2]))
+                left -= edge["keys"][k]["count"]
+            assert left == 0 or not edge["keys"]
         b.done()
 
     @staticmethod

@@ -98,5 +98,6 @@ int main(void)
 	test_kind(0, "with their order");
 	test_kind(SAMPLE_LOSSY | SAMPLE_KILLED | SAMPLE_DETAIL, "without, counters, all times");
 	test_kind(SAMPLE_PREFIX, "without, but for the first half");
+	test_kind(SAMPLE_CLASSES, "classes of computations");
 	return tap_end();
 }

@@ -4,7 +4,7 @@
  * Each rank sends to the next one and receives from the one before, STEPS times; rank 0 gathers now and then. A call of
  * an unknown function has an array and a string. There are times and hosts. On request: columns without order; a call
  * that was under way; a counter, and the times of all events; a part, without the last rank; columns that gave up their
- * order but for the first half.
+ * order but for the first half; computations of several classes, four times as many steps.
  */
 #ifndef SPOOR_TEST_SAMPLE_H
 #define SPOOR_TEST_SAMPLE_H
@@ -17,9 +17,17 @@
 #include "trace/record/column.h"
 #include "trace/record/reclaim.h"
 #include "trace/record/record.h"
+#include "trace/record/record_class.h"
 
 enum { SAMPLE_SITES = 4, SAMPLE_STEPS = 12 };
-enum { SAMPLE_LOSSY = 1, SAMPLE_KILLED = 2, SAMPLE_DETAIL = 4, SAMPLE_PART = 8, SAMPLE_PREFIX = 16 };
+enum {
+	SAMPLE_LOSSY = 1,
+	SAMPLE_KILLED = 2,
+	SAMPLE_DETAIL = 4,
+	SAMPLE_PART = 8,
+	SAMPLE_PREFIX = 16,
+	SAMPLE_CLASSES = 32
+};
 
 static const char *const sample_schemas[SAMPLE_SITES] = {
 	"MPI_Send count:i datatype:t dest:p tag:i comm:c", "MPI_Recv count:i datatype:t source:p tag:i comm:c",
@@ -28,6 +36,7 @@ static const char *const sample_schemas[SAMPLE_SITES] = {
 struct sample {
 	struct arena *arena;
 	struct record *record;
+	bool classes;
 	struct columns columns;
 	struct site *site[SAMPLE_SITES], *last;
 };
@@ -46,6 +55,18 @@ static inline ref sample_room(struct sample *x)
 	return x->record->timing ? arena_alloc(x->arena, sizeof(struct record_detail) + sizeof(struct record_time)) : 0;
 }
 
+/* The computation before a visit. With classes rank 1 has more of it than the others, and each fifth visit; rank 2 has
+ * no order. */
+static inline uint64_t sample_time(const struct sample *x, const struct site *s)
+{
+	uint64_t plain = 1000 + 37 * s->visits, rank = x->record->rank;
+	if (!x->classes)
+		return plain;
+	if (rank == 2)
+		return plain + (s->visits * s->visits % 31 % 3 ? 20000000 : 60000000);
+	return plain + (rank == 1 ? 40000000 : 10000000 + 100000 * rank) * (s->visits % 5 == 4 ? 3 : 1);
+}
+
 static inline void sample_event(struct sample *x, uint32_t site, const int64_t *values)
 {
 	struct site *s = x->site[site];
@@ -62,8 +83,7 @@ static inline void sample_event(struct sample *x, uint32_t site, const int64_t *
 			arena_at(x->arena, struct record_edge, at)->detail = sample_room(x);
 			x->last->edges = at;
 		}
-		time_cell_add(x->arena, &arena_at(x->arena, struct record_edge, at)->compute, record_no_times(x->arena),
-		              1000 + 37 * s->visits, s->visits);
+		record_edge_add(&x->columns, arena_at(x->arena, struct record_edge, at), sample_time(x, s), s->visits);
 		sample_detail(x, arena_at(x->arena, struct record_edge, at)->detail, s->visits);
 	} else {
 		x->record->first = s->id + 1;
@@ -80,7 +100,7 @@ static inline void sample_event(struct sample *x, uint32_t site, const int64_t *
 static inline void sample_start(struct sample *x, struct arena *a, uint32_t rank, uint32_t size, int how)
 {
 	char host[20];
-	*x = (struct sample){.arena = a};
+	*x = (struct sample){.arena = a, .classes = (how & SAMPLE_CLASSES) != 0};
 	if (columns_init(&x->columns, a) != 0)
 		abort();
 	if (how & SAMPLE_LOSSY)
@@ -137,7 +157,7 @@ static inline void sample_record(struct arena *a, uint32_t rank, uint32_t size, 
 	int64_t type = VALUE_CONSTANT + record_add_string(a, r, "MPI_INT", 7),
 		world = VALUE_CONSTANT + record_add_string(a, r, "MPI_COMM_WORLD", 14),
 		any = VALUE_CONSTANT + record_add_string(a, r, "MPI_ANY_SOURCE", 14);
-	for (int64_t i = 0; i < SAMPLE_STEPS; i++) {
+	for (int64_t i = 0; i < (how & SAMPLE_CLASSES ? 4 : 1) * SAMPLE_STEPS; i++) {
 		if (how & SAMPLE_PREFIX && i == SAMPLE_STEPS / 2 + rank % 3)
 			record_mark(&x.columns, r);
 		int64_t tag = i * i % 7 + rank % 2, array[3] = {i, rank, i < 2 ? type : 7};

@@ -6,6 +6,7 @@
 #include "trace/base/budget.h"
 #include "trace/model/value.h"
 #include "trace/file/container.h"
+#include "trace/file/classes_file.h"
 #include "trace/file/counts_file.h"
 #include "trace/file/rankmap_file.h"
 #include "trace/base/regular.h"
@@ -315,10 +316,11 @@ enum {
 	PART_PLAC,
 	PART_CNTR,
 	PART_FULL,
+	PART_CLAS,
 	PARTS
 };
-static const char part_id[PARTS][CHUNK_ID_SIZE + 1] = {"STRG", "PATH", "VECT", "PATT", "MAPS", "RANK",
-                                                       "SITE", "HIST", "LOSS", "PLAC", "CNTR", "FULL"};
+static const char part_id[PARTS][CHUNK_ID_SIZE + 1] = {"STRG", "PATH", "VECT", "PATT", "MAPS", "RANK", "SITE",
+                                                       "HIST", "LOSS", "PLAC", "CNTR", "FULL", "CLAS"};
 
 static bool is_optional(size_t part)
 {
@@ -345,6 +347,7 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 		put_placement(&part[PART_PLAC], &maps, t);
 	sites_put(&part[PART_SITE], &maps, t, &derivations);
 	times_put(&part[PART_HIST], t, final);
+	classes_put(&part[PART_CLAS], &maps, t, final);
 	diagram_file_put(&part[PART_MAPS], &maps);
 	put_loss(&part[PART_LOSS], &t->loss);
 	if (t->counter_count)
@@ -404,6 +407,8 @@ static int get_part(struct reader *r, size_t part, struct diagram_file *maps, bo
 		return counts_get(r, t, *final);
 	case PART_FULL:
 		return timing_get(r, t, *final);
+	case PART_CLAS:
+		return classes_get(r, maps, t, *final);
 	}
 	return -1;
 }

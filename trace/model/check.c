@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "trace/base/budget.h"
+#include "trace/model/classes.h"
 #include "trace/model/packed.h"
 #include "trace/model/value.h"
 #include "trace/model/pattern.h"
@@ -21,6 +22,8 @@ static bool value_ok(const struct trace *t, int64_t v, enum reference reference)
 		return v >= 0 && v < t->vector_pool.count;
 	case REFERENCE_SITE:
 		return v >= 0 && v < t->site_count;
+	case REFERENCE_CLASS:
+		return v >= CLASS_MIXED && v < CLASS_KEYS;
 	case REFERENCE_NONE:
 		break;
 	}
@@ -141,6 +144,17 @@ static bool group_ok(const struct trace *t, const struct trace_group *g, enum re
 	return values == (g->pattern ? news[g->pattern - 1] : 1);
 }
 
+static bool classes_ok(const struct trace *t, const struct trace_classes *c, const uint64_t *news)
+{
+	for (uint32_t i = 0; i < c->count; i++)
+		if (c->each[i].key >= CLASS_KEYS || (i > 0 && c->each[i].key <= c->each[i - 1].key))
+			return false;
+	for (uint32_t i = 0; i < c->column.count; i++)
+		if (c->column.groups[i].lossy || !group_ok(t, &c->column.groups[i], REFERENCE_CLASS, news))
+			return false;
+	return map_ok(t, &c->mean, REFERENCE_NONE) && !has_constants(&c->mean);
+}
+
 static int site_check(const struct trace *t, const struct trace_site *s, uint32_t number, const uint64_t *news,
                       struct error *error)
 {
@@ -155,6 +169,10 @@ static int site_check(const struct trace *t, const struct trace_site *s, uint32_
 	for (uint32_t i = 0; i < s->edge_count; i++)
 		if (s->edges[i].to >= t->site_count)
 			return error_set(error, "site %u: edge to site %u, which does not exist", number,
+			                 s->edges[i].to);
+	for (uint32_t i = 0; i < s->edge_count; i++)
+		if (s->edges[i].classes && !classes_ok(t, s->edges[i].classes, news))
+			return error_set(error, "site %u: damaged classes of computations before site %u", number,
 			                 s->edges[i].to);
 	return 0;
 }

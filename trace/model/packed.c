@@ -17,7 +17,9 @@
 
 #include "trace/base/budget.h"
 #include "trace/base/varint.h"
+#include "trace/model/classes.h"
 #include "trace/model/counts.h"
+#include "trace/model/packed_histogram.h"
 
 /* Maps. */
 
@@ -232,100 +234,11 @@ static int unpack_column(struct reader *r, struct trace_column *c, const struct 
 
 /* Times. */
 
-/* Sums of squares are little more than they would be if all values were the mean. */
-static uint128 least_squares(uint64_t count, uint64_t sum)
-{
-	return (uint128)sum * sum / count;
-}
-
-static void pack_squares(struct writer *w, uint128 squares, uint64_t count, uint64_t sum)
-{
-	squares -= least_squares(count, sum);
-	writer_uint(w, (uint64_t)squares);
-	writer_uint(w, (uint64_t)(squares >> 64));
-}
-
-static uint128 unpack_squares(struct reader *r, uint64_t count, uint64_t sum)
-{
-	uint64_t low = reader_uint(r);
-	return ((uint128)reader_uint(r) << 64 | low) + least_squares(count, sum);
-}
-
-/* Most bins have one value, or the same several times. */
-static void pack_bin(struct writer *w, const struct histogram_bin *b)
-{
-	bool equal = b->min == b->max && b->sum == b->count * b->min && b->squares == least_squares(b->count, b->sum);
-	assert(b->count > 0);
-	writer_uint(w, equal);
-	writer_uint(w, b->count);
-	writer_uint(w, b->min);
-	if (equal)
-		return;
-	writer_uint(w, b->max - b->min);
-	writer_uint(w, b->sum - b->count * b->min);
-	pack_squares(w, b->squares, b->count, b->sum);
-}
-
-static void unpack_bin(struct reader *r, struct histogram_bin *b)
-{
-	bool equal = reader_uint(r);
-	b->count = reader_uint(r);
-	b->min = b->max = reader_uint(r);
-	b->sum = b->count * b->min;
-	if (equal) {
-		b->squares = least_squares(b->count, b->sum);
-		return;
-	}
-	b->max += reader_uint(r);
-	b->sum += reader_uint(r);
-	b->squares = unpack_squares(r, b->count, b->sum);
-}
-
-static void pack_histogram(struct writer *w, const struct histogram *t)
-{
-	writer_uint(w, t->count);
-	if (t->count == 0)
-		return;
-	writer_uint(w, t->min);
-	writer_uint(w, t->sum - t->min);
-	writer_uint(w, t->max - t->min);
-	writer_uint(w, t->min_rank);
-	writer_uint(w, t->max_rank);
-	writer_uint(w, t->min_visit);
-	writer_uint(w, t->max_visit);
-	pack_squares(w, t->squares, t->count, t->sum);
-	writer_uint(w, t->bin_count);
-	for (uint32_t i = 0; i < t->bin_count; i++)
-		pack_bin(w, &t->bins[i]);
-}
-
-static int unpack_histogram(struct reader *r, struct histogram *t)
-{
-	t->count = reader_uint(r);
-	if (t->count == 0)
-		return 0;
-	t->min = reader_uint(r);
-	t->sum = t->min + reader_uint(r);
-	t->max = t->min + reader_uint(r);
-	t->min_rank = (uint32_t)reader_uint(r);
-	t->max_rank = (uint32_t)reader_uint(r);
-	t->min_visit = reader_uint(r);
-	t->max_visit = reader_uint(r);
-	t->squares = unpack_squares(r, t->count, t->sum);
-	uint64_t n = reader_uint(r);
-	t->bins = n ? budget_malloc(n * sizeof *t->bins) : NULL;
-	if (n && !t->bins)
-		return -1;
-	while (t->bin_count < n)
-		unpack_bin(r, &t->bins[t->bin_count++]);
-	return 0;
-}
-
 static void pack_counts(struct writer *w, const struct histogram *counts)
 {
 	writer_uint(w, counts != NULL);
 	for (unsigned i = 0; counts && i < TRACE_COUNTERS; i++)
-		pack_histogram(w, &counts[i]);
+		histogram_pack(w, &counts[i]);
 }
 
 static int unpack_counts(struct reader *r, struct histogram **counts)
@@ -335,14 +248,45 @@ static int unpack_counts(struct reader *r, struct histogram **counts)
 	if (!counts_make(counts))
 		return -1;
 	for (unsigned i = 0; i < TRACE_COUNTERS; i++)
-		if (unpack_histogram(r, &(*counts)[i]) != 0)
+		if (histogram_unpack(r, &(*counts)[i]) != 0)
 			return -1;
 	return 0;
 }
 
+static void pack_classes(struct writer *w, const struct trace_classes *c, const struct rankmap *visits)
+{
+	writer_uint(w, c ? c->count + UINT64_C(1) : 0);
+	if (!c)
+		return;
+	writer_uint(w, c->finished);
+	for (uint32_t i = 0; i < c->count; i++) {
+		writer_uint(w, c->each[i].key);
+		histogram_pack(w, &c->each[i].compute);
+	}
+	pack_column(w, &c->column, visits);
+	pack_map(w, &c->mean, visits);
+}
+
+static int unpack_classes(struct reader *r, struct trace_edge *e, const struct rankmap *visits)
+{
+	uint64_t n = reader_uint(r);
+	if (n == 0)
+		return 0;
+	struct trace_classes *c = classes_make(e);
+	if (!c)
+		return -1;
+	c->finished = reader_uint(r);
+	for (; n > 1; n--) {
+		struct histogram *h = classes_add(c, (uint32_t)reader_uint(r));
+		if (!h || histogram_unpack(r, h) != 0)
+			return -1;
+	}
+	return unpack_column(r, &c->column, visits, REFERENCE_CLASS) != 0 ? -1 : unpack_map(r, &c->mean, visits, false);
+}
+
 static void pack_times(struct writer *w, const struct trace_site *s)
 {
-	pack_histogram(w, &s->communicate);
+	histogram_pack(w, &s->communicate);
 	pack_counts(w, s->counts);
 	writer_uint(w, s->least);
 	writer_uint(w, s->most);
@@ -351,14 +295,15 @@ static void pack_times(struct writer *w, const struct trace_site *s)
 	writer_uint(w, s->edge_count);
 	for (uint32_t i = 0; i < s->edge_count; i++) {
 		writer_uint(w, s->edges[i].to);
-		pack_histogram(w, &s->edges[i].compute);
+		histogram_pack(w, &s->edges[i].compute);
 		pack_counts(w, s->edges[i].counts);
+		pack_classes(w, s->edges[i].classes, &s->visits);
 	}
 }
 
 static int unpack_times(struct reader *r, struct trace_site *s)
 {
-	if (unpack_histogram(r, &s->communicate) != 0 || unpack_counts(r, &s->counts) != 0)
+	if (histogram_unpack(r, &s->communicate) != 0 || unpack_counts(r, &s->counts) != 0)
 		return -1;
 	s->least = reader_uint(r);
 	s->most = reader_uint(r);
@@ -374,7 +319,8 @@ static int unpack_times(struct reader *r, struct trace_site *s)
 	while (s->edge_count < n) {
 		struct trace_edge *e = &s->edges[s->edge_count++];
 		e->to = (uint32_t)reader_uint(r);
-		if (unpack_histogram(r, &e->compute) != 0 || unpack_counts(r, &e->counts) != 0)
+		if (histogram_unpack(r, &e->compute) != 0 || unpack_counts(r, &e->counts) != 0 ||
+		    unpack_classes(r, e, &s->visits) != 0)
 			return -1;
 	}
 	return 0;

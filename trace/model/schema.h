@@ -43,7 +43,13 @@ int schema_parse(struct schema *s, const char *text, size_t n);
 int schema_column(const struct schema *s, const char *name);
 
 /* What the values of a column refer to. */
-enum reference { REFERENCE_NONE, REFERENCE_STRING, REFERENCE_VECTOR, REFERENCE_SITE };
+enum reference {
+	REFERENCE_NONE,
+	REFERENCE_STRING,
+	REFERENCE_VECTOR,
+	REFERENCE_SITE,
+	REFERENCE_CLASS /* of computations (trace/model/classes.h): the column of an edge */
+};
 static inline enum reference schema_reference(const struct schema *s, size_t column)
 {
 	if (column >= s->count)

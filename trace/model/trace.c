@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/model/classes.h"
 #include "trace/base/budget.h"
 #include "trace/model/value.h"
 #include "trace/model/counts.h"
@@ -387,6 +388,7 @@ void trace_site_free(struct trace_site *s)
 	counts_free(&s->counts);
 	for (uint32_t k = 0; k < s->edge_count; k++) {
 		histogram_free(&s->edges[k].compute);
+		classes_free(&s->edges[k]);
 		counts_free(&s->edges[k].counts);
 	}
 	budget_free(s->edges);

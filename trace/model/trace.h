@@ -102,10 +102,25 @@ struct trace_group {
 		lossy;
 };
 
+/* The computations of an edge, sorted by how long they take (trace/model/classes.h). */
+struct trace_classes {
+	struct trace_class {
+		uint32_t key;
+		struct histogram compute;
+	} * each; /* by key */
+	uint32_t count;
+	bool finished;              /* all ranks are in it, and keys and means are what a file has */
+	struct trace_column column; /* the key of each visit of the edge */
+	/* Of ranks that are in the column: ns; if finished, how much more it is than expected, in 1/CLASS_PARTS of
+	 * that */
+	struct rankmap mean;
+};
+
 struct trace_edge {
 	uint32_t to;
 	struct histogram compute;
-	struct histogram *counts; /* trace/model/counts.h; NULL: none */
+	struct trace_classes *classes; /* NULL: they are not sorted */
+	struct histogram *counts;      /* trace/model/counts.h; NULL: none */
 };
 
 struct trace_site {

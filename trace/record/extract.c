@@ -159,8 +159,8 @@ static int extract_events(struct extraction *x, struct site *s, uint32_t i, uint
 			return -1;
 		const struct record_edge *e = arena_at(x->arena, struct record_edge, at);
 		struct trace_edge *edge = e->to < x->record->sites.count ? trace_edge(out, e->to) : NULL;
-		if (edge && edge->compute.count == 0)
-			time_cell_extract(&edge->compute, x->arena, &e->compute, none, x->ns_per_tick, x->rank);
+		if (edge && edge->compute.count == 0 && extraction_edge(x, e, edge) != 0)
+			return -1;
 		if (edge && !edge->counts && extract_detail(x, e->detail, i, e->to, &edge->counts) != 0)
 			return -1;
 		at = e->next;

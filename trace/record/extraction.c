@@ -89,6 +89,11 @@ static bool value_translate(const struct extraction *x, int64_t *v, enum referen
 		return true;
 	case REFERENCE_VECTOR:
 		return *v >= 0 && *v < x->record->vectors.count && vector_translate(x, v);
+	case REFERENCE_CLASS:
+		if (*v < 0 || *v >= x->key_count)
+			return false;
+		*v = x->keys[*v];
+		return true;
 	case REFERENCE_SITE:
 		return *v >= 0 && *v < x->record->sites.count; /* sites keep their numbers */
 	}

@@ -21,6 +21,9 @@ struct extraction {
 	/* numbers in the arena -> numbers in the trace */
 	uint32_t *strings, *vectors, *modules, *nodes, *functions;
 	/* refs of sites are in record.sites, whose index is site.id */
+	/* classes of an edge in the arena -> their keys in the trace, while that edge is extracted */
+	const int64_t *keys;
+	uint32_t key_count;
 };
 
 /* The reference in element i of a table, if n bytes are valid there; else 0. */
@@ -46,5 +49,7 @@ int extraction_values(struct extraction *x, const int64_t *values, size_t n, enu
                       struct trace_column *out);
 /* A column of which only is known how many values it had. */
 int extraction_unknown(struct extraction *x, uint64_t count, enum reference reference, struct trace_column *out);
+/* The computations of an edge, which has none yet. Returns 0, or -1 on no memory. */
+int extraction_edge(struct extraction *x, const struct record_edge *e, struct trace_edge *edge);
 
 #endif

@@ -12,6 +12,7 @@
 #include "trace/record/brief.h"
 #include "trace/record/lossy.h"
 #include "trace/record/record.h"
+#include "trace/record/record_class.h"
 
 #define MEANING            3
 #define FIELD(type, field) (uint32_t) offsetof(struct type, field)
@@ -39,7 +40,15 @@ static const uint32_t layout[] = {
 	SIZE(record_edge),
 	FIELD(record_edge, next),
 	FIELD(record_edge, detail),
+	FIELD(record_edge, classes),
+	FIELD(record_edge, visits),
 	FIELD(record_edge, compute),
+	/* record_class.h */
+	SIZE(record_classes),
+	FIELD(record_classes, count),
+	FIELD(record_classes, mixed),
+	FIELD(record_classes, each),
+	SIZE(record_class),
 	SIZE(site),
 	FIELD(site, id),
 	FIELD(site, visits),

@@ -7,6 +7,7 @@
 
 #include "trace/model/schema.h"
 #include "trace/record/brief.h"
+#include "trace/record/record_class.h"
 
 uint32_t table_add(struct arena *a, struct table *t, const void *element, size_t size)
 {
@@ -110,6 +111,16 @@ ref record_new_edge(struct arena *a, uint32_t from, uint32_t to)
 	return at;
 }
 
+/* Those of the edges of a site. */
+static void each_class_column(struct arena *a, const struct site *s, record_take *take, void *context)
+{
+	for (ref at = s->edges; at; at = arena_at(a, struct record_edge, at)->next) {
+		const struct record_edge *e = arena_at(a, struct record_edge, at);
+		if (e->classes)
+			take(context, &arena_at(a, struct record_classes, e->classes)->column, e->visits);
+	}
+}
+
 void record_each_column(struct arena *a, struct record *r, record_take *take, void *context)
 {
 	for (uint32_t i = 0; i < r->sites.count; i++) {
@@ -118,6 +129,8 @@ void record_each_column(struct arena *a, struct record *r, record_take *take, vo
 			take(context, &s->column[k], s->visits);
 		if (s)
 			take(context, &s->successor, s->visits - (i + 1 == r->at.last && s->visits > 0));
+		if (s)
+			each_class_column(a, s, take, context);
 	}
 }
 
@@ -129,7 +142,7 @@ void record_times_empty(struct arena *a, struct record *r)
 			continue; /* no word has counted more than that */
 		record_time_empty(a, s->communicate.at);
 		for (ref e = s->edges; e; e = arena_at(a, struct record_edge, e)->next)
-			record_time_empty(a, arena_at(a, struct record_edge, e)->compute.at);
+			record_edge_empty(a, arena_at(a, struct record_edge, e));
 	}
 }
 

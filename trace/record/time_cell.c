@@ -83,14 +83,7 @@ static bool become_full(struct arena *a, struct time_cell *c)
 	if (list)
 		words_count(a, arena_at(a, struct record_time, at), arena_at(a, uint64_t, list) + 1, n);
 	arena_barrier();
-	c->full = at;
-	arena_barrier();
-	c->at = arena_at(a, struct record_time, at);
-	if (list) {
-		arena_set(a, c->list, 0);
-		arena_free_block(a, list, (n + 1) * sizeof(uint64_t));
-		arena_commit(a);
-	}
+	time_cell_become(a, c, at);
 	return true;
 }
 
@@ -135,6 +128,40 @@ void time_cell_add(struct arena *a, struct time_cell *c, struct time_none none, 
 		return;
 	}
 	record_time_add(a, arena_at(a, struct record_time, c->full), ticks, visit);
+}
+
+static uint32_t words_values(const uint64_t *words, uint64_t n, uint64_t *ticks, uint64_t *visits)
+{
+	uint32_t count = 0;
+	for (uint64_t i = 0; i < n && words[i]; i++) {
+		ticks[count] = word_ticks(words[i]);
+		visits[count++] = words[i] >> TICKS_BITS;
+	}
+	return count;
+}
+
+uint32_t time_cell_values(const struct arena *a, const struct time_cell *c, uint64_t *ticks, uint64_t *visits)
+{
+	if (c->at->width || c->at->count)
+		return 0;
+	uint32_t n = words_values(c->few, TIME_FEW, ticks, visits);
+	if (c->list)
+		n += words_values(arena_at(a, uint64_t, c->list) + 1, TIME_LIST, ticks + n, visits + n);
+	return n;
+}
+
+void time_cell_become(struct arena *a, struct time_cell *c, ref full)
+{
+	ref list = c->list;
+	uint64_t n = list ? *arena_at(a, uint64_t, list) : 0;
+	c->full = full;
+	arena_barrier();
+	c->at = arena_at(a, struct record_time, full);
+	if (list) {
+		arena_set(a, c->list, 0);
+		arena_free_block(a, list, (n + 1) * sizeof(uint64_t));
+		arena_commit(a);
+	}
 }
 
 static int words_extract(struct histogram *to, const uint64_t *words, uint64_t n, double ns_per_tick, uint32_t rank)

@@ -42,6 +42,12 @@ static inline void time_cell_init(const struct arena *a, struct time_cell *c, st
 /* Adds a value, which was that of this visit. Room as for record_time_add. */
 void time_cell_add(struct arena *a, struct time_cell *c, struct time_none none, uint64_t ticks, uint64_t visit);
 
+/* The values that are there one by one, in order, and the visit of each: at most TIME_FEW + TIME_LIST. Only for the
+ * recorder's own memory. Returns how many; 0 if there is a histogram. */
+uint32_t time_cell_values(const struct arena *a, const struct time_cell *c, uint64_t *ticks, uint64_t *visits);
+/* From now on it has this histogram, and nothing else. */
+void time_cell_become(struct arena *a, struct time_cell *c, ref full);
+
 /* The histogram in ns, as that of one rank; everything is checked. Returns 0; -1 on no memory, or if it is damaged. */
 int time_cell_extract(struct histogram *to, const struct arena *a, const struct time_cell *c, struct time_none none,
                       double ns_per_tick, uint32_t rank);

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * classes - the computations of an edge, sorted by how long they take
+ */
+#include "trace/model/classes.h"
+
+#include <string.h>
+
+#include "trace/base/budget.h"
+
+struct trace_classes *classes_make(struct trace_edge *e)
+{
+	if (!e->classes)
+		e->classes = budget_calloc(1, sizeof *e->classes);
+	return e->classes;
+}
+
+void classes_free(struct trace_edge *e)
+{
+	struct trace_classes *c = e->classes;
+	if (!c)
+		return;
+	for (uint32_t i = 0; i < c->count; i++)
+		histogram_free(&c->each[i].compute);
+	budget_free(c->each);
+	trace_column_free(&c->column);
+	rankmap_free(&c->mean);
+	budget_free(c);
+	e->classes = NULL;
+}
+
+/* The first class whose key is not below this. */
+static uint32_t class_place(const struct trace_classes *c, uint32_t key)
+{
+	uint32_t low = 0, high = c->count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (c->each[middle].key < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct histogram *classes_add(struct trace_classes *c, uint32_t key)
+{
+	uint32_t at = class_place(c, key);
+	if (at < c->count && c->each[at].key == key)
+		return &c->each[at].compute;
+	if ((c->count & (c->count - 1)) == 0) { /* a power of two: full */
+		struct trace_class *more =
+			budget_realloc(c->each, (c->count ? 2 * (size_t)c->count : 1) * sizeof *more);
+		if (!more)
+			return NULL;
+		c->each = more;
+	}
+	memmove(&c->each[at + 1], &c->each[at], (c->count - at) * sizeof *c->each);
+	c->each[at] = (struct trace_class){.key = key};
+	c->count++;
+	return &c->each[at].compute;
+}
+
+const struct histogram *classes_find(const struct trace_classes *c, uint32_t key)
+{
+	uint32_t at = class_place(c, key);
+	return at < c->count && c->each[at].key == key ? &c->each[at].compute : NULL;
+}
+
+static int add_to_class(struct trace_classes *c, uint32_t key, const struct histogram *t)
+{
+	struct histogram *to = t->count ? classes_add(c, key) : NULL;
+	return t->count == 0 ? 0 : to ? histogram_add(to, t) : -1;
+}
+
+int classes_merge(struct trace_edge *into, const struct trace_edge *from)
+{
+	bool begins = !into->classes;
+	if (begins && !from->classes)
+		return 0;
+	struct trace_classes *c = classes_make(into);
+	if (!c || (begins && add_to_class(c, CLASS_REST, &into->compute) != 0))
+		return -1;
+	if (!from->classes)
+		return add_to_class(c, CLASS_REST, &from->compute);
+	c->finished |= from->classes->finished;
+	for (uint32_t i = 0; i < from->classes->count; i++)
+		if (add_to_class(c, from->classes->each[i].key, &from->classes->each[i].compute) != 0)
+			return -1;
+	return rankmap_union(&c->mean, &c->mean, &from->classes->mean);
+}
+
+int classes_set_constant(struct trace_classes *c, uint32_t rank, uint32_t key)
+{
+	struct trace_group g = {.dict = budget_calloc(1, sizeof *g.dict)};
+	if (!g.dict)
+		return -1;
+	g.count = 1;
+	g.dict[0].count = 1;
+	if (rankmap_single(&g.dict[0].start, rank, key, true) != 0) {
+		trace_group_free(&g);
+		return -1;
+	}
+	return trace_add_group_take(&c->column, &g);
+}
