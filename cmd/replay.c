@@ -14,6 +14,7 @@
 #include "archive/archive.h"
 #include "archive/codec_zstd.h"
 #include "cmd/cmd.h"
+#include "cmd/replay_scale.h"
 #include "cmd/base/options.h"
 #include "cmd/base/compare_totals.h"
 #include "cmd/base/replay_options.h"
@@ -27,6 +28,7 @@ struct replay {
 	char **launcher; /* what follows -- */
 	int launcher_count;
 	char path[PATH_MAX];
+	char *scale; /* as spoor-replay understands it */
 };
 
 static const char *replay_program(void)
@@ -91,10 +93,9 @@ static bool has_buffers(const struct trace *t)
 static int command_make(struct command *c, const struct replay *o, const struct trace *trace, const char *check_output,
                         char *number)
 {
-	static char self[PATH_MAX], scale[40], seed[40];
+	static char self[PATH_MAX], seed[40];
 	const struct replay_options *passed = &o->passed;
 
-	snprintf(scale, sizeof scale, "%.17g", passed->scale);
 	snprintf(seed, sizeof seed, "%" PRId64, passed->seed);
 
 	if (check_output) {
@@ -113,7 +114,7 @@ static int command_make(struct command *c, const struct replay *o, const struct 
 	                       passed->compute ? passed->compute
 	                       : check_output  ? "none"
 	                                       : NULL) ||
-	    command_add_option(c, "--scale", scale) || command_add_option(c, "--seed", seed) ||
+	    command_add_option(c, "--scale", o->scale) || command_add_option(c, "--seed", seed) ||
 	    command_add_option(c, "--scratch", passed->scratch))
 		return -1;
 	return (o->passed.partial && command_add(c, "--partial")) ||
@@ -332,7 +333,8 @@ int cmd_replay(int argc, char **argv)
 	}
 	if (open_recorded(o.path, &container, &trace) != 0)
 		return CMD_FAILED;
-	if (run_plan(&o) != 0)
+	o.scale = replay_scale(&trace, o.passed.scale);
+	if (!o.scale || run_plan(&o) != 0)
 		goto done;
 	say_missing(&trace);
 	if (o.check)
@@ -340,6 +342,7 @@ int cmd_replay(int argc, char **argv)
 	else if (command_make(&c, &o, &trace, NULL, number) == 0)
 		rv = command_run(&c);
 done:
+	free(o.scale);
 	trace_free(&trace);
 	container_destroy(container);
 	return rv;

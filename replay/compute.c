@@ -8,8 +8,10 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "replay/class_times.h"
 #include "replay/sampler.h"
 #include "trace/read/summary.h"
+#include "trace/read/timeline.h"
 
 #define SHORT_NS 3000 /* not worth a system call: is waited for with the next one */
 /* More than this late, and it is not made up for: the machine was busy with something else. */
@@ -19,16 +21,19 @@ struct compute {
 	const struct trace *trace;
 	uint32_t rank;
 	enum compute_mode mode;
-	double scale;
+	const double *scales; /* by site */
 	uint64_t seed;
+	struct pattern *patterns; /* parsed when first used */
 	struct state {
 		uint64_t visits;
-		double *position; /* by edge: where in its histogram the next draw is, 0 .. 1 */
+		struct class_times **edges; /* by edge, when it is first used */
 	} * sites;
-	uint32_t last;   /* site of the last call, or UINT32_MAX */
-	int64_t end;     /* of the last call, ns */
-	double late;     /* ns */
-	double unplaced; /* ns before a call that no edge leads to */
+	struct timeline *exact; /* NULL: times are drawn */
+	uint64_t exact_end;     /* of the last event, ns */
+	uint32_t last;          /* site of the last call, or UINT32_MAX */
+	int64_t end;            /* of the last call, ns */
+	double late;            /* ns */
+	double unplaced;        /* ns before a call that no edge leads to */
 };
 
 static int64_t compute_now(void)
@@ -38,19 +43,24 @@ static int64_t compute_now(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-struct compute *compute_create(const struct trace *t, uint32_t rank, enum compute_mode mode, double scale,
-                               uint64_t seed)
+struct compute *compute_create(const struct trace *t, uint32_t rank, enum compute_mode mode, const double *scales,
+                               bool exact, uint64_t seed)
 {
+	bool none;
 	struct compute *c = calloc(1, sizeof *c);
 	if (!c)
 		return NULL;
-	*c = (struct compute){.trace = t, .rank = rank, .mode = mode, .scale = scale, .seed = seed, .last = UINT32_MAX};
+	*c = (struct compute){
+		.trace = t, .rank = rank, .mode = mode, .scales = scales, .seed = seed, .last = UINT32_MAX};
 	c->unplaced = summary_unplaced_mean(t);
 	c->sites = calloc((size_t)t->site_count + 1, sizeof *c->sites);
-	if (!c->sites) {
-		free(c);
+	c->patterns = calloc((size_t)t->patterns.count + 1, sizeof *c->patterns);
+	if (!c->sites || !c->patterns) {
+		compute_destroy(c);
 		return NULL;
 	}
+	if (exact && mode != COMPUTE_NONE)
+		c->exact = timeline_open(t, rank, &none);
 	if (mode == COMPUTE_SLEEP)
 		prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); /* else a sleep takes 50 us longer */
 	return c;
@@ -60,8 +70,15 @@ void compute_destroy(struct compute *c)
 {
 	if (!c)
 		return;
-	for (uint32_t i = 0; i < c->trace->site_count; i++)
-		free(c->sites[i].position);
+	for (uint32_t i = 0; c->sites && i < c->trace->site_count; i++) {
+		for (uint32_t k = 0; c->sites[i].edges && k < c->trace->sites[i].edge_count; k++)
+			class_times_destroy(c->sites[i].edges[k]);
+		free(c->sites[i].edges);
+	}
+	for (uint32_t i = 0; c->patterns && i < c->trace->patterns.count; i++)
+		pattern_free(&c->patterns[i]);
+	timeline_close(c->exact);
+	free(c->patterns);
 	free(c->sites);
 	free(c);
 }
@@ -71,18 +88,36 @@ static double draw_time(struct compute *c, uint32_t to)
 	assert(c->last < c->trace->site_count && c->sites[c->last].visits > 0);
 	const struct trace_site *s = &c->trace->sites[c->last];
 	struct state *state = &c->sites[c->last];
-	uint64_t visit = state->visits - 1;
 	const struct trace_edge *e = trace_edge_to(s, to);
 	if (!e || e->compute.count == 0)
 		return c->unplaced;
-	if (!state->position) {
-		state->position = malloc(s->edge_count * sizeof *state->position);
-		for (uint32_t i = 0; state->position && i < s->edge_count; i++)
-			state->position[i] =
-				(double)(sampler_hash(c->seed, c->rank, c->last, s->edges[i].to) >> 11) * 0x1p-53;
+	if (!state->edges)
+		state->edges = calloc(s->edge_count, sizeof *state->edges);
+	if (!state->edges)
+		return histogram_mean(&e->compute);
+	struct class_times **times = &state->edges[e - s->edges];
+	if (!*times)
+		*times = class_times_create(c->trace, e, c->rank,
+		                            (double)(sampler_hash(c->seed, c->rank, c->last, to) >> 11) * 0x1p-53,
+		                            c->patterns);
+	return *times ? class_times_next(*times, c->sites[to].visits) : histogram_mean(&e->compute);
+}
+
+/* How long the rank computed before an event of this site: as it was, where the trace has it. */
+static double compute_time(struct compute *c, uint32_t site)
+{
+	uint64_t begin, end;
+	if (c->exact && timeline_next(c->exact, site, &begin, &end) != 0) {
+		timeline_close(c->exact);
+		c->exact = NULL;
 	}
-	return state->position ? histogram_draw(&e->compute, c->rank, visit, &state->position[e - s->edges])
-	                       : histogram_mean(&e->compute);
+	if (c->last == UINT32_MAX) {
+		c->exact_end = c->exact ? end : 0;
+		return 0;
+	}
+	double ns = c->exact ? (double)(begin - c->exact_end) : draw_time(c, site);
+	c->exact_end = c->exact ? end : 0;
+	return ns;
 }
 
 static void wait_until(struct compute *c, int64_t begin, double ns)
@@ -100,9 +135,12 @@ static void wait_until(struct compute *c, int64_t begin, double ns)
 
 void compute_wait(struct compute *c, uint32_t site)
 {
-	if (c->last == UINT32_MAX || c->mode == COMPUTE_NONE)
+	if (c->mode == COMPUTE_NONE)
 		return;
-	double want = draw_time(c, site) * c->scale - c->late, passed = (double)(compute_now() - c->end);
+	double ns = compute_time(c, site);
+	if (c->last == UINT32_MAX)
+		return;
+	double want = ns * c->scales[site] - c->late, passed = (double)(compute_now() - c->end);
 	if (want - passed > (c->mode == COMPUTE_SPIN ? 0 : SHORT_NS)) {
 		wait_until(c, c->end, want);
 		passed = (double)(compute_now() - c->end);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * compute - the time between two calls: how long it is, and waiting for as long
  *
- * How long is drawn from the histogram of the edge from one site to the next, with a seed: the same seed draws the
- * same. Draws of one edge are spread evenly over the histogram (golden section), so that already a few of them have its
- * mean. The rank and the visit that had the longest or the shortest time have it here, and nobody else (Preserving
- * Time, ICS'08).
+ * Where the trace has the times of all events (timing: full), they are taken.
+ *
+ * Else, how long is drawn from a histogram of the edge from one site to the next, by class and by the mean of the rank
+ * (class_times.h), with a seed: the same seed draws the same. Draws of one histogram are spread evenly over it (golden
+ * section), so that already a few of them have its mean. The rank and the visit that had the longest or the shortest
+ * time have it here, and nobody else (Preserving Time, ICS'08).
  *
  * Where memory was used up, some edges are missing. What the totals of the ranks have more than all edges is shared
  * evenly among the calls that no edge leads to.
@@ -21,8 +23,10 @@ enum compute_mode { COMPUTE_SLEEP, COMPUTE_SPIN, COMPUTE_NONE };
 
 struct compute;
 
-struct compute *compute_create(const struct trace *t, uint32_t rank, enum compute_mode mode, double scale,
-                               uint64_t seed);
+/* scales: by what the time before calls of each site is multiplied. exact: the events come as they are in the trace, so
+ * that their times can be taken. NULL on no memory. The trace and `scales` must outlive it. */
+struct compute *compute_create(const struct trace *t, uint32_t rank, enum compute_mode mode, const double *scales,
+                               bool exact, uint64_t seed);
 void compute_destroy(struct compute *c);
 /* A call of this site begins: waits until then. */
 void compute_wait(struct compute *c, uint32_t site);

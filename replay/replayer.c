@@ -156,7 +156,7 @@ static void fill_event(struct replayer *r, struct event *e)
 	unrecorded_fill(r->unrecorded, &r->args, e);
 	replay_outcome.has_message = unrecorded_has_message(r->unrecorded, e);
 	replay_outcome.timeout =
-		r->options.compute == COMPUTE_NONE ? 0 : (long long)(2 * r->options.scale * histogram_mean(t));
+		r->options.compute == COMPUTE_NONE ? 0 : (long long)(2 * r->scales[e->site] * histogram_mean(t));
 	senders_event_begins(r->senders, e);
 }
 
@@ -222,7 +222,8 @@ static struct match match_next(void *context, int source)
 static int prepare_thread(struct replayer *r)
 {
 	bool every;
-	r->compute = compute_create(&r->trace, r->stream, r->options.compute, r->options.scale, r->options.seed);
+	r->compute = compute_create(&r->trace, r->stream, r->options.compute, r->scales, !replay_outcome.lossy,
+	                            r->options.seed);
 	if (!r->compute || args_begin(&r->args, &r->trace, r->stream, &r->error) != 0)
 		return error_set(&r->error, "no memory");
 	if (r->threads)

@@ -18,7 +18,7 @@
 /* What the user asked for. */
 struct replayer_options {
 	enum compute_mode compute;
-	double scale;
+	const char *scale; /* cmd/base/scale.h, with numbers */
 	uint64_t seed;
 	const char *scratch; /* NULL: one below TMPDIR */
 	bool partial, verbose;
@@ -30,6 +30,7 @@ struct replayer {
 	struct container *container;
 	struct trace trace;
 	struct plan *plans; /* by function */
+	double *scales;     /* by site */
 	uint32_t rank;
 	uint32_t stream;              /* of the thread that has this copy of it all */
 	struct thread_order *threads; /* NULL: the rank has one thread */

@@ -57,6 +57,11 @@ static int load_trace(struct replayer *r, bool plan)
 	replay_outcome.lossy = trace_has_lossy(&r->trace);
 	if (replay_outcome.lossy && unrecorded_possible(&r->trace, &r->error) != 0)
 		return replayer_refuse(r, r->error.text);
+	r->scales = malloc(((size_t)r->trace.site_count + 1) * sizeof *r->scales);
+	if (!r->scales || scale_sites(r->options.scale, r->scales, r->trace.site_count) != 0)
+		return replayer_refuse(r, r->scales ? "--scale: expected #SITE=NUMBER where there is a name; `spoor "
+		                                      "replay` knows names"
+		                                    : "no memory");
 	r->plans = plan_create(&r->trace, &missing);
 	for (uint32_t i = 0; r->plans && i < r->trace.function_count; i++)
 		replay_outcome.known_buffers |= r->plans[i].known_buffers;
@@ -138,6 +143,7 @@ int main(int argc, char **argv)
 	status = plan ? check_threads(&r) : replayer_run(&r);
 	replayer_free(&r);
 	free(r.plans);
+	free(r.scales);
 	trace_free(&r.trace);
 	container_destroy(r.container);
 	return status == 0 ? 0 : 1;

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * class_times - how long one rank computes on an edge
+ */
+#include "replay/class_times.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "trace/model/classes.h"
+#include "trace/model/cursor.h"
+
+struct class_times {
+	const struct trace_edge *edge;
+	uint32_t rank;
+	struct column_cursor cursor; /* the class of each visit, if the rank has any */
+	double factor;               /* the rank's mean, relative to that of its classes */
+	struct class_draw {
+		const struct histogram *times;
+		double place;
+		double narrow; /* the deviation of one rank, relative to that of all */
+	} * draws;             /* by class; behind them that of the edge */
+};
+
+/* Of the ranks that have this one class: the variance of their means, relative to the mean of the class. */
+static double variance_of_means(const struct trace_classes *c, uint32_t key)
+{
+	double squares = 0, ranks = 0;
+	int64_t own, mean;
+	for (uint32_t g = 0; g < c->column.count; g++) {
+		const struct trace_group *group = &c->column.groups[g];
+		for (uint64_t r = 0; !group->pattern && rankmap_next(&group->dict[0].start, &r, &own); r++) {
+			if ((uint32_t)own != key)
+				continue;
+			ranks++;
+			if (rankmap_get(&c->mean, (uint32_t)r, &mean))
+				squares += (double)mean * (double)mean / (CLASS_PARTS * CLASS_PARTS);
+		}
+	}
+	return ranks > 0 ? squares / ranks : 0;
+}
+
+static double narrowing(const struct trace_classes *c, const struct histogram *h, double between)
+{
+	double mean = histogram_mean(h), all = histogram_deviation(h);
+	double within = all * all - between * mean * mean;
+	return !c->finished || all <= 0 || between <= 0 ? 1 : within <= 0 ? 0 : sqrt(within) / all;
+}
+
+/* Of a trace without classes: all ranks that have a mean. */
+static double variance_of_all(const struct trace_classes *c)
+{
+	double squares = 0, ranks = 0;
+	int64_t mean;
+	for (uint64_t r = 0; rankmap_next(&c->mean, &r, &mean); r++, ranks++)
+		squares += (double)mean * (double)mean / (CLASS_PARTS * CLASS_PARTS);
+	return ranks > 0 ? squares / ranks : 0;
+}
+
+static void find_factor(struct class_times *c)
+{
+	const struct trace_classes *k = c->edge->classes;
+	int64_t mean, key;
+	c->factor = 1;
+	if (!rankmap_get(&k->mean, c->rank, &mean))
+		return;
+	if (k->finished) {
+		c->factor = 1 + (double)mean / CLASS_PARTS;
+		return;
+	}
+	/* a part: ns */
+	if (c->cursor.constant && column_cursor_next(&c->cursor, &key) == 0) {
+		const struct histogram *h = classes_find(k, (uint32_t)key);
+		c->factor = h && h->sum ? (double)mean / histogram_mean(h) : 1;
+	}
+}
+
+struct class_times *class_times_create(const struct trace *t, const struct trace_edge *e, uint32_t rank, double place,
+                                       struct pattern *patterns)
+{
+	const struct trace_classes *k = e->classes;
+	uint32_t n = k ? k->count : 0;
+	struct class_times *c = calloc(1, sizeof *c);
+	if (!c)
+		return NULL;
+	*c = (struct class_times){.edge = e, .rank = rank, .factor = 1};
+	c->draws = calloc(n + UINT64_C(1), sizeof *c->draws);
+	if (!c->draws || (k && column_cursor_open(&c->cursor, t, &k->column, rank, patterns, NULL) < 0)) {
+		class_times_destroy(c);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		const struct histogram *h = &k->each[i].compute;
+		c->draws[i] = (struct class_draw){h, place, narrowing(k, h, variance_of_means(k, k->each[i].key))};
+	}
+	c->draws[n] = (struct class_draw){&e->compute, place, 1};
+	if (k && n == 0)
+		c->draws[n].narrow = narrowing(k, &e->compute, variance_of_all(k));
+	if (k)
+		find_factor(c);
+	return c;
+}
+
+void class_times_destroy(struct class_times *c)
+{
+	if (!c)
+		return;
+	column_cursor_close(&c->cursor);
+	free(c->draws);
+	free(c);
+}
+
+/* That of the next visit. What no class is known of is in the class of the rest, or else in the edge's. */
+static struct class_draw *next_draw(struct class_times *c)
+{
+	const struct trace_classes *k = c->edge->classes;
+	int64_t key = CLASS_REST;
+	uint32_t i = 0;
+	if (c->cursor.open && column_cursor_next(&c->cursor, &key) != 0)
+		key = CLASS_MIXED;
+	while (k && i < k->count && (k->each[i].key != (uint32_t)key || k->each[i].compute.count == 0))
+		i++;
+	return &c->draws[k ? i : 0];
+}
+
+double class_times_next(struct class_times *c, uint64_t visit)
+{
+	struct class_draw *d = next_draw(c);
+	const struct histogram *h = d->times;
+	double mean = histogram_mean(h), v = histogram_draw(h, c->rank, visit, &d->place);
+	if ((h->max_rank == c->rank && h->max_visit == visit) || (h->min_rank == c->rank && h->min_visit == visit))
+		return v; /* as it was */
+	v = mean * c->factor + (v - mean) * d->narrow;
+	return v > 0 ? v : 0;
+}

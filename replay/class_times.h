@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * class_times - how long one rank computes on an edge: drawn by the class that the trace says, and by the rank's mean
+ *
+ * A visit of the edge has a class (trace/model/classes.h), or else all of the edge is one. A time is drawn from the
+ * histogram of the class. What ranks differ by inside of a class is in their means: the histogram is moved to the
+ * rank's mean, and made as narrow as one rank's times are.
+ */
+#ifndef SPOOR_CLASS_TIMES_H
+#define SPOOR_CLASS_TIMES_H
+
+#include "trace/model/pattern.h"
+#include "trace/model/trace.h"
+
+struct class_times;
+
+/* place: where the first draw is, 0 .. 1. patterns: one for each of the trace's, parsed when first used; the trace and
+ * they must outlive it. NULL on no memory. */
+struct class_times *class_times_create(const struct trace *t, const struct trace_edge *e, uint32_t rank, double place,
+                                       struct pattern *patterns);
+void class_times_destroy(struct class_times *c);
+/* The next visit of the edge, which is this visit of the site behind it. Returns ns. */
+double class_times_next(struct class_times *c, uint64_t visit);
+
+#endif
