@@ -15,7 +15,7 @@
 /* Classes of an edge in the file. */
 #define CLASSES_MOST 8
 /* Means of one class are at most this far apart, as a factor; with too many classes it grows by itself. */
-#define ALIKE 1.4142135623730951
+#define ALIKE 1.25
 /* What changes the time of no rank by this part of a rank's time is not worth a class, or a mean. */
 #define WORTH 200
 /* Symbols of the patterns of all ranks' classes. */
@@ -150,7 +150,7 @@ static uint64_t *count_values(const struct trace *t, const struct trace_group *g
 	return counts;
 }
 
-static int by_rank(const void *a, const void *b)
+static int expected_by_rank(const void *a, const void *b)
 {
 	const struct expected *x = a, *y = b;
 	return (x->rank > y->rank) - (x->rank < y->rank);
@@ -172,7 +172,7 @@ static int expect_all(struct finishing *f)
 		rv = counts ? expect_group(f, &column->groups[g], counts) : -1;
 		budget_free(counts);
 	}
-	qsort(f->ranks, f->count, sizeof *f->ranks, by_rank);
+	qsort(f->ranks, f->count, sizeof *f->ranks, expected_by_rank);
 	return rv;
 }
 

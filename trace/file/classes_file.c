@@ -65,7 +65,7 @@ static struct histogram_place class_place(const struct trace *t, const struct hi
 	return p;
 }
 
-static void put_compact(struct entropy_writer *e, const struct histogram_place *p, const struct trace_edge *edge)
+static void put_class_times(struct entropy_writer *e, const struct histogram_place *p, const struct trace_edge *edge)
 {
 	uint64_t left = edge->compute.count;
 	const struct trace_classes *c = edge->classes;
@@ -86,7 +86,7 @@ struct putting {
 	uint32_t next; /* the site behind the last one that has any */
 };
 
-static void put_site(struct putting *p, uint32_t i, const struct trace_site *s)
+static void put_site_classes(struct putting *p, uint32_t i, const struct trace_site *s)
 {
 	for (uint32_t k = 0, next = 0; k < s->edge_count; k++) {
 		const struct trace_edge *edge = &s->edges[k];
@@ -101,7 +101,7 @@ static void put_site(struct putting *p, uint32_t i, const struct trace_site *s)
 		put_edge(p->heads, p->maps, edge->classes, &s->visits);
 		if (p->block) {
 			struct histogram_place place = class_place(p->trace, p->visits, i, edge->to, p->all);
-			put_compact(&p->block->coder, &place, edge);
+			put_class_times(&p->block->coder, &place, edge);
 			continue;
 		}
 		for (uint32_t n = 0; n < edge->classes->count; n++)
@@ -147,7 +147,7 @@ void classes_put(struct writer *w, struct diagram_file *maps, const struct trace
 		w->failed |= !s;
 		if (!s)
 			break;
-		put_site(&p, i, s);
+		put_site_classes(&p, i, s);
 		packed_leave(t, &room);
 	}
 	writer_uint(w, p.edges);
