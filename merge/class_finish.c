@@ -95,7 +95,7 @@ struct finishing {
 	const struct trace *trace;
 	const struct trace_edge *edge;
 	struct expected *ranks;
-	size_t count;
+	size_t count, capacity;
 	uint64_t tokens; /* of all patterns */
 	double elapsed;  /* of a rank, ns */
 };
@@ -112,6 +112,8 @@ static int expect_group(struct finishing *f, const struct trace_group *g, const 
 	int64_t unused, key;
 	double all = histogram_mean(&f->edge->compute);
 	for (uint64_t rank = 0; rankmap_next(trace_group_ranks(g), &rank, &unused); rank++) {
+		if (f->count == f->capacity)
+			return -1; /* there was no memory to count them */
 		struct expected *e = &f->ranks[f->count++];
 		double sum = 0;
 		*e = (struct expected){.rank = (uint32_t)rank, .constant = !g->pattern};
@@ -163,8 +165,9 @@ static int expect_all(struct finishing *f)
 	int rv = 0;
 	for (uint32_t g = 0; g < column->count; g++)
 		ranks += rankmap_size(trace_group_ranks(&column->groups[g]));
+	f->capacity = ranks;
 	f->ranks = budget_calloc(ranks + 1, sizeof *f->ranks);
-	if (!f->ranks)
+	if (!f->ranks || (ranks == 0 && column->count))
 		return -1;
 	for (uint32_t g = 0; rv == 0 && g < column->count; g++) {
 		uint64_t visits = f->edge->compute.count / ranks,

@@ -88,7 +88,8 @@ def periodic(folder):
 
 
 def imbalanced(folder):
-    t = reader.Trace(application(folder, "imbalanced"))
+    path = application(folder, "imbalanced")
+    t = reader.Trace(path)
     edge, c = main_edge(t)
     whole(t, "imbalanced: all computations of an edge are in a class")
     if not tap.ok(c is not None, "one rank has more work: classes"):
@@ -98,6 +99,9 @@ def imbalanced(folder):
         counts = collections.Counter(keys_of(t, edge, c, rank))
         expected = sum(n * mean(c["keys"][k]) for k, n in counts.items()) / sum(counts.values())
         means[rank] = expected * (1 + c["means"].get(rank, 0) / 32)
+    out = subprocess.run([launch.spoor(), "show", "--classes", "--json", path], stdout=subprocess.PIPE, check=True).stdout
+    slow = [g for g in json.loads(out)["classes"] if g["list"] == "1"]
+    tap.ok(slow and slow[0]["compute_ns"] > 3.6e8, "show --classes has a group for it", out.decode())
     tap.ok(means[1] > 3.6e6 and means[1] > max(means[0], means[2]), "it is rank 1, with four times the work", str(means))
 
 

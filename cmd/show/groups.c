@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * groups - `spoor show --classes`: groups of ranks that behave alike
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/show/view.h"
+#include "trace/model/stream.h"
+#include "trace/read/rank_groups.h"
+
+#define GROUPS_MOST 20 /* lines; the others are one */
+#define RANKS_TEXT  48 /* of the list of a group's ranks */
+
+static const char *const sign_names[RANK_GROUP_SIGNS] = {"structure", "volume", "time"};
+
+/* "0,2-3,...": as many of the ranks as there is room for. */
+static void list_ranks(const struct trace *t, const struct rankmap *m, char out[RANKS_TEXT])
+{
+	char first_name[STREAM_NAME], last_name[STREAM_NAME], part[2 * STREAM_NAME + 3];
+	int64_t unused;
+	uint64_t first = 0, last = 0;
+	size_t used = 0;
+	bool any = rankmap_next(m, &first, &unused);
+	out[0] = '\0';
+	while (any) {
+		uint64_t next = last = first;
+		while (next++, rankmap_get(m, (uint32_t)next, &unused))
+			last = next;
+		snprintf(part, sizeof part, "%s%s%s%s", used ? "," : "", stream_name(t, first, first_name),
+		         last > first ? "-" : "", last > first ? stream_name(t, last, last_name) : "");
+		if (used + strlen(part) + sizeof ",..." > RANKS_TEXT) {
+			memcpy(out + used, ",...", sizeof ",...");
+			return;
+		}
+		memcpy(out + used, part, strlen(part) + 1);
+		used += strlen(part);
+		first = last + 1;
+		any = rankmap_next(m, &first, &unused);
+	}
+}
+
+static void list_differences(const struct rank_group *g, char out[40])
+{
+	out[0] = '\0';
+	for (int i = 0; i < RANK_GROUP_SIGNS; i++)
+		if (g->differs[i])
+			snprintf(out + strlen(out), 40 - strlen(out), "%s%s", out[0] ? "+" : "", sign_names[i]);
+	if (!out[0])
+		snprintf(out, 40, "-");
+}
+
+static json_t *group_json(const struct rank_group *g, const char *ranks)
+{
+	json_t *differs = json_array();
+	for (int i = 0; i < RANK_GROUP_SIGNS; i++)
+		if (g->differs[i])
+			json_array_append_new(differs, json_string(sign_names[i]));
+	return json_pack("{s:I, s:I, s:s, s:f, s:f, s:o}", "ranks", (json_int_t)g->count, "first_rank",
+	                 (json_int_t)rankmap_first(&g->ranks), "list", ranks, "events", g->events, "compute_ns",
+	                 g->compute_ns, "differs", differs);
+}
+
+static void print_group(size_t number, const struct rank_group *g, const char *ranks)
+{
+	char differs[40];
+	list_differences(g, differs);
+	printf("%5zu %8" PRIu64 " %10.0f %10.3f s  %-22s %s\n", number, g->count, g->events, g->compute_ns / 1e9,
+	       differs, ranks);
+}
+
+int show_groups(const struct show *s, json_t *json)
+{
+	struct rank_groups g;
+	char ranks[RANKS_TEXT];
+	uint64_t rest = 0;
+	if (rank_groups_make(&g, s->trace) != 0) {
+		rank_groups_free(&g);
+		fprintf(stderr, "spoor: %s: no memory to compare its ranks, or more steps than --limit allows\n",
+		        s->name);
+		return -1;
+	}
+	json_t *list = json ? json_array() : NULL;
+	if (!json)
+		printf("%5s %8s %10s %12s  %-22s %s\n", "GROUP", "RANKS", "EVENTS", "COMPUTATION", "OTHER", "WHICH");
+	for (size_t i = 0; i < g.count; i++) {
+		if (i >= GROUPS_MOST) {
+			rest += g.groups[i].count;
+			continue;
+		}
+		list_ranks(s->trace, &g.groups[i].ranks, ranks);
+		if (json)
+			json_array_append_new(list, group_json(&g.groups[i], ranks));
+		else
+			print_group(i + 1, &g.groups[i], ranks);
+	}
+	if (json) {
+		json_object_set_new(json, "classes", list);
+		json_object_set_new(json, "groups", json_integer((json_int_t)g.count));
+	} else if (rest) {
+		printf("... %zu more groups, %" PRIu64 " ranks\n", g.count - GROUPS_MOST, rest);
+	}
+	rank_groups_free(&g);
+	return 0;
+}

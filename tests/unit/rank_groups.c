@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * rank_groups - which ranks behave alike
+ */
+#include "trace/read/rank_groups.h"
+
+#include "tests/unit/fail.h"
+#include "tests/unit/sample.h"
+#include "tests/unit/tap.h"
+#include "trace/base/budget.h"
+
+/* The group of a rank; NULL: it is in none. */
+static const struct rank_group *group_of_rank(const struct rank_groups *g, uint32_t rank)
+{
+	int64_t unused;
+	for (size_t i = 0; i < g->count; i++)
+		if (rankmap_get(&g->groups[i].ranks, rank, &unused))
+			return &g->groups[i];
+	return NULL;
+}
+
+static int make_again(void *context)
+{
+	struct rank_groups g;
+	int rv = rank_groups_make(&g, context);
+	rank_groups_free(&g);
+	return rv;
+}
+
+static void test_none(void)
+{
+	struct trace t;
+	struct rank_groups g;
+	if (trace_init(&t) != 0)
+		abort();
+	ok(rank_groups_make(&g, &t) == 0 && g.count == 0, "a trace without ranks has no groups");
+	rank_groups_free(&g);
+	trace_free(&t);
+}
+
+static void test_sample(void)
+{
+	struct trace t;
+	struct rank_groups g;
+	uint64_t ranks = 0;
+	sample_merged(&t, 8, SAMPLE_CLASSES);
+	ok(rank_groups_make(&g, &t) == 0 && g.count > 1, "eight ranks are several groups");
+	for (size_t i = 0; i < g.count; i++)
+		ranks += rankmap_size(&g.groups[i].ranks);
+	const struct rank_group *slow = group_of_rank(&g, 1), *usual = group_of_rank(&g, 4);
+	ok(ranks == 8 && slow && usual, "each rank is in one group");
+	ok(slow && usual && slow != usual && slow->compute_ns > 2 * usual->compute_ns &&
+	           (slow->differs[RANK_GROUP_TIME] || usual->differs[RANK_GROUP_TIME]),
+	   "rank 1 computes longer");
+	ok(fails_well(make_again, &t), "no memory");
+	rank_groups_free(&g);
+	struct budget budget = {.memory = 1 << 24, .steps = 20};
+	budget_begin(&budget);
+	ok(make_again(&t) == -1, "no more steps than the reader may take");
+	budget_end(&budget);
+	trace_free(&t);
+}
+
+int main(void)
+{
+	test_none();
+	test_sample();
+	return tap_end();
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * rank_groups - ranks that behave alike
+ */
+#include "trace/read/rank_groups.h"
+
+#include <stdlib.h>
+
+#include "trace/base/budget.h"
+#include "trace/model/classes.h"
+#include "trace/model/ordinals.h"
+#include "trace/model/pattern.h"
+
+/* Computations of ranks are alike within this factor of the least one of their group. */
+#define ALIKE_TIME 1.25
+
+/* What is known of a rank; hashes. */
+struct rank_sign {
+	uint32_t rank;
+	uint64_t structure, volume, time; /* time: number of a group of times */
+	double compute, events;
+};
+
+struct signing {
+	const struct trace *trace;
+	struct ordinals order;
+	struct rank_sign *ranks;
+	size_t count, capacity;
+};
+
+static struct rank_sign *sign_of(struct signing *x, uint64_t rank)
+{
+	int64_t unused;
+	return rankmap_get(&x->trace->events, (uint32_t)rank, &unused) && budget_step(1)
+	               ? &x->ranks[ordinals_number(&x->order, (uint32_t)rank)]
+	               : NULL;
+}
+
+enum sign_kind { SIGN_STRUCTURE, SIGN_VOLUME };
+
+/* Mixes the values of a map into hashes; values: or only who is in it. */
+static int sign_map(struct signing *x, const struct rankmap *m, enum sign_kind kind, bool values, uint64_t place)
+{
+	int64_t value;
+	if ((!values || rankmap_constant(m, &value)) && rankmap_same_ranks(m, &x->trace->events))
+		return 0; /* alike in all */
+	for (uint64_t rank = 0; rankmap_next(m, &rank, &value); rank++) {
+		struct rank_sign *s = sign_of(x, rank);
+		if (!s)
+			return -1;
+		uint64_t *hash = kind == SIGN_STRUCTURE ? &s->structure : &s->volume;
+		*hash = hash_mix(*hash, hash_mix(place, values ? (uint64_t)value : 1));
+	}
+	return 0;
+}
+
+static int sign_columns(struct signing *x, const struct trace_site *s, uint64_t place)
+{
+	int count = trace_schema(x->trace, s)->at[PARAMETER_COUNT];
+	int rv = sign_map(x, &s->visits, SIGN_STRUCTURE, true, place);
+	for (uint32_t k = 0; rv == 0 && k < s->column_count; k++) {
+		const struct trace_column *c = &s->columns[k];
+		for (uint32_t g = 0; rv == 0 && g < c->count; g++) {
+			const struct trace_group *group = &c->groups[g];
+			uint64_t here = hash_mix(hash_mix(place, k), group->pattern);
+			if (c->count > 1)
+				rv = sign_map(x, trace_group_ranks(group), SIGN_STRUCTURE, false, here);
+			for (uint32_t i = 0; rv == 0 && (int)k == count && !group->lossy && i < group->count; i++)
+				rv = sign_map(x, &group->dict[i].start, SIGN_VOLUME, true, hash_mix(here, i));
+		}
+	}
+	return rv;
+}
+
+/* ---- time ---- */
+
+/* How often each value of the dictionary comes; malloc'ed, NULL on no memory. */
+static uint64_t *class_visits(const struct trace *t, const struct trace_group *g, uint64_t visits)
+{
+	uint64_t *counts = budget_calloc(g->count, sizeof *counts);
+	struct pattern p = {0};
+	bool good = counts != NULL;
+	if (good && g->pattern) {
+		const struct pool_item *item = &t->patterns.items[g->pattern - 1];
+		good = pattern_parse(&p, item->bytes, item->size) == 0 && pattern_news(&p) == g->count &&
+		       pattern_count(&p, counts) == 0;
+		pattern_free(&p);
+	} else if (good) {
+		counts[0] = visits;
+	}
+	if (good)
+		return counts;
+	budget_free(counts);
+	return NULL;
+}
+
+static int time_group(struct signing *x, const struct trace_classes *c, const struct trace_group *g,
+                      const uint64_t *counts)
+{
+	int64_t key, mean;
+	for (uint64_t rank = 0; rankmap_next(trace_group_ranks(g), &rank, &key); rank++) {
+		struct rank_sign *s = sign_of(x, rank);
+		double sum = 0;
+		if (!s)
+			return -1;
+		for (uint32_t i = 0; i < g->count; i++) {
+			const struct histogram *h = rankmap_get(&g->dict[i].start, (uint32_t)rank, &key)
+			                                    ? classes_find(c, (uint32_t)key)
+			                                    : NULL;
+			sum += h ? histogram_mean(h) * (double)counts[i] : 0;
+		}
+		if (c->finished && rankmap_get(&c->mean, (uint32_t)rank, &mean))
+			sum += sum * (double)mean / CLASS_PARTS;
+		s->compute += sum;
+	}
+	return 0;
+}
+
+/* The computations of an edge with classes. */
+static int time_edge(struct signing *x, const struct trace_edge *e)
+{
+	const struct trace_classes *c = e->classes;
+	uint64_t ranks = 0;
+	int64_t mean;
+	for (uint32_t g = 0; g < c->column.count; g++)
+		ranks += rankmap_size(trace_group_ranks(&c->column.groups[g]));
+	uint64_t means = rankmap_size(&c->mean), visits = ranks ? e->compute.count / ranks : 0;
+	if ((ranks == 0 && c->column.count) || (means == 0 && !rankmap_empty(&c->mean)))
+		return -1; /* no memory to count them */
+	for (uint32_t g = 0; g < c->column.count; g++) {
+		uint64_t *counts = class_visits(x->trace, &c->column.groups[g], visits);
+		int rv = counts ? time_group(x, c, &c->column.groups[g], counts) : -1;
+		budget_free(counts);
+		if (rv != 0)
+			return -1;
+	}
+	/* one class: the means are all that there is */
+	for (uint64_t rank = 0; c->column.count == 0 && rankmap_next(&c->mean, &rank, &mean); rank++) {
+		struct rank_sign *s = sign_of(x, rank);
+		double all = (double)e->compute.sum / (double)means;
+		if (!s)
+			return -1;
+		s->compute += c->finished ? all * (1 + (double)mean / CLASS_PARTS) : all;
+	}
+	return 0;
+}
+
+static int rank_by_compute(const void *a, const void *b)
+{
+	const struct rank_sign *x = a, *y = b;
+	return x->compute != y->compute ? (x->compute > y->compute) - (x->compute < y->compute)
+	                                : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* Gives the rest of the computation to all alike, and numbers groups of ranks that compute for about as long. */
+static void number_rank_times(struct signing *x)
+{
+	const struct trace_total *total = &x->trace->total[TOTAL_COMPUTE];
+	double known = 0, least = 0;
+	uint64_t number = 0;
+	for (size_t i = 0; i < x->count; i++)
+		known += x->ranks[i].compute;
+	double rest = x->count && (double)total->sum > known ? ((double)total->sum - known) / (double)x->count : 0;
+	qsort(x->ranks, x->count, sizeof *x->ranks, rank_by_compute);
+	for (size_t i = 0; i < x->count; i++) {
+		x->ranks[i].compute += rest;
+		if (i == 0 || x->ranks[i].compute > ALIKE_TIME * least) {
+			least = x->ranks[i].compute;
+			number++;
+		}
+		x->ranks[i].time = number;
+	}
+}
+
+/* ---- groups ---- */
+
+static int compare_signs(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int rank_by_sign(const void *a, const void *b)
+{
+	const struct rank_sign *x = a, *y = b;
+	int order = compare_signs(x->structure, y->structure);
+	order = order ? order : compare_signs(x->volume, y->volume);
+	order = order ? order : compare_signs(x->time, y->time);
+	return order ? order : compare_signs(x->rank, y->rank);
+}
+
+static int group_by_size(const void *a, const void *b)
+{
+	const struct rank_group *x = a, *y = b;
+	return x->count != y->count ? compare_signs(y->count, x->count)
+	                            : compare_signs(rankmap_first(&x->ranks), rankmap_first(&y->ranks));
+}
+
+static bool is_alike(const struct rank_sign *a, const struct rank_sign *b)
+{
+	return a->structure == b->structure && a->volume == b->volume && a->time == b->time;
+}
+
+/* One group: n ranks, which ascend. */
+static int group_take(const struct rank_sign *s, size_t n, struct rank_group *g)
+{
+	struct rankmap_builder b = {.references = false};
+	g->count = n;
+	g->sign[RANK_GROUP_STRUCTURE] = s->structure;
+	g->sign[RANK_GROUP_VOLUME] = s->volume;
+	g->sign[RANK_GROUP_TIME] = s->time;
+	for (size_t i = 0; i < n; i++) {
+		g->events += s[i].events / (double)n;
+		g->compute_ns += s[i].compute / (double)n;
+		rankmap_add(&b, (struct rank_piece){.first = s[i].rank, .count = 1, .step = 1});
+	}
+	return rankmap_take(&b, &g->ranks);
+}
+
+/* What ranks of each group have is compared with those of the first. */
+static void tell_differences(struct rank_groups *g)
+{
+	for (size_t k = 1; k < g->count; k++)
+		for (int i = 0; i < RANK_GROUP_SIGNS; i++)
+			g->groups[k].differs[i] = g->groups[k].sign[i] != g->groups[0].sign[i];
+}
+
+static int make_groups(struct rank_groups *g, struct signing *x)
+{
+	size_t count = 0;
+	qsort(x->ranks, x->count, sizeof *x->ranks, rank_by_sign);
+	for (size_t i = 0; i < x->count; i++)
+		count += i == 0 || !is_alike(&x->ranks[i - 1], &x->ranks[i]);
+	g->groups = budget_calloc(count + 1, sizeof *g->groups);
+	if (!g->groups)
+		return -1;
+	for (size_t i = 0, n; i < x->count; i += n) {
+		for (n = 1; i + n < x->count && is_alike(&x->ranks[i], &x->ranks[i + n]);)
+			n++;
+		if (group_take(&x->ranks[i], n, &g->groups[g->count++]) != 0)
+			return -1;
+	}
+	qsort(g->groups, g->count, sizeof *g->groups, group_by_size);
+	tell_differences(g);
+	return 0;
+}
+
+static int sign_all(struct signing *x)
+{
+	const struct trace *t = x->trace;
+	int64_t events;
+	for (uint64_t rank = 0; rankmap_next(&t->events, &rank, &events); rank++) {
+		if (!budget_step(1) || x->count == x->capacity)
+			return -1;
+		x->ranks[x->count++] = (struct rank_sign){.rank = (uint32_t)rank, .events = (double)events};
+	}
+	for (uint32_t i = 0; i < t->site_count; i++) {
+		const struct trace_site *s = &t->sites[i];
+		if (sign_columns(x, s, i) != 0)
+			return -1;
+		for (uint32_t k = 0; k < s->edge_count; k++)
+			if (s->edges[k].classes && time_edge(x, &s->edges[k]) != 0)
+				return -1;
+	}
+	return 0;
+}
+
+int rank_groups_make(struct rank_groups *g, const struct trace *t)
+{
+	int rv = -1;
+	struct signing x = {.trace = t};
+	*g = (struct rank_groups){0};
+	if (ordinals_init(&x.order, &t->events) != 0)
+		return -1;
+	x.capacity = rankmap_size(&t->events); /* 0: no memory, if there are any */
+	x.ranks = budget_calloc(x.capacity + 1, sizeof *x.ranks);
+	if (x.ranks && sign_all(&x) == 0) {
+		number_rank_times(&x);
+		rv = make_groups(g, &x);
+	}
+	budget_free(x.ranks);
+	ordinals_free(&x.order);
+	return rv;
+}
+
+void rank_groups_free(struct rank_groups *g)
+{
+	for (size_t i = 0; i < g->count; i++)
+		rankmap_free(&g->groups[i].ranks);
+	budget_free(g->groups);
+	*g = (struct rank_groups){0};
+}
