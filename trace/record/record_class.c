@@ -13,7 +13,7 @@
 /* The edge has as many values when they become a histogram. */
 #define FIRST_VALUES (TIME_FEW + TIME_LIST)
 /* Tokens of a pattern that are no matter, and how many runs of equal classes a further one must be worth. */
-#define TOKENS_FREE 24
+#define TOKENS_FREE 64
 #define TOKEN_RUNS  4
 #define TOKENS_LOOK 16 /* runs between two looks at that */
 
