@@ -157,11 +157,9 @@ static inline __attribute__((always_inline)) void waitall_begin(struct waitall *
 	unsigned traits;
 
 	a->changed = false;
-	a->numbers = n > 0 && n <= FEW && sizeof(*requests) == sizeof(uint64_t) && requests
-	                     ? waitall_vector(a, c, WAITALL_REQUESTS, (size_t)n)
-	                     : NULL;
-	if (__builtin_expect(a->numbers && request_find_expected(a->refs, (const uint64_t *)(const void *)requests,
-	                                                         a->numbers, (size_t)n, &traits),
+	a->numbers = n > 0 && n <= FEW && requests ? waitall_vector(a, c, WAITALL_REQUESTS, (size_t)n) : NULL;
+	if (__builtin_expect(a->numbers && request_find_expected(a->refs, requests, sizeof(*requests), a->numbers,
+	                                                         (size_t)n, &traits),
 	                     1)) {
 		a->w = (struct completion){a->refs, (size_t)n, 0, traits & REQUEST_RECV};
 		a->changes = request_table.changes;

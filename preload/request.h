@@ -203,10 +203,17 @@ static inline bool request_find_one(struct request_ref *ref, uint64_t bits)
 	return true;
 }
 
-/* Do the n handles mean the requests with these numbers, which are not twice the same? Then what is found is all there,
- * but for the numbers. */
-static inline __attribute__((always_inline)) bool request_find_expected(struct request_ref *refs, const uint64_t *bits,
-                                                                        const int64_t *numbers, size_t n,
+/* The bits of the i-th of a caller's handles, which are pointers, or integers of four bytes. */
+static inline __attribute__((always_inline)) uint64_t request_bits(const void *handles, size_t size, size_t i)
+{
+	return size == sizeof(uint64_t) ? ((const uint64_t *)handles)[i]
+	                                : (uint64_t)(int64_t)((const int32_t *)handles)[i];
+}
+
+/* Do the n handles, of `size` bytes each, mean the requests with these numbers, which are not twice the same? Then what
+ * is found is all there, but for the numbers. */
+static inline __attribute__((always_inline)) bool request_find_expected(struct request_ref *refs, const void *handles,
+                                                                        size_t size, const int64_t *numbers, size_t n,
                                                                         unsigned *traits)
 {
 	struct request_table *t = &request_table;
@@ -214,15 +221,16 @@ static inline __attribute__((always_inline)) bool request_find_expected(struct r
 	if (__builtin_expect(!t->fast || !request_next_epoch(t), 0))
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		struct request_slot *s = request_home(t, bits[i]);
-		if (__builtin_expect(s->key != bits[i], 0))
+		uint64_t bits = request_bits(handles, size, i);
+		struct request_slot *s = request_home(t, bits);
+		if (__builtin_expect(s->key != bits, 0))
 			return false;
 		if (__builtin_expect(s->number == (uint64_t)numbers[i], 1))
 			refs[i].traits = (uint8_t)s->traits;
 		else if (!request_next_shared(t, s, numbers[i], &refs[i].traits))
 			return false;
 		all |= refs[i].traits;
-		refs[i].bits = bits[i];
+		refs[i].bits = bits;
 		refs[i].slot = s;
 	}
 	*traits = all;

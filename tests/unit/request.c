@@ -257,9 +257,9 @@ static void expected_arrays(void)
 			expected |= seed >> 20 & 1;
 		}
 		numbers[n - 1]++;
-		wrong += request_find_expected(refs, bits, numbers, n, &traits);
+		wrong += request_find_expected(refs, bits, sizeof(*bits), numbers, n, &traits);
 		numbers[n - 1]--;
-		if (!request_find_expected(refs, bits, numbers, n, &traits)) { /* some are not at home */
+		if (!request_find_expected(refs, bits, sizeof(*bits), numbers, n, &traits)) { /* some are not at home */
 			request_find_all(refs, bits, n, NULL_REQUEST);
 			traits = expected;
 		} else {
