@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -86,24 +87,30 @@ static void fact_parent(struct facts *f)
 	facts_format(f, "parent_rank", "%" PRIu64, rank);
 }
 
+/* The process's groups come before that line, and may be thousands: what is not asked for is read over. Small arrays:
+ * the stack may be a small one. */
 void process_cpus(char *out, size_t size)
 {
-	static const char name[] = "\nCpus_allowed_list:";
-	char text[4096];
-	size_t n = 0;
+	static const char name[] = "Cpus_allowed_list:\t";
+	const size_t other = sizeof name; /* characters of the name that were met; this: it is another line */
+	char chunk[512];
+	size_t met = 0, length = 0;
+	bool ended = false;
+	ssize_t n;
 	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-	ssize_t more = fd < 0 ? 0 : 1;
-	while (more > 0 && n + 1 < sizeof text) {
-		more = read(fd, text + n, sizeof text - 1 - n);
-		n += more > 0 ? (size_t)more : 0;
-	}
+	while (fd >= 0 && !ended && (n = read(fd, chunk, sizeof chunk)) > 0)
+		for (ssize_t i = 0; i < n && !ended; i++)
+			if (chunk[i] == '\n') {
+				ended = met == sizeof name - 1;
+				met = 0;
+			} else if (met < sizeof name - 1) {
+				met = chunk[i] == name[met] ? met + 1 : other;
+			} else if (met < other && ++length < size) {
+				out[length - 1] = chunk[i];
+			}
 	if (fd >= 0)
 		close(fd);
-	text[n] = 0;
-	const char *line = strstr(text, name), *list = line ? line + sizeof name - 1 : "";
-	list += strspn(list, " \t");
-	size_t length = strspn(list, "0123456789,-");
-	snprintf(out, size, "%.*s", list[length] == '\n' && length < size ? (int)length : 0, list);
+	out[ended && length < size ? length : 0] = 0;
 }
 
 char *process_facts(const struct handoff *h, int size, int thread_level)

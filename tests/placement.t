@@ -79,4 +79,13 @@ ok 'what that did is measured' [ "$(seats "$work/three.spoor" 'p["shared_effect"
 export KEY=placement-placement-placement-1
 ok 'an anonymised trace keeps it' spoor export --spoor "$work/anonymous.spoor" --anonymise env:KEY "$work/three.spoor"
 is 'and says it without the host' "$(seats "$work/anonymous.spoor" '[x["shares"] for x in r]')" '[True, True, False]'
+
+# The kernel writes a process's groups before its CPUs.
+if [ "$(id -u)" = 0 ]; then
+	spoor run -o "$work/groups.spoor" -- mpirun --allow-run-as-root --bind-to none -n 2 python3 -c '
+import os, sys
+os.setgroups(range(1000000, 1003000))
+os.execv(sys.argv[1], sys.argv[1:])' "$halo" >"$work/said" 2>&1
+	is 'with 3000 groups: all CPUs' "$(seats "$work/groups.spoor" '[x["cpus"] for x in r]')" "['0-$((cpus - 1))', '0-$((cpus - 1))']"
+fi
 done_testing
