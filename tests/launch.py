@@ -12,6 +12,7 @@ import glob
 import os
 import shutil
 import subprocess
+import sys
 
 BUILD = os.environ.get("SPOOR_BUILD") or os.getcwd()
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
@@ -99,6 +100,16 @@ def compiled(folder, compiler, source, *options):
     except OSError:
         pass
     return path
+
+
+def flatlog_command(folder, compiler):
+    """The command that compiles the flat logger of another MPI library: folder/flatlog.so."""
+    source = os.path.join(os.path.dirname(PROGRAMS), "flatlog")
+    with open(os.path.join(folder, "wrappers.c"), "wb") as f:
+        subprocess.run([sys.executable, os.path.join(source, "generate.py"), os.path.join(source, "calls.table")], stdout=f, check=True)
+    return [compiler, "-std=gnu11", "-O1", "-g", "-w", "-fPIC", "-shared", "-I" + os.path.dirname(os.path.dirname(PROGRAMS)), "-I" + source,
+            "-o", os.path.join(folder, "flatlog.so"), os.path.join(folder, "wrappers.c"),
+            *(p for p in glob.glob(os.path.join(source, "*.c")) if os.path.basename(p) != "sample.c"), "-ldl", "-lpthread"]
 
 
 def petsc(folder):

@@ -3,7 +3,6 @@
 # mpich - programs that are built with MPICH are traced by the same installation, as exactly as those with Open MPI
 #
 # They are the programs of tests/programs, and the flat logger, compiled with MPICH's wrappers.
-import glob
 import os
 import re
 import subprocess
@@ -17,7 +16,6 @@ import tap  # noqa: E402
 
 os.environ["SPOOR_TEST_MPI"] = "mpich"
 PROGRAMS = os.path.join(tap.SOURCE, "tests/programs")
-FLATLOG = os.path.join(tap.SOURCE, "tests/flatlog")
 
 # Not here, since MPICH 4.0 cannot run them, traced or not: persistent (waits for ever), names (ports, which UCX has not), buffers and nulls (null
 # pointers), more8 (MPI_Dist_graph_neighbors_count of mpi_f08); pcoll and rest call Open MPI's MPIX functions.
@@ -36,11 +34,7 @@ def made(name):
 
 def compile_all(folder, cc, fc):
     """Compiles the programs and the flat logger, two at a time. Returns what the compilers said."""
-    with open(os.path.join(folder, "wrappers.c"), "wb") as f:
-        subprocess.run([sys.executable, os.path.join(FLATLOG, "generate.py"), os.path.join(FLATLOG, "calls.table")], stdout=f, check=True)
-    commands = [[cc, "-std=gnu11", "-O1", "-g", "-w", "-fPIC", "-shared", "-I" + tap.SOURCE, "-I" + FLATLOG, "-o", os.path.join(folder, "flatlog.so"),
-                 os.path.join(folder, "wrappers.c"),
-                 *(p for p in glob.glob(os.path.join(FLATLOG, "*.c")) if os.path.basename(p) != "sample.c"), "-ldl", "-lpthread"]]
+    commands = [launch.flatlog_command(folder, cc)]
     for name in (*C, *WITH_FILE, "threads", "random", "ends"):
         commands.append([cc, "-std=gnu11", "-O1", "-g", "-w", "-o", os.path.join(folder, name), os.path.join(PROGRAMS, name + ".c"), "-lpthread"])
     for name, source in FORTRAN.items() if fc else ():

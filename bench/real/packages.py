@@ -26,7 +26,7 @@ def install_packages(names, noted):
     if good:
         os.makedirs(os.path.dirname(noted), exist_ok=True)
         with open(noted, "a", encoding="ascii") as f:
-            f.writelines(name + "\n" for name in re.findall(r"^Inst (\S+)", said, re.M))
+            f.writelines(name + "\n" for name in re.findall(r"^Inst (\S+) \(", said, re.M))  # not those that it upgrades
         good, said = apt_get("--no-install-recommends", "install", *sorted(missing))
     if not good:
         print(said[-1000:])

@@ -41,6 +41,7 @@ def other_strand(bases):
 
 class Program:
     """One of them. prepare() makes its input in a folder, in which it then runs."""
+    library = "openmpi"
     packages, command, environment = (), (), {}
     ranks = 4
     timeout = 300
@@ -134,7 +135,7 @@ class Coarray(Program):
     result = r"^heat .*$"
 
     def prepare(self, folder, ranks):
-        said_by(["caf", "-O1", "-g", "-o", "heat", os.path.join(HERE, "heat.f90")], folder)
+        said_by(["caf." + self.library, "-O1", "-g", "-o", "heat", os.path.join(HERE, "heat.f90")], folder)
 
 
 class Espresso(Program):
@@ -149,4 +150,42 @@ class Espresso(Program):
             f.write(SILICON)
 
 
-PROGRAMS = {"nwchem": NWChem, "nwchem-opt": NWChemOptimize, "cp2k": CP2K, "abyss": ABySS, "openfoam": OpenFOAM, "coarray": Coarray, "espresso": Espresso}
+class CoarrayMpich(Coarray):
+    """Two ranks, as all with MPICH: its ranks do not yield."""
+    ranks, library, packages = 2, "mpich", ("libcoarrays-mpich-dev",)
+
+
+class HDF5(Program):
+    """Files that all ranks write together, by HDF5."""
+    packages, command = ("libhdf5-openmpi-dev",), ("./field",)
+    result = r"^field: .*$"
+
+    def prepare(self, folder, ranks):
+        said_by(["h5pcc." + self.library, "-O1", "-g", "-o", "field", os.path.join(HERE, "field.c")], folder)
+
+
+class HDF5Mpich(HDF5):
+    ranks, library, packages = 2, "mpich", ("libhdf5-mpich-dev",)
+
+
+class ScaLAPACK(Program):
+    """The test of ScaLAPACK's orthogonal factorizations: many communicators, derived types."""
+    packages, ranks = ("scalapack-mpi-test",), 2
+    result = r"^ *\d+ tests .*$"
+    folder = "/usr/lib/x86_64-linux-gnu/scalapack/{}-tests"
+
+    @property
+    def command(self):
+        return (os.path.join(self.folder.format(self.library), "xdqr"),)
+
+    def prepare(self, folder, ranks):
+        shutil.copy(os.path.join(self.folder.format("openmpi"), "QR.dat"), folder)
+
+
+class ScaLAPACKMpich(ScaLAPACK):
+    library = "mpich"
+
+
+PROGRAMS = {"nwchem": NWChem, "nwchem-opt": NWChemOptimize, "cp2k": CP2K, "abyss": ABySS, "openfoam": OpenFOAM, "coarray": Coarray, "espresso": Espresso,
+            "hdf5": HDF5, "scalapack": ScaLAPACK,
+            "coarray-mpich": CoarrayMpich, "hdf5-mpich": HDF5Mpich, "scalapack-mpich": ScaLAPACKMpich}
