@@ -141,6 +141,11 @@ broken 'library of another architecture' 0 'libspoor-gate.so: the tracer is no l
 head -c 3000 /dev/urandom >"$tracer"
 broken 'library is garbage' 0 'libspoor-gate.so: the tracer is no library for this machine'
 mend
+put_away "${tracer%gate.so}openmpi.so"
+broken 'the tracer for the MPI library missing' 0 "no tracer for the program's MPI library, .*libmpi.so.*, is installed"
+like 'the tracer for the MPI library missing: spoor doctor JOB' "$(spoor doctor "$job" 2>&1)" \
+	"no tracer for the program's MPI library, .*libmpi.so.*, is installed"
+mend
 put_away "$helper"
 broken 'helper missing' 0 'helper could not be executed'
 mend
