@@ -21,6 +21,7 @@ PROGRAMS = os.path.join(tap.SOURCE, "tests/programs")
 # pointers), more8 (MPI_Dist_graph_neighbors_count of mpi_f08); pcoll and rest call Open MPI's MPIX functions.
 C = ("pt2pt", "farm", "halo", "collectives", "comms", "inter", "types", "objects", "errors", "windows", "many", "old", "posted", "reuse")
 WITH_FILE = ("files", "references", "shared")
+MANY = ("types", "halo", "objects", "fixed")  # of 16 ranks, too; the others take longer there
 FORTRAN = {"fixed": "fixed.f", "modern": "modern.f90", "more": "more.F90", "f08": "f08.f90"}
 # Its mpi_f08 counts the indices of completed requests from 0: no program can use them.
 WRONG_IN_F08 = "call completion\n"
@@ -136,6 +137,8 @@ def main():
         exact(folder, "exit status 3", "ends", "--status", "3", arguments=["exit3"])
         for name in FORTRAN if fc else ():
             exact(folder, f"{name} (Fortran)", name, arguments=[] if name in ("fixed", "modern") else [os.path.join(folder, name + ".out")])
+        for name in MANY if fc else MANY[:-1]:
+            exact(folder, name, name, ranks=16)
         probed(folder)
         replayed(folder)
         without_its_tracer(folder)
