@@ -6,11 +6,12 @@
 #include <inttypes.h>
 #include <malloc.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define TICK         (UINT64_C(1) << 20)
 #define BYTES_A_STEP 64
 
-_Thread_local struct budget *budget_now;
+_Thread_local struct budget *budget_now __attribute__((tls_model("initial-exec")));
 
 static double raised = 1;
 
@@ -36,6 +37,12 @@ void budget_begin(struct budget *b)
 void budget_end(struct budget *b)
 {
 	budget_now = b->outer;
+	for (unsigned i = 0; i < BUDGET_SIZES; i++)
+		while (b->spare[i]) {
+			void *next = *(void **)b->spare[i];
+			free(b->spare[i]);
+			b->spare[i] = next;
+		}
 }
 
 void budget_file(uint64_t size)
@@ -115,6 +122,10 @@ bool budget_room(uint64_t bytes)
 	return !b || !b->spent;
 }
 
+/* The smallest pieces, and how much larger each next one is. */
+#define SPARE_LEAST 24
+#define SPARE_STEP  16
+
 /* Returns p. */
 static void *taken(void *p)
 {
@@ -123,42 +134,74 @@ static void *taken(void *p)
 	return p;
 }
 
-static void given_back(void *p)
+/* A piece that was kept, of at least n bytes, or NULL. */
+static void *spare_take(size_t n)
 {
-	if (!p || !budget_now)
-		return;
+	struct budget *b = budget_now;
+	size_t i = n <= SPARE_LEAST ? 0 : (n - SPARE_LEAST + SPARE_STEP - 1) / SPARE_STEP;
+	if (!b || i >= BUDGET_SIZES || !b->spare[i])
+		return NULL;
+	void *p = b->spare[i];
+	b->spare[i] = *(void **)p;
+	b->spares[i]--;
+	return taken(p);
+}
+
+/* Returns what is to be freed: p, or NULL, and it was kept. */
+static void *given_back(void *p)
+{
+	struct budget *b = budget_now;
+	if (!p || !b)
+		return p;
 	uint64_t n = malloc_usable_size(p);
-	budget_now->used -= n < budget_now->used ? n : budget_now->used;
+	size_t i = (n - SPARE_LEAST) / SPARE_STEP;
+	b->used -= n < b->used ? n : b->used;
+	if (n < SPARE_LEAST || i >= BUDGET_SIZES || b->spares[i] == BUDGET_SPARES)
+		return p;
+	*(void **)p = b->spare[i];
+	b->spare[i] = p;
+	b->spares[i]++;
+	return NULL;
 }
 
 void *budget_malloc(size_t n)
 {
-	return budget_room(n) && budget_step(n / BYTES_A_STEP) ? taken(malloc(n)) : NULL;
+	if (!budget_room(n) || !budget_step(n / BYTES_A_STEP))
+		return NULL;
+	void *p = spare_take(n);
+	return p ? p : taken(malloc(n));
 }
 
 void *budget_calloc(size_t n, size_t size)
 {
 	uint64_t all;
-	if (__builtin_mul_overflow(n, size, &all))
+	if (__builtin_mul_overflow(n, size, &all) || !budget_room(all) || !budget_step(all / BYTES_A_STEP))
 		return NULL;
-	return budget_room(all) && budget_step(all / BYTES_A_STEP) ? taken(calloc(n, size)) : NULL;
+	void *p = spare_take(all);
+	return p ? memset(p, 0, all) : taken(calloc(n, size));
 }
 
 /* What is copied is there twice for a moment. */
 void *budget_realloc(void *p, size_t n)
 {
-	if (!budget_now)
+	struct budget *b = budget_now;
+	if (!b)
 		return realloc(p, n);
 	if (!budget_room(n) || !budget_step(n / BYTES_A_STEP))
 		return NULL;
-	given_back(p);
-	void *more = realloc(p, n);
-	taken(more ? more : p);
+	uint64_t before = p ? malloc_usable_size(p) : 0;
+	void *more = p ? NULL : spare_take(n);
+	if (more)
+		return more;
+	more = realloc(p, n);
+	if (more) {
+		b->used -= before < b->used ? before : b->used;
+		taken(more);
+	}
 	return more;
 }
 
 void budget_free(void *p)
 {
-	given_back(p);
-	free(p);
+	free(given_back(p));
 }

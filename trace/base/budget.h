@@ -39,6 +39,15 @@
 #endif
 #define BUDGET_EACH 256
 
+/* Freed pieces of memory that are kept for the next one of their size: in a trace of many sites millions come and go.
+ * Sizes are 24, 40, 56 ... bytes, which are those of glibc's malloc. */
+#ifdef __SANITIZE_ADDRESS__ /* it would not see what is used after it was freed */
+#define BUDGET_SIZES 0
+#else
+#define BUDGET_SIZES 8
+#endif
+#define BUDGET_SPARES 64
+
 struct budget {
 	uint64_t memory, steps; /* limits: bytes at any time, steps in all */
 	bool grows;             /* with the sizes of the files that are opened: budget_file */
@@ -47,7 +56,9 @@ struct budget {
 	/* Called about every 2^20 steps, with those that are done. May be NULL. */
 	void (*tick)(void *context, uint64_t done);
 	void *context;
-	struct budget *outer; /* that of before, which goes on afterwards */
+	struct budget *outer;          /* that of before, which goes on afterwards */
+	void *spare[BUDGET_SIZES + 1]; /* by size: the last one kept, which begins with the address of the one before */
+	unsigned spares[BUDGET_SIZES + 1];
 };
 
 /* The budget of somebody who only decodes `size` bytes. */
@@ -72,7 +83,7 @@ void budget_widen(uint64_t before);
 bool budget_explain(const char *name, struct error *error);
 
 /* So many steps; false: they have run out. */
-extern _Thread_local struct budget *budget_now;
+extern _Thread_local struct budget *budget_now __attribute__((tls_model("initial-exec")));
 bool budget_charge(uint64_t steps);
 static inline bool budget_step(uint64_t steps)
 {

@@ -333,10 +333,11 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 	int rv = -1;
 	struct writer part[PARTS] = {{0}};
 	struct diagram_file maps = {.height = NULL};
-	struct derivations derivations;
+	struct derivations derivations = {.vector_count = t->vector_pool.count};
 	bool final = trace_is_final(t);
 	struct chunk *chunks = budget_calloc(PARTS + n, sizeof *chunks);
-	if (derive_find(&derivations, t) != 0)
+	/* a message from rank to rank is not worth the search */
+	if ((final || codec) && derive_find(&derivations, t) != 0)
 		goto done;
 	put_pool(&part[PART_STRG], &t->strings, 1);
 	put_paths(&part[PART_PATH], t);
