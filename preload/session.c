@@ -458,6 +458,10 @@ void session_finalize(void)
 	bool good = open && add_threads(&w.trace, &error) == 0;
 	bool met = !limits.filtered && tree_meet(&tree, good, &error) == 0;
 	good = met && all_agreed(&tree) && tree_merge(&tree, &w.trace, &error) == 0;
+	if (!good && budget.spent) {
+		error.text[0] = '\0';
+		error_set(&error, "merging takes more than %" PRIu64 " MiB: what `memory` allows", budget.memory >> 20);
+	}
 	bool kept = good && session.rank == 0 && keep_trace(&w, tree.deadline, &error) == 0;
 	bool settled = met && all_agreed(&tree) && tree_settle(&tree, kept) == 0;
 	if (settled || !all_agreed(&tree))

@@ -312,12 +312,14 @@ static int send_take(const struct tree *tree, int to, uint8_t *bytes, int64_t si
 	return 0;
 }
 
-/* The message of a rank. *bytes is malloc'ed. Returns 0; -1: it did not come, or says that it has failed. */
+/* The message of a rank. *bytes is malloc'ed. Returns 0; -1: it did not come, or, with a *size of 0, says that the rank
+ * has failed. */
 static int receive_trace(const struct tree *tree, int from, uint8_t **bytes, int64_t *size)
 {
 	int64_t *length = malloc(sizeof *length);
 	MPI_Request request;
 	*bytes = NULL;
+	*size = -1;
 	if (!length ||
 	    real.MPI_Irecv(length, (int)sizeof *length, MPI_BYTE, from, TAG_SIZE, tree->comm, &request) !=
 	            MPI_SUCCESS ||
@@ -364,7 +366,10 @@ int tree_merge(struct tree *tree, struct trace *t, struct error *error)
 		uint8_t *bytes;
 		int64_t size;
 		if (receive_trace(tree, tree->children[i], &bytes, &size) != 0)
-			rv = error_set(error, "no trace came from rank %d within the deadline", tree->children[i]);
+			rv = error_set(error,
+			               size == 0 ? "rank %d could not merge"
+			                         : "no trace came from rank %d within the deadline",
+			               tree->children[i]);
 		else if (rv != 0)
 			budget_free(bytes);
 		else
