@@ -486,7 +486,7 @@ void call_commit(struct call *c)
 		return;
 	}
 	record_time_count(edge, compute);
-	e->visits++;
+	e->compute.few[0]++;
 	arena_barrier(); /* one after the other, in few registers: none has to be saved */
 	record_time_count(call, communicate);
 	arena_barrier();

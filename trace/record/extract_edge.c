@@ -31,9 +31,9 @@ static int extract_one(const struct extraction *x, struct trace_edge *edge, uint
 static uint32_t extract_times(const struct extraction *x, const struct record_edge *e,
                               struct histogram times[RECORD_CLASSES])
 {
-	const struct record_classes *k = arena_at(x->arena, struct record_classes, e->classes);
+	const struct record_classes *k = arena_at(x->arena, struct record_classes, e->compute.list);
 	uint32_t n = 0;
-	if (!arena_valid(x->arena, e->classes, sizeof *k) || k->count > RECORD_CLASSES)
+	if (!arena_valid(x->arena, e->compute.list, sizeof *k) || k->count > RECORD_CLASSES)
 		return 0;
 	for (; n < k->count; n++)
 		if (arena_valid(x->arena, k->each[n].time, sizeof(struct record_time)))
@@ -58,9 +58,9 @@ static double spread_of(const struct histogram *times, uint32_t n, const struct 
 static int extract_classes(struct extraction *x, const struct record_edge *e, const struct histogram *times, uint32_t n,
                            struct trace_edge *edge)
 {
-	const struct record_classes *k = arena_at(x->arena, struct record_classes, e->classes);
+	const struct record_classes *k = arena_at(x->arena, struct record_classes, e->compute.list);
 	int64_t keys[RECORD_CLASSES];
-	struct column room, *column = k->mixed ? NULL : cell_open(&x->columns, &k->column, e->visits, &room);
+	struct column room, *column = k->mixed ? NULL : cell_open(&x->columns, &k->column, e->compute.few[0], &room);
 	if (!column || column->lossy)
 		return 1;
 	for (uint32_t i = 0; i < n; i++)
@@ -68,7 +68,7 @@ static int extract_classes(struct extraction *x, const struct record_edge *e, co
 	struct trace_classes *c = classes_make(edge);
 	x->keys = keys;
 	x->key_count = n;
-	if (!c || extraction_column(x, &k->column, e->visits, REFERENCE_CLASS, &c->column) != 0 ||
+	if (!c || extraction_column(x, &k->column, e->compute.few[0], REFERENCE_CLASS, &c->column) != 0 ||
 	    c->column.count == 0) {
 		classes_free(edge);
 		return c ? 1 : -1;
@@ -84,7 +84,7 @@ static int extract_classes(struct extraction *x, const struct record_edge *e, co
 int extraction_edge(struct extraction *x, const struct record_edge *e, struct trace_edge *edge)
 {
 	struct histogram times[RECORD_CLASSES] = {{0}}, *all = &edge->compute;
-	uint32_t n = e->classes ? extract_times(x, e, times) : 0;
+	uint32_t n = record_edge_classes(e, record_no_times(x->arena)) ? extract_times(x, e, times) : 0;
 	int rv = 0;
 	if (n == 0)
 		time_cell_extract(all, x->arena, &e->compute, record_no_times(x->arena), x->ns_per_tick, x->rank);

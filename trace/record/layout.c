@@ -40,8 +40,6 @@ static const uint32_t layout[] = {
 	SIZE(record_edge),
 	FIELD(record_edge, next),
 	FIELD(record_edge, detail),
-	FIELD(record_edge, classes),
-	FIELD(record_edge, visits),
 	FIELD(record_edge, compute),
 	/* record_class.h */
 	SIZE(record_classes),

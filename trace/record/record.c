@@ -116,8 +116,9 @@ static void each_class_column(struct arena *a, const struct site *s, record_take
 {
 	for (ref at = s->edges; at; at = arena_at(a, struct record_edge, at)->next) {
 		const struct record_edge *e = arena_at(a, struct record_edge, at);
-		if (e->classes)
-			take(context, &arena_at(a, struct record_classes, e->classes)->column, e->visits);
+		ref classes = record_edge_classes(e, record_no_times(a));
+		if (classes)
+			take(context, &arena_at(a, struct record_classes, classes)->column, e->compute.few[0]);
 	}
 }
 

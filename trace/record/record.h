@@ -76,12 +76,10 @@ struct record_counters {
 struct record_edge {
 	/* sites; no edge (offset 0) leads nowhere: what is there then, arena_header.magic, is no site's id */
 	uint32_t to, from;
-	ref next;    /* edge of the same site */
-	ref detail;  /* struct record_detail; 0: none */
-	ref classes; /* struct record_classes (record_class.h); 0: all computations are of one class */
-	uint32_t unused;
-	uint64_t visits;          /* computations */
-	struct time_cell compute; /* of class 0, if there are several */
+	ref next;   /* edge of the same site */
+	ref detail; /* struct record_detail; 0: none */
+	/* of class 0, if there are several (record_class.h) */
+	struct time_cell compute;
 };
 
 struct site {

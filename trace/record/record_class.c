@@ -25,7 +25,8 @@ static bool is_far(uint64_t a, uint64_t b)
 
 static struct record_classes *classes_of(const struct arena *a, const struct record_edge *e)
 {
-	return e->classes ? arena_at(a, struct record_classes, e->classes) : NULL;
+	ref at = record_edge_classes(e, record_no_times(a));
+	return at ? arena_at(a, struct record_classes, at) : NULL;
 }
 
 static struct record_time *class_time(const struct arena *a, const struct record_classes *k, uint64_t class)
@@ -129,7 +130,7 @@ static void classes_split(struct columns *x, struct record_edge *e)
 	uint64_t values[FIRST_VALUES], visits[FIRST_VALUES], centers[RECORD_CLASSES];
 	uint32_t n = time_cell_values(a, &e->compute, values, visits), count = n ? find_centers(values, n, centers) : 0;
 	ref at;
-	if (count < 2 || n != e->visits)
+	if (count < 2 || n < FIRST_VALUES)
 		return;
 	struct record_classes *k = classes_begin(a, &at);
 	for (uint32_t i = 0; k && i < n; i++) {
@@ -144,9 +145,7 @@ static void classes_split(struct columns *x, struct record_edge *e)
 	if (!k)
 		return;
 	arena_barrier();
-	e->classes = at;
-	arena_barrier();
-	time_cell_become(a, &e->compute, k->each[0].time);
+	time_cell_become(a, &e->compute, k->each[0].time, at, n);
 	expect_class(a, e, k);
 }
 
@@ -161,7 +160,7 @@ static struct record_classes *classes_of_one(struct columns *x, struct record_ed
 	k->count = 1;
 	cell_put(x, &k->column, 0, 0);
 	arena_barrier();
-	e->classes = at;
+	e->compute.list = at;
 	return k;
 }
 
@@ -181,7 +180,7 @@ static void classes_mix(struct columns *x, struct record_edge *e, struct record_
 	struct column *c = cell_column(x, &k->column);
 	k->mixed = 1;
 	arena_barrier();
-	if (c && !c->lossy && lossy_make(x, c, e->visits, WHY_THRESHOLD))
+	if (c && !c->lossy && lossy_make(x, c, e->compute.few[0], WHY_THRESHOLD))
 		cell_refresh(x, &k->column);
 }
 
@@ -196,7 +195,7 @@ static void classes_add(struct columns *x, struct record_edge *e, struct record_
 	record_time_add(a, class_time(a, k, class), ticks, visit);
 	if (k->mixed)
 		return;
-	cell_put(x, &k->column, e->visits, class);
+	cell_put(x, &k->column, e->compute.few[0], class);
 	k->runs += class != k->last;
 	if (class != k->last && is_noise(x, k))
 		classes_mix(x, e, k);
@@ -204,18 +203,20 @@ static void classes_add(struct columns *x, struct record_edge *e, struct record_
 	expect_class(a, e, k);
 }
 
+static bool has_histogram(const struct record_edge *e, struct time_none none)
+{
+	return e->compute.full != none.never && e->compute.full != none.poor;
+}
+
 void record_edge_add(struct columns *x, struct record_edge *e, uint64_t ticks, uint64_t visit)
 {
 	struct arena *a = x->arena;
 	const struct time_none none = record_no_times(a);
-	bool full = e->compute.full != none.never && e->compute.full != none.poor;
-	struct record_classes *k = classes_of(a, e);
-	if (!k && e->compute.full == none.never && e->visits == FIRST_VALUES) {
+	if (e->compute.full == none.never)
 		classes_split(x, e);
-		k = classes_of(a, e);
-	}
-	if (!k && full && !record_time_plain(e->compute.at, ticks)) {
-		uint64_t mean = e->compute.at->sum / (e->visits ? e->visits : 1);
+	struct record_classes *k = classes_of(a, e);
+	if (!k && has_histogram(e, none) && !record_time_plain(e->compute.at, ticks)) {
+		uint64_t mean = e->compute.at->sum / (e->compute.few[0] ? e->compute.few[0] : 1);
 		k = is_far(mean, ticks) ? classes_of_one(x, e, mean) : NULL;
 	}
 	if (k)
@@ -223,7 +224,7 @@ void record_edge_add(struct columns *x, struct record_edge *e, uint64_t ticks, u
 	else
 		time_cell_add(a, &e->compute, none, ticks, visit);
 	arena_barrier();
-	e->visits++;
+	e->compute.few[0] += has_histogram(e, none);
 }
 
 void record_edge_empty(struct arena *a, const struct record_edge *e)

@@ -5,10 +5,12 @@
  * classes: groups with gaps between them. A later value that is far from every class begins another one. As long as
  * there is one class, the edge has its histogram and nothing more:
  *
- *     compute.full  the histogram
- *     classes       0
+ *     compute.full    the histogram
+ *     compute.list    0
+ *     compute.few[0]  how many computations the edge has
  *
- * With the second class, the order of the classes becomes a column of the edge (trace/record/column.h):
+ * With the second class, the order of the classes becomes a column of the edge (trace/record/column.h), in a struct
+ * record_classes, to which compute.list refers then:
  *
  *     1 1 1 10 1 1 1 10    classes 0 0 0 1 0 0 0 1: the pattern of a loop, and two histograms
  *
@@ -19,9 +21,10 @@
  * Classes that follow each other without order are noise. When the pattern has more tokens than the order is worth, the
  * classes are *mixed*: all values are counted in class 0 from then on, and a reader adds up all histograms.
  *
- * `classes` is whole before the edge refers to it, and then has all values of the edge. compute.full is the histogram
- * of class 0. A reader of a crashed arena takes as many values of the column as the edge has `visits`; there may be one
- * more than the site has successors.
+ * That is whole before the edge refers to it, and then has all values of the edge. compute.full is the histogram of
+ * class 0. A reader of a crashed arena takes as many values of the column as few[0] says. There may be one more than
+ * the site has successors. Where the process died just when the histogram was made, it is no number, and the column
+ * cannot be read.
  */
 #ifndef SPOOR_RECORD_CLASS_H
 #define SPOOR_RECORD_CLASS_H
@@ -41,6 +44,12 @@ struct record_classes {
 	uint64_t last, runs; /* the class of the last visit that was looked at, and how often another one came */
 	struct record_class each[RECORD_CLASSES];
 };
+
+/* What the edge refers to; 0: it has one class. */
+static inline ref record_edge_classes(const struct record_edge *e, struct time_none none)
+{
+	return e->compute.full != none.never && e->compute.full != none.poor ? e->compute.list : 0;
+}
 
 /* Adds a computation, of which `visit` is the visit of the site behind it: the next visit of the edge. With room as for
  * record_time_add, and for a put. */

@@ -5,6 +5,10 @@
 
 #include <string.h>
 
+_Static_assert(offsetof(struct time_cell, list) == offsetof(struct time_cell, full) + sizeof(ref) &&
+                       offsetof(struct time_cell, full) % sizeof(uint64_t) == 0,
+               "one word");
+
 #define TICKS_BITS 40
 #define TICKS_MOST ((UINT64_C(1) << TICKS_BITS) - 1)
 
@@ -68,6 +72,14 @@ static void words_count(struct arena *a, struct record_time *t, const uint64_t *
 		record_time_add(a, t, word_ticks(words[i]), words[i] >> TICKS_BITS);
 }
 
+static void add_up(const uint64_t *words, uint64_t n, uint64_t *count, uint64_t *sum)
+{
+	for (uint64_t i = 0; i < n && words[i]; i++) {
+		++*count;
+		*sum += word_ticks(words[i]);
+	}
+}
+
 /* The last of the memory is for sites. */
 #define TIMES_LEFT 32
 
@@ -83,16 +95,12 @@ static bool become_full(struct arena *a, struct time_cell *c)
 	if (list)
 		words_count(a, arena_at(a, struct record_time, at), arena_at(a, uint64_t, list) + 1, n);
 	arena_barrier();
-	time_cell_become(a, c, at);
+	uint64_t count = 0, unused = 0;
+	add_up(c->few, TIME_FEW, &count, &unused);
+	if (list)
+		add_up(arena_at(a, uint64_t, list) + 1, n, &count, &unused);
+	time_cell_become(a, c, at, 0, count);
 	return true;
-}
-
-static void add_up(const uint64_t *words, uint64_t n, uint64_t *count, uint64_t *sum)
-{
-	for (uint64_t i = 0; i < n && words[i]; i++) {
-		++*count;
-		*sum += word_ticks(words[i]);
-	}
 }
 
 static void become_poor(struct arena *a, struct time_cell *c, ref poor)
@@ -146,20 +154,23 @@ uint32_t time_cell_values(const struct arena *a, const struct time_cell *c, uint
 		return 0;
 	uint32_t n = words_values(c->few, TIME_FEW, ticks, visits);
 	if (c->list)
-		n += words_values(arena_at(a, uint64_t, c->list) + 1, TIME_LIST, ticks + n, visits + n);
+		n += words_values(arena_at(a, uint64_t, c->list) + 1, *arena_at(a, uint64_t, c->list), ticks + n,
+		                  visits + n);
 	return n;
 }
 
-void time_cell_become(struct arena *a, struct time_cell *c, ref full)
+void time_cell_become(struct arena *a, struct time_cell *c, ref full, ref more, uint64_t n)
 {
 	ref list = c->list;
-	uint64_t n = list ? *arena_at(a, uint64_t, list) : 0;
-	c->full = full;
+	uint64_t words = list ? *arena_at(a, uint64_t, list) : 0, both;
+	struct time_cell now = {.full = full, .list = more};
+	memcpy(&both, &now.full, sizeof both);
+	memcpy(&c->full, &both, sizeof both);
 	arena_barrier();
+	c->few[0] = n;
 	c->at = arena_at(a, struct record_time, full);
 	if (list) {
-		arena_set(a, c->list, 0);
-		arena_free_block(a, list, (n + 1) * sizeof(uint64_t));
+		arena_free_block(a, list, (words + 1) * sizeof(uint64_t));
 		arena_commit(a);
 	}
 }

@@ -9,8 +9,9 @@
  * When memory is used up, a cell without a histogram becomes *poor*: `full` is record.poor, few[0] says how many values
  * there were, and few[1] their sum.
  *
- * The histogram, and a longer list, are whole before they are referred to. What `few` and the list have does not count
- * once there is a histogram.
+ * The histogram, and a longer list, are whole before they are referred to. Once there is a histogram, their places are
+ * the owner's: few[0] says how many values there were when it was made, and `list` is 0, or what the owner refers to
+ * (record_class.h). `full` and `list` are one word, so that they change at once.
  */
 #ifndef SPOOR_TIME_CELL_H
 #define SPOOR_TIME_CELL_H
@@ -45,8 +46,8 @@ void time_cell_add(struct arena *a, struct time_cell *c, struct time_none none, 
 /* The values that are there one by one, in order, and the visit of each: at most TIME_FEW + TIME_LIST. Only for the
  * recorder's own memory. Returns how many; 0 if there is a histogram. */
 uint32_t time_cell_values(const struct arena *a, const struct time_cell *c, uint64_t *ticks, uint64_t *visits);
-/* From now on it has this histogram, and nothing else. */
-void time_cell_become(struct arena *a, struct time_cell *c, ref full);
+/* From now on it has this histogram, of n values; the owner refers to `more`. */
+void time_cell_become(struct arena *a, struct time_cell *c, ref full, ref more, uint64_t n);
 
 /* The histogram in ns, as that of one rank; everything is checked. Returns 0; -1 on no memory, or if it is damaged. */
 int time_cell_extract(struct histogram *to, const struct arena *a, const struct time_cell *c, struct time_none none,
