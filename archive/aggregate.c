@@ -3,6 +3,8 @@
  */
 #include "archive/aggregate.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +51,7 @@ void aggregate_destroy(struct aggregate *a)
 {
 	if (!a)
 		return;
+	aggregate_free_hung(a);
 	for (size_t i = 0; i < a->count; i++) {
 		group_free(a->groups[i]);
 		free(a->groups[i]);
@@ -106,6 +109,26 @@ int aggregate_add_sizes(struct aggregate_group *g, const uint64_t *sizes)
 	return 0;
 }
 
+int aggregate_reason(const char *reason)
+{
+	for (int i = 0; i < AGGREGATE_REASONS - 1; i++)
+		if (strcmp(reason, aggregate_reasons[i]) == 0)
+			return i;
+	return AGGREGATE_REASONS - 1;
+}
+
+void aggregate_read_sizes(const char *text, uint64_t *sizes)
+{
+	unsigned class;
+	uint64_t count;
+	int used;
+
+	memset(sizes, 0, ACTIVITY_SIZES * sizeof *sizes);
+	for (; sscanf(text, "%u:%" SCNu64 "%n", &class, &count, &used) == 2; text += used)
+		if (class < ACTIVITY_SIZES)
+			sizes[class] += count;
+}
+
 static int replace(char **to, const char *text)
 {
 	char *copy = strdup(text);
@@ -152,6 +175,9 @@ int aggregate_merge(struct aggregate *to, const struct aggregate *from)
 		if (!g || merge_aggregate_group(g, from->groups[i]))
 			return -1;
 	}
+	for (size_t i = 0; i < from->hung_count; i++)
+		if (aggregate_add_hung(to, &from->hung[i]))
+			return -1;
 	to->unreadable += from->unreadable;
 	to->missing += from->missing;
 	return merge_aggregate_group(&to->total, &from->total) || json_array_extend(to->skipped, from->skipped) ? -1
@@ -244,6 +270,29 @@ static void read_group(struct reader *r, struct aggregate_group *g)
 	get_text(r, &e->exe);
 }
 
+static void write_hung(struct writer *w, const struct aggregate_hung *h)
+{
+	writer_uint(w, h->node_ns);
+	write_text(w, h->name);
+	write_text(w, h->user);
+	write_text(w, h->exe);
+	write_text(w, h->verdict);
+}
+
+static void read_hung(struct reader *r, struct aggregate *a)
+{
+	struct aggregate_hung h = {.node_ns = reader_uint(r)};
+	get_text(r, &h.name);
+	get_text(r, &h.user);
+	get_text(r, &h.exe);
+	get_text(r, &h.verdict);
+	r->bad |= !h.name || !h.user || !h.exe || !h.verdict || aggregate_add_hung(a, &h) != 0;
+	free(h.name);
+	free(h.user);
+	free(h.exe);
+	free(h.verdict);
+}
+
 int aggregate_encode(const struct aggregate *a, uint8_t **bytes, size_t *size)
 {
 	struct writer w = {0};
@@ -255,6 +304,9 @@ int aggregate_encode(const struct aggregate *a, uint8_t **bytes, size_t *size)
 	writer_uint(&w, a->missing);
 	writer_uint(&w, json_array_size(a->skipped));
 	json_array_foreach(a->skipped, i, text) write_text(&w, json_string_value(text));
+	writer_uint(&w, a->hung_count);
+	for (i = 0; i < a->hung_count; i++)
+		write_hung(&w, &a->hung[i]);
 	write_group(&w, &a->total);
 	writer_uint(&w, a->count);
 	for (i = 0; i < a->count; i++)
@@ -283,6 +335,8 @@ int aggregate_decode(struct aggregate **out, const uint8_t *bytes, size_t size)
 		get_text(&r, &text);
 		r.bad |= !text || aggregate_skip(a, text);
 	}
+	for (size_t n = reader_count(&r); n > 0 && !r.bad; n--)
+		read_hung(&r, a);
 	get_text(&r, &text);
 	read_group(&r, &a->total);
 	for (size_t n = reader_count(&r); n > 0 && !r.bad; n--) {

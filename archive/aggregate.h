@@ -11,8 +11,8 @@
  *
  * It comes from the index alone; no trace is opened. Everything that is added up is an integer, so that any order of
  * adding, and any number of processes among which the traces are divided (by job), come to the same. What belongs to a
- * run that took `elapsed` on n nodes with r ranks is also counted in node hours: of s ns of all ranks together, s * n /
- * r.
+ * run on n nodes with r ranks (and further threads) is also counted in node hours: of s ns of all of them together,
+ * s * n / r. A share is that of node hours.
  *
  * Traces that cannot be read (damaged, of a newer version) are in no sum, but in `skipped`.
  */
@@ -63,13 +63,16 @@ enum aggregate_sum {
 	SUM_COMPUTE_NS,
 	SUM_OVERHEAD_NS, /* all ranks together */
 	SUM_UNPLACED_NS, /* of the computation: at no site, because memory was used up */
-	SUM_WAIT_NS,     /* in calls that wait for all ranks: longer than the rank that came last */
+	/* in calls that wait for all ranks: longer than the rank that came last; and in calls that never ended */
+	SUM_WAIT_NS,
+	SUM_UNENDED_NS, /* of that: in calls that never ended */
 	SUM_COMPUTED_NS,
 	SUM_COMPUTE_PEAK_NS,
 	SUM_RUN_PEAK_NS, /* digest.h */
-	SUM_NODE_NS,     /* elapsed times the nodes */
+	SUM_NODE_NS,     /* the time that the ranks had (trace/read/figures.h), in nodes */
 	SUM_NODE_MPI_NS,
 	SUM_NODE_WAIT_NS,
+	SUM_NODE_UNENDED_NS,
 	SUM_NODE_OVERHEAD_NS,
 	SUM_NODE_IDLE_NS, /* what would be gained if all ranks computed equally long: compute_peak - computed */
 	SUM_CALLS,
@@ -101,12 +104,22 @@ struct aggregate_group {
 	char *function, *frames; /* of a site; else NULL */
 };
 
+/* A run that lost time in calls that never ended. */
+#define AGGREGATE_HUNG 10
+struct aggregate_hung {
+	uint64_t node_ns; /* of its nodes, in such calls */
+	char *name, *user, *exe;
+	char *verdict; /* what it waited for (trace/read/hang.h) */
+};
+
 struct aggregate {
 	enum aggregate_by by;
 	struct aggregate_group total; /* of all traces, key "" */
 	struct aggregate_group **groups;
 	size_t count, capacity;
 	struct index index;
+	struct aggregate_hung hung[AGGREGATE_HUNG]; /* the dearest, most node time first */
+	size_t hung_count;
 	json_t *skipped; /* array of texts: FILE: what is wrong */
 	uint64_t unreadable,
 		/* traces that are not for us to read; that the index knows nothing of but their metadata (catalog not
@@ -144,6 +157,7 @@ enum aggregate_column {
 	COLUMN_MPI,
 	COLUMN_MPI_HOURS,
 	COLUMN_WAIT,
+	COLUMN_UNENDED,
 	COLUMN_IDLE,
 	COLUMN_PARALLEL,
 	COLUMN_BALANCE,
@@ -199,6 +213,8 @@ double aggregate_value(const struct aggregate *a, const struct aggregate_group *
 /* Puts the groups in order: the largest value first, what is not known last, equal ones by key; or by key
  * (AGGREGATE_COLUMNS). reverse: the other way round, but for what is not known. */
 void aggregate_sort(struct aggregate *a, enum aggregate_column column, bool reverse);
+/* The jobs that hung, as an array. */
+json_t *aggregate_hung_json(const struct aggregate *a);
 /* A group with all that is known of it: key, the columns by their names in JSON, "sizes", "reasons", and of sites
  * "function", "frames", "executable". NULL on no memory. */
 json_t *aggregate_json(const struct aggregate *a, const struct aggregate_group *g);

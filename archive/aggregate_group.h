@@ -14,6 +14,13 @@ struct aggregate_group *aggregate_group(struct aggregate *a, const char *key);
  * copied. */
 int aggregate_add_sizes(struct aggregate_group *g, const uint64_t *sizes);
 int aggregate_example(struct aggregate_group *g, const struct aggregate_example *e);
+/* The number of a reason in aggregate_reasons; the last one if it is no other. */
+int aggregate_reason(const char *reason);
+/* "CLASS:COUNT CLASS:COUNT ..." of the index, by size class. */
+void aggregate_read_sizes(const char *text, uint64_t *sizes);
+/* Adds a job to those that hung, if it is one of the dearest; texts are copied. */
+int aggregate_add_hung(struct aggregate *a, const struct aggregate_hung *h);
+void aggregate_free_hung(struct aggregate *a);
 /* Adds a trace that was left out, and why. */
 int aggregate_skip(struct aggregate *a, const char *problem);
 

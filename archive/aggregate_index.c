@@ -16,6 +16,7 @@
 #include "archive/digest.h"
 #include "archive/digest_update.h"
 #include "archive/query.h"
+#include "trace/read/figures.h"
 
 #define SMALL 11 /* size classes of less than 1 KiB */
 
@@ -46,35 +47,15 @@ static void add_run(struct aggregate_group *g, const uint128 *sum, int64_t job, 
 		g->reasons[reason]++;
 }
 
-static uint128 in_nodes(uint64_t ns, uint64_t nodes, uint64_t ranks)
+static uint128 in_nodes(uint64_t ns, uint64_t nodes, uint64_t streams)
 {
-	return ranks ? (uint128)ns * nodes / ranks : 0;
+	return streams ? (uint128)ns * nodes / streams : 0;
 }
 
 static uint64_t count_at(sqlite3_stmt *s, int column)
 {
 	int64_t n = sqlite3_column_int64(s, column);
 	return n > 0 ? (uint64_t)n : 0;
-}
-
-static int reason_number(const char *reason)
-{
-	for (int i = 0; i < AGGREGATE_REASONS - 1; i++)
-		if (strcmp(reason, aggregate_reasons[i]) == 0)
-			return i;
-	return AGGREGATE_REASONS - 1;
-}
-
-static void read_sizes(const char *text, uint64_t *sizes)
-{
-	unsigned class;
-	uint64_t count;
-	int used;
-
-	memset(sizes, 0, ACTIVITY_SIZES * sizeof *sizes);
-	for (; sscanf(text, "%u:%" SCNu64 "%n", &class, &count, &used) == 2; text += used)
-		if (class < ACTIVITY_SIZES)
-			sizes[class] += count;
 }
 
 /* The other threads are about as far. */
@@ -93,7 +74,8 @@ static void report_progress(struct worker *w, bool another)
 	"s.unsized, s.bytes, s.mpi_ns, s.compute_ns,"                                                                 \
 	" s.overhead_ns, s.computed_ns, s.compute_peak_ns, s.run_peak_ns, s.wait_ns, s.degraded, t.folder, t.name, "  \
 	"t.user, t.exe_name, s.version, s.problem, t.hosts,"                                                          \
-	" t.node, s.one_sided_bytes, s.read_bytes, s.written_bytes, s.unplaced_ns"
+	" t.node, s.one_sided_bytes, s.read_bytes, s.written_bytes, s.unplaced_ns, s.parts_ns, s.streams, "           \
+	"s.unended_ns, s.verdict"
 enum {
 	JOB,
 	START,
@@ -128,6 +110,10 @@ enum {
 	READ,
 	WRITTEN,
 	UNPLACED,
+	PARTS,
+	STREAMS,
+	UNENDED,
+	VERDICT,
 	KEY
 };
 
@@ -146,8 +132,8 @@ static const char *const key_columns[] = {
 
 static void run_sums(sqlite3_stmt *s, const uint64_t *sizes, uint128 *sum)
 {
-	uint64_t nodes = count_at(s, NODES), ranks = count_at(s, RANKS), start = count_at(s, START),
-		 end = count_at(s, END);
+	uint64_t nodes = count_at(s, NODES), streams = count_at(s, STREAMS), start = count_at(s, START),
+		 end = count_at(s, END), wall = start > 0 && end > start ? end - start : 0;
 
 	memset(sum, 0, AGGREGATE_SUMS * sizeof *sum);
 	nodes = nodes ? nodes : 1;
@@ -172,12 +158,14 @@ static void run_sums(sqlite3_stmt *s, const uint64_t *sizes, uint128 *sum)
 	sum[SUM_COMPUTED_NS] = count_at(s, COMPUTED);
 	sum[SUM_COMPUTE_PEAK_NS] = count_at(s, COMPUTE_PEAK);
 	sum[SUM_RUN_PEAK_NS] = count_at(s, RUN_PEAK);
-	sum[SUM_NODE_NS] = start > 0 && end > start ? (uint128)(end - start) * nodes : 0;
-	sum[SUM_NODE_MPI_NS] = in_nodes(count_at(s, MPI), nodes, ranks);
-	sum[SUM_NODE_WAIT_NS] = in_nodes(count_at(s, WAIT), nodes, ranks);
-	sum[SUM_NODE_OVERHEAD_NS] = in_nodes(count_at(s, OVERHEAD), nodes, ranks);
+	sum[SUM_UNENDED_NS] = count_at(s, UNENDED);
+	sum[SUM_NODE_NS] = in_nodes(figures_all(count_at(s, PARTS), streams, wall), nodes, streams);
+	sum[SUM_NODE_MPI_NS] = in_nodes(count_at(s, MPI), nodes, streams);
+	sum[SUM_NODE_UNENDED_NS] = in_nodes(count_at(s, UNENDED), nodes, streams);
+	sum[SUM_NODE_WAIT_NS] = in_nodes(count_at(s, WAIT), nodes, streams);
+	sum[SUM_NODE_OVERHEAD_NS] = in_nodes(count_at(s, OVERHEAD), nodes, streams);
 	if (count_at(s, COMPUTE_PEAK) > count_at(s, COMPUTED))
-		sum[SUM_NODE_IDLE_NS] = in_nodes(count_at(s, COMPUTE_PEAK) - count_at(s, COMPUTED), nodes, ranks);
+		sum[SUM_NODE_IDLE_NS] = in_nodes(count_at(s, COMPUTE_PEAK) - count_at(s, COMPUTED), nodes, streams);
 }
 
 /* An equal share to each node. */
@@ -207,6 +195,14 @@ static int add_nodes(struct worker *w, sqlite3_stmt *s, const uint128 *sum, int6
 	}
 }
 
+static int add_hung(struct worker *w, sqlite3_stmt *s, const uint128 *sum)
+{
+	struct aggregate_hung h = {(uint64_t)sum[SUM_NODE_UNENDED_NS], (char *)query_text(s, NAME),
+	                           (char *)query_text(s, USER), (char *)query_text(s, EXE),
+	                           (char *)query_text(s, VERDICT)};
+	return h.node_ns ? aggregate_add_hung(w->a, &h) : 0;
+}
+
 static int add_row(struct worker *w, sqlite3_stmt *s)
 {
 	uint128 sum[AGGREGATE_SUMS];
@@ -224,11 +220,11 @@ static int add_row(struct worker *w, sqlite3_stmt *s)
 	}
 	if (sqlite3_column_type(s, PROBLEM) != SQLITE_NULL)
 		return aggregate_skip(w->a, query_text(s, PROBLEM));
-	read_sizes(query_text(s, SIZES), sizes);
+	aggregate_read_sizes(query_text(s, SIZES), sizes);
 	run_sums(s, sizes, sum);
-	int reason = sum[SUM_PARTIAL] ? reason_number(query_text(s, REASON)) : -1;
+	int reason = sum[SUM_PARTIAL] ? aggregate_reason(query_text(s, REASON)) : -1;
 	add_run(&w->a->total, sum, job, reason);
-	if (aggregate_add_sizes(&w->a->total, sizes))
+	if (aggregate_add_sizes(&w->a->total, sizes) || add_hung(w, s, sum))
 		return -1;
 	if (by == AGGREGATE_ALL || by >= AGGREGATE_FUNCTION)
 		return 0;
@@ -255,16 +251,17 @@ static int add_row(struct worker *w, sqlite3_stmt *s)
 
 /* --- calls --- */
 
-#define CALL_COLUMNS "t.job, t.nodes, s.ranks, c.calls, c.ns, c.bytes, c.wait_ns, c.peak_ns"
+#define CALL_COLUMNS "t.job, t.nodes, s.streams, c.calls, c.ns, c.bytes, c.wait_ns, c.peak_ns, c.unended_ns"
 enum {
 	CALL_JOB,
 	CALL_NODES,
-	CALL_RANKS,
+	CALL_STREAMS,
 	CALLS,
 	CALL_NS,
 	CALL_BYTES,
 	CALL_WAIT,
 	CALL_PEAK,
+	CALL_UNENDED,
 	CALL_KEY,
 	CALL_IDENTITY,
 	CALL_SITE,
@@ -290,7 +287,8 @@ static int add_calls(struct worker *w, sqlite3_stmt *s)
 {
 	bool sites = w->a->by == AGGREGATE_SITE;
 	struct aggregate_group *g = sites ? place_group(w, s) : aggregate_group(w->a, query_text(s, CALL_KEY));
-	uint64_t nodes = count_at(s, CALL_NODES), ranks = count_at(s, CALL_RANKS), ns = count_at(s, CALL_NS);
+	uint64_t nodes = count_at(s, CALL_NODES), streams = count_at(s, CALL_STREAMS), ns = count_at(s, CALL_NS),
+		 unended = count_at(s, CALL_UNENDED), all = ns + unended;
 	int64_t job = sqlite3_column_int64(s, CALL_JOB);
 
 	if (!g)
@@ -306,11 +304,13 @@ static int add_calls(struct worker *w, sqlite3_stmt *s)
 	g->sum[SUM_CALL_PEAK_NS] += count_at(s, CALL_PEAK);
 	g->sum[SUM_CALL_BYTES] += count_at(s, CALL_BYTES);
 	g->sum[SUM_WAIT_NS] += count_at(s, CALL_WAIT);
-	g->sum[SUM_NODE_CALL_NS] += in_nodes(ns, nodes, ranks);
-	g->sum[SUM_NODE_WAIT_NS] += in_nodes(count_at(s, CALL_WAIT), nodes, ranks);
-	if (!sites || (g->example.name && g->example.weight > ns))
+	g->sum[SUM_UNENDED_NS] += unended;
+	g->sum[SUM_NODE_CALL_NS] += in_nodes(ns, nodes, streams);
+	g->sum[SUM_NODE_UNENDED_NS] += in_nodes(unended, nodes, streams);
+	g->sum[SUM_NODE_WAIT_NS] += in_nodes(count_at(s, CALL_WAIT), nodes, streams);
+	if (!sites || (g->example.name && g->example.weight > all))
 		return 0;
-	struct aggregate_example e = {ns,
+	struct aggregate_example e = {all,
 	                              (char *)query_text(s, CALL_DAY),
 	                              (char *)query_text(s, CALL_DAY + 1),
 	                              (char *)query_text(s, CALL_DAY + 2),

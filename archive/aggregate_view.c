@@ -16,6 +16,7 @@ const struct aggregate_column_info aggregate_columns[AGGREGATE_COLUMNS] = {
 	[COLUMN_MPI] = {"mpi", "mpi_share", "MPI", UNIT_SHARE, true, false},
 	[COLUMN_MPI_HOURS] = {"mpi-hours", "mpi_node_hours", "MPI-H", UNIT_HOURS, true, false},
 	[COLUMN_WAIT] = {"wait", "wait_node_hours", "WAIT-H", UNIT_HOURS, true, true},
+	[COLUMN_UNENDED] = {"unended", "unended_node_hours", "HUNG-H", UNIT_HOURS, true, true},
 	[COLUMN_IDLE] = {"idle", "idle_node_hours", "IDLE-H", UNIT_HOURS, true, false},
 	[COLUMN_PARALLEL] = {"parallel", "parallel_efficiency", "PAR", UNIT_SHARE, true, false},
 	[COLUMN_BALANCE] = {"balance", "load_balance", "BAL", UNIT_SHARE, true, false},
@@ -90,7 +91,7 @@ static double call_value(const struct aggregate *a, const uint128 *sum, enum agg
 	case COLUMN_TIME:
 		return (double)sum[SUM_CALL_NS] * 1e-9;
 	case COLUMN_SHARE:
-		return ratio(sum[SUM_CALL_NS], a->total.sum[SUM_MPI_NS] + a->total.sum[SUM_COMPUTE_NS]);
+		return ratio(sum[SUM_NODE_CALL_NS], a->total.sum[SUM_NODE_NS]);
 	case COLUMN_IMBALANCE:
 		return ratio(sum[SUM_CALL_PEAK_NS], sum[SUM_CALL_NS]);
 	case COLUMN_CALL_BYTES:
@@ -115,11 +116,13 @@ double aggregate_value(const struct aggregate *a, const struct aggregate_group *
 	case COLUMN_HOURS:
 		return (double)sum[calls ? SUM_NODE_CALL_NS : SUM_NODE_NS] / HOUR_NS;
 	case COLUMN_MPI:
-		return ratio(sum[SUM_MPI_NS], sum[SUM_MPI_NS] + sum[SUM_COMPUTE_NS]);
+		return ratio(sum[SUM_NODE_MPI_NS], sum[SUM_NODE_NS]);
 	case COLUMN_MPI_HOURS:
 		return (double)sum[SUM_NODE_MPI_NS] / HOUR_NS;
 	case COLUMN_WAIT:
 		return (double)sum[SUM_NODE_WAIT_NS] / HOUR_NS;
+	case COLUMN_UNENDED:
+		return (double)sum[SUM_NODE_UNENDED_NS] / HOUR_NS;
 	case COLUMN_IDLE:
 		return (double)sum[SUM_NODE_IDLE_NS] / HOUR_NS;
 	case COLUMN_PARALLEL:
@@ -141,7 +144,7 @@ double aggregate_value(const struct aggregate *a, const struct aggregate_group *
 	case COLUMN_OVERHEAD:
 		return (double)sum[SUM_NODE_OVERHEAD_NS] / HOUR_NS;
 	case COLUMN_OVERHEAD_SHARE:
-		return ratio(sum[SUM_OVERHEAD_NS], sum[SUM_MPI_NS] + sum[SUM_COMPUTE_NS] + sum[SUM_OVERHEAD_NS]);
+		return ratio(sum[SUM_NODE_OVERHEAD_NS], sum[SUM_NODE_NS]);
 	case COLUMN_PARTIAL:
 		return (double)sum[SUM_PARTIAL];
 	case COLUMN_EVENTS:

@@ -45,7 +45,7 @@ static const char schema[] =
 	" job_name TEXT, cluster TEXT, node TEXT, hosts TEXT, exe TEXT, exe_name TEXT, state TEXT, mode TEXT, rule "
 	"TEXT, mpi_library TEXT,"
 	" spoor_version TEXT, ranks INTEGER, nodes INTEGER, tasks INTEGER, exit_code INTEGER, signal INTEGER, partial "
-	"INTEGER, reason TEXT,"
+	"INTEGER, reason TEXT, unended TEXT,"
 	" retention INTEGER, start_ns INTEGER, end_ns INTEGER);"
 	"CREATE INDEX trace_start ON trace (start_ns);"
 	"CREATE INDEX trace_job ON trace (job, step, uid);"
@@ -58,14 +58,15 @@ static const char schema[] =
 	"wait_ns INTEGER,"
 	" degraded INTEGER, load_balance REAL, communication_efficiency REAL, parallel_efficiency REAL, "
 	"one_sided_bytes "
-	"INTEGER, read_bytes INTEGER, written_bytes INTEGER, unplaced_ns INTEGER);"
+	"INTEGER, read_bytes INTEGER, written_bytes INTEGER, unplaced_ns INTEGER, parts_ns INTEGER, streams "
+	"INTEGER, unended_ns INTEGER, verdict TEXT);"
 	"CREATE TABLE function (id INTEGER REFERENCES trace ON DELETE CASCADE, function TEXT, calls INTEGER, ns "
 	"INTEGER, bytes INTEGER,"
-	" wait_ns INTEGER, peak_ns INTEGER, PRIMARY KEY (id, function)) WITHOUT ROWID;"
+	" wait_ns INTEGER, peak_ns INTEGER, unended_ns INTEGER, PRIMARY KEY (id, function)) WITHOUT ROWID;"
 	"CREATE TABLE place (place INTEGER PRIMARY KEY, identity INTEGER UNIQUE, function TEXT, frames TEXT);"
 	"CREATE TABLE site (id INTEGER REFERENCES trace ON DELETE CASCADE, site INTEGER, place INTEGER, calls INTEGER, "
 	"ns INTEGER,"
-	" bytes INTEGER, wait_ns INTEGER, peak_ns INTEGER, PRIMARY KEY (id, site)) WITHOUT ROWID;";
+	" bytes INTEGER, wait_ns INTEGER, peak_ns INTEGER, unended_ns INTEGER, PRIMARY KEY (id, site)) WITHOUT ROWID;";
 
 static int run_sql(struct catalog *c, const char *sql, struct error *error)
 {
@@ -424,7 +425,7 @@ static void build(struct query *q, const struct catalog_filter *f, bool metadata
 	query_append(q,
 	             "SELECT t.folder, t.name, t.user, t.state, t.exe, t.job_name, %s, t.size, t.job, t.start_ns, "
 	             "t.end_ns, t.ranks,"
-	             " t.nodes FROM trace t %s WHERE 1",
+	             " t.nodes, t.reason, t.unended FROM trace t %s WHERE 1",
 	             metadata ? "coalesce(m.noted, m.json)" : "NULL", metadata ? "JOIN metadata m USING (id)" : "");
 	query_filter(q, f);
 	query_append(q, " ORDER BY %s%s, t.name", sort_columns[sort], f->reverse ? " DESC" : "");
@@ -455,7 +456,9 @@ int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool me
 		                        .start_ns = sqlite3_column_int64(s, 9),
 		                        .end_ns = sqlite3_column_int64(s, 10),
 		                        .ranks = sqlite3_column_int64(s, 11),
-		                        .nodes = sqlite3_column_int64(s, 12)};
+		                        .nodes = sqlite3_column_int64(s, 12),
+		                        .reason = query_text(s, 13),
+		                        .unended = query_text(s, 14)};
 		rv = row(context, &r);
 	}
 	if (rv == 0 && rc != SQLITE_DONE)

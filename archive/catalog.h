@@ -28,7 +28,7 @@
 #include "trace/base/error.h"
 
 /* Of the tables. An index of another version is made anew. */
-#define CATALOG_VERSION 4
+#define CATALOG_VERSION 5
 
 struct sqlite3;
 
@@ -79,6 +79,7 @@ extern const char *const catalog_sorts[]; /* NULL-terminated */
 /* One trace. Valid during the call. Numbers are 0 where nothing is known, texts "". */
 struct catalog_row {
 	const char *folder, *name, *user, *state, *exe, *job_name, *metadata;
+	const char *reason, *unended; /* why it is partial; the call that never ended; may be empty */
 	uint64_t size;
 	int64_t job, start_ns, end_ns, ranks, nodes;
 };

@@ -12,6 +12,7 @@
 #include "trace/base/budget.h"
 #include "trace/base/regular.h"
 #include "trace/file/container.h"
+#include "trace/read/hang.h"
 #include "trace/read/summary.h"
 #include "trace/record/record.h"
 
@@ -45,6 +46,26 @@ static void calls_of(struct digest_calls *c, const struct trace *t, const struct
 	                           .peak_ns = times(ranks, s->most)};
 	if (trace_schema(t, s)->mpi->waits == WAITS_FOR_ALL && ranks > 1 && least < c->ns)
 		c->wait_ns = c->ns - least;
+}
+
+/* Calls that never ended. */
+static void digest_add_unended(struct digest_calls *calls, const struct trace *t)
+{
+	for (uint32_t i = 0; i < t->unended_count; i++)
+		if (t->unended[i].call) {
+			struct digest_calls *c = &calls[t->unended[i].site];
+			add_clamped(&c->unended_ns, t->unended[i].sum);
+			add_clamped(&c->wait_ns, t->unended[i].sum);
+		}
+}
+
+static int add_verdict(struct digest *d, const struct trace *t)
+{
+	char text[HANG_VERDICT];
+	if (!*hang_verdict(text, t))
+		return 0;
+	d->verdict = strdup(text);
+	return d->verdict ? 0 : -1;
 }
 
 /* The name of a module's file; what the trace says is anybody's text. */
@@ -117,7 +138,7 @@ static int by_site_time(const void *a, const void *b, void *context)
 {
 	const struct work *w = context;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	uint64_t p = w->calls[x].ns, q = w->calls[y].ns;
+	uint64_t p = w->calls[x].ns + w->calls[x].unended_ns, q = w->calls[y].ns + w->calls[y].unended_ns;
 	return p != q ? (p < q ? 1 : -1) : (x > y) - (x < y);
 }
 
@@ -145,6 +166,7 @@ static int add_functions(struct work *w)
 		add_clamped(&sum->bytes, c->bytes);
 		add_clamped(&sum->wait_ns, c->wait_ns);
 		add_clamped(&sum->peak_ns, c->peak_ns);
+		add_clamped(&sum->unended_ns, c->unended_ns);
 	}
 	return 0;
 }
@@ -160,7 +182,7 @@ static int add_digest_sites(struct work *w)
 	qsort_r(w->order, n, sizeof *w->order, by_site_time, w);
 	for (uint32_t i = 0; i < n && d->site_count < DIGEST_SITES; i++) {
 		uint32_t number = w->order[i];
-		if (w->calls[number].ns == 0)
+		if (w->calls[number].ns == 0 && w->calls[number].unended_ns == 0)
 			break;
 		if (trace_initializes(trace_schema(w->t, &w->t->sites[number])))
 			continue;
@@ -205,8 +227,10 @@ int digest_make(struct digest *d, const struct trace *t)
 		w.order[i] = i;
 		calls_of(&w.calls[i], t, &t->sites[i], &activity.sites[i]);
 		d->unsized_calls += activity.sites[i].unsized;
-		add_clamped(&d->wait_ns, w.calls[i].wait_ns);
 	}
+	digest_add_unended(w.calls, t);
+	for (uint32_t i = 0; i < t->site_count; i++)
+		add_clamped(&d->wait_ns, w.calls[i].wait_ns);
 	d->ranks = s.ranks;
 	d->events = s.events;
 	d->lost = s.lost;
@@ -217,6 +241,9 @@ int digest_make(struct digest *d, const struct trace *t)
 	d->read_bytes = s.read.bytes;
 	d->written_bytes = s.written.bytes;
 	d->unplaced_ns = s.unplaced_ns;
+	d->parts_ns = s.parts_ns;
+	d->streams = s.streams;
+	d->unended_ns = s.unended_ns;
 	d->mpi_ns = s.mpi_ns;
 	d->compute_ns = s.compute_ns;
 	d->overhead_ns = s.overhead_ns;
@@ -231,7 +258,7 @@ int digest_make(struct digest *d, const struct trace *t)
 		d->run_peak_ns = times(elapsed->max, compute->count);
 	}
 	d->degraded = degradations(t);
-	rv = add_functions(&w) || add_digest_sites(&w) ? -1 : 0;
+	rv = add_functions(&w) || add_digest_sites(&w) || add_verdict(d, t) ? -1 : 0;
 done:
 	site_activity_free(&activity);
 	free(w.calls);
@@ -279,5 +306,6 @@ void digest_free(struct digest *d)
 	}
 	free(d->functions);
 	free(d->sites);
+	free(d->verdict);
 	*d = (struct digest){.ranks = 0};
 }

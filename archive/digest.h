@@ -21,7 +21,7 @@
 #include "trace/read/activity.h"
 
 /* A digest of another version in an index is made anew. */
-#define DIGEST_VERSION 4
+#define DIGEST_VERSION 5
 /* Call sites that are kept: those with most time. */
 #define DIGEST_SITES 16
 /* Functions; MPI has fewer. Their names are cut to so many bytes. */
@@ -40,7 +40,8 @@ struct digest_calls {
 		/* of calls that wait for all ranks: the time that ranks were in them longer than the rank that came
 		 * last */
 		wait_ns;
-	uint64_t peak_ns; /* of each site: its ranks times the most of a rank */
+	uint64_t peak_ns;    /* of each site: its ranks times the most of a rank */
+	uint64_t unended_ns; /* in calls that never ended (trace/model/unended.h): not in ns, but in wait_ns */
 };
 
 struct digest_function {
@@ -63,8 +64,10 @@ struct digest {
 	uint64_t unplaced_ns;                                /* of compute_ns: at no site, because memory was used up */
 	uint64_t mpi_ns, compute_ns, overhead_ns, run_ns;    /* run_ns: of the rank that took longest */
 	uint64_t computed_ns, compute_peak_ns, run_peak_ns;  /* 0: not known */
-	uint64_t wait_ns;
-	uint64_t degraded; /* bits: 0..2 enum trace_why of any column, 4..6 enum trace_stage */
+	uint64_t wait_ns, unended_ns;
+	uint64_t parts_ns, streams; /* of struct summary (trace/read/summary.h) */
+	char *verdict;              /* what it waited for in the end (trace/read/hang.h); NULL: nothing is known */
+	uint64_t degraded;          /* bits: 0..2 enum trace_why of any column, 4..6 enum trace_stage */
 	double load_balance, communication_efficiency, parallel_efficiency; /* negative: not known */
 	uint64_t sizes[ACTIVITY_SIZES];                                     /* messages by size class */
 	struct digest_function *functions;                                  /* by name */

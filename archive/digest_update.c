@@ -136,18 +136,20 @@ enum statement { SAME, SUMMARY, FUNCTION, FIND_PLACE, PLACE, SITE, STATEMENTS };
 static const char *const texts[STATEMENTS] = {
 	[SAME] =
 		"SELECT 1 FROM file WHERE id = ? AND folder = ? AND file = ? AND mtime = ? AND ctime = ? AND inode = ?",
-	[SUMMARY] = "INSERT OR REPLACE INTO summary (id, version, problem, sizes, ranks, events, lost, messages, "
-		    "unsized, bytes, mpi_ns, compute_ns,"
-		    " overhead_ns, run_ns, computed_ns, compute_peak_ns, run_peak_ns, wait_ns, degraded, load_balance, "
-		    "communication_efficiency,"
-		    " parallel_efficiency, one_sided_bytes, read_bytes, written_bytes, unplaced_ns)"
-		    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-	[FUNCTION] = "INSERT OR REPLACE INTO function (id, function, calls, ns, bytes, wait_ns, peak_ns) VALUES (?, ?, "
-		     "?, ?, ?, ?, ?)",
+	[SUMMARY] =
+		"INSERT OR REPLACE INTO summary (id, version, problem, sizes, ranks, events, lost, messages, "
+		"unsized, bytes, mpi_ns, compute_ns,"
+		" overhead_ns, run_ns, computed_ns, compute_peak_ns, run_peak_ns, wait_ns, degraded, load_balance, "
+		"communication_efficiency,"
+		" parallel_efficiency, one_sided_bytes, read_bytes, written_bytes, unplaced_ns, parts_ns, streams, "
+		"unended_ns, verdict)"
+		" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	[FUNCTION] = "INSERT OR REPLACE INTO function (id, function, calls, ns, bytes, wait_ns, peak_ns, "
+		     "unended_ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 	[FIND_PLACE] = "SELECT place FROM place WHERE identity = ?",
 	[PLACE] = "INSERT INTO place (identity, function, frames) VALUES (?, ?, ?)",
-	[SITE] = "INSERT OR REPLACE INTO site (id, site, calls, ns, bytes, wait_ns, peak_ns, place) VALUES (?, ?, ?, "
-		 "?, ?, ?, ?, ?)",
+	[SITE] = "INSERT OR REPLACE INTO site (id, site, calls, ns, bytes, wait_ns, peak_ns, place, "
+		 "unended_ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
 };
 
 struct writing {
@@ -188,7 +190,8 @@ static int write_summary(struct writing *w, int64_t id, const struct result *r)
 	const uint64_t counts[] = {d->ranks,       d->events,          d->lost,        d->messages,    d->unsized,
 	                           d->bytes,       d->mpi_ns,          d->compute_ns,  d->overhead_ns, d->run_ns,
 	                           d->computed_ns, d->compute_peak_ns, d->run_peak_ns, d->wait_ns,     d->degraded};
-	const uint64_t further[] = {d->one_sided_bytes, d->read_bytes, d->written_bytes, d->unplaced_ns};
+	const uint64_t further[] = {d->one_sided_bytes, d->read_bytes, d->written_bytes, d->unplaced_ns,
+	                            d->parts_ns,        d->streams,    d->unended_ns};
 	const double efficiencies[] = {d->load_balance, d->communication_efficiency, d->parallel_efficiency};
 	char sizes[ACTIVITY_SIZES * 24] = "";
 	sqlite3_stmt *s = w->s[SUMMARY];
@@ -211,8 +214,9 @@ static int write_summary(struct writing *w, int64_t id, const struct result *r)
 	for (int i = 0; i < 3; i++)
 		if (efficiencies[i] >= 0)
 			sqlite3_bind_double(s, 20 + i, efficiencies[i]);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 7; i++)
 		bind_count(s, 23 + i, further[i]);
+	sqlite3_bind_text(s, 30, d->verdict, -1, SQLITE_STATIC);
 	return execute_statement(w, SUMMARY);
 }
 
@@ -257,6 +261,7 @@ static int write_result(struct writing *w, const struct task *t, const struct re
 		return -1;
 	for (size_t i = 0; !r->problem.text[0] && i < d->function_count; i++) {
 		bind_calls(w->s[FUNCTION], t->id, &d->functions[i].calls);
+		bind_count(w->s[FUNCTION], 8, d->functions[i].calls.unended_ns);
 		sqlite3_bind_text(w->s[FUNCTION], 2, d->functions[i].name, -1, SQLITE_STATIC);
 		if (execute_statement(w, FUNCTION))
 			return -1;
@@ -265,6 +270,7 @@ static int write_result(struct writing *w, const struct task *t, const struct re
 		if (find_place(w, &d->sites[i], &place))
 			return -1;
 		bind_calls(w->s[SITE], t->id, &d->sites[i].calls);
+		bind_count(w->s[SITE], 9, d->sites[i].calls.unended_ns);
 		sqlite3_bind_int64(w->s[SITE], 2, d->sites[i].number);
 		sqlite3_bind_int64(w->s[SITE], 8, place);
 		if (execute_statement(w, SITE))

@@ -17,6 +17,7 @@
 #include "trace/file/container.h"
 #include "trace/model/host.h"
 #include "trace/model/stream.h"
+#include "trace/model/unended.h"
 
 /* Why a trace is partial, that which says most first: the others are what it did to the other nodes. */
 static const char *const reasons[] = {"abort",     "oom",    "node-lost", "time-limit", "preempted",
@@ -169,7 +170,11 @@ static void set_end(json_t *m, int64_t end)
 
 static void set_partial(json_t *m, const struct join *j, uint64_t missing)
 {
-	static const char *const keys[] = {"partial", "reason", "ranks_missing", "ranks_unfinished", "part", "parts"};
+	static const char *const keys[] = {"partial", "reason", "ranks_missing", "ranks_unfinished",
+	                                   "part",    "parts",  "unended"};
+
+	size_t length;
+	const char *unended = unended_function(&j->trace, &length);
 
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
 		json_object_del(m, keys[i]);
@@ -179,6 +184,8 @@ static void set_partial(json_t *m, const struct join *j, uint64_t missing)
 		return;
 	json_object_set_new(m, "partial", json_integer(1));
 	json_object_set_new(m, "reason", json_string(j->reason ? j->reason : "exit"));
+	if (length)
+		json_object_set_new(m, "unended", json_stringn(unended, length));
 	json_object_set_new(m, "ranks_missing", json_integer((json_int_t)missing));
 	json_object_set_new(m, "ranks_unfinished", json_integer(j->unfinished));
 }

@@ -34,13 +34,12 @@ static const struct column {
 	const char *name; /* in the table and in the metadata */
 	bool text;
 } columns[] = {
-	{"job", false},        {"step", true},        {"array_job", false},    {"array_task", false},
-	{"het_job_id", false}, {"user", true},        {"account", true},       {"partition", true},
-	{"qos", true},         {"job_name", true},    {"cluster", true},       {"node", true},
-	{"exe", true},         {"state", true},       {"mode", true},          {"rule", true},
-	{"reason", true},      {"mpi_library", true}, {"spoor_version", true}, {"ranks", false},
-	{"nodes", false},      {"tasks", false},      {"exit_code", false},    {"signal", false},
-	{"partial", false},    {"retention", false},  {"start_ns", false},     {"end_ns", false},
+	{"job", false},     {"step", true},       {"array_job", false}, {"array_task", false}, {"het_job_id", false},
+	{"user", true},     {"account", true},    {"partition", true},  {"qos", true},         {"job_name", true},
+	{"cluster", true},  {"node", true},       {"exe", true},        {"state", true},       {"mode", true},
+	{"rule", true},     {"reason", true},     {"unended", true},    {"mpi_library", true}, {"spoor_version", true},
+	{"ranks", false},   {"nodes", false},     {"tasks", false},     {"exit_code", false},  {"signal", false},
+	{"partial", false}, {"retention", false}, {"start_ns", false},  {"end_ns", false},
 };
 #define COLUMNS ((int)(sizeof columns / sizeof columns[0]))
 

@@ -76,13 +76,14 @@ static bool parse_aggregate(struct aggregate_options *o, int argc, char **argv, 
 		"them.",
 		FILTER_NOTES "\n\n"
 			     "Keys: key (the name), traces, jobs, hours (node hours). Of runs: mpi (share of\n"
-			     "the time), mpi-hours, wait (node hours waiting in collectives), idle (node hours\n"
-			     "that equal work would save), parallel, balance, communication (efficiencies),\n"
+			     "the time), mpi-hours, wait (node hours waiting for others), unended (of them, in\n"
+			     "calls that never ended), idle (node hours that equal work would save), parallel, "
+			     "balance, communication (efficiencies),\n"
 			     "messages, bytes, size (mean of a message), small, small-share (messages of less\n"
 			     "than 1 KiB), one-sided, read, written (bytes), overhead, overhead-share (of the\n"
 			     "tracer), partial, degraded, counted (share of calls that are no events), unplaced\n"
 			     "(share of the computation that is at no site), events. By function and site:\n"
-			     "calls, time, share, wait, imbalance, passed (bytes).",
+			     "calls, time, share, wait, unended, imbalance, passed (bytes).",
 		lines,
 		0,
 		0,

@@ -133,13 +133,14 @@ static void free_cells(struct group_table *t)
 /* The columns of the table of groups. Returns how many. */
 static size_t choose_columns(enum aggregate_by by, enum aggregate_column sort, enum aggregate_column *columns)
 {
-	static const enum aggregate_column runs[] = {COLUMN_TRACES,   COLUMN_HOURS,       COLUMN_MPI,
-	                                             COLUMN_PARALLEL, COLUMN_BALANCE,     COLUMN_COMMUNICATION,
-	                                             COLUMN_WAIT,     COLUMN_IDLE,        COLUMN_MESSAGES,
-	                                             COLUMN_SIZE,     COLUMN_SMALL_SHARE, COLUMN_OVERHEAD_SHARE,
-	                                             COLUMN_PARTIAL},
-					   calls[] = {COLUMN_TRACES, COLUMN_CALLS,     COLUMN_HOURS,     COLUMN_SHARE,
-	                                              COLUMN_WAIT,   COLUMN_IMBALANCE, COLUMN_CALL_BYTES};
+	static const enum aggregate_column runs[] = {COLUMN_TRACES,         COLUMN_HOURS,   COLUMN_MPI,
+	                                             COLUMN_PARALLEL,       COLUMN_BALANCE, COLUMN_COMMUNICATION,
+	                                             COLUMN_WAIT,           COLUMN_UNENDED, COLUMN_IDLE,
+	                                             COLUMN_MESSAGES,       COLUMN_SIZE,    COLUMN_SMALL_SHARE,
+	                                             COLUMN_OVERHEAD_SHARE, COLUMN_PARTIAL},
+					   calls[] = {COLUMN_TRACES,    COLUMN_CALLS,     COLUMN_HOURS,
+	                                              COLUMN_SHARE,     COLUMN_WAIT,      COLUMN_UNENDED,
+	                                              COLUMN_IMBALANCE, COLUMN_CALL_BYTES};
 	const enum aggregate_column *from = by >= AGGREGATE_FUNCTION ? calls : runs;
 	size_t n = by >= AGGREGATE_FUNCTION ? sizeof calls / sizeof *calls : sizeof runs / sizeof *runs, count = 0;
 	bool there = sort == AGGREGATE_COLUMNS;
@@ -207,13 +208,44 @@ static int print_groups(const struct aggregate *a, const struct aggregate_output
 	return t.failed ? -1 : 0;
 }
 
+/* The jobs that lost most in calls that never ended. */
+static int print_hung(const struct aggregate *a)
+{
+	struct group_table t = {.rows = calloc(a->hung_count + 1, sizeof *t.rows),
+	                        .count = a->hung_count + 1,
+	                        .columns = 5,
+	                        .texts = 3,
+	                        .tail = true};
+	static const char *const heading[] = {"JOB", "USER", "EXECUTABLE", "HUNG-H", "WHAT IT WAITED FOR"};
+	char cell[32];
+
+	if (!t.rows)
+		return -1;
+	for (size_t i = 0; i < 5; i++)
+		put_cell(&t, 0, i, heading[i]);
+	for (size_t r = 0; r < a->hung_count; r++) {
+		const struct aggregate_hung *h = &a->hung[r];
+		put_name_cell(&t, r + 1, 0, h->name);
+		put_name_cell(&t, r + 1, 1, h->user);
+		put_name_cell(&t, r + 1, 2, h->exe);
+		put_cell(&t, r + 1, 3, number_cell(cell, (double)h->node_ns / 3.6e12, UNIT_HOURS));
+		put_cell(&t, r + 1, 4, *h->verdict ? h->verdict : "-");
+	}
+	if (a->hung_count && !t.failed) {
+		puts("\nJobs that hung, by the node hours in calls that never ended");
+		print_cells(&t, "");
+	}
+	free_cells(&t);
+	return t.failed ? -1 : 0;
+}
+
 int aggregate_print_groups(const struct aggregate *a, const struct aggregate_output *o)
 {
 	int rv = print_groups(a, o, "");
 
 	if (rv == 0 && o->top && o->top < a->count)
 		printf("... and %zu more (--top 0 has all)\n", a->count - o->top);
-	return rv;
+	return rv || print_hung(a) ? -1 : 0;
 }
 
 /* --- the total --- */
@@ -277,8 +309,9 @@ int aggregate_print_total(const struct aggregate *a, const struct aggregate_outp
 	print_partial(g);
 	print_missing(a, g);
 	printf("%-12s %s\n", "Node hours", text[COLUMN_HOURS]);
-	printf("%-12s %s of the time, %s node hours; waiting in collectives: %s node hours\n", "In MPI",
-	       text[COLUMN_MPI], text[COLUMN_MPI_HOURS], text[COLUMN_WAIT]);
+	printf("%-12s %s of the time, %s node hours\n", "In MPI", text[COLUMN_MPI], text[COLUMN_MPI_HOURS]);
+	printf("%-12s %s node hours, %s of them in calls that never ended\n", "Waiting", text[COLUMN_WAIT],
+	       text[COLUMN_UNENDED]);
 	printf("%-12s parallel %s = load balance %s x communication %s; equal work would save %s node hours\n",
 	       "Efficiency", text[COLUMN_PARALLEL], text[COLUMN_BALANCE], text[COLUMN_COMMUNICATION],
 	       text[COLUMN_IDLE]);
@@ -297,7 +330,7 @@ int aggregate_print_total(const struct aggregate *a, const struct aggregate_outp
 	if (a->count == 0)
 		return 0;
 	puts("\nCall sites with most time");
-	return print_groups(a, o, "");
+	return print_groups(a, o, "") || print_hung(a) ? -1 : 0;
 }
 
 /* --- for programs --- */
@@ -317,10 +350,10 @@ int aggregate_print_json(const struct aggregate *a, enum aggregate_by by, const 
 		}
 		json_array_append_new(groups, group);
 	}
-	root = json_pack("{s:s, s:o, s:o, s:I, s:O, s:I, s:I}", "by", aggregate_names[by], "total",
-	                 aggregate_json(a, &a->total), by == AGGREGATE_ALL ? "sites" : "groups", groups, "groups_all",
-	                 (json_int_t)a->count, "skipped", a->skipped, "unreadable", (json_int_t)a->unreadable,
-	                 "missing", (json_int_t)a->missing);
+	root = json_pack("{s:s, s:o, s:o, s:o, s:I, s:O, s:I, s:I}", "by", aggregate_names[by], "total",
+	                 aggregate_json(a, &a->total), by == AGGREGATE_ALL ? "sites" : "groups", groups, "hung",
+	                 aggregate_hung_json(a), "groups_all", (json_int_t)a->count, "skipped", a->skipped,
+	                 "unreadable", (json_int_t)a->unreadable, "missing", (json_int_t)a->missing);
 	if (root) {
 		rv = json_dumpf(root, stdout, JSON_INDENT(1));
 		putchar('\n');

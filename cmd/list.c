@@ -17,7 +17,7 @@
 
 /* --- the table --- */
 
-#define ROW "%-16s %-10s %-10s %-19s %9s %6s %5s %6s  %s\n"
+#define ROW "%-16s %-10s %-10s %-19s %9s %6s %5s %6s  %-22s  %s\n"
 
 struct output {
 	FILE *file;
@@ -27,13 +27,15 @@ struct output {
 static int list_row(void *context, const struct catalog_row *r)
 {
 	char name[64], user[64], state[64], exe[64], start[32], elapsed[32], ranks[32], nodes[32], size[32];
+	char reason[64], why[160];
 	const char *slash = strrchr(r->exe, '/');
 	const struct output *o = context;
 
+	snprintf(why, sizeof why, "%s%s%s", r->reason, *r->reason && *r->unended ? ":" : "", r->unended);
 	fprintf(o->file, ROW, cell_text(name, r->name), cell_text(user, r->user), cell_text(state, r->state),
 	        cell_start(start, r->start_ns), cell_elapsed(elapsed, r->start_ns, r->end_ns),
 	        cell_count(ranks, r->ranks), cell_count(nodes, r->nodes), cell_size(size, r->size),
-	        cell_text(exe, slash ? slash + 1 : r->exe));
+	        cell_text(reason, why), cell_text(exe, slash ? slash + 1 : r->exe));
 	return 0;
 }
 
@@ -76,7 +78,7 @@ static int list_traces(const char *archive, const struct catalog_filter *filter,
 		goto done;
 	if (!json)
 		fprintf(output.file, ROW, "JOB", "USER", "STATE", "START", "ELAPSED", "RANKS", "NODES", "SIZE",
-		        "EXECUTABLE");
+		        "REASON", "EXECUTABLE");
 	output.archive = catalog->archive;
 	if (catalog_list(catalog, filter, json, json ? list_json : list_row, &output, &error))
 		goto done;

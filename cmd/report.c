@@ -158,13 +158,12 @@ static int gather_figures(struct report *r, json_t *json, bool full)
 	const struct trace *t = r->trace;
 	if (show_summary(r->show, json) != 0 || show_sites(r->show, json) != 0 || summary_make(&r->sum, t, NULL) != 0)
 		return -1;
+	summary_set_wall(&r->sum, show_wall_ns(r->show->meta));
 	if ((report_partial(r) || !rankmap_empty(&t->in_flight)) && show_last(r->show, json) != 0)
 		return -1;
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		const struct schema *s = trace_schema(t, &t->sites[i]);
-		if (trace_initializes(s))
-			r->init_ns += t->sites[i].communicate.sum;
-		else
+		if (!trace_initializes(s))
 			r->class_ns[report_class_of(s->mpi)] += t->sites[i].communicate.sum;
 	}
 	r->class_ns[CLASS_COMPUTE] = r->sum.compute_ns;

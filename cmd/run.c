@@ -179,8 +179,10 @@ static int write_traces(const struct run *run)
 	struct facts facts = {0};
 	int rv = 0;
 
-	struct salvage salvage = {.running = 0};
+	struct timespec now;
 	wait_for_ranks(run);
+	clock_gettime(CLOCK_REALTIME, &now);
+	struct salvage salvage = {.ended_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec};
 	if (salvage_folder(&salvage, run->folder, &error) < 0)
 		fprintf(stderr, "spoor run: %s\n", error.text);
 	error.text[0] = '\0';

@@ -248,6 +248,13 @@ static void join_parts(const struct facts *facts, const char *folder)
 		say_line(error.text);
 }
 
+/* How the plugin says when the tasks ended. */
+static void know_end(struct salvage *salvage, const struct facts *facts)
+{
+	salvage->ended_ns = facts_number(facts, "step_end_ns", 0);
+	salvage->exits = facts_get(facts, "task_exits");
+}
+
 /* Everything in one folder under its lock. again: there are facts of an earlier attempt. */
 static int collect_folder(struct facts *facts, const char *own, bool again)
 {
@@ -256,6 +263,7 @@ static int collect_folder(struct facts *facts, const char *own, bool again)
 	struct target target = {.facts = facts, .folder = own, .again = again};
 	struct salvage salvage = {
 		.deliver = deliver_bytes, .tell = tell_line, .context = &target, .remove_damaged = true};
+	know_end(&salvage, facts);
 	int rv = 0;
 
 	set_user(facts);
@@ -312,6 +320,7 @@ static int keep_raw(struct facts *facts)
 	struct error error = {""};
 	int rv = -1, lock = lock_attempt(folder);
 
+	know_end(&salvage, facts);
 	if (lock == -2)
 		return -1;
 	if (lock >= 0 && attempt_save(folder, facts, &error) < 0)

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "trace/base/budget.h"
+#include "trace/base/number.h"
 #include "trace/base/publish.h"
 #include "trace/base/regular.h"
 #include "trace/file/container.h"
@@ -238,6 +239,29 @@ static int drop_merged(const char *folder, struct left *lefts, size_t n, char pa
 	return error_set(error, "%s: there are too many traces of one world", folder);
 }
 
+/* When a rank's process ended. */
+static int64_t ended_of(const struct salvage *s, uint32_t rank)
+{
+	const char *p = s->exits;
+	while (p && *p) {
+		uint64_t of = UINT64_MAX, ns = 0;
+		if (number_read(&p, UINT32_MAX, &of) != 0 || *p++ != ':' || number_read(&p, INT64_MAX, &ns) != 0)
+			break;
+		if (of == rank)
+			return (int64_t)ns;
+		p += *p == ',';
+	}
+	return s->ended_ns;
+}
+
+/* The arena is a copy that reading uses up: it learns what its process could not know. */
+static void set_end(const struct salvage *s, struct arena *a)
+{
+	struct record *r = arena_at(a, struct record, a->header->root);
+	if (r->state == RECORD_INITIALIZED && r->size)
+		r->ended_ns = ended_of(s, r->rank);
+}
+
 static int arena_add(struct salvage *s, struct world *w, struct left *l, struct error *error)
 {
 	struct arena a;
@@ -251,6 +275,7 @@ static int arena_add(struct salvage *s, struct world *w, struct left *l, struct 
 		l->fate = KEPT;
 		return error_set(error, "%s: rank %" PRIu32 " has left two arenas", l->path, l->rank);
 	}
+	set_end(s, &a);
 	int rv = salvage_arena(w, &a, l->path, &why);
 	arena_close(&a);
 	if (rv == 0)
@@ -287,7 +312,9 @@ static int world(struct salvage *s, const char *folder, struct left *lefts, size
 	if (merged == 0)
 		goto done;
 	clock_gettime(CLOCK_REALTIME, &now);
-	if (world_encode(&w, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec, &bytes, &size, error) != 0) {
+	uint64_t ended =
+		s->ended_ns > 0 ? (uint64_t)s->ended_ns : (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	if (world_encode(&w, ended, &bytes, &size, error) != 0) {
 		rv = -1;
 		goto done;
 	}

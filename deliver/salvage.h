@@ -18,6 +18,10 @@ struct salvage {
 	/* Is told what should be known: one line. May be NULL. */
 	void (*tell)(void *context, const char *text);
 	void *context;
+	/* When the processes ended, in ns since 1970; 0: not known. Ranks that ended before that: RANK:NS,RANK:NS,...
+	 * or NULL. */
+	int64_t ended_ns;
+	const char *exits;
 	/* arenas that cannot be read; else they stay. Those of another build of spoor always stay. */
 	bool remove_damaged;
 	/* results */

@@ -16,6 +16,7 @@
 #include "trace/model/classes.h"
 #include "trace/model/counts.h"
 #include "trace/model/timing.h"
+#include "trace/model/unended.h"
 
 /* Columns. */
 
@@ -271,7 +272,7 @@ static int merge_known(struct trace *into, const struct trace *from, uint32_t *v
 	ok = ok && translate_strings(&x) == 0 && translate_paths(&x) == 0 &&
 	     counts_merge(into, from, x.strings, x.counters) == 0 && translate_functions(&x) == 0 &&
 	     translate_sites(&x) == 0 && merge_all_sites(&x) == 0 && timing_merge(into, from, x.sites) == 0 &&
-	     merge_ranks(&x) == 0;
+	     unended_merge(into, from, x.sites) == 0 && merge_ranks(&x) == 0;
 	budget_free(x.strings);
 	budget_free(x.vectors);
 	budget_free(x.patterns);
@@ -311,6 +312,8 @@ static int order_trace(struct trace *out, const struct trace *t, struct trace *t
 		goto done;
 	rv = merge_known(out, t, moved, take, error);
 	moved = NULL;
+	if (rv == 0)
+		unended_order(out);
 	if (rv == 0)
 		timing_order(out);
 done:

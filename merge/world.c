@@ -14,6 +14,7 @@
 #include "trace/model/packed.h"
 #include "trace/record/record.h"
 #include "trace/model/stream.h"
+#include "trace/model/unended.h"
 
 int world_init(struct world *w, uint64_t id)
 {
@@ -35,7 +36,7 @@ void world_free(struct world *w)
 /* Facts of the trace as a whole are made again when it is written; what remains is of the process. */
 static const char *const of_world[] = {"start_ns", "end_ns",      "hosts",         "ranks_per_node",
                                        "world",    "partial",     "ranks_missing", "ranks_unfinished",
-                                       "aborted",  "finalize_ns", "threads"};
+                                       "aborted",  "finalize_ns", "threads",       "unended"};
 
 static bool is_of_world(const char *name)
 {
@@ -209,6 +210,10 @@ int world_encode(struct world *w, uint64_t ended_ns, uint8_t **bytes, size_t *si
 	}
 	if (w->aborted)
 		facts_format(facts, "aborted", "%" PRIu64, UINT64_C(1));
+	size_t length = 0;
+	const char *unended = unended_function(&w->trace, &length);
+	if (length)
+		facts_format(facts, "unended", "%.*s", (int)length, unended);
 	if (stream_threads(&w->trace) > 1)
 		facts_format(facts, "threads", "%" PRIu64, (uint64_t)stream_threads(&w->trace));
 	char *text = facts_encode(facts);

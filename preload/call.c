@@ -139,8 +139,7 @@ static struct recorder *recorder_for(struct recording *me, void *return_address,
 }
 
 /* A call that is not what the memo thinks comes next, or that the thread was not ready for: its first one, one made
- * inside of another (in a callback, or a signal handler), or before MPI was initialised, when threads share a recorder.
- * */
+ * inside of another (in a callback, or a signal handler), or before MPI was initialised, when threads share one. */
 bool call_begin_slowly(struct call *c, enum mpi_number f, void *return_address, void *cfa)
 {
 	struct recording *me = &recording;
@@ -180,7 +179,7 @@ bool call_begin_slowly(struct call *c, enum mpi_number f, void *return_address, 
 	me->frame = cfa;
 	if (c->detail)
 		detail_begin(r, c);
-	c->start = clock_ticks();
+	r->record->since = c->start = clock_ticks();
 	return true;
 }
 
@@ -195,7 +194,7 @@ static inline __attribute__((always_inline)) bool begin_at(struct call *c, struc
 	c->unusual = 0;
 	arena_barrier();
 	recording.frame = cfa;
-	c->start = clock_counter(); /* there is one: site_slowly sees to it */
+	r->record->since = c->start = clock_counter(); /* there is one: site_slowly sees to it */
 	return true;
 }
 
@@ -350,7 +349,7 @@ static __attribute__((noinline, cold)) void sample_last(struct recorder *r, cons
 static inline bool count_event(struct recorder *r, struct site *s, const struct call *c)
 {
 	struct record *record = r->record;
-	r->last_end = c->end + s->cost;
+	record->since = r->last_end = c->end + s->cost;
 	r->last = s;
 	arena_barrier();
 	s->visits++;

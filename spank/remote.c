@@ -28,7 +28,9 @@
 /* How long the policy may take to be read; it is a small file, but it may be on a file system that hangs. */
 #define DECIDE_SECONDS 5
 #define PRELOAD_MAX    65536
-#define SAID_MAX       8 /* lines of a helper that are worth one in the log each */
+/* Tasks whose exit is known. A node has hardly more. */
+#define EXITS_MAX 256
+#define SAID_MAX  8 /* lines of a helper that are worth one in the log each */
 
 /* This slurmstepd runs one step. */
 static struct {
@@ -46,6 +48,11 @@ static struct {
 	int exit_status;    /* of the task with the highest exit code, as wait() gives it; 0 if all ended well */
 	uint32_t exit_task; /* which task that was */
 	time_t start;
+	struct {
+		uint32_t task;
+		int64_t ns; /* since 1970 */
+	} exits[EXITS_MAX]; /* the first ones */
+	unsigned exit_count;
 } remote = {.spool_fd = -1, .lock_fd = -1};
 
 /* Not slurm_error: of a slurmstepd that goes to the user's stderr as well. */
@@ -291,6 +298,13 @@ static int64_t severity_of(int status)
 	return facts_severity(WIFEXITED(status) ? WEXITSTATUS(status) : 0, WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 }
 
+static int64_t realtime_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
 void remote_task_exit(spank_t spank)
 {
 	int status;
@@ -298,16 +312,37 @@ void remote_task_exit(spank_t spank)
 
 	if (!remote.capturing || spank_get_item(spank, S_TASK_EXIT_STATUS, &status) != ESPANK_SUCCESS)
 		return;
+	bool known = spank_get_item(spank, S_TASK_GLOBAL_ID, &task) == ESPANK_SUCCESS;
+	if (known && remote.exit_count < EXITS_MAX) {
+		remote.exits[remote.exit_count].task = task;
+		remote.exits[remote.exit_count++].ns = realtime_ns();
+	}
 	/* while the step's cgroup is still there */
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && !remote.oom)
 		remote.oom = cgroup_own_oom_kills() > remote.oom_kills;
 	if (severity_of(status) <= severity_of(remote.exit_status))
 		return;
 	remote.exit_status = status;
-	remote.exit_task = spank_get_item(spank, S_TASK_GLOBAL_ID, &task) == ESPANK_SUCCESS ? task : 0;
+	remote.exit_task = known ? task : 0;
 }
 
 /* --- after the tasks --- */
+
+/* When the tasks ended, and which of them at least a second before that: a rank that was killed by itself is not to be
+ * taken for one that went on. */
+static void add_exits(struct facts *facts)
+{
+	char text[EXITS_MAX * 32] = "";
+	size_t n = 0;
+	int64_t end = realtime_ns();
+
+	for (unsigned i = 0; i < remote.exit_count; i++)
+		if (end - remote.exits[i].ns >= 1000000000)
+			n += (size_t)snprintf(text + n, sizeof text - n, "%s%" PRIu32 ":%" PRId64, n ? "," : "",
+			                      remote.exits[i].task, remote.exits[i].ns);
+	facts_format(facts, "step_end_ns", "%" PRId64, end);
+	facts_set(facts, "task_exits", n ? text : NULL);
+}
 
 static void add_ending(struct facts *facts)
 {
@@ -328,6 +363,7 @@ static void add_ending(struct facts *facts)
 		facts_format(facts, "exit_task", "%" PRIu32, remote.exit_task);
 	facts_format(facts, "step_start", "%lld", (long long)remote.start);
 	facts_format(facts, "step_end", "%lld", (long long)time(NULL));
+	add_exits(facts);
 	facts_set(facts, "spool", remote.spool);
 }
 

@@ -64,6 +64,12 @@ archive.fill(small, COUNT, DAYS, 1, NOW)
 START = {j: NOW - 86400 * DAYS + (j - 1) * (86400 * DAYS // COUNT) for j in range(1, COUNT + 1)}
 
 
+def had(j):
+    """The time that the ranks of a job had: as long as it ran, or what is known of them if that is more."""
+    t = archive.totals(j)
+    return max(archive.ranks(j) * (j % 5000) * 10**9, t["compute"] + t["overhead"] + sum(ns for _, ns, _ in t["functions"].values()))
+
+
 def expect(jobs, share=1):
     """The numbers of a group of jobs; share: a part of each, rounded down."""
     s, reasons, sizes = collections.Counter(), collections.Counter(), collections.Counter()
@@ -71,7 +77,7 @@ def expect(jobs, share=1):
         t, nodes, ranks = archive.totals(j), 1 << j % 8, archive.ranks(j)
         part = nodes if share == "node" else 1
         mpi = sum(ns for name, (_, ns, _) in t["functions"].items() if name != "MPI_Init")
-        add = {"node": nodes * (j % 5000) * 10**9, "mpi": mpi, "compute": t["compute"], "over": t["overhead"], "messages": t["messages"],
+        add = {"node": had(j) * nodes // ranks, "mpi": mpi, "compute": t["compute"], "over": t["overhead"], "messages": t["messages"],
                "bytes": t["bytes"], "small": t["messages"] if archive.size(j) < 1024 else 0, "cpeak": t["compute_peak"], "rpeak": t["run_peak"],
                "nmpi": mpi * nodes // ranks, "nwait": t["wait"] * nodes // ranks, "nover": t["overhead"] * nodes // ranks,
                "nidle": (t["compute_peak"] - t["compute"]) * nodes // ranks, "events": t["events"]}
@@ -81,12 +87,12 @@ def expect(jobs, share=1):
         if j % 100 == 0:
             s["partial"] += 1
             reasons[archive.metadata(j, 0)["reason"]] += 1
-    out = {"traces": s["traces"], "jobs": s["traces"], "node_hours": s["node"] / HOUR, "mpi_share": s["mpi"] / (s["mpi"] + s["compute"]),
+    out = {"traces": s["traces"], "jobs": s["traces"], "node_hours": s["node"] / HOUR, "mpi_share": s["nmpi"] / s["node"], "unended_node_hours": 0,
            "mpi_node_hours": s["nmpi"] / HOUR, "wait_node_hours": s["nwait"] / HOUR, "idle_node_hours": s["nidle"] / HOUR,
            "load_balance": s["compute"] / s["cpeak"], "communication_efficiency": s["cpeak"] / s["rpeak"],
            "parallel_efficiency": s["compute"] / s["rpeak"], "messages": s["messages"], "bytes": s["bytes"],
            "message_size": s["bytes"] / s["messages"], "small_messages": s["small"], "small_share": s["small"] / s["messages"],
-           "overhead_node_hours": s["nover"] / HOUR, "overhead_share": s["over"] / (s["mpi"] + s["compute"] + s["over"]), "partial": s["partial"],
+           "overhead_node_hours": s["nover"] / HOUR, "overhead_share": s["nover"] / s["node"], "partial": s["partial"],
            "one_sided_bytes": 0, "read_bytes": 0, "written_bytes": 0, "counted_share": 0, "unplaced_share": 0,
            "events": s["events"], "degraded": 0, "unsized": 0, "events_lost": 0, "partial_reasons": dict(reasons)}
     if share == 1:
@@ -132,11 +138,12 @@ def expect_calls(jobs, wanted, everything):
         s.update(calls=calls, ns=ns, passed=passed, node=ns * nodes // ranks, wait=wait * nodes // ranks, traces=1,
                  peak=ranks * (archive.REDUCE_NS + archive.work(j)) if wanted == "MPI_Allreduce" else ns)
     return {"traces": s["traces"], "jobs": s["traces"], "calls": s["calls"], "time_s": s["ns"] * 1e-9, "node_hours": s["node"] / HOUR,
-            "wait_node_hours": s["wait"] / HOUR, "passed_bytes": s["passed"], "imbalance": s["peak"] / s["ns"], "share": s["ns"] / everything}
+            "wait_node_hours": s["wait"] / HOUR, "unended_node_hours": 0, "passed_bytes": s["passed"], "imbalance": s["peak"] / s["ns"],
+            "share": s["node"] / everything}
 
 
 FUNCTIONS = ["MPI_Init", "MPI_Send", "MPI_Recv", "MPI_Allreduce", "MPI_Finalize"]
-all_ns = sum(archive.totals(j)["compute"] + sum(ns for f, (_, ns, _) in archive.totals(j)["functions"].items() if f != "MPI_Init") for j in every)
+all_ns = sum(had(j) * (1 << j % 8) // archive.ranks(j) for j in every)
 answer = aggregate(small, "--by", "function")
 same({g["function"]: g for g in answer["groups"]}, {f: expect_calls(every, f, all_ns) for f in FUNCTIONS}, "--by function")
 answer = aggregate(small, "--by", "site")
@@ -265,11 +272,15 @@ tap.equal(len(jobs), len(files), f"{len(files)} real traces")
 for number, path in enumerate(files):
     shown = json.loads(spoor("show", "--json", path).stdout)["summary"]
     group = next((g for g in jobs if g["job"] == str(number)), {})
-    spent = shown["mpi_ns"] + shown["compute_ns"]
+    parts = sum(shown[k] for k in ("mpi_ns", "compute_ns", "init_ns", "overhead_ns", "unended_ns", "unended_compute_ns"))
+    spent = max(parts, shown["streams"] * (number % 5000) * 10**9)
+
+    def in_nodes(ns):
+        return ns * (1 << number % 8) // shown["streams"]
     wanted = {"messages": shown["messages"], "bytes": shown["bytes"], "events": shown["events"], "unsized": shown["messages_unsized"],
-              "mpi_share": shown["mpi_ns"] / spent if spent else None, "load_balance": shown["load_balance"],
+              "mpi_share": in_nodes(shown["mpi_ns"]) / in_nodes(spent) if spent else None, "load_balance": shown["load_balance"],
               "communication_efficiency": shown["communication_efficiency"], "parallel_efficiency": shown["parallel_efficiency"],
-              "overhead_share": shown["overhead_ns"] / (spent + shown["overhead_ns"]) if spent else None,
+              "overhead_share": in_nodes(shown["overhead_ns"]) / in_nodes(spent) if spent else None,
               "one_sided_bytes": shown["one_sided"]["bytes"], "read_bytes": shown["read"]["bytes"], "written_bytes": shown["written"]["bytes"],
               "counted_share": shown["events_lost"] / (shown["events_lost"] + shown["events"]),
               "unplaced_share": shown["unplaced_ns"] / shown["compute_ns"] if shown["compute_ns"] else None}

@@ -2,8 +2,8 @@
  * crash - an MPI program that ends badly: crash HOW [SECONDS]
  *
  * Half a second of messages around a ring, then HOW: kill-one, kill-all, abort, exit0, segv, late (the last rank comes
- * to MPI_Finalize after SECONDS), hang (it never does), loop (messages for ever), wait (as many messages, SECONDS
- * without any, then the normal end), memory (the last rank takes ever more, up to 2 GiB).
+ * to MPI_Finalize after SECONDS), hang (it never does), bcast (nor to an MPI_Bcast), loop (messages for ever), wait (as
+ * many messages, SECONDS without any, then the normal end), memory (the last rank takes ever more, up to 2 GiB).
  */
 #include <mpi.h>
 #include <signal.h>
@@ -52,8 +52,10 @@ int main(int argc, char **argv)
 		sleep(seconds);
 	for (int i = 0; i < 2048 && !strcmp(how, "memory") && last; i++)
 		memset(malloc(1 << 20), i, 1 << 20);
-	while (!strcmp(how, "hang") && last)
+	while ((!strcmp(how, "hang") || !strcmp(how, "bcast")) && last)
 		sleep(60);
+	if (!strcmp(how, "bcast"))
+		MPI_Bcast(&last, 1, MPI_INT, size - 1, MPI_COMM_WORLD);
 	if (!strcmp(how, "kill-one") || !strcmp(how, "abort") || !strcmp(how, "segv") || !strcmp(how, "memory"))
 		turn(100); /* never comes back: the one before is gone, or all are ended here */
 	MPI_Finalize();

@@ -193,12 +193,32 @@ def row(what, job, seconds=60):
     table.append(f"{what:42} {ranks:>7} {reason:12} {'exact' if not problems else 'WRONG'}")
 
 
+def named(job):
+    """A job that hung for about a minute is the dearest of the archive: everybody names the call, who was in it, who was not."""
+    traces = job.traces()
+    shown = json.loads(run("spoor", "show", "--json", *traces[:1]).stdout or "{}") if traces else {}
+    call = max((x for x in shown.get("unended", ()) if x["call"]), key=lambda x: x["sum_ns"], default={})
+    tap.equal((call.get("function"), call.get("ranks")), ("MPI_Bcast", f"0-{RANKS - 2}"), "show names the call that never ended, and its ranks")
+    tap.ok(40e9 < call.get("sum_ns", 0) / (RANKS - 1) < 200e9, "for about a minute each", call)
+    tap.ok(f"Rank {RANKS - 1} did not come" in shown.get("verdict", ""), "and the rank that did not come", shown.get("verdict"))
+    listed = run("spoor", "list", "--job", job.id).stdout
+    tap.ok("time-limit:MPI_Bcast" in listed, "list says why it ended, and in which call", listed)
+    answer = json.loads(run("spoor", "aggregate", "--by", "site", "--sort", "wait", "--json").stdout or "{}")
+    dearest = (answer.get("groups") or [{}])[0]
+    tap.ok(dearest.get("function") == "MPI_Bcast" and "crash+0x" in dearest.get("frames", "") and
+           abs(dearest["unended_node_hours"] * 3600 - call["sum_ns"] * 1e-9 * 4 / RANKS) < 1, "aggregate: the site that waits most, in node hours", dearest, call)
+    text = run("spoor", "aggregate", "--sort", "wait", "--by", "user").stdout
+    tap.ok("Jobs that hung" in text and "MPI_Bcast did not end" in text and any(h["trace"].startswith(job.id + ".") for h in answer.get("hung", ())),
+           "and the job, with what it waited for", text)
+
+
 try:
     start()
     # the slowest first: Slurm's time limit is a minute at least
     limit = Job("limit", "loop", "time-limit", ["--time=1"])
     step = Job("step", "loop", "signal", srun="--time=1")  # slurmctld forgets steps when they end
     hang = Job("hang", "hang", "time-limit", ["--time=1"])
+    bcast = Job("bcast", "bcast", "time-limit", ["--time=1"])
     stepd = Job("stepd", "loop", "node-lost")
     cut = Job("cut", "loop", "node-lost", ranks=RANKS - 1)
     jobs = [
@@ -233,6 +253,8 @@ try:
     row("time limit", limit, 150)
     row("time limit of the step", step, 60)
     row("a rank hangs before MPI_Finalize, time limit", hang, 30)
+    row("a rank does not come to MPI_Bcast, time limit", bcast, 30)
+    named(bcast)
 
     # The spool is full when the ranks finalize: what they recorded goes to the archive from memory.
     spool = os.path.join(SITE, "spool")

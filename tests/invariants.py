@@ -38,9 +38,18 @@ def wrong(trace):
     must((show["mpi_ns"], show["compute_ns"]) == (s["mpi_ns"], s["compute_ns"]), "the same figure twice, and different")
     must(s["unplaced_ns"] <= s["compute_ns"], "more computation without a place than there is")
 
-    shares = [f["share_ppm"] for f in functions if f["share_ppm"] is not None]
-    must(all(0 <= x <= 1e6 for x in shares) and sum(shares) <= 1e6 + 100, "shares of functions", shares)
-    must(all(f["share_ppm"] is None for f in functions if f["function"] in starts), "MPI_Init has a share of what it is no part of")
+    parts = sum(s[k] for k in ("mpi_ns", "compute_ns", "init_ns", "overhead_ns", "unended_ns", "unended_compute_ns"))
+    must(parts <= s["all_ns"], "parts of the time", parts, "of", s["all_ns"])
+    must(s["init_ns"] == sum(f["time_ns"] for f in functions if f["function"] in starts), "MPI_Init", s["init_ns"], functions)
+    unended = {what: sum(x.get("unended_ns", 0) for x in of) for what, of in (("functions", functions), ("sites", sites))}
+    unended["list"] = sum(x["sum_ns"] for x in show["unended"] if x["call"])
+    must(set(unended.values()) == {s["unended_ns"]}, "calls that never ended", unended, "summary", s["unended_ns"])
+    must(s["unended_compute_ns"] == sum(x["sum_ns"] for x in show["unended"] if not x["call"]), "computation that never ended", show["unended"])
+    must(all(x["min_ns"] <= x["sum_ns"] / x["count"] <= x["max_ns"] for x in show["unended"]), "their means", show["unended"])
+    shares = [f["share_ppm"] for f in functions]
+    must(all(0 <= x <= 1e6 for x in shares), "shares of functions", shares)
+    together = sum(shares) + 1e6 * (s["compute_ns"] + s["overhead_ns"] + s["unended_ns"] + s["unended_compute_ns"]) / max(1, s["all_ns"])
+    must(together <= 1e6 + 100, "all shares together", together)
     shares = [x["share"] for x in show["balance"]]
     must(all(0 <= x <= 1 for x in shares) and sum(shares) <= 1.0001, "shares of sites", shares)
     for name in ("load_balance", "communication_efficiency", "parallel_efficiency"):

@@ -190,6 +190,19 @@ static void missing_first(struct report *r)
 	}
 }
 
+/* What killed ranks waited for. */
+static void hang_first(struct report *r)
+{
+	const char *verdict = json_string_value(json_object_get(r->json, "verdict"));
+	if (!verdict)
+		return;
+	fputs("<li><strong>", r->out);
+	percent(r->out, r->sum.all_ns ? (double)r->sum.unended_ns / (double)r->sum.all_ns : 0);
+	fputs("</strong> of all time was in calls that never ended. ", r->out);
+	html_text(r->out, verdict);
+	fputs("</li>\n", r->out);
+}
+
 static void findings(struct report *r, double imbalance)
 {
 	const struct summary *s = &r->sum;
@@ -198,11 +211,12 @@ static void findings(struct report *r, double imbalance)
 	uint64_t small = 0, known = 0, run = s->run_ns;
 	fputs("<ul>\n", out);
 	missing_first(r);
+	hang_first(r);
 	if (report_partial(r))
 		end_place(r);
 	worst_site(r);
 	uint64_t counted = r->trace->total[TOTAL_COMPUTE].count; /* threads, where ranks have several */
-	if (imbalance >= WORTH && counted) {
+	if (imbalance >= WORTH && counted && s->unended_ns + s->unended_compute_ns < s->compute_ns) {
 		double mean = (double)s->compute_ns / (double)counted;
 		fprintf(out,
 		        "<li>Rank <strong>%s</strong> computes for %s, the mean of the ranks is %s, rank %s only %s: "
@@ -228,13 +242,13 @@ static void findings(struct report *r, double imbalance)
 		        "would cost less.</li>\n",
 		        text_count(a, known), text_count(b, (uint64_t)rate));
 	}
-	if (r->init_ns && run && s->ranks && (double)r->init_ns / s->ranks > 0.1 * (double)run)
+	if (s->init_ns && run && s->ranks && (double)s->init_ns / s->ranks > 0.1 * (double)run)
 		fprintf(out,
 		        "<li>Starting (<code>MPI_Init</code>) took %s a rank, before the %s that are looked at "
 		        "here.</li>\n",
-		        text_ns(a, (double)r->init_ns / s->ranks), text_ns(b, (double)run));
-	if (run && (double)s->overhead_max_ns > 0.02 * (double)run)
-		fprintf(out, "<li>Tracing itself took up to %s of rank %s; that is in none of these figures.</li>\n",
+		        text_ns(a, (double)s->init_ns / s->ranks), text_ns(b, (double)run));
+	if ((double)s->overhead_ns > 0.02 * (double)s->all_ns)
+		fprintf(out, "<li>Tracing itself took up to %s of rank %s; that is in no other figure.</li>\n",
 		        text_ns(a, (double)s->overhead_max_ns), stream_name(r->trace, s->overhead_max_rank, most));
 	fputs("</ul>\n", out);
 }
@@ -248,7 +262,7 @@ static void tiles(struct report *r)
 {
 	const struct summary *s = &r->sum;
 	FILE *out = r->out;
-	double all = (double)s->compute_ns + (double)s->mpi_ns;
+	double all = (double)s->all_ns;
 	fputs("<dl class=\"tiles\">\n<div><dt>Parallel efficiency<small>load balance × communication</small></dt><dd "
 	      "class=\"",
 	      out);
@@ -279,28 +293,47 @@ static void tiles(struct report *r)
 	fputs("</dd></div>\n</dl>\n", out);
 }
 
+/* Parts of the ranks' time, with the number of the colour (style.c). The rest was before MPI_Init, or behind
+ * MPI_Finalize. */
+struct time_part {
+	const char *name;
+	uint64_t ns;
+	int colour;
+};
+#define PARTS (CLASSES + 4)
+
+static void parts_of(const struct report *r, struct time_part parts[PARTS])
+{
+	const struct summary *s = &r->sum;
+	for (int c = 0; c < CLASSES; c++)
+		parts[c] = (struct time_part){report_class_name((enum report_class)c), r->class_ns[c], c};
+	parts[CLASSES] = (struct time_part){"MPI_Init", s->init_ns, 6};
+	parts[CLASSES + 1] = (struct time_part){"calls that never ended", s->unended_ns, 7};
+	parts[CLASSES + 2] = (struct time_part){"computation that never ended", s->unended_compute_ns, 0};
+	parts[CLASSES + 3] = (struct time_part){"tracing", s->overhead_ns, 8};
+}
+
 static void where(struct report *r)
 {
 	FILE *out = r->out;
-	double all = 0;
+	double all = (double)r->sum.all_ns;
+	struct time_part parts[PARTS];
 	char text[HTML_NUMBER];
-	for (int c = 0; c < CLASSES; c++)
-		all += (double)r->class_ns[c];
 	if (all <= 0)
 		return;
+	parts_of(r, parts);
 	fputs("<h3>Where the ranks’ time went</h3>\n<div class=\"stack\" aria-hidden=\"true\">", out);
-	for (int c = 0; c < CLASSES; c++)
-		if ((double)r->class_ns[c] >= 0.0005 * all)
-			fprintf(out, "<i class=\"b%d\" style=\"width:%.2f%%\" title=\"%s\"></i>", c,
-			        100 * (double)r->class_ns[c] / all, report_class_name((enum report_class)c));
+	for (int i = 0; i < PARTS; i++)
+		if ((double)parts[i].ns >= 0.0005 * all)
+			fprintf(out, "<i class=\"b%d\" style=\"width:%.2f%%\" title=\"%s\"></i>", parts[i].colour,
+			        100 * (double)parts[i].ns / all, parts[i].name);
 	fputs("</div>\n<ul class=\"legend\">\n", out);
-	for (int c = 0; c < CLASSES; c++)
-		if (r->class_ns[c]) {
-			fprintf(out, "<li><span class=\"key b%d\"></span>%s: <strong>", c,
-			        report_class_name((enum report_class)c));
-			percent(out, (double)r->class_ns[c] / all);
+	for (int i = 0; i < PARTS; i++)
+		if (parts[i].ns) {
+			fprintf(out, "<li><span class=\"key b%d\"></span>%s: <strong>", parts[i].colour, parts[i].name);
+			percent(out, (double)parts[i].ns / all);
 			fprintf(out, "</strong> <span class=\"dim\">(%s)</span></li>\n",
-			        text_ns(text, (double)r->class_ns[c]));
+			        text_ns(text, (double)parts[i].ns));
 		}
 	fputs("</ul>\n", out);
 }

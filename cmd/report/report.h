@@ -32,7 +32,6 @@ struct report {
 	const json_t *json; /* of show: summary, functions, balance, sites, last */
 	struct summary sum;
 	uint64_t class_ns[CLASSES]; /* over all ranks, without MPI_Init */
-	uint64_t init_ns;
 	struct seats seats;
 	struct traffic traffic;
 	bool has_traffic;          /* else there are more events than may be walked for it */

@@ -45,15 +45,11 @@ static void put_functions(struct report *r, double all)
 		if (calls == 0)
 			continue;
 		const struct mpi_function *function = mpi_function_find(name, strlen(name));
-		bool init = mpi_initializes(function);
-		double share = all > 0 && !init ? (double)ns / all : 0;
+		double share = all > 0 ? (double)ns / all : 0;
 		fputs("<tr><th scope=\"row\" class=\"l\">", out);
 		html_text(out, name);
 		fputs("</th><td>", out);
-		if (init)
-			fputs("<span class=\"dim\">–</span>", out);
-		else
-			html_share(out, NULL, share);
+		html_share(out, NULL, share);
 		fprintf(out, "</td><td class=\"bar\"><i class=\"b%d\" style=\"width:%.1f%%\"></i></td><td>",
 		        report_class_of(function), 100 * share);
 		snprintf(key, sizeof key, "functions.%zu.time_ns", i);
@@ -188,10 +184,8 @@ void report_sites(struct report *r)
 {
 	const json_t *list = json_object_get(r->json, "sites");
 	FILE *out = r->out;
-	double all = 0;
+	double all = (double)r->sum.all_ns;
 	size_t n = json_array_size(list), shown = 0;
-	for (int c = 0; c < CLASSES; c++)
-		all += (double)r->class_ns[c];
 	fputs("<section aria-labelledby=\"sites\">\n<h2 id=\"sites\">Call sites</h2>\n<p class=\"dim\">Where in the "
 	      "program time is spent in MPI: function and call path. "
 	      "Imbalance is the time of the rank that spends most there / the mean of its ranks; in a call that waits "

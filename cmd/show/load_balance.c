@@ -47,6 +47,11 @@ void summary_json(const struct summary *s, json_t *json)
 	json_object_set_new(sum, "communication_efficiency", real_or_null(s->communication_efficiency));
 	json_object_set_new(sum, "parallel_efficiency", real_or_null(s->parallel_efficiency));
 	json_object_set_new(sum, "elapsed_ns", json_integer((json_int_t)s->elapsed_ns));
+	json_object_set_new(sum, "init_ns", json_integer((json_int_t)s->init_ns));
+	json_object_set_new(sum, "unended_ns", json_integer((json_int_t)s->unended_ns));
+	json_object_set_new(sum, "unended_compute_ns", json_integer((json_int_t)s->unended_compute_ns));
+	json_object_set_new(sum, "streams", json_integer((json_int_t)s->streams));
+	json_object_set_new(sum, "all_ns", json_integer((json_int_t)s->all_ns));
 	json_object_set_new(sum, "unplaced_ns", json_integer((json_int_t)s->unplaced_ns));
 	json_object_set_new(sum, "events_lost", json_integer((json_int_t)s->lost));
 	json_object_set_new(sum, "one_sided",
@@ -106,7 +111,7 @@ void summary_print(const struct show *show, const struct summary *s)
 {
 	const struct trace *t = show->trace;
 	char least[STREAM_NAME], most[STREAM_NAME];
-	double all = (double)s->mpi_ns + (double)s->compute_ns;
+	double all = (double)s->all_ns, percent = all > 0 ? 100 / all : 0;
 	if (s->messages)
 		printf("%-12s %" PRIu64 " messages, %" PRIu64 " bytes%s\n", "Sent", s->messages, s->bytes,
 		       s->unsized ? " at least (some sizes are not known)" : "");
@@ -115,8 +120,9 @@ void summary_print(const struct show *show, const struct summary *s)
 		       s->one_sided_unsized ? " at least (some sizes are not known)" : "");
 	print_file("Read", &s->read);
 	print_file("Written", &s->written);
-	printf("%-12s %.3f s of %.3f s, all ranks (%.1f %%)\n", "In MPI", (double)s->mpi_ns * 1e-9, all * 1e-9,
-	       all > 0 ? 100.0 * (double)s->mpi_ns / all : 0.0);
+	printf("%-12s %.3f s of %.3f s, all ranks (%.1f %%); in MPI_Init %.3f s (%.1f %%)\n", "In MPI",
+	       (double)s->mpi_ns * 1e-9, all * 1e-9, (double)s->mpi_ns * percent, (double)s->init_ns * 1e-9,
+	       (double)s->init_ns * percent);
 	if (s->parallel_efficiency >= 0) {
 		printf("%-12s parallel %.1f %% = load balance %.1f %% x communication %.1f %%, over %.3f s\n",
 		       "Efficiency", 100 * s->parallel_efficiency, 100 * s->load_balance,
@@ -126,14 +132,12 @@ void summary_print(const struct show *show, const struct summary *s)
 		       stream_name(t, s->compute_max_rank, most));
 	}
 	if (t->total[TOTAL_OVERHEAD].count)
-		printf("%-12s %.6f s, all ranks; %.6f s on rank %s, %.6f s in the mean, %.6f s (%.2f %%) on rank %s; "
-		       "left out of all times\n",
-		       "Overhead", (double)s->overhead_ns * 1e-9, (double)s->overhead_min_ns * 1e-9,
-		       stream_name(t, s->overhead_min_rank, least),
+		printf("%-12s %.6f s, all ranks (%.2f %%); %.6f s on rank %s, %.6f s in the mean, %.6f s on rank %s; "
+		       "left out of all other times\n",
+		       "Overhead", (double)s->overhead_ns * 1e-9, (double)s->overhead_ns * percent,
+		       (double)s->overhead_min_ns * 1e-9, stream_name(t, s->overhead_min_rank, least),
 		       (double)s->overhead_ns * 1e-9 / (double)t->total[TOTAL_OVERHEAD].count,
-		       (double)s->overhead_max_ns * 1e-9,
-		       s->run_ns ? 100.0 * (double)s->overhead_max_ns / (double)s->run_ns : 0.0,
-		       stream_name(t, s->overhead_max_rank, most));
+		       (double)s->overhead_max_ns * 1e-9, stream_name(t, s->overhead_max_rank, most));
 	putchar('\n');
 }
 
@@ -173,27 +177,25 @@ static void print_site(const struct trace *t, const struct trace_site *s, double
 	putchar('\n');
 }
 
-int show_balance(const struct show *show, json_t *json)
+int show_balance(const struct show *show, const struct summary *sum, json_t *json)
 {
 	int rv = -1;
 	const struct trace *t = show->trace;
-	uint64_t unused, all = summary_compute(t, &unused);
+	uint64_t unused;
 	uint32_t *order = malloc(((size_t)t->site_count + 1) * sizeof *order), n = 0;
 	struct site_names names;
 	json_t *list = json ? json_array() : NULL;
 	if (site_names_make(&names, t) != 0 || !order || (json && !list))
 		goto done;
 	for (uint32_t i = 0; i < t->site_count; i++) {
-		if (!trace_initializes(trace_schema(t, &t->sites[i]))) {
+		if (!trace_initializes(trace_schema(t, &t->sites[i])))
 			order[n++] = i;
-			all += t->sites[i].communicate.sum;
-		}
 	}
 	sorted = t;
 	qsort(order, n, sizeof *order, site_by_sum);
 	for (uint32_t i = 0; i < n && i < SHOWN_SITES; i++) {
 		const struct trace_site *s = &t->sites[order[i]];
-		double share = all ? (double)s->communicate.sum / (double)all : 0,
+		double share = sum->all_ns ? (double)s->communicate.sum / (double)sum->all_ns : 0,
 		       imbalance = summary_imbalance(s, &unused);
 		const struct schema *schema = trace_schema(t, s);
 		uint32_t late = 0;

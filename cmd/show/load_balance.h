@@ -20,7 +20,7 @@ void summary_print(const struct show *show, const struct summary *s);
 
 /* The sites that take most time: share of the job, imbalance, extreme ranks. As text, or as the member "balance".
  * Returns 0 or -1. */
-int show_balance(const struct show *s, json_t *json);
+int show_balance(const struct show *s, const struct summary *sum, json_t *json);
 
 /* Of one site: its histogram, and who waits for whom; several lines. */
 void balance_site(FILE *out, const struct trace *t, const struct trace_site *site);

@@ -11,6 +11,7 @@
 #include "cmd/base/print_event.h"
 #include "cmd/show/columns.h"
 #include "cmd/show/load_balance.h"
+#include "cmd/show/unended_lines.h"
 #include "trace/model/stream.h"
 #include "trace/read/activity.h"
 
@@ -29,6 +30,7 @@ static json_t *site_json(const struct trace *t, uint32_t site, const struct site
 	char name[1024];
 	json_t *one = balance_json(t, site, frames);
 	site_names_text(names, site, name, sizeof name);
+	unended_site_json(t, site, one);
 	json_object_set_new(one, "name", json_string(name));
 	json_object_set_new(one, "columns", columns_json(t, &t->sites[site]));
 	json_object_set_new(one, "bytes", json_integer((json_int_t)sum->bytes));

@@ -12,7 +12,9 @@
 #include "cmd/show/counter_lines.h"
 #include "cmd/show/load_balance.h"
 #include "cmd/show/seating.h"
+#include "cmd/show/unended_lines.h"
 #include "trace/model/stream.h"
+#include "trace/model/unended.h"
 #include "trace/read/activity.h"
 
 struct total {
@@ -21,14 +23,14 @@ struct total {
 	struct histogram time;
 	uint64_t bytes, unsized; /* activity.h */
 	uint32_t sites;
-	bool initializes; /* its time is no part of the ranks' time, so that it has no share */
+	uint64_t unended, unended_ranks; /* ns in calls that never ended (model/unended.h) */
 };
 
 static int total_by_time(const void *a, const void *b)
 {
 	const struct total *x = a, *y = b;
-	if (x->time.sum != y->time.sum)
-		return x->time.sum < y->time.sum ? 1 : -1;
+	if (x->time.sum + x->unended != y->time.sum + y->unended)
+		return x->time.sum + x->unended < y->time.sum + y->unended ? 1 : -1;
 	size_t n = x->length < y->length ? x->length : y->length;
 	int order = memcmp(x->name, y->name, n);
 	return order ? order : (x->length > y->length) - (x->length < y->length);
@@ -41,6 +43,26 @@ static void function_totals_free(struct total *list, size_t n)
 	free(list);
 }
 
+static struct total *total_of(struct total *all, size_t n, const struct schema *s)
+{
+	for (size_t k = 0; k < n; k++)
+		if (all[k].length == s->function_length && memcmp(all[k].name, s->function, s->function_length) == 0)
+			return &all[k];
+	return NULL;
+}
+
+static void functions_add_unended(const struct trace *t, struct total *all, size_t n)
+{
+	for (uint32_t i = 0; i < t->unended_count; i++) {
+		const struct trace_unended *u = &t->unended[i];
+		struct total *f = u->call ? total_of(all, n, trace_schema(t, &t->sites[u->site])) : NULL;
+		if (f) {
+			f->unended += u->sum;
+			f->unended_ranks += rankmap_size(&u->ranks);
+		}
+	}
+}
+
 /* Sums by function name, the most expensive first. Returns how many; *out is malloc'ed, NULL on no memory. */
 static size_t function_totals(const struct trace *t, const struct site_activity *v, struct total **out)
 {
@@ -50,22 +72,21 @@ static size_t function_totals(const struct trace *t, const struct site_activity 
 		return 0;
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		const struct schema *s = trace_schema(t, &t->sites[i]);
-		size_t k = 0;
-		while (k < n && (all[k].length != s->function_length ||
-		                 memcmp(all[k].name, s->function, s->function_length) != 0))
-			k++;
-		if (k == n)
-			all[n++] = (struct total){
-				.name = s->function, .length = s->function_length, .initializes = trace_initializes(s)};
-		if (histogram_add(&all[k].time, &t->sites[i].communicate) != 0) {
+		struct total *f = total_of(all, n, s);
+		if (!f) {
+			f = &all[n++];
+			*f = (struct total){.name = s->function, .length = s->function_length};
+		}
+		if (histogram_add(&f->time, &t->sites[i].communicate) != 0) {
 			function_totals_free(all, n);
 			*out = NULL;
 			return 0;
 		}
-		all[k].sites++;
-		all[k].bytes += v->sites[i].bytes;
-		all[k].unsized += v->sites[i].unsized;
+		f->sites++;
+		f->bytes += v->sites[i].bytes;
+		f->unsized += v->sites[i].unsized;
 	}
+	functions_add_unended(t, all, n);
 	qsort(all, n, sizeof *all, total_by_time);
 	return n;
 }
@@ -155,28 +176,30 @@ static void print_meta(const struct show *s)
 	json_array_foreach(json_object_get(s->meta, "notes"), i, note) print_member("Note", note);
 }
 
-/* A function's share of the time of all ranks, which begins behind MPI_Init; negative: it has none. */
-static double share_of(const struct total *f, uint64_t elapsed)
+static double share_of(uint64_t ns, uint64_t all)
 {
-	return elapsed && !f->initializes ? (double)f->time.sum / (double)elapsed : -1;
+	return all ? (double)ns / (double)all : 0;
 }
 
-/* A line for each function. elapsed: the time of all ranks, ns. */
-static void print_functions(const struct trace *t, const struct total *list, size_t n, uint64_t elapsed)
+/* A line for each function, and one for those of its calls that never ended. all: what shares are of, ns. */
+static void print_functions(const struct trace *t, const struct total *list, size_t n, uint64_t all)
 {
 	printf("%-28s %6s %12s %12s %6s %12s %12s %8s\n", "FUNCTION", "SITES", "CALLS", "TIME s", "SHARE", "MEAN us",
 	       "MAX us", "OF RANK");
 	for (size_t i = 0; i < n; i++) {
 		const struct histogram *time = &list[i].time;
-		char of[STREAM_NAME], share[16] = "-";
+		char of[STREAM_NAME];
+		if (list[i].unended)
+			printf("%-*.*s never ended %*s %12" PRIu64 " %12.6f %5.1f%%\n", (int)list[i].length,
+			       (int)list[i].length, list[i].name, list[i].length < 22 ? 22 - (int)list[i].length : 0,
+			       "", list[i].unended_ranks, (double)list[i].unended * 1e-9,
+			       100 * share_of(list[i].unended, all));
 		if (time->count == 0)
 			continue;
-		if (share_of(&list[i], elapsed) >= 0)
-			snprintf(share, sizeof share, "%.1f%%", 100 * share_of(&list[i], elapsed));
-		printf("%-28.*s %6u %12" PRIu64 " %12.6f %6s %12.3f %12.3f %8s\n", (int)list[i].length, list[i].name,
-		       list[i].sites, time->count, (double)time->sum * 1e-9, share,
-		       (double)time->sum * 1e-3 / (double)time->count, (double)time->max * 1e-3,
-		       stream_name(t, time->max_rank, of));
+		printf("%-28.*s %6u %12" PRIu64 " %12.6f %5.1f%% %12.3f %12.3f %8s\n", (int)list[i].length,
+		       list[i].name, list[i].sites, time->count, (double)time->sum * 1e-9,
+		       100 * share_of(time->sum, all), (double)time->sum * 1e-3 / (double)time->count,
+		       (double)time->max * 1e-3, stream_name(t, time->max_rank, of));
 	}
 }
 
@@ -200,23 +223,24 @@ static void print_summary(const struct show *s, const struct summary *sum)
 	columns_print_loss(t);
 	summary_print_missing(t, sum);
 	summary_print(s, sum);
+	unended_print(t);
 	counters_print(stdout, t);
 }
 
-static json_t *functions_json(const struct total *list, size_t n, uint64_t elapsed)
+static json_t *functions_json(const struct total *list, size_t n, uint64_t all)
 {
 	json_t *functions = json_array();
 	for (size_t i = 0; i < n; i++) {
-		double share = share_of(&list[i], elapsed);
 		json_array_append_new(
 			functions,
-			json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "function",
+			json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "function",
 		                  json_stringn(list[i].name, list[i].length), "bytes", (json_int_t)list[i].bytes,
 		                  "unsized", (json_int_t)list[i].unsized, "sites", (json_int_t)list[i].sites, "calls",
 		                  (json_int_t)list[i].time.count, "time_ns", (json_int_t)list[i].time.sum, "min_ns",
 		                  (json_int_t)list[i].time.min, "max_ns", (json_int_t)list[i].time.max, "min_rank",
 		                  (json_int_t)list[i].time.min_rank, "max_rank", (json_int_t)list[i].time.max_rank,
-		                  "share_ppm", share < 0 ? json_null() : json_integer((json_int_t)(share * 1e6))));
+		                  "share_ppm", (json_int_t)(share_of(list[i].time.sum, all) * 1e6), "unended_ranks",
+		                  (json_int_t)list[i].unended_ranks, "unended_ns", (json_int_t)list[i].unended));
 	}
 	return functions;
 }
@@ -233,11 +257,19 @@ static void put_summary(const struct trace *t, const struct summary *sum, json_t
 	json_object_set_new(json, "mpi_ns", json_integer((json_int_t)sum->mpi_ns));
 	json_object_set_new(json, "compute_ns", json_integer((json_int_t)sum->compute_ns));
 	summary_json(sum, json);
+	unended_json(t, json);
 	json_object_set_new(json_object_get(json, "summary"), "ranks",
 	                    json_integer((json_int_t)stream_ranks(t, &t->events)));
 	counters_json(t, json);
 	seating_json(t, json);
 	rank_totals_json(t, json);
+}
+
+uint64_t show_wall_ns(const json_t *meta)
+{
+	json_int_t start = json_integer_value(json_object_get(meta, "start_ns")),
+		   end = json_integer_value(json_object_get(meta, "end_ns"));
+	return start > 0 && end > start ? (uint64_t)end - (uint64_t)start : 0;
 }
 
 int show_summary(const struct show *s, json_t *json)
@@ -255,14 +287,14 @@ int show_summary(const struct show *s, json_t *json)
 	}
 	summary_make(&sum, t, &activity);
 	site_activity_free(&activity);
-	uint64_t elapsed = sum.compute_ns + sum.mpi_ns;
+	summary_set_wall(&sum, show_wall_ns(s->meta));
 	if (json) {
-		json_object_set_new(json, "functions", functions_json(list, n, elapsed));
+		json_object_set_new(json, "functions", functions_json(list, n, sum.all_ns));
 		put_summary(t, &sum, json);
 	} else {
 		print_summary(s, &sum);
-		print_functions(t, list, n, elapsed);
+		print_functions(t, list, n, sum.all_ns);
 	}
 	function_totals_free(list, n);
-	return show_balance(s, json);
+	return show_balance(s, &sum, json);
 }

@@ -21,6 +21,8 @@ struct show {
 	uint64_t lines; /* of the skeleton; 0: no limit */
 };
 
+/* How long the run took by its metadata, in ns; 0: they do not say it. */
+uint64_t show_wall_ns(const json_t *meta);
 /* Each returns 0, or -1 after a message on stderr. With json not NULL nothing is printed, and the view becomes members
  * of that object. */
 int show_summary(const struct show *s, json_t *json);

@@ -14,6 +14,7 @@
 #include "trace/model/stream.h"
 #include "trace/file/times_file.h"
 #include "trace/file/timing_file.h"
+#include "trace/file/unended_file.h"
 #include "trace/model/trace.h"
 #include "trace/base/varint.h"
 
@@ -317,10 +318,11 @@ enum {
 	PART_CNTR,
 	PART_FULL,
 	PART_CLAS,
+	PART_OPEN,
 	PARTS
 };
 static const char part_id[PARTS][CHUNK_ID_SIZE + 1] = {"STRG", "PATH", "VECT", "PATT", "MAPS", "RANK", "SITE",
-                                                       "HIST", "LOSS", "PLAC", "CNTR", "FULL", "CLAS"};
+                                                       "HIST", "LOSS", "PLAC", "CNTR", "FULL", "CLAS", "OPEN"};
 
 static bool is_optional(size_t part)
 {
@@ -346,6 +348,8 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 	put_rank(&part[PART_RANK], &maps, t);
 	if (has_placement(t))
 		put_placement(&part[PART_PLAC], &maps, t);
+	if (t->unended_count)
+		unended_put(&part[PART_OPEN], &maps, t);
 	sites_put(&part[PART_SITE], &maps, t, &derivations);
 	times_put(&part[PART_HIST], t, final);
 	classes_put(&part[PART_CLAS], &maps, t, final);
@@ -410,6 +414,8 @@ static int get_part(struct reader *r, size_t part, struct diagram_file *maps, bo
 		return timing_get(r, t, *final);
 	case PART_CLAS:
 		return classes_get(r, maps, t, *final);
+	case PART_OPEN:
+		return unended_get(r, maps, t);
 	}
 	return -1;
 }

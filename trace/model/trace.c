@@ -14,6 +14,7 @@
 #include "trace/model/pattern.h"
 #include "trace/model/stream.h"
 #include "trace/model/timing.h"
+#include "trace/model/unended.h"
 
 /* Makes room for one more element; false on no memory. */
 static bool grow(void *array, uint32_t count, uint32_t *capacity, size_t size)
@@ -419,6 +420,7 @@ void trace_free(struct trace *t)
 	writer_free(&t->packing_room);
 	sites_free(t->objects, t->object_count);
 	timing_free(t);
+	unended_free(t);
 	index_free(&t->module_index);
 	index_free(&t->node_index);
 	index_free(&t->function_index);

@@ -208,6 +208,8 @@ struct trace {
 	uint32_t counter_count;
 	struct trace_timing *timing; /* trace/model/timing.h: times of each event; by rank */
 	uint32_t timing_count;
+	struct trace_unended *unended; /* trace/model/unended.h: what killed ranks did not end */
+	uint32_t unended_count;
 	/* The sites are in `packed`, as bytes, and not in `sites` (trace/model/packed.h). Set before there are any. */
 	bool packing;
 	struct trace_packed *packed;

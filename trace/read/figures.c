@@ -75,6 +75,14 @@ static int check_totals(const struct trace *t, struct error *error)
 	return 0;
 }
 
+uint64_t figures_all(uint64_t parts, uint64_t streams, uint64_t wall)
+{
+	uint64_t all;
+	if (__builtin_mul_overflow(streams, wall, &all))
+		all = UINT64_MAX;
+	return all > parts ? all : parts;
+}
+
 int figures_check(const struct trace *t, struct error *error)
 {
 	uint64_t visits = 0, events = (uint64_t)rankmap_sum(&t->events);

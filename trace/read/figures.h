@@ -14,6 +14,11 @@
 
 #include "trace/model/trace.h"
 
+/* The time that all ranks had, in ns: what every share is of (doc/activity.md, "Times"). parts: the sum of all that is
+ * known of them; streams: ranks, and their further threads; wall: how long the run took by its metadata, 0: not known.
+ * Never less than the parts, so that no share is more than 1. */
+uint64_t figures_all(uint64_t parts, uint64_t streams, uint64_t wall);
+
 /* Returns 0, or -1 with error set: which ones do not. */
 int figures_check(const struct trace *t, struct error *error);
 

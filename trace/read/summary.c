@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "trace/model/stream.h"
+#include "trace/model/unended.h"
+#include "trace/read/figures.h"
 
 /* What is less than this fraction of the computation may come from rounding: sums of edges are, each for itself. */
 #define ROUNDED 200
@@ -74,6 +76,24 @@ static void add_activity(struct summary *s, const struct trace_site *site, const
 		add_file(f->moves == MOVES_READ ? &s->read : &s->written, site, schema, a);
 }
 
+static void add_unended(struct summary *s, const struct trace *t)
+{
+	for (uint32_t i = 0; i < t->unended_count; i++)
+		*(t->unended[i].call ? &s->unended_ns : &s->unended_compute_ns) += t->unended[i].sum;
+}
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+	return __builtin_add_overflow(a, b, &a) ? UINT64_MAX : a;
+}
+
+void summary_set_wall(struct summary *s, uint64_t wall_ns)
+{
+	s->parts_ns = plus(plus(plus(s->mpi_ns, s->compute_ns), plus(s->init_ns, s->overhead_ns)),
+	                   plus(s->unended_ns, s->unended_compute_ns));
+	s->all_ns = figures_all(s->parts_ns, s->streams, wall_ns);
+}
+
 int summary_make(struct summary *s, const struct trace *t, const struct site_activity *v)
 {
 	struct site_activity own = {.sites = NULL};
@@ -93,8 +113,7 @@ int summary_make(struct summary *s, const struct trace *t, const struct site_act
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		const struct trace_site *site = &t->sites[i];
 		const struct schema *schema = trace_schema(t, site);
-		if (!trace_initializes(schema))
-			s->mpi_ns += site->communicate.sum;
+		*(trace_initializes(schema) ? &s->init_ns : &s->mpi_ns) += site->communicate.sum;
 		add_activity(s, site, schema, &sent->sites[i]);
 	}
 	s->compute_ns = summary_compute(t, &s->unplaced_ns);
@@ -102,6 +121,8 @@ int summary_make(struct summary *s, const struct trace *t, const struct site_act
 	site_activity_free(&own);
 	const struct trace_total *compute = &t->total[TOTAL_COMPUTE], *elapsed = &t->total[TOTAL_ELAPSED],
 				 *overhead = &t->total[TOTAL_OVERHEAD];
+	s->streams = rankmap_size(&t->events);
+	add_unended(s, t);
 	s->overhead_ns = overhead->sum;
 	s->overhead_min_ns = overhead->min;
 	s->overhead_min_rank = overhead->min_rank;
@@ -118,5 +139,6 @@ int summary_make(struct summary *s, const struct trace *t, const struct site_act
 		s->communication_efficiency = (double)compute->max / (double)elapsed->max;
 		s->parallel_efficiency = s->load_balance * s->communication_efficiency;
 	}
+	summary_set_wall(s, 0);
 	return 0;
 }

@@ -31,7 +31,13 @@ struct summary {
 	uint64_t mpi_ns, compute_ns, overhead_ns;
 	uint64_t unplaced_ns; /* of compute_ns: before calls that no edge leads to; no site has it */
 	uint64_t elapsed_ns;  /* the sum of both, as the totals of the ranks have it */
-	uint64_t run_ns;      /* of the rank that took longest, after MPI_Init */
+	uint64_t init_ns;     /* in MPI_Init and MPI_Init_thread; it is in none of the others */
+	/* Of killed ranks: in calls that never ended, and computation after the last call. In no other sum. */
+	uint64_t unended_ns, unended_compute_ns;
+	uint64_t streams;  /* ranks, and their further threads, that the times are of */
+	uint64_t parts_ns; /* all of the above together, and the tracer's own time */
+	uint64_t all_ns;   /* the time that the ranks had: what shares are of (figures.h) */
+	uint64_t run_ns;   /* of the rank that took longest, after MPI_Init */
 	uint64_t compute_min_ns, compute_max_ns, overhead_min_ns, overhead_max_ns;
 	uint32_t compute_min_rank, compute_max_rank, overhead_min_rank, overhead_max_rank;
 	/* 0 .. 1; negative: not known (version 1.0, or no computation) */
@@ -40,6 +46,9 @@ struct summary {
 
 /* v: of the trace; NULL: they are made. Returns 0, or -1 on no memory (never with v). */
 int summary_make(struct summary *s, const struct trace *t, const struct site_activity *v);
+
+/* Learns how long the run took by its metadata, in ns, for all_ns. */
+void summary_set_wall(struct summary *s, uint64_t wall_ns);
 
 /* Computation of all ranks. *unplaced: how much of it no edge has. */
 uint64_t summary_compute(const struct trace *t, uint64_t *unplaced);

@@ -297,12 +297,6 @@ static int extract_sites(struct extraction *x)
 	return 0;
 }
 
-/* The number of a site of which the record has that + 1; UINT32_MAX if there is none. */
-static uint32_t site_number(const struct extraction *x, uint32_t number)
-{
-	return number - 1 < x->record->sites.count ? number - 1 : UINT32_MAX;
-}
-
 static int extract_rank(struct extraction *x)
 {
 	const struct record *r = x->record;
@@ -311,14 +305,14 @@ static int extract_rank(struct extraction *x)
 	if (rankmap_single(&t->events, x->rank, (int64_t)r->events, false) != 0)
 		return -1;
 	if (r->events > 0) {
-		uint32_t first = site_number(x, r->first);
+		uint32_t first = extraction_site(x, r->first);
 		if (first == UINT32_MAX || rankmap_single(&t->first, x->rank, first, true) != 0)
 			return -1;
 	}
 	if (extraction_place(x) != 0)
 		return -1;
 	uint32_t in_flight =
-		r->state != RECORD_FINALIZED && r->at.in_flight ? site_number(x, r->at.in_flight) : UINT32_MAX;
+		r->state != RECORD_FINALIZED && r->at.in_flight ? extraction_site(x, r->at.in_flight) : UINT32_MAX;
 	if (in_flight != UINT32_MAX && rankmap_single(&t->in_flight, x->rank, in_flight, true) != 0)
 		return -1;
 	if (r->lost && rankmap_single(&t->lost, x->rank, (int64_t)(r->lost & INT64_MAX), false) != 0)
@@ -467,7 +461,7 @@ static int extract(struct trace *t, struct arena *a, bool packing, struct error 
 	}
 	if (extraction_strings(&x) != 0 || extraction_vectors(&x) != 0 || extract_paths(&x) != 0 ||
 	    extract_detail_table(&x) != 0 || extract_sites(&x) != 0 || extract_rank(&x) != 0 ||
-	    extract_counted(&x) != 0 || extract_totals(&x) != 0) {
+	    extraction_unended(&x) != 0 || extract_counted(&x) != 0 || extract_totals(&x) != 0) {
 		error_set(error, "the arena of rank %u is damaged, or there is no memory", r->rank);
 		goto done;
 	}

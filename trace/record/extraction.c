@@ -8,6 +8,8 @@
 #include "trace/record/extraction.h"
 
 #include "trace/base/budget.h"
+#include "trace/model/packed.h"
+#include "trace/model/unended.h"
 #include "trace/model/host.h"
 #include "trace/model/placement.h"
 #include "trace/record/image.h"
@@ -330,4 +332,37 @@ int extraction_unknown(struct extraction *x, uint64_t count, enum reference refe
 	rankmap_free(&rank);
 	trace_group_free(&group);
 	return rv;
+}
+
+uint32_t extraction_site(const struct extraction *x, uint32_t number)
+{
+	return number - 1 < x->record->sites.count ? number - 1 : UINT32_MAX;
+}
+
+/* How long a killed process had been in its call, or had computed, in ns; 0: not known. */
+static uint64_t unended_ns(const struct extraction *x)
+{
+	const struct record *r = x->record;
+	if (r->state != RECORD_INITIALIZED || r->ended_ns <= r->realtime_ns || r->since <= r->clock_ticks[0])
+		return 0;
+	double all = (double)(r->ended_ns - r->realtime_ns),
+	       before = (double)(r->since - r->clock_ticks[0]) * x->ns_per_tick;
+	return before < all && all - before < (double)UNENDED_SANE ? (uint64_t)(all - before) : 0;
+}
+
+/* MPI_Finalize and MPI_Abort are events already when
+ * they are entered. Of a thread that is in no call it is not known whether it still lived. */
+int extraction_unended(struct extraction *x)
+{
+	const struct record *r = x->record;
+	uint64_t ns = unended_ns(x);
+	uint32_t call = extraction_site(x, r->at.in_flight), last = extraction_site(x, r->at.last), function, node;
+	if (ns == 0 || (call == UINT32_MAX && (last == UINT32_MAX || r->thread > 0)))
+		return 0;
+	packed_key(x->trace, call == UINT32_MAX ? last : call, &function, &node);
+	enum mpi_number f = x->trace->functions[function].schema.mpi->function;
+	if (f == FN_MPI_Abort)
+		return 0;
+	return call == UINT32_MAX ? unended_add(x->trace, last, f == FN_MPI_Finalize, x->rank, ns)
+	                          : unended_add(x->trace, call, true, x->rank, ns);
 }

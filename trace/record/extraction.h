@@ -41,6 +41,11 @@ uint32_t extraction_string_number(const struct extraction *x, uint32_t i);
 /* The rank's host and CPUs. Returns 0 or -1. */
 int extraction_place(struct extraction *x);
 
+/* The number of a site of which the record has that + 1; UINT32_MAX: there is none. */
+uint32_t extraction_site(const struct extraction *x, uint32_t number);
+/* What a killed rank was in, and for how long (model/unended.h). The sites are there already. Returns 0 or -1. */
+int extraction_unended(struct extraction *x);
+
 /* The first `visits` values of a column. Nothing is added to `out` if there are none. */
 int extraction_column(struct extraction *x, const struct cell *cell, uint64_t visits, enum reference reference,
                       struct trace_column *out);

@@ -71,6 +71,7 @@ static const uint32_t layout[] = {
 	FIELD(record, events),
 	FIELD(record, lost),
 	FIELD(record, at),
+	FIELD(record, since),
 	FIELD(record, first),
 	FIELD(record, thread),
 	FIELD(record, counters),

@@ -164,6 +164,10 @@ struct record {
 	uint64_t stage[4];    /* by enum trace_stage: the event at which it came, + 1 */
 	struct table counted; /* struct record_counted */
 	uint64_t loose_ticks; /* computation before events that no edge leads to */
+	/* In ticks: when the call in flight began, or the one inside of it ended; else when the last event did. */
+	uint64_t since;
+	/* Of whoever reads the arena of a killed process: when that ended, in ns since 1970; 0: not known. */
+	int64_t ended_ns;
 	/* zeroes: what time cells without a histogram refer to (time_cell.h) */
 	struct record_time never, poor;
 };

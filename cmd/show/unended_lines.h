@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * unended_lines - of `spoor show`: what killed ranks were doing, for how long, and whom they waited for
+ */
+#ifndef SPOOR_UNENDED_LINES_H
+#define SPOOR_UNENDED_LINES_H
+
+#include <jansson.h>
+
+#include "trace/model/trace.h"
+
+/* The lines "Never ended" and "Verdict"; nothing if nothing is known. */
+void unended_print(const struct trace *t);
+/* The members "unended", a list, and "verdict", where something is known. */
+void unended_json(const struct trace *t, json_t *json);
+/* The members "unended_ns" and "unended_ranks" of a site of --sites. */
+void unended_site_json(const struct trace *t, uint32_t site, json_t *json);
+
+#endif

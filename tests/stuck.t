@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""stuck - of a job that hangs until it is killed everybody says in which call, where, for how long, and who did not come"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import invariants  # noqa: E402
+import launch  # noqa: E402
+import tap  # noqa: E402
+
+STUCK = os.path.join(tap.BUILD, "tests/programs/stuck")
+RANKS, SECONDS = 4, 3
+
+
+def spoor(*arguments):
+    return subprocess.run([launch.spoor(), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, text=True)
+
+
+def traced(folder, *arguments):
+    path = os.path.join(folder, "x.spoor")
+    if os.path.exists(path):
+        os.unlink(path)
+    launch.mpirun(RANKS, [STUCK, *arguments], before=[launch.spoor(), "run", "-o", path, "--"], cwd=folder)
+    return path
+
+
+def long_enough(seconds):
+    """The launcher takes a second or two to see that a rank was killed, and to end the others."""
+    return SECONDS - 0.2 < seconds < SECONDS + 5
+
+
+def check(path, function, waiting, missing, title):
+    """waiting: the ranks in the call; missing: what the verdict says of the last one."""
+    shown = json.loads(spoor("show", "--json", path).stdout or "{}")
+    if not tap.ok(shown.get("unended"), f"{title}: what did not end is known", spoor("show", path)):
+        return
+    call = max((x for x in shown["unended"] if x["call"]), key=lambda x: x["sum_ns"])
+    tap.equal((call["function"], call["ranks"]), (function, waiting), f"{title}: the call, and the ranks in it")
+    tap.ok("turn" in call["at"] and "stuck" in call["at"], f"{title}: its call path", call)
+    each = call["sum_ns"] * 1e-9 / call["count"]
+    tap.ok(long_enough(each), f"{title}: {SECONDS} seconds each", call)
+    tap.ok(re.search(missing, shown.get("verdict", "")), f"{title}: the verdict", shown.get("verdict"))
+    computed = [x for x in shown["unended"] if not x["call"]]
+    tap.ok(len(computed) == 1 and computed[0]["ranks"] == str(RANKS - 1) and long_enough(computed[0]["sum_ns"] * 1e-9),
+           f"{title}: what the last rank did", computed)
+    s = shown["summary"]
+    tap.ok(s["unended_ns"] > 0.5 * s["all_ns"] and not any(x.get("late_rank") is not None for x in shown["balance"]),
+           f"{title}: that is most of the time, and no other rank is blamed", s, shown["balance"])
+    text, page = spoor("show", path).stdout, spoor("report", path, "-o", "-").stdout
+    tap.ok(re.search(rf"^Never ended +{function}: ", text, re.M) and re.search(rf"^{function} never ended ", text, re.M), f"{title}: show", text)
+    tap.ok(shown["verdict"] in page and "calls that never ended" in page, f"{title}: report", page[:3000])
+    said = invariants.wrong(path) + ([] if spoor("verify", path).returncode == 0 else ["spoor verify"])
+    tap.ok(not said, f"{title}: figures agree", *said)
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="stuck-t-") as folder:
+        os.chmod(folder, 0o711)
+        os.environ["XDG_CACHE_HOME"] = os.path.join(folder, "cache")
+        last = RANKS - 1
+        check(traced(folder, str(SECONDS)), "MPI_Bcast", f"0-{last - 1}", rf"Rank {last} did not come: it computed for [.\d]+ s after MPI_Barrier", "a broadcast")
+        path = traced(folder, str(SECONDS), "receive")
+        verdicts = json.loads(spoor("show", "--json", path).stdout or "{}")
+        calls = {x["function"]: x["ranks"] for x in verdicts.get("unended", ()) if x["call"]}
+        tap.equal(calls, {"MPI_Recv": "0", "MPI_Barrier": f"1-{last - 1}"}, "a receive: who waits where")
+        tap.ok("Ranks 0,3 did not come" in verdicts.get("verdict", ""), "and who keeps the others", verdicts.get("verdict"))
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

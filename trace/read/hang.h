@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * hang - what a job that was killed was waiting for, as far as its trace can tell
+ *
+ *     MPI_Bcast did not end: 3 ranks (0-1,3) were in it for 218.1 s together. Rank 2 did not come: it computed for
+ *     72.7 s after MPI_Barrier.
+ *
+ * Who did not come is said of calls that are collective: which ranks were in no call of this function. Of a receive
+ * it is said from whom, if the site received from one rank only before. The parameters of a call in flight are in no
+ * trace: it has not returned.
+ */
+#ifndef SPOOR_HANG_H
+#define SPOOR_HANG_H
+
+#include <stddef.h>
+
+#include "trace/model/unended.h"
+
+/* The ranks that did not come to it, as a set: those that were in no call of its function, of MPI_COMM_WORLD (those
+ * that left no trace as well). Empty if it is not collective, or of another communicator. Returns 0 or -1; the caller
+ * frees *out. */
+int hang_missing(struct rankmap *out, const struct trace *t, const struct trace_unended *call);
+/* What a rank was doing; NULL: that is not known. */
+const struct trace_unended *hang_place(const struct trace *t, uint32_t rank);
+
+/* "0-3,8", cut to size with "..." if there are many runs. Returns out. */
+const char *hang_ranks(char *out, size_t size, const struct trace *t, const struct rankmap *ranks);
+/* The whole in one or two sentences, empty if nothing is known. Returns out. */
+#define HANG_VERDICT 512
+const char *hang_verdict(char out[HANG_VERDICT], const struct trace *t);
+
+#endif
