@@ -241,7 +241,8 @@ int join_encode(struct join *j, uint8_t **bytes, size_t *size, uint64_t *missing
 		set_partial(m, j, *missing);
 		if (stream_threads(&j->trace) > 1)
 			json_object_set_new(m, "threads", json_integer(stream_threads(&j->trace)));
-		if (merge_finish(&j->trace, error) != 0)
+		unsigned frames = (unsigned)metadata_number(m, "site_tolerance", 0);
+		if (merge_finish_near(&j->trace, frames, error) != 0)
 			goto done;
 	}
 	char *text = json_object_size(m) ? metadata_dump(m) : NULL;

@@ -64,6 +64,8 @@ static const struct {
 	{"rule_where", TEXT},
 	{"rule_reason", TEXT},
 	{"notes", ARGUMENTS},
+	{"site_tolerance", NUMBER},
+	{"site_ignore", TEXT},
 	{"ranks", NUMBER},
 	{"threads", NUMBER},
 	{"hosts", NAMES},

@@ -9,6 +9,7 @@
 #include "merge/loss.h"
 #include "merge/order.h"
 #include "merge/refine.h"
+#include "merge/tolerate.h"
 #include "merge/translate.h"
 #include "trace/base/budget.h"
 #include "trace/model/packed.h"
@@ -350,13 +351,30 @@ static int refine_ordered(struct trace *t, struct error *error)
 	return rv;
 }
 
-int merge_finish(struct trace *t, struct error *error)
+static int order_in_place(struct trace *t, struct error *error)
 {
 	struct trace ordered;
 	int rv = order_trace(&ordered, t, t, error);
 	trace_free(t);
 	*t = ordered;
-	return rv == 0 && trace_is_final(t) ? refine_ordered(t, error) : rv;
+	return rv;
+}
+
+int merge_finish_near(struct trace *t, unsigned frames, struct error *error)
+{
+	int rv = order_in_place(t, error);
+	if (rv != 0 || !trace_is_final(t))
+		return rv;
+	int64_t joined = tolerate_paths(t, frames);
+	if (joined < 0)
+		return error_set(error, "no memory to compare call paths");
+	rv = joined > 0 ? order_in_place(t, error) : 0;
+	return rv == 0 ? refine_ordered(t, error) : rv;
+}
+
+int merge_finish(struct trace *t, struct error *error)
+{
+	return merge_finish_near(t, 0, error);
 }
 
 int merge_canonical(struct trace *out, const struct trace *t, struct error *error)

@@ -21,6 +21,9 @@ int merge_take(struct trace *into, struct trace *from, struct error *error);
  * however they were merged. A final one (trace_is_final) is refined (merge/refine.h). Memory: the trace twice. Returns
  * 0, or -1 with error set; the trace is then good for trace_free only. */
 int merge_finish(struct trace *t, struct error *error);
+/* The same; in a final one, sites of different ranks whose call paths differ in at most so many frames become one
+ * (merge/tolerate.h). */
+int merge_finish_near(struct trace *t, unsigned frames, struct error *error);
 
 /* The same for a trace that is to stay as it is, as a whole one, into *out (which is not initialised yet, and which the
  * caller frees in any case). */

@@ -218,7 +218,8 @@ int world_encode(struct world *w, uint64_t ended_ns, uint8_t **bytes, size_t *si
 		facts_format(facts, "threads", "%" PRIu64, (uint64_t)stream_threads(&w->trace));
 	char *text = facts_encode(facts);
 	struct chunk chunk = {.id = "FACT", .data = (const uint8_t *)text, .size = text ? strlen(text) : 0};
-	if (merge_finish(&w->trace, error) == 0) {
+	unsigned frames = (unsigned)facts_number(facts, "site_tolerance", 0);
+	if (merge_finish_near(&w->trace, frames, error) == 0) {
 		rv = !text ? -1 : trace_encode(&w->trace, &chunk, 1, NULL, bytes, size);
 		if (rv != 0)
 			error_set(error, "no memory to encode the trace");

@@ -132,7 +132,7 @@ static uint64_t count_list_names(const char *text)
 
 static int read_names(const struct setting *s, const char *text)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:.=+-,";
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:.=+-*?,";
 	size_t length = strlen(text);
 	uint64_t n = count_list_names(text);
 

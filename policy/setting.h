@@ -26,8 +26,8 @@
  *                   by that much, relative to itself. least and most are those of E in millionths. As a number it is
  *                   the place of the word, but the last word is GRADE_EXACT, and with E it is GRADE_EXACT - E in
  *                   millionths, so that what captures more is more.
- *            TEXT   names of a-z A-Z 0-9 _ : . = + -, separated by commas; least and most bound how many there may be,
- *                   standard is 0 (none)
+ *            TEXT   names of a-z A-Z 0-9 _ : . = + - * ?, separated by commas; least and most bound how many there may
+ *                   be, standard is 0 (none)
  *     reach  TRACER  it is handed to the tracer, and `spoor run` has an option for it
  *            SITE    it ends with what root or the helper does
  *
@@ -41,6 +41,8 @@
 	  "exact: modes lossy:N keep the order of calls and handles")                                                  \
 	X(site_tolerance, COUNT, 0, 64, 0, "frames", TRACER,                                                           \
 	  "calls whose call paths differ in at most this number of frames are one site")                               \
+	X(site_ignore, TEXT, 0, IGNORED_MAX, 0, "modules and functions", TRACER,                                       \
+	  "frames of these (libpetsc.so, *wrap*) that follow each other count as one, by which they were entered")     \
 	X(retention, COUNT, 0, 36500, 0, "days", SITE, "how long the archive keeps the trace; 0: no limit")            \
 	X(spool_reserve, BYTES, 0, UINT64_C(1) << 50, UINT64_C(64) << 20, "bytes", SITE,                               \
 	  "free space that the spool's disk must have, beside the memory of the ranks")                                \
@@ -61,6 +63,7 @@
 
 #define SETTING_TEXT_SIZE 256
 #define COUNTERS_MAX      8
+#define IGNORED_MAX       16
 #define GRADE_EXACT       UINT64_C(1000010)
 
 #define SETTING_MEMBER_COUNT(name)                                            uint64_t name;

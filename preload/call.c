@@ -72,6 +72,7 @@ static struct site *site_slowly(struct recorder *r, uint32_t function, void *ret
 		r->limit = 0;
 	if (__atomic_exchange_n(&r->unloaded, false, __ATOMIC_ACQ_REL)) {
 		memo_clear(&r->memo);
+		ignored_forget(r->ignored);
 		shortage_forget(r);
 	}
 	void *known = memo_asks(&r->memo) ? memo_find(&r->memo, function, return_address, cfa)

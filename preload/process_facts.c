@@ -123,6 +123,7 @@ char *process_facts(const struct handoff *h, int size, int thread_level)
 	facts_format(&f, "thread_level", "%d", thread_level);
 	if (h->set.site_tolerance)
 		facts_format(&f, "site_tolerance", "%" PRIu64, h->set.site_tolerance);
+	facts_set(&f, "site_ignore", h->set.site_ignore[0] ? h->set.site_ignore : NULL);
 	fact_parent(&f);
 	fact_notes(&f, h);
 	facts_decode(&f, h->facts, strlen(h->facts), HANDOFF_VARIABLE, NULL);

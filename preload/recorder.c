@@ -8,6 +8,7 @@
 
 #include "preload/clock.h"
 #include "preload/detail.h"
+#include "preload/ignored.h"
 #include "preload/pool.h"
 #include "preload/stand_in.h"
 #include "preload/thread.h"
@@ -125,6 +126,12 @@ void recorder_tolerate(unsigned frames)
 {
 	if (recorder_current)
 		recorder_current->tolerance = frames;
+}
+
+void recorder_ignore(const char *names)
+{
+	if (recorder_current)
+		recorder_current->ignored = ignored_create(names);
 }
 
 void recorder_unloaded(void)

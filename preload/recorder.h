@@ -26,6 +26,8 @@ char *recorder_detail_notes(char separator, char *out, size_t size);
 void recorder_bins(uint32_t bins);
 /* Calls of a function whose call paths differ in at most this many frames are of one site; 0, the default: in none. */
 void recorder_tolerate(unsigned frames);
+/* Frames of these modules and functions (ignored.h) count as one; "", the default: none. */
+void recorder_ignore(const char *names);
 /* A file was unloaded: addresses may mean something else from now on. */
 void recorder_unloaded(void);
 /* No further call is recorded; the arenas stay mapped. wait: other threads that are in the middle of an event are given

@@ -18,6 +18,7 @@
 
 #include "preload/call.h"
 #include "preload/callpath.h"
+#include "preload/ignored.h"
 #include "preload/module.h"
 #include "trace/base/index.h"
 #include "trace/record/record.h"
@@ -76,7 +77,8 @@ struct recorder {
 	/* a file was unloaded: another one may be where it was, so that no address means what it meant */
 	bool unloaded;
 	struct call_around around[LEFT_NESTED];
-	unsigned tolerance; /* frames by which the call paths of a site may differ */
+	struct ignored *ignored; /* NULL: no frames are (ignored.h) */
+	unsigned tolerance;      /* frames by which the call paths of a site may differ */
 	/* The call path that is being looked at: not on the stack, which may be that of a signal handler and small. */
 	struct callpath path;
 	struct record_node frames[CALLPATH_MAX + 1];

@@ -169,6 +169,7 @@ static bool wake_session(void)
 	if (h->mode == HANDOFF_LOSSY)
 		recorder_lossy(h->threshold, h->set.structure == 0);
 	recorder_tolerate((unsigned)h->set.site_tolerance);
+	recorder_ignore(h->set.site_ignore);
 	pthread_atfork(NULL, NULL, on_fork);
 	return true;
 }

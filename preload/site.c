@@ -66,6 +66,7 @@ static uint32_t module_of(struct recorder *r, struct module *m)
 static size_t frames_of(struct recorder *r, const struct callpath *path, struct record_node frames[CALLPATH_MAX + 1])
 {
 	size_t n = 0;
+	bool ignored = false;
 	if (path->gap)
 		frames[n++] = (struct record_node){.module = UINT32_MAX, .offset = (uint64_t)path->gap};
 	for (size_t i = path->count; i-- > 0;) {
@@ -75,8 +76,14 @@ static size_t frames_of(struct recorder *r, const struct callpath *path, struct 
 			m->number = module_of(r, m);
 		if (m && m->number == UINT32_MAX)
 			return 0;
-		frames[n++] = m ? (struct record_node){.module = m->number, .offset = address - m->bias}
-		                : (struct record_node){.module = UINT32_MAX, .offset = GAP_NO_MODULE};
+		uint64_t entry = 0;
+		bool was_ignored = ignored;
+		ignored = m && r->ignored && ignored_frame(r->ignored, m, address, &entry);
+		if (ignored && was_ignored) /* the run has its frame */
+			continue;
+		frames[n++] =
+			m ? (struct record_node){.module = m->number, .offset = ignored ? entry : address - m->bias}
+			  : (struct record_node){.module = UINT32_MAX, .offset = GAP_NO_MODULE};
 	}
 	return n;
 }

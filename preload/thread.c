@@ -95,6 +95,7 @@ static struct recorder *make_recorder(uint32_t number)
 	record->structure = of->structure;
 	r->columns.structure = of->structure != 0;
 	r->tolerance = first->tolerance;
+	r->ignored = ignored_create(ignored_names(first->ignored));
 	record->bins = of->bins;
 	if (first->detail)
 		detail_join(r, first);

@@ -31,6 +31,7 @@ VALUES = {
     "timing": ("histogram", "aggregate", "full", "full:0.01"),
     "counters": ("", "perf::TASK-CLOCK", "perf::PAGE-FAULTS,perf::TASK-CLOCK"),
     "site_tolerance": ("0", "2"),
+    "site_ignore": ("", "libc.so,*main*"),
     "bins": ("8", "1", "64"),
     "containers": ("skip", "trace"),
     "deadline": ("10", "60"),

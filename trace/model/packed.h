@@ -28,6 +28,12 @@ struct trace_packed {
 void packed_key(const struct trace *t, uint32_t i, uint32_t *function, uint32_t *node);
 const struct rankmap *packed_visits(const struct trace *t, uint32_t i);
 
+/* Gives it another call path: where there is a site of that function and path already, there are two then. */
+static inline void packed_set_node(struct trace *t, uint32_t i, uint32_t node)
+{
+	*(t->packing ? &t->packed[i].node : &t->sites[i].node) = node;
+}
+
 /* Site i, to read. `room` is where it is made, and is passed to packed_leave, also if there are more than one at a
  * time. NULL: no memory; then there is nothing to leave. */
 const struct trace_site *packed_look(const struct trace *t, uint32_t i, struct trace_site *room);
