@@ -63,7 +63,7 @@ enum aggregate_sum {
 	SUM_COMPUTE_NS,
 	SUM_OVERHEAD_NS, /* all ranks together */
 	SUM_UNPLACED_NS, /* of the computation: at no site, because memory was used up */
-	/* in calls that wait for all ranks: longer than the rank that came last; and in calls that never ended */
+	/* for other ranks (trace/read/wait_site.h), and in calls that never ended */
 	SUM_WAIT_NS,
 	SUM_UNENDED_NS, /* of that: in calls that never ended */
 	SUM_COMPUTED_NS,

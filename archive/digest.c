@@ -14,6 +14,7 @@
 #include "trace/file/container.h"
 #include "trace/read/hang.h"
 #include "trace/read/summary.h"
+#include "trace/read/wait_site.h"
 #include "trace/record/record.h"
 
 static uint64_t times(uint64_t a, uint64_t b)
@@ -38,14 +39,13 @@ static char *copy_name(const struct schema *s)
 static void calls_of(struct digest_calls *c, const struct trace *t, const struct trace_site *s,
                      const struct activity *activity)
 {
-	uint64_t ranks = rankmap_size(&s->visits), least = times(ranks, s->least);
+	enum wait_kind kind;
 
 	*c = (struct digest_calls){.calls = (uint64_t)rankmap_sum(&s->visits),
 	                           .ns = s->communicate.sum,
 	                           .bytes = activity->bytes,
-	                           .peak_ns = times(ranks, s->most)};
-	if (trace_schema(t, s)->mpi->waits == WAITS_FOR_ALL && ranks > 1 && least < c->ns)
-		c->wait_ns = c->ns - least;
+	                           .wait_ns = wait_site(t, s, activity, &kind),
+	                           .peak_ns = times(rankmap_size(&s->visits), s->most)};
 }
 
 /* Calls that never ended. */

@@ -36,12 +36,9 @@
 /* What is kept of an MPI function, and of a call site. */
 struct digest_calls {
 	uint64_t calls, ns, bytes; /* bytes: what its callers passed on (activity.h), as far as that is known */
-	uint64_t
-		/* of calls that wait for all ranks: the time that ranks were in them longer than the rank that came
-		 * last */
-		wait_ns;
-	uint64_t peak_ns;    /* of each site: its ranks times the most of a rank */
-	uint64_t unended_ns; /* in calls that never ended (trace/model/unended.h): not in ns, but in wait_ns */
+	uint64_t wait_ns;          /* for other ranks, estimated (trace/read/wait_site.h), and unended_ns */
+	uint64_t peak_ns;          /* of each site: its ranks times the most of a rank */
+	uint64_t unended_ns;       /* in calls that never ended (trace/model/unended.h): not in ns, but in wait_ns */
 };
 
 struct digest_function {

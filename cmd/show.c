@@ -11,7 +11,7 @@
 #include "trace/model/stream.h"
 
 struct show_options {
-	bool sites, loops, exact, matrix, classes, last, json;
+	bool sites, loops, exact, matrix, classes, waits, last, json;
 	const char *archive;
 	int64_t rank, thread, lines;
 	double at;
@@ -64,6 +64,8 @@ static bool parse_show(struct show_options *o, int argc, char **argv, int *statu
 	                      "--loops in at most N lines (default 200; 0: no limit)"),
 		OPTION_FLAG("matrix", 0, &o->matrix, "messages and bytes from rank to rank"),
 		OPTION_FLAG("classes", 0, &o->classes, "groups of ranks that behave alike"),
+		OPTION_FLAG("waits", 0, &o->waits,
+	                    "where ranks waited for others: late senders, receivers, collectives"),
 		OPTION_FLAG("last", 0, &o->last, "where every rank was when it ended"),
 		OPTION_READ("at", 0, "TIME", &o->at, options_read_time, OPTIONS_TIME,
 	                    "where every rank was at a time (12.5s, 300ms) from MPI_Init on, with mean times"),
@@ -92,7 +94,7 @@ static bool parse_show(struct show_options *o, int argc, char **argv, int *statu
 static int show_views(const struct show_options *o, const struct show *s, json_t *json)
 {
 	int rv = 0;
-	if (!o->sites && !o->loops && !o->matrix && !o->classes && !o->last && s->at < 0)
+	if (!o->sites && !o->loops && !o->matrix && !o->classes && !o->waits && !o->last && s->at < 0)
 		rv = show_summary(s, json);
 	if (rv == 0 && o->sites)
 		rv = show_sites(s, json);
@@ -102,6 +104,8 @@ static int show_views(const struct show_options *o, const struct show *s, json_t
 		rv = show_matrix(s, json);
 	if (rv == 0 && o->classes)
 		rv = show_groups(s, json);
+	if (rv == 0 && o->waits)
+		rv = show_waits(s, json);
 	if (rv == 0 && (o->last || s->at >= 0))
 		rv = show_last(s, json);
 	return rv;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tolerate - sites of different ranks whose call paths differ in a few frames become one
  *
- * A site that is to be part of another one gets its call path. Putting the trace in order again then makes one of them,
- * as it does with the sites of two traces. Sites are looked at in canonical order, so that the result depends on nothing
- * else; each is joined with the nearest of those before it, and of several with the first.
+ * A site that is to be part of another one gets its call path. Putting the trace in order again then makes one of
+ * them, as it does with the sites of two traces. Sites are looked at in canonical order, so that the result depends on
+ * nothing else; each is joined with the nearest of those before it, and of several with the first.
  */
 #include "merge/tolerate.h"
 

@@ -57,7 +57,7 @@ def totals(job):
     """What a digest of the trace must say."""
     r, n, w = ranks(job), turns(job), work(job)
     return {"events": r * (2 + 3 * n), "messages": r * n, "bytes": r * n * size(job), "compute": (r + 1) * w, "compute_peak": 2 * w * r,
-            "run_peak": 4 * w * r, "overhead": r * OVERHEAD_NS, "wait": (r - 1) * w,
+            "run_peak": 4 * w * r, "overhead": r * OVERHEAD_NS, "wait": (r - 1) * w + r * REDUCE_NS - r * n * (REDUCE_NS // n),
             "functions": {"MPI_Init": (r, r * INIT_NS, 0), "MPI_Send": (r * n, r * n * SEND_NS, r * n * size(job)),
                           "MPI_Recv": (r * n, 2 * r * n * SEND_NS, 0), "MPI_Allreduce": (r * n, r * REDUCE_NS + (r - 1) * w, r * n * 8),
                           "MPI_Finalize": (r, r * FINALIZE_NS, 0)}}

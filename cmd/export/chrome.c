@@ -14,6 +14,7 @@
 #include "cmd/base/print_event.h"
 #include "trace/model/host.h"
 #include "trace/base/index.h"
+#include "trace/read/hang.h"
 
 /* A text as a JSON string. Bytes that are no UTF-8 become U+FFFD. */
 static void chrome_text(FILE *out, const char *text, size_t n)
@@ -154,6 +155,21 @@ static void put_flow(struct track *t, FILE *out, const struct act *m)
 	putc_unlocked('}', out);
 }
 
+/* The call that a killed rank was in, to its end. Its time is the mean of the ranks in it. */
+static void put_unended(const struct track *t, FILE *out)
+{
+	const struct trace *trace = t->export->trace;
+	const struct trace_unended *u = hang_place(trace, t->stream);
+	if (!u || !u->call)
+		return;
+	const struct schema *s = trace_schema(trace, &trace->sites[u->site]);
+	fprintf(out, ",\n{\"ph\":\"X\",\"cat\":\"MPI\",\"name\":\"%.*s (never ended)\",\"pid\":%u,\"tid\":%u",
+	        (int)s->function_length, s->function, stream_rank(trace, t->stream), stream_thread(trace, t->stream));
+	put_us(out, "ts", t->end);
+	put_us(out, "dur", u->sum / rankmap_size(&u->ranks));
+	putc_unlocked('}', out);
+}
+
 static int chrome_rank(struct export *x, FILE *out, uint32_t stream)
 {
 	struct track t;
@@ -177,6 +193,8 @@ static int chrome_rank(struct export *x, FILE *out, uint32_t stream)
 			rv = error_set(&x->error, "cannot be written: is the disk full?");
 	}
 	if (scratch) {
+		if (rv > 0)
+			put_unended(&t, out);
 		track_end(&t);
 		fclose(scratch);
 	}

@@ -307,7 +307,7 @@ static void parts_of(const struct report *r, struct time_part parts[PARTS])
 	const struct summary *s = &r->sum;
 	for (int c = 0; c < CLASSES; c++)
 		parts[c] = (struct time_part){report_class_name((enum report_class)c), r->class_ns[c], c};
-	parts[CLASSES] = (struct time_part){"MPI_Init", s->init_ns, 6};
+	parts[CLASSES] = (struct time_part){"starting (MPI_Init)", s->init_ns, 6};
 	parts[CLASSES + 1] = (struct time_part){"calls that never ended", s->unended_ns, 7};
 	parts[CLASSES + 2] = (struct time_part){"computation that never ended", s->unended_compute_ns, 0};
 	parts[CLASSES + 3] = (struct time_part){"tracing", s->overhead_ns, 8};

@@ -29,6 +29,7 @@ int show_summary(const struct show *s, json_t *json);
 int show_sites(const struct show *s, json_t *json);
 int show_loops(const struct show *s, json_t *json); /* of s->rank */
 int show_matrix(const struct show *s, json_t *json);
+int show_waits(const struct show *s, json_t *json);
 int show_groups(const struct show *s, json_t *json);
 /* The sequence of the sites of s->rank as a grammar: site number = token - 1. The caller frees the pattern. */
 struct pattern;

@@ -146,6 +146,9 @@ int main(void)
 	};
 	if (trace_init(&t) != 0)
 		abort();
+	ok(figures_all(7, 2, 0) == 7 && figures_all(7, 2, 3) == 7 && figures_all(7, 2, 4) == 8 &&
+	           figures_all(1, UINT64_MAX, 2) == UINT64_MAX,
+	   "what shares are of: as long as the job ran, but no less than its parts");
 	ok(says(NULL), "a trace of nothing");
 	trace_free(&t);
 	two_ranks();

@@ -174,8 +174,11 @@ static inline void sample_record(struct arena *a, uint32_t rank, uint32_t size, 
 	x.columns.record = r;
 	if (how & SAMPLE_PREFIX)
 		record_each_column(a, r, sample_force, &x.columns);
-	if (how & SAMPLE_KILLED)
+	if (how & SAMPLE_KILLED) { /* in a call, for some us */
 		r->at.in_flight = x.site[2]->id + 1;
+		r->since = r->clock_ticks[0] + 1000 * (rank + 1);
+		r->ended_ns = r->realtime_ns + 1000000;
+	}
 	columns_free(&x.columns);
 }
 

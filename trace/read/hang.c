@@ -11,7 +11,8 @@
 #include "trace/model/rankset.h"
 #include "trace/model/stream.h"
 
-#define NAMED 3 /* missing ranks of which is said what they were doing */
+#define RANKS_MOST (UINT64_C(1) << 22) /* that are listed */
+#define NAMED      3                   /* missing ranks of which is said what they were doing */
 
 struct verdict {
 	char *at;
@@ -92,6 +93,10 @@ const char *hang_ranks(char *out, size_t size, const struct trace *t, const stru
 	bool begin = true;
 	int64_t unused;
 	*out = '\0';
+	if (rankmap_size(ranks) > RANKS_MOST) { /* anybody can say that there are two billions */
+		text_put(&x, "%" PRIu64 " of them", rankmap_size(ranks));
+		return out;
+	}
 	for (uint64_t r = 0; rankmap_next(ranks, &r, &unused); r++) {
 		if (x.left < 2 * STREAM_NAME) {
 			text_put(&x, ",...");
