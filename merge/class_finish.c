@@ -187,7 +187,9 @@ static bool classes_pay(const struct finishing *f)
 	double most = 0;
 	for (size_t i = 0; i < f->count; i++)
 		most = f->ranks[i].spread > most ? f->ranks[i].spread : most;
-	return most * WORTH >= f->elapsed && f->tokens <= TOKENS_MOST;
+	const struct trace_loss *l = &f->trace->loss;
+	uint64_t tokens = l->lossy && l->structure && l->threshold < TOKENS_MOST ? l->threshold : TOKENS_MOST;
+	return most * WORTH >= f->elapsed && f->tokens <= tokens;
 }
 
 static void drop_classes(struct finishing *f, struct trace_classes *c)
