@@ -121,7 +121,7 @@ static void test_rows(void)
 	for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
 		const struct row *row = &rows[r];
 		uint64_t sum = 0;
-		begin(1 << 20);
+		begin(8 << 20);
 		for (uint64_t i = 0; i < 2000; i++) {
 			uint64_t ticks = row->ticks(i);
 			sum += ticks;

@@ -109,6 +109,7 @@ struct columns {
 	/* the number of the event that columns were marked before (trace/record/reclaim.h), + 1, and what was left of
 	 * the arena then; 0: none */
 	uint64_t mark, mark_left;
+	uint64_t class_bytes; /* what classes of computations take (trace/record/record_class.h) */
 	/* something found no memory, and nothing could be done about it: what was put is lost, and the arena takes no
 	 * more */
 	bool failed;

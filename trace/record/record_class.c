@@ -16,6 +16,11 @@
 #define TOKENS_FREE 64
 #define TOKEN_RUNS  4
 #define TOKENS_LOOK 16 /* runs between two looks at that */
+/* Call paths come first: classes may take this part of the arena, and nothing of a small one. A pattern is counted as
+ * so many bytes. */
+#define CLASSES_PART  32
+#define CLASSES_LEAST (UINT64_C(4) << 20)
+#define PATTERN_BYTES 2048
 
 static bool is_far(uint64_t a, uint64_t b)
 {
@@ -50,11 +55,22 @@ static uint32_t class_nearest(const struct record_classes *k, uint64_t ticks, bo
 	return best;
 }
 
-/* A class without values; false: no room. */
-static bool class_begin(struct arena *a, struct record_classes *k, uint64_t center)
+/* more: bytes that will be needed besides. */
+static ref class_alloc(struct columns *x, uint64_t n, uint64_t more)
 {
-	ref time = k->count < RECORD_CLASSES ? arena_alloc(a, sizeof(struct record_time)) : 0;
-	arena_commit(a);
+	const uint64_t size = x->arena->size, most = size < CLASSES_LEAST ? 0 : size / CLASSES_PART;
+	if (x->class_bytes + n + more > most)
+		return 0;
+	ref at = arena_alloc(x->arena, n);
+	arena_commit(x->arena);
+	x->class_bytes += at ? n + more : 0;
+	return at;
+}
+
+/* A class without values; false: no room. */
+static bool class_begin(struct columns *x, struct record_classes *k, uint64_t center)
+{
+	ref time = k->count < RECORD_CLASSES ? class_alloc(x, sizeof(struct record_time), 0) : 0;
 	if (!time)
 		return false;
 	k->each[k->count] = (struct record_class){time, center};
@@ -63,13 +79,12 @@ static bool class_begin(struct arena *a, struct record_classes *k, uint64_t cent
 	return true;
 }
 
-static struct record_classes *classes_begin(struct arena *a, ref *at)
+static struct record_classes *classes_begin(struct columns *x, ref *at)
 {
-	*at = arena_alloc(a, sizeof(struct record_classes));
-	arena_commit(a);
+	*at = class_alloc(x, sizeof(struct record_classes), PATTERN_BYTES);
 	if (!*at)
 		return NULL;
-	struct record_classes *k = arena_at(a, struct record_classes, *at);
+	struct record_classes *k = arena_at(x->arena, struct record_classes, *at);
 	cell_init(&k->column);
 	k->column.role = ROLE_VALUE | ROLE_EXACT;
 	return k;
@@ -109,7 +124,7 @@ static uint32_t find_centers(const uint64_t *values, uint32_t n, uint64_t center
 
 /* The class of one of the first values. Classes are begun as their values appear, so that they are numbered as a
  * dictionary numbers values. RECORD_CLASSES: no room. */
-static uint32_t class_appear(struct arena *a, struct record_classes *k, uint64_t ticks, const uint64_t *centers,
+static uint32_t class_appear(struct columns *x, struct record_classes *k, uint64_t ticks, const uint64_t *centers,
                              uint32_t count)
 {
 	bool far = true;
@@ -118,7 +133,7 @@ static uint32_t class_appear(struct arena *a, struct record_classes *k, uint64_t
 		return class;
 	while (c < count && is_far(centers[c], ticks))
 		c++;
-	if (class_begin(a, k, c < count ? centers[c] : ticks))
+	if (class_begin(x, k, c < count ? centers[c] : ticks))
 		return k->count - 1;
 	return k->count ? class : RECORD_CLASSES;
 }
@@ -132,9 +147,9 @@ static void classes_split(struct columns *x, struct record_edge *e)
 	ref at;
 	if (count < 2 || n < FIRST_VALUES)
 		return;
-	struct record_classes *k = classes_begin(a, &at);
+	struct record_classes *k = classes_begin(x, &at);
 	for (uint32_t i = 0; k && i < n; i++) {
-		uint32_t class = class_appear(a, k, values[i], centers, count);
+		uint32_t class = class_appear(x, k, values[i], centers, count);
 		if (class == RECORD_CLASSES)
 			return; /* what was made is lost: there is hardly any memory */
 		record_time_add(a, class_time(a, k, class), values[i], visits[i]);
@@ -153,7 +168,7 @@ static void classes_split(struct columns *x, struct record_edge *e)
 static struct record_classes *classes_of_one(struct columns *x, struct record_edge *e, uint64_t mean)
 {
 	ref at;
-	struct record_classes *k = classes_begin(x->arena, &at);
+	struct record_classes *k = classes_begin(x, &at);
 	if (!k)
 		return NULL;
 	k->each[0] = (struct record_class){e->compute.full, mean};
@@ -190,7 +205,7 @@ static void classes_add(struct columns *x, struct record_edge *e, struct record_
 	struct arena *a = x->arena;
 	bool far = false, plain = record_time_plain(e->compute.at, ticks);
 	uint32_t class = k->mixed ? 0 : plain ? (uint32_t)k->column.expect : class_nearest(k, ticks, &far);
-	if (far && class_begin(a, k, ticks))
+	if (far && class_begin(x, k, ticks))
 		class = k->count - 1;
 	record_time_add(a, class_time(a, k, class), ticks, visit);
 	if (k->mixed)
