@@ -254,10 +254,14 @@ static int64_t ended_of(const struct salvage *s, uint32_t rank)
 	return s->ended_ns;
 }
 
-/* The arena is a copy that reading uses up: it learns what its process could not know. */
+/* The arena is a copy that reading uses up: it learns what its process could not know. Its owner may have changed the
+ * file since it was listed: nothing of it is known to be right. */
 static void set_end(const struct salvage *s, struct arena *a)
 {
-	struct record *r = arena_at(a, struct record, a->header->root);
+	ref root = a->header->root;
+	if (!arena_valid(a, root, sizeof(struct record)))
+		return;
+	struct record *r = arena_at(a, struct record, root);
 	if (r->state == RECORD_INITIALIZED && r->size)
 		r->ended_ns = ended_of(s, r->rank);
 }
