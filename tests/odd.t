@@ -18,11 +18,11 @@ RANKS = 2
 
 
 class Run:
-    """One run of `odd` under the tracer, and what spoor says of it."""
+    """One run of `odd`, or of another program, under the tracer, and what spoor says of it."""
 
-    def __init__(self, folder, *arguments, options=()):
+    def __init__(self, folder, *arguments, options=(), program="odd"):
         self.trace = os.path.join(folder, "-".join([arguments[0], *(o.strip("-") for o in options)]) + ".spoor")
-        done = launch.mpirun(RANKS, [os.path.join(PROGRAMS, "odd"), *arguments],
+        done = launch.mpirun(RANKS, [os.path.join(PROGRAMS, program), *arguments],
                              before=[launch.spoor(), "run", *options, "-o", self.trace, "--"], timeout=200)
         self.title, self.said, self.error = arguments[0], done.stdout.decode(), done.stderr.decode(errors="replace")
         tap.ok(done.returncode == 0 and os.path.exists(self.trace), f"{self.title}: the program runs, and is traced", self.error)
@@ -54,6 +54,9 @@ def exact(title, *arguments):
 def main():
     plugins = [os.path.join(PROGRAMS, f"plugin{i}.so") for i in (1, 2)]
     with tempfile.TemporaryDirectory(prefix="odd-t-") as folder:
+        run = Run(folder, "own malloc", program="allocator")
+        tap.equal(run.said, "all blocks are whole\n", "own malloc: nothing is written behind a block")
+        run.count("MPI_Sendrecv", 40)
         run = Run(folder, "deep")
         run.count("MPI_Allreduce", 10)
         paths = run.paths("MPI_Allreduce")

@@ -3,6 +3,7 @@
  */
 #include "trace/base/budget.h"
 
+#include <dlfcn.h>
 #include <inttypes.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -26,8 +27,18 @@ static uint64_t times_raised(uint64_t limit)
 	return raised == 1 ? limit : wanted < 0x1p62 ? (uint64_t)wanted : UINT64_C(1) << 62;
 }
 
+/* Is it malloc's own malloc_usable_size? A program may bring a malloc alone, before whose blocks there may be anything,
+ * or no memory at all. */
+static bool sizes_are_true(void)
+{
+	Dl_info by, of;
+	return dladdr((void *)(uintptr_t)malloc, &by) && dladdr((void *)(uintptr_t)malloc_usable_size, &of) &&
+	       by.dli_fbase == of.dli_fbase;
+}
+
 void budget_begin(struct budget *b)
 {
+	b->sized = sizes_are_true();
 	b->memory = times_raised(b->memory);
 	b->steps = times_raised(b->steps);
 	b->outer = budget_now;
@@ -129,7 +140,7 @@ bool budget_room(uint64_t bytes)
 /* Returns p. */
 static void *taken(void *p)
 {
-	if (p && budget_now)
+	if (p && budget_now && budget_now->sized)
 		budget_now->used += malloc_usable_size(p);
 	return p;
 }
@@ -151,7 +162,7 @@ static void *spare_take(size_t n)
 static void *given_back(void *p)
 {
 	struct budget *b = budget_now;
-	if (!p || !b)
+	if (!p || !b || !b->sized)
 		return p;
 	uint64_t n = malloc_usable_size(p);
 	size_t i = (n - SPARE_LEAST) / SPARE_STEP;
@@ -189,7 +200,7 @@ void *budget_realloc(void *p, size_t n)
 		return realloc(p, n);
 	if (!budget_room(n) || !budget_step(n / BYTES_A_STEP))
 		return NULL;
-	uint64_t before = p ? malloc_usable_size(p) : 0;
+	uint64_t before = p && b->sized ? malloc_usable_size(p) : 0;
 	void *more = p ? NULL : spare_take(n);
 	if (more)
 		return more;

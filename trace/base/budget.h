@@ -57,6 +57,7 @@ struct budget {
 	void (*tick)(void *context, uint64_t done);
 	void *context;
 	struct budget *outer;          /* that of before, which goes on afterwards */
+	bool sized;                    /* how large pieces are is known; else `used` says nothing */
 	void *spare[BUDGET_SIZES + 1]; /* by size: the last one kept, which begins with the address of the one before */
 	unsigned spares[BUDGET_SIZES + 1];
 };
