@@ -150,7 +150,8 @@ static inline void sample_force(void *columns, struct cell *cell, uint64_t value
 static inline void sample_record(struct arena *a, uint32_t rank, uint32_t size, int how)
 {
 	struct sample x;
-	if (arena_create(a, NULL, ARENA_MIN_SIZE, NULL) != 0)
+	/* there are no classes in a small one */
+	if (arena_create(a, NULL, how & SAMPLE_CLASSES ? 8 * ARENA_MIN_SIZE : ARENA_MIN_SIZE, NULL) != 0)
 		abort();
 	sample_start(&x, a, rank, size, how);
 	struct record *r = x.record;

@@ -18,9 +18,9 @@
 #define TOKENS_LOOK 16 /* runs between two looks at that */
 /* Call paths come first: classes may take this part of the arena, and nothing of a small one. A pattern is counted as
  * so many bytes. */
-#define CLASSES_PART  32
+#define CLASSES_PART  128
 #define CLASSES_LEAST (UINT64_C(4) << 20)
-#define PATTERN_BYTES 2048
+#define PATTERN_BYTES 1024
 
 static bool is_far(uint64_t a, uint64_t b)
 {
@@ -39,18 +39,22 @@ static struct record_time *class_time(const struct arena *a, const struct record
 	return arena_at(a, struct record_time, k->each[class].time);
 }
 
+/* Is a nearer to v than b is, as a factor? Without floating point, which would leave flags in the program's
+ * environment. No value has more than 62 bits. */
+static bool is_nearer(uint64_t v, uint64_t a, uint64_t b)
+{
+	uint64_t low_a = (a < v ? a : v) + 1, high_a = (a < v ? v : a) + 1, low_b = (b < v ? b : v) + 1,
+		 high_b = (b < v ? v : b) + 1;
+	return (uint128)high_a * low_b < (uint128)high_b * low_a;
+}
+
 /* The class whose center is nearest; *far: it is far, nevertheless. */
 static uint32_t class_nearest(const struct record_classes *k, uint64_t ticks, bool *far)
 {
 	uint32_t best = 0;
-	double least = 0;
-	for (uint32_t i = 0; i < k->count; i++) {
-		double a = (double)k->each[i].center + 1, b = (double)ticks + 1, ratio = a < b ? b / a : a / b;
-		if (i == 0 || ratio < least) {
+	for (uint32_t i = 1; i < k->count; i++)
+		if (is_nearer(ticks, k->each[i].center, k->each[best].center))
 			best = i;
-			least = ratio;
-		}
-	}
 	*far = is_far(k->each[best].center, ticks);
 	return best;
 }
