@@ -16,8 +16,10 @@
 #define CLASSES_MOST 8
 /* Means of one class are at most this far apart, as a factor; with too many classes it grows by itself. */
 #define ALIKE 1.25
-/* What changes the time of no rank by this part of a rank's time is not worth a class, or a mean. */
-#define WORTH 200
+/* What changes the time of no rank by this part of a rank's time is not worth a class, or a mean. In a trace that is to
+ * stay small whatever happens it is more: a busy machine alone makes some. */
+#define WORTH       200
+#define WORTH_LOSSY 20
 /* Symbols of the patterns of all ranks' classes. */
 #define TOKENS_MOST 4096
 /* A mean that is no more than so many standard errors off is what is expected. */
@@ -98,6 +100,8 @@ struct finishing {
 	size_t count, capacity;
 	uint64_t tokens; /* of all patterns */
 	double elapsed;  /* of a rank, ns */
+	uint64_t tokens_most;
+	double worth;
 };
 
 static double class_mean(const struct finishing *f, int64_t key)
@@ -187,9 +191,7 @@ static bool classes_pay(const struct finishing *f)
 	double most = 0;
 	for (size_t i = 0; i < f->count; i++)
 		most = f->ranks[i].spread > most ? f->ranks[i].spread : most;
-	const struct trace_loss *l = &f->trace->loss;
-	uint64_t tokens = l->lossy && l->structure && l->threshold < TOKENS_MOST ? l->threshold : TOKENS_MOST;
-	return most * WORTH >= f->elapsed && f->tokens <= tokens;
+	return most * f->worth >= f->elapsed && f->tokens <= f->tokens_most;
 }
 
 static void drop_classes(struct finishing *f, struct trace_classes *c)
@@ -250,7 +252,7 @@ static int finish_means(struct finishing *f, struct trace_classes *c)
 	}
 	rankmap_free(&c->mean);
 	int rv = rankmap_take(&b, &c->mean);
-	if (rv == 0 && most * WORTH < f->elapsed)
+	if (rv == 0 && most * f->worth < f->elapsed)
 		rankmap_free(&c->mean);
 	return rv;
 }
@@ -259,8 +261,12 @@ static int finish_edge(const struct trace *t, struct trace_edge *edge)
 {
 	struct trace_classes *c = edge->classes;
 	const struct trace_total *elapsed = &t->total[TOTAL_ELAPSED];
-	struct finishing f = {.trace = t, .edge = edge};
+	struct finishing f = {.trace = t, .edge = edge, .tokens_most = TOKENS_MOST, .worth = WORTH};
 	f.elapsed = elapsed->count ? (double)elapsed->sum / (double)elapsed->count : 0;
+	if (t->loss.lossy && t->loss.structure) {
+		f.tokens_most = t->loss.threshold < TOKENS_MOST ? t->loss.threshold : TOKENS_MOST;
+		f.worth = WORTH_LOSSY;
+	}
 	int rv = unite(c) != 0 || expect_all(&f) != 0 ? -1 : 0;
 	if (rv == 0 && !classes_pay(&f))
 		drop_classes(&f, c);
