@@ -12,7 +12,7 @@
 #include "cmd/base/print_event.h"
 #include "trace/model/stream.h"
 
-/* Sites from this share of the job's time on are shown, at most so many. */
+/* Sites from this share of the recorded time on are shown, at most so many. */
 #define SHOWN_SHARE 0.01
 #define SHOWN_SITES 12
 /* A rank is late if the others wait for it at least this share of the time that they are in the call. */
@@ -201,7 +201,7 @@ int show_balance(const struct show *show, const struct summary *sum, json_t *jso
 		uint32_t late = 0;
 		bool is_late = late_rank(t, s, &late);
 		char text[512];
-		if (share < SHOWN_SHARE)
+		if ((double)s->communicate.sum < SHOWN_SHARE * (double)(sum->mpi_ns + sum->compute_ns))
 			break;
 		site_names_text(&names, order[i], text, sizeof text);
 		if (json) {
