@@ -48,7 +48,7 @@ PROGRAMS += [("broken", [way, "return"]) for way in ("handles", "pointers", "num
 PROGRAMS += [("ends", [way]) for way in ("normal", "exit3", "fork", "empty")]
 
 HANGS = ("shared", "files", "buffers", "names", "more", "more8", "rest", "rest8", "f08")  # in Open MPI 4.1, now and then, traced or not: then once more
-UNORDERED = ("threads",)  # threads take their numbers in any order
+UNORDERED = ("threads",)  # threads take their numbers in any order; those of `crew` only numbers of buffers
 RANKS_OF = {"inter": 4}
 # What Open MPI says of a rank that crashed names processes and addresses; which rank of the farm works more is chance.
 VARIES = re.compile(r"\[[\w.-]+:\d+\]|0x[0-9a-f]+|\[\d+,\d+\]|(?<=^farm: got )\d+", re.M)
@@ -127,7 +127,7 @@ class Program:
             keep = errors + ".kept"
             done = subprocess.run([sys.executable, EXACT, "--keep", keep, "-n", str(self.ranks), "--status", str(self.plain[0]), "--timeout", "60",
                                    *[f"--set={o[2:]}" for o in options_of(row) if o != "--buffers=on"], *["--buffers"] * (row["buffers"] == "on"),
-                                   *["--unordered"] * (self.name in UNORDERED), "--", *APART, errors, *self.command],
+                                   *["--unordered"] * (self.name in UNORDERED or (self.name == "crew" and row["buffers"] == "on")), "--", *APART, errors, *self.command],
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
             with open(os.path.join(keep, "output"), "rb") as f:
                 output = self.said(f.read(), errors)
