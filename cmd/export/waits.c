@@ -16,10 +16,13 @@
 
 #include "cmd/export/act.h"
 #include "cmd/export/channels.h"
+#include "trace/base/budget.h"
 #include "trace/model/timing.h"
 #include "trace/read/event_clock.h"
 
 #define NOWHERE UINT32_MAX
+/* Numbers of requests: those of requests that are live at a time. */
+#define REQUESTS_MOST (UINT64_C(1) << 28)
 
 /* A call that may wait. */
 struct blocked {
@@ -57,7 +60,7 @@ static void *list_grow(void *list, size_t count, size_t *capacity, size_t size)
 	if (count < *capacity)
 		return list;
 	size_t more = *capacity ? 2 * *capacity : 1024;
-	void *bigger = realloc(list, more * size);
+	void *bigger = budget_realloc(list, more * size);
 	if (bigger)
 		*capacity = more;
 	return bigger;
@@ -85,9 +88,11 @@ static int request_set(struct waiting *w, uint64_t request, uint32_t end)
 {
 	if (request >= w->request_capacity) {
 		size_t more = (size_t)request + w->request_capacity + 64;
-		uint32_t *bigger = realloc(w->requests, more * sizeof *bigger);
+		uint32_t *bigger = request < REQUESTS_MOST ? budget_realloc(w->requests, more * sizeof *bigger) : NULL;
 		if (!bigger)
 			return -1;
+		for (size_t i = w->request_capacity; i < more; i++)
+			bigger[i] = NOWHERE;
 		w->requests = bigger;
 		w->request_capacity = more;
 	}
@@ -188,7 +193,7 @@ static int add_stream(struct waiting *w, const struct calls *calls, const struct
 	event_clock_destroy(clock);
 	acts_destroy(acts);
 	channels_free(&w->operations);
-	free(w->requests);
+	budget_free(w->requests);
 	w->requests = NULL;
 	w->request_capacity = 0;
 	return rv < 0 ? -1 : 0;
@@ -314,8 +319,8 @@ static int waits_measure(struct waits *out, const struct trace *t, struct error 
 		compare_ends(&w);
 		add_blocked(out, &w);
 	}
-	free(w.blocked);
-	free(w.ends);
+	budget_free(w.blocked);
+	budget_free(w.ends);
 	comms_destroy(comms);
 	calls_free(&calls);
 	return rv;

@@ -25,7 +25,7 @@ struct waits {
 };
 
 /* More events than this are not looked at one by one: it takes 100 bytes of memory for each. */
-#define WAITS_EVENTS (UINT64_C(1) << 24)
+#define WAITS_EVENTS (UINT64_C(1) << 20)
 
 /* Returns 0, or -1 with error set. The caller frees it in any case. */
 int waits_make(struct waits *w, const struct trace *t, struct error *error);
