@@ -12,7 +12,8 @@
 #include "cmd/base/print_event.h"
 #include "trace/model/stream.h"
 
-/* Sites from this share of the recorded time on are shown, at most so many. */
+/* Sites from this share of the time in calls and computations on are shown, at most so many: also in a job that was
+ * short beside MPI_Init, and not what is nothing beside a call that did not end. */
 #define SHOWN_SHARE 0.01
 #define SHOWN_SITES 12
 /* A rank is late if the others wait for it at least this share of the time that they are in the call. */
@@ -185,6 +186,8 @@ int show_balance(const struct show *show, const struct summary *sum, json_t *jso
 	uint32_t *order = malloc(((size_t)t->site_count + 1) * sizeof *order), n = 0;
 	struct site_names names;
 	json_t *list = json ? json_array() : NULL;
+	double least =
+		SHOWN_SHARE * (double)(sum->mpi_ns + sum->compute_ns + sum->unended_ns + sum->unended_compute_ns);
 	if (site_names_make(&names, t) != 0 || !order || (json && !list))
 		goto done;
 	for (uint32_t i = 0; i < t->site_count; i++) {
@@ -201,7 +204,7 @@ int show_balance(const struct show *show, const struct summary *sum, json_t *jso
 		uint32_t late = 0;
 		bool is_late = late_rank(t, s, &late);
 		char text[512];
-		if ((double)s->communicate.sum < SHOWN_SHARE * (double)(sum->mpi_ns + sum->compute_ns))
+		if ((double)s->communicate.sum < least)
 			break;
 		site_names_text(&names, order[i], text, sizeof text);
 		if (json) {
