@@ -10,7 +10,6 @@
 #include "trace/base/budget.h"
 #include "trace/model/classes.h"
 #include "trace/model/packed.h"
-#include "trace/model/pattern.h"
 
 /* Classes of an edge in the file. */
 #define CLASSES_MOST 8
@@ -134,28 +133,6 @@ static int expect_group(struct finishing *f, const struct trace_group *g, const 
 	return 0;
 }
 
-/* How often each value of a group's dictionary comes; malloc'ed, NULL on no memory. *tokens gets more. */
-static uint64_t *count_values(const struct trace *t, const struct trace_group *g, uint64_t visits, uint64_t *tokens)
-{
-	uint64_t *counts = budget_calloc(g->count, sizeof *counts);
-	struct pattern p = {0};
-	if (!counts || !g->pattern) {
-		if (counts)
-			counts[0] = visits;
-		return counts;
-	}
-	const struct pool_item *item = &t->patterns.items[g->pattern - 1];
-	if (pattern_parse(&p, item->bytes, item->size) != 0 || pattern_news(&p) != g->count ||
-	    pattern_count(&p, counts) != 0) {
-		budget_free(counts);
-		counts = NULL;
-	} else {
-		*tokens += pattern_symbols(&p);
-	}
-	pattern_free(&p);
-	return counts;
-}
-
 static int expected_by_rank(const void *a, const void *b)
 {
 	const struct expected *x = a, *y = b;
@@ -175,7 +152,7 @@ static int expect_all(struct finishing *f)
 		return -1;
 	for (uint32_t g = 0; rv == 0 && g < column->count; g++) {
 		uint64_t visits = f->edge->compute.count / ranks,
-			 *counts = count_values(f->trace, &column->groups[g], visits ? visits : 1, &f->tokens);
+			 *counts = classes_visits(f->trace, &column->groups[g], visits ? visits : 1, &f->tokens);
 		rv = counts ? expect_group(f, &column->groups[g], counts) : -1;
 		budget_free(counts);
 	}

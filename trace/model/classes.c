@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "trace/base/budget.h"
+#include "trace/model/pattern.h"
 
 struct trace_classes *classes_make(struct trace_edge *e)
 {
@@ -101,4 +102,25 @@ int classes_set_constant(struct trace_classes *c, uint32_t rank, uint32_t key)
 		return -1;
 	}
 	return trace_add_group_take(&c->column, &g);
+}
+
+uint64_t *classes_visits(const struct trace *t, const struct trace_group *g, uint64_t visits, uint64_t *symbols)
+{
+	uint64_t *counts = budget_calloc(g->count, sizeof *counts);
+	struct pattern p = {0};
+	if (!counts || !g->pattern) {
+		if (counts)
+			counts[0] = visits;
+		return counts;
+	}
+	const struct pool_item *item = &t->patterns.items[g->pattern - 1];
+	if (pattern_parse(&p, item->bytes, item->size) != 0 || pattern_news(&p) != g->count ||
+	    pattern_count(&p, counts) != 0) {
+		budget_free(counts);
+		counts = NULL;
+	} else {
+		*symbols += pattern_symbols(&p);
+	}
+	pattern_free(&p);
+	return counts;
 }

@@ -47,5 +47,8 @@ const struct histogram *classes_find(const struct trace_classes *c, uint32_t key
 int classes_merge(struct trace_edge *into, const struct trace_edge *from);
 /* Adds a group of one rank that has the same key at all visits. Returns 0, or -1 on no memory. */
 int classes_set_constant(struct trace_classes *c, uint32_t rank, uint32_t key);
+/* How often a group of the class column has each value of its dictionary, in one rank: by its pattern, of which
+ * *symbols gets the size added; without one `visits`. budget_malloc'ed; NULL: no memory, or no pattern of the group. */
+uint64_t *classes_visits(const struct trace *t, const struct trace_group *g, uint64_t visits, uint64_t *symbols);
 
 #endif

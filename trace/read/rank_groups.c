@@ -8,7 +8,6 @@
 #include "trace/base/budget.h"
 #include "trace/model/classes.h"
 #include "trace/model/ordinals.h"
-#include "trace/model/pattern.h"
 
 /* Computations of ranks are alike within this factor of the least one of their group. */
 #define ALIKE_TIME 1.25
@@ -73,26 +72,6 @@ static int sign_columns(struct signing *x, const struct trace_site *s, uint64_t 
 
 /* ---- time ---- */
 
-/* How often each value of the dictionary comes; malloc'ed, NULL on no memory. */
-static uint64_t *class_visits(const struct trace *t, const struct trace_group *g, uint64_t visits)
-{
-	uint64_t *counts = budget_calloc(g->count, sizeof *counts);
-	struct pattern p = {0};
-	bool good = counts != NULL;
-	if (good && g->pattern) {
-		const struct pool_item *item = &t->patterns.items[g->pattern - 1];
-		good = pattern_parse(&p, item->bytes, item->size) == 0 && pattern_news(&p) == g->count &&
-		       pattern_count(&p, counts) == 0;
-		pattern_free(&p);
-	} else if (good) {
-		counts[0] = visits;
-	}
-	if (good)
-		return counts;
-	budget_free(counts);
-	return NULL;
-}
-
 static int time_group(struct signing *x, const struct trace_classes *c, const struct trace_group *g,
                       const uint64_t *counts)
 {
@@ -119,7 +98,7 @@ static int time_group(struct signing *x, const struct trace_classes *c, const st
 static int time_edge(struct signing *x, const struct trace_edge *e)
 {
 	const struct trace_classes *c = e->classes;
-	uint64_t ranks = 0;
+	uint64_t ranks = 0, symbols = 0;
 	int64_t mean;
 	for (uint32_t g = 0; g < c->column.count; g++)
 		ranks += rankmap_size(trace_group_ranks(&c->column.groups[g]));
@@ -127,7 +106,7 @@ static int time_edge(struct signing *x, const struct trace_edge *e)
 	if ((ranks == 0 && c->column.count) || (means == 0 && !rankmap_empty(&c->mean)))
 		return -1; /* no memory to count them */
 	for (uint32_t g = 0; g < c->column.count; g++) {
-		uint64_t *counts = class_visits(x->trace, &c->column.groups[g], visits);
+		uint64_t *counts = classes_visits(x->trace, &c->column.groups[g], visits, &symbols);
 		int rv = counts ? time_group(x, c, &c->column.groups[g], counts) : -1;
 		budget_free(counts);
 		if (rv != 0)
