@@ -24,6 +24,8 @@ int unended_add_take(struct trace *t, const struct trace_unended *u)
 static struct trace_unended *unended_at(struct trace *t, uint32_t site, bool call)
 {
 	const struct trace_unended none = {.site = site, .call = call, .min = UINT64_MAX};
+	if (!budget_step(t->unended_count))
+		return NULL;
 	for (uint32_t i = 0; i < t->unended_count; i++)
 		if (t->unended[i].site == site && t->unended[i].call == call)
 			return &t->unended[i];
