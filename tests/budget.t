@@ -177,7 +177,7 @@ with tempfile.TemporaryDirectory(prefix="budget.") as work:
     cheap("2^40 events, one after another", "show", "--last", path, "--limit", "0.01", says="steps")
     for ranks in ((1 << 31) - 1, 1 << 30):
         write(trace(ranks=ranks))
-        for command in (("verify", path), ("diff", path, path), ("show", "--matrix", path), ("export", "--chrome", out_file, path)):
+        for command in (("verify", path), ("diff", path, path), ("show", "--matrix", path), ("show", "--classes", path), ("export", "--chrome", out_file, path)):
             cheap(f"{ranks} ranks", *command, says="steps")
         cheap(f"{ranks} ranks", "stat", path, status=0)
     write(every_other(30))
