@@ -90,8 +90,10 @@ static int tasks_here(void)
 	return 0;
 }
 
-int neighbours_expected(int size)
+int neighbours_expected(const struct pmix *pmix, int size)
 {
+	if (pmix->local_size)
+		return pmix->local_size;
 	if (number_variable("OMPI_COMM_WORLD_SIZE", 0) == size)
 		return number_variable("OMPI_COMM_WORLD_LOCAL_SIZE", 0);
 	if (number_variable("PMI_SIZE", 0) == size && number_variable("MPI_LOCALNRANKS", 0))

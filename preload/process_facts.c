@@ -77,10 +77,10 @@ static void fact_library(struct facts *f)
 }
 
 /* A world that another one spawned says which. */
-static void fact_parent(struct facts *f)
+static void fact_parent(struct facts *f, const struct pmix *pmix)
 {
 	uint64_t rank;
-	uint64_t world = world_number_parent(&rank);
+	uint64_t world = world_number_parent(pmix, &rank);
 	if (!world)
 		return;
 	facts_format(f, "parent_world", "%016" PRIx64, world);
@@ -113,7 +113,7 @@ void process_cpus(char *out, size_t size)
 	out[ended && length < size ? length : 0] = 0;
 }
 
-char *process_facts(const struct handoff *h, int size, int thread_level)
+char *process_facts(const struct handoff *h, const struct pmix *pmix, int size, int thread_level)
 {
 	struct facts f = {0};
 	facts_format(&f, "ranks", "%d", size);
@@ -124,7 +124,7 @@ char *process_facts(const struct handoff *h, int size, int thread_level)
 	if (h->set.site_tolerance)
 		facts_format(&f, "site_tolerance", "%" PRIu64, h->set.site_tolerance);
 	facts_set(&f, "site_ignore", h->set.site_ignore[0] ? h->set.site_ignore : NULL);
-	fact_parent(&f);
+	fact_parent(&f, pmix);
 	fact_notes(&f, h);
 	facts_decode(&f, h->facts, strlen(h->facts), HANDOFF_VARIABLE, NULL);
 	char *text = facts_encode(&f);

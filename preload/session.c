@@ -22,6 +22,7 @@
 #include "preload/clock.h"
 #include "preload/module.h"
 #include "preload/neighbours.h"
+#include "preload/pmix.h"
 #include "preload/process_facts.h"
 #include "preload/real.h"
 #include "preload/recorder.h"
@@ -52,6 +53,7 @@ static struct session {
 	bool initialized;
 	uint64_t finalizing; /* CLOCK_MONOTONIC */
 	bool world_made;     /* MPI_Init was called: there is an MPI_COMM_WORLD */
+	struct pmix pmix;
 	uint32_t host;
 	pid_t pid;
 } session;
@@ -245,7 +247,8 @@ static void begin_threads(void)
  * executable. */
 static bool settle_choice(void)
 {
-	return !session.against || (session.size > 1 && number_variable("OMPI_NUM_APP_CTX", 0) > 1);
+	int apps = session.pmix.apps ? session.pmix.apps : number_variable("OMPI_NUM_APP_CTX", 0);
+	return !session.against || (session.size > 1 && apps > 1);
 }
 
 /* Nothing is captured after all. */
@@ -275,6 +278,17 @@ static void place_rank(void)
 	recorder_place(cpus, here ? colon + 1 : "");
 }
 
+/* Once: sessions may come before MPI_Init. */
+static void ask_pmix(void)
+{
+	struct limits limits;
+	if (session.initialized)
+		return;
+	limits_read(&limits);
+	if (!limits.filtered)
+		pmix_ask(&session.pmix, session.size);
+}
+
 /* Rank, size and world are known. */
 static void identify_rank(int thread_level)
 {
@@ -285,7 +299,7 @@ static void identify_rank(int thread_level)
 	else
 		gethostname(host, sizeof host - 1);
 	session.host = (uint32_t)hash_bytes(host, strlen(host));
-	char *text = process_facts(&session.handoff, session.size, thread_level);
+	char *text = process_facts(&session.handoff, &session.pmix, session.size, thread_level);
 	recorder_identify((uint32_t)session.rank, (uint32_t)session.size, session.world);
 	if (!text || recorder_describe(text, strlen(text), host) != 0)
 		note_reason("no memory for the facts of the process");
@@ -310,11 +324,12 @@ void session_initialized(int thread_level)
 		return;
 	}
 	session.world_made = true;
+	ask_pmix();
 	if (!settle_choice()) {
 		drop_session();
 	} else {
 		if (!session.initialized)
-			session.world = world_number(session.size, session.pid);
+			session.world = world_number(&session.pmix, session.size, session.pid);
 		identify_rank(thread_level);
 	}
 	quiet_end(before);
@@ -327,7 +342,8 @@ void session_opened(int rank, int size, int thread_level)
 	struct quiet before = quiet_begin();
 	session.rank = rank;
 	session.size = size;
-	session.world = world_number(session.size, session.pid);
+	ask_pmix();
+	session.world = world_number(&session.pmix, session.size, session.pid);
 	if (session.choice >= 0) /* its own: there is nobody to agree with */
 		handoff_take(&session.handoff, session.choice);
 	if (session.handoff.mode == HANDOFF_OFF)
@@ -441,7 +457,8 @@ void session_finalize(void)
 	                    .choice = session.choice < 0 ? INT64_MAX : session.choice,
 	                    .folder = session.handoff.spool,
 	                    .world = session.world,
-	                    .host = session.host};
+	                    .host = session.host,
+	                    .expected = neighbours_expected(&session.pmix, session.size)};
 	tree.first_choice = tree.choice; /* until others are met */
 	recorder_finalized();
 	if (!limits.filtered)

@@ -59,7 +59,7 @@ static int wait_for(const struct tree *tree, MPI_Request *request, MPI_Status *s
  * named their arenas yet. Returns 0 if none is known to be missing; *all: these are all there are. */
 static int see_node(const struct tree *tree, uint64_t end, bool *all, struct error *error)
 {
-	const int expected = neighbours_expected(tree->size);
+	const int expected = tree->expected;
 	struct neighbours node;
 
 	for (;; nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL)) {

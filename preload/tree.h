@@ -36,6 +36,7 @@ struct tree {
 	const char *folder; /* in which the ranks of this node have their arenas */
 	uint64_t world;     /* MPI_COMM_WORLD's number */
 	uint32_t host;      /* the node's number */
+	int expected;       /* ranks of this node, as the launcher says; 0: it does not */
 	/* its own */
 	int64_t first_choice; /* the least of all ranks */
 	MPI_Comm comm;        /* private, with errors returned; MPI_COMM_NULL before all have met */

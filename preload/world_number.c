@@ -40,10 +40,12 @@ static pid_t hydra_proxy(void)
 	return peer.pid;
 }
 
-uint64_t world_number(int size, pid_t pid)
+uint64_t world_number(const struct pmix *pmix, int size, pid_t pid)
 {
 	static const char *const names[] = {"PMIX_NAMESPACE", "PMI_JOBID", "SLURM_STEP_ID"};
 	uint64_t world = number_job();
+	if (pmix->nspace[0])
+		return hash_mix(world, hash_bytes(pmix->nspace, strlen(pmix->nspace)));
 	pid_t proxy = size > 1 && number_variable("MPI_LOCALNRANKS", 0) == size ? hydra_proxy() : 0;
 	if (proxy)
 		return hash_mix(mix_variable(world, "SLURM_STEP_ID"), (uint64_t)proxy);
@@ -55,10 +57,13 @@ uint64_t world_number(int size, pid_t pid)
 	return hash_mix(world, (uint64_t)getppid());
 }
 
-/* Open MPI leaves its parents' port in the environment, which begins with their namespace and the number of the process
- * that spawned it. */
-uint64_t world_number_parent(uint64_t *rank)
+/* Where PMIx cannot be asked: Open MPI leaves its parents' port in the environment, which begins with their namespace
+ * and the number of the process that spawned it. */
+uint64_t world_number_parent(const struct pmix *pmix, uint64_t *rank)
 {
+	*rank = pmix->parent_rank;
+	if (pmix->parent[0])
+		return hash_mix(number_job(), hash_bytes(pmix->parent, strlen(pmix->parent)));
 	const char *port = getenv("OMPI_PARENT_PORT");
 	size_t n = port ? strcspn(port, ".") : 0;
 	const char *process = port + n + 1;

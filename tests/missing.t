@@ -20,9 +20,9 @@ RANKS = 4
 DEADLINE, SOON = 100, 50
 
 
-def without(*ranks):
+def without(*ranks, unset=""):
     """The program, of which these ranks are started without the tracer."""
-    return ["sh", "-c", f'case " {" ".join(map(str, ranks))} " in *" $OMPI_COMM_WORLD_RANK "*) unset LD_PRELOAD;; esac; exec "$@"', "sh", LATE]
+    return ["sh", "-c", f'unset {unset} LATE; case " {" ".join(map(str, ranks))} " in *" $OMPI_COMM_WORLD_RANK "*) unset LD_PRELOAD;; esac; exec "$@"', "sh", LATE]
 
 
 def spoor(*arguments):
@@ -59,6 +59,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="missing-t-") as folder:
         check(folder, "all", [LATE])
         check(folder, "one is not traced", without(2), "2", not_traced.format(1))
+        check(folder, "one is not traced, the launcher's variables are unset", without(2, unset="OMPI_COMM_WORLD_LOCAL_SIZE OMPI_COMM_WORLD_SIZE"), "2",
+              not_traced.format(1))
         check(folder, "rank 0 is not traced", without(0), "0", not_traced.format(1))
         check(folder, "two are traced", without(0, 3), "0,3", not_traced.format(2))
         check(folder, "one is late", [LATE, "1", "3"])
