@@ -273,7 +273,7 @@ static int merge_known(struct trace *into, const struct trace *from, uint32_t *v
 	ok = ok && translate_strings(&x) == 0 && translate_paths(&x) == 0 &&
 	     counts_merge(into, from, x.strings, x.counters) == 0 && translate_functions(&x) == 0 &&
 	     translate_sites(&x) == 0 && merge_all_sites(&x) == 0 && timing_merge(into, from, x.sites) == 0 &&
-	     unended_merge(into, from, x.sites) == 0 && merge_ranks(&x) == 0;
+	     unended_merge(into, from, x.sites, x.strings) == 0 && merge_ranks(&x) == 0;
 	budget_free(x.strings);
 	budget_free(x.vectors);
 	budget_free(x.patterns);

@@ -14,7 +14,6 @@
 #include "preload/stand_in.h"
 #include "preload/session.h"
 #include "preload/thread.h"
-#include "trace/record/lossy.h"
 #include "trace/record/record_class.h"
 
 _Static_assert(offsetof(struct recorder, head) == 0, "call_constant finds the constants without knowing more");
@@ -160,6 +159,7 @@ bool call_begin_slowly(struct call *c, enum mpi_number f, void *return_address, 
 		thread_uses(r);
 	}
 	enter_recorder(r);
+	r->record->passed.stamp = 0;
 	if (c->detail)
 		detail_enter(r);
 	c->site = site_slowly(r, f, return_address, cfa, !c->slow && may_be_brief(r));

@@ -255,8 +255,14 @@ static inline void call_put_absents(struct call *c, int n)
 
 /* What a recorder begins with. */
 struct recorder_head {
+	struct record *record;                 /* recorder.record */
 	int64_t constants[MPI_CONSTANT_COUNT]; /* 0: not known yet */
 };
+
+static inline struct record *call_record(const struct call *c)
+{
+	return ((const struct recorder_head *)(const void *)c->rec)->record;
+}
 
 static inline int64_t call_constant(struct call *c, enum mpi_constant k)
 {

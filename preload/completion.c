@@ -169,6 +169,19 @@ static inline __attribute__((always_inline)) void waitall_begin(struct waitall *
 	}
 }
 
+static inline __attribute__((always_inline)) void waitall_passes(const struct waitall *a, const struct call *c, int n)
+{
+	struct record_passed *passed = arguments_begin(c);
+	bool known = true;
+
+	passed->value[WAITALL_COUNT] = n;
+	if (__builtin_expect(a->numbers != NULL, 1))
+		arguments_known_requests(passed, a->numbers, a->w.n);
+	else
+		known = arguments_requests(passed, a->w.refs, a->w.n);
+	arguments_end(c, passed, 1 << WAITALL_COUNT | (known ? 1 << WAITALL_REQUESTS : 0));
+}
+
 /* Are the statuses of all requests as expected? */
 static inline __attribute__((always_inline)) bool waitall_expected(struct waitall *a, struct call *c,
                                                                    const MPI_Status *statuses)
@@ -240,6 +253,7 @@ MPI_WRAPPER int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Stat
 	waitall_begin(&a, &c, count, array_of_requests);
 	if (a.w.receives && array_of_statuses == MPI_STATUSES_IGNORE)
 		array_of_statuses = count <= 8 ? own : completion_statuses(&a.w, array_of_statuses);
+	waitall_passes(&a, &c, count);
 	rc = next.MPI_Waitall(count, array_of_requests, array_of_statuses);
 	WRAP_KEEP(array_of_requests);
 	WRAP_KEEP(array_of_statuses);

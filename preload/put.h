@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "preload/arguments.h"
 #include "preload/attribute.h"
 #include "preload/handle.h"
 #include "preload/readable.h"

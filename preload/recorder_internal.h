@@ -42,9 +42,11 @@ struct call_around {
 struct detail;
 
 struct recorder {
-	struct recorder_head head;
+	union {
+		struct recorder_head head;
+		struct record *record; /* its first member */
+	};
 	struct arena arena;
-	struct record *record;
 	struct memo memo;
 	struct site *last;        /* of the last event; call_nowhere before the first one */
 	struct site *stand_in[2]; /* stand_in.c */

@@ -82,6 +82,9 @@ class Trace:
         self.classes = {}
         if "CLAS" in found:
             self.read_classes(Bytes(found["CLAS"], self.strings))
+        self.unended = []
+        if "OPEN" in found:
+            self.read_unended(Bytes(found["OPEN"], self.strings))
 
     def read_counts(self, b):
         self.counters = [{"name": self.strings[b.uint()].decode(), "ranks": b.uint(), "missing": b.uint(), "reason": self.strings[b.uint()].decode()}
@@ -297,6 +300,26 @@ class Trace:
                 to = b.uint()
                 site["edges"][to] = self.part_time(b)
             self.times.append(site)
+        b.done()
+
+    def read_unended(self, b):
+        """[(site, is it a call, {parameter: {rank: value, or {element: value}}})]"""
+        here = sorted(self.events)
+        for _ in range(b.uint()):
+            site, computes = b.uint(), b.uint()
+            ranks = b.ranks(here)
+            total, least, range_, low, high = (b.uint() for _ in range(5))
+            assert computes in (0, 1) and least * len(ranks) <= total <= (least + range_) * len(ranks) and {low, high} <= set(ranks)
+            parameters, known = self.sites[site][1], {}
+            for _ in range(0 if computes else b.uint()):
+                column, element = b.uint(), b.uint()
+                name, kind = parameters[column]
+                for rank, value in b.map(b.ranks(ranks)).items():
+                    if kind[0] == "[":
+                        known.setdefault(name, {}).setdefault(rank, {})[element] = value
+                    else:
+                        known.setdefault(name, {})[rank] = value
+            self.unended.append((site, not computes, known))
         b.done()
 
     def read_paths(self, b):

@@ -12,6 +12,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import invariants  # noqa: E402
 import launch  # noqa: E402
+import reader  # noqa: E402
 import tap  # noqa: E402
 
 STUCK = os.path.join(tap.BUILD, "tests/programs/stuck")
@@ -59,16 +60,27 @@ def check(path, function, waiting, missing, title):
     tap.ok(not said, f"{title}: figures agree", *said)
 
 
+def arguments(path):
+    """{function: {parameter: {rank: value}}} of the calls that did not end, as the independent reader has it."""
+    t = reader.Trace(path)
+    return {t.sites[site][0]: known for site, call, known in t.unended if call}
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="stuck-t-") as folder:
         os.chmod(folder, 0o711)
         os.environ["XDG_CACHE_HOME"] = os.path.join(folder, "cache")
         last = RANKS - 1
-        check(traced(folder, str(SECONDS)), "MPI_Bcast", f"0-{last - 1}", rf"Rank {last} did not come: it computed for [.\d]+ s after MPI_Barrier", "a broadcast")
+        path = traced(folder, str(SECONDS))
+        tap.equal(arguments(path), {"MPI_Bcast": {"count": dict.fromkeys(range(last), 1), "root": dict.fromkeys(range(last), last),
+                                                  "comm": dict.fromkeys(range(last), "MPI_COMM_WORLD")}}, "a broadcast: its arguments")
+        check(path, "MPI_Bcast", f"0-{last - 1}", rf"Rank {last} did not come: it computed for [.\d]+ s after MPI_Barrier", "a broadcast")
         path = traced(folder, str(SECONDS), "receive")
         verdicts = json.loads(spoor("show", "--json", path).stdout or "{}")
         calls = {x["function"]: x["ranks"] for x in verdicts.get("unended", ()) if x["call"]}
         tap.equal(calls, {"MPI_Recv": "0", "MPI_Barrier": f"1-{last - 1}"}, "a receive: who waits where")
+        tap.equal(arguments(path), {"MPI_Recv": {"count": {0: 1}, "source": {0: last}, "tag": {0: 1}, "comm": {0: "MPI_COMM_WORLD"}},
+                                    "MPI_Barrier": {"comm": dict.fromkeys(range(1, last), "MPI_COMM_WORLD")}}, "a receive: its arguments")
         tap.ok("Ranks 0,3 did not come" in verdicts.get("verdict", ""), "and who keeps the others", verdicts.get("verdict"))
     tap.done()
 

@@ -159,7 +159,7 @@ static void put_flow(struct track *t, FILE *out, const struct act *m)
 static void put_unended(const struct track *t, FILE *out)
 {
 	const struct trace *trace = t->export->trace;
-	const struct trace_unended *u = hang_place(trace, t->stream);
+	const struct trace_unended *u = unended_of(trace, t->stream);
 	if (!u || !u->call)
 		return;
 	const struct schema *s = trace_schema(trace, &trace->sites[u->site]);

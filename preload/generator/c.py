@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """c - the wrappers of the C functions"""
-from generator import completion
+from generator import arguments, completion
 from generator.record import Recorder, copies, free_begins, frees, is_put, is_request_input, wrapper_kind
 from generator.table import HANDLES
 
@@ -45,17 +45,18 @@ def wrapper(f, prototype):
         out.append(f"\t{p.name}_ref = request_passed(HANDLE_BITS({p.name}{'_entry' if p.on_entry else ''}), {'true' if p.direction == '!' else 'false'});\n")
     out += [free_begins(p, f"{p.name}_entry") for p in f.parameters if frees(p)]
     out += [f"\troom = {f.room} && *{f.room} > 0;\n"] * f.asks_room
+    out.append(arguments.statements(f, lambda p: f"{p.name}_entry" if p.on_entry else p.name))
     out += [f"\tif ({p.name} == MPI_STATUS_IGNORE)\n\t\t{p.name} = &own_status;\n" for p in own]
-    arguments = ", ".join(["&c", "ok", "rc"] + [argument(p) for p in f.parameters if is_put(p)] + ["room"] * f.asks_room)
-    record = f"record_{f.name}({arguments});"
+    passed = ", ".join(["&c", "ok", "rc"] + [argument(p) for p in f.parameters if is_put(p)] + ["room"] * f.asks_room)
+    record = f"record_{f.name}({passed});"
     if over:  # wrap_end says where the puts begin, call_end does not
         record = f"call_first(&c, 0), {record}"
-    put = f"\tif (__builtin_expect(ok, 1))\n\t\tput_{f.name}({arguments});\n\telse\n\t\t{record}\n"
+    put = f"\tif (__builtin_expect(ok, 1))\n\t\tput_{f.name}({passed});\n\telse\n\t\t{record}\n"
     if f.is_seldom:
         put = f"\t{record}\n"
     if f.has_buffers:
-        arguments = ["&c", "ok", "rc"] + [argument(p) for p in f.parameters if is_put(p, True)] + ["room"] * f.asks_room
-        buffers = f"buffers_{f.name}({', '.join(arguments)});"
+        passed = ["&c", "ok", "rc"] + [argument(p) for p in f.parameters if is_put(p, True)] + ["room"] * f.asks_room
+        buffers = f"buffers_{f.name}({', '.join(passed)});"
         buffers = f"{{\n\t\tcall_first(&c, 0);\n\t\t{buffers}\n\t}} else" if over else f"\n\t\t{buffers}\n\telse"
         put = f"\tif (__builtin_expect(call_buffers, 0)) {buffers} {put.lstrip()}".replace(" \n", "\n")
     out.append(f"\trc = {call};\n{keep}{initialized}\tok = {'call_end' if over else 'wrap_end'}(&c, rc);\n{put}\treturn rc;\n}}\n")

@@ -4,7 +4,7 @@
 They differ in which of these parameters they have, always in this order: number of requests, requests, how many or which one
 is complete, flag, indices, status or statuses. preload/completion.c has MPI_Waitall's C wrapper, written by hand.
 """
-from generator import fortran
+from generator import arguments, fortran
 from generator.record import wrapper_kind
 
 
@@ -89,6 +89,7 @@ def c_wrapper(f, prototype):
         out.append(f"\t{status.name} = completion_statuses(&w, {status.name});\n")
     elif status:
         out.append("\tif (w.receives && status == MPI_STATUS_IGNORE)\n\t\tstatus = &own_status;\n")
+    out.append(arguments.completion_statements(f, lambda p: p.name))
     out.append(f"\trc = {call};\n\tok = wrap_end(&c, rc);\n"
                f"\trecord_{f.name}({', '.join(['&c', 'ok', 'rc', '&w'] + [p.name for p in recorded(f)])});\n")
     if requests.length:
@@ -117,15 +118,16 @@ def fortran_wrapper(f, binding):
         out.append(f"\t{status.name} = completion_statuses_fortran(&w, {status.name});\n")
     elif status:
         out.append("\tif (w.receives && fortran_ignores(status))\n\t\tstatus = own_status;\n")
+    out.append(arguments.completion_statements(f, lambda p: f"*{p.name}"))
     out.append(f"\t{call};\n\tok = wrap_end(&c, *ierror);\n")
-    arguments = ["&c", "ok", "*ierror", "&w"]
+    passed = ["&c", "ok", "*ierror", "&w"]
     w_first = "\tw.first = 1;\n" if any(p.role.name == "undef" for p in f.parameters) else ""
     for p in recorded(f):
         if p.role.name == "status" and p.length:
-            arguments.append(f"completion_translate(&w, {p.name}, {valid(f, p)} ? *{p.length} : 0)")
+            passed.append(f"completion_translate(&w, {p.name}, {valid(f, p)} ? *{p.length} : 0)")
         elif p.role.name == "status":
-            arguments.append(f"fortran_status(status, &translated, {valid(f, p)} && w.receives)")
+            passed.append(f"fortran_status(status, &translated, {valid(f, p)} && w.receives)")
         else:
-            arguments.append(p.name if p.is_output else f"*{p.name}")
-    out.append(f"{w_first}\trecord_{f.name}({', '.join(arguments)});\n\tcompletion_end_fortran(&w, {requests.name});\n}}\n")
+            passed.append(p.name if p.is_output else f"*{p.name}")
+    out.append(f"{w_first}\trecord_{f.name}({', '.join(passed)});\n\tcompletion_end_fortran(&w, {requests.name});\n}}\n")
     return "".join(out)

@@ -5,7 +5,7 @@ A Fortran function has the parameters of the C function, all by address, then ie
 value. In mpi_f08 ierror may be a null pointer; where the compiler has TS 29113, choice buffers come as descriptors
 (preload/fortran.h).
 """
-from generator import completion
+from generator import arguments, completion
 from generator.record import copies, free_begins, frees, is_put, is_request_input, wrapper_kind
 from generator.table import HANDLES
 
@@ -125,16 +125,20 @@ def wrapper(f, binding):
     out += [f"\troom = *{f.room} > 0;\n"] * f.asks_room
     if status and status.direction == ">":
         out.append("\tif (fortran_ignores(status))\n\t\tstatus = own_status;\n")
+    def c_value(p):
+        return f"{p.name}_entry" if p.on_entry else f2c(p, "*" + p.name) if p.role.type == "handle" else f"*{p.name}"
+
+    out.append(arguments.statements(f, c_value))
     initialized = "\tspecial_initialized(&c, *ierror);\n" if f.name in ("MPI_Init", "MPI_Init_thread") else ""
     out.append(f"\t{call};\n{initialized}\tok = wrap_end(&c, *ierror);\n")
     if status:
         out.append(f"\tstatus_c = fortran_status(status, &translated, {'ok' if status.is_output else 'true'});\n")
     if f.has_buffers:
-        arguments = ["&c", "ok", "*ierror"] + [argument(p, binding, True) for p in f.parameters if is_put(p, True)]
+        passed = ["&c", "ok", "*ierror"] + [argument(p, binding, True) for p in f.parameters if is_put(p, True)]
         out.append(f"\tif (__builtin_expect(call_buffers, 0)) {{\n"
-                   f"\t\tbuffers_{f.name}({', '.join(arguments + ['room'] * f.asks_room)});\n\t\treturn;\n\t}}\n")
-    arguments = ", ".join(["&c", "ok", "*ierror"] + [argument(p, binding) for p in f.parameters if is_put(p)] + ["room"] * f.asks_room)
-    out.append(f"\trecord_{f.name}({arguments});\n}}\n")
+                   f"\t\tbuffers_{f.name}({', '.join(passed + ['room'] * f.asks_room)});\n\t\treturn;\n\t}}\n")
+    passed = ", ".join(["&c", "ok", "*ierror"] + [argument(p, binding) for p in f.parameters if is_put(p)] + ["room"] * f.asks_room)
+    out.append(f"\trecord_{f.name}({passed});\n}}\n")
     return "".join(out)
 
 

@@ -6,6 +6,19 @@
 #include "trace/file/unended_file.h"
 
 #include "trace/file/rankmap_file.h"
+#include "trace/model/packed.h"
+
+static void put_passed(struct writer *w, struct diagram_file *maps, const struct trace_unended *u)
+{
+	writer_uint(w, u->passed.count);
+	for (uint32_t i = 0; i < u->passed.count; i++) {
+		const struct passed_value *v = &u->passed.each[i];
+		writer_uint(w, v->column);
+		writer_uint(w, v->element);
+		rankmap_file_put_ranks(w, maps, &v->value, &u->ranks);
+		rankmap_file_put(w, maps, &v->value);
+	}
+}
 
 void unended_put(struct writer *w, struct diagram_file *maps, const struct trace *t)
 {
@@ -20,7 +33,42 @@ void unended_put(struct writer *w, struct diagram_file *maps, const struct trace
 		writer_uint(w, u->max - u->min);
 		writer_uint(w, u->min_rank);
 		writer_uint(w, u->max_rank);
+		if (u->call)
+			put_passed(w, maps, u);
 	}
+}
+
+static int get_value(struct reader *r, const struct diagram_file *maps, const struct schema *s,
+                     const struct trace_unended *u, struct passed_value *v)
+{
+	struct rankmap ranks = {.level = 0};
+	uint64_t column = reader_uint(r), element = reader_uint(r);
+	const struct passed_value *before = u->passed.count ? &u->passed.each[u->passed.count - 1] : NULL;
+	int rv = -1;
+	if (r->bad || column >= s->count || element >= (s->column[column].vector ? PASSED_ELEMENTS : 1) ||
+	    (before && (before->column > column || (before->column == column && before->element >= element))))
+		return -1;
+	v->column = (uint32_t)column;
+	v->element = (uint32_t)element;
+	if (rankmap_file_get_ranks(r, maps, &ranks, &u->ranks) == 0 && !rankmap_empty(&ranks))
+		rv = rankmap_file_get(r, maps, &v->value, &ranks, false);
+	rankmap_free(&ranks);
+	return rv;
+}
+
+static int get_passed(struct reader *r, const struct diagram_file *maps, const struct trace *t, struct trace_unended *u)
+{
+	uint32_t function, node;
+	packed_key(t, u->site, &function, &node);
+	for (size_t n = reader_count(r); n > 0; n--) {
+		struct passed_value v = {.column = 0};
+		if (get_value(r, maps, &t->functions[function].schema, u, &v) != 0 ||
+		    passed_add_take(&u->passed, &v) != 0) {
+			rankmap_free(&v.value);
+			return -1;
+		}
+	}
+	return r->bad ? -1 : 0;
 }
 
 static bool unended_ok(const struct trace *t, const struct trace_unended *u)
@@ -50,7 +98,9 @@ static int get_unended(struct reader *r, const struct diagram_file *maps, struct
 		return -1;
 	u->min_rank = (uint32_t)min_rank;
 	u->max_rank = (uint32_t)max_rank;
-	return unended_ok(t, u) ? 0 : -1;
+	if (!unended_ok(t, u))
+		return -1;
+	return u->call ? get_passed(r, maps, t, u) : 0;
 }
 
 int unended_get(struct reader *r, const struct diagram_file *maps, struct trace *t)
@@ -59,6 +109,7 @@ int unended_get(struct reader *r, const struct diagram_file *maps, struct trace 
 		struct trace_unended u = {.site = 0};
 		if (get_unended(r, maps, t, &u) != 0 || unended_add_take(t, &u) != 0) {
 			rankmap_free(&u.ranks);
+			passed_free(&u.passed);
 			return -1;
 		}
 	}

@@ -10,6 +10,7 @@
 #include "trace/model/pattern.h"
 #include "trace/model/stream.h"
 #include "trace/model/trace.h"
+#include "trace/model/unended.h"
 
 static bool value_ok(const struct trace *t, int64_t v, enum reference reference)
 {
@@ -50,6 +51,15 @@ static bool values_ok(const struct trace *t, const struct rankmap *m, enum refer
 static bool map_ok(const struct trace *t, const struct rankmap *m, enum reference reference)
 {
 	return values_ok(t, m, reference) && (rankmap_empty(m) || rankmap_last(m) < stream_limit(t));
+}
+
+/* Its ranks were looked at when they were read. */
+static bool passed_ok(const struct trace *t, const struct trace_unended *u)
+{
+	for (uint32_t i = 0; i < u->passed.count; i++)
+		if (!values_ok(t, &u->passed.each[i].value, REFERENCE_NONE))
+			return false;
+	return true;
 }
 
 static bool has_constants(const struct rankmap *m)
@@ -247,6 +257,11 @@ int trace_check(const struct trace *t, struct error *error)
 		error_set(error, "list of ranks: damaged");
 		goto done;
 	}
+	for (uint32_t i = 0; i < t->unended_count; i++)
+		if (!passed_ok(t, &t->unended[i])) {
+			error_set(error, "arguments of a call that did not end: damaged");
+			goto done;
+		}
 	rv = 0;
 done:
 	budget_free(news);

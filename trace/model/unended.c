@@ -33,7 +33,7 @@ static struct trace_unended *unended_at(struct trace *t, uint32_t site, bool cal
 }
 
 /* What is added has the same site and ranks of its own. */
-static int unended_join(struct trace_unended *u, const struct trace_unended *from)
+static int unended_join(struct trace_unended *u, const struct trace_unended *from, const uint32_t *strings)
 {
 	if (rankmap_union(&u->ranks, &u->ranks, &from->ranks) != 0)
 		return -1;
@@ -47,23 +47,25 @@ static int unended_join(struct trace_unended *u, const struct trace_unended *fro
 		u->max = from->max;
 		u->max_rank = from->max_rank;
 	}
-	return 0;
+	return passed_join(&u->passed, &from->passed, strings);
 }
 
-int unended_add(struct trace *t, uint32_t site, bool call, uint32_t rank, uint64_t ns)
+int unended_add(struct trace *t, uint32_t site, bool call, uint32_t rank, uint64_t ns, const struct passed *passed)
 {
 	struct trace_unended one = {.sum = ns, .min = ns, .max = ns, .min_rank = rank, .max_rank = rank};
 	struct trace_unended *u = unended_at(t, site, call);
-	int rv = u && rankmap_single(&one.ranks, rank, 0, false) == 0 ? unended_join(u, &one) : -1;
+	if (passed)
+		one.passed = *passed;
+	int rv = u && rankmap_single(&one.ranks, rank, 0, false) == 0 ? unended_join(u, &one, NULL) : -1;
 	rankmap_free(&one.ranks);
 	return rv;
 }
 
-int unended_merge(struct trace *into, const struct trace *from, const uint32_t *sites)
+int unended_merge(struct trace *into, const struct trace *from, const uint32_t *sites, const uint32_t *strings)
 {
 	for (uint32_t i = 0; i < from->unended_count; i++) {
 		struct trace_unended *u = unended_at(into, sites[from->unended[i].site], from->unended[i].call);
-		if (!u || unended_join(u, &from->unended[i]) != 0)
+		if (!u || unended_join(u, &from->unended[i], strings) != 0)
 			return -1;
 	}
 	return 0;
@@ -79,6 +81,23 @@ void unended_order(struct trace *t)
 {
 	if (t->unended_count > 1)
 		qsort(t->unended, t->unended_count, sizeof *t->unended, by_site);
+}
+
+const struct trace_unended *unended_of(const struct trace *t, uint32_t rank)
+{
+	int64_t unused;
+	for (uint32_t i = 0; i < t->unended_count; i++)
+		if (rankmap_get(&t->unended[i].ranks, rank, &unused))
+			return &t->unended[i];
+	return NULL;
+}
+
+bool unended_passed(const struct trace *t, const struct trace_unended *u, enum mpi_parameter p, uint32_t element,
+                    uint32_t rank, int64_t *value)
+{
+	uint32_t function, node;
+	packed_key(t, u->site, &function, &node);
+	return passed_get(&u->passed, t->functions[function].schema.at[p], element, rank, value);
 }
 
 const struct trace_unended *unended_call(const struct trace *t)
@@ -104,8 +123,10 @@ const char *unended_function(const struct trace *t, size_t *length)
 
 void unended_free(struct trace *t)
 {
-	for (uint32_t i = 0; i < t->unended_count; i++)
+	for (uint32_t i = 0; i < t->unended_count; i++) {
 		rankmap_free(&t->unended[i].ranks);
+		passed_free(&t->unended[i].passed);
+	}
 	budget_free(t->unended);
 	t->unended = NULL;
 	t->unended_count = 0;

@@ -35,15 +35,6 @@ static const struct schema *schema_of(const struct trace *t, const struct trace_
 	return trace_schema(t, &t->sites[u->site]);
 }
 
-const struct trace_unended *hang_place(const struct trace *t, uint32_t rank)
-{
-	int64_t unused;
-	for (uint32_t i = 0; i < t->unended_count; i++)
-		if (rankmap_get(&t->unended[i].ranks, rank, &unused))
-			return &t->unended[i];
-	return NULL;
-}
-
 /* Were all calls of the site until then in MPI_COMM_WORLD, as far as that is known? */
 static bool is_of_world(const struct trace *t, const struct trace_unended *call)
 {
@@ -126,7 +117,7 @@ static void put_function(struct verdict *x, const struct trace *t, const struct 
 /* Behind "rank 2 ": what it was doing. */
 static void put_place(struct verdict *x, const struct trace *t, uint32_t rank)
 {
-	const struct trace_unended *u = hang_place(t, rank);
+	const struct trace_unended *u = unended_of(t, rank);
 	int64_t unused;
 	if (!u) {
 		text_put(x, rankmap_get(&t->events, rank, &unused) ? "had ended, or it is not known where it was"

@@ -19,8 +19,6 @@
  * that left no trace as well). Empty if it is not collective, or of another communicator. Returns 0 or -1; the caller
  * frees *out. */
 int hang_missing(struct rankmap *out, const struct trace *t, const struct trace_unended *call);
-/* What a rank was doing; NULL: that is not known. */
-const struct trace_unended *hang_place(const struct trace *t, uint32_t rank);
 
 /* "0-3,8", cut to size with "..." if there are many runs. Returns out. */
 const char *hang_ranks(char *out, size_t size, const struct trace *t, const struct rankmap *ranks);

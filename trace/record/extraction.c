@@ -7,6 +7,8 @@
  */
 #include "trace/record/extraction.h"
 
+#include <string.h>
+
 #include "trace/base/budget.h"
 #include "trace/model/packed.h"
 #include "trace/model/unended.h"
@@ -350,6 +352,67 @@ static uint64_t unended_ns(const struct extraction *x)
 	return before < all && all - before < (double)UNENDED_SANE ? (uint64_t)(all - before) : 0;
 }
 
+/* A value as it was written before the call, as a column of the trace would have it. False: there is none. */
+static bool passed_value(struct extraction *x, int64_t *v)
+{
+	uint64_t constant = (uint64_t)*v - (uint64_t)PASSED_CONSTANT;
+	if (value_is_constant(*v) || *v == VALUE_NONE || *v == VALUE_LOSSY)
+		return false;
+	if (constant >= MPI_CONSTANT_COUNT)
+		return true;
+	const char *name = mpi_constant_name[constant];
+	uint32_t string = pool_intern(&x->trace->strings, name, strlen(name));
+	*v = VALUE_CONSTANT + string;
+	return string != UINT32_MAX;
+}
+
+/* The elements of the array that the call was passed. NULL: they are nowhere. */
+static const int64_t *passed_elements(const struct extraction *x)
+{
+	const struct record_passed *p = &x->record->passed;
+	uint64_t at = (uint64_t)arena_ref(x->arena, p) + (uint64_t)p->array;
+	if (p->array == 0)
+		return p->count <= RECORD_PASSED_ELEMENTS ? p->elements : NULL;
+	return at <= UINT32_MAX && arena_valid(x->arena, (ref)at, p->count * sizeof(int64_t))
+	               ? arena_at(x->arena, const int64_t, at)
+	               : NULL;
+}
+
+static int extract_passed_array(struct extraction *x, uint32_t column, struct passed *out)
+{
+	const int64_t *elements = passed_elements(x);
+	uint32_t n = x->record->passed.count < PASSED_ELEMENTS ? x->record->passed.count : PASSED_ELEMENTS;
+	for (uint32_t i = 0; elements && i < n; i++) {
+		int64_t v = elements[i];
+		/* a vector has its constants as columns have them */
+		if (x->record->passed.array ? !value_translate(x, &v, REFERENCE_NONE) : !passed_value(x, &v))
+			return 0;
+		if (passed_add(out, column, i, x->rank, v) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* What the call in flight was passed, as far as it had said so. */
+static int extract_passed(struct extraction *x, const struct schema *s, struct passed *out)
+{
+	const struct record *r = x->record;
+	if (r->passed.stamp != record_passed_stamp(r->at.in_flight, r->events))
+		return 0;
+	for (uint32_t k = 0; k < s->count && k < RECORD_PASSED; k++) {
+		int64_t v = r->passed.value[k];
+		if (!(r->passed.mask >> k & 1) || schema_reference(s, k) == REFERENCE_STRING)
+			continue;
+		if (s->column[k].vector) {
+			if (extract_passed_array(x, k, out) != 0)
+				return -1;
+		} else if (passed_value(x, &v) && passed_add(out, k, 0, x->rank, v) != 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
 /* MPI_Finalize and MPI_Abort are events already when
  * they are entered. Of a thread that is in no call it is not known whether it still lived. */
 int extraction_unended(struct extraction *x)
@@ -357,12 +420,19 @@ int extraction_unended(struct extraction *x)
 	const struct record *r = x->record;
 	uint64_t ns = unended_ns(x);
 	uint32_t call = extraction_site(x, r->at.in_flight), last = extraction_site(x, r->at.last), function, node;
+	struct passed passed = {.count = 0};
 	if (ns == 0 || (call == UINT32_MAX && (last == UINT32_MAX || r->thread > 0)))
 		return 0;
 	packed_key(x->trace, call == UINT32_MAX ? last : call, &function, &node);
-	enum mpi_number f = x->trace->functions[function].schema.mpi->function;
+	const struct schema *s = &x->trace->functions[function].schema;
+	enum mpi_number f = s->mpi->function;
 	if (f == FN_MPI_Abort)
 		return 0;
-	return call == UINT32_MAX ? unended_add(x->trace, last, f == FN_MPI_Finalize, x->rank, ns)
-	                          : unended_add(x->trace, call, true, x->rank, ns);
+	if (call == UINT32_MAX)
+		return unended_add(x->trace, last, f == FN_MPI_Finalize, x->rank, ns, NULL);
+	int rv = extract_passed(x, s, &passed);
+	if (rv == 0)
+		rv = unended_add(x->trace, call, true, x->rank, ns, &passed);
+	passed_free(&passed);
+	return rv;
 }

@@ -9,6 +9,7 @@
 
 #include "trace/base/arena.h"
 #include "trace/base/index.h"
+#include "trace/model/mpi.h"
 #include "trace/record/brief.h"
 #include "trace/record/lossy.h"
 #include "trace/record/record.h"
@@ -72,6 +73,13 @@ static const uint32_t layout[] = {
 	FIELD(record, lost),
 	FIELD(record, at),
 	FIELD(record, since),
+	FIELD(record, passed),
+	SIZE(record_passed),
+	FIELD(record_passed, mask),
+	FIELD(record_passed, array),
+	FIELD(record_passed, value),
+	FIELD(record_passed, elements),
+	MPI_CONSTANT_COUNT,
 	FIELD(record, first),
 	FIELD(record, thread),
 	FIELD(record, counters),

@@ -119,12 +119,36 @@ struct record_at {
 	uint32_t in_flight;
 };
 
+#define RECORD_PASSED          16 /* parameters that are looked at, by column */
+#define RECORD_PASSED_ELEMENTS 64
+
 static inline void record_at_set(struct record_at *at, uint32_t last, uint32_t in_flight)
 {
 	struct record_at now = {last, in_flight};
 	uint64_t word;
 	__builtin_memcpy(&word, &now, sizeof word);
 	*(volatile uint64_t *)(void *)at = word;
+}
+
+/* What the call in flight was passed, of the parameters that say whom it waits for. The rest is written before the
+ * stamp, which says what it is of: it is not known where that is another call's. A call that cannot wait writes nothing
+ * here. */
+struct record_passed {
+	uint64_t stamp; /* record_passed_stamp of the call */
+	uint32_t mask;  /* columns of the site that are known: those below 32 */
+	uint32_t count; /* elements of the array */
+	int64_t array;  /* 0: they are in `elements`, at most that many; else where they are, from here on */
+	int64_t value[RECORD_PASSED];
+	int64_t elements[RECORD_PASSED_ELEMENTS];
+};
+
+/* As the column would have it; but named constants are PASSED_CONSTANT + enum mpi_constant: they need no string. */
+#define PASSED_CONSTANT (VALUE_NONE + 2)
+
+/* site: record_at.in_flight. A site has no two calls with the same number of events before them. */
+static inline uint64_t record_passed_stamp(uint32_t site, uint64_t events)
+{
+	return (uint64_t)site << 32 | (uint32_t)events;
 }
 
 struct record {
@@ -166,6 +190,7 @@ struct record {
 	uint64_t loose_ticks; /* computation before events that no edge leads to */
 	/* In ticks: when the call in flight began, or the one inside of it ended; else when the last event did. */
 	uint64_t since;
+	struct record_passed passed;
 	/* Of whoever reads the arena of a killed process: when that ended, in ns since 1970; 0: not known. */
 	int64_t ended_ns;
 	/* zeroes: what time cells without a histogram refer to (time_cell.h) */
