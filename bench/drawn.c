@@ -10,8 +10,7 @@
 #include <stdlib.h>
 
 #include "archive/codec_zstd.h"
-#include "replay/class_times.h"
-#include "replay/sampler.h"
+#include "replay/together.h"
 #include "trace/file/container.h"
 #include "trace/model/flow_code.h"
 #include "trace/model/timing.h"
@@ -75,8 +74,7 @@ static void take_recorded(struct course *c, const struct trace_timing *t, uint32
 static void take_drawn(struct course *c, const struct trace *t, const struct trace_edge *e, uint32_t from,
                        uint32_t rank, struct pattern *patterns)
 {
-	double place = (double)(sampler_hash(1, rank, from, e->to) >> 11) * 0x1p-53;
-	struct class_times *times = class_times_create(t, e, rank, place, patterns);
+	struct class_times *times = together_times(t, &t->sites[from], e, rank, 1, patterns);
 	for (uint64_t i = 0; times && i < c->visits; i++)
 		course_add(c, i, class_times_next(times, i + 1));
 	class_times_destroy(times);

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "replay/sampler.h"
+#include "trace/base/budget.h"
 #include "trace/model/classes.h"
 #include "trace/model/cursor.h"
 
@@ -14,11 +16,13 @@ struct class_times {
 	uint32_t rank;
 	struct column_cursor cursor; /* the class of each visit, if the rank has any */
 	double factor;               /* the rank's mean, relative to that of its classes */
+	double scale;                /* of times of another rank's classes */
 	struct class_draw {
 		const struct histogram *times;
-		double place;
-		double narrow; /* the deviation of one rank, relative to that of all */
-	} * draws;             /* by class; behind them that of the edge */
+		uint64_t seed;
+		uint32_t drawn; /* how many */
+		double narrow;  /* the deviation of one rank, relative to that of all */
+	} * draws;              /* by class; behind them that of the edge */
 };
 
 /* Of the ranks that have this one class: the variance of their means, relative to the mean of the class. */
@@ -69,12 +73,12 @@ static void find_factor(struct class_times *c)
 	}
 	/* a part: ns */
 	if (c->cursor.constant && column_cursor_next(&c->cursor, &key) == 0) {
-		const struct histogram *h = classes_find(k, (uint32_t)key);
-		c->factor = h && h->sum ? (double)mean / histogram_mean(h) : 1;
+		const struct trace_class *one = classes_find(k, (uint32_t)key);
+		c->factor = one && one->compute.sum ? (double)mean / histogram_mean(&one->compute) : 1;
 	}
 }
 
-struct class_times *class_times_create(const struct trace *t, const struct trace_edge *e, uint32_t rank, double place,
+struct class_times *class_times_create(const struct trace *t, const struct trace_edge *e, uint32_t rank, uint64_t seed,
                                        struct pattern *patterns)
 {
 	const struct trace_classes *k = e->classes;
@@ -82,7 +86,7 @@ struct class_times *class_times_create(const struct trace *t, const struct trace
 	struct class_times *c = calloc(1, sizeof *c);
 	if (!c)
 		return NULL;
-	*c = (struct class_times){.edge = e, .rank = rank, .factor = 1};
+	*c = (struct class_times){.edge = e, .rank = rank, .factor = 1, .scale = 1};
 	c->draws = calloc(n + UINT64_C(1), sizeof *c->draws);
 	if (!c->draws || (k && column_cursor_open(&c->cursor, t, &k->column, rank, patterns, NULL) < 0)) {
 		class_times_destroy(c);
@@ -90,13 +94,50 @@ struct class_times *class_times_create(const struct trace *t, const struct trace
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		const struct histogram *h = &k->each[i].compute;
-		c->draws[i] = (struct class_draw){h, place, narrowing(k, h, variance_of_means(k, k->each[i].key))};
+		c->draws[i] = (struct class_draw){.times = h, .seed = sampler_hash(seed, i, 0, 0)};
+		c->draws[i].narrow = narrowing(k, h, variance_of_means(k, k->each[i].key));
 	}
-	c->draws[n] = (struct class_draw){&e->compute, place, 1};
+	c->draws[n] = (struct class_draw){.times = &e->compute, .seed = sampler_hash(seed, n, 0, 0), .narrow = 1};
 	if (k && n == 0)
 		c->draws[n].narrow = narrowing(k, &e->compute, variance_of_all(k));
 	if (k)
 		find_factor(c);
+	return c;
+}
+
+/* What the classes and the means of ranks say of the rank, ns. */
+static double rank_mean(const struct trace *t, const struct trace_edge *e, uint32_t rank)
+{
+	const struct trace_classes *k = e->classes;
+	double sum = 0, visits = 0;
+	int64_t key, mean = 0;
+	for (uint32_t g = 0; k && g < k->column.count; g++) {
+		const struct trace_group *group = &k->column.groups[g];
+		uint64_t symbols = 0, *counts = rankmap_get(trace_group_ranks(group), rank, &key)
+		                                        ? classes_visits(t, group, 1, &symbols)
+		                                        : NULL;
+		for (uint32_t i = 0; counts && i < group->count; i++) {
+			const struct trace_class *one =
+				rankmap_get(&group->dict[i].start, rank, &key) ? classes_find(k, (uint32_t)key) : NULL;
+			sum += histogram_mean(one ? &one->compute : &e->compute) * (double)counts[i];
+			visits += (double)counts[i];
+		}
+		budget_free(counts);
+	}
+	if (k && k->finished)
+		rankmap_get(&k->mean, rank, &mean);
+	return (visits > 0 ? sum / visits : histogram_mean(&e->compute)) * (1 + (double)mean / CLASS_PARTS);
+}
+
+struct class_times *class_times_create_like(const struct trace *t, const struct trace_edge *e, uint32_t rank,
+                                            uint32_t like, uint64_t seed, struct pattern *patterns)
+{
+	struct class_times *c = class_times_create(t, e, like, seed, patterns);
+	double mean = rank_mean(t, e, like);
+	if (c && mean > 0)
+		c->scale = rank_mean(t, e, rank) / mean;
+	if (c)
+		c->rank = rank;
 	return c;
 }
 
@@ -122,13 +163,32 @@ static struct class_draw *next_draw(struct class_times *c)
 	return &c->draws[k ? i : 0];
 }
 
+/* Where the i-th draw of a sequence is, 0 .. 1. The bits of i in reverse order (van der Corput) are spread evenly
+ * however many there are. Each bit is turned as the seed and the bits above it say (Owen), with a hash by Laine and
+ * Karras whose bits depend on lower ones only: sequences of two seeds have nothing to do with each other. */
+static double draw_place(uint32_t i, uint64_t seed)
+{
+	uint32_t low = (uint32_t)seed, x = i, reversed = 0;
+	x ^= x * 0x3d20adeau;
+	x += low;
+	x *= (low >> 16) | 1;
+	x ^= x * 0x05526c56u;
+	x ^= x * 0x53a22864u;
+	for (int bit = 0; bit < 32; bit++)
+		reversed |= (x >> bit & 1) << (31 - bit);
+	return ((double)reversed + 0.5) * 0x1p-32;
+}
+
 double class_times_next(struct class_times *c, uint64_t visit)
 {
 	struct class_draw *d = next_draw(c);
 	const struct histogram *h = d->times;
-	double mean = histogram_mean(h), v = histogram_draw(h, c->rank, visit, &d->place);
-	if ((h->max_rank == c->rank && h->max_visit == visit) || (h->min_rank == c->rank && h->min_visit == visit))
-		return v; /* as it was */
-	v = mean * c->factor + (v - mean) * d->narrow;
+	double place = draw_place(d->drawn++, d->seed); /* in any case: ranks at the same places stay together */
+	if (h->count && h->max_rank == c->rank && h->max_visit == visit)
+		return (double)h->max; /* as it was */
+	if (h->count && h->min_rank == c->rank && h->min_visit == visit)
+		return (double)h->min;
+	double mean = histogram_mean(h), v = histogram_at(h, place);
+	v = (mean * c->factor + (v - mean) * d->narrow) * c->scale;
 	return v > 0 ? v : 0;
 }

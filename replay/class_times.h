@@ -13,10 +13,14 @@
 
 struct class_times;
 
-/* place: where the first draw is, 0 .. 1. patterns: one for each of the trace's, parsed when first used; the trace and
- * they must outlive it. NULL on no memory. */
-struct class_times *class_times_create(const struct trace *t, const struct trace_edge *e, uint32_t rank, double place,
+/* Ranks with one seed draw at the same places of their histograms. patterns: one for each of the trace's, parsed when
+ * first used; the trace and they must outlive it. NULL on no memory. */
+struct class_times *class_times_create(const struct trace *t, const struct trace_edge *e, uint32_t rank, uint64_t seed,
                                        struct pattern *patterns);
+/* The same, with the classes of another rank, `like`, at each visit. Times are longer or shorter by as much as those of
+ * this rank are in the mean. */
+struct class_times *class_times_create_like(const struct trace *t, const struct trace_edge *e, uint32_t rank,
+                                            uint32_t like, uint64_t seed, struct pattern *patterns);
 void class_times_destroy(struct class_times *c);
 /* The next visit of the edge, which is this visit of the site behind it. Returns ns. */
 double class_times_next(struct class_times *c, uint64_t visit);

@@ -8,8 +8,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-#include "replay/class_times.h"
-#include "replay/sampler.h"
+#include "replay/together.h"
 #include "trace/read/summary.h"
 #include "trace/read/timeline.h"
 
@@ -97,9 +96,7 @@ static double draw_time(struct compute *c, uint32_t to)
 		return histogram_mean(&e->compute);
 	struct class_times **times = &state->edges[e - s->edges];
 	if (!*times)
-		*times = class_times_create(c->trace, e, c->rank,
-		                            (double)(sampler_hash(c->seed, c->rank, c->last, to) >> 11) * 0x1p-53,
-		                            c->patterns);
+		*times = together_times(c->trace, s, e, c->rank, c->seed, c->patterns);
 	return *times ? class_times_next(*times, c->sites[to].visits) : histogram_mean(&e->compute);
 }
 

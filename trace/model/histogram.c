@@ -181,9 +181,8 @@ double histogram_quantile(const struct histogram *t, double q)
 	return q < 0.5 ? (double)t->min : (double)t->max;
 }
 
-/* The value at a place (0 .. 1) of the histogram but for its extremes: a point of the bin such that its mean is kept.
- * */
-static double value_at(const struct histogram *t, double place)
+/* A point of the bin such that its mean is kept. */
+double histogram_at(const struct histogram *t, double place)
 {
 	double rest = (double)t->count - 2, at = place * rest;
 	if (rest <= 0)
@@ -218,7 +217,7 @@ double histogram_draw(const struct histogram *t, uint32_t rank, uint64_t visit, 
 		return (double)t->min;
 	*place += GOLDEN;
 	*place -= *place >= 1;
-	double v = value_at(t, *place);
+	double v = histogram_at(t, *place);
 	return v > 0 ? v : 0;
 }
 

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * together - did the ranks compute for long in the same visits of an edge, or each in others?
+ */
+#include "replay/together.h"
+
+#include <math.h>
+
+#include "replay/sampler.h"
+
+/* More of them would tell no more. */
+#define RANKS_MOST  16
+#define VISITS_MOST 256
+/* What varies by less than this part of its mean, or takes less than this part of all time, changes no replay. */
+#define VARIES 0.05
+#define PART   1e-3
+/* Another way must be nearer by this part of the mean. */
+#define SURE 0.01
+/* Calls between the computation and the one that waits for it. */
+#define PATH_MOST 64
+/* In calls that wait for messages, the least time of a site may be a wait as well. */
+#define LATENCY 50000.0
+
+/* ---- what was recorded ---- */
+
+static const struct trace_edge *most_frequent(const struct trace_site *s)
+{
+	const struct trace_edge *best = NULL;
+	for (uint32_t i = 0; i < s->edge_count; i++)
+		if (!best || s->edges[i].compute.count > best->compute.count)
+			best = &s->edges[i];
+	return best;
+}
+
+/* The wait in the calls that follow a computation, ns of one rank and visit, up to one that waits for all or to another
+ * computation that is half as long. *all: there is one that waits for all. */
+static double recorded_wait(const struct trace *t, const struct trace_edge *e, bool *all)
+{
+	const struct trace_edge *next = e;
+	double sum = 0;
+	*all = false;
+	for (int n = 0; n < PATH_MOST && next && !*all; n++) {
+		const struct trace_site *s = &t->sites[next->to];
+		const struct mpi_function *f = trace_schema(t, s)->mpi;
+		const struct histogram *h = &s->communicate;
+		*all = f->waits == WAITS_FOR_ALL;
+		if (h->count && f->waits != WAITS_NOT)
+			sum += (double)h->sum -
+			       (double)h->count * (*all ? (double)h->min : fmin((double)h->min, LATENCY));
+		next = most_frequent(s);
+		if (next && 2 * next->compute.sum > e->compute.sum)
+			break;
+	}
+	return sum / (double)e->compute.count;
+}
+
+/* ---- what is drawn ---- */
+
+enum together { TOGETHER_NOT, TOGETHER_PLACE, TOGETHER_CLASSES, TOGETHER_WAYS };
+
+struct drawing {
+	const struct trace *trace;
+	const struct trace_site *from;
+	const struct trace_edge *edge;
+	struct pattern *patterns;
+	uint64_t seed;
+};
+
+static struct class_times *draw_way(const struct drawing *d, enum together way, uint32_t rank)
+{
+	uint64_t seed = sampler_hash(d->seed, way == TOGETHER_NOT ? rank + UINT64_C(1) : 0,
+	                             (uint64_t)(d->from - d->trace->sites), d->edge->to);
+	return way == TOGETHER_CLASSES ? class_times_create_like(d->trace, d->edge, rank,
+	                                                         rankmap_first(&d->from->visits), seed, d->patterns)
+	                               : class_times_create(d->trace, d->edge, rank, seed, d->patterns);
+}
+
+/* For whom the rank waits: all, or its neighbours. */
+static double longest_of(const double *ns, uint32_t ranks, uint32_t rank, bool all)
+{
+	double longest = ns[rank];
+	for (uint32_t i = 0; i < ranks; i++)
+		if (all || i == (rank + 1) % ranks || rank == (i + 1) % ranks)
+			longest = ns[i] > longest ? ns[i] : longest;
+	return longest;
+}
+
+/* Some of the ranks that come from the site, the one that computes most among them. Returns how many. */
+static uint32_t some_ranks(const struct drawing *d, uint32_t ranks[RANKS_MOST])
+{
+	const uint64_t all = rankmap_size(&d->from->visits), step = all > RANKS_MOST ? all / RANKS_MOST : 1;
+	uint32_t count = 0;
+	int64_t visits;
+	uint64_t n = 0;
+	for (uint64_t r = 0; count < RANKS_MOST && rankmap_next(&d->from->visits, &r, &visits); r++, n++)
+		if (n % step == 0 || r == d->trace->total[TOTAL_COMPUTE].max_rank)
+			ranks[count++] = (uint32_t)r;
+	return count;
+}
+
+/* ns of one rank and visit. */
+static double drawn_wait(const struct drawing *d, enum together way, bool all)
+{
+	struct class_times *times[RANKS_MOST];
+	uint32_t ranks[RANKS_MOST], n = some_ranks(d, ranks);
+	double ns[RANKS_MOST], sum = 0;
+	uint64_t visits = d->edge->compute.count / (rankmap_size(&d->from->visits) + 1) + 1;
+	visits = visits < VISITS_MOST ? visits : VISITS_MOST;
+	for (uint32_t i = 0; i < n; i++)
+		times[i] = draw_way(d, way, ranks[i]);
+	for (uint64_t v = 0; v < visits; v++) {
+		for (uint32_t i = 0; i < n; i++)
+			ns[i] = times[i] ? class_times_next(times[i], UINT64_MAX) : 0;
+		for (uint32_t i = 0; i < n; i++)
+			sum += longest_of(ns, n, i, all) - ns[i];
+	}
+	for (uint32_t i = 0; i < n; i++)
+		class_times_destroy(times[i]);
+	return n ? sum / n / (double)visits : 0;
+}
+
+static enum together find_way(const struct drawing *d)
+{
+	const struct trace_edge *e = d->edge;
+	const struct histogram *h = &e->compute;
+	enum together best = TOGETHER_NOT;
+	bool all;
+	if (h->count == 0 || histogram_deviation(h) < VARIES * histogram_mean(h) ||
+	    (double)h->sum < PART * (double)d->trace->total[TOTAL_ELAPSED].sum)
+		return best;
+	double recorded = recorded_wait(d->trace, e, &all), least = fabs(drawn_wait(d, best, all) - recorded);
+	for (int way = TOGETHER_PLACE; way < TOGETHER_WAYS; way++) {
+		double off = fabs(drawn_wait(d, (enum together)way, all) - recorded);
+		if (off + SURE * histogram_mean(h) < least) {
+			best = (enum together)way;
+			least = off;
+		}
+	}
+	return best;
+}
+
+struct class_times *together_times(const struct trace *t, const struct trace_site *from, const struct trace_edge *e,
+                                   uint32_t rank, uint64_t seed, struct pattern *patterns)
+{
+	struct drawing d = {.trace = t, .from = from, .edge = e, .patterns = patterns, .seed = seed};
+	return draw_way(&d, find_way(&d), rank);
+}
