@@ -9,6 +9,7 @@
 
 #include "trace/base/budget.h"
 #include "trace/model/classes.h"
+#include "trace/model/counts.h"
 #include "trace/model/packed.h"
 
 /* Classes of an edge in the file. */
@@ -71,10 +72,11 @@ static int unite(struct trace_classes *c)
 	c->each = NULL;
 	c->count = 0;
 	for (uint32_t i = 0; i < old.count; i++) {
-		struct histogram *to = rv == 0 ? classes_add(c, k.to[old.each[i].key]) : NULL;
-		rv = to ? histogram_add(to, &old.each[i].compute) : -1;
-		histogram_free(&old.each[i].compute);
+		const struct trace_class *from = &old.each[i];
+		if (rv == 0)
+			rv = classes_add_times(c, k.to[from->key], &from->compute, from->counts, counts_same);
 	}
+	classes_empty(&old);
 	budget_free(old.each);
 	for (uint32_t g = 0; g < c->column.count; g++)
 		for (uint32_t i = 0; rv == 0 && i < c->column.groups[g].count; i++) {
@@ -105,8 +107,8 @@ struct finishing {
 
 static double class_mean(const struct finishing *f, int64_t key)
 {
-	const struct histogram *h = classes_find(f->edge->classes, (uint32_t)key);
-	return histogram_mean(h && h->count ? h : &f->edge->compute);
+	const struct trace_class *k = classes_find(f->edge->classes, (uint32_t)key);
+	return histogram_mean(k && k->compute.count ? &k->compute : &f->edge->compute);
 }
 
 /* counts: of each value of the dictionary. */
@@ -173,9 +175,7 @@ static bool classes_pay(const struct finishing *f)
 
 static void drop_classes(struct finishing *f, struct trace_classes *c)
 {
-	for (uint32_t i = 0; i < c->count; i++)
-		histogram_free(&c->each[i].compute);
-	c->count = 0;
+	classes_empty(c);
 	trace_column_free(&c->column);
 	for (size_t i = 0; i < f->count; i++) {
 		f->ranks[i].mean = histogram_mean(&f->edge->compute);

@@ -144,7 +144,7 @@ static void merge_extremes(struct trace_site *into, const struct trace_site *fro
 
 static int merge_classes(struct translation *x, struct trace_edge *into, const struct trace_edge *from)
 {
-	if (classes_merge(into, from) != 0)
+	if (classes_merge(into, from, x->counters) != 0)
 		return -1;
 	for (uint32_t g = 0; from->classes && g < from->classes->column.count; g++)
 		if (merge_ordered(x, &into->classes->column, &from->classes->column.groups[g], REFERENCE_CLASS) != 0)

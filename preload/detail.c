@@ -12,6 +12,7 @@
 #include "preload/counters.h"
 #include "preload/pool.h"
 #include "preload/thread.h"
+#include "trace/record/record_class.h"
 
 /* What the recorder itself counts is measured for the first events, and for each of so many. */
 enum { FIRST = 8, EVERY = 31 };
@@ -159,11 +160,11 @@ static struct record_detail *detail_of(struct recorder *r, ref *at)
 	return arena_at(a, struct record_detail, *at);
 }
 
-static void count_events(struct recorder *r, struct record_detail *to, const int64_t *values, uint64_t visit)
+static void count_events(struct recorder *r, struct record_time *to, const int64_t *values, uint64_t visit)
 {
 	for (unsigned i = 0; to && i < r->detail->counters; i++)
 		if (!counters_reason(i) && arena_room(&r->arena, TIME_ROOM))
-			record_time_add(&r->arena, &to->counts[i], values[i] > 0 ? (uint64_t)values[i] : 0, visit);
+			record_time_add(&r->arena, &to[i], values[i] > 0 ? (uint64_t)values[i] : 0, visit);
 }
 
 static bool keep_times(struct recorder *r, struct record_detail *to, uint64_t ticks)
@@ -183,9 +184,11 @@ void detail_commit(struct recorder *r, struct call *c, struct record_edge *e, ui
 	struct site *s = c->site;
 	struct record_detail *call = detail_of(r, &s->detail), *edge = e ? detail_of(r, &e->detail) : NULL;
 	if (c->counted) {
-		count_events(r, call, c->counts, s->visits);
-		if (d->known)
-			count_events(r, edge, c->before, s->visits);
+		count_events(r, call ? call->counts : NULL, c->counts, s->visits);
+		if (d->known && edge) {
+			count_events(r, edge->counts, c->before, s->visits);
+			count_events(r, record_edge_counts(&r->columns, e, d->counters), c->before, s->visits);
+		}
 		d->known = true;
 	} else {
 		d->known = false;

@@ -112,6 +112,40 @@ def exact_times(folder):
     tap.ok(0.97 * first < second, "times of all events are taken as they were", f"{first} ns, {second} ns")
 
 
+def together(folder):
+    """Steps are of random length: the same on all ranks, or each rank has its own. What a replay draws is compared with what was recorded."""
+    for name in ("together", "apart"):
+        said = ""
+        for _ in range(4):  # others may take the processors away meanwhile
+            path = application(folder, name, "--timing", "full")
+            said = subprocess.run([os.path.join(tap.BUILD, "bench/drawn"), path], stdout=subprocess.PIPE, check=True).stdout.decode()
+            words = said.split()
+            off, balance, efficiency = float(words[5]), words[9:11], words[12:14]
+            good = abs(off) <= 5 and all(abs(float(a) - float(b)) <= 3 for a, b in (balance, efficiency))
+            if good:
+                break
+        tap.ok(good, f"{name}: a replay draws the right time, load balance and efficiency", said)
+
+
+def counted(folder):
+    """What was counted is with the class of the computation: TASK-CLOCK is the time that it computed."""
+    counter = "perf::TASK-CLOCK"
+    path = traced(folder, "counted", [os.path.join(APPS, "imbalanced"), "60", "1", "4000"], "--counters", counter)
+    t = reader.Trace(path)
+    _, c = main_edge(t)
+    if not tap.ok(c and c["counts"] and c["counts"][0], "one rank has more work: classes that were counted"):
+        return
+    means = {k: (mean(time), mean(c["counts"][0][k])) for k, time in c["keys"].items() if c["counts"][0][k]["count"]}
+    least, most = min(means.values()), max(means.values())
+    tap.ok(most[1] > 1.5 * least[1], "the longer class has more on the counter", str(means))
+    out = subprocess.run([launch.spoor(), "show", "--classes", "--json", path], stdout=subprocess.PIPE, check=True).stdout
+    groups = sorted(json.loads(out)["classes"], key=lambda g: g["compute_ns"])
+    tap.ok(groups[-1]["counters"][counter] > 1.5 * groups[0]["counters"][counter], "show --classes has it for the group", out.decode())
+    counts, edge = sum(k["count"] for k in c["counts"][0].values()), main_edge(t)[0]
+    tap.ok(counts <= t.counts[0][edge[0]]["edges"][edge[1]]["count"], "no more than the edge has")
+    tap.ok(subprocess.run([launch.spoor(), "verify", path], check=False).returncode == 0, "the trace is good")
+
+
 def scaled(folder):
     path = application(folder, "phases")
 
@@ -137,6 +171,8 @@ def main():
         periodic(folder)
         imbalanced(folder)
         exact_times(folder)
+        together(folder)
+        counted(folder)
         scaled(folder)
     tap.done()
 

@@ -150,6 +150,9 @@ class Trace:
                 edge["keys"][k] = self.part_time(b) if c is None else self.read_time(c, 1, expected, visits, sum(self.sites[to][2].values()) <= len(self.sites[to][2]))
                 left -= edge["keys"][k]["count"]
             assert left == 0 or not edge["keys"]
+            once = sum(self.sites[to][2].values()) <= len(self.sites[to][2])
+            edge["counts"] = [{k: self.part_time(b) if c is None else self.read_time(c, 2, time["count"], visits, once) for k, time in edge["keys"].items()}
+                              for _ in self.counters]
         b.done()
 
     @staticmethod

@@ -153,3 +153,22 @@ json_t *counters_object(const struct trace *t, const struct histogram *counts)
 		json_object_set_new(all, "instructions_per_cycle", json_real(ipc));
 	return all;
 }
+
+void counters_numbers_line(FILE *out, const struct trace *t, const char *indent, const double numbers[TRACE_COUNTERS])
+{
+	for (uint32_t i = 0; i < t->counter_count; i++) {
+		fputs(i ? ", " : indent, out);
+		print_counter_text(out, counter_text(t, t->counters[i].name));
+		fprintf(out, " %.6g", numbers[i]);
+	}
+	if (t->counter_count)
+		putc('\n', out);
+}
+
+json_t *counters_numbers_object(const struct trace *t, const double numbers[TRACE_COUNTERS])
+{
+	json_t *all = json_object();
+	for (uint32_t i = 0; i < t->counter_count; i++)
+		json_object_set_new(all, counter_text(t, t->counters[i].name), json_real(numbers[i]));
+	return all;
+}

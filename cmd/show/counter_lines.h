@@ -17,5 +17,8 @@ void counters_json(const struct trace *t, json_t *json);
 void counters_line(FILE *out, const struct trace *t, const char *indent, const struct histogram *counts);
 /* The same as an object, by name; NULL: nothing was counted. */
 json_t *counters_object(const struct trace *t, const struct histogram *counts);
+/* One line with a number for each counter, indented; nothing if there are none. */
+void counters_numbers_line(FILE *out, const struct trace *t, const char *indent, const double numbers[TRACE_COUNTERS]);
+json_t *counters_numbers_object(const struct trace *t, const double numbers[TRACE_COUNTERS]);
 
 #endif

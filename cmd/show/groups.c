@@ -5,12 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd/show/counter_lines.h"
 #include "cmd/show/view.h"
 #include "trace/model/stream.h"
 #include "trace/read/rank_groups.h"
 
-#define GROUPS_MOST 20 /* lines; the others are one */
-#define RANKS_TEXT  48 /* of the list of a group's ranks */
+#define LINES_MOST 20 /* of groups; what has no room is one more */
+#define RANKS_TEXT 48 /* of the list of a group's ranks */
 
 static const char *const sign_names[RANK_GROUP_SIGNS] = {"structure", "volume", "time"};
 
@@ -50,23 +51,27 @@ static void list_differences(const struct rank_group *g, char out[40])
 		snprintf(out, 40, "-");
 }
 
-static json_t *group_json(const struct rank_group *g, const char *ranks)
+static json_t *group_json(const struct trace *t, const struct rank_group *g, const char *ranks)
 {
 	json_t *differs = json_array();
 	for (int i = 0; i < RANK_GROUP_SIGNS; i++)
 		if (g->differs[i])
 			json_array_append_new(differs, json_string(sign_names[i]));
-	return json_pack("{s:I, s:I, s:s, s:f, s:f, s:o}", "ranks", (json_int_t)g->count, "first_rank",
-	                 (json_int_t)rankmap_first(&g->ranks), "list", ranks, "events", g->events, "compute_ns",
-	                 g->compute_ns, "differs", differs);
+	json_t *group = json_pack("{s:I, s:I, s:s, s:f, s:f, s:o}", "ranks", (json_int_t)g->count, "first_rank",
+	                          (json_int_t)rankmap_first(&g->ranks), "list", ranks, "events", g->events,
+	                          "compute_ns", g->compute_ns, "differs", differs);
+	if (group && t->counter_count)
+		json_object_set_new(group, "counters", counters_numbers_object(t, g->counts));
+	return group;
 }
 
-static void print_group(size_t number, const struct rank_group *g, const char *ranks)
+static void print_group(const struct trace *t, size_t number, const struct rank_group *g, const char *ranks)
 {
 	char differs[40];
 	list_differences(g, differs);
 	printf("%5zu %8" PRIu64 " %10.0f %10.3f s  %-22s %s\n", number, g->count, g->events, g->compute_ns / 1e9,
 	       differs, ranks);
+	counters_numbers_line(stdout, t, "      counted ", g->counts);
 }
 
 int show_groups(const struct show *s, json_t *json)
@@ -74,6 +79,7 @@ int show_groups(const struct show *s, json_t *json)
 	struct rank_groups g;
 	char ranks[RANKS_TEXT];
 	uint64_t rest = 0;
+	const size_t most = s->trace->counter_count ? LINES_MOST / 2 : LINES_MOST;
 	if (rank_groups_make(&g, s->trace) != 0) {
 		rank_groups_free(&g);
 		fprintf(stderr, "spoor: %s: no memory to compare its ranks, or more steps than --limit allows\n",
@@ -84,21 +90,21 @@ int show_groups(const struct show *s, json_t *json)
 	if (!json)
 		printf("%5s %8s %10s %12s  %-22s %s\n", "GROUP", "RANKS", "EVENTS", "COMPUTATION", "OTHER", "WHICH");
 	for (size_t i = 0; i < g.count; i++) {
-		if (i >= GROUPS_MOST) {
+		if (i >= most) {
 			rest += g.groups[i].count;
 			continue;
 		}
 		list_ranks(s->trace, &g.groups[i].ranks, ranks);
 		if (json)
-			json_array_append_new(list, group_json(&g.groups[i], ranks));
+			json_array_append_new(list, group_json(s->trace, &g.groups[i], ranks));
 		else
-			print_group(i + 1, &g.groups[i], ranks);
+			print_group(s->trace, i + 1, &g.groups[i], ranks);
 	}
 	if (json) {
 		json_object_set_new(json, "classes", list);
 		json_object_set_new(json, "groups", json_integer((json_int_t)g.count));
 	} else if (rest) {
-		printf("... %zu more groups, %" PRIu64 " ranks\n", g.count - GROUPS_MOST, rest);
+		printf("... %zu more groups, %" PRIu64 " ranks\n", g.count - most, rest);
 	}
 	rank_groups_free(&g);
 	return 0;

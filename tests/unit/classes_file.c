@@ -72,9 +72,29 @@ static void test_keys(void)
 	trace_free(&t);
 }
 
+static void test_counts(int how, const char *what)
+{
+	struct trace t;
+	sample_merged(&t, 4, SAMPLE_CLASSES | SAMPLE_DETAIL | how);
+	const struct trace_edge *e = largest_edge(&t);
+	const struct trace_classes *c = e->classes;
+	uint64_t counted = 0, sum = 0;
+	for (uint32_t i = 0; c && i < c->count; i++) {
+		const struct histogram *h = c->each[i].counts;
+		counted += h ? h->count : 0;
+		sum += h ? h->sum : 0;
+	}
+	ok(counted > 0 && counted <= e->counts[0].count && sum / counted - 1000000 < 100,
+	   "%s: what was counted is with the classes", what);
+	trace_free(&t);
+}
+
 int main(void)
 {
 	test_keys();
+	test_counts(0, "whole");
+	test_refused(SAMPLE_DETAIL, "final, counted");
+	test_refused(SAMPLE_PART | SAMPLE_DETAIL, "a part, counted");
 	test_refused(0, "final");
 	test_refused(SAMPLE_PART, "a part");
 	return tap_end();

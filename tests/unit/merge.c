@@ -99,5 +99,6 @@ int main(void)
 	test_kind(SAMPLE_LOSSY | SAMPLE_KILLED | SAMPLE_DETAIL, "without, counters, all times");
 	test_kind(SAMPLE_PREFIX, "without, but for the first half");
 	test_kind(SAMPLE_CLASSES, "classes of computations");
+	test_kind(SAMPLE_CLASSES | SAMPLE_DETAIL, "classes that were counted");
 	return tap_end();
 }

@@ -85,6 +85,10 @@ static inline void sample_event(struct sample *x, uint32_t site, const int64_t *
 		}
 		record_edge_add(&x->columns, arena_at(x->arena, struct record_edge, at), sample_time(x, s), s->visits);
 		sample_detail(x, arena_at(x->arena, struct record_edge, at)->detail, s->visits);
+		struct record_time *counts = record_edge_counts(&x->columns, arena_at(x->arena, struct record_edge, at),
+		                                                x->record->counters != 0);
+		if (counts)
+			record_time_add(x->arena, counts, 1000000 + s->visits, s->visits);
 	} else {
 		x->record->first = s->id + 1;
 	}

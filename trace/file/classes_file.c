@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * classes_file - the stored form of the classes of computations: the chunk CLAS
  *
- * First the edges that have classes, in the order of HIST; behind them, all their histograms. Edge 0 of site 5, the
+ * First the edges that have classes, in the order of HIST; behind them, all their histograms, of times and of what is
+ * counted (CNTR, which is read before). Edge 0 of site 5, the
  * first one, with two classes, in all ranks of the site; rank 0 of two has the second one, and no mean is unusual:
  *
  *     01                 one edge
@@ -20,6 +21,7 @@
 #include "trace/file/histogram_file.h"
 #include "trace/file/rankmap_file.h"
 #include "trace/model/classes.h"
+#include "trace/model/counts.h"
 #include "trace/model/packed.h"
 
 /* A class gets as many bins as an edge that takes as much time (times_file.c). */
@@ -65,7 +67,27 @@ static struct histogram_place class_place(const struct trace *t, const struct hi
 	return p;
 }
 
-static void put_class_times(struct entropy_writer *e, const struct histogram_place *p, const struct trace_edge *edge)
+static const struct histogram *class_counts(const struct trace_class *k, uint32_t counter)
+{
+	static const struct histogram none;
+	return k->counts ? &k->counts[counter] : &none;
+}
+
+static void put_class_counts(struct entropy_writer *e, struct histogram_place p, const struct trace_classes *c,
+                             uint32_t counters)
+{
+	p.at = HISTOGRAM_CONTEXTS;
+	for (uint32_t counter = 0; counter < counters; counter++) {
+		p.all = 0;
+		for (uint32_t i = 0; i < c->count; i++)
+			p.all += histogram_sum(class_counts(&c->each[i], counter));
+		for (uint32_t i = 0; i < c->count; i++)
+			histogram_put(e, &p, class_counts(&c->each[i], counter), c->each[i].compute.count);
+	}
+}
+
+static void put_class_times(struct entropy_writer *e, const struct histogram_place *p, const struct trace_edge *edge,
+                            uint32_t counters)
 {
 	uint64_t left = edge->compute.count;
 	const struct trace_classes *c = edge->classes;
@@ -73,6 +95,16 @@ static void put_class_times(struct entropy_writer *e, const struct histogram_pla
 		histogram_put(e, p, &c->each[i].compute, i + 1 == c->count ? left : 0);
 		left -= c->each[i].compute.count;
 	}
+	put_class_counts(e, *p, c, counters);
+}
+
+static void put_whole_times(struct writer *w, const struct trace_classes *c, uint32_t counters)
+{
+	for (uint32_t i = 0; i < c->count; i++)
+		histogram_put_whole(w, &c->each[i].compute);
+	for (uint32_t counter = 0; counter < counters; counter++)
+		for (uint32_t i = 0; i < c->count; i++)
+			histogram_put_whole(w, class_counts(&c->each[i], counter));
 }
 
 /* What is done with each site that has edges with classes, in two passes: heads, then histograms. */
@@ -101,11 +133,10 @@ static void put_site_classes(struct putting *p, uint32_t i, const struct trace_s
 		put_edge(p->heads, p->maps, edge->classes, &s->visits);
 		if (p->block) {
 			struct histogram_place place = class_place(p->trace, p->visits, i, edge->to, p->all);
-			put_class_times(&p->block->coder, &place, edge);
-			continue;
+			put_class_times(&p->block->coder, &place, edge, p->trace->counter_count);
+		} else {
+			put_whole_times(p->times, edge->classes, p->trace->counter_count);
 		}
-		for (uint32_t n = 0; n < edge->classes->count; n++)
-			histogram_put_whole(p->times, &edge->classes->each[n].compute);
 	}
 }
 
@@ -239,8 +270,23 @@ static int get_heads(struct reader *r, const struct diagram_file *maps, struct t
 	return r->bad ? -1 : 0;
 }
 
+static int get_counts(struct reader *r, struct entropy_source *source, struct histogram_place p, struct trace_class *k,
+                      uint32_t counter)
+{
+	struct histogram one = {0};
+	p.at = HISTOGRAM_CONTEXTS;
+	if ((source ? histogram_get(&source->coder, &p, &one, k->compute.count) : histogram_get_whole(r, &one)) != 0 ||
+	    (one.count && !counts_make(&k->counts))) {
+		histogram_free(&one);
+		return -1;
+	}
+	if (one.count)
+		k->counts[counter] = one;
+	return 0;
+}
+
 static int get_times(struct reader *r, struct entropy_source *source, const struct histogram_place *p,
-                     const struct trace_edge *edge)
+                     const struct trace_edge *edge, uint32_t counters)
 {
 	uint64_t left = edge->compute.count;
 	struct trace_classes *c = edge->classes;
@@ -251,6 +297,10 @@ static int get_times(struct reader *r, struct entropy_source *source, const stru
 			return -1;
 		left -= h->count;
 	}
+	for (uint32_t counter = 0; counter < counters; counter++)
+		for (uint32_t i = 0; i < c->count; i++)
+			if (get_counts(r, source, *p, &c->each[i], counter) != 0)
+				return -1;
 	return 0;
 }
 
@@ -264,7 +314,7 @@ static int get_site_times(struct reader *r, struct entropy_source *source, const
 	for (uint32_t k = 0; rv == 0 && k < s->edge_count; k++) {
 		struct histogram_place p = class_place(t, visits, i, s->edges[k].to, 0);
 		if (s->edges[k].classes)
-			rv = get_times(r, source, &p, &s->edges[k]);
+			rv = get_times(r, source, &p, &s->edges[k], t->counter_count);
 	}
 	return packed_close(t, i, s) != 0 ? -1 : rv;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "trace/base/budget.h"
+#include "trace/model/counts.h"
 #include "trace/model/pattern.h"
 
 struct trace_classes *classes_make(struct trace_edge *e)
@@ -15,13 +16,21 @@ struct trace_classes *classes_make(struct trace_edge *e)
 	return e->classes;
 }
 
+void classes_empty(struct trace_classes *c)
+{
+	for (uint32_t i = 0; i < c->count; i++) {
+		histogram_free(&c->each[i].compute);
+		counts_free(&c->each[i].counts);
+	}
+	c->count = 0;
+}
+
 void classes_free(struct trace_edge *e)
 {
 	struct trace_classes *c = e->classes;
 	if (!c)
 		return;
-	for (uint32_t i = 0; i < c->count; i++)
-		histogram_free(&c->each[i].compute);
+	classes_empty(c);
 	budget_free(c->each);
 	trace_column_free(&c->column);
 	rankmap_free(&c->mean);
@@ -43,11 +52,11 @@ static uint32_t class_place(const struct trace_classes *c, uint32_t key)
 	return low;
 }
 
-struct histogram *classes_add(struct trace_classes *c, uint32_t key)
+struct trace_class *classes_add(struct trace_classes *c, uint32_t key)
 {
 	uint32_t at = class_place(c, key);
 	if (at < c->count && c->each[at].key == key)
-		return &c->each[at].compute;
+		return &c->each[at];
 	if ((c->count & (c->count - 1)) == 0) { /* a power of two: full */
 		struct trace_class *more =
 			budget_realloc(c->each, (c->count ? 2 * (size_t)c->count : 1) * sizeof *more);
@@ -58,35 +67,40 @@ struct histogram *classes_add(struct trace_classes *c, uint32_t key)
 	memmove(&c->each[at + 1], &c->each[at], (c->count - at) * sizeof *c->each);
 	c->each[at] = (struct trace_class){.key = key};
 	c->count++;
-	return &c->each[at].compute;
+	return &c->each[at];
 }
 
-const struct histogram *classes_find(const struct trace_classes *c, uint32_t key)
+const struct trace_class *classes_find(const struct trace_classes *c, uint32_t key)
 {
 	uint32_t at = class_place(c, key);
-	return at < c->count && c->each[at].key == key ? &c->each[at].compute : NULL;
+	return at < c->count && c->each[at].key == key ? &c->each[at] : NULL;
 }
 
-static int add_to_class(struct trace_classes *c, uint32_t key, const struct histogram *t)
+int classes_add_times(struct trace_classes *c, uint32_t key, const struct histogram *compute,
+                      const struct histogram *counts, const uint32_t counters[TRACE_COUNTERS])
 {
-	struct histogram *to = t->count ? classes_add(c, key) : NULL;
-	return t->count == 0 ? 0 : to ? histogram_add(to, t) : -1;
+	if (compute->count == 0)
+		return 0;
+	struct trace_class *to = classes_add(c, key);
+	return !to || histogram_add(&to->compute, compute) != 0 ? -1 : counts_add(&to->counts, counts, counters);
 }
 
-int classes_merge(struct trace_edge *into, const struct trace_edge *from)
+int classes_merge(struct trace_edge *into, const struct trace_edge *from, const uint32_t counters[TRACE_COUNTERS])
 {
 	bool begins = !into->classes;
 	if (begins && !from->classes)
 		return 0;
 	struct trace_classes *c = classes_make(into);
-	if (!c || (begins && add_to_class(c, CLASS_REST, &into->compute) != 0))
+	if (!c || (begins && classes_add_times(c, CLASS_REST, &into->compute, into->counts, counts_same) != 0))
 		return -1;
 	if (!from->classes)
-		return add_to_class(c, CLASS_REST, &from->compute);
+		return classes_add_times(c, CLASS_REST, &from->compute, from->counts, counters);
 	c->finished |= from->classes->finished;
-	for (uint32_t i = 0; i < from->classes->count; i++)
-		if (add_to_class(c, from->classes->each[i].key, &from->classes->each[i].compute) != 0)
+	for (uint32_t i = 0; i < from->classes->count; i++) {
+		const struct trace_class *k = &from->classes->each[i];
+		if (classes_add_times(c, k->key, &k->compute, k->counts, counters) != 0)
 			return -1;
+	}
 	return rankmap_union(&c->mean, &c->mean, &from->classes->mean);
 }
 

@@ -15,6 +15,9 @@
  *       have classes;
  *     - ranks whose classes follow each other without order have the class CLASS_MIXED at all visits.
  *
+ * What was counted in the computations of a class is with it: the vector of a computation is time and counters. The
+ * first values of an edge, before it has classes, are not in it.
+ *
  * The means of the ranks are a map, too: in a finished trace relative to what the classes say.
  */
 #ifndef SPOOR_CLASSES_H
@@ -38,13 +41,19 @@ static inline uint32_t class_key(uint64_t mean)
 /* The classes of an edge, made if there are none; NULL: no memory. */
 struct trace_classes *classes_make(struct trace_edge *e);
 void classes_free(struct trace_edge *e);
-/* The histogram of a class, added if it is not there; NULL: no memory. Valid until the next one is added. */
-struct histogram *classes_add(struct trace_classes *c, uint32_t key);
+/* Takes the classes away, but not the column and the means. */
+void classes_empty(struct trace_classes *c);
+/* A class, added if it is not there; NULL: no memory. Valid until the next one is added. */
+struct trace_class *classes_add(struct trace_classes *c, uint32_t key);
 /* NULL: there is no such class. */
-const struct histogram *classes_find(const struct trace_classes *c, uint32_t key);
-/* The ranks of `from`, which are others, and what they computed. To be called before that is added to into->compute.
- * Their columns are not looked at. Returns 0, or -1 on no memory. */
-int classes_merge(struct trace_edge *into, const struct trace_edge *from);
+const struct trace_class *classes_find(const struct trace_classes *c, uint32_t key);
+/* The ranks of `from`, which are others, and what they computed and counted. To be called before that is added to
+ * into->compute and into->counts. Their columns are not looked at. counters: numbers of those of `from` in `into`.
+ * Returns 0, or -1 on no memory. */
+int classes_merge(struct trace_edge *into, const struct trace_edge *from, const uint32_t counters[TRACE_COUNTERS]);
+/* Adds computations of a class, and what was counted in them. Returns 0, or -1 on no memory. */
+int classes_add_times(struct trace_classes *c, uint32_t key, const struct histogram *compute,
+                      const struct histogram *counts, const uint32_t counters[TRACE_COUNTERS]);
 /* Adds a group of one rank that has the same key at all visits. Returns 0, or -1 on no memory. */
 int classes_set_constant(struct trace_classes *c, uint32_t rank, uint32_t key);
 /* How often a group of the class column has each value of its dictionary, in one rank: by its pattern, of which

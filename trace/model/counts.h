@@ -18,6 +18,8 @@ void counts_tell(struct trace *t, uint32_t counter, uint64_t ranks, uint64_t mis
 /* The array, made if it is not there; NULL: no memory. */
 struct histogram *counts_make(struct histogram **counts);
 void counts_free(struct histogram **counts);
+/* Numbers of counters of the same trace. */
+extern const uint32_t counts_same[TRACE_COUNTERS];
 /* Adds histograms; numbers: those of the counters in `to`. Returns 0 or -1. */
 int counts_add(struct histogram **to, const struct histogram *from, const uint32_t numbers[TRACE_COUNTERS]);
 

@@ -262,6 +262,7 @@ static void pack_classes(struct writer *w, const struct trace_classes *c, const 
 	for (uint32_t i = 0; i < c->count; i++) {
 		writer_uint(w, c->each[i].key);
 		histogram_pack(w, &c->each[i].compute);
+		pack_counts(w, c->each[i].counts);
 	}
 	pack_column(w, &c->column, visits);
 	pack_map(w, &c->mean, visits);
@@ -277,8 +278,8 @@ static int unpack_classes(struct reader *r, struct trace_edge *e, const struct r
 		return -1;
 	c->finished = reader_uint(r);
 	for (; n > 1; n--) {
-		struct histogram *h = classes_add(c, (uint32_t)reader_uint(r));
-		if (!h || histogram_unpack(r, h) != 0)
+		struct trace_class *k = classes_add(c, (uint32_t)reader_uint(r));
+		if (!k || histogram_unpack(r, &k->compute) != 0 || unpack_counts(r, &k->counts) != 0)
 			return -1;
 	}
 	return unpack_column(r, &c->column, visits, REFERENCE_CLASS) != 0 ? -1 : unpack_map(r, &c->mean, visits, false);

@@ -107,7 +107,8 @@ struct trace_classes {
 	struct trace_class {
 		uint32_t key;
 		struct histogram compute;
-	} * each; /* by key */
+		struct histogram *counts; /* trace/model/counts.h; NULL: none */
+	} * each;                         /* by key */
 	uint32_t count;
 	bool finished;              /* all ranks are in it, and keys and means are what a file has */
 	struct trace_column column; /* the key of each visit of the edge */

@@ -23,6 +23,7 @@ struct signing {
 	const struct trace *trace;
 	struct ordinals order;
 	struct rank_sign *ranks;
+	double *counts; /* by number of the rank and counter; NULL: nothing was counted */
 	size_t count, capacity;
 };
 
@@ -70,7 +71,17 @@ static int sign_columns(struct signing *x, const struct trace_site *s, uint64_t 
 	return rv;
 }
 
-/* ---- time ---- */
+/* ---- time, and what was counted meanwhile ---- */
+
+/* So many computations of a class. Where its first ones were not counted, they are like the others. */
+static void sign_counts(struct signing *x, uint32_t rank, const struct trace_class *k, double computations)
+{
+	const uint32_t counters = x->trace->counter_count;
+	double *counts =
+		x->counts && k->counts ? &x->counts[(uint64_t)ordinals_number(&x->order, rank) * counters] : NULL;
+	for (uint32_t i = 0; counts && i < counters; i++)
+		counts[i] += histogram_mean(&k->counts[i]) * computations;
+}
 
 static int time_group(struct signing *x, const struct trace_classes *c, const struct trace_group *g,
                       const uint64_t *counts)
@@ -82,10 +93,13 @@ static int time_group(struct signing *x, const struct trace_classes *c, const st
 		if (!s)
 			return -1;
 		for (uint32_t i = 0; i < g->count; i++) {
-			const struct histogram *h = rankmap_get(&g->dict[i].start, (uint32_t)rank, &key)
-			                                    ? classes_find(c, (uint32_t)key)
-			                                    : NULL;
-			sum += h ? histogram_mean(h) * (double)counts[i] : 0;
+			const struct trace_class *k = rankmap_get(&g->dict[i].start, (uint32_t)rank, &key)
+			                                      ? classes_find(c, (uint32_t)key)
+			                                      : NULL;
+			if (!k)
+				continue;
+			sum += histogram_mean(&k->compute) * (double)counts[i];
+			sign_counts(x, (uint32_t)rank, k, (double)counts[i]);
 		}
 		if (c->finished && rankmap_get(&c->mean, (uint32_t)rank, &mean))
 			sum += sum * (double)mean / CLASS_PARTS;
@@ -128,6 +142,30 @@ static int rank_by_compute(const void *a, const void *b)
 	const struct rank_sign *x = a, *y = b;
 	return x->compute != y->compute ? (x->compute > y->compute) - (x->compute < y->compute)
 	                                : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* What was counted while all ranks computed. */
+static double counted_in_all(const struct trace *t, uint32_t counter)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < t->site_count; i++)
+		for (uint32_t k = 0; k < t->sites[i].edge_count; k++)
+			if (t->sites[i].edges[k].counts)
+				sum += (double)t->sites[i].edges[k].counts[counter].sum;
+	return sum;
+}
+
+/* Gives what is in no class to all alike. */
+static void share_counts(struct signing *x)
+{
+	const uint32_t counters = x->trace->counter_count;
+	for (uint32_t i = 0; x->counts && i < counters; i++) {
+		double rest = counted_in_all(x->trace, i);
+		for (size_t r = 0; r < x->count; r++)
+			rest -= x->counts[r * counters + i];
+		for (size_t r = 0; r < x->count && rest > 0; r++)
+			x->counts[r * counters + i] += rest / (double)x->count;
+	}
 }
 
 /* Gives the rest of the computation to all alike, and numbers groups of ranks that compute for about as long. */
@@ -179,8 +217,9 @@ static bool is_alike(const struct rank_sign *a, const struct rank_sign *b)
 }
 
 /* One group: n ranks, which ascend. */
-static int group_take(const struct rank_sign *s, size_t n, struct rank_group *g)
+static int group_take(const struct signing *x, const struct rank_sign *s, size_t n, struct rank_group *g)
 {
+	const uint32_t counters = x->trace->counter_count;
 	struct rankmap_builder b = {.references = false};
 	g->count = n;
 	g->sign[RANK_GROUP_STRUCTURE] = s->structure;
@@ -189,6 +228,9 @@ static int group_take(const struct rank_sign *s, size_t n, struct rank_group *g)
 	for (size_t i = 0; i < n; i++) {
 		g->events += s[i].events / (double)n;
 		g->compute_ns += s[i].compute / (double)n;
+		const uint64_t at = (uint64_t)ordinals_number(&x->order, s[i].rank) * counters;
+		for (uint32_t k = 0; x->counts && k < counters; k++)
+			g->counts[k] += x->counts[at + k] / (double)n;
 		rankmap_add(&b, (struct rank_piece){.first = s[i].rank, .count = 1, .step = 1});
 	}
 	return rankmap_take(&b, &g->ranks);
@@ -214,7 +256,7 @@ static int make_groups(struct rank_groups *g, struct signing *x)
 	for (size_t i = 0, n; i < x->count; i += n) {
 		for (n = 1; i + n < x->count && is_alike(&x->ranks[i], &x->ranks[i + n]);)
 			n++;
-		if (group_take(&x->ranks[i], n, &g->groups[g->count++]) != 0)
+		if (group_take(x, &x->ranks[i], n, &g->groups[g->count++]) != 0)
 			return -1;
 	}
 	qsort(g->groups, g->count, sizeof *g->groups, group_by_size);
@@ -251,11 +293,15 @@ int rank_groups_make(struct rank_groups *g, const struct trace *t)
 		return -1;
 	x.capacity = rankmap_size(&t->events); /* 0: no memory, if there are any */
 	x.ranks = budget_calloc(x.capacity + 1, sizeof *x.ranks);
-	if (x.ranks && sign_all(&x) == 0) {
+	if (x.ranks && t->counter_count)
+		x.counts = budget_calloc(x.capacity * t->counter_count + 1, sizeof *x.counts);
+	if (x.ranks && (x.counts || !t->counter_count) && sign_all(&x) == 0) {
+		share_counts(&x);
 		number_rank_times(&x);
 		rv = make_groups(g, &x);
 	}
 	budget_free(x.ranks);
+	budget_free(x.counts);
 	ordinals_free(&x.order);
 	return rv;
 }

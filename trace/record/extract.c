@@ -53,18 +53,15 @@ static int extract_paths(struct extraction *x)
 	return 0;
 }
 
-/* What is kept of a site or an edge besides: counters, and all times. Damage is left out, as in times. */
-static int extract_detail(struct extraction *x, ref at, uint32_t from, uint32_t to, struct histogram **counts)
+int extraction_counts(const struct extraction *x, ref at, struct histogram **counts)
 {
-	struct record *r = x->record;
-	struct trace *t = x->trace;
-	uint32_t counters = t->counter_count;
-	if (!at || !arena_valid(x->arena, at, sizeof(struct record_detail) + counters * sizeof(struct record_time)))
+	uint32_t counters = x->trace->counter_count;
+	if (!at || !arena_valid(x->arena, at, counters * sizeof(struct record_time)))
 		return 0;
-	const struct record_detail *d = arena_at(x->arena, struct record_detail, at);
+	const struct record_time *each = arena_at(x->arena, struct record_time, at);
 	for (uint32_t i = 0; i < counters; i++) {
 		struct histogram one = {0};
-		record_time_extract(&one, x->arena, &d->counts[i], 1, x->rank);
+		record_time_extract(&one, x->arena, &each[i], 1, x->rank);
 		if (one.count && !counts_make(counts)) {
 			histogram_free(&one);
 			return -1;
@@ -72,6 +69,19 @@ static int extract_detail(struct extraction *x, ref at, uint32_t from, uint32_t 
 		if (one.count)
 			(*counts)[i] = one;
 	}
+	return 0;
+}
+
+/* What is kept of a site or an edge besides: counters, and all times. Damage is left out, as in times. */
+static int extract_detail(struct extraction *x, ref at, uint32_t from, uint32_t to, struct histogram **counts)
+{
+	struct record *r = x->record;
+	struct trace *t = x->trace;
+	if (!at || !arena_valid(x->arena, at, sizeof(struct record_detail)))
+		return 0;
+	const struct record_detail *d = arena_at(x->arena, struct record_detail, at);
+	if (extraction_counts(x, at + (ref)offsetof(struct record_detail, counts), counts) != 0)
+		return -1;
 	if (!r->timing || t->timing_count == 0)
 		return 0;
 	struct writer bytes = {0};
@@ -159,9 +169,9 @@ static int extract_events(struct extraction *x, struct site *s, uint32_t i, uint
 			return -1;
 		const struct record_edge *e = arena_at(x->arena, struct record_edge, at);
 		struct trace_edge *edge = e->to < x->record->sites.count ? trace_edge(out, e->to) : NULL;
-		if (edge && edge->compute.count == 0 && extraction_edge(x, e, edge) != 0)
-			return -1;
 		if (edge && !edge->counts && extract_detail(x, e->detail, i, e->to, &edge->counts) != 0)
+			return -1;
+		if (edge && edge->compute.count == 0 && extraction_edge(x, e, edge) != 0)
 			return -1;
 		at = e->next;
 	}

@@ -4,6 +4,7 @@
  * What is wrong with times is left out: the events are worth more. Classes that cannot be read are mixed ones.
  */
 #include "trace/model/classes.h"
+#include "trace/model/counts.h"
 #include "trace/record/extraction.h"
 #include "trace/record/record_class.h"
 
@@ -21,8 +22,8 @@ static bool matters(const struct extraction *x, double ns)
 static int extract_one(const struct extraction *x, struct trace_edge *edge, uint32_t key)
 {
 	struct trace_classes *c = classes_make(edge);
-	struct histogram *h = c ? classes_add(c, key) : NULL;
-	if (!h || histogram_copy(h, &edge->compute) != 0 || classes_set_constant(c, x->rank, key) != 0)
+	if (!c || classes_add_times(c, key, &edge->compute, edge->counts, counts_same) != 0 ||
+	    classes_set_constant(c, x->rank, key) != 0)
 		return -1;
 	return rankmap_single(&c->mean, x->rank, (int64_t)(edge->compute.sum / edge->compute.count), false);
 }
@@ -74,8 +75,12 @@ static int extract_classes(struct extraction *x, const struct record_edge *e, co
 		return c ? 1 : -1;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		struct histogram *h = times[i].count ? classes_add(c, (uint32_t)keys[i]) : NULL;
-		if (times[i].count && (!h || histogram_add(h, &times[i]) != 0))
+		struct histogram *counts = NULL;
+		int rv = extraction_counts(x, k->each[i].counts, &counts);
+		if (rv == 0)
+			rv = classes_add_times(c, (uint32_t)keys[i], &times[i], counts, counts_same);
+		counts_free(&counts);
+		if (rv != 0)
 			return -1;
 	}
 	return rankmap_single(&c->mean, x->rank, (int64_t)(edge->compute.sum / edge->compute.count), false);

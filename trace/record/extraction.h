@@ -54,7 +54,10 @@ int extraction_values(struct extraction *x, const int64_t *values, size_t n, enu
                       struct trace_column *out);
 /* A column of which only is known how many values it had. */
 int extraction_unknown(struct extraction *x, uint64_t count, enum reference reference, struct trace_column *out);
-/* The computations of an edge, which has none yet. Returns 0, or -1 on no memory. */
+/* What was counted: a struct record_time for each counter, or nothing (0). Damage is left out. Returns 0, or -1 on no
+ * memory. */
+int extraction_counts(const struct extraction *x, ref at, struct histogram **counts);
+/* The computations of an edge, which has none yet, but what was counted. Returns 0, or -1 on no memory. */
 int extraction_edge(struct extraction *x, const struct record_edge *e, struct trace_edge *edge);
 
 #endif

@@ -48,6 +48,7 @@ static const uint32_t layout[] = {
 	FIELD(record_classes, mixed),
 	FIELD(record_classes, each),
 	SIZE(record_class),
+	FIELD(record_class, counts),
 	SIZE(site),
 	FIELD(site, id),
 	FIELD(site, visits),

@@ -77,7 +77,7 @@ static bool class_begin(struct columns *x, struct record_classes *k, uint64_t ce
 	ref time = k->count < RECORD_CLASSES ? class_alloc(x, sizeof(struct record_time), 0) : 0;
 	if (!time)
 		return false;
-	k->each[k->count] = (struct record_class){time, center};
+	k->each[k->count] = (struct record_class){.time = time, .center = center};
 	arena_barrier();
 	k->count++;
 	return true;
@@ -175,7 +175,7 @@ static struct record_classes *classes_of_one(struct columns *x, struct record_ed
 	struct record_classes *k = classes_begin(x, &at);
 	if (!k)
 		return NULL;
-	k->each[0] = (struct record_class){e->compute.full, mean};
+	k->each[0] = (struct record_class){.time = e->compute.full, .center = mean};
 	k->count = 1;
 	cell_put(x, &k->column, 0, 0);
 	arena_barrier();
@@ -244,6 +244,19 @@ void record_edge_add(struct columns *x, struct record_edge *e, uint64_t ticks, u
 		time_cell_add(a, &e->compute, none, ticks, visit);
 	arena_barrier();
 	e->compute.few[0] += has_histogram(e, none);
+}
+
+struct record_time *record_edge_counts(struct columns *x, const struct record_edge *e, unsigned counters)
+{
+	const struct arena *a = x->arena;
+	struct record_classes *k = classes_of(a, e);
+	if (!k || counters == 0)
+		return NULL;
+	ref *counts = &k->each[k->mixed ? 0 : k->last].counts;
+	ref new = *counts ? 0 : class_alloc(x, counters * sizeof(struct record_time), 0);
+	arena_barrier();
+	*counts = *counts ? *counts : new;
+	return *counts ? arena_at(a, struct record_time, *counts) : NULL;
 }
 
 void record_edge_empty(struct arena *a, const struct record_edge *e)

@@ -35,6 +35,7 @@
 
 struct record_class {
 	ref time;        /* struct record_time */
+	ref counts;      /* struct record_time for each of record.counters, of those that were counted since; 0: none */
 	uint64_t center; /* ticks: values nearer to this than to the other classes belong to it */
 };
 
@@ -54,6 +55,10 @@ static inline ref record_edge_classes(const struct record_edge *e, struct time_n
 /* Adds a computation, of which `visit` is the visit of the site behind it: the next visit of the edge. With room as for
  * record_time_add, and for a put. */
 void record_edge_add(struct columns *x, struct record_edge *e, uint64_t ticks, uint64_t visit);
+
+/* What is counted in the class of the computation that was added last: histograms of so many counters, made if they are
+ * not there. NULL: it has no classes, or there is no room. */
+struct record_time *record_edge_counts(struct columns *x, const struct record_edge *e, unsigned counters);
 
 /* Empties the words of the edge's histograms that are full (record_time_empty). */
 void record_edge_empty(struct arena *a, const struct record_edge *e);
