@@ -22,6 +22,7 @@
 #include "preload/clock.h"
 #include "preload/module.h"
 #include "preload/neighbours.h"
+#include "preload/node_clock.h"
 #include "preload/pmix.h"
 #include "preload/process_facts.h"
 #include "preload/real.h"
@@ -392,6 +393,8 @@ static int read_arena(struct trace *t, struct world *w, const char *path, struct
 		int rv = trace_extract_packed(t, &a, &why);
 		if (rv == 0 && w)
 			world_add_process(w, &a);
+		if (rv == 0)
+			node_clock_set(arena_at(&a, struct record, a.header->root));
 		arena_close(&a);
 		if (rv == 0)
 			return 0;
@@ -479,6 +482,10 @@ void session_finalize(void)
 	if (!good && budget.spent) {
 		error.text[0] = '\0';
 		error_set(&error, "merging takes more than %" PRIu64 " MiB: what `memory` allows", budget.memory >> 20);
+	}
+	if (good && tree.clocks_apart >= 0) {
+		facts_format(&w.facts, "clocks_apart_ns", "%" PRId64, tree.clocks_apart);
+		facts_format(&w.facts, "clocks_error_ns", "%" PRId64, tree.clocks_error);
 	}
 	bool kept = good && session.rank == 0 && keep_trace(&w, tree.deadline, &error) == 0;
 	bool settled = met && all_agreed(&tree) && tree_settle(&tree, kept) == 0;

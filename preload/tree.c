@@ -6,6 +6,9 @@
  * arenas in the node's folder), and so are the nodes' leaders, by a prefix sum over all ranks. A leader learns which
  * rank its parent is from a directory that is spread over the ranks: rank i knows leader i.
  *
+ * Where the times of all events are recorded, the clock of a leader is compared with that of its parent, before its
+ * trace is sent. So all times are brought to the clock of rank 0's node, step by step.
+ *
  * Nothing blocks: requests are tested until they are done or the deadline passes; a request that is given up keeps its
  * buffer for ever, since the library may still write to it. Each trace is preceded by its length.
  */
@@ -20,15 +23,28 @@
 #include "preload/attribute.h"
 #include "preload/clock.h"
 #include "preload/neighbours.h"
+#include "preload/node_clock.h"
 #include "trace/base/budget.h"
 #include "trace/file/container.h"
 
-enum tag { TAG_SIZE = 1, TAG_TRACE, TAG_ANSWER, TAG_LEADER, TAG_QUESTION, TAG_REPLY, TAG_HELLO /* + level */ };
+enum tag {
+	TAG_SIZE = 1,
+	TAG_TRACE,
+	TAG_CLOCK,
+	TAG_ANSWER,
+	TAG_LEADER,
+	TAG_QUESTION,
+	TAG_REPLY,
+	TAG_HELLO /* + level */
+};
 /* What one rank may send. More is refused, and the arenas are left to be merged when the step has ended: merging takes
  * several times the size in memory, and that is the job's memory here. */
 #define MAX_MESSAGE (INT64_C(32) << 20)
 /* ns that ranks wait for others of which they cannot know whether they are traced at all: those of other nodes. */
 #define PATIENCE UINT64_C(1000000000)
+
+/* Messages there and back; the first ones find the other side asleep. */
+#define CLOCK_ROUNDS 16
 
 /* Tests until the request is done. Returns 0, or -1: it is too late (CLOCK_MONOTONIC), or an error. */
 static int wait_until(uint64_t end, MPI_Request *request, MPI_Status *status)
@@ -163,32 +179,42 @@ int tree_meet(struct tree *tree, bool ready, struct error *error)
 
 /* Who is where. */
 
-static int send_number(const struct tree *tree, int to, int tag, int value)
+static int send_small(const struct tree *tree, int to, int tag, const void *bytes, size_t size)
 {
 	MPI_Request request = MPI_REQUEST_NULL;
-	int *buffer = malloc(sizeof *buffer);
+	void *buffer = malloc(size);
 	if (!buffer)
 		return -1;
-	*buffer = value;
-	if (real.MPI_Isend(buffer, 1, MPI_INT, to, tag, tree->comm, &request) != MPI_SUCCESS ||
+	memcpy(buffer, bytes, size);
+	if (real.MPI_Isend(buffer, (int)size, MPI_BYTE, to, tag, tree->comm, &request) != MPI_SUCCESS ||
 	    wait_for(tree, &request, MPI_STATUS_IGNORE) != 0)
 		return -1;
 	free(buffer);
 	return 0;
 }
 
-static int receive_number(const struct tree *tree, int from, int tag, int *value, int *source)
+static int receive_small(const struct tree *tree, int from, int tag, void *bytes, size_t size, int *source)
 {
 	MPI_Request request = MPI_REQUEST_NULL;
 	MPI_Status status;
-	int *buffer = malloc(sizeof *buffer);
-	if (!buffer || real.MPI_Irecv(buffer, 1, MPI_INT, from, tag, tree->comm, &request) != MPI_SUCCESS ||
+	void *buffer = malloc(size);
+	if (!buffer || real.MPI_Irecv(buffer, (int)size, MPI_BYTE, from, tag, tree->comm, &request) != MPI_SUCCESS ||
 	    wait_for(tree, &request, &status) != 0)
 		return -1;
-	*value = *buffer;
+	memcpy(bytes, buffer, size);
 	*source = status.MPI_SOURCE;
 	free(buffer);
 	return 0;
+}
+
+static int send_number(const struct tree *tree, int to, int tag, int value)
+{
+	return send_small(tree, to, tag, &value, sizeof value);
+}
+
+static int receive_number(const struct tree *tree, int from, int tag, int *value, int *source)
+{
+	return receive_small(tree, from, tag, value, sizeof *value, source);
 }
 
 /* How many leaders have lower ranks, and how many there are. */
@@ -237,7 +263,7 @@ static int serve_directory(const struct tree *tree, int leaders)
 /* Leader number `number` of so many: its parent, and its children among the leaders. */
 static int find_leaders(struct tree *tree, bool leader, int number, int leaders)
 {
-	int bits[32], source, nothing;
+	int bits[32], source;
 	if (leaders < 2)
 		return 0;
 	/* small messages to ranks that are here: they are on their way at once, whether they are received yet or not */
@@ -253,12 +279,15 @@ static int find_leaders(struct tree *tree, bool leader, int number, int leaders)
 		int bit = __builtin_ctz((unsigned)number);
 		if (receive_number(tree, number & (number - 1), TAG_REPLY, &tree->parent, &source) != 0 ||
 		    tree->parent < 0 || tree->parent >= tree->size ||
-		    send_number(tree, tree->parent, TAG_HELLO + bit, tree->rank) != 0)
+		    send_number(tree, tree->parent, TAG_HELLO + bit, tree->timed) != 0)
 			return -1;
+		tree->away = true;
 	}
 	for (int i = 0, n = child_bits(number, leaders, bits); i < n; i++) {
-		if (receive_number(tree, MPI_ANY_SOURCE, TAG_HELLO + bits[i], &nothing, &source) != 0)
+		int timed;
+		if (receive_number(tree, MPI_ANY_SOURCE, TAG_HELLO + bits[i], &timed, &source) != 0)
 			return -1;
+		tree->compared[tree->child_count] = timed;
 		tree->children[tree->child_count++] = source;
 	}
 	return 0;
@@ -289,17 +318,22 @@ done:
 
 /* Merging. */
 
+/* What comes before a trace: how long it is; and how far clocks in it were apart, and give or take how much, ns. */
+struct letter {
+	int64_t size, apart, error;
+};
+
 /* Takes bytes (malloc'ed): frees them unless the request was given up. */
 static int send_take(const struct tree *tree, int to, uint8_t *bytes, int64_t size)
 {
-	int64_t *length = malloc(sizeof *length);
+	struct letter *letter = malloc(sizeof *letter);
 	MPI_Request request[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-	if (!length) {
+	if (!letter) {
 		budget_free(bytes);
 		return -1;
 	}
-	*length = size;
-	if (real.MPI_Isend(length, (int)sizeof *length, MPI_BYTE, to, TAG_SIZE, tree->comm, &request[0]) !=
+	*letter = (struct letter){size, tree->clocks_apart, tree->clocks_error};
+	if (real.MPI_Isend(letter, (int)sizeof *letter, MPI_BYTE, to, TAG_SIZE, tree->comm, &request[0]) !=
 	            MPI_SUCCESS ||
 	    (size > 0 &&
 	     real.MPI_Isend(bytes, (int)size, MPI_BYTE, to, TAG_TRACE, tree->comm, &request[1]) != MPI_SUCCESS))
@@ -307,26 +341,25 @@ static int send_take(const struct tree *tree, int to, uint8_t *bytes, int64_t si
 	if (wait_for(tree, &request[0], MPI_STATUS_IGNORE) != 0 ||
 	    (size > 0 && wait_for(tree, &request[1], MPI_STATUS_IGNORE) != 0))
 		return -1;
-	free(length);
+	free(letter);
 	budget_free(bytes);
 	return 0;
 }
 
 /* The message of a rank. *bytes is malloc'ed. Returns 0; -1: it did not come, or, with a *size of 0, says that the rank
  * has failed. */
-static int receive_trace(const struct tree *tree, int from, uint8_t **bytes, int64_t *size)
+static int receive_trace(struct tree *tree, int from, uint8_t **bytes, int64_t *size)
 {
-	int64_t *length = malloc(sizeof *length);
+	struct letter letter;
 	MPI_Request request;
+	int source;
 	*bytes = NULL;
 	*size = -1;
-	if (!length ||
-	    real.MPI_Irecv(length, (int)sizeof *length, MPI_BYTE, from, TAG_SIZE, tree->comm, &request) !=
-	            MPI_SUCCESS ||
-	    wait_for(tree, &request, MPI_STATUS_IGNORE) != 0)
+	if (receive_small(tree, from, TAG_SIZE, &letter, sizeof letter, &source) != 0)
 		return -1;
-	*size = *length;
-	free(length);
+	*size = letter.size;
+	tree->clocks_apart = letter.apart > tree->clocks_apart ? letter.apart : tree->clocks_apart;
+	tree->clocks_error = letter.error > tree->clocks_error ? letter.error : tree->clocks_error;
 	if (*size <= 0 || *size > MAX_MESSAGE)
 		return -1;
 	uint8_t *buffer = budget_malloc((size_t)*size);
@@ -339,7 +372,8 @@ static int receive_trace(const struct tree *tree, int from, uint8_t **bytes, int
 }
 
 /* Frees the bytes: what is decoded does without them. */
-static int merge_received(struct trace *t, uint8_t *bytes, size_t size, struct error *error)
+static int merge_received(struct trace *t, uint8_t *bytes, size_t size, const struct clock_offset *o,
+                          struct error *error)
 {
 	int rv = -1;
 	struct container *c = NULL;
@@ -348,6 +382,7 @@ static int merge_received(struct trace *t, uint8_t *bytes, size_t size, struct e
 	    trace_decode_packed(&part, c, error) == 0) {
 		container_destroy(c);
 		c = NULL;
+		clock_offset_apply(o, &part);
 		rv = merge_take(t, &part, error);
 	}
 	trace_free(&part);
@@ -355,17 +390,62 @@ static int merge_received(struct trace *t, uint8_t *bytes, size_t size, struct e
 	return rv;
 }
 
+static int ask_clock(const struct tree *tree, int below, struct clock_offset *o)
+{
+	for (int round = 0; round < CLOCK_ROUNDS; round++) {
+		int source;
+		struct clock_reading sent = node_clock_read(), there;
+		if (send_small(tree, below, TAG_CLOCK, &sent, sizeof sent) != 0 ||
+		    receive_small(tree, below, TAG_CLOCK, &there, sizeof there, &source) != 0)
+			return -1;
+		clock_offset_add(o, sent, there, node_clock_read());
+	}
+	return 0;
+}
+
+static int answer_clock(const struct tree *tree, int above)
+{
+	for (int round = 0; round < CLOCK_ROUNDS; round++) {
+		int source;
+		struct clock_reading now;
+		if (receive_small(tree, above, TAG_CLOCK, &now, sizeof now, &source) != 0)
+			return -1;
+		now = node_clock_read();
+		if (send_small(tree, above, TAG_CLOCK, &now, sizeof now) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* How far the clock of a child is from ours, if it is that of another node and matters. */
+static int compare_clocks(struct tree *tree, int child, struct clock_offset *o)
+{
+	*o = CLOCK_OFFSET_NONE;
+	if (!tree->compared[child])
+		return 0;
+	if (ask_clock(tree, tree->children[child], o) != 0)
+		return -1;
+	int64_t apart = o->events < 0 ? -o->events : o->events;
+	tree->clocks_apart = apart > tree->clocks_apart ? apart : tree->clocks_apart;
+	tree->clocks_error = o->way / 2 > tree->clocks_error ? o->way / 2 : tree->clocks_error;
+	return 0;
+}
+
 int tree_merge(struct tree *tree, struct trace *t, struct error *error)
 {
 	int rv = 0;
+	tree->clocks_apart = tree->clocks_error = -1;
 	if (tree->size == 1)
 		return 0;
+	tree->timed = t->timing_count > 0;
 	if (find_places(tree) != 0)
 		return error_set(error, "the ranks did not find each other within the deadline");
 	for (int i = 0; i < tree->child_count; i++) {
 		uint8_t *bytes;
 		int64_t size;
-		if (receive_trace(tree, tree->children[i], &bytes, &size) != 0)
+		struct clock_offset o;
+		size = -1;
+		if (compare_clocks(tree, i, &o) != 0 || receive_trace(tree, tree->children[i], &bytes, &size) != 0)
 			rv = error_set(error,
 			               size == 0 ? "rank %d could not merge"
 			                         : "no trace came from rank %d within the deadline",
@@ -373,7 +453,7 @@ int tree_merge(struct tree *tree, struct trace *t, struct error *error)
 		else if (rv != 0)
 			budget_free(bytes);
 		else
-			rv = merge_received(t, bytes, (size_t)size, error);
+			rv = merge_received(t, bytes, (size_t)size, &o, error);
 	}
 	if (tree->parent < 0)
 		return rv;
@@ -383,6 +463,8 @@ int tree_merge(struct tree *tree, struct trace *t, struct error *error)
 	if (rv == 0 && (trace_encode(t, NULL, 0, NULL, &bytes, &size) != 0 || size > MAX_MESSAGE))
 		rv = error_set(error, "no memory to encode the trace");
 	trace_free(t);
+	if (tree->away && tree->timed && answer_clock(tree, tree->parent) != 0)
+		rv = error_set(error, "rank %d did not ask for the clock within the deadline", tree->parent);
 	if (send_take(tree, tree->parent, bytes, rv == 0 ? (int64_t)size : 0) != 0)
 		rv = error_set(error, "rank %d did not take the trace within the deadline", tree->parent);
 	return rv;

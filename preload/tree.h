@@ -43,6 +43,11 @@ struct tree {
 	int parent;           /* -1: rank 0 */
 	int children[64];
 	int child_count;
+	bool timed;        /* this rank has times of all events */
+	bool away;         /* the parent is on another node */
+	bool compared[64]; /* the child is, and has such times: clocks are compared */
+	/* ns that clocks of nodes were apart, at most, and how far that may be wrong; -1: they were not compared */
+	int64_t clocks_apart, clocks_error;
 	int quiet; /* how many of these are put away: the error handlers of MPI_COMM_WORLD, MPI_COMM_SELF */
 	MPI_Errhandler handlers[2];
 };

@@ -5,8 +5,8 @@
  * draw lengths from 0.2 to 1.8 ms before an MPI_Allreduce of four ranks, each waits for 0 ms if they all have the same
  * length, and for 0.48 ms in the mean if each has its own.
  *
- * Each way of drawing is tried for some ranks and visits. What comes nearest to the recorded wait, in the next call that
- * waits, is taken:
+ * Each way of drawing is tried for some ranks and visits. What comes nearest to the recorded wait, in the next call
+ * that waits, is taken:
  *
  *     each rank for itself
  *     ranks draw at the same place of their histograms, each with its own classes

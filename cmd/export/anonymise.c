@@ -247,13 +247,29 @@ static enum meta_kind meta_kind(const char *key)
 	static const struct {
 		const char *key;
 		enum meta_kind kind;
-	} kinds[] = {{"state", META_KEEP},          {"start", META_KEEP},         {"end", META_KEEP},
-	             {"step", META_KEEP},           {"mode", META_KEEP},          {"reason", META_KEEP},
-	             {"mpi_version", META_KEEP},    {"spoor_version", META_KEEP}, {"slurm_version", META_KEEP},
-	             {"finalize_ns", META_KEEP},    {"node", META_HOST},          {"hosts", META_HOST},
-	             {"job", META_NUMBER},          {"array_job", META_NUMBER},   {"het_job_id", META_NUMBER},
-	             {"exe_build_id", META_HEX},    {"world", META_HEX},          {"parent_world", META_HEX},
-	             {"mpi_library", META_LIBRARY}, {"uid", META_DROP},           {"gid", META_DROP}};
+	} kinds[] = {{"state", META_KEEP},
+	             {"start", META_KEEP},
+	             {"end", META_KEEP},
+	             {"step", META_KEEP},
+	             {"mode", META_KEEP},
+	             {"reason", META_KEEP},
+	             {"mpi_version", META_KEEP},
+	             {"spoor_version", META_KEEP},
+	             {"slurm_version", META_KEEP},
+	             {"finalize_ns", META_KEEP},
+	             {"clocks_apart_ns", META_KEEP},
+	             {"clocks_error_ns", META_KEEP},
+	             {"node", META_HOST},
+	             {"hosts", META_HOST},
+	             {"job", META_NUMBER},
+	             {"array_job", META_NUMBER},
+	             {"het_job_id", META_NUMBER},
+	             {"exe_build_id", META_HEX},
+	             {"world", META_HEX},
+	             {"parent_world", META_HEX},
+	             {"mpi_library", META_LIBRARY},
+	             {"uid", META_DROP},
+	             {"gid", META_DROP}};
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (strcmp(kinds[i].key, key) == 0)
 			return kinds[i].kind;
