@@ -202,7 +202,7 @@ static void run(const struct workload *w, int k, bool levels, bool json)
 
 static const char usage[] =
 	"Usage: bench/merge [--from K] [--to K] [--per-host N] [--levels] [--json] [--output FILE] "
-	"[halo3d|recursive|irregular|worst]...\n"
+	"[halo3d|classes|recursive|irregular|worst]...\n"
 	"Merges the traces of 2^K synthetic ranks for K = 6, 8, 10, ... without MPI.\n\n"
 	"  --from K, --to K  the smallest and the largest number of ranks; at most 20\n"
 	"  --per-host N      ranks of a host, of which each has a name (default 64); 0: all are on one host\n"

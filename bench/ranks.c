@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/base/budget.h"
 #include "trace/base/varint.h"
+#include "trace/model/classes.h"
+#include "trace/model/counts.h"
 #include "trace/model/host.h"
 #include "trace/model/value.h"
 
@@ -266,7 +269,41 @@ static void make_worst(struct rank *r)
 	finish(r, sites, visits, 2);
 }
 
+/* All computations of an edge are of one class, which a quarter of the ranks has other than the others. */
+static void make_classes(struct rank *r)
+{
+	make_halo(r);
+	struct trace *t = &r->trace;
+	struct trace_edge *e = &t->sites[0].edges[0];
+	uint64_t each = UINT64_C(100000000) * (r->rank % 4 == 1 ? 4 : 1), sum = each * e->compute.count;
+	struct histogram_bin bin = {e->compute.count, each, each, sum, (uint128)each * each * e->compute.count};
+	histogram_free(&e->compute);
+	e->compute = (struct histogram){.count = bin.count,
+	                                .sum = sum,
+	                                .min = each,
+	                                .max = each,
+	                                .min_rank = r->rank,
+	                                .max_rank = r->rank,
+	                                .squares = bin.squares,
+	                                .bins = budget_malloc(sizeof bin),
+	                                .bin_count = 1};
+	struct trace_classes *c = classes_make(e);
+	if (!e->compute.bins || !c)
+		die("no memory");
+	e->compute.bins[0] = bin;
+	if (classes_add_times(c, class_key(each), &e->compute, NULL, counts_same) != 0 ||
+	    classes_set_constant(c, r->rank, class_key(each)) != 0 ||
+	    rankmap_single(&c->mean, r->rank, (int64_t)each, false) != 0)
+		die("no memory");
+	struct trace_rank_ns own = {r->rank, sum};
+	for (int kind = TOTAL_COMPUTE; kind <= TOTAL_ELAPSED; kind++)
+		if (trace_total_add(&t->total[kind], &(struct trace_total){1, sum, sum, sum, r->rank, r->rank, &own}) !=
+		    0)
+			die("no memory");
+}
+
 const struct workload workloads[WORKLOADS] = {{"halo3d", make_halo, 16},
+                                              {"classes", make_classes, 16},
                                               {"recursive", make_recursive, 16},
                                               {"irregular", make_irregular, 14},
                                               {"worst", make_worst, 12}};

@@ -18,7 +18,7 @@ struct workload {
 	void (*make)(struct rank *r);
 	int most; /* 2^most ranks, unless told otherwise: what differs in all ranks grows with them */
 };
-#define WORKLOADS 4
+#define WORKLOADS 5
 extern const struct workload workloads[WORKLOADS];
 
 /* Of 2^k ranks. */

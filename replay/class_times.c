@@ -163,20 +163,32 @@ static struct class_draw *next_draw(struct class_times *c)
 	return &c->draws[k ? i : 0];
 }
 
-/* Where the i-th draw of a sequence is, 0 .. 1. The bits of i in reverse order (van der Corput) are spread evenly
- * however many there are. Each bit is turned as the seed and the bits above it say (Owen), with a hash by Laine and
- * Karras whose bits depend on lower ones only: sequences of two seeds have nothing to do with each other. */
-static double draw_place(uint32_t i, uint64_t seed)
+static uint32_t reverse_bits(uint32_t x)
 {
-	uint32_t low = (uint32_t)seed, x = i, reversed = 0;
-	x ^= x * 0x3d20adeau;
-	x += low;
-	x *= (low >> 16) | 1;
-	x ^= x * 0x05526c56u;
-	x ^= x * 0x53a22864u;
+	uint32_t reversed = 0;
 	for (int bit = 0; bit < 32; bit++)
 		reversed |= (x >> bit & 1) << (31 - bit);
-	return ((double)reversed + 0.5) * 0x1p-32;
+	return reversed;
+}
+
+/* A hash by Laine and Karras: bits of the result depend on lower ones, and on the seed, only. */
+static uint32_t scramble_bits(uint32_t x, uint32_t seed)
+{
+	x ^= x * 0x3d20adeau;
+	x += seed;
+	x *= seed >> 16 | 1;
+	x ^= x * 0x05526c56u;
+	return x ^ x * 0x53a22864u;
+}
+
+/* Where the i-th draw of a sequence is, 0 .. 1. The bits of i in reverse order (van der Corput) are spread evenly
+ * however many there are. Each bit is turned as the seed and the bits above it say (Owen); and before, so are those of
+ * i, so that each pair, each four and so on come in an order of their own: sequences of two seeds have nothing to do
+ * with each other. */
+static double draw_place(uint32_t i, uint64_t seed)
+{
+	uint32_t shuffled = reverse_bits(scramble_bits(reverse_bits(i), (uint32_t)(seed >> 32)));
+	return ((double)reverse_bits(scramble_bits(shuffled, (uint32_t)seed)) + 0.5) * 0x1p-32;
 }
 
 double class_times_next(struct class_times *c, uint64_t visit)
