@@ -156,7 +156,8 @@ static int count_traffic(struct report *r, bool full)
 static int gather_figures(struct report *r, json_t *json, bool full)
 {
 	const struct trace *t = r->trace;
-	if (show_summary(r->show, json) != 0 || show_sites(r->show, json) != 0 || summary_make(&r->sum, t, NULL) != 0)
+	if (show_summary(r->show, json) != 0 || show_sites(r->show, json) != 0 || show_waits(r->show, json) != 0 ||
+	    summary_make(&r->sum, t, NULL) != 0)
 		return -1;
 	summary_set_wall(&r->sum, show_wall_ns(r->show->meta));
 	if ((report_partial(r) || !rankmap_empty(&t->in_flight)) && show_last(r->show, json) != 0)

@@ -77,7 +77,7 @@ def expected(shown, name):
 
 def figures(title, trace, page):
     shown = json.loads(spoor("show", trace, "--json")[1])
-    for view in ("--sites", "--matrix"):
+    for view in ("--sites", "--waits", "--matrix"):
         shown.update(json.loads(spoor("show", trace, view, "--json")[1]))
     wrong = []
     for name, value in page.figures.items():

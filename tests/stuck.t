@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -66,6 +67,23 @@ def arguments(path):
     return {t.sites[site][0]: known for site, call, known in t.unended if call}
 
 
+def exported(path, folder):
+    """In OTF2, a call that never ended is a region of its own, to the end."""
+    out = os.path.join(folder, "otf2")
+    said = spoor("export", path, "--otf2", out)
+    if "built without OTF2" in said.stderr or not shutil.which("otf2-print"):
+        tap.skip("OTF2", "no OTF2")
+        return
+    lines = subprocess.run(["otf2-print", out + "/traces.otf2"], stdout=subprocess.PIPE, check=False, text=True).stdout.splitlines()
+    times = {}
+    for line in lines:
+        words = line.split()
+        if "MPI_Bcast (never ended)" in line:
+            times.setdefault(words[1], []).append(int(words[2]))
+    tap.ok(sorted(times) == [str(r) for r in range(RANKS - 1)] and all(long_enough((t[1] - t[0]) * 1e-9) for t in times.values()),
+           "OTF2: a region of its own", times, said.stderr, *lines[-8:])
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="stuck-t-") as folder:
         os.chmod(folder, 0o711)
@@ -74,6 +92,7 @@ def main():
         path = traced(folder, str(SECONDS))
         tap.equal(arguments(path), {"MPI_Bcast": {"count": dict.fromkeys(range(last), 1), "root": dict.fromkeys(range(last), last),
                                                   "comm": dict.fromkeys(range(last), "MPI_COMM_WORLD")}}, "a broadcast: its arguments")
+        exported(path, folder)
         check(path, "MPI_Bcast", f"0-{last - 1}", rf"Rank {last} did not come: it computed for [.\d]+ s after MPI_Barrier", "a broadcast")
         path = traced(folder, str(SECONDS), "receive")
         verdicts = json.loads(spoor("show", "--json", path).stdout or "{}")

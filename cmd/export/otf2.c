@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 
 #include "trace/model/host.h"
+#include "trace/model/unended.h"
 
 #define CHUNK_EVENTS      (1 << 20) /* bytes; the library takes 256 KiB to 16 MiB */
 #define CHUNK_DEFINITIONS (4 << 20)
@@ -25,8 +26,9 @@ struct archive {
 	OTF2_AttributeList *attributes;
 	OTF2_GlobalDefWriter *definitions;
 	OTF2_StringRef strings;
-	uint64_t *events; /* written, by location */
-	uint64_t last;    /* the latest time */
+	uint64_t *events;  /* written, by location */
+	uint32_t *unended; /* by function: the region of calls that did not end; 0: there are none */
+	uint64_t last;     /* the latest time */
 	const char *folder;
 };
 
@@ -190,6 +192,22 @@ static int put_event(struct archive *a, OTF2_EvtWriter *w, struct track *t)
 	return x->error.text[0] ? -1 : 0;
 }
 
+/* The call that a killed rank was in, to its end: a region of its own. Its time is the mean of the ranks in it. */
+static void put_unended(struct archive *a, OTF2_EvtWriter *w, const struct track *t)
+{
+	const struct trace *trace = a->export->trace;
+	const struct trace_unended *u = unended_of(trace, t->stream);
+	if (!u || !u->call)
+		return;
+	const uint32_t region = a->unended[trace->sites[u->site].function];
+	const uint64_t end = t->end + u->sum / rankmap_size(&u->ranks);
+	if (a->export->paths[u->site][0])
+		OTF2_AttributeList_AddStringRef(a->attributes, ATTRIBUTE_FROM, u->site);
+	OTF2_EvtWriter_Enter(w, a->attributes, t->end, region);
+	OTF2_EvtWriter_Leave(w, NULL, end, region);
+	a->last = end > a->last ? end : a->last;
+}
+
 static int put_stream(struct archive *a, uint32_t stream)
 {
 	struct track t;
@@ -198,6 +216,8 @@ static int put_stream(struct archive *a, uint32_t stream)
 	OTF2_DefWriter *definitions = NULL;
 	while (w && rv == 0 && (rv = track_next(&t)) == 0)
 		rv = put_event(a, w, &t);
+	if (w && rv > 0)
+		put_unended(a, w, &t);
 	track_end(&t);
 	if (w && rv > 0) {
 		OTF2_EvtWriter_GetNumberOfEvents(w, &a->events[stream]);
@@ -340,6 +360,45 @@ static int define_comms(struct archive *a, OTF2_StringRef empty)
 	return 0;
 }
 
+/* more: behind its name. */
+static void define_function(struct archive *a, uint32_t region, uint32_t function, const char *more,
+                            OTF2_StringRef empty)
+{
+	const struct schema *s = &a->export->trace->functions[function].schema;
+	char both[80];
+	snprintf(both, sizeof both, "%.*s%s", (int)s->function_length, s->function, more);
+	OTF2_StringRef name = text(a, both);
+	OTF2_GlobalDefWriter_WriteRegion(a->definitions, region, name, name, empty,
+	                                 role_of(&a->export->calls.items[function]), OTF2_PARADIGM_MPI,
+	                                 OTF2_REGION_FLAG_NONE, empty, 0, 0);
+}
+
+/* Functions, and behind them those of calls that did not end. */
+static void define_functions(struct archive *a, OTF2_StringRef empty)
+{
+	const struct trace *t = a->export->trace;
+	for (uint32_t i = 0; i < t->function_count; i++)
+		define_function(a, i, i, "", empty);
+	for (uint32_t i = 0; i < t->function_count; i++)
+		if (a->unended[i])
+			define_function(a, a->unended[i], i, " (never ended)", empty);
+}
+
+/* Gives them their numbers. Returns 0, or -1 on no memory. */
+static int number_unended(struct archive *a)
+{
+	const struct trace *t = a->export->trace;
+	uint32_t next = t->function_count;
+	a->unended = calloc((size_t)t->function_count + 1, sizeof *a->unended);
+	for (uint32_t i = 0; a->unended && i < t->unended_count; i++)
+		if (t->unended[i].call)
+			a->unended[t->sites[t->unended[i].site].function] = 1;
+	for (uint32_t i = 0; a->unended && i < t->function_count; i++)
+		if (a->unended[i])
+			a->unended[i] = next++;
+	return a->unended ? 0 : -1;
+}
+
 static int define(struct archive *a)
 {
 	const struct trace *t = a->export->trace;
@@ -359,15 +418,7 @@ static int define(struct archive *a)
 	                                   OTF2_PARADIGM_CLASS_PROCESS);
 	OTF2_GlobalDefWriter_WriteAttribute(a->definitions, ATTRIBUTE_FROM, text(a, "from"),
 	                                    text(a, "call path, the innermost frame first"), OTF2_TYPE_STRING);
-	for (uint32_t i = 0; i < t->function_count; i++) {
-		char function[64];
-		snprintf(function, sizeof function, "%.*s", (int)t->functions[i].schema.function_length,
-		         t->functions[i].schema.function);
-		OTF2_StringRef name = text(a, function);
-		OTF2_GlobalDefWriter_WriteRegion(a->definitions, i, name, name, empty,
-		                                 role_of(&a->export->calls.items[i]), OTF2_PARADIGM_MPI,
-		                                 OTF2_REGION_FLAG_NONE, empty, 0, 0);
-	}
+	define_functions(a, empty);
 	return define_places(a) != 0 || define_comms(a, empty) != 0 || a->export->error.text[0] ? -1 : 0;
 }
 
@@ -431,12 +482,13 @@ int export_otf2(struct export *x, const char *folder)
 	a.attributes = OTF2_AttributeList_New();
 	a.handle = OTF2_Archive_Open(out.temporary, "traces", OTF2_FILEMODE_WRITE, CHUNK_EVENTS, CHUNK_DEFINITIONS,
 	                             OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
-	rv = a.events && a.attributes && a.handle ? fill(&a) : -1;
+	rv = a.events && a.attributes && a.handle && number_unended(&a) == 0 ? fill(&a) : -1;
 	if (a.handle && OTF2_Archive_Close(a.handle) != OTF2_SUCCESS)
 		rv = -1;
 	OTF2_AttributeList_Delete(a.attributes);
 	OTF2_Error_RegisterCallback(NULL, NULL);
 	free(a.events);
+	free(a.unended);
 	if (rv == 0 && !x->error.text[0])
 		rv = output_finish(&out, &x->error);
 	else

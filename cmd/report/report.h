@@ -29,7 +29,7 @@ struct report {
 	FILE *out;
 	const struct show *show;
 	const struct trace *trace;
-	const json_t *json; /* of show: summary, functions, balance, sites, last */
+	const json_t *json; /* of show: summary, functions, balance, sites, waits, last */
 	struct summary sum;
 	uint64_t class_ns[CLASSES]; /* over all ranks, without MPI_Init */
 	struct seats seats;
@@ -51,6 +51,7 @@ bool report_partial(const struct report *r);
 void report_overview(struct report *r);
 void report_ending(struct report *r); /* where every rank was, of a partial trace */
 void report_sites(struct report *r);
+void report_waits(struct report *r); /* a part of the sites */
 void report_ranks(struct report *r);
 void report_messages(struct report *r);
 int report_timeline(struct report *r); /* 0 or -1 */

@@ -217,6 +217,7 @@ void report_sites(struct report *r)
 		        "all.</p>\n",
 		        shown, n);
 	put_functions(r, all);
+	report_waits(r);
 	fputs("</section>\n", out);
 }
 

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/show/counter_lines.h"
@@ -108,6 +109,15 @@ static void print_file(const char *label, const struct summary_file *f)
 	putchar('\n');
 }
 
+/* The trace is written before the library's own MPI_Finalize, so that what that takes is in no trace. */
+static void print_finalize(const json_t *meta)
+{
+	const char *ns = json_string_value(json_object_get(meta, "finalize_ns"));
+	if (ns)
+		printf("%-12s %.3f s on rank 0 until the trace was put together; the library's own is not in it\n",
+		       "MPI_Finalize", strtod(ns, NULL) * 1e-9);
+}
+
 void summary_print(const struct show *show, const struct summary *s)
 {
 	const struct trace *t = show->trace;
@@ -121,9 +131,11 @@ void summary_print(const struct show *show, const struct summary *s)
 		       s->one_sided_unsized ? " at least (some sizes are not known)" : "");
 	print_file("Read", &s->read);
 	print_file("Written", &s->written);
-	printf("%-12s %.3f s of %.3f s, all ranks (%.1f %%); in MPI_Init %.3f s (%.1f %%)\n", "In MPI",
-	       (double)s->mpi_ns * 1e-9, all * 1e-9, (double)s->mpi_ns * percent, (double)s->init_ns * 1e-9,
+	printf("%-12s %.3f s of %.3f s, all ranks (%.1f %%)\n", "In MPI", (double)s->mpi_ns * 1e-9, all * 1e-9,
+	       (double)s->mpi_ns * percent);
+	printf("%-12s %.3f s, all ranks (%.1f %%)\n", "MPI_Init", (double)s->init_ns * 1e-9,
 	       (double)s->init_ns * percent);
+	print_finalize(show->meta);
 	if (s->parallel_efficiency >= 0) {
 		printf("%-12s parallel %.1f %% = load balance %.1f %% x communication %.1f %%, over %.3f s\n",
 		       "Efficiency", 100 * s->parallel_efficiency, 100 * s->load_balance,
