@@ -193,11 +193,17 @@ def row(what, job, seconds=60):
     table.append(f"{what:42} {ranks:>7} {reason:12} {'exact' if not problems else 'WRONG'}")
 
 
-def named(job):
-    """A job that hung for about a minute is the dearest of the archive: everybody names the call, who was in it, who was not."""
+def hung_in(job):
+    """What show says of a job, and the call in which most time was lost."""
     traces = job.traces()
     shown = json.loads(run("spoor", "show", "--json", *traces[:1]).stdout or "{}") if traces else {}
-    call = max((x for x in shown.get("unended", ()) if x["call"]), key=lambda x: x["sum_ns"], default={})
+    return shown, max((x for x in shown.get("unended", ()) if x["call"]), key=lambda x: x["sum_ns"], default={})
+
+
+def named(job, *others):
+    """A job that hung for about a minute is the dearest of the archive: everybody names the call, who was in it, who was not."""
+    shown, call = hung_in(job)
+    together = call.get("sum_ns", 0) + sum(hung_in(other)[1].get("sum_ns", 0) for other in others)  # at the same site
     tap.equal((call.get("function"), call.get("ranks")), ("MPI_Bcast", f"0-{RANKS - 2}"), "show names the call that never ended, and its ranks")
     tap.ok(40e9 < call.get("sum_ns", 0) / (RANKS - 1) < 200e9, "for about a minute each", call)
     tap.ok(f"Rank {RANKS - 1} did not come" in shown.get("verdict", ""), "and the rank that did not come", shown.get("verdict"))
@@ -206,7 +212,7 @@ def named(job):
     answer = json.loads(run("spoor", "aggregate", "--by", "site", "--sort", "wait", "--json").stdout or "{}")
     dearest = (answer.get("groups") or [{}])[0]
     tap.ok(dearest.get("function") == "MPI_Bcast" and "crash+0x" in dearest.get("frames", "") and
-           abs(dearest["unended_node_hours"] * 3600 - call["sum_ns"] * 1e-9 * 4 / RANKS) < 1, "aggregate: the site that waits most, in node hours", dearest, call)
+           abs(dearest["unended_node_hours"] * 3600 - together * 1e-9 * 4 / RANKS) < 1, "aggregate: the site that waits most, in node hours", dearest, call)
     text = run("spoor", "aggregate", "--sort", "wait", "--by", "user").stdout
     tap.ok("Jobs that hung" in text and "MPI_Bcast did not end" in text and any(h["trace"].startswith(job.id + ".") for h in answer.get("hung", ())),
            "and the job, with what it waited for", text)
@@ -219,6 +225,7 @@ try:
     step = Job("step", "loop", "signal", srun="--time=1")  # slurmctld forgets steps when they end
     hang = Job("hang", "hang", "time-limit", ["--time=1"])
     bcast = Job("bcast", "bcast", "time-limit", ["--time=1"])
+    cancel = Job("cancel", "bcast", "cancelled")
     stepd = Job("stepd", "loop", "node-lost")
     cut = Job("cut", "loop", "node-lost", ranks=RANKS - 1)
     jobs = [
@@ -241,8 +248,17 @@ try:
         if job is cut and wait(10, lambda: glob.glob(f"{SITE}/spool/{cut.id}.0.n3/rank-*.arena")):
             os.truncate(sorted(glob.glob(f"{SITE}/spool/{cut.id}.0.n3/rank-*.arena"))[0], 20000)
         run("scancel", job.id)
+    tap.ok(wait(60, cancel.running), "cancel: all ranks run")
+    time.sleep(3)
+    run("scancel", cancel.id)
     for what, job in jobs:
         row(what, job)
+    row("a rank does not come to MPI_Bcast, scancel", cancel)
+    shown, call = hung_in(cancel)
+    tap.ok(call.get("function") == "MPI_Bcast" and call["sum_ns"] > 2e9 * (RANKS - 1) and f"Rank {RANKS - 1} did not come" in shown.get("verdict", ""),
+           "show names the call that was cancelled, how long it took, and the rank that did not come", call, shown.get("verdict"))
+    listed = run("spoor", "list", "--job", cancel.id).stdout
+    tap.ok("cancelled:MPI_Bcast" in listed, "list does, too", listed)
     for job in (stepd, cut):
         wait(60, job.ended)
         wait(30, lambda: [os.path.basename(f) for f in job.spool()] in ([], [f"{job.id}.0.n3"]))
@@ -254,7 +270,7 @@ try:
     row("time limit of the step", step, 60)
     row("a rank hangs before MPI_Finalize, time limit", hang, 30)
     row("a rank does not come to MPI_Bcast, time limit", bcast, 30)
-    named(bcast)
+    named(bcast, cancel)
 
     # The spool is full when the ranks finalize: what they recorded goes to the archive from memory.
     spool = os.path.join(SITE, "spool")
