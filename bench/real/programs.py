@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """programs - the real programs of bench/real/run: their packages, their input, and what of their output is a result"""
+import hashlib
 import os
 import random
 import re
@@ -129,13 +130,19 @@ class OpenFOAM(Program):
             said_by([command], folder, self.environment)
 
 
-class Coarray(Program):
-    """Heat in a rod, in coarray Fortran (OpenCoarrays): one-sided communication."""
-    packages, command = ("libcoarrays-openmpi-dev",), ("./heat",)
-    result = r"^heat .*$"
+class Compiled(Program):
+    """One of our own, on a real library, by that library's compiler."""
+    compiler, source = "", ""
+    command = ("./compiled",)
 
     def prepare(self, folder, ranks):
-        said_by(["caf." + self.library, "-O1", "-g", "-o", "heat", os.path.join(HERE, "heat.f90")], folder)
+        said_by([f"{self.compiler}.{self.library}", "-O1", "-g", "-o", "compiled", os.path.join(HERE, self.source)], folder)
+
+
+class Coarray(Compiled):
+    """Heat in a rod, in coarray Fortran (OpenCoarrays): one-sided communication."""
+    packages, compiler, source = ("libcoarrays-openmpi-dev",), "caf", "heat.f90"
+    result = r"^heat .*$"
 
 
 class Espresso(Program):
@@ -155,13 +162,10 @@ class CoarrayMpich(Coarray):
     ranks, library, packages = 2, "mpich", ("libcoarrays-mpich-dev",)
 
 
-class HDF5(Program):
+class HDF5(Compiled):
     """Files that all ranks write together, by HDF5."""
-    packages, command = ("libhdf5-openmpi-dev",), ("./field",)
+    packages, compiler, source = ("libhdf5-openmpi-dev",), "h5pcc", "field.c"
     result = r"^field: .*$"
-
-    def prepare(self, folder, ranks):
-        said_by(["h5pcc." + self.library, "-O1", "-g", "-o", "field", os.path.join(HERE, "field.c")], folder)
 
 
 class HDF5Mpich(HDF5):
@@ -186,6 +190,34 @@ class ScaLAPACKMpich(ScaLAPACK):
     library = "mpich"
 
 
+class Tachyon(Program):
+    """A picture of a thousand balls, by ray tracing: The library is chosen by its path."""
+    packages, command = ("tachyon-bin-nox", "libtachyon-openmpi-0"), ("tachyon-nox", "balls.dat", "-format", "PPM", "-o", "balls.ppm")
+    environment, ranks = {"LD_LIBRARY_PATH": "."}, 2
+
+    def prepare(self, folder, ranks):
+        os.symlink(f"/usr/lib/x86_64-linux-gnu/libtachyon-{self.library}.so.0", os.path.join(folder, "libtachyon.so.0"))
+        draw = random.Random(1)
+        with open(os.path.join(folder, "balls.dat"), "w", encoding="ascii") as f:
+            f.write("BEGIN_SCENE RESOLUTION 800 600\n"
+                    "CAMERA ZOOM 1.0 ASPECTRATIO 1.0 ANTIALIASING 1 RAYDEPTH 6 CENTER 0 0 -6 VIEWDIR 0 0 1 UPDIR 0 1 0 END_CAMERA\n"
+                    "LIGHT CENTER 4 3 -5 RAD 0.2 COLOR 0.8 0.8 0.8 BACKGROUND 0.1 0.1 0.3\n")
+            for _ in range(1000):
+                x, y, z, radius = draw.uniform(-3, 3), draw.uniform(-2, 2), draw.uniform(0, 6), draw.uniform(0.05, 0.4)
+                f.write(f"SPHERE CENTER {x:.4f} {y:.4f} {z:.4f} RAD {radius:.4f}\nTEXTURE AMBIENT 0.1 DIFFUSE 0.7 SPECULAR 0.2 OPACITY 1.0 "
+                        f"COLOR {draw.random():.2f} {draw.random():.2f} {draw.random():.2f} TEXFUNC 0\n")
+            f.write("END_SCENE\n")
+
+    def results(self, folder, out):
+        with open(os.path.join(folder, "balls.ppm"), "rb") as f:
+            return [hashlib.sha1(f.read()).hexdigest()]
+
+
+class TachyonMpich(Tachyon):
+    library, packages = "mpich", ("tachyon-bin-nox", "libtachyon-mpich-0")
+
+
 PROGRAMS = {"nwchem": NWChem, "nwchem-opt": NWChemOptimize, "cp2k": CP2K, "abyss": ABySS, "openfoam": OpenFOAM, "coarray": Coarray, "espresso": Espresso,
-            "hdf5": HDF5, "scalapack": ScaLAPACK,
-            "coarray-mpich": CoarrayMpich, "hdf5-mpich": HDF5Mpich, "scalapack-mpich": ScaLAPACKMpich}
+            "hdf5": HDF5, "scalapack": ScaLAPACK, "tachyon": Tachyon,
+            "coarray-mpich": CoarrayMpich, "hdf5-mpich": HDF5Mpich, "scalapack-mpich": ScaLAPACKMpich,
+            "tachyon-mpich": TachyonMpich}
