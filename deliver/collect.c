@@ -276,7 +276,8 @@ static int collect_folder(struct facts *facts, const char *own, bool again)
 	}
 	for (size_t i = 0; i < spool.world_count; i++)
 		rv |= deliver_raw(&target, spool.worlds[i].path);
-	if (spool.world_count == 0 && salvage.made == 0)
+	bool empty = spool.world_count == 0 && salvage.made == 0;
+	if (empty)
 		target.refused |= (rv |= leave_exit_note(facts, own)) != 0;
 	if (spool.arena_count)
 		fprintf(stderr, "%s: what %zu ranks recorded could not be read, and is kept there\n", folder,
@@ -286,7 +287,9 @@ static int collect_folder(struct facts *facts, const char *own, bool again)
 	step_files_free(&spool);
 	if (target.delivered_part)
 		join_parts(facts, own);
-	return rv && target.refused ? HELPER_ARCHIVE : rv;
+	if (rv)
+		return target.refused ? HELPER_ARCHIVE : rv;
+	return empty && !again ? HELPER_EMPTY : 0; /* an earlier attempt may have delivered what there was */
 }
 
 /* Takes the folder's lock. Returns it; -1 if there is no folder (there may still be an exit note to write); -2 having

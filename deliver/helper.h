@@ -29,10 +29,11 @@ int helper_end(struct facts *facts);
 #define HELPER_ASK "deliver_ask" /* 1: its tasks were ended by a signal, and slurmctld may know why */
 
 /* `spoor-helper collect`: seals and archives what the step left in its spool folder. Returns 0 if all of it is
- * delivered; HELPER_ARCHIVE: the archive did not take something; -1: something in the folder cannot be delivered. Runs
- * as the job's user. */
+ * delivered; HELPER_EMPTY: there was no trace; HELPER_ARCHIVE: the archive did not take something; -1: something in the
+ * folder cannot be delivered. Runs as the job's user. */
 int helper_collect(struct facts *facts);
 #define HELPER_ARCHIVE 3
+#define HELPER_EMPTY   4
 
 /* `spoor-helper keep`: as collect, where there is no day's folder to deliver to: makes raw traces of what ranks left,
  * and saves the facts beside them (deliver/attempt.h), for a later sweep. Runs as the job's user. */

@@ -16,7 +16,7 @@
 #include "deliver/usage.h"
 #include "trace/base/regular.h"
 
-#define NOTES_MAX 5 /* ranks that have the same trouble say the same */
+#define NOTES_MAX 5 /* different ones that are told: ranks that have the same trouble say the same */
 
 static int add_step_file(struct step_file **files, size_t *count, const char *folder, const char *name, int64_t time)
 {
@@ -133,13 +133,20 @@ bool step_files_note(const struct step_files *files, char *text, size_t size)
 
 void step_files_tell_notes(const struct step_files *files)
 {
-	char text[400];
+	char told[NOTES_MAX][400];
+	size_t n = 0, same;
+	bool more = false;
 
 	for (size_t i = 0; i < files->note_count; i++) {
-		if (i < NOTES_MAX && read_note(files->notes[i].path, text, sizeof text))
-			fprintf(stderr, "tracer: %s\n", text);
+		if (n < NOTES_MAX && read_note(files->notes[i].path, told[n], sizeof told[n])) {
+			for (same = 0; strcmp(told[same], told[n]) != 0; same++)
+				;
+			if (same == n)
+				fprintf(stderr, "tracer: %s\n", told[n++]);
+		}
+		more |= n == NOTES_MAX && i + 1 < files->note_count;
 		unlink(files->notes[i].path);
 	}
-	if (files->note_count > NOTES_MAX)
-		fprintf(stderr, "tracer: and %zu more such notes\n", files->note_count - NOTES_MAX);
+	if (more)
+		fputs("tracer: and more such notes\n", stderr);
 }

@@ -31,7 +31,7 @@ void step_files_free(struct step_files *files);
 /* The first thing that the tracer had to say, on one line: why a process is not traced, or else why one that is traced
  * has not used MPI (`spoor run` only). False: it had nothing. */
 bool step_files_note(const struct step_files *files, char *text, size_t size);
-/* Prints what the tracer had to say, and removes it. */
+/* Prints what the tracer had to say, each text once, and removes it. */
 void step_files_tell_notes(const struct step_files *files);
 
 #endif

@@ -207,12 +207,14 @@ static int deliver_folder(struct sweep *s, int user, const char *name, struct fa
 	if (facts_number(facts, HELPER_ASK, 0) > 0 && !facts_get(facts, QUEUE_NEXT))
 		facts_set(facts, "ending", controller_ending(facts));
 	int status = run_helper(s, "collect", name, facts, st, &why);
-	if (status == 0) {
+	if (status == 0 || status == HELPER_EMPTY) {
 		queue_forget(user, name); /* before the folder goes: its name may then be another step's */
 		if (unlinkat(s->spool_fd, name, AT_REMOVEDIR) == 0) {
-			s->delivered++;
-			sweep_note(facts, "delivered", NULL);
-			tell_sweep(s, "%s/%s: delivered", s->spool, name);
+			s->delivered += status == 0;
+			sweep_note(facts, status == 0 ? "delivered" : "empty",
+			           status == 0 ? NULL : "there is no trace");
+			tell_sweep(s, "%s/%s: %s", s->spool, name,
+			           status == 0 ? "delivered" : "there was no trace in it");
 			return 0;
 		}
 		error_set(&why, "something is left in its folder");

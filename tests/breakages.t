@@ -145,6 +145,8 @@ put_away "${tracer%gate.so}openmpi.so"
 broken 'the tracer for the MPI library missing' 0 "no tracer for the program's MPI library, .*libmpi.so.*, is installed"
 like 'the tracer for the MPI library missing: spoor doctor JOB' "$(spoor doctor "$job" 2>&1)" \
 	"no tracer for the program's MPI library, .*libmpi.so.*, is installed"
+is 'the tracer for the MPI library missing: one line for both ranks, and no trace is told' \
+	"$(spoor doctor "$job" 2>&1 | grep -c "no tracer for the program's") $(spoor doctor "$job" 2>&1 | grep -c 'was delivered')" '1 0'
 mend
 put_away "$helper"
 broken 'helper missing' 0 'helper could not be executed'
