@@ -108,6 +108,8 @@ PROGRAMS = {
     "static": "cc -static -o % plain.c -lpthread",
     "static-pie": "cc -static-pie -o % plain.c -lpthread",
     "musl": "musl-gcc -o % plain.c",
+    "musl-mpi.so": f"musl-gcc {SO} -DPROFILED -o % stub.c",
+    "musl-mpi": "musl-gcc -o % user.c @musl-mpi.so@",
     "musl-static": "musl-gcc -static -o % plain.c",
     "older": "python3 older.py % @plain@",
     "asan": "cc -fsanitize=address -o % plain.c -lpthread",
@@ -231,6 +233,7 @@ ROWS = [
     Row("MPI in C++ objects before and after main", "exec @init-mpi@", 1),
     # Other C libraries, other kinds of executables
     Row("musl", "exec @musl@", needs="musl-gcc"),
+    Row("musl, with an MPI library", "exec @musl-mpi@", needs="musl-gcc"),
     Row("musl, static", "exec @musl-static@", needs="musl-gcc"),
     Row("an older glibc", "exec @older@/ld.so --library-path @older@ @older@/plain"),
     Row("static", "exec @static@"),
