@@ -18,15 +18,16 @@ uint32_t index_find(const struct index *x, uint64_t hash, bool (*equal)(const vo
 {
 	if (!x->slots)
 		return INDEX_NONE;
-	for (size_t i = (size_t)hash & x->mask; x->slots[i].number; i = (i + 1) & x->mask)
-		if (x->slots[i].hash == hash && equal(context, x->slots[i].number - 1))
+	uint32_t half = (uint32_t)hash;
+	for (size_t i = half & x->mask; x->slots[i].number; i = (i + 1) & x->mask)
+		if (x->slots[i].hash == half && equal(context, x->slots[i].number - 1))
 			return x->slots[i].number - 1;
 	return INDEX_NONE;
 }
 
 static void insert(struct index_slot *slots, size_t mask, struct index_slot s)
 {
-	size_t i = (size_t)s.hash & mask;
+	size_t i = s.hash & mask;
 	while (slots[i].number)
 		i = (i + 1) & mask;
 	slots[i] = s;
@@ -46,7 +47,7 @@ int index_add(struct index *x, uint64_t hash, uint32_t number)
 		x->slots = slots;
 		x->mask = size - 1;
 	}
-	insert(x->slots, x->mask, (struct index_slot){hash, number + 1});
+	insert(x->slots, x->mask, (struct index_slot){(uint32_t)hash, number + 1});
 	x->count++;
 	return 0;
 }

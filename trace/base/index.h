@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * index - finds things in a pool by content: a hash table of numbers, in private memory
  *
- * The things stay in the pool; the index has the 64-bit hash of each and its number. Zero-initialised is empty.
+ * The things stay in the pool; the index has half of the 64-bit hash of each and its number. Zero-initialised is empty.
  */
 #ifndef SPOOR_INDEX_H
 #define SPOOR_INDEX_H
@@ -14,8 +14,7 @@
 
 struct index {
 	struct index_slot {
-		uint64_t hash;
-		uint32_t number; /* + 1; 0 is free */
+		uint32_t hash, number; /* + 1; 0 is free */
 	} * slots;
 	size_t mask, count;
 };
