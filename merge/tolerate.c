@@ -87,7 +87,11 @@ static int64_t join_near(struct trace *t, struct joined *list, unsigned frames)
 		struct joined *one = &list[count];
 		*one = (struct joined){.site = i};
 		packed_key(t, i, &one->function, &one->node);
-		if (rankmap_fill(&one->ranks, packed_visits(t, i), 0, false) != 0)
+		struct rankmap room;
+		const struct rankmap *visits = packed_visits(t, i, &room);
+		int rv = visits ? rankmap_fill(&one->ranks, visits, 0, false) : -1;
+		rankmap_free(&room);
+		if (rv != 0)
 			return -1;
 		int64_t at = one->node ? find_near(t, list, count, one, frames) : count;
 		if (at < 0)

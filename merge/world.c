@@ -150,13 +150,17 @@ void world_add_process(struct world *w, const struct arena *a)
 
 static bool in_abort(const struct trace *t)
 {
-	int64_t visits;
+	int64_t count;
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		uint32_t function, node;
 		packed_key(t, i, &function, &node);
-		if (t->functions[function].schema.mpi->function == FN_MPI_Abort &&
-		    rankmap_constant(packed_visits(t, i),
-		                     &visits)) /* it is recorded when it is entered, and does not come back */
+		if (t->functions[function].schema.mpi->function != FN_MPI_Abort)
+			continue;
+		struct rankmap room;
+		const struct rankmap *visits = packed_visits(t, i, &room);
+		bool any = visits && rankmap_constant(visits, &count);
+		rankmap_free(&room);
+		if (any) /* it is recorded when it is entered, and does not come back */
 			return true;
 	}
 	return false;

@@ -14,6 +14,9 @@ void writer_free(struct writer *w)
 	*w = (struct writer){0};
 }
 
+/* From here on a writer grows by a quarter: while ranks merge, what it has too much is missing elsewhere. */
+#define WRITER_LARGE ((size_t)1 << 19)
+
 uint8_t *writer_reserve(struct writer *w, size_t n)
 {
 	if (w->failed)
@@ -21,7 +24,7 @@ uint8_t *writer_reserve(struct writer *w, size_t n)
 	if (w->capacity - w->size < n) {
 		size_t capacity = w->capacity ? w->capacity : 256;
 		while (capacity - w->size < n)
-			capacity *= 2;
+			capacity += capacity < WRITER_LARGE ? capacity : capacity / 4;
 		uint8_t *data = budget_realloc(w->data, capacity);
 		if (!data) {
 			w->failed = true;

@@ -340,11 +340,13 @@ struct histogram_visits *histogram_visits_new(const struct trace *t)
 {
 	struct histogram_visits *visits = budget_calloc((size_t)t->site_count + 1, sizeof *visits);
 	for (uint32_t i = 0; visits && i < t->site_count; i++) {
-		const struct rankmap *m = packed_visits(t, i);
-		visits[i].sum = (uint64_t)rankmap_sum(m);
-		visits[i].ranks = rankmap_size(m);
-		visits[i].first = rankmap_empty(m) ? 0 : rankmap_first(m);
-		if (ordinals_init(&visits[i].order, m) != 0) {
+		const struct rankmap *m = packed_visits(t, i, &visits[i].room);
+		if (m) {
+			visits[i].sum = (uint64_t)rankmap_sum(m);
+			visits[i].ranks = rankmap_size(m);
+			visits[i].first = rankmap_empty(m) ? 0 : rankmap_first(m);
+		}
+		if (!m || ordinals_init(&visits[i].order, m) != 0) {
 			histogram_visits_free(visits, t);
 			return NULL;
 		}
@@ -354,8 +356,10 @@ struct histogram_visits *histogram_visits_new(const struct trace *t)
 
 void histogram_visits_free(struct histogram_visits *visits, const struct trace *t)
 {
-	for (uint32_t i = 0; visits && i < t->site_count; i++)
+	for (uint32_t i = 0; visits && i < t->site_count; i++) {
 		ordinals_free(&visits[i].order);
+		rankmap_free(&visits[i].room);
+	}
 	budget_free(visits);
 }
 

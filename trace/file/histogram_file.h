@@ -17,6 +17,7 @@ struct histogram_visits {
 	uint64_t sum, ranks;
 	uint32_t first; /* rank */
 	struct ordinals order;
+	struct rankmap room; /* of a packed trace: what `order` looks at */
 };
 /* Of all sites. NULL: no memory. */
 struct histogram_visits *histogram_visits_new(const struct trace *t);

@@ -429,7 +429,7 @@ static int decode(struct trace *t, const struct container *c, bool packing, trac
 	int rv = 0;
 	if (trace_init(t) != 0)
 		return error_set(error, "%s: no memory", container_name(c));
-	t->packing = packing;
+	t->packing = t->message = packing;
 	uint64_t steps = budget_narrow(BUDGET_READ + BUDGET_EACH * container_bytes(c));
 	for (size_t i = 0; rv == 0 && i < PARTS; i++) {
 		const struct chunk *chunk = container_find(c, part_id[i]);

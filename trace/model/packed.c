@@ -48,11 +48,9 @@ static void pack_map(struct writer *w, const struct rankmap *m, const struct ran
 	}
 }
 
-static int unpack_map(struct reader *r, struct rankmap *m, const struct rankmap *domain, bool references)
+/* n: what is written first. */
+static int unpack_nodes(struct reader *r, struct rankmap *m, uint64_t n)
 {
-	uint64_t n = reader_uint(r);
-	if (n == 0)
-		return rankmap_fill(m, domain, value_get(r), references);
 	*m = (struct rankmap){.root = (uint32_t)reader_uint(r)};
 	m->level = (uint32_t)reader_uint(r);
 	m->base = reader_int(r);
@@ -67,6 +65,12 @@ static int unpack_map(struct reader *r, struct rankmap *m, const struct rankmap 
 		node->delta = value_get(r);
 	}
 	return 0;
+}
+
+static int unpack_map(struct reader *r, struct rankmap *m, const struct rankmap *domain, bool references)
+{
+	uint64_t n = reader_uint(r);
+	return n == 0 ? rankmap_fill(m, domain, value_get(r), references) : unpack_nodes(r, m, n);
 }
 
 /* Columns. */
@@ -329,31 +333,24 @@ static int unpack_times(struct reader *r, struct trace_site *s)
 
 /* Sites. */
 
-/* Its visits stay whose they are. */
-static void free_but_visits(struct trace_site *s)
-{
-	s->visits = (struct rankmap){0};
-	trace_site_free(s);
-}
-
 static int unpack_site(const struct trace *t, uint32_t i, struct trace_site *s)
 {
 	const struct trace_packed *p = &t->packed[i];
 	const struct schema *schema = &t->functions[p->function].schema;
 	struct reader r = reader_of(p->bytes, p->size);
-	int rv = 0;
-	*s = (struct trace_site){.function = p->function, .node = p->node, .visits = p->visits};
+	*s = (struct trace_site){.function = p->function, .node = p->node};
 	s->columns = budget_calloc(schema->count + 2, sizeof *s->columns);
 	if (!s->columns)
 		return -1;
 	s->column_count = (uint32_t)schema->count + 1;
+	int rv = p->bytes ? unpack_nodes(&r, &s->visits, reader_uint(&r)) : 0;
 	for (uint32_t k = 0; rv == 0 && p->bytes && k < s->column_count; k++)
 		rv = unpack_column(&r, &s->columns[k], &s->visits, schema_reference(schema, k));
 	if (rv == 0 && p->bytes)
 		rv = unpack_times(&r, s);
 	assert(rv != 0 || (!r.bad && r.at == r.end));
 	if (rv != 0)
-		free_but_visits(s);
+		trace_site_free(s);
 	return rv;
 }
 
@@ -363,9 +360,13 @@ void packed_key(const struct trace *t, uint32_t i, uint32_t *function, uint32_t 
 	*node = t->packing ? t->packed[i].node : t->sites[i].node;
 }
 
-const struct rankmap *packed_visits(const struct trace *t, uint32_t i)
+const struct rankmap *packed_visits(const struct trace *t, uint32_t i, struct rankmap *room)
 {
-	return t->packing ? &t->packed[i].visits : &t->sites[i].visits;
+	*room = (struct rankmap){0};
+	if (!t->packing)
+		return &t->sites[i].visits;
+	struct reader r = reader_of(t->packed[i].bytes, t->packed[i].size);
+	return !t->packed[i].bytes || unpack_nodes(&r, room, reader_uint(&r)) == 0 ? room : NULL;
 }
 
 const struct trace_site *packed_look(const struct trace *t, uint32_t i, struct trace_site *room)
@@ -378,7 +379,7 @@ const struct trace_site *packed_look(const struct trace *t, uint32_t i, struct t
 void packed_leave(const struct trace *t, struct trace_site *room)
 {
 	if (t->packing)
-		free_but_visits(room);
+		trace_site_free(room);
 }
 
 struct trace_site *packed_open(struct trace *t, uint32_t i, struct trace_site *room)
@@ -395,16 +396,16 @@ int packed_close(struct trace *t, uint32_t i, struct trace_site *s)
 	struct trace_packed *p = &t->packed[i];
 	struct writer *w = &t->packing_room;
 	w->size = 0;
+	pack_nodes(w, &s->visits);
 	for (uint32_t k = 0; k < s->column_count; k++)
 		pack_column(w, &s->columns[k], &s->visits);
 	pack_times(w, s);
-	p->visits = s->visits;
 	budget_free(p->bytes);
 	p->size = w->size;
 	p->bytes = w->failed ? NULL : budget_malloc(w->size);
 	if (p->bytes)
 		memcpy(p->bytes, w->data, w->size);
-	free_but_visits(s);
+	trace_site_free(s);
 	return p->bytes ? 0 : -1;
 }
 
@@ -443,5 +444,4 @@ void packed_drop(struct trace *t, uint32_t i)
 	}
 	budget_free(t->packed[i].bytes);
 	t->packed[i].bytes = NULL;
-	rankmap_free(&t->packed[i].visits);
 }

@@ -19,14 +19,15 @@
 /* A site of a packed trace. */
 struct trace_packed {
 	uint32_t function, node;
-	struct rankmap visits;
 	uint8_t *bytes; /* NULL: a site without anything */
 	size_t size;
 };
 
-/* The function and the call path of site i, and its visits by rank. Valid until a site is added. */
+/* The function and the call path of site i. */
 void packed_key(const struct trace *t, uint32_t i, uint32_t *function, uint32_t *node);
-const struct rankmap *packed_visits(const struct trace *t, uint32_t i);
+/* Its visits by rank; valid until a site is added. `room` is where they may be made: the caller gives it to
+ * rankmap_free. NULL: no memory. */
+const struct rankmap *packed_visits(const struct trace *t, uint32_t i, struct rankmap *room);
 
 /* Gives it another call path: where there is a site of that function and path already, there are two then. */
 static inline void packed_set_node(struct trace *t, uint32_t i, uint32_t node)

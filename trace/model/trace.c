@@ -17,11 +17,14 @@
 #include "trace/model/unended.h"
 
 /* Makes room for one more element; false on no memory. */
+/* From so many on an array grows by a quarter: while ranks merge, what it has too much is missing elsewhere. */
+#define GROWS_LESS 8192
+
 static bool grow(void *array, uint32_t count, uint32_t *capacity, size_t size)
 {
 	if (count < *capacity)
 		return true;
-	uint32_t more = *capacity ? *capacity * 2 : 8;
+	uint32_t more = *capacity < 8 ? 8 : *capacity + (*capacity < GROWS_LESS ? *capacity : *capacity / 4);
 	void **at = array, *p = more > *capacity ? budget_realloc(*at, more * size) : NULL;
 	if (!p)
 		return false;
@@ -124,11 +127,11 @@ static bool node_equal(const void *context, uint32_t i)
 uint32_t trace_node(struct trace *t, struct trace_node n)
 {
 	uint64_t hash = hash_mix(hash_mix(hash_mix(2, n.parent), n.module), n.offset);
-	uint32_t i = index_find(&t->node_index, hash, node_equal, &(struct wanted){t, &n, 0});
+	uint32_t i = t->message ? INDEX_NONE : index_find(&t->node_index, hash, node_equal, &(struct wanted){t, &n, 0});
 	if (i != INDEX_NONE)
 		return i;
 	if (!grow(&t->nodes, t->node_count, &t->node_capacity, sizeof n) ||
-	    index_add(&t->node_index, hash, t->node_count) != 0)
+	    (!t->message && index_add(&t->node_index, hash, t->node_count) != 0))
 		return UINT32_MAX;
 	t->nodes[t->node_count] = n;
 	return t->node_count++;
@@ -173,11 +176,12 @@ static uint32_t packed_site(struct trace *t, uint32_t function, uint32_t node)
 {
 	struct trace_packed p = {.function = function, .node = node};
 	uint64_t hash = hash_mix(hash_mix(4, function), node);
-	uint32_t i = index_find(&t->site_index, hash, packed_equal, &(struct wanted){t->packed, &p, 0});
+	uint32_t i = t->message ? INDEX_NONE
+	                        : index_find(&t->site_index, hash, packed_equal, &(struct wanted){t->packed, &p, 0});
 	if (i != INDEX_NONE)
 		return i;
 	if (!grow(&t->packed, t->site_count, &t->site_capacity, sizeof p) ||
-	    index_add(&t->site_index, hash, t->site_count) != 0)
+	    (!t->message && index_add(&t->site_index, hash, t->site_count) != 0))
 		return UINT32_MAX;
 	t->packed[t->site_count] = p;
 	return t->site_count++;

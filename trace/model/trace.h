@@ -213,6 +213,8 @@ struct trace {
 	uint32_t unended_count;
 	/* The sites are in `packed`, as bytes, and not in `sites` (trace/model/packed.h). Set before there are any. */
 	bool packing;
+	/* It was decoded to be merged into another: nodes and sites are in no index, and nothing can be added. */
+	bool message;
 	struct trace_packed *packed;
 	struct writer packing_room;
 };
@@ -322,7 +324,8 @@ int trace_encode(const struct trace *t, const struct chunk *further, size_t n, c
 /* Decodes and checks, at the cost of the reader's budget (trace/base/budget.h). Returns 0, or -1 with error set. The
  * caller frees *t in any case. */
 int trace_decode(struct trace *t, const struct container *c, struct error *error);
-/* The same, packed (trace/model/packed.h). */
+/* The same of a message from rank to rank, packed (trace/model/packed.h), to be merged into another trace and for
+ * nothing else (trace.message). */
 int trace_decode_packed(struct trace *t, const struct container *c, struct error *error);
 /* The same for a reader that needs only some columns: where what follows from another column (derive.h) is none of them
  * it is not made, and its ranks are a group whose values are not known. *left_out: were there any? */
