@@ -282,12 +282,17 @@ class Trace:
 
     @staticmethod
     def part_time(b):
-        count = b.uint()
+        head = b.uint()
+        count, one = head >> 1, head & 1
         if count:
-            for _ in range(9):
+            for _ in range(3 + (0 if one else 2) + (0 if one and count == 1 else 2)):
                 b.uint()
-            for _ in range(b.uint() * 6):
-                b.uint()
+        if count and not one:
+            b.uint(), b.uint()
+            for _ in range(b.uint()):
+                alike = b.uint() & 1
+                for _ in range(1 if alike else 5):
+                    b.uint()
         return {"count": count}
 
     def read_parts(self, b):

@@ -23,6 +23,7 @@
 #include "trace/model/classes.h"
 #include "trace/model/counts.h"
 #include "trace/model/packed.h"
+#include "trace/model/packed_histogram.h"
 
 /* A class gets as many bins as an edge that takes as much time (times_file.c). */
 #define SHARE_CLASS 32
@@ -101,10 +102,10 @@ static void put_class_times(struct entropy_writer *e, const struct histogram_pla
 static void put_whole_times(struct writer *w, const struct trace_classes *c, uint32_t counters)
 {
 	for (uint32_t i = 0; i < c->count; i++)
-		histogram_put_whole(w, &c->each[i].compute);
+		histogram_pack(w, &c->each[i].compute);
 	for (uint32_t counter = 0; counter < counters; counter++)
 		for (uint32_t i = 0; i < c->count; i++)
-			histogram_put_whole(w, class_counts(&c->each[i], counter));
+			histogram_pack(w, class_counts(&c->each[i], counter));
 }
 
 /* What is done with each site that has edges with classes, in two passes: heads, then histograms. */
@@ -275,7 +276,7 @@ static int get_counts(struct reader *r, struct entropy_source *source, struct hi
 {
 	struct histogram one = {0};
 	p.at = HISTOGRAM_CONTEXTS;
-	if ((source ? histogram_get(&source->coder, &p, &one, k->compute.count) : histogram_get_whole(r, &one)) != 0 ||
+	if ((source ? histogram_get(&source->coder, &p, &one, k->compute.count) : histogram_unpack(r, &one)) != 0 ||
 	    (one.count && !counts_make(&k->counts))) {
 		histogram_free(&one);
 		return -1;
@@ -293,7 +294,7 @@ static int get_times(struct reader *r, struct entropy_source *source, const stru
 	for (uint32_t i = 0; i < c->count; i++) {
 		struct histogram *h = &c->each[i].compute;
 		if (source ? histogram_get(&source->coder, p, h, i + 1 == c->count ? left : 0) != 0
-		           : histogram_get_whole(r, h) != 0)
+		           : histogram_unpack(r, h) != 0)
 			return -1;
 		left -= h->count;
 	}

@@ -10,6 +10,7 @@
 #include "trace/file/histogram_file.h"
 #include "trace/model/counts.h"
 #include "trace/model/packed.h"
+#include "trace/model/packed_histogram.h"
 
 /* All histograms of a counter, one after the other: those of the sites, each followed by those of its edges. */
 struct each {
@@ -95,7 +96,7 @@ static void put_parts(struct writer *w, const struct trace *t, uint32_t counter)
 	static const struct histogram none;
 	struct each each = {.t = t, .counter = counter};
 	for (struct histogram **counts; (counts = next(&each));)
-		histogram_put_whole(w, *counts ? &(*counts)[counter] : &none);
+		histogram_pack(w, *counts ? &(*counts)[counter] : &none);
 	w->failed |= each.failed;
 }
 
@@ -158,7 +159,7 @@ static int get_parts(struct reader *r, struct trace *t, uint32_t counter)
 	struct each each = {.t = t, .into = t, .counter = counter};
 	for (struct histogram **counts; rv == 0 && (counts = next(&each));) {
 		struct histogram one = {0};
-		rv = histogram_get_whole(r, &one);
+		rv = histogram_unpack(r, &one);
 		if (rv != 0)
 			histogram_free(&one);
 		else

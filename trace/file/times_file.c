@@ -8,13 +8,14 @@
 #include "trace/base/budget.h"
 #include "trace/file/histogram_file.h"
 #include "trace/model/packed.h"
+#include "trace/model/packed_histogram.h"
 #include "trace/model/stream.h"
 
 /* The form of parts: integers as they are. */
 
 static void put_site_times(struct writer *w, const struct trace_site *s)
 {
-	histogram_put_whole(w, &s->communicate);
+	histogram_pack(w, &s->communicate);
 	writer_uint(w, s->least);
 	writer_uint(w, s->most);
 	writer_uint(w, s->least_rank);
@@ -22,7 +23,7 @@ static void put_site_times(struct writer *w, const struct trace_site *s)
 	writer_uint(w, s->edge_count);
 	for (uint32_t k = 0; k < s->edge_count; k++) {
 		writer_uint(w, s->edges[k].to);
-		histogram_put_whole(w, &s->edges[k].compute);
+		histogram_pack(w, &s->edges[k].compute);
 	}
 }
 
@@ -65,19 +66,19 @@ static int get_edges(const struct trace *t, struct trace_site *s, uint64_t edges
 
 static int get_site_times(struct reader *r, const struct trace *t, struct trace_site *s)
 {
-	if (histogram_get_whole(r, &s->communicate) != 0)
+	if (histogram_unpack(r, &s->communicate) != 0)
 		return -1;
 	s->least = reader_uint(r);
 	s->most = reader_uint(r);
-	s->least_rank = histogram_get_rank(r);
-	s->most_rank = histogram_get_rank(r);
+	s->least_rank = histogram_unpack_rank(r);
+	s->most_rank = histogram_unpack_rank(r);
 	size_t edges = reader_count(r);
 	if (r->bad || get_edges(t, s, edges) != 0)
 		return -1;
 	while (s->edge_count < edges) {
 		struct trace_edge *e = &s->edges[s->edge_count++];
-		e->to = histogram_get_rank(r);
-		if (e->to >= t->site_count || histogram_get_whole(r, &e->compute) != 0)
+		e->to = histogram_unpack_rank(r);
+		if (e->to >= t->site_count || histogram_unpack(r, &e->compute) != 0)
 			return -1;
 	}
 	return 0;
@@ -93,13 +94,13 @@ static int get_parts(struct reader *r, struct trace *t)
 		total->sum = reader_uint(r);
 		total->min = reader_uint(r);
 		total->max = total->min + reader_uint(r);
-		total->min_rank = histogram_get_rank(r);
-		total->max_rank = histogram_get_rank(r);
+		total->min_rank = histogram_unpack_rank(r);
+		total->max_rank = histogram_unpack_rank(r);
 		if (total->count > TOTALS_MAX)
 			continue;
 		total->ranks = budget_calloc(total->count, sizeof *total->ranks);
 		for (uint64_t k = 0; total->ranks && k < total->count; k++)
-			total->ranks[k] = (struct trace_rank_ns){histogram_get_rank(r), total->min + reader_uint(r)};
+			total->ranks[k] = (struct trace_rank_ns){histogram_unpack_rank(r), total->min + reader_uint(r)};
 		if (!total->ranks || r->bad)
 			return -1;
 	}

@@ -83,13 +83,4 @@ double histogram_draw(const struct histogram *t, uint32_t rank, uint64_t visit, 
 double histogram_bin_mean(const struct histogram_bin *b);
 double histogram_bin_deviation(const struct histogram_bin *b);
 
-/* The form of parts (doc/trace-format.md, "a time"): as it is. */
-struct writer;
-struct reader;
-void histogram_put_whole(struct writer *w, const struct histogram *t);
-/* Into a zeroed one. Returns 0, or -1: damaged, or no memory. */
-int histogram_get_whole(struct reader *r, struct histogram *t);
-/* A rank; UINT32_MAX if it is none. */
-uint32_t histogram_get_rank(struct reader *r);
-
 #endif
