@@ -7,6 +7,7 @@
 import glob
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -85,6 +86,20 @@ def exact(folder, title, name, *options, arguments=(), ranks=4):
     tap.ok(done.returncode == 0, f"{title}, {ranks} ranks", done.stdout[-3000:])
 
 
+def fortran(folder, cc):
+    """mpif.h: the standard's ABI has none, so the library is tests/abi/fortran.c, as MPICH's would be."""
+    if not shutil.which("gfortran"):
+        tap.skip("Fortran, mpif.h", "no Fortran compiler")
+        return
+    here, libraries = os.path.join(tap.SOURCE, "tests/abi"), [os.path.join(folder, "libmpi_abi.so.0"), "-Wl,-rpath," + folder]
+    library_path = os.path.join(folder, "libmpifort_abi.so.0")
+    done = run(cc, "-std=gnu11", "-O1", "-g", *STANDARD, "-fPIC", "-shared", "-Wl,-soname,libmpifort_abi.so.0", "-o", library_path,
+               os.path.join(here, "fortran.c"), *libraries)
+    more = run("gfortran", "-O1", "-g", "-o", os.path.join(folder, "ring"), os.path.join(here, "ring.f"), library_path, *libraries)
+    if tap.ok(done.returncode == more.returncode == 0, "a Fortran library and a program compile", done.stdout, more.stdout):
+        exact(folder, "Fortran, mpif.h", "ring")
+
+
 def same_as_open_mpi(folder):
     """The events of a program in which the library decides nothing."""
     traces, dumps = launch.dumps_of_both(folder)
@@ -113,6 +128,7 @@ def main():
         exact(folder, "pt2pt, statuses ignored", "pt2pt", "--leave")
         exact(folder, "halo", "halo", ranks=16)
         exact(folder, "exit status 3", "ends", "--status", "3", arguments=["exit3"])
+        fortran(folder, cc)
         same_as_open_mpi(folder)
     tap.done()
 
