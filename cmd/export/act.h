@@ -16,7 +16,7 @@
 #ifndef SPOOR_EXPORT_ACT_H
 #define SPOOR_EXPORT_ACT_H
 
-#include "cmd/export/comms.h"
+#include "trace/read/comms.h"
 
 enum act_kind {
 	ACT_SEND,

@@ -9,7 +9,7 @@
 #ifndef SPOOR_TRAFFIC_H
 #define SPOOR_TRAFFIC_H
 
-#include "cmd/export/call_fields.h"
+#include "trace/read/call_fields.h"
 
 struct traffic_cell {
 	uint32_t from, to;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * call_fields - what kind of call each function of a trace is
  */
-#include "cmd/export/call_fields.h"
+#include "trace/read/call_fields.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "trace/base/budget.h"
 
 static const char *const collective_names[COLLECTIVES] = {
 	"barrier",   "bcast",     "gather",     "gatherv",        "scatter",
@@ -96,7 +97,7 @@ static enum call_kind kind_of(const struct schema *s)
 
 int calls_make(struct calls *c, const struct trace *t)
 {
-	*c = (struct calls){.trace = t, .items = calloc((size_t)t->function_count + 1, sizeof *c->items)};
+	*c = (struct calls){.trace = t, .items = budget_calloc((size_t)t->function_count + 1, sizeof *c->items)};
 	if (!c->items)
 		return -1;
 	for (uint32_t i = 0; i < t->function_count; i++) {
@@ -108,7 +109,7 @@ int calls_make(struct calls *c, const struct trace *t)
 
 void calls_free(struct calls *c)
 {
-	free(c->items);
+	budget_free(c->items);
 	c->items = NULL;
 }
 

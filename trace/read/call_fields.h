@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * call_fields - what kind of call each function of a trace is for an export, and the values of its parameters
+ * call_fields - what kind of call each function of a trace is, and the values of its parameters
  *
  * Calls of the kinds CALL_SEND, CALL_RECV, CALL_SENDRECV, CALL_MRECV and CALL_COLLECTIVE may return a request instead
  * of being done (mpi.h, enum mpi_form).
  */
-#ifndef SPOOR_EXPORT_CALL_H
-#define SPOOR_EXPORT_CALL_H
+#ifndef SPOOR_CALL_FIELDS_H
+#define SPOOR_CALL_FIELDS_H
 
 #include "trace/model/value.h"
 #include "trace/model/stream.h"

@@ -9,10 +9,10 @@
  *
  * Costs one walk of each rank up to the last communicator that it makes; nothing if none is made.
  */
-#ifndef SPOOR_EXPORT_COMMS_H
-#define SPOOR_EXPORT_COMMS_H
+#ifndef SPOOR_COMMS_H
+#define SPOOR_COMMS_H
 
-#include "cmd/export/call_fields.h"
+#include "trace/read/call_fields.h"
 
 #define COMM_WORLD   0
 #define COMM_SELF    1 /* that of each rank */

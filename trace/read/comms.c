@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comms - the communicators of a job
  */
-#include "cmd/export/comms.h"
+#include "trace/read/comms.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/model/host.h"
+#include "trace/base/budget.h"
 #include "trace/base/index.h"
+#include "trace/model/host.h"
 
 /* A communicator as one rank knows it. */
 struct own {
@@ -99,14 +100,14 @@ static uint64_t color_of(struct scan *s, const struct event *e, const struct own
 		return text_hash(host);
 	}
 	const struct pool_item *item = call_array(s->calls->trace, e, PARAMETER_DIMS, &n);
-	if (item && n < 64 && (*dims = malloc((n + 1) * sizeof **dims))) {
+	if (item && n < 64 && (*dims = budget_malloc((n + 1) * sizeof **dims))) {
 		for (size_t i = 0; i < n; i++)
 			(*dims)[i] = array_element(item, i);
 		*ndims = n;
 		return 0;
 	}
 	item = call_array(s->calls->trace, e, PARAMETER_REMAIN_DIMS, &n);
-	if (item && parent && parent->dims && n == parent->ndims && (*dims = malloc((n + 1) * sizeof **dims))) {
+	if (item && parent && parent->dims && n == parent->ndims && (*dims = budget_malloc((n + 1) * sizeof **dims))) {
 		uint64_t h = 3;
 		int64_t rank = parent->rank;
 		for (size_t i = n; i-- > 0;) { /* the last dimension varies fastest */
@@ -147,7 +148,7 @@ static int comm_make(struct scan *s, const struct event *e)
 	else if (key == 0 && base == FN_MPI_Intercomm_merge)
 		key = 8;
 	else if (key == 0) {
-		free(dims);
+		budget_free(dims);
 		return 0;
 	}
 	key = hash_mix(hash_mix(hash_mix(key, 9), ordinal), color);
@@ -159,9 +160,9 @@ static int comm_make(struct scan *s, const struct event *e)
 	}
 	if (all->count == all->capacity) {
 		size_t capacity = 2 * all->capacity + 64;
-		struct own *own = realloc(all->own, capacity * sizeof *own);
+		struct own *own = budget_realloc(all->own, capacity * sizeof *own);
 		if (!own) {
-			free(dims);
+			budget_free(dims);
 			return -1;
 		}
 		all->own = own;
@@ -218,18 +219,18 @@ static int comms_scan(struct comms *c, const struct calls *calls, uint32_t strea
 	rv = left > 0 && step < 0 ? -1 : 0;
 done:
 	for (size_t i = s.first; i < c->count; i++) {
-		free(c->own[i].dims);
+		budget_free(c->own[i].dims);
 		c->own[i].dims = NULL;
 	}
 	walk_end(w);
-	free(s.ranks);
-	free(s.sizes);
+	budget_free(s.ranks);
+	budget_free(s.sizes);
 	return rv;
 }
 
 static struct own **sorted(struct comms *c)
 {
-	struct own **list = malloc((c->count + 1) * sizeof *list);
+	struct own **list = budget_malloc((c->count + 1) * sizeof *list);
 	for (size_t i = 0; list && i < c->count; i++)
 		list[i] = &c->own[i];
 	return list;
@@ -263,14 +264,14 @@ static int comm_found(struct comms *c, struct own **list, size_t n)
 		k = i > 0 && list[i]->rank == list[i - 1]->rank ? k + 1 : 1;
 		several = k > several ? k : several;
 	}
-	struct comm *comms = realloc(c->comms, (c->comm_count + several) * sizeof *comms);
+	struct comm *comms = budget_realloc(c->comms, (c->comm_count + several) * sizeof *comms);
 	if (!comms)
 		return -1;
 	c->comms = comms;
 	for (size_t i = 0; i < several; i++) {
 		struct comm *new = &comms[c->comm_count + i];
 		*new = (struct comm){.size = (uint32_t)list[0]->size,
-		                     .members = malloc((size_t)list[0]->size * sizeof *new->members),
+		                     .members = budget_malloc((size_t)list[0]->size * sizeof *new->members),
 		                     .parent = COMM_UNKNOWN};
 		if (!new->members) {
 			c->comm_count += (uint32_t)i;
@@ -307,7 +308,7 @@ static int number_all(struct comms *c)
 	struct comm *ordered = NULL;
 	uint32_t *renamed = NULL;
 	if (c->count == 0) {
-		free(list);
+		budget_free(list);
 		return 0;
 	}
 	if (!list)
@@ -319,8 +320,8 @@ static int number_all(struct comms *c)
 		if (list[i]->size > c->trace->size || comm_found(c, &list[i], end - i) != 0)
 			goto done;
 	}
-	ordered = malloc(c->comm_count * sizeof *ordered);
-	renamed = malloc(c->comm_count * sizeof *renamed);
+	ordered = budget_malloc(c->comm_count * sizeof *ordered);
+	renamed = budget_malloc(c->comm_count * sizeof *renamed);
 	if (!ordered || !renamed)
 		goto done;
 	memset(renamed, 0xff, c->comm_count * sizeof *renamed);
@@ -351,18 +352,18 @@ static int number_all(struct comms *c)
 	}
 	rv = 0;
 done:
-	free(list);
-	free(ordered);
-	free(renamed);
+	budget_free(list);
+	budget_free(ordered);
+	budget_free(renamed);
 	return rv;
 }
 
 int comms_make(struct comms **out, const struct calls *calls, struct error *error)
 {
 	const struct trace *t = calls->trace;
-	struct comms *c = *out = calloc(1, sizeof *c);
+	struct comms *c = *out = budget_calloc(1, sizeof *c);
 	int64_t unused;
-	if (!c || !(c->comms = calloc(2, sizeof *c->comms)))
+	if (!c || !(c->comms = budget_calloc(2, sizeof *c->comms)))
 		return error_set(error, "no memory");
 	c->trace = t;
 	c->comm_count = 2;
@@ -394,10 +395,10 @@ void comms_destroy(struct comms *c)
 	if (!c)
 		return;
 	for (uint32_t i = 0; i < c->comm_count; i++)
-		free(c->comms[i].members);
-	free(c->comms);
-	free(c->own);
-	free(c);
+		budget_free(c->comms[i].members);
+	budget_free(c->comms);
+	budget_free(c->own);
+	budget_free(c);
 }
 
 uint32_t comms_count(const struct comms *c)
