@@ -13,6 +13,7 @@
 #include "trace/base/regular.h"
 #include "trace/file/container.h"
 #include "trace/read/hang.h"
+#include "trace/read/verdict.h"
 #include "trace/read/summary.h"
 #include "trace/read/wait_site.h"
 #include "trace/record/record.h"
@@ -62,7 +63,8 @@ static void digest_add_unended(struct digest_calls *calls, const struct trace *t
 static int add_verdict(struct digest *d, const struct trace *t)
 {
 	char text[HANG_VERDICT];
-	if (!*hang_verdict(text, t))
+	struct verdict unused;
+	if (!*hang_verdict(text, t, &unused, VERDICT_PATIENCE))
 		return 0;
 	d->verdict = strdup(text);
 	return d->verdict ? 0 : -1;
@@ -280,7 +282,8 @@ int digest_read(struct digest *d, const char *path, int64_t owner, struct error 
 	if (fd >= 0 && container_take(&c, fd, path, &codec_zstd, error) == 0 &&
 	    trace_decode_some(&t, c, activity_needs, &left_out, error) == 0)
 		rv = digest_make(d, &t) == 0 ? 0 : error_set(error, "%s: no memory", path);
-	if (rv == 0 && left_out && d->unsized_calls) { /* what was left out may say how much they passed on */
+	/* what was left out may say how much they passed on, and what a rank waits for */
+	if (rv == 0 && left_out && (d->unsized_calls || t.unended_count)) {
 		digest_free(d);
 		trace_free(&t);
 		t = (struct trace){.size = 0};

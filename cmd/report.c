@@ -18,6 +18,7 @@
 #include "cmd/report/html.h"
 #include "cmd/report/report.h"
 #include "cmd/report/site.h"
+#include "trace/read/verdict.h"
 
 /* With more events than this, messages are not followed unless --full says so: a few seconds' work. */
 #define EVENTS_WALKED 20000000
@@ -273,7 +274,12 @@ int cmd_report(int argc, char **argv)
 	if (open_trace(argv[optind], o.archive, &c, &t) != 0)
 		return CMD_FAILED;
 	const struct chunk *chunk = container_find(c, "META");
-	struct show s = {.name = container_name(c), .container = c, .trace = &t, .rank = o.rank, .at = -1};
+	struct show s = {.name = container_name(c),
+	                 .container = c,
+	                 .trace = &t,
+	                 .rank = o.rank,
+	                 .at = -1,
+	                 .patience = VERDICT_PATIENCE};
 	s.meta = chunk ? json_loadb((const char *)chunk->data, chunk->size, 0, NULL) : NULL;
 	if (o.key) {
 		rv = anonymise(&t, &s.meta, o.key, "spoor report");

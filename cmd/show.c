@@ -9,12 +9,13 @@
 #include "cmd/cmd.h"
 #include "cmd/show/view.h"
 #include "trace/model/stream.h"
+#include "trace/read/verdict.h"
 
 struct show_options {
 	bool sites, loops, exact, matrix, classes, waits, last, json;
 	const char *archive;
 	int64_t rank, thread, lines;
-	double at;
+	double at, hung;
 };
 
 static json_t *meta_of(const struct container *c)
@@ -69,6 +70,8 @@ static bool parse_show(struct show_options *o, int argc, char **argv, int *statu
 		OPTION_FLAG("last", 0, &o->last, "where every rank was when it ended"),
 		OPTION_READ("at", 0, "TIME", &o->at, options_read_time, OPTIONS_TIME,
 	                    "where every rank was at a time (12.5s, 300ms) from MPI_Init on, with mean times"),
+		OPTION_READ("hung", 0, "TIME", &o->hung, options_read_time, OPTIONS_TIME,
+	                    "who computes for longer while others wait is gone, not slow (default 60s)"),
 		OPTION_NUMBER("rank", 'r', "R", &o->rank, 0, INT32_MAX, "the rank of --loops (default 0)"),
 		OPTION_NUMBER("thread", 0, "T", &o->thread, 0, INT32_MAX,
 	                      "its thread (default 0); \"R.T\" is thread T of rank R everywhere"),
@@ -113,7 +116,7 @@ static int show_views(const struct show_options *o, const struct show *s, json_t
 
 int cmd_show(int argc, char **argv)
 {
-	struct show_options o = {.at = -1, .lines = 200};
+	struct show_options o = {.at = -1, .lines = 200, .hung = (double)VERDICT_PATIENCE};
 	struct show s;
 	int rv;
 
@@ -123,8 +126,8 @@ int cmd_show(int argc, char **argv)
 	struct trace t;
 	if (open_trace(argv[optind], o.archive, &c, &t) != 0)
 		return CMD_FAILED;
-	s = (struct show){container_name(c),  c,    &t,      meta_of(c),       (uint32_t)o.rank,
-	                  (uint32_t)o.thread, o.at, o.exact, (uint64_t)o.lines};
+	s = (struct show){container_name(c),  c,    &t,      meta_of(c),        (uint32_t)o.rank,
+	                  (uint32_t)o.thread, o.at, o.exact, (uint64_t)o.lines, (uint64_t)o.hung};
 	json_t *json = o.json ? json_object() : NULL;
 	if (json) {
 		json_object_set_new(json, "trace", json_string(s.name));

@@ -223,7 +223,7 @@ static void print_summary(const struct show *s, const struct summary *sum)
 	columns_print_loss(t);
 	summary_print_missing(t, sum);
 	summary_print(s, sum);
-	unended_print(t);
+	unended_print(t, s->patience);
 	counters_print(stdout, t);
 }
 
@@ -257,7 +257,6 @@ static void put_summary(const struct trace *t, const struct summary *sum, json_t
 	json_object_set_new(json, "mpi_ns", json_integer((json_int_t)sum->mpi_ns));
 	json_object_set_new(json, "compute_ns", json_integer((json_int_t)sum->compute_ns));
 	summary_json(sum, json);
-	unended_json(t, json);
 	json_object_set_new(json_object_get(json, "summary"), "ranks",
 	                    json_integer((json_int_t)stream_ranks(t, &t->events)));
 	counters_json(t, json);
@@ -291,6 +290,7 @@ int show_summary(const struct show *s, json_t *json)
 	if (json) {
 		json_object_set_new(json, "functions", functions_json(list, n, sum.all_ns));
 		put_summary(t, &sum, json);
+		unended_json(t, s->patience, json);
 	} else {
 		print_summary(s, &sum);
 		print_functions(t, list, n, sum.all_ns);

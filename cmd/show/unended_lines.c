@@ -9,6 +9,7 @@
 #include "cmd/base/site_names.h"
 #include "trace/model/stream.h"
 #include "trace/read/hang.h"
+#include "trace/read/verdict.h"
 
 #define RANKS_TEXT 96
 
@@ -26,10 +27,11 @@ static void print_unended(const struct trace *t, const struct trace_unended *u, 
 	       (double)u->max * 1e-9, *at ? at : "-");
 }
 
-void unended_print(const struct trace *t)
+void unended_print(const struct trace *t, uint64_t patience)
 {
 	struct site_names names;
 	char verdict[HANG_VERDICT];
+	struct verdict unused;
 	const char *label = "Never ended";
 	if (t->unended_count == 0)
 		return;
@@ -40,7 +42,7 @@ void unended_print(const struct trace *t)
 					print_unended(t, &t->unended[i], &names, label);
 					label = "";
 				}
-		if (*hang_verdict(verdict, t))
+		if (*hang_verdict(verdict, t, &unused, patience))
 			printf("%-12s %s\n", "Verdict", verdict);
 		putchar('\n');
 	}
@@ -59,18 +61,40 @@ static json_t *unended_one(const struct trace *t, const struct trace_unended *u,
 	                 (json_int_t)u->min_rank, "max_ns", (json_int_t)u->max, "max_rank", (json_int_t)u->max_rank);
 }
 
-void unended_json(const struct trace *t, json_t *json)
+/* The proof: who waits for whom. */
+static json_t *hang_json(const struct trace *t, const struct verdict *v, const struct site_names *names)
+{
+	json_t *steps = json_array();
+	for (uint32_t i = 0; i < v->step_count; i++) {
+		const struct verdict_step *s = &v->steps[i];
+		char rank[STREAM_NAME], other[STREAM_NAME], at[512];
+		site_names_text(names, s->site, at, sizeof at);
+		json_array_append_new(steps,
+		                      json_pack("{s:s, s:s, s:s, s:s?, s:I}", "ranks", stream_name(t, s->stream, rank),
+		                                "call", s->call, "at", at, "waits_for",
+		                                s->waits_for == UINT32_MAX ? NULL : stream_name(t, s->waits_for, other),
+		                                "any_of", (json_int_t)s->any));
+	}
+	return json_pack("{s:s, s:I, s:I, s:o}", "verdict", verdict_name(v->kind), "stuck", (json_int_t)v->stuck,
+	                 "length", (json_int_t)v->length, "steps", steps);
+}
+
+void unended_json(const struct trace *t, uint64_t patience, json_t *json)
 {
 	struct site_names names;
 	char verdict[HANG_VERDICT];
+	struct verdict found;
 	json_t *list = json_array();
+	bool known = *hang_verdict(verdict, t, &found, patience);
 	if (t->unended_count && site_names_make(&names, t) == 0) {
 		for (uint32_t i = 0; i < t->unended_count; i++)
 			json_array_append_new(list, unended_one(t, &t->unended[i], &names));
+		if (known)
+			json_object_set_new(json, "hang", hang_json(t, &found, &names));
 		site_names_free(&names);
 	}
 	json_object_set_new(json, "unended", list);
-	if (*hang_verdict(verdict, t))
+	if (known)
 		json_object_set_new(json, "verdict", json_string(verdict));
 }
 

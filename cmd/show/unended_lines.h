@@ -9,9 +9,10 @@
 #include "trace/model/trace.h"
 
 /* The lines "Never ended" and "Verdict"; nothing if nothing is known. */
-void unended_print(const struct trace *t);
-/* The members "unended", a list, and "verdict", where something is known. */
-void unended_json(const struct trace *t, json_t *json);
+void unended_print(const struct trace *t, uint64_t patience);
+/* The members "unended", a list, and "verdict" and "hang", its kind and proof, where something is known. patience:
+ * ns, as of verdict_find. */
+void unended_json(const struct trace *t, uint64_t patience, json_t *json);
 /* The members "unended_ns" and "unended_ranks" of a site of --sites. */
 void unended_site_json(const struct trace *t, uint32_t site, json_t *json);
 

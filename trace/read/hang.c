@@ -4,31 +4,16 @@
 #include "trace/read/hang.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "trace/model/rankset.h"
 #include "trace/model/stream.h"
+#include "trace/read/phrase.h"
+#include "trace/read/verdict.h"
 
 #define RANKS_MOST (UINT64_C(1) << 22) /* that are listed */
 #define NAMED      3                   /* missing ranks of which is said what they were doing */
-
-struct verdict {
-	char *at;
-	size_t left;
-};
-
-static __attribute__((format(printf, 2, 3))) void text_put(struct verdict *x, const char *format, ...)
-{
-	va_list arguments;
-	va_start(arguments, format);
-	int n = vsnprintf(x->at, x->left, format, arguments);
-	va_end(arguments);
-	size_t used = n < 0 ? 0 : (size_t)n < x->left ? (size_t)n : x->left - 1;
-	x->at += used;
-	x->left -= used;
-}
 
 static const struct schema *schema_of(const struct trace *t, const struct trace_unended *u)
 {
@@ -69,28 +54,28 @@ int hang_missing(struct rankmap *out, const struct trace *t, const struct trace_
 }
 
 /* One run of ranks, or of streams; begin: the first one. */
-static void put_run(struct verdict *x, const struct trace *t, uint64_t first, uint64_t last, bool begin)
+static void put_run(struct phrase *x, const struct trace *t, uint64_t first, uint64_t last, bool begin)
 {
 	char name[STREAM_NAME];
-	text_put(x, "%s%s", begin ? "" : ",", stream_name(t, first, name));
+	phrase_put(x, "%s%s", begin ? "" : ",", stream_name(t, first, name));
 	if (last > first)
-		text_put(x, "-%s", stream_name(t, last, name));
+		phrase_put(x, "-%s", stream_name(t, last, name));
 }
 
 const char *hang_ranks(char *out, size_t size, const struct trace *t, const struct rankmap *ranks)
 {
-	struct verdict x = {out, size};
+	struct phrase x = {out, size};
 	uint64_t first = 0, last = 0, count = 0;
 	bool begin = true;
 	int64_t unused;
 	*out = '\0';
 	if (rankmap_size(ranks) > RANKS_MOST) { /* anybody can say that there are two billions */
-		text_put(&x, "%" PRIu64 " of them", rankmap_size(ranks));
+		phrase_put(&x, "%" PRIu64 " of them", rankmap_size(ranks));
 		return out;
 	}
 	for (uint64_t r = 0; rankmap_next(ranks, &r, &unused); r++) {
 		if (x.left < 2 * STREAM_NAME) {
-			text_put(&x, ",...");
+			phrase_put(&x, ",...");
 			return out;
 		}
 		if (count++ > 0 && r == last + 1 && r < t->size) {
@@ -108,43 +93,43 @@ const char *hang_ranks(char *out, size_t size, const struct trace *t, const stru
 	return out;
 }
 
-static void put_function(struct verdict *x, const struct trace *t, const struct trace_unended *u)
+static void put_function(struct phrase *x, const struct trace *t, const struct trace_unended *u)
 {
 	const struct schema *s = schema_of(t, u);
-	text_put(x, "%.*s", (int)(s->function_length < 64 ? s->function_length : 64), s->function);
+	phrase_put(x, "%.*s", (int)(s->function_length < 64 ? s->function_length : 64), s->function);
 }
 
 /* Behind "rank 2 ": what it was doing. */
-static void put_place(struct verdict *x, const struct trace *t, uint32_t rank)
+static void put_place(struct phrase *x, const struct trace *t, uint32_t rank)
 {
 	const struct trace_unended *u = unended_of(t, rank);
 	int64_t unused;
 	if (!u) {
-		text_put(x, rankmap_get(&t->events, rank, &unused) ? "had ended, or it is not known where it was"
-		                                                   : "left no trace");
+		phrase_put(x, rankmap_get(&t->events, rank, &unused) ? "had ended, or it is not known where it was"
+		                                                     : "left no trace");
 		return;
 	}
-	text_put(x, u->call ? "was in " : "computed for %.3g s after ", (double)u->max * 1e-9);
+	phrase_put(x, u->call ? "was in " : "computed for %.3g s after ", (double)u->max * 1e-9);
 	put_function(x, t, u);
 	if (u->call)
-		text_put(x, " for %.3g s", (double)u->max * 1e-9);
+		phrase_put(x, " for %.3g s", (double)u->max * 1e-9);
 }
 
-static void put_missing(struct verdict *x, const struct trace *t, const struct rankmap *missing)
+static void put_missing(struct phrase *x, const struct trace *t, const struct rankmap *missing)
 {
 	char list[128];
 	uint64_t n = rankmap_size(missing), said = 0;
 	int64_t unused;
-	text_put(x, " Rank%s %s did not come:", n == 1 ? "" : "s", hang_ranks(list, sizeof list, t, missing));
+	phrase_put(x, " Rank%s %s did not come:", n == 1 ? "" : "s", hang_ranks(list, sizeof list, t, missing));
 	for (uint64_t r = 0; said < NAMED && rankmap_next(missing, &r, &unused); r++, said++) {
-		text_put(x, "%s", said ? "; " : " ");
+		phrase_put(x, "%s", said ? "; " : " ");
 		if (n == 1)
-			text_put(x, "it ");
+			phrase_put(x, "it ");
 		else
-			text_put(x, "rank %" PRIu64 " ", r);
+			phrase_put(x, "rank %" PRIu64 " ", r);
 		put_place(x, t, (uint32_t)r);
 	}
-	text_put(x, n > said ? "; ..." : ".");
+	phrase_put(x, n > said ? "; ..." : ".");
 }
 
 /* The one value that a column had at all visits of a rank; false: there is none. */
@@ -160,7 +145,7 @@ static bool one_value(const struct trace_site *s, int column, uint32_t rank, int
 }
 
 /* A receive: from whom. Only in MPI_COMM_WORLD the rank is that of the trace. */
-static void put_peer(struct verdict *x, const struct trace *t, const struct trace_unended *call)
+static void put_peer(struct phrase *x, const struct trace *t, const struct trace_unended *call)
 {
 	const struct trace_site *s = &t->sites[call->site];
 	const struct schema *schema = trace_schema(t, s);
@@ -173,32 +158,36 @@ static void put_peer(struct verdict *x, const struct trace *t, const struct trac
 	    !one_value(s, schema->at[receives ? PARAMETER_SOURCE : PARAMETER_DEST], call->max_rank, &peer) ||
 	    peer >= t->size)
 		return;
-	text_put(x, " Before, rank %" PRIu32 " had only %s rank %" PRId64 " there, which ", call->max_rank,
-	         receives ? "received from" : "sent to", peer);
+	phrase_put(x, " Before, rank %" PRIu32 " had only %s rank %" PRId64 " there, which ", call->max_rank,
+	           receives ? "received from" : "sent to", peer);
 	put_place(x, t, (uint32_t)peer);
-	text_put(x, ".");
+	phrase_put(x, ".");
 }
 
-const char *hang_verdict(char out[HANG_VERDICT], const struct trace *t)
+const char *hang_verdict(char out[HANG_VERDICT], const struct trace *t, struct verdict *found, uint64_t patience)
 {
-	struct verdict x = {out, HANG_VERDICT};
+	struct phrase x = {out, HANG_VERDICT};
 	struct rankmap missing = {.level = 0};
 	char list[128];
 	const struct trace_unended *call = unended_call(t);
+	*found = (struct verdict){.kind = VERDICT_NONE};
 	out[0] = '\0';
-	if (!call)
+	verdict_find(found, t, patience);
+	phrase_put(&x, "%s", found->text);
+	if (!call || found->kind == VERDICT_DEADLOCK || found->kind == VERDICT_MISMATCH)
 		return out;
+	phrase_put(&x, "%s", *found->text ? " " : "");
 	uint64_t ranks = rankmap_size(&call->ranks);
 	put_function(&x, t, call);
-	text_put(&x, " did not end: %" PRIu64 " rank%s (%s) %s in it for %.3g s together.", ranks,
-	         ranks == 1 ? "" : "s", hang_ranks(list, sizeof list, t, &call->ranks), ranks == 1 ? "was" : "were",
-	         (double)call->sum * 1e-9);
+	phrase_put(&x, " did not end: %" PRIu64 " rank%s (%s) %s in it for %.3g s together.", ranks,
+	           ranks == 1 ? "" : "s", hang_ranks(list, sizeof list, t, &call->ranks), ranks == 1 ? "was" : "were",
+	           (double)call->sum * 1e-9);
 	if (hang_missing(&missing, t, call) == 0 && !rankmap_empty(&missing))
 		put_missing(&x, t, &missing);
 	else if (schema_of(t, call)->mpi->scope == SCOPE_SINGLE)
 		put_peer(&x, t, call);
 	else if (is_of_world(t, call))
-		text_put(&x, " All ranks were in it.");
+		phrase_put(&x, " All ranks were in it.");
 	rankmap_free(&missing);
 	return out;
 }

@@ -22,8 +22,10 @@ int hang_missing(struct rankmap *out, const struct trace *t, const struct trace_
 
 /* "0-3,8", cut to size with "..." if there are many runs. Returns out. */
 const char *hang_ranks(char *out, size_t size, const struct trace *t, const struct rankmap *ranks);
-/* The whole in one or two sentences, empty if nothing is known. Returns out. */
-#define HANG_VERDICT 512
-const char *hang_verdict(char out[HANG_VERDICT], const struct trace *t);
+/* The whole in some sentences: the verdict of verdict.h, and where it proves nothing, who was where. Empty if
+ * nothing is known. *found is the verdict; patience: as verdict_find has it. Returns out. */
+#define HANG_VERDICT 1536
+struct verdict;
+const char *hang_verdict(char out[HANG_VERDICT], const struct trace *t, struct verdict *found, uint64_t patience);
 
 #endif
