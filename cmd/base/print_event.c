@@ -29,7 +29,7 @@ void print_function(FILE *out, const struct schema *s)
 	fwrite(s->function, 1, s->function_length, out);
 }
 
-static void print_scalar(FILE *out, const struct trace *t, int64_t value, char kind, int64_t base)
+void print_scalar(FILE *out, const struct trace *t, int64_t value, char kind, int64_t base)
 {
 	uint32_t thread, number;
 	if (value_is_constant(value)) {

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * last - `spoor show --last`, `--at`: where every rank was when it ended, or at a time, ranks with the same call path
- * together
+ * last - `spoor show --last`, `--at`, `spoor where`: where every rank was when it ended, or is, or was at a time; ranks
+ * with the same call path and arguments together
  */
 #include "cmd/show/view.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/base/frames.h"
+#include "cmd/base/passed_text.h"
 #include "cmd/base/print_event.h"
 #include "trace/model/rankset.h"
+#include "trace/model/unended.h"
 #include "trace/read/search.h"
 #include "trace/model/stream.h"
 #include "trace/read/walk.h"
 
-enum where { WHERE_BESIDE, WHERE_INSIDE, WHERE_LEFT, WHERES };
+enum where { WHERE_BESIDE, WHERE_INSIDE, WHERE_LEFT };
 
 struct place {
 	uint32_t site;
@@ -23,6 +26,16 @@ struct place {
 	struct rankmap_builder ranks;
 	struct rankmap map;
 	uint64_t count;
+	const struct trace_unended *since; /* how long its ranks had been there; NULL: that is not known */
+	const char *passed;                /* what they passed to the call that they were in; "" if nothing is known */
+};
+
+struct places {
+	const struct show *show;
+	struct passed_text *passed;
+	struct pool keys; /* of each place: site, where and arguments */
+	struct place *each;
+	uint32_t capacity;
 };
 
 /* Did the call not return (doc/events.md, rule 5)? */
@@ -70,7 +83,10 @@ static uint32_t site_then(const struct show *s, uint32_t rank, bool *inside)
 static int by_count(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
-	return x->count != y->count ? (x->count < y->count ? 1 : -1) : (x->site > y->site) - (x->site < y->site);
+	uint32_t first = rankmap_first(&x->map), other = rankmap_first(&y->map);
+	return x->count != y->count ? (x->count < y->count ? 1 : -1)
+	       : x->site != y->site ? (x->site < y->site ? -1 : 1)
+	                            : (first > other) - (first < other);
 }
 
 /* One item of a list: a rank, two, or first-last:step. */
@@ -138,6 +154,29 @@ static json_t *json_ranks(const struct trace *t, const struct rankmap *m)
 	return list;
 }
 
+/* "43 min 12 s", "12.3 s": three digits are enough. */
+static void print_duration(uint64_t ns)
+{
+	uint64_t s = ns / 1000000000;
+	if (s >= 3600)
+		printf("%" PRIu64 " h %" PRIu64 " min", s / 3600, s / 60 % 60);
+	else if (s >= 60)
+		printf("%" PRIu64 " min %" PRIu64 " s", s / 60, s % 60);
+	else
+		printf("%.3g s", (double)ns * 1e-9);
+}
+
+/* The times are of all ranks in the call, whatever they passed. */
+static void print_since(const struct trace_unended *u)
+{
+	fputs(", for ", stdout);
+	print_duration(u->min);
+	if (u->max / 2 > u->min && u->max - u->min >= 100000000) {
+		fputs(" to ", stdout);
+		print_duration(u->max);
+	}
+}
+
 static void print_whereabouts(const struct show *s, struct frames *names, const struct place *p, json_t *json)
 {
 	const struct trace *t = s->trace;
@@ -155,6 +194,9 @@ static void print_whereabouts(const struct show *s, struct frames *names, const 
 		      stdout);
 		if (schema)
 			print_function(stdout, schema);
+		printf("%s%s", *p->passed ? " " : "", p->passed);
+		if (p->since)
+			print_since(p->since);
 		putchar('\n');
 	}
 	for (uint32_t node = schema ? t->sites[p->site].node : 0; node != 0; node = t->nodes[node].parent) {
@@ -165,55 +207,103 @@ static void print_whereabouts(const struct show *s, struct frames *names, const 
 		else
 			printf("    %s\n", text);
 	}
-	if (json)
-		json_array_append_new(
-			json, json_pack("{s:o, s:s, s:o, s:o}", "function",
-		                        schema ? json_stringn(schema->function, schema->function_length) : json_null(),
-		                        "where",
-		                        p->where == WHERE_INSIDE ? "in"
-		                        : p->where == WHERE_LEFT ? "left"
-		                        : s->at >= 0             ? "before"
-		                                                 : "after",
-		                        "ranks", json_ranks(t, &p->map), "path", frames));
+	if (!json)
+		return;
+	json_t *one =
+		json_pack("{s:o, s:s, s:o, s:o, s:o}", "function",
+	                  schema ? json_stringn(schema->function, schema->function_length) : json_null(), "where",
+	                  p->where == WHERE_INSIDE ? "in"
+	                  : p->where == WHERE_LEFT ? "left"
+	                  : s->at >= 0             ? "before"
+	                                           : "after",
+	                  "ranks", json_ranks(t, &p->map), "path", frames, "arguments", passed_text_json(p->passed));
+	if (p->since) {
+		json_object_set_new(one, "min_ns", json_integer((json_int_t)p->since->min));
+		json_object_set_new(one, "max_ns", json_integer((json_int_t)p->since->max));
+	}
+	json_array_append_new(json, one);
+}
+
+/* The place with this site and these arguments, added if it is not there; NULL on no memory. */
+static struct place *place_get(struct places *all, uint32_t site, enum where where, const char *passed)
+{
+	char head[32];
+	int n = snprintf(head, sizeof head, "%" PRIu32 " %d ", site, (int)where);
+	size_t size = (size_t)n + strlen(passed) + 1;
+	char *key = malloc(size);
+	if (!key)
+		return NULL;
+	memcpy(key, head, (size_t)n);
+	memcpy(key + n, passed, size - (size_t)n);
+	uint32_t before = all->keys.count, number = pool_intern(&all->keys, key, size - 1);
+	free(key);
+	if (number == UINT32_MAX)
+		return NULL;
+	if (number == all->capacity) {
+		uint32_t capacity = all->capacity ? 2 * all->capacity : 16;
+		struct place *more = realloc(all->each, capacity * sizeof *more);
+		if (!more)
+			return NULL;
+		all->each = more;
+		all->capacity = capacity;
+	}
+	if (number == before)
+		all->each[number] = (struct place){
+			.site = site, .where = where, .passed = (const char *)all->keys.items[number].bytes + n};
+	return &all->each[number];
+}
+
+/* Where a rank was. */
+static struct place *place_of(struct places *all, uint32_t rank)
+{
+	const struct show *s = all->show;
+	const struct trace_unended *u = s->at < 0 ? unended_of(s->trace, rank) : NULL;
+	enum where where = WHERE_BESIDE;
+	int64_t site;
+	if (u) {
+		struct place *p = place_get(all, u->site, u->call ? WHERE_INSIDE : WHERE_BESIDE,
+		                            passed_text_of(all->passed, u, rank));
+		if (p)
+			p->since = u;
+		return p;
+	}
+	bool in_flight = rankmap_get(&s->trace->in_flight, rank, &site);
+	uint32_t at = s->at >= 0  ? site_then(s, rank, &in_flight)
+	              : in_flight ? (uint32_t)site
+	                          : site_at_end(s, rank, &where);
+	return place_get(all, at, in_flight ? WHERE_INSIDE : where, "");
+}
+
+static int find_places(struct places *all)
+{
+	const struct trace *t = all->show->trace;
+	int64_t unused;
+	for (uint64_t r = 0; rankmap_next(&t->events, &r, &unused); r++) {
+		struct place *p = place_of(all, (uint32_t)r);
+		if (!p)
+			return -1;
+		p->count++;
+		rankmap_add(&p->ranks, (struct rank_piece){.first = (uint32_t)r, .count = 1, .step = 1});
+	}
+	for (uint32_t i = 0; i < all->keys.count; i++)
+		if (rankmap_take(&all->each[i].ranks, &all->each[i].map) != 0)
+			return -1;
+	if (all->keys.count > 1)
+		qsort(all->each, all->keys.count, sizeof *all->each, by_count);
+	return 0;
 }
 
 int show_last(const struct show *s, json_t *json)
 {
 	int rv = -1;
 	const struct trace *t = s->trace;
-	size_t count = 0, n = WHERES * ((size_t)t->site_count + 1);
-	struct place *places = calloc(n, sizeof *places);
+	struct places all = {.show = s, .passed = passed_text_create(t)};
 	struct frames *names = frames_create(t);
-	if (!places || !names)
+	if (!all.passed || !names || find_places(&all) != 0)
 		goto done;
-	int64_t site;
-	for (uint64_t r = 0; rankmap_next(&t->events, &r, &site); r++) {
-		uint32_t rank = (uint32_t)r;
-		bool in_flight = rankmap_get(&t->in_flight, rank, &site);
-		enum where where = WHERE_BESIDE;
-		uint32_t at = s->at >= 0  ? site_then(s, rank, &in_flight)
-		              : in_flight ? (uint32_t)site
-		                          : site_at_end(s, rank, &where);
-		if (in_flight)
-			where = WHERE_INSIDE;
-		size_t slot = at < t->site_count ? WHERES * (size_t)at + where : n - 1;
-		struct place *p = &places[slot];
-		p->site = at;
-		p->where = where;
-		p->count++;
-		rankmap_add(&p->ranks, (struct rank_piece){.first = rank, .count = 1, .step = 1});
-	}
-	for (size_t i = 0; i < n; i++) {
-		if (places[i].count == 0)
-			continue;
-		if (rankmap_take(&places[i].ranks, &places[i].map) != 0)
-			goto done;
-		places[count++] = places[i];
-	}
-	qsort(places, count, sizeof *places, by_count);
 	json_t *list = json ? json_array() : NULL;
-	for (size_t i = 0; i < count; i++)
-		print_whereabouts(s, names, &places[i], list);
+	for (uint32_t i = 0; i < all.keys.count; i++)
+		print_whereabouts(s, names, &all.each[i], list);
 	uint64_t missing = t->size - stream_ranks(t, &t->events);
 	if (json) {
 		json_object_set_new(json, s->at >= 0 ? "at" : "last", list);
@@ -225,9 +315,11 @@ int show_last(const struct show *s, json_t *json)
 done:
 	if (rv != 0)
 		fputs("spoor: no memory\n", stderr);
-	for (size_t i = 0; places && i < (count ? count : n); i++)
-		rankmap_free(&places[i].map);
-	free(places);
+	for (uint32_t i = 0; i < all.keys.count; i++)
+		rankmap_free(&all.each[i].map);
+	free(all.each);
+	pool_free(&all.keys);
+	passed_text_destroy(all.passed);
 	frames_destroy(names);
 	return rv;
 }

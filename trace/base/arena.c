@@ -16,6 +16,7 @@
 
 #include "trace/base/limits.h"
 #include "trace/base/quiet.h"
+#include "trace/base/snapshot.h"
 
 #define PAGE UINT64_C(4096)
 
@@ -174,7 +175,8 @@ static const char *arena_undo(struct arena *a, uint64_t size)
 	return h->used > size || h->used < sizeof *h ? "damaged journal" : NULL;
 }
 
-int arena_open(struct arena *a, const char *path, struct error *error)
+/* running: its process may be writing it. */
+static int arena_copy(struct arena *a, const char *path, bool running, struct error *error)
 {
 	*a = (struct arena){.size = 0};
 	struct stat st;
@@ -196,8 +198,17 @@ int arena_open(struct arena *a, const char *path, struct error *error)
 		close(fd);
 		return error_set(error, "%s: no memory for %llu bytes", path, (unsigned long long)size);
 	}
-	arena_read(a, fd, size);
+	bool settled = true;
+	if (running)
+		settled = snapshot_take(a->base, size, fd);
+	else
+		arena_read(a, fd, size);
 	close(fd);
+	if (!settled) {
+		arena_close(a);
+		error_set(error, "%s: its process changes it faster than it can be read", path);
+		return ARENA_BUSY;
+	}
 	struct arena_header *h = a->header;
 	if (memcmp(h->magic, (char[8]){0}, sizeof h->magic) == 0) {
 		arena_close(a);
@@ -216,6 +227,16 @@ int arena_open(struct arena *a, const char *path, struct error *error)
 	h->size = a->size;
 	memset(h->free, 0, sizeof h->free); /* what was being put together may be half done */
 	return 0;
+}
+
+int arena_open(struct arena *a, const char *path, struct error *error)
+{
+	return arena_copy(a, path, false, error);
+}
+
+int arena_open_running(struct arena *a, const char *path, struct error *error)
+{
+	return arena_copy(a, path, true, error);
 }
 
 void arena_rest(struct arena *a)

@@ -90,6 +90,10 @@ int arena_rename(struct arena *a, const char *path);
  * spoor wrote it, which could read it. */
 #define ARENA_OTHER_BUILD 2
 int arena_open(struct arena *a, const char *path, struct error *error);
+/* The same of an arena whose process may still record: the copy is what was there at one instant (snapshot.h).
+ * ARENA_BUSY with error set: it changes faster than it can be read. */
+#define ARENA_BUSY 3
+int arena_open_running(struct arena *a, const char *path, struct error *error);
 /* What is recorded stays in the file, and need not be in this process' memory any more. It comes back page by page if
  * somebody goes on recording. Only of an arena with a file. */
 void arena_rest(struct arena *a);
