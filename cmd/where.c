@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * where - `spoor where JOB[.STEP] | FILE | FOLDER`: in which call every rank is, with which arguments, and since when
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "archive/privileges.h"
+#include "cmd/base/open_trace.h"
+#include "cmd/base/options.h"
+#include "cmd/cmd.h"
+#include "cmd/show/view.h"
+#include "cmd/where/view.h"
+#include "deliver/running.h"
+#include "policy/policy.h"
+#include "trace/model/stream.h"
+
+struct where_options {
+	bool json, node;
+	const char *step, *policy, *archive;
+	int64_t timeout;
+};
+
+/* --- what is shown --- */
+
+/* One MPI_COMM_WORLD, as `show --last` shows it. */
+static int show_trace(const char *name, const char *title, const struct trace *t, const struct container *c,
+                      json_t *list)
+{
+	const struct show s = {.name = name, .container = c, .trace = t, .at = -1};
+	json_t *one = list ? json_pack("{s:s, s:I, s:I}", "name", title, "ranks", (json_int_t)t->size, "ranks_here",
+	                               (json_int_t)stream_ranks(t, &t->events))
+	                   : NULL;
+	if (!list)
+		printf("%s: %" PRIu64 " of %" PRIu32 " rank%s\n", title, stream_ranks(t, &t->events), t->size,
+		       t->size == 1 ? "" : "s");
+	int rv = show_last(&s, one);
+	if (list)
+		json_array_append_new(list, one);
+	return rv;
+}
+
+static int show_world(const char *name, struct where_world *w, json_t *list)
+{
+	struct container *c = NULL;
+	struct trace t = {.size = 0};
+	struct error error = {""};
+	uint8_t *bytes = NULL;
+	size_t size;
+	char title[128];
+	int rv = world_encode(&w->world, 0, &bytes, &size, &error);
+	if (rv == 0)
+		rv = container_parse(&c, name, bytes, size, NULL, &error);
+	if (rv == 0)
+		rv = trace_decode(&t, c, &error);
+	snprintf(title, sizeof title, *w->step ? "%s.%s" : "%s", name, w->step);
+	if (rv == 0)
+		rv = show_trace(name, title, &t, c, list);
+	if (error.text[0])
+		fprintf(stderr, "spoor where: %s\n", error.text);
+	trace_free(&t);
+	container_destroy(c);
+	free(bytes);
+	return rv;
+}
+
+static int show_worlds(const char *name, struct where_worlds *w, json_t *list)
+{
+	int status = CMD_OK;
+	for (size_t i = 0; i < w->count; i++)
+		if (show_world(name, &w->each[i], list) != 0)
+			status = CMD_FAILED;
+	if (w->early)
+		fprintf(stderr, "spoor where: %s: %zu process%s had not initialised MPI yet\n", name, w->early,
+		        w->early == 1 ? "" : "es");
+	if (w->unread)
+		fprintf(stderr, "spoor where: %s: %zu could not be read now: %s\n", name, w->unread, w->first);
+	return status;
+}
+
+/* --- what there is to show --- */
+
+static int take_trace(void *context, const uint8_t *bytes, size_t size, struct error *error)
+{
+	return where_add(context, "", bytes, size, error);
+}
+
+/* Arenas, as a step's folder has them. */
+static int where_folder(const char *folder, uid_t owner, gid_t group, json_t *list)
+{
+	struct where_worlds w = {.count = 0};
+	struct running r = {.take = take_trace, .context = &w};
+	struct error error = {""};
+	int status = CMD_FAILED;
+	if (privileges_drop(owner, group, &error) == 0 && running_read(&r, folder, &error) == 0) {
+		w.early = r.early;
+		w.unread = r.unread;
+		snprintf(w.first, sizeof w.first, "%.399s", r.first.text);
+		status = w.count || w.early || w.unread ? show_worlds(folder, &w, list) : CMD_FAILED;
+		if (w.count == 0 && status == CMD_FAILED)
+			error_set(&error, "%s: there are no arenas in it", folder);
+	}
+	if (error.text[0])
+		fprintf(stderr, "spoor where: %s\n", error.text);
+	where_free(&w);
+	return status;
+}
+
+static int where_file(const char *name, const char *archive, json_t *list)
+{
+	struct container *c = NULL;
+	struct trace t = {.size = 0};
+	int rv = open_trace(name, archive, &c, &t);
+	if (rv == 0)
+		rv = show_trace(name, name, &t, c, list);
+	trace_free(&t);
+	container_destroy(c);
+	return rv == 0 ? CMD_OK : CMD_FAILED;
+}
+
+/* 123, 123_4, 123.0: slurmctld knows jobs by these; of another name it is no job. */
+static bool is_job(const char *name, char *job, size_t size, const char **step)
+{
+	size_t n = strspn(name, "0123456789_+"), more = name[n] == '.' ? strspn(name + n + 1, "0123456789") : 0;
+	bool batch = !strcmp(name + n, ".batch") || !strcmp(name + n, ".interactive");
+	if (n == 0 || n >= size || (name[n] && !batch && (more == 0 || name[n + 1 + more])))
+		return false;
+	memcpy(job, name, n);
+	job[n] = '\0';
+	*step = name[n] ? name + n + 1 : NULL;
+	return true;
+}
+
+static int where_slurm(const struct where_options *o, const char *name, const char *job, const char *step, json_t *list)
+{
+	struct where_worlds w = {.count = 0};
+	int status = where_job(&w, job, step, (unsigned)o->timeout);
+	if (status == CMD_OK)
+		status = show_worlds(name, &w, list);
+	if (status == CMD_OK && w.count == 0 && w.early == 0) {
+		fprintf(stderr,
+		        "spoor where: job %s: no process of it is traced; `spoor doctor %s` on one of its nodes says "
+		        "why\n",
+		        name, job);
+		status = CMD_FAILED;
+	}
+	where_free(&w);
+	return status;
+}
+
+static int where_on_node(const struct where_options *o, const char *job)
+{
+	struct problems problems = {0};
+	struct facts none = {0};
+	struct decision d;
+	policy_default_decision(&d);
+	struct policy *policy = policy_load(o->policy, false, &problems);
+	if (policy)
+		policy_decide(policy, &none, &d);
+	policy_destroy(policy);
+	problems_clear(&problems);
+	return where_node(d.spool, job, o->step);
+}
+
+static int where_named(const struct where_options *o, const char *name, json_t *list)
+{
+	char job[64];
+	const char *step;
+	struct stat st;
+	if (o->node)
+		return where_on_node(o, name);
+	if (stat(name, &st) == 0)
+		return S_ISDIR(st.st_mode) ? where_folder(name, st.st_uid, st.st_gid, list)
+		                           : where_file(name, o->archive, list);
+	if (is_job(name, job, sizeof job, &step))
+		return where_slurm(o, name, job, step ? step : o->step, list);
+	fprintf(stderr, "spoor where: %s: %s, and no job's number\n", name, strerror(errno));
+	return CMD_FAILED;
+}
+
+int cmd_where(int argc, char **argv)
+{
+	struct where_options o = {.timeout = 10};
+	const struct option_line lines[] = {
+		OPTION_FLAG("json", 0, &o.json, "as JSON"),
+		OPTION_NUMBER("timeout", 't', "SECONDS", &o.timeout, 1, 3600,
+	                      "wait so long for the nodes (default 10); then those that have answered are shown"),
+		OPTION_FLAG("node", 0, &o.node, "in a step on a node of the job: write what `spoor where` asks for"),
+		OPTION_TEXT("step", 0, "STEP", &o.step, "only this step of the job"),
+		OPTION_POLICY(&o.policy),
+		OPTION_ARCHIVE(&o.archive),
+		OPTION_LIMIT,
+		OPTION_END};
+	const struct options options = {
+		"spoor where",
+		"JOB[.STEP]|FILE|FOLDER",
+		"Shows in which MPI call the ranks are, with which arguments, on which call path and for how long, or "
+		"what they computed after: of a running job of Slurm, of a trace, or of a folder of arenas. The job is "
+		"neither stopped nor slowed. Ranks that are at the same place are together, the most first.",
+		NULL,
+		lines,
+		1,
+		1,
+		false};
+	int status;
+	if (!options_read(&options, argc, argv, &status))
+		return status;
+	json_t *list = o.json ? json_array() : NULL;
+	status = where_named(&o, argv[optind], list);
+	if (list && status == CMD_OK) {
+		json_dumpf(list, stdout, JSON_INDENT(2));
+		putchar('\n');
+	}
+	json_decref(list);
+	return status;
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * job - of `spoor where`: asks the nodes of a job that runs
+ *
+ * One `srun --overlap` starts `spoor where --node` on each node, as the job's user, whose arenas are there. Slurm starts
+ * a step for a job's user only: so root becomes that user, for good, before it looks at anything; who is neither is
+ * refused. Nobody reads with more rights than the job has.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "archive/privileges.h"
+#include "cmd/base/status.h"
+#include "cmd/where/view.h"
+#include "deliver/controller.h"
+#include "trace/base/number.h"
+
+#define RECORD_SIZE 16384
+#define LINE_SIZE   2048
+#define NODES_MOST  65536
+#define TRACES_MOST (WHERE_WORLDS * 4)
+
+struct node_traces {
+	char name[128];
+	bool answered;
+};
+
+/* A trace that is not complete yet. */
+struct node_trace {
+	char key[256]; /* node and number */
+	char step[64];
+	uint8_t *bytes;
+	size_t size, capacity;
+};
+
+struct hearing {
+	struct where_worlds *worlds;
+	struct node_traces *nodes;
+	size_t node_count;
+	struct node_trace *traces;
+	size_t trace_count;
+	char line[LINE_SIZE];
+	size_t used;
+};
+
+/* --- what nodes say --- */
+
+static struct node_trace *trace_named(struct hearing *h, const char *key)
+{
+	for (size_t i = h->trace_count; i-- > 0;)
+		if (!strcmp(h->traces[i].key, key))
+			return &h->traces[i];
+	if (h->trace_count == TRACES_MOST)
+		return NULL;
+	struct node_trace *t = &h->traces[h->trace_count++];
+	*t = (struct node_trace){.size = 0};
+	snprintf(t->key, sizeof t->key, "%s", key);
+	return t;
+}
+
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static void hear_bytes(struct node_trace *t, const char *hex)
+{
+	size_t n = strlen(hex) / 2;
+	if (t->size + n > t->capacity) {
+		size_t capacity = 2 * (t->size + n);
+		uint8_t *more = realloc(t->bytes, capacity);
+		if (!more)
+			return;
+		t->bytes = more;
+		t->capacity = capacity;
+	}
+	for (size_t i = 0; i < n; i++) {
+		int high = hex_digit(hex[2 * i]), low = hex_digit(hex[2 * i + 1]);
+		t->bytes[t->size++] = (uint8_t)(high < 0 || low < 0 ? 0 : high << 4 | low);
+	}
+}
+
+/* All of a node is here: its traces are complete. */
+static void hear_end(struct hearing *h, const char *node, size_t arenas, size_t early, size_t unread, const char *why)
+{
+	struct error error = {""};
+	size_t n = strlen(node);
+	for (size_t i = 0; i < h->node_count; i++)
+		h->nodes[i].answered |= !strcmp(h->nodes[i].name, node);
+	h->worlds->arenas += arenas;
+	h->worlds->early += early;
+	if (unread && h->worlds->unread == 0)
+		snprintf(h->worlds->first, sizeof h->worlds->first, "%s", why);
+	h->worlds->unread += unread;
+	for (size_t i = 0; i < h->trace_count; i++) {
+		struct node_trace *t = &h->traces[i];
+		if (strncmp(t->key, node, n) != 0 || t->key[n] != ' ' || !t->bytes)
+			continue;
+		if (where_add(h->worlds, t->step, t->bytes, t->size, &error) != 0)
+			fprintf(stderr, "spoor where: node %s: %s\n", node, error.text);
+		error.text[0] = '\0';
+		free(t->bytes);
+		t->bytes = NULL;
+	}
+}
+
+static void hear_line(struct hearing *h, const char *line)
+{
+	char node[128], step[64], number[16], key[256], hex[LINE_SIZE], why[400];
+	size_t arenas, early, unread;
+	if (sscanf(line, "W %127s %63s %15s %2047s", node, step, number, hex) == 4) {
+		snprintf(key, sizeof key, "%s %s", node, number);
+		struct node_trace *t = trace_named(h, key);
+		if (t) {
+			snprintf(t->step, sizeof t->step, "%s", step);
+			hear_bytes(t, hex);
+		}
+	} else if (sscanf(line, "E %127s %zu %zu %zu %399[^\n]", node, &arenas, &early, &unread, why) == 5) {
+		hear_end(h, node, arenas, early, unread, why);
+	}
+}
+
+static void hear(struct hearing *h, const char *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (bytes[i] != '\n') {
+			h->line[h->used] = bytes[i];
+			h->used += h->used < sizeof h->line - 1;
+			continue;
+		}
+		h->line[h->used] = '\0';
+		h->used = 0;
+		hear_line(h, h->line);
+	}
+}
+
+/* --- srun --- */
+
+/* A step of this job, whatever job the command itself is started in. */
+static void forget_own_job(void)
+{
+	extern char **environ;
+	char name[256];
+	for (char **e = environ; *e;) {
+		size_t n = strcspn(*e, "=");
+		if (strncmp(*e, "SLURM_", 6) == 0 && strncmp(*e, "SLURM_CONF=", 11) != 0 && n < sizeof name) {
+			memcpy(name, *e, n);
+			name[n] = '\0';
+			unsetenv(name);
+			e = environ;
+		} else {
+			e++;
+		}
+	}
+	setenv("SPOOR_TRACE", "off", 1);
+}
+
+static pid_t start_srun(const char *job, const char *step, size_t nodes, int *out)
+{
+	char id[64], count[64], tasks[64], self[PATH_MAX];
+	int ends[2];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	if (n <= 0 || pipe(ends) != 0)
+		return -1;
+	self[n] = '\0';
+	snprintf(id, sizeof id, "--jobid=%s", job);
+	snprintf(count, sizeof count, "--nodes=%zu", nodes);
+	snprintf(tasks, sizeof tasks, "--ntasks=%zu", nodes);
+	const char *argv[] = {"srun",
+	                      id,
+	                      count,
+	                      tasks,
+	                      "--ntasks-per-node=1",
+	                      "--overlap",
+	                      "--mem=0",
+	                      "--cpu-bind=none",
+	                      "--mpi=none",
+	                      "--input=none",
+	                      "--quiet",
+	                      "--kill-on-bad-exit=0",
+	                      "--chdir=/",
+	                      "--export=ALL",
+	                      self,
+	                      "where",
+	                      "--node",
+	                      step ? "--step" : job,
+	                      step ? step : NULL,
+	                      job,
+	                      NULL};
+	pid_t pid = fork();
+	if (pid == 0) {
+		dup2(ends[1], 1);
+		close(ends[0]);
+		close(ends[1]);
+		setpgid(0, 0);
+		forget_own_job();
+		execvp(argv[0], (char *const *)(uintptr_t)argv);
+		fprintf(stderr, "spoor where: srun: %s\n", strerror(errno));
+		_exit(127);
+	}
+	close(ends[1]);
+	*out = ends[0];
+	return pid;
+}
+
+static int64_t milliseconds(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static bool all_answered(const struct hearing *h)
+{
+	for (size_t i = 0; i < h->node_count; i++)
+		if (!h->nodes[i].answered)
+			return false;
+	return true;
+}
+
+/* Until all nodes have answered, srun has ended, or the time is over. */
+static void listen_to(struct hearing *h, int fd, unsigned seconds)
+{
+	static char bytes[65536];
+	int64_t end = milliseconds() + (int64_t)seconds * 1000, left;
+	while (!all_answered(h) && (left = end - milliseconds()) > 0) {
+		struct pollfd p = {.fd = fd, .events = POLLIN};
+		if (poll(&p, 1, (int)left) <= 0)
+			continue;
+		ssize_t n = read(fd, bytes, sizeof bytes);
+		if (n <= 0)
+			break;
+		hear(h, bytes, (size_t)n);
+	}
+}
+
+static void end_srun(pid_t pid)
+{
+	int status;
+	for (int i = 0; i < 20; i++) {
+		if (waitpid(pid, &status, WNOHANG) != 0)
+			return;
+		if (i == 2 || i == 4) /* twice: srun asks again after the first */
+			kill(-pid, SIGINT);
+		if (i == 15)
+			kill(-pid, SIGKILL);
+		usleep(50000);
+	}
+	waitpid(pid, &status, 0);
+}
+
+static void name_silent(const struct hearing *h)
+{
+	size_t named = 0;
+	for (size_t i = 0; i < h->node_count; i++)
+		if (!h->nodes[i].answered && named++ < 16)
+			fprintf(stderr, "spoor where: node %s did not answer\n", h->nodes[i].name);
+	if (named > 16)
+		fprintf(stderr, "spoor where: %zu more nodes did not answer\n", named - 16);
+}
+
+/* --- the job --- */
+
+/* n[1-3,7],m2: each name of a list of nodes. Returns how many, at most NODES_MOST. */
+static size_t nodes_named(const char *list, struct node_traces *nodes, size_t most)
+{
+	size_t count = 0;
+	while (*list && count < most) {
+		size_t head = strcspn(list, "[,");
+		if (list[head] != '[') {
+			snprintf(nodes[count++].name, sizeof nodes->name, "%.*s", (int)head, list);
+			list += head + (list[head] == ',');
+			continue;
+		}
+		const char *p = list + head + 1;
+		while (*p && *p != ']' && count < most) {
+			uint64_t first, last;
+			const char *digits = p;
+			if (number_read(&p, UINT32_MAX, &first) != 0)
+				return count;
+			int width = (int)(p - digits);
+			last = first;
+			if (*p == '-' && (p++, number_read(&p, UINT32_MAX, &last) != 0))
+				return count;
+			for (; first <= last && count < most; first++)
+				snprintf(nodes[count++].name, sizeof nodes->name, "%.*s%0*llu", (int)head, list, width,
+				         (unsigned long long)first);
+			p += *p == ',';
+		}
+		list = p + (*p == ']');
+		list += *list == ',';
+	}
+	return count;
+}
+
+/* Root becomes the job's user. Returns 0, or -1 after a message. */
+static int become_owner(const char *job, const char *user_id)
+{
+	const char *p = user_id ? strchr(user_id, '(') : NULL;
+	uint64_t uid;
+	struct error error = {""};
+	if (!p || (p++, number_read(&p, UINT32_MAX, &uid) != 0)) {
+		fprintf(stderr, "spoor where: job %s: slurmctld does not say whose it is\n", job);
+		return -1;
+	}
+	const struct passwd *pw = getpwuid((uid_t)uid);
+	if (geteuid() == 0 && uid != 0) {
+		if (privileges_drop((uid_t)uid, pw ? pw->pw_gid : (gid_t)uid, &error) == 0)
+			return 0;
+		fprintf(stderr, "spoor where: %s\n", error.text);
+		return -1;
+	}
+	if (geteuid() == uid)
+		return 0;
+	fprintf(stderr, "spoor where: job %s is %.*s's: only that user, or root, may look into it\n", job,
+	        (int)strcspn(user_id, "("), user_id);
+	return -1;
+}
+
+/* What slurmctld says of it. Returns 0, or -1 after a message. */
+static int ask_job(const char *job, char *number, size_t size, struct hearing *h)
+{
+	static char record[RECORD_SIZE];
+	struct facts facts = {0};
+	if (getenv("SLURM_CONF"))
+		facts_set(&facts, "slurm_conf", getenv("SLURM_CONF"));
+	int rv = controller_ask(&facts, "job", job, record, sizeof record);
+	facts_clear(&facts);
+	char *state = controller_value(record, "JobState"), *list = controller_value(record, "NodeList"),
+	     *user = controller_value(record, "UserId"), *id = controller_value(record, "JobId");
+	if (rv != 0 || !state || !id) {
+		fprintf(stderr, "spoor where: job %s: %s\n", job, record[0] ? record : "slurmctld does not know it");
+		rv = -1;
+	} else if (strcmp(state, "RUNNING") != 0 && strcmp(state, "SUSPENDED") != 0 &&
+	           strcmp(state, "COMPLETING") != 0) {
+		fprintf(stderr,
+		        "spoor where: job %s does not run: its state is %s; once its trace is in the archive, `spoor "
+		        "show --last %s` says where it ended\n",
+		        job, state, job);
+		rv = -1;
+	} else {
+		rv = become_owner(job, user);
+		h->node_count = rv == 0 && list ? nodes_named(list, h->nodes, NODES_MOST) : 0;
+		snprintf(number, size, "%s", id);
+	}
+	free(state);
+	free(list);
+	free(user);
+	free(id);
+	return rv;
+}
+
+int where_job(struct where_worlds *w, const char *job, const char *step, unsigned seconds)
+{
+	char number[32];
+	int out = -1, status = CMD_FAILED;
+	struct hearing *h = calloc(1, sizeof *h);
+	if (h) {
+		h->worlds = w;
+		h->nodes = calloc(NODES_MOST, sizeof *h->nodes);
+		h->traces = calloc(TRACES_MOST, sizeof *h->traces);
+	}
+	if (!h || !h->nodes || !h->traces) {
+		fputs("spoor where: no memory\n", stderr);
+	} else if (ask_job(job, number, sizeof number, h) == 0) {
+		pid_t pid = start_srun(number, step, h->node_count, &out);
+		if (pid > 0) {
+			listen_to(h, out, seconds);
+			close(out);
+			end_srun(pid);
+			name_silent(h);
+			status = CMD_OK;
+		}
+	}
+	for (size_t i = 0; h && h->traces && i < h->trace_count; i++)
+		free(h->traces[i].bytes);
+	if (h) {
+		free(h->nodes);
+		free(h->traces);
+	}
+	free(h);
+	return status;
+}

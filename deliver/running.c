@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * running - traces of what processes that still run have recorded so far
+ *
+ * Arenas are read one after the other, so that memory is bounded by the largest one and the traces.
+ */
+#include "deliver/running.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "deliver/salvage.h"
+#include "trace/base/regular.h"
+#include "trace/record/record.h"
+
+#define WORLDS 64 /* that one step may have on a node at a time */
+
+struct worlds {
+	struct world each[WORLDS];
+	size_t count;
+};
+
+static int64_t running_now(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* A recorder holds a lock on its arena. 1: it is there; 0: it is gone; -1: the file is. */
+static int has_recorder(const char *path)
+{
+	int fd = regular_open(AT_FDCWD, path, geteuid(), NULL, NULL);
+	if (fd < 0)
+		return -1;
+	int held = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+	close(fd);
+	return held;
+}
+
+static struct world *world_of(struct worlds *all, uint64_t id)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (all->each[i].id == id)
+			return &all->each[i];
+	if (all->count == WORLDS || world_init(&all->each[all->count], id) != 0)
+		return NULL;
+	return &all->each[all->count++];
+}
+
+/* The call in flight lasts until now, where its process still runs. */
+static void set_now(struct arena *a)
+{
+	ref root = a->header->root;
+	if (arena_valid(a, root, sizeof(struct record)))
+		arena_at(a, struct record, root)->ended_ns = running_now();
+}
+
+/* Returns 0, 1: there is nothing in it yet, or -1 with error set. */
+static int read_one(struct worlds *all, const char *path, struct error *error)
+{
+	struct arena a;
+	uint64_t id;
+	uint32_t stream;
+	int held = has_recorder(path), rv = held < 0 ? 1 : arena_open_running(&a, path, error);
+	if (rv != 0)
+		return rv == 1 ? 1 : -1;
+	if (held)
+		set_now(&a);
+	rv = world_identify(&a, path, &id, &stream, error);
+	struct world *w = rv == 0 ? world_of(all, id) : NULL;
+	if (w)
+		rv = salvage_arena(w, &a, path, error);
+	else if (rv == 0)
+		rv = error_set(error, "%s: more than %d MPI_COMM_WORLDs, or no memory", path, WORLDS);
+	arena_close(&a);
+	return rv;
+}
+
+static void read_counted(struct running *r, struct worlds *all, const char *path)
+{
+	struct error why = {""};
+	int rv = read_one(all, path, &why);
+	r->arenas += rv == 0;
+	r->early += rv > 0;
+	if (rv < 0 && r->unread++ == 0)
+		r->first = why;
+}
+
+static int take_all(struct running *r, struct worlds *all, struct error *error)
+{
+	int rv = 0;
+	for (size_t i = 0; i < all->count && rv == 0; i++) {
+		uint8_t *bytes = NULL;
+		size_t size;
+		if (rankmap_empty(&all->each[i].trace.events))
+			continue;
+		rv = world_encode(&all->each[i], 0, &bytes, &size, error);
+		if (rv == 0)
+			rv = r->take(r->context, bytes, size, error);
+		free(bytes);
+	}
+	return rv;
+}
+
+static bool is_arena(const char *name)
+{
+	const char *end = strrchr(name, '.');
+	return end && end != name && strcmp(end, ".arena") == 0;
+}
+
+int running_read(struct running *r, const char *folder, struct error *error)
+{
+	char path[PATH_MAX];
+	struct worlds *all = calloc(1, sizeof *all);
+	DIR *d = opendir(folder);
+	int rv = 0;
+	if (!d || !all)
+		rv = error_set(error, "%s: cannot read the folder: %s", folder, strerror(errno));
+	for (const struct dirent *e; rv == 0 && (e = readdir(d));) {
+		int n = snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+		if (is_arena(e->d_name) && n > 0 && (size_t)n < sizeof path)
+			read_counted(r, all, path);
+	}
+	if (d)
+		closedir(d);
+	if (rv == 0)
+		rv = take_all(r, all, error);
+	for (size_t i = 0; all && i < all->count; i++)
+		world_free(&all->each[i]);
+	free(all);
+	return rv;
+}
