@@ -13,6 +13,7 @@
 #include "cmd/base/open_trace.h"
 #include "cmd/base/options.h"
 #include "cmd/cmd.h"
+#include "cmd/doctor.h"
 #include "cmd/show/view.h"
 #include "cmd/where/view.h"
 #include "deliver/running.h"
@@ -57,7 +58,7 @@ static int show_world(const char *name, struct where_world *w, json_t *list)
 		rv = container_parse(&c, name, bytes, size, NULL, &error);
 	if (rv == 0)
 		rv = trace_decode(&t, c, &error);
-	snprintf(title, sizeof title, *w->step ? "%s.%s" : "%s", name, w->step);
+	snprintf(title, sizeof title, "%s", *w->step ? w->step : name);
 	if (rv == 0)
 		rv = show_trace(name, title, &t, c, list);
 	if (error.text[0])
@@ -157,8 +158,14 @@ static int where_on_node(const struct where_options *o, const char *job)
 	struct problems problems = {0};
 	struct facts none = {0};
 	struct decision d;
+	struct plugin_stack stack;
+	const char *path = o->policy ? o->policy : getenv("SPOOR_POLICY");
+	if (!path || !*path) {
+		doctor_read_stack(&stack);
+		path = stack.policy;
+	}
 	policy_default_decision(&d);
-	struct policy *policy = policy_load(o->policy, false, &problems);
+	struct policy *policy = policy_load(path, false, &problems);
 	if (policy)
 		policy_decide(policy, &none, &d);
 	policy_destroy(policy);
@@ -191,7 +198,8 @@ int cmd_where(int argc, char **argv)
 	                      "wait so long for the nodes (default 10); then those that have answered are shown"),
 		OPTION_FLAG("node", 0, &o.node, "in a step on a node of the job: write what `spoor where` asks for"),
 		OPTION_TEXT("step", 0, "STEP", &o.step, "only this step of the job"),
-		OPTION_POLICY(&o.policy),
+		OPTION_TEXT("policy", 0, "FILE", &o.policy,
+	                    "with --node: the policy; default: that of SPOOR_POLICY, or of Slurm's plugin stack"),
 		OPTION_ARCHIVE(&o.archive),
 		OPTION_LIMIT,
 		OPTION_END};

@@ -21,12 +21,21 @@
 #include "cmd/base/status.h"
 #include "cmd/where/view.h"
 #include "deliver/controller.h"
+#include "deliver/process.h"
 #include "trace/base/number.h"
 
-#define RECORD_SIZE 16384
+#define ANSWER_SIZE (1 << 20)
 #define LINE_SIZE   2048
 #define NODES_MOST  65536
 #define TRACES_MOST (WHERE_WORLDS * 4)
+
+/* What slurmctld says of a job, of one task of an array, or of one part of a heterogeneous job. */
+struct job_line {
+	uint64_t number, uid;
+	char id[64]; /* 4711; 4711_3: of an array; 4711+1: of a heterogeneous job */
+	char state[32];
+	const char *nodes;
+};
 
 struct node_traces {
 	char name[128];
@@ -43,6 +52,7 @@ struct node_trace {
 
 struct hearing {
 	struct where_worlds *worlds;
+	uint64_t job;
 	struct node_traces *nodes;
 	size_t node_count;
 	struct node_trace *traces;
@@ -120,7 +130,7 @@ static void hear_line(struct hearing *h, const char *line)
 		snprintf(key, sizeof key, "%s %s", node, number);
 		struct node_trace *t = trace_named(h, key);
 		if (t) {
-			snprintf(t->step, sizeof t->step, "%s", step);
+			snprintf(t->step, sizeof t->step, "%llu.%.40s", (unsigned long long)h->job, step);
 			hear_bytes(t, hex);
 		}
 	} else if (sscanf(line, "E %127s %zu %zu %zu %399[^\n]", node, &arenas, &early, &unread, why) == 5) {
@@ -163,15 +173,22 @@ static void forget_own_job(void)
 	setenv("SPOOR_TRACE", "off", 1);
 }
 
-static pid_t start_srun(const char *job, const char *step, size_t nodes, int *out)
+/* A part of a heterogeneous job is asked for by the number of its first one. */
+static pid_t start_srun(const struct job_line *j, const char *step, size_t nodes, int *out)
 {
-	char id[64], count[64], tasks[64], self[PATH_MAX];
+	char id[128], group[64], job[32], count[64], tasks[64], self[PATH_MAX];
 	int ends[2];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 	if (n <= 0 || pipe(ends) != 0)
 		return -1;
 	self[n] = '\0';
-	snprintf(id, sizeof id, "--jobid=%s", job);
+	size_t first = strcspn(j->id, "+");
+	snprintf(job, sizeof job, "%llu", (unsigned long long)j->number);
+	if (j->id[first])
+		snprintf(id, sizeof id, "--jobid=%.*s", (int)first, j->id);
+	else
+		snprintf(id, sizeof id, "--jobid=%s", job);
+	snprintf(group, sizeof group, "--het-group=%.32s", j->id[first] ? j->id + first + 1 : "0");
 	snprintf(count, sizeof count, "--nodes=%zu", nodes);
 	snprintf(tasks, sizeof tasks, "--ntasks=%zu", nodes);
 	const char *argv[] = {"srun",
@@ -181,18 +198,18 @@ static pid_t start_srun(const char *job, const char *step, size_t nodes, int *ou
 	                      "--ntasks-per-node=1",
 	                      "--overlap",
 	                      "--mem=0",
-	                      "--cpu-bind=none",
 	                      "--mpi=none",
 	                      "--input=none",
 	                      "--quiet",
 	                      "--kill-on-bad-exit=0",
 	                      "--chdir=/",
 	                      "--export=ALL",
+	                      j->id[first] ? group : "--overlap",
 	                      self,
 	                      "where",
 	                      "--node",
-	                      step ? "--step" : job,
-	                      step ? step : NULL,
+	                      "--step",
+	                      step ? step : "all",
 	                      job,
 	                      NULL};
 	pid_t pid = fork();
@@ -301,84 +318,70 @@ static size_t nodes_named(const char *list, struct node_traces *nodes, size_t mo
 	return count;
 }
 
-/* Root becomes the job's user. Returns 0, or -1 after a message. */
-static int become_owner(const char *job, const char *user_id)
+/* "4711 1000 4711 RUNNING n[1-4]": nothing in it is what a user wrote. */
+static bool job_line_read(struct job_line *j, char *line)
 {
-	const char *p = user_id ? strchr(user_id, '(') : NULL;
-	uint64_t uid;
+	const char *p = line;
+	int n = 0;
+	if (number_read(&p, UINT32_MAX, &j->number) != 0 || *p++ != ' ' || number_read(&p, UINT32_MAX, &j->uid) != 0 ||
+	    sscanf(p, " %63s %31s %n", j->id, j->state, &n) != 2 || n == 0)
+		return false;
+	j->nodes = p + n;
+	return true;
+}
+
+static int ask_jobs(const char *job, char *answer, size_t size, struct error *error)
+{
+	char conf[PATH_MAX + 16], jobs[64];
+	const char *own = getenv("SLURM_CONF");
+	snprintf(conf, sizeof conf, "SLURM_CONF=%s", own ? own : "");
+	snprintf(jobs, sizeof jobs, "--jobs=%s", job);
+	const char *argv[] = {"/usr/bin/env", own ? conf : "LC_ALL=C",   "squeue", jobs, "--noheader",
+	                      "--states=all", "--format=%A %U %i %T %N", NULL};
+	struct process p = {
+		.argv = argv, .input = "", .seconds = CONTROLLER_SECONDS, .output = answer, .output_size = size};
+	return process_run(&p, error);
+}
+
+/* Root becomes the job's user. Returns 0, or -1 after a message. */
+static int become_owner(const struct job_line *j)
+{
 	struct error error = {""};
-	if (!p || (p++, number_read(&p, UINT32_MAX, &uid) != 0)) {
-		fprintf(stderr, "spoor where: job %s: slurmctld does not say whose it is\n", job);
-		return -1;
-	}
-	const struct passwd *pw = getpwuid((uid_t)uid);
-	if (geteuid() == 0 && uid != 0) {
-		if (privileges_drop((uid_t)uid, pw ? pw->pw_gid : (gid_t)uid, &error) == 0)
-			return 0;
+	const struct passwd *pw = getpwuid((uid_t)j->uid);
+	if (geteuid() == 0 && j->uid != 0 &&
+	    privileges_drop((uid_t)j->uid, pw ? pw->pw_gid : (gid_t)j->uid, &error) != 0) {
 		fprintf(stderr, "spoor where: %s\n", error.text);
 		return -1;
 	}
-	if (geteuid() == uid)
+	if (geteuid() == j->uid)
 		return 0;
-	fprintf(stderr, "spoor where: job %s is %.*s's: only that user, or root, may look into it\n", job,
-	        (int)strcspn(user_id, "("), user_id);
+	fprintf(stderr, "spoor where: job %llu is %s's: only that user, or root, may look into it\n",
+	        (unsigned long long)j->number, pw ? pw->pw_name : "another user");
 	return -1;
 }
 
-/* What slurmctld says of it. Returns 0, or -1 after a message. */
-static int ask_job(const char *job, char *number, size_t size, struct hearing *h)
+static int ask_nodes(struct where_worlds *w, const struct job_line *j, const char *step, unsigned seconds)
 {
-	static char record[RECORD_SIZE];
-	struct facts facts = {0};
-	if (getenv("SLURM_CONF"))
-		facts_set(&facts, "slurm_conf", getenv("SLURM_CONF"));
-	int rv = controller_ask(&facts, "job", job, record, sizeof record);
-	facts_clear(&facts);
-	char *state = controller_value(record, "JobState"), *list = controller_value(record, "NodeList"),
-	     *user = controller_value(record, "UserId"), *id = controller_value(record, "JobId");
-	if (rv != 0 || !state || !id) {
-		fprintf(stderr, "spoor where: job %s: %s\n", job, record[0] ? record : "slurmctld does not know it");
-		rv = -1;
-	} else if (strcmp(state, "RUNNING") != 0 && strcmp(state, "SUSPENDED") != 0 &&
-	           strcmp(state, "COMPLETING") != 0) {
-		fprintf(stderr,
-		        "spoor where: job %s does not run: its state is %s; once its trace is in the archive, `spoor "
-		        "show --last %s` says where it ended\n",
-		        job, state, job);
-		rv = -1;
-	} else {
-		rv = become_owner(job, user);
-		h->node_count = rv == 0 && list ? nodes_named(list, h->nodes, NODES_MOST) : 0;
-		snprintf(number, size, "%s", id);
-	}
-	free(state);
-	free(list);
-	free(user);
-	free(id);
-	return rv;
-}
-
-int where_job(struct where_worlds *w, const char *job, const char *step, unsigned seconds)
-{
-	char number[32];
-	int out = -1, status = CMD_FAILED;
+	int out = -1;
+	pid_t pid = -1;
 	struct hearing *h = calloc(1, sizeof *h);
 	if (h) {
 		h->worlds = w;
+		h->job = j->number;
 		h->nodes = calloc(NODES_MOST, sizeof *h->nodes);
 		h->traces = calloc(TRACES_MOST, sizeof *h->traces);
 	}
-	if (!h || !h->nodes || !h->traces) {
-		fputs("spoor where: no memory\n", stderr);
-	} else if (ask_job(job, number, sizeof number, h) == 0) {
-		pid_t pid = start_srun(number, step, h->node_count, &out);
-		if (pid > 0) {
-			listen_to(h, out, seconds);
-			close(out);
-			end_srun(pid);
-			name_silent(h);
-			status = CMD_OK;
-		}
+	if (h && h->nodes && h->traces) {
+		h->node_count = nodes_named(j->nodes, h->nodes, NODES_MOST);
+		pid = start_srun(j, step, h->node_count, &out);
+	}
+	if (pid > 0) {
+		listen_to(h, out, seconds);
+		close(out);
+		end_srun(pid);
+		name_silent(h);
+	} else {
+		fprintf(stderr, "spoor where: job %s: %s\n", j->id, strerror(errno));
 	}
 	for (size_t i = 0; h && h->traces && i < h->trace_count; i++)
 		free(h->traces[i].bytes);
@@ -387,5 +390,33 @@ int where_job(struct where_worlds *w, const char *job, const char *step, unsigne
 		free(h->traces);
 	}
 	free(h);
-	return status;
+	return pid > 0 ? CMD_OK : CMD_FAILED;
+}
+
+int where_job(struct where_worlds *w, const char *job, const char *step, unsigned seconds)
+{
+	static char answer[ANSWER_SIZE];
+	struct error error = {""};
+	struct job_line j = {.state = "unknown to slurmctld"};
+	bool found = false;
+	if (ask_jobs(job, answer, sizeof answer, &error) != 0) {
+		fprintf(stderr, "spoor where: job %s: squeue does not know it: %s\n", job, error.text);
+		return CMD_FAILED;
+	}
+	for (char *line = answer, *end; *line; line = end) {
+		end = line + strcspn(line, "\n");
+		end += *end ? (*end = '\0', 1) : 0;
+		if (!job_line_read(&j, line) || (strcmp(j.state, "RUNNING") != 0 && strcmp(j.state, "SUSPENDED") != 0))
+			continue;
+		found = true;
+		if (become_owner(&j) != 0 || ask_nodes(w, &j, step, seconds) != CMD_OK)
+			return CMD_FAILED;
+	}
+	if (found)
+		return CMD_OK;
+	fprintf(stderr,
+	        "spoor where: job %s does not run (%s); when its trace is in the archive, `spoor show --last %s` says "
+	        "where it ended\n",
+	        job, j.state, job);
+	return CMD_FAILED;
 }

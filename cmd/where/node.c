@@ -48,7 +48,8 @@ static bool find_step(const struct node *n, char *path, size_t size)
 {
 	char other[4096];
 	struct stat st;
-	if (snprintf(path, size, "%s/%s.%s.%s", n->spool, n->job, n->step, n->name) >= (int)size || lstat(path, &st))
+	if (snprintf(path, size, "%s/%s.%s.%s", n->spool, n->job, n->step, n->name) >= (int)size || lstat(path, &st) ||
+	    st.st_uid != geteuid())
 		return false;
 	for (int i = 1; i <= LEFT_OVERS; i++) {
 		if (snprintf(other, sizeof other, "%s/%s.%s.%s.%d", n->spool, n->job, n->step, n->name, i) >=
@@ -81,7 +82,7 @@ int where_node(const char *spool, const char *job, const char *step)
 		return CMD_USAGE;
 	}
 	n.running.context = &n;
-	if (step) {
+	if (step && strcmp(step, "all") != 0) {
 		read_step(&n, step);
 	} else { /* those begun before this one; nobody but root can list the spool */
 		unsigned long last = strtoul(own, NULL, 10);

@@ -23,7 +23,7 @@ int where_node(const char *spool, const char *job, const char *step);
 struct where_worlds {
 	struct where_world {
 		struct world world;
-		char step[64]; /* of the part that came first; "" if that is not known */
+		char step[64]; /* JOB.STEP of the part that came first; "" if that is not known */
 	} * each;
 	size_t count;
 	size_t arenas, early, unread;

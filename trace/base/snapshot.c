@@ -28,12 +28,13 @@ struct snapshot {
 	uint64_t readings; /* that are left */
 };
 
+/* 0: more than there is. An arena that is just made uses nothing yet. */
 static uint64_t words_used(const struct snapshot *s, uint64_t size)
 {
 	uint64_t used = s->live[offsetof(struct arena_header, used) / sizeof(uint64_t)];
 	if (used < sizeof(struct arena_header))
 		used = sizeof(struct arena_header);
-	return (used < size ? used : size) / sizeof(uint64_t);
+	return used <= size ? used / sizeof(uint64_t) : 0;
 }
 
 /* Copies what has changed since the last time; it is moving from now on. Returns how many words these are, of those that
@@ -102,7 +103,7 @@ static bool settle(struct snapshot *s, uint64_t size)
 			continue;
 		for (uint64_t k = 0; k < s->moving_count; k++)
 			s->copy[s->moving[k]] = s->first[k];
-		if (words_used(&(struct snapshot){.live = s->copy}, size) == s->count)
+		if (s->count > 0 && words_used(&(struct snapshot){.live = s->copy}, size) == s->count)
 			return true;
 	}
 	return false;

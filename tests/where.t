@@ -1,0 +1,118 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# where - in a real Slurm, spoor where says of running jobs in which call their ranks are; as their user and as root, and nobody else
+set -u
+. "$(dirname "$0")/jobs.sh"
+
+stuck=$build/tests/programs/stuck
+start_site
+
+# begin NAME [sbatch's OPTION...]: submits the script on stdin as another user, and sets $job.
+begin() {
+	local folder=$work/$1
+	shift
+	mkdir "$folder" && cat >"$folder/script" && chown -R "$other" "$folder" && cd "$folder" || exit 1
+	job=$(AS=$other as_user sbatch --parsable --output="$folder/out" "$@" script)
+	job=${job%%;*}
+	cd / || exit 1
+}
+
+where() {
+	AS=${other#0} as_user spoor where "$@" 2>&1 | grep -v '^    '
+}
+
+# Without times; groups of the same size in one order.
+said() {
+	where "$@" | sed 's/, for .*//' | sort -r
+}
+
+# The lines of all ranks of a job that stands still.
+stands() {
+	[ -n "$(find "$site/spool" -name '*.arena')" ] || return # a step of ours before the job's own would take its number
+	said "$@" >"$work/said"
+	grep -qE '^1 rank \([0-9]\) after MPI_Barrier' "$work/said"
+}
+
+begin srun --trace -N4 --ntasks-per-node=2 <<-END
+	#!/bin/sh
+	srun $stuck 0 receive
+END
+wait_for 30 stands "$job"
+receive="6 ranks (1-6) in MPI_Barrier comm=MPI_COMM_WORLD
+1 rank (7) after MPI_Barrier
+1 rank (0) in MPI_Recv count=1 source=7 tag=1 comm=MPI_COMM_WORLD"
+is 'srun, 4 nodes: who waits where, and for whom' "$(grep -v ' of ' "$work/said")" "$receive"
+is 'the job and its step' "$(grep ' of ' "$work/said")" "$job.0: 8 of 8 ranks"
+begun=$(date +%s%N)
+where "$job" >"$work/said"
+took=$((($(date +%s%N) - begun) / 1000000))
+ok "it answers within two seconds: $took ms" [ $took -lt 2000 ]
+like 'since when' "$(cat "$work/said")" 'source=7 tag=1 comm=MPI_COMM_WORLD, for [0-9.]+ s'
+is 'the step alone' "$(said "$job.0" | grep -v ' of ')" "$receive"
+is 'as root, who becomes the user' "$(other=0 said "$job" | grep -v ' of ')" "$receive"
+is 'as somebody else' "$(AS=1 as_user spoor where "$job" 2>&1; echo $?)" "spoor where: job $job is nobody's: only that user, or root, may look into it
+1"
+json=$(AS=$other as_user spoor where --json "$job")
+is 'as JSON' "$(python3 -c 'import json, sys
+t = json.load(sys.stdin)[0]
+print(t["ranks"], t["ranks_here"], t["ranks_missing"], sorted((g["function"], g["where"], g["ranks"], g["arguments"], g["min_ns"] > 0, len(g["path"]) > 1) for g in t["last"] if g["ranks"] == [0]))' <<<"$json")" \
+	"8 8 0 [('MPI_Recv', 'in', [0], {'count': 1, 'source': 7, 'tag': 1, 'comm': 'MPI_COMM_WORLD'}, True, True)]"
+like 'a step that there is not' "$(where "$job.7")" "no process of it is traced; .spoor doctor $job. on one of its nodes says why"
+
+# A node that does not answer: its slurmd is stopped.
+daemon=$(pgrep -f 'slurmd .*-N n3( |$)' | head -n 1)
+kill -STOP "$daemon"
+said=$(where --timeout 3 "$job")
+kill -CONT "$daemon"
+like 'a node that does not answer is named' "$said" 'node n3 did not answer'
+
+# The trace says the same as what was seen while it ran.
+scancel "$job"
+wait_for 20 is_delivered 1
+is 'after scancel, its trace says the same' "$(other=0 said "$(traces)" | grep -v ' of ')" "$receive"
+like 'a job that has ended' "$(where "$job")" "job $job does not run \(CANCELLED\); when its trace is in the archive, .spoor show --last $job. says"
+
+begin off --trace=off -N1 -n2 <<-END
+	#!/bin/sh
+	srun $stuck 0
+END
+running() { [ "$(squeue -h -j "$job" -o %T)" = RUNNING ]; }
+wait_for 20 running
+like 'a job that is not traced' "$(where "$job")" "job $job: no process of it is traced"
+scancel "$job"
+
+begin mpirun --trace -N2 --ntasks-per-node=2 <<-END
+	#!/bin/sh
+	mpirun $stuck 0
+END
+wait_for 30 stands "$job"
+like 'mpirun in a batch job' "$(cat "$work/said")" '4 of 4 ranks
+3 ranks \(0-2\) in MPI_Bcast count=1 root=3 comm=MPI_COMM_WORLD'
+scancel "$job"
+
+begin array --trace -N1 -n2 --array=1-2 <<-END
+	#!/bin/sh
+	srun $stuck 0
+END
+wait_for 30 stands "${job}_2"
+like 'one task of an array' "$(cat "$work/said")" '2 of 2 ranks
+1 rank \(1\) after MPI_Barrier
+1 rank \(0\) in MPI_Bcast'
+both() { [ "$(where "$job" | grep -c '2 of 2 ranks')" = 2 ]; }
+ok 'all tasks of an array' wait_for 30 both
+scancel "$job"
+
+begin het <<-END
+	#!/bin/sh
+	#SBATCH --trace -N1 -n2
+	#SBATCH hetjob
+	#SBATCH --trace -N1 -n1
+	srun --het-group=0,1 $stuck 0
+END
+wait_for 30 stands "$job"
+like 'a heterogeneous job is one' "$(cat "$work/said")" '3 of 3 ranks
+2 ranks \(0-1\) in MPI_Bcast count=1 root=2'
+scancel "$job"
+like 'a job that there is not' "$(where 99999)" 'job 99999: squeue does not know it'
+like 'no job, no file' "$(where no.spoor)" 'no.spoor: .*no job'
+done_testing
