@@ -60,7 +60,7 @@ print(t["ranks"], t["ranks_here"], t["ranks_missing"], sorted((g["function"], g[
 like 'a step that there is not' "$(where "$job.7")" "no process of it is traced; .spoor doctor $job. on one of its nodes says why"
 
 # A node that does not answer: its slurmd is stopped.
-daemon=$(pgrep -f 'slurmd .*-N n3( |$)' | head -n 1)
+daemon=$(cat "$site/cluster/run/slurmd-n3.pid")
 kill -STOP "$daemon"
 said=$(where --timeout 3 "$job")
 kill -CONT "$daemon"
