@@ -206,9 +206,10 @@ int cmd_where(int argc, char **argv)
 	const struct options options = {
 		"spoor where",
 		"JOB[.STEP]|FILE|FOLDER",
-		"Shows in which MPI call the ranks are, with which arguments, on which call path and for how long, or "
-		"what they computed after: of a running job of Slurm, of a trace, or of a folder of arenas. The job is "
-		"neither stopped nor slowed. Ranks that are at the same place are together, the most first.",
+		"Shows in which MPI call the ranks are, where it was made, what it was passed, and for how long. Ranks "
+		"in no call are shown after their last one. Ranks at the same place are together, the most first. It "
+		"asks a running job of Slurm, which is neither stopped nor slowed; or reads a trace, or a folder of "
+		"arenas.",
 		NULL,
 		lines,
 		1,

@@ -55,7 +55,7 @@ def check(path, function, waiting, missing, title):
     tap.ok(s["unended_ns"] > 0.5 * s["all_ns"] and not any(x.get("late_rank") is not None for x in shown["balance"]),
            f"{title}: that is most of the time, and no other rank is blamed", s, shown["balance"])
     text, page = spoor("show", path).stdout, spoor("report", path, "-o", "-").stdout
-    tap.ok(re.search(rf"^Never ended +{function}: ", text, re.M) and re.search(rf"^{function} never ended ", text, re.M), f"{title}: show", text)
+    tap.ok(re.search(rf"^Never ended +{function} [a-z].*comm=MPI_COMM_WORLD: ", text, re.M) and re.search(rf"^{function} never ended ", text, re.M), f"{title}: show", text)
     tap.ok(shown["verdict"] in page and "calls that never ended" in page, f"{title}: report", page[:3000])
     said = invariants.wrong(path) + ([] if spoor("verify", path).returncode == 0 else ["spoor verify"])
     tap.ok(not said, f"{title}: figures agree", *said)
@@ -100,6 +100,8 @@ def main():
         tap.equal(calls, {"MPI_Recv": "0", "MPI_Barrier": f"1-{last - 1}"}, "a receive: who waits where")
         tap.equal(arguments(path), {"MPI_Recv": {"count": {0: 1}, "source": {0: last}, "tag": {0: 1}, "comm": {0: "MPI_COMM_WORLD"}},
                                     "MPI_Barrier": {"comm": dict.fromkeys(range(1, last), "MPI_COMM_WORLD")}}, "a receive: its arguments")
+        last_said = spoor("show", "--last", path).stdout
+        tap.ok(f"1 rank (0) in MPI_Recv count=1 source={last} tag=1 comm=MPI_COMM_WORLD, for " in last_said, "a receive: show --last", last_said)
         tap.ok("Ranks 0,3 did not come" in verdicts.get("verdict", ""), "and who keeps the others", verdicts.get("verdict"))
     tap.done()
 

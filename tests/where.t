@@ -30,7 +30,8 @@ said() {
 stands() {
 	[ -n "$(find "$site/spool" -name '*.arena')" ] || return # a step of ours before the job's own would take its number
 	said "$@" >"$work/said"
-	grep -qE '^1 rank \([0-9]\) after MPI_Barrier' "$work/said"
+	grep -qE '^1 rank \([0-9]\) after MPI_Barrier' "$work/said" && grep -qE ': ([0-9]+) of \1 ranks' "$work/said" &&
+		! grep -q 'not initialised' "$work/said"
 }
 
 begin srun --trace -N4 --ntasks-per-node=2 <<-END

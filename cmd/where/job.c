@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * job - of `spoor where`: asks the nodes of a job that runs
  *
- * One `srun --overlap` starts `spoor where --node` on each node, as the job's user, whose arenas are there. Slurm starts
- * a step for a job's user only: so root becomes that user, for good, before it looks at anything; who is neither is
- * refused. Nobody reads with more rights than the job has.
+ * One `srun --overlap` starts `spoor where --node` on each node, as the job's user, whose arenas are there. Slurm
+ * starts a step for a job's user only: so root becomes that user, for good, before it looks at anything; who is neither
+ * is refused. Nobody reads with more rights than the job has.
  */
 #include <errno.h>
 #include <limits.h>
@@ -27,7 +27,7 @@
 #define ANSWER_SIZE (1 << 20)
 #define LINE_SIZE   2048
 #define NODES_MOST  65536
-#define TRACES_MOST (WHERE_WORLDS * 4)
+#define TRACES_MOST NODES_MOST /* that are not complete, at a time */
 
 /* What slurmctld says of a job, of one task of an array, or of one part of a heterogeneous job. */
 struct job_line {
@@ -112,13 +112,14 @@ static void hear_end(struct hearing *h, const char *node, size_t arenas, size_t 
 	h->worlds->unread += unread;
 	for (size_t i = 0; i < h->trace_count; i++) {
 		struct node_trace *t = &h->traces[i];
-		if (strncmp(t->key, node, n) != 0 || t->key[n] != ' ' || !t->bytes)
+		if (strncmp(t->key, node, n) != 0 || t->key[n] != ' ')
 			continue;
 		if (where_add(h->worlds, t->step, t->bytes, t->size, &error) != 0)
 			fprintf(stderr, "spoor where: node %s: %s\n", node, error.text);
 		error.text[0] = '\0';
 		free(t->bytes);
-		t->bytes = NULL;
+		*t = h->traces[--h->trace_count];
+		i--;
 	}
 }
 

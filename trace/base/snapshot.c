@@ -37,8 +37,8 @@ static uint64_t words_used(const struct snapshot *s, uint64_t size)
 	return used <= size ? used / sizeof(uint64_t) : 0;
 }
 
-/* Copies what has changed since the last time; it is moving from now on. Returns how many words these are, of those that
- * were not. */
+/* Copies what has changed since the last time; it is moving from now on. Returns how many words these are, of those
+ * that were not. */
 static uint64_t compare_all(struct snapshot *s)
 {
 	uint64_t found = 0;
