@@ -148,6 +148,8 @@ static int sum_classes(const struct trace *t, uint64_t *all, bool *any)
 	*any = false;
 	for (uint32_t i = 0; i < t->site_count; i++) {
 		struct trace_site room;
+		if (!packed_has_classes(t, i))
+			continue;
 		const struct trace_site *s = packed_look(t, i, &room);
 		if (!s)
 			return -1;
@@ -175,6 +177,8 @@ void classes_put(struct writer *w, struct diagram_file *maps, const struct trace
 	w->failed |= final && !p.block;
 	for (uint32_t i = 0; i < t->site_count && !w->failed; i++) {
 		struct trace_site room;
+		if (!packed_has_classes(t, i))
+			continue;
 		const struct trace_site *s = packed_look(t, i, &room);
 		w->failed |= !s;
 		if (!s)

@@ -396,13 +396,16 @@ int packed_close(struct trace *t, uint32_t i, struct trace_site *s)
 	struct trace_packed *p = &t->packed[i];
 	struct writer *w = &t->packing_room;
 	w->size = 0;
+	p->classes = false;
 	pack_nodes(w, &s->visits);
 	for (uint32_t k = 0; k < s->column_count; k++)
 		pack_column(w, &s->columns[k], &s->visits);
 	pack_times(w, s);
+	for (uint32_t k = 0; k < s->edge_count; k++)
+		p->classes |= s->edges[k].classes != NULL;
 	budget_free(p->bytes);
-	p->size = w->size;
-	p->bytes = w->failed ? NULL : budget_malloc(w->size);
+	p->size = (uint32_t)w->size;
+	p->bytes = w->failed || w->size > UINT32_MAX ? NULL : budget_malloc(w->size);
 	if (p->bytes)
 		memcpy(p->bytes, w->data, w->size);
 	trace_site_free(s);

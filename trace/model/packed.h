@@ -20,7 +20,8 @@
 struct trace_packed {
 	uint32_t function, node;
 	uint8_t *bytes; /* NULL: a site without anything */
-	size_t size;
+	uint32_t size;
+	bool classes; /* has it an edge that has some? */
 };
 
 /* The function and the call path of site i. */
@@ -28,6 +29,12 @@ void packed_key(const struct trace *t, uint32_t i, uint32_t *function, uint32_t 
 /* Its visits by rank; valid until a site is added. `room` is where they may be made: the caller gives it to
  * rankmap_free. NULL: no memory. */
 const struct rankmap *packed_visits(const struct trace *t, uint32_t i, struct rankmap *room);
+
+/* Need one look at it for classes of its edges? Few sites have any. */
+static inline bool packed_has_classes(const struct trace *t, uint32_t i)
+{
+	return !t->packing || t->packed[i].classes;
+}
 
 /* Gives it another call path: where there is a site of that function and path already, there are two then. */
 static inline void packed_set_node(struct trace *t, uint32_t i, uint32_t node)
