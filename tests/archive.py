@@ -87,7 +87,7 @@ def duration(count, total, least=None, most=None, low=0, high=0):
     """Of a part: without bins. least and most of a single call."""
     least = total // count if least is None else least
     most = least if most is None else most
-    return b"".join(map(uint, (count, total, least, most - least, low, high, 0, 0, 0, 0, 0)))
+    return b"".join(map(uint, (2 * count, least, low, 0, most - least, total - count * least, high, 0, 0, 0, 0)))
 
 
 def program(job):
