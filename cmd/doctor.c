@@ -25,13 +25,13 @@
 
 unsigned doctor_said[WRONG + 1];
 
-void doctor_say(enum verdict verdict, const char *format, ...)
+void doctor_say(enum finding finding, const char *format, ...)
 {
 	static const char *const names[] = {"good", "doubt", "wrong"};
 	va_list ap;
 
-	doctor_said[verdict]++;
-	printf("%-6s", names[verdict]);
+	doctor_said[finding]++;
+	printf("%-6s", names[finding]);
 	va_start(ap, format);
 	vprintf(format, ap);
 	va_end(ap);

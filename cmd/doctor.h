@@ -10,10 +10,10 @@
 #define DOCTOR_PATH 4096
 
 /* DOUBT: it may be right. WRONG: something must be done. */
-enum verdict { GOOD, DOUBT, WRONG };
+enum finding { GOOD, DOUBT, WRONG };
 
-/* Prints the verdict and the text, and counts it. */
-void doctor_say(enum verdict verdict, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Prints the finding and the text, and counts it. */
+void doctor_say(enum finding finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* How often each was said. */
 extern unsigned doctor_said[WRONG + 1];
 

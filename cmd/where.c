@@ -14,24 +14,46 @@
 #include "cmd/base/options.h"
 #include "cmd/cmd.h"
 #include "cmd/doctor.h"
+#include "cmd/show/unended_lines.h"
 #include "cmd/show/view.h"
 #include "cmd/where/view.h"
 #include "deliver/running.h"
 #include "policy/policy.h"
 #include "trace/model/stream.h"
+#include "trace/read/hang.h"
+#include "trace/read/verdict.h"
 
 struct where_options {
 	bool json, node;
 	const char *step, *policy, *archive;
 	int64_t timeout;
+	double hung;
 };
 
 /* --- what is shown --- */
 
+/* Where to, and what is wanted of it. */
+struct output {
+	json_t *list;      /* NULL: text */
+	uint64_t patience; /* ns: trace/read/verdict.h */
+};
+
+/* Does it hang, and why? */
+static void show_verdict(const struct output *out, const struct trace *t, json_t *one)
+{
+	char text[HANG_VERDICT];
+	struct verdict unused;
+	if (one)
+		unended_json(t, out->patience, one);
+	else if (*hang_verdict(text, t, &unused, out->patience))
+		printf("Verdict: %s\n", text);
+}
+
 /* One MPI_COMM_WORLD, as `show --last` shows it. */
 static int show_trace(const char *name, const char *title, const struct trace *t, const struct container *c,
-                      json_t *list)
+                      const struct output *out)
 {
+	json_t *list = out->list;
 	const struct show s = {.name = name, .container = c, .trace = t, .at = -1};
 	json_t *one = list ? json_pack("{s:s, s:I, s:I}", "name", title, "ranks", (json_int_t)t->size, "ranks_here",
 	                               (json_int_t)stream_ranks(t, &t->events))
@@ -39,13 +61,14 @@ static int show_trace(const char *name, const char *title, const struct trace *t
 	if (!list)
 		printf("%s: %" PRIu64 " of %" PRIu32 " rank%s\n", title, stream_ranks(t, &t->events), t->size,
 		       t->size == 1 ? "" : "s");
+	show_verdict(out, t, one);
 	int rv = show_last(&s, one);
 	if (list)
 		json_array_append_new(list, one);
 	return rv;
 }
 
-static int show_world(const char *name, struct where_world *w, json_t *list)
+static int show_world(const char *name, struct where_world *w, const struct output *out)
 {
 	struct container *c = NULL;
 	struct trace t = {.size = 0};
@@ -60,7 +83,7 @@ static int show_world(const char *name, struct where_world *w, json_t *list)
 		rv = trace_decode(&t, c, &error);
 	snprintf(title, sizeof title, "%s", *w->step ? w->step : name);
 	if (rv == 0)
-		rv = show_trace(name, title, &t, c, list);
+		rv = show_trace(name, title, &t, c, out);
 	if (error.text[0])
 		fprintf(stderr, "spoor where: %s\n", error.text);
 	trace_free(&t);
@@ -69,11 +92,11 @@ static int show_world(const char *name, struct where_world *w, json_t *list)
 	return rv;
 }
 
-static int show_worlds(const char *name, struct where_worlds *w, json_t *list)
+static int show_worlds(const char *name, struct where_worlds *w, const struct output *out)
 {
 	int status = CMD_OK;
 	for (size_t i = 0; i < w->count; i++)
-		if (show_world(name, &w->each[i], list) != 0)
+		if (show_world(name, &w->each[i], out) != 0)
 			status = CMD_FAILED;
 	if (w->early)
 		fprintf(stderr, "spoor where: %s: %zu process%s had not initialised MPI yet\n", name, w->early,
@@ -91,7 +114,7 @@ static int take_trace(void *context, const uint8_t *bytes, size_t size, struct e
 }
 
 /* Arenas, as a step's folder has them. */
-static int where_folder(const char *folder, uid_t owner, gid_t group, json_t *list)
+static int where_folder(const char *folder, uid_t owner, gid_t group, const struct output *out)
 {
 	struct where_worlds w = {.count = 0};
 	struct running r = {.take = take_trace, .context = &w};
@@ -101,7 +124,7 @@ static int where_folder(const char *folder, uid_t owner, gid_t group, json_t *li
 		w.early = r.early;
 		w.unread = r.unread;
 		snprintf(w.first, sizeof w.first, "%.399s", r.first.text);
-		status = w.count || w.early || w.unread ? show_worlds(folder, &w, list) : CMD_FAILED;
+		status = w.count || w.early || w.unread ? show_worlds(folder, &w, out) : CMD_FAILED;
 		if (w.count == 0 && status == CMD_FAILED)
 			error_set(&error, "%s: there are no arenas in it", folder);
 	}
@@ -111,13 +134,13 @@ static int where_folder(const char *folder, uid_t owner, gid_t group, json_t *li
 	return status;
 }
 
-static int where_file(const char *name, const char *archive, json_t *list)
+static int where_file(const char *name, const char *archive, const struct output *out)
 {
 	struct container *c = NULL;
 	struct trace t = {.size = 0};
 	int rv = open_trace(name, archive, &c, &t);
 	if (rv == 0)
-		rv = show_trace(name, name, &t, c, list);
+		rv = show_trace(name, name, &t, c, out);
 	trace_free(&t);
 	container_destroy(c);
 	return rv == 0 ? CMD_OK : CMD_FAILED;
@@ -136,12 +159,13 @@ static bool is_job(const char *name, char *job, size_t size, const char **step)
 	return true;
 }
 
-static int where_slurm(const struct where_options *o, const char *name, const char *job, const char *step, json_t *list)
+static int where_slurm(const struct where_options *o, const char *name, const char *job, const char *step,
+                       const struct output *out)
 {
 	struct where_worlds w = {.count = 0};
 	int status = where_job(&w, job, step, (unsigned)o->timeout);
 	if (status == CMD_OK)
-		status = show_worlds(name, &w, list);
+		status = show_worlds(name, &w, out);
 	if (status == CMD_OK && w.count == 0 && w.early == 0) {
 		fprintf(stderr,
 		        "spoor where: job %s: no process of it is traced; `spoor doctor %s` on one of its nodes says "
@@ -173,7 +197,7 @@ static int where_on_node(const struct where_options *o, const char *job)
 	return where_node(d.spool, job, o->step);
 }
 
-static int where_named(const struct where_options *o, const char *name, json_t *list)
+static int where_named(const struct where_options *o, const char *name, const struct output *out)
 {
 	char job[64];
 	const char *step;
@@ -181,21 +205,23 @@ static int where_named(const struct where_options *o, const char *name, json_t *
 	if (o->node)
 		return where_on_node(o, name);
 	if (stat(name, &st) == 0)
-		return S_ISDIR(st.st_mode) ? where_folder(name, st.st_uid, st.st_gid, list)
-		                           : where_file(name, o->archive, list);
+		return S_ISDIR(st.st_mode) ? where_folder(name, st.st_uid, st.st_gid, out)
+		                           : where_file(name, o->archive, out);
 	if (is_job(name, job, sizeof job, &step))
-		return where_slurm(o, name, job, step ? step : o->step, list);
+		return where_slurm(o, name, job, step ? step : o->step, out);
 	fprintf(stderr, "spoor where: %s: %s, and no job's number\n", name, strerror(errno));
 	return CMD_FAILED;
 }
 
 int cmd_where(int argc, char **argv)
 {
-	struct where_options o = {.timeout = 10};
+	struct where_options o = {.timeout = 10, .hung = (double)VERDICT_PATIENCE};
 	const struct option_line lines[] = {
 		OPTION_FLAG("json", 0, &o.json, "as JSON"),
 		OPTION_NUMBER("timeout", 't', "SECONDS", &o.timeout, 1, 3600,
 	                      "wait so long for the nodes (default 10); then those that have answered are shown"),
+		OPTION_READ("hung", 0, "TIME", &o.hung, options_read_time, OPTIONS_TIME,
+	                    "who computes for longer while others wait is gone, not slow (default 60s)"),
 		OPTION_FLAG("node", 0, &o.node, "in a step on a node of the job: write what `spoor where` asks for"),
 		OPTION_TEXT("step", 0, "STEP", &o.step, "only this step of the job"),
 		OPTION_TEXT("policy", 0, "FILE", &o.policy,
@@ -218,12 +244,12 @@ int cmd_where(int argc, char **argv)
 	int status;
 	if (!options_read(&options, argc, argv, &status))
 		return status;
-	json_t *list = o.json ? json_array() : NULL;
-	status = where_named(&o, argv[optind], list);
-	if (list && status == CMD_OK) {
-		json_dumpf(list, stdout, JSON_INDENT(2));
+	const struct output out = {o.json ? json_array() : NULL, (uint64_t)o.hung};
+	status = where_named(&o, argv[optind], &out);
+	if (out.list && status == CMD_OK) {
+		json_dumpf(out.list, stdout, JSON_INDENT(2));
 		putchar('\n');
 	}
-	json_decref(list);
+	json_decref(out.list);
 	return status;
 }

@@ -23,7 +23,7 @@ where() {
 
 # Without times; groups of the same size in one order.
 said() {
-	where "$@" | sed 's/, for .*//' | sort -r
+	where "$@" | grep -v '^Verdict: ' | sed 's/, for .*//' | sort -r
 }
 
 # The lines of all ranks of a job that stands still.
@@ -49,6 +49,8 @@ where "$job" >"$work/said"
 took=$((($(date +%s%N) - begun) / 1000000))
 ok "it answers within two seconds: $took ms" [ $took -lt 2000 ]
 like 'since when' "$(cat "$work/said")" 'source=7 tag=1 comm=MPI_COMM_WORLD, for [0-9.]+ s'
+verdict='Verdict: Rank gone: rank 7 has computed for [0-9.]+ s after MPI_Barrier, or has ended, and 7 wait for it'
+like 'the verdict' "$(where --hung 100ms "$job")" "$verdict"
 is 'the step alone' "$(said "$job.0" | grep -v ' of ')" "$receive"
 is 'as root, who becomes the user' "$(other=0 said "$job" | grep -v ' of ')" "$receive"
 is 'as somebody else' "$(AS=1 as_user spoor where "$job" 2>&1; echo $?)" "spoor where: job $job is nobody's: only that user, or root, may look into it
@@ -71,6 +73,7 @@ like 'a node that does not answer is named' "$said" 'node n3 did not answer'
 scancel "$job"
 wait_for 20 is_delivered 1
 is 'after scancel, its trace says the same' "$(other=0 said "$(traces)" | grep -v ' of ')" "$receive"
+like 'and so is the verdict' "$(other=0 where --hung 100ms "$(traces)")" "$verdict"
 like 'a job that has ended' "$(where "$job")" "job $job does not run \(CANCELLED\); when its trace is in the archive, .spoor show --last $job. says"
 
 begin off --trace=off -N1 -n2 <<-END
