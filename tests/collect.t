@@ -71,13 +71,20 @@ facts() {
 	printf '%s\n' "job=$1" "step=$2" "spool=$work/$3" "day=$work/archive/2026/03/0$4" "uid=$(id -u)" node=n1 exit_code=0 signal=0 "${@:5}"
 }
 collect() {
-	facts "$@" | spoor-helper collect 2>&1 && echo done
+	local status
+	facts "$@" | spoor-helper collect 2>&1
+	status=$?
+	case $status in
+	0) echo done ;;
+	4) echo 'no trace' ;;
+	esac
+	return $status
 }
 raw s1 && raw s2 && raw s3
 is 'collect: says that it is done' "$(collect 7 0 s1 1 partition=long)" 'done'
 is 'collect: the file' "$(cd archive && find . -type f -printf '%P %m\n')" "2026/03/01/$me/7.0.0.spoor 440"
 is 'collect: the spool folder is empty' "$(ls -A s1)" ''
-is 'collect: nothing left to do' "$(collect 7 0 s1 1)" 'done'
+is 'collect: nothing left to do' "$(collect 7 0 s1 1)" 'no trace'
 is 'collect: the next number' "$(collect 7 0 s2 1 >/dev/null; ls $one)" '7.0.0.spoor
 7.0.1.spoor'
 is 'collect: another day, a failed job' "$(collect 8 batch s3 2 exit_code=3 mode=lossless 'rule=a%20b')" 'done'
@@ -147,7 +154,7 @@ is 'resolve: several' "$(spoor verify 7 2>&1)" 'spoor: 7: there are 2 traces, sa
 like 'resolve: none' "$(spoor verify 70 2>&1)" '^spoor: 70: no such file, and no trace of such a job in the archive'
 
 # Exit notes, and files that are not what they say.
-is 'a note where the trace is not' "$(mkdir s5; collect 7 0 s5 1 exit_code=0 signal=9 node=n2 exit_task=5; cat $one/7.0.n2.exit)" 'done
+is 'a note where the trace is not' "$(mkdir s5; collect 7 0 s5 1 exit_code=0 signal=9 node=n2 exit_task=5; cat $one/7.0.n2.exit)" 'no trace
 {"version":1,"job":7,"step":"0","node":"n2","exit_code":0,"signal":9,"exit_task":5}'
 look() { spoor index >/dev/null 2>&1; } # the day is long over: on a slow machine, lists do not look there any more
 look

@@ -121,7 +121,7 @@ static bool may_have_threads(const struct trace *t)
 			int64_t value;
 			const struct trace_group *group = &t->sites[i].columns[at].groups[g];
 			if (!rankmap_constant(trace_group_ranks(group), &value) || !value_is_constant(value) ||
-			    strcmp(trace_constant_name(t, value), "MPI_THREAD_MULTIPLE") == 0)
+			    trace_is_constant(t, value, CONST_MPI_THREAD_MULTIPLE))
 				return true;
 		}
 	}
