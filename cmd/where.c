@@ -33,13 +33,13 @@ struct where_options {
 /* --- what is shown --- */
 
 /* Where to, and what is wanted of it. */
-struct output {
+struct where_output {
 	json_t *list;      /* NULL: text */
 	uint64_t patience; /* ns: trace/read/verdict.h */
 };
 
 /* Does it hang, and why? */
-static void show_verdict(const struct output *out, const struct trace *t, json_t *one)
+static void show_verdict(const struct where_output *out, const struct trace *t, json_t *one)
 {
 	char text[HANG_VERDICT];
 	struct verdict unused;
@@ -51,7 +51,7 @@ static void show_verdict(const struct output *out, const struct trace *t, json_t
 
 /* One MPI_COMM_WORLD, as `show --last` shows it. */
 static int show_trace(const char *name, const char *title, const struct trace *t, const struct container *c,
-                      const struct output *out)
+                      const struct where_output *out)
 {
 	json_t *list = out->list;
 	const struct show s = {.name = name, .container = c, .trace = t, .at = -1};
@@ -68,7 +68,7 @@ static int show_trace(const char *name, const char *title, const struct trace *t
 	return rv;
 }
 
-static int show_world(const char *name, struct where_world *w, const struct output *out)
+static int show_world(const char *name, struct where_world *w, const struct where_output *out)
 {
 	struct container *c = NULL;
 	struct trace t = {.size = 0};
@@ -92,7 +92,7 @@ static int show_world(const char *name, struct where_world *w, const struct outp
 	return rv;
 }
 
-static int show_worlds(const char *name, struct where_worlds *w, const struct output *out)
+static int show_worlds(const char *name, struct where_worlds *w, const struct where_output *out)
 {
 	int status = CMD_OK;
 	for (size_t i = 0; i < w->count; i++)
@@ -114,7 +114,7 @@ static int take_trace(void *context, const uint8_t *bytes, size_t size, struct e
 }
 
 /* Arenas, as a step's folder has them. */
-static int where_folder(const char *folder, uid_t owner, gid_t group, const struct output *out)
+static int where_folder(const char *folder, uid_t owner, gid_t group, const struct where_output *out)
 {
 	struct where_worlds w = {.count = 0};
 	struct running r = {.take = take_trace, .context = &w};
@@ -134,7 +134,7 @@ static int where_folder(const char *folder, uid_t owner, gid_t group, const stru
 	return status;
 }
 
-static int where_file(const char *name, const char *archive, const struct output *out)
+static int where_file(const char *name, const char *archive, const struct where_output *out)
 {
 	struct container *c = NULL;
 	struct trace t = {.size = 0};
@@ -160,7 +160,7 @@ static bool is_job(const char *name, char *job, size_t size, const char **step)
 }
 
 static int where_slurm(const struct where_options *o, const char *name, const char *job, const char *step,
-                       const struct output *out)
+                       const struct where_output *out)
 {
 	struct where_worlds w = {.count = 0};
 	int status = where_job(&w, job, step, (unsigned)o->timeout);
@@ -197,7 +197,7 @@ static int where_on_node(const struct where_options *o, const char *job)
 	return where_node(d.spool, job, o->step);
 }
 
-static int where_named(const struct where_options *o, const char *name, const struct output *out)
+static int where_named(const struct where_options *o, const char *name, const struct where_output *out)
 {
 	char job[64];
 	const char *step;
@@ -244,7 +244,7 @@ int cmd_where(int argc, char **argv)
 	int status;
 	if (!options_read(&options, argc, argv, &status))
 		return status;
-	const struct output out = {o.json ? json_array() : NULL, (uint64_t)o.hung};
+	const struct where_output out = {o.json ? json_array() : NULL, (uint64_t)o.hung};
 	status = where_named(&o, argv[optind], &out);
 	if (out.list && status == CMD_OK) {
 		json_dumpf(out.list, stdout, JSON_INDENT(2));
