@@ -70,7 +70,8 @@ run_job traced-srun -n1 <<-END
 	#!/bin/sh
 	srun -n1 --container=$work/mpi $inside
 END
-is 'srun --container, captured: output' "$status $(sort "$out" | tr '\n' ' ')" '0 2 ranks, sum 1, ending: normal this goes to stderr '
+# runc passes on what its own threads wake each other with (SIGURG), and mpirun says so.
+is 'srun --container, captured: output' "$status $(grep -v '^mpirun: Forwarding signal 23' "$out" | sort | tr '\n' ' ')" '0 2 ranks, sum 1, ending: normal this goes to stderr '
 run_job traced-bwrap -n1 <<-END
 	#!/bin/sh
 	bwrap --bind $work/mpi/rootfs / --ro-bind /usr /usr --ro-bind /etc /etc --ro-bind /sys /sys --dev /dev --proc /proc --tmpfs /tmp \\
