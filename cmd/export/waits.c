@@ -46,7 +46,7 @@ struct waiting {
 	const struct trace *trace;
 	struct blocked *blocked;
 	struct end *ends;
-	size_t blocked_count, blocked_capacity, end_count, end_capacity;
+	uint32_t blocked_count, blocked_capacity, end_count, end_capacity;
 	/* of the stream that is walked: ends by the number of their request; collective operations of communicators */
 	uint32_t *requests;
 	size_t request_capacity;
@@ -54,24 +54,10 @@ struct waiting {
 	uint32_t self;
 };
 
-/* Makes room for one more element. Returns the array, or NULL on no memory; the old one stays then. */
-static void *list_grow(void *list, size_t count, size_t *capacity, size_t size)
-{
-	if (count < *capacity)
-		return list;
-	size_t more = *capacity ? 2 * *capacity : 1024;
-	void *bigger = budget_realloc(list, more * size);
-	if (bigger)
-		*capacity = more;
-	return bigger;
-}
-
 static struct end *end_add(struct waiting *w, const struct act *a, enum end_kind kind, uint64_t began, uint32_t in)
 {
-	void *list = list_grow(w->ends, w->end_count, &w->end_capacity, sizeof *w->ends);
-	if (!list)
+	if (!budget_grow(&w->ends, w->end_count, &w->end_capacity, sizeof *w->ends))
 		return NULL;
-	w->ends = list;
 	bool sends = kind == END_SEND;
 	w->ends[w->end_count] = (struct end){.comm = a->comm,
 	                                     .from = sends ? w->self : a->peer,
@@ -134,7 +120,7 @@ static int add_act(struct waiting *w, const struct act *a, uint64_t begin, uint3
 	case ACT_COLLECTIVE_BEGIN:
 		e = is_collective(a->kind) ? operation_add(w, a, begin, begins ? NOWHERE : call)
 		                           : end_add(w, a, kind, begin, begins ? NOWHERE : call);
-		return !e ? -1 : begins ? request_set(w, a->request, (uint32_t)(w->end_count - 1)) : 0;
+		return !e ? -1 : begins ? request_set(w, a->request, w->end_count - 1) : 0;
 	case ACT_SEND_END:
 	case ACT_COLLECTIVE_END:
 	case ACT_RECV_END:
@@ -158,13 +144,11 @@ static int add_event(struct waiting *w, const struct event *e, uint64_t begin, u
 {
 	if (n == 0)
 		return 0;
-	void *blocked = list_grow(w->blocked, w->blocked_count, &w->blocked_capacity, sizeof *w->blocked);
-	if (!blocked)
+	if (!budget_grow(&w->blocked, w->blocked_count, &w->blocked_capacity, sizeof *w->blocked))
 		return -1;
-	w->blocked = blocked;
 	w->blocked[w->blocked_count] = (struct blocked){.site = e->site, .begin = begin, .end = end};
 	for (size_t i = 0; i < n; i++)
-		if (add_act(w, &list[i], begin, (uint32_t)w->blocked_count) != 0)
+		if (add_act(w, &list[i], begin, w->blocked_count) != 0)
 			return -1;
 	w->blocked_count++;
 	return 0;

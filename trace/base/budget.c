@@ -216,3 +216,18 @@ void budget_free(void *p)
 {
 	free(given_back(p));
 }
+
+#define GROWS_LESS 8192
+
+bool budget_grow(void *array, uint32_t count, uint32_t *capacity, size_t size)
+{
+	if (count < *capacity)
+		return true;
+	uint32_t more = *capacity < 8 ? 8 : *capacity + (*capacity < GROWS_LESS ? *capacity : *capacity / 4);
+	void **at = array, *p = more > *capacity ? budget_realloc(*at, more * size) : NULL;
+	if (!p)
+		return false;
+	*at = p;
+	*capacity = more;
+	return true;
+}

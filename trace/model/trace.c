@@ -16,23 +16,6 @@
 #include "trace/model/timing.h"
 #include "trace/model/unended.h"
 
-/* Makes room for one more element; false on no memory. */
-/* From so many on an array grows by a quarter: while ranks merge, what it has too much is missing elsewhere. */
-#define GROWS_LESS 8192
-
-static bool grow(void *array, uint32_t count, uint32_t *capacity, size_t size)
-{
-	if (count < *capacity)
-		return true;
-	uint32_t more = *capacity < 8 ? 8 : *capacity + (*capacity < GROWS_LESS ? *capacity : *capacity / 4);
-	void **at = array, *p = more > *capacity ? budget_realloc(*at, more * size) : NULL;
-	if (!p)
-		return false;
-	*at = p;
-	*capacity = more;
-	return true;
-}
-
 /* Pools. */
 
 struct wanted {
@@ -62,7 +45,7 @@ uint32_t pool_intern(struct pool *p, const void *bytes, size_t n)
 	if (i != INDEX_NONE)
 		return i;
 	uint8_t *copy = budget_malloc(n + 1);
-	if (!copy || !grow(&p->items, p->count, &p->capacity, sizeof *p->items) ||
+	if (!copy || !budget_grow(&p->items, p->count, &p->capacity, sizeof *p->items) ||
 	    index_add(&p->index, hash, p->count) != 0) {
 		budget_free(copy);
 		return UINT32_MAX;
@@ -75,7 +58,7 @@ uint32_t pool_intern(struct pool *p, const void *bytes, size_t n)
 
 uint32_t pool_adopt(struct pool *p, uint8_t *bytes, size_t n)
 {
-	if (!grow(&p->items, p->count, &p->capacity, sizeof *p->items) ||
+	if (!budget_grow(&p->items, p->count, &p->capacity, sizeof *p->items) ||
 	    index_add(&p->index, hash_bytes(bytes, n), p->count) != 0)
 		return UINT32_MAX;
 	p->items[p->count] = (struct pool_item){bytes, n};
@@ -110,7 +93,7 @@ uint32_t trace_module(struct trace *t, struct trace_module m)
 			t->modules[i].name = m.name;
 		return i;
 	}
-	if (!grow(&t->modules, t->module_count, &t->module_capacity, sizeof m) ||
+	if (!budget_grow(&t->modules, t->module_count, &t->module_capacity, sizeof m) ||
 	    index_add(&t->module_index, hash, t->module_count) != 0)
 		return UINT32_MAX;
 	t->modules[t->module_count] = m;
@@ -130,7 +113,7 @@ uint32_t trace_node(struct trace *t, struct trace_node n)
 	uint32_t i = t->message ? INDEX_NONE : index_find(&t->node_index, hash, node_equal, &(struct wanted){t, &n, 0});
 	if (i != INDEX_NONE)
 		return i;
-	if (!grow(&t->nodes, t->node_count, &t->node_capacity, sizeof n) ||
+	if (!budget_grow(&t->nodes, t->node_count, &t->node_capacity, sizeof n) ||
 	    (!t->message && index_add(&t->node_index, hash, t->node_count) != 0))
 		return UINT32_MAX;
 	t->nodes[t->node_count] = n;
@@ -151,7 +134,7 @@ uint32_t trace_function(struct trace *t, uint32_t string)
 		return i;
 	struct trace_function f = {.string = string};
 	if (schema_parse(&f.schema, (const char *)t->strings.items[string].bytes, t->strings.items[string].size) != 0 ||
-	    !grow(&t->functions, t->function_count, &t->function_capacity, sizeof f) ||
+	    !budget_grow(&t->functions, t->function_count, &t->function_capacity, sizeof f) ||
 	    index_add(&t->function_index, hash, t->function_count) != 0)
 		return UINT32_MAX;
 	t->functions[t->function_count] = f;
@@ -180,7 +163,7 @@ static uint32_t packed_site(struct trace *t, uint32_t function, uint32_t node)
 	                        : index_find(&t->site_index, hash, packed_equal, &(struct wanted){t->packed, &p, 0});
 	if (i != INDEX_NONE)
 		return i;
-	if (!grow(&t->packed, t->site_count, &t->site_capacity, sizeof p) ||
+	if (!budget_grow(&t->packed, t->site_count, &t->site_capacity, sizeof p) ||
 	    (!t->message && index_add(&t->site_index, hash, t->site_count) != 0))
 		return UINT32_MAX;
 	t->packed[t->site_count] = p;
@@ -202,7 +185,7 @@ uint32_t trace_site(struct trace *t, uint32_t function, uint32_t node, bool obje
 		return i;
 	s.column_count = (uint32_t)t->functions[function].schema.count + !object;
 	s.columns = budget_calloc(s.column_count + 1, sizeof *s.columns);
-	if (!s.columns || !grow(sites, *count, capacity, sizeof s) || index_add(index, hash, *count) != 0) {
+	if (!s.columns || !budget_grow(sites, *count, capacity, sizeof s) || index_add(index, hash, *count) != 0) {
 		budget_free(s.columns);
 		return UINT32_MAX;
 	}
@@ -222,7 +205,7 @@ struct tally *trace_next(struct trace_lossy *l, uint32_t to)
 		else
 			high = middle;
 	}
-	if (!grow(&l->next, l->next_count, &l->next_capacity, sizeof *l->next))
+	if (!budget_grow(&l->next, l->next_count, &l->next_capacity, sizeof *l->next))
 		return NULL;
 	memmove(&l->next[low + 1], &l->next[low], (l->next_count - low) * sizeof *l->next);
 	l->next_count++;
@@ -351,7 +334,7 @@ struct trace_edge *trace_edge(struct trace_site *s, uint32_t to)
 		if (i != INDEX_NONE)
 			return &s->edges[i];
 	}
-	if (!grow(&s->edges, s->edge_count, &s->edge_capacity, sizeof *s->edges))
+	if (!budget_grow(&s->edges, s->edge_count, &s->edge_capacity, sizeof *s->edges))
 		return NULL;
 	s->edges[s->edge_count] = (struct trace_edge){.to = to};
 	return &s->edges[s->edge_count++];

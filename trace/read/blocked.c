@@ -60,14 +60,8 @@ bool blocked_came(const struct blocked *b, uint32_t rank, uint64_t scope, uint64
 
 static uint32_t add_meeting(struct blocked *b, uint64_t hash, const struct blocked_meeting *m)
 {
-	if (b->meeting_count == b->meeting_capacity) {
-		uint32_t capacity = 2 * b->meeting_capacity + 16;
-		struct blocked_meeting *meetings = budget_realloc(b->meetings, capacity * sizeof *meetings);
-		if (!meetings)
-			return WAIT_NODE_NONE;
-		b->meetings = meetings;
-		b->meeting_capacity = capacity;
-	}
+	if (!budget_grow(&b->meetings, b->meeting_count, &b->meeting_capacity, sizeof *m))
+		return WAIT_NODE_NONE;
 	if (index_add(&b->meeting_index, hash, b->meeting_count) != 0)
 		return WAIT_NODE_NONE;
 	b->meetings[b->meeting_count++] = *m;

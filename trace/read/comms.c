@@ -27,7 +27,7 @@ struct own {
 struct comms {
 	const struct trace *trace;
 	struct own *own; /* by stream, symbol; at the end by home, symbol */
-	size_t count, capacity;
+	uint32_t count, capacity;
 	struct comm *comms;
 	uint32_t comm_count;
 };
@@ -158,15 +158,9 @@ static int comm_make(struct scan *s, const struct event *e)
 			again += all->own[i].key == hash_mix(key, again);
 		key = hash_mix(key, again);
 	}
-	if (all->count == all->capacity) {
-		size_t capacity = 2 * all->capacity + 64;
-		struct own *own = budget_realloc(all->own, capacity * sizeof *own);
-		if (!own) {
-			budget_free(dims);
-			return -1;
-		}
-		all->own = own;
-		all->capacity = capacity;
+	if (!budget_grow(&all->own, all->count, &all->capacity, sizeof *all->own)) {
+		budget_free(dims);
+		return -1;
 	}
 	all->own[all->count++] = (struct own){.key = key,
 	                                      .stream = s->stream,

@@ -58,14 +58,8 @@ static struct end_collective *collective_of(struct end_state *x, uint32_t stream
 	uint32_t number = index_find(&x->collective_index, collective_hash(rank, scope), is_collective, &key);
 	if (number != INDEX_NONE)
 		return &x->collectives[number];
-	if (x->collective_count == x->collective_capacity) {
-		uint32_t capacity = 2 * x->collective_capacity + 64;
-		struct end_collective *all = budget_realloc(x->collectives, capacity * sizeof *all);
-		if (!all)
-			return NULL;
-		x->collectives = all;
-		x->collective_capacity = capacity;
-	}
+	if (!budget_grow(&x->collectives, x->collective_count, &x->collective_capacity, sizeof *x->collectives))
+		return NULL;
 	if (index_add(&x->collective_index, collective_hash(rank, scope), x->collective_count) != 0)
 		return NULL;
 	x->collectives[x->collective_count] = (struct end_collective){.scope = scope, .rank = rank, .stream = stream};

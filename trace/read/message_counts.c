@@ -69,14 +69,8 @@ static int add_key(struct message_counts *m, const struct message_key *key)
 {
 	if (m->count >= MESSAGE_KEYS || key->dest >= m->dests || (2 * m->count >= m->mask && grow_slots(m) != 0))
 		return -1;
-	if (m->count == m->capacity) {
-		uint32_t capacity = 2 * m->capacity + 64;
-		struct message_count *counts = budget_realloc(m->counts, capacity * sizeof *counts);
-		if (!counts)
-			return -1;
-		m->counts = counts;
-		m->capacity = capacity;
-	}
+	if (!budget_grow(&m->counts, m->count, &m->capacity, sizeof *m->counts))
+		return -1;
 	m->counts[m->count] = (struct message_count){.key = *key, .next = m->first[key->dest]};
 	m->first[key->dest] = *slot_of_key(m, key) = ++m->count;
 	return 0;

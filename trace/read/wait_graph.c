@@ -49,15 +49,9 @@ void wait_graph_destroy(struct wait_graph *g)
 
 uint32_t wait_graph_add(struct wait_graph *g, enum wait_kind kind)
 {
-	if (g->count + 1 >= g->capacity) { /* one more than there are: see wait_graph_reduce */
-		uint32_t capacity = g->capacity ? 2 * g->capacity : 64;
-		struct wait_node *nodes =
-			g->capacity > UINT32_MAX / 4 ? NULL : budget_realloc(g->nodes, capacity * sizeof *nodes);
-		if (!nodes)
-			return WAIT_NODE_NONE;
-		g->nodes = nodes;
-		g->capacity = capacity;
-	}
+	/* one more than there are: see wait_graph_reduce */
+	if (!budget_grow(&g->nodes, g->count + 1, &g->capacity, sizeof *g->nodes))
+		return WAIT_NODE_NONE;
 	g->nodes[g->count] = (struct wait_node){.kind = kind};
 	return g->count++;
 }
@@ -76,15 +70,8 @@ int wait_graph_wait(struct wait_graph *g, uint32_t from, uint32_t to)
 {
 	if (from >= g->count || to >= g->count)
 		return -1;
-	if (g->edge_count == g->edge_capacity) {
-		uint32_t capacity = g->edge_capacity ? 2 * g->edge_capacity : 64;
-		struct wait_edge *edges =
-			g->edge_capacity > UINT32_MAX / 4 ? NULL : budget_realloc(g->edges, capacity * sizeof *edges);
-		if (!edges)
-			return -1;
-		g->edges = edges;
-		g->edge_capacity = capacity;
-	}
+	if (!budget_grow(&g->edges, g->edge_count, &g->edge_capacity, sizeof *g->edges))
+		return -1;
 	g->edges[g->edge_count++] = (struct wait_edge){from, to};
 	g->nodes[from].out++;
 	g->nodes[to].in++;
