@@ -7,18 +7,14 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "deliver/salvage.h"
-#include "trace/base/regular.h"
 #include "trace/record/record.h"
 
 #define WORLDS 64 /* that one step may have on a node at a time */
@@ -33,17 +29,6 @@ static int64_t running_now(void)
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME, &now);
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-/* A recorder holds a lock on its arena. 1: it is there; 0: it is gone; -1: the file is. */
-static int has_recorder(const char *path)
-{
-	int fd = regular_open(AT_FDCWD, path, geteuid(), NULL, NULL);
-	if (fd < 0)
-		return -1;
-	int held = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-	close(fd);
-	return held;
 }
 
 static struct world *world_of(struct worlds *all, uint64_t id)
@@ -64,16 +49,18 @@ static void set_now(struct arena *a)
 		arena_at(a, struct record, root)->ended_ns = running_now();
 }
 
-/* Returns 0, 1: there is nothing in it yet, or -1 with error set. */
-static int read_one(struct worlds *all, const char *path, struct error *error)
+enum reading { READ, EARLY, GONE, UNREAD };
+
+/* UNREAD: error is set. The lock is looked at only where something is in the arena: its recorder has it by then. */
+static enum reading read_one(struct worlds *all, const char *path, struct error *error)
 {
 	struct arena a;
 	uint64_t id;
 	uint32_t stream;
-	int held = has_recorder(path), rv = held < 0 ? 1 : arena_open_running(&a, path, error);
+	int rv = arena_open_running(&a, path, error);
 	if (rv != 0)
-		return rv == 1 ? 1 : -1;
-	if (held)
+		return rv == 1 ? EARLY : access(path, F_OK) != 0 && errno == ENOENT ? GONE : UNREAD;
+	if (salvage_is_running(path))
 		set_now(&a);
 	rv = world_identify(&a, path, &id, &stream, error);
 	struct world *w = rv == 0 ? world_of(all, id) : NULL;
@@ -82,16 +69,16 @@ static int read_one(struct worlds *all, const char *path, struct error *error)
 	else if (rv == 0)
 		rv = error_set(error, "%s: more than %d MPI_COMM_WORLDs, or no memory", path, WORLDS);
 	arena_close(&a);
-	return rv;
+	return rv == 0 ? READ : rv > 0 ? EARLY : UNREAD;
 }
 
 static void read_counted(struct running *r, struct worlds *all, const char *path)
 {
 	struct error why = {""};
-	int rv = read_one(all, path, &why);
-	r->arenas += rv == 0;
-	r->early += rv > 0;
-	if (rv < 0 && r->unread++ == 0)
+	enum reading found = read_one(all, path, &why);
+	r->arenas += found == READ;
+	r->early += found == EARLY;
+	if (found == UNREAD && r->unread++ == 0)
 		r->first = why;
 }
 

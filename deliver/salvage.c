@@ -99,8 +99,7 @@ static void tell(struct salvage *s, const char *text)
 		s->tell(s->context, text);
 }
 
-/* A recorder holds a lock on its arena. */
-static bool is_running(const char *path)
+bool salvage_is_running(const char *path)
 {
 	int fd = regular_open(AT_FDCWD, path, geteuid(), NULL, NULL);
 	if (fd < 0)
@@ -117,7 +116,8 @@ size_t salvage_running(const char *folder)
 	DIR *d = opendir(folder);
 	for (const struct dirent *e; d && (e = readdir(d));) {
 		int length = snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-		n += ends_in(e->d_name, ".arena") && length > 0 && (size_t)length < sizeof path && is_running(path);
+		n += ends_in(e->d_name, ".arena") && length > 0 && (size_t)length < sizeof path &&
+		     salvage_is_running(path);
 	}
 	if (d)
 		closedir(d);
@@ -142,7 +142,7 @@ static int arena_give_up(struct salvage *s, struct left *l, bool version, struct
 static int open_left(struct salvage *s, struct left *l, struct arena *a, struct error *error)
 {
 	struct error why = {""};
-	if (is_running(l->path)) {
+	if (salvage_is_running(l->path)) {
 		s->running++;
 		l->fate = KEPT;
 		return 1;

@@ -35,6 +35,9 @@ struct salvage {
  * added, unless memory ran out. */
 int salvage_arena(struct world *w, struct arena *a, const char *name, struct error *error);
 
+/* Is the process of an arena still there? A recorder holds a lock on its arena, which this takes for a moment where
+ * nobody has it: so not of an arena that may just be made, whose recorder would go without. */
+bool salvage_is_running(const char *path);
 /* How many arenas in a folder are of processes that are still there. */
 size_t salvage_running(const char *folder);
 
