@@ -5,6 +5,7 @@
 #   spoorlibexecdir   libexec/spoor   helpers that the plugin starts
 #   slurmplugindir    lib/slurm       the SPANK plugin
 #   spoorsysconfdir   etc/spoor       the site's policy
+#   systemdunitdir    lib/systemd/system, and lib/tmpfiles.d, lib/sysusers.d
 AC_DEFUN([SPOOR_FOLDERS], [
 	AC_ARG_WITH([slurm-plugindir], [AS_HELP_STRING([--with-slurm-plugindir=DIR],
 		[where the SPANK plugin is installed @<:@LIBDIR/slurm@:>@])],
@@ -13,4 +14,10 @@ AC_DEFUN([SPOOR_FOLDERS], [
 	AC_SUBST([spoorpkglibdir], ['${libdir}/spoor'])
 	AC_SUBST([spoorlibexecdir], ['${libexecdir}/spoor'])
 	AC_SUBST([spoorsysconfdir], ['${sysconfdir}/spoor'])
+	AC_ARG_WITH([systemdunitdir], [AS_HELP_STRING([--with-systemdunitdir=DIR],
+		[where systemd's units are installed @<:@PREFIX/lib/systemd/system@:>@])],
+		[systemdunitdir=$withval], [systemdunitdir='${prefix}/lib/systemd/system'])
+	AC_SUBST([systemdunitdir])
+	AC_SUBST([tmpfilesdir], ['${prefix}/lib/tmpfiles.d'])
+	AC_SUBST([sysusersdir], ['${prefix}/lib/sysusers.d'])
 ])
