@@ -3,7 +3,8 @@
 """man - makes the manual pages
 
     man.py command SPOOR NAME ADDED      spoor-NAME(1) (NAME "-": spoor(1)) from `SPOOR NAME --help`, and Markdown that is added
-    man.py page FILE.md NAME SECTION SUMMARY   NAME(SECTION) from a page of the documentation
+    man.py page FILE.md NAME SECTION SUMMARY [WORD=FOLDER...]   NAME(SECTION) from a page of the documentation, in which
+                                         each WORD (SYSCONFDIR) is replaced by the folder of this installation
 
 A command's options are described in one place, its --help; what a page says more is in doc/man/. Of Markdown: headings, paragraphs, tables, lists,
 indented examples, `code`, **bold**.
@@ -12,8 +13,6 @@ import os
 import re
 import subprocess
 import sys
-
-SECTIONS = {"policy": 5, "trace": 5, "slurm": 8}
 
 
 def quote(text):
@@ -41,11 +40,20 @@ def example(lines):
     return [".PP", ".RS 4", ".nf", *("\\&" + quote(line) for line in lines), ".fi", ".RE"]
 
 
+def heading(text):
+    return "\\fI" + words(text) + "\\fR" if text else ""
+
+
 def table(rows):
+    """A row is a tagged paragraph; the headings are the first one, in italics."""
     out = []
-    for row in rows[2:] if len(rows) > 1 and set(rows[1]) <= set("|-: ") else rows:
+    headed = len(rows) > 1 and set(rows[1]) <= set("|-: ")
+    for at, row in enumerate(rows[:1] + rows[2:] if headed else rows):
         cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", row.strip().strip("|"))]
-        out += [".TP", words(cells[0]) or "\\&", " \\(en ".join(words(cell) for cell in cells[1:]) or "\\&"]
+        form = heading if headed and at == 0 else words
+        if not any(cells):
+            continue
+        out += [".TP", form(cells[0]) or "\\&", " \\(en ".join(form(cell) for cell in cells[1:]) or "\\&"]
     return out
 
 
@@ -139,7 +147,10 @@ def main():
     if sys.argv[1] == "page":
         path, name, section, summary = sys.argv[2:6]
         with open(path, encoding="utf-8") as file:
-            text = markdown(file.read())
+            text = file.read()
+        for folder in sys.argv[6:]:
+            text = text.replace(*folder.split("=", 1))
+        text = markdown(text)
         body = head(name, section, summary) + [".SH DESCRIPTION"] + text
     else:
         spoor, name, added = sys.argv[2:5]
@@ -155,7 +166,8 @@ def main():
                  "That of COMMAND; 126 or 127 if it cannot be started; 1 if the trace cannot be written.",
                  ".SH SEE ALSO", ", ".join(f"\\fBspoor{'' if other == '-' else quote('-' + other)}\\fR(1)" for other in
                                            ["-"] + [n for n, _ in every] if other != name) +
-                 ", \\fBspoor\\-policy\\fR(5), \\fBspoor\\-trace\\fR(5), \\fBspoor\\-slurm\\fR(8)"]
+                 ", \\fBspoor\\-policy\\fR(5), \\fBspoor\\-trace\\fR(5), "
+                 "\\fBspoor\\-events\\fR(5), \\fBspoor\\-metadata\\fR(5), \\fBspoor\\-index\\fR(5), \\fBlibspoor\\fR(3), \\fBspoor\\-slurm\\fR(8)"]
     print("\n".join(line for line in body if line != ""))
 
 

@@ -33,7 +33,8 @@ def plain(text):
 OPTION = re.compile(r"^ {2,6}(?:-\w, )?(--[a-z][a-z0-9_-]+)", re.MULTILINE)
 commands = re.findall(r"^  ([a-z]+) +\S", run(SPOOR, "--help").stdout, re.MULTILINE)
 tap.ok(len(commands) > 10, "commands")
-pages = ["spoor.1", *(f"spoor-{name}.1" for name in commands), "spoor-policy.5", "spoor-trace.5", "spoor-slurm.8", "libspoor.3"]
+pages = ["spoor.1", *(f"spoor-{name}.1" for name in commands), "spoor-policy.5", "spoor-trace.5", "spoor-events.5", "spoor-metadata.5", "spoor-index.5",
+         "spoor-slurm.8", "libspoor.3"]
 for name in commands:
     text = plain(page(f"spoor-{name}.1"))
     usage = run(SPOOR, name, "--help").stdout
@@ -42,13 +43,37 @@ for name in commands:
     tap.equal(sorted(options - set(re.findall(r"--[a-z][a-z0-9_-]+", text))), [], f"spoor-{name}(1) has every option of --help")
     synopsis = usage.splitlines()[0].replace("Usage: ", "")
     tap.ok(synopsis in text, f"spoor-{name}(1): the synopsis", synopsis)
+documents = {}
+for folder in ("", "doc", "doc/man"):
+    for name in os.listdir(os.path.join(tap.SOURCE, folder)):
+        if name.endswith(".md"):
+            with open(os.path.join(tap.SOURCE, folder, name), encoding="utf-8") as file:
+                documents[os.path.join(folder, name)] = file.read()
+usages = "".join(run(SPOOR, name, "--help").stdout for name in commands)
+named = set(re.findall(r"\b(?:lib)?spoor[a-z-]*\([1-9]\)", "".join(documents.values()) + usages + "".join(plain(page(name)) for name in pages)))
+tap.equal(sorted(name for name in named if name.replace("(", ".").rstrip(")") not in pages), [], "manual pages that are named are there")
 for name in pages:
     text = page(name)
+    tap.equal(re.findall(r"\b(?:SYSCONF|PLUGIN|LOCALSTATE)DIR\b", text), [], f"{name}: folders are those of this installation")
     tap.ok(all(f".SH {section}" in text for section in ("NAME", "DESCRIPTION")), f"{name}: name and description")
     if shutil.which("groff"):
         problems = run("groff", "-man", "-Tutf8", "-ww", "-z", os.path.join(tap.BUILD, "doc", name)).stderr
         problems = "\n".join(line for line in problems.splitlines() if "adjust" not in line and "break" not in line)
         tap.ok(not problems, f"{name}: groff has nothing to say", problems)
+
+
+for name, document in (("spoor-policy.5", "doc/policy.md"), ("spoor-slurm.8", "doc/spoor-slurm.md"), ("spoor-metadata.5", "doc/metadata.md")):
+    headings = [word.strip(" `") for row in re.findall(r"^\|(.*)\|\n\|[-| ]+\|$", documents[document], re.MULTILINE) for word in row.split("|") if word.strip()]
+    there = page(name)
+    tap.ok(headings and all(re.search(r"\\fI(?:\\fB)?" + re.escape(word) + r"\\fR", there) for word in headings), f"{name}: the headings of its tables", headings)
+
+# What the documents tell to type.
+cron = [block for text in documents.values() for block in re.findall(r"(?:^    .*\n)+", text, re.MULTILINE) if re.search(r"^ +[\d*]+( [\d*]+){4} +root ", block, re.MULTILINE)]
+tap.ok(len(cron) > 3 and all("PATH=" in block for block in cron), "cron: its PATH need not have spoor", cron)
+tap.equal(re.findall(r"spoor (?:dump|show|report|replay) \d{4}/\S+", documents["README.md"]), [], "README: traces are named by their jobs")
+cluster = next(block for block in re.findall(r"(?:^    .*\n)+", documents["HACKING.md"], re.MULTILINE) if "tests/site start" in block)
+tap.equal(re.findall(r"(?<!/path/to/spoor/)\btests/site\b", cluster), [], "HACKING: the cluster's commands work in the build folder")
+tap.ok(os.access(os.path.join(tap.BUILD, re.search(r"srun .*? (tests/\S+);", cluster).group(1)), os.X_OK), "HACKING: its program is there")
 
 
 def complete(*words_):
@@ -61,8 +86,10 @@ tap.equal(complete("li"), ["list"], "completion: the beginning of a command")
 for name in commands:
     usage = run(SPOOR, name, "--help").stdout
     wanted = set(OPTION.findall(usage))
-    tap.ok(wanted <= set(complete(name, "--")), f"completion: options of {name}", wanted - set(complete(name, "--")))
+    offered = set(complete(name, "--"))
+    tap.equal(sorted(offered - {"--help"}), sorted(wanted - {"--help"}), f"completion: the options of {name}, and no others")
 tap.equal(complete("list", "--st"), ["--state"], "completion: the beginning of an option")
+tap.equal(complete("export", "--ot"), ["--otf2"], "completion: an option with a digit")
 tap.equal(complete("list", "--state", "F"), ["FAILED"], "completion: a choice")
 tap.equal(complete("list", "--sort", ""), "start job user ranks nodes size elapsed exe".split(), "completion: keys to sort by")
 tap.equal(complete("policy", "e"), ["explain"], "completion: policy explain")

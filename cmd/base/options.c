@@ -84,6 +84,8 @@ static void print_help(const struct options *o)
 static void print_option_table(const struct options *o)
 {
 	for (const struct option_line *l = o->lines; l->name; l++) {
+		if (!l->help)
+			continue;
 		printf("--%s -%.1s %s", l->name, &l->letter, l->argument ? l->argument : "-");
 		for (size_t i = 0; l->words && l->words[i]; i++)
 			printf(" %s", l->words[i]);
