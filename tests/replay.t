@@ -3,6 +3,7 @@
 # replay - traces are replayed, and the trace of the replay is the same; what cannot be replayed is refused; two traces are compared
 import json
 import os
+import re
 import shutil
 import struct
 import sys
@@ -133,6 +134,13 @@ def diff(folder):
     tap.ok(found["only_a"] == 0 and found["only_b"] == 0, "diff of two runs of different length: the same sites", said[:2000])
     tap.ok(sites and all(s["b"]["calls"] * 5 == s["a"]["calls"] * 9 and s["b"]["bytes"] * 5 == s["a"]["bytes"] * 9 for s in sites),
            "calls and bytes in proportion", said[:2000])
+    # what only takes longer
+    quick, slow = trace(folder, "quick", [app, "5", "1", "20000"], ranks=2), trace(folder, "slow", [app, "5", "1", "60000"], ranks=2)
+    status, said = run([SPOOR, "diff", quick, slow])
+    tap.ok(status == 0 and "; 0 differ in what they do, " in said and "0 in time" not in said and "\n~ MPI_" in said, "diff of runs that differ in time only", said)
+    status, said = run([SPOOR, "diff", slow, trace(folder, "wide", [app, "5", "1", "60000"], ranks=4)])
+    between = [float(word) for word in re.findall(r"between calls ([0-9.]+) -> ([0-9.]+) s a rank", said)[0]] if "between calls" in said else [0, 9]
+    tap.ok(status == 0 and between[0] > 0.2 and between[1] < 1.6 * between[0], "diff of 2 and 4 ranks: times are of a rank", said)
     # the same program built anew, with its lines moved
     copy = os.path.join(folder, "halo2d.c")
     with open(os.path.join(tap.SOURCE, "bench/apps/halo2d.c"), encoding="utf-8") as f, open(copy, "w", encoding="utf-8") as out:
