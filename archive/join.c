@@ -239,6 +239,7 @@ int join_encode(struct join *j, uint8_t **bytes, size_t *size, uint64_t *missing
 		if (j->worst)
 			metadata_take_worse(m, j->worst);
 		set_partial(m, j, *missing);
+		metadata_set_world(m);
 		if (stream_threads(&j->trace) > 1)
 			json_object_set_new(m, "threads", json_integer(stream_threads(&j->trace)));
 		unsigned frames = (unsigned)metadata_number(m, "site_tolerance", 0);

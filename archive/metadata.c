@@ -230,6 +230,25 @@ void metadata_take_worse(json_t *m, const json_t *other)
 	                    json_string(state_of(metadata_number(m, "exit_code", 0), metadata_number(m, "signal", 0))));
 }
 
+void metadata_set_world(json_t *m)
+{
+	const char *step = metadata_text(m, "step", "");
+	size_t hosts = json_array_size(json_object_get(m, "hosts"));
+	bool failed = metadata_number(m, "ranks_unfinished", 0) > 0 || !strcmp(metadata_text(m, "reason", ""), "abort");
+
+	if (step[0] >= '0' && step[0] <= '9')
+		return;
+	if (*step && hosts && metadata_number(m, "ranks_missing", 0) == 0) {
+		json_object_set_new(m, "nodes", json_integer((json_int_t)hosts));
+		json_object_set(m, "tasks", json_object_get(m, "ranks"));
+	}
+	if (failed && !strcmp(metadata_text(m, "state", ""), "COMPLETED")) {
+		json_object_set_new(m, "state", json_string("FAILED"));
+		json_object_del(m, "exit_code");
+		json_object_del(m, "signal");
+	}
+}
+
 /* --- writing --- */
 
 static void add_unknown(json_t *object, const struct facts *facts)
@@ -270,6 +289,7 @@ char *metadata_encode(const struct facts *facts)
 			json_object_set_new(object, known[i].name, value_new(known[i].kind, value));
 	}
 	add_unknown(object, facts);
+	metadata_set_world(object);
 	return dump_free(object);
 }
 

@@ -79,6 +79,20 @@ static void add_number(struct facts *facts, const char *name, spank_t spank, spa
 		facts_format(facts, name, "%" PRIu32, value);
 }
 
+/* 0 is what Slurm says where it does not know: of the nodes of a batch step, and of requeues in steps of srun. The
+ * environment knows then. */
+static void add_number_or_variable(struct facts *facts, const char *name, spank_t spank, spank_item_t item,
+                                   const char *variable)
+{
+	char value[16];
+	uint64_t number;
+
+	add_number(facts, name, spank, item);
+	if (facts_number(facts, name, 0) == 0 && spank_getenv(spank, variable, value, sizeof value) == ESPANK_SUCCESS &&
+	    number_parse(value, UINT32_MAX, &number) == 0)
+		facts_format(facts, name, "%" PRIu64, number);
+}
+
 /* A variable of the job's environment. Slurm sets these, but a user can change them for steps that a script starts:
  * they are what the job says of itself, and nothing that rights depend on. */
 static void add_variable(struct facts *facts, const char *name, spank_t spank, const char *variable)
@@ -158,10 +172,10 @@ void step_facts(const struct step *step, spank_t spank, struct facts *facts)
 	facts_format(facts, "gid", "%lu", (unsigned long)step->identity.gid);
 	facts_set(facts, "node", step->node);
 	facts_format(facts, "node_index", "%" PRIu32, step->node_index);
-	add_number(facts, "nodes", spank, S_JOB_NNODES);
+	add_number_or_variable(facts, "nodes", spank, S_JOB_NNODES, "SLURM_JOB_NUM_NODES");
 	add_number(facts, "tasks", spank, S_JOB_TOTAL_TASK_COUNT);
 	add_number(facts, "local_tasks", spank, S_JOB_LOCAL_TASK_COUNT);
-	add_number(facts, "restart", spank, S_SLURM_RESTART_COUNT);
+	add_number_or_variable(facts, "restart", spank, S_SLURM_RESTART_COUNT, "SLURM_RESTART_COUNT");
 	/* A job that is no array says that it is its own array, without a task. */
 	if (spank_get_item(spank, S_JOB_ARRAY_ID, &array) == ESPANK_SUCCESS && array != 0 && array != NO_VAL &&
 	    spank_get_item(spank, S_JOB_ARRAY_TASK_ID, &task) == ESPANK_SUCCESS && task != NO_VAL) {

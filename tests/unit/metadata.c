@@ -64,6 +64,47 @@ static void becomes(const char *name, const char *value, const char *wanted)
 	facts_clear(&f);
 }
 
+/* A program of a step, with these facts: what is said of it. */
+static void described(const char *step, const char *facts, const char *state, int64_t exit_code, int64_t nodes)
+{
+	struct facts f = {.count = 0};
+	facts_set(&f, "step", step);
+	facts_set(&f, "nodes", "4");
+	facts_set(&f, "tasks", "16");
+	facts_set(&f, "exit_code", "0");
+	facts_set(&f, "hosts", "a,b");
+	facts_set(&f, "ranks", "2");
+	char more[256], *rest = more;
+	snprintf(more, sizeof more, "%s", facts);
+	for (char *one; (one = strsep(&rest, " "));) {
+		char *value = one;
+		char *name = strsep(&value, "=");
+		facts_set(&f, name, value);
+	}
+	char *text = metadata_encode(&f);
+	json_t *m = text ? metadata_parse("x", text, strlen(text), NULL) : NULL;
+	ok(m && !strcmp(metadata_text(m, "state", "-"), state) && metadata_number(m, "exit_code", -1) == exit_code &&
+	           metadata_number(m, "nodes", -1) == nodes && metadata_number(m, "tasks", -1) == (nodes == 2 ? 2 : 16),
+	   "step %s, %s: %s", step, facts, text ? text : "-");
+	free(text);
+	json_decref(m);
+	facts_clear(&f);
+}
+
+/* A script ends well although its mpirun did not, and its step has other nodes and tasks than the program. */
+static void test_world(void)
+{
+	described("0", "ranks_missing=0", "COMPLETED", 0, 4);
+	described("0", "partial=1 reason=exit ranks_unfinished=2", "COMPLETED", 0, 4);
+	described("batch", "ranks_missing=0", "COMPLETED", 0, 2);
+	described("batch", "exit_code=3", "FAILED", 3, 2);
+	described("batch", "partial=1 reason=exit ranks_unfinished=2", "FAILED", -1, 2);
+	described("batch", "partial=1 reason=abort", "FAILED", -1, 2);
+	described("batch", "partial=1 reason=time-limit signal=15 ranks_unfinished=2", "KILLED", 0, 2);
+	described("batch", "partial=1 reason=deadline ranks_missing=1", "COMPLETED", 0, 4);
+	described("interactive", "partial=1 reason=exit ranks_unfinished=1", "FAILED", -1, 2);
+}
+
 static void test_encode(void)
 {
 	becomes("job", "17", "17");
@@ -176,6 +217,7 @@ int main(void)
 	test_bad();
 	test_values();
 	test_encode();
+	test_world();
 	test_endings();
 	test_files();
 	test_memory();
