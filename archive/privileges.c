@@ -9,13 +9,21 @@
 #include <string.h>
 #include <unistd.h>
 
+static bool dropped;
+
 int privileges_drop(uid_t uid, gid_t gid, struct error *error)
 {
 	if (geteuid() != 0 || uid == 0)
 		return 0;
 	if (setgroups(0, NULL) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid) || setuid(0) == 0)
 		return error_set(error, "root could not become user %lu: %s", (unsigned long)uid, strerror(errno));
+	dropped = true;
 	return 0;
+}
+
+bool privileges_dropped(void)
+{
+	return dropped;
 }
 
 uid_t privileges_nobody(void)

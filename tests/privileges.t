@@ -49,5 +49,6 @@ is "verify: traces of several users at once" "$("$spoor" verify "$folder"/{root,
 ok 'diff: traces of two users' "$spoor" diff "$folder/daemon.spoor" "$folder/nobody.spoor"
 ok "report: of root's trace, written as root" "$spoor" report -o "$folder/secret/root.html" "$folder/root.spoor"
 ok "report: of a user's trace, not written as root" not "$spoor" report -o "$folder/secret/user.html" "$folder/daemon.spoor"
+like 'it says as whom' "$("$spoor" report -o "$folder/secret/user.html" "$folder/daemon.spoor" 2>&1)" 'as user daemon \([0-9]+\), .*-o - >FILE'
 ok 'and nothing is there' test ! -e "$folder/secret/user.html"
 done_testing

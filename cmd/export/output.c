@@ -6,10 +6,27 @@
 
 #include <errno.h>
 #include <ftw.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "archive/privileges.h"
+
+/* number: errno. Root has become the trace's owner before it read the trace, and may have named a folder of its own. */
+static int set_output_error(struct error *error, const char *name, const char *what, int number)
+{
+	const struct passwd *pw = privileges_dropped() ? getpwuid(geteuid()) : NULL;
+
+	if (!privileges_dropped() || (number != EACCES && number != EPERM))
+		return error_set(error, "%s: %s: %s", name, what, strerror(number));
+	return error_set(
+		error,
+		"%s: %s as user %s (%lu), with whose rights root reads the trace: %s; name a folder where this "
+		"user may write, or let the shell write it (-o - >FILE)",
+		name, what, pw ? pw->pw_name : "?", (unsigned long)geteuid(), strerror(number));
+}
 
 static int output_temporary(struct output *o, const char *name, struct error *error)
 {
@@ -50,7 +67,7 @@ int output_file(struct output *o, const char *name, struct error *error)
 			unlink(o->temporary);
 		}
 		o->temporary[0] = '\0';
-		return error_set(error, "%s: cannot be written: %s", name, strerror(number));
+		return set_output_error(error, name, "cannot be written", number);
 	}
 	setvbuf(o->file, NULL, _IOFBF, 1 << 16);
 	return 0;
@@ -70,7 +87,7 @@ int output_folder(struct output *o, const char *name, struct error *error)
 	if (!mkdtemp(o->temporary)) {
 		int number = errno;
 		o->temporary[0] = '\0';
-		return error_set(error, "%s: cannot be made: %s", name, strerror(number));
+		return set_output_error(error, name, "cannot be made", number);
 	}
 	mode_t mask = umask(0);
 	umask(mask);
@@ -98,7 +115,7 @@ int output_finish(struct output *o, struct error *error)
 		number = errno;
 	if (number) {
 		output_discard(o);
-		return error_set(error, "%s: cannot be written: %s", o->name, strerror(number));
+		return set_output_error(error, o->name, "cannot be written", number);
 	}
 	o->temporary[0] = '\0';
 	return 0;
