@@ -21,7 +21,10 @@ struct candidate {
 	char *name;
 	uint64_t disk;
 	int64_t uid, age; /* days */
-	bool damaged, goes;
+	int64_t job;
+	char step[12];
+	bool damaged, note, goes;
+	bool trace_stays, trace_goes; /* of a note: any of those it is of */
 	char why[96];
 };
 
@@ -65,7 +68,10 @@ static struct candidate *add_candidate(struct candidates *all, sqlite3_stmt *s, 
 	struct candidate *c = &all->items[all->count];
 	*c = (struct candidate){.disk = (uint64_t)sqlite3_column_int64(s, 2),
 	                        .uid = sqlite3_column_int64(s, 3),
-	                        .damaged = sqlite3_column_int(s, 6) != 0};
+	                        .damaged = sqlite3_column_int(s, 6) != 0,
+	                        .note = sqlite3_column_int(s, 9) != 0,
+	                        .job = sqlite3_column_int64(s, 7)};
+	snprintf(c->step, sizeof c->step, "%s", query_text(s, 8));
 	snprintf(c->folder, sizeof c->folder, "%s", (const char *)sqlite3_column_text(s, 0));
 	c->name = strdup((const char *)sqlite3_column_text(s, 1));
 	c->age = day_age(c->folder, now);
@@ -95,7 +101,8 @@ static int list_candidates(struct catalog *catalog, struct candidates *all, cons
 	/* a note's trace may be gone, or not have come */
 	static const char sql[] =
 		"SELECT f.folder, f.file, f.disk, f.uid, coalesce(t.retention, 0), n.id IS NOT NULL AND NOT EXISTS"
-		" (SELECT 1 FROM trace o WHERE o.job = n.job AND o.step = n.step AND o.uid = n.uid), d.id IS NOT NULL "
+		" (SELECT 1 FROM trace o WHERE o.job = n.job AND o.step = n.step AND o.uid = n.uid), d.id IS NOT NULL,"
+		" coalesce(t.job, n.job, 0), coalesce(t.step, n.step), n.id IS NOT NULL "
 		"FROM file f LEFT JOIN trace t USING (id)"
 		" LEFT JOIN note n USING (id) LEFT JOIN damage d USING (id) ORDER BY substr(f.folder, 1, 10), "
 		"coalesce(t.start_ns, f.mtime), f.file";
@@ -181,6 +188,53 @@ static void apply_quota(struct candidates *all, uint64_t quota)
 	}
 }
 
+/* --- notes go with their traces --- */
+
+static int by_step(const void *a, const void *b)
+{
+	const struct candidate *x = *(struct candidate *const *)a, *y = *(struct candidate *const *)b;
+
+	if (x->uid != y->uid)
+		return x->uid < y->uid ? -1 : 1;
+	return x->job != y->job ? (x->job < y->job ? -1 : 1) : strcmp(x->step, y->step);
+}
+
+/* A note counts for all traces of its step: it goes with the last of them. */
+static int let_notes_go(struct candidates *all)
+{
+	struct candidate **notes = malloc((all->count + 1) * sizeof(struct candidate *));
+	size_t n = 0;
+
+	if (!notes)
+		return -1;
+	for (size_t i = 0; i < all->count; i++)
+		if (all->items[i].note)
+			notes[n++] = &all->items[i];
+	if (n)
+		qsort(notes, n, sizeof *notes, by_step);
+	for (size_t i = 0; i < all->count && n; i++) {
+		struct candidate *c = &all->items[i], **found;
+		if (c->note || !(found = bsearch(&c, notes, n, sizeof *notes, by_step)))
+			continue;
+		while (found > notes && by_step(found - 1, &c) == 0)
+			found--;
+		(*found)->trace_goes |= c->goes;
+		(*found)->trace_stays |= !c->goes;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0 && by_step(&notes[i - 1], &notes[i]) == 0) {
+			notes[i]->trace_goes = notes[i - 1]->trace_goes;
+			notes[i]->trace_stays = notes[i - 1]->trace_stays;
+		}
+		if (notes[i]->goes || !notes[i]->trace_goes || notes[i]->trace_stays)
+			continue;
+		notes[i]->goes = true;
+		snprintf(notes[i]->why, sizeof notes[i]->why, "its trace goes");
+	}
+	free(notes);
+	return 0;
+}
+
 int expire_list(struct catalog *c, const struct expire *rules,
                 int (*file)(void *context, const char *folder, const char *name, uint64_t size, const char *why),
                 void *context, struct error *error)
@@ -192,6 +246,8 @@ int expire_list(struct catalog *c, const struct expire *rules,
 		apply_user_quota(&all, rules->user_quota);
 	if (!rv && rules->quota)
 		apply_quota(&all, rules->quota);
+	if (!rv && let_notes_go(&all))
+		rv = error_set(error, "out of memory");
 	for (size_t i = 0; i < all.count && !rv; i++) {
 		if (all.items[i].goes)
 			rv = file(context, all.items[i].folder, all.items[i].name, all.items[i].disk, all.items[i].why);

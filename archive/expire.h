@@ -8,7 +8,7 @@
  * Sizes are what files take of the disk: anybody can make a file of a terabyte that takes nothing. What is over a quota
  * goes in this order: damaged files, and those in a folder of another user; then the oldest traces of the users who
  * have more than an equal share, which is as much as can be given to all who want it (max-min fairness): whoever has
- * less than that loses nothing to those who have more.
+ * less than that loses nothing to those who have more. An exit note goes with the last trace of its step.
  */
 #ifndef SPOOR_EXPIRE_H
 #define SPOOR_EXPIRE_H

@@ -172,8 +172,7 @@ static int tidy_day(void *context, const char *path, const char *day)
 	archive_day_folders(path, day, tidy_folder, t);
 	if (!t->o->remove || day_age(day, (int64_t)time(NULL)) < 2)
 		return 0;
-	int year = open_below(t->archive, day, 1), month = open_below(t->archive, day, 2),
-	    fd = open_below(t->archive, day, 3);
+	int month = open_below(t->archive, day, 2), fd = open_below(t->archive, day, 3);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	for (struct dirent *e; dir && (e = readdir(dir));)
 		unlinkat(fd, e->d_name, AT_REMOVEDIR);
@@ -181,16 +180,42 @@ static int tidy_day(void *context, const char *path, const char *day)
 		closedir(dir);
 	else if (fd >= 0)
 		close(fd);
-	if (month >= 0 && year >= 0 && unlinkat(month, day + 8, AT_REMOVEDIR) == 0) {
-		char name[3] = {day[5], day[6], '\0'}, above[5] = {day[0], day[1], day[2], day[3], '\0'};
-		if (unlinkat(year, name, AT_REMOVEDIR) == 0)
-			unlinkat(t->archive, above, AT_REMOVEDIR);
-	}
-	if (month >= 0)
+	if (month >= 0) {
+		unlinkat(month, day + 8, AT_REMOVEDIR);
 		close(month);
-	if (year >= 0)
-		close(year);
+	}
 	return 0;
+}
+
+/* Removes the folders in this one that are numbers and come before `now`, if they are empty; below_too: what is so in
+ * them, first. Whoever makes a day's folder now makes none of theirs. */
+static void remove_empty_months(int fd, const char *now, bool below_too)
+{
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+
+	for (struct dirent *e; dir && (e = readdir(dir));) {
+		size_t digits = below_too ? 4 : 2;
+		if (strlen(e->d_name) != digits || strspn(e->d_name, "0123456789") != digits)
+			continue;
+		int order = strncmp(e->d_name, now, digits);
+		if (below_too && order <= 0)
+			remove_empty_months(open_below(fd, e->d_name, 1), order < 0 ? "99" : now + 5, false);
+		if (order < 0)
+			unlinkat(fd, e->d_name, AT_REMOVEDIR);
+	}
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+}
+
+static void tidy_months(int archive)
+{
+	char day[DAY_SIZE];
+
+	/* since yesterday: nodes' clocks differ */
+	if (day_of((int64_t)time(NULL) - 86400, day) == 0)
+		remove_empty_months(openat(archive, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), day, true);
 }
 
 static int prune_archive(const struct prune *o)
@@ -224,6 +249,8 @@ static int prune_archive(const struct prune *o)
 	struct tidying t = {o, &sums, archive};
 	if (status == 0 && archive_days(o->archive, 0, tidy_day, &t, &error) < 0)
 		fprintf(stderr, "spoor: %s\n", error.text);
+	if (status == 0 && o->remove)
+		tidy_months(archive);
 	close(archive);
 	if (status == 0)
 		printf("%zu files%s, %llu bytes%s\n", sums.files + sums.unfinished,

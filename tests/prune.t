@@ -111,7 +111,16 @@ for name in ("31.0.n1.exit", "99.0.n1.exit"):
         file.write('{"version":1,"job":%s,"step":"0","exit_code":1,"signal":0}' % name.split(".")[0])
 with open(os.path.join(day, "README"), "w", encoding="utf-8") as file:
     file.write("somebody's")
+now = time.gmtime(NOW)
+this_month = os.path.join(store, time.strftime("%Y/%m", now))
+for name in ("2019/05", "2018/12/31", "2017/07/03"):
+    os.makedirs(os.path.join(store, name))
+os.makedirs(os.path.join(store, str(now.tm_year + 1), "01"))
+with open(os.path.join(store, "2017/07/notes"), "w", encoding="utf-8") as file:
+    file.write("somebody's")
 run, jobs = prune("--delete")
+tap.equal([os.path.exists(os.path.join(store, name)) for name in ("2019", "2018", "2017/07/03", "2017/07", this_month, str(now.tm_year + 1) + "/01")],
+          [False, False, False, True, True, True], "empty months and years go; those that may still be used, and others' files, stay")
 tap.equal(sorted(os.listdir(day)), [".31.0.1.spoor.4712.tmp", "31.0.0.spoor", "31.0.n1.exit", "README"],
           "an exit note without a trace, and what a killed process left; nothing else")
 

@@ -96,6 +96,24 @@ static void test_ages(void)
 	     "2026/02/24 1.spoor 1 its retention of 4 days is over; ");
 }
 
+/* Notes of two nodes, and of another user; of a step of which one trace stays. */
+static void test_notes(void)
+{
+	static const struct aged files[] = {{"1.0.0.spoor", 3, 1, 1, KEPT(1, 2)}, {"1.0.a.exit", 3, 1, 1, JOB(1)},
+	                                    {"1.0.b.exit", 2, 1, 1, JOB(1)},      {"1.0.c.exit", 2, 2, 1, JOB(1)},
+	                                    {"2.0.0.spoor", 3, 1, 1, KEPT(2, 2)}, {"2.0.1.spoor", 1, 1, 1, JOB(2)},
+	                                    {"2.0.a.exit", 3, 1, 1, JOB(2)},      {"3.0.0.spoor", 3, 3, 9, JOB(3)},
+	                                    {"3.0.a.exit", 3, 3, 1, JOB(3)}};
+	lay_out(files, sizeof files / sizeof *files);
+	goes(0, 0, 0,
+	     "2026/02/26 1.0.0.spoor 1 its retention of 2 days is over; 2026/02/26 1.0.a.exit 1 its trace goes; "
+	     "2026/02/26 2.0.0.spoor 1 its retention of 2 days is over; 2026/02/27 1.0.b.exit 1 its trace goes; ");
+	goes(0, 5, 0,
+	     "2026/02/26 1.0.0.spoor 1 its retention of 2 days is over; 2026/02/26 1.0.a.exit 1 its trace goes; "
+	     "2026/02/26 2.0.0.spoor 1 its retention of 2 days is over; 2026/02/26 3.0.0.spoor 9 its user's quota; "
+	     "2026/02/26 3.0.a.exit 1 its trace goes; 2026/02/27 1.0.b.exit 1 its trace goes; ");
+}
+
 static void test_user_quota(void)
 {
 	static const struct aged files[] = {{"1.spoor", 5, 1, 4, JOB(1)},
@@ -183,6 +201,7 @@ int main(void)
 {
 	c = catalog_empty();
 	test_ages();
+	test_notes();
 	test_user_quota();
 	test_quota();
 	test_many_aged();
