@@ -64,7 +64,10 @@ def main():
     folder = tempfile.mkdtemp(prefix="replay-partial-t-")
     rank = '[ "$OMPI_COMM_WORLD_RANK" = 1 ] && '
     try:
-        looked_at("abort", trace(folder, "abort", [ENDS, "abort"]), "did not come to MPI_Finalize", least=8)
+        aborted = trace(folder, "abort", [ENDS, "abort"])
+        looked_at("abort", aborted, "did not come to MPI_Finalize", least=8)
+        tap.ok("\nPartial      a rank called MPI_Abort; 4 ranks did not come to MPI_Finalize" in run([SPOOR, "show", aborted])[1],
+               "abort: show says why it is partial", run([SPOOR, "show", aborted])[1])
         looked_at("a segmentation fault", trace(folder, "segv", [ENDS, "segv"]), "did not come to MPI_Finalize", least=8)
         # mpirun ends the other ranks of the replay, too, when the first one is through: they may miss their last calls
         looked_at("exit without MPI_Finalize", trace(folder, "nofinalize", [ENDS, "nofinalize"]), "did not come to MPI_Finalize", least=9)

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cmd/base/reason.h"
 #include "cmd/report/html.h"
 #include "trace/model/stream.h"
 
@@ -71,26 +72,6 @@ static void percent(FILE *out, double share)
 	fprintf(out, "%.*f&nbsp;%%", share < 0.0995 ? 1 : 0, 100 * share);
 }
 
-static const char *partial_reason(const struct report *r)
-{
-	static const struct {
-		const char *key, *text;
-	} reasons[] = {{"abort", "a rank called MPI_Abort"},
-	               {"oom", "memory ran out"},
-	               {"node-lost", "a node was lost"},
-	               {"time-limit", "it reached its time limit"},
-	               {"preempted", "it was preempted"},
-	               {"cancelled", "it was cancelled"},
-	               {"signal", "it was ended by a signal"},
-	               {"exit", "it ended without MPI_Finalize"},
-	               {"deadline", "its ranks came to MPI_Finalize too far apart to be merged there"}};
-	const char *key = report_meta(r, "reason");
-	for (size_t i = 0; key && i < sizeof reasons / sizeof *reasons; i++)
-		if (strcmp(reasons[i].key, key) == 0)
-			return reasons[i].text;
-	return NULL;
-}
-
 /* The class of MPI calls that takes most time. */
 static enum report_class worst(const struct report *r)
 {
@@ -103,7 +84,7 @@ static enum report_class worst(const struct report *r)
 static void headline(struct report *r, double compute, double imbalance, double communication)
 {
 	FILE *out = r->out;
-	const char *why = partial_reason(r);
+	const char *why = reason_text(report_meta(r, "reason"));
 	if (report_partial(r)) {
 		fprintf(out, "It did not come to its end%s%s", why ? ": " : "", why ? why : "");
 		return;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/base/reason.h"
 #include "cmd/show/columns.h"
 #include "cmd/show/counter_lines.h"
 #include "cmd/show/load_balance.h"
@@ -203,6 +204,22 @@ static void print_functions(const struct trace *t, const struct total *list, siz
 	}
 }
 
+static void print_partial(const json_t *meta)
+{
+	const char *why = reason_text(json_string_value(json_object_get(meta, "reason")));
+	json_int_t missing = json_integer_value(json_object_get(meta, "ranks_missing")),
+		   unfinished = json_integer_value(json_object_get(meta, "ranks_unfinished"));
+
+	if (!json_object_get(meta, "partial"))
+		return;
+	printf("\n%-12s %s", "Partial", why ? why : "not all ranks came to MPI_Finalize");
+	if (missing > 0)
+		printf("; %" JSON_INTEGER_FORMAT " ranks are not in this trace", missing);
+	if (unfinished > 0)
+		printf("; %" JSON_INTEGER_FORMAT " ranks did not come to MPI_Finalize", unfinished);
+	printf("; --last shows where they were");
+}
+
 static void print_summary(const struct show *s, const struct summary *sum)
 {
 	const struct trace *t = s->trace;
@@ -213,10 +230,7 @@ static void print_summary(const struct show *s, const struct summary *sum)
 		printf(" (%" PRIu64 " in this trace)", stream_ranks(t, &t->events));
 	if (stream_threads(t) > 1)
 		printf(", %" PRIu64 " threads, at most %u of a rank", rankmap_size(&t->events), stream_threads(t));
-	if (s->meta && json_object_get(s->meta, "partial"))
-		printf("\n%-12s ranks are missing, or did not come to MPI_Finalize; --last shows which, and where they "
-		       "were",
-		       "Partial");
+	print_partial(s->meta);
 	printf("\n%-12s %" PRIu64 ", %u call sites, %.3f bytes an event\n", "Events", events, t->site_count,
 	       events ? (double)container_file_size(s->container) / (double)events : 0.0);
 	seating_print(t);
