@@ -192,7 +192,7 @@ static int tell_skipped(const struct aggregate *a)
 	size_t i, n = json_array_size(a->skipped);
 
 	json_array_foreach(a->skipped, i, text) fprintf(stderr, "spoor: %s\n", json_string_value(text));
-	if (a->unreadable)
+	if (a->unreadable && !a->total.sum[SUM_TRACES]) /* in an archive of many that is no news */
 		fprintf(stderr, "spoor: %llu traces are not yours to read\n", (unsigned long long)a->unreadable);
 	if (a->missing)
 		fprintf(stderr,

@@ -22,6 +22,7 @@
 struct output {
 	FILE *file;
 	const char *archive;
+	size_t rows;
 };
 
 static int list_row(void *context, const struct catalog_row *r)
@@ -29,8 +30,9 @@ static int list_row(void *context, const struct catalog_row *r)
 	char name[64], user[64], state[64], exe[64], start[32], elapsed[32], ranks[32], nodes[32], size[32];
 	char reason[64], why[160];
 	const char *slash = strrchr(r->exe, '/');
-	const struct output *o = context;
+	struct output *o = context;
 
+	o->rows++;
 	snprintf(why, sizeof why, "%s%s%s", r->reason, *r->reason && *r->unended ? ":" : "", r->unended);
 	fprintf(o->file, ROW, cell_text(name, r->name), cell_text(user, r->user), cell_text(state, r->state),
 	        cell_start(start, r->start_ns), cell_elapsed(elapsed, r->start_ns, r->end_ns),
@@ -42,11 +44,12 @@ static int list_row(void *context, const struct catalog_row *r)
 /* The metadata as it is, with the file's own facts behind it. */
 static int list_json(void *context, const struct catalog_row *r)
 {
-	const struct output *o = context;
+	struct output *o = context;
 	size_t n = strlen(r->metadata);
 	char path[4400];
 
 	snprintf(path, sizeof path, "%s/%s/%s.spoor", o->archive, r->folder, r->name);
+	o->rows++;
 	json_t *own = json_pack("{s:s, s:s, s:I}", "name", r->name, "path", path, "size", (json_int_t)r->size);
 	char *text = own ? json_dumps(own, JSON_COMPACT | JSON_PRESERVE_ORDER) : NULL;
 	if (text && n > 2)
@@ -69,7 +72,7 @@ static int list_traces(const char *archive, const struct catalog_filter *filter,
 	size_t unreadable = 0, damaged = 0, size = 0;
 	char *text = NULL;
 	int status = CMD_FAILED;
-	struct output output = {open_memstream(&text, &size), NULL};
+	struct output output = {.file = open_memstream(&text, &size)};
 
 	if (!output.file)
 		error_set(&error, "out of memory");
@@ -83,7 +86,7 @@ static int list_traces(const char *archive, const struct catalog_filter *filter,
 	if (catalog_list(catalog, filter, json, json ? list_json : list_row, &output, &error))
 		goto done;
 	damaged = catalog_troubles(catalog, print_trouble, NULL, &unreadable);
-	if (unreadable)
+	if (unreadable && output.rows == 0) /* in an archive of many that is no news */
 		fprintf(stderr, "spoor: %zu traces are not yours to read\n", unreadable);
 	if (damaged)
 		fprintf(stderr, "spoor: %zu files are damaged and were left out\n", damaged);

@@ -206,6 +206,18 @@ if root:
     tap.equal(jobs(busy, preexec_fn=other, env=environment), [9000], "a user: their own traces")
     run = spoor("list", "--archive", busy, preexec_fn=other, env=environment)
     tap.equal((run.stderr, len(run.stdout.splitlines())), ("", 2), "a user: learns nothing of the others, not even how many there are")
+    secret = archive.put(busy, 9001, NOW, archive.container(archive.metadata(9001, NOW)), 65532)
+    modes = {folder: os.stat(folder).st_mode & 0o7777 for folder in (os.path.dirname(secret), os.path.dirname(os.path.dirname(secret)))}
+    for folder in modes:
+        os.chmod(folder, 0o755)
+    os.chmod(secret, 0o600)
+    run = spoor("list", "--archive", busy, preexec_fn=other, env=environment)
+    tap.equal((run.stderr, len(run.stdout.splitlines())), ("", 2), "a user: that others' traces are not theirs to read is no news")
+    run = spoor("list", "--archive", busy, "--user", "65532", preexec_fn=other, env=environment)
+    tap.ok("not yours to read" in run.stderr and len(run.stdout.splitlines()) == 1, "a user: unless they find nothing", run.stderr)
+    for folder, mode in modes.items():
+        os.chmod(folder, mode)
+    os.unlink(secret)
     cache = os.path.join(home, ".cache/spoor")
     tap.equal((os.stat(cache).st_mode & 0o777, {os.stat(os.path.join(cache, f)).st_mode & 0o777 for f in os.listdir(cache)}), (0o700, {0o600}),
               "a user: the index is theirs alone")
