@@ -28,5 +28,6 @@ int cmd_stat(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_where(int argc, char **argv);
+int cmd_why(int argc, char **argv);
 
 #endif

@@ -19,6 +19,7 @@ static const struct command {
 	{"aggregate", cmd_aggregate, "add up what the traces of the archive say"},
 	{"index", cmd_index, "bring the index of the archive up to date"},
 	{"show", cmd_show, "show a summary of a trace"},
+	{"why", cmd_why, "say why a job was slow, or did not end, and what to try"},
 	{"where", cmd_where, "show where the ranks of a running job are, and for how long"},
 	{"dump", cmd_dump, "print every event of a trace"},
 	{"export", cmd_export, "write a trace for other tools: Vampir, Perfetto, SimGrid"},

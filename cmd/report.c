@@ -20,63 +20,12 @@
 #include "cmd/report/site.h"
 #include "trace/read/verdict.h"
 
-/* With more events than this, messages are not followed unless --full says so: a few seconds' work. */
-#define EVENTS_WALKED 20000000
-
 struct report_options {
 	const char *out, *archive, *key;
 	uint32_t rank;
 	bool full, site;
 	struct catalog_filter filter;
 };
-
-/* --- what all sections use --- */
-
-const char *report_class_name(enum report_class c)
-{
-	static const char *const names[CLASSES] = {
-		"computation",          "sending and receiving",          "collective calls",
-		"waiting for requests", "files and one-sided operations", "other MPI calls"};
-	return names[c];
-}
-
-enum report_class report_class_of(const struct mpi_function *f)
-{
-	switch (f->class) {
-	case MPI_CLASS_POINT_TO_POINT:
-		return CLASS_MESSAGES;
-	case MPI_CLASS_COMPLETION:
-		return CLASS_WAITING;
-	case MPI_CLASS_WINDOW:
-	case MPI_CLASS_ONE_SIDED:
-	case MPI_CLASS_FILE:
-		return CLASS_FILES;
-	default:
-		return mpi_is_collective(f) && !mpi_initializes(f) ? CLASS_COLLECTIVES : CLASS_OTHER;
-	}
-}
-
-uint64_t report_number(const struct report *r, const char *key)
-{
-	return (uint64_t)json_integer_value(json_object_get(r->json, key));
-}
-
-const char *report_meta(const struct report *r, const char *key)
-{
-	const char *s = r->show->meta ? json_string_value(json_object_get(r->show->meta, key)) : NULL;
-	return s && *s ? s : NULL;
-}
-
-uint64_t report_meta_number(const struct report *r, const char *key)
-{
-	json_int_t v = r->show->meta ? json_integer_value(json_object_get(r->show->meta, key)) : 0;
-	return v > 0 ? (uint64_t)v : 0;
-}
-
-bool report_partial(const struct report *r)
-{
-	return r->show->meta && json_object_get(r->show->meta, "partial");
-}
 
 /* --- the page --- */
 
@@ -127,55 +76,6 @@ static int parse_report(struct report_options *o, int argc, char **argv, int *st
 	return *status == CMD_OK ? 0 : -1;
 }
 
-static int count_traffic(struct report *r, bool full)
-{
-	const struct trace *t = r->trace;
-	struct error error = {""};
-	if (r->sum.events > EVENTS_WALKED && !full)
-		return 0;
-	if (traffic_make(&r->traffic, t, &error) != 0) {
-		fprintf(stderr, "spoor report: %s: %s\n", r->show->name, error.text);
-		return -1;
-	}
-	r->has_traffic = true;
-	r->sent = calloc((size_t)t->size + 1, sizeof *r->sent);
-	r->received = calloc((size_t)t->size + 1, sizeof *r->received);
-	if (!r->sent || !r->received) {
-		fputs("spoor report: no memory\n", stderr);
-		return -1;
-	}
-	for (size_t i = 0; i < r->traffic.count; i++) {
-		const struct traffic_cell *c = &r->traffic.cells[i];
-		if (c->from < t->size && c->to < t->size) {
-			r->sent[c->from] += c->bytes + c->one_sided_bytes;
-			r->received[c->to] += c->bytes + c->one_sided_bytes;
-		}
-	}
-	return 0;
-}
-
-static int gather_figures(struct report *r, json_t *json, bool full)
-{
-	const struct trace *t = r->trace;
-	if (show_summary(r->show, json) != 0 || show_sites(r->show, json) != 0 || show_waits(r->show, json) != 0 ||
-	    summary_make(&r->sum, t, NULL) != 0)
-		return -1;
-	summary_set_wall(&r->sum, show_wall_ns(r->show->meta));
-	if ((report_partial(r) || !rankmap_empty(&t->in_flight)) && show_last(r->show, json) != 0)
-		return -1;
-	for (uint32_t i = 0; i < t->site_count; i++) {
-		const struct schema *s = trace_schema(t, &t->sites[i]);
-		if (!trace_initializes(s))
-			r->class_ns[report_class_of(s->mpi)] += t->sites[i].communicate.sum;
-	}
-	r->class_ns[CLASS_COMPUTE] = r->sum.compute_ns;
-	if (seats_make(&r->seats, t) != 0) {
-		fputs("spoor report: no memory\n", stderr);
-		return -1;
-	}
-	return count_traffic(r, full);
-}
-
 static int put_sections(struct report *r)
 {
 	char title[600];
@@ -209,7 +109,7 @@ static int report_trace(const struct show *s, const struct report_options *o)
 	struct error error = {""};
 	json_t *json = json_object();
 	struct report r = {.show = s, .trace = s->trace, .json = json};
-	if (!json || gather_figures(&r, json, o->full) != 0)
+	if (!json || report_gather(&r, json, o->full) != 0)
 		goto done;
 	if (output_file(&out, o->out, &error) != 0)
 		goto done;
@@ -223,10 +123,7 @@ done:
 	if (error.text[0])
 		fprintf(stderr, "spoor report: %s\n", error.text);
 	output_discard(&out);
-	traffic_free(&r.traffic);
-	seats_free(&r.seats);
-	free(r.sent);
-	free(r.received);
+	report_free(&r);
 	json_decref(json);
 	return rv;
 }

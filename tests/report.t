@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # report - the page of a trace says what spoor show --json says, opens in a browser without a complaint, fits narrow and wide windows, and runs nothing
+import html
 import html.parser
 import json
 import os
@@ -104,11 +105,41 @@ def look(title, path, view):
         tap.equal([u for u in view.requests if not u.startswith("data:")], ["file://" + path], f"{title}: {width}: loads nothing")
         empty = view.evaluate("[...document.querySelectorAll('svg[role=img]')].filter(s => !s.querySelector('title') || s.getBoundingClientRect().width < 20).length")
         tap.equal(empty, 0, f"{title}: {width}: graphics have a title and are there")
+        small = view.evaluate("[...document.querySelectorAll('svg text')].map(t => 12 * Math.hypot(t.getScreenCTM().a, t.getScreenCTM().b)).filter(px => px < 10.99)")
+        tap.equal(small, [], f"{title}: {width}: text in graphics has 11 pixels")
         folder = os.environ.get("SPOOR_SCREENSHOTS")
         if folder:
             view.screenshot(os.path.join(folder, f"{title}-{width}.png"))
     first = view.evaluate("document.querySelector('.verdict').getBoundingClientRect().top")
     tap.ok(first < 400, f"{title}: the first screen says why", first)
+
+
+def words(text):
+    """Text without tags, as one line."""
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
+
+
+def why(title, trace, text):
+    """spoor why and the page say the same, in 80 columns."""
+    status, out, err = spoor("why", trace, "--json")
+    step = json.loads(out)["steps"][0] if status == 0 else {"verdict": "?", "findings": []}
+    page = words(text)
+    missing = [f["text"] for f in step["findings"] if " ".join(f["text"].split()) not in page]
+    tap.ok(status == 0 and step["verdict"] in page and not missing, f"{title}: the page has the verdict and the findings of spoor why", err, step["verdict"], *missing)
+    printed = spoor("why", trace)[1].decode()
+    wide = [line for line in printed.splitlines() if len(line) > 80 and " " in line[10:].strip()]
+    tap.ok("Verdict" in printed and not wide, f"{title}: spoor why fits into 80 columns", *wide)
+
+
+def findings():
+    """Each finding is in the table once, and explained."""
+    with open(os.path.join(tap.SOURCE, "cmd/report/findings.c"), encoding="utf-8") as file:
+        source = file.read()
+    titles = re.findall(r'\[FINDING_\w+\] =\s*\{"[\w-]+",\s*"([^"]+)"', source)
+    with open(os.path.join(tap.SOURCE, "doc/glossary.md"), encoding="utf-8") as file:
+        explained = re.findall(r"^- \*\*([^*]+)\*\*", file.read(), re.MULTILINE)
+    tap.ok(len(titles) > 12, "findings: the table")
+    tap.equal(sorted(set(titles) - set(explained)), [], "findings: doc/glossary.md explains all")
 
 
 def report(title, trace, folder, view):
@@ -123,6 +154,7 @@ def report(title, trace, folder, view):
     tap.ok(not page.tags & {"script", "iframe", "img", "object", "embed", "form"} and not [a for a in page.attributes if a.startswith("on")],
            f"{title}: no scripts, nothing that loads", page.tags)
     figures(title, trace, page)
+    why(title, trace, text)
     if view:
         look(title, path, view)
     return text
@@ -189,6 +221,13 @@ def archive(folder, view):
     if view:
         look("archive", path, view)
     tap.equal(spoor("report", "--archive", root, "-o", path, "--user", store.user(1))[0], 0, "archive: filters")
+    status, out, err = spoor("why", "3", "--archive", root)
+    tap.ok(status == 0 and b"Job 3: 1 trace" in out, "why: a job", out, err)
+    status, out, err = spoor("why", "3.0", "--archive", root, "--json")
+    tap.ok(status == 0 and json.loads(out)["steps"][0]["meta"]["job"] == 3, "why: a step, as JSON", err)
+    for wrong in ("77", "3.1", "no"):
+        status, out, err = spoor("why", wrong, "--archive", root)
+        tap.ok(status == 1 and wrong in err and not out, f"why: {wrong} is not there", out, err)
     nothing = os.path.join(folder, "nothing")
     os.mkdir(nothing, 0o755)
     status, _, err = spoor("report", "--archive", nothing, "-o", path)
@@ -222,10 +261,11 @@ def threads(folder, view):
     text = report("crew", trace, folder, view)
     tap.ok(not re.search(r"\brank (<strong>)?([2-9]|\d\d)\b(?!\.)", text, re.IGNORECASE) and re.search(r">[01]\.[1-4]<", text), "crew: threads by their names",
            re.findall(r"rank (?:<strong>)?[2-9].{20}", text)[:5])
-    tap.ok("save up to <strong>-" not in text, "crew: nothing negative is saved")
+    tap.ok("save up to -" not in text, "crew: nothing negative is saved")
 
 
 def run(folder, view):
+    findings()
     threads(folder, view)
     for name, ranks, arguments, fails in (("halo", 4, [], False), ("farm", 3, [], False), ("ends", 3, ["abort"], True)):
         trace = os.path.join(folder, name + ".spoor")

@@ -17,6 +17,9 @@ void html_text(FILE *out, const char *text);
 void html_head(FILE *out, const char *title);
 void html_foot(FILE *out);
 
+/* How narrow a graphic of this width may be drawn, so that its text of 12 pixels does not get smaller than 11. */
+#define HTML_SVG_LEAST(width) (((width)*11 + 11) / 12)
+
 /* A figure: <data value="exact">what people read</data>, with a name by which it can be found; NULL: none. */
 void html_count(FILE *out, const char *name, uint64_t n);
 void html_ns(FILE *out, const char *name, uint64_t ns);

@@ -137,10 +137,12 @@ static void picture(FILE *out, const struct map *m)
 	double w = (double)SIDE / m->n;
 	uint32_t step = (m->n + 7) / 8;
 	fprintf(out,
-	        "<figure>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"map-title\"><title "
+	        "<figure>\n<svg viewBox=\"0 0 %d %d\" style=\"min-width:%dpx\" role=\"img\" "
+	        "aria-labelledby=\"map-title\"><title "
 	        "id=\"map-title\">%s from each rank (rows) to each rank "
 	        "(columns)</title>\n<rect class=\"s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n",
-	        SIDE + EDGE + 8, SIDE + EDGE + 44, m->by_messages ? "Messages" : "Bytes", EDGE, EDGE, SIDE, SIDE);
+	        SIDE + EDGE + 8, SIDE + EDGE + 44, HTML_SVG_LEAST(SIDE + EDGE + 8),
+	        m->by_messages ? "Messages" : "Bytes", EDGE, EDGE, SIDE, SIDE);
 	cells(out, m);
 	fprintf(out, "<rect class=\"n\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", EDGE, EDGE, SIDE, SIDE);
 	for (uint32_t i = 0; i < m->n; i += step) {

@@ -51,10 +51,11 @@ static void bars(FILE *out, const struct trace *t, const struct rank *list, size
 		mean += (double)list[i].compute / (double)n;
 	}
 	fprintf(out,
-	        "<figure>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"ranks-title\"><title "
+	        "<figure>\n<svg viewBox=\"0 0 %d %d\" style=\"min-width:%dpx\" role=\"img\" "
+	        "aria-labelledby=\"ranks-title\"><title "
 	        "id=\"ranks-title\">Computation and MPI of each rank"
 	        "</title>\n",
-	        WIDTH, HEIGHT + 28);
+	        WIDTH, HEIGHT + 28, HTML_SVG_LEAST(WIDTH));
 	for (int i = 0; i <= 4; i++) {
 		double y = 8 + (double)(HEIGHT - 8) * (4 - i) / 4;
 		fprintf(out,

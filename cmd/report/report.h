@@ -47,6 +47,21 @@ const char *report_meta(const struct report *r, const char *key); /* a text of t
 uint64_t report_meta_number(const struct report *r, const char *key);
 bool report_partial(const struct report *r);
 
+/* Fills r, of which show, trace and json are set: an empty object, which gets what `spoor show --json` prints. full:
+ * follows messages however many events there are. Returns 0, or -1 after a message; report_free in both cases. */
+int report_gather(struct report *r, json_t *json, bool full);
+void report_free(struct report *r);
+
+/* Parts of the ranks' time, with the number of the colour (style.c). The rest was before MPI_Init, or behind
+ * MPI_Finalize. */
+struct time_part {
+	const char *name;
+	uint64_t ns;
+	int colour;
+};
+#define TIME_PARTS (CLASSES + 4)
+void report_time_parts(const struct report *r, struct time_part parts[TIME_PARTS]);
+
 /* The sections, in their order. */
 void report_overview(struct report *r);
 void report_ending(struct report *r); /* where every rank was, of a partial trace */

@@ -10,8 +10,8 @@
 
 /* This many sites at most; those that take less than a share of the time only while there are few. */
 #define SHOWN_SITES     40
-#define FEW_SITES       8
-#define WORTH_SHOWING   0.002
+#define FEW_SITES       4
+#define WORTH_SHOWING   0.01 /* the others are folded */
 #define SHOWN_FUNCTIONS 40
 #define SHOWN_FRAMES    24
 
@@ -180,43 +180,55 @@ static void put_site(const struct report *r, const json_t *s, double share)
 		fputs("<td class=\"dim\">–</td></tr>\n", out);
 }
 
-void report_sites(struct report *r)
+/* Rows of a table, from *i on: `most`, or until one takes less than `least` of the time and there are a few. */
+static size_t put_sites(struct report *r, size_t *i, double least, size_t most)
 {
 	const json_t *list = json_object_get(r->json, "sites");
-	FILE *out = r->out;
 	double all = (double)r->sum.all_ns;
-	size_t n = json_array_size(list), shown = 0;
-	fputs("<section aria-labelledby=\"sites\">\n<h2 id=\"sites\">Call sites</h2>\n<p class=\"dim\">Where in the "
-	      "program time is spent in MPI: function and call path. "
-	      "Imbalance is the time of the rank that spends most there / the mean of its ranks; in a call that waits "
-	      "for all, the rank that spends <em>least</em> comes "
-	      "last and is the one that the others wait for.</p>\n<div class=\"wide\"><table>\n<thead><tr><th "
-	      "scope=\"col\" class=\"l\">Call site</th>"
+	size_t shown = 0;
+	fputs("<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">Call site</th>"
 	      "<th scope=\"col\">Share</th><th class=\"bar\"><span class=\"narrow\">bar</span></th><th "
 	      "scope=\"col\">Time, all ranks</th><th scope=\"col\">Calls</th>"
 	      "<th scope=\"col\">Mean</th><th scope=\"col\">Spread</th><th scope=\"col\">Imbalance</th><th "
 	      "scope=\"col\">Comes last</th></tr></thead>\n<tbody>\n",
-	      out);
-	for (size_t i = 0; i < n && shown < SHOWN_SITES; i++) {
-		const json_t *s = json_array_get(list, i);
-		uint64_t ns = json_count(s, "time_ns"), site = json_count(s, "site");
-		bool init = site < r->trace->site_count &&
-		            trace_initializes(trace_schema(r->trace, &r->trace->sites[site]));
-		double share = all > 0 ? (double)ns / all : 0;
-		if (init)
+	      r->out);
+	for (; *i < json_array_size(list) && shown < most; ++*i) {
+		const json_t *s = json_array_get(list, *i);
+		uint64_t site = json_count(s, "site");
+		double share = all > 0 ? (double)json_count(s, "time_ns") / all : 0;
+		if (site < r->trace->site_count && trace_initializes(trace_schema(r->trace, &r->trace->sites[site])))
 			continue;
-		if (shown >= FEW_SITES && share < WORTH_SHOWING)
+		if (shown >= FEW_SITES && share < least)
 			break;
 		shown++;
 		put_site(r, s, share);
 	}
-	fputs("</tbody></table></div>\n", out);
-	if (n > shown)
+	fputs("</tbody></table></div>\n", r->out);
+	return shown;
+}
+
+void report_sites(struct report *r)
+{
+	FILE *out = r->out;
+	size_t n = json_array_size(json_object_get(r->json, "sites")), i = 0;
+	fputs("<section aria-labelledby=\"sites\">\n<h2 id=\"sites\">Call sites</h2>\n<p class=\"dim\">Where in the "
+	      "program time is spent in MPI: function and call path. "
+	      "Imbalance is the time of the rank that spends most there / the mean of its ranks; in a call that waits "
+	      "for all, the rank that spends <em>least</em> comes "
+	      "last and is the one that the others wait for.</p>\n",
+	      out);
+	size_t shown = put_sites(r, &i, WORTH_SHOWING, SHOWN_SITES);
+	if (i < n) {
+		fputs("<details><summary>Call sites that take less</summary>\n", out);
+		shown += put_sites(r, &i, 0, SHOWN_SITES - shown);
+		fputs("</details>\n", out);
+	}
+	if (i < n)
 		fprintf(out,
 		        "<p class=\"dim\">The %zu that take most of %zu; <code>spoor show --sites</code> prints "
 		        "all.</p>\n",
 		        shown, n);
-	put_functions(r, all);
+	put_functions(r, (double)r->sum.all_ns);
 	report_waits(r);
 	fputs("</section>\n", out);
 }

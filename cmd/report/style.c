@@ -2,7 +2,8 @@
  * style - how the pages look
  *
  * Colours are variables, once for light and once for dark: --c0 computation, --c1 messages, --c2 collectives, --c3
- * waiting for requests, --c4 files and one-sided operations, --c5 the rest of MPI; --h1 .. --h8 the heat map.
+ * waiting for requests, --c4 files and one-sided operations, --c5 the rest of MPI; --h1 .. --h8 the heat map. What is
+ * wider than the window scrolls, and a shadow (--edge) at its edge says so. Text in graphics is never below 11 pixels.
  */
 #include "cmd/report/style.h"
 
@@ -12,13 +13,13 @@ const char report_style[] =
 	"--c0:#8fa3b5;--c1:#2f7ed8;--c2:#d9662b;--c3:#b8860b;--c4:#7a56b3;--c5:#4f9a94;--c6:#c9b458;--c7:#b3261e;--c8:#"
 	"9aa0a6;"
 	"--h1:#e3eef9;--h2:#c6dff2;--h3:#9ecae6;--h4:#6baed6;--h5:#4292c6;--h6:#2171b5;--h7:#0a519c;--h8:#08306b;--"
-	"shade:#f1f4f6}\n"
+	"shade:#f1f4f6;--edge:rgba(0,0,0,.28)}\n"
 	"@media(prefers-color-scheme:dark){:root{--bg:#14181c;--card:#1c2227;--ink:#e6eaee;--dim:#9aa6b1;--line:#"
 	"323b43;--accent:#7fbcf0;--good:#61c893;"
 	"--fair:#e0b04f;--bad:#ff8a80;--c0:#5f7386;--c1:#5aa2f0;--c2:#f08a50;--c3:#d8aa35;--c4:#a98be0;--c5:#62b5ae;--"
 	"c6:#d9c86a;--c7:#ff8a80;--c8:#7d858c;"
 	"--h1:#1d3f5e;--h2:#1b446c;--h3:#1a4a7a;--h4:#1f629f;--h5:#3580c2;--h6:#5fa3dd;--h7:#9ac8ef;--h8:#dcecfa;--"
-	"shade:#232a31}}\n"
+	"shade:#232a31;--edge:rgba(255,255,255,.35)}}\n"
 	"*{box-sizing:border-box}\n"
 	"html{-webkit-text-size-adjust:100%}\n"
 	"body{margin:0;background:var(--bg);color:var(--ink);font:15px/1.5 system-ui,-apple-system,\"Segoe "
@@ -65,7 +66,11 @@ const char report_style[] =
 	"c5)}\n"
 	".h1{fill:var(--h1)}.h2{fill:var(--h2)}.h3{fill:var(--h3)}.h4{fill:var(--h4)}.h5{fill:var(--h5)}.h6{fill:var(--"
 	"h6)}.h7{fill:var(--h7)}.h8{fill:var(--h8)}\n"
-	".wide{overflow-x:auto;max-width:100%}\n"
+	".wide,figure{overflow-x:auto;max-width:100%;background:linear-gradient(to right,var(--card) "
+	"40%,transparent) 0 0/2.5rem 100% no-repeat local,linear-gradient(to left,var(--card) 40%,transparent) 100% "
+	"0/2.5rem "
+	"100% no-repeat local,linear-gradient(to right,var(--edge),transparent) 0 0/.9rem 100% no-repeat "
+	"scroll,linear-gradient(to left,var(--edge),transparent) 100% 0/.9rem 100% no-repeat scroll}\n"
 	"table{border-collapse:collapse;width:100%;font-size:.88rem;font-variant-numeric:tabular-nums}\n"
 	"caption{text-align:left;font-size:.85rem;padding-bottom:.3rem}\n"
 	"th,td{text-align:right;padding:.28rem .6rem;border-bottom:1px solid "

@@ -254,10 +254,11 @@ static void put_timeline(struct line *l)
 	int rows = rows_below(l, whole, scale, 0) + 1;
 	if (scale > 0) {
 		fprintf(out,
-		        "<figure>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"course-title\"><title "
+		        "<figure>\n<svg viewBox=\"0 0 %d %d\" style=\"min-width:%dpx\" role=\"img\" "
+		        "aria-labelledby=\"course-title\"><title "
 		        "id=\"course-title\">The loops of rank %u, as wide as their "
 		        "time</title>\n",
-		        WIDTH, rows * ROW + 20, l->report->show->rank);
+		        WIDTH, rows * ROW + 20, HTML_SVG_LEAST(WIDTH), l->report->show->rank);
 		draw_children(l, whole, 0, scale, 0);
 		axis(l, rows);
 		fputs("\n</svg>\n<figcaption>", out);

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * findings - why a job was slow, or did not end, in plain words, each with what to try
+ */
+#include "cmd/report/findings.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/base/reason.h"
+#include "cmd/report/html.h"
+#include "cmd/show/seating.h"
+#include "trace/model/host.h"
+#include "trace/model/stream.h"
+
+/* From these parallel efficiencies on, a job is good, or fair. */
+#define GOOD 0.8
+#define FAIR 0.6
+/* What is lost to something is said from this share of the time on. */
+#define WORTH 0.03
+/* Messages up to 1 KiB are small: sending one costs more than its bytes do. */
+#define SMALL_CLASS 10
+#define SMALL_SHARE 0.8
+#define SMALL_RATE  500 /* a second and rank */
+#define START_SHARE 0.1 /* of the run */
+#define TRACING     0.02
+
+const struct finding_kind finding_kinds[FINDINGS] = {
+	[FINDING_DEADLOCK] = {"deadlock", "Deadlock",
+                              "Let one side receive before it sends, or use MPI_Sendrecv or MPI_Isend. "
+                              "spoor show --last prints where every rank was."},
+	[FINDING_MISMATCH] = {"mismatch", "Calls that do not match",
+                              "Compare tag, communicator and root of the two calls, and whether all ranks come to the "
+                              "same collective call."},
+	[FINDING_GONE] =
+		{"gone", "A rank is gone",
+                 "Look for what stopped that rank: its output, memory, files, an endless loop. The others only "
+                 "wait for it."},
+	[FINDING_UNENDED] = {"unended", "Calls that never ended",
+                             "spoor show --last prints where every rank was; spoor where does so while a job runs."},
+	[FINDING_OOM] = {"memory", "Memory ran out",
+                         "Ask for more memory (--mem, --mem-per-cpu), or run fewer ranks on a node."},
+	[FINDING_TIME_LIMIT] = {"time-limit", "Time limit",
+                                "If it was not stuck, ask for more time (--time), or write checkpoints."},
+	[FINDING_ENDING] = {"ending", "The end", NULL},
+	[FINDING_LATE] = {"late", "A late rank",
+                          "Give this rank less work, or let the others do something meanwhile. If it is late in other "
+                          "jobs on its node, too, tell the site: spoor trend."},
+	[FINDING_SITE] = {"site", "The most expensive call",
+                          "Call it less often, with more data at once, or let computation go on meanwhile (nonblocking "
+                          "calls)."},
+	[FINDING_SENDER] = {"late-sender", "Late senders",
+                            "Send earlier, receive later, or post MPI_Irecv and compute before the wait. spoor show "
+                            "--waits lists the call sites."},
+	[FINDING_IMBALANCE] = {"imbalance", "Uneven work",
+                               "Distribute the work anew, by what each rank really needs, or use fewer ranks."},
+	[FINDING_SHARED] = {"shared-cores", "Ranks share cores",
+                            "One core for each rank: --cpu-bind=cores, --cpus-per-task, and no more ranks than cores."},
+	[FINDING_SMALL] = {"small-messages", "Small messages", "Put several into one message."},
+	[FINDING_START] = {"start", "A slow start",
+                           "Run several steps in one job, or longer ones; tell the site if it is often so."},
+	[FINDING_TRACING] = {"tracing", "Tracing costs time", "SPOOR_TRACE=off runs it without."},
+	[FINDING_COUNTED] = {"counted", "Missing in the figures",
+                             "More memory for the tracer: SPOOR_TRACE, or the site's policy (memory)."},
+	[FINDING_UNPLACED] = {"unplaced", "Missing in the figures", NULL},
+};
+
+const char *findings_mark(double efficiency)
+{
+	return efficiency < 0 ? "" : efficiency >= GOOD ? "good" : efficiency >= FAIR ? "fair" : "bad";
+}
+
+static void __attribute__((format(printf, 4, 5)))
+add_finding(struct findings *f, enum finding kind, double share, const char *format, ...)
+{
+	va_list ap;
+	f->list[f->count].kind = kind;
+	f->list[f->count].share = share;
+	va_start(ap, format);
+	vsnprintf(f->list[f->count].text, sizeof f->list[0].text, format, ap);
+	va_end(ap);
+	f->count++;
+}
+
+/* "7.5 %", "23 %". Returns out. */
+static const char *percent_text(char out[HTML_NUMBER], double share)
+{
+	snprintf(out, HTML_NUMBER, "%.*f %%", share < 0.0995 ? 1 : 0, 100 * share);
+	return out;
+}
+
+static double share_of_all(const struct report *r, uint64_t ns)
+{
+	return r->sum.all_ns ? (double)ns / (double)r->sum.all_ns : 0;
+}
+
+/* --- how it ended --- */
+
+/* What killed ranks waited for. */
+static void finding_hang(struct findings *f, const struct report *r)
+{
+	const char *verdict = json_string_value(json_object_get(r->json, "verdict")),
+		   *kind = json_string_value(json_object_get(json_object_get(r->json, "hang"), "verdict"));
+	enum finding found = FINDING_UNENDED;
+	char share[HTML_NUMBER];
+	if (!verdict)
+		return;
+	for (enum finding i = FINDING_DEADLOCK; kind && i < FINDING_UNENDED; i++)
+		found = strcmp(finding_kinds[i].name, kind) == 0 ? i : found;
+	add_finding(f, found, share_of_all(r, r->sum.unended_ns), "%s (%s of all time was in calls that never ended.)",
+	            verdict, percent_text(share, share_of_all(r, r->sum.unended_ns)));
+}
+
+/* Where most ranks of a partial trace were. */
+static void finding_ending(struct findings *f, const struct report *r)
+{
+	const json_t *place = json_array_get(json_object_get(r->json, "last"), 0),
+		     *function = json_object_get(place, "function");
+	const char *reason = report_meta(r, "reason"), *where = json_string_value(json_object_get(place, "where")),
+		   *at = json_string_value(json_array_get(json_object_get(place, "path"), 0));
+	char a[HTML_NUMBER], b[HTML_NUMBER];
+	if (reason && strcmp(reason, "oom") == 0)
+		add_finding(f, FINDING_OOM, 0, "The kernel or Slurm ended the job because it used too much.");
+	if (reason && strcmp(reason, "time-limit") == 0)
+		add_finding(f, FINDING_TIME_LIMIT, 0, "Slurm ended it when its time was over.");
+	if (json_is_string(function))
+		add_finding(f, FINDING_ENDING, 0, "%s of %s ranks were %s %s in %s.",
+		            text_count(a, json_array_size(json_object_get(place, "ranks"))),
+		            text_count(b, r->trace->size), where ? where : "in", json_string_value(function),
+		            at ? at : "-");
+}
+
+/* --- what costs time --- */
+
+/* The site that takes most time, and the rank that the others wait for there. */
+static void finding_site(struct findings *f, const struct report *r)
+{
+	const json_t *site = json_array_get(json_object_get(r->json, "balance"), 0),
+		     *late = json_object_get(site, "late_rank");
+	const char *at = json_string_value(json_object_get(site, "at")),
+		   *function = json_string_value(json_object_get(site, "function"));
+	double share = json_number_value(json_object_get(site, "share"));
+	char of[STREAM_NAME], host[HOST_MAX] = "", a[HTML_NUMBER], b[HTML_NUMBER];
+	if (!site || share < WORTH)
+		return;
+	percent_text(a, share);
+	text_ns(b, (double)json_integer_value(json_object_get(site, "time_ns")));
+	if (!late) {
+		add_finding(f, FINDING_SITE, share, "%s in %s takes %s of all time (%s over all ranks).", function,
+		            at && *at ? at : "-", a, b);
+		return;
+	}
+	uint64_t rank = (uint64_t)json_integer_value(late);
+	host_get(r->trace, stream_rank(r->trace, rank), host);
+	add_finding(f, FINDING_LATE, share,
+	            "%s in %s takes %s of all time (%s over all ranks). The others wait there for rank %s%s%s, which "
+	            "comes last.",
+	            function, at && *at ? at : "-", a, b, stream_name(r->trace, rank, of), *host ? " on " : "", host);
+}
+
+static void finding_senders(struct findings *f, const struct report *r)
+{
+	const json_t *waits = json_object_get(r->json, "waits"), *site, *most = NULL;
+	size_t i;
+	json_int_t ns = 0;
+	double share = share_of_all(r, (uint64_t)json_integer_value(json_object_get(waits, "late_sender_ns")));
+	char a[HTML_NUMBER], b[HTML_NUMBER];
+	json_array_foreach(json_object_get(waits, "sites"), i, site)
+	{
+		json_int_t here = json_integer_value(json_object_get(site, "late_sender_ns"));
+		most = here > ns ? site : most;
+		ns = here > ns ? here : ns;
+	}
+	const char *at = json_string_value(json_object_get(most, "at"));
+	if (share >= WORTH && most)
+		add_finding(f, FINDING_SENDER, share,
+		            "Ranks waited for messages that were not sent yet: %s of all time, %s of it in %s in %s.",
+		            percent_text(a, share), text_ns(b, (double)ns),
+		            json_string_value(json_object_get(most, "function")), at && *at ? at : "-");
+}
+
+static void finding_imbalance(struct findings *f, const struct report *r)
+{
+	const struct summary *s = &r->sum;
+	uint64_t counted = r->trace->total[TOTAL_COMPUTE].count; /* threads, where ranks have several */
+	char a[HTML_NUMBER], b[HTML_NUMBER], c[HTML_NUMBER], d[HTML_NUMBER], e[HTML_NUMBER], least[STREAM_NAME],
+		most[STREAM_NAME];
+	if (f->imbalance < WORTH || !counted || s->unended_ns + s->unended_compute_ns >= s->compute_ns)
+		return;
+	double mean = (double)s->compute_ns / (double)counted;
+	add_finding(
+		f, FINDING_IMBALANCE, f->imbalance,
+		"Rank %s computes for %s, the mean of the ranks is %s, rank %s only %s: sharing the work evenly would "
+		"save up to %s of %s.",
+		stream_name(r->trace, s->compute_max_rank, most), text_ns(a, (double)s->compute_max_ns),
+		text_ns(b, mean), stream_name(r->trace, s->compute_min_rank, least),
+		text_ns(c, (double)s->compute_min_ns), text_ns(d, (double)s->compute_max_ns - mean),
+		text_ns(e, (double)s->run_ns));
+}
+
+static void finding_shared(struct findings *f, const struct report *r)
+{
+	char text[SEATING_TEXT], effect[SEATING_TEXT];
+	if (r->seats.shared_count == 0)
+		return;
+	seating_shared_text(&r->seats, r->trace, 0, text);
+	seating_effect_text(&r->seats, effect);
+	add_finding(f, FINDING_SHARED, 0, "%u ranks have fewer cores than they are: %s%s%s.", r->seats.sharing, text,
+	            *effect ? "; " : "", effect);
+}
+
+static void finding_small(struct findings *f, const struct report *r)
+{
+	uint64_t small = 0, known = 0, run = r->sum.run_ns;
+	double efficiency = r->sum.parallel_efficiency;
+	char a[HTML_NUMBER], b[HTML_NUMBER], c[HTML_NUMBER];
+	for (unsigned i = 0; r->has_traffic && i < TRAFFIC_CLASSES; i++) {
+		known += r->traffic.sizes[i].messages;
+		small += i <= SMALL_CLASS ? r->traffic.sizes[i].messages : 0;
+	}
+	double rate = run && r->sum.ranks ? (double)known / r->sum.ranks / ((double)run * 1e-9) : 0;
+	if (known && (double)small >= SMALL_SHARE * (double)known && rate >= SMALL_RATE && efficiency >= 0 &&
+	    efficiency < GOOD)
+		add_finding(f, FINDING_SMALL, 0,
+		            "%s of %s messages are smaller than 1 KiB, %s a second and rank: fewer, larger ones would "
+		            "cost less.",
+		            percent_text(a, (double)small / (double)known), text_count(b, known),
+		            text_count(c, (uint64_t)rate));
+}
+
+static void finding_start(struct findings *f, const struct report *r)
+{
+	const struct summary *s = &r->sum;
+	char a[HTML_NUMBER], b[HTML_NUMBER];
+	if (s->init_ns && s->run_ns && s->ranks && (double)s->init_ns / s->ranks > START_SHARE * (double)s->run_ns)
+		add_finding(f, FINDING_START, share_of_all(r, s->init_ns),
+		            "MPI_Init took %s a rank, before the %s that are looked at here.",
+		            text_ns(a, (double)s->init_ns / s->ranks), text_ns(b, (double)s->run_ns));
+}
+
+/* --- what the figures lack --- */
+
+static void finding_missing(struct findings *f, const struct report *r)
+{
+	const struct summary *s = &r->sum;
+	char a[HTML_NUMBER], b[HTML_NUMBER], c[HTML_NUMBER], rank[STREAM_NAME];
+	if ((double)s->overhead_ns > TRACING * (double)s->all_ns)
+		add_finding(f, FINDING_TRACING, share_of_all(r, s->overhead_ns),
+		            "It took up to %s of rank %s; that is in no other figure.",
+		            text_ns(a, (double)s->overhead_max_ns), stream_name(r->trace, s->overhead_max_rank, rank));
+	if (s->lost)
+		add_finding(
+			f, FINDING_COUNTED, 0,
+			"Memory was used up, and %s calls (%s of all) were only counted, by function. Their time is "
+			"in all sums, but they have no site and no parameters.",
+			text_count(a, s->lost), percent_text(b, summary_lost_share(s)));
+	if (s->unplaced_ns && s->compute_ns)
+		add_finding(
+			f, FINDING_UNPLACED, 0,
+			"Between which calls %s of the computation was (%s of %s), because memory was used up. Sums "
+			"have it.",
+			percent_text(a, (double)s->unplaced_ns / (double)s->compute_ns),
+			text_ns(b, (double)s->unplaced_ns), text_ns(c, (double)s->compute_ns));
+}
+
+/* --- the whole --- */
+
+/* The class of MPI calls that takes most time. */
+static enum report_class costliest_class(const struct report *r)
+{
+	enum report_class c = CLASS_MESSAGES;
+	for (enum report_class i = CLASS_MESSAGES; i < CLASSES; i++)
+		c = r->class_ns[i] > r->class_ns[c] ? i : c;
+	return c;
+}
+
+static void put_headline(struct findings *f, const struct report *r)
+{
+	char *out = f->headline, share[HTML_NUMBER];
+	size_t size = sizeof f->headline;
+	const char *why = reason_text(report_meta(r, "reason"));
+	if (report_partial(r))
+		snprintf(out, size, "It did not come to its end%s%s", why ? ": " : "", why ? why : "");
+	else if (f->compute < 0)
+		snprintf(out, size, "How efficient it was is not known");
+	else if (f->compute >= GOOD)
+		snprintf(out, size, "Efficient: %s of the ranks’ time was computation",
+		         percent_text(share, f->compute));
+	else if (f->imbalance >= f->communication)
+		snprintf(out, size, "Ranks wait for those with more work: %s of the time is lost to imbalance",
+		         percent_text(share, f->imbalance));
+	else
+		snprintf(out, size, "Communication takes %s of the time, most of it in %s",
+		         percent_text(share, f->communication), report_class_name(costliest_class(r)));
+}
+
+static void put_shares(struct findings *f, const struct report *r)
+{
+	const struct summary *s = &r->sum;
+	double all = (double)s->compute_ns + (double)s->mpi_ns;
+	f->compute = s->parallel_efficiency;
+	if (f->compute >= 0) {
+		f->imbalance = s->communication_efficiency * (1 - s->load_balance);
+		f->communication = 1 - s->communication_efficiency;
+	} else if (all > 0) {
+		f->compute = (double)s->compute_ns / all;
+		f->communication = 1 - f->compute;
+	}
+}
+
+/* By what they cost, those from FINDING_LATE to FINDING_START. */
+static void sort_findings(struct findings *f)
+{
+	for (size_t i = 1; i < f->count; i++)
+		for (size_t k = i; k > 0 && f->list[k - 1].kind >= FINDING_LATE && f->list[k].kind <= FINDING_START &&
+		                   f->list[k].share > f->list[k - 1].share;
+		     k--) {
+			typeof(f->list[0]) other = f->list[k];
+			f->list[k] = f->list[k - 1];
+			f->list[k - 1] = other;
+		}
+}
+
+void findings_make(struct findings *f, const struct report *r)
+{
+	*f = (struct findings){.count = 0};
+	put_shares(f, r);
+	put_headline(f, r);
+	f->mark = report_partial(r) ? "bad" : findings_mark(f->compute);
+	finding_hang(f, r);
+	if (report_partial(r))
+		finding_ending(f, r);
+	finding_site(f, r);
+	finding_senders(f, r);
+	finding_imbalance(f, r);
+	finding_shared(f, r);
+	finding_small(f, r);
+	finding_start(f, r);
+	sort_findings(f);
+	finding_missing(f, r);
+}

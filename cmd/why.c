@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * why - `spoor why JOB`: why a job was slow, or did not end: all its steps on one screen
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "archive/metadata.h"
+#include "cmd/base/cell.h"
+#include "cmd/base/fresh_index.h"
+#include "cmd/base/open_trace.h"
+#include "cmd/base/options.h"
+#include "cmd/cmd.h"
+#include "cmd/report/findings.h"
+#include "cmd/report/html.h"
+#include "trace/base/number.h"
+#include "trace/read/verdict.h"
+
+#define WIDTH    80
+#define INDENT   10
+#define DETAILED 3    /* steps that are told; the others have a line */
+#define STEPS    1000 /* of a job that are looked at */
+#define TOLD     3    /* findings of a step; a job of one step: all */
+#define SMALL    0.01 /* parts of the time that are not named */
+
+struct why_step {
+	char *path, *name, *exe;
+	int64_t start_ns, end_ns, ranks;
+};
+
+struct why {
+	const char *wanted; /* "12", "12.0", "12.0.1" */
+	struct why_step *steps;
+	size_t count;
+	bool more; /* than STEPS */
+	json_t *json;
+};
+
+/* --- text in 80 columns --- */
+
+/* Words behind a label, in as many lines as they need. Names from traces may hold what terminals take for commands. */
+static void print_wrapped(const char *label, const char *text)
+{
+	size_t column = INDENT;
+	printf("  %-*s", INDENT - 2, label);
+	while (*text) {
+		size_t bytes = strcspn(text, " "), width = 0;
+		for (size_t i = 0; i < bytes; i++)
+			width += ((unsigned char)text[i] & 0xc0) != 0x80;
+		if (column > INDENT && column + 1 + width > WIDTH) {
+			printf("\n%*s", INDENT, "");
+			column = INDENT;
+		} else if (column > INDENT) {
+			putchar(' ');
+			column++;
+		}
+		for (size_t i = 0; i < bytes; i++)
+			putchar((unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i]);
+		column += width;
+		text += bytes;
+		text += strspn(text, " ");
+	}
+	putchar('\n');
+}
+
+static void print_times(const struct report *r)
+{
+	struct time_part parts[TIME_PARTS];
+	char text[600] = "";
+	size_t n = 0;
+	report_time_parts(r, parts);
+	for (int i = 0; i < TIME_PARTS; i++) {
+		double share = r->sum.all_ns ? (double)parts[i].ns / (double)r->sum.all_ns : 0;
+		if (share >= SMALL)
+			n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %.0f %%", n ? ", " : "", parts[i].name,
+			                      100 * share);
+	}
+	if (n)
+		print_wrapped("Time", text);
+}
+
+/* --- one trace --- */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	return slash ? slash + 1 : path;
+}
+
+static void print_what(const struct report *r)
+{
+	const json_t *hosts = json_object_get(r->show->meta, "hosts"), *step = json_object_get(r->show->meta, "step");
+	const char *exe = base_name(report_meta(r, "exe")), *state = report_meta(r, "state");
+	char text[1200], took[HTML_NUMBER], number[24] = "";
+	if (json_is_integer(step))
+		snprintf(number, sizeof number, "%lld", (long long)json_integer_value(step));
+	snprintf(text, sizeof text, "%.300s, %" PRIu32 " ranks on %zu node%s, %s, %.40s", exe ? exe : r->show->name,
+	         r->trace->size, json_array_size(hosts), json_array_size(hosts) == 1 ? "" : "s",
+	         text_ns(took, (double)show_wall_ns(r->show->meta)), state ? state : "state not known");
+	printf("Step %.60s\n", report_meta(r, "step") ? report_meta(r, "step") : *number ? number : "-");
+	print_wrapped("Ran", text);
+}
+
+static void print_findings(const struct findings *f, size_t most)
+{
+	char text[1800];
+	print_wrapped("Verdict", f->headline);
+	for (size_t i = 0; i < f->count && i < most; i++) {
+		const struct finding_kind *kind = &finding_kinds[f->list[i].kind];
+		snprintf(text, sizeof text, "%s: %s", kind->title, f->list[i].text);
+		print_wrapped(i ? "" : "Why", text);
+	}
+	for (size_t i = 0; i < f->count && i < most; i++)
+		if (finding_kinds[f->list[i].kind].advice) {
+			print_wrapped("Try", finding_kinds[f->list[i].kind].advice);
+			break;
+		}
+	if (f->count > most)
+		printf("%*s%zu more; spoor why %s tells them.\n", INDENT, "", f->count - most, "JOB.STEP");
+}
+
+static json_t *findings_json(const struct report *r, const struct findings *f)
+{
+	json_t *list = json_array(), *times = json_object();
+	struct time_part parts[TIME_PARTS];
+	report_time_parts(r, parts);
+	for (int i = 0; i < TIME_PARTS; i++)
+		json_object_set_new(times, parts[i].name, json_integer((json_int_t)parts[i].ns));
+	for (size_t i = 0; i < f->count; i++) {
+		const struct finding_kind *kind = &finding_kinds[f->list[i].kind];
+		json_array_append_new(list, json_pack("{s:s, s:s, s:f, s:s, s:s?}", "finding", kind->name, "title",
+		                                      kind->title, "share", f->list[i].share, "text", f->list[i].text,
+		                                      "advice", kind->advice));
+	}
+	return json_pack("{s:s, s:s, s:s, s:O?, s:I, s:o, s:o}", "trace", r->show->name, "verdict", f->headline, "mark",
+	                 f->mark, "meta", r->show->meta, "all_ns", (json_int_t)r->sum.all_ns, "times_ns", times,
+	                 "findings", list);
+}
+
+/* Returns 0, or -1 after a message. */
+static int tell_trace(struct why *w, const char *path, size_t most)
+{
+	struct container *c;
+	struct trace t;
+	struct findings f;
+	if (open_trace(path, NULL, &c, &t) != 0)
+		return -1;
+	const struct chunk *chunk = container_find(c, "META");
+	json_t *shown = json_object();
+	struct show s = {
+		.name = container_name(c), .container = c, .trace = &t, .at = -1, .patience = VERDICT_PATIENCE};
+	s.meta = chunk ? json_loadb((const char *)chunk->data, chunk->size, 0, NULL) : NULL;
+	struct report r = {.show = &s, .trace = &t, .json = shown};
+	int rv = shown ? report_gather(&r, shown, false) : -1;
+	if (rv == 0) {
+		findings_make(&f, &r);
+		if (w->json) {
+			json_array_append_new(json_object_get(w->json, "steps"), findings_json(&r, &f));
+		} else {
+			print_what(&r);
+			print_findings(&f, most);
+			print_times(&r);
+		}
+	}
+	if (open_spent(s.name) != 0)
+		rv = -1;
+	report_free(&r);
+	json_decref(shown);
+	json_decref(s.meta);
+	trace_free(&t);
+	container_destroy(c);
+	return rv;
+}
+
+/* --- a job --- */
+
+static void free_steps(struct why *w)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		free(w->steps[i].path);
+		free(w->steps[i].name);
+		free(w->steps[i].exe);
+	}
+	free(w->steps);
+}
+
+/* A trace of the job; of one step or world only, where that is asked for. */
+static int take_step(void *context, const struct catalog_row *row)
+{
+	struct why *w = context;
+	size_t n = strlen(w->wanted);
+	struct why_step *s = &w->steps[w->count];
+	if (strchr(w->wanted, '.') && (strncmp(row->name, w->wanted, n) != 0 || (row->name[n] && row->name[n] != '.')))
+		return 0;
+	if (w->count == STEPS) {
+		w->more = true;
+		return 0;
+	}
+	*s = (struct why_step){.name = strdup(row->name),
+	                       .exe = strdup(base_name(row->exe)),
+	                       .start_ns = row->start_ns,
+	                       .end_ns = row->end_ns,
+	                       .ranks = row->ranks};
+	if (asprintf(&s->path, "%s/%s.spoor", row->folder, row->name) < 0)
+		s->path = NULL;
+	w->count++;
+	return s->path && s->name && s->exe ? 0 : 1;
+}
+
+static int find_steps(struct why *w, const char *archive, struct error *error)
+{
+	struct catalog_filter filter = CATALOG_FILTER_ALL;
+	struct catalog *c = NULL;
+	char digits[24];
+	uint64_t job;
+	snprintf(digits, sizeof digits, "%.*s", (int)strcspn(w->wanted, "."), w->wanted);
+	if (number_parse(digits, INT64_MAX, &job) != 0)
+		return error_set(error, "%s: no such file, and not the number of a job", w->wanted);
+	filter.job = (int64_t)job;
+	w->steps = calloc(STEPS, sizeof *w->steps);
+	int rv = w->steps ? fresh_index(&c, archive, true, false, error) : error_set(error, "out of memory");
+	if (rv == 0)
+		rv = catalog_lock(c, CATALOG_SHARE, 10000, error);
+	if (rv == 0)
+		rv = catalog_list(c, &filter, false, take_step, w, error);
+	if (rv > 0)
+		rv = error_set(error, "out of memory");
+	for (size_t i = 0; i < w->count && rv == 0; i++) {
+		char *path = NULL;
+		if (asprintf(&path, "%s/%s", c->archive, w->steps[i].path) < 0)
+			rv = error_set(error, "out of memory");
+		else
+			free(w->steps[i].path), w->steps[i].path = path;
+	}
+	if (rv == 0 && w->count == 0)
+		rv = error_set(error, "%s: no trace of such a job in the archive %s", w->wanted, c->archive);
+	catalog_close(c);
+	return rv;
+}
+
+/* The rank time of a step. */
+static double weight_of(const struct why_step *s)
+{
+	return (double)s->ranks * (double)(s->end_ns - s->start_ns);
+}
+
+/* Is it one of the steps that cost most? */
+static bool is_detailed(const struct why *w, size_t step)
+{
+	size_t larger = 0;
+	for (size_t i = 0; i < w->count; i++)
+		larger += weight_of(&w->steps[i]) > weight_of(&w->steps[step]) ||
+		          (i < step && weight_of(&w->steps[i]) >= weight_of(&w->steps[step]));
+	return larger < DETAILED;
+}
+
+static int tell_job(struct why *w)
+{
+	int rv = 0;
+	char name[64], exe[64], elapsed[32];
+	if (!w->json)
+		printf("Job %s: %zu trace%s%s\n", w->wanted, w->count, w->count == 1 ? "" : "s",
+		       w->count > DETAILED ? "; those that cost most are told" : "");
+	for (size_t i = 0; i < w->count; i++) {
+		const struct why_step *s = &w->steps[i];
+		if (is_detailed(w, i)) {
+			if (tell_trace(w, s->path, w->count == 1 ? FINDINGS : TOLD) != 0)
+				rv = -1;
+		} else if (w->json) {
+			json_array_append_new(json_object_get(w->json, "others"), json_string(s->path));
+		} else {
+			printf("Step %-20s %-24.24s %9s  %" PRId64 " ranks\n", cell_text(name, s->name),
+			       cell_text(exe, s->exe), cell_elapsed(elapsed, s->start_ns, s->end_ns), s->ranks);
+		}
+	}
+	if (w->more)
+		fprintf(stderr, "spoor: the job has more than %d traces; only these were looked at\n", STEPS);
+	return rv;
+}
+
+int cmd_why(int argc, char **argv)
+{
+	const char *archive = NULL;
+	bool json = false;
+	struct why w = {.steps = NULL};
+	struct error error = {""};
+	const struct option_line lines[] = {OPTION_FLAG("json", 0, &json, "as JSON"), OPTION_ARCHIVE(&archive),
+	                                    OPTION_LIMIT, OPTION_END};
+	const struct options options = {"spoor why",
+	                                "FILE|JOB",
+	                                "Says why a job was slow, or did not end: what ran, where its time went, and "
+	                                "what to try first. JOB is 12, "
+	                                "12.STEP or 12.STEP.N. Of a job, all steps are told.",
+	                                NULL,
+	                                lines,
+	                                1,
+	                                1,
+	                                false};
+	int rv;
+
+	if (!options_read(&options, argc, argv, &rv))
+		return rv;
+	w.wanted = argv[optind];
+	w.json = json ? json_pack("{s:s, s:[], s:[]}", "job", w.wanted, "steps", "others") : NULL;
+	if (access(w.wanted, F_OK) == 0)
+		rv = tell_trace(&w, w.wanted, FINDINGS);
+	else if ((rv = find_steps(&w, archive, &error)) == 0)
+		rv = tell_job(&w);
+	if (error.text[0])
+		fprintf(stderr, "spoor: %s\n", error.text);
+	if (json && rv == 0 && (json_dumpf(w.json, stdout, JSON_INDENT(2)) != 0 || putchar('\n') == EOF))
+		rv = -1;
+	json_decref(w.json);
+	free_steps(&w);
+	return rv == 0 ? CMD_OK : CMD_FAILED;
+}
