@@ -15,3 +15,10 @@ int64_t arguments_named_tag(int64_t v)
 {
 	return PASSED_CONSTANT + (v == MPI_ANY_TAG ? CONST_MPI_ANY_TAG : CONST_ABSENT);
 }
+
+int64_t arguments_lock(int64_t v)
+{
+	return PASSED_CONSTANT + (v == MPI_LOCK_EXCLUSIVE ? CONST_MPI_LOCK_EXCLUSIVE
+	                          : v == MPI_LOCK_SHARED  ? CONST_MPI_LOCK_SHARED
+	                                                  : CONST_ABSENT);
+}

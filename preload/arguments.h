@@ -25,6 +25,7 @@ static inline struct record_passed *arguments_begin(const struct call *c)
 
 int64_t arguments_named_peer(int64_t v);
 int64_t arguments_named_tag(int64_t v);
+int64_t arguments_lock(int64_t v);
 
 /* base: the caller's rank in the communicator. */
 static inline int64_t arguments_peer(int64_t v, int base)

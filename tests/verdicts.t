@@ -26,6 +26,7 @@ LAST = RANKS - 1
 HUNG = {
     "cycle": ("deadlock", f"rank 0 waits for rank {LAST} in MPI_Recv source={LAST} tag=3"),
     "pair": ("deadlock", "rank 0 waits for rank 1 in MPI_Recv source=1 tag=3, rank 1 for rank 0 in MPI_Recv source=0 tag=3"),
+    "hours": ("deadlock", "rank 0 waits for rank 1 in MPI_Recv source=1 tag=3"),
     "wrong_tag": ("mismatch", "rank 0 waits in MPI_Recv source=1 tag=7, and rank 1 sent it 1 message with tag 8"),
     "wrong_comm": ("mismatch", "rank 1 sent it 1 message with tag 7 of another communicator"),
     "ssend": ("deadlock", "MPI_Ssend dest=1 tag=3"),
@@ -52,7 +53,7 @@ HUNG = {
     "split": ("deadlock", f"rank 0 waits for rank {LAST} in MPI_Comm_split"),
     "intercomm": ("unknown", "rank 0 is in MPI_Recv tag=3, and it is not known who is in its communicator"),
     "finalize": ("deadlock", f"rank 0 waits for rank {LAST} in MPI_Finalize, rank {LAST} for rank 0 in MPI_Recv"),
-    "lock": ("deadlock", "rank 2 waits for rank 1 in MPI_Win_lock, rank 1 for rank 2 in MPI_Barrier"),
+    "lock": ("deadlock", "rank 2 waits for rank 1 in MPI_Win_lock rank=0 lock_type=MPI_LOCK_EXCLUSIVE, rank 1 for rank 2 in MPI_Barrier"),
     "fence": ("deadlock", f"rank 0 waits for rank {LAST} in MPI_Win_fence"),
     "start_alone": ("deadlock", "rank 0 waits for rank 1 in MPI_Win_(start|complete)"),
     "post_alone": ("deadlock", "rank 0 waits for rank 1 in MPI_Win_wait"),

@@ -3,7 +3,7 @@
 
 MOST = 16  # RECORD_PASSED of trace/record/record.h
 NUMBERS = ("count", "int")
-RANKS = {"peer": "arguments_peer", "root": "arguments_root", "tag": "arguments_tag"}
+RANKS = {"peer": "arguments_peer", "root": "arguments_root", "tag": "arguments_tag", "lock": "arguments_lock"}
 OBJECTS = ("comm", "win", "file", "group", "message")
 
 

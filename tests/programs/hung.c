@@ -129,6 +129,20 @@ static void one_stop_less(void)
 		receive(0, 9);
 }
 
+/* More events than anybody would look at one by one. */
+static void hours(void)
+{
+	alarm(0);
+	for (int i = 0; i < 200000; i++) {
+		for (int k = 0; k < 20; k++)
+			MPI_Comm_size(world, value);
+		if (i % 500 == 499)
+			turn();
+	}
+	alarm((unsigned)atoi(arguments[2]));
+	pair();
+}
+
 /* --- requests --- */
 
 static void two_receives(MPI_Request *requests)
@@ -443,8 +457,8 @@ static const struct {
 #endif
              CASE(different),   CASE(roots),         CASE(sub_barrier),   CASE(two_comms),  CASE(split),
              CASE(intercomm),   CASE(finalize),      CASE(lock),          CASE(fence),      CASE(start_alone),
-             CASE(post_alone),  CASE(endless),       CASE(stopped),       CASE(replaced),   CASE(exited),
-             CASE(threads),     CASE(spawned)};
+             CASE(post_alone),  CASE(hours),         CASE(endless),       CASE(stopped),    CASE(replaced),
+             CASE(exited),      CASE(threads),       CASE(spawned)};
 
 int main(int argc, char **argv)
 {

@@ -189,6 +189,75 @@ static void test_prefix(void)
 	trace_free(&prefix);
 }
 
+/* Nested loops, of which one turn in a thousand is another one. */
+static void record_loops(struct trace *loops, int turns)
+{
+	struct arena a;
+	struct sample x;
+	struct error error;
+	if (arena_create(&a, NULL, 8 * ARENA_MIN_SIZE, NULL) != 0)
+		abort();
+	sample_start(&x, &a, 0, 1, 0);
+	int64_t type = VALUE_CONSTANT + record_add_string(&a, x.record, "MPI_INT", 7),
+		world = VALUE_CONSTANT + record_add_string(&a, x.record, "MPI_COMM_WORLD", 14);
+	for (int i = 0; i < turns; i++) {
+		for (int k = 0; k < 7; k++)
+			sample_event(&x, 0, (int64_t[]){100 + k % 3, type, 1, k % 4, world});
+		sample_event(&x, 1, (int64_t[]){200, type, i % 5 ? -1 : 1, i % 2, world});
+		if (i % 1000 == 777)
+			sample_event(&x, 2, (int64_t[]){i, 0, world});
+	}
+	columns_free(&x.columns);
+	if (trace_extract(loops, &a, &error) != 0)
+		abort();
+	arena_close(&a);
+}
+
+/* The sum of what all events of a rank are, without their order; *walked: how many were looked at. */
+static uint64_t sum_of_events(const struct trace *loops, bool leap, uint64_t *walked)
+{
+	struct walk *w;
+	struct event e;
+	struct error error;
+	uint64_t sum = 0, turn = 0, turns;
+	int step;
+	*walked = 0;
+	if (walk_begin(&w, loops, 0, &error) != 0)
+		abort();
+	while ((step = walk_next(w, &e, &error)) == 0) {
+		uint64_t h = hash_mix(11, e.site);
+		bool marked;
+		for (size_t k = 0; k < e.schema->count; k++)
+			h = hash_mix(h, (uint64_t)e.values[k]);
+		sum += h;
+		turn += h;
+		++*walked;
+		if (!leap)
+			continue;
+		turns = walk_repeats(w, &marked);
+		if (turns > 0) {
+			walk_leap(w, turns);
+			sum += turns * turn;
+		}
+		turn = marked || turns > 0 ? 0 : turn;
+	}
+	walk_end(w);
+	return step > 0 ? sum : 0;
+}
+
+static void test_repeats(void)
+{
+	for (int turns = 100; turns <= 100000; turns *= 10) {
+		struct trace loops;
+		uint64_t all = 0, some = 0;
+		record_loops(&loops, turns);
+		uint64_t sum = sum_of_events(&loops, false, &all), same = sum_of_events(&loops, true, &some);
+		ok(sum != 0 && same == sum && (turns < 10000 || some < all / 4),
+		   "turns of loops that are left out: %d of %d events are looked at", (int)some, (int)all);
+		trace_free(&loops);
+	}
+}
+
 int main(void)
 {
 	size_t wrong = 0;
@@ -198,6 +267,7 @@ int main(void)
 		wrong += walk_rank(&rank) != 0 || successors_check(&t, rank, NULL) != 0;
 	ok(wrong == 0, "all events of %d ranks, in order", RANKS);
 	test_contradiction();
+	test_repeats();
 	test_prefix();
 	ok(fails_well(walk_rank, &(uint32_t){1}), "no memory to walk");
 	ok(fails_well(walk_on, &(uint32_t){1}), "no memory for a moment");

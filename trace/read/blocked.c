@@ -146,6 +146,11 @@ static void look_at(struct blocked *b, uint32_t number)
 	          : of->polls > 0                          ? BLOCKED_POLLS
 	          : u->call                                ? BLOCKED_GOES_ON
 	                                                   : BLOCKED_COMPUTES;
+	if (s->call.schema && s->call.schema->mpi->class == MPI_CLASS_POINT_TO_POINT &&
+	    s->call.dest < b->state.trace->size) {
+		s->next_sender = b->senders[s->call.dest];
+		b->senders[s->call.dest] = number + 1;
+	}
 }
 
 /* Two threads are one node that can go on when one of them can. */
@@ -202,11 +207,14 @@ int blocked_make(struct blocked *b, const struct trace *t, uint64_t patience, bo
 	b->graph = wait_graph_create();
 	b->streams = budget_calloc((size_t)b->state.stream_count + 1, sizeof *b->streams);
 	b->rank_nodes = budget_calloc((size_t)t->size + 1, sizeof *b->rank_nodes);
-	if (!b->graph || !b->streams || !b->rank_nodes || make_nodes(b) != 0)
+	b->senders = budget_calloc((size_t)t->size + 1, sizeof *b->senders);
+	if (!b->graph || !b->streams || !b->rank_nodes || !b->senders || make_nodes(b) != 0)
 		return error_set(error, "no memory");
 	b->parts = wait_graph_count(b->graph);
 	for (uint32_t i = 0; i < b->state.stream_count; i++)
 		look_at(b, i);
+	for (uint32_t rank = 0; rank < t->size; rank++)
+		b->unsure |= b->state.ranks[rank].unsure != 0;
 	for (uint32_t i = 0; rv == 0 && i < b->state.stream_count; i++)
 		rv = find_condition(b, i, polls);
 	return rv == 0 && wait_graph_reduce(b->graph) >= 0 ? 0 : error_set(error, "no memory");
@@ -218,6 +226,7 @@ void blocked_free(struct blocked *b)
 	wait_graph_destroy(b->graph);
 	budget_free(b->streams);
 	budget_free(b->rank_nodes);
+	budget_free(b->senders);
 	budget_free(b->meetings);
 	index_free(&b->meeting_index);
 }

@@ -36,6 +36,7 @@ struct blocked_stream {
 	struct end_call call; /* its schema is NULL if it is in none */
 	int64_t request;      /* of those that it waits for the first one that is not done; VALUE_NONE */
 	const char *doubt;    /* "its arguments are not known" */
+	uint32_t next_sender; /* the next stream, + 1, whose call in flight sends to the same rank; 0: it is the last */
 };
 
 struct blocked {
@@ -43,6 +44,8 @@ struct blocked {
 	struct wait_graph *graph;
 	struct blocked_stream *streams; /* by number in state.streams; which are the first nodes of the graph, too */
 	uint32_t *rank_nodes;           /* by rank: it can go on when one of its threads can */
+	uint32_t *senders;              /* by rank: the first stream, + 1, whose call in flight sends to it */
+	bool unsure;                    /* is any rank? */
 	uint32_t parts;                 /* nodes from this one on are parts of what somebody waits for */
 	uint64_t patience;
 	/* nodes that many wait for: members of a scope that have not come to a collective of it */

@@ -180,9 +180,11 @@ static bool names_comm(const struct schema *s)
 	return s->mpi->function == FN_MPI_Comm_set_name && s->at[PARAMETER_NAME] >= 0;
 }
 
-static int comms_scan(struct comms *c, const struct calls *calls, uint32_t stream, uint64_t left, struct error *error)
+/* left: calls that make communicators; *events: that may be walked. Returns as comms_make_within. */
+static int comms_scan(struct comms *c, const struct calls *calls, uint32_t stream, uint64_t left, uint64_t *events,
+                      struct error *error)
 {
-	int rv = -1, step;
+	int rv = -1, step = 0;
 	const struct trace *t = calls->trace;
 	struct scan s = {.comms = c, .calls = calls, .stream = stream, .first = c->count};
 	struct walk *w = NULL;
@@ -192,12 +194,18 @@ static int comms_scan(struct comms *c, const struct calls *calls, uint32_t strea
 	    walk_object(t, stream, "@comm", "rank", &s.ranks, &s.rows, error) != 0 ||
 	    walk_object(t, stream, "@comm", "size", &s.sizes, &n, error) != 0)
 		goto done;
-	while (left > 0 && (step = walk_next(w, &e, error)) == 0) {
+	for (uint64_t before = left; left > 0 && *events > 0 && (step = walk_next(w, &e, error)) == 0; --*events) {
 		const struct call *call = call_of(calls, &e);
-		bool names = names_comm(e.schema);
-		if (call->kind != CALL_COMM_MAKE && !names)
+		bool names = names_comm(e.schema), marked;
+		uint64_t turns = walk_repeats(w, &marked);
+		if (call->kind != CALL_COMM_MAKE && !names) {
+			if (turns > 0 && left == before) /* the loop makes none */
+				walk_leap(w, turns);
+			before = marked ? left : before;
 			continue;
+		}
 		left--;
+		before = marked ? left : before;
 		if (call_failed(&e))
 			continue;
 		if (names) {
@@ -210,7 +218,7 @@ static int comms_scan(struct comms *c, const struct calls *calls, uint32_t strea
 			goto done;
 		}
 	}
-	rv = left > 0 && step < 0 ? -1 : 0;
+	rv = left == 0 || step > 0 ? 0 : *events == 0 ? 1 : -1;
 done:
 	for (size_t i = s.first; i < c->count; i++) {
 		budget_free(c->own[i].dims);
@@ -354,6 +362,12 @@ done:
 
 int comms_make(struct comms **out, const struct calls *calls, struct error *error)
 {
+	return comms_make_within(out, calls, UINT64_MAX, error);
+}
+
+int comms_make_within(struct comms **out, const struct calls *calls, uint64_t events, struct error *error)
+{
+	int rv = 0;
 	const struct trace *t = calls->trace;
 	struct comms *c = *out = budget_calloc(1, sizeof *c);
 	int64_t unused;
@@ -374,8 +388,8 @@ int comms_make(struct comms **out, const struct calls *calls, struct error *erro
 			    rankmap_get(&t->sites[i].visits, (uint32_t)stream, &visits))
 				left += (uint64_t)visits;
 		}
-		if (left > 0 && comms_scan(c, calls, (uint32_t)stream, left, error) != 0)
-			return -1;
+		if (left > 0 && (rv = comms_scan(c, calls, (uint32_t)stream, left, &events, error)) != 0)
+			return rv;
 	}
 	if (number_all(c) != 0)
 		return error_set(error, "no memory, or a communicator is larger than MPI_COMM_WORLD");

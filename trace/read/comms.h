@@ -30,6 +30,8 @@ struct comms;
 
 /* Returns 0, or -1 with error set. The caller destroys *out. The trace must outlive it. */
 int comms_make(struct comms **out, const struct calls *calls, struct error *error);
+/* The same, if no more than so many events must be walked; else it returns 1. */
+int comms_make_within(struct comms **out, const struct calls *calls, uint64_t events, struct error *error);
 void comms_destroy(struct comms *c);
 uint32_t comms_count(const struct comms *c);
 const struct comm *comms_at(const struct comms *c, uint32_t number);

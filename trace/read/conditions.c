@@ -71,12 +71,11 @@ static bool message_is_there(const struct blocked *b, uint32_t rank, uint64_t sc
 		if (c->key.scope == scope && (source == RANK_ANY || c->key.source == source) &&
 		    (tag == TAG_ANY || c->key.tag == tag) && message_count_pending(c) > 0)
 			return true;
-	for (uint32_t i = 0; i < b->state.stream_count && budget_step(1);
-	     i++) { /* what is being sent, of any tag or from anybody */
-		const struct end_call *call = &b->streams[i].call;
-		if (call->schema && call->schema->mpi->class == MPI_CLASS_POINT_TO_POINT && call->dest == rank &&
-		    call->scope == scope && (tag == TAG_ANY || call->tag == tag) &&
-		    (source == RANK_ANY || source == b->state.streams[i].rank))
+	/* what is being sent, of any tag or from anybody */
+	for (uint32_t i = b->senders[rank]; i > 0 && budget_step(1); i = b->streams[i - 1].next_sender) {
+		const struct end_call *call = &b->streams[i - 1].call;
+		if (call->scope == scope && (tag == TAG_ANY || call->tag == tag) &&
+		    (source == RANK_ANY || source == b->state.streams[i - 1].rank))
 			return true;
 	}
 	return false;
@@ -88,7 +87,9 @@ static struct condition condition_any_source(struct blocked *b, uint32_t rank, u
 	const struct comms *comms = b->state.comms;
 	uint32_t size = comms_at(comms, scope_comm(scope))->size, node = WAIT_NODE_NONE;
 	bool met;
-	for (uint32_t i = 0; i < size && budget_step(1); i++)
+	if (b->unsure && size > ANY_SOURCE_OWN)
+		return condition_doubt(is_unsure);
+	for (uint32_t i = 0; i < size && size <= ANY_SOURCE_OWN; i++)
 		if (unsure(b, comms_world(comms, scope_comm(scope), i, rank)))
 			return condition_doubt(is_unsure);
 	if (size == 1)

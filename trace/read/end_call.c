@@ -17,7 +17,8 @@ uint32_t end_peer(const struct end_state *x, uint32_t stream, uint64_t scope, in
 		return trace_is_constant(x->trace, value, CONST_MPI_ANY_SOURCE)  ? RANK_ANY
 		       : trace_is_constant(x->trace, value, CONST_MPI_PROC_NULL) ? RANK_NOBODY
 		                                                                 : RANK_UNKNOWN;
-	return comms_world(x->comms, scope_comm(scope), value + base, stream_rank(x->trace, stream));
+	return comms_world(x->comms, scope_comm(scope), (int64_t)((uint64_t)value + (uint64_t)base), /* damaged: any */
+	                   stream_rank(x->trace, stream));
 }
 
 static int64_t tag_of(const struct trace *t, int64_t value)
@@ -69,25 +70,22 @@ void end_call_requests(struct end_call *out, end_argument *get, void *context)
 	out->requests_known = out->request_count == expected;
 }
 
-/* MPI_Win_lock and what ends it: the target, and whether others may hold it as well. */
+/* MPI_Win_lock and what ends it: the target, and that nobody else may hold it; where that is not known, they may. */
 static void fill_lock(const struct end_state *x, struct end_call *out, int64_t base, end_argument *get, void *context)
 {
 	int rank = schema_column(out->schema, "rank"), lock = schema_column(out->schema, "lock_type");
 	int64_t type;
 	if (rank >= 0 && get(context, rank, 0, &out->rank) && out->rank > VALUE_LOSSY)
-		out->rank += base;
-	out->exclusive =
-		lock < 0 || !get(context, lock, 0, &type) || !trace_is_constant(x->trace, type, CONST_MPI_LOCK_SHARED);
+		out->rank = (int64_t)((uint64_t)out->rank + (uint64_t)base);
+	out->exclusive = lock >= 0 && get(context, lock, 0, &type) &&
+	                 trace_is_constant(x->trace, type, CONST_MPI_LOCK_EXCLUSIVE);
 }
 
-void end_call_fill(const struct end_state *x, uint32_t stream, struct end_call *out, end_argument *get, void *context)
+void end_call_fill(const struct end_state *x, uint32_t stream, int64_t base, struct end_call *out, end_argument *get,
+                   void *context)
 {
 	const struct schema *s = out->schema;
 	uint64_t scope = out->scope = end_scope(x, stream, s, get, context);
-	int64_t base =
-		scope == SCOPE_UNKNOWN ? 0 : comms_local(x->comms, scope_comm(scope), stream_rank(x->trace, stream));
-	if (s->at[PARAMETER_COMM] < 0) /* of a window: relative to the rank in MPI_COMM_WORLD */
-		base = stream_rank(x->trace, stream);
 	out->dest = end_peer(x, stream, scope, argument(s, PARAMETER_DEST, get, context), base);
 	out->source = end_peer(x, stream, scope, argument(s, PARAMETER_SOURCE, get, context), base);
 	out->tag = tag_of(x->trace, argument(s, PARAMETER_TAG, get, context));

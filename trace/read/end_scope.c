@@ -79,7 +79,16 @@ int end_take_collective(struct end_state *x, uint32_t stream, const struct schem
 	*place = c->count;
 	c->last[c->count % END_LAST] = (struct end_took){s->mpi, root};
 	c->count++;
+	end_turn_collective(x, scope);
 	return 0;
+}
+
+int end_repeat_collective(struct end_state *x, uint32_t stream, uint64_t scope, uint64_t turns)
+{
+	struct end_collective *c = collective_of(x, stream, scope);
+	if (c) /* what the last ones were is known again when WALK_TURNS more are walked */
+		c->count += turns;
+	return c ? 0 : -1;
 }
 
 /* --- handles --- */
@@ -129,6 +138,7 @@ static int make_in_comm(struct end_state *x, uint32_t stream, const struct event
 	struct end_collective *c =
 		comm == SCOPE_UNKNOWN || comm == COMM_SELF ? NULL : collective_of(x, stream, comm | SCOPE_MADE);
 	uint64_t scope = c ? comm | SCOPE_WINDOW(c->count++ & 0xffffff) : SCOPE_UNKNOWN;
+	x->turn.spoiled = true;
 	return learn_handle(&x->ranks[stream_rank(x->trace, stream)], s->column[created].kind, e->values[created],
 	                    scope, NULL, 0);
 }
@@ -215,7 +225,7 @@ static int count_epoch(struct end_state *x, uint32_t rank, const struct end_epoc
 		bool start = epoch->kind == EPOCH_START;
 		struct message_key key = {epoch->scope | SCOPE_EPOCH, 0, start ? rank : epoch->members[i],
 		                          start ? epoch->members[i] : rank};
-		if (epoch->members[i] < x->trace->size && message_counts_add(x->messages, &key, start, !start) != 0)
+		if (epoch->members[i] < x->trace->size && end_count(x, &key, start, !start) != 0)
 			return -1;
 	}
 	return 0;

@@ -52,7 +52,7 @@ static int count_message(struct end_state *x, const struct end_stream *s, bool s
 		return 0;
 	}
 	struct message_key key = {scope, tag, sent ? s->rank : peer, sent ? peer : s->rank};
-	return message_counts_add(x->messages, &key, sent, !sent);
+	return end_count(x, &key, sent, !sent);
 }
 
 static uint64_t sent_before(const struct end_state *x, const struct end_stream *s, const struct end_request *r)
@@ -281,7 +281,7 @@ static int take_event(struct end_state *x, struct end_stream *s, const struct ev
 		set_unsure(x, s, UNSURE_FAILED);
 		return 0;
 	}
-	end_call_fill(x, s->stream, &call, event_argument, &a);
+	end_call_fill(x, s->stream, e->base, &call, event_argument, &a);
 	note_poll(x, s, e, &call);
 	if (e->schema->mpi->function == FN_MPI_Finalize) {
 		s->finalized = true;
@@ -314,43 +314,56 @@ static int take_event(struct end_state *x, struct end_stream *s, const struct ev
 	return end_take_scope(x, s->stream, e, &call);
 }
 
+/* Returns 0; 1: that is too much; -1 with error set. */
+static int walk_events(struct end_state *x, struct end_stream *s, struct walk *w, struct error *error)
+{
+	struct event e;
+	int step;
+	bool marked;
+	x->walked += WALK_STEPS;
+	while ((step = walk_next(w, &e, error)) == 0) {
+		if (++x->walked > END_EVENTS)
+			return 1;
+		if (take_event(x, s, &e) != 0)
+			return error_set(error, "no memory, or too many messages");
+		uint64_t turns = walk_repeats(w, &marked);
+		if (marked)
+			end_turn_begin(x, s);
+		else if (turns > 0 && end_turn_repeat(x, s, turns)) {
+			walk_leap(w, turns);
+			end_turn_begin(x, s);
+		}
+	}
+	return step > 0 ? 0 : -1;
+}
+
 static int walk_stream(struct end_state *x, struct end_stream *s, struct error *error)
 {
 	struct walk *w = NULL;
-	struct event e;
 	int64_t unused;
-	int step = -1;
-	if (walk_begin(&w, x->trace, s->stream, error) == 0)
-		while ((step = walk_next(w, &e, error)) == 0)
-			if (take_event(x, s, &e) != 0) {
-				step = -1;
-				error_set(error, "no memory, or too many messages");
-				break;
-			}
-	if (step > 0 && (walk_unordered(w) || rankmap_get(&x->trace->lost, s->stream, &unused)))
+	int rv = walk_begin(&w, x->trace, s->stream, error);
+	if (rv == 0)
+		rv = walk_events(x, s, w, error);
+	if (rv == 0 && (walk_unordered(w) || rankmap_get(&x->trace->lost, s->stream, &unused)))
 		set_unsure(x, s, UNSURE_LOSSY);
 	walk_end(w);
-	return step > 0 ? 0 : -1;
+	return rv;
 }
 
 static int make_streams(struct end_state *x)
 {
 	const struct trace *t = x->trace;
-	uint64_t count = rankmap_size(&t->events), events = 0;
-	int64_t n;
-	if (t->size > END_RANKS || count > END_RANKS || walk_cost(t) > END_EVENTS)
+	uint64_t count = rankmap_size(&t->events);
+	int64_t unused;
+	if (t->size > END_RANKS || count > END_RANKS)
 		return 1;
 	x->streams = budget_calloc(count + 1, sizeof *x->streams);
 	x->ranks = budget_calloc((size_t)t->size + 1, sizeof *x->ranks);
 	x->messages = message_counts_create(t->size);
 	if (!x->streams || !x->ranks || !x->messages)
 		return -1;
-	for (uint64_t r = 0; rankmap_next(&t->events, &r, &n); r++) {
+	for (uint64_t r = 0; rankmap_next(&t->events, &r, &unused); r++)
 		x->streams[x->stream_count++] = (struct end_stream){.stream = (uint32_t)r, .rank = stream_rank(t, r)};
-		events += n > 0 ? (uint64_t)n : 0;
-		if (events > END_EVENTS)
-			return 1;
-	}
 	return 0;
 }
 
@@ -363,6 +376,7 @@ void end_state_free(struct end_state *x)
 	budget_free(x->streams);
 	budget_free(x->ranks);
 	budget_free(x->collectives);
+	budget_free(x->turn.changes);
 	index_free(&x->collective_index);
 	message_counts_destroy(x->messages);
 	comms_destroy(x->comms);
@@ -388,7 +402,13 @@ void end_state_call(const struct end_state *x, uint32_t stream, struct end_call 
 		return;
 	out->site = a.call->site;
 	out->schema = trace_schema(x->trace, &x->trace->sites[out->site]);
-	end_call_fill(x, stream, out, passed_argument, &a);
+	uint64_t scope = end_scope(x, stream, out->schema, passed_argument, &a);
+	/* of a window: relative to the rank in MPI_COMM_WORLD */
+	int64_t base = out->schema->at[PARAMETER_COMM] < 0 ? stream_rank(x->trace, stream)
+	               : scope == SCOPE_UNKNOWN
+	                       ? 0
+	                       : comms_local(x->comms, scope_comm(scope), stream_rank(x->trace, stream));
+	end_call_fill(x, stream, base, out, passed_argument, &a);
 	end_call_requests(out, passed_argument, &a);
 }
 
@@ -465,8 +485,8 @@ int end_state_make(struct end_state *x, const struct trace *t, struct error *err
 	int rv = make_streams(x);
 	if (rv < 0 || (rv == 0 && calls_make(&x->calls, t) != 0))
 		return error_set(error, "no memory");
-	if (rv == 0 && comms_make(&x->comms, &x->calls, error) != 0)
-		return -1;
+	if (rv == 0)
+		rv = comms_make_within(&x->comms, &x->calls, END_EVENTS, error);
 	for (uint32_t i = 0; rv == 0 && i < x->stream_count; i++)
 		rv = walk_stream(x, &x->streams[i], error);
 	for (uint32_t i = 0; rv == 0 && i < x->stream_count; i++)

@@ -31,10 +31,9 @@ static inline uint32_t scope_comm(uint64_t scope)
 	return (uint32_t)scope; /* COMM_UNKNOWN of SCOPE_UNKNOWN */
 }
 
-/* A trace with more is not looked at: some seconds of one core. What follows the walk is quadratic in the ranks where
- * all receive from any source. */
-#define END_RANKS  (UINT32_C(1) << 14)
-#define END_EVENTS (UINT64_C(1) << 24)
+/* A trace with more is not looked at. Events are those that are walked: of a loop some turns (walk_repeats). */
+#define END_RANKS  (UINT32_C(1) << 17)
+#define END_EVENTS (UINT64_C(1) << 25)
 
 enum end_request_kind { REQUEST_NONE, REQUEST_SEND, REQUEST_RECV, REQUEST_COLLECTIVE, REQUEST_OTHER };
 
@@ -116,6 +115,21 @@ struct end_rank {
 	uint32_t handle_count;
 };
 
+/* What was counted since a mark of the walk: it is counted again for each turn that is left out. */
+#define END_CHANGES (UINT32_C(1) << 18)
+struct end_turn {
+	struct end_change {
+		struct message_key key; /* of a collective its scope alone */
+		uint32_t sent, received;
+		bool collective;
+	} * changes;
+	uint32_t count, capacity;
+	bool spoiled;   /* something else was changed, or it is too much */
+	uint64_t state; /* of what is live, at the mark */
+	uint64_t polls;
+	uint64_t asks; /* events, before it is worth to look at what is live again */
+};
+
 struct end_state {
 	const struct trace *trace;
 	struct calls calls;
@@ -127,6 +141,8 @@ struct end_state {
 	struct end_collective *collectives;
 	uint32_t collective_count, collective_capacity;
 	struct index collective_index;
+	uint64_t walked;      /* events */
+	struct end_turn turn; /* of the stream that is walked */
 };
 
 /* Returns 0; 1: the trace has too many ranks, events or messages; or -1 with error set. The caller frees it in any
@@ -142,13 +158,14 @@ void end_state_call(const struct end_state *x, uint32_t stream, struct end_call 
 /* How many receives are live with which a message of this key could be taken; with that of a call in flight. */
 uint64_t end_state_posted(const struct end_state *x, const struct message_key *key);
 
-/* --- for the walk: end_scope.c, end_call.c --- */
+/* --- for the walk: end_scope.c, end_call.c, end_turn.c --- */
 
 typedef bool end_argument(void *context, int column, uint32_t element, int64_t *value);
 /* The members of a group that a rank has, as ranks of MPI_COMM_WORLD, malloc'ed (budget_free); NULL: not known. */
 uint32_t *end_group(const struct end_state *x, uint32_t rank, int64_t group, uint32_t *count);
-/* What it says of columns, in the terms of struct end_call. */
-void end_call_fill(const struct end_state *x, uint32_t stream, struct end_call *out, end_argument *get, void *context);
+/* What it says of columns, in the terms of struct end_call. base: what ranks are relative to. */
+void end_call_fill(const struct end_state *x, uint32_t stream, int64_t base, struct end_call *out, end_argument *get,
+                   void *context);
 /* The requests of the call. */
 void end_call_requests(struct end_call *out, end_argument *get, void *context);
 /* The peer that a value of a column of kind p names. */
@@ -163,5 +180,16 @@ uint64_t end_scope(const struct end_state *x, uint32_t stream, const struct sche
 const struct end_epoch *end_epoch_find(const struct end_state *x, uint32_t rank, enum end_epoch_kind kind,
                                        uint64_t scope);
 void end_rank_free(struct end_rank *r);
+/* Messages. Returns 0 or -1. */
+int end_count(struct end_state *x, const struct message_key *key, uint32_t sent, uint32_t received);
+/* A collective of a stream was counted. */
+void end_turn_collective(struct end_state *x, uint64_t scope);
+/* A new mark was made. */
+void end_turn_begin(struct end_state *x, const struct end_stream *s);
+/* Since the mark one turn of a loop was walked. Counts `turns` more, and returns true; false: it left
+ * something else behind than it found. Nothing was counted then. */
+bool end_turn_repeat(struct end_state *x, struct end_stream *s, uint64_t turns);
+/* Of that many more, of all that a rank and a scope did. */
+int end_repeat_collective(struct end_state *x, uint32_t stream, uint64_t scope, uint64_t turns);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "trace/base/budget.h"
+#include "trace/base/index.h"
 #include "trace/read/phrase.h"
 
 /* --- a call as text --- */
@@ -81,6 +82,10 @@ const char *mismatch_call(char *out, size_t size, const struct blocked *b, uint3
 		put_tag(&x, call->schema->at[PARAMETER_RECV_TAG] >= 0 ? "recvtag" : "tag", call->recv_tag);
 	if (call->schema->at[PARAMETER_ROOT] >= 0 && call->root >= 0)
 		phrase_put(&x, " root=%" PRId64, call->root);
+	if (f->class == MPI_CLASS_ONE_SIDED && call->rank >= 0)
+		phrase_put(&x, " rank=%" PRId64, call->rank);
+	if (f->base == FN_MPI_Win_lock && call->exclusive)
+		phrase_put(&x, " lock_type=%s", mpi_constant_name[CONST_MPI_LOCK_EXCLUSIVE]);
 	if (f->class != MPI_CLASS_ONE_SIDED && f->scope != SCOPE_WORLD)
 		put_comm(&x, b, call->scope);
 	if (f->completes)
@@ -114,8 +119,7 @@ static bool collective_differs(struct verdict *v, const struct blocked *b, uint3
 	struct end_took mine, other;
 	char name[STREAM_NAME];
 	uint32_t self = b->state.streams[number].rank;
-	if (!blocked_collective(b, number, &scope, &place) || scope_comm(scope) == COMM_UNKNOWN ||
-	    b->state.ranks[self].unsure)
+	if (!blocked_collective(b, number, &scope, &place) || scope_comm(scope) == COMM_UNKNOWN)
 		return false;
 	mine = (struct end_took){b->streams[number].call.schema->mpi, b->streams[number].call.root};
 	for (uint32_t i = 0; i < comms_at(b->state.comms, scope_comm(scope))->size && budget_step(1); i++) {
@@ -125,6 +129,7 @@ static bool collective_differs(struct verdict *v, const struct blocked *b, uint3
 			continue;
 		struct phrase x = phrase_behind(v->text, sizeof v->text);
 		v->kind = VERDICT_MISMATCH;
+		v->ns = b->streams[number].ns;
 		phrase_put(&x, "Mismatch: as collective number %" PRIu64 " of the same communicator rank %s called ",
 		           place + 1, stream_name(b->state.trace, b->state.streams[number].stream, name));
 		put_took(&x, &mine);
@@ -155,6 +160,7 @@ static bool message_differs(struct verdict *v, const struct blocked *b, uint32_t
 		uint64_t n = message_count_pending(c);
 		struct phrase x = phrase_behind(v->text, sizeof v->text);
 		v->kind = VERDICT_MISMATCH;
+		v->ns = b->streams[number].ns;
 		phrase_put(&x,
 		           "Mismatch: rank %s waits in %s, and rank %" PRIu32 " sent it %" PRIu64
 		           " message%s with tag %" PRId64 "%s, which "
@@ -186,21 +192,39 @@ static bool receive_differs(struct verdict *v, const struct blocked *b, uint32_t
 	return false;
 }
 
+/* Collectives that have been looked at, by the number of the first stream that is in each. */
+struct looked_at {
+	const struct blocked *b;
+	struct index index;
+	uint64_t scope, place;
+};
+
+static bool is_same_collective(const void *context, uint32_t number)
+{
+	const struct looked_at *l = context;
+	uint64_t scope, place;
+	return blocked_collective(l->b, number, &scope, &place) && scope == l->scope && place == l->place;
+}
+
+/* Is it the first stream that is in its collective? What all others did is compared with that. */
+static bool is_first(struct looked_at *l, uint32_t number)
+{
+	if (!blocked_collective(l->b, number, &l->scope, &l->place))
+		return false;
+	uint64_t hash = hash_mix(hash_mix(37, l->scope), l->place);
+	return index_find(&l->index, hash, is_same_collective, l) == INDEX_NONE &&
+	       index_add(&l->index, hash, number) == 0;
+}
+
 bool mismatch_find(struct verdict *v, const struct blocked *b)
 {
-	const struct end_call *before = NULL;
-	for (uint32_t i = 0; i < b->state.stream_count; i++) {
-		const struct end_call *call = &b->streams[i].call;
-		if (before && before->schema == call->schema && before->scope == call->scope &&
-		    before->root == call->root)
-			continue; /* what all others did was compared with that */
-		if (collective_differs(v, b, i))
-			return true;
-		if (call->schema)
-			before = call;
-	}
-	for (uint32_t i = 0; i < b->state.stream_count; i++)
-		if (receive_differs(v, b, i))
-			return true;
-	return false;
+	struct looked_at looked = {.b = b};
+	bool found = false;
+	for (uint32_t i = 0; !found && i < b->state.stream_count; i++)
+		found = !b->state.ranks[b->state.streams[i].rank].unsure && is_first(&looked, i) &&
+		        collective_differs(v, b, i);
+	index_free(&looked.index);
+	for (uint32_t i = 0; !found && i < b->state.stream_count; i++)
+		found = receive_differs(v, b, i);
+	return found;
 }

@@ -102,7 +102,7 @@ static void prove(struct verdict *v, const struct blocked *b)
 	size_t cycle = 0, n = 0;
 	for (uint32_t i = 0; i < b->state.stream_count; i++)
 		if (wait_graph_stuck(b->graph, i)) {
-			v->stuck++;
+			v->ns = v->stuck++ == 0 || b->streams[i].ns < v->ns ? b->streams[i].ns : v->ns;
 			from = from == UINT32_MAX ? i : from;
 		}
 	if (from != UINT32_MAX)
@@ -207,10 +207,19 @@ static void put_keeper(struct verdict *v, const struct blocked *b, const struct 
 	const struct blocked_stream *s = &b->streams[k->computes];
 	const struct schema *schema = trace_schema(b->state.trace, &b->state.trace->sites[s->site]);
 	v->kind = s->ns >= b->patience ? VERDICT_GONE : VERDICT_SLOW;
+	v->ns = v->kind == VERDICT_GONE ? s->ns : 0;
 	verdict_put(v, "%s: rank %s has computed for %s after %.*s, or has ended, and %" PRIu64 " wait%s for it.",
 	            v->kind == VERDICT_GONE ? "Rank gone" : "Slow, not stuck", stream_text(b, k->computes, name),
 	            duration(time, s->ns), (int)schema->function_length, schema->function, k->waiting,
 	            k->waiting == 1 ? "s" : "");
+}
+
+static uint64_t least_wait(const struct blocked *b)
+{
+	uint64_t least = UINT64_MAX;
+	for (uint32_t i = 0; i < b->state.stream_count; i++)
+		least = b->streams[i].kind == BLOCKED_WAITS && b->streams[i].ns < least ? b->streams[i].ns : least;
+	return least == UINT64_MAX ? 0 : least;
 }
 
 /* Nobody is stuck for certain. */
@@ -235,6 +244,7 @@ static void without_deadlock(struct verdict *v, const struct blocked *b)
 		v->kind = VERDICT_GONE;
 		verdict_put(v, "Rank gone: rank %" PRIu32 " left no trace, and %" PRIu64 " wait for it.", k.absent,
 		            k.waiting);
+		v->ns = least_wait(b);
 	} else if (doubt != UINT32_MAX) {
 		v->kind = VERDICT_UNKNOWN;
 		mismatch_call(call, sizeof call, b, doubt);

@@ -14,6 +14,7 @@
 #ifndef SPOOR_VERDICT_H
 #define SPOOR_VERDICT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,10 +48,16 @@ struct verdict {
 	uint32_t step_count;
 	uint64_t length; /* of the whole chain */
 	uint64_t stuck;  /* streams that can never go on */
+	uint64_t ns;     /* for how long it has been so; 0: it does not hang, or that is not known */
 };
 
 /* patience: ns; ranks that compute for longer are gone if others wait for them. */
 void verdict_find(struct verdict *v, const struct trace *t, uint64_t patience);
+/* Does a job with this verdict hang? */
+static inline bool verdict_hangs(enum verdict_kind kind)
+{
+	return kind == VERDICT_DEADLOCK || kind == VERDICT_MISMATCH || kind == VERDICT_GONE;
+}
 /* "deadlock" */
 const char *verdict_name(enum verdict_kind kind);
 

@@ -1,30 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * walk - the events of one rank of a trace, in order
  */
-#include "trace/read/walk.h"
+#include "trace/read/walk_inside.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "trace/base/budget.h"
 #include "trace/model/value.h"
-#include "trace/model/cursor.h"
-#include "trace/model/pattern.h"
 #include "trace/model/stream.h"
-
-struct walk {
-	const struct trace *trace;
-	uint32_t rank, stream;
-	uint64_t events, next;
-	uint32_t site;
-	bool unordered;
-	struct column_cursor **sites; /* cursors of each site, made at its first visit */
-	uint64_t *skip;               /* visits of each site before the place where the walk began; NULL: none */
-	struct pattern *patterns;     /* parsed when first used */
-	int64_t *comm_ranks;
-	size_t comm_count;
-	struct pool own; /* arrays of this rank that are no arrays of the trace */
-};
 
 void column_cursor_close(struct column_cursor *c)
 {
@@ -326,6 +310,8 @@ void walk_end(struct walk *w)
 	budget_free(w->patterns);
 	budget_free(w->comm_ranks);
 	budget_free(w->skip);
+	budget_free(w->mark.places);
+	budget_free(w->mark.levels);
 	pool_free(&w->own);
 	budget_free(w);
 }
@@ -389,6 +375,7 @@ int walk_next(struct walk *w, struct event *e, struct error *error)
 		int rv = 0;
 		if (!cursors[k].open) {
 			rv = column_cursor_open_prefix(&cursors[k], t, &s->columns[k], w->stream, w->patterns, &w->own);
+			w->opened++;
 			if (rv == 0 && w->skip)
 				rv = column_cursor_skip(&cursors[k], w->skip[w->site]);
 		}

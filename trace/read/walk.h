@@ -44,6 +44,14 @@ void walk_end(struct walk *w);
 int walk_seek(struct walk *w, uint64_t number, uint32_t site, const uint64_t *visits);
 /* The next event. Returns 0, 1 at the end, -1 with error set if the trace contradicts itself. */
 int walk_next(struct walk *w, struct event *e, struct error *error);
+/* For a reader that counts, and need not see each turn of a loop. To be called after each event: how many turns more of
+ * what came since the last mark will come next, exactly alike but for the event's number; 0: that is not known, or
+ * too few to be worth it. *marked: a new mark was made behind the event. At least WALK_TURNS are not counted: they are
+ * walked. */
+#define WALK_TURNS 4
+uint64_t walk_repeats(struct walk *w, bool *marked);
+/* Leaves so many turns out, at most as many as walk_repeats just said, and makes a new mark. */
+void walk_leap(struct walk *w, uint64_t turns);
 /* True if the walk came to its end early: which event comes next is not known, because the successors of the last one's
  * site are a tally. */
 bool walk_unordered(const struct walk *w);
