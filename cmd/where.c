@@ -19,13 +19,14 @@
 #include "cmd/where/view.h"
 #include "deliver/running.h"
 #include "policy/policy.h"
+#include "trace/base/publish.h"
 #include "trace/model/stream.h"
 #include "trace/read/hang.h"
 #include "trace/read/verdict.h"
 
 struct where_options {
 	bool json, node;
-	const char *step, *policy, *archive;
+	const char *step, *policy, *archive, *save;
 	int64_t timeout;
 	double hung;
 };
@@ -36,6 +37,7 @@ struct where_options {
 struct where_output {
 	json_t *list;      /* NULL: text */
 	uint64_t patience; /* ns: trace/read/verdict.h */
+	const char *save;  /* a file for the trace; NULL */
 };
 
 /* Does it hang, and why? */
@@ -70,31 +72,29 @@ static int show_trace(const char *name, const char *title, const struct trace *t
 
 static int show_world(const char *name, struct where_world *w, const struct where_output *out)
 {
-	struct container *c = NULL;
-	struct trace t = {.size = 0};
+	struct where_trace t;
 	struct error error = {""};
-	uint8_t *bytes = NULL;
-	size_t size;
 	char title[128];
-	int rv = world_encode(&w->world, 0, &bytes, &size, &error);
-	if (rv == 0)
-		rv = container_parse(&c, name, bytes, size, NULL, &error);
-	if (rv == 0)
-		rv = trace_decode(&t, c, &error);
 	snprintf(title, sizeof title, "%s", *w->step ? w->step : name);
-	if (rv == 0)
-		rv = show_trace(name, title, &t, c, out);
+	int rv = where_make(&t, w, name, &error);
+	if (rv == 0 && !out->save)
+		rv = show_trace(name, title, &t.trace, t.container, out);
+	else if (rv == 0 && publish_file(out->save, 0600, t.bytes, t.size) != 0)
+		rv = error_set(&error, "%s: %s", out->save, strerror(errno));
 	if (error.text[0])
 		fprintf(stderr, "spoor where: %s\n", error.text);
-	trace_free(&t);
-	container_destroy(c);
-	free(bytes);
+	where_trace_free(&t);
 	return rv;
 }
 
 static int show_worlds(const char *name, struct where_worlds *w, const struct where_output *out)
 {
 	int status = CMD_OK;
+	if (out->save && w->count > 1) {
+		fprintf(stderr, "spoor where: %s: there are %zu MPI_COMM_WORLDs; --save is for one: name its step\n",
+		        name, w->count);
+		return CMD_FAILED;
+	}
 	for (size_t i = 0; i < w->count; i++)
 		if (show_world(name, &w->each[i], out) != 0)
 			status = CMD_FAILED;
@@ -116,10 +116,11 @@ static int take_trace(void *context, const uint8_t *bytes, size_t size, struct e
 /* Arenas, as a step's folder has them. */
 static int where_folder(const char *folder, uid_t owner, gid_t group, const struct where_output *out)
 {
-	struct where_worlds w = {.count = 0};
+	struct where_worlds w;
 	struct running r = {.take = take_trace, .context = &w};
 	struct error error = {""};
 	int status = CMD_FAILED;
+	where_begin(&w);
 	if (privileges_drop(owner, group, &error) == 0 && running_read(&r, folder, &error) == 0) {
 		w.early = r.early;
 		w.unread = r.unread;
@@ -162,7 +163,8 @@ static bool is_job(const char *name, char *job, size_t size, const char **step)
 static int where_slurm(const struct where_options *o, const char *name, const char *job, const char *step,
                        const struct where_output *out)
 {
-	struct where_worlds w = {.count = 0};
+	struct where_worlds w;
+	where_begin(&w);
 	int status = where_job(&w, job, step, (unsigned)o->timeout);
 	if (status == CMD_OK)
 		status = show_worlds(name, &w, out);
@@ -223,6 +225,9 @@ int cmd_where(int argc, char **argv)
 		OPTION_READ("hung", 0, "TIME", &o.hung, options_read_time, OPTIONS_TIME,
 	                    "who computes for longer while others wait is gone, not slow (default 60s)"),
 		OPTION_FLAG("node", 0, &o.node, "in a step on a node of the job: write what `spoor where` asks for"),
+		OPTION_TEXT("save", 'o', "FILE", &o.save,
+	                    "write the trace until now to FILE, for `spoor show`, `report`, `dump`, `diff`; nothing is "
+	                    "shown"),
 		OPTION_TEXT("step", 0, "STEP", &o.step, "only this step of the job"),
 		OPTION_TEXT("policy", 0, "FILE", &o.policy,
 	                    "with --node: the policy; default: that of SPOOR_POLICY, or of Slurm's plugin stack"),
@@ -244,7 +249,7 @@ int cmd_where(int argc, char **argv)
 	int status;
 	if (!options_read(&options, argc, argv, &status))
 		return status;
-	const struct where_output out = {o.json ? json_array() : NULL, (uint64_t)o.hung};
+	const struct where_output out = {o.json ? json_array() : NULL, (uint64_t)o.hung, o.save};
 	status = where_named(&o, argv[optind], &out);
 	if (out.list && status == CMD_OK) {
 		json_dumpf(out.list, stdout, JSON_INDENT(2));

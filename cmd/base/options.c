@@ -135,7 +135,7 @@ int options_read_time(void *to, const char *text)
 	static const struct {
 		const char *name;
 		double ns;
-	} units[] = {{"s", 1e9}, {"", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
+	} units[] = {{"s", 1e9}, {"", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"m", 60e9}, {"h", 3600e9}};
 	char *end;
 	double time = strtod(text, &end);
 

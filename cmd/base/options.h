@@ -131,7 +131,7 @@ int options_wrong(const char *command, const char *format, ...) __attribute__((f
 
 /* For OPTION_READ: a time as a number and s (or nothing), ms, us or ns; *(double *)to gets ns. */
 int options_read_time(void *to, const char *text);
-#define OPTIONS_TIME "a time such as 12.5s or 300ms"
+#define OPTIONS_TIME "a time such as 12.5s, 300ms or 30m"
 int options_read_limit(void *unused, const char *text);
 
 #endif

@@ -22,12 +22,15 @@
 #include "cmd/where/view.h"
 #include "deliver/controller.h"
 #include "deliver/process.h"
+#include "trace/base/budget.h"
+#include "trace/base/index.h"
 #include "trace/base/number.h"
 
 #define ANSWER_SIZE (1 << 20)
 #define LINE_SIZE   2048
 #define NODES_MOST  65536
-#define TRACES_MOST NODES_MOST /* that are not complete, at a time */
+#define TRACES_MOST 1024         /* of one node */
+#define HEARD_MOST  (1ULL << 30) /* bytes that are not put together yet: anybody can send more */
 
 /* What slurmctld says of a job, of one task of an array, or of one part of a heterogeneous job. */
 struct job_line {
@@ -37,17 +40,18 @@ struct job_line {
 	const char *nodes;
 };
 
+/* A trace that is not complete yet. */
+struct node_trace {
+	char number[16], step[64];
+	uint8_t *bytes;
+	size_t size, capacity;
+};
+
 struct node_traces {
 	char name[128];
 	bool answered;
-};
-
-/* A trace that is not complete yet. */
-struct node_trace {
-	char key[256]; /* node and number */
-	char step[64];
-	uint8_t *bytes;
-	size_t size, capacity;
+	struct node_trace *traces;
+	uint32_t count, capacity;
 };
 
 struct hearing {
@@ -55,24 +59,51 @@ struct hearing {
 	uint64_t job;
 	struct node_traces *nodes;
 	size_t node_count;
-	struct node_trace *traces;
-	size_t trace_count;
+	struct index by_name;
+	uint64_t heard; /* bytes of all traces */
 	char line[LINE_SIZE];
 	size_t used;
 };
 
 /* --- what nodes say --- */
 
-static struct node_trace *trace_named(struct hearing *h, const char *key)
+struct node_name {
+	const struct hearing *h;
+	const char *name;
+};
+
+static bool is_node(const void *context, uint32_t number)
 {
-	for (size_t i = h->trace_count; i-- > 0;)
-		if (!strcmp(h->traces[i].key, key))
-			return &h->traces[i];
-	if (h->trace_count == TRACES_MOST)
+	const struct node_name *n = context;
+	return !strcmp(n->h->nodes[number].name, n->name);
+}
+
+/* Once all of them are there: nodes that have the same name are one. */
+static void index_nodes(struct hearing *h)
+{
+	for (uint32_t i = 0; i < h->node_count; i++)
+		if (index_add(&h->by_name, hash_bytes(h->nodes[i].name, strlen(h->nodes[i].name)), i) != 0)
+			break;
+}
+
+/* NULL: the job has no such node. */
+static struct node_traces *node_named(const struct hearing *h, const char *name)
+{
+	struct node_name n = {h, name};
+	uint32_t number = index_find(&h->by_name, hash_bytes(name, strlen(name)), is_node, &n);
+	return number == INDEX_NONE ? NULL : &h->nodes[number];
+}
+
+static struct node_trace *trace_of_node(struct node_traces *n, const char *number)
+{
+	for (uint32_t i = n->count; i-- > 0;) /* what comes now is of the last one */
+		if (!strcmp(n->traces[i].number, number))
+			return &n->traces[i];
+	if (n->count == TRACES_MOST || !budget_grow(&n->traces, n->count, &n->capacity, sizeof *n->traces))
 		return NULL;
-	struct node_trace *t = &h->traces[h->trace_count++];
+	struct node_trace *t = &n->traces[n->count++];
 	*t = (struct node_trace){.size = 0};
-	snprintf(t->key, sizeof t->key, "%s", key);
+	snprintf(t->number, sizeof t->number, "%s", number);
 	return t;
 }
 
@@ -81,12 +112,14 @@ static int hex_digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static void hear_bytes(struct node_trace *t, const char *hex)
+static void hear_bytes(struct hearing *h, struct node_trace *t, const char *hex)
 {
 	size_t n = strlen(hex) / 2;
+	if ((h->heard += n) > HEARD_MOST)
+		return;
 	if (t->size + n > t->capacity) {
 		size_t capacity = 2 * (t->size + n);
-		uint8_t *more = realloc(t->bytes, capacity);
+		uint8_t *more = budget_realloc(t->bytes, capacity);
 		if (!more)
 			return;
 		t->bytes = more;
@@ -98,44 +131,51 @@ static void hear_bytes(struct node_trace *t, const char *hex)
 	}
 }
 
+static void forget_traces(struct hearing *h, struct node_traces *n)
+{
+	for (uint32_t i = 0; i < n->count; i++) {
+		h->heard -= n->traces[i].size < h->heard ? n->traces[i].size : h->heard;
+		budget_free(n->traces[i].bytes);
+	}
+	budget_free(n->traces);
+	n->traces = NULL;
+	n->count = n->capacity = 0;
+}
+
 /* All of a node is here: its traces are complete. */
-static void hear_end(struct hearing *h, const char *node, size_t arenas, size_t early, size_t unread, const char *why)
+static void hear_end(struct hearing *h, struct node_traces *n, size_t arenas, size_t early, size_t unread,
+                     const char *why)
 {
 	struct error error = {""};
-	size_t n = strlen(node);
-	for (size_t i = 0; i < h->node_count; i++)
-		h->nodes[i].answered |= !strcmp(h->nodes[i].name, node);
+	n->answered = true;
 	h->worlds->arenas += arenas;
 	h->worlds->early += early;
 	if (unread && h->worlds->unread == 0)
 		snprintf(h->worlds->first, sizeof h->worlds->first, "%s", why);
 	h->worlds->unread += unread;
-	for (size_t i = 0; i < h->trace_count; i++) {
-		struct node_trace *t = &h->traces[i];
-		if (strncmp(t->key, node, n) != 0 || t->key[n] != ' ')
-			continue;
+	for (uint32_t i = 0; i < n->count; i++) {
+		struct node_trace *t = &n->traces[i];
 		if (where_add(h->worlds, t->step, t->bytes, t->size, &error) != 0)
-			fprintf(stderr, "spoor where: node %s: %s\n", node, error.text);
+			fprintf(stderr, "spoor where: node %s: %s\n", n->name, error.text);
 		error.text[0] = '\0';
-		free(t->bytes);
-		*t = h->traces[--h->trace_count];
-		i--;
 	}
+	forget_traces(h, n);
 }
 
 static void hear_line(struct hearing *h, const char *line)
 {
-	char node[128], step[64], number[16], key[256], hex[LINE_SIZE], why[400];
+	char node[128], step[64], number[16], hex[LINE_SIZE], why[400];
 	size_t arenas, early, unread;
-	if (sscanf(line, "W %127s %63s %15s %2047s", node, step, number, hex) == 4) {
-		snprintf(key, sizeof key, "%s %s", node, number);
-		struct node_trace *t = trace_named(h, key);
+	struct node_traces *n;
+	if (sscanf(line, "W %127s %63s %15s %2047s", node, step, number, hex) == 4 && (n = node_named(h, node))) {
+		struct node_trace *t = trace_of_node(n, number);
 		if (t) {
 			snprintf(t->step, sizeof t->step, "%llu.%.40s", (unsigned long long)h->job, step);
-			hear_bytes(t, hex);
+			hear_bytes(h, t, hex);
 		}
-	} else if (sscanf(line, "E %127s %zu %zu %zu %399[^\n]", node, &arenas, &early, &unread, why) == 5) {
-		hear_end(h, node, arenas, early, unread, why);
+	} else if (sscanf(line, "E %127s %zu %zu %zu %399[^\n]", node, &arenas, &early, &unread, why) == 5 &&
+	           (n = node_named(h, node))) {
+		hear_end(h, n, arenas, early, unread, why);
 	}
 }
 
@@ -331,14 +371,14 @@ static bool job_line_read(struct job_line *j, char *line)
 	return true;
 }
 
-static int ask_jobs(const char *job, char *answer, size_t size, struct error *error)
+int where_squeue(const char *which, const char *states, const char *format, char *answer, size_t size,
+                 struct error *error)
 {
-	char conf[PATH_MAX + 16], jobs[64];
+	char conf[PATH_MAX + 16];
 	const char *own = getenv("SLURM_CONF");
 	snprintf(conf, sizeof conf, "SLURM_CONF=%s", own ? own : "");
-	snprintf(jobs, sizeof jobs, "--jobs=%s", job);
-	const char *argv[] = {"/usr/bin/env", own ? conf : "LC_ALL=C",   "squeue", jobs, "--noheader",
-	                      "--states=all", "--format=%A %U %i %T %N", NULL};
+	const char *argv[] = {
+		"/usr/bin/env", own ? conf : "LC_ALL=C", "squeue", "--noheader", which, states, format, NULL};
 	struct process p = {
 		.argv = argv, .input = "", .seconds = CONTROLLER_SECONDS, .output = answer, .output_size = size};
 	return process_run(&p, error);
@@ -366,14 +406,11 @@ static int ask_nodes(struct where_worlds *w, const struct job_line *j, const cha
 	int out = -1;
 	pid_t pid = -1;
 	struct hearing *h = calloc(1, sizeof *h);
-	if (h) {
+	if (h && (h->nodes = calloc(NODES_MOST, sizeof *h->nodes))) {
 		h->worlds = w;
 		h->job = j->number;
-		h->nodes = calloc(NODES_MOST, sizeof *h->nodes);
-		h->traces = calloc(TRACES_MOST, sizeof *h->traces);
-	}
-	if (h && h->nodes && h->traces) {
 		h->node_count = nodes_named(j->nodes, h->nodes, NODES_MOST);
+		index_nodes(h);
 		pid = start_srun(j, step, h->node_count, &out);
 	}
 	if (pid > 0) {
@@ -384,11 +421,11 @@ static int ask_nodes(struct where_worlds *w, const struct job_line *j, const cha
 	} else {
 		fprintf(stderr, "spoor where: job %s: %s\n", j->id, strerror(errno));
 	}
-	for (size_t i = 0; h && h->traces && i < h->trace_count; i++)
-		free(h->traces[i].bytes);
+	for (size_t i = 0; h && i < h->node_count; i++)
+		forget_traces(h, &h->nodes[i]);
 	if (h) {
+		index_free(&h->by_name);
 		free(h->nodes);
-		free(h->traces);
 	}
 	free(h);
 	return pid > 0 ? CMD_OK : CMD_FAILED;
@@ -400,7 +437,9 @@ int where_job(struct where_worlds *w, const char *job, const char *step, unsigne
 	struct error error = {""};
 	struct job_line j = {.state = "unknown to slurmctld"};
 	bool found = false;
-	if (ask_jobs(job, answer, sizeof answer, &error) != 0) {
+	char which[80];
+	snprintf(which, sizeof which, "--jobs=%s", job);
+	if (where_squeue(which, "--states=all", "--format=%A %U %i %T %N", answer, sizeof answer, &error) != 0) {
 		fprintf(stderr, "spoor where: job %s: squeue does not know it: %s\n", job, error.text);
 		return CMD_FAILED;
 	}

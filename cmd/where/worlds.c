@@ -44,17 +44,23 @@ int where_add(struct where_worlds *w, const char *step, const uint8_t *bytes, si
 {
 	struct container *c = NULL;
 	struct trace t = {.size = 0};
-	struct budget budget = BUDGET_OF(size);
+	budget_file(size);
 	int rv = container_parse(&c, "a node's trace", bytes, size, &codec_zstd, error);
-	budget_begin(&budget);
 	if (rv == 0)
 		rv = trace_decode(&t, c, error);
-	budget_end(&budget);
 	if (rv == 0)
 		rv = add_trace(w, step, &t, c, error);
+	if (rv != 0)
+		budget_explain("what the nodes sent", error);
 	trace_free(&t);
 	container_destroy(c);
 	return rv;
+}
+
+void where_begin(struct where_worlds *w)
+{
+	*w = (struct where_worlds){.budget = {.memory = BUDGET_MEMORY, .steps = BUDGET_STEPS, .grows = true}};
+	budget_begin(&w->budget);
 }
 
 void where_free(struct where_worlds *w)
@@ -62,5 +68,21 @@ void where_free(struct where_worlds *w)
 	for (size_t i = 0; i < w->count; i++)
 		world_free(&w->each[i].world);
 	free(w->each);
-	*w = (struct where_worlds){.count = 0};
+	budget_end(&w->budget);
+}
+
+int where_make(struct where_trace *out, struct where_world *w, const char *name, struct error *error)
+{
+	*out = (struct where_trace){.size = 0};
+	int rv = world_encode(&w->world, 0, &out->bytes, &out->size, error);
+	if (rv == 0)
+		rv = container_parse(&out->container, name, out->bytes, out->size, NULL, error);
+	return rv == 0 ? trace_decode(&out->trace, out->container, error) : rv;
+}
+
+void where_trace_free(struct where_trace *t)
+{
+	trace_free(&t->trace);
+	container_destroy(t->container);
+	free(t->bytes);
 }
