@@ -21,6 +21,8 @@ static const struct command {
 	{"show", cmd_show, "show a summary of a trace"},
 	{"why", cmd_why, "say why a job was slow, or did not end, and what to try"},
 	{"where", cmd_where, "show where the ranks of a running job are, and for how long"},
+	{"top", cmd_top, "show the traced jobs that run, one a line"},
+	{"watch", cmd_watch, "tell of running jobs that hang; for cron or a systemd timer"},
 	{"dump", cmd_dump, "print every event of a trace"},
 	{"export", cmd_export, "write a trace for other tools: Vampir, Perfetto, SimGrid"},
 	{"report", cmd_report, "write a page that explains where a job's time went"},

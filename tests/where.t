@@ -62,6 +62,29 @@ print(t["ranks"], t["ranks_here"], t["ranks_missing"], sorted((g["function"], g[
 	"8 8 0 [('MPI_Recv', 'in', [0], {'count': 1, 'source': 7, 'tag': 1, 'comm': 'MPI_COMM_WORLD'}, True, True)]"
 like 'a step that there is not' "$(where "$job.7")" "no process of it is traced; .spoor doctor $job. on one of its nodes says why"
 
+# The same in one line, and told once. The state file is nobody else's.
+like 'a running job can be saved' "$(cd "$work/srun" && where -o now.spoor "$job"; spoor show now.spoor)" 'Ranks +8.*Verdict +(Slow|Rank gone)'
+like 'top: one line' "$(AS=$other as_user spoor top --once --hung 1s | tail -n 1)" "^$job +[a-z]+ +8 +7 +[0-9]+ .* HANGS 00:00"
+is 'top: within 80 columns' "$(spoor top --once | awk 'length > 80' | wc -l)" 0
+is 'top: others see their own alone' "$(AS=1 as_user spoor top --once | grep -c "^$job ")" 0
+is 'top: as JSON' "$(spoor top --once --json --hung 1s nobody | python3 -c 'import json, sys
+print([(j["ranks"], j["waiting"], j["state"], 0 < j["mpi_share"] <= 1, j["step"]) for j in json.load(sys.stdin)])')" "[(8, 7, 'hangs', True, '$job.0')]"
+mkdir -m 700 "$work/state"
+watch() { spoor watch --hung 1s --state "${state:-$work/state/told}" --notify "cat >>$work/verdict; echo \$SPOOR_JOB \$SPOOR_USER \$SPOOR_VERDICT >>$work/told" "$@" 2>&1; }
+is 'watch: no job has hung so long' "$(watch --hung 1h)$(ls "$work" | grep -c told)" 0
+is 'watch: tells of it once' "$(watch; watch; cat "$work/told")" "$job nobody gone"
+is 'watch: with the verdict' "$(python3 -c 'import json, sys
+v = json.load(sys.stdin)
+print(v["job"], v["step"], v["ranks"], v["verdict"], v["seconds"] > 0, v["text"][:16])' <"$work/verdict")" "$job $job.0 8 gone True Rank gone: rank "
+like 'watch: a command that fails is run again' "$(state=$work/state/2 watch --notify 'echo no >&2; exit 3'; state=$work/state/2 watch | cat - "$work/told")" "job $job: .*: no.*gone.*gone"
+ln -s told "$work/state/link"
+: >"$work/state/others" && chown "$other" "$work/state/others"
+like 'watch: a link in the place of its file' "$(state=$work/state/link watch)" 'link: Too many levels of symbolic links'
+like 'watch: a file of somebody else' "$(state=$work/state/others watch)" 'others: is no file of which others cannot write'
+mkdir -m 777 "$work/open"
+like 'watch: a folder that others can write' "$(state=$work/open/told watch)" 'others can write into this folder'
+is 'watch: one at a time' "$(flock "$work/state/told" env work="$work" spoor watch --state "$work/state/told" --notify true 2>&1)" 'spoor watch: told: another `spoor watch` has it'
+
 # A node that does not answer: its slurmd is stopped.
 daemon=$(cat "$site/cluster/run/slurmd-n3.pid")
 kill -STOP "$daemon"
