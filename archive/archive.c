@@ -16,6 +16,7 @@
 
 #include "archive/day.h"
 #include "archive/metadata.h"
+#include "archive/plugstack.h"
 #include "trace/base/regular.h"
 
 /* Names that are looked at in one folder: of users in a day, of traces of a job. Anybody can make more of them than
@@ -160,14 +161,33 @@ int archive_folders(const char *archive, int64_t since, archive_visit *visit, vo
 
 const char *archive_policy(void)
 {
+	static struct plugstack stack;
 	const char *file = getenv("SPOOR_POLICY");
-	return file && *file ? file : SPOOR_SYSCONFDIR "/policy.json";
+
+	if (file && *file)
+		return file;
+	if (!stack.file[0])
+		plugstack_read(&stack);
+	return stack.policy[0] ? stack.policy : SPOOR_SYSCONFDIR "/policy.json";
 }
 
-/* Only one key of the policy: the rest may be wrong, and it is not for us to say. */
-static json_t *policy_read(void)
+/* Only one key of the policy: the rest may be wrong, and it is not for us to say. Returns NULL with error set; without
+ * an error where a policy is installed nowhere. */
+static json_t *policy_read(struct error *error)
 {
-	return json_load_file(archive_policy(), 0, NULL);
+	const char *path = archive_policy();
+	json_error_t wrong;
+
+	if (access(path, F_OK) && errno == ENOENT && !strcmp(path, SPOOR_SYSCONFDIR "/policy.json"))
+		return NULL;
+	json_t *policy = access(path, R_OK) ? NULL : json_load_file(path, 0, &wrong);
+	if (!policy && access(path, R_OK))
+		error_set(error, "%s: the policy, which says where the archive is: %s; or set SPOOR_ARCHIVE", path,
+		          strerror(errno));
+	else if (!policy)
+		error_set(error, "%s:%d: the policy, which says where the archive is: %s; or set SPOOR_ARCHIVE", path,
+		          wrong.line, wrong.text);
+	return policy;
 }
 
 int archive_default(char *path, size_t size, struct error *error)
@@ -176,7 +196,10 @@ int archive_default(char *path, size_t size, struct error *error)
 	json_t *policy = NULL;
 
 	if (!folder || !*folder) {
-		policy = policy_read();
+		struct error unread = {""};
+		policy = policy_read(&unread);
+		if (!policy && unread.text[0])
+			return error_set(error, "%s", unread.text);
 		folder = metadata_text(policy, "archive", SPOOR_LOCALSTATEDIR "/lib/spoor/archive");
 	}
 	int n = snprintf(path, size, "%s", folder);
@@ -186,7 +209,8 @@ int archive_default(char *path, size_t size, struct error *error)
 
 gid_t archive_group(void)
 {
-	json_t *policy = policy_read();
+	struct error unread = {""};
+	json_t *policy = policy_read(&unread);
 	const char *name = metadata_text(policy, "admin_group", "");
 	const struct group *group = *name ? getgrnam(name) : NULL;
 	json_decref(policy);

@@ -26,10 +26,12 @@ int archive_folders(const char *archive, int64_t since, archive_visit *visit, vo
 /* Those of one day, given by its path and name. */
 int archive_day_folders(const char *path, const char *day, archive_visit *visit, void *context);
 
-/* The file of the site's policy: SPOOR_POLICY of the environment, or the one that is installed. */
+/* The file of the site's policy: SPOOR_POLICY of the environment, or policy= of Slurm's plugin stack, or the one that
+ * is installed. */
 const char *archive_policy(void);
-/* The site's archive: SPOOR_ARCHIVE of the environment, or that of the policy (SPOOR_POLICY, or where it is installed),
- * or the one that is built in. Returns 0, or -1 with error set. */
+/* The site's archive: SPOOR_ARCHIVE of the environment, or that of the policy (archive_policy), or where none is
+ * installed, the one that is built in. Returns 0, or -1 with error set, also if the policy cannot be read: another
+ * archive than the site's would only seem empty. */
 int archive_default(char *path, size_t size, struct error *error);
 
 /* The group that the policy lets read everybody's traces; 0 if there is none. */

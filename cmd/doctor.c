@@ -6,12 +6,17 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <grp.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,21 +26,95 @@
 #include "cmd/base/options.h"
 #include "deliver/node_log.h"
 #include "policy/policy.h"
+#include "trace/base/crc32.h"
 #include "trace/base/number.h"
+#include "trace/base/regular.h"
+
+/* --- what is said --- */
+
+#define LINE_MOST 8192
 
 unsigned doctor_said[WRONG + 1];
+static enum { SAY_LINES, SAY_JSON, SAY_ONE } say_as;
+static json_t *said_all;                 /* of SAY_JSON */
+static char said_first[WRONG + 1][1024]; /* of SAY_ONE */
+static int say_fd = -1;
+static const char *const finding_names[] = {"good", "doubt", "wrong"};
+
+void doctor_say_to(int fd)
+{
+	say_fd = fd;
+}
 
 void doctor_say(enum finding finding, const char *format, ...)
 {
-	static const char *const names[] = {"good", "doubt", "wrong"};
+	char text[LINE_MOST];
 	va_list ap;
 
-	doctor_said[finding]++;
-	printf("%-6s", names[finding]);
 	va_start(ap, format);
-	vprintf(format, ap);
+	vsnprintf(text, sizeof text - 2, format, ap);
 	va_end(ap);
-	putchar('\n');
+	if (say_fd >= 0) { /* one write of at most PIPE_BUF bytes is whole */
+		dprintf(say_fd, "%c%.4000s\n", "012"[finding], text);
+		return;
+	}
+	if (doctor_said[finding]++ == 0)
+		snprintf(said_first[finding], sizeof said_first[finding], "%.1000s", text);
+	if (say_as == SAY_LINES) {
+		printf("%-6s%s\n", finding_names[finding], text);
+		fflush(stdout); /* what comes next may hang */
+	} else if (say_as == SAY_JSON) {
+		json_array_append_new(said_all, json_pack("{s:s, s:o}", "finding", finding_names[finding], "text",
+		                                          json_stringn_nocheck(text, strlen(text))));
+	}
+}
+
+int doctor_hear(int fd, unsigned seconds)
+{
+	char text[LINE_MOST];
+	size_t n = 0;
+	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+
+	while (poll(&poll_fd, 1, (int)seconds * 1000) > 0) {
+		ssize_t got = read(fd, text + n, sizeof text - 1 - n);
+		if (got <= 0)
+			return 0;
+		n += (size_t)got;
+		for (char *end; (end = memchr(text, '\n', n));) {
+			*end = '\0';
+			doctor_say(text[0] >= '0' && text[0] <= '2' ? (enum finding)(text[0] - '0') : DOUBT, "%s",
+			           text + 1);
+			n -= (size_t)(end + 1 - text);
+			memmove(text, end + 1, n);
+		}
+		if (n == sizeof text - 1)
+			n = 0;
+	}
+	return -1;
+}
+
+/* The last words. Nagios and its like know the exit status of --quiet. */
+static int say_sum(const char *policy_digest)
+{
+	static const char *const states[] = {"OK", "WARNING", "CRITICAL"};
+	enum finding worst = doctor_said[WRONG] ? WRONG : doctor_said[DOUBT] ? DOUBT : GOOD;
+
+	if (say_as == SAY_ONE) {
+		printf("SPOOR %s: %u wrong, %u in doubt, policy %s%s%s\n", states[worst], doctor_said[WRONG],
+		       doctor_said[DOUBT], policy_digest, worst == GOOD ? "" : "; ",
+		       worst == GOOD ? "" : said_first[worst]);
+		return worst;
+	}
+	if (say_as == SAY_JSON) {
+		json_t *all = json_pack("{s:i, s:i, s:s, s:o}", "wrong", (int)doctor_said[WRONG], "doubt",
+		                        (int)doctor_said[DOUBT], "policy_digest", policy_digest, "findings", said_all);
+		json_dumpf(all, stdout, JSON_INDENT(1));
+		putchar('\n');
+		json_decref(all);
+	} else {
+		printf("%u wrong, %u in doubt\n", doctor_said[WRONG], doctor_said[DOUBT]);
+	}
+	return doctor_said[WRONG] ? CMD_FAILED : CMD_OK;
 }
 
 /* --- policy and folders --- */
@@ -81,7 +160,7 @@ static int find_taken(const char *path)
 /* Where root may not write (root_squash), days must be there before they come. */
 static void check_days(const char *archive)
 {
-	char day[DAY_SIZE], path[DOCTOR_PATH + 16];
+	char day[DAY_SIZE], path[PLUGSTACK_PATH + 16];
 	struct stat own, st;
 	int64_t now = time(NULL);
 
@@ -116,7 +195,7 @@ static void check_days(const char *archive)
 static void check_archive_readable(const char *archive)
 {
 	struct stat st, own;
-	char path[DOCTOR_PATH + 16];
+	char path[PLUGSTACK_PATH + 16];
 
 	snprintf(path, sizeof path, "%s/.index", archive);
 	if (lstat(path, &st))
@@ -133,32 +212,78 @@ static void check_archive_readable(const char *archive)
 		doctor_say(GOOD, "%s: the site's index is there", path);
 }
 
-static void check_policy(const char *path)
+/* Of the policy and its fragments, so that those of two nodes can be compared. */
+static void digest_policy(const char *path, char digest[9])
+{
+	char pattern[PLUGSTACK_PATH];
+	size_t n = strlen(path), used = 0;
+	char *bytes = malloc(POLICY_SIZE_MAX);
+	glob_t found = {0};
+
+	snprintf(pattern, sizeof pattern, "%.*s.d/*.json", (int)(regular_name_is(path, "", ".json") ? n - 5 : n), path);
+	glob(pattern, 0, NULL, &found);
+	for (size_t i = 0; bytes && i <= found.gl_pathc; i++) {
+		FILE *file = fopen(i < found.gl_pathc ? found.gl_pathv[i] : path, "re");
+		if (file) {
+			used += fread(bytes + used, 1, POLICY_SIZE_MAX - used, file);
+			fclose(file);
+		}
+	}
+	snprintf(digest, 9, "%08" PRIx32, crc32_of(bytes, used));
+	free(bytes);
+	globfree(&found);
+}
+
+/* Returns false if there is none to go by. */
+static bool check_policy(const char *path, struct decision *d)
 {
 	struct problems problems = {0};
 	struct policy *policy = policy_load(path, true, &problems);
 	struct facts none = {0};
-	struct decision d;
 	char mode[MODE_TEXT_SIZE];
 
 	if (!policy) {
-		doctor_say(WRONG, "%s: the policy is not good, no job is traced:", path);
-		fputs(problems.text ? problems.text : "", stdout);
+		doctor_say(WRONG, "%s: the policy is not good, no job is traced:\n%s", path,
+		           problems.text ? problems.text : "");
 		problems_clear(&problems);
-		return;
+		return false;
 	}
-	policy_decide(policy, &none, &d);
+	policy_decide(policy, &none, d);
 	doctor_say(GOOD, "%s: the policy is good: %zu rules; other jobs: %s", path, policy_rule_count(policy),
-	           mode_format(&d.mode, mode));
-	if (d.admin_group[0] && !getgrnam(d.admin_group))
-		doctor_say(WRONG, "%s: \"admin_group\": there is no group %s", path, d.admin_group);
-	check_folder(d.archive, "archive", 0011, false);
-	check_days(d.archive);
-	check_archive_readable(d.archive);
-	check_folder(d.spool, "spool", 0011, true);
-	doctor_spool_disk(d.spool);
-	doctor_spool(d.spool);
+	           mode_format(&d->mode, mode));
 	policy_destroy(policy);
+	return true;
+}
+
+/* Can what is there take a trace? */
+static void check_room(const char *path, const char *what, uint64_t least)
+{
+	struct statvfs fs;
+
+	if (statvfs(path, &fs))
+		return; /* what is not there is said elsewhere */
+	uint64_t room = (uint64_t)fs.f_bavail * fs.f_frsize;
+	if (fs.f_files && !fs.f_favail)
+		doctor_say(WRONG, "%s: the file system of the %s is full: it has no inodes left", path, what);
+	else if (room < least || room == 0)
+		doctor_say(WRONG, "%s: the file system of the %s is full: %" PRIu64 " MiB left for users%s", path, what,
+		           room >> 20, least ? "; the policy's \"spool_reserve\" is more, so no job is traced" : "");
+	else
+		doctor_say(GOOD, "%s: the file system of the %s has %" PRIu64 " MiB left", path, what, room >> 20);
+}
+
+static void check_folders(const struct decision *d)
+{
+	if (d->admin_group[0] && !getgrnam(d->admin_group))
+		doctor_say(WRONG, "\"admin_group\": there is no group %s", d->admin_group);
+	check_folder(d->archive, "archive", 0011, false);
+	check_days(d->archive);
+	check_archive_readable(d->archive);
+	check_room(d->archive, "archive", 0);
+	check_folder(d->spool, "spool", 0011, true);
+	check_room(d->spool, "spool", d->set.spool_reserve);
+	doctor_spool_disk(d->spool);
+	doctor_spool(d->spool);
 }
 
 static void check_node_log(void)
@@ -176,42 +301,77 @@ static void check_node_log(void)
 		doctor_say(GOOD, "%s: decisions are logged", NODE_LOG_FOLDER);
 }
 
+/* One job's, by its number. */
+static int doctor_named(const char *text)
+{
+	uint64_t job;
+
+	if (number_parse(text, UINT32_MAX, &job) != 0)
+		return options_wrong("spoor doctor", "JOB: expected a job's number, found \"%s\"", text);
+	return doctor_job(job, archive_policy());
+}
+
+static int check_all(const char *user, bool test, const struct doctor_test *how)
+{
+	struct plugstack stack;
+	struct decision d;
+	char digest[9];
+
+	if (plugstack_read(&stack))
+		stack.file[0] = '\0';
+	const char *policy = stack.policy[0] ? stack.policy : SPOOR_SYSCONFDIR "/policy.json";
+	digest_policy(policy, digest);
+	doctor_tracer();
+	doctor_helper();
+	doctor_slurm(&stack);
+	policy_default_decision(&d);
+	if (check_policy(policy, &d)) {
+		check_folders(&d);
+		doctor_try(user, policy, &d);
+	}
+	check_node_log();
+	if (test)
+		doctor_test(how, policy, &d);
+	return say_sum(digest);
+}
+
 int cmd_doctor(int argc, char **argv)
 {
-	struct plugin_stack stack = {.policy = SPOOR_SYSCONFDIR "/policy.json"};
-	const struct option_line none[] = {OPTION_END};
+	bool json = false, quiet = false, test = false;
+	struct doctor_test how = {.program = NULL};
+	const struct option_line lines[] = {
+		OPTION_TEXT("user", 'u', "USER", &how.user,
+	                    "do what jobs do as this user, not as nobody; only root can"),
+		OPTION_FLAG("test", 0, &test, "send a job of two ranks through Slurm, and follow its trace"),
+		OPTION_TEXT("program", 0, "COMMAND", &how.program,
+	                    "with --test: an MPI program; default: spoor's own for Open MPI, or for MPICH"),
+		OPTION_NUMBER("nodes", 'N', "N", &how.nodes, 1, 1000000,
+	                      "with --test: on so many nodes, whose policies are compared; default: 1 or 2"),
+		OPTION_FLAG("json", 0, &json, "print one JSON object"),
+		OPTION_FLAG("quiet", 'q', &quiet, "print one line; the exit status is 0, 1 (in doubt), or 2 (wrong)"),
+		OPTION_END};
 	const struct options options = {
 		"spoor doctor",
 		"[JOB]",
-		"Checks this node's installation: files, Slurm's plugin stack, policy, spool, archive and log. Prints "
-		"a "
-		"line for each; the exit status is 1 if something must be done. Run it as root, on a compute node.",
-		"With a job's number: says what was decided for each of its steps on this node,\n"
-		"and why. Then it says what became of their traces, and which of them are in the\n"
-		"spool and in the archive.",
-		none,
+		"Checks this node's installation: files, Slurm's plugin stack, policy, spool, archive and log. As root "
+		"it also does as another user what jobs do. Prints a line for each; the exit status is 1 if something "
+		"must be done. Run it as root, on a compute node.",
+		"With a job's number: says what was decided for its steps on this node, and why. Then\n"
+		"it says what became of their traces, and which of them are in the spool and in the\n"
+		"archive. Users get what the policy says of their job.",
+		lines,
 		0,
 		1,
 		false};
-
 	int status;
 
 	if (!options_read(&options, argc, argv, &status))
 		return status;
-	if (optind < argc) {
-		uint64_t job;
-		const char *own = getenv("SPOOR_POLICY");
-		if (number_parse(argv[optind], UINT32_MAX, &job) != 0)
-			return options_wrong("spoor doctor", "JOB: expected a job's number, found \"%s\"",
-			                     argv[optind]);
-		doctor_read_stack(&stack);
-		return doctor_job(job, own && *own ? own : stack.policy);
-	}
-	doctor_tracer();
-	doctor_helper();
-	doctor_slurm(&stack);
-	check_policy(stack.policy);
-	check_node_log();
-	printf("%u wrong, %u in doubt\n", doctor_said[WRONG], doctor_said[DOUBT]);
-	return doctor_said[WRONG] ? CMD_FAILED : CMD_OK;
+	if (json && quiet)
+		return options_wrong("spoor doctor", "either --json or --quiet");
+	say_as = json ? SAY_JSON : quiet ? SAY_ONE : SAY_LINES;
+	if (optind < argc)
+		return doctor_named(argv[optind]);
+	said_all = json_array();
+	return check_all(how.user, test, &how);
 }

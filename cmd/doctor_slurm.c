@@ -5,20 +5,19 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <fcntl.h>
 
+#include "spank/config.h"
+
 /* --- what is installed --- */
 
-/* Runs a command, its output in out (with a NUL). Returns its status as wait() gives it, or -1. */
-static int run_captured(char *const argv[], const char *preload, char *out, size_t size)
+int doctor_run(char *const argv[], const char *preload, char *out, size_t size)
 {
 	int ends[2];
 	size_t n = 0;
@@ -46,29 +45,29 @@ static int run_captured(char *const argv[], const char *preload, char *out, size
 	return status;
 }
 
+const char *const doctor_tracers[][2] = {{SPOOR_PKGLIBDIR "/libspoor-openmpi.so", "Open MPI"},
+                                         {SPOOR_PKGLIBDIR "/libspoor-mpich.so", "the MPICH family"},
+                                         {SPOOR_PKGLIBDIR "/libspoor-abi.so", "the standard ABI of MPI 5"},
+                                         {NULL, NULL}};
+
 /* Without one of the tracers, programs of its MPI libraries run untraced. The gate itself asks for no more. */
 static void check_tracers(void)
 {
-	static const struct {
-		const char *path, *libraries;
-	} tracers[] = {{SPOOR_PKGLIBDIR "/libspoor-openmpi.so", "Open MPI"},
-	               {SPOOR_PKGLIBDIR "/libspoor-mpich.so", "the MPICH family"},
-	               {SPOOR_PKGLIBDIR "/libspoor-abi.so", "the standard ABI of MPI 5"}};
 	char *const argv[] = {"true", NULL};
 	char out[512];
 
-	for (size_t i = 0; i < sizeof tracers / sizeof *tracers; i++) {
-		const char *path = tracers[i].path;
+	for (size_t i = 0; doctor_tracers[i][0]; i++) {
+		const char *path = doctor_tracers[i][0], *libraries = doctor_tracers[i][1];
 
 		if (access(path, F_OK))
-			doctor_say(DOUBT, "%s: is not there: programs of %s run untraced", path, tracers[i].libraries);
-		else if (run_captured(argv, path, out, sizeof out) != 0 || out[0])
+			doctor_say(DOUBT, "%s: is not there: programs of %s run untraced", path, libraries);
+		else if (doctor_run(argv, path, out, sizeof out) != 0 || out[0])
 			doctor_say(
 				WRONG,
 				"%s: cannot be loaded into a process: programs of %s run untraced; install spoor again",
-				path, tracers[i].libraries);
+				path, libraries);
 		else
-			doctor_say(GOOD, "%s: the tracer for %s can be loaded", path, tracers[i].libraries);
+			doctor_say(GOOD, "%s: the tracer for %s can be loaded", path, libraries);
 	}
 }
 
@@ -87,7 +86,7 @@ void doctor_tracer(void)
 	if (!(st.st_mode & S_IROTH))
 		doctor_say(WRONG, "%s: users cannot read the gate (mode %04o); chmod 755 it", path,
 		           (unsigned)st.st_mode & 07777);
-	int status = run_captured(argv, preload, out, sizeof out);
+	int status = doctor_run(argv, preload, out, sizeof out);
 	out[strcspn(out, "\n")] = '\0';
 	if (status != 0 || out[0])
 		doctor_say(WRONG, "%s: cannot be loaded into a process: %s", path, out);
@@ -123,7 +122,7 @@ static void check_plugin_version(const char *path)
 		return;
 	}
 	unsigned major = *version >> 16 & 0xff, minor = *version >> 8 & 0xff, installed_major, installed_minor;
-	int status = run_captured(argv, NULL, out, sizeof out);
+	int status = doctor_run(argv, NULL, out, sizeof out);
 	const char *number = strpbrk(out, "0123456789");
 	if (status != 0 || !number || sscanf(number, "%u.%u", &installed_major, &installed_minor) != 2)
 		doctor_say(DOUBT, "%s: made for Slurm %u.%02u; `sinfo --version` does not say which is installed", path,
@@ -140,131 +139,65 @@ static void check_plugin_version(const char *path)
 
 /* --- Slurm's plugin stack --- */
 
-static void stack_read(const char *path, int depth, struct plugin_stack *stack);
-
-/* `include GLOB`, relative to the file that has it. */
-static void stack_include(const char *from, const char *pattern, int depth, struct plugin_stack *stack)
+/* What the plugin would say to a line of its own: only slurmd's log has that. */
+static void check_arguments(const struct plugstack *stack)
 {
-	char full[DOCTOR_PATH];
-	const char *slash = strrchr(from, '/');
-	glob_t found;
+	char copy[sizeof stack->arguments], *rest = copy, *argv[64];
+	struct config config;
+	struct error error = {""};
+	int argc = 0;
 
-	snprintf(full, sizeof full, "%.*s%s", pattern[0] == '/' || !slash ? 0 : (int)(slash - from + 1), from, pattern);
-	if (depth < 8 && glob(full, 0, NULL, &found) == 0) {
-		for (size_t i = 0; i < found.gl_pathc; i++)
-			stack_read(found.gl_pathv[i], depth + 1, stack);
-		globfree(&found);
+	memcpy(copy, stack->arguments, sizeof copy);
+	while (argc < 64 && (argv[argc] = strtok_r(rest, " ", &rest)))
+		argc++;
+	if (config_read(&config, argc, argv, &error))
+		doctor_say(WRONG, "%s: %s; the plugin leaves it out, and takes what is installed", stack->file,
+		           error.text);
+	char gate[PLUGSTACK_PATH];
+	config_plain_path(config.preload, gate, sizeof gate);
+	if (access(config.helper, X_OK))
+		doctor_say(WRONG, "%s: helper=%s: %s", stack->file, config.helper, strerror(errno));
+	if (access(gate, R_OK))
+		doctor_say(WRONG, "%s: preload=%s: %s: %s", stack->file, config.preload, gate, strerror(errno));
+}
+
+void doctor_slurm(const struct plugstack *stack)
+{
+	char plugin[2 * PLUGSTACK_PATH];
+
+	if (!stack->file[0] || access(plugstack_slurm_conf(), R_OK)) {
+		doctor_say(DOUBT, "%s: Slurm's configuration cannot be read: %s; set SLURM_CONF",
+		           plugstack_slurm_conf(), strerror(errno));
+		return;
 	}
-}
-
-static void stack_read_line(const char *path, char *line, int depth, struct plugin_stack *stack)
-{
-	char *rest = line, *word = strtok_r(rest, " \t\n", &rest), *file = strtok_r(NULL, " \t\n", &rest);
-
-	if (!word || word[0] == '#' || !file)
-		return;
-	if (!strcmp(word, "include")) {
-		stack_include(path, file, depth, stack);
-		return;
-	}
-	const char *slash = strrchr(file, '/');
-	if (strcmp(slash ? slash + 1 : file, "spoor.so"))
-		return;
-	snprintf(stack->plugin, sizeof stack->plugin, "%s%s", slash ? "" : SPOOR_PLUGINDIR "/", file);
-	stack->required = !strcmp(word, "required");
-	for (char *argument; (argument = strtok_r(NULL, " \t\n", &rest));) {
-		if (!strncmp(argument, "policy=", 7))
-			snprintf(stack->policy, sizeof stack->policy, "%s", argument + 7);
-	}
-}
-
-static void stack_read(const char *path, int depth, struct plugin_stack *stack)
-{
-	char *line = NULL;
-	size_t size = 0;
-	FILE *file = fopen(path, "re");
-
-	if (!file)
-		return;
-	while (getline(&line, &size, file) >= 0)
-		stack_read_line(path, line, depth, stack);
-	free(line);
-	fclose(file);
-}
-
-static const char *slurm_conf(void)
-{
-	const char *path = getenv("SLURM_CONF");
-	return path && *path ? path : "/etc/slurm/slurm.conf";
-}
-
-/* What slurm.conf says; value stays as it is if it does not. Returns -1 if there is no slurm.conf. */
-static int slurm_setting(const char *key, char value[DOCTOR_PATH])
-{
-	char *line = NULL;
-	size_t size = 0, n = strlen(key);
-	FILE *file = fopen(slurm_conf(), "re");
-
-	if (!file)
-		return -1;
-	while (getline(&line, &size, file) >= 0) {
-		const char *text = line + strspn(line, " \t");
-		if (!strncasecmp(text, key, n) && text[n] == '=')
-			snprintf(value, DOCTOR_PATH, "%.*s", (int)strcspn(text + n + 1, " \t\n#"), text + n + 1);
-	}
-	free(line);
-	fclose(file);
-	return 0;
-}
-
-/* The plugin stack's file: as slurm.conf says, or beside it. Returns 0, or -1 if there is no slurm.conf. */
-static int stack_find(char out[DOCTOR_PATH])
-{
-	const char *path = slurm_conf(), *slash = strrchr(path, '/');
-
-	snprintf(out, DOCTOR_PATH, "%.*splugstack.conf", slash ? (int)(slash - path + 1) : 0, path);
-	if (slurm_setting("PlugStackConfig", out) == 0)
-		return 0;
-	doctor_say(DOUBT, "%s: Slurm's configuration cannot be read: %s; set SLURM_CONF", path, strerror(errno));
-	return -1;
-}
-
-void doctor_slurm(struct plugin_stack *stack)
-{
-	char path[DOCTOR_PATH];
-
-	if (stack_find(path))
-		return;
-	stack_read(path, 0, stack);
-	if (!stack->plugin[0]) {
-		doctor_say(WRONG, "%s: Slurm does not load spoor; add the line: optional %s/spoor.so", path,
+	if (!stack->loaded) {
+		doctor_say(WRONG, "%s: Slurm does not load spoor; add the line: optional %s/spoor.so", stack->file,
 		           SPOOR_PLUGINDIR);
 		return;
 	}
-	if (stack->required)
+	if (stack->loaded > 1)
+		doctor_say(WRONG,
+		           "%s: %u lines load spoor: each step is prepared as often, with other arguments; leave one",
+		           stack->file, stack->loaded);
+	else if (stack->required)
 		doctor_say(
 			DOUBT,
 			"%s: spoor is \"required\": after an upgrade of Slurm no job would start; make it \"optional\"",
-			path);
+			stack->file);
 	else
-		doctor_say(GOOD, "%s: Slurm loads spoor", path);
-	check_plugin_version(stack->plugin);
-}
-
-void doctor_read_stack(struct plugin_stack *stack)
-{
-	char path[DOCTOR_PATH];
-	if (stack_find(path) == 0)
-		stack_read(path, 0, stack);
+		doctor_say(GOOD, "%s: Slurm loads spoor", stack->file);
+	check_arguments(stack);
+	snprintf(plugin, sizeof plugin, "%s%s", strchr(stack->plugin, '/') ? "" : SPOOR_PLUGINDIR "/", stack->plugin);
+	check_plugin_version(plugin);
 }
 
 /* What fills the one fills the other: then jobs cannot start. */
 void doctor_spool_disk(const char *spool)
 {
-	char slurm[DOCTOR_PATH] = "/var/spool/slurmd";
+	char slurm[PLUGSTACK_PATH] = "/var/spool/slurmd";
 	struct stat a, b;
 
-	slurm_setting("SlurmdSpoolDir", slurm);
+	plugstack_setting("SlurmdSpoolDir", slurm, sizeof slurm);
 	slurm[strcspn(slurm, "%")] = '\0'; /* it has the node's name in it: look at the folder above */
 	char *slash = strrchr(slurm, '/');
 	if (stat(slurm, &b) && slash && slash > slurm)

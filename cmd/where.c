@@ -9,11 +9,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "archive/archive.h"
 #include "archive/privileges.h"
 #include "cmd/base/open_trace.h"
 #include "cmd/base/options.h"
 #include "cmd/cmd.h"
-#include "cmd/doctor.h"
 #include "cmd/show/unended_lines.h"
 #include "cmd/show/view.h"
 #include "cmd/where/view.h"
@@ -184,12 +184,8 @@ static int where_on_node(const struct where_options *o, const char *job)
 	struct problems problems = {0};
 	struct facts none = {0};
 	struct decision d;
-	struct plugin_stack stack;
-	const char *path = o->policy ? o->policy : getenv("SPOOR_POLICY");
-	if (!path || !*path) {
-		doctor_read_stack(&stack);
-		path = stack.policy;
-	}
+	const char *path = o->policy ? o->policy : archive_policy();
+
 	policy_default_decision(&d);
 	struct policy *policy = policy_load(path, false, &problems);
 	if (policy)

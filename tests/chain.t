@@ -194,8 +194,13 @@ leaves 'policy off, nobody asks' 0
 cp "$work/policy.json" "$policy"
 
 # Why is there a trace, or none?
-like 'doctor: a job that nobody asked to trace' "$(spoor doctor "$job")" "step 0, user 0: is not captured
+got=$(spoor doctor "$job")
+like 'doctor: a job that nobody asked to trace' "$got" " node n[0-9, n]*, 2 steps until [^ ]* \\(batch, 0\\), user 0: is not captured
  +decided by default, .*there is no trace of job $job in the archive"
+is 'doctor: one summary of all steps' "$(grep -c 'is not captured' <<<"$got")" 1
+chmod 644 "$policy"
+like 'doctor: its user asks' "$(AS=61001 as_user spoor doctor "$job" 2>&1)" 'mode lossless, decided by default, [^ ]*policy.json:[0-9]+: '
+
 tracer=$build/prefix/lib/spoor/libspoor-abi.so
 mv "$tracer" "$tracer.aside"
 like 'doctor: a tracer that is not there' "$(spoor doctor)" 'libspoor-abi.so: is not there: programs of the standard ABI of MPI 5 run untraced'
@@ -210,10 +215,20 @@ run_job doctor --trace=lossless -N1 -n2 <<-END
 END
 leaves 'doctor' 1
 got=$(spoor doctor "$job")
-like 'doctor: a job with a trace' "$got" 'step 0, user 0: is captured, mode lossless
- +decided by command line: .*step 0, user 0: ended; its trace was delivered.*step 1, user 0: ended, and left nothing here
+like 'doctor: a job with a trace' "$got" '3 steps until [^ ]* \(batch, 0, 1\), user 0: is captured, mode lossless
+ +decided by command line: .*step 0, user 0: ended; its trace was delivered'
+like 'doctor: steps without MPI' "$got" '[(, ]1[,)].* user 0: ended, and left nothing here
  +no process of the step called MPI_Init'
 like 'doctor: the trace' "$got" "$job.0.0.spoor: is there"
+gone=$(find "$site/archive" -name "$job.0.0.spoor") && mv "$gone" "$work/gone"
+like 'doctor: a trace that was delivered, and is gone' "$(spoor doctor "$job")" "doubt .*traces of job $job, steps 0 were delivered: they are not here"
+mv "$work/gone" "$gone"
+
+# spoor doctor --test: a job of two ranks
+got=$(spoor doctor --test --nodes 2 --json)
+like 'doctor --test: its trace' "$got" '"text": "[^"]*[.]0[.]0[.]spoor: is there'
+like 'doctor --test: the nodes have one policy' "$got" 'the nodes of the test job have one policy'
+like 'doctor --test: a job that fails' "$(spoor doctor --test --program /nowhere/at/all)" 'wrong +the test job failed'
 printf '{' >"$policy"
 run_job doctor -N1 <<-END
 	#!/bin/sh

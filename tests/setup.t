@@ -42,6 +42,68 @@ chown 65534 "$work/run/spool" "$work/deep/er/archive/.index"
 setup >/dev/null
 is 'set right' "$(modes)" "$right"
 ok 'doctor is content with them' eval "'$build/spoor' doctor | grep -q 'decisions are logged'"
+
+umask 022
+# spoor doctor does what a job does. What it is asked about is Slurm's configuration here; nobody is a user as any other.
+PATH=$build:$PATH
+plugin=$build/prefix/lib/slurm/spoor.so
+mkdir -m 755 "$work/etc" "$work/deep/er/archive/2020" && chmod 644 "$work/policy.json"
+export SLURM_CONF=$work/etc/slurm.conf
+echo "PlugStackConfig=$work/etc/plugstack.conf" >"$SLURM_CONF"
+loads() {
+	printf '%s\n' "$@" >"$work/etc/plugstack.conf"
+}
+# What is wrong, as doctor has it, but what is so on the machine that this runs on
+wrong() {
+	spoor doctor "$@" 2>&1 | sed -n 's/^wrong *//p' | grep -v 'made for Slurm\|steps were not delivered'
+}
+loads "optional $plugin policy=$work/policy.json"
+is 'nothing is wrong' "$(wrong)" ''
+got=$(spoor doctor)
+like 'files can be made in the spool and in the archive' "$got" 'user nobody can deliver traces'
+like 'and in a step' "$got" 'user nobody can make and remove files in a step'
+is 'and none of them is left' "$(find "$work/run/spool" "$work/deep/er/archive" -name '*doctor*' -o -name 65534)" ''
+for folder in run deep/er; do
+	chmod 700 "$work/$folder"
+	like "a folder above that only root may enter: $folder" "$(wrong)" "user nobody cannot .*: the folder $work/$folder lets only some in \(mode 0700\)"
+	chmod 755 "$work/$folder"
+done
+tracers=$build/prefix/lib/spoor
+chmod 700 "$tracers"
+like 'the same above the tracers' "$(wrong)" "user nobody cannot load it: the folder $tracers lets only some in"
+chmod 755 "$tracers"
+chmod 600 "$work/policy.json"
+like 'a policy that only root may read' "$(wrong)" 'user nobody cannot read the policy'
+SPOOR_ARCHIVE='' SPOOR_POLICY='' like 'and no command takes another archive for it' \
+	"$(setpriv --reuid=65534 --clear-groups env -u SPOOR_ARCHIVE -u SPOOR_POLICY "$build/prefix/bin/spoor" list 2>&1)" "$work/policy.json: the policy, which says where the archive is: Permission denied"
+chmod 644 "$work/policy.json"
+like 'commands have the policy of the plugin stack' "$(env -u SPOOR_ARCHIVE -u SPOOR_POLICY spoor policy check 2>&1)" "^$work/policy.json: good"
+loads "optional $plugin polcy=$work/policy.json"
+like 'an argument that is not spelt so' "$(wrong)" 'unknown argument polcy='
+loads "optional $plugin policy=$work/policy.json" "include $work/etc/more/*"
+mkdir "$work/etc/more" && echo "required spoor.so" >"$work/etc/more/spoor.conf"
+like 'the plugin twice' "$(wrong)" '2 lines load spoor'
+loads "optional $plugin policy=$work/policy.json"
+if mount -t tmpfs -o size=256k,mode=711 none "$work/run/spool" 2>/dev/null; then
+	head -c 256k /dev/zero >"$work/run/spool/fill" 2>/dev/null
+	got=$(wrong)
+	like 'a spool that is full' "$got" "the file system of the spool is full: 0 MiB left"
+	like 'and no file can be made' "$got" 'user nobody cannot make a file|no step'"'"'s folder can be made'
+	like 'for Nagios: one line' "$(spoor doctor --quiet; echo "$?")" '^SPOOR CRITICAL: [2-9] wrong, [0-9]+ in doubt, policy [0-9a-f]{8}; [^
+]*
+2$'
+	umount "$work/run/spool"
+	mount -t tmpfs -o size=1m,nr_inodes=4,mode=711 none "$work/run/spool" && touch "$work/run/spool"/{1,2,3}
+	like 'no inodes are left' "$(wrong)" 'it has no inodes left'
+	umount "$work/run/spool"
+else
+	pass 'a spool that is full # SKIP no mount here'
+fi
+is 'as JSON' "$(spoor doctor --json | python3 -c 'import json, sys
+got = json.load(sys.stdin)
+print(got["wrong"] == sum(f["finding"] == "wrong" for f in got["findings"]) and len(got["policy_digest"]))')" 8
+like 'as a user that there is not' "$(wrong --user nosuchuser)" 'there is no user nosuchuser'
+like 'a job that is not known: what the policy is asked' "$(setpriv --reuid=65534 --clear-groups env -u SPOOR_POLICY "$build/prefix/bin/spoor" doctor 999 2>&1)" 'spoor policy explain'
 rmdir "$work/run/spool" && ln -s /etc "$work/run/spool"
 like 'a symbolic link is not followed' "$(setup)" 'the spool cannot be made: something that is no folder is there'
 is 'and what it leads to is as before' "$(stat --format=%a /etc)" 755

@@ -105,8 +105,16 @@ fresh 0
 chown root:root server
 printf '{"version": 1, "archive": "%s", "spool": "%s", "rules": []}' "$work/server" "$work/spool" >policy.json
 like 'no day: kept' "$(deliver $alice 5)" "archive/$today: cannot be made: Permission denied"
+mkdir -p etc && sed "s|$work/server|$work/archive|" policy.json >etc/policy.json
+echo "optional spoor.so policy=$work/etc/policy.json" >etc/plugstack.conf && echo >etc/slurm.conf
+doctor() {
+	SLURM_CONF=$work/etc/slurm.conf spoor doctor 2>&1
+}
+like 'no day: doctor says so' "$(doctor)" "wrong +$work/archive: no user's folder can be made: [^ ]*$today: cannot be made: Permission denied"
 like 'setup --days' "$(spoor setup --policy "$work/policy.json" --days 2)" "server/$today: is there"
 is 'setup --days: so many' "$(find server -mindepth 3 -maxdepth 3 -printf '%u %m\n' | sort | uniq -c | xargs)" '3 root 3773'
+like 'days made ahead: doctor is content' "$(doctor)" "good +$work/archive/$today: user nobody can deliver traces"
+is 'and leaves nothing' "$(ls "server/$today")" ''
 chgrp -R $admins server
 is 'made ahead: delivered' "$(deliver $alice 5)" 'done'
 is 'made ahead: once, as the user' "$(there)" "$alice/5.0.0.spoor $alice $admins 440"

@@ -101,8 +101,9 @@ struct option_line {
 	            "multiply the limits of memory and steps for reading a trace by TIMES; see spoor(1)")
 #define OPTION_ARCHIVE(to_) \
 	OPTION_TEXT("archive", 0, "DIR", to_, "the archive; default: that of SPOOR_ARCHIVE, or of the policy")
-#define OPTION_POLICY(to_) \
-	OPTION_TEXT("policy", 0, "FILE", to_, "this policy; default: that of SPOOR_POLICY, or the installed one")
+#define OPTION_POLICY(to_)                    \
+	OPTION_TEXT("policy", 0, "FILE", to_, \
+	            "this policy; default: that of SPOOR_POLICY, or of Slurm's plugin stack, or the installed one")
 #define OPTION_END           \
 	{                    \
 		.name = NULL \
