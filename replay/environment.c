@@ -71,9 +71,10 @@ int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info,
 	const char *path = scratch_path(filename);
 	if (replay_outcome.error)
 		return replay_outcome.error;
-	poll_barrier(comm);
-	if (!(amode & MPI_MODE_CREATE))
+	/* also where rank 0 would make it: in Open MPI 4.1 others may open it before, fail, and leave rank 0 waiting */
+	if (!(amode & MPI_MODE_EXCL))
 		create_file(path, -1);
+	poll_barrier(comm);
 	int rc = PMPI_File_open(comm, path, amode, info, fh);
 	if (rc == MPI_SUCCESS)
 		blocking_register(HANDLE_BITS(*fh), comm);

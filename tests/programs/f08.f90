@@ -361,11 +361,15 @@ contains
   subroutine files
     type(MPI_File) :: f
     character(len=256) :: path
+    integer :: unit
     character(len=MPI_MAX_DATAREP_STRING) :: representation
     type(MPI_Datatype) :: etype, filetype
     integer(kind=MPI_OFFSET_KIND) :: at
     if (command_argument_count() < 1) return
     call get_command_argument(1, path)
+    ! else it hangs now and then: in Open MPI 4.1 others open it before rank 0 has made it
+    open(newunit=unit, file=trim(path), position="append")
+    close(unit)
     call MPI_File_open(MPI_COMM_WORLD, trim(path), MPI_MODE_CREATE + MPI_MODE_RDWR + MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, f)
     at = 64 * rank
     call MPI_File_write_at(f, at, a, n, MPI_INTEGER, status)

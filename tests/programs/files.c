@@ -23,6 +23,8 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	const char *name = argc > 1 ? argv[1] : "files.out";
 
+	/* Else opening it hangs now and then: in Open MPI 4.1 others open it before rank 0 has made it. */
+	fclose(fopen(name, "a"));
 	MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &f);
 	MPI_File_set_size(f, 0);
 	MPI_File_preallocate(f, 1024);

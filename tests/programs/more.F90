@@ -414,6 +414,7 @@ contains
     HANDLE(MPI_Errhandler) :: e
     integer(kind=MPI_OFFSET_KIND) :: at
     integer(kind=MPI_ADDRESS_KIND) :: extent
+    call make(trim(path))
     call MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE + MPI_MODE_RDWR, MPI_INFO_NULL, f, ierr)
     call MPI_File_get_amode(f, k, ierr)
     call MPI_File_get_group(f, g, ierr)
@@ -470,6 +471,7 @@ contains
   subroutine split_files
     HANDLE(MPI_File) :: f
     integer(kind=MPI_OFFSET_KIND) :: at
+    call make(trim(path)//".split")
     call MPI_File_open(MPI_COMM_WORLD, trim(path)//".split", MPI_MODE_CREATE + MPI_MODE_RDWR + MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, f, ierr)
     at = 64 * rank
     call MPI_File_write_at_all_begin(f, at, a, 4, MPI_INTEGER, ierr)
@@ -492,4 +494,12 @@ contains
     call MPI_File_read_ordered_end(f, b, s, ierr)
     call MPI_File_close(f, ierr)
   end subroutine split_files
+
+  ! Else opening it hangs now and then: in Open MPI 4.1 others open it before rank 0 has made it.
+  subroutine make(name)
+    character(len=*) :: name
+    integer :: unit
+    open(newunit=unit, file=name, position="append")
+    close(unit)
+  end subroutine make
 end program more

@@ -344,9 +344,13 @@ contains
 
   subroutine files
     HANDLE(MPI_File) :: f
+    integer :: unit
     HANDLE(MPI_Datatype) :: etype, filetype
     character(len=MPI_MAX_DATAREP_STRING) :: representation
     integer(kind=MPI_OFFSET_KIND) :: at
+    ! else it hangs now and then: in Open MPI 4.1 others open it before rank 0 has made it
+    open(newunit=unit, file=trim(path), position="append")
+    close(unit)
     call MPI_File_open(MPI_COMM_WORLD, trim(path), MPI_MODE_CREATE + MPI_MODE_RDWR + MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, f, ierr)
     at = 256 * rank
     call MPI_File_write_at(f, at, a, n, MPI_INTEGER, s, ierr)
