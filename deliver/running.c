@@ -98,27 +98,28 @@ static int take_all(struct running *r, struct worlds *all, struct error *error)
 	return rv;
 }
 
-static bool is_arena(const char *name)
+static int is_arena(const struct dirent *e)
 {
-	const char *end = strrchr(name, '.');
-	return end && end != name && strcmp(end, ".arena") == 0;
+	const char *end = strrchr(e->d_name, '.');
+	return end && end != e->d_name && strcmp(end, ".arena") == 0;
 }
 
 int running_read(struct running *r, const char *folder, struct error *error)
 {
 	char path[PATH_MAX];
 	struct worlds *all = calloc(1, sizeof *all);
-	DIR *d = opendir(folder);
-	int rv = 0;
-	if (!d || !all)
+	struct dirent **names = NULL;
+	/* in the order of the ranks: then those that are merged are a few intervals at any time */
+	int rv = 0, count = all ? scandir(folder, &names, is_arena, versionsort) : -1;
+	if (count < 0)
 		rv = error_set(error, "%s: cannot read the folder: %s", folder, strerror(errno));
-	for (const struct dirent *e; rv == 0 && (e = readdir(d));) {
-		int n = snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-		if (is_arena(e->d_name) && n > 0 && (size_t)n < sizeof path)
+	for (int i = 0; i < count; i++) {
+		int n = snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name);
+		if (n > 0 && (size_t)n < sizeof path)
 			read_counted(r, all, path);
+		free(names[i]);
 	}
-	if (d)
-		closedir(d);
+	free(names);
 	if (rv == 0)
 		rv = take_all(r, all, error);
 	for (size_t i = 0; all && i < all->count; i++)

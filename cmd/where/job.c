@@ -30,7 +30,7 @@
 #define LINE_SIZE   2048
 #define NODES_MOST  65536
 #define TRACES_MOST 1024         /* of one node */
-#define HEARD_MOST  (1ULL << 30) /* bytes that are not put together yet: anybody can send more */
+#define HEARD_MOST  (1ULL << 30) /* bytes of all nodes: anybody can send more */
 
 /* What slurmctld says of a job, of one task of an array, or of one part of a heterogeneous job. */
 struct job_line {
@@ -58,7 +58,7 @@ struct hearing {
 	struct where_worlds *worlds;
 	uint64_t job;
 	struct node_traces *nodes;
-	size_t node_count;
+	size_t node_count, answered;
 	struct index by_name;
 	uint64_t heard; /* bytes of all traces */
 	char line[LINE_SIZE];
@@ -119,7 +119,7 @@ static void hear_bytes(struct hearing *h, struct node_trace *t, const char *hex)
 		return;
 	if (t->size + n > t->capacity) {
 		size_t capacity = 2 * (t->size + n);
-		uint8_t *more = budget_realloc(t->bytes, capacity);
+		uint8_t *more = realloc(t->bytes, capacity);
 		if (!more)
 			return;
 		t->bytes = more;
@@ -131,12 +131,10 @@ static void hear_bytes(struct hearing *h, struct node_trace *t, const char *hex)
 	}
 }
 
-static void forget_traces(struct hearing *h, struct node_traces *n)
+static void forget_traces(struct node_traces *n)
 {
-	for (uint32_t i = 0; i < n->count; i++) {
-		h->heard -= n->traces[i].size < h->heard ? n->traces[i].size : h->heard;
-		budget_free(n->traces[i].bytes);
-	}
+	for (uint32_t i = 0; i < n->count; i++)
+		free(n->traces[i].bytes);
 	budget_free(n->traces);
 	n->traces = NULL;
 	n->count = n->capacity = 0;
@@ -146,20 +144,28 @@ static void forget_traces(struct hearing *h, struct node_traces *n)
 static void hear_end(struct hearing *h, struct node_traces *n, size_t arenas, size_t early, size_t unread,
                      const char *why)
 {
-	struct error error = {""};
+	h->answered += !n->answered;
 	n->answered = true;
 	h->worlds->arenas += arenas;
 	h->worlds->early += early;
 	if (unread && h->worlds->unread == 0)
 		snprintf(h->worlds->first, sizeof h->worlds->first, "%s", why);
 	h->worlds->unread += unread;
-	for (uint32_t i = 0; i < n->count; i++) {
-		struct node_trace *t = &n->traces[i];
-		if (where_add(h->worlds, t->step, t->bytes, t->size, &error) != 0)
-			fprintf(stderr, "spoor where: node %s: %s\n", n->name, error.text);
-		error.text[0] = '\0';
+}
+
+/* In the order of the nodes, as the ranks mostly are: then those that are merged are a few intervals at any time. */
+static void merge_nodes(struct hearing *h)
+{
+	for (size_t i = 0; i < h->node_count; i++) {
+		struct node_traces *n = &h->nodes[i];
+		for (uint32_t k = 0; n->answered && k < n->count; k++) {
+			struct node_trace *t = &n->traces[k];
+			struct error error = {""};
+			if (where_add(h->worlds, t->step, t->bytes, t->size, &error) != 0)
+				fprintf(stderr, "spoor where: node %s: %s\n", n->name, error.text);
+		}
+		forget_traces(n);
 	}
-	forget_traces(h, n);
 }
 
 static void hear_line(struct hearing *h, const char *line)
@@ -276,20 +282,12 @@ static int64_t milliseconds(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static bool all_answered(const struct hearing *h)
-{
-	for (size_t i = 0; i < h->node_count; i++)
-		if (!h->nodes[i].answered)
-			return false;
-	return true;
-}
-
 /* Until all nodes have answered, srun has ended, or the time is over. */
 static void listen_to(struct hearing *h, int fd, unsigned seconds)
 {
 	static char bytes[65536];
 	int64_t end = milliseconds() + (int64_t)seconds * 1000, left;
-	while (!all_answered(h) && (left = end - milliseconds()) > 0) {
+	while (h->answered < h->node_count && (left = end - milliseconds()) > 0) {
 		struct pollfd p = {.fd = fd, .events = POLLIN};
 		if (poll(&p, 1, (int)left) <= 0)
 			continue;
@@ -418,11 +416,10 @@ static int ask_nodes(struct where_worlds *w, const struct job_line *j, const cha
 		close(out);
 		end_srun(pid);
 		name_silent(h);
+		merge_nodes(h);
 	} else {
 		fprintf(stderr, "spoor where: job %s: %s\n", j->id, strerror(errno));
 	}
-	for (size_t i = 0; h && i < h->node_count; i++)
-		forget_traces(h, &h->nodes[i]);
 	if (h) {
 		index_free(&h->by_name);
 		free(h->nodes);

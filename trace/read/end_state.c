@@ -243,7 +243,9 @@ static int make_ready(struct end_state *x, struct end_stream *s, const struct ev
 	struct end_request *r = request_at(x, s, call_value(e, PARAMETER_REQUEST));
 	int low = schema_column(e->schema, "partition_low"), high = schema_column(e->schema, "partition_high"),
 	    length = schema_column(e->schema, "length");
-	int64_t n = low >= 0 && high >= 0 ? e->values[high] - e->values[low] + 1 : length >= 0 ? e->values[length] : 1;
+	int64_t n = low >= 0 && high >= 0 ? (int64_t)((uint64_t)e->values[high] - (uint64_t)e->values[low] + 1)
+	            : length >= 0         ? e->values[length]
+	                                  : 1;
 	if (!r || !r->active || n <= 0 || r->ready >= r->partitions)
 		return 0;
 	r->ready = n < r->partitions - r->ready ? r->ready + (uint32_t)n : r->partitions;
@@ -320,7 +322,8 @@ static int walk_events(struct end_state *x, struct end_stream *s, struct walk *w
 	struct event e;
 	int step;
 	bool marked;
-	x->walked += WALK_STEPS;
+	x->walked +=
+		WALK_STEPS + (x->trace->patterns.count + x->trace->site_count) / 16; /* what a walk makes room for */
 	while ((step = walk_next(w, &e, error)) == 0) {
 		if (++x->walked > END_EVENTS)
 			return 1;
