@@ -28,7 +28,7 @@
 #include "trace/base/error.h"
 
 /* Of the tables. An index of another version is made anew. */
-#define CATALOG_VERSION 5
+#define CATALOG_VERSION 6
 
 struct sqlite3;
 

@@ -12,7 +12,9 @@
 #include "trace/base/budget.h"
 #include "trace/base/regular.h"
 #include "trace/file/container.h"
+#include "trace/model/host.h"
 #include "trace/read/hang.h"
+#include "trace/read/late.h"
 #include "trace/read/verdict.h"
 #include "trace/read/summary.h"
 #include "trace/read/wait_site.h"
@@ -68,6 +70,18 @@ static int add_verdict(struct digest *d, const struct trace *t)
 		return 0;
 	d->verdict = strdup(text);
 	return d->verdict ? 0 : -1;
+}
+
+static int add_late(struct digest *d, const struct trace *t, const struct site_activity *activity)
+{
+	char host[HOST_MAX];
+	uint32_t rank;
+	if (!late_in_trace(t, activity, &rank))
+		return 0;
+	d->late_rank = rank;
+	host_get(t, rank, host);
+	d->late_node = *host ? strdup(host) : NULL;
+	return *host && !d->late_node ? -1 : 0;
 }
 
 /* The name of a module's file; what the trace says is anybody's text. */
@@ -221,7 +235,7 @@ int digest_make(struct digest *d, const struct trace *t)
 	struct site_activity activity = {.sites = NULL};
 	int rv = -1;
 
-	*d = (struct digest){.ranks = 0};
+	*d = (struct digest){.late_rank = -1};
 	if (!w.calls || !w.order || site_activity_make(&activity, t) != 0)
 		goto done;
 	summary_make(&s, t, &activity);
@@ -260,7 +274,7 @@ int digest_make(struct digest *d, const struct trace *t)
 		d->run_peak_ns = times(elapsed->max, compute->count);
 	}
 	d->degraded = degradations(t);
-	rv = add_functions(&w) || add_digest_sites(&w) || add_verdict(d, t) ? -1 : 0;
+	rv = add_functions(&w) || add_digest_sites(&w) || add_verdict(d, t) || add_late(d, t, &activity) ? -1 : 0;
 done:
 	site_activity_free(&activity);
 	free(w.calls);
@@ -310,5 +324,6 @@ void digest_free(struct digest *d)
 	free(d->functions);
 	free(d->sites);
 	free(d->verdict);
+	free(d->late_node);
 	*d = (struct digest){.ranks = 0};
 }

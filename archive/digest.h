@@ -21,7 +21,7 @@
 #include "trace/read/activity.h"
 
 /* A digest of another version in an index is made anew. */
-#define DIGEST_VERSION 5
+#define DIGEST_VERSION 6
 /* Call sites that are kept: those with most time. */
 #define DIGEST_SITES 16
 /* Functions; MPI has fewer. Their names are cut to so many bytes. */
@@ -63,6 +63,8 @@ struct digest {
 	uint64_t computed_ns, compute_peak_ns, run_peak_ns;  /* 0: not known */
 	uint64_t wait_ns, unended_ns;
 	uint64_t parts_ns, streams; /* of struct summary (trace/read/summary.h) */
+	int64_t late_rank;          /* the rank that the others wait for (trace/read/late.h); negative: there is none */
+	char *late_node;            /* the host where it is; NULL: not known */
 	char *verdict;              /* what it waited for in the end (trace/read/hang.h); NULL: nothing is known */
 	uint64_t degraded;          /* bits: 0..2 enum trace_why of any column, 4..6 enum trace_stage */
 	double load_balance, communication_efficiency, parallel_efficiency; /* negative: not known */

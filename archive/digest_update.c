@@ -136,14 +136,14 @@ enum statement { SAME, SUMMARY, FUNCTION, FIND_PLACE, PLACE, SITE, STATEMENTS };
 static const char *const texts[STATEMENTS] = {
 	[SAME] =
 		"SELECT 1 FROM file WHERE id = ? AND folder = ? AND file = ? AND mtime = ? AND ctime = ? AND inode = ?",
-	[SUMMARY] =
-		"INSERT OR REPLACE INTO summary (id, version, problem, sizes, ranks, events, lost, messages, "
-		"unsized, bytes, mpi_ns, compute_ns,"
-		" overhead_ns, run_ns, computed_ns, compute_peak_ns, run_peak_ns, wait_ns, degraded, load_balance, "
-		"communication_efficiency,"
-		" parallel_efficiency, one_sided_bytes, read_bytes, written_bytes, unplaced_ns, parts_ns, streams, "
-		"unended_ns, verdict)"
-		" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	[SUMMARY] = "INSERT OR REPLACE INTO summary (id, version, problem, sizes, ranks, events, lost, messages, "
+		    "unsized, bytes, mpi_ns, compute_ns,"
+		    " overhead_ns, run_ns, computed_ns, compute_peak_ns, run_peak_ns, wait_ns, degraded, load_balance, "
+		    "communication_efficiency,"
+		    " parallel_efficiency, one_sided_bytes, read_bytes, written_bytes, unplaced_ns, parts_ns, streams, "
+		    "unended_ns, verdict, late_rank, late_node)"
+		    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+		    "?, ?, ?)",
 	[FUNCTION] = "INSERT OR REPLACE INTO function (id, function, calls, ns, bytes, wait_ns, peak_ns, "
 		     "unended_ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 	[FIND_PLACE] = "SELECT place FROM place WHERE identity = ?",
@@ -217,6 +217,9 @@ static int write_summary(struct writing *w, int64_t id, const struct result *r)
 	for (int i = 0; i < 7; i++)
 		bind_count(s, 23 + i, further[i]);
 	sqlite3_bind_text(s, 30, d->verdict, -1, SQLITE_STATIC);
+	if (d->late_rank >= 0)
+		sqlite3_bind_int64(s, 31, d->late_rank);
+	sqlite3_bind_text(s, 32, d->late_node, -1, SQLITE_STATIC);
 	return execute_statement(w, SUMMARY);
 }
 

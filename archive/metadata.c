@@ -4,14 +4,17 @@
 #include "archive/metadata.h"
 
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "archive/codec_zstd.h"
+#include "trace/base/index.h"
 #include "trace/base/number.h"
 #include "trace/base/regular.h"
 #include "trace/file/container.h"
@@ -367,4 +370,52 @@ json_t *metadata_read(const char *path, const char *name, unsigned long uid, str
 		return metadata;
 	json_decref(metadata);
 	return NULL;
+}
+
+/* --- what ran --- */
+
+static const char *last_component(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+const char *metadata_application(const json_t *metadata, char out[METADATA_APPLICATION])
+{
+	static const char *const interpreters[] = {"python*", "pypy*", "R", "Rscript", "julia*"};
+	const json_t *command = json_object_get(metadata, "command"), *word;
+	const char *name = last_component(metadata_text(metadata, "exe", ""));
+	bool interpreted = false;
+	size_t i;
+
+	for (i = 0; i < sizeof interpreters / sizeof *interpreters; i++)
+		interpreted = interpreted || fnmatch(interpreters[i], name, 0) == 0;
+	for (i = 1; interpreted && i < json_array_size(command); i++) {
+		word = json_array_get(command, i);
+		const char *text = json_is_string(word) ? json_string_value(word) : "-";
+		if (strncmp(text, "--file=", 7) == 0) /* as Rscript says it to R */
+			text += 7;
+		if (*text == '-')
+			continue;
+		/* an option's value may come first: a script has an ending, or a path */
+		if (strchr(text, '.') || strchr(text, '/')) {
+			name = last_component(text);
+			break;
+		}
+	}
+	snprintf(out, METADATA_APPLICATION, "%s", name);
+	return out;
+}
+
+uint64_t metadata_arguments(const json_t *metadata)
+{
+	const json_t *command = json_object_get(metadata, "command");
+	uint64_t h = 0;
+
+	for (size_t i = 1; i < json_array_size(command); i++) {
+		const json_t *word = json_array_get(command, i);
+		const char *text = json_is_string(word) ? json_string_value(word) : "";
+		h = hash_mix(h, hash_bytes(text, strlen(text)));
+	}
+	return h;
 }

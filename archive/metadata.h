@@ -29,6 +29,13 @@ json_t *metadata_parse(const char *name, const void *text, size_t n, struct erro
 /* The text of the object as it is stored; malloc'ed, or NULL if memory is short. */
 char *metadata_dump(const json_t *metadata);
 
+/* What ran: the last component of the executable; of Python, R and Julia that of the script. "" if it is not known.
+ * Returns out. */
+#define METADATA_APPLICATION 128
+const char *metadata_application(const json_t *metadata, char out[METADATA_APPLICATION]);
+/* A hash of the arguments, without the program's name: runs with other arguments have other input. */
+uint64_t metadata_arguments(const json_t *metadata);
+
 /* Sets the times that people read: start, end, elapsed. ns since 1970; negative: not known. */
 void metadata_set_times(json_t *metadata, int64_t start_ns, int64_t end_ns);
 /* Corrects what Slurm says of the step where a script started the program (mpirun, in the step `batch` or

@@ -46,7 +46,7 @@ void query_filter(struct query *q, const struct catalog_filter *f)
 {
 	ask_text(q, "matches(?, t.user)", f->user);
 	ask_text(q, "t.state = upper(?)", f->state);
-	ask_text(q, "matches(?, t.exe_name) OR matches(?, t.exe)", f->exe);
+	ask_text(q, "matches(?, t.exe_name) OR matches(?, t.exe) OR matches(?, t.application)", f->exe);
 	ask_text(q, "matches(?, t.account)", f->account);
 	ask_text(q, "matches(?, t.partition)", f->partition);
 	ask_text(q, "matches(?, t.qos)", f->qos);

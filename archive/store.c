@@ -47,10 +47,11 @@ static char *insert_text(void)
 {
 	static char sql[2048];
 	size_t n = (size_t)snprintf(sql, sizeof sql,
-	                            "INSERT OR REPLACE INTO trace (id, folder, name, size, uid, exe_name, hosts");
+	                            "INSERT OR REPLACE INTO trace (id, folder, name, size, uid, exe_name, hosts, "
+	                            "application, arguments");
 	for (int i = 0; i < COLUMNS; i++)
 		n += (size_t)snprintf(sql + n, sizeof sql - n, ", %s", columns[i].name);
-	n += (size_t)snprintf(sql + n, sizeof sql - n, ") VALUES (?, ?, ?, ?, ?, ?, ?");
+	n += (size_t)snprintf(sql + n, sizeof sql - n, ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?");
 	for (int i = 0; i < COLUMNS; i++)
 		n += (size_t)snprintf(sql + n, sizeof sql - n, ", ?");
 	snprintf(sql + n, sizeof sql - n, ")");
@@ -89,15 +90,18 @@ static int store_trace(struct store *w, int64_t id, const struct stored_file *f)
 	sqlite3_bind_int64(w->insert, 5, f->st.st_uid);
 	sqlite3_bind_text(w->insert, 6, slash ? slash + 1 : exe, -1, SQLITE_STATIC);
 	sqlite3_bind_text(w->insert, 7, hosts, -1, SQLITE_STATIC);
+	char application[METADATA_APPLICATION];
+	sqlite3_bind_text(w->insert, 8, metadata_application(metadata, application), -1, SQLITE_STATIC);
+	sqlite3_bind_int64(w->insert, 9, (int64_t)metadata_arguments(metadata));
 	for (int i = 0; i < COLUMNS; i++) {
 		if (columns[i].text)
-			sqlite3_bind_text(w->insert, 8 + i, metadata_text(metadata, columns[i].name, ""), -1,
+			sqlite3_bind_text(w->insert, 10 + i, metadata_text(metadata, columns[i].name, ""), -1,
 			                  SQLITE_STATIC);
 		else
-			sqlite3_bind_int64(w->insert, 8 + i, metadata_number(metadata, columns[i].name, 0));
+			sqlite3_bind_int64(w->insert, 10 + i, metadata_number(metadata, columns[i].name, 0));
 		if (!strcmp(columns[i].name, "nodes") && hosts &&
 		    *hosts) /* where its ranks were, not what the step had */
-			sqlite3_bind_int64(w->insert, 8 + i,
+			sqlite3_bind_int64(w->insert, 10 + i,
 			                   (int64_t)json_array_size(json_object_get(metadata, "hosts")));
 	}
 	if (!text || !hosts) {

@@ -58,24 +58,10 @@ static const char *number_cell(char out[32], double v, enum aggregate_unit unit)
 static void source_of_site(char *out, size_t size, const struct aggregate_group *g, const struct aggregate_output *o)
 {
 	char path[4600];
-	struct error error = {""};
-	struct container *c = NULL;
-	struct trace t = {.size = 0};
 
-	snprintf(out, size, "%s", g->frames);
 	snprintf(path, sizeof path, "%s/%s/%s.spoor", o->archive, g->example.folder, g->example.name);
-	if (trace_open(&t, &c, path, &codec_zstd, &error) == 0 && g->example.site < t.site_count) {
-		const struct trace_site *s = &t.sites[g->example.site];
-		const struct schema *schema = trace_schema(&t, s);
-		struct site_names names;
-		if (site_names_make(&names, &t) == 0 && s->node && t.nodes[s->node].module != UINT32_MAX &&
-		    strlen(g->function) == schema->function_length &&
-		    memcmp(g->function, schema->function, schema->function_length) == 0)
-			site_names_text(&names, g->example.site, out, size);
-		site_names_free(&names);
-	}
-	trace_free(&t);
-	container_destroy(c);
+	if (site_names_in_file(path, g->example.site, g->function, out, size) != 0)
+		snprintf(out, size, "%s", g->frames);
 }
 
 /* --- tables --- */

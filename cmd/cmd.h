@@ -27,6 +27,7 @@ int cmd_show(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_sweep(int argc, char **argv);
 int cmd_top(int argc, char **argv);
+int cmd_trend(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_watch(int argc, char **argv);
 int cmd_where(int argc, char **argv);

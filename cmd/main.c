@@ -17,6 +17,7 @@ static const struct command {
 	{"run", cmd_run, "trace a command without Slurm: mpirun, mpiexec, or one process"},
 	{"list", cmd_list, "list the traces of the archive"},
 	{"aggregate", cmd_aggregate, "add up what the traces of the archive say"},
+	{"trend", cmd_trend, "find applications and nodes that became slower"},
 	{"index", cmd_index, "bring the index of the archive up to date"},
 	{"show", cmd_show, "show a summary of a trace"},
 	{"why", cmd_why, "say why a job was slow, or did not end, and what to try"},

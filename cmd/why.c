@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "archive/metadata.h"
+#include "archive/history.h"
 #include "cmd/base/cell.h"
 #include "cmd/base/fresh_index.h"
 #include "cmd/base/open_trace.h"
@@ -28,12 +28,13 @@
 #define SMALL    0.01 /* parts of the time that are not named */
 
 struct why_step {
-	char *path, *name, *exe;
+	char *folder, *name, *exe;
 	int64_t start_ns, end_ns, ranks;
 };
 
 struct why {
-	const char *wanted; /* "12", "12.0", "12.0.1" */
+	const char *wanted;      /* "12", "12.0", "12.0.1" */
+	struct catalog *catalog; /* NULL: a file */
 	struct why_step *steps;
 	size_t count;
 	bool more; /* than STEPS */
@@ -123,6 +124,48 @@ static void print_findings(const struct findings *f, size_t most)
 		printf("%*s%zu more; spoor why %s tells them.\n", INDENT, "", f->count - most, "JOB.STEP");
 }
 
+/* --- the runs before --- */
+
+/* How long runs like this one took, and what takes longer now. Nothing if the index is busy, or knows no such runs. */
+static void compare_usual(const struct why *w, const struct why_step *step, const struct report *r,
+                          struct history_usual *usual, struct history_cause *cause)
+{
+	struct error unused = {""};
+	double seconds = (double)r->sum.run_ns * 1e-9;
+	if (report_partial(r) || catalog_lock(w->catalog, CATALOG_SHARE, 2000, &unused) != 0)
+		return;
+	if (history_usual(w->catalog, step->folder, step->name, r->sum.events, usual, &unused) == 0 && usual->own.id &&
+	    usual->count && seconds > (1 + TREND_EFFECT) * usual->median)
+		history_cause(w->catalog, usual->runs, usual->count, &usual->own, 1, true, cause, &unused);
+	catalog_lock(w->catalog, CATALOG_UNLOCK, 0, NULL);
+}
+
+static void print_usual(const struct report *r, const struct history_usual *u, const struct history_cause *cause)
+{
+	char text[400], took[HTML_NUMBER], usual[HTML_NUMBER], before[HTML_NUMBER], after[HTML_NUMBER], why[200] = "";
+	double seconds = (double)r->sum.run_ns * 1e-9, ratio = u->median > 0 ? seconds / u->median : 1;
+	if (u->count == 0)
+		return;
+	if (*cause->what)
+		snprintf(why, sizeof why, "; %s %s instead of %s a rank", cause->what,
+		         text_ns(after, cause->after * 1e9), text_ns(before, cause->before * 1e9));
+	snprintf(text, sizeof text, "%s, the last %zu run%s like it %s%s: %s%s.", text_ns(took, seconds * 1e9),
+	         u->count, u->count == 1 ? "" : "s", text_ns(usual, u->median * 1e9), u->count == 1 ? "" : " (median)",
+	         ratio > 1 + TREND_EFFECT   ? "slower than usual"
+	         : ratio < 1 - TREND_EFFECT ? "faster than usual"
+	                                    : "as usual",
+	         why);
+	print_wrapped("Usual", text);
+}
+
+static json_t *usual_json(const struct history_usual *u, const struct history_cause *cause)
+{
+	if (u->count == 0)
+		return json_null();
+	return json_pack("{s:I, s:f, s:s, s:f, s:f}", "runs", (json_int_t)u->count, "median_s", u->median, "cause",
+	                 cause->what, "before_s", cause->before, "after_s", cause->after);
+}
+
 static json_t *findings_json(const struct report *r, const struct findings *f)
 {
 	json_t *list = json_array(), *times = json_object();
@@ -141,12 +184,14 @@ static json_t *findings_json(const struct report *r, const struct findings *f)
 	                 "findings", list);
 }
 
-/* Returns 0, or -1 after a message. */
-static int tell_trace(struct why *w, const char *path, size_t most)
+/* step: of a job; NULL: a file. Returns 0, or -1 after a message. */
+static int tell_trace(struct why *w, const char *path, const struct why_step *step, size_t most)
 {
 	struct container *c;
 	struct trace t;
 	struct findings f;
+	struct history_usual usual = {.count = 0};
+	struct history_cause cause = {.site = -1};
 	if (open_trace(path, NULL, &c, &t) != 0)
 		return -1;
 	const struct chunk *chunk = container_find(c, "META");
@@ -158,12 +203,17 @@ static int tell_trace(struct why *w, const char *path, size_t most)
 	int rv = shown ? report_gather(&r, shown, false) : -1;
 	if (rv == 0) {
 		findings_make(&f, &r);
+		if (step)
+			compare_usual(w, step, &r, &usual, &cause);
 		if (w->json) {
-			json_array_append_new(json_object_get(w->json, "steps"), findings_json(&r, &f));
+			json_t *told = findings_json(&r, &f);
+			json_object_set_new(told, "usual", usual_json(&usual, &cause));
+			json_array_append_new(json_object_get(w->json, "steps"), told);
 		} else {
 			print_what(&r);
 			print_findings(&f, most);
 			print_times(&r);
+			print_usual(&r, &usual, &cause);
 		}
 	}
 	if (open_spent(s.name) != 0)
@@ -181,7 +231,7 @@ static int tell_trace(struct why *w, const char *path, size_t most)
 static void free_steps(struct why *w)
 {
 	for (size_t i = 0; i < w->count; i++) {
-		free(w->steps[i].path);
+		free(w->steps[i].folder);
 		free(w->steps[i].name);
 		free(w->steps[i].exe);
 	}
@@ -200,21 +250,19 @@ static int take_step(void *context, const struct catalog_row *row)
 		w->more = true;
 		return 0;
 	}
-	*s = (struct why_step){.name = strdup(row->name),
+	*s = (struct why_step){.folder = strdup(row->folder),
+	                       .name = strdup(row->name),
 	                       .exe = strdup(base_name(row->exe)),
 	                       .start_ns = row->start_ns,
 	                       .end_ns = row->end_ns,
 	                       .ranks = row->ranks};
-	if (asprintf(&s->path, "%s/%s.spoor", row->folder, row->name) < 0)
-		s->path = NULL;
 	w->count++;
-	return s->path && s->name && s->exe ? 0 : 1;
+	return s->folder && s->name && s->exe ? 0 : 1;
 }
 
 static int find_steps(struct why *w, const char *archive, struct error *error)
 {
 	struct catalog_filter filter = CATALOG_FILTER_ALL;
-	struct catalog *c = NULL;
 	char digits[24];
 	uint64_t job;
 	snprintf(digits, sizeof digits, "%.*s", (int)strcspn(w->wanted, "."), w->wanted);
@@ -222,23 +270,17 @@ static int find_steps(struct why *w, const char *archive, struct error *error)
 		return error_set(error, "%s: no such file, and not the number of a job", w->wanted);
 	filter.job = (int64_t)job;
 	w->steps = calloc(STEPS, sizeof *w->steps);
-	int rv = w->steps ? fresh_index(&c, archive, true, false, error) : error_set(error, "out of memory");
+	int rv = w->steps ? fresh_index(&w->catalog, archive, true, false, error) : error_set(error, "out of memory");
 	if (rv == 0)
-		rv = catalog_lock(c, CATALOG_SHARE, 10000, error);
+		rv = catalog_lock(w->catalog, CATALOG_SHARE, 10000, error);
 	if (rv == 0)
-		rv = catalog_list(c, &filter, false, take_step, w, error);
+		rv = catalog_list(w->catalog, &filter, false, take_step, w, error);
 	if (rv > 0)
 		rv = error_set(error, "out of memory");
-	for (size_t i = 0; i < w->count && rv == 0; i++) {
-		char *path = NULL;
-		if (asprintf(&path, "%s/%s", c->archive, w->steps[i].path) < 0)
-			rv = error_set(error, "out of memory");
-		else
-			free(w->steps[i].path), w->steps[i].path = path;
-	}
 	if (rv == 0 && w->count == 0)
-		rv = error_set(error, "%s: no trace of such a job in the archive %s", w->wanted, c->archive);
-	catalog_close(c);
+		rv = error_set(error, "%s: no trace of such a job in the archive %s", w->wanted, w->catalog->archive);
+	if (w->catalog)
+		catalog_lock(w->catalog, CATALOG_UNLOCK, 0, NULL);
 	return rv;
 }
 
@@ -261,17 +303,18 @@ static bool is_detailed(const struct why *w, size_t step)
 static int tell_job(struct why *w)
 {
 	int rv = 0;
-	char name[64], exe[64], elapsed[32];
+	char name[64], exe[64], elapsed[32], path[2 * PATH_MAX];
 	if (!w->json)
 		printf("Job %s: %zu trace%s%s\n", w->wanted, w->count, w->count == 1 ? "" : "s",
 		       w->count > DETAILED ? "; those that cost most are told" : "");
 	for (size_t i = 0; i < w->count; i++) {
 		const struct why_step *s = &w->steps[i];
+		snprintf(path, sizeof path, "%s/%s/%s.spoor", w->catalog->archive, s->folder, s->name);
 		if (is_detailed(w, i)) {
-			if (tell_trace(w, s->path, w->count == 1 ? FINDINGS : TOLD) != 0)
+			if (tell_trace(w, path, s, w->count == 1 ? FINDINGS : TOLD) != 0)
 				rv = -1;
 		} else if (w->json) {
-			json_array_append_new(json_object_get(w->json, "others"), json_string(s->path));
+			json_array_append_new(json_object_get(w->json, "others"), json_string(path));
 		} else {
 			printf("Step %-20s %-24.24s %9s  %" PRId64 " ranks\n", cell_text(name, s->name),
 			       cell_text(exe, s->exe), cell_elapsed(elapsed, s->start_ns, s->end_ns), s->ranks);
@@ -307,7 +350,7 @@ int cmd_why(int argc, char **argv)
 	w.wanted = argv[optind];
 	w.json = json ? json_pack("{s:s, s:[], s:[]}", "job", w.wanted, "steps", "others") : NULL;
 	if (access(w.wanted, F_OK) == 0)
-		rv = tell_trace(&w, w.wanted, FINDINGS);
+		rv = tell_trace(&w, w.wanted, NULL, FINDINGS);
 	else if ((rv = find_steps(&w, archive, &error)) == 0)
 		rv = tell_job(&w);
 	if (error.text[0])
@@ -316,5 +359,6 @@ int cmd_why(int argc, char **argv)
 		rv = -1;
 	json_decref(w.json);
 	free_steps(&w);
+	catalog_close(w.catalog);
 	return rv == 0 ? CMD_OK : CMD_FAILED;
 }

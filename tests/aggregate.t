@@ -290,6 +290,35 @@ tap.ok(all(sums[k] for k in ("one_sided_bytes", "read_bytes", "written_bytes", "
 text = spoor("aggregate", "--archive", real).stdout
 tap.ok(all(text.count("\n" + word) == 1 for word in ("Counted ", "One-sided ", "Files ")), "and it says so in the first lines", text)
 
+# An application becomes slower: every run is like the others, but from the 31st on ranks compute 40 % longer.
+trends = os.path.join(work, "trends")
+os.mkdir(trends, 0o755)
+often = archive.work
+RUNS, SLOWER = 40, 30
+begin = NOW - RUNS * 3600
+for i in range(RUNS):
+    job = 88 * i + 3
+    archive.work = lambda j, factor=1.4 if i >= SLOWER else 1 + 0.01 * (i % 3): int(10**9 * factor)
+    facts = dict(archive.metadata(job, begin + 3600 * i), state="COMPLETED", partial=0, uid=archive.uid(3), exe="/usr/bin/python3.11", command=["python3.11", "/home/u/model.py", "in"])
+    del facts["partial"]
+    archive.put(trends, job, begin + 3600 * i, archive.container(facts, [(n, data, len(data)) for n, data in archive.program(job)]), archive.uid(3))
+archive.work = often
+run = spoor("trend", "--archive", trends, "--json")
+answer = json.loads(run.stdout or '{"applications": []}')
+found = answer["applications"][0] if answer["applications"] else {}
+change = found.get("change", {})
+tap.ok(len(answer["applications"]) == 1 and found["application"] == "model.py" and found["runs"] == RUNS, "trend: one application, by its script", run.stdout, run.stderr)
+tap.ok(abs(change.get("share", 0) - 0.4) < 0.03 and change.get("since_ns") == (begin + 3600 * SLOWER) * 10**9, "trend: slower, since when, and how much", change)
+tap.ok(change.get("cause") == "computation" and abs(change["after_s"] / change["before_s"] - 1.4) < 0.03, "trend: what takes longer", change)
+run = spoor("trend", "--archive", trends, "--exe", "model.*")
+tap.ok("1 of 1 applications are slower" in run.stdout and "computation:" in run.stdout and max(map(len, run.stdout.splitlines())) <= 80, "trend: in 80 columns",
+       run.stdout, run.stderr)
+tap.ok("0 of 0 applications" in spoor("trend", "--archive", trends, "--exe", "other").stdout, "trend: of another application")
+run = spoor("why", str(88 * (SLOWER + 2) + 3), "--archive", trends)
+usual = " ".join(run.stdout.partition("Usual")[2].split())
+tap.ok("the last 20 runs like it" in usual and "slower than usual; computation" in usual, "why: compared with the runs before", run.stdout, run.stderr)
+tap.ok("as usual." in spoor("why", str(88 * 10 + 3), "--archive", trends).stdout, "why: a run as usual")
+
 # Everybody sees their own.
 if os.geteuid() == 0:
     def other():

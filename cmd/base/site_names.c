@@ -2,6 +2,7 @@
  * site_names - names of call sites by sorting their paths: what a site has in common with any other one, it has in
  * common with a neighbour
  */
+#include "archive/codec_zstd.h"
 #include "cmd/base/site_names.h"
 
 #include <stdio.h>
@@ -174,4 +175,28 @@ void site_names_text(const struct site_names *n, uint32_t site, char *out, size_
 	for (; i > 0; last = n->differs[site][--i])
 		if (n->differs[site][i - 1] != last)
 			name_add(n, n->differs[site][i - 1], true, out, size);
+}
+
+int site_names_in_file(const char *path, uint32_t site, const char *function, char *out, size_t size)
+{
+	struct error error = {""};
+	struct container *c = NULL;
+	struct trace t = {.size = 0};
+	int rv = -1;
+
+	if (trace_open(&t, &c, path, &codec_zstd, &error) == 0 && site < t.site_count) {
+		const struct trace_site *s = &t.sites[site];
+		const struct schema *schema = trace_schema(&t, s);
+		struct site_names names;
+		bool known = site_names_make(&names, &t) == 0 && s->node && t.nodes[s->node].module != UINT32_MAX;
+		if (known && strlen(function) == schema->function_length &&
+		    memcmp(function, schema->function, schema->function_length) == 0) {
+			site_names_text(&names, site, out, size);
+			rv = 0;
+		}
+		site_names_free(&names);
+	}
+	trace_free(&t);
+	container_destroy(c);
+	return rv;
 }

@@ -26,5 +26,7 @@ int site_names_make(struct site_names *n, const struct trace *t);
 void site_names_free(struct site_names *n);
 /* Writes the name of a site, cut to size; empty if it has no call path. */
 void site_names_text(const struct site_names *n, uint32_t site, char *out, size_t size);
+/* The same of a site of a trace file, if it is of this function. Returns 0, or -1: it is not there. */
+int site_names_in_file(const char *path, uint32_t site, const char *function, char *out, size_t size);
 
 #endif

@@ -11,13 +11,12 @@
 #include "cmd/base/site_names.h"
 #include "cmd/base/print_event.h"
 #include "trace/model/stream.h"
+#include "trace/read/late.h"
 
 /* Sites from this share of the time in calls and computations on are shown, at most so many: also in a job that was
  * short beside MPI_Init, and not what is nothing beside a call that did not end. */
 #define SHOWN_SHARE 0.01
 #define SHOWN_SITES 12
-/* A rank is late if the others wait for it at least this share of the time that they are in the call. */
-#define LATE 0.5
 
 static json_t *real_or_null(double v)
 {
@@ -162,18 +161,6 @@ static int site_by_sum(const void *a, const void *b)
 	return p != q ? (p < q ? 1 : -1) : (x > y) - (x < y);
 }
 
-/* The rank that the others wait for; false if there is none. */
-static bool late_rank(const struct trace *t, const struct trace_site *s, uint32_t *rank)
-{
-	uint64_t ranks;
-	double mean = (double)s->communicate.sum;
-	if (summary_imbalance(s, &ranks) <= 0 || ranks < 2 || trace_schema(t, s)->mpi->waits != WAITS_FOR_ALL)
-		return false;
-	mean /= (double)ranks;
-	*rank = s->least_rank;
-	return (mean - (double)s->least) > LATE * mean;
-}
-
 /* late: the rank that the others wait for; NULL: there is none. at: where the program calls. */
 static void print_site(const struct trace *t, const struct trace_site *s, double share, double imbalance,
                        const uint32_t *late, const char *at)
@@ -213,7 +200,7 @@ int show_balance(const struct show *show, const struct summary *sum, json_t *jso
 		       imbalance = summary_imbalance(s, &unused);
 		const struct schema *schema = trace_schema(t, s);
 		uint32_t late = 0;
-		bool is_late = late_rank(t, s, &late);
+		bool is_late = late_at_site(t, s, &late);
 		char text[512];
 		if ((double)s->communicate.sum < least)
 			break;

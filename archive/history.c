@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * history - runs of an application that are alike, out of the index
+ */
+#include "archive/history.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "archive/digest.h"
+#include "archive/query.h"
+
+/* --- runs --- */
+
+struct reading {
+	char application[METADATA_APPLICATION];
+	int64_t ranks, arguments;
+	struct history_run runs[2 * HISTORY_RUNS];
+	size_t count, least;
+	int (*each)(void *context, const struct history *h);
+	void *context;
+};
+
+/* The runs that were read, by their input. Returns what each() returned, or -1 on no memory. */
+static int tell_histories(struct reading *r)
+{
+	struct history_run *of_input = malloc((r->count + 1) * sizeof *of_input);
+	uint64_t *events = malloc((r->count + 1) * sizeof *events);
+	unsigned *input = malloc((r->count + 1) * sizeof *input), inputs = 0;
+	struct history h = {.ranks = r->ranks, .runs = of_input};
+	int rv = of_input && events && input ? 0 : -1;
+
+	memcpy(h.application, r->application, sizeof h.application);
+	for (size_t i = 0; rv == 0 && i < r->count; i++)
+		events[i] = r->runs[i].events;
+	if (rv == 0)
+		rv = trend_inputs(events, r->count, input);
+	for (size_t i = 0; rv == 0 && i < r->count; i++)
+		inputs = input[i] >= inputs ? input[i] + 1 : inputs;
+	for (unsigned k = 0; rv == 0 && k < inputs; k++) {
+		h.count = 0;
+		for (size_t i = 0; i < r->count; i++)
+			if (input[i] == k)
+				of_input[h.count++] = r->runs[i];
+		if (h.count >= r->least)
+			rv = r->each(r->context, &h);
+	}
+	free(of_input);
+	free(events);
+	free(input);
+	return rv;
+}
+
+static void take_history_run(struct reading *r, sqlite3_stmt *s)
+{
+	if (r->count == 2 * HISTORY_RUNS) { /* the older half goes */
+		memmove(r->runs, r->runs + HISTORY_RUNS, HISTORY_RUNS * sizeof *r->runs);
+		r->count = HISTORY_RUNS;
+	}
+	r->runs[r->count++] = (struct history_run){.id = sqlite3_column_int64(s, 3),
+	                                           .start_ns = sqlite3_column_int64(s, 4),
+	                                           .seconds = (double)sqlite3_column_int64(s, 5) * 1e-9,
+	                                           .events = (uint64_t)sqlite3_column_int64(s, 6)};
+}
+
+int history_each(struct catalog *c, const struct catalog_filter *filter, size_t least,
+                 int (*each)(void *context, const struct history *h), void *context, struct error *error)
+{
+	struct query q = {.used = 0};
+	struct reading *r = calloc(1, sizeof *r);
+	sqlite3_stmt *s = NULL;
+	int rv = 0, rc = SQLITE_DONE;
+
+	if (!r)
+		return error_set(error, "out of memory");
+	r->least = least;
+	r->each = each;
+	r->context = context;
+	query_append(&q,
+	             "SELECT t.application, t.ranks, t.arguments, t.id, t.start_ns, s.run_ns, s.events FROM trace t "
+	             "JOIN summary s USING (id) WHERE 1");
+	query_filter(&q, filter);
+	query_and(&q, "s.problem IS NULL AND s.version = ? AND s.run_ns > 0", NULL, DIGEST_VERSION);
+	query_append(&q, " AND NOT t.partial AND t.state IN ('COMPLETED', '') AND t.application <> '' "
+	                 "ORDER BY t.application, t.ranks, t.arguments, t.start_ns, t.id");
+	rv = query_prepare(&q, c, &s, error);
+	while (rv == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+		const char *application = query_text(s, 0);
+		int64_t ranks = sqlite3_column_int64(s, 1), arguments = sqlite3_column_int64(s, 2);
+		if (ranks != r->ranks || arguments != r->arguments || strcmp(application, r->application) != 0) {
+			rv = tell_histories(r);
+			snprintf(r->application, sizeof r->application, "%s", application);
+			r->ranks = ranks;
+			r->arguments = arguments;
+			r->count = 0;
+		}
+		take_history_run(r, s);
+	}
+	if (rv == 0 && rc != SQLITE_DONE)
+		rv = query_failed(c, error);
+	if (rv == 0)
+		rv = tell_histories(r);
+	if (rv < 0 && error && !error->text[0])
+		error_set(error, "out of memory");
+	sqlite3_finalize(s);
+	free(r);
+	return rv;
+}
+
+int history_path(struct catalog *c, int64_t id, char *out, size_t size)
+{
+	sqlite3_stmt *s = query_statement(c, "SELECT folder, file FROM file WHERE id = ?", NULL);
+	int rv = -1;
+
+	if (s) {
+		sqlite3_bind_int64(s, 1, id);
+		if (sqlite3_step(s) == SQLITE_ROW)
+			rv = (size_t)snprintf(out, size, "%s/%s", query_text(s, 0), query_text(s, 1)) < size ? 0 : -1;
+	}
+	sqlite3_finalize(s);
+	return rv;
+}
+
+/* --- one run --- */
+
+static void read_usual(struct history_usual *out, sqlite3_stmt *s)
+{
+	double times[HISTORY_USUAL];
+
+	for (; out->count < HISTORY_USUAL && sqlite3_step(s) == SQLITE_ROW; out->count++)
+		out->runs[HISTORY_USUAL - 1 - out->count] =
+			(struct history_run){.id = sqlite3_column_int64(s, 0),
+		                             .start_ns = sqlite3_column_int64(s, 1),
+		                             .seconds = (double)sqlite3_column_int64(s, 2) * 1e-9,
+		                             .events = (uint64_t)sqlite3_column_int64(s, 3)};
+	memmove(out->runs, out->runs + HISTORY_USUAL - out->count, out->count * sizeof *out->runs);
+	for (size_t i = 0; i < out->count; i++)
+		times[i] = out->runs[i].seconds;
+	out->median = trend_median(times, out->count);
+}
+
+int history_usual(struct catalog *c, const char *folder, const char *name, uint64_t events, struct history_usual *out,
+                  struct error *error)
+{
+	static const char own[] = "SELECT id FROM trace JOIN summary USING (id) WHERE folder = ? AND name = ? AND "
+				  "run_ns > 0";
+	static const char alike[] =
+		"SELECT t.id, t.start_ns, s.run_ns, s.events FROM trace o JOIN trace t ON t.application = "
+		"o.application "
+		"AND t.ranks = o.ranks AND t.arguments = o.arguments AND t.start_ns < o.start_ns JOIN summary s ON "
+		"s.id = "
+		"t.id WHERE o.folder = ? AND o.name = ? AND o.application <> '' AND NOT t.partial AND t.state IN "
+		"('COMPLETED', '') AND s.run_ns > 0 AND s.events BETWEEN ? AND ? ORDER BY t.start_ns DESC LIMIT 20";
+	sqlite3_stmt *s = query_statement(c, own, error), *others = query_statement(c, alike, error);
+	int rv = s && others ? 0 : -1;
+
+	*out = (struct history_usual){.count = 0};
+	if (rv == 0) {
+		sqlite3_bind_text(s, 1, folder, -1, SQLITE_STATIC);
+		sqlite3_bind_text(s, 2, name, -1, SQLITE_STATIC);
+		if (sqlite3_step(s) == SQLITE_ROW)
+			out->own.id = sqlite3_column_int64(s, 0);
+		sqlite3_bind_text(others, 1, folder, -1, SQLITE_STATIC);
+		sqlite3_bind_text(others, 2, name, -1, SQLITE_STATIC);
+		sqlite3_bind_int64(others, 3, (int64_t)((double)events / TREND_INPUT));
+		sqlite3_bind_int64(others, 4, (int64_t)((double)events * TREND_INPUT) + 1);
+		read_usual(out, others);
+	}
+	sqlite3_finalize(s);
+	sqlite3_finalize(others);
+	return rv;
+}
+
+/* --- what changed --- */
+
+#define SAMPLE 15 /* runs of each side */
+#define PARTS  256
+
+/* A part of the time of runs: computation, a place, a function. */
+struct time_part {
+	int64_t key; /* place; -1 computation */
+	char function[DIGEST_NAME + 1];
+	double times[2][SAMPLE]; /* before, after; of a rank; 0: it was not called */
+	int64_t id, site;
+};
+
+struct time_parts {
+	struct time_part list[PARTS];
+	size_t count;
+};
+
+static struct time_part *time_part_of(struct time_parts *p, int64_t key, const char *function)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (p->list[i].key == key && strcmp(p->list[i].function, function) == 0)
+			return &p->list[i];
+	if (p->count == PARTS)
+		return NULL;
+	struct time_part *new = &p->list[p->count++];
+	*new = (struct time_part){.key = key, .site = -1};
+	snprintf(new->function, sizeof new->function, "%s", function);
+	return new;
+}
+
+/* The rows of a query for a run: key, function, ns of all ranks, number of the site, ranks. */
+static int add_parts(struct catalog *c, struct time_parts *p, const char *sql, int64_t id, int side, size_t run,
+                     struct error *error)
+{
+	sqlite3_stmt *s = query_statement(c, sql, error);
+
+	if (!s)
+		return -1;
+	sqlite3_bind_int64(s, 1, id);
+	while (sqlite3_step(s) == SQLITE_ROW) {
+		struct time_part *one = time_part_of(p, sqlite3_column_int64(s, 0), query_text(s, 1));
+		double ranks = (double)sqlite3_column_int64(s, 4);
+		if (!one || ranks <= 0)
+			continue;
+		one->times[side][run] = (double)sqlite3_column_int64(s, 2) * 1e-9 / ranks;
+		one->id = id;
+		one->site = sqlite3_column_int64(s, 3);
+	}
+	sqlite3_finalize(s);
+	return 0;
+}
+
+/* The part that changed most, in the direction that is asked for. */
+static const struct time_part *changed_most(const struct time_parts *p, const size_t count[2], bool slower,
+                                            double *before, double *after)
+{
+	const struct time_part *most = NULL;
+	double largest = 0, sorted[SAMPLE];
+	for (size_t i = 0; i < p->count; i++) {
+		double median[2];
+		for (int side = 0; side < 2; side++) {
+			memcpy(sorted, p->list[i].times[side], count[side] * sizeof *sorted);
+			median[side] = trend_median(sorted, count[side]);
+		}
+		double more = slower ? median[1] - median[0] : median[0] - median[1];
+		if (more > largest) {
+			largest = more;
+			most = &p->list[i];
+			*before = median[0];
+			*after = median[1];
+		}
+	}
+	return most;
+}
+
+static const char computation[] = "SELECT -1, 'computation', compute_ns, -1, streams FROM summary WHERE id = ?";
+static const char sites[] = "SELECT x.place, p.function, x.ns, x.site, s.ranks FROM site x JOIN place p USING (place) "
+			    "JOIN summary s USING (id) WHERE id = ?";
+static const char functions[] = "SELECT -2, f.function, f.ns, -1, s.ranks FROM function f JOIN summary s USING (id) "
+				"WHERE id = ? AND f.function NOT LIKE 'MPI_Init%'";
+
+int history_cause(struct catalog *c, const struct history_run *before, size_t before_count,
+                  const struct history_run *after, size_t after_count, bool slower, struct history_cause *out,
+                  struct error *error)
+{
+	struct time_parts *p = calloc(2, sizeof *p); /* by site; by function */
+	const struct history_run *runs[2] = {before, after};
+	size_t count[2] = {before_count < SAMPLE ? before_count : SAMPLE, after_count < SAMPLE ? after_count : SAMPLE};
+	int rv = p ? 0 : error_set(error, "out of memory");
+
+	*out = (struct history_cause){.site = -1};
+	runs[0] += before_count - count[0]; /* those next to the change */
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; rv == 0 && i < count[side]; i++)
+			for (int by = 0; rv == 0 && by < 2; by++)
+				rv = add_parts(c, &p[by], computation, runs[side][i].id, side, i, error) ||
+				                     add_parts(c, &p[by], by ? functions : sites, runs[side][i].id,
+				                               side, i, error)
+				             ? -1
+				             : 0;
+	if (rv == 0) {
+		const struct time_part *most = changed_most(&p[0], count, slower, &out->before, &out->after);
+		if (most && most->site >= 0 && (out->before <= 0 || out->after <= 0)) /* another program */
+			most = changed_most(&p[1], count, slower, &out->before, &out->after);
+		if (most) {
+			snprintf(out->what, sizeof out->what, "%s", most->function);
+			out->id = most->id;
+			out->site = most->site;
+		}
+	}
+	free(p);
+	return rv;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * history - unit test of archive/history.c: which runs are alike, what changed between them, and nodes
+ */
+#include "archive/history.h"
+
+#include <math.h>
+#include <sqlite3.h>
+
+#include "archive/digest.h"
+#include "archive/query.h"
+#include "tests/unit/catalog.h"
+
+static struct catalog *c;
+static int jobs;
+
+/* A trace in the index, and its digest. Returns its id. */
+static int64_t put_run(const char *exe, const char *arguments, int ranks, const char *more, double seconds,
+                       int64_t events)
+{
+	char name[64], json[1024];
+	struct error error = {""};
+	jobs++;
+	snprintf(name, sizeof name, "%d.0.0.spoor", jobs);
+	snprintf(json, sizeof json,
+	         "{\"job\": %d, \"step\": \"0\", \"uid\": %d, \"user\": \"u\", \"exe\": "
+	         "\"%s\", \"command\": [\"%s\"%s], \"ranks\": %d, \"start_ns\": %d000000000%s}",
+	         jobs, CATALOG_OWNER, exe, exe, arguments, ranks, jobs, more);
+	if (catalog_put(c, name, json, CATALOG_OWNER, &error) != 0)
+		printf("# %s\n", error.text);
+	int64_t id = query_number(c, "SELECT max(id) FROM trace", 0);
+	query_execute(
+		c, &error,
+		"INSERT INTO summary (id, version, run_ns, events, ranks, streams, compute_ns) VALUES (?, ?, ?, ?, "
+		"?, ?, ?)",
+		"iiiiiii", id, (int64_t)DIGEST_VERSION, (int64_t)(seconds * 1e9), events, (int64_t)ranks,
+		(int64_t)ranks, (int64_t)(ranks * 1e9));
+	return id;
+}
+
+struct seen {
+	unsigned count;
+	char text[400];
+};
+
+static int see_history(void *context, const struct history *h)
+{
+	struct seen *s = context;
+	size_t n = strlen(s->text);
+	snprintf(s->text + n, sizeof s->text - n, "%s:%d:%zu:%.0f ", h->application, (int)h->ranks, h->count,
+	         h->runs[h->count - 1].seconds);
+	s->count++;
+	return 0;
+}
+
+static void test_alike(void)
+{
+	struct catalog_filter f = CATALOG_FILTER_ALL;
+	struct error error = {""};
+	struct seen s = {0, ""};
+	for (int i = 1; i <= 3; i++) {
+		put_run("/opt/halo", ", \"in\"", 4, "", i, 1000 + 10 * i);
+		put_run("/opt/halo", ", \"in\"", 4, "", 10 * i, 5000);
+		put_run("/opt/halo", ", \"in\"", 8, "", i, 1000);
+		put_run("/opt/halo", ", \"other\"", 4, "", i, 1000);
+		put_run("/usr/bin/python3.11", ", \"-m\", \"/home/solve.py\", \"-x\"", 4, "", i, 1000);
+		put_run("/usr/lib/R/bin/exec/R", ", \"--no-echo\", \"--file=a/fit.R\"", 2, "", i, 7);
+	}
+	put_run("/opt/halo", ", \"in\"", 4, ", \"partial\": 1", 99, 1000);
+	put_run("/opt/halo", ", \"in\"", 4, ", \"state\": \"FAILED\"", 99, 1000);
+	put_run("/opt/once", "", 4, "", 1, 1000);
+	ok(history_each(c, &f, 2, see_history, &s, &error) == 0 && s.count == 6, "six histories: %s%s", s.text,
+	   error.text);
+	ok(strstr(s.text, "halo:4:3:3 ") && strstr(s.text, "halo:4:3:30 ") && strstr(s.text, "halo:8:3:3 "),
+	   "by input and ranks, the latest last, without partial and failed ones");
+	ok(strstr(s.text, "solve.py:4:3:3 ") && strstr(s.text, "fit.R:2:3:3 "), "scripts by their names");
+	s = (struct seen){0, ""};
+	f.exe = "solve.*";
+	ok(history_each(c, &f, 2, see_history, &s, &error) == 0 && s.count == 1, "--exe finds a script: %s", s.text);
+}
+
+static void put_site(int64_t id, int site, int64_t place, const char *function, double seconds)
+{
+	query_execute(c, NULL, "INSERT OR IGNORE INTO place (place, identity, function, frames) VALUES (?, ?, ?, 'f')",
+	              "iis", place, place, function);
+	query_execute(c, NULL, "INSERT INTO site (id, site, place, ns) VALUES (?, ?, ?, ?)", "iiii", id, (int64_t)site,
+	              place, (int64_t)(seconds * 4e9));
+	query_execute(c, NULL, "INSERT INTO function (id, function, ns) VALUES (?, ?, ?)", "isi", id, function,
+	              (int64_t)(seconds * 4e9));
+}
+
+static void test_cause(void)
+{
+	struct history_run runs[2][4];
+	struct history_cause cause;
+	struct error error = {""};
+	char path[200];
+	for (int side = 0; side < 2; side++)
+		for (int i = 0; i < 4; i++) {
+			int64_t id = put_run("/opt/cause", "", 4, "", 10, 100);
+			runs[side][i] = (struct history_run){.id = id};
+			put_site(id, 3, 70, "MPI_Send", side ? 1.4 : 1.0);
+			put_site(id, 5, 71, "MPI_Recv", side ? 1.9 : 2.0);
+		}
+	int rv = history_cause(c, runs[0], 4, runs[1], 4, true, &cause, &error);
+	ok(rv == 0 && !strcmp(cause.what, "MPI_Send") && cause.site == 3 && fabs(cause.before - 1) < 1e-9 &&
+	           fabs(cause.after - 1.4) < 1e-9,
+	   "the site that takes longer: %s %g %g %s", cause.what, cause.before, cause.after, error.text);
+	ok(history_path(c, cause.id, path, sizeof path) == 0 && strstr(path, ".spoor"), "and a run that has it: %s",
+	   path);
+	ok(history_cause(c, runs[0], 4, runs[1], 4, false, &cause, &error) == 0 && !strcmp(cause.what, "MPI_Recv"),
+	   "the site that takes less");
+	query_execute(c, NULL, "UPDATE site SET place = 72 WHERE place = 70 AND id >= ?", "i", runs[1][0].id);
+	query_execute(c, NULL, "INSERT INTO place VALUES (72, 72, 'MPI_Send', 'f')", "");
+	ok(history_cause(c, runs[0], 4, runs[1], 4, true, &cause, &error) == 0 && !strcmp(cause.what, "MPI_Send") &&
+	           cause.site == -1 && fabs(cause.before - 1) < 1e-9,
+	   "another program file: by function");
+	for (int i = 0; i < 4; i++)
+		query_execute(c, NULL, "UPDATE summary SET compute_ns = 9 * compute_ns WHERE id = ?", "i",
+		              runs[1][i].id);
+	ok(history_cause(c, runs[0], 4, runs[1], 4, true, &cause, &error) == 0 && !strcmp(cause.what, "computation"),
+	   "computation");
+	ok(history_path(c, 99999, path, sizeof path) == -1, "no such run");
+}
+
+/* Jobs on n1 to n4; on n2 ranks are late. Half of them know its neighbours only. */
+static void test_nodes(void)
+{
+	struct catalog_filter f = CATALOG_FILTER_ALL;
+	struct history_node *nodes = NULL;
+	size_t count = 0;
+	struct error error = {""};
+	ok(history_nodes(c, &f, &nodes, &count, &error) == 0 && count == 0, "no nodes yet");
+	history_free_nodes(nodes, count);
+	for (int i = 0; i < 40; i++) {
+		bool slow = i % 2;
+		char more[200];
+		snprintf(more, sizeof more, ", \"hosts\": [\"n1\", \"%s\", \"n3\", \"n4\"]", slow ? "n2" : "n5");
+		int64_t id = put_run("/opt/nodes", "", 8, more, 1, 1);
+		query_execute(c, &error, "UPDATE summary SET late_rank = ?, late_node = ?, wait_ns = 5 WHERE id = ?",
+		              "isi", (int64_t)(slow ? 2 : i % 8),
+		              slow        ? "n2"
+		              : i % 8 < 2 ? "n1"
+		              : i % 8 < 4 ? "n5"
+		                          : "n3",
+		              id);
+	}
+	ok(history_nodes(c, &f, &nodes, &count, &error) == 0 && count == 5, "five nodes %s", error.text);
+	ok(count == 5 && !strcmp(nodes[0].name, "n2") && nodes[0].test.jobs == 20 && nodes[0].test.late == 20 &&
+	           trend_node_slow(&nodes[0].test, count) && !trend_node_slow(&nodes[1].test, count),
+	   "n2 is slow, and no other");
+	history_free_nodes(nodes, count);
+}
+
+int main(void)
+{
+	c = catalog_empty();
+	test_alike();
+	test_cause();
+	test_nodes();
+	catalog_close(c);
+	return tap_end();
+}
