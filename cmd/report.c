@@ -23,7 +23,7 @@
 struct report_options {
 	const char *out, *archive, *key;
 	uint32_t rank;
-	bool full, site;
+	bool full, site, metrics;
 	struct catalog_filter filter;
 };
 
@@ -38,6 +38,7 @@ static int parse_report(struct report_options *o, int argc, char **argv, int *st
 		OPTION_NUMBER("rank", 'r', "R", &rank, 0, INT32_MAX,
 	                      "whose course of the program is drawn (default 0)"),
 		OPTION_FLAG("full", 0, &o->full, "follow every message, however many events there are"),
+		OPTION_FLAG("openmetrics", 0, &o->metrics, "figures of the archive for Prometheus, with --archive"),
 		OPTION_ANONYMISE(&o->key),
 		OPTION_TEXT("archive", 0, "[DIR]", &archive,
 	                    "look for JOB in this archive; without a job: the page of the archive"),
@@ -69,6 +70,8 @@ static int parse_report(struct report_options *o, int argc, char **argv, int *st
 		                        optind < argc ? argv[optind] : "a trace");
 	else if (!o->site && optind == argc)
 		*status = options_wrong("spoor report", "expected FILE|JOB, or --archive");
+	else if (o->metrics && !o->site)
+		*status = options_wrong("spoor report", "--openmetrics is of the archive, with --archive");
 	else if (!o->out)
 		*status = options_wrong("spoor report", "say with -o where the page is to go");
 	else if (o->site && o->key)
@@ -138,7 +141,7 @@ static int report_archive(const struct report_options *o)
 		fflush(stderr);
 		pid_t child = fork();
 		if (child == 0) {
-			rv = report_site(out.file, o->archive, &o->filter, &error);
+			rv = report_site(out.file, o->archive, &o->filter, o->metrics, &error);
 			if (rv == 0 && (fflush(out.file) != 0 || ferror(out.file)))
 				rv = error_set(&error, "%s: cannot be written", o->out);
 			if (rv != 0)

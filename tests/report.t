@@ -228,6 +228,16 @@ def archive(folder, view):
     for wrong in ("77", "3.1", "no"):
         status, out, err = spoor("why", wrong, "--archive", root)
         tap.ok(status == 1 and wrong in err and not out, f"why: {wrong} is not there", out, err)
+    status, out, err = spoor("report", "--archive", root, "--openmetrics", "-o", os.path.join(folder, "spoor.prom"))
+    with open(os.path.join(folder, "spoor.prom"), encoding="utf-8") as file:
+        text = file.read()
+    values = {name: float(value) for name, value in re.findall(r'^(spoor_\w+)\{partition="[^"]*"\} (\S+)$', text, re.MULTILINE)}
+    wrong = [line for line in text.splitlines() if not re.fullmatch(r'# (HELP|TYPE) spoor_\w+ .+|spoor_\w+(\{partition="[^"]*"\})? [0-9.e+-]+|# EOF', line)]
+    tap.ok(status == 0 and not wrong and values.get("spoor_jobs") == 6 and values.get("spoor_node_hours") == 6, "archive: metrics", err, *wrong, values)
+    with open(os.path.join(tap.SOURCE, "etc/grafana-spoor.json"), encoding="utf-8") as file:
+        used = set(re.findall(r"spoor_\w+", file.read()))
+    tap.equal(sorted(used - set(re.findall(r"^# TYPE (\w+)", text, re.MULTILINE))), [], "archive: the dashboard asks for metrics that are there")
+    tap.equal(spoor("report", "x.spoor", "--openmetrics", "-o", "-")[0], 2, "metrics are not of a trace")
     nothing = os.path.join(folder, "nothing")
     os.mkdir(nothing, 0o755)
     status, _, err = spoor("report", "--archive", nothing, "-o", path)

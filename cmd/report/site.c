@@ -352,7 +352,7 @@ static int put_page(struct site *s)
 	return rv;
 }
 
-int report_site(FILE *out, const char *archive, const struct catalog_filter *filter, struct error *error)
+int report_site(FILE *out, const char *archive, const struct catalog_filter *filter, bool metrics, struct error *error)
 {
 	struct site s = {.out = out, .filter = filter, .error = error};
 	int rv = fresh_index(&s.catalog, archive, false, false, error);
@@ -361,7 +361,7 @@ int report_site(FILE *out, const char *archive, const struct catalog_filter *fil
 	if (rv == 0)
 		rv = catalog_lock(s.catalog, CATALOG_SHARE, 10000, error);
 	if (rv == 0) {
-		rv = put_page(&s);
+		rv = metrics ? metrics_write(out, s.catalog, filter, error) : put_page(&s);
 		catalog_lock(s.catalog, CATALOG_UNLOCK, 0, NULL);
 	}
 	catalog_close(s.catalog);

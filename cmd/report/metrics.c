@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * metrics - what the archive says, for Prometheus: the text that node_exporter's textfile collector reads
+ */
+#include <time.h>
+
+#include "archive/aggregate.h"
+#include "cmd/report/site.h"
+
+static const struct {
+	const char *name, *help;
+	enum aggregate_column column;
+} metrics[] = {
+	{"spoor_traces", "traces in the archive", COLUMN_TRACES},
+	{"spoor_jobs", "jobs that have traces", COLUMN_JOBS},
+	{"spoor_partial_traces", "traces made of what killed ranks left", COLUMN_PARTIAL},
+	{"spoor_degraded_traces", "traces that gave something up", COLUMN_DEGRADED},
+	{"spoor_events", "MPI calls in traces", COLUMN_EVENTS},
+	{"spoor_node_hours", "nodes x time of the jobs", COLUMN_HOURS},
+	{"spoor_mpi_node_hours", "of them in MPI", COLUMN_MPI_HOURS},
+	{"spoor_wait_node_hours", "of them waiting for other ranks", COLUMN_WAIT},
+	{"spoor_unended_node_hours", "of them in calls that never ended", COLUMN_UNENDED},
+	{"spoor_idle_node_hours", "of them that equal work would save", COLUMN_IDLE},
+	{"spoor_tracing_node_hours", "of them that the tracer used", COLUMN_OVERHEAD},
+	{"spoor_mpi_share", "share of the ranks' time in MPI", COLUMN_MPI},
+	{"spoor_counted_share", "share of the calls that are no events", COLUMN_COUNTED},
+};
+
+/* A label's value: what would end it is escaped; no control characters. */
+static void put_label(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			putc('\\', out);
+		putc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, out);
+	}
+}
+
+static void put_one(FILE *out, const char *name, const char *help, double value)
+{
+	fprintf(out, "# HELP %s %s\n# TYPE %s gauge\n%s %.17g\n", name, help, name, name, value);
+}
+
+int metrics_write(FILE *out, struct catalog *c, const struct catalog_filter *filter, struct error *error)
+{
+	struct aggregate_share all = {.of = 1};
+	struct aggregate *a;
+
+	if (aggregate_make(&a, c, filter, AGGREGATE_PARTITION, &all, error) != 0)
+		return -1;
+	for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
+		fprintf(out, "# HELP %s %s, by partition\n# TYPE %s gauge\n", metrics[i].name, metrics[i].help,
+		        metrics[i].name);
+		for (size_t k = 0; k < a->count; k++) {
+			double value = aggregate_value(a, a->groups[k], metrics[i].column);
+			fprintf(out, "%s{partition=\"", metrics[i].name);
+			put_label(out, a->groups[k]->key);
+			fprintf(out, "\"} %.17g\n", value > 0 ? value : 0);
+		}
+	}
+	put_one(out, "spoor_skipped_files", "files that are damaged or cannot be read",
+	        (double)json_array_size(a->skipped));
+	put_one(out, "spoor_unindexed_traces", "traces that are not in the index yet", (double)a->missing);
+	put_one(out, "spoor_metrics_time_seconds", "when this was written", (double)time(NULL));
+	fputs("# EOF\n", out);
+	aggregate_destroy(a);
+	return 0;
+}
