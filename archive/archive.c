@@ -217,6 +217,15 @@ gid_t archive_group(void)
 	return group ? group->gr_gid : 0;
 }
 
+json_t *archive_applications(void)
+{
+	struct error unread = {""};
+	json_t *policy = policy_read(&unread), *names = json_object_get(policy, "applications");
+	json_incref(names);
+	json_decref(policy);
+	return names;
+}
+
 struct trace_lookup {
 	const char *wanted;
 	char path[PATH_MAX];

@@ -8,6 +8,7 @@
 #ifndef SPOOR_ARCHIVE_H
 #define SPOOR_ARCHIVE_H
 
+#include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -36,6 +37,10 @@ int archive_default(char *path, size_t size, struct error *error);
 
 /* The group that the policy lets read everybody's traces; 0 if there is none. */
 gid_t archive_group(void);
+
+/* The policy's names of applications: an object of patterns (fnmatch) and names; NULL if it has none, or cannot be
+ * read. The caller gives it back. */
+json_t *archive_applications(void);
 
 /* The path of a trace: of a file as it is; of "JOB", "JOB.STEP" or "JOB.STEP.N" in the archive (NULL: the default). An
  * existing file wins; the caller's own trace wins over those that others say are of a job of that number. Returns 0, or

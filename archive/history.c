@@ -77,13 +77,13 @@ int history_each(struct catalog *c, const struct catalog_filter *filter, size_t 
 	r->least = least;
 	r->each = each;
 	r->context = context;
-	query_append(&q,
-	             "SELECT t.application, t.ranks, t.arguments, t.id, t.start_ns, s.run_ns, s.events FROM trace t "
-	             "JOIN summary s USING (id) WHERE 1");
+	query_append(&q, "SELECT application(t.application) AS a, t.ranks, t.arguments, t.id, t.start_ns, s.run_ns, "
+	                 "s.events FROM trace t "
+	                 "JOIN summary s USING (id) WHERE 1");
 	query_filter(&q, filter);
 	query_and(&q, "s.problem IS NULL AND s.version = ? AND s.run_ns > 0", NULL, DIGEST_VERSION);
 	query_append(&q, " AND NOT t.partial AND t.state IN ('COMPLETED', '') AND t.application <> '' "
-	                 "ORDER BY t.application, t.ranks, t.arguments, t.start_ns, t.id");
+	                 "ORDER BY a, t.ranks, t.arguments, t.start_ns, t.id");
 	rv = query_prepare(&q, c, &s, error);
 	while (rv == 0 && (rc = sqlite3_step(s)) == SQLITE_ROW) {
 		const char *application = query_text(s, 0);

@@ -178,9 +178,9 @@ int history_nodes(struct catalog *c, const struct catalog_filter *filter, struct
 	*out = NULL;
 	*count = 0;
 	/* SQLite takes the other columns from the row with the maximum */
-	query_append(&q,
-	             "SELECT t.application, t.ranks, t.hosts, s.late_rank, s.late_node, max(s.wait_ns) FROM trace t "
-	             "JOIN summary s USING (id) WHERE 1");
+	query_append(&q, "SELECT application(t.application), t.ranks, t.hosts, s.late_rank, s.late_node, "
+	                 "max(s.wait_ns) FROM trace t "
+	                 "JOIN summary s USING (id) WHERE 1");
 	query_filter(&q, filter);
 	query_and(&q, "s.version = ? AND s.late_rank IS NOT NULL AND s.late_node <> '' AND t.nodes > 1", NULL,
 	          DIGEST_VERSION);

@@ -4,10 +4,13 @@
 #include "archive/query.h"
 
 #include <fnmatch.h>
+#include <jansson.h>
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "archive/archive.h"
 
 void query_append(struct query *q, const char *format, ...)
 {
@@ -46,7 +49,10 @@ void query_filter(struct query *q, const struct catalog_filter *f)
 {
 	ask_text(q, "matches(?, t.user)", f->user);
 	ask_text(q, "t.state = upper(?)", f->state);
-	ask_text(q, "matches(?, t.exe_name) OR matches(?, t.exe) OR matches(?, t.application)", f->exe);
+	ask_text(q,
+	         "matches(?, t.exe_name) OR matches(?, t.exe) OR matches(?, t.application) OR matches(?, "
+	         "application(t.application))",
+	         f->exe);
 	ask_text(q, "matches(?, t.account)", f->account);
 	ask_text(q, "matches(?, t.partition)", f->partition);
 	ask_text(q, "matches(?, t.qos)", f->qos);
@@ -175,8 +181,31 @@ static void sql_any_matches(sqlite3_context *context, int n, sqlite3_value **val
 	sqlite3_result_int(context, found);
 }
 
+static void sql_application(sqlite3_context *context, int n, sqlite3_value **values)
+{
+	json_t *names = sqlite3_user_data(context), *name;
+	const char *text = (const char *)sqlite3_value_text(values[0]), *pattern;
+	(void)n;
+
+	json_object_foreach(names, pattern, name)
+	{
+		if (text && fnmatch(pattern, text, 0) == 0) {
+			sqlite3_result_text(context, json_string_value(name), -1, SQLITE_TRANSIENT);
+			return;
+		}
+	}
+	sqlite3_result_value(context, values[0]);
+}
+
+static void forget_names(void *names)
+{
+	json_decref(names);
+}
+
 void query_add_functions(struct catalog *c)
 {
+	sqlite3_create_function_v2(c->db, "application", 1, SQLITE_UTF8, archive_applications(), sql_application, NULL,
+	                           NULL, forget_names);
 	sqlite3_create_function(c->db, "matches", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, sql_matches, NULL, NULL);
 	sqlite3_create_function(c->db, "any_matches", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, sql_any_matches,
 	                        NULL, NULL);

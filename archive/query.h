@@ -42,7 +42,8 @@ int query_step(struct catalog *c, struct sqlite3_stmt *s, struct error *error);
 int64_t query_number(struct catalog *c, const char *sql, int64_t otherwise);
 /* Sets error to what SQLite says. Returns -1. */
 int query_failed(struct catalog *c, struct error *error);
-/* Adds the functions that queries have: matches(GLOB, TEXT), and any_matches(GLOB, "a,b,c"). */
+/* Adds the functions that queries have: matches(GLOB, TEXT), and any_matches(GLOB, "a,b,c"), and application(NAME):
+ * the name that the policy gives to it (archive_applications). */
 void query_add_functions(struct catalog *c);
 
 #endif

@@ -317,6 +317,22 @@ static void read_cap(struct parser *p, const struct spot *s, void *into)
 	read_object(p, s, keys, COUNT(keys), policy, &(struct setting_target){&policy->cap, NULL, policy->cap_has});
 }
 
+/* Of the commands that look at many traces (archive/archive.h); a decision does not need them. */
+static void read_applications(struct parser *p, const struct spot *s, void *unused)
+{
+	const char *pattern;
+	json_t *name;
+	(void)unused;
+
+	if (!json_is_object(s->value))
+		parser_found(p, s, "an object of patterns and names, such as {\"lmp*\": \"LAMMPS\"}");
+	json_object_foreach(s->value, pattern, name)
+	{
+		if (!json_is_string(name) || parser_has_control_characters(json_string_value(name)))
+			parser_problem(p, s->at, s->path, "the name of \"%.64s\" must be a text", pattern);
+	}
+}
+
 static void read_main(struct parser *p, const struct spot *s)
 {
 	static const struct key keys[] = {
@@ -327,6 +343,7 @@ static void read_main(struct parser *p, const struct spot *s)
 		{"spool", read_folder, offsetof(struct policy, defaults.spool), NULL, false},
 		{"admin_group", read_group, offsetof(struct policy, defaults.admin_group), NULL, false},
 		{"user", read_user_choice, offsetof(struct policy, user), NULL, false},
+		{"applications", read_applications, 0, NULL, false},
 		{"cap", read_cap, 0, NULL, true},
 		{"rules", read_rules, 0, "an empty list [] if there are none", true},
 	};

@@ -313,6 +313,15 @@ tap.ok(change.get("cause") == "computation" and abs(change["after_s"] / change["
 run = spoor("trend", "--archive", trends, "--exe", "model.*")
 tap.ok("1 of 1 applications are slower" in run.stdout and "computation:" in run.stdout and max(map(len, run.stdout.splitlines())) <= 80, "trend: in 80 columns",
        run.stdout, run.stderr)
+with open(os.path.join(tap.SOURCE, "etc/policy.json"), encoding="utf-8") as file:
+    named = dict(json.load(file), applications={"model*": "MODEL 7"})
+with open(os.path.join(work, "policy.json"), "w", encoding="utf-8") as file:
+    json.dump(named, file)
+os.chmod(work + "/policy.json", 0o644)
+check = spoor("policy", "check", work + "/policy.json")
+run = spoor("trend", "--archive", trends, "--exe", "MODEL*", "--json", env=dict(os.environ, SPOOR_POLICY=work + "/policy.json"))
+tap.ok(check.returncode == 0 and json.loads(run.stdout or '{"applications": []}')["applications"][:1] and json.loads(run.stdout)["applications"][0]["application"] == "MODEL 7",
+       "trend: an application's name in the policy", check.stderr, run.stdout, run.stderr)
 tap.ok("0 of 0 applications" in spoor("trend", "--archive", trends, "--exe", "other").stdout, "trend: of another application")
 run = spoor("why", str(88 * (SLOWER + 2) + 3), "--archive", trends)
 usual = " ".join(run.stdout.partition("Usual")[2].split())
