@@ -17,6 +17,7 @@
 #include "archive/archive.h"
 #include "cmd/cmd.h"
 #include "cmd/base/options.h"
+#include "cmd/sweep_metrics.h"
 #include "deliver/day_folder.h"
 #include "deliver/node_log.h"
 #include "deliver/sweep.h"
@@ -174,7 +175,7 @@ static void print_swept(const char *text)
 
 int cmd_sweep(int argc, char **argv)
 {
-	const char *policy = archive_policy();
+	const char *policy = archive_policy(), *metrics = NULL;
 	struct sweep s = {.helper = SPOOR_LIBEXECDIR "/spoor-helper",
 	                  .seconds = SWEEP_SECONDS,
 	                  .settled = SWEEP_SETTLED,
@@ -191,6 +192,7 @@ int cmd_sweep(int argc, char **argv)
 		OPTION_TEXT("spool", 0, "DIR", &s.spool, "this spool; default: that of the policy"),
 		OPTION_TEXT("archive", 0, "DIR", &s.archive, "this archive; default: that of the policy"),
 		OPTION_TEXT("helper", 0, "FILE", &s.helper, "the program that delivers; default: the installed one"),
+		OPTION_TEXT("openmetrics", 0, "FILE", &metrics, "write figures of the spool for Prometheus"),
 		OPTION_END};
 	const struct options options = {
 		"spoor sweep",
@@ -220,6 +222,8 @@ int cmd_sweep(int argc, char **argv)
 		rv = sweep_all(&s, &error);
 		sweep_close(&s);
 	}
+	if (rv == 0 && metrics)
+		rv = sweep_metrics_write(metrics, &s, &error);
 	if (rv < 0)
 		fprintf(stderr, "spoor: %s\n", error.text);
 	printf("%zu delivered, %zu kept, %zu given up, %zu of steps that run\n", s.delivered, s.kept, s.given_up,
