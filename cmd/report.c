@@ -23,7 +23,8 @@
 struct report_options {
 	const char *out, *archive, *key;
 	uint32_t rank;
-	bool full, site, metrics;
+	bool full, site;
+	struct site_form form;
 	struct catalog_filter filter;
 };
 
@@ -38,7 +39,9 @@ static int parse_report(struct report_options *o, int argc, char **argv, int *st
 		OPTION_NUMBER("rank", 'r', "R", &rank, 0, INT32_MAX,
 	                      "whose course of the program is drawn (default 0)"),
 		OPTION_FLAG("full", 0, &o->full, "follow every message, however many events there are"),
-		OPTION_FLAG("openmetrics", 0, &o->metrics, "figures of the archive for Prometheus, with --archive"),
+		OPTION_FLAG("openmetrics", 0, &o->form.metrics,
+	                    "figures of the archive for Prometheus, with --archive"),
+		OPTION_TEXT("mail", 0, "ADDRESS", &o->form.mail, "the page of the archive as a mail, for sendmail -t"),
 		OPTION_ANONYMISE(&o->key),
 		OPTION_TEXT("archive", 0, "[DIR]", &archive,
 	                    "look for JOB in this archive; without a job: the page of the archive"),
@@ -70,8 +73,10 @@ static int parse_report(struct report_options *o, int argc, char **argv, int *st
 		                        optind < argc ? argv[optind] : "a trace");
 	else if (!o->site && optind == argc)
 		*status = options_wrong("spoor report", "expected FILE|JOB, or --archive");
-	else if (o->metrics && !o->site)
-		*status = options_wrong("spoor report", "--openmetrics is of the archive, with --archive");
+	else if ((o->form.metrics || o->form.mail) && !o->site)
+		*status = options_wrong("spoor report", "--openmetrics and --mail are of the archive, with --archive");
+	else if (o->form.metrics && o->form.mail)
+		*status = options_wrong("spoor report", "--openmetrics and --mail do not go together");
 	else if (!o->out)
 		*status = options_wrong("spoor report", "say with -o where the page is to go");
 	else if (o->site && o->key)
@@ -141,7 +146,7 @@ static int report_archive(const struct report_options *o)
 		fflush(stderr);
 		pid_t child = fork();
 		if (child == 0) {
-			rv = report_site(out.file, o->archive, &o->filter, o->metrics, &error);
+			rv = report_site(out.file, o->archive, &o->filter, &o->form, &error);
 			if (rv == 0 && (fflush(out.file) != 0 || ferror(out.file)))
 				rv = error_set(&error, "%s: cannot be written", o->out);
 			if (rv != 0)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # report - the page of a trace says what spoor show --json says, opens in a browser without a complaint, fits narrow and wide windows, and runs nothing
+import email
 import html
 import html.parser
 import json
@@ -238,6 +239,12 @@ def archive(folder, view):
         used = set(re.findall(r"spoor_\w+", file.read()))
     tap.equal(sorted(used - set(re.findall(r"^# TYPE (\w+)", text, re.MULTILINE))), [], "archive: the dashboard asks for metrics that are there")
     tap.equal(spoor("report", "x.spoor", "--openmetrics", "-o", "-")[0], 2, "metrics are not of a trace")
+    status, out, err = spoor("report", "--archive", root, "--mail", "hpc@example.org", "-o", "-")
+    parts = {part.get_content_type(): part for part in email.message_from_bytes(out).walk()}
+    plain, page = (parts[kind].get_payload(decode=True).decode() if kind in parts else "" for kind in ("text/plain", "text/html"))
+    tap.ok(status == 0 and "6 jobs, 6.0 node hours" in plain and page.startswith("<!") and page.rstrip().endswith("</html>")
+           and email.message_from_bytes(out)["To"] == "hpc@example.org" and max(map(len, out.splitlines())) <= 120, "archive: a mail", err, plain, page[-200:])
+    tap.equal(spoor("report", "--archive", root, "--mail", "a@b\nBcc: c", "-o", "-")[0], 1, "archive: a mail has the headers that it should")
     nothing = os.path.join(folder, "nothing")
     os.mkdir(nothing, 0o755)
     status, _, err = spoor("report", "--archive", nothing, "-o", path)

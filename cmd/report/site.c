@@ -352,7 +352,27 @@ static int put_page(struct site *s)
 	return rv;
 }
 
-int report_site(FILE *out, const char *archive, const struct catalog_filter *filter, bool metrics, struct error *error)
+static int put_mail(struct site *s, const char *to)
+{
+	FILE *out = s->out;
+	char *page = NULL;
+	size_t size = 0;
+	int rv = -1;
+	s->out = open_memstream(&page, &size);
+	if (s->out) {
+		rv = put_page(s);
+		rv = fclose(s->out) == 0 ? rv : -1;
+	}
+	if (rv == 0)
+		rv = mail_write(out, to, s->catalog, s->filter, page, size, s->error);
+	else if (!s->error->text[0])
+		error_set(s->error, "out of memory");
+	free(page);
+	return rv;
+}
+
+int report_site(FILE *out, const char *archive, const struct catalog_filter *filter, const struct site_form *form,
+                struct error *error)
 {
 	struct site s = {.out = out, .filter = filter, .error = error};
 	int rv = fresh_index(&s.catalog, archive, false, false, error);
@@ -361,7 +381,9 @@ int report_site(FILE *out, const char *archive, const struct catalog_filter *fil
 	if (rv == 0)
 		rv = catalog_lock(s.catalog, CATALOG_SHARE, 10000, error);
 	if (rv == 0) {
-		rv = metrics ? metrics_write(out, s.catalog, filter, error) : put_page(&s);
+		rv = form->metrics ? metrics_write(out, s.catalog, filter, error)
+		     : form->mail  ? put_mail(&s, form->mail)
+		                   : put_page(&s);
 		catalog_lock(s.catalog, CATALOG_UNLOCK, 0, NULL);
 	}
 	catalog_close(s.catalog);

@@ -8,11 +8,21 @@
 
 #include "archive/catalog.h"
 
-/* Writes the page, or the metrics; archive NULL: the site's. It comes from the index alone, which is brought up to date
- * first. As root, the process is somebody else afterwards (catalog_open). Returns 0, or -1 with error set. */
-int report_site(FILE *out, const char *archive, const struct catalog_filter *filter, bool metrics, struct error *error);
-/* Writes the same for Prometheus, by partition. The catalog is up to date and locked. Returns 0, or -1 with error set.
- */
+/* What is written: the page; or if metrics is set, figures for Prometheus; or if mail is not NULL, a mail to this
+ * address with a short text and the page. */
+struct site_form {
+	bool metrics;
+	const char *mail;
+};
+/* Writes it; archive NULL: the site's. It comes from the index alone, which is brought up to date first. As root, the
+ * process is somebody else afterwards (catalog_open). Returns 0, or -1 with error set. */
+int report_site(FILE *out, const char *archive, const struct catalog_filter *filter, const struct site_form *form,
+                struct error *error);
+
+/* The parts; the catalog is up to date and locked. Each returns 0, or -1 with error set. metrics.c: */
 int metrics_write(FILE *out, struct catalog *c, const struct catalog_filter *filter, struct error *error);
+/* mail.c: */
+int mail_write(FILE *out, const char *to, struct catalog *c, const struct catalog_filter *filter, const char *page,
+               size_t size, struct error *error);
 
 #endif
