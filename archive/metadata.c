@@ -237,15 +237,16 @@ void metadata_set_world(json_t *m)
 {
 	const char *step = metadata_text(m, "step", "");
 	size_t hosts = json_array_size(json_object_get(m, "hosts"));
-	bool failed = metadata_number(m, "ranks_unfinished", 0) > 0 || !strcmp(metadata_text(m, "reason", ""), "abort");
+	bool script = step[0] < '0' || step[0] > '9', aborted = !strcmp(metadata_text(m, "reason", ""), "abort");
+	/* The tasks of a step may be the daemons of mpirun. */
+	bool others = script || metadata_number(m, "tasks", 0) != metadata_number(m, "ranks", 0);
 
-	if (step[0] >= '0' && step[0] <= '9')
-		return;
-	if (*step && hosts && metadata_number(m, "ranks_missing", 0) == 0) {
+	if (script && *step && hosts && metadata_number(m, "ranks_missing", 0) == 0) {
 		json_object_set_new(m, "nodes", json_integer((json_int_t)hosts));
 		json_object_set(m, "tasks", json_object_get(m, "ranks"));
 	}
-	if (failed && !strcmp(metadata_text(m, "state", ""), "COMPLETED")) {
+	if ((aborted || (others && metadata_number(m, "ranks_unfinished", 0) > 0)) &&
+	    !strcmp(metadata_text(m, "state", ""), "COMPLETED")) {
 		json_object_set_new(m, "state", json_string("FAILED"));
 		json_object_del(m, "exit_code");
 		json_object_del(m, "signal");

@@ -38,10 +38,10 @@ uint64_t metadata_arguments(const json_t *metadata);
 
 /* Sets the times that people read: start, end, elapsed. ns since 1970; negative: not known. */
 void metadata_set_times(json_t *metadata, int64_t start_ns, int64_t end_ns);
-/* Corrects what Slurm says of the step where a script started the program (mpirun, in the step `batch` or
- * `interactive`, or in `spoor run`). Nodes and tasks are those of the world. If the script ended well and ranks did
- * not, the state is FAILED, and the exit code not known. Needs hosts, ranks and what makes it partial; a part keeps its
- * nodes. */
+/* Corrects what Slurm says of the step where its tasks are not the ranks, but a script (in the step `batch` or
+ * `interactive`, or in `spoor run`) or mpirun's daemons. Nodes and tasks of a script's program are its own. If the
+ * tasks ended well and ranks did not, the state is FAILED, and the exit code not known. Needs hosts, ranks and what
+ * makes it partial; a part keeps its nodes. */
 void metadata_set_world(json_t *metadata);
 /* How bad the ending is: facts_severity. Of an exit note, too. */
 int64_t metadata_severity(const json_t *metadata);

@@ -95,7 +95,9 @@ static void described(const char *step, const char *facts, const char *state, in
 static void test_world(void)
 {
 	described("0", "ranks_missing=0", "COMPLETED", 0, 4);
-	described("0", "partial=1 reason=exit ranks_unfinished=2", "COMPLETED", 0, 4);
+	described("0", "partial=1 reason=exit ranks_unfinished=2 ranks=16", "COMPLETED", 0, 4);
+	described("0", "partial=1 reason=exit ranks_unfinished=2", "FAILED", -1, 4);
+	described("0", "partial=1 reason=abort ranks=16", "FAILED", -1, 4);
 	described("batch", "ranks_missing=0", "COMPLETED", 0, 2);
 	described("batch", "exit_code=3", "FAILED", 3, 2);
 	described("batch", "partial=1 reason=exit ranks_unfinished=2", "FAILED", -1, 2);
