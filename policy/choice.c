@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "policy/suggest.h"
 
@@ -44,10 +45,20 @@ static int add_list_name(struct choice *choice, const struct setting *s, const c
 	return read_setting(choice, s, names, error);
 }
 
+static bool is_one_of(const char *word, const char *const *words)
+{
+	for (; *words; words++)
+		if (!strcasecmp(word, *words))
+			return true;
+	return false;
+}
+
 static int read_mode_word(struct choice *choice, const char *word, struct error *error)
 {
-	choice->on = !*word || !strcmp(word, "on") || !strcmp(word, "1");
-	if (!choice->on && mode_parse(&choice->mode, strcmp(word, "0") ? word : "off"))
+	static const char *const on[] = {"", "on", "1", "yes", "true", NULL}, *const off[] = {"0", "no", "false", NULL};
+
+	choice->on = is_one_of(word, on);
+	if (!choice->on && mode_parse(&choice->mode, is_one_of(word, off) ? "off" : word))
 		return error_set(error, "expected one of " CHOICES ", found %.60s", word);
 	return 0;
 }

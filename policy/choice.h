@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * choice - what a user says with --trace or SPOOR_TRACE: MODE[,SETTING=VALUE]... - libc only
  *
- * "on" (also "" and "1") is the site's own mode, "off" (also "0") none; settings are those that reach the tracer. A
- * first word with a `=` is a setting, and the mode is then "on".
+ * "on" (also "", "1", "yes", "true") is the site's own mode, "off" (also "0", "no", "false") none; settings are those
+ * that reach the tracer. A first word with a `=` is a setting, and the mode is then "on".
  */
 #ifndef SPOOR_CHOICE_H
 #define SPOOR_CHOICE_H

@@ -133,6 +133,10 @@ static bool apply_choice(struct decision *d, enum user_choice allowed, const cha
 	} else {
 		add_reason(d, "; %s=%.40s was ignored: the policy has \"user\": \"%s\"", said, text,
 		           user_choice_names[allowed]);
+		if (!strcmp(by, "command line"))
+			snprintf(d->refused, sizeof d->refused,
+			         "--trace=%.60s is ignored: the site's policy has \"user\": \"%s\"", text,
+			         user_choice_names[allowed]);
 	}
 	for (size_t i = 0; i < setting_count; i++) {
 		const struct setting *s = &setting_table[i];

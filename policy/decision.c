@@ -24,6 +24,7 @@ char *decision_encode(const struct decision *d)
 	facts_set(&f, "rule", d->rule);
 	facts_set(&f, "where", d->where);
 	facts_set(&f, "reason", d->reason);
+	facts_set(&f, "refused", d->refused);
 	facts_set(&f, "alternatives", d->alternatives);
 	char *text = facts_encode(&f);
 	facts_clear(&f);
@@ -56,6 +57,7 @@ int decision_decode(struct decision *d, const char *text, size_t n, struct error
 	    take_value(d->rule, sizeof d->rule, &f, "rule", error) ||
 	    take_value(d->where, sizeof d->where, &f, "where", error) ||
 	    take_value(d->reason, sizeof d->reason, &f, "reason", error) ||
+	    take_value(d->refused, sizeof d->refused, &f, "refused", error) ||
 	    take_value(d->alternatives, sizeof d->alternatives, &f, "alternatives", error))
 		goto done;
 	if (mode_parse(&d->mode, mode)) {

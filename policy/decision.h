@@ -22,9 +22,10 @@ struct decision {
 	char spool[DECISION_PATH_SIZE];   /* absolute; node-local, root's */
 	char admin_group[64];             /* may read everybody's traces; empty: none */
 	struct settings set;
-	char rule[128];   /* name of the rule that decided, or "default", "command line", "environment" */
-	char where[1200]; /* FILE:LINE of what decided; empty for command line and environment */
-	char reason[512]; /* a sentence for people */
+	char rule[128];    /* name of the rule that decided, or "default", "command line", "environment" */
+	char where[1200];  /* FILE:LINE of what decided; empty for command line and environment */
+	char reason[512];  /* a sentence for people */
+	char refused[160]; /* what --trace said that the policy does not allow, for the user; empty: nothing */
 	/* What else may happen, by what the program is (policy/alternative.h); empty: the decision holds for all. */
 	char alternatives[DECISION_ALTERNATIVES_SIZE];
 };

@@ -35,7 +35,7 @@ void local_init(const struct config *config)
 	struct error error = {""};
 
 	clear_own_environment(config);
-	if (!value)
+	if (!value || !*value) /* an empty variable says nothing */
 		return;
 	if (!choice_parse(&choice, value, &error))
 		setenv(OPTION_VARIABLE_EXPORT, value, 1);

@@ -5,11 +5,12 @@
  *                                                        (local.c)
  *     slurmstepd             slurm_spank_init            registers --trace
  *                            slurm_spank_init_post_opt   decides, prepares the step (remote.c)
+ *                            slurm_spank_user_init       tells the user what the policy does not allow
  *                            slurm_spank_task_exit       keeps the exit status
  *                            slurm_spank_exit            has the traces collected
  *
- * slurmstepd calls all three as root, for every user's job. Every callback returns 0: a plugin that fails in slurmstepd
- * would fail the job, and may drain the node.
+ * slurmstepd calls all of them but slurm_spank_user_init as root, for every user's job. Every callback returns 0: a
+ * plugin that fails in slurmstepd would fail the job, and may drain the node.
  */
 #include <slurm/spank.h>
 
@@ -47,6 +48,15 @@ int slurm_spank_init_post_opt(spank_t spank, int ac, char *av[])
 {
 	if (spank_context() == S_CTX_REMOTE)
 		remote_begin(spank, configuration(ac, av));
+	return 0;
+}
+
+int slurm_spank_user_init(spank_t spank, int ac, char *av[])
+{
+	(void)ac;
+	(void)av;
+	if (spank_context() == S_CTX_REMOTE)
+		remote_tell(spank);
 	return 0;
 }
 

@@ -163,9 +163,9 @@ static void add_choice(spank_t spank, struct facts *facts)
 {
 	char value[CHOICE_SIZE];
 
-	facts_set(facts, "trace_option", option_value());
-	if (spank_getenv(spank, OPTION_VARIABLE, value, sizeof value) == ESPANK_SUCCESS ||
-	    spank_getenv(spank, OPTION_VARIABLE_EXPORT, value, sizeof value) == ESPANK_SUCCESS)
+	facts_set(facts, "trace_option", option_value(spank));
+	if ((spank_getenv(spank, OPTION_VARIABLE, value, sizeof value) == ESPANK_SUCCESS && *value) ||
+	    (spank_getenv(spank, OPTION_VARIABLE_EXPORT, value, sizeof value) == ESPANK_SUCCESS && *value))
 		facts_set(facts, "trace_environment", value);
 }
 
@@ -289,6 +289,14 @@ void remote_begin(spank_t spank, const struct config *config)
 	}
 	if (!remote.capturing)
 		clear_step_environment(spank, config);
+}
+
+/* What slurmstepd says of a batch script goes nowhere but into slurmd's log: the first step of srun is told. */
+void remote_tell(spank_t spank)
+{
+	if (remote.decision.refused[0] && remote.step.node_index == 0 &&
+	    (remote.step.id == 0 || !option_inherited(spank)))
+		slurm_error("spoor: %s", remote.decision.refused);
 }
 
 /* --- the tasks --- */

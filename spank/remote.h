@@ -12,6 +12,8 @@
 
 /* Decides, and makes everything ready: the step's spool folder, the handoff, LD_PRELOAD. */
 void remote_begin(spank_t spank, const struct config *config);
+/* When stderr is the job's: tells the user, once, what --trace said that the policy does not allow. */
+void remote_tell(spank_t spank);
 /* A task ended: keeps its exit status. */
 void remote_task_exit(spank_t spank);
 /* All tasks have ended: has the traces collected, and removes the spool folder. */

@@ -142,6 +142,42 @@ same normal mpirun
 same exit mpirun
 same abort mpirun
 
+# What a script starts, after it was requeued (after which Slurm waits for two minutes): its own nodes and tasks, and how its ranks ended.
+echo "#!/bin/sh
+[ \${SLURM_RESTART_COUNT:-0} = 0 ] && touch $work/began && sleep 60
+srun -n2 $ending >/dev/null 2>&1
+mpirun -n 2 $ending abort >/dev/null 2>&1
+$ending >/dev/null 2>&1
+echo done" >"$work/script"
+job=$(cd "$work" && sbatch --parsable --requeue --output="$work/requeued" --trace -N1 -n3 script)
+out=$work/requeued
+wait_for 20 test -e "$work/began"
+scontrol requeue "$job"
+is_pending() {
+	[ "$(squeue --noheader --jobs="$job" --format=%T)" = PENDING ]
+}
+wait_for 20 is_pending
+scontrol update "JobId=$job" StartTime=now
+leaves 'a job that was requeued' 3
+is 'requeues, nodes, tasks, and how it ended' "$(spoor list --json | python3 -c '
+import json, sys
+for m in map(json.loads, sys.stdin):
+	if m["job"] == int(sys.argv[1]): print(m["step"], *(m.get(key) for key in ("restart", "nodes", "tasks", "state", "exit_code")))' "$job" | sort)" \
+	'0 1 1 2 COMPLETED 0
+1 1 1 1 FAILED None
+batch 1 1 1 COMPLETED 0'
+
+# What users say in other ways.
+decided() {
+	spoor doctor "$(squeue --noheader --states=all --format=%A | sort -n | tail -n 1)" | sed -n 's/.*decided by.* says //p'
+}
+ok 'srun --spoor=off --trace=lossless' srun --spoor=off --trace=lossless "$ending" >/dev/null 2>&1
+is 'the last one counts' "$(decided)" lossless
+ok 'srun --trace=lossless --spoor=no' srun --trace=lossless --spoor=no "$ending" >/dev/null 2>&1
+is 'the last one counts, the other one' "$(decided)" off
+like '--trace=help says what may be said' "$(srun --trace=help "$ending" 2>&1)" 'lossy:N.*memory .*Invalid --trace'
+like '--trace lossless: a = is missing' "$(srun --trace lossless "$ending" 2>&1)" 'write --trace=lossless'
+
 # Bad input.
 bad_value() {
 	local message
@@ -191,6 +227,15 @@ run_job unasked -N1 -n2 <<-END
 	srun $ending
 END
 leaves 'policy off, nobody asks' 0
+cp "$work/policy.json" "$policy"
+
+sed 's/"lossless"/"lossless", "user": "none"/' "$work/policy.json" >"$policy"
+run_job refused --trace=off -N1 -n2 <<-END
+	#!/bin/sh
+	srun $ending
+END
+leaves 'the policy lets users choose nothing' 1
+is 'which is told once' "$(grep -c 'spoor: --trace=off is ignored: .*"user": "none"' "$out") $(grep -c spoor "$out")" '1 1'
 cp "$work/policy.json" "$policy"
 
 # Why is there a trace, or none?

@@ -72,6 +72,9 @@ decides 'one condition does not hold' off 'big again (good:16)' nodes=10 partiti
 decides 'one of the groups of a user' lossless 'group (good:15)' groups=users,dev nodes=8
 decides 'a group whose name only begins so' lossy:7 'default (good:4)' groups=developers
 decides 'user off: may switch off' off 'command line' trace_option=off
+for word in 0 no False; do
+	decides "user off: may say $word" off 'command line' trace_option=$word
+done
 decides 'user off: may not switch on' lossy:7 'default (good:4)' trace_option=lossless
 decides 'user none: may nothing' off 'never (good:12)' account=secret trace_option=lossless
 decides 'user any' lossy:3 'command line' nodes=4 partition=long trace_option=lossy:3
@@ -199,6 +202,7 @@ deadline=20
 )?rule=command%20line
 where=
 reason=[^[:space:]]*
+refused=
 alternatives=(
 topology=[^[:space:]]*)?$'
 like 'decide: a tracer that is not there' "$(decide /nonsense.so <<<"$facts")" '^/nonsense.so: user [0-9]+ cannot read the tracer: No such file'

@@ -48,6 +48,8 @@ static const char *const callbacks[] = {"slurm_spank_init",
                                         "slurm_spank_job_epilog",
                                         "slurm_spank_slurmd_exit"};
 
+#define BOTH 2 /* job.option: --trace, and --spoor=off; Slurm hands them on in this order, whatever was said last */
+
 /* Returns what the callback does; 0 if the plugin has none of that name. */
 static int call(void *plugin, const char *name)
 {
@@ -55,7 +57,10 @@ static int call(void *plugin, const char *name)
 	int (*callback)(spank_t, int, char **) = (int (*)(spank_t, int, char **))dlsym(plugin, name);
 	int rc = callback ? callback(&handle, argument_count, arguments) : 0;
 
-	if (!strcmp(name, "slurm_spank_init") && job.option >= 0 && option_count > job.option % 2) {
+	if (!strcmp(name, "slurm_spank_init") && job.option == BOTH && option_count == 2) {
+		options[0]->cb(options[0]->val, job.argument, true);
+		options[1]->cb(options[1]->val, "off", true);
+	} else if (!strcmp(name, "slurm_spank_init") && job.option >= 0 && option_count > job.option % 2) {
 		int said = options[job.option % 2]->cb(options[job.option % 2]->val, job.argument,
 		                                       job.context == S_CTX_REMOTE);
 		if (said && job.context == S_CTX_REMOTE)
@@ -263,6 +268,34 @@ static void test_steps(void)
 	put("SPOOR_TRACE", "off");
 	rc = in_child(in_order, COUNT(in_order));
 	ok(rc >= 0 && !(rc & BAD) && !(rc & READY), "SPOOR_TRACE=off: %d", rc);
+	reset(S_CTX_REMOTE);
+	put("SPOOR_TRACE", "");
+	rc = in_child(in_order, COUNT(in_order));
+	ok(rc >= 0 && !(rc & BAD) && rc & READY, "SPOOR_TRACE is empty: as if it were not set: %d", rc);
+	for (int i = 0; i < 2; i++) {
+		reset(S_CTX_REMOTE);
+		job.option = BOTH;
+		job.argument = "lossless";
+		put("SLURM_SPOOR_OPTION", i ? "spoor" : "trace");
+		rc = in_child(in_order, COUNT(in_order));
+		ok(rc >= 0 && !(rc & BAD) && (rc & READY ? 0 : 1) == i,
+		   "--trace=lossless and --spoor=off, %s comes last: %d", i ? "spoor" : "trace", rc);
+	}
+	for (int i = 0; i < 4; i++) { /* the policy has "user": "none" */
+		static const bool told[] = {true, false, true, false};
+		reset(S_CTX_REMOTE);
+		put("SLURM_JOB_PARTITION", "forced");
+		job.option = 0;
+		job.argument = i == 3 ? "on" : "off";
+		if (i > 0)
+			put("SLURM_SPANK__SLURM_SPANK_OPTION_spoor_trace", "off");
+		job.step = i == 1 ? 1 : 0;
+		rc = in_child(in_order, COUNT(in_order));
+		ok(rc >= 0 && rc & READY && (rc & BAD_TOLD_USER ? true : false) == told[i] &&
+		           !(rc & BAD & ~BAD_TOLD_USER),
+		   "--trace=%s is not allowed, %s: %d", job.argument,
+		   told[i] ? "which the user is told" : "which the user knows", rc);
+	}
 	/* A traced batch script starts a step: its environment has the tracer already. */
 	reset(S_CTX_REMOTE);
 	char both[2 * PATH_MAX];
@@ -360,7 +393,8 @@ int main(int argc, char **argv)
 	snprintf(path, sizeof path, "%s/policy.json", folder);
 	snprintf(text, sizeof text,
 	         "{\"version\": 1, \"mode\": \"lossless\", \"archive\": \"%s/archive\", \"spool\": \"%s/spool\", "
-	         "\"deadline\": 3, \"rules\": []}",
+	         "\"deadline\": 3, \"rules\": [{\"name\": \"all\", \"match\": {\"partition\": \"forced\"}, "
+	         "\"mode\": \"lossless\", \"user\": \"none\"}]}",
 	         folder, folder);
 	write_file(path, text);
 	snprintf(policy_argument, sizeof policy_argument, "policy=%s", path);
