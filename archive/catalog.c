@@ -17,6 +17,7 @@
 
 #include "archive/privileges.h"
 #include "archive/query.h"
+#include "trace/read/figures.h"
 #include "trace/base/index.h"
 
 #ifndef SQLITE_OPEN_NOFOLLOW
@@ -426,12 +427,27 @@ static void build(struct query *q, const struct catalog_filter *f, bool metadata
 	query_append(q,
 	             "SELECT t.folder, t.name, t.user, t.state, t.exe, t.job_name, %s, t.size, t.job, t.start_ns, "
 	             "t.end_ns, t.ranks,"
-	             " t.nodes, t.reason, t.unended FROM trace t %s WHERE 1",
+	             " t.nodes, t.reason, t.unended, s.mpi_ns, s.parts_ns, s.streams FROM trace t"
+	             " LEFT JOIN summary s USING (id) %s WHERE 1",
 	             metadata ? "coalesce(m.noted, m.json)" : "NULL", metadata ? "JOIN metadata m USING (id)" : "");
 	query_filter(q, f);
-	query_append(q, " ORDER BY %s%s, t.name", sort_columns[sort], f->reverse ? " DESC" : "");
+	bool descending = f->reverse != !f->sort;
+	query_append(q, " ORDER BY %s%s, t.name", sort_columns[sort], descending ? " DESC" : "");
 	if (f->limit > 0)
 		query_append(q, " LIMIT %lld", (long long)f->limit);
+}
+
+/* Of the summary; its time is the same that all shares are of. */
+static double mpi_share(sqlite3_stmt *s, int64_t start_ns, int64_t end_ns)
+{
+	uint64_t mpi = (uint64_t)sqlite3_column_int64(s, 15), wall = 0;
+
+	if (sqlite3_column_type(s, 15) == SQLITE_NULL)
+		return -1;
+	if (start_ns > 0 && end_ns > start_ns)
+		wall = (uint64_t)end_ns - (uint64_t)start_ns;
+	uint64_t all = figures_all((uint64_t)sqlite3_column_int64(s, 16), (uint64_t)sqlite3_column_int64(s, 17), wall);
+	return all ? (double)mpi / (double)all : -1;
 }
 
 int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool metadata,
@@ -460,6 +476,7 @@ int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool me
 		                        .nodes = sqlite3_column_int64(s, 12),
 		                        .reason = query_text(s, 13),
 		                        .unended = query_text(s, 14)};
+		r.mpi = mpi_share(s, r.start_ns, r.end_ns);
 		rv = row(context, &r);
 	}
 	if (rv == 0 && rc != SQLITE_DONE)

@@ -25,6 +25,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "archive/job_id.h"
 #include "trace/base/error.h"
 
 /* Of the tables. An index of another version is made anew. */
@@ -58,15 +59,16 @@ enum catalog_lock { CATALOG_UNLOCK, CATALOG_SHARE, CATALOG_CHANGE };
 int catalog_lock(struct catalog *c, enum catalog_lock how, int wait, struct error *error);
 
 /* What a trace must be to be listed; NULL, 0 for times and lower limits, and -1 for upper ones are no condition. Texts
- * are globs; exe is matched with the path of the executable and with its last component; node with each node on which
- * ranks ran; state without regard to case. */
+ * are lists of globs, separated by commas, of which one must match; exe is matched with the path of the executable and
+ * with its last component; node with each node on which ranks ran; user with the name, and a number with that of the
+ * user. States are those of job_state.h. */
 struct catalog_filter {
 	const char *user, *state, *exe, *account, *partition, *qos, *job_name, *cluster, *node, *mode, *rule;
 	int64_t since, until;                   /* start of the trace, seconds since 1970 */
-	int64_t job;                            /* 0: any; also the job of an array or of a heterogeneous job */
+	struct job_ids jobs;                    /* none: any */
 	int64_t ranks[2], nodes[2], elapsed[2]; /* from, to; -1: without end. elapsed: seconds */
 	bool partial, whole;                    /* only partial traces; only the others */
-	const char *sort;                       /* one of catalog_sorts; NULL: start */
+	const char *sort;                       /* one of catalog_sorts; NULL: start, the newest first */
 	bool reverse;
 	int64_t limit; /* 0: none */
 };
@@ -79,6 +81,7 @@ extern const char *const catalog_sorts[]; /* NULL-terminated */
 /* One trace. Valid during the call. Numbers are 0 where nothing is known, texts "". */
 struct catalog_row {
 	const char *folder, *name, *user, *state, *exe, *job_name, *metadata;
+	double mpi; /* share of the ranks' time in MPI, 0 to 1; negative: the index has not read the trace yet */
 	const char *reason, *unended; /* why it is partial; the call that never ended; may be empty */
 	uint64_t size;
 	int64_t job, start_ns, end_ns, ranks, nodes;

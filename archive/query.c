@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "archive/archive.h"
+#include "archive/job_state.h"
 
 void query_append(struct query *q, const char *format, ...)
 {
@@ -27,7 +28,8 @@ void query_append(struct query *q, const char *format, ...)
 void query_and(struct query *q, const char *condition, const char *text, int64_t number)
 {
 	query_append(q, " AND (%s)", condition);
-	for (const char *p = strchr(condition, '?'); p && q->count < 64; p = strchr(p + 1, '?')) {
+	for (const char *p = strchr(condition, '?'); p && q->count < (int)(sizeof q->values / sizeof q->values[0]);
+	     p = strchr(p + 1, '?')) {
 		q->values[q->count].text = text;
 		q->values[q->count++].number = number;
 	}
@@ -45,10 +47,67 @@ static void ask_number(struct query *q, const char *condition, int64_t value, bo
 		query_and(q, condition, NULL, value);
 }
 
+static void ask_states(struct query *q, const char *list)
+{
+	const char *between = " AND (";
+
+	for (const char *name = list; name; name = *name ? name + 1 : NULL) {
+		size_t n = strcspn(name, ",");
+		const char *condition = job_state_condition(name, n);
+		query_append(q, "%s%s", between, condition ? condition : "0");
+		between = " OR ";
+		name += n;
+	}
+	query_append(q, list ? ")" : "");
+}
+
+static void query_value(struct query *q, const char *text, int64_t number)
+{
+	if (q->count < (int)(sizeof q->values / sizeof q->values[0])) {
+		q->values[q->count].text = text;
+		q->values[q->count++].number = number;
+	}
+}
+
+static void ask_job(struct query *q, const struct job_id *id)
+{
+	if (id->task >= 0) {
+		query_append(q, "(t.array_job = ? AND t.array_task = ?");
+		query_value(q, NULL, id->job);
+		query_value(q, NULL, id->task);
+	} else if (id->component >= 0) {
+		query_append(q, "(t.het_job_id = ? AND t.job = ?");
+		query_value(q, NULL, id->job);
+		query_value(q, NULL, id->job + id->component);
+	} else {
+		query_append(q, "((t.job = ? OR t.array_job = ? OR t.het_job_id = ?)");
+		for (int i = 0; i < 3; i++)
+			query_value(q, NULL, id->job);
+	}
+	if (id->step[0]) {
+		query_append(q, " AND t.step = ?");
+		query_value(q, id->step, 0);
+	}
+	if (id->trace[0]) {
+		query_append(q, " AND matches(?, t.name)");
+		query_value(q, id->trace, 0);
+	}
+	query_append(q, ")");
+}
+
+static void ask_jobs(struct query *q, const struct job_ids *jobs)
+{
+	for (size_t i = 0; i < jobs->count; i++) {
+		query_append(q, i ? " OR " : " AND (");
+		ask_job(q, &jobs->items[i]);
+	}
+	query_append(q, jobs->count ? ")" : "");
+}
+
 void query_filter(struct query *q, const struct catalog_filter *f)
 {
-	ask_text(q, "matches(?, t.user)", f->user);
-	ask_text(q, "t.state = upper(?)", f->state);
+	ask_text(q, "matches(?, t.user) OR has_number(?, t.uid)", f->user);
+	ask_states(q, f->state);
 	ask_text(q,
 	         "matches(?, t.exe_name) OR matches(?, t.exe) OR matches(?, t.application) OR matches(?, "
 	         "application(t.application))",
@@ -63,7 +122,7 @@ void query_filter(struct query *q, const struct catalog_filter *f)
 	ask_text(q, "matches(?, t.rule)", f->rule);
 	ask_number(q, "t.start_ns >= ? * 1000000000", f->since, f->since > 0);
 	ask_number(q, "t.start_ns < (? + 1) * 1000000000", f->until, f->until > 0);
-	ask_number(q, "t.job = ? OR t.array_job = ? OR t.het_job_id = ?", f->job, f->job > 0);
+	ask_jobs(q, &f->jobs);
 	ask_number(q, "t.ranks >= ?", f->ranks[0], f->ranks[0] > 0);
 	ask_number(q, "t.ranks <= ?", f->ranks[1], f->ranks[1] >= 0);
 	ask_number(q, "t.nodes >= ?", f->nodes[0], f->nodes[0] > 0);
@@ -89,6 +148,19 @@ int query_prepare(const struct query *q, struct catalog *c, sqlite3_stmt **out, 
 			sqlite3_bind_int64(*out, i + 1, q->values[i].number);
 	}
 	return 0;
+}
+
+int64_t query_count(struct catalog *c, const struct catalog_filter *filter)
+{
+	struct query q = {.used = 0};
+	sqlite3_stmt *s = NULL;
+
+	query_append(&q, "SELECT count(*) FROM trace t WHERE 1");
+	query_filter(&q, filter);
+	int64_t count =
+		query_prepare(&q, c, &s, NULL) == 0 && sqlite3_step(s) == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
+	sqlite3_finalize(s);
+	return count;
 }
 
 const char *query_text(sqlite3_stmt *s, int column)
@@ -156,26 +228,54 @@ int64_t query_number(struct catalog *c, const char *sql, int64_t otherwise)
 
 /* --- functions --- */
 
+/* Up to a comma that has no backslash before it. */
+static size_t glob_length(const char *globs)
+{
+	size_t n = 0;
+
+	while (globs[n] && globs[n] != ',')
+		n += globs[n] == '\\' && globs[n + 1] ? 2 : 1;
+	return n;
+}
+
+/* Does one of the globs match? In a list, none is longer than 1023 bytes. */
+static bool any_glob_matches(const char *globs, const char *text)
+{
+	char one[1024];
+
+	for (const char *p = globs;; p++) {
+		size_t n = glob_length(p);
+		if (p == globs && !p[n])
+			return fnmatch(globs, text, 0) == 0;
+		snprintf(one, sizeof one, "%.*s", (int)(n < sizeof one ? n : sizeof one - 1), p);
+		if (fnmatch(one, text, 0) == 0)
+			return true;
+		p += n;
+		if (!*p)
+			return false;
+	}
+}
+
 static void sql_matches(sqlite3_context *context, int n, sqlite3_value **values)
 {
-	const char *glob = (const char *)sqlite3_value_text(values[0]),
+	const char *globs = (const char *)sqlite3_value_text(values[0]),
 		   *text = (const char *)sqlite3_value_text(values[1]);
 	(void)n;
-	sqlite3_result_int(context, glob && text && fnmatch(glob, text, 0) == 0);
+	sqlite3_result_int(context, globs && text && any_glob_matches(globs, text));
 }
 
 static void sql_any_matches(sqlite3_context *context, int n, sqlite3_value **values)
 {
-	const char *glob = (const char *)sqlite3_value_text(values[0]),
+	const char *globs = (const char *)sqlite3_value_text(values[0]),
 		   *text = (const char *)sqlite3_value_text(values[1]);
 	bool found = false;
 	char one[256];
 	(void)n;
 
-	for (const char *p = text; glob && p && *p && !found;) {
+	for (const char *p = text; globs && p && *p && !found;) {
 		size_t length = strcspn(p, ",");
 		snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one - 1), p);
-		found = fnmatch(glob, one, 0) == 0;
+		found = any_glob_matches(globs, one);
 		p += length + (p[length] == ',');
 	}
 	sqlite3_result_int(context, found);
@@ -202,11 +302,26 @@ static void forget_names(void *names)
 	json_decref(names);
 }
 
+static void sql_has_number(sqlite3_context *context, int n, sqlite3_value **values)
+{
+	const char *list = (const char *)sqlite3_value_text(values[0]),
+		   *number = (const char *)sqlite3_value_text(values[1]);
+	size_t length = number ? strlen(number) : 0;
+	bool found = false;
+	(void)n;
+
+	for (const char *p = list; length && p && *p && !found; p += strcspn(p, ","), p += *p == ',')
+		found = strcspn(p, ",") == length && !strncmp(p, number, length);
+	sqlite3_result_int(context, found);
+}
+
 void query_add_functions(struct catalog *c)
 {
 	sqlite3_create_function_v2(c->db, "application", 1, SQLITE_UTF8, archive_applications(), sql_application, NULL,
 	                           NULL, forget_names);
 	sqlite3_create_function(c->db, "matches", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, sql_matches, NULL, NULL);
+	sqlite3_create_function(c->db, "has_number", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, sql_has_number, NULL,
+	                        NULL);
 	sqlite3_create_function(c->db, "any_matches", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, sql_any_matches,
 	                        NULL, NULL);
 }

@@ -10,12 +10,12 @@ struct sqlite3_stmt;
 
 /* Zero-initialised is empty. Texts are kept, not copied. */
 struct query {
-	char sql[8192]; /* longer is cut, and refused by SQLite */
+	char sql[32768]; /* longer is cut, and refused by SQLite */
 	size_t used;
 	struct {
 		const char *text; /* NULL: a number */
 		int64_t number;
-	} values[64];
+	} values[512];
 	int count;
 };
 
@@ -25,6 +25,9 @@ void query_append(struct query *q, const char *format, ...) __attribute__((forma
 void query_and(struct query *q, const char *condition, const char *text, int64_t number);
 /* Adds what a trace must be; table trace is `t`. */
 void query_filter(struct query *q, const struct catalog_filter *filter);
+
+/* How many traces pass, whatever the limit; 0, too, if that cannot be known. */
+int64_t query_count(struct catalog *c, const struct catalog_filter *filter);
 
 /* Prepares it. Returns 0, or -1 with error set. The caller finalizes the statement. */
 int query_prepare(const struct query *q, struct catalog *c, struct sqlite3_stmt **out, struct error *error);
@@ -42,8 +45,9 @@ int query_step(struct catalog *c, struct sqlite3_stmt *s, struct error *error);
 int64_t query_number(struct catalog *c, const char *sql, int64_t otherwise);
 /* Sets error to what SQLite says. Returns -1. */
 int query_failed(struct catalog *c, struct error *error);
-/* Adds the functions that queries have: matches(GLOB, TEXT), and any_matches(GLOB, "a,b,c"), and application(NAME):
- * the name that the policy gives to it (archive_applications). */
+/* Adds the functions that queries have: matches(GLOBS, TEXT), any_matches(GLOBS, "a,b,c"), has_number(LIST, N), and
+ * application(NAME): the name that the policy gives to it (archive_applications). Globs are separated by commas; "\,"
+ * is a comma in one. */
 void query_add_functions(struct catalog *c);
 
 #endif

@@ -9,36 +9,37 @@
 #include <string.h>
 
 #include "archive/catalog.h"
-#include "cmd/base/cell.h"
+#include "archive/query.h"
 #include "cmd/cmd.h"
 #include "cmd/base/filter.h"
 #include "cmd/base/fresh_index.h"
 #include "cmd/base/options.h"
+#include "cmd/base/terminal.h"
+#include "cmd/list_table.h"
 
-/* --- the table --- */
+/* On a terminal, if --limit does not say otherwise. */
+#define SHOWN 100
 
-#define ROW "%-16s %-10s %-10s %-19s %9s %6s %5s %6s  %-22s  %s\n"
+struct list_options {
+	struct catalog_filter filter;
+	const char *archive;
+	bool json, csv, parsable, bare;
+	int64_t limit; /* negative: not said */
+	struct list_table table;
+};
 
 struct output {
 	FILE *file;
 	const char *archive;
+	struct list_table *table;
 	size_t rows;
 };
 
 static int list_row(void *context, const struct catalog_row *r)
 {
-	char name[64], user[64], state[64], exe[64], start[32], elapsed[32], ranks[32], nodes[32], size[32];
-	char reason[64], why[160];
-	const char *slash = strrchr(r->exe, '/');
 	struct output *o = context;
-
 	o->rows++;
-	snprintf(why, sizeof why, "%s%s%s", r->reason, *r->reason && *r->unended ? ":" : "", r->unended);
-	fprintf(o->file, ROW, cell_text(name, r->name), cell_text(user, r->user), cell_text(state, r->state),
-	        cell_start(start, r->start_ns), cell_elapsed(elapsed, r->start_ns, r->end_ns),
-	        cell_count(ranks, r->ranks), cell_count(nodes, r->nodes), cell_size(size, r->size),
-	        cell_text(reason, why), cell_text(exe, slash ? slash + 1 : r->exe));
-	return 0;
+	return list_table_add(o->table, r);
 }
 
 /* The metadata as it is, with the file's own facts behind it. */
@@ -65,26 +66,39 @@ static void print_trouble(void *context, const char *text)
 	fprintf(stderr, "spoor: %s\n", text);
 }
 
-static int list_traces(const char *archive, const struct catalog_filter *filter, bool json)
+/* What the limit left out. */
+static void tell_more(const struct list_options *o, struct catalog *c, size_t rows)
+{
+	int64_t all = o->filter.limit && !o->json && o->limit < 0 ? query_count(c, &o->filter) : 0;
+
+	if (all > (int64_t)rows)
+		fprintf(o->table.out, "... and %lld more (--limit 0 has all)\n", (long long)all - (long long)rows);
+}
+
+static int list_traces(struct list_options *o)
 {
 	struct catalog *catalog = NULL;
 	struct error error = {""};
 	size_t unreadable = 0, damaged = 0, size = 0;
 	char *text = NULL;
 	int status = CMD_FAILED;
-	struct output output = {.file = open_memstream(&text, &size)};
+	struct output output = {.file = open_memstream(&text, &size), .table = &o->table};
 
+	o->table.out = output.file;
 	if (!output.file)
 		error_set(&error, "out of memory");
-	if (!output.file || fresh_index(&catalog, archive, true, false, &error) ||
+	if (!output.file || fresh_index(&catalog, o->archive, true, false, &error) ||
 	    catalog_lock(catalog, CATALOG_SHARE, 10000, &error))
 		goto done;
-	if (!json)
-		fprintf(output.file, ROW, "JOB", "USER", "STATE", "START", "ELAPSED", "RANKS", "NODES", "SIZE",
-		        "REASON", "EXECUTABLE");
 	output.archive = catalog->archive;
-	if (catalog_list(catalog, filter, json, json ? list_json : list_row, &output, &error))
+	if (catalog_list(catalog, &o->filter, o->json || o->table.metadata, o->json ? list_json : list_row, &output,
+	                 &error))
 		goto done;
+	if (!o->json && list_table_end(&o->table) != 0) {
+		error_set(&error, "out of memory");
+		goto done;
+	}
+	tell_more(o, catalog, output.rows);
 	damaged = catalog_troubles(catalog, print_trouble, NULL, &unreadable);
 	if (unreadable && output.rows == 0) /* in an archive of many that is no news */
 		fprintf(stderr, "spoor: %zu traces are not yours to read\n", unreadable);
@@ -107,25 +121,45 @@ done:
 	return status;
 }
 
+/* Do they go together? Returns the exit status. */
+static int settle_list(struct list_options *o)
+{
+	if (o->json + o->csv + o->parsable > 1)
+		return options_wrong("spoor list", "--json, --csv and --parsable2 do not go together");
+	if (o->json && o->table.count)
+		return options_wrong("spoor list", "--json has all there is: --format is for tables");
+	o->table.form = o->csv ? LIST_CSV : o->parsable ? LIST_PARSABLE : LIST_TABLE;
+	o->table.heading = !o->bare;
+	o->table.room = terminal_width();
+	o->filter.limit = o->limit >= 0 ? o->limit : terminal_is() ? SHOWN : 0;
+	list_table_choose(&o->table);
+	return CMD_OK;
+}
+
 int cmd_list(int argc, char **argv)
 {
-	struct catalog_filter filter = CATALOG_FILTER_ALL;
-	const char *archive = NULL;
-	bool json = false;
+	struct list_options o = {.filter = CATALOG_FILTER_ALL, .limit = -1};
 	int status;
 	const struct option_line lines[] = {
-		FILTER_LINES(&filter),
-		OPTION_WORD("sort", 0, "KEY", &filter.sort, catalog_sorts,
-	                    "start, job, user, ranks, nodes, size, elapsed or exe"),
-		OPTION_FLAG("reverse", 0, &filter.reverse, "reverse the order"),
-		OPTION_NUMBER("limit", 0, "N", &filter.limit, 0, FILTER_NUMBER_MAX, "at most N traces"),
-		OPTION_FLAG("json", 0, &json, "the whole metadata, an object a line"),
-		OPTION_ARCHIVE(&archive),
+		FILTER_LINES(&o.filter),
+		OPTION_WORD(
+			"sort", 0, "KEY", &o.filter.sort, catalog_sorts,
+			"start, job, user, ranks, nodes, size, elapsed or exe; without it: start, the newest first"),
+		OPTION_FLAG("reverse", 0, &o.filter.reverse, "reverse the order"),
+		OPTION_NUMBER("limit", 0, "N", &o.limit, 0, FILTER_NUMBER_MAX,
+	                      "at most N traces; 0: all. Default: 100 on a terminal, else all"),
+		OPTION_READ("format", 'o', "FIELDS", &o.table, list_table_read_format, LIST_FIELDS,
+	                    "these columns, such as job,user%12,account; see spoor-list(1)"),
+		OPTION_FLAG("noheader", 0, &o.bare, "no line of headings"),
+		OPTION_FLAG("parsable2", 'P', &o.parsable, "for programs: columns with | between them"),
+		OPTION_FLAG("csv", 0, &o.csv, "for programs: CSV"),
+		OPTION_FLAG("json", 0, &o.json, "the whole metadata, an object a line; times in UTC"),
+		OPTION_ARCHIVE(&o.archive),
 		OPTION_END};
 	const struct options options = {"spoor list",
 	                                "",
-	                                "Lists the traces of the archive that you may read, by start, from its index "
-	                                "(see spoor index).",
+	                                "Lists the traces of the archive that you may read, the newest first, from its "
+	                                "index (see spoor index).",
 	                                FILTER_NOTES,
 	                                lines,
 	                                0,
@@ -134,5 +168,6 @@ int cmd_list(int argc, char **argv)
 
 	if (!options_read(&options, argc, argv, &status))
 		return status;
-	return list_traces(archive, &filter, json);
+	status = settle_list(&o);
+	return status == CMD_OK ? list_traces(&o) : status;
 }

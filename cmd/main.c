@@ -1,42 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * main - the command `spoor`: finds the subcommand and runs it
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
 #include "cmd/base/open_trace.h"
+#include "cmd/base/terminal.h"
 #include "policy/suggest.h"
 
 static const struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *summary;
+	bool pages; /* what it prints is for people: on a terminal it goes through a pager */
 } commands[] = {
-	{"run", cmd_run, "trace a command without Slurm: mpirun, mpiexec, or one process"},
-	{"list", cmd_list, "list the traces of the archive"},
-	{"aggregate", cmd_aggregate, "add up what the traces of the archive say"},
-	{"trend", cmd_trend, "find applications and nodes that became slower"},
-	{"index", cmd_index, "bring the index of the archive up to date"},
-	{"show", cmd_show, "show a summary of a trace"},
-	{"why", cmd_why, "say why a job was slow, or did not end, and what to try"},
-	{"where", cmd_where, "show where the ranks of a running job are, and for how long"},
-	{"top", cmd_top, "show the traced jobs that run, one a line"},
-	{"watch", cmd_watch, "tell of running jobs that hang; for cron or a systemd timer"},
-	{"dump", cmd_dump, "print every event of a trace"},
-	{"export", cmd_export, "write a trace for other tools: Vampir, Perfetto, SimGrid"},
-	{"report", cmd_report, "write a page that explains where a job's time went"},
-	{"replay", cmd_replay, "run a trace as an MPI program again; --check compares"},
-	{"stat", cmd_stat, "print the size of a trace by part"},
-	{"merge", cmd_merge, "merge arenas, and parts of a trace, into one trace"},
-	{"verify", cmd_verify, "check that traces are whole and can be decoded"},
-	{"policy", cmd_policy, "check a site's policy, or explain what it does with a job"},
-	{"prune", cmd_prune, "remove expired traces"},
-	{"setup", cmd_setup, "make the folders that the policy names"},
-	{"sweep", cmd_sweep, "deliver what earlier steps had to keep in this node's spool"},
-	{"diff", cmd_diff, "compare two traces call site by call site"},
-	{"doctor", cmd_doctor, "check this installation"},
+	{"run", cmd_run, "trace a command without Slurm: mpirun, mpiexec, or one process", false},
+	{"list", cmd_list, "list the traces of the archive", true},
+	{"aggregate", cmd_aggregate, "add up what the traces of the archive say", true},
+	{"trend", cmd_trend, "find applications and nodes that became slower", true},
+	{"index", cmd_index, "bring the index of the archive up to date", false},
+	{"show", cmd_show, "show a summary of a trace", true},
+	{"why", cmd_why, "say why a job was slow, or did not end, and what to try", true},
+	{"where", cmd_where, "show where the ranks of a running job are, and for how long", false},
+	{"top", cmd_top, "show the traced jobs that run, one a line", false},
+	{"watch", cmd_watch, "tell of running jobs that hang; for cron or a systemd timer", false},
+	{"dump", cmd_dump, "print every event of a trace", true},
+	{"export", cmd_export, "write a trace for other tools: Vampir, Perfetto, SimGrid", false},
+	{"report", cmd_report, "write a page that explains where a job's time went", false},
+	{"replay", cmd_replay, "run a trace as an MPI program again; --check compares", false},
+	{"stat", cmd_stat, "print the size of a trace by part", true},
+	{"merge", cmd_merge, "merge arenas, and parts of a trace, into one trace", false},
+	{"verify", cmd_verify, "check that traces are whole and can be decoded", false},
+	{"policy", cmd_policy, "check a site's policy, or explain what it does with a job", false},
+	{"prune", cmd_prune, "remove expired traces", false},
+	{"setup", cmd_setup, "make the folders that the policy names", false},
+	{"sweep", cmd_sweep, "deliver what earlier steps had to keep in this node's spool", false},
+	{"diff", cmd_diff, "compare two traces call site by call site", true},
+	{"doctor", cmd_doctor, "check this installation", false},
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
@@ -96,7 +99,10 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < COMMANDS; i++) {
 		if (strcmp(name, commands[i].name))
 			continue;
-		return end_command(open_finish(commands[i].run(argc - 1, argv + 1)));
+		terminal_begin(commands[i].pages);
+		int status = end_command(open_finish(commands[i].run(argc - 1, argv + 1)));
+		terminal_end();
+		return status;
 	}
 	return unknown_command(name);
 }

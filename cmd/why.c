@@ -17,7 +17,6 @@
 #include "cmd/cmd.h"
 #include "cmd/report/findings.h"
 #include "cmd/report/html.h"
-#include "trace/base/number.h"
 #include "trace/read/verdict.h"
 
 #define WIDTH    80
@@ -242,10 +241,7 @@ static void free_steps(struct why *w)
 static int take_step(void *context, const struct catalog_row *row)
 {
 	struct why *w = context;
-	size_t n = strlen(w->wanted);
 	struct why_step *s = &w->steps[w->count];
-	if (strchr(w->wanted, '.') && (strncmp(row->name, w->wanted, n) != 0 || (row->name[n] && row->name[n] != '.')))
-		return 0;
 	if (w->count == STEPS) {
 		w->more = true;
 		return 0;
@@ -263,12 +259,9 @@ static int take_step(void *context, const struct catalog_row *row)
 static int find_steps(struct why *w, const char *archive, struct error *error)
 {
 	struct catalog_filter filter = CATALOG_FILTER_ALL;
-	char digits[24];
-	uint64_t job;
-	snprintf(digits, sizeof digits, "%.*s", (int)strcspn(w->wanted, "."), w->wanted);
-	if (number_parse(digits, INT64_MAX, &job) != 0)
+	if (job_id_parse_list(&filter.jobs, w->wanted) != 0)
 		return error_set(error, "%s: no such file, and not the number of a job", w->wanted);
-	filter.job = (int64_t)job;
+	filter.sort = "start";
 	w->steps = calloc(STEPS, sizeof *w->steps);
 	int rv = w->steps ? fresh_index(&w->catalog, archive, true, false, error) : error_set(error, "out of memory");
 	if (rv == 0)

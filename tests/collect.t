@@ -125,20 +125,35 @@ rm -rf s6 copy
 
 # spoor list.
 names() {
-	spoor list --json "$@" | python3 -c 'import json, sys; print(*[json.loads(line)["name"] for line in sys.stdin])'
+	spoor list --json --sort start "$@" | python3 -c 'import json, sys; print(*[json.loads(line)["name"] for line in sys.stdin])'
 }
 is 'list: by start' "$(names)" '7.0.0 7.0.1 8.batch.0 9.0.0'
+is 'list: the newest first' "$(spoor list --noheader --parsable2 --format job | tr '\n' ' ')" '9.0.0 8.batch.0 7.0.1 7.0.0 '
+is 'list: jobs, steps and traces' "$(names --job 9,8.batch,7.0.1)|$(names --job 8.0)|$(names --job 7.0)" '7.0.1 8.batch.0 9.0.0||7.0.0 7.0.1'
+is 'list: users by number' "$(names --user nobody-at-all,$(id -u))" '7.0.0 7.0.1 8.batch.0 9.0.0'
+is 'list: states as squeue has them' "$(names --state F,TO)" '8.batch.0'
+is 'list: for programs' "$(spoor list --parsable2 --format JobID,ranks,state,mpi_version -j 8)|$(spoor list --csv --noheader --format job,rule -j 8)" \
+	'job|ranks|state|mpi_version
+8.batch.0|1|FAILED|3.1|8.batch.0,a b'
+is 'list: widths' "$(spoor list --format 'job%-5,ranks%8,state%4' -j 8)" 'JOB      RANKS STA+
+8.ba+        1 FAI+'
+terminal() {
+	script -qec "stty cols 80; $*" /dev/null </dev/null | tr -d '\r'
+}
+is 'list: a terminal of 80 columns' "$(SPOOR_PAGER='' terminal spoor list --sort job | awk '{ if (length > 80) print "wide:", $0 } NR == 1 { $1 = $1; print }')" \
+	'JOB USER NAME STATE START ELAPSED RANKS MPI% REASON'
+is 'list: a pager' "$(SPOOR_PAGER='sed s/^/paged:/' terminal spoor list -j 8 | grep -c '^paged:') $(SPOOR_PAGER='sed s/^/paged:/' spoor list | grep -c '^paged:')" '2 0'
 is 'list: user' "$(names --user "$(id -un)")" '7.0.0 7.0.1 8.batch.0 9.0.0'
 is 'list: another user' "$(names --user nobody-at-all)" ''
 is 'list: state' "$(names --state failed)" '8.batch.0'
 is 'list: executable' "$(names --exe endin\?) | $(names --exe '*/tests/ending') | $(names --exe x)" '7.0.0 7.0.1 8.batch.0 9.0.0 | 7.0.0 7.0.1 8.batch.0 9.0.0 | '
 is 'list: since, until' "$(SPOOR_ARCHIVE=$work/archive names --until 1h)|$(names --since 1d | wc -w)" '|4'
-is 'list: a bad time' "$(spoor list --since yesterday 2>/dev/null; echo $?)" 2
+is 'list: a bad time' "$(spoor list --since someday 2>/dev/null; echo $?)" 2
 is 'list: a bad state' "$(spoor list --state well 2>/dev/null; echo $?)" 2
 is 'list: no archive' "$(spoor list --archive "$work/nothing" 2>&1; echo $?)" "spoor: $work/nothing: the archive cannot be read: No such file or directory
 1"
-like 'list: the table' "$(spoor list)" 'JOB +USER +STATE +START +ELAPSED +RANKS +NODES +SIZE +REASON +EXECUTABLE
-7\.0\.0 .* COMPLETED .* 1 +1 +[0-9.]+K? +- +ending'
+like 'list: the table' "$(spoor list)" 'JOB +USER +NAME +STATE +START +ELAPSED +RANKS +NODES +SIZE +MPI% +REASON +EXECUTABLE
+.*7\.0\.0 .* COMPLETED .* 1 +1 +[0-9.]+K? +[-0-9.]+ +- +ending'
 metadata=$(spoor list --json --state FAILED)
 for pair in '"job":8' '"step":"batch"' '"exit_code":3' '"rule":"a b"' '"ranks":1' '"mpi_version":"3.1"' '"spoor_version":' '"exe_build_id":"' \
 	"\"command\":[\"$ending\"]"; do

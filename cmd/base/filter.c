@@ -6,9 +6,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "archive/job_state.h"
+#include "cmd/base/when.h"
 #include "trace/base/number.h"
 
-const char *const filter_states[] = {"COMPLETED", "FAILED", "KILLED", NULL};
+const char *const filter_states[] = {"COMPLETED",     "FAILED",    "KILLED",    "TIMEOUT", "CANCELLED",
+                                     "OUT_OF_MEMORY", "NODE_FAIL", "PREEMPTED", NULL};
 
 static const char units[] = "smhd";
 static const int64_t unit_seconds[] = {1, 60, 3600, 86400};
@@ -39,42 +42,25 @@ static int read_length(const char **text, bool times, int64_t *value)
 	return 0;
 }
 
-/* end: a day without a time means its end. */
-static int read_time(const char *text, bool end, int64_t *seconds)
-{
-	static const char *const forms[] = {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d"};
-	const char *rest = text;
-	int64_t age;
-
-	if (read_length(&rest, true, &age) == 0 && rest > text && !*rest && strchr(units, rest[-1])) {
-		*seconds = (int64_t)time(NULL) - age;
-		return 0;
-	}
-	for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-		struct tm tm = {.tm_isdst = -1};
-		rest = strptime(text, forms[i], &tm);
-		if (!rest || *rest)
-			continue;
-		bool day = i == 2;
-		if (day && end) {
-			tm.tm_hour = 23;
-			tm.tm_min = tm.tm_sec = 59;
-		}
-		tm.tm_isdst = -1;
-		*seconds = (int64_t)mktime(&tm);
-		return *seconds > 0 ? 0 : -1;
-	}
-	return -1;
-}
-
 int filter_read_since(void *to, const char *text)
 {
-	return read_time(text, false, to);
+	return when_parse(text, false, (int64_t)time(NULL), to);
 }
 
 int filter_read_until(void *to, const char *text)
 {
-	return read_time(text, true, to);
+	return when_parse(text, true, (int64_t)time(NULL), to);
+}
+
+int filter_read_jobs(void *to, const char *text)
+{
+	return job_id_parse_list(to, text);
+}
+
+int filter_read_states(void *to, const char *text)
+{
+	*(const char **)to = text;
+	return job_state_check_list(text);
 }
 
 /* "N", "N-", "-M" or "N-M". */
@@ -111,6 +97,7 @@ int filter_read_times(void *to, const char *text)
 bool filter_selects(const struct catalog_filter *f)
 {
 	return f->user || f->state || f->exe || f->account || f->partition || f->qos || f->job_name || f->cluster ||
-	       f->node || f->mode || f->rule || f->since || f->until || f->job || f->ranks[0] || f->ranks[1] >= 0 ||
-	       f->nodes[0] || f->nodes[1] >= 0 || f->elapsed[0] || f->elapsed[1] >= 0 || f->partial || f->whole;
+	       f->node || f->mode || f->rule || f->since || f->until || f->jobs.count || f->ranks[0] ||
+	       f->ranks[1] >= 0 || f->nodes[0] || f->nodes[1] >= 0 || f->elapsed[0] || f->elapsed[1] >= 0 ||
+	       f->partial || f->whole;
 }

@@ -5,23 +5,34 @@
 #define SPOOR_FILTER_H
 
 #include "archive/catalog.h"
+#include "archive/job_state.h"
 #include "cmd/base/options.h"
+#include "cmd/base/when.h"
 
 #define FILTER_NUMBER_MAX 99999999999 /* more than there are jobs or bytes of interest */
 
 /* The lines of a table of options, for a struct catalog_filter. */
 #define FILTER_LINES(f)                                                                                             \
-	OPTION_TEXT("user", 'u', "USER", &(f)->user, "only of this user"),                                          \
-		OPTION_WORD("state", 's', "STATE", &(f)->state, filter_states,                                      \
-	                    "only COMPLETED, FAILED or KILLED jobs"),                                               \
-		OPTION_READ("since", 0, "TIME", &(f)->since, filter_read_since, FILTER_TIME,                        \
+	OPTION_TEXT("user", 'u', "USER", &(f)->user, "only of these users: names, patterns or numbers"),            \
+		{.name = "state",                                                                                   \
+	         .letter = 's',                                                                                     \
+	         .argument = "STATE",                                                                               \
+	         .kind = OPTION_IS_READ,                                                                            \
+	         .to.any = &(f)->state,                                                                             \
+	         .read = filter_read_states,                                                                        \
+	         .words = filter_states, /* for completion */                                                       \
+	         .expected = JOB_STATES,                                                                            \
+	         .help = "only in one of these states: CD, F, TIMEOUT, ..."},                                       \
+		OPTION_READ("since", 'S', "TIME", &(f)->since, filter_read_since, WHEN_EXPECTED,                    \
 	                    "only those that started at TIME or later"),                                            \
-		OPTION_READ("until", 0, "TIME", &(f)->until, filter_read_until, FILTER_TIME,                        \
+		OPTION_READ("until", 'E', "TIME", &(f)->until, filter_read_until, WHEN_EXPECTED,                    \
 	                    "only those that started at TIME or earlier"),                                          \
+		OPTION_READ("starttime", 0, "TIME", &(f)->since, filter_read_since, WHEN_EXPECTED, NULL),           \
+		OPTION_READ("endtime", 0, "TIME", &(f)->until, filter_read_until, WHEN_EXPECTED, NULL),             \
 		OPTION_TEXT("exe", 'e', "GLOB", &(f)->exe,                                                          \
 	                    "only of this executable (its path, or its last component)"),                           \
-		OPTION_NUMBER("job", 'j', "ID", &(f)->job, 0, FILTER_NUMBER_MAX,                                    \
-	                      "only of this job, array or heterogeneous job"),                                      \
+		OPTION_READ("job", 'j', "ID", &(f)->jobs, filter_read_jobs, FILTER_JOBS,                            \
+	                    "only of these jobs, tasks of arrays (24_3), components (27+1), steps (23.5)"),         \
 		OPTION_TEXT("name", 'n', "GLOB", &(f)->job_name, "only jobs of this name"),                         \
 		OPTION_TEXT("account", 'A', "GLOB", &(f)->account, "only jobs of this account"),                    \
 		OPTION_TEXT("partition", 'p', "GLOB", &(f)->partition, "only jobs of this partition"),              \
@@ -38,18 +49,21 @@
 	                    "only those that took this long: 90s, 30m, 12h, 7d; \"1h-\" is an hour or more"),       \
 		OPTION_FLAG("partial", 0, &(f)->partial, "only traces that were made of what killed ranks left"),   \
 		OPTION_FLAG("whole", 0, &(f)->whole, "only the others")
-#define FILTER_TIME "2026-03-31, 2026-03-31T12:00, 2026-03-31T12:00:00, or an age: 30m, 12h, 7d"
+#define FILTER_JOBS "job ids such as 23, 24_3, 27+1, 23.5 or 23.batch, at most 64, separated by commas"
 /* What --help says below the options. */
-#define FILTER_NOTES                                                                          \
-	"Texts are patterns, as for file names (*, ?, [...]); quote them. TIME is local: a\n" \
-	"day (2026-03-31), a minute (2026-03-31T12:00), a second (2026-03-31T12:00:00), or\n" \
-	"an age: 30m, 12h, 7d."
+#define FILTER_NOTES                                                                           \
+	"Texts are patterns, as for file names (*, ?, [...]), or lists of them: a,b; quote\n"  \
+	"them. TIME is local, and as Slurm takes it: 2026-03-31T12:00, 03/31, 12:00, today,\n" \
+	"now-1hour, or an age: 30m, 12h, 7d. A state is as squeue and sacct have it, KILLED\n" \
+	"any that a signal ended."
 
 extern const char *const filter_states[];
 
 /* For these lines. A range is two numbers, as in struct catalog_filter. */
 int filter_read_since(void *to, const char *text);
 int filter_read_until(void *to, const char *text);
+int filter_read_jobs(void *to, const char *text);
+int filter_read_states(void *to, const char *text);
 int filter_read_range(void *to, const char *text);
 int filter_read_times(void *to, const char *text);
 

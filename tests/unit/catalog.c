@@ -189,7 +189,8 @@ static void test_rows(void)
 		if (catalog_put(c, name, traces[i], CATALOG_OWNER, NULL) != 0)
 			abort();
 	}
-	lists_sorted(c, NULL, false, 0, "231");
+	lists_sorted(c, NULL, false, 0, "132"); /* the newest first */
+	lists_sorted(c, NULL, true, 0, "231");
 	lists_sorted(c, "nonsense; DROP TABLE trace", false, 0, "231");
 	lists_sorted(c, "job", true, 0, "321");
 	lists_sorted(c, "user", false, 0, "231");
@@ -198,12 +199,12 @@ static void test_rows(void)
 	lists_sorted(c, "size", false, 0, "123"); /* all the same: by name */
 	lists_sorted(c, "elapsed", false, 2, "13");
 	lists_sorted(c, "exe", true, 2, "31");
-	all.job = 1;
+	all.jobs = (struct job_ids){.items = {{.job = 1, .task = -1, .component = -1}}, .count = 1};
 	ok(catalog_list(c, &all, false, check_row, &right, NULL) == 5 && right, "all that a row has");
-	all.job = 0;
+	all.jobs.count = 0;
 	if (catalog_put(c, "9.0.0.spoor", "{\"job\": 9, \"start_ns\": 15}", CATALOG_OWNER, NULL) != 0)
 		abort();
-	ok(catalog_list(c, &all, true, remember_job, jobs, NULL) == 77 && !strcmp(jobs, "2+9+"), "an end: %s", jobs);
+	ok(catalog_list(c, &all, true, remember_job, jobs, NULL) == 77 && !strcmp(jobs, "1+3+9+"), "an end: %s", jobs);
 	query_execute(c, NULL, "DROP TABLE metadata", "");
 	struct error error = {""};
 	ok(catalog_list(c, &all, true, remember_job, jobs, &error) == -1 && error.text[0], "%s", error.text);

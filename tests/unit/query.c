@@ -10,14 +10,12 @@
 static struct catalog *c;
 
 static const char *const traces[] = {
-	"{\"job\": 1, \"user\": \"alice\", \"state\": \"FAILED\", \"exe\": \"/opt/a/solve\", \"hosts\": [\"n1\", "
-	"\"n2\"], "
-	"\"ranks\": 8, \"partial\": 1, \"start_ns\": 1000000000, \"end_ns\": 61000000000}",
+	"{\"job\": 1, \"step\": \"0\", \"user\": \"alice\", \"state\": \"FAILED\", \"exe\": \"/opt/a/solve\", "
+	"\"hosts\": [\"n1\", \"n2\"], \"ranks\": 8, \"partial\": 1, \"start_ns\": 1000000000, \"end_ns\": 61000000000}",
 	"{\"job\": 2, \"user\": \"a*\", \"state\": \"COMPLETED\", \"exe\": \"/opt/b/solver\", \"hosts\": [\"n11\"], "
-	"\"ranks\": 1, \"array_job\": 7, \"start_ns\": 5000000000, \"end_ns\": 5000000000}",
-	"{\"job\": 3, \"user\": \"o'neil\", \"state\": \"COMPLETED\", \"node\": \"n1,n9\", \"het_job_id\": 7, "
-	"\"ranks\": 64, "
-	"\"mode\": \"lossy:5\"}",
+	"\"ranks\": 1, \"array_job\": 7, \"array_task\": 4, \"start_ns\": 5000000000, \"end_ns\": 5000000000}",
+	"{\"job\": 3, \"user\": \"o'neil\", \"state\": \"COMPLETED\", \"node\": \"n1,n9\", \"het_job_id\": 2, "
+	"\"ranks\": 64, \"mode\": \"lossy:5\"}",
 };
 
 static int remember(void *context, const struct catalog_row *row)
@@ -45,6 +43,14 @@ static void finds(const struct catalog_filter *f, const char *wanted, const char
 		finds(&f_, wanted, #__VA_ARGS__);              \
 	} while (0)
 
+static struct job_ids jobs_of(const char *text)
+{
+	struct job_ids ids = {.count = 0};
+	if (job_id_parse_list(&ids, text) != 0)
+		abort();
+	return ids;
+}
+
 static void test_texts(void)
 {
 	FINDS("", f_.user = "' OR 1=1 --");
@@ -54,7 +60,20 @@ static void test_texts(void)
 	FINDS("3", f_.user = "o'neil");
 	FINDS("1 2", f_.user = "a*");
 	FINDS("2", f_.user = "a\\*");
+	FINDS("1 3", f_.user = "alice,o'neil");
+	FINDS("1 2", f_.user = "nobody,a*");
+	FINDS("3", f_.node = "n1\\,n9");
+	FINDS("1 2 3", f_.user = "7"); /* CATALOG_OWNER */
+	FINDS("", f_.user = "17");
 	FINDS("2 3", f_.state = "completed");
+	FINDS("1 2 3", f_.state = "CD,f");
+	FINDS("", f_.state = "TIMEOUT");
+	FINDS("1 3", f_.exe = "nothing,solve,"; f_.exe = NULL; f_.jobs = jobs_of("1,3"));
+	FINDS("2", f_.jobs = jobs_of("7_4"));
+	FINDS("", f_.jobs = jobs_of("7_5"));
+	FINDS("1", f_.jobs = jobs_of("1.0,2.1"));
+	FINDS("3", f_.jobs = jobs_of("2+1"));
+	FINDS("2", f_.jobs = jobs_of("7"));
 	FINDS("", f_.state = "comp*");
 	FINDS("1", f_.exe = "solve");
 	FINDS("1", f_.exe = "/opt/a/*");
@@ -68,8 +87,8 @@ static void test_nodes(void)
 	FINDS("1", f_.node = "n1");
 	FINDS("2", f_.node = "n11");
 	FINDS("1", f_.node = "*2");
-	FINDS("", f_.node = "n1,n2");
-	FINDS("3", f_.node = "n1,n9");
+	FINDS("1", f_.node = "n1,n2");
+	FINDS("1 2", f_.node = "n1[0-9],n1");
 	memset(wide, 'w', sizeof wide);
 	wide[sizeof wide - 1] = '\0';
 	snprintf(json, sizeof json, "{\"job\": 4, \"hosts\": [\"%s\", \"n77\", \"\"]}", wide);
@@ -83,8 +102,8 @@ static void test_nodes(void)
 
 static void test_numbers(void)
 {
-	FINDS("1 2 3", f_.job = 0);
-	FINDS("2 3", f_.job = 7);
+	FINDS("1 2 3", f_.jobs = (struct job_ids){.count = 0});
+	FINDS("2", f_.jobs = jobs_of("7"));
 	FINDS("1 3", f_.ranks[0] = 8);
 	FINDS("2", f_.ranks[1] = 1);
 	FINDS("1", f_.ranks[0] = 2; f_.ranks[1] = 63);
@@ -112,9 +131,9 @@ static void test_long(void)
 	query_append(&bad, "SELECT nothing FROM nowhere");
 	ok(query_prepare(&bad, c, &s, &error) == -1 && !s, "%s", error.text);
 	query_append(&many, "SELECT count(*) FROM trace t WHERE 1");
-	for (int i = 0; i < 80; i++)
+	for (int i = 0; i < 600; i++)
 		query_and(&many, "t.job < ?", NULL, 4);
-	ok(many.count == 64, "values that there is no room for");
+	ok(many.count == 512, "values that there is no room for");
 	ok(query_execute(c, &error, "SELECT ?, ?", "is", INT64_C(1), NULL) == 0 &&
 	           query_execute(c, &error, "SELECT ?", "ii", INT64_C(1), INT64_C(2)) == -1,
 	   "a value too many: %s", error.text);

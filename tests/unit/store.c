@@ -28,7 +28,8 @@ static int remember(void *context, const struct catalog_row *row)
 /* All traces: name, state, and whether the metadata have the task that ended worst. */
 static void lists(const char *wanted, const char *what)
 {
-	const struct catalog_filter all = CATALOG_FILTER_ALL;
+	struct catalog_filter all = CATALOG_FILTER_ALL;
+	all.sort = "start";
 	char text[500] = "";
 	struct error error = {""};
 	ok(catalog_list(c, &all, true, remember, text, &error) == 0 && !strcmp(text, wanted), "%s: %s%s", what, text,

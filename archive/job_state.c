@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * job_state - the states of jobs that have ended, as squeue and sacct call them
+ */
+#include "archive/job_state.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* KILLED is what the metadata say of every job that a signal ended; Slurm has a word for each reason. */
+static const struct {
+	const char *name, *brief, *condition;
+} states[] = {
+	{"COMPLETED", "CD", "t.state = 'COMPLETED'"},  {"FAILED", "F", "t.state = 'FAILED'"},
+	{"KILLED", "K", "t.state = 'KILLED'"},         {"TIMEOUT", "TO", "t.reason = 'time-limit'"},
+	{"CANCELLED", "CA", "t.reason = 'cancelled'"}, {"OUT_OF_MEMORY", "OOM", "t.reason = 'oom'"},
+	{"NODE_FAIL", "NF", "t.reason = 'node-lost'"}, {"PREEMPTED", "PR", "t.reason = 'preempted'"},
+};
+
+static int is_word(const char *word, const char *name, size_t n)
+{
+	return strlen(word) == n && !strncasecmp(word, name, n);
+}
+
+const char *job_state_condition(const char *name, size_t n)
+{
+	for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+		if (is_word(states[i].name, name, n) || is_word(states[i].brief, name, n))
+			return states[i].condition;
+	return NULL;
+}
+
+int job_state_check_list(const char *list)
+{
+	for (;; list++) {
+		size_t n = strcspn(list, ",");
+		if (!job_state_condition(list, n))
+			return -1;
+		list += n;
+		if (!*list)
+			return 0;
+	}
+}

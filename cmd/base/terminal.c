@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * terminal - what stdout is, and a pager in front of it
+ */
+#include "cmd/base/terminal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "trace/base/number.h"
+
+static bool is_terminal;
+static int columns;
+static pid_t pager;
+
+static int find_columns(void)
+{
+	int number = number_variable("COLUMNS", 0);
+	struct winsize size;
+
+	if (number > 0)
+		return number;
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+static const char *pager_command(void)
+{
+	const char *command = getenv("SPOOR_PAGER");
+
+	if (!command)
+		command = getenv("PAGER");
+	if (!command)
+		command = access("/usr/bin/less", X_OK) == 0 ? "less" : "";
+	return *command && strcmp(command, "cat") ? command : NULL;
+}
+
+/* In the child. F: end at once if all fits; R: colours; X: leave what was shown. */
+static void run_pager(const char *command, const int ends[2])
+{
+	dup2(ends[0], STDIN_FILENO);
+	close(ends[0]);
+	close(ends[1]);
+	setenv("LESS", "FRX", 0);
+	if (geteuid() == 0)
+		setenv("LESSSECURE", "1", 1); /* what is shown is of users: no commands from there */
+	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+	_exit(127);
+}
+
+void terminal_begin(bool pages)
+{
+	const char *command = pager_command();
+	int ends[2];
+
+	is_terminal = isatty(STDOUT_FILENO);
+	columns = is_terminal ? find_columns() : 0;
+	if (!pages || !is_terminal || !command || pipe(ends) != 0)
+		return;
+	pager = fork();
+	if (pager == 0)
+		run_pager(command, ends);
+	if (pager > 0)
+		dup2(ends[1], STDOUT_FILENO);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+void terminal_end(void)
+{
+	if (pager <= 0)
+		return;
+	fflush(stdout);
+	close(STDOUT_FILENO);
+	while (waitpid(pager, NULL, 0) < 0)
+		;
+	pager = 0;
+}
+
+bool terminal_is(void)
+{
+	return is_terminal;
+}
+
+int terminal_width(void)
+{
+	return columns;
+}
