@@ -91,10 +91,9 @@ static void print_job(const struct top *t, const struct running_job *j)
 	const struct rates r = rates_of(t, j);
 	if (r.mpi >= 0)
 		snprintf(mpi, sizeof mpi, "%.0f", 100 * r.mpi);
-	printf("%-12.12s %-8.8s %6s %6s %5s %6s %6s %6s %-13s\n", j->id, j->user,
-	       short_number((double)j->sample.ranks, a), short_number((double)j->sample.waiting, b), mpi,
-	       short_number(r.messages, c), short_number(r.bytes, d), short_number(r.events, e),
-	       state_of(&j->sample, state));
+	printf("%-12.12s %-8.8s %6s %6s %5s %6s %6s %6s %s\n", j->id, j->user, short_number((double)j->sample.ranks, a),
+	       short_number((double)j->sample.waiting, b), mpi, short_number(r.messages, c), short_number(r.bytes, d),
+	       short_number(r.events, e), state_of(&j->sample, state));
 }
 
 static json_t *job_json(const struct top *t, const struct running_job *j)

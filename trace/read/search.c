@@ -138,7 +138,7 @@ static uint64_t repeats(const struct search *s, const struct step *then, struct 
                         uint64_t *turns)
 {
 	struct column_cursor *c = &p->cursor;
-	const struct pattern_level *old = &s->levels[then->levels];
+	const struct pattern_level *old = s->levels ? &s->levels[then->levels] : NULL; /* all are constant */
 	*counter = NULL;
 	if (!c->open || c->constant)
 		return UINT64_MAX;
