@@ -307,8 +307,11 @@ int archive_resolve(const char *file_or_job, const char *archive, char *path, si
 	if (archive_folders(folder, 0, search_folder, &s, error))
 		return -1;
 	if (s.count == 0)
-		return error_set(error, "%s: no such file, and no trace of such a job in the archive %s", file_or_job,
-		                 folder);
+		return error_set(
+			error,
+			"%s: no such file, and no trace of such a job in the archive %s; while it runs, `spoor "
+			"where --save FILE %s` writes one",
+			file_or_job, folder, file_or_job);
 	if (s.count > 1)
 		return error_set(error, "%s: there are %zu traces, say which%s: %s%s", file_or_job, s.count,
 		                 s.users ? " (`spoor list --json` has their paths)" : "", s.names,
