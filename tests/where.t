@@ -26,10 +26,11 @@ said() {
 	where "$@" | grep -v '^Verdict: ' | sed 's/, for .*//' | sort -r
 }
 
-# The lines of all ranks of a job that stands still.
+# The lines of all ranks of a job that stands still: job, and how those that wait are said to.
 stands() {
 	[ -n "$(find "$site/spool" -name '*.arena')" ] || return # a step of ours before the job's own would take its number
-	said "$@" >"$work/said"
+	said "$1" >"$work/said"
+	[ $# = 1 ] || grep -qE "$2" "$work/said" || return
 	grep -qE '^1 rank \([0-9]\) after MPI_Barrier' "$work/said" && grep -qE ': ([0-9]+) of \1 ranks' "$work/said" &&
 		! grep -q 'not initialised' "$work/said"
 }
@@ -112,7 +113,7 @@ begin mpirun --trace -N2 --ntasks-per-node=2 <<-END
 	#!/bin/sh
 	mpirun $stuck 0
 END
-wait_for 30 stands "$job"
+wait_for 30 stands "$job" '^3 ranks .* MPI_Bcast'
 like 'mpirun in a batch job' "$(cat "$work/said")" '4 of 4 ranks
 3 ranks \(0-2\) in MPI_Bcast count=1 root=3 comm=MPI_COMM_WORLD'
 scancel "$job"
@@ -121,7 +122,7 @@ begin array --trace -N1 -n2 --array=1-2 <<-END
 	#!/bin/sh
 	srun $stuck 0
 END
-wait_for 30 stands "${job}_2"
+wait_for 30 stands "${job}_2" '^1 rank .* MPI_Bcast'
 like 'one task of an array' "$(cat "$work/said")" '2 of 2 ranks
 1 rank \(1\) after MPI_Barrier
 1 rank \(0\) in MPI_Bcast'
@@ -136,7 +137,7 @@ begin het <<-END
 	#SBATCH --trace -N1 -n1
 	srun --het-group=0,1 $stuck 0
 END
-wait_for 30 stands "$job"
+wait_for 30 stands "$job" '^2 ranks .* MPI_Bcast'
 like 'a heterogeneous job is one' "$(cat "$work/said")" '3 of 3 ranks
 2 ranks \(0-1\) in MPI_Bcast count=1 root=2'
 scancel "$job"

@@ -202,7 +202,7 @@ static void add_columns(struct visits *v, const struct schema *s, const struct t
 		return;
 	visits_add(v, s->at[PARAMETER_COUNT]);
 	visits_add(v, s->at[PARAMETER_TYPE]);
-	if (has_second(s) && has_names(&site->columns[s->at[PARAMETER_COUNT]])) {
+	if (s->at[PARAMETER_COUNT] >= 0 && has_second(s) && has_names(&site->columns[s->at[PARAMETER_COUNT]])) {
 		visits_add(v, s->at[PARAMETER_RECV_COUNT]);
 		visits_add(v, s->at[PARAMETER_RECV_TYPE]);
 	}
