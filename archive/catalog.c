@@ -325,25 +325,18 @@ static int take_lock(struct catalog *c, enum catalog_lock how, int wait, struct 
 
 	if (c->lock < 0)
 		return 0;
-	if (wait < 0) {
-		while (flock(c->lock, operation)) {
-			if (errno != EINTR)
-				return error_set(error,
-				                 "%s.lock: cannot be locked: %s; does its file system know flock?",
-				                 c->path, strerror(errno));
-		}
-		return 0;
-	}
-	for (;; wait -= 20) {
-		if (flock(c->lock, operation | LOCK_NB) == 0)
-			return 0;
+	while (flock(c->lock, wait < 0 ? operation : operation | LOCK_NB)) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return error_set(error, "%s.lock: cannot be locked: %s; does its file system know flock?",
 			                 c->path, strerror(errno));
-		if (wait <= 0)
+		if (wait == 0)
 			return error_set(error, "%s: another process is changing the index", c->path);
-		nanosleep(&(struct timespec){0, 20000000}, NULL);
+		if (wait > 0) {
+			nanosleep(&(struct timespec){0, 20000000}, NULL);
+			wait = wait > 20 ? wait - 20 : 0;
+		}
 	}
+	return 0;
 }
 
 /* With the exclusive lock: nobody has the database open in the middle of anything. */
@@ -353,6 +346,7 @@ static int begin_anew(struct catalog *c, struct error *error)
 
 	sqlite3_close(c->db);
 	c->db = NULL;
+	c->anew++;
 	if (c->path[0] != ':') {
 		if ((size_t)snprintf(journal, sizeof journal, "%s-journal", c->path) >= sizeof journal)
 			return error_set(error, "%s: the path is too long", c->path);
@@ -372,6 +366,7 @@ static int reconnect(struct catalog *c, struct error *error)
 		sqlite3_file_control(c->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
 	if (c->db && !moved)
 		return 0;
+	c->anew += c->db != NULL;
 	sqlite3_close(c->db);
 	c->db = NULL;
 	return connect_database(c, error);

@@ -24,6 +24,7 @@
 #include "archive/metadata.h"
 #include "archive/query.h"
 #include "archive/store.h"
+#include "trace/base/budget.h"
 #include "trace/base/regular.h"
 
 /* The archive's clock may be another's, and its times may be coarse: a folder that was read so soon after its last
@@ -40,6 +41,10 @@
 #define OVER_DAYS (JOIN_AGE / 86400 + 1)
 
 /* --- what is to be written --- */
+
+/* Others may begin the index anew at any time: then all that was seen is seen again. So often, where somebody waits. */
+#define ANEW_MOST 3
+#define ANEW      2
 
 /* A folder that the index had. */
 struct known {
@@ -58,13 +63,14 @@ struct work {
 	struct scan *scan;
 	struct error *error;
 	struct known *known; /* what the index had at the beginning, by name */
-	size_t known_count;
+	uint32_t known_count, known_room;
 	struct stored_file found[BATCH];
 	struct stored_folder marks[MARKS];
 	size_t found_count, mark_count;
 	struct user *users;
 	size_t user_count;
 	uint64_t days, all_days;
+	unsigned anew; /* of the catalog, when it was begun */
 };
 
 static int64_t scan_now(void)
@@ -86,18 +92,24 @@ static void drop_found(struct work *w)
 	w->found_count = w->mark_count = 0;
 }
 
-/* Under the exclusive lock, in one transaction. Returns 0, 1 if the lock could not be had, -1 with error set. */
+/* Returns 0; 1 if the lock could not be had; ANEW if this is another index than before; -1 with error set. */
+static int lock_same(struct work *w, enum catalog_lock how)
+{
+	if (catalog_lock(w->c, how, w->scan->wait, w->scan->wait < 0 ? w->error : NULL))
+		return w->scan->wait < 0 ? -1 : 1;
+	if (w->c->anew == w->anew)
+		return 0;
+	catalog_lock(w->c, CATALOG_UNLOCK, 0, NULL);
+	return ANEW;
+}
+
+/* Under the exclusive lock, in one transaction. Returns as lock_same. */
 static int flush_found(struct work *w)
 {
-	struct error locked = {""};
 	int rv = 0;
 
-	if (w->found_count || w->mark_count) {
-		if (catalog_lock(w->c, CATALOG_CHANGE, w->scan->wait, &locked)) {
-			rv = w->scan->wait >= 0 ? 1 : error_set(w->error, "%s", locked.text);
-		} else {
-			rv = store_write(w->c, w->found, w->found_count, w->marks, w->mark_count, w->error);
-		}
+	if ((w->found_count || w->mark_count) && (rv = lock_same(w, CATALOG_CHANGE)) == 0) {
+		rv = store_write(w->c, w->found, w->found_count, w->marks, w->mark_count, w->error);
 		catalog_lock(w->c, CATALOG_UNLOCK, 0, NULL);
 	}
 	drop_found(w);
@@ -211,18 +223,13 @@ struct listed {
 
 struct list {
 	struct listed *items;
-	size_t count, room;
+	uint32_t count, room;
 };
 
 static struct listed *list_add(struct list *l, const char *file)
 {
-	if (l->count == l->room) {
-		struct listed *more = realloc(l->items, (l->room ? 2 * l->room : 64) * sizeof *more);
-		if (!more)
-			return NULL;
-		l->items = more;
-		l->room = l->room ? 2 * l->room : 64;
-	}
+	if (!budget_grow(&l->items, l->count, &l->room, sizeof *l->items))
+		return NULL;
 	struct listed *item = &l->items[l->count];
 	*item = (struct listed){.file = strdup(file)};
 	l->count += item->file != NULL;
@@ -233,7 +240,7 @@ static void list_free(struct list *l)
 {
 	for (size_t i = 0; i < l->count; i++)
 		free(l->items[i].file);
-	free(l->items);
+	budget_free(l->items);
 }
 
 static int by_file(const void *a, const void *b)
@@ -243,10 +250,10 @@ static int by_file(const void *a, const void *b)
 
 static int list_known(struct work *w, const char *folder, struct list *l)
 {
-	int rv = 0, rc;
+	int rv = lock_same(w, CATALOG_SHARE), rc;
 
-	if (catalog_lock(w->c, CATALOG_SHARE, w->scan->wait, w->scan->wait < 0 ? w->error : NULL))
-		return w->scan->wait < 0 ? -1 : 1;
+	if (rv)
+		return rv;
 	sqlite3_stmt *s = query_statement(
 		w->c, "SELECT file, size, mtime, ctime, inode, uid FROM file WHERE folder = ?", w->error);
 	if (s)
@@ -405,19 +412,14 @@ static int count_day(void *context, const char *path, const char *day)
 
 static int load_known(struct work *w)
 {
-	size_t room = 0;
 	int rv = 0;
 
 	sqlite3_stmt *s =
 		query_statement(w->c, "SELECT folder, mtime, ctime, read FROM folder ORDER BY folder", w->error);
 	while (s && !rv && sqlite3_step(s) == SQLITE_ROW) {
-		if (w->known_count == room) {
-			struct known *more = realloc(w->known, (room = room ? 2 * room : 1024) * sizeof *more);
-			if (!more) {
-				rv = error_set(w->error, "out of memory");
-				break;
-			}
-			w->known = more;
+		if (!budget_grow(&w->known, w->known_count, &w->known_room, sizeof *w->known)) {
+			rv = error_set(w->error, "out of memory");
+			break;
 		}
 		struct known *m = &w->known[w->known_count++];
 		*m = (struct known){.at = {.mtime = sqlite3_column_int64(s, 1),
@@ -446,28 +448,29 @@ static int forget_folders(struct work *w)
 		size_t n = (size_t)snprintf(path, sizeof path, "%s/%s", w->c->archive, m->at.folder);
 		if (m->there || skipped || n >= sizeof path || !lstat(path, &st) || errno != ENOENT)
 			continue;
-		if (catalog_lock(w->c, CATALOG_CHANGE, w->scan->wait, w->scan->wait < 0 ? w->error : NULL))
-			return w->scan->wait < 0 ? -1 : 1;
-		rv = store_forget_folder(w->c, m->at.folder, &w->scan->removed, w->error);
-		catalog_lock(w->c, CATALOG_UNLOCK, 0, NULL);
+		rv = lock_same(w, CATALOG_CHANGE);
+		if (rv == 0) {
+			rv = store_forget_folder(w->c, m->at.folder, &w->scan->removed, w->error);
+			catalog_lock(w->c, CATALOG_UNLOCK, 0, NULL);
+		}
 	}
 	return rv;
 }
 
-int scan_archive(struct catalog *c, struct scan *scan, struct error *error)
+/* Returns as scan_archive, or ANEW. */
+static int scan_once(struct catalog *c, struct scan *scan, struct error *error)
 {
-	scan->folders = scan->added = scan->changed = scan->removed = 0;
-	if (!c->writable)
-		return 1;
 	struct work *w = calloc(1, sizeof *w);
 	if (!w)
 		return error_set(error, "out of memory");
 	*w = (struct work){.c = c, .scan = scan, .error = error};
+	scan->folders = scan->added = scan->changed = scan->removed = 0;
 	/* Begins it anew if need be, before the first question. */
 	int rv = catalog_lock(c, CATALOG_SHARE, scan->wait, NULL) &&
 	                         catalog_lock(c, CATALOG_CHANGE, scan->wait, scan->wait < 0 ? error : NULL)
 	                 ? (scan->wait < 0 ? -1 : 1)
 	                 : load_known(w);
+	w->anew = c->anew;
 	catalog_lock(c, CATALOG_UNLOCK, 0, NULL);
 	if (rv == 0 && scan->progress)
 		archive_days(c->archive, 0, count_day, w, NULL);
@@ -478,8 +481,20 @@ int scan_archive(struct catalog *c, struct scan *scan, struct error *error)
 	if (rv == 0)
 		rv = forget_folders(w);
 	drop_found(w);
-	free(w->known);
+	budget_free(w->known);
 	free(w->users);
 	free(w);
 	return rv;
+}
+
+int scan_archive(struct catalog *c, struct scan *scan, struct error *error)
+{
+	int rv = ANEW;
+
+	scan->folders = scan->added = scan->changed = scan->removed = 0;
+	if (!c->writable)
+		return 1;
+	for (int i = 0; rv == ANEW && (scan->wait < 0 || i < ANEW_MOST); i++)
+		rv = scan_once(c, scan, error);
+	return rv == ANEW ? 1 : rv;
 }

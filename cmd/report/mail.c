@@ -48,8 +48,8 @@ static int put_top(FILE *out, struct catalog *c, const struct catalog_filter *fi
 	return 0;
 }
 
-static int put_text(FILE *out, const char *to, struct catalog *c, const struct catalog_filter *filter,
-                    struct error *error)
+static int put_summary(FILE *out, const char *to, struct catalog *c, const struct catalog_filter *filter,
+                       struct error *error)
 {
 	struct aggregate_share all = {.of = 1};
 	struct aggregate *a;
@@ -83,7 +83,7 @@ int mail_write(FILE *out, const char *to, struct catalog *c, const struct catalo
 	for (const char *p = to; *p; p++)
 		if ((unsigned char)*p < 0x20 || *p == 0x7f)
 			return error_set(error, "an address of a mail has no control characters");
-	if (put_text(out, to, c, filter, error) != 0)
+	if (put_summary(out, to, c, filter, error) != 0)
 		return -1;
 	fputs("\nspoor trend says which applications became slower, spoor why JOB why a job is slow.\n"
 	      "\n--" BOUNDARY "\nContent-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: base64\n\n",

@@ -19,6 +19,19 @@
 
 static struct catalog *c;
 static char later[100], over[100]; /* the user's folders in them */
+static struct catalog *rebuilds;   /* what begins the index anew when a file is looked at, once */
+
+/* Instead of libc's. */
+int lstat(const char *path, struct stat *st)
+{
+	struct catalog *other = rebuilds;
+	if (other && strstr(path, ".spoor")) {
+		rebuilds = NULL;
+		if (catalog_clear(other, NULL) != 0)
+			abort();
+	}
+	return fstatat(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
+}
 
 /* A trace with these metadata; other text is written as it is. */
 static void put_file(const char *folder, const char *name, const char *text)
@@ -163,6 +176,27 @@ static void test_changes(void)
 	ok(number_of("SELECT sum(job) FROM trace") == 17, "jobs 2, 5, 10");
 }
 
+/* Another process begins the index anew while this one looks at files. */
+static void test_anew(void)
+{
+	int64_t files = number_of("SELECT count(*) FROM file"), traces = number_of("SELECT count(*) FROM trace");
+	struct catalog *other;
+	if (catalog_open(&other, "archive", (gid_t)-1, NULL) != 0)
+		abort();
+	put_file(later, "12.0.0.spoor", "{\"job\": 12}");
+	settle(later);
+	rebuilds = other;
+	scan_archive(c, &(struct scan){.wait = -1}, NULL);
+	ok(!rebuilds && number_of("SELECT count(*) FROM file") == files + 1 &&
+	           number_of("SELECT count(*) FROM trace") == traces + 1,
+	   "an index that is begun anew meanwhile is whole");
+	rebuilds = other;
+	scan_archive(c, &(struct scan){.wait = 100, .full = true}, NULL);
+	scan_archive(c, &(struct scan){.wait = 100}, NULL);
+	ok(!rebuilds && number_of("SELECT count(*) FROM file") == files + 1, "also where somebody waits for it");
+	catalog_close(other);
+}
+
 static void remember_progress(void *context, uint64_t done, uint64_t all)
 {
 	char *text = context;
@@ -193,7 +227,7 @@ static void test_over(void)
 	   "299 are left");
 	scans((struct scan){.wait = -1}, 0, "0 +0 ~0 -299", "a day that is gone");
 	ok(number_of("SELECT count(*) FROM folder WHERE folder LIKE '2001%'") == 0 &&
-	           number_of("SELECT count(*) FROM trace") == 3,
+	           number_of("SELECT count(*) FROM trace") == 4,
 	   "and only that");
 }
 
@@ -249,6 +283,7 @@ static int run_tests(void)
 	make_folders_of(LATER, name, later);
 	test_kinds();
 	test_changes();
+	test_anew();
 	make_folders_of(OVER, name, over);
 	test_over();
 	test_foreign(root);
