@@ -39,8 +39,7 @@ struct catalog {
 	char path[PATH_MAX]; /* ":memory:" if it is nowhere */
 	int lock;            /* of FILE.lock; -1 in memory */
 	bool writable;
-	unsigned
-		anew; /* how often catalog_lock found another database, or began it anew: what was read is of the old one */
+	unsigned anew; /* how often catalog_lock found another database than before, or began one */
 };
 
 /* Opens the index of an archive, making it if need be. As root, the process first becomes somebody else, for good: the
