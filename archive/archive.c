@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "archive/day.h"
+#include "archive/job_id.h"
 #include "archive/metadata.h"
 #include "archive/plugstack.h"
 #include "trace/base/regular.h"
@@ -293,8 +294,17 @@ static bool is_job(const char *text)
 int archive_resolve(const char *file_or_job, const char *archive, char *path, size_t size, struct error *error)
 {
 	struct trace_lookup s = {.wanted = file_or_job};
-	char folder[PATH_MAX];
+	char folder[PATH_MAX], component[64];
+	struct job_id id;
 
+	if (job_id_parse(&id, file_or_job) == 0 && id.component >= 0 && access(file_or_job, F_OK) != 0) {
+		snprintf(component, sizeof component, "%lld%s", (long long)(id.job + id.component),
+		         file_or_job + strcspn(file_or_job, "."));
+		file_or_job = s.wanted = component;
+	} else if (job_id_parse(&id, file_or_job) == 0 && id.task >= 0 && access(file_or_job, F_OK) != 0) {
+		return error_set(error, "%s: traces are named by the job's own number: `spoor list --job %s` has it",
+		                 file_or_job, file_or_job);
+	}
 	if (!is_job(file_or_job) || access(file_or_job, F_OK) == 0) {
 		if (strlen(file_or_job) >= size)
 			return error_set(error, "%.64s...: the path is too long", file_or_job);

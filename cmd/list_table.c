@@ -121,7 +121,7 @@ static void put_time(const struct list_table *t, char out[CELL], int64_t ns)
 }
 
 /* Of a table without control characters and blanks; for programs as it is. */
-static void put_text(const struct list_table *t, char out[CELL], const char *text)
+static void put_cell_text(const struct list_table *t, char out[CELL], const char *text)
 {
 	char cell[64];
 	snprintf(out, CELL, "%s", t->form == LIST_TABLE ? cell_text(cell, text) : text);
@@ -134,16 +134,16 @@ static void put_field(const struct list_table *t, enum field field, const struct
 
 	switch (field) {
 	case JOB:
-		put_text(t, out, r->name);
+		put_cell_text(t, out, r->name);
 		break;
 	case USER:
-		put_text(t, out, r->user);
+		put_cell_text(t, out, r->user);
 		break;
 	case NAME:
-		put_text(t, out, r->job_name);
+		put_cell_text(t, out, r->job_name);
 		break;
 	case STATE:
-		put_text(t, out, r->state);
+		put_cell_text(t, out, r->state);
 		break;
 	case START:
 		put_time(t, out, r->start_ns);
@@ -174,10 +174,10 @@ static void put_field(const struct list_table *t, enum field field, const struct
 		break;
 	case REASON:
 		snprintf(text, sizeof text, "%s%s%s", r->reason, *r->reason && *r->unended ? ":" : "", r->unended);
-		put_text(t, out, text);
+		put_cell_text(t, out, text);
 		break;
 	case EXE:
-		put_text(t, out, t->form == LIST_TABLE && slash ? slash + 1 : r->exe);
+		put_cell_text(t, out, t->form == LIST_TABLE && slash ? slash + 1 : r->exe);
 		break;
 	}
 }
@@ -187,7 +187,7 @@ static void put_key(const struct list_table *t, const json_t *metadata, const ch
 	const json_t *value = json_object_get(metadata, key);
 	char *text = value && !json_is_string(value) ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
 
-	put_text(t, out, text ? text : value && json_is_string(value) ? json_string_value(value) : "");
+	put_cell_text(t, out, text ? text : value && json_is_string(value) ? json_string_value(value) : "");
 	free(text);
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/base/cell.h"
 #include "cmd/base/reason.h"
 #include "cmd/show/columns.h"
 #include "cmd/show/counter_lines.h"
@@ -170,8 +171,17 @@ static void print_meta(const struct show *s)
 		{"spoor", "spoor_version"},
 	};
 	printf("%-12s %s, %zu bytes\n", "Trace", s->name, container_file_size(s->container));
-	for (size_t i = 0; s->meta && i < sizeof lines / sizeof *lines; i++)
-		print_member(lines[i].label, json_object_get(s->meta, lines[i].key));
+	for (size_t i = 0; s->meta && i < sizeof lines / sizeof *lines; i++) {
+		const json_t *value = json_object_get(s->meta, lines[i].key);
+		bool start = !strcmp(lines[i].key, "start"), end = !strcmp(lines[i].key, "end");
+		char time[32];
+		if ((start || end) && value) /* local, as in all tables */
+			printf("%-12s %s\n", lines[i].label,
+			       cell_start(time,
+			                  json_integer_value(json_object_get(s->meta, start ? "start_ns" : "end_ns"))));
+		else
+			print_member(lines[i].label, value);
+	}
 	size_t i;
 	json_t *note;
 	json_array_foreach(json_object_get(s->meta, "notes"), i, note) print_member("Note", note);
