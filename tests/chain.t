@@ -216,6 +216,15 @@ END
 leaves 'no policy' 0
 is 'no policy: the job runs' "$status" 0
 
+sed 's/"lossless"/"lossless", "user": "none"/' "$work/policy.json" >"$policy"
+run_job refused --trace=off -N1 -n2 <<-END
+	#!/bin/sh
+	srun $ending
+END
+leaves 'the policy lets users choose nothing' 1
+is 'which is told once' "$(grep -c 'spoor: --trace=off is ignored: .*"user": "none"' "$out") $(grep -c spoor "$out")" '1 1'
+cp "$work/policy.json" "$policy"
+
 sed 's/"lossless"/"off"/' "$work/policy.json" >"$policy"
 run_job asked --trace -N1 -n2 <<-END
 	#!/bin/sh
@@ -227,15 +236,6 @@ run_job unasked -N1 -n2 <<-END
 	srun $ending
 END
 leaves 'policy off, nobody asks' 0
-cp "$work/policy.json" "$policy"
-
-sed 's/"lossless"/"lossless", "user": "none"/' "$work/policy.json" >"$policy"
-run_job refused --trace=off -N1 -n2 <<-END
-	#!/bin/sh
-	srun $ending
-END
-leaves 'the policy lets users choose nothing' 1
-is 'which is told once' "$(grep -c 'spoor: --trace=off is ignored: .*"user": "none"' "$out") $(grep -c spoor "$out")" '1 1'
 cp "$work/policy.json" "$policy"
 
 # Why is there a trace, or none?
