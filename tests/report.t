@@ -192,7 +192,7 @@ def archive(folder, view):
         path = os.path.join(folder, "replaced")
         owner = store.uid(number % 2)
         meta.replace(os.path.join(folder, "halo.spoor"), path,
-                     lambda facts, n=number: facts.update(job=n + 1, step=0, uid=store.uid(n % 2), account="<b onclick=x>&",
+                     lambda facts, n=number: facts.update(job=n + 1, step="0", uid=store.uid(n % 2), account="<b onclick=x>&",
                                                           start="2026-03-01T10:00:00Z", start_ns=start * 10**9, end_ns=(start + 3600) * 10**9, elapsed=3600,
                                                           exe=f"/opt/<script>{n % 3}"))
         with open(path, "rb") as file:
@@ -221,7 +221,9 @@ def archive(folder, view):
     tap.ok(page.figures.get("total/jobs") == 6 and page.figures.get("total/node_hours") == 6, "archive: six jobs of an hour on a node", page.figures)
     if view:
         look("archive", path, view)
-    tap.equal(spoor("report", "--archive", root, "-o", path, "--user", store.user(1))[0], 0, "archive: filters")
+    tap.equal(spoor("report", "--archive", root, "-o", path, "--user", store.user(1), "-S", "2020-01-01")[0], 0, "archive: filters")
+    with open(path, encoding="utf-8") as file:
+        tap.ok(f"</code>, only user {store.user(1)}, since 2020-01-01T00:00:00, " in file.read(), "archive: the page names its filters")
     status, out, err = spoor("why", "3", "--archive", root)
     tap.ok(status == 0 and b"Job 3: 1 trace" in out, "why: a job", out, err)
     status, out, err = spoor("why", "3.0", "--archive", root, "--json")

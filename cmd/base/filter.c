@@ -3,10 +3,13 @@
  */
 #include "cmd/base/filter.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "archive/job_state.h"
+#include "cmd/base/cell.h"
 #include "cmd/base/when.h"
 #include "trace/base/number.h"
 
@@ -100,4 +103,50 @@ bool filter_selects(const struct catalog_filter *f)
 	       f->node || f->mode || f->rule || f->since || f->until || f->jobs.count || f->ranks[0] ||
 	       f->ranks[1] >= 0 || f->nodes[0] || f->nodes[1] >= 0 || f->elapsed[0] || f->elapsed[1] >= 0 ||
 	       f->partial || f->whole;
+}
+
+static void add_range(FILE *out, const char *name, const int64_t range[2])
+{
+	if (range[0] > 0 && range[1] >= 0)
+		fprintf(out, "%s from %lld to %lld, ", name, (long long)range[0], (long long)range[1]);
+	else if (range[0] > 0)
+		fprintf(out, "%s from %lld on, ", name, (long long)range[0]);
+	else if (range[1] >= 0)
+		fprintf(out, "%s up to %lld, ", name, (long long)range[1]);
+}
+
+char *filter_describe(const struct catalog_filter *f)
+{
+	const struct {
+		const char *name, *text;
+	} texts[] = {
+		{"user", f->user},           {"state", f->state}, {"executable", f->exe},    {"account", f->account},
+		{"partition", f->partition}, {"QoS", f->qos},     {"job name", f->job_name}, {"cluster", f->cluster},
+		{"node", f->node},           {"mode", f->mode},   {"rule", f->rule}};
+	char *text = NULL, time[32];
+	size_t n = 0;
+	FILE *out = open_memstream(&text, &n);
+
+	if (!out)
+		return NULL;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		if (texts[i].text)
+			fprintf(out, "%s %s, ", texts[i].name, texts[i].text);
+	if (f->jobs.count)
+		fprintf(out, "%zu job%s, ", f->jobs.count, f->jobs.count == 1 ? "" : "s");
+	if (f->since)
+		fprintf(out, "since %s, ", cell_start(time, f->since * 1000000000));
+	if (f->until)
+		fprintf(out, "until %s, ", cell_start(time, f->until * 1000000000));
+	add_range(out, "ranks", f->ranks);
+	add_range(out, "nodes", f->nodes);
+	add_range(out, "seconds", f->elapsed);
+	fputs(f->partial ? "partial traces, " : f->whole ? "whole traces, " : "", out);
+	if (fclose(out) != 0) {
+		free(text);
+		return NULL;
+	}
+	if (n >= 2)
+		text[n - 2] = '\0';
+	return text;
 }

@@ -67,6 +67,8 @@ int filter_read_states(void *to, const char *text);
 int filter_read_range(void *to, const char *text);
 int filter_read_times(void *to, const char *text);
 
+/* In words: "user alice, since 2026-03-31T00:00:00"; "" if it selects all. malloc'ed; NULL: no memory. */
+char *filter_describe(const struct catalog_filter *f);
 /* Does it leave any trace out? */
 bool filter_selects(const struct catalog_filter *f);
 

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "archive/aggregate.h"
+#include "cmd/base/filter.h"
 #include "cmd/base/fresh_index.h"
 #include "cmd/report/html.h"
 #include "cmd/report/site.h"
@@ -317,7 +318,14 @@ static int put_page(struct site *s)
 	html_head(out, "spoor: the archive");
 	fputs("<header>\n<h1>MPI jobs of the archive</h1>\n<p class=\"dim\"><code>", out);
 	html_text(out, s->catalog->archive);
-	fprintf(out, "</code>, %s</p>\n<nav aria-label=\"Sections\">", now);
+	fputs("</code>", out);
+	char *only = filter_describe(s->filter);
+	if (only && *only) {
+		fputs(", only ", out);
+		html_text(out, only);
+	}
+	free(only);
+	fprintf(out, ", %s</p>\n<nav aria-label=\"Sections\">", now);
 	size_t shown = a->total.sum[SUM_TRACES] ? sizeof views / sizeof *views
 	                                        : 0; /* of nothing there are only empty tables */
 	for (size_t i = 0; i < shown; i++)
