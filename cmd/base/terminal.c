@@ -57,7 +57,8 @@ void terminal_begin(bool pages)
 
 	is_terminal = isatty(STDOUT_FILENO);
 	columns = is_terminal ? find_columns() : 0;
-	if (!pages || !is_terminal || !command || pipe(ends) != 0)
+	/* Open MPI gives its ranks a terminal as stdout, but none as stdin. */
+	if (!pages || !is_terminal || !isatty(STDIN_FILENO) || !command || pipe(ends) != 0)
 		return;
 	pager = fork();
 	if (pager == 0)

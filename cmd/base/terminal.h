@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-/* To be called before anything else is printed. With `pages`, and if stdout is a terminal, what is printed goes through
- * SPOOR_PAGER or PAGER, or `less`; "" and "cat" are none. */
+/* To be called before anything else is printed. With `pages`, and if stdin and stdout are terminals, what is printed
+ * goes through SPOOR_PAGER or PAGER, or `less`; "" and "cat" are none. */
 void terminal_begin(bool pages);
 /* Waits until the pager ends, which may be long after all was printed. */
 void terminal_end(void);
