@@ -58,6 +58,25 @@ if [ "$(id -u)" = 0 ] && command -v systemd-tmpfiles >/dev/null; then
 	ok 'folders at start' systemd-tmpfiles --create --root="$work/root" - < <(sed "s|$prefix||" "$prefix/lib/tmpfiles.d/spoor.conf")
 	is 'with their modes' "$(cd "$work/root" && stat --format='%n %a' var/{lib,log,spool}/spoor | tr '\n' ' ')" 'var/lib/spoor 755 var/log/spoor 750 var/spool/spoor 711 '
 fi
+# Debian's packages are split alike: each file of an RPM is named by one file *.install.
+is 'Debian'"'"'s packages have the same files' "$(for package in spoor spoor-slurm spoor-openmpi $mpich spoor-tombstone spoor-devel; do
+	query $package --list -v | sed -n "s|^[^d].* $prefix/\([^ ]*\).*|$package \1|p"
+done | python3 /dev/fd/3 "$top/packaging/debian" 3<<-'END'
+	import fnmatch, glob, os, re, sys
+	wanted = [(os.path.basename(f)[:-len(".install")], line.strip()) for f in glob.glob(sys.argv[1] + "/*.install") for line in open(f)]
+	for line in sys.stdin:
+	    package, path = line.split(" ", 1)
+	    path = path.strip()
+	    path = path if path.startswith(("etc/", "var/")) else path.replace("lib/", "lib/arch/", 1) if re.match(r"lib/(spoor|slurm|libspoor|pkgconfig)", path) else path
+	    path = path if path.startswith(("etc/", "var/", "lib/systemd")) else "usr/" + path.replace("arch/slurm/", "arch/slurm-wlm/")
+	    if re.match(r"usr/share/(licenses|doc)/|var/log/spoor/node", path):
+	        continue
+	    found = {name for name, pattern in wanted if fnmatch.fnmatch(path, pattern) or path.startswith(pattern + "/")}
+	    alike = {"spoor": {"spoor", "libspoor1"}, "spoor-devel": {"libspoor-dev"}}.get(package, {package})
+	    if len(found) != 1 or not found <= alike:
+	        print(package, path, *sorted(found))
+END
+)" ''
 # Another release of Slurm beside the one here
 mkdir -p "$work/slurm/include/slurm"
 for header in /usr/include/slurm/*.h; do
