@@ -3,11 +3,13 @@
  */
 #include "cmd/doctor.h"
 
-#include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -109,19 +111,57 @@ void doctor_helper(void)
 		doctor_say(GOOD, "%s: the helper is there", path);
 }
 
+/* The value of an unsigned variable of a library; 0: there is none. It is not loaded: where distributions link with
+ * `-z now`, a plugin wants Slurm's functions at once. */
+static unsigned library_variable(const char *path, const char *name)
+{
+	unsigned value = 0;
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const char *file =
+		fd >= 0 && !fstat(fd, &st) ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+	uint64_t size = file == MAP_FAILED ? 0 : (uint64_t)st.st_size, n = strlen(name) + 1;
+	const ElfW(Ehdr) *header = (const void *)file;
+	bool is_library = size > sizeof *header && !memcmp(file, ELFMAG, SELFMAG) && header->e_shoff < size &&
+	                  header->e_shnum <= (size - header->e_shoff) / sizeof(ElfW(Shdr));
+	const ElfW(Shdr) *section = is_library ? (const void *)(file + header->e_shoff) : NULL;
+
+	for (unsigned i = 0; is_library && i < header->e_shnum; i++) {
+		if (section[i].sh_type != SHT_DYNSYM || section[i].sh_link >= header->e_shnum ||
+		    section[i].sh_offset > size || section[i].sh_size > size - section[i].sh_offset)
+			continue;
+		const ElfW(Sym) *symbol = (const void *)(file + section[i].sh_offset);
+		for (uint64_t k = 0; k < section[i].sh_size / sizeof *symbol; k++) {
+			uint64_t text = section[section[i].sh_link].sh_offset + symbol[k].st_name;
+			if (text > size || size - text < n || memcmp(file + text, name, n) ||
+			    symbol[k].st_shndx >= header->e_shnum)
+				continue;
+			const ElfW(Shdr) *home = &section[symbol[k].st_shndx];
+			uint64_t at = symbol[k].st_value - home->sh_addr + home->sh_offset;
+			if (at < size && size - at >= sizeof value)
+				memcpy(&value, file + at, sizeof value);
+		}
+	}
+	if (file != MAP_FAILED)
+		munmap((void *)(uintptr_t)file, (size_t)st.st_size);
+	if (fd >= 0)
+		close(fd);
+	return value;
+}
+
 /* The plugin fits one release of Slurm, and an optional one that does not fit is left out without a word. */
 static void check_plugin_version(const char *path)
 {
 	char *const argv[] = {"sinfo", "--version", NULL};
 	char out[256];
 
-	void *plugin = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
-	const unsigned *version = plugin ? dlsym(plugin, "plugin_version") : NULL;
+	const unsigned version = library_variable(path, "plugin_version");
 	if (!version) {
-		doctor_say(WRONG, "%s: is not a plugin: %s", path, dlerror());
+		doctor_say(WRONG, "%s: is not a plugin%s%s", path, access(path, R_OK) ? ": " : "",
+		           access(path, R_OK) ? strerror(errno) : "");
 		return;
 	}
-	unsigned major = *version >> 16 & 0xff, minor = *version >> 8 & 0xff, installed_major, installed_minor;
+	unsigned major = version >> 16 & 0xff, minor = version >> 8 & 0xff, installed_major, installed_minor;
 	int status = doctor_run(argv, NULL, out, sizeof out);
 	const char *number = strpbrk(out, "0123456789");
 	if (status != 0 || !number || sscanf(number, "%u.%u", &installed_major, &installed_minor) != 2)
@@ -134,7 +174,6 @@ static void check_plugin_version(const char *path)
 	else
 		doctor_say(GOOD, "%s: the plugin is made for the Slurm that is installed (%u.%02u)", path, major,
 		           minor);
-	dlclose(plugin);
 }
 
 /* --- Slurm's plugin stack --- */
