@@ -3,7 +3,8 @@
  *
  * Half a second of messages around a ring, then HOW: kill-one, kill-all, abort, exit0, segv, late (the last rank comes
  * to MPI_Finalize after SECONDS), hang (it never does), bcast (nor to an MPI_Bcast), loop (messages for ever), wait (as
- * many messages, SECONDS without any, then the normal end), memory (the last rank takes ever more, up to 2 GiB).
+ * many messages, SECONDS without any, then the normal end), memory (after SECONDS the last rank takes ever more, up to
+ * 2 GiB).
  */
 #include <mpi.h>
 #include <signal.h>
@@ -49,6 +50,8 @@ int main(int argc, char **argv)
 		raise(SIGSEGV);
 	}
 	if (!strcmp(how, "wait") || (!strcmp(how, "late") && last))
+		sleep(seconds);
+	if (!strcmp(how, "memory") && last)
 		sleep(seconds);
 	for (int i = 0; i < 2048 && !strcmp(how, "memory") && last; i++)
 		memset(malloc(1 << 20), i, 1 << 20);

@@ -6,6 +6,7 @@ All jobs run at the same time. A row of the table that is printed in the end is 
 import glob
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -200,6 +201,13 @@ def hung_in(job):
     return shown, max((x for x in shown.get("unended", ()) if x["call"]), key=lambda x: x["sum_ns"], default={})
 
 
+def verdict(what):
+    """Of a job that runs, or a trace, without the time."""
+    said = run("spoor", "where", "--hung", "1s", what)
+    found = re.search(r"^Verdict: [^.]*", re.sub(r" for [\d.]+ \w+ after", " for some time after", said.stdout), re.M)
+    return found.group(0) if found else said.stdout + said.stderr
+
+
 def named(job, *others):
     """A job that hung for about a minute is the dearest of the archive: everybody names the call, who was in it, who was not."""
     shown, call = hung_in(job)
@@ -251,6 +259,7 @@ try:
     tap.ok(wait(60, cancel.running), "cancel: all ranks run")
     time.sleep(3)
     run("scancel", cancel.id)
+    seen = verdict(bcast.id)
     for what, job in jobs:
         row(what, job)
     row("a rank does not come to MPI_Bcast, scancel", cancel)
@@ -271,6 +280,7 @@ try:
     row("a rank hangs before MPI_Finalize, time limit", hang, 30)
     row("a rank does not come to MPI_Bcast, time limit", bcast, 30)
     named(bcast, cancel)
+    tap.equal(("Rank gone: rank 7" in seen, verdict(*bcast.traces()[:1])), (True, seen), "its verdict is what was seen while it ran")
 
     # The spool is full when the ranks finalize: what they recorded goes to the archive from memory.
     spool = os.path.join(SITE, "spool")
@@ -292,7 +302,12 @@ try:
         undo = memory_limit(int(file.read()), 512 << 20)
     if undo:
         try:
-            row("out of memory", Job("memory", "memory", "oom"))
+            memory = Job("memory", "memory 10", "oom")
+            wait(30, memory.running)
+            time.sleep(3)
+            seen = verdict(memory.id)
+            row("out of memory", memory)
+            tap.equal(("Rank gone: rank 7" in seen, verdict(*memory.traces()[:1])), (True, seen), "its verdict is what was seen while it ran")
         finally:
             undo()
     else:
