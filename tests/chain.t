@@ -157,6 +157,10 @@ is_pending() {
 	[ "$(squeue --noheader --jobs="$job" --format=%T)" = PENDING ]
 }
 wait_for 20 is_pending
+are_idle() {
+	[ "$(sinfo --noheader --format=%T)" = idle ]
+}
+wait_for 20 are_idle # Slurm may take what comes late from the nodes for an answer of the new job
 scontrol update "JobId=$job" StartTime=now
 leaves 'a job that was requeued' 3
 is 'requeues, nodes, tasks, and how it ended' "$(spoor list --json | python3 -c '
@@ -171,9 +175,9 @@ batch 1 1 1 COMPLETED 0'
 decided() {
 	spoor doctor "$(squeue --noheader --states=all --format=%A | sort -n | tail -n 1)" | sed -n 's/.*decided by.* says //p'
 }
-ok 'srun --spoor=off --trace=lossless' srun --spoor=off --trace=lossless "$ending" >/dev/null 2>&1
+ok 'srun --spoor=off --trace=lossless' srun --spoor=off --trace=lossless "$ending"
 is 'the last one counts' "$(decided)" lossless
-ok 'srun --trace=lossless --spoor=no' srun --trace=lossless --spoor=no "$ending" >/dev/null 2>&1
+ok 'srun --trace=lossless --spoor=no' srun --trace=lossless --spoor=no "$ending"
 is 'the last one counts, the other one' "$(decided)" off
 like '--trace=help says what may be said' "$(srun --trace=help "$ending" 2>&1)" 'lossy:N.*memory .*Invalid --trace'
 like '--trace lossless: a = is missing' "$(srun --trace lossless "$ending" 2>&1)" 'write --trace=lossless'

@@ -50,7 +50,7 @@ def missing_is_said(path):
     tap.ok(counted and int(counted[1]) == s["events_lost"] > 0 and unplaced and abs(float(unplaced[1]) - 100 * s["unplaced_ns"] / s["compute_ns"]) < 0.1,
            "show says how many calls were only counted, and how much computation has no place", text[:3000])
     tap.ok(text.index("Unplaced") < text.index("In MPI"), "before the figures that lack it")
-    tap.ok(page.count("<strong>Missing:</strong>") == 2 and page.index("<strong>Missing:</strong>") < page.index("Where the ranks"), "report says it first")
+    tap.ok(page.count("<strong>Missing in the figures:</strong>") == 2 and page.index("<strong>Missing in the figures:</strong>") < page.index("Where the ranks"), "report says it first")
     mpi = float(re.search(r"^In MPI [^(]*\(([\d.]+) %\)", text, re.M)[1])
     tap.ok(abs(mpi - 100 * s["mpi_ns"] / s["all_ns"]) < 1, "the share of MPI is of the time that ranks had", f"{mpi} %", s)
 

@@ -138,7 +138,6 @@ static uint64_t repeats(const struct search *s, const struct step *then, struct 
                         uint64_t *turns)
 {
 	struct column_cursor *c = &p->cursor;
-	const struct pattern_level *old = s->levels ? &s->levels[then->levels] : NULL; /* all are constant */
 	*counter = NULL;
 	if (!c->open || c->constant)
 		return UINT64_MAX;
@@ -146,14 +145,15 @@ static uint64_t repeats(const struct search *s, const struct step *then, struct 
 		return 0;
 	for (size_t i = 0; i < c->pattern.depth; i++) {
 		struct pattern_level *now = &c->pattern.stack[i];
-		if (now->rule != old[i].rule || now->at != old[i].at)
+		const struct pattern_level *old = &s->levels[then->levels + i];
+		if (now->rule != old->rule || now->at != old->at)
 			return 0;
-		if (now->times == old[i].times)
+		if (now->times == old->times)
 			continue;
-		if (*counter || now->times > old[i].times)
+		if (*counter || now->times > old->times)
 			return 0;
 		*counter = &now->times;
-		*turns = old[i].times - now->times;
+		*turns = old->times - now->times;
 	}
 	if (c->left != then->left) {
 		if (*counter || c->left > then->left)
