@@ -275,6 +275,21 @@ try:
     run("spoor", "list")
     row("slurmstepd is killed (swept later)", stepd)
     row("an arena is truncated", cut)
+    # The kernel ends a process of a step that takes more memory than its cgroup has.
+    with open(f"{SITE}/cluster/run/slurmd-n4.pid", encoding="utf-8") as file:
+        undo = memory_limit(int(file.read()), 512 << 20)
+    if undo:
+        try:
+            memory = Job("memory", "memory 10", "oom")
+            wait(30, memory.running)
+            time.sleep(3)
+            seen = verdict(memory.id)
+            row("out of memory", memory)
+            tap.equal(("Rank gone: rank 7" in seen, verdict(*memory.traces()[:1])), (True, seen), "its verdict is what was seen while it ran")
+        finally:
+            undo()
+    else:
+        tap.skip("out of memory", "no memory cgroup can be made here")
     row("time limit", limit, 150)
     row("time limit of the step", step, 60)
     row("a rank hangs before MPI_Finalize, time limit", hang, 30)
@@ -297,21 +312,6 @@ try:
     else:
         tap.skip("the spool is full", "no tmpfs can be mounted")
 
-    # The kernel ends a process of a step that takes more memory than its cgroup has.
-    with open(f"{SITE}/cluster/run/slurmd-n4.pid", encoding="utf-8") as file:
-        undo = memory_limit(int(file.read()), 512 << 20)
-    if undo:
-        try:
-            memory = Job("memory", "memory 10", "oom")
-            wait(30, memory.running)
-            time.sleep(3)
-            seen = verdict(memory.id)
-            row("out of memory", memory)
-            tap.equal(("Rank gone: rank 7" in seen, verdict(*memory.traces()[:1])), (True, seen), "its verdict is what was seen while it ran")
-        finally:
-            undo()
-    else:
-        tap.skip("out of memory", "no memory cgroup can be made here")
     wait(20, lambda: not visible(spool))
     tap.equal(visible(spool), [], "nothing is left in the spool")
     tap.equal(run("sinfo", "--noheader", "--format=%T").stdout.split(), ["idle"], "no node was drained")
