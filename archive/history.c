@@ -261,9 +261,11 @@ int history_cause(struct catalog *c, const struct history_run *before, size_t be
 	struct time_parts *p = calloc(2, sizeof *p); /* by site; by function */
 	const struct history_run *runs[2] = {before, after};
 	size_t count[2] = {before_count < SAMPLE ? before_count : SAMPLE, after_count < SAMPLE ? after_count : SAMPLE};
-	int rv = p ? 0 : error_set(error, "out of memory");
+	int rv = 0;
 
 	*out = (struct history_cause){.site = -1};
+	if (!p)
+		return error_set(error, "out of memory");
 	runs[0] += before_count - count[0]; /* those next to the change */
 	for (int side = 0; side < 2; side++)
 		for (size_t i = 0; rv == 0 && i < count[side]; i++)

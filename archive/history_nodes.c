@@ -173,10 +173,14 @@ int history_nodes(struct catalog *c, const struct catalog_filter *filter, struct
 	struct query q = {.used = 0};
 	struct node_work w = {.jobs = malloc(HISTORY_JOBS * sizeof *w.jobs), .seats = malloc(SEATS * sizeof *w.seats)};
 	sqlite3_stmt *s = NULL;
-	int rv = w.jobs && w.seats ? 0 : error_set(error, "out of memory");
 
 	*out = NULL;
 	*count = 0;
+	if (!w.jobs || !w.seats) {
+		free(w.jobs);
+		free(w.seats);
+		return error_set(error, "out of memory");
+	}
 	/* SQLite takes the other columns from the row with the maximum */
 	query_append(&q, "SELECT application(t.application), t.ranks, t.hosts, s.late_rank, s.late_node, "
 	                 "max(s.wait_ns) FROM trace t "
@@ -185,8 +189,7 @@ int history_nodes(struct catalog *c, const struct catalog_filter *filter, struct
 	query_and(&q, "s.version = ? AND s.late_rank IS NOT NULL AND s.late_node <> '' AND t.nodes > 1", NULL,
 	          DIGEST_VERSION);
 	query_append(&q, " GROUP BY t.job, t.uid ORDER BY t.start_ns DESC, t.job LIMIT %d", HISTORY_JOBS);
-	if (rv == 0)
-		rv = query_prepare(&q, c, &s, error);
+	int rv = query_prepare(&q, c, &s, error);
 	while (rv == 0 && sqlite3_step(s) == SQLITE_ROW)
 		rv = take_job(&w, s);
 	sqlite3_finalize(s);
@@ -195,7 +198,8 @@ int history_nodes(struct catalog *c, const struct catalog_filter *filter, struct
 	if (rv < 0 && error && !error->text[0])
 		error_set(error, "out of memory");
 	if (rv >= 0) {
-		qsort(w.nodes, w.node_count, sizeof *w.nodes, compare_nodes);
+		if (w.nodes)
+			qsort(w.nodes, w.node_count, sizeof *w.nodes, compare_nodes);
 		*out = w.nodes;
 		*count = w.node_count;
 	} else {

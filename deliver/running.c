@@ -110,9 +110,11 @@ int running_read(struct running *r, const char *folder, struct error *error)
 	struct worlds *all = calloc(1, sizeof *all);
 	struct dirent **names = NULL;
 	/* in the order of the ranks: then those that are merged are a few intervals at any time */
-	int rv = 0, count = all ? scandir(folder, &names, is_arena, versionsort) : -1;
-	if (count < 0)
-		rv = error_set(error, "%s: cannot read the folder: %s", folder, strerror(errno));
+	int count = all ? scandir(folder, &names, is_arena, versionsort) : -1;
+	if (!all || count < 0) {
+		free(all);
+		return error_set(error, "%s: cannot read the folder: %s", folder, strerror(errno));
+	}
 	for (int i = 0; i < count; i++) {
 		int n = snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name);
 		if (n > 0 && (size_t)n < sizeof path)
@@ -120,9 +122,8 @@ int running_read(struct running *r, const char *folder, struct error *error)
 		free(names[i]);
 	}
 	free(names);
-	if (rv == 0)
-		rv = take_all(r, all, error);
-	for (size_t i = 0; all && i < all->count; i++)
+	int rv = take_all(r, all, error);
+	for (size_t i = 0; i < all->count; i++)
 		world_free(&all->each[i]);
 	free(all);
 	return rv;
