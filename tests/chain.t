@@ -153,15 +153,13 @@ job=$(cd "$work" && sbatch --parsable --requeue --output="$work/requeued" --trac
 out=$work/requeued
 wait_for 20 test -e "$work/began"
 scontrol requeue "$job"
-is_pending() {
-	[ "$(squeue --noheader --jobs="$job" --format=%T)" = PENDING ]
+# Again and again: Slurm says when it is to begin only after it says that it is pending.
+begins_again() {
+	scontrol update "JobId=$job" StartTime=now 2>/dev/null
+	case $(squeue --noheader --jobs="$job" --format=%T) in PENDING | COMPLETING | REQUEUED) return 1 ;; esac
 }
-wait_for 20 is_pending
-are_idle() {
-	[ "$(sinfo --noheader --format=%T)" = idle ]
-}
-wait_for 20 are_idle # Slurm may take what comes late from the nodes for an answer of the new job
-scontrol update "JobId=$job" StartTime=now
+sleep 1
+wait_for 30 begins_again
 leaves 'a job that was requeued' 3
 is 'requeues, nodes, tasks, and how it ended' "$(spoor list --json | python3 -c '
 import json, sys

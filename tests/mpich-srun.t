@@ -85,8 +85,8 @@ is 'MPI_Abort: why there is no more' "$(told)" '2 abort'
 # Both libraries in one job, with one installation.
 run_job both --trace -N1 -n2 <<-END
 	#!/bin/sh
-	srun --mpi=pmi2 $ending
-	srun --mpi=pmix $build/tests/ending
+	srun --quiet --mpi=pmi2 $ending
+	srun --quiet --mpi=pmix $build/tests/ending
 END
 whole 'steps with MPICH and with Open MPI' 2 2
 done_testing
