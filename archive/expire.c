@@ -12,6 +12,7 @@
 
 #include "archive/day.h"
 #include "archive/query.h"
+#include "trace/base/budget.h"
 
 /* An exit note may come before its trace; one whose trace did not come in so long is of none. */
 #define NOTE_DAYS 7
@@ -35,7 +36,7 @@ struct user {
 
 struct candidates {
 	struct candidate *items;
-	size_t count, capacity;
+	uint32_t count, capacity;
 	struct user *users;
 	size_t user_count;
 	uint64_t bytes; /* of what stays */
@@ -57,14 +58,8 @@ static struct user *user_of(struct candidates *all, int64_t uid)
 
 static struct candidate *add_candidate(struct candidates *all, sqlite3_stmt *s, int64_t now)
 {
-	if (all->count == all->capacity) {
-		size_t capacity = all->capacity ? 2 * all->capacity : 1024;
-		struct candidate *items = realloc(all->items, capacity * sizeof *items);
-		if (!items)
-			return NULL;
-		all->items = items;
-		all->capacity = capacity;
-	}
+	if (!budget_grow(&all->items, all->count, &all->capacity, sizeof *all->items))
+		return NULL;
 	struct candidate *c = &all->items[all->count];
 	*c = (struct candidate){.disk = (uint64_t)sqlite3_column_int64(s, 2),
 	                        .uid = sqlite3_column_int64(s, 3),
@@ -254,7 +249,7 @@ int expire_list(struct catalog *c, const struct expire *rules,
 	}
 	for (size_t i = 0; i < all.count; i++)
 		free(all.items[i].name);
-	free(all.items);
+	budget_free(all.items);
 	free(all.users);
 	return rv;
 }

@@ -10,6 +10,7 @@
 #include "archive/digest.h"
 #include "archive/history.h"
 #include "archive/query.h"
+#include "trace/base/budget.h"
 #include "trace/base/index.h"
 
 #define OTHERS 200                 /* jobs of the same application that a job is compared with */
@@ -23,7 +24,7 @@ struct node_job {
 
 struct node_work {
 	struct history_node *nodes;
-	size_t node_count, node_room;
+	uint32_t node_count, node_room;
 	struct index index;
 	struct node_job *jobs;
 	size_t job_count;
@@ -46,19 +47,13 @@ static uint32_t node_number(struct node_work *w, const char *name)
 	uint32_t found = index_find(&w->index, hash, same_node, w);
 	if (found != INDEX_NONE)
 		return found;
-	if (w->node_count == w->node_room) {
-		size_t room = w->node_room ? 2 * w->node_room : 256;
-		struct history_node *more = realloc(w->nodes, room * sizeof *more);
-		if (!more)
-			return INDEX_NONE;
-		w->nodes = more;
-		w->node_room = room;
-	}
+	if (!budget_grow(&w->nodes, w->node_count, &w->node_room, sizeof *w->nodes))
+		return INDEX_NONE;
 	w->nodes[w->node_count] = (struct history_node){.name = strdup(name)};
 	if (!w->nodes[w->node_count].name)
 		return INDEX_NONE;
 	w->node_count++;
-	return index_add(&w->index, hash, (uint32_t)w->node_count - 1) == 0 ? (uint32_t)w->node_count - 1 : INDEX_NONE;
+	return index_add(&w->index, hash, w->node_count - 1) == 0 ? w->node_count - 1 : INDEX_NONE;
 }
 
 /* Returns 0, 1 if there are enough, -1 on no memory. */
@@ -215,5 +210,5 @@ void history_free_nodes(struct history_node *nodes, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		free(nodes[i].name);
-	free(nodes);
+	budget_free(nodes);
 }

@@ -6,15 +6,14 @@
 #include <string.h>
 #include <strings.h>
 
-/* KILLED is what the metadata say of every job that a signal ended; Slurm has a word for each reason. */
+#define NAME(name, brief, condition) name,
+#define ROW(name, brief, condition)  {name, brief, condition},
+
+const char *const job_states[] = {JOB_STATE_TABLE(NAME) NULL};
+
 static const struct {
 	const char *name, *brief, *condition;
-} states[] = {
-	{"COMPLETED", "CD", "t.state = 'COMPLETED'"},  {"FAILED", "F", "t.state = 'FAILED'"},
-	{"KILLED", "K", "t.state = 'KILLED'"},         {"TIMEOUT", "TO", "t.reason = 'time-limit'"},
-	{"CANCELLED", "CA", "t.reason = 'cancelled'"}, {"OUT_OF_MEMORY", "OOM", "t.reason = 'oom'"},
-	{"NODE_FAIL", "NF", "t.reason = 'node-lost'"}, {"PREEMPTED", "PR", "t.reason = 'preempted'"},
-};
+} states[] = {JOB_STATE_TABLE(ROW)};
 
 static int is_word(const char *word, const char *name, size_t n)
 {

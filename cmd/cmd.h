@@ -7,7 +7,13 @@
 #ifndef SPOOR_CMD_H
 #define SPOOR_CMD_H
 
+#include <stdbool.h>
+
 #include "cmd/base/status.h"
+
+/* Was SIGCHLD ignored when spoor was started? main() undoes it, for the ends of children are waited for; `spoor run`
+ * gives it to its program. */
+extern bool cmd_child_ignored;
 
 int cmd_aggregate(int argc, char **argv);
 int cmd_diff(int argc, char **argv);

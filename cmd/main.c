@@ -2,6 +2,7 @@
  * main - the command `spoor`: finds the subcommand and runs it
  */
 #include <stdbool.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,9 +81,13 @@ static int end_command(int status)
 	return status;
 }
 
+bool cmd_child_ignored;
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
+
+	cmd_child_ignored = signal(SIGCHLD, SIG_DFL) == SIG_IGN;
 
 	if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
 		usage(stdout);

@@ -95,6 +95,8 @@ static int start_command(struct run *run)
 	if (pid == 0) {
 		for (size_t i = 0; i < FORWARDED; i++)
 			sigaction(forwarded[i], &old[i], NULL);
+		if (cmd_child_ignored)
+			signal(SIGCHLD, SIG_IGN);
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		if (run->mode.kind != MODE_OFF && set_environment(run)) {
 			fputs("spoor run: no memory for the environment; not traced\n", stderr);

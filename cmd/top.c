@@ -15,6 +15,7 @@
 #include "cmd/base/options.h"
 #include "cmd/cmd.h"
 #include "cmd/where/sample.h"
+#include "trace/base/budget.h"
 
 #define STILL   (UINT64_C(10) * 1000000000) /* ns: so long nothing happens in a job that waits */
 #define SELDOM  10                          /* a job that is not traced is asked each so many times */
@@ -218,7 +219,7 @@ int cmd_top(int argc, char **argv)
 		interval = 5 * SECONDS;
 	do {
 		status = show_once(&t, argv[optind], most, (unsigned)timeout, (uint64_t)hung);
-		free(t.before);
+		budget_free(t.before);
 		t.before = t.jobs;
 		t.count_before = t.count;
 		t.jobs = NULL;
@@ -226,6 +227,6 @@ int cmd_top(int argc, char **argv)
 		if (!once && status == CMD_OK)
 			sleep((unsigned)(interval / SECONDS));
 	} while (!once && status == CMD_OK);
-	free(t.before);
+	budget_free(t.before);
 	return status;
 }

@@ -16,6 +16,7 @@
 #include "cmd/base/options.h"
 #include "cmd/base/site_names.h"
 #include "cmd/cmd.h"
+#include "trace/base/budget.h"
 
 #define LINES   20000                  /* histories that are kept */
 #define TOP     20                     /* of a table */
@@ -44,7 +45,7 @@ struct trend_line {
 struct trend {
 	const struct trend_options *o;
 	struct trend_line *lines;
-	size_t count, room;
+	uint32_t count, room;
 	struct history_node *nodes;
 	size_t node_count;
 };
@@ -70,15 +71,9 @@ static int take_history(void *context, const struct history *h)
 	double *times = malloc((h->count + 1) * sizeof *times);
 	size_t last = (size_t)t->o->last < h->count ? (size_t)t->o->last : h->count;
 
-	if (t->count == t->room && times && t->room < LINES) {
-		size_t room = t->room ? 2 * t->room : 64;
-		struct trend_line *more = realloc(t->lines, room * sizeof *more);
-		t->lines = more ? more : t->lines;
-		t->room = more ? room : t->room;
-	}
-	if (!times || t->count == t->room) {
+	if (!times || t->count == LINES || !budget_grow(&t->lines, t->count, &t->room, sizeof *t->lines)) {
 		free(times);
-		return times && t->room >= LINES ? 0 : -1;
+		return t->count == LINES ? 0 : -1;
 	}
 	for (size_t i = 0; i < h->count; i++)
 		times[i] = h->runs[i].seconds;
@@ -203,7 +198,7 @@ static void print_trends(const struct trend *t)
 	char name[64];
 	for (size_t i = 0; i < t->count; i++)
 		changed += t->lines[i].change > 0;
-	printf("%zu of %zu applications are slower than usual.\n", changed, t->count);
+	printf("%zu of %" PRIu32 " applications are slower than usual.\n", changed, t->count);
 	if (t->count)
 		printf("%-19s %7s %5s %10s %10s  %s\n", "APPLICATION", "RANKS", "RUNS", "MEDIAN", "LAST", "CHANGE");
 	for (size_t i = 0; i < t->count && i < (size_t)t->o->top; i++)
@@ -297,6 +292,6 @@ int cmd_trend(int argc, char **argv)
 	if (error.text[0])
 		fprintf(stderr, "spoor: %s\n", error.text);
 	history_free_nodes(t.nodes, t.node_count);
-	free(t.lines);
+	budget_free(t.lines);
 	return rv == 0 ? CMD_OK : CMD_FAILED;
 }

@@ -16,6 +16,7 @@
 #include "cmd/where/sample.h"
 #include "cmd/where/told.h"
 #include "deliver/process.h"
+#include "trace/base/budget.h"
 
 #define NOTIFY_SECONDS 60
 
@@ -138,6 +139,6 @@ int cmd_watch(int argc, char **argv)
 	else
 		fprintf(stderr, "spoor watch: %s\n", error.text);
 	told_close(&w.told);
-	free(w.jobs);
+	budget_free(w.jobs);
 	return status;
 }

@@ -48,6 +48,16 @@ two
 two.1'
 is 'run: mode off' "$(spoor run -m off -o off.spoor -- "$ending" 2>/dev/null; ls off* 2>/dev/null)" '1 ranks, sum 0, ending: normal'
 like 'run: no MPI program' "$(spoor run -o none.spoor -- true 2>&1)" '^spoor run: no trace: true ran no MPI program'
+cat >ignoring <<-END
+	#!/usr/bin/env python3
+	import os, signal, sys
+	signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+	os.execvp(sys.argv[1], sys.argv[1:])
+END
+chmod +x ignoring
+is 'run: by a process that ignores SIGCHLD' "$(./ignoring spoor run -o none.spoor -- sh -c 'grep SigIgn /proc/self/status; exit 3' 2>/dev/null; echo $?)" \
+	"$(./ignoring sh -c 'grep SigIgn /proc/self/status; exit 3' 2>/dev/null
+echo 3)"
 is 'run: a command that is killed' "$(spoor run -o none.spoor -- sh -c 'kill -9 $$' 2>/dev/null; echo $?)" 137
 (
 	spoor run -o none.spoor -- sh -c 'trap "exit 9" TERM; : >ready; while :; do sleep 0.1; done' 2>/dev/null &
@@ -143,6 +153,7 @@ terminal() {
 is 'list: a terminal of 80 columns' "$(SPOOR_PAGER='' terminal spoor list --sort job | awk '{ if (length > 80) print "wide:", $0 } NR == 1 { $1 = $1; print }')" \
 	'JOB USER NAME STATE START ELAPSED RANKS MPI% REASON'
 is 'list: a pager' "$(SPOOR_PAGER='sed s/^/paged:/' terminal spoor list -j 8 | grep -c '^paged:') $(SPOOR_PAGER='sed s/^/paged:/' spoor list | grep -c '^paged:')" '2 0'
+is 'list: a pager of a process that ignores SIGCHLD' "$(SPOOR_PAGER='sed s/^/paged:/' terminal timeout 20 ./ignoring spoor list -j 8 | grep -c '^paged:')" 2
 is 'list: user' "$(names --user "$(id -un)")" '7.0.0 7.0.1 8.batch.0 9.0.0'
 is 'list: another user' "$(names --user nobody-at-all)" ''
 is 'list: state' "$(names --state failed)" '8.batch.0'

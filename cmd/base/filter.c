@@ -13,9 +13,6 @@
 #include "cmd/base/when.h"
 #include "trace/base/number.h"
 
-const char *const filter_states[] = {"COMPLETED",     "FAILED",    "KILLED",    "TIMEOUT", "CANCELLED",
-                                     "OUT_OF_MEMORY", "NODE_FAIL", "PREEMPTED", NULL};
-
 static const char units[] = "smhd";
 static const int64_t unit_seconds[] = {1, 60, 3600, 86400};
 

@@ -20,7 +20,7 @@
 	         .kind = OPTION_IS_READ,                                                                            \
 	         .to.any = &(f)->state,                                                                             \
 	         .read = filter_read_states,                                                                        \
-	         .words = filter_states, /* for completion */                                                       \
+	         .words = job_states, /* for completion */                                                          \
 	         .expected = JOB_STATES,                                                                            \
 	         .help = "only in one of these states: CD, F, TIMEOUT, ..."},                                       \
 		OPTION_READ("since", 'S', "TIME", &(f)->since, filter_read_since, WHEN_EXPECTED,                    \
@@ -56,8 +56,6 @@
 	"them. TIME is local, and as Slurm takes it: 2026-03-31T12:00, 03/31, 12:00, today,\n" \
 	"now-1hour, or an age: 30m, 12h, 7d. A state is as squeue and sacct have it, KILLED\n" \
 	"any that a signal ended."
-
-extern const char *const filter_states[];
 
 /* For these lines. A range is two numbers, as in struct catalog_filter. */
 int filter_read_since(void *to, const char *text);

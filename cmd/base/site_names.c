@@ -2,12 +2,13 @@
  * site_names - names of call sites by sorting their paths: what a site has in common with any other one, it has in
  * common with a neighbour
  */
-#include "archive/codec_zstd.h"
 #include "cmd/base/site_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "archive/codec_zstd.h"
 
 static const struct site_names *named; /* whose sites are being sorted */
 

@@ -3,6 +3,7 @@
  */
 #include "cmd/base/terminal.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +76,7 @@ void terminal_end(void)
 		return;
 	fflush(stdout);
 	close(STDOUT_FILENO);
-	while (waitpid(pager, NULL, 0) < 0)
+	while (waitpid(pager, NULL, 0) < 0 && errno == EINTR)
 		;
 	pager = 0;
 }

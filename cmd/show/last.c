@@ -12,6 +12,7 @@
 #include "cmd/base/frames.h"
 #include "cmd/base/passed_text.h"
 #include "cmd/base/print_event.h"
+#include "trace/base/budget.h"
 #include "trace/model/rankset.h"
 #include "trace/model/unended.h"
 #include "trace/read/search.h"
@@ -239,14 +240,8 @@ static struct place *place_get(struct places *all, uint32_t site, enum where whe
 	free(key);
 	if (number == UINT32_MAX)
 		return NULL;
-	if (number == all->capacity) {
-		uint32_t capacity = all->capacity ? 2 * all->capacity : 16;
-		struct place *more = realloc(all->each, capacity * sizeof *more);
-		if (!more)
-			return NULL;
-		all->each = more;
-		all->capacity = capacity;
-	}
+	if (!budget_grow(&all->each, number, &all->capacity, sizeof *all->each))
+		return NULL;
 	if (number == before)
 		all->each[number] = (struct place){
 			.site = site, .where = where, .passed = (const char *)all->keys.items[number].bytes + n};
@@ -317,7 +312,7 @@ done:
 		fputs("spoor: no memory\n", stderr);
 	for (uint32_t i = 0; i < all.keys.count; i++)
 		rankmap_free(&all.each[i].map);
-	free(all.each);
+	budget_free(all.each);
 	pool_free(&all.keys);
 	passed_text_destroy(all.passed);
 	frames_destroy(names);

@@ -43,7 +43,7 @@ struct running_job {
 };
 
 /* The running jobs that the caller may look into: of root all, else those of this user; who: only those of this user or
- * partition; NULL: all. *jobs is malloc'ed. Returns 0, or -1 with error set. */
+ * partition; NULL: all. The caller frees *jobs (budget_free), also after an error. Returns 0, or -1 with error set. */
 int jobs_running(struct running_job **jobs, size_t *count, const char *who, struct error *error);
 /* Asks those of which `wanted` is true, some at a time. seconds: how long the nodes of each may take; patience: of the
  * verdict, in ns; quiet: what goes wrong with a job is not said on stderr. */
