@@ -100,7 +100,7 @@ tap.equal(complete("aggregate", "--by", "no"), ["node"], "completion: what to ad
 for arguments, text in (
     (("show", "--rank", "-1", "x"), 'spoor show: --rank: expected a number from 0 to 2147483647, found "-1"; see `spoor show --help`'),
     (("prune", "--quota", "5X"), 'spoor prune: --quota: expected a size from 1 to 9223372036854775807 bytes, such as 1000, 8MiB or 500G, found "5X"; see `spoor prune --help`'),
-    (("list", "--state", "gone"), 'spoor list: --state: expected COMPLETED (CD), FAILED (F), KILLED, TIMEOUT (TO), CANCELLED (CA), OUT_OF_MEMORY (OOM), NODE_FAIL (NF) or PREEMPTED (PR), found "gone"; see `spoor list --help`'),
+    (("list", "--state", "gone"), 'spoor list: --state: expected COMPLETED (CD), FAILED (F), KILLED (K), TIMEOUT (TO), CANCELLED (CA), OUT_OF_MEMORY (OOM), NODE_FAIL (NF), PREEMPTED (PR), or a list of them, found "gone"; see `spoor list --help`'),
     (("export", "--flops", "0", "x"), 'spoor export: --flops: expected a number from 1 to 1e+18, found "0"; see `spoor export --help`'),
     (("list", "--elapsed", "-"), 'spoor list: --elapsed: expected a range of times such as 1h-, found "-"; see `spoor list --help`'),
     (("dump", "--rnak", "1"), "spoor dump: unknown option --rnak (nearest: --rank); see `spoor dump --help`"),

@@ -27,7 +27,7 @@ import tap  # noqa: E402
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIBRARIES = "/usr/lib/x86_64-linux-gnu"
 USER = 65123  # of nobody's: limits count the processes of a user
-TIME = 60     # seconds for a row
+TIME = 150     # seconds for a row
 OPENMPI = {"OMPI_MCA_btl": "self,vader", "OMPI_MCA_pml": "ob1", "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_ess_singleton_isolated": "1"}  # without a daemon for a process that runs alone
 
