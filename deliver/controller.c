@@ -25,7 +25,7 @@
 int controller_ask(const struct facts *facts, const char *what, const char *name, char *answer, size_t size)
 {
 	const char *folder = facts_get(facts, "slurm_bin"), *conf = facts_get(facts, "slurm_conf");
-	char path[PATH_MAX], setting[PATH_MAX];
+	char path[PATH_MAX], setting[PATH_MAX], messages[PROCESS_LINE] = "";
 	struct error error = {""};
 
 	snprintf(path, sizeof path, "%s/scontrol", folder ? folder : "/usr/bin");
@@ -34,11 +34,16 @@ int controller_ask(const struct facts *facts, const char *what, const char *name
 	snprintf(setting, sizeof setting, "SLURM_CONF=%s", conf ? conf : "");
 	const char *argv[] = {
 		"/usr/bin/env", conf ? setting : "LC_ALL=C", path, "--oneliner", "show", what, name, NULL};
-	struct process p = {
-		.argv = argv, .input = "", .seconds = CONTROLLER_SECONDS, .output = answer, .output_size = size};
+	struct process p = {.argv = argv,
+	                    .input = "",
+	                    .seconds = CONTROLLER_SECONDS,
+	                    .output = answer,
+	                    .output_size = size,
+	                    .messages = messages,
+	                    .message_size = sizeof messages};
 	int rv = process_run(&p, &error);
 	if (rv && !answer[0])
-		snprintf(answer, size, "%s", error.text);
+		snprintf(answer, size, "%s", messages[0] ? messages : error.text);
 	answer[strcspn(answer, "\n")] = '\0';
 	return rv;
 }
@@ -77,29 +82,32 @@ const char *controller_read_ending(const char *record, bool *ending)
 	return reason;
 }
 
-static const char *ask_for_ending(const struct facts *facts, const char *job)
+static const char *ask_for_ending(const struct facts *facts, const char *job, struct error *error)
 {
+	static bool silent; /* many steps do not wait for it one after another */
 	char record[RECORD_SIZE];
 	bool ending = true;
 
 	int64_t age = (int64_t)time(NULL) - facts_number(facts, "step_end", 0);
-	if (age < 0 || age > FORGOTTEN_AGE)
+	if (silent || age < 0 || age > FORGOTTEN_AGE)
 		return NULL;
 	if (age < SETTLED_AGE)
 		sleep((unsigned)(SETTLED_AGE - age));
 	for (int i = 0; i < 2 && ending; i++) {
+		const char *reason = NULL;
 		if (i)
 			sleep(AGAIN_PAUSE);
+		error->text[0] = '\0';
 		if (controller_ask(facts, "job", job, record, sizeof record))
-			return NULL;
-		const char *reason = controller_read_ending(record, &ending);
-		if (reason)
+			error_set(error, "why job %s ended is not known: scontrol: %s", job, record);
+		else if ((reason = controller_read_ending(record, &ending)))
 			return reason;
 	}
+	silent = error->text[0] != '\0';
 	return NULL;
 }
 
-const char *controller_ending(const struct facts *facts)
+const char *controller_ending(const struct facts *facts, struct error *error)
 {
 	static char last[24]; /* the steps of a job end together */
 	static const char *answer;
@@ -107,7 +115,7 @@ const char *controller_ending(const struct facts *facts)
 
 	if (job && (!answer || strcmp(job, last))) {
 		snprintf(last, sizeof last, "%s", job);
-		answer = ask_for_ending(facts, job);
+		answer = ask_for_ending(facts, job, error);
 	}
 	return answer;
 }

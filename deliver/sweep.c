@@ -195,7 +195,7 @@ static int discard(struct sweep *s, const char *name, struct facts *facts, const
 static int deliver_folder(struct sweep *s, int user, const char *name, struct facts *facts, const struct stat *st,
                           struct error *error)
 {
-	struct error why = {""};
+	struct error why = {""}, silence = {""};
 
 	if (need_day(s, st->st_uid, error)) {
 		/* what ranks left becomes smaller, and waits */
@@ -205,7 +205,9 @@ static int deliver_folder(struct sweep *s, int user, const char *name, struct fa
 		return -1;
 	}
 	if (facts_number(facts, HELPER_ASK, 0) > 0 && !facts_get(facts, QUEUE_NEXT))
-		facts_set(facts, "ending", controller_ending(facts));
+		facts_set(facts, "ending", controller_ending(facts, &silence));
+	if (silence.text[0])
+		sweep_note(facts, "said", silence.text);
 	int status = run_helper(s, "collect", name, facts, st, &why);
 	if (status == 0 || status == HELPER_EMPTY) {
 		queue_forget(user, name); /* before the folder goes: its name may then be another step's */

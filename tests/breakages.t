@@ -59,7 +59,7 @@ broken() {
 	run_job broken --trace -n2 < <(job_script)
 	! library_crashed "$out" || run_job broken --trace -n2 < <(job_script)
 	is "$title: output and exit status" "$status $(cat "$out")" "$normal"
-	wait_for 15 tells "$expected"
+	wait_for 40 tells "$expected"
 	like "$title: what is said of it" "$said" "$expected"
 	wait_for 10 eval "[ \$(kept_traces) -ge $count ]"
 	kept_traces=$(kept_traces)

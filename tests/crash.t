@@ -118,7 +118,7 @@ exit 0
         if there != self.ranks:
             problems.append(f"{there} ranks in the trace, expected {self.ranks}")
         if meta.get("reason") != self.reason:
-            problems.append(f"reason {meta.get('reason')}, expected {self.reason}")
+            problems += [f"reason {meta.get('reason')}, expected {self.reason}", run("spoor", "doctor", self.id).stdout]
         if (meta.get("partial", 0) == 0) != (self.reason is None):
             problems.append(f"partial is {meta.get('partial')}")
         lost = [r for r in range(RANKS) if run("spoor", "dump", "--rank", str(r), traces[0]).returncode != 0]

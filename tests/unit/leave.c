@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "deliver/controller.h"
 #include "deliver/process.h"
@@ -76,6 +79,53 @@ static void test_endings(void)
 	}
 }
 
+static unsigned slept;
+
+unsigned sleep(unsigned seconds)
+{
+	slept += seconds;
+	return 0;
+}
+
+/* Stands for scontrol, which the second time says `second`, and else that nobody answers. */
+static void make_scontrol(const char *second)
+{
+	char path[PATH_MAX];
+	snprintf(path, sizeof path, "%s/scontrol", root);
+	FILE *file = fopen(path, "w");
+	if (!file ||
+	    fprintf(file,
+	            "#!/bin/sh\necho x >>%s/asked\n"
+	            "test $(wc -l <%s/asked) = 2 && test '%s' && echo '%s' && exit 0\n"
+	            "echo Unable to contact slurm controller >&2\nexit 1\n",
+	            root, root, second, second) < 0 ||
+	    fchmod(fileno(file), 0700) || fclose(file))
+		abort();
+}
+
+/* A controller that is away for some seconds is asked again; one that stays away is not waited for by many steps. */
+static void test_silence(void)
+{
+	struct facts facts = {0};
+	struct error error = {""};
+
+	facts_set(&facts, "slurm_bin", root);
+	facts_set(&facts, "job", "7");
+	facts_format(&facts, "step_end", "%lld", (long long)time(NULL));
+	make_scontrol("JobId=7 JobState=TIMEOUT Reason=TimeLimit");
+	const char *reason = controller_ending(&facts, &error);
+	ok(reason && !strcmp(reason, "time-limit") && !error.text[0], "slurmctld answers the second time: %s",
+	   error.text);
+	make_scontrol("");
+	facts_set(&facts, "job", "8");
+	ok(!controller_ending(&facts, &error) && strstr(error.text, "job 8") && strstr(error.text, "Unable to contact"),
+	   "it does not answer: %s", error.text);
+	facts_set(&facts, "job", "9");
+	slept = 0;
+	ok(!controller_ending(&facts, &error) && slept == 0, "the next job does not wait for it: %u s", slept);
+	facts_clear(&facts);
+}
+
 int main(void)
 {
 	const char *temporary = getenv("TMPDIR");
@@ -86,6 +136,7 @@ int main(void)
 		return 1;
 	test_cgroups();
 	test_endings();
+	test_silence();
 	memset(line, 'x', sizeof line);
 	line[sizeof line - 1] = '\0';
 	memcpy(line, "\033[31m\n\xff", 7);
