@@ -42,7 +42,8 @@ RULES = {
     "replay/spoor_replay": (["trace", "replay", "archive/codec_zstd.h", "cmd/base/replay_options.h"], ["mpi.h"]),
     "replay/starter": (["cmd/base/tasks.h"], []),
     "replay": (["trace", "replay", "archive/codec_zstd.h"], ["mpi.h"]),
-    "cmd": (["trace", "merge", "policy", "spank", "deliver", "archive", "cmd"], ["jansson.h", "zstd.h", "elfutils/", "otf2/", "nettle/"]),
+    "proxy": (["trace", "proxy"], []),
+    "cmd": (["trace", "merge", "policy", "spank", "deliver", "archive", "proxy", "cmd"], ["jansson.h", "zstd.h", "elfutils/", "otf2/", "nettle/"]),
     "cmd/tasks_mpi": (["cmd"], ["mpi.h"]),  # a program of its own
     "lib": (["trace", "archive/codec_zstd.h", "lib"], []),
     "bench": (None, None),
