@@ -1,11 +1,392 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * work - what a proxy computes between its calls
+ *
+ * For two edges into site 7, one of which takes longer in rank 0, and one every tenth time:
+ *
+ *     static const struct work_part work_parts0[] = {{9, 1000}, {1, 10000}};
+ *     ...
+ *     case 7:
+ *             if (last == 3)
+ *                     return rank == 0 ? 4000 : 1000;
+ *             if (last == 6)
+ *                     return work_in_turn(&work_seen[0], work_parts0, 2, 0);
+ *             break;
  */
 #include "proxy/work.h"
 
-int work_write(FILE *out, const struct trace *t, const uint32_t *site_of, uint32_t sites, struct error *error)
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proxy/computation.h"
+#include "proxy/fit.h"
+#include "trace/read/summary.h"
+
+struct work_edge {
+	uint32_t from, to; /* call sites of the program */
+	const struct trace_edge *edge;
+};
+
+struct writing {
+	const struct trace *trace;
+	const uint32_t *site_of;
+	uint32_t sites;
+	struct work_edge *edges; /* by `to` */
+	size_t edge_count;
+	struct pattern *patterns; /* parsed when first used */
+	FILE *tables, *cases;     /* in memory */
+	char *tables_text, *cases_text;
+	size_t tables_size, cases_size;
+	unsigned parts, seen; /* so many tables, and edges whose visits are counted */
+	bool in_turn, drawn;  /* are there any? */
+	struct fit fit;
+	struct turns {
+		double of[BLOCKS];
+	} * turns; /* counters: what is computed; the first is nothing */
+	size_t turns_count, turns_capacity;
+	bool used[BLOCKS];
+	bool failed;
+};
+
+/* ---- the edges, by the call before which they are ---- */
+
+static int compare_edges(const void *a, const void *b)
 {
-	(void)t, (void)site_of, (void)sites, (void)error;
-	fputs("static void compute(int site)\n{\n\t(void)site;\n}\n\n", out);
+	const struct work_edge *x = a, *y = b;
+	return x->to != y->to ? (x->to > y->to) - (x->to < y->to) : (x->from > y->from) - (x->from < y->from);
+}
+
+static int find_edges(struct writing *w)
+{
+	const struct trace *t = w->trace;
+	uint32_t *number = malloc(((size_t)t->site_count + 1) * sizeof *number); /* of a site in the program */
+	size_t most = 1;
+	for (uint32_t i = 0; number && i < t->site_count; i++)
+		number[i] = UINT32_MAX;
+	for (uint32_t i = 0; number && i < w->sites; i++) {
+		number[w->site_of[i]] = i;
+		most += t->sites[w->site_of[i]].edge_count;
+	}
+	w->edges = number ? calloc(most, sizeof *w->edges) : NULL;
+	for (uint32_t i = 0; w->edges && i < w->sites; i++) {
+		const struct trace_site *s = &t->sites[w->site_of[i]];
+		for (uint32_t k = 0; k < s->edge_count; k++)
+			if (s->edges[k].compute.count && number[s->edges[k].to] != UINT32_MAX)
+				w->edges[w->edge_count++] = (struct work_edge){
+					.from = i, .to = number[s->edges[k].to], .edge = &s->edges[k]};
+	}
+	free(number);
+	if (!w->edges)
+		return -1;
+	qsort(w->edges, w->edge_count, sizeof *w->edges, compare_edges);
 	return 0;
+}
+
+/* ---- one edge ---- */
+
+/* Nobody sees the difference. */
+static bool same_turns(const struct turns *a, const struct turns *b)
+{
+	for (int i = 0; i < BLOCKS; i++)
+		if (fabs(a->of[i] - b->of[i]) > 1e-3 * fmax(1, a->of[i]))
+			return false;
+	return true;
+}
+
+/* The number of what counts the same; 0: nothing, or no memory. */
+static size_t add_turns(struct writing *w, const double counts[TRACE_COUNTERS])
+{
+	struct turns new = {{0}};
+	if (fit_turns(&w->fit, counts, new.of) != 0)
+		w->failed = true;
+	for (size_t i = 0; i < w->turns_count; i++)
+		if (same_turns(&w->turns[i], &new))
+			return i;
+	if (w->turns_count == w->turns_capacity) {
+		size_t more = 2 * w->turns_capacity + 16;
+		struct turns *t = realloc(w->turns, more * sizeof *t);
+		w->failed |= !t;
+		if (!t)
+			return 0;
+		w->turns = t;
+		w->turns_capacity = more;
+	}
+	for (int i = 0; i < BLOCKS; i++)
+		w->used[i] |= new.of[i] > 0;
+	w->turns[w->turns_count] = new;
+	return w->turns_count++;
+}
+
+static void write_part(struct writing *w, FILE *f, const struct computation_part *p)
+{
+	if (w->fit.count)
+		fprintf(f, "%zu", add_turns(w, p->counts));
+	else
+		fprintf(f, "%.4g", p->ns);
+}
+
+/* What a kind of ranks computes, as an expression. */
+static void write_computation(struct writing *w, FILE *f, const struct computation *c, unsigned seen)
+{
+	if (c->count == 1) {
+		write_part(w, f, &c->parts[0]);
+		return;
+	}
+	fprintf(w->tables, "static const struct work_part work_parts%u[] = {", w->parts);
+	for (uint32_t i = 0; i < c->count; i++) {
+		fprintf(w->tables, "%s%s{%" PRIu64 ", ", i ? "," : "",
+		        i % 8 == 7 ? "\n\t"
+		        : i        ? " "
+		                   : "",
+		        c->parts[i].times);
+		write_part(w, w->tables, &c->parts[i]);
+		putc('}', w->tables);
+	}
+	fputs("};\n", w->tables);
+	if (c->drawn)
+		fprintf(f, "work_drawn(%u, work_parts%u, %u)", seen, w->parts, c->count);
+	else
+		fprintf(f, "work_in_turn(%u, work_parts%u, %u, %u)", seen, w->parts, c->count, c->again);
+	w->parts++;
+	w->drawn |= c->drawn;
+	w->in_turn |= !c->drawn;
+}
+
+static int write_kinds(struct writing *w, const struct computation_kinds *kinds)
+{
+	char *texts[RANK_KINDS] = {NULL};
+	int rv = 0;
+	unsigned parts = w->parts;
+	for (uint32_t i = 0; i < kinds->count; i++) {
+		size_t size;
+		FILE *f = open_memstream(&texts[i], &size);
+		if (!f) {
+			rv = -1;
+			break;
+		}
+		write_computation(w, f, &kinds->each[i], w->seen);
+		rv |= fclose(f);
+	}
+	if (rv == 0)
+		rank_rule_write(w->cases, kinds->kind, w->trace->size, kinds->count, texts);
+	for (uint32_t i = 0; i < kinds->count; i++)
+		free(texts[i]);
+	w->seen += w->parts > parts;
+	return rv;
+}
+
+static int write_edge(struct writing *w, const struct work_edge *e)
+{
+	struct computation_kinds kinds;
+	const struct trace_site *from = &w->trace->sites[w->site_of[e->from]];
+	int rv = computation_kinds(w->trace, from, e->edge, w->patterns, &kinds);
+	if (rv == 0 && kinds.count) {
+		fprintf(w->cases, "\t\tif (last == %u)\n\t\t\treturn ", e->from);
+		rv = write_kinds(w, &kinds);
+		fputs(";\n", w->cases);
+	}
+	computation_kinds_free(&kinds);
+	return rv;
+}
+
+static int write_edges(struct writing *w)
+{
+	for (size_t i = 0; i < w->edge_count; i++) {
+		const struct work_edge *e = &w->edges[i];
+		const struct schema *to = trace_schema(w->trace, &w->trace->sites[w->site_of[e->to]]);
+		if (i == 0 || e->to != e[-1].to)
+			fprintf(w->cases, "\tcase %u: /* %.*s */\n", e->to, (int)to->function_length, to->function);
+		if (write_edge(w, e) != 0)
+			return -1;
+		if (i + 1 == w->edge_count || e->to != e[1].to)
+			fputs("\t\tbreak;\n", w->cases);
+	}
+	return 0;
+}
+
+/* ---- the program's functions ---- */
+
+static const char spend[] =
+	"#include <time.h>\n"
+	"\n"
+	"static double work_now(void)\n"
+	"{\n"
+	"\tstruct timespec t;\n"
+	"\tclock_gettime(CLOCK_MONOTONIC, &t);\n"
+	"\treturn (double)t.tv_sec * 1e9 + (double)t.tv_nsec;\n"
+	"}\n"
+	"\n"
+	"/* Computes for so many ns. What was too long, or too short to be worth looking at the clock, is made up for "
+	"the\n"
+	" * next time. */\n"
+	"static void work_spend(double ns)\n"
+	"{\n"
+	"\tstatic double owed;\n"
+	"\tconst double begin = work_now();\n"
+	"\tdouble now = begin;\n"
+	"\towed += ns * (SCALE);\n"
+	"#ifdef SLEEP\n"
+	"\tif (owed > 3000) {\n"
+	"\t\tconst struct timespec t = {(time_t)(owed / 1e9), (long)(owed - 1e9 * (double)(time_t)(owed / 1e9))};\n"
+	"\t\tnanosleep(&t, NULL);\n"
+	"\t\tnow = work_now();\n"
+	"\t}\n"
+	"#else\n"
+	"\twhile (now - begin < owed)\n"
+	"\t\tnow = work_now();\n"
+	"#endif\n"
+	"\towed -= now - begin;\n"
+	"}\n\n";
+
+static const char in_turn[] =
+	"/* These parts in this order, and behind the last one number `again`. */\n"
+	"static double work_in_turn(int edge, const struct work_part *parts, int count, int again)\n"
+	"{\n"
+	"\tlong first = 0, all = 0, n = work_seen[edge]++;\n"
+	"\tint i;\n"
+	"\tfor (i = 0; i < count; i++) {\n"
+	"\t\tfirst += i < again ? parts[i].times : 0;\n"
+	"\t\tall += parts[i].times;\n"
+	"\t}\n"
+	"\tif (n >= all)\n"
+	"\t\tn = first + (n - all) % (all - first);\n"
+	"\tfor (i = 0; i < count - 1 && n >= parts[i].times; i++)\n"
+	"\t\tn -= parts[i].times;\n"
+	"\treturn parts[i].what;\n"
+	"}\n\n";
+
+static const char drawn[] = "/* One of these parts, as often as it says, in no order: places spread evenly (van der "
+			    "Corput's), and moved by\n"
+			    " * the rank. */\n"
+			    "static double work_drawn(int edge, const struct work_part *parts, int count)\n"
+			    "{\n"
+			    "\tdouble all = 0, place = 0, part = 0.5;\n"
+			    "\tlong n;\n"
+			    "\tint i;\n"
+			    "\tfor (n = work_seen[edge]++; n > 0; n /= 2, part /= 2)\n"
+			    "\t\tplace += (double)(n % 2) * part;\n"
+			    "\tplace += 0.618034 * (double)(rank + edge);\n"
+			    "\tplace -= (double)(long)place;\n"
+			    "\tfor (i = 0; i < count; i++)\n"
+			    "\t\tall += (double)parts[i].times;\n"
+			    "\tplace *= all;\n"
+			    "\tfor (i = 0; i < count - 1 && place >= (double)parts[i].times; i++)\n"
+			    "\t\tplace -= (double)parts[i].times;\n"
+			    "\treturn parts[i].what;\n"
+			    "}\n\n";
+
+/* The call site of MPI_Init; -1: there is none. */
+static long initial_site(const struct writing *w)
+{
+	for (uint32_t i = 0; i < w->sites; i++)
+		if (trace_initializes(trace_schema(w->trace, &w->trace->sites[w->site_of[i]])))
+			return i;
+	return -1;
+}
+
+/* Blocks, and how many turns of each. */
+static void write_turns(const struct writing *w, FILE *out)
+{
+	unsigned blocks = 0;
+	blocks_write(out, w->used);
+	fputs("\n/* What is computed, in turns of", out);
+	for (int b = 0; b < BLOCKS; b++)
+		if (w->used[b])
+			fprintf(out, "%s %s", blocks++ ? "," : "", blocks_name[b]);
+	fprintf(out, ". The first is nothing. */\nstatic const double work_turns[][%u] = {\n", blocks ? blocks : 1);
+	for (size_t i = 0; i < w->turns_count; i++) {
+		const char *separator = "\t{";
+		for (int b = 0; b < BLOCKS; b++) {
+			if (w->used[b])
+				fprintf(out, "%s%.5g", separator, w->turns[i].of[b]);
+			separator = w->used[b] ? ", " : separator;
+		}
+		fputs(blocks ? "},\n" : "\t{0},\n", out);
+	}
+	fputs("};\n\n"
+	      "/* The part of a turn that is left is for the next time. */\n"
+	      "static void work_turn(void (*block)(long), double turns, double *left)\n"
+	      "{\n"
+	      "\tconst long whole = (long)(*left += turns * (SCALE));\n"
+	      "\t*left -= (double)whole;\n"
+	      "\tif (whole > 0)\n"
+	      "\t\tblock(whole);\n"
+	      "}\n\n",
+	      out);
+	fprintf(out,
+	        "static void work_spend(double what)\n{\n\tconst double *turns = work_turns[(int)what];\n"
+	        "\tstatic double left[%u];\n\tif (what > 0) {\n",
+	        blocks ? blocks : 1);
+	for (int b = 0, k = 0; b < BLOCKS; b++)
+		if (w->used[b]) {
+			fprintf(out, "\t\twork_turn(work_%s, turns[%d], &left[%d]);\n", blocks_name[b], k, k);
+			k++;
+		}
+	fputs("\t}\n}\n\n", out);
+}
+
+static void write_program(const struct writing *w, FILE *out, double scale)
+{
+	fprintf(out, "/* ---- computation ---- */\n\n#ifndef SCALE\n#define SCALE %.6g\n#endif\n\n", scale);
+	if (w->fit.count)
+		write_turns(w, out);
+	else
+		fputs(spend, out);
+	if (w->parts)
+		fprintf(out,
+		        "/* So many times in a row, or in all: %s. */\n"
+		        "struct work_part {\n\tlong times;\n\tdouble what;\n};\n\nstatic long work_seen[%u];\n\n",
+		        w->fit.count ? "the number of what is computed" : "so long", w->seen);
+	if (w->in_turn)
+		fputs(in_turn, out);
+	if (w->drawn)
+		fputs(drawn, out);
+	fwrite(w->tables_text, 1, w->tables_size, out);
+	fprintf(out,
+	        "%s/* What is computed between two calls%s. */\n"
+	        "static double work_between(int last, int site)\n{\n\tswitch (site) {\n",
+	        w->tables_size ? "\n" : "", w->fit.count ? ", by number" : ", in ns");
+	fwrite(w->cases_text, 1, w->cases_size, out);
+	fprintf(out, "\tdefault:\n\t\tbreak;\n\t}\n\treturn %.4g;\n}\n\n",
+	        w->fit.count ? 0 : summary_unplaced_mean(w->trace));
+	fprintf(out,
+	        "static void compute(int site)\n{\n\tstatic int last = %ld;\n%s"
+	        "\twork_spend(work_between(last, site));\n\tlast = site;\n}\n\n",
+	        initial_site(w), w->fit.count ? "\tstatic int begun;\n\tif (!begun++)\n\t\twork_begin();\n" : "");
+}
+
+static void work_free(struct writing *w)
+{
+	for (uint32_t i = 0; w->patterns && i < w->trace->patterns.count; i++)
+		pattern_free(&w->patterns[i]);
+	free(w->patterns);
+	free(w->edges);
+	free(w->turns);
+	free(w->tables_text);
+	free(w->cases_text);
+}
+
+int work_write(FILE *out, const struct trace *t, const uint32_t *site_of, uint32_t sites,
+               const struct work_options *options, struct error *error)
+{
+	const double nothing[TRACE_COUNTERS] = {0};
+	struct writing w = {.trace = t, .site_of = site_of, .sites = sites};
+	if (fit_begin(&w.fit, t, options->calibration) > 0)
+		add_turns(&w, nothing);
+	w.patterns = calloc((size_t)t->patterns.count + 1, sizeof *w.patterns);
+	w.tables = open_memstream(&w.tables_text, &w.tables_size);
+	w.cases = open_memstream(&w.cases_text, &w.cases_size);
+	int rv = !w.patterns || !w.tables || !w.cases || find_edges(&w) != 0 || write_edges(&w) != 0 || w.failed ? -1
+	                                                                                                         : 0;
+	if (w.tables && fclose(w.tables) != 0)
+		rv = -1;
+	if (w.cases && fclose(w.cases) != 0)
+		rv = -1;
+	if (rv == 0)
+		write_program(&w, out, options->scale);
+	else
+		error_set(error, "no memory for what is computed between the calls");
+	work_free(&w);
+	return rv;
 }

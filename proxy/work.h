@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * work - what a proxy computes between its calls
+ *
+ * As it is written, a computation takes as long as it took: it spins until then, or sleeps, compiled with -DSLEEP, so
+ * that more ranks than cores do not wait for each other. Where the trace has counters, and the blocks were measured
+ * (proxy/calibration.h), it is so many turns of each block instead; then the machine says how long it takes. Compiled
+ * with -DSCALE=0.5, it computes half as much.
  */
 #ifndef SPOOR_PROXY_WORK_H
 #define SPOOR_PROXY_WORK_H
@@ -8,10 +13,18 @@
 
 #include "trace/model/trace.h"
 
+struct calibration;
+
+struct work_options {
+	double scale;                          /* what SCALE is unless the compiler is told */
+	const struct calibration *calibration; /* NULL: times only */
+};
+
 /* Writes `static void compute(int site)`, with its tables, which is called before each MPI call of a call site, but not
  * before MPI_Init. It keeps the last site itself. site_of[N]: the trace's site of call site N of the program, each
- * once; `rank` and `size` are static variables of the program (long), and are set when MPI_Init has returned.
- * Returns 0, or -1 with error set. */
-int work_write(FILE *out, const struct trace *t, const uint32_t *site_of, uint32_t sites, struct error *error);
+ * once; `rank` is a static variable of the program, and is set when MPI_Init has returned. The program defines
+ * _POSIX_C_SOURCE 200809L. Returns 0, or -1 with error set. */
+int work_write(FILE *out, const struct trace *t, const uint32_t *site_of, uint32_t sites,
+               const struct work_options *options, struct error *error);
 
 #endif

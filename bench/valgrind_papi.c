@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * valgrind_papi - a libpapi whose counters are callgrind's, for machines without counters; never installed
+ *
+ * For a process that runs under
+ *
+ *     valgrind --tool=callgrind --cache-sim=yes --branch-sim=yes --callgrind-out-file=$CALLGRIND_COUNTS/%p
+ *
+ * Each reading lets callgrind write what was counted since the one before, and adds the totals of that file. Nothing is
+ * counted meanwhile.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <valgrind/callgrind.h>
+
+/* callgrind's events: Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw Bc Bcm Bi Bim */
+enum { IR, DR, DW, I1MR, D1MR, D1MW, ILMR, DLMR, DLMW, BC, BCM, BI, BIM, TOTALS };
+
+static const struct event {
+	const char *name;
+	int sum[2];
+} known[] = {{"PAPI_TOT_INS", {IR, -1}},    {"PAPI_LD_INS", {DR, -1}},     {"PAPI_SR_INS", {DW, -1}},
+             {"PAPI_L1_DCM", {D1MR, D1MW}}, {"PAPI_L3_TCM", {DLMR, DLMW}}, {"PAPI_BR_CN", {BC, -1}},
+             {"PAPI_BR_MSP", {BCM, BIM}}};
+
+static long long totals[TOTALS];
+static int events[8][8], count[8], sets, dumps;
+
+static void read_totals(void)
+{
+	static char bytes[1 << 16];
+	char path[4096];
+	const char *folder = getenv("CALLGRIND_COUNTS"), *at = NULL;
+	CALLGRIND_TOGGLE_COLLECT;
+	CALLGRIND_DUMP_STATS;
+	snprintf(path, sizeof path, "%s/%d.%d", folder ? folder : ".", (int)getpid(), ++dumps);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		off_t size = lseek(fd, 0, SEEK_END);
+		lseek(fd, size > 4000 ? size - 4000 : 0, SEEK_SET);
+		ssize_t n = read(fd, bytes, sizeof bytes - 1);
+		bytes[n > 0 ? n : 0] = '\0';
+		at = strstr(bytes, "totals:");
+		close(fd);
+		unlink(path);
+	}
+	at += at ? strlen("totals:") : 0;
+	for (int i = 0; at && i < TOTALS; i++)
+		totals[i] += strtoll(at, (char **)&at, 10);
+	CALLGRIND_TOGGLE_COLLECT;
+}
+
+int PAPI_get_opt(int option, void *p)
+{
+	(void)p;
+	return option == 21 ? 0x07000000 : -1;
+}
+
+int PAPI_library_init(int version)
+{
+	return version;
+}
+
+int PAPI_thread_init(unsigned long (*id)(void))
+{
+	return id() ? 0 : -1;
+}
+
+int PAPI_event_name_to_code(const char *name, int *code)
+{
+	for (*code = 0; *code < (int)(sizeof known / sizeof *known); ++*code)
+		if (!strcmp(name, known[*code].name))
+			return 0;
+	return -7;
+}
+
+int PAPI_create_eventset(int *set)
+{
+	*set = sets++ % 8;
+	count[*set] = 0;
+	return 0;
+}
+
+int PAPI_add_event(int set, int code)
+{
+	events[set][count[set]++] = code;
+	return 0;
+}
+
+int PAPI_start(int set)
+{
+	(void)set;
+	return 0;
+}
+
+int PAPI_read(int set, long long *values)
+{
+	read_totals();
+	for (int i = 0; i < count[set]; i++) {
+		const struct event *e = &known[events[set][i]];
+		values[i] = totals[e->sum[0]] + (e->sum[1] >= 0 ? totals[e->sum[1]] : 0);
+	}
+	return 0;
+}
+
+int PAPI_stop(int set, long long *values)
+{
+	(void)set, (void)values;
+	return 0;
+}
+
+int PAPI_cleanup_eventset(int set)
+{
+	count[set] = 0;
+	return 0;
+}
+
+int PAPI_destroy_eventset(int *set)
+{
+	*set = -1;
+	return 0;
+}
+
+char *PAPI_strerror(int code)
+{
+	return code == -7 ? "Event does not exist" : "an error of the stand-in";
+}

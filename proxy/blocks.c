@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * blocks - small pieces of C with known mixes of instructions
+ *
+ * What is read and written is volatile, so that no compiler leaves it out. What stays in registers begins with a value
+ * that the compiler does not know, and ends in one that it must store. Memory that is walked through is written first:
+ * pages that are only read are all the same page, which never misses.
+ */
+#include "proxy/blocks.h"
+
+const char *const blocks_name[BLOCKS] = {"flops",  "divides", "integers", "loads",   "stores",
+                                         "cached", "missed",  "branches", "guesses", "pages"};
+
+static const char *const sources[BLOCKS] = {
+	[BLOCK_FLOPS] = "/* Multiplications and additions, in registers. */\n"
+			"static void work_flops(long turns)\n"
+			"{\n"
+			"\tdouble a = work_start, b = a + 1, c = a + 2, d = a + 3;\n"
+			"\tfor (; turns > 0; turns--) {\n"
+			"\t\ta = a * 0.99 + 0.5;\n"
+			"\t\tb = b * 0.98 + 0.5;\n"
+			"\t\tc = c * 0.97 + 0.5;\n"
+			"\t\td = d * 0.96 + 0.5;\n"
+			"\t}\n"
+			"\twork_result = a + b + c + d;\n"
+			"}\n",
+	[BLOCK_DIVIDES] = "/* Divisions, each of which waits for the one before. */\n"
+			  "static void work_divides(long turns)\n"
+			  "{\n"
+			  "\tdouble a = work_start;\n"
+			  "\tfor (; turns > 0; turns--)\n"
+			  "\t\ta = 1 + 1 / (1 + 1 / a);\n"
+			  "\twork_result = a;\n"
+			  "}\n",
+	[BLOCK_INTEGERS] = "/* Integers, in registers. */\n"
+			   "static void work_integers(long turns)\n"
+			   "{\n"
+			   "\tunsigned long long x = (unsigned long long)work_start;\n"
+			   "\tfor (; turns > 0; turns--) {\n"
+			   "\t\tx ^= x << 13;\n"
+			   "\t\tx ^= x >> 7;\n"
+			   "\t\tx ^= x << 17;\n"
+			   "\t\tx ^= x << 11;\n"
+			   "\t\tx ^= x >> 5;\n"
+			   "\t\tx ^= x << 19;\n"
+			   "\t}\n"
+			   "\twork_result = (double)x;\n"
+			   "}\n",
+	[BLOCK_LOADS] = "/* Loads that hit the first cache. */\n"
+			"static void work_loads(long turns)\n"
+			"{\n"
+			"\tlong sum = 0;\n"
+			"\tfor (; turns > 0; turns--) {\n"
+			"\t\tsum += work_cells[0];\n"
+			"\t\tsum += work_cells[1];\n"
+			"\t\tsum += work_cells[2];\n"
+			"\t\tsum += work_cells[3];\n"
+			"\t\tsum += work_cells[4];\n"
+			"\t\tsum += work_cells[5];\n"
+			"\t\tsum += work_cells[6];\n"
+			"\t\tsum += work_cells[7];\n"
+			"\t}\n"
+			"\twork_result = (double)sum;\n"
+			"}\n",
+	[BLOCK_STORES] = "/* Stores that hit the first cache. */\n"
+			 "static void work_stores(long turns)\n"
+			 "{\n"
+			 "\tfor (; turns > 0; turns--) {\n"
+			 "\t\twork_cells[0] = turns;\n"
+			 "\t\twork_cells[1] = turns;\n"
+			 "\t\twork_cells[2] = turns;\n"
+			 "\t\twork_cells[3] = turns;\n"
+			 "\t\twork_cells[4] = turns;\n"
+			 "\t\twork_cells[5] = turns;\n"
+			 "\t\twork_cells[6] = turns;\n"
+			 "\t\twork_cells[7] = turns;\n"
+			 "\t}\n"
+			 "}\n",
+	[BLOCK_CACHED] = "/* Loads that miss the first cache and hit the last one. */\n"
+			 "static void work_cached(long turns)\n"
+			 "{\n"
+			 "\tstatic unsigned at;\n"
+			 "\tunsigned sum = 0;\n"
+			 "\tfor (; turns > 0; turns--) {\n"
+			 "\t\tsum += work_near[at];\n"
+			 "\t\tat = (at + 64) % sizeof work_near;\n"
+			 "\t}\n"
+			 "\twork_result = sum;\n"
+			 "}\n",
+	[BLOCK_MISSED] = "/* Loads that miss all caches, here and there. */\n"
+			 "static void work_missed(long turns)\n"
+			 "{\n"
+			 "\tstatic unsigned at;\n"
+			 "\tunsigned sum = 0;\n"
+			 "\tfor (; turns > 0; turns--) {\n"
+			 "\t\tat = (at * 1664525u + 1013904223u) & 0xffffffffu;\n"
+			 "\t\tsum += work_far[(unsigned long long)at * sizeof work_far >> 32];\n"
+			 "\t}\n"
+			 "\twork_result = sum;\n"
+			 "}\n",
+	[BLOCK_BRANCHES] = "/* Branches that are never taken. */\n"
+			   "static void work_branches(long turns)\n"
+			   "{\n"
+			   "\tfor (; turns > 0; turns--) {\n"
+			   "\t\tif (work_never)\n"
+			   "\t\t\twork_result = 1;\n"
+			   "\t\tif (work_never)\n"
+			   "\t\t\twork_result = 2;\n"
+			   "\t\tif (work_never)\n"
+			   "\t\t\twork_result = 3;\n"
+			   "\t\tif (work_never)\n"
+			   "\t\t\twork_result = 4;\n"
+			   "\t}\n"
+			   "}\n",
+	[BLOCK_GUESSES] = "/* Branches that are taken now and then, in no order. */\n"
+			  "static void work_guesses(long turns)\n"
+			  "{\n"
+			  "\tstatic unsigned long long x = 88172645463325252u;\n"
+			  "\tfor (; turns > 0; turns--) {\n"
+			  "\t\tx ^= x << 13;\n"
+			  "\t\tx ^= x >> 7;\n"
+			  "\t\tx ^= x << 17;\n"
+			  "\t\tif (x & 1)\n"
+			  "\t\t\twork_result = 1;\n"
+			  "\t\tif (x & 2)\n"
+			  "\t\t\twork_result = 2;\n"
+			  "\t\tif (x & 4)\n"
+			  "\t\t\twork_result = 3;\n"
+			  "\t\tif (x & 8)\n"
+			  "\t\t\twork_result = 4;\n"
+			  "\t}\n"
+			  "}\n",
+	[BLOCK_PAGES] = "/* The kernel's time: 16 new pages. */\n"
+			"static void work_pages(long turns)\n"
+			"{\n"
+			"\tconst size_t size = 16 * 4096;\n"
+			"\tint zero = open(\"/dev/zero\", O_RDWR);\n"
+			"\tfor (; turns > 0 && zero >= 0; turns--) {\n"
+			"\t\tvolatile char *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, zero, 0);\n"
+			"\t\tif (bytes == MAP_FAILED)\n"
+			"\t\t\tbreak;\n"
+			"\t\tfor (size_t i = 0; i < size; i += 4096)\n"
+			"\t\t\tbytes[i] = 1;\n"
+			"\t\tmunmap((void *)bytes, size);\n"
+			"\t}\n"
+			"\tif (zero >= 0)\n"
+			"\t\tclose(zero);\n"
+			"}\n",
+};
+
+static void write_memory(FILE *f, const bool used[BLOCKS])
+{
+	bool registers = used[BLOCK_FLOPS] || used[BLOCK_DIVIDES] || used[BLOCK_INTEGERS];
+	bool results = registers || used[BLOCK_LOADS] || used[BLOCK_CACHED] || used[BLOCK_MISSED] ||
+	               used[BLOCK_BRANCHES] || used[BLOCK_GUESSES];
+	if (used[BLOCK_PAGES])
+		fputs("#include <fcntl.h>\n#include <sys/mman.h>\n#include <unistd.h>\n\n", f);
+	if (registers)
+		fputs("static volatile double work_start = 1;\n", f);
+	if (results)
+		fputs("static volatile double work_result;\n", f);
+	if (used[BLOCK_LOADS] || used[BLOCK_STORES])
+		fputs("static volatile long work_cells[8];\n", f);
+	if (used[BLOCK_BRANCHES])
+		fputs("static volatile int work_never;\n", f);
+	if (used[BLOCK_CACHED])
+		fputs("static volatile unsigned char work_near[1 << 18]; /* more than the first cache */\n", f);
+	if (used[BLOCK_MISSED])
+		fputs("#ifndef FAR_BYTES /* a power of two, and more than the last cache */\n"
+		      "#define FAR_BYTES (1 << 27)\n"
+		      "#endif\n"
+		      "static volatile unsigned char work_far[FAR_BYTES];\n",
+		      f);
+}
+
+void blocks_write(FILE *f, const bool used[BLOCKS])
+{
+	write_memory(f, used);
+	fputs("\n/* Pages that were never written are all the same one. */\n"
+	      "static void work_begin(void)\n"
+	      "{\n",
+	      f);
+	if (used[BLOCK_CACHED])
+		fputs("\tfor (size_t i = 0; i < sizeof work_near; i += 64)\n\t\twork_near[i] = 1;\n", f);
+	if (used[BLOCK_MISSED])
+		fputs("\tfor (size_t i = 0; i < sizeof work_far; i += 4096)\n\t\twork_far[i] = 1;\n", f);
+	fputs("}\n", f);
+	for (int i = 0; i < BLOCKS; i++)
+		if (used[i])
+			fprintf(f, "\n%s", sources[i]);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * blocks - small pieces of C with known mixes of instructions, which computations of a proxy are made of
+ *
+ * Each is a function `static void work_NAME(long turns)`, in C99 and POSIX. What one turn does to the counters and how
+ * long it takes differs between machines and compilers: it is measured (proxy/calibration.h).
+ */
+#ifndef SPOOR_BLOCKS_H
+#define SPOOR_BLOCKS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum block {
+	BLOCK_FLOPS,    /* multiplications and additions of doubles, in registers */
+	BLOCK_DIVIDES,  /* divisions, each of which waits for the one before */
+	BLOCK_INTEGERS, /* shifts and exclusive or, in registers */
+	BLOCK_LOADS,    /* that hit L1 */
+	BLOCK_STORES,   /* that hit L1 */
+	BLOCK_CACHED,   /* loads that miss L1 and hit the last level */
+	BLOCK_MISSED,   /* loads that miss all levels */
+	BLOCK_BRANCHES, /* that are predicted */
+	BLOCK_GUESSES,  /* branches, half of which are predicted */
+	BLOCK_PAGES,    /* the kernel's time: new pages */
+	BLOCKS
+};
+
+/* "flops"; a block without a name there is not. */
+extern const char *const blocks_name[BLOCKS];
+/* Writes the functions that are used, and what they need. `static void work_begin(void)` is always written: it makes
+ * the memory that the blocks walk through. */
+void blocks_write(FILE *f, const bool used[BLOCKS]);
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * calibrate - measures the blocks on this machine
+ *
+ * The blocks are compiled into a library, which is loaded. What calling and counting take is left out: twice as many
+ * turns are compared with once as many. Each counter is measured alone, as a processor counts only a few at a time.
+ */
+#include "proxy/calibrate.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* So long is a measurement at least, ns. */
+#define LONG_ENOUGH 2e6
+#define TRIES       3
+
+typedef void (*block_function)(long turns);
+
+/* ---- the library ---- */
+
+static int write_source(const char *path, struct error *error)
+{
+	bool used[BLOCKS];
+	FILE *f = fopen(path, "we");
+	if (!f)
+		return error_set(error, "%s: %s", path, strerror(errno));
+	memset(used, true, sizeof used);
+	fputs("#define _POSIX_C_SOURCE 200809L\n#include <stddef.h>\n", f);
+	blocks_write(f, used);
+	fputs("void (*const work_ready)(void) = work_begin;\nvoid (*const work_blocks[])(long) = {", f);
+	for (int b = 0; b < BLOCKS; b++)
+		fprintf(f, "%swork_%s", b ? ", " : "", blocks_name[b]);
+	fputs("};\n", f);
+	int failed = ferror(f);
+	return fclose(f) != 0 || failed ? error_set(error, "%s: %s", path, strerror(errno)) : 0;
+}
+
+static int compile_source(const char *compiler, const char *source, const char *library, struct error *error)
+{
+	int status = -1;
+	pid_t pid = fork();
+	if (pid == 0) {
+		execlp(compiler, compiler, "-std=c99", "-O2", "-fPIC", "-shared", "-o", library, source, (char *)NULL);
+		_exit(127);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status == 0 ? 0 : error_set(error, "%s cannot compile the blocks; CC names another compiler", compiler);
+}
+
+/* Never unloaded. NULL: error is set. */
+static const block_function *load_blocks(const char *compiler, struct error *error)
+{
+	const char *tmp = getenv("TMPDIR");
+	char folder[PATH_MAX - 20], source[PATH_MAX], library[PATH_MAX];
+	void *opened = NULL;
+	if ((size_t)snprintf(folder, sizeof folder, "%s/spoor-blocks.XXXXXX", tmp && *tmp ? tmp : "/tmp") >=
+	            sizeof folder ||
+	    !mkdtemp(folder)) {
+		error_set(error, "no folder in TMPDIR: %s", strerror(errno));
+		return NULL;
+	}
+	snprintf(source, sizeof source, "%s/blocks.c", folder);
+	snprintf(library, sizeof library, "%s/blocks.so", folder);
+	if (write_source(source, error) == 0 && compile_source(compiler, source, library, error) == 0) {
+		opened = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+		if (!opened)
+			error_set(error, "%s", dlerror());
+	}
+	unlink(source);
+	unlink(library);
+	rmdir(folder);
+	void (*const *ready)(void) = opened ? dlsym(opened, "work_ready") : NULL;
+	if (ready)
+		(*ready)();
+	return opened ? dlsym(opened, "work_blocks") : NULL;
+}
+
+/* ---- time ---- */
+
+static double calibrate_now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static double time_turns(block_function block, long turns)
+{
+	double least = INFINITY;
+	for (int i = 0; i < TRIES; i++) {
+		double begin = calibrate_now();
+		block(turns);
+		least = fmin(least, calibrate_now() - begin);
+	}
+	return least;
+}
+
+/* Enough to be measured. */
+static long find_turns(block_function block)
+{
+	long turns = 64;
+	while (turns < LONG_MAX / 8 && time_turns(block, turns) < LONG_ENOUGH)
+		turns *= 2;
+	return turns;
+}
+
+/* ---- counters ---- */
+
+/* PAPI's interface, which has been the same since version 5. */
+struct papi {
+	int (*library_init)(int version);
+	int (*get_opt)(int option, void *value);
+	int (*event_name_to_code)(const char *name, int *code);
+	int (*create_eventset)(int *set);
+	int (*add_event)(int set, int code);
+	int (*start)(int set);
+	int (*read)(int set, long long *values);
+	int (*stop)(int set, long long *values);
+	int (*cleanup_eventset)(int set);
+	int (*destroy_eventset)(int *set);
+};
+#define PAPI_LIB_VERSION 21
+
+static bool find_function(void *library, const char *name, void *function)
+{
+	return (*(void **)function = dlsym(library, name)) != NULL;
+}
+
+static bool load_papi(struct papi *p)
+{
+	static const char *const names[] = {"libpapi.so.7.2", "libpapi.so.7.1", "libpapi.so.7.0", "libpapi.so.7",
+	                                    "libpapi.so.6.0", "libpapi.so.6",   "libpapi.so.5.7", "libpapi.so.5"};
+	void *l = NULL;
+	for (size_t i = 0; i < sizeof names / sizeof *names && !l; i++)
+		l = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+	if (!l || !find_function(l, "PAPI_library_init", &p->library_init) ||
+	    !find_function(l, "PAPI_get_opt", &p->get_opt) ||
+	    !find_function(l, "PAPI_event_name_to_code", &p->event_name_to_code) ||
+	    !find_function(l, "PAPI_create_eventset", &p->create_eventset) ||
+	    !find_function(l, "PAPI_add_event", &p->add_event) || !find_function(l, "PAPI_start", &p->start) ||
+	    !find_function(l, "PAPI_read", &p->read) || !find_function(l, "PAPI_stop", &p->stop) ||
+	    !find_function(l, "PAPI_cleanup_eventset", &p->cleanup_eventset) ||
+	    !find_function(l, "PAPI_destroy_eventset", &p->destroy_eventset))
+		return false;
+	int version = p->get_opt(PAPI_LIB_VERSION, NULL), wanted = version & (int)0xffff0000;
+	return version > 0 && p->library_init(wanted) == wanted;
+}
+
+/* What one turn counts, by comparing n turns with 2 n. */
+static double count_turn(const struct papi *p, int set, block_function block, long turns)
+{
+	long long at[3] = {0};
+	block(turns); /* caches and predictions are warm */
+	p->read(set, &at[0]);
+	block(turns);
+	p->read(set, &at[1]);
+	block(2 * turns);
+	p->read(set, &at[2]);
+	return fmax(0, (double)(at[2] - 2 * at[1] + at[0]) / (double)turns);
+}
+
+/* False: the counter is not there. */
+static bool count_blocks(const struct papi *p, const char *name, const block_function *blocks, const long *turns,
+                         double *counts)
+{
+	int set = -1, code;
+	long long last[8];
+	if (p->event_name_to_code(name, &code) != 0 || p->create_eventset(&set) != 0)
+		return false;
+	bool good = p->add_event(set, code) == 0 && p->start(set) == 0;
+	for (int b = 0; good && b < BLOCKS; b++)
+		counts[b] = count_turn(p, set, blocks[b], turns[b]);
+	if (good)
+		p->stop(set, last);
+	p->cleanup_eventset(set);
+	p->destroy_eventset(&set);
+	return good;
+}
+
+static double faults_now(void)
+{
+	struct rusage u;
+	return getrusage(RUSAGE_SELF, &u) == 0 ? (double)(u.ru_minflt + u.ru_majflt) : 0;
+}
+
+/* What the kernel counts, and the tracer without PAPI, too. */
+static void count_faults(struct calibration *c, const block_function *blocks, const long *turns)
+{
+	struct calibration_counter *k = &c->counters[c->counter_count++];
+	snprintf(k->name, sizeof k->name, "perf::PAGE-FAULTS");
+	for (int b = 0; b < BLOCKS; b++) {
+		double begin = faults_now();
+		blocks[b](turns[b]);
+		k->counts[b] = (faults_now() - begin) / (double)turns[b];
+	}
+}
+
+int calibrate_blocks(struct calibration *c, const char *compiler, const char *(*counter)(size_t i), struct error *error)
+{
+	long turns[BLOCKS];
+	struct papi papi;
+	const char *name;
+	const block_function *blocks = load_blocks(compiler, error);
+	*c = (struct calibration){0};
+	if (!blocks)
+		return error_set(error, "the blocks cannot be loaded");
+	for (int b = 0; b < BLOCKS; b++) {
+		turns[b] = find_turns(blocks[b]);
+		c->ns[b] = fmax(0, time_turns(blocks[b], 2 * turns[b]) - time_turns(blocks[b], turns[b])) /
+		           (double)turns[b];
+	}
+	count_faults(c, blocks, turns);
+	if (!load_papi(&papi))
+		return 0;
+	for (size_t i = 0; (name = counter(i)) != NULL && c->counter_count < CALIBRATION_COUNTERS; i++) {
+		struct calibration_counter *k = &c->counters[c->counter_count];
+		if (!count_blocks(&papi, name, blocks, turns, k->counts))
+			continue;
+		snprintf(k->name, sizeof k->name, "%s", name);
+		c->counter_count++;
+	}
+	return 0;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * calibration - how long a turn of each block takes on this machine, and what the machine's counters say of it
+ */
+#include "proxy/calibration.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TIME "ns"
+
+int calibration_path(char *path, size_t size, struct error *error)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	int n = -1;
+	if (cache && cache[0] == '/')
+		n = snprintf(path, size, "%s/spoor/blocks", cache);
+	else if (home && home[0] == '/')
+		n = snprintf(path, size, "%s/.cache/spoor/blocks", home);
+	return n > 0 && (size_t)n < size
+	               ? 0
+	               : error_set(error, "no folder to keep measurements in: neither XDG_CACHE_HOME nor HOME is set");
+}
+
+const struct calibration_counter *calibration_find(const struct calibration *c, const char *name)
+{
+	for (size_t i = 0; i < c->counter_count; i++)
+		if (!strcmp(c->counters[i].name, name))
+			return &c->counters[i];
+	return NULL;
+}
+
+/* Its numbers, made if they are not there; NULL: there are too many. */
+static double *counter_numbers(struct calibration *c, const char *name)
+{
+	if (!strcmp(name, TIME))
+		return c->ns;
+	for (size_t i = 0; i < c->counter_count; i++)
+		if (!strcmp(c->counters[i].name, name))
+			return c->counters[i].counts;
+	if (c->counter_count == CALIBRATION_COUNTERS)
+		return NULL;
+	snprintf(c->counters[c->counter_count].name, CALIBRATION_NAME, "%s", name);
+	return c->counters[c->counter_count++].counts;
+}
+
+static int read_line(struct calibration *c, const char *line)
+{
+	char name[CALIBRATION_NAME], block[CALIBRATION_NAME], more;
+	double number;
+	if (sscanf(line, "%63s %63s %lf %c", name, block, &number, &more) != 3 || !isfinite(number) || number < 0)
+		return -1;
+	for (int b = 0; b < BLOCKS; b++) {
+		if (strcmp(block, blocks_name[b]) != 0)
+			continue;
+		double *numbers = counter_numbers(c, name);
+		if (!numbers)
+			return -1;
+		numbers[b] = number;
+		return 0;
+	}
+	return -1;
+}
+
+int calibration_read(struct calibration *c, const char *path, struct error *error)
+{
+	char line[256];
+	unsigned n = 0;
+	int rv = 0;
+	FILE *f = fopen(path, "re");
+	*c = (struct calibration){0};
+	if (!f)
+		return errno == ENOENT ? 1 : error_set(error, "%s: %s", path, strerror(errno));
+	while (rv == 0 && fgets(line, sizeof line, f)) {
+		n++;
+		if (read_line(c, line) != 0)
+			rv = error_set(error,
+			               "%s, line %u: expected COUNTER BLOCK NUMBER; \"spoor proxy --calibrate\" "
+			               "writes it anew",
+			               path, n);
+	}
+	fclose(f);
+	return rv;
+}
+
+static void write_numbers(FILE *f, const char *name, const double *numbers)
+{
+	for (int b = 0; b < BLOCKS; b++)
+		fprintf(f, "%s %s %.6g\n", name, blocks_name[b], numbers[b]);
+}
+
+/* The folders above a file. */
+static void make_folders(char *path)
+{
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(path, 0700);
+		*slash = '/';
+	}
+}
+
+int calibration_write(const struct calibration *c, const char *path, struct error *error)
+{
+	char name[4096];
+	if ((size_t)snprintf(name, sizeof name, "%s.XXXXXX", path) >= sizeof name)
+		return error_set(error, "%s: the name is too long", path);
+	make_folders(name);
+	int fd = mkstemp(name);
+	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+	if (!f)
+		return error_set(error, "%s: %s", name, strerror(errno));
+	write_numbers(f, TIME, c->ns);
+	for (size_t i = 0; i < c->counter_count; i++)
+		write_numbers(f, c->counters[i].name, c->counters[i].counts);
+	int failed = ferror(f);
+	if (fclose(f) != 0 || failed || rename(name, path) != 0) {
+		error_set(error, "%s: %s", path, strerror(errno));
+		unlink(name);
+		return -1;
+	}
+	return 0;
+}

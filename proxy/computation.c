@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * computation - what ranks compute on an edge of a trace
+ *
+ * Ranks are of one kind if they have the same pattern of classes, the same keys in it, and the same mean. Where that
+ * gives more kinds than a reader would follow, means that are near each other become one; if there are still too many,
+ * the last kinds become one.
+ */
+#include "proxy/computation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/model/classes.h"
+#include "trace/model/cursor.h"
+
+/* What varies by more than this part of its mean, and takes more than this part of all time, is drawn. */
+#define VARIES 0.1
+#define PART   1e-3
+/* Means that differ by less are one. */
+#define NEAR 0.05
+/* Visits that are looked at to see how classes follow each other. */
+#define VISITS_MOST 65536
+/* First visits that need not be as those behind them. */
+#define FIRST_MOST 4
+
+/* ---- which ranks are of one kind ---- */
+
+struct signature {
+	uint64_t group; /* hash of the pattern and the keys */
+	int64_t mean;   /* in CLASS_PARTS, rounded */
+};
+
+static uint64_t mix_hash(uint64_t hash, uint64_t x)
+{
+	hash = (hash ^ x) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> 29;
+}
+
+static int64_t rank_mean_parts(const struct trace_edge *e, uint32_t rank)
+{
+	int64_t mean = 0;
+	if (e->classes && e->classes->finished)
+		rankmap_get(&e->classes->mean, rank, &mean);
+	return mean;
+}
+
+static struct signature rank_signature(const struct trace_edge *e, uint32_t rank, int64_t step)
+{
+	struct signature s = {0};
+	const struct trace_classes *k = e->classes;
+	int64_t value;
+	for (uint32_t g = 0; k && g < k->column.count; g++) {
+		const struct trace_group *group = &k->column.groups[g];
+		if (!rankmap_get(trace_group_ranks(group), rank, &value))
+			continue;
+		s.group = mix_hash(1, group->pattern);
+		for (uint32_t i = 0; i < group->count; i++) {
+			rankmap_get(&group->dict[i].start, rank, &value);
+			s.group = mix_hash(s.group, (uint64_t)value);
+			if (rankmap_get(&group->dict[i].stride, rank, &value))
+				s.group = mix_hash(s.group, (uint64_t)value + 1);
+		}
+	}
+	s.mean = step ? (int64_t)floor((double)rank_mean_parts(e, rank) / (double)step + 0.5) : 0;
+	return s;
+}
+
+/* All ranks have the same: the usual case, without looking at each of them. */
+static bool all_alike(const struct trace_edge *e)
+{
+	const struct trace_classes *k = e->classes;
+	int64_t value;
+	return !k || (k->column.count == 0 && (rankmap_empty(&k->mean) || rankmap_constant(&k->mean, &value)));
+}
+
+struct kind_ranks {
+	struct signature signature;
+	uint32_t first; /* rank */
+	double count, mean;
+};
+
+/* Returns how many kinds there are with means in steps; more than RANK_KINDS: too many. */
+static uint32_t sort_ranks(const struct trace_site *from, const struct trace_edge *e, int64_t step, bool force,
+                           uint8_t *kind, struct kind_ranks *found)
+{
+	uint32_t count = 0;
+	int64_t visits;
+	for (uint64_t r = 0; rankmap_next(&from->visits, &r, &visits); r++) {
+		struct signature s = rank_signature(e, (uint32_t)r, step);
+		uint32_t i = 0;
+		while (i < count && (found[i].signature.group != s.group || found[i].signature.mean != s.mean))
+			i++;
+		if (i == RANK_KINDS && !force)
+			return RANK_KINDS + 1;
+		i = i == RANK_KINDS ? i - 1 : i;
+		if (i == count)
+			found[count++] = (struct kind_ranks){.signature = s, .first = (uint32_t)r};
+		kind[r] = (uint8_t)i;
+		found[i].count++;
+		found[i].mean += (double)rank_mean_parts(e, (uint32_t)r);
+	}
+	return count;
+}
+
+/* ---- what a kind does ---- */
+
+static const struct trace_class *class_at(const struct trace_edge *e, uint32_t key)
+{
+	const struct trace_class *c = e->classes ? classes_find(e->classes, key) : NULL;
+	return c && c->compute.count ? c : NULL;
+}
+
+static struct computation_part class_part(const struct trace_edge *e, uint32_t key, uint64_t times, double factor)
+{
+	const struct trace_class *c = class_at(e, key);
+	const struct histogram *counts = c ? c->counts : e->counts;
+	struct computation_part part = {.times = times, .ns = histogram_mean(c ? &c->compute : &e->compute) * factor};
+	for (unsigned i = 0; counts && i < TRACE_COUNTERS; i++)
+		part.counts[i] = histogram_mean(&counts[i]) * factor;
+	return part;
+}
+
+/* The shortest period of n keys. */
+static size_t find_period(const uint32_t *keys, size_t n, size_t *borders)
+{
+	size_t border = 0;
+	borders[0] = 0;
+	for (size_t i = 1; i < n; i++) {
+		while (border > 0 && keys[i] != keys[border])
+			border = borders[border - 1];
+		border += keys[i] == keys[border];
+		borders[i] = border;
+	}
+	return n - borders[n - 1];
+}
+
+/* Runs of equal keys, added to the parts. False: there are too many. */
+static bool add_runs(struct computation *c, const struct trace_edge *e, double factor, const uint32_t *keys, size_t n)
+{
+	for (size_t i = 0, begin = 0; i < n; i++) {
+		if (i + 1 < n && keys[i + 1] == keys[begin])
+			continue;
+		if (c->count == COMPUTATION_PARTS)
+			return false;
+		c->parts[c->count++] = class_part(e, keys[begin], i + 1 - begin, factor);
+		begin = i + 1;
+	}
+	return true;
+}
+
+static bool find_turns(struct computation *c, const struct trace_edge *e, double factor, const uint32_t *keys, size_t n,
+                       size_t *borders)
+{
+	size_t best = 0, length = SIZE_MAX;
+	for (size_t first = 0; first < FIRST_MOST && first < n; first++) {
+		size_t period = find_period(keys + first, n - first, borders);
+		if (first + period < length) {
+			best = first;
+			length = first + period;
+		}
+	}
+	c->count = 0;
+	if (!add_runs(c, e, factor, keys, best))
+		return false;
+	c->again = c->count;
+	return add_runs(c, e, factor, keys + best, length - best);
+}
+
+/* Each key as often as it comes; of more than there are parts, the last ones are one. */
+static void draw_keys(struct computation *c, const struct trace_edge *e, double factor, const uint32_t *keys, size_t n)
+{
+	uint32_t known[COMPUTATION_PARTS];
+	c->drawn = true;
+	c->count = c->again = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t k = 0;
+		while (k < c->count && known[k] != keys[i])
+			k++;
+		if (k == c->count && k < COMPUTATION_PARTS) {
+			known[k] = keys[i];
+			c->parts[c->count++] = class_part(e, keys[i], 0, factor);
+		}
+		c->parts[k < COMPUTATION_PARTS ? k : COMPUTATION_PARTS - 1].times++;
+	}
+}
+
+/* One class whose times vary: its bins. spread: of the means of ranks, relative to all of them. */
+static void draw_bins(struct computation *c, const struct trace *t, const struct histogram *h, double factor,
+                      double spread)
+{
+	double mean = histogram_mean(h), all = histogram_deviation(h),
+	       within = all * all - spread * spread * mean * mean;
+	double narrow = within > 0 && all > 0 ? sqrt(within) / all : 0;
+	if (t->counter_count || all * narrow < VARIES * mean || h->bin_count < 2 || h->bin_count > COMPUTATION_PARTS ||
+	    (double)h->sum < PART * (double)t->total[TOTAL_ELAPSED].sum)
+		return;
+	c->drawn = true;
+	c->count = h->bin_count;
+	double sum = 0, count = 0; /* what the bins say is rounded */
+	for (uint32_t i = 0; i < h->bin_count; i++) {
+		sum += histogram_bin_mean(&h->bins[i]) * (double)h->bins[i].count;
+		count += (double)h->bins[i].count;
+	}
+	for (uint32_t i = 0; i < h->bin_count; i++) {
+		double off = histogram_bin_mean(&h->bins[i]) - sum / count;
+		c->parts[i] = (struct computation_part){.times = h->bins[i].count,
+		                                        .ns = fmax(0, mean * factor + off * narrow)};
+	}
+}
+
+/* The keys of a rank's visits, VISITS_MOST at most; CLASS_REST if it has none. Returns how many; 0: no memory. */
+static size_t read_keys(const struct trace *t, const struct trace_edge *e, uint32_t rank, struct pattern *patterns,
+                        uint32_t *keys)
+{
+	struct column_cursor cursor = {.open = false};
+	size_t n = 0;
+	int64_t key;
+	keys[0] = CLASS_REST;
+	if (!e->classes)
+		return 1;
+	int rv = column_cursor_open(&cursor, t, &e->classes->column, rank, patterns, NULL);
+	if (rv == 0 && cursor.constant && column_cursor_next(&cursor, &key) == 0)
+		keys[n++] = (uint32_t)key; /* for ever */
+	while (rv == 0 && !cursor.constant && n < VISITS_MOST && column_cursor_next(&cursor, &key) == 0)
+		keys[n++] = (uint32_t)key;
+	column_cursor_close(&cursor);
+	return rv < 0 ? 0 : n ? n : 1;
+}
+
+static int kind_computation(const struct trace *t, const struct trace_edge *e, uint32_t rank, double factor,
+                            double spread, struct pattern *patterns, struct computation *c)
+{
+	uint32_t *keys = calloc(VISITS_MOST, sizeof *keys);
+	size_t *borders = calloc(VISITS_MOST, sizeof *borders);
+	size_t n = keys && borders ? read_keys(t, e, rank, patterns, keys) : 0;
+	if (n > 0 && !find_turns(c, e, factor, keys, n, borders))
+		draw_keys(c, e, factor, keys, n);
+	if (n > 0 && c->count == 1) {
+		const struct trace_class *one = class_at(e, keys[0]);
+		draw_bins(c, t, one ? &one->compute : &e->compute, factor, spread);
+	}
+	free(keys);
+	free(borders);
+	return n > 0 ? 0 : -1;
+}
+
+/* ---- both ---- */
+
+static double mean_factor(const struct kind_ranks *k)
+{
+	return 1 + k->mean / k->count / CLASS_PARTS;
+}
+
+static double kinds_spread(const struct kind_ranks *found, uint32_t count)
+{
+	double ranks = 0, squares = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		double off = mean_factor(&found[i]) - 1;
+		squares += off * off * found[i].count;
+		ranks += found[i].count;
+	}
+	return ranks > 0 ? sqrt(squares / ranks) : 0;
+}
+
+static double mean_ns(const struct computation *c)
+{
+	double sum = 0, times = 0;
+	for (uint32_t i = 0; i < c->count; i++) {
+		sum += c->parts[i].ns * (double)c->parts[i].times;
+		times += (double)c->parts[i].times;
+	}
+	return times > 0 ? sum / times : 0;
+}
+
+/* The trace has no mean of ranks that are near what is expected: they get what the others leave of the edge's sum. All
+ * ranks are taken to come there equally often; where that would change much, they do not. */
+static void correct_sum(struct computation_kinds *kinds, const struct kind_ranks *found, const struct trace_edge *e)
+{
+	double ranks = 0, known = 0, other = 0;
+	for (uint32_t i = 0; i < kinds->count; i++) {
+		double sum = found[i].count * mean_ns(&kinds->each[i]);
+		ranks += found[i].count;
+		*(found[i].signature.mean ? &known : &other) += sum;
+	}
+	double all = (double)e->compute.sum / ((double)e->compute.count / ranks), scale = (all - known) / other;
+	for (uint32_t i = 0; scale > 0.8 && scale < 1.25 && i < kinds->count; i++)
+		for (uint32_t k = 0; found[i].signature.mean == 0 && k < kinds->each[i].count; k++)
+			kinds->each[i].parts[k].ns *= scale;
+}
+
+/* On a noisy machine, ranks that do the same were sorted in different ways: kinds that are drawn, with means that are
+ * near each other, become one. */
+static void join_drawn(struct computation_kinds *kinds, uint32_t ranks)
+{
+	uint32_t kept = 0;
+	uint8_t to[RANK_KINDS];
+	for (uint32_t i = 0; i < kinds->count; i++) {
+		const struct computation *c = &kinds->each[i];
+		uint32_t k = 0;
+		while (k < kept && !(c->drawn && kinds->each[k].drawn &&
+		                     fabs(mean_ns(c) - mean_ns(&kinds->each[k])) < NEAR * mean_ns(c)))
+			k++;
+		to[i] = (uint8_t)k;
+		if (k == kept)
+			kinds->each[kept++] = *c;
+	}
+	for (uint32_t r = 0; r < ranks; r++)
+		if (kinds->kind[r] != RANK_ANY)
+			kinds->kind[r] = to[kinds->kind[r]];
+	kinds->count = kept;
+}
+
+int computation_kinds(const struct trace *t, const struct trace_site *from, const struct trace_edge *e,
+                      struct pattern *patterns, struct computation_kinds *kinds)
+{
+	struct kind_ranks found[RANK_KINDS] = {{.first = 0}};
+	uint32_t count = RANK_KINDS + 1;
+	*kinds = (struct computation_kinds){.kind = malloc((size_t)t->size + 1)};
+	if (!kinds->kind)
+		return -1;
+	memset(kinds->kind, RANK_ANY, (size_t)t->size + 1);
+	for (int64_t step = all_alike(e) ? 0 : 1; count > RANK_KINDS; step = step > 4 * CLASS_PARTS ? 0 : 2 * step)
+		count = sort_ranks(from, e, step, step == 0, kinds->kind, memset(found, 0, sizeof found));
+	kinds->each = calloc(count ? count : 1, sizeof *kinds->each);
+	if (!kinds->each)
+		return -1;
+	kinds->count = count;
+	double spread = kinds_spread(found, count);
+	for (uint32_t i = 0; i < count; i++)
+		if (kind_computation(t, e, found[i].first, mean_factor(&found[i]), spread, patterns, &kinds->each[i]) !=
+		    0)
+			return -1;
+	correct_sum(kinds, found, e);
+	join_drawn(kinds, t->size);
+	return 0;
+}
+
+void computation_kinds_free(struct computation_kinds *kinds)
+{
+	free(kinds->kind);
+	free(kinds->each);
+	*kinds = (struct computation_kinds){0};
+}

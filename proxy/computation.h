@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * computation - what ranks compute on an edge of a trace, in a form that a person can read
+ *
+ * Ranks that do the same are one kind. What a kind does is the same each time, or a few things in turn, or things that
+ * are drawn because they follow each other without order:
+ *
+ *     ranks 1 to 3: 1 ms; rank 0: 4 ms             two kinds, one part each
+ *     9 times 1 ms and then 10 ms, and so on       one kind, parts (9, 1 ms) (1, 10 ms), in turn
+ */
+#ifndef SPOOR_COMPUTATION_H
+#define SPOOR_COMPUTATION_H
+
+#include "proxy/rank_rule.h"
+#include "trace/model/pattern.h"
+#include "trace/model/trace.h"
+
+#define COMPUTATION_PARTS 32
+
+struct computation {
+	bool drawn;     /* else in turn */
+	uint32_t count; /* of parts */
+	uint32_t again; /* in turn: behind the last one comes this one */
+	struct computation_part {
+		uint64_t times; /* in a row; drawn: how often in all */
+		double ns;
+		double counts[TRACE_COUNTERS]; /* by the counters of the trace */
+	} parts[COMPUTATION_PARTS];
+};
+
+/* Of one edge. kind: of each rank, RANK_ANY if it does not come there; malloc'ed. */
+struct computation_kinds {
+	uint8_t *kind;
+	uint32_t count;
+	struct computation *each; /* malloc'ed */
+};
+
+/* patterns: one for each of the trace's, parsed when first used. The caller frees `kinds` in any case. Returns 0, or -1
+ * on no memory. */
+int computation_kinds(const struct trace *t, const struct trace_site *from, const struct trace_edge *e,
+                      struct pattern *patterns, struct computation_kinds *kinds);
+void computation_kinds_free(struct computation_kinds *kinds);
+
+#endif

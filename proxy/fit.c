@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * fit - how many turns of each block count what a computation counted (Siesta, section 2.4)
+ */
+#include "proxy/fit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "proxy/nnls.h"
+
+/* What is less than this part of the largest count of a computation is not told from nothing: a block that makes one
+ * miss in ten thousand instructions is not left out because there was none. */
+#define LEAST 1e-4
+
+/* What is counted between two calls that follow each other at once is the tracer's own, and is in all computations: the
+ * least of all edges, unless that is more instructions than a tracer needs. */
+#define OWN      "PAPI_TOT_INS"
+#define OWN_MOST 5000
+
+static void find_own(struct fit *f, const struct trace *t)
+{
+	double least[TRACE_COUNTERS];
+	for (unsigned i = 0; i < TRACE_COUNTERS; i++)
+		least[i] = INFINITY;
+	for (uint32_t s = 0; s < t->site_count; s++)
+		for (uint32_t k = 0; k < t->sites[s].edge_count; k++)
+			for (unsigned i = 0; t->sites[s].edges[k].counts && i < TRACE_COUNTERS; i++)
+				least[i] = fmin(least[i], histogram_mean(&t->sites[s].edges[k].counts[i]));
+	for (unsigned n = 0; n < f->count; n++)
+		if (!strcmp(f->measured[n]->name, OWN) && least[f->counter[n]] <= OWN_MOST)
+			memcpy(f->own, least, sizeof f->own);
+}
+
+/* New pages take the kernel's time, which other counters do not see. */
+static bool counts_pages(const struct fit *f)
+{
+	for (unsigned i = 0; i < f->count; i++)
+		if (strstr(f->measured[i]->name, "FAULTS"))
+			return true;
+	return false;
+}
+
+unsigned fit_begin(struct fit *f, const struct trace *t, const struct calibration *calibration)
+{
+	*f = (struct fit){0};
+	for (uint32_t i = 0; calibration && i < t->counter_count; i++) {
+		const char *name = (const char *)t->strings.items[t->counters[i].name].bytes;
+		const struct calibration_counter *c = calibration_find(calibration, name);
+		if (!c || t->counters[i].ranks == 0)
+			continue;
+		f->counter[f->count] = i;
+		f->measured[f->count++] = c;
+	}
+	find_own(f, t);
+	f->pages = counts_pages(f);
+	return f->count;
+}
+
+int fit_turns(const struct fit *f, const double counts[TRACE_COUNTERS], double turns[BLOCKS])
+{
+	double a[TRACE_COUNTERS * BLOCKS], b[TRACE_COUNTERS], most = 0;
+	memset(turns, 0, BLOCKS * sizeof *turns);
+	for (unsigned i = 0; i < f->count; i++)
+		most = fmax(most, counts[f->counter[i]] - f->own[f->counter[i]]);
+	if (most <= 0)
+		return 0;
+	for (unsigned i = 0; i < f->count; i++) {
+		double target = fmax(0, counts[f->counter[i]] - f->own[f->counter[i]]),
+		       weight = 1 / fmax(target, LEAST * most);
+		b[i] = target * weight;
+		for (unsigned k = 0; k < BLOCKS; k++)
+			a[i * BLOCKS + k] = k == BLOCK_PAGES && !f->pages ? 0 : f->measured[i]->counts[k] * weight;
+	}
+	return nnls_solve(a, f->count, BLOCKS, b, turns);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * calibration - files that are none; what was written is read; a computation that is made of blocks is found again
+ */
+#include "proxy/calibration.h"
+
+#include <math.h>
+
+#include "proxy/fit.h"
+#include "tests/unit/fail.h"
+#include "tests/unit/tap.h"
+
+static int read_text(const char *text, struct error *error)
+{
+	static struct calibration c;
+	FILE *f = fopen("blocks", "w");
+	fputs(text, f);
+	fclose(f);
+	error->text[0] = '\0';
+	int rv = calibration_read(&c, "blocks", error);
+	unlink("blocks");
+	return rv;
+}
+
+static void bad_input(void)
+{
+	static struct calibration c;
+	struct error error = {""};
+	static const char *const texts[] = {
+		"ns flops\n",     "ns flops x\n", "ns flops -1\n",   "ns flops nan\n", "ns flops 1 2\n",
+		"ns nothing 1\n", "\n",           "ns flops 1e999\n"};
+	ok(calibration_read(&c, "blocks", &error) == 1, "no file");
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		ok(read_text(texts[i], &error) == -1 && strstr(error.text, "blocks, line 1"), "%.*s is refused",
+		   (int)strcspn(texts[i], "\n"), texts[i]);
+	ok(read_text("ns flops 1\nPAPI_TOT_INS flops 2\n", &error) == 0, "a short one");
+	char *many = calloc(CALIBRATION_COUNTERS + 1, 20), *end = many;
+	for (int i = 0; i <= CALIBRATION_COUNTERS; i++)
+		end += sprintf(end, "C%d flops 1\n", i);
+	ok(read_text(many, &error) == -1, "too many counters");
+	free(many);
+	setenv("XDG_CACHE_HOME", "", 1);
+	unsetenv("HOME");
+	char path[8];
+	ok(calibration_path(path, sizeof path, &error) == -1, "nowhere to keep it");
+	setenv("HOME", "/a/long/one", 1);
+	ok(calibration_path(path, sizeof path, &error) == -1, "a path that is too long");
+}
+
+static struct calibration blocks_of_two(void)
+{
+	struct calibration c = {.counter_count = 2};
+	strcpy(c.counters[0].name, "PAPI_TOT_INS");
+	strcpy(c.counters[1].name, "PAPI_LD_INS");
+	for (int b = 0; b < BLOCKS; b++)
+		c.counters[0].counts[b] = 10 + b;
+	c.counters[1].counts[BLOCK_LOADS] = 8;
+	c.ns[BLOCK_FLOPS] = 1.5;
+	return c;
+}
+
+static void round_trip(void)
+{
+	struct calibration c = blocks_of_two(), back;
+	struct error error = {""};
+	char path[300], folder[250];
+	snprintf(folder, sizeof folder, "%s/a/b", scratch);
+	snprintf(path, sizeof path, "%s/c", folder);
+	ok(calibration_write(&c, path, &error) == 0, "folders are made");
+	ok(calibration_read(&back, path, &error) == 0 && back.counter_count == 2 && back.ns[BLOCK_FLOPS] == 1.5 &&
+	           calibration_find(&back, "PAPI_LD_INS") &&
+	           calibration_find(&back, "PAPI_LD_INS")->counts[BLOCK_LOADS] == 8 &&
+	           !calibration_find(&back, "PAPI_L1_DCM"),
+	   "what was written is read");
+	unlink(path);
+	rmdir(folder);
+	folder[strlen(folder) - 2] = '\0';
+	rmdir(folder);
+	ok(calibration_write(&c, "/proc/none/blocks", &error) == -1, "a folder that cannot be");
+}
+
+static void fits(void)
+{
+	struct calibration c = blocks_of_two();
+	const struct fit f = {.count = 2, .counter = {1, 0}, .measured = {&c.counters[0], &c.counters[1]}};
+	double turns[BLOCKS], counts[TRACE_COUNTERS] = {80, 1200}, sums[2] = {0};
+	ok(fit_turns(&f, counts, turns) == 0, "a computation");
+	for (int b = 0; b < BLOCKS; b++) {
+		sums[0] += turns[b] * c.counters[1].counts[b];
+		sums[1] += turns[b] * c.counters[0].counts[b];
+	}
+	ok(fabs(sums[0] - 80) < 1e-6 && fabs(sums[1] - 1200) < 1e-6, "its turns count what it counted");
+	counts[0] = counts[1] = 0;
+	ok(fit_turns(&f, counts, turns) == 0 && turns[BLOCK_LOADS] == 0 && turns[BLOCK_FLOPS] == 0, "nothing");
+}
+
+int main(void)
+{
+	scratch_enter();
+	bad_input();
+	round_trip();
+	fits();
+	return tap_end();
+}
