@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "proxy/computation.h"
-#include "proxy/fit.h"
+#include "proxy/block_fit.h"
 #include "trace/read/summary.h"
 
 struct work_edge {
@@ -40,7 +40,7 @@ struct writing {
 	size_t tables_size, cases_size;
 	unsigned parts, seen; /* so many tables, and edges whose visits are counted */
 	bool in_turn, drawn;  /* are there any? */
-	struct fit fit;
+	struct block_fit fit;
 	struct turns {
 		double of[BLOCKS];
 	} * turns; /* counters: what is computed; the first is nothing */
@@ -98,7 +98,7 @@ static bool same_turns(const struct turns *a, const struct turns *b)
 static size_t add_turns(struct writing *w, const double counts[TRACE_COUNTERS])
 {
 	struct turns new = {{0}};
-	if (fit_turns(&w->fit, counts, new.of) != 0)
+	if (block_fit_turns(&w->fit, counts, new.of) != 0)
 		w->failed = true;
 	for (size_t i = 0; i < w->turns_count; i++)
 		if (same_turns(&w->turns[i], &new))
@@ -372,7 +372,7 @@ int work_write(FILE *out, const struct trace *t, const uint32_t *site_of, uint32
 {
 	const double nothing[TRACE_COUNTERS] = {0};
 	struct writing w = {.trace = t, .site_of = site_of, .sites = sites};
-	if (fit_begin(&w.fit, t, options->calibration) > 0)
+	if (block_fit_begin(&w.fit, t, options->calibration) > 0)
 		add_turns(&w, nothing);
 	w.patterns = calloc((size_t)t->patterns.count + 1, sizeof *w.patterns);
 	w.tables = open_memstream(&w.tables_text, &w.tables_size);

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "proxy/fit.h"
+#include "proxy/block_fit.h"
 #include "tests/unit/fail.h"
 #include "tests/unit/tap.h"
 
@@ -81,16 +81,16 @@ static void round_trip(void)
 static void fits(void)
 {
 	struct calibration c = blocks_of_two();
-	const struct fit f = {.count = 2, .counter = {1, 0}, .measured = {&c.counters[0], &c.counters[1]}};
+	const struct block_fit f = {.count = 2, .counter = {1, 0}, .measured = {&c.counters[0], &c.counters[1]}};
 	double turns[BLOCKS], counts[TRACE_COUNTERS] = {80, 1200}, sums[2] = {0};
-	ok(fit_turns(&f, counts, turns) == 0, "a computation");
+	ok(block_fit_turns(&f, counts, turns) == 0, "a computation");
 	for (int b = 0; b < BLOCKS; b++) {
 		sums[0] += turns[b] * c.counters[1].counts[b];
 		sums[1] += turns[b] * c.counters[0].counts[b];
 	}
 	ok(fabs(sums[0] - 80) < 1e-6 && fabs(sums[1] - 1200) < 1e-6, "its turns count what it counted");
 	counts[0] = counts[1] = 0;
-	ok(fit_turns(&f, counts, turns) == 0 && turns[BLOCK_LOADS] == 0 && turns[BLOCK_FLOPS] == 0, "nothing");
+	ok(block_fit_turns(&f, counts, turns) == 0 && turns[BLOCK_LOADS] == 0 && turns[BLOCK_FLOPS] == 0, "nothing");
 }
 
 int main(void)

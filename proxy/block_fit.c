@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * fit - how many turns of each block count what a computation counted (Siesta, section 2.4)
+ * block_fit - how many turns of each block count what a computation counted (Siesta, section 2.4)
  */
-#include "proxy/fit.h"
+#include "proxy/block_fit.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #define OWN      "PAPI_TOT_INS"
 #define OWN_MOST 5000
 
-static void find_own(struct fit *f, const struct trace *t)
+static void find_own(struct block_fit *f, const struct trace *t)
 {
 	double least[TRACE_COUNTERS];
 	for (unsigned i = 0; i < TRACE_COUNTERS; i++)
@@ -32,7 +32,7 @@ static void find_own(struct fit *f, const struct trace *t)
 }
 
 /* New pages take the kernel's time, which other counters do not see. */
-static bool counts_pages(const struct fit *f)
+static bool counts_pages(const struct block_fit *f)
 {
 	for (unsigned i = 0; i < f->count; i++)
 		if (strstr(f->measured[i]->name, "FAULTS"))
@@ -40,9 +40,9 @@ static bool counts_pages(const struct fit *f)
 	return false;
 }
 
-unsigned fit_begin(struct fit *f, const struct trace *t, const struct calibration *calibration)
+unsigned block_fit_begin(struct block_fit *f, const struct trace *t, const struct calibration *calibration)
 {
-	*f = (struct fit){0};
+	*f = (struct block_fit){0};
 	for (uint32_t i = 0; calibration && i < t->counter_count; i++) {
 		const char *name = (const char *)t->strings.items[t->counters[i].name].bytes;
 		const struct calibration_counter *c = calibration_find(calibration, name);
@@ -56,7 +56,7 @@ unsigned fit_begin(struct fit *f, const struct trace *t, const struct calibratio
 	return f->count;
 }
 
-int fit_turns(const struct fit *f, const double counts[TRACE_COUNTERS], double turns[BLOCKS])
+int block_fit_turns(const struct block_fit *f, const double counts[TRACE_COUNTERS], double turns[BLOCKS])
 {
 	double a[TRACE_COUNTERS * BLOCKS], b[TRACE_COUNTERS], most = 0;
 	memset(turns, 0, BLOCKS * sizeof *turns);

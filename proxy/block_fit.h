@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * fit - how many turns of each block count what a computation counted
+ * block_fit - how many turns of each block count what a computation counted
  */
-#ifndef SPOOR_FIT_H
-#define SPOOR_FIT_H
+#ifndef SPOOR_BLOCK_FIT_H
+#define SPOOR_BLOCK_FIT_H
 
 #include "proxy/calibration.h"
 #include "trace/model/trace.h"
 
-struct fit {
+struct block_fit {
 	unsigned count;
 	unsigned counter[TRACE_COUNTERS]; /* of the trace: those that were measured of the blocks, too */
 	const struct calibration_counter *measured[TRACE_COUNTERS];
@@ -16,9 +16,9 @@ struct fit {
 };
 
 /* calibration must outlive it. Returns how many counters of the trace there are to fit. */
-unsigned fit_begin(struct fit *f, const struct trace *t, const struct calibration *calibration);
+unsigned block_fit_begin(struct block_fit *f, const struct trace *t, const struct calibration *calibration);
 /* counts: of one computation, by the counters of the trace. Errors are relative, so that each counter matters as much
  * as another one. turns: not negative, not whole. Returns 0 or -1 (no memory). */
-int fit_turns(const struct fit *f, const double counts[TRACE_COUNTERS], double turns[BLOCKS]);
+int block_fit_turns(const struct block_fit *f, const double counts[TRACE_COUNTERS], double turns[BLOCKS]);
 
 #endif
