@@ -12,25 +12,6 @@
  * miss in ten thousand instructions is not left out because there was none. */
 #define LEAST 1e-4
 
-/* What is counted between two calls that follow each other at once is the tracer's own, and is in all computations: the
- * least of all edges, unless that is more instructions than a tracer needs. */
-#define OWN      "PAPI_TOT_INS"
-#define OWN_MOST 5000
-
-static void find_own(struct block_fit *f, const struct trace *t)
-{
-	double least[TRACE_COUNTERS];
-	for (unsigned i = 0; i < TRACE_COUNTERS; i++)
-		least[i] = INFINITY;
-	for (uint32_t s = 0; s < t->site_count; s++)
-		for (uint32_t k = 0; k < t->sites[s].edge_count; k++)
-			for (unsigned i = 0; t->sites[s].edges[k].counts && i < TRACE_COUNTERS; i++)
-				least[i] = fmin(least[i], histogram_mean(&t->sites[s].edges[k].counts[i]));
-	for (unsigned n = 0; n < f->count; n++)
-		if (!strcmp(f->measured[n]->name, OWN) && least[f->counter[n]] <= OWN_MOST)
-			memcpy(f->own, least, sizeof f->own);
-}
-
 /* New pages take the kernel's time, which other counters do not see. */
 static bool counts_pages(const struct block_fit *f)
 {
@@ -51,9 +32,14 @@ unsigned block_fit_begin(struct block_fit *f, const struct trace *t, const struc
 		f->counter[f->count] = i;
 		f->measured[f->count++] = c;
 	}
-	find_own(f, t);
 	f->pages = counts_pages(f);
 	return f->count;
+}
+
+/* Without what the proxy takes to come to its blocks. */
+static double work_of(const struct block_fit *f, unsigned i, const double counts[TRACE_COUNTERS])
+{
+	return fmax(0, counts[f->counter[i]] - f->measured[i]->counts[BLOCK_CALL]);
 }
 
 int block_fit_turns(const struct block_fit *f, const double counts[TRACE_COUNTERS], double turns[BLOCKS])
@@ -61,12 +47,11 @@ int block_fit_turns(const struct block_fit *f, const double counts[TRACE_COUNTER
 	double a[TRACE_COUNTERS * BLOCKS], b[TRACE_COUNTERS], most = 0;
 	memset(turns, 0, BLOCKS * sizeof *turns);
 	for (unsigned i = 0; i < f->count; i++)
-		most = fmax(most, counts[f->counter[i]] - f->own[f->counter[i]]);
+		most = fmax(most, work_of(f, i, counts));
 	if (most <= 0)
 		return 0;
 	for (unsigned i = 0; i < f->count; i++) {
-		double target = fmax(0, counts[f->counter[i]] - f->own[f->counter[i]]),
-		       weight = 1 / fmax(target, LEAST * most);
+		double target = work_of(f, i, counts), weight = 1 / fmax(target, LEAST * most);
 		b[i] = target * weight;
 		for (unsigned k = 0; k < BLOCKS; k++)
 			a[i * BLOCKS + k] = k == BLOCK_PAGES && !f->pages ? 0 : f->measured[i]->counts[k] * weight;

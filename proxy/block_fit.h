@@ -11,8 +11,7 @@ struct block_fit {
 	unsigned count;
 	unsigned counter[TRACE_COUNTERS]; /* of the trace: those that were measured of the blocks, too */
 	const struct calibration_counter *measured[TRACE_COUNTERS];
-	double own[TRACE_COUNTERS]; /* what the tracer itself counts in a computation; by the counters of the trace */
-	bool pages;                 /* may the kernel be asked for pages? */
+	bool pages; /* may the kernel be asked for pages? */
 };
 
 /* calibration must outlive it. Returns how many counters of the trace there are to fit. */

@@ -7,8 +7,8 @@
  */
 #include "proxy/blocks.h"
 
-const char *const blocks_name[BLOCKS] = {"flops",  "divides", "integers", "loads",   "stores",
-                                         "cached", "missed",  "branches", "guesses", "pages"};
+const char *const blocks_name[BLOCKS_MEASURED] = {"flops",  "divides",  "integers", "loads", "stores", "cached",
+                                                  "missed", "branches", "guesses",  "pages", "call"};
 
 static const char *const sources[BLOCKS] = {
 	[BLOCK_FLOPS] = "/* Multiplications and additions, in registers. */\n"
@@ -129,18 +129,16 @@ static const char *const sources[BLOCKS] = {
 			  "\t\t\twork_result = 4;\n"
 			  "\t}\n"
 			  "}\n",
-	[BLOCK_PAGES] = "/* The kernel's time: 16 new pages. */\n"
+	[BLOCK_PAGES] = "/* The kernel's time: a new page. */\n"
 			"static void work_pages(long turns)\n"
 			"{\n"
-			"\tconst size_t size = 16 * 4096;\n"
 			"\tint zero = open(\"/dev/zero\", O_RDWR);\n"
 			"\tfor (; turns > 0 && zero >= 0; turns--) {\n"
-			"\t\tvolatile char *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, zero, 0);\n"
+			"\t\tvolatile char *bytes = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE, zero, 0);\n"
 			"\t\tif (bytes == MAP_FAILED)\n"
 			"\t\t\tbreak;\n"
-			"\t\tfor (size_t i = 0; i < size; i += 4096)\n"
-			"\t\t\tbytes[i] = 1;\n"
-			"\t\tmunmap((void *)bytes, size);\n"
+			"\t\tbytes[0] = 1;\n"
+			"\t\tmunmap((void *)bytes, 4096);\n"
 			"\t}\n"
 			"\tif (zero >= 0)\n"
 			"\t\tclose(zero);\n"
@@ -187,4 +185,35 @@ void blocks_write(FILE *f, const bool used[BLOCKS])
 	for (int i = 0; i < BLOCKS; i++)
 		if (used[i])
 			fprintf(f, "\n%s", sources[i]);
+}
+
+unsigned blocks_write_spend(FILE *f, const bool used[BLOCKS])
+{
+	unsigned count = 0;
+	for (int b = 0; b < BLOCKS; b++)
+		count += used[b];
+	if (count)
+		fputs("/* A few turns are not worth a call: they are left for the next time. */\n"
+		      "static void work_turn(void (*block)(long), double turns, double *left)\n"
+		      "{\n"
+		      "\t*left += turns * (SCALE);\n"
+		      "\tif (*left >= 128) {\n"
+		      "\t\tconst long whole = (long)*left;\n"
+		      "\t\t*left -= (double)whole;\n"
+		      "\t\tblock(whole);\n"
+		      "\t}\n"
+		      "}\n\n",
+		      f);
+	fputs("static void work_spend(const double *turns)\n{\n", f);
+	if (count)
+		fprintf(f, "\tstatic double left[%u];\n", count);
+	else
+		fputs("\t(void)turns;\n", f);
+	for (int b = 0, k = 0; b < BLOCKS; b++)
+		if (used[b]) {
+			fprintf(f, "\twork_turn(work_%s, turns[%d], &left[%d]);\n", blocks_name[b], k, k);
+			k++;
+		}
+	fputs("}\n\n", f);
+	return count;
 }

@@ -21,13 +21,19 @@ enum block {
 	BLOCK_BRANCHES, /* that are predicted */
 	BLOCK_GUESSES,  /* branches, half of which are predicted */
 	BLOCK_PAGES,    /* the kernel's time: new pages */
-	BLOCKS
+	BLOCKS,
+	BLOCK_CALL = BLOCKS, /* no block: coming to them, and finding nothing to do */
+	BLOCKS_MEASURED
 };
 
-/* "flops"; a block without a name there is not. */
-extern const char *const blocks_name[BLOCKS];
+/* "flops". */
+extern const char *const blocks_name[BLOCKS_MEASURED];
 /* Writes the functions that are used, and what they need. `static void work_begin(void)` is always written: it makes
  * the memory that the blocks walk through. */
 void blocks_write(FILE *f, const bool used[BLOCKS]);
+/* Writes `static void work_spend(const double *turns)`, which makes so many turns of each block that is used, in their
+ * order. A few turns are left for a later call, together with others. SCALE is what they are multiplied by. Returns how
+ * many blocks are used. */
+unsigned blocks_write_spend(FILE *f, const bool used[BLOCKS]);
 
 #endif

@@ -35,8 +35,14 @@ static int write_source(const char *path, struct error *error)
 	memset(used, true, sizeof used);
 	fputs("#define _POSIX_C_SOURCE 200809L\n#include <stddef.h>\n", f);
 	blocks_write(f, used);
+	fputs("#define SCALE 1.0\n", f);
+	blocks_write_spend(f, used);
+	fprintf(f,
+	        "double work_nothing[%d];\nstatic void work_call(long turns)\n{\n"
+	        "\tfor (; turns > 0; turns--)\n\t\twork_spend(work_nothing);\n}\n",
+	        BLOCKS);
 	fputs("void (*const work_ready)(void) = work_begin;\nvoid (*const work_blocks[])(long) = {", f);
-	for (int b = 0; b < BLOCKS; b++)
+	for (int b = 0; b < BLOCKS_MEASURED; b++)
 		fprintf(f, "%swork_%s", b ? ", " : "", blocks_name[b]);
 	fputs("};\n", f);
 	int failed = ferror(f);
@@ -177,7 +183,7 @@ static bool count_blocks(const struct papi *p, const char *name, const block_fun
 	if (p->event_name_to_code(name, &code) != 0 || p->create_eventset(&set) != 0)
 		return false;
 	bool good = p->add_event(set, code) == 0 && p->start(set) == 0;
-	for (int b = 0; good && b < BLOCKS; b++)
+	for (int b = 0; good && b < BLOCKS_MEASURED; b++)
 		counts[b] = count_turn(p, set, blocks[b], turns[b]);
 	if (good)
 		p->stop(set, last);
@@ -197,7 +203,7 @@ static void count_faults(struct calibration *c, const block_function *blocks, co
 {
 	struct calibration_counter *k = &c->counters[c->counter_count++];
 	snprintf(k->name, sizeof k->name, "perf::PAGE-FAULTS");
-	for (int b = 0; b < BLOCKS; b++) {
+	for (int b = 0; b < BLOCKS_MEASURED; b++) {
 		double begin = faults_now();
 		blocks[b](turns[b]);
 		k->counts[b] = (faults_now() - begin) / (double)turns[b];
@@ -206,14 +212,14 @@ static void count_faults(struct calibration *c, const block_function *blocks, co
 
 int calibrate_blocks(struct calibration *c, const char *compiler, const char *(*counter)(size_t i), struct error *error)
 {
-	long turns[BLOCKS];
+	long turns[BLOCKS_MEASURED];
 	struct papi papi;
 	const char *name;
 	const block_function *blocks = load_blocks(compiler, error);
 	*c = (struct calibration){0};
 	if (!blocks)
 		return error_set(error, "the blocks cannot be loaded");
-	for (int b = 0; b < BLOCKS; b++) {
+	for (int b = 0; b < BLOCKS_MEASURED; b++) {
 		turns[b] = find_turns(blocks[b]);
 		c->ns[b] = fmax(0, time_turns(blocks[b], 2 * turns[b]) - time_turns(blocks[b], turns[b])) /
 		           (double)turns[b];

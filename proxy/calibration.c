@@ -53,7 +53,7 @@ static int read_line(struct calibration *c, const char *line)
 	double number;
 	if (sscanf(line, "%63s %63s %lf %c", name, block, &number, &more) != 3 || !isfinite(number) || number < 0)
 		return -1;
-	for (int b = 0; b < BLOCKS; b++) {
+	for (int b = 0; b < BLOCKS_MEASURED; b++) {
 		if (strcmp(block, blocks_name[b]) != 0)
 			continue;
 		double *numbers = counter_numbers(c, name);
@@ -88,7 +88,7 @@ int calibration_read(struct calibration *c, const char *path, struct error *erro
 
 static void write_numbers(FILE *f, const char *name, const double *numbers)
 {
-	for (int b = 0; b < BLOCKS; b++)
+	for (int b = 0; b < BLOCKS_MEASURED; b++)
 		fprintf(f, "%s %s %.6g\n", name, blocks_name[b], numbers[b]);
 }
 

@@ -18,11 +18,11 @@
 #define CALIBRATION_NAME     64
 
 struct calibration {
-	double ns[BLOCKS];
+	double ns[BLOCKS_MEASURED];
 	size_t counter_count;
 	struct calibration_counter {
 		char name[CALIBRATION_NAME];
-		double counts[BLOCKS]; /* of one turn */
+		double counts[BLOCKS_MEASURED]; /* of one turn */
 	} counters[CALIBRATION_COUNTERS];
 };
 

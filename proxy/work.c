@@ -290,10 +290,12 @@ static void write_turns(const struct writing *w, FILE *out)
 {
 	unsigned blocks = 0;
 	blocks_write(out, w->used);
-	fputs("\n/* What is computed, in turns of", out);
-	for (int b = 0; b < BLOCKS; b++)
+	putc('\n', out);
+	blocks = blocks_write_spend(out, w->used);
+	fputs("/* What is computed, in turns of", out);
+	for (int b = 0, k = 0; b < BLOCKS; b++)
 		if (w->used[b])
-			fprintf(out, "%s %s", blocks++ ? "," : "", blocks_name[b]);
+			fprintf(out, "%s %s", k++ ? "," : "", blocks_name[b]);
 	fprintf(out, ". The first is nothing. */\nstatic const double work_turns[][%u] = {\n", blocks ? blocks : 1);
 	for (size_t i = 0; i < w->turns_count; i++) {
 		const char *separator = "\t{";
@@ -304,26 +306,7 @@ static void write_turns(const struct writing *w, FILE *out)
 		}
 		fputs(blocks ? "},\n" : "\t{0},\n", out);
 	}
-	fputs("};\n\n"
-	      "/* The part of a turn that is left is for the next time. */\n"
-	      "static void work_turn(void (*block)(long), double turns, double *left)\n"
-	      "{\n"
-	      "\tconst long whole = (long)(*left += turns * (SCALE));\n"
-	      "\t*left -= (double)whole;\n"
-	      "\tif (whole > 0)\n"
-	      "\t\tblock(whole);\n"
-	      "}\n\n",
-	      out);
-	fprintf(out,
-	        "static void work_spend(double what)\n{\n\tconst double *turns = work_turns[(int)what];\n"
-	        "\tstatic double left[%u];\n\tif (what > 0) {\n",
-	        blocks ? blocks : 1);
-	for (int b = 0, k = 0; b < BLOCKS; b++)
-		if (w->used[b]) {
-			fprintf(out, "\t\twork_turn(work_%s, turns[%d], &left[%d]);\n", blocks_name[b], k, k);
-			k++;
-		}
-	fputs("\t}\n}\n\n", out);
+	fputs("};\n\n", out);
 }
 
 static void write_program(const struct writing *w, FILE *out, double scale)
@@ -350,10 +333,12 @@ static void write_program(const struct writing *w, FILE *out, double scale)
 	fwrite(w->cases_text, 1, w->cases_size, out);
 	fprintf(out, "\tdefault:\n\t\tbreak;\n\t}\n\treturn %.4g;\n}\n\n",
 	        w->fit.count ? 0 : summary_unplaced_mean(w->trace));
-	fprintf(out,
-	        "static void compute(int site)\n{\n\tstatic int last = %ld;\n%s"
-	        "\twork_spend(work_between(last, site));\n\tlast = site;\n}\n\n",
-	        initial_site(w), w->fit.count ? "\tstatic int begun;\n\tif (!begun++)\n\t\twork_begin();\n" : "");
+	fprintf(out, "static void compute(int site)\n{\n\tstatic int last = %ld;\n", initial_site(w));
+	fputs(w->fit.count ? "\tstatic int begun;\n\tif (!begun++)\n\t\twork_begin();\n"
+	                     "\twork_spend(work_turns[(int)work_between(last, site)]);\n"
+	                   : "\twork_spend(work_between(last, site));\n",
+	      out);
+	fputs("\tlast = site;\n}\n\n", out);
 }
 
 static void work_free(struct writing *w)
