@@ -11,8 +11,10 @@
 #include "archive/digest_update.h"
 #include "archive/scan.h"
 #include "cmd/cmd.h"
+#include "cmd/base/fresh_index.h"
 #include "cmd/base/options.h"
 #include "cmd/base/progress.h"
+#include "cmd/hooks.h"
 
 static int update_index(struct catalog *catalog, struct scan *scan, bool rebuild, struct error *error)
 {
@@ -40,18 +42,47 @@ static int update_index(struct catalog *catalog, struct scan *scan, bool rebuild
 	return 0;
 }
 
+/* Every few minutes: only what is new in the last days. */
+static int index_and_run_hooks(const char *archive, const char *state, struct error *error)
+{
+	struct hooks hooks;
+	struct catalog *c = NULL;
+	int rv = hooks_open(&hooks, archive_policy(), state, error);
+
+	if (rv == 0 && policy_hook_count(hooks.policy) == 0) {
+		puts("the policy has no hooks");
+	} else if (rv == 0) {
+		rv = fresh_index(&c, archive, true, true, error);
+		if (rv == 0)
+			rv = fresh_index_read(c, 0, 1, true, error);
+		if (rv == 0)
+			rv = hooks_run(&hooks, c, error);
+		printf("hooks: %zu run, %zu failed; %zu wait for the next time; %zu left out, of users with too many\n",
+		       hooks.run, hooks.failed, hooks.waiting, hooks.left_out);
+	}
+	bool failed = rv != 0 || hooks.failed || hooks.left_out;
+	if (error->text[0])
+		fprintf(stderr, "spoor index: %s\n", error->text);
+	catalog_close(c);
+	hooks_close(&hooks);
+	return failed ? CMD_FAILED : CMD_OK;
+}
+
 int cmd_index(int argc, char **argv)
 {
 	struct scan scan = {.wait = -1, .old = true};
 	struct catalog *catalog = NULL;
 	struct error error = {""};
 	char folder[PATH_MAX];
-	const char *archive = NULL;
-	bool rebuild = false, path = false;
+	const char *archive = NULL, *state = NULL;
+	bool rebuild = false, path = false, hooks = false;
 	const struct option_line lines[] = {
 		OPTION_FLAG("full", 0, &scan.full, "look at every file, also in days that did not change"),
 		OPTION_FLAG("rebuild", 0, &rebuild, "delete the index, and make a new one"),
 		OPTION_FLAG("path", 0, &path, "print where the index is, and do nothing"),
+		OPTION_FLAG("hooks", 0, &hooks,
+	                    "run the policy's hooks for the traces that are new since the last time"),
+		OPTION_TEXT("state", 0, "FILE", &state, "where is written down for which traces hooks were run"),
 		OPTION_ARCHIVE(&archive),
 		OPTION_LIMIT,
 		OPTION_END};
@@ -70,6 +101,11 @@ int cmd_index(int argc, char **argv)
 
 	if (!options_read(&options, argc, argv, &rv))
 		return rv;
+	if (hooks && !rebuild && !path && !scan.full)
+		return index_and_run_hooks(archive, state, &error);
+	if (hooks || state)
+		return options_wrong("spoor index", hooks ? "--hooks goes with none of --full, --rebuild, --path"
+		                                          : "--state is for --hooks");
 	rv = (!archive && archive_default(folder, sizeof folder, &error)) ||
 	                     catalog_open(&catalog, archive ? archive : folder, archive_group(), &error)
 	             ? -1

@@ -46,8 +46,8 @@ static int policy_check(const char *path)
 	print_problems(path, &problems);
 	policy_decide(policy, &none, &d);
 	if (good)
-		printf("%s: good: %zu rules; a job that no rule matches: %s\n", path, policy_rule_count(policy),
-		       mode_format(&d.mode, mode));
+		printf("%s: good: %zu rules%s; a job that no rule matches: %s\n", path, policy_rule_count(policy),
+		       policy_hook_count(policy) ? ", with hooks" : "", mode_format(&d.mode, mode));
 	policy_destroy(policy);
 	return good ? CMD_OK : CMD_FAILED;
 }
@@ -147,7 +147,8 @@ int cmd_policy(int argc, char **argv)
 		"Facts: user, groups, account, partition, qos, job_name, executable, reservation,\n"
 		"container, weekday (mon), time (14:30), nodes, tasks, ranks, time_limit (minutes\n"
 		"or D-HH:MM:SS), job (its number), trace_option (what --trace says),\n"
-		"trace_environment (what SPOOR_TRACE says).",
+		"trace_environment (what SPOOR_TRACE says). For hooks: state, reason, node_hours,\n"
+		"elapsed (minutes), mpi, wait, efficiency (percent).",
 		lines,
 		1,
 		-1,

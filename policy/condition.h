@@ -33,8 +33,18 @@ enum condition_name {
 	IF_TIME_LIMIT,
 	IF_TIME,
 	IF_SAMPLE,
+	IF_STATE,
+	IF_REASON,
+	IF_NODE_HOURS,
+	IF_ELAPSED,
+	IF_MPI,
+	IF_WAIT,
+	IF_EFFICIENCY,
 	CONDITIONS
 };
+
+/* Who can ask for it: rules, before the job; hooks, of its trace. */
+enum condition_of { OF_RULES = 1, OF_HOOKS = 2, OF_BOTH = 3 };
 
 struct condition_row {
 	const char *name; /* the key in a rule */
@@ -42,7 +52,7 @@ struct condition_row {
 	enum condition_kind kind;
 	bool several; /* the fact is a list, separated by commas: one that matches is enough */
 	bool late;    /* it may be known only in the process, when that starts */
-	const char *unit;
+	enum condition_of of;
 };
 extern const struct condition_row condition_table[CONDITIONS];
 

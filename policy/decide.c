@@ -295,6 +295,15 @@ void policy_explain(const struct policy *p, const struct facts *facts, size_t mo
 		fprintf(out, "and %zu more rules do not match\n", untold);
 	if (!matched)
 		fprintf(out, "%s:%zu: the default applies\n", policy_file(p), p->mode_line);
+	for (size_t i = 0; i < p->hook_count; i++) {
+		const struct rule *hook = p->hooks[i];
+		struct error why = {""};
+		if (rule_verdict(hook, s, &why) == HOLDS)
+			fprintf(out, "%s:%zu: hook \"%s\" runs %s\n", hook->file, hook->line, hook->name, hook->run);
+		else
+			fprintf(out, "%s:%zu: hook \"%s\" does not run: %s\n", hook->file, hook->line, hook->name,
+			        why.text[0] ? why.text : "the executable or the number of ranks is not known");
+	}
 	subject_free(s);
 	free(s);
 }

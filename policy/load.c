@@ -12,10 +12,32 @@
 #include "policy/source.h"
 
 const char *const policy_fact_names[POLICY_FACTS] = {
-	"user",     "groups",     "account",      "partition",         "qos",
-	"job_name", "executable", "reservation",  "container",         "weekday",
-	"nodes",    "tasks",      "ranks",        "time_limit",        "time",
-	"job",      "het_job_id", "trace_option", "trace_environment",
+	"user",
+	"groups",
+	"account",
+	"partition",
+	"qos",
+	"job_name",
+	"executable",
+	"reservation",
+	"container",
+	"weekday",
+	"nodes",
+	"tasks",
+	"ranks",
+	"time_limit",
+	"time",
+	"job",
+	"het_job_id",
+	"trace_option",
+	"trace_environment",
+	"state",
+	"reason",
+	"node_hours",
+	"elapsed",
+	"mpi",
+	"wait",
+	"efficiency",
 };
 const size_t policy_fact_count = POLICY_FACTS;
 
@@ -78,6 +100,9 @@ void policy_destroy(struct policy *p)
 		return;
 	for (size_t i = 0; i < p->rule_count; i++)
 		rule_destroy(p->rules[i]);
+	for (size_t i = 0; i < p->hook_count; i++)
+		rule_destroy(p->hooks[i]);
+	free(p->hooks);
 	for (size_t i = 0; i < p->file_count; i++)
 		free(p->files[i]);
 	free(p->rules);
@@ -88,6 +113,27 @@ void policy_destroy(struct policy *p)
 size_t policy_rule_count(const struct policy *p)
 {
 	return p->rule_count;
+}
+
+size_t policy_hook_count(const struct policy *p)
+{
+	return p->hook_count;
+}
+
+struct policy_hook policy_hook(const struct policy *p, size_t i)
+{
+	return (struct policy_hook){p->hooks[i]->name, p->hooks[i]->run};
+}
+
+bool policy_hook_holds(const struct policy *p, size_t i, const struct facts *facts)
+{
+	struct subject *s = malloc(sizeof *s);
+	bool read = s && subject_read(s, facts) == 0, holds = read && rule_verdict(p->hooks[i], s, NULL) == HOLDS;
+
+	if (read)
+		subject_free(s);
+	free(s);
+	return holds;
 }
 
 /* --- what is asked of it --- */
@@ -122,8 +168,10 @@ const char *policy_fact_problem(const char *name, const char *value)
 		return condition_time_limit(value) < 0
 		               ? "expected minutes, or a time as Slurm writes it, such as 1-12:00:00"
 		               : NULL;
-	bool number = !strcmp(name, "nodes") || !strcmp(name, "tasks") || !strcmp(name, "ranks") ||
-	              !strcmp(name, "job") || !strcmp(name, "het_job_id");
+	bool number = !strcmp(name, "job") || !strcmp(name, "het_job_id");
+	for (size_t i = 0; i < CONDITIONS; i++)
+		number = number ||
+		         (condition_table[i].kind == CONDITION_RANGE && !strcmp(name, condition_table[i].fact));
 	facts_set(&one, name, value);
 	bool good = !number || facts_number(&one, name, -1) >= 0;
 	facts_clear(&one);

@@ -158,13 +158,12 @@ static size_t match_keys(struct match_key keys[2 * CONDITIONS])
 /* As read_object, with keys that the table of conditions makes. */
 void match_read(struct parser *p, const struct spot *s, void *into)
 {
-	static struct match_key keys[2 * CONDITIONS];
-	static size_t n;
+	struct match_key keys[2 * CONDITIONS];
 	const char *names[2 * CONDITIONS];
 	size_t first[2 * CONDITIONS] = {0};
 	struct rule *rule = into;
+	size_t n = match_keys(keys);
 
-	n = n ? n : match_keys(keys);
 	if (p->text[s->at] != '{') {
 		parser_found(p, s, "an object {...}");
 		return;
@@ -182,6 +181,12 @@ void match_read(struct parser *p, const struct spot *s, void *into)
 			parser_unknown_key(p, &place, s->path, name, names, n);
 		} else if (name && first[k]++) {
 			parser_problem(p, place.key, s->path, "the key \"%s\" is there already", name);
+		} else if (name && !(condition_table[keys[k].what].of & (rule->hook ? OF_HOOKS : OF_RULES))) {
+			parser_problem(
+				p, place.key, s->path,
+				rule->hook ? "a hook cannot ask for \"%s\": traces do not have it"
+					   : "a rule cannot ask for \"%s\": it is known of traces, and only hooks do",
+				name);
 		} else if (!name || !(member.value = json_loadb(p->text + member.at, member.end - member.at,
 		                                                JSON_DECODE_ANY, NULL))) {
 			parser_no_memory(p, &member);

@@ -8,6 +8,7 @@
  */
 #include "policy/parse.h"
 
+#include <limits.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "policy/setting_json.h"
 
 #define KEYS_MAX     96
+#define HOOKS_MAX    100
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 typedef void read_function(struct parser *p, const struct spot *s, void *into);
@@ -292,6 +294,63 @@ static void read_rules(struct parser *p, const struct spot *s, void *into)
 	}
 }
 
+/* --- hooks --- */
+
+static void read_run(struct parser *p, const struct spot *s, void *into)
+{
+	const char *path = json_string_value(s->value);
+	if (!path || path[0] != '/' || strlen(path) >= PATH_MAX || parser_has_control_characters(path))
+		parser_found(p, s, "the absolute path of a program");
+	else if (!(*(char **)into = strdup(path)))
+		parser_no_memory(p, s);
+}
+
+static void read_hook(struct parser *p, const struct spot *s, struct rule *hook)
+{
+	static const struct key keys[] = {
+		{"comment", read_comment, 0, NULL, false},
+		{"name", read_rule_name, offsetof(struct rule, name), "messages name the hook by it", false},
+		{"match", match_read, 0, NULL, true},
+		{"run", read_run, offsetof(struct rule, run), "the absolute path of a program", false},
+	};
+	struct policy *policy = p->policy;
+	size_t column;
+
+	parser_line(p, s->at, &hook->line, &column);
+	read_object(p, s, keys, COUNT(keys), hook, NULL);
+	for (size_t i = 0; hook->name && i + 1 < policy->hook_count; i++)
+		if (policy->hooks[i]->name && !strcmp(policy->hooks[i]->name, hook->name))
+			parser_problem(p, s->at, s->path, "its name \"%s\" is that of the hook in line %zu already",
+			               hook->name, policy->hooks[i]->line);
+}
+
+static void read_hooks(struct parser *p, const struct spot *s, void *into)
+{
+	struct policy *policy = into;
+
+	if (p->text[s->at] != '[') {
+		parser_found(p, s, "a list of hooks");
+		return;
+	}
+	policy->hooks = calloc(HOOKS_MAX, sizeof *policy->hooks);
+	for (struct json_place place = json_place_begin(p->text, s->at); json_place_next(&place);) {
+		char path[PARSER_PATH_SIZE];
+		snprintf(path, sizeof path, "%s[%zu]", s->path, policy->hook_count);
+		struct spot element = {NULL, place.value, place.next, path};
+		struct rule *hook = policy->hooks && policy->hook_count < HOOKS_MAX ? rule_create(p->file) : NULL;
+		if (!hook) {
+			if (policy->hook_count == HOOKS_MAX)
+				parser_problem(p, element.at, path, "a policy has at most %d hooks", HOOKS_MAX);
+			else
+				parser_no_memory(p, &element);
+			return;
+		}
+		hook->hook = true;
+		policy->hooks[policy->hook_count++] = hook;
+		read_hook(p, &element, hook);
+	}
+}
+
 /* --- files --- */
 
 static void read_default_mode(struct parser *p, const struct spot *s, void *into)
@@ -345,6 +404,7 @@ static void read_main(struct parser *p, const struct spot *s)
 		{"user", read_user_choice, offsetof(struct policy, user), NULL, false},
 		{"applications", read_applications, 0, NULL, false},
 		{"cap", read_cap, 0, NULL, true},
+		{"hooks", read_hooks, 0, NULL, true},
 		{"rules", read_rules, 0, "an empty list [] if there are none", true},
 	};
 	_Static_assert(COUNT(keys) + setting_count <= KEYS_MAX, "KEYS_MAX");

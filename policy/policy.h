@@ -39,8 +39,9 @@ void policy_destroy(struct policy *p);
 void policy_find_unreachable(const struct policy *p, struct problems *problems);
 
 /* The facts that matter: those that conditions look at (user, groups, account, ...), trace_option (what --trace said)
- * and trace_environment (what SPOOR_TRACE said), the last two only if they were given. doc/policy.md describes them. */
-#define POLICY_FACTS 19
+ * and trace_environment (what SPOOR_TRACE said), these two only if they were given. Those behind them are known of
+ * traces, and only hooks ask for them. doc/policy.md describes them. */
+#define POLICY_FACTS 26
 extern const char *const policy_fact_names[POLICY_FACTS];
 extern const size_t policy_fact_count;
 /* What is wrong with a fact's value, as people give it; NULL if nothing is. */
@@ -70,6 +71,15 @@ void policy_explain(const struct policy *p, const struct facts *facts, size_t mo
 
 /* The number of rules, for messages. */
 size_t policy_rule_count(const struct policy *p);
+
+/* Programs that are run for traces, in their order. Texts live as long as the policy. */
+struct policy_hook {
+	const char *name, *run; /* run: an absolute path */
+};
+size_t policy_hook_count(const struct policy *p);
+struct policy_hook policy_hook(const struct policy *p, size_t i);
+/* Is it for a trace with these facts? false, too, without memory. */
+bool policy_hook_holds(const struct policy *p, size_t i, const struct facts *facts);
 /* What holds where a policy file says nothing, and without one: capture is off. */
 void policy_default_decision(struct decision *d);
 

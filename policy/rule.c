@@ -30,6 +30,7 @@ void rule_destroy(struct rule *r)
 		condition_clear(&r->conditions[i]);
 	free(r->name);
 	free(r->archive);
+	free(r->run);
 	free(r);
 }
 

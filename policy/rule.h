@@ -24,6 +24,8 @@ struct rule {
 	char *archive;               /* NULL: the policy's */
 	struct settings set;         /* what the rule says of settings */
 	bool has_set[setting_count]; /* which of set it says */
+	bool hook;                   /* it is none that decides, but one of the hooks: */
+	char *run;
 };
 
 struct policy {
@@ -31,6 +33,8 @@ struct policy {
 	size_t file_count;
 	struct rule **rules; /* the first that matches counts */
 	size_t rule_count, rule_room;
+	struct rule **hooks; /* each that matches is run */
+	size_t hook_count;
 	struct decision defaults;       /* mode, archive, spool, admin_group, settings */
 	size_t mode_line;               /* where "mode" stands; 1 if it is not there */
 	size_t set_line[setting_count]; /* where a setting stands; 0: it is not there */

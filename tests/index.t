@@ -41,6 +41,10 @@ def jobs(folder, *arguments, **more):
     return [int(name.split(".")[0]) for name in names(folder, *arguments, **more)]
 
 
+def aggregate_jobs(folder):
+    return json.loads(spoor("aggregate", "--by", "job", "--json", "--top", "0", "--archive", folder).stdout)["groups"]
+
+
 # Small: what filters say, against the rule by which the traces were made.
 small = os.path.join(work, "small")
 os.mkdir(small, 0o755)
@@ -231,6 +235,66 @@ if root:
     os.mkdir(work + "/private", 0o700)
     run = spoor("list", "--archive", work + "/private")
     tap.ok(run.returncode == 1 and "as user nobody, who cannot enter" in run.stderr, "root does not read what nobody may", run.stderr)
+
+# Hooks: programs that the policy names, once for each trace that arrives.
+if root:
+    hooked, tools = os.path.join(work, "hooked"), os.path.join(work, "tools")
+    os.mkdir(hooked, 0o755)
+    os.mkdir(tools)
+    os.chmod(tools, 0o755)
+    os.mkdir(tools + "/told")
+    os.chmod(tools + "/told", 0o777)
+    archive.fill(hooked, 5, 1, 1, NOW)
+
+    def tool(name, text):
+        with open(f"{tools}/{name}", "w") as file:
+            file.write("#!/bin/sh\n" + text)
+        os.chmod(f"{tools}/{name}", 0o755)
+        return f"{tools}/{name}"
+
+    def hook_policy(*hooks):
+        with open(work + "/policy.json", "w") as file:
+            json.dump({"version": 1, "archive": hooked, "rules": [], "hooks": [dict(zip(("name", "match", "run"), h)) for h in hooks]}, file)
+
+    def hooks(**more):
+        return spoor("index", "--hooks", "--state", work + "/hooks.state", env=dict(os.environ, SPOOR_POLICY=work + "/policy.json"), **more)
+
+    def told(name):
+        with contextlib.suppress(FileNotFoundError):
+            with open(f"{tools}/told/{name}") as file:
+                return [json.loads(line) for line in file]
+        return []
+
+    tell = tool("tell", f'cat >>{tools}/told/all; echo >>{tools}/told/all; id -u >{tools}/told/id\n')
+    once = tool("once", f'cat >>{tools}/told/killed; echo >>{tools}/told/killed; [ -e {tools}/told/again ] || {{ : >{tools}/told/again; kill -9 $PPID; }}\n')
+    fail = tool("fail", f'echo x >>{tools}/told/fails; echo "cannot; \033[31m" >&2; exit 3\n')
+    hook_policy(("all", {"partition": "long", "wait_min": 1, "node_hours_max": 1000}, tell), ("never", {"wait_min": 99}, tell))
+    tap.ok("hooks: 0 run" in hooks().stdout, "hooks: none for what was there before")
+    archive.fill(hooked, 9, 1, 11, NOW)
+    run = hooks()
+    long = [j for j in range(11, 20) if archive.metadata(j, NOW)["partition"] == "long"]
+    tap.equal((sorted(t["job"] for t in told("all")), run.returncode, run.stderr), (long, 0, ""), "hooks: each trace that its conditions select")
+    sums = {int(g["job"]): g for g in aggregate_jobs(hooked)}
+    wrong = [t for t in told("all") if abs(t["node_hours"] - sums[t["job"]]["node_hours"]) > 1e-9 or abs(t["wait"] - 100 * sums[t["job"]]["wait_node_hours"] / t["node_hours"]) > 1e-6
+             or t["user"] != archive.user(t["job"]) or not os.path.exists(t["trace"]) or t["hook"] != "all"]
+    tap.ok(not wrong, "hooks: told what spoor aggregate says", wrong[:1], list(sums.items())[:1])
+    with open(tools + "/told/id") as file:
+        tap.ok(file.read() != "0\n", "hooks: not with root's rights")
+    spoor("index", "--rebuild", "--archive", hooked)
+    tap.equal((hooks().stdout.split(";")[0], len(told("all"))), ("hooks: 0 run, 0 failed", len(long)), "hooks: once, also if the index is made anew")
+    hook_policy(("kills", {"job_name": "name 12"}, once))
+    archive.fill(hooked, 1, 1, 25, NOW)
+    statuses = [hooks().returncode for _ in range(3)]
+    tap.equal((statuses, sorted(t["job"] for t in told("killed"))), ([-9, 0, 0], [12, 12, 25]), "hooks: killed meanwhile, it is run again")
+    hook_policy(("fails", {"job_name": "name 3"}, fail))
+    runs = [hooks() for _ in range(4)]
+    with open(tools + "/told/fails") as file:
+        tap.equal((file.read(), [r.returncode for r in runs]), ("x\n" * 3, [1, 1, 1, 0]), "hooks: what fails is tried three times")
+    tap.ok('hook "fails" for 16.0.0: ' in runs[0].stderr and "exit status 3: cannot; ?[31m" in runs[0].stderr and "given up" in runs[2].stderr, "hooks: and said", runs[0].stderr)
+    os.chmod(fail, 0o757)
+    tap.ok("fail: others can write it" in hooks().stderr, "hooks: a program that others can write is refused")
+    os.chmod(work + "/policy.json", 0o666)
+    tap.ok(hooks().returncode == 1 and "policy.json:1:1: " in hooks().stderr, "hooks: so is such a policy", hooks().stderr)
 
 # Large: SPOOR_TRACES. Times are told, not judged.
 MANY_TRACES = int(os.environ.get("SPOOR_TRACES", 20000))

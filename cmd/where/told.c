@@ -6,65 +6,17 @@
 #include "cmd/where/told.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmd/base/state_file.h"
 #include "trace/base/budget.h"
 #include "trace/base/number.h"
 
 #define FILE_MOST (1 << 20) /* bytes: 100,000 jobs */
-
-static int state_path(char out[PATH_MAX], const char *path)
-{
-	const char *folder = getenv("STATE_DIRECTORY"), *own = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-	int n = -1;
-	if (path)
-		n = snprintf(out, PATH_MAX, "%s", path);
-	else if (folder && *folder == '/')
-		n = snprintf(out, PATH_MAX, "%s/watch", folder);
-	else if (geteuid() == 0)
-		n = snprintf(out, PATH_MAX, "/var/lib/spoor/watch");
-	else if (own && *own == '/')
-		n = snprintf(out, PATH_MAX, "%s/spoor/watch", own);
-	else if (home && *home == '/')
-		n = snprintf(out, PATH_MAX, "%s/.local/state/spoor/watch", home);
-	return n > 0 && n < PATH_MAX ? 0 : -1;
-}
-
-/* Its folder; those above it are made, too, of the caller alone. Returns a descriptor, or -1 with error set. */
-static int open_folder(char *path, char **name, struct error *error)
-{
-	struct stat st;
-	char *end = strrchr(path, '/');
-	*name = end ? end + 1 : path;
-	for (char *c = path + 1; end && c <= end; c++)
-		if (*c == '/') {
-			*c = '\0';
-			mkdir(path, 0700);
-			*c = '/';
-		}
-	if (end)
-		*end = '\0';
-	const char *folder = !end ? "." : *path ? path : "/";
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) != 0) {
-		error_set(error, "%s: %s", folder, strerror(errno));
-	} else if ((st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & 022 && !(st.st_mode & S_ISVTX))) {
-		error_set(error, "%s: others can write into this folder; --state names a file in another one", folder);
-	} else {
-		return fd;
-	}
-	if (fd >= 0)
-		close(fd);
-	return -1;
-}
 
 static int read_jobs(struct told *t, struct error *error)
 {
@@ -86,25 +38,8 @@ static int read_jobs(struct told *t, struct error *error)
 
 int told_open(struct told *t, const char *path, struct error *error)
 {
-	char own[PATH_MAX], *name;
-	struct stat st;
-	*t = (struct told){.fd = -1};
-	if (state_path(own, path) != 0)
-		return error_set(error, "there is no place for the state file; --state names one");
-	int folder = open_folder(own, &name, error);
-	if (folder < 0)
-		return -1;
-	t->fd = openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
-	int why = errno;
-	close(folder);
-	if (t->fd < 0)
-		return error_set(error, "%s: %s", name, strerror(why));
-	if (fstat(t->fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_nlink != 1 ||
-	    st.st_mode & 022)
-		return error_set(error, "%s: is no file of which others cannot write", name);
-	if (flock(t->fd, LOCK_EX | LOCK_NB) != 0)
-		return error_set(error, "%s: another `spoor watch` has it", name);
-	return read_jobs(t, error);
+	*t = (struct told){.fd = state_file_open(path, "watch", error)};
+	return t->fd < 0 ? -1 : read_jobs(t, error);
 }
 
 void told_close(struct told *t)

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * state_file - what a command remembers from one run to the next
+ */
+#include "cmd/base/state_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int state_path(char out[PATH_MAX], const char *path, const char *command)
+{
+	const char *folder = getenv("STATE_DIRECTORY"), *own = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	int n = -1;
+	if (path)
+		n = snprintf(out, PATH_MAX, "%s", path);
+	else if (folder && *folder == '/')
+		n = snprintf(out, PATH_MAX, "%s/%s", folder, command);
+	else if (geteuid() == 0)
+		n = snprintf(out, PATH_MAX, "/var/lib/spoor/%s", command);
+	else if (own && *own == '/')
+		n = snprintf(out, PATH_MAX, "%s/spoor/%s", own, command);
+	else if (home && *home == '/')
+		n = snprintf(out, PATH_MAX, "%s/.local/state/spoor/%s", home, command);
+	return n > 0 && n < PATH_MAX ? 0 : -1;
+}
+
+/* Its folder; those above it are made, too, of the caller alone. Returns a descriptor, or -1 with error set. */
+static int open_folder(char *path, char **name, struct error *error)
+{
+	struct stat st;
+	char *end = strrchr(path, '/');
+	*name = end ? end + 1 : path;
+	for (char *c = path + 1; end && c <= end; c++)
+		if (*c == '/') {
+			*c = '\0';
+			mkdir(path, geteuid() == 0 ? 0755 : 0700); /* root's may be the archive's, too */
+			*c = '/';
+		}
+	if (end)
+		*end = '\0';
+	const char *folder = !end ? "." : *path ? path : "/";
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) != 0) {
+		error_set(error, "%s: %s", folder, strerror(errno));
+	} else if ((st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & 022 && !(st.st_mode & S_ISVTX))) {
+		error_set(error, "%s: others can write into this folder; --state names a file in another one", folder);
+	} else {
+		return fd;
+	}
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+int state_file_open(const char *path, const char *command, struct error *error)
+{
+	char own[PATH_MAX], *name;
+	struct stat st;
+	if (state_path(own, path, command) != 0)
+		return error_set(error, "there is no place for the state file; --state names one");
+	int folder = open_folder(own, &name, error);
+	if (folder < 0)
+		return -1;
+	int fd = openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	int why = errno;
+	close(folder);
+	if (fd < 0)
+		return error_set(error, "%s: %s", name, strerror(why));
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_nlink != 1 ||
+	    st.st_mode & 022)
+		error_set(error, "%s: is no file of which others cannot write", name);
+	else if (flock(fd, LOCK_EX | LOCK_NB) != 0)
+		error_set(error, "%s: another `spoor %s` has it", name, command);
+	else
+		return fd;
+	close(fd);
+	return -1;
+}

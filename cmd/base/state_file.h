@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * state_file - what a command remembers from one run to the next, in a file that nobody else can write
+ */
+#ifndef SPOOR_STATE_FILE_H
+#define SPOOR_STATE_FILE_H
+
+#include "trace/base/error.h"
+
+/* Opens or makes the file, and locks it. path NULL: `command` in STATE_DIRECTORY (systemd), of root in /var/lib/spoor,
+ * else in XDG_STATE_HOME/spoor or ~/.local/state/spoor. Refused if it, or its folder, is somebody else's or can be
+ * written by others, and if another process has it. Returns a descriptor, or -1 with error set. */
+int state_file_open(const char *path, const char *command, struct error *error);
+
+#endif
