@@ -17,6 +17,8 @@
 #include "cmd/cmd.h"
 #include "cmd/report/findings.h"
 #include "cmd/report/html.h"
+#include "trace/model/host.h"
+#include "trace/model/stream.h"
 #include "trace/read/verdict.h"
 
 #define WIDTH    80
@@ -25,6 +27,7 @@
 #define STEPS    1000 /* of a job that are looked at */
 #define TOLD     3    /* findings of a step; a job of one step: all */
 #define SMALL    0.01 /* parts of the time that are not named */
+#define LINE     200  /* bytes of --line */
 
 struct why_step {
 	char *folder, *name, *exe;
@@ -37,6 +40,7 @@ struct why {
 	struct why_step *steps;
 	size_t count;
 	bool more; /* than STEPS */
+	bool line; /* only a line, of the step that cost most */
 	json_t *json;
 };
 
@@ -183,6 +187,38 @@ static json_t *findings_json(const struct report *r, const struct findings *f)
 	                 "findings", list);
 }
 
+/* In one line of printable ASCII, for Slurm's comments: nothing that scripts or `sacct --parsable` take for more. */
+static void print_short(const struct why *w, const struct report *r, const struct findings *f)
+{
+	const json_t *late = json_object_get(json_array_get(json_object_get(r->json, "balance"), 0), "late_rank");
+	char text[600], rank[STREAM_NAME], host[HOST_MAX] = "";
+	size_t n = 0;
+	if (w->count > 1)
+		n += (size_t)snprintf(text, sizeof text,
+		                      "step %.40s of %zu: ", report_meta(r, "step") ? report_meta(r, "step") : "",
+		                      w->count);
+	n += (size_t)snprintf(text + n, sizeof text - n, "%s", f->headline);
+	if (r->sum.all_ns)
+		n += (size_t)snprintf(text + n, sizeof text - n, "; MPI %.0f %%",
+		                      100 * (double)r->sum.mpi_ns / (double)r->sum.all_ns);
+	if (f->compute >= 0)
+		n += (size_t)snprintf(text + n, sizeof text - n, "; efficiency %.0f %%", 100 * f->compute);
+	if (late) {
+		uint64_t stream = (uint64_t)json_integer_value(late);
+		host_get(r->trace, stream_rank(r->trace, stream), host);
+		snprintf(text + n, sizeof text - n, "; late: rank %s%s%.64s", stream_name(r->trace, stream, rank),
+		         *host ? " on " : "", host);
+	}
+	n = 0;
+	for (const unsigned char *c = (const unsigned char *)text; *c && n < LINE; c++)
+		if ((*c < 0x80 || *c >= 0xc0) && *c != 0xe2) { /* of others, one; no typographic quotes */
+			bool plain = *c >= 0x20 && *c < 0x7f && !strchr("\"'`$\\|", *c);
+			putchar(plain ? *c : '?');
+			n++;
+		}
+	putchar('\n');
+}
+
 /* step: of a job; NULL: a file. Returns 0, or -1 after a message. */
 static int tell_trace(struct why *w, const char *path, const struct why_step *step, size_t most)
 {
@@ -202,12 +238,14 @@ static int tell_trace(struct why *w, const char *path, const struct why_step *st
 	int rv = shown ? report_gather(&r, shown, false) : -1;
 	if (rv == 0) {
 		findings_make(&f, &r);
-		if (step)
+		if (step && !w->line)
 			compare_usual(w, step, &r, &usual, &cause);
 		if (w->json) {
 			json_t *told = findings_json(&r, &f);
 			json_object_set_new(told, "usual", usual_json(&usual, &cause));
 			json_array_append_new(json_object_get(w->json, "steps"), told);
+		} else if (w->line) {
+			print_short(w, &r, &f);
 		} else {
 			print_what(&r);
 			print_findings(&f, most);
@@ -283,32 +321,32 @@ static double weight_of(const struct why_step *s)
 	return (double)s->ranks * (double)(s->end_ns - s->start_ns);
 }
 
-/* Is it one of the steps that cost most? */
-static bool is_detailed(const struct why *w, size_t step)
+/* How many steps cost more? */
+static size_t dearer_steps(const struct why *w, size_t step)
 {
 	size_t larger = 0;
 	for (size_t i = 0; i < w->count; i++)
 		larger += weight_of(&w->steps[i]) > weight_of(&w->steps[step]) ||
 		          (i < step && weight_of(&w->steps[i]) >= weight_of(&w->steps[step]));
-	return larger < DETAILED;
+	return larger;
 }
 
 static int tell_job(struct why *w)
 {
 	int rv = 0;
 	char name[64], exe[64], elapsed[32], path[2 * PATH_MAX];
-	if (!w->json)
+	if (!w->json && !w->line)
 		printf("Job %s: %zu trace%s%s\n", w->wanted, w->count, w->count == 1 ? "" : "s",
 		       w->count > DETAILED ? "; those that cost most are told" : "");
 	for (size_t i = 0; i < w->count; i++) {
 		const struct why_step *s = &w->steps[i];
 		snprintf(path, sizeof path, "%s/%s/%s.spoor", w->catalog->archive, s->folder, s->name);
-		if (is_detailed(w, i)) {
+		if (dearer_steps(w, i) < (w->line ? 1 : DETAILED)) {
 			if (tell_trace(w, path, s, w->count == 1 ? FINDINGS : TOLD) != 0)
 				rv = -1;
 		} else if (w->json) {
 			json_array_append_new(json_object_get(w->json, "others"), json_string(path));
-		} else {
+		} else if (!w->line) {
 			printf("Step %-20s %-24.24s %9s  %" PRId64 " ranks\n", cell_text(name, s->name),
 			       cell_text(exe, s->exe), cell_elapsed(elapsed, s->start_ns, s->end_ns), s->ranks);
 		}
@@ -324,8 +362,10 @@ int cmd_why(int argc, char **argv)
 	bool json = false;
 	struct why w = {.steps = NULL};
 	struct error error = {""};
-	const struct option_line lines[] = {OPTION_FLAG("json", 0, &json, "as JSON"), OPTION_ARCHIVE(&archive),
-	                                    OPTION_LIMIT, OPTION_END};
+	const struct option_line lines[] = {
+		OPTION_FLAG("json", 0, &json, "as JSON"),
+		OPTION_FLAG("line", 0, &w.line, "one line of at most 200 characters, for a comment in Slurm"),
+		OPTION_ARCHIVE(&archive), OPTION_LIMIT, OPTION_END};
 	const struct options options = {"spoor why",
 	                                "FILE|JOB",
 	                                "Says why a job was slow, or did not end: what ran, where its time went, and "
@@ -340,6 +380,8 @@ int cmd_why(int argc, char **argv)
 
 	if (!options_read(&options, argc, argv, &rv))
 		return rv;
+	if (json && w.line)
+		return options_wrong("spoor why", "--json and --line do not go together");
 	w.wanted = argv[optind];
 	w.json = json ? json_pack("{s:s, s:[], s:[]}", "job", w.wanted, "steps", "others") : NULL;
 	if (access(w.wanted, F_OK) == 0)

@@ -11,8 +11,11 @@ mend() {
 	hanging=
 }
 # SPOOR_STEPS_CONF: more lines for slurm.conf, to try it with cgroups
+# EpilogSlurmctld: nothing until the end of this test.
 export SPOOR_CLUSTER_CONF="KillWait=2
+EpilogSlurmctld=$work/epilog
 ${SPOOR_STEPS_CONF-}"
+printf '#!/bin/sh\n' >"$work/epilog" && chmod 755 "$work/epilog"
 start_site -n 2
 policy=$site/policy.json
 
@@ -110,5 +113,16 @@ rows = [row for line in sys.stdin for row in (lambda v: v if isinstance(v, list)
 print(*[row.get("reason") for row in rows if row.get("job") == int(sys.argv[1])])' "$job")" 'cancelled cancelled'
 ok 'nothing is left' wait_for 20 spool_is_empty
 ok 'no process is left' wait_for 20 one_courier 0
+
+# The administrators' guide's puts a line into the job's AdminComment; there is no slurmdbd here.
+mkdir "$work/bin" && printf '#!/bin/sh\necho "$*" >>%s/accounted\n' "$work" >"$work/bin/sacctmgr" && chmod 755 "$work/bin/sacctmgr"
+sed -n '/EpilogSlurmctld=/,/^A trace arrives/s/^    //p' "$top/doc/admin-guide.md" |
+	sed "1a PATH=$work/bin:$PATH SPOOR_POLICY=$policy; export PATH SPOOR_POLICY" >"$work/epilog"
+AS=$other run_job commented --trace -N1 -n2 <<-END
+	#!/bin/sh
+	srun $ending
+END
+ok 'an epilog of slurmctld' wait_for 30 test -s "$work/accounted"
+like 'it puts the line of spoor why into the AdminComment' "$(cat "$work/accounted")" "^-i modify job where jobid=$job set AdminComment=[A-Z].*; MPI [0-9]+ %; efficiency [0-9]+ %"
 is 'no node was drained' "$(sinfo --noheader --format=%T)" idle
 done_testing
