@@ -16,12 +16,13 @@
 #include "cmd/base/filter.h"
 #include "cmd/base/open_trace.h"
 #include "cmd/report/html.h"
+#include "cmd/report/jobs.h"
 #include "cmd/report/report.h"
 #include "cmd/report/site.h"
 #include "trace/read/verdict.h"
 
 struct report_options {
-	const char *out, *archive, *key;
+	const char *out, *archive, *key, *jobs;
 	uint32_t rank;
 	bool full, site;
 	struct site_form form;
@@ -43,6 +44,8 @@ static int parse_report(struct report_options *o, int argc, char **argv, int *st
 	                    "figures of the archive for Prometheus, with --archive"),
 		OPTION_TEXT("mail", 0, "ADDRESS", &o->form.mail, "the page of the archive as a mail, for sendmail -t"),
 		OPTION_ANONYMISE(&o->key),
+		OPTION_TEXT("jobs", 0, "DIR", &o->jobs,
+	                    "instead of a page: a folder with the pages of the newest 100 traces, and index.html"),
 		OPTION_TEXT("archive", 0, "[DIR]", &archive,
 	                    "look for JOB in this archive; without a job: the page of the archive"),
 		OPTION_LIMIT,
@@ -50,7 +53,7 @@ static int parse_report(struct report_options *o, int argc, char **argv, int *st
 		OPTION_END};
 	const struct options options = {
 		"spoor report",
-		"FILE|JOB | --archive [DIR]",
+		"FILE|JOB | --archive [DIR] | --jobs DIR",
 		"Writes one HTML page about a trace: what ran, where time went, why it was slow. Or, with --archive "
 		"and "
 		"no trace, about the archive: where the node hours go. Its page takes the options that select traces, "
@@ -64,7 +67,7 @@ static int parse_report(struct report_options *o, int argc, char **argv, int *st
 	if (!options_read(&options, argc, argv, status))
 		return -1;
 	o->rank = (uint32_t)rank;
-	o->site = archive && optind == argc;
+	o->site = (archive || o->jobs) && optind == argc;
 	o->archive = archive && *archive ? archive : NULL;
 	if (!o->site && filter_selects(&o->filter))
 		*status = options_wrong("spoor report",
@@ -72,12 +75,14 @@ static int parse_report(struct report_options *o, int argc, char **argv, int *st
 		                        "with --archive and without %s",
 		                        optind < argc ? argv[optind] : "a trace");
 	else if (!o->site && optind == argc)
-		*status = options_wrong("spoor report", "expected FILE|JOB, or --archive");
+		*status = options_wrong("spoor report", "expected FILE|JOB, --archive, or --jobs");
 	else if ((o->form.metrics || o->form.mail) && !o->site)
 		*status = options_wrong("spoor report", "--openmetrics and --mail are of the archive, with --archive");
 	else if (o->form.metrics && o->form.mail)
 		*status = options_wrong("spoor report", "--openmetrics and --mail do not go together");
-	else if (!o->out)
+	else if (o->jobs && (!o->site || o->out || o->form.metrics || o->form.mail))
+		*status = options_wrong("spoor report", "--jobs is neither for a trace nor for another page");
+	else if (!o->out && !o->jobs)
 		*status = options_wrong("spoor report", "say with -o where the page is to go");
 	else if (o->site && o->key)
 		*status = options_wrong("spoor report", "--anonymise is for the page of a trace");
@@ -166,34 +171,56 @@ static int report_archive(const struct report_options *o)
 	return rv == 0 ? CMD_OK : CMD_FAILED;
 }
 
-int cmd_report(int argc, char **argv)
+/* Opens a trace, and writes its page. Returns 0, or -1 after a message. */
+static int report_file(const char *trace, const struct report_options *o)
 {
-	struct report_options o = {.filter = CATALOG_FILTER_ALL};
 	struct container *c;
 	struct trace t;
-	int rv;
-	if (parse_report(&o, argc, argv, &rv) != 0)
-		return rv;
-	if (o.site)
-		return report_archive(&o);
-	if (open_trace(argv[optind], o.archive, &c, &t) != 0)
-		return CMD_FAILED;
+	int rv = 0;
+	if (open_trace(trace, o->archive, &c, &t) != 0)
+		return -1;
 	const struct chunk *chunk = container_find(c, "META");
 	struct show s = {.name = container_name(c),
 	                 .container = c,
 	                 .trace = &t,
-	                 .rank = o.rank,
+	                 .rank = o->rank,
 	                 .at = -1,
 	                 .patience = VERDICT_PATIENCE};
 	s.meta = chunk ? json_loadb((const char *)chunk->data, chunk->size, 0, NULL) : NULL;
-	if (o.key) {
-		rv = anonymise(&t, &s.meta, o.key, "spoor report");
+	if (o->key) {
+		rv = anonymise(&t, &s.meta, o->key, "spoor report");
 		s.name = "(anonymised)";
 	}
 	if (rv == 0)
-		rv = report_trace(&s, &o);
+		rv = report_trace(&s, o);
 	json_decref(s.meta);
 	trace_free(&t);
 	container_destroy(c);
-	return rv == 0 ? CMD_OK : CMD_FAILED;
+	return rv;
+}
+
+/* Of --jobs. */
+static int report_to(void *context, const char *trace, const char *page)
+{
+	struct report_options o = *(const struct report_options *)context;
+	o.out = page;
+	return report_file(trace, &o);
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct report_options o = {.filter = CATALOG_FILTER_ALL};
+	struct error error = {""};
+	int rv;
+	if (parse_report(&o, argc, argv, &rv) != 0)
+		return rv;
+	if (o.jobs && jobs_write(o.jobs, o.archive, &o.filter, report_to, &o, &error) != 0) {
+		fprintf(stderr, "spoor report: %s\n", error.text);
+		return CMD_FAILED;
+	}
+	if (o.jobs)
+		return CMD_OK;
+	if (o.site)
+		return report_archive(&o);
+	return report_file(argv[optind], &o) == 0 ? CMD_OK : CMD_FAILED;
 }

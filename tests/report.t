@@ -228,6 +228,8 @@ def archive(folder, view):
     tap.ok(status == 0 and b"Job 3: 1 trace" in out, "why: a job", out, err)
     status, out, err = spoor("why", "3.0", "--archive", root, "--json")
     tap.ok(status == 0 and json.loads(out)["steps"][0]["meta"]["job"] == 3, "why: a step, as JSON", err)
+    status, out, err = spoor("why", "3", "--archive", root, "--line")
+    tap.ok(status == 0 and re.fullmatch(rb"[A-Z][ -~]{20,199}; MPI \d+ %; efficiency \d+ %(; late: rank \d.*)?\n", out) and not set(out) & set(b"\"'`$\\|"), "why: a line", out, err)
     for wrong in ("77", "3.1", "no"):
         status, out, err = spoor("why", wrong, "--archive", root)
         tap.ok(status == 1 and wrong in err and not out, f"why: {wrong} is not there", out, err)
@@ -247,6 +249,9 @@ def archive(folder, view):
     tap.ok(status == 0 and "6 jobs, 6.0 node hours" in plain and page.startswith("<!") and page.rstrip().endswith("</html>")
            and email.message_from_bytes(out)["To"] == "hpc@example.org" and max(map(len, out.splitlines())) <= 120, "archive: a mail", err, plain, page[-200:])
     tap.equal(spoor("report", "--archive", root, "--mail", "a@b\nBcc: c", "-o", "-")[0], 1, "archive: a mail has the headers that it should")
+    if os.geteuid() == 0:
+        own_pages(folder, root)
+    recipe(root)
     nothing = os.path.join(folder, "nothing")
     os.mkdir(nothing, 0o755)
     status, _, err = spoor("report", "--archive", nothing, "-o", path)
@@ -255,6 +260,58 @@ def archive(folder, view):
     tap.ok(status == 0 and "<table" not in text and "spoor doctor" in text, "archive: nothing in it: no empty tables, but what to do", err)
     status, _, err = spoor("report", "--archive", os.path.join(folder, "none"), "-o", os.path.join(folder, "never.html"))
     tap.ok(status == 1 and not os.path.exists(os.path.join(folder, "never.html")), "archive: that is not there", err)
+
+
+def own_pages(folder, root):
+    """The app for Open OnDemand, called as a user: a list of the user's own jobs, and their pages."""
+    home = os.path.join(folder, "home")
+    os.mkdir(home, 0o700)
+    os.chown(home, store.uid(1), store.uid(1))
+    app = os.path.join(folder, "app")
+    shutil.copytree(os.path.join(tap.SOURCE, "etc/ondemand"), app)
+    code = """
+import sys; sys.path.insert(0, sys.argv[1]); sys.dont_write_bytecode = True
+import passenger_wsgi
+for name in ("", "/", "/4.0.0.html", "/../x.html", "/3.0.0.html"):
+    said = []
+    body = b"".join(passenger_wsgi.application({"PATH_INFO": name, "SCRIPT_NAME": "/pun"}, lambda *a: said.extend(a)))
+    print(repr((said[0][:3], body.decode())))
+"""
+
+    def user():
+        os.setgroups([])
+        os.setgid(store.uid(1))
+        os.setuid(store.uid(1))
+    done = subprocess.run([sys.executable, "-c", code, app], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, preexec_fn=user, timeout=120, cwd="/",
+                          env={"HOME": home, "PATH": tap.BUILD + ":" + os.environ["PATH"], "SPOOR_ARCHIVE": root})
+    answers = [eval(line) for line in done.stdout.splitlines()]
+    if not tap.equal([status for status, _ in answers], ["301", "200", "200", "404", "404"], "own jobs: the app answers"):
+        print("# " + done.stderr)
+        return
+    page = Page(answers[1][1])
+    tap.equal((sorted(re.findall(r'<a href="([^"]*)"', answers[1][1])), page.open, page.wrong, "script" in page.tags), ([f"{n}.0.0.html" for n in (2, 4, 6)], [], [], False),
+              "own jobs: a list of links, of nobody else")
+    tap.ok("job 4" in answers[2][1] and not Page(answers[2][1]).wrong, "own jobs: a page")
+    pages = os.path.join(home, ".cache/spoor/pages")
+    tap.equal(os.stat(pages).st_mode & 0o777, 0o700, "own jobs: the pages are the user's alone")
+    tap.equal(spoor("report", "--jobs", os.path.join(folder, "roots"), "--archive", root)[0], 1, "own jobs: not for root")
+
+
+def recipe(root):
+    """What the administrators' guide says about data frames."""
+    with open(os.path.join(tap.SOURCE, "doc/admin-guide.md"), encoding="utf-8") as file:
+        text = file.read()
+    code = re.sub(r"^    ", "", text[text.index("    import json, sqlite3"):text.index("Where pandas and pyarrow")], flags=re.MULTILINE)
+    before = {name: os.environ.get(name) for name in ("PATH", "SPOOR_ARCHIVE")}
+    os.environ.update(PATH=tap.BUILD + ":" + os.environ["PATH"], SPOOR_ARCHIVE=root)
+    names = {}
+    try:
+        exec(code, names)
+        tap.equal((sorted(row["job"] for row in names["rows"]), sorted(job[0] for job in names["jobs"])), ([1, 2, 3, 4, 5, 6],) * 2, "the recipe for data frames")
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None) if value is None else os.environ.update({name: value})
 
 
 def bad(folder):

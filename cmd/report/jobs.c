@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * jobs - a folder of pages: those of the newest jobs, and a list of them
+ */
+#include "cmd/report/jobs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmd/base/cell.h"
+#include "cmd/base/fresh_index.h"
+#include "cmd/export/output.h"
+#include "cmd/report/html.h"
+
+#define NEWEST 100
+
+struct jobs_list {
+	FILE *out;
+	const char *folder, *archive;
+	jobs_page *page;
+	void *context;
+	struct jobs_row {
+		char *folder, *name, *user, *job_name, *exe, *state;
+		int64_t start_ns, end_ns, ranks, nodes;
+		double mpi;
+	} rows[NEWEST];
+	size_t count;
+};
+
+static int take_row(void *context, const struct catalog_row *r)
+{
+	struct jobs_list *l = context;
+	const char *slash = strrchr(r->exe, '/');
+	struct jobs_row *to = &l->rows[l->count++];
+	*to = (struct jobs_row){strdup(r->folder),
+	                        strdup(r->name),
+	                        strdup(r->user),
+	                        strdup(r->job_name),
+	                        strdup(slash ? slash + 1 : r->exe),
+	                        strdup(r->state),
+	                        r->start_ns,
+	                        r->end_ns,
+	                        r->ranks,
+	                        r->nodes,
+	                        r->mpi};
+	return to->folder && to->name && to->user && to->job_name && to->exe && to->state ? 0 : 1;
+}
+
+static void free_rows(struct jobs_list *l)
+{
+	for (size_t i = 0; i < l->count; i++) {
+		struct jobs_row *r = &l->rows[i];
+		free(r->folder);
+		free(r->name);
+		free(r->user);
+		free(r->job_name);
+		free(r->exe);
+		free(r->state);
+	}
+}
+
+/* Is there a page that is not older than its trace? Else makes it, in a process that may use up its budget. */
+static bool has_page(const struct jobs_list *l, const struct jobs_row *r)
+{
+	char trace[2 * PATH_MAX], page[2 * PATH_MAX];
+	struct stat made, st;
+	int status = -1;
+	snprintf(trace, sizeof trace, "%s/%s/%s.spoor", l->archive, r->folder, r->name);
+	snprintf(page, sizeof page, "%s/%s.html", l->folder, r->name);
+	if (stat(trace, &st) != 0)
+		return false;
+	if (stat(page, &made) == 0 && made.st_mtime >= st.st_ctime)
+		return true;
+	fflush(NULL);
+	pid_t child = fork();
+	if (child == 0)
+		_exit(l->page(l->context, trace, page) == 0 ? 0 : 1);
+	return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+static void put_cell(FILE *out, const char *text)
+{
+	fputs("<td class=\"l\">", out);
+	html_text(out, text);
+	fputs("</td>", out);
+}
+
+static void put_job(struct jobs_list *l, const struct jobs_row *r)
+{
+	char start[32], elapsed[32];
+	FILE *out = l->out;
+	fputs("<tr><th scope=\"row\" class=\"l\">", out);
+	if (has_page(l, r)) {
+		fputs("<a href=\"", out);
+		html_text(out, r->name);
+		fputs(".html\">", out);
+		html_text(out, r->name);
+		fputs("</a></th>", out);
+	} else {
+		html_text(out, r->name);
+		fputs("</th>", out);
+	}
+	put_cell(out, cell_start(start, r->start_ns));
+	put_cell(out, r->job_name);
+	put_cell(out, r->exe);
+	put_cell(out, r->user);
+	put_cell(out, r->state);
+	fprintf(out, "<td>%" PRId64 "</td><td>%" PRId64 "</td><td>%s</td><td>", r->nodes, r->ranks,
+	        cell_elapsed(elapsed, r->start_ns, r->end_ns));
+	html_share(out, NULL, r->mpi);
+	fputs("</td></tr>\n", out);
+}
+
+static int put_list(struct jobs_list *l, struct error *error)
+{
+	static const char *const headings[] = {"Started", "Name", "Program", "User", "State"};
+	struct output out;
+	char name[2 * PATH_MAX];
+	snprintf(name, sizeof name, "%s/index.html", l->folder);
+	if (output_file(&out, name, error) != 0)
+		return -1;
+	l->out = out.file;
+	html_head(l->out, "spoor: MPI jobs");
+	fprintf(l->out,
+	        "<header>\n<h1>MPI jobs</h1>\n<p class=\"dim\">%zu of the newest with a trace; each has a page that "
+	        "says where its time went. <code>spoor list</code> has all.</p>\n</header>\n<main>\n<section>\n"
+	        "<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\" class=\"l\">Job</th>",
+	        l->count);
+	for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
+		fprintf(l->out, "<th scope=\"col\" class=\"l\">%s</th>", headings[i]);
+	fputs("<th scope=\"col\">Nodes</th><th scope=\"col\">Ranks</th><th scope=\"col\">Elapsed</th>"
+	      "<th scope=\"col\">In MPI</th></tr></thead>\n<tbody>\n",
+	      l->out);
+	for (size_t i = 0; i < l->count; i++)
+		put_job(l, &l->rows[i]);
+	fputs("</tbody></table></div>\n</section>\n</main>\n", l->out);
+	html_foot(l->out);
+	int rv = output_finish(&out, error);
+	output_discard(&out);
+	return rv;
+}
+
+int jobs_write(const char *folder, const char *archive, const struct catalog_filter *filter, jobs_page *page,
+               void *context, struct error *error)
+{
+	struct catalog_filter newest = *filter;
+	struct catalog *c = NULL;
+	if (geteuid() == 0)
+		return error_set(error, "--jobs is not for root: whoever is to see the pages makes them");
+	if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+		return error_set(error, "%s: %s", folder, strerror(errno));
+	struct jobs_list *l = calloc(1, sizeof *l);
+	newest.limit = NEWEST;
+	int rv = l ? fresh_index(&c, archive, true, true, error) : error_set(error, "out of memory");
+	if (rv == 0)
+		rv = fresh_index_read(c, 0, 1, true, error);
+	if (rv == 0)
+		rv = catalog_lock(c, CATALOG_SHARE, 10000, error);
+	if (rv == 0 && catalog_list(c, &newest, false, take_row, l, error) != 0)
+		rv = error->text[0] ? -1 : error_set(error, "out of memory");
+	if (c)
+		catalog_lock(c, CATALOG_UNLOCK, 0, NULL);
+	if (rv == 0) {
+		l->folder = folder;
+		l->archive = c->archive;
+		l->page = page;
+		l->context = context;
+		rv = put_list(l, error);
+	}
+	if (l)
+		free_rows(l);
+	catalog_close(c);
+	free(l);
+	return rv;
+}
