@@ -11,8 +11,8 @@
 #include "archive/aggregate_group.h"
 #include "trace/base/varint.h"
 
-const char *const aggregate_names[] = {"all",  "user",  "account",  "partition", "executable", "job",
-                                       "node", "month", "function", "site",      NULL};
+const char *const aggregate_names[] = {"all", "user", "account", "partition", "executable", "application",
+                                       "job", "node", "month",   "function",  "site",       NULL};
 
 const char *const aggregate_reasons[AGGREGATE_REASONS] = {"abort",     "oom",    "node-lost", "time-limit", "preempted",
                                                           "cancelled", "signal", "exit",      "deadline",   "other"};

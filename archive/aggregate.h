@@ -26,7 +26,8 @@
 #include "trace/model/histogram.h"
 #include "trace/read/activity.h"
 
-/* What a group is of. The executable is the last component of its path; the month that of the start, local time. Of a
+/* What a group is of. The executable is the last component of its path; the application is that, or the script of an
+ * interpreter, or the name that the policy has for it; the month that of the start, local time. Of a
  * job on several nodes, each node has an equal share of what is counted. A call site is a function with its call path:
  * the same in all runs of the same program file; of each trace the index has those with most time. */
 enum aggregate_by {
@@ -35,6 +36,7 @@ enum aggregate_by {
 	AGGREGATE_ACCOUNT,
 	AGGREGATE_PARTITION,
 	AGGREGATE_EXECUTABLE,
+	AGGREGATE_APPLICATION,
 	AGGREGATE_JOB,
 	AGGREGATE_NODE,
 	AGGREGATE_MONTH,

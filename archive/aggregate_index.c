@@ -123,6 +123,7 @@ static const char *const key_columns[] = {
 	[AGGREGATE_ACCOUNT] = "t.account",
 	[AGGREGATE_PARTITION] = "t.partition",
 	[AGGREGATE_EXECUTABLE] = "t.exe_name",
+	[AGGREGATE_APPLICATION] = "application(t.application)",
 	[AGGREGATE_JOB] = "t.job",
 	[AGGREGATE_NODE] = "''",
 	[AGGREGATE_MONTH] = "''",

@@ -422,7 +422,7 @@ static void build(struct query *q, const struct catalog_filter *f, bool metadata
 	query_append(q,
 	             "SELECT t.folder, t.name, t.user, t.state, t.exe, t.job_name, %s, t.size, t.job, t.start_ns, "
 	             "t.end_ns, t.ranks,"
-	             " t.nodes, t.reason, t.unended, s.mpi_ns, s.parts_ns, s.streams FROM trace t"
+	             " t.nodes, t.reason, t.unended, s.mpi_ns, s.parts_ns, s.streams, t.application FROM trace t"
 	             " LEFT JOIN summary s USING (id) %s WHERE 1",
 	             metadata ? "coalesce(m.noted, m.json)" : "NULL", metadata ? "JOIN metadata m USING (id)" : "");
 	query_filter(q, f);
@@ -470,7 +470,8 @@ int catalog_list(struct catalog *c, const struct catalog_filter *filter, bool me
 		                        .ranks = sqlite3_column_int64(s, 11),
 		                        .nodes = sqlite3_column_int64(s, 12),
 		                        .reason = query_text(s, 13),
-		                        .unended = query_text(s, 14)};
+		                        .unended = query_text(s, 14),
+		                        .application = query_text(s, 18)};
 		r.mpi = mpi_share(s, r.start_ns, r.end_ns);
 		rv = row(context, &r);
 	}

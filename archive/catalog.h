@@ -82,6 +82,7 @@ extern const char *const catalog_sorts[]; /* NULL-terminated */
 /* One trace. Valid during the call. Numbers are 0 where nothing is known, texts "". */
 struct catalog_row {
 	const char *folder, *name, *user, *state, *exe, *job_name, *metadata;
+	const char *application; /* the last component of exe, or the script of an interpreter */
 	double mpi; /* share of the ranks' time in MPI, 0 to 1; negative: the index has not read the trace yet */
 	const char *reason, *unended; /* why it is partial; the call that never ended; may be empty */
 	uint64_t size;

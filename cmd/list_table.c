@@ -129,7 +129,6 @@ static void put_cell_text(const struct list_table *t, char out[CELL], const char
 
 static void put_field(const struct list_table *t, enum field field, const struct catalog_row *r, char out[CELL])
 {
-	const char *slash = strrchr(r->exe, '/');
 	char text[160];
 
 	switch (field) {
@@ -177,7 +176,7 @@ static void put_field(const struct list_table *t, enum field field, const struct
 		put_cell_text(t, out, text);
 		break;
 	case EXE:
-		put_cell_text(t, out, t->form == LIST_TABLE && slash ? slash + 1 : r->exe);
+		put_cell_text(t, out, t->form == LIST_TABLE && *r->application ? r->application : r->exe);
 		break;
 	}
 }

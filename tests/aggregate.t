@@ -113,6 +113,7 @@ KEYS = {
     "account": lambda j: [f"a{j % 7}"],
     "partition": lambda j: [("short", "long", "debug")[j % 3]],
     "executable": lambda j: [f"app{j % 11}"],
+    "application": lambda j: [f"app{j % 11}"],
     "job": lambda j: [str(j)],
     "node": lambda j: [f"n{(j + i) % 1000}" for i in range(1 << j % 8)],
     "month": lambda j: [time.strftime("%Y-%m", time.localtime(START[j]))],
@@ -322,6 +323,9 @@ check = spoor("policy", "check", work + "/policy.json")
 run = spoor("trend", "--archive", trends, "--exe", "MODEL*", "--json", env=dict(os.environ, SPOOR_POLICY=work + "/policy.json"))
 tap.ok(check.returncode == 0 and json.loads(run.stdout or '{"applications": []}')["applications"][:1] and json.loads(run.stdout)["applications"][0]["application"] == "MODEL 7",
        "trend: an application's name in the policy", check.stderr, run.stdout, run.stderr)
+run = spoor("aggregate", "--by", "application", "--csv", "--archive", trends, env=dict(os.environ, SPOOR_POLICY=work + "/policy.json"))
+tap.equal([line.split(",")[0] for line in run.stdout.splitlines()], ["application", "MODEL 7"], "aggregate: by application")
+tap.ok(spoor("list", "--archive", trends, "--limit", "1").stdout.rstrip().endswith(" model.py"), "list: the script of an interpreter")
 tap.ok("0 of 0 applications" in spoor("trend", "--archive", trends, "--exe", "other").stdout, "trend: of another application")
 run = spoor("why", str(88 * (SLOWER + 2) + 3), "--archive", trends)
 usual = " ".join(run.stdout.partition("Usual")[2].split())
