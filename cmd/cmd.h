@@ -25,6 +25,7 @@ int cmd_list(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_policy(int argc, char **argv);
 int cmd_prune(int argc, char **argv);
+int cmd_proxy(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_run(int argc, char **argv);

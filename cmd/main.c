@@ -31,6 +31,7 @@ static const struct command {
 	{"dump", cmd_dump, "print every event of a trace", true},
 	{"export", cmd_export, "write a trace for other tools: Vampir, Perfetto, SimGrid", false},
 	{"report", cmd_report, "write a page that explains where a job's time went", false},
+	{"proxy", cmd_proxy, "write a small C program that makes the calls of a trace", false},
 	{"replay", cmd_replay, "run a trace as an MPI program again; --check compares", false},
 	{"stat", cmd_stat, "print the size of a trace by part", true},
 	{"merge", cmd_merge, "merge arenas, and parts of a trace, into one trace", false},

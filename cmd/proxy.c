@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * proxy - `spoor proxy`: writes a small C program that makes the calls of a trace
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "archive/codec_zstd.h"
+#include "cmd/cmd.h"
+#include "cmd/base/frames.h"
+#include "cmd/base/open_trace.h"
+#include "cmd/base/options.h"
+#include "cmd/export/anonymise.h"
+#include "cmd/proxy_calibrate.h"
+#include "proxy/program.h"
+#include "trace/read/walk.h"
+
+struct proxy {
+	const char *output, *archive, *key;
+	bool calibrate;
+	struct work_options work;
+	char name[64]; /* of the program */
+};
+
+static int parse_proxy(struct proxy *o, int argc, char **argv, int *status)
+{
+	const struct option_line lines[] = {
+		OPTION_TEXT("output", 'o', "DIR", &o->output, "the folder that is made for the program"),
+		OPTION_DECIMAL("scale", 0, "FACTOR", &o->work.scale, 0, 1000,
+	                       "so much of the computation; 0: calls only (default 1)"),
+		OPTION_FLAG("calibrate", 0, &o->calibrate,
+	                    "measure what computations of proxies are made of on this machine, and keep it"),
+		OPTION_ANONYMISE(&o->key),
+		OPTION_ARCHIVE(&o->archive),
+		OPTION_LIMIT,
+		OPTION_END};
+	const struct options options = {
+		"spoor proxy",
+		"FILE|JOB",
+		"Writes a program in C that makes the MPI calls of a trace: NAME.c, a Makefile, "
+		"a README. It needs no spoor.",
+		NULL,
+		lines,
+		1,
+		1,
+		false};
+	if (!options_read(&options, argc, argv, status))
+		return -1;
+	if (!o->output)
+		*status = options_wrong("spoor proxy", "where to? -o DIR is missing");
+	return *status == CMD_OK ? 0 : -1;
+}
+
+/* What the application's executable is called, as the name of a program. */
+static void name_program(struct proxy *o, const struct trace *t)
+{
+	uint32_t node = t->site_count ? t->sites[0].node : 0;
+	const char *path = "proxy", *base;
+	size_t n = 0;
+	while (node && t->nodes[node].parent)
+		node = t->nodes[node].parent;
+	for (uint32_t i = 0; i < t->node_count && node; i++) /* the outermost frame is libc's in some programs */
+		if (t->nodes[i].module != UINT32_MAX && t->nodes[i].module < t->module_count) {
+			const char *one = (const char *)t->strings.items[t->modules[t->nodes[i].module].name].bytes;
+			if (!strstr(one, ".so")) {
+				path = one;
+				break;
+			}
+		}
+	base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	for (; *base && n + 1 < sizeof o->name; base++)
+		o->name[n++] = (*base >= 'a' && *base <= 'z') || (*base >= 'A' && *base <= 'Z') ||
+		                               (*base >= '0' && *base <= '9') || *base == '_'
+		                       ? *base
+		                       : '_';
+	o->name[n] = '\0';
+}
+
+static void write_makefile(const struct proxy *o, FILE *out)
+{
+	fprintf(out,
+	        "MPICC = mpicc\nCFLAGS = -std=c99 -O2 -Wall -Wextra\n\n%s: %s.c\n\t$(MPICC) $(CFLAGS) -o $@ %s.c "
+	        "$(LDFLAGS) "
+	        "-lm\n\nclean:\n\trm -f %s\n\n.PHONY: clean\n",
+	        o->name, o->name, o->name, o->name);
+}
+
+static void write_readme(const struct proxy *o, const struct trace *t, FILE *out)
+{
+	fprintf(out,
+	        "%s.c is a program of its own that stands for an application: it makes the MPI calls of %" PRIu32
+	        " ranks\n(%" PRId64
+	        " calls), with the sizes, partners and datatypes that they had. It was written by `spoor proxy`\n"
+	        "from a trace. It has no data and no code of the application.\n\n"
+	        "    make\n"
+	        "    mpirun -n %" PRIu32 " ./%s\n\n"
+	        "It must be run with so many ranks. Functions have the names of the application's, where these were "
+	        "known.\n\n"
+	        "The same calls come in the same order, but what depended on chance is not forced: which message a "
+	        "receive\n"
+	        "from MPI_ANY_SOURCE gets, how many requests MPI_Waitsome finds complete, whether MPI_Test or "
+	        "MPI_Iprobe\n"
+	        "finds something before it did. What they did find is waited for.\n",
+	        o->name, t->size, rankmap_sum(&t->events), t->size, o->name);
+}
+
+static void function_name(void *frames, uint32_t node, char *out, size_t size)
+{
+	frames_function(frames, node, out, size);
+}
+
+static FILE *open_part(const struct proxy *o, const char *name, const char *ending)
+{
+	char path[4096];
+	snprintf(path, sizeof path, "%s/%s%s", o->output, name, ending);
+	FILE *f = fopen(path, "wx");
+	if (!f)
+		fprintf(stderr, "spoor proxy: %s: %s\n", path, strerror(errno));
+	return f;
+}
+
+static int close_part(const struct proxy *o, FILE *f)
+{
+	bool bad = ferror(f) != 0;
+	if (fclose(f) == 0 && !bad)
+		return 0;
+	fprintf(stderr, "spoor proxy: %s: cannot be written: %s\n", o->output, strerror(errno));
+	return -1;
+}
+
+static void remove_parts(const struct proxy *o)
+{
+	const char *const names[] = {o->name, "Makefile", "README"};
+	for (int i = 0; i < 3; i++) {
+		char path[4096];
+		snprintf(path, sizeof path, "%s/%s%s", o->output, names[i], i ? "" : ".c");
+		unlink(path);
+	}
+	rmdir(o->output);
+}
+
+/* The text is whole before the folder is made: after an error there is nothing. */
+static int write_folder(const struct proxy *o, const struct trace *t, const char *program, size_t size)
+{
+	int rv = -1;
+	FILE *f;
+	if (mkdir(o->output, 0777) != 0) {
+		fprintf(stderr, "spoor proxy: %s: %s\n", o->output, strerror(errno));
+		return -1;
+	}
+	if (!(f = open_part(o, o->name, ".c")))
+		goto done;
+	fwrite(program, 1, size, f);
+	if (close_part(o, f) != 0 || !(f = open_part(o, "Makefile", "")))
+		goto done;
+	write_makefile(o, f);
+	if (close_part(o, f) != 0 || !(f = open_part(o, "README", "")))
+		goto done;
+	write_readme(o, t, f);
+	rv = close_part(o, f);
+done:
+	if (rv != 0)
+		remove_parts(o);
+	return rv;
+}
+
+static int generate_program(const struct proxy *o, const struct trace *t, char **text, size_t *size)
+{
+	char title[200];
+	struct error error = {""};
+	struct frames *frames = frames_create(t);
+	FILE *out = open_memstream(text, size);
+	int rv = -1;
+	snprintf(title, sizeof title, "%s - the MPI calls of %" PRIu32 " ranks; written by spoor proxy from a trace",
+	         o->name, t->size);
+	const struct program p = {t, title, function_name, frames, &o->work};
+	if (frames && out)
+		rv = program_write(&p, out, &error);
+	if (out)
+		fclose(out);
+	if (rv != 0)
+		fprintf(stderr, "spoor proxy: %s\n", error.text[0] ? error.text : "no memory");
+	frames_destroy(frames);
+	return rv;
+}
+
+static int check_trace(const struct trace *t)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	int found = f ? program_check(t, f) : 1;
+	if (f)
+		fclose(f);
+	if (found)
+		fprintf(stderr, "spoor proxy: no program can be generated from this trace, because of:\n%s",
+		        text ? text : "");
+	free(text);
+	return found ? -1 : 0;
+}
+
+int cmd_proxy(int argc, char **argv)
+{
+	struct proxy o = {.work = {.scale = 1}};
+	struct container *c;
+	struct trace t;
+	json_t *meta = NULL;
+	char *text = NULL;
+	size_t size;
+	int rv;
+	if (parse_proxy(&o, argc, argv, &rv) != 0)
+		return rv;
+	if (o.calibrate)
+		return proxy_calibrate();
+	if (access(o.output, F_OK) == 0) {
+		fprintf(stderr, "spoor proxy: %s: is there already\n", o.output);
+		return CMD_FAILED;
+	}
+	if (open_trace(argv[optind], o.archive, &c, &t) != 0)
+		return CMD_FAILED;
+	rv = CMD_FAILED;
+	int status = CMD_OK;
+	o.work.calibration = proxy_calibration(&t, &status);
+	if (status != CMD_OK || check_trace(&t) != 0 || open_expect(container_name(c), 2 * walk_cost(&t)) != 0)
+		goto done;
+	if (o.key && anonymise(&t, &meta, o.key, "spoor proxy") != 0)
+		goto done;
+	name_program(&o, &t);
+	if (generate_program(&o, &t, &text, &size) == 0 && open_spent(container_name(c)) == 0 &&
+	    write_folder(&o, &t, text, size) == 0)
+		rv = CMD_OK;
+done:
+	free(text);
+	json_decref(meta);
+	trace_free(&t);
+	container_destroy(c);
+	return rv;
+}

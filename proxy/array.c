@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * array - arrays that calls are given, as C
+ *
+ * Each array that a site has is a place: on ranks whose runs and lengths are alike, the arrays of one run are one
+ * place, in which each element is a function of the rank. If there is one place, its elements are written where it is
+ * used; else a function makes it, of the number of the place.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proxy/column_value.h"
+#include "proxy/column_numbers.h"
+#include "trace/base/budget.h"
+
+#define IN_PLACE_MOST 16 /* elements that are written where they are used */
+
+struct places {
+	struct numbers *n;
+	const struct schema_column *column;
+	const char *type;
+	bool lengths;    /* are asked for */
+	uint32_t *group; /* of each rank */
+	uint32_t groups;
+	struct place {
+		uint32_t group;
+		int64_t run;
+		size_t width;
+		bool absent;
+	} * each;
+	uint32_t count, capacity;
+	uint32_t **of_run; /* by group: the place of each run */
+};
+
+static const struct pool_item *place_vector(const struct places *p, uint32_t rank, int64_t run)
+{
+	int64_t v = p->n->of_rank[rank]->each[run].start;
+	return value_is_constant(v) ? NULL : &p->n->c->structure->vectors.items[v];
+}
+
+static size_t width_of(const struct places *p, uint32_t rank, int64_t run)
+{
+	const struct pool_item *item = place_vector(p, rank, run);
+	return item ? item->size / sizeof(int64_t) : SIZE_MAX;
+}
+
+static bool places_alike(const struct places *p, uint32_t a, uint32_t b)
+{
+	if (!numbers_alike(p->n->of_rank[a], p->n->of_rank[b]))
+		return false;
+	for (int64_t i = 0; i < p->n->of_rank[a]->count; i++)
+		if (width_of(p, a, i) != width_of(p, b, i))
+			return false;
+	return true;
+}
+
+static void group_ranks(struct places *p)
+{
+	for (uint32_t r = 0; r < p->n->c->structure->ranks; r++) {
+		uint32_t k = 0;
+		if (!p->n->of_rank[r])
+			continue;
+		while (k < r && (!p->n->of_rank[k] || !places_alike(p, k, r)))
+			k++;
+		p->group[r] = k < r ? p->group[k] : p->groups++;
+	}
+}
+
+static bool runs_have_same(const struct places *p, uint32_t group, int64_t a, int64_t b)
+{
+	for (uint32_t r = 0; r < p->n->c->structure->ranks; r++)
+		if (p->n->of_rank[r] && p->group[r] == group &&
+		    p->n->of_rank[r]->each[a].start != p->n->of_rank[r]->each[b].start)
+			return false;
+	return true;
+}
+
+/* Finds the places of a group; of_place gets that of each run. */
+static int find_group_places(struct places *p, uint32_t group, uint32_t rank, uint32_t *of_run)
+{
+	for (int64_t i = 0; i < p->n->of_rank[rank]->count; i++) {
+		int64_t k = 0;
+		while (k < i && !runs_have_same(p, group, k, i))
+			k++;
+		if (k < i) {
+			of_run[i] = of_run[k];
+			continue;
+		}
+		if (!budget_grow(&p->each, p->count, &p->capacity, sizeof *p->each))
+			return -1;
+		size_t width = width_of(p, rank, i);
+		p->each[p->count] = (struct place){group, i, width == SIZE_MAX ? 0 : width, width == SIZE_MAX};
+		of_run[i] = p->count++;
+	}
+	return 0;
+}
+
+static void write_element_leaf(void *context, int64_t v, FILE *out)
+{
+	const struct places *p = context;
+	const char *name = handles_name(p->column->kind);
+	if (p->column->kind == 'r')
+		fprintf(out, "%" PRId64, value_is_constant(v) ? -1 : v);
+	else if (name && !value_is_constant(v))
+		fprintf(out, "%s[%" PRId64 "]", name, v);
+	else
+		numbers_value(p->n->c, v, out);
+}
+
+static int64_t element_of(const struct pool_item *item, size_t i)
+{
+	int64_t v;
+	memcpy(&v, item->bytes + i * sizeof v, sizeof v);
+	return v;
+}
+
+static struct fit element_fit(const struct places *p, const char *x)
+{
+	struct fit f = numbers_fit(p->n);
+	f.x = x;
+	f.leaf = write_element_leaf;
+	f.context = (void *)p;
+	f.plain = handles_name(p->column->kind) && p->column->kind != 'r';
+	return f;
+}
+
+static int write_element(const struct places *p, const struct place *place, size_t i, FILE *out)
+{
+	uint32_t ranks = p->n->c->structure->ranks;
+	struct point *points = budget_malloc(ranks * sizeof *points);
+	struct fit f = element_fit(p, "rank");
+	size_t count = 0;
+	if (!points)
+		return -1;
+	for (uint32_t r = 0; r < ranks; r++)
+		if (p->n->of_rank[r] && p->group[r] == place->group)
+			points[count++] = (struct point){r, element_of(place_vector(p, r, place->run), i)};
+	fit_write(&f, points, count, out);
+	budget_free(points);
+	return f.failed ? -1 : 0;
+}
+
+/* Is the array the same on all ranks of its place? Then its elements are a function of their position. */
+static bool place_is_shared(const struct places *p, const struct place *place, uint32_t *first)
+{
+	uint32_t ranks = p->n->c->structure->ranks;
+	*first = ranks;
+	for (uint32_t r = 0; r < ranks; r++) {
+		if (!p->n->of_rank[r] || p->group[r] != place->group)
+			continue;
+		if (*first < ranks &&
+		    p->n->of_rank[r]->each[place->run].start != p->n->of_rank[*first]->each[place->run].start)
+			return false;
+		*first = *first < ranks ? *first : r;
+	}
+	return true;
+}
+
+static int write_shared(const struct places *p, const struct place *place, uint32_t rank, FILE *out)
+{
+	struct point *points = budget_malloc((place->width + 1) * sizeof *points);
+	struct fit f = element_fit(p, "e");
+	if (!points)
+		return -1;
+	for (size_t i = 0; i < place->width; i++)
+		points[i] = (struct point){(int64_t)i, element_of(place_vector(p, rank, place->run), i)};
+	fprintf(out, "\t\tfor (int e = 0; e < %zu; e++)\n\t\t\ta[e] = (%s)", place->width, p->type);
+	fit_write(&f, points, place->width, out);
+	fputs(";\n", out);
+	budget_free(points);
+	return f.failed ? -1 : 0;
+}
+
+static int write_assignments(const struct places *p, const struct place *place, FILE *out)
+{
+	char *text = NULL;
+	size_t size;
+	uint32_t first;
+	if (place->width > 4 && place_is_shared(p, place, &first) &&
+	    (!element_fit(p, "e").plain || place->width > IN_PLACE_MOST))
+		return write_shared(p, place, first, out);
+	for (size_t i = 0; i < place->width; i++) {
+		FILE *one = open_memstream(&text, &size);
+		int rv = one ? write_element(p, place, i, one) : -1;
+		if (one)
+			fclose(one);
+		if (rv == 0)
+			fprintf(out, "\t\ta[%zu] = %s;\n", i, text);
+		free(text);
+		text = NULL;
+		if (rv != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int write_function(const struct places *p, struct array *a)
+{
+	FILE *out = p->n->c->tables;
+	char *text = NULL;
+	size_t size;
+	FILE *body = open_memstream(&text, &size);
+	int rv = body ? 0 : -1;
+	a->number = p->n->c->table_count++;
+	for (uint32_t i = 0; i < p->count && rv == 0; i++) {
+		fprintf(body, "\tcase %" PRIu32 ":\n", i);
+		rv = write_assignments(p, &p->each[i], body);
+		fputs(p->each[i].absent ? "\t\treturn 0;\n" : "\t\tbreak;\n", body);
+	}
+	if (body)
+		fclose(body);
+	fprintf(out,
+	        "static %s *array_%" PRIu32
+	        "(long which)\n{\n\tstatic %s a[%zu];\n\n\tswitch (which) {\n%s\t}\n\treturn a;\n}\n\n",
+	        p->type, a->number, p->type, a->most ? a->most : 1, text ? text : "");
+	free(text);
+	if (!a->fixed && p->lengths) {
+		fprintf(out, "static int length_%" PRIu32 "(long which)\n{\n\tstatic const int lengths[] = {",
+		        a->number);
+		for (uint32_t i = 0; i < p->count; i++)
+			fprintf(out, "%s%zu", i ? ", " : "", p->each[i].width);
+		fputs("};\n\n\treturn lengths[which];\n}\n\n", out);
+	}
+	return rv;
+}
+
+static int write_in_place(const struct places *p, struct array *a)
+{
+	size_t size;
+	FILE *out = open_memstream(&a->elements, &size);
+	int rv = out ? 0 : -1;
+	for (size_t i = 0; i < a->most && rv == 0; i++) {
+		fputs(i ? ", " : "", out);
+		rv = write_element(p, &p->each[0], i, out);
+	}
+	if (out && a->most == 0)
+		fputc('0', out);
+	if (out)
+		fclose(out);
+	return rv;
+}
+
+/* Are the elements of all arrays numbered from the same one on? */
+static bool is_contiguous(const struct places *p, int64_t *first)
+{
+	bool any = false;
+	for (uint32_t r = 0; r < p->n->c->structure->ranks; r++)
+		for (int64_t i = 0; p->n->of_rank[r] && i < p->n->of_rank[r]->count; i++) {
+			const struct pool_item *item = place_vector(p, r, i);
+			for (size_t k = 0; item && k < item->size / sizeof(int64_t); k++) {
+				int64_t v = element_of(item, k);
+				*first = any || value_is_constant(v) ? *first : v - (int64_t)k;
+				if (value_is_constant(v) || v - (int64_t)k != *first)
+					return false;
+				any = true;
+			}
+		}
+	*first = any ? *first : 0;
+	return true;
+}
+
+static int find_all_places(struct places *p)
+{
+	uint32_t **of_run = p->of_run = budget_calloc(p->groups + UINT64_C(1), sizeof *of_run);
+	int rv = of_run ? 0 : -1;
+	for (uint32_t g = 0; g < p->groups && rv == 0; g++) {
+		uint32_t r = 0;
+		while (!p->n->of_rank[r] || p->group[r] != g)
+			r++;
+		of_run[g] = budget_calloc((size_t)p->n->of_rank[r]->count, sizeof **of_run);
+		rv = of_run[g] ? find_group_places(p, g, r, of_run[g]) : -1;
+	}
+	return rv;
+}
+
+static int write_which(struct places *p, struct array *a)
+{
+	struct numbers places;
+	if (numbers_copy(&places, p->n) != 0)
+		return -1;
+	for (uint32_t r = 0; r < p->n->c->structure->ranks; r++)
+		for (int64_t i = 0; places.of_rank[r] && i < places.of_rank[r]->count; i++)
+			places.of_rank[r]->each[i].start = p->of_run[p->group[r]][i];
+	int rv = numbers_write(&places, &a->which);
+	numbers_end(&places);
+	return rv;
+}
+
+static int array_places(struct places *p, struct array *a)
+{
+	group_ranks(p);
+	if (p->column->kind == 'r' && is_contiguous(p, &a->first)) {
+		a->contiguous = true;
+		return 0;
+	}
+	int64_t value;
+	if (p->groups == 0 || (numbers_uniform(p->n, &value) && value_is_constant(value))) {
+		a->none = true;
+		a->constant = p->groups ? trace_constant_name(p->n->c->structure->trace, value) : NULL;
+		return 0;
+	}
+	if (find_all_places(p) != 0)
+		return -1;
+	a->fixed = true;
+	for (uint32_t i = 0; i < p->count; i++) {
+		a->most = p->each[i].width > a->most ? p->each[i].width : a->most;
+		a->fixed &= p->each[i].width == p->each[0].width;
+	}
+	if (p->count == 1 && a->most <= IN_PLACE_MOST)
+		return write_in_place(p, a);
+	return write_function(p, a) != 0 ? -1 : write_which(p, a);
+}
+
+int column_array(struct columns *c, const struct schema_column *column, uint32_t number, const char *type, bool lengths,
+                 struct array *out)
+{
+	struct numbers n;
+	struct places p = {.n = &n, .column = column, .type = type, .lengths = lengths};
+	*out = (struct array){.none = false};
+	int rv = numbers_begin(&n, c, number);
+	p.group = budget_calloc(c->structure->ranks, sizeof *p.group);
+	if (rv == 0 && (!p.group || array_places(&p, out) != 0))
+		rv = error_set(c->error, "no memory");
+	for (uint32_t g = 0; p.of_run && g < p.groups; g++)
+		budget_free(p.of_run[g]);
+	budget_free(p.of_run);
+	budget_free(p.group);
+	budget_free(p.each);
+	numbers_end(&n);
+	return rv;
+}
+
+void array_free(struct array *a)
+{
+	free(a->which.text);
+	free(a->elements);
+}
+
+size_t column_most(const struct columns *c, uint32_t number)
+{
+	const struct structure *s = c->structure;
+	size_t most = 0;
+	for (uint32_t r = 0; r < s->ranks; r++) {
+		const struct runs *x = structure_runs(s, number, r);
+		for (int64_t i = 0; x && i < x->count; i++)
+			if (!value_is_constant(x->each[i].start)) {
+				size_t width = s->vectors.items[x->each[i].start].size / sizeof(int64_t);
+				most = width > most ? width : most;
+			}
+	}
+	return most;
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * call_site - the statements of a call site
+ *
+ * Values that are more than a term become variables in front of the call, as arrays do. Then the recipe is written,
+ * with each {...} replaced.
+ */
+#include "proxy/call_site.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proxy/recipe.h"
+#include "trace/base/budget.h"
+
+struct argument {
+	bool used;
+	char name[80]; /* of a variable; empty: the expression itself */
+	struct expression value;
+	struct array array;
+	bool gathered; /* an array of requests that is made before the call, and taken apart behind it */
+};
+
+struct call_site {
+	struct columns *c;
+	const struct proxy_site *site;
+	const struct schema *schema;
+	const struct recipe *recipe;
+	struct argument arguments[SCHEMA_MAX];
+	char base[200];
+	bool visits;
+};
+
+void call_indent(FILE *out, int indent)
+{
+	while (indent-- > 0)
+		fputc('\t', out);
+}
+
+void call_write_visit(const char *text, const char *visit, FILE *out)
+{
+	for (size_t i = 0; text[i]; i++) {
+		bool alone = text[i] == 'v' &&
+		             (i == 0 || (!isalnum((unsigned char)text[i - 1]) && text[i - 1] != '_')) &&
+		             !isalnum((unsigned char)text[i + 1]) && text[i + 1] != '_';
+		if (alone)
+			fputs(visit, out);
+		else
+			fputc(text[i], out);
+	}
+}
+
+/* ---- values ---- */
+
+/* The name of a column as a variable; the program has others of some names. */
+static void argument_name(const struct schema_column *column, char out[80])
+{
+	static const char *const taken[] = {"rank",       "size",    "comm",    "type",   "group",
+	                                    "op",         "win",     "file",    "info",   "keyval",
+	                                    "errhandler", "message", "request", "status", "total"};
+	snprintf(out, 70, "%.*s", (int)(column->length < 60 ? column->length : 60), column->name);
+	for (char *at = out; *at; at++)
+		if (!isalnum((unsigned char)*at))
+			*at = '_';
+	for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+		if (strcmp(out, taken[i]) == 0) {
+			strcat(out, "_here");
+			return;
+		}
+}
+
+/* What `p` values are relative to: the rank in the first communicator that the call is given. */
+static int find_base(struct call_site *x)
+{
+	struct expression e = {NULL};
+	snprintf(x->base, sizeof x->base, "rank");
+	for (size_t i = 0; i < x->schema->count; i++) {
+		const struct schema_column *column = &x->schema->column[i];
+		if (column->kind != 'c' || column->vector || column->direction == '>')
+			continue;
+		if (column_scalar(x->c, x->site, column, x->site->first + (uint32_t)i, "rank", &e) != 0)
+			return -1;
+		if (!e.known || !value_is_constant(e.value) ||
+		    !trace_is_constant(x->c->structure->trace, e.value, CONST_MPI_COMM_WORLD))
+			snprintf(x->base, sizeof x->base, "rank_in(%s)", e.text);
+		free(e.text);
+		return 0;
+	}
+	return 0;
+}
+
+static bool asks_length(const struct call_site *x, const struct schema_column *column)
+{
+	char mark[80];
+	snprintf(mark, sizeof mark, "{#%.*s}", (int)(column->length < 60 ? column->length : 60), column->name);
+	return strstr(x->recipe->text, mark) != NULL;
+}
+
+static int make_argument(struct call_site *x, size_t i)
+{
+	const struct schema_column *column = &x->schema->column[i];
+	struct argument *a = &x->arguments[i];
+	uint32_t number = x->site->first + (uint32_t)i;
+	char room[32];
+	a->used = true;
+	if (column->vector) {
+		const char *type = column->kind == 'r' ? "int" : recipe_type(x->recipe, column, room);
+		if (column_array(x->c, column, number, type, column->kind == 'r' || asks_length(x, column),
+		                 &a->array) != 0)
+			return -1;
+		a->gathered = column->kind == 'r' && !a->array.contiguous && !a->array.none;
+		x->visits |= a->array.which.visits;
+		if (!a->array.none && !a->array.contiguous)
+			argument_name(column, a->name);
+		return 0;
+	}
+	if (column_scalar(x->c, x->site, column, number, x->base, &a->value) != 0)
+		return -1;
+	x->visits |= a->value.visits;
+	if (!a->value.simple && recipe_uses(x->recipe, column) > 1)
+		argument_name(column, a->name);
+	return 0;
+}
+
+/* ---- variables ---- */
+
+static void write_array(const struct call_site *x, size_t i, int indent, const char *visit, FILE *out)
+{
+	const struct argument *a = &x->arguments[i];
+	const char *suffix = a->gathered ? "_numbers" : "";
+	char room[32];
+	const char *type =
+		x->schema->column[i].kind == 'r' ? "int" : recipe_type(x->recipe, &x->schema->column[i], room);
+	call_indent(out, indent);
+	if (a->array.elements) {
+		fprintf(out, "%s %s%s[] = {%s};\n", type, a->name, suffix, a->array.elements);
+	} else {
+		fprintf(out, "const long %s_which = ", a->name);
+		call_write_visit(a->array.which.text, visit, out);
+		fputs(";\n", out);
+		call_indent(out, indent);
+		fprintf(out, "%s *const %s%s = array_%" PRIu32 "(%s_which);\n", type, a->name, suffix, a->array.number,
+		        a->name);
+	}
+	if (!a->gathered)
+		return;
+	call_indent(out, indent);
+	fprintf(out, "MPI_Request *const %s = gather(", a->name);
+	if (a->array.fixed || a->array.elements)
+		fprintf(out, "%zu, ", a->array.most);
+	else
+		fprintf(out, "length_%" PRIu32 "(%s_which), ", a->array.number, a->name);
+	fprintf(out, "%s_numbers);\n", a->name);
+}
+
+static void write_variables(const struct call_site *x, int indent, const char *visit, FILE *out)
+{
+	for (size_t i = 0; i < x->schema->count; i++) {
+		const struct argument *a = &x->arguments[i];
+		const char *type = handles_type(x->schema->column[i].kind);
+		if (!a->used || !a->name[0])
+			continue;
+		if (x->schema->column[i].vector) {
+			write_array(x, i, indent, visit, out);
+			continue;
+		}
+		call_indent(out, indent);
+		if (type)
+			fprintf(out, "%s *const %s = &", type, a->name);
+		else if (x->schema->column[i].kind == 's')
+			fprintf(out, "const char *const %s = ", a->name);
+		else
+			fprintf(out, "const long %s = ", a->name);
+		call_write_visit(a->value.text, visit, out);
+		fputs(";\n", out);
+	}
+}
+
+/* ---- the recipe ---- */
+
+static void write_argument(const struct call_site *x, size_t i, char form, const char *visit, FILE *out)
+{
+	const struct schema_column *column = &x->schema->column[i];
+	const struct argument *a = &x->arguments[i];
+	bool handle = handles_type(column->kind) != NULL;
+	if (form == '*') {
+		size_t most = column_most(x->c, x->site->first + (uint32_t)i);
+		fprintf(out, "room(%zu)", 8 * (most > 8192 ? most : 8192));
+	} else if (form == '#') {
+		if (a->array.none)
+			fputc('0', out);
+		else if (a->array.fixed || a->array.elements)
+			fprintf(out, "%zu", a->array.most);
+		else
+			fprintf(out, "length_%" PRIu32 "(%s_which)", a->array.number, a->name);
+	} else if (column->vector && a->array.none) {
+		fputs(a->array.constant ? a->array.constant : "NULL", out);
+	} else if (column->vector && a->array.contiguous) {
+		fprintf(out, "&request[%" PRId64 "]", a->array.first);
+	} else if (a->name[0]) {
+		fprintf(out, "%s%s", handle && !column->vector && form != '&' ? "*" : "", a->name);
+	} else if (form == '&' && a->value.known) { /* a constant has no address */
+		fprintf(out, "&(%s){%s}", handles_type(column->kind), a->value.text);
+	} else {
+		fputs(form == '&' ? "&" : "", out);
+		call_write_visit(a->value.text, visit, out);
+	}
+}
+
+/* Writes the text between `at` and `end`, with what stands for values. Returns 0, or -1: a parameter is missing. */
+static int write_recipe(const struct call_site *x, const char *at, const char *end, int indent, const char *visit,
+                        FILE *out)
+{
+	for (; at < end; at++) {
+		if (*at == '\n')
+			fputc('\n', out), call_indent(out, indent);
+		else if (*at != '{')
+			fputc(*at, out);
+		if (*at != '{')
+			continue;
+		const char *name = at + 1 + (strchr("&*#", at[1]) != NULL), *close = name + strcspn(name, "?}");
+		size_t i = 0;
+		while (i < x->schema->count && (x->schema->column[i].length != (size_t)(close - name) ||
+		                                memcmp(x->schema->column[i].name, name, (size_t)(close - name)) != 0))
+			i++;
+		if (i == x->schema->count)
+			return -1;
+		if (*close == '}') {
+			write_argument(x, i, name == at + 1 ? ' ' : at[1], visit, out);
+			at = close;
+			continue;
+		}
+		const char *stop = close;
+		for (int depth = 1; depth > 0;) {
+			stop++;
+			depth += (*stop == '{') - (*stop == '}');
+		}
+		const struct expression *e = &x->arguments[i].value;
+		if (!e->known || e->value != 0) {
+			if (!e->known)
+				write_argument(x, i, ' ', visit, out);
+			fputs(e->known ? "MPI_IN_PLACE" : " ? MPI_IN_PLACE : ", out);
+		}
+		if ((!e->known || e->value == 0) && write_recipe(x, close + 1, stop, indent, visit, out) != 0)
+			return -1;
+		at = stop;
+	}
+	return 0;
+}
+
+static int write_statements(const struct call_site *x, const struct call_place *at, FILE *out)
+{
+	const char *text = x->recipe->text, *visit = at->visit ? at->visit : "v";
+	bool block = x->visits && !at->visit;
+	for (size_t i = 0; i < x->schema->count; i++)
+		block |= x->arguments[i].used && x->arguments[i].name[0];
+	int indent = at->indent + block;
+	if (block)
+		call_indent(out, at->indent), fputs("{\n", out);
+	if (x->visits && !at->visit) {
+		call_indent(out, indent);
+		fprintf(out, "const long v = visit[%" PRIu32 "]++;\n", (*at->counters)++);
+	}
+	write_variables(x, indent, visit, out);
+	if (!mpi_initializes(x->schema->mpi)) {
+		call_indent(out, indent);
+		fprintf(out, "compute(%" PRIu32 ");\n", at->number);
+	}
+	call_indent(out, indent);
+	if (write_recipe(x, text, text + strlen(text), indent, visit, out) != 0)
+		return error_set(x->c->error, "a parameter of %.*s is not in the trace",
+		                 (int)x->schema->function_length, x->schema->function);
+	fputs(";\n", out);
+	for (size_t i = 0; i < x->schema->count; i++)
+		if (x->arguments[i].gathered) {
+			call_indent(out, indent);
+			fputs("scatter(", out);
+			write_argument(x, i, '#', visit, out);
+			fprintf(out, ", %s_numbers, %s);\n", x->arguments[i].name, x->arguments[i].name);
+		}
+	if (mpi_initializes(x->schema->mpi))
+		call_indent(out, indent), fputs("begin();\n", out);
+	if (block)
+		call_indent(out, at->indent), fputs("}\n", out);
+	return 0;
+}
+
+int call_write(struct columns *c, const struct proxy_site *site, const struct call_place *at, FILE *out)
+{
+	struct call_site *x = budget_calloc(1, sizeof *x);
+	if (!x)
+		return error_set(c->error, "no memory");
+	x->c = c;
+	x->site = site;
+	x->schema = trace_schema(c->structure->trace, &c->structure->trace->sites[site->site]);
+	x->recipe = recipe_of(x->schema);
+	int rv = find_base(x);
+	for (size_t i = 0; i < x->schema->count && rv == 0; i++)
+		if (recipe_uses(x->recipe, &x->schema->column[i]))
+			rv = make_argument(x, i);
+	if (rv == 0)
+		rv = write_statements(x, at, out);
+	for (size_t i = 0; i < x->schema->count; i++) {
+		free(x->arguments[i].value.text);
+		array_free(&x->arguments[i].array);
+	}
+	budget_free(x);
+	return rv;
+}

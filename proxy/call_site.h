@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * call_site - the statements of a call site
+ */
+#ifndef SPOOR_PROXY_CALL_SITE_H
+#define SPOOR_PROXY_CALL_SITE_H
+
+#include "proxy/column_value.h"
+
+struct call_place {
+	uint32_t number;    /* of the call site in the program */
+	const char *visit;  /* the variable that counts visits; NULL: a counter of its own, if it needs one */
+	uint32_t *counters; /* counters so far */
+	int indent;
+};
+
+/* Returns 0, or -1 with columns.error set. */
+int call_write(struct columns *c, const struct proxy_site *site, const struct call_place *at, FILE *out);
+/* Writes an expression with the visit counter by another name. */
+void call_write_visit(const char *text, const char *visit, FILE *out);
+void call_indent(FILE *out, int indent);
+
+#endif

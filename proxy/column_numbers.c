@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * column_numbers - a column of numbers, as an expression of C
+ *
+ * Ranks whose runs (series.h) have the same lengths and strides share an expression, in which each start is a function
+ * of the rank (fit.h). Other ranks have another one, and a condition chooses. With few runs it is written out:
+ *
+ *     v % 10 == 9 ? 1 : 0        0 nine times, then 1, and again
+ *
+ * With more it is a table of runs, through which draw() of the program goes.
+ */
+#include "proxy/column_numbers.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/budget.h"
+
+#define RUNS_WRITTEN 4 /* out in an expression */
+
+static bool value_is_name(int64_t v)
+{
+	return value_is_constant(v);
+}
+
+/* Constants come from the trace: nothing but a name gets into the program. */
+static void write_value(void *context, int64_t v, FILE *out)
+{
+	const struct structure *s = context;
+	if (!value_is_constant(v))
+		fprintf(out, v < -INT64_C(0x7fffffff) || v > 0x7fffffff ? "%" PRId64 "L" : "%" PRId64, v);
+	else if (columns_is_absent(s, v))
+		fputc('0', out);
+	else
+		fputs(trace_constant_name(s->trace, v), out);
+}
+
+static bool constant_is_name(const char *text)
+{
+	return strncmp(text, "MPI", 3) == 0 && text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_|0123456789")] == '\0';
+}
+
+/* ---- runs of all ranks ---- */
+
+int numbers_begin(struct numbers *n, struct columns *c, uint32_t column)
+{
+	const struct structure *s = c->structure;
+	*n = (struct numbers){.c = c, .x_name = "rank", .of_rank = budget_calloc(s->ranks, sizeof *n->of_rank)};
+	if (!n->of_rank)
+		return error_set(c->error, "no memory");
+	for (uint32_t r = 0; r < s->ranks; r++) {
+		const struct runs *runs = structure_runs(s, column, r);
+		if (!runs || (runs->count == 1 && columns_is_absent(s, runs->each[0].start)))
+			continue;
+		if (!(n->of_rank[r] = budget_malloc(runs_size((size_t)runs->count))))
+			return error_set(c->error, "no memory");
+		memcpy(n->of_rank[r], runs, runs_size((size_t)runs->count));
+		for (int64_t i = 0; i < runs->count; i++) {
+			int64_t v = runs->each[i].start;
+			if (value_is_constant(v) && !columns_is_absent(s, v) &&
+			    !constant_is_name(trace_constant_name(s->trace, v)))
+				return error_set(c->error, "'%s' is no constant of MPI",
+				                 trace_constant_name(s->trace, v));
+			if (v == VALUE_LOSSY)
+				return error_set(c->error, "values are not known in order: it is a lossy trace");
+		}
+	}
+	return 0;
+}
+
+int numbers_copy(struct numbers *n, const struct numbers *from)
+{
+	uint32_t ranks = from->c->structure->ranks;
+	*n = (struct numbers){.c = from->c, .x_name = "rank", .of_rank = budget_calloc(ranks, sizeof *n->of_rank)};
+	if (!n->of_rank)
+		return error_set(n->c->error, "no memory");
+	for (uint32_t r = 0; r < ranks; r++) {
+		size_t size = from->of_rank[r] ? runs_size((size_t)from->of_rank[r]->count) : 0;
+		if (size && !(n->of_rank[r] = budget_malloc(size)))
+			return error_set(n->c->error, "no memory");
+		if (size)
+			memcpy(n->of_rank[r], from->of_rank[r], size);
+	}
+	return 0;
+}
+
+void numbers_end(struct numbers *n)
+{
+	for (uint32_t r = 0; n->of_rank && r < n->c->structure->ranks; r++)
+		budget_free(n->of_rank[r]);
+	budget_free(n->of_rank);
+	budget_free(n->x);
+}
+
+bool numbers_uniform(const struct numbers *n, int64_t *value)
+{
+	bool any = false;
+	for (uint32_t r = 0; r < n->c->structure->ranks; r++) {
+		const struct runs *x = n->of_rank[r];
+		if (!x)
+			continue;
+		if (x->count != 1 || x->each[0].stride != 0 || (any && x->each[0].start != *value))
+			return false;
+		*value = x->each[0].start;
+		any = true;
+	}
+	return any;
+}
+
+bool numbers_alike(const struct runs *a, const struct runs *b)
+{
+	if (a->count != b->count || a->lead != b->lead)
+		return false;
+	for (int64_t i = 0; i < a->count; i++)
+		if (a->each[i].stride != b->each[i].stride || a->each[i].count != b->each[i].count)
+			return false;
+	return true;
+}
+
+void numbers_value(const struct columns *c, int64_t v, FILE *out)
+{
+	write_value((void *)c->structure, v, out);
+}
+
+/* ---- expressions ---- */
+
+struct fit numbers_fit(struct numbers *n)
+{
+	return (struct fit){.x = n->x_name,
+	                    .size = n->c->structure->ranks,
+	                    .leaf = write_value,
+	                    .is_name = value_is_name,
+	                    .context = (void *)n->c->structure,
+	                    .tables = n->c->tables,
+	                    .table_count = &n->c->table_count};
+}
+
+/* The start of a run, on the ranks of a group. */
+static int write_start(struct numbers *n, const uint32_t *group, uint32_t which, int64_t run, FILE *out)
+{
+	uint32_t ranks = n->c->structure->ranks;
+	struct point *points = budget_malloc(2 * ranks * sizeof *points);
+	struct fit fit = numbers_fit(n);
+	size_t count = 0;
+	if (!points)
+		return -1;
+	for (uint32_t r = 0; r < ranks; r++)
+		if (n->of_rank[r] && group[r] == which &&
+		    !columns_is_absent(n->c->structure, n->of_rank[r]->each[run].start))
+			points[count++] = (struct point){n->x ? n->x[r] : r, n->of_rank[r]->each[run].start};
+	int level = fit_write(&fit, points, count, out);
+	budget_free(points);
+	n->level = level > n->level ? level : n->level;
+	return fit.failed ? -1 : 0;
+}
+
+/* A run as an expression of the visit, of which `from` was the first one of the run. */
+static int write_run(struct numbers *n, const uint32_t *group, uint32_t which, int64_t run, const char *visit,
+                     int64_t from, const struct runs *r, FILE *out)
+{
+	if (write_start(n, group, which, run, out) != 0)
+		return -1;
+	if (r->each[run].stride == 0)
+		return 0;
+	n->visits = true;
+	n->level = 2;
+	fputs(r->each[run].stride < 0 ? " - " : " + ", out);
+	if (r->each[run].stride != 1 && r->each[run].stride != -1)
+		fprintf(out, "%" PRIu64 " * ",
+		        (uint64_t)(r->each[run].stride < 0 ? -r->each[run].stride : r->each[run].stride));
+	if (from)
+		fprintf(out, "(%s - %" PRId64 ")", visit, from);
+	else
+		fputs(visit, out);
+	return 0;
+}
+
+static int write_few(struct numbers *n, const uint32_t *group, uint32_t which, const struct runs *r, FILE *out)
+{
+	char visit[40] = "v";
+	int64_t total = 0, from = 0;
+	if (r->lead < r->count) {
+		for (int64_t i = 0; i < r->count; i++)
+			total += r->each[i].count;
+		snprintf(visit, sizeof visit, "(v %% %" PRId64 ")", total);
+	}
+	n->visits = true;
+	n->level = 2;
+	for (int64_t i = 0; i < r->count; from += r->each[i++].count) {
+		if (i + 1 < r->count && from + r->each[i].count == 1)
+			fprintf(out, "%s == 0 ? ", visit);
+		else if (i + 1 < r->count)
+			fprintf(out, "%s < %" PRId64 " ? ", visit, from + r->each[i].count);
+		if (write_run(n, group, which, i, visit, from, r, out) != 0)
+			return -1;
+		if (i + 1 < r->count)
+			fputs(" : ", out);
+	}
+	return 0;
+}
+
+static int write_table(struct numbers *n, const uint32_t *group, uint32_t which, const struct runs *r, FILE *out)
+{
+	char *text = NULL;
+	size_t size;
+	int rv = 0;
+	FILE *rows = open_memstream(&text, &size);
+	if (!rows)
+		return -1;
+	n->level = 0;
+	for (int64_t i = 0; i < r->count && rv == 0; i++) {
+		fputs(i ? (i % 8 ? ", {" : ",\n\t\t{") : "{", rows);
+		rv = write_start(n, group, which, i, rows);
+		fprintf(rows, ", %" PRId64 ", %" PRId64 "}", r->each[i].stride, r->each[i].count);
+	}
+	fclose(rows);
+	uint32_t number = n->c->table_count++;
+	fprintf(n->c->tables,
+	        "static long next_%" PRIu32 "(void)\n{\n\tstatic long at[2];\n\t%sconst long runs[][3] = {%s};\n"
+	        "\treturn draw(runs, %" PRId64 ", %" PRId64 ", at);\n}\n\n",
+	        number, n->level == 0 ? "static " : "", text, r->count, r->lead);
+	fprintf(out, "next_%" PRIu32 "()", number);
+	n->level = 2;
+	free(text);
+	return rv;
+}
+
+static int write_group(struct numbers *n, const uint32_t *group, uint32_t which, const struct runs *r, FILE *out)
+{
+	bool cyclic = r->lead < r->count;
+	if (r->count == 1 && (r->each[0].stride == 0 || r->each[0].count == 0))
+		return write_run(n, group, which, 0, "v", 0, r, out);
+	if (r->count <= RUNS_WRITTEN && (!cyclic || r->lead == 0))
+		return write_few(n, group, which, r, out);
+	return write_table(n, group, which, r, out);
+}
+
+static void write_choice_text(void *context, int64_t i, FILE *out)
+{
+	fputs(((char **)context)[i], out);
+}
+
+/* Which of the expressions it is depends on the rank. */
+static int write_choice(struct numbers *n, const uint32_t *group, char **texts, uint32_t groups, FILE *out)
+{
+	uint32_t ranks = n->c->structure->ranks;
+	struct point *points = budget_malloc(2 * ranks * sizeof *points);
+	struct fit fit = numbers_fit(n);
+	size_t count = 0;
+	if (!points)
+		return -1;
+	if (groups == 1) {
+		fputs(texts[0], out);
+		budget_free(points);
+		return 0;
+	}
+	fit.x = "rank";
+	fit.leaf = write_choice_text;
+	fit.plain = true;
+	fit.context = texts;
+	n->level = 2;
+	for (uint32_t r = 0; r < ranks; r++)
+		if (n->of_rank[r])
+			points[count++] = (struct point){r, group[r]};
+	fit_write(&fit, points, count, out);
+	budget_free(points);
+	return fit.failed ? -1 : 0;
+}
+
+static int write_groups(struct numbers *n, uint32_t *group, char **texts, FILE *out)
+{
+	uint32_t groups = 0, ranks = n->c->structure->ranks;
+	int rv = 0;
+	for (uint32_t r = 0; r < ranks && rv == 0; r++) {
+		uint32_t k = 0;
+		if (!n->of_rank[r])
+			continue;
+		while (k < r && (!n->of_rank[k] || !numbers_alike(n->of_rank[k], n->of_rank[r])))
+			k++;
+		group[r] = k < r ? group[k] : groups++;
+	}
+	for (uint32_t g = 0; g < groups && rv == 0; g++) {
+		size_t size;
+		uint32_t r = 0;
+		FILE *one = open_memstream(&texts[g], &size);
+		while (!n->of_rank[r] || group[r] != g)
+			r++;
+		rv = one ? write_group(n, group, g, n->of_rank[r], one) : -1;
+		if (one)
+			fclose(one);
+	}
+	if (rv == 0 && groups > 0)
+		rv = write_choice(n, group, texts, groups, out);
+	for (uint32_t g = 0; g < groups; g++)
+		free(texts[g]);
+	if (groups == 0)
+		fputc('0', out);
+	return rv;
+}
+
+int numbers_write(struct numbers *n, struct expression *out)
+{
+	uint32_t ranks = n->c->structure->ranks, *group = budget_calloc(ranks, sizeof *group);
+	char **texts = budget_calloc(ranks, sizeof *texts);
+	size_t size;
+	FILE *file = open_memstream(&out->text, &size);
+	int rv = group && texts && file ? write_groups(n, group, texts, file) : -1;
+	if (file)
+		fclose(file);
+	out->known = numbers_uniform(n, &out->value);
+	out->visits = n->visits;
+	out->simple = n->level < 2;
+	budget_free(group);
+	budget_free(texts);
+	return rv == 0 && out->text ? 0 : error_set(n->c->error, "no memory");
+}

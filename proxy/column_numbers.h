@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * column_numbers - a column of numbers: what column.c and array.c have in common
+ */
+#ifndef SPOOR_PROXY_COLUMN_NUMBERS_H
+#define SPOOR_PROXY_COLUMN_NUMBERS_H
+
+#include "proxy/columns.h"
+#include "proxy/fit.h"
+
+/* A column with its values as numbers: of each rank its runs, or NULL, and its x. */
+struct numbers {
+	struct columns *c;
+	struct runs **of_rank;
+	int64_t *x; /* NULL: the rank */
+	const char *x_name;
+	bool visits;
+	int level;
+};
+
+/* A column as it was recorded. Each rank whose values are all absent has none. Returns 0, or -1 with columns.error set.
+ * The caller calls numbers_end in any case. */
+int numbers_begin(struct numbers *n, struct columns *c, uint32_t column);
+/* The same as another one, to be changed. */
+int numbers_copy(struct numbers *n, const struct numbers *from);
+void numbers_end(struct numbers *n);
+/* Is it one value, on all ranks that have any, at all visits? */
+bool numbers_uniform(const struct numbers *n, int64_t *value);
+/* Do two ranks have runs of the same lengths? */
+bool numbers_alike(const struct runs *a, const struct runs *b);
+/* Writes the expression. Returns 0, or -1 with columns.error set. */
+int numbers_write(struct numbers *n, struct expression *out);
+/* How functions of the rank are written. */
+struct fit numbers_fit(struct numbers *n);
+/* Writes a number, or the name of a constant. */
+void numbers_value(const struct columns *c, int64_t v, FILE *out);
+
+#endif

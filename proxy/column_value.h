@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * column_value - what a column is at a call site, as C: an expression of the rank and of the visit, or an array
+ */
+#ifndef SPOOR_PROXY_COLUMN_VALUE_H
+#define SPOOR_PROXY_COLUMN_VALUE_H
+
+#include "proxy/columns.h"
+
+/* An array: array_N(which) of the program, and length_N(which); or, if there is but one, its elements. */
+struct array {
+	struct expression which;
+	bool none; /* it is never there, or `constant` */
+	const char *constant;
+	char *elements;  /* NULL: it is a function */
+	uint32_t number; /* N */
+	bool fixed;      /* all have `most` elements */
+	size_t most;
+	bool contiguous; /* of requests: they are numbered from `first` on, without a gap */
+	int64_t first;
+};
+
+/* The value of a column of scalars; of kind p as it is passed. base: what the rank is called that such values are
+ * relative to. Of a kind b: is it MPI_IN_PLACE? Returns 0, or -1 with error set. The caller frees the text. */
+int column_scalar(struct columns *c, const struct proxy_site *site, const struct schema_column *column, uint32_t number,
+                  const char *base, struct expression *out);
+/* How often a node comes in a turn of its parent: the same of a column that has no schema. */
+int column_times(struct columns *c, uint32_t number, struct expression *out);
+/* type: of the elements in C; lengths: is length_N needed? The caller frees it in any case. */
+int column_array(struct columns *c, const struct schema_column *column, uint32_t number, const char *type, bool lengths,
+                 struct array *out);
+void array_free(struct array *a);
+/* The most elements of an array in a column. */
+size_t column_most(const struct columns *c, uint32_t number);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * columns - what all columns of a program share
+ */
+#include "proxy/columns.h"
+
+#include <string.h>
+
+#include "trace/base/budget.h"
+
+bool columns_is_absent(const struct structure *s, int64_t v)
+{
+	return trace_is_constant(s->trace, v, CONST_ABSENT);
+}
+
+static const struct handle_name {
+	char kind;
+	const char *name, *type, *null;
+} handle_names[] = {{'c', "comm", "MPI_Comm", "MPI_COMM_NULL"},
+                    {'t', "type", "MPI_Datatype", "MPI_BYTE"},
+                    {'g', "group", "MPI_Group", "MPI_GROUP_NULL"},
+                    {'o', "op", "MPI_Op", "MPI_OP_NULL"},
+                    {'w', "win", "MPI_Win", "MPI_WIN_NULL"},
+                    {'f', "file", "MPI_File", "MPI_FILE_NULL"},
+                    {'n', "info", "MPI_Info", "MPI_INFO_NULL"},
+                    {'k', "keyval", "int", "MPI_KEYVAL_INVALID"},
+                    {'e', "errhandler", "MPI_Errhandler", "MPI_ERRHANDLER_NULL"},
+                    {'m', "message", "MPI_Message", "MPI_MESSAGE_NULL"},
+                    {'r', "request", "MPI_Request", "MPI_REQUEST_NULL"}};
+
+static const struct handle_name *handle_of(char kind)
+{
+	for (size_t i = 0; i < sizeof handle_names / sizeof *handle_names; i++)
+		if (handle_names[i].kind == kind)
+			return &handle_names[i];
+	return NULL;
+}
+
+const char *handles_name(char kind)
+{
+	const struct handle_name *h = handle_of(kind);
+	return h ? h->name : NULL;
+}
+
+const char *handles_type(char kind)
+{
+	const struct handle_name *h = handle_of(kind);
+	return h ? h->type : NULL;
+}
+
+const char *handles_null(char kind)
+{
+	const struct handle_name *h = handle_of(kind);
+	return h ? h->null : NULL;
+}
+
+static int handle_uses(struct columns *c, char kind, int64_t v)
+{
+	struct handles_used *h = &c->handles[(unsigned char)kind & 127];
+	if (!value_is_constant(v)) {
+		if (v < 0 || v > 100000000)
+			return error_set(c->error, "it has a handle of another thread");
+		h->count = v + 1 > h->count ? v + 1 : h->count;
+		return 0;
+	}
+	for (uint32_t i = 0; i < h->constant_count; i++)
+		if (h->constants[i] == v)
+			return 0;
+	if (columns_is_absent(c->structure, v))
+		return 0;
+	if (!budget_grow(&h->constants, h->constant_count, &h->constant_capacity, sizeof *h->constants))
+		return error_set(c->error, "no memory");
+	h->constants[h->constant_count++] = v;
+	return 0;
+}
+
+int64_t handles_number(const struct columns *c, char kind, int64_t v)
+{
+	const struct handles_used *h = &c->handles[(unsigned char)kind & 127];
+	uint32_t i = 0;
+	if (!value_is_constant(v) || columns_is_absent(c->structure, v))
+		return v;
+	while (i + 1 < h->constant_count && h->constants[i] != v)
+		i++;
+	return h->count + i;
+}
+
+static int runs_use_handles(struct columns *c, const struct schema_column *column, const struct runs *r, int64_t visits)
+{
+	int64_t v;
+	for (int64_t i = 0; i < r->count; i++) {
+		const struct run *one = &r->each[i];
+		int64_t last = (one->count ? one->count : visits) - 1;
+		if (!column->vector) {
+			if (handle_uses(c, column->kind, one->start) != 0 ||
+			    handle_uses(c, column->kind, one->start + last * one->stride) != 0)
+				return -1;
+		} else if (!value_is_constant(one->start)) {
+			const struct pool_item *item = &c->structure->vectors.items[one->start];
+			for (size_t k = 0; k < item->size; k += sizeof v) {
+				memcpy(&v, item->bytes + k, sizeof v);
+				if (handle_uses(c, column->kind, v) != 0)
+					return -1;
+			}
+		}
+	}
+	return 0;
+}
+
+int columns_begin(struct columns *c, const struct structure *s, FILE *tables, struct error *error)
+{
+	*c = (struct columns){.structure = s, .tables = tables, .error = error};
+	for (uint32_t i = 1; i < s->nest.sites; i++) {
+		const struct schema *schema = trace_schema(s->trace, &s->trace->sites[s->sites[i].site]);
+		for (size_t k = 0; k < schema->count; k++)
+			for (uint32_t r = 0; handle_of(schema->column[k].kind) && r < s->ranks; r++) {
+				const struct runs *runs = structure_runs(s, s->sites[i].first + (uint32_t)k, r);
+				int64_t visits = 1;
+				rankmap_get(&s->trace->sites[s->sites[i].site].visits, r, &visits);
+				if (runs && runs_use_handles(c, &schema->column[k], runs, visits) != 0)
+					return -1;
+			}
+	}
+	return 0;
+}
+
+void columns_end(struct columns *c)
+{
+	for (size_t i = 0; i < sizeof c->handles / sizeof *c->handles; i++)
+		budget_free(c->handles[i].constants);
+}

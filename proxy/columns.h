@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * columns - what all columns of a program share: its handles, where its tables go
+ */
+#ifndef SPOOR_PROXY_COLUMNS_H
+#define SPOOR_PROXY_COLUMNS_H
+
+#include <stdio.h>
+
+#include "proxy/structure.h"
+#include "trace/model/schema.h"
+
+/* The handles of one kind are an array of the program: first those with numbers, then constants that are mixed with
+ * them. */
+struct handles_used {
+	int64_t count; /* with a number */
+	int64_t *constants;
+	uint32_t constant_count, constant_capacity;
+};
+
+/* What all columns of a program share. */
+struct columns {
+	const struct structure *structure;
+	FILE *tables;                     /* definitions in front of the functions */
+	uint32_t table_count;             /* so many of them, for their names */
+	struct handles_used handles[128]; /* by kind */
+	struct error *error;
+};
+
+/* A value as an expression. */
+struct expression {
+	char *text;
+	bool visits; /* it has `v`, the number of the visit */
+	bool simple; /* it may stand in several places */
+	bool known;  /* it is always `value` */
+	int64_t value;
+};
+
+/* Looks which handles there are. Returns 0, or -1 with error set. The caller calls columns_end in any case. */
+int columns_begin(struct columns *c, const struct structure *s, FILE *tables, struct error *error);
+void columns_end(struct columns *c);
+/* The name of the array of a kind of handles, and the type of its elements; NULL: it is none. */
+const char *handles_name(char kind);
+const char *handles_type(char kind);
+const char *handles_null(char kind);
+/* The number of a handle in its array: of a constant, that behind those that have numbers. */
+int64_t handles_number(const struct columns *c, char kind, int64_t v);
+/* Is a value "-"? */
+bool columns_is_absent(const struct structure *s, int64_t v);
+
+#endif

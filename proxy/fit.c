@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * fit - a function of the rank as an expression of C
+ *
+ * The forms below are tried with the coefficients that single points suggest. If none holds for all points, the one
+ * that holds for most is taken, and a condition is looked for that is true of the others only; for these all begins
+ * anew. At the end there is a table.
+ */
+#include "proxy/fit.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/budget.h"
+
+#define SAMPLES   12 /* points that coefficients are taken from */
+#define DIVISORS  64
+#define SPLITS    4 /* conditions inside of each other */
+#define FORMS_TRY 4 /* forms that a condition is looked for */
+
+enum kind { FORM_CONSTANT, FORM_SHIFT, FORM_WRAP, FORM_MIRROR, FORM_XOR, FORM_LINEAR, FORM_GRID };
+
+struct form {
+	enum kind kind;
+	int64_t a, b, c, w;
+	size_t holds; /* for so many points */
+};
+
+struct fit_condition {
+	int64_t w, h;     /* of x / w % h; h 0: x / w */
+	int64_t from, to; /* holds where it is in between */
+	bool open_from, open_to;
+	bool inverted;
+};
+
+/* ---- forms ---- */
+
+static bool form_value(const struct form *f, int64_t x, int64_t *y)
+{
+	switch (f->kind) {
+	case FORM_CONSTANT:
+		*y = f->a;
+		return true;
+	case FORM_SHIFT:
+		*y = x + f->a;
+		return true;
+	case FORM_WRAP:
+		*y = x / f->w * f->w + (x + f->a) % f->w;
+		return true;
+	case FORM_MIRROR:
+		*y = f->a - x;
+		return true;
+	case FORM_XOR:
+		*y = x ^ f->a;
+		return true;
+	case FORM_LINEAR:
+		*y = f->a * x + f->b;
+		return true;
+	case FORM_GRID:
+		*y = f->a * (x / f->w) + f->b * (x % f->w) + f->c;
+		return true;
+	}
+	return false;
+}
+
+static bool is_number(const struct fit *f, int64_t y)
+{
+	return !f->plain && (!f->is_name || !f->is_name(y)) && y > -(INT64_C(1) << 50) && y < INT64_C(1) << 50;
+}
+
+static bool form_holds(const struct fit *f, const struct form *form, const struct point *p)
+{
+	int64_t y;
+	return form_value(form, p->x, &y) && y == p->y && (form->kind == FORM_CONSTANT || is_number(f, p->y));
+}
+
+struct forms {
+	struct form best[FORMS_TRY];
+	size_t count;
+};
+
+static bool form_offer(const struct fit *f, struct forms *found, struct form form, const struct point *p, size_t n)
+{
+	size_t i;
+	for (i = 0; i < found->count; i++) {
+		const struct form *other = &found->best[i];
+		if (other->kind == form.kind && other->a == form.a && other->b == form.b && other->c == form.c &&
+		    other->w == form.w)
+			return false;
+	}
+	for (i = 0; i < n; i++)
+		form.holds += form_holds(f, &form, &p[i]);
+	for (i = found->count; i > 0 && found->best[i - 1].holds < form.holds; i--)
+		if (i < FORMS_TRY)
+			found->best[i] = found->best[i - 1];
+	if (i < FORMS_TRY)
+		found->best[i] = form;
+	found->count += found->count < FORMS_TRY;
+	return found->best[0].holds == n;
+}
+
+static size_t divisors_of(int64_t size, int64_t *out)
+{
+	size_t n = 0;
+	for (int64_t d = 2; d <= size && n < DIVISORS; d++)
+		if (size % d == 0)
+			out[n++] = d;
+	return n;
+}
+
+/* The point with this x; NULL: there is none. Points are in order. */
+static const struct point *point_at(const struct point *p, size_t n, int64_t x)
+{
+	size_t low = 0, high = n;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (p[middle].x < x)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < n && p[low].x == x ? &p[low] : NULL;
+}
+
+/* What a grid of rows of w suggests at one point. */
+static bool offer_grid(const struct fit *f, struct forms *found, int64_t w, const struct point *at,
+                       const struct point *p, size_t n)
+{
+	const struct point *right = point_at(p, n, at->x + 1), *below = point_at(p, n, at->x + w);
+	struct form form = {.kind = FORM_GRID, .w = w};
+	if (!right || !below || right->x % w == 0 || !is_number(f, right->y) || !is_number(f, below->y))
+		return false;
+	form.a = below->y - at->y;
+	form.b = right->y - at->y;
+	form.c = at->y - form.a * (at->x / w) - form.b * (at->x % w);
+	return form_offer(f, found, form, p, n);
+}
+
+/* The forms that hold for most points, at best for all. Returns true if the first one does. */
+static bool forms_find(const struct fit *f, struct forms *found, const struct point *p, size_t n)
+{
+	int64_t w[DIVISORS];
+	size_t divisors = divisors_of(f->size, w), step = n / SAMPLES + 1;
+	found->count = 0;
+	if (form_offer(f, found, (struct form){.kind = FORM_CONSTANT, .a = p[0].y}, p, n))
+		return true;
+	for (size_t i = 0; i < n; i += step)
+		if (is_number(f, p[i].y) &&
+		    form_offer(f, found, (struct form){.kind = FORM_SHIFT, .a = p[i].y - p[i].x}, p, n))
+			return true;
+	for (size_t i = 0; i < n; i += step) {
+		int64_t x = p[i].x, y = p[i].y;
+		for (size_t d = divisors; is_number(f, y) && d-- > 0;)
+			if (y >= 0 && y / w[d] == x / w[d] &&
+			    form_offer(f, found,
+			               (struct form){.kind = FORM_WRAP, .w = w[d], .a = ((y - x) % w[d] + w[d]) % w[d]},
+			               p, n))
+				return true;
+	}
+	for (size_t i = 0; i < n; i += step) {
+		int64_t x = p[i].x, y = p[i].y;
+		if (form_offer(f, found, (struct form){.kind = FORM_CONSTANT, .a = y}, p, n))
+			return true;
+		if (!is_number(f, y))
+			continue;
+		if (form_offer(f, found, (struct form){.kind = FORM_MIRROR, .a = x + y}, p, n) ||
+		    (y >= 0 && form_offer(f, found, (struct form){.kind = FORM_XOR, .a = x ^ y}, p, n)))
+			return true;
+		if (i + 1 < n && is_number(f, p[i + 1].y) && (p[i + 1].y - y) % (p[i + 1].x - x) == 0) {
+			int64_t a = (p[i + 1].y - y) / (p[i + 1].x - x);
+			if (form_offer(f, found, (struct form){.kind = FORM_LINEAR, .a = a, .b = y - a * x}, p, n))
+				return true;
+		}
+		for (size_t d = 0; d < divisors; d++)
+			if (offer_grid(f, found, w[d], &p[i], p, n))
+				return true;
+	}
+	return false;
+}
+
+static void write_leaf(const struct fit *f, int64_t y, FILE *out)
+{
+	if (f->leaf)
+		f->leaf(f->context, y, out);
+	else
+		fprintf(out, "%" PRId64, y);
+}
+
+static void write_sum(FILE *out, int64_t c)
+{
+	if (c)
+		fprintf(out, " %c %" PRId64, c < 0 ? '-' : '+', c < 0 ? -c : c);
+}
+
+static void write_side(const struct fit *f, int64_t w, FILE *out)
+{
+	if (w == f->size)
+		fputs("size", out);
+	else
+		fprintf(out, "%" PRId64, w);
+}
+
+static int form_write(const struct fit *f, const struct form *form, FILE *out)
+{
+	int64_t back = form->w - form->a;
+	switch (form->kind) {
+	case FORM_CONSTANT:
+		write_leaf(f, form->a, out);
+		return 0;
+	case FORM_SHIFT:
+		fputs(f->x, out);
+		write_sum(out, form->a);
+		return 1;
+	case FORM_WRAP:
+		if (form->w != f->size)
+			fprintf(out, "%s / %" PRId64 " * %" PRId64 " + ", f->x, form->w, form->w);
+		if (back < form->a && form->w == f->size)
+			fprintf(out, "(%s + size - %" PRId64 ") %% ", f->x, back);
+		else
+			fprintf(out, "(%s + %" PRId64 ") %% ", f->x, form->a);
+		write_side(f, form->w, out);
+		return 1;
+	case FORM_MIRROR:
+		fprintf(out, "%" PRId64 " - %s", form->a, f->x);
+		return 1;
+	case FORM_XOR:
+		fprintf(out, "(%s ^ %" PRId64 ")", f->x, form->a);
+		return 1;
+	case FORM_LINEAR:
+		fprintf(out, "%" PRId64 " * %s", form->a, f->x);
+		write_sum(out, form->b);
+		return 1;
+	case FORM_GRID:
+		fprintf(out, "%" PRId64 " * (%s / %" PRId64 ") + %" PRId64 " * (%s %% %" PRId64 ")", form->a, f->x,
+		        form->w, form->b, f->x, form->w);
+		write_sum(out, form->c);
+		return 1;
+	}
+	return 2;
+}
+
+/* ---- conditions ---- */
+
+static int64_t condition_key(const struct fit_condition *c, int64_t x)
+{
+	return c->h ? x / c->w % c->h : x / c->w;
+}
+
+/* Is there one of this form that is true of those for which `form` does not hold, and of no others? */
+static bool condition_try(const struct fit *f, struct fit_condition *c, const struct form *form, const struct point *p,
+                          size_t n)
+{
+	int64_t low[2] = {INT64_MAX, INT64_MAX}, high[2] = {INT64_MIN, INT64_MIN};
+	for (size_t i = 0; i < n; i++) {
+		int64_t key = condition_key(c, p[i].x);
+		bool in = form_holds(f, form, &p[i]);
+		low[in] = key < low[in] ? key : low[in];
+		high[in] = key > high[in] ? key : high[in];
+	}
+	for (int in = 0; in < 2; in++) { /* those in question, or all but those, are between low and high */
+		bool apart = true;
+		for (size_t i = 0; i < n && apart; i++) {
+			int64_t key = condition_key(c, p[i].x);
+			apart = (int)form_holds(f, form, &p[i]) == in || key < low[in] || key > high[in];
+		}
+		if (!apart)
+			continue;
+		c->from = low[in];
+		c->to = high[in];
+		c->inverted = in == 1;
+		c->open_from = low[in] < low[!in];
+		c->open_to = high[in] > high[!in];
+		return true;
+	}
+	return false;
+}
+
+static bool condition_find(const struct fit *f, struct fit_condition *c, const struct form *form, const struct point *p,
+                           size_t n)
+{
+	int64_t w[DIVISORS + 1];
+	size_t count = divisors_of(f->size, w + 1) + 1;
+	w[0] = 1;
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < count; k++) {
+			*c = (struct fit_condition){.w = w[i], .h = k ? w[k] : 0};
+			if (condition_try(f, c, form, p, n))
+				return true;
+		}
+	return false;
+}
+
+static void condition_write(const struct fit *f, const struct fit_condition *c, FILE *out)
+{
+	char key[400];
+	int used = snprintf(key, sizeof key, "%s", f->x);
+	if (c->w > 1)
+		used += snprintf(key + used, sizeof key - (size_t)used, " / %" PRId64, c->w);
+	if (c->h)
+		snprintf(key + used, sizeof key - (size_t)used, " %% %" PRId64, c->h);
+	if (c->from == c->to)
+		fprintf(out, "%s %s %" PRId64, key, c->inverted ? "!=" : "==", c->from);
+	else if (c->open_from)
+		fprintf(out, "%s %s %" PRId64, key, c->inverted ? ">" : "<=", c->to);
+	else if (c->open_to)
+		fprintf(out, "%s %s %" PRId64, key, c->inverted ? "<" : ">=", c->from);
+	else if (c->inverted)
+		fprintf(out, "(%s < %" PRId64 " || %s > %" PRId64 ")", key, c->from, key, c->to);
+	else
+		fprintf(out, "(%s >= %" PRId64 " && %s <= %" PRId64 ")", key, c->from, key, c->to);
+}
+
+/* ---- tables ---- */
+
+static void table_write(struct fit *f, const struct point *p, size_t n, FILE *out)
+{
+	int64_t first = p[0].x, next = first;
+	fprintf(f->tables, "static const long table_%" PRIu32 "[] = {", *f->table_count);
+	for (size_t i = 0; i < n; i++) {
+		for (; next < p[i].x; next++)
+			fputs("0, ", f->tables);
+		write_leaf(f, p[i].y, f->tables);
+		fputs(i + 1 < n ? ", " : "};\n", f->tables);
+		next++;
+	}
+	fprintf(out, "table_%" PRIu32 "[%s", (*f->table_count)++, f->x);
+	write_sum(out, -first);
+	fputc(']', out);
+}
+
+/* What is no number: all of them, one after the other. */
+static void choices_write(struct fit *f, const struct point *p, size_t n, FILE *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (i + 1 < n)
+			fprintf(out, "%s == %" PRId64 " ? ", f->x, p[i].x);
+		write_leaf(f, p[i].y, out);
+		fputs(i + 1 < n ? " : " : "", out);
+	}
+}
+
+static int compare_points(const void *a, const void *b)
+{
+	const struct point *p = a, *q = b;
+	return (p->x > q->x) - (p->x < q->x);
+}
+
+bool fit_is_function(struct point *points, size_t n)
+{
+	qsort(points, n, sizeof *points, compare_points);
+	for (size_t i = 1; i < n; i++)
+		if (points[i].x == points[i - 1].x && points[i].y != points[i - 1].y)
+			return false;
+	return true;
+}
+
+/* Points are sorted, each once. Returns what fit_write does, or -1: there is no form that can be written. */
+static int fit_part(struct fit *f, const struct point *p, size_t n, int depth, FILE *out)
+{
+	struct forms found;
+	struct fit_condition c;
+	if (forms_find(f, &found, p, n))
+		return form_write(f, &found.best[0], out);
+	struct point *rest = depth < SPLITS ? budget_malloc(n * sizeof *rest) : NULL;
+	for (size_t i = 0; rest && i < found.count; i++) {
+		size_t count = 0;
+		char *text = NULL;
+		size_t size;
+		FILE *inner;
+		if (!condition_find(f, &c, &found.best[i], p, n) || !(inner = open_memstream(&text, &size)))
+			continue;
+		for (size_t k = 0; k < n; k++)
+			if (!form_holds(f, &found.best[i], &p[k]))
+				rest[count++] = p[k];
+		int rv = fit_part(f, rest, count, depth + 1, inner);
+		fclose(inner);
+		if (rv >= 0) {
+			condition_write(f, &c, out);
+			fprintf(out, " ? %s : ", text);
+			form_write(f, &found.best[i], out);
+		}
+		free(text);
+		if (rv >= 0) {
+			budget_free(rest);
+			return 2;
+		}
+	}
+	budget_free(rest);
+	return -1;
+}
+
+int fit_write(struct fit *f, struct point *points, size_t n, FILE *out)
+{
+	char *text = NULL;
+	size_t size, count = 0;
+	if (n == 0)
+		return fputc('0', out), 0;
+	fit_is_function(points, n);
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || points[i].x != points[count - 1].x)
+			points[count++] = points[i];
+	FILE *inner = open_memstream(&text, &size);
+	if (!inner)
+		return f->failed = 1;
+	int rv = budget_step(count * 100) ? fit_part(f, points, count, 0, inner) : -1;
+	fclose(inner);
+	if (rv == 0)
+		fputs(text, out);
+	else if (rv > 0)
+		fprintf(out, "(%s)", text);
+	else if (f->plain) {
+		fputc('(', out);
+		choices_write(f, points, count, out);
+		fputc(')', out);
+	} else {
+		table_write(f, points, count, out);
+		rv = 1;
+	}
+	free(text);
+	return rv < 0 ? 2 : rv;
+}

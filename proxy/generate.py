@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""generate - makes the recipes of calls from preload/mpi.table: which arguments a generated program gives each function
+
+    generate.py [--table FILE] --output FILE     FILE gets proxy/recipes.h: struct recipe by enum mpi_number
+
+A recipe is the text of a statement, in which these stand for recorded values (proxy/call_site.c):
+
+    {count}           the value of a parameter, or its array
+    {&request}        the address of a handle
+    {*out}            room for an output: so many elements as were recorded
+    {#recvcounts}     how many elements an array has
+    {sendbuf?TEXT}    MPI_IN_PLACE where that was recorded, else TEXT
+
+A function that the table does not say enough of has no recipe: traces in which it is called are refused.
+"""
+import argparse
+import os
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../preload"))
+from generator import table  # noqa: E402
+
+INTEGERS = {"int": "int", "logical": "int", "mask": "int", "weights": "int", "aint": "MPI_Aint", "aint1": "MPI_Aint",
+            "offset": "MPI_Offset", "count": "MPI_Count"}
+# Functions of the application, by the name of the parameter.
+POINTERS = {
+    "argc": "NULL", "argv": "NULL", "extra_state": "NULL", "attribute_val": "attribute()", "user_fn": "combine",
+    "comm_errhandler_fn": "comm_error", "win_errhandler_fn": "win_error", "file_errhandler_fn": "file_error",
+    "comm_copy_attr_fn": "MPI_COMM_NULL_COPY_FN", "comm_delete_attr_fn": "MPI_COMM_NULL_DELETE_FN",
+    "type_copy_attr_fn": "MPI_TYPE_NULL_COPY_FN", "type_delete_attr_fn": "MPI_TYPE_NULL_DELETE_FN",
+    "win_copy_attr_fn": "MPI_WIN_NULL_COPY_FN", "win_delete_attr_fn": "MPI_WIN_NULL_DELETE_FN",
+}
+# How many times a count is in the buffer of a collective call, by function and side: for each process, or neighbour.
+TIMES = {("MPI_Gather", "recv"): "peers", ("MPI_Allgather", "recv"): "peers", ("MPI_Scatter", "send"): "peers",
+         ("MPI_Alltoall", "send"): "peers", ("MPI_Alltoall", "recv"): "peers",
+         ("MPI_Neighbor_allgather", "recv"): "sources", ("MPI_Neighbor_alltoall", "recv"): "sources",
+         ("MPI_Neighbor_alltoall", "send"): "destinations"}
+# In front of a call that depends on time: what it found is waited for; where it found nothing, and there is something now,
+# it is left out (proxy/prelude.c).
+POLLS = {
+    "MPI_Test": "if (poll_request({flag}, {request}))\n\t", "MPI_Request_get_status": "if (poll_request({flag}, {request}))\n\t",
+    "MPI_Testall": "if (poll_all({flag}, {count}, {array_of_requests}))\n\t",
+    "MPI_Testany": "if (poll_one({flag}, {index}, {count}, {array_of_requests}))\n\t",
+    "MPI_Testsome": "if (poll_some({outcount}, {array_of_indices}, {incount}, {array_of_requests}))\n\t",
+    "MPI_Waitany": "await_one({index}, {array_of_requests});\n",
+    "MPI_Waitsome": "await_some({outcount}, {array_of_indices}, {array_of_requests});\n",
+    "MPI_Iprobe": "if (poll_message({flag}, {source}, {tag}, {comm}))\n\t",
+    "MPI_Improbe": "if (take_message({flag}, {source}, {tag}, {comm}))\n\t",
+}
+# Not yet: objects without which a program cannot go on, or whose outcome nothing here can wait for.
+LEFT_OUT = {"MPI_Win_test", "MPI_Parrived", "MPI_Type_get_contents", "MPI_Type_get_contents_c", "MPI_Abort",
+            "MPI_Request_get_status_all", "MPI_Request_get_status_any", "MPI_Request_get_status_some"}
+
+
+class Unknown(Exception):
+    """The table says something that is not known here."""
+
+
+class Recipe:
+    """The statement of one function."""
+
+    def __init__(self, f):
+        self.f = f
+        self.by_name = {p.name: p for p in f.parameters}
+        self.lengths = []  # arrays of this call whose C type is to be known: (name, type)
+
+    def has(self, *names):
+        return all(n in self.by_name for n in names)
+
+    def side_buffer(self, side, pool):
+        """sendbuf or recvbuf of a collective operation or MPI_Sendrecv."""
+        d = {"send": "s", "recv": "r"}[side]
+        if self.has(side + "counts"):
+            displs = d + "displs" if self.has(d + "displs") else "displs"
+            if not self.has(displs):  # MPI_Reduce_scatter
+                return f"buffer({pool}, total({{#recvcounts}}, {{recvcounts}}), {{datatype}})"
+            if self.has(side + "types"):
+                aint = "_aint" if self.by_name[displs].role.type == "aint" else ""
+                return f"typed_vector{aint}({pool}, {{#{side}counts}}, {{{side}counts}}, {{{displs}}}, {{{side}types}})"
+            return f"vector({pool}, {{#{side}counts}}, {{{side}counts}}, {{{displs}}}, {{{side}type}})"
+        if self.has(side + "count", side + "type"):
+            times = TIMES.get((self.f.base, side))
+            return f"buffer({pool}, {{{side}count}}{f' * {times}({{comm}})' if times else ''}, {{{side}type}})"
+        if self.has("recvcounts", "datatype"):
+            return f"buffer({pool}, total({{#recvcounts}}, {{recvcounts}}), {{datatype}})"
+        if self.has("recvcount", "datatype"):
+            return f"buffer({pool}, {{recvcount}} * peers({{comm}}), {{datatype}})"
+        if self.has("count", "datatype"):
+            return f"buffer({pool}, {{count}}, {{datatype}})"
+        raise Unknown(f"buffer {side}buf")
+
+    def buffer(self, p):
+        name = p.name
+        pool = "IN" if name in ("recvbuf", "outbuf", "result_addr", "inoutbuf") or "Recv" in self.f.name or "recv" in self.f.name \
+            and name == "buf" or "_read" in self.f.name or "iread" in self.f.name else "OUT"
+        if name == "sendbuf":
+            pool = "OUT"
+        if name in ("sendbuf", "recvbuf"):
+            return self.side_buffer(name[:4], pool)
+        if name in ("buf", "buffer", "inbuf", "inoutbuf") and self.has("count", "datatype"):
+            return f"buffer({pool}, {'{partitions} * ' if self.has('partitions') else ''}{{count}}, {{datatype}})"
+        for other, count in (("inbuf", "incount"), ("outbuf", "outcount")):
+            if name == other and self.has(count, "datatype"):
+                return f"buffer({pool}, {{{count}}}, {{datatype}})"
+        for prefix in ("origin", "result"):
+            if name == prefix + "_addr" and self.has(prefix + "_count"):
+                return f"buffer({pool}, {{{prefix}_count}}, {{{prefix}_datatype}})"
+        if name in ("origin_addr", "result_addr", "compare_addr") and self.has("datatype"):
+            return f"buffer({pool}, 1, {{datatype}})"
+        for other, size in (("inbuf", "insize"), ("outbuf", "outsize")):
+            if name == other and self.has(size):
+                return f"buffer({pool}, {{{size}}}, MPI_BYTE)"
+        if self.f.name == "MPI_Free_mem":
+            return "freed()"
+        if name in ("base", "buffer") and self.has("size"):
+            return "memory({size})"
+        if name == "location":
+            return "buffer(IN, 0, MPI_BYTE)"
+        raise Unknown(f"buffer {name}")
+
+    def output(self, p):
+        if p.role.type == "status":
+            return "MPI_STATUSES_IGNORE" if p.length else "MPI_STATUS_IGNORE"
+        if p.role.type == "string":
+            return f"room({'{valuelen} + 1' if self.has('valuelen') and p.name == 'value' else '8192'})"
+        if p.role.type == "address" or p.name in ("baseptr", "buffer_addr"):
+            return "room(8)"
+        if p.role.type == "handle" or p.role.name == "keyval":
+            if p.length:
+                raise Unknown(f"an array of new handles, {p.name}")
+            return f"{{&{p.name}}}"
+        if p.role.type in INTEGERS:
+            return f"{{*{p.name}}}" if p.length else "room(8)"
+        raise Unknown(f"output {p.name}")
+
+    def argument(self, p):
+        if p.role.name == "pointer" or p.name in ("baseptr", "buffer_addr"):
+            if p.name in ("baseptr", "buffer_addr"):
+                return "allocated()" if self.f.name == "MPI_Alloc_mem" else "room(8)"
+            if p.name not in POINTERS:
+                raise Unknown(f"pointer {p.name}")
+            return POINTERS[p.name]
+        if p.role.type == "buffer" and not p.is_output:
+            text = self.buffer(p)
+            return f"{{{p.name}?{text}}}" if p.role.kind == "b" else text
+        if p.role.type == "names":
+            raise Unknown("lists of strings")
+        if p.on_entry:
+            return f"{{{p.name}}}" if p.length else f"{{&{p.name}}}"
+        if p.direction == "=":
+            if p.name == "position":
+                return "position({position})"
+            if p.length and p.role.type in INTEGERS:
+                return f"{{{p.name}}}"
+            raise Unknown(f"parameter {p.name}")
+        if p.is_output:
+            return self.output(p)
+        if p.role.type == "status":
+            if not p.notes:
+                return f"status({{{p.name}.MPI_SOURCE}}, {{{p.name}.MPI_TAG}}, {{{p.name}.count}}, MPI_BYTE)"
+            return f"status({{{p.name}.MPI_SOURCE}}, {{{p.name}.MPI_TAG}}, {{{p.name}.count}}, {{{p.notes[0]}}})"
+        if p.role.type in INTEGERS or p.role.type in ("string", "handle") or p.role.name == "keyval":
+            return f"(void *){{{p.name}}}" if p.name == "ranges" else f"{{{p.name}}}"
+        raise Unknown(f"parameter {p.name} of type {p.role.type}")
+
+    def types(self):
+        """The C types of integer arrays that are no int."""
+        return " ".join(f"{p.name}:{INTEGERS[p.role.type]}" for p in self.f.parameters
+                        if p.length and p.role.type in INTEGERS and INTEGERS[p.role.type] != "int")
+
+    def text(self):
+        arguments = ", ".join(self.argument(p) for p in self.f.parameters)
+        return POLLS.get(self.f.name, "") + f"{self.f.name}({arguments})"
+
+
+def short(text):
+    """The names of arrays as the schema has them."""
+    for long, name in table.SHORT.items():
+        for mark in ("", "#", "&", "*"):
+            text = text.replace("{" + mark + long, "{" + mark + name)
+    return text
+
+
+def is_made(f):
+    """Processes that come and go are other traces. Removed functions are in no mpi.h of today, and files have names."""
+    return not f.name.startswith("MPIX") and f.name not in LEFT_OUT and not f.is_large and \
+        (f.kind not in ("process", "session", "file") or f.name == "MPI_Comm_get_parent")
+
+
+def main():
+    a = argparse.ArgumentParser()
+    a.add_argument("--table", default=os.path.join(HERE, "../preload/mpi.table"))
+    a.add_argument("--output", required=True)
+    a = a.parse_args()
+    try:
+        t = table.Table(a.table)
+        rows = []
+        for f in t.functions:
+            recipe = Recipe(f)
+            try:
+                text = short(recipe.text()) if is_made(f) else None
+            except Unknown:
+                continue
+            if text:
+                text = text.replace("\n", "\\n").replace("\t", "\\t")
+                rows.append(f'\t[FN_{f.name}] = {{"{text}", "{short(recipe.types())}"}},\n')
+        with open(a.output + ".new", "w", encoding="ascii") as out:
+            out.write("/* Generated by proxy/generate.py from preload/mpi.table. */\n"
+                      "static const struct recipe recipes[FN_COUNT] = {\n" + "".join(rows) + "};\n")
+        os.replace(a.output + ".new", a.output)
+        return 0
+    except (table.TableError, OSError) as e:
+        print(f"generate.py: {e}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

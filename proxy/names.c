@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * names - names of functions for a generated program
+ */
+#include "proxy/names.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/base/budget.h"
+
+static bool name_is_taken(const struct names *n, const char *name)
+{
+	static const char *const words[] = {
+		"auto",    "break",   "case",     "char",     "const",      "continue", "default",
+		"do",      "double",  "else",     "enum",     "extern",     "float",    "for",
+		"goto",    "if",      "inline",   "int",      "long",       "register", "restrict",
+		"return",  "short",   "signed",   "sizeof",   "static",     "struct",   "switch",
+		"typedef", "union",   "unsigned", "void",     "volatile",   "while",    "main",
+		"begin",   "compute", "rank",     "size",     "visit",      "v",        "i",
+		"j",       "k",       "l",        "m",        "n",          "comm",     "type",
+		"group",   "op",      "win",      "file",     "info",       "keyval",   "errhandler",
+		"message", "request", "grown",    "release",  "room",       "memory",   "place",
+		"buffer",  "total",   "vector",   "peers",    "neighbours", "sources",  "destinations",
+		"gather",  "scatter", "status",   "position", "attribute",  "combine",  "draw",
+		"OUT",     "IN",      "pools",    "pool",     "unix",       "linux"};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcmp(words[i], name) == 0)
+			return true;
+	for (uint32_t i = 0; i < n->count; i++)
+		if (strcmp(n->each[i], name) == 0)
+			return true;
+	return false;
+}
+
+const char *names_make(struct names *n, const char *text)
+{
+	char name[NAMES_SIZE], plain[NAMES_SIZE - 12];
+	size_t size = 0;
+	for (const char *at = text; *at && size + 1 < sizeof plain; at++)
+		if (isalnum((unsigned char)*at) || (*at == '_' && size > 0))
+			plain[size++] = *at;
+		else if (size > 0 && plain[size - 1] != '_')
+			plain[size++] = '_';
+	while (size > 0 && plain[size - 1] == '_')
+		size--;
+	plain[size] = '\0';
+	bool address = strstr(text, "+0x") || !isalpha((unsigned char)plain[0]);
+	if (address || strncmp(plain, "MPI", 3) == 0 || strncmp(plain, "PMPI", 4) == 0)
+		snprintf(plain, sizeof plain, "part");
+	snprintf(name, sizeof name, "%s", plain);
+	for (unsigned i = 2; name_is_taken(n, name); i++)
+		snprintf(name, sizeof name, "%s_%u", plain, i);
+	if (!budget_grow(&n->each, n->count, &n->capacity, sizeof *n->each))
+		return NULL;
+	memcpy(n->each[n->count], name, sizeof name);
+	return n->each[n->count++];
+}
+
+void names_free(struct names *n)
+{
+	budget_free(n->each);
+	*n = (struct names){NULL};
+}

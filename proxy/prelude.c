@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * prelude - what a generated program has of functions of its own, as far as it uses them
+ *
+ * They call PMPI_ names only: what they do is not what the application did, and tools do not see it.
+ */
+#include "proxy/prelude.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* Those below a function are called by none above it. */
+static const struct snippet {
+	const char *name, *text;
+} snippets[] = {
+	{"grown", "struct pool {\n"
+                  "\tstruct pool *next;\n"
+                  "\tsize_t size;\n"
+                  "\tchar bytes[];\n"
+                  "};\n"
+                  "static struct pool *pools[4];\n\n"
+                  "/* Room that lasts to the end: what is outgrown may still be in use. */\n"
+                  "static void *grown(struct pool **pool, size_t size)\n"
+                  "{\n"
+                  "\tif (!*pool || (*pool)->size < size) {\n"
+                  "\t\tstruct pool *more = calloc(1, sizeof *more + size + size / 2 + 64);\n\n"
+                  "\t\tif (!more) {\n"
+                  "\t\t\tfprintf(stderr, \"no memory for %zu bytes\\n\", size);\n"
+                  "\t\t\tabort();\n"
+                  "\t\t}\n"
+                  "\t\tmore->next = *pool;\n"
+                  "\t\tmore->size = size + size / 2 + 64;\n"
+                  "\t\t*pool = more;\n"
+                  "\t}\n"
+                  "\treturn (*pool)->bytes;\n"
+                  "}\n\n"},
+	{"release", "static void release(void)\n"
+                    "{\n"
+                    "\tfor (int i = 0; i < 4; i++)\n"
+                    "\t\twhile (pools[i]) {\n"
+                    "\t\t\tstruct pool *next = pools[i]->next;\n\n"
+                    "\t\t\tfree(pools[i]);\n"
+                    "\t\t\tpools[i] = next;\n"
+                    "\t\t}\n"
+                    "}\n\n"},
+	{"room", "/* For what a call returns, and nobody reads. */\n"
+                 "static void *room(size_t size)\n"
+                 "{\n"
+                 "\treturn grown(&pools[2], size);\n"
+                 "}\n\n"},
+	{"memory", "/* Of a window, or for buffered sends. */\n"
+                   "static void *memory(size_t size)\n"
+                   "{\n"
+                   "\tstruct pool *own = NULL;\n"
+                   "\tvoid *bytes = grown(&own, size);\n\n"
+                   "\town->next = pools[3];\n"
+                   "\tpools[3] = own;\n"
+                   "\treturn bytes;\n"
+                   "}\n\n"},
+	{"place", "enum { OUT, IN };\n\n"
+                  "/* Bytes from low on, relative to the address that is returned. */\n"
+                  "static void *place(int side, MPI_Aint low, MPI_Aint bytes)\n"
+                  "{\n"
+                  "\treturn (void *)((uintptr_t)grown(&pools[side], bytes > 0 ? (size_t)bytes : 1) - (uintptr_t)low);\n"
+                  "}\n\n"},
+	{"buffer", "static void *buffer(int side, long count, MPI_Datatype type)\n"
+                   "{\n"
+                   "\tMPI_Aint low, extent, true_low, true_extent;\n\n"
+                   "\tif (count <= 0)\n"
+                   "\t\treturn place(side, 0, 1);\n"
+                   "\tPMPI_Type_get_extent(type, &low, &extent);\n"
+                   "\tPMPI_Type_get_true_extent(type, &true_low, &true_extent);\n"
+                   "\tif (extent < 0)\n"
+                   "\t\ttrue_low += (count - 1) * extent;\n"
+                   "\treturn place(side, true_low, true_extent + (count - 1) * (extent < 0 ? -extent : extent));\n"
+                   "}\n\n"},
+	{"total", "static long total(int n, const int *counts)\n"
+                  "{\n"
+                  "\tlong sum = 0;\n\n"
+                  "\tfor (int i = 0; i < n; i++)\n"
+                  "\t\tsum += counts[i];\n"
+                  "\treturn sum;\n"
+                  "}\n\n"},
+	{"vector", "static void *vector(int side, int n, const int *counts, const int *displs, MPI_Datatype type)\n"
+                   "{\n"
+                   "\tlong end = 0;\n\n"
+                   "\tfor (int i = 0; counts && displs && i < n; i++)\n"
+                   "\t\tif (counts[i] > 0 && (long)displs[i] + counts[i] > end)\n"
+                   "\t\t\tend = (long)displs[i] + counts[i];\n"
+                   "\treturn buffer(side, end, type);\n"
+                   "}\n\n"},
+#define TYPED(name, displ)                                                            \
+	"static void *" name "(int side, int n, const int *counts, const " displ      \
+	" *displs, const MPI_Datatype *types)\n"                                      \
+	"{\n"                                                                         \
+	"\tMPI_Aint end = 0;\n\n"                                                     \
+	"\tfor (int i = 0; counts && displs && types && i < n; i++) {\n"              \
+	"\t\tMPI_Aint low, extent, true_low, true_extent, last;\n\n"                  \
+	"\t\tPMPI_Type_get_extent(types[i], &low, &extent);\n"                        \
+	"\t\tPMPI_Type_get_true_extent(types[i], &true_low, &true_extent);\n"         \
+	"\t\tlast = displs[i] + true_low + true_extent + (counts[i] - 1) * extent;\n" \
+	"\t\tend = counts[i] > 0 && last > end ? last : end;\n"                       \
+	"\t}\n"                                                                       \
+	"\treturn place(side, 0, end);\n"                                             \
+	"}\n\n"
+	{"typed_vector", TYPED("typed_vector", "int")},
+	{"typed_vector_aint", TYPED("typed_vector_aint", "MPI_Aint")},
+	{"rank_in", "static long rank_in(MPI_Comm in)\n"
+                    "{\n"
+                    "\tint n = 0;\n\n"
+                    "\tif (in != MPI_COMM_NULL)\n"
+                    "\t\tPMPI_Comm_rank(in, &n);\n"
+                    "\treturn n;\n"
+                    "}\n\n"},
+	{"peers", "static long peers(MPI_Comm in)\n"
+                  "{\n"
+                  "\tint n, inter;\n\n"
+                  "\tPMPI_Comm_test_inter(in, &inter);\n"
+                  "\tif (inter)\n"
+                  "\t\tPMPI_Comm_remote_size(in, &n);\n"
+                  "\telse\n"
+                  "\t\tPMPI_Comm_size(in, &n);\n"
+                  "\treturn n;\n"
+                  "}\n\n"},
+	{"neighbours", "static void neighbours(MPI_Comm in, int *from, int *to)\n"
+                       "{\n"
+                       "\tint topology, n, weighted;\n\n"
+                       "\tPMPI_Topo_test(in, &topology);\n"
+                       "\tif (topology == MPI_DIST_GRAPH) {\n"
+                       "\t\tPMPI_Dist_graph_neighbors_count(in, from, to, &weighted);\n"
+                       "\t} else if (topology == MPI_CART) {\n"
+                       "\t\tPMPI_Cartdim_get(in, &n);\n"
+                       "\t\t*from = *to = 2 * n;\n"
+                       "\t} else {\n"
+                       "\t\tPMPI_Comm_rank(in, &n);\n"
+                       "\t\tPMPI_Graph_neighbors_count(in, n, from);\n"
+                       "\t\t*to = *from;\n"
+                       "\t}\n"
+                       "}\n\n"},
+	{"sources", "static long sources(MPI_Comm in)\n{\n\tint from, to;\n\n\tneighbours(in, &from, &to);\n\treturn "
+                    "from;\n}\n\n"},
+	{"destinations", "static long destinations(MPI_Comm in)\n{\n\tint from, to;\n\n\tneighbours(in, &from, "
+                         "&to);\n\treturn to;\n}\n\n"},
+	{"gather", "/* An array of requests, by number; -1: none. */\n"
+                   "static MPI_Request *gather(int n, const int *numbers)\n"
+                   "{\n"
+                   "\tstatic struct pool *pool;\n"
+                   "\tMPI_Request *array = grown(&pool, ((size_t)n + 1) * sizeof *array);\n\n"
+                   "\tfor (int i = 0; i < n; i++)\n"
+                   "\t\tarray[i] = numbers[i] < 0 ? MPI_REQUEST_NULL : request[numbers[i]];\n"
+                   "\treturn array;\n"
+                   "}\n\n"},
+	{"scatter", "static void scatter(int n, const int *numbers, const MPI_Request *array)\n"
+                    "{\n"
+                    "\tfor (int i = 0; i < n; i++)\n"
+                    "\t\tif (numbers[i] >= 0)\n"
+                    "\t\t\trequest[numbers[i]] = array[i];\n"
+                    "}\n\n"},
+	{"await_request", "/* What was found complete then is waited for first, so that it is found complete now. */\n"
+                          "static void await_request(MPI_Request one)\n"
+                          "{\n"
+                          "\tfor (int flag = 0; !flag;)\n"
+                          "\t\tPMPI_Request_get_status(one, &flag, MPI_STATUS_IGNORE);\n"
+                          "}\n\n"},
+	{"await_all", "static void await_all(int n, const MPI_Request *array)\n"
+                      "{\n"
+                      "\tfor (int i = 0; i < n; i++)\n"
+                      "\t\tawait_request(array[i]);\n"
+                      "}\n\n"},
+	{"await_one", "static void await_one(int index, const MPI_Request *array)\n"
+                      "{\n"
+                      "\tif (index >= 0)\n"
+                      "\t\tawait_request(array[index]);\n"
+                      "}\n\n"},
+	{"await_some", "static void await_some(int n, const int *indices, const MPI_Request *array)\n"
+                       "{\n"
+                       "\tfor (int i = 0; indices && i < n; i++)\n"
+                       "\t\tawait_request(array[indices[i]]);\n"
+                       "}\n\n"},
+	{"is_complete", "static int is_complete(MPI_Request one)\n"
+                        "{\n"
+                        "\tint flag;\n\n"
+                        "\tPMPI_Request_get_status(one, &flag, MPI_STATUS_IGNORE);\n"
+                        "\treturn flag;\n"
+                        "}\n\n"},
+	{"poll_request", "/* What was not found then, and is there now, is not looked for. */\n"
+                         "static int poll_request(long found, MPI_Request one)\n"
+                         "{\n"
+                         "\tif (found)\n"
+                         "\t\tawait_request(one);\n"
+                         "\treturn found || !is_complete(one);\n"
+                         "}\n\n"},
+	{"poll_all", "static int poll_all(long found, int n, const MPI_Request *array)\n"
+                     "{\n"
+                     "\tint left = 0;\n\n"
+                     "\tfor (int i = 0; i < n; i++) {\n"
+                     "\t\tif (found)\n"
+                     "\t\t\tawait_request(array[i]);\n"
+                     "\t\tleft += !is_complete(array[i]);\n"
+                     "\t}\n"
+                     "\treturn found || left;\n"
+                     "}\n\n"},
+	{"is_any_complete", "static int is_any_complete(int n, const MPI_Request *array)\n"
+                            "{\n"
+                            "\tfor (int i = 0; i < n; i++)\n"
+                            "\t\tif (array[i] != MPI_REQUEST_NULL && is_complete(array[i]))\n"
+                            "\t\t\treturn 1;\n"
+                            "\treturn 0;\n"
+                            "}\n\n"},
+	{"poll_one", "static int poll_one(long found, int index, int n, const MPI_Request *array)\n"
+                     "{\n"
+                     "\tif (found)\n"
+                     "\t\tawait_one(index, array);\n"
+                     "\treturn found || !is_any_complete(n, array);\n"
+                     "}\n\n"},
+	{"poll_some", "static int poll_some(int found, const int *indices, int n, const MPI_Request *array)\n"
+                      "{\n"
+                      "\tawait_some(found, indices, array);\n"
+                      "\treturn found || !is_any_complete(n, array);\n"
+                      "}\n\n"},
+	{"await_message", "static void await_message(int source, int tag, MPI_Comm in)\n"
+                          "{\n"
+                          "\tfor (int flag = 0; !flag;)\n"
+                          "\t\tPMPI_Iprobe(source, tag, in, &flag, MPI_STATUS_IGNORE);\n"
+                          "}\n\n"},
+	{"poll_message", "static int poll_message(long found, int source, int tag, MPI_Comm in)\n"
+                         "{\n"
+                         "\tint flag = 0;\n\n"
+                         "\tif (found)\n"
+                         "\t\tawait_message(source, tag, in);\n"
+                         "\telse\n"
+                         "\t\tPMPI_Iprobe(source, tag, in, &flag, MPI_STATUS_IGNORE);\n"
+                         "\treturn !flag;\n"
+                         "}\n\n"},
+	{"take_message", "/* A message that is found is gone: without it, nothing is looked for. */\n"
+                         "static int take_message(long found, int source, int tag, MPI_Comm in)\n"
+                         "{\n"
+                         "\tif (found)\n"
+                         "\t\tawait_message(source, tag, in);\n"
+                         "\treturn found != 0;\n"
+                         "}\n\n"},
+	{"allocated", "static void *allocations[4096];\n"
+                      "static int allocation_count;\n\n"
+                      "static void *allocated(void)\n{\n\treturn &allocations[allocation_count++ % 4096];\n}\n\n"},
+	{"freed", "static void *freed(void)\n{\n\treturn allocations[--allocation_count % 4096];\n}\n\n"},
+	{"status", "static MPI_Status *status(int source, int tag, long count, MPI_Datatype of)\n"
+                   "{\n"
+                   "\tstatic MPI_Status s;\n"
+                   "\tint bytes = 1;\n\n"
+                   "\tmemset(&s, 0, sizeof s);\n"
+                   "\ts.MPI_SOURCE = source;\n"
+                   "\ts.MPI_TAG = tag;\n"
+                   "\tif (count < 0) {\n"
+                   "\t\tPMPI_Type_size(of, &bytes);\n"
+                   "\t\tPMPI_Status_set_elements(&s, MPI_BYTE, bytes + 1);\n"
+                   "\t} else {\n"
+                   "\t\tPMPI_Status_set_elements(&s, of, (int)count);\n"
+                   "\t}\n"
+                   "\treturn &s;\n"
+                   "}\n\n"},
+	{"position", "static int *position(int at)\n{\n\tstatic int n;\n\n\tn = at;\n\treturn &n;\n}\n\n"},
+	{"attribute", "static void *attribute(void)\n{\n\tstatic long value[2];\n\n\treturn value;\n}\n\n"},
+	{"combine", "/* In place of the application's operation, which is not known. */\n"
+                    "static void combine(void *in, void *inout, int *count, MPI_Datatype *type)\n"
+                    "{\n"
+                    "\t(void)in, (void)inout, (void)count, (void)type;\n"
+                    "}\n\n"},
+	{"comm_error", "static void comm_error(MPI_Comm *in, int *code, ...)\n{\n\t(void)in, (void)code;\n}\n\n"},
+	{"win_error", "static void win_error(MPI_Win *in, int *code, ...)\n{\n\t(void)in, (void)code;\n}\n\n"},
+	{"file_error", "static void file_error(MPI_File *in, int *code, ...)\n{\n\t(void)in, (void)code;\n}\n\n"},
+	{"draw",
+         "/* The next value of runs {start, stride, how many; 0: for ever}; those from `lead` on come again. */\n"
+         "static long draw(const long (*runs)[3], long n, long lead, long *at)\n"
+         "{\n"
+         "\tconst long *run = runs[at[0]];\n"
+         "\tlong value = run[0] + at[1]++ * run[1];\n\n"
+         "\tif (run[2] && at[1] >= run[2]) {\n"
+         "\t\tat[1] = 0;\n"
+         "\t\tat[0] = at[0] + 1 < n ? at[0] + 1 : lead < n ? lead : at[0];\n"
+         "\t}\n"
+         "\treturn value;\n"
+         "}\n\n"},
+};
+
+enum { SNIPPETS = sizeof snippets / sizeof *snippets };
+
+/* Is the name there, as a name of its own? */
+static bool text_names(const char *text, const char *name)
+{
+	const char *const inside = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+	size_t n = strlen(name);
+	for (const char *at = text; (at = strstr(at, name)) != NULL; at += n)
+		if ((at == text || !strchr(inside, at[-1])) && (at[n] == '\0' || !strchr(inside, at[n])))
+			return true;
+	return false;
+}
+
+void prelude_write(FILE *out, const char *program)
+{
+	bool used[SNIPPETS] = {false};
+	for (size_t i = SNIPPETS; i-- > 0;) {
+		used[i] = text_names(program, snippets[i].name);
+		for (size_t k = i + 1; k < SNIPPETS && !used[i]; k++)
+			used[i] = used[k] && text_names(snippets[k].text, snippets[i].name);
+	}
+	for (size_t i = 0; i < SNIPPETS; i++)
+		if (used[i])
+			fputs(snippets[i].text, out);
+}

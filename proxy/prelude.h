@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * prelude - what a generated program has of functions of its own, as far as it uses them
+ */
+#ifndef SPOOR_PROXY_PRELUDE_H
+#define SPOOR_PROXY_PRELUDE_H
+
+#include <stdio.h>
+
+/* Writes the functions that the program's text calls, and those that they call. */
+void prelude_write(FILE *out, const char *program);
+
+#endif

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * program - a trace as a program in C
+ *
+ * The children of a loop are written in order. Those that were called by the same function of the application, at the
+ * same place, and stand side by side, become a function with its name; so does what it calls in turn. A loop stands in
+ * the innermost function that all of its calls have in common.
+ */
+#include "proxy/program.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proxy/call_site.h"
+#include "proxy/names.h"
+#include "proxy/prelude.h"
+#include "proxy/recipe.h"
+#include "proxy/structure.h"
+#include "proxy/work.h"
+#include "trace/base/budget.h"
+#include "trace/model/stream.h"
+
+struct program_text {
+	const struct program *program;
+	struct structure structure;
+	struct columns columns;
+	struct error *error;
+	FILE *functions;
+	uint32_t *site_of, sites; /* call sites of the program */
+	uint32_t counters;        /* of visits */
+	uint32_t **paths;         /* of each site of the nest: nodes of its call path, from the outermost on */
+	uint32_t *lengths;        /* of each node: so many of them, without the last, its calls have in common */
+	uint32_t *example;        /* of each node, a site in it */
+	uint32_t *loop, *home;    /* of each node: its variable + 1, and the function that has it */
+	uint32_t home_count;
+	struct names names; /* of functions */
+};
+
+/* ---- call paths ---- */
+
+static int make_path(struct program_text *w, uint32_t site)
+{
+	const struct trace *t = w->program->trace;
+	uint32_t node = t->sites[w->structure.sites[site].site].node, depth = 0;
+	for (uint32_t n = node; n; n = t->nodes[n].parent)
+		depth++;
+	w->paths[site] = budget_calloc(depth + UINT64_C(1), sizeof **w->paths);
+	if (!w->paths[site])
+		return -1;
+	w->lengths[site] = depth ? depth - 1 : 0;
+	for (uint32_t n = node; n; n = t->nodes[n].parent)
+		w->paths[site][--depth] = n;
+	w->example[site] = site;
+	return 0;
+}
+
+/* What a node's calls have in common, from what its children have. */
+static void join_paths(struct program_text *w, uint32_t node)
+{
+	const struct nest_node *nodes = w->structure.nest.nodes;
+	bool any = false;
+	for (uint32_t c = nodes[node].first; c != NEST_NONE; c = nodes[c].next) {
+		if (c == 0)
+			continue;
+		if (c > w->structure.nest.sites)
+			join_paths(w, c);
+		if (!any) {
+			w->lengths[node] = w->lengths[c];
+			w->example[node] = w->example[c];
+			any = true;
+			continue;
+		}
+		uint32_t n = w->lengths[c] < w->lengths[node] ? w->lengths[c] : w->lengths[node], i = 0;
+		while (i < n && w->paths[w->example[c]][i] == w->paths[w->example[node]][i])
+			i++;
+		w->lengths[node] = i;
+	}
+}
+
+static int make_paths(struct program_text *w)
+{
+	const struct loop_nest *nest = &w->structure.nest;
+	w->paths = budget_calloc(nest->sites, sizeof *w->paths);
+	w->lengths = budget_calloc(nest->count, sizeof *w->lengths);
+	w->example = budget_calloc(nest->count, sizeof *w->example);
+	w->loop = budget_calloc(nest->count, sizeof *w->loop);
+	w->home = budget_calloc(nest->count, sizeof *w->home);
+	w->site_of = budget_calloc(nest->sites, sizeof *w->site_of);
+	if (!w->paths || !w->lengths || !w->example || !w->loop || !w->home || !w->site_of)
+		return error_set(w->error, "no memory");
+	for (uint32_t i = 1; i < nest->sites; i++)
+		if (make_path(w, i) != 0)
+			return error_set(w->error, "no memory");
+	join_paths(w, nest->sites);
+	return 0;
+}
+
+/* ---- statements ---- */
+
+static int write_range(struct program_text *w, uint32_t first, uint32_t end, uint32_t depth, uint32_t home, int indent,
+                       FILE *out);
+
+static const char *variable_name(uint32_t number, char out[16])
+{
+	if (number < 6)
+		snprintf(out, 16, "%c", "ijklmn"[number]);
+	else
+		snprintf(out, 16, "i%" PRIu32, number);
+	return out;
+}
+
+/* Is a node there at most once in a turn of its parent, and on each rank always or never? */
+static bool node_is_plain(const struct program_text *w, uint32_t node)
+{
+	for (uint32_t r = 0; r < w->structure.ranks; r++) {
+		const struct runs *x = structure_runs(&w->structure, w->structure.times[node], r);
+		if (x && (x->count > 1 || x->each[0].stride != 0 || x->each[0].start > 1))
+			return false;
+	}
+	return true;
+}
+
+/* The variable that counts what a node's turns count: that of the loop around it, if there is no more than one run of
+ * that. */
+static const char *turns_of(const struct program_text *w, uint32_t parent, uint32_t home, char out[16])
+{
+	if (parent == w->structure.nest.sites || w->structure.nest.nodes[parent].any_order || !w->loop[parent] ||
+	    w->home[parent] != home || !structure_is_single(&w->structure, parent))
+		return NULL;
+	return variable_name(w->loop[parent] - 1, out);
+}
+
+static int write_site(struct program_text *w, uint32_t node, uint32_t home, int indent, FILE *out)
+{
+	char name[16];
+	const char *visit = NULL;
+	uint32_t parent = w->structure.nest.nodes[node].parent;
+	if (w->loop[node] && w->home[node] == home && structure_is_single(&w->structure, node))
+		visit = variable_name(w->loop[node] - 1, name);
+	else if (!w->loop[node] && node_is_plain(w, node))
+		visit = turns_of(w, parent, home, name);
+	struct call_place place = {w->sites, visit, &w->counters, indent};
+	w->site_of[w->sites++] = w->structure.sites[node].site;
+	return call_write(&w->columns, &w->structure.sites[node], &place, out);
+}
+
+static uint32_t loops_around(const struct program_text *w, uint32_t node, uint32_t home)
+{
+	uint32_t most = 0;
+	for (uint32_t n = w->structure.nest.nodes[node].parent; n != NEST_NONE; n = w->structure.nest.nodes[n].parent)
+		if (w->loop[n] && w->home[n] == home)
+			most = w->loop[n] > most ? w->loop[n] : most;
+	return most;
+}
+
+/* "(rank < 3 ? 1 : 0)" is a condition already. */
+static char *condition_of(const char *text)
+{
+	static const char *const ends[] = {" ? 1 : 0)", " ? 0 : 1)"};
+	size_t n = strlen(text);
+	for (int i = 0; i < 2; i++) {
+		size_t end = strlen(ends[i]);
+		char *out;
+		if (n <= end + 1 || strcmp(text + n - end, ends[i]) != 0 || strchr(text, '?') != text + n - end + 1)
+			continue;
+		if (asprintf(&out, i ? "!(%.*s)" : "%.*s", (int)(n - end - 1), text + 1) < 0)
+			return NULL;
+		return out;
+	}
+	return strdup(text);
+}
+
+static bool is_condition(const struct program_text *w, uint32_t node)
+{
+	for (uint32_t r = 0; r < w->structure.ranks; r++) {
+		const struct runs *x = structure_runs(&w->structure, w->structure.times[node], r);
+		for (int64_t i = 0; x && i < x->count; i++)
+			if (x->each[i].stride != 0 || x->each[i].start > 1)
+				return false;
+	}
+	return true;
+}
+
+/* Writes what is in front of the body of a node; *block: it is in braces. */
+static int write_head(struct program_text *w, uint32_t node, uint32_t home, int indent, bool *block, FILE *out)
+{
+	struct expression e;
+	char name[16], own[16], counter[40];
+	int rv = -1;
+	if (column_times(&w->columns, w->structure.times[node], &e) != 0)
+		return -1;
+	const char *visit = turns_of(w, w->structure.nest.nodes[node].parent, home, name);
+	bool set = w->structure.nest.nodes[node].any_order;
+	*block = !e.known || e.value != 1 || set;
+	char *condition = condition_of(e.text);
+	if (!*block)
+		rv = 0;
+	if (!*block || !condition)
+		goto done;
+	snprintf(counter, sizeof counter, "visit[%" PRIu32 "]", w->counters);
+	if (e.visits && !visit)
+		w->counters++;
+	call_indent(out, indent);
+	if (e.visits && !visit) {
+		fprintf(out, "%s++;\n", counter);
+		call_indent(out, indent);
+		snprintf(counter, sizeof counter, "(visit[%" PRIu32 "] - 1)", w->counters - 1);
+		visit = counter;
+	}
+	visit = visit ? visit : "0";
+	if (is_condition(w, node) && !set) {
+		fputs("if (", out);
+		call_write_visit(condition, visit, out);
+		fputs(") {\n", out);
+	} else {
+		w->loop[node] = loops_around(w, node, home) + 1;
+		w->home[node] = home;
+		variable_name(w->loop[node] - 1, own);
+		if (e.simple) {
+			fprintf(out, "for (long %s = 0; %s < %s; %s++) {\n", own, own, e.text, own);
+		} else {
+			fprintf(out, "for (long %s = 0, %s_end = ", own, own);
+			call_write_visit(e.text, visit, out);
+			fprintf(out, "; %s < %s_end; %s++) {\n", own, own, own);
+		}
+	}
+	rv = 0;
+done:
+	free(condition);
+	free(e.text);
+	return rv;
+}
+
+static int write_set(struct program_text *w, uint32_t node, uint32_t home, int indent, FILE *out);
+
+static int write_node(struct program_text *w, uint32_t node, uint32_t depth, uint32_t home, int indent, FILE *out)
+{
+	const struct loop_nest *nest = &w->structure.nest;
+	bool block;
+	if (write_head(w, node, home, indent, &block, out) != 0)
+		return -1;
+	int rv, inner = indent + block;
+	if (node < nest->sites)
+		rv = write_site(w, node, home, inner, out);
+	else if (nest->nodes[node].any_order)
+		rv = write_set(w, node, home, inner, out);
+	else
+		rv = write_range(w, nest->nodes[node].first, NEST_NONE, depth, home, inner, out);
+	if (block)
+		call_indent(out, indent), fputs("}\n", out);
+	return rv;
+}
+
+/* A loop in whose turns there is one call each. */
+static int write_set(struct program_text *w, uint32_t node, uint32_t home, int indent, FILE *out)
+{
+	const struct nest_node *nodes = w->structure.nest.nodes;
+	struct expression e;
+	unsigned number = 0;
+	if (column_times(&w->columns, w->structure.choice[node], &e) != 0)
+		return -1;
+	if (e.visits) {
+		call_indent(out, indent);
+		fprintf(out, "const long v = visit[%" PRIu32 "]++;\n", w->counters++);
+	}
+	call_indent(out, indent);
+	fprintf(out, "switch (%s) {\n", e.text);
+	free(e.text);
+	for (uint32_t c = nodes[node].first; c != NEST_NONE; c = nodes[c].next) {
+		call_indent(out, indent);
+		fprintf(out, "case %u:\n", number++);
+		if (write_node(w, c, UINT32_MAX, home, indent + 1, out) != 0)
+			return -1;
+		call_indent(out, indent + 1);
+		fputs("break;\n", out);
+	}
+	call_indent(out, indent);
+	fputs("}\n", out);
+	return 0;
+}
+
+/* The children from `first` on that are in one function below that of `depth`; returns the one behind them. */
+static uint32_t end_of_function(const struct program_text *w, uint32_t first, uint32_t end, uint32_t depth)
+{
+	const struct nest_node *nodes = w->structure.nest.nodes;
+	uint32_t inside = w->paths[w->example[first]][depth], c = first;
+	do
+		c = nodes[c].next;
+	while (c != end && c != NEST_NONE && w->lengths[c] > depth && w->paths[w->example[c]][depth] == inside);
+	return c;
+}
+
+static int write_function(struct program_text *w, uint32_t first, uint32_t end, uint32_t depth, int indent, FILE *out)
+{
+	char *text = NULL;
+	size_t size;
+	char readable[512] = "";
+	w->program->function(w->program->context, w->paths[w->example[first]][depth], readable, sizeof readable);
+	const char *name = names_make(&w->names, readable);
+	char copy[NAMES_SIZE];
+	FILE *body = open_memstream(&text, &size);
+	int rv = body && name ? 0 : error_set(w->error, "no memory");
+	if (rv == 0) {
+		memcpy(copy, name, sizeof copy);
+		rv = write_range(w, first, end, depth, ++w->home_count, 1, body);
+	}
+	if (body)
+		fclose(body);
+	if (rv == 0) {
+		fprintf(w->functions, "static void %s(void)\n{\n%s}\n\n", copy, text);
+		call_indent(out, indent);
+		fprintf(out, "%s();\n", copy);
+	}
+	free(text);
+	return rv;
+}
+
+/* Children of a loop, from `first` to the one before `end`. depth: of the function that they are written in. */
+static int write_range(struct program_text *w, uint32_t first, uint32_t end, uint32_t depth, uint32_t home, int indent,
+                       FILE *out)
+{
+	const struct nest_node *nodes = w->structure.nest.nodes;
+	for (uint32_t c = first, next; c != end && c != NEST_NONE; c = next) {
+		next = nodes[c].next;
+		if (c == 0)
+			continue;
+		if (w->lengths[c] > depth) {
+			next = end_of_function(w, c, end, depth);
+			if (write_function(w, c, next, depth + 1, indent, out) != 0)
+				return -1;
+		} else if (write_node(w, c, depth, home, indent, out) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- the whole ---- */
+
+static void write_handles(const struct program_text *w, FILE *out, FILE *start)
+{
+	static const char kinds[] = "ctgowfnekmr";
+	for (const char *k = kinds; *k; k++) {
+		const struct handles_used *h = &w->columns.handles[(unsigned char)*k];
+		if (h->count == 0)
+			continue;
+		fprintf(out, "static %s %s[%" PRId64 "];\n", handles_type(*k), handles_name(*k),
+		        h->count + h->constant_count);
+		fprintf(start, "\tfor (int i = 0; i < %" PRId64 "; i++)\n\t\t%s[i] = %s;\n", h->count, handles_name(*k),
+		        handles_null(*k));
+		for (uint32_t i = 0; i < h->constant_count; i++)
+			fprintf(start, "\t%s[%" PRId64 "] = %s;\n", handles_name(*k), h->count + i,
+			        trace_constant_name(w->program->trace, h->constants[i]));
+	}
+}
+
+static void write_main(const struct program_text *w, const char *body, const char *start, FILE *out)
+{
+	(void)w;
+	fprintf(out, "int main(void)\n{\n%s%s\trelease();\n\treturn 0;\n}\n", start, body);
+}
+
+/* Parts of the program, in the order in which they are written. */
+struct parts {
+	char *text[5];
+	size_t size[5];
+	FILE *file[5];
+};
+enum { PART_TABLES, PART_FUNCTIONS, PART_BODY, PART_START, PART_ALL };
+
+static int write_program(struct program_text *w, struct parts *p, FILE *out)
+{
+	FILE *all = p->file[PART_ALL];
+	for (int i = 0; i <= PART_ALL; i++)
+		fflush(p->file[i]);
+	/* MPI_UNWEIGHTED is no address, which gcc does not know */
+	if (strstr(p->text[PART_BODY], "MPI_UNWEIGHTED") || strstr(p->text[PART_FUNCTIONS], "MPI_UNWEIGHTED"))
+		fputs("#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC diagnostic ignored "
+		      "\"-Wstringop-overread\"\n#endif\n\n",
+		      out);
+	write_handles(w, out, p->file[PART_START]);
+	for (int i = 0; i < PART_ALL; i++) {
+		fclose(p->file[i]);
+		p->file[i] = NULL;
+	}
+	if (w->counters)
+		fprintf(out, "static long visit[%" PRIu32 "];\n", w->counters);
+	fputs("static long rank, size;\n\n", out);
+	if (work_write(all, w->program->trace, w->site_of, w->sites, w->program->work, w->error) != 0)
+		return -1;
+	fputs("static void begin(void)\n{\n\tint n;\n\n\tPMPI_Comm_rank(MPI_COMM_WORLD, &n);\n\trank = n;\n"
+	      "\tPMPI_Comm_size(MPI_COMM_WORLD, &n);\n\tsize = n;\n}\n\n",
+	      all);
+	fprintf(all, "%s%s%s", p->text[PART_TABLES], *p->text[PART_TABLES] ? "\n" : "", p->text[PART_FUNCTIONS]);
+	write_main(w, p->text[PART_BODY], p->text[PART_START], all);
+	fflush(all);
+	prelude_write(out, p->text[PART_ALL]);
+	fwrite(p->text[PART_ALL], 1, p->size[PART_ALL], out);
+	return 0;
+}
+
+static int write_parts(struct program_text *w, FILE *out)
+{
+	struct parts p = {.text = {NULL}};
+	const struct loop_nest *nest = &w->structure.nest;
+	int rv = 0;
+	for (int i = 0; i <= PART_ALL; i++)
+		if (!(p.file[i] = open_memstream(&p.text[i], &p.size[i])))
+			rv = error_set(w->error, "no memory");
+	w->functions = p.file[PART_FUNCTIONS];
+	if (rv == 0)
+		rv = columns_begin(&w->columns, &w->structure, p.file[PART_TABLES], w->error);
+	if (rv == 0)
+		rv = write_range(w, nest->nodes[nest->sites].first, NEST_NONE, w->lengths[nest->sites], 0, 1,
+		                 p.file[PART_BODY]);
+	if (rv == 0) {
+		fprintf(out,
+		        "/* %s */\n#define _POSIX_C_SOURCE 200809L\n#include <mpi.h>\n#include <stdint.h>\n#include "
+		        "<stdio.h>\n#include <stdlib.h>\n"
+		        "#include <string.h>\n\n",
+		        w->program->title);
+		rv = write_program(w, &p, out);
+	}
+	for (int i = 0; i <= PART_ALL; i++) {
+		if (p.file[i])
+			fclose(p.file[i]);
+		free(p.text[i]);
+	}
+	columns_end(&w->columns);
+	return rv;
+}
+
+int program_write(const struct program *p, FILE *out, struct error *error)
+{
+	struct program_text w = {.program = p, .error = error};
+	int rv = structure_make(&w.structure, p->trace, error);
+	if (rv == 0)
+		rv = make_paths(&w);
+	if (rv == 0)
+		rv = write_parts(&w, out);
+	for (uint32_t i = 0; w.paths && i < w.structure.nest.sites; i++)
+		budget_free(w.paths[i]);
+	budget_free(w.paths);
+	budget_free(w.lengths);
+	budget_free(w.example);
+	budget_free(w.loop);
+	budget_free(w.home);
+	budget_free(w.site_of);
+	names_free(&w.names);
+	structure_free(&w.structure);
+	return rv;
+}
+
+int program_check(const struct trace *t, FILE *out)
+{
+	int found = 0;
+	if (stream_threads(t) > 1)
+		found++, fputs("  ranks with several threads that call MPI\n", out);
+	if (trace_has_lossy(t))
+		found++, fputs("  values without order (a lossy trace)\n", out);
+	if (stream_ranks(t, &t->events) < t->size)
+		found++, fputs("  ranks that are missing in the trace\n", out);
+	if (!rankmap_empty(&t->lost))
+		found++, fputs("  events that were not recorded because memory was used up\n", out);
+	for (uint32_t i = 0; i < t->function_count; i++) {
+		const struct schema *s = &t->functions[i].schema;
+		bool used = false;
+		for (uint32_t k = 0; k < t->site_count && !used; k++)
+			used = t->sites[k].function == i;
+		if (!used || s->object || (recipe_of(s) && s->at[PARAMETER_ERROR] < 0))
+			continue;
+		fprintf(out, "  %.*s%s\n", (int)s->function_length, s->function,
+		        s->at[PARAMETER_ERROR] >= 0 ? ", which returned an error" : "");
+		found++;
+	}
+	return found;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * program - a trace as a program in C
+ */
+#ifndef SPOOR_PROXY_PROGRAM_H
+#define SPOOR_PROXY_PROGRAM_H
+
+#include <stdio.h>
+
+#include "proxy/work.h"
+#include "trace/model/trace.h"
+
+struct program {
+	const struct trace *trace;
+	const char *title; /* for the comment at the top: what it is of */
+	/* Writes the name of the function that a node of call paths is in, as source code has it; or anything else, if
+	 * that is not known. */
+	void (*function)(void *context, uint32_t node, char *out, size_t size);
+	void *context;
+	const struct work_options *work;
+};
+
+/* Says on `out`, one a line, what of a trace cannot be generated. Returns how much that is. */
+int program_check(const struct trace *t, FILE *out);
+/* Writes the program. Returns 0, or -1 with error set. */
+int program_write(const struct program *p, FILE *out, struct error *error);
+
+#endif

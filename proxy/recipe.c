@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * recipe - which arguments a generated program gives to an MPI function
+ */
+#include "proxy/recipe.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "proxy/recipes.h"
+
+const struct recipe *recipe_of(const struct schema *s)
+{
+	enum mpi_number f = s->mpi->function;
+	return f < FN_COUNT && recipes[f].text ? &recipes[f] : NULL;
+}
+
+unsigned recipe_uses(const struct recipe *r, const struct schema_column *column)
+{
+	unsigned uses = 0;
+	for (const char *at = r->text; (at = strchr(at, '{')) != NULL;) {
+		at += 1 + (at[1] == '&' || at[1] == '#');
+		if (strncmp(at, column->name, column->length) == 0 &&
+		    (at[column->length] == '}' || at[column->length] == '?'))
+			uses++;
+	}
+	return uses;
+}
+
+static const char *handle_type(char kind)
+{
+	static const char *const names[] = {"cMPI_Comm", "tMPI_Datatype", "gMPI_Group",   "oMPI_Op",
+	                                    "wMPI_Win",  "fMPI_File",     "nMPI_Info",    "eMPI_Errhandler",
+	                                    "kint",      "qMPI_Session",  "mMPI_Message", "rMPI_Request"};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (names[i][0] == kind)
+			return names[i] + 1;
+	return NULL;
+}
+
+const char *recipe_type(const struct recipe *r, const struct schema_column *column, char *out)
+{
+	const char *handle = handle_type(column->kind);
+	if (handle)
+		return handle;
+	for (const char *at = r->types; *at; at += strcspn(at, " "), at += *at == ' ')
+		if (strncmp(at, column->name, column->length) == 0 && at[column->length] == ':') {
+			snprintf(out, 32, "%.*s", (int)strcspn(at + column->length + 1, " "), at + column->length + 1);
+			return out;
+		}
+	return "int";
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * recipe - which arguments a generated program gives to an MPI function (proxy/generate.py says how they are written)
+ */
+#ifndef SPOOR_PROXY_RECIPE_H
+#define SPOOR_PROXY_RECIPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "trace/model/schema.h"
+
+struct recipe {
+	const char *text;  /* statements, the last one without its `;` */
+	const char *types; /* NAME:TYPE of arrays of integers that are no int */
+};
+
+/* NULL: the function cannot be generated. */
+const struct recipe *recipe_of(const struct schema *s);
+/* How often the recipe asks for the values of this column. */
+unsigned recipe_uses(const struct recipe *r, const struct schema_column *column);
+/* The C type of the elements of an array; out has room for 32 bytes. */
+const char *recipe_type(const struct recipe *r, const struct schema_column *column, char *out);
+
+#endif

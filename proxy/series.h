@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * series - the values that something has at its visits, one after the other, as the shortest list of runs
+ *
+ *     7 7 7 7          (7, 0, forever)
+ *     0 1 2 3          (0, 1, forever)
+ *     9 5 5 6 5 5 6    lead (9, 0, 1), then again and again: (5, 0, 2) (6, 0, 1)
+ *
+ * The last run of a series that does not repeat goes on for ever, so that its length says nothing of how often it is
+ * asked.
+ */
+#ifndef SPOOR_PROXY_SERIES_H
+#define SPOOR_PROXY_SERIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct run {
+	int64_t start, stride;
+	int64_t count; /* 0: forever */
+};
+
+struct runs {
+	int64_t count, lead; /* what follows the first `lead` runs is repeated; lead == count: nothing is */
+	struct run each[];
+};
+
+/* Values as they come. Zero-initialised is empty. */
+struct series {
+	int64_t first;
+	uint64_t count;
+	int64_t *values; /* NULL: all are `first` */
+	uint64_t capacity;
+};
+
+/* Returns 0, or -1: no memory. */
+int series_append(struct series *s, int64_t value);
+void series_free(struct series *s);
+/* Makes the runs of a series that is not empty; budget_malloc'ed, *bytes of them. numbers: values can be counted with;
+ * else all strides are 0. NULL: no memory. */
+struct runs *series_runs(const struct series *s, bool numbers, size_t *bytes);
+/* Value number `visit` of the series that runs describe. */
+int64_t runs_value(const struct runs *r, uint64_t visit);
+/* Bytes of a struct runs of so many runs. */
+static inline size_t runs_size(size_t count)
+{
+	return sizeof(struct runs) + count * sizeof(struct run);
+}
+
+#endif

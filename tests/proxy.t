@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# proxy - programs that spoor proxy writes compile without a warning and make the calls of the trace; what cannot be written is refused
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import launch  # noqa: E402
+import tap  # noqa: E402
+from replaying import SPOOR, run, trace  # noqa: E402
+
+APPS = os.path.join(tap.BUILD, "bench/apps")
+PROGRAMS = os.path.join(tap.BUILD, "tests/programs")
+WARNINGS = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Werror"]
+
+
+def written(folder, path, name):
+    """The text of the program of a trace, and its file; compiled as `name`."""
+    out = os.path.join(folder, name + ".proxy")
+    status, said = run([SPOOR, "proxy", path, "-o", out])
+    files = sorted(os.listdir(out)) if status == 0 else []
+    source = [f for f in files if f.endswith(".c")]
+    if not tap.ok(files[:2] == ["Makefile", "README"] and len(source) == 1 and len(files) == 3, f"{name}: a program, a Makefile, a README", said, files):
+        return "", None
+    source = os.path.join(out, source[0])
+    status, said = run(["mpicc", *WARNINGS, "-o", os.path.join(folder, name + ".program"), source])
+    tap.ok(status == 0, f"{name}: it compiles without a warning", said[-2000:])
+    with open(source, encoding="utf-8") as f:
+        return f.read(), source
+
+
+def same(folder, name, program, ranks=4):
+    path = trace(folder, name, program, ranks)
+    text, source = written(folder, path, name)
+    again = trace(folder, name + ".again", [os.path.join(folder, name + ".program")], ranks)
+    status, said = run([SPOOR, "diff", path, again])
+    tap.ok(status == 0, f"{name}, {ranks} ranks: the events of the program are those of the trace", said[-2000:])
+    tap.ok(len(text) <= 65536, f"{name}: at most 64 KiB", len(text))
+    return path, text, source
+
+
+def refused(title, arguments, *words):
+    status, said = run([SPOOR, "proxy", *arguments])
+    tap.ok(status != 0 and all(w in said for w in words), title, said)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    path, text, source = same(folder, "halo2d", [os.path.join(APPS, "halo2d"), "20"])
+    tap.ok("MPI_Waitall(8, &request[0]" in text and "? rank - 2 : MPI_PROC_NULL" in text, "a halo exchange can be read", text)
+    longer = trace(folder, "longer", [os.path.join(APPS, "halo2d"), "200"])
+    other, _ = written(folder, longer, "longer")
+    calls = [t[t.find("int main("):].count("\n") for t in (other, text)]
+    tap.equal(calls[0], calls[1], "ten times the steps, as many lines of calls")
+    same(folder, "multigrid", [os.path.join(APPS, "multigrid"), "3"])
+    same(folder, "collectives", [os.path.join(PROGRAMS, "collectives")])
+
+    refused("a folder that is there", [path, "-o", folder], "is there already")
+    refused("no folder", [path], "-o DIR is missing")
+    out = os.path.join(folder, "none")
+    lossy = os.path.join(folder, "lossy.spoor")
+    launch.mpirun(2, [os.path.join(APPS, "sort"), "30"], before=[SPOOR, "run", "--mode", "lossy:4", "-f", "-o", lossy, "--"])
+    refused("a lossy trace", [lossy, "-o", out], "a lossy trace")
+    files = trace(folder, "errors", [os.path.join(PROGRAMS, "errors")], 2)
+    refused("calls that returned an error", [files, "-o", out], "which returned an error", "MPI_")
+    tap.ok(not os.path.exists(out), "nothing is written then")
+    with open(os.path.join(folder, "key"), "w", encoding="ascii") as f:
+        f.write("0123456789abcdef\n")
+    status, said = run([SPOOR, "proxy", path, "-o", out, "--anonymise", os.path.join(folder, "key")])
+    found = subprocess.run(["grep", "-rl", "halo2d", out], stdout=subprocess.PIPE, check=False).stdout
+    tap.ok(status == 0 and not found, "no name is left if it is anonymised", said, found)
+    tap.done()
