@@ -2,8 +2,8 @@
  * suite - which few runs stand for all that a site ran? Logic alone: no files, no index
  *
  * A run is a point: what it does with its time, as numbers in which a difference of 1 is as far as runs can be from
- * each other. Those are chosen that all runs are nearest to, each run as important as its node hours (k medoids: Kaufman
- * and Rousseeuw, Finding Groups in Data, 1990):
+ * each other. Those are chosen that all runs are nearest to, each run as important as its node hours (k medoids:
+ * Kaufman and Rousseeuw, Finding Groups in Data, 1990):
  *
  *     runs at 0 (10 h), 0.1 (1 h), 0.9 (5 h), 1.0 (4 h); two of them      those at 0 and 0.9, shares 0.55 and 0.45
  */

@@ -18,8 +18,8 @@ struct suite_group {
 };
 
 /* Those with most node time, SUITE_RUNS at most, into groups and runs, which have room for them. The weights are node
- * hours. *all: those of all groups, also of those that are left out. Returns how many, or -1 with error set. The catalog
- * must be locked, and the digests be there. */
+ * hours. *all: those of all groups, also of those that are left out. Returns how many, or -1 with error set. The
+ * catalog must be locked, and the digests be there. */
 int suite_index_read(struct catalog *c, const struct catalog_filter *filter, struct suite_group *groups,
                      struct suite_run *runs, double *all, struct error *error);
 

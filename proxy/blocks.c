@@ -7,8 +7,9 @@
  */
 #include "proxy/blocks.h"
 
-const char *const blocks_name[BLOCKS_MEASURED] = {"flops",  "divides",  "integers", "loads", "stores", "cached",
-                                                  "missed", "branches", "guesses",  "pages", "call"};
+const char *const blocks_name[BLOCKS_MEASURED] = {"flops",   "divides", "integers", "loads",  "stores",
+                                                  "copies",  "fills",   "cached",   "missed", "branches",
+                                                  "guesses", "pages",   "call"};
 
 static const char *const sources[BLOCKS] = {
 	[BLOCK_FLOPS] = "/* Multiplications and additions, in registers. */\n"
@@ -16,10 +17,8 @@ static const char *const sources[BLOCKS] = {
 			"{\n"
 			"\tdouble a = work_start, b = a + 1, c = a + 2, d = a + 3;\n"
 			"\tfor (; turns > 0; turns--) {\n"
-			"\t\ta = a * 0.99 + 0.5;\n"
-			"\t\tb = b * 0.98 + 0.5;\n"
-			"\t\tc = c * 0.97 + 0.5;\n"
-			"\t\td = d * 0.96 + 0.5;\n"
+			"\t\tWORK_TWICE(WORK_TWICE(a = a * 0.99 + 0.5; b = b * 0.98 + 0.5; c = c * 0.97 + 0.5; "
+			"d = d * 0.96 + 0.5;))\n"
 			"\t}\n"
 			"\twork_result = a + b + c + d;\n"
 			"}\n",
@@ -27,8 +26,9 @@ static const char *const sources[BLOCKS] = {
 			  "static void work_divides(long turns)\n"
 			  "{\n"
 			  "\tdouble a = work_start;\n"
-			  "\tfor (; turns > 0; turns--)\n"
-			  "\t\ta = 1 + 1 / (1 + 1 / a);\n"
+			  "\tfor (; turns > 0; turns--) {\n"
+			  "\t\tWORK_TWICE(WORK_TWICE(a = 1 + 1 / a;))\n"
+			  "\t}\n"
 			  "\twork_result = a;\n"
 			  "}\n",
 	[BLOCK_INTEGERS] = "/* Integers, in registers. */\n"
@@ -36,12 +36,7 @@ static const char *const sources[BLOCKS] = {
 			   "{\n"
 			   "\tunsigned long long x = (unsigned long long)work_start;\n"
 			   "\tfor (; turns > 0; turns--) {\n"
-			   "\t\tx ^= x << 13;\n"
-			   "\t\tx ^= x >> 7;\n"
-			   "\t\tx ^= x << 17;\n"
-			   "\t\tx ^= x << 11;\n"
-			   "\t\tx ^= x >> 5;\n"
-			   "\t\tx ^= x << 19;\n"
+			   "\t\tWORK_TWICE(WORK_TWICE(WORK_TWICE(x ^= x << 13; x ^= x >> 7; x ^= x << 17;)))\n"
 			   "\t}\n"
 			   "\twork_result = (double)x;\n"
 			   "}\n",
@@ -50,14 +45,10 @@ static const char *const sources[BLOCKS] = {
 			"{\n"
 			"\tlong sum = 0;\n"
 			"\tfor (; turns > 0; turns--) {\n"
-			"\t\tsum += work_cells[0];\n"
-			"\t\tsum += work_cells[1];\n"
-			"\t\tsum += work_cells[2];\n"
-			"\t\tsum += work_cells[3];\n"
-			"\t\tsum += work_cells[4];\n"
-			"\t\tsum += work_cells[5];\n"
-			"\t\tsum += work_cells[6];\n"
-			"\t\tsum += work_cells[7];\n"
+			"\t\tWORK_TWICE(sum += work_cells[0]; sum += work_cells[1]; sum += work_cells[2]; sum += "
+			"work_cells[3];\n"
+			"\t\t           sum += work_cells[4]; sum += work_cells[5]; sum += work_cells[6]; sum += "
+			"work_cells[7];)\n"
 			"\t}\n"
 			"\twork_result = (double)sum;\n"
 			"}\n",
@@ -65,52 +56,62 @@ static const char *const sources[BLOCKS] = {
 			 "static void work_stores(long turns)\n"
 			 "{\n"
 			 "\tfor (; turns > 0; turns--) {\n"
-			 "\t\twork_cells[0] = turns;\n"
-			 "\t\twork_cells[1] = turns;\n"
-			 "\t\twork_cells[2] = turns;\n"
-			 "\t\twork_cells[3] = turns;\n"
-			 "\t\twork_cells[4] = turns;\n"
-			 "\t\twork_cells[5] = turns;\n"
-			 "\t\twork_cells[6] = turns;\n"
-			 "\t\twork_cells[7] = turns;\n"
+			 "\t\tWORK_TWICE(work_cells[0] = turns; work_cells[1] = turns; work_cells[2] = turns; "
+			 "work_cells[3] = turns;\n"
+			 "\t\t           work_cells[4] = turns; work_cells[5] = turns; work_cells[6] = turns; "
+			 "work_cells[7] = turns;)\n"
 			 "\t}\n"
 			 "}\n",
+	[BLOCK_COPIES] = "/* The C library copies 16 KiB. */\n"
+			 "static void work_copies(long turns)\n"
+			 "{\n"
+			 "\tlong sum = 0;\n"
+			 "\tfor (; turns > 0; turns--) {\n"
+			 "\t\tmemcpy(work_to, work_from, work_size);\n"
+			 "\t\tsum += work_to[turns & 4095];\n"
+			 "\t}\n"
+			 "\twork_result = (double)sum;\n"
+			 "}\n",
+	[BLOCK_FILLS] = "/* The C library fills 16 KiB. */\n"
+			"static void work_fills(long turns)\n"
+			"{\n"
+			"\tlong sum = 0;\n"
+			"\tfor (; turns > 0; turns--) {\n"
+			"\t\tmemset(work_to, (int)turns, work_size);\n"
+			"\t\tsum += work_to[turns & 4095];\n"
+			"\t}\n"
+			"\twork_result = (double)sum;\n"
+			"}\n",
 	[BLOCK_CACHED] = "/* Loads that miss the first cache and hit the last one. */\n"
 			 "static void work_cached(long turns)\n"
 			 "{\n"
 			 "\tstatic unsigned at;\n"
 			 "\tunsigned sum = 0;\n"
 			 "\tfor (; turns > 0; turns--) {\n"
-			 "\t\tsum += work_near[at];\n"
-			 "\t\tat = (at + 64) % sizeof work_near;\n"
+			 "\t\tWORK_TWICE(WORK_TWICE(sum += work_near[at]; at = (at + 64) % sizeof work_near;))\n"
 			 "\t}\n"
 			 "\twork_result = sum;\n"
 			 "}\n",
-	[BLOCK_MISSED] = "/* Loads that miss all caches, here and there. */\n"
-			 "static void work_missed(long turns)\n"
-			 "{\n"
-			 "\tstatic unsigned at;\n"
-			 "\tunsigned sum = 0;\n"
-			 "\tfor (; turns > 0; turns--) {\n"
-			 "\t\tat = (at * 1664525u + 1013904223u) & 0xffffffffu;\n"
-			 "\t\tsum += work_far[(unsigned long long)at * sizeof work_far >> 32];\n"
-			 "\t}\n"
-			 "\twork_result = sum;\n"
-			 "}\n",
-	[BLOCK_BRANCHES] = "/* Branches that are never taken. */\n"
-			   "static void work_branches(long turns)\n"
-			   "{\n"
-			   "\tfor (; turns > 0; turns--) {\n"
-			   "\t\tif (work_never)\n"
-			   "\t\t\twork_result = 1;\n"
-			   "\t\tif (work_never)\n"
-			   "\t\t\twork_result = 2;\n"
-			   "\t\tif (work_never)\n"
-			   "\t\t\twork_result = 3;\n"
-			   "\t\tif (work_never)\n"
-			   "\t\t\twork_result = 4;\n"
-			   "\t}\n"
-			   "}\n",
+	[BLOCK_MISSED] =
+		"/* Loads that miss all caches, here and there. */\n"
+		"static void work_missed(long turns)\n"
+		"{\n"
+		"\tstatic unsigned at;\n"
+		"\tunsigned sum = 0;\n"
+		"\tfor (; turns > 0; turns--) {\n"
+		"\t\tWORK_TWICE(WORK_TWICE(at = (at * 1664525u + 1013904223u) & 0xffffffffu;\n"
+		"\t\t                      sum += work_far[(unsigned long long)at * sizeof work_far >> 32];))\n"
+		"\t}\n"
+		"\twork_result = sum;\n"
+		"}\n",
+	[BLOCK_BRANCHES] =
+		"/* Branches that are never taken. */\n"
+		"static void work_branches(long turns)\n"
+		"{\n"
+		"\tfor (; turns > 0; turns--) {\n"
+		"\t\tWORK_TWICE(WORK_TWICE(if (work_never) work_result = 1; if (work_never) work_result = 2;))\n"
+		"\t}\n"
+		"}\n",
 	[BLOCK_GUESSES] = "/* Branches that are taken now and then, in no order. */\n"
 			  "static void work_guesses(long turns)\n"
 			  "{\n"
@@ -145,13 +146,27 @@ static const char *const sources[BLOCKS] = {
 			"}\n",
 };
 
+/* Fewer turns than these are not worth a call. */
+static const int least_turns[BLOCKS] = {
+	[BLOCK_FLOPS] = 32,  [BLOCK_DIVIDES] = 32,  [BLOCK_INTEGERS] = 32, [BLOCK_LOADS] = 32,
+	[BLOCK_STORES] = 32, [BLOCK_COPIES] = 1,    [BLOCK_FILLS] = 1,     [BLOCK_CACHED] = 16,
+	[BLOCK_MISSED] = 4,  [BLOCK_BRANCHES] = 32, [BLOCK_GUESSES] = 32,  [BLOCK_PAGES] = 1,
+};
+
 static void write_memory(FILE *f, const bool used[BLOCKS])
 {
 	bool registers = used[BLOCK_FLOPS] || used[BLOCK_DIVIDES] || used[BLOCK_INTEGERS];
-	bool results = registers || used[BLOCK_LOADS] || used[BLOCK_CACHED] || used[BLOCK_MISSED] ||
-	               used[BLOCK_BRANCHES] || used[BLOCK_GUESSES];
+	bool results = registers || used[BLOCK_LOADS] || used[BLOCK_COPIES] || used[BLOCK_FILLS] ||
+	               used[BLOCK_CACHED] || used[BLOCK_MISSED] || used[BLOCK_BRANCHES] || used[BLOCK_GUESSES];
+	fputs("#define WORK_TWICE(x) x x\n\n", f);
 	if (used[BLOCK_PAGES])
 		fputs("#include <fcntl.h>\n#include <sys/mman.h>\n#include <unistd.h>\n\n", f);
+	if (used[BLOCK_COPIES] || used[BLOCK_FILLS])
+		fputs("#include <string.h>\n\nstatic char work_to[16384];\n"
+		      "static volatile size_t work_size = sizeof work_to;\n",
+		      f);
+	if (used[BLOCK_COPIES])
+		fputs("static char work_from[sizeof work_to];\n", f);
 	if (registers)
 		fputs("static volatile double work_start = 1;\n", f);
 	if (results)
@@ -194,10 +209,10 @@ unsigned blocks_write_spend(FILE *f, const bool used[BLOCKS])
 		count += used[b];
 	if (count)
 		fputs("/* A few turns are not worth a call: they are left for the next time. */\n"
-		      "static void work_turn(void (*block)(long), double turns, double *left)\n"
+		      "static void work_turn(void (*block)(long), double turns, double *left, int least)\n"
 		      "{\n"
 		      "\t*left += turns * (SCALE);\n"
-		      "\tif (*left >= 128) {\n"
+		      "\tif (*left >= least) {\n"
 		      "\t\tconst long whole = (long)*left;\n"
 		      "\t\t*left -= (double)whole;\n"
 		      "\t\tblock(whole);\n"
@@ -211,7 +226,8 @@ unsigned blocks_write_spend(FILE *f, const bool used[BLOCKS])
 		fputs("\t(void)turns;\n", f);
 	for (int b = 0, k = 0; b < BLOCKS; b++)
 		if (used[b]) {
-			fprintf(f, "\twork_turn(work_%s, turns[%d], &left[%d]);\n", blocks_name[b], k, k);
+			fprintf(f, "\twork_turn(work_%s, turns[%d], &left[%d], %d);\n", blocks_name[b], k, k,
+			        least_turns[b]);
 			k++;
 		}
 	fputs("}\n\n", f);

@@ -16,6 +16,8 @@ enum block {
 	BLOCK_INTEGERS, /* shifts and exclusive or, in registers */
 	BLOCK_LOADS,    /* that hit L1 */
 	BLOCK_STORES,   /* that hit L1 */
+	BLOCK_COPIES,   /* by the C library: few instructions, or many, as it is made */
+	BLOCK_FILLS,    /* by the C library */
 	BLOCK_CACHED,   /* loads that miss L1 and hit the last level */
 	BLOCK_MISSED,   /* loads that miss all levels */
 	BLOCK_BRANCHES, /* that are predicted */

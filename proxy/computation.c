@@ -66,6 +66,16 @@ static struct signature rank_signature(const struct trace_edge *e, uint32_t rank
 	return s;
 }
 
+/* What is counted most hardly varies: then time does by chance, and classes say nothing. */
+static bool counts_steady(const struct trace_edge *e)
+{
+	const struct histogram *most = NULL;
+	for (unsigned i = 0; e->counts && i < TRACE_COUNTERS; i++)
+		if (e->counts[i].count && (!most || histogram_mean(&e->counts[i]) > histogram_mean(most)))
+			most = &e->counts[i];
+	return most && histogram_deviation(most) <= VARIES * histogram_mean(most);
+}
+
 /* All ranks have the same: the usual case, without looking at each of them. */
 static bool all_alike(const struct trace_edge *e)
 {
@@ -114,10 +124,10 @@ static const struct trace_class *class_at(const struct trace_edge *e, uint32_t k
 static struct computation_part class_part(const struct trace_edge *e, uint32_t key, uint64_t times, double factor)
 {
 	const struct trace_class *c = class_at(e, key);
-	const struct histogram *counts = c ? c->counts : e->counts;
+	const struct histogram *counts = c && c->counts ? c->counts : e->counts;
 	struct computation_part part = {.times = times, .ns = histogram_mean(c ? &c->compute : &e->compute) * factor};
 	for (unsigned i = 0; counts && i < TRACE_COUNTERS; i++)
-		part.counts[i] = histogram_mean(&counts[i]) * factor;
+		part.counts[i] = histogram_mean(counts[i].count ? &counts[i] : &e->counts[i]) * factor;
 	return part;
 }
 
@@ -192,7 +202,7 @@ static void draw_bins(struct computation *c, const struct trace *t, const struct
 	double mean = histogram_mean(h), all = histogram_deviation(h),
 	       within = all * all - spread * spread * mean * mean;
 	double narrow = within > 0 && all > 0 ? sqrt(within) / all : 0;
-	if (t->counter_count || all * narrow < VARIES * mean || h->bin_count < 2 || h->bin_count > COMPUTATION_PARTS ||
+	if (all * narrow < VARIES * mean || h->bin_count < 2 || h->bin_count > COMPUTATION_PARTS ||
 	    (double)h->sum < PART * (double)t->total[TOTAL_ELAPSED].sum)
 		return;
 	c->drawn = true;
@@ -229,14 +239,14 @@ static size_t read_keys(const struct trace *t, const struct trace_edge *e, uint3
 }
 
 static int kind_computation(const struct trace *t, const struct trace_edge *e, uint32_t rank, double factor,
-                            double spread, struct pattern *patterns, struct computation *c)
+                            double spread, bool by_counts, struct pattern *patterns, struct computation *c)
 {
 	uint32_t *keys = calloc(VISITS_MOST, sizeof *keys);
 	size_t *borders = calloc(VISITS_MOST, sizeof *borders);
 	size_t n = keys && borders ? read_keys(t, e, rank, patterns, keys) : 0;
 	if (n > 0 && !find_turns(c, e, factor, keys, n, borders))
 		draw_keys(c, e, factor, keys, n);
-	if (n > 0 && c->count == 1) {
+	if (n > 0 && c->count == 1 && !by_counts) {
 		const struct trace_class *one = class_at(e, keys[0]);
 		draw_bins(c, t, one ? &one->compute : &e->compute, factor, spread);
 	}
@@ -289,6 +299,33 @@ static void correct_sum(struct computation_kinds *kinds, const struct kind_ranks
 			kinds->each[i].parts[k].ns *= scale;
 }
 
+/* What one of the counters counts in the mean. */
+static double mean_count(const struct computation *c, unsigned counter)
+{
+	double sum = 0, times = 0;
+	for (uint32_t i = 0; i < c->count; i++) {
+		sum += c->parts[i].counts[counter] * (double)c->parts[i].times;
+		times += (double)c->parts[i].times;
+	}
+	return times > 0 ? sum / times : 0;
+}
+
+/* The classes lack what was counted first: all kinds get as much more. */
+static void correct_counts(struct computation_kinds *kinds, const struct kind_ranks *found, const struct trace_edge *e)
+{
+	for (unsigned n = 0; e->counts && n < TRACE_COUNTERS; n++) {
+		double sum = 0, ranks = 0;
+		for (uint32_t i = 0; i < kinds->count; i++) {
+			sum += found[i].count * mean_count(&kinds->each[i], n);
+			ranks += found[i].count;
+		}
+		double scale = sum > 0 ? histogram_mean(&e->counts[n]) * ranks / sum : 1;
+		for (uint32_t i = 0; i < kinds->count; i++)
+			for (uint32_t k = 0; k < kinds->each[i].count; k++)
+				kinds->each[i].parts[k].counts[n] *= scale;
+	}
+}
+
 /* On a noisy machine, ranks that do the same were sorted in different ways: kinds that are drawn, with means that are
  * near each other, become one. */
 static void join_drawn(struct computation_kinds *kinds, uint32_t ranks)
@@ -311,15 +348,18 @@ static void join_drawn(struct computation_kinds *kinds, uint32_t ranks)
 	kinds->count = kept;
 }
 
-int computation_kinds(const struct trace *t, const struct trace_site *from, const struct trace_edge *e,
+int computation_kinds(const struct trace *t, const struct trace_site *from, const struct trace_edge *e, bool by_counts,
                       struct pattern *patterns, struct computation_kinds *kinds)
 {
+	const struct trace_edge steady = {.to = e->to, .compute = e->compute, .counts = e->counts};
 	struct kind_ranks found[RANK_KINDS] = {{.first = 0}};
 	uint32_t count = RANK_KINDS + 1;
 	*kinds = (struct computation_kinds){.kind = malloc((size_t)t->size + 1)};
 	if (!kinds->kind)
 		return -1;
 	memset(kinds->kind, RANK_ANY, (size_t)t->size + 1);
+	if (by_counts && counts_steady(e))
+		e = &steady;
 	for (int64_t step = all_alike(e) ? 0 : 1; count > RANK_KINDS; step = step > 4 * CLASS_PARTS ? 0 : 2 * step)
 		count = sort_ranks(from, e, step, step == 0, kinds->kind, memset(found, 0, sizeof found));
 	kinds->each = calloc(count ? count : 1, sizeof *kinds->each);
@@ -328,10 +368,11 @@ int computation_kinds(const struct trace *t, const struct trace_site *from, cons
 	kinds->count = count;
 	double spread = kinds_spread(found, count);
 	for (uint32_t i = 0; i < count; i++)
-		if (kind_computation(t, e, found[i].first, mean_factor(&found[i]), spread, patterns, &kinds->each[i]) !=
-		    0)
+		if (kind_computation(t, e, found[i].first, mean_factor(&found[i]), spread, by_counts, patterns,
+		                     &kinds->each[i]) != 0)
 			return -1;
 	correct_sum(kinds, found, e);
+	correct_counts(kinds, found, e);
 	join_drawn(kinds, t->size);
 	return 0;
 }

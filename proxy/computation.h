@@ -34,9 +34,9 @@ struct computation_kinds {
 	struct computation *each; /* malloc'ed */
 };
 
-/* patterns: one for each of the trace's, parsed when first used. The caller frees `kinds` in any case. Returns 0, or -1
- * on no memory. */
-int computation_kinds(const struct trace *t, const struct trace_site *from, const struct trace_edge *e,
+/* by_counts: what was counted matters, not the time. patterns: one for each of the trace's, parsed when first used. The
+ * caller frees `kinds` in any case. Returns 0, or -1 on no memory. */
+int computation_kinds(const struct trace *t, const struct trace_site *from, const struct trace_edge *e, bool by_counts,
                       struct pattern *patterns, struct computation_kinds *kinds);
 void computation_kinds_free(struct computation_kinds *kinds);
 

@@ -180,7 +180,7 @@ static int write_edge(struct writing *w, const struct work_edge *e)
 {
 	struct computation_kinds kinds;
 	const struct trace_site *from = &w->trace->sites[w->site_of[e->from]];
-	int rv = computation_kinds(w->trace, from, e->edge, w->patterns, &kinds);
+	int rv = computation_kinds(w->trace, from, e->edge, w->fit.count > 0, w->patterns, &kinds);
 	if (rv == 0 && kinds.count) {
 		fprintf(w->cases, "\t\tif (last == %u)\n\t\t\treturn ", e->from);
 		rv = write_kinds(w, &kinds);
