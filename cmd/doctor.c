@@ -24,6 +24,7 @@
 #include "archive/day.h"
 #include "cmd/cmd.h"
 #include "cmd/base/options.h"
+#include "cmd/base/terminal.h"
 #include "deliver/node_log.h"
 #include "policy/policy.h"
 #include "trace/base/crc32.h"
@@ -39,6 +40,7 @@ static enum { SAY_LINES, SAY_JSON, SAY_ONE } say_as;
 static json_t *said_all;                 /* of SAY_JSON */
 static char said_first[WRONG + 1][1024]; /* of SAY_ONE */
 static int say_fd = -1;
+_Static_assert((int)GOOD == MARK_GOOD && (int)WRONG == MARK_BAD, "marks of findings");
 static const char *const finding_names[] = {"good", "doubt", "wrong"};
 
 void doctor_say_to(int fd)
@@ -61,7 +63,8 @@ void doctor_say(enum finding finding, const char *format, ...)
 	if (doctor_said[finding]++ == 0)
 		snprintf(said_first[finding], sizeof said_first[finding], "%.1000s", text);
 	if (say_as == SAY_LINES) {
-		printf("%-6s%s\n", finding_names[finding], text);
+		printf("%s%-6s%s%s\n", terminal_mark((enum mark)finding), finding_names[finding],
+		       terminal_mark(MARK_END), text);
 		fflush(stdout); /* what comes next may hang */
 	} else if (say_as == SAY_JSON) {
 		json_array_append_new(said_all, json_pack("{s:s, s:o}", "finding", finding_names[finding], "text",

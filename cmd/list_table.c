@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "cmd/base/cell.h"
+#include "cmd/base/terminal.h"
 
 #define NARROW     120 /* columns of a terminal that has fewer of a table's */
 #define CUT_LEAST  6   /* no column is cut to less */
@@ -229,6 +230,18 @@ static void print_table_cell(const struct list_table *t, size_t i, const char *c
 		fprintf(t->out, text ? "%-*s" : "%*s", width, cell);
 }
 
+/* States in colour. The heading has none. */
+static void print_marked_cell(const struct list_table *t, size_t i, const char *cell)
+{
+	bool state = t->columns[i].field && t->columns[i].field->field == STATE && strcmp(cell, "STATE");
+
+	if (state)
+		fputs(terminal_mark(!strcmp(cell, "COMPLETED") ? MARK_GOOD : MARK_BAD), t->out);
+	print_table_cell(t, i, cell);
+	if (state)
+		fputs(terminal_mark(MARK_END), t->out);
+}
+
 static void print_list_row(const struct list_table *t, char *const *cells)
 {
 	for (size_t i = 0; i < t->count; i++) {
@@ -237,7 +250,7 @@ static void print_list_row(const struct list_table *t, char *const *cells)
 		else if (t->form == LIST_PARSABLE)
 			print_parsable_cell(t->out, cells[i]);
 		else
-			print_table_cell(t, i, cells[i]);
+			print_marked_cell(t, i, cells[i]);
 		putc(i + 1 == t->count          ? '\n'
 		     : t->form == LIST_CSV      ? ','
 		     : t->form == LIST_PARSABLE ? '|'

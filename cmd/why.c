@@ -14,6 +14,7 @@
 #include "cmd/base/fresh_index.h"
 #include "cmd/base/open_trace.h"
 #include "cmd/base/options.h"
+#include "cmd/base/terminal.h"
 #include "cmd/cmd.h"
 #include "cmd/report/findings.h"
 #include "cmd/report/html.h"
@@ -46,11 +47,13 @@ struct why {
 
 /* --- text in 80 columns --- */
 
-/* Words behind a label, in as many lines as they need. Names from traces may hold what terminals take for commands. */
+/* Words behind a label (NULL: it is printed), in as many lines as they need. Names from traces may hold what terminals
+ * take for commands. */
 static void print_wrapped(const char *label, const char *text)
 {
 	size_t column = INDENT;
-	printf("  %-*s", INDENT - 2, label);
+	if (label)
+		printf("  %-*s", INDENT - 2, label);
 	while (*text) {
 		size_t bytes = strcspn(text, " "), width = 0;
 		for (size_t i = 0; i < bytes; i++)
@@ -112,7 +115,13 @@ static void print_what(const struct report *r)
 static void print_findings(const struct findings *f, size_t most)
 {
 	char text[1800];
-	print_wrapped("Verdict", f->headline);
+	printf("  %-*s%s", INDENT - 2, "Verdict",
+	       terminal_mark(!strcmp(f->mark, "good")   ? MARK_GOOD
+	                     : !strcmp(f->mark, "fair") ? MARK_FAIR
+	                     : !strcmp(f->mark, "bad")  ? MARK_BAD
+	                                                : MARK_END));
+	print_wrapped(NULL, f->headline);
+	fputs(terminal_mark(MARK_END), stdout);
 	for (size_t i = 0; i < f->count && i < most; i++) {
 		const struct finding_kind *kind = &finding_kinds[f->list[i].kind];
 		snprintf(text, sizeof text, "%s: %s", kind->title, f->list[i].text);

@@ -141,6 +141,13 @@ tap.equal([json.loads(line)["exit_code"] for line in spoor("list", "--archive", 
 shutil.rmtree(day)
 tap.ok(not set(jobs(small)) & {6}, "a day that was removed")
 
+archive.put(small, 4003, NOW, archive.container(dict(archive.metadata(4003, NOW), array_job=4000, array_task=3), archive.content(4003)), archive.uid(4003))
+for name in ("4000_3", "4000_3.0"):
+    run = spoor("show", name, "--archive", small)
+    tap.ok(run.returncode == 0 and "/4003.0.0.spoor" in run.stdout, f"show {name}", run.stdout[:300], run.stderr)
+run = spoor("show", "4000_4", "--archive", small)
+tap.ok(run.returncode == 1 and "4000_4: no such file, and no trace of such a task" in run.stderr, "show 4000_4: there is none", run.stderr)
+
 # Names with everything in them.
 odd = os.path.join(work, "odd")
 os.mkdir(odd, 0o755)

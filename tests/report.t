@@ -230,6 +230,8 @@ def archive(folder, view):
     tap.ok(status == 0 and json.loads(out)["steps"][0]["meta"]["job"] == 3, "why: a step, as JSON", err)
     status, out, err = spoor("why", "3", "--archive", root, "--line")
     tap.ok(status == 0 and re.fullmatch(rb"[A-Z][ -~]{20,199}; MPI \d+ %; efficiency \d+ %(; late: rank \d.*)?\n", out) and not set(out) & set(b"\"'`$\\|"), "why: a line", out, err)
+    colours(["why", "3", "--archive", root])
+    colours(["list", "--archive", root])
     for wrong in ("77", "3.1", "no"):
         status, out, err = spoor("why", wrong, "--archive", root)
         tap.ok(status == 1 and wrong in err and not out, f"why: {wrong} is not there", out, err)
@@ -260,6 +262,20 @@ def archive(folder, view):
     tap.ok(status == 0 and "<table" not in text and "spoor doctor" in text, "archive: nothing in it: no empty tables, but what to do", err)
     status, _, err = spoor("report", "--archive", os.path.join(folder, "none"), "-o", os.path.join(folder, "never.html"))
     tap.ok(status == 1 and not os.path.exists(os.path.join(folder, "never.html")), "archive: that is not there", err)
+
+
+def colours(command):
+    """As the environment says, and on terminals."""
+    def coloured(terminal, **environment):
+        near, far = os.openpty()
+        run = subprocess.run([SPOOR, *command], stdin=subprocess.DEVNULL, stdout=far if terminal else subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60,
+                             env=dict({k: v for k, v in os.environ.items() if k != "NO_COLOR"}, TERM="xterm", **environment))
+        os.close(far)
+        out = os.read(near, 65536) if terminal else run.stdout
+        os.close(near)
+        return b"\033[3" in out
+    tap.equal([coloured(True), coloured(True, NO_COLOR="1"), coloured(True, SPOOR_COLOR="never"), coloured(False), coloured(False, SPOOR_COLOR="always")],
+              [True, False, False, False, True], f"{command[0]}: colours")
 
 
 def own_pages(folder, root):

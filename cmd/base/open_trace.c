@@ -18,6 +18,7 @@
 #include "archive/privileges.h"
 #include "cmd/base/status.h"
 #include "cmd/base/progress.h"
+#include "cmd/base/task_job.h"
 #include "trace/base/budget.h"
 #include "trace/base/regular.h"
 
@@ -29,11 +30,19 @@ static struct ahead {
 } * ahead;
 static int ahead_count;
 
+static int find_trace(const char *name, const char *archive, char path[PATH_MAX], struct error *error)
+{
+	char job[PATH_MAX];
+	return task_job(name, archive, job, sizeof job, error) != 0
+	               ? -1
+	               : archive_resolve(job, archive, path, PATH_MAX, error);
+}
+
 static int open_one(struct ahead *a, const char *name, const char *archive, struct stat *st, struct error *error)
 {
 	char path[PATH_MAX];
 	*a = (struct ahead){.name = name, .fd = -1};
-	if (archive_resolve(name, archive, path, sizeof path, error) != 0)
+	if (find_trace(name, archive, path, error) != 0)
 		return -1;
 	a->path = strdup(path);
 	if (!a->path)
@@ -94,9 +103,7 @@ static int container_of(const char *name, const char *archive, struct container 
 		free(more.path);
 		return rv;
 	}
-	return archive_resolve(name, archive, path, sizeof path, error) == 0
-	               ? container_open(container, path, &codec_zstd, error)
-	               : -1;
+	return find_trace(name, archive, path, error) == 0 ? container_open(container, path, &codec_zstd, error) : -1;
 }
 
 /* --- what it may cost --- */

@@ -16,6 +16,7 @@
 static bool is_terminal;
 static int columns;
 static pid_t pager;
+static bool coloured;
 
 static int find_columns(void)
 {
@@ -25,6 +26,15 @@ static int find_columns(void)
 	if (number > 0)
 		return number;
 	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+static bool wants_colours(void)
+{
+	const char *wanted = getenv("SPOOR_COLOR"), *none = getenv("NO_COLOR"), *type = getenv("TERM");
+
+	if (wanted && (!strcmp(wanted, "always") || !strcmp(wanted, "never")))
+		return *wanted == 'a';
+	return is_terminal && !(none && *none) && type && strcmp(type, "dumb");
 }
 
 static const char *pager_command(void)
@@ -58,6 +68,7 @@ void terminal_begin(bool pages)
 
 	is_terminal = isatty(STDOUT_FILENO);
 	columns = is_terminal ? find_columns() : 0;
+	coloured = wants_colours();
 	/* Open MPI gives its ranks a terminal as stdout, but none as stdin. */
 	if (!pages || !is_terminal || !isatty(STDIN_FILENO) || !command || pipe(ends) != 0)
 		return;
@@ -84,6 +95,13 @@ void terminal_end(void)
 bool terminal_is(void)
 {
 	return is_terminal;
+}
+
+const char *terminal_mark(enum mark mark)
+{
+	static const char *const codes[] = {
+		[MARK_GOOD] = "\033[32m", [MARK_FAIR] = "\033[33m", [MARK_BAD] = "\033[31m", [MARK_END] = "\033[m"};
+	return coloured ? codes[mark] : "";
 }
 
 int terminal_width(void)

@@ -13,6 +13,11 @@ void terminal_begin(bool pages);
 void terminal_end(void);
 /* Is, or was, stdout a terminal? */
 bool terminal_is(void);
+/* What a text is of, in colour; MARK_END behind it. */
+enum mark { MARK_GOOD, MARK_FAIR, MARK_BAD, MARK_END };
+/* What makes a terminal show it so; "" without colours. SPOOR_COLOR is `always`, `never`, or else `auto`: colours where
+ * stdout is a terminal, unless NO_COLOR is set, or TERM is `dumb`. */
+const char *terminal_mark(enum mark mark);
 /* Its columns: COLUMNS, what it says itself, or 80; 0: it is none. */
 int terminal_width(void);
 

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 
 #include "cmd/report/style.h"
 
@@ -174,4 +175,13 @@ void html_share(FILE *out, const char *name, double share)
 	        : share > 0.9995 && share < 1 ? 1
 	                                      : 0,
 	        100 * share);
+}
+
+void html_time(FILE *out, int64_t ns)
+{
+	time_t t = (time_t)(ns / 1000000000);
+	struct tm tm;
+	char text[64];
+	if (localtime_r(&t, &tm) && strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S %z", &tm) > 0)
+		fputs(text, out);
 }

@@ -20,6 +20,9 @@ void html_foot(FILE *out);
 /* How narrow a graphic of this width may be drawn, so that its text of 12 pixels does not get smaller than 11. */
 #define HTML_SVG_LEAST(width) (((width)*11 + 11) / 12)
 
+/* A point in time, as the clock of whoever writes the page shows it, and how far that is from UTC. */
+void html_time(FILE *out, int64_t ns);
+
 /* A figure: <data value="exact">what people read</data>, with a name by which it can be found; NULL: none. */
 void html_count(FILE *out, const char *name, uint64_t n);
 void html_ns(FILE *out, const char *name, uint64_t ns);

@@ -3,6 +3,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/report/html.h"
 #include "cmd/report/report.h"
@@ -214,8 +215,12 @@ void report_meta_table(struct report *r)
 		const json_t *v = json_object_get(r->show->meta, labels[i].key);
 		if (!v || json_is_null(v) || (json_is_string(v) && !*json_string_value(v)))
 			continue;
+		bool start = !strcmp(labels[i].key, "start"), end = !strcmp(labels[i].key, "end");
 		fprintf(out, "<dt>%s</dt><dd>", labels[i].label);
-		loss_value(out, v);
+		if (start || end)
+			html_time(out, (int64_t)report_meta_number(r, start ? "start_ns" : "end_ns"));
+		else
+			loss_value(out, v);
 		fputs("</dd>\n", out);
 	}
 	fputs("</dl>\n</section>\n", out);

@@ -56,7 +56,7 @@ static void put_heading(struct report *r)
 	}
 	if (start) {
 		fputs(", started ", out);
-		html_text(out, start);
+		html_time(out, (int64_t)report_meta_number(r, "start_ns"));
 	}
 	put_fact(r, ", step ", "step");
 	put_fact(r, ", ", "state");

@@ -310,11 +310,8 @@ static int put_page(struct site *s)
 	FILE *out = s->out;
 	struct aggregate *a;
 	struct aggregate_share all = {.of = 1};
-	char now[32];
-	time_t t = time(NULL);
 	if (aggregate_make(&a, s->catalog, s->filter, AGGREGATE_ALL, &all, s->error) != 0)
 		return -1;
-	strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ", gmtime(&t));
 	html_head(out, "spoor: the archive");
 	fputs("<header>\n<h1>MPI jobs of the archive</h1>\n<p class=\"dim\"><code>", out);
 	html_text(out, s->catalog->archive);
@@ -325,7 +322,9 @@ static int put_page(struct site *s)
 		html_text(out, only);
 	}
 	free(only);
-	fprintf(out, ", %s</p>\n<nav aria-label=\"Sections\">", now);
+	fputs(", ", out);
+	html_time(out, (int64_t)time(NULL) * 1000000000);
+	fputs("</p>\n<nav aria-label=\"Sections\">", out);
 	size_t shown = a->total.sum[SUM_TRACES] ? sizeof views / sizeof *views
 	                                        : 0; /* of nothing there are only empty tables */
 	for (size_t i = 0; i < shown; i++)
