@@ -10,6 +10,7 @@
 #include "cmd/aggregate_print.h"
 #include "cmd/base/cell.h"
 #include "cmd/base/site_names.h"
+#include "cmd/base/terminal.h"
 #include "trace/file/container.h"
 
 /* Lines of code are looked for in this many traces at most: each is opened for that. */
@@ -66,13 +67,17 @@ static void source_of_site(char *out, size_t size, const struct aggregate_group 
 
 /* --- tables --- */
 
-#define CELLS 24
+#define CELLS      24
+#define TAIL_LEAST 16 /* of the last text, if it is longer */
 
 struct group_table {
 	char *(*rows)[CELLS];
 	size_t count;
 	size_t columns, texts; /* the first `texts` columns are texts, and the last one if `tail` */
 	bool tail, failed;
+	size_t keep; /* a column that is not left out; 0: none */
+	bool hidden[CELLS];
+	size_t left_out;
 };
 
 static void put_cell(struct group_table *t, size_t row, size_t column, const char *text)
@@ -88,7 +93,26 @@ static void put_name_cell(struct group_table *t, size_t row, size_t column, cons
 	put_cell(t, row, column, cell_text(cell, text));
 }
 
-static void print_cells(const struct group_table *t, const char *indent)
+/* On a terminal, numbers that do not fit are left out, from the last one on, and the last text is cut. Returns the room
+ * that the last text has; 0: any. */
+static int fit_cells(struct group_table *t, const int widths[CELLS], int room)
+{
+	int all = -2;
+
+	if (room <= 0)
+		return 0;
+	for (size_t c = 0; c < t->columns; c++)
+		all += 2 + (t->tail && c + 1 == t->columns && widths[c] > TAIL_LEAST ? TAIL_LEAST : widths[c]);
+	for (size_t c = t->columns - t->tail; all > room && c-- > t->texts;)
+		if (c != t->keep) {
+			t->hidden[c] = true;
+			t->left_out++;
+			all -= 2 + widths[c];
+		}
+	return all < room ? TAIL_LEAST + room - all : TAIL_LEAST;
+}
+
+static void print_cells(struct group_table *t, const char *indent)
 {
 	int widths[CELLS] = {0};
 
@@ -96,16 +120,25 @@ static void print_cells(const struct group_table *t, const char *indent)
 		for (size_t c = 0; c < t->columns; c++)
 			if ((int)strlen(t->rows[r][c]) > widths[c])
 				widths[c] = (int)strlen(t->rows[r][c]);
+	int room = fit_cells(t, widths, terminal_width() - (int)strlen(indent));
 	for (size_t r = 0; r < t->count; r++) {
 		fputs(indent, stdout);
 		for (size_t c = 0; c < t->columns; c++) {
-			bool last = c + 1 == t->columns, text = c < t->texts || (last && t->tail);
-			if (text && last)
-				printf("%s\n", t->rows[r][c]);
+			bool tail = t->tail && c + 1 == t->columns;
+			if (t->hidden[c])
+				continue;
+			fputs(c ? "  " : "", stdout);
+			if (tail && room)
+				printf("%.*s", room, t->rows[r][c]);
+			else if (tail)
+				fputs(t->rows[r][c], stdout);
 			else
-				printf(text ? "%-*s%s" : "%*s%s", widths[c], t->rows[r][c], last ? "\n" : "  ");
+				printf(c < t->texts ? "%-*s" : "%*s", widths[c], t->rows[r][c]);
 		}
+		putchar('\n');
 	}
+	if (t->left_out)
+		printf("%s(%zu columns do not fit here)\n", indent, t->left_out);
 }
 
 static void free_cells(struct group_table *t)
@@ -165,8 +198,10 @@ static int print_groups(const struct aggregate *a, const struct aggregate_output
 		put_cell(&t, 0, 1, "USER");
 	if (job || site)
 		put_cell(&t, 0, t.texts - 1, "EXECUTABLE");
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		put_cell(&t, 0, t.texts + i, aggregate_columns[columns[i]].heading);
+		t.keep = columns[i] == o->sort ? t.texts + i : t.keep;
+	}
 	if (site)
 		put_cell(&t, 0, t.columns - 1, "AT");
 	for (size_t r = 0; r < shown; r++) {
@@ -298,9 +333,9 @@ int aggregate_print_total(const struct aggregate *a, const struct aggregate_outp
 	printf("%-12s %s of the time, %s node hours\n", "In MPI", text[COLUMN_MPI], text[COLUMN_MPI_HOURS]);
 	printf("%-12s %s node hours, %s of them in calls that never ended\n", "Waiting", text[COLUMN_WAIT],
 	       text[COLUMN_UNENDED]);
-	printf("%-12s parallel %s = load balance %s x communication %s; equal work would save %s node hours\n",
-	       "Efficiency", text[COLUMN_PARALLEL], text[COLUMN_BALANCE], text[COLUMN_COMMUNICATION],
-	       text[COLUMN_IDLE]);
+	printf("%-12s parallel %s = load balance %s x communication %s\n", "Efficiency", text[COLUMN_PARALLEL],
+	       text[COLUMN_BALANCE], text[COLUMN_COMMUNICATION]);
+	printf("%-12s %s node hours that equal work would save\n", "To gain", text[COLUMN_IDLE]);
 	printf("%-12s %s of the time, %s node hours\n", "Tracer", text[COLUMN_OVERHEAD_SHARE], text[COLUMN_OVERHEAD]);
 	printf("%-12s %s messages, %s; mean %s; %s smaller than 1 KiB", "Sent", text[COLUMN_MESSAGES],
 	       text[COLUMN_BYTES], text[COLUMN_SIZE], text[COLUMN_SMALL_SHARE]);

@@ -168,6 +168,14 @@ rows = list(csv.DictReader(io.StringIO(spoor("aggregate", "--archive", small, "-
 jsons = aggregate(small, "--by", "user")["groups"]
 tap.ok(len(rows) == archive.USERS and all(close(float(row[k]), float(group[k])) for row, group in zip(rows, jsons) for k in row if k != "user"), "--csv says the same",
        rows[:1], jsons[:1])
+for arguments, last in ((("--by", "job", "--sort", "overhead"), "TRACER-H"), (("--by", "site"), "AT"), ((), None)):
+    near, far = os.openpty()
+    subprocess.run([SPOOR, "aggregate", "--archive", small, "--top", "3", *arguments], stdin=subprocess.DEVNULL, stdout=far, timeout=60, env=dict(os.environ, COLUMNS="80"))
+    os.close(far)
+    text = os.read(near, 65536).decode()
+    os.close(near)
+    wide = [line for line in text.splitlines() if len(line) > 80]
+    tap.ok(not wide and (last is None or text.split("\n")[0].split()[-1] == last), f"80 columns: {' '.join(arguments)}", *wide, text[:300])
 table = spoor("aggregate", "--archive", small, "--by", "executable", "--sort", "small")
 lines = table.stdout.splitlines()
 tap.ok(table.returncode == 0 and not table.stderr and len(lines) == 12 and lines[0].split()[0] == "EXECUTABLE" and lines[0].split()[-1] == "SMALL" and
