@@ -21,7 +21,7 @@
 
 struct proxy {
 	const char *output, *archive, *key;
-	bool calibrate;
+	bool calibrate, time_only;
 	struct work_options work;
 	char name[64]; /* of the program */
 };
@@ -34,6 +34,8 @@ static int parse_proxy(struct proxy *o, int argc, char **argv, int *status)
 	                       "so much of the computation; 0: calls only (default 1)"),
 		OPTION_FLAG("calibrate", 0, &o->calibrate,
 	                    "measure what computations of proxies are made of on this machine, and keep it"),
+		OPTION_FLAG("time-only", 0, &o->time_only,
+	                    "computations take as long as they took, also if the trace has counters"),
 		OPTION_ANONYMISE(&o->key),
 		OPTION_ARCHIVE(&o->archive),
 		OPTION_LIMIT,
@@ -45,12 +47,16 @@ static int parse_proxy(struct proxy *o, int argc, char **argv, int *status)
 		"a README. It needs no spoor.",
 		NULL,
 		lines,
-		1,
+		0,
 		1,
 		false};
 	if (!options_read(&options, argc, argv, status))
 		return -1;
-	if (!o->output)
+	if (o->calibrate)
+		*status = optind == argc ? CMD_OK : options_wrong("spoor proxy", "--calibrate needs no trace");
+	else if (optind == argc)
+		*status = options_wrong("spoor proxy", "which trace? FILE|JOB is missing");
+	else if (!o->output)
 		*status = options_wrong("spoor proxy", "where to? -o DIR is missing");
 	return *status == CMD_OK ? 0 : -1;
 }
@@ -104,8 +110,18 @@ static void write_readme(const struct proxy *o, const struct trace *t, FILE *out
 	        "receive\n"
 	        "from MPI_ANY_SOURCE gets, how many requests MPI_Waitsome finds complete, whether MPI_Test or "
 	        "MPI_Iprobe\n"
-	        "finds something before it did. What they did find is waited for.\n",
+	        "finds something before it did. What they did find is waited for.\n\n",
 	        o->name, t->size, rankmap_sum(&t->events), t->size, o->name);
+	fputs(o->work.calibration
+	              ? "Between the calls it makes turns of small blocks of code, so many that the processor's "
+	                "counters\n"
+	                "say what they said of the application, by call. How long that takes, the machine decides.\n"
+	              : "Between the calls it spins for as long as the application computed, by call. Compiled with "
+	                "-DSLEEP it\nsleeps instead, for more ranks than cores.\n",
+	      out);
+	fprintf(out, "Compiled with -DSCALE=X it computes X times as much; as it is, %g times.\n", o->work.scale);
+	if (o->work.scale != 1)
+		fputs("What the calls take is not scaled, nor is their number.\n", out);
 }
 
 static void function_name(void *frames, uint32_t node, char *out, size_t size)
@@ -224,7 +240,7 @@ int cmd_proxy(int argc, char **argv)
 		return CMD_FAILED;
 	rv = CMD_FAILED;
 	int status = CMD_OK;
-	o.work.calibration = proxy_calibration(&t, &status);
+	o.work.calibration = o.time_only ? NULL : proxy_calibration(&t, &status);
 	if (status != CMD_OK || check_trace(&t) != 0 || open_expect(container_name(c), 2 * walk_cost(&t)) != 0)
 		goto done;
 	if (o.key && anonymise(&t, &meta, o.key, "spoor proxy") != 0)

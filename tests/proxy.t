@@ -57,6 +57,16 @@ with tempfile.TemporaryDirectory() as folder:
     same(folder, "multigrid", [os.path.join(APPS, "multigrid"), "3"])
     same(folder, "collectives", [os.path.join(PROGRAMS, "collectives")])
 
+    tap.ok("work_spend(" in text and "SCALE 1" in text, "it computes")
+    cache = os.path.join(folder, "cache")
+    os.environ["XDG_CACHE_HOME"] = cache
+    status, said = run([SPOOR, "proxy", "--calibrate"])
+    tap.ok(status == 0 and os.path.exists(os.path.join(cache, "spoor/blocks")) and "flops" in said, "the blocks are measured, and the result is kept", said)
+    os.environ["CC"] = "false"
+    refused("a compiler that does not work", ["--calibrate"], "false cannot compile")
+    del os.environ["CC"]
+    refused("measuring needs no trace", ["--calibrate", path], "needs no trace")
+
     refused("a folder that is there", [path, "-o", folder], "is there already")
     refused("no folder", [path], "-o DIR is missing")
     out = os.path.join(folder, "none")
