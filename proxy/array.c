@@ -171,27 +171,79 @@ static int write_shared(const struct places *p, const struct place *place, uint3
 	return f.failed ? -1 : 0;
 }
 
-static int write_assignments(const struct places *p, const struct place *place, FILE *out)
+/* Elements that are no functions of the rank: one table for all. */
+static int write_all_elements(const struct places *p, const struct place *place, FILE *out)
 {
-	char *text = NULL;
-	size_t size;
-	uint32_t first;
-	if (place->width > 4 && place_is_shared(p, place, &first) &&
-	    (!element_fit(p, "e").plain || place->width > IN_PLACE_MOST))
-		return write_shared(p, place, first, out);
+	uint32_t ranks = p->n->c->structure->ranks, number = p->n->c->table_count++;
+	FILE *tables = p->n->c->tables;
+	fprintf(tables, "static const long table_%" PRIu32 "[][%zu] = {", number, place->width);
+	for (uint32_t r = 0; r < ranks; r++) {
+		bool there = p->n->of_rank[r] && p->group[r] == place->group;
+		fputs(r ? ",\n\t{" : "\n\t{", tables);
+		for (size_t i = 0; i < place->width; i++) {
+			fputs(i ? ", " : "", tables);
+			if (there)
+				write_element_leaf((void *)p, element_of(place_vector(p, r, place->run), i), tables);
+			else
+				fputc('0', tables);
+		}
+		fputc('}', tables);
+	}
+	fputs("};\n", tables);
+	fprintf(out, "\t\tfor (int e = 0; e < %zu; e++)\n\t\t\ta[e] = (%s)table_%" PRIu32 "[rank][e];\n", place->width,
+	        p->type, number);
+	return 0;
+}
+
+/* Writes each element; *irregular: how many are tables. Those are lost, unless the first pass finds few. */
+static int write_each_element(const struct places *p, const struct place *place, size_t *irregular, FILE *out)
+{
+	*irregular = 0;
 	for (size_t i = 0; i < place->width; i++) {
+		char *text = NULL;
+		size_t size;
 		FILE *one = open_memstream(&text, &size);
 		int rv = one ? write_element(p, place, i, one) : -1;
 		if (one)
 			fclose(one);
-		if (rv == 0)
+		if (rv == 0) {
 			fprintf(out, "\t\ta[%zu] = %s;\n", i, text);
+			*irregular += strncmp(text, "table_", 6) == 0;
+		}
 		free(text);
-		text = NULL;
 		if (rv != 0)
 			return -1;
 	}
 	return 0;
+}
+
+static int write_assignments(const struct places *p, const struct place *place, FILE *out)
+{
+	struct columns *c = p->n->c;
+	bool plain = element_fit(p, "e").plain;
+	uint32_t first, tables_before = c->table_count;
+	char *text = NULL, *tried = NULL;
+	size_t size, tried_size, irregular;
+	if (place->width > 4 && place_is_shared(p, place, &first) && (!plain || place->width > IN_PLACE_MOST))
+		return write_shared(p, place, first, out);
+	FILE *tables = c->tables, *body = open_memstream(&text, &size);
+	c->tables = open_memstream(&tried, &tried_size);
+	int rv = body && c->tables ? write_each_element(p, place, &irregular, body) : -1;
+	if (body)
+		fclose(body);
+	if (c->tables)
+		fclose(c->tables);
+	c->tables = tables;
+	if (rv == 0 && irregular > 1 && !plain) {
+		c->table_count = tables_before;
+		rv = write_all_elements(p, place, out);
+	} else if (rv == 0) {
+		fputs(tried, tables);
+		fputs(text, out);
+	}
+	free(text);
+	free(tried);
+	return rv;
 }
 
 static int write_function(const struct places *p, struct array *a)

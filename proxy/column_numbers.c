@@ -240,6 +240,33 @@ static void write_choice_text(void *context, int64_t i, FILE *out)
 	fputs(((char **)context)[i], out);
 }
 
+/* A function that chooses among expressions. */
+static int write_pick(struct numbers *n, struct point *points, size_t count, char **texts, uint32_t groups, FILE *out)
+{
+	struct fit fit = numbers_fit(n);
+	char *which = NULL;
+	size_t size;
+	FILE *file = open_memstream(&which, &size);
+	if (!file)
+		return -1;
+	fit.x = "rank";
+	fit_write(&fit, points, count, file);
+	fclose(file);
+	uint32_t number = n->c->table_count++;
+	fprintf(n->c->tables, "static long pick_%" PRIu32 "(long v)\n{\n\t(void)v;\n\tswitch (%s) {\n", number, which);
+	for (uint32_t g = 0; g < groups; g++) {
+		if (g + 1 < groups)
+			fprintf(n->c->tables, "\tcase %" PRIu32 ":\n", g);
+		else
+			fputs("\tdefault:\n", n->c->tables);
+		fprintf(n->c->tables, "\t\treturn %s;\n", texts[g]);
+	}
+	fputs("\t}\n}\n\n", n->c->tables);
+	fprintf(out, n->visits ? "pick_%" PRIu32 "(v)" : "pick_%" PRIu32 "(0)", number);
+	free(which);
+	return fit.failed ? -1 : 0;
+}
+
 /* Which of the expressions it is depends on the rank. */
 static int write_choice(struct numbers *n, const uint32_t *group, char **texts, uint32_t groups, FILE *out)
 {
@@ -247,6 +274,7 @@ static int write_choice(struct numbers *n, const uint32_t *group, char **texts, 
 	struct point *points = budget_malloc(2 * ranks * sizeof *points);
 	struct fit fit = numbers_fit(n);
 	size_t count = 0;
+	int rv = -1;
 	if (!points)
 		return -1;
 	if (groups == 1) {
@@ -256,15 +284,18 @@ static int write_choice(struct numbers *n, const uint32_t *group, char **texts, 
 	}
 	fit.x = "rank";
 	fit.leaf = write_choice_text;
-	fit.plain = true;
+	fit.plain = fit.strict = true;
 	fit.context = texts;
 	n->level = 2;
 	for (uint32_t r = 0; r < ranks; r++)
 		if (n->of_rank[r])
 			points[count++] = (struct point){r, group[r]};
-	fit_write(&fit, points, count, out);
+	if (groups == 2)
+		rv = fit_write(&fit, points, count, out);
+	if (rv < 0 && !fit.failed)
+		rv = write_pick(n, points, count, texts, groups, out);
 	budget_free(points);
-	return fit.failed ? -1 : 0;
+	return fit.failed || rv < 0 ? -1 : 0;
 }
 
 static int write_groups(struct numbers *n, uint32_t *group, char **texts, FILE *out)

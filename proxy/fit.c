@@ -404,11 +404,16 @@ int fit_write(struct fit *f, struct point *points, size_t n, FILE *out)
 		return f->failed = 1;
 	int rv = budget_step(count * 100) ? fit_part(f, points, count, 0, inner) : -1;
 	fclose(inner);
+	if (rv > 0 && !f->plain && size > 40 + 4 * count) /* no rule, but an accident */
+		rv = -1;
 	if (rv == 0)
 		fputs(text, out);
 	else if (rv > 0)
 		fprintf(out, "(%s)", text);
-	else if (f->plain) {
+	else if (f->plain && f->strict) {
+		free(text);
+		return -1;
+	} else if (f->plain) {
 		fputc('(', out);
 		choices_write(f, points, count, out);
 		fputc(')', out);

@@ -25,6 +25,7 @@ struct fit {
 	const char *x; /* what the expression is a function of: "rank" */
 	int64_t size;  /* of MPI_COMM_WORLD, whose divisors are tried as sides of grids */
 	bool plain;    /* values are no numbers: they can only be chosen from */
+	bool strict;   /* of such: nothing is written, and fit_write returns -1, if there is no condition for it */
 	/* How a value is written; NULL: as a number. is_name: is it none? */
 	void (*leaf)(void *context, int64_t y, FILE *out);
 	bool (*is_name)(int64_t y);
