@@ -345,7 +345,7 @@ static int compare_inputs(struct diff_input *a, struct diff_input *b, const stru
 	    diff_match_by(a, b, MATCH_SYMBOL) != 0)
 		return error_set(error, "no memory");
 	if (a->trace.size == b->trace.size && !o->no_bytes &&
-	    compare_traces(&a->trace, &b->trace, a->name, b->name, false, NULL, &result, &unused) == 0)
+	    compare_traces(&a->trace, &b->trace, a->name, b->name, false, false, NULL, &result, &unused) == 0)
 		equal = result.ranks_different ? "not the same on all ranks"
 		                               : "all with the same parameters in the same order";
 	return print_differences(a, b, o, equal) == 0 ? 0 : error_set(error, "no memory");

@@ -16,11 +16,14 @@
 #include "cmd/base/options.h"
 #include "cmd/export/anonymise.h"
 #include "cmd/proxy_calibrate.h"
+#include "cmd/proxy_check.h"
 #include "proxy/program.h"
 #include "trace/read/walk.h"
 
 struct proxy {
-	const char *output, *archive, *key;
+	const char *output, *archive, *key, *check;
+	char **launcher; /* what follows -- */
+	int launcher_count;
 	bool calibrate, time_only;
 	struct work_options work;
 	char name[64]; /* of the program */
@@ -30,6 +33,8 @@ static int parse_proxy(struct proxy *o, int argc, char **argv, int *status)
 {
 	const struct option_line lines[] = {
 		OPTION_TEXT("output", 'o', "DIR", &o->output, "the folder that is made for the program"),
+		OPTION_TEXT("check", 0, "DIR", &o->check,
+	                    "build and run the program in DIR, and compare its trace with this one"),
 		OPTION_DECIMAL("scale", 0, "FACTOR", &o->work.scale, 0, 1000,
 	                       "so much of the computation; 0: calls only (default 1)"),
 		OPTION_FLAG("calibrate", 0, &o->calibrate,
@@ -42,22 +47,30 @@ static int parse_proxy(struct proxy *o, int argc, char **argv, int *status)
 		OPTION_END};
 	const struct options options = {
 		"spoor proxy",
-		"FILE|JOB",
-		"Writes a program in C that makes the MPI calls of a trace: NAME.c, a Makefile, "
-		"a README. It needs no spoor.",
-		NULL,
+		"[FILE|JOB [-- [LAUNCHER] [ARGUMENT...]]]",
+		"Writes a program in C that makes the MPI calls of a trace: NAME.c, a Makefile, a README. It needs no "
+		"spoor.",
+		"--check starts the ranks with LAUNCHER and ARGUMENT, as spoor replay does. MPICC in\n"
+		"the environment is the compiler.",
 		lines,
 		0,
 		1,
 		false};
-	if (!options_read(&options, argc, argv, status))
+	int end = 0;
+	while (end < argc && strcmp(argv[end], "--") != 0)
+		end++;
+	if (end < argc) {
+		o->launcher = argv + end + 1;
+		o->launcher_count = argc - end - 1;
+	}
+	if (!options_read(&options, end, argv, status))
 		return -1;
 	if (o->calibrate)
-		*status = optind == argc ? CMD_OK : options_wrong("spoor proxy", "--calibrate needs no trace");
-	else if (optind == argc)
+		*status = optind == end ? CMD_OK : options_wrong("spoor proxy", "--calibrate needs no trace");
+	else if (optind == end)
 		*status = options_wrong("spoor proxy", "which trace? FILE|JOB is missing");
-	else if (!o->output)
-		*status = options_wrong("spoor proxy", "where to? -o DIR is missing");
+	else if (!o->output == !o->check)
+		*status = options_wrong("spoor proxy", "one of -o DIR and --check DIR is needed");
 	return *status == CMD_OK ? 0 : -1;
 }
 
@@ -232,13 +245,17 @@ int cmd_proxy(int argc, char **argv)
 		return rv;
 	if (o.calibrate)
 		return proxy_calibrate();
-	if (access(o.output, F_OK) == 0) {
+	if (o.output && access(o.output, F_OK) == 0) {
 		fprintf(stderr, "spoor proxy: %s: is there already\n", o.output);
 		return CMD_FAILED;
 	}
 	if (open_trace(argv[optind], o.archive, &c, &t) != 0)
 		return CMD_FAILED;
 	rv = CMD_FAILED;
+	if (o.check) {
+		rv = proxy_check(o.check, &t, o.launcher, o.launcher_count);
+		goto done;
+	}
 	int status = CMD_OK;
 	o.work.calibration = o.time_only ? NULL : proxy_calibration(&t, &status);
 	if (status != CMD_OK || check_trace(&t) != 0 || open_expect(container_name(c), 2 * walk_cost(&t)) != 0)

@@ -4,17 +4,16 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "archive/archive.h"
 #include "archive/codec_zstd.h"
 #include "cmd/cmd.h"
 #include "cmd/replay_scale.h"
+#include "cmd/base/command.h"
 #include "cmd/base/options.h"
 #include "cmd/base/compare_totals.h"
 #include "cmd/base/replay_options.h"
@@ -38,47 +37,6 @@ static const char *replay_program(void)
 }
 
 /* --- the command line of the launcher --- */
-
-struct command {
-	char *words[256];
-	int count;
-};
-
-static int command_add(struct command *c, const char *word)
-{
-	if (c->count == (int)(sizeof c->words / sizeof *c->words) - 1) {
-		fputs("spoor replay: too many arguments\n", stderr);
-		return -1;
-	}
-	c->words[c->count++] = (char *)word;
-	c->words[c->count] = NULL;
-	return 0;
-}
-
-static int command_add_option(struct command *c, const char *name, const char *value)
-{
-	return value ? command_add(c, name) || command_add(c, value) ? -1 : 0 : 0;
-}
-
-static int command_add_launcher(struct command *c, const struct replay *o, uint32_t ranks, char *number)
-{
-	bool own = o->launcher_count && o->launcher[0][0] != '-', slurm = !own && getenv("SLURM_JOB_ID");
-	int i = own;
-
-	if (command_add(c, own ? o->launcher[0] : slurm ? "srun" : "mpirun"))
-		return -1;
-	snprintf(number, 16, "%u", ranks);
-	if (!own && !slurm && (long)ranks > sysconf(_SC_NPROCESSORS_ONLN)) { /* Open MPI 4 and 5 want to be told */
-		setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 0);
-		setenv("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe", 0);
-	}
-	if (command_add_option(c, "-n", number))
-		return -1;
-	for (; i < o->launcher_count; i++)
-		if (command_add(c, o->launcher[i]))
-			return -1;
-	return 0;
-}
 
 /* Does the trace say which buffers they were? */
 static bool has_buffers(const struct trace *t)
@@ -109,7 +67,8 @@ static int command_make(struct command *c, const struct replay *o, const struct 
 		    command_add(c, "--"))
 			return -1;
 	}
-	if (command_add_launcher(c, o, trace->size, number) || command_add(c, replay_program()) ||
+	if (command_add_launcher(c, o->launcher, o->launcher_count, trace->size, number) ||
+	    command_add(c, replay_program()) ||
 	    command_add_option(c, "--compute",
 	                       passed->compute ? passed->compute
 	                       : check_output  ? "none"
@@ -121,28 +80,6 @@ static int command_make(struct command *c, const struct replay *o, const struct 
 	                       (o->passed.verbose && command_add(c, "--verbose")) || command_add(c, o->path)
 	               ? -1
 	               : 0;
-}
-
-/* The exit status, as a shell has it. */
-static int command_run(const struct command *c)
-{
-	int status;
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		execvp(c->words[0], c->words);
-		fprintf(stderr, "spoor replay: %s: %s\n", c->words[0], strerror(errno));
-		_exit(127);
-	}
-	if (pid < 0) {
-		fprintf(stderr, "spoor replay: no process: %s\n", strerror(errno));
-		return 1;
-	}
-	signal(SIGINT, SIG_IGN); /* what the terminal sends, the launcher gets */
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	signal(SIGINT, SIG_DFL);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 /* --- --check --- */
@@ -182,8 +119,8 @@ static int compare_replay(const struct replay *o, const struct trace *trace, con
 		printf("%llu functions differ\n", (unsigned long long)result.functions_different);
 	else if (lossy)
 		rv = CMD_OK;
-	else if (compare_traces(trace, &replayed, "recorded", "replayed", o->passed.partial, stdout, &result, &error) !=
-	         0)
+	else if (compare_traces(trace, &replayed, "recorded", "replayed", o->passed.partial, false, stdout, &result,
+	                        &error) != 0)
 		fprintf(stderr, "spoor replay: %s\n", error.text);
 	else if (result.ranks_different)
 		printf("%llu of %llu ranks differ\n", (unsigned long long)result.ranks_different,
@@ -229,7 +166,7 @@ static void say_missing(const struct trace *t)
 /* Nothing is started if the trace cannot be replayed; spoor-replay says why. */
 static int run_plan(const struct replay *o)
 {
-	struct command c = {.count = 0};
+	struct command c = {.name = "spoor replay"};
 
 	if (command_add(&c, replay_program()) || command_add(&c, "--plan") ||
 	    (o->passed.partial && command_add(&c, "--partial")) || command_add(&c, o->path))
@@ -241,7 +178,7 @@ static int run_checked(const struct replay *o, const struct trace *trace)
 {
 	const char *temporary = getenv("TMPDIR");
 	char folder[PATH_MAX] = "", output[PATH_MAX + 16], number[16];
-	struct command c = {.count = 0};
+	struct command c = {.name = "spoor replay"};
 	int rv = CMD_FAILED;
 
 	if (o->output) {
@@ -313,7 +250,7 @@ int cmd_replay(int argc, char **argv)
 {
 	static struct replay o = {.passed = REPLAY_OPTIONS_DEFAULT};
 	char number[16];
-	struct command c = {.count = 0};
+	struct command c = {.name = "spoor replay"};
 	struct container *container;
 	struct trace trace;
 	struct error error = {""};

@@ -24,7 +24,8 @@ static bool name_is_taken(const struct names *n, const char *name)
 		"message", "request", "grown",    "release",  "room",       "memory",   "place",
 		"buffer",  "total",   "vector",   "peers",    "neighbours", "sources",  "destinations",
 		"gather",  "scatter", "status",   "position", "attribute",  "combine",  "draw",
-		"OUT",     "IN",      "pools",    "pool",     "unix",       "linux"};
+		"OUT",     "MEMORY",  "ROOMS",    "at",       "IN",         "pools",    "pool",
+		"unix",    "linux"};
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (strcmp(words[i], name) == 0)
 			return true;

@@ -33,6 +33,7 @@ struct name {
 
 struct compare {
 	const struct trace *a, *b;
+	bool chance;
 	struct pairing *pairings;          /* by function of a */
 	struct dependencies *dependencies; /* of a; NULL: ranks have one thread each */
 	struct name *names;
@@ -153,6 +154,35 @@ static void pair(struct pairing *p, uint32_t function, const struct schema *a, c
 	p->same &= found == shown;
 }
 
+/* A call that looked for something, and found nothing. */
+static bool is_vain(const struct compare *c, const struct event *e)
+{
+	const struct schema *s = e->schema;
+	int flag = s->at[PARAMETER_FLAG], count = s->at[PARAMETER_OUTCOUNT];
+	if (!c->chance || s->mpi->class != MPI_CLASS_COMPLETION)
+		return false;
+	return (flag >= 0 && e->values[flag] == 0) || (count >= 0 && e->values[count] == 0);
+}
+
+/* Does a column say which message or request it was? */
+static bool is_chance(const struct schema *s, size_t i)
+{
+	int n = (int)i;
+	return s->column[i].kind == 'r' || s->column[i].kind == 'm' || n == s->at[PARAMETER_INDEX] ||
+	       n == s->at[PARAMETER_INDICES] || n == s->at[PARAMETER_OUTCOUNT] || n == s->at[PARAMETER_STATUS_SOURCE] ||
+	       n == s->at[PARAMETER_STATUS_TAG] || n == s->at[PARAMETER_STATUS_COUNT];
+}
+
+/* The next event that is compared. */
+static int next_event(const struct compare *c, struct walk *w, struct event *e, struct error *error)
+{
+	int rv;
+	do
+		rv = walk_next(w, e, error);
+	while (rv == 0 && is_vain(c, e));
+	return rv;
+}
+
 static bool same_event(struct compare *c, const struct event *a, const struct event *b)
 {
 	uint32_t fa = c->a->sites[a->site].function, fb = c->b->sites[b->site].function;
@@ -165,7 +195,7 @@ static bool same_event(struct compare *c, const struct event *a, const struct ev
 	for (size_t i = 0; i < a->schema->count; i++) {
 		int64_t x = a->values[i], y = p->column[i] >= 0 ? b->values[p->column[i]] : 0;
 
-		if (p->column[i] < 0)
+		if (p->column[i] < 0 || (c->chance && is_chance(a->schema, i)))
 			continue;
 		if (a->schema->column[i].kind == 'b' && !value_is_constant(x) && !value_is_constant(y))
 			continue; /* which buffer it was, is not replayed */
@@ -191,8 +221,8 @@ static int compare_rank(struct compare *c, uint32_t rank, const char *a_name, co
 	if (walk_begin(&wa, c->a, rank, error) != 0 || walk_begin(&wb, c->b, rank, error) != 0)
 		goto done;
 	for (;;) {
-		x = walk_next(wa, &ea, error);
-		y = x < 0 ? 0 : walk_next(wb, &eb, error);
+		x = next_event(c, wa, &ea, error);
+		y = x < 0 ? 0 : next_event(c, wb, &eb, error);
 		if (x < 0 || y < 0)
 			goto done;
 		if (x || y || !same_event(c, &ea, &eb))
@@ -219,9 +249,12 @@ done:
 }
 
 int compare_traces(const struct trace *a, const struct trace *b, const char *a_name, const char *b_name, bool prefix,
-                   FILE *out, struct compare_result *result, struct error *error)
+                   bool chance, FILE *out, struct compare_result *result, struct error *error)
 {
-	struct compare c = {.a = a, .b = b, .pairings = malloc(((size_t)a->function_count + 1) * sizeof *c.pairings)};
+	struct compare c = {.a = a,
+	                    .b = b,
+	                    .chance = chance,
+	                    .pairings = malloc(((size_t)a->function_count + 1) * sizeof *c.pairings)};
 	bool threads = stream_threads(a) > 1;
 	char name[STREAM_NAME];
 	int rv = -1;

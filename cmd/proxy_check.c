@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * proxy_check - `spoor proxy --check`
+ */
+#include "cmd/proxy_check.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "archive/codec_zstd.h"
+#include "cmd/base/command.h"
+#include "cmd/base/compare_events.h"
+#include "cmd/base/status.h"
+#include "trace/file/container.h"
+#include "trace/read/summary.h"
+
+/* The program of a folder. Returns 0, or -1 after a message. */
+static int find_source(const char *folder, char *path, size_t size)
+{
+	DIR *dir = opendir(folder);
+	int found = 0;
+	for (struct dirent *e; dir && (e = readdir(dir));) {
+		size_t n = strlen(e->d_name);
+		if (n > 2 && strcmp(e->d_name + n - 2, ".c") == 0) {
+			snprintf(path, size, "%s/%s", folder, e->d_name);
+			found++;
+		}
+	}
+	if (!dir)
+		fprintf(stderr, "spoor proxy: %s: %s\n", folder, strerror(errno));
+	else if (found != 1)
+		fprintf(stderr, "spoor proxy: %s: expected one program in C, there are %d\n", folder, found);
+	if (dir)
+		closedir(dir);
+	return dir && found == 1 ? 0 : -1;
+}
+
+static int build_program(const char *source, const char *program)
+{
+	const char *compiler = getenv("MPICC");
+	struct command c = {.name = "spoor proxy"};
+	const char *const words[] = {
+		compiler && *compiler ? compiler : "mpicc", "-std=c99", "-O2", "-o", program, source, "-lm"};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (command_add(&c, words[i]) != 0)
+			return -1;
+	if (command_run(&c) == 0)
+		return 0;
+	fprintf(stderr, "spoor proxy: %s: it cannot be compiled\n", source);
+	return -1;
+}
+
+static int run_program(const char *program, const char *output, uint32_t ranks, char **launcher, int launcher_count)
+{
+	static char self[PATH_MAX];
+	char number[16];
+	struct command c = {.name = "spoor proxy"};
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	if (n <= 0)
+		return -1;
+	self[n] = '\0';
+	const char *const words[] = {self, "run", "-f", "-o", output, "--"};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (command_add(&c, words[i]) != 0)
+			return -1;
+	if (command_add_launcher(&c, launcher, launcher_count, ranks, number) != 0 || command_add(&c, program) != 0)
+		return -1;
+	int status = command_run(&c);
+	if (status != 0)
+		fprintf(stderr, "spoor proxy: the program ended with status %d\n", status);
+	return status == 0 ? 0 : -1;
+}
+
+static void print_time(const char *what, double a, double b)
+{
+	printf("%-26s %14.6f %14.6f %+9.1f %%\n", what, a, b, a > 0 ? 100 * (b / a - 1) : 0.0);
+}
+
+static void print_share(const char *what, double a, double b)
+{
+	if (a >= 0 && b >= 0)
+		printf("%-26s %14.3f %14.3f %+9.3f\n", what, a, b, b - a);
+}
+
+static int print_table(const struct trace *t, const struct trace *proxy, const struct compare_result *exact,
+                       const struct compare_result *result)
+{
+	struct summary a, b;
+	if (summary_make(&a, t, NULL) != 0 || summary_make(&b, proxy, NULL) != 0)
+		return -1;
+	printf("%-26s %14s %14s %11s\n", "", "APPLICATION", "PROXY", "DIFFERENCE");
+	printf("%-26s %14" PRIu64 " %14" PRIu64 " %+9" PRId64 "\n", "events", a.events, b.events,
+	       (int64_t)b.events - (int64_t)a.events);
+	printf("%-26s %14s %14" PRIu64 "\n", "ranks that differ", "", exact->ranks_different);
+	printf("%-26s %14s %14" PRIu64 "\n", "  not by chance", "", result->ranks_different);
+	print_time("time, s", (double)a.run_ns * 1e-9, (double)b.run_ns * 1e-9);
+	print_time("computation, s", (double)a.compute_ns * 1e-9, (double)b.compute_ns * 1e-9);
+	print_time("in MPI, s", (double)a.mpi_ns * 1e-9, (double)b.mpi_ns * 1e-9);
+	print_share("parallel efficiency", a.parallel_efficiency, b.parallel_efficiency);
+	print_share("load balance", a.load_balance, b.load_balance);
+	print_share("communication efficiency", a.communication_efficiency, b.communication_efficiency);
+	return 0;
+}
+
+static int compare_program(const struct trace *t, const char *output)
+{
+	struct container *container = NULL;
+	struct trace proxy;
+	struct compare_result exact, result;
+	struct error error = {""};
+	int rv = CMD_FAILED;
+	if (trace_open(&proxy, &container, output, &codec_zstd, &error) != 0 ||
+	    compare_traces(t, &proxy, "application", "proxy", false, false, NULL, &exact, &error) != 0 ||
+	    compare_traces(t, &proxy, "application", "proxy", false, true, stdout, &result, &error) != 0)
+		fprintf(stderr, "spoor proxy: %s\n", error.text);
+	else if (print_table(t, &proxy, &exact, &result) == 0 && result.ranks_different == 0)
+		rv = CMD_OK;
+	trace_free(&proxy);
+	container_destroy(container);
+	return rv;
+}
+
+int proxy_check(const char *folder, const struct trace *t, char **launcher, int launcher_count)
+{
+	const char *temporary = getenv("TMPDIR");
+	char source[PATH_MAX], work[PATH_MAX / 2], program[PATH_MAX], output[PATH_MAX];
+	int rv = CMD_FAILED;
+	if (find_source(folder, source, sizeof source) != 0)
+		return CMD_FAILED;
+	snprintf(work, sizeof work, "%s/spoor-proxy.XXXXXX", temporary && temporary[0] == '/' ? temporary : "/tmp");
+	if (!mkdtemp(work)) {
+		fprintf(stderr, "spoor proxy: %s: %s\n", work, strerror(errno));
+		return CMD_FAILED;
+	}
+	snprintf(program, sizeof program, "%s/proxy", work);
+	snprintf(output, sizeof output, "%s/proxy.spoor", work);
+	if (build_program(source, program) == 0 && run_program(program, output, t->size, launcher, launcher_count) == 0)
+		rv = compare_program(t, output);
+	unlink(program);
+	unlink(output);
+	rmdir(work);
+	return rv;
+}
