@@ -24,6 +24,7 @@
 #include "archive/day.h"
 #include "cmd/cmd.h"
 #include "cmd/base/options.h"
+#include "cmd/base/state_file.h"
 #include "cmd/base/terminal.h"
 #include "deliver/node_log.h"
 #include "policy/policy.h"
@@ -34,6 +35,7 @@
 /* --- what is said --- */
 
 #define LINE_MOST 8192
+#define HOOKS_AGE 7200 /* s: the timer runs them every five minutes */
 
 unsigned doctor_said[WRONG + 1];
 static enum { SAY_LINES, SAY_JSON, SAY_ONE } say_as;
@@ -237,6 +239,22 @@ static void digest_policy(const char *path, char digest[9])
 	globfree(&found);
 }
 
+/* Hooks run on one host: the one that has their state file. */
+static void check_hooks(const struct policy *policy)
+{
+	int64_t written = state_file_written("hooks");
+
+	if (policy_hook_count(policy) == 0 || written < 0)
+		return;
+	if (time(NULL) - written > HOOKS_AGE)
+		doctor_say(WRONG,
+		           "the policy's hooks were last run %lld hours ago: see `systemctl status spoor-hooks.timer "
+		           "spoor-hooks.service`",
+		           (long long)(time(NULL) - written) / 3600);
+	else
+		doctor_say(GOOD, "the policy's hooks are run on this host");
+}
+
 /* Returns false if there is none to go by. */
 static bool check_policy(const char *path, struct decision *d)
 {
@@ -254,6 +272,7 @@ static bool check_policy(const char *path, struct decision *d)
 	policy_decide(policy, &none, d);
 	doctor_say(GOOD, "%s: the policy is good: %zu rules; other jobs: %s", path, policy_rule_count(policy),
 	           mode_format(&d->mode, mode));
+	check_hooks(policy);
 	policy_destroy(policy);
 	return true;
 }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "archive/archive.h"
+#include "cmd/base/cell.h"
 #include "cmd/cmd.h"
 #include "deliver/controller.h"
 #include "deliver/node_log.h"
@@ -186,6 +187,17 @@ static void list_word(char *list, size_t size, const char *word)
 		snprintf(list + used, size - used, ", ...");
 }
 
+/* The log has UTC; people read local times. */
+static void put_local_time(char out[32], const char *utc)
+{
+	struct tm tm = {0};
+
+	if (strptime(utc, "%Y-%m-%dT%H:%M:%SZ", &tm))
+		cell_start(out, (int64_t)timegm(&tm) * 1000000000);
+	else
+		snprintf(out, 32, "%s", utc);
+}
+
 static void group_line(void *context, const char *time, const struct facts *facts)
 {
 	struct job_log *log = context;
@@ -205,11 +217,11 @@ static void group_line(void *context, const char *time, const struct facts *fact
 	if (i == log->count) {
 		*group = (struct log_group){.text = text};
 		log->count++;
-		snprintf(group->first, sizeof group->first, "%s", time);
+		put_local_time(group->first, time);
 	} else {
 		free(text);
 	}
-	snprintf(group->last, sizeof group->last, "%s", time);
+	put_local_time(group->last, time);
 	if (!group->count || strcmp(group->step, step)) {
 		list_word(group->steps, sizeof group->steps, step);
 		group->count++;

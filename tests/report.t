@@ -264,6 +264,16 @@ def archive(folder, view):
     tap.ok(status == 1 and not os.path.exists(os.path.join(folder, "never.html")), "archive: that is not there", err)
 
 
+def widths():
+    """The tables of spoor show in 80 columns."""
+    near, far = os.openpty()
+    subprocess.run([SPOOR, "show", os.path.join(GOLDEN, "1.0.spoor")], stdin=subprocess.DEVNULL, stdout=far, timeout=60, env=dict(os.environ, COLUMNS="80"))
+    os.close(far)
+    tables = os.read(near, 65536).decode().partition("FUNCTION")[2].splitlines()
+    os.close(near)
+    tap.ok(len(tables) > 20 and max(map(len, tables)) <= 80, "show: tables in 80 columns", *tables)
+
+
 def colours(command):
     """As the environment says, and on terminals."""
     def coloured(terminal, **environment):
@@ -371,6 +381,7 @@ def run(folder, view):
     hostile(folder, view)
     archive(folder, view)
     bad(folder)
+    widths()
 
 
 def main():

@@ -63,6 +63,12 @@ got=$(spoor doctor)
 like 'files can be made in the spool and in the archive' "$got" 'user nobody can deliver traces'
 like 'and in a step' "$got" 'user nobody can make and remove files in a step'
 is 'and none of them is left' "$(find "$work/run/spool" "$work/deep/er/archive" -name '*doctor*' -o -name 65534)" ''
+sed 's|"rules"|"hooks": [{"name": "h", "run": "/bin/true"}], &|' "$work/policy.json" >"$work/hooks.json"
+touch -d '3 hours ago' "$work/hooks"
+loads "optional $plugin policy=$work/hooks.json"
+like 'hooks that were not run' "$(STATE_DIRECTORY=$work wrong)" "hooks were last run 3 hours ago: see"
+is 'on another host they are not' "$(STATE_DIRECTORY=$work/etc wrong)" ''
+loads "optional $plugin policy=$work/policy.json"
 for folder in run deep/er; do
 	chmod 700 "$work/$folder"
 	like "a folder above that only root may enter: $folder" "$(wrong)" "user nobody cannot .*: the folder $work/$folder lets only some in \(mode 0700\)"

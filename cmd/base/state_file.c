@@ -82,3 +82,10 @@ int state_file_open(const char *path, const char *command, struct error *error)
 	close(fd);
 	return -1;
 }
+
+int64_t state_file_written(const char *command)
+{
+	char own[PATH_MAX];
+	struct stat st;
+	return state_path(own, NULL, command) == 0 && stat(own, &st) == 0 ? (int64_t)st.st_mtime : -1;
+}

@@ -108,3 +108,8 @@ int terminal_width(void)
 {
 	return columns;
 }
+
+bool terminal_is_narrow(int wanted)
+{
+	return columns > 0 && columns < wanted;
+}

@@ -20,5 +20,7 @@ enum mark { MARK_GOOD, MARK_FAIR, MARK_BAD, MARK_END };
 const char *terminal_mark(enum mark mark);
 /* Its columns: COLUMNS, what it says itself, or 80; 0: it is none. */
 int terminal_width(void);
+/* Is stdout a terminal of fewer columns? */
+bool terminal_is_narrow(int columns);
 
 #endif

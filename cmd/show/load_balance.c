@@ -10,11 +10,13 @@
 #include "cmd/show/counter_lines.h"
 #include "cmd/base/site_names.h"
 #include "cmd/base/print_event.h"
+#include "cmd/base/terminal.h"
 #include "trace/model/stream.h"
 #include "trace/read/late.h"
 
 /* Sites from this share of the time in calls and computations on are shown, at most so many: also in a job that was
  * short beside MPI_Init, and not what is nothing beside a call that did not end. */
+#define WIDE        120 /* columns of a terminal that has room for all of a table */
 #define SHOWN_SHARE 0.01
 #define SHOWN_SITES 12
 
@@ -162,6 +164,16 @@ static int site_by_sum(const void *a, const void *b)
 }
 
 /* late: the rank that the others wait for; NULL: there is none. at: where the program calls. */
+static void print_site_heading(void)
+{
+	if (terminal_is_narrow(WIDE))
+		printf("\n%-24s %6s %10s  %s\n", "SITE", "SHARE", "TIME s", "AT");
+	else
+		printf("\n%-24s %6s %10s %9s %12s %12s  %s\n", "SITE", "SHARE", "TIME s", "IMBALANCE", "LEAST/RANK",
+		       "MOST/RANK", "AT");
+}
+
+/* On a narrow terminal without what `--json` and wider ones have. */
 static void print_site(const struct trace *t, const struct trace_site *s, double share, double imbalance,
                        const uint32_t *late, const char *at)
 {
@@ -169,6 +181,14 @@ static void print_site(const struct trace *t, const struct trace_site *s, double
 	char least[64], most[64], of[STREAM_NAME];
 	snprintf(least, sizeof least, "%.3f/%s", (double)s->least * 1e-9, stream_name(t, s->least_rank, of));
 	snprintf(most, sizeof most, "%.3f/%s", (double)s->most * 1e-9, stream_name(t, s->most_rank, of));
+	if (terminal_is_narrow(WIDE)) {
+		int room = terminal_width() - 44 > 20 ? terminal_width() - 44 : 20;
+		printf("%-24.*s %5.1f%% %10.3f  %.*s\n", (int)schema->function_length, schema->function, 100 * share,
+		       (double)s->communicate.sum * 1e-9, room, *at ? at : "-");
+		if (late)
+			printf("    rank %s comes late\n", stream_name(t, *late, of));
+		return;
+	}
 	printf("%-24.*s %5.1f%% %10.3f %9.2f %12s %12s  %s", (int)schema->function_length, schema->function,
 	       100 * share, (double)s->communicate.sum * 1e-9, imbalance, least, most, *at ? at : "-");
 	if (late)
@@ -218,8 +238,7 @@ int show_balance(const struct show *show, const struct summary *sum, json_t *jso
 			continue;
 		}
 		if (i == 0)
-			printf("\n%-24s %6s %10s %9s %12s %12s  %s\n", "SITE", "SHARE", "TIME s", "IMBALANCE",
-			       "LEAST/RANK", "MOST/RANK", "AT");
+			print_site_heading();
 		print_site(t, s, share, imbalance, is_late ? &late : NULL, text);
 	}
 	if (json)

@@ -10,6 +10,7 @@
 
 #include "cmd/base/cell.h"
 #include "cmd/base/reason.h"
+#include "cmd/base/terminal.h"
 #include "cmd/show/columns.h"
 #include "cmd/show/counter_lines.h"
 #include "cmd/show/load_balance.h"
@@ -195,8 +196,9 @@ static double share_of(uint64_t ns, uint64_t all)
 /* A line for each function, and one for those of its calls that never ended. all: what shares are of, ns. */
 static void print_functions(const struct trace *t, const struct total *list, size_t n, uint64_t all)
 {
-	printf("%-28s %6s %12s %12s %6s %12s %12s %8s\n", "FUNCTION", "SITES", "CALLS", "TIME s", "SHARE", "MEAN us",
-	       "MAX us", "OF RANK");
+	bool narrow = terminal_is_narrow(103); /* columns of the whole table */
+	printf("%-28s %6s %12s %12s %6s%s\n", "FUNCTION", "SITES", "CALLS", "TIME s", "SHARE",
+	       narrow ? "" : "      MEAN us       MAX us  OF RANK");
 	for (size_t i = 0; i < n; i++) {
 		const struct histogram *time = &list[i].time;
 		char of[STREAM_NAME];
@@ -207,10 +209,12 @@ static void print_functions(const struct trace *t, const struct total *list, siz
 			       100 * share_of(list[i].unended, all));
 		if (time->count == 0)
 			continue;
-		printf("%-28.*s %6u %12" PRIu64 " %12.6f %5.1f%% %12.3f %12.3f %8s\n", (int)list[i].length,
-		       list[i].name, list[i].sites, time->count, (double)time->sum * 1e-9,
-		       100 * share_of(time->sum, all), (double)time->sum * 1e-3 / (double)time->count,
-		       (double)time->max * 1e-3, stream_name(t, time->max_rank, of));
+		printf("%-28.*s %6u %12" PRIu64 " %12.6f %5.1f%%", (int)list[i].length, list[i].name, list[i].sites,
+		       time->count, (double)time->sum * 1e-9, 100 * share_of(time->sum, all));
+		if (!narrow)
+			printf(" %12.3f %12.3f %8s", (double)time->sum * 1e-3 / (double)time->count,
+			       (double)time->max * 1e-3, stream_name(t, time->max_rank, of));
+		putchar('\n');
 	}
 }
 
