@@ -356,7 +356,7 @@ static void write_handles(const struct program_text *w, FILE *out, FILE *start)
 static void write_main(const struct program_text *w, const char *body, const char *start, FILE *out)
 {
 	(void)w;
-	fprintf(out, "int main(void)\n{\n%s%s\trelease();\n\treturn 0;\n}\n", start, body);
+	fprintf(out, "int main(void)\n{\n\twork_begin();\n%s%s\trelease();\n\treturn 0;\n}\n", start, body);
 }
 
 /* Parts of the program, in the order in which they are written. */

@@ -20,10 +20,10 @@ struct work_options {
 	const struct calibration *calibration; /* NULL: times only */
 };
 
-/* Writes `static void compute(int site)`, with its tables, which is called before each MPI call of a call site, but not
- * before MPI_Init. It keeps the last site itself. site_of[N]: the trace's site of call site N of the program, each
- * once; `rank` is a static variable of the program, and is set when MPI_Init has returned. The program defines
- * _POSIX_C_SOURCE 200809L. Returns 0, or -1 with error set. */
+/* Writes `static void work_begin(void)`, which is called before MPI_Init, and `static void compute(int site)`, with its
+ * tables, which is called before each other MPI call of a call site. It keeps the last site itself. site_of[N]: the
+ * trace's site of call site N of the program, each once; `rank` is a static variable of the program, and is set when
+ * MPI_Init has returned. The program defines _POSIX_C_SOURCE 200809L. Returns 0, or -1 with error set. */
 int work_write(FILE *out, const struct trace *t, const uint32_t *site_of, uint32_t sites,
                const struct work_options *options, struct error *error);
 
